@@ -1,0 +1,62 @@
+// OnnxBase.h: the dialect, its types, and access to operands, results and attributes of any onnx op by schema position or name.
+// Op classes: the family headers beside this one (onnx::ConvOp, onnx::MLScalerOp, onnx::MSFusedConvOp).
+#pragma once
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace onnxc::onnx {
+// What the schema says of an op. `operands` and `results`: one character per declared value, "1" once, "?" optional, "*" variadic.
+// `defaults`: "name=value;" for each integer, float and string attribute that has a default.
+struct OpInfo {
+  llvm::StringRef operands, results, defaults;
+};
+
+mlir::LogicalResult verifyAxisInRange(mlir::Operation *op);
+template <typename ConcreteType> class AxisInRange : public mlir::OpTrait::TraitBase<ConcreteType, AxisInRange> {
+public:
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return verifyAxisInRange(op); }
+};
+}  // namespace onnxc::onnx
+
+#include "dialects/onnx/OnnxDialect.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialects/onnx/OnnxTypes.h.inc"
+
+namespace onnxc::onnx {
+bool isOnnx(mlir::Operation *op);
+// "Conv", "ml.Scaler": the name without the dialect. Empty for an op of another dialect.
+llvm::StringRef opName(mlir::Operation *op);
+// Null for an op that is not registered in the onnx dialect.
+const OpInfo *opInfo(mlir::OperationName name);
+inline const OpInfo *opInfo(mlir::Operation *op) { return opInfo(op->getName()); }
+
+// The declared operand or result `index`: all values of it, or the one value (null when an optional is absent or past the declared ones).
+mlir::OperandRange operands(mlir::Operation *op, unsigned index);
+mlir::ResultRange results(mlir::Operation *op, unsigned index);
+mlir::Value operand(mlir::Operation *op, unsigned index);
+mlir::Value result(mlir::Operation *op, unsigned index);
+
+// Attributes by name, else the schema's default, else `otherwise`.
+int64_t intAttr(mlir::Operation *op, llvm::StringRef name, int64_t otherwise = 0);
+float floatAttr(mlir::Operation *op, llvm::StringRef name, float otherwise = 0);
+llvm::StringRef strAttr(mlir::Operation *op, llvm::StringRef name, llvm::StringRef otherwise = "");
+llvm::ArrayRef<int64_t> intsAttr(mlir::Operation *op, llvm::StringRef name);
+std::optional<llvm::ArrayRef<int64_t>> optionalInts(mlir::Operation *op, llvm::StringRef name);
+
+// The value of an onnx.Constant (or any constant-like producer), null otherwise.
+mlir::ElementsAttr constantValue(mlir::Value v);
+// Integer and bool elements in signed or zero-extended 64 bits, whatever the storage; nothing for other types or more than `limit`.
+std::optional<llvm::SmallVector<int64_t>> integerElements(mlir::ElementsAttr value, int64_t limit = 1024);
+// A ranked tensor's or unranked tensor's element type; null for other types.
+mlir::Type elementType(mlir::Value v);
+// The element type of TensorProto.DataType `code` (see docs/Architecture.md section 2); null for an unknown code.
+mlir::Type elementTypeOfCode(mlir::MLIRContext *context, int64_t code);
+}  // namespace onnxc::onnx

@@ -1,0 +1,16 @@
+// OnnxDialect.h: the whole onnx dialect. A file that needs a family or two includes their headers instead: it compiles faster.
+#pragma once
+#include "dialects/onnx/ControlFlow.h"
+#include "dialects/onnx/Elementwise.h"
+#include "dialects/onnx/ML.h"
+#include "dialects/onnx/Microsoft.h"
+#include "dialects/onnx/NN.h"
+#include "dialects/onnx/Quant.h"
+#include "dialects/onnx/Random.h"
+#include "dialects/onnx/Reduce.h"
+#include "dialects/onnx/Sequence.h"
+#include "dialects/onnx/Signal.h"
+#include "dialects/onnx/String.h"
+#include "dialects/onnx/Tensor.h"
+#include "dialects/onnx/Training.h"
+#include "dialects/onnx/Vision.h"
