@@ -1,0 +1,26 @@
+// CommandLine.h: binds flags to compiler/Options.h; shared by compiling (the default command) and the subcommands that compile a model on the way.
+#pragma once
+#include "compiler/Options.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
+#include <CLI/CLI.hpp>
+#include <optional>
+
+namespace onnxc {
+
+// Flags that change the code: -O, --cpu, --target, --define-dim, -g.
+void bindCodeOptions(CLI::App &app, Options &options);
+
+// All flags of compiling.
+void bindCompileOptions(CLI::App &app, Options &options);
+
+// Parses; an ExitCode when the program should end now (--help, --version, a usage error, which is printed), else nullopt.
+std::optional<int> parseCommandLine(CLI::App &app, int argc, const char *const *argv);
+
+// Checks what flags alone say wrong (output names, levels); an ExitCode after a message, else nullopt.
+std::optional<int> checkOptions(const Options &options);
+
+// Prints "onnxc: error: <message>" and returns `code`.
+int fail(ExitCode code, const llvm::Twine &message);
+
+}  // namespace onnxc

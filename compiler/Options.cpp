@@ -1,0 +1,100 @@
+// Options.cpp: every flag of compiling, in the order --help shows them; see CommandLine.h.
+#include "compiler/CommandLine.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace onnxc {
+
+int fail(ExitCode code, const llvm::Twine &message) {
+  llvm::errs() << "onnxc: error: " << message << "\n";
+  return code;
+}
+
+// "batch=8" into `dims`; CLI11 turns the text we throw into a usage error.
+static void addDim(const std::string &text, std::map<std::string, int64_t> &dims) {
+  auto [name, size] = llvm::StringRef(text).rsplit('=');
+  int64_t value = 0;
+  if (name.empty() || size.getAsInteger(10, value) || value < 0)
+    throw CLI::ValidationError("--define-dim", "expected NAME=SIZE with a size of at least 0, got '" + text + "'");
+  dims[name.str()] = value;
+}
+
+void bindCodeOptions(CLI::App &app, Options &options) {
+  app.add_option("-O", options.optLevel, "optimisation level; 0 is the slow, literal reference used to find wrong results")
+      ->check(CLI::Range(0, 3))
+      ->type_name("LEVEL")
+      ->default_str("3")
+      ->group("Code");
+  app.add_option("--cpu", options.cpus, "CPU level or name; several make one artefact that picks when it loads; 'native' tunes for this machine")
+      ->delimiter(',')
+      ->type_name("NAME[,NAME]")
+      ->group("Code");
+  app.add_option("--target", options.target, "target triple (default: this machine)")->type_name("TRIPLE")->group("Code");
+  app.add_option_function<std::vector<std::string>>(
+         "--define-dim",
+         [&options](const std::vector<std::string> &values) {
+           for (const std::string &v : values)
+             addDim(v, options.defineDims);
+         },
+         "fix a symbolic dimension, e.g. batch=8 (repeatable)")
+      ->type_name("NAME=SIZE")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->group("Code");
+  app.add_flag("-g", options.taps, "one launch per node, so that every intermediate value can be observed")->group("Code");
+}
+
+void bindCompileOptions(CLI::App &app, Options &options) {
+  app.add_option("model", options.input, "the ONNX model")->required()->type_name("MODEL.onnx");
+  app.add_option("-o,--output", options.output, "what to write; the suffix says what: .so .a .o .mlir .ll .s, none = an executable")
+      ->required()
+      ->type_name("FILE");
+  bindCodeOptions(app, options);
+  app.add_option("--emit-header", options.emitHeader, "also write typed C and C++ headers of the model to this folder")->type_name("DIR")->group("Output");
+  app.add_flag_function(
+         "--MD", [&options](int64_t) { options.depFile = "?"; }, "also write FILE.d, the files the output depends on, for make and ninja (-MD works too)")
+      ->group("Output");
+  app.add_flag("--json", options.json, "print diagnostics and reports as JSON lines")->group("Output");
+  app.add_flag("--size-report", options.sizeReport, "print what the bytes of the artefact are")->group("Output");
+  app.add_flag("--print-pipeline", options.printPipeline, "print the passes in their order and stop")->group("Looking inside");
+  app.add_option("--dump-phases", options.dumpPhases, "write the program after each phase to this folder")->type_name("DIR")->group("Looking inside");
+  app.add_flag("--time-phases", options.timePhases, "print how long each phase takes")->group("Looking inside");
+}
+
+std::optional<int> parseCommandLine(CLI::App &app, int argc, const char *const *argv) {
+  // GCC's spelling -MD would read as the flags -M and -D.
+  std::vector<std::string> args;
+  for (int i = argc - 1; i > 0; --i)
+    args.push_back(llvm::StringRef(argv[i]) == "-MD" ? "--MD" : argv[i]);
+  try {
+    app.parse(args);
+    return std::nullopt;
+  } catch (const CLI::CallForHelp &) {
+    llvm::outs() << app.help();
+    return ExitOk;
+  } catch (const CLI::CallForVersion &e) {
+    llvm::outs() << e.what() << "\n";
+    return ExitOk;
+  } catch (const CLI::ParseError &e) {
+    return fail(ExitUsage, llvm::Twine(e.what()) + "; see 'onnxc " + (app.get_name() == "onnxc" ? "" : app.get_name() + " ") + "--help'");
+  }
+}
+
+std::optional<int> checkOptions(const Options &options) {
+  llvm::StringRef suffix = llvm::sys::path::extension(options.output);
+  bool known = llvm::StringSwitch<bool>(suffix).Cases({"", ".so", ".a", ".o", ".mlir", ".ll", ".s"}, true).Default(false);
+  if (!known)
+    return fail(ExitUsage, "cannot tell what '" + options.output + "' should be from its suffix '" + suffix +
+                               "'; use .so .a .o .mlir .ll .s, or none for an executable");
+  bool same = false;
+  if (options.input == options.output || (!llvm::sys::fs::equivalent(options.input, options.output, same) && same))
+    return fail(ExitUsage, "the output '" + options.output + "' is the input model");
+  if (llvm::sys::fs::is_directory(options.output))
+    return fail(ExitUsage, "the output '" + options.output + "' is a folder");
+  return std::nullopt;
+}
+
+}  // namespace onnxc

@@ -1,0 +1,144 @@
+// Ops.cpp: `onnxc ops` and `onnxc targets`: what the compiler supports, from the tables it compiles with (the dialect, Library.def, onnx's schemas).
+#include "compiler/CommandLine.h"
+#include "compiler/commands/Commands.h"
+#include "dialects/onnx/OnnxDialect.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Host.h"
+#include <onnx/defs/schema.h>
+#include <set>
+
+namespace onnxc {
+
+namespace {
+struct OpRow {
+  std::string domain, name, how;
+  std::set<int> opsets;
+  std::set<std::string> types;  // of the first operand or result that has a type variable
+};
+}  // namespace
+
+// Prefix of an operator's name in the dialect, by domain.
+static std::string dialectPrefix(llvm::StringRef domain) {
+  return llvm::StringSwitch<std::string>(domain)
+      .Case("ai.onnx.ml", "ml.")
+      .Case("ai.onnx.preview.training", "training.")
+      .Case("ai.onnx.training", "training.")
+      .Case("ai.onnx.preview", "preview.")
+      .Case("com.microsoft", "ms.")
+      .Default("");
+}
+
+static const llvm::StringSet<> &libraryOps() {
+  static const llvm::StringSet<> names = {
+#define ONNXC_LIBRARY(op, c_name, types, attributes, flags) op,
+#include "runtime_stub/kernels/Library.def"
+  };
+  return names;
+}
+
+static std::string shortType(llvm::StringRef text) {
+  text.consume_front("tensor(");
+  text.consume_back(")");
+  return text.str();
+}
+
+static void addSchema(const ::onnx::OpSchema &schema, std::map<std::string, OpRow> &rows, const llvm::StringSet<> &registered) {
+  std::string name = dialectPrefix(schema.domain()) + schema.Name();
+  OpRow &row = rows[(schema.domain().empty() ? "" : schema.domain() + ".") + schema.Name()];
+  row.domain = schema.domain().empty() ? "ai.onnx" : schema.domain();
+  row.name = schema.Name();
+  row.opsets.insert(schema.SinceVersion());
+  if (*row.opsets.rbegin() == schema.SinceVersion() && !schema.typeConstraintParams().empty()) {
+    row.types.clear();
+    for (const std::string &t : schema.typeConstraintParams().front().allowed_type_strs)
+      row.types.insert(shortType(t));
+  }
+  bool function = schema.HasFunction() || schema.HasContextDependentFunction();
+  row.how = !registered.contains("onnx." + name) ? (function ? "decomposed" : "upgraded")
+            : libraryOps().contains(name)        ? "library"
+                                                 : "generated";
+}
+
+static std::vector<OpRow> collectOps() {
+  mlir::MLIRContext context;
+  context.loadDialect<onnx::OnnxDialect>();
+  llvm::StringSet<> registered;
+  for (mlir::RegisteredOperationName op : context.getRegisteredOperationsByDialect("onnx"))
+    registered.insert(op.getStringRef());
+  std::map<std::string, OpRow> rows;
+  for (const ::onnx::OpSchema &schema : ::onnx::OpSchemaRegistry::get_all_schemas_with_history())
+    addSchema(schema, rows, registered);
+  for (const auto &entry : registered) {
+    llvm::StringRef name = entry.getKey();
+    if (name.consume_front("onnx.ms."))
+      rows["com.microsoft." + name.str()] = {"com.microsoft", name.str(), libraryOps().contains(("ms." + name).str()) ? "library" : "generated", {1}, {}};
+  }
+  std::vector<OpRow> list;
+  for (auto &entry : rows)
+    list.push_back(std::move(entry.second));
+  return list;
+}
+
+static void printJson(const std::vector<OpRow> &rows) {
+  llvm::json::OStream json(llvm::outs(), 1);
+  json.array([&] {
+    for (const OpRow &row : rows)
+      json.object([&] {
+        json.attribute("domain", row.domain);
+        json.attribute("name", row.name);
+        json.attribute("compiled", row.how);
+        json.attributeArray("opsets", [&] {
+          for (int v : row.opsets)
+            json.value(v);
+        });
+        json.attributeArray("types", [&] {
+          for (const std::string &t : row.types)
+            json.value(t);
+        });
+      });
+  });
+  llvm::outs() << "\n";
+}
+
+int opsMain(int argc, const char *const *argv) {
+  CLI::App app("Lists the operators: domain, name, opsets that changed it, and how it is compiled: generated code, a library kernel, "
+               "decomposed into other operators, or upgraded to a newer one.",
+               "ops");
+  bool json = false;
+  app.add_flag("--json", json, "as JSON, with types");
+  if (auto code = parseCommandLine(app, argc, argv))
+    return *code;
+  std::vector<OpRow> rows = collectOps();
+  if (json) {
+    printJson(rows);
+    return ExitOk;
+  }
+  for (const OpRow &row : rows) {
+    llvm::outs() << llvm::format("%-26s %-34s %-11s", row.domain.c_str(), row.name.c_str(), row.how.c_str());
+    for (int v : row.opsets)
+      llvm::outs() << " " << v;
+    llvm::outs() << "\n";
+  }
+  return ExitOk;
+}
+
+int targetsMain(int argc, const char *const *argv) {
+  CLI::App app("Lists the targets and the names that --cpu takes.", "targets");
+  if (auto code = parseCommandLine(app, argc, argv))
+    return *code;
+  llvm::outs() << "target x86_64-linux-gnu (GNU C library 2.17 or newer)\n"
+                  "  --cpu x86-64-v2   SSE4.2\n"
+                  "  --cpu x86-64-v3   AVX2 and FMA (default, first of two)\n"
+                  "  --cpu x86-64-v4   AVX-512 (default, second of two)\n"
+                  "  --cpu native      this machine: "
+               << llvm::sys::getHostCPUName() << "\n"
+               << "  any other CPU name that LLVM knows, e.g. znver4 or sapphirerapids\n";
+  return ExitOk;
+}
+
+}  // namespace onnxc

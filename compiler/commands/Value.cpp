@@ -1,0 +1,191 @@
+// Value.cpp: see Value.h.
+#include "compiler/commands/Value.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+#include <complex>
+#include <cstring>
+
+namespace onnxc {
+
+static constexpr DType types[] = {
+    {1, "float32", 4, "f4"},      {2, "uint8", 1, "u1"},          {3, "int8", 1, "i1"},           {4, "uint16", 2, "u2"},
+    {5, "int16", 2, "i2"},        {6, "int32", 4, "i4"},          {7, "int64", 8, "i8"},          {8, "string", 16, "U"},
+    {9, "bool", 1, "b1"},         {10, "float16", 2, "f2"},       {11, "float64", 8, "f8"},       {12, "uint32", 4, "u4"},
+    {13, "uint64", 8, "u8"},      {14, "complex64", 8, "c8"},     {15, "complex128", 16, "c16"},  {16, "bfloat16", 2, "V2"},
+    {17, "float8_e4m3fn", 1, "V1"}, {18, "float8_e4m3fnuz", 1, "V1"}, {19, "float8_e5m2", 1, "V1"}, {20, "float8_e5m2fnuz", 1, "V1"},
+    {21, "uint4", 1, "V1"},       {22, "int4", 1, "V1"},          {23, "float4_e2m1fn", 1, "V1"}, {24, "float8_e8m0fnu", 1, "V1"},
+    {25, "uint2", 1, "V1"},       {26, "int2", 1, "V1"},
+};
+
+const DType *findDType(int32_t code) {
+  for (const DType &t : types)
+    if (t.code == code)
+      return &t;
+  return nullptr;
+}
+
+const DType *findDType(llvm::StringRef name) {
+  for (const DType &t : types)
+    if (name == t.name)
+      return &t;
+  return nullptr;
+}
+
+int64_t Value::count() const {
+  int64_t n = 1;
+  for (int64_t d : dims)
+    n *= d;
+  return n;
+}
+
+std::string Value::type() const {
+  const DType *t = findDType(dtype);
+  std::string text = t ? t->name : "?";
+  if (kind == Sequence)
+    return "sequence of " + std::to_string(items.size());
+  if (kind == Optional)
+    return items.empty() ? "nothing" : items[0].type();
+  if (kind == Map)
+    return "map of " + text;
+  text += "[";
+  for (size_t i = 0; i < dims.size(); ++i)
+    text += (i ? "," : "") + std::to_string(dims[i]);
+  return text + "]";
+}
+
+template <typename T> static T load(const Value &v, int64_t i) {
+  T x;
+  memcpy(&x, v.bytes.data() + i * sizeof(T), sizeof(T));
+  return x;
+}
+
+static double small(const llvm::fltSemantics &semantics, uint64_t bits) {
+  llvm::APFloat f(semantics, llvm::APInt(llvm::APFloat::semanticsSizeInBits(semantics), bits));
+  bool lost;
+  f.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &lost);
+  return f.convertToDouble();
+}
+
+double elementAsDouble(const Value &v, int64_t i) {
+  using llvm::APFloat;
+  switch (v.dtype) {
+  case 1: return load<float>(v, i);
+  case 2: return load<uint8_t>(v, i);
+  case 3: return load<int8_t>(v, i);
+  case 4: return load<uint16_t>(v, i);
+  case 5: return load<int16_t>(v, i);
+  case 6: return load<int32_t>(v, i);
+  case 7: return load<int64_t>(v, i);
+  case 9: return load<uint8_t>(v, i) != 0;
+  case 10: return small(APFloat::IEEEhalf(), load<uint16_t>(v, i));
+  case 11: return load<double>(v, i);
+  case 12: return load<uint32_t>(v, i);
+  case 13: return load<uint64_t>(v, i);
+  case 14: return load<std::complex<float>>(v, i).real();
+  case 15: return load<std::complex<double>>(v, i).real();
+  case 16: return small(APFloat::BFloat(), load<uint16_t>(v, i));
+  case 17: return small(APFloat::Float8E4M3FN(), load<uint8_t>(v, i));
+  case 18: return small(APFloat::Float8E4M3FNUZ(), load<uint8_t>(v, i));
+  case 19: return small(APFloat::Float8E5M2(), load<uint8_t>(v, i));
+  case 20: return small(APFloat::Float8E5M2FNUZ(), load<uint8_t>(v, i));
+  case 21: case 25: return load<uint8_t>(v, i);
+  case 22: case 26: return load<int8_t>(v, i);
+  case 23: return small(APFloat::Float4E2M1FN(), load<uint8_t>(v, i) & 15);
+  case 24: return small(APFloat::Float8E8M0FNU(), load<uint8_t>(v, i));
+  }
+  return 0;
+}
+
+void fillRandom(Value &v, uint64_t seed) {
+  uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
+  auto next = [&] {
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    return state >> 11;
+  };
+  int64_t n = v.count();
+  if (v.dtype == StringCode) {
+    v.strings.assign(n, "text");
+    return;
+  }
+  int32_t size = findDType(v.dtype)->size;
+  v.bytes.assign(n * size, 0);
+  bool isFloat = v.dtype == 1 || v.dtype == 11 || v.dtype == 10 || v.dtype == 16;
+  for (int64_t i = 0; i < n; ++i) {
+    char *at = v.bytes.data() + i * size;
+    uint64_t r = next();
+    if (!isFloat) {
+      *at = r & 1;
+      continue;
+    }
+    double x = double(int64_t(r % 2000001) - 1000000) / 1000000;
+    llvm::APFloat f(x);
+    bool lost;
+    f.convert(v.dtype == 1 ? llvm::APFloat::IEEEsingle() : v.dtype == 11 ? llvm::APFloat::IEEEdouble() : v.dtype == 10 ? llvm::APFloat::IEEEhalf() : llvm::APFloat::BFloat(),
+              llvm::APFloat::rmNearestTiesToEven, &lost);
+    uint64_t bits = f.bitcastToAPInt().getZExtValue();
+    memcpy(at, &bits, size);
+  }
+}
+
+static std::string index(const Value &v, int64_t flat) {
+  std::string text;
+  for (size_t d = v.dims.size(); d-- > 0;) {
+    text = std::to_string(flat % v.dims[d]) + (text.empty() ? "" : ",") + text;
+    flat /= v.dims[d];
+  }
+  return "[" + text + "]";
+}
+
+static bool isInexact(int32_t dtype) { return dtype == 1 || dtype == 10 || dtype == 11 || (dtype >= 14 && dtype <= 20) || dtype == 23 || dtype == 24; }
+
+static std::string tensorDifference(const Value &want, const Value &got, const Tolerance &tolerance) {
+  int64_t n = want.count(), wrong = 0, first = -1;
+  double worst = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    bool same;
+    if (want.dtype == StringCode) {
+      same = want.strings[i] == got.strings[i];
+    } else if (!isInexact(want.dtype)) {
+      int32_t size = findDType(want.dtype)->size;
+      same = !memcmp(want.bytes.data() + i * size, got.bytes.data() + i * size, size);
+    } else {
+      double w = elementAsDouble(want, i), g = elementAsDouble(got, i), off = std::fabs(w - g);
+      same = w == g || (std::isnan(w) && std::isnan(g)) || off <= tolerance.atol + tolerance.rtol * std::fabs(w);
+      if (off > worst)
+        worst = off;
+    }
+    if (!same && wrong++ == 0)
+      first = i;
+  }
+  if (!wrong)
+    return "";
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << wrong << " of " << n << " elements differ, first at " << index(want, first) << ": ";
+  if (want.dtype == StringCode)
+    out << "'" << got.strings[first] << "' instead of '" << want.strings[first] << "'";
+  else
+    out << llvm::format("%.9g instead of %.9g", elementAsDouble(got, first), elementAsDouble(want, first));
+  if (isInexact(want.dtype))
+    out << llvm::format("; largest difference %.3g", worst);
+  return text;
+}
+
+std::string difference(const Value &want, const Value &got, const Tolerance &tolerance) {
+  if (want.kind == Value::Tensor && got.kind == Value::Tensor) {
+    if (want.dtype != got.dtype || want.dims != got.dims)
+      return got.type() + " instead of " + want.type();
+    return tensorDifference(want, got, tolerance);
+  }
+  if (want.kind != got.kind || want.items.size() != got.items.size())
+    return got.type() + " instead of " + want.type();
+  for (size_t i = 0; i < want.items.size(); ++i)
+    if (std::string text = difference(want.items[i], got.items[i], tolerance); !text.empty())
+      return "item " + std::to_string(i) + ": " + text;
+  return "";
+}
+
+}  // namespace onnxc

@@ -1,0 +1,45 @@
+// Value.h: values of a model in the compiler's own process: what .npy and .pb files hold and what an artefact takes and gives (Artefact.h).
+//
+// dtype  an onnx.TensorProto.DataType; narrow types (4 and 2 bits) hold one byte an element, as everywhere in onnxc
+#pragma once
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace onnxc {
+
+struct DType {
+  int32_t code;
+  const char *name;   // as numpy and ml_dtypes spell it
+  int32_t size;       // bytes of an element in memory; strings: 16
+  const char *npy;    // .npy descr without byte order; "V<size>" for types numpy does not know
+};
+
+const DType *findDType(int32_t code);
+const DType *findDType(llvm::StringRef name);
+constexpr int32_t StringCode = 8;
+
+struct Value {
+  enum Kind { Tensor = 0, Sequence = 1, Optional = 2, Map = 3 } kind = Tensor;
+  int32_t dtype = 1;
+  std::vector<int64_t> dims;
+  std::vector<char> bytes;           // tensors of numbers
+  std::vector<std::string> strings;  // tensors of strings
+  std::vector<Value> items;          // a sequence's; an optional's one or none; a map's keys tensor and values tensor
+
+  int64_t count() const;             // elements of a tensor
+  std::string type() const;          // "float32[2,3]"
+};
+
+// Element `i` of a numeric tensor as double (complex: its real part); exact for every type but 64-bit integers.
+double elementAsDouble(const Value &tensor, int64_t i);
+
+// Fills a tensor with values that suit its type: floats in [-1, 1), integers 0 or 1; the same for the same seed.
+void fillRandom(Value &tensor, uint64_t seed);
+
+// Equal within rtol/atol (integers, bools and strings exactly); else what differs.
+struct Tolerance { double rtol = 1e-3, atol = 1e-7; };
+std::string difference(const Value &want, const Value &got, const Tolerance &tolerance);
+
+}  // namespace onnxc

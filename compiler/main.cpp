@@ -1,0 +1,88 @@
+// main.cpp: the onnxc program. Compiling is the default; a first argument that names a subcommand goes to compiler/commands/.
+#include "compiler/CommandLine.h"
+#include "compiler/Pipeline.h"
+#include "compiler/commands/Commands.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/PrettyStackTrace.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Signals.h"
+#include "llvm/Support/raw_ostream.h"
+#include <new>
+#include <unistd.h>
+
+using namespace onnxc;
+
+namespace {
+
+struct Command {
+  const char *name, *summary;
+  int (*main)(int argc, const char *const *argv);
+};
+
+constexpr Command commands[] = {
+    {"run", "run a model or an artefact on .npy files", runMain},
+    {"verify", "compare a model's results with reference data", verifyMain},
+    {"bench", "time a model or an artefact, kernel by kernel", benchMain},
+    {"check", "list every node that onnxc cannot compile", checkMain},
+    {"inspect", "print inputs, outputs and facts of a model or an artefact", inspectMain},
+    {"ops", "list the supported operators", opsMain},
+    {"targets", "list targets and CPU levels", targetsMain},
+};
+
+}  // namespace
+
+static std::string footer() {
+  std::string text = "Commands (each has --help):\n";
+  for (const Command &c : commands)
+    text += "  onnxc " + std::string(c.name) + std::string(24 - std::string(c.name).size(), ' ') + c.summary + "\n";
+  return text + "\nExamples:\n"
+                "  onnxc resnet50.onnx -o resnet50.so           a library; use it through onnxc.h, onnxc.hpp or onnxc.py\n"
+                "  onnxc resnet50.onnx -o resnet50              a program; ./resnet50 --input data=image.npy\n"
+                "  onnxc bert.onnx -o bert.so --define-dim batch=1\n"
+                "\nExit codes: 0 done, 1 the model or the input is bad, 2 usage, 3 out of scope for the target, 4 a bug in onnxc.";
+}
+
+static int compileMain(int argc, const char *const *argv) {
+  CLI::App app("onnxc compiles an ONNX model ahead of time into a native library, archive, object or program that needs nothing but libc.", "onnxc");
+  app.set_version_flag("--version", "onnxc " ONNXC_VERSION);
+  app.footer(footer());
+  Options options;
+  bindCompileOptions(app, options);
+  if (argc == 1) {
+    llvm::errs() << app.help();
+    return ExitUsage;
+  }
+  if (auto code = parseCommandLine(app, argc, argv))
+    return *code;
+  if (auto code = checkOptions(options))
+    return *code;
+  if (!options.depFile.empty())
+    options.depFile = options.output + ".d";
+  options.progress = !options.json && llvm::sys::Process::StandardErrIsDisplayed();
+  return compile(options);
+}
+
+// A crash is our bug, whatever the model: say so, with the exit code users' scripts look for. LLVM has removed temporary files by now.
+static void reportBug(void *) {
+  constexpr char text[] = "onnxc: internal error: this is a bug in onnxc, please report it with the model\n";
+  (void)!write(2, text, sizeof(text) - 1);
+  _exit(ExitBug);
+}
+
+int main(int argc, char **argv) {
+#if !ONNXC_SANITIZED
+  llvm::sys::AddSignalHandler(reportBug, nullptr);
+#endif
+  std::set_new_handler([] {
+    constexpr char text[] = "onnxc: error: out of memory\n";
+    (void)!write(2, text, sizeof(text) - 1);
+    llvm::sys::RunInterruptHandlers();
+    _exit(ExitBadModel);
+  });
+  llvm::StringRef first = argc > 1 ? argv[1] : "";
+  for (const Command &c : commands)
+    if (first == c.name)
+      return c.main(argc - 1, argv + 1);
+  return compileMain(argc, argv);
+}
