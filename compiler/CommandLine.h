@@ -1,4 +1,5 @@
-// CommandLine.h: binds flags to compiler/Options.h; shared by compiling (the default command) and the subcommands that compile a model on the way.
+// CommandLine.h: binds flags to compiler/Options.h; shared by compiling (the default command) and the subcommands that compile a model on
+// the way.
 #pragma once
 #include "compiler/Options.h"
 #include "llvm/ADT/StringRef.h"

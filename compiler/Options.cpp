@@ -28,7 +28,8 @@ void bindCodeOptions(CLI::App &app, Options &options) {
       ->type_name("LEVEL")
       ->default_str("3")
       ->group("Code");
-  app.add_option("--cpu", options.cpus, "CPU level or name; several make one artefact that picks when it loads; 'native' tunes for this machine")
+  app.add_option("--cpu", options.cpus,
+                 "CPU level or name; several make one artefact that picks when it loads; 'native' tunes for this machine")
       ->delimiter(',')
       ->type_name("NAME[,NAME]")
       ->group("Code");
@@ -53,14 +54,19 @@ void bindCompileOptions(CLI::App &app, Options &options) {
       ->required()
       ->type_name("FILE");
   bindCodeOptions(app, options);
-  app.add_option("--emit-header", options.emitHeader, "also write typed C and C++ headers of the model to this folder")->type_name("DIR")->group("Output");
+  app.add_option("--emit-header", options.emitHeader, "also write typed C and C++ headers of the model to this folder")
+      ->type_name("DIR")
+      ->group("Output");
   app.add_flag_function(
-         "--MD", [&options](int64_t) { options.depFile = "?"; }, "also write FILE.d, the files the output depends on, for make and ninja (-MD works too)")
+         "--MD", [&options](int64_t) { options.depFile = "?"; },
+         "also write FILE.d, the files the output depends on, for make and ninja (-MD works too)")
       ->group("Output");
   app.add_flag("--json", options.json, "print diagnostics and reports as JSON lines")->group("Output");
   app.add_flag("--size-report", options.sizeReport, "print what the bytes of the artefact are")->group("Output");
   app.add_flag("--print-pipeline", options.printPipeline, "print the passes in their order and stop")->group("Looking inside");
-  app.add_option("--dump-phases", options.dumpPhases, "write the program after each phase to this folder")->type_name("DIR")->group("Looking inside");
+  app.add_option("--dump-phases", options.dumpPhases, "write the program after each phase to this folder")
+      ->type_name("DIR")
+      ->group("Looking inside");
   app.add_flag("--time-phases", options.timePhases, "print how long each phase takes")->group("Looking inside");
 }
 

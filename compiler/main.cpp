@@ -44,7 +44,8 @@ static std::string footer() {
 }
 
 static int compileMain(int argc, const char *const *argv) {
-  CLI::App app("onnxc compiles an ONNX model ahead of time into a native library, archive, object or program that needs nothing but libc.", "onnxc");
+  CLI::App app("onnxc compiles an ONNX model ahead of time into a native library, archive, object or program that needs nothing but libc.",
+               "onnxc");
   app.set_version_flag("--version", "onnxc " ONNXC_VERSION);
   app.footer(footer());
   Options options;

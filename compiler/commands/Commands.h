@@ -1,4 +1,5 @@
-// Commands.h: the subcommands of onnxc. Each takes its own arguments (argv[0] is its name) and returns an ExitCode; main.cpp holds the table.
+// Commands.h: the subcommands of onnxc. Each takes its own arguments (argv[0] is its name) and returns an ExitCode; main.cpp holds the
+// table.
 #pragma once
 #include "compiler/Options.h"
 

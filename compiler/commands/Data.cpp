@@ -8,7 +8,8 @@
 
 namespace onnxc {
 
-template <typename T, typename Field> static void copyField(const Field &field, Value &v) {
+template <typename T, typename Field>
+static void copyField(const Field &field, Value &v) {
   v.bytes.resize(field.size() * sizeof(T));
   for (int i = 0; i < field.size(); ++i) {
     T x = static_cast<T>(field.Get(i));
@@ -32,14 +33,30 @@ static void unpack(Value &v, int64_t count) {
 
 static void readFields(const ::onnx::TensorProto &t, Value &v) {
   switch (v.dtype) {
-  case 1: copyField<float>(t.float_data(), v); break;
-  case 7: copyField<int64_t>(t.int64_data(), v); break;
-  case 11: copyField<double>(t.double_data(), v); break;
-  case 12: copyField<uint32_t>(t.uint64_data(), v); break;
-  case 13: copyField<uint64_t>(t.uint64_data(), v); break;
-  case 14: copyField<float>(t.float_data(), v); break;
-  case 15: copyField<double>(t.double_data(), v); break;
-  case 6: copyField<int32_t>(t.int32_data(), v); break;
+  case 1:
+    copyField<float>(t.float_data(), v);
+    break;
+  case 7:
+    copyField<int64_t>(t.int64_data(), v);
+    break;
+  case 11:
+    copyField<double>(t.double_data(), v);
+    break;
+  case 12:
+    copyField<uint32_t>(t.uint64_data(), v);
+    break;
+  case 13:
+    copyField<uint64_t>(t.uint64_data(), v);
+    break;
+  case 14:
+    copyField<float>(t.float_data(), v);
+    break;
+  case 15:
+    copyField<double>(t.double_data(), v);
+    break;
+  case 6:
+    copyField<int32_t>(t.int32_data(), v);
+    break;
   default:
     if (findDType(v.dtype)->size == 2)
       copyField<uint16_t>(t.int32_data(), v);
@@ -131,7 +148,9 @@ llvm::Expected<Value> readPb(llvm::StringRef path, Value::Kind kind) {
     return bad(file.getError().message());
   llvm::StringRef bytes = (*file)->getBuffer();
   Value v;
-  auto parse = [&](auto proto, auto convert) { return bytes.size() < (1u << 31) && proto.ParseFromArray(bytes.data(), bytes.size()) && convert(proto, v); };
+  auto parse = [&](auto proto, auto convert) {
+    return bytes.size() < (1u << 31) && proto.ParseFromArray(bytes.data(), bytes.size()) && convert(proto, v);
+  };
   bool good = kind == Value::Sequence   ? parse(::onnx::SequenceProto(), fromSequence)
               : kind == Value::Optional ? parse(::onnx::OptionalProto(), fromOptional)
               : kind == Value::Map      ? parse(::onnx::MapProto(), fromMap)

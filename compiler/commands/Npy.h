@@ -5,7 +5,8 @@
 
 namespace onnxc {
 
-// Reads `path`. Types numpy does not know (bfloat16, fp8, 4 and 2 bits) are stored as raw bytes ("V1", "V2"): `wanted` (a dtype code) says what they are.
+// Reads `path`. Types numpy does not know (bfloat16, fp8, 4 and 2 bits) are stored as raw bytes ("V1", "V2"): `wanted` (a dtype code) says
+// what they are.
 llvm::Expected<Value> readNpy(llvm::StringRef path, int32_t wanted);
 
 // Writes a tensor; strings as UTF-32 of fixed width ("U<n>").

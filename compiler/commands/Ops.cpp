@@ -1,4 +1,5 @@
-// Ops.cpp: `onnxc ops` and `onnxc targets`: what the compiler supports, from the tables it compiles with (the dialect, Library.def, onnx's schemas).
+// Ops.cpp: `onnxc ops` and `onnxc targets`: what the compiler supports, from the tables it compiles with (the dialect, Library.def, onnx's
+// schemas).
 #include "compiler/CommandLine.h"
 #include "compiler/commands/Commands.h"
 #include "dialects/onnx/OnnxDialect.h"
@@ -76,7 +77,8 @@ static std::vector<OpRow> collectOps() {
   for (const auto &entry : registered) {
     llvm::StringRef name = entry.getKey();
     if (name.consume_front("onnx.ms."))
-      rows["com.microsoft." + name.str()] = {"com.microsoft", name.str(), libraryOps().contains(("ms." + name).str()) ? "library" : "generated", {1}, {}};
+      rows["com.microsoft." + name.str()] = {
+          "com.microsoft", name.str(), libraryOps().contains(("ms." + name).str()) ? "library" : "generated", {1}, {}};
   }
   std::vector<OpRow> list;
   for (auto &entry : rows)

@@ -1,4 +1,5 @@
-// Roof.cpp: see Roof.h. Two loops: independent chains of fused multiply-adds in registers, and a triad over a buffer far larger than any cache.
+// Roof.cpp: see Roof.h. Two loops: independent chains of fused multiply-adds in registers, and a triad over a buffer far larger than any
+// cache.
 #include "compiler/commands/Roof.h"
 #include <atomic>
 #include <chrono>
@@ -16,7 +17,8 @@ constexpr int chains = 12;
 }  // namespace
 
 // 12 chains hide the latency of two units of 4 cycles with room to spare.
-template <typename V> [[gnu::always_inline]] static inline float multiplyAdd(long rounds, float seed) {
+template <typename V>
+[[gnu::always_inline]] static inline float multiplyAdd(long rounds, float seed) {
   V a[chains], x = seed, y = seed * 0.5f;
   for (int i = 0; i < chains; ++i)
     a[i] = x * float(i);
@@ -34,7 +36,9 @@ template <typename V> [[gnu::always_inline]] static inline float multiplyAdd(lon
 }
 
 #if defined(__x86_64__)
-[[gnu::target("avx512f,avx512vl"), gnu::noinline]] static float multiplyAdd16(long rounds, float seed) { return multiplyAdd<F16>(rounds, seed); }
+[[gnu::target("avx512f,avx512vl"), gnu::noinline]] static float multiplyAdd16(long rounds, float seed) {
+  return multiplyAdd<F16>(rounds, seed);
+}
 [[gnu::target("avx2,fma"), gnu::noinline]] static float multiplyAdd8(long rounds, float seed) { return multiplyAdd<F8>(rounds, seed); }
 #endif
 [[gnu::noinline]] static float multiplyAdd4(long rounds, float seed) { return multiplyAdd<F4>(rounds, seed); }
@@ -42,7 +46,8 @@ template <typename V> [[gnu::always_inline]] static inline float multiplyAdd(lon
 static double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // Runs `work` on every thread at once; the slowest thread's time.
-template <typename F> static double together(int threads, F work) {
+template <typename F>
+static double together(int threads, F work) {
   std::vector<double> times(threads);
   std::atomic<int> ready{0};
   auto body = [&](int t) {

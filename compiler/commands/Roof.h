@@ -4,9 +4,9 @@
 namespace onnxc {
 
 struct Roof {
-  double gflops = 0;       // f32 fused multiply-adds, 2 operations each
-  double gigabytes = 0;    // memory read and written per second
-  const char *isa = "";    // widest vectors used: "avx512", "avx2", "scalar"
+  double gflops = 0;     // f32 fused multiply-adds, 2 operations each
+  double gigabytes = 0;  // memory read and written per second
+  const char *isa = "";  // widest vectors used: "avx512", "avx2", "scalar"
 };
 
 // Takes about 0.2 s. With several threads each runs the same loops at the same time.

@@ -11,13 +11,19 @@
 namespace onnxc {
 
 static constexpr DType types[] = {
-    {1, "float32", 4, "f4"},      {2, "uint8", 1, "u1"},          {3, "int8", 1, "i1"},           {4, "uint16", 2, "u2"},
-    {5, "int16", 2, "i2"},        {6, "int32", 4, "i4"},          {7, "int64", 8, "i8"},          {8, "string", 16, "U"},
-    {9, "bool", 1, "b1"},         {10, "float16", 2, "f2"},       {11, "float64", 8, "f8"},       {12, "uint32", 4, "u4"},
-    {13, "uint64", 8, "u8"},      {14, "complex64", 8, "c8"},     {15, "complex128", 16, "c16"},  {16, "bfloat16", 2, "V2"},
-    {17, "float8_e4m3fn", 1, "V1"}, {18, "float8_e4m3fnuz", 1, "V1"}, {19, "float8_e5m2", 1, "V1"}, {20, "float8_e5m2fnuz", 1, "V1"},
-    {21, "uint4", 1, "V1"},       {22, "int4", 1, "V1"},          {23, "float4_e2m1fn", 1, "V1"}, {24, "float8_e8m0fnu", 1, "V1"},
-    {25, "uint2", 1, "V1"},       {26, "int2", 1, "V1"},
+    {1, "float32", 4, "f4"},        {2, "uint8", 1, "u1"},
+    {3, "int8", 1, "i1"},           {4, "uint16", 2, "u2"},
+    {5, "int16", 2, "i2"},          {6, "int32", 4, "i4"},
+    {7, "int64", 8, "i8"},          {8, "string", 16, "U"},
+    {9, "bool", 1, "b1"},           {10, "float16", 2, "f2"},
+    {11, "float64", 8, "f8"},       {12, "uint32", 4, "u4"},
+    {13, "uint64", 8, "u8"},        {14, "complex64", 8, "c8"},
+    {15, "complex128", 16, "c16"},  {16, "bfloat16", 2, "V2"},
+    {17, "float8_e4m3fn", 1, "V1"}, {18, "float8_e4m3fnuz", 1, "V1"},
+    {19, "float8_e5m2", 1, "V1"},   {20, "float8_e5m2fnuz", 1, "V1"},
+    {21, "uint4", 1, "V1"},         {22, "int4", 1, "V1"},
+    {23, "float4_e2m1fn", 1, "V1"}, {24, "float8_e8m0fnu", 1, "V1"},
+    {25, "uint2", 1, "V1"},         {26, "int2", 1, "V1"},
 };
 
 const DType *findDType(int32_t code) {
@@ -56,7 +62,8 @@ std::string Value::type() const {
   return text + "]";
 }
 
-template <typename T> static T load(const Value &v, int64_t i) {
+template <typename T>
+static T load(const Value &v, int64_t i) {
   T x;
   memcpy(&x, v.bytes.data() + i * sizeof(T), sizeof(T));
   return x;
@@ -72,29 +79,54 @@ static double small(const llvm::fltSemantics &semantics, uint64_t bits) {
 double elementAsDouble(const Value &v, int64_t i) {
   using llvm::APFloat;
   switch (v.dtype) {
-  case 1: return load<float>(v, i);
-  case 2: return load<uint8_t>(v, i);
-  case 3: return load<int8_t>(v, i);
-  case 4: return load<uint16_t>(v, i);
-  case 5: return load<int16_t>(v, i);
-  case 6: return load<int32_t>(v, i);
-  case 7: return load<int64_t>(v, i);
-  case 9: return load<uint8_t>(v, i) != 0;
-  case 10: return small(APFloat::IEEEhalf(), load<uint16_t>(v, i));
-  case 11: return load<double>(v, i);
-  case 12: return load<uint32_t>(v, i);
-  case 13: return load<uint64_t>(v, i);
-  case 14: return load<std::complex<float>>(v, i).real();
-  case 15: return load<std::complex<double>>(v, i).real();
-  case 16: return small(APFloat::BFloat(), load<uint16_t>(v, i));
-  case 17: return small(APFloat::Float8E4M3FN(), load<uint8_t>(v, i));
-  case 18: return small(APFloat::Float8E4M3FNUZ(), load<uint8_t>(v, i));
-  case 19: return small(APFloat::Float8E5M2(), load<uint8_t>(v, i));
-  case 20: return small(APFloat::Float8E5M2FNUZ(), load<uint8_t>(v, i));
-  case 21: case 25: return load<uint8_t>(v, i);
-  case 22: case 26: return load<int8_t>(v, i);
-  case 23: return small(APFloat::Float4E2M1FN(), load<uint8_t>(v, i) & 15);
-  case 24: return small(APFloat::Float8E8M0FNU(), load<uint8_t>(v, i));
+  case 1:
+    return load<float>(v, i);
+  case 2:
+    return load<uint8_t>(v, i);
+  case 3:
+    return load<int8_t>(v, i);
+  case 4:
+    return load<uint16_t>(v, i);
+  case 5:
+    return load<int16_t>(v, i);
+  case 6:
+    return load<int32_t>(v, i);
+  case 7:
+    return load<int64_t>(v, i);
+  case 9:
+    return load<uint8_t>(v, i) != 0;
+  case 10:
+    return small(APFloat::IEEEhalf(), load<uint16_t>(v, i));
+  case 11:
+    return load<double>(v, i);
+  case 12:
+    return load<uint32_t>(v, i);
+  case 13:
+    return load<uint64_t>(v, i);
+  case 14:
+    return load<std::complex<float>>(v, i).real();
+  case 15:
+    return load<std::complex<double>>(v, i).real();
+  case 16:
+    return small(APFloat::BFloat(), load<uint16_t>(v, i));
+  case 17:
+    return small(APFloat::Float8E4M3FN(), load<uint8_t>(v, i));
+  case 18:
+    return small(APFloat::Float8E4M3FNUZ(), load<uint8_t>(v, i));
+  case 19:
+    return small(APFloat::Float8E5M2(), load<uint8_t>(v, i));
+  case 20:
+    return small(APFloat::Float8E5M2FNUZ(), load<uint8_t>(v, i));
+  case 21:
+  case 25:
+    return load<uint8_t>(v, i);
+  case 22:
+  case 26:
+    return load<int8_t>(v, i);
+  case 23:
+    return small(APFloat::Float4E2M1FN(), load<uint8_t>(v, i) & 15);
+  case 24:
+    return small(APFloat::Float8E8M0FNU(), load<uint8_t>(v, i));
   }
   return 0;
 }
@@ -123,7 +155,10 @@ void fillRandom(Value &v, uint64_t seed) {
     double x = double(int64_t(r % 2000001) - 1000000) / 1000000;
     llvm::APFloat f(x);
     bool lost;
-    f.convert(v.dtype == 1 ? llvm::APFloat::IEEEsingle() : v.dtype == 11 ? llvm::APFloat::IEEEdouble() : v.dtype == 10 ? llvm::APFloat::IEEEhalf() : llvm::APFloat::BFloat(),
+    f.convert(v.dtype == 1    ? llvm::APFloat::IEEEsingle()
+              : v.dtype == 11 ? llvm::APFloat::IEEEdouble()
+              : v.dtype == 10 ? llvm::APFloat::IEEEhalf()
+                              : llvm::APFloat::BFloat(),
               llvm::APFloat::rmNearestTiesToEven, &lost);
     uint64_t bits = f.bitcastToAPInt().getZExtValue();
     memcpy(at, &bits, size);
@@ -139,7 +174,9 @@ static std::string index(const Value &v, int64_t flat) {
   return "[" + text + "]";
 }
 
-static bool isInexact(int32_t dtype) { return dtype == 1 || dtype == 10 || dtype == 11 || (dtype >= 14 && dtype <= 20) || dtype == 23 || dtype == 24; }
+static bool isInexact(int32_t dtype) {
+  return dtype == 1 || dtype == 10 || dtype == 11 || (dtype >= 14 && dtype <= 20) || dtype == 23 || dtype == 24;
+}
 
 static std::string tensorDifference(const Value &want, const Value &got, const Tolerance &tolerance) {
   int64_t n = want.count(), wrong = 0, first = -1;

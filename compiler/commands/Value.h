@@ -11,9 +11,9 @@ namespace onnxc {
 
 struct DType {
   int32_t code;
-  const char *name;   // as numpy and ml_dtypes spell it
-  int32_t size;       // bytes of an element in memory; strings: 16
-  const char *npy;    // .npy descr without byte order; "V<size>" for types numpy does not know
+  const char *name;  // as numpy and ml_dtypes spell it
+  int32_t size;      // bytes of an element in memory; strings: 16
+  const char *npy;   // .npy descr without byte order; "V<size>" for types numpy does not know
 };
 
 const DType *findDType(int32_t code);
@@ -28,8 +28,8 @@ struct Value {
   std::vector<std::string> strings;  // tensors of strings
   std::vector<Value> items;          // a sequence's; an optional's one or none; a map's keys tensor and values tensor
 
-  int64_t count() const;             // elements of a tensor
-  std::string type() const;          // "float32[2,3]"
+  int64_t count() const;     // elements of a tensor
+  std::string type() const;  // "float32[2,3]"
 };
 
 // Element `i` of a numeric tensor as double (complex: its real part); exact for every type but 64-bit integers.
@@ -39,7 +39,9 @@ double elementAsDouble(const Value &tensor, int64_t i);
 void fillRandom(Value &tensor, uint64_t seed);
 
 // Equal within rtol/atol (integers, bools and strings exactly); else what differs.
-struct Tolerance { double rtol = 1e-3, atol = 1e-7; };
+struct Tolerance {
+  double rtol = 1e-3, atol = 1e-7;
+};
 std::string difference(const Value &want, const Value &got, const Tolerance &tolerance);
 
 }  // namespace onnxc

@@ -1,0 +1,157 @@
+"""What an artefact promises (docs/Architecture.md): what it needs and exports, that bytes and results are reproducible, that models live side by side.
+
+usage: run.py --onnxc BIN --loader DIR       ends with `abi: N passed, N failed, N skipped`
+"""
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from common import Suite, mlp_model, relu_model
+
+SUITE = Suite("abi", __doc__)
+
+
+def tool(*command):
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=True).stdout
+
+
+def load(path, threads=1):
+    import onnxc
+    return onnxc.load(str(path), num_threads=threads)
+
+
+def batch(n):
+    return np.random.default_rng(7).standard_normal((n, 96)).astype(np.float32)
+
+
+@SUITE.check
+def needs_only_libc(s, folder):
+    needed = set(re.findall(r"NEEDED.*\[(.+?)\]", tool("readelf", "-d", s.compile(mlp_model(), folder))))
+    return None if needed <= {"libc.so.6", "libm.so.6"} else f"needs {needed}"
+
+
+@SUITE.check
+def exports_only_getters(s, folder):
+    lines = tool("nm", "-D", "--defined-only", s.compile(mlp_model(), folder)).split("\n")
+    names = {line.split()[-1].split("@")[0] for line in lines if line}
+    return None if names == {"onnxc_get_api", "onnxc_get_api_model"} else f"exports {names}"
+
+
+@SUITE.check
+def no_initialisers(s, folder):
+    sections = tool("readelf", "-SW", s.compile(mlp_model(), folder))
+    found = re.findall(r"\.(?:init_array|fini_array|ctors|dtors)\b", sections)
+    return f"has {found}" if found else None
+
+
+@SUITE.check
+def no_executable_stack_or_writable_code(s, folder):
+    segments = tool("readelf", "-lW", s.compile(mlp_model(), folder))
+    return "a segment is writable and executable" if re.search(r"\bRWE\b", segments) else None
+
+
+@SUITE.check
+def no_host_paths(s, folder):
+    data = s.compile(mlp_model(), folder).read_bytes()
+    return "holds the path of the build machine" if str(folder).encode() in data or str(Path(__file__).parent.parent).encode() in data else None
+
+
+@SUITE.check
+def same_bytes_twice(s, folder):
+    files = [s.compile(mlp_model(), folder).read_bytes()]
+    (folder / "elsewhere").mkdir()
+    files.append(s.compile(mlp_model(), folder / "elsewhere").read_bytes())
+    return None if files[0] == files[1] else "two compiles differ"
+
+
+@SUITE.check
+def same_bits_for_any_thread_count(s, folder):
+    library = s.compile(mlp_model(), folder)
+    results = [load(library, t).run({"x": batch(61)})[0] for t in (1, 2, 3, 7)]
+    return None if all((r.view(np.uint32) == results[0].view(np.uint32)).all() for r in results) else "results differ"
+
+
+@SUITE.check
+def batches_of_every_size(s, folder):
+    m = load(s.compile(mlp_model(), folder))
+    whole = m.run({"x": batch(40)})[0]
+    for n in (1, 3, 40, 17, 2):
+        part = m.run({"x": batch(40)[:n]})[0]
+        if part.shape != (n, 64) or not np.allclose(part, whole[:n], rtol=1e-5, atol=1e-6):
+            return f"wrong for a batch of {n}"
+    return None if m.run({"x": batch(0)})[0].shape == (0, 64) else "wrong for an empty batch"
+
+
+@SUITE.check
+def four_threads_share_one_model(s, folder):
+    m = load(s.compile(mlp_model(), folder))
+    want = m.run({"x": batch(9)})[0]
+    wrong = []
+
+    def work():
+        for _ in range(50):
+            if not (m.run({"x": batch(9)})[0] == want).all():
+                wrong.append(1)
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    return "results differ between threads" if wrong else None
+
+
+@SUITE.check
+def two_models_in_one_process(s, folder):
+    a = load(s.compile(mlp_model(), folder, name="first"))
+    b = load(s.compile(relu_model(4), folder, name="second"))
+    x = np.array([-1, 2, -3, 4], np.float32)
+    y = a.run({"x": batch(2)})[0]
+    return None if (b.run({"x": x})[0] == np.maximum(x, 0)).all() and (a.run({"x": batch(2)})[0] == y).all() else "wrong"
+
+
+@SUITE.check
+def runs_without_environment(s, folder):
+    program = s.compile(relu_model(2, 3), folder, suffix="", name="program")
+    done = subprocess.run([program], env={}, cwd="/", capture_output=True, text=True)
+    return None if done.returncode == 0 else f"exit {done.returncode}: {done.stderr[:200]}"
+
+
+@SUITE.check
+def bad_inputs_are_errors(s, folder):
+    import onnxc
+    m = load(s.compile(mlp_model(), folder))
+    good = batch(2)
+    for what, feed in {
+        "missing": {}, "unknown": {"x": good, "z": good}, "rank": {"x": good[0]}, "width": {"x": good[:, :95]}, "type": {"x": good.astype(np.float64)},
+        "none": {"x": None},
+    }.items():
+        try:
+            m.run(feed)
+            return f"{what}: no error"
+        except (onnxc.Error, KeyError, TypeError, ValueError):
+            pass
+    return None if np.isfinite(m.run({"x": good})[0]).all() else "does not recover"
+
+
+@SUITE.check
+def strided_inputs(s, folder):
+    m = load(s.compile(mlp_model(), folder))
+    wide = np.random.default_rng(3).standard_normal((5, 192)).astype(np.float32)
+    view = wide[:, ::2]
+    return None if (m.run({"x": view})[0] == m.run({"x": np.ascontiguousarray(view)})[0]).all() else "a strided input gives another result"
+
+
+@SUITE.check
+def levels_agree(s, folder):
+    results = [load(s.compile(mlp_model(), folder, "--cpu", cpu, name=cpu.replace("-", "_"))).run({"x": batch(8)})[0] for cpu in ("x86-64-v2", "x86-64-v3")]
+    results.append(load(s.compile(mlp_model(), folder, "-O0", name="oracle")).run({"x": batch(8)})[0])
+    return None if all(np.allclose(r, results[-1], rtol=1e-4, atol=1e-6) for r in results) else "levels disagree"
+
+
+if __name__ == "__main__":
+    SUITE.main()

@@ -1,0 +1,149 @@
+"""The subcommands as a user types them.
+
+usage: run.py --onnxc BIN --loader DIR       ends with `cli: N passed, N failed, N skipped`
+"""
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from onnx import helper, numpy_helper
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from common import Suite, info, make, mlp_model, relu_model, save
+
+SUITE = Suite("cli", __doc__)
+COMMANDS = ["run", "verify", "bench", "check", "inspect", "ops", "targets"]
+X = np.array([[-1, 2, -3], [4, -5, 6]], np.float32)
+
+
+@SUITE.check
+def help_names_every_command(s, folder):
+    text = s.onnxc("--help").stdout
+    missing = [c for c in COMMANDS if f"onnxc {c} " not in text]
+    return f"--help does not show {missing}" if missing else None
+
+
+@SUITE.check
+def every_command_has_help(s, folder):
+    return next((f"{c} --help is empty" for c in COMMANDS if len(s.onnxc(c, "--help").stdout) < 80), None)
+
+
+@SUITE.check
+def version(s, folder):
+    return None if re.match(r"onnxc \d+\.\d+", s.onnxc("--version").stdout) else "no version"
+
+
+@SUITE.check
+def run_model(s, folder):
+    np.save(folder / "x.npy", X)
+    s.onnxc("run", save(relu_model(2, 3), folder / "m.onnx"), "--input", f"x={folder}/x.npy", "--output-dir", folder / "out")
+    return None if (np.load(folder / "out" / "y.npy") == np.maximum(X, 0)).all() else "wrong result"
+
+
+@SUITE.check
+def run_artefact(s, folder):
+    np.save(folder / "x.npy", np.asfortranarray(X))
+    s.onnxc("run", s.compile(relu_model(2, 3), folder), "--input", f"x={folder}/x.npy", "--output-dir", folder / "out")
+    return None if (np.load(folder / "out" / "y.npy") == np.maximum(X, 0)).all() else "wrong result"
+
+
+@SUITE.check
+def run_rejects_wrong_shape(s, folder):
+    np.save(folder / "x.npy", X[:, :2])
+    text = s.onnxc("run", save(relu_model(2, 3), folder / "m.onnx"), "--input", f"x={folder}/x.npy", code=1).stderr
+    return None if "x" in text else f"message does not name the input: {text}"
+
+
+@SUITE.check
+def run_rejects_unknown_input(s, folder):
+    np.save(folder / "x.npy", X)
+    text = s.onnxc("run", save(relu_model(2, 3), folder / "m.onnx"), "--input", f"z={folder}/x.npy", code=2).stderr
+    return None if "'z'" in text and "x" in text else f"message does not say which inputs there are: {text}"
+
+
+def write_set(folder, x, y):
+    folder.mkdir(parents=True)
+    (folder / "input_0.pb").write_bytes(numpy_helper.from_array(x, "x").SerializeToString())
+    (folder / "output_0.pb").write_bytes(numpy_helper.from_array(y, "y").SerializeToString())
+
+
+@SUITE.check
+def verify_passes(s, folder):
+    write_set(folder / "test_data_set_0", X, np.maximum(X, 0))
+    text = s.onnxc("verify", save(relu_model(2, 3), folder / "m.onnx"), "--data", folder).stdout
+    return None if "1 passed" in text else text
+
+
+@SUITE.check
+def verify_fails(s, folder):
+    write_set(folder / "test_data_set_0", X, np.maximum(X, 0) + 0.5)
+    text = s.onnxc("verify", save(relu_model(2, 3), folder / "m.onnx"), "--data", folder, code=1).stdout
+    return None if "y" in text and "6 of 6" in text else text
+
+
+@SUITE.check
+def bench_json(s, folder):
+    text = s.onnxc("bench", save(mlp_model(), folder / "m.onnx"), "--duration", "0.2", "--warmUp", "20", "--json").stdout
+    report = json.loads(text)
+    missing = {"median_ms", "p90_ms", "p99_ms", "kernels", "roof"} - set(report)
+    return f"lacks {missing}" if missing else None
+
+
+@SUITE.check
+def inspect_model_and_artefact(s, folder):
+    library = s.compile(mlp_model(), folder)
+    for path in (folder / "model.onnx", library):
+        report = json.loads(s.onnxc("inspect", path, "--json").stdout)
+        if [i["name"] for i in report["inputs"]] != ["x"] or report["inputs"][0]["shape"] != ["batch", 96]:
+            return f"{path.name}: {report['inputs']}"
+    return None
+
+
+@SUITE.check
+def check_lists_every_node(s, folder):
+    nodes = [helper.make_node("Nonsense", ["x"], ["t"], name="first"), helper.make_node("Gibberish", ["t"], ["y"], name="second")]
+    done = s.onnxc("check", save(make(nodes, [info("x", 2)], [info("y", 2)]), folder / "m.onnx"), code=1)
+    text = done.stdout + done.stderr
+    return None if "Nonsense" in text and "Gibberish" in text else text
+
+
+@SUITE.check
+def check_accepts_good_model(s, folder):
+    s.onnxc("check", save(mlp_model(), folder / "m.onnx"))
+
+
+@SUITE.check
+def ops_json(s, folder):
+    names = {(o["domain"], o["name"]) for o in json.loads(s.onnxc("ops", "--json").stdout)}
+    missing = {("ai.onnx", "Conv"), ("ai.onnx.ml", "Scaler"), ("com.microsoft", "FusedConv")} - names
+    return f"lacks {missing}" if missing else None
+
+
+@SUITE.check
+def dependency_file(s, folder):
+    out = s.compile(relu_model(2, 3), folder, "-MD")
+    text = Path(f"{out}.d").read_text()
+    return None if text.startswith(f"{out}:") and "model.onnx" in text else text
+
+
+@SUITE.check
+def every_kind_of_output(s, folder):
+    for suffix, magic in ((".so", b"\x7fELF"), (".o", b"\x7fELF"), (".a", b"!<arch>"), ("", b"\x7fELF"), (".mlir", b""), (".ll", b""), (".s", b"")):
+        out = s.compile(relu_model(2, 3), folder, suffix=suffix, name="kind")
+        if not out.read_bytes().startswith(magic) or out.stat().st_size == 0:
+            return f"'{suffix}' is not what it should be"
+
+
+@SUITE.check
+def executable_runs(s, folder):
+    np.save(folder / "x.npy", X)
+    program = s.compile(relu_model(2, 3), folder, suffix="", name="program")
+    done = subprocess.run([program, "--input", f"x={folder}/x.npy"], capture_output=True, text=True)
+    return None if done.returncode == 0 and "6" in done.stdout else f"exit {done.returncode}: {done.stdout}{done.stderr}"
+
+
+if __name__ == "__main__":
+    SUITE.main()

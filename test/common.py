@@ -1,0 +1,88 @@
+"""What the Python suites share: small models, a scratch compile, and a way to register and count checks."""
+import argparse
+import subprocess
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+
+def info(name, *shape, dtype=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+def weight(name, *shape, seed=0):
+    return numpy_helper.from_array(np.random.default_rng(seed).standard_normal(shape).astype(np.float32) / max(shape) ** 0.5, name)
+
+
+def make(nodes, inputs, outputs, weights=(), name="g", opset=22):
+    graph = helper.make_graph(nodes, name, inputs, outputs, list(weights))
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+
+
+def relu_model(*shape):
+    return make([helper.make_node("Relu", ["x"], ["y"], name="act")], [info("x", *shape)], [info("y", *shape)])
+
+
+def mlp_model(batch="batch"):
+    """x[batch,96] -> Gemm -> Relu -> Gemm -> LayerNormalization -> Softmax -> y[batch,64]: every family of kernels, a symbolic dim, weights."""
+    nodes = [
+        helper.make_node("Gemm", ["x", "w1", "b1"], ["h"], name="up"),
+        helper.make_node("Relu", ["h"], ["r"], name="act"),
+        helper.make_node("Gemm", ["r", "w2", "b2"], ["o"], name="down"),
+        helper.make_node("LayerNormalization", ["o", "s"], ["n"], name="norm"),
+        helper.make_node("Softmax", ["n"], ["y"], name="soft"),
+    ]
+    weights = [weight("w1", 96, 256), weight("b1", 256, seed=1), weight("w2", 256, 64, seed=2), weight("b2", 64, seed=3), weight("s", 64, seed=4)]
+    return make(nodes, [info("x", batch, 96)], [info("y", batch, 64)], weights)
+
+
+def save(proto, path):
+    path.write_bytes(proto.SerializeToString())
+    return path
+
+
+class Suite:
+    """Checks are functions of (tools, folder) that return None or what is wrong; a scratch folder each."""
+
+    def __init__(self, name, doc):
+        self.name, self.doc, self.checks = name, doc, []
+
+    def check(self, function):
+        self.checks.append(function)
+        return function
+
+    def main(self):
+        p = argparse.ArgumentParser(description=self.doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+        p.add_argument("--onnxc", required=True)
+        p.add_argument("--loader", required=True)
+        p.add_argument("--filter", default="")
+        self.args = p.parse_args()
+        sys.path.insert(0, self.args.loader)
+        chosen = [c for c in self.checks if self.args.filter in c.__name__]
+        failed = 0
+        for c in chosen:
+            with tempfile.TemporaryDirectory() as tmp:
+                try:
+                    wrong = c(self, Path(tmp))
+                except Exception as e:  # a broken check is a failed check
+                    wrong = "".join(traceback.format_exception_only(e)).strip()[:600]
+            failed += wrong is not None
+            if wrong:
+                print(f"{c.__name__}: {wrong}")
+        print(f"{self.name}: {len(chosen) - failed} passed, {failed} failed, 0 skipped")
+        sys.exit(failed != 0)
+
+    def onnxc(self, *arguments, code=0, **kwargs):
+        done = subprocess.run([self.args.onnxc, *map(str, arguments)], capture_output=True, text=True, timeout=120, **kwargs)
+        if done.returncode != code:
+            raise AssertionError(f"onnxc {' '.join(map(str, arguments))}: exit {done.returncode} instead of {code}: {(done.stderr or done.stdout).strip()[:400]}")
+        return done
+
+    def compile(self, proto, folder, *flags, name="model", suffix=".so"):
+        out = folder / (name + suffix)
+        self.onnxc(save(proto, folder / f"{name}.onnx"), "-o", out, *flags)
+        return out

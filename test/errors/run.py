@@ -1,0 +1,251 @@
+"""Every error a user can cause at compile time: the exit code, the message, and that no file is left behind.
+
+usage: run.py --onnxc BIN        ends with `errors: N passed, N failed, N skipped`
+
+A case is a function that gets a scratch folder and returns the arguments of onnxc; its decorator says what must come out.
+"""
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+CASES = []
+F32 = TensorProto.FLOAT
+
+
+def case(code, message):
+    """The compile must exit with `code` and print something that matches `message`."""
+    def register(function):
+        CASES.append((function.__name__, code, message, function))
+        return function
+    return register
+
+
+def tensor(name, *shape, dtype=F32):
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+def model(nodes, inputs, outputs, initializers=(), opset=22, domains=()):
+    graph = helper.make_graph(nodes, "g", inputs, outputs, list(initializers))
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), *(helper.make_opsetid(d, 1) for d in domains)], ir_version=10)
+
+
+def save(folder, proto, *flags):
+    path = folder / "model.onnx"
+    path.write_bytes(proto if isinstance(proto, bytes) else proto.SerializeToString())
+    return [path, "-o", folder / "out.so", *flags]
+
+
+def relu():
+    return model([helper.make_node("Relu", ["x"], ["y"], name="act")], [tensor("x", 2, 3)], [tensor("y", 2, 3)])
+
+
+# ---- usage: exit 2 ------------------------------------------------------------------------------------------------------------------------
+
+@case(2, r"output.*required|required.*output")
+def no_output(folder):
+    return save(folder, relu())[:1]
+
+
+@case(2, r"required")
+def no_model(folder):
+    return ["-o", folder / "out.so"]
+
+
+@case(2, r"--no-such-flag")
+def unknown_flag(folder):
+    return save(folder, relu(), "--no-such-flag")
+
+
+@case(2, r"cannot tell what .*out\.xyz.* should be from its suffix '\.xyz'")
+def unknown_suffix(folder):
+    return [*save(folder, relu())[:1], "-o", folder / "out.xyz"]
+
+
+@case(2, r"the output .* is the input model")
+def output_is_input(folder):
+    path = folder / "model"
+    path.write_bytes(relu().SerializeToString())
+    return [path, "-o", path]
+
+
+@case(2, r"expected NAME=SIZE")
+def bad_define_dim(folder):
+    return save(folder, relu(), "--define-dim", "batch=many")
+
+
+@case(2, r"-O")
+def bad_level(folder):
+    return save(folder, relu(), "-O9")
+
+
+# ---- the file: exit 1 ---------------------------------------------------------------------------------------------------------------------
+
+@case(1, r"nowhere\.onnx")
+def missing_file(folder):
+    return [folder / "nowhere.onnx", "-o", folder / "out.so"]
+
+
+@case(1, r"model\.onnx")
+def empty_file(folder):
+    return save(folder, b"")
+
+
+@case(1, r"model\.onnx")
+def garbage(folder):
+    return save(folder, bytes(range(256)) * 4)
+
+
+@case(1, r"model\.onnx")
+def truncated(folder):
+    weights = numpy_helper.from_array(np.ones((64, 64), np.float32), "w")
+    proto = model([helper.make_node("MatMul", ["x", "w"], ["y"])], [tensor("x", 2, 64)], [tensor("y", 2, 64)], [weights])
+    return save(folder, proto.SerializeToString()[:5000])
+
+
+@case(1, r"model\.onnx")
+def folder_as_model(folder):
+    (folder / "model.onnx").mkdir()
+    return [folder / "model.onnx", "-o", folder / "out.so"]
+
+
+# ---- the graph: exit 1, the node is named -------------------------------------------------------------------------------------------------
+
+@case(1, r"Nonsense")
+def unknown_operator(folder):
+    return save(folder, model([helper.make_node("Nonsense", ["x"], ["y"], name="odd")], [tensor("x", 2)], [tensor("y", 2)]))
+
+
+@case(1, r"(?s)Nonsense.*Gibberish|Gibberish.*Nonsense")
+def all_unknown_operators_at_once(folder):
+    nodes = [helper.make_node("Nonsense", ["x"], ["t"], name="first"), helper.make_node("Gibberish", ["t"], ["y"], name="second")]
+    return save(folder, model(nodes, [tensor("x", 2)], [tensor("y", 2)]))
+
+
+@case(1, r"my\.domain")
+def unknown_domain(folder):
+    node = helper.make_node("Op", ["x"], ["y"], name="custom", domain="my.domain")
+    return save(folder, model([node], [tensor("x", 2)], [tensor("y", 2)], domains=["my.domain"]))
+
+
+@case(1, r"sum|Add")
+def shapes_do_not_broadcast(folder):
+    return save(folder, model([helper.make_node("Add", ["x", "z"], ["y"], name="sum")], [tensor("x", 2, 3), tensor("z", 2, 4)], [tensor("y", 2, 3)]))
+
+
+@case(1, r"mm|MatMul")
+def inner_dims_differ(folder):
+    return save(folder, model([helper.make_node("MatMul", ["x", "z"], ["y"], name="mm")], [tensor("x", 2, 3), tensor("z", 4, 5)], [tensor("y", 2, 5)]))
+
+
+@case(1, r"missing")
+def undefined_value(folder):
+    return save(folder, model([helper.make_node("Relu", ["missing"], ["y"], name="act")], [tensor("x", 2)], [tensor("y", 2)]))
+
+
+@case(1, r"act|loop|b|cycle|order")
+def cycle(folder):
+    nodes = [helper.make_node("Add", ["x", "b"], ["a"], name="act"), helper.make_node("Relu", ["a"], ["b"], name="loop")]
+    return save(folder, model(nodes, [tensor("x", 2)], [tensor("a", 2)]))
+
+
+@case(1, r"stack|Concat")
+def axis_out_of_range(folder):
+    return save(folder, model([helper.make_node("Concat", ["x", "x"], ["y"], name="stack", axis=7)], [tensor("x", 2, 3)], [tensor("y", 4, 3)]))
+
+
+@case(1, r"view|Reshape")
+def impossible_reshape(folder):
+    shape = numpy_helper.from_array(np.array([4, 4], np.int64), "shape")
+    return save(folder, model([helper.make_node("Reshape", ["x", "shape"], ["y"], name="view")], [tensor("x", 2, 3)], [tensor("y", 4, 4)], [shape]))
+
+
+@case(1, r"opset|version")
+def opset_from_the_future(folder):
+    proto = relu()
+    proto.opset_import[0].version = 999
+    return save(folder, proto)
+
+
+@case(1, r"weights\.bin|external")
+def external_data_missing(folder):
+    weights = numpy_helper.from_array(np.ones((64, 64), np.float32), "w")
+    proto = model([helper.make_node("MatMul", ["x", "w"], ["y"])], [tensor("x", 2, 64)], [tensor("y", 2, 64)], [weights])
+    onnx.external_data_helper.set_external_data(proto.graph.initializer[0], "weights.bin", 0, 64 * 64 * 4)
+    proto.graph.initializer[0].ClearField("raw_data")
+    return save(folder, proto)
+
+
+@case(1, r"\.\.|outside|external")
+def external_data_outside(folder):
+    (folder / "sub").mkdir()
+    (folder / "weights.bin").write_bytes(bytes(64 * 64 * 4))
+    weights = numpy_helper.from_array(np.ones((64, 64), np.float32), "w")
+    proto = model([helper.make_node("MatMul", ["x", "w"], ["y"])], [tensor("x", 2, 64)], [tensor("y", 2, 64)], [weights])
+    onnx.external_data_helper.set_external_data(proto.graph.initializer[0], "../weights.bin", 0, 64 * 64 * 4)
+    proto.graph.initializer[0].ClearField("raw_data")
+    (folder / "sub" / "model.onnx").write_bytes(proto.SerializeToString())
+    return [folder / "sub" / "model.onnx", "-o", folder / "out.so"]
+
+
+@case(1, r"w")
+def initializer_too_short(folder):
+    weights = numpy_helper.from_array(np.ones((64, 64), np.float32), "w")
+    weights.raw_data = weights.raw_data[:100]
+    return save(folder, model([helper.make_node("MatMul", ["x", "w"], ["y"])], [tensor("x", 2, 64)], [tensor("y", 2, 64)], [weights]))
+
+
+@case(1, r"no/such/folder")
+def output_folder_missing(folder):
+    return [*save(folder, relu())[:1], "-o", folder / "no/such/folder/out.so"]
+
+
+@case(3, r"riscv|target")
+def unknown_target(folder):
+    return save(folder, relu(), "--target", "riscv64-linux-gnu")
+
+
+@case(2, r"no-such-cpu")
+def unknown_cpu(folder):
+    return save(folder, relu(), "--cpu", "no-such-cpu")
+
+
+def run(onnxc, name, code, message, function):
+    """None when right, else what is wrong."""
+    with tempfile.TemporaryDirectory() as tmp:
+        folder = Path(tmp)
+        arguments = [str(a) for a in function(folder)]
+        before = {p for p in folder.rglob("*")}
+        done = subprocess.run([onnxc, *arguments], capture_output=True, text=True, timeout=60)
+        left = {p.name for p in folder.rglob("*")} - {p.name for p in before}
+        if done.returncode != code:
+            return f"exit {done.returncode} instead of {code}: {done.stderr.strip()[:200]}"
+        if not re.search(message, done.stderr):
+            return f"message does not match /{message}/: {done.stderr.strip()[:200]}"
+        return f"left {', '.join(left)} behind" if left else None
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--onnxc", required=True)
+    p.add_argument("--filter", default="")
+    args = p.parse_args()
+    cases = [c for c in CASES if re.search(args.filter, c[0])]
+    failed = 0
+    for c in cases:
+        wrong = run(args.onnxc, *c)
+        failed += wrong is not None
+        if wrong:
+            print(f"{c[0]}: {wrong}")
+    print(f"errors: {len(cases) - failed} passed, {failed} failed, 0 skipped")
+    sys.exit(failed != 0)
+
+
+if __name__ == "__main__":
+    main()

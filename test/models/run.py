@@ -1,0 +1,56 @@
+"""Real models with reference outputs. They lie beside the checkout (../shared) and are not part of the project: where they are absent, all are skipped.
+
+usage: run.py --onnxc BIN --loader DIR --shared DIR [--update]       ends with `models: N passed, N failed, N skipped`
+
+A model listed in xfail.txt must fail; one that passes all the same fails the run. --update rewrites the list.
+"""
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+XFAIL = Path(__file__).with_name("xfail.txt")
+COUNT = 89
+
+
+def read_xfail():
+    lines = XFAIL.read_text().splitlines() if XFAIL.exists() else []
+    return {line.split("#")[0].strip() for line in lines} - {""}
+
+
+def check(args):
+    """model -> "pass" or why not, from the checker that comes with the models."""
+    with tempfile.TemporaryDirectory() as tmp:
+        report = Path(tmp) / "models.json"
+        command = [sys.executable, args.shared / "tools" / "check_models.py", "--onnxc", args.onnxc, "--loader", args.loader, "--json", report, args.shared / "models"]
+        done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, text=True)
+        print(done.stdout.rstrip())
+        return json.loads(report.read_text()) if report.exists() else {"check_models.py": f"exit {done.returncode}"}
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--onnxc", required=True)
+    p.add_argument("--loader", required=True)
+    p.add_argument("--shared", required=True, type=Path)
+    p.add_argument("--update", action="store_true")
+    args = p.parse_args()
+    if not (args.shared / "models").is_dir():
+        print(f"models: 0 passed, 0 failed, {COUNT} skipped")
+        return
+    results = check(args)
+    bad = {name for name, result in results.items() if result != "pass"}
+    if args.update:
+        head = "# Real models that do not pass yet. Written by test/models/run.py --update.\n"
+        XFAIL.write_text(head + "".join(f"{name}\n" for name in sorted(bad)))
+    unexpected = bad ^ (read_xfail() & set(results))
+    for name in sorted(unexpected):
+        print(f"{name}: {results[name] if name in bad else 'passes, but xfail.txt lists it'}")
+    print(f"models: {len(results) - len(unexpected)} passed, {len(unexpected)} failed, 0 skipped")
+    sys.exit(bool(unexpected))
+
+
+if __name__ == "__main__":
+    main()

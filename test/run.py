@@ -1,0 +1,126 @@
+"""Runs the test suites and ends with one line for all of them: `N passed, N failed, N skipped`. Called by `./dev test`.
+
+usage: run.py --build DIR [--full] [--update] [SUITE …]
+
+Each suite is a function that returns Result(passed, failed, skipped); what fails is printed as it is found.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections import namedtuple
+from pathlib import Path
+
+TEST = Path(__file__).resolve().parent
+ROOT = TEST.parent
+SHARED = ROOT.parent / "shared"
+CACHE = Path(os.environ.get("ONNXC_CACHE", Path.home() / ".cache" / "onnxc"))
+LOADER = ROOT / "runtime_stub" / "python"
+PYTHON = sys.executable
+
+Result = namedtuple("Result", "passed failed skipped")
+
+
+def call(*command, **kwargs):
+    return subprocess.run([str(c) for c in command], text=True, **kwargs)
+
+
+def script(*command):
+    """A suite of our own: its last line is `<name>: N passed, N failed, N skipped`."""
+    done = call(PYTHON, *command, stdout=subprocess.PIPE)
+    lines = done.stdout.rstrip().splitlines()
+    counts = re.match(r"\w+: (\d+) passed, (\d+) failed, (\d+) skipped", lines[-1]) if lines else None
+    print("\n".join(lines[:-1] if counts else lines))
+    return Result(*map(int, counts.groups())) if counts else Result(0, 1, 0)
+
+
+# ---- suites -------------------------------------------------------------------------------------------------------------------------------
+
+def suite_rules(args):
+    return script(TEST / "rules" / "rules.py")
+
+
+def suite_lit(args):
+    report = args.build / "lit.json"
+    call("/usr/lib/llvm-22/bin/lit", "--quiet", "--time-tests", "-o", report, f"-Dbuild={args.build}", TEST)
+    tests = json.loads(report.read_text())["tests"] if report.exists() else [{"code": "FAIL"}]
+    good = sum(t["code"] in ("PASS", "XFAIL") for t in tests)
+    skipped = sum(t["code"] in ("UNSUPPORTED", "SKIPPED") for t in tests)
+    return Result(good, len(tests) - good - skipped, skipped)
+
+
+def suite_unit(args):
+    passed = failed = 0
+    for program in sorted((args.build / "test" / "bin").glob("*")):
+        if not os.access(program, os.X_OK) or program.is_dir():
+            continue
+        done = call(program, "--reporter", "compact", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=900, cwd=args.build)
+        listed = call(program, "--list-test-names-only", stdout=subprocess.PIPE).stdout.splitlines()
+        total = len([line for line in listed if line.strip()]) or 1
+        bad = re.search(r"Failed (?:all )?(\d+|both) (?:of \d+ )?test case", done.stdout)
+        wrong = 0 if done.returncode == 0 else min(total, int(bad[1]) if bad and bad[1].isdigit() else 1)
+        if wrong:
+            print(f"{program.name}: exit {done.returncode}\n" + "\n".join(done.stdout.splitlines()[-30:]))
+        passed, failed = passed + total - wrong, failed + wrong
+    return Result(passed, failed, 0)
+
+
+def suite_errors(args):
+    return script(TEST / "errors" / "run.py", "--onnxc", args.onnxc)
+
+
+def suite_abi(args):
+    return script(TEST / "abi" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER)
+
+
+def suite_cli(args):
+    return script(TEST / "cli" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER)
+
+
+def suite_models(args):
+    return script(TEST / "models" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER, "--shared", SHARED, *(["--update"] if args.update else []))
+
+
+def suite_examples(args):
+    runner = ROOT / "examples" / "run.py"
+    return script(runner, "--build", args.build) if runner.exists() else Result(0, 0, 0)
+
+
+def suite_conformance(args):
+    suite = CACHE / "suite-1.23.2"
+    call(PYTHON, TEST / "conformance" / "dump.py", suite, check=True)
+    return script(TEST / "conformance" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER, "--suite", suite, "--json", args.build / "conformance.json",
+                  "--mode", *args.mode, *(["--update"] if args.update else []))
+
+
+SUITES = {name[6:]: value for name, value in list(globals().items()) if name.startswith("suite_")}
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("suites", nargs="*", metavar="SUITE", help=", ".join(SUITES))
+    p.add_argument("--build", type=Path, required=True)
+    p.add_argument("--full", action="store_true")
+    p.add_argument("--update", action="store_true", help="rewrite the expected-failure lists from this run")
+    p.add_argument("--mode", nargs="+", default=["static", "symbolic", "O0"], help="modes of the conformance suite")
+    args = p.parse_args()
+    unknown = [s for s in args.suites if s not in SUITES]
+    if unknown:
+        p.error(f"no suite {', '.join(unknown)}; there are: {', '.join(SUITES)}")
+    args.onnxc = args.build / "bin" / "onnxc"
+    total = Result(0, 0, 0)
+    for name in args.suites or SUITES:
+        started = time.time()
+        print(f"== {name}", flush=True)
+        r = SUITES[name](args)
+        total = Result(*(a + b for a, b in zip(total, r)))
+        print(f"-- {name}: {r.passed} passed, {r.failed} failed, {r.skipped} skipped ({time.time() - started:.0f} s)", flush=True)
+    print(f"{total.passed} passed, {total.failed} failed" + (f", {total.skipped} skipped" if total.skipped else ""))
+    sys.exit(total.failed != 0)
+
+
+if __name__ == "__main__":
+    main()
