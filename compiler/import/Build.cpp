@@ -1,0 +1,329 @@
+// Build.cpp: the function, its blocks and its ops, by what the dialect declares of each op. BuildAttrs.cpp converts attributes.
+#include "compiler/import/Build.h"
+#include "compiler/import/BuildAttrs.h"
+#include "compiler/import/Import.h"
+#include "compiler/import/Upgrade.h"
+#include "dialects/onnx/OnnxDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using llvm::StringRef;
+namespace onnxc::importer {
+namespace {
+
+std::string dialectName(const pb::NodeProto &node) {
+  const std::string &domain = node.domain();
+  StringRef prefix = domain.empty()                              ? ""
+                     : domain == "ai.onnx.ml"                    ? "ml."
+                     : domain == "com.microsoft"                 ? "ms."
+                     : domain == "ai.onnx.preview.training" || domain == "ai.onnx.training" ? "training."
+                     : domain == "ai.onnx.preview"               ? "preview."
+                                                                 : "?";
+  return ("onnx." + prefix + node.op_type()).str();
+}
+
+using Graph = pb::GraphProto;
+using Scopes = std::vector<std::unordered_map<std::string, Value>>;
+
+class Builder {
+public:
+  Builder(ModelFile &file, Walker &walker, MLIRContext *context) : file(file), walker(walker), context(context), b(context) {}
+
+  OwningOpRef<ModuleOp> module() {
+    const Graph &graph = file.model.graph();
+    if (unsupported(graph))
+      return {};
+    OwningOpRef<ModuleOp> module = ModuleOp::create(NameLoc::get(b.getStringAttr(file.path)));
+    moduleAttrs(*module);
+    b.setInsertionPointToEnd(module->getBody());
+    auto function = func::FuncOp::create(b, module->getLoc(), "main", b.getFunctionType({}, {}));
+    b.setInsertionPointToStart(function.addEntryBlock());
+    llvm::SmallVector<Value> results;
+    if (!block(graph, results))
+      return {};
+    func::ReturnOp::create(b, module->getLoc(), results);
+    function.setFunctionType(b.getFunctionType(function.getBody().front().getArgumentTypes(), ValueRange(results).getTypes()));
+    for (int i = 0; i < graph.input_size(); ++i)
+      function.setArgAttrs(i, valueAttrs(graph.input(i)));
+    for (int i = 0; i < graph.output_size(); ++i)
+      function.setResultAttrs(i, valueAttrs(graph.output(i)));
+    return module;
+  }
+
+private:
+  Location locOf(const pb::NodeProto &node) {
+    Origin from = origin(node);
+    return nodeLoc(context, from.name, from.op, from.opset);
+  }
+  Location locOf(const std::string &name) { return NameLoc::get(b.getStringAttr(name)); }
+  bool fail(Location loc, const llvm::Twine &message) {
+    emitError(loc) << message;
+    return false;
+  }
+
+  void collectUnsupported(const Graph &graph, std::vector<const pb::NodeProto *> &found) {
+    for (const pb::NodeProto &node : graph.node()) {
+      OperationName name(dialectName(node), context);
+      if (!name.isRegistered())
+        found.push_back(&node);
+      for (const pb::AttributeProto &attr : node.attribute())
+        if (attr.has_g())
+          collectUnsupported(attr.g(), found);
+    }
+  }
+
+  // One diagnostic for all nodes that have no op in the dialect.
+  bool unsupported(const Graph &graph) {
+    std::vector<const pb::NodeProto *> found;
+    collectUnsupported(graph, found);
+    if (found.empty())
+      return false;
+    constexpr size_t kListed = 50;
+    InFlightDiagnostic diag = emitError(locOf(file.path)) << found.size() << (found.size() == 1 ? " node has" : " nodes have") << " an operator that onnxc does not know: ";
+    for (size_t i = 0; i < std::min(found.size(), kListed); ++i) {
+      Origin from = origin(*found[i]);
+      diag << (i ? ", " : "") << from.name << " (" << (found[i]->domain().empty() ? "ai.onnx" : found[i]->domain()) << "." << found[i]->op_type() << ")";
+    }
+    if (found.size() > kListed)
+      diag << ", and " << found.size() - kListed << " more";
+    return true;
+  }
+
+  void moduleAttrs(ModuleOp module) {
+    const pb::ModelProto &m = file.model;
+    module->setAttr("onnx.opset", b.getI64IntegerAttr(opsetOf(m)));
+    module->setAttr("onnx.ir_version", b.getI64IntegerAttr(m.ir_version()));
+    module->setAttr("onnx.model_version", b.getI64IntegerAttr(m.model_version()));
+    module->setAttr("onnx.producer", b.getStringAttr(m.producer_name()));
+    module->setAttr("onnx.producer_version", b.getStringAttr(m.producer_version()));
+    module->setAttr("onnx.model_name", b.getStringAttr(m.graph().name()));
+    module->setAttr("onnx.domain", b.getStringAttr(m.domain()));
+    module->setAttr("onnx.doc", b.getStringAttr(m.doc_string()));
+    std::map<std::string, std::string> entries;
+    for (const pb::StringStringEntryProto &entry : m.metadata_props())
+      if (!entry.key().empty())
+        entries[entry.key()] = entry.value();
+    llvm::SmallVector<NamedAttribute> metadata;
+    for (const auto &[key, value] : entries)
+      metadata.push_back(b.getNamedAttr(key, b.getStringAttr(value)));
+    module->setAttr("onnx.metadata", b.getDictionaryAttr(metadata));
+  }
+
+  static int64_t opsetOf(const pb::ModelProto &m) {
+    for (const pb::OperatorSetIdProto &import : m.opset_import())
+      if (import.domain().empty())
+        return import.version();
+    return newestOpset();
+  }
+
+  DictionaryAttr valueAttrs(const pb::ValueInfoProto &value) {
+    llvm::SmallVector<Attribute> dims;
+    if (value.type().has_tensor_type())
+      for (const auto &dim : value.type().tensor_type().shape().dim())
+        dims.push_back(b.getStringAttr(dim.has_dim_param() ? dim.dim_param() : std::string()));
+    return b.getDictionaryAttr({b.getNamedAttr("onnx.name", b.getStringAttr(value.name())), b.getNamedAttr("onnx.dims", b.getArrayAttr(dims))});
+  }
+
+  Value lookup(const std::string &name) {
+    for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope)
+      if (auto it = scope->find(name); it != scope->end())
+        return it->second;
+    return {};
+  }
+
+  // Fills the block at the insertion point: arguments, constants, ops; `results` are the graph's outputs.
+  bool block(const Graph &graph, llvm::SmallVectorImpl<Value> &results) {
+    scopes.emplace_back();
+    bool ok = arguments(graph) && constants(graph);
+    for (int i = 0; ok && i < graph.node_size(); ++i)
+      ok = op(graph, graph.node(i));
+    for (int i = 0; ok && i < graph.output_size(); ++i) {
+      Value value = lookup(graph.output(i).name());
+      ok = value || fail(locOf(file.path), "output '" + graph.output(i).name() + "' of graph '" + graph.name() + "' is not defined by any node");
+      results.push_back(value);
+    }
+    scopes.pop_back();
+    return ok;
+  }
+
+  bool arguments(const Graph &graph) {
+    for (const pb::ValueInfoProto &input : graph.input()) {
+      Type type = toType(walker.types[&graph][input.name()], context);
+      if (!type)
+        return fail(locOf(file.path), "input '" + input.name() + "' of graph '" + graph.name() + "' has no valid type");
+      scopes.back()[input.name()] = b.getInsertionBlock()->addArgument(type, locOf(input.name()));
+    }
+    return true;
+  }
+
+  static void collectReads(const Graph &graph, std::unordered_set<std::string> &names) {
+    for (const pb::NodeProto &node : graph.node()) {
+      names.insert(node.input().begin(), node.input().end());
+      for (const pb::AttributeProto &attr : node.attribute())
+        if (attr.has_g())
+          collectReads(attr.g(), names);
+    }
+    for (const pb::ValueInfoProto &output : graph.output())
+      names.insert(output.name());
+  }
+
+  bool constant(Location loc, const std::string &name, ElementsAttr value, const std::string &error) {
+    if (!value)
+      return fail(loc, "initializer '" + name + "' " + error);
+    OperationState state(loc, "onnx.Constant");
+    state.addTypes(value.getType());
+    state.addAttribute("value", value);
+    scopes.back()[name] = b.create(state)->getResult(0);
+    return true;
+  }
+
+  bool constants(const Graph &graph) {
+    std::unordered_set<std::string> read;
+    collectReads(graph, read);
+    std::string error;
+    for (const pb::TensorProto &t : graph.initializer())
+      if (read.count(t.name()) && !constant(locOf(t.name()), t.name(), tensorToAttr(t, file, context, t.name(), error), error))
+        return false;
+    for (const pb::SparseTensorProto &t : graph.sparse_initializer()) {
+      const std::string &name = t.values().name();
+      if (read.count(name) && !constant(locOf(name), name, sparseToAttr(t, file, context, name, error), error))
+        return false;
+    }
+    return true;
+  }
+
+  // Values for a declared list of kinds ("1", "?", "*"); `sizes` gets the number for each declared one.
+  bool distribute(Location loc, StringRef kinds, int given, StringRef what, llvm::SmallVectorImpl<int32_t> &sizes,
+                  llvm::function_ref<int(int)> take) {
+    int next = 0;
+    for (size_t i = 0; i < kinds.size(); ++i) {
+      int wanted = kinds[i] == '*' ? std::max<int>(0, given - next - int(kinds.size() - i - 1)) : 1, taken = 0;
+      for (int k = 0; k < wanted; ++k, ++next) {
+        int got = next < given ? take(next) : 0;
+        if (got < 0)
+          return false;
+        if (got == 0 && kinds[i] == '1' && what == "input")
+          return fail(loc, what + " " + llvm::Twine(next) + " is missing");
+        taken += got;
+      }
+      sizes.push_back(taken);
+    }
+    for (; next < given; ++next)
+      if (int got = take(next); got != 0)
+        return got < 0 ? false : fail(loc, "has " + llvm::Twine(given) + " " + what + "s, more than the operator takes");
+    return true;
+  }
+
+  bool operands(const pb::NodeProto &node, StringRef kinds, OperationState &state, llvm::SmallVectorImpl<int32_t> &sizes) {
+    return distribute(state.location, kinds, node.input_size(), "input", sizes, [&](int i) {
+      if (node.input(i).empty())
+        return 0;
+      Value value = lookup(node.input(i));
+      if (!value)
+        return fail(state.location, "reads '" + node.input(i) + "', which nothing defines") ? 0 : -1;
+      state.addOperands(value);
+      return 1;
+    });
+  }
+
+  // The type of result `i`; for one that nobody named, what is known of its element type.
+  Type resultType(const Graph &graph, const pb::NodeProto &node, int i, const OperationState &state) {
+    const Types &types = walker.types[&graph];
+    if (i < node.output_size())
+      if (auto it = types.find(node.output(i)); it != types.end())
+        return toType(it->second, context);
+    if (!state.operands.empty())
+      if (auto tensor = llvm::dyn_cast<TensorType>(state.operands.front().getType()))
+        return UnrankedTensorType::get(tensor.getElementType());
+    return {};
+  }
+
+  bool results(const Graph &graph, const pb::NodeProto &node, StringRef kinds, OperationState &state, llvm::SmallVectorImpl<int32_t> &sizes,
+               llvm::SmallVectorImpl<int> &positions) {
+    int declared = std::max<int>(node.output_size(), int(kinds.take_while([](char c) { return c == '1'; }).size()));
+    return distribute(state.location, kinds, declared, "output", sizes, [&](int i) {
+      bool named = i < node.output_size() && !node.output(i).empty();
+      bool needed = i < int(kinds.size()) ? kinds[i] != '?' : i < node.output_size();
+      if (!named && !needed)
+        return 0;
+      Type type = resultType(graph, node, i, state);
+      if (!type)
+        return fail(state.location, "the type of output " + llvm::Twine(i) + (named ? " '" + node.output(i) + "'" : std::string()) + " cannot be determined") ? 0 : -1;
+      state.addTypes(type);
+      positions.push_back(named ? i : -1);
+      return 1;
+    });
+  }
+
+  bool regions(const pb::NodeProto &node, OperationState &state) {
+    std::vector<const pb::AttributeProto *> bodies;
+    for (const char *name : {"then_branch", "else_branch", "body"})
+      if (const pb::AttributeProto *attr = findAttr(node, name); attr && attr->has_g())
+        bodies.push_back(attr);
+    for (const pb::AttributeProto *attr : bodies) {
+      Region *region = state.addRegion();
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(&region->emplaceBlock());
+      llvm::SmallVector<Value> results;
+      if (!block(attr->g(), results))
+        return false;
+      OperationState yield(state.location, "onnx.Yield");
+      yield.addOperands(results);
+      b.create(yield);
+    }
+    return true;
+  }
+
+  bool attributes(const pb::NodeProto &node, OperationState &state) {
+    for (const pb::AttributeProto &attr : node.attribute()) {
+      if (attr.has_g())
+        continue;
+      std::string error;
+      Attribute value = toAttribute(attr, file, context, origin(node).name + "." + attr.name(), error);
+      if (!value)
+        return fail(state.location, "attribute '" + attr.name() + "' " + error);
+      if (!attr.name().empty())
+        state.addAttribute(attr.name(), value);
+    }
+    return true;
+  }
+
+  bool op(const Graph &graph, const pb::NodeProto &node) {
+    Location loc = locOf(node);
+    if (node.op_type() == "Constant" && node.domain().empty() && node.output_size() == 1) {
+      std::string error;
+      ElementsAttr value = constantValue(node, file, context, error);
+      return value ? constant(loc, node.output(0), value, error) : fail(loc, "its value " + error);
+    }
+    OperationName name(dialectName(node), context);
+    const onnx::OpInfo *info = onnx::opInfo(name);
+    if (!info)
+      return fail(loc, "the dialect does not describe " + name.getStringRef());
+    OperationState state(loc, name);
+    llvm::SmallVector<int32_t> operandSizes, resultSizes;
+    llvm::SmallVector<int> positions;
+    if (!operands(node, info->operands, state, operandSizes) || !results(graph, node, info->results, state, resultSizes, positions) ||
+        !attributes(node, state) || !regions(node, state))
+      return false;
+    if (name.hasTrait<OpTrait::AttrSizedOperandSegments>())
+      state.addAttribute("operandSegmentSizes", b.getDenseI32ArrayAttr(operandSizes));
+    if (name.hasTrait<OpTrait::AttrSizedResultSegments>())
+      state.addAttribute("resultSegmentSizes", b.getDenseI32ArrayAttr(resultSizes));
+    Operation *created = b.create(state);
+    for (auto [result, position] : llvm::zip_equal(created->getResults(), positions))
+      if (position >= 0)
+        scopes.back()[node.output(position)] = result;
+    return true;
+  }
+
+  ModelFile &file;
+  Walker &walker;
+  MLIRContext *context;
+  OpBuilder b;
+  Scopes scopes;
+};
+}  // namespace
+
+OwningOpRef<ModuleOp> buildModule(ModelFile &file, Walker &walker, MLIRContext *context) { return Builder(file, walker, context).module(); }
+
+}  // namespace onnxc::importer

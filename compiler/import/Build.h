@@ -1,0 +1,12 @@
+// Build.h: a walked model (Walk.h) becomes a module of onnx ops. Import.cpp calls it last.
+#pragma once
+#include "compiler/import/Walk.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace onnxc::importer {
+
+// Null: diagnostics were emitted.
+mlir::OwningOpRef<mlir::ModuleOp> buildModule(ModelFile &file, Walker &walker, mlir::MLIRContext *context);
+
+}  // namespace onnxc::importer

@@ -1,0 +1,179 @@
+// Functions.cpp: calls of model-local functions, and of standard ops that are defined by a body, replaced by the body's nodes.
+#include "compiler/import/Upgrade.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace onnxc::importer {
+
+// Standard ops with a body that are cheaper as their body than as kernels of their own. Every other op with a body is native.
+bool keepNative(llvm::StringRef op) {
+  static const llvm::StringSet<> inlined = {"AffineGrid",    "BlackmanWindow",           "CastLike",    "CausalConvWithState",       "FlexAttention",
+                                            "HammingWindow", "HannWindow",               "LinearAttention", "MeanVarianceNormalization", "NegativeLogLikelihoodLoss",
+                                            "SequenceMap",   "SoftmaxCrossEntropyLoss",  "SwiGLU"};
+  return !inlined.contains(op);
+}
+
+namespace {
+using NameMap = std::unordered_map<std::string, std::string>;
+using AttrMap = std::unordered_map<std::string, const pb::AttributeProto *>;
+
+// Gives a body's values new names and its attribute references values.
+class Binder {
+public:
+  Binder(Walker &walker, std::string prefix) : walker(walker), prefix(std::move(prefix)) {}
+  NameMap renamed;
+  AttrMap attributes;
+
+  void node(pb::NodeProto &n) {
+    for (std::string &input : *n.mutable_input())
+      if (auto it = renamed.find(input); it != renamed.end())
+        input = it->second;
+    for (std::string &output : *n.mutable_output())
+      define(output);
+    google::protobuf::RepeatedPtrField<pb::AttributeProto> kept;
+    for (pb::AttributeProto &attr : *n.mutable_attribute())
+      if (bind(attr))
+        *kept.Add() = std::move(attr);
+    n.mutable_attribute()->Swap(&kept);
+  }
+
+private:
+  // False when the attribute refers to one that the call leaves out.
+  bool bind(pb::AttributeProto &attr) {
+    if (!attr.ref_attr_name().empty()) {
+      auto it = attributes.find(attr.ref_attr_name());
+      if (it == attributes.end())
+        return false;
+      std::string name = attr.name();
+      attr = *it->second;
+      attr.set_name(name);
+      return true;
+    }
+    if (attr.has_g())
+      graph(*attr.mutable_g());
+    for (pb::GraphProto &g : *attr.mutable_graphs())
+      graph(g);
+    return true;
+  }
+
+  void graph(pb::GraphProto &g) {
+    NameMap outer = renamed;
+    for (pb::ValueInfoProto &input : *g.mutable_input())
+      define(*input.mutable_name());
+    for (pb::TensorProto &t : *g.mutable_initializer())
+      define(*t.mutable_name());
+    g.clear_value_info();
+    for (pb::NodeProto &n : *g.mutable_node())
+      node(n);
+    for (pb::ValueInfoProto &output : *g.mutable_output())
+      if (auto it = renamed.find(output.name()); it != renamed.end())
+        output.set_name(it->second);
+    renamed = std::move(outer);
+  }
+
+  void define(std::string &name) {
+    if (name.empty())
+      return;
+    auto known = renamed.find(name);
+    if (known != renamed.end() && fixed.count(name)) {
+      name = known->second;
+      return;
+    }
+    std::string old = name;
+    name = renamed[old] = walker.fresh(prefix + old);
+  }
+
+  Walker &walker;
+  std::string prefix;
+
+public:
+  std::unordered_set<std::string> fixed;  // formal results: the call has named them
+};
+
+// A node that copies `from`, for a function that gives an operand back as it is.
+pb::NodeProto identity(const std::string &from, const std::string &to, const Origin &place) {
+  pb::NodeProto n;
+  n.set_op_type("Identity");
+  n.add_input(from);
+  n.add_output(to);
+  setOrigin(n, place);
+  return n;
+}
+
+void bindCall(Binder &binder, Walker &walker, const pb::NodeProto &call, const pb::FunctionProto &body) {
+  for (int i = 0; i < body.input_size(); ++i)
+    binder.renamed[body.input(i)] = i < call.input_size() ? call.input(i) : "";
+  for (int i = 0; i < body.output_size(); ++i) {
+    if (binder.renamed.count(body.output(i)))
+      continue;
+    bool named = i < call.output_size() && !call.output(i).empty();
+    binder.renamed[body.output(i)] = named ? call.output(i) : walker.fresh("unused");
+    binder.fixed.insert(body.output(i));
+  }
+  for (const pb::AttributeProto &attr : body.attribute_proto())
+    binder.attributes[attr.name()] = &attr;
+  for (const pb::AttributeProto &attr : call.attribute())
+    binder.attributes[attr.name()] = &attr;
+}
+}  // namespace
+
+void Walker::splice(const pb::NodeProto &call, const pb::FunctionProto &body, Scope &scope, bool isStandard) {
+  if (current->depth >= kMaxCallDepth)
+    return fail(origin(call), "function calls are nested deeper than " + std::to_string(kMaxCallDepth) + "; a function may not call itself");
+  if (call.input_size() > body.input_size() || call.output_size() > body.output_size())
+    return fail(origin(call), "passes " + std::to_string(call.input_size()) + " inputs and takes " + std::to_string(call.output_size()) +
+                                  " outputs; function " + body.name() + " has " + std::to_string(body.input_size()) + " and " +
+                                  std::to_string(body.output_size()));
+  Context inner;
+  inner.caller = origin(call);
+  inner.isStandard = isStandard || current->isStandard;
+  inner.depth = current->depth + 1;
+  for (const pb::OperatorSetIdProto &import : body.opset_import())
+    inner.versions[import.domain()] = int(std::min<int64_t>(import.version(), 1 << 20));
+  Binder binder(*this, isStandard ? call.op_type() + "." : call.name() + "/");
+  bindCall(binder, *this, call, body);
+  const Context *outer = current;
+  current = &inner;
+  for (const pb::NodeProto &original : body.node()) {
+    pb::NodeProto n = original;
+    n.clear_metadata_props();
+    binder.node(n);
+    node(std::move(n), scope);
+  }
+  for (int i = 0; i < body.output_size() && i < call.output_size(); ++i)
+    if (!call.output(i).empty() && binder.renamed[body.output(i)] != call.output(i))
+      append(identity(binder.renamed[body.output(i)], call.output(i), origin(call)), scope);
+  current = outer;
+}
+
+bool Walker::expandStandard(const pb::NodeProto &n, Scope &scope) {
+  if (!n.domain().empty() && n.domain() != "ai.onnx.preview")
+    return false;
+  if (keepNative(n.op_type()))
+    return false;
+  const pb::OpSchema *schema = newestSchema(n);
+  if (!schema)
+    return false;
+  try {
+    if (schema->HasFunction()) {
+      const pb::FunctionProto *body = schema->GetFunction(-1, false);
+      if (!body)
+        return false;
+      splice(n, *body, scope, true);
+      return true;
+    }
+    std::vector<pb::TypeProto> inputs;
+    for (const std::string &input : n.input())
+      inputs.push_back(scope.type(input) ? *scope.type(input) : pb::TypeProto());
+    pb::FunctionBodyBuildContextImpl context(n, inputs);
+    pb::FunctionProto body;
+    if (!schema->HasContextDependentFunction() ||
+        !schema->BuildContextDependentFunction(context, body, schema->context_dependent_function_opset_versions().back()))
+      return false;
+    splice(n, body, scope, true);
+    return true;
+  } catch (const std::exception &) {
+    return false;  // without the types it needs the op stays as it is
+  }
+}
+
+}  // namespace onnxc::importer

@@ -1,0 +1,127 @@
+// Import.cpp: the phases of Import.h in order, the boundary where the onnx and protobuf libraries' exceptions end, and locations.
+#include "compiler/import/Import.h"
+#include "compiler/import/Build.h"
+#include "dialects/onnx/OnnxDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include <google/protobuf/stubs/logging.h>
+
+using namespace mlir;
+using llvm::StringRef;
+namespace onnxc {
+namespace {
+using namespace importer;
+
+Location fileLoc(MLIRContext *context, StringRef path) { return NameLoc::get(StringAttr::get(context, path)); }
+
+bool checkVersions(const pb::ModelProto &model, const std::function<void(const std::string &)> &fail) {
+  bool ok = true;
+  const auto &ranges = pb::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+  for (const pb::OperatorSetIdProto &import : model.opset_import()) {
+    auto range = ranges.find(import.domain() == "ai.onnx" ? "" : import.domain());
+    if (range == ranges.end())
+      continue;
+    if (import.version() >= 1 && import.version() <= range->second.second)
+      continue;
+    ok = false;
+    fail("is written in opset " + std::to_string(import.version()) + " of " + (import.domain().empty() ? "ai.onnx" : import.domain()) +
+         "; onnxc knows 1 to " + std::to_string(range->second.second));
+  }
+  return ok;
+}
+
+void defineDims(pb::GraphProto &graph, const std::map<std::string, int64_t> &sizes) {
+  for (auto *list : {graph.mutable_input(), graph.mutable_output()})
+    for (pb::ValueInfoProto &value : *list) {
+      if (!value.type().has_tensor_type() || !value.type().tensor_type().has_shape())
+        continue;
+      for (auto &dim : *value.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim())
+        if (auto it = sizes.find(dim.dim_param()); dim.has_dim_param() && it != sizes.end())
+          dim.set_dim_value(it->second);
+    }
+}
+
+OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportOptions &options) {
+  Location loc = fileLoc(&context, path);
+  ModelFile file;
+  std::string error;
+  if (!file.open(path, error)) {
+    emitError(loc) << error;
+    return {};
+  }
+  auto fail = [&](const std::string &message) { emitError(loc) << message; };
+  Report report = [&](const Origin &from, const std::string &message) {
+    std::string name = from.name.empty() ? from.op : from.name;
+    emitError(nodeLoc(&context, name, from.op, from.opset)) << message;
+  };
+  if (!checkVersions(file.model, fail) || !normalise(file.model, report))
+    return {};
+  defineDims(*file.model.mutable_graph(), options.defineDims);
+  Walker walker(file.model, report);
+  if (!walker.run())
+    return {};
+  OwningOpRef<ModuleOp> module = buildModule(file, walker, &context);
+  if (!module || failed(verify(*module)))
+    return {};
+  return module;
+}
+}  // namespace
+
+OwningOpRef<ModuleOp> importModel(StringRef path, MLIRContext &context, const ImportOptions &options) {
+  context.loadDialect<func::FuncDialect, onnx::OnnxDialect>();
+  google::protobuf::SetLogHandler(nullptr);
+  try {
+    return import(path, context, options);
+  } catch (const std::bad_alloc &) {
+    emitError(fileLoc(&context, path)) << "needs more memory than there is";
+  } catch (const std::exception &e) {
+    emitError(fileLoc(&context, path)) << "cannot be imported: " << e.what();
+  }
+  return {};
+}
+
+Location nodeLoc(MLIRContext *context, StringRef name, StringRef opType, int64_t opset) {
+  mlir::Builder b(context);
+  auto info = b.getDictionaryAttr({b.getNamedAttr("op", b.getStringAttr(opType)), b.getNamedAttr("opset", b.getI64IntegerAttr(opset))});
+  return FusedLoc::get(context, {NameLoc::get(b.getStringAttr(name))}, info);
+}
+
+// The innermost named location and, where there is one, the dictionary that nodeLoc gave it.
+static std::pair<NameLoc, DictionaryAttr> findName(Location loc) {
+  if (auto name = llvm::dyn_cast<NameLoc>(loc))
+    return {name, {}};
+  if (auto call = llvm::dyn_cast<CallSiteLoc>(loc))
+    return findName(call.getCallee());
+  auto fused = llvm::dyn_cast<FusedLoc>(loc);
+  if (!fused)
+    return {};
+  for (Location inner : fused.getLocations())
+    if (auto found = findName(inner); found.first)
+      return {found.first, found.second ? found.second : llvm::dyn_cast_if_present<DictionaryAttr>(fused.getMetadata())};
+  return {};
+}
+
+std::string nodeName(Location loc) {
+  NameLoc name = findName(loc).first;
+  return name ? name.getName().str() : std::string();
+}
+
+std::string describeLoc(Location loc) {
+  auto [name, info] = findName(loc);
+  if (!name) {
+    std::string text;
+    llvm::raw_string_ostream(text) << loc;
+    return text;
+  }
+  auto op = info ? info.getAs<StringAttr>("op") : StringAttr();
+  auto opset = info ? info.getAs<IntegerAttr>("opset") : IntegerAttr();
+  if (!op)
+    return name.getName().str();
+  std::string text = name.getName().str() + " (" + op.getValue().str();
+  if (opset && opset.getInt() > 0)
+    text += ", opset " + std::to_string(opset.getInt());
+  return text + ")";
+}
+
+}  // namespace onnxc

@@ -1,0 +1,234 @@
+// Infer.cpp: types of one node's results: the onnx library's inference, and what is known of ops that it cannot type.
+#include "compiler/import/Upgrade.h"
+#include "compiler/import/Tensors.h"
+#include <onnx/shape_inference/implementation.h>
+
+namespace onnxc::importer {
+
+const pb::TypeProto *Scope::type(const std::string &name) const {
+  auto it = types.find(name);
+  return it == types.end() || it->second->value_case() == pb::TypeProto::VALUE_NOT_SET ? nullptr : it->second;
+}
+int Scope::elementType(const std::string &name) const {
+  const pb::TypeProto *t = type(name);
+  return t && t->has_tensor_type() ? t->tensor_type().elem_type() : 0;
+}
+const pb::TensorShapeProto *Scope::shape(const std::string &name) const {
+  const pb::TypeProto *t = type(name);
+  return t && t->has_tensor_type() && t->tensor_type().has_shape() ? &t->tensor_type().shape() : nullptr;
+}
+int Scope::rank(const std::string &name) const {
+  const pb::TensorShapeProto *s = shape(name);
+  return s ? s->dim_size() : -1;
+}
+bool Scope::ints(const std::string &name, std::vector<int64_t> &values) const {
+  auto it = data.find(name);
+  return it != data.end() && smallInts(*it->second, values);
+}
+bool Scope::floats(const std::string &name, std::vector<double> &values) const {
+  auto it = data.find(name);
+  return it != data.end() && smallFloats(*it->second, values);
+}
+
+const pb::OpSchema *findSchema(const std::string &op, int version, const std::string &domain) {
+  const pb::OpSchema *schema = pb::OpSchemaRegistry::Schema(op, version, domain);
+  if (schema && schema->Deprecated() && schema->SinceVersion() > 1)
+    schema = pb::OpSchemaRegistry::Schema(op, schema->SinceVersion() - 1, domain);
+  return schema;
+}
+
+const pb::OpSchema *newestSchema(const pb::NodeProto &node) {
+  const auto &ranges = pb::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+  auto range = ranges.find(node.domain());
+  return range == ranges.end() ? nullptr : findSchema(node.op_type(), range->second.second, node.domain());
+}
+
+int newestOpset() { return pb::OpSchemaRegistry::DomainToVersionRange::Instance().Map().at("").second; }
+
+namespace {
+// Subgraphs are walked when the library asks for their results' types.
+class BodyInferencer : public pb::GraphInferencer {
+public:
+  BodyInferencer(Walker &walker, pb::GraphProto &graph, const Scope &scope) : walker(walker), graph(graph), scope(scope) {}
+  std::vector<const pb::TypeProto *> doInferencing(const std::vector<const pb::TypeProto *> &inputs,
+                                                   const std::vector<const pb::TensorProto *> &) override {
+    if (!walker.walked(graph))
+      walker.graph(graph, &scope, inputs);
+    const Types &types = walker.types[&graph];
+    std::vector<const pb::TypeProto *> out;
+    for (const pb::ValueInfoProto &output : graph.output()) {
+      auto it = types.find(output.name());
+      const pb::TypeProto *outer = scope.type(output.name());
+      out.push_back(it != types.end() ? &it->second : outer ? outer : &output.type());
+    }
+    return out;
+  }
+
+private:
+  Walker &walker;
+  pb::GraphProto &graph;
+  const Scope &scope;
+};
+
+class NodeContext : public pb::shape_inference::InferenceContextImpl {
+public:
+  NodeContext(Walker &walker, pb::NodeProto &node, Scope &scope, const pb::ShapeInferenceOptions &options,
+              std::unordered_map<std::string, pb::TensorShapeProto> &shapeData)
+      : InferenceContextImpl(node, scope.types, scope.data, scope.sparse, options, &shapeData), walker(walker), node(node), scope(scope) {}
+  pb::GraphInferencer *getGraphAttributeInferencer(const std::string &name) override {
+    for (pb::AttributeProto &attr : *node.mutable_attribute())
+      if (attr.name() == name && attr.has_g())
+        return bodies.emplace_back(std::make_unique<BodyInferencer>(walker, *attr.mutable_g(), scope)).get();
+    throw pb::InferenceError("attribute " + name + " is not a graph");
+  }
+
+private:
+  Walker &walker;
+  pb::NodeProto &node;
+  Scope &scope;
+  std::vector<std::unique_ptr<BodyInferencer>> bodies;
+};
+}  // namespace
+
+void inferNode(Walker &walker, pb::NodeProto &node, Scope &scope, std::unordered_map<std::string, pb::TensorShapeProto> &shapeData,
+               std::vector<pb::TypeProto> &results) {
+  results.assign(node.output_size(), {});
+  const pb::OpSchema *schema = newestSchema(node);
+  if (!schema || !schema->has_type_and_shape_inference_function())
+    return;
+  pb::ShapeInferenceOptions options(false, 0, true);
+  try {
+    NodeContext context(walker, node, scope, options, shapeData);
+    try {
+      schema->GetTypeAndShapeInferenceFunction()(context);
+    } catch (const std::exception &) {
+      // What was inferred before the failure is kept; the dialect's own shape rules report real contradictions with values.
+    }
+    for (int i = 0; i < node.output_size(); ++i)
+      results[i] = *context.getOutputType(i);
+  } catch (const std::exception &) {
+    // Unknown types are allowed: fallbackTypes and the dialect's shape rules come next.
+  }
+}
+
+void propagateNode(pb::NodeProto &node, Scope &scope, std::unordered_map<std::string, pb::TensorShapeProto> &shapeData) {
+  const pb::OpSchema *schema = newestSchema(node);
+  if (!schema || !schema->has_data_propagation_function())
+    return;
+  try {
+    pb::shape_inference::DataPropagationContextImpl propagation(node, scope.types, scope.data, shapeData);
+    schema->GetDataPropagationFunction()(propagation);
+  } catch (const std::exception &) {
+    // The value stays unknown.
+  }
+}
+
+// How results of ops without inference are typed, one letter and operand per result: `s` same type and shape as the operand, `r` same element
+// type and rank, `e` same element type, `i` the element type code that follows. A last entry serves all further results.
+static const char *resultRule(const std::string &op) {
+  static const std::unordered_map<std::string, const char *> rules = {
+      {"FusedConv", "r0"},
+      {"FusedGemm", "r0"},
+      {"FusedMatMul", "e0"},
+      {"LayerNormalization", "s0 i1"},
+      {"SimplifiedLayerNormalization", "s0 i1"},
+      {"SkipLayerNormalization", "s0 i1 i1 s0"},
+      {"SkipSimplifiedLayerNormalization", "s0 i1 i1 s0"},
+      {"EmbedLayerNormalization", "e2 i6 e2"},
+      {"MultiHeadAttention", "e0"},
+      {"MatMulNBits", "r0"},
+      {"GatherBlockQuantized", "e2"},
+      {"QLinearAdd", "e0"},
+      {"QLinearMul", "e0"},
+      {"QLinearConcat", "e1"},
+      {"QLinearAveragePool", "r0"},
+      {"QLinearGlobalAveragePool", "r0"},
+      {"NhwcMaxPool", "r0"},
+      {"Attention", "r0 e0"},
+      {"GroupQueryAttention", "r0 e0"},
+      {"QAttention", "e3"},
+      {"QGemm", "e8"},
+      {"DynamicQuantizeMatMul", "r0"},
+      {"MatMulIntegerToFloat", "e2"},
+      {"DynamicQuantizeLSTM", "e0"},
+      {"Unique", "e0 i7"},
+      {"BifurcationDetector", "i7"},
+      {"NGramRepeatBlock", "s1"},
+      {"Tokenizer", "i8"},
+      {"GreedySearch", "i6"},
+      {"BeamSearch", "i6 i1"},
+      {"Sampling", "i6 i1"},
+      {"TreeEnsembleClassifier", "i7 i1"},
+      {"TreeEnsembleRegressor", "i1"},
+  };
+  auto it = rules.find(op);
+  return it == rules.end() ? nullptr : it->second;
+}
+
+// By the schema: a fixed type, or the type of an operand with the same type variable.
+static void typeBySchema(const pb::NodeProto &node, const Scope &scope, int index, pb::TypeProto &result) {
+  const pb::OpSchema *schema = newestSchema(node);
+  if (!schema || schema->outputs().empty())
+    return;
+  const auto &formal = schema->outputs()[std::min<size_t>(index, schema->outputs().size() - 1)];
+  for (int i = 0; i < node.input_size() && !schema->inputs().empty(); ++i) {
+    const auto &in = schema->inputs()[std::min<size_t>(i, schema->inputs().size() - 1)];
+    if (in.GetTypeStr() == formal.GetTypeStr() && scope.elementType(node.input(i))) {
+      result.mutable_tensor_type()->set_elem_type(scope.elementType(node.input(i)));
+      return;
+    }
+  }
+  if (formal.GetTypes().size() == 1)
+    result = pb::Utils::DataTypeUtils::ToTypeProto(*formal.GetTypes().begin());
+  if (result.has_tensor_type())
+    result.mutable_tensor_type()->clear_shape();
+}
+
+static void typeByRule(const char *rule, const pb::NodeProto &node, const Scope &scope, int index, pb::TypeProto &result) {
+  llvm::SmallVector<llvm::StringRef> parts;
+  llvm::StringRef(rule).split(parts, ' ');
+  llvm::StringRef part = parts[std::min<size_t>(index, parts.size() - 1)];
+  int number = 0;
+  part.drop_front().getAsInteger(10, number);
+  if (part[0] == 'i') {
+    result.mutable_tensor_type()->set_elem_type(number);
+    return;
+  }
+  std::string operand = number < node.input_size() ? node.input(number) : std::string();
+  const pb::TypeProto *type = scope.type(operand);
+  if (!type && node.op_type() == "QGemm")
+    result.mutable_tensor_type()->set_elem_type(pb::TensorProto::FLOAT);
+  if (!type)
+    return;
+  result = *type;
+  if (!result.has_tensor_type() || part[0] == 's')
+    return;
+  if (part[0] == 'e')
+    result.mutable_tensor_type()->clear_shape();
+  else if (result.tensor_type().has_shape())
+    for (auto &dim : *result.mutable_tensor_type()->mutable_shape()->mutable_dim())
+      dim.Clear();
+}
+
+void fallbackTypes(const pb::NodeProto &node, const Scope &scope, std::vector<pb::TypeProto> &results) {
+  const char *rule = resultRule(node.op_type());
+  for (int i = 0; i < node.output_size(); ++i) {
+    pb::TypeProto &result = results[i];
+    bool known = result.has_tensor_type() ? result.tensor_type().elem_type() != 0 : result.value_case() != pb::TypeProto::VALUE_NOT_SET;
+    if (known)
+      continue;
+    pb::TypeProto found;
+    if (rule && (node.domain() == "com.microsoft" || node.domain() == "ai.onnx.ml"))
+      typeByRule(rule, node, scope, i, found);
+    else if (!node.domain().empty() || node.op_type() == "Constant")
+      typeByRule("s0", node, scope, i, found);
+    else
+      typeBySchema(node, scope, i, found);
+    if (node.op_type() == "TreeEnsembleClassifier" && i == 0 && findAttr(node, "classlabels_strings"))
+      found.mutable_tensor_type()->set_elem_type(pb::TensorProto::STRING);
+    if (found.value_case() != pb::TypeProto::VALUE_NOT_SET)
+      result = found;
+  }
+}
+
+}  // namespace onnxc::importer

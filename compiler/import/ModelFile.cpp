@@ -1,0 +1,150 @@
+// ModelFile.cpp: mapping and parsing of Wire.h's skeleton; external data files, which must lie in the model's folder.
+#include "compiler/import/ModelFile.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include <google/protobuf/io/coded_stream.h>
+
+using llvm::StringRef;
+namespace onnxc::importer {
+
+static bool mapFile(StringRef path, Buffer &buffer, std::string &error) {
+  llvm::sys::fs::file_status status;
+  if (std::error_code code = llvm::sys::fs::status(path, status)) {
+    error = "cannot be read: " + code.message();
+    return false;
+  }
+  if (!llvm::sys::fs::is_regular_file(status)) {
+    error = llvm::sys::fs::is_directory(status) ? "is a folder, not a file" : "is not a regular file";
+    return false;
+  }
+  auto mapped = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!mapped) {
+    error = "cannot be read: " + mapped.getError().message();
+    return false;
+  }
+  buffer = std::move(*mapped);
+  return true;
+}
+
+static bool parse(const std::string &skeleton, pb::ModelProto &model, std::string &error) {
+  if (skeleton.size() > INT32_MAX) {
+    error = "holds more than 2 GiB besides its tensors' raw data; store weights as raw or external data";
+    return false;
+  }
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t *>(skeleton.data()), int(skeleton.size()));
+  stream.SetRecursionLimit(450);
+  stream.SetTotalBytesLimit(INT32_MAX);
+  if (!model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
+    error = "is not an ONNX model: the protobuf data is malformed or nested too deeply";
+    return false;
+  }
+  return true;
+}
+
+bool ModelFile::open(StringRef file_path, std::string &error) {
+  path = file_path.str();
+  if (!mapFile(path, file, error))
+    return false;
+  if (file->getBufferSize() == 0) {
+    error = "is empty";
+    return false;
+  }
+  std::string skeleton, what;
+  if (!skim(file->getBuffer(), skeleton, what)) {
+    error = "is not an ONNX model: " + what;
+    return false;
+  }
+  if (!parse(skeleton, model, error))
+    return false;
+  if (!model.has_graph()) {
+    error = "is not an ONNX model: it has no graph";
+    return false;
+  }
+  return true;
+}
+
+static bool slice(const Buffer &buffer, uint64_t offset, uint64_t size, Bytes &bytes) {
+  if (offset > buffer->getBufferSize() || size > buffer->getBufferSize() - offset)
+    return false;
+  bytes = {llvm::ArrayRef<char>(buffer->getBufferStart() + offset, size), buffer};
+  return true;
+}
+
+bool ModelFile::payload(StringRef place, Bytes &bytes, std::string &error) const {
+  auto [offsetText, sizeText] = place.split(',');
+  uint64_t offset, size;
+  if (!offsetText.getAsInteger(10, offset) && !sizeText.getAsInteger(10, size) && slice(file, offset, size, bytes))
+    return true;
+  error = "its external_data entry '" + kPayloadKey.str() + "' is not for files";
+  return false;
+}
+
+// Folders of the model and of the data file are compared after links are resolved, so a link cannot lead out.
+bool ModelFile::openExternal(StringRef location, Buffer &buffer, std::string &error) {
+  auto known = externals.find(location);
+  if (known != externals.end()) {
+    buffer = known->second;
+    return true;
+  }
+  namespace fs = llvm::sys::fs;
+  namespace paths = llvm::sys::path;
+  std::string shown = "external data file '" + location.str() + "' ";
+  if (location.empty() || location.contains('\0') || location.contains('\\') || paths::is_absolute(location) ||
+      llvm::any_of(llvm::make_range(paths::begin(location), paths::end(location)), [](StringRef part) { return part == ".."; })) {
+    error = shown + "is not a plain path inside the model's folder";
+    return false;
+  }
+  llvm::SmallString<256> folder(paths::parent_path(path)), file_path, realFolder, realFile;
+  if (folder.empty())
+    folder = ".";
+  file_path = folder;
+  paths::append(file_path, location);
+  std::error_code code = fs::real_path(folder, realFolder);
+  if (!code)
+    code = fs::real_path(file_path, realFile);
+  if (code) {
+    error = shown + "cannot be read: " + code.message() + " (expected at " + file_path.str().str() + ")";
+    return false;
+  }
+  if (!realFolder.ends_with("/"))
+    realFolder += "/";
+  if (!StringRef(realFile).starts_with(realFolder)) {
+    error = shown + "leads out of the model's folder";
+    return false;
+  }
+  if (!mapFile(realFile, buffer, error)) {
+    error = shown + error;
+    return false;
+  }
+  externals[location] = buffer;
+  return true;
+}
+
+bool ModelFile::external(const pb::TensorProto &tensor, uint64_t expected, Bytes &bytes, std::string &error) {
+  std::string location;
+  uint64_t offset = 0, length = expected;
+  for (const pb::StringStringEntryProto &entry : tensor.external_data()) {
+    bool bad = false;
+    if (entry.key() == "location")
+      location = entry.value();
+    else if (entry.key() == "offset")
+      bad = StringRef(entry.value()).getAsInteger(10, offset);
+    else if (entry.key() == "length")
+      bad = StringRef(entry.value()).getAsInteger(10, length);
+    if (bad) {
+      error = "its external_data " + entry.key() + " '" + entry.value() + "' is not a number of bytes";
+      return false;
+    }
+  }
+  Buffer buffer;
+  if (!openExternal(location, buffer, error))
+    return false;
+  if (slice(buffer, offset, length, bytes))
+    return true;
+  error = "external data file '" + location + "' holds " + llvm::utostr(buffer->getBufferSize()) + " bytes, the tensor needs " +
+          llvm::utostr(length) + " at offset " + llvm::utostr(offset);
+  return false;
+}
+
+}  // namespace onnxc::importer

@@ -1,0 +1,158 @@
+// Normalise.cpp: the structural part of Walk.h: what must hold before types make sense.
+#include "compiler/import/Walk.h"
+#include <queue>
+
+namespace onnxc::importer {
+namespace {
+
+constexpr int kMaxGraphDepth = 64;
+
+void plainDomain(std::string *domain) {
+  if (*domain == "ai.onnx")
+    domain->clear();
+}
+
+using Names = std::unordered_set<std::string>;
+
+// Every name that a graph's nodes and outputs read, nested graphs included.
+void readNames(const pb::GraphProto &graph, Names &names) {
+  for (const pb::NodeProto &node : graph.node()) {
+    names.insert(node.input().begin(), node.input().end());
+    for (const pb::AttributeProto &attr : node.attribute()) {
+      if (attr.has_g())
+        readNames(attr.g(), names);
+      for (const pb::GraphProto &inner : attr.graphs())
+        readNames(inner, names);
+    }
+  }
+  for (const pb::ValueInfoProto &output : graph.output())
+    names.insert(output.name());
+}
+
+class Normaliser {
+public:
+  explicit Normaliser(const Report &report) : report(report) {}
+
+  void graph(pb::GraphProto &g, int depth) {
+    if (depth > kMaxGraphDepth)
+      return fail({g.name(), "graph", 0}, "subgraphs are nested deeper than " + std::to_string(kMaxGraphDepth));
+    Names defined;
+    for (const pb::TensorProto &t : g.initializer())
+      define(defined, t.name(), {t.name(), "initializer", 0});
+    for (const pb::SparseTensorProto &t : g.sparse_initializer())
+      define(defined, t.values().name(), {t.values().name(), "initializer", 0});
+    dropDefaultedInputs(g, defined);
+    for (const pb::ValueInfoProto &input : g.input())
+      define(defined, input.name(), {input.name(), "input", 0});
+    nodes(*g.mutable_node(), defined, depth);
+  }
+
+  void nodes(google::protobuf::RepeatedPtrField<pb::NodeProto> &list, Names &defined, int depth) {
+    for (pb::NodeProto &node : list) {
+      plainDomain(node.mutable_domain());
+      node.clear_metadata_props();  // Walk.cpp keeps its own there
+      for (const std::string &output : node.output())
+        if (!output.empty())
+          define(defined, output, {node.name(), node.op_type(), 0});
+      for (pb::AttributeProto &attr : *node.mutable_attribute()) {
+        if (attr.has_g())
+          graph(*attr.mutable_g(), depth + 1);
+        for (pb::GraphProto &inner : *attr.mutable_graphs())
+          graph(inner, depth + 1);
+      }
+    }
+    if (ok)
+      sort(list);
+  }
+
+  bool ok = true;
+
+private:
+  // An input that has an initializer is a constant of the artefact.
+  static void dropDefaultedInputs(pb::GraphProto &g, const Names &initializers) {
+    google::protobuf::RepeatedPtrField<pb::ValueInfoProto> kept;
+    for (pb::ValueInfoProto &input : *g.mutable_input())
+      if (!initializers.count(input.name()))
+        *kept.Add() = std::move(input);
+    g.mutable_input()->Swap(&kept);
+  }
+
+  void define(Names &defined, const std::string &name, const Origin &from) {
+    if (!defined.insert(name).second)
+      fail(from, "value '" + name + "' is defined twice in its graph");
+  }
+
+  // The nodes of `list` that each node waits for, and how many each one waits for.
+  static void edges(const google::protobuf::RepeatedPtrField<pb::NodeProto> &list, std::vector<std::vector<int>> &users, std::vector<int> &waits) {
+    std::unordered_map<std::string, int> producer;
+    for (int i = 0; i < list.size(); ++i)
+      for (const std::string &output : list[i].output())
+        producer[output] = i;
+    producer.erase("");
+    for (int i = 0; i < list.size(); ++i) {
+      Names reads(list[i].input().begin(), list[i].input().end());
+      for (const pb::AttributeProto &attr : list[i].attribute())
+        if (attr.has_g())
+          readNames(attr.g(), reads);
+      for (const std::string &name : reads)
+        if (auto it = producer.find(name); it != producer.end() && (it->second != i || llvm::is_contained(list[i].input(), name))) {
+          users[it->second].push_back(i);
+          ++waits[i];
+        }
+    }
+  }
+
+  // Stable: a node moves only behind what it reads.
+  void sort(google::protobuf::RepeatedPtrField<pb::NodeProto> &list) {
+    std::vector<std::vector<int>> users(list.size());
+    std::vector<int> waits(list.size()), order;
+    edges(list, users, waits);
+    std::priority_queue<int, std::vector<int>, std::greater<int>> ready;
+    for (int i = 0; i < list.size(); ++i)
+      if (waits[i] == 0)
+        ready.push(i);
+    while (!ready.empty()) {
+      int i = ready.top();
+      ready.pop();
+      order.push_back(i);
+      for (int user : users[i])
+        if (--waits[user] == 0)
+          ready.push(user);
+    }
+    if (int(order.size()) != list.size()) {
+      int stuck = int(std::find_if(waits.begin(), waits.end(), [](int n) { return n > 0; }) - waits.begin());
+      return fail({list[stuck].name(), list[stuck].op_type(), 0}, "reads its own result, directly or through other nodes");
+    }
+    if (std::is_sorted(order.begin(), order.end()))
+      return;
+    google::protobuf::RepeatedPtrField<pb::NodeProto> sorted;
+    for (int i : order)
+      *sorted.Add() = std::move(*list.Mutable(i));
+    list.Swap(&sorted);
+  }
+
+  void fail(const Origin &from, const std::string &message) {
+    ok = false;
+    report(from, message);
+  }
+
+  const Report &report;
+};
+}  // namespace
+
+bool normalise(pb::ModelProto &model, const Report &report) {
+  Normaliser work(report);
+  for (pb::OperatorSetIdProto &import : *model.mutable_opset_import())
+    plainDomain(import.mutable_domain());
+  work.graph(*model.mutable_graph(), 0);
+  for (pb::FunctionProto &function : *model.mutable_functions()) {
+    plainDomain(function.mutable_domain());
+    for (pb::OperatorSetIdProto &import : *function.mutable_opset_import())
+      plainDomain(import.mutable_domain());
+    Names defined(function.input().begin(), function.input().end());
+    work.nodes(*function.mutable_node(), defined, 0);
+  }
+  return work.ok;
+}
+
+}  // namespace onnxc::importer

@@ -1,0 +1,111 @@
+// UpgradeNN.cpp: normalisations, pooling, recurrent nets, dropout, Scan with a batch axis.
+#include "compiler/import/Upgrade.h"
+
+namespace onnxc::importer {
+namespace {
+
+// spatial=0: statistics for each element of a sample.
+void perElementNorm(Rewrite &r, float epsilon) {
+  std::string x = r.input(0), eps = r.scalarLike(x, epsilon);
+  std::string deviation = r.emit("Sqrt", {r.emit("Add", {r.input(4), eps})});
+  std::string centred = r.emit("Div", {r.emit("Sub", {x, r.input(3)}), deviation});
+  r.emit("Add", {r.emit("Mul", {centred, r.input(1)}), r.input(2)}, r.node.output(0));
+  r.drop();
+}
+
+// Older ops name up to four more results, which mean something only in training.
+void batchNorm(Rewrite &r) {
+  r.erase("is_test");
+  while (r.node.output_size() > 1)
+    r.node.mutable_output()->RemoveLast();
+  if (r.takeInt("spatial", 1) == 0)
+    perElementNorm(r, r.takeFloat("epsilon", 1e-5f));
+}
+
+void dropout(Rewrite &r) {
+  r.erase("is_test");
+  r.erase("ratio");
+  if (r.version < 10 && r.hasOutput(1)) {
+    std::string mask = r.detach(1);  // used to have the data's type
+    r.emit("CastLike", {r.node.output(1), r.input(0)}, mask);
+  }
+}
+
+void lpInteger(Rewrite &r) {
+  float p = r.takeFloat("p", 2);
+  r.setInt("p", int64_t(p));
+}
+void noOutputSequence(Rewrite &r) { r.erase("output_sequence"); }
+void noBroadcast(Rewrite &r) { r.erase("broadcast"); }
+
+void roiAlign(Rewrite &r) { r.setString("coordinate_transformation_mode", "output_half_pixel"); }
+void gridSample(Rewrite &r) {
+  std::string mode = r.takeString("mode", "bilinear");
+  r.setString("mode", mode == "bilinear" ? "linear" : mode == "bicubic" ? "cubic" : mode);
+}
+
+// One scale and bias for each group became one for each channel.
+void groupNorm(Rewrite &r) {
+  int64_t groups = r.getInt("num_groups", 1);
+  std::string channels = r.emit("Shape", {r.input(0)});
+  setInt(r.last(), "start", 1);
+  setInt(r.last(), "end", 2);
+  std::string perGroup = r.emit("Div", {channels, r.ints({groups})});
+  std::string grid = r.emit("Concat", {r.ints({groups}), perGroup});
+  setInt(r.last(), "axis", 0);
+  for (int i : {1, 2}) {
+    std::string column = r.emit("Reshape", {r.input(i), r.ints({-1, 1})});
+    r.setInput(i, r.emit("Reshape", {r.emit("Expand", {column, grid}), r.ints({-1})}));
+  }
+}
+
+void dft(Rewrite &r) { r.setInput(2, r.scalarInt(r.takeInt("axis", 1))); }
+
+// Scan of opset 8 had a batch axis in front: an outer Scan over the batch runs today's Scan on each sample.
+void scan8(Rewrite &r) {
+  if (!r.input(0).empty())
+    return r.fail("Scan of opset 8 with sequence_lens is not supported; export with opset 9 or newer");
+  const pb::AttributeProto *body = findAttr(r.node, "body");
+  int64_t scans = r.takeInt("num_scan_inputs", 0);
+  std::vector<int64_t> directions = r.takeInts("directions");
+  if (!body || !body->has_g())
+    return r.fail("has no body");
+  pb::GraphProto outer;
+  outer.set_name(body->g().name() + ".batch");
+  pb::NodeProto inner;
+  inner.set_op_type("Scan");
+  *inner.add_attribute() = *body;
+  setInt(inner, "num_scan_inputs", scans);
+  if (!directions.empty())
+    setInts(inner, "scan_input_directions", directions);
+  setOrigin(inner, origin(r.node));
+  std::vector<std::string> inputs(r.node.input().begin() + 1, r.node.input().end());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    std::string name = r.freshName(inputs[i]);
+    outer.add_input()->set_name(name);
+    inner.add_input(name);
+  }
+  for (const std::string &output : r.node.output()) {
+    std::string name = r.freshName(output);
+    inner.add_output(name);
+    outer.add_output()->set_name(name);
+  }
+  *outer.add_node() = std::move(inner);
+  r.node.clear_attribute();
+  r.node.mutable_input()->DeleteSubrange(0, 1);
+  pb::AttributeProto *attr = r.node.add_attribute();
+  attr->set_name("body");
+  attr->set_type(pb::AttributeProto::GRAPH);
+  *attr->mutable_g() = std::move(outer);
+  r.setInt("num_scan_inputs", int64_t(inputs.size()));
+}
+}  // namespace
+
+const std::vector<Upgrade> kUpgradesNN = {
+    {"BatchNormalization", 14, batchNorm}, {"Dropout", 12, dropout},       {"GlobalLpPool", 2, lpInteger}, {"LpPool", 2, lpInteger},
+    {"RNN", 7, noOutputSequence},          {"GRU", 7, noOutputSequence},   {"LSTM", 7, noOutputSequence},  {"Gemm", 7, noBroadcast},
+    {"RoiAlign", 16, roiAlign},            {"GridSample", 20, gridSample}, {"GroupNormalization", 21, groupNorm},
+    {"DFT", 20, dft},                      {"Scan", 9, scan8},
+};
+
+}  // namespace onnxc::importer

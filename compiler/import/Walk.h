@@ -1,0 +1,118 @@
+// Walk.h: one pass over a parsed model that raises every node to the newest opset, replaces calls by the bodies of their functions and infers the type
+// of every value. Upgrade*.cpp rewrite nodes, Infer.cpp types them; Build.cpp turns the result into MLIR.
+#pragma once
+#include "compiler/import/ModelFile.h"
+#include "llvm/ADT/StringRef.h"
+#include <functional>
+#include <list>
+#include <onnx/defs/schema.h>
+#include <onnx/defs/shape_inference.h>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace onnxc::importer {
+
+// Limits on what a model may unfold to.
+constexpr size_t kMaxNodes = 4u << 20;
+constexpr int kMaxCallDepth = 100;
+
+using Types = std::unordered_map<std::string, pb::TypeProto>;
+using Versions = std::unordered_map<std::string, int>;
+
+// Where a node came from; kept in the node's metadata (origin(), setOrigin()).
+struct Origin {
+  std::string name, op;
+  int64_t opset = 0;
+};
+Origin origin(const pb::NodeProto &node);
+void setOrigin(pb::NodeProto &node, const Origin &from);
+
+// What is known at one point of a graph, outer graphs included.
+struct Scope {
+  pb::GraphProto *graph = nullptr;
+  std::unordered_map<std::string, pb::TypeProto *> types;
+  std::unordered_map<std::string, const pb::TensorProto *> data;
+  std::unordered_map<std::string, const pb::SparseTensorProto *> sparse;
+
+  // Null when the type or its shape or element type is unknown.
+  const pb::TypeProto *type(const std::string &name) const;
+  int elementType(const std::string &name) const;              // 0 = unknown
+  const pb::TensorShapeProto *shape(const std::string &name) const;
+  int rank(const std::string &name) const;                     // -1 = unknown
+  bool ints(const std::string &name, std::vector<int64_t> &values) const;
+  bool floats(const std::string &name, std::vector<double> &values) const;
+};
+
+// Reports a problem of a node; the walk goes on so that all are seen at once.
+using Report = std::function<void(const Origin &from, const std::string &message)>;
+
+class Walker {
+public:
+  Walker(pb::ModelProto &model, Report report);
+  // False when something was reported.
+  bool run();
+  // Walks a subgraph whose inputs have `inputs` types (null: as declared).
+  void graph(pb::GraphProto &graph, const Scope *outer, const std::vector<const pb::TypeProto *> &inputs);
+  bool walked(const pb::GraphProto &graph) const { return types.count(&graph) != 0; }
+  // A value name that the model does not use.
+  std::string fresh(const std::string &hint);
+
+  // Types of the values that each graph defines, valid until the model is changed.
+  std::unordered_map<const pb::GraphProto *, Types> types;
+
+private:
+  // In which opsets the nodes at hand are written and through which calls they were reached.
+  struct Context {
+    Versions versions;
+    Origin caller;  // of nodes inside a function: the call
+    bool isStandard = false;
+    int depth = 0;
+  };
+  void begin(Scope &scope, const Scope *outer, const std::vector<const pb::TypeProto *> &inputs);
+  void constants(Scope &scope);
+  void node(pb::NodeProto &&node, Scope &scope);
+  void raise(pb::NodeProto &node, Scope &scope, int version);
+  bool check(const pb::NodeProto &node, int version);
+  bool expandStandard(const pb::NodeProto &node, Scope &scope);
+  void splice(const pb::NodeProto &call, const pb::FunctionProto &body, Scope &scope, bool isStandard);
+  void append(pb::NodeProto &&node, Scope &scope);
+  void infer(pb::NodeProto &node, Scope &scope);
+  void rememberConstant(const pb::NodeProto &node, Scope &scope);
+  void fail(const Origin &from, const std::string &message);
+
+  pb::ModelProto &model;
+  Report report;
+  bool failed = false;
+  size_t count = 0, unnamed = 0, unique = 0;
+  const Context *current = nullptr;
+  std::unordered_set<std::string> names;
+  std::unordered_map<std::string, const pb::FunctionProto *> functions;
+  std::unordered_map<std::string, pb::TensorShapeProto> shapeData;
+  std::unordered_map<const pb::GraphProto *, Types> declared;
+  std::list<pb::TensorProto> literals;
+};
+
+// The newest opset of the default domain that the library knows.
+int newestOpset();
+// The schema of an op, deprecated ones included at their last valid version; null for an unknown op.
+const pb::OpSchema *findSchema(const std::string &op, int version, const std::string &domain);
+const pb::OpSchema *newestSchema(const pb::NodeProto &node);
+// Whether the dialect has kernels or decompositions of its own for an op with a standard function body.
+bool keepNative(llvm::StringRef op);
+// Whether the dialect has `op` among its com.microsoft ops; ONNX Runtime writes some of them without a domain.
+bool microsoftOp(const std::string &op);
+// Failures of the library's checker that do not change what a node means.
+bool toleratesCheck(const pb::NodeProto &node, llvm::StringRef message);
+// Types of the results that the library cannot infer: com.microsoft ops and ops whose inference failed.
+void fallbackTypes(const pb::NodeProto &node, const Scope &scope, std::vector<pb::TypeProto> &results);
+// Runs the library's inference for one node. Never throws; results stay empty where it fails.
+void inferNode(Walker &walker, pb::NodeProto &node, Scope &scope, std::unordered_map<std::string, pb::TensorShapeProto> &shapeData,
+               std::vector<pb::TypeProto> &results);
+// Partial values of small integer tensors, for the inference of later nodes.
+void propagateNode(pb::NodeProto &node, Scope &scope, std::unordered_map<std::string, pb::TensorShapeProto> &shapeData);
+
+// Structure of a model before the walk: domains spelled one way, nodes in order, every value defined once. False: reported.
+bool normalise(pb::ModelProto &model, const Report &report);
+
+}  // namespace onnxc::importer
