@@ -1,0 +1,187 @@
+// Gather.cpp: kernels that read or write at run-time indices: Gather*, Scatter*, TensorScatter. Indices are checked, negative ones count from the end.
+#include "runtime_stub/kernels/Combine.h"
+
+namespace onnxc {
+
+ONNXC_INLINE bool fixIndex(int64_t &i, int64_t dim) {
+  if (i < 0) i += dim;
+  return i >= 0 && i < dim;
+}
+
+template <class T>
+static int32_t gather(const onnxc_args *a) {  // attributes: axis
+  const onnxc_tensor &in = a->in[0], &indices = a->in[1];
+  int64_t axis = a->attr[0].i;
+  ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_SHAPE);
+  Axis3 s = splitAt(in, axis);
+  int64_t n = onnxc_count(indices);
+  ONNXC_CHECK(onnxc_count(a->out[0]) == s.outer * n * s.inner, ONNXC_K_SHAPE);
+  T *out = mutableData<T>(a->out[0]);
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t at = loadI64(indices, i);
+    ONNXC_CHECK(fixIndex(at, s.dim), ONNXC_K_INDEX);
+    for (int64_t o = 0; o < s.outer; ++o)
+      if (s.inner == 1)
+        out[o * n + i] = data<T>(in)[o * s.dim + at];
+      else
+        memcpy(out + (o * n + i) * s.inner, data<T>(in) + (o * s.dim + at) * s.inner, size_t(s.inner) * sizeof(T));
+  }
+  return 0;
+}
+
+template <class T>
+static int32_t gatherElements(const onnxc_args *a) {  // attributes: axis
+  const onnxc_tensor &in = a->in[0], &indices = a->in[1];
+  int64_t axis = a->attr[0].i, strides[kMaxRank], zero[kMaxRank];
+  ONNXC_CHECK(in.rank <= kMaxRank && in.rank == indices.rank && fixAxis(axis, in.rank), ONNXC_K_SHAPE);
+  for (int32_t i = 0; i < in.rank; ++i) ONNXC_CHECK(i == axis || indices.dims[i] <= in.dims[i], ONNXC_K_SHAPE);
+  contiguous(in.dims, in.rank, strides);
+  for (int32_t i = 0; i < in.rank; ++i) zero[i] = i == axis ? 0 : strides[i];
+  Odometer<1> o;
+  o.init(indices.dims, indices.rank);
+  o.strides[0] = zero;
+  for (int64_t i = 0; o.more(); o.next(), ++i) {
+    int64_t at = loadI64(indices, i);
+    ONNXC_CHECK(fixIndex(at, in.dims[axis]), ONNXC_K_INDEX);
+    mutableData<T>(a->out[0])[i] = data<T>(in)[o.offset[0] + at * strides[axis]];
+  }
+  return 0;
+}
+
+// Offset in `t` of the index tuple at indices[at…at+length), whose first entry is dimension `first`.
+static int32_t tupleOffset(const onnxc_tensor &t, int64_t first, const onnxc_tensor &indices, int64_t at, int64_t length, int64_t &offset) {
+  int64_t stride = product(t.dims, first + length, t.rank);
+  offset = 0;
+  for (int64_t k = length; k-- > 0;) {
+    int64_t i = loadI64(indices, at + k);
+    ONNXC_CHECK(fixIndex(i, t.dims[first + k]), ONNXC_K_INDEX);
+    offset += i * stride;
+    stride *= t.dims[first + k];
+  }
+  return 0;
+}
+
+template <class T>
+static int32_t gatherND(const onnxc_args *a) {  // attributes: batch_dims
+  const onnxc_tensor &in = a->in[0], &indices = a->in[1];
+  int64_t batchDims = a->attr[0].i;
+  ONNXC_CHECK(indices.rank >= 1 && batchDims >= 0 && batchDims < indices.rank, ONNXC_K_SHAPE);
+  int64_t length = indices.dims[indices.rank - 1];
+  ONNXC_CHECK(length >= 0 && batchDims + length <= in.rank, ONNXC_K_SHAPE);
+  for (int64_t i = 0; i < batchDims; ++i) ONNXC_CHECK(in.dims[i] == indices.dims[i], ONNXC_K_SHAPE);
+  int64_t tuples = product(indices.dims, 0, indices.rank - 1), batches = product(in.dims, 0, batchDims);
+  int64_t block = product(in.dims, batchDims + length, in.rank), batchSize = product(in.dims, batchDims, in.rank);
+  ONNXC_CHECK(onnxc_count(a->out[0]) == tuples * block, ONNXC_K_SHAPE);
+  int64_t perBatch = batches ? tuples / batches : 0;
+  for (int64_t i = 0; i < tuples; ++i) {
+    int64_t offset;
+    ONNXC_TRY(tupleOffset(in, batchDims, indices, i * length, length, offset));
+    memcpy(mutableData<T>(a->out[0]) + i * block, data<T>(in) + i / perBatch * batchSize + offset, size_t(block) * sizeof(T));
+  }
+  return 0;
+}
+
+template <class T>
+static int32_t scatterElements(const onnxc_args *a) {  // attributes: axis, reduction
+  const onnxc_tensor &in = a->in[0], &indices = a->in[1], &updates = a->in[2];
+  int64_t axis = a->attr[0].i, strides[kMaxRank], zero[kMaxRank];
+  ONNXC_CHECK(in.rank <= kMaxRank && in.rank == indices.rank && sameDims(indices, updates) && fixAxis(axis, in.rank), ONNXC_K_SHAPE);
+  for (int32_t i = 0; i < in.rank; ++i) ONNXC_CHECK(i == axis || indices.dims[i] <= in.dims[i], ONNXC_K_SHAPE);
+  CombineFn combine;
+  ONNXC_CHECK(findCombine(a->attr[1], in.dtype, combine), ONNXC_K_VALUE);
+  memcpy(a->out[0].data, in.data, size_t(onnxc_count(in)) * sizeof(T));
+  contiguous(in.dims, in.rank, strides);
+  for (int32_t i = 0; i < in.rank; ++i) zero[i] = i == axis ? 0 : strides[i];
+  Odometer<1> o;
+  o.init(indices.dims, indices.rank);
+  o.strides[0] = zero;
+  for (int64_t i = 0; o.more(); o.next(), ++i) {
+    int64_t at = loadI64(indices, i);
+    ONNXC_CHECK(fixIndex(at, in.dims[axis]), ONNXC_K_INDEX);
+    T *to = mutableData<T>(a->out[0]) + o.offset[0] + at * strides[axis];
+    if (combine)
+      combine(to, data<T>(updates) + i);
+    else
+      *to = data<T>(updates)[i];
+  }
+  return 0;
+}
+
+template <class T>
+static int32_t scatterND(const onnxc_args *a) {  // attributes: reduction
+  const onnxc_tensor &in = a->in[0], &indices = a->in[1], &updates = a->in[2];
+  ONNXC_CHECK(indices.rank >= 1 && indices.dims[indices.rank - 1] <= in.rank, ONNXC_K_SHAPE);
+  CombineFn combine;
+  ONNXC_CHECK(findCombine(a->attr[0], in.dtype, combine), ONNXC_K_VALUE);
+  memcpy(a->out[0].data, in.data, size_t(onnxc_count(in)) * sizeof(T));
+  int64_t length = indices.dims[indices.rank - 1], tuples = product(indices.dims, 0, indices.rank - 1);
+  int64_t block = product(in.dims, length, in.rank);
+  ONNXC_CHECK(onnxc_count(updates) == tuples * block, ONNXC_K_SHAPE);
+  for (int64_t i = 0; i < tuples; ++i) {
+    int64_t offset;
+    ONNXC_TRY(tupleOffset(in, 0, indices, i * length, length, offset));
+    T *to = mutableData<T>(a->out[0]) + offset;
+    const T *from = data<T>(updates) + i * block;
+    if (!combine) memcpy(to, from, size_t(block) * sizeof(T));
+    for (int64_t k = 0; combine && k < block; ++k) combine(to + k, from + k);
+  }
+  return 0;
+}
+
+template <class T>
+static int32_t tensorScatter(const onnxc_args *a) {  // attributes: axis, mode
+  const onnxc_tensor &past = a->in[0], &update = a->in[1];
+  int64_t axis = a->attr[0].i;
+  ONNXC_CHECK(past.rank == update.rank && fixAxis(axis, past.rank) && axis > 0, ONNXC_K_SHAPE);
+  for (int32_t i = 0; i < past.rank; ++i) ONNXC_CHECK(i == axis || past.dims[i] == update.dims[i], ONNXC_K_SHAPE);
+  const char *mode = static_cast<const char *>(a->attr[1].p);
+  bool circular = a->attr[1].n > 0 && mode[0] == 'c';
+  memcpy(a->out[0].data, past.data, size_t(onnxc_count(past)) * sizeof(T));
+  Axis3 p = splitAt(past, axis);
+  int64_t length = update.dims[axis], batch = past.dims[0];
+  for (int64_t o = 0; o < p.outer; ++o) {
+    int64_t start = hasInput(a, 2) ? loadI64(a->in[2], o / (p.outer / batch)) : 0;
+    ONNXC_CHECK(start >= 0 && (circular ? p.dim > 0 || length == 0 : start <= p.dim - length), ONNXC_K_INDEX);
+    for (int64_t i = 0; i < length; ++i) {
+      int64_t at = circular ? (start + i) % p.dim : start + i;
+      memcpy(mutableData<T>(a->out[0]) + (o * p.dim + at) * p.inner, data<T>(update) + (o * length + i) * p.inner,
+             size_t(p.inner) * sizeof(T));
+    }
+  }
+  return 0;
+}
+
+template <class T>
+static int32_t reverseSequence(const onnxc_args *a) {  // attributes: batch_axis, time_axis
+  const onnxc_tensor &in = a->in[0], &lengths = a->in[1];
+  int64_t batchAxis = a->attr[0].i, timeAxis = a->attr[1].i, strides[kMaxRank];
+  ONNXC_CHECK(in.rank <= kMaxRank && fixAxis(batchAxis, in.rank) && fixAxis(timeAxis, in.rank) && batchAxis != timeAxis, ONNXC_K_SHAPE);
+  ONNXC_CHECK(onnxc_count(lengths) == in.dims[batchAxis], ONNXC_K_SHAPE);
+  for (int64_t i = 0; i < in.dims[batchAxis]; ++i) {
+    int64_t length = loadI64(lengths, i);
+    ONNXC_CHECK(length >= 0 && length <= in.dims[timeAxis], ONNXC_K_INDEX);
+  }
+  contiguous(in.dims, in.rank, strides);
+  Odometer<1> o;
+  o.init(in.dims, in.rank);
+  o.strides[0] = strides;
+  for (; o.more(); o.next()) {
+    int64_t length = loadI64(lengths, o.index[batchAxis]), t = o.index[timeAxis];
+    int64_t from = t < length ? length - 1 - t : t;
+    mutableData<T>(a->out[0])[o.offset[0]] = data<T>(in)[o.offset[0] + (from - t) * strides[timeAxis]];
+  }
+  return 0;
+}
+
+} // namespace onnxc
+
+#define X(S, T)                                                                                                                       \
+  extern "C" int32_t onnxc_k_Gather_##S(const onnxc_args *a) { return onnxc::gather<T>(a); }                                          \
+  extern "C" int32_t onnxc_k_GatherElements_##S(const onnxc_args *a) { return onnxc::gatherElements<T>(a); }                          \
+  extern "C" int32_t onnxc_k_GatherND_##S(const onnxc_args *a) { return onnxc::gatherND<T>(a); }                                      \
+  extern "C" int32_t onnxc_k_ScatterElements_##S(const onnxc_args *a) { return onnxc::scatterElements<T>(a); }                        \
+  extern "C" int32_t onnxc_k_ScatterND_##S(const onnxc_args *a) { return onnxc::scatterND<T>(a); }                                    \
+  extern "C" int32_t onnxc_k_TensorScatter_##S(const onnxc_args *a) { return onnxc::tensorScatter<T>(a); }                            \
+  extern "C" int32_t onnxc_k_ReverseSequence_##S(const onnxc_args *a) { return onnxc::reverseSequence<T>(a); }
+ONNXC_SIZES(X)
+#undef X
