@@ -1,0 +1,112 @@
+// Scan.cpp: running sums and products along an axis (CumSum, CumProd), and NonMaxSuppression.
+#include "runtime_stub/kernels/Sort.h"
+
+namespace onnxc {
+
+template <class T, bool Sum>
+static int32_t cumulate(const onnxc_args *a) {  // attributes: exclusive, reverse
+  const onnxc_tensor &in = a->in[0];
+  int64_t axis = loadI64(a->in[1], 0);
+  ONNXC_CHECK(onnxc_count(a->in[1]) == 1, ONNXC_K_SHAPE);
+  ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_INDEX);
+  bool exclusive = a->attr[0].i != 0, reverse = a->attr[1].i != 0;
+  Axis3 s = splitAt(in, axis);
+  for (int64_t o = 0; o < s.outer; ++o)
+    for (int64_t i = 0; i < s.inner; ++i) {
+      Acc<T> total = Acc<T>(Sum ? 0 : 1);
+      for (int64_t k = 0; k < s.dim; ++k) {
+        int64_t at = (o * s.dim + (reverse ? s.dim - 1 - k : k)) * s.inner + i;
+        if (exclusive) mutableData<T>(a->out[0])[at] = fromAcc<T>(total);
+        Acc<T> x = toAcc(data<T>(in)[at]);
+        if constexpr (IsFloat<T>::value)
+          total = Sum ? total + x : total * x;
+        else
+          total = Acc<T>(Sum ? uint64_t(total) + uint64_t(x) : uint64_t(total) * uint64_t(x));
+        if (!exclusive) mutableData<T>(a->out[0])[at] = fromAcc<T>(total);
+      }
+    }
+  return 0;
+}
+
+struct Box { float low[2], high[2]; };
+
+static Box boxAt(const float *p, bool center) {
+  Box b;
+  for (int i = 0; i < 2; ++i) {  // corners come as y1 x1 y2 x2 in any order, centers as x y width height
+    float u = center ? p[i] - p[i + 2] / 2 : p[i], v = center ? p[i] + p[i + 2] / 2 : p[i + 2];
+    b.low[i] = minOf(u, v);
+    b.high[i] = maxOf(u, v);
+  }
+  return b;
+}
+
+static bool overlaps(const Box &a, const Box &b, float threshold) {
+  float common = 1, areaA = 1, areaB = 1;
+  for (int i = 0; i < 2; ++i) {
+    common *= maxOf(0.f, minOf(a.high[i], b.high[i]) - maxOf(a.low[i], b.low[i]));
+    areaA *= a.high[i] - a.low[i];
+    areaB *= b.high[i] - b.low[i];
+  }
+  float all = areaA + areaB - common;
+  return common > 0 && areaA > 0 && areaB > 0 && all > 0 && common / all > threshold;
+}
+
+// Chosen boxes of one class into `kept`, at most `limit`; `order` has room for 2 × boxes.
+static int64_t suppress(const onnxc_args *a, const float *boxes, const float *scores, int64_t n, int64_t limit, int64_t *order, int64_t *kept) {
+  float iou = hasInput(a, 3) ? *data<float>(a->in[3]) : 0, least = hasInput(a, 4) ? *data<float>(a->in[4]) : 0;
+  bool center = a->attr[0].i != 0;
+  int64_t candidates = 0, count = 0;
+  for (int64_t i = 0; i < n; ++i)
+    if (!hasInput(a, 4) || scores[i] > least) order[candidates++] = i;
+  stableSort(order, order + n, candidates, [&](int64_t x, int64_t y) { return scores[x] > scores[y]; });
+  for (int64_t i = 0; i < candidates && count < limit; ++i) {
+    Box box = boxAt(boxes + order[i] * 4, center);
+    bool keep = true;
+    for (int64_t k = 0; k < count && keep; ++k) keep = !overlaps(box, boxAt(boxes + kept[k] * 4, center), iou);
+    if (keep) kept[count++] = order[i];
+  }
+  return count;
+}
+
+// Counts the selected boxes; writes the triples when `out` is not null.
+static int32_t nonMaxSuppression(const onnxc_args *a, int64_t *out, int64_t room, int64_t &found) {
+  const onnxc_tensor &boxes = a->in[0], &scores = a->in[1];
+  ONNXC_CHECK(boxes.rank == 3 && scores.rank == 3 && boxes.dims[2] == 4, ONNXC_K_SHAPE);
+  ONNXC_CHECK(boxes.dims[0] == scores.dims[0] && boxes.dims[1] == scores.dims[2], ONNXC_K_SHAPE);
+  int64_t n = boxes.dims[1], classes = scores.dims[1], limit = hasInput(a, 2) ? loadI64(a->in[2], 0) : 0;
+  int64_t *memory = allocate<int64_t>(a, 3 * n);
+  ONNXC_CHECK(memory, ONNXC_K_MEMORY);
+  found = 0;
+  for (int64_t b = 0; b < boxes.dims[0]; ++b)
+    for (int64_t c = 0; c < classes; ++c) {
+      int64_t *kept = memory + 2 * n;
+      int64_t count = suppress(a, data<float>(boxes) + b * n * 4, data<float>(scores) + (b * classes + c) * n, n, limit, memory, kept);
+      for (int64_t i = 0; out && i < count; ++i) {
+        ONNXC_CHECK(found + i < room, ONNXC_K_SHAPE);
+        int64_t triple[3] = {b, c, kept[i]};
+        memcpy(out + (found + i) * 3, triple, sizeof(triple));
+      }
+      found += count;
+    }
+  return 0;
+}
+
+} // namespace onnxc
+
+extern "C" int32_t onnxc_s_NonMaxSuppression(const onnxc_args *a) {
+  a->out[0].dims[1] = 3;
+  return onnxc::nonMaxSuppression(a, nullptr, 0, a->out[0].dims[0]);
+}
+extern "C" int32_t onnxc_k_NonMaxSuppression(const onnxc_args *a) {  // attributes: center_point_box
+  int64_t found = 0;
+  return onnxc::nonMaxSuppression(a, onnxc::mutableData<int64_t>(a->out[0]), a->out[0].dims[0], found);
+}
+#define X(S, T)                                                                                                                       \
+  extern "C" int32_t onnxc_k_CumSum_##S(const onnxc_args *a) { return onnxc::cumulate<T, true>(a); }                                  \
+  extern "C" int32_t onnxc_k_CumProd_##S(const onnxc_args *a) { return onnxc::cumulate<T, false>(a); }
+ONNXC_FLOATS(X)
+X(i32, int32_t)
+X(i64, int64_t)
+X(u32, uint32_t)
+X(u64, uint64_t)
+#undef X
