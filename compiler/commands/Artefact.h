@@ -1,0 +1,61 @@
+// Artefact.h: a compiled model loaded into this process through the public ABI (runtime_stub/include/onnxc/onnxc.h), as run, verify, bench
+// and inspect need it. A .onnx file is compiled to a temporary library first.
+#pragma once
+#include "compiler/Options.h"
+#include "compiler/commands/Value.h"
+#include "llvm/Support/Error.h"
+#include <memory>
+
+namespace onnxc {
+
+struct Port {
+  std::string name;
+  Value::Kind kind = Value::Tensor;
+  int32_t dtype = 1;
+  int32_t rank = 0;                  // -1: not fixed
+  std::vector<int64_t> dims;         // -1: symbolic or known only after the run
+  std::vector<std::string> symbols;  // name of each dim that has one, else ""
+
+  std::string type() const;  // "float32[batch,3,224,224]"
+};
+
+// One launch of the plan, times summed over the profiled runs.
+struct KernelTime {
+  std::string node, op, kernel;
+  int64_t calls = 0, nanoseconds = 0, flops = -1, bytes = -1;
+};
+
+class Artefact {
+public:
+  // `code` holds the flags for compiling when `path` is a model.
+  static llvm::Expected<std::unique_ptr<Artefact>> open(const std::string &path, const Options &code, int threads);
+  ~Artefact();
+
+  const std::vector<Port> &inputs() const;
+  const std::vector<Port> &outputs() const;
+  std::string json() const;   // the artefact's own description
+  int64_t fileBytes() const;  // of the library
+  int64_t weightBytes() const;
+  int64_t arenaBytes() const;  // after the last run; -1: unknown
+
+  // Runs once. Inputs in the order of inputs(); they must outlive the runs that follow.
+  llvm::Error bind(const std::vector<Value> &values);
+  llvm::Error runOnce();
+  std::vector<Value> results() const;
+
+  // Times each launch of one more run; adds to `times`, in launch order.
+  llvm::Error profile(std::vector<KernelTime> &times);
+
+private:
+  Artefact();
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
+
+// Inputs for a model that nobody gave data for: `symbolSize` for every dim that is not static.
+std::vector<Value> randomInputs(const Artefact &artefact, int64_t symbolSize);
+
+// Prints "onnxc: error: …" for a failed open or run and returns the exit code that belongs to it.
+int report(llvm::Error error);
+
+}  // namespace onnxc

@@ -1,0 +1,162 @@
+// Bench.cpp: `onnxc bench`: latency percentiles of a model or an artefact, and its kernels against the machine's measured roof.
+#include "compiler/CommandLine.h"
+#include "compiler/commands/Artefact.h"
+#include "compiler/commands/Commands.h"
+#include "compiler/commands/Roof.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace onnxc {
+
+namespace {
+struct Report {
+  std::vector<double> milliseconds;  // sorted
+  std::vector<KernelTime> kernels;   // summed over `profiled` runs
+  int profiled = 0;
+  Roof roof;
+  double quantile(double q) const { return milliseconds[std::min(milliseconds.size() - 1, size_t(q * milliseconds.size()))]; }
+};
+}  // namespace
+
+static double now() { return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+static llvm::Error measure(Artefact &artefact, double warmUp, double duration, Report &report) {
+  for (double start = now(); now() - start < warmUp;)
+    if (llvm::Error error = artefact.runOnce())
+      return error;
+  for (double start = now(); now() - start < duration || report.milliseconds.size() < 3;) {
+    double before = now();
+    if (llvm::Error error = artefact.runOnce())
+      return error;
+    report.milliseconds.push_back(now() - before);
+  }
+  std::sort(report.milliseconds.begin(), report.milliseconds.end());
+  report.profiled = std::clamp<int>(duration / 4 / std::max(report.quantile(0.5), 1e-3), 1, 100);
+  for (int i = 0; i < report.profiled; ++i)
+    if (llvm::Error error = artefact.profile(report.kernels))
+      return error;
+  return llvm::Error::success();
+}
+
+// GFLOP/s or GB/s; 0 when unknown.
+static double rate(int64_t amount, const KernelTime &k) {
+  return amount > 0 && k.nanoseconds > 0 ? double(amount) * k.calls / k.nanoseconds : 0;
+}
+
+static void printJson(const Report &report, int threads) {
+  llvm::json::OStream json(llvm::outs(), 1);
+  json.object([&] {
+    json.attribute("runs", int64_t(report.milliseconds.size()));
+    json.attribute("threads", threads);
+    json.attribute("min_ms", report.milliseconds.front());
+    json.attribute("median_ms", report.quantile(0.5));
+    json.attribute("p90_ms", report.quantile(0.9));
+    json.attribute("p99_ms", report.quantile(0.99));
+    json.attributeObject("roof", [&] {
+      json.attribute("isa", report.roof.isa);
+      json.attribute("gflops", report.roof.gflops);
+      json.attribute("gigabytes_per_s", report.roof.gigabytes);
+    });
+    json.attributeArray("kernels", [&] {
+      for (const KernelTime &k : report.kernels)
+        json.object([&] {
+          json.attribute("node", k.node);
+          json.attribute("op", k.op);
+          json.attribute("kernel", k.kernel);
+          json.attribute("us", double(k.nanoseconds) / 1e3 / report.profiled);
+          json.attribute("gflops", rate(k.flops, k));
+          json.attribute("gigabytes_per_s", rate(k.bytes, k));
+        });
+    });
+  });
+  llvm::outs() << "\n";
+}
+
+static void printTable(const Report &report, size_t rows) {
+  llvm::outs() << llvm::format("median %.4f ms   p90 %.4f   p99 %.4f   fastest %.4f   (%zu runs)\n", report.quantile(0.5),
+                               report.quantile(0.9), report.quantile(0.99), report.milliseconds.front(), report.milliseconds.size());
+  llvm::outs() << llvm::format("machine: %.0f GFLOP/s f32 (%s), %.1f GB/s memory\n\n", report.roof.gflops, report.roof.isa,
+                               report.roof.gigabytes);
+  std::vector<KernelTime> kernels = report.kernels;
+  int64_t total = 1;
+  for (const KernelTime &k : kernels)
+    total += k.nanoseconds;
+  std::stable_sort(kernels.begin(), kernels.end(), [](const KernelTime &a, const KernelTime &b) { return a.nanoseconds > b.nanoseconds; });
+  llvm::outs() << "        us      %   GFLOP/s  of roof     GB/s  node\n";
+  for (size_t i = 0; i < kernels.size() && i < rows; ++i) {
+    const KernelTime &k = kernels[i];
+    double gflops = rate(k.flops, k);
+    llvm::outs() << llvm::format("%10.2f %6.1f %9.1f %7.0f%% %8.1f  ", double(k.nanoseconds) / 1e3 / report.profiled,
+                                 100.0 * k.nanoseconds / total, gflops, report.roof.gflops > 0 ? 100 * gflops / report.roof.gflops : 0.0,
+                                 rate(k.bytes, k))
+                 << k.node << " (" << k.op << ") " << k.kernel << "\n";
+  }
+  if (kernels.size() > rows)
+    llvm::outs() << "and " << kernels.size() - rows << " more (--rows)\n";
+}
+
+// CSV, one line a launch, for spreadsheets and scripts.
+static llvm::Error writeProfile(const std::string &path, const Report &report) {
+  std::error_code error;
+  llvm::raw_fd_ostream out(path, error);
+  if (error)
+    return llvm::createStringError(error, "'" + path + "': " + error.message());
+  out << "node,op,kernel,us,flops,bytes\n";
+  for (const KernelTime &k : report.kernels)
+    out << '"' << k.node << "\"," << k.op << "," << k.kernel << "," << llvm::format("%.3f", double(k.nanoseconds) / 1e3 / report.profiled)
+        << "," << k.flops << "," << k.bytes << "\n";
+  return llvm::Error::success();
+}
+
+int benchMain(int argc, const char *const *argv) {
+  CLI::App app("Times a model, or a library made by onnxc, on random inputs: percentiles over whole runs, then each kernel against the "
+               "machine's roof.",
+               "bench");
+  std::string path, profile;
+  int threads = 1;
+  double warmUp = 200, duration = 3;
+  size_t rows = 20;
+  int64_t symbolSize = 1;
+  bool json = false;
+  Options code;
+  app.add_option("model", path, "a .onnx model or a .so made by onnxc")->required()->type_name("MODEL_OR_ARTEFACT");
+  app.add_option("--threads", threads, "threads; 0 = as many as the machine has")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--warmUp", warmUp, "milliseconds before timing starts")->type_name("MS")->capture_default_str();
+  app.add_option("--duration", duration, "seconds of timing")->type_name("S")->capture_default_str();
+  app.add_option("--symbol-size", symbolSize, "size of symbolic dimensions")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--rows", rows, "kernels to list")->type_name("N")->capture_default_str();
+  app.add_option("--profile", profile, "write the time of every kernel to this CSV file")->type_name("FILE");
+  app.add_flag("--json", json, "as JSON");
+  bindCodeOptions(app, code);
+  if (auto exit = parseCommandLine(app, argc, argv))
+    return *exit;
+  if (threads == 0)
+    threads = std::max(1u, std::thread::hardware_concurrency());
+  auto artefact = Artefact::open(path, code, threads);
+  if (!artefact)
+    return onnxc::report(artefact.takeError());
+  std::vector<Value> values = randomInputs(**artefact, symbolSize);
+  if (llvm::Error error = (*artefact)->bind(values))
+    return onnxc::report(std::move(error));
+  Report report;
+  if (llvm::Error error = measure(**artefact, warmUp, duration * 1e3, report))
+    return onnxc::report(std::move(error));
+  report.roof = measureRoof(threads);
+  json ? printJson(report, threads) : printTable(report, rows);
+  if (!profile.empty())
+    if (llvm::Error error = writeProfile(profile, report))
+      return onnxc::report(std::move(error));
+  return ExitOk;
+}
+
+}  // namespace onnxc

@@ -1,0 +1,101 @@
+// Inspect.cpp: `onnxc inspect` (facts of a model or an artefact) and `onnxc check` (what onnxc cannot compile in a model).
+#include "compiler/CommandLine.h"
+#include "compiler/Pipeline.h"
+#include "compiler/commands/Artefact.h"
+#include "compiler/commands/Commands.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace onnxc {
+
+static void writePorts(llvm::json::OStream &json, llvm::StringRef key, const std::vector<Port> &ports) {
+  json.attributeArray(key, [&] {
+    for (const Port &p : ports)
+      json.object([&] {
+        const DType *type = findDType(p.dtype);
+        json.attribute("name", p.name);
+        json.attribute("kind", p.kind == Value::Tensor     ? "tensor"
+                               : p.kind == Value::Sequence ? "sequence"
+                               : p.kind == Value::Optional ? "optional"
+                                                           : "map");
+        json.attribute("type", type ? type->name : "?");
+        json.attributeArray("shape", [&] {
+          for (size_t d = 0; d < p.dims.size(); ++d)
+            p.dims[d] >= 0 ? json.value(p.dims[d]) : p.symbols[d].empty() ? json.value(nullptr) : json.value(p.symbols[d]);
+        });
+      });
+  });
+}
+
+static void printJson(const Artefact &artefact) {
+  llvm::json::OStream json(llvm::outs(), 1);
+  json.object([&] {
+    writePorts(json, "inputs", artefact.inputs());
+    writePorts(json, "outputs", artefact.outputs());
+    json.attribute("file_bytes", artefact.fileBytes());
+    json.attribute("weight_bytes", artefact.weightBytes());
+    json.attribute("arena_bytes", artefact.arenaBytes());
+    llvm::Expected<llvm::json::Value> own = llvm::json::parse(artefact.json());
+    if (own)
+      json.attribute("model", *own);
+    else
+      llvm::consumeError(own.takeError());
+  });
+  llvm::outs() << "\n";
+}
+
+static void printPorts(llvm::StringRef title, const std::vector<Port> &ports) {
+  for (const Port &p : ports) {
+    llvm::outs() << llvm::left_justify(title, 10) << p.name << "  " << p.type() << "\n";
+    title = "";
+  }
+}
+
+int inspectMain(int argc, const char *const *argv) {
+  CLI::App app("Prints inputs, outputs, memory and origin of a model (compiled on the way) or of a library made by onnxc.", "inspect");
+  std::string path;
+  bool json = false;
+  Options code;
+  app.add_option("model", path, "a .onnx model or a .so made by onnxc")->required()->type_name("MODEL_OR_ARTEFACT");
+  app.add_flag("--json", json, "as JSON");
+  bindCodeOptions(app, code);
+  if (auto exit = parseCommandLine(app, argc, argv))
+    return *exit;
+  auto artefact = Artefact::open(path, code, 1);
+  if (!artefact)
+    return report(artefact.takeError());
+  // One run on inputs of the smallest shapes shows the arena; a model that refuses them has no figure.
+  bool ran = false;
+  std::vector<Value> values = randomInputs(**artefact, 1);
+  if (llvm::Error error = (*artefact)->bind(values))
+    llvm::consumeError(std::move(error));
+  else if (llvm::Error error = (*artefact)->runOnce())
+    llvm::consumeError(std::move(error));
+  else
+    ran = true;
+  if (json) {
+    printJson(**artefact);
+    return ExitOk;
+  }
+  printPorts("inputs", (*artefact)->inputs());
+  printPorts("outputs", (*artefact)->outputs());
+  llvm::outs() << "library   " << (*artefact)->fileBytes() << " bytes, of which weights " << (*artefact)->weightBytes() << "\n";
+  if (ran && (*artefact)->arenaBytes() >= 0)
+    llvm::outs() << "arena     " << (*artefact)->arenaBytes() << " bytes (symbolic dims 1)\n";
+  llvm::outs() << "about     " << (*artefact)->json() << "\n";
+  return ExitOk;
+}
+
+int checkMain(int argc, const char *const *argv) {
+  CLI::App app("Lists every node of a model that onnxc cannot compile: its name, operator, opset, the reason and what to do.", "check");
+  Options options;
+  app.add_option("model", options.input, "the ONNX model")->required()->type_name("MODEL.onnx");
+  app.add_flag("--json", options.json, "as JSON lines");
+  bindCodeOptions(app, options);
+  if (auto exit = parseCommandLine(app, argc, argv))
+    return *exit;
+  return check(options);
+}
+
+}  // namespace onnxc

@@ -1,0 +1,100 @@
+// Verify.cpp: `onnxc verify`: runs a model on ONNX test data (test_data_set_*/input_N.pb) and compares with its output_N.pb.
+#include "compiler/CommandLine.h"
+#include "compiler/commands/Artefact.h"
+#include "compiler/commands/Commands.h"
+#include "compiler/commands/Data.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+
+namespace onnxc {
+
+static std::string member(llvm::StringRef dir, llvm::StringRef what, size_t index) {
+  llvm::SmallString<128> path(dir);
+  llvm::sys::path::append(path, what + "_" + llvm::Twine(index) + ".pb");
+  return path.str().str();
+}
+
+// Folders that hold input_0.pb or output_0.pb: `dir` itself, or the test_data_set_* in it, in order.
+static std::vector<std::string> dataSets(const std::string &dir) {
+  if (llvm::sys::fs::exists(member(dir, "output", 0)))
+    return {dir};
+  std::vector<std::string> found;
+  std::error_code error;
+  for (llvm::sys::fs::directory_iterator it(dir, error), end; it != end && !error; it.increment(error))
+    if (llvm::sys::path::filename(it->path()).starts_with("test_data_set_") && llvm::sys::fs::exists(member(it->path(), "output", 0)))
+      found.push_back(it->path());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// Empty when all outputs agree, else one line for each that does not.
+static llvm::Expected<std::string> verifySet(Artefact &artefact, const std::string &dir, const Tolerance &tolerance) {
+  std::vector<Value> inputs = randomInputs(artefact, 1);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    llvm::Expected<Value> v = readPb(member(dir, "input", i), artefact.inputs()[i].kind);
+    if (!v)
+      return v.takeError();
+    inputs[i] = std::move(*v);
+  }
+  if (llvm::Error error = artefact.bind(inputs))
+    return std::move(error);
+  if (llvm::Error error = artefact.runOnce())
+    return std::move(error);
+  std::vector<Value> results = artefact.results();
+  std::string wrong;
+  for (size_t i = 0; i < results.size(); ++i) {
+    std::string path = member(dir, "output", i);
+    if (!llvm::sys::fs::exists(path))
+      continue;
+    llvm::Expected<Value> want = readPb(path, artefact.outputs()[i].kind);
+    if (!want)
+      return want.takeError();
+    if (std::string text = difference(*want, results[i], tolerance); !text.empty())
+      wrong += "  output '" + artefact.outputs()[i].name + "': " + text + "\n";
+  }
+  return wrong;
+}
+
+int verifyMain(int argc, const char *const *argv) {
+  CLI::App app("Compares a model's results with reference data in ONNX's form: DIR/test_data_set_*/input_N.pb and output_N.pb.", "verify");
+  std::string path;
+  std::vector<std::string> dirs;
+  Tolerance tolerance;
+  int threads = 1;
+  Options code;
+  app.add_option("model", path, "a .onnx model or a .so made by onnxc")->required()->type_name("MODEL");
+  app.add_option("--data", dirs, "folder of test data; default: the model's own (repeatable)")
+      ->type_name("DIR")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--rtol", tolerance.rtol, "largest relative difference of floats")->type_name("X")->capture_default_str();
+  app.add_option("--atol", tolerance.atol, "largest absolute difference of floats")->type_name("X")->capture_default_str();
+  app.add_option("--threads", threads, "threads")->type_name("N")->check(CLI::NonNegativeNumber);
+  bindCodeOptions(app, code);
+  if (auto exit = parseCommandLine(app, argc, argv))
+    return *exit;
+  if (dirs.empty())
+    dirs.push_back(llvm::sys::path::parent_path(path).str());
+  std::vector<std::string> sets;
+  for (const std::string &dir : dirs)
+    for (std::string &set : dataSets(dir.empty() ? "." : dir))
+      sets.push_back(std::move(set));
+  if (sets.empty())
+    return fail(ExitUsage, "no test_data_set_* folder with output_0.pb in '" + dirs.front() + "'; give one with --data");
+  auto artefact = Artefact::open(path, code, threads);
+  if (!artefact)
+    return report(artefact.takeError());
+  int failed = 0;
+  for (const std::string &set : sets) {
+    llvm::Expected<std::string> wrong = verifySet(**artefact, set, tolerance);
+    std::string text = wrong ? *wrong : "  " + llvm::toString(wrong.takeError()) + "\n";
+    failed += !text.empty();
+    llvm::outs() << (text.empty() ? "pass " : "FAIL ") << set << "\n" << text;
+  }
+  llvm::outs() << sets.size() - failed << " passed, " << failed << " failed\n";
+  return failed ? ExitBadModel : ExitOk;
+}
+
+}  // namespace onnxc
