@@ -1,6 +1,6 @@
 """Runs the test suites and ends with one line for all of them: `N passed, N failed, N skipped`. Called by `./dev test`.
 
-usage: run.py --build DIR [--full] [--update] [SUITE …]
+usage: run.py --build DIR [--update] [SUITE …]
 
 Each suite is a function that returns Result(passed, failed, skipped); what fails is printed as it is found.
 """
@@ -96,6 +96,10 @@ def suite_conformance(args):
                   "--mode", *args.mode, *(["--update"] if args.update else []))
 
 
+def suite_docs(args):
+    return script(ROOT / "tools" / "docs.py", "--build", args.build, "--check")
+
+
 SUITES = {name[6:]: value for name, value in list(globals().items()) if name.startswith("suite_")}
 
 
@@ -103,7 +107,6 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("suites", nargs="*", metavar="SUITE", help=", ".join(SUITES))
     p.add_argument("--build", type=Path, required=True)
-    p.add_argument("--full", action="store_true")
     p.add_argument("--update", action="store_true", help="rewrite the expected-failure lists from this run")
     p.add_argument("--mode", nargs="+", default=["static", "symbolic", "O0"], help="modes of the conformance suite")
     args = p.parse_args()
