@@ -256,12 +256,18 @@ private:
   }
 
   bool regions(const pb::NodeProto &node, OperationState &state) {
-    std::vector<const pb::AttributeProto *> bodies;
-    for (const char *name : {"then_branch", "else_branch", "body"})
-      if (const pb::AttributeProto *attr = findAttr(node, name); attr && attr->has_g())
-        bodies.push_back(attr);
-    for (const pb::AttributeProto *attr : bodies) {
+    bool generates = findAttr(node, "decoder") != nullptr;  // com.microsoft's searches: all three regions exist, absent ones empty
+    llvm::SmallVector<const char *> names = {"then_branch", "else_branch", "body"};
+    if (generates)
+      names = {"decoder", "encoder", "init_decoder"};
+    for (const char *name : names) {
+      const pb::AttributeProto *attr = findAttr(node, name);
+      bool present = attr && attr->has_g();
+      if (!present && !generates)
+        continue;
       Region *region = state.addRegion();
+      if (!present)
+        continue;
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(&region->emplaceBlock());
       llvm::SmallVector<Value> results;

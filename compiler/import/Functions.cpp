@@ -145,6 +145,15 @@ void Walker::splice(const pb::NodeProto &call, const pb::FunctionProto &body, Sc
   current = outer;
 }
 
+// A body may read any attribute of its op, so absent ones with a default are written out.
+static void writeDefaults(const pb::OpSchema &schema, pb::NodeProto &n) {
+  for (const auto &[name, attribute] : schema.attributes())
+    if (!findAttr(n, name) && attribute.default_value.type() != pb::AttributeProto::UNDEFINED) {
+      *n.add_attribute() = attribute.default_value;
+      n.mutable_attribute(n.attribute_size() - 1)->set_name(name);
+    }
+}
+
 bool Walker::expandStandard(const pb::NodeProto &n, Scope &scope) {
   if (!n.domain().empty() && n.domain() != "ai.onnx.preview")
     return false;
@@ -158,7 +167,9 @@ bool Walker::expandStandard(const pb::NodeProto &n, Scope &scope) {
       const pb::FunctionProto *body = schema->GetFunction(-1, false);
       if (!body)
         return false;
-      splice(n, *body, scope, true);
+      pb::NodeProto complete = n;
+      writeDefaults(*schema, complete);
+      splice(complete, *body, scope, true);
       return true;
     }
     std::vector<pb::TypeProto> inputs;

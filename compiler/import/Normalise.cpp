@@ -14,19 +14,42 @@ void plainDomain(std::string *domain) {
 
 using Names = std::unordered_set<std::string>;
 
-// Every name that a graph's nodes and outputs read, nested graphs included.
+// Every name that a graph takes from the graphs around it.
 void readNames(const pb::GraphProto &graph, Names &names) {
+  Names read, own;
   for (const pb::NodeProto &node : graph.node()) {
-    names.insert(node.input().begin(), node.input().end());
-    for (const pb::AttributeProto &attr : node.attribute()) {
+    read.insert(node.input().begin(), node.input().end());
+    own.insert(node.output().begin(), node.output().end());
+    for (const pb::AttributeProto &attr : node.attribute())
       if (attr.has_g())
-        readNames(attr.g(), names);
-      for (const pb::GraphProto &inner : attr.graphs())
-        readNames(inner, names);
-    }
+        readNames(attr.g(), read);
   }
   for (const pb::ValueInfoProto &output : graph.output())
-    names.insert(output.name());
+    read.insert(output.name());
+  for (const pb::ValueInfoProto &input : graph.input())
+    own.insert(input.name());
+  for (const pb::TensorProto &t : graph.initializer())
+    own.insert(t.name());
+  for (const std::string &name : read)
+    if (!own.count(name))
+      names.insert(name);
+}
+
+// Of several constants under one name the last holds, nodes after initializers, as ONNX Runtime has it.
+void dropOldConstants(pb::GraphProto &graph) {
+  Names seen;
+  auto old = [&](const std::string &name) { return !seen.insert(name).second; };
+  for (int i = graph.node_size(); i-- > 0;) {
+    const pb::NodeProto &node = graph.node(i);
+    if (node.op_type() == "Constant" && node.domain().empty() && node.output_size() == 1 && old(node.output(0)))
+      graph.mutable_node()->DeleteSubrange(i, 1);
+  }
+  google::protobuf::RepeatedPtrField<pb::TensorProto> kept;
+  for (int i = graph.initializer_size(); i-- > 0;)
+    if (!old(graph.initializer(i).name()))
+      *kept.Add() = std::move(*graph.mutable_initializer(i));
+  std::reverse(kept.begin(), kept.end());
+  graph.mutable_initializer()->Swap(&kept);
 }
 
 class Normaliser {
@@ -37,6 +60,7 @@ public:
     if (depth > kMaxGraphDepth)
       return fail({g.name(), "graph", 0}, "subgraphs are nested deeper than " + std::to_string(kMaxGraphDepth));
     Names defined;
+    dropOldConstants(g);
     for (const pb::TensorProto &t : g.initializer())
       define(defined, t.name(), {t.name(), "initializer", 0});
     for (const pb::SparseTensorProto &t : g.sparse_initializer())
@@ -95,7 +119,7 @@ private:
         if (attr.has_g())
           readNames(attr.g(), reads);
       for (const std::string &name : reads)
-        if (auto it = producer.find(name); it != producer.end() && (it->second != i || llvm::is_contained(list[i].input(), name))) {
+        if (auto it = producer.find(name); it != producer.end()) {
           users[it->second].push_back(i);
           ++waits[i];
         }
