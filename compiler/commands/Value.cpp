@@ -190,7 +190,7 @@ static std::string tensorDifference(const Value &want, const Value &got, const T
       same = !memcmp(want.bytes.data() + i * size, got.bytes.data() + i * size, size);
     } else {
       double w = elementAsDouble(want, i), g = elementAsDouble(got, i), off = std::fabs(w - g);
-      same = w == g || (std::isnan(w) && std::isnan(g)) || off <= tolerance.atol + tolerance.rtol * std::fabs(w);
+      same = w == g || (std::isnan(w) && std::isnan(g)) || (std::isfinite(w) && off <= tolerance.atol + tolerance.rtol * std::fabs(w));
       if (off > worst)
         worst = off;
     }
