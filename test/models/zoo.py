@@ -1,0 +1,95 @@
+"""The graphs of real exporters that lie beside the checkout: each gets its weights, is compiled, and agrees with ONNX Runtime. Takes longer than
+continuous integration allows; `./dev zoo` runs it.
+
+usage: zoo.py --onnxc BIN --loader DIR --shared DIR [--filter REGEX] [--alt] [--json OUT]      ends with `zoo: N passed, N failed, N skipped`
+
+A graph passes when every output is within --tol of max|output| (50 times that for quantised and half-precision families). Each runs in a process of its own.
+"""
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+COMPILE_LIMIT, RUN_LIMIT = 300, 300
+
+RUN = r"""
+import json, sys
+import numpy as np
+shared, loader, name, model, library, alt, tol = sys.argv[1:8]
+sys.path[:0] = [loader, shared + "/zoo", shared + "/tools"]
+import compare, onnxc, onnxruntime, weights
+entry = next(e for e in json.load(open(shared + "/zoo/manifest.json")) if e["name"] == name)
+if alt == "alt":
+    for i in entry["inputs"]:
+        i["bench_shape"] = entry["alt_shapes"].get(i["name"], i["bench_shape"])
+feed = weights.make_feeds(entry)
+onnxruntime.set_default_logger_severity(4)
+want = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, feed)
+got = onnxc.load(library, num_threads=2).run(feed)
+error = compare.worst_error(want, got)
+loose = entry["family"] in ("quantized", "fp16") or any(w in name for w in ("int8", "int4", "fp16", "qdq"))
+print("pass" if error <= float(tol) * (50 if loose else 1) else f"off by {error:.1e}")
+"""
+
+
+def last_line(text):
+    lines = [line for line in text.strip().splitlines() if line.strip()]
+    return lines[-1][:200] if lines else ""
+
+
+def check(entry, args, folder):
+    name = entry["name"]
+    model, library = folder / "model.onnx", folder / "model.so"
+    weights = [sys.executable, args.shared / "zoo" / "weights.py", "materialize", args.shared / "zoo" / "graphs" / f"{name}.onnx", "-o", model]
+    subprocess.run([str(c) for c in weights], check=True, capture_output=True)
+    started = time.time()
+    try:
+        done = subprocess.run([args.onnxc, str(model), "-o", str(library)], capture_output=True, text=True, timeout=COMPILE_LIMIT)
+        seconds = time.time() - started
+        if done.returncode:
+            return f"compile: exit {done.returncode}: {next((l for l in done.stderr.splitlines() if 'error' in l), '')[:300]}", seconds
+        for shapes in ["bench"] + (["alt"] if args.alt and entry["alt_shapes"] else []):
+            command = [sys.executable, "-c", RUN, str(args.shared), args.loader, name, str(model), str(library), shapes, str(args.tol)]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_LIMIT)
+            result = f"run: {'crash, ' if done.returncode < 0 else ''}{done.returncode}: {last_line(done.stderr)}" if done.returncode else last_line(done.stdout)
+            if result != "pass":
+                return f"{shapes} shapes: {result}", seconds
+        return "pass", seconds
+    except subprocess.TimeoutExpired as e:
+        return f"over {e.timeout} s", time.time() - started
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--onnxc", required=True)
+    p.add_argument("--loader", required=True)
+    p.add_argument("--shared", required=True, type=Path)
+    p.add_argument("--filter", default="")
+    p.add_argument("--alt", action="store_true", help="also the second set of shapes")
+    p.add_argument("--tol", type=float, default=1e-4)
+    p.add_argument("--json", type=Path)
+    args = p.parse_args()
+    manifest = args.shared / "zoo" / "manifest.json"
+    if not manifest.exists():
+        print("zoo: 0 passed, 0 failed, 108 skipped")
+        return
+    entries = sorted((e for e in json.loads(manifest.read_text()) if re.search(args.filter, e["name"])), key=lambda e: e["full_bytes"])
+    results = {}
+    for entry in entries:
+        with tempfile.TemporaryDirectory() as tmp:
+            result, seconds = check(entry, args, Path(tmp))
+        results[entry["name"]] = {"result": result, "compile_s": round(seconds, 2)}
+        print(f"{entry['name']:32} {seconds:6.1f} s  {result}", flush=True)
+    if args.json:
+        args.json.write_text(json.dumps(results, indent=0))
+    good = sum(r["result"] == "pass" for r in results.values())
+    print(f"zoo: {good} passed, {len(results) - good} failed, 0 skipped")
+    sys.exit(good != len(results))
+
+
+if __name__ == "__main__":
+    main()
