@@ -52,7 +52,7 @@ def check(entry, args, folder):
         seconds = time.time() - started
         if done.returncode:
             return f"compile: exit {done.returncode}: {next((l for l in done.stderr.splitlines() if 'error' in l), '')[:300]}", seconds
-        for shapes in ["bench"] + (["alt"] if args.alt and entry["alt_shapes"] else []):
+        for shapes in ["bench"] + (["alt"] if args.alt and entry.get("alt_shapes") else []):
             command = [sys.executable, "-c", RUN, str(args.shared), args.loader, name, str(model), str(library), shapes, str(args.tol)]
             done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_LIMIT)
             result = f"run: {'crash, ' if done.returncode < 0 else ''}{done.returncode}: {last_line(done.stderr)}" if done.returncode else last_line(done.stdout)
