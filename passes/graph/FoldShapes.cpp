@@ -1,0 +1,166 @@
+// FoldShapes.cpp: turns what SymbolicShapes proves into constants and plainer ops. First pass over an imported graph; runs again after
+// rewrites that expose more.
+#include "dialects/onnx/ControlFlow.h"
+#include "dialects/onnx/Tensor.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/graph/Passes.h"
+#include "passes/graph/SymbolicShapes.h"
+
+using namespace mlir;
+namespace onnxc {
+#define GEN_PASS_DEF_FOLDSHAPES
+#include "passes/graph/Passes.h.inc"
+
+namespace {
+
+std::optional<int64_t> known(AffineExpr e) { return SymbolicArithmetic::constantOf(e); }
+
+// The constant that `v` always is, as far as it is small shape arithmetic; null otherwise.
+DenseElementsAttr constantOf(const SymbolicShapes &s, Value v) {
+  auto type = llvm::dyn_cast<RankedTensorType>(v.getType());
+  if (!type || !type.hasStaticShape() || !s.hasRank(v))
+    return {};
+  if (auto integer = llvm::dyn_cast<IntegerType>(type.getElementType())) {
+    auto elements = s.constantElements(v);
+    if (!elements || int64_t(elements->size()) != type.getNumElements())
+      return {};
+    SmallVector<APInt> values;
+    for (int64_t e : *elements)
+      values.push_back(APInt(integer.getWidth(), uint64_t(e), false, true));
+    return DenseElementsAttr::get(type, values);
+  }
+  auto reals = s.realElements(v);
+  auto real = llvm::dyn_cast<FloatType>(type.getElementType());
+  if (!real || reals.empty() || int64_t(reals.size()) != type.getNumElements())
+    return {};
+  SmallVector<APFloat> values;
+  for (const RealValue &r : reals) {
+    if ((r.numerator && !known(r.numerator)) || (!r.numerator && std::isnan(r.value)))
+      return {};
+    APFloat value(r.numerator ? double(*known(r.numerator)) / r.denominator : r.value);
+    bool loses;
+    value.convert(real.getFloatSemantics(), APFloat::rmNearestTiesToEven, &loses);
+    values.push_back(value);
+  }
+  return DenseElementsAttr::get(type, values);
+}
+
+bool sameDims(const SymbolicShapes &s, Value a, Value b) { return s.hasRank(a) && s.hasRank(b) && s.dims(a) == s.dims(b) && a.getType() == b.getType(); }
+
+bool all(const SymbolicShapes &s, Value v, int64_t wanted) {
+  auto elements = v ? s.constantElements(v) : std::nullopt;
+  return elements && llvm::all_of(*elements, [&](int64_t e) { return e == wanted; });
+}
+
+// The operand that `op` gives back unchanged; null when it does something.
+Value unchanged(const SymbolicShapes &s, Operation *op) {
+  StringRef name = onnx::opName(op);
+  Value first = op->getNumOperands() ? op->getOperand(0) : Value();
+  if (!first || op->getNumResults() != 1)
+    return {};
+  bool keeps = sameDims(s, first, op->getResult(0));
+  if (name == "Where" && all(s, first, 1) && sameDims(s, op->getOperand(1), op->getResult(0)))
+    return op->getOperand(1);
+  if (name == "Where" && all(s, first, 0) && sameDims(s, op->getOperand(2), op->getResult(0)))
+    return op->getOperand(2);
+  if (!keeps)
+    return {};
+  if (name == "Reshape" || name == "Expand" || name == "Squeeze" || name == "Unsqueeze" || name == "Flatten" || name == "CenterCropPad")
+    return first;
+  if (name == "Slice" && (!onnx::operand(op, 4) || all(s, onnx::operand(op, 4), 1)))
+    return first;
+  if ((name == "Pad" && all(s, onnx::operand(op, 1), 0)) || (name == "Tile" && all(s, onnx::operand(op, 1), 1)))
+    return first;
+  bool single = op->getNumOperands() == 1;
+  return single && (name == "Concat" || name == "Sum" || name == "Max" || name == "Min" || name == "Mean") ? first : Value();
+}
+
+// The target of a reshape with sizes copied (0) and one inferred (-1); nothing when that cannot say it.
+std::optional<SmallVector<int64_t>> plainTarget(const SymbolicShapes &s, onnx::ReshapeOp op) {
+  if (!s.hasRank(op.getReshaped()) || op.getAllowzero())
+    return std::nullopt;
+  ArrayRef<AffineExpr> from = s.dims(op.getData()), to = s.dims(op.getReshaped());
+  SmallVector<int64_t> target;
+  bool inferred = false;
+  for (auto [i, d] : llvm::enumerate(to)) {
+    auto n = known(d);
+    if (n ? *n == 0 : inferred && !(i < from.size() && from[i] == d))
+      return std::nullopt;
+    bool copied = !n && i < from.size() && from[i] == d;
+    inferred |= !n && !copied;
+    target.push_back(n ? *n : copied ? 0 : -1);
+  }
+  return target;
+}
+
+// Replaces `op`, an If with a known condition, by the branch it takes.
+void inlineBranch(onnx::IfOp op, bool condition) {
+  Block &branch = (condition ? op.getThenBranch() : op.getElseBranch()).front();
+  Operation *yield = branch.getTerminator();
+  op->getBlock()->getOperations().splice(op->getIterator(), branch.getOperations(), branch.begin(), yield->getIterator());
+  for (auto [result, value] : llvm::zip(op->getResults(), yield->getOperands()))
+    result.replaceAllUsesWith(value);
+  op->erase();
+}
+
+struct FoldShapes : impl::FoldShapesBase<FoldShapes> {
+  void foldBranches(SymbolicShapes &s) {
+    SmallVector<onnx::IfOp> ifs;
+    getOperation().walk([&](onnx::IfOp op) { ifs.push_back(op); });
+    for (onnx::IfOp op : ifs)
+      if (auto condition = s.constantElements(op.getCond()); condition && condition->size() == 1)
+        inlineBranch(op, condition->front() != 0);
+  }
+
+  void foldReshape(SymbolicShapes &s, onnx::ReshapeOp op) {
+    if (onnx::constantValue(op.getShape()))
+      return;
+    auto target = plainTarget(s, op);
+    if (!target)
+      return;
+    OpBuilder b(op);
+    auto type = RankedTensorType::get({int64_t(target->size())}, b.getI64Type());
+    auto shape = onnx::ConstantOp::create(b, op.getLoc(), DenseElementsAttr::get(type, ArrayRef<int64_t>(*target)));
+    s.setDims(shape, {s.constant(target->size())});
+    op->setOperand(1, shape);
+  }
+
+  void foldConstants(SymbolicShapes &s) {
+    getOperation().walk([&](Operation *op) {
+      if (!onnx::isOnnx(op) || llvm::isa<onnx::ConstantOp>(op) || op->getNumRegions())
+        return;
+      if (Value same = unchanged(s, op)) {
+        op->getResult(0).replaceAllUsesWith(same);
+        return;
+      }
+      if (auto reshape = llvm::dyn_cast<onnx::ReshapeOp>(op))
+        foldReshape(s, reshape);
+      OpBuilder b(op);
+      for (Value result : op->getResults())
+        if (DenseElementsAttr value = result.use_empty() ? DenseElementsAttr() : constantOf(s, result))
+          result.replaceAllUsesWith(onnx::ConstantOp::create(b, op->getLoc(), value));
+    });
+  }
+
+  // Bodies last to first, so that a chain goes in one walk.
+  void eraseDead() {
+    getOperation().walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+      if (isOpTriviallyDead(op))
+        op->erase();
+    });
+  }
+
+  void runOnOperation() override {
+    auto shapes = SymbolicShapes::compute(getOperation());
+    if (failed(shapes))
+      return signalPassFailure();
+    foldBranches(*shapes);
+    foldConstants(*shapes);
+    eraseDead();
+  }
+};
+
+}  // namespace
+}  // namespace onnxc

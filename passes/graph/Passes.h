@@ -1,0 +1,17 @@
+// Passes.h: creation and registration of the graph passes that Passes.td declares.
+#pragma once
+#include "dialects/onnx/OnnxBase.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Pass/Pass.h"
+
+namespace onnxc {
+#define GEN_PASS_DECL
+#include "passes/graph/Passes.h.inc"
+#define GEN_PASS_REGISTRATION
+#include "passes/graph/Passes.h.inc"
+
+// The groups of rewrites that the simplify pass drives.
+void populateSimplifyPatterns(mlir::RewritePatternSet &patterns);
+void populateWeightPatterns(mlir::RewritePatternSet &patterns);
+}  // namespace onnxc

@@ -1,0 +1,28 @@
+// Passes.td: passes over the graph of onnx ops, in the order the pipeline runs them.
+#ifndef ONNXC_GRAPH_PASSES_TD
+#define ONNXC_GRAPH_PASSES_TD
+include "mlir/Pass/PassBase.td"
+
+def FoldShapes : Pass<"fold-shapes", "::mlir::func::FuncOp"> {
+  let summary = "evaluate shapes and replace what they determine by constants";
+  let description = [{
+    Types become static where a dim proves static. Integer values whose elements are all known become onnx.Constant, an If with a known
+    condition its branch, a view that keeps its input's shape its input. A reshape to a symbolic shape copies (0) and infers (-1) sizes
+    where it can, so that nothing has to compute the shape at run time:
+    ```
+    %s = onnx.Shape %x ; … ; %t = onnx.Concat %batch, %seq, [12], [64] ; onnx.Reshape %y, %t
+    =>  onnx.Reshape %y, onnx.Constant [0, 0, 12, 64]
+    ```
+  }];
+  let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
+}
+
+def Simplify : Pass<"simplify", "::mlir::func::FuncOp"> {
+  let summary = "rewrite to fewer and simpler ops with the same results";
+  let description = [{
+    Dropout at inference, casts there and back, composed transposes and reshapes, views of constants, batch normalisation and constant
+    scales folded into the weights before them. Leaves types alone; dead ops go.
+  }];
+  let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
+}
+#endif

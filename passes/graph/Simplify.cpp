@@ -1,0 +1,185 @@
+// Simplify.cpp: rewrites of the graph that need no profitability: fewer ops, same results. Runs after fold-shapes.
+#include "dialects/onnx/Elementwise.h"
+#include "dialects/onnx/Reduce.h"
+#include "dialects/onnx/Tensor.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/graph/Passes.h"
+#include "passes/graph/Weights.h"
+
+using namespace mlir;
+namespace onnxc {
+#define GEN_PASS_DEF_SIMPLIFY
+#include "passes/graph/Passes.h.inc"
+
+// Larger constants keep their transposes: the rewrite would double the memory of the compiler for them.
+static constexpr int64_t kMaxFoldBytes = int64_t(1) << 30;
+
+static Value shapeConstant(PatternRewriter &rewriter, Location loc, ArrayRef<int64_t> shape) {
+  auto type = RankedTensorType::get({int64_t(shape.size())}, rewriter.getI64Type());
+  return onnx::ConstantOp::create(rewriter, loc, DenseElementsAttr::get(type, shape));
+}
+
+// Dropout(x) = x at inference.
+static LogicalResult dropDropout(onnx::DropoutOp op, PatternRewriter &rewriter) {
+  auto training = op.getTrainingMode() ? onnx::integerElements(onnx::constantValue(op.getTrainingMode())) : SmallVector<int64_t>{0};
+  if (!training || training->size() != 1 || training->front() != 0 || op.getData().getType() != op.getOutput().getType())
+    return rewriter.notifyMatchFailure(op, "may be training");
+  if (Value mask = op.getMask(); mask && !mask.use_empty()) {
+    auto type = llvm::dyn_cast<RankedTensorType>(mask.getType());
+    if (!type || !type.hasStaticShape())
+      return rewriter.notifyMatchFailure(op, "mask of unknown size is used");
+    rewriter.replaceAllUsesWith(mask, onnx::ConstantOp::create(rewriter, op.getLoc(), DenseElementsAttr::get(type, true)));
+  }
+  rewriter.replaceAllUsesWith(op.getOutput(), op.getData());
+  rewriter.eraseOp(op);
+  return success();
+}
+
+static bool losesNothing(Type from, Type to) {
+  auto a = llvm::dyn_cast<IntegerType>(from), b = llvm::dyn_cast<IntegerType>(to);
+  if (a && b)
+    return (a.isUnsigned() == b.isUnsigned() && a.getWidth() <= b.getWidth() && b.getWidth() > 1) || (a.getWidth() == 1 && b.getWidth() > 1);
+  return (from.isF16() || from.isBF16()) ? to.isF32() || to.isF64() : from.isF32() && to.isF64();
+}
+// Cast(Cast(x : a) : b) : a = x where b holds every a.
+static LogicalResult undoCast(onnx::CastOp op, PatternRewriter &rewriter) {
+  auto inner = op.getInput().getDefiningOp<onnx::CastOp>();
+  if (!inner || inner.getInput().getType() != op.getType() ||
+      !losesNothing(onnx::elementType(inner.getInput()), onnx::elementType(inner.getOutput())))
+    return rewriter.notifyMatchFailure(op, "not a cast back from a wider type");
+  rewriter.replaceOp(op, inner.getInput());
+  return success();
+}
+
+// --- views ---
+
+static bool isView(Operation *op) { return op && llvm::isa<onnx::ReshapeOp, onnx::FlattenOp, onnx::SqueezeOp, onnx::UnsqueezeOp>(op); }
+
+// View(constant) = the constant under another shape.
+static LogicalResult viewOfConstant(Operation *op, PatternRewriter &rewriter) {
+  if (!isView(op))
+    return failure();
+  ElementsAttr value = onnx::constantValue(op->getOperand(0));
+  auto type = llvm::dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  if (!value || !type || !type.hasStaticShape() || value.getNumElements() != type.getNumElements())
+    return rewriter.notifyMatchFailure(op, "not a view of a constant");
+  ElementsAttr same = reshaped(value, type);
+  if (!same)
+    return rewriter.notifyMatchFailure(op, "constant of a kind that has no other shape");
+  rewriter.replaceOpWithNewOp<onnx::ConstantOp>(op, same);
+  return success();
+}
+
+// View(View(x)) = Reshape(x, sizes), where the sizes do not speak of the first view's axes.
+static LogicalResult composeViews(Operation *op, PatternRewriter &rewriter) {
+  if (!isView(op) || !isView(op->getOperand(0).getDefiningOp()))
+    return failure();
+  Value source = op->getOperand(0).getDefiningOp()->getOperand(0);
+  auto type = llvm::dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  if (!type)
+    return failure();
+  SmallVector<int64_t> target(type.getShape());
+  auto given = llvm::isa<onnx::ReshapeOp>(op) ? onnx::integerElements(onnx::constantValue(op->getOperand(1))) : std::nullopt;
+  if (!type.hasStaticShape() && !given)
+    return rewriter.notifyMatchFailure(op, "sizes are not constant");
+  if (!type.hasStaticShape())
+    target = *given;
+  if (llvm::is_contained(target, 0))
+    return rewriter.notifyMatchFailure(op, "sizes are copied from the first view");
+  rewriter.replaceOpWithNewOp<onnx::ReshapeOp>(op, type, source, shapeConstant(rewriter, op->getLoc(), target));
+  return success();
+}
+
+// Transpose that keeps the order of the axes longer than 1 = Reshape.
+static LogicalResult transposeToReshape(onnx::TransposeOp op, PatternRewriter &rewriter) {
+  auto from = llvm::dyn_cast<RankedTensorType>(op.getData().getType()), to = llvm::dyn_cast<RankedTensorType>(op.getType());
+  if (!from || !to || !from.hasStaticShape() || !to.hasStaticShape() || llvm::is_contained(to.getShape(), 0) || !op.getPerm())
+    return rewriter.notifyMatchFailure(op, "sizes are not constant");
+  int64_t last = -1;
+  for (int64_t axis : onnx::intsAttr(op, "perm")) {
+    if (from.getDimSize(axis) == 1)
+      continue;
+    if (axis < last)
+      return rewriter.notifyMatchFailure(op, "moves data");
+    last = axis;
+  }
+  rewriter.replaceOpWithNewOp<onnx::ReshapeOp>(op, to, op.getData(), shapeConstant(rewriter, op.getLoc(), to.getShape()));
+  return success();
+}
+
+static std::vector<char> permuted(const std::vector<char> &bytes, ArrayRef<int64_t> shape, ArrayRef<int64_t> perm, int64_t size) {
+  int64_t rank = shape.size();
+  SmallVector<int64_t> stride(rank, size), step, extent, index(rank, 0);
+  for (int64_t i = rank - 2; i >= 0; --i)
+    stride[i] = stride[i + 1] * shape[i + 1];
+  for (int64_t p : perm) {
+    step.push_back(stride[p]);
+    extent.push_back(shape[p]);
+  }
+  std::vector<char> result(bytes.size());
+  int64_t from = 0;
+  for (size_t to = 0; to < result.size(); to += size) {
+    memcpy(&result[to], &bytes[from], size);
+    for (int64_t i = rank - 1; i >= 0; --i) {
+      from += step[i];
+      if (++index[i] < extent[i])
+        break;
+      from -= step[i] * extent[i];
+      index[i] = 0;
+    }
+  }
+  return result;
+}
+
+// Transpose(constant) = the constant with its elements moved.
+static LogicalResult transposeOfConstant(onnx::TransposeOp op, PatternRewriter &rewriter) {
+  ElementsAttr value = onnx::constantValue(op.getData());
+  auto type = llvm::dyn_cast<RankedTensorType>(op.getType());
+  int64_t size = value ? elementBytes(value.getElementType()) : 0;
+  if (!size || !type || !type.hasStaticShape() || value.getNumElements() * size > kMaxFoldBytes)
+    return rewriter.notifyMatchFailure(op, "not a constant of plain elements");
+  auto bytes = constantBytes(value);
+  if (!bytes)
+    return rewriter.notifyMatchFailure(op, "constant without bytes");
+  ArrayRef<int64_t> shape = value.getShapedType().getShape();
+  SmallVector<int64_t> perm(onnx::intsAttr(op, "perm"));
+  if (!op.getPerm())
+    for (int64_t i = shape.size(); i-- > 0;)
+      perm.push_back(i);
+  rewriter.replaceOpWithNewOp<onnx::ConstantOp>(op, makeConstant(type, permuted(*bytes, shape, perm, size)));
+  return success();
+}
+
+namespace {
+struct ViewOfConstant : RewritePattern {
+  ViewOfConstant(MLIRContext *c) : RewritePattern(MatchAnyOpTypeTag(), 1, c) {}
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override { return viewOfConstant(op, rewriter); }
+};
+struct ComposeViews : RewritePattern {
+  ComposeViews(MLIRContext *c) : RewritePattern(MatchAnyOpTypeTag(), 1, c) {}
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override { return composeViews(op, rewriter); }
+};
+
+struct Simplify : impl::SimplifyBase<Simplify> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    populateSimplifyPatterns(patterns);
+    populateWeightPatterns(patterns);
+    onnx::TransposeOp::getCanonicalizationPatterns(patterns, &getContext());
+    GreedyRewriteConfig config;
+    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+      signalPassFailure();
+  }
+};
+}  // namespace
+
+void populateSimplifyPatterns(RewritePatternSet &patterns) {
+  patterns.add(dropDropout);
+  patterns.add(undoCast);
+  patterns.add(transposeToReshape);
+  patterns.add(transposeOfConstant);
+  patterns.add<ViewOfConstant, ComposeViews>(patterns.getContext());
+}
+
+}  // namespace onnxc

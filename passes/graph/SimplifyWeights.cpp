@@ -1,0 +1,172 @@
+// SimplifyWeights.cpp: per-channel scales and offsets after a convolution or Gemm go into its constant weights (f32, one use).
+#include "dialects/onnx/Elementwise.h"
+#include "dialects/onnx/NN.h"
+#include "dialects/onnx/Reduce.h"
+#include "dialects/onnx/Tensor.h"
+#include "passes/graph/Passes.h"
+#include "passes/graph/Weights.h"
+#include <cmath>
+
+using namespace mlir;
+namespace onnxc {
+
+namespace {
+// y[c] = x[c] * scale[c] + offset[c]
+struct Affine {
+  std::vector<float> scale, offset;
+};
+}  // namespace
+
+static std::optional<Affine> inferenceAffine(onnx::BatchNormalizationOp op) {
+  bool plain = op.getTrainingMode() == 0 && (!op.getRunningMean() || op.getRunningMean().use_empty()) && (!op.getRunningVar() || op.getRunningVar().use_empty());
+  auto scale = constantFloats(op.getScale()), bias = constantFloats(op.getB());
+  auto mean = constantFloats(op.getInputMean()), variance = constantFloats(op.getInputVar());
+  if (!plain || !scale || !bias || !mean || !variance)
+    return std::nullopt;
+  size_t n = scale->size();
+  if (bias->size() != n || mean->size() != n || variance->size() != n)
+    return std::nullopt;
+  Affine a;
+  double epsilon = op.getEpsilon().convertToDouble();
+  for (size_t i = 0; i < n; ++i) {
+    double factor = (*scale)[i] / std::sqrt(double((*variance)[i]) + epsilon);
+    a.scale.push_back(float(factor));
+    a.offset.push_back(float((*bias)[i] - (*mean)[i] * factor));
+  }
+  return a;
+}
+
+// Values per channel (axis 1 of `rank`) of a constant that broadcasts to it; nothing for other constants.
+static std::optional<std::vector<float>> perChannel(Value v, int64_t rank, int64_t channels) {
+  auto type = llvm::dyn_cast<RankedTensorType>(v.getType());
+  auto values = constantFloats(v);
+  if (!values || !type || type.getRank() > rank)
+    return std::nullopt;
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    if (type.getDimSize(i) != 1 && rank - type.getRank() + i != 1)
+      return std::nullopt;
+  if (values->size() == 1)
+    values->assign(channels, values->front());
+  return int64_t(values->size()) == channels ? values : std::nullopt;
+}
+
+// Rows of `weights` along `axis` times `scale`.
+static Value scaledWeights(PatternRewriter &rewriter, Location loc, Value weights, ArrayRef<float> scale, int64_t axis) {
+  auto type = llvm::cast<RankedTensorType>(weights.getType());
+  auto values = constantFloats(weights);
+  int64_t inner = 1;
+  for (int64_t i = axis + 1; i < type.getRank(); ++i)
+    inner *= type.getDimSize(i);
+  for (size_t i = 0; i < values->size(); ++i)
+    (*values)[i] *= scale[i / inner % scale.size()];
+  return onnx::ConstantOp::create(rewriter, loc, makeConstant(type, *values));
+}
+static Value scaledBias(PatternRewriter &rewriter, Location loc, Value bias, const Affine &a) {
+  std::vector<float> values = bias ? *constantFloats(bias) : std::vector<float>(a.scale.size(), 0.f);
+  for (size_t i = 0; i < a.scale.size(); ++i)
+    values[i] = values[i] * a.scale[i] + a.offset[i];
+  auto type = RankedTensorType::get({int64_t(values.size())}, rewriter.getF32Type());
+  return onnx::ConstantOp::create(rewriter, loc, makeConstant(type, values));
+}
+
+// The producer's weights are constants of f32 that nothing else hangs on: its axis of output channels, -1 otherwise.
+static int64_t channelAxis(Operation *producer) {
+  if (!producer || !producer->hasOneUse() || !llvm::isa<onnx::ConvOp, onnx::GemmOp>(producer))
+    return -1;
+  auto weights = llvm::dyn_cast<RankedTensorType>(producer->getOperand(1).getType());
+  ElementsAttr value = onnx::constantValue(producer->getOperand(1));
+  Value bias = producer->getNumOperands() > 2 ? producer->getOperand(2) : Value();
+  if (!weights || !value || !weights.getElementType().isF32() || !constantBytes(value) || (bias && !constantFloats(bias)))
+    return -1;
+  if (auto gemm = llvm::dyn_cast<onnx::GemmOp>(producer)) {
+    bool plainBias = !bias || llvm::cast<RankedTensorType>(bias.getType()).getShape() == ArrayRef<int64_t>{weights.getDimSize(gemm.getTransB() ? 0 : 1)};
+    bool unit = gemm.getAlpha().isExactlyValue(1.0) && gemm.getBeta().isExactlyValue(1.0);
+    return plainBias && unit ? (gemm.getTransB() ? 0 : 1) : -1;
+  }
+  return 0;
+}
+static int64_t channels(Operation *producer, int64_t axis) { return llvm::cast<RankedTensorType>(producer->getOperand(1).getType()).getDimSize(axis); }
+
+// A(x * W + b) = x * (W scale) + (b scale + offset); `op` is what applies A to `producer`.
+static void absorb(PatternRewriter &rewriter, Operation *op, Operation *producer, int64_t axis, const Affine &a) {
+  rewriter.setInsertionPoint(op);
+  SmallVector<Value> operands(producer->getOperands().take_front(2));
+  bool scales = llvm::any_of(a.scale, [](float f) { return f != 1.f; });
+  if (scales)
+    operands[1] = scaledWeights(rewriter, op->getLoc(), operands[1], a.scale, axis);
+  operands.push_back(scaledBias(rewriter, op->getLoc(), producer->getNumOperands() > 2 ? producer->getOperand(2) : Value(), a));
+  Operation *merged = rewriter.create(producer->getLoc(), producer->getName().getIdentifier(), operands, op->getResult(0).getType(), producer->getAttrs());
+  rewriter.replaceAllUsesWith(op->getResult(0), merged->getResult(0));
+  rewriter.eraseOp(op);
+}
+
+// BatchNormalization(Conv(x)) = Conv(x) with other weights.
+static LogicalResult absorbNormalization(onnx::BatchNormalizationOp op, PatternRewriter &rewriter) {
+  Operation *producer = op.getX().getDefiningOp();
+  int64_t axis = channelAxis(producer);
+  auto a = axis < 0 ? std::nullopt : inferenceAffine(op);
+  if (!a || int64_t(a->scale.size()) != channels(producer, axis))
+    return rewriter.notifyMatchFailure(op, "no constant weights before it, or parameters that are not constant");
+  absorb(rewriter, op, producer, axis, *a);
+  return success();
+}
+
+// Mul or Add(Conv(x), constant per channel) = Conv(x) with other weights.
+static LogicalResult absorbBinary(Operation *op, bool multiplies, PatternRewriter &rewriter) {
+  for (unsigned i = 0; i < 2; ++i) {
+    Operation *producer = op->getOperand(i).getDefiningOp();
+    int64_t axis = channelAxis(producer);
+    auto type = llvm::dyn_cast<RankedTensorType>(op->getOperand(i).getType());
+    if (axis < 0 || !type || op->getResult(0).getType() != type)
+      continue;
+    int64_t n = channels(producer, axis);
+    auto values = perChannel(op->getOperand(1 - i), type.getRank(), n);
+    if (!values)
+      continue;
+    Affine a{multiplies ? *values : std::vector<float>(n, 1.f), multiplies ? std::vector<float>(n, 0.f) : *values};
+    absorb(rewriter, op, producer, axis, a);
+    return success();
+  }
+  return rewriter.notifyMatchFailure(op, "not constant weights and a constant per channel");
+}
+static LogicalResult absorbMul(onnx::MulOp op, PatternRewriter &rewriter) { return absorbBinary(op, true, rewriter); }
+static LogicalResult absorbAdd(onnx::AddOp op, PatternRewriter &rewriter) { return absorbBinary(op, false, rewriter); }
+
+// Conv(Pad(x) with zeros) = Conv(x) with more padding.
+static LogicalResult absorbPad(onnx::ConvOp op, PatternRewriter &rewriter) {
+  auto pad = op.getX().getDefiningOp<onnx::PadOp>();
+  auto type = llvm::dyn_cast<RankedTensorType>(op.getX().getType());
+  if (!pad || !type || pad.getMode() != "constant" || pad.getAxes() || (op.getAutoPad() != "NOTSET" && op.getAutoPad() != "VALID"))
+    return rewriter.notifyMatchFailure(op, "no plain padding before it");
+  auto amounts = onnx::integerElements(onnx::constantValue(pad.getPads()));
+  auto value = pad.getConstantValue() ? constantFloats(pad.getConstantValue()) : std::vector<float>{0.f};
+  int64_t rank = type.getRank();
+  if (!amounts || int64_t(amounts->size()) != 2 * rank || !value || value->size() != 1 || value->front() != 0.f)
+    return rewriter.notifyMatchFailure(op, "padding is not constant zeros");
+  SmallVector<int64_t> pads(onnx::intsAttr(op, "pads"));
+  if (pads.empty() || op.getAutoPad() == "VALID")
+    pads.assign(2 * (rank - 2), 0);
+  for (int64_t side = 0; side < 2; ++side)
+    for (int64_t i = 0; i < rank; ++i) {
+      int64_t amount = (*amounts)[side * rank + i];
+      if (amount < 0 || (i < 2 && amount))
+        return rewriter.notifyMatchFailure(op, "padding crops or touches batch or channels");
+      if (i >= 2)
+        pads[side * (rank - 2) + i - 2] += amount;
+    }
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getXMutable().assign(pad.getData());
+    op.setPads(pads);
+    op.setAutoPad("NOTSET");
+  });
+  return success();
+}
+
+void populateWeightPatterns(RewritePatternSet &patterns) {
+  patterns.add(absorbNormalization);
+  patterns.add(absorbMul);
+  patterns.add(absorbAdd);
+  patterns.add(absorbPad);
+}
+
+}  // namespace onnxc

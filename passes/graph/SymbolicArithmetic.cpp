@@ -1,0 +1,356 @@
+// SymbolicArithmetic.cpp: symbols, and expressions kept canonical as sums of products.
+#include "passes/graph/SymbolicArithmetic.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
+
+using namespace mlir;
+namespace onnxc {
+
+static constexpr int64_t kLowest = INT64_MIN, kHighest = INT64_MAX;
+
+std::optional<int64_t> SymbolicArithmetic::constantOf(AffineExpr e) {
+  auto c = llvm::dyn_cast_if_present<AffineConstantExpr>(e);
+  return c ? std::optional<int64_t>(c.getValue()) : std::nullopt;
+}
+AffineExpr SymbolicArithmetic::constant(int64_t v) const { return getAffineConstantExpr(v, context); }
+
+const SymbolDef *SymbolicArithmetic::definition(AffineExpr e) const {
+  auto s = llvm::dyn_cast_if_present<AffineSymbolExpr>(e);
+  return s ? &defs[s.getPosition()] : nullptr;
+}
+
+AffineExpr SymbolicArithmetic::symbol(SymbolDef def) {
+  bool named = def.kind == SymbolDef::Input && !def.name.empty();
+  auto key = std::make_tuple(int(def.kind), def.name, named ? nullptr : def.value.getAsOpaquePointer(), named ? 0 : def.index,
+                             def.lhs.getAsOpaquePointer(), def.rhs.getAsOpaquePointer());
+  auto [it, added] = interned.try_emplace(key, defs.size());
+  if (added)
+    defs.push_back(std::move(def));
+  return getAffineSymbolExpr(it->second, context);
+}
+
+// --- sums of products ---
+
+unsigned SymbolicArithmetic::atomId(AffineExpr e) {
+  auto [it, added] = atomIds.try_emplace(e, atoms.size());
+  if (added)
+    atoms.push_back(e);
+  return it->second;
+}
+
+bool SymbolicArithmetic::addTerm(Poly &p, const Monomial &m, int64_t coefficient) {
+  int64_t &slot = p[m];
+  if (llvm::AddOverflow(slot, coefficient, slot))
+    return false;
+  if (slot == 0)
+    p.erase(m);
+  return true;
+}
+
+std::optional<SymbolicArithmetic::Poly> SymbolicArithmetic::multiply(const Poly &a, const Poly &b) {
+  Poly result;
+  for (const auto &[ma, ca] : a)
+    for (const auto &[mb, cb] : b) {
+      Monomial m;
+      std::merge(ma.begin(), ma.end(), mb.begin(), mb.end(), std::back_inserter(m));
+      int64_t c;
+      if (llvm::MulOverflow(ca, cb, c) || !addTerm(result, m, c))
+        return std::nullopt;
+    }
+  return result;
+}
+
+std::optional<SymbolicArithmetic::Poly> SymbolicArithmetic::toPoly(AffineExpr e) {
+  if (!e)
+    return std::nullopt;
+  if (auto c = constantOf(e))
+    return *c ? Poly{{{}, *c}} : Poly{};
+  auto binary = llvm::dyn_cast<AffineBinaryOpExpr>(e);
+  if (!binary || (e.getKind() != AffineExprKind::Add && e.getKind() != AffineExprKind::Mul))
+    return Poly{{{atomId(e)}, 1}};
+  auto a = toPoly(binary.getLHS()), b = toPoly(binary.getRHS());
+  if (!a || !b)
+    return std::nullopt;
+  if (e.getKind() == AffineExprKind::Mul)
+    return multiply(*a, *b);
+  for (const auto &[m, c] : *b)
+    if (!addTerm(*a, m, c))
+      return std::nullopt;
+  return a;
+}
+
+AffineExpr SymbolicArithmetic::toExpr(const Poly &p) {
+  AffineExpr sum;
+  for (const auto &[m, c] : llvm::reverse(p)) {
+    AffineExpr term;
+    for (unsigned atom : m)
+      term = term ? term * atoms[atom] : atoms[atom];
+    term = !term ? constant(c) : c == 1 ? term : term * c;
+    sum = sum ? sum + term : term;
+  }
+  return sum ? sum : constant(0);
+}
+
+AffineExpr SymbolicArithmetic::add(AffineExpr a, AffineExpr b) {
+  auto pa = toPoly(a), pb = toPoly(b);
+  if (!pa || !pb)
+    return {};
+  for (const auto &[m, c] : *pb)
+    if (!addTerm(*pa, m, c))
+      return {};
+  return toExpr(*pa);
+}
+AffineExpr SymbolicArithmetic::sub(AffineExpr a, AffineExpr b) { return add(a, mul(b, constant(-1))); }
+AffineExpr SymbolicArithmetic::mul(AffineExpr a, AffineExpr b) {
+  auto pa = toPoly(a), pb = toPoly(b);
+  auto p = pa && pb ? multiply(*pa, *pb) : std::nullopt;
+  return p ? toExpr(*p) : AffineExpr();
+}
+AffineExpr SymbolicArithmetic::product(ArrayRef<AffineExpr> factors) {
+  AffineExpr result = constant(1);
+  for (AffineExpr f : factors)
+    result = mul(result, f);
+  return result;
+}
+AffineExpr SymbolicArithmetic::sum(ArrayRef<AffineExpr> terms) {
+  AffineExpr result = constant(0);
+  for (AffineExpr t : terms)
+    result = add(result, t);
+  return result;
+}
+
+// --- division ---
+
+std::optional<SymbolicArithmetic::Monomial> SymbolicArithmetic::quotient(const Monomial &a, const Monomial &b) {
+  if (!std::includes(a.begin(), a.end(), b.begin(), b.end()))
+    return std::nullopt;
+  Monomial q;
+  std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(q));
+  return q;
+}
+
+// Divides both by the monomial and the positive integer that divide all terms of both.
+void SymbolicArithmetic::cancel(Poly &a, Poly &b) {
+  Monomial common = b.begin()->first;
+  int64_t factor = 0;
+  for (const Poly *p : {&a, &b})
+    for (const auto &[m, c] : *p) {
+      Monomial both;
+      std::set_intersection(common.begin(), common.end(), m.begin(), m.end(), std::back_inserter(both));
+      common = both;
+      factor = c == kLowest ? 1 : std::gcd(factor, c);
+    }
+  for (Poly *p : {&a, &b}) {
+    Poly reduced;
+    for (const auto &[m, c] : *p)
+      reduced[*quotient(m, common)] = factor ? c / factor : c;
+    *p = std::move(reduced);
+  }
+}
+
+// q with a = q * b where q is one product; nothing when there is none.
+std::optional<SymbolicArithmetic::Poly> SymbolicArithmetic::exactQuotient(const Poly &a, const Poly &b) {
+  const auto &[leading, coefficient] = *b.begin();
+  for (const auto &[m, c] : a)
+    if (auto q = quotient(m, leading); q && c % coefficient == 0) {
+      Poly candidate{{*q, c / coefficient}};
+      if (auto back = multiply(candidate, b); back && *back == a)
+        return candidate;
+    }
+  return std::nullopt;
+}
+
+// a / b for b of one term: the terms that b divides leave the quotient as they are, the rest stays below it.
+AffineExpr SymbolicArithmetic::divideByTerm(const Poly &a, const Poly &b) {
+  const auto &[divisor, coefficient] = *b.begin();
+  Poly whole, rest;
+  for (const auto &[m, c] : a) {
+    auto q = quotient(m, divisor);
+    if (q && c % coefficient == 0)
+      whole[*q] = c / coefficient;
+    else
+      rest[m] = c;
+  }
+  if (rest.empty())
+    return toExpr(whole);
+  AffineExpr top = toExpr(rest), bottom = toExpr(b);
+  auto ct = constantOf(top), cb = constantOf(bottom);
+  if (ct && cb)
+    return add(toExpr(whole), constant(llvm::divideFloorSigned(*ct, *cb)));
+  if (cb && *cb < 0)
+    return {};
+  return add(toExpr(whole), top.floorDiv(bottom));
+}
+
+AffineExpr SymbolicArithmetic::floorDiv(AffineExpr a, AffineExpr b) {
+  auto pa = toPoly(a), pb = toPoly(b);
+  if (!pa || !pb || pb->empty())
+    return {};
+  if (pa->empty())
+    return constant(0);
+  cancel(*pa, *pb);
+  if (auto q = exactQuotient(*pa, *pb))
+    return toExpr(*q);
+  if (pb->size() == 1)
+    return divideByTerm(*pa, *pb);
+  return toExpr(*pa).floorDiv(toExpr(*pb));
+}
+AffineExpr SymbolicArithmetic::ceilDiv(AffineExpr a, AffineExpr b) { return floorDiv(add(a, sub(b, constant(1))), b); }
+AffineExpr SymbolicArithmetic::mod(AffineExpr a, AffineExpr b) {
+  AffineExpr q = floorDiv(a, b);
+  return sub(a, mul(b, q));
+}
+
+// --- bounds ---
+
+static int64_t saturatingMul(int64_t a, int64_t b) {
+  int64_t r;
+  if (!llvm::MulOverflow(a, b, r))
+    return r;
+  return (a < 0) == (b < 0) ? kHighest : kLowest;
+}
+static int64_t saturatingAdd(int64_t a, int64_t b, int64_t infinity) {
+  int64_t r;
+  return a == infinity || b == infinity || llvm::AddOverflow(a, b, r) ? infinity : r;
+}
+using Bounds = std::pair<int64_t, int64_t>;
+static Bounds timesConstant(Bounds x, int64_t c) {
+  auto scale = [&](int64_t v, bool low) {
+    if (v == kLowest || v == kHighest)
+      return (v == kLowest) == (c > 0) ? kLowest : kHighest;
+    return saturatingMul(v, c);
+  };
+  if (c == 0)
+    return {0, 0};
+  return c > 0 ? Bounds(scale(x.first, true), scale(x.second, false)) : Bounds(scale(x.second, true), scale(x.first, false));
+}
+
+static Bounds symbolBounds(const SymbolicArithmetic &s, const SymbolDef &def) {
+  switch (def.kind) {
+  case SymbolDef::Load:
+    return {kLowest, kHighest};
+  case SymbolDef::Input:
+  case SymbolDef::SizeOf:
+  case SymbolDef::Argument:
+    return {0, kHighest};
+  default:
+    break;
+  }
+  Bounds a = s.bounds(def.lhs), b = s.bounds(def.rhs);
+  if (def.kind == SymbolDef::Max)
+    return {std::max(a.first, b.first), std::max(a.second, b.second)};
+  if (def.kind == SymbolDef::Min)
+    return {std::min(a.first, b.first), std::min(a.second, b.second)};
+  return {std::min(a.first, b.first), std::max(a.second, b.second)};
+}
+
+Bounds SymbolicArithmetic::bounds(AffineExpr e) const {
+  if (auto c = constantOf(e))
+    return {*c, *c};
+  if (const SymbolDef *def = definition(e))
+    return symbolBounds(*this, *def);
+  auto binary = llvm::cast<AffineBinaryOpExpr>(e);
+  Bounds a = bounds(binary.getLHS()), b = bounds(binary.getRHS());
+  switch (e.getKind()) {
+  case AffineExprKind::Add:
+    return {saturatingAdd(a.first, b.first, kLowest), saturatingAdd(a.second, b.second, kHighest)};
+  case AffineExprKind::Mul:
+    if (auto c = constantOf(binary.getRHS()))
+      return timesConstant(a, *c);
+    if (a.first >= 0 && b.first >= 0)
+      return {saturatingMul(a.first, b.first), a.second == kHighest || b.second == kHighest ? kHighest : saturatingMul(a.second, b.second)};
+    return {kLowest, kHighest};
+  case AffineExprKind::Mod:
+    return {0, b.first >= 0 && b.second != kHighest ? std::max<int64_t>(b.second - 1, 0) : kHighest};
+  default:
+    if (a.first >= 0 && b.first >= 0)
+      return {b.second == kHighest ? 0 : a.first / std::max<int64_t>(b.second, 1), a.second / std::max<int64_t>(b.first, 1)};
+    return {kLowest, kHighest};
+  }
+}
+
+bool SymbolicArithmetic::isAtLeast(AffineExpr a, AffineExpr b) {
+  AffineExpr difference = sub(a, b);
+  return difference && bounds(difference).first >= 0;
+}
+
+// --- extremes and broadcasts ---
+
+AffineExpr SymbolicArithmetic::extreme(SymbolDef::Kind kind, AffineExpr a, AffineExpr b) {
+  if (!a || !b)
+    return {};
+  if (isAtLeast(a, b))
+    return kind == SymbolDef::Max ? a : b;
+  if (isAtLeast(b, a))
+    return kind == SymbolDef::Max ? b : a;
+  for (auto [x, y] : {std::make_pair(a, b), std::make_pair(b, a)})
+    if (const SymbolDef *def = definition(x); def && def->kind == kind && (def->lhs == y || def->rhs == y))
+      return x;
+  if (atomId(b) < atomId(a))
+    std::swap(a, b);
+  return symbol({kind, "", {}, 0, a, b});
+}
+AffineExpr SymbolicArithmetic::max(AffineExpr a, AffineExpr b) { return extreme(SymbolDef::Max, a, b); }
+AffineExpr SymbolicArithmetic::min(AffineExpr a, AffineExpr b) { return extreme(SymbolDef::Min, a, b); }
+
+AffineExpr SymbolicArithmetic::broadcast(AffineExpr a, AffineExpr b) {
+  auto ca = constantOf(a), cb = constantOf(b);
+  if (a == b || (cb && *cb == 1))
+    return a;
+  if (ca && *ca == 1)
+    return b;
+  if (ca && cb)
+    return {};
+  // A size that cannot be 1 is the result; the other one is 1 or the same.
+  if (ca || (!cb && bounds(a).first >= 2))
+    return a;
+  if (cb || bounds(b).first >= 2)
+    return b;
+  for (auto [x, y] : {std::make_pair(a, b), std::make_pair(b, a)})
+    if (const SymbolDef *def = definition(x); def && (def->lhs == y || def->rhs == y)) {
+      if (def->kind == SymbolDef::Broadcast)
+        return x;
+      if (def->kind == SymbolDef::Min)  // min(y, z) is y or 1 where it broadcasts with y at all
+        return y;
+    }
+  if (atomId(b) < atomId(a))
+    std::swap(a, b);
+  return symbol({SymbolDef::Broadcast, "", {}, 0, a, b});
+}
+
+void SymbolicArithmetic::walkSymbols(AffineExpr e, llvm::function_ref<void(const SymbolDef &)> fn) const {
+  e.walk([&](AffineExpr part) {
+    const SymbolDef *def = definition(part);
+    if (!def)
+      return;
+    fn(*def);
+    for (AffineExpr operand : {def->lhs, def->rhs})
+      if (operand)
+        walkSymbols(operand, fn);
+  });
+}
+
+std::string SymbolicArithmetic::text(AffineExpr e) const {
+  if (!e)
+    return "?";
+  if (auto c = constantOf(e))
+    return std::to_string(*c);
+  if (const SymbolDef *def = definition(e)) {
+    if (!def->name.empty())
+      return def->name;
+    if (def->kind == SymbolDef::Max || def->kind == SymbolDef::Min || def->kind == SymbolDef::Broadcast)
+      return std::string(def->kind == SymbolDef::Max ? "max(" : def->kind == SymbolDef::Min ? "min(" : "broadcast(") + text(def->lhs) + ", " + text(def->rhs) + ")";
+    return "?";
+  }
+  auto binary = llvm::cast<AffineBinaryOpExpr>(e);
+  std::string a = text(binary.getLHS()), b = text(binary.getRHS());
+  switch (e.getKind()) {
+  case AffineExprKind::Add: return a + " + " + b;
+  case AffineExprKind::Mul: return (llvm::isa<AffineBinaryOpExpr>(binary.getLHS()) ? "(" + a + ")" : a) + "*" + b;
+  case AffineExprKind::Mod: return "(" + a + ") mod (" + b + ")";
+  default: return "(" + a + ") / (" + b + ")";
+  }
+}
+
+}  // namespace onnxc

@@ -1,0 +1,85 @@
+// SymbolicArithmetic.h: symbols and canonical integer expressions over them; the arithmetic under SymbolicShapes.
+//
+// Expressions are AffineExprs (semi-affine: products of symbols occur). Those that the functions here return are canonical: equal sums of
+// products are the same pointer. A null expression means "not known": it goes through every function; overflow gives null too.
+#pragma once
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace onnxc {
+
+struct SymbolDef {
+  enum Kind {
+    Input,      // a named (or anonymous) dim of a model input: `name`; `value` and `index` are one place it is found at
+    Load,       // element `index` of the integer tensor `value`, read at run time
+    SizeOf,     // dim `index` of the result `value`: its defining op's library size function (onnxc_s_…) says it
+    Argument,   // dim `index` of the region argument, or of the result of a control-flow op, `value`; bound by the plan
+    Broadcast,  // lhs == 1 ? rhs : lhs
+    Max, Min    // of lhs and rhs
+  } kind;
+  std::string name;
+  mlir::Value value;
+  int64_t index = 0;
+  mlir::AffineExpr lhs, rhs;
+};
+
+class SymbolicArithmetic {
+public:
+  explicit SymbolicArithmetic(mlir::MLIRContext *context) : context(context) {}
+
+  llvm::ArrayRef<SymbolDef> symbols() const { return defs; }
+  const SymbolDef *definition(mlir::AffineExpr e) const;                                 // null when `e` is not a symbol
+  mlir::AffineExpr constant(int64_t v) const;
+  mlir::AffineExpr symbol(SymbolDef def);                                                // interned
+  mlir::AffineExpr broadcast(mlir::AffineExpr a, mlir::AffineExpr b);                    // null when both static and incompatible
+  mlir::AffineExpr max(mlir::AffineExpr a, mlir::AffineExpr b);
+  mlir::AffineExpr min(mlir::AffineExpr a, mlir::AffineExpr b);
+  mlir::AffineExpr add(mlir::AffineExpr a, mlir::AffineExpr b);
+  mlir::AffineExpr sub(mlir::AffineExpr a, mlir::AffineExpr b);
+  mlir::AffineExpr mul(mlir::AffineExpr a, mlir::AffineExpr b);
+  mlir::AffineExpr floorDiv(mlir::AffineExpr a, mlir::AffineExpr b);                     // rounds down; cancels common factors
+  mlir::AffineExpr ceilDiv(mlir::AffineExpr a, mlir::AffineExpr b);                      // rounds up; b > 0
+  mlir::AffineExpr mod(mlir::AffineExpr a, mlir::AffineExpr b);                          // sign of b
+  mlir::AffineExpr product(llvm::ArrayRef<mlir::AffineExpr> factors);
+  mlir::AffineExpr sum(llvm::ArrayRef<mlir::AffineExpr> terms);
+
+  static std::optional<int64_t> constantOf(mlir::AffineExpr e);
+  // Bounds that hold for every value of the symbols: sizes are at least 0, loaded elements are anything.
+  std::pair<int64_t, int64_t> bounds(mlir::AffineExpr e) const;
+  bool isNonNegative(mlir::AffineExpr e) const { return e && bounds(e).first >= 0; }
+  bool isAtLeast(mlir::AffineExpr a, mlir::AffineExpr b);
+  // Calls `fn` for each symbol of `e` and of the definitions it is made of.
+  void walkSymbols(mlir::AffineExpr e, llvm::function_ref<void(const SymbolDef &)> fn) const;
+  // "batch*64 + 1", for diagnostics.
+  std::string text(mlir::AffineExpr e) const;
+
+protected:
+  mlir::MLIRContext *context;
+
+private:
+  using Monomial = std::vector<unsigned>;  // sorted ids of atoms: symbols, quotients, remainders
+  using Poly = std::map<Monomial, int64_t>;
+  unsigned atomId(mlir::AffineExpr e);
+  std::optional<Poly> toPoly(mlir::AffineExpr e);
+  mlir::AffineExpr toExpr(const Poly &p);
+  static bool addTerm(Poly &p, const Monomial &m, int64_t coefficient);
+  static std::optional<Poly> multiply(const Poly &a, const Poly &b);
+  static void cancel(Poly &a, Poly &b);
+  static std::optional<Monomial> quotient(const Monomial &a, const Monomial &b);
+  std::optional<Poly> exactQuotient(const Poly &a, const Poly &b);
+  mlir::AffineExpr divideByTerm(const Poly &a, const Poly &b);
+  mlir::AffineExpr extreme(SymbolDef::Kind kind, mlir::AffineExpr a, mlir::AffineExpr b);
+
+  llvm::SmallVector<SymbolDef> defs;
+  std::map<std::tuple<int, std::string, const void *, int64_t, const void *, const void *>, unsigned> interned;
+  llvm::DenseMap<mlir::AffineExpr, unsigned> atomIds;
+  std::vector<mlir::AffineExpr> atoms;
+};
+
+}  // namespace onnxc

@@ -1,0 +1,299 @@
+// SymbolicControl.cpp: shapes through If, Loop, Scan and SequenceMap. What a loop carries starts as its initial value and is widened to
+// SymbolDef::Argument symbols, one dim at a time, until the body gives back what it was given.
+#include "passes/graph/SymbolicRules.h"
+
+using namespace mlir;
+namespace onnxc {
+
+static constexpr int kMaxRounds = 64;
+
+// The symbols of `e` are not made inside `op`.
+bool ShapeEvaluator::visibleOutside(Operation *op, AffineExpr e) {
+  bool visible = bool(e);
+  if (e)
+    s.walkSymbols(e, [&](const SymbolDef &def) {
+      if (Value made = def.value)
+        visible &= !op->isAncestor(made.getParentBlock()->getParentOp());
+    });
+  return visible;
+}
+
+void ShapeEvaluator::copyFacts(Value from, Value to) {
+  s.forget(to);
+  if (s.hasRank(from))
+    s.setDims(to, Dims(s.dims(from)));
+  if (DimsRef elements = s.partialElements(from); !elements.empty())
+    s.setElements(to, Dims(elements));
+  if (auto reals = s.realElements(from); !reals.empty())
+    s.setReals(to, SmallVector<RealValue>(reals));
+  if (const ItemShape *items = s.items(from))
+    s.setItems(to, ItemShape(*items));
+}
+
+// The facts of `inner`, a value of a body of `op`, for its result: what is made inside becomes the result's own symbols.
+static void exportFacts(SymbolicShapes &s, Value result, Value inner, llvm::function_ref<bool(AffineExpr)> visible) {
+  if (s.hasRank(inner)) {
+    Dims dims;
+    for (auto [d, e] : llvm::enumerate(Dims(s.dims(inner))))
+      dims.push_back(visible(e) ? e : s.symbol({SymbolDef::Argument, "", result, int64_t(d), {}, {}}));
+    s.setDims(result, dims);
+  }
+  Dims elements(s.partialElements(inner));
+  for (AffineExpr &e : elements)
+    e = e && visible(e) ? e : AffineExpr();
+  if (!elements.empty())
+    s.setElements(result, elements);
+  if (const ItemShape *items = s.items(inner)) {
+    ItemShape outside = *items;
+    for (AffineExpr &d : outside.dims)
+      d = d && visible(d) ? d : AffineExpr();
+    s.setItems(result, outside);
+  }
+}
+
+// --- If ---
+
+static LogicalResult joinBranches(SymbolicShapes &s, Operation *op, Value result, Value a, Value b, llvm::function_ref<bool(AffineExpr)> visible) {
+  if (auto items = joinItems(s.items(a), s.items(b)))
+    s.setItems(result, *items);
+  if (!s.hasRank(a) || !s.hasRank(b))
+    return success();
+  Dims x(s.dims(a)), y(s.dims(b));
+  if (x.size() != y.size())
+    return op->emitError("If: rank of result depends on run-time data: the branches give ") << x.size() << " and " << y.size() << " axes";
+  for (auto [d, e] : llvm::enumerate(x))
+    if (e != y[d] || !visible(e))
+      e = s.symbol({SymbolDef::Argument, "", result, int64_t(d), {}, {}});
+  s.setDims(result, x);
+  DimsRef p = s.partialElements(a), q = s.partialElements(b);
+  if (p.empty() || p.size() != q.size())
+    return success();
+  Dims elements;
+  for (auto [e, f] : llvm::zip(p, q))
+    elements.push_back(e == f && e && visible(e) ? e : AffineExpr());
+  s.setElements(result, elements);
+  return success();
+}
+
+LogicalResult ShapeEvaluator::evaluateIf(Operation *op) {
+  auto visible = [&](AffineExpr e) { return visibleOutside(op, e); };
+  auto condition = s.constantElements(op->getOperand(0));
+  SmallVector<Operation *> yields;
+  for (auto [i, region] : llvm::enumerate(op->getRegions())) {
+    bool taken = !condition || condition->empty() || (condition->front() != 0) == (i == 0);
+    if (!taken)
+      continue;
+    if (failed(evaluate(region.front())))
+      return failure();
+    yields.push_back(region.front().getTerminator());
+  }
+  for (auto [i, result] : llvm::enumerate(op->getResults())) {
+    if (yields.size() == 1)
+      exportFacts(s, result, yields[0]->getOperand(i), visible);
+    else if (failed(joinBranches(s, op, result, yields[0]->getOperand(i), yields[1]->getOperand(i), visible)))
+      return failure();
+    loadSmallIntegers(s, result);
+  }
+  return success();
+}
+
+// --- loops ---
+
+// Widens the facts of a body's `arg` so that they hold for `next` too; true when they changed.
+static FailureOr<bool> widen(SymbolicShapes &s, Operation *op, BlockArgument arg, Value next, llvm::function_ref<bool(AffineExpr)> visible) {
+  bool changed = false;
+  const ItemShape *now = s.items(arg), *then = s.items(next);
+  if (now) {
+    std::optional<ItemShape> seen = then ? std::optional<ItemShape>(*then) : std::nullopt;
+    if (seen)
+      for (AffineExpr &d : seen->dims)
+        d = d && visible(d) ? d : AffineExpr();
+    auto both = joinItems(now, seen ? &*seen : nullptr);
+    changed = !both || !(*both == *now);
+    if (both)
+      s.setItems(arg, *both);
+    else
+      s.forget(arg);
+  }
+  if (!s.hasRank(arg) || !s.hasRank(next))
+    return changed;
+  Dims dims(s.dims(arg)), given(s.dims(next));
+  if (dims.size() != given.size())
+    return op->emitError() << onnx::opName(op) << ": rank of result depends on run-time data: a carried value has " << dims.size() << " axes, then "
+                           << given.size();
+  for (auto [d, e] : llvm::enumerate(dims)) {
+    AffineExpr own = s.symbol({SymbolDef::Argument, "", arg, int64_t(d), {}, {}});
+    if (e == own || e == given[d])
+      continue;
+    e = own;
+    changed = true;
+  }
+  Dims elements(s.partialElements(arg)), after(s.partialElements(next));
+  bool sameElements = elements == after || elements.empty();
+  bool isLoad = !elements.empty() && elements.front() && s.definition(elements.front()) && s.definition(elements.front())->value == arg;
+  if (!sameElements && !isLoad) {
+    changed = true;
+    s.setElements(arg, {});
+  }
+  if (!s.realElements(arg).empty())
+    s.setReals(arg, {});
+  if (changed) {
+    s.setDims(arg, dims);
+    loadSmallIntegers(s, arg);
+  }
+  return changed;
+}
+
+// Evaluates the only body of `op` until the state holds. The body's results for it start at terminator operand `first`.
+LogicalResult ShapeEvaluator::iterate(Operation *op, ValueRange initial, ArrayRef<BlockArgument> state, unsigned first) {
+  Block &body = op->getRegion(0).front();
+  auto visible = [&](AffineExpr e) { return visibleOutside(op, e); };
+  for (auto [v, arg] : llvm::zip(initial, state)) {
+    copyFacts(v, arg);
+    loadSmallIntegers(s, arg);
+  }
+  for (int round = 0; round < kMaxRounds; ++round) {
+    if (failed(evaluate(body)))
+      return failure();
+    bool changed = false;
+    for (auto [i, arg] : llvm::enumerate(state)) {
+      auto one = widen(s, op, arg, body.getTerminator()->getOperand(first + i), visible);
+      if (failed(one))
+        return failure();
+      changed |= *one;
+    }
+    if (!changed)
+      return success();
+  }
+  return op->emitError() << onnx::opName(op) << ": shapes of the carried values do not settle";
+}
+
+void ShapeEvaluator::finishState(Operation *op, Value result, BlockArgument state) {
+  exportFacts(s, result, state, [&](AffineExpr e) { return visibleOutside(op, e); });
+  loadSmallIntegers(s, result);
+}
+
+// Stacks one `item` an iteration along a new axis.
+void ShapeEvaluator::finishStacked(Operation *op, Value result, Value item, AffineExpr trips, int64_t axis) {
+  if (!s.hasRank(item))
+    return;
+  Dims dims(s.dims(item));
+  axis = std::clamp<int64_t>(axis < 0 ? axis + dims.size() + 1 : axis, 0, dims.size());
+  dims.insert(dims.begin() + axis, trips);
+  for (auto [d, e] : llvm::enumerate(dims))
+    if (!e || !visibleOutside(op, e))
+      e = s.symbol({SymbolDef::Argument, "", result, int64_t(d), {}, {}});
+  s.setDims(result, dims);
+  loadSmallIntegers(s, result);
+}
+
+// Number of iterations of a loop whose condition stays true; null otherwise.
+static AffineExpr tripCount(SymbolicShapes &s, ShapeOp &o, Value nextCondition) {
+  auto start = o.in(1) ? o.constantScalar(1) : std::optional<int64_t>(1);
+  auto next = s.constantElements(nextCondition);
+  if (start == 0)
+    return s.constant(0);
+  auto count = o.in(0) ? o.elements(0) : std::nullopt;
+  bool counted = start && *start && next && next->size() == 1 && next->front() == 1 && count && count->size() == 1;
+  AffineExpr trips = counted ? s.max(count->front(), s.constant(0)) : AffineExpr();
+  auto fixed = SymbolicArithmetic::constantOf(trips);
+  return fixed && *fixed > INT32_MAX ? AffineExpr() : trips;
+}
+
+LogicalResult ShapeEvaluator::evaluateLoop(Operation *op) {
+  ShapeOp o(s, op);
+  Block &body = op->getRegion(0).front();
+  OperandRange initial = o.inputs(2);
+  unsigned n = initial.size();
+  if (body.getNumArguments() != n + 2 || body.getTerminator()->getNumOperands() < n + 1 ||
+      body.getTerminator()->getNumOperands() - 1 != op->getNumResults())
+    return op->emitError("Loop: the body takes ") << body.getNumArguments() << " and gives " << body.getTerminator()->getNumOperands()
+                                                  << " values; " << n << " are carried and " << op->getNumResults() << " are results";
+  for (unsigned i = 0; i < 2; ++i) {
+    auto type = llvm::dyn_cast<RankedTensorType>(body.getArgument(i).getType());
+    s.setDims(body.getArgument(i), Dims(type ? type.getRank() : 0, s.constant(1)));
+  }
+  loadSmallIntegers(s, body.getArgument(0));
+  s.setElements(body.getArgument(1), {s.constant(1)});  // a body that runs has a true condition
+  SmallVector<BlockArgument> state(body.getArguments().drop_front(2));
+  if (failed(iterate(op, initial, state, 1)))
+    return failure();
+  ValueRange yields = body.getTerminator()->getOperands();
+  AffineExpr trips = tripCount(s, o, yields[0]);
+  for (unsigned i = 0; i < op->getNumResults(); ++i)
+    if (i < n)
+      finishState(op, op->getResult(i), state[i]);
+    else
+      finishStacked(op, op->getResult(i), yields[i + 1], trips, 0);
+  return success();
+}
+
+LogicalResult ShapeEvaluator::evaluateScan(Operation *op) {
+  ShapeOp o(s, op);
+  Block &body = op->getRegion(0).front();
+  int64_t scanned = o.intAttr("num_scan_inputs"), n = int64_t(op->getNumOperands()) - scanned;
+  ValueRange yields = body.getTerminator()->getOperands();
+  if (scanned < 1 || n < 0 || body.getNumArguments() != op->getNumOperands() || yields.size() != op->getNumResults() || int64_t(yields.size()) < n)
+    return op->emitError("Scan: the body takes ") << body.getNumArguments() << " and gives " << yields.size() << " values; the node has "
+                                                  << op->getNumOperands() << " inputs and " << op->getNumResults() << " results";
+  AffineExpr trips;
+  ArrayRef<int64_t> inAxes = o.intsAttr("scan_input_axes"), outAxes = o.intsAttr("scan_output_axes");
+  for (int64_t i = 0; i < scanned; ++i) {
+    Value v = op->getOperand(n + i);
+    Dims dims(s.dims(v));
+    auto axis = o.axis(i < int64_t(inAxes.size()) ? inAxes[i] : 0, dims.size());
+    auto same = failed(axis) ? FailureOr<AffineExpr>(failure()) : o.same(trips, dims[*axis], "lengths of the scanned inputs");
+    if (failed(same))
+      return failure();
+    trips = *same ? *same : dims[*axis];
+    dims.erase(dims.begin() + *axis);
+    s.forget(body.getArgument(n + i));
+    s.setDims(body.getArgument(n + i), dims);
+    loadSmallIntegers(s, body.getArgument(n + i));
+  }
+  SmallVector<BlockArgument> state(body.getArguments().take_front(n));
+  if (failed(iterate(op, op->getOperands().take_front(n), state, 0)))
+    return failure();
+  for (int64_t i = 0; i < int64_t(op->getNumResults()); ++i)
+    if (i < n)
+      finishState(op, op->getResult(i), state[i]);
+    else
+      finishStacked(op, op->getResult(i), yields[i], trips, i - n < int64_t(outAxes.size()) ? outAxes[i - n] : 0);
+  return success();
+}
+
+LogicalResult ShapeEvaluator::evaluateSequenceMap(Operation *op) {
+  Block &body = op->getRegion(0).front();
+  if (body.getNumArguments() != op->getNumOperands() || body.getTerminator()->getNumOperands() != op->getNumResults())
+    return op->emitError("SequenceMap: the body takes ") << body.getNumArguments() << " values for " << op->getNumOperands() << " inputs";
+  for (auto [v, arg] : llvm::zip(op->getOperands(), body.getArguments())) {
+    if (!llvm::isa<onnx::SeqType>(v.getType())) {
+      copyFacts(v, arg);
+      continue;
+    }
+    const ItemShape *items = s.items(v);
+    auto element = llvm::dyn_cast<RankedTensorType>(llvm::cast<onnx::SeqType>(v.getType()).getElement());
+    if ((!items || items->empty) && !element)
+      return op->emitError("SequenceMap: rank of the items depends on run-time data");
+    Dims dims = items && !items->empty ? items->dims : Dims(element.getRank());
+    for (auto [d, e] : llvm::enumerate(dims))
+      if (!e)
+        e = s.symbol({SymbolDef::Argument, "", arg, int64_t(d), {}, {}});
+    s.forget(arg);
+    s.setDims(arg, dims);
+    loadSmallIntegers(s, arg);
+  }
+  if (failed(evaluate(body)))
+    return failure();
+  for (auto [result, item] : llvm::zip(op->getResults(), body.getTerminator()->getOperands())) {
+    if (!s.hasRank(item))
+      continue;
+    ItemShape items{false, Dims(s.dims(item))};
+    for (AffineExpr &d : items.dims)
+      d = visibleOutside(op, d) ? d : AffineExpr();
+    s.setItems(result, items);
+  }
+  return success();
+}
+
+}  // namespace onnxc

@@ -1,0 +1,207 @@
+// SymbolicRulesContraction.cpp: matrix products, einsum, attention and recurrent ops of the standard.
+#include "passes/graph/SymbolicRules.h"
+
+using namespace mlir;
+namespace onnxc {
+
+// A product of operands `a` and `b` with numpy's rules: one axis is a vector, leading axes broadcast.
+static FailureOr<Dims> productDims(ShapeOp &o, Dims a, Dims b) {
+  if (a.empty() || b.empty())
+    return o.error() << "operands " << o.text(a) << " and " << o.text(b) << " need at least one axis";
+  bool vectorA = a.size() == 1, vectorB = b.size() == 1;
+  if (vectorA)
+    a.insert(a.begin(), o.c(1));
+  if (vectorB)
+    b.push_back(o.c(1));
+  auto inner = o.same(a.back(), b[b.size() - 2], "operands " + o.text(a) + " and " + o.text(b) + ": inner sizes");
+  if (failed(inner))
+    return failure();
+  auto dims = o.broadcast(DimsRef(a).drop_back(2), DimsRef(b).drop_back(2));
+  if (failed(dims))
+    return failure();
+  if (!vectorA)
+    dims->push_back(a[a.size() - 2]);
+  if (!vectorB)
+    dims->push_back(b.back());
+  return dims;
+}
+template <unsigned a, unsigned b> static LogicalResult product(ShapeOp &o) {
+  auto dims = productDims(o, Dims(o.dims(a)), Dims(o.dims(b)));
+  return failed(dims) ? failure() : o.set(0, *dims);
+}
+
+static LogicalResult fusedMatMul(ShapeOp &o) {
+  Dims operands[2] = {Dims(o.dims(0)), Dims(o.dims(1))};
+  StringRef trans[2] = {"transA", "transB"}, batch[2] = {"transBatchA", "transBatchB"};
+  for (int i = 0; i < 2; ++i) {
+    Dims &d = operands[i];
+    if (d.size() > 2 && o.intAttr(batch[i]))
+      std::rotate(d.begin(), d.begin() + 1, d.end() - 1);
+    if (d.size() > 1 && o.intAttr(trans[i]))
+      std::swap(d[d.size() - 1], d[d.size() - 2]);
+  }
+  auto dims = productDims(o, operands[0], operands[1]);
+  return failed(dims) ? failure() : o.set(0, *dims);
+}
+
+template <unsigned a, unsigned b, unsigned c> static LogicalResult gemm(ShapeOp &o) {
+  if (o.rank(a) != 2 || o.rank(b) != 2)
+    return o.error() << "operands " << o.text(o.dims(a)) << " and " << o.text(o.dims(b)) << " need two axes";
+  bool ta = o.intAttr("transA"), tb = o.intAttr("transB");
+  if (failed(o.same(o.dim(a, !ta), o.dim(b, tb), "operands " + o.text(o.dims(a)) + " and " + o.text(o.dims(b)) + ": inner sizes")))
+    return failure();
+  Dims dims{o.dim(a, ta), o.dim(b, !tb)};
+  if (o.in(c)) {
+    auto both = o.broadcast(dims, o.dims(c));
+    if (failed(both))
+      return failure();
+  }
+  return o.set(0, dims);
+}
+
+static LogicalResult det(ShapeOp &o) {
+  if (o.rank(0) < 2)
+    return o.error() << "needs at least 2 axes, the input has " << o.rank(0);
+  if (failed(o.same(o.dim(0, o.rank(0) - 1), o.dim(0, o.rank(0) - 2), "rows and columns")))
+    return failure();
+  return o.set(0, o.dims(0).drop_back(2));
+}
+
+// --- einsum ---
+
+namespace {
+struct Einsum {
+  ShapeOp &o;
+  std::map<char, AffineExpr> sizes;
+  std::map<char, int> uses;
+  Dims ellipsis;
+};
+}  // namespace
+
+// Reads one operand's labels; "." stands for the axes of an ellipsis.
+static LogicalResult readTerm(Einsum &e, StringRef term, DimsRef dims) {
+  int64_t letters = term.size() - term.count('.'), at = 0, free = int64_t(dims.size()) - letters;
+  if (free < 0 || (free > 0 && !term.contains('.')))
+    return e.o.error() << "term '" << term << "' does not fit an operand of " << dims.size() << " axes";
+  for (char label : term) {
+    if (label == '.') {
+      auto both = e.o.broadcast(e.ellipsis, dims.slice(at, free));
+      if (failed(both))
+        return failure();
+      e.ellipsis = *both;
+      at += free;
+      continue;
+    }
+    AffineExpr d = dims[at++], &slot = e.sizes[label];
+    ++e.uses[label];
+    if (SymbolicArithmetic::constantOf(slot) == 1)
+      slot = d;
+    else if (SymbolicArithmetic::constantOf(d) != 1) {
+      auto both = e.o.same(slot, d, "sizes of label '" + Twine(label) + "'");
+      if (failed(both))
+        return failure();
+      slot = *both;
+    }
+  }
+  return success();
+}
+
+static LogicalResult einsum(ShapeOp &o) {
+  std::string equation;
+  for (char c : o.strAttr("equation"))
+    if (c != ' ' && !(c == '.' && !equation.empty() && equation.back() == '.'))
+      equation += c;
+  auto [left, right] = StringRef(equation).split("->");
+  SmallVector<StringRef> terms;
+  left.split(terms, ',');
+  if (terms.size() != o.op->getNumOperands())
+    return o.error() << "equation '" << o.strAttr("equation") << "' has " << terms.size() << " terms for " << o.op->getNumOperands() << " operands";
+  Einsum e{o, {}, {}, {}};
+  for (auto [term, v] : llvm::zip(terms, o.op->getOperands()))
+    if (failed(readTerm(e, term, o.s.dims(v))))
+      return failure();
+  std::string implicit;
+  if (equation.find("->") == std::string::npos) {
+    implicit = ".";
+    for (auto [label, uses] : e.uses)
+      if (uses == 1)
+        implicit += label;
+    right = implicit;
+  }
+  Dims dims;
+  for (char label : right) {
+    if (label == '.')
+      dims.append(e.ellipsis);
+    else if (!e.sizes.count(label))
+      return o.error() << "label '" << Twine(label) << "' of the result is not in an operand";
+    else
+      dims.push_back(e.sizes[label]);
+  }
+  return o.set(0, dims);
+}
+
+// --- attention ---
+
+static LogicalResult attention(ShapeOp &o) {
+  bool packed = o.rank(0) == 3;
+  AffineExpr qHeads = packed ? o.c(o.intAttr("q_num_heads", 1)) : o.dim(0, 1);
+  AffineExpr kvHeads = packed ? o.c(o.intAttr("kv_num_heads", 1)) : o.dim(1, 1);
+  int64_t seq = packed ? 1 : 2, last = packed ? 2 : 3;
+  if (o.rank(0) < 3 || o.rank(1) != o.rank(0) || o.rank(2) != o.rank(0))
+    return o.error() << "Q, K and V have " << o.rank(0) << ", " << o.rank(1) << " and " << o.rank(2) << " axes; 3 or 4 each are needed";
+  AffineExpr headK = packed ? o.s.floorDiv(o.dim(1, last), kvHeads) : o.dim(1, last);
+  AffineExpr headV = packed ? o.s.floorDiv(o.dim(2, last), kvHeads) : o.dim(2, last);
+  AffineExpr total = o.in(4) ? o.s.add(o.dim(4, 2), o.dim(1, seq)) : o.dim(1, seq);
+  AffineExpr batch = o.dim(0, 0);
+  Dims y = packed ? Dims{batch, o.dim(0, 1), o.s.mul(qHeads, headV)} : Dims{batch, qHeads, o.dim(0, 2), headV};
+  return success(succeeded(o.set(0, y)) && succeeded(o.set(1, {batch, kvHeads, total, headK})) &&
+                 succeeded(o.set(2, {batch, kvHeads, total, headV})) && succeeded(o.set(3, {batch, qHeads, o.dim(0, seq), total})));
+}
+
+static LogicalResult linearAttention(ShapeOp &o) {
+  AffineExpr q = o.c(o.intAttr("q_num_heads", 1)), kv = o.c(o.intAttr("kv_num_heads", 1));
+  if (o.rank(0) != 3 || o.rank(1) != 3 || o.rank(2) != 3)
+    return o.error() << "query, key and value need 3 axes";
+  AffineExpr dk = o.s.floorDiv(o.dim(1, 2), kv), dv = o.s.floorDiv(o.dim(2, 2), kv);
+  if (failed(o.set(0, {o.dim(0, 0), o.dim(0, 1), o.s.mul(q, dv)})))
+    return failure();
+  return o.set(1, {o.dim(0, 0), kv, dk, dv});
+}
+
+static LogicalResult likeFirst(ShapeOp &o) { return o.set(0, o.dims(0)); }
+static LogicalResult flexAttention(ShapeOp &o) {
+  Dims dims(o.dims(0));
+  dims.back() = o.dims(2).back();
+  return o.set(0, dims);
+}
+
+// --- recurrent ---
+
+static LogicalResult recurrent(ShapeOp &o) {
+  if (o.rank(0) != 3 || o.rank(2) != 3)
+    return o.error() << "X and R need 3 axes, they have " << o.rank(0) << " and " << o.rank(2);
+  AffineExpr hidden = o.op->hasAttr("hidden_size") ? o.c(o.intAttr("hidden_size")) : o.dim(2, 2);
+  AffineExpr directions = o.c(o.strAttr("direction") == "bidirectional" ? 2 : 1);
+  bool batchFirst = o.intAttr("layout");
+  AffineExpr batch = o.dim(0, batchFirst ? 0 : 1), steps = o.dim(0, batchFirst ? 1 : 0);
+  Dims all = batchFirst ? Dims{batch, steps, directions, hidden} : Dims{steps, directions, batch, hidden};
+  Dims last = batchFirst ? Dims{batch, directions, hidden} : Dims{directions, batch, hidden};
+  return success(succeeded(o.set(0, all)) && succeeded(o.set(1, last)) && succeeded(o.set(2, last)));
+}
+
+void addContractionRules(ShapeRules &rules) {
+  rules["MatMul"] = rules["MatMulInteger"] = rules["ms.DynamicQuantizeMatMul"] = rules["ms.MatMulIntegerToFloat"] = product<0, 1>;
+  rules["QLinearMatMul"] = product<0, 3>;
+  rules["ms.FusedMatMul"] = fusedMatMul;
+  rules["Gemm"] = rules["ms.FusedGemm"] = gemm<0, 1, 2>;
+  rules["ms.QGemm"] = gemm<0, 3, 6>;
+  rules["Det"] = det;
+  rules["Einsum"] = einsum;
+  rules["Attention"] = attention;
+  rules["LinearAttention"] = linearAttention;
+  rules["RotaryEmbedding"] = likeFirst;
+  rules["preview.FlexAttention"] = flexAttention;
+  rules["RNN"] = rules["GRU"] = rules["LSTM"] = rules["ms.DynamicQuantizeLSTM"] = recurrent;
+}
+
+}  // namespace onnxc

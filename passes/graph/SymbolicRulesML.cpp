@@ -1,0 +1,79 @@
+// SymbolicRulesML.cpp: ai.onnx.ml: one row of results for each row of the input.
+#include "passes/graph/SymbolicRules.h"
+
+using namespace mlir;
+namespace onnxc {
+
+static LogicalResult likeFirst(ShapeOp &o) { return o.set(0, o.dims(0)); }
+static AffineExpr rows(ShapeOp &o) { return o.rank(0) < 2 ? o.c(1) : o.dim(0, 0); }
+
+// Number of entries of the first of the list attributes that is there.
+static int64_t entries(ShapeOp &o, ArrayRef<StringRef> names) {
+  for (StringRef name : names) {
+    if (auto strings = o.op->getAttrOfType<ArrayAttr>(name); strings && !strings.empty())
+      return strings.size();
+    if (auto ints = o.op->getAttrOfType<DenseI64ArrayAttr>(name); ints && !ints.empty())
+      return ints.size();
+    if (auto floats = o.op->getAttrOfType<DenseF32ArrayAttr>(name); floats && !floats.empty())
+      return floats.size();
+  }
+  return 0;
+}
+
+static LogicalResult arrayFeatureExtractor(ShapeOp &o) {
+  Dims dims(o.dims(0).drop_back(o.rank(0) ? 1 : 0));
+  if (dims.empty())
+    dims.push_back(o.c(1));
+  dims.push_back(o.s.product(o.dims(1)));
+  return o.set(0, dims);
+}
+static LogicalResult castMap(ShapeOp &o) { return o.set(0, {o.c(1), o.strAttr("map_form") == "SPARSE" ? o.c(o.intAttr("max_map", 1)) : AffineExpr()}); }
+static LogicalResult dictVectorizer(ShapeOp &o) { return o.set(0, {o.c(1), o.c(entries(o, {"string_vocabulary", "int64_vocabulary"}))}); }
+
+static LogicalResult featureVectorizer(ShapeOp &o) {
+  int64_t columns = 0;
+  for (int64_t n : o.intsAttr("inputdimensions"))
+    columns += n;
+  return o.set(0, {rows(o), o.c(columns)});
+}
+
+static LogicalResult classes(ShapeOp &o, int64_t columns) { return success(succeeded(o.set(0, {rows(o)})) && succeeded(o.set(1, {rows(o), o.c(columns)}))); }
+static LogicalResult linearClassifier(ShapeOp &o) {
+  int64_t n = entries(o, {"classlabels_strings", "classlabels_ints", "intercepts"});
+  return classes(o, n ? n : 1);
+}
+// Without probabilities there is a score for each pair of classes; one pair gives two columns.
+static LogicalResult svmClassifier(ShapeOp &o) {
+  int64_t n = entries(o, {"classlabels_strings", "classlabels_ints"});
+  bool pairs = entries(o, {"vectors_per_class"}) && !entries(o, {"prob_a"});
+  int64_t columns = pairs ? n * (n - 1) / 2 : n;
+  return classes(o, columns == 1 ? 2 : columns);
+}
+static LogicalResult treeClassifier(ShapeOp &o) { return classes(o, std::max<int64_t>(entries(o, {"classlabels_strings", "classlabels_int64s"}), 1)); }
+static LogicalResult targets(ShapeOp &o) { return o.set(0, {rows(o), o.c(o.intAttr(onnx::opName(o.op) == "ml.LinearRegressor" ? "targets" : "n_targets", 1))}); }
+static LogicalResult svmRegressor(ShapeOp &o) { return o.set(0, {rows(o), o.c(1)}); }
+
+static LogicalResult oneHotEncoder(ShapeOp &o) {
+  Dims dims(o.dims(0));
+  dims.push_back(o.c(entries(o, {"cats_strings", "cats_int64s"})));
+  return o.set(0, dims);
+}
+static LogicalResult nothing(ShapeOp &) { return success(); }
+
+void addMLRules(ShapeRules &rules) {
+  for (const char *name : {"ml.Binarizer", "ml.CategoryMapper", "ml.Imputer", "ml.LabelEncoder", "ml.Normalizer", "ml.Scaler"})
+    rules[name] = likeFirst;
+  rules["ml.ArrayFeatureExtractor"] = arrayFeatureExtractor;
+  rules["ml.CastMap"] = castMap;
+  rules["ml.DictVectorizer"] = dictVectorizer;
+  rules["ml.FeatureVectorizer"] = featureVectorizer;
+  rules["ml.LinearClassifier"] = linearClassifier;
+  rules["ml.SVMClassifier"] = svmClassifier;
+  rules["ml.TreeEnsembleClassifier"] = treeClassifier;
+  rules["ml.LinearRegressor"] = rules["ml.TreeEnsembleRegressor"] = rules["ml.TreeEnsemble"] = targets;
+  rules["ml.SVMRegressor"] = svmRegressor;
+  rules["ml.OneHotEncoder"] = oneHotEncoder;
+  rules["ml.ZipMap"] = nothing;
+}
+
+}  // namespace onnxc

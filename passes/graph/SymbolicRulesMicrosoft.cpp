@@ -1,0 +1,130 @@
+// SymbolicRulesMicrosoft.cpp: com.microsoft ops that differ from the standard's (the others share the standard's rules).
+#include "passes/graph/SymbolicRules.h"
+
+using namespace mlir;
+namespace onnxc {
+
+static LogicalResult likeFirst(ShapeOp &o) { return o.set(0, o.dims(0)); }
+static LogicalResult likeSecond(ShapeOp &o) { return o.set(0, o.dims(1)); }
+template <unsigned a, unsigned b> static LogicalResult broadcastTwo(ShapeOp &o) {
+  auto dims = o.broadcastAll({a, b});
+  return failed(dims) ? failure() : o.set(0, *dims);
+}
+static AffineExpr scalarSize(ShapeOp &o, unsigned i) {
+  auto e = o.in(i) ? o.elements(i) : std::nullopt;
+  return e && e->size() == 1 ? e->front() : AffineExpr();
+}
+
+// Attention over packed weights; `past` is the operand that holds keys and values [2, batch, heads, length, size].
+template <unsigned past> static LogicalResult packedAttention(ShapeOp &o) {
+  if (o.rank(0) != 3 || o.rank(1) != 2)
+    return o.error() << "input and weights need 3 and 2 axes, they have " << o.rank(0) << " and " << o.rank(1);
+  ArrayRef<int64_t> sizes = o.intsAttr("qkv_hidden_sizes");
+  AffineExpr heads = o.c(o.intAttr("num_heads", 1)), value = sizes.size() == 3 ? o.c(sizes[2]) : o.s.floorDiv(o.dim(1, 1), o.c(3));
+  AffineExpr total = o.in(past) ? o.s.add(o.dim(past, 3), o.dim(0, 1)) : o.dim(0, 1);
+  if (o.in(past) && o.intAttr("past_present_share_buffer"))
+    total = o.dim(past, 3);
+  if (failed(o.set(0, {o.dim(0, 0), o.dim(0, 1), value})))
+    return failure();
+  return o.set(1, {o.c(2), o.dim(0, 0), heads, total, o.s.floorDiv(value, heads)});
+}
+
+static LogicalResult multiHeadAttention(ShapeOp &o) {
+  AffineExpr heads = o.c(o.intAttr("num_heads", 1)), batch = o.dim(0, 0), queries = o.dim(0, 1);
+  bool packed = o.rank(0) == 5;
+  AffineExpr hidden = packed ? o.s.mul(o.dim(0, 2), o.dim(0, 4)) : o.dims(0).back(), keys = queries;
+  if (!packed && o.in(2)) {
+    bool split = o.rank(2) == 4;
+    hidden = split ? o.s.mul(o.dim(2, 1), o.dim(2, 3)) : o.dims(2).back();
+    keys = o.dim(2, split ? 2 : 1);
+  } else if (!packed && o.in(1) && o.rank(1) == 5) {
+    keys = o.dim(1, 1);
+  }
+  AffineExpr total = o.in(6) ? o.s.add(o.dim(6, 2), keys) : keys;
+  AffineExpr keySize = packed ? o.dim(0, 4) : o.s.floorDiv(o.dims(0).back(), heads);
+  return success(succeeded(o.set(0, {batch, queries, hidden})) && succeeded(o.set(1, {batch, heads, total, keySize})) &&
+                 succeeded(o.set(2, {batch, heads, total, o.s.floorDiv(hidden, heads)})) && succeeded(o.set(3, {batch, heads, queries, total})));
+}
+
+static LogicalResult groupQueryAttention(ShapeOp &o) {
+  int64_t q = o.intAttr("num_heads", 1), kv = o.intAttr("kv_num_heads", 1);
+  bool packed = !o.in(1);
+  AffineExpr head = o.s.floorDiv(o.dim(0, 2), o.c(packed ? q + 2 * kv : q));
+  AffineExpr total = scalarSize(o, 6), past = o.in(3) ? o.dim(3, 2) : o.c(0);
+  AffineExpr present = o.s.max(past, total);
+  Dims cache{o.dim(0, 0), o.c(kv), present, head};
+  if (o.in(3))
+    cache[3] = o.dim(3, 3);
+  return success(succeeded(o.set(0, {o.dim(0, 0), o.dim(0, 1), o.s.mul(head, o.c(q))})) && succeeded(o.set(1, cache)) && succeeded(o.set(2, cache)) &&
+                 succeeded(o.set(3, {o.dim(0, 0), o.c(q), o.dim(0, 1), total})));
+}
+
+static LogicalResult matMulNBits(ShapeOp &o) {
+  if (o.rank(0) < 1)
+    return o.error() << "A needs at least one axis";
+  if (failed(o.same(o.dims(0).back(), o.c(o.intAttr("K")), "last size of A and K:")))
+    return failure();
+  Dims dims(o.dims(0));
+  dims.back() = o.c(o.intAttr("N"));
+  return o.set(0, dims);
+}
+
+// Inputs are (tensor, scale, zero point) in turn.
+static LogicalResult qlinearConcat(ShapeOp &o) {
+  OperandRange ins = o.inputs(2);
+  if (ins.size() < 3)
+    return o.error() << "no input";
+  Dims dims(o.s.dims(ins[0]));
+  auto axis = o.axis(o.intAttr("axis"), dims.size());
+  if (failed(axis))
+    return failure();
+  dims[*axis] = o.c(0);
+  for (size_t i = 0; i + 2 < ins.size(); i += 3)
+    for (auto [d, size] : llvm::enumerate(o.s.dims(ins[i]))) {
+      auto common = int64_t(d) == *axis ? FailureOr<AffineExpr>(o.s.add(dims[d], size)) : o.same(dims[d], size, "sizes of axis " + Twine(d));
+      if (failed(common))
+        return failure();
+      dims[d] = *common;
+    }
+  return o.set(0, dims);
+}
+
+static LogicalResult tokenizer(ShapeOp &o) {
+  Dims dims(o.dims(0));
+  dims.push_back({});
+  return o.set(0, dims);
+}
+static LogicalResult bifurcation(ShapeOp &o) { return success(succeeded(o.set(0, {AffineExpr()})) && succeeded(o.set(1, {}))); }
+
+static LogicalResult greedySearch(ShapeOp &o) {
+  if (failed(o.set(0, {o.dim(0, 0), scalarSize(o, 1)})))
+    return failure();
+  return o.setRank(1, 2);
+}
+static LogicalResult beamSearch(ShapeOp &o) {
+  AffineExpr batch = o.dim(0, 0), length = scalarSize(o, 1), beams = scalarSize(o, 3), kept = scalarSize(o, 4);
+  AffineExpr vocabulary = o.intAttr("vocab_size", -1) > 0 ? o.c(o.intAttr("vocab_size", -1)) : AffineExpr();
+  return success(succeeded(o.set(0, {batch, kept, length})) && succeeded(o.set(1, {batch, kept})) &&
+                 succeeded(o.set(2, {o.s.sub(length, o.dim(0, 1)), batch, beams, vocabulary})));
+}
+
+void addMicrosoftRules(ShapeRules &rules) {
+  for (const char *name : {"ms.Gelu", "ms.FastGelu", "ms.QuickGelu", "ms.RotaryEmbedding", "ms.QLinearSigmoid", "ms.QLinearLeakyRelu",
+                           "ms.QLinearSoftmax", "ms.Inverse"})
+    rules[name] = likeFirst;
+  rules["ms.BiasGelu"] = broadcastTwo<0, 1>;
+  rules["ms.QLinearAdd"] = rules["ms.QLinearMul"] = broadcastTwo<0, 3>;
+  rules["ms.NGramRepeatBlock"] = likeSecond;
+  rules["ms.Attention"] = packedAttention<4>;
+  rules["ms.QAttention"] = packedAttention<8>;
+  rules["ms.MultiHeadAttention"] = multiHeadAttention;
+  rules["ms.GroupQueryAttention"] = groupQueryAttention;
+  rules["ms.MatMulNBits"] = matMulNBits;
+  rules["ms.QLinearConcat"] = qlinearConcat;
+  rules["ms.Tokenizer"] = tokenizer;
+  rules["ms.BifurcationDetector"] = bifurcation;
+  rules["ms.GreedySearch"] = rules["ms.Sampling"] = greedySearch;
+  rules["ms.BeamSearch"] = beamSearch;
+}
+
+}  // namespace onnxc

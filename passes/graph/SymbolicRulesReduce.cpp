@@ -1,0 +1,120 @@
+// SymbolicRulesReduce.cpp: reductions, scans, normalisations and losses.
+#include "passes/graph/SymbolicRules.h"
+
+using namespace mlir;
+namespace onnxc {
+
+// A reduction of all of a small integer tensor is shape arithmetic: the product of a shape, the largest of two sizes.
+static void foldReduction(ShapeOp &o) {
+  DimsRef elements = o.s.partialElements(o.in(0));
+  if (elements.empty() || o.s.count(o.out(0)) != 1)
+    return;
+  StringRef name = onnx::opName(o.op);
+  AffineExpr result = elements.front();
+  for (AffineExpr e : elements.drop_front())
+    result = name == "ReduceProd" ? o.s.mul(result, e) : name == "ReduceSum" ? o.s.add(result, e)
+           : name == "ReduceMax"  ? o.s.max(result, e) : name == "ReduceMin" ? o.s.min(result, e) : AffineExpr();
+  bool first = name == "ReduceProd" || name == "ReduceSum" || name == "ReduceMax" || name == "ReduceMin";
+  if (result && first && (!SymbolicArithmetic::constantOf(result) || onnx::elementType(o.out(0)).isInteger(64)))
+    o.setElements(0, {result});
+}
+
+static LogicalResult reduce(ShapeOp &o) {
+  int64_t rank = o.rank(0);
+  bool keep = o.intAttr("keepdims", 1);
+  auto axes = o.in(1) ? o.constants(1) : std::optional<SmallVector<int64_t>>(SmallVector<int64_t>());
+  if (!axes) {
+    auto n = o.s.count(o.in(1));
+    return keep ? o.setRank(0, rank) : n && *n > 0 ? o.setRank(0, std::max<int64_t>(rank - *n, 0)) : o.setFromType(0);
+  }
+  if (axes->empty() && o.intAttr("noop_with_empty_axes"))
+    return o.set(0, o.dims(0));
+  SmallVector<bool> reduced(rank, axes->empty());
+  for (int64_t a : *axes) {
+    auto axis = o.axis(a, rank);
+    if (failed(axis))
+      return failure();
+    reduced[*axis] = true;
+  }
+  Dims dims;
+  for (int64_t i = 0; i < rank; ++i)
+    if (!reduced[i] || keep)
+      dims.push_back(reduced[i] ? o.c(1) : o.dim(0, i));
+  if (failed(o.set(0, dims)))
+    return failure();
+  foldReduction(o);
+  return success();
+}
+
+static LogicalResult argReduce(ShapeOp &o) {
+  auto axis = o.axis(o.intAttr("axis"), o.rank(0));
+  if (failed(axis))
+    return failure();
+  Dims dims(o.dims(0));
+  if (o.intAttr("keepdims", 1))
+    dims[*axis] = o.c(1);
+  else
+    dims.erase(dims.begin() + *axis);
+  return o.set(0, dims);
+}
+
+static LogicalResult likeFirst(ShapeOp &o) { return o.set(0, o.dims(0)); }
+static LogicalResult likeFirstTwice(ShapeOp &o) { return success(succeeded(o.set(0, o.dims(0))) && succeeded(o.set(1, o.dims(0)))); }
+
+// Statistics of a layer normalisation keep the axes before `axis`.
+static LogicalResult layerNormalization(ShapeOp &o) {
+  int64_t rank = o.rank(0);
+  auto axis = o.axis(o.intAttr("axis", -1), rank);
+  if (failed(axis) || failed(o.set(0, o.dims(0))))
+    return failure();
+  Dims statistics(o.dims(0));
+  std::fill(statistics.begin() + *axis, statistics.end(), o.c(1));
+  return success(succeeded(o.set(1, statistics)) && succeeded(o.set(2, statistics)));
+}
+
+static LogicalResult batchNormalization(ShapeOp &o) {
+  if (o.rank(0) < 1 || o.rank(1) != 1)
+    return o.error() << "scale " << o.text(o.dims(1)) << " needs one axis";
+  if (o.rank(0) > 1 && failed(o.same(o.dim(0, 1), o.dim(1, 0), "channels of data and scale:")))
+    return failure();
+  return success(succeeded(o.set(0, o.dims(0))) && succeeded(o.set(1, o.dims(1))) && succeeded(o.set(2, o.dims(1))));
+}
+
+static LogicalResult negativeLogLikelihood(ShapeOp &o) { return o.set(0, o.strAttr("reduction") == "none" ? o.dims(1) : DimsRef()); }
+static LogicalResult softmaxCrossEntropy(ShapeOp &o) {
+  return success(succeeded(negativeLogLikelihood(o)) && succeeded(o.set(1, o.dims(0))));
+}
+
+// Skip, LayerNormalization: sums like the input, statistics over the last axis.
+static LogicalResult skipNormalization(ShapeOp &o) {
+  if (o.rank(0) < 1)
+    return o.error() << "needs at least one axis";
+  Dims statistics(o.dims(0));
+  statistics.back() = o.c(1);
+  return success(succeeded(o.set(0, o.dims(0))) && succeeded(o.set(1, statistics)) && succeeded(o.set(2, statistics)) && succeeded(o.set(3, o.dims(0))));
+}
+
+static LogicalResult embedNormalization(ShapeOp &o) {
+  Dims dims(o.dims(0));
+  dims.push_back(o.dims(2).back());
+  return success(succeeded(o.set(0, dims)) && succeeded(o.set(1, {o.dim(0, 0)})) && succeeded(o.set(2, dims)));
+}
+
+void addReduceRules(ShapeRules &rules) {
+  for (const char *name : {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd",
+                           "ReduceSum", "ReduceSumSquare"})
+    rules[name] = reduce;
+  rules["ArgMax"] = rules["ArgMin"] = argReduce;
+  for (const char *name : {"CumSum", "CumProd", "Softmax", "LogSoftmax", "Hardmax", "LpNormalization", "MeanVarianceNormalization",
+                           "RMSNormalization", "InstanceNormalization", "GroupNormalization", "LRN"})
+    rules[name] = likeFirst;
+  rules["Dropout"] = likeFirstTwice;
+  rules["LayerNormalization"] = rules["ms.LayerNormalization"] = rules["ms.SimplifiedLayerNormalization"] = layerNormalization;
+  rules["BatchNormalization"] = batchNormalization;
+  rules["NegativeLogLikelihoodLoss"] = negativeLogLikelihood;
+  rules["SoftmaxCrossEntropyLoss"] = softmaxCrossEntropy;
+  rules["ms.SkipLayerNormalization"] = rules["ms.SkipSimplifiedLayerNormalization"] = skipNormalization;
+  rules["ms.EmbedLayerNormalization"] = embedNormalization;
+}
+
+}  // namespace onnxc

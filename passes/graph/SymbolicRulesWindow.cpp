@@ -1,0 +1,307 @@
+// SymbolicRulesWindow.cpp: convolutions, pooling, resizing and other ops that slide a window over spatial axes.
+#include "passes/graph/SymbolicRules.h"
+#include <cmath>
+
+using namespace mlir;
+namespace onnxc {
+
+static std::optional<int64_t> known(AffineExpr e) { return SymbolicArithmetic::constantOf(e); }
+
+namespace {
+// Spatial parameters with the schema's defaults.
+struct Window {
+  Dims kernel;
+  SmallVector<int64_t> strides, dilations, pads;
+  StringRef autoPad;
+  bool ceil;
+};
+}  // namespace
+
+static FailureOr<Window> window(ShapeOp &o, DimsRef kernel) {
+  int64_t n = kernel.size();
+  Window w{Dims(kernel), SmallVector<int64_t>(o.intsAttr("strides")), SmallVector<int64_t>(o.intsAttr("dilations")),
+           SmallVector<int64_t>(o.intsAttr("pads")), o.strAttr("auto_pad"), o.intAttr("ceil_mode") != 0};
+  if (w.strides.empty())
+    w.strides.assign(n, 1);
+  if (w.dilations.empty())
+    w.dilations.assign(n, 1);
+  if (w.pads.empty())
+    w.pads.assign(2 * n, 0);
+  for (auto [name, size, needed] : {std::make_tuple("strides", int64_t(w.strides.size()), n), std::make_tuple("dilations", int64_t(w.dilations.size()), n),
+                                    std::make_tuple("pads", int64_t(w.pads.size()), 2 * n)})
+    if (size != needed)
+      return o.error() << name << " has " << size << " entries, " << needed << " are needed";
+  for (int64_t stride : w.strides)
+    if (stride < 1)
+      return o.error() << "stride " << stride << " is not positive";
+  return w;
+}
+
+// Number of window positions along spatial axis `i` of size `d`.
+static AffineExpr positions(ShapeOp &o, const Window &w, int64_t i, AffineExpr d) {
+  SymbolicShapes &s = o.s;
+  AffineExpr stride = o.c(w.strides[i]);
+  if (w.autoPad.starts_with("SAME"))
+    return s.ceilDiv(d, stride);
+  int64_t n = w.kernel.size();
+  bool valid = w.autoPad == "VALID";
+  AffineExpr before = o.c(valid ? 0 : w.pads[i]), after = o.c(valid ? 0 : w.pads[i + n]);
+  AffineExpr extent = s.add(s.mul(s.sub(w.kernel[i], o.c(1)), o.c(w.dilations[i])), o.c(1));
+  AffineExpr room = s.sub(s.sum({d, before, after}), extent);
+  if (!w.ceil)
+    return s.add(s.floorDiv(room, stride), o.c(1));
+  // The last window starts inside the input or the padding before it.
+  AffineExpr rounded = s.add(s.ceilDiv(room, stride), o.c(1));
+  return w.strides[i] == 1 ? rounded : s.min(rounded, s.ceilDiv(s.add(d, before), stride));
+}
+
+static FailureOr<Dims> slide(ShapeOp &o, const Window &w, DimsRef spatial) {
+  Dims result;
+  for (auto [i, d] : llvm::enumerate(spatial)) {
+    AffineExpr n = positions(o, w, i, d);
+    if (auto fixed = known(n); fixed && *fixed < 0)
+      return o.error() << "a window of " << o.text(w.kernel[i]) << " does not fit the " << o.text(d) << " entries of spatial axis " << i;
+    result.push_back(n);
+  }
+  return result;
+}
+
+static Dims constants(ShapeOp &o, ArrayRef<int64_t> values) {
+  Dims result;
+  for (int64_t v : values)
+    result.push_back(o.c(v));
+  return result;
+}
+
+// Convolutions with data operand `x` and weight operand `w`.
+static LogicalResult convolution(ShapeOp &o, unsigned x, unsigned w) {
+  int64_t rank = o.rank(x);
+  if (rank < 3 || o.rank(w) != rank)
+    return o.error() << "data " << o.text(o.dims(x)) << " and weights " << o.text(o.dims(w)) << " need the same number of axes, at least 3";
+  if (failed(o.same(o.dim(x, 1), o.s.mul(o.dim(w, 1), o.c(o.intAttr("group", 1))), "channels of data and weights:")))
+    return failure();
+  DimsRef kernel = o.dims(w).drop_front(2);
+  if (auto given = o.intsAttr("kernel_shape"); !given.empty()) {
+    if (int64_t(given.size()) != rank - 2)
+      return o.error() << "kernel_shape has " << given.size() << " entries, " << rank - 2 << " are needed";
+    for (auto [i, k] : llvm::enumerate(given))
+      if (failed(o.same(kernel[i], o.c(k), "size of the weights and kernel_shape of spatial axis " + Twine(i) + ":")))
+        return failure();
+  }
+  auto parameters = window(o, kernel);
+  auto spatial = failed(parameters) ? FailureOr<Dims>(failure()) : slide(o, *parameters, o.dims(x).drop_front(2));
+  if (failed(spatial))
+    return failure();
+  Dims dims{o.dim(x, 0), o.dim(w, 0)};
+  dims.append(*spatial);
+  return o.set(0, dims);
+}
+static LogicalResult conv(ShapeOp &o) { return convolution(o, 0, 1); }
+static LogicalResult qlinearConv(ShapeOp &o) { return convolution(o, 0, 3); }
+
+static LogicalResult convTranspose(ShapeOp &o) {
+  int64_t rank = o.rank(0), n = rank - 2;
+  if (rank < 3 || o.rank(1) != rank)
+    return o.error() << "data " << o.text(o.dims(0)) << " and weights " << o.text(o.dims(1)) << " need the same number of axes, at least 3";
+  auto w = window(o, o.dims(1).drop_front(2));
+  if (failed(w) || failed(o.same(o.dim(0, 1), o.dim(1, 0), "channels of data and weights:")))
+    return failure();
+  ArrayRef<int64_t> given = o.intsAttr("output_shape"), extra = o.intsAttr("output_padding");
+  Dims dims{o.dim(0, 0), o.s.mul(o.dim(1, 1), o.c(o.intAttr("group", 1)))};
+  for (int64_t i = 0; i < n; ++i) {
+    AffineExpr d = o.dim(0, i + 2), stride = o.c(w->strides[i]);
+    AffineExpr extent = o.s.add(o.s.mul(o.s.sub(w->kernel[i], o.c(1)), o.c(w->dilations[i])), o.c(1));
+    AffineExpr more = o.c(extra.empty() ? 0 : extra[i]);
+    int64_t pads = w->autoPad == "VALID" ? 0 : w->pads[i] + w->pads[i + n];
+    if (!given.empty())
+      dims.push_back(o.c(given[given.size() - n + i]));
+    else if (w->autoPad.starts_with("SAME"))
+      dims.push_back(o.s.mul(d, stride));
+    else
+      dims.push_back(o.s.sum({o.s.mul(o.s.sub(d, o.c(1)), stride), more, extent, o.c(-pads)}));
+  }
+  return o.set(0, dims);
+}
+
+static LogicalResult pool(ShapeOp &o) {
+  ArrayRef<int64_t> kernel = o.intsAttr("kernel_shape");
+  if (o.rank(0) != int64_t(kernel.size()) + 2)
+    return o.error() << "kernel_shape has " << kernel.size() << " entries for data " << o.text(o.dims(0));
+  auto w = window(o, constants(o, kernel));
+  bool last = o.intAttr("channels_last") || onnx::opName(o.op) == "ms.NhwcMaxPool";
+  DimsRef spatial = last ? o.dims(0).drop_front().drop_back() : o.dims(0).drop_front(2);
+  auto sizes = failed(w) ? FailureOr<Dims>(failure()) : slide(o, *w, spatial);
+  if (failed(sizes))
+    return failure();
+  Dims dims{o.dim(0, 0)};
+  if (!last)
+    dims.push_back(o.dim(0, 1));
+  dims.append(*sizes);
+  if (last)
+    dims.push_back(o.dims(0).back());
+  return success(succeeded(o.set(0, dims)) && succeeded(o.set(1, dims)));
+}
+
+static LogicalResult globalPool(ShapeOp &o) {
+  if (o.rank(0) < 2)
+    return o.error() << "needs at least 2 axes, the input has " << o.rank(0);
+  Dims dims(o.rank(0), o.c(1));
+  bool last = o.intAttr("channels_last");
+  dims[0] = o.dim(0, 0);
+  dims[last ? o.rank(0) - 1 : 1] = o.dims(0)[last ? o.rank(0) - 1 : 1];
+  return o.set(0, dims);
+}
+
+static LogicalResult maxUnpool(ShapeOp &o) {
+  if (o.in(2)) {
+    auto given = o.elements(2);
+    return given && int64_t(given->size()) == o.rank(0) ? o.set(0, *given) : o.setRank(0, o.rank(0));
+  }
+  auto w = window(o, constants(o, o.intsAttr("kernel_shape")));
+  if (failed(w) || o.rank(0) != int64_t(w->kernel.size()) + 2)
+    return failed(w) ? failure() : LogicalResult(o.error() << "kernel_shape has " << w->kernel.size() << " entries for data " << o.text(o.dims(0)));
+  Dims dims(o.dims(0).take_front(2));
+  for (auto [i, k] : llvm::enumerate(w->kernel)) {
+    int64_t pads = w->pads[i] + w->pads[i + w->kernel.size()];
+    dims.push_back(o.s.sum({o.s.mul(o.s.sub(o.dim(0, i + 2), o.c(1)), o.c(w->strides[i])), k, o.c(-pads)}));
+  }
+  return o.set(0, dims);
+}
+
+static LogicalResult col2Im(ShapeOp &o) {
+  auto image = o.elements(1), block = o.elements(2);
+  if (!image || !block || o.rank(0) < 2)
+    return o.setFromType(0);
+  Dims dims{o.dim(0, 0), o.s.floorDiv(o.dim(0, 1), o.s.product(*block))};
+  dims.append(*image);
+  return o.set(0, dims);
+}
+
+// --- resizing ---
+
+// A size times a scale as ONNX does it: in single precision, rounded down.
+static AffineExpr scaled(ShapeOp &o, AffineExpr d, const RealValue &scale) {
+  auto n = known(d);
+  if (scale.numerator)
+    return known(scale.numerator) || o.s.isNonNegative(scale.numerator) ? o.s.floorDiv(o.s.mul(d, scale.numerator), o.c(scale.denominator)) : AffineExpr();
+  if (std::isnan(scale.value))
+    return {};
+  if (n)
+    return o.c(int64_t(std::floor(float(*n) * float(scale.value))));
+  for (int64_t below = 1; below <= 1 << 10; below *= 2)
+    if (double above = scale.value * below; above == std::floor(above) && above < 1e6)
+      return o.s.floorDiv(o.s.mul(d, o.c(int64_t(above))), o.c(below));
+  return {};
+}
+
+// Constant sizes under keep_aspect_ratio_policy: one scale for all axes.
+static void keepAspect(ShapeOp &o, DimsRef old, Dims &sizes) {
+  StringRef policy = o.strAttr("keep_aspect_ratio_policy");
+  if (policy == "stretch")
+    return;
+  double scale = policy == "not_larger" ? INFINITY : 0;
+  for (auto [d, size] : llvm::zip(old, sizes)) {
+    auto n = known(d), m = known(size);
+    if (!n || !m || *n == 0) {
+      sizes.assign(sizes.size(), AffineExpr());
+      return;
+    }
+    double ratio = double(*m) / double(*n);
+    scale = policy == "not_larger" ? std::min(scale, ratio) : std::max(scale, ratio);
+  }
+  for (auto [d, size] : llvm::zip(old, sizes))
+    size = o.c(int64_t(std::floor(scale * double(*known(d)) + 0.5)));
+}
+
+static LogicalResult resize(ShapeOp &o) {
+  int64_t rank = o.rank(0);
+  SmallVector<int64_t> axes(o.intsAttr("axes"));
+  if (!o.op->hasAttr("axes"))
+    for (int64_t i = 0; i < rank; ++i)
+      axes.push_back(i);
+  Dims old, dims(o.dims(0));
+  for (int64_t &a : axes) {
+    auto axis = o.axis(a, rank);
+    if (failed(axis))
+      return failure();
+    a = *axis;
+    old.push_back(o.dim(0, a));
+  }
+  Dims sizes(axes.size());
+  auto given = o.in(3) ? o.elements(3) : std::nullopt;
+  bool bySizes = given && !given->empty();
+  if (bySizes && given->size() == axes.size()) {
+    sizes = *given;
+    keepAspect(o, old, sizes);
+  } else if (!bySizes && o.in(2)) {
+    if (auto scales = o.s.realElements(o.in(2)); scales.size() == axes.size())
+      for (auto [i, scale] : llvm::enumerate(scales))
+        sizes[i] = scaled(o, old[i], scale);
+  }
+  for (auto [a, size] : llvm::zip(axes, sizes))
+    dims[a] = size;
+  return o.set(0, dims);
+}
+
+static LogicalResult upsample(ShapeOp &o) {
+  Dims dims(o.rank(0));
+  if (auto scales = o.s.realElements(o.in(1)); int64_t(scales.size()) == o.rank(0))
+    for (auto [i, scale] : llvm::enumerate(scales))
+      dims[i] = scaled(o, o.dim(0, i), scale);
+  return o.set(0, dims);
+}
+
+static LogicalResult gridSample(ShapeOp &o) {
+  if (o.rank(0) != o.rank(1) || o.rank(0) < 3)
+    return o.error() << "data " << o.text(o.dims(0)) << " and grid " << o.text(o.dims(1)) << " need the same number of axes, at least 3";
+  Dims dims(o.dims(0).take_front(2));
+  dims.append(o.dims(1).begin() + 1, o.dims(1).end() - 1);
+  return o.set(0, dims);
+}
+
+static LogicalResult affineGrid(ShapeOp &o) {
+  auto size = o.elements(1);
+  if (!size || size->size() < 3)
+    return o.setFromType(0);
+  Dims dims{size->front()};
+  dims.append(size->begin() + 2, size->end());
+  dims.push_back(o.c(int64_t(size->size()) - 2));
+  return o.set(0, dims);
+}
+
+static LogicalResult roiAlign(ShapeOp &o) {
+  return o.set(0, {o.dim(1, 0), o.dim(0, 1), o.c(o.intAttr("output_height", 1)), o.c(o.intAttr("output_width", 1))});
+}
+static LogicalResult maxRoiPool(ShapeOp &o) {
+  Dims dims{o.dim(1, 0), o.dim(0, 1)};
+  dims.append(constants(o, o.intsAttr("pooled_shape")));
+  return o.set(0, dims);
+}
+static LogicalResult causalConv(ShapeOp &o) {
+  if (o.rank(0) != 3 || o.rank(1) != 3)
+    return o.error() << "data and weights need 3 axes, they have " << o.rank(0) << " and " << o.rank(1);
+  if (failed(o.set(0, o.dims(0))))
+    return failure();
+  return o.set(1, {o.dim(0, 0), o.dim(0, 1), o.s.sub(o.dim(1, 2), o.c(1))});
+}
+
+void addWindowRules(ShapeRules &rules) {
+  rules["Conv"] = rules["ConvInteger"] = rules["DeformConv"] = rules["ms.FusedConv"] = conv;
+  rules["QLinearConv"] = qlinearConv;
+  rules["ConvTranspose"] = convTranspose;
+  for (const char *name : {"AveragePool", "MaxPool", "LpPool", "ms.NhwcMaxPool", "ms.QLinearAveragePool"})
+    rules[name] = pool;
+  for (const char *name : {"GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool", "ms.QLinearGlobalAveragePool"})
+    rules[name] = globalPool;
+  rules["MaxUnpool"] = maxUnpool;
+  rules["Col2Im"] = col2Im;
+  rules["Resize"] = resize;
+  rules["Upsample"] = upsample;
+  rules["GridSample"] = gridSample;
+  rules["AffineGrid"] = affineGrid;
+  rules["RoiAlign"] = roiAlign;
+  rules["MaxRoiPool"] = maxRoiPool;
+  rules["CausalConvWithState"] = causalConv;
+}
+
+}  // namespace onnxc

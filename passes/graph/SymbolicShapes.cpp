@@ -1,0 +1,247 @@
+// SymbolicShapes.cpp: what is known of each value, the walk over a function, and the refinement of its types.
+#include "passes/graph/SymbolicShapes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "passes/graph/SymbolicRules.h"
+
+using namespace mlir;
+namespace onnxc {
+
+static constexpr int64_t kMaxElements = 1024;
+static constexpr int64_t kMaxLoads = 16;
+
+ArrayRef<AffineExpr> SymbolicShapes::dims(Value v) const {
+  auto it = shapes.find(v);
+  assert(it != shapes.end() && "value without a rank");
+  return it->second;
+}
+ArrayRef<AffineExpr> SymbolicShapes::partialElements(Value v) const {
+  auto it = values.find(v);
+  return it == values.end() ? ArrayRef<AffineExpr>() : ArrayRef<AffineExpr>(it->second);
+}
+std::optional<ArrayRef<AffineExpr>> SymbolicShapes::elements(Value v) const {
+  auto it = values.find(v);
+  if (it == values.end() || llvm::is_contained(it->second, AffineExpr()))
+    return std::nullopt;
+  return ArrayRef<AffineExpr>(it->second);
+}
+std::optional<SmallVector<int64_t>> SymbolicShapes::constantElements(Value v) const {
+  auto known = elements(v);
+  if (!known)
+    return std::nullopt;
+  SmallVector<int64_t> result;
+  for (AffineExpr e : *known) {
+    auto c = constantOf(e);
+    if (!c)
+      return std::nullopt;
+    result.push_back(*c);
+  }
+  return result;
+}
+ArrayRef<RealValue> SymbolicShapes::realElements(Value v) const {
+  auto it = reals.find(v);
+  return it == reals.end() ? ArrayRef<RealValue>() : ArrayRef<RealValue>(it->second);
+}
+const ItemShape *SymbolicShapes::items(Value v) const {
+  auto it = sequences.find(v);
+  return it == sequences.end() ? nullptr : &it->second;
+}
+std::optional<int64_t> SymbolicShapes::count(Value v) const {
+  auto it = shapes.find(v);
+  if (it == shapes.end())
+    return std::nullopt;
+  int64_t n = 1;
+  for (AffineExpr d : it->second) {
+    auto c = constantOf(d);
+    if (!c || *c < 0 || llvm::MulOverflow(n, *c, n))
+      return std::nullopt;
+  }
+  return n;
+}
+// The arguments may point into the maps that grow here: copied first.
+void SymbolicShapes::setDims(Value v, ArrayRef<AffineExpr> dims) {
+  SmallVector<AffineExpr> copy(dims);
+  shapes[v] = std::move(copy);
+}
+void SymbolicShapes::setElements(Value v, ArrayRef<AffineExpr> elements) {
+  SmallVector<AffineExpr> copy(elements);
+  if (int64_t(elements.size()) <= kMaxElements && llvm::any_of(elements, [](AffineExpr e) { return bool(e); }))
+    values[v] = std::move(copy);
+  else if (elements.empty() && count(v) == 0)
+    values[v].clear();
+  else
+    values.erase(v);
+}
+void SymbolicShapes::forget(Value v) {
+  shapes.erase(v);
+  values.erase(v);
+  reals.erase(v);
+  sequences.erase(v);
+}
+void SymbolicShapes::dropChecks(Operation *op) {
+  llvm::erase_if(runtimeChecks, [&](const ShapeCheck &c) { return c.op == op; });
+}
+
+// --- evaluation ---
+
+LogicalResult ShapeEvaluator::evaluate(Block &block) {
+  for (Operation &op : block)
+    if (failed(evaluate(&op)))
+      return failure();
+  return success();
+}
+
+LogicalResult ShapeEvaluator::setArgument(BlockArgument arg, ArrayAttr names, SymbolDef::Kind kind) {
+  auto type = llvm::dyn_cast<RankedTensorType>(arg.getType());
+  if (!type) {
+    if (llvm::isa<UnrankedTensorType>(arg.getType()))
+      return emitError(arg.getLoc(), "rank of input ") << arg.getArgNumber() << " is not known";
+    return success();
+  }
+  auto local = llvm::dyn_cast_if_present<DenseI64ArrayAttr>(type.getEncoding());
+  Dims dims;
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    if (!type.isDynamicDim(d)) {
+      dims.push_back(s.constant(type.getDimSize(d)));
+      continue;
+    }
+    std::string name = local ? "local" + std::to_string(-local[d] - 1) : "";
+    if (names && d < int64_t(names.size()))
+      if (auto text = llvm::dyn_cast<StringAttr>(names[d]))
+        name = text.str();
+    dims.push_back(s.symbol({kind, name, arg, d, {}, {}}));
+  }
+  s.setDims(arg, dims);
+  return success();
+}
+
+// Elements of small run-time integer tensors are symbols, so that equal sizes made from them are seen to be equal.
+void loadSmallIntegers(SymbolicShapes &s, Value v) {
+  auto type = llvm::dyn_cast_if_present<IntegerType>(onnx::elementType(v));
+  if (!type || !type.isSignless() || type.getWidth() < 32 || !s.hasRank(v) || s.dims(v).size() > 1)
+    return;
+  auto n = s.count(v);
+  if (!n || *n > kMaxLoads || *n == 0)
+    return;
+  Dims known(s.partialElements(v));
+  known.resize(*n);
+  for (int64_t i = 0; i < *n; ++i)
+    if (!known[i])
+      known[i] = s.symbol({SymbolDef::Load, "", v, i, {}, {}});
+  s.setElements(v, known);
+}
+
+static LogicalResult operandsHaveRanks(SymbolicShapes &s, Operation *op) {
+  for (auto [i, v] : llvm::enumerate(op->getOperands()))
+    if (llvm::isa<TensorType>(v.getType()) && !s.hasRank(v))
+      return op->emitError() << onnx::opName(op) << ": rank of operand " << i << " depends on run-time data";
+  return success();
+}
+
+// Ops without a rule keep what their types say.
+static LogicalResult evaluateByType(SymbolicShapes &s, Operation *op) {
+  for (Value result : op->getResults()) {
+    auto type = llvm::dyn_cast<RankedTensorType>(result.getType());
+    if (!type)
+      continue;
+    Dims dims;
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      dims.push_back(type.isDynamicDim(d) ? s.symbol({SymbolDef::SizeOf, "", result, d, {}, {}}) : s.constant(type.getDimSize(d)));
+    s.setDims(result, dims);
+  }
+  return success();
+}
+
+LogicalResult ShapeEvaluator::evaluate(Operation *op) {
+  for (Value result : op->getResults())
+    s.forget(result);
+  s.dropChecks(op);
+  StringRef name = onnx::isOnnx(op) ? onnx::opName(op) : op->getName().getStringRef();
+  if (name == "If")
+    return evaluateIf(op);
+  if (failed(operandsHaveRanks(s, op)))
+    return failure();
+  if (name == "Loop")
+    return evaluateLoop(op);
+  if (name == "Scan")
+    return evaluateScan(op);
+  if (name == "SequenceMap")
+    return evaluateSequenceMap(op);
+  auto rule = shapeRules().find(name);
+  if (rule == shapeRules().end() || (onnx::isOnnx(op) && !onnx::opInfo(op)))
+    return evaluateByType(s, op);
+  ShapeOp context(s, op);
+  if (failed(rule->second(context)))
+    return failure();
+  for (Value result : op->getResults()) {
+    if (llvm::isa<TensorType>(result.getType()) && !s.hasRank(result) && failed(context.setValueFromType(result)))
+      return failure();
+    loadSmallIntegers(s, result);
+  }
+  return success();
+}
+
+// --- types ---
+
+static Type refined(const SymbolicShapes &s, Value v) {
+  Type type = v.getType();
+  if (auto tensor = llvm::dyn_cast<TensorType>(type)) {
+    auto ranked = llvm::dyn_cast<RankedTensorType>(type);
+    if (!s.hasRank(v) || (ranked && ranked.getEncoding()))
+      return type;
+    SmallVector<int64_t> shape;
+    for (AffineExpr d : s.dims(v))
+      shape.push_back(SymbolicArithmetic::constantOf(d).value_or(ShapedType::kDynamic));
+    return RankedTensorType::get(shape, tensor.getElementType());
+  }
+  const ItemShape *items = s.items(v);
+  auto sequence = llvm::dyn_cast<onnx::SeqType>(type);
+  auto optional = llvm::dyn_cast<onnx::OptType>(type);
+  Type element = sequence ? sequence.getElement() : optional ? optional.getElement() : Type();
+  auto tensor = llvm::dyn_cast_if_present<TensorType>(element);
+  if (!items || items->empty || !tensor)
+    return type;
+  SmallVector<int64_t> shape;
+  for (AffineExpr d : items->dims)
+    shape.push_back(SymbolicArithmetic::constantOf(d).value_or(ShapedType::kDynamic));
+  element = RankedTensorType::get(shape, tensor.getElementType());
+  return sequence ? Type(onnx::SeqType::get(type.getContext(), element)) : Type(onnx::OptType::get(type.getContext(), element));
+}
+
+static void refineTypes(const SymbolicShapes &s, Operation *root) {
+  root->walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      result.setType(refined(s, result));
+    if (op == root)
+      return;
+    for (Region &region : op->getRegions())
+      for (BlockArgument arg : region.getArguments())
+        arg.setType(refined(s, arg));
+  });
+  auto function = llvm::dyn_cast<func::FuncOp>(root);
+  if (!function || function.isExternal())
+    return;
+  Operation *terminator = function.getBody().front().getTerminator();
+  function.setFunctionType(FunctionType::get(root->getContext(), function.getArgumentTypes(), terminator->getOperandTypes()));
+}
+
+FailureOr<SymbolicShapes> SymbolicShapes::compute(Operation *root) {
+  SymbolicShapes s(root->getContext());
+  ShapeEvaluator evaluator(s);
+  auto function = llvm::dyn_cast<FunctionOpInterface>(root);
+  for (Region &region : root->getRegions())
+    for (Block &block : region) {
+      for (BlockArgument arg : block.getArguments()) {
+        auto names = function ? function.getArgAttrOfType<ArrayAttr>(arg.getArgNumber(), "onnx.dims") : ArrayAttr();
+        if (failed(evaluator.setArgument(arg, names, SymbolDef::Input)))
+          return failure();
+        loadSmallIntegers(s, arg);
+      }
+      if (failed(evaluator.evaluate(block)))
+        return failure();
+    }
+  refineTypes(s, root);
+  return s;
+}
+
+}  // namespace onnxc

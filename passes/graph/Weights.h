@@ -1,0 +1,18 @@
+// Weights.h: reading and making constants of any size, for passes that rewrite weights.
+#pragma once
+#include "dialects/onnx/OnnxBase.h"
+#include <vector>
+
+namespace onnxc {
+// Bytes of one element in memory; 0 for types that constants here are not made of (bool, strings).
+int64_t elementBytes(mlir::Type elementType);
+// The elements of a constant one after the other, splats spread; nothing when they are not plain bytes.
+std::optional<std::vector<char>> constantBytes(mlir::ElementsAttr value);
+std::optional<std::vector<float>> constantFloats(mlir::Value v);  // of an f32 onnx.Constant
+
+// A constant of `type` with these elements: inline when small, else a resource of its own.
+mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, std::vector<char> bytes);
+mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, const std::vector<float> &values);
+// The same elements under another shape.
+mlir::ElementsAttr reshaped(mlir::ElementsAttr value, mlir::RankedTensorType type);
+}  // namespace onnxc
