@@ -1,0 +1,195 @@
+// MatMul.cpp: matrix products as plain loops: MatMul, Gemm, MatMulInteger, QLinearMatMul, Einsum, Det. The fast path is codegen/cpu's microkernels;
+// these are its oracle and take every type.
+#include "runtime_stub/kernels/Index.h"
+
+namespace onnxc {
+
+// numpy's matmul: 1-d operands gain a dim, batch dims broadcast. Batch offsets come from `Odometer` over the result's batch dims.
+struct MatMulShape {
+  int64_t rows, inner, cols, batchRank, batch[kMaxRank], aStrides[kMaxRank], bStrides[kMaxRank];
+};
+
+static int32_t matMulShape(const onnxc_tensor &x, const onnxc_tensor &y, MatMulShape &s) {
+  ONNXC_CHECK(x.rank >= 1 && y.rank >= 1 && x.rank <= kMaxRank && y.rank <= kMaxRank, ONNXC_K_SHAPE);
+  s.rows = x.rank > 1 ? x.dims[x.rank - 2] : 1;
+  s.inner = x.dims[x.rank - 1];
+  s.cols = y.rank > 1 ? y.dims[y.rank - 1] : 1;
+  ONNXC_CHECK((y.rank > 1 ? y.dims[y.rank - 2] : y.dims[0]) == s.inner, ONNXC_K_SHAPE);
+  int32_t xb = maxOf(x.rank - 2, 0), yb = maxOf(y.rank - 2, 0);
+  s.batchRank = maxOf(xb, yb);
+  int64_t xs = s.rows * s.inner, ys = s.inner * s.cols;
+  for (int64_t i = s.batchRank; i-- > 0;) {
+    int64_t xd = i - (s.batchRank - xb) < 0 ? 1 : x.dims[i - (s.batchRank - xb)];
+    int64_t yd = i - (s.batchRank - yb) < 0 ? 1 : y.dims[i - (s.batchRank - yb)];
+    ONNXC_CHECK(xd == yd || xd == 1 || yd == 1, ONNXC_K_SHAPE);
+    s.batch[i] = xd == 1 ? yd : xd;
+    s.aStrides[i] = xd == 1 ? 0 : xs;
+    s.bStrides[i] = yd == 1 ? 0 : ys;
+    xs *= xd;
+    ys *= yd;
+  }
+  return 0;
+}
+
+template <class T, class AccT>
+ONNXC_INLINE AccT multiplyAdd(AccT sum, T x, T y) {
+  if constexpr (IsFloat<T>::value)
+    return sum + toF64(x) * toF64(y);
+  else
+    return AccT(uint64_t(sum) + uint64_t(toAcc(x)) * uint64_t(toAcc(y)));
+}
+
+template <class T>
+static int32_t matMul(const onnxc_args *a) {
+  MatMulShape s;
+  ONNXC_TRY(matMulShape(a->in[0], a->in[1], s));
+  T *out = mutableData<T>(a->out[0]);
+  Odometer<2> o;
+  o.init(s.batch, s.batchRank);
+  o.strides[0] = s.aStrides;
+  o.strides[1] = s.bStrides;
+  ONNXC_CHECK(onnxc_count(a->out[0]) == o.left * s.rows * s.cols, ONNXC_K_SHAPE);
+  for (; o.more(); o.next()) {
+    const T *x = data<T>(a->in[0]) + o.offset[0], *y = data<T>(a->in[1]) + o.offset[1];
+    for (int64_t i = 0; i < s.rows; ++i)
+      for (int64_t j = 0; j < s.cols; ++j) {
+        Acc<T> sum = 0;
+        for (int64_t k = 0; k < s.inner; ++k) sum = multiplyAdd(sum, x[i * s.inner + k], y[k * s.cols + j]);
+        *out++ = fromAcc<T>(sum);
+      }
+  }
+  return 0;
+}
+
+template <class T>
+static int32_t gemm(const onnxc_args *a) {  // attributes: alpha, beta, transA, transB
+  const onnxc_tensor &x = a->in[0], &y = a->in[1], &out = a->out[0];
+  ONNXC_CHECK(x.rank == 2 && y.rank == 2 && out.rank == 2, ONNXC_K_SHAPE);
+  bool tx = a->attr[2].i != 0, ty = a->attr[3].i != 0;
+  int64_t rows = x.dims[tx], inner = x.dims[!tx], cols = y.dims[!ty], cs[2] = {0, 0};
+  ONNXC_CHECK(y.dims[ty] == inner && out.dims[0] == rows && out.dims[1] == cols, ONNXC_K_SHAPE);
+  bool hasC = hasInput(a, 2);
+  ONNXC_CHECK(!hasC || broadcastStrides(a->in[2], out.dims, 2, cs), ONNXC_K_SHAPE);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < cols; ++j) {
+      Acc<T> sum = 0;
+      for (int64_t k = 0; k < inner; ++k)
+        sum = multiplyAdd(sum, data<T>(x)[tx ? k * rows + i : i * inner + k], data<T>(y)[ty ? j * inner + k : k * cols + j]);
+      T c = hasC ? data<T>(a->in[2])[i * cs[0] + j * cs[1]] : fromF64<T>(0);
+      if constexpr (IsFloat<T>::value)
+        mutableData<T>(out)[i * cols + j] = fromF64<T>(sum * a->attr[0].f + (hasC ? toF64(c) * a->attr[1].f : 0));
+      else {
+        bool plain = a->attr[0].f == 1 && a->attr[1].f == 1;
+        mutableData<T>(out)[i * cols + j] = plain ? T(uint64_t(sum) + uint64_t(c)) : fromF64<T>(double(sum) * a->attr[0].f + double(c) * a->attr[1].f);
+      }
+    }
+  return 0;
+}
+
+// Zero point of row (or column) `at` of a product operand: scalar, one per row of the matrix, or shaped [..., rows, 1] / [..., 1, cols].
+static int64_t zeroPoint(const onnxc_args *a, int64_t input, int64_t batch, int64_t at, int64_t n) {
+  if (!hasInput(a, input)) return 0;
+  int64_t count = onnxc_count(a->in[input]);
+  return count == 1 ? loadI64(a->in[input], 0) : loadI64(a->in[input], count == n ? at : (batch * n + at) % count);
+}
+static double scaleOf(const onnxc_tensor &t, int64_t batch, int64_t at, int64_t n) {
+  int64_t count = onnxc_count(t);
+  return count == 1 ? loadF64(t, 0) : loadF64(t, count == n ? at : (batch * n + at) % count);
+}
+static bool fits(const onnxc_args *a, int64_t input, int64_t n) {
+  if (!hasInput(a, input)) return true;
+  int64_t count = onnxc_count(a->in[input]);
+  return count == 1 || (n > 0 && count > 0 && count % n == 0);
+}
+
+// sums(i, j, batch, Σ(x−zx)(y−zy)) for every element of the integer product of in[x] and in[y].
+template <class Store>
+static int32_t integerProduct(const onnxc_args *a, int x, int y, int zx, int zy, const Store &store) {
+  MatMulShape s;
+  ONNXC_TRY(matMulShape(a->in[x], a->in[y], s));
+  ONNXC_CHECK(fits(a, zx, s.rows) && fits(a, zy, s.cols), ONNXC_K_SHAPE);
+  Odometer<2> o;
+  o.init(s.batch, s.batchRank);
+  o.strides[0] = s.aStrides;
+  o.strides[1] = s.bStrides;
+  ONNXC_CHECK(onnxc_count(a->out[0]) == o.left * s.rows * s.cols, ONNXC_K_SHAPE);
+  int64_t at = 0;
+  for (int64_t batch = 0; o.more(); o.next(), ++batch)
+    for (int64_t i = 0; i < s.rows; ++i)
+      for (int64_t j = 0; j < s.cols; ++j) {
+        int64_t xz = zeroPoint(a, zx, batch, i, s.rows), yz = zeroPoint(a, zy, batch, j, s.cols), sum = 0;
+        for (int64_t k = 0; k < s.inner; ++k)
+          sum += (loadI64(a->in[x], o.offset[0] + i * s.inner + k) - xz) * (loadI64(a->in[y], o.offset[1] + k * s.cols + j) - yz);
+        store(at++, i, j, batch, s, sum);
+      }
+  return 0;
+}
+
+static int32_t matMulInteger(const onnxc_args *a) {
+  return integerProduct(a, 0, 1, 2, 3, [&](int64_t at, int64_t, int64_t, int64_t, const MatMulShape &, int64_t sum) {
+    mutableData<int32_t>(a->out[0])[at] = int32_t(sum);
+  });
+}
+
+// Operands: a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point.
+static int32_t qLinearMatMul(const onnxc_args *a) {
+  return integerProduct(a, 0, 3, 2, 5, [&](int64_t at, int64_t i, int64_t j, int64_t batch, const MatMulShape &s, int64_t sum) {
+    double scale = scaleOf(a->in[1], batch, i, s.rows) * scaleOf(a->in[4], batch, j, s.cols) / scaleOf(a->in[6], batch, i, s.rows);
+    double y = nearbyint(double(sum) * scale) + double(zeroPoint(a, 7, batch, i, s.rows));
+    bool isSigned = a->out[0].dtype == ONNXC_I8;
+    if (a->out[0].dtype == ONNXC_I8 || a->out[0].dtype == ONNXC_U8) {
+      double low = isSigned ? -128 : 0, high = isSigned ? 127 : 255;
+      y = y < low ? low : y > high ? high : y;
+    }
+    storeF64(a->out[0], at, y);
+  });
+}
+
+template <class T>
+static int32_t det(const onnxc_args *a) {
+  const onnxc_tensor &in = a->in[0];
+  ONNXC_CHECK(in.rank >= 2 && in.dims[in.rank - 1] == in.dims[in.rank - 2], ONNXC_K_SHAPE);
+  int64_t n = in.dims[in.rank - 1], batches = product(in.dims, 0, in.rank - 2);
+  double *m = allocate<double>(a, n * n);
+  ONNXC_CHECK(m, ONNXC_K_MEMORY);
+  for (int64_t b = 0; b < batches; ++b) {
+    for (int64_t i = 0; i < n * n; ++i) m[i] = toF64(data<T>(in)[b * n * n + i]);
+    double result = 1;
+    for (int64_t c = 0; c < n; ++c) {  // partial pivoting
+      int64_t best = c;
+      for (int64_t r = c + 1; r < n; ++r)
+        if (fabs(m[r * n + c]) > fabs(m[best * n + c])) best = r;
+      if (best != c) result = -result;
+      for (int64_t k = 0; best != c && k < n; ++k) {
+        double swap = m[c * n + k];
+        m[c * n + k] = m[best * n + k];
+        m[best * n + k] = swap;
+      }
+      double pivot = m[c * n + c];
+      result *= pivot;
+      if (pivot == 0) break;
+      for (int64_t r = c + 1; r < n; ++r)
+        for (int64_t k = n; k-- > c;) m[r * n + k] -= m[r * n + c] / pivot * m[c * n + k];
+    }
+    mutableData<T>(a->out[0])[b] = fromF64<T>(result);
+  }
+  return 0;
+}
+
+} // namespace onnxc
+
+extern "C" int32_t onnxc_k_MatMulInteger(const onnxc_args *a) { return onnxc::matMulInteger(a); }
+extern "C" int32_t onnxc_k_QLinearMatMul(const onnxc_args *a) { return onnxc::qLinearMatMul(a); }
+#define X(S, T)                                                                                                                       \
+  extern "C" int32_t onnxc_k_MatMul_##S(const onnxc_args *a) { return onnxc::matMul<T>(a); }                                          \
+  extern "C" int32_t onnxc_k_Gemm_##S(const onnxc_args *a) { return onnxc::gemm<T>(a); }
+ONNXC_FLOATS(X)
+X(i32, int32_t)
+X(i64, int64_t)
+X(u32, uint32_t)
+X(u64, uint64_t)
+#undef X
+#define X(S, T)                                                                                                                       \
+  extern "C" int32_t onnxc_k_Det_##S(const onnxc_args *a) { return onnxc::det<T>(a); }
+ONNXC_FLOATS(X)
+#undef X
