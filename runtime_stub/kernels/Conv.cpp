@@ -1,0 +1,184 @@
+// Conv.cpp: convolutions as shifted row additions: Conv, ConvTranspose, ConvInteger, QLinearConv, CausalConvWithState. codegen/cpu's microkernels are
+// the fast path; these take every shape and type.
+#include "runtime_stub/kernels/Window.h"
+
+namespace onnxc {
+
+// Attribute positions of the convolution rows.
+enum { kAutoPad, kDilations, kGroup, kKernelShape, kPads, kStrides, kOutputPadding, kOutputShape };
+
+static WindowAttrs convAttrs(const onnxc_args *a) {
+  return {&a->attr[kAutoPad], &a->attr[kDilations], &a->attr[kKernelShape], &a->attr[kPads], &a->attr[kStrides]};
+}
+
+// Convolves every image and group. loadX(flat index), loadW(flat index, result channel) give A; store(first flat index, channel, sums, n).
+template <class A, class LoadX, class LoadW, class Store>
+static int32_t convolve(const onnxc_args *a, const onnxc_tensor &x, const onnxc_tensor &weights, const LoadX &loadX, const LoadW &loadW,
+                        const Store &store) {
+  const onnxc_tensor &out = a->out[0];
+  Window w;
+  ONNXC_CHECK(weights.rank == x.rank && x.rank >= 2, ONNXC_K_SHAPE);
+  ONNXC_TRY(readWindow(x, out, weights.dims + 2, convAttrs(a), w));
+  int64_t groups = a->attr[kGroup].i, channels = weights.dims[1], results = weights.dims[0];
+  ONNXC_CHECK(groups > 0 && results % groups == 0 && channels * groups == x.dims[1] && out.dims[1] == results, ONNXC_K_SHAPE);
+  int64_t inPlane = w.inPlane(), outPlane = w.outPlane(), taps = w.kernelSize();
+  A *image = allocate<A>(a, channels * inPlane), *sums = allocate<A>(a, outPlane);
+  ONNXC_CHECK(image && sums, ONNXC_K_MEMORY);
+  for (int64_t n = 0; n < x.dims[0]; ++n)
+    for (int64_t m = 0; m < results; ++m) {
+      int64_t perGroup = results / groups, first = (n * x.dims[1] + m / perGroup * channels) * inPlane;
+      for (int64_t i = 0; m % perGroup == 0 && i < channels * inPlane; ++i) image[i] = loadX(first + i);
+      for (int64_t i = 0; i < outPlane; ++i) sums[i] = 0;
+      for (int64_t c = 0; c < channels; ++c) {
+        Odometer<0> k;
+        int64_t tap = (m * channels + c) * taps;
+        for (k.init(w.kernel, w.rank); k.more(); k.next(), ++tap) {
+          A weight = loadW(tap, m);
+          forRows(w, k.index, [&](int64_t outAt, int64_t inAt, int64_t count, int64_t stride) {
+            const A *from = image + c * inPlane + inAt;
+            for (int64_t i = 0; i < count; ++i) sums[outAt + i] += weight * from[i * stride];
+          });
+        }
+      }
+      store((n * results + m) * outPlane, m, sums, outPlane);
+    }
+  return 0;
+}
+
+template <class T>
+static int32_t conv(const onnxc_args *a) {
+  const T *x = data<T>(a->in[0]), *weights = data<T>(a->in[1]);
+  ONNXC_CHECK(!hasInput(a, 2) || onnxc_count(a->in[2]) == a->in[1].dims[0], ONNXC_K_SHAPE);
+  return convolve<double>(
+      a, a->in[0], a->in[1], [&](int64_t i) { return toF64(x[i]); }, [&](int64_t i, int64_t) { return toF64(weights[i]); },
+      [&](int64_t at, int64_t m, const double *sums, int64_t n) {
+        double bias = hasInput(a, 2) ? toF64(data<T>(a->in[2])[m]) : 0;
+        for (int64_t i = 0; i < n; ++i) mutableData<T>(a->out[0])[at + i] = fromF64<T>(sums[i] + bias);
+      });
+}
+
+static bool scalarOrPerChannel(const onnxc_args *a, int64_t input, int64_t channels) {
+  if (!hasInput(a, input)) return true;
+  int64_t n = onnxc_count(a->in[input]);
+  return n == 1 || n == channels;
+}
+static int64_t pointAt(const onnxc_args *a, int64_t input, int64_t m) {
+  return hasInput(a, input) ? loadI64(a->in[input], onnxc_count(a->in[input]) == 1 ? 0 : m) : 0;
+}
+
+static int32_t convInteger(const onnxc_args *a) {  // operands: x, w, x_zero_point, w_zero_point
+  int64_t xz = pointAt(a, 2, 0);
+  ONNXC_CHECK(a->in[1].rank >= 2 && scalarOrPerChannel(a, 3, a->in[1].dims[0]), ONNXC_K_SHAPE);
+  return convolve<int64_t>(
+      a, a->in[0], a->in[1], [&](int64_t i) { return loadI64(a->in[0], i) - xz; },
+      [&](int64_t i, int64_t m) { return loadI64(a->in[1], i) - pointAt(a, 3, m); },
+      [&](int64_t at, int64_t, const int64_t *sums, int64_t n) {
+        for (int64_t i = 0; i < n; ++i) mutableData<int32_t>(a->out[0])[at + i] = int32_t(sums[i]);
+      });
+}
+
+// Operands: x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B.
+static int32_t qLinearConv(const onnxc_args *a) {
+  const onnxc_tensor &weights = a->in[3];
+  ONNXC_CHECK(weights.rank >= 2, ONNXC_K_SHAPE);
+  int64_t results = weights.dims[0], xz = pointAt(a, 2, 0), yz = pointAt(a, 7, 0);
+  ONNXC_CHECK(scalarOrPerChannel(a, 4, results) && scalarOrPerChannel(a, 5, results), ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasInput(a, 8) || onnxc_count(a->in[8]) == results, ONNXC_K_SHAPE);
+  bool isSigned = a->out[0].dtype == ONNXC_I8;
+  return convolve<int64_t>(
+      a, a->in[0], weights, [&](int64_t i) { return loadI64(a->in[0], i) - xz; },
+      [&](int64_t i, int64_t m) { return loadI64(weights, i) - pointAt(a, 5, m); },
+      [&](int64_t at, int64_t m, const int64_t *sums, int64_t n) {
+        double scale = loadF64(a->in[1], 0) * loadF64(a->in[4], onnxc_count(a->in[4]) == 1 ? 0 : m) / loadF64(a->in[6], 0);
+        int64_t bias = hasInput(a, 8) ? loadI64(a->in[8], m) : 0;
+        for (int64_t i = 0; i < n; ++i) {
+          double y = nearbyint(double(sums[i] + bias) * scale) + double(yz);
+          if (isSigned)
+            mutableData<int8_t>(a->out[0])[at + i] = saturateTo<int8_t>(y);
+          else
+            mutableData<uint8_t>(a->out[0])[at + i] = saturateTo<uint8_t>(y);
+        }
+      });
+}
+
+// The window of the convolution this op transposes: its operand is our result.
+static int32_t transposedWindow(const onnxc_args *a, Window &w) {
+  const onnxc_tensor &x = a->in[0], &weights = a->in[1];
+  ONNXC_CHECK(weights.rank == x.rank && x.rank >= 2, ONNXC_K_SHAPE);
+  WindowAttrs attrs = convAttrs(a);
+  attrs.autoPad = nullptr;
+  ONNXC_TRY(readWindow(a->out[0], x, weights.dims + 2, attrs, w));
+  char mode = autoPad(a->attr[kAutoPad]);
+  bool computed = a->attr[kOutputShape].n > 0 || mode == 'U' || mode == 'L';
+  for (int64_t i = 0; i < w.rank; ++i) {
+    int64_t total = w.stride[i] * (w.out[i] - 1) + listAt(a->attr[kOutputPadding], i, 0) + (w.kernel[i] - 1) * w.dilation[i] + 1 - w.in[i];
+    total = maxOf<int64_t>(total, 0);
+    if (computed) w.begin[i] = mode == 'U' ? total / 2 : total - total / 2;
+    if (mode == 'V') w.begin[i] = 0;
+  }
+  return 0;
+}
+
+template <class T>
+static int32_t convTranspose(const onnxc_args *a) {
+  const onnxc_tensor &x = a->in[0], &weights = a->in[1], &out = a->out[0];
+  Window w;
+  ONNXC_TRY(transposedWindow(a, w));
+  int64_t groups = a->attr[kGroup].i, perGroup = weights.dims[1], results = perGroup * groups;
+  ONNXC_CHECK(groups > 0 && x.dims[1] % groups == 0 && weights.dims[0] == x.dims[1] && out.dims[1] == results, ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasInput(a, 2) || onnxc_count(a->in[2]) == results, ONNXC_K_SHAPE);
+  int64_t channels = x.dims[1] / groups, xPlane = w.outPlane(), plane = w.inPlane(), taps = w.kernelSize();
+  double *sums = allocate<double>(a, plane);
+  ONNXC_CHECK(sums, ONNXC_K_MEMORY);
+  for (int64_t n = 0; n < x.dims[0]; ++n)
+    for (int64_t m = 0; m < results; ++m) {
+      double bias = hasInput(a, 2) ? toF64(data<T>(a->in[2])[m]) : 0;
+      for (int64_t i = 0; i < plane; ++i) sums[i] = bias;
+      for (int64_t c = m / perGroup * channels; c < (m / perGroup + 1) * channels; ++c) {
+        const T *image = data<T>(x) + (n * x.dims[1] + c) * xPlane, *kernel = data<T>(weights) + (c * perGroup + m % perGroup) * taps;
+        Odometer<0> k;
+        for (k.init(w.kernel, w.rank); k.more(); k.next(), ++kernel)
+          forRows(w, k.index, [&](int64_t xAt, int64_t sumAt, int64_t count, int64_t stride) {
+            for (int64_t i = 0; i < count; ++i) sums[sumAt + i * stride] += toF64(*kernel) * toF64(image[xAt + i]);
+          });
+      }
+      for (int64_t i = 0; i < plane; ++i) mutableData<T>(out)[(n * results + m) * plane + i] = fromF64<T>(sums[i]);
+    }
+  return 0;
+}
+
+// Depthwise, looking back only; the k−1 positions before the input come from past_state and the last k−1 go to present_state.
+template <class T>
+static int32_t causalConv(const onnxc_args *a) {  // attributes: activation; operands: input, weight, bias, past_state
+  const onnxc_tensor &x = a->in[0], &weights = a->in[1];
+  ONNXC_CHECK(x.rank == 3 && weights.rank == 3 && weights.dims[0] == x.dims[1] && weights.dims[2] >= 1, ONNXC_K_SHAPE);
+  int64_t batch = x.dims[0], channels = x.dims[1], length = x.dims[2], taps = weights.dims[2], past = taps - 1;
+  ONNXC_CHECK(!hasInput(a, 3) || onnxc_count(a->in[3]) == batch * channels * past, ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasInput(a, 2) || onnxc_count(a->in[2]) == channels, ONNXC_K_SHAPE);
+  const char *activation = static_cast<const char *>(a->attr[0].p);
+  bool silu = a->attr[0].n > 0 && activation[0] == 's';
+  for (int64_t row = 0; row < batch * channels; ++row) {
+    auto at = [&](int64_t t) {  // position t counts from the first past one
+      if (t >= past) return data<T>(x)[row * length + t - past];
+      return hasInput(a, 3) ? data<T>(a->in[3])[row * past + t] : fromF64<T>(0);
+    };
+    for (int64_t t = 0; t < length; ++t) {
+      double sum = hasInput(a, 2) ? toF64(data<T>(a->in[2])[row % channels]) : 0;
+      for (int64_t k = 0; k < taps; ++k) sum += toF64(at(t + k)) * toF64(data<T>(weights)[row % channels * taps + k]);
+      mutableData<T>(a->out[0])[row * length + t] = fromF64<T>(silu ? sum / (1 + exp(-sum)) : sum);
+    }
+    for (int64_t t = 0; hasOutput(a, 1) && t < past; ++t) mutableData<T>(a->out[1])[row * past + t] = at(length + t);
+  }
+  return 0;
+}
+
+} // namespace onnxc
+
+extern "C" int32_t onnxc_k_ConvInteger(const onnxc_args *a) { return onnxc::convInteger(a); }
+extern "C" int32_t onnxc_k_QLinearConv(const onnxc_args *a) { return onnxc::qLinearConv(a); }
+#define X(S, T)                                                                                                                       \
+  extern "C" int32_t onnxc_k_Conv_##S(const onnxc_args *a) { return onnxc::conv<T>(a); }                                              \
+  extern "C" int32_t onnxc_k_ConvTranspose_##S(const onnxc_args *a) { return onnxc::convTranspose<T>(a); }                            \
+  extern "C" int32_t onnxc_k_CausalConvWithState_##S(const onnxc_args *a) { return onnxc::causalConv<T>(a); }
+ONNXC_FLOATS(X)
+#undef X
