@@ -1,0 +1,82 @@
+"""What suites that run models need: reading ONNX test data, comparing values, running a function in a child that may die."""
+import os
+import signal
+import traceback
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+
+def read_value(path, type_proto):
+    kind = type_proto.WhichOneof("value")
+    if kind == "sequence_type":
+        proto, convert = onnx.SequenceProto(), numpy_helper.to_list
+    elif kind == "optional_type":
+        proto, convert = onnx.OptionalProto(), numpy_helper.to_optional
+    elif kind == "map_type":
+        proto, convert = onnx.MapProto(), numpy_helper.to_dict
+    else:
+        proto, convert = onnx.TensorProto(), numpy_helper.to_array
+    proto.ParseFromString(path.read_bytes())
+    return convert(proto)
+
+
+def compare(want, got, rtol, atol, exact_values=True):
+    """None when equal, else what differs."""
+    if isinstance(want, (list, tuple)):
+        if not isinstance(got, (list, tuple)) or len(want) != len(got):
+            return f"a list of {len(want)} expected, got {type(got).__name__} of {len(got) if hasattr(got, '__len__') else '?'}"
+        return next((d for d in (compare(w, g, rtol, atol, exact_values) for w, g in zip(want, got)) if d), None)
+    if isinstance(want, dict):
+        if not isinstance(got, dict) or set(want) != set(got):
+            return "keys differ"
+        return next((d for d in (compare(w, got[k], rtol, atol, exact_values) for k, w in want.items()) if d), None)
+    if want is None or got is None:
+        return None if want is got else f"{'nothing' if want is None else 'a value'} expected"
+    want, got = np.asarray(want), np.asarray(got)
+    if want.shape != got.shape:
+        return f"shape {list(got.shape)} instead of {list(want.shape)}"
+    if want.dtype.kind in "OSU":
+        return None if (want.astype(str) == got.astype(str)).all() else "strings differ"
+    if want.dtype != got.dtype:
+        return f"type {got.dtype} instead of {want.dtype}"
+    return compare_numbers(want, got, rtol, atol) if exact_values else None
+
+
+def compare_numbers(want, got, rtol, atol):
+    if want.dtype.name == "bfloat16":
+        rtol = max(rtol, 2.0**-6)
+    wide = np.complex128 if want.dtype.kind == "c" else np.float64
+    if want.dtype.kind in "iu" and want.dtype.itemsize == 8 or want.dtype.kind == "b":
+        return None if (want == got).all() else f"{int((want != got).sum())} of {want.size} elements differ"
+    w, g = want.astype(wide), got.astype(wide)
+    close = np.isclose(g, w, rtol=rtol, atol=atol, equal_nan=True)
+    if close.all():
+        return None
+    with np.errstate(all="ignore"):
+        first = np.unravel_index(np.argmin(close), close.shape)
+        return f"{int((~close).sum())} of {want.size} elements differ, first at {[int(i) for i in first]}: {g[first]} instead of {w[first]}"
+
+
+def forked(function, limit):
+    """function()'s string from a child process; its death or a hang becomes a string too."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        signal.alarm(limit)
+        try:
+            text = function()
+        except BaseException as e:  # any failure is the case's, not the harness's
+            text = f"run: {type(e).__name__}: {e}" if not os.environ.get("ONNXC_TRACEBACK") else traceback.format_exc()
+        os.write(writer, text.encode()[:4000])
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as f:
+        text = f.read().decode(errors="replace")
+    status = os.waitpid(child, 0)[1]
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        return f"over {limit} s" if number == signal.SIGALRM else f"run: crash, {signal.Signals(number).name}"
+    return text
