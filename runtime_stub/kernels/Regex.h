@@ -1,0 +1,423 @@
+// Regex.h: RE2's regular expressions compiled to a nondeterministic automaton and run on code points in time O(text × pattern).
+// Used by RegexFullMatch and Tokenizer (Regex.cpp). Captures are parsed, not recorded; unknown syntax makes compile() fail.
+#pragma once
+#include "runtime_stub/kernels/Unicode.h"
+
+namespace onnxc {
+
+class Regex {
+public:
+  enum Op : uint8_t { Any, AnyButNewline, Set, NotSet, Split, Jump, Begin, End, LineBegin, LineEnd, Word, NotWord, Match };
+  struct Inst { Op op; int32_t x, y; };  // Set: ranges [x, y); Split: to x and y; Jump: to x; relative to itself
+  struct Range { uint32_t lo, hi; };
+
+  int32_t compile(const Args *args, Str source) {
+    a = args;
+    pattern = source;
+    at = 0;
+    insts = heap<Inst>(a, maxInsts + 1), ranges = heap<Range>(a, maxRanges);
+    if (!insts || !ranges) return ONNXC_K_MEMORY;
+    flags = {false, false, false};
+    alternation(0);
+    if (at != pattern.size) failed = true;
+    emit(Match, 0, 0);
+    if (failed) return ONNXC_K_VALUE;
+    stack = heap<int32_t>(a, 2 * count + 2);
+    return stack && room(now) && room(next) ? ONNXC_K_OK : ONNXC_K_MEMORY;
+  }
+
+  // End of the longest match that starts at `from`, or -1. `full`: only a match of all of the text counts.
+  int64_t match(Str text, int64_t from, bool full) {
+    int64_t best = -1, i = from;
+    now.size = 0;
+    uint32_t before = from ? previous(text, from) : none;
+    int64_t ahead = i;
+    uint32_t c = i < text.size ? decodeUtf8(text, ahead) : none;
+    add(now, 0, before, c, ++tick);
+    while (now.size) {
+      next.size = 0;
+      int64_t after = ahead;
+      uint32_t following = c != none && after < text.size ? decodeUtf8(text, after) : none;
+      ++tick;
+      for (int32_t k = 0; k < now.size; ++k) {
+        const Inst &inst = insts[now.state[k]];
+        if (inst.op == Match) {
+          if (!full || i == text.size) best = i;
+        } else if (c != none && accepts(inst, c)) {
+          add(next, now.state[k] + 1, c, following, tick);
+        }
+      }
+      if (c == none) break;
+      List t = now;
+      now = next, next = t;
+      i = ahead, ahead = after, c = following;
+    }
+    return best;
+  }
+
+private:
+  static constexpr int32_t maxInsts = 20000, maxRanges = 20000, maxDepth = 200;
+  static constexpr uint32_t none = 0xffffffff, last = 0x10ffff;
+  struct List { int32_t *state; int64_t *seen; int32_t size; };
+  struct Flags { bool fold, dotAll, lines; } flags;
+  const Args *a;
+  Str pattern;
+  int64_t at, tick = 0;
+  Inst *insts;
+  Range *ranges;
+  int32_t count = 0, rangeCount = 0, *stack = nullptr;
+  bool failed = false;
+  List now{}, next{};
+
+  // ---- running
+  bool room(List &list) const { return (list.state = heap<int32_t>(a, count)) && (list.seen = heap<int64_t>(a, count)); }
+  static uint32_t previous(Str text, int64_t i) {
+    do --i;
+    while (i > 0 && (uint8_t(text.data[i]) & 0xc0) == 0x80);
+    return decodeUtf8(text, i);
+  }
+  static bool isWord(uint32_t c) { return c == '_' || within(c, '0', '9') || within(c, 'a', 'z') || within(c, 'A', 'Z'); }
+  bool accepts(const Inst &inst, uint32_t c) const {
+    if (inst.op == Any) return true;
+    if (inst.op == AnyButNewline) return c != '\n';
+    bool found = false;
+    for (int32_t r = inst.x; r < inst.y && !found; ++r) found = within(c, ranges[r].lo, ranges[r].hi);
+    return found == (inst.op == Set);
+  }
+  static bool holds(Op op, uint32_t before, uint32_t after) {
+    switch (op) {
+    case Begin: return before == none;
+    case End: return after == none;
+    case LineBegin: return before == none || before == '\n';
+    case LineEnd: return after == none || after == '\n';
+    default: return ((before != none && isWord(before)) != (after != none && isWord(after))) == (op == Word);
+    }
+  }
+  // Follows the empty moves from `start`; `mark` says which states the list has.
+  void add(List &list, int32_t start, uint32_t before, uint32_t after, int64_t mark) {
+    int32_t depth = 0;
+    for (stack[depth++] = start; depth;) {
+      int32_t s = stack[--depth];
+      if (list.seen[s] == mark) continue;
+      list.seen[s] = mark;
+      const Inst &inst = insts[s];
+      if (inst.op == Split) stack[depth++] = s + inst.y, stack[depth++] = s + inst.x;
+      else if (inst.op == Jump) stack[depth++] = s + inst.x;
+      else if (inst.op < Begin || inst.op == Match) list.state[list.size++] = s;
+      else if (holds(inst.op, before, after)) stack[depth++] = s + 1;
+    }
+  }
+
+  // ---- compiling
+  bool more() const { return at < pattern.size && !failed; }
+  char peek() const { return pattern.data[at]; }
+  bool take(char c) { return more() && peek() == c ? ++at, true : false; }
+  int32_t emit(Op op, int32_t x, int32_t y) {
+    if (count >= maxInsts) return failed = true, 0;
+    insts[count] = {op, x, y};
+    return count++;
+  }
+  void range(uint32_t lo, uint32_t hi) {
+    if (rangeCount >= maxRanges) { failed = true; return; }
+    ranges[rangeCount++] = {lo, hi};
+  }
+  void foldRanges(int32_t from) {
+    for (int32_t r = from, end = rangeCount; flags.fold && r < end; ++r)
+      for (uint32_t c = ranges[r].lo; c <= ranges[r].hi && c < 0x590; ++c) {
+        if (lowerCase(c) != c) range(lowerCase(c), lowerCase(c));
+        if (upperCase(c) != c) range(upperCase(c), upperCase(c));
+      }
+  }
+  void literal(uint32_t c) {
+    int32_t from = rangeCount;
+    range(c, c);
+    foldRanges(from);
+    emit(Set, from, rangeCount);
+  }
+
+  void alternation(int depth) {
+    if (depth > maxDepth) { failed = true; return; }
+    for (int32_t first = count, jumps = -1;; first = count) {
+      while (more() && peek() != '|' && peek() != ')') repetition(depth);
+      bool another = more() && peek() == '|';
+      if (another) {
+        ++at;
+        insertSplit(first, count + 2 - first);
+        jumps = emit(Jump, 0, jumps);
+        continue;
+      }
+      while (jumps >= 0 && !failed) {
+        int32_t before = insts[jumps].y;
+        insts[jumps] = {Jump, count - jumps, 0};
+        jumps = before;
+      }
+      return;
+    }
+  }
+
+  // The code from `where` on moves behind a Split that runs it or skips `skip` instructions.
+  void insertSplit(int32_t where, int32_t skip) {
+    emit(Split, 0, 0);
+    if (failed) return;
+    memmove(insts + where + 1, insts + where, size_t(count - 1 - where) * sizeof(Inst));
+    insts[where] = {Split, 1, skip};
+  }
+
+  void repetition(int depth) {
+    int32_t code = count, least, most;
+    atom(depth);
+    if (!more() || !quantifier(least, most)) return;
+    take('?');  // lazy or greedy: the language is the same
+    if (more() && (peek() == '*' || peek() == '+' || peek() == '?')) failed = true;  // RE2: bad repetition operator
+    int32_t length = count - code;
+    if (failed || int64_t(length + 2) * ((most < 0 ? least : most) + 1) > maxInsts - count) {
+      failed = true;
+      return;
+    }
+    Inst *body = insts + count;  // a copy above everything this emits
+    body += int64_t(length + 2) * (most < 0 ? least : most);
+    memcpy(body, insts + code, size_t(length) * sizeof(Inst));
+    count = code;
+    for (int32_t i = 0; i < least; ++i) append(body, length);
+    if (most < 0) {
+      emit(Split, 1, length + 2);
+      append(body, length);
+      emit(Jump, -(length + 1), 0);
+    }
+    for (int32_t left = most - least; left > 0; --left) {
+      int32_t end = left * (length + 1);
+      emit(Split, 1, end);
+      append(body, length);
+    }
+  }
+  void append(const Inst *body, int32_t length) {
+    memmove(insts + count, body, size_t(length) * sizeof(Inst));
+    count += length;
+  }
+  bool quantifier(int32_t &least, int32_t &most) {
+    if (take('*')) return least = 0, most = -1, true;
+    if (take('+')) return least = 1, most = -1, true;
+    if (take('?')) return least = 0, most = 1, true;
+    int64_t back = at;
+    if (take('{') && number(least)) {
+      most = least;
+      if (take(',')) {
+        most = -1;
+        if (more() && within(uint32_t(peek()), '0', '9')) number(most);
+      }
+      if (take('}')) {
+        if (least > 1000 || most > 1000 || (most >= 0 && most < least)) failed = true;
+        return true;
+      }
+    }
+    at = back;
+    return false;
+  }
+  bool number(int32_t &n) {
+    int64_t from = at;
+    for (n = 0; more() && within(uint32_t(peek()), '0', '9') && n < 100000; ++at) n = n * 10 + (peek() - '0');
+    return at > from;
+  }
+
+  void atom(int depth) {
+    char c = peek();
+    if (c == '(') return ++at, group(depth);
+    if (c == '[') return ++at, bracket();
+    if (c == '\\') return ++at, escape();
+    if (c == '*' || c == '+' || c == '?') { failed = true; return; }
+    if (c == '.') return ++at, void(emit(flags.dotAll ? Any : AnyButNewline, 0, 0));
+    if (c == '^') return ++at, void(emit(flags.lines ? LineBegin : Begin, 0, 0));
+    if (c == '$') return ++at, void(emit(flags.lines ? LineEnd : End, 0, 0));
+    literal(decodeUtf8(pattern, at));
+  }
+
+  void group(int depth) {
+    Flags outer = flags;
+    if (take('?')) {
+      bool named = take('P');
+      if (take('<') || named) {
+        while (more() && peek() != '>') ++at;
+        if (!take('>')) failed = true;
+      } else {
+        for (bool on = true; more() && peek() != ':' && peek() != ')'; ++at) {
+          char c = peek();
+          if (c == '-') on = false;
+          else if (c == 'i') flags.fold = on;
+          else if (c == 's') flags.dotAll = on;
+          else if (c == 'm') flags.lines = on;
+          else if (c != 'U') failed = true;
+        }
+        if (take(')')) return;  // (?i) holds to the end of the enclosing group
+        if (!take(':')) failed = true;
+      }
+    }
+    alternation(depth + 1);
+    if (!take(')')) failed = true;
+    flags = outer;
+  }
+
+  void escape() {
+    if (!more()) { failed = true; return; }
+    char c = peek();
+    int32_t from = rangeCount;
+    ++at;
+    if (c == 'A') return void(emit(Begin, 0, 0));
+    if (c == 'z') return void(emit(End, 0, 0));
+    if (c == 'b') return void(emit(Word, 0, 0));
+    if (c == 'B') return void(emit(NotWord, 0, 0));
+    if (c == 'Q') return quoted();
+    --at;
+    if (shorthand()) return void(emit(Set, from, rangeCount));
+    literal(escapedCharacter());
+  }
+
+  void quoted() {
+    while (more() && !(peek() == '\\' && at + 1 < pattern.size && pattern.data[at + 1] == 'E')) literal(decodeUtf8(pattern, at));
+    if (more()) at += 2;
+  }
+
+  // \d, \pL and the like at `at`: adds the class to the ranges.
+  bool shorthand() {
+    char c = peek(), lower = lowerAscii(c);
+    int32_t own = rangeCount;
+    if (lower == 'p') {
+      ++at;
+      unicodeClass();
+    } else if (lower == 'd' || lower == 's' || lower == 'w') {
+      ++at;
+      if (lower == 's') range('\t', '\n'), range('\f', '\r'), range(' ', ' ');
+      if (lower != 's') range('0', '9');
+      if (lower == 'w') range('A', 'Z'), range('_', '_'), range('a', 'z');
+    } else {
+      return false;
+    }
+    if (c != lower) complement(own);
+    return true;
+  }
+
+  uint32_t escapedCharacter() {
+    char c = peek();
+    const char *from = "abfnrtv", *to = "\a\b\f\n\r\t\v";
+    for (int i = 0; from[i]; ++i)
+      if (c == from[i] && c != 'b') return ++at, uint32_t(to[i]);
+    if (c == 'x') return ++at, hexadecimal();
+    if (within(uint32_t(c), '0', '7')) {
+      uint32_t v = 0;
+      for (int n = 0; n < 3 && more() && within(uint32_t(peek()), '0', '7'); ++n, ++at) v = v * 8 + uint32_t(peek() - '0');
+      return v;
+    }
+    if (isWord(uint32_t(uint8_t(c)))) failed = true;
+    return decodeUtf8(pattern, at);
+  }
+  uint32_t hexadecimal() {
+    bool braced = take('{');
+    uint32_t v = 0;
+    int n = 0;
+    for (; n < (braced ? 6 : 2) && more(); ++n, ++at) {
+      char c = lowerAscii(peek());
+      if (!within(uint32_t(c), '0', '9') && !within(uint32_t(c), 'a', 'f')) break;
+      v = v * 16 + uint32_t(c <= '9' ? c - '0' : c - 'a' + 10);
+    }
+    if (n < (braced ? 1 : 2) || (braced && !take('}')) || v > last) failed = true;
+    return v;
+  }
+
+  void bracket() {
+    bool negated = take('^');
+    int32_t from = rangeCount;
+    for (bool first = true; more() && (first || peek() != ']'); first = false) {
+      if (peek() == '[' && at + 1 < pattern.size && pattern.data[at + 1] == ':') {
+        posix();
+        continue;
+      }
+      if (peek() == '\\' && at + 1 < pattern.size) {
+        ++at;
+        if (shorthand()) continue;
+        --at;
+      }
+      uint32_t lo = bracketCharacter(), hi = lo;
+      if (at + 1 < pattern.size && peek() == '-' && pattern.data[at + 1] != ']') ++at, hi = bracketCharacter();
+      if (hi < lo) failed = true;
+      range(lo, hi);
+    }
+    if (!take(']')) failed = true;
+    foldRanges(from);
+    emit(negated ? NotSet : Set, from, rangeCount);
+  }
+  uint32_t bracketCharacter() {
+    if (!more()) return failed = true, 0;
+    if (take('\\')) return more() ? escapedCharacter() : (failed = true, 0);
+    return decodeUtf8(pattern, at);
+  }
+
+  void posix() {
+    struct Named { const char *name; uint32_t bounds[8]; };
+    const Named classes[] = {{"alnum", {'0', '9', 'A', 'Z', 'a', 'z'}}, {"alpha", {'A', 'Z', 'a', 'z'}}, {"ascii", {1, 127}},
+        {"blank", {'\t', '\t', ' ', ' '}}, {"cntrl", {1, 31, 127, 127}}, {"digit", {'0', '9'}}, {"graph", {'!', '~'}}, {"lower", {'a', 'z'}},
+        {"print", {' ', '~'}}, {"punct", {'!', '/', ':', '@', '[', '`', '{', '~'}}, {"space", {'\t', '\r', ' ', ' '}},
+        {"upper", {'A', 'Z'}}, {"word", {'0', '9', 'A', 'Z', 'a', 'z', '_', '_'}}, {"xdigit", {'0', '9', 'A', 'F', 'a', 'f'}}};
+    at += 2;
+    bool negated = take('^');
+    int64_t start = at;
+    while (more() && peek() != ':') ++at;
+    Str name = {pattern.data + start, at - start};
+    if (!take(':') || !take(']')) failed = true;
+    int32_t own = rangeCount;
+    for (const Named &k : classes)
+      if (is(name, k.name))
+        for (int i = 0; i < 8 && k.bounds[i]; i += 2) range(k.bounds[i], k.bounds[i + 1]);
+    if (own == rangeCount) failed = true;
+    if (negated) complement(own);
+  }
+
+  // Letters, digits, punctuation and blanks by block: the scripts that case mapping knows, and everything above as letters.
+  void unicodeClass() {
+    bool braced = take('{');
+    char c = more() ? peek() : 0;
+    if (braced)
+      while (more() && peek() != '}') ++at;
+    else ++at;
+    if (braced && !take('}')) failed = true;
+    if (c == 'L') {
+      range('A', 'Z'), range('a', 'z'), range(0xaa, 0xaa), range(0xb5, 0xb5), range(0xba, 0xba), range(0xc0, 0xd6), range(0xd8, 0xf6);
+      range(0xf8, 0x2c1), range(0x370, 0x373), range(0x376, 0x37d), range(0x386, 0x386), range(0x388, 0x481), range(0x48a, 0x559);
+      range(0x560, 0x588), range(0x5d0, 0x5f2), range(0x620, 0x64a), range(0x671, 0x6d3), range(0x900, 0x1fff), range(0x2c00, 0x2dff);
+      range(0x3041, 0xd7ff), range(0xf900, 0xfdff), range(0xfe70, 0xfefc), range(0x20000, 0x3ffff);
+    } else if (c == 'N') {
+      range('0', '9'), range(0xb2, 0xb3), range(0xb9, 0xb9), range(0xbc, 0xbe), range(0x660, 0x669), range(0x966, 0x96f);
+    } else if (c == 'P') {
+      range('!', '#'), range('%', '*'), range(',', '/'), range(':', ';'), range('?', '@'), range('[', ']'), range('_', '_'), range('{', '{');
+      range('}', '}'), range(0xa1, 0xa1), range(0xa7, 0xa7), range(0xab, 0xab), range(0xb6, 0xb7), range(0xbb, 0xbb), range(0xbf, 0xbf);
+      range(0x2010, 0x2027), range(0x2030, 0x205e), range(0x3001, 0x3003), range(0x3008, 0x3011);
+    } else if (c == 'Z') {
+      range(' ', ' '), range(0xa0, 0xa0), range(0x1680, 0x1680), range(0x2000, 0x200a), range(0x2028, 0x2029), range(0x202f, 0x202f), range(0x3000, 0x3000);
+    } else if (c == 'S') {
+      range('$', '$'), range('+', '+'), range('<', '>'), range('^', '^'), range('`', '`'), range('|', '|'), range('~', '~'), range(0xa2, 0xa6);
+      range(0x20a0, 0x20bf), range(0x2190, 0x2bff), range(0x1f300, 0x1faff);
+    } else {
+      failed = true;
+    }
+  }
+
+  // Replaces the ranges from `from` on by the characters they do not hold.
+  void complement(int32_t from) {
+    int32_t end = rangeCount;
+    for (uint32_t lo = 0; lo <= last && !failed;) {
+      uint32_t nextStart = last + 1, inside = 0;
+      for (int32_t r = from; r < end; ++r) {
+        if (within(lo, ranges[r].lo, ranges[r].hi) && ranges[r].hi + 1 > inside) inside = ranges[r].hi + 1;
+        if (ranges[r].lo > lo && ranges[r].lo < nextStart) nextStart = ranges[r].lo;
+      }
+      if (inside) {
+        lo = inside;
+        continue;
+      }
+      range(lo, nextStart - 1);
+      lo = nextStart;
+    }
+    memmove(ranges + from, ranges + end, size_t(rangeCount - end) * sizeof(Range));
+    rangeCount -= end - from;
+  }
+};
+
+} // namespace onnxc
