@@ -1,0 +1,244 @@
+// MlEncode.cpp: mappings of ai.onnx.ml between labels, categories, features and maps. Keys go through one hash table, Lookup.
+#include "runtime_stub/kernels/MlScore.h"
+extern "C" int32_t onnxc_k_CastString(const onnxc_args *a);  // StringCast.cpp
+
+namespace onnxc {
+namespace {
+
+// A list of keys or values: an attribute of integers, floats or strings, or a tensor of any type.
+struct List {
+  Tensor t{nullptr, nullptr, 0, 0};
+  int64_t n = -1;
+  static List of(const Attr &values, int32_t dtype) {
+    List l;
+    l.t = {const_cast<void *>(values.p), nullptr, 0, dtype};
+    l.n = values.n;
+    return l;
+  }
+  static List tensor(const Attr &values) {
+    List l;
+    if (values.n < 0) return l;
+    l.t = *static_cast<const Tensor *>(values.p);
+    l.n = onnxc_count(l.t);
+    return l;
+  }
+  bool isString() const { return t.dtype == ONNXC_STR; }
+  bool isReal() const { return t.dtype == ONNXC_F32 || t.dtype == ONNXC_F64 || t.dtype == ONNXC_F16 || t.dtype == ONNXC_BF16; }
+  Str word(int64_t i) const { return static_cast<const Str *>(t.data)[i]; }
+};
+
+uint64_t realBits(double v) { return v != v ? 0x7ff8000000000000u : v == 0 ? 0 : bitcast<uint64_t>(v); }
+
+// Finds positions of keys; the first of equal keys counts. A NaN equals a NaN.
+struct Lookup {
+  List keys;
+  int64_t *slot = nullptr, mask = 0;
+  bool build(const Args *a, const List &list) {
+    keys = list;
+    for (mask = 1; mask < 2 * keys.n + 2;) mask *= 2;
+    if (!(slot = heap<int64_t>(a, mask--))) return false;
+    for (int64_t i = 0; i < keys.n; ++i) {
+      int64_t s = place(keys, i);
+      if (!slot[s]) slot[s] = i + 1;
+    }
+    return true;
+  }
+  uint64_t bits(const List &l, int64_t i) const { return keys.isReal() || l.isReal() ? realBits(loadF64(l.t, i)) : uint64_t(loadI64(l.t, i)); }
+  int64_t place(const List &l, int64_t i) const {
+    uint64_t b = l.isString() ? hash(l.word(i)) : bits(l, i);
+    int64_t s = int64_t(l.isString() ? b : mix(b)) & mask;
+    for (; slot[s]; s = (s + 1) & mask)
+      if (l.isString() ? equal(keys.word(slot[s] - 1), l.word(i)) : bits(keys, slot[s] - 1) == b) return s;
+    return s;
+  }
+  int64_t find(const List &l, int64_t i) const { return slot[place(l, i)] - 1; }
+};
+
+List operand(const Tensor &t) {
+  List l;
+  l.t = t;
+  l.n = onnxc_count(t);
+  return l;
+}
+
+void copyValue(Tensor &to, int64_t i, const List &from, int64_t k) {
+  if (to.dtype == ONNXC_STR) static_cast<Str *>(to.data)[i] = from.word(k);
+  else if (to.dtype == ONNXC_I64 && !from.isReal()) static_cast<int64_t *>(to.data)[i] = loadI64(from.t, k);
+  else storeF64(to, i, loadF64(from.t, k));
+}
+
+int32_t labelEncoder(const Args *a) {
+  enum { DefaultFloat, DefaultInt, DefaultString, DefaultTensor, KeyFloats, KeyInts, KeyStrings, KeyTensor, ValueFloats, ValueInts, ValueStrings,
+         ValueTensor };
+  const Attr *t = a->attr;
+  auto pick = [&](int reals, int integers, int words, int tensor) {
+    return t[tensor].n >= 0 ? List::tensor(t[tensor]) : t[words].n >= 0 ? List::of(t[words], ONNXC_STR)
+           : t[integers].n >= 0 ? List::of(t[integers], ONNXC_I64) : List::of(t[reals], ONNXC_F32);
+  };
+  List keys = pick(KeyFloats, KeyInts, KeyStrings, KeyTensor), values = pick(ValueFloats, ValueInts, ValueStrings, ValueTensor);
+  Tensor &y = a->out[0];
+  List x = operand(a->in[0]);
+  if (keys.n < 0 || values.n < keys.n || keys.isString() != x.isString() || values.isString() != (y.dtype == ONNXC_STR)) return ONNXC_K_VALUE;
+  float real = float(t[DefaultFloat].f);
+  Str word = text(t[DefaultString]);
+  List fallback = List::tensor(t[DefaultTensor]);
+  if (fallback.n < 1) fallback.t = y.dtype == ONNXC_STR ? Tensor{&word, nullptr, 0, ONNXC_STR}
+                                   : y.dtype == ONNXC_F32 || y.dtype == ONNXC_F64 ? Tensor{&real, nullptr, 0, ONNXC_F32}
+                                   : Tensor{const_cast<int64_t *>(&t[DefaultInt].i), nullptr, 0, ONNXC_I64};
+  if (fallback.isString() != values.isString()) return ONNXC_K_VALUE;
+  Lookup lookup;
+  if (!lookup.build(a, keys)) return ONNXC_K_MEMORY;
+  for (int64_t i = 0; i < x.n; ++i) {
+    int64_t k = lookup.find(x, i);
+    copyValue(y, i, k < 0 ? fallback : values, k < 0 ? 0 : k);
+  }
+  return ONNXC_K_OK;
+}
+
+int32_t categoryMapper(const Args *a) {
+  enum { Ints, Strings, DefaultInt, DefaultString };
+  List integers = List::of(a->attr[Ints], ONNXC_I64), words = List::of(a->attr[Strings], ONNXC_STR), x = operand(a->in[0]);
+  if (integers.n < 0 || integers.n != words.n) return ONNXC_K_VALUE;
+  Lookup lookup;
+  if (!lookup.build(a, x.isString() ? words : integers)) return ONNXC_K_MEMORY;
+  for (int64_t i = 0; i < x.n; ++i) {
+    int64_t k = lookup.find(x, i);
+    if (x.isString()) out<int64_t>(a, 0)[i] = k < 0 ? a->attr[DefaultInt].i : loadI64(integers.t, k);
+    else out<Str>(a, 0)[i] = k < 0 ? text(a->attr[DefaultString]) : words.word(k);
+  }
+  return ONNXC_K_OK;
+}
+
+int32_t oneHotEncoder(const Args *a) {
+  enum { Ints, Strings, Zeros };
+  List x = operand(a->in[0]), categories = x.isString() ? List::of(a->attr[Strings], ONNXC_STR) : List::of(a->attr[Ints], ONNXC_I64);
+  if (categories.n < 0) return ONNXC_K_VALUE;
+  Lookup lookup;
+  if (!lookup.build(a, categories)) return ONNXC_K_MEMORY;
+  if (onnxc_count(a->out[0]) != x.n * categories.n) return ONNXC_K_SHAPE;
+  for (int64_t i = 0; i < x.n; ++i) {
+    int64_t whole = x.isString() ? 0 : x.isReal() ? truncToI64(loadF64(x.t, i)) : loadI64(x.t, i), k;
+    List number;
+    number.t = {&whole, nullptr, 0, ONNXC_I64};
+    k = x.isString() ? lookup.find(x, i) : lookup.find(number, 0);
+    if (k < 0 && !a->attr[Zeros].i) return ONNXC_K_VALUE;
+    for (int64_t c = 0; c < categories.n; ++c) storeF64(a->out[0], i * categories.n + c, c == k);
+  }
+  return ONNXC_K_OK;
+}
+
+int32_t dictVectorizer(const Args *a) {
+  enum { Ints, Strings };
+  const onnxc_object *map = object(a, 0);
+  if (map->count != 2) return ONNXC_K_VALUE;
+  List keys = operand(map->items[0]), values = operand(map->items[1]);
+  List vocabulary = keys.isString() ? List::of(a->attr[Strings], ONNXC_STR) : List::of(a->attr[Ints], ONNXC_I64);
+  Tensor &y = a->out[0];
+  if (vocabulary.n < 0 || values.n < keys.n || values.isString() != (y.dtype == ONNXC_STR)) return ONNXC_K_VALUE;
+  Lookup lookup;
+  if (!lookup.build(a, keys)) return ONNXC_K_MEMORY;
+  if (onnxc_count(y) != vocabulary.n) return ONNXC_K_SHAPE;
+  for (int64_t i = 0; i < vocabulary.n; ++i) {
+    int64_t k = lookup.find(vocabulary, i);
+    if (k >= 0) copyValue(y, i, values, k);
+    else if (y.dtype == ONNXC_STR) out<Str>(a, 0)[i] = {"", 0};
+    else storeF64(y, i, 0);
+  }
+  return ONNXC_K_OK;
+}
+
+// DENSE lists the values by rising key; SPARSE puts each at its key, in max_map columns.
+int32_t castMap(const Args *a, bool size) {
+  enum { CastTo, Form, MaxMap };
+  const onnxc_object *map = object(a, 0);
+  if (map->count != 2) return ONNXC_K_VALUE;
+  bool sparse = is(text(a->attr[Form]), "SPARSE");
+  List keys = operand(map->items[0]), values = operand(map->items[1]);
+  int64_t width = sparse ? a->attr[MaxMap].i : keys.n;
+  Tensor &y = a->out[0];
+  if (width < 0) return ONNXC_K_SIZE;
+  if (size) {
+    y.dims[0] = 1;
+    y.dims[1] = width;
+    return ONNXC_K_OK;
+  }
+  Tensor sorted;
+  int64_t dims[] = {1, width};
+  if (!makeItem(a, sorted, values.t.dtype, 2, dims)) return ONNXC_K_MEMORY;
+  for (int64_t i = 0; values.isString() && i < width; ++i) static_cast<Str *>(sorted.data)[i] = values.isString() && y.dtype != ONNXC_STR ? Str{"0", 1} : Str{"", 0};
+  for (int64_t i = 0; i < keys.n; ++i) {
+    int64_t key = loadI64(keys.t, i), at = sparse ? key : 0;
+    for (int64_t j = 0; !sparse && j < keys.n; ++j) at += loadI64(keys.t, j) < key;
+    if (at < 0) return ONNXC_K_INDEX;
+    if (at < width) copyValue(sorted, at, values, i);
+  }
+  if (values.isString() == (y.dtype == ONNXC_STR)) {
+    for (int64_t i = 0; i < width; ++i) copyValue(y, i, operand(sorted), i);
+    return ONNXC_K_OK;
+  }
+  Args inner = *a;
+  inner.in = &sorted;
+  return onnxc_k_CastString(&inner);
+}
+
+int32_t zipMap(const Args *a) {
+  enum { Ints, Strings };
+  bool words = a->attr[Strings].n > 0;
+  List keys = words ? List::of(a->attr[Strings], ONNXC_STR) : List::of(a->attr[Ints], ONNXC_I64);
+  int64_t rows = rowsOf(a->in[0]), columns = columnsOf(a->in[0]);
+  if (keys.n != columns) return ONNXC_K_SHAPE;
+  Tensor *maps = heap<Tensor>(a, rows), names;
+  if (!maps || !makeItem(a, names, keys.t.dtype, 1, &columns)) return ONNXC_K_MEMORY;
+  if (columns) memcpy(names.data, keys.t.data, size_t(columns * elementBytes(keys.t.dtype)));
+  for (int64_t r = 0; r < rows; ++r) {
+    onnxc_object *map = heap<onnxc_object>(a, 1);
+    Tensor *pair = heap<Tensor>(a, 2);
+    if (!map || !pair || !makeItem(a, pair[1], ONNXC_F32, 1, &columns)) return ONNXC_K_MEMORY;
+    pair[0] = names;
+    for (int64_t c = 0; c < columns; ++c) storeF64(pair[1], c, loadF64(a->in[0], r * columns + c));
+    *map = {2, pair};
+    maps[r] = {map, nullptr, 0, 0};
+  }
+  return giveObject(a, 0, rows, maps);
+}
+
+int32_t featureVectorizer(const Args *a) {
+  const Attr &sizes = a->attr[0];
+  if (sizes.n >= 0 && sizes.n < a->n_in) return ONNXC_K_SHAPE;
+  Tensor &y = a->out[0];
+  int64_t rows = rowsOf(y), width = columnsOf(y), at = 0;
+  for (int64_t k = 0; k < a->n_in; ++k) {
+    const Tensor &x = a->in[k];
+    int64_t columns = columnsOf(x), size = sizes.n > 0 ? ints(sizes)[k] : columns;
+    if (rowsOf(x) != rows || size < 0 || at + size > width) return ONNXC_K_SHAPE;
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t c = 0; c < size; ++c) storeF64(y, r * width + at + c, c < columns ? loadF64(x, r * columns + c) : 0);
+    at += size;
+  }
+  return at == width ? ONNXC_K_OK : ONNXC_K_SHAPE;
+}
+
+int32_t arrayFeatureExtractor(const Args *a) {
+  const Tensor &x = a->in[0];
+  int64_t columns = x.rank ? x.dims[x.rank - 1] : 1, rows = product(x.dims, 0, x.rank - 1), n = onnxc_count(a->in[1]), bytes = elementBytes(x.dtype);
+  for (int64_t i = 0; i < n; ++i)
+    if (loadI64(a->in[1], i) < 0 || loadI64(a->in[1], i) >= columns) return ONNXC_K_INDEX;
+  char *to = out<char>(a, 0);
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t i = 0; i < n; ++i, to += bytes) memcpy(to, in<char>(a, 0) + (r * columns + loadI64(a->in[1], i)) * bytes, size_t(bytes));
+  return ONNXC_K_OK;
+}
+
+} // namespace
+} // namespace onnxc
+
+using namespace onnxc;
+extern "C" int32_t onnxc_k_MlLabelEncoder(const onnxc_args *a) { return labelEncoder(a); }
+extern "C" int32_t onnxc_k_MlCategoryMapper(const onnxc_args *a) { return categoryMapper(a); }
+extern "C" int32_t onnxc_k_MlOneHotEncoder(const onnxc_args *a) { return oneHotEncoder(a); }
+extern "C" int32_t onnxc_k_MlDictVectorizer(const onnxc_args *a) { return dictVectorizer(a); }
+extern "C" int32_t onnxc_s_MlCastMap(const onnxc_args *a) { return castMap(a, true); }
+extern "C" int32_t onnxc_k_MlCastMap(const onnxc_args *a) { return castMap(a, false); }
+extern "C" int32_t onnxc_k_MlZipMap(const onnxc_args *a) { return zipMap(a); }
+extern "C" int32_t onnxc_k_MlFeatureVectorizer(const onnxc_args *a) { return featureVectorizer(a); }
+extern "C" int32_t onnxc_k_MlArrayFeatureExtractor(const onnxc_args *a) { return arrayFeatureExtractor(a); }
