@@ -246,6 +246,13 @@ static Bounds symbolBounds(const SymbolicArithmetic &s, const SymbolDef &def) {
 }
 
 Bounds SymbolicArithmetic::bounds(AffineExpr e) const {
+  Bounds b = boundsOfParts(e);
+  if (b.first < 0 && sizes.contains(e))
+    b.first = 0;
+  return b;
+}
+
+Bounds SymbolicArithmetic::boundsOfParts(AffineExpr e) const {
   if (auto c = constantOf(e))
     return {*c, *c};
   if (const SymbolDef *def = definition(e))
@@ -345,11 +352,12 @@ std::string SymbolicArithmetic::text(AffineExpr e) const {
   }
   auto binary = llvm::cast<AffineBinaryOpExpr>(e);
   std::string a = text(binary.getLHS()), b = text(binary.getRHS());
+  auto factor = [](AffineExpr part, const std::string &t) { return llvm::isa<AffineBinaryOpExpr>(part) && part.getKind() != AffineExprKind::Mul ? "(" + t + ")" : t; };
   switch (e.getKind()) {
   case AffineExprKind::Add: return a + " + " + b;
-  case AffineExprKind::Mul: return (llvm::isa<AffineBinaryOpExpr>(binary.getLHS()) ? "(" + a + ")" : a) + "*" + b;
-  case AffineExprKind::Mod: return "(" + a + ") mod (" + b + ")";
-  default: return "(" + a + ") / (" + b + ")";
+  case AffineExprKind::Mul: return factor(binary.getLHS(), a) + "*" + factor(binary.getRHS(), b);
+  case AffineExprKind::Mod: return "((" + a + ") mod (" + b + "))";
+  default: return "((" + a + ") / (" + b + "))";
   }
 }
 

@@ -6,6 +6,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include <map>
 #include <optional>
 #include <string>
@@ -53,6 +54,11 @@ public:
   // Bounds that hold for every value of the symbols: sizes are at least 0, loaded elements are anything.
   std::pair<int64_t, int64_t> bounds(mlir::AffineExpr e) const;
   bool isNonNegative(mlir::AffineExpr e) const { return e && bounds(e).first >= 0; }
+  // A size of a tensor: a run in which it is negative fails.
+  void assumeSize(mlir::AffineExpr e) {
+    if (e && !constantOf(e))
+      sizes.insert(e);
+  }
   bool isAtLeast(mlir::AffineExpr a, mlir::AffineExpr b);
   // Calls `fn` for each symbol of `e` and of the definitions it is made of.
   void walkSymbols(mlir::AffineExpr e, llvm::function_ref<void(const SymbolDef &)> fn) const;
@@ -63,6 +69,7 @@ protected:
   mlir::MLIRContext *context;
 
 private:
+  std::pair<int64_t, int64_t> boundsOfParts(mlir::AffineExpr e) const;
   using Monomial = std::vector<unsigned>;  // sorted ids of atoms: symbols, quotients, remainders
   using Poly = std::map<Monomial, int64_t>;
   unsigned atomId(mlir::AffineExpr e);
@@ -77,6 +84,7 @@ private:
   mlir::AffineExpr extreme(SymbolDef::Kind kind, mlir::AffineExpr a, mlir::AffineExpr b);
 
   llvm::SmallVector<SymbolDef> defs;
+  llvm::DenseSet<mlir::AffineExpr> sizes;
   std::map<std::tuple<int, std::string, const void *, int64_t, const void *, const void *>, unsigned> interned;
   llvm::DenseMap<mlir::AffineExpr, unsigned> atomIds;
   std::vector<mlir::AffineExpr> atoms;

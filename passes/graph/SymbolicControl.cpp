@@ -75,6 +75,24 @@ static LogicalResult joinBranches(SymbolicShapes &s, Operation *op, Value result
   return success();
 }
 
+// Exporters write squeeze(x, axis) as If(size == 1, Squeeze, Identity): where the ranks differ, the graph after it is made for the equal size.
+// Takes that branch and leaves a run-time check of the sizes; nothing for other conditions.
+bool ShapeEvaluator::assumeEqualSizes(Operation *op) {
+  Operation *equal = op->getOperand(0).getDefiningOp();
+  Operation *yields[2] = {op->getRegion(0).front().getTerminator(), op->getRegion(1).front().getTerminator()};
+  bool ranksDiffer = false;
+  for (auto [a, b] : llvm::zip(yields[0]->getOperands(), yields[1]->getOperands()))
+    ranksDiffer |= s.hasRank(a) && s.hasRank(b) && s.dims(a).size() != s.dims(b).size();
+  if (!ranksDiffer || !equal || !onnx::isOnnx(equal) || onnx::opName(equal) != "Equal")
+    return false;
+  DimsRef a = s.partialElements(equal->getOperand(0)), b = s.partialElements(equal->getOperand(1));
+  if (a.size() != 1 || b.size() != 1 || !a[0] || !b[0])
+    return false;
+  s.check({op, a[0], b[0], false});
+  s.setElements(op->getOperand(0), {s.constant(1)});
+  return true;
+}
+
 LogicalResult ShapeEvaluator::evaluateIf(Operation *op) {
   auto visible = [&](AffineExpr e) { return visibleOutside(op, e); };
   auto condition = s.constantElements(op->getOperand(0));
@@ -87,6 +105,8 @@ LogicalResult ShapeEvaluator::evaluateIf(Operation *op) {
       return failure();
     yields.push_back(region.front().getTerminator());
   }
+  if (yields.size() == 2 && assumeEqualSizes(op))
+    yields.pop_back();
   for (auto [i, result] : llvm::enumerate(op->getResults())) {
     if (yields.size() == 1)
       exportFacts(s, result, yields[0]->getOperand(i), visible);

@@ -99,6 +99,7 @@ public:
 
 private:
   mlir::LogicalResult evaluateIf(mlir::Operation *op);
+  bool assumeEqualSizes(mlir::Operation *op);
   mlir::LogicalResult evaluateLoop(mlir::Operation *op);
   mlir::LogicalResult evaluateScan(mlir::Operation *op);
   mlir::LogicalResult evaluateSequenceMap(mlir::Operation *op);

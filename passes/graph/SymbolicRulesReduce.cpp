@@ -15,7 +15,9 @@ static void foldReduction(ShapeOp &o) {
     result = name == "ReduceProd" ? o.s.mul(result, e) : name == "ReduceSum" ? o.s.add(result, e)
            : name == "ReduceMax"  ? o.s.max(result, e) : name == "ReduceMin" ? o.s.min(result, e) : AffineExpr();
   bool first = name == "ReduceProd" || name == "ReduceSum" || name == "ReduceMax" || name == "ReduceMin";
-  if (result && first && (!SymbolicArithmetic::constantOf(result) || onnx::elementType(o.out(0)).isInteger(64)))
+  auto constant = SymbolicArithmetic::constantOf(result);
+  bool fits = !constant || onnx::elementType(o.out(0)).isInteger(64) || (onnx::elementType(o.out(0)).isInteger(32) && llvm::isInt<32>(*constant));
+  if (result && first && fits)
     o.setElements(0, {result});
 }
 

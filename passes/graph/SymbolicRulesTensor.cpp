@@ -144,11 +144,10 @@ static LogicalResult squeeze(ShapeOp &o) {
       return o.setFromType(0);
     axes = *constants;
   } else {
+    // A size that is not known is taken to be longer than 1: the rank must not depend on it.
     for (auto [i, d] : llvm::enumerate(o.dims(0)))
       if (known(d) == 1)
         axes.push_back(i);
-      else if (!known(d))
-        return o.setFromType(0);
   }
   auto marked = markedAxes(o, axes, o.rank(0));
   if (failed(marked))

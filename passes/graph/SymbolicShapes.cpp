@@ -61,6 +61,8 @@ std::optional<int64_t> SymbolicShapes::count(Value v) const {
 // The arguments may point into the maps that grow here: copied first.
 void SymbolicShapes::setDims(Value v, ArrayRef<AffineExpr> dims) {
   SmallVector<AffineExpr> copy(dims);
+  for (AffineExpr d : copy)
+    assumeSize(d);
   shapes[v] = std::move(copy);
 }
 void SymbolicShapes::setElements(Value v, ArrayRef<AffineExpr> elements) {
