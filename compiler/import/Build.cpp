@@ -139,11 +139,23 @@ private:
       ok = op(graph, graph.node(i));
     for (int i = 0; ok && i < graph.output_size(); ++i) {
       Value value = lookup(graph.output(i).name());
-      ok = value || fail(locOf(file.path), "output '" + graph.output(i).name() + "' of graph '" + graph.name() + "' is not defined by any node");
+      ok = value ? sameElement(graph.output(i), value)
+                 : fail(locOf(file.path), "output '" + graph.output(i).name() + "' of graph '" + graph.name() + "' is not defined by any node");
       results.push_back(value);
     }
     scopes.pop_back();
     return ok;
+  }
+
+  // A declared element type is a promise to users.
+  bool sameElement(const pb::ValueInfoProto &declared, Value value) {
+    auto promised = llvm::dyn_cast_if_present<TensorType>(toType(declared.type(), context));
+    auto actual = llvm::dyn_cast<TensorType>(value.getType());
+    if (!promised || !actual || promised.getElementType() == actual.getElementType())
+      return true;
+    emitError(value.getLoc()) << "output '" << declared.name() << "' is declared with elements " << promised.getElementType() << " but computed as "
+                              << actual.getElementType();
+    return false;
   }
 
   bool arguments(const Graph &graph) {

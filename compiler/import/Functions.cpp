@@ -22,11 +22,15 @@ public:
   Binder(Walker &walker, std::string prefix) : walker(walker), prefix(std::move(prefix)) {}
   NameMap renamed;
   AttrMap attributes;
+  std::unordered_set<std::string> fixed;  // formal results: the call has named them
+  std::string unknown;                    // a value that the body reads and does not define
 
   void node(pb::NodeProto &n) {
     for (std::string &input : *n.mutable_input())
       if (auto it = renamed.find(input); it != renamed.end())
         input = it->second;
+      else if (!input.empty())
+        unknown = input;
     for (std::string &output : *n.mutable_output())
       define(output);
     google::protobuf::RepeatedPtrField<pb::AttributeProto> kept;
@@ -84,9 +88,6 @@ private:
 
   Walker &walker;
   std::string prefix;
-
-public:
-  std::unordered_set<std::string> fixed;  // formal results: the call has named them
 };
 
 // A node that copies `from`, for a function that gives an operand back as it is.
@@ -129,15 +130,22 @@ void Walker::splice(const pb::NodeProto &call, const pb::FunctionProto &body, Sc
   inner.depth = current->depth + 1;
   for (const pb::OperatorSetIdProto &import : body.opset_import())
     inner.versions[import.domain()] = int(std::min<int64_t>(import.version(), 1 << 20));
+  if (isStandard)
+    inner.versions.emplace("", newestOpset());
   Binder binder(*this, isStandard ? call.op_type() + "." : call.name() + "/");
   bindCall(binder, *this, call, body);
   const Context *outer = current;
   current = &inner;
   for (const pb::NodeProto &original : body.node()) {
+    if (count > kMaxNodes || !binder.unknown.empty())
+      break;
     pb::NodeProto n = original;
     n.clear_metadata_props();
     binder.node(n);
-    node(std::move(n), scope);
+    if (binder.unknown.empty())
+      node(std::move(n), scope);
+    else
+      fail(origin(call), "function " + body.name() + " reads '" + binder.unknown + "', which it does not define");
   }
   for (int i = 0; i < body.output_size() && i < call.output_size(); ++i)
     if (!call.output(i).empty() && binder.renamed[body.output(i)] != call.output(i))

@@ -15,8 +15,17 @@ using namespace importer;
 
 Location fileLoc(MLIRContext *context, StringRef path) { return NameLoc::get(StringAttr::get(context, path)); }
 
+constexpr int64_t kNewestIr = 255;
+constexpr int kMaxReports = 30;
+
 bool checkVersions(const pb::ModelProto &model, const std::function<void(const std::string &)> &fail) {
-  bool ok = true;
+  bool ok = model.ir_version() >= 0 && model.ir_version() <= kNewestIr;
+  if (!ok)
+    fail("has the impossible ir_version " + std::to_string(model.ir_version()));
+  if (model.opset_import_size() == 0 && model.ir_version() >= 3) {
+    ok = false;
+    fail("imports no opset (opset_import is missing; is the file cut off?)");
+  }
   const auto &ranges = pb::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
   for (const pb::OperatorSetIdProto &import : model.opset_import()) {
     auto range = ranges.find(import.domain() == "ai.onnx" ? "" : import.domain());
@@ -51,13 +60,18 @@ OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportO
     return {};
   }
   auto fail = [&](const std::string &message) { emitError(loc) << message; };
+  int reported = 0;
   Report report = [&](const Origin &from, const std::string &message) {
+    if (++reported > kMaxReports)
+      return;
     std::string name = from.name.empty() ? from.op : from.name;
     emitError(nodeLoc(&context, name, from.op, from.opset)) << message;
   };
   if (!checkVersions(file.model, fail) || !normalise(file.model, report))
     return {};
   defineDims(*file.model.mutable_graph(), options.defineDims);
+  if (file.model.opset_import_size() == 0)
+    file.model.add_opset_import()->set_version(1);  // models of the first IR versions name none
   Walker walker(file.model, report);
   if (!walker.run())
     return {};

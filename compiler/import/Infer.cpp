@@ -90,8 +90,13 @@ private:
 };
 }  // namespace
 
+// A contradiction is only sure where the types of all operands are known.
+static bool allTyped(const pb::NodeProto &node, const Scope &scope) {
+  return llvm::all_of(node.input(), [&](const std::string &name) { return name.empty() || scope.type(name); });
+}
+
 void inferNode(Walker &walker, pb::NodeProto &node, Scope &scope, std::unordered_map<std::string, pb::TensorShapeProto> &shapeData,
-               std::vector<pb::TypeProto> &results) {
+               std::vector<pb::TypeProto> &results, std::string &error) {
   results.assign(node.output_size(), {});
   const pb::OpSchema *schema = newestSchema(node);
   if (!schema || !schema->has_type_and_shape_inference_function())
@@ -101,8 +106,11 @@ void inferNode(Walker &walker, pb::NodeProto &node, Scope &scope, std::unordered
     NodeContext context(walker, node, scope, options, shapeData);
     try {
       schema->GetTypeAndShapeInferenceFunction()(context);
-    } catch (const std::exception &) {
-      // What was inferred before the failure is kept; the dialect's own shape rules report real contradictions with values.
+      if (allTyped(node, scope))
+        schema->CheckInputOutputType(context);
+    } catch (const std::exception &e) {
+      if (allTyped(node, scope))
+        error = e.what();
     }
     for (int i = 0; i < node.output_size(); ++i)
       results[i] = *context.getOutputType(i);

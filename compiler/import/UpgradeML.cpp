@@ -31,6 +31,9 @@ void standard(Rewrite &r) {
 void expandDims(Rewrite &r) {
   standard(r);
   r.node.set_op_type("Unsqueeze");
+  std::string wide = r.emit("Cast", {r.input(1)});
+  setInt(r.last(), "to", pb::TensorProto::INT64);
+  r.setInput(1, r.emit("Reshape", {wide, r.ints({1})}));
 }
 void transposeMatMul(Rewrite &r) { r.node.set_op_type("FusedMatMul"); }
 }  // namespace

@@ -14,7 +14,7 @@
 namespace onnxc::importer {
 
 // Limits on what a model may unfold to.
-constexpr size_t kMaxNodes = 4u << 20;
+constexpr size_t kMaxNodes = 1u << 19;
 constexpr int kMaxCallDepth = 100;
 
 using Types = std::unordered_map<std::string, pb::TypeProto>;
@@ -102,13 +102,11 @@ const pb::OpSchema *newestSchema(const pb::NodeProto &node);
 bool keepNative(llvm::StringRef op);
 // Whether the dialect has `op` among its com.microsoft ops; ONNX Runtime writes some of them without a domain.
 bool microsoftOp(const std::string &op);
-// Failures of the library's checker that do not change what a node means.
-bool toleratesCheck(const pb::NodeProto &node, llvm::StringRef message);
 // Types of the results that the library cannot infer: com.microsoft ops and ops whose inference failed.
 void fallbackTypes(const pb::NodeProto &node, const Scope &scope, std::vector<pb::TypeProto> &results);
-// Runs the library's inference for one node. Never throws; results stay empty where it fails.
+// Runs the library's inference for one node. Never throws; results stay empty where it fails, and `error` says why if the operands are at fault.
 void inferNode(Walker &walker, pb::NodeProto &node, Scope &scope, std::unordered_map<std::string, pb::TensorShapeProto> &shapeData,
-               std::vector<pb::TypeProto> &results);
+               std::vector<pb::TypeProto> &results, std::string &error);
 // Partial values of small integer tensors, for the inference of later nodes.
 void propagateNode(pb::NodeProto &node, Scope &scope, std::unordered_map<std::string, pb::TensorShapeProto> &shapeData);
 
