@@ -1,0 +1,31 @@
+// RUN: onnxc-opt %s --split-input-file --verify-diagnostics
+
+func.func @axis(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  // expected-error @+1 {{axis 2 is outside [-2, 1] for an input of rank 2}}
+  %r = "onnx.Softmax"(%x) {axis = 2 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %r : tensor<2x3xf32>
+}
+
+// -----
+
+func.func @perm(%x: tensor<2x3xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{perm [0, 0] is not a permutation of the axes}}
+  %r = "onnx.Transpose"(%x) {perm = array<i64: 0, 0>} : (tensor<2x3xf32>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+func.func @stride(%x: tensor<1x1x4x4xf32>, %w: tensor<1x1x1x1xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{strides [0, 1] holds 0, sizes are at least 1}}
+  %r = "onnx.Conv"(%x, %w) {strides = array<i64: 0, 1>} : (tensor<1x1x4x4xf32>, tensor<1x1x1x1xf32>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+func.func @constant() -> tensor<3xf32> {
+  // expected-error @+1 {{value is 'tensor<2xf32>', the result 'tensor<3xf32>'}}
+  %r = "onnx.Constant"() {value = dense<1.0> : tensor<2xf32>} : () -> tensor<3xf32>
+  return %r : tensor<3xf32>
+}

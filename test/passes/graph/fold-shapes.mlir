@@ -1,0 +1,86 @@
+// RUN: onnxc-opt %s --fold-shapes --split-input-file | FileCheck %s
+
+// The -1 of a reshape is a quotient of products: batch*12*64 / (batch*12).
+// CHECK-LABEL: @quotient
+func.func @quotient(%x: tensor<?x12x64xf32> {onnx.dims = ["batch", "", ""]}) -> tensor<*xf32> {
+  %s = "onnx.Shape"(%x) : (tensor<?x12x64xf32>) -> tensor<3xi64>
+  %i = "onnx.Constant"() {value = dense<[0, 1]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %g = "onnx.Gather"(%s, %i) : (tensor<3xi64>, tensor<2xi64>) -> tensor<2xi64>
+  %p = "onnx.ReduceProd"(%g) {keepdims = 1 : i64} : (tensor<2xi64>) -> tensor<1xi64>
+  %m = "onnx.Constant"() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %t = "onnx.Concat"(%p, %m) {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>
+  // CHECK: %[[T:.*]] = "onnx.Constant"() <{value = dense<[-1, 64]> : tensor<2xi64>}>
+  // CHECK: "onnx.Reshape"(%arg0, %[[T]]){{.*}} -> tensor<?x64xf32>
+  %r = "onnx.Reshape"(%x, %t) : (tensor<?x12x64xf32>, tensor<2xi64>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+// Shape, Cast, Mul 0.5, Floor, Cast: fractions of a size are followed.
+// CHECK-LABEL: @half
+// CHECK-SAME: -> tensor<4xf32>
+func.func @half(%x: tensor<9x?xf32>) -> tensor<?xf32> {
+  %s = "onnx.Shape"(%x) {end = 1 : i64} : (tensor<9x?xf32>) -> tensor<1xi64>
+  %f = "onnx.Cast"(%s) {to = 1 : i64} : (tensor<1xi64>) -> tensor<1xf32>
+  %h = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %m = "onnx.Mul"(%f, %h) : (tensor<1xf32>, tensor<f32>) -> tensor<1xf32>
+  %l = "onnx.Floor"(%m) : (tensor<1xf32>) -> tensor<1xf32>
+  %n = "onnx.Cast"(%l) {to = 7 : i64} : (tensor<1xf32>) -> tensor<1xi64>
+  // CHECK: "onnx.Constant"() <{value = dense<4> : tensor<1xi64>}>
+  %r = "onnx.ConstantOfShape"(%n) : (tensor<1xi64>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+// The same name is the same size: the expand does nothing.
+// CHECK-LABEL: @same_symbol
+// CHECK-NEXT: return %arg0
+func.func @same_symbol(%x: tensor<?x8xf32> {onnx.dims = ["n", ""]}, %y: tensor<?xf32> {onnx.dims = ["n"]}) -> tensor<?x8xf32> {
+  %n = "onnx.Shape"(%y) : (tensor<?xf32>) -> tensor<1xi64>
+  %c = "onnx.Constant"() {value = dense<8> : tensor<1xi64>} : () -> tensor<1xi64>
+  %t = "onnx.Concat"(%n, %c) {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>
+  %r = "onnx.Expand"(%x, %t) : (tensor<?x8xf32>, tensor<2xi64>) -> tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}
+
+// -----
+
+// A condition that is known selects its branch.
+// CHECK-LABEL: @branch
+// CHECK-NOT: onnx.If
+// CHECK: "onnx.Relu"
+func.func @branch(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %s = "onnx.Size"(%x) : (tensor<2x3xf32>) -> tensor<i64>
+  %c = "onnx.Constant"() {value = dense<5> : tensor<i64>} : () -> tensor<i64>
+  %b = "onnx.Greater"(%s, %c) : (tensor<i64>, tensor<i64>) -> tensor<i1>
+  %r = "onnx.If"(%b) ({
+    %t = "onnx.Relu"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    "onnx.Yield"(%t) : (tensor<2x3xf32>) -> ()
+  }, {
+    %e = "onnx.Size"(%x) : (tensor<2x3xf32>) -> tensor<i64>
+    %f = "onnx.Cast"(%e) {to = 1 : i64} : (tensor<i64>) -> tensor<f32>
+    "onnx.Yield"(%f) : (tensor<f32>) -> ()
+  }) : (tensor<i1>) -> tensor<2x3xf32>
+  return %r : tensor<2x3xf32>
+}
+
+// -----
+
+// A value that grows in a loop keeps its last axis; the scan output has one entry an iteration.
+// CHECK-LABEL: @growing
+// CHECK: "onnx.Loop"
+// CHECK: -> (tensor<?x4xf32>, tensor<7x4xf32>)
+func.func @growing(%x: tensor<0x4xf32>, %row: tensor<1x4xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %m = "onnx.Constant"() {value = dense<7> : tensor<i64>} : () -> tensor<i64>
+  %c = "onnx.Constant"() {value = dense<true> : tensor<i1>} : () -> tensor<i1>
+  %a = "onnx.Constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %r:2 = "onnx.Loop"(%m, %c, %x) <{operandSegmentSizes = array<i32: 1, 1, 1>}> ({
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %acc: tensor<*xf32>):
+    %n = "onnx.Concat"(%acc, %row) {axis = 0 : i64} : (tensor<*xf32>, tensor<1x4xf32>) -> tensor<*xf32>
+    %s = "onnx.Squeeze"(%row, %a) : (tensor<1x4xf32>, tensor<1xi64>) -> tensor<*xf32>
+    "onnx.Yield"(%go, %n, %s) : (tensor<i1>, tensor<*xf32>, tensor<*xf32>) -> ()
+  }) : (tensor<i64>, tensor<i1>, tensor<0x4xf32>) -> (tensor<*xf32>, tensor<*xf32>)
+  return %r#0, %r#1 : tensor<*xf32>, tensor<*xf32>
+}
