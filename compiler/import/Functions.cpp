@@ -100,6 +100,11 @@ pb::NodeProto identity(const std::string &from, const std::string &to, const Ori
   return n;
 }
 
+bool defines(const pb::FunctionProto &body, const std::string &name) {
+  return llvm::is_contained(body.input(), name) ||
+         llvm::any_of(body.node(), [&](const pb::NodeProto &n) { return llvm::is_contained(n.output(), name); });
+}
+
 void bindCall(Binder &binder, Walker &walker, const pb::NodeProto &call, const pb::FunctionProto &body) {
   for (int i = 0; i < body.input_size(); ++i)
     binder.renamed[body.input(i)] = i < call.input_size() ? call.input(i) : "";
@@ -124,6 +129,9 @@ void Walker::splice(const pb::NodeProto &call, const pb::FunctionProto &body, Sc
     return fail(origin(call), "passes " + std::to_string(call.input_size()) + " inputs and takes " + std::to_string(call.output_size()) +
                                   " outputs; function " + body.name() + " has " + std::to_string(body.input_size()) + " and " +
                                   std::to_string(body.output_size()));
+  for (int i = 0; i < call.output_size() && !isStandard; ++i)
+    if (!call.output(i).empty() && !defines(body, body.output(i)))
+      return fail(origin(call), "function " + body.name() + " does not compute its output '" + body.output(i) + "'");
   Context inner;
   inner.caller = origin(call);
   inner.isStandard = isStandard || current->isStandard;

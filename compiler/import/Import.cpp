@@ -1,6 +1,7 @@
 // Import.cpp: the phases of Import.h in order, the boundary where the onnx and protobuf libraries' exceptions end, and locations.
 #include "compiler/import/Import.h"
 #include "compiler/import/Build.h"
+#include "compiler/import/Tensors.h"
 #include "dialects/onnx/OnnxDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -40,6 +41,41 @@ bool checkVersions(const pb::ModelProto &model, const std::function<void(const s
   return ok;
 }
 
+// Weights are checked before shapes, so that a broken one is named itself and not the first node that trips over it.
+bool checkWeights(const pb::GraphProto &graph, ModelFile &file, MLIRContext *context) {
+  bool ok = true;
+  for (const pb::TensorProto &t : graph.initializer())
+    if (std::string error = checkTensor(t, file); !error.empty()) {
+      ok = false;
+      emitError(fileLoc(context, t.name())) << "initializer '" << t.name() << "' " << error;
+    }
+  std::string error;
+  for (const pb::SparseTensorProto &t : graph.sparse_initializer())
+    if (!sparseToAttr(t, file, context, t.values().name(), error)) {
+      ok = false;
+      emitError(fileLoc(context, t.values().name())) << "sparse initializer '" << t.values().name() << "' " << error;
+    }
+  for (const pb::NodeProto &node : graph.node())
+    for (const pb::AttributeProto &attr : node.attribute())
+      if (attr.has_g())
+        ok &= checkWeights(attr.g(), file, context);
+  return ok;
+}
+
+// A size of -1 is how some exporters write an unknown one.
+bool checkInputs(const pb::GraphProto &graph, MLIRContext *context) {
+  bool ok = true;
+  for (const pb::ValueInfoProto &input : graph.input()) {
+    bool valid = bool(toType(input.type(), context));
+    bool sized = !input.type().has_tensor_type() || llvm::all_of(input.type().tensor_type().shape().dim(), [](const auto &dim) { return dim.dim_value() >= -1; });
+    if (valid && sized)
+      continue;
+    ok = false;
+    emitError(fileLoc(context, input.name())) << "input '" << input.name() << "' " << (valid ? "has a negative size" : "has no valid type");
+  }
+  return ok;
+}
+
 void defineDims(pb::GraphProto &graph, const std::map<std::string, int64_t> &sizes) {
   for (auto *list : {graph.mutable_input(), graph.mutable_output()})
     for (pb::ValueInfoProto &value : *list) {
@@ -48,6 +84,8 @@ void defineDims(pb::GraphProto &graph, const std::map<std::string, int64_t> &siz
       for (auto &dim : *value.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim())
         if (auto it = sizes.find(dim.dim_param()); dim.has_dim_param() && it != sizes.end())
           dim.set_dim_value(it->second);
+        else if (dim.dim_value() == -1)
+          dim.clear_dim_value();
     }
 }
 
@@ -68,6 +106,8 @@ OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportO
     emitError(nodeLoc(&context, name, from.op, from.opset)) << message;
   };
   if (!checkVersions(file.model, fail) || !normalise(file.model, report))
+    return {};
+  if (!checkInputs(file.model.graph(), &context) || !checkWeights(file.model.graph(), file, &context))
     return {};
   defineDims(*file.model.mutable_graph(), options.defineDims);
   if (file.model.opset_import_size() == 0)

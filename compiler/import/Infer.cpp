@@ -90,6 +90,43 @@ private:
 };
 }  // namespace
 
+// The letters of one term of an Einsum equation, "." last for an ellipsis. `error` is set when it is malformed or does not fit `rank` (-1 unknown).
+static std::string einsumTerm(std::string term, int rank, std::string &error) {
+  size_t dots = term.find("...");
+  bool ellipsis = dots != std::string::npos;
+  if (ellipsis)
+    term.erase(dots, 3);
+  if (!std::all_of(term.begin(), term.end(), [](unsigned char c) { return std::isalpha(c); }))
+    error = "has a malformed equation";
+  else if (rank >= 0 && (ellipsis ? int(term.size()) > rank : int(term.size()) != rank))
+    error = "has an equation term '" + term + "' for an operand of rank " + std::to_string(rank);
+  return ellipsis ? term + "." : term;
+}
+
+// The library's inference trusts the equation.
+static std::string einsumError(const pb::NodeProto &node, const Scope &scope) {
+  const pb::AttributeProto *attr = findAttr(node, "equation");
+  std::string equation, error, known;
+  for (char c : attr ? attr->s() : std::string())
+    if (c != ' ')
+      equation += c;
+  auto [left, right] = llvm::StringRef(equation).split("->");
+  llvm::SmallVector<llvm::StringRef> terms;
+  left.split(terms, ',');
+  if (int(terms.size()) != node.input_size())
+    return "has an equation of " + std::to_string(terms.size()) + " terms for " + std::to_string(node.input_size()) + " operands";
+  for (auto [i, term] : llvm::enumerate(terms)) {
+    int rank = scope.rank(node.input(int(i)));
+    std::string letters = einsumTerm(term.str(), rank, error);
+    known += letters;
+  }
+  std::string result = einsumTerm(right.str(), -1, error);
+  for (size_t i = 0; i < result.size(); ++i)
+    if (known.find(result[i]) == std::string::npos || result.find(result[i], i + 1) != std::string::npos)
+      error = "has an equation whose result does not follow from its operands";
+  return error;
+}
+
 // A contradiction is only sure where the types of all operands are known.
 static bool allTyped(const pb::NodeProto &node, const Scope &scope) {
   return llvm::all_of(node.input(), [&](const std::string &name) { return name.empty() || scope.type(name); });
@@ -100,6 +137,10 @@ void inferNode(Walker &walker, pb::NodeProto &node, Scope &scope, std::unordered
   results.assign(node.output_size(), {});
   const pb::OpSchema *schema = newestSchema(node);
   if (!schema || !schema->has_type_and_shape_inference_function())
+    return;
+  if (node.op_type() == "Einsum" && node.domain().empty())
+    error = einsumError(node, scope);
+  if (!error.empty())
     return;
   pb::ShapeInferenceOptions options(false, 0, true);
   try {

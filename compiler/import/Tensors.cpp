@@ -170,15 +170,6 @@ static ElementsAttr resourceAttr(RankedTensorType type, const Bytes &bytes, Stri
   return DenseResourceElementsAttr::get(type, name, AsmResourceBlob(bytes.data, 1, [owner](void *, size_t, size_t) {}, false));
 }
 
-static ElementsAttr stringAttr(const pb::TensorProto &t, RankedTensorType type, int64_t count, std::string &error) {
-  if (t.string_data_size() != count) {
-    error = "holds " + std::to_string(t.string_data_size()) + " strings, its shape has " + std::to_string(count);
-    return {};
-  }
-  llvm::SmallVector<StringRef> values(llvm::map_range(t.string_data(), [](const std::string &s) { return StringRef(s); }));
-  return DenseElementsAttr::get(type, values);
-}
-
 // The blob's name in the module: file names may hold any byte, the printed form may not.
 static std::string resourceName(StringRef name) {
   std::string out;
@@ -187,33 +178,55 @@ static std::string resourceName(StringRef name) {
   return out.empty() || !llvm::isAlpha(out[0]) ? "w" + out : out;
 }
 
-ElementsAttr tensorToAttr(const pb::TensorProto &t, ModelFile &file, MLIRContext *context, StringRef name, std::string &error) {
-  Type element = onnx::elementTypeOfCode(context, t.data_type());
-  int64_t count = 0;
-  if (!element) {
+// The bytes of a tensor of any type but string, as the file packs them. False: `error` is set.
+static bool packedBytes(const pb::TensorProto &t, ModelFile &file, int64_t &count, Bytes &bytes, std::vector<char> &scratch, std::string &error) {
+  if (t.data_type() <= 0 || !pb::TensorProto_DataType_IsValid(t.data_type())) {
     error = "has the unknown data type " + std::to_string(t.data_type());
-    return {};
+    return false;
   }
   if (t.has_segment()) {
     error = "is a segment of a tensor, which is not supported";
-    return {};
+    return false;
   }
   if (!elementCount(t, count, error))
-    return {};
-  auto type = RankedTensorType::get(llvm::SmallVector<int64_t>(t.dims().begin(), t.dims().end()), element);
-  if (t.data_type() == pb::TensorProto::STRING)
-    return stringAttr(t, type, count, error);
-  unsigned bits = bitsOf(t.data_type());
-  uint64_t expected = (uint64_t(count) * bits + 7) / 8;
+    return false;
+  if (t.data_type() == pb::TensorProto::STRING) {
+    if (t.string_data_size() == count)
+      return true;
+    error = "holds " + std::to_string(t.string_data_size()) + " strings, its shape has " + std::to_string(count);
+    return false;
+  }
+  uint64_t expected = (uint64_t(count) * bitsOf(t.data_type()) + 7) / 8;
+  if (!findBytes(t, file, expected, bytes, scratch, error))
+    return false;
+  if (bytes.data.size() == expected)
+    return true;
+  error = "holds " + llvm::utostr(bytes.data.size()) + " bytes of data, its shape and type need " + llvm::utostr(expected);
+  return false;
+}
+
+std::string checkTensor(const pb::TensorProto &t, ModelFile &file) {
   Bytes bytes;
   std::vector<char> scratch;
-  if (!findBytes(t, file, expected, bytes, scratch, error))
+  std::string error;
+  int64_t count = 0;
+  packedBytes(t, file, count, bytes, scratch, error);
+  return error;
+}
+
+ElementsAttr tensorToAttr(const pb::TensorProto &t, ModelFile &file, MLIRContext *context, StringRef name, std::string &error) {
+  int64_t count = 0;
+  Bytes bytes;
+  std::vector<char> scratch;
+  if (!packedBytes(t, file, count, bytes, scratch, error))
     return {};
-  if (bytes.data.size() != expected) {
-    error = "holds " + llvm::utostr(bytes.data.size()) + " bytes of data, its shape and type need " + llvm::utostr(expected);
-    return {};
+  Type element = onnx::elementTypeOfCode(context, t.data_type());
+  auto type = RankedTensorType::get(llvm::SmallVector<int64_t>(t.dims().begin(), t.dims().end()), element);
+  if (t.data_type() == pb::TensorProto::STRING) {
+    llvm::SmallVector<StringRef> values(llvm::map_range(t.string_data(), [](const std::string &s) { return StringRef(s); }));
+    return DenseElementsAttr::get(type, values);
   }
-  if (bits < 8)
+  if (unsigned bits = bitsOf(t.data_type()); bits < 8)
     unpack(bytes, scratch, count, bits, t.data_type() == pb::TensorProto::INT4 || t.data_type() == pb::TensorProto::INT2);
   if (t.data_type() == pb::TensorProto::BOOL)
     normaliseBools(bytes, scratch);

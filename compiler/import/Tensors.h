@@ -11,6 +11,9 @@ namespace onnxc::importer {
 mlir::ElementsAttr tensorToAttr(const pb::TensorProto &tensor, ModelFile &file, mlir::MLIRContext *context, llvm::StringRef name, std::string &error);
 mlir::ElementsAttr sparseToAttr(const pb::SparseTensorProto &tensor, ModelFile &file, mlir::MLIRContext *context, llvm::StringRef name, std::string &error);
 
+// What tensorToAttr would find wrong, without converting anything. "" when nothing is.
+std::string checkTensor(const pb::TensorProto &tensor, ModelFile &file);
+
 // The elements of an integer or bool tensor whose data lies in the proto; nothing for others.
 bool smallInts(const pb::TensorProto &tensor, std::vector<int64_t> &values);
 // The elements of a float or double tensor whose data lies in the proto.

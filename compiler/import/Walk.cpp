@@ -181,7 +181,7 @@ static int versionOf(const pb::NodeProto &node, const Versions &versions) {
 void Walker::node(pb::NodeProto &&n, Scope &scope) {
   if (++count > kMaxNodes) {
     if (count == kMaxNodes + 1)
-      fail({n.name(), n.op_type(), 0}, "the model unfolds to more than " + std::to_string(kMaxNodes) + " nodes");
+      fail(current->depth ? current->caller : Origin{n.name(), n.op_type(), 0}, "the model unfolds to more than " + std::to_string(kMaxNodes) + " nodes");
     return;
   }
   bool isNew = llvm::any_of(n.metadata_props(), [](const auto &e) { return e.key() == kOpKey; });
