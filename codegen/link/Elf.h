@@ -1,0 +1,28 @@
+// Elf.h: the small ELF files that linking needs and no compiler writes; neighbour of Link.cpp.
+#pragma once
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace onnxc {
+
+constexpr const char *WeightsSection = ".onnxc.weights";
+constexpr const char *WeightsSymbol = "onnxc_weights";
+
+// An object that defines the hidden symbol onnxc_weights in a section of `size` bytes: without content when `write` is null, else with what
+// it writes.
+llvm::Error writeWeightsObject(llvm::StringRef path, uint64_t size, const std::function<llvm::Error(llvm::raw_ostream &)> *write);
+
+// Undefined symbols of the objects that none of them defines.
+llvm::Expected<std::vector<std::string>> undefinedSymbols(const std::vector<std::string> &objects);
+
+// Shared libraries libc.so.6 and libm.so.6 of nothing but the names in `symbols`, so that linking needs no sysroot; returns their paths in
+// `folder`.
+llvm::Expected<std::vector<std::string>> writeLibraryStubs(llvm::StringRef folder, const std::vector<std::string> &symbols);
+
+// Extends a linked file by the weights and points the segment of the weights section at them.
+llvm::Error appendWeights(llvm::StringRef path, uint64_t size, const std::function<llvm::Error(llvm::raw_ostream &)> &write);
+
+}  // namespace onnxc

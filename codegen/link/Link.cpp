@@ -1,0 +1,189 @@
+// Link.cpp: see Link.h.
+#include "codegen/link/Link.h"
+#include "codegen/link/Elf.h"
+#include "lld/Common/Driver.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/ObjCopy/CommonConfig.h"
+#include "llvm/ObjCopy/ConfigManager.h"
+#include "llvm/ObjCopy/ObjCopy.h"
+#include "llvm/Object/ArchiveWriter.h"
+#include "llvm/Object/Binary.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
+#include <sys/stat.h>
+#include <unistd.h>
+
+LLD_HAS_DRIVER(elf)
+
+using namespace llvm;
+
+namespace onnxc {
+
+static Error failed(const Twine &what, std::error_code code) { return createStringError(code, what + ": " + code.message()); }
+
+// A segment each for headers and constants, code, relocated constants, data, and last the weights: lld's own layout cannot place them last.
+static std::string linkerScript(bool program) {
+  const char *segments = "ro PT_LOAD FILEHDR PHDRS FLAGS(4); text PT_LOAD FLAGS(5); relro PT_LOAD FLAGS(6); data PT_LOAD FLAGS(6); dynamic "
+                         "PT_DYNAMIC FLAGS(6); "
+                         "protected PT_GNU_RELRO FLAGS(4); stack PT_GNU_STACK FLAGS(6); weights PT_LOAD FLAGS(4); }\n";
+  const char *sections = R"(
+  .dynsym : { *(.dynsym) } :ro
+  .gnu.hash : { *(.gnu.hash) } :ro
+  .dynstr : { *(.dynstr) } :ro
+  .rela.dyn : { *(.rela.dyn) } :ro
+  .rela.plt : { *(.rela.plt) } :ro
+  .rodata : { *(.rodata .rodata.*) *(.lrodata .lrodata.*) } :ro
+  . = ALIGN(4096); .text : { *(.text .text.*) } :text
+  .plt : { *(.plt) } :text
+  . = ALIGN(4096); .data.rel.ro : { *(.data.rel.ro .data.rel.ro.*) } :relro :protected
+  .dynamic : { *(.dynamic) } :relro :protected :dynamic
+  .got : { *(.got) } :relro :protected
+  .got.plt : { *(.got.plt) } :relro :protected
+  . = ALIGN(4096); .data : { *(.data .data.*) } :data
+  .bss : { *(.bss .bss.*) } :data
+  . = ALIGN(4096); .onnxc.weights : { *(.onnxc.weights) } :weights
+  /DISCARD/ : { *(.comment) *(.eh_frame) *(.note .note.*) *(.llvm_addrsig) }
+}
+)";
+  std::string head = program ? "PHDRS { phdr PT_PHDR PHDRS FLAGS(4); interp PT_INTERP FLAGS(4); " : "PHDRS { ";
+  std::string first = program ? "SECTIONS { . = SIZEOF_HEADERS; .interp : { *(.interp) } :ro :interp" : "SECTIONS { . = SIZEOF_HEADERS;";
+  return head + segments + first + sections;
+}
+
+static Error writeFile(StringRef path, const Twine &text) {
+  std::error_code code;
+  raw_fd_ostream out(path, code);
+  if (code)
+    return failed("'" + path + "'", code);
+  out << text;
+  out.close();
+  return out.has_error() ? failed("'" + path + "'", out.error()) : Error::success();
+}
+
+static Error runLinker(std::vector<std::string> args) {
+  args.insert(args.begin(), {"ld.lld", "--threads=1"});
+  std::vector<const char *> pointers;
+  for (const std::string &a : args)
+    pointers.push_back(a.c_str());
+  std::string text;
+  raw_string_ostream messages(text);
+  lld::Result result = lld::lldMain(pointers, messages, messages, {{lld::Gnu, &lld::elf::link}});
+  return result.retCode ? createStringError("linking failed: " + StringRef(text).trim()) : Error::success();
+}
+
+// A shared library or a program.
+static Error linkImage(const LinkInputs &in, const std::string &folder, const std::string &output) {
+  bool program = in.kind == LinkInputs::Executable;
+  auto file = [&](const char *name) { return folder + "/" + name; };
+  if (Error error = writeFile(file("script"), linkerScript(program)))
+    return error;
+  if (Error error = writeFile(file("exports"), "{ global: onnxc_get_api; onnxc_get_api_" + in.modelName + "; local: *; };\n"))
+    return error;
+  Expected<std::vector<std::string>> undefined = undefinedSymbols(in.objects);
+  if (!undefined)
+    return undefined.takeError();
+  Expected<std::vector<std::string>> stubs = writeLibraryStubs(folder, *undefined);
+  if (!stubs)
+    return stubs.takeError();
+  if (Error error = writeWeightsObject(file("weights.o"), in.weightsSize, nullptr))
+    return error;
+  std::vector<std::string> args = {
+      "-o",  output, "--script", file("script"), "--gc-sections", "--build-id=none", "--hash-style=gnu", "-z",
+      "now", "-z",   "relro",    "-z",           "noexecstack",   "--no-undefined",  "--no-rosegment",   "--strip-all"};
+  if (program)
+    args.insert(args.end(), {"-pie", "-e", "_start", "--dynamic-linker", "/lib64/ld-linux-x86-64.so.2"});
+  else
+    args.insert(args.end(), {"-shared", "--version-script", file("exports")});
+  if (!in.soname.empty() && !program)
+    args.insert(args.end(), {"-soname", in.soname});
+  args.insert(args.end(), in.objects.begin(), in.objects.end());
+  args.push_back(file("weights.o"));
+  args.push_back("--as-needed");
+  args.insert(args.end(), stubs->begin(), stubs->end());
+  if (Error error = runLinker(std::move(args)))
+    return error;
+  return in.weightsSize ? appendWeights(output, in.weightsSize, in.writeWeights) : Error::success();
+}
+
+// Makes every hidden symbol local, so that several models can be linked into one program.
+static Error localizeHidden(StringRef from, StringRef to) {
+  Expected<object::OwningBinary<object::Binary>> file = object::createBinary(from);
+  if (!file)
+    return file.takeError();
+  objcopy::ConfigManager config;
+  config.ELF.LocalizeHidden = true;
+  config.Common.InputFilename = from;
+  config.Common.OutputFilename = to;
+  std::error_code code;
+  raw_fd_ostream out(to, code);
+  if (code)
+    return failed("'" + to + "'", code);
+  return objcopy::executeObjcopyOnBinary(config, *file->getBinary(), out);
+}
+
+static Error linkObject(const LinkInputs &in, const std::string &folder, const std::string &output) {
+  std::string weights = folder + "/weights.o", merged = folder + "/merged.o",
+              object = in.kind == LinkInputs::Archive ? folder + "/" + in.modelName + ".o" : output;
+  if (Error error = writeWeightsObject(weights, in.weightsSize, &in.writeWeights))
+    return error;
+  std::vector<std::string> args = {"-r", "-o", merged};
+  args.insert(args.end(), in.objects.begin(), in.objects.end());
+  args.push_back(weights);
+  if (Error error = runLinker(std::move(args)))
+    return error;
+  if (Error error = localizeHidden(merged, object))
+    return error;
+  if (in.kind == LinkInputs::Object)
+    return Error::success();
+  Expected<NewArchiveMember> member = NewArchiveMember::getFile(object, true);
+  if (!member)
+    return member.takeError();
+  member->MemberName = sys::path::filename(object);
+  std::vector<NewArchiveMember> members;
+  members.push_back(std::move(*member));
+  return writeArchive(output, members, SymtabWritingMode::NormalSymtab, object::Archive::K_GNU, true, false);
+}
+
+// Gives the finished file its mode and its name.
+static Error commit(const LinkInputs &in, const std::string &temporary) {
+  bool runs = in.kind == LinkInputs::SharedLibrary || in.kind == LinkInputs::Executable;
+  mode_t mask = umask(0);
+  umask(mask);
+  if (chmod(temporary.c_str(), (runs ? 0777 : 0666) & ~mask))
+    return failed("'" + in.output + "'", std::error_code(errno, std::generic_category()));
+  int fd = -1;
+  if (std::error_code code = sys::fs::openFileForRead(temporary, fd))
+    return failed("'" + in.output + "'", code);
+  int synced = fsync(fd);
+  ::close(fd);
+  if (synced)
+    return failed("'" + in.output + "'", std::error_code(errno, std::generic_category()));
+  if (std::error_code code = sys::fs::rename(temporary, in.output))
+    return failed("'" + in.output + "'", code);
+  return Error::success();
+}
+
+Error linkArtefact(const LinkInputs &in) {
+  SmallString<128> folder, temporary;
+  if (std::error_code code = sys::fs::createUniqueDirectory("onnxc-link", folder))
+    return failed("a temporary folder", code);
+  llvm::scope_exit removeFolder([&] { sys::fs::remove_directories(folder); });
+  if (std::error_code code = sys::fs::createUniqueFile(in.output + ".%%%%%%", temporary))
+    return failed("'" + in.output + "'", code);
+  sys::RemoveFileOnSignal(temporary);
+  llvm::scope_exit removeFile([&] {
+    sys::fs::remove(temporary);
+    sys::DontRemoveFileOnSignal(temporary);
+  });
+  bool image = in.kind == LinkInputs::SharedLibrary || in.kind == LinkInputs::Executable;
+  std::string output = temporary.str().str();
+  if (Error error = image ? linkImage(in, folder.str().str(), output) : linkObject(in, folder.str().str(), output))
+    return error;
+  return commit(in, output);
+}
+
+}  // namespace onnxc

@@ -1,0 +1,28 @@
+// Link.h: objects and weights become the artefact, in process with lld; the last step of compiler/Pipeline.cpp.
+//
+// Weights never pass through the linker. A shared library or program gets a last read-only segment of the weights' size without content;
+// after linking the file is extended and the segment pointed at the appended bytes. An object or archive holds them in a large read-only
+// section.
+#pragma once
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace onnxc {
+
+struct LinkInputs {
+  enum Kind { SharedLibrary, Executable, Object, Archive } kind = SharedLibrary;
+  std::vector<std::string> objects;  // paths of ELF objects: generated code and the stub
+  std::string output;
+  std::string soname;     // of a shared library; "": none
+  std::string modelName;  // a C identifier: the exported getter is onnxc_get_api_<modelName>
+  uint64_t weightsSize = 0;
+  std::function<llvm::Error(llvm::raw_ostream &)> writeWeights;  // writes exactly weightsSize bytes
+};
+
+// Writes the artefact through a temporary file beside it: on failure nothing is left and an earlier output is untouched.
+llvm::Error linkArtefact(const LinkInputs &inputs);
+
+}  // namespace onnxc
