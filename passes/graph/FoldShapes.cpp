@@ -77,18 +77,18 @@ Value unchanged(const SymbolicShapes &s, Operation *op) {
   return single && (name == "Concat" || name == "Sum" || name == "Max" || name == "Min" || name == "Mean") ? first : Value();
 }
 
-// The target of a reshape with sizes copied (0) and one inferred (-1); nothing when that cannot say it.
-std::optional<SmallVector<int64_t>> plainTarget(const SymbolicShapes &s, onnx::ReshapeOp op) {
-  if (!s.hasRank(op.getReshaped()) || op.getAllowzero())
+// The target of a view with sizes copied (0) and one inferred (-1); nothing when that cannot say it.
+std::optional<SmallVector<int64_t>> plainTarget(const SymbolicShapes &s, Value source, Value view) {
+  if (!s.hasRank(view))
     return std::nullopt;
-  ArrayRef<AffineExpr> from = s.dims(op.getData()), to = s.dims(op.getReshaped());
+  ArrayRef<AffineExpr> from = s.dims(source), to = s.dims(view);
   SmallVector<int64_t> target;
   bool inferred = false;
   for (auto [i, d] : llvm::enumerate(to)) {
     auto n = known(d);
-    if (n ? *n == 0 : inferred && !(i < from.size() && from[i] == d))
+    bool copied = i < from.size() && from[i] == d;
+    if (n ? *n == 0 && !copied : inferred && !copied)
       return std::nullopt;
-    bool copied = !n && i < from.size() && from[i] == d;
     inferred |= !n && !copied;
     target.push_back(n ? *n : copied ? 0 : -1);
   }
@@ -114,17 +114,31 @@ struct FoldShapes : impl::FoldShapesBase<FoldShapes> {
         inlineBranch(op, condition->front() != 0);
   }
 
-  void foldReshape(SymbolicShapes &s, onnx::ReshapeOp op) {
-    if (onnx::constantValue(op.getShape()))
+  // A new value for an old one has the same sizes and elements.
+  static void replace(SymbolicShapes &s, Value old, Value value) {
+    s.setDims(value, s.dims(old));
+    s.setElements(value, s.partialElements(old));
+    old.replaceAllUsesWith(value);
+  }
+
+  // Views become reshapes to a constant target where one says it.
+  void foldView(SymbolicShapes &s, Operation *op) {
+    auto reshape = llvm::dyn_cast<onnx::ReshapeOp>(op);
+    if (reshape ? reshape.getAllowzero() || onnx::constantValue(reshape.getShape()) : !llvm::isa<onnx::FlattenOp, onnx::SqueezeOp, onnx::UnsqueezeOp>(op))
       return;
-    auto target = plainTarget(s, op);
+    Value source = op->getOperand(0), view = op->getResult(0);
+    if (view.use_empty() || !s.hasRank(source))
+      return;
+    auto target = plainTarget(s, source, view);
     if (!target)
       return;
     OpBuilder b(op);
     auto type = RankedTensorType::get({int64_t(target->size())}, b.getI64Type());
-    auto shape = onnx::ConstantOp::create(b, op.getLoc(), DenseElementsAttr::get(type, ArrayRef<int64_t>(*target)));
-    s.setDims(shape, {s.constant(target->size())});
-    op->setOperand(1, shape);
+    auto shape = onnx::ConstantOp::create(b, op->getLoc(), DenseElementsAttr::get(type, ArrayRef<int64_t>(*target)));
+    if (reshape)
+      op->setOperand(1, shape);
+    else
+      replace(s, view, onnx::ReshapeOp::create(b, op->getLoc(), view.getType(), source, shape));
   }
 
   void foldConstants(SymbolicShapes &s) {
@@ -135,12 +149,11 @@ struct FoldShapes : impl::FoldShapesBase<FoldShapes> {
         op->getResult(0).replaceAllUsesWith(same);
         return;
       }
-      if (auto reshape = llvm::dyn_cast<onnx::ReshapeOp>(op))
-        foldReshape(s, reshape);
       OpBuilder b(op);
       for (Value result : op->getResults())
         if (DenseElementsAttr value = result.use_empty() ? DenseElementsAttr() : constantOf(s, result))
-          result.replaceAllUsesWith(onnx::ConstantOp::create(b, op->getLoc(), value));
+          replace(s, result, onnx::ConstantOp::create(b, op->getLoc(), value));
+      foldView(s, op);
     });
   }
 
