@@ -85,7 +85,7 @@ std::optional<int> parseCommandLine(CLI::App &app, int argc, const char *const *
     llvm::outs() << e.what() << "\n";
     return ExitOk;
   } catch (const CLI::ParseError &e) {
-    return fail(ExitUsage, llvm::Twine(e.what()) + "; see 'onnxc " + (app.get_name() == "onnxc" ? "" : app.get_name() + " ") + "--help'");
+    return fail(ExitUsage, llvm::Twine(e.what()) + "; see '" + app.get_name() + " --help'");
   }
 }
 

@@ -115,7 +115,7 @@ static llvm::Error writeProfile(const std::string &path, const Report &report) {
 int benchMain(int argc, const char *const *argv) {
   CLI::App app("Times a model, or a library made by onnxc, on random inputs: percentiles over whole runs, then each kernel against the "
                "machine's roof.",
-               "bench");
+               "onnxc bench");
   std::string path, profile;
   int threads = 1;
   double warmUp = 200, duration = 3;

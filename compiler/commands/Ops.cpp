@@ -110,7 +110,7 @@ static void printJson(const std::vector<OpRow> &rows) {
 int opsMain(int argc, const char *const *argv) {
   CLI::App app("Lists the operators: domain, name, opsets that changed it, and how it is compiled: generated code, a library kernel, "
                "decomposed into other operators, or upgraded to a newer one.",
-               "ops");
+               "onnxc ops");
   bool json = false;
   app.add_flag("--json", json, "as JSON, with types");
   if (auto code = parseCommandLine(app, argc, argv))
@@ -130,7 +130,7 @@ int opsMain(int argc, const char *const *argv) {
 }
 
 int targetsMain(int argc, const char *const *argv) {
-  CLI::App app("Lists the targets and the names that --cpu takes.", "targets");
+  CLI::App app("Lists the targets and the names that --cpu takes.", "onnxc targets");
   if (auto code = parseCommandLine(app, argc, argv))
     return *code;
   llvm::outs() << "target x86_64-linux-gnu (GNU C library 2.17 or newer)\n"

@@ -79,7 +79,7 @@ static std::optional<int> readInput(llvm::StringRef text, const std::vector<Port
 }
 
 int runMain(int argc, const char *const *argv) {
-  CLI::App app("Runs a model, or a library made by onnxc, on .npy files (or ONNX .pb files). Inputs not given are random.", "run");
+  CLI::App app("Runs a model, or a library made by onnxc, on .npy files (or ONNX .pb files). Inputs not given are random.", "onnxc run");
   std::string path, outputDir;
   std::vector<std::string> inputs;
   int threads = 1;

@@ -1,0 +1,280 @@
+// Artefact.cpp: see Artefact.h.
+#include "compiler/commands/Artefact.h"
+#include "compiler/CommandLine.h"
+#include "compiler/Pipeline.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include "runtime_stub/include/onnxc/onnxc.h"
+#include <dlfcn.h>
+#include <thread>
+
+namespace onnxc {
+
+namespace {
+// An error that carries the exit code which belongs to it.
+struct CommandError : llvm::ErrorInfo<CommandError> {
+  static char ID;
+  int code;
+  std::string text;
+  CommandError(int code, std::string text) : code(code), text(std::move(text)) {}
+  void log(llvm::raw_ostream &out) const override { out << text; }
+  std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
+};
+char CommandError::ID = 0;
+}  // namespace
+
+static llvm::Error failure(int code, const llvm::Twine &text) { return llvm::make_error<CommandError>(code, text.str()); }
+
+int report(llvm::Error error) {
+  int code = ExitBadModel;
+  llvm::handleAllErrors(
+      std::move(error),
+      [&](const CommandError &e) {
+        code = e.code;
+        if (!e.text.empty())
+          fail(ExitCode(code), e.text);
+      },
+      [&](const llvm::ErrorInfoBase &e) { fail(ExitBadModel, e.message()); });
+  return code;
+}
+
+struct Artefact::Impl {
+  std::string path;        // of the library
+  bool temporary = false;  // compiled for this process: removed at the end
+  void *library = nullptr;
+  const onnxc_api *api = nullptr;
+  onnxc_model *model = nullptr;
+  onnxc_context *context = nullptr;
+  std::vector<Port> inputs, outputs;
+  std::vector<onnxc_value> in, out;
+  // Side arrays of `in`; a list keeps their addresses.
+  std::vector<std::unique_ptr<std::vector<onnxc_value>>> items;
+  std::vector<std::unique_ptr<std::vector<onnxc_string_view>>> strings;
+
+  ~Impl() {
+    if (context)
+      api->context_destroy(context);
+    if (model)
+      api->model_destroy(model);
+    if (library)
+      dlclose(library);
+    if (temporary)
+      llvm::sys::fs::remove(path);
+  }
+  void fill(onnxc_value &to, const Value &from);
+};
+
+Artefact::Artefact() : impl(std::make_unique<Impl>()) {}
+Artefact::~Artefact() = default;
+const std::vector<Port> &Artefact::inputs() const { return impl->inputs; }
+const std::vector<Port> &Artefact::outputs() const { return impl->outputs; }
+std::string Artefact::json() const { return impl->api->info()->json; }
+int64_t Artefact::weightBytes() const { return impl->api->info()->weights_bytes; }
+int64_t Artefact::arenaBytes() const { return impl->api->arena_bytes(impl->context); }
+
+int64_t Artefact::fileBytes() const {
+  uint64_t size = 0;
+  return llvm::sys::fs::file_size(impl->path, size) ? -1 : int64_t(size);
+}
+
+std::string Port::type() const {
+  const DType *t = findDType(dtype);
+  std::string text = t ? t->name : "?";
+  if (rank < 0)
+    text += "[...]";
+  else {
+    std::vector<std::string> parts;
+    for (size_t d = 0; d < dims.size(); ++d)
+      parts.push_back(dims[d] >= 0 ? std::to_string(dims[d]) : symbols[d].empty() ? "?" : symbols[d]);
+    text += "[" + llvm::join(parts, ",") + "]";
+  }
+  const char *wrap[] = {"", "sequence of ", "optional ", "map to "};
+  return wrap[kind] + text;
+}
+
+static std::vector<Port> readPorts(const onnxc_io_info *io, int32_t count, const char *const *symbols) {
+  std::vector<Port> ports;
+  for (int32_t i = 0; i < count; ++i) {
+    Port &p = ports.emplace_back();
+    p.name = io[i].name;
+    p.kind = Value::Kind(io[i].kind);
+    p.dtype = io[i].dtype;
+    p.rank = io[i].rank;
+    for (int32_t d = 0; d < io[i].rank; ++d) {
+      int64_t dim = io[i].dims[d];
+      p.dims.push_back(dim >= 0 ? dim : -1);
+      p.symbols.push_back(dim >= 0 || dim == INT64_MIN ? "" : symbols[-(dim + 1)]);
+    }
+  }
+  return ports;
+}
+
+// Compiles a model to a library in the temporary folder.
+static llvm::Error compileTemporary(const std::string &model, const Options &code, std::string &path) {
+  llvm::SmallString<128> file;
+  if (std::error_code error = llvm::sys::fs::createTemporaryFile("onnxc", "so", file))
+    return failure(ExitBadModel, "a temporary file: " + error.message());
+  Options options = code;
+  options.input = model;
+  options.output = path = file.str().str();
+  int exit = compile(options);
+  if (exit != ExitOk)
+    llvm::sys::fs::remove(file);
+  return exit == ExitOk ? llvm::Error::success() : failure(exit, "");
+}
+
+static llvm::Error runError(const onnxc_error &error) { return failure(ExitBadModel, llvm::StringRef(error.message)); }
+
+llvm::Expected<std::unique_ptr<Artefact>> Artefact::open(const std::string &path, const Options &code, int threads) {
+  std::unique_ptr<Artefact> artefact(new Artefact);
+  Impl &a = *artefact->impl;
+  if (llvm::sys::path::extension(path) == ".so") {
+    llvm::SmallString<128> absolute(path);  // a bare name would be searched for in the system's folders
+    llvm::sys::fs::make_absolute(absolute);
+    a.path = absolute.str().str();
+    if (!llvm::sys::fs::exists(a.path))
+      return failure(ExitBadModel, "'" + path + "': no such file");
+  } else {
+    if (llvm::Error error = compileTemporary(path, code, a.path))
+      return std::move(error);
+    a.temporary = true;
+  }
+  a.library = dlopen(a.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!a.library)
+    return failure(ExitBadModel, llvm::StringRef(dlerror()));
+  auto getter = reinterpret_cast<const onnxc_api *(*)(uint32_t)>(dlsym(a.library, "onnxc_get_api"));
+  a.api = getter ? getter(ONNXC_ABI_VERSION) : nullptr;
+  if (!a.api)
+    return failure(ExitBadModel, "'" + path + "' is not a library made by this version of onnxc");
+  onnxc_error error = {};
+  onnxc_options options = {};
+  options.struct_size = sizeof options;
+  options.num_threads = threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
+  if (a.api->model_create(&options, &a.model, &error) || a.api->context_create(a.model, &options, &a.context, &error))
+    return runError(error);
+  const onnxc_model_info *info = a.api->info();
+  a.inputs = readPorts(info->inputs, info->num_inputs, info->symbols);
+  a.outputs = readPorts(info->outputs, info->num_outputs, info->symbols);
+  a.out.resize(a.outputs.size());
+  return std::move(artefact);
+}
+
+void Artefact::Impl::fill(onnxc_value &to, const Value &from) {
+  to = {};
+  to.kind = from.kind;
+  to.dtype = from.dtype;
+  if (from.kind != Value::Tensor) {
+    auto &list = *items.emplace_back(std::make_unique<std::vector<onnxc_value>>(from.items.size()));
+    for (size_t i = 0; i < from.items.size(); ++i)
+      fill(list[i], from.items[i]);
+    to.items = list.data();
+    to.count = list.size();
+    return;
+  }
+  static char nothing[16];  // an empty tensor still has a pointer
+  to.tensor.data = from.bytes.empty() ? nothing : const_cast<char *>(from.bytes.data());
+  if (from.dtype == StringCode && !from.strings.empty()) {
+    auto &views = *strings.emplace_back(std::make_unique<std::vector<onnxc_string_view>>());
+    for (const std::string &s : from.strings)
+      views.push_back({s.data(), int64_t(s.size())});
+    to.tensor.data = views.data();
+  }
+  to.tensor.device.type = 1;
+  to.tensor.ndim = from.dims.size();
+  to.tensor.shape = const_cast<int64_t *>(from.dims.data());
+}
+
+llvm::Error Artefact::bind(const std::vector<Value> &values) {
+  impl->items.clear();
+  impl->strings.clear();
+  impl->in.resize(values.size());
+  for (size_t i = 0; i < values.size(); ++i)
+    impl->fill(impl->in[i], values[i]);
+  return llvm::Error::success();
+}
+
+llvm::Error Artefact::runOnce() {
+  onnxc_error error = {};
+  for (onnxc_value &v : impl->out)
+    v = {};
+  return impl->api->run(impl->context, impl->in.data(), impl->in.size(), impl->out.data(), impl->out.size(), &error)
+             ? runError(error)
+             : llvm::Error::success();
+}
+
+static Value copyOf(const onnxc_value &from) {
+  Value to;
+  to.kind = Value::Kind(from.kind);
+  to.dtype = from.dtype;
+  for (int64_t i = 0; from.kind != ONNXC_TENSOR && i < from.count; ++i)
+    to.items.push_back(copyOf(from.items[i]));
+  if (from.kind != ONNXC_TENSOR)
+    return to;
+  to.dims.assign(from.tensor.shape, from.tensor.shape + from.tensor.ndim);
+  const DType *type = findDType(from.dtype);
+  const char *data = static_cast<const char *>(from.tensor.data) + from.tensor.byte_offset;
+  int64_t count = to.count();
+  if (from.dtype == StringCode) {
+    auto *views = reinterpret_cast<const onnxc_string_view *>(data);
+    for (int64_t i = 0; i < count; ++i)
+      to.strings.emplace_back(views[i].data, views[i].size);
+  } else if (type && count) {
+    to.bytes.assign(data, data + count * type->size);
+  }
+  return to;
+}
+
+std::vector<Value> Artefact::results() const {
+  std::vector<Value> values;
+  for (const onnxc_value &v : impl->out)
+    values.push_back(copyOf(v));
+  return values;
+}
+
+namespace {
+struct Profiler {
+  std::vector<KernelTime> &rows;
+  size_t next = 0;
+};
+}  // namespace
+
+// Launches of a run come in the order of the plan; the same number of them unless control flow differs between runs.
+static void countLaunch(void *user, const char *node, const char *op, int64_t nanoseconds) {
+  Profiler &p = *static_cast<Profiler *>(user);
+  if (p.next == p.rows.size() || p.rows[p.next].node != node) {
+    auto it = std::find_if(p.rows.begin(), p.rows.end(), [&](const KernelTime &row) { return row.node == node; });
+    p.next = it - p.rows.begin();
+    if (it == p.rows.end())
+      p.rows.push_back({node, op, "", 0, 0, -1, -1});
+  }
+  p.rows[p.next].calls += 1;
+  p.rows[p.next].nanoseconds += nanoseconds;
+  ++p.next;
+}
+
+llvm::Error Artefact::profile(std::vector<KernelTime> &times) {
+  Profiler profiler{times};
+  impl->api->set_tap(impl->context, countLaunch, &profiler);
+  llvm::Error error = runOnce();
+  impl->api->set_tap(impl->context, nullptr, nullptr);
+  return error;
+}
+
+std::vector<Value> randomInputs(const Artefact &artefact, int64_t symbolSize) {
+  std::vector<Value> values;
+  for (const Port &p : artefact.inputs()) {
+    Value &v = values.emplace_back();
+    v.kind = p.kind;
+    v.dtype = p.dtype;
+    if (p.kind != Value::Tensor)
+      continue;
+    for (int64_t d : p.dims)
+      v.dims.push_back(d >= 0 ? d : symbolSize);
+    fillRandom(v, values.size());
+  }
+  return values;
+}
+
+}  // namespace onnxc
