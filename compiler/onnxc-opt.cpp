@@ -1,5 +1,4 @@
 // onnxc-opt: runs any pass of onnxc, and MLIR's own, on MLIR text; for tests and for looking at one step of the pipeline.
-#include "codegen/cpu/Passes.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "dialects/onnx/OnnxDialect.h"
 #include "dialects/plan/PlanDialect.h"
@@ -16,10 +15,10 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   registry.insert<onnxc::onnx::OnnxDialect, onnxc::kernel::KernelDialect, onnxc::plan::PlanDialect>();
-  onnxc::registerGraphPasses();
-  onnxc::registerLayoutPasses();
-  onnxc::registerFusionPasses();
-  onnxc::registerMemoryPasses();
+  onnxc::registerOnnxcGraphPasses();
+  onnxc::registerOnnxcLayoutPasses();
+  onnxc::registerOnnxcFusionPasses();
+  onnxc::registerOnnxcMemoryPasses();
   mlir::registerTransformsPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "onnxc's passes\n", registry));
 }

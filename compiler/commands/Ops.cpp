@@ -2,6 +2,7 @@
 // schemas).
 #include "compiler/CommandLine.h"
 #include "compiler/commands/Commands.h"
+#include "compiler/import/Walk.h"
 #include "dialects/onnx/OnnxDialect.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringSet.h"
@@ -60,9 +61,11 @@ static void addSchema(const ::onnx::OpSchema &schema, std::map<std::string, OpRo
       row.types.insert(shortType(t));
   }
   bool function = schema.HasFunction() || schema.HasContextDependentFunction();
-  row.how = !registered.contains("onnx." + name) ? (function ? "decomposed" : "upgraded")
-            : libraryOps().contains(name)        ? "library"
-                                                 : "generated";
+  bool inlined = function && !importer::keepNative(schema.Name());
+  row.how = inlined                                ? "decomposed"
+            : !registered.contains("onnx." + name) ? "upgraded"
+            : libraryOps().contains(name)          ? "library"
+                                                   : "generated";
 }
 
 static std::vector<OpRow> collectOps() {
