@@ -160,9 +160,16 @@ void inferNode(Walker &walker, pb::NodeProto &node, Scope &scope, std::unordered
   }
 }
 
+// The library makes one object for each element of a vector.
+static bool isLongVector(const std::string &name, const Scope &scope) {
+  const pb::TensorShapeProto *shape = scope.shape(name);
+  return shape && shape->dim_size() == 1 && shape->dim(0).dim_value() > 1024;
+}
+
 void propagateNode(pb::NodeProto &node, Scope &scope, std::unordered_map<std::string, pb::TensorShapeProto> &shapeData) {
   const pb::OpSchema *schema = newestSchema(node);
-  if (!schema || !schema->has_data_propagation_function())
+  auto isLong = [&](const std::string &name) { return isLongVector(name, scope); };
+  if (!schema || !schema->has_data_propagation_function() || llvm::any_of(node.input(), isLong) || llvm::any_of(node.output(), isLong))
     return;
   try {
     pb::shape_inference::DataPropagationContextImpl propagation(node, scope.types, scope.data, shapeData);
