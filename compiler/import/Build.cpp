@@ -13,12 +13,12 @@ namespace {
 
 std::string dialectName(const pb::NodeProto &node) {
   const std::string &domain = node.domain();
-  StringRef prefix = domain.empty()                              ? ""
-                     : domain == "ai.onnx.ml"                    ? "ml."
-                     : domain == "com.microsoft"                 ? "ms."
+  StringRef prefix = domain.empty()                                                         ? ""
+                     : domain == "ai.onnx.ml"                                               ? "ml."
+                     : domain == "com.microsoft"                                            ? "ms."
                      : domain == "ai.onnx.preview.training" || domain == "ai.onnx.training" ? "training."
-                     : domain == "ai.onnx.preview"               ? "preview."
-                                                                 : "?";
+                     : domain == "ai.onnx.preview"                                          ? "preview."
+                                                                                            : "?";
   return ("onnx." + prefix + node.op_type()).str();
 }
 
@@ -79,10 +79,12 @@ private:
     if (found.empty())
       return false;
     constexpr size_t kListed = 50;
-    InFlightDiagnostic diag = emitError(locOf(file.path)) << found.size() << (found.size() == 1 ? " node has" : " nodes have") << " an operator that onnxc does not know: ";
+    InFlightDiagnostic diag = emitError(locOf(file.path)) << found.size() << (found.size() == 1 ? " node has" : " nodes have")
+                                                          << " an operator that onnxc does not know: ";
     for (size_t i = 0; i < std::min(found.size(), kListed); ++i) {
       Origin from = origin(*found[i]);
-      diag << (i ? ", " : "") << from.name << " (" << (found[i]->domain().empty() ? "ai.onnx" : found[i]->domain()) << "." << found[i]->op_type() << ")";
+      diag << (i ? ", " : "") << from.name << " (" << (found[i]->domain().empty() ? "ai.onnx" : found[i]->domain()) << "."
+           << found[i]->op_type() << ")";
     }
     if (found.size() > kListed)
       diag << ", and " << found.size() - kListed << " more";
@@ -121,7 +123,8 @@ private:
     if (value.type().has_tensor_type())
       for (const auto &dim : value.type().tensor_type().shape().dim())
         dims.push_back(b.getStringAttr(dim.has_dim_param() ? dim.dim_param() : std::string()));
-    return b.getDictionaryAttr({b.getNamedAttr("onnx.name", b.getStringAttr(value.name())), b.getNamedAttr("onnx.dims", b.getArrayAttr(dims))});
+    return b.getDictionaryAttr(
+        {b.getNamedAttr("onnx.name", b.getStringAttr(value.name())), b.getNamedAttr("onnx.dims", b.getArrayAttr(dims))});
   }
 
   Value lookup(const std::string &name) {
@@ -140,7 +143,8 @@ private:
     for (int i = 0; ok && i < graph.output_size(); ++i) {
       Value value = lookup(graph.output(i).name());
       ok = value ? sameElement(graph.output(i), value)
-                 : fail(locOf(file.path), "output '" + graph.output(i).name() + "' of graph '" + graph.name() + "' is not defined by any node");
+                 : fail(locOf(file.path),
+                        "output '" + graph.output(i).name() + "' of graph '" + graph.name() + "' is not defined by any node");
       results.push_back(value);
     }
     scopes.pop_back();
@@ -153,8 +157,8 @@ private:
     auto actual = llvm::dyn_cast<TensorType>(value.getType());
     if (!promised || !actual || promised.getElementType() == actual.getElementType())
       return true;
-    emitError(value.getLoc()) << "output '" << declared.name() << "' is declared with elements " << promised.getElementType() << " but computed as "
-                              << actual.getElementType();
+    emitError(value.getLoc()) << "output '" << declared.name() << "' is declared with elements " << promised.getElementType()
+                              << " but computed as " << actual.getElementType();
     return false;
   }
 
@@ -260,7 +264,10 @@ private:
         return 0;
       Type type = resultType(graph, node, i, state);
       if (!type)
-        return fail(state.location, "the type of output " + llvm::Twine(i) + (named ? " '" + node.output(i) + "'" : std::string()) + " cannot be determined") ? 0 : -1;
+        return fail(state.location, "the type of output " + llvm::Twine(i) + (named ? " '" + node.output(i) + "'" : std::string()) +
+                                        " cannot be determined")
+                   ? 0
+                   : -1;
       state.addTypes(type);
       positions.push_back(named ? i : -1);
       return 1;

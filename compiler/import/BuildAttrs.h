@@ -5,7 +5,8 @@
 namespace onnxc::importer {
 
 // Null: `error` says what is wrong, without the attribute's name.
-mlir::Attribute toAttribute(const pb::AttributeProto &attr, ModelFile &file, mlir::MLIRContext *context, llvm::StringRef name, std::string &error);
+mlir::Attribute toAttribute(const pb::AttributeProto &attr, ModelFile &file, mlir::MLIRContext *context, llvm::StringRef name,
+                            std::string &error);
 // The value of a Constant node, whichever attribute holds it.
 mlir::ElementsAttr constantValue(const pb::NodeProto &node, ModelFile &file, mlir::MLIRContext *context, std::string &error);
 

@@ -6,9 +6,19 @@ namespace onnxc::importer {
 
 // Standard ops with a body that are cheaper as their body than as kernels of their own. Every other op with a body is native.
 bool keepNative(llvm::StringRef op) {
-  static const llvm::StringSet<> inlined = {"AffineGrid",    "BlackmanWindow",           "CastLike",    "CausalConvWithState",       "FlexAttention",
-                                            "HammingWindow", "HannWindow",               "LinearAttention", "MeanVarianceNormalization", "NegativeLogLikelihoodLoss",
-                                            "SequenceMap",   "SoftmaxCrossEntropyLoss",  "SwiGLU"};
+  static const llvm::StringSet<> inlined = {"AffineGrid",
+                                            "BlackmanWindow",
+                                            "CastLike",
+                                            "CausalConvWithState",
+                                            "FlexAttention",
+                                            "HammingWindow",
+                                            "HannWindow",
+                                            "LinearAttention",
+                                            "MeanVarianceNormalization",
+                                            "NegativeLogLikelihoodLoss",
+                                            "SequenceMap",
+                                            "SoftmaxCrossEntropyLoss",
+                                            "SwiGLU"};
   return !inlined.contains(op);
 }
 
@@ -124,7 +134,8 @@ void bindCall(Binder &binder, Walker &walker, const pb::NodeProto &call, const p
 
 void Walker::splice(const pb::NodeProto &call, const pb::FunctionProto &body, Scope &scope, bool isStandard) {
   if (current->depth >= kMaxCallDepth)
-    return fail(origin(call), "function calls are nested deeper than " + std::to_string(kMaxCallDepth) + "; a function may not call itself");
+    return fail(origin(call),
+                "function calls are nested deeper than " + std::to_string(kMaxCallDepth) + "; a function may not call itself");
   if (call.input_size() > body.input_size() || call.output_size() > body.output_size())
     return fail(origin(call), "passes " + std::to_string(call.input_size()) + " inputs and takes " + std::to_string(call.output_size()) +
                                   " outputs; function " + body.name() + " has " + std::to_string(body.input_size()) + " and " +

@@ -67,7 +67,8 @@ bool checkInputs(const pb::GraphProto &graph, MLIRContext *context) {
   bool ok = true;
   for (const pb::ValueInfoProto &input : graph.input()) {
     bool valid = bool(toType(input.type(), context));
-    bool sized = !input.type().has_tensor_type() || llvm::all_of(input.type().tensor_type().shape().dim(), [](const auto &dim) { return dim.dim_value() >= -1; });
+    bool sized = !input.type().has_tensor_type() ||
+                 llvm::all_of(input.type().tensor_type().shape().dim(), [](const auto &dim) { return dim.dim_value() >= -1; });
     if (valid && sized)
       continue;
     ok = false;

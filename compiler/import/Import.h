@@ -1,14 +1,16 @@
-// Import.h: a .onnx file becomes a module with one func.func @main over onnx ops at the newest opset. Only entry of compiler/import; Pipeline.cpp calls it.
+// Import.h: a .onnx file becomes a module with one func.func @main over onnx ops at the newest opset. Only entry of compiler/import;
+// Pipeline.cpp calls it.
 //
 // Form of the result:
 // - arguments carry `onnx.name` and `onnx.dims` (one string per dim, "" for a static or anonymous one), results the same;
-// - the module carries `onnx.opset`, `onnx.ir_version`, `onnx.producer`, `onnx.producer_version`, `onnx.model_name`, `onnx.domain`, `onnx.doc`,
+// - the module carries `onnx.opset`, `onnx.ir_version`, `onnx.producer`, `onnx.producer_version`, `onnx.model_name`, `onnx.domain`,
+// `onnx.doc`,
 //   `onnx.model_version` and the dictionary `onnx.metadata`;
 // - every op's location is made by nodeLoc: describeLoc reads it back;
 // - a weight is an `onnx.Constant` with `value`. Up to 1 KiB: a DenseElementsAttr (strings: DenseStringElementsAttr of any size). Above: a
-//   DenseResourceElementsAttr whose blob is the mapped file itself where bytes allow, one element after the other as docs/Architecture.md section 2
-//   says (bool and every 4- and 2-bit type one byte an element, signed ones sign-extended). A blob's bytes may be unaligned. Dense attributes of
-//   1-, 2- and 4-bit types are in MLIR's own storage: read them through value iterators, not as raw bytes.
+//   DenseResourceElementsAttr whose blob is the mapped file itself where bytes allow, one element after the other as docs/Architecture.md
+//   section 2 says (bool and every 4- and 2-bit type one byte an element, signed ones sign-extended). A blob's bytes may be unaligned.
+//   Dense attributes of 1-, 2- and 4-bit types are in MLIR's own storage: read them through value iterators, not as raw bytes.
 #pragma once
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"

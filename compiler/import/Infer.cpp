@@ -90,7 +90,8 @@ private:
 };
 }  // namespace
 
-// The letters of one term of an Einsum equation, "." last for an ellipsis. `error` is set when it is malformed or does not fit `rank` (-1 unknown).
+// The letters of one term of an Einsum equation, "." last for an ellipsis. `error` is set when it is malformed or does not fit `rank` (-1
+// unknown).
 static std::string einsumTerm(std::string term, int rank, std::string &error) {
   size_t dots = term.find("...");
   bool ellipsis = dots != std::string::npos;
@@ -179,8 +180,8 @@ void propagateNode(pb::NodeProto &node, Scope &scope, std::unordered_map<std::st
   }
 }
 
-// How results of ops without inference are typed, one letter and operand per result: `s` same type and shape as the operand, `r` same element
-// type and rank, `e` same element type, `i` the element type code that follows. A last entry serves all further results.
+// How results of ops without inference are typed, one letter and operand per result: `s` same type and shape as the operand, `r` same
+// element type and rank, `e` same element type, `i` the element type code that follows. A last entry serves all further results.
 static const char *resultRule(const std::string &op) {
   static const std::unordered_map<std::string, const char *> rules = {
       {"FusedConv", "r0"},

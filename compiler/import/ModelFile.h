@@ -1,4 +1,5 @@
-// ModelFile.h: the bytes behind a model: the mapped .onnx file, its external data files, and the parsed skeleton. Tensors.cpp reads weights through it.
+// ModelFile.h: the bytes behind a model: the mapped .onnx file, its external data files, and the parsed skeleton. Tensors.cpp reads weights
+// through it.
 #pragma once
 #include "compiler/import/Wire.h"
 #include "llvm/ADT/ArrayRef.h"

@@ -107,7 +107,8 @@ private:
   }
 
   // The nodes of `list` that each node waits for, and how many each one waits for.
-  static void edges(const google::protobuf::RepeatedPtrField<pb::NodeProto> &list, std::vector<std::vector<int>> &users, std::vector<int> &waits) {
+  static void edges(const google::protobuf::RepeatedPtrField<pb::NodeProto> &list, std::vector<std::vector<int>> &users,
+                    std::vector<int> &waits) {
     std::unordered_map<std::string, int> producer;
     for (int i = 0; i < list.size(); ++i)
       for (const std::string &output : list[i].output())

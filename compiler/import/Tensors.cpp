@@ -105,7 +105,8 @@ static bool elementCount(const pb::TensorProto &t, int64_t &count, std::string &
 }
 
 // Finds the bytes of `t`, wherever they are. `scratch` holds them when they had to be converted.
-static bool findBytes(const pb::TensorProto &t, ModelFile &file, uint64_t expected, Bytes &bytes, std::vector<char> &scratch, std::string &error) {
+static bool findBytes(const pb::TensorProto &t, ModelFile &file, uint64_t expected, Bytes &bytes, std::vector<char> &scratch,
+                      std::string &error) {
   if (t.data_location() == pb::TensorProto::EXTERNAL)
     return file.external(t, expected, bytes, error);
   for (const auto &entry : t.external_data())
@@ -179,7 +180,8 @@ static std::string resourceName(StringRef name) {
 }
 
 // The bytes of a tensor of any type but string, as the file packs them. False: `error` is set.
-static bool packedBytes(const pb::TensorProto &t, ModelFile &file, int64_t &count, Bytes &bytes, std::vector<char> &scratch, std::string &error) {
+static bool packedBytes(const pb::TensorProto &t, ModelFile &file, int64_t &count, Bytes &bytes, std::vector<char> &scratch,
+                        std::string &error) {
   if (t.data_type() <= 0 || !pb::TensorProto_DataType_IsValid(t.data_type())) {
     error = "has the unknown data type " + std::to_string(t.data_type());
     return false;
@@ -365,7 +367,8 @@ Type toType(const pb::TypeProto &type, MLIRContext *context) {
   case pb::TypeProto::kTensorType:
     return tensorType(type.tensor_type().elem_type(), type.tensor_type().has_shape(), type.tensor_type().shape(), context);
   case pb::TypeProto::kSparseTensorType:
-    return tensorType(type.sparse_tensor_type().elem_type(), type.sparse_tensor_type().has_shape(), type.sparse_tensor_type().shape(), context);
+    return tensorType(type.sparse_tensor_type().elem_type(), type.sparse_tensor_type().has_shape(), type.sparse_tensor_type().shape(),
+                      context);
   case pb::TypeProto::kSequenceType: {
     Type inner = toType(type.sequence_type().elem_type(), context);
     return inner ? onnx::SeqType::get(context, inner) : Type();

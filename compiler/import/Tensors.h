@@ -8,8 +8,10 @@
 namespace onnxc::importer {
 
 // Null: `error` says what is wrong, without the tensor's name. `name` becomes the resource's name.
-mlir::ElementsAttr tensorToAttr(const pb::TensorProto &tensor, ModelFile &file, mlir::MLIRContext *context, llvm::StringRef name, std::string &error);
-mlir::ElementsAttr sparseToAttr(const pb::SparseTensorProto &tensor, ModelFile &file, mlir::MLIRContext *context, llvm::StringRef name, std::string &error);
+mlir::ElementsAttr tensorToAttr(const pb::TensorProto &tensor, ModelFile &file, mlir::MLIRContext *context, llvm::StringRef name,
+                                std::string &error);
+mlir::ElementsAttr sparseToAttr(const pb::SparseTensorProto &tensor, ModelFile &file, mlir::MLIRContext *context, llvm::StringRef name,
+                                std::string &error);
 
 // What tensorToAttr would find wrong, without converting anything. "" when nothing is.
 std::string checkTensor(const pb::TensorProto &tensor, ModelFile &file);

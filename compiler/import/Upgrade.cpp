@@ -25,7 +25,9 @@ static pb::AttributeProto &attrFor(pb::NodeProto &node, const char *name, pb::At
 
 void setInt(pb::NodeProto &node, const char *name, int64_t value) { attrFor(node, name, pb::AttributeProto::INT).set_i(value); }
 void setFloat(pb::NodeProto &node, const char *name, float value) { attrFor(node, name, pb::AttributeProto::FLOAT).set_f(value); }
-void setString(pb::NodeProto &node, const char *name, const std::string &value) { attrFor(node, name, pb::AttributeProto::STRING).set_s(value); }
+void setString(pb::NodeProto &node, const char *name, const std::string &value) {
+  attrFor(node, name, pb::AttributeProto::STRING).set_s(value);
+}
 void setInts(pb::NodeProto &node, const char *name, const std::vector<int64_t> &values) {
   pb::AttributeProto &attr = attrFor(node, name, pb::AttributeProto::INTS);
   for (int64_t v : values)
@@ -163,7 +165,8 @@ static const std::vector<const Upgrade *> *rowsOf(const pb::NodeProto &node) {
   return it == rows->end() ? nullptr : &it->second;
 }
 
-bool upgradeNode(Walker &walker, const Scope &scope, pb::NodeProto &node, int version, std::vector<pb::NodeProto> &out, std::string &error) {
+bool upgradeNode(Walker &walker, const Scope &scope, pb::NodeProto &node, int version, std::vector<pb::NodeProto> &out,
+                 std::string &error) {
   Rewrite rewrite(walker, scope, node, version);
   if (node.domain().empty() && version < 6)
     rewrite.erase("consumed_inputs");

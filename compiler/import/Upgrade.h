@@ -1,4 +1,5 @@
-// Upgrade.h: rewriting of one node to the newest opset. Upgrade.cpp holds the table and the helpers, Upgrade*.cpp beside it the rewrites; Walk.cpp calls it.
+// Upgrade.h: rewriting of one node to the newest opset. Upgrade.cpp holds the table and the helpers, Upgrade*.cpp beside it the rewrites;
+// Walk.cpp calls it.
 #pragma once
 #include "compiler/import/Walk.h"
 #include <initializer_list>
@@ -8,7 +9,8 @@ namespace onnxc::importer {
 // A node under rewriting. New nodes come before it, after detach() behind it.
 class Rewrite {
 public:
-  Rewrite(Walker &walker, const Scope &scope, pb::NodeProto &node, int version) : node(node), version(version), scope(scope), walker(walker) {}
+  Rewrite(Walker &walker, const Scope &scope, pb::NodeProto &node, int version)
+      : node(node), version(version), scope(scope), walker(walker) {}
 
   pb::NodeProto &node;
   int version;  // the opset the node is written in; a rewrite to another op or domain changes it
@@ -46,7 +48,8 @@ public:
 
   // The node goes; its results must have been given to emitted nodes.
   void drop() { dropped = true; }
-  // Result `index` gets a new name; nodes emitted from now on come behind the node, and one of them must make the old name, which is returned.
+  // Result `index` gets a new name; nodes emitted from now on come behind the node, and one of them must make the old name, which is
+  // returned.
   std::string detach(int index);
 
   // The rewrite is impossible for this node.

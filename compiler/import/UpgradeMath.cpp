@@ -17,7 +17,8 @@ void broadcast(Rewrite &r) {
     axis += left;
   int64_t missing = left - axis - right;
   if (axis < 0 || missing < 0)
-    return r.fail("broadcast axis " + std::to_string(axis) + " does not fit operands of ranks " + std::to_string(left) + " and " + std::to_string(right));
+    return r.fail("broadcast axis " + std::to_string(axis) + " does not fit operands of ranks " + std::to_string(left) + " and " +
+                  std::to_string(right));
   if (missing == 0 || right == 0)
     return;
   std::vector<int64_t> axes;
@@ -130,14 +131,30 @@ void meanVariance(Rewrite &r) {
 }  // namespace
 
 const std::vector<Upgrade> kUpgradesMath = {
-    {"Add", 7, broadcast},      {"Sub", 7, broadcast},          {"Mul", 7, broadcast},
-    {"Div", 7, broadcast},      {"And", 7, broadcast},          {"Or", 7, broadcast},
-    {"Xor", 7, broadcast},      {"Equal", 7, broadcast},        {"Greater", 7, broadcast},
-    {"Less", 7, broadcast},     {"Pow", 7, broadcast},          {"PRelu", 7, prelu},
-    {"Clip", 11, clip},         {"Softmax", 13, softmax},       {"LogSoftmax", 13, softmax},
-    {"Hardmax", 13, softmax},   {"Cast", 6, castName},          {"Selu", 6, selu},
-    {"Affine", 99, affine},     {"Scale", 99, scale},           {"ImageScaler", 99, imageScaler},
-    {"ScaledTanh", 99, scaledTanh}, {"ParametricSoftplus", 99, parametricSoftplus}, {"MeanVarianceNormalization", 9, meanVariance},
+    {"Add", 7, broadcast},
+    {"Sub", 7, broadcast},
+    {"Mul", 7, broadcast},
+    {"Div", 7, broadcast},
+    {"And", 7, broadcast},
+    {"Or", 7, broadcast},
+    {"Xor", 7, broadcast},
+    {"Equal", 7, broadcast},
+    {"Greater", 7, broadcast},
+    {"Less", 7, broadcast},
+    {"Pow", 7, broadcast},
+    {"PRelu", 7, prelu},
+    {"Clip", 11, clip},
+    {"Softmax", 13, softmax},
+    {"LogSoftmax", 13, softmax},
+    {"Hardmax", 13, softmax},
+    {"Cast", 6, castName},
+    {"Selu", 6, selu},
+    {"Affine", 99, affine},
+    {"Scale", 99, scale},
+    {"ImageScaler", 99, imageScaler},
+    {"ScaledTanh", 99, scaledTanh},
+    {"ParametricSoftplus", 99, parametricSoftplus},
+    {"MeanVarianceNormalization", 9, meanVariance},
 };
 
 }  // namespace onnxc::importer

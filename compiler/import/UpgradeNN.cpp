@@ -102,10 +102,19 @@ void scan8(Rewrite &r) {
 }  // namespace
 
 const std::vector<Upgrade> kUpgradesNN = {
-    {"BatchNormalization", 14, batchNorm}, {"Dropout", 12, dropout},       {"GlobalLpPool", 2, lpInteger}, {"LpPool", 2, lpInteger},
-    {"RNN", 7, noOutputSequence},          {"GRU", 7, noOutputSequence},   {"LSTM", 7, noOutputSequence},  {"Gemm", 7, noBroadcast},
-    {"RoiAlign", 16, roiAlign},            {"GridSample", 20, gridSample}, {"GroupNormalization", 21, groupNorm},
-    {"DFT", 20, dft},                      {"Scan", 9, scan8},
+    {"BatchNormalization", 14, batchNorm},
+    {"Dropout", 12, dropout},
+    {"GlobalLpPool", 2, lpInteger},
+    {"LpPool", 2, lpInteger},
+    {"RNN", 7, noOutputSequence},
+    {"GRU", 7, noOutputSequence},
+    {"LSTM", 7, noOutputSequence},
+    {"Gemm", 7, noBroadcast},
+    {"RoiAlign", 16, roiAlign},
+    {"GridSample", 20, gridSample},
+    {"GroupNormalization", 21, groupNorm},
+    {"DFT", 20, dft},
+    {"Scan", 9, scan8},
 };
 
 }  // namespace onnxc::importer

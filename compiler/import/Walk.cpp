@@ -181,7 +181,8 @@ static int versionOf(const pb::NodeProto &node, const Versions &versions) {
 void Walker::node(pb::NodeProto &&n, Scope &scope) {
   if (++count > kMaxNodes) {
     if (count == kMaxNodes + 1)
-      fail(current->depth ? current->caller : Origin{n.name(), n.op_type(), 0}, "the model unfolds to more than " + std::to_string(kMaxNodes) + " nodes");
+      fail(current->depth ? current->caller : Origin{n.name(), n.op_type(), 0},
+           "the model unfolds to more than " + std::to_string(kMaxNodes) + " nodes");
     return;
   }
   bool isNew = llvm::any_of(n.metadata_props(), [](const auto &e) { return e.key() == kOpKey; });
@@ -208,12 +209,31 @@ void Walker::node(pb::NodeProto &&n, Scope &scope) {
 }
 
 bool microsoftOp(const std::string &op) {
-  static const std::unordered_set<std::string> ops = {
-      "FusedConv",          "FusedGemm",          "FusedMatMul",           "TransposeMatMul",         "BiasGelu",
-      "FastGelu",           "QuickGelu",          "SkipLayerNormalization", "SimplifiedLayerNormalization", "SkipSimplifiedLayerNormalization",
-      "EmbedLayerNormalization", "MatMulNBits",   "GroupQueryAttention",   "MultiHeadAttention",      "QLinearAdd",
-      "QLinearMul",         "QLinearConcat",      "QLinearSigmoid",        "QLinearLeakyRelu",        "QLinearAveragePool",
-      "QLinearGlobalAveragePool", "DynamicQuantizeMatMul", "MatMulIntegerToFloat", "Inverse", "NhwcMaxPool"};
+  static const std::unordered_set<std::string> ops = {"FusedConv",
+                                                      "FusedGemm",
+                                                      "FusedMatMul",
+                                                      "TransposeMatMul",
+                                                      "BiasGelu",
+                                                      "FastGelu",
+                                                      "QuickGelu",
+                                                      "SkipLayerNormalization",
+                                                      "SimplifiedLayerNormalization",
+                                                      "SkipSimplifiedLayerNormalization",
+                                                      "EmbedLayerNormalization",
+                                                      "MatMulNBits",
+                                                      "GroupQueryAttention",
+                                                      "MultiHeadAttention",
+                                                      "QLinearAdd",
+                                                      "QLinearMul",
+                                                      "QLinearConcat",
+                                                      "QLinearSigmoid",
+                                                      "QLinearLeakyRelu",
+                                                      "QLinearAveragePool",
+                                                      "QLinearGlobalAveragePool",
+                                                      "DynamicQuantizeMatMul",
+                                                      "MatMulIntegerToFloat",
+                                                      "Inverse",
+                                                      "NhwcMaxPool"};
   return ops.count(op) != 0;
 }
 

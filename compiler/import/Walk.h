@@ -1,5 +1,5 @@
-// Walk.h: one pass over a parsed model that raises every node to the newest opset, replaces calls by the bodies of their functions and infers the type
-// of every value. Upgrade*.cpp rewrite nodes, Infer.cpp types them; Build.cpp turns the result into MLIR.
+// Walk.h: one pass over a parsed model that raises every node to the newest opset, replaces calls by the bodies of their functions and
+// infers the type of every value. Upgrade*.cpp rewrite nodes, Infer.cpp types them; Build.cpp turns the result into MLIR.
 #pragma once
 #include "compiler/import/ModelFile.h"
 #include "llvm/ADT/StringRef.h"
@@ -37,9 +37,9 @@ struct Scope {
 
   // Null when the type or its shape or element type is unknown.
   const pb::TypeProto *type(const std::string &name) const;
-  int elementType(const std::string &name) const;              // 0 = unknown
+  int elementType(const std::string &name) const;  // 0 = unknown
   const pb::TensorShapeProto *shape(const std::string &name) const;
-  int rank(const std::string &name) const;                     // -1 = unknown
+  int rank(const std::string &name) const;  // -1 = unknown
   bool ints(const std::string &name, std::vector<int64_t> &values) const;
   bool floats(const std::string &name, std::vector<double> &values) const;
 };
@@ -104,7 +104,8 @@ bool keepNative(llvm::StringRef op);
 bool microsoftOp(const std::string &op);
 // Types of the results that the library cannot infer: com.microsoft ops and ops whose inference failed.
 void fallbackTypes(const pb::NodeProto &node, const Scope &scope, std::vector<pb::TypeProto> &results);
-// Runs the library's inference for one node. Never throws; results stay empty where it fails, and `error` says why if the operands are at fault.
+// Runs the library's inference for one node. Never throws; results stay empty where it fails, and `error` says why if the operands are at
+// fault.
 void inferNode(Walker &walker, pb::NodeProto &node, Scope &scope, std::unordered_map<std::string, pb::TensorShapeProto> &shapeData,
                std::vector<pb::TypeProto> &results, std::string &error);
 // Partial values of small integer tensors, for the inference of later nodes.

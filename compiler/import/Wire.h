@@ -1,4 +1,5 @@
-// Wire.h: reads the protobuf wire format of a model just far enough to leave tensor payloads in the file. ModelFile.cpp parses what remains.
+// Wire.h: reads the protobuf wire format of a model just far enough to leave tensor payloads in the file. ModelFile.cpp parses what
+// remains.
 #pragma once
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>

@@ -1,0 +1,104 @@
+// ImportTest.cpp: names, places, functions, subgraphs, types of values, and what broken models are told.
+#include "Models.h"
+#include <catch2/catch.hpp>
+
+using namespace onnxc;
+using namespace onnxc::test;
+using Catch::Contains;
+
+TEST_CASE("names and sizes of inputs and outputs are kept") {
+  std::string module = importText(R"(<ir_version: 8, opset_import: ["" : 17], producer_name: "tool">
+    g (float[batch, 3] x) => (float[batch, 3] y) { y = Relu(x) })");
+  CHECK_THAT(module, Contains("onnx.dims = [\"batch\", \"\"], onnx.name = \"x\"") && Contains("tensor<?x3xf32>"));
+  CHECK_THAT(module, Contains("onnx.opset = 17") && Contains("onnx.producer = \"tool\"") && Contains("onnx.model_name = \"g\""));
+}
+
+TEST_CASE("a named size can be fixed") {
+  ImportOptions options;
+  options.defineDims["batch"] = 8;
+  CHECK_THAT(
+      importText(R"(<ir_version: 8, opset_import: ["" : 17]> g (float[batch, 3] x) => (float[batch, 3] y) { y = Relu(x) })", options),
+      Contains("tensor<8x3xf32>") && !Contains("?"));
+}
+
+TEST_CASE("nodes may come in any order") {
+  CHECK_THAT(importText(R"(<ir_version: 8, opset_import: ["" : 17]> g (float[3] x) => (float[3] y) { y = Relu(t)  t = Abs(x) })"),
+             Contains("\"onnx.Relu\"(%0)"));
+  CHECK_THAT(importText(R"(<ir_version: 8, opset_import: ["" : 17]> g (float[3] x) => (float[3] y) { y = Add(x, t)  t = Abs(y) })"),
+             Contains("reads its own result"));
+}
+
+TEST_CASE("model-local functions are replaced by their bodies") {
+  std::string module = importText(R"(<ir_version: 8, opset_import: ["" : 17, "local" : 1]>
+    g (float[3] x) => (float[3] y) { y = local.twice<slope = 0.5>(x) }
+    <domain: "local", opset_import: ["" : 11]>
+    twice <slope> (a) => (b) { c = LeakyRelu<alpha : float = @slope>(a)  b = Add(c, c) })");
+  CHECK_THAT(module, Contains("alpha = 5.000000e-01") && Contains("onnx.Add") && !Contains("twice"));
+}
+
+TEST_CASE("a function may not call itself") {
+  CHECK_THAT(importText(R"(<ir_version: 8, opset_import: ["" : 17, "local" : 1]> g (float[3] x) => (float[3] y) { y = local.f(x) }
+    <domain: "local", opset_import: ["" : 17, "local" : 1]> f (a) => (b) { b = local.f(a) })"),
+             Contains("nested deeper"));
+}
+
+TEST_CASE("standard functions are replaced where no kernel exists") {
+  CHECK_THAT(
+      importText(
+          R"(<ir_version: 8, opset_import: ["" : 17]> g (float[2,3,4,4] x) => (float[2,3,4,4] y) { y = MeanVarianceNormalization(x) })"),
+      Contains("onnx.ReduceMean") && !Contains("MeanVariance"));
+  CHECK_THAT(importText(R"(<ir_version: 8, opset_import: ["" : 17]> g (float[3] x) => (float[3] y) { y = Celu(x) })"),
+             Contains("onnx.Celu"));
+}
+
+TEST_CASE("branches capture outer values") {
+  std::string module = importText(R"(<ir_version: 8, opset_import: ["" : 17]> g (bool c, float[3] x) => (float[3] y) {
+      y = If(c) <then_branch = t () => (float[3] a) { a = Relu(x) }, else_branch = e () => (float[3] b) { b = Neg(x) }>
+    })");
+  CHECK_THAT(module, Contains("\"onnx.If\"(%arg0)") && Contains("\"onnx.Relu\"(%arg1)") && Contains("onnx.Yield"));
+}
+
+TEST_CASE("nodes without a name get one, and say where they are") {
+  CHECK_THAT(
+      importText(
+          R"(<ir_version: 8, opset_import: ["" : 17]> g (float[2,3] x, float[4,5] w) => (float[] y) { t = Relu(x)  y = MatMul(t, w) })"),
+      Contains("error: MatMul_1 (MatMul, opset 17): "));
+}
+
+TEST_CASE("every unknown operator is listed at once") {
+  std::string text = importText(R"(<ir_version: 8, opset_import: ["" : 17, "acme" : 1]>
+    g (float[3] x) => (float[3] y) { t = acme.Foo(x)  y = acme.Bar(t) })");
+  CHECK_THAT(text, Contains("2 nodes have an operator that onnxc does not know: Foo_0 (acme.Foo), Bar_1 (acme.Bar)"));
+}
+
+TEST_CASE("broken models are refused with a reason") {
+  auto graph = [](const std::string &text) { return importText("<ir_version: 8, opset_import: [\"\" : 17]> " + text); };
+  CHECK_THAT(graph("g (float[3] x) => (float[3] y) { y = Relu(z) }"),
+             Contains("Relu_0 (Relu, opset 17): reads 'z', which nothing defines"));
+  CHECK_THAT(graph("g (float[3] x) => (float[3] y) { y = Relu(x, x) }"), Contains("Relu_0"));
+  CHECK_THAT(graph("g (float[3] x) => (float[3] y) { y = Gelu(x) }"), Contains("does not exist in opset 17"));
+  CHECK_THAT(graph("g (float[3] x) => (int64[3] y) { y = Relu(x) }"), Contains("output 'y' is declared with elements"));
+  CHECK_THAT(graph("g (float[3] x) => (float[3] y) { y = Relu(x)  y = Abs(x) }"), Contains("value 'y' is defined twice"));
+  CHECK_THAT(importText("<ir_version: 8, opset_import: [\"\" : 900]> g (float[3] x) => (float[3] y) { y = Relu(x) }"),
+             Contains("opset 900"));
+}
+
+TEST_CASE("files that are no models are refused") {
+  TemporaryFolder folder;
+  CHECK_THAT(importFile(folder.path.str().str()), Contains("is a folder"));
+  CHECK_THAT(importFile(folder.write("empty.onnx", "")), Contains("is empty"));
+  CHECK_THAT(importFile(folder.write("text.onnx", "this is not a model")), Contains("is not an ONNX model"));
+  CHECK_THAT(importFile((folder.path + "/absent.onnx").str()), Contains("cannot be read"));
+  std::string bytes =
+      parse(R"(<ir_version: 8, opset_import: ["" : 17]> g (float[3] x) => (float[3] y) { y = Relu(x) })").SerializeAsString();
+  for (size_t size = 1; size < bytes.size(); ++size)
+    CHECK_THAT(importFile(folder.write("cut.onnx", bytes.substr(0, size))), Contains("error: "));
+}
+
+TEST_CASE("names are data") {
+  auto model = parse(R"(<ir_version: 8, opset_import: ["" : 17]> g (float[3] x) => (float[3] y) { y = Relu(x) })");
+  model.mutable_graph()->mutable_node(0)->set_name("odd \"name\"\n%s\x01");
+  model.mutable_graph()->mutable_input(0)->set_name("a b\"c");
+  model.mutable_graph()->mutable_node(0)->set_input(0, "a b\"c");
+  CHECK_THAT(importProto(model), Contains("onnx.name = \"a b\\22c\""));
+}
