@@ -47,7 +47,9 @@ DenseElementsAttr constantOf(const SymbolicShapes &s, Value v) {
   return DenseElementsAttr::get(type, values);
 }
 
-bool sameDims(const SymbolicShapes &s, Value a, Value b) { return s.hasRank(a) && s.hasRank(b) && s.dims(a) == s.dims(b) && a.getType() == b.getType(); }
+bool sameDims(const SymbolicShapes &s, Value a, Value b) {
+  return s.hasRank(a) && s.hasRank(b) && s.dims(a) == s.dims(b) && a.getType() == b.getType();
+}
 
 bool all(const SymbolicShapes &s, Value v, int64_t wanted) {
   auto elements = v ? s.constantElements(v) : std::nullopt;
@@ -124,7 +126,8 @@ struct FoldShapes : impl::FoldShapesBase<FoldShapes> {
   // Views become reshapes to a constant target where one says it.
   void foldView(SymbolicShapes &s, Operation *op) {
     auto reshape = llvm::dyn_cast<onnx::ReshapeOp>(op);
-    if (reshape ? reshape.getAllowzero() || onnx::constantValue(reshape.getShape()) : !llvm::isa<onnx::FlattenOp, onnx::SqueezeOp, onnx::UnsqueezeOp>(op))
+    if (reshape ? reshape.getAllowzero() || onnx::constantValue(reshape.getShape())
+                : !llvm::isa<onnx::FlattenOp, onnx::SqueezeOp, onnx::UnsqueezeOp>(op))
       return;
     Value source = op->getOperand(0), view = op->getResult(0);
     if (view.use_empty() || !s.hasRank(source))

@@ -14,4 +14,6 @@ namespace onnxc {
 // The groups of rewrites that the simplify pass drives.
 void populateSimplifyPatterns(mlir::RewritePatternSet &patterns);
 void populateWeightPatterns(mlir::RewritePatternSet &patterns);
+// Those of the recognize pass.
+void populateRecognizePatterns(mlir::RewritePatternSet &patterns);
 }  // namespace onnxc

@@ -17,6 +17,18 @@ def FoldShapes : Pass<"fold-shapes", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }
 
+def Recognize : Pass<"recognize", "::mlir::func::FuncOp"> {
+  let summary = "put together ops that exporters wrote out in pieces";
+  let description = [{
+    Gelu (erf and tanh), Swish, HardSwish, LayerNormalization, RMSNormalization. One op is one row program or one map for code generation:
+    ```
+    %d = onnx.Sub %x, %mean ; %n = onnx.Div %d, onnx.Sqrt(onnx.ReduceMean(%d * %d) + 1e-5) ; onnx.Add (onnx.Mul %n, %gamma), %beta
+    =>  onnx.LayerNormalization %x, %gamma, %beta
+    ```
+  }];
+  let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
+}
+
 def Simplify : Pass<"simplify", "::mlir::func::FuncOp"> {
   let summary = "rewrite to fewer and simpler ops with the same results";
   let description = [{

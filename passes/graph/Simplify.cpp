@@ -38,7 +38,8 @@ static LogicalResult dropDropout(onnx::DropoutOp op, PatternRewriter &rewriter) 
 static bool losesNothing(Type from, Type to) {
   auto a = llvm::dyn_cast<IntegerType>(from), b = llvm::dyn_cast<IntegerType>(to);
   if (a && b)
-    return (a.isUnsigned() == b.isUnsigned() && a.getWidth() <= b.getWidth() && b.getWidth() > 1) || (a.getWidth() == 1 && b.getWidth() > 1);
+    return (a.isUnsigned() == b.isUnsigned() && a.getWidth() <= b.getWidth() && b.getWidth() > 1) ||
+           (a.getWidth() == 1 && b.getWidth() > 1);
   return (from.isF16() || from.isBF16()) ? to.isF32() || to.isF64() : from.isF32() && to.isF64();
 }
 // Cast(Cast(x : a) : b) : a = x where b holds every a.

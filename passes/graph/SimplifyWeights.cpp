@@ -18,7 +18,8 @@ struct Affine {
 }  // namespace
 
 static std::optional<Affine> inferenceAffine(onnx::BatchNormalizationOp op) {
-  bool plain = op.getTrainingMode() == 0 && (!op.getRunningMean() || op.getRunningMean().use_empty()) && (!op.getRunningVar() || op.getRunningVar().use_empty());
+  bool plain = op.getTrainingMode() == 0 && (!op.getRunningMean() || op.getRunningMean().use_empty()) &&
+               (!op.getRunningVar() || op.getRunningVar().use_empty());
   auto scale = constantFloats(op.getScale()), bias = constantFloats(op.getB());
   auto mean = constantFloats(op.getInputMean()), variance = constantFloats(op.getInputVar());
   if (!plain || !scale || !bias || !mean || !variance)
@@ -79,13 +80,16 @@ static int64_t channelAxis(Operation *producer) {
   if (!weights || !value || !weights.getElementType().isF32() || !constantBytes(value) || (bias && !constantFloats(bias)))
     return -1;
   if (auto gemm = llvm::dyn_cast<onnx::GemmOp>(producer)) {
-    bool plainBias = !bias || llvm::cast<RankedTensorType>(bias.getType()).getShape() == ArrayRef<int64_t>{weights.getDimSize(gemm.getTransB() ? 0 : 1)};
+    bool plainBias =
+        !bias || llvm::cast<RankedTensorType>(bias.getType()).getShape() == ArrayRef<int64_t>{weights.getDimSize(gemm.getTransB() ? 0 : 1)};
     bool unit = gemm.getAlpha().isExactlyValue(1.0) && gemm.getBeta().isExactlyValue(1.0);
     return plainBias && unit ? (gemm.getTransB() ? 0 : 1) : -1;
   }
   return 0;
 }
-static int64_t channels(Operation *producer, int64_t axis) { return llvm::cast<RankedTensorType>(producer->getOperand(1).getType()).getDimSize(axis); }
+static int64_t channels(Operation *producer, int64_t axis) {
+  return llvm::cast<RankedTensorType>(producer->getOperand(1).getType()).getDimSize(axis);
+}
 
 // A(x * W + b) = x * (W scale) + (b scale + offset); `op` is what applies A to `producer`.
 static void absorb(PatternRewriter &rewriter, Operation *op, Operation *producer, int64_t axis, const Affine &a) {
@@ -95,7 +99,8 @@ static void absorb(PatternRewriter &rewriter, Operation *op, Operation *producer
   if (scales)
     operands[1] = scaledWeights(rewriter, op->getLoc(), operands[1], a.scale, axis);
   operands.push_back(scaledBias(rewriter, op->getLoc(), producer->getNumOperands() > 2 ? producer->getOperand(2) : Value(), a));
-  Operation *merged = rewriter.create(producer->getLoc(), producer->getName().getIdentifier(), operands, op->getResult(0).getType(), producer->getAttrs());
+  Operation *merged =
+      rewriter.create(producer->getLoc(), producer->getName().getIdentifier(), operands, op->getResult(0).getType(), producer->getAttrs());
   rewriter.replaceAllUsesWith(op->getResult(0), merged->getResult(0));
   rewriter.eraseOp(op);
 }

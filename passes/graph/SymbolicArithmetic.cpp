@@ -347,17 +347,26 @@ std::string SymbolicArithmetic::text(AffineExpr e) const {
     if (!def->name.empty())
       return def->name;
     if (def->kind == SymbolDef::Max || def->kind == SymbolDef::Min || def->kind == SymbolDef::Broadcast)
-      return std::string(def->kind == SymbolDef::Max ? "max(" : def->kind == SymbolDef::Min ? "min(" : "broadcast(") + text(def->lhs) + ", " + text(def->rhs) + ")";
+      return std::string(def->kind == SymbolDef::Max   ? "max("
+                         : def->kind == SymbolDef::Min ? "min("
+                                                       : "broadcast(") +
+             text(def->lhs) + ", " + text(def->rhs) + ")";
     return "?";
   }
   auto binary = llvm::cast<AffineBinaryOpExpr>(e);
   std::string a = text(binary.getLHS()), b = text(binary.getRHS());
-  auto factor = [](AffineExpr part, const std::string &t) { return llvm::isa<AffineBinaryOpExpr>(part) && part.getKind() != AffineExprKind::Mul ? "(" + t + ")" : t; };
+  auto factor = [](AffineExpr part, const std::string &t) {
+    return llvm::isa<AffineBinaryOpExpr>(part) && part.getKind() != AffineExprKind::Mul ? "(" + t + ")" : t;
+  };
   switch (e.getKind()) {
-  case AffineExprKind::Add: return a + " + " + b;
-  case AffineExprKind::Mul: return factor(binary.getLHS(), a) + "*" + factor(binary.getRHS(), b);
-  case AffineExprKind::Mod: return "((" + a + ") mod (" + b + "))";
-  default: return "((" + a + ") / (" + b + "))";
+  case AffineExprKind::Add:
+    return a + " + " + b;
+  case AffineExprKind::Mul:
+    return factor(binary.getLHS(), a) + "*" + factor(binary.getRHS(), b);
+  case AffineExprKind::Mod:
+    return "((" + a + ") mod (" + b + "))";
+  default:
+    return "((" + a + ") / (" + b + "))";
   }
 }
 

@@ -22,7 +22,8 @@ struct SymbolDef {
     SizeOf,     // dim `index` of the result `value`: its defining op's library size function (onnxc_s_…) says it
     Argument,   // dim `index` of the region argument, or of the result of a control-flow op, `value`; bound by the plan
     Broadcast,  // lhs == 1 ? rhs : lhs
-    Max, Min    // of lhs and rhs
+    Max,
+    Min  // of lhs and rhs
   } kind;
   std::string name;
   mlir::Value value;
@@ -35,18 +36,18 @@ public:
   explicit SymbolicArithmetic(mlir::MLIRContext *context) : context(context) {}
 
   llvm::ArrayRef<SymbolDef> symbols() const { return defs; }
-  const SymbolDef *definition(mlir::AffineExpr e) const;                                 // null when `e` is not a symbol
+  const SymbolDef *definition(mlir::AffineExpr e) const;  // null when `e` is not a symbol
   mlir::AffineExpr constant(int64_t v) const;
-  mlir::AffineExpr symbol(SymbolDef def);                                                // interned
-  mlir::AffineExpr broadcast(mlir::AffineExpr a, mlir::AffineExpr b);                    // null when both static and incompatible
+  mlir::AffineExpr symbol(SymbolDef def);                              // interned
+  mlir::AffineExpr broadcast(mlir::AffineExpr a, mlir::AffineExpr b);  // null when both static and incompatible
   mlir::AffineExpr max(mlir::AffineExpr a, mlir::AffineExpr b);
   mlir::AffineExpr min(mlir::AffineExpr a, mlir::AffineExpr b);
   mlir::AffineExpr add(mlir::AffineExpr a, mlir::AffineExpr b);
   mlir::AffineExpr sub(mlir::AffineExpr a, mlir::AffineExpr b);
   mlir::AffineExpr mul(mlir::AffineExpr a, mlir::AffineExpr b);
-  mlir::AffineExpr floorDiv(mlir::AffineExpr a, mlir::AffineExpr b);                     // rounds down; cancels common factors
-  mlir::AffineExpr ceilDiv(mlir::AffineExpr a, mlir::AffineExpr b);                      // rounds up; b > 0
-  mlir::AffineExpr mod(mlir::AffineExpr a, mlir::AffineExpr b);                          // sign of b
+  mlir::AffineExpr floorDiv(mlir::AffineExpr a, mlir::AffineExpr b);  // rounds down; cancels common factors
+  mlir::AffineExpr ceilDiv(mlir::AffineExpr a, mlir::AffineExpr b);   // rounds up; b > 0
+  mlir::AffineExpr mod(mlir::AffineExpr a, mlir::AffineExpr b);       // sign of b
   mlir::AffineExpr product(llvm::ArrayRef<mlir::AffineExpr> factors);
   mlir::AffineExpr sum(llvm::ArrayRef<mlir::AffineExpr> terms);
 

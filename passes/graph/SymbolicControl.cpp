@@ -53,7 +53,8 @@ static void exportFacts(SymbolicShapes &s, Value result, Value inner, llvm::func
 
 // --- If ---
 
-static LogicalResult joinBranches(SymbolicShapes &s, Operation *op, Value result, Value a, Value b, llvm::function_ref<bool(AffineExpr)> visible) {
+static LogicalResult joinBranches(SymbolicShapes &s, Operation *op, Value result, Value a, Value b,
+                                  llvm::function_ref<bool(AffineExpr)> visible) {
   if (auto items = joinItems(s.items(a), s.items(b)))
     s.setItems(result, *items);
   if (!s.hasRank(a) || !s.hasRank(b))
@@ -75,8 +76,8 @@ static LogicalResult joinBranches(SymbolicShapes &s, Operation *op, Value result
   return success();
 }
 
-// Exporters write squeeze(x, axis) as If(size == 1, Squeeze, Identity): where the ranks differ, the graph after it is made for the equal size.
-// Takes that branch and leaves a run-time check of the sizes; nothing for other conditions.
+// Exporters write squeeze(x, axis) as If(size == 1, Squeeze, Identity): where the ranks differ, the graph after it is made for the equal
+// size. Takes that branch and leaves a run-time check of the sizes; nothing for other conditions.
 bool ShapeEvaluator::assumeEqualSizes(Operation *op) {
   Operation *equal = op->getOperand(0).getDefiningOp();
   Operation *yields[2] = {op->getRegion(0).front().getTerminator(), op->getRegion(1).front().getTerminator()};
@@ -120,7 +121,8 @@ LogicalResult ShapeEvaluator::evaluateIf(Operation *op) {
 // --- loops ---
 
 // Widens the facts of a body's `arg` so that they hold for `next` too; true when they changed.
-static FailureOr<bool> widen(SymbolicShapes &s, Operation *op, BlockArgument arg, Value next, llvm::function_ref<bool(AffineExpr)> visible) {
+static FailureOr<bool> widen(SymbolicShapes &s, Operation *op, BlockArgument arg, Value next,
+                             llvm::function_ref<bool(AffineExpr)> visible) {
   bool changed = false;
   const ItemShape *now = s.items(arg), *then = s.items(next);
   if (now) {
@@ -139,8 +141,8 @@ static FailureOr<bool> widen(SymbolicShapes &s, Operation *op, BlockArgument arg
     return changed;
   Dims dims(s.dims(arg)), given(s.dims(next));
   if (dims.size() != given.size())
-    return op->emitError() << onnx::opName(op) << ": rank of result depends on run-time data: a carried value has " << dims.size() << " axes, then "
-                           << given.size();
+    return op->emitError() << onnx::opName(op) << ": rank of result depends on run-time data: a carried value has " << dims.size()
+                           << " axes, then " << given.size();
   for (auto [d, e] : llvm::enumerate(dims)) {
     AffineExpr own = s.symbol({SymbolDef::Argument, "", arg, int64_t(d), {}, {}});
     if (e == own || e == given[d])
@@ -253,7 +255,8 @@ LogicalResult ShapeEvaluator::evaluateScan(Operation *op) {
   Block &body = op->getRegion(0).front();
   int64_t scanned = o.intAttr("num_scan_inputs"), n = int64_t(op->getNumOperands()) - scanned;
   ValueRange yields = body.getTerminator()->getOperands();
-  if (scanned < 1 || n < 0 || body.getNumArguments() != op->getNumOperands() || yields.size() != op->getNumResults() || int64_t(yields.size()) < n)
+  if (scanned < 1 || n < 0 || body.getNumArguments() != op->getNumOperands() || yields.size() != op->getNumResults() ||
+      int64_t(yields.size()) < n)
     return op->emitError("Scan: the body takes ") << body.getNumArguments() << " and gives " << yields.size() << " values; the node has "
                                                   << op->getNumOperands() << " inputs and " << op->getNumResults() << " results";
   AffineExpr trips;

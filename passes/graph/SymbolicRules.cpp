@@ -25,7 +25,8 @@ const ShapeRules &shapeRules() { return mutableRules(); }
 void addShapeRule(StringRef name, ShapeRule rule) { mutableRules()[name] = rule; }
 
 // Start and size of each declared operand or result.
-static void segments(Operation *op, StringRef kinds, StringRef sizesAttr, unsigned total, SmallVector<unsigned> &start, SmallVector<unsigned> &size) {
+static void segments(Operation *op, StringRef kinds, StringRef sizesAttr, unsigned total, SmallVector<unsigned> &start,
+                     SmallVector<unsigned> &size) {
   auto sizes = op->getAttrOfType<DenseI32ArrayAttr>(sizesAttr);
   unsigned next = 0;
   for (size_t i = 0; i < kinds.size(); ++i) {

@@ -51,7 +51,8 @@ public:
 
   // `axis` counted from 0; fails with a diagnostic outside [-rank, rank).
   mlir::FailureOr<int64_t> axis(int64_t axis, int64_t rank);
-  // Sizes that must be equal: a diagnostic when both are constants that differ, a run-time check when that is not proven. Gives the better known.
+  // Sizes that must be equal: a diagnostic when both are constants that differ, a run-time check when that is not proven. Gives the better
+  // known.
   mlir::FailureOr<mlir::AffineExpr> same(mlir::AffineExpr a, mlir::AffineExpr b, const llvm::Twine &what);
   mlir::FailureOr<Dims> broadcast(DimsRef a, DimsRef b);
   mlir::FailureOr<Dims> broadcastAll(llvm::ArrayRef<unsigned> declaredInputs);

@@ -25,7 +25,8 @@ static FailureOr<Dims> productDims(ShapeOp &o, Dims a, Dims b) {
     dims->push_back(b.back());
   return dims;
 }
-template <unsigned a, unsigned b> static LogicalResult product(ShapeOp &o) {
+template <unsigned a, unsigned b>
+static LogicalResult product(ShapeOp &o) {
   auto dims = productDims(o, Dims(o.dims(a)), Dims(o.dims(b)));
   return failed(dims) ? failure() : o.set(0, *dims);
 }
@@ -44,7 +45,8 @@ static LogicalResult fusedMatMul(ShapeOp &o) {
   return failed(dims) ? failure() : o.set(0, *dims);
 }
 
-template <unsigned a, unsigned b, unsigned c> static LogicalResult gemm(ShapeOp &o) {
+template <unsigned a, unsigned b, unsigned c>
+static LogicalResult gemm(ShapeOp &o) {
   if (o.rank(a) != 2 || o.rank(b) != 2)
     return o.error() << "operands " << o.text(o.dims(a)) << " and " << o.text(o.dims(b)) << " need two axes";
   bool ta = o.intAttr("transA"), tb = o.intAttr("transB");
@@ -115,7 +117,8 @@ static LogicalResult einsum(ShapeOp &o) {
   SmallVector<StringRef> terms;
   left.split(terms, ',');
   if (terms.size() != o.op->getNumOperands())
-    return o.error() << "equation '" << o.strAttr("equation") << "' has " << terms.size() << " terms for " << o.op->getNumOperands() << " operands";
+    return o.error() << "equation '" << o.strAttr("equation") << "' has " << terms.size() << " terms for " << o.op->getNumOperands()
+                     << " operands";
   Einsum e{o, {}, {}, {}};
   for (auto [term, v] : llvm::zip(terms, o.op->getOperands()))
     if (failed(readTerm(e, term, o.s.dims(v))))

@@ -37,7 +37,8 @@ static RealValue fraction(ShapeOp &o, const RealValue &r) {
 static bool isSingle(ShapeOp &o) { return onnx::elementType(o.op->getResult(0)).isF32(); }
 
 // Both constants: computed in the op's own precision. Else both as fractions, or unknown.
-template <typename Constant, typename Fraction> static RealValue combine(ShapeOp &o, Reals r, Constant onConstants, Fraction onFractions) {
+template <typename Constant, typename Fraction>
+static RealValue combine(ShapeOp &o, Reals r, Constant onConstants, Fraction onFractions) {
   auto a = realOf(r[0]), b = realOf(r[1]);
   if (a && b)
     return realConstant(isSingle(o) ? double(float(onConstants(*a, *b))) : onConstants(*a, *b));
@@ -48,38 +49,50 @@ template <typename Constant, typename Fraction> static RealValue combine(ShapeOp
   return z.numerator && z.denominator > 0 && z.denominator < (1 << 30) ? z : unknownReal();
 }
 static RealValue realAdd(ShapeOp &o, Reals r) {
-  return combine(o, r, [](double a, double b) { return a + b; }, [&](RealValue a, RealValue b) -> RealValue {
-    return {o.s.add(o.s.mul(a.numerator, o.c(b.denominator)), o.s.mul(b.numerator, o.c(a.denominator))), a.denominator * b.denominator, 0};
-  });
+  return combine(
+      o, r, [](double a, double b) { return a + b; },
+      [&](RealValue a, RealValue b) -> RealValue {
+        return {o.s.add(o.s.mul(a.numerator, o.c(b.denominator)), o.s.mul(b.numerator, o.c(a.denominator))), a.denominator * b.denominator,
+                0};
+      });
 }
 static RealValue realSub(ShapeOp &o, Reals r) {
-  return combine(o, r, [](double a, double b) { return a - b; }, [&](RealValue a, RealValue b) -> RealValue {
-    return {o.s.sub(o.s.mul(a.numerator, o.c(b.denominator)), o.s.mul(b.numerator, o.c(a.denominator))), a.denominator * b.denominator, 0};
-  });
+  return combine(
+      o, r, [](double a, double b) { return a - b; },
+      [&](RealValue a, RealValue b) -> RealValue {
+        return {o.s.sub(o.s.mul(a.numerator, o.c(b.denominator)), o.s.mul(b.numerator, o.c(a.denominator))), a.denominator * b.denominator,
+                0};
+      });
 }
 static RealValue realMul(ShapeOp &o, Reals r) {
-  return combine(o, r, [](double a, double b) { return a * b; }, [&](RealValue a, RealValue b) -> RealValue {
-    return {o.s.mul(a.numerator, b.numerator), a.denominator * b.denominator, 0};
-  });
+  return combine(
+      o, r, [](double a, double b) { return a * b; },
+      [&](RealValue a, RealValue b) -> RealValue { return {o.s.mul(a.numerator, b.numerator), a.denominator * b.denominator, 0}; });
 }
 static RealValue realDiv(ShapeOp &o, Reals r) {
-  return combine(o, r, [](double a, double b) { return a / b; }, [&](RealValue a, RealValue b) -> RealValue {
-    AffineExpr top = o.s.mul(a.numerator, o.c(b.denominator));
-    if (auto n = known(b.numerator))
-      return *n > 0 ? RealValue{top, a.denominator * *n, 0} : unknownReal();
-    AffineExpr q = o.s.floorDiv(top, b.numerator);
-    return o.s.mul(q, b.numerator) == top ? RealValue{q, a.denominator, 0} : unknownReal();
-  });
+  return combine(
+      o, r, [](double a, double b) { return a / b; },
+      [&](RealValue a, RealValue b) -> RealValue {
+        AffineExpr top = o.s.mul(a.numerator, o.c(b.denominator));
+        if (auto n = known(b.numerator))
+          return *n > 0 ? RealValue{top, a.denominator * *n, 0} : unknownReal();
+        AffineExpr q = o.s.floorDiv(top, b.numerator);
+        return o.s.mul(q, b.numerator) == top ? RealValue{q, a.denominator, 0} : unknownReal();
+      });
 }
 static RealValue realMin(ShapeOp &o, Reals r) {
-  return combine(o, r, [](double a, double b) { return std::min(a, b); }, [&](RealValue a, RealValue b) -> RealValue {
-    return {a.denominator == b.denominator ? o.s.min(a.numerator, b.numerator) : AffineExpr(), a.denominator, 0};
-  });
+  return combine(
+      o, r, [](double a, double b) { return std::min(a, b); },
+      [&](RealValue a, RealValue b) -> RealValue {
+        return {a.denominator == b.denominator ? o.s.min(a.numerator, b.numerator) : AffineExpr(), a.denominator, 0};
+      });
 }
 static RealValue realMax(ShapeOp &o, Reals r) {
-  return combine(o, r, [](double a, double b) { return std::max(a, b); }, [&](RealValue a, RealValue b) -> RealValue {
-    return {a.denominator == b.denominator ? o.s.max(a.numerator, b.numerator) : AffineExpr(), a.denominator, 0};
-  });
+  return combine(
+      o, r, [](double a, double b) { return std::max(a, b); },
+      [&](RealValue a, RealValue b) -> RealValue {
+        return {a.denominator == b.denominator ? o.s.max(a.numerator, b.numerator) : AffineExpr(), a.denominator, 0};
+      });
 }
 static RealValue realFloor(ShapeOp &o, Reals r) {
   if (r[0].numerator)
@@ -207,7 +220,8 @@ static AffineExpr wrapped(ShapeOp &o, IntegerType type, AffineExpr e) {
 static void mapIntegers(ShapeOp &o, ValueRange ins, ExprFn fn, bool needAll = true) {
   auto n = o.s.count(o.out(0));
   auto type = llvm::dyn_cast<IntegerType>(onnx::elementType(o.out(0)));
-  if (!fn || !type || !n || *n > 1024 || llvm::any_of(ins, [&](Value v) { return !o.s.count(v) || (needAll && o.s.partialElements(v).empty()); }))
+  if (!fn || !type || !n || *n > 1024 ||
+      llvm::any_of(ins, [&](Value v) { return !o.s.count(v) || (needAll && o.s.partialElements(v).empty()); }))
     return;
   SmallVector<SmallVector<int64_t>> index;
   for (Value v : ins)
@@ -254,14 +268,16 @@ static LogicalResult likeFirst(ShapeOp &o) {
       return failure();
   return success();
 }
-template <ExprFn onIntegers, RealFn onReals> static LogicalResult unary(ShapeOp &o) {
+template <ExprFn onIntegers, RealFn onReals>
+static LogicalResult unary(ShapeOp &o) {
   if (failed(o.set(0, o.dims(0))))
     return failure();
   mapIntegers(o, o.in(0), onIntegers);
   mapReals(o, o.in(0), onReals);
   return success();
 }
-template <ExprFn onIntegers, RealFn onReals> static LogicalResult binary(ShapeOp &o) {
+template <ExprFn onIntegers, RealFn onReals>
+static LogicalResult binary(ShapeOp &o) {
   auto dims = o.broadcastAll({0, 1});
   if (failed(dims) || failed(o.set(0, *dims)))
     return failure();
@@ -270,7 +286,8 @@ template <ExprFn onIntegers, RealFn onReals> static LogicalResult binary(ShapeOp
   return success();
 }
 // Max, Min, Sum of any number of inputs: folded from the left.
-template <ExprFn onIntegers, RealFn onReals> static LogicalResult variadic(ShapeOp &o) {
+template <ExprFn onIntegers, RealFn onReals>
+static LogicalResult variadic(ShapeOp &o) {
   auto dims = o.broadcastAll({0});
   if (failed(dims) || failed(o.set(0, *dims)))
     return failure();
@@ -381,9 +398,10 @@ static LogicalResult clip(ShapeOp &o) {
 }
 
 void addElementwiseRules(ShapeRules &rules) {
-  for (const char *name : {"Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Celu", "Cos", "Cosh", "Elu", "Erf", "Exp", "Gelu",
-                           "HardSigmoid", "HardSwish", "IsInf", "IsNaN", "LeakyRelu", "Log", "Mish", "Reciprocal", "Selu", "Shrink", "Sigmoid", "Sin",
-                           "Sinh", "Softplus", "Softsign", "Swish", "Tan", "Tanh", "ThresholdedRelu", "BitCast", "Relu"})
+  for (const char *name : {"Acos",      "Acosh",    "Asin",  "Asinh",      "Atan", "Atanh",           "BitwiseNot", "Celu",  "Cos",
+                           "Cosh",      "Elu",      "Erf",   "Exp",        "Gelu", "HardSigmoid",     "HardSwish",  "IsInf", "IsNaN",
+                           "LeakyRelu", "Log",      "Mish",  "Reciprocal", "Selu", "Shrink",          "Sigmoid",    "Sin",   "Sinh",
+                           "Softplus",  "Softsign", "Swish", "Tan",        "Tanh", "ThresholdedRelu", "BitCast",    "Relu"})
     rules[name] = likeFirst;
   for (const char *name : {"BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "SwiGLU", "StringConcat"})
     rules[name] = broadcastTwo;

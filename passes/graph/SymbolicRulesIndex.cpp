@@ -91,7 +91,8 @@ static AffineExpr countNonZero(ShapeOp &o) {
   if (!value)
     return o.c(0);
   Type type = value.getElementType();
-  bool zero = llvm::isa<FloatType>(type) ? value.getSplatValue<APFloat>().isZero() : !llvm::isa<IntegerType>(type) || value.getSplatValue<APInt>().isZero();
+  bool zero = llvm::isa<FloatType>(type) ? value.getSplatValue<APFloat>().isZero()
+                                         : !llvm::isa<IntegerType>(type) || value.getSplatValue<APInt>().isZero();
   return zero ? o.c(0) : o.s.product(o.dims(0));
 }
 

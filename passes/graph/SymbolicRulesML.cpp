@@ -27,7 +27,9 @@ static LogicalResult arrayFeatureExtractor(ShapeOp &o) {
   dims.push_back(o.s.product(o.dims(1)));
   return o.set(0, dims);
 }
-static LogicalResult castMap(ShapeOp &o) { return o.set(0, {o.c(1), o.strAttr("map_form") == "SPARSE" ? o.c(o.intAttr("max_map", 1)) : AffineExpr()}); }
+static LogicalResult castMap(ShapeOp &o) {
+  return o.set(0, {o.c(1), o.strAttr("map_form") == "SPARSE" ? o.c(o.intAttr("max_map", 1)) : AffineExpr()});
+}
 static LogicalResult dictVectorizer(ShapeOp &o) { return o.set(0, {o.c(1), o.c(entries(o, {"string_vocabulary", "int64_vocabulary"}))}); }
 
 static LogicalResult featureVectorizer(ShapeOp &o) {
@@ -37,7 +39,9 @@ static LogicalResult featureVectorizer(ShapeOp &o) {
   return o.set(0, {rows(o), o.c(columns)});
 }
 
-static LogicalResult classes(ShapeOp &o, int64_t columns) { return success(succeeded(o.set(0, {rows(o)})) && succeeded(o.set(1, {rows(o), o.c(columns)}))); }
+static LogicalResult classes(ShapeOp &o, int64_t columns) {
+  return success(succeeded(o.set(0, {rows(o)})) && succeeded(o.set(1, {rows(o), o.c(columns)})));
+}
 static LogicalResult linearClassifier(ShapeOp &o) {
   int64_t n = entries(o, {"classlabels_strings", "classlabels_ints", "intercepts"});
   return classes(o, n ? n : 1);
@@ -49,8 +53,12 @@ static LogicalResult svmClassifier(ShapeOp &o) {
   int64_t columns = pairs ? n * (n - 1) / 2 : n;
   return classes(o, columns == 1 ? 2 : columns);
 }
-static LogicalResult treeClassifier(ShapeOp &o) { return classes(o, std::max<int64_t>(entries(o, {"classlabels_strings", "classlabels_int64s"}), 1)); }
-static LogicalResult targets(ShapeOp &o) { return o.set(0, {rows(o), o.c(o.intAttr(onnx::opName(o.op) == "ml.LinearRegressor" ? "targets" : "n_targets", 1))}); }
+static LogicalResult treeClassifier(ShapeOp &o) {
+  return classes(o, std::max<int64_t>(entries(o, {"classlabels_strings", "classlabels_int64s"}), 1));
+}
+static LogicalResult targets(ShapeOp &o) {
+  return o.set(0, {rows(o), o.c(o.intAttr(onnx::opName(o.op) == "ml.LinearRegressor" ? "targets" : "n_targets", 1))});
+}
 static LogicalResult svmRegressor(ShapeOp &o) { return o.set(0, {rows(o), o.c(1)}); }
 
 static LogicalResult oneHotEncoder(ShapeOp &o) {

@@ -6,7 +6,8 @@ namespace onnxc {
 
 static LogicalResult likeFirst(ShapeOp &o) { return o.set(0, o.dims(0)); }
 static LogicalResult likeSecond(ShapeOp &o) { return o.set(0, o.dims(1)); }
-template <unsigned a, unsigned b> static LogicalResult broadcastTwo(ShapeOp &o) {
+template <unsigned a, unsigned b>
+static LogicalResult broadcastTwo(ShapeOp &o) {
   auto dims = o.broadcastAll({a, b});
   return failed(dims) ? failure() : o.set(0, *dims);
 }
@@ -16,7 +17,8 @@ static AffineExpr scalarSize(ShapeOp &o, unsigned i) {
 }
 
 // Attention over packed weights; `past` is the operand that holds keys and values [2, batch, heads, length, size].
-template <unsigned past> static LogicalResult packedAttention(ShapeOp &o) {
+template <unsigned past>
+static LogicalResult packedAttention(ShapeOp &o) {
   if (o.rank(0) != 3 || o.rank(1) != 2)
     return o.error() << "input and weights need 3 and 2 axes, they have " << o.rank(0) << " and " << o.rank(1);
   ArrayRef<int64_t> sizes = o.intsAttr("qkv_hidden_sizes");
@@ -43,7 +45,8 @@ static LogicalResult multiHeadAttention(ShapeOp &o) {
   AffineExpr total = o.in(6) ? o.s.add(o.dim(6, 2), keys) : keys;
   AffineExpr keySize = packed ? o.dim(0, 4) : o.s.floorDiv(o.dims(0).back(), heads);
   return success(succeeded(o.set(0, {batch, queries, hidden})) && succeeded(o.set(1, {batch, heads, total, keySize})) &&
-                 succeeded(o.set(2, {batch, heads, total, o.s.floorDiv(hidden, heads)})) && succeeded(o.set(3, {batch, heads, queries, total})));
+                 succeeded(o.set(2, {batch, heads, total, o.s.floorDiv(hidden, heads)})) &&
+                 succeeded(o.set(3, {batch, heads, queries, total})));
 }
 
 static LogicalResult groupQueryAttention(ShapeOp &o) {
@@ -55,8 +58,8 @@ static LogicalResult groupQueryAttention(ShapeOp &o) {
   Dims cache{o.dim(0, 0), o.c(kv), present, head};
   if (o.in(3))
     cache[3] = o.dim(3, 3);
-  return success(succeeded(o.set(0, {o.dim(0, 0), o.dim(0, 1), o.s.mul(head, o.c(q))})) && succeeded(o.set(1, cache)) && succeeded(o.set(2, cache)) &&
-                 succeeded(o.set(3, {o.dim(0, 0), o.c(q), o.dim(0, 1), total})));
+  return success(succeeded(o.set(0, {o.dim(0, 0), o.dim(0, 1), o.s.mul(head, o.c(q))})) && succeeded(o.set(1, cache)) &&
+                 succeeded(o.set(2, cache)) && succeeded(o.set(3, {o.dim(0, 0), o.c(q), o.dim(0, 1), total})));
 }
 
 static LogicalResult matMulNBits(ShapeOp &o) {
@@ -81,7 +84,8 @@ static LogicalResult qlinearConcat(ShapeOp &o) {
   dims[*axis] = o.c(0);
   for (size_t i = 0; i + 2 < ins.size(); i += 3)
     for (auto [d, size] : llvm::enumerate(o.s.dims(ins[i]))) {
-      auto common = int64_t(d) == *axis ? FailureOr<AffineExpr>(o.s.add(dims[d], size)) : o.same(dims[d], size, "sizes of axis " + Twine(d));
+      auto common =
+          int64_t(d) == *axis ? FailureOr<AffineExpr>(o.s.add(dims[d], size)) : o.same(dims[d], size, "sizes of axis " + Twine(d));
       if (failed(common))
         return failure();
       dims[d] = *common;

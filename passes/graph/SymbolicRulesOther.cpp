@@ -76,7 +76,9 @@ static LogicalResult tfIdf(ShapeOp &o) {
   dims.push_back(o.c(columns));
   return o.set(0, dims);
 }
-static LogicalResult imageDecoder(ShapeOp &o) { return o.set(0, {AffineExpr(), AffineExpr(), o.c(o.strAttr("pixel_format") == "Grayscale" ? 1 : 3)}); }
+static LogicalResult imageDecoder(ShapeOp &o) {
+  return o.set(0, {AffineExpr(), AffineExpr(), o.c(o.strAttr("pixel_format") == "Grayscale" ? 1 : 3)});
+}
 
 // --- random and training ---
 
@@ -89,7 +91,8 @@ static LogicalResult randomShape(ShapeOp &o) {
 static LogicalResult multinomial(ShapeOp &o) { return o.set(0, {o.dim(0, 0), o.c(o.intAttr("sample_size", 1))}); }
 
 // The operands after R and T come in groups of one tensor for each trained one; results are groups of them.
-template <int groups> static LogicalResult optimizer(ShapeOp &o) {
+template <int groups>
+static LogicalResult optimizer(ShapeOp &o) {
   int64_t results = o.op->getNumResults(), n = std::max<int64_t>(results / groups, 1);
   for (int64_t i = 0; i < results; ++i)
     o.s.setDims(o.op->getResult(i), Dims(o.s.dims(o.op->getOperand(2 + i % n))));

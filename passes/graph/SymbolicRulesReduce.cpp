@@ -12,11 +12,15 @@ static void foldReduction(ShapeOp &o) {
   StringRef name = onnx::opName(o.op);
   AffineExpr result = elements.front();
   for (AffineExpr e : elements.drop_front())
-    result = name == "ReduceProd" ? o.s.mul(result, e) : name == "ReduceSum" ? o.s.add(result, e)
-           : name == "ReduceMax"  ? o.s.max(result, e) : name == "ReduceMin" ? o.s.min(result, e) : AffineExpr();
+    result = name == "ReduceProd"  ? o.s.mul(result, e)
+             : name == "ReduceSum" ? o.s.add(result, e)
+             : name == "ReduceMax" ? o.s.max(result, e)
+             : name == "ReduceMin" ? o.s.min(result, e)
+                                   : AffineExpr();
   bool first = name == "ReduceProd" || name == "ReduceSum" || name == "ReduceMax" || name == "ReduceMin";
   auto constant = SymbolicArithmetic::constantOf(result);
-  bool fits = !constant || onnx::elementType(o.out(0)).isInteger(64) || (onnx::elementType(o.out(0)).isInteger(32) && llvm::isInt<32>(*constant));
+  bool fits =
+      !constant || onnx::elementType(o.out(0)).isInteger(64) || (onnx::elementType(o.out(0)).isInteger(32) && llvm::isInt<32>(*constant));
   if (result && first && fits)
     o.setElements(0, {result});
 }
@@ -93,7 +97,8 @@ static LogicalResult skipNormalization(ShapeOp &o) {
     return o.error() << "needs at least one axis";
   Dims statistics(o.dims(0));
   statistics.back() = o.c(1);
-  return success(succeeded(o.set(0, o.dims(0))) && succeeded(o.set(1, statistics)) && succeeded(o.set(2, statistics)) && succeeded(o.set(3, o.dims(0))));
+  return success(succeeded(o.set(0, o.dims(0))) && succeeded(o.set(1, statistics)) && succeeded(o.set(2, statistics)) &&
+                 succeeded(o.set(3, o.dims(0))));
 }
 
 static LogicalResult embedNormalization(ShapeOp &o) {

@@ -116,7 +116,8 @@ static LogicalResult splitToSequence(ShapeOp &o) {
     items.dims[*axis] = o.c(1);
   else {
     bool scalarSplit = o.rank(1) == 0;
-    bool even = split && !split->empty() && llvm::all_equal(*split) && (!scalarSplit || (whole && split->front() > 0 && *whole % split->front() == 0));
+    bool even = split && !split->empty() && llvm::all_equal(*split) &&
+                (!scalarSplit || (whole && split->front() > 0 && *whole % split->front() == 0));
     items.dims[*axis] = even ? o.c(split->front()) : AffineExpr();
   }
   return setItems(o, items);

@@ -19,16 +19,21 @@ struct Window {
 
 static FailureOr<Window> window(ShapeOp &o, DimsRef kernel) {
   int64_t n = kernel.size();
-  Window w{Dims(kernel), SmallVector<int64_t>(o.intsAttr("strides")), SmallVector<int64_t>(o.intsAttr("dilations")),
-           SmallVector<int64_t>(o.intsAttr("pads")), o.strAttr("auto_pad"), o.intAttr("ceil_mode") != 0};
+  Window w{Dims(kernel),
+           SmallVector<int64_t>(o.intsAttr("strides")),
+           SmallVector<int64_t>(o.intsAttr("dilations")),
+           SmallVector<int64_t>(o.intsAttr("pads")),
+           o.strAttr("auto_pad"),
+           o.intAttr("ceil_mode") != 0};
   if (w.strides.empty())
     w.strides.assign(n, 1);
   if (w.dilations.empty())
     w.dilations.assign(n, 1);
   if (w.pads.empty())
     w.pads.assign(2 * n, 0);
-  for (auto [name, size, needed] : {std::make_tuple("strides", int64_t(w.strides.size()), n), std::make_tuple("dilations", int64_t(w.dilations.size()), n),
-                                    std::make_tuple("pads", int64_t(w.pads.size()), 2 * n)})
+  for (auto [name, size, needed] :
+       {std::make_tuple("strides", int64_t(w.strides.size()), n), std::make_tuple("dilations", int64_t(w.dilations.size()), n),
+        std::make_tuple("pads", int64_t(w.pads.size()), 2 * n)})
     if (size != needed)
       return o.error() << name << " has " << size << " entries, " << needed << " are needed";
   for (int64_t stride : w.strides)
@@ -159,7 +164,8 @@ static LogicalResult maxUnpool(ShapeOp &o) {
   }
   auto w = window(o, constants(o, o.intsAttr("kernel_shape")));
   if (failed(w) || o.rank(0) != int64_t(w->kernel.size()) + 2)
-    return failed(w) ? failure() : LogicalResult(o.error() << "kernel_shape has " << w->kernel.size() << " entries for data " << o.text(o.dims(0)));
+    return failed(w) ? failure()
+                     : LogicalResult(o.error() << "kernel_shape has " << w->kernel.size() << " entries for data " << o.text(o.dims(0)));
   Dims dims(o.dims(0).take_front(2));
   for (auto [i, k] : llvm::enumerate(w->kernel)) {
     int64_t pads = w->pads[i] + w->pads[i + w->kernel.size()];
@@ -183,7 +189,8 @@ static LogicalResult col2Im(ShapeOp &o) {
 static AffineExpr scaled(ShapeOp &o, AffineExpr d, const RealValue &scale) {
   auto n = known(d);
   if (scale.numerator)
-    return known(scale.numerator) || o.s.isNonNegative(scale.numerator) ? o.s.floorDiv(o.s.mul(d, scale.numerator), o.c(scale.denominator)) : AffineExpr();
+    return known(scale.numerator) || o.s.isNonNegative(scale.numerator) ? o.s.floorDiv(o.s.mul(d, scale.numerator), o.c(scale.denominator))
+                                                                        : AffineExpr();
   if (std::isnan(scale.value))
     return {};
   if (n)

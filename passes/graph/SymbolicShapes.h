@@ -37,9 +37,9 @@ public:
   static mlir::FailureOr<SymbolicShapes> compute(mlir::Operation *root);
 
   bool hasRank(mlir::Value v) const { return shapes.count(v); }
-  llvm::ArrayRef<mlir::AffineExpr> dims(mlir::Value v) const;                            // asserts hasRank
-  std::optional<llvm::ArrayRef<mlir::AffineExpr>> elements(mlir::Value v) const;         // null when not known
-  std::optional<llvm::SmallVector<int64_t>> constantElements(mlir::Value v) const;       // all elements are constants
+  llvm::ArrayRef<mlir::AffineExpr> dims(mlir::Value v) const;                       // asserts hasRank
+  std::optional<llvm::ArrayRef<mlir::AffineExpr>> elements(mlir::Value v) const;    // null when not known
+  std::optional<llvm::SmallVector<int64_t>> constantElements(mlir::Value v) const;  // all elements are constants
   llvm::ArrayRef<ShapeCheck> checks() const { return runtimeChecks; }
 
   // For the per-op rules (SymbolicRules*.cpp) and for passes that add values.

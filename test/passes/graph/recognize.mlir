@@ -1,0 +1,94 @@
+// RUN: onnxc-opt %s --recognize | FileCheck %s
+
+// CHECK-LABEL: @gelu
+// CHECK-NEXT: %[[C:.*]] = "onnx.Gelu"(%arg0) <{approximate = "none"}>
+// CHECK-NEXT: return %[[C]]
+func.func @gelu(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %r = "onnx.Constant"() {value = dense<1.41421354> : tensor<f32>} : () -> tensor<f32>
+  %one = "onnx.Constant"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %half = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %d = "onnx.Div"(%x, %r) : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %e = "onnx.Erf"(%d) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %a = "onnx.Add"(%e, %one) : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %m = "onnx.Mul"(%x, %a) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %g = "onnx.Mul"(%m, %half) : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  return %g : tensor<4x8xf32>
+}
+
+// Another factor under the error function is another function.
+// CHECK-LABEL: @not_gelu
+// CHECK: onnx.Erf
+// CHECK-NOT: onnx.Gelu
+// CHECK: return
+func.func @not_gelu(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %r = "onnx.Constant"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+  %one = "onnx.Constant"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %half = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %d = "onnx.Div"(%x, %r) : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %e = "onnx.Erf"(%d) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %a = "onnx.Add"(%e, %one) : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %m = "onnx.Mul"(%x, %a) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %g = "onnx.Mul"(%m, %half) : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  return %g : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: @swish
+// CHECK: "onnx.Swish"(%arg0) <{alpha = 1.000000e+00 : f32}>
+func.func @swish(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %s = "onnx.Sigmoid"(%x) : (tensor<?x8xf32>) -> tensor<?x8xf32>
+  %r = "onnx.Mul"(%x, %s) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}
+
+// CHECK-LABEL: @layer
+// CHECK: "onnx.LayerNormalization"(%arg0, %arg1, %arg2) <{axis = -1 : i64, epsilon = 9.99999974E-6 : f32
+// CHECK-NOT: onnx.Sqrt
+func.func @layer(%x: tensor<?x8xf32>, %g: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<?x8xf32> {
+  %axes = "onnx.Constant"() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %eps = "onnx.Constant"() {value = dense<1.0e-5> : tensor<f32>} : () -> tensor<f32>
+  %mean = "onnx.ReduceMean"(%x, %axes) : (tensor<?x8xf32>, tensor<1xi64>) -> tensor<?x1xf32>
+  %d = "onnx.Sub"(%x, %mean) : (tensor<?x8xf32>, tensor<?x1xf32>) -> tensor<?x8xf32>
+  %q = "onnx.Mul"(%d, %d) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %v = "onnx.ReduceMean"(%q, %axes) : (tensor<?x8xf32>, tensor<1xi64>) -> tensor<?x1xf32>
+  %e = "onnx.Add"(%v, %eps) : (tensor<?x1xf32>, tensor<f32>) -> tensor<?x1xf32>
+  %s = "onnx.Sqrt"(%e) : (tensor<?x1xf32>) -> tensor<?x1xf32>
+  %n = "onnx.Div"(%d, %s) : (tensor<?x8xf32>, tensor<?x1xf32>) -> tensor<?x8xf32>
+  %m = "onnx.Mul"(%n, %g) : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+  %r = "onnx.Add"(%m, %b) : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}
+
+// The variance is over another axis than the mean.
+// CHECK-LABEL: @not_layer
+// CHECK-NOT: Normalization
+// CHECK: onnx.Div
+func.func @not_layer(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %last = "onnx.Constant"() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %first = "onnx.Constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %eps = "onnx.Constant"() {value = dense<1.0e-5> : tensor<f32>} : () -> tensor<f32>
+  %mean = "onnx.ReduceMean"(%x, %last) : (tensor<8x8xf32>, tensor<1xi64>) -> tensor<8x1xf32>
+  %d = "onnx.Sub"(%x, %mean) : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
+  %q = "onnx.Mul"(%d, %d) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %v = "onnx.ReduceMean"(%q, %first) : (tensor<8x8xf32>, tensor<1xi64>) -> tensor<1x8xf32>
+  %e = "onnx.Add"(%v, %eps) : (tensor<1x8xf32>, tensor<f32>) -> tensor<1x8xf32>
+  %s = "onnx.Sqrt"(%e) : (tensor<1x8xf32>) -> tensor<1x8xf32>
+  %n = "onnx.Div"(%d, %s) : (tensor<8x8xf32>, tensor<1x8xf32>) -> tensor<8x8xf32>
+  return %n : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: @rms
+// CHECK: "onnx.RMSNormalization"(%arg0, %arg1) <{axis = -1 : i64, epsilon = 9.99999997E-7 : f32
+func.func @rms(%x: tensor<?x8xf32>, %g: tensor<8xf32>) -> tensor<?x8xf32> {
+  %axes = "onnx.Constant"() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %two = "onnx.Constant"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+  %one = "onnx.Constant"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %eps = "onnx.Constant"() {value = dense<1.0e-6> : tensor<f32>} : () -> tensor<f32>
+  %q = "onnx.Pow"(%x, %two) : (tensor<?x8xf32>, tensor<f32>) -> tensor<?x8xf32>
+  %v = "onnx.ReduceMean"(%q, %axes) : (tensor<?x8xf32>, tensor<1xi64>) -> tensor<?x1xf32>
+  %e = "onnx.Add"(%v, %eps) : (tensor<?x1xf32>, tensor<f32>) -> tensor<?x1xf32>
+  %s = "onnx.Sqrt"(%e) : (tensor<?x1xf32>) -> tensor<?x1xf32>
+  %i = "onnx.Div"(%one, %s) : (tensor<f32>, tensor<?x1xf32>) -> tensor<?x1xf32>
+  %n = "onnx.Mul"(%x, %i) : (tensor<?x8xf32>, tensor<?x1xf32>) -> tensor<?x8xf32>
+  %r = "onnx.Mul"(%g, %n) : (tensor<8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}
