@@ -1,4 +1,5 @@
-// Folds.cpp: folders, canonicalisations and verifiers of onnx ops: what is always right and always better. Profitable rewrites: passes/graph.
+// Folds.cpp: folders, canonicalisations and verifiers of onnx ops: what is always right and always better. Profitable rewrites:
+// passes/graph.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Tensor.h"

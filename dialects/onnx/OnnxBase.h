@@ -20,7 +20,8 @@ struct OpInfo {
 };
 
 mlir::LogicalResult verifyAxisInRange(mlir::Operation *op);
-template <typename ConcreteType> class AxisInRange : public mlir::OpTrait::TraitBase<ConcreteType, AxisInRange> {
+template <typename ConcreteType>
+class AxisInRange : public mlir::OpTrait::TraitBase<ConcreteType, AxisInRange> {
 public:
   static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return verifyAxisInRange(op); }
 };

@@ -167,33 +167,60 @@ Type elementTypeOfCode(MLIRContext *c, int64_t code) {
   auto integer = [&](unsigned width) -> Type { return IntegerType::get(c, width); };
   auto natural = [&](unsigned width) -> Type { return IntegerType::get(c, width, IntegerType::Unsigned); };
   switch (code) {
-  case 1: return Float32Type::get(c);
-  case 2: return natural(8);
-  case 3: return integer(8);
-  case 4: return natural(16);
-  case 5: return integer(16);
-  case 6: return integer(32);
-  case 7: return integer(64);
-  case 8: return StringType::get(c);
-  case 9: return integer(1);
-  case 10: return Float16Type::get(c);
-  case 11: return Float64Type::get(c);
-  case 12: return natural(32);
-  case 13: return natural(64);
-  case 14: return ComplexType::get(Float32Type::get(c));
-  case 15: return ComplexType::get(Float64Type::get(c));
-  case 16: return BFloat16Type::get(c);
-  case 17: return Float8E4M3FNType::get(c);
-  case 18: return Float8E4M3FNUZType::get(c);
-  case 19: return Float8E5M2Type::get(c);
-  case 20: return Float8E5M2FNUZType::get(c);
-  case 21: return natural(4);
-  case 22: return integer(4);
-  case 23: return Float4E2M1FNType::get(c);
-  case 24: return Float8E8M0FNUType::get(c);
-  case 25: return natural(2);
-  case 26: return integer(2);
-  default: return Type();
+  case 1:
+    return Float32Type::get(c);
+  case 2:
+    return natural(8);
+  case 3:
+    return integer(8);
+  case 4:
+    return natural(16);
+  case 5:
+    return integer(16);
+  case 6:
+    return integer(32);
+  case 7:
+    return integer(64);
+  case 8:
+    return StringType::get(c);
+  case 9:
+    return integer(1);
+  case 10:
+    return Float16Type::get(c);
+  case 11:
+    return Float64Type::get(c);
+  case 12:
+    return natural(32);
+  case 13:
+    return natural(64);
+  case 14:
+    return ComplexType::get(Float32Type::get(c));
+  case 15:
+    return ComplexType::get(Float64Type::get(c));
+  case 16:
+    return BFloat16Type::get(c);
+  case 17:
+    return Float8E4M3FNType::get(c);
+  case 18:
+    return Float8E4M3FNUZType::get(c);
+  case 19:
+    return Float8E5M2Type::get(c);
+  case 20:
+    return Float8E5M2FNUZType::get(c);
+  case 21:
+    return natural(4);
+  case 22:
+    return integer(4);
+  case 23:
+    return Float4E2M1FNType::get(c);
+  case 24:
+    return Float8E8M0FNUType::get(c);
+  case 25:
+    return natural(2);
+  case 26:
+    return integer(2);
+  default:
+    return Type();
   }
 }
 

@@ -9,11 +9,14 @@ enum class Reduction { L1, L2, LogSum, LogSumExp, Max, Mean, Min, Prod, Sum, Sum
 static bool reducedAxes(const onnxc_args *a, bool *reduced) {
   const onnxc_tensor &in = a->in[0];
   int64_t n = hasInput(a, 1) ? onnxc_count(a->in[1]) : 0;
-  if (in.rank > kMaxRank) return false;
-  for (int32_t i = 0; i < in.rank; ++i) reduced[i] = n == 0 && a->attr[1].i == 0;
+  if (in.rank > kMaxRank)
+    return false;
+  for (int32_t i = 0; i < in.rank; ++i)
+    reduced[i] = n == 0 && a->attr[1].i == 0;
   for (int64_t i = 0; i < n; ++i) {
     int64_t axis = loadI64(a->in[1], i);
-    if (!fixAxis(axis, in.rank)) return false;
+    if (!fixAxis(axis, in.rank))
+      return false;
     reduced[axis] = true;
   }
   return true;
@@ -34,26 +37,42 @@ static int32_t reducedSizes(const onnxc_args *a) {
 
 // Integers wrap: they are added and multiplied without a sign.
 template <class A>
-struct Unsigned { using type = A; };
+struct Unsigned {
+  using type = A;
+};
 template <>
-struct Unsigned<int64_t> { using type = uint64_t; };
+struct Unsigned<int64_t> {
+  using type = uint64_t;
+};
 template <class A>
-ONNXC_INLINE A plus(A a, A b) { return A(typename Unsigned<A>::type(a) + typename Unsigned<A>::type(b)); }
+ONNXC_INLINE A plus(A a, A b) {
+  return A(typename Unsigned<A>::type(a) + typename Unsigned<A>::type(b));
+}
 template <class A>
-ONNXC_INLINE A times(A a, A b) { return A(typename Unsigned<A>::type(a) * typename Unsigned<A>::type(b)); }
+ONNXC_INLINE A times(A a, A b) {
+  return A(typename Unsigned<A>::type(a) * typename Unsigned<A>::type(b));
+}
 template <class A>
-ONNXC_INLINE A absolute(A v) { return v < 0 ? times(v, A(-1)) : v; }
+ONNXC_INLINE A absolute(A v) {
+  return v < 0 ? times(v, A(-1)) : v;
+}
 template <class A>
-ONNXC_INLINE bool isNan(A v) { return v != v; }
+ONNXC_INLINE bool isNan(A v) {
+  return v != v;
+}
 
 template <class T>
-ONNXC_INLINE T least() { return T(-1) < T(0) ? T(uint64_t(1) << (8 * sizeof(T) - 1)) : T(0); }
+ONNXC_INLINE T least() {
+  return T(-1) < T(0) ? T(uint64_t(1) << (8 * sizeof(T) - 1)) : T(0);
+}
 
 // The value before anything is added. The extremes of an empty set are the type's own.
 template <Reduction R, class T>
 static Acc<T> start() {
-  if (R == Reduction::Prod) return 1;
-  if (R != Reduction::Max && R != Reduction::Min && R != Reduction::LogSumExp) return 0;
+  if (R == Reduction::Prod)
+    return 1;
+  if (R != Reduction::Max && R != Reduction::Min && R != Reduction::LogSumExp)
+    return 0;
   if constexpr (IsFloat<T>::value)
     return R == Reduction::Min ? __builtin_inf() : -__builtin_inf();
   else
@@ -63,20 +82,31 @@ static Acc<T> start() {
 template <Reduction R, class A>
 ONNXC_INLINE A join(A acc, A v) {
   switch (R) {
-  case Reduction::L1: return plus(acc, absolute(v));
-  case Reduction::L2: case Reduction::SumSquare: return plus(acc, times(v, v));
-  case Reduction::Max: case Reduction::LogSumExp: return isNan(acc) || v < acc ? acc : v;
-  case Reduction::Min: return isNan(acc) || v > acc ? acc : v;
-  case Reduction::Prod: return times(acc, v);
-  default: return plus(acc, v);
+  case Reduction::L1:
+    return plus(acc, absolute(v));
+  case Reduction::L2:
+  case Reduction::SumSquare:
+    return plus(acc, times(v, v));
+  case Reduction::Max:
+  case Reduction::LogSumExp:
+    return isNan(acc) || v < acc ? acc : v;
+  case Reduction::Min:
+    return isNan(acc) || v > acc ? acc : v;
+  case Reduction::Prod:
+    return times(acc, v);
+  default:
+    return plus(acc, v);
   }
 }
 
 template <Reduction R, class T>
 ONNXC_INLINE T finish(Acc<T> acc, int64_t n) {
-  if (R == Reduction::L2) return fromF64<T>(sqrt(double(acc)));
-  if (R == Reduction::LogSum) return fromF64<T>(log(double(acc)));
-  if (R == Reduction::Mean) return fromF64<T>(double(acc) / double(n));
+  if (R == Reduction::L2)
+    return fromF64<T>(sqrt(double(acc)));
+  if (R == Reduction::LogSum)
+    return fromF64<T>(log(double(acc)));
+  if (R == Reduction::Mean)
+    return fromF64<T>(double(acc) / double(n));
   return fromAcc<T>(acc);
 }
 
@@ -109,39 +139,46 @@ static int32_t reduce(const onnxc_args *a) {
   ONNXC_CHECK(step == n, ONNXC_K_SHAPE);
   Acc<T> *acc = allocate<Acc<T>>(a, n);
   ONNXC_CHECK(acc, ONNXC_K_MEMORY);
-  for (int64_t i = 0; i < n; ++i) acc[i] = start<R, T>();
+  for (int64_t i = 0; i < n; ++i)
+    acc[i] = start<R, T>();
   Odometer<1> o;
   o.init(in.dims, in.rank);
   o.strides[0] = strides;
-  for (const T *x = data<T>(in); o.more(); o.next(), ++x) acc[o.offset[0]] = join<R, Acc<T>>(acc[o.offset[0]], toAcc<T>(*x));
+  for (const T *x = data<T>(in); o.more(); o.next(), ++x)
+    acc[o.offset[0]] = join<R, Acc<T>>(acc[o.offset[0]], toAcc<T>(*x));
   if (R == Reduction::LogSumExp) {
     o.init(in.dims, in.rank);
     return logSumExp<T>(a, o, acc, n);
   }
-  for (int64_t i = 0; i < n; ++i) mutableData<T>(a->out[0])[i] = finish<R, T>(acc[i], each);
+  for (int64_t i = 0; i < n; ++i)
+    mutableData<T>(a->out[0])[i] = finish<R, T>(acc[i], each);
   return 0;
 }
 
-} // namespace onnxc
+}  // namespace onnxc
 
-#define ONNXC_REDUCE(NAME, S, T)                                                                                                      \
-  extern "C" int32_t onnxc_k_Reduce##NAME##_##S(const onnxc_args *a) { return onnxc::reduce<onnxc::Reduction::NAME, T>(a); }          \
+#define ONNXC_REDUCE(NAME, S, T)                                                                                                           \
+  extern "C" int32_t onnxc_k_Reduce##NAME##_##S(const onnxc_args *a) { return onnxc::reduce<onnxc::Reduction::NAME, T>(a); }               \
   extern "C" int32_t onnxc_s_Reduce##NAME##_##S(const onnxc_args *a) { return onnxc::reducedSizes(a); }
-#define X(S, T)                                                                                                                       \
-  ONNXC_REDUCE(L1, S, T) ONNXC_REDUCE(L2, S, T) ONNXC_REDUCE(LogSum, S, T) ONNXC_REDUCE(LogSumExp, S, T) ONNXC_REDUCE(Max, S, T)       \
-  ONNXC_REDUCE(Mean, S, T) ONNXC_REDUCE(Min, S, T) ONNXC_REDUCE(Prod, S, T) ONNXC_REDUCE(Sum, S, T) ONNXC_REDUCE(SumSquare, S, T)
+#define X(S, T)                                                                                                                            \
+  ONNXC_REDUCE(L1, S, T)                                                                                                                   \
+  ONNXC_REDUCE(L2, S, T) ONNXC_REDUCE(LogSum, S, T) ONNXC_REDUCE(LogSumExp, S, T) ONNXC_REDUCE(Max, S, T) ONNXC_REDUCE(Mean, S, T)         \
+      ONNXC_REDUCE(Min, S, T) ONNXC_REDUCE(Prod, S, T) ONNXC_REDUCE(Sum, S, T) ONNXC_REDUCE(SumSquare, S, T)
 ONNXC_FLOATS(X)
-X(i32, onnxc::i32) X(i64, onnxc::i64) X(u32, onnxc::u32) X(u64, onnxc::u64)
+X(i32, onnxc::i32)
+X(i64, onnxc::i64) X(u32, onnxc::u32) X(u64, onnxc::u64)
 #undef X
 #define X(S, T) ONNXC_REDUCE(Max, S, T) ONNXC_REDUCE(Min, S, T)
-X(i8, onnxc::i8) X(u8, onnxc::u8)
+    X(i8, onnxc::i8) X(u8, onnxc::u8)
 #undef X
-// Of an empty set of booleans the least is true: one, not the largest byte.
-ONNXC_REDUCE(Max, bool, onnxc::u8)
-extern "C" int32_t onnxc_s_ReduceMin_bool(const onnxc_args *a) { return onnxc::reducedSizes(a); }
+    // Of an empty set of booleans the least is true: one, not the largest byte.
+    ONNXC_REDUCE(Max, bool, onnxc::u8) extern "C" int32_t onnxc_s_ReduceMin_bool(const onnxc_args *a) {
+  return onnxc::reducedSizes(a);
+}
 extern "C" int32_t onnxc_k_ReduceMin_bool(const onnxc_args *a) {
   ONNXC_TRY((onnxc::reduce<onnxc::Reduction::Min, onnxc::u8>(a)));
   uint8_t *y = onnxc::mutableData<uint8_t>(a->out[0]);
-  for (int64_t i = 0, n = onnxc_count(a->out[0]); i < n; ++i) y[i] = y[i] != 0;
+  for (int64_t i = 0, n = onnxc_count(a->out[0]); i < n; ++i)
+    y[i] = y[i] != 0;
   return 0;
 }
