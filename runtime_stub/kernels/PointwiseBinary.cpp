@@ -1,0 +1,299 @@
+// PointwiseBinary.cpp: operators of two or more tensors, broadcast as numpy does: arithmetic, comparisons, logic, bits, Clip, Cast between
+// numbers. Integers wrap and never trap: x / 0 is 0. Row format: LibraryPointwise.def.
+#include "runtime_stub/kernels/Pointwise.h"
+
+namespace onnxc {
+
+struct AddOp {
+  template <class C>
+  static C of(C x, C y) {
+    return C(x + y);
+  }
+  static int64_t of(int64_t x, int64_t y) { return int64_t(uint64_t(x) + uint64_t(y)); }
+};
+struct SubOp {
+  template <class C>
+  static C of(C x, C y) {
+    return C(x - y);
+  }
+  static int64_t of(int64_t x, int64_t y) { return int64_t(uint64_t(x) - uint64_t(y)); }
+};
+struct MulOp {
+  template <class C>
+  static C of(C x, C y) {
+    return C(x * y);
+  }
+  static int64_t of(int64_t x, int64_t y) { return int64_t(uint64_t(x) * uint64_t(y)); }
+};
+struct DivOp {
+  static double of(double x, double y) { return x / y; }
+  static int64_t of(int64_t x, int64_t y) { return y == 0 ? 0 : y == -1 ? int64_t(uint64_t(0) - uint64_t(x)) : x / y; }
+  static uint64_t of(uint64_t x, uint64_t y) { return y == 0 ? 0 : x / y; }
+};
+struct MaxOp {  // NaN wins
+  template <class C>
+  static C of(C x, C y) {
+    return x != x || x > y ? x : y;
+  }
+};
+struct MinOp {
+  template <class C>
+  static C of(C x, C y) {
+    return x != x || x < y ? x : y;
+  }
+};
+struct PReluOp {
+  template <class C>
+  static C of(C x, C y) {
+    return x < C(0) ? C(x * y) : x;
+  }
+};
+struct FModOp {  // the sign of the dividend
+  static double of(double x, double y) { return fmod(x, y); }
+  static int64_t of(int64_t x, int64_t y) { return y == 0 || y == -1 ? 0 : x % y; }
+  static uint64_t of(uint64_t x, uint64_t y) { return y == 0 ? 0 : x % y; }
+};
+struct ModOp {  // the sign of the divisor
+  static double of(double x, double y) {
+    double r = fmod(x, y);
+    return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+  }
+  static int64_t of(int64_t x, int64_t y) {
+    int64_t r = FModOp::of(x, y);
+    return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+  }
+  static uint64_t of(uint64_t x, uint64_t y) { return FModOp::of(x, y); }
+};
+struct AndOp {
+  template <class C>
+  static C of(C x, C y) {
+    return x & y;
+  }
+};
+struct OrOp {
+  template <class C>
+  static C of(C x, C y) {
+    return x | y;
+  }
+};
+struct XorOp {
+  template <class C>
+  static C of(C x, C y) {
+    return x ^ y;
+  }
+};
+struct EqualOp {
+  template <class C>
+  static bool of(C x, C y) {
+    return x == y;
+  }
+};
+struct LessOp {
+  template <class C>
+  static bool of(C x, C y) {
+    return x < y;
+  }
+};
+struct LessOrEqualOp {
+  template <class C>
+  static bool of(C x, C y) {
+    return x <= y;
+  }
+};
+struct GreaterOp {
+  template <class C>
+  static bool of(C x, C y) {
+    return x > y;
+  }
+};
+struct GreaterOrEqualOp {
+  template <class C>
+  static bool of(C x, C y) {
+    return x >= y;
+  }
+};
+
+template <class T, class Op>
+static int32_t binary(const onnxc_args *a) {
+  return mapBinary<T, T, T>(a->in[0], a->in[1], a->out[0], [](T x, T y) { return Wide<T>::out(Op::of(Wide<T>::in(x), Wide<T>::in(y))); });
+}
+
+template <class T, class Op>
+static int32_t compare(const onnxc_args *a) {
+  return mapBinary<T, T, uint8_t>(a->in[0], a->in[1], a->out[0], [](T x, T y) { return uint8_t(Op::of(Wide<T>::in(x), Wide<T>::in(y))); });
+}
+
+template <class T>
+static int32_t mod(const onnxc_args *a) {  // attributes: fmod
+  return a->attr[0].i ? binary<T, FModOp>(a) : binary<T, ModOp>(a);
+}
+
+// The result accumulates in place: first operand broadcast, then each further one.
+template <class T, class Op>
+static int32_t variadic(const onnxc_args *a) {
+  onnxc_tensor &out = a->out[0];
+  ONNXC_TRY((mapBinary<T, T, T>(a->in[0], a->in[0], out, [](T x, T) { return x; })));
+  for (int64_t i = 1; i < a->n_in; ++i)
+    ONNXC_TRY((mapBinary<T, T, T>(out, a->in[i], out, [](T x, T y) { return Wide<T>::out(Op::of(Wide<T>::in(x), Wide<T>::in(y))); })));
+  return 0;
+}
+
+template <class T>
+static int32_t mean(const onnxc_args *a) {
+  ONNXC_TRY((variadic<T, AddOp>(a)));
+  double n = double(a->n_in);
+  return mapBinary<T, T, T>(a->out[0], a->out[0], a->out[0], [=](T x, T) { return fromF64<T>(toF64(x) / n); });
+}
+
+template <class T>
+static int32_t clip(const onnxc_args *a) {
+  bool low = hasInput(a, 1), high = hasInput(a, 2);
+  auto lo = low ? Wide<T>::in(*data<T>(a->in[1])) : 0, hi = high ? Wide<T>::in(*data<T>(a->in[2])) : 0;
+  return mapUnary<T, T>(a, [=](T v) {
+    auto x = Wide<T>::in(v);
+    if (low && x < lo)
+      x = lo;
+    if (high && x > hi)
+      x = hi;
+    return Wide<T>::out(x);
+  });
+}
+
+static uint64_t integerPower(uint64_t x, uint64_t n) {
+  uint64_t y = 1;
+  for (; n; n >>= 1, x *= x)
+    if (n & 1)
+      y *= x;
+  return y;
+}
+
+// The exponent has a type of its own. Integers to integer powers are exact modulo 2^64; a negative power of an integer is its truncated
+// reciprocal.
+template <class T>
+static int32_t power(const onnxc_args *a) {
+  const onnxc_tensor &x = a->in[0], &y = a->in[1];
+  int64_t xs[kMaxRank], ys[kMaxRank];
+  onnxc_tensor &out = a->out[0];
+  ONNXC_CHECK(out.rank <= kMaxRank && broadcastStrides(x, out.dims, out.rank, xs) && broadcastStrides(y, out.dims, out.rank, ys),
+              ONNXC_K_SHAPE);
+  bool integers = !IsFloat<T>::value && y.dtype != ONNXC_F32 && y.dtype != ONNXC_F64 && y.dtype != ONNXC_F16 && y.dtype != ONNXC_BF16;
+  Odometer<2> o;
+  o.init(out.dims, out.rank);
+  o.strides[0] = xs;
+  o.strides[1] = ys;
+  T *to = mutableData<T>(out);
+  for (; o.more(); o.next(), ++to) {
+    T base = data<T>(x)[o.offset[0]];
+    int64_t n = integers ? loadI64(y, o.offset[1]) : -1;
+    *to = n >= 0 ? Wide<T>::out(typename Wide<T>::type(integerPower(uint64_t(Wide<T>::in(base)), uint64_t(n))))
+                 : fromF64<T>(pow(toF64(base), loadF64(y, o.offset[1])));
+  }
+  return 0;
+}
+
+template <class T>
+static int32_t bitShift(const onnxc_args *a) {  // attributes: direction
+  bool left = a->attr[0].n > 0 && *static_cast<const char *>(a->attr[0].p) == 'L';
+  return mapBinary<T, T, T>(a->in[0], a->in[1], a->out[0], [=](T x, T n) {
+    if (uint64_t(n) >= sizeof(T) * 8)
+      return T(0);
+    return left ? T(uint64_t(x) << n) : T(x >> n);
+  });
+}
+
+static bool isInteger(int32_t dtype) {
+  bool narrow = dtype == ONNXC_U4 || dtype == ONNXC_I4 || dtype == ONNXC_U2 || dtype == ONNXC_I2;
+  return (dtype >= ONNXC_U8 && dtype <= ONNXC_I64) || dtype == ONNXC_U32 || dtype == ONNXC_U64 || narrow;
+}
+
+// Between numbers: truncation towards zero and wrapping into integers, nearest even into floats; fp8 saturates unless told otherwise.
+template <class To>
+static int32_t castTo(const onnxc_tensor &x, onnxc_tensor &y) {
+  int64_t n = onnxc_count(y);
+  To *to = mutableData<To>(y);
+  if (IsFloat<To>::value || !isInteger(x.dtype)) {
+    for (int64_t i = 0; i < n; ++i)
+      to[i] = fromF64<To>(loadF64(x, i));
+  } else if constexpr (!IsFloat<To>::value && sizeof(To) == 8) {
+    for (int64_t i = 0; i < n; ++i)
+      to[i] = To(loadI64(x, i));
+  } else {
+    for (int64_t i = 0; i < n; ++i)
+      to[i] = fromF64<To>(double(loadI64(x, i)));
+  }
+  return 0;
+}
+
+#define ONNXC_CAST_F8(T)                                                                                                                   \
+  static int32_t castTo(const onnxc_tensor &x, onnxc_tensor &y, bool saturate, T) {                                                        \
+    for (int64_t i = 0, n = onnxc_count(y); i < n; ++i)                                                                                    \
+      mutableData<T>(y)[i] = From<T>::f64(loadF64(x, i), saturate);                                                                        \
+    return 0;                                                                                                                              \
+  }
+ONNXC_CAST_F8(f8e4m3fn)
+ONNXC_CAST_F8(f8e4m3fnuz)
+ONNXC_CAST_F8(f8e5m2)
+ONNXC_CAST_F8(f8e5m2fnuz)
+#undef ONNXC_CAST_F8
+template <class T>
+static int32_t castTo(const onnxc_tensor &x, onnxc_tensor &y, bool, T) {
+  return castTo<T>(x, y);
+}
+
+static int32_t castNumbers(const onnxc_args *a) {  // attributes: saturate
+  const onnxc_tensor &x = a->in[0];
+  onnxc_tensor &y = a->out[0];
+  ONNXC_CHECK(onnxc_count(x) == onnxc_count(y), ONNXC_K_SHAPE);
+  switch (y.dtype) {
+#define X(CODE, T)                                                                                                                         \
+  case CODE:                                                                                                                               \
+    return castTo(x, y, a->attr[0].i != 0, T{});
+    ONNXC_DTYPE_CASES(X)
+#undef X
+  }
+  return ONNXC_K_VALUE;
+}
+
+}  // namespace onnxc
+
+extern "C" int32_t onnxc_k_CastString(const onnxc_args *a);
+extern "C" int32_t onnxc_k_PwCast(const onnxc_args *a) {
+  return a->in[0].dtype == ONNXC_STR || a->out[0].dtype == ONNXC_STR ? onnxc_k_CastString(a) : onnxc::castNumbers(a);
+}
+
+#define ONNXC_BINARY(NAME, S, T, FUNCTION)                                                                                                 \
+  extern "C" int32_t onnxc_k_Pw##NAME##_##S(const onnxc_args *a) { return onnxc::FUNCTION(a); }
+#define X(S, T)                                                                                                                            \
+  ONNXC_BINARY(Add, S, T, binary<T COMMA onnxc::AddOp>)                                                                                    \
+  ONNXC_BINARY(Sub, S, T, binary<T COMMA onnxc::SubOp>)                                                                                    \
+  ONNXC_BINARY(Mul, S, T, binary<T COMMA onnxc::MulOp>)                                                                                    \
+  ONNXC_BINARY(Div, S, T, binary<T COMMA onnxc::DivOp>)                                                                                    \
+  ONNXC_BINARY(Max, S, T, variadic<T COMMA onnxc::MaxOp>)                                                                                  \
+  ONNXC_BINARY(Min, S, T, variadic<T COMMA onnxc::MinOp>)                                                                                  \
+  ONNXC_BINARY(Sum, S, T, variadic<T COMMA onnxc::AddOp>)                                                                                  \
+  ONNXC_BINARY(PRelu, S, T, binary<T COMMA onnxc::PReluOp>)                                                                                \
+  ONNXC_BINARY(Mod, S, T, mod<T>)                                                                                                          \
+  ONNXC_BINARY(Mean, S, T, mean<T>)                                                                                                        \
+  ONNXC_BINARY(Clip, S, T, clip<T>)                                                                                                        \
+  ONNXC_BINARY(Pow, S, T, power<T>)                                                                                                        \
+  ONNXC_BINARY(Less, S, T, compare<T COMMA onnxc::LessOp>)                                                                                 \
+  ONNXC_BINARY(LessOrEqual, S, T, compare<T COMMA onnxc::LessOrEqualOp>)                                                                   \
+  ONNXC_BINARY(Greater, S, T, compare<T COMMA onnxc::GreaterOp>)                                                                           \
+  ONNXC_BINARY(GreaterOrEqual, S, T, compare<T COMMA onnxc::GreaterOrEqualOp>)                                                             \
+  extern "C" int32_t onnxc_k_Equal_##S(const onnxc_args *a) { return onnxc::compare<T, onnxc::EqualOp>(a); }
+#define COMMA ,
+ONNXC_NUMERIC(X)
+#undef X
+extern "C" int32_t onnxc_k_Equal_bool(const onnxc_args *a) { return onnxc::compare<onnxc::boolean, onnxc::EqualOp>(a); }
+#define X(S, T)                                                                                                                            \
+  ONNXC_BINARY(BitwiseAnd, S, T, binary<T COMMA onnxc::AndOp>)                                                                             \
+  ONNXC_BINARY(BitwiseOr, S, T, binary<T COMMA onnxc::OrOp>)                                                                               \
+  ONNXC_BINARY(BitwiseXor, S, T, binary<T COMMA onnxc::XorOp>)
+ONNXC_INTS(X)
+#undef X
+#define X(S, T) ONNXC_BINARY(BitShift, S, T, bitShift<T>)
+ONNXC_UNSIGNED(X)
+#undef X
+extern "C" int32_t onnxc_k_PwAnd(const onnxc_args *a) { return onnxc::binary<onnxc::boolean, onnxc::AndOp>(a); }
+extern "C" int32_t onnxc_k_PwOr(const onnxc_args *a) { return onnxc::binary<onnxc::boolean, onnxc::OrOp>(a); }
+extern "C" int32_t onnxc_k_PwXor(const onnxc_args *a) { return onnxc::binary<onnxc::boolean, onnxc::XorOp>(a); }
