@@ -195,9 +195,10 @@ template <class T>
 static int32_t bitShift(const onnxc_args *a) {  // attributes: direction
   bool left = a->attr[0].n > 0 && *static_cast<const char *>(a->attr[0].p) == 'L';
   return mapBinary<T, T, T>(a->in[0], a->in[1], a->out[0], [=](T x, T n) {
-    if (uint64_t(n) >= sizeof(T) * 8)
-      return T(0);
-    return left ? T(uint64_t(x) << n) : T(x >> n);
+    bool all = uint64_t(n) >= sizeof(T) * 8;  // also negative: every bit leaves
+    if (left)
+      return all ? T(0) : T(uint64_t(x) << uint64_t(n));
+    return T(x >> (all ? int64_t(sizeof(T)) * 8 - 1 : int64_t(n)) >> (all && T(-1) > T(0)));
   });
 }
 
@@ -235,15 +236,36 @@ ONNXC_CAST_F8(f8e4m3fnuz)
 ONNXC_CAST_F8(f8e5m2)
 ONNXC_CAST_F8(f8e5m2fnuz)
 #undef ONNXC_CAST_F8
+// To a power of two: the attribute round_mode says which neighbour.
+static int32_t castToScale(const onnxc_tensor &x, onnxc_tensor &y, char mode) {
+  for (int64_t i = 0, n = onnxc_count(y); i < n; ++i) {
+    double v = loadF64(x, i);
+    uint64_t bits = bitcast<uint64_t>(v), fraction = bits & ((uint64_t(1) << 52) - 1);
+    bool more = mode == 'u' ? fraction != 0 : mode == 'n' ? fraction >= uint64_t(1) << 51 : false;
+    int64_t exponent = int64_t(bits >> 52) - 1023 + 127 + more;
+    mutableData<uint8_t>(y)[i] = !(v >= 0) ? 255 : uint8_t(exponent < 0 ? 0 : exponent > 254 ? 254 : exponent);
+  }
+  return 0;
+}
+// NaN has no code of its own: negative zero stands for it.
+static int32_t castTo(const onnxc_tensor &x, onnxc_tensor &y, bool, f4e2m1) {
+  for (int64_t i = 0, n = onnxc_count(y); i < n; ++i) {
+    double v = loadF64(x, i);
+    mutableData<f4e2m1>(y)[i] = v != v ? f4e2m1{8} : fromF64<f4e2m1>(v);
+  }
+  return 0;
+}
 template <class T>
 static int32_t castTo(const onnxc_tensor &x, onnxc_tensor &y, bool, T) {
   return castTo<T>(x, y);
 }
 
-static int32_t castNumbers(const onnxc_args *a) {  // attributes: saturate
+static int32_t castNumbers(const onnxc_args *a) {  // attributes: saturate, round_mode
   const onnxc_tensor &x = a->in[0];
   onnxc_tensor &y = a->out[0];
   ONNXC_CHECK(onnxc_count(x) == onnxc_count(y), ONNXC_K_SHAPE);
+  if (y.dtype == ONNXC_F8E8M0)
+    return castToScale(x, y, a->attr[1].n > 0 ? *static_cast<const char *>(a->attr[1].p) : 'u');
   switch (y.dtype) {
 #define X(CODE, T)                                                                                                                         \
   case CODE:                                                                                                                               \
@@ -292,7 +314,7 @@ extern "C" int32_t onnxc_k_Equal_bool(const onnxc_args *a) { return onnxc::compa
 ONNXC_INTS(X)
 #undef X
 #define X(S, T) ONNXC_BINARY(BitShift, S, T, bitShift<T>)
-ONNXC_UNSIGNED(X)
+ONNXC_INTS(X)
 #undef X
 extern "C" int32_t onnxc_k_PwAnd(const onnxc_args *a) { return onnxc::binary<onnxc::boolean, onnxc::AndOp>(a); }
 extern "C" int32_t onnxc_k_PwOr(const onnxc_args *a) { return onnxc::binary<onnxc::boolean, onnxc::OrOp>(a); }
