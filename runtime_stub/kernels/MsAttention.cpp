@@ -93,6 +93,7 @@ int32_t attention(const Args *a) {
   enum { Input, Weights, Bias, Mask, Past, AttentionBias };
   enum { Rotary, Filter, Heads, QkvSizes, Scale, Causal };
   const Tensor &x = a->in[Input], &w = a->in[Weights];
+  if (x.rank != 3 || w.rank != 2) return ONNXC_K_SHAPE;
   Problem p{};
   p.batch = x.dims[0], p.queries = p.fresh = x.dims[1], p.heads = a->attr[Heads].i;
   const Attr &sizes = a->attr[QkvSizes];
@@ -125,6 +126,7 @@ int32_t quantisedAttention(const Args *a) {
   enum { Input, Weight, Bias, InputScale, WeightScale, Mask, InputZero, WeightZero, Past };
   enum { Rotary, Filter, Heads, Scale, Causal };
   const Tensor &x = a->in[Input], &w = a->in[Weight];
+  if (x.rank != 3 || w.rank != 2) return ONNXC_K_SHAPE;
   Problem p{};
   p.batch = x.dims[0], p.queries = p.fresh = x.dims[1], p.heads = a->attr[Heads].i;
   int64_t inputs = x.dims[2], columns = w.dims[1], hidden = columns / 3, rows = p.batch * p.queries;
@@ -167,11 +169,14 @@ void gather(const Tensor &t, int64_t part, int64_t parts, int64_t batch, int64_t
 
 int32_t mhaShapes(const Args *a, Problem &p, bool &packedQkv, bool &packedKv) {
   const Tensor &q = a->in[Query];
+  if ((q.rank != 3 && q.rank != 5) || !rankIs(a, PastKey, 4)) return ONNXC_K_SHAPE;
   p.batch = q.dims[0], p.queries = q.dims[1];
   packedQkv = q.rank == 5 && q.dims[3] == 3;
   packedKv = hasIn(a, Key) && a->in[Key].rank == 5;
   if (p.heads < 1) return ONNXC_K_VALUE;
-  if (packedQkv != !hasIn(a, Key) || (hasIn(a, Key) && !packedKv && !hasIn(a, Value))) return ONNXC_K_SHAPE;
+  for (int64_t i = Key; i <= Value; ++i)
+    if (hasIn(a, i) && (a->in[i].rank < 3 || a->in[i].rank > 5)) return ONNXC_K_SHAPE;
+  if ((q.rank == 5) != packedQkv || packedQkv != !hasIn(a, Key) || (hasIn(a, Key) && !packedKv && !hasIn(a, Value))) return ONNXC_K_SHAPE;
   p.size = packedQkv ? q.dims[4] : q.dims[2] / p.heads;
   p.valueSize = p.size;
   p.fresh = packedQkv ? p.queries : a->in[Key].rank == 4 ? a->in[Key].dims[2] : a->in[Key].dims[1];

@@ -30,6 +30,7 @@ int32_t rotary(const Args *a) {
   enum { Interleaved, NumHeads, Dim, Scale };
   const Tensor &x = a->in[Input];
   Rotary r;
+  if ((x.rank != 3 && x.rank != 4) || a->in[Cos].rank != 2) return ONNXC_K_SHAPE;
   r.cos = &a->in[Cos], r.sin = &a->in[Sin], r.interleaved = a->attr[Interleaved].i != 0, r.scale = given(a->attr[Scale]) ? a->attr[Scale].f : 1;
   int64_t half = r.cos->dims[1], batch = x.dims[0], heads = a->attr[NumHeads].i, partial = a->attr[Dim].i;
   int64_t size = x.rank == 4 ? x.dims[3] : partial > 0 && heads > 0 ? x.dims[2] / heads : 2 * half;
@@ -73,6 +74,8 @@ struct Gqa {
     if (size < 1 || q.dims[2] != size * (packed ? heads + 2 * kvHeads : heads) || onnxc_count(a->in[SeqLens]) != batch) return ONNXC_K_SHAPE;
     for (int64_t i = Key; i <= Value; ++i)
       if (!packed && (!hasIn(a, i) || onnxc_count(a->in[i]) != batch * queries * kvHeads * size)) return ONNXC_K_SHAPE;
+    if (!rankIs(a, PastKey, 4) || !rankIs(a, CosCache, 2)) return ONNXC_K_SHAPE;
+    if (hasIn(a, PositionIds) && onnxc_count(a->in[PositionIds]) != batch * queries) return ONNXC_K_SHAPE;
     past = hasIn(a, PastKey) ? a->in[PastKey].dims[2] : 0;
     for (int64_t i = PastKey; i <= PastValue && hasIn(a, PastKey); ++i)
       if (!hasIn(a, i) || onnxc_count(a->in[i]) != batch * kvHeads * past * size) return ONNXC_K_SHAPE;

@@ -249,7 +249,7 @@ int32_t matMulNBits(const Args *a) {
   enum { A, B, Scales, ZeroPoints, GroupIndex, Bias };
   enum { K, N, Bits, BlockSize };
   int64_t k = a->attr[K].i, n = a->attr[N].i, bits = a->attr[Bits].i, block = a->attr[BlockSize].i;
-  if (k < 1 || n < 1 || block < 1 || (bits != 2 && bits != 4 && bits != 8)) return ONNXC_K_VALUE;
+  if (a->in[A].rank < 1 || k < 1 || n < 1 || block < 1 || (bits != 2 && bits != 4 && bits != 8)) return ONNXC_K_VALUE;
   int64_t blocks = (k + block - 1) / block, bytes = block * bits / 8, zeroBytes = (blocks * bits + 7) / 8, rows = onnxc_count(a->in[A]) / k;
   bool zeros = hasIn(a, ZeroPoints), packed = zeros && a->in[ZeroPoints].dtype == ONNXC_U8;
   if (a->in[A].dims[a->in[A].rank - 1] != k || onnxc_count(a->in[B]) != n * blocks * bytes || onnxc_count(a->in[Scales]) != n * blocks) return ONNXC_K_SHAPE;

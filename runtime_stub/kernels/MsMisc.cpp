@@ -72,6 +72,7 @@ int32_t inverse(const Args *a) {
 }
 
 int32_t ngramRepeatBlock(const Args *a) {
+  if (a->in[0].rank != 2 || a->in[1].rank != 2) return ONNXC_K_SHAPE;
   int64_t batch = a->in[0].dims[0], length = a->in[0].dims[1], vocabulary = a->in[1].dims[1], n = a->attr[0].i;
   const int64_t *ids = in<int64_t>(a, 0);
   if (n < 1) return ONNXC_K_VALUE;

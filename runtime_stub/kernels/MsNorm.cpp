@@ -51,6 +51,7 @@ int32_t addEmbedding(const Tensor &table, int64_t k, int64_t n, double *row) {
 int32_t embed(const Args *a) {
   enum { Ids, Segments, Words, Positions, SegmentTable, Gamma, Beta, Mask, PositionIds };
   const Tensor &ids = a->in[Ids];
+  if (ids.rank != 2 || a->in[Words].rank != 2 || (hasIn(a, Mask) && onnxc_count(a->in[Mask]) != onnxc_count(ids))) return ONNXC_K_SHAPE;
   int64_t batch = ids.dims[0], tokens = ids.dims[1], n = a->in[Words].dims[1];
   bool segments = hasIn(a, Segments) && hasIn(a, SegmentTable);
   if (onnxc_count(a->in[Gamma]) != n || onnxc_count(a->in[Beta]) != n || (segments && onnxc_count(a->in[Segments]) != batch * tokens)) return ONNXC_K_SHAPE;

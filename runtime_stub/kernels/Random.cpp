@@ -80,6 +80,7 @@ int32_t bernoulli(const Args *a) {
 int32_t multinomial(const Args *a) {
   Mersenne m;
   if (int32_t code = m.seed(a, a->attr[1])) return code;
+  if (a->in[0].rank != 2) return ONNXC_K_SHAPE;
   int64_t classes = a->in[0].dims[1], batch = a->in[0].dims[0], samples = a->attr[0].i;
   double *sum = heap<double>(a, classes);
   if (!sum) return ONNXC_K_MEMORY;

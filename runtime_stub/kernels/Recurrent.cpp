@@ -10,6 +10,7 @@ enum { Alpha, Beta, Names, Clip, Direction, HiddenSize, Layout, Extra };
 
 int32_t readLayer(const Args *a, int gates, const char *const *defaults, int activations, Layer &l) {
   const Tensor &x = a->in[X], &w = a->in[W], &r = a->in[R];
+  if (x.rank != 3 || w.rank != 3 || r.rank != 3) return ONNXC_K_SHAPE;
   l.layout = a->attr[Layout].i;
   l.steps = x.dims[l.layout ? 1 : 0];
   l.batch = x.dims[l.layout ? 0 : 1];
@@ -19,6 +20,7 @@ int32_t readLayer(const Args *a, int gates, const char *const *defaults, int act
   Str direction = text(a->attr[Direction]);
   l.forwardFirst = !is(direction, "reverse");
   l.clip = given(a->attr[Clip]) && a->attr[Clip].f > 0 ? a->attr[Clip].f : __builtin_inf();
+  if (w.dims[1] != gates * l.hidden || w.dims[2] != l.inputs) return ONNXC_K_SHAPE;
   if (l.directions != (is(direction, "bidirectional") ? 2 : 1) || r.dims[0] != l.directions || r.dims[1] != gates * l.hidden) return ONNXC_K_SHAPE;
   if (hasIn(a, B) && onnxc_count(a->in[B]) != 2 * gates * l.hidden * l.directions) return ONNXC_K_SHAPE;
   int64_t states = l.directions * l.batch * l.hidden;
@@ -165,6 +167,7 @@ float *dequantised(const Args *a, int64_t weights, int64_t scale, int64_t zero) 
 
 int32_t quantisedLstm(const Args *a) {
   const Tensor &w = a->in[W], &r = a->in[R];
+  if (w.rank != 3 || r.rank != 3 || a->in[X].rank != 3) return ONNXC_K_SHAPE;
   int64_t d = w.dims[0], scales = onnxc_count(a->in[8]), zeros = onnxc_count(a->in[9]);
   if (w.dims[2] != r.dims[2] || w.dims[1] != a->in[X].dims[2] || (scales != d && scales != d * w.dims[2]) || zeros != scales) return ONNXC_K_SHAPE;
   int64_t rscales = onnxc_count(a->in[10]);
@@ -173,8 +176,8 @@ int32_t quantisedLstm(const Args *a) {
   Tensor *operands = heap<Tensor>(a, a->n_in);
   if (!wf || !rf || !operands) return ONNXC_K_MEMORY;
   for (int64_t i = 0; i < a->n_in; ++i) operands[i] = a->in[i];
-  int64_t recurrent[] = {r.dims[0], r.dims[2], r.dims[1]};
-  operands[R].dims = recurrent;
+  int64_t recurrent[] = {r.dims[0], r.dims[2], r.dims[1]}, input[] = {w.dims[0], w.dims[2], w.dims[1]};
+  operands[R].dims = recurrent, operands[W].dims = input;
   Args inner = *a;
   inner.in = operands;
   const char *defaults[] = {"Sigmoid", "Tanh", "Tanh"};

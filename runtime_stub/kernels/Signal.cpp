@@ -141,6 +141,7 @@ struct StftShape { int64_t step, length, frames, bins; };
 
 int32_t stftShape(const Args *a, StftShape &s) {
   const Tensor &x = a->in[0];
+  if (x.rank != 2 && x.rank != 3) return ONNXC_K_SHAPE;
   s.step = loadI64(a->in[1], 0);
   if (hasIn(a, 3)) s.length = loadI64(a->in[3], 0);
   else if (hasIn(a, 2)) s.length = onnxc_count(a->in[2]);

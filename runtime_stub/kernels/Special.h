@@ -22,6 +22,9 @@ ONNXC_INLINE T *out(const Args *a, int64_t i) { return static_cast<T *>(a->out[i
 ONNXC_INLINE bool hasIn(const Args *a, int64_t i) { return i < a->n_in && onnxc_present(a->in[i]); }
 ONNXC_INLINE bool hasOut(const Args *a, int64_t i) { return i < a->n_out && onnxc_present(a->out[i]); }
 
+// Absent, or of the rank.
+ONNXC_INLINE bool rankIs(const Args *a, int64_t i, int32_t rank) { return !hasIn(a, i) || a->in[i].rank == rank; }
+
 ONNXC_INLINE bool given(const Attr &t) { return t.n >= 0; }
 ONNXC_INLINE const int64_t *ints(const Attr &t) { return static_cast<const int64_t *>(t.p); }
 ONNXC_INLINE const float *floats(const Attr &t) { return static_cast<const float *>(t.p); }

@@ -37,6 +37,7 @@ struct Attend {
     if (k.heads < 1 || q.heads % k.heads || v.heads != k.heads || k.size != q.size || k.tokens != v.tokens || k.batch != q.batch || v.batch != q.batch)
       return ONNXC_K_SHAPE;
     if (hasIn(a, PastKey) != hasIn(a, PastValue) || (hasIn(a, PastKey) && hasIn(a, ValidLengths))) return ONNXC_K_VALUE;
+    if (!rankIs(a, PastKey, 4)) return ONNXC_K_SHAPE;
     if (hasIn(a, PastKey)) past = a->in[PastKey].dims[2];
     keys = past + k.tokens;
     int64_t plane = q.batch * k.heads * past;
@@ -148,6 +149,7 @@ struct Linear {
     if ((!gated && !delta && !is(rule, "linear")) || qHeads < 1 || kvHeads < 1 || qHeads % kvHeads) return ONNXC_K_VALUE;
     if (gated != hasIn(a, Decay) || delta != hasIn(a, Beta)) return ONNXC_K_VALUE;
     const Tensor &q = a->in[Query], &k = a->in[Key], &v = a->in[Value];
+    if (q.rank != 3 || k.rank != 3 || v.rank != 3 || !rankIs(a, Decay, 3) || !rankIs(a, Beta, 3)) return ONNXC_K_SHAPE;
     batch = q.dims[0], tokens = q.dims[1], dk = q.dims[2] / qHeads, dv = v.dims[2] / kvHeads;
     int64_t rows = batch * tokens;
     if (onnxc_count(q) != rows * qHeads * dk || onnxc_count(k) != rows * kvHeads * dk || onnxc_count(v) != rows * kvHeads * dv) return ONNXC_K_SHAPE;
