@@ -85,9 +85,15 @@ inline bool makeItem(const Args *a, Tensor &item, int32_t dtype, int32_t rank, c
   item.data = heap<char>(a, bytes);
   return item.data != nullptr;
 }
-// dtype 0 marks an item that is itself an object: it is immutable, so the handle is shared.
+// dtype 0 marks an item that is itself an object: its items are immutable and shared, the object may lie in a buffer that is used again.
 inline bool copyItem(const Args *a, Tensor &item, const Tensor &from) {
-  if (from.dtype == 0) return item = from, true;
+  if (from.dtype == 0) {
+    onnxc_object *copy = heap<onnxc_object>(a, 1);
+    if (!copy) return false;
+    *copy = *static_cast<const onnxc_object *>(from.data);
+    item = {copy, nullptr, 0, 0};
+    return true;
+  }
   if (!makeItem(a, item, from.dtype, from.rank, from.dims)) return false;
   int64_t bytes = onnxc_count(from) * elementBytes(from.dtype);
   if (bytes) memcpy(item.data, from.data, size_t(bytes));
