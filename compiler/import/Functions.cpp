@@ -4,22 +4,26 @@
 
 namespace onnxc::importer {
 
-// Standard ops with a body that are cheaper as their body than as kernels of their own. Every other op with a body is native.
+// A body serves where the library has no kernel; elementwise ops, reductions and normalisations are generated from the op itself.
 bool keepNative(llvm::StringRef op) {
-  static const llvm::StringSet<> inlined = {"AffineGrid",
-                                            "BlackmanWindow",
-                                            "CastLike",
-                                            "CausalConvWithState",
-                                            "FlexAttention",
-                                            "HammingWindow",
-                                            "HannWindow",
-                                            "LinearAttention",
-                                            "MeanVarianceNormalization",
-                                            "NegativeLogLikelihoodLoss",
-                                            "SequenceMap",
-                                            "SoftmaxCrossEntropyLoss",
-                                            "SwiGLU"};
-  return !inlined.contains(op);
+  static const llvm::StringSet<> always = {"CastLike", "SequenceMap", "SwiGLU"};
+  static const llvm::StringSet<> withoutKernel = {"AffineGrid",
+                                                  "Attention",
+                                                  "BlackmanWindow",
+                                                  "CausalConvWithState",
+                                                  "FlexAttention",
+                                                  "HammingWindow",
+                                                  "HannWindow",
+                                                  "LinearAttention",
+                                                  "MeanVarianceNormalization",
+                                                  "NegativeLogLikelihoodLoss",
+                                                  "RotaryEmbedding",
+                                                  "SoftmaxCrossEntropyLoss"};
+  static const llvm::StringSet<> kernels = {
+#define ONNXC_LIBRARY(name, c_name, types, attributes, flags) name,
+#include "runtime_stub/kernels/Library.def"
+  };
+  return !always.contains(op) && (!withoutKernel.contains(op) || kernels.contains(op));
 }
 
 namespace {

@@ -133,11 +133,18 @@ static bool allTyped(const pb::NodeProto &node, const Scope &scope) {
   return llvm::all_of(node.input(), [&](const std::string &name) { return name.empty() || scope.type(name); });
 }
 
+// An op that the standard defines by its body alone.
+static void inferBody(const pb::OpSchema &schema, pb::InferenceContext &context, const pb::ShapeInferenceOptions &options) {
+  std::unordered_map<std::string, pb::TensorShapeProto> shapeData;
+  pb::shape_inference::InferShapeForFunctionNode(*schema.GetFunction(), pb::OpSchemaRegistry::Instance(), context, options, {}, nullptr,
+                                                 &shapeData);
+}
+
 void inferNode(Walker &walker, pb::NodeProto &node, Scope &scope, std::unordered_map<std::string, pb::TensorShapeProto> &shapeData,
                std::vector<pb::TypeProto> &results, std::string &error) {
   results.assign(node.output_size(), {});
   const pb::OpSchema *schema = newestSchema(node);
-  if (!schema || !schema->has_type_and_shape_inference_function())
+  if (!schema || (!schema->has_type_and_shape_inference_function() && !schema->HasFunction()))
     return;
   if (node.op_type() == "Einsum" && node.domain().empty())
     error = einsumError(node, scope);
@@ -147,7 +154,10 @@ void inferNode(Walker &walker, pb::NodeProto &node, Scope &scope, std::unordered
   try {
     NodeContext context(walker, node, scope, options, shapeData);
     try {
-      schema->GetTypeAndShapeInferenceFunction()(context);
+      if (schema->has_type_and_shape_inference_function())
+        schema->GetTypeAndShapeInferenceFunction()(context);
+      else
+        inferBody(*schema, context, options);
       if (allTyped(node, scope))
         schema->CheckInputOutputType(context);
     } catch (const std::exception &e) {
