@@ -1,0 +1,463 @@
+"""onnxc.py: runs artefacts of onnxc (a .so) from Python through the ABI of include/onnxc/onnxc.h, with ctypes and numpy only.
+
+    m = onnxc.load("model.so", num_threads=1)
+    outputs = m.run({"x": x})            # ndarrays in output order; lists for sequences, dicts for maps, None for an absent optional
+
+Thread-safe: each concurrent call takes a context of its own from a pool. bfloat16, float8, 4- and 2-bit tensors are ml_dtypes arrays where that
+package is installed, else arrays of their bytes (uint16, uint8, int8). Strings are object arrays of str.
+"""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import weakref
+
+import numpy as np
+
+__all__ = ["Error", "Model", "compile", "load", "version"]
+
+ABI_VERSION = 1
+TENSOR, SEQUENCE, OPTIONAL, MAP = range(4)
+STRING = 8
+RUN_TIME = -(2**63)
+
+_PLAIN = {1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 10: "float16", 11: "float64",
+          12: "uint32", 13: "uint64", 14: "complex64", 15: "complex128"}
+# TensorProto.DataType -> (name in ml_dtypes, type of its bytes)
+_EXTENDED = {16: ("bfloat16", "uint16"), 17: ("float8_e4m3fn", "uint8"), 18: ("float8_e4m3fnuz", "uint8"), 19: ("float8_e5m2", "uint8"),
+             20: ("float8_e5m2fnuz", "uint8"), 21: ("uint4", "uint8"), 22: ("int4", "int8"), 23: ("float4_e2m1fn", "uint8"),
+             24: ("float8_e8m0fnu", "uint8"), 25: ("uint2", "uint8"), 26: ("int2", "int8")}
+_SMALL = {21: 0x0F, 22: 0, 25: 0x03, 26: 0}  # types whose arrays may hold garbage in the high bits
+_dtypes = {}
+
+
+class Error(Exception):
+    """A refused model, argument or run. `node` names the node or value, `code` is the ABI's status."""
+
+    def __init__(self, message, node="", code=0):
+        super().__init__(message)
+        self.node = node
+        self.code = code
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.c_void_p), ("byte_offset", ctypes.c_uint64)]
+
+
+class _Value(ctypes.Structure):
+    pass
+
+
+_Value._fields_ = [("kind", ctypes.c_int32), ("dtype", ctypes.c_int32), ("tensor", _Tensor), ("items", ctypes.POINTER(_Value)),
+                   ("count", ctypes.c_int64)]
+
+
+class _String(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("size", ctypes.c_int64)]
+
+
+class _Error(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_int32), ("node", ctypes.c_char * 120), ("message", ctypes.c_char * 392)]
+
+
+class _Options(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("alloc", ctypes.c_void_p), ("free", ctypes.c_void_p), ("alloc_user", ctypes.c_void_p),
+                ("parallel_for", ctypes.c_void_p), ("parallel_user", ctypes.c_void_p), ("log", ctypes.c_void_p),
+                ("log_user", ctypes.c_void_p), ("num_threads", ctypes.c_int32), ("cpu", ctypes.c_char_p)]
+
+
+class _IoInfo(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("kind", ctypes.c_int32), ("dtype", ctypes.c_int32), ("key_dtype", ctypes.c_int32),
+                ("rank", ctypes.c_int32), ("dims", ctypes.POINTER(ctypes.c_int64))]
+
+
+class _ModelInfo(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("json", ctypes.c_char_p)] + [
+        (n, ctypes.c_int32) for n in ("num_inputs", "num_outputs", "num_symbols", "num_sites", "num_isas")] + [
+        ("inputs", ctypes.POINTER(_IoInfo)), ("outputs", ctypes.POINTER(_IoInfo)), ("symbols", ctypes.POINTER(ctypes.c_char_p)),
+        ("weights_bytes", ctypes.c_uint64)]
+
+
+def _call(*arguments, result=ctypes.c_int32):
+    return ctypes.CFUNCTYPE(result, *arguments)
+
+
+_P, _I = ctypes.c_void_p, ctypes.c_int32
+
+
+class _Api(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_uint32), ("abi_version", ctypes.c_uint32),
+                ("info", _call(result=ctypes.POINTER(_ModelInfo))),
+                ("model_create", _call(_P, _P, _P)), ("model_destroy", _call(_P, result=None)),
+                ("context_create", _call(_P, _P, _P, _P)), ("context_destroy", _call(_P, result=None)),
+                ("query", _call(_P, _P, _I, _P, _P)), ("run", _call(_P, _P, _I, _P, _I, _P)),
+                ("arena_bytes", _call(_P, result=ctypes.c_int64)), ("isa", _call(_P, result=ctypes.c_char_p)),
+                ("set_tap", _call(_P, _P, _P, result=None)), ("isa_name", _call(_I, result=ctypes.c_char_p))]
+
+
+def _dtype(code):
+    """The numpy type of a TensorProto.DataType."""
+    found = _dtypes.get(code)
+    if found is None:
+        if code == STRING:
+            found = np.dtype(object)
+        elif code in _PLAIN:
+            found = np.dtype(_PLAIN[code])
+        elif code in _EXTENDED:
+            name, carrier = _EXTENDED[code]
+            try:
+                import ml_dtypes
+
+                found = np.dtype(getattr(ml_dtypes, name, carrier))
+            except ImportError:
+                found = np.dtype(carrier)
+        else:
+            raise Error(f"element type {code} is not known to this loader")
+        _dtypes[code] = found
+    return found
+
+
+def _code(dtype):
+    """The TensorProto.DataType of a numpy type."""
+    if dtype.kind in "OUS":
+        return STRING
+    for code, name in _PLAIN.items():
+        if dtype.name == name:
+            return code
+    for code, (name, _) in _EXTENDED.items():
+        if dtype.name == name:
+            return code
+    raise Error(f"numpy type {dtype} has no ONNX element type")
+
+
+def _strings(array, keep):
+    """String views of an array of str or bytes."""
+    views = (_String * max(array.size, 1))()
+    for view, text in zip(views, array.reshape(-1).tolist()):
+        data = text if isinstance(text, bytes) else str(text).encode("utf-8", "surrogateescape")
+        keep.append(data)
+        view.data = ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value
+        view.size = len(data)
+    keep.append(views)
+    return ctypes.addressof(views)
+
+
+def _canonical(array, code, name):
+    """`array` as contiguous native-order memory of the element type `code`."""
+    want = _dtype(code)
+    array = np.asarray(array) if isinstance(array, (np.ndarray, np.generic)) else np.asarray(array, dtype=want)
+    if code == STRING:
+        if array.dtype.kind not in "OUS":
+            raise Error(f"input '{name}': dtype {array.dtype}, the model needs strings", name, 2)
+        return array
+    if array.dtype != want:
+        carrier = code in _EXTENDED and array.dtype == np.dtype(_EXTENDED[code][1])
+        if not carrier and array.dtype.newbyteorder("=") != want:
+            raise Error(f"input '{name}': dtype {array.dtype}, the model needs {want}", name, 2)
+        if not carrier:
+            array = array.astype(want)
+    if code in _SMALL and array.dtype == want and want.kind == "V":
+        array = array.astype(np.dtype(_EXTENDED[code][1]))
+    return array if array.flags.c_contiguous else array.copy(order="C")
+
+
+def _fill_tensor(value, array, code, name, keep):
+    array = _canonical(array, code, name)
+    value.kind, value.dtype = TENSOR, code
+    value.tensor.ndim = array.ndim
+    shape = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)
+    value.tensor.shape = shape
+    keep += (array, shape)
+    value.tensor.data = _strings(array, keep) if code == STRING else array.ctypes.data
+
+
+def _array_of(items):
+    """A map's keys or values as one array."""
+    items = list(items)
+    if all(isinstance(i, (str, bytes)) for i in items) and items:
+        return np.array(items, dtype=object)
+    return np.asarray(items)
+
+
+def _fill(value, given, kind, info, name, keep):
+    """Writes a Python value into an onnxc_value; `keep` holds what the pointers need."""
+    if isinstance(given, (list, tuple)) and kind != TENSOR:
+        items = list(given)
+        value.kind = SEQUENCE
+    elif isinstance(given, dict):
+        items = [_array_of(given.keys()), _array_of(given.values())]
+        value.kind = MAP
+    elif given is None:
+        items, value.kind = [], OPTIONAL
+    else:
+        array = np.asarray(given)
+        same = info.dtype and (array.dtype == _dtype(info.dtype) or not isinstance(given, (np.ndarray, np.generic)))
+        return _fill_tensor(value, given, info.dtype if same else _code(array.dtype), name, keep)
+    children = (_Value * max(len(items), 1))()
+    if value.kind == MAP:
+        codes = (info.key_dtype or _code(items[0].dtype), info.dtype or _code(items[1].dtype))
+        for child, item, code in zip(children, items, codes):
+            _fill_tensor(child, item.astype(_dtype(code)) if code != STRING and item.dtype != _dtype(code) else item, code, name, keep)
+    else:
+        for child, item in zip(children, items):
+            _fill(child, item, SEQUENCE, info, name, keep)
+    value.items, value.count = children, len(items)
+    keep.append(children)
+
+
+def _take_tensor(value):
+    """A copy of a tensor that the context owns."""
+    tensor, code = value.tensor, value.dtype
+    shape = tuple(tensor.shape[: tensor.ndim]) if tensor.ndim else ()
+    dtype = _dtype(code)
+    result = np.empty(shape, dtype)
+    if not result.size:
+        return result
+    if code == STRING:
+        views = ctypes.cast(tensor.data, ctypes.POINTER(_String))
+        flat = result.reshape(-1)
+        for i in range(result.size):
+            view = views[i]
+            flat[i] = ctypes.string_at(view.data, view.size).decode("utf-8", "surrogateescape") if view.size else ""
+        return result
+    ctypes.memmove(result.ctypes.data, tensor.data, result.nbytes)
+    return result
+
+
+def _take(value):
+    """An onnxc_value as Python values."""
+    if value.kind == TENSOR:
+        return _take_tensor(value)
+    if value.kind == MAP:
+        keys, values = (_take_tensor(value.items[i]) for i in range(2)) if value.count == 2 else ((), ())
+        return dict(zip(keys.tolist(), values.tolist())) if value.count == 2 else {}
+    items = [_take(value.items[i]) for i in range(value.count)]
+    if value.kind == OPTIONAL:
+        return items[0] if items else None
+    return items
+
+
+class Port:
+    """An input or output. dtype: numpy's; shape: ints, names of symbolic sizes, None where only a run knows; None when the rank is not fixed."""
+
+    def __init__(self, info, symbols):
+        self.name = info.name.decode()
+        self.kind = ("tensor", "sequence", "optional", "map")[info.kind]
+        self.onnx_dtype = info.dtype
+        dims = [info.dims[i] for i in range(info.rank)] if info.rank > 0 else []
+        self.shape = None if info.rank < 0 else tuple(
+            d if d >= 0 else None if d == RUN_TIME or -(d + 1) >= len(symbols) else symbols[-(d + 1)] or f"?{-(d + 1)}" for d in dims)
+
+    @property
+    def dtype(self):
+        return _dtype(self.onnx_dtype)
+
+    def __repr__(self):
+        return f"<{self.kind} {self.name!r} {self.dtype} {self.shape}>"
+
+
+class _Context:
+    """A context of the library and the argument structs of its calls."""
+
+    def __init__(self, model):
+        handle, error = ctypes.c_void_p(), _Error()
+        if model._api.context_create(model._handle, None, ctypes.addressof(handle), ctypes.addressof(error)):
+            raise _raised(error)
+        self.handle = handle.value
+        self.error = error
+        self.inputs = (_Value * max(len(model.inputs), 1))()
+        self.outputs = (_Value * max(len(model.outputs), 1))()
+        self.keep = []
+        self.in_tensors, self.in_shapes, self.last_shapes = [], [], [None] * len(model.inputs)
+        for value, info in zip(self.inputs, model._in):
+            value.kind, value.dtype = info.kind, info.dtype
+            shape = (ctypes.c_int64 * max(info.rank, 1))()
+            value.tensor.shape, value.tensor.ndim = shape, max(info.rank, 0)
+            self.in_tensors.append(value.tensor)
+            self.in_shapes.append(shape)
+        self.out_tensors = [value.tensor for value in self.outputs[: len(model.outputs)]]
+        for value, info, fixed in zip(self.outputs, model._out, model._fixed):
+            value.kind, value.dtype = info.kind, info.dtype
+            if fixed:
+                shape = (ctypes.c_int64 * max(info.rank, 1))(*fixed[0])
+                value.tensor.shape, value.tensor.ndim = shape, info.rank
+                self.keep.append(shape)
+        self.arguments = (self.handle, ctypes.addressof(self.inputs), len(model.inputs), ctypes.addressof(self.outputs), len(model.outputs),
+                          ctypes.addressof(error))
+
+
+def _raised(error):
+    return Error(error.message.decode(errors="replace"), error.node.decode(errors="replace"), error.code)
+
+
+def _destroy(api, handle, contexts):
+    for context in contexts:
+        api.context_destroy(context.handle)
+    contexts.clear()
+    api.model_destroy(handle)
+
+
+class Model:
+    """An artefact in memory. Made by load()."""
+
+    def __init__(self, path, num_threads, cpu):
+        path = os.path.abspath(os.fspath(path))
+        try:
+            library = ctypes.CDLL(path)
+            get = library.onnxc_get_api
+        except (OSError, AttributeError) as e:
+            raise Error(f"{path}: not an artefact of onnxc: {e}") from None
+        get.restype, get.argtypes = ctypes.POINTER(_Api), [ctypes.c_uint32]
+        found = get(ABI_VERSION)
+        if not found:
+            raise Error(f"{path}: made for another version of the ABI than {ABI_VERSION}", code=1)
+        self._library, self._api = library, found.contents
+        info = self._api.info().contents
+        symbols = [info.symbols[i].decode() for i in range(info.num_symbols)]
+        self.name = info.name.decode()
+        self.json = (info.json or b"").decode()
+        self._in = [info.inputs[i] for i in range(info.num_inputs)]
+        self._out = [info.outputs[i] for i in range(info.num_outputs)]
+        self.inputs = [Port(i, symbols) for i in self._in]
+        self.outputs = [Port(i, symbols) for i in self._out]
+        self._plan()
+        options, handle, error = _Options(struct_size=ctypes.sizeof(_Options), num_threads=num_threads), ctypes.c_void_p(), _Error()
+        options.cpu = cpu.encode() if cpu else None
+        if self._api.model_create(ctypes.addressof(options), ctypes.addressof(handle), ctypes.addressof(error)):
+            raise _raised(error)
+        self._handle, self._options = handle.value, options
+        self.isa = (self._api.isa(self._handle) or b"").decode()
+        self._run = self._api.run
+        self._contexts = []  # list.append and list.pop are atomic: the free contexts need no other lock
+        self._all = []
+        self._finalizer = weakref.finalize(self, _destroy, self._api, self._handle, self._all)
+
+    def _plan(self):
+        """What a call need not find out again."""
+        self._fast = []   # (name, dtype) of inputs that are plain tensors; None for others
+        for port in self.inputs:
+            plain = port.kind == "tensor" and port.onnx_dtype != STRING and port.onnx_dtype not in _SMALL and port.shape is not None
+            self._fast.append((port.name, port.dtype if plain else None))
+        self._fixed = []  # (shape, dtype) of outputs whose memory numpy makes beforehand
+        for port in self.outputs:
+            static = port.kind == "tensor" and port.onnx_dtype != STRING and port.shape is not None and all(isinstance(d, int) for d in port.shape)
+            self._fixed.append((port.shape, port.dtype) if static else None)
+
+    def _acquire(self):
+        try:
+            return self._contexts.pop()
+        except IndexError:
+            context = _Context(self)
+            self._all.append(context)
+            return context
+
+    def _put_slow(self, context, index, given, keep):
+        info, port = self._in[index], self.inputs[index]
+        value = context.inputs[index]
+        context.last_shapes[index] = None
+        if info.kind == TENSOR:
+            _fill_tensor(value, given, info.dtype, port.name, keep)
+        elif info.kind == OPTIONAL and given is not None:
+            child = (_Value * 1)()
+            _fill(child[0], given, SEQUENCE if isinstance(given, (list, tuple)) else TENSOR, info, port.name, keep)
+            value.kind, value.items, value.count = OPTIONAL, child, 1
+            keep.append(child)
+        else:
+            value.items, value.count = None, 0
+            _fill(value, given, info.kind, info, port.name, keep)
+            value.kind = info.kind
+
+    def _put(self, context, feeds, keep):
+        for index, (name, dtype) in enumerate(self._fast):
+            try:
+                given = feeds[name]
+            except KeyError:
+                if self._in[index].kind != OPTIONAL:
+                    raise Error(f"input '{name}' is not given", name, 1) from None
+                given = None
+            if type(given) is not np.ndarray or given.dtype != dtype or dtype is None or not given.flags.c_contiguous:
+                self._put_slow(context, index, given, keep)
+                continue
+            tensor = context.in_tensors[index]
+            shape = given.shape
+            if shape != context.last_shapes[index]:
+                memory = context.in_shapes[index]
+                if len(shape) > len(memory):
+                    memory = context.in_shapes[index] = (ctypes.c_int64 * len(shape))()
+                memory[: len(shape)] = shape
+                tensor.shape, tensor.ndim = memory, len(shape)
+                context.last_shapes[index] = shape
+            tensor.data = given.ctypes.data
+
+    def _call(self, context, keep):
+        results = []
+        for tensor, fixed in zip(context.out_tensors, self._fixed):
+            if fixed:
+                result = np.empty(fixed[0], fixed[1])
+                tensor.data = result.ctypes.data
+                results.append(result)
+            else:
+                tensor.data = None
+                results.append(None)
+        if self._run(*context.arguments):
+            raise _raised(context.error)
+        for i, fixed in enumerate(self._fixed):
+            if not fixed:
+                results[i] = _take(context.outputs[i])
+        return results
+
+    def run(self, feeds):
+        """Runs the model on {input name: array}; returns the outputs in order. Raises Error, with the node's name, when it fails."""
+        if len(feeds) > len(self._fast):
+            known = {name for name, _ in self._fast}
+            stray = next(name for name in feeds if name not in known)
+            raise Error(f"the model has no input '{stray}'", stray, 1)
+        context, keep = self._acquire(), []
+        try:
+            self._put(context, feeds, keep)
+            return self._call(context, keep)
+        finally:
+            self._contexts.append(context)
+
+    __call__ = run
+
+    def arena_bytes(self):
+        """Bytes of intermediate values that the contexts hold."""
+        return sum(self._api.arena_bytes(c.handle) for c in list(self._all))
+
+    def close(self):
+        """Frees the model now; no call may be running."""
+        self._contexts.clear()
+        self._finalizer()
+
+    def __repr__(self):
+        return f"<onnxc.Model {self.name!r} {self.inputs} -> {self.outputs}>"
+
+
+def load(path, num_threads=1, cpu=None):
+    """Loads an artefact. num_threads: threads of one run; cpu: one of the artefact's CPU levels (default: the best this machine can run)."""
+    return Model(path, num_threads, cpu)
+
+
+def _compiler(compiler):
+    found = shutil.which(os.fspath(compiler) if compiler else "onnxc")
+    if not found:
+        raise Error(f"{compiler or 'onnxc'}: no such program; pass compiler=PATH or put onnxc on PATH")
+    return found
+
+
+def compile(model, out, *flags, compiler=None):
+    """Compiles an ONNX file with the onnxc program: compile("m.onnx", "m.so", "-O2"). Returns `out`; raises Error with the diagnostics."""
+    command = [_compiler(compiler), os.fspath(model), "-o", os.fspath(out), *map(str, flags)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Error(done.stderr.strip() or f"onnxc ended with {done.returncode}", code=done.returncode)
+    return out
+
+
+def version(compiler=None):
+    """What `onnxc --version` prints."""
+    return subprocess.run([_compiler(compiler), "--version"], capture_output=True, text=True, check=True).stdout.strip()
