@@ -151,7 +151,7 @@ def parse():
     p.add_argument("--loader", required=True)
     p.add_argument("--suite", required=True, type=Path)
     p.add_argument("--mode", nargs="+", choices=MODES, default=["static"])
-    p.add_argument("--kind", nargs="+", choices=KINDS, default=KINDS)
+    p.add_argument("--kind", nargs="+", choices=[*KINDS, "peer"], default=KINDS)
     p.add_argument("--filter", default="")
     p.add_argument("--flag", action="append", default=[], help="passed to onnxc")
     p.add_argument("--jobs", type=int, default=os.cpu_count())
