@@ -8,17 +8,15 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/fusion/Passes.h"
 #include "passes/graph/Passes.h"
-#include "passes/layout/Passes.h"
 #include "passes/memory/Passes.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   registry.insert<onnxc::onnx::OnnxDialect, onnxc::kernel::KernelDialect, onnxc::plan::PlanDialect>();
-  onnxc::registerOnnxcGraphPasses();
-  onnxc::registerOnnxcLayoutPasses();
-  onnxc::registerOnnxcFusionPasses();
-  onnxc::registerOnnxcMemoryPasses();
+  onnxc::registerGraphPasses();
+  onnxc::registerFusionPasses();
+  onnxc::registerMemoryPasses();
   mlir::registerTransformsPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "onnxc's passes\n", registry));
 }
