@@ -1,0 +1,34 @@
+// Codegen.h: from a module of kernels and a plan to ELF objects. Compile.cpp drives; one emitter per kernel family; EmitTables.cpp writes what the stub reads.
+#pragma once
+#include "codegen/cpu/Isa.h"
+#include "dialects/kernel/KernelDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/IR/Module.h"
+#include <string>
+#include <vector>
+
+namespace onnxc {
+
+struct CodegenOptions {
+  std::vector<std::string> cpus;  // levels, oldest first
+  int optLevel = 3;
+  std::string modelName;          // a C identifier
+  std::string json;               // the artefact's self-description
+};
+
+// Objects of the artefact: one per level, then stub and tables. Failure leaves a diagnostic on the module.
+mlir::FailureOr<std::vector<std::string>> compileForCpu(mlir::ModuleOp module, const CodegenOptions &options);
+
+// Emits func.func `@<kernel>` for a kernel of family "loops" into `target` and sets extent and grain on the kernel.
+mlir::LogicalResult emitLoops(kernel::FuncOp kernel, mlir::ModuleOp target);
+// Defines `<kernel>` (and `<kernel>.size`) of family "library" in `target`.
+mlir::LogicalResult emitLibrary(kernel::FuncOp kernel, llvm::Module &target);
+// Rewrites plan ops, after scf became cf, to the LLVM dialect.
+mlir::LogicalResult lowerPlan(mlir::ModuleOp target);
+// Adds onnxc_the_plan, onnxc_the_info and the getters to the stub's module.
+void emitTables(mlir::ModuleOp module, const CodegenOptions &options, llvm::Module &stub);
+
+// TensorProto.DataType of an element type; 0 for objects.
+int32_t dataTypeCode(mlir::Type elementType);
+
+}  // namespace onnxc

@@ -1,0 +1,176 @@
+// Compile.cpp: drives code generation for CPUs: per level kernels and plan to LLVM IR, library bitcode linked in, optimised, ELF. compiler/Pipeline.cpp calls it.
+#include "codegen/cpu/Codegen.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/Passes.h"
+#include "runtime_stub/Bitcode.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+
+using namespace mlir;
+namespace onnxc {
+
+static std::unique_ptr<llvm::TargetMachine> targetMachine(StringRef cpu, StringRef features) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  llvm::InitializeNativeTargetAsmParser();  // the stub has inline assembly
+  llvm::Triple triple("x86_64-unknown-linux-gnu");
+  std::string error;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple.str(), error);
+  llvm::TargetOptions options;
+  options.FunctionSections = options.DataSections = true;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
+}
+
+static void setCpu(llvm::Module &m, StringRef cpu, StringRef features) {
+  for (llvm::Function &f : m) {
+    if (f.isDeclaration()) continue;
+    f.addFnAttr("target-cpu", cpu);
+    if (!features.empty()) f.addFnAttr("target-features", features);
+    if (cpu.ends_with("v4")) f.addFnAttr("prefer-vector-width", "512");
+    f.addFnAttr(llvm::Attribute::NoUnwind);
+  }
+}
+
+static void optimise(llvm::Module &m, llvm::TargetMachine &tm, bool vectorise) {
+  llvm::LoopAnalysisManager lam;
+  llvm::FunctionAnalysisManager fam;
+  llvm::CGSCCAnalysisManager cgam;
+  llvm::ModuleAnalysisManager mam;
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = vectorise;
+  tuning.SLPVectorization = false;
+  llvm::PassBuilder pb(&tm, tuning);
+  pb.registerModuleAnalyses(mam);
+  pb.registerCGSCCAnalyses(cgam);
+  pb.registerFunctionAnalyses(fam);
+  pb.registerLoopAnalyses(lam);
+  pb.crossRegisterProxies(lam, fam, cgam, mam);
+  pb.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(m, mam);
+}
+
+static std::string emitObject(llvm::Module &m, llvm::TargetMachine &tm) {
+  SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream os(bytes);
+  llvm::legacy::PassManager pm;
+  tm.addPassesToEmitFile(pm, os, nullptr, llvm::CodeGenFileType::ObjectFile);
+  pm.run(m);
+  return std::string(bytes.begin(), bytes.end());
+}
+
+// MLIR of one level: kernels emitted, plan lowered, everything in the LLVM dialect.
+static FailureOr<OwningOpRef<ModuleOp>> lowerLevel(ModuleOp module) {
+  OwningOpRef<ModuleOp> target = module.clone();
+  for (kernel::FuncOp kernel : llvm::to_vector(target->getOps<kernel::FuncOp>())) {
+    if (kernel.getFamily() == "library") {
+      OpBuilder b = OpBuilder::atBlockEnd(target->getBody());
+      auto ptr = LLVM::LLVMPointerType::get(b.getContext());
+      auto type = LLVM::LLVMFunctionType::get(b.getI32Type(), {ptr, ptr, ptr, b.getI64Type(), b.getI64Type()});
+      LLVM::LLVMFuncOp::create(b, kernel.getLoc(), (kernel.getName() + ".code").str(), type);
+    }
+  }
+  PassManager control(module.getContext());
+  control.addPass(createSCFToControlFlowPass());
+  if (failed(control.run(*target)) || failed(lowerPlan(*target))) return failure();
+  for (kernel::FuncOp kernel : llvm::to_vector(target->getOps<kernel::FuncOp>())) kernel.erase();
+  PassManager pm(module.getContext());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(arith::createArithExpandOpsPass(arith::ArithExpandOpsPassOptions{/*includeBf16=*/true}));
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createUBToLLVMConversionPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  if (failed(pm.run(*target))) return failure();
+  return target;
+}
+
+static LogicalResult linkLibrary(llvm::Module &m, ModuleOp module) {
+  auto library = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(libraryBitcode(), "library"), m.getContext());
+  if (!library) return module.emitError("the library's bitcode cannot be read: ") << llvm::toString(library.takeError());
+  (*library)->setTargetTriple(m.getTargetTriple());
+  (*library)->setDataLayout(m.getDataLayout());
+  llvm::Linker linker(m);
+  if (linker.linkInModule(std::move(*library), llvm::Linker::LinkOnlyNeeded)) return module.emitError("linking the library's bitcode failed");
+  for (llvm::Function &f : m)
+    if (f.isDeclaration() && (f.getName().starts_with("onnxc_k_") || f.getName().starts_with("onnxc_s_")) && !f.use_empty())
+      return module.emitError("the library has no kernel for these types: ") << f.getName().str();
+  return success();
+}
+
+static FailureOr<std::string> compileLevel(ModuleOp module, StringRef cpu, const CodegenOptions &options) {
+  const Isa *isa = findIsa(cpu);
+  auto tm = targetMachine(cpu, isa->features);
+  FailureOr<OwningOpRef<ModuleOp>> target = lowerLevel(module);
+  if (failed(target)) return failure();
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> m = translateModuleToLLVMIR(**target, context, "model");
+  if (!m) return failure();
+  m->setTargetTriple(tm->getTargetTriple());
+  m->setDataLayout(tm->createDataLayout());
+  for (kernel::FuncOp kernel : module.getOps<kernel::FuncOp>())
+    if (kernel.getFamily() == "library" && failed(emitLibrary(kernel, *m))) return failure();
+  if (failed(linkLibrary(*m, module))) return failure();
+  for (StringRef name : {"plan_run", "plan_sizes"}) {
+    llvm::Function *f = m->getFunction(name);
+    f->setName(name + "_" + isa->suffix);
+    f->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  }
+  llvm::internalizeModule(*m, [](const llvm::GlobalValue &g) { return g.getName().starts_with("plan_run_") || g.getName().starts_with("plan_sizes_"); });
+  for (llvm::Function &f : *m)
+    if (f.isDeclaration() && f.getName().starts_with("onnxc_")) f.setVisibility(llvm::GlobalValue::HiddenVisibility);
+  setCpu(*m, cpu, isa->features);
+  if (llvm::verifyModule(*m, &llvm::errs())) return module.emitError("generated code is malformed"), failure();
+  optimise(*m, *tm, options.optLevel > 0);
+  return emitObject(*m, *tm);
+}
+
+static FailureOr<std::string> compileStub(ModuleOp module, const CodegenOptions &options) {
+  llvm::LLVMContext context;
+  auto stub = llvm::parseBitcodeFile(llvm::MemoryBufferRef(stubBitcode(), "stub"), context);
+  if (!stub) return module.emitError("the stub's bitcode cannot be read: ") << llvm::toString(stub.takeError()), failure();
+  auto tm = targetMachine("x86-64", "");
+  (*stub)->setTargetTriple(tm->getTargetTriple());
+  (*stub)->setDataLayout(tm->createDataLayout());
+  emitTables(module, options, **stub);
+  setCpu(**stub, "x86-64", "");
+  optimise(**stub, *tm, false);
+  return emitObject(**stub, *tm);
+}
+
+FailureOr<std::vector<std::string>> compileForCpu(ModuleOp module, const CodegenOptions &options) {
+  registerBuiltinDialectTranslation(*module.getContext());
+  registerLLVMDialectTranslation(*module.getContext());
+  std::vector<std::string> objects;
+  for (const std::string &cpu : options.cpus) {
+    FailureOr<std::string> object = compileLevel(module, cpu, options);
+    if (failed(object)) return failure();
+    objects.push_back(std::move(*object));
+  }
+  FailureOr<std::string> stub = compileStub(module, options);
+  if (failed(stub)) return failure();
+  objects.push_back(std::move(*stub));
+  return objects;
+}
+
+}  // namespace onnxc

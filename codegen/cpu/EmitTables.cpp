@@ -1,0 +1,107 @@
+// EmitTables.cpp: the static description that the runtime stub reads (runtime_stub/plan.h, onnxc.h) and the exported getters.
+#include "codegen/cpu/Codegen.h"
+#include "dialects/onnx/OnnxBase.h"
+#include "llvm/IR/IRBuilder.h"
+
+using namespace mlir;
+namespace onnxc {
+namespace {
+struct Tables {
+  ModuleOp module;
+  const CodegenOptions &options;
+  llvm::Module &m;
+  llvm::LLVMContext &c;
+  llvm::IRBuilder<> b;
+  llvm::PointerType *ptr;
+  llvm::Type *i32, *i64;
+
+  Tables(ModuleOp module, const CodegenOptions &options, llvm::Module &m)
+      : module(module), options(options), m(m), c(m.getContext()), b(c), ptr(b.getPtrTy()), i32(b.getInt32Ty()), i64(b.getInt64Ty()) {}
+
+  llvm::Constant *global(llvm::Constant *init) {
+    return new llvm::GlobalVariable(m, init->getType(), true, llvm::GlobalValue::PrivateLinkage, init, "onnxc.table");
+  }
+  llvm::Constant *text(StringRef s) { return global(llvm::ConstantDataArray::getString(c, s)); }
+  llvm::Constant *structure(ArrayRef<llvm::Constant *> fields) { return llvm::ConstantStruct::getAnon(c, fields); }
+  llvm::Constant *array(ArrayRef<llvm::Constant *> items) {
+    if (items.empty()) return llvm::ConstantPointerNull::get(ptr);
+    return global(llvm::ConstantArray::get(llvm::ArrayType::get(items[0]->getType(), items.size()), items));
+  }
+  llvm::Constant *n32(int64_t v) { return llvm::ConstantInt::getSigned(i32, v); }
+  llvm::Constant *n64(int64_t v) { return llvm::ConstantInt::getSigned(i64, v); }
+  ArrayRef<Attribute> list(StringRef name) { return cast<ArrayAttr>(module->getAttr(name)).getValue(); }
+  int64_t number(StringRef name) {
+    auto a = module->getAttrOfType<IntegerAttr>(name);
+    return a ? a.getInt() : 0;
+  }
+
+  llvm::Constant *io(Attribute attr) {
+    auto d = cast<DictionaryAttr>(attr);
+    Type type = cast<TypeAttr>(d.get("type")).getValue();
+    ArrayRef<int64_t> dims = cast<DenseI64ArrayAttr>(d.get("dims")).asArrayRef();
+    int kind = isa<onnx::SeqType>(type) ? 1 : isa<onnx::OptType>(type) ? 2 : isa<onnx::MapType>(type) ? 3 : 0;
+    int32_t key = 0, rank = kind ? -1 : int32_t(dims.size());
+    if (auto map = dyn_cast<onnx::MapType>(type)) key = dataTypeCode(map.getKey()), type = map.getValue();
+    while (!isa<TensorType>(type)) {
+      if (auto seq = dyn_cast<onnx::SeqType>(type)) type = seq.getElement();
+      else if (auto opt = dyn_cast<onnx::OptType>(type)) type = opt.getElement();
+      else break;
+    }
+    Type element = isa<TensorType>(type) ? cast<TensorType>(type).getElementType() : type;
+    SmallVector<llvm::Constant *> values;
+    for (int64_t v : dims) values.push_back(n64(v));
+    return structure({text(cast<StringAttr>(d.get("name")).getValue()), n32(kind), n32(dataTypeCode(element)), n32(key), n32(rank), array(values)});
+  }
+
+  void emit() {
+    SmallVector<llvm::Constant *> inputs, outputs, symbols, sites, variants;
+    for (Attribute a : list("onnxc.inputs")) inputs.push_back(io(a));
+    for (Attribute a : list("onnxc.outputs")) outputs.push_back(io(a));
+    for (Attribute a : list("onnxc.symbols")) symbols.push_back(text(cast<StringAttr>(a).getValue()));
+    for (Attribute a : list("onnxc.sites")) {
+      auto s = cast<ArrayAttr>(a);
+      auto field = [&](unsigned i) { return text(cast<StringAttr>(s[i]).getValue()); };
+      sites.push_back(structure({field(0), field(1), field(2), n64(-1), n64(-1)}));
+    }
+    for (const std::string &cpu : options.cpus) {
+      std::string suffix = "_" + findIsa(cpu)->suffix.str();
+      auto declare = [&](std::string name, llvm::Type *result) {
+        auto *f = llvm::cast<llvm::Function>(m.getOrInsertFunction(name, llvm::FunctionType::get(result, {ptr, ptr}, false)).getCallee());
+        f->setVisibility(llvm::GlobalValue::HiddenVisibility);
+        return f;
+      };
+      variants.push_back(structure({text(cpu), declare("plan_sizes" + suffix, i64), declare("plan_run" + suffix, i32)}));
+    }
+    llvm::Constant *name = text(options.modelName), *json = text(options.json), *in = array(inputs), *out = array(outputs), *syms = array(symbols);
+    define("onnxc_the_plan", structure({name, json, n32(inputs.size()), n32(outputs.size()), n32(symbols.size()), n32(number("onnxc.num_slots")), n32(sites.size()),
+                                        n32(variants.size()), in, out, syms, array(sites), array(variants), n64(number("onnxc.weights_bytes"))}));
+    define("onnxc_the_info", structure({n64(80), name, json, n32(inputs.size()), n32(outputs.size()), n32(symbols.size()), n32(sites.size()), n32(variants.size()),
+                                        n32(0), in, out, syms, n64(number("onnxc.weights_bytes"))}));
+    getter("onnxc_get_api");
+    getter("onnxc_get_api_" + options.modelName);
+  }
+
+  void define(StringRef name, llvm::Constant *init) {
+    auto *old = m.getNamedGlobal(name);
+    auto *g = new llvm::GlobalVariable(m, init->getType(), true, llvm::GlobalValue::ExternalLinkage, init, "");
+    g->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    if (old) {
+      old->replaceAllUsesWith(g);
+      old->eraseFromParent();
+    }
+    g->setName(name);
+  }
+
+  void getter(const std::string &name) {
+    auto *type = llvm::FunctionType::get(ptr, {i32}, false);
+    auto *f = llvm::cast<llvm::Function>(m.getOrInsertFunction(name, type).getCallee());
+    f->setVisibility(llvm::GlobalValue::DefaultVisibility);
+    b.SetInsertPoint(llvm::BasicBlock::Create(c, "entry", f));
+    b.CreateRet(b.CreateCall(m.getOrInsertFunction("onnxc_stub_api", type), {f->getArg(0)}));
+  }
+};
+}  // namespace
+
+void emitTables(ModuleOp module, const CodegenOptions &options, llvm::Module &stub) { Tables(module, options, stub).emit(); }
+
+}  // namespace onnxc

@@ -1,0 +1,260 @@
+// LowerPlan.cpp: plan_run and plan_sizes to the LLVM dialect: direct calls of kernels over buffers, one exit for failures. After scf became cf.
+#include "codegen/cpu/Codegen.h"
+#include "dialects/plan/PlanDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/AffineExpr.h"
+#include "passes/memory/Weights.h"
+
+using namespace mlir;
+namespace onnxc {
+namespace {
+
+// Byte offsets of onnxc_rt (runtime_stub/plan.h).
+enum RtField { Weights = 0, Arena = 8, Inputs = 16, Outputs = 32, OutputDims = 40, Trace = 48, FailedSite = 60 };
+
+struct Lowering {
+  ModuleOp module;
+  func::FuncOp func;
+  OpBuilder b;
+  Value rt, symbols, bufs, dims, sizes;
+  Block *failure = nullptr;
+  LLVM::LLVMPointerType ptr;
+  IntegerType i32, i64;
+
+  Lowering(ModuleOp module, func::FuncOp func)
+      : module(module), func(func), b(module.getContext()), ptr(LLVM::LLVMPointerType::get(module.getContext())), i32(b.getI32Type()), i64(b.getI64Type()) {}
+
+  Value n64(int64_t v, Location loc) { return LLVM::ConstantOp::create(b, loc, i64, v); }
+  Value n32(int64_t v, Location loc) { return LLVM::ConstantOp::create(b, loc, i32, v); }
+  Value at(Value base, int64_t bytes, Location loc) { return LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{int32_t(bytes)}); }
+  Value element(Value base, Type type, int64_t index, Location loc) { return LLVM::GEPOp::create(b, loc, ptr, type, base, ArrayRef<LLVM::GEPArg>{int32_t(index)}); }
+  Value field(int64_t offset, Location loc) { return LLVM::LoadOp::create(b, loc, ptr, at(rt, offset, loc)); }
+
+  LLVM::LLVMFuncOp declare(StringRef name, Type result, ArrayRef<Type> params) {
+    if (auto f = module.lookupSymbol<LLVM::LLVMFuncOp>(name)) return f;
+    OpBuilder mb = OpBuilder::atBlockEnd(module.getBody());
+    return LLVM::LLVMFuncOp::create(mb, module.getLoc(), name, LLVM::LLVMFunctionType::get(result, params));
+  }
+
+  void start() {
+    b.setInsertionPointToStart(&func.getBody().front());
+    Location loc = func.getLoc();
+    rt = func.getArgument(0);
+    symbols = func.getArgument(func.getName() == "plan_run" ? 1 : 0);
+    if (func.getName() != "plan_run") return;
+    int64_t most = 1, mostDims = 1, mostSizes = 1;
+    func.walk([&](plan::LaunchOp op) { most = std::max<int64_t>(most, op.getBuffers().size() + 1), mostDims = std::max<int64_t>(mostDims, op.getDims().size()); });
+    func.walk([&](plan::SizeOp op) {
+      most = std::max<int64_t>(most, op.getBuffers().size() + 1), mostDims = std::max<int64_t>(mostDims, op.getDims().size());
+      mostSizes = std::max<int64_t>(mostSizes, op.getNumResults());
+    });
+    bufs = LLVM::AllocaOp::create(b, loc, ptr, ptr, n64(most, loc), 16);
+    dims = LLVM::AllocaOp::create(b, loc, ptr, i64, n64(mostDims, loc), 16);
+    sizes = LLVM::AllocaOp::create(b, loc, ptr, i64, n64(mostSizes, loc), 16);
+    LLVM::StoreOp::create(b, loc, rt, bufs);
+    failure = new Block;
+    func.getBody().push_back(failure);
+    failure->addArguments({i32, i32}, {loc, loc});
+    OpBuilder fb = OpBuilder::atBlockBegin(failure);
+    Value site = LLVM::GEPOp::create(fb, loc, ptr, fb.getI8Type(), rt, ArrayRef<LLVM::GEPArg>{int32_t(FailedSite)});
+    LLVM::StoreOp::create(fb, loc, failure->getArgument(1), site);
+    func::ReturnOp::create(fb, loc, ValueRange(failure->getArgument(0)));
+  }
+
+  // Leaves for the exit when `status` is not 0; goes on in a new block.
+  void check(Operation *op, Value status, int64_t site) {
+    Location loc = op->getLoc();
+    Value ok = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, status, n32(0, loc));
+    Value where = n32(site, loc);
+    Block *here = op->getBlock(), *next = here->splitBlock(op);
+    b.setInsertionPointToEnd(here);
+    cf::CondBranchOp::create(b, loc, ok, next, ValueRange(), failure, ValueRange{status, where});
+    b.setInsertionPoint(op);
+  }
+
+  Value expand(AffineExpr e, ValueRange local, Location loc) {
+    if (auto c = dyn_cast<AffineConstantExpr>(e)) return n64(c.getValue(), loc);
+    if (auto s = dyn_cast<AffineSymbolExpr>(e)) return local[s.getPosition()];
+    auto binary = cast<AffineBinaryOpExpr>(e);
+    Value l = expand(binary.getLHS(), local, loc), r = expand(binary.getRHS(), local, loc);
+    switch (e.getKind()) {
+    case AffineExprKind::Add: return LLVM::AddOp::create(b, loc, l, r);
+    case AffineExprKind::Mul: return LLVM::MulOp::create(b, loc, l, r);
+    case AffineExprKind::Mod: return LLVM::SRemOp::create(b, loc, l, r);
+    case AffineExprKind::FloorDiv: return LLVM::SDivOp::create(b, loc, l, r);
+    default: return LLVM::SDivOp::create(b, loc, LLVM::SubOp::create(b, loc, LLVM::AddOp::create(b, loc, l, r), n64(1, loc)), r);
+    }
+  }
+  Value attrExpr(kernel::FuncOp kernel, StringRef name, ValueRange local, int64_t otherwise, Location loc) {
+    auto map = kernel->getAttrOfType<AffineMapAttr>(name);
+    return map ? expand(map.getValue().getResult(0), local, loc) : n64(otherwise, loc);
+  }
+
+  void store(Operation *op, ValueRange buffers, ValueRange local) {
+    for (auto [i, v] : llvm::enumerate(buffers)) LLVM::StoreOp::create(b, op->getLoc(), v, element(bufs, ptr, i + 1, op->getLoc()));
+    for (auto [i, v] : llvm::enumerate(local)) LLVM::StoreOp::create(b, op->getLoc(), v, element(dims, i64, i, op->getLoc()));
+  }
+
+  void launch(plan::LaunchOp op) {
+    Location loc = op.getLoc();
+    auto kernel = module.lookupSymbol<kernel::FuncOp>(op.getKernel());
+    store(op, op.getBuffers(), op.getDims());
+    std::string name = op.getKernel().str();
+    Value extent = attrExpr(kernel, "extent", op.getDims(), 1, loc), status;
+    Value scratch = attrExpr(kernel, "scratch", op.getDims(), 0, loc);
+    auto grain = kernel->getAttrOfType<IntegerAttr>("grain");
+    if (grain || kernel->hasAttr("scratch")) {
+      auto parallel = declare("onnxc_rt_parallel", i32, {ptr, ptr, ptr, ptr, i64, i64, i64});
+      Value address = LLVM::AddressOfOp::create(b, loc, ptr, codeName(name));
+      Value least = grain ? n64(grain.getInt(), loc) : extent;
+      status = LLVM::CallOp::create(b, loc, parallel, ValueRange{rt, address, bufs, dims, extent, least, scratch}).getResult();
+    } else {
+      Value null = LLVM::ZeroOp::create(b, loc, ptr);
+      status = LLVM::CallOp::create(b, loc, TypeRange(i32), codeName(name), ValueRange{bufs, dims, null, n64(0, loc), extent}).getResult();
+    }
+    check(op, status, op.getSite());
+    trace(op);
+  }
+  // kernel.func and its code share a name until the kernel.funcs are erased; code is emitted as "<name>.code" meanwhile.
+  static std::string codeName(StringRef kernel) { return (kernel + ".code").str(); }
+
+  void trace(plan::LaunchOp op) {
+    Location loc = op.getLoc();
+    Value hook = field(Trace, loc);
+    Value on = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, hook, LLVM::ZeroOp::create(b, loc, ptr));
+    Block *here = op->getBlock(), *next = here->splitBlock(op), *call = new Block;
+    func.getBody().getBlocks().insert(Region::iterator(next), call);
+    b.setInsertionPointToEnd(here);
+    cf::CondBranchOp::create(b, loc, on, call, ValueRange(), next, ValueRange());
+    b.setInsertionPointToEnd(call);
+    LLVM::CallOp::create(b, loc, declare("onnxc_rt_trace", LLVM::LLVMVoidType::get(b.getContext()), {ptr, i32, ptr, ptr}), ValueRange{rt, n32(op.getSite(), loc), bufs, dims});
+    cf::BranchOp::create(b, loc, next);
+    b.setInsertionPoint(op);
+  }
+
+  void size(plan::SizeOp op) {
+    Location loc = op.getLoc();
+    store(op, op.getBuffers(), op.getDims());
+    std::string name = op.getKernel().str() + ".size";
+    declare(name, i32, {ptr, ptr, ptr});
+    Value status = LLVM::CallOp::create(b, loc, TypeRange(i32), name, ValueRange{bufs, dims, sizes}).getResult();
+    check(op, status, op.getSite());
+    for (auto [i, r] : llvm::enumerate(op.getResults())) r.replaceAllUsesWith(LLVM::LoadOp::create(b, loc, i64, element(sizes, i64, i, loc)));
+  }
+
+  Value bytes(plan::BytesOp op) {
+    Location loc = op.getLoc();
+    Value total = n64(op.getElement(), loc), bad = LLVM::ConstantOp::create(b, loc, b.getI1Type(), 0);
+    for (Value v : op.getSizes()) {
+      auto pair = LLVM::SMulWithOverflowOp::create(b, loc, LLVM::LLVMStructType::getLiteral(b.getContext(), {i64, b.getI1Type()}), total, v);
+      total = LLVM::ExtractValueOp::create(b, loc, pair, ArrayRef<int64_t>{0});
+      bad = LLVM::OrOp::create(b, loc, bad, LLVM::ExtractValueOp::create(b, loc, pair, ArrayRef<int64_t>{1}));
+      bad = LLVM::OrOp::create(b, loc, bad, LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::slt, v, n64(0, loc)));
+    }
+    return LLVM::SelectOp::create(b, loc, bad, n64(-1, loc), total);
+  }
+
+  Value memory(Operation *op, StringRef service, ValueRange arguments) {
+    Location loc = op->getLoc();
+    SmallVector<Type> types(arguments.getTypes());
+    Value p = LLVM::CallOp::create(b, loc, declare(service, ptr, types), arguments).getResult();
+    Value none = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, p, LLVM::ZeroOp::create(b, loc, ptr));
+    check(op, LLVM::SelectOp::create(b, loc, none, n32(5, loc), n32(0, loc)), -1);
+    return p;
+  }
+
+  // Strings hold pointers, so they are data of the code and not of the weights segment.
+  Value strings(plan::WeightOp op, DenseStringElementsAttr value) {
+    Location loc = op.getLoc();
+    OpBuilder mb = OpBuilder::atBlockEnd(module.getBody());
+    auto pair = LLVM::LLVMStructType::getLiteral(b.getContext(), {ptr, i64});
+    int64_t n = value.getNumElements();
+    auto type = LLVM::LLVMArrayType::get(pair, n);
+    static_assert(sizeof(void *) == 8);
+    std::string base = "onnxc.strings." + std::to_string(std::distance(module.getBody()->begin(), module.getBody()->end()));
+    std::string bytes;
+    SmallVector<std::pair<int64_t, int64_t>> places;
+    for (int64_t i = 0; i < n; ++i) {
+      StringRef s = value.getRawStringData()[value.isSplat() ? 0 : i];
+      places.push_back({int64_t(bytes.size()), int64_t(s.size())});
+      bytes += s.str();
+    }
+    bytes.push_back('\0');
+    auto data = LLVM::GlobalOp::create(mb, loc, LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size()), true, LLVM::Linkage::Internal, base + ".data", b.getStringAttr(bytes));
+    auto table = LLVM::GlobalOp::create(mb, loc, type, true, LLVM::Linkage::Internal, base, Attribute());
+    OpBuilder ib = OpBuilder::atBlockEnd(&table.getInitializerRegion().emplaceBlock());
+    Value list = LLVM::UndefOp::create(ib, loc, type), start = LLVM::AddressOfOp::create(ib, loc, data);
+    for (auto [i, place] : llvm::enumerate(places)) {
+      Value p = LLVM::GEPOp::create(ib, loc, ptr, ib.getI8Type(), start, ArrayRef<LLVM::GEPArg>{int32_t(place.first)});
+      list = LLVM::InsertValueOp::create(ib, loc, list, p, ArrayRef<int64_t>{int64_t(i), 0});
+      list = LLVM::InsertValueOp::create(ib, loc, list, LLVM::ConstantOp::create(ib, loc, i64, place.second), ArrayRef<int64_t>{int64_t(i), 1});
+    }
+    LLVM::ReturnOp::create(ib, loc, list);
+    return LLVM::AddressOfOp::create(b, loc, table);
+  }
+
+  Value integer(Value buffer, int64_t index, Type type, Location loc) {
+    auto t = cast<IntegerType>(type);
+    unsigned width = std::max(8u, t.getWidth());
+    Type memory = b.getIntegerType(width);
+    Value v = LLVM::LoadOp::create(b, loc, memory, element(buffer, memory, index, loc));
+    if (width == 64) return v;
+    return t.isUnsigned() || t.getWidth() == 1 ? Value(LLVM::ZExtOp::create(b, loc, i64, v)) : Value(LLVM::SExtOp::create(b, loc, i64, v));
+  }
+
+  // Null: the op has no result.
+  Value lower(Operation *op) {
+    Location loc = op->getLoc();
+    if (auto o = dyn_cast<plan::InputOp>(op)) return LLVM::LoadOp::create(b, loc, ptr, element(field(Inputs, loc), ptr, o.getIndex(), loc));
+    if (auto o = dyn_cast<plan::OutputOp>(op)) return LLVM::LoadOp::create(b, loc, ptr, element(field(Outputs, loc), ptr, o.getIndex(), loc));
+    if (auto o = dyn_cast<plan::WeightOp>(op)) {
+      if (auto s = dyn_cast<DenseStringElementsAttr>(o.getValue())) return strings(o, s);
+      return LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), field(Weights, loc), ArrayRef<LLVM::GEPArg>{n64(o.getOffset(), loc)});
+    }
+    if (auto o = dyn_cast<plan::SymbolOp>(op)) return LLVM::LoadOp::create(b, loc, i64, element(symbols, i64, o.getIndex(), loc));
+    if (auto o = dyn_cast<plan::LoadOp>(op)) return integer(o.getBuffer(), o.getIndex(), o.getType(), loc);
+    if (auto o = dyn_cast<plan::ScalarOp>(op)) return integer(o.getBuffer(), 0, o.getType(), loc);
+    if (auto o = dyn_cast<plan::BytesOp>(op)) return bytes(o);
+    if (auto o = dyn_cast<plan::HeapOp>(op)) return memory(op, "onnxc_rt_heap", {rt, o.getBytes()});
+    if (auto o = dyn_cast<plan::OffsetOp>(op)) return LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), o.getBuffer(), ArrayRef<LLVM::GEPArg>{o.getBytes()});
+    if (auto o = dyn_cast<plan::AllocOp>(op)) {
+      if (int64_t(o.getSlot()) >= 0) return memory(op, "onnxc_rt_slot", {rt, n64(o.getSlot(), loc), o.getBytes()});
+      return LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), field(Arena, loc), ArrayRef<LLVM::GEPArg>{n64(o.getOffset(), loc)});
+    }
+    if (auto o = dyn_cast<plan::CopyOp>(op)) LLVM::MemmoveOp::create(b, loc, o.getTo(), o.getFrom(), o.getBytes(), false);
+    if (auto o = dyn_cast<plan::StoreOp>(op)) LLVM::StoreOp::create(b, loc, o.getValue(), element(o.getBuffer(), o.getValue().getType(), o.getIndex(), loc));
+    if (auto o = dyn_cast<plan::LaunchOp>(op)) launch(o);
+    if (auto o = dyn_cast<plan::SizeOp>(op)) size(o);
+    if (auto o = dyn_cast<plan::SetOutputOp>(op)) {
+      LLVM::StoreOp::create(b, loc, o.getBuffer(), element(field(Outputs, loc), ptr, o.getIndex(), loc));
+      Value shape = LLVM::LoadOp::create(b, loc, ptr, element(field(OutputDims, loc), ptr, o.getIndex(), loc));
+      for (auto [i, v] : llvm::enumerate(o.getDims())) LLVM::StoreOp::create(b, loc, v, element(shape, i64, i, loc));
+    }
+    return Value();
+  }
+
+  void run() {
+    SmallVector<Operation *> ops;
+    func.walk([&](Operation *op) {
+      if (isa<plan::PlanDialect>(op->getDialect())) ops.push_back(op);
+    });
+    start();
+    for (Operation *op : ops) {
+      b.setInsertionPoint(op);
+      if (Value v = lower(op)) op->getResult(0).replaceAllUsesWith(v);
+      op->erase();
+    }
+  }
+};
+}  // namespace
+
+LogicalResult lowerPlan(ModuleOp target) {
+  Lowering(target, target.lookupSymbol<func::FuncOp>("plan_run")).run();
+  Lowering(target, target.lookupSymbol<func::FuncOp>("plan_sizes")).run();
+  return success();
+}
+
+}  // namespace onnxc

@@ -1,0 +1,224 @@
+// Pipeline.cpp: the way of a model, one function per phase: import, graph, kernels, memory, code, link. docs/Architecture.md section 1.
+#include "compiler/Pipeline.h"
+#include "codegen/cpu/Codegen.h"
+#include "codegen/link/Link.h"
+#include "compiler/import/Import.h"
+#include "dialects/onnx/OnnxDialect.h"
+#include "dialects/plan/PlanDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/fusion/Families.h"
+#include "passes/fusion/Passes.h"
+#include "passes/graph/Passes.h"
+#include "passes/memory/Passes.h"
+#include "passes/memory/Weights.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+namespace onnxc {
+namespace {
+
+// Prints diagnostics of the context as "onnxc: error: <node>: <message>", or one JSON object a line.
+class Diagnostics {
+public:
+  Diagnostics(MLIRContext &context, const Options &options) : handler(&context, [this, &options](Diagnostic &d) { print(d, options); }) {}
+  bool failed = false;
+
+private:
+  void print(Diagnostic &d, const Options &options) {
+    static const char *const words[] = {"note", "warning", "error", "remark"};
+    const char *severity = words[unsigned(d.getSeverity())];
+    failed |= d.getSeverity() == DiagnosticSeverity::Error;
+    std::string where = describeLoc(d.getLocation());
+    if (options.json) {
+      llvm::errs() << llvm::json::Value(llvm::json::Object{{"severity", severity}, {"where", where}, {"message", d.str()}}) << "\n";
+    } else {
+      llvm::errs() << "onnxc: " << severity << ": " << where << (where.empty() ? "" : ": ") << d.str() << "\n";
+    }
+    for (Diagnostic &note : d.getNotes()) print(note, options);
+  }
+  ScopedDiagnosticHandler handler;
+};
+
+void loadDialects(MLIRContext &context) {
+  DialectRegistry registry;
+  registerAllExtensions(registry);
+  context.appendDialectRegistry(registry);
+  context.loadDialect<onnx::OnnxDialect, kernel::KernelDialect, plan::PlanDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
+                      LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
+}
+
+LogicalResult graphPhase(ModuleOp module, const Options &options) {
+  PassManager pm(module.getContext());
+  auto &f = pm.nest<func::FuncOp>();
+  f.addPass(createFoldShapes());
+  f.addPass(createSimplify());
+  f.addPass(createCSEPass());
+  if (options.optLevel > 0) {
+    f.addPass(createRecognize());
+    f.addPass(createSimplify());
+    f.addPass(createCSEPass());
+  }
+  f.addPass(createFoldShapes());
+  return pm.run(module);
+}
+
+LogicalResult planPhase(ModuleOp module, const Options &options) {
+  PassManager pm(module.getContext());
+  pm.addPass(createFormKernels(FormKernelsOptions{options.optLevel > 0 && !options.taps}));
+  pm.addPass(createPlanMemory());
+  return pm.run(module);
+}
+
+// A C identifier for the exported getter, from the output's name.
+std::string identifier(StringRef path) {
+  std::string name;
+  for (char c : llvm::sys::path::stem(path).take_front(200)) name += llvm::isAlnum(c) ? c : '_';
+  if (name.empty() || llvm::isDigit(name[0])) name = "m" + name;
+  return name;
+}
+
+std::string describeModel(ModuleOp module, const Options &options) {
+  llvm::json::Object o{{"compiler", "onnxc 0.1.0"}, {"optLevel", options.optLevel}};
+  for (StringRef key : {"onnx.opset", "onnx.ir_version"})
+    if (auto a = module->getAttrOfType<IntegerAttr>(key)) o[key.drop_front(5)] = a.getInt();
+  for (StringRef key : {"onnx.producer", "onnx.model_name", "onnx.domain"})
+    if (auto a = module->getAttrOfType<StringAttr>(key)) o[key.drop_front(5)] = llvm::json::fixUTF8(a.getValue());
+  if (auto metadata = module->getAttrOfType<DictionaryAttr>("onnx.metadata")) {
+    llvm::json::Object m;
+    for (NamedAttribute a : metadata)
+      if (auto s = dyn_cast<StringAttr>(a.getValue())) m[llvm::json::fixUTF8(a.getName().getValue())] = llvm::json::fixUTF8(s.getValue());
+    o["metadata"] = std::move(m);
+  }
+  for (StringRef key : {"onnxc.arena_bytes", "onnxc.weights_bytes"})
+    if (auto a = module->getAttrOfType<IntegerAttr>(key)) o[key.drop_front(6)] = a.getInt();
+  llvm::json::Array isas;
+  for (const std::string &cpu : options.cpus) isas.push_back(cpu);
+  o["isas"] = std::move(isas);
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(o));
+  return text;
+}
+
+// Weights in the order of their offsets, as PlanMemory placed them.
+llvm::Error writeWeights(ModuleOp module, llvm::raw_ostream &os) {
+  SmallVector<plan::WeightOp> weights;
+  module.walk([&](plan::WeightOp op) {
+    if (int64_t(op.getOffset()) >= 0) weights.push_back(op);
+  });
+  llvm::sort(weights, [](plan::WeightOp a, plan::WeightOp b) { return a.getOffset() < b.getOffset(); });
+  uint64_t at = 0;
+  for (plan::WeightOp op : weights) {
+    if (op.getOffset() < at) continue;  // an equal constant stands there already
+    os.write_zeros(op.getOffset() - at);
+    writeWeight(op.getValue(), os);
+    at = op.getOffset() + weightBytes(op.getValue());
+  }
+  os.write_zeros(module->getAttrOfType<IntegerAttr>("onnxc.weights_bytes").getInt() - at);
+  return llvm::Error::success();
+}
+
+int writeText(ModuleOp module, const Options &options) {
+  std::error_code ec;
+  llvm::ToolOutputFile file(options.output, ec, llvm::sys::fs::OF_Text);
+  if (ec) {
+    llvm::errs() << "onnxc: error: " << options.output << ": " << ec.message() << "\n";
+    return ExitBadModel;
+  }
+  module.print(file.os(), OpPrintingFlags().elideLargeElementsAttrs(16).elideLargeResourceString(16));
+  file.keep();
+  return ExitOk;
+}
+
+int linkPhase(ModuleOp module, const Options &options, const CodegenOptions &code, ArrayRef<std::string> objects) {
+  SmallVector<std::string> files;
+  LinkInputs link;
+  auto removeAll = llvm::make_scope_exit([&] {
+    for (const std::string &file : files) llvm::sys::fs::remove(file);
+  });
+  for (const std::string &object : objects) {
+    SmallString<128> path;
+    int fd;
+    if (auto ec = llvm::sys::fs::createTemporaryFile("onnxc", "o", fd, path)) {
+      llvm::errs() << "onnxc: error: " << ec.message() << "\n";
+      return ExitBadModel;
+    }
+    files.push_back(path.str().str());
+    llvm::raw_fd_ostream(fd, true) << object;
+  }
+  StringRef suffix = llvm::sys::path::extension(options.output);
+  link.kind = suffix == ".so" ? LinkInputs::SharedLibrary : suffix == ".a" ? LinkInputs::Archive : suffix == ".o" ? LinkInputs::Object : LinkInputs::Executable;
+  link.objects.assign(files.begin(), files.end());
+  link.output = options.output;
+  link.soname = llvm::sys::path::filename(options.output).str();
+  link.modelName = code.modelName;
+  link.weightsSize = module->getAttrOfType<IntegerAttr>("onnxc.weights_bytes").getInt();
+  link.writeWeights = [module](llvm::raw_ostream &os) { return writeWeights(module, os); };
+  if (auto error = linkArtefact(link)) {
+    llvm::errs() << "onnxc: error: " << options.output << ": " << llvm::toString(std::move(error)) << "\n";
+    return ExitBadModel;
+  }
+  return ExitOk;
+}
+
+}  // namespace
+
+// Reports every op that no kernel computes.
+static int check(ModuleOp module) {
+  int status = ExitOk;
+  module.walk([&](Operation *op) {
+    if (!onnx::isOnnx(op)) return;
+    StringRef name = onnx::opName(op);
+    if (name == "Constant" || name == "Yield" || familyOf(op) != Family::Library || findLibraryRow(name)) return;
+    op->emitError("no kernel computes ") << name << "; give the operator as a model-local function or remove the node";
+    status = ExitOutOfScope;
+  });
+  return status;
+}
+
+int compile(const Options &given) {
+  Options options = given;
+  if (options.cpus.empty()) options.cpus = {"x86-64-v3", "x86-64-v4"};
+  for (const std::string &cpu : options.cpus)
+    if (!findIsa(cpu)) {
+      llvm::errs() << "onnxc: error: --cpu " << cpu << " is not known; `onnxc targets` lists what is\n";
+      return ExitUsage;
+    }
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  loadDialects(context);
+  Diagnostics diagnostics(context, options);
+  OwningOpRef<ModuleOp> module = importModel(options.input, context, ImportOptions{options.defineDims});
+  if (!module || failed(graphPhase(*module, options))) return ExitBadModel;
+  StringRef suffix = llvm::sys::path::extension(options.output);
+  if (suffix == ".mlir") return writeText(*module, options);
+  if (check(*module) != ExitOk) return ExitOutOfScope;
+  if (failed(planPhase(*module, options))) return ExitBadModel;
+  CodegenOptions code{options.cpus, options.optLevel, identifier(options.output), describeModel(*module, options)};
+  FailureOr<std::vector<std::string>> objects = compileForCpu(*module, code);
+  if (failed(objects)) return ExitBug;
+  return linkPhase(*module, options, code, *objects);
+}
+
+int check(const Options &options) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  loadDialects(context);
+  Diagnostics diagnostics(context, options);
+  OwningOpRef<ModuleOp> module = importModel(options.input, context, ImportOptions{options.defineDims});
+  if (!module || failed(graphPhase(*module, options))) return ExitBadModel;
+  return check(*module);
+}
+
+}  // namespace onnxc

@@ -1,0 +1,24 @@
+// Families.h: which kernel family an op belongs to, and what FormKernels may group. The emitters in codegen/cpu agree with it.
+#pragma once
+#include "dialects/onnx/OnnxBase.h"
+
+namespace onnxc {
+
+enum class Family {
+  Library,   // one op, runtime_stub/kernels
+  Map,       // elementwise with broadcasting: the loops emitter; groups freely
+  View,      // same bytes, other shape: no kernel at all
+  Control    // If, Loop, Scan: becomes scf in the plan
+};
+Family familyOf(mlir::Operation *op);
+
+// One row of runtime_stub/kernels/Library.def. Null when the library has no such op.
+struct LibraryRow {
+  llvm::StringRef op, name, types, attributes;
+  bool sized;  // has a size function
+};
+const LibraryRow *findLibraryRow(llvm::StringRef op);
+// "TopK_f32": name and type suffixes for this op's operand types.
+std::string librarySymbol(const LibraryRow &row, mlir::Operation *op);
+
+}  // namespace onnxc

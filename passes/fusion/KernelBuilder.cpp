@@ -1,0 +1,116 @@
+// KernelBuilder.cpp: closed kernels out of groups of onnx ops. Equal bodies give one kernel.
+#include "mlir/IR/IRMapping.h"
+#include "passes/fusion/PlanBuilder.h"
+#include "llvm/Support/MD5.h"
+
+using namespace mlir;
+namespace onnxc {
+
+// The type of `v` inside a kernel: dynamic dims become local dims, equal expressions the same one.
+Type PlanBuilder::localType(Value v, KernelCall &call) {
+  auto tensor = dyn_cast<TensorType>(v.getType());
+  if (!tensor || !shapes.hasRank(v)) return v.getType();
+  SmallVector<int64_t> dims;
+  for (AffineExpr e : shapes.dims(v)) {
+    if (auto c = dyn_cast<AffineConstantExpr>(e)) {
+      dims.push_back(c.getValue());
+      continue;
+    }
+    auto it = llvm::find(call.dims, e);
+    if (it == call.dims.end()) it = call.dims.insert(call.dims.end(), e);
+    dims.push_back(-(it - call.dims.begin()) - 1);
+  }
+  return kernel::withLocalDims(tensor.getElementType(), dims);
+}
+
+// Scalars and splats stay in the code.
+static bool isImmediate(Value v) {
+  ElementsAttr value = onnx::constantValue(v);
+  return value && value.getElementType().isIntOrFloat() && (value.getNumElements() == 1 || (isa<DenseElementsAttr>(value) && value.isSplat()));
+}
+
+static std::string bodyText(kernel::FuncOp func) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (Type t : func.getArgumentTypes()) os << t << ",";
+  for (Operation &op : func.getBody().front()) op.print(os, OpPrintingFlags().printGenericOpForm().useLocalScope().assumeVerified()), os << "\n";
+  return os.str();
+}
+
+static std::string kernelName(ArrayRef<Operation *> group, StringRef text) {
+  std::string name;
+  for (Operation *op : group.take_front(3)) {
+    if (!name.empty()) name += "_";
+    for (char c : onnx::opName(op).lower()) name += llvm::isAlnum(c) ? c : '_';
+  }
+  if (auto t = dyn_cast<TensorType>(group.back()->getResultTypes().empty() ? Type() : group.back()->getResult(0).getType()))
+    if (t.getElementType().isIntOrFloat()) {
+      llvm::raw_string_ostream os(name);
+      os << "_" << t.getElementType();
+    }
+  llvm::MD5::MD5Result hash = llvm::MD5::hash(ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
+  return name + "_" + hash.digest().str().substr(0, 8).str();
+}
+
+KernelCall PlanBuilder::makeKernel(ArrayRef<Operation *> group, StringRef family) {
+  KernelCall call;
+  DenseSet<Operation *> inside(group.begin(), group.end());
+  bool immediates = family != "library";
+  for (Operation *op : group)
+    for (Value v : op->getOperands()) {
+      bool local = inside.contains(v.getDefiningOp()) || (immediates && isImmediate(v));
+      if (!local && (!immediates || !llvm::is_contained(call.inputs, v))) call.inputs.push_back(v);
+    }
+  for (Operation *op : group)
+    for (Value v : op->getResults())
+      if (op == group.back() || llvm::any_of(v.getUsers(), [&](Operation *user) { return !inside.contains(user); })) call.results.push_back(v);
+  SmallVector<Type> in, out;
+  for (Value v : call.inputs) in.push_back(localType(v, call));
+  for (Value v : call.results) out.push_back(localType(v, call));
+
+  OpBuilder kb(module.getContext());
+  Location loc = UnknownLoc::get(module.getContext());
+  auto func = kernel::FuncOp::create(kb, loc, "pending", FunctionType::get(module.getContext(), in, out), family, 0);
+  kb.setInsertionPointToEnd(&func.getBody().front());
+  IRMapping map;
+  if (immediates)
+    for (auto [v, arg] : llvm::zip(call.inputs, func.getBody().getArguments())) map.map(v, arg);
+  unsigned next = 0;
+  SmallVector<Value> results;
+  for (Operation *op : group) {
+    SmallVector<Value> operands;
+    for (Value v : op->getOperands()) {
+      if (!immediates) {
+        operands.push_back(func.getBody().getArgument(next++));
+        continue;
+      }
+      if (!map.contains(v)) map.map(v, kb.clone(*v.getDefiningOp())->getResult(0));
+      operands.push_back(map.lookup(v));
+    }
+    Operation *copy = op->cloneWithoutRegions();
+    kb.insert(copy);
+    copy->setOperands(operands);
+    for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults())) {
+      to.setType(localType(from, call));
+      map.map(from, to);
+    }
+    copy->setLoc(loc);
+  }
+  for (Operation &op : func.getBody().front()) op.setLoc(loc);
+  for (Value v : call.results) results.push_back(map.lookup(v));
+  kernel::ReturnOp::create(kb, loc, results);
+  func->setAttr("num_dims", kb.getI64IntegerAttr(call.dims.size()));
+
+  std::string text = bodyText(func);
+  auto [it, fresh] = kernels.try_emplace(text, func);
+  if (fresh) {
+    func.setName(kernelName(group, text));
+    module.push_back(func);
+  } else {
+    func.erase();
+  }
+  call.func = it->second;
+  return call;
+}
+
+}  // namespace onnxc

@@ -1,0 +1,196 @@
+// PlanBuilder.cpp: buffers, sizes and launches of straight-line graph code.
+#include "passes/fusion/PlanBuilder.h"
+#include "compiler/import/Import.h"
+#include "passes/memory/Weights.h"
+
+using namespace mlir;
+namespace onnxc {
+
+Value PlanBuilder::constant(int64_t v, Location loc) { return arith::ConstantIntOp::create(b, loc, v, 64); }
+
+Value PlanBuilder::symbolValue(unsigned index, Location loc) {
+  for (auto &scope : llvm::reverse(symbolScopes))
+    if (auto it = scope.find(index); it != scope.end()) return it->second;
+  SymbolDef def = shapes.symbols()[index];
+  Value v;
+  switch (def.kind) {
+  case SymbolDef::Input: {
+    unsigned position = entrySymbols.insert({index, entrySymbols.size()}).first->second;
+    v = plan::SymbolOp::create(b, loc, b.getI64Type(), position);
+    break;
+  }
+  case SymbolDef::Load:
+    v = plan::LoadOp::create(b, loc, b.getI64Type(), bufferOf(def.value), def.index, onnx::elementType(def.value));
+    break;
+  case SymbolDef::Broadcast: {
+    Value l = size(def.lhs, loc), r = size(def.rhs, loc);
+    Value one = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, l, constant(1, loc));
+    v = arith::SelectOp::create(b, loc, one, r, l);
+    break;
+  }
+  case SymbolDef::Max: v = arith::MaxSIOp::create(b, loc, size(def.lhs, loc), size(def.rhs, loc)); break;
+  case SymbolDef::Min: v = arith::MinSIOp::create(b, loc, size(def.lhs, loc), size(def.rhs, loc)); break;
+  default: v = constant(0, loc); break;  // unreachable value: its definition binds SizeOf and Argument symbols
+  }
+  bind(index, v);
+  return v;
+}
+
+Value PlanBuilder::size(AffineExpr e, Location loc) {
+  if (auto c = dyn_cast<AffineConstantExpr>(e)) return constant(c.getValue(), loc);
+  if (auto s = dyn_cast<AffineSymbolExpr>(e)) return symbolValue(s.getPosition(), loc);
+  auto binary = cast<AffineBinaryOpExpr>(e);
+  Value l = size(binary.getLHS(), loc), r = size(binary.getRHS(), loc);
+  switch (e.getKind()) {
+  case AffineExprKind::Add: return arith::AddIOp::create(b, loc, l, r);
+  case AffineExprKind::Mul: return arith::MulIOp::create(b, loc, l, r);
+  case AffineExprKind::Mod: {
+    Value safe = arith::MaxSIOp::create(b, loc, r, constant(1, loc));
+    return arith::SubIOp::create(b, loc, l, arith::MulIOp::create(b, loc, arith::FloorDivSIOp::create(b, loc, l, safe), safe));
+  }
+  case AffineExprKind::FloorDiv: return arith::FloorDivSIOp::create(b, loc, l, arith::MaxSIOp::create(b, loc, r, constant(1, loc)));
+  default: return arith::CeilDivSIOp::create(b, loc, l, arith::MaxSIOp::create(b, loc, r, constant(1, loc)));
+  }
+}
+
+SmallVector<Value> PlanBuilder::sizes(Value v, Location loc) {
+  SmallVector<Value> result;
+  if (shapes.hasRank(v))
+    for (AffineExpr e : shapes.dims(v)) result.push_back(size(e, loc));
+  return result;
+}
+
+Value PlanBuilder::bytesOf(Value v, Location loc) {
+  auto tensor = dyn_cast<TensorType>(v.getType());
+  if (!tensor) return constant(16, loc);  // an onnxc_object
+  if (auto ranked = dyn_cast<RankedTensorType>(tensor); ranked && ranked.hasStaticShape())
+    return constant(ranked.getNumElements() * storageBytes(ranked.getElementType()), loc);
+  return plan::BytesOp::create(b, loc, b.getI64Type(), sizes(v, loc), storageBytes(tensor.getElementType()));
+}
+
+bool PlanBuilder::knownAtEntry(AffineExpr e) const {
+  bool known = true;
+  e.walk([&](AffineExpr part) {
+    auto s = dyn_cast<AffineSymbolExpr>(part);
+    if (!s) return;
+    const SymbolDef &def = shapes.symbols()[s.getPosition()];
+    if (def.kind == SymbolDef::Broadcast || def.kind == SymbolDef::Max || def.kind == SymbolDef::Min)
+      known = known && knownAtEntry(def.lhs) && knownAtEntry(def.rhs);
+    else
+      known = known && def.kind == SymbolDef::Input;
+  });
+  return known;
+}
+
+Value PlanBuilder::bufferOf(Value v) {
+  if (Value found = buffers.lookup(v)) return found;
+  // Constants are placed where they are first needed, at the start of the plan: every region sees them.
+  OpBuilder::InsertionGuard guard(b);
+  Block *entry = b.getInsertionBlock();
+  while (!isa<func::FuncOp>(entry->getParentOp())) entry = entry->getParentOp()->getBlock();
+  b.setInsertionPointToStart(entry);
+  ElementsAttr value = onnx::constantValue(v);
+  assert(value && "a value without a buffer is a constant");
+  return buffers[v] = plan::WeightOp::create(b, v.getLoc(), pointer(), value, -1);
+}
+
+Value PlanBuilder::allocate(Value v, Location loc) {
+  Value buffer;
+  auto tensor = dyn_cast<TensorType>(v.getType());
+  if (auto it = outputOf.find(v); it != outputOf.end()) buffer = plan::OutputOp::create(b, loc, pointer(), it->second);
+  else if (!tensor || isa<onnx::StringType>(tensor.getElementType())) buffer = plan::HeapOp::create(b, loc, pointer(), bytesOf(v, loc));
+  else buffer = plan::AllocOp::create(b, loc, pointer(), bytesOf(v, loc), -1, -1);
+  return buffers[v] = buffer;
+}
+
+int64_t PlanBuilder::addSite(Operation *op, StringRef kernel) {
+  std::string node = nodeName(op->getLoc());
+  sites.push_back(b.getStrArrayAttr({node, onnx::opName(op), kernel}));
+  return sites.size() - 1;
+}
+
+LogicalResult PlanBuilder::buildGroup(ArrayRef<Operation *> group, StringRef family) {
+  Operation *root = group.back();
+  Location loc = root->getLoc();
+  KernelCall call = makeKernel(group, family);
+  int64_t site = addSite(root, call.func.getName());
+  SmallVector<Value> inputs;
+  for (Value v : call.inputs) inputs.push_back(bufferOf(v));
+
+  // Result dims that depend on data: the size function says them first. Local dims that are not bound yet are passed as 0.
+  auto sizeSymbol = [&](AffineExpr e) -> std::optional<unsigned> {
+    auto s = dyn_cast<AffineSymbolExpr>(e);
+    if (!s) return std::nullopt;
+    const SymbolDef &def = shapes.symbols()[s.getPosition()];
+    return def.kind == SymbolDef::SizeOf && def.value.getDefiningOp() == root ? std::optional<unsigned>(s.getPosition()) : std::nullopt;
+  };
+  unsigned ranks = 0;
+  bool sized = false;
+  for (Value v : call.results)
+    if (shapes.hasRank(v)) {
+      ranks += shapes.dims(v).size();
+      for (AffineExpr e : shapes.dims(v)) e.walk([&](AffineExpr part) { sized |= sizeSymbol(part).has_value(); });
+    }
+  if (sized) {
+    SmallVector<Value> dims;
+    for (AffineExpr e : call.dims) {
+      bool pending = false;
+      e.walk([&](AffineExpr part) { pending |= sizeSymbol(part).has_value(); });
+      dims.push_back(pending ? constant(0, loc) : size(e, loc));
+    }
+    auto op = plan::SizeOp::create(b, loc, SmallVector<Type>(ranks, b.getI64Type()), call.func.getName(), inputs, dims, site);
+    unsigned next = 0;
+    for (Value v : call.results)
+      if (shapes.hasRank(v))
+        for (AffineExpr e : shapes.dims(v)) {
+          if (auto s = sizeSymbol(e)) bind(*s, op.getResult(next));
+          ++next;
+        }
+  }
+
+  SmallVector<Value> all(inputs), dims;
+  for (AffineExpr e : call.dims) dims.push_back(size(e, loc));
+  for (Value v : call.results) all.push_back(allocate(v, loc));
+  plan::LaunchOp::create(b, loc, call.func.getName(), all, dims, site);
+  return success();
+}
+
+LogicalResult PlanBuilder::buildView(Operation *op) {
+  Value data = op->getOperand(0), result = op->getResult(0);
+  // A reshape to a run-time target checks it first: its size function fails on an impossible one.
+  if (isa<TensorType>(result.getType())) {
+    for (AffineExpr e : shapes.dims(result)) {
+      bool sized = false;
+      e.walk([&](AffineExpr part) {
+        if (auto s = dyn_cast<AffineSymbolExpr>(part)) sized |= shapes.symbols()[s.getPosition()].kind == SymbolDef::SizeOf && shapes.symbols()[s.getPosition()].value == result;
+      });
+      if (sized) return buildGroup(op, "library");
+    }
+  }
+  buffers[result] = bufferOf(data);
+  return success();
+}
+
+LogicalResult PlanBuilder::buildOp(Operation *op) {
+  if (absorbed.contains(op) || isa_and_present<ElementsAttr>(op->getAttr("value")) && onnx::opName(op) == "Constant") return success();
+  switch (familyOf(op)) {
+  case Family::View: return buildView(op);
+  case Family::Control: {
+    StringRef name = onnx::opName(op);
+    return name == "If" ? buildIf(op) : name == "Loop" ? buildLoop(op) : buildScan(op);
+  }
+  case Family::Map: return buildGroup(groups.count(op) ? ArrayRef<Operation *>(groups[op]) : ArrayRef<Operation *>(op), "loops");
+  case Family::Library: break;
+  }
+  if (!findLibraryRow(onnx::opName(op))) return op->emitError("no kernel computes this operator; `onnxc check` lists all such nodes");
+  return buildGroup(op, "library");
+}
+
+LogicalResult PlanBuilder::buildBlock(Block &block) {
+  formGroups(block);
+  for (Operation &op : block.without_terminator())
+    if (failed(buildOp(&op))) return failure();
+  return success();
+}
+
+}  // namespace onnxc

@@ -1,0 +1,84 @@
+// PlanBuilder.h: turns blocks of onnx ops into plan ops and kernels. FormKernels.cpp drives it, PlanControl.cpp does If, Loop and Scan.
+//
+// buffer   the pointer that holds an onnx value in the plan
+// group    the ops of one kernel in order; the last is the root
+#pragma once
+#include "dialects/kernel/KernelDialect.h"
+#include "dialects/plan/PlanDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/fusion/Families.h"
+#include "passes/graph/SymbolicShapes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace onnxc {
+
+// A kernel and what a launch passes to it.
+struct KernelCall {
+  kernel::FuncOp func;
+  llvm::SmallVector<mlir::Value> inputs, results;  // onnx values, in the kernel's order
+  llvm::SmallVector<mlir::AffineExpr> dims;        // local dims
+};
+
+class PlanBuilder {
+public:
+  PlanBuilder(mlir::ModuleOp module, SymbolicShapes &shapes, bool fuse) : module(module), shapes(shapes), fuse(fuse), b(module.getContext()) {}
+  // Replaces `graph` by kernels, plan_run and plan_sizes.
+  mlir::LogicalResult build(mlir::func::FuncOp graph);
+
+private:
+  mlir::ModuleOp module;
+  SymbolicShapes &shapes;
+  bool fuse;
+  mlir::OpBuilder b;
+  llvm::DenseMap<mlir::Value, mlir::Value> buffers;
+  llvm::SmallVector<llvm::DenseMap<unsigned, mlir::Value>> symbolScopes;      // values of symbols, innermost region last
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Operation *>> groups;  // root -> ops
+  llvm::DenseSet<mlir::Operation *> absorbed;                                  // ops that a later root computes
+  llvm::MapVector<unsigned, unsigned> entrySymbols;                            // symbol -> position in the interface
+  llvm::StringMap<kernel::FuncOp> kernels;                                     // by printed body
+  llvm::DenseMap<mlir::Value, int64_t> outputOf;                               // value computed straight into model output
+  llvm::SmallVector<mlir::Attribute> sites;
+
+  // PlanBuilder.cpp
+  mlir::LogicalResult buildBlock(mlir::Block &block);
+  mlir::LogicalResult buildOp(mlir::Operation *op);
+  mlir::LogicalResult buildGroup(llvm::ArrayRef<mlir::Operation *> group, llvm::StringRef family);
+  mlir::LogicalResult buildView(mlir::Operation *op);
+  mlir::Value bufferOf(mlir::Value v);
+  mlir::Value allocate(mlir::Value v, mlir::Location loc);
+  mlir::Value bytesOf(mlir::Value v, mlir::Location loc);
+  mlir::Value constant(int64_t v, mlir::Location loc);
+  mlir::Value size(mlir::AffineExpr e, mlir::Location loc);
+  mlir::Value symbolValue(unsigned index, mlir::Location loc);
+  llvm::SmallVector<mlir::Value> sizes(mlir::Value v, mlir::Location loc);
+  void bind(unsigned symbol, mlir::Value value) { symbolScopes.back()[symbol] = value; }
+  bool knownAtEntry(mlir::AffineExpr e) const;
+  int64_t addSite(mlir::Operation *op, llvm::StringRef kernel);
+  mlir::Type pointer() { return mlir::LLVM::LLVMPointerType::get(b.getContext()); }
+
+  // KernelBuilder.cpp
+  KernelCall makeKernel(llvm::ArrayRef<mlir::Operation *> group, llvm::StringRef family);
+  mlir::Type localType(mlir::Value v, KernelCall &call);
+
+  // FormKernels.cpp
+  void formGroups(mlir::Block &block);
+  bool joins(mlir::Operation *producer, mlir::Operation *root, const llvm::DenseSet<mlir::Operation *> &group);
+  void chooseOutputs(mlir::Operation *terminator);
+  void finishOutputs(mlir::Operation *terminator);
+  void buildSizes(mlir::func::FuncOp graph);
+  void describeInterface(mlir::func::FuncOp graph);
+
+  // PlanControl.cpp
+  struct Carried;
+  mlir::LogicalResult buildIf(mlir::Operation *op);
+  mlir::LogicalResult buildLoop(mlir::Operation *op);
+  mlir::LogicalResult buildScan(mlir::Operation *op);
+};
+
+}  // namespace onnxc

@@ -1,0 +1,128 @@
+// PlanMemory.cpp: where every value lives. After FormKernels, before codegen.
+//
+// A value is live from its plan.alloc to the last use of its pointer or of anything derived from it, counted in ops of the plan's top level. Allocations
+// inside control flow live to the end of the run: their pointers may leave through region results.
+#include "dialects/plan/PlanDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/memory/Passes.h"
+#include "passes/memory/Weights.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace onnxc {
+#define GEN_PASS_DEF_PLANMEMORY
+#include "passes/memory/Passes.h.inc"
+
+using namespace mlir;
+namespace {
+constexpr int64_t alignment = 64;
+int64_t aligned(int64_t n) { return (n + alignment - 1) / alignment * alignment; }
+
+struct Interval {
+  plan::AllocOp op;
+  int64_t begin, end, bytes;  // bytes -1: not static
+};
+
+struct Liveness {
+  DenseMap<Operation *, int64_t> position;
+  Block *body;
+
+  explicit Liveness(func::FuncOp f) : body(&f.getBody().front()) {
+    int64_t n = 0;
+    for (Operation &op : *body) position[&op] = n++;
+  }
+  int64_t at(Operation *op) const { return position.lookup(body->findAncestorOpInBlock(*op)); }
+  int64_t lastUse(Value v) const {
+    int64_t last = 0;
+    for (Operation *user : v.getUsers()) {
+      last = std::max(last, at(user));
+      if (isa<plan::OffsetOp>(user)) last = std::max(last, lastUse(user->getResult(0)));
+      if (isa<plan::SetOutputOp>(user) || user->hasTrait<OpTrait::IsTerminator>()) last = std::max(last, int64_t(position.size()));
+    }
+    return last;
+  }
+};
+
+SmallVector<Interval> intervals(func::FuncOp f) {
+  Liveness live(f);
+  SmallVector<Interval> result;
+  f.walk([&](plan::AllocOp op) {
+    bool nested = op->getBlock() != live.body;
+    APInt bytes;
+    int64_t size = matchPattern(op.getBytes(), m_ConstantInt(&bytes)) ? bytes.getSExtValue() : -1;
+    int64_t end = nested ? int64_t(live.position.size()) : live.lastUse(op.getBuffer());
+    result.push_back({op, live.at(op), end, size});
+  });
+  return result;
+}
+
+bool overlap(const Interval &a, const Interval &b) { return a.begin <= b.end && b.begin <= a.end; }
+
+// Largest first; each takes the smallest gap that fits between what is already placed and live at the same time.
+int64_t placeStatic(MutableArrayRef<Interval> all) {
+  SmallVector<Interval *> order;
+  for (Interval &i : all)
+    if (i.bytes >= 0) order.push_back(&i);
+  llvm::stable_sort(order, [](Interval *a, Interval *b) { return a->bytes > b->bytes; });
+  SmallVector<Interval *> placed;
+  int64_t total = 0;
+  for (Interval *i : order) {
+    SmallVector<std::pair<int64_t, int64_t>> busy;
+    for (Interval *p : placed)
+      if (overlap(*i, *p)) busy.push_back({p->op.getOffset(), aligned(p->bytes)});
+    llvm::sort(busy);
+    int64_t at = 0, best = -1, bestGap = INT64_MAX, need = aligned(std::max<int64_t>(i->bytes, 1));
+    for (auto [offset, bytes] : busy) {
+      if (offset - at >= need && offset - at < bestGap) best = at, bestGap = offset - at;
+      at = std::max(at, offset + bytes);
+    }
+    if (best < 0) best = at;
+    i->op.setOffset(best);
+    total = std::max(total, best + need);
+    placed.push_back(i);
+  }
+  return total;
+}
+
+int64_t placeSlots(MutableArrayRef<Interval> all) {
+  SmallVector<SmallVector<Interval *>> slots;
+  for (Interval &i : all) {
+    if (i.bytes >= 0) continue;
+    auto free = llvm::find_if(slots, [&](auto &slot) { return llvm::none_of(slot, [&](Interval *p) { return overlap(i, *p); }); });
+    if (free == slots.end()) free = slots.insert(slots.end(), SmallVector<Interval *>());
+    free->push_back(&i);
+    i.op.setSlot(free - slots.begin());
+  }
+  return slots.size();
+}
+
+struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
+  void runOnOperation() override {
+    Builder b(&getContext());
+    auto run = getOperation().lookupSymbol<func::FuncOp>("plan_run");
+    if (!run) return;
+    SmallVector<Interval> all = intervals(run);
+    int64_t arena = placeStatic(all);
+    getOperation()->setAttr("onnxc.arena_bytes", b.getI64IntegerAttr(arena));
+    if (auto sizes = getOperation().lookupSymbol<func::FuncOp>("plan_sizes")) {
+      Operation *end = sizes.getBody().back().getTerminator();
+      OpBuilder ob(end);
+      end->setOperand(0, arith::ConstantIntOp::create(ob, end->getLoc(), arena, 64));
+    }
+    getOperation()->setAttr("onnxc.num_slots", b.getI64IntegerAttr(placeSlots(all)));
+    DenseMap<Attribute, int64_t> offsets;
+    int64_t total = 0;
+    run.walk([&](plan::WeightOp op) {
+      if (!isa<DenseElementsAttr, DenseResourceElementsAttr>(op.getValue()) || isa<DenseStringElementsAttr>(op.getValue())) return;  // strings are data of the code
+      auto [it, fresh] = offsets.try_emplace(op.getValue(), total);
+      op.setOffset(it->second);
+      if (fresh) total = aligned(total + weightBytes(op.getValue()));
+    });
+    getOperation()->setAttr("onnxc.weights_bytes", b.getI64IntegerAttr(total));
+  }
+};
+}  // namespace
+}  // namespace onnxc

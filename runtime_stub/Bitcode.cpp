@@ -1,0 +1,12 @@
+// Bitcode.cpp: includes the two bitcode files into the compiler's read-only data.
+#include "runtime_stub/Bitcode.h"
+
+__asm__(".section .rodata\n.balign 16\n"
+        "onnxc_stub_begin: .incbin \"" ONNXC_STUB_BC "\"\nonnxc_stub_end:\n.balign 16\n"
+        "onnxc_library_begin: .incbin \"" ONNXC_LIBRARY_BC "\"\nonnxc_library_end:\n.previous\n");
+extern "C" const char onnxc_stub_begin[], onnxc_stub_end[], onnxc_library_begin[], onnxc_library_end[];
+
+namespace onnxc {
+llvm::StringRef stubBitcode() { return llvm::StringRef(onnxc_stub_begin, onnxc_stub_end - onnxc_stub_begin); }
+llvm::StringRef libraryBitcode() { return llvm::StringRef(onnxc_library_begin, onnxc_library_end - onnxc_library_begin); }
+}  // namespace onnxc

@@ -1,0 +1,8 @@
+// Bitcode.h: the runtime stub and the library kernels that onnxc carries; see runtime_stub/CMakeLists.txt for how they are made.
+#pragma once
+#include "llvm/ADT/StringRef.h"
+
+namespace onnxc {
+llvm::StringRef stubBitcode();
+llvm::StringRef libraryBitcode();
+}  // namespace onnxc

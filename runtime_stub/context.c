@@ -1,0 +1,141 @@
+/* context.c: life of models and contexts, the table of functions, the words of errors. */
+#include "runtime_stub/internal.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int32_t onnxc_fail(onnxc_error *error, int32_t code, const char *node, const char *format, ...) {
+  if (!error) return code;
+  error->code = code;
+  snprintf(error->node, sizeof error->node, "%s", node ? node : "");
+  va_list args;
+  va_start(args, format);
+  vsnprintf(error->message, sizeof error->message, format, args);
+  va_end(args);
+  return code;
+}
+
+/* Copies as much as the caller's version of the struct holds. */
+static bool take_options(const onnxc_options *from, onnxc_options *to) {
+  memset(to, 0, sizeof *to);
+  if (!from) return true;
+  if (from->struct_size < sizeof(size_t) || from->struct_size > 4096) return false;
+  memcpy(to, from, from->struct_size < sizeof *to ? from->struct_size : sizeof *to);
+  return to->num_threads >= 0 && (!to->alloc || to->free);
+}
+
+static int32_t model_create(const onnxc_options *options, onnxc_model **out, onnxc_error *error) {
+  if (!out) return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "model_create: `model` is null");
+  *out = NULL;
+  onnxc_options o;
+  if (!take_options(options, &o)) return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "model_create: bad struct_size, num_threads or alloc without free in options");
+  const onnxc_variant *variant = onnxc_choose_variant(o.cpu);
+  if (!variant)
+    return onnxc_fail(error, ONNXC_E_CPU, NULL, "no code for this processor: the artefact was compiled for %s%s", onnxc_the_plan.variants[0].isa,
+                      onnxc_the_plan.num_variants > 1 ? " and later" : "");
+  onnxc_model *m = onnxc_allocate(&o, sizeof *m);
+  if (!m) return onnxc_fail(error, ONNXC_E_MEMORY, NULL, "out of memory");
+  o.cpu = NULL;
+  m->options = o;
+  m->variant = variant;
+  *out = m;
+  return 0;
+}
+
+static void model_destroy(onnxc_model *m) {
+  if (m) onnxc_release(&(onnxc_options){.alloc = m->options.alloc, .free = m->options.free, .alloc_user = m->options.alloc_user}, m);
+}
+
+static void context_destroy(onnxc_context *c) {
+  if (!c) return;
+  const onnxc_options o = c->options;
+  if (c->pool) onnxc_pool_destroy(c->pool, &o);
+  onnxc_heap_free(c);
+  onnxc_release(&o, c->arena.data);
+  onnxc_release(&o, c->scratch.data);
+  for (int32_t i = 0; i < onnxc_the_plan.num_slots; ++i) onnxc_release(&o, c->slots[i].data);
+  for (int32_t i = 0; i < onnxc_the_plan.num_inputs; ++i) onnxc_release(&o, c->packed[i].data);
+  for (int32_t i = 0; i < onnxc_the_plan.num_outputs; ++i) onnxc_release(&o, c->results[i].data);
+  onnxc_release(&o, c);
+}
+
+/* One block: the context, then its arrays. */
+static onnxc_context *allocate_context(const onnxc_options *o) {
+  const onnxc_plan *p = &onnxc_the_plan;
+  int64_t ranks = 0;
+  for (int32_t i = 0; i < p->num_outputs; ++i) ranks += p->outputs[i].rank > 0 ? p->outputs[i].rank : 0;
+  const int64_t ni = p->num_inputs, no = p->num_outputs, ns = p->num_symbols;
+  const int64_t bytes = (int64_t)sizeof(onnxc_context) + (p->num_slots + ni + no) * (int64_t)sizeof(buffer) + (ns * 2 + ni * 2 + no * 2 + ranks * 2 + 8) * 8;
+  char *at = onnxc_allocate(o, bytes);
+  if (!at) return NULL;
+  memset(at, 0, (size_t)bytes);
+  onnxc_context *c = (onnxc_context *)at;
+  at += sizeof *c;
+  c->slots = (buffer *)at, at += p->num_slots * sizeof(buffer);
+  c->packed = (buffer *)at, at += ni * sizeof(buffer);
+  c->results = (buffer *)at, at += no * sizeof(buffer);
+  c->symbols = (int64_t *)at, at += ns * 8;
+  c->input_data = (const void **)at, at += ni * 8;
+  c->input_dims = (const int64_t **)at, at += ni * 8;
+  c->output_data = (void **)at, at += no * 8;
+  c->output_dims = (int64_t **)at, at += no * 8;
+  c->planned_dims = (int64_t *)at, at += ranks * 8;
+  int64_t *dims = (int64_t *)at;
+  at += ranks * 8;
+  c->bound = (bool *)at;
+  for (int32_t i = 0; i < no; ++i) {
+    c->output_dims[i] = dims;
+    dims += p->outputs[i].rank > 0 ? p->outputs[i].rank : 0;
+  }
+  return c;
+}
+
+static int32_t context_create(onnxc_model *m, const onnxc_options *options, onnxc_context **out, onnxc_error *error) {
+  if (!m || !out) return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "context_create: `%s` is null", m ? "context" : "model");
+  *out = NULL;
+  onnxc_options o = m->options;
+  if (options && !take_options(options, &o)) return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "context_create: bad struct_size, num_threads or alloc without free in options");
+  onnxc_context *c = allocate_context(&o);
+  if (!c) return onnxc_fail(error, ONNXC_E_MEMORY, NULL, "out of memory");
+  c->options = o;
+  c->variant = m->variant;
+  c->rt.weights = (char *)onnxc_weights;
+  c->rt.inputs = (void *const *)c->input_data;
+  c->rt.input_dims = c->input_dims;
+  c->rt.outputs = c->output_data;
+  c->rt.output_dims = c->output_dims;
+  c->rt.num_threads = o.num_threads > 1 ? o.num_threads : 1;
+  if (c->rt.num_threads > 1 && !o.parallel_for && !(c->pool = onnxc_pool_create(&o, c->rt.num_threads))) {
+    context_destroy(c);
+    return onnxc_fail(error, ONNXC_E_MEMORY, NULL, "out of memory for the thread pool");
+  }
+  *out = c;
+  return 0;
+}
+
+static int64_t arena_bytes(const onnxc_context *c) {
+  if (!c) return 0;
+  int64_t n = c->arena.bytes + c->scratch.bytes;
+  for (int32_t i = 0; i < onnxc_the_plan.num_slots; ++i) n += c->slots[i].bytes;
+  return n;
+}
+
+static const char *isa(const onnxc_model *m) { return m ? m->variant->isa : ""; }
+static const char *isa_name(int32_t i) { return i >= 0 && i < onnxc_the_plan.num_variants ? onnxc_the_plan.variants[i].isa : ""; }
+
+static void set_tap(onnxc_context *c, onnxc_tap tap, void *user) {
+  if (!c) return;
+  c->tap = tap;
+  c->tap_user = user;
+  c->rt.trace = tap ? (void *)c : NULL;
+}
+
+/* The plan's constants laid out as the public struct: onnxc_io and onnxc_io_info are the same. */
+_Static_assert(sizeof(onnxc_io) == sizeof(onnxc_io_info), "onnxc_io_info mirrors onnxc_io");
+extern const onnxc_model_info onnxc_the_info __attribute__((visibility("hidden")));
+static const onnxc_model_info *info(void) { return &onnxc_the_info; }
+
+static const onnxc_api api = {sizeof(onnxc_api), ONNXC_ABI_VERSION, info, model_create, model_destroy, context_create, context_destroy,
+                              onnxc_query, onnxc_run, arena_bytes, isa, set_tap, isa_name};
+
+const onnxc_api *onnxc_stub_api(uint32_t abi_version) { return abi_version == ONNXC_ABI_VERSION ? &api : NULL; }

@@ -1,0 +1,56 @@
+/* internal.h: the parts of the stub. context.c life of models and contexts · run.c checking and running · memory.c what generated code
+ * allocates · threads.c the pool · cpu.c which variant runs here. */
+#ifndef ONNXC_INTERNAL_H
+#define ONNXC_INTERNAL_H
+#include "runtime_stub/include/onnxc/onnxc.h"
+#include "runtime_stub/plan.h"
+#include <stdbool.h>
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+typedef struct onnxc_pool onnxc_pool;
+
+struct onnxc_model {
+  onnxc_options options;
+  const onnxc_variant *variant;
+};
+
+typedef struct buffer { void *data; int64_t bytes; } buffer;
+typedef struct heap_block { struct heap_block *next; int64_t size, used; } heap_block; /* memory follows, 64-byte aligned */
+
+struct onnxc_context {
+  onnxc_rt rt; /* first: generated code gets &rt */
+  onnxc_options options;
+  const onnxc_variant *variant;
+  onnxc_pool *pool;
+  buffer arena, scratch;
+  buffer *slots;    /* num_slots */
+  buffer *packed;   /* per input: contiguous copy of strided data */
+  buffer *results;  /* per output: memory of library-allocated results */
+  heap_block *heap;
+  int64_t *symbols; /* num_symbols */
+  bool *bound;
+  const void **input_data;
+  const int64_t **input_dims;
+  void **output_data;
+  int64_t **output_dims, *planned_dims;
+  onnxc_tap tap;
+  void *tap_user;
+  int64_t last_tick;
+};
+
+HIDDEN int32_t onnxc_fail(onnxc_error *error, int32_t code, const char *node, const char *format, ...);
+HIDDEN void *onnxc_allocate(const onnxc_options *options, int64_t bytes);
+HIDDEN void onnxc_release(const onnxc_options *options, void *ptr);
+HIDDEN void *onnxc_reserve(const onnxc_options *options, buffer *b, int64_t bytes); /* grows, contents lost; NULL: no memory */
+HIDDEN void onnxc_heap_reset(onnxc_context *c);
+HIDDEN void onnxc_heap_free(onnxc_context *c);
+HIDDEN int64_t onnxc_dtype_size(int32_t dtype); /* 0: unknown */
+HIDDEN const onnxc_variant *onnxc_choose_variant(const char *cpu);
+HIDDEN onnxc_pool *onnxc_pool_create(const onnxc_options *options, int32_t threads);
+HIDDEN void onnxc_pool_destroy(onnxc_pool *pool, const onnxc_options *options);
+HIDDEN void onnxc_pool_run(onnxc_pool *pool, int32_t tasks, void (*body)(void *, int32_t), void *arg);
+HIDDEN int32_t onnxc_query(onnxc_context *, const onnxc_value *, int32_t, int64_t *const *, onnxc_error *);
+HIDDEN int32_t onnxc_run(onnxc_context *, const onnxc_value *, int32_t, onnxc_value *, int32_t, onnxc_error *);
+HIDDEN const onnxc_api *onnxc_stub_api(uint32_t abi_version);
+#endif
