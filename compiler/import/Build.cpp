@@ -57,7 +57,9 @@ private:
   }
   Location locOf(const std::string &name) { return NameLoc::get(b.getStringAttr(name)); }
   bool fail(Location loc, const llvm::Twine &message) {
-    emitError(loc) << message;
+    InFlightDiagnostic diag = emitError(loc) << message;
+    if (!enclosing.empty())
+      diag << ", inside node '" << enclosing.back() << "'";
     return false;
   }
 
@@ -290,8 +292,10 @@ private:
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(&region->emplaceBlock());
       llvm::SmallVector<Value> results;
+      enclosing.push_back(origin(node).name);
       if (!block(attr->g(), results))
         return false;
+      enclosing.pop_back();
       OperationState yield(state.location, "onnx.Yield");
       yield.addOperands(results);
       b.create(yield);
@@ -346,6 +350,7 @@ private:
   MLIRContext *context;
   OpBuilder b;
   Scopes scopes;
+  std::vector<std::string> enclosing;  // the nodes whose bodies are being built
 };
 }  // namespace
 

@@ -47,13 +47,13 @@ bool checkWeights(const pb::GraphProto &graph, ModelFile &file, MLIRContext *con
   for (const pb::TensorProto &t : graph.initializer())
     if (std::string error = checkTensor(t, file); !error.empty()) {
       ok = false;
-      emitError(fileLoc(context, t.name())) << "initializer '" << t.name() << "' " << error;
+      emitError(fileLoc(context, file.path)) << "initializer '" << t.name() << "' " << error;
     }
   std::string error;
   for (const pb::SparseTensorProto &t : graph.sparse_initializer())
     if (!sparseToAttr(t, file, context, t.values().name(), error)) {
       ok = false;
-      emitError(fileLoc(context, t.values().name())) << "sparse initializer '" << t.values().name() << "' " << error;
+      emitError(fileLoc(context, file.path)) << "sparse initializer '" << t.values().name() << "' " << error;
     }
   for (const pb::NodeProto &node : graph.node())
     for (const pb::AttributeProto &attr : node.attribute())
@@ -63,16 +63,16 @@ bool checkWeights(const pb::GraphProto &graph, ModelFile &file, MLIRContext *con
 }
 
 // A size of -1 is how some exporters write an unknown one.
-bool checkInputs(const pb::GraphProto &graph, MLIRContext *context) {
+bool checkInputs(const pb::GraphProto &graph, Location loc) {
   bool ok = true;
   for (const pb::ValueInfoProto &input : graph.input()) {
-    bool valid = bool(toType(input.type(), context));
+    bool valid = bool(toType(input.type(), loc.getContext()));
     bool sized = !input.type().has_tensor_type() ||
                  llvm::all_of(input.type().tensor_type().shape().dim(), [](const auto &dim) { return dim.dim_value() >= -1; });
     if (valid && sized)
       continue;
     ok = false;
-    emitError(fileLoc(context, input.name())) << "input '" << input.name() << "' " << (valid ? "has a negative size" : "has no valid type");
+    emitError(loc) << "input '" << input.name() << "' " << (valid ? "has a negative size" : "has no valid type");
   }
   return ok;
 }
@@ -108,7 +108,7 @@ OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportO
   };
   if (!checkVersions(file.model, fail) || !normalise(file.model, report))
     return {};
-  if (!checkInputs(file.model.graph(), &context) || !checkWeights(file.model.graph(), file, &context))
+  if (!checkInputs(file.model.graph(), loc) || !checkWeights(file.model.graph(), file, &context))
     return {};
   defineDims(*file.model.mutable_graph(), options.defineDims);
   if (file.model.opset_import_size() == 0)

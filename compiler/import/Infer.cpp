@@ -128,6 +128,12 @@ static std::string einsumError(const pb::NodeProto &node, const Scope &scope) {
   return error;
 }
 
+// Without the library's class of error.
+static std::string plainMessage(llvm::StringRef message) {
+  message.consume_front("[ShapeInferenceError] ") || message.consume_front("[TypeInferenceError] ");
+  return message.trim().str();
+}
+
 // A contradiction is only sure where the types of all operands are known.
 static bool allTyped(const pb::NodeProto &node, const Scope &scope) {
   return llvm::all_of(node.input(), [&](const std::string &name) { return name.empty() || scope.type(name); });
@@ -162,7 +168,7 @@ void inferNode(Walker &walker, pb::NodeProto &node, Scope &scope, std::unordered
         schema->CheckInputOutputType(context);
     } catch (const std::exception &e) {
       if (allTyped(node, scope))
-        error = e.what();
+        error = plainMessage(e.what());
     }
     for (int i = 0; i < node.output_size(); ++i)
       results[i] = *context.getOutputType(i);
