@@ -1,0 +1,347 @@
+// Vision.cpp: kernels that sample images: GridSample, AffineGrid, DeformConv, RoiAlign, MaxRoiPool, Col2Im.
+#include "runtime_stub/kernels/Window.h"
+
+namespace onnxc {
+
+ONNXC_INLINE bool startsWith(const onnxc_attr &a, char c) { return a.n > 0 && *static_cast<const char *>(a.p) == c; }
+
+// Up to four taps along each dim: plane offset of the tap (-1: outside, counts as zero) and its weight.
+struct Taps { int64_t count, at[kMaxRank][4]; double weight[kMaxRank][4]; };
+
+// Σ over all combinations of taps.
+template <class T>
+static double sampleAt(const Taps &t, int64_t rank, const T *plane) {
+  double sum = 0;
+  int64_t pick[kMaxRank] = {}, combinations = 1;
+  for (int64_t i = 0; i < rank; ++i) combinations *= t.count;
+  for (; combinations > 0; --combinations) {
+    int64_t at = 0;
+    double weight = 1;
+    bool outside = false;
+    for (int64_t i = 0; i < rank; ++i) {
+      outside |= t.at[i][pick[i]] < 0;
+      at += t.at[i][pick[i]];
+      weight *= t.weight[i][pick[i]];
+    }
+    if (!outside) sum += weight * toF64(plane[at]);
+    for (int64_t i = rank; i-- > 0;) {
+      if (++pick[i] < t.count) break;
+      pick[i] = 0;
+    }
+  }
+  return sum;
+}
+
+static double reflect(double x, double low, double high) {
+  double span = high - low, over = x < low ? low - x : x - high;
+  if (over <= 0) return x;
+  if (span <= 0) return low;
+  double turns = floor(over / span), rest = over - turns * span;
+  bool near = fmod(turns, 2) == 0;
+  return (x < low) == near ? low + rest : high - rest;
+}
+
+// Attributes: align_corners, mode, padding_mode.
+struct GridMode { bool align, nearest, cubic, border, reflection; };
+
+static int64_t paddedIndex(const GridMode &m, double i, int64_t dim, double low, double high) {
+  if (i >= 0 && i < double(dim)) return int64_t(i);
+  if (m.border) return i < 0 ? 0 : dim - 1;
+  return m.reflection ? maxOf<int64_t>(0, minOf(int64_t(reflect(i, low, high)), dim - 1)) : -1;
+}
+
+// Taps of one dim for normalised coordinate n.
+static void gridTaps(const GridMode &m, double n, int64_t dim, int64_t stride, Taps &t, int64_t axis) {
+  float where = float(m.align ? (n + 1) / 2 * double(dim - 1) : ((n + 1) * double(dim) - 1) / 2);
+  double x = where != where ? -1 : where < -1e9f ? -1e9 : where > 1e9f ? 1e9 : where;
+  double low = m.align ? 0 : -0.5, high = double(dim) - (m.align ? 1 : 0.5);
+  if (m.nearest) x = nearbyint(x);
+  if (x < low || x > high) {
+    if (m.border) x = x < 0 ? 0 : minOf(x, double(dim - 1));
+    if (m.reflection) x = reflect(x, low, high);
+  }
+  double first = m.nearest ? double(truncToI64(x)) : floor(x) - (m.cubic ? 1 : 0), r = x - floor(x), a = -0.75;
+  for (int64_t k = 0; k < t.count; ++k) {
+    int64_t index = paddedIndex(m, first + double(k), dim, low, high);
+    t.at[axis][k] = index < 0 ? -1 : index * stride;
+    double d = fabs(first + double(k) - x);
+    double cubic = d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1 : ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
+    t.weight[axis][k] = m.nearest ? 1 : m.cubic ? cubic : k ? r : 1 - r;
+  }
+}
+
+template <class T>
+static int32_t gridSample(const onnxc_args *a) {
+  const onnxc_tensor &x = a->in[0], &grid = a->in[1];
+  ONNXC_CHECK(x.rank >= 3 && x.rank <= kMaxRank && grid.rank == x.rank && grid.dims[0] == x.dims[0], ONNXC_K_SHAPE);
+  int64_t rank = x.rank - 2, plane = product(x.dims, 2, x.rank), points = product(grid.dims, 1, grid.rank - 1);
+  ONNXC_CHECK(grid.dims[grid.rank - 1] == rank && onnxc_count(a->out[0]) == x.dims[0] * x.dims[1] * points, ONNXC_K_SHAPE);
+  if (onnxc_count(a->out[0]) == 0) return 0;
+  ONNXC_CHECK(plane > 0, ONNXC_K_SIZE);
+  GridMode m = {a->attr[0].i != 0, startsWith(a->attr[1], 'n'), startsWith(a->attr[1], 'c'), startsWith(a->attr[2], 'b'),
+                startsWith(a->attr[2], 'r')};
+  int64_t strides[kMaxRank];
+  contiguous(x.dims + 2, rank, strides);
+  Taps t;
+  t.count = m.nearest ? 1 : m.cubic ? 4 : 2;
+  for (int64_t n = 0; n < x.dims[0]; ++n)
+    for (int64_t p = 0; p < points; ++p) {
+      for (int64_t i = 0; i < rank; ++i)  // a grid point lists x first, dims list it last
+        gridTaps(m, loadF64(grid, (n * points + p) * rank + rank - 1 - i), x.dims[i + 2], strides[i], t, i);
+      for (int64_t c = n * x.dims[1]; c < (n + 1) * x.dims[1]; ++c)
+        mutableData<T>(a->out[0])[c * points + p] = fromF64<T>(sampleAt(t, rank, data<T>(x) + c * plane));
+    }
+  return 0;
+}
+
+static int32_t affineGridSize(const onnxc_args *a) {
+  int64_t n = onnxc_count(a->in[1]);
+  ONNXC_CHECK((n == 4 || n == 5) && a->out[0].rank == n, ONNXC_K_SHAPE);
+  a->out[0].dims[0] = loadI64(a->in[1], 0);
+  for (int64_t i = 1; i < n - 1; ++i) a->out[0].dims[i] = loadI64(a->in[1], i + 1);
+  a->out[0].dims[n - 1] = n - 2;
+  for (int64_t i = 0; i < n; ++i) ONNXC_CHECK(a->out[0].dims[i] >= 0, ONNXC_K_SIZE);
+  return 0;
+}
+
+template <class T>
+static int32_t affineGrid(const onnxc_args *a) {  // attributes: align_corners
+  const onnxc_tensor &theta = a->in[0], &out = a->out[0];
+  int64_t rank = out.rank - 2, points = product(out.dims, 1, out.rank - 1);
+  ONNXC_CHECK(rank >= 1 && theta.rank == 3 && theta.dims[0] == out.dims[0] && theta.dims[1] == rank && theta.dims[2] == rank + 1, ONNXC_K_SHAPE);
+  for (int64_t n = 0; n < out.dims[0]; ++n)
+    for (int64_t p = 0; p < points; ++p) {
+      double at[kMaxRank];
+      int64_t rest = p;
+      for (int64_t i = 0; i < rank; ++i) {  // x, the last dim, first
+        int64_t dim = out.dims[rank - i], k = rest % dim;
+        rest /= dim;
+        at[i] = !a->attr[0].i ? (2 * double(k) + 1) / double(dim) - 1 : dim == 1 ? 0 : 2 * double(k) / double(dim - 1) - 1;
+      }
+      for (int64_t r = 0; r < rank; ++r) {
+        const T *row = data<T>(theta) + (n * rank + r) * (rank + 1);
+        double sum = toF64(row[rank]);
+        for (int64_t i = 0; i < rank; ++i) sum += toF64(row[i]) * at[i];
+        mutableData<T>(out)[(n * points + p) * rank + r] = fromF64<T>(sum);
+      }
+    }
+  return 0;
+}
+
+// Linear taps with zeros outside.
+static void zeroPaddedTaps(double x, int64_t dim, int64_t stride, Taps &t, int64_t axis) {
+  double low = x == x && fabs(x) < 1e9 ? floor(x) : -9;
+  for (int k = 0; k < 2; ++k) {
+    int64_t i = int64_t(low) + k;
+    t.at[axis][k] = i >= 0 && i < dim ? i * stride : -1;
+    t.weight[axis][k] = k ? x - low : 1 - (x - low);
+  }
+}
+
+// Operands: X, W, offset, B, mask. Attributes: dilations, group, kernel_shape, offset_group, pads, strides.
+template <class T>
+static int32_t deformConv(const onnxc_args *a) {
+  const onnxc_tensor &x = a->in[0], &weights = a->in[1], &offset = a->in[2], &out = a->out[0];
+  ONNXC_CHECK(weights.rank == x.rank && offset.rank == x.rank && x.rank >= 3, ONNXC_K_SHAPE);
+  Window w;
+  WindowAttrs attrs = {nullptr, &a->attr[0], &a->attr[2], &a->attr[4], &a->attr[5]};
+  ONNXC_TRY(readWindow(x, out, weights.dims + 2, attrs, w));
+  int64_t groups = a->attr[1].i, offsetGroups = a->attr[3].i, channels = weights.dims[1], results = weights.dims[0], taps = w.kernelSize();
+  ONNXC_CHECK(groups > 0 && offsetGroups > 0 && channels * groups == x.dims[1] && results % groups == 0, ONNXC_K_SHAPE);
+  ONNXC_CHECK(x.dims[1] % offsetGroups == 0 && out.dims[1] == results, ONNXC_K_SHAPE);
+  int64_t points = w.outPlane(), plane = w.inPlane(), perOffset = x.dims[1] / offsetGroups, strides[kMaxRank];
+  ONNXC_CHECK(onnxc_count(offset) == x.dims[0] * offsetGroups * taps * w.rank * points, ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasInput(a, 3) || onnxc_count(a->in[3]) == results, ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasInput(a, 4) || onnxc_count(a->in[4]) == x.dims[0] * offsetGroups * taps * points, ONNXC_K_SHAPE);
+  contiguous(w.in, w.rank, strides);
+  double *samples = allocate<double>(a, x.dims[1] * taps);
+  ONNXC_CHECK(samples, ONNXC_K_MEMORY);
+  Taps t;
+  t.count = 2;
+  for (int64_t n = 0; n < x.dims[0]; ++n) {
+    Odometer<0> o;
+    int64_t p = 0;
+    for (o.init(w.out, w.rank); o.more(); o.next(), ++p) {
+      for (int64_t g = 0; g < offsetGroups; ++g) {
+        Odometer<0> k;
+        int64_t tap = 0;
+        for (k.init(w.kernel, w.rank); k.more(); k.next(), ++tap) {
+          int64_t field = (n * offsetGroups + g) * taps + tap;
+          for (int64_t i = 0; i < w.rank; ++i) {
+            double moved = toF64(data<T>(offset)[(field * w.rank + i) * points + p]);
+            zeroPaddedTaps(double(o.index[i] * w.stride[i] + k.index[i] * w.dilation[i] - w.begin[i]) + moved, w.in[i], strides[i], t, i);
+          }
+          double mask = hasInput(a, 4) ? toF64(data<T>(a->in[4])[field * points + p]) : 1;
+          for (int64_t c = g * perOffset; c < (g + 1) * perOffset; ++c)
+            samples[c * taps + tap] = mask * sampleAt(t, w.rank, data<T>(x) + (n * x.dims[1] + c) * plane);
+        }
+      }
+      for (int64_t m = 0; m < results; ++m) {
+        double sum = hasInput(a, 3) ? toF64(data<T>(a->in[3])[m]) : 0;
+        const double *from = samples + m / (results / groups) * channels * taps;
+        for (int64_t i = 0; i < channels * taps; ++i) sum += from[i] * toF64(data<T>(weights)[m * channels * taps + i]);
+        mutableData<T>(out)[(n * results + m) * points + p] = fromF64<T>(sum);
+      }
+    }
+  }
+  return 0;
+}
+
+// Attributes of RoiAlign: coordinate_transformation_mode, mode, sampling_ratio, spatial_scale.
+struct Bins { double start[2], size[2]; int64_t grid[2]; };
+
+// Mean or greatest of the grid of samples in bin (ph, pw).
+template <class T>
+static double binValue(const Bins &b, const T *plane, const int64_t *dims, int64_t ph, int64_t pw, bool most) {
+  double sum = 0, best = 0;
+  for (int64_t i = 0; i < b.grid[0] * b.grid[1]; ++i) {
+    double at[2] = {b.start[0] + double(ph) * b.size[0] + (double(i / b.grid[1]) + 0.5) * b.size[0] / double(b.grid[0]),
+                    b.start[1] + double(pw) * b.size[1] + (double(i % b.grid[1]) + 0.5) * b.size[1] / double(b.grid[1])};
+    double value = 0, corner[4] = {0, 0, 0, 0};
+    if (at[0] >= -1 && at[0] <= double(dims[0]) && at[1] >= -1 && at[1] <= double(dims[1])) {
+      int64_t low[2], high[2];
+      for (int k = 0; k < 2; ++k) {
+        at[k] = maxOf(at[k], 0.0);
+        low[k] = minOf(int64_t(at[k]), dims[k] - 1);
+        high[k] = minOf(low[k] + 1, dims[k] - 1);
+        at[k] = low[k] == dims[k] - 1 ? 0 : at[k] - double(low[k]);
+      }
+      for (int k = 0; k < 4; ++k) {
+        double weight = (k & 2 ? at[0] : 1 - at[0]) * (k & 1 ? at[1] : 1 - at[1]);
+        corner[k] = weight * toF64(plane[(k & 2 ? high[0] : low[0]) * dims[1] + (k & 1 ? high[1] : low[1])]);
+        value += corner[k];
+      }
+    }
+    sum += value;
+    double greatest = maxOf(maxOf(corner[0], corner[1]), maxOf(corner[2], corner[3]));
+    best = i == 0 ? greatest : maxOf(best, greatest);
+  }
+  return most ? best : sum / double(maxOf<int64_t>(1, b.grid[0] * b.grid[1]));
+}
+
+template <class T>
+static int32_t roiAlign(const onnxc_args *a) {
+  const onnxc_tensor &x = a->in[0], &rois = a->in[1], &out = a->out[0];
+  ONNXC_CHECK(x.rank == 4 && rois.rank == 2 && rois.dims[1] == 4 && out.rank == 4, ONNXC_K_SHAPE);
+  ONNXC_CHECK(onnxc_count(a->in[2]) == rois.dims[0] && out.dims[0] == rois.dims[0], ONNXC_K_SHAPE);
+  bool halfPixel = !(a->attr[0].n > 0 && a->attr[0].n != 10), most = startsWith(a->attr[1], 'm');
+  int64_t cells = out.dims[2] * out.dims[3], plane = x.dims[2] * x.dims[3];
+  for (int64_t r = 0; r < rois.dims[0]; ++r) {
+    int64_t image = loadI64(a->in[2], r);
+    ONNXC_CHECK(image >= 0 && image < x.dims[0], ONNXC_K_INDEX);
+    Bins b;
+    for (int k = 0; k < 2; ++k) {  // rois hold x1 y1 x2 y2
+      double offset = halfPixel ? 0.5 : 0, low = toF64(data<T>(rois)[r * 4 + 1 - k]) * a->attr[3].f - offset;
+      double length = toF64(data<T>(rois)[r * 4 + 3 - k]) * a->attr[3].f - offset - low;
+      if (!halfPixel) length = maxOf(length, 1.0);
+      b.start[k] = low;
+      b.size[k] = length / double(out.dims[2 + k]);
+      b.grid[k] = a->attr[2].i > 0 ? a->attr[2].i : maxOf<int64_t>(0, truncToI64(ceil(b.size[k])));
+      ONNXC_CHECK(b.grid[k] < 1 << 20, ONNXC_K_VALUE);
+    }
+    for (int64_t c = 0; c < x.dims[1]; ++c)
+      for (int64_t i = 0; i < cells; ++i)
+        mutableData<T>(out)[(r * x.dims[1] + c) * cells + i] = fromF64<T>(
+            binValue(b, data<T>(x) + (image * x.dims[1] + c) * plane, x.dims + 2, i / out.dims[3], i % out.dims[3], most));
+  }
+  return 0;
+}
+
+template <class T>
+static int32_t maxRoiPool(const onnxc_args *a) {  // attributes: spatial_scale
+  const onnxc_tensor &x = a->in[0], &rois = a->in[1], &out = a->out[0];
+  ONNXC_CHECK(x.rank == 4 && rois.rank == 2 && rois.dims[1] == 5 && out.rank == 4 && out.dims[0] == rois.dims[0], ONNXC_K_SHAPE);
+  int64_t cells = out.dims[2] * out.dims[3], plane = x.dims[2] * x.dims[3];
+  for (int64_t r = 0; r < rois.dims[0]; ++r) {
+    const T *roi = data<T>(rois) + r * 5;
+    int64_t image = truncToI64(toF64(roi[0])), start[2], length[2];
+    ONNXC_CHECK(image >= 0 && image < x.dims[0], ONNXC_K_INDEX);
+    for (int k = 0; k < 2; ++k) {
+      double low = floor(toF64(roi[2 - k]) * a->attr[0].f + 0.5), high = floor(toF64(roi[4 - k]) * a->attr[0].f + 0.5);
+      ONNXC_CHECK(fabs(low) < 1e9 && fabs(high) < 1e9, ONNXC_K_VALUE);
+      start[k] = int64_t(low);
+      length[k] = maxOf<int64_t>(int64_t(high - low) + 1, 1);
+    }
+    for (int64_t c = 0; c < x.dims[1]; ++c)
+      for (int64_t i = 0; i < cells; ++i) {
+        int64_t cell[2] = {i / out.dims[3], i % out.dims[3]}, low[2], high[2];
+        for (int k = 0; k < 2; ++k) {
+          double size = double(length[k]) / double(out.dims[2 + k]);
+          low[k] = maxOf<int64_t>(0, minOf(int64_t(floor(double(cell[k]) * size)) + start[k], x.dims[2 + k]));
+          high[k] = maxOf<int64_t>(0, minOf(int64_t(ceil(double(cell[k] + 1) * size)) + start[k], x.dims[2 + k]));
+        }
+        double best = low[0] < high[0] && low[1] < high[1] ? -__builtin_inf() : 0;
+        for (int64_t h = low[0]; h < high[0]; ++h)
+          for (int64_t v = low[1]; v < high[1]; ++v)
+            best = maxOf(best, toF64(data<T>(x)[(image * x.dims[1] + c) * plane + h * x.dims[3] + v]));
+        mutableData<T>(out)[(r * x.dims[1] + c) * cells + i] = fromF64<T>(best);
+      }
+  }
+  return 0;
+}
+
+static int32_t col2ImSize(const onnxc_args *a) {
+  int64_t rank = onnxc_count(a->in[1]), block = 1;
+  ONNXC_CHECK(a->in[0].rank == 3 && a->out[0].rank == rank + 2 && onnxc_count(a->in[2]) == rank, ONNXC_K_SHAPE);
+  for (int64_t i = 0; i < rank; ++i) {
+    a->out[0].dims[i + 2] = loadI64(a->in[1], i);
+    ONNXC_CHECK(a->out[0].dims[i + 2] >= 0, ONNXC_K_SIZE);
+    block *= loadI64(a->in[2], i);
+  }
+  ONNXC_CHECK(block > 0 && a->in[0].dims[1] % block == 0, ONNXC_K_SHAPE);
+  a->out[0].dims[0] = a->in[0].dims[0];
+  a->out[0].dims[1] = a->in[0].dims[1] / block;
+  return 0;
+}
+
+// Adds each column's elements onto the window they came from.
+template <class T>
+static int32_t col2Im(const onnxc_args *a) {  // attributes: dilations, pads, strides
+  const onnxc_tensor &columns = a->in[0], &out = a->out[0];
+  Window w;
+  w.rank = out.rank - 2;
+  ONNXC_CHECK(columns.rank == 3 && out.rank <= kMaxRank && onnxc_count(a->in[2]) == w.rank, ONNXC_K_SHAPE);
+  for (int64_t i = 0; i < w.rank; ++i) {
+    w.in[i] = out.dims[i + 2];
+    w.kernel[i] = loadI64(a->in[2], i);
+    w.dilation[i] = listAt(a->attr[0], i, 1);
+    w.begin[i] = listAt(a->attr[1], i, 0);
+    w.stride[i] = listAt(a->attr[2], i, 1);
+    ONNXC_CHECK(w.kernel[i] > 0 && w.dilation[i] > 0 && w.stride[i] > 0, ONNXC_K_VALUE);
+    int64_t room = w.in[i] + w.begin[i] + listAt(a->attr[1], w.rank + i, 0) - (w.kernel[i] - 1) * w.dilation[i] - 1;
+    ONNXC_CHECK(room >= 0, ONNXC_K_SHAPE);
+    w.out[i] = room / w.stride[i] + 1;
+  }
+  int64_t taps = w.kernelSize(), points = w.outPlane(), plane = w.inPlane(), planes = out.dims[0] * out.dims[1];
+  ONNXC_CHECK(columns.dims[2] == points && columns.dims[0] * columns.dims[1] == planes * taps, ONNXC_K_SHAPE);
+  Acc<T> *sums = allocate<Acc<T>>(a, plane);
+  ONNXC_CHECK(sums, ONNXC_K_MEMORY);
+  for (int64_t p = 0; p < planes; ++p) {
+    for (int64_t i = 0; i < plane; ++i) sums[i] = Acc<T>();
+    Odometer<0> k;
+    const T *column = data<T>(columns) + p * taps * points;
+    for (k.init(w.kernel, w.rank); k.more(); k.next(), column += points)
+      forRows(w, k.index, [&](int64_t from, int64_t to, int64_t count, int64_t stride) {
+        for (int64_t i = 0; i < count; ++i) sums[to + i * stride] = sums[to + i * stride] + toAcc(column[from + i]);
+      });
+    for (int64_t i = 0; i < plane; ++i) mutableData<T>(out)[p * plane + i] = fromAcc<T>(sums[i]);
+  }
+  return 0;
+}
+
+} // namespace onnxc
+
+#define X(S, T)                                                                                                                       \
+  extern "C" int32_t onnxc_k_AffineGrid_##S(const onnxc_args *a) { return onnxc::affineGrid<T>(a); }                                  \
+  extern "C" int32_t onnxc_s_AffineGrid_##S(const onnxc_args *a) { return onnxc::affineGridSize(a); }                                 \
+  extern "C" int32_t onnxc_k_DeformConv_##S(const onnxc_args *a) { return onnxc::deformConv<T>(a); }                                  \
+  extern "C" int32_t onnxc_k_RoiAlign_##S(const onnxc_args *a) { return onnxc::roiAlign<T>(a); }                                      \
+  extern "C" int32_t onnxc_k_MaxRoiPool_##S(const onnxc_args *a) { return onnxc::maxRoiPool<T>(a); }
+ONNXC_FLOATS(X)
+#undef X
+#define X(S, T)                                                                                                                       \
+  extern "C" int32_t onnxc_k_GridSample_##S(const onnxc_args *a) { return onnxc::gridSample<T>(a); }                                  \
+  extern "C" int32_t onnxc_k_Col2Im_##S(const onnxc_args *a) { return onnxc::col2Im<T>(a); }                                          \
+  extern "C" int32_t onnxc_s_Col2Im_##S(const onnxc_args *a) { return onnxc::col2ImSize(a); }
+ONNXC_NUMERIC(X)
+#undef X
