@@ -75,7 +75,21 @@ private:
   void describeInterface(mlir::func::FuncOp graph);
 
   // PlanControl.cpp
-  struct Carried;
+  struct Iteration;
+  llvm::SmallVector<unsigned> ownDims(mlir::Value v) const;
+  void bindDim(mlir::Value v, unsigned d, mlir::Value size);
+  mlir::Value truth(mlir::Value condition, mlir::Location loc);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> buildBranch(mlir::Block &block, mlir::ResultRange results);
+  void bindResults(mlir::ResultRange results, mlir::ValueRange values);
+  std::pair<mlir::Value, mlir::Value> pieces(mlir::Value v, int64_t axis, mlir::Location loc);
+  void copyItem(mlir::Value whole, mlir::Value item, mlir::Value itemBuffer, int64_t axis, mlir::Value at, mlir::Value count, bool gather, mlir::Location loc);
+  mlir::Value keep(mlir::Value v, mlir::Value iteration, mlir::Location loc);
+  std::pair<mlir::Value, mlir::Value> grow(mlir::Value memory, mlir::Value capacity, mlir::Value used, mlir::Value need, bool exact, mlir::Location loc);
+  llvm::SmallVector<mlir::Value> stackGrowing(mlir::Value result, mlir::Value item, mlir::ValueRange values, int64_t axis, mlir::Value iteration, mlir::Value at, mlir::Value total);
+  llvm::SmallVector<mlir::Value> startValues(Iteration &it, mlir::Location loc);
+  llvm::SmallVector<mlir::Value> nextValues(Iteration &it, mlir::ValueRange values, mlir::Location loc);
+  void bindLoopResults(Iteration &it, mlir::ValueRange values);
+  mlir::LogicalResult iterate(Iteration &it, llvm::function_ref<void(mlir::Value iteration)> prologue);
   mlir::LogicalResult buildIf(mlir::Operation *op);
   mlir::LogicalResult buildLoop(mlir::Operation *op);
   mlir::LogicalResult buildScan(mlir::Operation *op);

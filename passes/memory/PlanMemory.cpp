@@ -40,7 +40,9 @@ struct Liveness {
     for (Operation *user : v.getUsers()) {
       last = std::max(last, at(user));
       if (isa<plan::OffsetOp>(user)) last = std::max(last, lastUse(user->getResult(0)));
-      if (isa<plan::SetOutputOp>(user) || user->hasTrait<OpTrait::IsTerminator>()) last = std::max(last, int64_t(position.size()));
+      // What a loop starts with, or a region gives, may leave through results.
+      bool leaves = user->getNumRegions() || user->hasTrait<OpTrait::IsTerminator>();
+      if (isa<plan::SetOutputOp>(user) || leaves) last = std::max(last, int64_t(position.size()));
     }
     return last;
   }
