@@ -123,6 +123,16 @@ ONNXC_INLINE Axis3 splitAt(const onnxc_tensor &t, int64_t axis) {
   return {product(t.dims, 0, axis), t.dims[axis], product(t.dims, axis + 1, t.rank)};
 }
 
+// `v` as a float of `dtype` would hold it; f64 and i32 hold it exactly, other types count as f32.
+ONNXC_INLINE double roundTo(int32_t dtype, double v) {
+  switch (dtype) {
+  case ONNXC_F16: return toF64(fromF64<f16>(v));
+  case ONNXC_BF16: return toF64(fromF64<bf16>(v));
+  case ONNXC_F64: case ONNXC_I32: return v;
+  default: return float(v);
+  }
+}
+
 // Temporary memory of the run; a failed allocation is ONNXC_K_MEMORY at the caller.
 template <class T>
 ONNXC_INLINE T *allocate(const onnxc_args *a, int64_t n) {

@@ -43,15 +43,6 @@ static void forRuns(const Grain &g, const Run &run) {
     }
 }
 
-static double roundTo(int32_t dtype, double v) {
-  switch (dtype) {
-  case ONNXC_F16: return toF64(fromF64<f16>(v));
-  case ONNXC_BF16: return toF64(fromF64<bf16>(v));
-  case ONNXC_F64: case ONNXC_I32: return v;
-  default: return float(v);
-  }
-}
-
 template <class X, class Y>
 static int32_t quantize(const onnxc_args *a) {  // attributes: axis, block_size, saturate, precision
   Grain g;
