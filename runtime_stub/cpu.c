@@ -15,23 +15,29 @@ static int machine_level(void) {
   __asm__("xgetbv" : "=a"(xcr0), "=d"(high) : "c"(0));
   const unsigned b7v3 = (1u << 3) | (1u << 5) | (1u << 8), b7v4 = (1u << 16) | (1u << 17) | (1u << 28) | (1u << 30) | (1u << 31);
   if ((xcr0 & 6) != 6 || (b7 & b7v3) != b7v3) return 2;
+  if (!__get_cpuid(0x80000001u, &a, &b, &c, &d) || !(c & (1u << 5))) return 2; /* lzcnt */
   return (b7 & b7v4) == b7v4 && (xcr0 & 0xe6) == 0xe6 ? 4 : 3;
 }
 
-static bool runs_here(const char *isa, int level) {
-  if (!strncmp(isa, "x86-64-v", 8)) return isa[8] - '0' <= level;
-  return !strcmp(isa, "x86-64");
+/* The level a variant needs; -1: a name of another architecture. */
+static int needed_level(const char *isa) {
+  if (!strcmp(isa, "x86-64")) return 0;
+  const char *v = strncmp(isa, "x86-64-", 7) ? isa : isa + 7;
+  return v[0] == 'v' && v[1] >= '1' && v[1] <= '4' && !v[2] ? (v[1] == '1' ? 0 : v[1] - '0') : -1;
 }
 #else
 static int machine_level(void) { return 0; }
-static bool runs_here(const char *isa, int level) { return level == 0 && isa[0] != 0; }
+static int needed_level(const char *isa) { return isa[0] ? 0 : -1; }
 #endif
 
 const onnxc_variant *onnxc_choose_variant(const char *cpu) {
   const int level = machine_level();
-  for (int32_t i = onnxc_the_plan.num_variants - 1; i >= 0; --i) {
+  const onnxc_variant *best = NULL;
+  int best_level = -1;
+  for (int32_t i = 0; i < onnxc_the_plan.num_variants; ++i) {
     const onnxc_variant *v = &onnxc_the_plan.variants[i];
-    if (cpu ? !strcmp(cpu, v->isa) && runs_here(v->isa, level) : runs_here(v->isa, level)) return v;
+    const int needed = needed_level(v->isa);
+    if (needed > best_level && needed <= level && (!cpu || !strcmp(cpu, v->isa))) best = v, best_level = needed;
   }
-  return NULL;
+  return best;
 }

@@ -8,6 +8,8 @@
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
+enum { ONNXC_MAX_TASKS = 256 }; /* of one launch */
+
 typedef struct onnxc_pool onnxc_pool;
 
 struct onnxc_model {

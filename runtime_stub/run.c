@@ -11,6 +11,8 @@ int64_t onnxc_dtype_size(int32_t dtype) {
   return dtype > 0 && dtype < (int32_t)sizeof size ? size[dtype] : 0;
 }
 
+enum { STRING = 8, MAX_RANK = 64 };
+
 static int64_t count_of(const int64_t *dims, int32_t rank) {
   int64_t n = 1;
   for (int32_t i = 0; i < rank; ++i)
@@ -54,12 +56,20 @@ static void pack(const onnxc_dltensor *t, int64_t size, const char *from, char *
   for (int64_t i = 0; i < t->shape[axis]; ++i) pack(t, size, from + i * t->strides[axis] * size, to, axis + 1);
 }
 
+static bool are_strings(const char *data, int64_t n) {
+  const onnxc_string_view *s = (const onnxc_string_view *)data;
+  for (int64_t i = 0; i < n; ++i)
+    if (s[i].size < 0 || (s[i].size && !s[i].data)) return false;
+  return true;
+}
+
 static int32_t take_tensor(onnxc_context *c, int32_t index, const onnxc_value *v, onnxc_error *error) {
   const onnxc_io *io = &onnxc_the_plan.inputs[index];
   const onnxc_dltensor *t = &v->tensor;
   if (v->kind != ONNXC_TENSOR) return onnxc_fail(error, ONNXC_E_DTYPE, io->name, "input '%s': the model needs a tensor", io->name);
   if (v->dtype != io->dtype) return onnxc_fail(error, ONNXC_E_DTYPE, io->name, "input '%s': element type %d, the model needs %d (onnx.TensorProto.DataType)", io->name, v->dtype, io->dtype);
   if (io->rank >= 0 && t->ndim != io->rank) return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': rank %d, the model needs %d", io->name, t->ndim, io->rank);
+  if (t->ndim < 0 || t->ndim > MAX_RANK) return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': rank %d", io->name, t->ndim);
   if (t->ndim > 0 && !t->shape) return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': shape is null", io->name);
   for (int32_t a = 0; a < t->ndim; ++a)
     if (io->rank >= 0) {
@@ -72,6 +82,8 @@ static int32_t take_tensor(onnxc_context *c, int32_t index, const onnxc_value *v
   if (!t->data && n) return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': data is null", io->name);
   if (t->device.type != 0 && t->device.type != 1) return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': not in host memory (device type %d)", io->name, t->device.type);
   const char *data = (const char *)t->data + t->byte_offset;
+  if (t->strides && n && v->dtype == STRING && !is_packed(t)) return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': strings cannot be strided", io->name);
+  if (v->dtype == STRING && !are_strings(data, n)) return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': a string has a null pointer or a negative size", io->name);
   c->input_dims[index] = t->shape;
   c->input_data[index] = n ? (const void *)data : (const void *)onnxc_weights;
   const int64_t align = size > 8 ? 8 : size;
@@ -88,23 +100,40 @@ static int32_t take_tensor(onnxc_context *c, int32_t index, const onnxc_value *v
 typedef struct ktensor { void *data; int64_t *dims; int32_t rank, dtype; } ktensor;
 typedef struct kobject { int64_t count; ktensor *items; } kobject;
 
-static bool take_object(onnxc_context *c, const onnxc_value *v, ktensor *out, int depth) {
+/* A tensor inside an object; its element type must be `dtype` (0: any). */
+static bool take_item_tensor(const onnxc_value *v, int32_t dtype, ktensor *out) {
+  const onnxc_dltensor *t = &v->tensor;
+  const int64_t size = onnxc_dtype_size(v->dtype);
+  if (t->ndim < 0 || t->ndim > MAX_RANK || (t->ndim && !t->shape) || !size || (dtype && v->dtype != dtype)) return false;
+  const int64_t n = count_of(t->shape, t->ndim);
+  const char *data = (const char *)t->data + t->byte_offset;
+  if (n < 0 || n > INT64_MAX / size || (!t->data && n) || (n && !is_packed(t))) return false;
+  if ((uintptr_t)data & (uintptr_t)((size > 8 ? 8 : size) - 1)) return false;
+  if (v->dtype == STRING && !are_strings(data, n)) return false;
+  *out = (ktensor){(void *)data, t->shape, t->ndim, v->dtype};
+  return true;
+}
+
+/* Keys and values of a map: two vectors of one length. */
+static bool take_map(const onnxc_io *io, const onnxc_value *v, ktensor *items) {
+  if (v->count != 2 || v->items[0].kind != ONNXC_TENSOR || v->items[1].kind != ONNXC_TENSOR) return false;
+  if (!take_item_tensor(&v->items[0], io->key_dtype, &items[0]) || !take_item_tensor(&v->items[1], io->dtype, &items[1])) return false;
+  return items[0].rank == 1 && items[1].rank >= 1 && items[0].dims[0] == items[1].dims[0];
+}
+
+static bool take_object(onnxc_context *c, const onnxc_io *io, const onnxc_value *v, ktensor *out, int depth) {
   *out = (ktensor){0};
-  if (v->kind == ONNXC_TENSOR) {
-    const int64_t n = count_of(v->tensor.shape, v->tensor.ndim), size = onnxc_dtype_size(v->dtype);
-    if (n < 0 || !size || (!v->tensor.data && n) || !is_packed(&v->tensor)) return false;
-    *out = (ktensor){(char *)v->tensor.data + v->tensor.byte_offset, v->tensor.shape, v->tensor.ndim, v->dtype};
-    return true;
-  }
-  if (depth > 16 || v->count < 0 || (v->count && !v->items)) return false;
+  if (v->kind == ONNXC_TENSOR) return depth > 0 && take_item_tensor(v, io->dtype, out);
+  if (depth > 16 || v->count < 0 || v->count > INT32_MAX || (v->count && !v->items)) return false;
+  if (v->kind < 0 || v->kind > ONNXC_MAP || (v->kind == ONNXC_OPTIONAL && v->count > 1) || (depth == 0 && v->kind != io->kind)) return false;
   kobject *object = onnxc_rt_heap(&c->rt, (int64_t)sizeof *object);
-  if (!object) return false;
-  object->count = v->count;
-  object->items = onnxc_rt_heap(&c->rt, v->count * (int64_t)sizeof(ktensor));
-  if (!object->items) return false;
-  for (int64_t i = 0; i < v->count; ++i)
-    if (!take_object(c, &v->items[i], &object->items[i], depth + 1)) return false;
+  ktensor *items = onnxc_rt_heap(&c->rt, v->count * (int64_t)sizeof(ktensor));
+  if (!object || !items) return false;
+  *object = (kobject){v->count, items};
   out->data = object;
+  if (v->kind == ONNXC_MAP) return take_map(io, v, items);
+  for (int64_t i = 0; i < v->count; ++i)
+    if (!take_object(c, io, &v->items[i], &items[i], depth + 1)) return false;
   return true;
 }
 
@@ -122,8 +151,8 @@ static int32_t take_inputs(onnxc_context *c, const onnxc_value *inputs, int32_t 
       continue;
     }
     ktensor object;
-    if (!take_object(c, &inputs[i], &object, 0))
-      return onnxc_fail(error, ONNXC_E_ARGUMENT, p->inputs[i].name, "input '%s': a null pointer, a strided or an overflowing tensor inside", p->inputs[i].name);
+    if (!take_object(c, &p->inputs[i], &inputs[i], &object, 0))
+      return onnxc_fail(error, ONNXC_E_ARGUMENT, p->inputs[i].name, "input '%s': another kind or element type than the model's, a null pointer, or a strided or overflowing tensor inside", p->inputs[i].name);
     c->input_data[i] = object.data;
   }
   return 0;
@@ -136,7 +165,21 @@ int32_t onnxc_query(onnxc_context *c, const onnxc_value *inputs, int32_t num_inp
   if (c->variant->sizes(c->symbols, c->planned_dims) < 0) return onnxc_fail(error, ONNXC_E_SHAPE, NULL, "the inputs' shapes make a size that overflows");
   const int64_t *dims = c->planned_dims;
   for (int32_t i = 0; i < onnxc_the_plan.num_outputs; ++i)
+    if (onnxc_the_plan.outputs[i].rank > 0 && !output_dims[i]) return onnxc_fail(error, ONNXC_E_ARGUMENT, onnxc_the_plan.outputs[i].name, "`output_dims[%d]` is null", i);
+  for (int32_t i = 0; i < onnxc_the_plan.num_outputs; ++i)
     for (int32_t a = 0; a < onnxc_the_plan.outputs[i].rank; ++a) output_dims[i][a] = *dims++;
+  return 0;
+}
+
+/* A tensor that the caller gives for a result. */
+static int32_t check_output(const onnxc_io *io, const onnxc_value *v, onnxc_error *error) {
+  const onnxc_dltensor *t = &v->tensor;
+  if (!t->data) return 0;
+  if (t->ndim < 0 || t->ndim > MAX_RANK || (io->rank >= 0 && t->ndim != io->rank) || v->dtype != io->dtype || (t->ndim && !t->shape) || count_of(t->shape, t->ndim) < 0 || !is_packed(t))
+    return onnxc_fail(error, v->dtype != io->dtype ? ONNXC_E_DTYPE : ONNXC_E_SHAPE, io->name, "output '%s': the given tensor needs rank %d, element type %d and row-major memory", io->name, io->rank, io->dtype);
+  const int64_t size = onnxc_dtype_size(io->dtype);
+  if (((uintptr_t)t->data + t->byte_offset) & (uintptr_t)((size > 8 ? 8 : size) - 1))
+    return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "output '%s': the given memory is not aligned to its elements", io->name);
   return 0;
 }
 
@@ -146,7 +189,10 @@ static int32_t place_outputs(onnxc_context *c, onnxc_value *outputs, onnxc_error
   for (int32_t i = 0; i < onnxc_the_plan.num_outputs; ++i) {
     const onnxc_io *io = &onnxc_the_plan.outputs[i];
     c->output_data[i] = NULL;
-    if (io->kind != ONNXC_TENSOR || io->rank < 0) continue;
+    if (io->kind != ONNXC_TENSOR) continue;
+    const int32_t status = check_output(io, &outputs[i], error);
+    if (status) return status;
+    if (io->rank < 0) continue;
     const int64_t *want = dims;
     dims += io->rank;
     int64_t n = 1;
@@ -154,10 +200,9 @@ static int32_t place_outputs(onnxc_context *c, onnxc_value *outputs, onnxc_error
     for (int32_t a = 0; a < io->rank; ++a) known = known && want[a] != INT64_MIN;
     if (!known) continue;
     n = count_of(want, io->rank);
+    if (n < 0) return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "output '%s': the inputs' shapes make a negative or overflowing size", io->name);
     onnxc_dltensor *t = &outputs[i].tensor;
     if (t->data) {
-      if (t->ndim != io->rank || outputs[i].dtype != io->dtype || (io->rank && !t->shape) || !is_packed(t))
-        return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "output '%s': the given tensor needs rank %d, element type %d and row-major memory", io->name, io->rank, io->dtype);
       for (int32_t a = 0; a < io->rank; ++a)
         if (t->shape[a] != want[a])
           return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "output '%s': dim %d of the given tensor is %lld, the result has %lld", io->name, a, (long long)t->shape[a], (long long)want[a]);
@@ -212,7 +257,8 @@ static int32_t give_outputs(onnxc_context *c, onnxc_value *outputs, onnxc_error 
     if (io->kind == ONNXC_TENSOR && outputs[i].tensor.data) {
       char *to = (char *)outputs[i].tensor.data + outputs[i].tensor.byte_offset;
       if (to == c->output_data[i]) continue;
-      const int64_t have = count_of(outputs[i].tensor.shape, outputs[i].tensor.ndim), n = count_of(c->output_dims[i], io->rank);
+      const int32_t rank = io->rank < 0 ? outputs[i].tensor.ndim : io->rank;
+      const int64_t have = count_of(outputs[i].tensor.shape, outputs[i].tensor.ndim), n = count_of(c->output_dims[i], rank);
       if (have != n) return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "output '%s': the given tensor has %lld elements, the result %lld", io->name, (long long)have, (long long)n);
       memcpy(to, c->output_data[i], (size_t)(n * onnxc_dtype_size(io->dtype)));
       continue;

@@ -2,6 +2,7 @@
  * what; kernels give the same bits for any partition. The default pool starts its threads on first use and parks them on a condition. */
 #include "runtime_stub/internal.h"
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -62,9 +63,19 @@ void onnxc_pool_destroy(onnxc_pool *p, const onnxc_options *options) {
   onnxc_release(options, p);
 }
 
+/* Threads that take no signals, on the processors the caller may use; fewer when the system gives no more. */
+static void start(onnxc_pool *p) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  while (p->started < p->wanted && !pthread_create(&p->threads[p->started], NULL, worker, p)) ++p->started;
+  p->wanted = p->started;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 void onnxc_pool_run(onnxc_pool *p, int32_t tasks, void (*body)(void *, int32_t), void *arg) {
   pthread_mutex_lock(&p->lock);
-  while (p->started < p->wanted && !pthread_create(&p->threads[p->started], NULL, worker, p)) ++p->started;
+  if (p->started < p->wanted) start(p);
   p->body = body;
   p->arg = arg;
   p->tasks = p->pending = tasks;
@@ -85,8 +96,6 @@ typedef struct launch {
   int32_t *status;
 } launch;
 
-enum { MAX_TASKS = 256 };
-
 static void run_task(void *arg, int32_t task) {
   const launch *l = arg;
   const int64_t begin = l->extent * task / l->tasks, end = l->extent * (task + 1) / l->tasks;
@@ -102,14 +111,16 @@ static void run_task(void *arg, int32_t task) {
 
 int32_t onnxc_rt_parallel(onnxc_rt *rt, onnxc_kernel_fn k, void *const *bufs, const int64_t *dims, int64_t extent, int64_t grain, int64_t scratch_bytes) {
   onnxc_context *c = (onnxc_context *)rt;
-  int64_t tasks = rt->num_threads < MAX_TASKS ? rt->num_threads : MAX_TASKS;
+  int64_t tasks = rt->num_threads < ONNXC_MAX_TASKS ? rt->num_threads : ONNXC_MAX_TASKS;
   if (grain > 0 && extent / grain < tasks) tasks = extent / grain;
   if (tasks < 1) tasks = 1;
   scratch_bytes = (scratch_bytes + 63) & ~(int64_t)63;
   char *scratch = NULL;
+  if (scratch_bytes < 0 || scratch_bytes > INT64_MAX / ONNXC_MAX_TASKS) return 5;
   if (scratch_bytes && !(scratch = onnxc_rt_scratch(rt, scratch_bytes * tasks))) return 5;
   if (tasks == 1) return k(bufs, dims, scratch, 0, extent);
-  int32_t status[MAX_TASKS];
+  int32_t status[ONNXC_MAX_TASKS];
+  for (int32_t i = 0; i < tasks; ++i) status[i] = -1; /* a caller's parallel_for that leaves a task out is a failure, too */
   launch l = {k, bufs, dims, scratch, extent, scratch_bytes, (int32_t)tasks, status};
   if (c->options.parallel_for) c->options.parallel_for(c->options.parallel_user, (int32_t)tasks, run_task, &l);
   else onnxc_pool_run(c->pool, (int32_t)tasks, run_task, &l);

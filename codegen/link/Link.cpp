@@ -109,13 +109,19 @@ static Error linkImage(const LinkInputs &in, const std::string &folder, const st
   return in.weightsSize ? appendWeights(output, in.weightsSize, in.writeWeights) : Error::success();
 }
 
-// Makes every hidden symbol local, so that several models can be linked into one program.
+// Makes every hidden symbol and the getter without a model's name local, so that several models can be linked into one program.
 static Error localizeHidden(StringRef from, StringRef to) {
   Expected<object::OwningBinary<object::Binary>> file = object::createBinary(from);
   if (!file)
     return file.takeError();
   objcopy::ConfigManager config;
   config.ELF.LocalizeHidden = true;
+  Expected<objcopy::NameOrPattern> plainGetter =
+      objcopy::NameOrPattern::create("onnxc_get_api", objcopy::MatchStyle::Literal, [](Error error) { return error; });
+  if (!plainGetter)
+    return plainGetter.takeError();
+  if (Error error = config.Common.SymbolsToLocalize.addMatcher(std::move(plainGetter)))
+    return error;
   config.Common.InputFilename = from;
   config.Common.OutputFilename = to;
   std::error_code code;

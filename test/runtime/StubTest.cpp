@@ -1,0 +1,294 @@
+// StubTest.cpp: the stub's checks, run with the model of FakePlan.cpp.
+#include "runtime_stub/include/onnxc/onnxc.h"
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+const onnxc_api *api() { return onnxc_get_api(ONNXC_ABI_VERSION); }
+
+// One context and arguments that are right; a test makes one of them wrong.
+struct Fixture {
+  onnxc_model *model = nullptr;
+  onnxc_context *context = nullptr;
+  onnxc_error error = {};
+  std::vector<float> x = {1, 2, 3, 4, 5, -6};
+  int64_t xShape[2] = {2, 3}, wShape[1] = {2}, itemShape[1] = {2}, yShape[2] = {2, 3};
+  int64_t item[2] = {7, 8};
+  onnxc_string_view words[2] = {{"ab", 2}, {nullptr, 0}};
+  onnxc_value in[3] = {}, out[3] = {}, items[1] = {};
+
+  explicit Fixture(int threads = 1) {
+    onnxc_options options = {};
+    options.struct_size = sizeof options;
+    options.num_threads = threads;
+    REQUIRE(api()->model_create(&options, &model, &error) == 0);
+    REQUIRE(api()->context_create(model, nullptr, &context, &error) == 0);
+    in[0] = tensor(1, x.data(), 2, xShape);
+    in[1].kind = ONNXC_SEQUENCE, in[1].items = items, in[1].count = 1;
+    in[2] = tensor(8, words, 1, wShape);
+    items[0] = tensor(7, item, 1, itemShape);
+  }
+  ~Fixture() {
+    api()->context_destroy(context);
+    api()->model_destroy(model);
+  }
+  static onnxc_value tensor(int32_t dtype, void *data, int32_t rank, int64_t *shape) {
+    onnxc_value v = {};
+    v.dtype = dtype, v.tensor.data = data, v.tensor.ndim = rank, v.tensor.shape = shape;
+    return v;
+  }
+  int32_t run() {
+    for (int i = 1; i < 3; ++i)
+      out[i] = {};
+    return api()->run(context, in, 3, out, 3, &error);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a version that is not known has no table") {
+  CHECK(onnxc_get_api(0) == nullptr);
+  CHECK(onnxc_get_api(99) == nullptr);
+  REQUIRE(api() != nullptr);
+  CHECK(std::string(api()->info()->name) == "fake");
+}
+
+TEST_CASE("results in the library's memory") {
+  Fixture f;
+  REQUIRE(f.run() == 0);
+  CHECK(f.out[0].tensor.ndim == 2);
+  CHECK(f.out[0].tensor.shape[0] == 2);
+  CHECK(static_cast<float *>(f.out[0].tensor.data)[5] == -12);
+  CHECK(f.out[1].tensor.shape[0] == 5);
+  CHECK(f.out[2].kind == ONNXC_SEQUENCE);
+  REQUIRE(f.out[2].count == 1);
+  CHECK(static_cast<int64_t *>(f.out[2].items[0].tensor.data)[1] == 8);
+  CHECK(api()->arena_bytes(f.context) > 0);
+}
+
+TEST_CASE("results in the caller's memory") {
+  Fixture f;
+  float y[8] = {};
+  f.out[0] = Fixture::tensor(1, y, 2, f.yShape);
+  REQUIRE(f.run() == 0);
+  CHECK(y[0] == 2);
+  SECTION("of a wrong shape") { f.yShape[0] = 3; }
+  SECTION("of a wrong rank") { f.out[0].tensor.ndim = 1; }
+  SECTION("without a shape") { f.out[0].tensor.shape = nullptr; }
+  CHECK(f.run() == ONNXC_E_SHAPE);
+  CHECK(std::string(f.error.node) == "y");
+}
+
+TEST_CASE("the caller's memory of another type or alignment") {
+  Fixture f;
+  float y[8] = {};
+  f.out[0] = Fixture::tensor(11, y, 2, f.yShape);
+  CHECK(f.run() == ONNXC_E_DTYPE);
+  f.out[0] = Fixture::tensor(1, reinterpret_cast<char *>(y) + 1, 2, f.yShape);
+  CHECK(f.run() == ONNXC_E_ARGUMENT);
+}
+
+TEST_CASE("inputs that are refused") {
+  Fixture f;
+  int32_t want = ONNXC_E_SHAPE;
+  SECTION("rank") { f.in[0].tensor.ndim = 1; }
+  SECTION("negative rank") { f.in[0].tensor.ndim = -1; }
+  SECTION("fixed dim") { f.xShape[1] = 4; }
+  SECTION("negative dim") { f.xShape[0] = -2; }
+  SECTION("symbol of two values") { f.wShape[0] = 1; }
+  SECTION("overflow") { f.xShape[0] = INT64_MAX / 2; }
+  SECTION("element type") { f.in[0].dtype = 11, want = ONNXC_E_DTYPE; }
+  SECTION("kind") { f.in[0].kind = ONNXC_SEQUENCE, want = ONNXC_E_DTYPE; }
+  SECTION("null shape") { f.in[0].tensor.shape = nullptr, want = ONNXC_E_ARGUMENT; }
+  SECTION("null data") { f.in[0].tensor.data = nullptr, want = ONNXC_E_ARGUMENT; }
+  SECTION("device") { f.in[0].tensor.device.type = 2, want = ONNXC_E_ARGUMENT; }
+  SECTION("string without data") { f.words[1].size = 3, want = ONNXC_E_ARGUMENT; }
+  SECTION("string of negative size") { f.words[0].size = -1, want = ONNXC_E_ARGUMENT; }
+  SECTION("tensor for a sequence") { f.in[1] = f.items[0], want = ONNXC_E_ARGUMENT; }
+  SECTION("another object for a sequence") { f.in[1].kind = ONNXC_MAP, want = ONNXC_E_ARGUMENT; }
+  SECTION("unknown kind") { f.in[1].kind = 77, want = ONNXC_E_ARGUMENT; }
+  SECTION("sequence without items") { f.in[1].items = nullptr, want = ONNXC_E_ARGUMENT; }
+  SECTION("sequence of negative length") { f.in[1].count = -1, want = ONNXC_E_ARGUMENT; }
+  SECTION("item of another type") { f.items[0].dtype = 1, want = ONNXC_E_ARGUMENT; }
+  SECTION("item without a shape") { f.items[0].tensor.shape = nullptr, want = ONNXC_E_ARGUMENT; }
+  SECTION("item without data") { f.items[0].tensor.data = nullptr, want = ONNXC_E_ARGUMENT; }
+  CHECK(f.run() == want);
+  CHECK(f.error.code == want);
+  CHECK(f.error.message[0] != 0);
+}
+
+TEST_CASE("null arguments") {
+  Fixture f;
+  CHECK(api()->run(nullptr, f.in, 3, f.out, 3, &f.error) == ONNXC_E_ARGUMENT);
+  CHECK(api()->run(f.context, nullptr, 3, f.out, 3, &f.error) == ONNXC_E_ARGUMENT);
+  CHECK(api()->run(f.context, f.in, 3, nullptr, 3, &f.error) == ONNXC_E_ARGUMENT);
+  CHECK(api()->run(f.context, f.in, 2, f.out, 3, nullptr) == ONNXC_E_ARGUMENT);
+  CHECK(api()->run(f.context, f.in, 3, f.out, 1, nullptr) == ONNXC_E_ARGUMENT);
+  CHECK(api()->model_create(nullptr, nullptr, &f.error) == ONNXC_E_ARGUMENT);
+  CHECK(api()->context_create(nullptr, nullptr, nullptr, &f.error) == ONNXC_E_ARGUMENT);
+  CHECK(api()->query(f.context, f.in, 3, nullptr, &f.error) == ONNXC_E_ARGUMENT);
+  int64_t *const none[3] = {};
+  CHECK(api()->query(f.context, f.in, 3, none, &f.error) == ONNXC_E_ARGUMENT);
+  api()->model_destroy(nullptr);
+  api()->context_destroy(nullptr);
+  api()->set_tap(nullptr, nullptr, nullptr);
+}
+
+TEST_CASE("options that are refused") {
+  onnxc_error error;
+  onnxc_model *model = nullptr;
+  onnxc_options options = {};
+  int32_t want = ONNXC_E_ARGUMENT;
+  options.struct_size = sizeof options;
+  SECTION("struct_size") { options.struct_size = 3; }
+  SECTION("alloc without free") { options.alloc = [](void *, size_t, size_t) -> void * { return nullptr; }; }
+  SECTION("negative threads") { options.num_threads = -1; }
+  SECTION("unknown cpu") { options.cpu = "z80", want = ONNXC_E_CPU; }
+  SECTION("a cpu that no machine has") { options.cpu = "x86-64-v9", want = ONNXC_E_CPU; }
+  CHECK(api()->model_create(&options, &model, &error) == want);
+  CHECK(model == nullptr);
+}
+
+TEST_CASE("an older caller's shorter options") {
+  onnxc_options options = {};
+  options.struct_size = offsetof(onnxc_options, num_threads);
+  options.num_threads = -5;
+  onnxc_model *model = nullptr;
+  REQUIRE(api()->model_create(&options, &model, nullptr) == 0);
+  api()->model_destroy(model);
+}
+
+TEST_CASE("shapes before a run") {
+  Fixture f;
+  int64_t y[2], z[1], *dims[3] = {y, z, nullptr};
+  REQUIRE(api()->query(f.context, f.in, 3, dims, &f.error) == 0);
+  CHECK(y[0] == 2);
+  CHECK(z[0] == INT64_MIN);
+}
+
+TEST_CASE("strided and misaligned inputs are copied") {
+  Fixture f;
+  int64_t strides[2] = {1, 2};
+  f.in[0].tensor.strides = strides;
+  REQUIRE(f.run() == 0);
+  CHECK(static_cast<float *>(f.out[0].tensor.data)[1] == 6);
+  f.in[0].tensor.strides = nullptr;
+  std::vector<char> bytes(25);
+  memcpy(bytes.data() + 1, f.x.data(), 24);
+  f.in[0].tensor.data = bytes.data(), f.in[0].tensor.byte_offset = 1;
+  REQUIRE(f.run() == 0);
+  CHECK(static_cast<float *>(f.out[0].tensor.data)[1] == 4);
+}
+
+TEST_CASE("empty inputs need no memory") {
+  Fixture f;
+  f.xShape[0] = f.wShape[0] = 0;
+  f.in[0].tensor.data = f.in[2].tensor.data = nullptr;
+  REQUIRE(f.run() == 0);
+  CHECK(f.out[0].tensor.shape[0] == 0);
+}
+
+TEST_CASE("a failing run names its node and the next one works") {
+  for (int threads : {1, 3}) {
+    Fixture f(threads);
+    f.x[4] = 666;
+    CHECK(f.run() == ONNXC_E_RUN);
+    CHECK(std::string(f.error.node) == "double_1");
+    f.x[4] = 1;
+    CHECK(f.run() == 0);
+  }
+}
+
+TEST_CASE("any number of threads gives the same bits") {
+  for (int threads : {2, 3, 8, 100000}) {
+    Fixture f(threads);
+    for (int i = 0; i < 50; ++i) {
+      REQUIRE(f.run() == 0);
+      CHECK(static_cast<float *>(f.out[0].tensor.data)[4] == 10);
+    }
+  }
+}
+
+TEST_CASE("contexts run side by side") {
+  Fixture f;
+  std::vector<std::thread> threads;
+  std::vector<int> good(4);
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      onnxc_context *context = nullptr;
+      if (api()->context_create(f.model, nullptr, &context, nullptr))
+        return;
+      for (int i = 0; i < 200; ++i) {
+        onnxc_value out[3] = {};
+        good[t] += api()->run(context, f.in, 3, out, 3, nullptr) == 0 && static_cast<float *>(out[0].tensor.data)[2] == 6;
+      }
+      api()->context_destroy(context);
+    });
+  for (std::thread &t : threads)
+    t.join();
+  for (int g : good)
+    CHECK(g == 200);
+}
+
+TEST_CASE("the caller's threads, also when they leave tasks out") {
+  Fixture f;
+  onnxc_options options = {};
+  options.struct_size = sizeof options, options.num_threads = 3;
+  options.parallel_for = [](void *user, int32_t tasks, void (*body)(void *, int32_t), void *arg) {
+    for (int32_t i = 0; i < tasks - *static_cast<int *>(user); ++i)
+      body(arg, i);
+  };
+  int leaveOut = 0;
+  options.parallel_user = &leaveOut;
+  onnxc_context *context = nullptr;
+  REQUIRE(api()->context_create(f.model, &options, &context, nullptr) == 0);
+  CHECK(api()->run(context, f.in, 3, f.out, 3, nullptr) == 0);
+  leaveOut = 1;
+  CHECK(api()->run(context, f.in, 3, f.out, 3, nullptr) == ONNXC_E_RUN);
+  api()->context_destroy(context);
+}
+
+TEST_CASE("the caller's allocator gets everything back, also when it fails") {
+  struct Count {
+    int live = 0, left = 1 << 30;
+  };
+  for (int budget = 0; budget < 12; ++budget) {
+    Count count;
+    count.left = budget;
+    onnxc_options options = {};
+    options.struct_size = sizeof options, options.num_threads = 2, options.alloc_user = &count;
+    options.alloc = [](void *user, size_t bytes, size_t align) -> void * {
+      auto *c = static_cast<Count *>(user);
+      if (c->left-- <= 0)
+        return nullptr;
+      ++c->live;
+      return aligned_alloc(align, bytes);
+    };
+    options.free = [](void *user, void *p) { --static_cast<Count *>(user)->live, free(p); };
+    Fixture f;
+    onnxc_model *model = nullptr;
+    onnxc_context *context = nullptr;
+    onnxc_value out[3] = {};
+    if (!api()->model_create(&options, &model, nullptr) && !api()->context_create(model, nullptr, &context, nullptr))
+      api()->run(context, f.in, 3, out, 3, nullptr);
+    api()->context_destroy(context);
+    api()->model_destroy(model);
+    CHECK(count.live == 0);
+  }
+}
+
+TEST_CASE("a tap sees each launch") {
+  Fixture f;
+  std::string seen;
+  api()->set_tap(f.context, [](void *user, const char *node, const char *, int64_t ns) {
+    if (ns >= 0)
+      *static_cast<std::string *>(user) += node;
+  }, &seen);
+  REQUIRE(f.run() == 0);
+  CHECK(seen == "double_1");
+}
