@@ -157,8 +157,10 @@ static FailureOr<bool> widen(SymbolicShapes &s, Operation *op, BlockArgument arg
     changed = true;
     s.setElements(arg, {});
   }
-  if (!s.realElements(arg).empty())
+  if (!s.realElements(arg).empty()) {
     s.setReals(arg, {});
+    changed = true;
+  }
   if (changed) {
     s.setDims(arg, dims);
     loadSmallIntegers(s, arg);
