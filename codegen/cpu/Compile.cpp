@@ -131,6 +131,10 @@ static FailureOr<std::string> compileLevel(ModuleOp module, StringRef cpu, const
   for (kernel::FuncOp kernel : module.getOps<kernel::FuncOp>())
     if (kernel.getFamily() == "library" && failed(emitLibrary(kernel, *m))) return failure();
   if (failed(linkLibrary(*m, module))) return failure();
+  if (llvm::GlobalVariable *bits = m->getNamedGlobal("onnxc_vector_bits")) {
+    bits->setInitializer(llvm::ConstantInt::get(bits->getValueType(), isa->vectorBits));
+    bits->setConstant(true);
+  }
   for (StringRef name : {"plan_run", "plan_sizes"}) {
     llvm::Function *f = m->getFunction(name);
     f->setName(name + "_" + isa->suffix);

@@ -200,7 +200,7 @@ struct Emitter {
 
 LogicalResult emitLibrary(kernel::FuncOp kernel, llvm::Module &target) {
   Operation *op = &kernel.getBody().front().front();
-  const LibraryRow *row = findLibraryRow(onnx::opName(op));
+  const LibraryRow *row = findLibraryRow((op->hasAttr("fast") ? "fast." : "") + onnx::opName(op).str());
   Emitter(kernel, op, *row, target).emit(false);
   if (row->sized) Emitter(kernel, op, *row, target).emit(true);
   return success();

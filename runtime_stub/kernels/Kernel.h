@@ -51,6 +51,8 @@ typedef struct onnxc_args {
 
 // Memory of the run: zero-initialised, 64-byte aligned, freed when the run ends. NULL when out of memory.
 void *onnxc_rt_heap(struct onnxc_rt *rt, int64_t bytes);
+// Memory of one launch, not initialised; the next call gives the same memory again.
+void *onnxc_rt_scratch(struct onnxc_rt *rt, int64_t bytes);
 }
 
 #define ONNXC_INLINE static inline __attribute__((always_inline))

@@ -1,0 +1,101 @@
+// Product.h: blocked f32 matrix product over packed panels, for FastMatMul.cpp and FastConv.cpp.
+//
+// panel   A: MR rows, one K step after the other; B: NR columns likewise; both padded with zeros
+// tile    MR x NR accumulators in registers
+// Blocks of K stay in L1/L2: a block of B is packed once and met by every panel of A.
+#pragma once
+#include "runtime_stub/kernels/Index.h"
+
+extern "C" const int32_t onnxc_vector_bits;  // of the level being compiled; a constant after linking
+
+namespace onnxc {
+
+typedef float v16 __attribute__((ext_vector_type(16), aligned(4)));
+
+template <int I> struct Index { static constexpr int value = I; };
+template <int I, int N, class F> ONNXC_INLINE void unroll(const F &f) {
+  if constexpr (I < N) {
+    f(Index<I>());
+    unroll<I + 1, N>(f);
+  }
+}
+
+// C[MR, NR] (+)= A panel x B panel over `depth`. `start`: null to go on from C, else the value each row begins with.
+template <int MR, int NV>
+ONNXC_INLINE void tile(const float *a, const float *b, int64_t depth, float *c, int64_t stride, const float *start) {
+  v16 acc[MR][NV];
+  unroll<0, MR>([&](auto i) {
+    unroll<0, NV>([&](auto j) { acc[i.value][j.value] = start ? v16(start[i.value]) : *(const v16 *)(c + i.value * stride + j.value * 16); });
+  });
+  for (int64_t k = 0; k < depth; ++k, a += MR, b += NV * 16) {
+    v16 column[NV];
+    unroll<0, NV>([&](auto j) { column[j.value] = *(const v16 *)(b + j.value * 16); });
+    unroll<0, MR>([&](auto i) {
+      v16 row = v16(a[i.value]);
+      unroll<0, NV>([&](auto j) { acc[i.value][j.value] = __builtin_elementwise_fma(row, column[j.value], acc[i.value][j.value]); });
+    });
+  }
+  unroll<0, MR>([&](auto i) { unroll<0, NV>([&](auto j) { *(v16 *)(c + i.value * stride + j.value * 16) = acc[i.value][j.value]; }); });
+}
+
+constexpr int64_t kDepthBlock = 256, kColumnBlock = 512;
+
+// C[rows, cols] = start[row] + A x B. packA(to, row, k, MR, depth) and packB(to, col, k, NR, depth) write one panel; `start` has rows rounded up to 16 entries.
+template <int MR, int NV, class PackA, class PackB>
+static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64_t inner, float *c, int64_t stride, const float *start, const PackA &packA, const PackB &packB) {
+  constexpr int64_t NR = NV * 16;
+  int64_t panels = (rows + MR - 1) / MR, depthMax = minOf(inner, kDepthBlock);
+  float edge[MR * NR], *a = static_cast<float *>(onnxc_rt_scratch(args->rt, (panels * MR + kColumnBlock) * maxOf<int64_t>(depthMax, 1) * int64_t(sizeof(float))));
+  ONNXC_CHECK(a, ONNXC_K_MEMORY);
+  float *b = a + panels * MR * depthMax;
+  for (int64_t k = 0; k < maxOf<int64_t>(inner, 1); k += kDepthBlock) {
+    int64_t depth = minOf(kDepthBlock, inner - k);
+    for (int64_t p = 0; p < panels; ++p) packA(a + p * MR * depth, p * MR, k, MR, depth);
+    for (int64_t n = 0; n < cols; n += kColumnBlock) {
+      int64_t width = minOf(kColumnBlock, cols - n);
+      for (int64_t j = 0; j < width; j += NR) packB(b + j * depth, n + j, k, NR, depth);
+      for (int64_t p = 0; p < panels; ++p)
+        for (int64_t j = 0; j < width; j += NR) {
+          float *to = c + p * MR * stride + n + j;
+          const float *first = k ? nullptr : start + p * MR;
+          int64_t h = minOf<int64_t>(MR, rows - p * MR), w = minOf<int64_t>(NR, cols - n - j);
+          if (h == MR && w == NR) {
+            tile<MR, NV>(a + p * MR * depth, b + j * depth, depth, to, stride, first);
+            continue;
+          }
+          for (int64_t i = 0; !first && i < h; ++i) memcpy(edge + i * NR, to + i * stride, w * sizeof(float));
+          tile<MR, NV>(a + p * MR * depth, b + j * depth, depth, edge, NR, first);
+          for (int64_t i = 0; i < h; ++i) memcpy(to + i * stride, edge + i * NR, w * sizeof(float));
+        }
+    }
+  }
+  return 0;
+}
+
+template <class PackA, class PackB>
+static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64_t inner, float *c, int64_t stride, const float *start, const PackA &packA, const PackB &packB) {
+  if (onnxc_vector_bits >= 512) return product<12, 2>(args, rows, cols, inner, c, stride, start, packA, packB);
+  return product<6, 1>(args, rows, cols, inner, c, stride, start, packA, packB);
+}
+
+// Panel of a strided matrix: `across` is the dim whose consecutive entries lie side by side in the panel.
+ONNXC_INLINE void packPanel(float *to, const float *from, int64_t limit, int64_t first, int64_t acrossStride, int64_t k, int64_t kStride, int64_t width, int64_t depth) {
+  int64_t have = minOf(width, limit - first);
+  from += first * acrossStride + k * kStride;
+  for (int64_t d = 0; d < depth; ++d, to += width, from += kStride) {
+    if (have == width)
+      for (int64_t i = 0; i < width; ++i) to[i] = from[i * acrossStride];
+    else
+      for (int64_t i = 0; i < width; ++i) to[i] = i < have ? from[i * acrossStride] : 0;
+  }
+}
+
+// A zeroed or given row start, padded for whole panels.
+static float *rowStarts(const onnxc_args *args, int64_t rows, const float *bias) {
+  float *start = allocate<float>(args, rows + 16);
+  if (start)
+    for (int64_t i = 0; i < rows + 16; ++i) start[i] = bias && i < rows ? bias[i] : 0;
+  return start;
+}
+
+}  // namespace onnxc
