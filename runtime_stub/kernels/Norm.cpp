@@ -3,6 +3,10 @@
 
 namespace onnxc {
 
+// A step of the standard's function body, which computes in T.
+template <class T>
+ONNXC_INLINE double rounded(double v) { return toF64(fromF64<T>(v)); }
+
 template <class T, bool Log>
 static int32_t softmax(const onnxc_args *a) {  // attributes: axis
   const onnxc_tensor &in = a->in[0];
@@ -15,10 +19,11 @@ static int32_t softmax(const onnxc_args *a) {  // attributes: axis
       T *y = mutableData<T>(a->out[0]) + o * s.dim * s.inner + i;
       double most = -__builtin_inf(), sum = 0;
       for (int64_t k = 0; k < s.dim; ++k) most = maxOf(most, toF64(x[k * s.inner]));
-      for (int64_t k = 0; k < s.dim; ++k) sum += exp(toF64(x[k * s.inner]) - most);
+      for (int64_t k = 0; k < s.dim; ++k) sum += rounded<T>(exp(rounded<T>(toF64(x[k * s.inner]) - most)));
+      sum = rounded<T>(sum);
       for (int64_t k = 0; k < s.dim; ++k) {
-        double v = toF64(x[k * s.inner]) - most;
-        y[k * s.inner] = fromF64<T>(Log ? v - log(sum) : exp(v) / sum);
+        double v = rounded<T>(toF64(x[k * s.inner]) - most);
+        y[k * s.inner] = fromF64<T>(Log ? v - log(sum) : rounded<T>(exp(v)) / sum);
       }
     }
   return 0;
