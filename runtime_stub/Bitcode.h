@@ -5,4 +5,5 @@
 namespace onnxc {
 llvm::StringRef stubBitcode();
 llvm::StringRef libraryBitcode();
+llvm::StringRef programObject();  // ELF object with _start, linked into programs
 }  // namespace onnxc

@@ -1,6 +1,7 @@
 // Link.cpp: see Link.h.
 #include "codegen/link/Link.h"
 #include "codegen/link/Elf.h"
+#include "runtime_stub/Bitcode.h"
 #include "lld/Common/Driver.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -83,7 +84,13 @@ static Error linkImage(const LinkInputs &in, const std::string &folder, const st
     return error;
   if (Error error = writeFile(file("exports"), "{ global: onnxc_get_api; onnxc_get_api_" + in.modelName + "; local: *; };\n"))
     return error;
-  Expected<std::vector<std::string>> undefined = undefinedSymbols(in.objects);
+  std::vector<std::string> objects = in.objects;
+  if (program) {
+    if (Error error = writeFile(file("program.o"), programObject()))
+      return error;
+    objects.push_back(file("program.o"));
+  }
+  Expected<std::vector<std::string>> undefined = undefinedSymbols(objects);
   if (!undefined)
     return undefined.takeError();
   Expected<std::vector<std::string>> stubs = writeLibraryStubs(folder, *undefined);
@@ -100,7 +107,7 @@ static Error linkImage(const LinkInputs &in, const std::string &folder, const st
     args.insert(args.end(), {"-shared", "--version-script", file("exports")});
   if (!in.soname.empty() && !program)
     args.insert(args.end(), {"-soname", in.soname});
-  args.insert(args.end(), in.objects.begin(), in.objects.end());
+  args.insert(args.end(), objects.begin(), objects.end());
   args.push_back(file("weights.o"));
   args.push_back("--as-needed");
   args.insert(args.end(), stubs->begin(), stubs->end());
