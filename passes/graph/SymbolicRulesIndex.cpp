@@ -155,6 +155,15 @@ static LogicalResult unique(ShapeOp &o) {
   return success(succeeded(o.set(1, {n})) && succeeded(o.set(2, {entries})) && succeeded(o.set(3, {n})));
 }
 
+// com.microsoft's form gives the number of each entry second.
+static LogicalResult msUnique(ShapeOp &o) {
+  AffineExpr entries = o.s.product(o.dims(0));
+  if (failed(o.set(0, Dims{AffineExpr()})))
+    return failure();
+  AffineExpr n = o.s.dims(o.out(0))[0];
+  return success(succeeded(o.set(1, {entries})) && succeeded(o.set(2, {n})));
+}
+
 static LogicalResult topK(ShapeOp &o) {
   auto axis = o.axis(o.intAttr("axis"), o.rank(0));
   auto k = o.elements(1);
@@ -208,7 +217,8 @@ void addIndexRules(ShapeRules &rules) {
   rules["TensorScatter"] = likeFirst;
   rules["NonZero"] = nonZero;
   rules["Compress"] = compress;
-  rules["Unique"] = rules["ms.Unique"] = unique;
+  rules["Unique"] = unique;
+  rules["ms.Unique"] = msUnique;
   rules["TopK"] = topK;
   rules["OneHot"] = oneHot;
   rules["NonMaxSuppression"] = nonMaxSuppression;

@@ -23,8 +23,7 @@ struct Fourier {
     if (power) return true;
     chirp = heap<c128>(a, n), filter = heap<c128>(a, m), buffer = heap<c128>(a, m);
     if (!chirp || !filter || !buffer) return false;
-    for (int64_t k = 0; k < n; ++k) {
-      int64_t phase = int64_t((unsigned __int128)(k)*uint64_t(k) % uint64_t(2 * n));
+    for (int64_t k = 0, phase = 0; k < n; phase = (phase + 2 * k + 1) % (2 * n), ++k) {  // phase: k * k modulo 2n
       chirp[k] = {cos(pi * double(phase) / double(n)), -sin(pi * double(phase) / double(n))};
       c128 conjugate = {chirp[k].re, -chirp[k].im};
       filter[k] = conjugate;
