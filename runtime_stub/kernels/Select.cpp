@@ -88,6 +88,7 @@ static int32_t compress(const onnxc_args *a) {
 }
 
 static int32_t topKSize(const onnxc_args *a) {  // attributes: axis, largest
+  ONNXC_CHECK(onnxc_count(a->in[1]) == 1, ONNXC_K_SHAPE);
   int64_t axis = a->attr[0].i, k = loadI64(a->in[1], 0);
   ONNXC_CHECK(fixAxis(axis, a->in[0].rank), ONNXC_K_SHAPE);
   ONNXC_CHECK(k >= 0 && k <= a->in[0].dims[axis], ONNXC_K_SIZE);
