@@ -1,4 +1,5 @@
-// Attention.cpp: Attention, LinearAttention and RotaryEmbedding. Intermediate results are rounded where the standard's function bodies round them.
+// Attention.cpp: Attention, LinearAttention and RotaryEmbedding. Intermediate results are rounded where the standard's function bodies
+// round them.
 #include "runtime_stub/kernels/Index.h"
 
 namespace onnxc {
@@ -44,7 +45,8 @@ static int32_t attentionShape(const onnxc_args *a, AttentionShape &s) {
   ONNXC_CHECK(s.k.heads == s.v.heads && s.k.length == s.v.length && s.k.heads > 0 && s.q.heads % s.k.heads == 0, ONNXC_K_SHAPE);
   ONNXC_CHECK(hasInput(a, 4) == hasInput(a, 5), ONNXC_K_SHAPE);
   ONNXC_CHECK(!hasInput(a, 4) || (onnxc_count(a->in[4]) == s.batch * s.k.heads * s.past * s.k.width &&
-                                  onnxc_count(a->in[5]) == s.batch * s.k.heads * s.past * s.v.width), ONNXC_K_SHAPE);
+                                  onnxc_count(a->in[5]) == s.batch * s.k.heads * s.past * s.v.width),
+              ONNXC_K_SHAPE);
   ONNXC_CHECK(!hasInput(a, 6) || onnxc_count(a->in[6]) == s.batch, ONNXC_K_SHAPE);
   return onnxc_count(a->out[0]) == s.batch * s.q.heads * s.q.length * s.v.width ? 0 : ONNXC_K_SHAPE;
 }
@@ -57,13 +59,15 @@ static void gatherHead(const AttentionShape &s, const Heads &h, const onnxc_tens
       double v = row < s.past ? loadF64(*past, ((b * h.heads + head) * s.past + row) * h.width + i)
                               : loadF64(*h.t, headRow(h, b, head, row - s.past) + i);
       to[row * h.width + i] = v;
-      if (present) storeF64(*present, ((b * h.heads + head) * s.total + row) * h.width + i, v);
+      if (present)
+        storeF64(*present, ((b * h.heads + head) * s.total + row) * h.width + i, v);
     }
 }
 
 // The mask's strides over [batch, head, query, key]; its last dim may be shorter than the keys.
 static int32_t maskStrides(const onnxc_args *a, const AttentionShape &s, int64_t *strides) {
-  if (!hasInput(a, 3)) return 0;
+  if (!hasInput(a, 3))
+    return 0;
   const onnxc_tensor &m = a->in[3];
   ONNXC_CHECK(m.rank >= 1 && m.rank <= 4 && m.dims[m.rank - 1] <= s.total, ONNXC_K_SHAPE);
   int64_t dims[4] = {s.batch, s.q.heads, s.q.length, m.dims[m.rank - 1]};
@@ -77,12 +81,17 @@ static double biasAt(const onnxc_args *a, const AttentionShape &s, const int64_t
   const double masked = -__builtin_inf();
   int64_t valid = hasInput(a, 6) ? loadI64(a->in[6], b) : s.total;
   int64_t offset = hasInput(a, 4) ? s.past : hasInput(a, 6) ? valid - s.q.length : 0, p = i + offset;
-  if (j >= valid || (a->attr[kCausal].i && j > p)) return masked;
-  if (a->attr[kLeft].i >= 0 && j < p - a->attr[kLeft].i) return masked;
-  if (a->attr[kRight].i >= 0 && j > p + a->attr[kRight].i) return masked;
-  if (!hasInput(a, 3)) return 0;
+  if (j >= valid || (a->attr[kCausal].i && j > p))
+    return masked;
+  if (a->attr[kLeft].i >= 0 && j < p - a->attr[kLeft].i)
+    return masked;
+  if (a->attr[kRight].i >= 0 && j > p + a->attr[kRight].i)
+    return masked;
+  if (!hasInput(a, 3))
+    return 0;
   const onnxc_tensor &m = a->in[3];
-  if (j >= m.dims[m.rank - 1]) return masked;
+  if (j >= m.dims[m.rank - 1])
+    return masked;
   double v = loadF64(m, b * mask[0] + h * mask[1] + i * mask[2] + j);
   return m.dtype == ONNXC_BOOL ? (v != 0 ? 0 : masked) : v;
 }
@@ -94,13 +103,15 @@ static void softmaxRow(double *scores, int64_t n, int32_t precision, int32_t dty
     scores[j] = roundTo(precision, scores[j]);
     most = maxOf(most, scores[j]);
   }
-  if (most == -__builtin_inf()) most = 0;
+  if (most == -__builtin_inf())
+    most = 0;
   for (int64_t j = 0; j < n; ++j) {
     scores[j] = roundTo(precision, exp(roundTo(precision, scores[j] - most)));
     sum += scores[j];
   }
   sum = roundTo(precision, sum);
-  for (int64_t j = 0; j < n; ++j) scores[j] = masked ? 0 : roundTo(dtype, roundTo(precision, scores[j] / (sum == 0 ? 1 : sum)));
+  for (int64_t j = 0; j < n; ++j)
+    scores[j] = masked ? 0 : roundTo(dtype, roundTo(precision, scores[j] / (sum == 0 ? 1 : sum)));
 }
 
 // One query row: scores, softmax, weighted values.
@@ -113,26 +124,31 @@ static void attendRow(const onnxc_args *a, const AttentionShape &s, const int64_
   double cap = a->attr[kSoftcap].f;
   bool allMasked = true;
   auto show = [&](int64_t when, int64_t j) {
-    if (mode == when) mutableData<T>(a->out[3])[at + j] = fromF64<T>(scores[j]);
+    if (mode == when)
+      mutableData<T>(a->out[3])[at + j] = fromF64<T>(scores[j]);
   };
   for (int64_t j = 0; j < s.total; ++j) {
     double sum = 0, bias = biasAt(a, s, mask, b, h, i, j);
-    for (int64_t d = 0; d < s.q.width; ++d) sum += roundTo(dtype, toF64(q[d]) * scale) * keys[j * s.q.width + d];
+    for (int64_t d = 0; d < s.q.width; ++d)
+      sum += roundTo(dtype, toF64(q[d]) * scale) * keys[j * s.q.width + d];
     scores[j] = roundTo(dtype, sum);
     show(0, j);
-    if (cap > 0) scores[j] = roundTo(dtype, cap * tanh(scores[j] / cap));
+    if (cap > 0)
+      scores[j] = roundTo(dtype, cap * tanh(scores[j] / cap));
     show(1, j);
     scores[j] = roundTo(dtype, scores[j] + bias);
     show(2, j);
     allMasked &= bias == -__builtin_inf();
   }
   softmaxRow(scores, s.total, precision, dtype, allMasked);
-  for (int64_t j = 0; j < s.total; ++j) show(3, j);
+  for (int64_t j = 0; j < s.total; ++j)
+    show(3, j);
   T *y = mutableData<T>(a->out[0]) + headRow(s.y, b, h, i);
   for (int64_t d = 0; d < s.v.width; ++d) {
     double sum = 0;
     for (int64_t j = 0; j < s.total; ++j)
-      if (scores[j] != 0) sum += scores[j] * values[j * s.v.width + d];
+      if (scores[j] != 0)
+        sum += scores[j] * values[j * s.v.width + d];
     y[d] = fromF64<T>(sum);
   }
 }
@@ -154,9 +170,11 @@ static int32_t attention(const onnxc_args *a) {
       if (h % perKey == 0) {
         gatherHead(s, s.k, hasInput(a, 4) ? &a->in[4] : nullptr, hasOutput(a, 1) ? &a->out[1] : nullptr, b, h / perKey, keys);
         gatherHead(s, s.v, hasInput(a, 5) ? &a->in[5] : nullptr, hasOutput(a, 2) ? &a->out[2] : nullptr, b, h / perKey, values);
-        for (int64_t i = 0; i < s.total * s.k.width; ++i) keys[i] = roundTo(dtype, keys[i] * scale);
+        for (int64_t i = 0; i < s.total * s.k.width; ++i)
+          keys[i] = roundTo(dtype, keys[i] * scale);
       }
-      for (int64_t i = 0; i < s.q.length; ++i) attendRow<T>(a, s, mask, b, h, i, scale, keys, values, scores);
+      for (int64_t i = 0; i < s.q.length; ++i)
+        attendRow<T>(a, s, mask, b, h, i, scale, keys, values, scores);
     }
   return 0;
 }
@@ -176,7 +194,8 @@ static int32_t linearShape(const onnxc_args *a, LinearShape &s) {
   s.steps = q.dims[1];
   s.keyWidth = q.dims[2] / s.qHeads;
   s.valueWidth = v.dims[2] / s.heads;
-  ONNXC_CHECK(onnxc_count(k) == s.batch * s.steps * s.heads * s.keyWidth && onnxc_count(v) == s.batch * s.steps * s.heads * s.valueWidth, ONNXC_K_SHAPE);
+  ONNXC_CHECK(onnxc_count(k) == s.batch * s.steps * s.heads * s.keyWidth && onnxc_count(v) == s.batch * s.steps * s.heads * s.valueWidth,
+              ONNXC_K_SHAPE);
   const char *rule = a->attr[3].n > 0 ? static_cast<const char *>(a->attr[3].p) : "gated_delta";
   int64_t n = a->attr[3].n > 0 ? a->attr[3].n : 11;
   s.gated = rule[0] == 'g';
@@ -196,17 +215,21 @@ static void linearStep(const onnxc_args *a, const LinearShape &s, int64_t row, i
   bool perKey = s.gated && onnxc_count(a->in[4]) != s.batch * s.steps * s.heads;
   for (int64_t d = 0; s.gated && d < s.keyWidth; ++d) {
     double factor = exp(loadF64(a->in[4], perKey ? (row * s.heads + h) * s.keyWidth + d : row * s.heads + h));
-    for (int64_t m = 0; m < s.valueWidth; ++m) state[d * s.valueWidth + m] *= factor;
+    for (int64_t m = 0; m < s.valueWidth; ++m)
+      state[d * s.valueWidth + m] *= factor;
   }
   for (int64_t m = 0; m < s.valueWidth; ++m) {
     value[m] = toF64(v[m]);
-    if (!s.delta) continue;
+    if (!s.delta)
+      continue;
     double seen = 0, beta = loadF64(a->in[5], onnxc_count(a->in[5]) == s.batch * s.steps ? row : row * s.heads + h);
-    for (int64_t d = 0; d < s.keyWidth; ++d) seen += state[d * s.valueWidth + m] * toF64(k[d]);
+    for (int64_t d = 0; d < s.keyWidth; ++d)
+      seen += state[d * s.valueWidth + m] * toF64(k[d]);
     value[m] = beta * (value[m] - seen);
   }
   for (int64_t d = 0; d < s.keyWidth; ++d)
-    for (int64_t m = 0; m < s.valueWidth; ++m) state[d * s.valueWidth + m] += toF64(k[d]) * value[m];
+    for (int64_t m = 0; m < s.valueWidth; ++m)
+      state[d * s.valueWidth + m] += toF64(k[d]) * value[m];
 }
 
 template <class T>
@@ -219,7 +242,8 @@ static int32_t linearAttention(const onnxc_args *a) {
   ONNXC_CHECK(state, ONNXC_K_MEMORY);
   for (int64_t b = 0; b < s.batch; ++b)
     for (int64_t h = 0; h < s.heads; ++h) {
-      for (int64_t i = 0; i < cells; ++i) state[i] = hasInput(a, 3) ? loadF64(a->in[3], (b * s.heads + h) * cells + i) : 0;
+      for (int64_t i = 0; i < cells; ++i)
+        state[i] = hasInput(a, 3) ? loadF64(a->in[3], (b * s.heads + h) * cells + i) : 0;
       for (int64_t row = b * s.steps; row < (b + 1) * s.steps; ++row) {
         linearStep<T>(a, s, row, h, state, state + cells);
         for (int64_t q = h * group; q < (h + 1) * group; ++q)
@@ -230,7 +254,8 @@ static int32_t linearAttention(const onnxc_args *a) {
             mutableData<T>(a->out[0])[(row * s.qHeads + q) * s.valueWidth + m] = fromF64<T>(scale * sum);
           }
       }
-      for (int64_t i = 0; hasOutput(a, 1) && i < cells; ++i) storeF64(a->out[1], (b * s.heads + h) * cells + i, state[i]);
+      for (int64_t i = 0; hasOutput(a, 1) && i < cells; ++i)
+        storeF64(a->out[1], (b * s.heads + h) * cells + i, state[i]);
     }
   return 0;
 }
@@ -249,13 +274,15 @@ static int32_t rotaryEmbedding(const onnxc_args *a) {
   for (int64_t b = 0; b < batch; ++b)
     for (int64_t row = 0; row < x.length; ++row) {
       int64_t entry = b * x.length + row;
-      if (hasInput(a, 3)) entry = loadI64(a->in[3], entry);
+      if (hasInput(a, 3))
+        entry = loadI64(a->in[3], entry);
       ONNXC_CHECK(entry >= 0 && entry < entries, ONNXC_K_INDEX);
       for (int64_t h = 0; h < x.heads; ++h) {
         int64_t at = headRow(x, b, h, row);
         const T *from = data<T>(a->in[0]) + at;
         T *to = mutableData<T>(a->out[0]) + at;
-        for (int64_t i = width; i < x.width; ++i) to[i] = from[i];
+        for (int64_t i = width; i < x.width; ++i)
+          to[i] = from[i];
         for (int64_t i = 0; i < half; ++i) {
           int64_t p = a->attr[0].i ? 2 * i : i, q = a->attr[0].i ? 2 * i + 1 : i + half;
           double c = toF64(data<T>(cosines)[entry * half + i]), s = toF64(data<T>(sines)[entry * half + i]);
@@ -268,11 +295,11 @@ static int32_t rotaryEmbedding(const onnxc_args *a) {
   return 0;
 }
 
-} // namespace onnxc
+}  // namespace onnxc
 
-#define X(S, T)                                                                                                                       \
-  extern "C" int32_t onnxc_k_Attention_##S(const onnxc_args *a) { return onnxc::attention<T>(a); }                                    \
-  extern "C" int32_t onnxc_k_LinearAttention_##S(const onnxc_args *a) { return onnxc::linearAttention<T>(a); }                        \
+#define X(S, T)                                                                                                                            \
+  extern "C" int32_t onnxc_k_Attention_##S(const onnxc_args *a) { return onnxc::attention<T>(a); }                                         \
+  extern "C" int32_t onnxc_k_LinearAttention_##S(const onnxc_args *a) { return onnxc::linearAttention<T>(a); }                             \
   extern "C" int32_t onnxc_k_RotaryEmbedding_##S(const onnxc_args *a) { return onnxc::rotaryEmbedding<T>(a); }
 ONNXC_FLOATS(X)
 #undef X

@@ -1,5 +1,5 @@
-// Conv.cpp: convolutions as shifted row additions: Conv, ConvTranspose, ConvInteger, QLinearConv, CausalConvWithState. codegen/cpu's microkernels are
-// the fast path; these take every shape and type.
+// Conv.cpp: convolutions as shifted row additions: Conv, ConvTranspose, ConvInteger, QLinearConv, CausalConvWithState. codegen/cpu's
+// microkernels are the fast path; these take every shape and type.
 #include "runtime_stub/kernels/Window.h"
 
 namespace onnxc {
@@ -27,8 +27,10 @@ static int32_t convolve(const onnxc_args *a, const onnxc_tensor &x, const onnxc_
   for (int64_t n = 0; n < x.dims[0]; ++n)
     for (int64_t m = 0; m < results; ++m) {
       int64_t perGroup = results / groups, first = (n * x.dims[1] + m / perGroup * channels) * inPlane;
-      for (int64_t i = 0; m % perGroup == 0 && i < channels * inPlane; ++i) image[i] = loadX(first + i);
-      for (int64_t i = 0; i < outPlane; ++i) sums[i] = 0;
+      for (int64_t i = 0; m % perGroup == 0 && i < channels * inPlane; ++i)
+        image[i] = loadX(first + i);
+      for (int64_t i = 0; i < outPlane; ++i)
+        sums[i] = 0;
       for (int64_t c = 0; c < channels; ++c) {
         Odometer<0> k;
         int64_t tap = (m * channels + c) * taps;
@@ -36,7 +38,8 @@ static int32_t convolve(const onnxc_args *a, const onnxc_tensor &x, const onnxc_
           A weight = loadW(tap, m);
           forRows(w, k.index, [&](int64_t outAt, int64_t inAt, int64_t count, int64_t stride) {
             const A *from = image + c * inPlane + inAt;
-            for (int64_t i = 0; i < count; ++i) sums[outAt + i] += weight * from[i * stride];
+            for (int64_t i = 0; i < count; ++i)
+              sums[outAt + i] += weight * from[i * stride];
           });
         }
       }
@@ -53,12 +56,14 @@ static int32_t conv(const onnxc_args *a) {
       a, a->in[0], a->in[1], [&](int64_t i) { return toF64(x[i]); }, [&](int64_t i, int64_t) { return toF64(weights[i]); },
       [&](int64_t at, int64_t m, const double *sums, int64_t n) {
         double bias = hasInput(a, 2) ? toF64(data<T>(a->in[2])[m]) : 0;
-        for (int64_t i = 0; i < n; ++i) mutableData<T>(a->out[0])[at + i] = fromF64<T>(sums[i] + bias);
+        for (int64_t i = 0; i < n; ++i)
+          mutableData<T>(a->out[0])[at + i] = fromF64<T>(sums[i] + bias);
       });
 }
 
 static bool scalarOrPerChannel(const onnxc_args *a, int64_t input, int64_t channels) {
-  if (!hasInput(a, input)) return true;
+  if (!hasInput(a, input))
+    return true;
   int64_t n = onnxc_count(a->in[input]);
   return n == 1 || n == channels;
 }
@@ -73,7 +78,8 @@ static int32_t convInteger(const onnxc_args *a) {  // operands: x, w, x_zero_poi
       a, a->in[0], a->in[1], [&](int64_t i) { return loadI64(a->in[0], i) - xz; },
       [&](int64_t i, int64_t m) { return loadI64(a->in[1], i) - pointAt(a, 3, m); },
       [&](int64_t at, int64_t, const int64_t *sums, int64_t n) {
-        for (int64_t i = 0; i < n; ++i) mutableData<int32_t>(a->out[0])[at + i] = int32_t(sums[i]);
+        for (int64_t i = 0; i < n; ++i)
+          mutableData<int32_t>(a->out[0])[at + i] = int32_t(sums[i]);
       });
 }
 
@@ -113,8 +119,10 @@ static int32_t transposedWindow(const onnxc_args *a, Window &w) {
   for (int64_t i = 0; i < w.rank; ++i) {
     int64_t total = w.stride[i] * (w.out[i] - 1) + listAt(a->attr[kOutputPadding], i, 0) + (w.kernel[i] - 1) * w.dilation[i] + 1 - w.in[i];
     total = maxOf<int64_t>(total, 0);
-    if (computed) w.begin[i] = mode == 'U' ? total / 2 : total - total / 2;
-    if (mode == 'V') w.begin[i] = 0;
+    if (computed)
+      w.begin[i] = mode == 'U' ? total / 2 : total - total / 2;
+    if (mode == 'V')
+      w.begin[i] = 0;
   }
   return 0;
 }
@@ -133,16 +141,19 @@ static int32_t convTranspose(const onnxc_args *a) {
   for (int64_t n = 0; n < x.dims[0]; ++n)
     for (int64_t m = 0; m < results; ++m) {
       double bias = hasInput(a, 2) ? toF64(data<T>(a->in[2])[m]) : 0;
-      for (int64_t i = 0; i < plane; ++i) sums[i] = bias;
+      for (int64_t i = 0; i < plane; ++i)
+        sums[i] = bias;
       for (int64_t c = m / perGroup * channels; c < (m / perGroup + 1) * channels; ++c) {
         const T *image = data<T>(x) + (n * x.dims[1] + c) * xPlane, *kernel = data<T>(weights) + (c * perGroup + m % perGroup) * taps;
         Odometer<0> k;
         for (k.init(w.kernel, w.rank); k.more(); k.next(), ++kernel)
           forRows(w, k.index, [&](int64_t xAt, int64_t sumAt, int64_t count, int64_t stride) {
-            for (int64_t i = 0; i < count; ++i) sums[sumAt + i * stride] += toF64(*kernel) * toF64(image[xAt + i]);
+            for (int64_t i = 0; i < count; ++i)
+              sums[sumAt + i * stride] += toF64(*kernel) * toF64(image[xAt + i]);
           });
       }
-      for (int64_t i = 0; i < plane; ++i) mutableData<T>(out)[(n * results + m) * plane + i] = fromF64<T>(sums[i]);
+      for (int64_t i = 0; i < plane; ++i)
+        mutableData<T>(out)[(n * results + m) * plane + i] = fromF64<T>(sums[i]);
     }
   return 0;
 }
@@ -159,26 +170,29 @@ static int32_t causalConv(const onnxc_args *a) {  // attributes: activation; ope
   bool silu = a->attr[0].n > 0 && activation[0] == 's';
   for (int64_t row = 0; row < batch * channels; ++row) {
     auto at = [&](int64_t t) {  // position t counts from the first past one
-      if (t >= past) return data<T>(x)[row * length + t - past];
+      if (t >= past)
+        return data<T>(x)[row * length + t - past];
       return hasInput(a, 3) ? data<T>(a->in[3])[row * past + t] : fromF64<T>(0);
     };
     for (int64_t t = 0; t < length; ++t) {
       double sum = hasInput(a, 2) ? toF64(data<T>(a->in[2])[row % channels]) : 0;
-      for (int64_t k = 0; k < taps; ++k) sum += toF64(at(t + k)) * toF64(data<T>(weights)[row % channels * taps + k]);
+      for (int64_t k = 0; k < taps; ++k)
+        sum += toF64(at(t + k)) * toF64(data<T>(weights)[row % channels * taps + k]);
       mutableData<T>(a->out[0])[row * length + t] = fromF64<T>(silu ? sum / (1 + exp(-sum)) : sum);
     }
-    for (int64_t t = 0; hasOutput(a, 1) && t < past; ++t) mutableData<T>(a->out[1])[row * past + t] = at(length + t);
+    for (int64_t t = 0; hasOutput(a, 1) && t < past; ++t)
+      mutableData<T>(a->out[1])[row * past + t] = at(length + t);
   }
   return 0;
 }
 
-} // namespace onnxc
+}  // namespace onnxc
 
 extern "C" int32_t onnxc_k_ConvInteger(const onnxc_args *a) { return onnxc::convInteger(a); }
 extern "C" int32_t onnxc_k_QLinearConv(const onnxc_args *a) { return onnxc::qLinearConv(a); }
-#define X(S, T)                                                                                                                       \
-  extern "C" int32_t onnxc_k_Conv_##S(const onnxc_args *a) { return onnxc::conv<T>(a); }                                              \
-  extern "C" int32_t onnxc_k_ConvTranspose_##S(const onnxc_args *a) { return onnxc::convTranspose<T>(a); }                            \
+#define X(S, T)                                                                                                                            \
+  extern "C" int32_t onnxc_k_Conv_##S(const onnxc_args *a) { return onnxc::conv<T>(a); }                                                   \
+  extern "C" int32_t onnxc_k_ConvTranspose_##S(const onnxc_args *a) { return onnxc::convTranspose<T>(a); }                                 \
   extern "C" int32_t onnxc_k_CausalConvWithState_##S(const onnxc_args *a) { return onnxc::causalConv<T>(a); }
 ONNXC_FLOATS(X)
 #undef X

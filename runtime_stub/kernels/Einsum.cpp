@@ -1,5 +1,5 @@
-// Einsum.cpp: any equation over any number of operands. Labels become loop dims, each operand a stride per label; operands are contracted pairwise
-// from the left so that a chain costs the sum of its products, not their product.
+// Einsum.cpp: any equation over any number of operands. Labels become loop dims, each operand a stride per label; operands are contracted
+// pairwise from the left so that a chain costs the sum of its products, not their product.
 #include "runtime_stub/kernels/Index.h"
 
 namespace onnxc {
@@ -9,12 +9,16 @@ constexpr int kLetters = 52, kLabels = kLetters + kMaxRank;  // letters, then th
 static int labelOf(char c) { return c >= 'A' && c <= 'Z' ? c - 'A' : c >= 'a' && c <= 'z' ? c - 'a' + 26 : -1; }
 
 // The labels of one term; `ellipsis` dims of it take the last ellipsis labels.
-struct Term { int label[kMaxRank]; int32_t rank; };
+struct Term {
+  int label[kMaxRank];
+  int32_t rank;
+};
 
 static int32_t readTerm(const char *text, int64_t n, int64_t ellipsisDims, Term &t) {
   t.rank = 0;
   for (int64_t i = 0; i < n; ++i) {
-    if (text[i] == ' ') continue;
+    if (text[i] == ' ')
+      continue;
     if (text[i] == '.') {
       ONNXC_CHECK(i + 2 < n && text[i + 1] == '.' && text[i + 2] == '.' && ellipsisDims >= 0, ONNXC_K_SHAPE);
       for (int64_t k = 0; k < ellipsisDims; ++k) {
@@ -33,20 +37,26 @@ static int32_t readTerm(const char *text, int64_t n, int64_t ellipsisDims, Term 
 
 static int64_t countLetters(const char *text, int64_t n) {
   int64_t letters = 0;
-  for (int64_t i = 0; i < n; ++i) letters += labelOf(text[i]) >= 0;
+  for (int64_t i = 0; i < n; ++i)
+    letters += labelOf(text[i]) >= 0;
   return letters;
 }
 
 // Σ over the labels of x and y that `keep` does not hold. A null y is 1. Dims by label in `size`.
 template <class A>
-struct Partial { A *data; Term term; };
+struct Partial {
+  A *data;
+  Term term;
+};
 
 static void labelStrides(const Term &t, const int64_t *dims, const int *order, int n, int64_t *strides) {
-  for (int i = 0; i < n; ++i) strides[i] = 0;
+  for (int i = 0; i < n; ++i)
+    strides[i] = 0;
   int64_t stride = 1;
   for (int32_t k = t.rank; k-- > 0;) {
     for (int i = 0; i < n; ++i)
-      if (order[i] == t.label[k] && dims[k] != 1) strides[i] += stride;
+      if (order[i] == t.label[k] && dims[k] != 1)
+        strides[i] += stride;
     stride *= dims[k];
   }
 }
@@ -64,7 +74,8 @@ static int32_t contractPair(const Partial<A> &x, const int64_t *xDims, const Par
                             Partial<A> &out, const onnxc_args *a) {
   int order[2 * kMaxRank], n = 0;
   bool seen[kLabels] = {};
-  for (int32_t i = 0; i < out.term.rank; ++i) order[n++] = out.term.label[i], seen[out.term.label[i]] = true;
+  for (int32_t i = 0; i < out.term.rank; ++i)
+    order[n++] = out.term.label[i], seen[out.term.label[i]] = true;
   int kept = n;
   const Term *terms[2] = {&x.term, &y.term};
   for (const Term *t : terms)
@@ -76,14 +87,16 @@ static int32_t contractPair(const Partial<A> &x, const int64_t *xDims, const Par
       }
   ONNXC_CHECK(n <= kMaxRank, ONNXC_K_SHAPE);
   int64_t dims[kMaxRank], xs[kMaxRank], ys[kMaxRank], os[kMaxRank];
-  for (int i = 0; i < n; ++i) dims[i] = size[order[i]];
+  for (int i = 0; i < n; ++i)
+    dims[i] = size[order[i]];
   labelStrides(x.term, xDims, order, n, xs);
   labelStrides(y.term, yDims, order, n, ys);
   int64_t total = product(dims, 0, kept);
   out.data = allocate<A>(a, total);
   ONNXC_CHECK(out.data, ONNXC_K_MEMORY);
   contiguous(dims, kept, os);
-  for (int i = kept; i < n; ++i) os[i] = 0;
+  for (int i = kept; i < n; ++i)
+    os[i] = 0;
   Odometer<3> o;
   o.init(dims, n);
   o.strides[0] = xs;
@@ -108,32 +121,40 @@ static int32_t readEquation(const onnxc_args *a, Equation &e) {  // attributes: 
   const char *text = static_cast<const char *>(a->attr[0].p);
   int64_t n = a->attr[0].n, arrow = n, at = 0, ellipsis = 0, uses[kLabels] = {};
   for (int64_t i = 0; i + 1 < n; ++i)
-    if (text[i] == '-' && text[i + 1] == '>') arrow = i;
+    if (text[i] == '-' && text[i + 1] == '>')
+      arrow = i;
   ONNXC_CHECK(n > 0 && a->n_in <= kMaxRank, ONNXC_K_VALUE);
-  for (int64_t &s : e.size) s = -1;
+  for (int64_t &s : e.size)
+    s = -1;
   for (e.count = 0; at <= arrow && e.count < a->n_in; ++e.count) {
     int64_t end = at;
-    while (end < arrow && text[end] != ',') ++end;
+    while (end < arrow && text[end] != ',')
+      ++end;
     const onnxc_tensor &in = a->in[e.count];
     int64_t own = in.rank - countLetters(text + at, end - at);
     ONNXC_TRY(readTerm(text + at, end - at, own, e.terms[e.count]));
     const Term &t = e.terms[e.count];
     ONNXC_CHECK(t.rank == in.rank, ONNXC_K_SHAPE);
-    if (own > ellipsis) ellipsis = own;
+    if (own > ellipsis)
+      ellipsis = own;
     for (int32_t k = 0; k < t.rank; ++k) {
       int64_t &s = e.size[t.label[k]];
       ONNXC_CHECK(s < 0 || s == 1 || in.dims[k] == 1 || s == in.dims[k], ONNXC_K_SHAPE);
-      if (s < 0 || s == 1) s = in.dims[k];
+      if (s < 0 || s == 1)
+        s = in.dims[k];
       ++uses[t.label[k]];
     }
     at = end + 1;
   }
   ONNXC_CHECK(e.count == a->n_in, ONNXC_K_SHAPE);
-  if (arrow < n) return readTerm(text + arrow + 2, n - arrow - 2, ellipsis, e.out);
+  if (arrow < n)
+    return readTerm(text + arrow + 2, n - arrow - 2, ellipsis, e.out);
   e.out.rank = 0;
-  for (int64_t k = 0; k < ellipsis; ++k) e.out.label[e.out.rank++] = int(kLabels - ellipsis + k);
+  for (int64_t k = 0; k < ellipsis; ++k)
+    e.out.label[e.out.rank++] = int(kLabels - ellipsis + k);
   for (int l = 0; l < kLetters; ++l)
-    if (uses[l] == 1 && e.out.rank < kMaxRank) e.out.label[e.out.rank++] = l;
+    if (uses[l] == 1 && e.out.rank < kMaxRank)
+      e.out.label[e.out.rank++] = l;
   return 0;
 }
 
@@ -142,16 +163,20 @@ static Term neededLabels(const Equation &e, const Term &x, const Term &y, int ne
   Term t;
   t.rank = 0;
   bool last = next >= e.count, done[kLabels] = {};
-  if (last) return e.out;
+  if (last)
+    return e.out;
   const Term *sources[2] = {&x, &y};
   for (const Term *s : sources)
     for (int32_t i = 0; i < s->rank; ++i) {
       int l = s->label[i];
       bool needed = false;
-      for (int32_t k = 0; k < e.out.rank; ++k) needed |= e.out.label[k] == l;
+      for (int32_t k = 0; k < e.out.rank; ++k)
+        needed |= e.out.label[k] == l;
       for (int m = next; m < e.count; ++m)
-        for (int32_t k = 0; k < e.terms[m].rank; ++k) needed |= e.terms[m].label[k] == l;
-      if (needed && !done[l] && t.rank < kMaxRank) t.label[t.rank++] = l;
+        for (int32_t k = 0; k < e.terms[m].rank; ++k)
+          needed |= e.terms[m].label[k] == l;
+      if (needed && !done[l] && t.rank < kMaxRank)
+        t.label[t.rank++] = l;
       done[l] = true;
     }
   return t;
@@ -162,7 +187,8 @@ static int32_t loadPartial(const onnxc_args *a, const onnxc_tensor &t, const Ter
   int64_t n = onnxc_count(t);
   p = {allocate<Acc<T>>(a, n), term};
   ONNXC_CHECK(p.data, ONNXC_K_MEMORY);
-  for (int64_t i = 0; i < n; ++i) p.data[i] = toAcc(data<T>(t)[i]);
+  for (int64_t i = 0; i < n; ++i)
+    p.data[i] = toAcc(data<T>(t)[i]);
   return 0;
 }
 
@@ -178,20 +204,23 @@ static int32_t einsum(const onnxc_args *a) {
     Partial<A> right, out;
     ONNXC_TRY(loadPartial<T>(a, a->in[i], e.terms[i], right));
     out.term = neededLabels(e, left.term, e.terms[i], i + 1);
-    for (int32_t k = 0; k < out.term.rank; ++k) ONNXC_CHECK(e.size[out.term.label[k]] >= 0, ONNXC_K_SHAPE);
+    for (int32_t k = 0; k < out.term.rank; ++k)
+      ONNXC_CHECK(e.size[out.term.label[k]] >= 0, ONNXC_K_SHAPE);
     ONNXC_TRY(contractPair(left, leftDims, right, a->in[i].dims, e.size, out, a));
     left = out;
-    for (int32_t k = 0; k < left.term.rank; ++k) leftDims[k] = e.size[left.term.label[k]];
+    for (int32_t k = 0; k < left.term.rank; ++k)
+      leftDims[k] = e.size[left.term.label[k]];
   }
   int64_t n = onnxc_count(a->out[0]);
   ONNXC_CHECK(n == product(leftDims, 0, left.term.rank), ONNXC_K_SHAPE);
-  for (int64_t i = 0; i < n; ++i) mutableData<T>(a->out[0])[i] = fromAcc<T>(left.data[i]);
+  for (int64_t i = 0; i < n; ++i)
+    mutableData<T>(a->out[0])[i] = fromAcc<T>(left.data[i]);
   return 0;
 }
 
-} // namespace onnxc
+}  // namespace onnxc
 
-#define X(S, T)                                                                                                                       \
+#define X(S, T)                                                                                                                            \
   extern "C" int32_t onnxc_k_Einsum_##S(const onnxc_args *a) { return onnxc::einsum<T>(a); }
 ONNXC_NUMERIC(X)
 #undef X

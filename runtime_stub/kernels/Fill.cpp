@@ -6,12 +6,15 @@ namespace onnxc {
 
 static int32_t shape(const onnxc_args *a) {  // attributes: start, end
   int64_t rank = a->in[0].rank, start = a->attr[0].i, end = hasAttr(a->attr[1]) ? a->attr[1].i : rank;
-  if (start < 0) start += rank;
-  if (end < 0) end += rank;
+  if (start < 0)
+    start += rank;
+  if (end < 0)
+    end += rank;
   start = maxOf<int64_t>(0, minOf(start, rank));
   end = maxOf<int64_t>(0, minOf(end, rank));
   ONNXC_CHECK(onnxc_count(a->out[0]) == maxOf<int64_t>(0, end - start), ONNXC_K_SHAPE);
-  for (int64_t i = start; i < end; ++i) mutableData<int64_t>(a->out[0])[i - start] = a->in[0].dims[i];
+  for (int64_t i = start; i < end; ++i)
+    mutableData<int64_t>(a->out[0])[i - start] = a->in[0].dims[i];
   return 0;
 }
 
@@ -72,7 +75,8 @@ static int32_t constantOfShape(const onnxc_args *a) {  // attributes: value
     return 0;
   }
   ONNXC_CHECK(value->dtype == a->out[0].dtype, ONNXC_K_SHAPE);
-  for (int64_t i = 0; i < n; ++i) memcpy(out + i * bytes, value->data, size_t(bytes));
+  for (int64_t i = 0; i < n; ++i)
+    memcpy(out + i * bytes, value->data, size_t(bytes));
   return 0;
 }
 
@@ -82,7 +86,8 @@ static int32_t eyeLike(const onnxc_args *a) {  // attributes: k
   memset(out.data, 0, size_t(onnxc_count(out) * elementBytes(out.dtype)));
   int64_t k = a->attr[0].i;
   for (int64_t i = 0; i < out.dims[0]; ++i)
-    if (i + k >= 0 && i + k < out.dims[1]) storeF64(out, i * out.dims[1] + i + k, 1);
+    if (i + k >= 0 && i + k < out.dims[1])
+      storeF64(out, i * out.dims[1] + i + k, 1);
   return 0;
 }
 
@@ -158,34 +163,37 @@ static int32_t centerCropPad(const onnxc_args *a) {
   for (int32_t i = 0; i < in.rank; ++i) {
     int64_t have = in.dims[i], want = out.dims[i];
     dims[i] = minOf(have, want);
-    if (have > want) from += (have - want) / 2 * is[i];
-    if (want > have) to += (want - have) / 2 * os[i];
+    if (have > want)
+      from += (have - want) / 2 * is[i];
+    if (want > have)
+      to += (want - have) / 2 * os[i];
   }
   memset(out.data, 0, size_t(onnxc_count(out)) * sizeof(T));
-  if (product(dims, 0, in.rank)) copyStrided(mutableData<T>(out) + to, os, data<T>(in) + from, is, dims, in.rank);
+  if (product(dims, 0, in.rank))
+    copyStrided(mutableData<T>(out) + to, os, data<T>(in) + from, is, dims, in.rank);
   return 0;
 }
 
-} // namespace onnxc
+}  // namespace onnxc
 
 extern "C" int32_t onnxc_k_Shape(const onnxc_args *a) { return onnxc::shape(a); }
 extern "C" int32_t onnxc_k_Size(const onnxc_args *a) { return onnxc::size(a); }
 extern "C" int32_t onnxc_k_ConstantOfShape(const onnxc_args *a) { return onnxc::constantOfShape(a); }
 extern "C" int32_t onnxc_s_ConstantOfShape(const onnxc_args *a) { return onnxc::constantOfShapeSize(a); }
 extern "C" int32_t onnxc_k_EyeLike(const onnxc_args *a) { return onnxc::eyeLike(a); }
-#define X(S, T)                                                                                                                       \
-  extern "C" int32_t onnxc_k_Range_##S(const onnxc_args *a) { return onnxc::range<T>(a); }                                            \
+#define X(S, T)                                                                                                                            \
+  extern "C" int32_t onnxc_k_Range_##S(const onnxc_args *a) { return onnxc::range<T>(a); }                                                 \
   extern "C" int32_t onnxc_s_Range_##S(const onnxc_args *a) { return onnxc::rangeSize<T>(a); }
 ONNXC_FLOATS(X)
 X(i16, int16_t)
 X(i32, int32_t)
 X(i64, int64_t)
 #undef X
-#define X(S, T)                                                                                                                       \
-  extern "C" int32_t onnxc_k_Trilu_##S(const onnxc_args *a) { return onnxc::trilu<T>(a); }                                            \
-  extern "C" int32_t onnxc_k_DepthToSpace_##S(const onnxc_args *a) { return onnxc::depthToSpace<T>(a); }                              \
-  extern "C" int32_t onnxc_k_SpaceToDepth_##S(const onnxc_args *a) { return onnxc::spaceToDepth<T>(a); }                              \
-  extern "C" int32_t onnxc_k_CenterCropPad_##S(const onnxc_args *a) { return onnxc::centerCropPad<T>(a); }                            \
+#define X(S, T)                                                                                                                            \
+  extern "C" int32_t onnxc_k_Trilu_##S(const onnxc_args *a) { return onnxc::trilu<T>(a); }                                                 \
+  extern "C" int32_t onnxc_k_DepthToSpace_##S(const onnxc_args *a) { return onnxc::depthToSpace<T>(a); }                                   \
+  extern "C" int32_t onnxc_k_SpaceToDepth_##S(const onnxc_args *a) { return onnxc::spaceToDepth<T>(a); }                                   \
+  extern "C" int32_t onnxc_k_CenterCropPad_##S(const onnxc_args *a) { return onnxc::centerCropPad<T>(a); }                                 \
   extern "C" int32_t onnxc_s_CenterCropPad_##S(const onnxc_args *a) { return onnxc::centerCropPadSize(a); }
 ONNXC_SIZES(X)
 #undef X

@@ -1,10 +1,12 @@
-// Gather.cpp: kernels that read or write at run-time indices: Gather*, Scatter*, TensorScatter. Indices are checked, negative ones count from the end.
+// Gather.cpp: kernels that read or write at run-time indices: Gather*, Scatter*, TensorScatter. Indices are checked, negative ones count
+// from the end.
 #include "runtime_stub/kernels/Combine.h"
 
 namespace onnxc {
 
 ONNXC_INLINE bool fixIndex(int64_t &i, int64_t dim) {
-  if (i < 0) i += dim;
+  if (i < 0)
+    i += dim;
   return i >= 0 && i < dim;
 }
 
@@ -34,9 +36,11 @@ static int32_t gatherElements(const onnxc_args *a) {  // attributes: axis
   const onnxc_tensor &in = a->in[0], &indices = a->in[1];
   int64_t axis = a->attr[0].i, strides[kMaxRank], zero[kMaxRank];
   ONNXC_CHECK(in.rank <= kMaxRank && in.rank == indices.rank && fixAxis(axis, in.rank), ONNXC_K_SHAPE);
-  for (int32_t i = 0; i < in.rank; ++i) ONNXC_CHECK(i == axis || indices.dims[i] <= in.dims[i], ONNXC_K_SHAPE);
+  for (int32_t i = 0; i < in.rank; ++i)
+    ONNXC_CHECK(i == axis || indices.dims[i] <= in.dims[i], ONNXC_K_SHAPE);
   contiguous(in.dims, in.rank, strides);
-  for (int32_t i = 0; i < in.rank; ++i) zero[i] = i == axis ? 0 : strides[i];
+  for (int32_t i = 0; i < in.rank; ++i)
+    zero[i] = i == axis ? 0 : strides[i];
   Odometer<1> o;
   o.init(indices.dims, indices.rank);
   o.strides[0] = zero;
@@ -68,7 +72,8 @@ static int32_t gatherND(const onnxc_args *a) {  // attributes: batch_dims
   ONNXC_CHECK(indices.rank >= 1 && batchDims >= 0 && batchDims < indices.rank, ONNXC_K_SHAPE);
   int64_t length = indices.dims[indices.rank - 1];
   ONNXC_CHECK(length >= 0 && batchDims + length <= in.rank, ONNXC_K_SHAPE);
-  for (int64_t i = 0; i < batchDims; ++i) ONNXC_CHECK(in.dims[i] == indices.dims[i], ONNXC_K_SHAPE);
+  for (int64_t i = 0; i < batchDims; ++i)
+    ONNXC_CHECK(in.dims[i] == indices.dims[i], ONNXC_K_SHAPE);
   int64_t tuples = product(indices.dims, 0, indices.rank - 1), batches = product(in.dims, 0, batchDims);
   int64_t block = product(in.dims, batchDims + length, in.rank), batchSize = product(in.dims, batchDims, in.rank);
   ONNXC_CHECK(onnxc_count(a->out[0]) == tuples * block, ONNXC_K_SHAPE);
@@ -86,12 +91,14 @@ static int32_t scatterElements(const onnxc_args *a) {  // attributes: axis, redu
   const onnxc_tensor &in = a->in[0], &indices = a->in[1], &updates = a->in[2];
   int64_t axis = a->attr[0].i, strides[kMaxRank], zero[kMaxRank];
   ONNXC_CHECK(in.rank <= kMaxRank && in.rank == indices.rank && sameDims(indices, updates) && fixAxis(axis, in.rank), ONNXC_K_SHAPE);
-  for (int32_t i = 0; i < in.rank; ++i) ONNXC_CHECK(i == axis || indices.dims[i] <= in.dims[i], ONNXC_K_SHAPE);
+  for (int32_t i = 0; i < in.rank; ++i)
+    ONNXC_CHECK(i == axis || indices.dims[i] <= in.dims[i], ONNXC_K_SHAPE);
   CombineFn combine;
   ONNXC_CHECK(findCombine(a->attr[1], in.dtype, combine), ONNXC_K_VALUE);
   memcpy(a->out[0].data, in.data, size_t(onnxc_count(in)) * sizeof(T));
   contiguous(in.dims, in.rank, strides);
-  for (int32_t i = 0; i < in.rank; ++i) zero[i] = i == axis ? 0 : strides[i];
+  for (int32_t i = 0; i < in.rank; ++i)
+    zero[i] = i == axis ? 0 : strides[i];
   Odometer<1> o;
   o.init(indices.dims, indices.rank);
   o.strides[0] = zero;
@@ -122,8 +129,10 @@ static int32_t scatterND(const onnxc_args *a) {  // attributes: reduction
     ONNXC_TRY(tupleOffset(in, 0, indices, i * length, length, offset));
     T *to = mutableData<T>(a->out[0]) + offset;
     const T *from = data<T>(updates) + i * block;
-    if (!combine) memcpy(to, from, size_t(block) * sizeof(T));
-    for (int64_t k = 0; combine && k < block; ++k) combine(to + k, from + k);
+    if (!combine)
+      memcpy(to, from, size_t(block) * sizeof(T));
+    for (int64_t k = 0; combine && k < block; ++k)
+      combine(to + k, from + k);
   }
   return 0;
 }
@@ -133,7 +142,8 @@ static int32_t tensorScatter(const onnxc_args *a) {  // attributes: axis, mode
   const onnxc_tensor &past = a->in[0], &update = a->in[1];
   int64_t axis = a->attr[0].i;
   ONNXC_CHECK(past.rank == update.rank && fixAxis(axis, past.rank) && axis > 0, ONNXC_K_SHAPE);
-  for (int32_t i = 0; i < past.rank; ++i) ONNXC_CHECK(i == axis || past.dims[i] == update.dims[i], ONNXC_K_SHAPE);
+  for (int32_t i = 0; i < past.rank; ++i)
+    ONNXC_CHECK(i == axis || past.dims[i] == update.dims[i], ONNXC_K_SHAPE);
   const char *mode = static_cast<const char *>(a->attr[1].p);
   bool circular = a->attr[1].n > 0 && mode[0] == 'c';
   memcpy(a->out[0].data, past.data, size_t(onnxc_count(past)) * sizeof(T));
@@ -173,15 +183,15 @@ static int32_t reverseSequence(const onnxc_args *a) {  // attributes: batch_axis
   return 0;
 }
 
-} // namespace onnxc
+}  // namespace onnxc
 
-#define X(S, T)                                                                                                                       \
-  extern "C" int32_t onnxc_k_Gather_##S(const onnxc_args *a) { return onnxc::gather<T>(a); }                                          \
-  extern "C" int32_t onnxc_k_GatherElements_##S(const onnxc_args *a) { return onnxc::gatherElements<T>(a); }                          \
-  extern "C" int32_t onnxc_k_GatherND_##S(const onnxc_args *a) { return onnxc::gatherND<T>(a); }                                      \
-  extern "C" int32_t onnxc_k_ScatterElements_##S(const onnxc_args *a) { return onnxc::scatterElements<T>(a); }                        \
-  extern "C" int32_t onnxc_k_ScatterND_##S(const onnxc_args *a) { return onnxc::scatterND<T>(a); }                                    \
-  extern "C" int32_t onnxc_k_TensorScatter_##S(const onnxc_args *a) { return onnxc::tensorScatter<T>(a); }                            \
+#define X(S, T)                                                                                                                            \
+  extern "C" int32_t onnxc_k_Gather_##S(const onnxc_args *a) { return onnxc::gather<T>(a); }                                               \
+  extern "C" int32_t onnxc_k_GatherElements_##S(const onnxc_args *a) { return onnxc::gatherElements<T>(a); }                               \
+  extern "C" int32_t onnxc_k_GatherND_##S(const onnxc_args *a) { return onnxc::gatherND<T>(a); }                                           \
+  extern "C" int32_t onnxc_k_ScatterElements_##S(const onnxc_args *a) { return onnxc::scatterElements<T>(a); }                             \
+  extern "C" int32_t onnxc_k_ScatterND_##S(const onnxc_args *a) { return onnxc::scatterND<T>(a); }                                         \
+  extern "C" int32_t onnxc_k_TensorScatter_##S(const onnxc_args *a) { return onnxc::tensorScatter<T>(a); }                                 \
   extern "C" int32_t onnxc_k_ReverseSequence_##S(const onnxc_args *a) { return onnxc::reverseSequence<T>(a); }
 ONNXC_SIZES(X)
 #undef X

@@ -6,42 +6,56 @@ namespace onnxc {
 
 constexpr int32_t kMaxRank = 32;
 
-#define ONNXC_CHECK(COND, CODE)                                                                                                       \
-  if (!(COND)) return CODE
-#define ONNXC_TRY(EXPR)                                                                                                               \
-  if (int32_t onnxcCode = (EXPR)) return onnxcCode
+#define ONNXC_CHECK(COND, CODE)                                                                                                            \
+  if (!(COND))                                                                                                                             \
+  return CODE
+#define ONNXC_TRY(EXPR)                                                                                                                    \
+  if (int32_t onnxcCode = (EXPR))                                                                                                          \
+  return onnxcCode
 
 template <class T>
-ONNXC_INLINE const T *data(const onnxc_tensor &t) { return static_cast<const T *>(t.data); }
+ONNXC_INLINE const T *data(const onnxc_tensor &t) {
+  return static_cast<const T *>(t.data);
+}
 template <class T>
-ONNXC_INLINE T *mutableData(const onnxc_tensor &t) { return static_cast<T *>(t.data); }
+ONNXC_INLINE T *mutableData(const onnxc_tensor &t) {
+  return static_cast<T *>(t.data);
+}
 
 ONNXC_INLINE bool hasInput(const onnxc_args *a, int64_t i) { return i < a->n_in && a->in[i].rank >= 0; }
 ONNXC_INLINE bool hasOutput(const onnxc_args *a, int64_t i) { return i < a->n_out && a->out[i].rank >= 0; }
 ONNXC_INLINE bool hasAttr(const onnxc_attr &a) { return a.n >= 0; }
 
 template <class T>
-ONNXC_INLINE T minOf(T a, T b) { return a < b ? a : b; }
+ONNXC_INLINE T minOf(T a, T b) {
+  return a < b ? a : b;
+}
 template <class T>
-ONNXC_INLINE T maxOf(T a, T b) { return a > b ? a : b; }
+ONNXC_INLINE T maxOf(T a, T b) {
+  return a > b ? a : b;
+}
 
 // Product of dims [from, to).
 ONNXC_INLINE int64_t product(const int64_t *dims, int64_t from, int64_t to) {
   int64_t n = 1;
-  for (int64_t i = from; i < to; ++i) n *= dims[i];
+  for (int64_t i = from; i < to; ++i)
+    n *= dims[i];
   return n;
 }
 
 ONNXC_INLINE bool sameDims(const onnxc_tensor &a, const onnxc_tensor &b) {
-  if (a.rank != b.rank) return false;
+  if (a.rank != b.rank)
+    return false;
   for (int32_t i = 0; i < a.rank; ++i)
-    if (a.dims[i] != b.dims[i]) return false;
+    if (a.dims[i] != b.dims[i])
+      return false;
   return true;
 }
 
 // Makes a negative axis positive; false when out of range.
 ONNXC_INLINE bool fixAxis(int64_t &axis, int64_t rank) {
-  if (axis < 0) axis += rank;
+  if (axis < 0)
+    axis += rank;
   return axis >= 0 && axis < rank;
 }
 
@@ -56,18 +70,21 @@ ONNXC_INLINE void contiguous(const int64_t *dims, int64_t rank, int64_t *strides
 // Strides of `t` as an operand broadcast to `rank` dims `to`; false when it does not broadcast.
 ONNXC_INLINE bool broadcastStrides(const onnxc_tensor &t, const int64_t *to, int64_t rank, int64_t *strides) {
   int64_t n = 1;
-  if (t.rank > rank) return false;
+  if (t.rank > rank)
+    return false;
   for (int64_t i = rank; i-- > 0;) {
     int64_t k = i - (rank - t.rank);
     int64_t dim = k < 0 ? 1 : t.dims[k];
-    if (dim != 1 && dim != to[i]) return false;
+    if (dim != 1 && dim != to[i])
+      return false;
     strides[i] = dim == 1 ? 0 : n;
     n *= dim;
   }
   return true;
 }
 
-// Steps through all indices of dims[0..rank) in row-major order, keeping `Lanes` strided offsets. `for (Odometer<2> o(...); o.more(); o.next())`
+// Steps through all indices of dims[0..rank) in row-major order, keeping `Lanes` strided offsets. `for (Odometer<2> o(...); o.more();
+// o.next())`
 template <int Lanes>
 struct Odometer {
   const int64_t *dims;
@@ -79,16 +96,21 @@ struct Odometer {
     dims = d;
     rank = r;
     left = product(d, 0, r);
-    for (int64_t i = 0; i < r; ++i) index[i] = 0;
-    for (int l = 0; l < Lanes; ++l) offset[l] = 0;
+    for (int64_t i = 0; i < r; ++i)
+      index[i] = 0;
+    for (int l = 0; l < Lanes; ++l)
+      offset[l] = 0;
   }
   bool more() const { return left > 0; }
   void next() {
     --left;
     for (int64_t i = rank; i-- > 0;) {
-      for (int l = 0; l < Lanes; ++l) offset[l] += strides[l][i];
-      if (++index[i] < dims[i]) return;
-      for (int l = 0; l < Lanes; ++l) offset[l] -= strides[l][i] * dims[i];
+      for (int l = 0; l < Lanes; ++l)
+        offset[l] += strides[l][i];
+      if (++index[i] < dims[i])
+        return;
+      for (int l = 0; l < Lanes; ++l)
+        offset[l] -= strides[l][i] * dims[i];
       index[i] = 0;
     }
   }
@@ -97,7 +119,8 @@ struct Odometer {
 // out[i·outStrides] = in[i·inStrides] for all indices i of `dims`.
 template <class T>
 inline void copyStrided(T *out, const int64_t *outStrides, const T *in, const int64_t *inStrides, const int64_t *dims, int64_t rank) {
-  if (product(dims, 0, rank) == 0) return;
+  if (product(dims, 0, rank) == 0)
+    return;
   if (rank == 0) {
     *out = *in;
     return;
@@ -113,12 +136,15 @@ inline void copyStrided(T *out, const int64_t *outStrides, const T *in, const in
     if (os == 1 && is == 1)
       memcpy(to, from, size_t(inner) * sizeof(T));
     else
-      for (int64_t i = 0; i < inner; ++i) to[i * os] = from[i * is];
+      for (int64_t i = 0; i < inner; ++i)
+        to[i * os] = from[i * is];
   }
 }
 
 // Splits dims at `axis` into outer, dim and inner extents.
-struct Axis3 { int64_t outer, dim, inner; };
+struct Axis3 {
+  int64_t outer, dim, inner;
+};
 ONNXC_INLINE Axis3 splitAt(const onnxc_tensor &t, int64_t axis) {
   return {product(t.dims, 0, axis), t.dims[axis], product(t.dims, axis + 1, t.rank)};
 }
@@ -126,10 +152,15 @@ ONNXC_INLINE Axis3 splitAt(const onnxc_tensor &t, int64_t axis) {
 // `v` as a float of `dtype` would hold it; f64 and i32 hold it exactly, other types count as f32.
 ONNXC_INLINE double roundTo(int32_t dtype, double v) {
   switch (dtype) {
-  case ONNXC_F16: return toF64(fromF64<f16>(v));
-  case ONNXC_BF16: return toF64(fromF64<bf16>(v));
-  case ONNXC_F64: case ONNXC_I32: return v;
-  default: return float(v);
+  case ONNXC_F16:
+    return toF64(fromF64<f16>(v));
+  case ONNXC_BF16:
+    return toF64(fromF64<bf16>(v));
+  case ONNXC_F64:
+  case ONNXC_I32:
+    return v;
+  default:
+    return float(v);
   }
 }
 
@@ -140,7 +171,8 @@ ONNXC_INLINE T *allocate(const onnxc_args *a, int64_t n) {
 }
 
 ONNXC_INLINE void copyDims(onnxc_tensor &to, const onnxc_tensor &from) {
-  for (int32_t i = 0; i < from.rank; ++i) to.dims[i] = from.dims[i];
+  for (int32_t i = 0; i < from.rank; ++i)
+    to.dims[i] = from.dims[i];
 }
 
-} // namespace onnxc
+}  // namespace onnxc

@@ -22,11 +22,13 @@ static int32_t reduceLoss(const onnxc_args *a, const LogProb &logProb) {
       weight = hasInput(a, 2) ? toF64(data<T>(a->in[2])[c]) : 1;
       loss = -logProb(i / plane, c, i % plane) * weight;
     }
-    if (how == 'n') mutableData<T>(a->out[0])[i] = fromF64<T>(loss);
+    if (how == 'n')
+      mutableData<T>(a->out[0])[i] = fromF64<T>(loss);
     total += loss;
     weights += weight;
   }
-  if (how != 'n') *mutableData<T>(a->out[0]) = fromF64<T>(how == 's' ? total : total / weights);
+  if (how != 'n')
+    *mutableData<T>(a->out[0]) = fromF64<T>(how == 's' ? total : total / weights);
   return 0;
 }
 
@@ -47,20 +49,23 @@ static int32_t softmaxLoss(const onnxc_args *a) {
   for (int64_t i = 0; i < n; ++i) {
     const T *row = data<T>(x) + i / plane * classes * plane + i % plane;
     double most = -__builtin_inf(), sum = 0;
-    for (int64_t c = 0; c < classes; ++c) most = maxOf(most, toF64(row[c * plane]));
-    for (int64_t c = 0; c < classes; ++c) sum += exp(toF64(row[c * plane]) - most);
+    for (int64_t c = 0; c < classes; ++c)
+      most = maxOf(most, toF64(row[c * plane]));
+    for (int64_t c = 0; c < classes; ++c)
+      sum += exp(toF64(row[c * plane]) - most);
     norm[i] = most + log(sum);
     int64_t at = row - data<T>(x);
     for (int64_t c = 0; hasOutput(a, 1) && c < classes; ++c)
       mutableData<T>(a->out[1])[at + c * plane] = fromF64<T>(toF64(row[c * plane]) - norm[i]);
   }
-  return reduceLoss<T>(a, [&](int64_t b, int64_t c, int64_t d) { return toF64(data<T>(x)[(b * classes + c) * plane + d]) - norm[b * plane + d]; });
+  return reduceLoss<T>(
+      a, [&](int64_t b, int64_t c, int64_t d) { return toF64(data<T>(x)[(b * classes + c) * plane + d]) - norm[b * plane + d]; });
 }
 
-} // namespace onnxc
+}  // namespace onnxc
 
-#define X(S, T)                                                                                                                       \
-  extern "C" int32_t onnxc_k_NegativeLogLikelihoodLoss_##S(const onnxc_args *a) { return onnxc::nllLoss<T>(a); }                      \
+#define X(S, T)                                                                                                                            \
+  extern "C" int32_t onnxc_k_NegativeLogLikelihoodLoss_##S(const onnxc_args *a) { return onnxc::nllLoss<T>(a); }                           \
   extern "C" int32_t onnxc_k_SoftmaxCrossEntropyLoss_##S(const onnxc_args *a) { return onnxc::softmaxLoss<T>(a); }
 ONNXC_FLOATS(X)
 #undef X

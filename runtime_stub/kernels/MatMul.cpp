@@ -1,5 +1,5 @@
-// MatMul.cpp: matrix products as plain loops: MatMul, Gemm, MatMulInteger, QLinearMatMul, Einsum, Det. The fast path is codegen/cpu's microkernels;
-// these are its oracle and take every type.
+// MatMul.cpp: matrix products as plain loops: MatMul, Gemm, MatMulInteger, QLinearMatMul, Einsum, Det. The fast path is codegen/cpu's
+// microkernels; these are its oracle and take every type.
 #include "runtime_stub/kernels/MatMulShape.h"
 
 namespace onnxc {
@@ -27,7 +27,8 @@ static int32_t matMul(const onnxc_args *a) {
     for (int64_t i = 0; i < s.rows; ++i)
       for (int64_t j = 0; j < s.cols; ++j) {
         Acc<T> sum = 0;
-        for (int64_t k = 0; k < s.inner; ++k) sum = multiplyAdd(sum, x[i * s.inner + k], y[k * s.cols + j]);
+        for (int64_t k = 0; k < s.inner; ++k)
+          sum = multiplyAdd(sum, x[i * s.inner + k], y[k * s.cols + j]);
         *out++ = fromAcc<T>(sum);
       }
   }
@@ -53,7 +54,8 @@ static int32_t gemm(const onnxc_args *a) {  // attributes: alpha, beta, transA, 
         mutableData<T>(out)[i * cols + j] = fromF64<T>(sum * a->attr[0].f + (hasC ? toF64(c) * a->attr[1].f : 0));
       else {
         bool plain = a->attr[0].f == 1 && a->attr[1].f == 1;
-        mutableData<T>(out)[i * cols + j] = plain ? T(uint64_t(sum) + uint64_t(c)) : fromF64<T>(double(sum) * a->attr[0].f + double(c) * a->attr[1].f);
+        mutableData<T>(out)[i * cols + j] =
+            plain ? T(uint64_t(sum) + uint64_t(c)) : fromF64<T>(double(sum) * a->attr[0].f + double(c) * a->attr[1].f);
       }
     }
   return 0;
@@ -61,7 +63,8 @@ static int32_t gemm(const onnxc_args *a) {  // attributes: alpha, beta, transA, 
 
 // Zero point of row (or column) `at` of a product operand: scalar, one per row of the matrix, or shaped [..., rows, 1] / [..., 1, cols].
 static int64_t zeroPoint(const onnxc_args *a, int64_t input, int64_t batch, int64_t at, int64_t n) {
-  if (!hasInput(a, input)) return 0;
+  if (!hasInput(a, input))
+    return 0;
   int64_t count = onnxc_count(a->in[input]);
   return count == 1 ? loadI64(a->in[input], 0) : loadI64(a->in[input], count == n ? at : (batch * n + at) % count);
 }
@@ -70,7 +73,8 @@ static double scaleOf(const onnxc_tensor &t, int64_t batch, int64_t at, int64_t 
   return count == 1 ? loadF64(t, 0) : loadF64(t, count == n ? at : (batch * n + at) % count);
 }
 static bool fits(const onnxc_args *a, int64_t input, int64_t n) {
-  if (!hasInput(a, input)) return true;
+  if (!hasInput(a, input))
+    return true;
   int64_t count = onnxc_count(a->in[input]);
   return count == 1 || (n > 0 && count > 0 && count % n == 0);
 }
@@ -126,13 +130,16 @@ static int32_t det(const onnxc_args *a) {
   double *m = allocate<double>(a, n * n);
   ONNXC_CHECK(m, ONNXC_K_MEMORY);
   for (int64_t b = 0; b < batches; ++b) {
-    for (int64_t i = 0; i < n * n; ++i) m[i] = toF64(data<T>(in)[b * n * n + i]);
+    for (int64_t i = 0; i < n * n; ++i)
+      m[i] = toF64(data<T>(in)[b * n * n + i]);
     double result = 1;
     for (int64_t c = 0; c < n; ++c) {  // partial pivoting
       int64_t best = c;
       for (int64_t r = c + 1; r < n; ++r)
-        if (fabs(m[r * n + c]) > fabs(m[best * n + c])) best = r;
-      if (best != c) result = -result;
+        if (fabs(m[r * n + c]) > fabs(m[best * n + c]))
+          best = r;
+      if (best != c)
+        result = -result;
       for (int64_t k = 0; best != c && k < n; ++k) {
         double swap = m[c * n + k];
         m[c * n + k] = m[best * n + k];
@@ -140,21 +147,23 @@ static int32_t det(const onnxc_args *a) {
       }
       double pivot = m[c * n + c];
       result *= pivot;
-      if (pivot == 0) break;
+      if (pivot == 0)
+        break;
       for (int64_t r = c + 1; r < n; ++r)
-        for (int64_t k = n; k-- > c;) m[r * n + k] -= m[r * n + c] / pivot * m[c * n + k];
+        for (int64_t k = n; k-- > c;)
+          m[r * n + k] -= m[r * n + c] / pivot * m[c * n + k];
     }
     mutableData<T>(a->out[0])[b] = fromF64<T>(result);
   }
   return 0;
 }
 
-} // namespace onnxc
+}  // namespace onnxc
 
 extern "C" int32_t onnxc_k_MatMulInteger(const onnxc_args *a) { return onnxc::matMulInteger(a); }
 extern "C" int32_t onnxc_k_QLinearMatMul(const onnxc_args *a) { return onnxc::qLinearMatMul(a); }
-#define X(S, T)                                                                                                                       \
-  extern "C" int32_t onnxc_k_MatMul_##S(const onnxc_args *a) { return onnxc::matMul<T>(a); }                                          \
+#define X(S, T)                                                                                                                            \
+  extern "C" int32_t onnxc_k_MatMul_##S(const onnxc_args *a) { return onnxc::matMul<T>(a); }                                               \
   extern "C" int32_t onnxc_k_Gemm_##S(const onnxc_args *a) { return onnxc::gemm<T>(a); }
 ONNXC_FLOATS(X)
 X(i32, int32_t)
@@ -162,7 +171,7 @@ X(i64, int64_t)
 X(u32, uint32_t)
 X(u64, uint64_t)
 #undef X
-#define X(S, T)                                                                                                                       \
+#define X(S, T)                                                                                                                            \
   extern "C" int32_t onnxc_k_Det_##S(const onnxc_args *a) { return onnxc::det<T>(a); }
 ONNXC_FLOATS(X)
 #undef X

@@ -46,7 +46,8 @@ static int32_t transpose(const onnxc_args *a) {  // attributes: perm
   contiguous(in.dims, in.rank, from);
   contiguous(out.dims, out.rank, os);
   const int64_t *perm = static_cast<const int64_t *>(a->attr[0].p);
-  for (int32_t i = 0; i < in.rank; ++i) is[i] = from[a->attr[0].n > 0 ? perm[i] : in.rank - 1 - i];
+  for (int32_t i = 0; i < in.rank; ++i)
+    is[i] = from[a->attr[0].n > 0 ? perm[i] : in.rank - 1 - i];
   copyStrided(mutableData<T>(out), os, data<T>(in), is, out.dims, out.rank);
   return 0;
 }
@@ -105,12 +106,16 @@ static int32_t split(const onnxc_args *a) {
   return at == s.dim * s.inner ? 0 : ONNXC_K_SHAPE;
 }
 
-struct SliceRange { int64_t start, step, count; };
+struct SliceRange {
+  int64_t start, step, count;
+};
 
 // numpy's clamping of start and end; steps of either sign.
 static SliceRange clampSlice(int64_t start, int64_t end, int64_t step, int64_t dim) {
-  if (start < 0) start += dim;
-  if (end < 0) end += dim;
+  if (start < 0)
+    start += dim;
+  if (end < 0)
+    end += dim;
   int64_t low = step > 0 ? 0 : -1, high = step > 0 ? dim : dim - 1;
   start = start < low ? low : start > high ? high : start;
   end = end < low ? low : end > high ? high : end;
@@ -122,7 +127,8 @@ static SliceRange clampSlice(int64_t start, int64_t end, int64_t step, int64_t d
 static int32_t sliceRanges(const onnxc_args *a, SliceRange *ranges) {
   const onnxc_tensor &in = a->in[0];
   ONNXC_CHECK(in.rank <= kMaxRank, ONNXC_K_SHAPE);
-  for (int32_t i = 0; i < in.rank; ++i) ranges[i] = {0, 1, in.dims[i]};
+  for (int32_t i = 0; i < in.rank; ++i)
+    ranges[i] = {0, 1, in.dims[i]};
   int64_t n = onnxc_count(a->in[1]);
   ONNXC_CHECK(n == onnxc_count(a->in[2]) && n <= in.rank, ONNXC_K_SHAPE);
   ONNXC_CHECK(!hasInput(a, 3) || onnxc_count(a->in[3]) == n, ONNXC_K_SHAPE);
@@ -139,7 +145,8 @@ static int32_t sliceRanges(const onnxc_args *a, SliceRange *ranges) {
 static int32_t sliceSize(const onnxc_args *a) {
   SliceRange ranges[kMaxRank];
   ONNXC_TRY(sliceRanges(a, ranges));
-  for (int32_t i = 0; i < a->in[0].rank; ++i) a->out[0].dims[i] = ranges[i].count;
+  for (int32_t i = 0; i < a->in[0].rank; ++i)
+    a->out[0].dims[i] = ranges[i].count;
   return 0;
 }
 
@@ -155,10 +162,12 @@ static int32_t slice(const onnxc_args *a) {
   for (int32_t i = 0; i < in.rank; ++i) {
     ONNXC_CHECK(out.dims[i] == ranges[i].count, ONNXC_K_SHAPE);
     empty |= ranges[i].count == 0;
-    if (ranges[i].count) base += ranges[i].start * is[i];
+    if (ranges[i].count)
+      base += ranges[i].start * is[i];
     is[i] = ranges[i].count > 1 ? is[i] * ranges[i].step : 0;
   }
-  if (!empty) copyStrided(mutableData<T>(out), os, data<T>(in) + base, is, out.dims, out.rank);
+  if (!empty)
+    copyStrided(mutableData<T>(out), os, data<T>(in) + base, is, out.dims, out.rank);
   return 0;
 }
 
@@ -201,40 +210,43 @@ template <class T>
 static int32_t tile(const onnxc_args *a) {
   const onnxc_tensor &in = a->in[0], &out = a->out[0];
   ONNXC_CHECK(in.rank <= kMaxRank, ONNXC_K_SHAPE);
-  if (onnxc_count(out) == 0) return 0;
+  if (onnxc_count(out) == 0)
+    return 0;
   int64_t is[kMaxRank], os[kMaxRank];
   contiguous(in.dims, in.rank, is);
   contiguous(out.dims, out.rank, os);
   copyStrided(mutableData<T>(out), os, data<T>(in), is, in.dims, in.rank);
   for (int64_t i = in.rank; i-- > 0;) {  // dims after i are complete in the first block: repeat it along i
     int64_t block = in.dims[i] * os[i], outer[kMaxRank];
-    for (int64_t k = 0; k < i; ++k) outer[k] = in.dims[k];
+    for (int64_t k = 0; k < i; ++k)
+      outer[k] = in.dims[k];
     Odometer<1> o;
     o.init(outer, i);
     o.strides[0] = os;
     for (; o.more(); o.next()) {
       T *first = mutableData<T>(out) + o.offset[0];
-      for (int64_t at = block; at < out.dims[i] * os[i]; at += block) memcpy(first + at, first, size_t(block) * sizeof(T));
+      for (int64_t at = block; at < out.dims[i] * os[i]; at += block)
+        memcpy(first + at, first, size_t(block) * sizeof(T));
     }
   }
   return 0;
 }
 
-} // namespace onnxc
+}  // namespace onnxc
 
-#define X(S, T)                                                                                                                       \
-  extern "C" int32_t onnxc_k_Copy_##S(const onnxc_args *a) { return onnxc::copy<T>(a); }                                              \
-  extern "C" int32_t onnxc_k_Reshape_##S(const onnxc_args *a) { return onnxc::copy<T>(a); }                                           \
-  extern "C" int32_t onnxc_s_Reshape_##S(const onnxc_args *a) { return onnxc::reshapeSize(a); }                                       \
-  extern "C" int32_t onnxc_k_Transpose_##S(const onnxc_args *a) { return onnxc::transpose<T>(a); }                                    \
-  extern "C" int32_t onnxc_k_Concat_##S(const onnxc_args *a) { return onnxc::concat<T>(a); }                                          \
-  extern "C" int32_t onnxc_k_Split_##S(const onnxc_args *a) { return onnxc::split<T>(a); }                                            \
-  extern "C" int32_t onnxc_s_Split_##S(const onnxc_args *a) { return onnxc::splitSize(a); }                                           \
-  extern "C" int32_t onnxc_k_Slice_##S(const onnxc_args *a) { return onnxc::slice<T>(a); }                                            \
-  extern "C" int32_t onnxc_s_Slice_##S(const onnxc_args *a) { return onnxc::sliceSize(a); }                                           \
-  extern "C" int32_t onnxc_k_Expand_##S(const onnxc_args *a) { return onnxc::expand<T>(a); }                                          \
-  extern "C" int32_t onnxc_s_Expand_##S(const onnxc_args *a) { return onnxc::expandSize(a); }                                         \
-  extern "C" int32_t onnxc_k_Tile_##S(const onnxc_args *a) { return onnxc::tile<T>(a); }                                              \
+#define X(S, T)                                                                                                                            \
+  extern "C" int32_t onnxc_k_Copy_##S(const onnxc_args *a) { return onnxc::copy<T>(a); }                                                   \
+  extern "C" int32_t onnxc_k_Reshape_##S(const onnxc_args *a) { return onnxc::copy<T>(a); }                                                \
+  extern "C" int32_t onnxc_s_Reshape_##S(const onnxc_args *a) { return onnxc::reshapeSize(a); }                                            \
+  extern "C" int32_t onnxc_k_Transpose_##S(const onnxc_args *a) { return onnxc::transpose<T>(a); }                                         \
+  extern "C" int32_t onnxc_k_Concat_##S(const onnxc_args *a) { return onnxc::concat<T>(a); }                                               \
+  extern "C" int32_t onnxc_k_Split_##S(const onnxc_args *a) { return onnxc::split<T>(a); }                                                 \
+  extern "C" int32_t onnxc_s_Split_##S(const onnxc_args *a) { return onnxc::splitSize(a); }                                                \
+  extern "C" int32_t onnxc_k_Slice_##S(const onnxc_args *a) { return onnxc::slice<T>(a); }                                                 \
+  extern "C" int32_t onnxc_s_Slice_##S(const onnxc_args *a) { return onnxc::sliceSize(a); }                                                \
+  extern "C" int32_t onnxc_k_Expand_##S(const onnxc_args *a) { return onnxc::expand<T>(a); }                                               \
+  extern "C" int32_t onnxc_s_Expand_##S(const onnxc_args *a) { return onnxc::expandSize(a); }                                              \
+  extern "C" int32_t onnxc_k_Tile_##S(const onnxc_args *a) { return onnxc::tile<T>(a); }                                                   \
   extern "C" int32_t onnxc_s_Tile_##S(const onnxc_args *a) { return onnxc::tileSize(a); }
 ONNXC_SIZES(X)
 #undef X

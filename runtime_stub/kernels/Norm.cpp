@@ -1,11 +1,14 @@
-// Norm.cpp: normalisations with sums in double: Softmax, LogSoftmax, Layer-, RMS-, Batch-, Instance-, Group-, Lp-, MeanVarianceNormalization, LRN.
+// Norm.cpp: normalisations with sums in double: Softmax, LogSoftmax, Layer-, RMS-, Batch-, Instance-, Group-, Lp-,
+// MeanVarianceNormalization, LRN.
 #include "runtime_stub/kernels/Index.h"
 
 namespace onnxc {
 
 // A step of the standard's function body, which computes in T.
 template <class T>
-ONNXC_INLINE double rounded(double v) { return toF64(fromF64<T>(v)); }
+ONNXC_INLINE double rounded(double v) {
+  return toF64(fromF64<T>(v));
+}
 
 template <class T, bool Log>
 static int32_t softmax(const onnxc_args *a) {  // attributes: axis
@@ -18,8 +21,10 @@ static int32_t softmax(const onnxc_args *a) {  // attributes: axis
       const T *x = data<T>(in) + o * s.dim * s.inner + i;
       T *y = mutableData<T>(a->out[0]) + o * s.dim * s.inner + i;
       double most = -__builtin_inf(), sum = 0;
-      for (int64_t k = 0; k < s.dim; ++k) most = maxOf(most, toF64(x[k * s.inner]));
-      for (int64_t k = 0; k < s.dim; ++k) sum += rounded<T>(exp(rounded<T>(toF64(x[k * s.inner]) - most)));
+      for (int64_t k = 0; k < s.dim; ++k)
+        most = maxOf(most, toF64(x[k * s.inner]));
+      for (int64_t k = 0; k < s.dim; ++k)
+        sum += rounded<T>(exp(rounded<T>(toF64(x[k * s.inner]) - most)));
       sum = rounded<T>(sum);
       for (int64_t k = 0; k < s.dim; ++k) {
         double v = rounded<T>(toF64(x[k * s.inner]) - most);
@@ -29,14 +34,18 @@ static int32_t softmax(const onnxc_args *a) {  // attributes: axis
   return 0;
 }
 
-struct Moments { double mean, variance; };
+struct Moments {
+  double mean, variance;
+};
 
 template <class T>
 static Moments momentsOf(const T *x, int64_t n) {
   double sum = 0, squares = 0;
-  for (int64_t i = 0; i < n; ++i) sum += toF64(x[i]);
+  for (int64_t i = 0; i < n; ++i)
+    sum += toF64(x[i]);
   double mean = sum / double(n);
-  for (int64_t i = 0; i < n; ++i) squares += (toF64(x[i]) - mean) * (toF64(x[i]) - mean);
+  for (int64_t i = 0; i < n; ++i)
+    squares += (toF64(x[i]) - mean) * (toF64(x[i]) - mean);
   return {mean, squares / double(n)};
 }
 
@@ -61,8 +70,10 @@ static int32_t rowNorm(const onnxc_args *a) {  // attributes: axis, epsilon
       m = momentsOf(data<T>(in) + at, n);
       double power = Centered ? m.variance : m.variance + m.mean * m.mean;
       factor = 1 / sqrt(power + a->attr[1].f);
-      if (Centered && hasOutput(a, 1)) storeF64(a->out[1], at / n, m.mean);
-      if (Centered && hasOutput(a, 2)) storeF64(a->out[2], at / n, factor);
+      if (Centered && hasOutput(a, 1))
+        storeF64(a->out[1], at / n, m.mean);
+      if (Centered && hasOutput(a, 2))
+        storeF64(a->out[2], at / n, factor);
     }
     double v = (toF64(data<T>(in)[at]) - (Centered ? m.mean : 0)) * factor * loadF64(a->in[1], o.offset[0]);
     mutableData<T>(a->out[0])[at] = fromF64<T>(hasBias ? v + loadF64(a->in[2], o.offset[1]) : v);
@@ -83,7 +94,8 @@ static int32_t batchNorm(const onnxc_args *a) {  // attributes: epsilon, momentu
   const onnxc_tensor &in = a->in[0];
   ONNXC_CHECK(in.rank >= 1, ONNXC_K_SHAPE);
   int64_t channels = in.rank > 1 ? in.dims[1] : 1, batch = in.dims[0], plane = product(in.dims, 2, in.rank);
-  for (int i = 1; i < 5; ++i) ONNXC_CHECK(onnxc_count(a->in[i]) == channels, ONNXC_K_SHAPE);
+  for (int i = 1; i < 5; ++i)
+    ONNXC_CHECK(onnxc_count(a->in[i]) == channels, ONNXC_K_SHAPE);
   double momentum = a->attr[1].f;
   bool training = a->attr[2].i != 0;
   for (int64_t c = 0; c < channels; ++c) {
@@ -91,20 +103,24 @@ static int32_t batchNorm(const onnxc_args *a) {  // attributes: epsilon, momentu
     if (training) {
       double sum = 0, squares = 0, count = double(batch * plane);
       for (int64_t n = 0; n < batch; ++n)
-        for (int64_t i = 0; i < plane; ++i) sum += toF64(data<T>(in)[(n * channels + c) * plane + i]);
+        for (int64_t i = 0; i < plane; ++i)
+          sum += toF64(data<T>(in)[(n * channels + c) * plane + i]);
       double own = sum / count;
       for (int64_t n = 0; n < batch; ++n)
         for (int64_t i = 0; i < plane; ++i) {
           double v = toF64(data<T>(in)[(n * channels + c) * plane + i]) - own;
           squares += v * v;
         }
-      if (hasOutput(a, 1)) storeF64(a->out[1], c, mean * momentum + own * (1 - momentum));
-      if (hasOutput(a, 2)) storeF64(a->out[2], c, variance * momentum + squares / count * (1 - momentum));
+      if (hasOutput(a, 1))
+        storeF64(a->out[1], c, mean * momentum + own * (1 - momentum));
+      if (hasOutput(a, 2))
+        storeF64(a->out[2], c, variance * momentum + squares / count * (1 - momentum));
       mean = own;
       variance = squares / count;
     }
     double factor = loadF64(a->in[1], c) / sqrt(variance + a->attr[0].f), bias = loadF64(a->in[2], c);
-    for (int64_t n = 0; n < batch; ++n) affine<T>(a, (n * channels + c) * plane, plane, mean, factor, bias);
+    for (int64_t n = 0; n < batch; ++n)
+      affine<T>(a, (n * channels + c) * plane, plane, mean, factor, bias);
   }
   return 0;
 }
@@ -114,8 +130,10 @@ static int32_t groupNorm(const onnxc_args *a, int64_t groups) {  // attributes: 
   const onnxc_tensor &in = a->in[0];
   ONNXC_CHECK(in.rank >= 2, ONNXC_K_SHAPE);
   int64_t channels = in.dims[1], plane = product(in.dims, 2, in.rank);
-  if (groups == 0) groups = channels;
-  if (onnxc_count(in) == 0) return 0;
+  if (groups == 0)
+    groups = channels;
+  if (onnxc_count(in) == 0)
+    return 0;
   ONNXC_CHECK(groups > 0 && channels % groups == 0, ONNXC_K_SHAPE);
   ONNXC_CHECK(onnxc_count(a->in[1]) == channels && onnxc_count(a->in[2]) == channels, ONNXC_K_SHAPE);
   int64_t perGroup = channels / groups;
@@ -145,7 +163,8 @@ static int32_t lpNorm(const onnxc_args *a) {  // attributes: axis, p
         double v = toF64(data<T>(in)[base + k * s.inner]);
         norm += a->attr[1].i == 1 ? fabs(v) : v * v;
       }
-      if (a->attr[1].i == 2) norm = sqrt(norm);
+      if (a->attr[1].i == 2)
+        norm = sqrt(norm);
       for (int64_t k = 0; k < s.dim; ++k)
         mutableData<T>(a->out[0])[base + k * s.inner] = fromF64<T>(norm == 0 ? 0 : toF64(data<T>(in)[base + k * s.inner]) / norm);
     }
@@ -159,7 +178,8 @@ static int32_t meanVariance(const onnxc_args *a) {  // attributes: axes
   static const int64_t usual[] = {0, 2, 3};
   const int64_t *axes = hasAttr(a->attr[0]) ? static_cast<const int64_t *>(a->attr[0].p) : usual;
   int64_t count = hasAttr(a->attr[0]) ? a->attr[0].n : 3, dims[kMaxRank], strides[kMaxRank], n = onnxc_count(in), at = 0;
-  for (int32_t i = 0; i < in.rank; ++i) dims[i] = in.dims[i];
+  for (int32_t i = 0; i < in.rank; ++i)
+    dims[i] = in.dims[i];
   for (int64_t i = 0; i < count; ++i) {
     int64_t axis = axes[i];
     ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_SHAPE);
@@ -167,7 +187,8 @@ static int32_t meanVariance(const onnxc_args *a) {  // attributes: axes
   }
   contiguous(dims, in.rank, strides);
   for (int32_t i = 0; i < in.rank; ++i)
-    if (dims[i] == 1) strides[i] = 0;
+    if (dims[i] == 1)
+      strides[i] = 0;
   int64_t groups = product(dims, 0, in.rank);
   double *mean = allocate<double>(a, 2 * groups), *square = mean + groups, size = groups ? double(n / groups) : 1;
   ONNXC_CHECK(mean, ONNXC_K_MEMORY);
@@ -177,9 +198,12 @@ static int32_t meanVariance(const onnxc_args *a) {  // attributes: axes
     o.strides[0] = strides;
     for (at = 0; o.more(); o.next(), ++at) {
       double x = toF64(data<T>(in)[at]), centered = x - mean[o.offset[0]];
-      if (pass == 0) mean[o.offset[0]] += x / size;
-      if (pass == 1) square[o.offset[0]] += centered * centered / size;
-      if (pass == 2) mutableData<T>(a->out[0])[at] = fromF64<T>(centered / (sqrt(square[o.offset[0]]) + 1e-9));
+      if (pass == 0)
+        mean[o.offset[0]] += x / size;
+      if (pass == 1)
+        square[o.offset[0]] += centered * centered / size;
+      if (pass == 2)
+        mutableData<T>(a->out[0])[at] = fromF64<T>(centered / (sqrt(square[o.offset[0]]) + 1e-9));
     }
   }
   return 0;
@@ -208,18 +232,18 @@ static int32_t lrn(const onnxc_args *a) {  // attributes: alpha, beta, bias, siz
   return 0;
 }
 
-} // namespace onnxc
+}  // namespace onnxc
 
-#define X(S, T)                                                                                                                       \
-  extern "C" int32_t onnxc_k_Softmax_##S(const onnxc_args *a) { return onnxc::softmax<T, false>(a); }                                 \
-  extern "C" int32_t onnxc_k_LogSoftmax_##S(const onnxc_args *a) { return onnxc::softmax<T, true>(a); }                               \
-  extern "C" int32_t onnxc_k_LayerNormalization_##S(const onnxc_args *a) { return onnxc::rowNorm<T, true>(a); }                       \
-  extern "C" int32_t onnxc_k_RMSNormalization_##S(const onnxc_args *a) { return onnxc::rowNorm<T, false>(a); }                        \
-  extern "C" int32_t onnxc_k_BatchNormalization_##S(const onnxc_args *a) { return onnxc::batchNorm<T>(a); }                           \
-  extern "C" int32_t onnxc_k_InstanceNormalization_##S(const onnxc_args *a) { return onnxc::groupNorm<T>(a, 0); }                     \
-  extern "C" int32_t onnxc_k_GroupNormalization_##S(const onnxc_args *a) { return onnxc::groupNorm<T>(a, a->attr[1].i); }             \
-  extern "C" int32_t onnxc_k_LpNormalization_##S(const onnxc_args *a) { return onnxc::lpNorm<T>(a); }                                 \
-  extern "C" int32_t onnxc_k_MeanVarianceNormalization_##S(const onnxc_args *a) { return onnxc::meanVariance<T>(a); }                 \
+#define X(S, T)                                                                                                                            \
+  extern "C" int32_t onnxc_k_Softmax_##S(const onnxc_args *a) { return onnxc::softmax<T, false>(a); }                                      \
+  extern "C" int32_t onnxc_k_LogSoftmax_##S(const onnxc_args *a) { return onnxc::softmax<T, true>(a); }                                    \
+  extern "C" int32_t onnxc_k_LayerNormalization_##S(const onnxc_args *a) { return onnxc::rowNorm<T, true>(a); }                            \
+  extern "C" int32_t onnxc_k_RMSNormalization_##S(const onnxc_args *a) { return onnxc::rowNorm<T, false>(a); }                             \
+  extern "C" int32_t onnxc_k_BatchNormalization_##S(const onnxc_args *a) { return onnxc::batchNorm<T>(a); }                                \
+  extern "C" int32_t onnxc_k_InstanceNormalization_##S(const onnxc_args *a) { return onnxc::groupNorm<T>(a, 0); }                          \
+  extern "C" int32_t onnxc_k_GroupNormalization_##S(const onnxc_args *a) { return onnxc::groupNorm<T>(a, a->attr[1].i); }                  \
+  extern "C" int32_t onnxc_k_LpNormalization_##S(const onnxc_args *a) { return onnxc::lpNorm<T>(a); }                                      \
+  extern "C" int32_t onnxc_k_MeanVarianceNormalization_##S(const onnxc_args *a) { return onnxc::meanVariance<T>(a); }                      \
   extern "C" int32_t onnxc_k_LRN_##S(const onnxc_args *a) { return onnxc::lrn<T>(a); }
 ONNXC_FLOATS(X)
 #undef X

@@ -28,7 +28,8 @@ static int64_t walk(const Window &w, const int64_t *o, const Visit &visit) {
       at = at * w.in[i] + p;
     }
     padded += inPadded;
-    if (inside) visit(at);
+    if (inside)
+      visit(at);
   }
   return padded;
 }
@@ -40,7 +41,8 @@ static int64_t columnMajor(const Window &w, int64_t at) {
     index[i] = at % w.in[i];
     at /= w.in[i];
   }
-  for (int64_t i = w.rank; i-- > 0;) result = result * w.in[i] + index[i];
+  for (int64_t i = w.rank; i-- > 0;)
+    result = result * w.in[i] + index[i];
   return result;
 }
 
@@ -56,10 +58,13 @@ static int32_t maxPool(const onnxc_args *a) {  // last attribute: storage_order
       int64_t best = -1;
       walk(w, o.index, [&](int64_t i) {
         double v = toF64(x[i]);
-        if (best < 0 || v > toF64(x[best]) || (v != v && toF64(x[best]) == toF64(x[best]))) best = i;
+        if (best < 0 || v > toF64(x[best]) || (v != v && toF64(x[best]) == toF64(x[best])))
+          best = i;
       });
-      if (hasOutput(a, 0)) mutableData<T>(a->out[0])[at] = best < 0 ? fromF64<T>(IsFloat<T>::value ? -__builtin_inf() : 0) : x[best];
-      if (hasOutput(a, 1)) mutableData<int64_t>(a->out[1])[at] = p * inPlane + (a->attr[kExtra].i ? columnMajor(w, maxOf<int64_t>(best, 0)) : best);
+      if (hasOutput(a, 0))
+        mutableData<T>(a->out[0])[at] = best < 0 ? fromF64<T>(IsFloat<T>::value ? -__builtin_inf() : 0) : x[best];
+      if (hasOutput(a, 1))
+        mutableData<int64_t>(a->out[1])[at] = p * inPlane + (a->attr[kExtra].i ? columnMajor(w, maxOf<int64_t>(best, 0)) : best);
     }
   }
   return 0;
@@ -124,8 +129,10 @@ static int32_t globalPool(const onnxc_args *a) {  // LpPool's attribute: p
       else
         result += Kind == Global::Lp ? powerOf(v, power) : v;
     }
-    if (Kind == Global::Average) result /= double(n);
-    if (Kind == Global::Lp) result = rootOf(result, power);
+    if (Kind == Global::Average)
+      result /= double(n);
+    if (Kind == Global::Lp)
+      result = rootOf(result, power);
     mutableData<T>(a->out[0])[p] = fromF64<T>(result);
   }
   return 0;
@@ -147,7 +154,8 @@ static int32_t unpooledDims(const onnxc_args *a, int64_t *dims) {  // attributes
 }
 
 static int32_t maxUnpoolSize(const onnxc_args *a) {
-  if (!hasInput(a, 2)) return unpooledDims(a, a->out[0].dims);
+  if (!hasInput(a, 2))
+    return unpooledDims(a, a->out[0].dims);
   ONNXC_CHECK(onnxc_count(a->in[2]) == a->out[0].rank, ONNXC_K_SHAPE);
   for (int32_t i = 0; i < a->out[0].rank; ++i) {
     a->out[0].dims[i] = loadI64(a->in[2], i);
@@ -178,16 +186,16 @@ static int32_t maxUnpool(const onnxc_args *a) {
   return 0;
 }
 
-} // namespace onnxc
+}  // namespace onnxc
 
-#define X(S, T)                                                                                                                       \
-  extern "C" int32_t onnxc_k_AveragePool_##S(const onnxc_args *a) { return onnxc::averagePool<T>(a); }                                \
-  extern "C" int32_t onnxc_k_LpPool_##S(const onnxc_args *a) { return onnxc::lpPool<T>(a); }                                          \
-  extern "C" int32_t onnxc_k_GlobalMaxPool_##S(const onnxc_args *a) { return onnxc::globalPool<T, onnxc::Global::Max>(a); }           \
-  extern "C" int32_t onnxc_k_GlobalAveragePool_##S(const onnxc_args *a) { return onnxc::globalPool<T, onnxc::Global::Average>(a); }   \
-  extern "C" int32_t onnxc_k_GlobalLpPool_##S(const onnxc_args *a) { return onnxc::globalPool<T, onnxc::Global::Lp>(a); }             \
-  extern "C" int32_t onnxc_k_MaxUnpool_##S(const onnxc_args *a) { return onnxc::maxUnpool<T>(a); }                                    \
-  extern "C" int32_t onnxc_s_MaxUnpool_##S(const onnxc_args *a) { return onnxc::maxUnpoolSize(a); }                                   \
+#define X(S, T)                                                                                                                            \
+  extern "C" int32_t onnxc_k_AveragePool_##S(const onnxc_args *a) { return onnxc::averagePool<T>(a); }                                     \
+  extern "C" int32_t onnxc_k_LpPool_##S(const onnxc_args *a) { return onnxc::lpPool<T>(a); }                                               \
+  extern "C" int32_t onnxc_k_GlobalMaxPool_##S(const onnxc_args *a) { return onnxc::globalPool<T, onnxc::Global::Max>(a); }                \
+  extern "C" int32_t onnxc_k_GlobalAveragePool_##S(const onnxc_args *a) { return onnxc::globalPool<T, onnxc::Global::Average>(a); }        \
+  extern "C" int32_t onnxc_k_GlobalLpPool_##S(const onnxc_args *a) { return onnxc::globalPool<T, onnxc::Global::Lp>(a); }                  \
+  extern "C" int32_t onnxc_k_MaxUnpool_##S(const onnxc_args *a) { return onnxc::maxUnpool<T>(a); }                                         \
+  extern "C" int32_t onnxc_s_MaxUnpool_##S(const onnxc_args *a) { return onnxc::maxUnpoolSize(a); }                                        \
   extern "C" int32_t onnxc_k_MaxPool_##S(const onnxc_args *a) { return onnxc::maxPool<T>(a); }
 ONNXC_FLOATS(X)
 #undef X

@@ -16,15 +16,19 @@ static int32_t readGrain(const onnxc_args *a, Grain &g) {
   int64_t axis = a->attr[0].i, blockSize = a->attr[1].i, n = onnxc_count(scale), total = onnxc_count(x);
   g = {{1, 1, total}, 1, 1, false};
   ONNXC_CHECK(!hasInput(a, 2) || onnxc_count(a->in[2]) == n, ONNXC_K_SHAPE);
-  if (n == 1 && blockSize == 0) return 0;
+  if (n == 1 && blockSize == 0)
+    return 0;
   ONNXC_CHECK(fixAxis(axis, x.rank), ONNXC_K_SHAPE);
   g.s = splitAt(x, axis);
   g.blocked = blockSize > 0 || (scale.rank == x.rank && x.rank > 1);
-  if (!g.blocked) return scale.rank == 1 && n == g.s.dim ? 0 : ONNXC_K_SHAPE;
+  if (!g.blocked)
+    return scale.rank == 1 && n == g.s.dim ? 0 : ONNXC_K_SHAPE;
   ONNXC_CHECK(scale.rank == x.rank, ONNXC_K_SHAPE);
-  for (int32_t i = 0; i < x.rank; ++i) ONNXC_CHECK(i == axis || scale.dims[i] == x.dims[i], ONNXC_K_SHAPE);
+  for (int32_t i = 0; i < x.rank; ++i)
+    ONNXC_CHECK(i == axis || scale.dims[i] == x.dims[i], ONNXC_K_SHAPE);
   g.blocks = scale.dims[axis];
-  if (total == 0) return 0;
+  if (total == 0)
+    return 0;
   ONNXC_CHECK(g.blocks > 0, ONNXC_K_SHAPE);
   g.block = blockSize > 0 ? blockSize : (g.s.dim + g.blocks - 1) / g.blocks;
   return (g.s.dim + g.block - 1) / g.block == g.blocks ? 0 : ONNXC_K_SHAPE;
@@ -39,7 +43,8 @@ static void forRuns(const Grain &g, const Run &run) {
       if (!g.blocked)
         run(at, g.s.inner, d);
       else
-        for (int64_t i = 0; i < g.s.inner; ++i) run(at + i, 1, (o * g.blocks + d / g.block) * g.s.inner + i);
+        for (int64_t i = 0; i < g.s.inner; ++i)
+          run(at + i, 1, (o * g.blocks + d / g.block) * g.s.inner + i);
     }
 }
 
@@ -72,7 +77,8 @@ static int32_t dequantize(const onnxc_args *a) {  // attributes: axis, block_siz
   Y *y = mutableData<Y>(a->out[0]);
   forRuns(g, [&](int64_t first, int64_t count, int64_t at) {
     double scale = loadF64(a->in[1], at), zero = hasInput(a, 2) ? loadF64(a->in[2], at) : 0;
-    for (int64_t i = first; i < first + count; ++i) y[i] = fromF64<Y>((toF64(x[i]) - zero) * scale);
+    for (int64_t i = first; i < first + count; ++i)
+      y[i] = fromF64<Y>((toF64(x[i]) - zero) * scale);
   });
   return 0;
 }
@@ -87,24 +93,27 @@ static int32_t dynamicQuantize(const onnxc_args *a) {
   }
   float scale = high == low ? 1 : (high - low) / 255;
   uint8_t zero = saturateTo<uint8_t>(nearbyint(-low / scale));
-  for (int64_t i = 0; i < n; ++i) mutableData<uint8_t>(a->out[0])[i] = saturateTo<uint8_t>(nearbyint(double(x[i] / scale)) + zero);
-  if (hasOutput(a, 1)) *mutableData<float>(a->out[1]) = scale;
-  if (hasOutput(a, 2)) *mutableData<uint8_t>(a->out[2]) = zero;
+  for (int64_t i = 0; i < n; ++i)
+    mutableData<uint8_t>(a->out[0])[i] = saturateTo<uint8_t>(nearbyint(double(x[i] / scale)) + zero);
+  if (hasOutput(a, 1))
+    *mutableData<float>(a->out[1]) = scale;
+  if (hasOutput(a, 2))
+    *mutableData<uint8_t>(a->out[2]) = zero;
   return 0;
 }
 
-} // namespace onnxc
+}  // namespace onnxc
 
 extern "C" int32_t onnxc_k_DynamicQuantizeLinear(const onnxc_args *a) { return onnxc::dynamicQuantize(a); }
-#define Q(XS, XT, YS, YT)                                                                                                             \
+#define Q(XS, XT, YS, YT)                                                                                                                  \
   extern "C" int32_t onnxc_k_QuantizeLinear_##XS##_##YS(const onnxc_args *a) { return onnxc::quantize<XT, YT>(a); }
-#define D(XS, XT, YS, YT)                                                                                                             \
+#define D(XS, XT, YS, YT)                                                                                                                  \
   extern "C" int32_t onnxc_k_DequantizeLinear_##XS##_##YS(const onnxc_args *a) { return onnxc::dequantize<XT, YT>(a); }
-#define NARROW(X)                                                                                                                     \
-  X(i8, int8_t) X(u8, uint8_t) X(i16, int16_t) X(u16, uint16_t) ONNXC_F8(X) ONNXC_SUBBYTE(X)
-#define X(S, T)                                                                                                                       \
-  Q(f32, float, S, T) Q(f16, onnxc::f16, S, T) Q(bf16, onnxc::bf16, S, T) Q(i32, int32_t, S, T)                                        \
-  D(S, T, f32, float) D(S, T, f16, onnxc::f16) D(S, T, bf16, onnxc::bf16)
+#define NARROW(X) X(i8, int8_t) X(u8, uint8_t) X(i16, int16_t) X(u16, uint16_t) ONNXC_F8(X) ONNXC_SUBBYTE(X)
+#define X(S, T)                                                                                                                            \
+  Q(f32, float, S, T)                                                                                                                      \
+  Q(f16, onnxc::f16, S, T) Q(bf16, onnxc::bf16, S, T) Q(i32, int32_t, S, T) D(S, T, f32, float) D(S, T, f16, onnxc::f16)                   \
+      D(S, T, bf16, onnxc::bf16)
 NARROW(X)
 #undef X
 D(i32, int32_t, f32, float)

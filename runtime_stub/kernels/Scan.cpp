@@ -16,19 +16,23 @@ static int32_t cumulate(const onnxc_args *a) {  // attributes: exclusive, revers
       Acc<T> total = Acc<T>(Sum ? 0 : 1);
       for (int64_t k = 0; k < s.dim; ++k) {
         int64_t at = (o * s.dim + (reverse ? s.dim - 1 - k : k)) * s.inner + i;
-        if (exclusive) mutableData<T>(a->out[0])[at] = fromAcc<T>(total);
+        if (exclusive)
+          mutableData<T>(a->out[0])[at] = fromAcc<T>(total);
         Acc<T> x = toAcc(data<T>(in)[at]);
         if constexpr (IsFloat<T>::value)
           total = Sum ? total + x : total * x;
         else
           total = Acc<T>(Sum ? uint64_t(total) + uint64_t(x) : uint64_t(total) * uint64_t(x));
-        if (!exclusive) mutableData<T>(a->out[0])[at] = fromAcc<T>(total);
+        if (!exclusive)
+          mutableData<T>(a->out[0])[at] = fromAcc<T>(total);
       }
     }
   return 0;
 }
 
-struct Box { float low[2], high[2]; };
+struct Box {
+  float low[2], high[2];
+};
 
 static Box boxAt(const float *p, bool center) {
   Box b;
@@ -52,18 +56,22 @@ static bool overlaps(const Box &a, const Box &b, float threshold) {
 }
 
 // Chosen boxes of one class into `kept`, at most `limit`; `order` has room for 2 × boxes.
-static int64_t suppress(const onnxc_args *a, const float *boxes, const float *scores, int64_t n, int64_t limit, int64_t *order, int64_t *kept) {
+static int64_t suppress(const onnxc_args *a, const float *boxes, const float *scores, int64_t n, int64_t limit, int64_t *order,
+                        int64_t *kept) {
   float iou = hasInput(a, 3) ? *data<float>(a->in[3]) : 0, least = hasInput(a, 4) ? *data<float>(a->in[4]) : 0;
   bool center = a->attr[0].i != 0;
   int64_t candidates = 0, count = 0;
   for (int64_t i = 0; i < n; ++i)
-    if (!hasInput(a, 4) || scores[i] > least) order[candidates++] = i;
+    if (!hasInput(a, 4) || scores[i] > least)
+      order[candidates++] = i;
   stableSort(order, order + n, candidates, [&](int64_t x, int64_t y) { return scores[x] > scores[y]; });
   for (int64_t i = 0; i < candidates && count < limit; ++i) {
     Box box = boxAt(boxes + order[i] * 4, center);
     bool keep = true;
-    for (int64_t k = 0; k < count && keep; ++k) keep = !overlaps(box, boxAt(boxes + kept[k] * 4, center), iou);
-    if (keep) kept[count++] = order[i];
+    for (int64_t k = 0; k < count && keep; ++k)
+      keep = !overlaps(box, boxAt(boxes + kept[k] * 4, center), iou);
+    if (keep)
+      kept[count++] = order[i];
   }
   return count;
 }
@@ -91,7 +99,7 @@ static int32_t nonMaxSuppression(const onnxc_args *a, int64_t *out, int64_t room
   return 0;
 }
 
-} // namespace onnxc
+}  // namespace onnxc
 
 extern "C" int32_t onnxc_s_NonMaxSuppression(const onnxc_args *a) {
   a->out[0].dims[1] = 3;
@@ -101,8 +109,8 @@ extern "C" int32_t onnxc_k_NonMaxSuppression(const onnxc_args *a) {  // attribut
   int64_t found = 0;
   return onnxc::nonMaxSuppression(a, onnxc::mutableData<int64_t>(a->out[0]), a->out[0].dims[0], found);
 }
-#define X(S, T)                                                                                                                       \
-  extern "C" int32_t onnxc_k_CumSum_##S(const onnxc_args *a) { return onnxc::cumulate<T, true>(a); }                                  \
+#define X(S, T)                                                                                                                            \
+  extern "C" int32_t onnxc_k_CumSum_##S(const onnxc_args *a) { return onnxc::cumulate<T, true>(a); }                                       \
   extern "C" int32_t onnxc_k_CumProd_##S(const onnxc_args *a) { return onnxc::cumulate<T, false>(a); }
 ONNXC_FLOATS(X)
 X(i32, int32_t)

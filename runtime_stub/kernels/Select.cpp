@@ -1,4 +1,5 @@
-// Select.cpp: kernels whose result is chosen by comparing or testing data: NonZero, Compress, TopK, Unique, ArgMax, ArgMin, Hardmax, OneHot.
+// Select.cpp: kernels whose result is chosen by comparing or testing data: NonZero, Compress, TopK, Unique, ArgMax, ArgMin, Hardmax,
+// OneHot.
 #include "runtime_stub/kernels/Sort.h"
 
 namespace onnxc {
@@ -9,13 +10,28 @@ struct ZeroTest {
   uint64_t mask;
   explicit ZeroTest(int32_t dtype) {
     switch (dtype) {
-    case ONNXC_F32: mask = 0x7fffffffu; break;
-    case ONNXC_F64: mask = ~uint64_t(0) >> 1; break;
-    case ONNXC_F16: case ONNXC_BF16: mask = 0x7fff; break;
-    case ONNXC_C64: mask = 0x7fffffff7fffffffu; break;
-    case ONNXC_F8E4M3FN: case ONNXC_F8E5M2: mask = 0x7f; break;
-    case ONNXC_F4E2M1: mask = 7; break;
-    default: mask = ~uint64_t(0);
+    case ONNXC_F32:
+      mask = 0x7fffffffu;
+      break;
+    case ONNXC_F64:
+      mask = ~uint64_t(0) >> 1;
+      break;
+    case ONNXC_F16:
+    case ONNXC_BF16:
+      mask = 0x7fff;
+      break;
+    case ONNXC_C64:
+      mask = 0x7fffffff7fffffffu;
+      break;
+    case ONNXC_F8E4M3FN:
+    case ONNXC_F8E5M2:
+      mask = 0x7f;
+      break;
+    case ONNXC_F4E2M1:
+      mask = 7;
+      break;
+    default:
+      mask = ~uint64_t(0);
     }
   }
   bool nonZero(const T &v) const { return (v & mask) != 0; }
@@ -31,7 +47,8 @@ template <class T>
 static int32_t nonZeroSize(const onnxc_args *a) {
   ZeroTest<T> test(a->in[0].dtype);
   int64_t n = onnxc_count(a->in[0]), found = 0;
-  for (int64_t i = 0; i < n; ++i) found += test.nonZero(data<T>(a->in[0])[i]);
+  for (int64_t i = 0; i < n; ++i)
+    found += test.nonZero(data<T>(a->in[0])[i]);
   a->out[0].dims[0] = a->in[0].rank;
   a->out[0].dims[1] = found;
   return 0;
@@ -46,9 +63,11 @@ static int32_t nonZero(const onnxc_args *a) {
   Odometer<0> o;
   o.init(in.dims, in.rank);
   for (int64_t i = 0; o.more(); o.next(), ++i) {
-    if (!test.nonZero(data<T>(in)[i])) continue;
+    if (!test.nonZero(data<T>(in)[i]))
+      continue;
     ONNXC_CHECK(found < columns, ONNXC_K_SHAPE);
-    for (int32_t k = 0; k < in.rank; ++k) out[k * columns + found] = o.index[k];
+    for (int32_t k = 0; k < in.rank; ++k)
+      out[k * columns + found] = o.index[k];
     ++found;
   }
   return found == columns ? 0 : ONNXC_K_SHAPE;
@@ -63,7 +82,8 @@ static int32_t compressSize(const onnxc_args *a) {  // attributes: axis
     ONNXC_CHECK(!data<uint8_t>(condition)[i] || i < dim, ONNXC_K_INDEX);
     found += data<uint8_t>(condition)[i] != 0;
   }
-  if (hasAttr(a->attr[0])) copyDims(a->out[0], in);
+  if (hasAttr(a->attr[0]))
+    copyDims(a->out[0], in);
   a->out[0].dims[hasAttr(a->attr[0]) ? axis : 0] = found;
   return 0;
 }
@@ -79,7 +99,8 @@ static int32_t compress(const onnxc_args *a) {
   }
   for (int64_t o = 0; o < s.outer; ++o)
     for (int64_t i = 0; i < n; ++i) {
-      if (!data<uint8_t>(condition)[i]) continue;
+      if (!data<uint8_t>(condition)[i])
+        continue;
       ONNXC_CHECK(i < s.dim && to + s.inner <= total, ONNXC_K_INDEX);
       memcpy(mutableData<T>(a->out[0]) + to, data<T>(in) + (o * s.dim + i) * s.inner, size_t(s.inner) * sizeof(T));
       to += s.inner;
@@ -93,7 +114,8 @@ static int32_t topKSize(const onnxc_args *a) {  // attributes: axis, largest
   ONNXC_CHECK(fixAxis(axis, a->in[0].rank), ONNXC_K_SHAPE);
   ONNXC_CHECK(k >= 0 && k <= a->in[0].dims[axis], ONNXC_K_SIZE);
   for (int64_t i = 0; i < a->n_out; ++i) {
-    if (!hasOutput(a, i)) continue;
+    if (!hasOutput(a, i))
+      continue;
     copyDims(a->out[i], a->in[0]);
     a->out[i].dims[axis] = k;
   }
@@ -106,7 +128,8 @@ static void selectBest(int64_t *heap, int64_t stride, int64_t k, int64_t n, cons
   auto sink = [&](int64_t at, int64_t size) {
     for (int64_t value = heap[at * stride];;) {
       int64_t child = 2 * at + 1;
-      if (child < size && child + 1 < size && before(heap[child * stride], heap[(child + 1) * stride])) ++child;
+      if (child < size && child + 1 < size && before(heap[child * stride], heap[(child + 1) * stride]))
+        ++child;
       if (child >= size || !before(value, heap[child * stride])) {
         heap[at * stride] = value;
         return;
@@ -115,8 +138,10 @@ static void selectBest(int64_t *heap, int64_t stride, int64_t k, int64_t n, cons
       at = child;
     }
   };
-  for (int64_t i = 0; i < k; ++i) heap[i * stride] = i;
-  for (int64_t i = k / 2; i-- > 0;) sink(i, k);
+  for (int64_t i = 0; i < k; ++i)
+    heap[i * stride] = i;
+  for (int64_t i = k / 2; i-- > 0;)
+    sink(i, k);
   for (int64_t i = k; i < n && k > 0; ++i)
     if (before(i, heap[0])) {
       heap[0] = i;
@@ -163,9 +188,11 @@ static int64_t bestIndex(const T *row, int64_t n, int64_t stride, bool greatest,
     int order = compare(row[i * stride], row[best * stride]);
     if constexpr (IsFloat<T>::value) {
       double v = toF64(row[i * stride]), b = toF64(row[best * stride]);
-      if (v != v || b != b) order = greatest ? order : -order;
+      if (v != v || b != b)
+        order = greatest ? order : -order;
     }
-    if ((greatest ? order > 0 : order < 0) || (last && order == 0)) best = i;
+    if ((greatest ? order > 0 : order < 0) || (last && order == 0))
+      best = i;
   }
   return best;
 }
@@ -190,7 +217,8 @@ static int32_t hardmax(const onnxc_args *a) {  // attributes: axis
   int64_t axis = a->attr[0].i;
   ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_SHAPE);
   Axis3 s = splitAt(in, axis);
-  if (onnxc_count(in) == 0) return 0;
+  if (onnxc_count(in) == 0)
+    return 0;
   memset(a->out[0].data, 0, size_t(onnxc_count(in)) * sizeof(T));
   for (int64_t o = 0; o < s.outer; ++o)
     for (int64_t i = 0; i < s.inner; ++i) {
@@ -205,7 +233,8 @@ static int32_t oneHotSize(const onnxc_args *a) {  // attributes: axis
   int64_t axis = a->attr[0].i, depth = truncToI64(loadF64(a->in[1], 0));
   ONNXC_CHECK(onnxc_count(a->in[1]) == 1 && fixAxis(axis, indices.rank + 1), ONNXC_K_SHAPE);
   ONNXC_CHECK(depth >= 0, ONNXC_K_SIZE);
-  for (int32_t i = 0; i <= indices.rank; ++i) a->out[0].dims[i] = i < axis ? indices.dims[i] : i == axis ? depth : indices.dims[i - 1];
+  for (int32_t i = 0; i <= indices.rank; ++i)
+    a->out[0].dims[i] = i < axis ? indices.dims[i] : i == axis ? depth : indices.dims[i - 1];
   return 0;
 }
 
@@ -217,34 +246,37 @@ static int32_t oneHot(const onnxc_args *a) {
   const T *values = data<T>(a->in[2]);
   T *out = mutableData<T>(a->out[0]);
   int64_t depth = a->out[0].dims[axis], inner = product(indices.dims, axis, indices.rank), n = onnxc_count(indices);
-  for (int64_t i = 0; i < n * depth; ++i) out[i] = values[0];
+  for (int64_t i = 0; i < n * depth; ++i)
+    out[i] = values[0];
   for (int64_t i = 0; i < n; ++i) {
     int64_t at = indices.dtype == ONNXC_I64 ? loadI64(indices, i) : truncToI64(loadF64(indices, i));
-    if (at < 0) at += depth;
-    if (at >= 0 && at < depth) out[(i / inner * depth + at) * inner + i % inner] = values[1];
+    if (at < 0)
+      at += depth;
+    if (at >= 0 && at < depth)
+      out[(i / inner * depth + at) * inner + i % inner] = values[1];
   }
   return 0;
 }
 
-} // namespace onnxc
+}  // namespace onnxc
 
-#define X(S, T)                                                                                                                       \
-  extern "C" int32_t onnxc_k_NonZero_##S(const onnxc_args *a) { return onnxc::nonZero<T>(a); }                                        \
-  extern "C" int32_t onnxc_s_NonZero_##S(const onnxc_args *a) { return onnxc::nonZeroSize<T>(a); }                                    \
-  extern "C" int32_t onnxc_k_Compress_##S(const onnxc_args *a) { return onnxc::compress<T>(a); }                                      \
-  extern "C" int32_t onnxc_s_Compress_##S(const onnxc_args *a) { return onnxc::compressSize(a); }                                     \
-  extern "C" int32_t onnxc_k_OneHot_##S(const onnxc_args *a) { return onnxc::oneHot<T>(a); }                                          \
+#define X(S, T)                                                                                                                            \
+  extern "C" int32_t onnxc_k_NonZero_##S(const onnxc_args *a) { return onnxc::nonZero<T>(a); }                                             \
+  extern "C" int32_t onnxc_s_NonZero_##S(const onnxc_args *a) { return onnxc::nonZeroSize<T>(a); }                                         \
+  extern "C" int32_t onnxc_k_Compress_##S(const onnxc_args *a) { return onnxc::compress<T>(a); }                                           \
+  extern "C" int32_t onnxc_s_Compress_##S(const onnxc_args *a) { return onnxc::compressSize(a); }                                          \
+  extern "C" int32_t onnxc_k_OneHot_##S(const onnxc_args *a) { return onnxc::oneHot<T>(a); }                                               \
   extern "C" int32_t onnxc_s_OneHot_##S(const onnxc_args *a) { return onnxc::oneHotSize(a); }
 ONNXC_SIZES(X)
 #undef X
-#define X(S, T)                                                                                                                       \
-  extern "C" int32_t onnxc_k_TopK_##S(const onnxc_args *a) { return onnxc::topK<T>(a); }                                              \
-  extern "C" int32_t onnxc_s_TopK_##S(const onnxc_args *a) { return onnxc::topKSize(a); }                                             \
-  extern "C" int32_t onnxc_k_ArgMax_##S(const onnxc_args *a) { return onnxc::argBest<T>(a, true); }                                   \
+#define X(S, T)                                                                                                                            \
+  extern "C" int32_t onnxc_k_TopK_##S(const onnxc_args *a) { return onnxc::topK<T>(a); }                                                   \
+  extern "C" int32_t onnxc_s_TopK_##S(const onnxc_args *a) { return onnxc::topKSize(a); }                                                  \
+  extern "C" int32_t onnxc_k_ArgMax_##S(const onnxc_args *a) { return onnxc::argBest<T>(a, true); }                                        \
   extern "C" int32_t onnxc_k_ArgMin_##S(const onnxc_args *a) { return onnxc::argBest<T>(a, false); }
 ONNXC_NUMERIC(X)
 #undef X
-#define X(S, T)                                                                                                                       \
+#define X(S, T)                                                                                                                            \
   extern "C" int32_t onnxc_k_Hardmax_##S(const onnxc_args *a) { return onnxc::hardmax<T>(a); }
 ONNXC_FLOATS(X)
 #undef X

@@ -9,7 +9,8 @@ template <class T>
 ONNXC_INLINE int compare(const T &x, const T &y) {
   if constexpr (IsFloat<T>::value) {
     double a = toF64(x), b = toF64(y);
-    if (a != a || b != b) return int(a != a) - int(b != b);
+    if (a != a || b != b)
+      return int(a != a) - int(b != b);
     return int(a > b) - int(a < b);
   } else {
     return int(x > y) - int(x < y);
@@ -28,13 +29,15 @@ static void stableSort(int64_t *index, int64_t *other, int64_t n, const Less &le
   for (int64_t width = 1; width < n; width *= 2) {
     for (int64_t low = 0; low < n; low += 2 * width) {
       int64_t middle = minOf(low + width, n), high = minOf(low + 2 * width, n), i = low, j = middle;
-      for (int64_t k = low; k < high; ++k) to[k] = i < middle && (j >= high || !less(from[j], from[i])) ? from[i++] : from[j++];
+      for (int64_t k = low; k < high; ++k)
+        to[k] = i < middle && (j >= high || !less(from[j], from[i])) ? from[i++] : from[j++];
     }
     int64_t *swap = from;
     from = to;
     to = swap;
   }
-  if (from != index) memcpy(index, from, size_t(n) * sizeof(int64_t));
+  if (from != index)
+    memcpy(index, from, size_t(n) * sizeof(int64_t));
 }
 
-} // namespace onnxc
+}  // namespace onnxc

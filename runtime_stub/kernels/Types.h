@@ -29,21 +29,49 @@ double fmod(double, double) noexcept;
 
 namespace onnxc {
 
-struct f16 { uint16_t bits; };
-struct bf16 { uint16_t bits; };
-struct f8e4m3fn { uint8_t bits; };
-struct f8e4m3fnuz { uint8_t bits; };
-struct f8e5m2 { uint8_t bits; };
-struct f8e5m2fnuz { uint8_t bits; };
-struct f8e8m0 { uint8_t bits; };
-struct f4e2m1 { uint8_t bits; };
-struct i4 { int8_t v; };
-struct u4 { uint8_t v; };
-struct i2 { int8_t v; };
-struct u2 { uint8_t v; };
-struct b16 { uint64_t lo, hi; };
+struct f16 {
+  uint16_t bits;
+};
+struct bf16 {
+  uint16_t bits;
+};
+struct f8e4m3fn {
+  uint8_t bits;
+};
+struct f8e4m3fnuz {
+  uint8_t bits;
+};
+struct f8e5m2 {
+  uint8_t bits;
+};
+struct f8e5m2fnuz {
+  uint8_t bits;
+};
+struct f8e8m0 {
+  uint8_t bits;
+};
+struct f4e2m1 {
+  uint8_t bits;
+};
+struct i4 {
+  int8_t v;
+};
+struct u4 {
+  uint8_t v;
+};
+struct i2 {
+  int8_t v;
+};
+struct u2 {
+  uint8_t v;
+};
+struct b16 {
+  uint64_t lo, hi;
+};
 template <class T>
-struct complex { T re, im; };
+struct complex {
+  T re, im;
+};
 using c64 = complex<float>;
 using c128 = complex<double>;
 using f32 = float;
@@ -56,7 +84,9 @@ using u8 = uint8_t;
 using u16 = uint16_t;
 using u32 = uint32_t;
 using u64 = uint64_t;
-struct boolean { uint8_t v; };
+struct boolean {
+  uint8_t v;
+};
 
 template <class To, class From>
 ONNXC_INLINE To bitcast(From from) {
@@ -100,13 +130,17 @@ template <class L>
 ONNXC_INLINE double decodeFloat(uint32_t bits) {
   uint32_t magnitude = bits & L::magnitude;
   double sign = bits & L::sign ? -1.0 : 1.0;
-  if (L::kind == Special::NegativeZeroNan && bits == L::sign) return __builtin_nan("");
-  if (L::kind == Special::NanOnly && magnitude == L::magnitude) return __builtin_nan("");
-  if (L::kind == Special::IEEE && magnitude >= L::expMask) return magnitude == L::expMask ? sign * __builtin_inf() : __builtin_nan("");
+  if (L::kind == Special::NegativeZeroNan && bits == L::sign)
+    return __builtin_nan("");
+  if (L::kind == Special::NanOnly && magnitude == L::magnitude)
+    return __builtin_nan("");
+  if (L::kind == Special::IEEE && magnitude >= L::expMask)
+    return magnitude == L::expMask ? sign * __builtin_inf() : __builtin_nan("");
   int exponent = int(magnitude >> L::man);
   double mantissa = double(magnitude & ((1u << L::man) - 1));
   int scale = (exponent ? exponent : 1) - L::bias - L::man;
-  if (exponent) mantissa += double(1u << L::man);
+  if (exponent)
+    mantissa += double(1u << L::man);
   return sign * mantissa * bitcast<double>(uint64_t(scale + 1023) << 52);
 }
 
@@ -117,14 +151,18 @@ ONNXC_INLINE uint32_t encodeFloat(double value, bool saturate) {
   uint32_t sign = bits >> 63 ? L::sign : 0;
   uint64_t magnitude = bits & ~(uint64_t(1) << 63);
   constexpr uint64_t infinity = uint64_t(2047) << 52;
-  if (magnitude > infinity) return L::kind == Special::None ? L::max : L::kind == Special::NegativeZeroNan ? L::nan : sign | L::nan;
+  if (magnitude > infinity)
+    return L::kind == Special::None ? L::max : L::kind == Special::NegativeZeroNan ? L::nan : sign | L::nan;
   uint32_t overflow = L::kind == Special::IEEE ? sign | L::inf : L::kind == Special::NanOnly ? sign | L::nan : L::nan;
-  if (saturate || L::kind == Special::None) overflow = sign | L::max;
-  if (magnitude == infinity) return overflow;
+  if (saturate || L::kind == Special::None)
+    overflow = sign | L::max;
+  if (magnitude == infinity)
+    return overflow;
   int exponent = int(magnitude >> 52) - 1023;
   uint64_t mantissa = (magnitude & ((uint64_t(1) << 52) - 1)) | (uint64_t(1) << 52);
   int drop = 52 - L::man, lowest = 1 - L::bias;
-  if (exponent < lowest) drop += lowest - exponent;
+  if (exponent < lowest)
+    drop += lowest - exponent;
   uint64_t kept = 0;
   if (drop < 64 && magnitude >> 52) {
     uint64_t half = uint64_t(1) << (drop - 1), rest = mantissa & ((half << 1) - 1);
@@ -132,14 +170,17 @@ ONNXC_INLINE uint32_t encodeFloat(double value, bool saturate) {
     kept += rest > half || (rest == half && (kept & 1));
   }
   uint64_t result = exponent < lowest ? kept : kept + (uint64_t(exponent - lowest) << L::man);
-  if (result > L::max) return overflow;
-  if (L::kind == Special::NegativeZeroNan && result == 0) return 0;
+  if (result > L::max)
+    return overflow;
+  if (L::kind == Special::NegativeZeroNan && result == 0)
+    return 0;
   return sign | uint32_t(result);
 }
 
 ONNXC_INLINE float f16ToFloat(uint16_t h) {
   uint32_t sign = uint32_t(h & 0x8000) << 16, rest = uint32_t(h & 0x7fff) << 13;
-  if (rest >= 0x0f800000u) return bitcast<float>(sign | 0x7f800000u | (rest & 0x007fffffu));
+  if (rest >= 0x0f800000u)
+    return bitcast<float>(sign | 0x7f800000u | (rest & 0x007fffffu));
   return bitcast<float>(sign | bitcast<uint32_t>(bitcast<float>(rest) * 0x1p112f));
 }
 
@@ -152,9 +193,7 @@ ONNXC_INLINE double toF64(f8e4m3fnuz v) { return decodeFloat<FloatLayout<f8e4m3f
 ONNXC_INLINE double toF64(f8e5m2 v) { return decodeFloat<FloatLayout<f8e5m2>>(v.bits); }
 ONNXC_INLINE double toF64(f8e5m2fnuz v) { return decodeFloat<FloatLayout<f8e5m2fnuz>>(v.bits); }
 ONNXC_INLINE double toF64(f4e2m1 v) { return decodeFloat<FloatLayout<f4e2m1>>(v.bits); }
-ONNXC_INLINE double toF64(f8e8m0 v) {
-  return v.bits == 255 ? __builtin_nan("") : bitcast<double>(uint64_t(v.bits + 1023 - 127) << 52);
-}
+ONNXC_INLINE double toF64(f8e8m0 v) { return v.bits == 255 ? __builtin_nan("") : bitcast<double>(uint64_t(v.bits + 1023 - 127) << 52); }
 ONNXC_INLINE double toF64(i4 v) { return v.v; }
 ONNXC_INLINE double toF64(u4 v) { return v.v; }
 ONNXC_INLINE double toF64(i2 v) { return v.v; }
@@ -171,8 +210,10 @@ ONNXC_INLINE double toF64(u64 v) { return double(v); }
 
 // Truncation of any double to 64 bits without undefined behaviour: out of range gives the least int64.
 ONNXC_INLINE int64_t truncToI64(double v) {
-  if (v >= -0x1p63 && v < 0x1p63) return int64_t(v);
-  if (v >= 0x1p63 && v < 0x1p64) return int64_t(uint64_t(v));
+  if (v >= -0x1p63 && v < 0x1p63)
+    return int64_t(v);
+  if (v >= 0x1p63 && v < 0x1p64)
+    return int64_t(uint64_t(v));
   return INT64_MIN;
 }
 
@@ -200,10 +241,10 @@ template <>
 struct From<bf16> {
   static bf16 f64(double v) { return {uint16_t(encodeFloat<FloatLayout<bf16>>(v, false))}; }
 };
-#define ONNXC_FROM_F8(T)                                                                                                              \
-  template <>                                                                                                                         \
-  struct From<T> {                                                                                                                    \
-    static T f64(double v, bool saturate = true) { return {uint8_t(encodeFloat<FloatLayout<T>>(v, saturate))}; }                      \
+#define ONNXC_FROM_F8(T)                                                                                                                   \
+  template <>                                                                                                                              \
+  struct From<T> {                                                                                                                         \
+    static T f64(double v, bool saturate = true) { return {uint8_t(encodeFloat<FloatLayout<T>>(v, saturate))}; }                           \
   };
 ONNXC_FROM_F8(f8e4m3fn)
 ONNXC_FROM_F8(f8e4m3fnuz)
@@ -214,7 +255,8 @@ ONNXC_FROM_F8(f4e2m1)
 template <>
 struct From<f8e8m0> {  // nearest power of two, ties up; saturates; negative and NaN are NaN
   static f8e8m0 f64(double v) {
-    if (!(v >= 0)) return {255};
+    if (!(v >= 0))
+      return {255};
     int64_t exponent = int64_t((bitcast<uint64_t>(v) + (uint64_t(1) << 51)) >> 52) - 1023 + 127;
     return {uint8_t(exponent < 0 ? 0 : exponent > 254 ? 254 : exponent)};
   }
@@ -236,15 +278,17 @@ struct From<u2> {
   static u2 f64(double v) { return {uint8_t(truncToI64(v) & 3)}; }
 };
 template <class T>
-ONNXC_INLINE T fromF64(double v) { return From<T>::f64(v); }
+ONNXC_INLINE T fromF64(double v) {
+  return From<T>::f64(v);
+}
 
 // Ranges of integers, and which types are floats.
 template <class T>
 struct IntRange;
-#define ONNXC_RANGE(T, LO, HI)                                                                                                        \
-  template <>                                                                                                                         \
-  struct IntRange<T> {                                                                                                                \
-    static constexpr double lo = LO, hi = HI;                                                                                         \
+#define ONNXC_RANGE(T, LO, HI)                                                                                                             \
+  template <>                                                                                                                              \
+  struct IntRange<T> {                                                                                                                     \
+    static constexpr double lo = LO, hi = HI;                                                                                              \
   };
 ONNXC_RANGE(i8, -128, 127)
 ONNXC_RANGE(u8, 0, 255)
@@ -261,11 +305,13 @@ ONNXC_RANGE(u2, 0, 3)
 #undef ONNXC_RANGE
 
 template <class T>
-struct IsFloat { static constexpr bool value = false; };
-#define ONNXC_FLOAT(T)                                                                                                                \
-  template <>                                                                                                                         \
-  struct IsFloat<T> {                                                                                                                 \
-    static constexpr bool value = true;                                                                                               \
+struct IsFloat {
+  static constexpr bool value = false;
+};
+#define ONNXC_FLOAT(T)                                                                                                                     \
+  template <>                                                                                                                              \
+  struct IsFloat<T> {                                                                                                                      \
+    static constexpr bool value = true;                                                                                                    \
   };
 ONNXC_FLOAT(f32)
 ONNXC_FLOAT(f64)
@@ -286,15 +332,25 @@ ONNXC_INLINE T saturateTo(double v) {  // v is already rounded; NaN gives 0
 
 // Accumulators.
 template <class T, bool Float>
-struct AccOf { using type = double; };
+struct AccOf {
+  using type = double;
+};
 template <class T>
-struct AccOf<T, false> { using type = int64_t; };
+struct AccOf<T, false> {
+  using type = int64_t;
+};
 template <>
-struct AccOf<u64, false> { using type = uint64_t; };
+struct AccOf<u64, false> {
+  using type = uint64_t;
+};
 template <>
-struct AccOf<c64, false> { using type = c128; };
+struct AccOf<c64, false> {
+  using type = c128;
+};
 template <>
-struct AccOf<c128, false> { using type = c128; };
+struct AccOf<c128, false> {
+  using type = c128;
+};
 template <class T>
 using Acc = typename AccOf<T, IsFloat<T>::value>::type;
 
@@ -309,11 +365,11 @@ struct Via<u64> {
   static uint64_t in(u64 v) { return v; }
   static u64 out(uint64_t v) { return v; }
 };
-#define ONNXC_VIA_DOUBLE(T)                                                                                                           \
-  template <>                                                                                                                         \
-  struct Via<T> {                                                                                                                     \
-    static double in(T v) { return toF64(v); }                                                                                        \
-    static T out(double v) { return fromF64<T>(v); }                                                                                  \
+#define ONNXC_VIA_DOUBLE(T)                                                                                                                \
+  template <>                                                                                                                              \
+  struct Via<T> {                                                                                                                          \
+    static double in(T v) { return toF64(v); }                                                                                             \
+    static T out(double v) { return fromF64<T>(v); }                                                                                       \
   };
 ONNXC_VIA_DOUBLE(f32)
 ONNXC_VIA_DOUBLE(f64)
@@ -321,35 +377,52 @@ ONNXC_VIA_DOUBLE(f16)
 ONNXC_VIA_DOUBLE(bf16)
 #undef ONNXC_VIA_DOUBLE
 template <class T>
-ONNXC_INLINE Acc<T> toAcc(T v) { return Via<T>::in(v); }
+ONNXC_INLINE Acc<T> toAcc(T v) {
+  return Via<T>::in(v);
+}
 template <class T>
-ONNXC_INLINE T fromAcc(Acc<T> v) { return Via<T>::out(v); }
+ONNXC_INLINE T fromAcc(Acc<T> v) {
+  return Via<T>::out(v);
+}
 
 // One element of a tensor whose dtype is known at run time only.
 ONNXC_INLINE int64_t loadI64(const onnxc_tensor &t, int64_t i) {
   switch (t.dtype) {
-  case ONNXC_I32: return static_cast<const int32_t *>(t.data)[i];
-  case ONNXC_I64: return static_cast<const int64_t *>(t.data)[i];
-  case ONNXC_U64: return int64_t(static_cast<const uint64_t *>(t.data)[i]);
-  case ONNXC_U32: return static_cast<const uint32_t *>(t.data)[i];
-  case ONNXC_I16: return static_cast<const int16_t *>(t.data)[i];
-  case ONNXC_U16: return static_cast<const uint16_t *>(t.data)[i];
-  case ONNXC_I8: case ONNXC_I4: case ONNXC_I2: return static_cast<const int8_t *>(t.data)[i];
-  default: return static_cast<const uint8_t *>(t.data)[i];
+  case ONNXC_I32:
+    return static_cast<const int32_t *>(t.data)[i];
+  case ONNXC_I64:
+    return static_cast<const int64_t *>(t.data)[i];
+  case ONNXC_U64:
+    return int64_t(static_cast<const uint64_t *>(t.data)[i]);
+  case ONNXC_U32:
+    return static_cast<const uint32_t *>(t.data)[i];
+  case ONNXC_I16:
+    return static_cast<const int16_t *>(t.data)[i];
+  case ONNXC_U16:
+    return static_cast<const uint16_t *>(t.data)[i];
+  case ONNXC_I8:
+  case ONNXC_I4:
+  case ONNXC_I2:
+    return static_cast<const int8_t *>(t.data)[i];
+  default:
+    return static_cast<const uint8_t *>(t.data)[i];
   }
 }
-double loadF64(const onnxc_tensor &t, int64_t i);              // any numeric dtype; defined inline below
+double loadF64(const onnxc_tensor &t, int64_t i);  // any numeric dtype; defined inline below
 void storeF64(onnxc_tensor &t, int64_t i, double v);
 
-#define ONNXC_DTYPE_CASES(X)                                                                                                          \
-  X(ONNXC_F32, f32) X(ONNXC_F64, f64) X(ONNXC_F16, f16) X(ONNXC_BF16, bf16) X(ONNXC_I8, i8) X(ONNXC_U8, u8) X(ONNXC_I16, i16)          \
-  X(ONNXC_U16, u16) X(ONNXC_I32, i32) X(ONNXC_U32, u32) X(ONNXC_I64, i64) X(ONNXC_U64, u64) X(ONNXC_BOOL, boolean)                     \
-  X(ONNXC_F8E4M3FN, f8e4m3fn) X(ONNXC_F8E4M3FNUZ, f8e4m3fnuz) X(ONNXC_F8E5M2, f8e5m2) X(ONNXC_F8E5M2FNUZ, f8e5m2fnuz)                  \
-  X(ONNXC_F8E8M0, f8e8m0) X(ONNXC_F4E2M1, f4e2m1) X(ONNXC_I4, i4) X(ONNXC_U4, u4) X(ONNXC_I2, i2) X(ONNXC_U2, u2)
+#define ONNXC_DTYPE_CASES(X)                                                                                                               \
+  X(ONNXC_F32, f32)                                                                                                                        \
+  X(ONNXC_F64, f64) X(ONNXC_F16, f16) X(ONNXC_BF16, bf16) X(ONNXC_I8, i8) X(ONNXC_U8, u8) X(ONNXC_I16, i16) X(ONNXC_U16, u16)              \
+      X(ONNXC_I32, i32) X(ONNXC_U32, u32) X(ONNXC_I64, i64) X(ONNXC_U64, u64) X(ONNXC_BOOL, boolean) X(ONNXC_F8E4M3FN, f8e4m3fn)           \
+          X(ONNXC_F8E4M3FNUZ, f8e4m3fnuz) X(ONNXC_F8E5M2, f8e5m2) X(ONNXC_F8E5M2FNUZ, f8e5m2fnuz) X(ONNXC_F8E8M0, f8e8m0)                  \
+              X(ONNXC_F4E2M1, f4e2m1) X(ONNXC_I4, i4) X(ONNXC_U4, u4) X(ONNXC_I2, i2) X(ONNXC_U2, u2)
 
 inline double loadF64(const onnxc_tensor &t, int64_t i) {
   switch (t.dtype) {
-#define X(CODE, T) case CODE: return toF64(static_cast<const T *>(t.data)[i]);
+#define X(CODE, T)                                                                                                                         \
+  case CODE:                                                                                                                               \
+    return toF64(static_cast<const T *>(t.data)[i]);
     ONNXC_DTYPE_CASES(X)
 #undef X
   }
@@ -358,7 +431,10 @@ inline double loadF64(const onnxc_tensor &t, int64_t i) {
 
 inline void storeF64(onnxc_tensor &t, int64_t i, double v) {
   switch (t.dtype) {
-#define X(CODE, T) case CODE: static_cast<T *>(t.data)[i] = fromF64<T>(v); break;
+#define X(CODE, T)                                                                                                                         \
+  case CODE:                                                                                                                               \
+    static_cast<T *>(t.data)[i] = fromF64<T>(v);                                                                                           \
+    break;
     ONNXC_DTYPE_CASES(X)
 #undef X
   }
@@ -366,16 +442,21 @@ inline void storeF64(onnxc_tensor &t, int64_t i, double v) {
 
 ONNXC_INLINE int64_t elementBytes(int32_t dtype) {
   switch (dtype) {
-#define X(CODE, T) case CODE: return sizeof(T);
+#define X(CODE, T)                                                                                                                         \
+  case CODE:                                                                                                                               \
+    return sizeof(T);
     ONNXC_DTYPE_CASES(X)
 #undef X
-  case ONNXC_C64: return 8;
-  case ONNXC_C128: case ONNXC_STR: return 16;
+  case ONNXC_C64:
+    return 8;
+  case ONNXC_C128:
+  case ONNXC_STR:
+    return 16;
   }
   return 0;
 }
 
-} // namespace onnxc
+}  // namespace onnxc
 
 // Type lists: X(suffix, C++ type). A kernel family ends with
 //   #define X(S, T) extern "C" int32_t onnxc_k_Name_##S(const onnxc_args *a) { return name<T>(a); }

@@ -10,13 +10,16 @@ struct Slices {
   int order(int64_t x, int64_t y) const {
     for (int64_t o = 0; o < s.outer; ++o)
       for (int64_t i = 0; i < s.inner; ++i)
-        if (int c = compare(base[(o * s.dim + x) * s.inner + i], base[(o * s.dim + y) * s.inner + i])) return c;
+        if (int c = compare(base[(o * s.dim + x) * s.inner + i], base[(o * s.dim + y) * s.inner + i]))
+          return c;
     return 0;
   }
 };
 
 // Groups of equal slices: `sorted` holds slice indices, `group[i]` the group of sorted[i]; a group's first slice is its least index.
-struct Groups { int64_t *sorted, *group, count; };
+struct Groups {
+  int64_t *sorted, *group, count;
+};
 
 template <class T>
 static int32_t findGroups(const onnxc_args *a, Slices<T> &slices, Groups &g) {  // attributes: axis, sorted
@@ -31,10 +34,12 @@ static int32_t findGroups(const onnxc_args *a, Slices<T> &slices, Groups &g) {  
   int64_t *memory = allocate<int64_t>(a, 2 * n);
   ONNXC_CHECK(memory, ONNXC_K_MEMORY);
   g = {memory, memory + n, 0};
-  for (int64_t i = 0; i < n; ++i) g.sorted[i] = i;
+  for (int64_t i = 0; i < n; ++i)
+    g.sorted[i] = i;
   stableSort(g.sorted, g.group, n, [&](int64_t x, int64_t y) { return slices.order(x, y) < 0; });
   for (int64_t i = 0; i < n; ++i) {
-    if (i == 0 || slices.order(g.sorted[i - 1], g.sorted[i])) ++g.count;
+    if (i == 0 || slices.order(g.sorted[i - 1], g.sorted[i]))
+      ++g.count;
     g.group[i] = g.count - 1;
   }
   return 0;
@@ -52,19 +57,24 @@ static int32_t uniqueSize(const onnxc_args *a) {
   }
   a->out[0].dims[hasAttr(a->attr[0]) ? axis : 0] = g.count;
   for (int64_t i = 1; i < a->n_out; ++i)
-    if (hasOutput(a, i)) a->out[i].dims[0] = i == 2 ? slices.s.dim : g.count;
+    if (hasOutput(a, i))
+      a->out[i].dims[0] = i == 2 ? slices.s.dim : g.count;
   return 0;
 }
 
 // Position in the result of each group: its rank, or the rank of its first slice among first slices.
 static int64_t *placeGroups(const onnxc_args *a, const Groups &g, const int64_t *first) {
   int64_t *memory = allocate<int64_t>(a, 3 * g.count);
-  if (!memory) return nullptr;
+  if (!memory)
+    return nullptr;
   int64_t *place = memory, *byFirst = memory + g.count;
-  for (int64_t i = 0; i < g.count; ++i) place[i] = byFirst[i] = i;
-  if (a->attr[1].i) return place;
+  for (int64_t i = 0; i < g.count; ++i)
+    place[i] = byFirst[i] = i;
+  if (a->attr[1].i)
+    return place;
   stableSort(byFirst, memory + 2 * g.count, g.count, [&](int64_t x, int64_t y) { return first[x] < first[y]; });
-  for (int64_t i = 0; i < g.count; ++i) place[byFirst[i]] = i;
+  for (int64_t i = 0; i < g.count; ++i)
+    place[byFirst[i]] = i;
   return place;
 }
 
@@ -75,7 +85,8 @@ static int32_t unique(const onnxc_args *a) {
   ONNXC_TRY(findGroups(a, slices, g));
   int64_t n = slices.s.dim, *first = allocate<int64_t>(a, g.count);
   ONNXC_CHECK(first, ONNXC_K_MEMORY);
-  for (int64_t i = n; i-- > 0;) first[g.group[i]] = g.sorted[i];
+  for (int64_t i = n; i-- > 0;)
+    first[g.group[i]] = g.sorted[i];
   int64_t *place = placeGroups(a, g, first);
   ONNXC_CHECK(place, ONNXC_K_MEMORY);
   const Axis3 &s = slices.s;
@@ -84,20 +95,24 @@ static int32_t unique(const onnxc_args *a) {
     for (int64_t o = 0; o < s.outer; ++o)
       memcpy(mutableData<T>(a->out[0]) + (o * g.count + place[k]) * s.inner, slices.base + (o * n + first[k]) * s.inner,
              size_t(s.inner) * sizeof(T));
-    if (hasOutput(a, 1)) mutableData<int64_t>(a->out[1])[place[k]] = first[k];
-    if (hasOutput(a, 3)) mutableData<int64_t>(a->out[3])[k] = 0;
+    if (hasOutput(a, 1))
+      mutableData<int64_t>(a->out[1])[place[k]] = first[k];
+    if (hasOutput(a, 3))
+      mutableData<int64_t>(a->out[3])[k] = 0;
   }
   for (int64_t i = 0; i < n; ++i) {
-    if (hasOutput(a, 2)) mutableData<int64_t>(a->out[2])[g.sorted[i]] = place[g.group[i]];
-    if (hasOutput(a, 3)) mutableData<int64_t>(a->out[3])[place[g.group[i]]] += 1;
+    if (hasOutput(a, 2))
+      mutableData<int64_t>(a->out[2])[g.sorted[i]] = place[g.group[i]];
+    if (hasOutput(a, 3))
+      mutableData<int64_t>(a->out[3])[place[g.group[i]]] += 1;
   }
   return 0;
 }
 
-} // namespace onnxc
+}  // namespace onnxc
 
-#define X(S, T)                                                                                                                       \
-  extern "C" int32_t onnxc_k_Unique_##S(const onnxc_args *a) { return onnxc::unique<T>(a); }                                          \
+#define X(S, T)                                                                                                                            \
+  extern "C" int32_t onnxc_k_Unique_##S(const onnxc_args *a) { return onnxc::unique<T>(a); }                                               \
   extern "C" int32_t onnxc_s_Unique_##S(const onnxc_args *a) { return onnxc::uniqueSize<T>(a); }
 ONNXC_NUMERIC(X)
 X(bool, uint8_t)

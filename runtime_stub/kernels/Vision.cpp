@@ -6,14 +6,18 @@ namespace onnxc {
 ONNXC_INLINE bool startsWith(const onnxc_attr &a, char c) { return a.n > 0 && *static_cast<const char *>(a.p) == c; }
 
 // Up to four taps along each dim: plane offset of the tap (-1: outside, counts as zero) and its weight.
-struct Taps { int64_t count, at[kMaxRank][4]; double weight[kMaxRank][4]; };
+struct Taps {
+  int64_t count, at[kMaxRank][4];
+  double weight[kMaxRank][4];
+};
 
 // Σ over all combinations of taps.
 template <class T>
 static double sampleAt(const Taps &t, int64_t rank, const T *plane) {
   double sum = 0;
   int64_t pick[kMaxRank] = {}, combinations = 1;
-  for (int64_t i = 0; i < rank; ++i) combinations *= t.count;
+  for (int64_t i = 0; i < rank; ++i)
+    combinations *= t.count;
   for (; combinations > 0; --combinations) {
     int64_t at = 0;
     double weight = 1;
@@ -23,9 +27,11 @@ static double sampleAt(const Taps &t, int64_t rank, const T *plane) {
       at += t.at[i][pick[i]];
       weight *= t.weight[i][pick[i]];
     }
-    if (!outside) sum += weight * toF64(plane[at]);
+    if (!outside)
+      sum += weight * toF64(plane[at]);
     for (int64_t i = rank; i-- > 0;) {
-      if (++pick[i] < t.count) break;
+      if (++pick[i] < t.count)
+        break;
       pick[i] = 0;
     }
   }
@@ -34,19 +40,25 @@ static double sampleAt(const Taps &t, int64_t rank, const T *plane) {
 
 static double reflect(double x, double low, double high) {
   double span = high - low, over = x < low ? low - x : x - high;
-  if (over <= 0) return x;
-  if (span <= 0) return low;
+  if (over <= 0)
+    return x;
+  if (span <= 0)
+    return low;
   double turns = floor(over / span), rest = over - turns * span;
   bool near = fmod(turns, 2) == 0;
   return (x < low) == near ? low + rest : high - rest;
 }
 
 // Attributes: align_corners, mode, padding_mode.
-struct GridMode { bool align, nearest, cubic, border, reflection; };
+struct GridMode {
+  bool align, nearest, cubic, border, reflection;
+};
 
 static int64_t paddedIndex(const GridMode &m, double i, int64_t dim, double low, double high) {
-  if (i >= 0 && i < double(dim)) return int64_t(i);
-  if (m.border) return i < 0 ? 0 : dim - 1;
+  if (i >= 0 && i < double(dim))
+    return int64_t(i);
+  if (m.border)
+    return i < 0 ? 0 : dim - 1;
   return m.reflection ? maxOf<int64_t>(0, minOf(int64_t(reflect(i, low, high)), dim - 1)) : -1;
 }
 
@@ -55,10 +67,13 @@ static void gridTaps(const GridMode &m, double n, int64_t dim, int64_t stride, T
   float where = float(m.align ? (n + 1) / 2 * double(dim - 1) : ((n + 1) * double(dim) - 1) / 2);
   double x = where != where ? -1 : where < -1e9f ? -1e9 : where > 1e9f ? 1e9 : where;
   double low = m.align ? 0 : -0.5, high = double(dim) - (m.align ? 1 : 0.5);
-  if (m.nearest) x = nearbyint(x);
+  if (m.nearest)
+    x = nearbyint(x);
   if (x < low || x > high) {
-    if (m.border) x = x < 0 ? 0 : minOf(x, double(dim - 1));
-    if (m.reflection) x = reflect(x, low, high);
+    if (m.border)
+      x = x < 0 ? 0 : minOf(x, double(dim - 1));
+    if (m.reflection)
+      x = reflect(x, low, high);
   }
   double first = m.nearest ? double(truncToI64(x)) : floor(x) - (m.cubic ? 1 : 0), r = x - floor(x), a = -0.75;
   for (int64_t k = 0; k < t.count; ++k) {
@@ -76,7 +91,8 @@ static int32_t gridSample(const onnxc_args *a) {
   ONNXC_CHECK(x.rank >= 3 && x.rank <= kMaxRank && grid.rank == x.rank && grid.dims[0] == x.dims[0], ONNXC_K_SHAPE);
   int64_t rank = x.rank - 2, plane = product(x.dims, 2, x.rank), points = product(grid.dims, 1, grid.rank - 1);
   ONNXC_CHECK(grid.dims[grid.rank - 1] == rank && onnxc_count(a->out[0]) == x.dims[0] * x.dims[1] * points, ONNXC_K_SHAPE);
-  if (onnxc_count(a->out[0]) == 0) return 0;
+  if (onnxc_count(a->out[0]) == 0)
+    return 0;
   ONNXC_CHECK(plane > 0, ONNXC_K_SIZE);
   GridMode m = {a->attr[0].i != 0, startsWith(a->attr[1], 'n'), startsWith(a->attr[1], 'c'), startsWith(a->attr[2], 'b'),
                 startsWith(a->attr[2], 'r')};
@@ -98,9 +114,11 @@ static int32_t affineGridSize(const onnxc_args *a) {
   int64_t n = onnxc_count(a->in[1]);
   ONNXC_CHECK((n == 4 || n == 5) && a->out[0].rank == n, ONNXC_K_SHAPE);
   a->out[0].dims[0] = loadI64(a->in[1], 0);
-  for (int64_t i = 1; i < n - 1; ++i) a->out[0].dims[i] = loadI64(a->in[1], i + 1);
+  for (int64_t i = 1; i < n - 1; ++i)
+    a->out[0].dims[i] = loadI64(a->in[1], i + 1);
   a->out[0].dims[n - 1] = n - 2;
-  for (int64_t i = 0; i < n; ++i) ONNXC_CHECK(a->out[0].dims[i] >= 0, ONNXC_K_SIZE);
+  for (int64_t i = 0; i < n; ++i)
+    ONNXC_CHECK(a->out[0].dims[i] >= 0, ONNXC_K_SIZE);
   return 0;
 }
 
@@ -108,7 +126,8 @@ template <class T>
 static int32_t affineGrid(const onnxc_args *a) {  // attributes: align_corners
   const onnxc_tensor &theta = a->in[0], &out = a->out[0];
   int64_t rank = out.rank - 2, points = product(out.dims, 1, out.rank - 1);
-  ONNXC_CHECK(rank >= 1 && theta.rank == 3 && theta.dims[0] == out.dims[0] && theta.dims[1] == rank && theta.dims[2] == rank + 1, ONNXC_K_SHAPE);
+  ONNXC_CHECK(rank >= 1 && theta.rank == 3 && theta.dims[0] == out.dims[0] && theta.dims[1] == rank && theta.dims[2] == rank + 1,
+              ONNXC_K_SHAPE);
   for (int64_t n = 0; n < out.dims[0]; ++n)
     for (int64_t p = 0; p < points; ++p) {
       double at[kMaxRank];
@@ -121,7 +140,8 @@ static int32_t affineGrid(const onnxc_args *a) {  // attributes: align_corners
       for (int64_t r = 0; r < rank; ++r) {
         const T *row = data<T>(theta) + (n * rank + r) * (rank + 1);
         double sum = toF64(row[rank]);
-        for (int64_t i = 0; i < rank; ++i) sum += toF64(row[i]) * at[i];
+        for (int64_t i = 0; i < rank; ++i)
+          sum += toF64(row[i]) * at[i];
         mutableData<T>(out)[(n * points + p) * rank + r] = fromF64<T>(sum);
       }
     }
@@ -179,7 +199,8 @@ static int32_t deformConv(const onnxc_args *a) {
       for (int64_t m = 0; m < results; ++m) {
         double sum = hasInput(a, 3) ? toF64(data<T>(a->in[3])[m]) : 0;
         const double *from = samples + m / (results / groups) * channels * taps;
-        for (int64_t i = 0; i < channels * taps; ++i) sum += from[i] * toF64(data<T>(weights)[m * channels * taps + i]);
+        for (int64_t i = 0; i < channels * taps; ++i)
+          sum += from[i] * toF64(data<T>(weights)[m * channels * taps + i]);
         mutableData<T>(out)[(n * results + m) * points + p] = fromF64<T>(sum);
       }
     }
@@ -188,7 +209,10 @@ static int32_t deformConv(const onnxc_args *a) {
 }
 
 // Attributes of RoiAlign: coordinate_transformation_mode, mode, sampling_ratio, spatial_scale.
-struct Bins { double start[2], size[2]; int64_t grid[2]; };
+struct Bins {
+  double start[2], size[2];
+  int64_t grid[2];
+};
 
 // Mean or greatest of the grid of samples in bin (ph, pw).
 template <class T>
@@ -233,7 +257,8 @@ static int32_t roiAlign(const onnxc_args *a) {
     for (int k = 0; k < 2; ++k) {  // rois hold x1 y1 x2 y2
       double offset = halfPixel ? 0.5 : 0, low = toF64(data<T>(rois)[r * 4 + 1 - k]) * a->attr[3].f - offset;
       double length = toF64(data<T>(rois)[r * 4 + 3 - k]) * a->attr[3].f - offset - low;
-      if (!halfPixel) length = maxOf(length, 1.0);
+      if (!halfPixel)
+        length = maxOf(length, 1.0);
       b.start[k] = low;
       b.size[k] = length / double(out.dims[2 + k]);
       b.grid[k] = a->attr[2].i > 0 ? a->attr[2].i : maxOf<int64_t>(0, truncToI64(ceil(b.size[k])));
@@ -241,8 +266,8 @@ static int32_t roiAlign(const onnxc_args *a) {
     }
     for (int64_t c = 0; c < x.dims[1]; ++c)
       for (int64_t i = 0; i < cells; ++i)
-        mutableData<T>(out)[(r * x.dims[1] + c) * cells + i] = fromF64<T>(
-            binValue(b, data<T>(x) + (image * x.dims[1] + c) * plane, x.dims + 2, i / out.dims[3], i % out.dims[3], most));
+        mutableData<T>(out)[(r * x.dims[1] + c) * cells + i] =
+            fromF64<T>(binValue(b, data<T>(x) + (image * x.dims[1] + c) * plane, x.dims + 2, i / out.dims[3], i % out.dims[3], most));
   }
   return 0;
 }
@@ -317,31 +342,34 @@ static int32_t col2Im(const onnxc_args *a) {  // attributes: dilations, pads, st
   Acc<T> *sums = allocate<Acc<T>>(a, plane);
   ONNXC_CHECK(sums, ONNXC_K_MEMORY);
   for (int64_t p = 0; p < planes; ++p) {
-    for (int64_t i = 0; i < plane; ++i) sums[i] = Acc<T>();
+    for (int64_t i = 0; i < plane; ++i)
+      sums[i] = Acc<T>();
     Odometer<0> k;
     const T *column = data<T>(columns) + p * taps * points;
     for (k.init(w.kernel, w.rank); k.more(); k.next(), column += points)
       forRows(w, k.index, [&](int64_t from, int64_t to, int64_t count, int64_t stride) {
-        for (int64_t i = 0; i < count; ++i) sums[to + i * stride] = sums[to + i * stride] + toAcc(column[from + i]);
+        for (int64_t i = 0; i < count; ++i)
+          sums[to + i * stride] = sums[to + i * stride] + toAcc(column[from + i]);
       });
-    for (int64_t i = 0; i < plane; ++i) mutableData<T>(out)[p * plane + i] = fromAcc<T>(sums[i]);
+    for (int64_t i = 0; i < plane; ++i)
+      mutableData<T>(out)[p * plane + i] = fromAcc<T>(sums[i]);
   }
   return 0;
 }
 
-} // namespace onnxc
+}  // namespace onnxc
 
-#define X(S, T)                                                                                                                       \
-  extern "C" int32_t onnxc_k_AffineGrid_##S(const onnxc_args *a) { return onnxc::affineGrid<T>(a); }                                  \
-  extern "C" int32_t onnxc_s_AffineGrid_##S(const onnxc_args *a) { return onnxc::affineGridSize(a); }                                 \
-  extern "C" int32_t onnxc_k_DeformConv_##S(const onnxc_args *a) { return onnxc::deformConv<T>(a); }                                  \
-  extern "C" int32_t onnxc_k_RoiAlign_##S(const onnxc_args *a) { return onnxc::roiAlign<T>(a); }                                      \
+#define X(S, T)                                                                                                                            \
+  extern "C" int32_t onnxc_k_AffineGrid_##S(const onnxc_args *a) { return onnxc::affineGrid<T>(a); }                                       \
+  extern "C" int32_t onnxc_s_AffineGrid_##S(const onnxc_args *a) { return onnxc::affineGridSize(a); }                                      \
+  extern "C" int32_t onnxc_k_DeformConv_##S(const onnxc_args *a) { return onnxc::deformConv<T>(a); }                                       \
+  extern "C" int32_t onnxc_k_RoiAlign_##S(const onnxc_args *a) { return onnxc::roiAlign<T>(a); }                                           \
   extern "C" int32_t onnxc_k_MaxRoiPool_##S(const onnxc_args *a) { return onnxc::maxRoiPool<T>(a); }
 ONNXC_FLOATS(X)
 #undef X
-#define X(S, T)                                                                                                                       \
-  extern "C" int32_t onnxc_k_GridSample_##S(const onnxc_args *a) { return onnxc::gridSample<T>(a); }                                  \
-  extern "C" int32_t onnxc_k_Col2Im_##S(const onnxc_args *a) { return onnxc::col2Im<T>(a); }                                          \
+#define X(S, T)                                                                                                                            \
+  extern "C" int32_t onnxc_k_GridSample_##S(const onnxc_args *a) { return onnxc::gridSample<T>(a); }                                       \
+  extern "C" int32_t onnxc_k_Col2Im_##S(const onnxc_args *a) { return onnxc::col2Im<T>(a); }                                               \
   extern "C" int32_t onnxc_s_Col2Im_##S(const onnxc_args *a) { return onnxc::col2ImSize(a); }
 ONNXC_NUMERIC(X)
 #undef X

@@ -19,11 +19,14 @@ ONNXC_INLINE int64_t listAt(const onnxc_attr &list, int64_t i, int64_t otherwise
 // "SAME_UPPER" 'U', "SAME_LOWER" 'L', "VALID" 'V', else 'N'.
 ONNXC_INLINE char autoPad(const onnxc_attr &a) {
   const char *s = static_cast<const char *>(a.p);
-  if (a.n <= 0 || s[0] == 'N') return 'N';
+  if (a.n <= 0 || s[0] == 'N')
+    return 'N';
   return s[0] == 'V' ? 'V' : a.n == 10 && s[5] == 'U' ? 'U' : 'L';
 }
 
-struct WindowAttrs { const onnxc_attr *autoPad, *dilations, *kernelShape, *pads, *strides; };
+struct WindowAttrs {
+  const onnxc_attr *autoPad, *dilations, *kernelShape, *pads, *strides;
+};
 
 // Reads a window over the dims after the first two of `in`. `kernel` gives the kernel's dims where the attribute is absent.
 static int32_t readWindow(const onnxc_tensor &in, const onnxc_tensor &out, const int64_t *kernel, const WindowAttrs &at, Window &w) {
@@ -59,10 +62,12 @@ ONNXC_INLINE void validRange(int64_t in, int64_t out, int64_t stride, int64_t sh
 // For kernel position `k`, calls row(outOffset, inOffset, count, inStride) for each run of valid positions of the last dim.
 template <class Row>
 static void forRows(const Window &w, const int64_t *k, const Row &row) {
-  if (w.rank == 0) return row(0, 0, 1, 1);
+  if (w.rank == 0)
+    return row(0, 0, 1, 1);
   int64_t last = w.rank - 1, low, high, os[kMaxRank], is[kMaxRank];
   validRange(w.in[last], w.out[last], w.stride[last], k[last] * w.dilation[last] - w.begin[last], low, high);
-  if (low >= high) return;
+  if (low >= high)
+    return;
   contiguous(w.out, w.rank, os);
   contiguous(w.in, w.rank, is);
   Odometer<0> o;
@@ -75,8 +80,9 @@ static void forRows(const Window &w, const int64_t *k, const Row &row) {
       outAt += o.index[i] * os[i];
       inAt += p * is[i];
     }
-    if (valid) row(outAt, inAt, high - low, w.stride[last]);
+    if (valid)
+      row(outAt, inAt, high - low, w.stride[last]);
   }
 }
 
-} // namespace onnxc
+}  // namespace onnxc
