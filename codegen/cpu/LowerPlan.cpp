@@ -1,4 +1,5 @@
-// LowerPlan.cpp: plan_run and plan_sizes to the LLVM dialect: direct calls of kernels over buffers, one exit for failures. After scf became cf.
+// LowerPlan.cpp: plan_run and plan_sizes to the LLVM dialect: direct calls of kernels over buffers, one exit for failures. After scf became
+// cf.
 #include "codegen/cpu/Codegen.h"
 #include "dialects/plan/PlanDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -6,7 +7,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/AffineExpr.h"
-#include "passes/memory/Weights.h"
+#include "dialects/kernel/Weights.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -25,16 +26,22 @@ struct Lowering {
   IntegerType i32, i64;
 
   Lowering(ModuleOp module, func::FuncOp func)
-      : module(module), func(func), b(module.getContext()), ptr(LLVM::LLVMPointerType::get(module.getContext())), i32(b.getI32Type()), i64(b.getI64Type()) {}
+      : module(module), func(func), b(module.getContext()), ptr(LLVM::LLVMPointerType::get(module.getContext())), i32(b.getI32Type()),
+        i64(b.getI64Type()) {}
 
   Value n64(int64_t v, Location loc) { return LLVM::ConstantOp::create(b, loc, i64, v); }
   Value n32(int64_t v, Location loc) { return LLVM::ConstantOp::create(b, loc, i32, v); }
-  Value at(Value base, int64_t bytes, Location loc) { return LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{int32_t(bytes)}); }
-  Value element(Value base, Type type, int64_t index, Location loc) { return LLVM::GEPOp::create(b, loc, ptr, type, base, ArrayRef<LLVM::GEPArg>{int32_t(index)}); }
+  Value at(Value base, int64_t bytes, Location loc) {
+    return LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{int32_t(bytes)});
+  }
+  Value element(Value base, Type type, int64_t index, Location loc) {
+    return LLVM::GEPOp::create(b, loc, ptr, type, base, ArrayRef<LLVM::GEPArg>{int32_t(index)});
+  }
   Value field(int64_t offset, Location loc) { return LLVM::LoadOp::create(b, loc, ptr, at(rt, offset, loc)); }
 
   LLVM::LLVMFuncOp declare(StringRef name, Type result, ArrayRef<Type> params) {
-    if (auto f = module.lookupSymbol<LLVM::LLVMFuncOp>(name)) return f;
+    if (auto f = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
+      return f;
     OpBuilder mb = OpBuilder::atBlockEnd(module.getBody());
     return LLVM::LLVMFuncOp::create(mb, module.getLoc(), name, LLVM::LLVMFunctionType::get(result, params));
   }
@@ -44,9 +51,12 @@ struct Lowering {
     Location loc = func.getLoc();
     rt = func.getArgument(0);
     symbols = func.getArgument(func.getName() == "plan_run" ? 1 : 0);
-    if (func.getName() != "plan_run") return;
+    if (func.getName() != "plan_run")
+      return;
     int64_t most = 1, mostDims = 1, mostSizes = 1;
-    func.walk([&](plan::LaunchOp op) { most = std::max<int64_t>(most, op.getBuffers().size() + 1), mostDims = std::max<int64_t>(mostDims, op.getDims().size()); });
+    func.walk([&](plan::LaunchOp op) {
+      most = std::max<int64_t>(most, op.getBuffers().size() + 1), mostDims = std::max<int64_t>(mostDims, op.getDims().size());
+    });
     func.walk([&](plan::SizeOp op) {
       most = std::max<int64_t>(most, op.getBuffers().size() + 1), mostDims = std::max<int64_t>(mostDims, op.getDims().size());
       mostSizes = std::max<int64_t>(mostSizes, op.getNumResults());
@@ -76,16 +86,23 @@ struct Lowering {
   }
 
   Value expand(AffineExpr e, ValueRange local, Location loc) {
-    if (auto c = dyn_cast<AffineConstantExpr>(e)) return n64(c.getValue(), loc);
-    if (auto s = dyn_cast<AffineSymbolExpr>(e)) return local[s.getPosition()];
+    if (auto c = dyn_cast<AffineConstantExpr>(e))
+      return n64(c.getValue(), loc);
+    if (auto s = dyn_cast<AffineSymbolExpr>(e))
+      return local[s.getPosition()];
     auto binary = cast<AffineBinaryOpExpr>(e);
     Value l = expand(binary.getLHS(), local, loc), r = expand(binary.getRHS(), local, loc);
     switch (e.getKind()) {
-    case AffineExprKind::Add: return LLVM::AddOp::create(b, loc, l, r);
-    case AffineExprKind::Mul: return LLVM::MulOp::create(b, loc, l, r);
-    case AffineExprKind::Mod: return LLVM::SRemOp::create(b, loc, l, r);
-    case AffineExprKind::FloorDiv: return LLVM::SDivOp::create(b, loc, l, r);
-    default: return LLVM::SDivOp::create(b, loc, LLVM::SubOp::create(b, loc, LLVM::AddOp::create(b, loc, l, r), n64(1, loc)), r);
+    case AffineExprKind::Add:
+      return LLVM::AddOp::create(b, loc, l, r);
+    case AffineExprKind::Mul:
+      return LLVM::MulOp::create(b, loc, l, r);
+    case AffineExprKind::Mod:
+      return LLVM::SRemOp::create(b, loc, l, r);
+    case AffineExprKind::FloorDiv:
+      return LLVM::SDivOp::create(b, loc, l, r);
+    default:
+      return LLVM::SDivOp::create(b, loc, LLVM::SubOp::create(b, loc, LLVM::AddOp::create(b, loc, l, r), n64(1, loc)), r);
     }
   }
   Value attrExpr(kernel::FuncOp kernel, StringRef name, ValueRange local, int64_t otherwise, Location loc) {
@@ -94,8 +111,10 @@ struct Lowering {
   }
 
   void store(Operation *op, ValueRange buffers, ValueRange local) {
-    for (auto [i, v] : llvm::enumerate(buffers)) LLVM::StoreOp::create(b, op->getLoc(), v, element(bufs, ptr, i + 1, op->getLoc()));
-    for (auto [i, v] : llvm::enumerate(local)) LLVM::StoreOp::create(b, op->getLoc(), v, element(dims, i64, i, op->getLoc()));
+    for (auto [i, v] : llvm::enumerate(buffers))
+      LLVM::StoreOp::create(b, op->getLoc(), v, element(bufs, ptr, i + 1, op->getLoc()));
+    for (auto [i, v] : llvm::enumerate(local))
+      LLVM::StoreOp::create(b, op->getLoc(), v, element(dims, i64, i, op->getLoc()));
   }
 
   void launch(plan::LaunchOp op) {
@@ -130,7 +149,8 @@ struct Lowering {
     b.setInsertionPointToEnd(here);
     cf::CondBranchOp::create(b, loc, on, call, ValueRange(), next, ValueRange());
     b.setInsertionPointToEnd(call);
-    LLVM::CallOp::create(b, loc, declare("onnxc_rt_trace", LLVM::LLVMVoidType::get(b.getContext()), {ptr, i32, ptr, ptr}), ValueRange{rt, n32(op.getSite(), loc), bufs, dims});
+    LLVM::CallOp::create(b, loc, declare("onnxc_rt_trace", LLVM::LLVMVoidType::get(b.getContext()), {ptr, i32, ptr, ptr}),
+                         ValueRange{rt, n32(op.getSite(), loc), bufs, dims});
     cf::BranchOp::create(b, loc, next);
     b.setInsertionPoint(op);
   }
@@ -142,14 +162,16 @@ struct Lowering {
     declare(name, i32, {ptr, ptr, ptr});
     Value status = LLVM::CallOp::create(b, loc, TypeRange(i32), name, ValueRange{bufs, dims, sizes}).getResult();
     check(op, status, op.getSite());
-    for (auto [i, r] : llvm::enumerate(op.getResults())) r.replaceAllUsesWith(LLVM::LoadOp::create(b, loc, i64, element(sizes, i64, i, loc)));
+    for (auto [i, r] : llvm::enumerate(op.getResults()))
+      r.replaceAllUsesWith(LLVM::LoadOp::create(b, loc, i64, element(sizes, i64, i, loc)));
   }
 
   Value bytes(plan::BytesOp op) {
     Location loc = op.getLoc();
     Value total = n64(op.getElement(), loc), bad = LLVM::ConstantOp::create(b, loc, b.getI1Type(), 0);
     for (Value v : op.getSizes()) {
-      auto pair = LLVM::SMulWithOverflowOp::create(b, loc, LLVM::LLVMStructType::getLiteral(b.getContext(), {i64, b.getI1Type()}), total, v);
+      auto pair =
+          LLVM::SMulWithOverflowOp::create(b, loc, LLVM::LLVMStructType::getLiteral(b.getContext(), {i64, b.getI1Type()}), total, v);
       total = LLVM::ExtractValueOp::create(b, loc, pair, ArrayRef<int64_t>{0});
       bad = LLVM::OrOp::create(b, loc, bad, LLVM::ExtractValueOp::create(b, loc, pair, ArrayRef<int64_t>{1}));
       bad = LLVM::OrOp::create(b, loc, bad, LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::slt, v, n64(0, loc)));
@@ -183,14 +205,16 @@ struct Lowering {
       bytes += s.str();
     }
     bytes.push_back('\0');
-    auto data = LLVM::GlobalOp::create(mb, loc, LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size()), true, LLVM::Linkage::Internal, base + ".data", b.getStringAttr(bytes));
+    auto data = LLVM::GlobalOp::create(mb, loc, LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size()), true, LLVM::Linkage::Internal,
+                                       base + ".data", b.getStringAttr(bytes));
     auto table = LLVM::GlobalOp::create(mb, loc, type, true, LLVM::Linkage::Internal, base, Attribute());
     OpBuilder ib = OpBuilder::atBlockEnd(&table.getInitializerRegion().emplaceBlock());
     Value list = LLVM::UndefOp::create(ib, loc, type), start = LLVM::AddressOfOp::create(ib, loc, data);
     for (auto [i, place] : llvm::enumerate(places)) {
       Value p = LLVM::GEPOp::create(ib, loc, ptr, ib.getI8Type(), start, ArrayRef<LLVM::GEPArg>{int32_t(place.first)});
       list = LLVM::InsertValueOp::create(ib, loc, list, p, ArrayRef<int64_t>{int64_t(i), 0});
-      list = LLVM::InsertValueOp::create(ib, loc, list, LLVM::ConstantOp::create(ib, loc, i64, place.second), ArrayRef<int64_t>{int64_t(i), 1});
+      list = LLVM::InsertValueOp::create(ib, loc, list, LLVM::ConstantOp::create(ib, loc, i64, place.second),
+                                         ArrayRef<int64_t>{int64_t(i), 1});
     }
     LLVM::ReturnOp::create(ib, loc, list);
     return LLVM::AddressOfOp::create(b, loc, table);
@@ -201,37 +225,55 @@ struct Lowering {
     unsigned width = std::max(8u, t.getWidth());
     Type memory = b.getIntegerType(width);
     Value v = LLVM::LoadOp::create(b, loc, memory, element(buffer, memory, index, loc));
-    if (width == 64) return v;
+    if (width == 64)
+      return v;
     return t.isUnsigned() || t.getWidth() == 1 ? Value(LLVM::ZExtOp::create(b, loc, i64, v)) : Value(LLVM::SExtOp::create(b, loc, i64, v));
   }
 
   // Null: the op has no result.
   Value lower(Operation *op) {
     Location loc = op->getLoc();
-    if (auto o = dyn_cast<plan::InputOp>(op)) return LLVM::LoadOp::create(b, loc, ptr, element(field(Inputs, loc), ptr, o.getIndex(), loc));
-    if (auto o = dyn_cast<plan::OutputOp>(op)) return LLVM::LoadOp::create(b, loc, ptr, element(field(Outputs, loc), ptr, o.getIndex(), loc));
+    if (auto o = dyn_cast<plan::InputOp>(op))
+      return LLVM::LoadOp::create(b, loc, ptr, element(field(Inputs, loc), ptr, o.getIndex(), loc));
+    if (auto o = dyn_cast<plan::OutputOp>(op))
+      return LLVM::LoadOp::create(b, loc, ptr, element(field(Outputs, loc), ptr, o.getIndex(), loc));
     if (auto o = dyn_cast<plan::WeightOp>(op)) {
-      if (auto s = dyn_cast<DenseStringElementsAttr>(o.getValue())) return strings(o, s);
+      if (auto s = dyn_cast<DenseStringElementsAttr>(o.getValue()))
+        return strings(o, s);
       return LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), field(Weights, loc), ArrayRef<LLVM::GEPArg>{n64(o.getOffset(), loc)});
     }
-    if (auto o = dyn_cast<plan::SymbolOp>(op)) return LLVM::LoadOp::create(b, loc, i64, element(symbols, i64, o.getIndex(), loc));
-    if (auto o = dyn_cast<plan::LoadOp>(op)) return integer(o.getBuffer(), o.getIndex(), o.getType(), loc);
-    if (auto o = dyn_cast<plan::ScalarOp>(op)) return integer(o.getBuffer(), 0, o.getType(), loc);
-    if (auto o = dyn_cast<plan::BytesOp>(op)) return bytes(o);
-    if (auto o = dyn_cast<plan::HeapOp>(op)) return memory(op, "onnxc_rt_heap", {rt, o.getBytes()});
-    if (auto o = dyn_cast<plan::OffsetOp>(op)) return LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), o.getBuffer(), ArrayRef<LLVM::GEPArg>{o.getBytes()});
+    if (auto o = dyn_cast<plan::SymbolOp>(op))
+      return LLVM::LoadOp::create(b, loc, i64, element(symbols, i64, o.getIndex(), loc));
+    if (auto o = dyn_cast<plan::LoadOp>(op))
+      return integer(o.getBuffer(), o.getIndex(), o.getType(), loc);
+    if (auto o = dyn_cast<plan::ScalarOp>(op))
+      return integer(o.getBuffer(), 0, o.getType(), loc);
+    if (auto o = dyn_cast<plan::BytesOp>(op))
+      return bytes(o);
+    if (auto o = dyn_cast<plan::HeapOp>(op))
+      return memory(op, "onnxc_rt_heap", {rt, o.getBytes()});
+    if (auto o = dyn_cast<plan::OffsetOp>(op))
+      return LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), o.getBuffer(), ArrayRef<LLVM::GEPArg>{o.getBytes()});
     if (auto o = dyn_cast<plan::AllocOp>(op)) {
-      if (int64_t(o.getSlot()) >= 0) return memory(op, "onnxc_rt_slot", {rt, n64(o.getSlot(), loc), o.getBytes()});
+      if (int64_t(o.getSlot()) >= 0)
+        return memory(op, "onnxc_rt_slot", {rt, n64(o.getSlot(), loc), o.getBytes()});
       return LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), field(Arena, loc), ArrayRef<LLVM::GEPArg>{n64(o.getOffset(), loc)});
     }
-    if (auto o = dyn_cast<plan::CopyOp>(op)) LLVM::MemmoveOp::create(b, loc, o.getTo(), o.getFrom(), o.getBytes(), false);
-    if (auto o = dyn_cast<plan::StoreOp>(op)) LLVM::StoreOp::create(b, loc, o.getValue(), element(o.getBuffer(), o.getValue().getType(), o.getIndex(), loc));
-    if (auto o = dyn_cast<plan::LaunchOp>(op)) launch(o);
-    if (auto o = dyn_cast<plan::SizeOp>(op)) size(o);
+    if (auto o = dyn_cast<plan::CopyOp>(op))
+      LLVM::MemmoveOp::create(b, loc, o.getTo(), o.getFrom(), o.getBytes(), false);
+    if (auto o = dyn_cast<plan::StoreOp>(op))
+      LLVM::StoreOp::create(b, loc, o.getValue(), element(o.getBuffer(), o.getValue().getType(), o.getIndex(), loc));
+    if (auto o = dyn_cast<plan::LaunchOp>(op))
+      launch(o);
+    if (auto o = dyn_cast<plan::SizeOp>(op))
+      size(o);
+    if (auto o = dyn_cast<plan::CheckOp>(op))
+      check(op, LLVM::SelectOp::create(b, loc, o.getHolds(), n32(0, loc), n32(o.getCode(), loc)), o.getSite());
     if (auto o = dyn_cast<plan::SetOutputOp>(op)) {
       LLVM::StoreOp::create(b, loc, o.getBuffer(), element(field(Outputs, loc), ptr, o.getIndex(), loc));
       Value shape = LLVM::LoadOp::create(b, loc, ptr, element(field(OutputDims, loc), ptr, o.getIndex(), loc));
-      for (auto [i, v] : llvm::enumerate(o.getDims())) LLVM::StoreOp::create(b, loc, v, element(shape, i64, i, loc));
+      for (auto [i, v] : llvm::enumerate(o.getDims()))
+        LLVM::StoreOp::create(b, loc, v, element(shape, i64, i, loc));
     }
     return Value();
   }
@@ -239,12 +281,14 @@ struct Lowering {
   void run() {
     SmallVector<Operation *> ops;
     func.walk([&](Operation *op) {
-      if (isa<plan::PlanDialect>(op->getDialect())) ops.push_back(op);
+      if (isa<plan::PlanDialect>(op->getDialect()))
+        ops.push_back(op);
     });
     start();
     for (Operation *op : ops) {
       b.setInsertionPoint(op);
-      if (Value v = lower(op)) op->getResult(0).replaceAllUsesWith(v);
+      if (Value v = lower(op))
+        op->getResult(0).replaceAllUsesWith(v);
       op->erase();
     }
   }

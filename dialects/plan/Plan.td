@@ -84,6 +84,10 @@ def Plan_SizeOp : Plan_Op<"size", [AttrSizedOperandSegments]> {
   let results = (outs Variadic<I64>:$sizes);
   let assemblyFormat = "$kernel `(` $buffers `)` `[` $dims `]` attr-dict `:` type($buffers) `->` type($sizes)";
 }
+def Plan_CheckOp : Plan_Op<"check"> {
+  let summary = "ends the run with an onnxc_code where `holds` is false";
+  let arguments = (ins I1:$holds, I64Attr:$code, I64Attr:$site);
+}
 def Plan_SetOutputOp : Plan_Op<"set_output"> {
   let summary = "result `index`: where it is and its dims";
   let arguments = (ins AnyType:$buffer, Variadic<I64>:$dims, I64Attr:$index);

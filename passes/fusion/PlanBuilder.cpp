@@ -1,7 +1,7 @@
 // PlanBuilder.cpp: buffers, sizes and launches of straight-line graph code.
 #include "passes/fusion/PlanBuilder.h"
-#include "compiler/import/Import.h"
-#include "passes/memory/Weights.h"
+#include "dialects/onnx/NodeLoc.h"
+#include "dialects/kernel/Weights.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -10,7 +10,8 @@ Value PlanBuilder::constant(int64_t v, Location loc) { return arith::ConstantInt
 
 Value PlanBuilder::symbolValue(unsigned index, Location loc) {
   for (auto &scope : llvm::reverse(symbolScopes))
-    if (auto it = scope.find(index); it != scope.end()) return it->second;
+    if (auto it = scope.find(index); it != scope.end())
+      return it->second;
   SymbolDef def = shapes.symbols()[index];
   Value v;
   switch (def.kind) {
@@ -28,41 +29,55 @@ Value PlanBuilder::symbolValue(unsigned index, Location loc) {
     v = arith::SelectOp::create(b, loc, one, r, l);
     break;
   }
-  case SymbolDef::Max: v = arith::MaxSIOp::create(b, loc, size(def.lhs, loc), size(def.rhs, loc)); break;
-  case SymbolDef::Min: v = arith::MinSIOp::create(b, loc, size(def.lhs, loc), size(def.rhs, loc)); break;
-  default: v = constant(0, loc); break;  // unreachable value: its definition binds SizeOf and Argument symbols
+  case SymbolDef::Max:
+    v = arith::MaxSIOp::create(b, loc, size(def.lhs, loc), size(def.rhs, loc));
+    break;
+  case SymbolDef::Min:
+    v = arith::MinSIOp::create(b, loc, size(def.lhs, loc), size(def.rhs, loc));
+    break;
+  default:
+    v = constant(0, loc);
+    break;  // unreachable value: its definition binds SizeOf and Argument symbols
   }
   bind(index, v);
   return v;
 }
 
 Value PlanBuilder::size(AffineExpr e, Location loc) {
-  if (auto c = dyn_cast<AffineConstantExpr>(e)) return constant(c.getValue(), loc);
-  if (auto s = dyn_cast<AffineSymbolExpr>(e)) return symbolValue(s.getPosition(), loc);
+  if (auto c = dyn_cast<AffineConstantExpr>(e))
+    return constant(c.getValue(), loc);
+  if (auto s = dyn_cast<AffineSymbolExpr>(e))
+    return symbolValue(s.getPosition(), loc);
   auto binary = cast<AffineBinaryOpExpr>(e);
   Value l = size(binary.getLHS(), loc), r = size(binary.getRHS(), loc);
   switch (e.getKind()) {
-  case AffineExprKind::Add: return arith::AddIOp::create(b, loc, l, r);
-  case AffineExprKind::Mul: return arith::MulIOp::create(b, loc, l, r);
+  case AffineExprKind::Add:
+    return arith::AddIOp::create(b, loc, l, r);
+  case AffineExprKind::Mul:
+    return arith::MulIOp::create(b, loc, l, r);
   case AffineExprKind::Mod: {
     Value safe = arith::MaxSIOp::create(b, loc, r, constant(1, loc));
     return arith::SubIOp::create(b, loc, l, arith::MulIOp::create(b, loc, arith::FloorDivSIOp::create(b, loc, l, safe), safe));
   }
-  case AffineExprKind::FloorDiv: return arith::FloorDivSIOp::create(b, loc, l, arith::MaxSIOp::create(b, loc, r, constant(1, loc)));
-  default: return arith::CeilDivSIOp::create(b, loc, l, arith::MaxSIOp::create(b, loc, r, constant(1, loc)));
+  case AffineExprKind::FloorDiv:
+    return arith::FloorDivSIOp::create(b, loc, l, arith::MaxSIOp::create(b, loc, r, constant(1, loc)));
+  default:
+    return arith::CeilDivSIOp::create(b, loc, l, arith::MaxSIOp::create(b, loc, r, constant(1, loc)));
   }
 }
 
 SmallVector<Value> PlanBuilder::sizes(Value v, Location loc) {
   SmallVector<Value> result;
   if (shapes.hasRank(v))
-    for (AffineExpr e : shapes.dims(v)) result.push_back(size(e, loc));
+    for (AffineExpr e : shapes.dims(v))
+      result.push_back(size(e, loc));
   return result;
 }
 
 Value PlanBuilder::bytesOf(Value v, Location loc) {
   auto tensor = dyn_cast<TensorType>(v.getType());
-  if (!tensor) return constant(16, loc);  // an onnxc_object
+  if (!tensor)
+    return constant(16, loc);  // an onnxc_object
   if (auto ranked = dyn_cast<RankedTensorType>(tensor); ranked && ranked.hasStaticShape())
     return constant(ranked.getNumElements() * storageBytes(ranked.getElementType()), loc);
   return plan::BytesOp::create(b, loc, b.getI64Type(), sizes(v, loc), storageBytes(tensor.getElementType()));
@@ -72,7 +87,8 @@ bool PlanBuilder::knownAtEntry(AffineExpr e) const {
   bool known = true;
   e.walk([&](AffineExpr part) {
     auto s = dyn_cast<AffineSymbolExpr>(part);
-    if (!s) return;
+    if (!s)
+      return;
     const SymbolDef &def = shapes.symbols()[s.getPosition()];
     if (def.kind == SymbolDef::Broadcast || def.kind == SymbolDef::Max || def.kind == SymbolDef::Min)
       known = known && knownAtEntry(def.lhs) && knownAtEntry(def.rhs);
@@ -83,11 +99,13 @@ bool PlanBuilder::knownAtEntry(AffineExpr e) const {
 }
 
 Value PlanBuilder::bufferOf(Value v) {
-  if (Value found = buffers.lookup(v)) return found;
+  if (Value found = buffers.lookup(v))
+    return found;
   // Constants are placed where they are first needed, at the start of the plan: every region sees them.
   OpBuilder::InsertionGuard guard(b);
   Block *entry = b.getInsertionBlock();
-  while (!isa<func::FuncOp>(entry->getParentOp())) entry = entry->getParentOp()->getBlock();
+  while (!isa<func::FuncOp>(entry->getParentOp()))
+    entry = entry->getParentOp()->getBlock();
   b.setInsertionPointToStart(entry);
   ElementsAttr value = onnx::constantValue(v);
   assert(value && "a value without a buffer is a constant");
@@ -97,9 +115,12 @@ Value PlanBuilder::bufferOf(Value v) {
 Value PlanBuilder::allocate(Value v, Location loc) {
   Value buffer;
   auto tensor = dyn_cast<TensorType>(v.getType());
-  if (auto it = outputOf.find(v); it != outputOf.end()) buffer = plan::OutputOp::create(b, loc, pointer(), it->second);
-  else if (!tensor || isa<onnx::StringType>(tensor.getElementType())) buffer = plan::HeapOp::create(b, loc, pointer(), bytesOf(v, loc));
-  else buffer = plan::AllocOp::create(b, loc, pointer(), bytesOf(v, loc), -1, -1);
+  if (auto it = outputOf.find(v); it != outputOf.end())
+    buffer = plan::OutputOp::create(b, loc, pointer(), it->second);
+  else if (!tensor || isa<onnx::StringType>(tensor.getElementType()))
+    buffer = plan::HeapOp::create(b, loc, pointer(), bytesOf(v, loc));
+  else
+    buffer = plan::AllocOp::create(b, loc, pointer(), bytesOf(v, loc), -1, -1);
   return buffers[v] = buffer;
 }
 
@@ -115,12 +136,14 @@ LogicalResult PlanBuilder::buildGroup(ArrayRef<Operation *> group, StringRef fam
   KernelCall call = makeKernel(group, family);
   int64_t site = addSite(root, call.func.getName());
   SmallVector<Value> inputs;
-  for (Value v : call.inputs) inputs.push_back(bufferOf(v));
+  for (Value v : call.inputs)
+    inputs.push_back(bufferOf(v));
 
   // Result dims that depend on data: the size function says them first. Local dims that are not bound yet are passed as 0.
   auto sizeSymbol = [&](AffineExpr e) -> std::optional<unsigned> {
     auto s = dyn_cast<AffineSymbolExpr>(e);
-    if (!s) return std::nullopt;
+    if (!s)
+      return std::nullopt;
     const SymbolDef &def = shapes.symbols()[s.getPosition()];
     return def.kind == SymbolDef::SizeOf && def.value.getDefiningOp() == root ? std::optional<unsigned>(s.getPosition()) : std::nullopt;
   };
@@ -129,7 +152,8 @@ LogicalResult PlanBuilder::buildGroup(ArrayRef<Operation *> group, StringRef fam
   for (Value v : call.results)
     if (shapes.hasRank(v)) {
       ranks += shapes.dims(v).size();
-      for (AffineExpr e : shapes.dims(v)) e.walk([&](AffineExpr part) { sized |= sizeSymbol(part).has_value(); });
+      for (AffineExpr e : shapes.dims(v))
+        e.walk([&](AffineExpr part) { sized |= sizeSymbol(part).has_value(); });
     }
   if (sized) {
     SmallVector<Value> dims;
@@ -143,14 +167,17 @@ LogicalResult PlanBuilder::buildGroup(ArrayRef<Operation *> group, StringRef fam
     for (Value v : call.results)
       if (shapes.hasRank(v))
         for (AffineExpr e : shapes.dims(v)) {
-          if (auto s = sizeSymbol(e)) bind(*s, op.getResult(next));
+          if (auto s = sizeSymbol(e))
+            bind(*s, op.getResult(next));
           ++next;
         }
   }
 
   SmallVector<Value> all(inputs), dims;
-  for (AffineExpr e : call.dims) dims.push_back(size(e, loc));
-  for (Value v : call.results) all.push_back(allocate(v, loc));
+  for (AffineExpr e : call.dims)
+    dims.push_back(size(e, loc));
+  for (Value v : call.results)
+    all.push_back(allocate(v, loc));
   plan::LaunchOp::create(b, loc, call.func.getName(), all, dims, site);
   return success();
 }
@@ -162,34 +189,66 @@ LogicalResult PlanBuilder::buildView(Operation *op) {
     for (AffineExpr e : shapes.dims(result)) {
       bool sized = false;
       e.walk([&](AffineExpr part) {
-        if (auto s = dyn_cast<AffineSymbolExpr>(part)) sized |= shapes.symbols()[s.getPosition()].kind == SymbolDef::SizeOf && shapes.symbols()[s.getPosition()].value == result;
+        if (auto s = dyn_cast<AffineSymbolExpr>(part))
+          sized |= shapes.symbols()[s.getPosition()].kind == SymbolDef::SizeOf && shapes.symbols()[s.getPosition()].value == result;
       });
-      if (sized) return buildGroup(op, "library");
+      if (sized)
+        return buildGroup(op, "library");
     }
   }
   buffers[result] = bufferOf(data);
   return success();
 }
 
+// A size that does not fit is an error of `op`.
+void PlanBuilder::failUnless(Value holds, Operation *op) {
+  constexpr int64_t shapeCode = 3;  // words() in runtime_stub/run.c
+  plan::CheckOp::create(b, op->getLoc(), holds, shapeCode, addSite(op, ""));
+}
+
+// Sizes that only the run knows and that must fit before `op` reads its operands.
+void PlanBuilder::buildChecks(Operation *op) {
+  Location loc = op->getLoc();
+  auto equal = [&](Value l, Value r) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, l, r); };
+  Value holds;
+  for (const ShapeCheck &c : checks.lookup(op)) {
+    bool ready = true;  // sizes of its own results are the size function's to check
+    for (AffineExpr e : {c.lhs, c.rhs})
+      shapes.walkSymbols(e, [&](const SymbolDef &def) { ready &= !def.value || def.value.getDefiningOp() != op; });
+    if (!ready)
+      continue;
+    Value l = size(c.lhs, loc), r = size(c.rhs, loc), fits = equal(l, r);
+    if (c.broadcast)
+      fits = arith::OrIOp::create(b, loc, fits, arith::OrIOp::create(b, loc, equal(l, constant(1, loc)), equal(r, constant(1, loc))));
+    holds = holds ? Value(arith::AndIOp::create(b, loc, holds, fits)) : fits;
+  }
+  if (holds)
+    failUnless(holds, op);
+}
+
 LogicalResult PlanBuilder::buildOp(Operation *op) {
-  if (absorbed.contains(op) || isa_and_present<ElementsAttr>(op->getAttr("value")) && onnx::opName(op) == "Constant") return success();
+  buildChecks(op);
+  if (onnx::opName(op) == "Constant")
+    return success();
   switch (familyOf(op)) {
-  case Family::View: return buildView(op);
+  case Family::View:
+    return buildView(op);
   case Family::Control: {
     StringRef name = onnx::opName(op);
     return name == "If" ? buildIf(op) : name == "Loop" ? buildLoop(op) : buildScan(op);
   }
-  case Family::Map: return buildGroup(groups.count(op) ? ArrayRef<Operation *>(groups[op]) : ArrayRef<Operation *>(op), "loops");
-  case Family::Library: break;
+  case Family::Library:
+    break;
   }
-  if (!findLibraryRow(onnx::opName(op))) return op->emitError("no kernel computes this operator; `onnxc check` lists all such nodes");
+  if (!findLibraryRow(onnx::opName(op)))
+    return op->emitError("no kernel computes this operator; `onnxc check` lists all such nodes");
   return buildGroup(op, "library");
 }
 
 LogicalResult PlanBuilder::buildBlock(Block &block) {
-  formGroups(block);
   for (Operation &op : block.without_terminator())
-    if (failed(buildOp(&op))) return failure();
+    if (failed(buildOp(&op)))
+      return failure();
   return success();
 }
 

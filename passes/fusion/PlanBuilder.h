@@ -11,7 +11,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/fusion/Families.h"
+#include "dialects/kernel/Families.h"
 #include "passes/graph/SymbolicShapes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -27,27 +27,32 @@ struct KernelCall {
 
 class PlanBuilder {
 public:
-  PlanBuilder(mlir::ModuleOp module, SymbolicShapes &shapes, bool fuse) : module(module), shapes(shapes), fuse(fuse), b(module.getContext()) {}
+  PlanBuilder(mlir::ModuleOp module, SymbolicShapes &shapes, bool fast)
+      : module(module), shapes(shapes), fast(fast), b(module.getContext()) {
+    for (const ShapeCheck &c : shapes.checks())
+      checks[c.op].push_back(c);
+  }
   // Replaces `graph` by kernels, plan_run and plan_sizes.
   mlir::LogicalResult build(mlir::func::FuncOp graph);
 
 private:
   mlir::ModuleOp module;
   SymbolicShapes &shapes;
-  bool fuse;
+  bool fast;
   mlir::OpBuilder b;
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
-  llvm::SmallVector<llvm::DenseMap<unsigned, mlir::Value>> symbolScopes;      // values of symbols, innermost region last
-  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Operation *>> groups;  // root -> ops
-  llvm::DenseSet<mlir::Operation *> absorbed;                                  // ops that a later root computes
-  llvm::MapVector<unsigned, unsigned> entrySymbols;                            // symbol -> position in the interface
-  llvm::StringMap<kernel::FuncOp> kernels;                                     // by printed body
-  llvm::DenseMap<mlir::Value, int64_t> outputOf;                               // value computed straight into model output
+  llvm::SmallVector<llvm::DenseMap<unsigned, mlir::Value>> symbolScopes;  // values of symbols, innermost region last
+  llvm::MapVector<unsigned, unsigned> entrySymbols;                       // symbol -> position in the interface
+  llvm::StringMap<kernel::FuncOp> kernels;                                // by printed body
+  llvm::DenseMap<mlir::Value, int64_t> outputOf;                          // value computed straight into model output
   llvm::SmallVector<mlir::Attribute> sites;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<ShapeCheck>> checks;  // that the run has to make
 
   // PlanBuilder.cpp
   mlir::LogicalResult buildBlock(mlir::Block &block);
   mlir::LogicalResult buildOp(mlir::Operation *op);
+  void buildChecks(mlir::Operation *op);
+  void failUnless(mlir::Value holds, mlir::Operation *op);
   mlir::LogicalResult buildGroup(llvm::ArrayRef<mlir::Operation *> group, llvm::StringRef family);
   mlir::LogicalResult buildView(mlir::Operation *op);
   mlir::Value bufferOf(mlir::Value v);
@@ -67,8 +72,6 @@ private:
   mlir::Type localType(mlir::Value v, KernelCall &call);
 
   // FormKernels.cpp
-  void formGroups(mlir::Block &block);
-  bool joins(mlir::Operation *producer, mlir::Operation *root, const llvm::DenseSet<mlir::Operation *> &group);
   void chooseOutputs(mlir::Operation *terminator);
   void finishOutputs(mlir::Operation *terminator);
   void buildSizes(mlir::func::FuncOp graph);
@@ -82,10 +85,13 @@ private:
   mlir::FailureOr<llvm::SmallVector<mlir::Value>> buildBranch(mlir::Block &block, mlir::ResultRange results);
   void bindResults(mlir::ResultRange results, mlir::ValueRange values);
   std::pair<mlir::Value, mlir::Value> pieces(mlir::Value v, int64_t axis, mlir::Location loc);
-  void copyItem(mlir::Value whole, mlir::Value item, mlir::Value itemBuffer, int64_t axis, mlir::Value at, mlir::Value count, bool gather, mlir::Location loc);
+  void copyItem(mlir::Value whole, mlir::Value item, mlir::Value itemBuffer, int64_t axis, mlir::Value at, mlir::Value count, bool gather,
+                mlir::Location loc);
   mlir::Value keep(mlir::Value v, mlir::Value iteration, mlir::Location loc);
-  std::pair<mlir::Value, mlir::Value> grow(mlir::Value memory, mlir::Value capacity, mlir::Value used, mlir::Value need, bool exact, mlir::Location loc);
-  llvm::SmallVector<mlir::Value> stackGrowing(mlir::Value result, mlir::Value item, mlir::ValueRange values, int64_t axis, mlir::Value iteration, mlir::Value at, mlir::Value total);
+  std::pair<mlir::Value, mlir::Value> grow(mlir::Value memory, mlir::Value capacity, mlir::Value used, mlir::Value need, bool exact,
+                                           mlir::Location loc);
+  llvm::SmallVector<mlir::Value> stackGrowing(mlir::Value result, mlir::Value item, mlir::ValueRange values, int64_t axis,
+                                              mlir::Value iteration, mlir::Value at, mlir::Value total);
   llvm::SmallVector<mlir::Value> startValues(Iteration &it, mlir::Location loc);
   llvm::SmallVector<mlir::Value> nextValues(Iteration &it, mlir::ValueRange values, mlir::Location loc);
   void bindLoopResults(Iteration &it, mlir::ValueRange values);

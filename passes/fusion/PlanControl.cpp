@@ -5,7 +5,7 @@
 //           iteration writes over the body's memory; strings and objects live until the run ends, so their pointers travel
 // stacked   a scan output. One block where the size is known before the loop, else memory that doubles
 #include "passes/fusion/PlanBuilder.h"
-#include "passes/memory/Weights.h"
+#include "dialects/kernel/Weights.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -21,7 +21,8 @@ SmallVector<unsigned> PlanBuilder::ownDims(Value v) const {
   SmallVector<unsigned> own;
   if (shapes.hasRank(v))
     for (auto [d, e] : llvm::enumerate(shapes.dims(v)))
-      if (const SymbolDef *def = shapes.definition(e); def && def->kind == SymbolDef::Argument && def->value == v) own.push_back(d);
+      if (const SymbolDef *def = shapes.definition(e); def && def->kind == SymbolDef::Argument && def->value == v)
+        own.push_back(d);
   return own;
 }
 
@@ -32,11 +33,13 @@ void PlanBuilder::bindDim(Value v, unsigned d, Value size) { bind(cast<AffineSym
 // Builds a branch where the builder stands and gives what it yields for `results`: buffers, each with the own dims of its result.
 FailureOr<SmallVector<Value>> PlanBuilder::buildBranch(Block &block, ResultRange results) {
   symbolScopes.emplace_back();
-  if (failed(buildBlock(block))) return failure();
+  if (failed(buildBlock(block)))
+    return failure();
   SmallVector<Value> yields;
   for (auto [result, v] : llvm::zip(results, block.getTerminator()->getOperands())) {
     yields.push_back(bufferOf(v));
-    for (unsigned d : ownDims(result)) yields.push_back(size(shapes.dims(v)[d], result.getLoc()));
+    for (unsigned d : ownDims(result))
+      yields.push_back(size(shapes.dims(v)[d], result.getLoc()));
   }
   symbolScopes.pop_back();
   return yields;
@@ -59,7 +62,8 @@ LogicalResult PlanBuilder::buildIf(Operation *op) {
   // The branch that is not taken has no shapes when the condition is known.
   if (auto known = shapes.constantElements(condition); known && !known->empty()) {
     auto yields = buildBranch(op->getRegion(known->front() ? 0 : 1).front(), op->getResults());
-    if (failed(yields)) return failure();
+    if (failed(yields))
+      return failure();
     bindResults(op->getResults(), *yields);
     return success();
   }
@@ -72,10 +76,12 @@ LogicalResult PlanBuilder::buildIf(Operation *op) {
   for (unsigned i = 0; i < 2; ++i) {
     OpBuilder::InsertionGuard guard(b);
     Block *block = i ? branch.elseBlock() : branch.thenBlock();
-    if (!block->empty()) block->back().erase();
+    if (!block->empty())
+      block->back().erase();
     b.setInsertionPointToEnd(block);
     auto yields = buildBranch(op->getRegion(i).front(), op->getResults());
-    if (failed(yields)) return failure();
+    if (failed(yields))
+      return failure();
     scf::YieldOp::create(b, loc, *yields);
   }
   bindResults(op->getResults(), branch.getResults());
@@ -92,7 +98,7 @@ Value PlanBuilder::truth(Value condition, Location loc) {
 struct PlanBuilder::Iteration {
   Operation *op;
   Block *body;
-  ValueRange initial;                  // of the state
+  ValueRange initial;  // of the state
   SmallVector<BlockArgument> state;
   unsigned firstYield;                 // terminator operand of state 0; the stacked values follow the state
   Value limit;                         // number of iterations at most
@@ -110,7 +116,8 @@ static Value times(OpBuilder &b, Location loc, Value x, Value y) { return arith:
 std::pair<Value, Value> PlanBuilder::pieces(Value v, int64_t axis, Location loc) {
   ArrayRef<AffineExpr> dims = shapes.dims(v);
   Value outer = constant(1, loc), inner = constant(storageBytes(onnx::elementType(v)), loc);
-  for (auto [d, e] : llvm::enumerate(dims)) (int64_t(d) < axis ? outer : inner) = times(b, loc, int64_t(d) < axis ? outer : inner, size(e, loc));
+  for (auto [d, e] : llvm::enumerate(dims))
+    (int64_t(d) < axis ? outer : inner) = times(b, loc, int64_t(d) < axis ? outer : inner, size(e, loc));
   return {outer, inner};
 }
 
@@ -124,7 +131,8 @@ void PlanBuilder::copyItem(Value whole, Value item, Value itemBuffer, int64_t ax
     Value near = plan::OffsetOp::create(b, loc, pointer(), itemBuffer, times(b, loc, piece, inner));
     plan::CopyOp::create(b, loc, gather ? near : far, gather ? far : near, inner);
   };
-  if (axis == 0) return one(constant(0, loc));
+  if (axis == 0)
+    return one(constant(0, loc));
   auto loop = scf::ForOp::create(b, loc, constant(0, loc), outer, constant(1, loc));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
@@ -134,11 +142,13 @@ void PlanBuilder::copyItem(Value whole, Value item, Value itemBuffer, int64_t ax
 // Memory for a carried value that the iteration after the next may write over.
 Value PlanBuilder::keep(Value v, Value iteration, Location loc) {
   Value from = bufferOf(v), bytes = bytesOf(v, loc);
-  Value odd = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, arith::AndIOp::create(b, loc, iteration, constant(1, loc)), constant(0, loc));
+  Value odd =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, arith::AndIOp::create(b, loc, iteration, constant(1, loc)), constant(0, loc));
   auto place = scf::IfOp::create(b, loc, TypeRange(pointer()), odd, true);
   for (Block *block : {place.thenBlock(), place.elseBlock()}) {
     OpBuilder::InsertionGuard guard(b);
-    if (!block->empty()) block->back().erase();
+    if (!block->empty())
+      block->back().erase();
     b.setInsertionPointToEnd(block);
     Value memory = plan::AllocOp::create(b, loc, pointer(), bytes, -1, -1);
     scf::YieldOp::create(b, loc, memory);
@@ -154,7 +164,8 @@ std::pair<Value, Value> PlanBuilder::grow(Value memory, Value capacity, Value us
   auto place = scf::IfOp::create(b, loc, TypeRange({pointer(), b.getI64Type()}), full, true);
   OpBuilder::InsertionGuard guard(b);
   for (Block *block : {place.thenBlock(), place.elseBlock()})
-    if (!block->empty()) block->back().erase();
+    if (!block->empty())
+      block->back().erase();
   b.setInsertionPointToEnd(place.thenBlock());
   Value wanted = exact ? need : arith::SelectOp::create(b, loc, negative, need, times(b, loc, need, constant(2, loc)));
   Value larger = plan::HeapOp::create(b, loc, pointer(), wanted);
@@ -165,21 +176,23 @@ std::pair<Value, Value> PlanBuilder::grow(Value memory, Value capacity, Value us
   return {place.getResult(0), place.getResult(1)};
 }
 
-// Stacks `item` in memory whose size was not known before the loop. `values`: memory, capacity, own dims of the result but `axis`; gives the same.
-SmallVector<Value> PlanBuilder::stackGrowing(Value result, Value item, ValueRange values, int64_t axis, Value iteration, Value at, Value total) {
+// Stacks `item` in memory whose size was not known before the loop. `values`: memory, capacity, own dims of the result but `axis`; gives
+// the same.
+SmallVector<Value> PlanBuilder::stackGrowing(Value result, Value item, ValueRange values, int64_t axis, Value iteration, Value at,
+                                             Value total) {
   Location loc = result.getLoc();
-  Value bytes = bytesOf(item, loc), first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, iteration, constant(0, loc));
-  Value same = arith::ConstantIntOp::create(b, loc, 1, 1);
+  Value bytes = bytesOf(item, loc), first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, iteration, constant(0, loc)), same;
   SmallVector<Value> dims;
   for (unsigned d : ownDims(result)) {
-    if (int64_t(d) == axis) continue;
+    if (int64_t(d) == axis)
+      continue;
     Value now = size(shapes.dims(item)[d - (int64_t(d) > axis)], loc);
     Value equal = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, now, values[2 + dims.size()]);
-    same = arith::AndIOp::create(b, loc, same, arith::OrIOp::create(b, loc, first, equal));
+    same = same ? Value(arith::AndIOp::create(b, loc, same, equal)) : equal;
     dims.push_back(now);
   }
-  // Items of unequal shapes cannot be stacked: a negative size ends the run.
-  bytes = arith::SelectOp::create(b, loc, same, bytes, constant(-1, loc));
+  if (same)
+    failUnless(arith::OrIOp::create(b, loc, first, same), result.getDefiningOp());  // items of unequal shapes cannot be stacked
   Value used = times(b, loc, iteration, bytes);
   Value need = total ? times(b, loc, total, bytes) : add(b, loc, used, bytes);
   auto [memory, capacity] = grow(values[0], values[1], used, need, bool(total), loc);
@@ -189,12 +202,14 @@ SmallVector<Value> PlanBuilder::stackGrowing(Value result, Value item, ValueRang
   return next;
 }
 
-// Everything that travels from iteration to iteration: number, condition, then for each state its buffer and own dims, then each growing stack.
+// Everything that travels from iteration to iteration: number, condition, then for each state its buffer and own dims, then each growing
+// stack.
 SmallVector<Value> PlanBuilder::startValues(Iteration &it, Location loc) {
   SmallVector<Value> values = {constant(0, loc), it.start};
   for (auto [v, arg] : llvm::zip(it.initial, it.state)) {
     values.push_back(bufferOf(v));
-    for (unsigned d : ownDims(arg)) values.push_back(size(shapes.dims(v)[d], loc));
+    for (unsigned d : ownDims(arg))
+      values.push_back(size(shapes.dims(v)[d], loc));
   }
   for (auto [result, axis] : llvm::zip(it.op->getResults().drop_front(it.state.size()), it.axes)) {
     SmallVector<unsigned> own = ownDims(result);
@@ -205,7 +220,8 @@ SmallVector<Value> PlanBuilder::startValues(Iteration &it, Location loc) {
     values.push_back(plan::HeapOp::create(b, loc, pointer(), constant(64, loc)));
     values.push_back(constant(0, loc));
     for (unsigned d : own)
-      if (int64_t(d) != axis) values.push_back(constant(0, loc));
+      if (int64_t(d) != axis)
+        values.push_back(constant(0, loc));
   }
   return values;
 }
@@ -221,13 +237,15 @@ SmallVector<Value> PlanBuilder::nextValues(Iteration &it, ValueRange values, Loc
     Value v = yield->getOperand(it.firstYield + i);
     bool stays = v == arg || !isCopied(v) || !it.op->isAncestor(v.getParentBlock()->getParentOp());
     next.push_back(stays ? bufferOf(v) : keep(v, iteration, loc));
-    for (unsigned d : ownDims(arg)) next.push_back(size(shapes.dims(v)[d], loc));
+    for (unsigned d : ownDims(arg))
+      next.push_back(size(shapes.dims(v)[d], loc));
     values = values.drop_front(1 + ownDims(arg).size());
   }
   for (auto [i, axis] : llvm::enumerate(it.axes)) {
     Value result = it.op->getResult(it.state.size() + i), item = yield->getOperand(it.firstYield + it.state.size() + i);
     Value total = it.counted ? it.limit : Value(), at = iteration;
-    if (it.reverse[i]) at = arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, it.limit, constant(1, loc)), iteration);
+    if (it.reverse[i])
+      at = arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, it.limit, constant(1, loc)), iteration);
     SmallVector<unsigned> own = ownDims(result);
     if (own.empty()) {
       copyItem(buffers[result], item, bufferOf(item), axis, at, it.limit, false, loc);
@@ -253,12 +271,14 @@ void PlanBuilder::bindLoopResults(Iteration &it, ValueRange values) {
   }
   for (auto [result, axis] : llvm::zip(it.op->getResults().drop_front(it.state.size()), it.axes)) {
     SmallVector<unsigned> own = ownDims(result);
-    if (own.empty()) continue;
+    if (own.empty())
+      continue;
     buffers[result] = values.front();
     values = values.drop_front(2);
     for (unsigned d : own) {
       bindDim(result, d, int64_t(d) == axis ? count : values.front());
-      if (int64_t(d) != axis) values = values.drop_front();
+      if (int64_t(d) != axis)
+        values = values.drop_front();
     }
   }
 }
@@ -286,7 +306,8 @@ LogicalResult PlanBuilder::iterate(Iteration &it, llvm::function_ref<void(Value 
     }
   }
   prologue(after->getArgument(0));
-  if (failed(buildBlock(*it.body))) return failure();
+  if (failed(buildBlock(*it.body)))
+    return failure();
   scf::YieldOp::create(b, loc, nextValues(it, after->getArguments(), loc));
   symbolScopes.pop_back();
   bindLoopResults(it, loop.getResults());
@@ -299,12 +320,14 @@ LogicalResult PlanBuilder::buildLoop(Operation *op) {
   Iteration it{op, &op->getRegion(0).front(), initial, {}, 1, {}, {}, 0u, false, {}, {}};
   it.state.assign(it.body->args_begin() + 2, it.body->args_end());
   it.limit = constant(INT64_MAX, loc);
-  if (!most.empty()) it.limit = plan::ScalarOp::create(b, loc, b.getI64Type(), bufferOf(most.front()), onnx::elementType(most.front()));
+  if (!most.empty())
+    it.limit = plan::ScalarOp::create(b, loc, b.getI64Type(), bufferOf(most.front()), onnx::elementType(most.front()));
   it.start = condition.empty() ? Value(arith::ConstantIntOp::create(b, loc, 1, 1)) : truth(condition.front(), loc);
   it.axes.assign(op->getNumResults() - it.state.size(), 0);
   it.reverse = it.axes;
   return iterate(it, [&](Value iteration) {
-    Value number = plan::AllocOp::create(b, loc, pointer(), constant(8, loc), -1, -1), yes = plan::AllocOp::create(b, loc, pointer(), constant(8, loc), -1, -1);
+    Value number = plan::AllocOp::create(b, loc, pointer(), constant(8, loc), -1, -1),
+          yes = plan::AllocOp::create(b, loc, pointer(), constant(8, loc), -1, -1);
     plan::StoreOp::create(b, loc, iteration, number, 0);
     plan::StoreOp::create(b, loc, arith::ConstantIntOp::create(b, loc, 1, 8), yes, 0);
     buffers[it.body->getArgument(0)] = number;
@@ -314,7 +337,8 @@ LogicalResult PlanBuilder::buildLoop(Operation *op) {
 
 LogicalResult PlanBuilder::buildScan(Operation *op) {
   Location loc = op->getLoc();
-  if (onnx::opName(op) != "Scan") return op->emitError("no kernel computes this operator; `onnxc check` lists all such nodes");
+  if (onnx::opName(op) != "Scan")
+    return op->emitError("no kernel computes this operator; `onnxc check` lists all such nodes");
   int64_t scanned = onnx::intAttr(op, "num_scan_inputs"), n = int64_t(op->getNumOperands()) - scanned;
   auto entry = [&](StringRef name, int64_t i) {
     ArrayRef<int64_t> values = onnx::intsAttr(op, name);
@@ -336,7 +360,8 @@ LogicalResult PlanBuilder::buildScan(Operation *op) {
     for (int64_t i = 0; i < scanned; ++i) {
       Value whole = op->getOperand(n + i), item = it.body->getArgument(n + i), at = iteration;
       int64_t axis = axisOf("scan_input_axes", i, whole);
-      if (entry("scan_input_directions", i)) at = arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, it.limit, constant(1, loc)), iteration);
+      if (entry("scan_input_directions", i))
+        at = arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, it.limit, constant(1, loc)), iteration);
       if (axis == 0) {
         buffers[item] = plan::OffsetOp::create(b, loc, pointer(), bufferOf(whole), times(b, loc, at, pieces(item, 0, loc).second));
         continue;
