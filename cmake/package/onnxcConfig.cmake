@@ -1,0 +1,48 @@
+# onnxcConfig.cmake: find_package(onnxc CONFIG) for users of compiled models. ONNXC_EXECUTABLE and ONNXC_INCLUDE_DIR may be set; else they are
+# looked for beside this file's checkout or installation.
+get_filename_component(_onnxc_root "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
+find_program(ONNXC_EXECUTABLE onnxc HINTS "${_onnxc_root}/build/bin" "${_onnxc_root}/../bin" "${_onnxc_root}/bin")
+find_path(ONNXC_INCLUDE_DIR onnxc/onnxc.h HINTS "${_onnxc_root}/runtime_stub/include" "${_onnxc_root}/../include" "${_onnxc_root}/include")
+if(NOT ONNXC_EXECUTABLE OR NOT ONNXC_INCLUDE_DIR)
+  set(onnxc_FOUND FALSE)
+  set(onnxc_NOT_FOUND_MESSAGE "set ONNXC_EXECUTABLE to the onnxc program and ONNXC_INCLUDE_DIR to the folder of onnxc/onnxc.h")
+  return()
+endif()
+
+# onnxc_add_model(target ONNX f.onnx [TYPE STATIC|SHARED] [CPU names…] [FLAGS flags…]): a target to link with; its headers are
+# <target>.h and <target>.hpp.
+function(onnxc_add_model target)
+  cmake_parse_arguments(ARG "" "ONNX;TYPE;TARGET" "CPU;FLAGS" ${ARGN})
+  if(NOT ARG_ONNX)
+    message(FATAL_ERROR "onnxc_add_model(${target}): ONNX names no file")
+  endif()
+  if(NOT ARG_TYPE)
+    set(ARG_TYPE STATIC)
+  endif()
+  get_filename_component(model "${ARG_ONNX}" ABSOLUTE)
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/${target}.onnxc")
+  set(suffix_STATIC .a)
+  set(suffix_SHARED .so)
+  if(NOT DEFINED suffix_${ARG_TYPE})
+    message(FATAL_ERROR "onnxc_add_model(${target}): TYPE is STATIC or SHARED, not ${ARG_TYPE}")
+  endif()
+  set(artefact "${folder}/${target}${suffix_${ARG_TYPE}}")
+  set(flags ${ARG_FLAGS})
+  if(ARG_CPU)
+    list(JOIN ARG_CPU "," names)
+    list(APPEND flags --cpu ${names})
+  endif()
+  if(ARG_TARGET)
+    list(APPEND flags --target ${ARG_TARGET})
+  endif()
+  file(MAKE_DIRECTORY "${folder}")
+  add_custom_command(OUTPUT "${artefact}" "${folder}/${target}.h" "${folder}/${target}.hpp"
+    COMMAND "${ONNXC_EXECUTABLE}" "${model}" -o "${artefact}" --emit-header "${folder}" ${flags}
+    DEPENDS "${model}" "${ONNXC_EXECUTABLE}" COMMENT "Compiling model ${target}" VERBATIM)
+  add_custom_target(${target}_onnxc DEPENDS "${artefact}")
+  add_library(${target} ${ARG_TYPE} IMPORTED GLOBAL)
+  find_package(Threads REQUIRED)
+  set_target_properties(${target} PROPERTIES IMPORTED_LOCATION "${artefact}" INTERFACE_INCLUDE_DIRECTORIES "${folder};${ONNXC_INCLUDE_DIR}"
+    INTERFACE_LINK_LIBRARIES "Threads::Threads;m")
+  add_dependencies(${target} ${target}_onnxc)
+endfunction()

@@ -1,0 +1,127 @@
+// ModelHeader.cpp: see ModelHeader.h.
+#include "codegen/link/ModelHeader.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace onnxc {
+
+// The C++ type of an element; half and the small types are their bits.
+static const char *cppType(int dtype) {
+  static const char *const types[] = {nullptr,    "float",    "uint8_t",  "int8_t",   "uint16_t", "int16_t",  "int32_t", "int64_t", "onnxc_string_view",
+                                      "bool",     "uint16_t", "double",   "uint32_t", "uint64_t", "std::complex<float>", "std::complex<double>",
+                                      "uint16_t", "uint8_t",  "uint8_t",  "uint8_t",  "uint8_t",  "uint8_t",  "int8_t",  "uint8_t", "uint8_t",
+                                      "uint8_t",  "int8_t"};
+  return dtype > 0 && dtype < int(std::size(types)) ? types[dtype] : nullptr;
+}
+
+// Distinct C identifiers for the names of `ports`; a trailing underscore keeps clear of keywords only where one is met.
+static std::vector<std::string> identifiers(const std::vector<ModelPort> &ports) {
+  static const StringSet<> keywords = {"int",   "float", "double", "char",  "bool",  "class", "new",    "delete", "default", "return", "for",   "if",
+                                       "while", "do",    "else",   "const", "short", "long",  "struct", "union",  "switch",  "this",   "using", "auto",
+                                       "case",  "break", "static", "and",   "or",    "not",   "xor",    "enum",   "void",    "signed", "true",  "false"};
+  std::vector<std::string> names;
+  StringSet<> used;
+  for (const ModelPort &port : ports) {
+    std::string name;
+    for (char c : port.name)
+      name += isAlnum(c) ? c : '_';
+    if (name.empty() || isDigit(name[0]))
+      name = "v" + name;
+    while (keywords.contains(name) || !used.insert(name).second)
+      name += '_';
+    names.push_back(name);
+  }
+  return names;
+}
+
+// A name inside a comment of one line.
+static std::string spoken(StringRef text) {
+  std::string out;
+  for (char c : text)
+    out += isPrint(c) && c != '*' && c != '\\' ? c : '?';
+  return out;
+}
+
+std::string modelHeaderC(const ModelInterface &model) {
+  std::string text, upper = StringRef(model.name).upper();
+  raw_string_ostream os(text);
+  os << "/* " << model.name << ".h: a model compiled by onnxc; see onnxc/onnxc.h. */\n#ifndef ONNXC_MODEL_" << upper << "_H\n#define ONNXC_MODEL_" << upper
+     << "_H\n#include <onnxc/onnxc.h>\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\nconst onnxc_api *onnxc_get_api_" << model.name
+     << "(uint32_t abi_version); /* NULL: not this version */\n\nenum {\n";
+  auto list = [&](const char *word, const std::vector<ModelPort> &ports) {
+    std::vector<std::string> names = identifiers(ports);
+    for (size_t i = 0; i < ports.size(); ++i)
+      os << "  " << upper << "_" << word << "_" << names[i] << " = " << i << ", /* " << spoken(ports[i].name) << ": " << spoken(ports[i].shape) << " */\n";
+  };
+  list("INPUT", model.inputs);
+  list("OUTPUT", model.outputs);
+  os << "  " << upper << "_NUM_INPUTS = " << model.inputs.size() << ",\n  " << upper << "_NUM_OUTPUTS = " << model.outputs.size()
+     << "\n};\n\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
+  return text;
+}
+
+// The typed call, where every value is a tensor.
+static void typedRun(raw_ostream &os, const ModelInterface &model) {
+  std::vector<std::string> in = identifiers(model.inputs), out = identifiers(model.outputs);
+  auto fields = [&](const char *name, const std::vector<ModelPort> &ports, const std::vector<std::string> &names) {
+    os << "  struct " << name << " {\n";
+    for (size_t i = 0; i < ports.size(); ++i)
+      os << "    onnxc::View<const " << cppType(ports[i].dtype) << "> " << names[i] << ";  // " << spoken(ports[i].shape) << "\n";
+    os << "  };\n";
+  };
+  fields("Inputs", model.inputs, in);
+  fields("Outputs", model.outputs, out);
+  os << "  using onnxc::Session::run;\n  // The results live until the session's next run.\n  Outputs run(const Inputs &given) {\n";
+  for (size_t i = 0; i < in.size(); ++i)
+    os << "    set(" << i << ", " << model.inputs[i].dtype << ", given." << in[i] << ".data, given." << in[i] << ".shape);\n";
+  if (in.empty())
+    os << "    (void)given;\n";
+  os << "    onnxc::Session::run();\n    return {";
+  for (size_t i = 0; i < out.size(); ++i)
+    os << (i ? ",\n            " : "") << "outputAt<" << cppType(model.outputs[i].dtype) << ">(" << i << ", " << model.outputs[i].dtype << ")";
+  os << "};\n  }\n";
+}
+
+std::string modelHeaderCpp(const ModelInterface &model) {
+  std::string text, upper = StringRef(model.name).upper();
+  raw_string_ostream os(text);
+  os << "// " << model.name << ".hpp: a model compiled by onnxc; see onnxc/onnxc.hpp.\n#ifndef ONNXC_MODEL_" << upper << "_HPP\n#define ONNXC_MODEL_" << upper
+     << "_HPP\n#include \"" << model.name << ".h\"\n#include <onnxc/onnxc.hpp>\n\nnamespace onnxc_models::" << model.name
+     << " {\n\nclass Session : public onnxc::Session {\npublic:\n  explicit Session(const onnxc::Options &options = onnxc::Options())\n      : "
+        "onnxc::Session(onnxc_get_api_"
+     << model.name << "(ONNXC_ABI_VERSION), options) {}\n";
+  auto typed = [](const ModelPort &p) { return p.tensor && cppType(p.dtype); };
+  if (all_of(model.inputs, typed) && all_of(model.outputs, typed))
+    typedRun(os, model);
+  os << "};\n\n}  // namespace onnxc_models::" << model.name << "\n#endif\n";
+  return text;
+}
+
+static Error writeHeader(StringRef folder, const std::string &name, const std::string &text) {
+  SmallString<128> path(folder);
+  sys::path::append(path, name);
+  std::error_code code;
+  raw_fd_ostream out(path, code);
+  if (!code) {
+    out << text;
+    out.close();
+    code = out.error();
+    out.clear_error();
+  }
+  return code ? createStringError(code, "'" + path + "': " + code.message()) : Error::success();
+}
+
+Error writeModelHeaders(const ModelInterface &model, StringRef folder) {
+  if (std::error_code code = sys::fs::create_directories(folder))
+    return createStringError(code, "'" + folder + "': " + code.message());
+  if (Error error = writeHeader(folder, model.name + ".h", modelHeaderC(model)))
+    return error;
+  return writeHeader(folder, model.name + ".hpp", modelHeaderCpp(model));
+}
+
+}  // namespace onnxc

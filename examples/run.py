@@ -1,0 +1,65 @@
+"""Builds and runs every example against a build of onnxc.
+
+usage: run.py --build DIR       ends with `examples: N passed, N failed, N skipped`
+"""
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+INCLUDE = HERE.parent / "runtime_stub" / "include"
+
+
+def relu_model(path):
+    """y = Relu(x), x: float32 [n, 3]."""
+    import onnx
+    from onnx import helper
+
+    tensors = [helper.make_tensor_value_info(name, 1, ["n", 3]) for name in "xy"]
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"], name="relu_0")], "relu", tensors[:1], tensors[1:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), path)
+
+
+def steps(build, folder):
+    """(name, commands) of each example; all run in `folder`."""
+    onnxc, cc, cxx = build / "bin" / "onnxc", shutil.which("cc") or "clang-22", shutil.which("c++") or "clang++-22"
+    yield "c", [[onnxc, "relu.onnx", "-o", "relu.so"], [cc, HERE / "relu.c", f"-I{INCLUDE}", "./relu.so", "-Wl,-rpath,$ORIGIN", "-o", "c_example"], ["./c_example"]]
+    yield "c++", [[onnxc, "relu.onnx", "-o", "relu.a", "--emit-header", "headers"],
+                  [cxx, "-std=c++17", HERE / "relu.cpp", "-Iheaders", f"-I{INCLUDE}", "relu.a", "-lpthread", "-lm", "-o", "cpp_example"], ["./cpp_example"]]
+    yield "python", [[sys.executable, HERE / "relu.py", "relu.onnx", onnxc]]
+    yield "program", [[onnxc, "relu.onnx", "-o", "relu"], ["./relu", "--repeat", "10", "--output-dir", "."]]
+    cmake = shutil.which("cmake")
+    if cmake:
+        yield "cmake", [[cmake, "-S", HERE, "-B", "cmake", f"-Donnxc_DIR={HERE.parent / 'cmake' / 'package'}", f"-DONNXC_EXECUTABLE={onnxc}",
+                         f"-DRELU_ONNX={folder}/relu.onnx"], [cmake, "--build", "cmake"], ["cmake/example"]]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--verbose", action="store_true")
+    args = parser.parse_args()
+    passed = failed = 0
+    environment = dict(os.environ, PYTHONPATH=str(HERE.parent / "runtime_stub" / "python"))
+    with tempfile.TemporaryDirectory() as folder:
+        relu_model(f"{folder}/relu.onnx")
+        for name, commands in steps(args.build.resolve(), folder):
+            for command in commands:
+                done = subprocess.run([str(c) for c in command], cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+                if args.verbose or done.returncode:
+                    print(f"{name}: {command[0]} ended with {done.returncode}\n{done.stdout}{done.stderr}")
+                if done.returncode:
+                    failed += 1
+                    break
+            else:
+                passed += 1
+    print(f"examples: {passed} passed, {failed} failed, 0 skipped")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

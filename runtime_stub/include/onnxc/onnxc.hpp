@@ -1,0 +1,147 @@
+// onnxc.hpp: onnxc.h for C++17: sessions that free themselves, arguments by name, errors as exceptions. Header only.
+//
+//   onnxc::Session session(onnxc_get_api(ONNXC_ABI_VERSION));
+//   session.run({onnxc::input("x", pixels.data(), {1, 3, 224, 224})});
+//   onnxc::View<const float> y = session.output<float>("y");     // valid until the session's next run
+//
+// A session serves one caller at a time; clone() gives another one of the same model.
+#ifndef ONNXC_HPP
+#define ONNXC_HPP
+#include "onnxc.h"
+#include <complex>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace onnxc {
+
+class Error : public std::runtime_error {
+public:
+  Error(int32_t code, const std::string &message, std::string node = "") : std::runtime_error(message), code(code), node(std::move(node)) {}
+  int32_t code;
+  std::string node;
+};
+
+// The onnx.TensorProto.DataType of a C++ type; half and the small types have none and are named by their code.
+template <typename T> constexpr int32_t dtypeOf = 0;
+template <> inline constexpr int32_t dtypeOf<float> = 1;
+template <> inline constexpr int32_t dtypeOf<uint8_t> = 2;
+template <> inline constexpr int32_t dtypeOf<int8_t> = 3;
+template <> inline constexpr int32_t dtypeOf<uint16_t> = 4;
+template <> inline constexpr int32_t dtypeOf<int16_t> = 5;
+template <> inline constexpr int32_t dtypeOf<int32_t> = 6;
+template <> inline constexpr int32_t dtypeOf<int64_t> = 7;
+template <> inline constexpr int32_t dtypeOf<onnxc_string_view> = 8;
+template <> inline constexpr int32_t dtypeOf<bool> = 9;
+template <> inline constexpr int32_t dtypeOf<double> = 11;
+template <> inline constexpr int32_t dtypeOf<uint32_t> = 12;
+template <> inline constexpr int32_t dtypeOf<uint64_t> = 13;
+template <> inline constexpr int32_t dtypeOf<std::complex<float>> = 14;
+template <> inline constexpr int32_t dtypeOf<std::complex<double>> = 15;
+
+// Row-major elements that somebody else owns.
+template <typename T> struct View {
+  T *data = nullptr;
+  std::vector<int64_t> shape;
+  size_t size() const {
+    size_t n = 1;
+    for (int64_t d : shape)
+      n *= size_t(d);
+    return n;
+  }
+  T &operator[](size_t i) const { return data[i]; }
+  T *begin() const { return data; }
+  T *end() const { return data + size(); }
+};
+
+struct Input {
+  std::string_view name;
+  int32_t dtype;
+  const void *data;
+  std::vector<int64_t> shape;
+};
+
+template <typename T> Input input(std::string_view name, const T *data, std::vector<int64_t> shape, int32_t dtype = dtypeOf<T>) {
+  return {name, dtype, data, std::move(shape)};
+}
+
+struct Options : onnxc_options {
+  explicit Options(int32_t threads = 1) : onnxc_options{} { struct_size = sizeof(onnxc_options), num_threads = threads; }
+};
+
+class Session {
+public:
+  explicit Session(const onnxc_api *api, const Options &options = Options()) : api(api) {
+    if (!api)
+      throw Error(ONNXC_E_ARGUMENT, "the artefact has another version of the ABI");
+    onnxc_model *created = nullptr;
+    onnxc_error error{};
+    check(api->model_create(&options, &created, &error), error);
+    model = std::shared_ptr<onnxc_model>(created, api->model_destroy);
+    open();
+  }
+  Session clone() const { return Session(api, model); }
+  const onnxc_model_info &info() const { return *api->info(); }
+
+  void run(const std::vector<Input> &given) {
+    for (const Input &i : given)
+      set(find(info().inputs, info().num_inputs, i.name), i.dtype, i.data, i.shape);
+    run();
+  }
+  template <typename T> View<const T> output(std::string_view name, int32_t dtype = dtypeOf<T>) const {
+    return outputAt<T>(find(info().outputs, info().num_outputs, name), dtype);
+  }
+  // Every kind of value: sequences, optionals and maps, too.
+  const onnxc_value &value(std::string_view name) const { return outputs[size_t(find(info().outputs, info().num_outputs, name))]; }
+
+protected:
+  void set(int32_t index, int32_t dtype, const void *data, const std::vector<int64_t> &shape) {
+    shapes[size_t(index)] = shape;
+    onnxc_value &v = inputs[size_t(index)] = onnxc_value{};
+    v.dtype = dtype, v.tensor.data = const_cast<void *>(data);
+    v.tensor.ndim = int32_t(shape.size()), v.tensor.shape = shapes[size_t(index)].data();
+  }
+  void run() {
+    for (onnxc_value &v : outputs)
+      v = onnxc_value{};
+    onnxc_error error{};
+    check(api->run(context.get(), inputs.data(), int32_t(inputs.size()), outputs.data(), int32_t(outputs.size()), &error), error);
+  }
+  template <typename T> View<const T> outputAt(int32_t index, int32_t dtype) const {
+    const onnxc_value &v = outputs[size_t(index)];
+    if (v.kind != ONNXC_TENSOR || v.dtype != dtype)
+      throw Error(ONNXC_E_DTYPE, std::string("output '") + info().outputs[index].name + "' has another type", info().outputs[index].name);
+    return {static_cast<const T *>(v.tensor.data), std::vector<int64_t>(v.tensor.shape, v.tensor.shape + v.tensor.ndim)};
+  }
+
+private:
+  Session(const onnxc_api *api, std::shared_ptr<onnxc_model> model) : api(api), model(std::move(model)) { open(); }
+  void open() {
+    onnxc_context *created = nullptr;
+    onnxc_error error{};
+    check(api->context_create(model.get(), nullptr, &created, &error), error);
+    context = {created, api->context_destroy};
+    inputs.resize(size_t(info().num_inputs)), outputs.resize(size_t(info().num_outputs)), shapes.resize(inputs.size());
+  }
+  static void check(int32_t status, const onnxc_error &error) {
+    if (status)
+      throw Error(status, error.message, error.node);
+  }
+  static int32_t find(const onnxc_io_info *ports, int32_t count, std::string_view name) {
+    for (int32_t i = 0; i < count; ++i)
+      if (name == ports[i].name)
+        return i;
+    throw Error(ONNXC_E_ARGUMENT, "the model has no value '" + std::string(name) + "'", std::string(name));
+  }
+
+  const onnxc_api *api;
+  std::shared_ptr<onnxc_model> model;
+  std::unique_ptr<onnxc_context, void (*)(onnxc_context *)> context{nullptr, nullptr};
+  std::vector<onnxc_value> inputs, outputs;
+  std::vector<std::vector<int64_t>> shapes;
+};
+
+}  // namespace onnxc
+#endif
