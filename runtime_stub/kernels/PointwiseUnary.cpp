@@ -1,4 +1,6 @@
-// PointwiseUnary.cpp: operators of one tensor, element by element, computed in double. Row format: LibraryPointwise.def.
+// PointwiseUnary.cpp: operators of one tensor, element by element, computed in double; f32 Exp, Sigmoid, Swish and Tanh by Math.h, which
+// vectorises. Row format: LibraryPointwise.def.
+#include "runtime_stub/kernels/Math.h"
 #include "runtime_stub/kernels/Pointwise.h"
 
 extern "C" {
@@ -29,13 +31,14 @@ double clamp01(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 // Floats: X(name, number of attributes, expression of x, p = attr[0], q = attr[1])
 #define ONNXC_FLOAT_UNARY(X)                                                                                                               \
   X(Acos, 0, acos(x))                                                                                                                      \
-  X(Acosh, 0, acosh(x)) X(Asin, 0, asin(x)) X(Asinh, 0, asinh(x)) X(Atan, 0, atan(x)) X(Atanh, 0, atanh(x)) X(Ceil, 0, ceil(x))            \
-      X(Celu, 1, x > 0 ? x : p * expm1(x / p)) X(Cos, 0, cos(x)) X(Cosh, 0, cosh(x)) X(Elu, 1, x > 0 ? x : p * expm1(x)) X(Exp, 0, exp(x)) \
+  X(Acosh, 0, acosh(x))                                                                                                                    \
+  X(Asin, 0, asin(x)) X(Asinh, 0, asinh(x)) X(Atan, 0, atan(x)) X(Atanh, 0, atanh(x)) X(Ceil, 0, ceil(x))                                  \
+      X(Celu, 1, x > 0 ? x : p * expm1(x / p)) X(Cos, 0, cos(x)) X(Cosh, 0, cosh(x)) X(Elu, 1, x > 0 ? x : p * expm1(x))                   \
           X(Floor, 0, floor(x)) X(HardSigmoid, 2, clamp01(p *x + q)) X(HardSwish, 0, x *clamp01(x / 6 + 0.5)) X(Log, 0, log(x))            \
               X(Mish, 0, x *tanh(softplus(x))) X(Reciprocal, 0, 1 / x) X(Round, 0, nearbyint(x))                                           \
-                  X(Selu, 2, x > 0 ? q * x : q * p * expm1(x)) X(Sigmoid, 0, sigmoid(x)) X(Sin, 0, sin(x)) X(Sinh, 0, sinh(x))             \
-                      X(Softplus, 0, softplus(x)) X(Softsign, 0, x / (1 + fabs(x))) X(Sqrt, 0, sqrt(x)) X(Swish, 1, x *sigmoid(p *x))      \
-                          X(Tan, 0, tan(x)) X(Tanh, 0, tanh(x)) X(ThresholdedRelu, 1, x > p ? x : 0) X(LeakyRelu, 1, x < 0 ? p * x : x)
+                  X(Selu, 2, x > 0 ? q * x : q * p * expm1(x)) X(Sin, 0, sin(x)) X(Sinh, 0, sinh(x)) X(Softplus, 0, softplus(x))           \
+                      X(Softsign, 0, x / (1 + fabs(x))) X(Sqrt, 0, sqrt(x)) X(Tan, 0, tan(x)) X(ThresholdedRelu, 1, x > p ? x : 0)         \
+                          X(LeakyRelu, 1, x < 0 ? p * x : x)
 
 #define X(NAME, ATTRIBUTES, EXPRESSION)                                                                                                    \
   namespace onnxc {                                                                                                                        \
@@ -54,6 +57,37 @@ double clamp01(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
   extern "C" int32_t onnxc_k_Pw##NAME##_f16(const onnxc_args *a) { return onnxc::pw##NAME<onnxc::f16>(a); }                                \
   extern "C" int32_t onnxc_k_Pw##NAME##_bf16(const onnxc_args *a) { return onnxc::pw##NAME<onnxc::bf16>(a); }
 ONNXC_FLOAT_UNARY(X)
+#undef X
+
+// As above, with the expression of an f32 x in f32.
+#define ONNXC_FAST_UNARY(X)                                                                                                                \
+  X(Exp, 0, exp(x), expF32(x))                                                                                                             \
+  X(Sigmoid, 0, sigmoid(x), sigmoidF32(x))                                                                                                 \
+  X(Swish, 1, x *sigmoid(p *x), x *sigmoidF32(float(p) * x))                                                                               \
+  X(Tanh, 0, tanh(x), tanhF32(x))
+
+#define X(NAME, ATTRIBUTES, EXPRESSION, EXPRESSION_F32)                                                                                    \
+  namespace onnxc {                                                                                                                        \
+  template <class T>                                                                                                                       \
+  static int32_t pw##NAME(const onnxc_args *a) {                                                                                           \
+    double p = ATTRIBUTES > 0 ? a->attr[0].f : 0;                                                                                          \
+    (void)p;                                                                                                                               \
+    return mapUnary<T, T>(a, [=](T v) {                                                                                                    \
+      double x = toF64(v);                                                                                                                 \
+      return fromF64<T>(EXPRESSION);                                                                                                       \
+    });                                                                                                                                    \
+  }                                                                                                                                        \
+  }                                                                                                                                        \
+  extern "C" int32_t onnxc_k_Pw##NAME##_f32(const onnxc_args *a) {                                                                         \
+    using namespace onnxc;                                                                                                                 \
+    double p = ATTRIBUTES > 0 ? a->attr[0].f : 0;                                                                                          \
+    (void)p;                                                                                                                               \
+    return mapUnary<float, float>(a, [=](float x) { return EXPRESSION_F32; });                                                             \
+  }                                                                                                                                        \
+  extern "C" int32_t onnxc_k_Pw##NAME##_f64(const onnxc_args *a) { return onnxc::pw##NAME<double>(a); }                                    \
+  extern "C" int32_t onnxc_k_Pw##NAME##_f16(const onnxc_args *a) { return onnxc::pw##NAME<onnxc::f16>(a); }                                \
+  extern "C" int32_t onnxc_k_Pw##NAME##_bf16(const onnxc_args *a) { return onnxc::pw##NAME<onnxc::bf16>(a); }
+ONNXC_FAST_UNARY(X)
 #undef X
 
 namespace onnxc {
