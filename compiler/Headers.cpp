@@ -30,8 +30,8 @@ static std::vector<ModelPort> ports(ModuleOp module, StringRef key) {
     Type type = cast<TypeAttr>(d.get("type")).getValue();
     auto tensor = dyn_cast<TensorType>(type);
     bool plain = tensor || !isa<onnx::SeqType, onnx::OptType, onnx::MapType>(type);
-    result.push_back({cast<StringAttr>(d.get("name")).getValue().str(), plain ? dataTypeCode(tensor ? tensor.getElementType() : type) : 0, plain,
-                      plain ? shapeOf(cast<DenseI64ArrayAttr>(d.get("dims")).asArrayRef(), symbols) : "not a tensor"});
+    result.push_back({cast<StringAttr>(d.get("name")).getValue().str(), plain ? dataTypeCode(tensor ? tensor.getElementType() : type) : 0,
+                      plain, plain ? shapeOf(cast<DenseI64ArrayAttr>(d.get("dims")).asArrayRef(), symbols) : "not a tensor"});
   }
   return result;
 }

@@ -4,7 +4,8 @@
 
 int main(void) {
   const onnxc_api *api = onnxc_get_api(ONNXC_ABI_VERSION);
-  if (!api) return 1;
+  if (!api)
+    return 1;
   onnxc_error error = {0};
   onnxc_model *model;
   onnxc_context *context;
@@ -20,7 +21,8 @@ int main(void) {
     return 1;
   }
   const float *y = out.tensor.data;
-  for (int i = 0; i < 6; ++i) printf("%g ", (double)y[i]);
+  for (int i = 0; i < 6; ++i)
+    printf("%g ", (double)y[i]);
   printf("\n");
   shape[1] = 4; /* the model needs 3: an error, no crash */
   const int refused = api->run(context, &in, 1, &out, 1, &error);

@@ -12,18 +12,42 @@ namespace onnxc {
 
 // The C++ type of an element; half and the small types are their bits.
 static const char *cppType(int dtype) {
-  static const char *const types[] = {nullptr,    "float",    "uint8_t",  "int8_t",   "uint16_t", "int16_t",  "int32_t", "int64_t", "onnxc_string_view",
-                                      "bool",     "uint16_t", "double",   "uint32_t", "uint64_t", "std::complex<float>", "std::complex<double>",
-                                      "uint16_t", "uint8_t",  "uint8_t",  "uint8_t",  "uint8_t",  "uint8_t",  "int8_t",  "uint8_t", "uint8_t",
-                                      "uint8_t",  "int8_t"};
+  static const char *const types[] = {nullptr,
+                                      "float",
+                                      "uint8_t",
+                                      "int8_t",
+                                      "uint16_t",
+                                      "int16_t",
+                                      "int32_t",
+                                      "int64_t",
+                                      "onnxc_string_view",
+                                      "bool",
+                                      "uint16_t",
+                                      "double",
+                                      "uint32_t",
+                                      "uint64_t",
+                                      "std::complex<float>",
+                                      "std::complex<double>",
+                                      "uint16_t",
+                                      "uint8_t",
+                                      "uint8_t",
+                                      "uint8_t",
+                                      "uint8_t",
+                                      "uint8_t",
+                                      "int8_t",
+                                      "uint8_t",
+                                      "uint8_t",
+                                      "uint8_t",
+                                      "int8_t"};
   return dtype > 0 && dtype < int(std::size(types)) ? types[dtype] : nullptr;
 }
 
 // Distinct C identifiers for the names of `ports`; a trailing underscore keeps clear of keywords only where one is met.
 static std::vector<std::string> identifiers(const std::vector<ModelPort> &ports) {
-  static const StringSet<> keywords = {"int",   "float", "double", "char",  "bool",  "class", "new",    "delete", "default", "return", "for",   "if",
-                                       "while", "do",    "else",   "const", "short", "long",  "struct", "union",  "switch",  "this",   "using", "auto",
-                                       "case",  "break", "static", "and",   "or",    "not",   "xor",    "enum",   "void",    "signed", "true",  "false"};
+  static const StringSet<> keywords = {"int",    "float", "double", "char",  "bool",  "class", "new",    "delete", "default",
+                                       "return", "for",   "if",     "while", "do",    "else",  "const",  "short",  "long",
+                                       "struct", "union", "switch", "this",  "using", "auto",  "case",   "break",  "static",
+                                       "and",    "or",    "not",    "xor",   "enum",  "void",  "signed", "true",   "false"};
   std::vector<std::string> names;
   StringSet<> used;
   for (const ModelPort &port : ports) {
@@ -50,13 +74,15 @@ static std::string spoken(StringRef text) {
 std::string modelHeaderC(const ModelInterface &model) {
   std::string text, upper = StringRef(model.name).upper();
   raw_string_ostream os(text);
-  os << "/* " << model.name << ".h: a model compiled by onnxc; see onnxc/onnxc.h. */\n#ifndef ONNXC_MODEL_" << upper << "_H\n#define ONNXC_MODEL_" << upper
+  os << "/* " << model.name << ".h: a model compiled by onnxc; see onnxc/onnxc.h. */\n#ifndef ONNXC_MODEL_" << upper
+     << "_H\n#define ONNXC_MODEL_" << upper
      << "_H\n#include <onnxc/onnxc.h>\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\nconst onnxc_api *onnxc_get_api_" << model.name
      << "(uint32_t abi_version); /* NULL: not this version */\n\nenum {\n";
   auto list = [&](const char *word, const std::vector<ModelPort> &ports) {
     std::vector<std::string> names = identifiers(ports);
     for (size_t i = 0; i < ports.size(); ++i)
-      os << "  " << upper << "_" << word << "_" << names[i] << " = " << i << ", /* " << spoken(ports[i].name) << ": " << spoken(ports[i].shape) << " */\n";
+      os << "  " << upper << "_" << word << "_" << names[i] << " = " << i << ", /* " << spoken(ports[i].name) << ": "
+         << spoken(ports[i].shape) << " */\n";
   };
   list("INPUT", model.inputs);
   list("OUTPUT", model.outputs);
@@ -83,16 +109,19 @@ static void typedRun(raw_ostream &os, const ModelInterface &model) {
     os << "    (void)given;\n";
   os << "    onnxc::Session::run();\n    return {";
   for (size_t i = 0; i < out.size(); ++i)
-    os << (i ? ",\n            " : "") << "outputAt<" << cppType(model.outputs[i].dtype) << ">(" << i << ", " << model.outputs[i].dtype << ")";
+    os << (i ? ",\n            " : "") << "outputAt<" << cppType(model.outputs[i].dtype) << ">(" << i << ", " << model.outputs[i].dtype
+       << ")";
   os << "};\n  }\n";
 }
 
 std::string modelHeaderCpp(const ModelInterface &model) {
   std::string text, upper = StringRef(model.name).upper();
   raw_string_ostream os(text);
-  os << "// " << model.name << ".hpp: a model compiled by onnxc; see onnxc/onnxc.hpp.\n#ifndef ONNXC_MODEL_" << upper << "_HPP\n#define ONNXC_MODEL_" << upper
-     << "_HPP\n#include \"" << model.name << ".h\"\n#include <onnxc/onnxc.hpp>\n\nnamespace onnxc_models::" << model.name
-     << " {\n\nclass Session : public onnxc::Session {\npublic:\n  explicit Session(const onnxc::Options &options = onnxc::Options())\n      : "
+  os << "// " << model.name << ".hpp: a model compiled by onnxc; see onnxc/onnxc.hpp.\n#ifndef ONNXC_MODEL_" << upper
+     << "_HPP\n#define ONNXC_MODEL_" << upper << "_HPP\n#include \"" << model.name
+     << ".h\"\n#include <onnxc/onnxc.hpp>\n\nnamespace onnxc_models::" << model.name
+     << " {\n\nclass Session : public onnxc::Session {\npublic:\n  explicit Session(const onnxc::Options &options = onnxc::Options())\n    "
+        "  : "
         "onnxc::Session(onnxc_get_api_"
      << model.name << "(ONNXC_ABI_VERSION), options) {}\n";
   auto typed = [](const ModelPort &p) { return p.tensor && cppType(p.dtype); };

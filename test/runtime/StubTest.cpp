@@ -146,7 +146,9 @@ TEST_CASE("options that are refused") {
   int32_t want = ONNXC_E_ARGUMENT;
   options.struct_size = sizeof options;
   SECTION("struct_size") { options.struct_size = 3; }
-  SECTION("alloc without free") { options.alloc = [](void *, size_t, size_t) -> void * { return nullptr; }; }
+  SECTION("alloc without free") {
+    options.alloc = [](void *, size_t, size_t) -> void * { return nullptr; };
+  }
   SECTION("negative threads") { options.num_threads = -1; }
   SECTION("unknown cpu") { options.cpu = "z80", want = ONNXC_E_CPU; }
   SECTION("a cpu that no machine has") { options.cpu = "x86-64-v9", want = ONNXC_E_CPU; }
@@ -285,10 +287,13 @@ TEST_CASE("the caller's allocator gets everything back, also when it fails") {
 TEST_CASE("a tap sees each launch") {
   Fixture f;
   std::string seen;
-  api()->set_tap(f.context, [](void *user, const char *node, const char *, int64_t ns) {
-    if (ns >= 0)
-      *static_cast<std::string *>(user) += node;
-  }, &seen);
+  api()->set_tap(
+      f.context,
+      [](void *user, const char *node, const char *, int64_t ns) {
+        if (ns >= 0)
+          *static_cast<std::string *>(user) += node;
+      },
+      &seen);
   REQUIRE(f.run() == 0);
   CHECK(seen == "double_1");
 }

@@ -25,24 +25,40 @@ public:
 };
 
 // The onnx.TensorProto.DataType of a C++ type; half and the small types have none and are named by their code.
-template <typename T> constexpr int32_t dtypeOf = 0;
-template <> inline constexpr int32_t dtypeOf<float> = 1;
-template <> inline constexpr int32_t dtypeOf<uint8_t> = 2;
-template <> inline constexpr int32_t dtypeOf<int8_t> = 3;
-template <> inline constexpr int32_t dtypeOf<uint16_t> = 4;
-template <> inline constexpr int32_t dtypeOf<int16_t> = 5;
-template <> inline constexpr int32_t dtypeOf<int32_t> = 6;
-template <> inline constexpr int32_t dtypeOf<int64_t> = 7;
-template <> inline constexpr int32_t dtypeOf<onnxc_string_view> = 8;
-template <> inline constexpr int32_t dtypeOf<bool> = 9;
-template <> inline constexpr int32_t dtypeOf<double> = 11;
-template <> inline constexpr int32_t dtypeOf<uint32_t> = 12;
-template <> inline constexpr int32_t dtypeOf<uint64_t> = 13;
-template <> inline constexpr int32_t dtypeOf<std::complex<float>> = 14;
-template <> inline constexpr int32_t dtypeOf<std::complex<double>> = 15;
+template <typename T>
+constexpr int32_t dtypeOf = 0;
+template <>
+inline constexpr int32_t dtypeOf<float> = 1;
+template <>
+inline constexpr int32_t dtypeOf<uint8_t> = 2;
+template <>
+inline constexpr int32_t dtypeOf<int8_t> = 3;
+template <>
+inline constexpr int32_t dtypeOf<uint16_t> = 4;
+template <>
+inline constexpr int32_t dtypeOf<int16_t> = 5;
+template <>
+inline constexpr int32_t dtypeOf<int32_t> = 6;
+template <>
+inline constexpr int32_t dtypeOf<int64_t> = 7;
+template <>
+inline constexpr int32_t dtypeOf<onnxc_string_view> = 8;
+template <>
+inline constexpr int32_t dtypeOf<bool> = 9;
+template <>
+inline constexpr int32_t dtypeOf<double> = 11;
+template <>
+inline constexpr int32_t dtypeOf<uint32_t> = 12;
+template <>
+inline constexpr int32_t dtypeOf<uint64_t> = 13;
+template <>
+inline constexpr int32_t dtypeOf<std::complex<float>> = 14;
+template <>
+inline constexpr int32_t dtypeOf<std::complex<double>> = 15;
 
 // Row-major elements that somebody else owns.
-template <typename T> struct View {
+template <typename T>
+struct View {
   T *data = nullptr;
   std::vector<int64_t> shape;
   size_t size() const {
@@ -63,7 +79,8 @@ struct Input {
   std::vector<int64_t> shape;
 };
 
-template <typename T> Input input(std::string_view name, const T *data, std::vector<int64_t> shape, int32_t dtype = dtypeOf<T>) {
+template <typename T>
+Input input(std::string_view name, const T *data, std::vector<int64_t> shape, int32_t dtype = dtypeOf<T>) {
   return {name, dtype, data, std::move(shape)};
 }
 
@@ -90,7 +107,8 @@ public:
       set(find(info().inputs, info().num_inputs, i.name), i.dtype, i.data, i.shape);
     run();
   }
-  template <typename T> View<const T> output(std::string_view name, int32_t dtype = dtypeOf<T>) const {
+  template <typename T>
+  View<const T> output(std::string_view name, int32_t dtype = dtypeOf<T>) const {
     return outputAt<T>(find(info().outputs, info().num_outputs, name), dtype);
   }
   // Every kind of value: sequences, optionals and maps, too.
@@ -109,7 +127,8 @@ protected:
     onnxc_error error{};
     check(api->run(context.get(), inputs.data(), int32_t(inputs.size()), outputs.data(), int32_t(outputs.size()), &error), error);
   }
-  template <typename T> View<const T> outputAt(int32_t index, int32_t dtype) const {
+  template <typename T>
+  View<const T> outputAt(int32_t index, int32_t dtype) const {
     const onnxc_value &v = outputs[size_t(index)];
     if (v.kind != ONNXC_TENSOR || v.dtype != dtype)
       throw Error(ONNXC_E_DTYPE, std::string("output '") + info().outputs[index].name + "' has another type", info().outputs[index].name);
