@@ -2,6 +2,7 @@
 #include "compiler/Pipeline.h"
 #include "codegen/cpu/Codegen.h"
 #include "codegen/link/Link.h"
+#include "compiler/Headers.h"
 #include "compiler/import/Import.h"
 #include "dialects/onnx/OnnxDialect.h"
 #include "dialects/plan/PlanDialect.h"
@@ -16,11 +17,11 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
-#include "passes/fusion/Families.h"
+#include "dialects/kernel/Families.h"
 #include "passes/fusion/Passes.h"
 #include "passes/graph/Passes.h"
 #include "passes/memory/Passes.h"
-#include "passes/memory/Weights.h"
+#include "dialects/kernel/Weights.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
@@ -48,7 +49,8 @@ private:
     } else {
       llvm::errs() << "onnxc: " << severity << ": " << where << (where.empty() ? "" : ": ") << d.str() << "\n";
     }
-    for (Diagnostic &note : d.getNotes()) print(note, options);
+    for (Diagnostic &note : d.getNotes())
+      print(note, options);
   }
   ScopedDiagnosticHandler handler;
 };
@@ -57,8 +59,8 @@ void loadDialects(MLIRContext &context) {
   DialectRegistry registry;
   registerAllExtensions(registry);
   context.appendDialectRegistry(registry);
-  context.loadDialect<onnx::OnnxDialect, kernel::KernelDialect, plan::PlanDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
-                      LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
+  context.loadDialect<onnx::OnnxDialect, kernel::KernelDialect, plan::PlanDialect, arith::ArithDialect, cf::ControlFlowDialect,
+                      func::FuncDialect, LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
 }
 
 LogicalResult graphPhase(ModuleOp module, const Options &options) {
@@ -78,7 +80,7 @@ LogicalResult graphPhase(ModuleOp module, const Options &options) {
 
 LogicalResult planPhase(ModuleOp module, const Options &options) {
   PassManager pm(module.getContext());
-  pm.addPass(createFormKernels(FormKernelsOptions{options.optLevel > 0 && !options.taps}));
+  pm.addPass(createFormKernels(FormKernelsOptions{options.optLevel > 0}));
   pm.addPass(createPlanMemory());
   return pm.run(module);
 }
@@ -86,27 +88,34 @@ LogicalResult planPhase(ModuleOp module, const Options &options) {
 // A C identifier for the exported getter, from the output's name.
 std::string identifier(StringRef path) {
   std::string name;
-  for (char c : llvm::sys::path::stem(path).take_front(200)) name += llvm::isAlnum(c) ? c : '_';
-  if (name.empty() || llvm::isDigit(name[0])) name = "m" + name;
+  for (char c : llvm::sys::path::stem(path).take_front(200))
+    name += llvm::isAlnum(c) ? c : '_';
+  if (name.empty() || llvm::isDigit(name[0]))
+    name = "m" + name;
   return name;
 }
 
 std::string describeModel(ModuleOp module, const Options &options) {
   llvm::json::Object o{{"compiler", "onnxc 0.1.0"}, {"optLevel", options.optLevel}};
   for (StringRef key : {"onnx.opset", "onnx.ir_version"})
-    if (auto a = module->getAttrOfType<IntegerAttr>(key)) o[key.drop_front(5)] = a.getInt();
+    if (auto a = module->getAttrOfType<IntegerAttr>(key))
+      o[key.drop_front(5)] = a.getInt();
   for (StringRef key : {"onnx.producer", "onnx.model_name", "onnx.domain"})
-    if (auto a = module->getAttrOfType<StringAttr>(key)) o[key.drop_front(5)] = llvm::json::fixUTF8(a.getValue());
+    if (auto a = module->getAttrOfType<StringAttr>(key))
+      o[key.drop_front(5)] = llvm::json::fixUTF8(a.getValue());
   if (auto metadata = module->getAttrOfType<DictionaryAttr>("onnx.metadata")) {
     llvm::json::Object m;
     for (NamedAttribute a : metadata)
-      if (auto s = dyn_cast<StringAttr>(a.getValue())) m[llvm::json::fixUTF8(a.getName().getValue())] = llvm::json::fixUTF8(s.getValue());
+      if (auto s = dyn_cast<StringAttr>(a.getValue()))
+        m[llvm::json::fixUTF8(a.getName().getValue())] = llvm::json::fixUTF8(s.getValue());
     o["metadata"] = std::move(m);
   }
   for (StringRef key : {"onnxc.arena_bytes", "onnxc.weights_bytes"})
-    if (auto a = module->getAttrOfType<IntegerAttr>(key)) o[key.drop_front(6)] = a.getInt();
+    if (auto a = module->getAttrOfType<IntegerAttr>(key))
+      o[key.drop_front(6)] = a.getInt();
   llvm::json::Array isas;
-  for (const std::string &cpu : options.cpus) isas.push_back(cpu);
+  for (const std::string &cpu : options.cpus)
+    isas.push_back(cpu);
   o["isas"] = std::move(isas);
   std::string text;
   llvm::raw_string_ostream(text) << llvm::json::Value(std::move(o));
@@ -117,12 +126,14 @@ std::string describeModel(ModuleOp module, const Options &options) {
 llvm::Error writeWeights(ModuleOp module, llvm::raw_ostream &os) {
   SmallVector<plan::WeightOp> weights;
   module.walk([&](plan::WeightOp op) {
-    if (int64_t(op.getOffset()) >= 0) weights.push_back(op);
+    if (int64_t(op.getOffset()) >= 0)
+      weights.push_back(op);
   });
   llvm::sort(weights, [](plan::WeightOp a, plan::WeightOp b) { return a.getOffset() < b.getOffset(); });
   uint64_t at = 0;
   for (plan::WeightOp op : weights) {
-    if (op.getOffset() < at) continue;  // an equal constant stands there already
+    if (op.getOffset() < at)
+      continue;  // an equal constant stands there already
     os.write_zeros(op.getOffset() - at);
     writeWeight(op.getValue(), os);
     at = op.getOffset() + weightBytes(op.getValue());
@@ -131,23 +142,41 @@ llvm::Error writeWeights(ModuleOp module, llvm::raw_ostream &os) {
   return llvm::Error::success();
 }
 
-int writeText(ModuleOp module, const Options &options) {
+int writeFile(StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> write) {
   std::error_code ec;
-  llvm::ToolOutputFile file(options.output, ec, llvm::sys::fs::OF_Text);
+  llvm::ToolOutputFile file(path, ec, llvm::sys::fs::OF_Text);
   if (ec) {
-    llvm::errs() << "onnxc: error: " << options.output << ": " << ec.message() << "\n";
+    llvm::errs() << "onnxc: error: " << path << ": " << ec.message() << "\n";
     return ExitBadModel;
   }
-  module.print(file.os(), OpPrintingFlags().elideLargeElementsAttrs(16).elideLargeResourceString(16));
+  write(file.os());
   file.keep();
   return ExitOk;
+}
+
+int writeText(ModuleOp module, const Options &options) {
+  return writeFile(options.output, [&](llvm::raw_ostream &os) {
+    module.print(os, OpPrintingFlags().elideLargeElementsAttrs(16).elideLargeResourceString(16));
+  });
+}
+int writeText(StringRef text, const Options &options) {
+  return writeFile(options.output, [&](llvm::raw_ostream &os) { os << text; });
+}
+
+// A make rule for build systems; external data files are not listed.
+int writeDependencies(const Options &options) {
+  if (options.depFile.empty())
+    return ExitOk;
+  std::string path = options.depFile == "?" ? options.output + ".d" : options.depFile;
+  return writeFile(path, [&](llvm::raw_ostream &os) { os << options.output << ": " << options.input << "\n"; });
 }
 
 int linkPhase(ModuleOp module, const Options &options, const CodegenOptions &code, ArrayRef<std::string> objects) {
   SmallVector<std::string> files;
   LinkInputs link;
   auto removeAll = llvm::make_scope_exit([&] {
-    for (const std::string &file : files) llvm::sys::fs::remove(file);
+    for (const std::string &file : files)
+      llvm::sys::fs::remove(file);
   });
   for (const std::string &object : objects) {
     SmallString<128> path;
@@ -160,7 +189,10 @@ int linkPhase(ModuleOp module, const Options &options, const CodegenOptions &cod
     llvm::raw_fd_ostream(fd, true) << object;
   }
   StringRef suffix = llvm::sys::path::extension(options.output);
-  link.kind = suffix == ".so" ? LinkInputs::SharedLibrary : suffix == ".a" ? LinkInputs::Archive : suffix == ".o" ? LinkInputs::Object : LinkInputs::Executable;
+  link.kind = suffix == ".so"  ? LinkInputs::SharedLibrary
+              : suffix == ".a" ? LinkInputs::Archive
+              : suffix == ".o" ? LinkInputs::Object
+                               : LinkInputs::Executable;
   link.objects.assign(files.begin(), files.end());
   link.output = options.output;
   link.soname = llvm::sys::path::filename(options.output).str();
@@ -180,9 +212,11 @@ int linkPhase(ModuleOp module, const Options &options, const CodegenOptions &cod
 static int check(ModuleOp module) {
   int status = ExitOk;
   module.walk([&](Operation *op) {
-    if (!onnx::isOnnx(op)) return;
+    if (!onnx::isOnnx(op))
+      return;
     StringRef name = onnx::opName(op);
-    if (name == "Constant" || name == "Yield" || familyOf(op) != Family::Library || findLibraryRow(name)) return;
+    if (name == "Constant" || name == "Yield" || familyOf(op) != Family::Library || findLibraryRow(name))
+      return;
     op->emitError("no kernel computes ") << name << "; give the operator as a model-local function or remove the node";
     status = ExitOutOfScope;
   });
@@ -191,7 +225,12 @@ static int check(ModuleOp module) {
 
 int compile(const Options &given) {
   Options options = given;
-  if (options.cpus.empty()) options.cpus = {"x86-64-v3", "x86-64-v4"};
+  if (!options.target.empty() && !StringRef(options.target).starts_with("x86_64")) {
+    llvm::errs() << "onnxc: error: --target " << options.target << " is not supported; `onnxc targets` lists what is\n";
+    return ExitOutOfScope;
+  }
+  if (options.cpus.empty())
+    options.cpus = {"x86-64-v3", "x86-64-v4"};
   for (const std::string &cpu : options.cpus)
     if (!findIsa(cpu)) {
       llvm::errs() << "onnxc: error: --cpu " << cpu << " is not known; `onnxc targets` lists what is\n";
@@ -201,15 +240,31 @@ int compile(const Options &given) {
   loadDialects(context);
   Diagnostics diagnostics(context, options);
   OwningOpRef<ModuleOp> module = importModel(options.input, context, ImportOptions{options.defineDims});
-  if (!module || failed(graphPhase(*module, options))) return ExitBadModel;
+  if (!module || failed(graphPhase(*module, options)))
+    return ExitBadModel;
   StringRef suffix = llvm::sys::path::extension(options.output);
-  if (suffix == ".mlir") return writeText(*module, options);
-  if (check(*module) != ExitOk) return ExitOutOfScope;
-  if (failed(planPhase(*module, options))) return ExitBadModel;
+  if (suffix == ".mlir")
+    return writeText(*module, options);
+  if (check(*module) != ExitOk)
+    return ExitOutOfScope;
+  if (failed(planPhase(*module, options)))
+    return ExitBadModel;
   CodegenOptions code{options.cpus, options.optLevel, identifier(options.output), describeModel(*module, options)};
+  bool text = suffix == ".ll" || suffix == ".s";
+  if (text) {
+    code.cpus = {options.cpus.back()};
+    code.emit = suffix == ".ll" ? CodegenOptions::Ir : CodegenOptions::Assembly;
+  }
   FailureOr<std::vector<std::string>> objects = compileForCpu(*module, code);
-  if (failed(objects)) return ExitBug;
-  return linkPhase(*module, options, code, *objects);
+  if (failed(objects))
+    return ExitBug;
+  int status = text ? writeText(objects->front(), options) : linkPhase(*module, options, code, *objects);
+  if (status == ExitOk && !options.emitHeader.empty())
+    if (auto error = emitModelHeaders(*module, code.modelName, options.emitHeader)) {
+      llvm::errs() << "onnxc: error: " << llvm::toString(std::move(error)) << "\n";
+      return ExitBadModel;
+    }
+  return status == ExitOk ? writeDependencies(options) : status;
 }
 
 int check(const Options &options) {
@@ -217,7 +272,8 @@ int check(const Options &options) {
   loadDialects(context);
   Diagnostics diagnostics(context, options);
   OwningOpRef<ModuleOp> module = importModel(options.input, context, ImportOptions{options.defineDims});
-  if (!module || failed(graphPhase(*module, options))) return ExitBadModel;
+  if (!module || failed(graphPhase(*module, options)))
+    return ExitBadModel;
   return check(*module);
 }
 

@@ -4,7 +4,8 @@
 
 namespace onnxc {
 
-// Compiles options.input to options.output. Diagnostics go to stderr (as JSON lines with options.json). Returns an ExitCode; leaves no file behind on failure.
+// Compiles options.input to options.output. Diagnostics go to stderr (as JSON lines with options.json). Returns an ExitCode; leaves no file
+// behind on failure.
 int compile(const Options &options);
 
 // What `onnxc check` prints: every unsupported or suspicious node at once. Returns ExitOk when there is none, else ExitOutOfScope.

@@ -5,8 +5,8 @@ __asm__(".section .rodata\n.balign 16\n"
         "onnxc_stub_begin: .incbin \"" ONNXC_STUB_BC "\"\nonnxc_stub_end:\n.balign 16\n"
         "onnxc_library_begin: .incbin \"" ONNXC_LIBRARY_BC "\"\nonnxc_library_end:\n.balign 16\n"
         "onnxc_program_begin: .incbin \"" ONNXC_PROGRAM_O "\"\nonnxc_program_end:\n.previous\n");
-extern "C" const char onnxc_stub_begin[], onnxc_stub_end[], onnxc_library_begin[], onnxc_library_end[],
-    onnxc_program_begin[], onnxc_program_end[];
+extern "C" const char onnxc_stub_begin[], onnxc_stub_end[], onnxc_library_begin[], onnxc_library_end[], onnxc_program_begin[],
+    onnxc_program_end[];
 
 namespace onnxc {
 llvm::StringRef stubBitcode() { return llvm::StringRef(onnxc_stub_begin, onnxc_stub_end - onnxc_stub_begin); }

@@ -5,7 +5,8 @@
 #include <string.h>
 
 int32_t onnxc_fail(onnxc_error *error, int32_t code, const char *node, const char *format, ...) {
-  if (!error) return code;
+  if (!error)
+    return code;
   error->code = code;
   snprintf(error->node, sizeof error->node, "%s", node ? node : "");
   va_list args;
@@ -18,23 +19,28 @@ int32_t onnxc_fail(onnxc_error *error, int32_t code, const char *node, const cha
 /* Copies as much as the caller's version of the struct holds. */
 static bool take_options(const onnxc_options *from, onnxc_options *to) {
   memset(to, 0, sizeof *to);
-  if (!from) return true;
-  if (from->struct_size < sizeof(size_t) || from->struct_size > 4096) return false;
+  if (!from)
+    return true;
+  if (from->struct_size < sizeof(size_t) || from->struct_size > 4096)
+    return false;
   memcpy(to, from, from->struct_size < sizeof *to ? from->struct_size : sizeof *to);
   return to->num_threads >= 0 && (!to->alloc || to->free);
 }
 
 static int32_t model_create(const onnxc_options *options, onnxc_model **out, onnxc_error *error) {
-  if (!out) return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "model_create: `model` is null");
+  if (!out)
+    return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "model_create: `model` is null");
   *out = NULL;
   onnxc_options o;
-  if (!take_options(options, &o)) return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "model_create: bad struct_size, num_threads or alloc without free in options");
+  if (!take_options(options, &o))
+    return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "model_create: bad struct_size, num_threads or alloc without free in options");
   const onnxc_variant *variant = onnxc_choose_variant(o.cpu);
   if (!variant)
-    return onnxc_fail(error, ONNXC_E_CPU, NULL, "no code for this processor: the artefact was compiled for %s%s", onnxc_the_plan.variants[0].isa,
-                      onnxc_the_plan.num_variants > 1 ? " and later" : "");
+    return onnxc_fail(error, ONNXC_E_CPU, NULL, "no code for this processor: the artefact was compiled for %s%s",
+                      onnxc_the_plan.variants[0].isa, onnxc_the_plan.num_variants > 1 ? " and later" : "");
   onnxc_model *m = onnxc_allocate(&o, sizeof *m);
-  if (!m) return onnxc_fail(error, ONNXC_E_MEMORY, NULL, "out of memory");
+  if (!m)
+    return onnxc_fail(error, ONNXC_E_MEMORY, NULL, "out of memory");
   o.cpu = NULL;
   m->options = o;
   m->variant = variant;
@@ -43,19 +49,25 @@ static int32_t model_create(const onnxc_options *options, onnxc_model **out, onn
 }
 
 static void model_destroy(onnxc_model *m) {
-  if (m) onnxc_release(&(onnxc_options){.alloc = m->options.alloc, .free = m->options.free, .alloc_user = m->options.alloc_user}, m);
+  if (m)
+    onnxc_release(&(onnxc_options){.alloc = m->options.alloc, .free = m->options.free, .alloc_user = m->options.alloc_user}, m);
 }
 
 static void context_destroy(onnxc_context *c) {
-  if (!c) return;
+  if (!c)
+    return;
   const onnxc_options o = c->options;
-  if (c->pool) onnxc_pool_destroy(c->pool, &o);
+  if (c->pool)
+    onnxc_pool_destroy(c->pool, &o);
   onnxc_heap_free(c);
   onnxc_release(&o, c->arena.data);
   onnxc_release(&o, c->scratch.data);
-  for (int32_t i = 0; i < onnxc_the_plan.num_slots; ++i) onnxc_release(&o, c->slots[i].data);
-  for (int32_t i = 0; i < onnxc_the_plan.num_inputs; ++i) onnxc_release(&o, c->packed[i].data);
-  for (int32_t i = 0; i < onnxc_the_plan.num_outputs; ++i) onnxc_release(&o, c->results[i].data);
+  for (int32_t i = 0; i < onnxc_the_plan.num_slots; ++i)
+    onnxc_release(&o, c->slots[i].data);
+  for (int32_t i = 0; i < onnxc_the_plan.num_inputs; ++i)
+    onnxc_release(&o, c->packed[i].data);
+  for (int32_t i = 0; i < onnxc_the_plan.num_outputs; ++i)
+    onnxc_release(&o, c->results[i].data);
   onnxc_release(&o, c);
 }
 
@@ -63,11 +75,14 @@ static void context_destroy(onnxc_context *c) {
 static onnxc_context *allocate_context(const onnxc_options *o) {
   const onnxc_plan *p = &onnxc_the_plan;
   int64_t ranks = 0;
-  for (int32_t i = 0; i < p->num_outputs; ++i) ranks += p->outputs[i].rank > 0 ? p->outputs[i].rank : 0;
+  for (int32_t i = 0; i < p->num_outputs; ++i)
+    ranks += p->outputs[i].rank > 0 ? p->outputs[i].rank : 0;
   const int64_t ni = p->num_inputs, no = p->num_outputs, ns = p->num_symbols;
-  const int64_t bytes = (int64_t)sizeof(onnxc_context) + (p->num_slots + ni + no) * (int64_t)sizeof(buffer) + (ns * 2 + ni * 2 + no * 2 + ranks * 2 + 8) * 8;
+  const int64_t bytes =
+      (int64_t)sizeof(onnxc_context) + (p->num_slots + ni + no) * (int64_t)sizeof(buffer) + (ns * 2 + ni * 2 + no * 2 + ranks * 2 + 8) * 8;
   char *at = onnxc_allocate(o, bytes);
-  if (!at) return NULL;
+  if (!at)
+    return NULL;
   memset(at, 0, (size_t)bytes);
   onnxc_context *c = (onnxc_context *)at;
   at += sizeof *c;
@@ -91,12 +106,15 @@ static onnxc_context *allocate_context(const onnxc_options *o) {
 }
 
 static int32_t context_create(onnxc_model *m, const onnxc_options *options, onnxc_context **out, onnxc_error *error) {
-  if (!m || !out) return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "context_create: `%s` is null", m ? "context" : "model");
+  if (!m || !out)
+    return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "context_create: `%s` is null", m ? "context" : "model");
   *out = NULL;
   onnxc_options o = m->options;
-  if (options && !take_options(options, &o)) return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "context_create: bad struct_size, num_threads or alloc without free in options");
+  if (options && !take_options(options, &o))
+    return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "context_create: bad struct_size, num_threads or alloc without free in options");
   onnxc_context *c = allocate_context(&o);
-  if (!c) return onnxc_fail(error, ONNXC_E_MEMORY, NULL, "out of memory");
+  if (!c)
+    return onnxc_fail(error, ONNXC_E_MEMORY, NULL, "out of memory");
   c->options = o;
   c->variant = m->variant;
   c->rt.weights = (char *)onnxc_weights;
@@ -114,9 +132,11 @@ static int32_t context_create(onnxc_model *m, const onnxc_options *options, onnx
 }
 
 static int64_t arena_bytes(const onnxc_context *c) {
-  if (!c) return 0;
+  if (!c)
+    return 0;
   int64_t n = c->arena.bytes + c->scratch.bytes;
-  for (int32_t i = 0; i < onnxc_the_plan.num_slots; ++i) n += c->slots[i].bytes;
+  for (int32_t i = 0; i < onnxc_the_plan.num_slots; ++i)
+    n += c->slots[i].bytes;
   return n;
 }
 
@@ -124,7 +144,8 @@ static const char *isa(const onnxc_model *m) { return m ? m->variant->isa : ""; 
 static const char *isa_name(int32_t i) { return i >= 0 && i < onnxc_the_plan.num_variants ? onnxc_the_plan.variants[i].isa : ""; }
 
 static void set_tap(onnxc_context *c, onnxc_tap tap, void *user) {
-  if (!c) return;
+  if (!c)
+    return;
   c->tap = tap;
   c->tap_user = user;
   c->rt.trace = tap ? (void *)c : NULL;
@@ -135,7 +156,8 @@ _Static_assert(sizeof(onnxc_io) == sizeof(onnxc_io_info), "onnxc_io_info mirrors
 extern const onnxc_model_info onnxc_the_info __attribute__((visibility("hidden")));
 static const onnxc_model_info *info(void) { return &onnxc_the_info; }
 
-static const onnxc_api api = {sizeof(onnxc_api), ONNXC_ABI_VERSION, info, model_create, model_destroy, context_create, context_destroy,
-                              onnxc_query, onnxc_run, arena_bytes, isa, set_tap, isa_name};
+static const onnxc_api api = {sizeof(onnxc_api), ONNXC_ABI_VERSION, info,      model_create, model_destroy, context_create,
+                              context_destroy,   onnxc_query,       onnxc_run, arena_bytes,  isa,           set_tap,
+                              isa_name};
 
 const onnxc_api *onnxc_stub_api(uint32_t abi_version) { return abi_version == ONNXC_ABI_VERSION ? &api : NULL; }

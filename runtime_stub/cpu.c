@@ -7,21 +7,27 @@
 /* 0: below x86-64-v2; 2, 3, 4: the psABI level, operating system support included. */
 static int machine_level(void) {
   unsigned a, b, c, d, b7 = 0, c7, d7, xcr0 = 0, high;
-  if (!__get_cpuid(1, &a, &b, &c, &d)) return 0;
+  if (!__get_cpuid(1, &a, &b, &c, &d))
+    return 0;
   const unsigned v2 = (1u << 0) | (1u << 9) | (1u << 13) | (1u << 19) | (1u << 20) | (1u << 23);
-  if ((c & v2) != v2) return 0;
+  if ((c & v2) != v2)
+    return 0;
   const unsigned v3 = (1u << 12) | (1u << 22) | (1u << 27) | (1u << 28) | (1u << 29);
-  if ((c & v3) != v3 || !__get_cpuid_count(7, 0, &a, &b7, &c7, &d7)) return 2;
+  if ((c & v3) != v3 || !__get_cpuid_count(7, 0, &a, &b7, &c7, &d7))
+    return 2;
   __asm__("xgetbv" : "=a"(xcr0), "=d"(high) : "c"(0));
   const unsigned b7v3 = (1u << 3) | (1u << 5) | (1u << 8), b7v4 = (1u << 16) | (1u << 17) | (1u << 28) | (1u << 30) | (1u << 31);
-  if ((xcr0 & 6) != 6 || (b7 & b7v3) != b7v3) return 2;
-  if (!__get_cpuid(0x80000001u, &a, &b, &c, &d) || !(c & (1u << 5))) return 2; /* lzcnt */
+  if ((xcr0 & 6) != 6 || (b7 & b7v3) != b7v3)
+    return 2;
+  if (!__get_cpuid(0x80000001u, &a, &b, &c, &d) || !(c & (1u << 5)))
+    return 2; /* lzcnt */
   return (b7 & b7v4) == b7v4 && (xcr0 & 0xe6) == 0xe6 ? 4 : 3;
 }
 
 /* The level a variant needs; -1: a name of another architecture. */
 static int needed_level(const char *isa) {
-  if (!strcmp(isa, "x86-64")) return 0;
+  if (!strcmp(isa, "x86-64"))
+    return 0;
   const char *v = strncmp(isa, "x86-64-", 7) ? isa : isa + 7;
   return v[0] == 'v' && v[1] >= '1' && v[1] <= '4' && !v[2] ? (v[1] == '1' ? 0 : v[1] - '0') : -1;
 }
@@ -37,7 +43,8 @@ const onnxc_variant *onnxc_choose_variant(const char *cpu) {
   for (int32_t i = 0; i < onnxc_the_plan.num_variants; ++i) {
     const onnxc_variant *v = &onnxc_the_plan.variants[i];
     const int needed = needed_level(v->isa);
-    if (needed > best_level && needed <= level && (!cpu || !strcmp(cpu, v->isa))) best = v, best_level = needed;
+    if (needed > best_level && needed <= level && (!cpu || !strcmp(cpu, v->isa)))
+      best = v, best_level = needed;
   }
   return best;
 }

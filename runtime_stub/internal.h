@@ -17,8 +17,14 @@ struct onnxc_model {
   const onnxc_variant *variant;
 };
 
-typedef struct buffer { void *data; int64_t bytes; } buffer;
-typedef struct heap_block { struct heap_block *next; int64_t size, used; } heap_block; /* memory follows, 64-byte aligned */
+typedef struct buffer {
+  void *data;
+  int64_t bytes;
+} buffer;
+typedef struct heap_block {
+  struct heap_block *next;
+  int64_t size, used;
+} heap_block; /* memory follows, 64-byte aligned */
 
 struct onnxc_context {
   onnxc_rt rt; /* first: generated code gets &rt */
@@ -26,9 +32,9 @@ struct onnxc_context {
   const onnxc_variant *variant;
   onnxc_pool *pool;
   buffer arena, scratch;
-  buffer *slots;    /* num_slots */
-  buffer *packed;   /* per input: contiguous copy of strided data */
-  buffer *results;  /* per output: memory of library-allocated results */
+  buffer *slots;   /* num_slots */
+  buffer *packed;  /* per input: contiguous copy of strided data */
+  buffer *results; /* per output: memory of library-allocated results */
   heap_block *heap;
   int64_t *symbols; /* num_symbols */
   bool *bound;

@@ -4,26 +4,33 @@
 #include <string.h>
 
 void *onnxc_allocate(const onnxc_options *options, int64_t bytes) {
-  if (bytes < 0) return NULL;
+  if (bytes < 0)
+    return NULL;
   size_t size = ((size_t)bytes + 63) & ~(size_t)63;
-  if (size == 0) size = 64;
-  if (options->alloc) return options->alloc(options->alloc_user, size, 64);
+  if (size == 0)
+    size = 64;
+  if (options->alloc)
+    return options->alloc(options->alloc_user, size, 64);
   void *p = NULL;
   return posix_memalign(&p, 64, size) ? NULL : p;
 }
 
 void onnxc_release(const onnxc_options *options, void *ptr) {
-  if (!ptr) return;
+  if (!ptr)
+    return;
   if (options->alloc) {
-    if (options->free) options->free(options->alloc_user, ptr);
+    if (options->free)
+      options->free(options->alloc_user, ptr);
   } else {
     free(ptr);
   }
 }
 
 void *onnxc_reserve(const onnxc_options *options, buffer *b, int64_t bytes) {
-  if (bytes < 0) return NULL;
-  if (b->data && b->bytes >= bytes) return b->data;
+  if (bytes < 0)
+    return NULL;
+  if (b->data && b->bytes >= bytes)
+    return b->data;
   onnxc_release(options, b->data);
   b->data = onnxc_allocate(options, bytes);
   b->bytes = b->data ? bytes : 0;
@@ -45,13 +52,15 @@ enum { BLOCK_HEADER = 64, BLOCK_MINIMUM = 1 << 16 };
 /* Bump allocation from blocks that the context keeps between runs. */
 void *onnxc_rt_heap(onnxc_rt *rt, int64_t bytes) {
   onnxc_context *c = (onnxc_context *)rt;
-  if (bytes < 0 || bytes > INT64_MAX / 2) return NULL;
+  if (bytes < 0 || bytes > INT64_MAX / 2)
+    return NULL;
   bytes = (bytes + 63) & ~(int64_t)63;
   heap_block *b = c->heap;
   if (!b || b->size - b->used < bytes) {
     int64_t size = bytes > BLOCK_MINIMUM ? bytes : BLOCK_MINIMUM;
     b = onnxc_allocate(&c->options, size + BLOCK_HEADER);
-    if (!b) return NULL;
+    if (!b)
+      return NULL;
     b->next = c->heap;
     b->size = size;
     b->used = 0;
@@ -73,16 +82,19 @@ void onnxc_heap_free(onnxc_context *c) {
 
 /* Keeps one block that holds what the last run needed, so that a steady state allocates nothing. */
 void onnxc_heap_reset(onnxc_context *c) {
-  if (!c->heap) return;
+  if (!c->heap)
+    return;
   if (!c->heap->next) {
     c->heap->used = 0;
     return;
   }
   int64_t total = 0;
-  for (heap_block *b = c->heap; b; b = b->next) total += b->used;
+  for (heap_block *b = c->heap; b; b = b->next)
+    total += b->used;
   onnxc_heap_free(c);
   heap_block *b = onnxc_allocate(&c->options, total + BLOCK_HEADER);
-  if (!b) return;
+  if (!b)
+    return;
   b->next = NULL;
   b->size = total;
   b->used = 0;

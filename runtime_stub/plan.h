@@ -8,48 +8,59 @@
 #include <stdint.h>
 
 typedef struct onnxc_rt {
-  char *weights;               /* first byte of the weights segment */
-  char *arena;                 /* 64-byte aligned, at least sizes()' bytes */
-  void *const *inputs;         /* contiguous data of each input; an onnxc_object * for sequences, optionals, maps; NULL: absent */
+  char *weights;       /* first byte of the weights segment */
+  char *arena;         /* 64-byte aligned, at least sizes()' bytes */
+  void *const *inputs; /* contiguous data of each input; an onnxc_object * for sequences, optionals, maps; NULL: absent */
   const int64_t *const *input_dims;
-  void **outputs;              /* in: caller's buffer or NULL; out: where the result is (the plan stores its own buffer where it was NULL) */
-  int64_t **output_dims;       /* out: dims of each result; room for its rank */
-  void *trace;                 /* non-NULL: the plan calls onnxc_rt_trace after each launch */
+  void **outputs;        /* in: caller's buffer or NULL; out: where the result is (the plan stores its own buffer where it was NULL) */
+  int64_t **output_dims; /* out: dims of each result; room for its rank */
+  void *trace;           /* non-NULL: the plan calls onnxc_rt_trace after each launch */
   int32_t num_threads;
-  int32_t failed_site;         /* set by the plan beside a non-zero status */
+  int32_t failed_site; /* set by the plan beside a non-zero status */
 } onnxc_rt;
 
 typedef int32_t (*onnxc_kernel_fn)(void *const *bufs, const int64_t *dims, void *scratch, int64_t begin, int64_t end);
 
 /* Services that generated code calls. */
-void *onnxc_rt_slot(onnxc_rt *rt, int64_t slot, int64_t bytes); /* growable 64-byte aligned buffer no. `slot` of the context; contents lost on growth; NULL: no memory or bytes < 0 */
-void *onnxc_rt_heap(onnxc_rt *rt, int64_t bytes);               /* zeroed memory freed when the run ends */
-void *onnxc_rt_scratch(onnxc_rt *rt, int64_t bytes);            /* scratch of a serial launch; contents lost at the next call */
-int32_t onnxc_rt_parallel(onnxc_rt *rt, onnxc_kernel_fn k, void *const *bufs, const int64_t *dims, int64_t extent, int64_t grain, int64_t scratch_bytes);
+void *onnxc_rt_slot(
+    onnxc_rt *rt, int64_t slot,
+    int64_t bytes); /* growable 64-byte aligned buffer no. `slot` of the context; contents lost on growth; NULL: no memory or bytes < 0 */
+void *onnxc_rt_heap(onnxc_rt *rt, int64_t bytes);    /* zeroed memory freed when the run ends */
+void *onnxc_rt_scratch(onnxc_rt *rt, int64_t bytes); /* scratch of a serial launch; contents lost at the next call */
+int32_t onnxc_rt_parallel(onnxc_rt *rt, onnxc_kernel_fn k, void *const *bufs, const int64_t *dims, int64_t extent, int64_t grain,
+                          int64_t scratch_bytes);
 void onnxc_rt_trace(onnxc_rt *rt, int32_t site, void *const *bufs, const int64_t *dims);
 
 typedef struct onnxc_io {
   const char *name;
-  int32_t kind;                /* 0 tensor, 1 sequence, 2 optional, 3 map */
-  int32_t dtype;               /* onnx.TensorProto.DataType of the elements; of a map's values */
-  int32_t key_dtype;           /* maps */
-  int32_t rank;                /* -1: not fixed (elements of sequences) */
-  const int64_t *dims;         /* >= 0 static; -(k+1): symbol k; INT64_MIN: known only after the run */
+  int32_t kind;        /* 0 tensor, 1 sequence, 2 optional, 3 map */
+  int32_t dtype;       /* onnx.TensorProto.DataType of the elements; of a map's values */
+  int32_t key_dtype;   /* maps */
+  int32_t rank;        /* -1: not fixed (elements of sequences) */
+  const int64_t *dims; /* >= 0 static; -(k+1): symbol k; INT64_MIN: known only after the run */
 } onnxc_io;
 
-typedef struct onnxc_site { const char *node; const char *op; const char *kernel; int64_t flops; int64_t bytes; } onnxc_site; /* flops, bytes: -1 unknown */
+typedef struct onnxc_site {
+  const char *node;
+  const char *op;
+  const char *kernel;
+  int64_t flops;
+  int64_t bytes;
+} onnxc_site; /* flops, bytes: -1 unknown */
 
 typedef struct onnxc_variant {
-  const char *isa;             /* "x86-64-v3", … ; variants are ordered best last */
-  int64_t (*sizes)(const int64_t *symbols, int64_t *output_dims); /* arena bytes, or -1: a size overflows; fills all outputs' dims end to end (INT64_MIN: only the run knows) */
-  int32_t (*run)(onnxc_rt *rt, const int64_t *symbols);           /* 0 or an onnxc_code */
+  const char *isa; /* "x86-64-v3", … ; variants are ordered best last */
+  int64_t (*sizes)(
+      const int64_t *symbols,
+      int64_t *output_dims); /* arena bytes, or -1: a size overflows; fills all outputs' dims end to end (INT64_MIN: only the run knows) */
+  int32_t (*run)(onnxc_rt *rt, const int64_t *symbols); /* 0 or an onnxc_code */
 } onnxc_variant;
 
 typedef struct onnxc_plan {
-  const char *name, *json;     /* json: compiler version, flags, opset, hash, metadata */
+  const char *name, *json; /* json: compiler version, flags, opset, hash, metadata */
   int32_t num_inputs, num_outputs, num_symbols, num_slots, num_sites, num_variants;
   const onnxc_io *inputs, *outputs;
-  const char *const *symbols;  /* names of symbolic dims; "" when anonymous */
+  const char *const *symbols; /* names of symbolic dims; "" when anonymous */
   const onnxc_site *sites;
   const onnxc_variant *variants;
   int64_t weights_size;

@@ -11,18 +11,48 @@
 #define HIDDEN __attribute__((visibility("hidden")))
 enum { OUT = 1, ERR = 2, MAX_RANK = 64, STRING = 8 };
 
-typedef struct element { const char *name, *npy; int32_t size; } element; /* npy: NumPy's name; extended types are their bytes */
-static const element elements[] = {{"?", "", 0}, {"float32", "<f4", 4}, {"uint8", "|u1", 1}, {"int8", "|i1", 1}, {"uint16", "<u2", 2}, {"int16", "<i2", 2},
-                                   {"int32", "<i4", 4}, {"int64", "<i8", 8}, {"string", "", 16}, {"bool", "|b1", 1}, {"float16", "<f2", 2}, {"float64", "<f8", 8},
-                                   {"uint32", "<u4", 4}, {"uint64", "<u8", 8}, {"complex64", "<c8", 8}, {"complex128", "<c16", 16}, {"bfloat16", "<u2", 2},
-                                   {"float8e4m3fn", "|u1", 1}, {"float8e4m3fnuz", "|u1", 1}, {"float8e5m2", "|u1", 1}, {"float8e5m2fnuz", "|u1", 1},
-                                   {"uint4", "|u1", 1}, {"int4", "|i1", 1}, {"float4e2m1", "|u1", 1}, {"float8e8m0", "|u1", 1}, {"uint2", "|u1", 1}, {"int2", "|i1", 1}};
-static const element *element_of(int32_t dtype) { return &elements[dtype > 0 && dtype < (int32_t)(sizeof elements / sizeof *elements) ? dtype : 0]; }
+typedef struct element {
+  const char *name, *npy;
+  int32_t size;
+} element; /* npy: NumPy's name; extended types are their bytes */
+static const element elements[] = {{"?", "", 0},
+                                   {"float32", "<f4", 4},
+                                   {"uint8", "|u1", 1},
+                                   {"int8", "|i1", 1},
+                                   {"uint16", "<u2", 2},
+                                   {"int16", "<i2", 2},
+                                   {"int32", "<i4", 4},
+                                   {"int64", "<i8", 8},
+                                   {"string", "", 16},
+                                   {"bool", "|b1", 1},
+                                   {"float16", "<f2", 2},
+                                   {"float64", "<f8", 8},
+                                   {"uint32", "<u4", 4},
+                                   {"uint64", "<u8", 8},
+                                   {"complex64", "<c8", 8},
+                                   {"complex128", "<c16", 16},
+                                   {"bfloat16", "<u2", 2},
+                                   {"float8e4m3fn", "|u1", 1},
+                                   {"float8e4m3fnuz", "|u1", 1},
+                                   {"float8e5m2", "|u1", 1},
+                                   {"float8e5m2fnuz", "|u1", 1},
+                                   {"uint4", "|u1", 1},
+                                   {"int4", "|i1", 1},
+                                   {"float4e2m1", "|u1", 1},
+                                   {"float8e8m0", "|u1", 1},
+                                   {"uint2", "|u1", 1},
+                                   {"int2", "|i1", 1}};
+static const element *element_of(int32_t dtype) {
+  return &elements[dtype > 0 && dtype < (int32_t)(sizeof elements / sizeof *elements) ? dtype : 0];
+}
 
 static const char usage[] = "usage: PROGRAM [--input NAME=FILE.npy]... [--output-dir DIR] [--threads N] [--repeat N]\n"
                             "Inputs without a file are filled with pseudo-random numbers; symbolic sizes are then 1.\n";
 
-typedef struct arguments { const char **files, *folder; int32_t threads, repeat; } arguments;
+typedef struct arguments {
+  const char **files, *folder;
+  int32_t threads, repeat;
+} arguments;
 
 static int fail(const char *what, const char *which) {
   dprintf(ERR, "error: %s: %s\n", which, what);
@@ -31,13 +61,16 @@ static int fail(const char *what, const char *which) {
 
 static char *read_file(const char *path, int64_t *size) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return NULL;
+  if (fd < 0)
+    return NULL;
   const int64_t n = lseek(fd, 0, SEEK_END);
   char *data = n < 0 ? NULL : malloc((size_t)n + 1);
   int64_t at = 0;
-  for (ssize_t got = 1; data && at < n && got > 0; at += got > 0 ? got : 0) got = pread(fd, data + at, (size_t)(n - at), at);
+  for (ssize_t got = 1; data && at < n && got > 0; at += got > 0 ? got : 0)
+    got = pread(fd, data + at, (size_t)(n - at), at);
   close(fd);
-  if (data) data[at] = 0;
+  if (data)
+    data[at] = 0;
   *size = at;
   return data;
 }
@@ -45,9 +78,11 @@ static char *read_file(const char *path, int64_t *size) {
 /* The value after `key` in the header's dictionary. */
 static const char *field(const char *header, const char *key) {
   const char *at = strstr(header, key);
-  if (!at) return "";
+  if (!at)
+    return "";
   at += strlen(key);
-  while (*at == ' ' || *at == ':') ++at;
+  while (*at == ' ' || *at == ':')
+    ++at;
   return at;
 }
 
@@ -55,19 +90,24 @@ static const char *field(const char *header, const char *key) {
 static const char *load_npy(const char *path, onnxc_value *v) {
   int64_t size = 0;
   char *file = read_file(path, &size);
-  if (!file) return "cannot be read";
-  if (size < 12 || memcmp(file, "\x93NUMPY", 6)) return "not a .npy file";
+  if (!file)
+    return "cannot be read";
+  if (size < 12 || memcmp(file, "\x93NUMPY", 6))
+    return "not a .npy file";
   const int64_t wide = file[6] > 1 ? 4 : 2, length = (unsigned char)file[8] | (unsigned char)file[9] << 8;
   const int64_t begin = 8 + wide + length;
-  if ((wide == 4 && (file[10] || file[11])) || begin > size) return "a damaged .npy file";
+  if ((wide == 4 && (file[10] || file[11])) || begin > size)
+    return "a damaged .npy file";
   char *header = malloc((size_t)length + 1);
   int64_t *shape = calloc(MAX_RANK, 8);
-  if (!header || !shape) return "out of memory";
+  if (!header || !shape)
+    return "out of memory";
   memcpy(header, file + 8 + wide, (size_t)length);
   header[length] = 0;
   const element *e = element_of(v->dtype);
   const char *descr = field(header, "'descr'");
-  if (*descr != '\'' || strncmp(descr + 1, e->npy, strlen(e->npy)) || descr[1 + strlen(e->npy)] != '\'') return "another element type than the input's";
+  if (*descr != '\'' || strncmp(descr + 1, e->npy, strlen(e->npy)) || descr[1 + strlen(e->npy)] != '\'')
+    return "another element type than the input's";
   int64_t count = 1;
   int32_t rank = 0;
   const char *at = field(header, "'shape'");
@@ -78,14 +118,18 @@ static const char *load_npy(const char *path, onnxc_value *v) {
       continue;
     }
     const int64_t dim = strtoll(at, &end, 10);
-    if (rank == MAX_RANK || __builtin_mul_overflow(count, dim, &count)) return "a damaged .npy file";
+    if (rank == MAX_RANK || __builtin_mul_overflow(count, dim, &count))
+      return "a damaged .npy file";
     shape[rank++] = dim;
     at = end;
   }
-  if (rank > 1 && !strncmp(field(header, "'fortran_order'"), "True", 4)) return "column-major order";
-  if (count > (size - begin) / e->size) return "a truncated .npy file";
+  if (rank > 1 && !strncmp(field(header, "'fortran_order'"), "True", 4))
+    return "column-major order";
+  if (count > (size - begin) / e->size)
+    return "a truncated .npy file";
   v->tensor.data = malloc((size_t)(count * e->size) + 1);
-  if (!v->tensor.data) return "out of memory";
+  if (!v->tensor.data)
+    return "out of memory";
   memcpy(v->tensor.data, file + begin, (size_t)(count * e->size));
   v->tensor.ndim = rank;
   v->tensor.shape = shape;
@@ -98,19 +142,25 @@ static const char *fill(const onnxc_io_info *io, onnxc_value *v) {
   static uint64_t state = 88172645463325252ull;
   const int64_t size = element_of(io->dtype)->size;
   int64_t count = 1, *shape = calloc(MAX_RANK, 8);
-  if (io->kind != ONNXC_TENSOR || io->rank < 0 || io->rank > MAX_RANK) return "has no default; only tensors have";
+  if (io->kind != ONNXC_TENSOR || io->rank < 0 || io->rank > MAX_RANK)
+    return "has no default; only tensors have";
   for (int32_t a = 0; shape && a < io->rank; ++a) {
     shape[a] = io->dims[a] < 0 ? 1 : io->dims[a];
-    if (__builtin_mul_overflow(count, shape[a], &count)) return "too large";
+    if (__builtin_mul_overflow(count, shape[a], &count))
+      return "too large";
   }
   char *data = count > INT64_MAX / 32 ? NULL : calloc((size_t)count + 1, (size_t)size);
-  if (!shape || !data) return "out of memory";
+  if (!shape || !data)
+    return "out of memory";
   for (int64_t i = 0; i < count; ++i) {
     state ^= state << 13, state ^= state >> 7, state ^= state << 17;
     const double number = (double)(state >> 11) * 0x1p-52 - 1;
-    if (io->dtype == 1) ((float *)data)[i] = (float)number;
-    else if (io->dtype == 11) ((double *)data)[i] = number;
-    else if (io->dtype != STRING) data[i * size] = (char)(state >> 40 & 1);
+    if (io->dtype == 1)
+      ((float *)data)[i] = (float)number;
+    else if (io->dtype == 11)
+      ((double *)data)[i] = number;
+    else if (io->dtype != STRING)
+      data[i * size] = (char)(state >> 40 & 1);
   }
   v->tensor.data = data, v->tensor.shape = shape, v->tensor.ndim = io->rank;
   return NULL;
@@ -119,7 +169,8 @@ static const char *fill(const onnxc_io_info *io, onnxc_value *v) {
 static int write_all(int fd, const char *data, int64_t size) {
   while (size > 0) {
     const ssize_t n = write(fd, data, (size_t)size);
-    if (n <= 0) return 0;
+    if (n <= 0)
+      return 0;
     data += n, size -= n;
   }
   return 1;
@@ -128,10 +179,13 @@ static int write_all(int fd, const char *data, int64_t size) {
 static const char *save_npy(const char *folder, const char *name, const onnxc_value *v) {
   const element *e = element_of(v->dtype);
   char path[4096], header[2048];
-  if (v->kind != ONNXC_TENSOR || !*e->npy) return "only tensors of numbers can be written";
-  if (snprintf(path, sizeof path, "%s/%s.npy", folder, name) >= (int)sizeof path) return "its path is too long";
+  if (v->kind != ONNXC_TENSOR || !*e->npy)
+    return "only tensors of numbers can be written";
+  if (snprintf(path, sizeof path, "%s/%s.npy", folder, name) >= (int)sizeof path)
+    return "its path is too long";
   for (char *p = path + strlen(folder) + 1; *p; ++p)
-    if (*p == '/') *p = '_';
+    if (*p == '/')
+      *p = '_';
   int n = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (", e->npy);
   int64_t count = 1;
   for (int32_t a = 0; a < v->tensor.ndim && a < MAX_RANK; ++a) {
@@ -139,12 +193,14 @@ static const char *save_npy(const char *folder, const char *name, const onnxc_va
     count *= v->tensor.shape[a];
   }
   n += snprintf(header + n, sizeof header - (size_t)n, "), }");
-  while ((n + 11) % 64) header[n++] = ' ';
+  while ((n + 11) % 64)
+    header[n++] = ' ';
   header[n++] = '\n';
   char start[10] = "\x93NUMPY\x01";
   start[7] = 0, start[8] = (char)(n & 255), start[9] = (char)(n >> 8);
   const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) return "cannot be written";
+  if (fd < 0)
+    return "cannot be written";
   const int good = write_all(fd, start, 10) && write_all(fd, header, n) && write_all(fd, v->tensor.data, count * e->size);
   return close(fd) == 0 && good ? NULL : "cannot be written";
 }
@@ -163,10 +219,14 @@ static void describe(const char *name, const onnxc_value *v) {
   }
   dprintf(OUT, "]");
   for (int64_t i = 0; i < count && i < 8; ++i) {
-    if (v->dtype == 1) dprintf(OUT, " %g", (double)((float *)v->tensor.data)[i]);
-    else if (v->dtype == 11) dprintf(OUT, " %g", ((double *)v->tensor.data)[i]);
-    else if (v->dtype == 6) dprintf(OUT, " %d", ((int32_t *)v->tensor.data)[i]);
-    else if (v->dtype == 7) dprintf(OUT, " %lld", (long long)((int64_t *)v->tensor.data)[i]);
+    if (v->dtype == 1)
+      dprintf(OUT, " %g", (double)((float *)v->tensor.data)[i]);
+    else if (v->dtype == 11)
+      dprintf(OUT, " %g", ((double *)v->tensor.data)[i]);
+    else if (v->dtype == 6)
+      dprintf(OUT, " %d", ((int32_t *)v->tensor.data)[i]);
+    else if (v->dtype == 7)
+      dprintf(OUT, " %lld", (long long)((int64_t *)v->tensor.data)[i]);
   }
   dprintf(OUT, count > 8 ? " ...\n" : "\n");
 }
@@ -176,13 +236,18 @@ static int parse(int argc, char **argv, const onnxc_model_info *info, arguments 
   for (int i = 1; i < argc; i += 2) {
     const char *value = i + 1 < argc ? argv[i + 1] : NULL, *equals = value ? strchr(value, '=') : NULL;
     int32_t index = 0;
-    if (value && !strcmp(argv[i], "--output-dir")) args->folder = value;
-    else if (value && !strcmp(argv[i], "--threads")) args->threads = atoi(value);
-    else if (value && !strcmp(argv[i], "--repeat")) args->repeat = atoi(value) > 0 ? atoi(value) : 1;
+    if (value && !strcmp(argv[i], "--output-dir"))
+      args->folder = value;
+    else if (value && !strcmp(argv[i], "--threads"))
+      args->threads = atoi(value);
+    else if (value && !strcmp(argv[i], "--repeat"))
+      args->repeat = atoi(value) > 0 ? atoi(value) : 1;
     else if (equals && !strcmp(argv[i], "--input")) {
       const size_t length = (size_t)(equals - value);
-      while (index < info->num_inputs && (strlen(info->inputs[index].name) != length || strncmp(info->inputs[index].name, value, length))) ++index;
-      if (index == info->num_inputs) return fail("the model has no such input", value);
+      while (index < info->num_inputs && (strlen(info->inputs[index].name) != length || strncmp(info->inputs[index].name, value, length)))
+        ++index;
+      if (index == info->num_inputs)
+        return fail("the model has no such input", value);
       args->files[index] = equals + 1;
     } else {
       dprintf(strcmp(argv[i], "--help") ? ERR : OUT, "%s", usage);
@@ -198,21 +263,25 @@ static int run(const onnxc_api *api, const arguments *args, onnxc_value *in, onn
   onnxc_options options = {.struct_size = sizeof options, .num_threads = args->threads < 0 ? 0 : args->threads};
   onnxc_model *model = NULL;
   onnxc_context *context = NULL;
-  if (api->model_create(&options, &model, &error) || api->context_create(model, NULL, &context, &error)) return fail(error.message, info->name);
+  if (api->model_create(&options, &model, &error) || api->context_create(model, NULL, &context, &error))
+    return fail(error.message, info->name);
   int64_t best = INT64_MAX;
   for (int32_t i = 0; i < args->repeat; ++i) {
     struct timespec a, b;
     memset(out, 0, (size_t)info->num_outputs * sizeof *out);
     clock_gettime(CLOCK_MONOTONIC, &a);
-    if (api->run(context, in, info->num_inputs, out, info->num_outputs, &error)) return fail(error.message, info->name);
+    if (api->run(context, in, info->num_inputs, out, info->num_outputs, &error))
+      return fail(error.message, info->name);
     clock_gettime(CLOCK_MONOTONIC, &b);
     const int64_t ns = (b.tv_sec - a.tv_sec) * 1000000000ll + b.tv_nsec - a.tv_nsec;
-    if (ns < best) best = ns;
+    if (ns < best)
+      best = ns;
   }
   for (int32_t i = 0; i < info->num_outputs; ++i) {
     describe(info->outputs[i].name, &out[i]);
     const char *bad = args->folder ? save_npy(args->folder, info->outputs[i].name, &out[i]) : NULL;
-    if (bad) return fail(bad, info->outputs[i].name);
+    if (bad)
+      return fail(bad, info->outputs[i].name);
   }
   dprintf(OUT, "%.4f ms\n", (double)best / 1e6);
   api->context_destroy(context);
@@ -225,14 +294,18 @@ static int program(int argc, char **argv) {
   const onnxc_model_info *info = api->info();
   arguments args = {calloc((size_t)info->num_inputs + 1, sizeof(char *)), NULL, 1, 1};
   onnxc_value *in = calloc((size_t)info->num_inputs + 1, sizeof *in), *out = calloc((size_t)info->num_outputs + 1, sizeof *out);
-  if (!args.files || !in || !out) return fail("out of memory", info->name);
+  if (!args.files || !in || !out)
+    return fail("out of memory", info->name);
   const int status = parse(argc, argv, info, &args);
-  if (status) return status;
+  if (status)
+    return status;
   for (int32_t i = 0; i < info->num_inputs; ++i) {
     in[i].dtype = info->inputs[i].dtype;
-    if (args.files[i] && (info->inputs[i].kind != ONNXC_TENSOR || in[i].dtype == STRING)) return fail("only tensors of numbers can be read", info->inputs[i].name);
+    if (args.files[i] && (info->inputs[i].kind != ONNXC_TENSOR || in[i].dtype == STRING))
+      return fail("only tensors of numbers can be read", info->inputs[i].name);
     const char *bad = args.files[i] ? load_npy(args.files[i], &in[i]) : fill(&info->inputs[i], &in[i]);
-    if (bad) return fail(bad, args.files[i] ? args.files[i] : info->inputs[i].name);
+    if (bad)
+      return fail(bad, args.files[i] ? args.files[i] : info->inputs[i].name);
   }
   return run(api, &args, in, out);
 }
@@ -246,6 +319,7 @@ HIDDEN __attribute__((noreturn, used)) void onnxc_program_start(void **stack, vo
 }
 
 /* rdx: what the loader wants called at exit. */
-__asm__(".globl _start\n.hidden _start\n.type _start, @function\n_start:\n  xor %ebp, %ebp\n  mov %rsp, %rdi\n  mov %rdx, %rsi\n  and $-16, %rsp\n"
+__asm__(".globl _start\n.hidden _start\n.type _start, @function\n_start:\n  xor %ebp, %ebp\n  mov %rsp, %rdi\n  mov %rdx, %rsi\n  and "
+        "$-16, %rsp\n"
         "  call onnxc_program_start\n  hlt\n");
 #endif

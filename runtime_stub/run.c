@@ -16,17 +16,23 @@ enum { STRING = 8, MAX_RANK = 64 };
 static int64_t count_of(const int64_t *dims, int32_t rank) {
   int64_t n = 1;
   for (int32_t i = 0; i < rank; ++i)
-    if (dims[i] < 0 || __builtin_mul_overflow(n, dims[i], &n)) return -1;
+    if (dims[i] < 0 || __builtin_mul_overflow(n, dims[i], &n))
+      return -1;
   return n;
 }
 
 /* Binds or compares one dim of input `io`. */
 static int32_t bind_dim(onnxc_context *c, const onnxc_io *io, int32_t axis, int64_t got, onnxc_error *error) {
   const int64_t want = io->dims[axis];
-  if (got < 0) return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': dim %d is %lld; it must not be negative", io->name, axis, (long long)got);
+  if (got < 0)
+    return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': dim %d is %lld; it must not be negative", io->name, axis,
+                      (long long)got);
   if (want >= 0)
-    return want == got ? 0 : onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': dim %d is %lld, the model needs %lld", io->name, axis, (long long)got, (long long)want);
-  if (want == INT64_MIN) return 0;
+    return want == got ? 0
+                       : onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': dim %d is %lld, the model needs %lld", io->name, axis,
+                                    (long long)got, (long long)want);
+  if (want == INT64_MIN)
+    return 0;
   const int64_t symbol = -(want + 1);
   if (c->bound[symbol] && c->symbols[symbol] != got)
     return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': dim %d ('%s') is %lld, but another input has it as %lld", io->name, axis,
@@ -37,10 +43,12 @@ static int32_t bind_dim(onnxc_context *c, const onnxc_io *io, int32_t axis, int6
 }
 
 static bool is_packed(const onnxc_dltensor *t) {
-  if (!t->strides) return true;
+  if (!t->strides)
+    return true;
   int64_t expect = 1;
   for (int32_t i = t->ndim - 1; i >= 0; --i) {
-    if (t->shape[i] != 1 && t->strides[i] != expect) return false;
+    if (t->shape[i] != 1 && t->strides[i] != expect)
+      return false;
     expect *= t->shape[i];
   }
   return true;
@@ -53,106 +61,151 @@ static void pack(const onnxc_dltensor *t, int64_t size, const char *from, char *
     *to += size;
     return;
   }
-  for (int64_t i = 0; i < t->shape[axis]; ++i) pack(t, size, from + i * t->strides[axis] * size, to, axis + 1);
+  for (int64_t i = 0; i < t->shape[axis]; ++i)
+    pack(t, size, from + i * t->strides[axis] * size, to, axis + 1);
 }
 
 static bool are_strings(const char *data, int64_t n) {
   const onnxc_string_view *s = (const onnxc_string_view *)data;
   for (int64_t i = 0; i < n; ++i)
-    if (s[i].size < 0 || (s[i].size && !s[i].data)) return false;
+    if (s[i].size < 0 || (s[i].size && !s[i].data))
+      return false;
   return true;
 }
 
 static int32_t take_tensor(onnxc_context *c, int32_t index, const onnxc_value *v, onnxc_error *error) {
   const onnxc_io *io = &onnxc_the_plan.inputs[index];
   const onnxc_dltensor *t = &v->tensor;
-  if (v->kind != ONNXC_TENSOR) return onnxc_fail(error, ONNXC_E_DTYPE, io->name, "input '%s': the model needs a tensor", io->name);
-  if (v->dtype != io->dtype) return onnxc_fail(error, ONNXC_E_DTYPE, io->name, "input '%s': element type %d, the model needs %d (onnx.TensorProto.DataType)", io->name, v->dtype, io->dtype);
-  if (io->rank >= 0 && t->ndim != io->rank) return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': rank %d, the model needs %d", io->name, t->ndim, io->rank);
-  if (t->ndim < 0 || t->ndim > MAX_RANK) return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': rank %d", io->name, t->ndim);
-  if (t->ndim > 0 && !t->shape) return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': shape is null", io->name);
+  if (v->kind != ONNXC_TENSOR)
+    return onnxc_fail(error, ONNXC_E_DTYPE, io->name, "input '%s': the model needs a tensor", io->name);
+  if (v->dtype != io->dtype)
+    return onnxc_fail(error, ONNXC_E_DTYPE, io->name, "input '%s': element type %d, the model needs %d (onnx.TensorProto.DataType)",
+                      io->name, v->dtype, io->dtype);
+  if (io->rank >= 0 && t->ndim != io->rank)
+    return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': rank %d, the model needs %d", io->name, t->ndim, io->rank);
+  if (t->ndim < 0 || t->ndim > MAX_RANK)
+    return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': rank %d", io->name, t->ndim);
+  if (t->ndim > 0 && !t->shape)
+    return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': shape is null", io->name);
   for (int32_t a = 0; a < t->ndim; ++a)
     if (io->rank >= 0) {
       const int32_t status = bind_dim(c, io, a, t->shape[a], error);
-      if (status) return status;
+      if (status)
+        return status;
     }
   const int64_t size = onnxc_dtype_size(v->dtype), n = count_of(t->shape, t->ndim);
   int64_t bytes;
-  if (n < 0 || __builtin_mul_overflow(n, size, &bytes)) return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': its size overflows", io->name);
-  if (!t->data && n) return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': data is null", io->name);
-  if (t->device.type != 0 && t->device.type != 1) return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': not in host memory (device type %d)", io->name, t->device.type);
+  if (n < 0 || __builtin_mul_overflow(n, size, &bytes))
+    return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': its size overflows", io->name);
+  if (!t->data && n)
+    return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': data is null", io->name);
+  if (t->device.type != 0 && t->device.type != 1)
+    return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': not in host memory (device type %d)", io->name, t->device.type);
   const char *data = (const char *)t->data + t->byte_offset;
-  if (t->strides && n && v->dtype == STRING && !is_packed(t)) return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': strings cannot be strided", io->name);
-  if (v->dtype == STRING && !are_strings(data, n)) return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': a string has a null pointer or a negative size", io->name);
+  if (t->strides && n && v->dtype == STRING && !is_packed(t))
+    return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': strings cannot be strided", io->name);
+  if (v->dtype == STRING && !are_strings(data, n))
+    return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': a string has a null pointer or a negative size", io->name);
   c->input_dims[index] = t->shape;
   c->input_data[index] = n ? (const void *)data : (const void *)onnxc_weights;
   const int64_t align = size > 8 ? 8 : size;
-  if (!n || (is_packed(t) && ((uintptr_t)data & (uintptr_t)(align - 1)) == 0)) return 0;
+  if (!n || (is_packed(t) && ((uintptr_t)data & (uintptr_t)(align - 1)) == 0))
+    return 0;
   char *to = onnxc_reserve(&c->options, &c->packed[index], bytes);
-  if (!to) return onnxc_fail(error, ONNXC_E_MEMORY, io->name, "out of memory for input '%s'", io->name);
+  if (!to)
+    return onnxc_fail(error, ONNXC_E_MEMORY, io->name, "out of memory for input '%s'", io->name);
   c->input_data[index] = to;
-  if (is_packed(t)) memcpy(to, data, (size_t)bytes);
-  else pack(t, size, data, &to, 0);
+  if (is_packed(t))
+    memcpy(to, data, (size_t)bytes);
+  else
+    pack(t, size, data, &to, 0);
   return 0;
 }
 
 /* What kernels know of an object; mirrors kernels/Kernel.h. */
-typedef struct ktensor { void *data; int64_t *dims; int32_t rank, dtype; } ktensor;
-typedef struct kobject { int64_t count; ktensor *items; } kobject;
+typedef struct ktensor {
+  void *data;
+  int64_t *dims;
+  int32_t rank, dtype;
+} ktensor;
+typedef struct kobject {
+  int64_t count;
+  ktensor *items;
+} kobject;
 
 /* A tensor inside an object; its element type must be `dtype` (0: any). */
 static bool take_item_tensor(const onnxc_value *v, int32_t dtype, ktensor *out) {
   const onnxc_dltensor *t = &v->tensor;
   const int64_t size = onnxc_dtype_size(v->dtype);
-  if (t->ndim < 0 || t->ndim > MAX_RANK || (t->ndim && !t->shape) || !size || (dtype && v->dtype != dtype)) return false;
+  if (t->ndim < 0 || t->ndim > MAX_RANK || (t->ndim && !t->shape) || !size || (dtype && v->dtype != dtype))
+    return false;
   const int64_t n = count_of(t->shape, t->ndim);
   const char *data = (const char *)t->data + t->byte_offset;
-  if (n < 0 || n > INT64_MAX / size || (!t->data && n) || (n && !is_packed(t))) return false;
-  if ((uintptr_t)data & (uintptr_t)((size > 8 ? 8 : size) - 1)) return false;
-  if (v->dtype == STRING && !are_strings(data, n)) return false;
+  if (n < 0 || n > INT64_MAX / size || (!t->data && n) || (n && !is_packed(t)))
+    return false;
+  if ((uintptr_t)data & (uintptr_t)((size > 8 ? 8 : size) - 1))
+    return false;
+  if (v->dtype == STRING && !are_strings(data, n))
+    return false;
   *out = (ktensor){(void *)data, t->shape, t->ndim, v->dtype};
   return true;
 }
 
 /* Keys and values of a map: two vectors of one length. */
 static bool take_map(const onnxc_io *io, const onnxc_value *v, ktensor *items) {
-  if (v->count != 2 || v->items[0].kind != ONNXC_TENSOR || v->items[1].kind != ONNXC_TENSOR) return false;
-  if (!take_item_tensor(&v->items[0], io->key_dtype, &items[0]) || !take_item_tensor(&v->items[1], io->dtype, &items[1])) return false;
+  if (v->count != 2 || v->items[0].kind != ONNXC_TENSOR || v->items[1].kind != ONNXC_TENSOR)
+    return false;
+  if (!take_item_tensor(&v->items[0], io->key_dtype, &items[0]) || !take_item_tensor(&v->items[1], io->dtype, &items[1]))
+    return false;
   return items[0].rank == 1 && items[1].rank >= 1 && items[0].dims[0] == items[1].dims[0];
 }
 
 static bool take_object(onnxc_context *c, const onnxc_io *io, const onnxc_value *v, ktensor *out, int depth) {
   *out = (ktensor){0};
-  if (v->kind == ONNXC_TENSOR) return depth > 0 && take_item_tensor(v, io->dtype, out);
-  if (depth > 16 || v->count < 0 || v->count > INT32_MAX || (v->count && !v->items)) return false;
-  if (v->kind < 0 || v->kind > ONNXC_MAP || (v->kind == ONNXC_OPTIONAL && v->count > 1) || (depth == 0 && v->kind != io->kind)) return false;
+  if (v->kind == ONNXC_TENSOR)
+    return depth > 0 && take_item_tensor(v, io->dtype, out);
+  if (depth > 16 || v->count < 0 || v->count > INT32_MAX || (v->count && !v->items))
+    return false;
+  if (v->kind < 0 || v->kind > ONNXC_MAP || (v->kind == ONNXC_OPTIONAL && v->count > 1) || (depth == 0 && v->kind != io->kind))
+    return false;
   kobject *object = onnxc_rt_heap(&c->rt, (int64_t)sizeof *object);
   ktensor *items = onnxc_rt_heap(&c->rt, v->count * (int64_t)sizeof(ktensor));
-  if (!object || !items) return false;
+  if (!object || !items)
+    return false;
   *object = (kobject){v->count, items};
   out->data = object;
-  if (v->kind == ONNXC_MAP) return take_map(io, v, items);
+  if (v->kind == ONNXC_MAP)
+    return take_map(io, v, items);
   for (int64_t i = 0; i < v->count; ++i)
-    if (!take_object(c, io, &v->items[i], &items[i], depth + 1)) return false;
+    if (!take_object(c, io, &v->items[i], &items[i], depth + 1))
+      return false;
   return true;
 }
 
 static int32_t take_inputs(onnxc_context *c, const onnxc_value *inputs, int32_t num_inputs, onnxc_error *error) {
   const onnxc_plan *p = &onnxc_the_plan;
-  if (!c) return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "the context is null");
-  if (num_inputs != p->num_inputs) return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "%d inputs given, the model has %d", num_inputs, p->num_inputs);
-  if (num_inputs && !inputs) return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "`inputs` is null");
-  if (p->num_symbols) memset(c->bound, 0, (size_t)p->num_symbols);
+  if (!c)
+    return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "the context is null");
+  if (num_inputs != p->num_inputs)
+    return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "%d inputs given, the model has %d", num_inputs, p->num_inputs);
+  if (num_inputs && !inputs)
+    return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "`inputs` is null");
+  if (p->num_symbols)
+    memset(c->bound, 0, (size_t)p->num_symbols);
   onnxc_heap_reset(c);
   for (int32_t i = 0; i < num_inputs; ++i) {
     if (p->inputs[i].kind == ONNXC_TENSOR) {
       const int32_t status = take_tensor(c, i, &inputs[i], error);
-      if (status) return status;
+      if (status)
+        return status;
       continue;
     }
     ktensor object;
     if (!take_object(c, &p->inputs[i], &inputs[i], &object, 0))
-      return onnxc_fail(error, ONNXC_E_ARGUMENT, p->inputs[i].name, "input '%s': another kind or element type than the model's, a null pointer, or a strided or overflowing tensor inside", p->inputs[i].name);
+      return onnxc_fail(
+          error, ONNXC_E_ARGUMENT, p->inputs[i].name,
+          "input '%s': another kind or element type than the model's, a null pointer, or a strided or overflowing tensor inside",
+          p->inputs[i].name);
     c->input_data[i] = object.data;
   }
   return 0;
@@ -160,23 +213,31 @@ static int32_t take_inputs(onnxc_context *c, const onnxc_value *inputs, int32_t 
 
 int32_t onnxc_query(onnxc_context *c, const onnxc_value *inputs, int32_t num_inputs, int64_t *const *output_dims, onnxc_error *error) {
   const int32_t status = take_inputs(c, inputs, num_inputs, error);
-  if (status) return status;
-  if (!output_dims) return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "`output_dims` is null");
-  if (c->variant->sizes(c->symbols, c->planned_dims) < 0) return onnxc_fail(error, ONNXC_E_SHAPE, NULL, "the inputs' shapes make a size that overflows");
+  if (status)
+    return status;
+  if (!output_dims)
+    return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "`output_dims` is null");
+  if (c->variant->sizes(c->symbols, c->planned_dims) < 0)
+    return onnxc_fail(error, ONNXC_E_SHAPE, NULL, "the inputs' shapes make a size that overflows");
   const int64_t *dims = c->planned_dims;
   for (int32_t i = 0; i < onnxc_the_plan.num_outputs; ++i)
-    if (onnxc_the_plan.outputs[i].rank > 0 && !output_dims[i]) return onnxc_fail(error, ONNXC_E_ARGUMENT, onnxc_the_plan.outputs[i].name, "`output_dims[%d]` is null", i);
+    if (onnxc_the_plan.outputs[i].rank > 0 && !output_dims[i])
+      return onnxc_fail(error, ONNXC_E_ARGUMENT, onnxc_the_plan.outputs[i].name, "`output_dims[%d]` is null", i);
   for (int32_t i = 0; i < onnxc_the_plan.num_outputs; ++i)
-    for (int32_t a = 0; a < onnxc_the_plan.outputs[i].rank; ++a) output_dims[i][a] = *dims++;
+    for (int32_t a = 0; a < onnxc_the_plan.outputs[i].rank; ++a)
+      output_dims[i][a] = *dims++;
   return 0;
 }
 
 /* A tensor that the caller gives for a result. */
 static int32_t check_output(const onnxc_io *io, const onnxc_value *v, onnxc_error *error) {
   const onnxc_dltensor *t = &v->tensor;
-  if (!t->data) return 0;
-  if (t->ndim < 0 || t->ndim > MAX_RANK || (io->rank >= 0 && t->ndim != io->rank) || v->dtype != io->dtype || (t->ndim && !t->shape) || count_of(t->shape, t->ndim) < 0 || !is_packed(t))
-    return onnxc_fail(error, v->dtype != io->dtype ? ONNXC_E_DTYPE : ONNXC_E_SHAPE, io->name, "output '%s': the given tensor needs rank %d, element type %d and row-major memory", io->name, io->rank, io->dtype);
+  if (!t->data)
+    return 0;
+  if (t->ndim < 0 || t->ndim > MAX_RANK || (io->rank >= 0 && t->ndim != io->rank) || v->dtype != io->dtype || (t->ndim && !t->shape) ||
+      count_of(t->shape, t->ndim) < 0 || !is_packed(t))
+    return onnxc_fail(error, v->dtype != io->dtype ? ONNXC_E_DTYPE : ONNXC_E_SHAPE, io->name,
+                      "output '%s': the given tensor needs rank %d, element type %d and row-major memory", io->name, io->rank, io->dtype);
   const int64_t size = onnxc_dtype_size(io->dtype);
   if (((uintptr_t)t->data + t->byte_offset) & (uintptr_t)((size > 8 ? 8 : size) - 1))
     return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "output '%s': the given memory is not aligned to its elements", io->name);
@@ -189,28 +250,36 @@ static int32_t place_outputs(onnxc_context *c, onnxc_value *outputs, onnxc_error
   for (int32_t i = 0; i < onnxc_the_plan.num_outputs; ++i) {
     const onnxc_io *io = &onnxc_the_plan.outputs[i];
     c->output_data[i] = NULL;
-    if (io->kind != ONNXC_TENSOR) continue;
+    if (io->kind != ONNXC_TENSOR)
+      continue;
     const int32_t status = check_output(io, &outputs[i], error);
-    if (status) return status;
-    if (io->rank < 0) continue;
+    if (status)
+      return status;
+    if (io->rank < 0)
+      continue;
     const int64_t *want = dims;
     dims += io->rank;
     int64_t n = 1;
     bool known = true;
-    for (int32_t a = 0; a < io->rank; ++a) known = known && want[a] != INT64_MIN;
-    if (!known) continue;
+    for (int32_t a = 0; a < io->rank; ++a)
+      known = known && want[a] != INT64_MIN;
+    if (!known)
+      continue;
     n = count_of(want, io->rank);
-    if (n < 0) return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "output '%s': the inputs' shapes make a negative or overflowing size", io->name);
+    if (n < 0)
+      return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "output '%s': the inputs' shapes make a negative or overflowing size", io->name);
     onnxc_dltensor *t = &outputs[i].tensor;
     if (t->data) {
       for (int32_t a = 0; a < io->rank; ++a)
         if (t->shape[a] != want[a])
-          return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "output '%s': dim %d of the given tensor is %lld, the result has %lld", io->name, a, (long long)t->shape[a], (long long)want[a]);
+          return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "output '%s': dim %d of the given tensor is %lld, the result has %lld",
+                            io->name, a, (long long)t->shape[a], (long long)want[a]);
       c->output_data[i] = (char *)t->data + t->byte_offset;
     } else {
       const int64_t size = onnxc_dtype_size(io->dtype);
       c->output_data[i] = n < 0 || n > INT64_MAX / size ? NULL : onnxc_reserve(&c->options, &c->results[i], n * size);
-      if (!c->output_data[i]) return onnxc_fail(error, ONNXC_E_MEMORY, io->name, "out of memory for output '%s'", io->name);
+      if (!c->output_data[i])
+        return onnxc_fail(error, ONNXC_E_MEMORY, io->name, "out of memory for output '%s'", io->name);
     }
   }
   return 0;
@@ -239,13 +308,15 @@ static int32_t give(onnxc_context *c, const ktensor *from, int32_t kind, onnxc_v
   to->kind = kind;
   to->count = object ? object->count : 0;
   onnxc_value *items = onnxc_rt_heap(&c->rt, to->count * (int64_t)sizeof *items);
-  if (!items) return ONNXC_E_MEMORY;
+  if (!items)
+    return ONNXC_E_MEMORY;
   to->items = items;
   for (int64_t i = 0; i < to->count; ++i) {
     const ktensor *item = &object->items[i];
     const int32_t inner = item->dtype ? ONNXC_TENSOR : kind == ONNXC_OPTIONAL ? ONNXC_SEQUENCE : ONNXC_MAP;
     const int32_t status = give(c, item, inner, &items[i]);
-    if (status) return status;
+    if (status)
+      return status;
   }
   return 0;
 }
@@ -256,33 +327,49 @@ static int32_t give_outputs(onnxc_context *c, onnxc_value *outputs, onnxc_error 
     ktensor from = {c->output_data[i], c->output_dims[i], io->rank, io->kind == ONNXC_TENSOR ? io->dtype : 0};
     if (io->kind == ONNXC_TENSOR && outputs[i].tensor.data) {
       char *to = (char *)outputs[i].tensor.data + outputs[i].tensor.byte_offset;
-      if (to == c->output_data[i]) continue;
+      if (to == c->output_data[i])
+        continue;
       const int32_t rank = io->rank < 0 ? outputs[i].tensor.ndim : io->rank;
       const int64_t have = count_of(outputs[i].tensor.shape, outputs[i].tensor.ndim), n = count_of(c->output_dims[i], rank);
-      if (have != n) return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "output '%s': the given tensor has %lld elements, the result %lld", io->name, (long long)have, (long long)n);
+      if (have != n)
+        return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "output '%s': the given tensor has %lld elements, the result %lld", io->name,
+                          (long long)have, (long long)n);
       memcpy(to, c->output_data[i], (size_t)(n * onnxc_dtype_size(io->dtype)));
       continue;
     }
-    if (give(c, &from, io->kind, &outputs[i])) return onnxc_fail(error, ONNXC_E_MEMORY, io->name, "out of memory for output '%s'", io->name);
+    if (give(c, &from, io->kind, &outputs[i]))
+      return onnxc_fail(error, ONNXC_E_MEMORY, io->name, "out of memory for output '%s'", io->name);
   }
   return 0;
 }
 
 static const char *words(int32_t code) {
-  static const char *const text[] = {"", "an index is out of range", "a size is negative or overflows", "shapes do not fit together", "a value is not allowed", "out of memory", "malformed data"};
+  static const char *const text[] = {"",
+                                     "an index is out of range",
+                                     "a size is negative or overflows",
+                                     "shapes do not fit together",
+                                     "a value is not allowed",
+                                     "out of memory",
+                                     "malformed data"};
   return code > 0 && code <= 6 ? text[code] : "failed";
 }
 
-int32_t onnxc_run(onnxc_context *c, const onnxc_value *inputs, int32_t num_inputs, onnxc_value *outputs, int32_t num_outputs, onnxc_error *error) {
+int32_t onnxc_run(onnxc_context *c, const onnxc_value *inputs, int32_t num_inputs, onnxc_value *outputs, int32_t num_outputs,
+                  onnxc_error *error) {
   int32_t status = take_inputs(c, inputs, num_inputs, error);
-  if (status) return status;
+  if (status)
+    return status;
   if (num_outputs != onnxc_the_plan.num_outputs || (num_outputs && !outputs))
-    return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, outputs ? "%d outputs given, the model has %d" : "`outputs` is null", num_outputs, onnxc_the_plan.num_outputs);
+    return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, outputs ? "%d outputs given, the model has %d" : "`outputs` is null", num_outputs,
+                      onnxc_the_plan.num_outputs);
   const int64_t bytes = c->variant->sizes(c->symbols, c->planned_dims);
-  if (bytes < 0) return onnxc_fail(error, ONNXC_E_SHAPE, NULL, "the inputs' shapes make a size that overflows");
+  if (bytes < 0)
+    return onnxc_fail(error, ONNXC_E_SHAPE, NULL, "the inputs' shapes make a size that overflows");
   c->rt.arena = onnxc_reserve(&c->options, &c->arena, bytes);
-  if (!c->rt.arena) return onnxc_fail(error, ONNXC_E_MEMORY, NULL, "out of memory for %lld bytes of intermediate values", (long long)bytes);
-  if ((status = place_outputs(c, outputs, error))) return status;
+  if (!c->rt.arena)
+    return onnxc_fail(error, ONNXC_E_MEMORY, NULL, "out of memory for %lld bytes of intermediate values", (long long)bytes);
+  if ((status = place_outputs(c, outputs, error)))
+    return status;
   if (c->tap) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -299,7 +386,8 @@ int32_t onnxc_run(onnxc_context *c, const onnxc_value *inputs, int32_t num_input
   if (status) {
     const int32_t site = c->rt.failed_site;
     const onnxc_site *s = site >= 0 && site < onnxc_the_plan.num_sites ? &onnxc_the_plan.sites[site] : NULL;
-    return onnxc_fail(error, status == 5 ? ONNXC_E_MEMORY : ONNXC_E_RUN, s ? s->node : NULL, "%s (%s): %s", s ? s->node : "?", s ? s->op : "?", words(status));
+    return onnxc_fail(error, status == 5 ? ONNXC_E_MEMORY : ONNXC_E_RUN, s ? s->node : NULL, "%s (%s): %s", s ? s->node : "?",
+                      s ? s->op : "?", words(status));
   }
   return give_outputs(c, outputs, error);
 }

@@ -26,7 +26,8 @@ static void work(onnxc_pool *p) {
     pthread_mutex_unlock(&p->lock);
     p->body(p->arg, task);
     pthread_mutex_lock(&p->lock);
-    if (--p->pending == 0) pthread_cond_signal(&p->done);
+    if (--p->pending == 0)
+      pthread_cond_signal(&p->done);
   }
 }
 
@@ -35,7 +36,8 @@ static void *worker(void *arg) {
   pthread_mutex_lock(&p->lock);
   while (!p->stop) {
     work(p);
-    if (!p->stop && p->next >= p->tasks) pthread_cond_wait(&p->wake, &p->lock);
+    if (!p->stop && p->next >= p->tasks)
+      pthread_cond_wait(&p->wake, &p->lock);
   }
   pthread_mutex_unlock(&p->lock);
   return NULL;
@@ -43,7 +45,8 @@ static void *worker(void *arg) {
 
 onnxc_pool *onnxc_pool_create(const onnxc_options *options, int32_t threads) {
   onnxc_pool *p = onnxc_allocate(options, (int64_t)sizeof *p + threads * (int64_t)sizeof(pthread_t));
-  if (!p) return NULL;
+  if (!p)
+    return NULL;
   *p = (onnxc_pool){.threads = (pthread_t *)(p + 1), .wanted = threads - 1};
   pthread_mutex_init(&p->lock, NULL);
   pthread_cond_init(&p->wake, NULL);
@@ -56,7 +59,8 @@ void onnxc_pool_destroy(onnxc_pool *p, const onnxc_options *options) {
   p->stop = true;
   pthread_cond_broadcast(&p->wake);
   pthread_mutex_unlock(&p->lock);
-  for (int32_t i = 0; i < p->started; ++i) pthread_join(p->threads[i], NULL);
+  for (int32_t i = 0; i < p->started; ++i)
+    pthread_join(p->threads[i], NULL);
   pthread_cond_destroy(&p->wake);
   pthread_cond_destroy(&p->done);
   pthread_mutex_destroy(&p->lock);
@@ -68,21 +72,24 @@ static void start(onnxc_pool *p) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  while (p->started < p->wanted && !pthread_create(&p->threads[p->started], NULL, worker, p)) ++p->started;
+  while (p->started < p->wanted && !pthread_create(&p->threads[p->started], NULL, worker, p))
+    ++p->started;
   p->wanted = p->started;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void onnxc_pool_run(onnxc_pool *p, int32_t tasks, void (*body)(void *, int32_t), void *arg) {
   pthread_mutex_lock(&p->lock);
-  if (p->started < p->wanted) start(p);
+  if (p->started < p->wanted)
+    start(p);
   p->body = body;
   p->arg = arg;
   p->tasks = p->pending = tasks;
   p->next = 0;
   pthread_cond_broadcast(&p->wake);
   work(p);
-  while (p->pending) pthread_cond_wait(&p->done, &p->lock);
+  while (p->pending)
+    pthread_cond_wait(&p->done, &p->lock);
   pthread_mutex_unlock(&p->lock);
 }
 
@@ -109,22 +116,32 @@ static void run_task(void *arg, int32_t task) {
 #endif
 }
 
-int32_t onnxc_rt_parallel(onnxc_rt *rt, onnxc_kernel_fn k, void *const *bufs, const int64_t *dims, int64_t extent, int64_t grain, int64_t scratch_bytes) {
+int32_t onnxc_rt_parallel(onnxc_rt *rt, onnxc_kernel_fn k, void *const *bufs, const int64_t *dims, int64_t extent, int64_t grain,
+                          int64_t scratch_bytes) {
   onnxc_context *c = (onnxc_context *)rt;
   int64_t tasks = rt->num_threads < ONNXC_MAX_TASKS ? rt->num_threads : ONNXC_MAX_TASKS;
-  if (grain > 0 && extent / grain < tasks) tasks = extent / grain;
-  if (tasks < 1) tasks = 1;
+  if (grain > 0 && extent / grain < tasks)
+    tasks = extent / grain;
+  if (tasks < 1)
+    tasks = 1;
   scratch_bytes = (scratch_bytes + 63) & ~(int64_t)63;
   char *scratch = NULL;
-  if (scratch_bytes < 0 || scratch_bytes > INT64_MAX / ONNXC_MAX_TASKS) return 5;
-  if (scratch_bytes && !(scratch = onnxc_rt_scratch(rt, scratch_bytes * tasks))) return 5;
-  if (tasks == 1) return k(bufs, dims, scratch, 0, extent);
+  if (scratch_bytes < 0 || scratch_bytes > INT64_MAX / ONNXC_MAX_TASKS)
+    return 5;
+  if (scratch_bytes && !(scratch = onnxc_rt_scratch(rt, scratch_bytes * tasks)))
+    return 5;
+  if (tasks == 1)
+    return k(bufs, dims, scratch, 0, extent);
   int32_t status[ONNXC_MAX_TASKS];
-  for (int32_t i = 0; i < tasks; ++i) status[i] = -1; /* a caller's parallel_for that leaves a task out is a failure, too */
-  launch l = {k, bufs, dims, scratch, extent, scratch_bytes, (int32_t)tasks, status};
-  if (c->options.parallel_for) c->options.parallel_for(c->options.parallel_user, (int32_t)tasks, run_task, &l);
-  else onnxc_pool_run(c->pool, (int32_t)tasks, run_task, &l);
   for (int32_t i = 0; i < tasks; ++i)
-    if (status[i]) return status[i];
+    status[i] = -1; /* a caller's parallel_for that leaves a task out is a failure, too */
+  launch l = {k, bufs, dims, scratch, extent, scratch_bytes, (int32_t)tasks, status};
+  if (c->options.parallel_for)
+    c->options.parallel_for(c->options.parallel_user, (int32_t)tasks, run_task, &l);
+  else
+    onnxc_pool_run(c->pool, (int32_t)tasks, run_task, &l);
+  for (int32_t i = 0; i < tasks; ++i)
+    if (status[i])
+      return status[i];
   return 0;
 }

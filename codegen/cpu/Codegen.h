@@ -1,4 +1,5 @@
-// Codegen.h: from a module of kernels and a plan to ELF objects. Compile.cpp drives; one emitter per kernel family; EmitTables.cpp writes what the stub reads.
+// Codegen.h: from a module of kernels and a plan to ELF objects. Compile.cpp drives; one emitter per kernel family; EmitTables.cpp writes
+// what the stub reads.
 #pragma once
 #include "codegen/cpu/Isa.h"
 #include "dialects/kernel/KernelDialect.h"
@@ -12,15 +13,14 @@ namespace onnxc {
 struct CodegenOptions {
   std::vector<std::string> cpus;  // levels, oldest first
   int optLevel = 3;
-  std::string modelName;          // a C identifier
-  std::string json;               // the artefact's self-description
+  std::string modelName;  // a C identifier
+  std::string json;       // the artefact's self-description
+  enum { Object, Assembly, Ir } emit = Object;
 };
 
 // Objects of the artefact: one per level, then stub and tables. Failure leaves a diagnostic on the module.
 mlir::FailureOr<std::vector<std::string>> compileForCpu(mlir::ModuleOp module, const CodegenOptions &options);
 
-// Emits func.func `@<kernel>` for a kernel of family "loops" into `target` and sets extent and grain on the kernel.
-mlir::LogicalResult emitLoops(kernel::FuncOp kernel, mlir::ModuleOp target);
 // Defines `<kernel>` (and `<kernel>.size`) of family "library" in `target`.
 mlir::LogicalResult emitLibrary(kernel::FuncOp kernel, llvm::Module &target);
 // Rewrites plan ops, after scf became cf, to the LLVM dialect.

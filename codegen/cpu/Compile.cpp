@@ -1,4 +1,5 @@
-// Compile.cpp: drives code generation for CPUs: per level kernels and plan to LLVM IR, library bitcode linked in, optimised, ELF. compiler/Pipeline.cpp calls it.
+// Compile.cpp: drives code generation for CPUs: per level kernels and plan to LLVM IR, library bitcode linked in, optimised, ELF.
+// compiler/Pipeline.cpp calls it.
 #include "codegen/cpu/Codegen.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -35,15 +36,19 @@ static std::unique_ptr<llvm::TargetMachine> targetMachine(StringRef cpu, StringR
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple.str(), error);
   llvm::TargetOptions options;
   options.FunctionSections = options.DataSections = true;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
 static void setCpu(llvm::Module &m, StringRef cpu, StringRef features) {
   for (llvm::Function &f : m) {
-    if (f.isDeclaration()) continue;
+    if (f.isDeclaration())
+      continue;
     f.addFnAttr("target-cpu", cpu);
-    if (!features.empty()) f.addFnAttr("target-features", features);
-    if (cpu.ends_with("v4")) f.addFnAttr("prefer-vector-width", "512");
+    if (!features.empty())
+      f.addFnAttr("target-features", features);
+    if (cpu.ends_with("v4"))
+      f.addFnAttr("prefer-vector-width", "512");
     f.addFnAttr(llvm::Attribute::NoUnwind);
   }
 }
@@ -65,11 +70,16 @@ static void optimise(llvm::Module &m, llvm::TargetMachine &tm, bool vectorise) {
   pb.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(m, mam);
 }
 
-static std::string emitObject(llvm::Module &m, llvm::TargetMachine &tm) {
+static std::string emitCode(llvm::Module &m, llvm::TargetMachine &tm, const CodegenOptions &options) {
   SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream os(bytes);
+  if (options.emit == CodegenOptions::Ir) {
+    m.print(os, nullptr);
+    return os.str().str();
+  }
   llvm::legacy::PassManager pm;
-  tm.addPassesToEmitFile(pm, os, nullptr, llvm::CodeGenFileType::ObjectFile);
+  tm.addPassesToEmitFile(
+      pm, os, nullptr, options.emit == CodegenOptions::Assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile);
   pm.run(m);
   return std::string(bytes.begin(), bytes.end());
 }
@@ -87,8 +97,10 @@ static FailureOr<OwningOpRef<ModuleOp>> lowerLevel(ModuleOp module) {
   }
   PassManager control(module.getContext());
   control.addPass(createSCFToControlFlowPass());
-  if (failed(control.run(*target)) || failed(lowerPlan(*target))) return failure();
-  for (kernel::FuncOp kernel : llvm::to_vector(target->getOps<kernel::FuncOp>())) kernel.erase();
+  if (failed(control.run(*target)) || failed(lowerPlan(*target)))
+    return failure();
+  for (kernel::FuncOp kernel : llvm::to_vector(target->getOps<kernel::FuncOp>()))
+    kernel.erase();
   PassManager pm(module.getContext());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -101,17 +113,20 @@ static FailureOr<OwningOpRef<ModuleOp>> lowerLevel(ModuleOp module) {
   pm.addPass(createConvertFuncToLLVMPass());
   pm.addPass(createUBToLLVMConversionPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
-  if (failed(pm.run(*target))) return failure();
+  if (failed(pm.run(*target)))
+    return failure();
   return target;
 }
 
 static LogicalResult linkLibrary(llvm::Module &m, ModuleOp module) {
   auto library = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(libraryBitcode(), "library"), m.getContext());
-  if (!library) return module.emitError("the library's bitcode cannot be read: ") << llvm::toString(library.takeError());
+  if (!library)
+    return module.emitError("the library's bitcode cannot be read: ") << llvm::toString(library.takeError());
   (*library)->setTargetTriple(m.getTargetTriple());
   (*library)->setDataLayout(m.getDataLayout());
   llvm::Linker linker(m);
-  if (linker.linkInModule(std::move(*library), llvm::Linker::LinkOnlyNeeded)) return module.emitError("linking the library's bitcode failed");
+  if (linker.linkInModule(std::move(*library), llvm::Linker::LinkOnlyNeeded))
+    return module.emitError("linking the library's bitcode failed");
   for (llvm::Function &f : m)
     if (f.isDeclaration() && (f.getName().starts_with("onnxc_k_") || f.getName().starts_with("onnxc_s_")) && !f.use_empty())
       return module.emitError("the library has no kernel for these types: ") << f.getName().str();
@@ -122,15 +137,19 @@ static FailureOr<std::string> compileLevel(ModuleOp module, StringRef cpu, const
   const Isa *isa = findIsa(cpu);
   auto tm = targetMachine(cpu, isa->features);
   FailureOr<OwningOpRef<ModuleOp>> target = lowerLevel(module);
-  if (failed(target)) return failure();
+  if (failed(target))
+    return failure();
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> m = translateModuleToLLVMIR(**target, context, "model");
-  if (!m) return failure();
+  if (!m)
+    return failure();
   m->setTargetTriple(tm->getTargetTriple());
   m->setDataLayout(tm->createDataLayout());
   for (kernel::FuncOp kernel : module.getOps<kernel::FuncOp>())
-    if (kernel.getFamily() == "library" && failed(emitLibrary(kernel, *m))) return failure();
-  if (failed(linkLibrary(*m, module))) return failure();
+    if (kernel.getFamily() == "library" && failed(emitLibrary(kernel, *m)))
+      return failure();
+  if (failed(linkLibrary(*m, module)))
+    return failure();
   if (llvm::GlobalVariable *bits = m->getNamedGlobal("onnxc_vector_bits")) {
     bits->setInitializer(llvm::ConstantInt::get(bits->getValueType(), isa->vectorBits));
     bits->setConstant(true);
@@ -140,26 +159,30 @@ static FailureOr<std::string> compileLevel(ModuleOp module, StringRef cpu, const
     f->setName(name + "_" + isa->suffix);
     f->setVisibility(llvm::GlobalValue::HiddenVisibility);
   }
-  llvm::internalizeModule(*m, [](const llvm::GlobalValue &g) { return g.getName().starts_with("plan_run_") || g.getName().starts_with("plan_sizes_"); });
+  llvm::internalizeModule(
+      *m, [](const llvm::GlobalValue &g) { return g.getName().starts_with("plan_run_") || g.getName().starts_with("plan_sizes_"); });
   for (llvm::Function &f : *m)
-    if (f.isDeclaration() && f.getName().starts_with("onnxc_")) f.setVisibility(llvm::GlobalValue::HiddenVisibility);
+    if (f.isDeclaration() && f.getName().starts_with("onnxc_"))
+      f.setVisibility(llvm::GlobalValue::HiddenVisibility);
   setCpu(*m, cpu, isa->features);
-  if (llvm::verifyModule(*m, &llvm::errs())) return module.emitError("generated code is malformed"), failure();
+  if (llvm::verifyModule(*m, &llvm::errs()))
+    return module.emitError("generated code is malformed"), failure();
   optimise(*m, *tm, options.optLevel > 0);
-  return emitObject(*m, *tm);
+  return emitCode(*m, *tm, options);
 }
 
 static FailureOr<std::string> compileStub(ModuleOp module, const CodegenOptions &options) {
   llvm::LLVMContext context;
   auto stub = llvm::parseBitcodeFile(llvm::MemoryBufferRef(stubBitcode(), "stub"), context);
-  if (!stub) return module.emitError("the stub's bitcode cannot be read: ") << llvm::toString(stub.takeError()), failure();
+  if (!stub)
+    return module.emitError("the stub's bitcode cannot be read: ") << llvm::toString(stub.takeError()), failure();
   auto tm = targetMachine("x86-64", "");
   (*stub)->setTargetTriple(tm->getTargetTriple());
   (*stub)->setDataLayout(tm->createDataLayout());
   emitTables(module, options, **stub);
   setCpu(**stub, "x86-64", "");
   optimise(**stub, *tm, false);
-  return emitObject(**stub, *tm);
+  return emitCode(**stub, *tm, options);
 }
 
 FailureOr<std::vector<std::string>> compileForCpu(ModuleOp module, const CodegenOptions &options) {
@@ -168,11 +191,13 @@ FailureOr<std::vector<std::string>> compileForCpu(ModuleOp module, const Codegen
   std::vector<std::string> objects;
   for (const std::string &cpu : options.cpus) {
     FailureOr<std::string> object = compileLevel(module, cpu, options);
-    if (failed(object)) return failure();
+    if (failed(object))
+      return failure();
     objects.push_back(std::move(*object));
   }
   FailureOr<std::string> stub = compileStub(module, options);
-  if (failed(stub)) return failure();
+  if (failed(stub))
+    return failure();
   objects.push_back(std::move(*stub));
   return objects;
 }

@@ -1,8 +1,9 @@
-// EmitLibrary.cpp: wrappers from the kernel ABI to library kernels: build onnxc_args on the stack, call, return the status. Inlined by LLVM afterwards.
+// EmitLibrary.cpp: wrappers from the kernel ABI to library kernels: build onnxc_args on the stack, call, return the status. Inlined by LLVM
+// afterwards.
 #include "codegen/cpu/Codegen.h"
 #include "dialects/onnx/OnnxBase.h"
-#include "passes/fusion/Families.h"
-#include "passes/memory/Weights.h"
+#include "dialects/kernel/Families.h"
+#include "dialects/kernel/Weights.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/IRBuilder.h"
 
@@ -10,25 +11,44 @@ using namespace mlir;
 namespace onnxc {
 
 int32_t dataTypeCode(Type t) {
-  if (isa<onnx::StringType>(t)) return 8;
+  if (isa<onnx::StringType>(t))
+    return 8;
   if (auto i = dyn_cast<IntegerType>(t)) {
     bool u = i.isUnsigned();
     switch (i.getWidth()) {
-    case 1: return 9;
-    case 2: return u ? 25 : 26;
-    case 4: return u ? 21 : 22;
-    case 8: return u ? 2 : 3;
-    case 16: return u ? 4 : 5;
-    case 32: return u ? 12 : 6;
-    default: return u ? 13 : 7;
+    case 1:
+      return 9;
+    case 2:
+      return u ? 25 : 26;
+    case 4:
+      return u ? 21 : 22;
+    case 8:
+      return u ? 2 : 3;
+    case 16:
+      return u ? 4 : 5;
+    case 32:
+      return u ? 12 : 6;
+    default:
+      return u ? 13 : 7;
     }
   }
-  if (auto c = dyn_cast<ComplexType>(t)) return c.getElementType().isF32() ? 14 : 15;
-  if (t.isF32()) return 1;
-  if (t.isF64()) return 11;
-  if (t.isF16()) return 10;
-  if (t.isBF16()) return 16;
-  return isa<Float8E4M3FNType>(t) ? 17 : isa<Float8E4M3FNUZType>(t) ? 18 : isa<Float8E5M2Type>(t) ? 19 : isa<Float8E5M2FNUZType>(t) ? 20 : isa<Float4E2M1FNType>(t) ? 23 : isa<Float8E8M0FNUType>(t) ? 24 : 0;
+  if (auto c = dyn_cast<ComplexType>(t))
+    return c.getElementType().isF32() ? 14 : 15;
+  if (t.isF32())
+    return 1;
+  if (t.isF64())
+    return 11;
+  if (t.isF16())
+    return 10;
+  if (t.isBF16())
+    return 16;
+  return isa<Float8E4M3FNType>(t)     ? 17
+         : isa<Float8E4M3FNUZType>(t) ? 18
+         : isa<Float8E5M2Type>(t)     ? 19
+         : isa<Float8E5M2FNUZType>(t) ? 20
+         : isa<Float4E2M1FNType>(t)   ? 23
+         : isa<Float8E8M0FNUType>(t)  ? 24
+                                      : 0;
 }
 
 namespace {
@@ -63,16 +83,20 @@ struct Emitter {
     std::string bytes;
     llvm::raw_string_ostream os(bytes);
     llvm::Constant *data;
-    if (auto strings = dyn_cast<DenseStringElementsAttr>(value)) data = stringArray(llvm::to_vector(strings.getRawStringData()));
-    else writeWeight(value, os), data = global(llvm::ConstantDataArray::getRaw(bytes, bytes.size(), b.getInt8Ty()));
+    if (auto strings = dyn_cast<DenseStringElementsAttr>(value))
+      data = stringArray(llvm::to_vector(strings.getRawStringData()));
+    else
+      writeWeight(value, os), data = global(llvm::ConstantDataArray::getRaw(bytes, bytes.size(), b.getInt8Ty()));
     SmallVector<int64_t> shape(value.getShapedType().getShape());
     auto *dims = global(llvm::ConstantDataArray::get(c, ArrayRef<uint64_t>(reinterpret_cast<uint64_t *>(shape.data()), shape.size())));
-    return global(llvm::ConstantStruct::get(tensor, {data, dims, b.getInt32(shape.size()), b.getInt32(dataTypeCode(value.getElementType()))}));
+    return global(
+        llvm::ConstantStruct::get(tensor, {data, dims, b.getInt32(shape.size()), b.getInt32(dataTypeCode(value.getElementType()))}));
   }
   llvm::Constant *stringArray(ArrayRef<StringRef> strings) {
     auto *type = llvm::StructType::get(c, {ptr, i64});
     SmallVector<llvm::Constant *> items;
-    for (StringRef s : strings) items.push_back(llvm::ConstantStruct::get(type, {text(s), integer(s.size())}));
+    for (StringRef s : strings)
+      items.push_back(llvm::ConstantStruct::get(type, {text(s), integer(s.size())}));
     return global(llvm::ConstantArray::get(llvm::ArrayType::get(type, items.size()), items));
   }
 
@@ -87,44 +111,55 @@ struct Emitter {
     case 'i': {
       int64_t fallback = 0;
       otherwise.getAsInteger(10, fallback);
-      if (auto type = dyn_cast_if_present<TypeAttr>(value)) return pack(integer(dataTypeCode(type.getValue())), 0, null, n);
+      if (auto type = dyn_cast_if_present<TypeAttr>(value))
+        return pack(integer(dataTypeCode(type.getValue())), 0, null, n);
       return pack(integer(value ? cast<IntegerAttr>(value).getValue().getSExtValue() : onnx::intAttr(op, name, fallback)), 0, null, n);
     }
     case 'f': {
       double fallback = 0;
       otherwise.getAsDouble(fallback);
-      return pack(integer(0), value ? cast<FloatAttr>(value).getValueAsDouble() : double(onnx::floatAttr(op, name, float(fallback))), null, n);
+      return pack(integer(0), value ? cast<FloatAttr>(value).getValueAsDouble() : double(onnx::floatAttr(op, name, float(fallback))), null,
+                  n);
     }
     case 's': {
       StringRef s = onnx::strAttr(op, name, otherwise);
       return pack(integer(0), 0, text(s), value || !s.empty() ? int64_t(s.size()) : -1);
     }
     case 'I': {
-      if (!value) return pack(integer(0), 0, null, -1);
+      if (!value)
+        return pack(integer(0), 0, null, -1);
       ArrayRef<int64_t> v = cast<DenseI64ArrayAttr>(value).asArrayRef();
-      return pack(integer(0), 0, global(llvm::ConstantDataArray::get(c, ArrayRef<uint64_t>(reinterpret_cast<const uint64_t *>(v.data()), v.size()))), v.size());
+      return pack(integer(0), 0,
+                  global(llvm::ConstantDataArray::get(c, ArrayRef<uint64_t>(reinterpret_cast<const uint64_t *>(v.data()), v.size()))),
+                  v.size());
     }
     case 'F': {
-      if (!value) return pack(integer(0), 0, null, -1);
+      if (!value)
+        return pack(integer(0), 0, null, -1);
       ArrayRef<float> v = cast<DenseF32ArrayAttr>(value).asArrayRef();
       return pack(integer(0), 0, global(llvm::ConstantDataArray::get(c, v)), v.size());
     }
     case 'S': {
-      if (!value) return pack(integer(0), 0, null, -1);
+      if (!value)
+        return pack(integer(0), 0, null, -1);
       SmallVector<StringRef> strings;
-      for (Attribute s : cast<ArrayAttr>(value)) strings.push_back(cast<StringAttr>(s).getValue());
+      for (Attribute s : cast<ArrayAttr>(value))
+        strings.push_back(cast<StringAttr>(s).getValue());
       return pack(integer(0), 0, stringArray(strings), strings.size());
     }
-    default: return value ? pack(integer(0), 0, tensorAttr(cast<ElementsAttr>(value)), 1) : pack(integer(0), 0, null, -1);
+    default:
+      return value ? pack(integer(0), 0, tensorAttr(cast<ElementsAttr>(value)), 1) : pack(integer(0), 0, null, -1);
     }
   }
 
   // One entry per declared operand or result (all values of a variadic one); null: absent.
-  template <typename Range> SmallVector<Value> declared(StringRef spec, Range values) {
+  template <typename Range>
+  SmallVector<Value> declared(StringRef spec, Range values) {
     SmallVector<Value> list;
     for (unsigned i = 0; i < spec.size(); ++i) {
       auto group = values(i);
-      if (group.empty() && spec[i] == '?') list.push_back(Value());
+      if (group.empty() && spec[i] == '?')
+        list.push_back(Value());
       list.append(group.begin(), group.end());
     }
     return list;
@@ -134,7 +169,8 @@ struct Emitter {
     SmallVector<int64_t> local = kernel::localDims(type);
     llvm::Value *array = b.CreateAlloca(i64, b.getInt64(std::max<size_t>(local.size(), 1)));
     for (auto [i, d] : llvm::enumerate(local))
-      b.CreateStore(d >= 0 ? integer(d) : (llvm::Value *)b.CreateLoad(i64, b.CreateConstGEP1_64(i64, dims, -d - 1)), b.CreateConstGEP1_64(i64, array, i));
+      b.CreateStore(d >= 0 ? integer(d) : (llvm::Value *)b.CreateLoad(i64, b.CreateConstGEP1_64(i64, dims, -d - 1)),
+                    b.CreateConstGEP1_64(i64, array, i));
     return array;
   }
 
@@ -146,22 +182,27 @@ struct Emitter {
   }
 
   // Fills the descriptors of `values`; `buffer` gives the data of each, `dims` its dims.
-  llvm::Value *tensors(ArrayRef<Value> values, llvm::function_ref<llvm::Value *(Value)> data, llvm::function_ref<llvm::Value *(RankedTensorType)> dims) {
+  llvm::Value *tensors(ArrayRef<Value> values, llvm::function_ref<llvm::Value *(Value)> data,
+                       llvm::function_ref<llvm::Value *(RankedTensorType)> dims) {
     llvm::Value *array = b.CreateAlloca(tensor, b.getInt64(std::max<size_t>(values.size(), 1)));
     auto *null = llvm::ConstantPointerNull::get(b.getPtrTy());
     for (auto [i, v] : llvm::enumerate(values)) {
       llvm::Value *at = b.CreateConstGEP1_64(tensor, array, i);
       auto type = v ? dyn_cast<RankedTensorType>(v.getType()) : RankedTensorType();
-      if (!v) fill(at, null, null, -1, 0);
-      else if (!type) fill(at, data(v), null, 0, 0);
-      else fill(at, data(v), dims(type), type.getRank(), dataTypeCode(type.getElementType()));
+      if (!v)
+        fill(at, null, null, -1, 0);
+      else if (!type)
+        fill(at, data(v), null, 0, 0);
+      else
+        fill(at, data(v), dims(type), type.getRank(), dataTypeCode(type.getElementType()));
     }
     return array;
   }
 
   void emit(bool sizeFunction) {
     SmallVector<llvm::Type *> params = {ptr, ptr, ptr, i64, i64};
-    if (sizeFunction) params.resize(3);
+    if (sizeFunction)
+      params.resize(3);
     std::string name = kernel.getName().str() + (sizeFunction ? ".size" : ".code");
     auto *f = llvm::cast<llvm::Function>(m.getOrInsertFunction(name, llvm::FunctionType::get(i32, params, false)).getCallee());
     f->setLinkage(llvm::GlobalValue::InternalLinkage);
@@ -176,9 +217,14 @@ struct Emitter {
     int64_t base = kernel.getArgumentTypes().size(), at = 0;
     auto results = kernel.getReturn().getOperands();
     llvm::Value *outs = tensors(
-        out, [&](Value v) -> llvm::Value * { return sizeFunction ? (llvm::Value *)llvm::ConstantPointerNull::get(b.getPtrTy()) : buffer(base + (llvm::find(results, v) - results.begin())); },
+        out,
+        [&](Value v) -> llvm::Value * {
+          return sizeFunction ? (llvm::Value *)llvm::ConstantPointerNull::get(b.getPtrTy())
+                              : buffer(base + (llvm::find(results, v) - results.begin()));
+        },
         [&](RankedTensorType t) -> llvm::Value * {
-          if (!sizeFunction) return dimsOf(t, dims);
+          if (!sizeFunction)
+            return dimsOf(t, dims);
           int64_t start = at;
           at += t.getRank();
           return b.CreateConstGEP1_64(i64, f->getArg(2), start);
@@ -186,12 +232,20 @@ struct Emitter {
     SmallVector<StringRef> specs;
     SmallVector<llvm::Constant *> attributes;
     row.attributes.split(specs, ',', -1, false);
-    for (StringRef spec : specs) attributes.push_back(attribute(spec.trim()));
+    for (StringRef spec : specs)
+      attributes.push_back(attribute(spec.trim()));
     llvm::Constant *table = global(llvm::ConstantArray::get(llvm::ArrayType::get(attr, attributes.size()), attributes));
     llvm::Value *a = b.CreateAlloca(args);
     llvm::Value *rt = b.CreateLoad(ptr, bufs);
-    llvm::Value *fields[] = {rt, ins, integer(in.size()), outs, integer(out.size()), table, sizeFunction ? llvm::ConstantPointerNull::get(b.getPtrTy()) : (llvm::Value *)f->getArg(2)};
-    for (unsigned i = 0; i < 7; ++i) b.CreateStore(fields[i], b.CreateStructGEP(args, a, i));
+    llvm::Value *fields[] = {rt,
+                             ins,
+                             integer(in.size()),
+                             outs,
+                             integer(out.size()),
+                             table,
+                             sizeFunction ? llvm::ConstantPointerNull::get(b.getPtrTy()) : (llvm::Value *)f->getArg(2)};
+    for (unsigned i = 0; i < 7; ++i)
+      b.CreateStore(fields[i], b.CreateStructGEP(args, a, i));
     std::string callee = (sizeFunction ? "onnxc_s_" : "onnxc_k_") + librarySymbol(row, op);
     b.CreateRet(b.CreateCall(m.getOrInsertFunction(callee, llvm::FunctionType::get(i32, {ptr}, false)), {a}));
   }
@@ -202,7 +256,8 @@ LogicalResult emitLibrary(kernel::FuncOp kernel, llvm::Module &target) {
   Operation *op = &kernel.getBody().front().front();
   const LibraryRow *row = findLibraryRow((op->hasAttr("fast") ? "fast." : "") + onnx::opName(op).str());
   Emitter(kernel, op, *row, target).emit(false);
-  if (row->sized) Emitter(kernel, op, *row, target).emit(true);
+  if (row->sized)
+    Emitter(kernel, op, *row, target).emit(true);
   return success();
 }
 

@@ -24,7 +24,8 @@ struct Tables {
   llvm::Constant *text(StringRef s) { return global(llvm::ConstantDataArray::getString(c, s)); }
   llvm::Constant *structure(ArrayRef<llvm::Constant *> fields) { return llvm::ConstantStruct::getAnon(c, fields); }
   llvm::Constant *array(ArrayRef<llvm::Constant *> items) {
-    if (items.empty()) return llvm::ConstantPointerNull::get(ptr);
+    if (items.empty())
+      return llvm::ConstantPointerNull::get(ptr);
     return global(llvm::ConstantArray::get(llvm::ArrayType::get(items[0]->getType(), items.size()), items));
   }
   llvm::Constant *n32(int64_t v) { return llvm::ConstantInt::getSigned(i32, v); }
@@ -41,23 +42,32 @@ struct Tables {
     ArrayRef<int64_t> dims = cast<DenseI64ArrayAttr>(d.get("dims")).asArrayRef();
     int kind = isa<onnx::SeqType>(type) ? 1 : isa<onnx::OptType>(type) ? 2 : isa<onnx::MapType>(type) ? 3 : 0;
     int32_t key = 0, rank = kind ? -1 : int32_t(dims.size());
-    if (auto map = dyn_cast<onnx::MapType>(type)) key = dataTypeCode(map.getKey()), type = map.getValue();
+    if (auto map = dyn_cast<onnx::MapType>(type))
+      key = dataTypeCode(map.getKey()), type = map.getValue();
     while (!isa<TensorType>(type)) {
-      if (auto seq = dyn_cast<onnx::SeqType>(type)) type = seq.getElement();
-      else if (auto opt = dyn_cast<onnx::OptType>(type)) type = opt.getElement();
-      else break;
+      if (auto seq = dyn_cast<onnx::SeqType>(type))
+        type = seq.getElement();
+      else if (auto opt = dyn_cast<onnx::OptType>(type))
+        type = opt.getElement();
+      else
+        break;
     }
     Type element = isa<TensorType>(type) ? cast<TensorType>(type).getElementType() : type;
     SmallVector<llvm::Constant *> values;
-    for (int64_t v : dims) values.push_back(n64(v));
-    return structure({text(cast<StringAttr>(d.get("name")).getValue()), n32(kind), n32(dataTypeCode(element)), n32(key), n32(rank), array(values)});
+    for (int64_t v : dims)
+      values.push_back(n64(v));
+    return structure(
+        {text(cast<StringAttr>(d.get("name")).getValue()), n32(kind), n32(dataTypeCode(element)), n32(key), n32(rank), array(values)});
   }
 
   void emit() {
     SmallVector<llvm::Constant *> inputs, outputs, symbols, sites, variants;
-    for (Attribute a : list("onnxc.inputs")) inputs.push_back(io(a));
-    for (Attribute a : list("onnxc.outputs")) outputs.push_back(io(a));
-    for (Attribute a : list("onnxc.symbols")) symbols.push_back(text(cast<StringAttr>(a).getValue()));
+    for (Attribute a : list("onnxc.inputs"))
+      inputs.push_back(io(a));
+    for (Attribute a : list("onnxc.outputs"))
+      outputs.push_back(io(a));
+    for (Attribute a : list("onnxc.symbols"))
+      symbols.push_back(text(cast<StringAttr>(a).getValue()));
     for (Attribute a : list("onnxc.sites")) {
       auto s = cast<ArrayAttr>(a);
       auto field = [&](unsigned i) { return text(cast<StringAttr>(s[i]).getValue()); };
@@ -72,11 +82,14 @@ struct Tables {
       };
       variants.push_back(structure({text(cpu), declare("plan_sizes" + suffix, i64), declare("plan_run" + suffix, i32)}));
     }
-    llvm::Constant *name = text(options.modelName), *json = text(options.json), *in = array(inputs), *out = array(outputs), *syms = array(symbols);
-    define("onnxc_the_plan", structure({name, json, n32(inputs.size()), n32(outputs.size()), n32(symbols.size()), n32(number("onnxc.num_slots")), n32(sites.size()),
-                                        n32(variants.size()), in, out, syms, array(sites), array(variants), n64(number("onnxc.weights_bytes"))}));
-    define("onnxc_the_info", structure({n64(80), name, json, n32(inputs.size()), n32(outputs.size()), n32(symbols.size()), n32(sites.size()), n32(variants.size()),
-                                        n32(0), in, out, syms, n64(number("onnxc.weights_bytes"))}));
+    llvm::Constant *name = text(options.modelName), *json = text(options.json), *in = array(inputs), *out = array(outputs),
+                   *syms = array(symbols);
+    define("onnxc_the_plan", structure({name, json, n32(inputs.size()), n32(outputs.size()), n32(symbols.size()),
+                                        n32(number("onnxc.num_slots")), n32(sites.size()), n32(variants.size()), in, out, syms,
+                                        array(sites), array(variants), n64(number("onnxc.weights_bytes"))}));
+    define("onnxc_the_info",
+           structure({n64(80), name, json, n32(inputs.size()), n32(outputs.size()), n32(symbols.size()), n32(sites.size()),
+                      n32(variants.size()), n32(0), in, out, syms, n64(number("onnxc.weights_bytes"))}));
     getter("onnxc_get_api");
     getter("onnxc_get_api_" + options.modelName);
   }

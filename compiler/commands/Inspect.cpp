@@ -53,7 +53,8 @@ static void printPorts(llvm::StringRef title, const std::vector<Port> &ports) {
 }
 
 int inspectMain(int argc, const char *const *argv) {
-  CLI::App app("Prints inputs, outputs, memory and origin of a model (compiled on the way) or of a library made by onnxc.", "onnxc inspect");
+  CLI::App app("Prints inputs, outputs, memory and origin of a model (compiled on the way) or of a library made by onnxc.",
+               "onnxc inspect");
   std::string path;
   bool json = false;
   Options code;
@@ -88,7 +89,8 @@ int inspectMain(int argc, const char *const *argv) {
 }
 
 int checkMain(int argc, const char *const *argv) {
-  CLI::App app("Lists every node of a model that onnxc cannot compile: its name, operator, opset, the reason and what to do.", "onnxc check");
+  CLI::App app("Lists every node of a model that onnxc cannot compile: its name, operator, opset, the reason and what to do.",
+               "onnxc check");
   Options options;
   app.add_option("model", options.input, "the ONNX model")->required()->type_name("MODEL.onnx");
   app.add_flag("--json", options.json, "as JSON lines");

@@ -58,7 +58,8 @@ static llvm::Expected<std::string> verifySet(Artefact &artefact, const std::stri
 }
 
 int verifyMain(int argc, const char *const *argv) {
-  CLI::App app("Compares a model's results with reference data in ONNX's form: DIR/test_data_set_*/input_N.pb and output_N.pb.", "onnxc verify");
+  CLI::App app("Compares a model's results with reference data in ONNX's form: DIR/test_data_set_*/input_N.pb and output_N.pb.",
+               "onnxc verify");
   std::string path;
   std::vector<std::string> dirs;
   Tolerance tolerance;

@@ -12,6 +12,7 @@
 //   section 2 says (bool and every 4- and 2-bit type one byte an element, signed ones sign-extended). A blob's bytes may be unaligned.
 //   Dense attributes of 1-, 2- and 4-bit types are in MLIR's own storage: read them through value iterators, not as raw bytes.
 #pragma once
+#include "dialects/onnx/NodeLoc.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -27,12 +28,5 @@ struct ImportOptions {
 
 // Null when the model cannot be imported; diagnostics went to the context's engine and name the file or the node.
 mlir::OwningOpRef<mlir::ModuleOp> importModel(llvm::StringRef path, mlir::MLIRContext &context, const ImportOptions &options);
-
-// A node's place: its name, the op type it had in the file and the opset of that op's domain there.
-mlir::Location nodeLoc(mlir::MLIRContext *context, llvm::StringRef name, llvm::StringRef opType, int64_t opset);
-// The node's name ("" when the location names none).
-std::string nodeName(mlir::Location loc);
-// "Conv_12 (Conv, opset 22)" for a node's location; the file or name for others.
-std::string describeLoc(mlir::Location loc);
 
 }  // namespace onnxc

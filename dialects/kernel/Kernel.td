@@ -50,5 +50,4 @@ def Kernel_ReturnOp : Op<Kernel_Dialect, "return", [Pure, Terminator, ReturnLike
   let arguments = (ins Variadic<AnyType>:$operands);
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
 }
-include "dialects/kernel/Contract.td"
 #endif

@@ -1,4 +1,4 @@
-// FormKernels.cpp: where groups end; the graph's function becomes kernels, plan_run and plan_sizes. After the graph passes, before PlanMemory.
+// FormKernels.cpp: the graph's function becomes kernels, plan_run and plan_sizes. After the graph passes, before PlanMemory.
 #include "passes/fusion/Passes.h"
 #include "passes/fusion/PlanBuilder.h"
 
@@ -8,48 +8,22 @@ namespace onnxc {
 
 using namespace mlir;
 
-// A producer joins when every use of it is in the group and it has the root's shape, so that nothing is computed twice.
-bool PlanBuilder::joins(Operation *producer, Operation *root, const DenseSet<Operation *> &group) {
-  if (familyOf(producer) != Family::Map || producer->getBlock() != root->getBlock() || absorbed.contains(producer) || producer->getNumResults() != 1) return false;
-  if (shapes.dims(producer->getResult(0)) != shapes.dims(root->getResult(0))) return false;
-  return llvm::all_of(producer->getUsers(), [&](Operation *user) { return group.contains(user); });
-}
-
-void PlanBuilder::formGroups(Block &block) {
-  constexpr size_t limit = 32;
-  for (Operation &root : llvm::reverse(block)) {
-    if (!onnx::isOnnx(&root) || familyOf(&root) != Family::Map || absorbed.contains(&root) || !fuse) continue;
-    DenseSet<Operation *> group = {&root};
-    SmallVector<Operation *> work = {&root}, ops = {&root};
-    while (!work.empty() && ops.size() < limit) {
-      Operation *op = work.pop_back_val();
-      for (Value v : op->getOperands()) {
-        Operation *producer = v.getDefiningOp();
-        if (!producer || group.contains(producer) || !joins(producer, &root, group)) continue;
-        group.insert(producer);
-        absorbed.insert(producer);
-        work.push_back(producer);
-        ops.push_back(producer);
-      }
-    }
-    llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-    groups[&root] = ops;
-  }
-}
-
 // A result whose size is known at entry is computed straight into the caller's buffer, through views too.
 void PlanBuilder::chooseOutputs(Operation *terminator) {
   for (OpOperand &use : terminator->getOpOperands()) {
     Value v = use.get();
     auto tensor = dyn_cast<TensorType>(v.getType());
-    if (!tensor || !llvm::all_of(shapes.dims(v), [&](AffineExpr e) { return knownAtEntry(e); })) continue;
+    if (!tensor || !llvm::all_of(shapes.dims(v), [&](AffineExpr e) { return knownAtEntry(e); }))
+      continue;
     while (Operation *op = v.getDefiningOp()) {
-      if (familyOf(op) != Family::View) break;
+      if (familyOf(op) != Family::View)
+        break;
       v = op->getOperand(0);
     }
     Operation *op = v.getDefiningOp();
     bool computed = op && !onnx::constantValue(v) && familyOf(op) != Family::Control;
-    if (computed && !outputOf.count(v)) outputOf[v] = use.getOperandNumber();
+    if (computed && !outputOf.count(v))
+      outputOf[v] = use.getOperandNumber();
   }
 }
 
@@ -79,10 +53,12 @@ void PlanBuilder::buildSizes(func::FuncOp graph) {
   symbolScopes.emplace_back();
   int64_t index = 0;
   for (Value v : graph.getBody().front().getTerminator()->getOperands()) {
-    if (!isa<TensorType>(v.getType())) continue;
+    if (!isa<TensorType>(v.getType()))
+      continue;
     ArrayRef<AffineExpr> dims = shapes.dims(v);
     bool known = llvm::all_of(dims, [&](AffineExpr e) { return knownAtEntry(e); });
-    for (AffineExpr e : dims) plan::StoreOp::create(b, loc, known ? size(e, loc) : constant(INT64_MIN, loc), func.getArgument(1), index++);
+    for (AffineExpr e : dims)
+      plan::StoreOp::create(b, loc, known ? size(e, loc) : constant(INT64_MIN, loc), func.getArgument(1), index++);
   }
   func::ReturnOp::create(b, loc, ValueRange(constant(0, loc)));  // PlanMemory puts the arena's size here
 }
@@ -96,15 +72,21 @@ void PlanBuilder::describeInterface(func::FuncOp graph) {
         auto c = dyn_cast<AffineConstantExpr>(e);
         auto s = dyn_cast<AffineSymbolExpr>(e);
         bool entry = s && shapes.symbols()[s.getPosition()].kind == SymbolDef::Input;
-        dims.push_back(c ? c.getValue() : entry ? -int64_t(entrySymbols.insert({s.getPosition(), entrySymbols.size()}).first->second) - 1 : INT64_MIN);
+        dims.push_back(c       ? c.getValue()
+                       : entry ? -int64_t(entrySymbols.insert({s.getPosition(), entrySymbols.size()}).first->second) - 1
+                               : INT64_MIN);
       }
     Attribute name = attrs ? attrs.get("onnx.name") : Attribute();
-    return b.getDictionaryAttr({b.getNamedAttr("name", name ? name : b.getStringAttr("")), b.getNamedAttr("type", TypeAttr::get(v.getType())), b.getNamedAttr("dims", b.getDenseI64ArrayAttr(dims))});
+    return b.getDictionaryAttr({b.getNamedAttr("name", name ? name : b.getStringAttr("")),
+                                b.getNamedAttr("type", TypeAttr::get(v.getType())), b.getNamedAttr("dims", b.getDenseI64ArrayAttr(dims))});
   };
   SmallVector<Attribute> inputs, outputs, symbols;
-  for (auto [i, arg] : llvm::enumerate(graph.getArguments())) inputs.push_back(describe(arg, graph.getArgAttrDict(i)));
-  for (auto [i, v] : llvm::enumerate(graph.getBody().front().getTerminator()->getOperands())) outputs.push_back(describe(v, graph.getResultAttrDict(i)));
-  for (auto [symbol, position] : entrySymbols) symbols.push_back(b.getStringAttr(shapes.symbols()[symbol].name));
+  for (auto [i, arg] : llvm::enumerate(graph.getArguments()))
+    inputs.push_back(describe(arg, graph.getArgAttrDict(i)));
+  for (auto [i, v] : llvm::enumerate(graph.getBody().front().getTerminator()->getOperands()))
+    outputs.push_back(describe(v, graph.getResultAttrDict(i)));
+  for (auto [symbol, position] : entrySymbols)
+    symbols.push_back(b.getStringAttr(shapes.symbols()[symbol].name));
   module->setAttr("onnxc.inputs", b.getArrayAttr(inputs));
   module->setAttr("onnxc.outputs", b.getArrayAttr(outputs));
   module->setAttr("onnxc.symbols", b.getArrayAttr(symbols));
@@ -121,10 +103,12 @@ LogicalResult PlanBuilder::build(func::FuncOp graph) {
   symbolScopes.emplace_back();
   for (BlockArgument arg : graph.getArguments()) {
     buffers[arg] = plan::InputOp::create(b, arg.getLoc(), pointer(), arg.getArgNumber());
-    if (isa<TensorType>(arg.getType())) sizes(arg, arg.getLoc());  // entry symbols take their positions from the inputs' order
+    if (isa<TensorType>(arg.getType()))
+      sizes(arg, arg.getLoc());  // entry symbols take their positions from the inputs' order
   }
   chooseOutputs(body.getTerminator());
-  if (failed(buildBlock(body))) return failure();
+  if (failed(buildBlock(body)))
+    return failure();
   finishOutputs(body.getTerminator());
   func::ReturnOp::create(b, loc, ValueRange(arith::ConstantIntOp::create(b, loc, 0, 32)));
   buildSizes(graph);
@@ -138,9 +122,11 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
   using FormKernelsBase::FormKernelsBase;
   void runOnOperation() override {
     auto graph = getOperation().lookupSymbol<func::FuncOp>("main");
-    if (!graph) return;
+    if (!graph)
+      return;
     FailureOr<SymbolicShapes> shapes = SymbolicShapes::compute(graph);
-    if (failed(shapes) || failed(PlanBuilder(getOperation(), *shapes, fuse).build(graph))) signalPassFailure();
+    if (failed(shapes) || failed(PlanBuilder(getOperation(), *shapes, fast).build(graph)))
+      signalPassFailure();
   }
 };
 }  // namespace

@@ -9,7 +9,8 @@ namespace onnxc {
 // The type of `v` inside a kernel: dynamic dims become local dims, equal expressions the same one.
 Type PlanBuilder::localType(Value v, KernelCall &call) {
   auto tensor = dyn_cast<TensorType>(v.getType());
-  if (!tensor || !shapes.hasRank(v)) return v.getType();
+  if (!tensor || !shapes.hasRank(v))
+    return v.getType();
   SmallVector<int64_t> dims;
   for (AffineExpr e : shapes.dims(v)) {
     if (auto c = dyn_cast<AffineConstantExpr>(e)) {
@@ -17,7 +18,8 @@ Type PlanBuilder::localType(Value v, KernelCall &call) {
       continue;
     }
     auto it = llvm::find(call.dims, e);
-    if (it == call.dims.end()) it = call.dims.insert(call.dims.end(), e);
+    if (it == call.dims.end())
+      it = call.dims.insert(call.dims.end(), e);
     dims.push_back(-(it - call.dims.begin()) - 1);
   }
   return kernel::withLocalDims(tensor.getElementType(), dims);
@@ -26,28 +28,34 @@ Type PlanBuilder::localType(Value v, KernelCall &call) {
 // Scalars and splats stay in the code.
 static bool isImmediate(Value v) {
   ElementsAttr value = onnx::constantValue(v);
-  return value && value.getElementType().isIntOrFloat() && (value.getNumElements() == 1 || (isa<DenseElementsAttr>(value) && value.isSplat()));
+  return value && value.getElementType().isIntOrFloat() &&
+         (value.getNumElements() == 1 || (isa<DenseElementsAttr>(value) && value.isSplat()));
 }
 
 // f32 contractions have kernels of their own above -O0 (runtime_stub/kernels/LibraryFast.def).
 static bool isFast(Operation *op) {
   StringRef name = onnx::opName(op);
-  return (name == "MatMul" || name == "Gemm" || name == "Conv") && onnx::elementType(op->getOperand(0)) && onnx::elementType(op->getOperand(0)).isF32();
+  return (name == "MatMul" || name == "Gemm" || name == "Conv") && onnx::elementType(op->getOperand(0)) &&
+         onnx::elementType(op->getOperand(0)).isF32();
 }
 
 static std::string bodyText(kernel::FuncOp func) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  for (Type t : func.getArgumentTypes()) os << t << ",";
-  for (Operation &op : func.getBody().front()) op.print(os, OpPrintingFlags().printGenericOpForm().useLocalScope().assumeVerified()), os << "\n";
+  for (Type t : func.getArgumentTypes())
+    os << t << ",";
+  for (Operation &op : func.getBody().front())
+    op.print(os, OpPrintingFlags().printGenericOpForm().useLocalScope().assumeVerified()), os << "\n";
   return os.str();
 }
 
 static std::string kernelName(ArrayRef<Operation *> group, StringRef text) {
   std::string name;
   for (Operation *op : group.take_front(3)) {
-    if (!name.empty()) name += "_";
-    for (char c : onnx::opName(op).lower()) name += llvm::isAlnum(c) ? c : '_';
+    if (!name.empty())
+      name += "_";
+    for (char c : onnx::opName(op).lower())
+      name += llvm::isAlnum(c) ? c : '_';
   }
   if (auto t = dyn_cast<TensorType>(group.back()->getResultTypes().empty() ? Type() : group.back()->getResult(0).getType()))
     if (t.getElementType().isIntOrFloat()) {
@@ -65,14 +73,18 @@ KernelCall PlanBuilder::makeKernel(ArrayRef<Operation *> group, StringRef family
   for (Operation *op : group)
     for (Value v : op->getOperands()) {
       bool local = inside.contains(v.getDefiningOp()) || (immediates && isImmediate(v));
-      if (!local && (!immediates || !llvm::is_contained(call.inputs, v))) call.inputs.push_back(v);
+      if (!local && (!immediates || !llvm::is_contained(call.inputs, v)))
+        call.inputs.push_back(v);
     }
   for (Operation *op : group)
     for (Value v : op->getResults())
-      if (op == group.back() || llvm::any_of(v.getUsers(), [&](Operation *user) { return !inside.contains(user); })) call.results.push_back(v);
+      if (op == group.back() || llvm::any_of(v.getUsers(), [&](Operation *user) { return !inside.contains(user); }))
+        call.results.push_back(v);
   SmallVector<Type> in, out;
-  for (Value v : call.inputs) in.push_back(localType(v, call));
-  for (Value v : call.results) out.push_back(localType(v, call));
+  for (Value v : call.inputs)
+    in.push_back(localType(v, call));
+  for (Value v : call.results)
+    out.push_back(localType(v, call));
 
   OpBuilder kb(module.getContext());
   Location loc = UnknownLoc::get(module.getContext());
@@ -80,7 +92,8 @@ KernelCall PlanBuilder::makeKernel(ArrayRef<Operation *> group, StringRef family
   kb.setInsertionPointToEnd(&func.getBody().front());
   IRMapping map;
   if (immediates)
-    for (auto [v, arg] : llvm::zip(call.inputs, func.getBody().getArguments())) map.map(v, arg);
+    for (auto [v, arg] : llvm::zip(call.inputs, func.getBody().getArguments()))
+      map.map(v, arg);
   unsigned next = 0;
   SmallVector<Value> results;
   for (Operation *op : group) {
@@ -90,7 +103,8 @@ KernelCall PlanBuilder::makeKernel(ArrayRef<Operation *> group, StringRef family
         operands.push_back(func.getBody().getArgument(next++));
         continue;
       }
-      if (!map.contains(v)) map.map(v, kb.clone(*v.getDefiningOp())->getResult(0));
+      if (!map.contains(v))
+        map.map(v, kb.clone(*v.getDefiningOp())->getResult(0));
       operands.push_back(map.lookup(v));
     }
     Operation *copy = op->cloneWithoutRegions();
@@ -100,11 +114,14 @@ KernelCall PlanBuilder::makeKernel(ArrayRef<Operation *> group, StringRef family
       to.setType(localType(from, call));
       map.map(from, to);
     }
-    if (fuse && isFast(op)) copy->setAttr("fast", kb.getUnitAttr());
+    if (fast && isFast(op))
+      copy->setAttr("fast", kb.getUnitAttr());
     copy->setLoc(loc);
   }
-  for (Operation &op : func.getBody().front()) op.setLoc(loc);
-  for (Value v : call.results) results.push_back(map.lookup(v));
+  for (Operation &op : func.getBody().front())
+    op.setLoc(loc);
+  for (Value v : call.results)
+    results.push_back(map.lookup(v));
   kernel::ReturnOp::create(kb, loc, results);
   func->setAttr("num_dims", kb.getI64IntegerAttr(call.dims.size()));
 

@@ -6,9 +6,9 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
   let summary = "The graph becomes kernels and a plan";
   let description = [{
     `func.func @main` over onnx ops is replaced by closed `kernel.func`s and `func.func @plan_run`, which launches them, and `@plan_sizes`, which computes
-    output dims. Groups end here and nowhere else: elementwise producers join their only consumer.
+    output dims. Each op is a kernel of its own; equal kernels are one.
   }];
   let dependentDialects = ["::onnxc::kernel::KernelDialect", "::onnxc::plan::PlanDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::func::FuncDialect"];
-  let options = [Option<"fuse", "fuse", "bool", "true", "put elementwise chains into one kernel">];
+  let options = [Option<"fast", "fast", "bool", "true", "prefer the fast f32 kernels to the oracle's">];
 }
 #endif

@@ -1,7 +1,7 @@
 // PlanMemory.cpp: where every value lives. After FormKernels, before codegen.
 //
-// A value is live from its plan.alloc to the last use of its pointer or of anything derived from it, counted in ops of the plan's top level. Allocations
-// inside control flow live to the end of the run: their pointers may leave through region results.
+// A value is live from its plan.alloc to the last use of its pointer or of anything derived from it, counted in ops of the plan's top
+// level. Allocations inside control flow live to the end of the run: their pointers may leave through region results.
 #include "dialects/plan/PlanDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -9,7 +9,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/memory/Passes.h"
-#include "passes/memory/Weights.h"
+#include "dialects/kernel/Weights.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace onnxc {
@@ -32,17 +32,20 @@ struct Liveness {
 
   explicit Liveness(func::FuncOp f) : body(&f.getBody().front()) {
     int64_t n = 0;
-    for (Operation &op : *body) position[&op] = n++;
+    for (Operation &op : *body)
+      position[&op] = n++;
   }
   int64_t at(Operation *op) const { return position.lookup(body->findAncestorOpInBlock(*op)); }
   int64_t lastUse(Value v) const {
     int64_t last = 0;
     for (Operation *user : v.getUsers()) {
       last = std::max(last, at(user));
-      if (isa<plan::OffsetOp>(user)) last = std::max(last, lastUse(user->getResult(0)));
+      if (isa<plan::OffsetOp>(user))
+        last = std::max(last, lastUse(user->getResult(0)));
       // What a loop starts with, or a region gives, may leave through results.
       bool leaves = user->getNumRegions() || user->hasTrait<OpTrait::IsTerminator>();
-      if (isa<plan::SetOutputOp>(user) || leaves) last = std::max(last, int64_t(position.size()));
+      if (isa<plan::SetOutputOp>(user) || leaves)
+        last = std::max(last, int64_t(position.size()));
     }
     return last;
   }
@@ -67,21 +70,25 @@ bool overlap(const Interval &a, const Interval &b) { return a.begin <= b.end && 
 int64_t placeStatic(MutableArrayRef<Interval> all) {
   SmallVector<Interval *> order;
   for (Interval &i : all)
-    if (i.bytes >= 0) order.push_back(&i);
+    if (i.bytes >= 0)
+      order.push_back(&i);
   llvm::stable_sort(order, [](Interval *a, Interval *b) { return a->bytes > b->bytes; });
   SmallVector<Interval *> placed;
   int64_t total = 0;
   for (Interval *i : order) {
     SmallVector<std::pair<int64_t, int64_t>> busy;
     for (Interval *p : placed)
-      if (overlap(*i, *p)) busy.push_back({p->op.getOffset(), aligned(p->bytes)});
+      if (overlap(*i, *p))
+        busy.push_back({p->op.getOffset(), aligned(p->bytes)});
     llvm::sort(busy);
     int64_t at = 0, best = -1, bestGap = INT64_MAX, need = aligned(std::max<int64_t>(i->bytes, 1));
     for (auto [offset, bytes] : busy) {
-      if (offset - at >= need && offset - at < bestGap) best = at, bestGap = offset - at;
+      if (offset - at >= need && offset - at < bestGap)
+        best = at, bestGap = offset - at;
       at = std::max(at, offset + bytes);
     }
-    if (best < 0) best = at;
+    if (best < 0)
+      best = at;
     i->op.setOffset(best);
     total = std::max(total, best + need);
     placed.push_back(i);
@@ -92,9 +99,11 @@ int64_t placeStatic(MutableArrayRef<Interval> all) {
 int64_t placeSlots(MutableArrayRef<Interval> all) {
   SmallVector<SmallVector<Interval *>> slots;
   for (Interval &i : all) {
-    if (i.bytes >= 0) continue;
+    if (i.bytes >= 0)
+      continue;
     auto free = llvm::find_if(slots, [&](auto &slot) { return llvm::none_of(slot, [&](Interval *p) { return overlap(i, *p); }); });
-    if (free == slots.end()) free = slots.insert(slots.end(), SmallVector<Interval *>());
+    if (free == slots.end())
+      free = slots.insert(slots.end(), SmallVector<Interval *>());
     free->push_back(&i);
     i.op.setSlot(free - slots.begin());
   }
@@ -105,7 +114,8 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
   void runOnOperation() override {
     Builder b(&getContext());
     auto run = getOperation().lookupSymbol<func::FuncOp>("plan_run");
-    if (!run) return;
+    if (!run)
+      return;
     SmallVector<Interval> all = intervals(run);
     int64_t arena = placeStatic(all);
     getOperation()->setAttr("onnxc.arena_bytes", b.getI64IntegerAttr(arena));
@@ -118,10 +128,12 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
     DenseMap<Attribute, int64_t> offsets;
     int64_t total = 0;
     run.walk([&](plan::WeightOp op) {
-      if (!isa<DenseElementsAttr, DenseResourceElementsAttr>(op.getValue()) || isa<DenseStringElementsAttr>(op.getValue())) return;  // strings are data of the code
+      if (!isa<DenseElementsAttr, DenseResourceElementsAttr>(op.getValue()) || isa<DenseStringElementsAttr>(op.getValue()))
+        return;  // strings are data of the code
       auto [it, fresh] = offsets.try_emplace(op.getValue(), total);
       op.setOffset(it->second);
-      if (fresh) total = aligned(total + weightBytes(op.getValue()));
+      if (fresh)
+        total = aligned(total + weightBytes(op.getValue()));
     });
     getOperation()->setAttr("onnxc.weights_bytes", b.getI64IntegerAttr(total));
   }

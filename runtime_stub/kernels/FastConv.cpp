@@ -1,4 +1,5 @@
-// FastConv.cpp: Conv of f32: products over gathered windows (1-D and 2-D), depthwise as shifted rows. Oracle: Conv.cpp, which also takes other ranks.
+// FastConv.cpp: Conv of f32: products over gathered windows (1-D and 2-D), depthwise as shifted rows. Oracle: Conv.cpp, which also takes
+// other ranks.
 #include "runtime_stub/kernels/Product.h"
 #include "runtime_stub/kernels/Window.h"
 
@@ -7,12 +8,15 @@ extern "C" int32_t onnxc_k_Conv_f32(const onnxc_args *a);
 namespace onnxc {
 
 // A window of at most two spatial dims, the missing one of size 1.
-struct Window2 { int64_t ih, iw, oh, ow, kh, kw, sh, sw, dh, dw, top, left; };
+struct Window2 {
+  int64_t ih, iw, oh, ow, kh, kw, sh, sw, dh, dw, top, left;
+};
 
 static Window2 asTwo(const Window &w) {
   int64_t l = w.rank - 1;
   bool two = w.rank == 2;
-  return {two ? w.in[0] : 1, w.in[l], two ? w.out[0] : 1, w.out[l], two ? w.kernel[0] : 1, w.kernel[l], two ? w.stride[0] : 1, w.stride[l], two ? w.dilation[0] : 1, w.dilation[l], two ? w.begin[0] : 0, w.begin[l]};
+  return {two ? w.in[0] : 1,     w.in[l],     two ? w.out[0] : 1,      w.out[l],      two ? w.kernel[0] : 1, w.kernel[l],
+          two ? w.stride[0] : 1, w.stride[l], two ? w.dilation[0] : 1, w.dilation[l], two ? w.begin[0] : 0,  w.begin[l]};
 }
 
 // Row (c, kh, kw) of the gathered matrix, columns [first, first + width) in result order; past the last column zeros.
@@ -21,12 +25,14 @@ static void gatherRow(float *to, const float *plane, const Window2 &w, int64_t k
   while (done < width) {
     int64_t n = minOf(width - done, w.ow - x), iy = y * w.sh + kh * w.dh - w.top, shift = kw * w.dw - w.left;
     if (y >= w.oh || iy < 0 || iy >= w.ih) {
-      for (int64_t i = 0; i < n; ++i) to[done + i] = 0;
+      for (int64_t i = 0; i < n; ++i)
+        to[done + i] = 0;
     } else {
       int64_t low, high;
       validRange(w.iw, w.ow, w.sw, shift, low, high);
       const float *from = plane + iy * w.iw + shift;
-      for (int64_t i = 0; i < n; ++i) to[done + i] = x + i >= low && x + i < high ? from[(x + i) * w.sw] : 0;
+      for (int64_t i = 0; i < n; ++i)
+        to[done + i] = x + i >= low && x + i < high ? from[(x + i) * w.sw] : 0;
     }
     done += n;
     x = 0;
@@ -35,27 +41,32 @@ static void gatherRow(float *to, const float *plane, const Window2 &w, int64_t k
 }
 
 static void depthwise(const float *x, const float *weights, float bias, float *out, const Window2 &w) {
-  for (int64_t i = 0; i < w.oh * w.ow; ++i) out[i] = bias;
+  for (int64_t i = 0; i < w.oh * w.ow; ++i)
+    out[i] = bias;
   for (int64_t y = 0; y < w.oh; ++y)
     for (int64_t kh = 0; kh < w.kh; ++kh) {
       int64_t iy = y * w.sh + kh * w.dh - w.top;
-      if (iy < 0 || iy >= w.ih) continue;
+      if (iy < 0 || iy >= w.ih)
+        continue;
       for (int64_t kw = 0; kw < w.kw; ++kw) {
         int64_t shift = kw * w.dw - w.left, low, high;
         validRange(w.iw, w.ow, w.sw, shift, low, high);
         const float *from = x + iy * w.iw + shift;
         float *to = out + y * w.ow, v = weights[kh * w.kw + kw];
         if (w.sw == 1)
-          for (int64_t i = low; i < high; ++i) to[i] += v * from[i];
+          for (int64_t i = low; i < high; ++i)
+            to[i] += v * from[i];
         else
-          for (int64_t i = low; i < high; ++i) to[i] += v * from[i * w.sw];
+          for (int64_t i = low; i < high; ++i)
+            to[i] += v * from[i * w.sw];
       }
     }
 }
 
 static int32_t fastConv(const onnxc_args *a) {
   const onnxc_tensor &x = a->in[0], &weights = a->in[1], &out = a->out[0];
-  if (x.rank < 3 || x.rank > 4) return onnxc_k_Conv_f32(a);
+  if (x.rank < 3 || x.rank > 4)
+    return onnxc_k_Conv_f32(a);
   Window whole;
   ONNXC_CHECK(weights.rank == x.rank && (!hasInput(a, 2) || onnxc_count(a->in[2]) == weights.dims[0]), ONNXC_K_SHAPE);
   ONNXC_TRY(readWindow(x, out, weights.dims + 2, WindowAttrs{&a->attr[0], &a->attr[1], &a->attr[3], &a->attr[4], &a->attr[5]}, whole));
@@ -71,12 +82,16 @@ static int32_t fastConv(const onnxc_args *a) {
       const float *image = data<float>(x) + (n * groups + g) * channels * inPlane, *filter = data<float>(weights) + g * per * inner;
       float *to = mutableData<float>(out) + (n * results + g * per) * plane;
       if (channels == 1 && per <= 4) {
-        for (int64_t m = 0; m < per; ++m) depthwise(image, filter + m * taps, start[g * per + m], to + m * plane, w);
+        for (int64_t m = 0; m < per; ++m)
+          depthwise(image, filter + m * taps, start[g * per + m], to + m * plane, w);
         continue;
       }
-      auto packA = [&](float *p, int64_t row, int64_t k, int64_t width, int64_t depth) { packPanel(p, filter, per, row, inner, k, 1, width, depth); };
+      auto packA = [&](float *p, int64_t row, int64_t k, int64_t width, int64_t depth) {
+        packPanel(p, filter, per, row, inner, k, 1, width, depth);
+      };
       auto packB = [&](float *p, int64_t col, int64_t k, int64_t width, int64_t depth) {
-        if (pointwise) return packPanel(p, image, plane, col, 1, k, plane, width, depth);
+        if (pointwise)
+          return packPanel(p, image, plane, col, 1, k, plane, width, depth);
         for (int64_t d = 0; d < depth; ++d) {
           int64_t row = k + d, c = row / taps, tap = row % taps;
           gatherRow(p + d * width, image + c * inPlane, w, tap / w.kw, tap % w.kw, col, width);

@@ -5,7 +5,8 @@
 namespace onnxc {
 
 // One matrix product; strides in elements.
-static int32_t multiply(const onnxc_args *args, const float *a, int64_t ar, int64_t ak, const float *b, int64_t bk, int64_t bc, float *c, int64_t rows, int64_t inner, int64_t cols) {
+static int32_t multiply(const onnxc_args *args, const float *a, int64_t ar, int64_t ak, const float *b, int64_t bk, int64_t bc, float *c,
+                        int64_t rows, int64_t inner, int64_t cols) {
   if (rows <= 4 && bc == 1) {
     for (int64_t i = 0; i < rows; ++i) {
       float *to = c + i * cols;
@@ -13,7 +14,8 @@ static int32_t multiply(const onnxc_args *args, const float *a, int64_t ar, int6
       for (int64_t k = 0; k < inner; ++k) {
         float v = a[i * ar + k * ak];
         const float *from = b + k * bk;
-        for (int64_t j = 0; j < cols; ++j) to[j] += v * from[j];
+        for (int64_t j = 0; j < cols; ++j)
+          to[j] += v * from[j];
       }
     }
     return 0;
@@ -24,10 +26,13 @@ static int32_t multiply(const onnxc_args *args, const float *a, int64_t ar, int6
         v16 sum = v16(0.0f);
         const float *x = a + i * ar, *y = b + j * bc;
         int64_t k = 0;
-        for (; k + 16 <= inner; k += 16) sum = __builtin_elementwise_fma(*(const v16 *)(x + k), *(const v16 *)(y + k), sum);
+        for (; k + 16 <= inner; k += 16)
+          sum = __builtin_elementwise_fma(*(const v16 *)(x + k), *(const v16 *)(y + k), sum);
         float total = 0;
-        for (int l = 0; l < 16; ++l) total += sum[l];
-        for (; k < inner; ++k) total += x[k] * y[k];
+        for (int l = 0; l < 16; ++l)
+          total += sum[l];
+        for (; k < inner; ++k)
+          total += x[k] * y[k];
         c[i * cols + j] = total;
       }
     return 0;
@@ -35,7 +40,8 @@ static int32_t multiply(const onnxc_args *args, const float *a, int64_t ar, int6
   float *start = rowStarts(args, rows, nullptr);
   ONNXC_CHECK(start, ONNXC_K_MEMORY);
   return product(
-      args, rows, cols, inner, c, cols, start, [&](float *to, int64_t row, int64_t k, int64_t width, int64_t depth) { packPanel(to, a, rows, row, ar, k, ak, width, depth); },
+      args, rows, cols, inner, c, cols, start,
+      [&](float *to, int64_t row, int64_t k, int64_t width, int64_t depth) { packPanel(to, a, rows, row, ar, k, ak, width, depth); },
       [&](float *to, int64_t col, int64_t k, int64_t width, int64_t depth) { packPanel(to, b, cols, col, bc, k, bk, width, depth); });
 }
 
@@ -52,12 +58,14 @@ static int32_t fastMatMul(const onnxc_args *a) {
     sharedB = sharedB && (s.bStrides[i] == 0 || s.batch[i] == 1);
     denseA = denseA && (s.aStrides[i] == expect || s.batch[i] == 1);
   }
-  if (sharedB && denseA) return multiply(a, x, s.inner, 1, y, s.cols, 1, out, batches * rows, s.inner, s.cols);
+  if (sharedB && denseA)
+    return multiply(a, x, s.inner, 1, y, s.cols, 1, out, batches * rows, s.inner, s.cols);
   Odometer<2> o;
   o.init(s.batch, s.batchRank);
   o.strides[0] = s.aStrides;
   o.strides[1] = s.bStrides;
-  for (; o.more(); o.next(), out += s.rows * s.cols) ONNXC_TRY(multiply(a, x + o.offset[0], s.inner, 1, y + o.offset[1], s.cols, 1, out, s.rows, s.inner, s.cols));
+  for (; o.more(); o.next(), out += s.rows * s.cols)
+    ONNXC_TRY(multiply(a, x + o.offset[0], s.inner, 1, y + o.offset[1], s.cols, 1, out, s.rows, s.inner, s.cols));
   return 0;
 }
 
@@ -70,10 +78,12 @@ static int32_t fastGemm(const onnxc_args *a) {  // attributes: alpha, beta, tran
   bool hasC = hasInput(a, 2);
   ONNXC_CHECK(!hasC || broadcastStrides(a->in[2], out.dims, 2, cs), ONNXC_K_SHAPE);
   float *c = mutableData<float>(out), alpha = float(a->attr[0].f), beta = float(a->attr[1].f);
-  ONNXC_TRY(multiply(a, data<float>(x), tx ? 1 : inner, tx ? rows : 1, data<float>(y), ty ? 1 : cols, ty ? inner : 1, c, rows, inner, cols));
+  ONNXC_TRY(
+      multiply(a, data<float>(x), tx ? 1 : inner, tx ? rows : 1, data<float>(y), ty ? 1 : cols, ty ? inner : 1, c, rows, inner, cols));
   const float *add = hasC ? data<float>(a->in[2]) : nullptr;
   for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; (alpha != 1 || add) && j < cols; ++j) c[i * cols + j] = alpha * c[i * cols + j] + (add ? beta * add[i * cs[0] + j * cs[1]] : 0);
+    for (int64_t j = 0; (alpha != 1 || add) && j < cols; ++j)
+      c[i * cols + j] = alpha * c[i * cols + j] + (add ? beta * add[i * cs[0] + j * cs[1]] : 0);
   return 0;
 }
 

@@ -14,20 +14,24 @@ struct Image {
 
   uint32_t big(int64_t at, int n) const {
     uint32_t v = 0;
-    for (int i = 0; i < n; ++i) v = v << 8 | bytes[at + i];
+    for (int i = 0; i < n; ++i)
+      v = v << 8 | bytes[at + i];
     return v;
   }
   uint32_t little(int64_t at, int n) const {
     uint32_t v = 0;
-    for (int i = n; i-- > 0;) v = v << 8 | bytes[at + i];
+    for (int i = n; i-- > 0;)
+      v = v << 8 | bytes[at + i];
     return v;
   }
   bool has(int64_t at, int64_t n) const { return at >= 0 && n >= 0 && at <= size && n <= size - at; }
   // Checks the size that a header gave and reserves the pixels.
   int32_t begin(int64_t w, int64_t h) {
-    if (w < 1 || h < 1 || w > 65535 || h > 65535 || w * h > (int64_t(1) << 28)) return ONNXC_K_DECODE;
+    if (w < 1 || h < 1 || w > 65535 || h > 65535 || w * h > (int64_t(1) << 28))
+      return ONNXC_K_DECODE;
     width = w, height = h;
-    if (sizeOnly) return ONNXC_K_OK;
+    if (sizeOnly)
+      return ONNXC_K_OK;
     rgb = heap<uint8_t>(a, 3 * w * h);
     return rgb ? ONNXC_K_OK : ONNXC_K_MEMORY;
   }
@@ -46,4 +50,4 @@ int32_t readJpeg(Image &image);  // ImageJpeg.cpp
 // Decompresses a zlib stream into exactly `n` bytes; false when it is malformed or shorter. ImagePng.cpp.
 bool inflateZlib(const uint8_t *from, int64_t size, uint8_t *to, int64_t n);
 
-} // namespace onnxc
+}  // namespace onnxc

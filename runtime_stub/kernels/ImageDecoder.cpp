@@ -5,17 +5,23 @@ namespace onnxc {
 namespace {
 
 int32_t read(Image &m) {
-  if (m.has(0, 8) && m.big(0, 4) == 0x89504e47) return readPng(m);
-  if (m.has(0, 3) && m.big(0, 3) == 0xffd8ff) return readJpeg(m);
-  if (m.has(0, 2) && m.big(0, 2) == 0x424d) return readBmp(m);
-  if (m.has(0, 4) && (m.big(0, 4) == 0x49492a00 || m.big(0, 4) == 0x4d4d002a)) return readTiff(m);
-  if (m.has(0, 3) && m.bytes[0] == 'P' && m.bytes[1] >= '1' && m.bytes[1] <= '6') return readPnm(m);
+  if (m.has(0, 8) && m.big(0, 4) == 0x89504e47)
+    return readPng(m);
+  if (m.has(0, 3) && m.big(0, 3) == 0xffd8ff)
+    return readJpeg(m);
+  if (m.has(0, 2) && m.big(0, 2) == 0x424d)
+    return readBmp(m);
+  if (m.has(0, 4) && (m.big(0, 4) == 0x49492a00 || m.big(0, 4) == 0x4d4d002a))
+    return readTiff(m);
+  if (m.has(0, 3) && m.bytes[0] == 'P' && m.bytes[1] >= '1' && m.bytes[1] <= '6')
+    return readPnm(m);
   return ONNXC_K_DECODE;
 }
 
 int32_t sizes(const Args *a) {
   Image m{a, in<uint8_t>(a, 0), onnxc_count(a->in[0]), true};
-  if (int32_t code = read(m)) return code;
+  if (int32_t code = read(m))
+    return code;
   int64_t dims[] = {m.height, m.width, is(text(a->attr[0]), "Grayscale") ? 1 : 3};
   memcpy(a->out[0].dims, dims, sizeof(dims));
   return ONNXC_K_OK;
@@ -24,18 +30,21 @@ int32_t sizes(const Args *a) {
 int32_t decode(const Args *a) {
   Image m{a, in<uint8_t>(a, 0), onnxc_count(a->in[0]), false};
   Str format = text(a->attr[0]);
-  if (int32_t code = read(m)) return code;
+  if (int32_t code = read(m))
+    return code;
   bool grey = is(format, "Grayscale"), reversed = is(format, "BGR");
   uint8_t *to = out<uint8_t>(a, 0);
   for (const uint8_t *p = m.rgb, *end = p + 3 * m.width * m.height; p < end; p += 3) {
-    if (grey) *to++ = uint8_t((p[0] * 19595u + p[1] * 38470u + p[2] * 7471u + 0x8000u) >> 16);
-    else *to++ = p[reversed ? 2 : 0], *to++ = p[1], *to++ = p[reversed ? 0 : 2];
+    if (grey)
+      *to++ = uint8_t((p[0] * 19595u + p[1] * 38470u + p[2] * 7471u + 0x8000u) >> 16);
+    else
+      *to++ = p[reversed ? 2 : 0], *to++ = p[1], *to++ = p[reversed ? 0 : 2];
   }
   return ONNXC_K_OK;
 }
 
-} // namespace
-} // namespace onnxc
+}  // namespace
+}  // namespace onnxc
 
 extern "C" int32_t onnxc_s_ImageDecoder(const onnxc_args *a) { return onnxc::sizes(a); }
 extern "C" int32_t onnxc_k_ImageDecoder(const onnxc_args *a) { return onnxc::decode(a); }

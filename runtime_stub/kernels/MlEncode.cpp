@@ -17,7 +17,8 @@ struct List {
   }
   static List tensor(const Attr &values) {
     List l;
-    if (values.n < 0) return l;
+    if (values.n < 0)
+      return l;
     l.t = *static_cast<const Tensor *>(values.p);
     l.n = onnxc_count(l.t);
     return l;
@@ -35,20 +36,26 @@ struct Lookup {
   int64_t *slot = nullptr, mask = 0;
   bool build(const Args *a, const List &list) {
     keys = list;
-    for (mask = 1; mask < 2 * keys.n + 2;) mask *= 2;
-    if (!(slot = heap<int64_t>(a, mask--))) return false;
+    for (mask = 1; mask < 2 * keys.n + 2;)
+      mask *= 2;
+    if (!(slot = heap<int64_t>(a, mask--)))
+      return false;
     for (int64_t i = 0; i < keys.n; ++i) {
       int64_t s = place(keys, i);
-      if (!slot[s]) slot[s] = i + 1;
+      if (!slot[s])
+        slot[s] = i + 1;
     }
     return true;
   }
-  uint64_t bits(const List &l, int64_t i) const { return keys.isReal() || l.isReal() ? realBits(loadF64(l.t, i)) : uint64_t(loadI64(l.t, i)); }
+  uint64_t bits(const List &l, int64_t i) const {
+    return keys.isReal() || l.isReal() ? realBits(loadF64(l.t, i)) : uint64_t(loadI64(l.t, i));
+  }
   int64_t place(const List &l, int64_t i) const {
     uint64_t b = l.isString() ? hash(l.word(i)) : bits(l, i);
     int64_t s = int64_t(l.isString() ? b : mix(b)) & mask;
     for (; slot[s]; s = (s + 1) & mask)
-      if (l.isString() ? equal(keys.word(slot[s] - 1), l.word(i)) : bits(keys, slot[s] - 1) == b) return s;
+      if (l.isString() ? equal(keys.word(slot[s] - 1), l.word(i)) : bits(keys, slot[s] - 1) == b)
+        return s;
     return s;
   }
   int64_t find(const List &l, int64_t i) const { return slot[place(l, i)] - 1; }
@@ -62,32 +69,53 @@ List operand(const Tensor &t) {
 }
 
 void copyValue(Tensor &to, int64_t i, const List &from, int64_t k) {
-  if (to.dtype == ONNXC_STR) static_cast<Str *>(to.data)[i] = from.word(k);
-  else if (to.dtype == ONNXC_I64 && !from.isReal()) static_cast<int64_t *>(to.data)[i] = loadI64(from.t, k);
-  else storeF64(to, i, loadF64(from.t, k));
+  if (to.dtype == ONNXC_STR)
+    static_cast<Str *>(to.data)[i] = from.word(k);
+  else if (to.dtype == ONNXC_I64 && !from.isReal())
+    static_cast<int64_t *>(to.data)[i] = loadI64(from.t, k);
+  else
+    storeF64(to, i, loadF64(from.t, k));
 }
 
 int32_t labelEncoder(const Args *a) {
-  enum { DefaultFloat, DefaultInt, DefaultString, DefaultTensor, KeyFloats, KeyInts, KeyStrings, KeyTensor, ValueFloats, ValueInts, ValueStrings,
-         ValueTensor };
+  enum {
+    DefaultFloat,
+    DefaultInt,
+    DefaultString,
+    DefaultTensor,
+    KeyFloats,
+    KeyInts,
+    KeyStrings,
+    KeyTensor,
+    ValueFloats,
+    ValueInts,
+    ValueStrings,
+    ValueTensor
+  };
   const Attr *t = a->attr;
   auto pick = [&](int reals, int integers, int words, int tensor) {
-    return t[tensor].n >= 0 ? List::tensor(t[tensor]) : t[words].n >= 0 ? List::of(t[words], ONNXC_STR)
-           : t[integers].n >= 0 ? List::of(t[integers], ONNXC_I64) : List::of(t[reals], ONNXC_F32);
+    return t[tensor].n >= 0     ? List::tensor(t[tensor])
+           : t[words].n >= 0    ? List::of(t[words], ONNXC_STR)
+           : t[integers].n >= 0 ? List::of(t[integers], ONNXC_I64)
+                                : List::of(t[reals], ONNXC_F32);
   };
   List keys = pick(KeyFloats, KeyInts, KeyStrings, KeyTensor), values = pick(ValueFloats, ValueInts, ValueStrings, ValueTensor);
   Tensor &y = a->out[0];
   List x = operand(a->in[0]);
-  if (keys.n < 0 || values.n < keys.n || keys.isString() != x.isString() || values.isString() != (y.dtype == ONNXC_STR)) return ONNXC_K_VALUE;
+  if (keys.n < 0 || values.n < keys.n || keys.isString() != x.isString() || values.isString() != (y.dtype == ONNXC_STR))
+    return ONNXC_K_VALUE;
   float real = float(t[DefaultFloat].f);
   Str word = text(t[DefaultString]);
   List fallback = List::tensor(t[DefaultTensor]);
-  if (fallback.n < 1) fallback.t = y.dtype == ONNXC_STR ? Tensor{&word, nullptr, 0, ONNXC_STR}
-                                   : y.dtype == ONNXC_F32 || y.dtype == ONNXC_F64 ? Tensor{&real, nullptr, 0, ONNXC_F32}
-                                   : Tensor{const_cast<int64_t *>(&t[DefaultInt].i), nullptr, 0, ONNXC_I64};
-  if (fallback.isString() != values.isString()) return ONNXC_K_VALUE;
+  if (fallback.n < 1)
+    fallback.t = y.dtype == ONNXC_STR                           ? Tensor{&word, nullptr, 0, ONNXC_STR}
+                 : y.dtype == ONNXC_F32 || y.dtype == ONNXC_F64 ? Tensor{&real, nullptr, 0, ONNXC_F32}
+                                                                : Tensor{const_cast<int64_t *>(&t[DefaultInt].i), nullptr, 0, ONNXC_I64};
+  if (fallback.isString() != values.isString())
+    return ONNXC_K_VALUE;
   Lookup lookup;
-  if (!lookup.build(a, keys)) return ONNXC_K_MEMORY;
+  if (!lookup.build(a, keys))
+    return ONNXC_K_MEMORY;
   for (int64_t i = 0; i < x.n; ++i) {
     int64_t k = lookup.find(x, i);
     copyValue(y, i, k < 0 ? fallback : values, k < 0 ? 0 : k);
@@ -98,13 +126,17 @@ int32_t labelEncoder(const Args *a) {
 int32_t categoryMapper(const Args *a) {
   enum { Ints, Strings, DefaultInt, DefaultString };
   List integers = List::of(a->attr[Ints], ONNXC_I64), words = List::of(a->attr[Strings], ONNXC_STR), x = operand(a->in[0]);
-  if (integers.n < 0 || integers.n != words.n) return ONNXC_K_VALUE;
+  if (integers.n < 0 || integers.n != words.n)
+    return ONNXC_K_VALUE;
   Lookup lookup;
-  if (!lookup.build(a, x.isString() ? words : integers)) return ONNXC_K_MEMORY;
+  if (!lookup.build(a, x.isString() ? words : integers))
+    return ONNXC_K_MEMORY;
   for (int64_t i = 0; i < x.n; ++i) {
     int64_t k = lookup.find(x, i);
-    if (x.isString()) out<int64_t>(a, 0)[i] = k < 0 ? a->attr[DefaultInt].i : loadI64(integers.t, k);
-    else out<Str>(a, 0)[i] = k < 0 ? text(a->attr[DefaultString]) : words.word(k);
+    if (x.isString())
+      out<int64_t>(a, 0)[i] = k < 0 ? a->attr[DefaultInt].i : loadI64(integers.t, k);
+    else
+      out<Str>(a, 0)[i] = k < 0 ? text(a->attr[DefaultString]) : words.word(k);
   }
   return ONNXC_K_OK;
 }
@@ -112,17 +144,22 @@ int32_t categoryMapper(const Args *a) {
 int32_t oneHotEncoder(const Args *a) {
   enum { Ints, Strings, Zeros };
   List x = operand(a->in[0]), categories = x.isString() ? List::of(a->attr[Strings], ONNXC_STR) : List::of(a->attr[Ints], ONNXC_I64);
-  if (categories.n < 0) return ONNXC_K_VALUE;
+  if (categories.n < 0)
+    return ONNXC_K_VALUE;
   Lookup lookup;
-  if (!lookup.build(a, categories)) return ONNXC_K_MEMORY;
-  if (onnxc_count(a->out[0]) != x.n * categories.n) return ONNXC_K_SHAPE;
+  if (!lookup.build(a, categories))
+    return ONNXC_K_MEMORY;
+  if (onnxc_count(a->out[0]) != x.n * categories.n)
+    return ONNXC_K_SHAPE;
   for (int64_t i = 0; i < x.n; ++i) {
     int64_t whole = x.isString() ? 0 : x.isReal() ? truncToI64(loadF64(x.t, i)) : loadI64(x.t, i), k;
     List number;
     number.t = {&whole, nullptr, 0, ONNXC_I64};
     k = x.isString() ? lookup.find(x, i) : lookup.find(number, 0);
-    if (k < 0 && !a->attr[Zeros].i) return ONNXC_K_VALUE;
-    for (int64_t c = 0; c < categories.n; ++c) storeF64(a->out[0], i * categories.n + c, c == k);
+    if (k < 0 && !a->attr[Zeros].i)
+      return ONNXC_K_VALUE;
+    for (int64_t c = 0; c < categories.n; ++c)
+      storeF64(a->out[0], i * categories.n + c, c == k);
   }
   return ONNXC_K_OK;
 }
@@ -130,19 +167,26 @@ int32_t oneHotEncoder(const Args *a) {
 int32_t dictVectorizer(const Args *a) {
   enum { Ints, Strings };
   const onnxc_object *map = object(a, 0);
-  if (map->count != 2) return ONNXC_K_VALUE;
+  if (map->count != 2)
+    return ONNXC_K_VALUE;
   List keys = operand(map->items[0]), values = operand(map->items[1]);
   List vocabulary = keys.isString() ? List::of(a->attr[Strings], ONNXC_STR) : List::of(a->attr[Ints], ONNXC_I64);
   Tensor &y = a->out[0];
-  if (vocabulary.n < 0 || values.n < keys.n || values.isString() != (y.dtype == ONNXC_STR)) return ONNXC_K_VALUE;
+  if (vocabulary.n < 0 || values.n < keys.n || values.isString() != (y.dtype == ONNXC_STR))
+    return ONNXC_K_VALUE;
   Lookup lookup;
-  if (!lookup.build(a, keys)) return ONNXC_K_MEMORY;
-  if (onnxc_count(y) != vocabulary.n) return ONNXC_K_SHAPE;
+  if (!lookup.build(a, keys))
+    return ONNXC_K_MEMORY;
+  if (onnxc_count(y) != vocabulary.n)
+    return ONNXC_K_SHAPE;
   for (int64_t i = 0; i < vocabulary.n; ++i) {
     int64_t k = lookup.find(vocabulary, i);
-    if (k >= 0) copyValue(y, i, values, k);
-    else if (y.dtype == ONNXC_STR) out<Str>(a, 0)[i] = {"", 0};
-    else storeF64(y, i, 0);
+    if (k >= 0)
+      copyValue(y, i, values, k);
+    else if (y.dtype == ONNXC_STR)
+      out<Str>(a, 0)[i] = {"", 0};
+    else
+      storeF64(y, i, 0);
   }
   return ONNXC_K_OK;
 }
@@ -151,12 +195,14 @@ int32_t dictVectorizer(const Args *a) {
 int32_t castMap(const Args *a, bool size) {
   enum { CastTo, Form, MaxMap };
   const onnxc_object *map = object(a, 0);
-  if (map->count != 2) return ONNXC_K_VALUE;
+  if (map->count != 2)
+    return ONNXC_K_VALUE;
   bool sparse = is(text(a->attr[Form]), "SPARSE");
   List keys = operand(map->items[0]), values = operand(map->items[1]);
   int64_t width = sparse ? a->attr[MaxMap].i : keys.n;
   Tensor &y = a->out[0];
-  if (width < 0) return ONNXC_K_SIZE;
+  if (width < 0)
+    return ONNXC_K_SIZE;
   if (size) {
     y.dims[0] = 1;
     y.dims[1] = width;
@@ -164,16 +210,22 @@ int32_t castMap(const Args *a, bool size) {
   }
   Tensor sorted;
   int64_t dims[] = {1, width};
-  if (!makeItem(a, sorted, values.t.dtype, 2, dims)) return ONNXC_K_MEMORY;
-  for (int64_t i = 0; values.isString() && i < width; ++i) static_cast<Str *>(sorted.data)[i] = values.isString() && y.dtype != ONNXC_STR ? Str{"0", 1} : Str{"", 0};
+  if (!makeItem(a, sorted, values.t.dtype, 2, dims))
+    return ONNXC_K_MEMORY;
+  for (int64_t i = 0; values.isString() && i < width; ++i)
+    static_cast<Str *>(sorted.data)[i] = values.isString() && y.dtype != ONNXC_STR ? Str{"0", 1} : Str{"", 0};
   for (int64_t i = 0; i < keys.n; ++i) {
     int64_t key = loadI64(keys.t, i), at = sparse ? key : 0;
-    for (int64_t j = 0; !sparse && j < keys.n; ++j) at += loadI64(keys.t, j) < key;
-    if (at < 0) return ONNXC_K_INDEX;
-    if (at < width) copyValue(sorted, at, values, i);
+    for (int64_t j = 0; !sparse && j < keys.n; ++j)
+      at += loadI64(keys.t, j) < key;
+    if (at < 0)
+      return ONNXC_K_INDEX;
+    if (at < width)
+      copyValue(sorted, at, values, i);
   }
   if (values.isString() == (y.dtype == ONNXC_STR)) {
-    for (int64_t i = 0; i < width; ++i) copyValue(y, i, operand(sorted), i);
+    for (int64_t i = 0; i < width; ++i)
+      copyValue(y, i, operand(sorted), i);
     return ONNXC_K_OK;
   }
   Args inner = *a;
@@ -186,16 +238,21 @@ int32_t zipMap(const Args *a) {
   bool words = a->attr[Strings].n > 0;
   List keys = words ? List::of(a->attr[Strings], ONNXC_STR) : List::of(a->attr[Ints], ONNXC_I64);
   int64_t rows = rowsOf(a->in[0]), columns = columnsOf(a->in[0]);
-  if (keys.n != columns) return ONNXC_K_SHAPE;
+  if (keys.n != columns)
+    return ONNXC_K_SHAPE;
   Tensor *maps = heap<Tensor>(a, rows), names;
-  if (!maps || !makeItem(a, names, keys.t.dtype, 1, &columns)) return ONNXC_K_MEMORY;
-  if (columns) memcpy(names.data, keys.t.data, size_t(columns * elementBytes(keys.t.dtype)));
+  if (!maps || !makeItem(a, names, keys.t.dtype, 1, &columns))
+    return ONNXC_K_MEMORY;
+  if (columns)
+    memcpy(names.data, keys.t.data, size_t(columns * elementBytes(keys.t.dtype)));
   for (int64_t r = 0; r < rows; ++r) {
     onnxc_object *map = heap<onnxc_object>(a, 1);
     Tensor *pair = heap<Tensor>(a, 2);
-    if (!map || !pair || !makeItem(a, pair[1], ONNXC_F32, 1, &columns)) return ONNXC_K_MEMORY;
+    if (!map || !pair || !makeItem(a, pair[1], ONNXC_F32, 1, &columns))
+      return ONNXC_K_MEMORY;
     pair[0] = names;
-    for (int64_t c = 0; c < columns; ++c) storeF64(pair[1], c, loadF64(a->in[0], r * columns + c));
+    for (int64_t c = 0; c < columns; ++c)
+      storeF64(pair[1], c, loadF64(a->in[0], r * columns + c));
     *map = {2, pair};
     maps[r] = {map, nullptr, 0, 0};
   }
@@ -204,15 +261,18 @@ int32_t zipMap(const Args *a) {
 
 int32_t featureVectorizer(const Args *a) {
   const Attr &sizes = a->attr[0];
-  if (sizes.n >= 0 && sizes.n < a->n_in) return ONNXC_K_SHAPE;
+  if (sizes.n >= 0 && sizes.n < a->n_in)
+    return ONNXC_K_SHAPE;
   Tensor &y = a->out[0];
   int64_t rows = rowsOf(y), width = columnsOf(y), at = 0;
   for (int64_t k = 0; k < a->n_in; ++k) {
     const Tensor &x = a->in[k];
     int64_t columns = columnsOf(x), size = sizes.n > 0 ? ints(sizes)[k] : columns;
-    if (rowsOf(x) != rows || size < 0 || at + size > width) return ONNXC_K_SHAPE;
+    if (rowsOf(x) != rows || size < 0 || at + size > width)
+      return ONNXC_K_SHAPE;
     for (int64_t r = 0; r < rows; ++r)
-      for (int64_t c = 0; c < size; ++c) storeF64(y, r * width + at + c, c < columns ? loadF64(x, r * columns + c) : 0);
+      for (int64_t c = 0; c < size; ++c)
+        storeF64(y, r * width + at + c, c < columns ? loadF64(x, r * columns + c) : 0);
     at += size;
   }
   return at == width ? ONNXC_K_OK : ONNXC_K_SHAPE;
@@ -220,17 +280,20 @@ int32_t featureVectorizer(const Args *a) {
 
 int32_t arrayFeatureExtractor(const Args *a) {
   const Tensor &x = a->in[0];
-  int64_t columns = x.rank ? x.dims[x.rank - 1] : 1, rows = product(x.dims, 0, x.rank - 1), n = onnxc_count(a->in[1]), bytes = elementBytes(x.dtype);
+  int64_t columns = x.rank ? x.dims[x.rank - 1] : 1, rows = product(x.dims, 0, x.rank - 1), n = onnxc_count(a->in[1]),
+          bytes = elementBytes(x.dtype);
   for (int64_t i = 0; i < n; ++i)
-    if (loadI64(a->in[1], i) < 0 || loadI64(a->in[1], i) >= columns) return ONNXC_K_INDEX;
+    if (loadI64(a->in[1], i) < 0 || loadI64(a->in[1], i) >= columns)
+      return ONNXC_K_INDEX;
   char *to = out<char>(a, 0);
   for (int64_t r = 0; r < rows; ++r)
-    for (int64_t i = 0; i < n; ++i, to += bytes) memcpy(to, in<char>(a, 0) + (r * columns + loadI64(a->in[1], i)) * bytes, size_t(bytes));
+    for (int64_t i = 0; i < n; ++i, to += bytes)
+      memcpy(to, in<char>(a, 0) + (r * columns + loadI64(a->in[1], i)) * bytes, size_t(bytes));
   return ONNXC_K_OK;
 }
 
-} // namespace
-} // namespace onnxc
+}  // namespace
+}  // namespace onnxc
 
 using namespace onnxc;
 extern "C" int32_t onnxc_k_MlLabelEncoder(const onnxc_args *a) { return labelEncoder(a); }

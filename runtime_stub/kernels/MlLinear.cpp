@@ -9,19 +9,24 @@ int32_t linearRegressor(const Args *a) {
   const Tensor &x = a->in[0];
   int64_t rows = rowsOf(x), columns = columnsOf(x), targets = a->attr[Targets].i;
   Post post;
-  if (!readPost(text(a->attr[PostTransform]), post) || targets < 1) return ONNXC_K_VALUE;
-  if (a->attr[Coefficients].n != targets * columns || onnxc_count(a->out[0]) != rows * targets) return ONNXC_K_SHAPE;
+  if (!readPost(text(a->attr[PostTransform]), post) || targets < 1)
+    return ONNXC_K_VALUE;
+  if (a->attr[Coefficients].n != targets * columns || onnxc_count(a->out[0]) != rows * targets)
+    return ONNXC_K_SHAPE;
   double *score = heap<double>(a, targets);
-  if (!score) return ONNXC_K_MEMORY;
+  if (!score)
+    return ONNXC_K_MEMORY;
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t t = 0; t < targets; ++t) {
       const float *c = floats(a->attr[Coefficients]) + t * columns;
       double sum = t < a->attr[Intercepts].n ? floats(a->attr[Intercepts])[t] : 0;
-      for (int64_t k = 0; k < columns; ++k) sum += double(c[k]) * loadF64(x, r * columns + k);
+      for (int64_t k = 0; k < columns; ++k)
+        sum += double(c[k]) * loadF64(x, r * columns + k);
       score[t] = sum;
     }
     transform(score, targets, post);
-    for (int64_t t = 0; t < targets; ++t) storeF64(a->out[0], r * targets + t, score[t]);
+    for (int64_t t = 0; t < targets; ++t)
+      storeF64(a->out[0], r * targets + t, score[t]);
   }
   return ONNXC_K_OK;
 }
@@ -31,40 +36,49 @@ int32_t linearClassifier(const Args *a) {
   const Tensor &x = a->in[0];
   Labels labels{a->attr[IntLabels], a->attr[StringLabels]};
   int64_t rows = rowsOf(x), columns = columnsOf(x), width = onnxc_count(a->out[1]) / (rows ? rows : 1);
-  if (columns < 1 || a->attr[Coefficients].n % columns) return ONNXC_K_SHAPE;
+  if (columns < 1 || a->attr[Coefficients].n % columns)
+    return ONNXC_K_SHAPE;
   int64_t classes = a->attr[Coefficients].n / columns;
   Post post;
-  if (!readPost(text(a->attr[PostTransform]), post) || classes < 1) return ONNXC_K_VALUE;
+  if (!readPost(text(a->attr[PostTransform]), post) || classes < 1)
+    return ONNXC_K_VALUE;
   double *score = heap<double>(a, classes + 1);
-  if (!score) return ONNXC_K_MEMORY;
+  if (!score)
+    return ONNXC_K_MEMORY;
   for (int64_t r = 0; r < rows; ++r) {
     int64_t best = 0;
     for (int64_t t = 0; t < classes; ++t) {
       const float *c = floats(a->attr[Coefficients]) + t * columns;
       double sum = t < a->attr[Intercepts].n ? floats(a->attr[Intercepts])[t] : 0;
-      for (int64_t k = 0; k < columns; ++k) sum += double(c[k]) * loadF64(x, r * columns + k);
+      for (int64_t k = 0; k < columns; ++k)
+        sum += double(c[k]) * loadF64(x, r * columns + k);
       score[t] = sum;
-      if (sum > score[best]) best = t;
+      if (sum > score[best])
+        best = t;
     }
-    if (classes == 1) best = score[0] > 0;
+    if (classes == 1)
+      best = score[0] > 0;
     labels.give(a, r, best);
     bool second = classes == 1 && labels.count() == 2;
     int64_t n = finishScores(score, classes, post, second ? Second::Complement : Second::None);
-    for (int64_t t = 0; t < width; ++t) storeF64(a->out[1], r * width + t, t < n ? score[t] : 0);
+    for (int64_t t = 0; t < width; ++t)
+      storeF64(a->out[1], r * width + t, t < n ? score[t] : 0);
   }
   return ONNXC_K_OK;
 }
 
 int32_t binarizer(const Args *a) {
   int64_t n = onnxc_count(a->in[0]);
-  for (int64_t i = 0; i < n; ++i) storeF64(a->out[0], i, loadF64(a->in[0], i) > a->attr[0].f);
+  for (int64_t i = 0; i < n; ++i)
+    storeF64(a->out[0], i, loadF64(a->in[0], i) > a->attr[0].f);
   return ONNXC_K_OK;
 }
 
 int32_t scaler(const Args *a) {
   int64_t n = onnxc_count(a->in[0]), columns = columnsOf(a->in[0]);
   const Attr &offset = a->attr[0], &scale = a->attr[1];
-  if ((offset.n > 1 && offset.n != columns) || (scale.n > 1 && scale.n != columns)) return ONNXC_K_SHAPE;
+  if ((offset.n > 1 && offset.n != columns) || (scale.n > 1 && scale.n != columns))
+    return ONNXC_K_SHAPE;
   for (int64_t i = 0; i < n; ++i) {
     int64_t c = i % columns;
     float o = offset.n <= 0 ? 0 : floats(offset)[offset.n == 1 ? 0 : c], s = scale.n <= 0 ? 1 : floats(scale)[scale.n == 1 ? 0 : c];
@@ -79,15 +93,19 @@ int32_t imputer(const Args *a) {
   int64_t n = onnxc_count(x), columns = columnsOf(x);
   bool real = x.dtype == ONNXC_F32 || x.dtype == ONNXC_F64;
   const Attr &imputed = a->attr[real ? ImputedFloats : ImputedInts];
-  if (imputed.n < 1 || (imputed.n > 1 && imputed.n != columns)) return ONNXC_K_SHAPE;
+  if (imputed.n < 1 || (imputed.n > 1 && imputed.n != columns))
+    return ONNXC_K_SHAPE;
   double lookFor = a->attr[ReplacedFloat].f;
   for (int64_t i = 0; i < n; ++i) {
     int64_t k = imputed.n == 1 ? 0 : i % columns;
     if (!real) {
       int64_t v = loadI64(x, i);
-      if (v == a->attr[ReplacedInt].i) v = ints(imputed)[k];
-      if (x.dtype == ONNXC_I64) out<int64_t>(a, 0)[i] = v;
-      else out<int32_t>(a, 0)[i] = int32_t(v);
+      if (v == a->attr[ReplacedInt].i)
+        v = ints(imputed)[k];
+      if (x.dtype == ONNXC_I64)
+        out<int64_t>(a, 0)[i] = v;
+      else
+        out<int32_t>(a, 0)[i] = int32_t(v);
       continue;
     }
     double v = loadF64(x, i);
@@ -100,23 +118,28 @@ int32_t imputer(const Args *a) {
 int32_t normalizer(const Args *a) {
   Str norm = text(a->attr[0]);
   bool max = is(norm, "MAX"), l1 = is(norm, "L1");
-  if (!max && !l1 && !is(norm, "L2")) return ONNXC_K_VALUE;
+  if (!max && !l1 && !is(norm, "L2"))
+    return ONNXC_K_VALUE;
   int64_t columns = columnsOf(a->in[0]), n = onnxc_count(a->in[0]);
   for (int64_t row = 0; row < n; row += columns) {
     double sum = max ? -__builtin_inf() : 0;
     for (int64_t c = 0; c < columns; ++c) {
       double v = loadF64(a->in[0], row + c);
-      if (max) sum = v > sum ? v : sum;
-      else sum += l1 ? fabs(v) : v * v;
+      if (max)
+        sum = v > sum ? v : sum;
+      else
+        sum += l1 ? fabs(v) : v * v;
     }
-    if (!max && !l1) sum = sqrt(sum);
-    for (int64_t c = 0; c < columns; ++c) storeF64(a->out[0], row + c, loadF64(a->in[0], row + c) / (sum != 0 ? sum : 1));
+    if (!max && !l1)
+      sum = sqrt(sum);
+    for (int64_t c = 0; c < columns; ++c)
+      storeF64(a->out[0], row + c, loadF64(a->in[0], row + c) / (sum != 0 ? sum : 1));
   }
   return ONNXC_K_OK;
 }
 
-} // namespace
-} // namespace onnxc
+}  // namespace
+}  // namespace onnxc
 
 extern "C" int32_t onnxc_k_MlLinearRegressor(const onnxc_args *a) { return onnxc::linearRegressor(a); }
 extern "C" int32_t onnxc_k_MlLinearClassifier(const onnxc_args *a) { return onnxc::linearClassifier(a); }

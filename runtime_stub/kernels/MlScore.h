@@ -9,7 +9,8 @@ enum class Post { None, Softmax, Logistic, SoftmaxZero, Probit };
 inline bool readPost(Str word, Post &post) {
   const char *names[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
   for (int i = 0; i < 5; ++i)
-    if (is(word, names[i])) return post = Post(i), true;
+    if (is(word, names[i]))
+      return post = Post(i), true;
   return false;
 }
 
@@ -18,42 +19,55 @@ ONNXC_INLINE double logistic(double x) { return x >= 0 ? 1 / (1 + exp(-x)) : 1 -
 // Inverse of the normal distribution through the inverse error function, polished by Newton's steps.
 inline double probit(double p) {
   double y = 2 * p - 1;
-  if (!(y > -1 && y < 1)) return y == 1 ? __builtin_inf() : y == -1 ? -__builtin_inf() : __builtin_nan("");
+  if (!(y > -1 && y < 1))
+    return y == 1 ? __builtin_inf() : y == -1 ? -__builtin_inf() : __builtin_nan("");
   double l = log((1 - y) * (1 + y)), t = 2 / (3.14159265358979323846 * 0.147) + 0.5 * l;
   double x = sqrt(-t + sqrt(t * t - l / 0.147));
-  if (y < 0) x = -x;
-  for (int i = 0; i < 3; ++i) x -= (erf(x) - y) / (1.12837916709551257 * exp(-x * x));
+  if (y < 0)
+    x = -x;
+  for (int i = 0; i < 3; ++i)
+    x -= (erf(x) - y) / (1.12837916709551257 * exp(-x * x));
   return 1.41421356237309505 * x;
 }
 
 inline void softmax(double *s, int64_t n, bool keepZero) {
   double top = -__builtin_inf(), sum = 0;
   for (int64_t i = 0; i < n; ++i)
-    if (s[i] > top) top = s[i];
+    if (s[i] > top)
+      top = s[i];
   for (int64_t i = 0; i < n; ++i) {
-    if (keepZero && s[i] > -1e-7 && s[i] < 1e-7) s[i] *= exp(-top);
-    else s[i] = exp(s[i] - top);
+    if (keepZero && s[i] > -1e-7 && s[i] < 1e-7)
+      s[i] *= exp(-top);
+    else
+      s[i] = exp(s[i] - top);
     sum += s[i];
   }
-  for (int64_t i = 0; i < n && sum != 0; ++i) s[i] /= sum;
+  for (int64_t i = 0; i < n && sum != 0; ++i)
+    s[i] /= sum;
 }
 
 inline void transform(double *s, int64_t n, Post post) {
-  if (post == Post::Softmax || post == Post::SoftmaxZero) return softmax(s, n, post == Post::SoftmaxZero);
+  if (post == Post::Softmax || post == Post::SoftmaxZero)
+    return softmax(s, n, post == Post::SoftmaxZero);
   for (int64_t i = 0; i < n; ++i) {
-    if (post == Post::Logistic) s[i] = logistic(s[i]);
-    if (post == Post::Probit) s[i] = probit(s[i]);
+    if (post == Post::Logistic)
+      s[i] = logistic(s[i]);
+    if (post == Post::Probit)
+      s[i] = probit(s[i]);
   }
 }
 
 // How one score s becomes two. Complement: [1 - s, s]; Negate: [-s, s]; under a logistic transform that of [-s, s].
 enum class Second { None, Complement, Negate };
 inline int64_t finishScores(double *s, int64_t n, Post post, Second second) {
-  if (n != 1) return transform(s, n, post), n;
-  if (post == Post::Probit) return s[0] = probit(s[0]), 1;
+  if (n != 1)
+    return transform(s, n, post), n;
+  if (post == Post::Probit)
+    return s[0] = probit(s[0]), 1;
   double x = s[0];
   if (second == Second::None) {
-    if (post == Post::Logistic) s[0] = logistic(x);
+    if (post == Post::Logistic)
+      s[0] = logistic(x);
     return 1;
   }
   bool curve = post == Post::Logistic;
@@ -67,8 +81,10 @@ struct Labels {
   const Attr &integers, &words;
   int64_t count() const { return words.n > 0 ? words.n : integers.n > 0 ? integers.n : 0; }
   void give(const Args *a, int64_t row, int64_t k) const {
-    if (a->out[0].dtype == ONNXC_STR) out<Str>(a, 0)[row] = k < words.n ? strings(words)[k] : Str{"", 0};
-    else out<int64_t>(a, 0)[row] = k < integers.n ? ints(integers)[k] : k;
+    if (a->out[0].dtype == ONNXC_STR)
+      out<Str>(a, 0)[row] = k < words.n ? strings(words)[k] : Str{"", 0};
+    else
+      out<int64_t>(a, 0)[row] = k < integers.n ? ints(integers)[k] : k;
   }
   void literal(const Args *a, int64_t row, int64_t value) const { out<int64_t>(a, 0)[row] = value; }
 };
@@ -77,4 +93,4 @@ struct Labels {
 ONNXC_INLINE int64_t rowsOf(const Tensor &x) { return x.rank >= 2 ? x.dims[0] : 1; }
 ONNXC_INLINE int64_t columnsOf(const Tensor &x) { return x.rank >= 2 ? product(x.dims, 1, x.rank) : x.rank ? x.dims[0] : 1; }
 
-} // namespace onnxc
+}  // namespace onnxc

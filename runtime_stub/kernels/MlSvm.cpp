@@ -9,25 +9,33 @@ struct Kernel {
   double gamma = 0, coef0 = 0, degree = 0;
   bool read(Str type, const Attr &params) {
     kind = is(type, "POLY") ? Poly : is(type, "RBF") ? Rbf : is(type, "SIGMOID") ? Sigmoid : Linear;
-    if (kind == Linear && !is(type, "LINEAR")) return false;
-    if (params.n >= 3) gamma = floats(params)[0], coef0 = floats(params)[1], degree = floats(params)[2];
+    if (kind == Linear && !is(type, "LINEAR"))
+      return false;
+    if (params.n >= 3)
+      gamma = floats(params)[0], coef0 = floats(params)[1], degree = floats(params)[2];
     return kind == Linear || params.n >= 3;
   }
   double operator()(const double *x, const float *v, int64_t n) const {
     double sum = 0;
-    for (int64_t i = 0; i < n; ++i) sum += kind == Rbf ? (x[i] - v[i]) * (x[i] - v[i]) : x[i] * v[i];
+    for (int64_t i = 0; i < n; ++i)
+      sum += kind == Rbf ? (x[i] - v[i]) * (x[i] - v[i]) : x[i] * v[i];
     switch (kind) {
-    case Linear: return sum;
-    case Poly: return pow(gamma * sum + coef0, degree);
-    case Rbf: return exp(-gamma * sum);
-    case Sigmoid: return tanh(gamma * sum + coef0);
+    case Linear:
+      return sum;
+    case Poly:
+      return pow(gamma * sum + coef0, degree);
+    case Rbf:
+      return exp(-gamma * sum);
+    case Sigmoid:
+      return tanh(gamma * sum + coef0);
     }
     return 0;
   }
 };
 
 void loadRow(const Args *a, int64_t row, int64_t columns, double *x) {
-  for (int64_t c = 0; c < columns; ++c) x[c] = loadF64(a->in[0], row * columns + c);
+  for (int64_t c = 0; c < columns; ++c)
+    x[c] = loadF64(a->in[0], row * columns + c);
 }
 
 int32_t regressor(const Args *a) {
@@ -36,16 +44,22 @@ int32_t regressor(const Args *a) {
   int64_t rows = rowsOf(a->in[0]), columns = columnsOf(a->in[0]), supports = t[Supports].i;
   Kernel kernel;
   Post post;
-  if (!kernel.read(text(t[Type]), t[Params]) || !readPost(text(t[PostTransform]), post) || t[Rho].n < 1) return ONNXC_K_VALUE;
-  if (supports > 0 ? t[Vectors].n != supports * columns || t[Coefficients].n < supports : t[Coefficients].n != columns) return ONNXC_K_SHAPE;
+  if (!kernel.read(text(t[Type]), t[Params]) || !readPost(text(t[PostTransform]), post) || t[Rho].n < 1)
+    return ONNXC_K_VALUE;
+  if (supports > 0 ? t[Vectors].n != supports * columns || t[Coefficients].n < supports : t[Coefficients].n != columns)
+    return ONNXC_K_SHAPE;
   double *x = heap<double>(a, columns);
-  if (!x) return ONNXC_K_MEMORY;
+  if (!x)
+    return ONNXC_K_MEMORY;
   for (int64_t r = 0; r < rows; ++r) {
     loadRow(a, r, columns, x);
     double sum = floats(t[Rho])[0];
-    if (supports <= 0) sum += Kernel{Kernel::Linear}(x, floats(t[Coefficients]), columns);
-    for (int64_t j = 0; j < supports; ++j) sum += double(floats(t[Coefficients])[j]) * kernel(x, floats(t[Vectors]) + j * columns, columns);
-    if (t[OneClass].i) sum = sum > 0 ? 1 : -1;
+    if (supports <= 0)
+      sum += Kernel{Kernel::Linear}(x, floats(t[Coefficients]), columns);
+    for (int64_t j = 0; j < supports; ++j)
+      sum += double(floats(t[Coefficients])[j]) * kernel(x, floats(t[Vectors]) + j * columns, columns);
+    if (t[OneClass].i)
+      sum = sum > 0 ? 1 : -1;
     transform(&sum, 1, post);
     storeF64(a->out[0], r, sum);
   }
@@ -64,14 +78,18 @@ struct Machine {
   // One against one: score of pair (i, j) is positive when i wins.
   void vote() {
     const float *coefficients = floats(a->attr[Coefficients]);
-    for (int64_t j = 0; j < vectors; ++j) product[j] = kernel(x, floats(a->attr[Vectors]) + j * columns, columns);
-    for (int64_t k = 0; k < classes; ++k) votes[k] = 0;
+    for (int64_t j = 0; j < vectors; ++j)
+      product[j] = kernel(x, floats(a->attr[Vectors]) + j * columns, columns);
+    for (int64_t k = 0; k < classes; ++k)
+      votes[k] = 0;
     const int64_t *per = ints(a->attr[PerClass]);
     for (int64_t i = 0, p = 0; i < classes; ++i)
       for (int64_t j = i + 1; j < classes; ++j, ++p) {
         double sum = p < a->attr[Rho].n ? floats(a->attr[Rho])[p] : 0;
-        for (int64_t k = 0; k < per[i]; ++k) sum += double(coefficients[(j - 1) * vectors + first[i] + k]) * product[first[i] + k];
-        for (int64_t k = 0; k < per[j]; ++k) sum += double(coefficients[i * vectors + first[j] + k]) * product[first[j] + k];
+        for (int64_t k = 0; k < per[i]; ++k)
+          sum += double(coefficients[(j - 1) * vectors + first[i] + k]) * product[first[i] + k];
+        for (int64_t k = 0; k < per[j]; ++k)
+          sum += double(coefficients[i * vectors + first[j] + k]) * product[first[j] + k];
         score[p] = sum;
         votes[sum > 0 ? i : j] += 1;
       }
@@ -91,24 +109,29 @@ struct Machine {
       score[t] = 1.0 / double(n);
       matrix[t * n + t] = 0;
       for (int64_t j = 0; j < n; ++j) {
-        if (j == t) continue;
+        if (j == t)
+          continue;
         matrix[t * n + t] += pairwise[j * n + t] * pairwise[j * n + t];
         matrix[t * n + j] = j < t ? matrix[j * n + t] : -pairwise[j * n + t] * pairwise[t * n + j];
       }
     }
     int64_t limit = n > 100 ? n : 100;
-    for (int64_t step = 0; step < limit && !refine(score); ++step) continue;
+    for (int64_t step = 0; step < limit && !refine(score); ++step)
+      continue;
   }
   bool refine(double *p) {
     int64_t n = classes;
     double total = 0, worst = 0;
     for (int64_t t = 0; t < n; ++t) {
       gradient[t] = 0;
-      for (int64_t j = 0; j < n; ++j) gradient[t] += matrix[t * n + j] * p[j];
+      for (int64_t j = 0; j < n; ++j)
+        gradient[t] += matrix[t * n + j] * p[j];
       total += p[t] * gradient[t];
     }
-    for (int64_t t = 0; t < n; ++t) worst = fabs(gradient[t] - total) > worst ? fabs(gradient[t] - total) : worst;
-    if (worst < 0.005 / double(n)) return true;
+    for (int64_t t = 0; t < n; ++t)
+      worst = fabs(gradient[t] - total) > worst ? fabs(gradient[t] - total) : worst;
+    if (worst < 0.005 / double(n))
+      return true;
     for (int64_t t = 0; t < n; ++t) {
       double diff = (total - gradient[t]) / matrix[t * n + t];
       p[t] += diff;
@@ -125,7 +148,8 @@ struct Machine {
 int64_t argMax(const double *v, int64_t n) {
   int64_t best = 0;
   for (int64_t i = 1; i < n; ++i)
-    if (v[i] > v[best]) best = i;
+    if (v[i] > v[best])
+      best = i;
   return best;
 }
 
@@ -134,29 +158,37 @@ int32_t prepare(Machine &m, const Labels &labels) {
   m.columns = columnsOf(m.a->in[0]);
   m.vectors = 0;
   m.classes = t[PerClass].n > 0 ? t[PerClass].n : labels.count();
-  if (m.classes < 1 || m.columns < 1) return ONNXC_K_SHAPE;
+  if (m.classes < 1 || m.columns < 1)
+    return ONNXC_K_SHAPE;
   m.pairs = m.classes * (m.classes - 1) / 2;
   m.first = heap<int64_t>(m.a, m.classes);
-  if (!m.first) return ONNXC_K_MEMORY;
+  if (!m.first)
+    return ONNXC_K_MEMORY;
   for (int64_t k = 0; k < t[PerClass].n; ++k) {
-    if (ints(t[PerClass])[k] < 0) return ONNXC_K_VALUE;
+    if (ints(t[PerClass])[k] < 0)
+      return ONNXC_K_VALUE;
     m.first[k] = m.vectors;
     m.vectors += ints(t[PerClass])[k];
   }
   bool probabilities = t[ProbA].n > 0;
-  if (m.vectors ? t[Vectors].n != m.vectors * m.columns || t[Coefficients].n < (m.classes - 1) * m.vectors : t[Coefficients].n < m.classes * m.columns)
+  if (m.vectors ? t[Vectors].n != m.vectors * m.columns || t[Coefficients].n < (m.classes - 1) * m.vectors
+                : t[Coefficients].n < m.classes * m.columns)
     return ONNXC_K_SHAPE;
-  if (probabilities && (t[ProbA].n < m.pairs || t[ProbB].n < m.pairs)) return ONNXC_K_SHAPE;
+  if (probabilities && (t[ProbA].n < m.pairs || t[ProbB].n < m.pairs))
+    return ONNXC_K_SHAPE;
   int64_t n = m.classes;
-  m.x = heap<double>(m.a, m.columns), m.product = heap<double>(m.a, m.vectors), m.score = heap<double>(m.a, (m.pairs > n ? m.pairs : n) + 2);
-  m.votes = heap<double>(m.a, n), m.pairwise = heap<double>(m.a, n * n), m.matrix = heap<double>(m.a, n * n), m.gradient = heap<double>(m.a, n);
+  m.x = heap<double>(m.a, m.columns), m.product = heap<double>(m.a, m.vectors),
+  m.score = heap<double>(m.a, (m.pairs > n ? m.pairs : n) + 2);
+  m.votes = heap<double>(m.a, n), m.pairwise = heap<double>(m.a, n * n), m.matrix = heap<double>(m.a, n * n),
+  m.gradient = heap<double>(m.a, n);
   return m.x && m.product && m.score && m.votes && m.pairwise && m.matrix && m.gradient ? ONNXC_K_OK : ONNXC_K_MEMORY;
 }
 
 // What one score of two classes becomes depends on the signs of the coefficients, as in ONNX Runtime.
 Second secondScore(const Args *a) {
   for (int64_t i = 0; i < a->attr[Coefficients].n; ++i)
-    if (floats(a->attr[Coefficients])[i] < 0) return Second::Negate;
+    if (floats(a->attr[Coefficients])[i] < 0)
+      return Second::Negate;
   return Second::Complement;
 }
 
@@ -165,29 +197,36 @@ int32_t classifier(const Args *a) {
   Machine m{};
   m.a = a;
   Post post;
-  if (!m.kernel.read(text(a->attr[Type]), a->attr[Params]) || !readPost(text(a->attr[PostTransform]), post)) return ONNXC_K_VALUE;
-  if (int32_t code = prepare(m, labels)) return code;
+  if (!m.kernel.read(text(a->attr[Type]), a->attr[Params]) || !readPost(text(a->attr[PostTransform]), post))
+    return ONNXC_K_VALUE;
+  if (int32_t code = prepare(m, labels))
+    return code;
   bool probabilities = m.vectors && a->attr[ProbA].n > 0;
   int64_t rows = rowsOf(a->in[0]), width = onnxc_count(a->out[1]) / (rows ? rows : 1);
   for (int64_t r = 0; r < rows; ++r) {
     loadRow(a, r, m.columns, m.x);
     int64_t count = m.vectors && !probabilities ? m.pairs : m.classes;
-    if (m.vectors) m.vote();
+    if (m.vectors)
+      m.vote();
     for (int64_t k = 0; !m.vectors && k < m.classes; ++k)
-      m.score[k] = m.kernel(m.x, floats(a->attr[Coefficients]) + k * m.columns, m.columns) + (a->attr[Rho].n > 0 ? floats(a->attr[Rho])[0] : 0);
-    if (probabilities) m.probabilities();
+      m.score[k] =
+          m.kernel(m.x, floats(a->attr[Coefficients]) + k * m.columns, m.columns) + (a->attr[Rho].n > 0 ? floats(a->attr[Rho])[0] : 0);
+    if (probabilities)
+      m.probabilities();
     int64_t best = argMax(m.vectors ? m.votes : m.score, m.classes);
-    if (!m.vectors && m.classes == 1) best = m.score[0] > 0;
+    if (!m.vectors && m.classes == 1)
+      best = m.score[0] > 0;
     Second second = count == 1 && labels.count() == 2 ? secondScore(a) : Second::None;
     labels.give(a, r, best);
     int64_t n = finishScores(m.score, count, post, second);
-    for (int64_t k = 0; k < width; ++k) storeF64(a->out[1], r * width + k, k < n ? m.score[k] : 0);
+    for (int64_t k = 0; k < width; ++k)
+      storeF64(a->out[1], r * width + k, k < n ? m.score[k] : 0);
   }
   return ONNXC_K_OK;
 }
 
-} // namespace
-} // namespace onnxc
+}  // namespace
+}  // namespace onnxc
 
 extern "C" int32_t onnxc_k_MlSVMRegressor(const onnxc_args *a) { return onnxc::regressor(a); }
 extern "C" int32_t onnxc_k_MlSVMClassifier(const onnxc_args *a) { return onnxc::classifier(a); }

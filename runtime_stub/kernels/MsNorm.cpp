@@ -5,17 +5,23 @@ extern "C" double erf(double) noexcept;
 namespace onnxc {
 namespace {
 
-struct Moments { double mean, inverse; };
+struct Moments {
+  double mean, inverse;
+};
 
 // Normalises `row` in place. Without a mean the root of the mean square divides.
 Moments normalise(double *row, int64_t n, bool centred, double epsilon, const Tensor &gamma, const Tensor *beta) {
   double mean = 0, square = 0;
-  for (int64_t i = 0; i < n && centred; ++i) mean += row[i];
+  for (int64_t i = 0; i < n && centred; ++i)
+    mean += row[i];
   mean /= double(n);
-  if (!centred) mean = 0;
-  for (int64_t i = 0; i < n; ++i) square += (row[i] - mean) * (row[i] - mean);
+  if (!centred)
+    mean = 0;
+  for (int64_t i = 0; i < n; ++i)
+    square += (row[i] - mean) * (row[i] - mean);
   double inverse = 1 / sqrt(square / double(n) + epsilon);
-  for (int64_t i = 0; i < n; ++i) row[i] = (row[i] - mean) * inverse * loadF64(gamma, i) + (beta ? loadF64(*beta, i) : 0);
+  for (int64_t i = 0; i < n; ++i)
+    row[i] = (row[i] - mean) * inverse * loadF64(gamma, i) + (beta ? loadF64(*beta, i) : 0);
   return {mean, inverse};
 }
 
@@ -25,54 +31,74 @@ int32_t skip(const Args *a, bool centred) {
   const Tensor &x = a->in[Input];
   int64_t n = x.rank ? x.dims[x.rank - 1] : 0, count = onnxc_count(x), skips = onnxc_count(a->in[Skip]);
   bool hasBeta = beta >= 0 && hasIn(a, beta), hasBias = hasIn(a, bias);
-  if (n < 1 || skips < n || skips % n || (skips && count % skips) || onnxc_count(a->in[Gamma]) != n) return ONNXC_K_SHAPE;
-  if ((hasBeta && onnxc_count(a->in[beta]) != n) || (hasBias && onnxc_count(a->in[bias]) != n)) return ONNXC_K_SHAPE;
+  if (n < 1 || skips < n || skips % n || (skips && count % skips) || onnxc_count(a->in[Gamma]) != n)
+    return ONNXC_K_SHAPE;
+  if ((hasBeta && onnxc_count(a->in[beta]) != n) || (hasBias && onnxc_count(a->in[bias]) != n))
+    return ONNXC_K_SHAPE;
   double *row = heap<double>(a, n);
-  if (!row) return ONNXC_K_MEMORY;
+  if (!row)
+    return ONNXC_K_MEMORY;
   for (int64_t r = 0; r < count / n; ++r) {
     for (int64_t i = 0; i < n; ++i) {
       row[i] = loadF64(x, r * n + i) + loadF64(a->in[Skip], (r * n + i) % skips) + (hasBias ? loadF64(a->in[bias], i) : 0);
-      if (hasOut(a, 3)) storeF64(a->out[3], r * n + i, row[i]);
+      if (hasOut(a, 3))
+        storeF64(a->out[3], r * n + i, row[i]);
     }
     Moments m = normalise(row, n, centred, a->attr[0].f, a->in[Gamma], hasBeta ? &a->in[beta] : nullptr);
-    for (int64_t i = 0; i < n; ++i) storeF64(a->out[0], r * n + i, row[i]);
-    if (hasOut(a, 1)) storeF64(a->out[1], r, m.mean);
-    if (hasOut(a, 2)) storeF64(a->out[2], r, m.inverse);
+    for (int64_t i = 0; i < n; ++i)
+      storeF64(a->out[0], r * n + i, row[i]);
+    if (hasOut(a, 1))
+      storeF64(a->out[1], r, m.mean);
+    if (hasOut(a, 2))
+      storeF64(a->out[2], r, m.inverse);
   }
   return ONNXC_K_OK;
 }
 
 int32_t addEmbedding(const Tensor &table, int64_t k, int64_t n, double *row) {
-  if (table.rank != 2 || table.dims[1] != n || k < 0 || k >= table.dims[0]) return table.rank != 2 || table.dims[1] != n ? ONNXC_K_SHAPE : ONNXC_K_INDEX;
-  for (int64_t i = 0; i < n; ++i) row[i] += loadF64(table, k * n + i);
+  if (table.rank != 2 || table.dims[1] != n || k < 0 || k >= table.dims[0])
+    return table.rank != 2 || table.dims[1] != n ? ONNXC_K_SHAPE : ONNXC_K_INDEX;
+  for (int64_t i = 0; i < n; ++i)
+    row[i] += loadF64(table, k * n + i);
   return ONNXC_K_OK;
 }
 
 int32_t embed(const Args *a) {
   enum { Ids, Segments, Words, Positions, SegmentTable, Gamma, Beta, Mask, PositionIds };
   const Tensor &ids = a->in[Ids];
-  if (ids.rank != 2 || a->in[Words].rank != 2 || (hasIn(a, Mask) && onnxc_count(a->in[Mask]) != onnxc_count(ids))) return ONNXC_K_SHAPE;
+  if (ids.rank != 2 || a->in[Words].rank != 2 || (hasIn(a, Mask) && onnxc_count(a->in[Mask]) != onnxc_count(ids)))
+    return ONNXC_K_SHAPE;
   int64_t batch = ids.dims[0], tokens = ids.dims[1], n = a->in[Words].dims[1];
   bool segments = hasIn(a, Segments) && hasIn(a, SegmentTable);
-  if (onnxc_count(a->in[Gamma]) != n || onnxc_count(a->in[Beta]) != n || (segments && onnxc_count(a->in[Segments]) != batch * tokens)) return ONNXC_K_SHAPE;
+  if (onnxc_count(a->in[Gamma]) != n || onnxc_count(a->in[Beta]) != n || (segments && onnxc_count(a->in[Segments]) != batch * tokens))
+    return ONNXC_K_SHAPE;
   bool shared = hasIn(a, PositionIds) && onnxc_count(a->in[PositionIds]) == tokens;
-  if (hasIn(a, PositionIds) && !shared && onnxc_count(a->in[PositionIds]) != batch * tokens) return ONNXC_K_SHAPE;
+  if (hasIn(a, PositionIds) && !shared && onnxc_count(a->in[PositionIds]) != batch * tokens)
+    return ONNXC_K_SHAPE;
   double *row = heap<double>(a, n);
-  if (!row) return ONNXC_K_MEMORY;
+  if (!row)
+    return ONNXC_K_MEMORY;
   for (int64_t t = 0; t < batch * tokens; ++t) {
-    for (int64_t i = 0; i < n; ++i) row[i] = 0;
+    for (int64_t i = 0; i < n; ++i)
+      row[i] = 0;
     int64_t position = hasIn(a, PositionIds) ? loadI64(a->in[PositionIds], shared ? t % tokens : t) : t % tokens;
     int32_t code = addEmbedding(a->in[Words], loadI64(ids, t), n, row);
-    if (!code) code = addEmbedding(a->in[Positions], position, n, row);
-    if (!code && segments) code = addEmbedding(a->in[SegmentTable], loadI64(a->in[Segments], t), n, row);
-    if (code) return code;
-    for (int64_t i = 0; hasOut(a, 2) && i < n; ++i) storeF64(a->out[2], t * n + i, row[i]);
+    if (!code)
+      code = addEmbedding(a->in[Positions], position, n, row);
+    if (!code && segments)
+      code = addEmbedding(a->in[SegmentTable], loadI64(a->in[Segments], t), n, row);
+    if (code)
+      return code;
+    for (int64_t i = 0; hasOut(a, 2) && i < n; ++i)
+      storeF64(a->out[2], t * n + i, row[i]);
     normalise(row, n, true, a->attr[0].f, a->in[Gamma], &a->in[Beta]);
-    for (int64_t i = 0; i < n; ++i) storeF64(a->out[0], t * n + i, row[i]);
+    for (int64_t i = 0; i < n; ++i)
+      storeF64(a->out[0], t * n + i, row[i]);
   }
   for (int64_t b = 0; hasOut(a, 1) && b < batch; ++b) {
     int64_t length = 0;
-    for (int64_t s = 0; hasIn(a, Mask) && s < tokens; ++s) length += loadI64(a->in[Mask], b * tokens + s) == 1;
+    for (int64_t s = 0; hasIn(a, Mask) && s < tokens; ++s)
+      length += loadI64(a->in[Mask], b * tokens + s) == 1;
     storeF64(a->out[1], b, double(length));
   }
   return ONNXC_K_OK;
@@ -85,13 +111,15 @@ double fastGelu(double x) { return 0.5 * x * (1 + tanh(x * (0.035677408136300125
 template <class F>
 int32_t gelu(const Args *a, F f) {
   int64_t n = onnxc_count(a->in[0]), width = hasIn(a, 1) ? onnxc_count(a->in[1]) : 1;
-  if (n && (width < 1 || n % width)) return ONNXC_K_SHAPE;
-  for (int64_t i = 0; i < n; ++i) storeF64(a->out[0], i, f(loadF64(a->in[0], i) + (hasIn(a, 1) ? loadF64(a->in[1], i % width) : 0)));
+  if (n && (width < 1 || n % width))
+    return ONNXC_K_SHAPE;
+  for (int64_t i = 0; i < n; ++i)
+    storeF64(a->out[0], i, f(loadF64(a->in[0], i) + (hasIn(a, 1) ? loadF64(a->in[1], i % width) : 0)));
   return ONNXC_K_OK;
 }
 
-} // namespace
-} // namespace onnxc
+}  // namespace
+}  // namespace onnxc
 
 using namespace onnxc;
 extern "C" int32_t onnxc_k_MsSkipLayerNorm(const onnxc_args *a) { return skip(a, true); }

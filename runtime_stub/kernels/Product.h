@@ -12,8 +12,12 @@ namespace onnxc {
 
 typedef float v16 __attribute__((ext_vector_type(16), aligned(4)));
 
-template <int I> struct Index { static constexpr int value = I; };
-template <int I, int N, class F> ONNXC_INLINE void unroll(const F &f) {
+template <int I>
+struct Index {
+  static constexpr int value = I;
+};
+template <int I, int N, class F>
+ONNXC_INLINE void unroll(const F &f) {
   if constexpr (I < N) {
     f(Index<I>());
     unroll<I + 1, N>(f);
@@ -25,7 +29,8 @@ template <int MR, int NV>
 ONNXC_INLINE void tile(const float *a, const float *b, int64_t depth, float *c, int64_t stride, const float *start) {
   v16 acc[MR][NV];
   unroll<0, MR>([&](auto i) {
-    unroll<0, NV>([&](auto j) { acc[i.value][j.value] = start ? v16(start[i.value]) : *(const v16 *)(c + i.value * stride + j.value * 16); });
+    unroll<0, NV>(
+        [&](auto j) { acc[i.value][j.value] = start ? v16(start[i.value]) : *(const v16 *)(c + i.value * stride + j.value * 16); });
   });
   for (int64_t k = 0; k < depth; ++k, a += MR, b += NV * 16) {
     v16 column[NV];
@@ -40,20 +45,25 @@ ONNXC_INLINE void tile(const float *a, const float *b, int64_t depth, float *c, 
 
 constexpr int64_t kDepthBlock = 256, kColumnBlock = 512;
 
-// C[rows, cols] = start[row] + A x B. packA(to, row, k, MR, depth) and packB(to, col, k, NR, depth) write one panel; `start` has rows rounded up to 16 entries.
+// C[rows, cols] = start[row] + A x B. packA(to, row, k, MR, depth) and packB(to, col, k, NR, depth) write one panel; `start` has rows
+// rounded up to 16 entries.
 template <int MR, int NV, class PackA, class PackB>
-static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64_t inner, float *c, int64_t stride, const float *start, const PackA &packA, const PackB &packB) {
+static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64_t inner, float *c, int64_t stride, const float *start,
+                       const PackA &packA, const PackB &packB) {
   constexpr int64_t NR = NV * 16;
   int64_t panels = (rows + MR - 1) / MR, depthMax = minOf(inner, kDepthBlock);
-  float edge[MR * NR], *a = static_cast<float *>(onnxc_rt_scratch(args->rt, (panels * MR + kColumnBlock) * maxOf<int64_t>(depthMax, 1) * int64_t(sizeof(float))));
+  float edge[MR * NR], *a = static_cast<float *>(
+                           onnxc_rt_scratch(args->rt, (panels * MR + kColumnBlock) * maxOf<int64_t>(depthMax, 1) * int64_t(sizeof(float))));
   ONNXC_CHECK(a, ONNXC_K_MEMORY);
   float *b = a + panels * MR * depthMax;
   for (int64_t k = 0; k < maxOf<int64_t>(inner, 1); k += kDepthBlock) {
     int64_t depth = minOf(kDepthBlock, inner - k);
-    for (int64_t p = 0; p < panels; ++p) packA(a + p * MR * depth, p * MR, k, MR, depth);
+    for (int64_t p = 0; p < panels; ++p)
+      packA(a + p * MR * depth, p * MR, k, MR, depth);
     for (int64_t n = 0; n < cols; n += kColumnBlock) {
       int64_t width = minOf(kColumnBlock, cols - n);
-      for (int64_t j = 0; j < width; j += NR) packB(b + j * depth, n + j, k, NR, depth);
+      for (int64_t j = 0; j < width; j += NR)
+        packB(b + j * depth, n + j, k, NR, depth);
       for (int64_t p = 0; p < panels; ++p)
         for (int64_t j = 0; j < width; j += NR) {
           float *to = c + p * MR * stride + n + j;
@@ -63,9 +73,11 @@ static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64
             tile<MR, NV>(a + p * MR * depth, b + j * depth, depth, to, stride, first);
             continue;
           }
-          for (int64_t i = 0; !first && i < h; ++i) memcpy(edge + i * NR, to + i * stride, w * sizeof(float));
+          for (int64_t i = 0; !first && i < h; ++i)
+            memcpy(edge + i * NR, to + i * stride, w * sizeof(float));
           tile<MR, NV>(a + p * MR * depth, b + j * depth, depth, edge, NR, first);
-          for (int64_t i = 0; i < h; ++i) memcpy(to + i * stride, edge + i * NR, w * sizeof(float));
+          for (int64_t i = 0; i < h; ++i)
+            memcpy(to + i * stride, edge + i * NR, w * sizeof(float));
         }
     }
   }
@@ -73,20 +85,25 @@ static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64
 }
 
 template <class PackA, class PackB>
-static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64_t inner, float *c, int64_t stride, const float *start, const PackA &packA, const PackB &packB) {
-  if (onnxc_vector_bits >= 512) return product<12, 2>(args, rows, cols, inner, c, stride, start, packA, packB);
+static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64_t inner, float *c, int64_t stride, const float *start,
+                       const PackA &packA, const PackB &packB) {
+  if (onnxc_vector_bits >= 512)
+    return product<12, 2>(args, rows, cols, inner, c, stride, start, packA, packB);
   return product<6, 1>(args, rows, cols, inner, c, stride, start, packA, packB);
 }
 
 // Panel of a strided matrix: `across` is the dim whose consecutive entries lie side by side in the panel.
-ONNXC_INLINE void packPanel(float *to, const float *from, int64_t limit, int64_t first, int64_t acrossStride, int64_t k, int64_t kStride, int64_t width, int64_t depth) {
+ONNXC_INLINE void packPanel(float *to, const float *from, int64_t limit, int64_t first, int64_t acrossStride, int64_t k, int64_t kStride,
+                            int64_t width, int64_t depth) {
   int64_t have = minOf(width, limit - first);
   from += first * acrossStride + k * kStride;
   for (int64_t d = 0; d < depth; ++d, to += width, from += kStride) {
     if (have == width)
-      for (int64_t i = 0; i < width; ++i) to[i] = from[i * acrossStride];
+      for (int64_t i = 0; i < width; ++i)
+        to[i] = from[i * acrossStride];
     else
-      for (int64_t i = 0; i < width; ++i) to[i] = i < have ? from[i * acrossStride] : 0;
+      for (int64_t i = 0; i < width; ++i)
+        to[i] = i < have ? from[i * acrossStride] : 0;
   }
 }
 
@@ -94,7 +111,8 @@ ONNXC_INLINE void packPanel(float *to, const float *from, int64_t limit, int64_t
 static float *rowStarts(const onnxc_args *args, int64_t rows, const float *bias) {
   float *start = allocate<float>(args, rows + 16);
   if (start)
-    for (int64_t i = 0; i < rows + 16; ++i) start[i] = bias && i < rows ? bias[i] : 0;
+    for (int64_t i = 0; i < rows + 16; ++i)
+      start[i] = bias && i < rows ? bias[i] : 0;
   return start;
 }
 

@@ -112,8 +112,8 @@ extern "C" int32_t onnxc_k_DynamicQuantizeLinear(const onnxc_args *a) { return o
 #define NARROW(X) X(i8, int8_t) X(u8, uint8_t) X(i16, int16_t) X(u16, uint16_t) ONNXC_F8(X) ONNXC_SUBBYTE(X)
 #define X(S, T)                                                                                                                            \
   Q(f32, float, S, T)                                                                                                                      \
-  Q(f16, onnxc::f16, S, T) Q(bf16, onnxc::bf16, S, T) Q(i32, int32_t, S, T) D(S, T, f32, float) D(S, T, f16, onnxc::f16)                   \
-      D(S, T, bf16, onnxc::bf16)
+  Q(f16, onnxc::f16, S, T)                                                                                                                 \
+  Q(bf16, onnxc::bf16, S, T) Q(i32, int32_t, S, T) D(S, T, f32, float) D(S, T, f16, onnxc::f16) D(S, T, bf16, onnxc::bf16)
 NARROW(X)
 #undef X
 D(i32, int32_t, f32, float)

@@ -1,4 +1,5 @@
-// Recurrent.cpp: RNN, GRU and LSTM, one batch row and time step at a time with sums and state in double. Cells share run(); see Recurrent.h.
+// Recurrent.cpp: RNN, GRU and LSTM, one batch row and time step at a time with sums and state in double. Cells share run(); see
+// Recurrent.h.
 #include "runtime_stub/kernels/Recurrent.h"
 
 namespace onnxc {
@@ -10,7 +11,8 @@ enum { Alpha, Beta, Names, Clip, Direction, HiddenSize, Layout, Extra };
 
 int32_t readLayer(const Args *a, int gates, const char *const *defaults, int activations, Layer &l) {
   const Tensor &x = a->in[X], &w = a->in[W], &r = a->in[R];
-  if (x.rank != 3 || w.rank != 3 || r.rank != 3) return ONNXC_K_SHAPE;
+  if (x.rank != 3 || w.rank != 3 || r.rank != 3)
+    return ONNXC_K_SHAPE;
   l.layout = a->attr[Layout].i;
   l.steps = x.dims[l.layout ? 1 : 0];
   l.batch = x.dims[l.layout ? 0 : 1];
@@ -20,16 +22,23 @@ int32_t readLayer(const Args *a, int gates, const char *const *defaults, int act
   Str direction = text(a->attr[Direction]);
   l.forwardFirst = !is(direction, "reverse");
   l.clip = given(a->attr[Clip]) && a->attr[Clip].f > 0 ? a->attr[Clip].f : __builtin_inf();
-  if (w.dims[1] != gates * l.hidden || w.dims[2] != l.inputs) return ONNXC_K_SHAPE;
-  if (l.directions != (is(direction, "bidirectional") ? 2 : 1) || r.dims[0] != l.directions || r.dims[1] != gates * l.hidden) return ONNXC_K_SHAPE;
-  if (hasIn(a, B) && onnxc_count(a->in[B]) != 2 * gates * l.hidden * l.directions) return ONNXC_K_SHAPE;
+  if (w.dims[1] != gates * l.hidden || w.dims[2] != l.inputs)
+    return ONNXC_K_SHAPE;
+  if (l.directions != (is(direction, "bidirectional") ? 2 : 1) || r.dims[0] != l.directions || r.dims[1] != gates * l.hidden)
+    return ONNXC_K_SHAPE;
+  if (hasIn(a, B) && onnxc_count(a->in[B]) != 2 * gates * l.hidden * l.directions)
+    return ONNXC_K_SHAPE;
   int64_t states = l.directions * l.batch * l.hidden;
-  if (hasIn(a, InitialH) && onnxc_count(a->in[InitialH]) != states) return ONNXC_K_SHAPE;
+  if (hasIn(a, InitialH) && onnxc_count(a->in[InitialH]) != states)
+    return ONNXC_K_SHAPE;
   l.lengths = hasIn(a, Lengths) ? in<int32_t>(a, Lengths) : nullptr;
-  if (l.lengths && onnxc_count(a->in[Lengths]) != l.batch) return ONNXC_K_SHAPE;
+  if (l.lengths && onnxc_count(a->in[Lengths]) != l.batch)
+    return ONNXC_K_SHAPE;
   for (int64_t b = 0; l.lengths && b < l.batch; ++b)
-    if (l.lengths[b] < 0 || l.lengths[b] > l.steps) return ONNXC_K_SIZE;
-  return readActivations(a->attr[Names], a->attr[Alpha], a->attr[Beta], defaults, activations, l.directions, l.f) ? ONNXC_K_OK : ONNXC_K_VALUE;
+    if (l.lengths[b] < 0 || l.lengths[b] > l.steps)
+      return ONNXC_K_SIZE;
+  return readActivations(a->attr[Names], a->attr[Alpha], a->attr[Beta], defaults, activations, l.directions, l.f) ? ONNXC_K_OK
+                                                                                                                  : ONNXC_K_VALUE;
 }
 
 // What a cell sees of one direction. Weights of gate g, unit j start at (g * hidden + j) * columns.
@@ -48,8 +57,10 @@ struct RnnCell {
   template <class T>
   static void step(const Weights<T> &k, const T *x, double *h, double *, double *tmp, bool) {
     int64_t n = k.l->hidden;
-    for (int64_t j = 0; j < n; ++j) tmp[j] = k.f[0](k.l->clipped(k.input(j, x) + k.recurrent(j, h) + k.bias(j, 1)));
-    for (int64_t j = 0; j < n; ++j) h[j] = tmp[j];
+    for (int64_t j = 0; j < n; ++j)
+      tmp[j] = k.f[0](k.l->clipped(k.input(j, x) + k.recurrent(j, h) + k.bias(j, 1)));
+    for (int64_t j = 0; j < n; ++j)
+      h[j] = tmp[j];
   }
 };
 
@@ -59,14 +70,17 @@ struct GruCell {
   static void step(const Weights<T> &k, const T *x, double *h, double *, double *tmp, bool linearBeforeReset) {
     int64_t n = k.l->hidden;
     double *z = tmp, *r = tmp + n, *gated = tmp + 2 * n, *fresh = tmp + 3 * n;
-    for (int64_t j = 0; j < 2 * n; ++j) tmp[j] = k.f[0](k.l->clipped(k.input(j, x) + k.recurrent(j, h) + k.bias(j, 3)));
-    for (int64_t j = 0; j < n; ++j) gated[j] = r[j] * h[j];
+    for (int64_t j = 0; j < 2 * n; ++j)
+      tmp[j] = k.f[0](k.l->clipped(k.input(j, x) + k.recurrent(j, h) + k.bias(j, 3)));
+    for (int64_t j = 0; j < n; ++j)
+      gated[j] = r[j] * h[j];
     for (int64_t j = 0; j < n; ++j) {
       int64_t row = 2 * n + j;
       double back = linearBeforeReset ? r[j] * (k.recurrent(row, h) + k.bias(row, 3)) : k.recurrent(row, gated) + k.bias(row, 3);
       fresh[j] = k.f[1](k.l->clipped(k.input(row, x) + back));
     }
-    for (int64_t j = 0; j < n; ++j) h[j] = (1 - z[j]) * fresh[j] + z[j] * h[j];
+    for (int64_t j = 0; j < n; ++j)
+      h[j] = (1 - z[j]) * fresh[j] + z[j] * h[j];
   }
 };
 
@@ -75,7 +89,8 @@ struct LstmCell {
   template <class T>
   static void step(const Weights<T> &k, const T *x, double *h, double *c, double *tmp, bool inputForget) {
     int64_t n = k.l->hidden;
-    for (int64_t j = 0; j < 4 * n; ++j) tmp[j] = k.input(j, x) + k.recurrent(j, h) + k.bias(j, 4);
+    for (int64_t j = 0; j < 4 * n; ++j)
+      tmp[j] = k.input(j, x) + k.recurrent(j, h) + k.bias(j, 4);
     for (int64_t j = 0; j < n; ++j) {
       double pi = k.p ? toF64(k.p[j]) : 0, po = k.p ? toF64(k.p[n + j]) : 0, pf = k.p ? toF64(k.p[2 * n + j]) : 0;
       double i = k.f[0](k.l->clipped(tmp[j] + pi * c[j]));
@@ -90,11 +105,13 @@ struct LstmCell {
 
 template <class T>
 void store(T *to, const double *from, int64_t n) {
-  for (int64_t j = 0; j < n; ++j) to[j] = fromF64<T>(from[j]);
+  for (int64_t j = 0; j < n; ++j)
+    to[j] = fromF64<T>(from[j]);
 }
 template <class T>
 void load(double *to, const T *from, int64_t n) {
-  for (int64_t j = 0; j < n; ++j) to[j] = from ? toF64(from[j]) : 0;
+  for (int64_t j = 0; j < n; ++j)
+    to[j] = from ? toF64(from[j]) : 0;
 }
 
 template <class Cell, class T>
@@ -108,28 +125,41 @@ void runRow(const Args *a, const Layer &l, const Weights<T> &k, int64_t d, int64
   for (int64_t s = 0; s < length; ++s) {
     int64_t t = forward ? s : length - 1 - s;
     Cell::step(k, in<T>(a, X) + l.inputRow(t, b), h, c, tmp, flag);
-    if (y) store(y + l.outputRow(t, d, b), h, l.hidden);
+    if (y)
+      store(y + l.outputRow(t, d, b), h, l.hidden);
   }
-  for (int64_t t = length; y && t < l.steps; ++t) memset(y + l.outputRow(t, d, b), 0, size_t(l.hidden) * sizeof(T));
-  if (hasOut(a, 1)) store(out<T>(a, 1) + row, h, l.hidden);
-  if (hasOut(a, 2)) store(out<T>(a, 2) + row, c, l.hidden);
+  for (int64_t t = length; y && t < l.steps; ++t)
+    memset(y + l.outputRow(t, d, b), 0, size_t(l.hidden) * sizeof(T));
+  if (hasOut(a, 1))
+    store(out<T>(a, 1) + row, h, l.hidden);
+  if (hasOut(a, 2))
+    store(out<T>(a, 2) + row, c, l.hidden);
 }
 
 template <class Cell, class T>
 int32_t run(const Args *a, const char *const *defaults, int activations, bool flag, const T *w, const T *r) {
   Layer l;
-  if (int32_t code = readLayer(a, Cell::gates, defaults, activations, l)) return code;
+  if (int32_t code = readLayer(a, Cell::gates, defaults, activations, l))
+    return code;
   bool lstm = Cell::gates == 4;
-  if (lstm && hasIn(a, InitialC) && onnxc_count(a->in[InitialC]) != l.directions * l.batch * l.hidden) return ONNXC_K_SHAPE;
-  if (lstm && hasIn(a, Peephole) && onnxc_count(a->in[Peephole]) != 3 * l.directions * l.hidden) return ONNXC_K_SHAPE;
+  if (lstm && hasIn(a, InitialC) && onnxc_count(a->in[InitialC]) != l.directions * l.batch * l.hidden)
+    return ONNXC_K_SHAPE;
+  if (lstm && hasIn(a, Peephole) && onnxc_count(a->in[Peephole]) != 3 * l.directions * l.hidden)
+    return ONNXC_K_SHAPE;
   double *state = heap<double>(a, 6 * l.hidden);
-  if (!state) return ONNXC_K_MEMORY;
+  if (!state)
+    return ONNXC_K_MEMORY;
   const T *h0 = hasIn(a, InitialH) ? in<T>(a, InitialH) : nullptr, *c0 = lstm && hasIn(a, InitialC) ? in<T>(a, InitialC) : nullptr;
   int64_t rows = Cell::gates * l.hidden;
   for (int64_t d = 0; d < l.directions; ++d) {
-    Weights<T> k{w + d * rows * l.inputs, r + d * rows * l.hidden, hasIn(a, B) ? in<T>(a, B) + d * 2 * rows : nullptr,
-                 lstm && hasIn(a, Peephole) ? in<T>(a, Peephole) + d * 3 * l.hidden : nullptr, &l, l.f + d * activations};
-    for (int64_t b = 0; b < l.batch; ++b) runRow<Cell>(a, l, k, d, b, state, flag, h0, c0);
+    Weights<T> k{w + d * rows * l.inputs,
+                 r + d * rows * l.hidden,
+                 hasIn(a, B) ? in<T>(a, B) + d * 2 * rows : nullptr,
+                 lstm && hasIn(a, Peephole) ? in<T>(a, Peephole) + d * 3 * l.hidden : nullptr,
+                 &l,
+                 l.f + d * activations};
+    for (int64_t b = 0; b < l.batch; ++b)
+      runRow<Cell>(a, l, k, d, b, state, flag, h0, c0);
   }
   return ONNXC_K_OK;
 }
@@ -167,15 +197,20 @@ float *dequantised(const Args *a, int64_t weights, int64_t scale, int64_t zero) 
 
 int32_t quantisedLstm(const Args *a) {
   const Tensor &w = a->in[W], &r = a->in[R];
-  if (w.rank != 3 || r.rank != 3 || a->in[X].rank != 3) return ONNXC_K_SHAPE;
+  if (w.rank != 3 || r.rank != 3 || a->in[X].rank != 3)
+    return ONNXC_K_SHAPE;
   int64_t d = w.dims[0], scales = onnxc_count(a->in[8]), zeros = onnxc_count(a->in[9]);
-  if (w.dims[2] != r.dims[2] || w.dims[1] != a->in[X].dims[2] || (scales != d && scales != d * w.dims[2]) || zeros != scales) return ONNXC_K_SHAPE;
+  if (w.dims[2] != r.dims[2] || w.dims[1] != a->in[X].dims[2] || (scales != d && scales != d * w.dims[2]) || zeros != scales)
+    return ONNXC_K_SHAPE;
   int64_t rscales = onnxc_count(a->in[10]);
-  if ((rscales != d && rscales != d * r.dims[2]) || onnxc_count(a->in[11]) != rscales) return ONNXC_K_SHAPE;
+  if ((rscales != d && rscales != d * r.dims[2]) || onnxc_count(a->in[11]) != rscales)
+    return ONNXC_K_SHAPE;
   float *wf = dequantised(a, W, 8, 9), *rf = dequantised(a, R, 10, 11);
   Tensor *operands = heap<Tensor>(a, a->n_in);
-  if (!wf || !rf || !operands) return ONNXC_K_MEMORY;
-  for (int64_t i = 0; i < a->n_in; ++i) operands[i] = a->in[i];
+  if (!wf || !rf || !operands)
+    return ONNXC_K_MEMORY;
+  for (int64_t i = 0; i < a->n_in; ++i)
+    operands[i] = a->in[i];
   int64_t recurrent[] = {r.dims[0], r.dims[2], r.dims[1]}, input[] = {w.dims[0], w.dims[2], w.dims[1]};
   operands[R].dims = recurrent, operands[W].dims = input;
   Args inner = *a;
@@ -184,12 +219,12 @@ int32_t quantisedLstm(const Args *a) {
   return run<LstmCell>(&inner, defaults, 3, a->attr[Extra].i != 0, wf, rf);
 }
 
-} // namespace
-} // namespace onnxc
+}  // namespace
+}  // namespace onnxc
 
-#define X(S, T)                                                                                                                       \
-  extern "C" int32_t onnxc_k_RNN_##S(const onnxc_args *a) { return onnxc::rnn<T>(a); }                                                \
-  extern "C" int32_t onnxc_k_GRU_##S(const onnxc_args *a) { return onnxc::gru<T>(a); }                                                \
+#define X(S, T)                                                                                                                            \
+  extern "C" int32_t onnxc_k_RNN_##S(const onnxc_args *a) { return onnxc::rnn<T>(a); }                                                     \
+  extern "C" int32_t onnxc_k_GRU_##S(const onnxc_args *a) { return onnxc::gru<T>(a); }                                                     \
   extern "C" int32_t onnxc_k_LSTM_##S(const onnxc_args *a) { return onnxc::lstm<T>(a); }
 ONNXC_FLOATS(X)
 #undef X

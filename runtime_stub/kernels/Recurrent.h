@@ -9,34 +9,56 @@ struct Activation {
   double alpha, beta;
   double operator()(double x) const {
     switch (kind) {
-    case Relu: return x > 0 ? x : 0;
-    case Tanh: return tanh(x);
-    case Sigmoid: return 1 / (1 + exp(-x));
-    case Affine: return alpha * x + beta;
-    case LeakyRelu: return x >= 0 ? x : alpha * x;
-    case ThresholdedRelu: return x >= alpha ? x : 0;
-    case ScaledTanh: return alpha * tanh(beta * x);
-    case HardSigmoid: return fromRange(alpha * x + beta);
-    case Elu: return x >= 0 ? x : alpha * (exp(x) - 1);
-    case Softsign: return x / (1 + fabs(x));
-    case Softplus: return x > 0 ? x + log(1 + exp(-x)) : log(1 + exp(x));
+    case Relu:
+      return x > 0 ? x : 0;
+    case Tanh:
+      return tanh(x);
+    case Sigmoid:
+      return 1 / (1 + exp(-x));
+    case Affine:
+      return alpha * x + beta;
+    case LeakyRelu:
+      return x >= 0 ? x : alpha * x;
+    case ThresholdedRelu:
+      return x >= alpha ? x : 0;
+    case ScaledTanh:
+      return alpha * tanh(beta * x);
+    case HardSigmoid:
+      return fromRange(alpha * x + beta);
+    case Elu:
+      return x >= 0 ? x : alpha * (exp(x) - 1);
+    case Softsign:
+      return x / (1 + fabs(x));
+    case Softplus:
+      return x > 0 ? x + log(1 + exp(-x)) : log(1 + exp(x));
     }
     return x;
   }
   static double fromRange(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 };
 
-struct ActivationRow { const char *name; Activation::Kind kind; bool alpha, beta; double defaultAlpha, defaultBeta; };
+struct ActivationRow {
+  const char *name;
+  Activation::Kind kind;
+  bool alpha, beta;
+  double defaultAlpha, defaultBeta;
+};
 
 inline bool findActivation(Str name, ActivationRow &found) {
-  const ActivationRow rows[] = {{"relu", Activation::Relu, false, false, 0, 0}, {"tanh", Activation::Tanh, false, false, 0, 0},
-      {"sigmoid", Activation::Sigmoid, false, false, 0, 0}, {"affine", Activation::Affine, true, true, 1, 0},
-      {"leakyrelu", Activation::LeakyRelu, true, false, 0.01f, 0}, {"thresholdedrelu", Activation::ThresholdedRelu, true, false, 1, 0},
-      {"scaledtanh", Activation::ScaledTanh, true, true, 1, 1}, {"hardsigmoid", Activation::HardSigmoid, true, true, 0.2f, 0.5},
-      {"elu", Activation::Elu, true, false, 1, 0}, {"softsign", Activation::Softsign, false, false, 0, 0},
-      {"softplus", Activation::Softplus, false, false, 0, 0}};
+  const ActivationRow rows[] = {{"relu", Activation::Relu, false, false, 0, 0},
+                                {"tanh", Activation::Tanh, false, false, 0, 0},
+                                {"sigmoid", Activation::Sigmoid, false, false, 0, 0},
+                                {"affine", Activation::Affine, true, true, 1, 0},
+                                {"leakyrelu", Activation::LeakyRelu, true, false, 0.01f, 0},
+                                {"thresholdedrelu", Activation::ThresholdedRelu, true, false, 1, 0},
+                                {"scaledtanh", Activation::ScaledTanh, true, true, 1, 1},
+                                {"hardsigmoid", Activation::HardSigmoid, true, true, 0.2f, 0.5},
+                                {"elu", Activation::Elu, true, false, 1, 0},
+                                {"softsign", Activation::Softsign, false, false, 0, 0},
+                                {"softplus", Activation::Softplus, false, false, 0, 0}};
   for (const ActivationRow &row : rows)
-    if (isNoCase(name, row.name)) return found = row, true;
+    if (isNoCase(name, row.name))
+      return found = row, true;
   return false;
 }
 
@@ -45,14 +67,18 @@ inline bool readActivations(const Attr &names, const Attr &alphas, const Attr &b
                             int64_t directions, Activation *result) {
   int64_t count = perDirection * directions, alpha = 0, beta = 0;
   bool listed = given(names) && names.n > 0;
-  if (listed && names.n < count) return false;
+  if (listed && names.n < count)
+    return false;
   for (int64_t i = 0; i < count; ++i) {
     const char *word = defaults[i % perDirection];
     ActivationRow row;
-    if (!findActivation(listed ? strings(names)[i] : Str{word, lengthOf(word)}, row)) return false;
+    if (!findActivation(listed ? strings(names)[i] : Str{word, lengthOf(word)}, row))
+      return false;
     result[i] = {row.kind, row.defaultAlpha, row.defaultBeta};
-    if (row.alpha && alpha < alphas.n) result[i].alpha = floats(alphas)[alpha++];
-    if (row.beta && beta < betas.n) result[i].beta = floats(betas)[beta++];
+    if (row.alpha && alpha < alphas.n)
+      result[i].alpha = floats(alphas)[alpha++];
+    if (row.beta && beta < betas.n)
+      result[i].beta = floats(betas)[beta++];
   }
   return true;
 }
@@ -72,4 +98,4 @@ struct Layer {
   int64_t stateRow(int64_t d, int64_t b) const { return (layout ? b * directions + d : d * batch + b) * hidden; }
 };
 
-} // namespace onnxc
+}  // namespace onnxc

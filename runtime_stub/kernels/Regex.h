@@ -8,20 +8,28 @@ namespace onnxc {
 class Regex {
 public:
   enum Op : uint8_t { Any, AnyButNewline, Set, NotSet, Split, Jump, Begin, End, LineBegin, LineEnd, Word, NotWord, Match };
-  struct Inst { Op op; int32_t x, y; };  // Set: ranges [x, y); Split: to x and y; Jump: to x; relative to itself
-  struct Range { uint32_t lo, hi; };
+  struct Inst {
+    Op op;
+    int32_t x, y;
+  };  // Set: ranges [x, y); Split: to x and y; Jump: to x; relative to itself
+  struct Range {
+    uint32_t lo, hi;
+  };
 
   int32_t compile(const Args *args, Str source) {
     a = args;
     pattern = source;
     at = 0;
     insts = heap<Inst>(a, maxInsts + 1), ranges = heap<Range>(a, maxRanges);
-    if (!insts || !ranges) return ONNXC_K_MEMORY;
+    if (!insts || !ranges)
+      return ONNXC_K_MEMORY;
     flags = {false, false, false};
     alternation(0);
-    if (at != pattern.size) failed = true;
+    if (at != pattern.size)
+      failed = true;
     emit(Match, 0, 0);
-    if (failed) return ONNXC_K_VALUE;
+    if (failed)
+      return ONNXC_K_VALUE;
     stack = heap<int32_t>(a, 2 * count + 2);
     return stack && room(now) && room(next) ? ONNXC_K_OK : ONNXC_K_MEMORY;
   }
@@ -42,12 +50,14 @@ public:
       for (int32_t k = 0; k < now.size; ++k) {
         const Inst &inst = insts[now.state[k]];
         if (inst.op == Match) {
-          if (!full || i == text.size) best = i;
+          if (!full || i == text.size)
+            best = i;
         } else if (c != none && accepts(inst, c)) {
           add(next, now.state[k] + 1, c, following, tick);
         }
       }
-      if (c == none) break;
+      if (c == none)
+        break;
       List t = now;
       now = next, next = t;
       i = ahead, ahead = after, c = following;
@@ -58,8 +68,14 @@ public:
 private:
   static constexpr int32_t maxInsts = 20000, maxRanges = 20000, maxDepth = 200;
   static constexpr uint32_t none = 0xffffffff, last = 0x10ffff;
-  struct List { int32_t *state; int64_t *seen; int32_t size; };
-  struct Flags { bool fold, dotAll, lines; } flags;
+  struct List {
+    int32_t *state;
+    int64_t *seen;
+    int32_t size;
+  };
+  struct Flags {
+    bool fold, dotAll, lines;
+  } flags;
   const Args *a;
   Str pattern;
   int64_t at, tick = 0;
@@ -72,25 +88,34 @@ private:
   // ---- running
   bool room(List &list) const { return (list.state = heap<int32_t>(a, count)) && (list.seen = heap<int64_t>(a, count)); }
   static uint32_t previous(Str text, int64_t i) {
-    do --i;
+    do
+      --i;
     while (i > 0 && (uint8_t(text.data[i]) & 0xc0) == 0x80);
     return decodeUtf8(text, i);
   }
   static bool isWord(uint32_t c) { return c == '_' || within(c, '0', '9') || within(c, 'a', 'z') || within(c, 'A', 'Z'); }
   bool accepts(const Inst &inst, uint32_t c) const {
-    if (inst.op == Any) return true;
-    if (inst.op == AnyButNewline) return c != '\n';
+    if (inst.op == Any)
+      return true;
+    if (inst.op == AnyButNewline)
+      return c != '\n';
     bool found = false;
-    for (int32_t r = inst.x; r < inst.y && !found; ++r) found = within(c, ranges[r].lo, ranges[r].hi);
+    for (int32_t r = inst.x; r < inst.y && !found; ++r)
+      found = within(c, ranges[r].lo, ranges[r].hi);
     return found == (inst.op == Set);
   }
   static bool holds(Op op, uint32_t before, uint32_t after) {
     switch (op) {
-    case Begin: return before == none;
-    case End: return after == none;
-    case LineBegin: return before == none || before == '\n';
-    case LineEnd: return after == none || after == '\n';
-    default: return ((before != none && isWord(before)) != (after != none && isWord(after))) == (op == Word);
+    case Begin:
+      return before == none;
+    case End:
+      return after == none;
+    case LineBegin:
+      return before == none || before == '\n';
+    case LineEnd:
+      return after == none || after == '\n';
+    default:
+      return ((before != none && isWord(before)) != (after != none && isWord(after))) == (op == Word);
     }
   }
   // Follows the empty moves from `start`; `mark` says which states the list has.
@@ -98,13 +123,18 @@ private:
     int32_t depth = 0;
     for (stack[depth++] = start; depth;) {
       int32_t s = stack[--depth];
-      if (list.seen[s] == mark) continue;
+      if (list.seen[s] == mark)
+        continue;
       list.seen[s] = mark;
       const Inst &inst = insts[s];
-      if (inst.op == Split) stack[depth++] = s + inst.y, stack[depth++] = s + inst.x;
-      else if (inst.op == Jump) stack[depth++] = s + inst.x;
-      else if (inst.op < Begin || inst.op == Match) list.state[list.size++] = s;
-      else if (holds(inst.op, before, after)) stack[depth++] = s + 1;
+      if (inst.op == Split)
+        stack[depth++] = s + inst.y, stack[depth++] = s + inst.x;
+      else if (inst.op == Jump)
+        stack[depth++] = s + inst.x;
+      else if (inst.op < Begin || inst.op == Match)
+        list.state[list.size++] = s;
+      else if (holds(inst.op, before, after))
+        stack[depth++] = s + 1;
     }
   }
 
@@ -113,19 +143,25 @@ private:
   char peek() const { return pattern.data[at]; }
   bool take(char c) { return more() && peek() == c ? ++at, true : false; }
   int32_t emit(Op op, int32_t x, int32_t y) {
-    if (count >= maxInsts) return failed = true, 0;
+    if (count >= maxInsts)
+      return failed = true, 0;
     insts[count] = {op, x, y};
     return count++;
   }
   void range(uint32_t lo, uint32_t hi) {
-    if (rangeCount >= maxRanges) { failed = true; return; }
+    if (rangeCount >= maxRanges) {
+      failed = true;
+      return;
+    }
     ranges[rangeCount++] = {lo, hi};
   }
   void foldRanges(int32_t from) {
     for (int32_t r = from, end = rangeCount; flags.fold && r < end; ++r)
       for (uint32_t c = ranges[r].lo; c <= ranges[r].hi && c < 0x590; ++c) {
-        if (lowerCase(c) != c) range(lowerCase(c), lowerCase(c));
-        if (upperCase(c) != c) range(upperCase(c), upperCase(c));
+        if (lowerCase(c) != c)
+          range(lowerCase(c), lowerCase(c));
+        if (upperCase(c) != c)
+          range(upperCase(c), upperCase(c));
       }
   }
   void literal(uint32_t c) {
@@ -136,9 +172,13 @@ private:
   }
 
   void alternation(int depth) {
-    if (depth > maxDepth) { failed = true; return; }
+    if (depth > maxDepth) {
+      failed = true;
+      return;
+    }
     for (int32_t first = count, jumps = -1;; first = count) {
-      while (more() && peek() != '|' && peek() != ')') repetition(depth);
+      while (more() && peek() != '|' && peek() != ')')
+        repetition(depth);
       bool another = more() && peek() == '|';
       if (another) {
         ++at;
@@ -158,7 +198,8 @@ private:
   // The code from `where` on moves behind a Split that runs it or skips `skip` instructions.
   void insertSplit(int32_t where, int32_t skip) {
     emit(Split, 0, 0);
-    if (failed) return;
+    if (failed)
+      return;
     memmove(insts + where + 1, insts + where, size_t(count - 1 - where) * sizeof(Inst));
     insts[where] = {Split, 1, skip};
   }
@@ -166,9 +207,11 @@ private:
   void repetition(int depth) {
     int32_t code = count, least, most;
     atom(depth);
-    if (!more() || !quantifier(least, most)) return;
+    if (!more() || !quantifier(least, most))
+      return;
     take('?');  // lazy or greedy: the language is the same
-    if (more() && (peek() == '*' || peek() == '+' || peek() == '?')) failed = true;  // RE2: bad repetition operator
+    if (more() && (peek() == '*' || peek() == '+' || peek() == '?'))
+      failed = true;  // RE2: bad repetition operator
     int32_t length = count - code;
     if (failed || int64_t(length + 2) * ((most < 0 ? least : most) + 1) > maxInsts - count) {
       failed = true;
@@ -178,7 +221,8 @@ private:
     body += int64_t(length + 2) * (most < 0 ? least : most);
     memcpy(body, insts + code, size_t(length) * sizeof(Inst));
     count = code;
-    for (int32_t i = 0; i < least; ++i) append(body, length);
+    for (int32_t i = 0; i < least; ++i)
+      append(body, length);
     if (most < 0) {
       emit(Split, 1, length + 2);
       append(body, length);
@@ -195,18 +239,23 @@ private:
     count += length;
   }
   bool quantifier(int32_t &least, int32_t &most) {
-    if (take('*')) return least = 0, most = -1, true;
-    if (take('+')) return least = 1, most = -1, true;
-    if (take('?')) return least = 0, most = 1, true;
+    if (take('*'))
+      return least = 0, most = -1, true;
+    if (take('+'))
+      return least = 1, most = -1, true;
+    if (take('?'))
+      return least = 0, most = 1, true;
     int64_t back = at;
     if (take('{') && number(least)) {
       most = least;
       if (take(',')) {
         most = -1;
-        if (more() && within(uint32_t(peek()), '0', '9')) number(most);
+        if (more() && within(uint32_t(peek()), '0', '9'))
+          number(most);
       }
       if (take('}')) {
-        if (least > 1000 || most > 1000 || (most >= 0 && most < least)) failed = true;
+        if (least > 1000 || most > 1000 || (most >= 0 && most < least))
+          failed = true;
         return true;
       }
     }
@@ -215,19 +264,29 @@ private:
   }
   bool number(int32_t &n) {
     int64_t from = at;
-    for (n = 0; more() && within(uint32_t(peek()), '0', '9') && n < 100000; ++at) n = n * 10 + (peek() - '0');
+    for (n = 0; more() && within(uint32_t(peek()), '0', '9') && n < 100000; ++at)
+      n = n * 10 + (peek() - '0');
     return at > from;
   }
 
   void atom(int depth) {
     char c = peek();
-    if (c == '(') return ++at, group(depth);
-    if (c == '[') return ++at, bracket();
-    if (c == '\\') return ++at, escape();
-    if (c == '*' || c == '+' || c == '?') { failed = true; return; }
-    if (c == '.') return ++at, void(emit(flags.dotAll ? Any : AnyButNewline, 0, 0));
-    if (c == '^') return ++at, void(emit(flags.lines ? LineBegin : Begin, 0, 0));
-    if (c == '$') return ++at, void(emit(flags.lines ? LineEnd : End, 0, 0));
+    if (c == '(')
+      return ++at, group(depth);
+    if (c == '[')
+      return ++at, bracket();
+    if (c == '\\')
+      return ++at, escape();
+    if (c == '*' || c == '+' || c == '?') {
+      failed = true;
+      return;
+    }
+    if (c == '.')
+      return ++at, void(emit(flags.dotAll ? Any : AnyButNewline, 0, 0));
+    if (c == '^')
+      return ++at, void(emit(flags.lines ? LineBegin : Begin, 0, 0));
+    if (c == '$')
+      return ++at, void(emit(flags.lines ? LineEnd : End, 0, 0));
     literal(decodeUtf8(pattern, at));
   }
 
@@ -236,44 +295,65 @@ private:
     if (take('?')) {
       bool named = take('P');
       if (take('<') || named) {
-        while (more() && peek() != '>') ++at;
-        if (!take('>')) failed = true;
+        while (more() && peek() != '>')
+          ++at;
+        if (!take('>'))
+          failed = true;
       } else {
         for (bool on = true; more() && peek() != ':' && peek() != ')'; ++at) {
           char c = peek();
-          if (c == '-') on = false;
-          else if (c == 'i') flags.fold = on;
-          else if (c == 's') flags.dotAll = on;
-          else if (c == 'm') flags.lines = on;
-          else if (c != 'U') failed = true;
+          if (c == '-')
+            on = false;
+          else if (c == 'i')
+            flags.fold = on;
+          else if (c == 's')
+            flags.dotAll = on;
+          else if (c == 'm')
+            flags.lines = on;
+          else if (c != 'U')
+            failed = true;
         }
-        if (take(')')) return;  // (?i) holds to the end of the enclosing group
-        if (!take(':')) failed = true;
+        if (take(')'))
+          return;  // (?i) holds to the end of the enclosing group
+        if (!take(':'))
+          failed = true;
       }
     }
     alternation(depth + 1);
-    if (!take(')')) failed = true;
+    if (!take(')'))
+      failed = true;
     flags = outer;
   }
 
   void escape() {
-    if (!more()) { failed = true; return; }
+    if (!more()) {
+      failed = true;
+      return;
+    }
     char c = peek();
     int32_t from = rangeCount;
     ++at;
-    if (c == 'A') return void(emit(Begin, 0, 0));
-    if (c == 'z') return void(emit(End, 0, 0));
-    if (c == 'b') return void(emit(Word, 0, 0));
-    if (c == 'B') return void(emit(NotWord, 0, 0));
-    if (c == 'Q') return quoted();
+    if (c == 'A')
+      return void(emit(Begin, 0, 0));
+    if (c == 'z')
+      return void(emit(End, 0, 0));
+    if (c == 'b')
+      return void(emit(Word, 0, 0));
+    if (c == 'B')
+      return void(emit(NotWord, 0, 0));
+    if (c == 'Q')
+      return quoted();
     --at;
-    if (shorthand()) return void(emit(Set, from, rangeCount));
+    if (shorthand())
+      return void(emit(Set, from, rangeCount));
     literal(escapedCharacter());
   }
 
   void quoted() {
-    while (more() && !(peek() == '\\' && at + 1 < pattern.size && pattern.data[at + 1] == 'E')) literal(decodeUtf8(pattern, at));
-    if (more()) at += 2;
+    while (more() && !(peek() == '\\' && at + 1 < pattern.size && pattern.data[at + 1] == 'E'))
+      literal(decodeUtf8(pattern, at));
+    if (more())
+      at += 2;
   }
 
   // \d, \pL and the like at `at`: adds the class to the ranges.
@@ -285,13 +365,17 @@ private:
       unicodeClass();
     } else if (lower == 'd' || lower == 's' || lower == 'w') {
       ++at;
-      if (lower == 's') range('\t', '\n'), range('\f', '\r'), range(' ', ' ');
-      if (lower != 's') range('0', '9');
-      if (lower == 'w') range('A', 'Z'), range('_', '_'), range('a', 'z');
+      if (lower == 's')
+        range('\t', '\n'), range('\f', '\r'), range(' ', ' ');
+      if (lower != 's')
+        range('0', '9');
+      if (lower == 'w')
+        range('A', 'Z'), range('_', '_'), range('a', 'z');
     } else {
       return false;
     }
-    if (c != lower) complement(own);
+    if (c != lower)
+      complement(own);
     return true;
   }
 
@@ -299,14 +383,18 @@ private:
     char c = peek();
     const char *from = "abfnrtv", *to = "\a\b\f\n\r\t\v";
     for (int i = 0; from[i]; ++i)
-      if (c == from[i] && c != 'b') return ++at, uint32_t(to[i]);
-    if (c == 'x') return ++at, hexadecimal();
+      if (c == from[i] && c != 'b')
+        return ++at, uint32_t(to[i]);
+    if (c == 'x')
+      return ++at, hexadecimal();
     if (within(uint32_t(c), '0', '7')) {
       uint32_t v = 0;
-      for (int n = 0; n < 3 && more() && within(uint32_t(peek()), '0', '7'); ++n, ++at) v = v * 8 + uint32_t(peek() - '0');
+      for (int n = 0; n < 3 && more() && within(uint32_t(peek()), '0', '7'); ++n, ++at)
+        v = v * 8 + uint32_t(peek() - '0');
       return v;
     }
-    if (isWord(uint32_t(uint8_t(c)))) failed = true;
+    if (isWord(uint32_t(uint8_t(c))))
+      failed = true;
     return decodeUtf8(pattern, at);
   }
   uint32_t hexadecimal() {
@@ -315,10 +403,12 @@ private:
     int n = 0;
     for (; n < (braced ? 6 : 2) && more(); ++n, ++at) {
       char c = lowerAscii(peek());
-      if (!within(uint32_t(c), '0', '9') && !within(uint32_t(c), 'a', 'f')) break;
+      if (!within(uint32_t(c), '0', '9') && !within(uint32_t(c), 'a', 'f'))
+        break;
       v = v * 16 + uint32_t(c <= '9' ? c - '0' : c - 'a' + 10);
     }
-    if (n < (braced ? 1 : 2) || (braced && !take('}')) || v > last) failed = true;
+    if (n < (braced ? 1 : 2) || (braced && !take('}')) || v > last)
+      failed = true;
     return v;
   }
 
@@ -332,42 +422,66 @@ private:
       }
       if (peek() == '\\' && at + 1 < pattern.size) {
         ++at;
-        if (shorthand()) continue;
+        if (shorthand())
+          continue;
         --at;
       }
       uint32_t lo = bracketCharacter(), hi = lo;
-      if (at + 1 < pattern.size && peek() == '-' && pattern.data[at + 1] != ']') ++at, hi = bracketCharacter();
-      if (hi < lo) failed = true;
+      if (at + 1 < pattern.size && peek() == '-' && pattern.data[at + 1] != ']')
+        ++at, hi = bracketCharacter();
+      if (hi < lo)
+        failed = true;
       range(lo, hi);
     }
-    if (!take(']')) failed = true;
+    if (!take(']'))
+      failed = true;
     foldRanges(from);
     emit(negated ? NotSet : Set, from, rangeCount);
   }
   uint32_t bracketCharacter() {
-    if (!more()) return failed = true, 0;
-    if (take('\\')) return more() ? escapedCharacter() : (failed = true, 0);
+    if (!more())
+      return failed = true, 0;
+    if (take('\\'))
+      return more() ? escapedCharacter() : (failed = true, 0);
     return decodeUtf8(pattern, at);
   }
 
   void posix() {
-    struct Named { const char *name; uint32_t bounds[8]; };
-    const Named classes[] = {{"alnum", {'0', '9', 'A', 'Z', 'a', 'z'}}, {"alpha", {'A', 'Z', 'a', 'z'}}, {"ascii", {1, 127}},
-        {"blank", {'\t', '\t', ' ', ' '}}, {"cntrl", {1, 31, 127, 127}}, {"digit", {'0', '9'}}, {"graph", {'!', '~'}}, {"lower", {'a', 'z'}},
-        {"print", {' ', '~'}}, {"punct", {'!', '/', ':', '@', '[', '`', '{', '~'}}, {"space", {'\t', '\r', ' ', ' '}},
-        {"upper", {'A', 'Z'}}, {"word", {'0', '9', 'A', 'Z', 'a', 'z', '_', '_'}}, {"xdigit", {'0', '9', 'A', 'F', 'a', 'f'}}};
+    struct Named {
+      const char *name;
+      uint32_t bounds[8];
+    };
+    const Named classes[] = {{"alnum", {'0', '9', 'A', 'Z', 'a', 'z'}},
+                             {"alpha", {'A', 'Z', 'a', 'z'}},
+                             {"ascii", {1, 127}},
+                             {"blank", {'\t', '\t', ' ', ' '}},
+                             {"cntrl", {1, 31, 127, 127}},
+                             {"digit", {'0', '9'}},
+                             {"graph", {'!', '~'}},
+                             {"lower", {'a', 'z'}},
+                             {"print", {' ', '~'}},
+                             {"punct", {'!', '/', ':', '@', '[', '`', '{', '~'}},
+                             {"space", {'\t', '\r', ' ', ' '}},
+                             {"upper", {'A', 'Z'}},
+                             {"word", {'0', '9', 'A', 'Z', 'a', 'z', '_', '_'}},
+                             {"xdigit", {'0', '9', 'A', 'F', 'a', 'f'}}};
     at += 2;
     bool negated = take('^');
     int64_t start = at;
-    while (more() && peek() != ':') ++at;
+    while (more() && peek() != ':')
+      ++at;
     Str name = {pattern.data + start, at - start};
-    if (!take(':') || !take(']')) failed = true;
+    if (!take(':') || !take(']'))
+      failed = true;
     int32_t own = rangeCount;
     for (const Named &k : classes)
       if (is(name, k.name))
-        for (int i = 0; i < 8 && k.bounds[i]; i += 2) range(k.bounds[i], k.bounds[i + 1]);
-    if (own == rangeCount) failed = true;
-    if (negated) complement(own);
+        for (int i = 0; i < 8 && k.bounds[i]; i += 2)
+          range(k.bounds[i], k.bounds[i + 1]);
+    if (own == rangeCount)
+      failed = true;
+    if (negated)
+      complement(own);
   }
 
   // Letters, digits, punctuation and blanks by block: the scripts that case mapping knows, and everything above as letters.
@@ -375,9 +489,12 @@ private:
     bool braced = take('{');
     char c = more() ? peek() : 0;
     if (braced)
-      while (more() && peek() != '}') ++at;
-    else ++at;
-    if (braced && !take('}')) failed = true;
+      while (more() && peek() != '}')
+        ++at;
+    else
+      ++at;
+    if (braced && !take('}'))
+      failed = true;
     if (c == 'L') {
       range('A', 'Z'), range('a', 'z'), range(0xaa, 0xaa), range(0xb5, 0xb5), range(0xba, 0xba), range(0xc0, 0xd6), range(0xd8, 0xf6);
       range(0xf8, 0x2c1), range(0x370, 0x373), range(0x376, 0x37d), range(0x386, 0x386), range(0x388, 0x481), range(0x48a, 0x559);
@@ -386,13 +503,16 @@ private:
     } else if (c == 'N') {
       range('0', '9'), range(0xb2, 0xb3), range(0xb9, 0xb9), range(0xbc, 0xbe), range(0x660, 0x669), range(0x966, 0x96f);
     } else if (c == 'P') {
-      range('!', '#'), range('%', '*'), range(',', '/'), range(':', ';'), range('?', '@'), range('[', ']'), range('_', '_'), range('{', '{');
+      range('!', '#'), range('%', '*'), range(',', '/'), range(':', ';'), range('?', '@'), range('[', ']'), range('_', '_'),
+          range('{', '{');
       range('}', '}'), range(0xa1, 0xa1), range(0xa7, 0xa7), range(0xab, 0xab), range(0xb6, 0xb7), range(0xbb, 0xbb), range(0xbf, 0xbf);
       range(0x2010, 0x2027), range(0x2030, 0x205e), range(0x3001, 0x3003), range(0x3008, 0x3011);
     } else if (c == 'Z') {
-      range(' ', ' '), range(0xa0, 0xa0), range(0x1680, 0x1680), range(0x2000, 0x200a), range(0x2028, 0x2029), range(0x202f, 0x202f), range(0x3000, 0x3000);
+      range(' ', ' '), range(0xa0, 0xa0), range(0x1680, 0x1680), range(0x2000, 0x200a), range(0x2028, 0x2029), range(0x202f, 0x202f),
+          range(0x3000, 0x3000);
     } else if (c == 'S') {
-      range('$', '$'), range('+', '+'), range('<', '>'), range('^', '^'), range('`', '`'), range('|', '|'), range('~', '~'), range(0xa2, 0xa6);
+      range('$', '$'), range('+', '+'), range('<', '>'), range('^', '^'), range('`', '`'), range('|', '|'), range('~', '~'),
+          range(0xa2, 0xa6);
       range(0x20a0, 0x20bf), range(0x2190, 0x2bff), range(0x1f300, 0x1faff);
     } else {
       failed = true;
@@ -405,8 +525,10 @@ private:
     for (uint32_t lo = 0; lo <= last && !failed;) {
       uint32_t nextStart = last + 1, inside = 0;
       for (int32_t r = from; r < end; ++r) {
-        if (within(lo, ranges[r].lo, ranges[r].hi) && ranges[r].hi + 1 > inside) inside = ranges[r].hi + 1;
-        if (ranges[r].lo > lo && ranges[r].lo < nextStart) nextStart = ranges[r].lo;
+        if (within(lo, ranges[r].lo, ranges[r].hi) && ranges[r].hi + 1 > inside)
+          inside = ranges[r].hi + 1;
+        if (ranges[r].lo > lo && ranges[r].lo < nextStart)
+          nextStart = ranges[r].lo;
       }
       if (inside) {
         lo = inside;
@@ -420,4 +542,4 @@ private:
   }
 };
 
-} // namespace onnxc
+}  // namespace onnxc

@@ -1,4 +1,5 @@
-// Sequence.cpp: sequences and optionals. An operand that is an object has dtype 0; items are shared, tensors that enter an object are copied.
+// Sequence.cpp: sequences and optionals. An operand that is an object has dtype 0; items are shared, tensors that enter an object are
+// copied.
 #include "runtime_stub/kernels/Special.h"
 
 namespace onnxc {
@@ -6,15 +7,19 @@ namespace {
 
 int32_t construct(const Args *a) {
   Tensor *items = heap<Tensor>(a, a->n_in);
-  if (!items) return ONNXC_K_MEMORY;
+  if (!items)
+    return ONNXC_K_MEMORY;
   for (int64_t i = 0; i < a->n_in; ++i)
-    if (!copyItem(a, items[i], a->in[i])) return ONNXC_K_MEMORY;
+    if (!copyItem(a, items[i], a->in[i]))
+      return ONNXC_K_MEMORY;
   return giveObject(a, 0, a->n_in, items);
 }
 
 int32_t sizesOf(const Tensor &item, Tensor &result) {
-  if (item.dtype == 0 || item.rank != result.rank) return item.dtype == 0 ? ONNXC_K_OK : ONNXC_K_SHAPE;
-  for (int32_t d = 0; d < item.rank; ++d) result.dims[d] = item.dims[d];
+  if (item.dtype == 0 || item.rank != result.rank)
+    return item.dtype == 0 ? ONNXC_K_OK : ONNXC_K_SHAPE;
+  for (int32_t d = 0; d < item.rank; ++d)
+    result.dims[d] = item.dims[d];
   return ONNXC_K_OK;
 }
 
@@ -24,47 +29,60 @@ int32_t yield(const Args *a, const Tensor &item) {
     const onnxc_object *o = static_cast<const onnxc_object *>(item.data);
     return giveObject(a, 0, o->count, o->items);
   }
-  if (item.dtype != a->out[0].dtype) return ONNXC_K_VALUE;
+  if (item.dtype != a->out[0].dtype)
+    return ONNXC_K_VALUE;
   int64_t bytes = onnxc_count(item) * elementBytes(item.dtype);
-  if (bytes) memmove(a->out[0].data, item.data, size_t(bytes));
+  if (bytes)
+    memmove(a->out[0].data, item.data, size_t(bytes));
   return ONNXC_K_OK;
 }
 
 int32_t itemAt(const Args *a, const Tensor *&item) {
   const onnxc_object *s = object(a, 0);
   int64_t position = loadI64(a->in[1], 0);
-  if (position < 0) position += s->count;
-  if (position < 0 || position >= s->count) return ONNXC_K_INDEX;
+  if (position < 0)
+    position += s->count;
+  if (position < 0 || position >= s->count)
+    return ONNXC_K_INDEX;
   item = s->items + position;
   return ONNXC_K_OK;
 }
 
 int32_t at(const Args *a, bool size) {
   const Tensor *item = nullptr;
-  if (int32_t code = itemAt(a, item)) return code;
+  if (int32_t code = itemAt(a, item))
+    return code;
   return size ? sizesOf(*item, a->out[0]) : yield(a, *item);
 }
 
 int32_t insert(const Args *a) {
   const onnxc_object *s = object(a, 0);
   int64_t position = hasIn(a, 2) ? loadI64(a->in[2], 0) : s->count;
-  if (position < 0) position += s->count;
-  if (position < 0 || position > s->count) return ONNXC_K_INDEX;
+  if (position < 0)
+    position += s->count;
+  if (position < 0 || position > s->count)
+    return ONNXC_K_INDEX;
   Tensor *items = heap<Tensor>(a, s->count + 1);
-  if (!items || !copyItem(a, items[position], a->in[1])) return ONNXC_K_MEMORY;
-  for (int64_t i = 0; i < s->count; ++i) items[i + (i >= position)] = s->items[i];
+  if (!items || !copyItem(a, items[position], a->in[1]))
+    return ONNXC_K_MEMORY;
+  for (int64_t i = 0; i < s->count; ++i)
+    items[i + (i >= position)] = s->items[i];
   return giveObject(a, 0, s->count + 1, items);
 }
 
 int32_t erase(const Args *a) {
   const onnxc_object *s = object(a, 0);
   int64_t position = hasIn(a, 1) ? loadI64(a->in[1], 0) : s->count - 1;
-  if (position < 0) position += s->count;
-  if (position < 0 || position >= s->count) return ONNXC_K_INDEX;
+  if (position < 0)
+    position += s->count;
+  if (position < 0 || position >= s->count)
+    return ONNXC_K_INDEX;
   Tensor *items = heap<Tensor>(a, s->count - 1);
-  if (!items) return ONNXC_K_MEMORY;
+  if (!items)
+    return ONNXC_K_MEMORY;
   for (int64_t i = 0, n = 0; i < s->count; ++i)
-    if (i != position) items[n++] = s->items[i];
+    if (i != position)
+      items[n++] = s->items[i];
   return giveObject(a, 0, s->count - 1, items);
 }
 
@@ -72,32 +90,41 @@ int32_t erase(const Args *a) {
 bool slicePart(const Args *a, Tensor &part, int64_t axis, int64_t start, int64_t size, bool keepdims) {
   const Tensor &x = a->in[0];
   int64_t *dims = heap<int64_t>(a, x.rank);
-  if (!dims) return false;
+  if (!dims)
+    return false;
   int32_t rank = 0;
   for (int32_t d = 0; d < x.rank; ++d)
-    if (d != axis || keepdims) dims[rank++] = d == axis ? size : x.dims[d];
-  if (!makeItem(a, part, x.dtype, rank, dims)) return false;
+    if (d != axis || keepdims)
+      dims[rank++] = d == axis ? size : x.dims[d];
+  if (!makeItem(a, part, x.dtype, rank, dims))
+    return false;
   int64_t outer = product(x.dims, 0, axis), inner = product(x.dims, axis + 1, x.rank) * elementBytes(x.dtype);
   const char *from = static_cast<const char *>(x.data) + start * inner;
   char *to = static_cast<char *>(part.data);
-  for (int64_t i = 0; i < outer && size * inner; ++i) memcpy(to + i * size * inner, from + i * x.dims[axis] * inner, size_t(size * inner));
+  for (int64_t i = 0; i < outer && size * inner; ++i)
+    memcpy(to + i * size * inner, from + i * x.dims[axis] * inner, size_t(size * inner));
   return true;
 }
 
 int32_t splitToSequence(const Args *a) {
   const Tensor &x = a->in[0];
   int64_t axis = axisOf(a->attr[0].i, x.rank);
-  if (axis < 0 || axis >= x.rank) return ONNXC_K_VALUE;
+  if (axis < 0 || axis >= x.rank)
+    return ONNXC_K_VALUE;
   bool listed = hasIn(a, 1), uneven = listed && a->in[1].rank == 1, keepdims = listed || a->attr[1].i != 0;
   int64_t total = x.dims[axis], chunk = listed && !uneven ? loadI64(a->in[1], 0) : 1;
-  if (chunk <= 0) return ONNXC_K_VALUE;
+  if (chunk <= 0)
+    return ONNXC_K_VALUE;
   int64_t parts = uneven ? a->in[1].dims[0] : (total + chunk - 1) / chunk, start = 0;
   Tensor *items = heap<Tensor>(a, parts);
-  if (!items) return ONNXC_K_MEMORY;
+  if (!items)
+    return ONNXC_K_MEMORY;
   for (int64_t i = 0; i < parts; ++i) {
     int64_t size = uneven ? loadI64(a->in[1], i) : chunk < total - start ? chunk : total - start;
-    if (size < 0 || size > total - start) return ONNXC_K_SHAPE;
-    if (!slicePart(a, items[i], axis, start, size, keepdims)) return ONNXC_K_MEMORY;
+    if (size < 0 || size > total - start)
+      return ONNXC_K_SHAPE;
+    if (!slicePart(a, items[i], axis, start, size, keepdims))
+      return ONNXC_K_MEMORY;
     start += size;
   }
   return start == total ? giveObject(a, 0, parts, items) : int32_t(ONNXC_K_SHAPE);
@@ -108,17 +135,20 @@ int32_t concatSizes(const Args *a) {
   bool stack = a->attr[1].i != 0;
   Tensor &y = a->out[0];
   int64_t axis = axisOf(a->attr[0].i, y.rank);
-  if (s->count == 0 || axis < 0 || axis >= y.rank) return ONNXC_K_VALUE;
+  if (s->count == 0 || axis < 0 || axis >= y.rank)
+    return ONNXC_K_VALUE;
   for (int64_t i = 0; i < s->count; ++i) {
     const Tensor &t = s->items[i];
-    if (t.rank + (stack ? 1 : 0) != y.rank || t.dtype != y.dtype) return ONNXC_K_SHAPE;
+    if (t.rank + (stack ? 1 : 0) != y.rank || t.dtype != y.dtype)
+      return ONNXC_K_SHAPE;
     for (int32_t d = 0, own = 0; d < y.rank; ++d) {
       if (d == axis) {
         y.dims[d] = (i ? y.dims[d] : 0) + (stack ? 1 : t.dims[own]);
         own += !stack;
         continue;
       }
-      if (i && y.dims[d] != t.dims[own]) return ONNXC_K_SHAPE;
+      if (i && y.dims[d] != t.dims[own])
+        return ONNXC_K_SHAPE;
       y.dims[d] = t.dims[own++];
     }
   }
@@ -133,14 +163,16 @@ int32_t concat(const Args *a) {
   char *to = static_cast<char *>(y.data);
   for (int64_t i = 0; i < s->count; ++i) {
     int64_t part = (a->attr[1].i ? 1 : s->items[i].dims[axis]) * inner;
-    for (int64_t o = 0; o < outer && part; ++o) memcpy(to + o * row, static_cast<const char *>(s->items[i].data) + o * part, size_t(part));
+    for (int64_t o = 0; o < outer && part; ++o)
+      memcpy(to + o * row, static_cast<const char *>(s->items[i].data) + o * part, size_t(part));
     to += part;
   }
   return ONNXC_K_OK;
 }
 
 int32_t makeOptional(const Args *a) {
-  if (!hasIn(a, 0)) return giveObject(a, 0, 0, nullptr);
+  if (!hasIn(a, 0))
+    return giveObject(a, 0, 0, nullptr);
   return construct(a);
 }
 
@@ -150,14 +182,16 @@ int32_t element(const Args *a, bool size) {
   if (item->dtype == 0) {
     const onnxc_object *o = object(a, 0);
     bool wantsObject = a->out[0].dtype == 0;
-    if (!wantsObject && o->count != 1) return ONNXC_K_VALUE;
-    if (!wantsObject || (o->count == 1 && o->items[0].dtype == 0)) item = o->items;
+    if (!wantsObject && o->count != 1)
+      return ONNXC_K_VALUE;
+    if (!wantsObject || (o->count == 1 && o->items[0].dtype == 0))
+      item = o->items;
   }
   return size ? sizesOf(*item, a->out[0]) : yield(a, *item);
 }
 
-} // namespace
-} // namespace onnxc
+}  // namespace
+}  // namespace onnxc
 
 using namespace onnxc;
 extern "C" int32_t onnxc_k_SequenceEmpty(const onnxc_args *a) { return giveObject(a, 0, 0, nullptr); }

@@ -17,17 +17,23 @@ struct Fourier {
   bool prepare(const Args *a, int64_t length) {
     n = length;
     bool power = (n & (n - 1)) == 0;
-    for (m = 1; m < (power ? n : 2 * n - 1);) m *= 2;
-    if (!(twiddle = heap<c128>(a, m / 2))) return false;
-    for (int64_t k = 0; k < m / 2; ++k) twiddle[k] = {cos(2 * pi * double(k) / double(m)), -sin(2 * pi * double(k) / double(m))};
-    if (power) return true;
+    for (m = 1; m < (power ? n : 2 * n - 1);)
+      m *= 2;
+    if (!(twiddle = heap<c128>(a, m / 2)))
+      return false;
+    for (int64_t k = 0; k < m / 2; ++k)
+      twiddle[k] = {cos(2 * pi * double(k) / double(m)), -sin(2 * pi * double(k) / double(m))};
+    if (power)
+      return true;
     chirp = heap<c128>(a, n), filter = heap<c128>(a, m), buffer = heap<c128>(a, m);
-    if (!chirp || !filter || !buffer) return false;
+    if (!chirp || !filter || !buffer)
+      return false;
     for (int64_t k = 0, phase = 0; k < n; phase = (phase + 2 * k + 1) % (2 * n), ++k) {  // phase: k * k modulo 2n
       chirp[k] = {cos(pi * double(phase) / double(n)), -sin(pi * double(phase) / double(n))};
       c128 conjugate = {chirp[k].re, -chirp[k].im};
       filter[k] = conjugate;
-      if (k) filter[m - k] = conjugate;
+      if (k)
+        filter[m - k] = conjugate;
     }
     powerOfTwo(filter);
     return true;
@@ -36,9 +42,14 @@ struct Fourier {
   void powerOfTwo(c128 *x) const {
     for (int64_t i = 1, j = 0; i < m; ++i) {
       int64_t bit = m >> 1;
-      for (; j & bit; bit >>= 1) j ^= bit;
+      for (; j & bit; bit >>= 1)
+        j ^= bit;
       j ^= bit;
-      if (i < j) { c128 t = x[i]; x[i] = x[j]; x[j] = t; }
+      if (i < j) {
+        c128 t = x[i];
+        x[i] = x[j];
+        x[j] = t;
+      }
     }
     for (int64_t half = 1; half < m; half *= 2)
       for (int64_t base = 0; base < m; base += 2 * half)
@@ -50,47 +61,60 @@ struct Fourier {
   }
 
   void forward(c128 *x) const {
-    if (!chirp) return powerOfTwo(x);
-    for (int64_t k = 0; k < m; ++k) buffer[k] = k < n ? times(x[k], chirp[k]) : c128{0, 0};
+    if (!chirp)
+      return powerOfTwo(x);
+    for (int64_t k = 0; k < m; ++k)
+      buffer[k] = k < n ? times(x[k], chirp[k]) : c128{0, 0};
     powerOfTwo(buffer);
     for (int64_t k = 0; k < m; ++k) {  // the inverse transform is the conjugate of the transform of the conjugate
       c128 p = times(buffer[k], filter[k]);
       buffer[k] = {p.re, -p.im};
     }
     powerOfTwo(buffer);
-    for (int64_t k = 0; k < n; ++k) x[k] = times({buffer[k].re / double(m), -buffer[k].im / double(m)}, chirp[k]);
+    for (int64_t k = 0; k < n; ++k)
+      x[k] = times({buffer[k].re / double(m), -buffer[k].im / double(m)}, chirp[k]);
   }
 
   void inverse(c128 *x) const {
-    for (int64_t k = 0; k < n; ++k) x[k].im = -x[k].im;
+    for (int64_t k = 0; k < n; ++k)
+      x[k].im = -x[k].im;
     forward(x);
-    for (int64_t k = 0; k < n; ++k) x[k] = {x[k].re / double(n), -x[k].im / double(n)};
+    for (int64_t k = 0; k < n; ++k)
+      x[k] = {x[k].re / double(n), -x[k].im / double(n)};
   }
 };
 
-struct DftShape { int64_t axis, length, given, bins; bool inverse, onesided, complexIn; };
+struct DftShape {
+  int64_t axis, length, given, bins;
+  bool inverse, onesided, complexIn;
+};
 
 int32_t dftShape(const Args *a, DftShape &s) {
   const Tensor &x = a->in[0];
   s.inverse = a->attr[0].i != 0;
   s.onesided = a->attr[1].i != 0;
   s.axis = axisOf(hasIn(a, 2) ? loadI64(a->in[2], 0) : -2, x.rank);
-  if (x.rank < 2 || s.axis < 0 || s.axis >= x.rank - 1) return ONNXC_K_VALUE;
+  if (x.rank < 2 || s.axis < 0 || s.axis >= x.rank - 1)
+    return ONNXC_K_VALUE;
   int64_t last = x.dims[x.rank - 1];
-  if (last != 1 && last != 2) return ONNXC_K_SHAPE;
+  if (last != 1 && last != 2)
+    return ONNXC_K_SHAPE;
   s.complexIn = last == 2;
   s.given = x.dims[s.axis];
   s.length = hasIn(a, 1) ? loadI64(a->in[1], 0) : s.inverse && s.onesided ? 2 * (s.given - 1) : s.given;
-  if (s.length < 1 || s.length > (int64_t(1) << 40)) return ONNXC_K_SIZE;
+  if (s.length < 1 || s.length > (int64_t(1) << 40))
+    return ONNXC_K_SIZE;
   s.bins = s.onesided && !s.inverse ? s.length / 2 + 1 : s.length;
   return ONNXC_K_OK;
 }
 
 int32_t dftSizes(const Args *a) {
   DftShape s;
-  if (int32_t code = dftShape(a, s)) return code;
+  if (int32_t code = dftShape(a, s))
+    return code;
   Tensor &y = a->out[0];
-  for (int32_t d = 0; d < y.rank; ++d) y.dims[d] = a->in[0].dims[d];
+  for (int32_t d = 0; d < y.rank; ++d)
+    y.dims[d] = a->in[0].dims[d];
   y.dims[s.axis] = s.bins;
   y.dims[y.rank - 1] = s.onesided && s.inverse ? 1 : 2;
   return ONNXC_K_OK;
@@ -115,39 +139,53 @@ void readLine(const DftShape &s, const T *x, int64_t stride, c128 *line) {
 template <class T>
 int32_t dft(const Args *a) {
   DftShape s;
-  if (int32_t code = dftShape(a, s)) return code;
+  if (int32_t code = dftShape(a, s))
+    return code;
   const Tensor &x = a->in[0];
   Fourier f;
   c128 *line = heap<c128>(a, s.length);
-  if (!line || !f.prepare(a, s.length)) return ONNXC_K_MEMORY;
+  if (!line || !f.prepare(a, s.length))
+    return ONNXC_K_MEMORY;
   int64_t outer = product(x.dims, 0, s.axis), inner = product(x.dims, s.axis + 1, x.rank - 1);
   int64_t parts = s.complexIn ? 2 : 1, outParts = s.onesided && s.inverse ? 1 : 2;
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t i = 0; i < inner; ++i) {
       readLine(s, in<T>(a, 0) + (o * s.given * inner + i) * parts, inner, line);
-      if (s.inverse) f.inverse(line);
-      else f.forward(line);
+      if (s.inverse)
+        f.inverse(line);
+      else
+        f.forward(line);
       T *y = out<T>(a, 0) + (o * s.bins * inner + i) * outParts;
       for (int64_t k = 0; k < s.bins; ++k, y += inner * outParts) {
         y[0] = fromF64<T>(line[k].re);
-        if (outParts == 2) y[1] = fromF64<T>(line[k].im);
+        if (outParts == 2)
+          y[1] = fromF64<T>(line[k].im);
       }
     }
   return ONNXC_K_OK;
 }
 
-struct StftShape { int64_t step, length, frames, bins; };
+struct StftShape {
+  int64_t step, length, frames, bins;
+};
 
 int32_t stftShape(const Args *a, StftShape &s) {
   const Tensor &x = a->in[0];
-  if (x.rank != 2 && x.rank != 3) return ONNXC_K_SHAPE;
+  if (x.rank != 2 && x.rank != 3)
+    return ONNXC_K_SHAPE;
   s.step = loadI64(a->in[1], 0);
-  if (hasIn(a, 3)) s.length = loadI64(a->in[3], 0);
-  else if (hasIn(a, 2)) s.length = onnxc_count(a->in[2]);
-  else s.length = x.dims[1];
-  if (s.step < 1 || s.length < 1 || s.length > x.dims[1]) return ONNXC_K_SIZE;
-  if (hasIn(a, 2) && onnxc_count(a->in[2]) != s.length) return ONNXC_K_SHAPE;
-  if (x.rank == 3 && x.dims[2] != 1 && x.dims[2] != 2) return ONNXC_K_SHAPE;
+  if (hasIn(a, 3))
+    s.length = loadI64(a->in[3], 0);
+  else if (hasIn(a, 2))
+    s.length = onnxc_count(a->in[2]);
+  else
+    s.length = x.dims[1];
+  if (s.step < 1 || s.length < 1 || s.length > x.dims[1])
+    return ONNXC_K_SIZE;
+  if (hasIn(a, 2) && onnxc_count(a->in[2]) != s.length)
+    return ONNXC_K_SHAPE;
+  if (x.rank == 3 && x.dims[2] != 1 && x.dims[2] != 2)
+    return ONNXC_K_SHAPE;
   s.frames = (x.dims[1] - s.length) / s.step + 1;
   s.bins = a->attr[0].i ? s.length / 2 + 1 : s.length;
   return ONNXC_K_OK;
@@ -155,7 +193,8 @@ int32_t stftShape(const Args *a, StftShape &s) {
 
 int32_t stftSizes(const Args *a) {
   StftShape s;
-  if (int32_t code = stftShape(a, s)) return code;
+  if (int32_t code = stftShape(a, s))
+    return code;
   int64_t dims[] = {a->in[0].dims[0], s.frames, s.bins, 2};
   memcpy(a->out[0].dims, dims, sizeof(dims));
   return ONNXC_K_OK;
@@ -164,10 +203,12 @@ int32_t stftSizes(const Args *a) {
 template <class T>
 int32_t stft(const Args *a) {
   StftShape s;
-  if (int32_t code = stftShape(a, s)) return code;
+  if (int32_t code = stftShape(a, s))
+    return code;
   Fourier f;
   c128 *line = heap<c128>(a, s.length);
-  if (!line || !f.prepare(a, s.length)) return ONNXC_K_MEMORY;
+  if (!line || !f.prepare(a, s.length))
+    return ONNXC_K_MEMORY;
   const Tensor &x = a->in[0];
   int64_t parts = x.rank == 3 ? x.dims[2] : 1;
   T *y = out<T>(a, 0);
@@ -179,14 +220,16 @@ int32_t stft(const Args *a) {
         line[k] = {w * toF64(p[k * parts]), parts == 2 ? w * toF64(p[k * parts + 1]) : 0};
       }
       f.forward(line);
-      for (int64_t k = 0; k < s.bins; ++k, y += 2) y[0] = fromF64<T>(line[k].re), y[1] = fromF64<T>(line[k].im);
+      for (int64_t k = 0; k < s.bins; ++k, y += 2)
+        y[0] = fromF64<T>(line[k].re), y[1] = fromF64<T>(line[k].im);
     }
   return ONNXC_K_OK;
 }
 
 int32_t melSizes(const Args *a) {
   int64_t mels = loadI64(a->in[0], 0), length = loadI64(a->in[1], 0);
-  if (mels < 0 || length < 0) return ONNXC_K_SIZE;
+  if (mels < 0 || length < 0)
+    return ONNXC_K_SIZE;
   a->out[0].dims[0] = length / 2 + 1;
   a->out[0].dims[1] = mels;
   return ONNXC_K_OK;
@@ -195,23 +238,30 @@ int32_t melSizes(const Args *a) {
 // Edges are computed in double and rounded down to a spectrogram bin, as the specification's script does.
 int32_t mel(const Args *a) {
   int64_t mels = loadI64(a->in[0], 0), length = loadI64(a->in[1], 0), rate = loadI64(a->in[2], 0), bins = length / 2 + 1;
-  if (rate <= 0) return ONNXC_K_VALUE;
+  if (rate <= 0)
+    return ONNXC_K_VALUE;
   double low = 2595 * log10(1 + loadF64(a->in[3], 0) / 700), high = 2595 * log10(1 + loadF64(a->in[4], 0) / 700);
   int64_t *edge = heap<int64_t>(a, mels + 2);
-  if (!edge) return ONNXC_K_MEMORY;
+  if (!edge)
+    return ONNXC_K_MEMORY;
   for (int64_t i = 0; i < mels + 2; ++i) {
     double hertz = 700 * (pow(10, (double(i) * (high - low) / double(mels + 2) + low) / 2595) - 1);
     double bin = floor(double(length + 1) * hertz / double(rate));
-    if (!(bin >= 0 && bin < double(bins))) return ONNXC_K_VALUE;
+    if (!(bin >= 0 && bin < double(bins)))
+      return ONNXC_K_VALUE;
     edge[i] = int64_t(bin);
   }
   Tensor &y = a->out[0];
-  for (int64_t i = 0; i < bins * mels; ++i) storeF64(y, i, 0);
+  for (int64_t i = 0; i < bins * mels; ++i)
+    storeF64(y, i, 0);
   for (int64_t i = 0; i < mels; ++i) {
     int64_t left = edge[i], center = edge[i + 1], right = edge[i + 2];
-    if (left == center) storeF64(y, center * mels + i, 1);
-    for (int64_t j = left; left < center && j <= center; ++j) storeF64(y, j * mels + i, double(j - left) / double(center - left));
-    for (int64_t j = center; j < right; ++j) storeF64(y, j * mels + i, double(right - j) / double(right - center));
+    if (left == center)
+      storeF64(y, center * mels + i, 1);
+    for (int64_t j = left; left < center && j <= center; ++j)
+      storeF64(y, j * mels + i, double(j - left) / double(center - left));
+    for (int64_t j = center; j < right; ++j)
+      storeF64(y, j * mels + i, double(right - j) / double(right - center));
   }
   return ONNXC_K_OK;
 }
@@ -233,13 +283,13 @@ int32_t window(const Args *a, double a0, double a1, double a2) {
   return ONNXC_K_OK;
 }
 
-} // namespace
-} // namespace onnxc
+}  // namespace
+}  // namespace onnxc
 
-#define X(S, T)                                                                                                                       \
-  extern "C" int32_t onnxc_s_DFT_##S(const onnxc_args *a) { return onnxc::dftSizes(a); }                                              \
-  extern "C" int32_t onnxc_k_DFT_##S(const onnxc_args *a) { return onnxc::dft<T>(a); }                                                \
-  extern "C" int32_t onnxc_s_STFT_##S(const onnxc_args *a) { return onnxc::stftSizes(a); }                                            \
+#define X(S, T)                                                                                                                            \
+  extern "C" int32_t onnxc_s_DFT_##S(const onnxc_args *a) { return onnxc::dftSizes(a); }                                                   \
+  extern "C" int32_t onnxc_k_DFT_##S(const onnxc_args *a) { return onnxc::dft<T>(a); }                                                     \
+  extern "C" int32_t onnxc_s_STFT_##S(const onnxc_args *a) { return onnxc::stftSizes(a); }                                                 \
   extern "C" int32_t onnxc_k_STFT_##S(const onnxc_args *a) { return onnxc::stft<T>(a); }
 ONNXC_FLOATS(X)
 #undef X

@@ -12,13 +12,18 @@ using Attr = onnxc_attr;
 // An array of the run, zeroed; null when out of memory. At least one element is reserved so that null always means failure.
 template <class T>
 ONNXC_INLINE T *heap(const Args *a, int64_t n) {
-  if (n < 0 || n > INT64_MAX / int64_t(sizeof(T)) - 1) return nullptr;
+  if (n < 0 || n > INT64_MAX / int64_t(sizeof(T)) - 1)
+    return nullptr;
   return static_cast<T *>(onnxc_rt_heap(a->rt, (n ? n : 1) * int64_t(sizeof(T))));
 }
 template <class T>
-ONNXC_INLINE const T *in(const Args *a, int64_t i) { return static_cast<const T *>(a->in[i].data); }
+ONNXC_INLINE const T *in(const Args *a, int64_t i) {
+  return static_cast<const T *>(a->in[i].data);
+}
 template <class T>
-ONNXC_INLINE T *out(const Args *a, int64_t i) { return static_cast<T *>(a->out[i].data); }
+ONNXC_INLINE T *out(const Args *a, int64_t i) {
+  return static_cast<T *>(a->out[i].data);
+}
 ONNXC_INLINE bool hasIn(const Args *a, int64_t i) { return i < a->n_in && onnxc_present(a->in[i]); }
 ONNXC_INLINE bool hasOut(const Args *a, int64_t i) { return i < a->n_out && onnxc_present(a->out[i]); }
 
@@ -33,7 +38,8 @@ ONNXC_INLINE Str text(const Attr &t) { return {static_cast<const char *>(t.p), t
 
 ONNXC_INLINE int64_t lengthOf(const char *s) {
   int64_t n = 0;
-  while (s[n]) ++n;
+  while (s[n])
+    ++n;
   return n;
 }
 ONNXC_INLINE bool equal(Str x, Str y) { return x.size == y.size && (x.size == 0 || memcmp(x.data, y.data, size_t(x.size)) == 0); }
@@ -45,9 +51,11 @@ ONNXC_INLINE int compare(Str x, Str y) {
 }
 ONNXC_INLINE char lowerAscii(char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; }
 ONNXC_INLINE bool isNoCase(Str x, const char *lowerWord) {
-  if (x.size != lengthOf(lowerWord)) return false;
+  if (x.size != lengthOf(lowerWord))
+    return false;
   for (int64_t i = 0; i < x.size; ++i)
-    if (lowerAscii(x.data[i]) != lowerWord[i]) return false;
+    if (lowerAscii(x.data[i]) != lowerWord[i])
+      return false;
   return true;
 }
 ONNXC_INLINE uint64_t mix(uint64_t h) {  // a bijection that spreads all bits
@@ -57,15 +65,18 @@ ONNXC_INLINE uint64_t mix(uint64_t h) {  // a bijection that spreads all bits
 }
 inline uint64_t hash(Str s) {
   uint64_t h = 0xcbf29ce484222325u;
-  for (int64_t i = 0; i < s.size; ++i) h = (h ^ uint8_t(s.data[i])) * 0x100000001b3u;
+  for (int64_t i = 0; i < s.size; ++i)
+    h = (h ^ uint8_t(s.data[i])) * 0x100000001b3u;
   return mix(h);
 }
 
 // Gives result i an object. The plan passes either room for the object itself or takes the handle from `data`.
 inline int32_t giveObject(const Args *a, int64_t i, int64_t count, Tensor *items) {
   onnxc_object *object = static_cast<onnxc_object *>(a->out[i].data);
-  if (!object) object = heap<onnxc_object>(a, 1);
-  if (!object) return ONNXC_K_MEMORY;
+  if (!object)
+    object = heap<onnxc_object>(a, 1);
+  if (!object)
+    return ONNXC_K_MEMORY;
   object->count = count;
   object->items = items;
   a->out[i].data = object;
@@ -76,11 +87,13 @@ ONNXC_INLINE const onnxc_object *object(const Args *a, int64_t i) { return stati
 // Allocates the data and dims of an item of an object.
 inline bool makeItem(const Args *a, Tensor &item, int32_t dtype, int32_t rank, const int64_t *dims) {
   item = {nullptr, heap<int64_t>(a, rank), rank, dtype};
-  if (!item.dims) return false;
+  if (!item.dims)
+    return false;
   int64_t bytes = elementBytes(dtype);
   for (int32_t d = 0; d < rank; ++d) {
     item.dims[d] = dims[d];
-    if (dims[d] < 0 || __builtin_mul_overflow(bytes, dims[d], &bytes)) return false;
+    if (dims[d] < 0 || __builtin_mul_overflow(bytes, dims[d], &bytes))
+      return false;
   }
   item.data = heap<char>(a, bytes);
   return item.data != nullptr;
@@ -89,14 +102,17 @@ inline bool makeItem(const Args *a, Tensor &item, int32_t dtype, int32_t rank, c
 inline bool copyItem(const Args *a, Tensor &item, const Tensor &from) {
   if (from.dtype == 0) {
     onnxc_object *copy = heap<onnxc_object>(a, 1);
-    if (!copy) return false;
+    if (!copy)
+      return false;
     *copy = *static_cast<const onnxc_object *>(from.data);
     item = {copy, nullptr, 0, 0};
     return true;
   }
-  if (!makeItem(a, item, from.dtype, from.rank, from.dims)) return false;
+  if (!makeItem(a, item, from.dtype, from.rank, from.dims))
+    return false;
   int64_t bytes = onnxc_count(from) * elementBytes(from.dtype);
-  if (bytes) memcpy(item.data, from.data, size_t(bytes));
+  if (bytes)
+    memcpy(item.data, from.data, size_t(bytes));
   return true;
 }
 
@@ -104,17 +120,23 @@ inline bool copyItem(const Args *a, Tensor &item, const Tensor &from) {
 template <class F>
 ONNXC_INLINE int32_t withFloat(int32_t dtype, F f) {
   switch (dtype) {
-  case ONNXC_F32: return f(float());
-  case ONNXC_F64: return f(double());
-  case ONNXC_F16: return f(f16());
-  case ONNXC_BF16: return f(bf16());
+  case ONNXC_F32:
+    return f(float());
+  case ONNXC_F64:
+    return f(double());
+  case ONNXC_F16:
+    return f(f16());
+  case ONNXC_BF16:
+    return f(bf16());
   }
   return ONNXC_K_VALUE;
 }
 template <class F>
 ONNXC_INLINE int32_t withNumeric(int32_t dtype, F f) {
   switch (dtype) {
-#define X(CODE, T) case CODE: return f(T());
+#define X(CODE, T)                                                                                                                         \
+  case CODE:                                                                                                                               \
+    return f(T());
     ONNXC_DTYPE_CASES(X)
 #undef X
   }
@@ -127,8 +149,10 @@ ONNXC_INLINE double dot(const T *x, const U *y, int64_t n) {
   double lane[8] = {0, 0, 0, 0, 0, 0, 0, 0}, sum = 0;
   int64_t k = 0;
   for (; k + 8 <= n; k += 8)
-    for (int j = 0; j < 8; ++j) lane[j] += toF64(x[k + j]) * toF64(y[k + j]);
-  for (; k < n; ++k) sum += toF64(x[k]) * toF64(y[k]);
+    for (int j = 0; j < 8; ++j)
+      lane[j] += toF64(x[k + j]) * toF64(y[k + j]);
+  for (; k < n; ++k)
+    sum += toF64(x[k]) * toF64(y[k]);
   return sum + ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]));
 }
 
@@ -142,17 +166,21 @@ struct Broadcast {
   bool start(const Tensor &shape, const Tensor *const (&operands)[N]) {
     rank = shape.rank;
     dims = shape.dims;
-    if (rank > maxRank) return false;
-    for (int32_t d = 0; d < rank; ++d) index[d] = 0;
+    if (rank > maxRank)
+      return false;
+    for (int32_t d = 0; d < rank; ++d)
+      index[d] = 0;
     for (int k = 0; k < N; ++k) {
       offset[k] = 0;
       const Tensor &t = *operands[k];
-      if (t.rank > rank) return false;
+      if (t.rank > rank)
+        return false;
       int64_t step = 1;
       for (int32_t d = rank - 1; d >= 0; --d) {
         int32_t own = d - (rank - t.rank);
         int64_t size = own < 0 ? 1 : t.dims[own];
-        if (size != 1 && size != dims[d]) return false;
+        if (size != 1 && size != dims[d])
+          return false;
         stride[k][d] = size == 1 ? 0 : step;
         step *= size;
       }
@@ -161,9 +189,12 @@ struct Broadcast {
   }
   void next() {
     for (int32_t d = rank - 1; d >= 0; --d) {
-      for (int k = 0; k < N; ++k) offset[k] += stride[k][d];
-      if (++index[d] < dims[d]) return;
-      for (int k = 0; k < N; ++k) offset[k] -= stride[k][d] * dims[d];
+      for (int k = 0; k < N; ++k)
+        offset[k] += stride[k][d];
+      if (++index[d] < dims[d])
+        return;
+      for (int k = 0; k < N; ++k)
+        offset[k] -= stride[k][d] * dims[d];
       index[d] = 0;
     }
   }
@@ -172,8 +203,9 @@ struct Broadcast {
 ONNXC_INLINE int64_t axisOf(int64_t axis, int32_t rank) { return axis < 0 ? axis + rank : axis; }
 ONNXC_INLINE int64_t product(const int64_t *dims, int64_t from, int64_t to) {
   int64_t n = 1;
-  for (int64_t d = from; d < to; ++d) n *= dims[d];
+  for (int64_t d = from; d < to; ++d)
+    n *= dims[d];
   return n;
 }
 
-} // namespace onnxc
+}  // namespace onnxc

@@ -7,14 +7,18 @@ namespace {
 
 int32_t concat(const Args *a) {
   Broadcast<2> walk;
-  if (!walk.start(a->out[0], {&a->in[0], &a->in[1]})) return ONNXC_K_SHAPE;
+  if (!walk.start(a->out[0], {&a->in[0], &a->in[1]}))
+    return ONNXC_K_SHAPE;
   int64_t n = onnxc_count(a->out[0]);
   for (int64_t i = 0; i < n; ++i, walk.next()) {
     Str x = in<Str>(a, 0)[walk.offset[0]], y = in<Str>(a, 1)[walk.offset[1]];
     char *to = heap<char>(a, x.size + y.size);
-    if (!to) return ONNXC_K_MEMORY;
-    if (x.size) memcpy(to, x.data, size_t(x.size));
-    if (y.size) memcpy(to + x.size, y.data, size_t(y.size));
+    if (!to)
+      return ONNXC_K_MEMORY;
+    if (x.size)
+      memcpy(to, x.data, size_t(x.size));
+    if (y.size)
+      memcpy(to + x.size, y.data, size_t(y.size));
     out<Str>(a, 0)[i] = {to, x.size + y.size};
   }
   return ONNXC_K_OK;
@@ -22,7 +26,8 @@ int32_t concat(const Args *a) {
 
 int32_t equalStrings(const Args *a) {
   Broadcast<2> walk;
-  if (!walk.start(a->out[0], {&a->in[0], &a->in[1]})) return ONNXC_K_SHAPE;
+  if (!walk.start(a->out[0], {&a->in[0], &a->in[1]}))
+    return ONNXC_K_SHAPE;
   int64_t n = onnxc_count(a->out[0]);
   for (int64_t i = 0; i < n; ++i, walk.next())
     out<uint8_t>(a, 0)[i] = equal(in<Str>(a, 0)[walk.offset[0]], in<Str>(a, 1)[walk.offset[1]]);
@@ -32,7 +37,8 @@ int32_t equalStrings(const Args *a) {
 template <class T>
 int32_t where(const Args *a) {
   Broadcast<3> walk;
-  if (!walk.start(a->out[0], {&a->in[0], &a->in[1], &a->in[2]})) return ONNXC_K_SHAPE;
+  if (!walk.start(a->out[0], {&a->in[0], &a->in[1], &a->in[2]}))
+    return ONNXC_K_SHAPE;
   int64_t n = onnxc_count(a->out[0]);
   for (int64_t i = 0; i < n; ++i, walk.next())
     out<T>(a, 0)[i] = in<uint8_t>(a, 0)[walk.offset[0]] ? in<T>(a, 1)[walk.offset[1]] : in<T>(a, 2)[walk.offset[2]];
@@ -49,7 +55,8 @@ struct Splitter {
   bool next(Str &part) { return delimiter.size ? byDelimiter(part) : bySpace(part); }
 
   bool byDelimiter(Str &part) {
-    if (done) return false;
+    if (done)
+      return false;
     for (int64_t i = 0; cuts > 0 && i + delimiter.size <= rest.size; ++i)
       if (memcmp(rest.data + i, delimiter.data, size_t(delimiter.size)) == 0) {
         part = {rest.data, i};
@@ -61,10 +68,13 @@ struct Splitter {
     return done = true;
   }
   bool bySpace(Str &part) {
-    while (rest.size && isSpace(*rest.data)) ++rest.data, --rest.size;
-    if (!rest.size) return false;
+    while (rest.size && isSpace(*rest.data))
+      ++rest.data, --rest.size;
+    if (!rest.size)
+      return false;
     int64_t n = 0;
-    while (n < rest.size && (cuts <= 0 || !isSpace(rest.data[n]))) ++n;
+    while (n < rest.size && (cuts <= 0 || !isSpace(rest.data[n])))
+      ++n;
     part = {rest.data, n};
     rest = {rest.data + n, rest.size - n};
     --cuts;
@@ -82,12 +92,16 @@ int32_t splitSizes(const Args *a) {
   for (int64_t i = 0; i < n; ++i) {
     Splitter s = splitter(a, i);
     int64_t parts = 0;
-    for (Str part; s.next(part);) ++parts;
-    if (parts > widest) widest = parts;
+    for (Str part; s.next(part);)
+      ++parts;
+    if (parts > widest)
+      widest = parts;
   }
   for (int k = 0; k < 2; ++k)
-    for (int32_t d = 0; hasOut(a, k) && d < x.rank; ++d) a->out[k].dims[d] = x.dims[d];
-  if (hasOut(a, 0)) a->out[0].dims[x.rank] = widest;
+    for (int32_t d = 0; hasOut(a, k) && d < x.rank; ++d)
+      a->out[k].dims[d] = x.dims[d];
+  if (hasOut(a, 0))
+    a->out[0].dims[x.rank] = widest;
   return ONNXC_K_OK;
 }
 
@@ -97,18 +111,23 @@ int32_t split(const Args *a) {
     Splitter s = splitter(a, i);
     int64_t parts = 0;
     for (Str part; s.next(part); ++parts)
-      if (hasOut(a, 0)) out<Str>(a, 0)[i * width + parts] = part;
-    for (int64_t k = parts; k < width; ++k) out<Str>(a, 0)[i * width + k] = {"", 0};
-    if (hasOut(a, 1)) out<int64_t>(a, 1)[i] = parts;
+      if (hasOut(a, 0))
+        out<Str>(a, 0)[i * width + parts] = part;
+    for (int64_t k = parts; k < width; ++k)
+      out<Str>(a, 0)[i * width + k] = {"", 0};
+    if (hasOut(a, 1))
+      out<int64_t>(a, 1)[i] = parts;
   }
   return ONNXC_K_OK;
 }
 
 bool foldCase(const Args *a, Str &s, bool upper) {
   char *to = heap<char>(a, s.size * 2 + 4);  // a simple mapping is at most one byte longer than its source
-  if (!to) return false;
+  if (!to)
+    return false;
   int64_t n = 0;
-  for (int64_t i = 0; i < s.size;) n += encodeUtf8(to + n, upper ? upperCase(decodeUtf8(s, i)) : lowerCase(decodeUtf8(s, i)));
+  for (int64_t i = 0; i < s.size;)
+    n += encodeUtf8(to + n, upper ? upperCase(decodeUtf8(s, i)) : lowerCase(decodeUtf8(s, i)));
   s = {to, n};
   return true;
 }
@@ -118,11 +137,14 @@ enum { Action, CaseSensitive, Locale, Stopwords };
 int32_t isStopword(const Args *a, Str word, bool &found) {
   bool exact = a->attr[CaseSensitive].i != 0;
   found = false;
-  if (a->attr[Stopwords].n <= 0) return ONNXC_K_OK;
-  if (!exact && !foldCase(a, word, false)) return ONNXC_K_MEMORY;
+  if (a->attr[Stopwords].n <= 0)
+    return ONNXC_K_OK;
+  if (!exact && !foldCase(a, word, false))
+    return ONNXC_K_MEMORY;
   for (int64_t i = 0; i < a->attr[Stopwords].n && !found; ++i) {
     Str stop = strings(a->attr[Stopwords])[i];
-    if (!exact && !foldCase(a, stop, false)) return ONNXC_K_MEMORY;
+    if (!exact && !foldCase(a, stop, false))
+      return ONNXC_K_MEMORY;
     found = equal(stop, word);
   }
   return ONNXC_K_OK;
@@ -130,11 +152,13 @@ int32_t isStopword(const Args *a, Str word, bool &found) {
 
 int32_t normaliseSizes(const Args *a) {
   const Tensor &x = a->in[0];
-  if (x.rank != 1 && !(x.rank == 2 && x.dims[0] == 1)) return ONNXC_K_SHAPE;
+  if (x.rank != 1 && !(x.rank == 2 && x.dims[0] == 1))
+    return ONNXC_K_SHAPE;
   int64_t kept = 0;
   for (int64_t i = 0; i < x.dims[x.rank - 1]; ++i) {
     bool stop;
-    if (int32_t code = isStopword(a, in<Str>(a, 0)[i], stop)) return code;
+    if (int32_t code = isStopword(a, in<Str>(a, 0)[i], stop))
+      return code;
     kept += !stop;
   }
   a->out[0].dims[0] = 1;
@@ -149,17 +173,21 @@ int32_t normalise(const Args *a) {
   for (int64_t i = 0; i < x.dims[x.rank - 1]; ++i) {
     bool stop;
     Str word = in<Str>(a, 0)[i];
-    if (int32_t code = isStopword(a, word, stop)) return code;
-    if (stop) continue;
-    if ((is(action, "UPPER") || is(action, "LOWER")) && !foldCase(a, word, is(action, "UPPER"))) return ONNXC_K_MEMORY;
+    if (int32_t code = isStopword(a, word, stop))
+      return code;
+    if (stop)
+      continue;
+    if ((is(action, "UPPER") || is(action, "LOWER")) && !foldCase(a, word, is(action, "UPPER")))
+      return ONNXC_K_MEMORY;
     to[kept++] = word;
   }
-  if (!kept) to[0] = {"", 0};
+  if (!kept)
+    to[0] = {"", 0};
   return ONNXC_K_OK;
 }
 
-} // namespace
-} // namespace onnxc
+}  // namespace
+}  // namespace onnxc
 
 using namespace onnxc;
 extern "C" int32_t onnxc_k_StringConcat(const onnxc_args *a) { return concat(a); }
@@ -168,7 +196,7 @@ extern "C" int32_t onnxc_s_StringSplit(const onnxc_args *a) { return splitSizes(
 extern "C" int32_t onnxc_k_StringSplit(const onnxc_args *a) { return split(a); }
 extern "C" int32_t onnxc_s_StringNormalizer(const onnxc_args *a) { return normaliseSizes(a); }
 extern "C" int32_t onnxc_k_StringNormalizer(const onnxc_args *a) { return normalise(a); }
-#define X(S, T)                                                                                                                       \
+#define X(S, T)                                                                                                                            \
   extern "C" int32_t onnxc_k_Where_##S(const onnxc_args *a) { return onnxc::where<T>(a); }
 ONNXC_SIZES(X)
 #undef X

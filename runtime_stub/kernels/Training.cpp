@@ -14,13 +14,16 @@ struct Groups {
 
 template <class F>
 int32_t update(const Args *a, int64_t groups, F step) {
-  if (a->n_in < 2 || (a->n_in - 2) % groups || a->n_out != (a->n_in - 2) / groups * (groups - 1)) return ONNXC_K_SHAPE;
+  if (a->n_in < 2 || (a->n_in - 2) % groups || a->n_out != (a->n_in - 2) / groups * (groups - 1))
+    return ONNXC_K_SHAPE;
   Groups g{a, (a->n_in - 2) / groups};
   for (int64_t i = 0; i < g.n; ++i) {
     int64_t count = onnxc_count(g.in(0, i));
     for (int64_t k = 1; k < groups; ++k)
-      if (onnxc_count(g.in(k, i)) != count) return ONNXC_K_SHAPE;
-    for (int64_t e = 0; e < count; ++e) step(g, i, e);
+      if (onnxc_count(g.in(k, i)) != count)
+        return ONNXC_K_SHAPE;
+    for (int64_t e = 0; e < count; ++e)
+      step(g, i, e);
   }
   return ONNXC_K_OK;
 }
@@ -38,7 +41,8 @@ int32_t adagrad(const Args *a) {
 int32_t adam(const Args *a) {
   enum { Alpha, Beta, Epsilon, Norm, NormPost };
   double alpha = a->attr[Alpha].f, beta = a->attr[Beta].f, rate = loadF64(a->in[0], 0), steps = double(loadI64(a->in[1], 0));
-  if (steps > 0) rate *= sqrt(1 - pow(beta, steps)) / (1 - pow(alpha, steps));
+  if (steps > 0)
+    rate *= sqrt(1 - pow(beta, steps)) / (1 - pow(alpha, steps));
   return update(a, 4, [&](const Groups &g, int64_t i, int64_t e) {
     double x = loadF64(g.in(0, i), e), grad = a->attr[Norm].f * x + loadF64(g.in(1, i), e);
     double v = alpha * loadF64(g.in(2, i), e) + (1 - alpha) * grad, h = beta * loadF64(g.in(3, i), e) + (1 - beta) * grad * grad;
@@ -53,14 +57,15 @@ int32_t momentum(const Args *a) {
   double alpha = a->attr[Alpha].f, rate = loadF64(a->in[0], 0), beta = loadI64(a->in[1], 0) > 0 ? a->attr[Beta].f : 1;
   bool nesterov = is(text(a->attr[Mode]), "nesterov");
   return update(a, 3, [&](const Groups &g, int64_t i, int64_t e) {
-    double x = loadF64(g.in(0, i), e), grad = a->attr[Norm].f * x + loadF64(g.in(1, i), e), v = alpha * loadF64(g.in(2, i), e) + beta * grad;
+    double x = loadF64(g.in(0, i), e), grad = a->attr[Norm].f * x + loadF64(g.in(1, i), e),
+           v = alpha * loadF64(g.in(2, i), e) + beta * grad;
     storeF64(g.out(0, i), e, x - rate * (nesterov ? grad + alpha * v : v));
     storeF64(g.out(1, i), e, v);
   });
 }
 
-} // namespace
-} // namespace onnxc
+}  // namespace
+}  // namespace onnxc
 
 extern "C" int32_t onnxc_k_Adagrad(const onnxc_args *a) { return onnxc::adagrad(a); }
 extern "C" int32_t onnxc_k_Adam(const onnxc_args *a) { return onnxc::adam(a); }

@@ -106,7 +106,7 @@ def rule_library_rows(files):
     for f in files:
         if re.match(r"runtime_stub/kernels/Library\w+\.def$", str(f)):
             for op in re.findall(r'ONNXC_LIBRARY\("([\w.]+)"', text(f)):
-                if op not in known:
+                if op.removeprefix("fast.") not in known:
                     yield f"{f}: no operator onnx.{op} in the dialect"
 
 

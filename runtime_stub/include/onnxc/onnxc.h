@@ -16,8 +16,13 @@ extern "C" {
 #define ONNXC_ABI_VERSION 1u
 
 /* Layout of DLPack 1.1's DLTensor. */
-typedef struct onnxc_device { int32_t type, id; } onnxc_device; /* type 1: CPU */
-typedef struct onnxc_dl_type { uint8_t code, bits; uint16_t lanes; } onnxc_dl_type;
+typedef struct onnxc_device {
+  int32_t type, id;
+} onnxc_device; /* type 1: CPU */
+typedef struct onnxc_dl_type {
+  uint8_t code, bits;
+  uint16_t lanes;
+} onnxc_dl_type;
 typedef struct onnxc_dltensor {
   void *data;
   onnxc_device device;
@@ -28,7 +33,10 @@ typedef struct onnxc_dltensor {
   uint64_t byte_offset;
 } onnxc_dltensor;
 
-typedef struct onnxc_string_view { const char *data; int64_t size; } onnxc_string_view; /* element of string tensors */
+typedef struct onnxc_string_view {
+  const char *data;
+  int64_t size;
+} onnxc_string_view; /* element of string tensors */
 
 /* A value: a tensor or an object. Element types are onnx.TensorProto.DataType codes; 4- and 2-bit types hold one byte an element. */
 typedef enum onnxc_kind { ONNXC_TENSOR = 0, ONNXC_SEQUENCE = 1, ONNXC_OPTIONAL = 2, ONNXC_MAP = 3 } onnxc_kind;
@@ -48,12 +56,12 @@ typedef struct onnxc_error {
 
 enum {
   ONNXC_OK = 0,
-  ONNXC_E_ARGUMENT = 1,    /* null, unknown struct_size or ABI version, wrong count */
+  ONNXC_E_ARGUMENT = 1, /* null, unknown struct_size or ABI version, wrong count */
   ONNXC_E_DTYPE = 2,
-  ONNXC_E_SHAPE = 3,       /* rank, dim or symbol disagrees with the model */
+  ONNXC_E_SHAPE = 3, /* rank, dim or symbol disagrees with the model */
   ONNXC_E_MEMORY = 4,
-  ONNXC_E_RUN = 5,         /* a node refused its data; `node` names it */
-  ONNXC_E_CPU = 6          /* no code in the artefact for this processor */
+  ONNXC_E_RUN = 5, /* a node refused its data; `node` names it */
+  ONNXC_E_CPU = 6  /* no code in the artefact for this processor */
 };
 
 typedef struct onnxc_model onnxc_model;
@@ -88,7 +96,10 @@ typedef struct onnxc_model_info {
   uint64_t weights_bytes;
 } onnxc_model_info;
 
-typedef struct onnxc_profile_row { const char *node, *op, *kernel; int64_t flops, bytes, calls, nanoseconds; } onnxc_profile_row;
+typedef struct onnxc_profile_row {
+  const char *node, *op, *kernel;
+  int64_t flops, bytes, calls, nanoseconds;
+} onnxc_profile_row;
 typedef void (*onnxc_tap)(void *user, const char *node, const char *op, int64_t nanoseconds);
 
 typedef struct onnxc_api {
@@ -100,9 +111,10 @@ typedef struct onnxc_api {
   void (*context_destroy)(onnxc_context *context);
   /* Fills output_dims (one pointer per output with room for its rank) from the inputs' shapes; INT64_MIN where only a run knows. */
   int32_t (*query)(onnxc_context *context, const onnxc_value *inputs, int32_t num_inputs, int64_t *const *output_dims, onnxc_error *error);
-  /* Outputs with tensor.data set are the caller's (tensor.shape must say their size); the others get memory that lives until the context's next
-   * run or its end, with kind, dtype, tensor.shape filled in. */
-  int32_t (*run)(onnxc_context *context, const onnxc_value *inputs, int32_t num_inputs, onnxc_value *outputs, int32_t num_outputs, onnxc_error *error);
+  /* Outputs with tensor.data set are the caller's (tensor.shape must say their size); the others get memory that lives until the context's
+   * next run or its end, with kind, dtype, tensor.shape filled in. */
+  int32_t (*run)(onnxc_context *context, const onnxc_value *inputs, int32_t num_inputs, onnxc_value *outputs, int32_t num_outputs,
+                 onnxc_error *error);
   int64_t (*arena_bytes)(const onnxc_context *context);
   const char *(*isa)(const onnxc_model *model);
   /* tap (NULL: off) is called after each launch of the runs that follow. */

@@ -1,14 +1,13 @@
-// Families.h: which kernel family an op belongs to, and what FormKernels may group. The emitters in codegen/cpu agree with it.
+// Families.h: how an op is computed, and the table of library kernels. FormKernels groups by it, codegen/cpu emits by it.
 #pragma once
 #include "dialects/onnx/OnnxBase.h"
 
 namespace onnxc {
 
 enum class Family {
-  Library,   // one op, runtime_stub/kernels
-  Map,       // elementwise with broadcasting: the loops emitter; groups freely
-  View,      // same bytes, other shape: no kernel at all
-  Control    // If, Loop, Scan: becomes scf in the plan
+  Library,  // one op, runtime_stub/kernels
+  View,     // same bytes, other shape: no kernel at all
+  Control   // If, Loop, Scan: becomes scf in the plan
 };
 Family familyOf(mlir::Operation *op);
 

@@ -1,5 +1,6 @@
-// Weights.cpp: constants as bytes. Resource blobs already hold one element after the other; dense attributes are read through their iterators.
-#include "passes/memory/Weights.h"
+// Weights.cpp: constants as bytes. Resource blobs already hold one element after the other; dense attributes are read through their
+// iterators.
+#include "dialects/kernel/Weights.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -9,8 +10,10 @@ using namespace mlir;
 namespace onnxc {
 
 int64_t storageBytes(Type t) {
-  if (auto c = dyn_cast<ComplexType>(t)) return 2 * storageBytes(c.getElementType());
-  if (!t.isIntOrFloat()) return 16;
+  if (auto c = dyn_cast<ComplexType>(t))
+    return 2 * storageBytes(c.getElementType());
+  if (!t.isIntOrFloat())
+    return 16;
   unsigned bits = t.getIntOrFloatBitWidth();
   return bits <= 8 ? 1 : bits / 8;
 }
@@ -34,14 +37,17 @@ static void writeDense(DenseElementsAttr value, llvm::raw_ostream &os) {
   }
   if (isa<ComplexType>(t)) {
     auto raw = value.getRawData();
-    for (int64_t i = 0, n = value.isSplat() ? value.getNumElements() : 1; i < n; ++i) os.write(raw.data(), raw.size());
+    for (int64_t i = 0, n = value.isSplat() ? value.getNumElements() : 1; i < n; ++i)
+      os.write(raw.data(), raw.size());
     return;
   }
   if (isa<FloatType>(t)) {
-    for (llvm::APFloat v : value.getValues<llvm::APFloat>()) put(v.bitcastToAPInt(), t, os);
+    for (llvm::APFloat v : value.getValues<llvm::APFloat>())
+      put(v.bitcastToAPInt(), t, os);
     return;
   }
-  for (llvm::APInt v : value.getValues<llvm::APInt>()) put(v, t, os);
+  for (llvm::APInt v : value.getValues<llvm::APInt>())
+    put(v, t, os);
 }
 
 void writeWeight(ElementsAttr value, llvm::raw_ostream &os) {

@@ -1,0 +1,98 @@
+// Families.cpp: views, control flow and the library table.
+#include "dialects/kernel/Families.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+namespace onnxc {
+
+Family familyOf(Operation *op) {
+  StringRef name = onnx::opName(op);
+  if (name == "If" || name == "Loop" || name == "Scan" || name == "SequenceMap")
+    return Family::Control;
+  if (name == "Reshape" || name == "Squeeze" || name == "Unsqueeze" || name == "Flatten" || name == "Identity")
+    return Family::View;
+  return Family::Library;
+}
+
+static const LibraryRow rows[] = {
+#define ONNXC_LIBRARY(op, name, types, attributes, flags)                                                                                  \
+  {op, name, types, attributes, std::string_view(flags).find('D') != std::string_view::npos},
+#include "runtime_stub/kernels/Library.def"
+};
+
+const LibraryRow *findLibraryRow(StringRef op) {
+  static const llvm::StringMap<const LibraryRow *> byName = [] {
+    llvm::StringMap<const LibraryRow *> map;
+    for (const LibraryRow &row : rows)
+      map.try_emplace(row.op, &row);
+    return map;
+  }();
+  return byName.lookup(op);
+}
+
+static Type innerElement(Type t) {
+  if (auto tensor = dyn_cast<TensorType>(t))
+    return tensor.getElementType();
+  if (auto seq = dyn_cast<onnx::SeqType>(t))
+    return innerElement(seq.getElement());
+  if (auto opt = dyn_cast<onnx::OptType>(t))
+    return innerElement(opt.getElement());
+  return t;
+}
+
+static std::string typeName(Type t) {
+  if (isa<onnx::StringType>(t))
+    return "str";
+  if (t.isInteger(1))
+    return "bool";
+  if (auto i = dyn_cast<IntegerType>(t))
+    return (i.isUnsigned() ? "u" : "i") + std::to_string(i.getWidth());
+  if (auto c = dyn_cast<ComplexType>(t))
+    return c.getElementType().isF32() ? "c64" : "c128";
+  return llvm::TypeSwitch<Type, std::string>(t)
+      .Case<Float8E4M3FNType>([](auto) { return "f8e4m3fn"; })
+      .Case<Float8E4M3FNUZType>([](auto) { return "f8e4m3fnuz"; })
+      .Case<Float8E5M2Type>([](auto) { return "f8e5m2"; })
+      .Case<Float8E5M2FNUZType>([](auto) { return "f8e5m2fnuz"; })
+      .Case<Float8E8M0FNUType>([](auto) { return "f8e8m0"; })
+      .Case<Float4E2M1FNType>([](auto) { return "f4e2m1"; })
+      .Case<BFloat16Type>([](auto) { return "bf16"; })
+      .Case<FloatType>([](FloatType f) { return "f" + std::to_string(f.getWidth()); })
+      .Default([](Type) { return "object"; });
+}
+
+static std::string sizeName(Type t) {
+  if (isa<onnx::StringType>(t))
+    return "b16";
+  if (auto c = dyn_cast<ComplexType>(t))
+    return c.getElementType().isF32() ? "b8" : "b16";
+  unsigned bits = t.isIntOrFloat() ? t.getIntOrFloatBitWidth() : 64;
+  return "b" + std::to_string(bits <= 8 ? 1 : bits / 8);
+}
+
+std::string librarySymbol(const LibraryRow &row, Operation *op) {
+  std::string symbol = row.name.str();
+  SmallVector<StringRef> specs;
+  row.types.split(specs, ',', -1, false);
+  for (StringRef spec : specs) {
+    spec = spec.trim();
+    unsigned index = 0;
+    spec.drop_front().getAsInteger(10, index);
+    Value v;
+    if (spec[0] == 'R') {
+      auto values = onnx::results(op, index);
+      v = values.empty() ? Value() : values.front();
+    } else {
+      auto values = onnx::operands(op, index);
+      v = values.empty() ? Value() : values.front();
+    }
+    if (!v)
+      continue;
+    Type t = innerElement(v.getType());
+    symbol += "_" + (spec[0] == 'S' ? sizeName(t) : typeName(t));
+  }
+  return symbol;
+}
+
+}  // namespace onnxc
