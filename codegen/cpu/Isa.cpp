@@ -17,4 +17,4 @@ const Isa *findIsa(llvm::StringRef name) {
   return nullptr;
 }
 
-} // namespace onnxc
+}  // namespace onnxc

@@ -5,13 +5,13 @@
 namespace onnxc {
 
 struct Isa {
-  llvm::StringRef name;     // what --cpu takes: "x86-64-v3"
-  llvm::StringRef suffix;   // of emitted functions: "v3"
-  llvm::StringRef features; // LLVM feature string on top of the CPU named by `name`
+  llvm::StringRef name;      // what --cpu takes: "x86-64-v3"
+  llvm::StringRef suffix;    // of emitted functions: "v3"
+  llvm::StringRef features;  // LLVM feature string on top of the CPU named by `name`
   unsigned vectorBits;
 };
 
 // Null for a name that is no level.
 const Isa *findIsa(llvm::StringRef name);
 
-} // namespace onnxc
+}  // namespace onnxc

@@ -1,4 +1,5 @@
-// Math.h: branch-free f32 functions for loops that LLVM vectorises. Pointwise kernels use them; test/math checks the bounds over all floats.
+// Math.h: branch-free f32 functions for loops that LLVM vectorises. Pointwise kernels use them; test/math checks the bounds over all
+// floats.
 //
 // Bounds in ulp of the exact result: exp 2, sigmoid 3, tanh 3. NaN in, NaN out; overflow gives infinity; exp keeps subnormal results.
 #pragma once

@@ -163,12 +163,14 @@ static int32_t reduce(const onnxc_args *a) {
 #define X(S, T)                                                                                                                            \
   ONNXC_REDUCE(L1, S, T)                                                                                                                   \
   ONNXC_REDUCE(L2, S, T)                                                                                                                   \
-  ONNXC_REDUCE(LogSum, S, T) ONNXC_REDUCE(LogSumExp, S, T) ONNXC_REDUCE(Max, S, T) ONNXC_REDUCE(Mean, S, T) ONNXC_REDUCE(Min, S, T)        \
-      ONNXC_REDUCE(Prod, S, T) ONNXC_REDUCE(Sum, S, T) ONNXC_REDUCE(SumSquare, S, T)
+  ONNXC_REDUCE(LogSum, S, T)                                                                                                               \
+  ONNXC_REDUCE(LogSumExp, S, T) ONNXC_REDUCE(Max, S, T) ONNXC_REDUCE(Mean, S, T) ONNXC_REDUCE(Min, S, T) ONNXC_REDUCE(Prod, S, T)          \
+      ONNXC_REDUCE(Sum, S, T) ONNXC_REDUCE(SumSquare, S, T)
 ONNXC_FLOATS(X)
 X(i32, onnxc::i32)
 X(i64, onnxc::i64)
-X(u32, onnxc::u32) X(u64, onnxc::u64)
+X(u32, onnxc::u32)
+X(u64, onnxc::u64)
 #undef X
 #define X(S, T) ONNXC_REDUCE(Max, S, T) ONNXC_REDUCE(Min, S, T)
     X(i8, onnxc::i8) X(u8, onnxc::u8)

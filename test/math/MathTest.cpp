@@ -8,8 +8,10 @@ namespace {
 // Distance of `got` from the exact value in units of the last place of its float; 1e9 where one is NaN or infinite alone.
 double ulps(float got, double exact) {
   float near = float(exact);
-  if (std::isnan(exact) || std::isnan(got)) return std::isnan(exact) && std::isnan(got) ? 0 : 1e9;
-  if (std::isinf(near) || std::isinf(got)) return near == got ? 0 : 1e9;
+  if (std::isnan(exact) || std::isnan(got))
+    return std::isnan(exact) && std::isnan(got) ? 0 : 1e9;
+  if (std::isinf(near) || std::isinf(got))
+    return near == got ? 0 : 1e9;
   int exponent;
   std::frexp(near, &exponent);
   return std::fabs(double(got) - exact) / std::ldexp(1.0, std::max(exponent - 24, -149));
@@ -30,7 +32,8 @@ TEST_CASE("exp is within 2 ulp") {
   CHECK(worst([](float x) { return onnxc::expF32(x); }, [](double x) { return std::exp(x); }) <= 2);
 }
 TEST_CASE("sigmoid is within 3 ulp") {
-  CHECK(worst([](float x) { return onnxc::sigmoidF32(x); }, [](double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }) <= 3);
+  CHECK(worst([](float x) { return onnxc::sigmoidF32(x); },
+              [](double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }) <= 3);
 }
 TEST_CASE("tanh is within 3 ulp") {
   CHECK(worst([](float x) { return onnxc::tanhF32(x); }, [](double x) { return std::tanh(x); }) <= 3);
