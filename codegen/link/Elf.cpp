@@ -93,6 +93,10 @@ Expected<std::vector<std::string>> undefinedSymbols(const std::vector<std::strin
     if (!defined.contains(entry.getKey()) && entry.getKey() != WeightsSymbol && entry.getKey() != "_GLOBAL_OFFSET_TABLE_")
       names.push_back(entry.getKey().str());
   llvm::sort(names);
+  // Anything of ours that is still missing is a defect of the compiler; it must not become a library that fails to load.
+  for (const std::string &name : names)
+    if (StringRef(name).starts_with("onnxc_") || StringRef(name).contains('.') || StringRef(name).ends_with("ti3"))
+      return createStringError("the generated code refers to '" + name + "', which nothing defines");
   return names;
 }
 

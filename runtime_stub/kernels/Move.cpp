@@ -234,8 +234,56 @@ static int32_t tile(const onnxc_args *a) {
 
 }  // namespace onnxc
 
+namespace onnxc {
+
+// Which of `rank` axes the optional operand 1 names; without it `otherwise` says.
+template <class Otherwise>
+static int32_t namedAxes(const onnxc_args *a, int64_t rank, bool *named, const Otherwise &otherwise) {
+  for (int64_t i = 0; i < rank; ++i)
+    named[i] = !hasInput(a, 1) && otherwise(i);
+  for (int64_t i = 0; hasInput(a, 1) && i < onnxc_count(a->in[1]); ++i) {
+    int64_t axis = loadI64(a->in[1], i);
+    ONNXC_CHECK(axis >= -rank && axis < rank && !named[axis < 0 ? axis + rank : axis], ONNXC_K_INDEX);
+    named[axis < 0 ? axis + rank : axis] = true;
+  }
+  return 0;
+}
+
+static int32_t squeezeSize(const onnxc_args *a) {
+  const onnxc_tensor &x = a->in[0];
+  bool named[kMaxRank];
+  int64_t at = 0;
+  ONNXC_CHECK(x.rank <= kMaxRank, ONNXC_K_SHAPE);
+  ONNXC_TRY(namedAxes(a, x.rank, named, [&](int64_t i) { return x.dims[i] == 1; }));
+  for (int64_t i = 0; i < x.rank; ++i) {
+    ONNXC_CHECK(named[i] ? x.dims[i] == 1 : at < a->out[0].rank, ONNXC_K_SHAPE);
+    if (!named[i])
+      a->out[0].dims[at++] = x.dims[i];
+  }
+  return at == a->out[0].rank ? ONNXC_K_OK : ONNXC_K_SHAPE;
+}
+
+static int32_t unsqueezeSize(const onnxc_args *a) {
+  const onnxc_tensor &x = a->in[0], &out = a->out[0];
+  bool named[kMaxRank];
+  int64_t at = 0;
+  ONNXC_CHECK(out.rank <= kMaxRank, ONNXC_K_SHAPE);
+  ONNXC_TRY(namedAxes(a, out.rank, named, [](int64_t) { return false; }));
+  for (int64_t i = 0; i < out.rank; ++i) {
+    ONNXC_CHECK(named[i] || at < x.rank, ONNXC_K_SHAPE);
+    out.dims[i] = named[i] ? 1 : x.dims[at++];
+  }
+  return at == x.rank ? ONNXC_K_OK : ONNXC_K_SHAPE;
+}
+
+}  // namespace onnxc
+
 #define X(S, T)                                                                                                                            \
   extern "C" int32_t onnxc_k_Copy_##S(const onnxc_args *a) { return onnxc::copy<T>(a); }                                                   \
+  extern "C" int32_t onnxc_k_Squeeze_##S(const onnxc_args *a) { return onnxc::copy<T>(a); }                                                \
+  extern "C" int32_t onnxc_s_Squeeze_##S(const onnxc_args *a) { return onnxc::squeezeSize(a); }                                            \
+  extern "C" int32_t onnxc_k_Unsqueeze_##S(const onnxc_args *a) { return onnxc::copy<T>(a); }                                              \
+  extern "C" int32_t onnxc_s_Unsqueeze_##S(const onnxc_args *a) { return onnxc::unsqueezeSize(a); }                                        \
   extern "C" int32_t onnxc_k_Reshape_##S(const onnxc_args *a) { return onnxc::copy<T>(a); }                                                \
   extern "C" int32_t onnxc_s_Reshape_##S(const onnxc_args *a) { return onnxc::reshapeSize(a); }                                            \
   extern "C" int32_t onnxc_k_Transpose_##S(const onnxc_args *a) { return onnxc::transpose<T>(a); }                                         \
