@@ -411,16 +411,32 @@ ONNXC_INLINE int64_t loadI64(const onnxc_tensor &t, int64_t i) {
 double loadF64(const onnxc_tensor &t, int64_t i);  // any numeric dtype; defined inline below
 void storeF64(onnxc_tensor &t, int64_t i, double v);
 
-#define ONNXC_DTYPE_CASES(X)                                                                                                               \
-  X(ONNXC_F32, f32)                                                                                                                        \
-  X(ONNXC_F64, f64)                                                                                                                        \
-  X(ONNXC_F16, f16)                                                                                                                        \
-  X(ONNXC_BF16, bf16)                                                                                                                      \
-  X(ONNXC_I8, i8)                                                                                                                          \
-  X(ONNXC_U8, u8)                                                                                                                          \
-  X(ONNXC_I16, i16) X(ONNXC_U16, u16) X(ONNXC_I32, i32) X(ONNXC_U32, u32) X(ONNXC_I64, i64) X(ONNXC_U64, u64) X(ONNXC_BOOL, boolean)       \
-      X(ONNXC_F8E4M3FN, f8e4m3fn) X(ONNXC_F8E4M3FNUZ, f8e4m3fnuz) X(ONNXC_F8E5M2, f8e5m2) X(ONNXC_F8E5M2FNUZ, f8e5m2fnuz)                  \
-          X(ONNXC_F8E8M0, f8e8m0) X(ONNXC_F4E2M1, f4e2m1) X(ONNXC_I4, i4) X(ONNXC_U4, u4) X(ONNXC_I2, i2) X(ONNXC_U2, u2)
+// clang-format off
+#define ONNXC_DTYPE_CASES(X) \
+  X(ONNXC_F32, f32) \
+  X(ONNXC_F64, f64) \
+  X(ONNXC_F16, f16) \
+  X(ONNXC_BF16, bf16) \
+  X(ONNXC_I8, i8) \
+  X(ONNXC_U8, u8) \
+  X(ONNXC_I16, i16) \
+  X(ONNXC_U16, u16) \
+  X(ONNXC_I32, i32) \
+  X(ONNXC_U32, u32) \
+  X(ONNXC_I64, i64) \
+  X(ONNXC_U64, u64) \
+  X(ONNXC_BOOL, boolean) \
+  X(ONNXC_F8E4M3FN, f8e4m3fn) \
+  X(ONNXC_F8E4M3FNUZ, f8e4m3fnuz) \
+  X(ONNXC_F8E5M2, f8e5m2) \
+  X(ONNXC_F8E5M2FNUZ, f8e5m2fnuz) \
+  X(ONNXC_F8E8M0, f8e8m0) \
+  X(ONNXC_F4E2M1, f4e2m1) \
+  X(ONNXC_I4, i4) \
+  X(ONNXC_U4, u4) \
+  X(ONNXC_I2, i2) \
+  X(ONNXC_U2, u2)
+// clang-format on
 
 inline double loadF64(const onnxc_tensor &t, int64_t i) {
   switch (t.dtype) {
