@@ -33,12 +33,27 @@ double clamp01(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
   X(Acos, 0, acos(x))                                                                                                                      \
   X(Acosh, 0, acosh(x))                                                                                                                    \
   X(Asin, 0, asin(x))                                                                                                                      \
-  X(Asinh, 0, asinh(x)) X(Atan, 0, atan(x)) X(Atanh, 0, atanh(x)) X(Ceil, 0, ceil(x)) X(Celu, 1, x > 0 ? x : p * expm1(x / p))             \
-      X(Cos, 0, cos(x)) X(Cosh, 0, cosh(x)) X(Elu, 1, x > 0 ? x : p * expm1(x)) X(Floor, 0, floor(x)) X(HardSigmoid, 2, clamp01(p *x + q)) \
-          X(HardSwish, 0, x *clamp01(x / 6 + 0.5)) X(Log, 0, log(x)) X(Mish, 0, x *tanh(softplus(x))) X(Reciprocal, 0, 1 / x)              \
-              X(Round, 0, nearbyint(x)) X(Selu, 2, x > 0 ? q * x : q * p * expm1(x)) X(Sin, 0, sin(x)) X(Sinh, 0, sinh(x))                 \
-                  X(Softplus, 0, softplus(x)) X(Softsign, 0, x / (1 + fabs(x))) X(Sqrt, 0, sqrt(x)) X(Tan, 0, tan(x))                      \
-                      X(ThresholdedRelu, 1, x > p ? x : 0) X(LeakyRelu, 1, x < 0 ? p * x : x)
+  X(Asinh, 0, asinh(x))                                                                                                                    \
+  X(Atan, 0, atan(x))                                                                                                                      \
+  X(Atanh, 0, atanh(x))                                                                                                                    \
+  X(Ceil, 0, ceil(x))                                                                                                                      \
+  X(Celu, 1, x > 0 ? x : p * expm1(x / p))                                                                                                 \
+  X(Cos, 0, cos(x))                                                                                                                        \
+  X(Cosh, 0, cosh(x))                                                                                                                      \
+  X(Elu, 1, x > 0 ? x : p * expm1(x))                                                                                                      \
+  X(Floor, 0, floor(x))                                                                                                                    \
+  X(HardSigmoid, 2, clamp01(p *x + q))                                                                                                     \
+  X(HardSwish, 0, x *clamp01(x / 6 + 0.5))                                                                                                 \
+  X(Log, 0, log(x))                                                                                                                        \
+  X(Mish, 0, x *tanh(softplus(x)))                                                                                                         \
+  X(Reciprocal, 0, 1 / x)                                                                                                                  \
+  X(Round, 0, nearbyint(x))                                                                                                                \
+  X(Selu, 2, x > 0 ? q * x : q * p * expm1(x))                                                                                             \
+  X(Sin, 0, sin(x))                                                                                                                        \
+  X(Sinh, 0, sinh(x))                                                                                                                      \
+  X(Softplus, 0, softplus(x))                                                                                                              \
+  X(Softsign, 0, x / (1 + fabs(x)))                                                                                                        \
+  X(Sqrt, 0, sqrt(x)) X(Tan, 0, tan(x)) X(ThresholdedRelu, 1, x > p ? x : 0) X(LeakyRelu, 1, x < 0 ? p * x : x)
 
 #define X(NAME, ATTRIBUTES, EXPRESSION)                                                                                                    \
   namespace onnxc {                                                                                                                        \

@@ -164,8 +164,9 @@ static int32_t reduce(const onnxc_args *a) {
   ONNXC_REDUCE(L1, S, T)                                                                                                                   \
   ONNXC_REDUCE(L2, S, T)                                                                                                                   \
   ONNXC_REDUCE(LogSum, S, T)                                                                                                               \
-  ONNXC_REDUCE(LogSumExp, S, T) ONNXC_REDUCE(Max, S, T) ONNXC_REDUCE(Mean, S, T) ONNXC_REDUCE(Min, S, T) ONNXC_REDUCE(Prod, S, T)          \
-      ONNXC_REDUCE(Sum, S, T) ONNXC_REDUCE(SumSquare, S, T)
+  ONNXC_REDUCE(LogSumExp, S, T)                                                                                                            \
+  ONNXC_REDUCE(Max, S, T)                                                                                                                  \
+  ONNXC_REDUCE(Mean, S, T) ONNXC_REDUCE(Min, S, T) ONNXC_REDUCE(Prod, S, T) ONNXC_REDUCE(Sum, S, T) ONNXC_REDUCE(SumSquare, S, T)
 ONNXC_FLOATS(X)
 X(i32, onnxc::i32)
 X(i64, onnxc::i64)
@@ -173,12 +174,11 @@ X(u32, onnxc::u32)
 X(u64, onnxc::u64)
 #undef X
 #define X(S, T) ONNXC_REDUCE(Max, S, T) ONNXC_REDUCE(Min, S, T)
-    X(i8, onnxc::i8) X(u8, onnxc::u8)
+X(i8, onnxc::i8)
+X(u8, onnxc::u8)
 #undef X
-    // Of an empty set of booleans the least is true: one, not the largest byte.
-    ONNXC_REDUCE(Max, bool, onnxc::u8) extern "C" int32_t onnxc_s_ReduceMin_bool(const onnxc_args *a) {
-  return onnxc::reducedSizes(a);
-}
+// Of an empty set of booleans the least is true: one, not the largest byte.
+ONNXC_REDUCE(Max, bool, onnxc::u8) extern "C" int32_t onnxc_s_ReduceMin_bool(const onnxc_args *a) { return onnxc::reducedSizes(a); }
 extern "C" int32_t onnxc_k_ReduceMin_bool(const onnxc_args *a) {
   ONNXC_TRY((onnxc::reduce<onnxc::Reduction::Min, onnxc::u8>(a)));
   uint8_t *y = onnxc::mutableData<uint8_t>(a->out[0]);
