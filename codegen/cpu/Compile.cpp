@@ -1,5 +1,6 @@
 // Compile.cpp: drives code generation for CPUs: per level kernels and plan to LLVM IR, library bitcode linked in, optimised, ELF.
 // compiler/Pipeline.cpp calls it.
+#include "codegen/cpu/Code.h"
 #include "codegen/cpu/Codegen.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -85,15 +86,13 @@ static std::string emitCode(llvm::Module &m, llvm::TargetMachine &tm, const Code
 }
 
 // MLIR of one level: kernels emitted, plan lowered, everything in the LLVM dialect.
-static FailureOr<OwningOpRef<ModuleOp>> lowerLevel(ModuleOp module) {
+static FailureOr<OwningOpRef<ModuleOp>> lowerLevel(ModuleOp module, const Isa &isa) {
   OwningOpRef<ModuleOp> target = module.clone();
   for (kernel::FuncOp kernel : llvm::to_vector(target->getOps<kernel::FuncOp>())) {
-    if (kernel.getFamily() == "library") {
-      OpBuilder b = OpBuilder::atBlockEnd(target->getBody());
-      auto ptr = LLVM::LLVMPointerType::get(b.getContext());
-      auto type = LLVM::LLVMFunctionType::get(b.getI32Type(), {ptr, ptr, ptr, b.getI64Type(), b.getI64Type()});
-      LLVM::LLVMFuncOp::create(b, kernel.getLoc(), (kernel.getName() + ".code").str(), type);
-    }
+    if (kernel.getFamily() == "library")
+      declareKernel(*target, kernel);
+    else if (failed(emitKernel(*target, kernel, isa.vectorBits)))
+      return failure();
   }
   PassManager control(module.getContext());
   control.addPass(createSCFToControlFlowPass());
@@ -136,7 +135,7 @@ static LogicalResult linkLibrary(llvm::Module &m, ModuleOp module) {
 static FailureOr<std::string> compileLevel(ModuleOp module, StringRef cpu, const CodegenOptions &options) {
   const Isa *isa = findIsa(cpu);
   auto tm = targetMachine(cpu, isa->features);
-  FailureOr<OwningOpRef<ModuleOp>> target = lowerLevel(module);
+  FailureOr<OwningOpRef<ModuleOp>> target = lowerLevel(module, *isa);
   if (failed(target))
     return failure();
   llvm::LLVMContext context;

@@ -1,0 +1,100 @@
+// Code.h: short names for the ops that kernel emitters write (arith, scf, vector, LLVM memory ops), and the frame of a kernel function.
+// Sizes and indices are i64, addresses !llvm.ptr, offsets bytes. Constants fold while they are written.
+#pragma once
+#include "dialects/kernel/KernelDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Builders.h"
+
+namespace onnxc {
+
+struct Code {
+  using Value = mlir::Value;
+  using Values = llvm::SmallVector<mlir::Value>;
+  mlir::OpBuilder b;
+  mlir::Location loc;
+  mlir::IntegerType i1, i32, i64;
+  mlir::FloatType f32;
+  mlir::Type ptr;
+
+  Code(mlir::MLIRContext *context, mlir::Location loc);
+
+  // Integers of one type, i64 unless the operands say otherwise.
+  Value n(int64_t v) { return mlir::arith::ConstantIntOp::create(b, loc, v, 64); }
+  Value flag(bool v) { return mlir::arith::ConstantIntOp::create(b, loc, v, 1); }
+  Value add(Value l, Value r) { return b.createOrFold<mlir::arith::AddIOp>(loc, l, r); }
+  Value sub(Value l, Value r) { return b.createOrFold<mlir::arith::SubIOp>(loc, l, r); }
+  Value mul(Value l, Value r) { return b.createOrFold<mlir::arith::MulIOp>(loc, l, r); }
+  Value div(Value l, Value r) { return b.createOrFold<mlir::arith::DivSIOp>(loc, l, r); }  // both >= 0
+  Value rem(Value l, Value r) { return b.createOrFold<mlir::arith::RemSIOp>(loc, l, r); }  // both >= 0
+  Value ceilDiv(Value l, Value r) { return div(add(l, sub(r, n(1))), r); }                 // both >= 0
+  Value min(Value l, Value r) { return b.createOrFold<mlir::arith::MinSIOp>(loc, l, r); }
+  Value max(Value l, Value r) { return b.createOrFold<mlir::arith::MaxSIOp>(loc, l, r); }
+  Value add(Value l, int64_t r) { return add(l, n(r)); }
+  Value sub(Value l, int64_t r) { return sub(l, n(r)); }
+  Value mul(Value l, int64_t r) { return mul(l, n(r)); }
+  Value div(Value l, int64_t r) { return div(l, n(r)); }
+  Value rem(Value l, int64_t r) { return rem(l, n(r)); }
+  Value ceilDiv(Value l, int64_t r) { return ceilDiv(l, n(r)); }
+  Value product(mlir::ValueRange factors);
+  Value less(Value l, Value r) { return b.createOrFold<mlir::arith::CmpIOp>(loc, mlir::arith::CmpIPredicate::slt, l, r); }
+  Value equal(Value l, Value r) { return b.createOrFold<mlir::arith::CmpIOp>(loc, mlir::arith::CmpIPredicate::eq, l, r); }
+  Value both(Value l, Value r) { return b.createOrFold<mlir::arith::AndIOp>(loc, l, r); }
+  Value select(Value condition, Value yes, Value no) { return b.createOrFold<mlir::arith::SelectOp>(loc, condition, yes, no); }
+  // The value of a constant integer.
+  static std::optional<int64_t> constant(Value v);
+
+  // Floats and vectors of them.
+  mlir::VectorType vec(mlir::Type element, int64_t lanes) { return mlir::VectorType::get({lanes}, element); }
+  Value real(double v, mlir::Type type);  // a scalar, or a splat where `type` is a vector
+  Value splat(Value scalar, int64_t lanes) { return mlir::vector::BroadcastOp::create(b, loc, vec(scalar.getType(), lanes), scalar); }
+  Value fma(Value l, Value r, Value to) { return mlir::LLVM::FMAOp::create(b, loc, l, r, to); }
+  Value addf(Value l, Value r) { return mlir::arith::AddFOp::create(b, loc, l, r); }
+  Value mulf(Value l, Value r) { return mlir::arith::MulFOp::create(b, loc, l, r); }
+
+  // Memory. `align` in bytes; elements of user buffers are aligned to themselves only.
+  Value at(Value base, Value bytes);
+  Value at(Value base, int64_t bytes);
+  Value load(mlir::Type type, Value address, unsigned align = 4) { return mlir::LLVM::LoadOp::create(b, loc, type, address, align); }
+  void store(Value v, Value address, unsigned align = 4) { mlir::LLVM::StoreOp::create(b, loc, v, address, align); }
+  // The first `count` lanes of a vector; the others load as zero and are not stored.
+  Value lanesBelow(Value count, int64_t lanes);
+  Value loadMasked(mlir::VectorType type, Value address, Value mask, unsigned align = 4);
+  void storeMasked(Value v, Value address, Value mask, unsigned align = 4);
+
+  // Control.
+  void loop(Value from, Value to, Value step, llvm::function_ref<void(Value)> body);
+  Values loop(Value from, Value to, Value step, mlir::ValueRange start, llvm::function_ref<Values(Value, mlir::ValueRange)> body);
+  void when(Value condition, llvm::function_ref<void()> yes, llvm::function_ref<void()> no = nullptr);
+};
+
+// The function `<kernel>.code` under the kernel ABI (docs/Architecture.md section 4), open for writing. The caller writes the body and then
+// `finish`es it.
+struct KernelCode : Code {
+  kernel::FuncOp kernel;
+  mlir::LLVM::LLVMFuncOp func;
+  Value bufs, dims, scratch, begin, end;
+
+  KernelCode(mlir::ModuleOp target, kernel::FuncOp kernel);
+  Value input(unsigned i) { return buffer(i); }
+  Value result(unsigned i) { return buffer(kernel.getArgumentTypes().size() + i); }
+  // Sizes of a tensor of the kernel: constants, or local dims loaded at the start of the function.
+  Values sizes(mlir::RankedTensorType type);
+  void finish(int32_t status = 0);
+
+private:
+  Value buffer(unsigned i);
+  llvm::DenseMap<unsigned, Value> loadedBuffers, loadedDims;
+};
+
+// The type of every kernel's function.
+mlir::LLVM::LLVMFunctionType kernelType(mlir::MLIRContext *context);
+// Declares `<kernel>.code`, which is defined in LLVM IR (EmitLibrary.cpp).
+void declareKernel(mlir::ModuleOp target, kernel::FuncOp kernel);
+// Defines `<kernel>.code` of a generated family in `target`, and sets the kernel's `extent`, `grain` and `scratch`. `vectorBits`: of the
+// level that is compiled.
+mlir::LogicalResult emitKernel(mlir::ModuleOp target, kernel::FuncOp kernel, unsigned vectorBits);
+
+}  // namespace onnxc
