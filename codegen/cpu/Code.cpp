@@ -37,7 +37,7 @@ Value Code::at(Value base, Value bytes) {
 Value Code::at(Value base, int64_t bytes) {
   if (bytes == 0)
     return base;
-  if (!isInt<31>(bytes))
+  if (!llvm::isInt<31>(bytes))
     return LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{n(bytes)});
   return LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{int32_t(bytes)});
 }
