@@ -15,6 +15,64 @@ Family familyOf(Operation *op) {
   return Family::Library;
 }
 
+namespace {
+// Which element types an operator has generated code for.
+enum Domain : uint8_t {
+  None = 0,
+  Single = 1,
+  Double = 2,
+  Int = 4,
+  Bool = 8,
+  Float = Single | Double,
+  Number = Float | Int,
+  Any = Number | Bool
+};
+}  // namespace
+
+static Domain domainOf(Type t) {
+  if (!t || t.isF32())
+    return t ? Single : None;
+  if (t.isF64())
+    return Double;
+  if (auto i = dyn_cast<IntegerType>(t))
+    return i.getWidth() == 1 ? Bool : i.getWidth() >= 8 ? Int : None;
+  return None;
+}
+
+static const llvm::StringMap<Domain> &pointwiseDomains() {
+  static const llvm::StringMap<Domain> map = [] {
+    llvm::StringMap<Domain> m;
+    auto all = [&](Domain domain, std::initializer_list<StringRef> names) {
+      for (StringRef name : names)
+        m[name] = domain;
+    };
+    all(Number, {"Add", "Sub", "Mul", "Max", "Min", "Sum", "Abs", "Neg", "Relu", "PRelu", "Clip"});
+    all(Number, {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"});
+    all(Float, {"Div", "Mean", "Ceil", "Floor", "Round", "Sign", "Sqrt", "Reciprocal", "Softsign", "LeakyRelu", "ThresholdedRelu",
+                "HardSigmoid", "HardSwish", "Shrink", "IsNaN", "IsInf"});
+    all(Single, {"Exp", "Log", "Erf", "Sigmoid", "Tanh", "Mish", "Softplus", "Elu", "Celu", "Selu", "Gelu", "Swish", "SwiGLU", "Pow"});
+    all(Int, {"BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot"});
+    all(Bool, {"And", "Or", "Xor", "Not"});
+    all(Any, {"Where", "Cast", "CastLike"});
+    return m;
+  }();
+  return map;
+}
+
+bool isPointwise(Operation *op) {
+  Domain domain = pointwiseDomains().lookup(onnx::opName(op));
+  if (domain == None || op->getNumResults() != 1)
+    return false;
+  for (Value v : op->getOperands())
+    if (domainOf(onnx::elementType(v)) == None)
+      return false;
+  if (domainOf(onnx::elementType(op->getResult(0))) == None)
+    return false;
+  Value first = op->getOperand(op->getNumOperands() > 1 && onnx::opName(op) == "Where" ? 1 : 0);
+  bool sameExponent = onnx::opName(op) != "Pow" || onnx::elementType(op->getOperand(1)).isF32();
+  return (domainOf(onnx::elementType(first)) & domain) && sameExponent;
+}
+
 static const LibraryRow rows[] = {
 #define ONNXC_LIBRARY(op, name, types, attributes, flags)                                                                                  \
   {op, name, types, attributes, std::string_view(flags).find('D') != std::string_view::npos},

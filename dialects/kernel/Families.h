@@ -11,6 +11,10 @@ enum class Family {
 };
 Family familyOf(mlir::Operation *op);
 
+// True where one result element depends on the elements of the operands at one place (after broadcasting) and codegen/cpu/Pointwise.cpp
+// writes this op for these element types.
+bool isPointwise(mlir::Operation *op);
+
 // One row of runtime_stub/kernels/Library.def. Null when the library has no such op.
 struct LibraryRow {
   llvm::StringRef op, name, types, attributes;

@@ -1,0 +1,309 @@
+// Pointwise.cpp: the elementwise operators. VectorMath.h has the functions; dialects/kernel/Families.cpp lists operators and types.
+#include "codegen/cpu/Pointwise.h"
+#include "codegen/cpu/VectorMath.h"
+#include "dialects/onnx/OnnxBase.h"
+#include "llvm/ADT/StringMap.h"
+#include <cmath>
+
+using namespace mlir;
+namespace onnxc {
+
+static Type signless(Type element) {
+  auto i = dyn_cast<IntegerType>(element);
+  return i ? IntegerType::get(element.getContext(), i.getWidth()) : element;
+}
+
+Type registerType(Type element, int64_t lanes) {
+  Type t = signless(element);
+  return lanes > 1 ? Type(VectorType::get({lanes}, t)) : t;
+}
+
+static Value integerConstant(Code &c, APInt v, Type type) {
+  IntegerAttr attr = IntegerAttr::get(getElementTypeOrSelf(type), v);
+  if (auto vector = dyn_cast<VectorType>(type))
+    return arith::ConstantOp::create(c.b, c.loc, DenseElementsAttr::get(vector, attr));
+  return arith::ConstantOp::create(c.b, c.loc, attr);
+}
+static Value integerConstant(Code &c, int64_t v, Type type) {
+  return integerConstant(c, APInt(getElementTypeOrSelf(type).getIntOrFloatBitWidth(), v, true, true), type);
+}
+
+Value constantRegister(Code &c, ElementsAttr value, int64_t lanes) {
+  Type type = registerType(value.getElementType(), lanes);
+  if (isa<FloatType>(value.getElementType()))
+    return c.real((*value.value_begin<APFloat>()).convertToDouble(), type);
+  return integerConstant(c, *value.value_begin<APInt>(), type);
+}
+
+Value loadElements(Code &c, Type element, Value address, int64_t lanes) {
+  Type type = registerType(element, lanes);
+  bool boolean = element.isInteger(1);
+  unsigned bytes = boolean ? 1 : element.getIntOrFloatBitWidth() / 8;
+  if (!boolean)
+    return c.load(type, address, bytes);
+  Type memory = registerType(c.b.getI8Type(), lanes);
+  Value v = c.load(memory, address, 1);
+  return arith::CmpIOp::create(c.b, c.loc, arith::CmpIPredicate::ne, v, integerConstant(c, 0, memory));
+}
+
+void storeElements(Code &c, Type element, Value v, Value address) {
+  bool boolean = element.isInteger(1);
+  if (boolean) {
+    Type byte = c.b.getI8Type();
+    if (auto vector = dyn_cast<VectorType>(v.getType()))
+      byte = vector.clone(byte);
+    v = arith::ExtUIOp::create(c.b, c.loc, byte, v);
+  }
+  c.store(v, address, boolean ? 1 : element.getIntOrFloatBitWidth() / 8);
+}
+
+namespace {
+// What an operator's writer sees. Element types are those of the first data operand.
+struct Site {
+  Code &c;
+  Operation *op;
+  ValueRange operands;
+  Type element;
+
+  bool isFloat() const { return isa<FloatType>(element); }
+  bool isUnsigned() const { return element.isUnsignedInteger() || element.isInteger(1); }
+  Num num(unsigned i) const { return {&c, operands[i]}; }
+  double attr(StringRef name) const { return onnx::floatAttr(op, name); }
+  Type type() const { return operands[0].getType(); }
+  Value zero() const { return isFloat() ? c.real(0, type()) : integerConstant(c, 0, type()); }
+};
+using Writer = Value (*)(const Site &);
+
+Value compareInts(const Site &s, arith::CmpIPredicate isSigned, arith::CmpIPredicate isUnsigned, Value l, Value r) {
+  return arith::CmpIOp::create(s.c.b, s.c.loc, s.isUnsigned() ? isUnsigned : isSigned, l, r);
+}
+Value lessThan(const Site &s, Value l, Value r) {
+  if (s.isFloat())
+    return less(Num{&s.c, l}, Num{&s.c, r});
+  return compareInts(s, arith::CmpIPredicate::slt, arith::CmpIPredicate::ult, l, r);
+}
+Value atMost(const Site &s, Value l, Value r) {
+  if (s.isFloat())
+    return arith::CmpFOp::create(s.c.b, s.c.loc, arith::CmpFPredicate::OLE, l, r);
+  return compareInts(s, arith::CmpIPredicate::sle, arith::CmpIPredicate::ule, l, r);
+}
+Value same(const Site &s, Value l, Value r) {
+  if (s.isFloat())
+    return equal(Num{&s.c, l}, Num{&s.c, r});
+  return arith::CmpIOp::create(s.c.b, s.c.loc, arith::CmpIPredicate::eq, l, r);
+}
+Value choose(const Site &s, Value condition, Value yes, Value no) { return arith::SelectOp::create(s.c.b, s.c.loc, condition, yes, no); }
+Value plus(const Site &s, Value l, Value r) { return s.isFloat() ? s.c.addf(l, r) : Value(arith::AddIOp::create(s.c.b, s.c.loc, l, r)); }
+Value times(const Site &s, Value l, Value r) { return s.isFloat() ? s.c.mulf(l, r) : Value(arith::MulIOp::create(s.c.b, s.c.loc, l, r)); }
+Value minus(const Site &s, Value l, Value r) {
+  return s.isFloat() ? Value(arith::SubFOp::create(s.c.b, s.c.loc, l, r)) : Value(arith::SubIOp::create(s.c.b, s.c.loc, l, r));
+}
+// The larger or smaller; NaN wins.
+Value extreme(const Site &s, Value l, Value r, bool larger) {
+  Value first = larger ? lessThan(s, r, l) : lessThan(s, l, r);
+  if (s.isFloat())
+    first = arith::OrIOp::create(s.c.b, s.c.loc, first, isNan(Num{&s.c, l}));
+  return choose(s, first, l, r);
+}
+template <typename Step>
+Value foldOperands(const Site &s, Step step) {
+  Value v = s.operands[0];
+  for (Value next : s.operands.drop_front())
+    v = step(v, next);
+  return v;
+}
+
+Value add(const Site &s) {
+  return foldOperands(s, [&](Value l, Value r) { return plus(s, l, r); });
+}
+Value largest(const Site &s) {
+  return foldOperands(s, [&](Value l, Value r) { return extreme(s, l, r, true); });
+}
+Value smallest(const Site &s) {
+  return foldOperands(s, [&](Value l, Value r) { return extreme(s, l, r, false); });
+}
+Value mean(const Site &s) { return (Num{&s.c, add(s)} / double(s.operands.size())).v; }
+Value absolute(const Site &s) {
+  if (s.isFloat())
+    return abs(s.num(0)).v;
+  return s.isUnsigned() ? s.operands[0] : choose(s, lessThan(s, s.operands[0], s.zero()), minus(s, s.zero(), s.operands[0]), s.operands[0]);
+}
+Value negate(const Site &s) { return s.isFloat() ? (-s.num(0)).v : minus(s, s.zero(), s.operands[0]); }
+Value relu(const Site &s) { return choose(s, lessThan(s, s.operands[0], s.zero()), s.zero(), s.operands[0]); }
+Value prelu(const Site &s) {
+  return choose(s, lessThan(s, s.operands[0], s.zero()), times(s, s.operands[0], s.operands[1]), s.operands[0]);
+}
+// Bounds that are absent bound nothing; NaN stays.
+Value clip(const Site &s) {
+  Value v = s.operands[0];
+  unsigned next = 1;
+  if (!onnx::operands(s.op, 1).empty()) {
+    v = choose(s, lessThan(s, v, s.operands[next]), s.operands[next], v);
+    ++next;
+  }
+  if (!onnx::operands(s.op, 2).empty())
+    v = choose(s, lessThan(s, s.operands[next], v), s.operands[next], v);
+  return v;
+}
+Value sign(const Site &s) {
+  Num x = s.num(0);
+  return select(less(x, x.of(0)), x.of(-1), select(less(x.of(0), x), x.of(1), x * 0.0)).v;
+}
+Value shrink(const Site &s) {
+  Num x = s.num(0);
+  double bias = s.attr("bias"), lambd = s.attr("lambd");
+  return select(less(x, x.of(-lambd)), x + bias, select(less(x.of(lambd), x), x - bias, x.of(0))).v;
+}
+Num clampUnit(Num x) { return select(less(x, x.of(0)), x.of(0), select(less(x.of(1), x), x.of(1), x)); }
+Value hardSwish(const Site &s) { return (s.num(0) * clampUnit(s.num(0) / 6 + 0.5)).v; }
+Value isInf(const Site &s) {
+  Num x = s.num(0);
+  Value yes = onnx::intAttr(s.op, "detect_positive") ? equal(x, x.of(INFINITY)) : less(x, x.of(-INFINITY));
+  return onnx::intAttr(s.op, "detect_negative") ? Value(arith::OrIOp::create(s.c.b, s.c.loc, yes, equal(x, x.of(-INFINITY)))) : yes;
+}
+// gain * (x, or alpha (e^(x / scale) - 1) below 0)
+Value linearUnit(const Site &s, double alpha, double scale, double gain) {
+  Num x = s.num(0), below = expm1Negative(minSecond(x.of(0), scale == 1 ? x : x / scale)) * (alpha * gain);
+  return select(less(x.of(0), x), gain == 1 ? x : x * gain, below).v;
+}
+Value swish(const Site &s) {
+  double alpha = s.attr("alpha");
+  Num x = s.num(0), gate = sigmoid(alpha == 1 ? x : x * alpha);
+  return select(equal(x, x.of(-INFINITY)), x.of(0), x * gate).v;
+}
+Value swiglu(const Site &s) { return s.c.mulf(swish(s), s.operands[1]); }
+Value leaky(const Site &s) {
+  Num x = s.num(0);
+  return select(less(x, x.of(0)), x * s.attr("alpha"), x).v;
+}
+
+// Small constant exponents are products and roots.
+Value power(const Site &s) {
+  Num x = s.num(0), y = s.num(1);
+  if (ElementsAttr value = onnx::constantValue(s.op->getOperand(1)); value && value.isSplat()) {
+    double n = (*value.value_begin<APFloat>()).convertToDouble();
+    if (n == 1)
+      return x.v;
+    if (n == 2)
+      return (x * x).v;
+    if (n == 3)
+      return (x * x * x).v;
+    if (n == 4)
+      return ((x * x) * (x * x)).v;
+    if (n == -1)
+      return (1.0 / x).v;
+    if (n == 0.5)
+      return select(equal(x, x.of(-INFINITY)), x.of(INFINITY), sqrt(x + 0.0)).v;
+  }
+  return pow(x, y).v;
+}
+
+// Saturates, so that no input is undefined; NaN gives 0.
+Value floatToInt(Code &c, Value v, Type to, bool isUnsigned) {
+  unsigned width = getElementTypeOrSelf(to).getIntOrFloatBitWidth();
+  Type wide = c.b.getIntegerType(width == 64 || (isUnsigned && width == 32) ? 64 : 32);
+  if (auto vector = dyn_cast<VectorType>(to))
+    wide = vector.clone(wide);
+  bool large = isUnsigned && width == 64;
+  auto name = c.b.getStringAttr(large ? "llvm.fptoui.sat" : "llvm.fptosi.sat");
+  Value n = LLVM::CallIntrinsicOp::create(c.b, c.loc, wide, name, ValueRange(v)).getResult(0);
+  return wide == to ? n : Value(arith::TruncIOp::create(c.b, c.loc, to, n));
+}
+Value cast(const Site &s) {
+  Code &c = s.c;
+  Type from = s.element, to = onnx::elementType(s.op->getResult(0));
+  Value v = s.operands[0];
+  auto vector = dyn_cast<VectorType>(v.getType());
+  Type type = registerType(to, vector ? vector.getDimSize(0) : 1);
+  if (from == to)
+    return v;
+  bool unsignedFrom = s.isUnsigned();
+  unsigned width = from.getIntOrFloatBitWidth(), toWidth = to.getIntOrFloatBitWidth();
+  if (to.isInteger(1))
+    return s.isFloat() ? Value(arith::CmpFOp::create(c.b, c.loc, arith::CmpFPredicate::UNE, v, s.zero()))
+                       : Value(arith::CmpIOp::create(c.b, c.loc, arith::CmpIPredicate::ne, v, s.zero()));
+  if (s.isFloat() && isa<FloatType>(to))
+    return toWidth > width ? Value(arith::ExtFOp::create(c.b, c.loc, type, v)) : Value(arith::TruncFOp::create(c.b, c.loc, type, v));
+  if (s.isFloat())
+    return floatToInt(c, v, type, to.isUnsignedInteger());
+  if (isa<FloatType>(to))
+    return unsignedFrom ? Value(arith::UIToFPOp::create(c.b, c.loc, type, v)) : Value(arith::SIToFPOp::create(c.b, c.loc, type, v));
+  if (toWidth == width)
+    return v;
+  if (toWidth < width)
+    return arith::TruncIOp::create(c.b, c.loc, type, v);
+  return unsignedFrom ? Value(arith::ExtUIOp::create(c.b, c.loc, type, v)) : Value(arith::ExtSIOp::create(c.b, c.loc, type, v));
+}
+
+#define WRITE(EXPRESSION) [](const Site &s) -> Value { return EXPRESSION; }
+const llvm::StringMap<Writer> &writers() {
+  static const llvm::StringMap<Writer> map = {
+      {"Add", add},
+      {"Sum", add},
+      {"Max", largest},
+      {"Min", smallest},
+      {"Mean", mean},
+      {"Abs", absolute},
+      {"Neg", negate},
+      {"Relu", relu},
+      {"PRelu", prelu},
+      {"Clip", clip},
+      {"Sign", sign},
+      {"Shrink", shrink},
+      {"HardSwish", hardSwish},
+      {"IsInf", isInf},
+      {"Swish", swish},
+      {"SwiGLU", swiglu},
+      {"LeakyRelu", leaky},
+      {"Pow", power},
+      {"Cast", cast},
+      {"CastLike", cast},
+      {"Sub", WRITE(minus(s, s.operands[0], s.operands[1]))},
+      {"Mul", WRITE(times(s, s.operands[0], s.operands[1]))},
+      {"Div", WRITE((s.num(0) / s.num(1)).v)},
+      {"Equal", WRITE(same(s, s.operands[0], s.operands[1]))},
+      {"Less", WRITE(lessThan(s, s.operands[0], s.operands[1]))},
+      {"LessOrEqual", WRITE(atMost(s, s.operands[0], s.operands[1]))},
+      {"Greater", WRITE(lessThan(s, s.operands[1], s.operands[0]))},
+      {"GreaterOrEqual", WRITE(atMost(s, s.operands[1], s.operands[0]))},
+      {"Ceil", WRITE(ceil(s.num(0)).v)},
+      {"Floor", WRITE(floor(s.num(0)).v)},
+      {"Round", WRITE(roundEven(s.num(0)).v)},
+      {"Sqrt", WRITE(sqrt(s.num(0)).v)},
+      {"Reciprocal", WRITE((1.0 / s.num(0)).v)},
+      {"Softsign", WRITE((s.num(0) / (abs(s.num(0)) + 1)).v)},
+      {"ThresholdedRelu", WRITE(select(less(s.num(0).of(s.attr("alpha")), s.num(0)), s.num(0), s.num(0).of(0)).v)},
+      {"HardSigmoid", WRITE(clampUnit(s.num(0) * s.attr("alpha") + s.attr("beta")).v)},
+      {"IsNaN", WRITE(isNan(s.num(0)))},
+      {"Exp", WRITE(exp(s.num(0)).v)},
+      {"Log", WRITE(log(s.num(0)).v)},
+      {"Erf", WRITE(erf(s.num(0)).v)},
+      {"Sigmoid", WRITE(sigmoid(s.num(0)).v)},
+      {"Tanh", WRITE(tanh(s.num(0)).v)},
+      {"Mish", WRITE(mish(s.num(0)).v)},
+      {"Softplus", WRITE(softplus(s.num(0)).v)},
+      {"Elu", WRITE(linearUnit(s, s.attr("alpha"), 1, 1))},
+      {"Celu", WRITE(linearUnit(s, s.attr("alpha"), s.attr("alpha"), 1))},
+      {"Selu", WRITE(linearUnit(s, s.attr("alpha"), 1, s.attr("gamma")))},
+      {"Gelu", WRITE((onnx::strAttr(s.op, "approximate") == "tanh" ? geluTanh(s.num(0)) : gelu(s.num(0))).v)},
+      {"And", WRITE(arith::AndIOp::create(s.c.b, s.c.loc, s.operands[0], s.operands[1]))},
+      {"Or", WRITE(arith::OrIOp::create(s.c.b, s.c.loc, s.operands[0], s.operands[1]))},
+      {"Xor", WRITE(arith::XOrIOp::create(s.c.b, s.c.loc, s.operands[0], s.operands[1]))},
+      {"BitwiseAnd", WRITE(arith::AndIOp::create(s.c.b, s.c.loc, s.operands[0], s.operands[1]))},
+      {"BitwiseOr", WRITE(arith::OrIOp::create(s.c.b, s.c.loc, s.operands[0], s.operands[1]))},
+      {"BitwiseXor", WRITE(arith::XOrIOp::create(s.c.b, s.c.loc, s.operands[0], s.operands[1]))},
+      {"Not", WRITE(arith::XOrIOp::create(s.c.b, s.c.loc, s.operands[0], integerConstant(s.c, 1, s.type())))},
+      {"BitwiseNot", WRITE(arith::XOrIOp::create(s.c.b, s.c.loc, s.operands[0], integerConstant(s.c, -1, s.type())))},
+      {"Where", WRITE(choose(s, s.operands[0], s.operands[1], s.operands[2]))},
+  };
+  return map;
+}
+#undef WRITE
+}  // namespace
+
+Value emitPointwise(Code &c, Operation *op, ValueRange operands) {
+  Writer write = writers().lookup(onnx::opName(op));
+  return write(Site{c, op, operands, onnx::elementType(op->getOperand(0))});
+}
+
+}  // namespace onnxc

@@ -1,0 +1,212 @@
+// VectorMath.cpp: the formulas. Coefficients are minimax fits or series; each states where it holds.
+#include "codegen/cpu/VectorMath.h"
+#include <cmath>
+
+using namespace mlir;
+namespace onnxc {
+
+Num operator+(Num l, Num r) { return {l.c, arith::AddFOp::create(l.c->b, l.c->loc, l.v, r.v)}; }
+Num operator-(Num l, Num r) { return {l.c, arith::SubFOp::create(l.c->b, l.c->loc, l.v, r.v)}; }
+Num operator*(Num l, Num r) { return {l.c, arith::MulFOp::create(l.c->b, l.c->loc, l.v, r.v)}; }
+Num operator/(Num l, Num r) { return {l.c, arith::DivFOp::create(l.c->b, l.c->loc, l.v, r.v)}; }
+Num operator-(Num x) { return {x.c, arith::NegFOp::create(x.c->b, x.c->loc, x.v)}; }
+Num fma(Num l, Num r, Num to) { return {l.c, LLVM::FMulAddOp::create(l.c->b, l.c->loc, l.v, r.v, to.v)}; }
+
+Num horner(Num x, ArrayRef<double> coefficients) {
+  Num p = x.of(coefficients.back());
+  for (double k : llvm::reverse(coefficients.drop_back()))
+    p = fma(p, x, x.of(k));
+  return p;
+}
+
+static Value compare(arith::CmpFPredicate predicate, Num l, Num r) { return arith::CmpFOp::create(l.c->b, l.c->loc, predicate, l.v, r.v); }
+Value less(Num l, Num r) { return compare(arith::CmpFPredicate::OLT, l, r); }
+Value equal(Num l, Num r) { return compare(arith::CmpFPredicate::OEQ, l, r); }
+Value isNan(Num x) { return compare(arith::CmpFPredicate::UNO, x, x); }
+Num select(Value condition, Num yes, Num no) { return {yes.c, arith::SelectOp::create(yes.c->b, yes.c->loc, condition, yes.v, no.v)}; }
+Num maxSecond(Num l, Num r) { return select(compare(arith::CmpFPredicate::OGT, l, r), l, r); }
+Num minSecond(Num l, Num r) { return select(less(l, r), l, r); }
+
+Num abs(Num x) { return {x.c, LLVM::FAbsOp::create(x.c->b, x.c->loc, x.v)}; }
+Num sqrt(Num x) { return {x.c, LLVM::SqrtOp::create(x.c->b, x.c->loc, x.v)}; }
+Num floor(Num x) { return {x.c, LLVM::FFloorOp::create(x.c->b, x.c->loc, x.v)}; }
+Num ceil(Num x) { return {x.c, LLVM::FCeilOp::create(x.c->b, x.c->loc, x.v)}; }
+Num roundEven(Num x) { return {x.c, LLVM::RintOp::create(x.c->b, x.c->loc, x.v)}; }
+Num copySign(Num x, Num sign) { return {x.c, LLVM::CopySignOp::create(x.c->b, x.c->loc, x.v, sign.v)}; }
+
+// Integers of the same number of bits and lanes as `x`.
+static Type bitsType(Num x) {
+  Type bits = x.c->b.getIntegerType(getElementTypeOrSelf(x.v.getType()).getIntOrFloatBitWidth());
+  if (auto vector = dyn_cast<VectorType>(x.v.getType()))
+    return vector.clone(bits);
+  return bits;
+}
+static Value integer(Num like, int64_t v) {
+  Type type = bitsType(like);
+  Type element = getElementTypeOrSelf(type);
+  if (auto vector = dyn_cast<VectorType>(type))
+    return arith::ConstantOp::create(like.c->b, like.c->loc, DenseElementsAttr::get(vector, like.c->b.getIntegerAttr(element, v)));
+  return arith::ConstantOp::create(like.c->b, like.c->loc, like.c->b.getIntegerAttr(type, v));
+}
+static Value toBits(Num x) { return arith::BitcastOp::create(x.c->b, x.c->loc, bitsType(x), x.v); }
+static Num fromBits(Num like, Value bits) { return {like.c, arith::BitcastOp::create(like.c->b, like.c->loc, like.v.getType(), bits)}; }
+
+// 2^k for integers `k` within the exponent's range.
+static Num powerOfTwo(Num like, Value k) {
+  bool single = getElementTypeOrSelf(like.v.getType()).isF32();
+  Code &c = *like.c;
+  return fromBits(like, arith::ShLIOp::create(c.b, c.loc, c.add(k, integer(like, single ? 127 : 1023)), integer(like, single ? 23 : 52)));
+}
+
+// e^x = 2^n e^r, |r| <= ln(2)/2. 2^n is applied as two factors, so that n may leave the range of an exponent.
+Num exp(Num x) {
+  Code &c = *x.c;
+  Num clamped = maxSecond(x.of(-126), minSecond(x.of(100), x));  // NaN stays
+  Num n = roundEven(clamped * 1.44269504088896341);
+  Num r = fma(n, n.of(-0.693145751953125), clamped);
+  r = fma(n, n.of(-1.42860682030941723e-6), r);
+  Num p = horner(r, {1, 1, 0.5, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040});
+  Num finite = select(isNan(x), x.of(0), n);
+  Value k = arith::FPToSIOp::create(c.b, c.loc, bitsType(x), finite.v);
+  Value half = arith::ShRSIOp::create(c.b, c.loc, k, integer(x, 1));
+  return p * powerOfTwo(x, half) * powerOfTwo(x, c.sub(k, half));
+}
+
+namespace {
+// x = mantissa * 2^exponent with the mantissa in [sqrt(1/2), sqrt(2)), for normal x > 0.
+struct Split {
+  Num mantissa, exponent;
+};
+}  // namespace
+static Split split(Num x) {
+  Code &c = *x.c;
+  bool single = getElementTypeOrSelf(x.v.getType()).isF32();
+  int64_t shift = single ? 23 : 52, root = single ? 0x3f3504f3 : 0x3fe6a09e667f3bcd;
+  Value bits = toBits(x);
+  Value k = arith::ShRSIOp::create(c.b, c.loc, c.sub(bits, integer(x, root)), integer(x, shift));
+  Value mantissa = c.sub(bits, arith::ShLIOp::create(c.b, c.loc, k, integer(x, shift)));
+  return {fromBits(x, mantissa), {x.c, arith::SIToFPOp::create(c.b, c.loc, x.v.getType(), k)}};
+}
+
+// 2 atanh(s)/s = 2 + 2 s^2/3 + 2 s^4/5 …, `terms` of them.
+static Num atanhSeries(Num s2, int terms) {
+  SmallVector<double> coefficients;
+  for (int i = 0; i < terms; ++i)
+    coefficients.push_back(2.0 / (2 * i + 1));
+  return horner(s2, coefficients);
+}
+
+// k ln 2 + 2 atanh(f / (2 + f)). Subnormals are scaled up first.
+Num log(Num x) {
+  Value tiny = less(x, x.of(0x1p-126));
+  Split parts = split(select(tiny, x * 0x1p24, x));
+  Num k = select(tiny, parts.exponent - 24, parts.exponent);
+  Num f = parts.mantissa - 1, s = f / (f + 2), s2 = s * s;
+  // f - s (f - s2 R) with R the series without its first term keeps the bits of f.
+  Num tail = horner(s2, {2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9}) * s2;
+  Num y = fma(s, tail - f, f);
+  Num result = fma(k, k.of(0.693145751953125), fma(k, k.of(1.42860682030941723e-6), y));
+  result = select(less(x, x.of(INFINITY)), result, x);  // infinity and NaN
+  result = select(less(x, x.of(0)), x.of(NAN), result);
+  return select(equal(x, x.of(0)), x.of(-INFINITY), result);
+}
+
+Num log1p(Num x) {
+  Num s = x / (x + 2);
+  return s * atanhSeries(s * s, 8);
+}
+
+// Near 0 a series, where e^x - 1 cancels.
+Num expm1Negative(Num x) {
+  Num near = x * horner(x, {1, 0.5, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040});
+  return select(less(x, x.of(-0.4)), exp(x) - 1, near);
+}
+
+Num sigmoid(Num x) {
+  Num e = exp(-abs(x)), q = 1.0 / (e + 1);
+  return select(less(x, x.of(0)), e * q, q);
+}
+
+Num tanh(Num x) {
+  Num a = abs(x), s = a * a;
+  Num p = horner(-s, {1.0 / 3, 2.0 / 15, 17.0 / 315, 62.0 / 2835, 1382.0 / 155925, 21844.0 / 6081075});
+  Num near = fma(-(p * s), a, a), far = 1.0 - 2.0 / (exp(a * 2) + 1);
+  return copySign(select(less(a, a.of(0.35)), near, far), x);
+}
+
+// erfc(a) e^(a^2) for a in [0, 10.2]: a polynomial in t = 1 / (1 + 0.4 a), 8e-9 relative.
+static Num erfcScaled(Num a) {
+  Num t = 1.0 / fma(a, a.of(0.4), a.of(1));
+  return t * horner(t, {0.22570555919423052, 0.2249782925497901, 0.21470064834046168, 0.13069954758814573, 0.2691148807649989,
+                        -0.27886725899641535, 0.5408227382391522, -0.49385295318731154, 0.1959046972059751, -0.029206143392326467});
+}
+// erfc(a) for a >= 0; the rounding of a^2 is put back.
+static Num erfcPositive(Num a) {
+  Num b = minSecond(a.of(10.1), a), square = b * b, rest = fma(b, b, -square);
+  Num e = exp(-square);
+  return erfcScaled(b) * fma(e, -rest, e);
+}
+
+Num erf(Num x) {
+  Num a = abs(x), s = x * x;
+  Num near = x * horner(s, {1.1283791670286212, -0.3761263789608741, 0.11283766723138088, -0.02686383735358372, 0.005213504500128428,
+                            -0.0008304043961958951, 9.152876876633677e-05});
+  return select(less(a, a.of(0.8)), near, copySign(1.0 - erfcPositive(a), x));
+}
+
+Num softplus(Num x) { return maxSecond(x.of(0), x) + log1p(exp(-abs(x))); }
+
+Num gelu(Num x) {
+  Num half = erfcPositive(abs(x) * 0.70710678118654752) * 0.5;
+  Num phi = select(less(x, x.of(0)), half, 1.0 - half);
+  return select(equal(x, x.of(-INFINITY)), x.of(0), x * phi);
+}
+
+Num geluTanh(Num x) {
+  Num u = x * fma(x * x, x.of(2 * 0.7978845608028654 * 0.044715), x.of(2 * 0.7978845608028654));
+  return select(equal(x, x.of(-INFINITY)), x.of(0), x * sigmoid(u));
+}
+
+// tanh(log(1 + e)) = e (e + 2) / (e (e + 2) + 2)
+Num mish(Num x) {
+  Num e = exp(minSecond(x.of(20), x)), n = e * (e + 2);
+  return select(equal(x, x.of(-INFINITY)), x.of(0), x * (n / (n + 2)));
+}
+
+// In doubles: the product with the exponent would magnify what a float drops.
+static Num powPositive(Num x, Num y) {
+  Code &c = *x.c;
+  Type wide = x.v.getType(), f64 = c.b.getF64Type();
+  wide = isa<VectorType>(wide) ? Type(cast<VectorType>(wide).clone(f64)) : f64;
+  auto extend = [&](Num n) { return Num{&c, arith::ExtFOp::create(c.b, c.loc, wide, n.v)}; };
+  Split parts = split(extend(x));
+  Num s = (parts.mantissa - 1) / (parts.mantissa + 1);
+  Num l = fma(parts.exponent, s.of(0.69314718055994531), s * atanhSeries(s * s, 7));
+  Num z = extend(y) * l, bounded = maxSecond(z.of(-160), minSecond(z.of(160), z));
+  Num n = roundEven(bounded * 1.44269504088896341), r = fma(n, n.of(-0.69314718055994531), bounded);
+  Num p = horner(r, {1, 1, 0.5, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320});
+  Value k = arith::FPToSIOp::create(c.b, c.loc, bitsType(n), select(isNan(n), n.of(0), n).v);
+  Num result = p * powerOfTwo(n, k);
+  return {&c, arith::TruncFOp::create(c.b, c.loc, x.v.getType(), result.v)};
+}
+
+// C's pow: 1^y = x^0 = 1, a negative base has integer powers only.
+Num pow(Num x, Num y) {
+  Code &c = *x.c;
+  Num a = abs(x), result = powPositive(a, y), inf = x.of(INFINITY), zero = x.of(0), one = x.of(1);
+  Value negative = less(y, zero), odd = equal(abs(y - roundEven(y * 0.5) * 2), one), whole = equal(y, floor(y));
+  result = select(equal(a, zero), select(negative, inf, zero), result);
+  result = select(equal(a, inf), select(negative, zero, inf), result);
+  Num up = select(less(a, one), zero, inf), down = select(less(a, one), inf, zero);
+  result = select(equal(y, inf), up, select(equal(y, -inf), down, result));
+  result = select(odd, copySign(result, x), result);
+  Value bad = arith::AndIOp::create(c.b, c.loc, less(x, zero), arith::XOrIOp::create(c.b, c.loc, whole, equal(y, y)));
+  bad = arith::AndIOp::create(c.b, c.loc, bad, less(a, inf));
+  result = select(bad, x.of(NAN), result);
+  result = select(isNan(x), x, select(isNan(y), y, result));
+  Value isOne = arith::OrIOp::create(c.b, c.loc, equal(y, zero), equal(x, one));
+  isOne = arith::OrIOp::create(c.b, c.loc, isOne, arith::AndIOp::create(c.b, c.loc, equal(x, -one), equal(abs(y), inf)));
+  return select(isOne, one, result);
+}
+
+}  // namespace onnxc

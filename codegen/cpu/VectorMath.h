@@ -1,0 +1,66 @@
+// VectorMath.h: f32 functions on scalars or vectors, written as branch-free code into a kernel. Pointwise.cpp and the row programs use
+// them; test/models and test/conformance check them against doubles.
+//
+// Bounds in ulp of the exact result where the target has FMA: exp 2, log 3, tanh 3, sigmoid 3, erf 3; gelu, softplus and pow within 2e-6
+// relative. NaN in, NaN out; overflow gives infinity.
+#pragma once
+#include "codegen/cpu/Code.h"
+
+namespace onnxc {
+
+// A float value (or a vector of them) with operators, so that formulas read as such.
+struct Num {
+  Code *c = nullptr;
+  mlir::Value v;
+
+  Num of(double x) const { return {c, c->real(x, v.getType())}; }
+};
+Num operator+(Num l, Num r);
+Num operator-(Num l, Num r);
+Num operator*(Num l, Num r);
+Num operator/(Num l, Num r);
+inline Num operator+(Num l, double r) { return l + l.of(r); }
+inline Num operator-(Num l, double r) { return l - l.of(r); }
+inline Num operator*(Num l, double r) { return l * l.of(r); }
+inline Num operator/(Num l, double r) { return l / l.of(r); }
+inline Num operator-(double l, Num r) { return r.of(l) - r; }
+inline Num operator/(double l, Num r) { return r.of(l) / r; }
+Num operator-(Num x);
+// l * r + to, fused where the target has it.
+Num fma(Num l, Num r, Num to);
+// The polynomial c0 + c1 x + c2 x^2 …
+Num horner(Num x, llvm::ArrayRef<double> coefficients);
+
+// Conditions, i1 or vectors of it. Ordered: false where an operand is NaN.
+mlir::Value less(Num l, Num r);
+mlir::Value equal(Num l, Num r);
+mlir::Value isNan(Num x);
+Num select(mlir::Value condition, Num yes, Num no);
+// As one x86 instruction: the second operand where either is NaN.
+Num maxSecond(Num l, Num r);
+Num minSecond(Num l, Num r);
+
+Num abs(Num x);
+Num sqrt(Num x);
+Num floor(Num x);
+Num ceil(Num x);
+Num roundEven(Num x);
+Num copySign(Num x, Num sign);
+
+Num exp(Num x);
+Num log(Num x);
+// log(1 + x) for x in [0, 1].
+Num log1p(Num x);
+// e^x - 1 for x <= 0.
+Num expm1Negative(Num x);
+Num sigmoid(Num x);
+Num tanh(Num x);
+Num erf(Num x);
+Num softplus(Num x);
+// x Phi(x), and its tanh approximation.
+Num gelu(Num x);
+Num geluTanh(Num x);
+Num mish(Num x);
+Num pow(Num x, Num y);
+
+}  // namespace onnxc
