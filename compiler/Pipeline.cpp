@@ -20,6 +20,7 @@
 #include "dialects/kernel/Families.h"
 #include "passes/fusion/Passes.h"
 #include "passes/graph/Passes.h"
+#include "passes/layout/Passes.h"
 #include "passes/memory/Passes.h"
 #include "dialects/kernel/Weights.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -75,6 +76,17 @@ LogicalResult graphPhase(ModuleOp module, const Options &options) {
     f.addPass(createCSEPass());
   }
   f.addPass(createFoldShapes());
+  return pm.run(module);
+}
+
+LogicalResult layoutPhase(ModuleOp module, const Options &options) {
+  if (options.optLevel == 0)
+    return success();
+  PassManager pm(module.getContext());
+  auto &f = pm.nest<func::FuncOp>();
+  f.addPass(createBlockChannels());
+  f.addPass(createPackWeights());
+  f.addPass(createCSEPass());
   return pm.run(module);
 }
 
@@ -247,7 +259,7 @@ int compile(const Options &given) {
     return writeText(*module, options);
   if (check(*module) != ExitOk)
     return ExitOutOfScope;
-  if (failed(planPhase(*module, options)))
+  if (failed(layoutPhase(*module, options)) || failed(planPhase(*module, options)))
     return ExitBadModel;
   CodegenOptions code{options.cpus, options.optLevel, identifier(options.output), describeModel(*module, options)};
   bool text = suffix == ".ll" || suffix == ".s";

@@ -8,6 +8,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/fusion/Passes.h"
 #include "passes/graph/Passes.h"
+#include "passes/layout/Passes.h"
 #include "passes/memory/Passes.h"
 
 int main(int argc, char **argv) {
@@ -15,6 +16,7 @@ int main(int argc, char **argv) {
   mlir::registerAllDialects(registry);
   registry.insert<onnxc::onnx::OnnxDialect, onnxc::kernel::KernelDialect, onnxc::plan::PlanDialect>();
   onnxc::registerGraphPasses();
+  onnxc::registerLayoutPasses();
   onnxc::registerFusionPasses();
   onnxc::registerMemoryPasses();
   mlir::registerTransformsPasses();

@@ -1,5 +1,6 @@
 // Code.cpp: what Code.h does not define in place.
-#include "codegen/cpu/Code.h"
+#include "codegen/cpu/Contract.h"
+#include "dialects/onnx/OnnxBase.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
 
@@ -99,6 +100,26 @@ void Code::when(Value condition, llvm::function_ref<void()> yes, llvm::function_
   no();
 }
 
+Code::Values Code::choose(Value condition, llvm::function_ref<Values()> yes, llvm::function_ref<Values()> no) {
+  if (auto known = constant(condition))
+    return *known ? yes() : no();
+  auto op = scf::IfOp::create(
+      b, loc, condition,
+      [&](OpBuilder &nested, Location) {
+        OpBuilder::InsertionGuard inner(b);
+        b.setInsertionPointToEnd(nested.getInsertionBlock());
+        Values v = yes();
+        scf::YieldOp::create(b, loc, v);
+      },
+      [&](OpBuilder &nested, Location) {
+        OpBuilder::InsertionGuard inner(b);
+        b.setInsertionPointToEnd(nested.getInsertionBlock());
+        Values v = no();
+        scf::YieldOp::create(b, loc, v);
+      });
+  return Values(op.getResults());
+}
+
 KernelCode::KernelCode(ModuleOp target, kernel::FuncOp kernel) : Code(target.getContext(), kernel.getLoc()), kernel(kernel) {
   b.setInsertionPointToEnd(target.getBody());
   func = LLVM::LLVMFuncOp::create(b, loc, (kernel.getName() + ".code").str(), kernelType(b.getContext()));
@@ -152,7 +173,18 @@ void declareKernel(ModuleOp target, kernel::FuncOp kernel) {
 }
 
 LogicalResult emitKernel(ModuleOp target, kernel::FuncOp kernel, unsigned vectorBits) {
-  return kernel.emitError("no emitter for kernels of family ") << kernel.getFamily();
+  if (kernel.getFamily() != "contract")
+    return kernel.emitError("no emitter for kernels of family ") << kernel.getFamily();
+  KernelCode code(target, kernel);
+  Operation *op = &kernel.getBody().front().front();
+  while (onnx::constantValue(op->getResult(0)))
+    op = op->getNextNode();
+  StringRef name = onnx::opName(op);
+  auto emit = name == "packed.MatMul" ? emitPackedMatMul : name == "packed.Conv" ? emitPackedConv : emitPackedWindow;
+  if (failed(emit(code, op, vectorBits)))
+    return failure();
+  code.finish();
+  return success();
 }
 
 }  // namespace onnxc

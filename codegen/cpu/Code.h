@@ -67,6 +67,7 @@ struct Code {
   // Control.
   void loop(Value from, Value to, Value step, llvm::function_ref<void(Value)> body);
   Values loop(Value from, Value to, Value step, mlir::ValueRange start, llvm::function_ref<Values(Value, mlir::ValueRange)> body);
+  Values choose(Value condition, llvm::function_ref<Values()> yes, llvm::function_ref<Values()> no);
   void when(Value condition, llvm::function_ref<void()> yes, llvm::function_ref<void()> no = nullptr);
 };
 
@@ -78,7 +79,8 @@ struct KernelCode : Code {
   Value bufs, dims, scratch, begin, end;
 
   KernelCode(mlir::ModuleOp target, kernel::FuncOp kernel);
-  Value input(unsigned i) { return buffer(i); }
+  // Of an argument of the kernel.
+  Value address(Value argument) { return buffer(llvm::cast<mlir::BlockArgument>(argument).getArgNumber()); }
   Value result(unsigned i) { return buffer(kernel.getArgumentTypes().size() + i); }
   // Sizes of a tensor of the kernel: constants, or local dims loaded at the start of the function.
   Values sizes(mlir::RankedTensorType type);

@@ -12,6 +12,8 @@ Family familyOf(Operation *op) {
     return Family::Control;
   if (name == "Reshape" || name == "Squeeze" || name == "Unsqueeze" || name == "Flatten" || name == "Identity")
     return Family::View;
+  if (name.starts_with("packed.") && name != "packed.Block" && name != "packed.Unblock")
+    return Family::Contract;
   return Family::Library;
 }
 

@@ -5,9 +5,10 @@
 namespace onnxc {
 
 enum class Family {
-  Library,  // one op, runtime_stub/kernels
-  View,     // same bytes, other shape: no kernel at all
-  Control   // If, Loop, Scan: becomes scf in the plan
+  Library,   // one op, runtime_stub/kernels
+  Contract,  // generated: packed products and windows, with the pointwise ops behind them
+  View,      // same bytes, other shape: no kernel at all
+  Control    // If, Loop, Scan: becomes scf in the plan
 };
 Family familyOf(mlir::Operation *op);
 

@@ -24,6 +24,7 @@ void OnnxDialect::initialize() {
   registerTraining();
   registerML();
   registerMicrosoft();
+  registerPacked();
 }
 
 Operation *OnnxDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {

@@ -72,7 +72,8 @@ KernelCall PlanBuilder::makeKernel(ArrayRef<Operation *> group, StringRef family
   bool immediates = family != "library";
   for (Operation *op : group)
     for (Value v : op->getOperands()) {
-      bool local = inside.contains(v.getDefiningOp()) || (immediates && isImmediate(v));
+      bool weight = family == "contract" && op == group.front();  // read by address
+      bool local = inside.contains(v.getDefiningOp()) || (immediates && !weight && isImmediate(v));
       if (!local && (!immediates || !llvm::is_contained(call.inputs, v)))
         call.inputs.push_back(v);
     }

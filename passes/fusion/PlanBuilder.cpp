@@ -228,6 +228,8 @@ void PlanBuilder::buildChecks(Operation *op) {
 
 LogicalResult PlanBuilder::buildOp(Operation *op) {
   buildChecks(op);
+  if (Operation *last = members.lookup(op))
+    return op == last ? buildGroup(groups[op], "contract") : success();
   if (onnx::opName(op) == "Constant")
     return success();
   switch (familyOf(op)) {
@@ -236,6 +238,13 @@ LogicalResult PlanBuilder::buildOp(Operation *op) {
   case Family::Control: {
     StringRef name = onnx::opName(op);
     return name == "If" ? buildIf(op) : name == "Loop" ? buildLoop(op) : buildScan(op);
+  }
+  case Family::Contract: {
+    SmallVector<Operation *> group = contractGroup(op);
+    for (Operation *member : group)
+      members[member] = group.back();
+    groups[group.back()] = group;
+    return group.size() == 1 ? buildGroup(group, "contract") : success();
   }
   case Family::Library:
     break;

@@ -48,6 +48,12 @@ private:
   llvm::SmallVector<mlir::Attribute> sites;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<ShapeCheck>> checks;  // that the run has to make
 
+  llvm::DenseMap<mlir::Operation *, mlir::Operation *> members;                    // op of a group -> the group's last op
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Operation *>> groups;  // by last op
+
+  // ContractGroup.cpp
+  llvm::SmallVector<mlir::Operation *> contractGroup(mlir::Operation *root);
+
   // PlanBuilder.cpp
   mlir::LogicalResult buildBlock(mlir::Block &block);
   mlir::LogicalResult buildOp(mlir::Operation *op);

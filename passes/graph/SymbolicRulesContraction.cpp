@@ -31,6 +31,12 @@ static LogicalResult product(ShapeOp &o) {
   return failed(dims) ? failure() : o.set(0, *dims);
 }
 
+static LogicalResult packedMatMul(ShapeOp &o) {
+  Dims dims(o.dims(0));
+  dims.back() = o.c(o.intAttr("N"));
+  return o.set(0, dims);
+}
+
 static LogicalResult fusedMatMul(ShapeOp &o) {
   Dims operands[2] = {Dims(o.dims(0)), Dims(o.dims(1))};
   StringRef trans[2] = {"transA", "transB"}, batch[2] = {"transBatchA", "transBatchB"};
@@ -193,6 +199,7 @@ static LogicalResult recurrent(ShapeOp &o) {
 }
 
 void addContractionRules(ShapeRules &rules) {
+  rules["packed.MatMul"] = packedMatMul;
   rules["MatMul"] = rules["MatMulInteger"] = rules["ms.DynamicQuantizeMatMul"] = rules["ms.MatMulIntegerToFloat"] = product<0, 1>;
   rules["QLinearMatMul"] = product<0, 3>;
   rules["ms.FusedMatMul"] = fusedMatMul;

@@ -292,7 +292,27 @@ static LogicalResult causalConv(ShapeOp &o) {
   return o.set(1, {o.dim(0, 0), o.dim(0, 1), o.s.sub(o.dim(1, 2), o.c(1))});
 }
 
+// --- blocked activations [N, C/16, H, W, 16] ---
+
+static LogicalResult slideBlocked(ShapeOp &o, AffineExpr blocks, DimsRef kernel) {
+  auto w = window(o, kernel);
+  auto sizes = failed(w) ? FailureOr<Dims>(failure()) : slide(o, *w, o.dims(0).slice(2, 2));
+  return failed(sizes) ? failure() : o.set(0, {o.dim(0, 0), blocks, sizes->front(), sizes->back(), o.c(16)});
+}
+static LogicalResult packedConv(ShapeOp &o) { return slideBlocked(o, o.dim(1, 0), o.dims(1).slice(2, 2)); }
+static LogicalResult packedDepthwise(ShapeOp &o) { return slideBlocked(o, o.dim(0, 1), o.dims(1).slice(1, 2)); }
+static LogicalResult packedPool(ShapeOp &o) { return slideBlocked(o, o.dim(0, 1), constants(o, o.intsAttr("kernel_shape"))); }
+static LogicalResult block(ShapeOp &o) {
+  return o.set(0, {o.dim(0, 0), o.s.ceilDiv(o.dim(0, 1), o.c(16)), o.dim(0, 2), o.dim(0, 3), o.c(16)});
+}
+static LogicalResult unblock(ShapeOp &o) { return o.set(0, {o.dim(0, 0), o.c(o.intAttr("channels")), o.dim(0, 2), o.dim(0, 3)}); }
+
 void addWindowRules(ShapeRules &rules) {
+  rules["packed.Conv"] = packedConv;
+  rules["packed.DepthwiseConv"] = packedDepthwise;
+  rules["packed.Pool"] = packedPool;
+  rules["packed.Block"] = block;
+  rules["packed.Unblock"] = unblock;
   rules["Conv"] = rules["ConvInteger"] = rules["DeformConv"] = rules["ms.FusedConv"] = conv;
   rules["QLinearConv"] = qlinearConv;
   rules["ConvTranspose"] = convTranspose;

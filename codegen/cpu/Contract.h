@@ -1,0 +1,19 @@
+// Contract.h: emitters of the contract family, one function per op of dialects/onnx/Packed.td and for MatMul of two run-time operands.
+#pragma once
+#include "codegen/cpu/Code.h"
+
+namespace onnxc {
+
+mlir::LogicalResult emitPackedMatMul(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
+mlir::LogicalResult emitPackedConv(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
+// Depthwise convolutions and pooling: lanes stay where they are.
+mlir::LogicalResult emitPackedWindow(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
+
+// Sets the kernel's parallel extent to the product of `factors`, each a constant or an expression over local dims, and its grain so
+// that a task is worth starting a thread for; `flops`: of one unit.
+void setExtent(kernel::FuncOp kernel, llvm::ArrayRef<mlir::AffineExpr> factors, double flops);
+// Expressions of a tensor's sizes over the kernel's local dims.
+llvm::SmallVector<mlir::AffineExpr> sizeExprs(mlir::RankedTensorType type);
+std::optional<int64_t> constantOf(mlir::AffineExpr e);
+
+}  // namespace onnxc

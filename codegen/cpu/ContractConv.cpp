@@ -1,0 +1,219 @@
+// ContractConv.cpp: 2-D convolution to blocked results: 1x1 filters as products of rows (Rows.h), others directly over windows.
+//
+// unit   an image, a chunk of output rows, a group of output panels
+// strip  tiles of one output row that have the same size and meet the padding in the same places
+#include "codegen/cpu/Contract.h"
+#include "codegen/cpu/Rows.h"
+#include "codegen/cpu/Strips.h"
+#include "dialects/onnx/Packed.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+namespace onnxc {
+namespace {
+
+struct Conv {
+  KernelCode &c;
+  onnx::PackedConvOp op;
+  unsigned vectorBits;
+  Epilogue epilogue;
+  bool plain;
+  Code::Values x, y;  // sizes
+  SmallVector<AffineExpr> yExprs;
+  WindowShape w;
+  int64_t inner, blocks, panels, groups;  // channels side by side, blocks of them, output panels of a group
+
+  Conv(KernelCode &code, onnx::PackedConvOp op, unsigned vectorBits)
+      : c(code), op(op), vectorBits(vectorBits), epilogue(code, op), plain(op.getPlain()),
+        x(code.sizes(cast<RankedTensorType>(op.getX().getType()))), y(code.sizes(cast<RankedTensorType>(op.getY().getType()))),
+        yExprs(sizeExprs(cast<RankedTensorType>(op.getY().getType()))) {
+    ArrayRef<int64_t> f = cast<RankedTensorType>(op.getW().getType()).getShape();
+    auto xs = sizeExprs(cast<RankedTensorType>(op.getX().getType()));
+    w = WindowShape{f[2], f[3], op.getStrides(), op.getPads(), op.getDilations(), constantOf(xs[3]), constantOf(yExprs[3])};
+    inner = plain ? 1 : 16;
+    blocks = f[1], groups = op.getGroup(), panels = f[0] / groups;
+  }
+
+  bool pointwise() const {
+    return !plain && w.kh == 1 && w.kw == 1 && w.strides[0] == 1 && w.strides[1] == 1 &&
+           llvm::all_of(w.pads, [](int64_t v) { return v == 0; });
+  }
+  int64_t panelBytes() const { return blocks * w.kh * w.kw * inner * kPanelBytes; }
+  Code::Values index(Value n, Value panel, Value row, Value column) { return {n, panel, row, column, c.n(0)}; }
+
+  void emitPointwise();
+  void emitDirect();
+  void row(Value n, Value group, Value oh, Value from, Value to, Value lowBlock, Value highBlock, const TileShape &shape);
+  void tile(const Tile &t, const StripTile &strip, Value n, Value group, Value oh, Value column, Value panel, Value low, Value high);
+  Tile::Values blockProducts(const Tile &t, const StripTile &strip, ValueRange acc, Value image, Value weights, Value oh, Value column);
+};
+
+void Conv::emitPointwise() {
+  AffineExpr rowsExpr = yExprs[2] * yExprs[3];
+  Value plane = c.mul(y[2], y[3]), planeBytes = c.mul(plane, 64);
+  RowsSchedule s(constantOf(rowsExpr), panels, blocks, 16, vectorBits);
+  int64_t panelGroups = llvm::divideCeil(panels, s.groupPanels);
+  AffineExpr chunks = rowsExpr.ceilDiv(s.chunkRows());
+  if (s.rows)
+    chunks = getAffineConstantExpr(llvm::divideCeil(s.tiles(), s.chunkTiles), c.b.getContext());
+  Value chunkCount = s.rows ? c.n(*constantOf(chunks)) : c.ceilDiv(plane, s.chunkRows());
+  setExtent(c.kernel, {yExprs[0], chunks, getAffineConstantExpr(panelGroups * groups, c.b.getContext())},
+            2.0 * double(std::min(s.rows.value_or(s.chunkRows()), s.chunkRows()) * s.groupPanels * kLanes * blocks * 16));
+  c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
+    Value n = c.div(unit, c.mul(chunkCount, panelGroups * groups)), rest = c.rem(unit, c.mul(chunkCount, panelGroups * groups));
+    Value group = c.div(rest, c.mul(chunkCount, panelGroups)), part = c.rem(rest, c.mul(chunkCount, panelGroups));
+    Value from = c.mul(c.div(part, chunkCount), s.groupPanels), to = c.min(c.add(from, s.groupPanels), c.n(panels));
+    Value firstPanel = c.mul(group, panels);
+    RowsProblem p;
+    p.a = c.at(c.address(op.getX()), c.mul(c.add(c.mul(n, x[1]), c.mul(group, blocks)), planeBytes));
+    p.b = c.at(c.address(op.getW()), c.mul(firstPanel, panelBytes()));
+    p.outOffset = c.mul(c.add(c.mul(n, y[1]), firstPanel), planeBytes);
+    p.out = c.at(c.result(0), p.outOffset);
+    p.bias = op.getBias() ? c.at(c.address(op.getBias()), c.mul(firstPanel, kPanelBytes)) : Value();
+    p.rowBytes = c.n(64), p.blockBytes = planeBytes, p.depth = c.n(blocks), p.panelBytes = c.n(panelBytes());
+    p.outRowBytes = c.n(64), p.outPanelBytes = planeBytes;
+    p.index = [&](Value row, Value panel) { return index(n, c.add(firstPanel, panel), c.div(row, y[3]), c.rem(row, y[3])); };
+    RowsEmitter(c, epilogue, s).emit(p, plane, c.rem(part, chunkCount), c.n(panels), from, to);
+  });
+}
+
+// Products of one block of input channels. `image`: the block's plane; `weights`: the block's filters of the first panel.
+Tile::Values Conv::blockProducts(const Tile &t, const StripTile &strip, ValueRange start, Value image, Value weights, Value oh,
+                                 Value column) {
+  int64_t pixel = inner * 4;
+  Value top = c.sub(c.mul(oh, w.strides[0]), w.pads[0]);
+  auto [low, high] = tapRange(c, top, w.kh, w.dilations[0], x[2]);
+  return c.loop(low, high, c.n(1), start, [&](Value kh, ValueRange v) {
+    Value line = c.at(image, c.mul(c.mul(c.add(top, c.mul(kh, w.dilations[0])), x[3]), pixel));
+    Value taps = c.at(weights, c.mul(kh, w.kw * inner * kPanelBytes));
+    Value left = c.sub(c.mul(column, w.strides[1]), w.pads[1]);
+    auto tap = [&](Value offset, Value filter, llvm::function_ref<bool(int64_t)> meets, Value kw, ValueRange acc) {
+      // `offset`: of the tap's column for the tile's first pixel
+      auto rows = [&](Value base, Value c0) {
+        return [&, base, c0](int64_t r) -> Value {
+          if (!meets(r))
+            return Value();
+          Value at = c.add(offset, r * w.strides[1]);
+          if (strip.checked) {
+            Value inside = c.both(c.less(c.n(-1), at), c.less(at, x[3]));
+            return c.select(inside, c.at(base, c.mul(at, pixel)), zeroBytes(c));
+          }
+          return c.at(c.at(base, c.mul(offset, pixel)), r * w.strides[1] * pixel);
+        };
+      };
+      auto panelsAt = [&](Value base) { return [&, base](int64_t i) { return c.at(base, i * panelBytes()); }; };
+      if (inner == 1)
+        return t.products(acc, rows(line, c.n(0)), panelsAt(filter), 1);
+      if (strip.checked)  // addresses chosen once for all channels
+        return t.products(acc, rows(line, c.n(0)), panelsAt(filter), inner);
+      return c.loop(c.n(0), c.n(inner), c.n(4), acc, [&](Value k, ValueRange values) {
+        return t.products(values, rows(c.at(line, c.mul(k, 4)), k), panelsAt(c.at(filter, c.mul(k, kPanelBytes))), 4);
+      });
+    };
+    if (strip.uniform())
+      return c.loop(c.n(0), c.n(w.kw), c.n(1), v, [&](Value kw, ValueRange acc) {
+        return tap(
+            c.add(left, c.mul(kw, w.dilations[1])), c.at(taps, c.mul(kw, inner * kPanelBytes)), [](int64_t) { return true; }, kw, acc);
+      });
+    Tile::Values acc(v);
+    for (int64_t kw = 0; kw < w.kw; ++kw)
+      acc = tap(
+          c.add(left, kw * w.dilations[1]), c.at(taps, kw * inner * kPanelBytes), [&](int64_t r) { return strip.meets(r, kw); }, c.n(kw),
+          acc);
+    return acc;
+  });
+}
+
+void Conv::tile(const Tile &t, const StripTile &strip, Value n, Value group, Value oh, Value column, Value panel, Value low, Value high) {
+  Value plane = c.mul(y[2], y[3]), all = c.add(c.mul(group, panels), panel);
+  Value imageBytes = c.mul(c.mul(x[2], x[3]), inner * 4);
+  Value image = c.at(c.address(op.getX()), c.mul(c.add(c.mul(n, x[1]), c.mul(group, blocks)), imageBytes));
+  Value weights = c.at(c.address(op.getW()), c.mul(all, panelBytes()));
+  auto offset = [&](int64_t r, int64_t i) {
+    Value place = c.add(c.mul(c.add(c.mul(n, y[1]), all), plane), c.add(c.mul(oh, y[3]), column));
+    return c.add(c.mul(place, 64), c.add(c.mul(c.n(i), c.mul(plane, 64)), r * 64));
+  };
+  auto exists = [&](int64_t r) { return strip.checked ? c.less(c.add(column, r), y[3]) : c.flag(true); };
+  Value zero = c.real(0, t.type());
+  SmallVector<Value> starts;
+  for (int64_t i = 0; i < t.panels; ++i)
+    starts.push_back(op.getBias() ? c.load(t.type(), c.at(c.address(op.getBias()), c.mul(c.add(all, i), kPanelBytes))) : zero);
+  Tile::Values acc = c.choose(
+      c.equal(low, c.n(0)), [&] { return t.fill([&](int64_t, int64_t i) { return starts[i]; }); },
+      [&] {
+        return t.fill([&](int64_t r, int64_t i) {
+          Value at = c.at(c.result(0), offset(r, i));
+          return c.load(t.type(), strip.checked ? c.select(exists(r), at, zeroBytes(c)) : at);
+        });
+      });
+  acc = c.loop(low, high, c.n(1), acc, [&](Value block, ValueRange v) {
+    Value filters = c.at(weights, c.mul(block, w.kh * w.kw * inner * kPanelBytes));
+    return blockProducts(t, strip, v, c.at(image, c.mul(block, imageBytes)), filters, oh, column);
+  });
+  auto store = [&](bool finish) {
+    for (int64_t r = 0; r < t.rows; ++r)
+      c.when(exists(r), [&] {
+        for (int64_t i = 0; i < t.panels; ++i) {
+          LanePlace place{offset(r, i), [&, r, i] { return index(n, c.add(all, i), oh, c.add(column, r)); }};
+          Value v = acc[r * t.panels + i];
+          c.store(finish ? epilogue.apply(v, place, Value()) : v, c.at(c.result(0), place.offset));
+        }
+      });
+  };
+  c.when(c.equal(high, c.n(blocks)), [&] { store(true); }, [&] { store(false); });
+}
+
+void Conv::row(Value n, Value group, Value oh, Value from, Value to, Value low, Value high, const TileShape &shape) {
+  forTiles(c, w, shape.rows, x[3], y[3], [&](Value column, const StripTile &strip) {
+    auto panelsOf = [&](int64_t width) {
+      return [&, width](Value panel) { tile(Tile{c, strip.width, width}, strip, n, group, oh, column, panel, low, high); };
+    };
+    int64_t rest = panels % shape.panels;
+    Value whole = c.add(from, c.mul(c.div(c.sub(to, from), shape.panels), shape.panels));
+    c.loop(from, whole, c.n(shape.panels), panelsOf(shape.panels));
+    if (rest)
+      c.when(c.less(whole, to), [&] { panelsOf(rest)(whole); });
+  });
+}
+
+void Conv::emitDirect() {
+  constexpr int64_t groupBytes = 320 << 10, chunkPixels = 256;
+  TileShape shape = chooseTile(w.outWidth, panels, vectorBits);
+  int64_t groupPanels = shape.panels * std::max<int64_t>(1, std::min<int64_t>(8, groupBytes / panelBytes()) / shape.panels);
+  groupPanels = std::min(groupPanels, panels);
+  // Blocks of input channels whose weights for a group of panels stay in the second-level cache.
+  int64_t blockBytes = panelBytes() / blocks * groupPanels, blockStep = std::clamp<int64_t>(groupBytes / blockBytes, 1, blocks);
+  blockStep = llvm::divideCeil(blocks, llvm::divideCeil(blocks, blockStep));
+  int64_t panelGroups = llvm::divideCeil(panels, groupPanels);
+  int64_t chunkRows = w.outWidth ? std::max<int64_t>(1, llvm::divideCeil(chunkPixels, std::max<int64_t>(*w.outWidth, 1))) : 4;
+  Value chunkCount = c.ceilDiv(y[2], chunkRows);
+  AffineExpr perImage = getAffineConstantExpr(panelGroups * groups, c.b.getContext());
+  setExtent(c.kernel, {yExprs[0], yExprs[2].ceilDiv(chunkRows), perImage},
+            2.0 * double(chunkRows * w.outWidth.value_or(64) * groupPanels) * double(panelBytes() / 4));
+  c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
+    Value each = c.mul(chunkCount, panelGroups * groups), n = c.div(unit, each), rest = c.rem(unit, each);
+    // Small weights stay in the cache while chunks of the image pass; large ones are read once.
+    bool chunksOutside = panelBytes() * panels * groups <= groupBytes;
+    Value chunk = chunksOutside ? c.div(rest, panelGroups * groups) : c.rem(rest, chunkCount);
+    Value part = chunksOutside ? c.rem(rest, panelGroups * groups) : c.div(rest, chunkCount);
+    Value group = c.div(part, panelGroups), from = c.mul(c.rem(part, panelGroups), groupPanels);
+    Value to = c.min(c.add(from, groupPanels), c.n(panels));
+    Value first = c.mul(chunk, chunkRows), last = c.min(c.add(first, chunkRows), y[2]);
+    c.loop(c.n(0), c.n(blocks), c.n(blockStep), [&](Value low) {
+      Value high = c.min(c.add(low, blockStep), c.n(blocks));
+      c.loop(first, last, c.n(1), [&](Value oh) { row(n, group, oh, from, to, low, high, shape); });
+    });
+  });
+}
+}  // namespace
+
+LogicalResult emitPackedConv(KernelCode &code, Operation *op, unsigned vectorBits) {
+  Conv conv(code, cast<onnx::PackedConvOp>(op), vectorBits);
+  if (conv.pointwise())
+    conv.emitPointwise();
+  else
+    conv.emitDirect();
+  return success();
+}
+
+}  // namespace onnxc

@@ -1,0 +1,88 @@
+// ContractMatMul.cpp: matrix products: rows of A (all leading axes together) times packed weights, and products of two run-time operands,
+// whose B is packed by the kernel.
+#include "codegen/cpu/Contract.h"
+#include "codegen/cpu/Rows.h"
+#include "dialects/onnx/Packed.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+namespace onnxc {
+
+std::optional<int64_t> constantOf(AffineExpr e) {
+  auto c = dyn_cast<AffineConstantExpr>(e);
+  return c ? std::optional<int64_t>(c.getValue()) : std::nullopt;
+}
+
+SmallVector<AffineExpr> sizeExprs(RankedTensorType type) {
+  SmallVector<AffineExpr> result;
+  for (int64_t d : kernel::localDims(type))
+    result.push_back(d >= 0 ? getAffineConstantExpr(d, type.getContext()) : getAffineSymbolExpr(-d - 1, type.getContext()));
+  return result;
+}
+
+void setExtent(kernel::FuncOp kernel, ArrayRef<AffineExpr> factors, double flops) {
+  constexpr double worth = 2e6;  // flops of about 20 us of one core
+  AffineExpr extent = getAffineConstantExpr(1, kernel.getContext());
+  for (AffineExpr f : factors)
+    extent = extent * f;
+  Builder b(kernel.getContext());
+  kernel->setAttr("extent", AffineMapAttr::get(AffineMap::get(0, kernel.getNumDims(), extent)));
+  kernel->setAttr("grain", b.getI64IntegerAttr(std::max<int64_t>(1, int64_t(worth / std::max(flops, 1.0)))));
+}
+
+static AffineExpr productOf(ArrayRef<AffineExpr> factors, MLIRContext *context) {
+  AffineExpr p = getAffineConstantExpr(1, context);
+  for (AffineExpr f : factors)
+    p = p * f;
+  return p;
+}
+
+// Indices of `linear` in the axes `sizes`.
+static Code::Values unravel(Code &c, Value linear, ValueRange sizes) {
+  Code::Values index(sizes.size());
+  for (size_t i = sizes.size(); i-- > 0;) {
+    index[i] = i ? c.rem(linear, sizes[i]) : linear;
+    linear = c.div(linear, sizes[i]);
+  }
+  return index;
+}
+
+LogicalResult emitPackedMatMul(KernelCode &c, Operation *raw, unsigned vectorBits) {
+  auto op = cast<onnx::PackedMatMulOp>(raw);
+  auto aType = cast<RankedTensorType>(op.getA().getType()), bType = cast<RankedTensorType>(op.getB().getType());
+  int64_t panels = bType.getDimSize(0), depth = bType.getDimSize(1), n = op.getN();
+  SmallVector<AffineExpr> aDims = sizeExprs(aType);
+  AffineExpr rowsExpr = productOf(ArrayRef(aDims).drop_back(), c.b.getContext());
+  Code::Values leading = c.sizes(aType);
+  leading.pop_back();
+  Value rows = c.product(leading);
+  RowsSchedule s(constantOf(rowsExpr), panels, depth, 1, vectorBits);
+  Epilogue epilogue(c, op);
+
+  RowsProblem p;
+  p.a = c.address(op.getA()), p.b = c.address(op.getB()), p.out = c.result(0);
+  p.bias = op.getBias() ? c.address(op.getBias()) : Value();
+  p.rowBytes = c.n(depth * 4), p.depth = c.n(depth), p.panelBytes = c.n(depth * kPanelBytes);
+  p.outRowBytes = c.n(n * 4), p.outPanelBytes = c.n(kPanelBytes);
+  p.mask = n % kLanes ? c.lanesBelow(c.n(n % kLanes), kLanes) : Value();
+  p.outOffset = c.n(0);
+  p.index = [&](Value row, Value panel) {
+    Code::Values index = unravel(c, row, leading);
+    index.push_back(c.mul(panel, kLanes));
+    return index;
+  };
+  int64_t groups = llvm::divideCeil(panels, s.groupPanels);
+  AffineExpr chunks = rowsExpr.ceilDiv(s.chunkRows());
+  if (s.rows)
+    chunks = getAffineConstantExpr(llvm::divideCeil(s.tiles(), s.chunkTiles), c.b.getContext());
+  Value chunkCount = s.rows ? c.n(*constantOf(chunks)) : c.ceilDiv(rows, s.chunkRows());
+  setExtent(c.kernel, {chunks, getAffineConstantExpr(groups, c.b.getContext())},
+            2.0 * double(std::min(s.rows.value_or(s.chunkRows()), s.chunkRows()) * s.groupPanels * kLanes * depth));
+  c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
+    Value from = c.mul(c.div(unit, chunkCount), s.groupPanels), to = c.min(c.add(from, s.groupPanels), c.n(panels));
+    RowsEmitter(c, epilogue, s).emit(p, rows, c.rem(unit, chunkCount), c.n(panels), from, to);
+  });
+  return success();
+}
+
+}  // namespace onnxc

@@ -1,0 +1,56 @@
+// Epilogue.cpp: pointwise ops on 16 lanes, their other operands read with broadcasting.
+#include "codegen/cpu/Epilogue.h"
+#include "codegen/cpu/Pointwise.h"
+#include "dialects/onnx/OnnxBase.h"
+#include "llvm/ADT/DenseMap.h"
+
+using namespace mlir;
+namespace onnxc {
+
+Epilogue::Epilogue(KernelCode &code, Operation *root) : c(code), root(root) {}
+
+// A kernel's argument at `place`: its axes are the last ones of the result's, of the same size or of size 1.
+Value Epilogue::operand(Value v, const LanePlace &place, Value mask) const {
+  auto type = cast<RankedTensorType>(v.getType());
+  VectorType lanes = c.vec(type.getElementType(), 16);
+  if (ElementsAttr constant = onnx::constantValue(v))
+    return c.real((*constant.getValues<APFloat>().begin()).convertToFloat(), lanes);
+  Value base = c.address(v);
+  SmallVector<int64_t> dims = kernel::localDims(type);
+  Code::Values sizes = c.sizes(type);
+  Value offset = place.offset;
+  if (dims != kernel::localDims(cast<RankedTensorType>(root->getResult(0).getType()))) {
+    Code::Values index = place.index();
+    Value stride = c.n(4);
+    offset = c.n(0);
+    for (size_t i = dims.size(), skip = index.size() - dims.size(); i-- > 0;) {
+      if (dims[i] != 1)
+        offset = c.add(offset, c.mul(index[skip + i], stride));
+      stride = c.mul(stride, sizes[i]);
+    }
+  }
+  Value address = c.at(base, offset);
+  if (dims.empty() || dims.back() == 1)
+    return c.splat(c.load(type.getElementType(), address), 16);
+  return mask ? c.loadMasked(lanes, address, mask) : c.load(lanes, address);
+}
+
+Value Epilogue::apply(Value lanes, const LanePlace &place, Value mask) const {
+  llvm::DenseMap<Value, Value> values{{root->getResult(0), lanes}};
+  Value last = lanes;
+  for (Operation *op = root->getNextNode(); op && onnx::isOnnx(op); op = op->getNextNode()) {
+    if (onnx::constantValue(op->getResult(0)))
+      continue;
+    SmallVector<Value> operands;
+    for (Value v : op->getOperands()) {
+      Value &have = values[v];
+      if (!have)
+        have = operand(v, place, mask);
+      operands.push_back(have);
+    }
+    last = values[op->getResult(0)] = emitPointwise(c, op, operands);
+  }
+  return last;
+}
+
+}  // namespace onnxc

@@ -1,0 +1,147 @@
+// Rows.cpp: loops of Rows.h: depth blocks, row tiles, panel tiles, steps.
+#include "codegen/cpu/Rows.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+namespace onnxc {
+
+// A block of B's panels stays in the second-level cache while rows pass by; a tile's rows of A stay in the first.
+static constexpr int64_t kDepthMost = 640, kGroupBytes = 256 << 10, kChunkRows = 112;
+
+RowsSchedule::RowsSchedule(std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth, int64_t depthStep,
+                           unsigned vectorBits)
+    : tile(chooseTile(rows, panels.value_or(4), vectorBits)), rows(rows), panels(panels) {
+  chunkTiles = std::max<int64_t>(1, kChunkRows / tile.rows);
+  int64_t steps = depth.value_or(kDepthMost / depthStep), most = kDepthMost / depthStep;
+  int64_t blocks = std::max<int64_t>(1, llvm::divideCeil(steps, most));
+  bool fewRows = rows && *rows <= tile.rows;  // nothing to reuse: one pass over B
+  depthBlock = blocks == 1 || fewRows || !depth ? 0 : llvm::divideCeil(steps, blocks);
+  int64_t bytes = (depthBlock ? depthBlock : std::min(steps, most)) * depthStep * kPanelBytes;
+  groupPanels = std::max<int64_t>(1, std::min<int64_t>(16, kGroupBytes / std::max<int64_t>(bytes, 1)) / tile.panels) * tile.panels;
+  if (panels)
+    groupPanels = std::min(groupPanels, *panels);
+}
+
+int64_t RowsSchedule::tiles() const { return llvm::divideCeil(*rows, tile.rows); }
+int64_t RowsSchedule::fullTiles() const { return *rows - tiles() * (tile.rows - 1); }
+
+void RowsEmitter::rowTiles(Value rows, Value chunk, llvm::function_ref<void(Value, int64_t)> body) {
+  int64_t h = s.tile.rows;
+  Value first = c.mul(chunk, s.chunkTiles);
+  if (s.rows) {
+    int64_t full = s.fullTiles(), all = s.tiles();
+    Value end = c.min(c.add(first, s.chunkTiles), c.n(all));
+    c.loop(c.min(first, c.n(full)), c.min(end, c.n(full)), c.n(1), [&](Value t) { body(c.mul(t, h), h); });
+    if (full < all)
+      c.loop(c.max(first, c.n(full)), end, c.n(1), [&](Value t) { body(c.add(c.mul(c.sub(t, full), h - 1), full * h), h - 1); });
+    return;
+  }
+  Value begin = c.mul(first, h), end = c.min(c.add(begin, s.chunkRows()), rows);
+  Value whole = c.add(begin, c.mul(c.div(c.sub(end, begin), h), h));
+  c.loop(begin, whole, c.n(h), [&](Value row) { body(row, h); });
+  Value fours = c.add(whole, c.mul(c.div(c.sub(end, whole), 4), 4));
+  if (h > 4)
+    c.loop(whole, fours, c.n(4), [&](Value row) { body(row, 4); });
+  if (h > 1)
+    c.loop(h > 4 ? fours : whole, end, c.n(1), [&](Value row) { body(row, 1); });
+}
+
+void RowsEmitter::panelTiles(Value panels, Value from, Value to, llvm::function_ref<void(Value, int64_t)> body) {
+  int64_t w = s.tile.panels;
+  Value whole = c.add(from, c.mul(c.div(c.sub(to, from), w), w));
+  c.loop(from, whole, c.n(w), [&](Value panel) { body(panel, w); });
+  if (w == 1 || (s.panels && *s.panels % w == 0))
+    return;
+  if (s.panels)  // only the last group has a rest, of one known width
+    c.when(c.less(whole, to), [&] { body(whole, *s.panels % w); });
+  else
+    c.loop(whole, to, c.n(1), [&](Value panel) { body(panel, 1); });
+}
+
+Tile::Values RowsEmitter::steps(const RowsProblem &p, const Tile &t, ValueRange start, Value row, Value panel, Value from, Value to) {
+  Value a = c.at(p.a, c.mul(row, p.rowBytes)), b = c.at(p.b, c.mul(panel, p.panelBytes));
+  auto rows = [&](Value base) { return [&, base](int64_t r) { return c.at(base, c.mul(c.n(r), p.rowBytes)); }; };
+  auto panels = [&](Value base) { return [&, base](int64_t i) { return c.at(base, c.mul(c.n(i), p.panelBytes)); }; };
+  auto inner = [&](Value aBase, Value bBase, Value lo, Value hi, ValueRange acc) {
+    auto run = [&](Value begin, Value end, int64_t unroll, ValueRange values) {
+      return c.loop(begin, end, c.n(unroll), values, [&](Value k, ValueRange v) {
+        Value aAt = c.at(aBase, c.mul(k, 4)), bAt = c.at(bBase, c.mul(k, kPanelBytes));
+        return t.products(v, rows(aAt), panels(bAt), unroll);
+      });
+    };
+    auto l = Code::constant(lo), h = Code::constant(hi);
+    bool even = l && h && (*h - *l) % 4 == 0;
+    Value middle = c.add(lo, c.mul(c.div(c.sub(hi, lo), 4), 4));
+    Tile::Values result = run(lo, middle, 4, acc);
+    return even ? result : run(middle, hi, 1, result);
+  };
+  if (!p.blockBytes)
+    return inner(a, b, from, to, start);
+  return c.loop(from, to, c.n(1), start, [&](Value block, ValueRange v) {
+    return inner(c.at(a, c.mul(block, p.blockBytes)), c.at(b, c.mul(block, 16 * kPanelBytes)), c.n(0), c.n(16), v);
+  });
+}
+
+// Steps [from, to) of one tile: starts from the bias or goes on from the result, and ends with the epilogue at the last step.
+void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Value row, Value panel, Value panels, Value from, Value to) {
+  Value first = c.equal(from, c.n(0)), last = c.equal(to, p.depth);
+  auto outAt = [&](int64_t r, int64_t i) {
+    Value first = c.at(p.out, c.add(c.mul(row, p.outRowBytes), c.mul(panel, p.outPanelBytes)));
+    return c.at(first, c.add(c.mul(c.n(r), p.outRowBytes), c.mul(c.n(i), p.outPanelBytes)));
+  };
+  auto maskOf = [&](int64_t i) -> Value {
+    if (!p.mask || i + 1 < t.panels)
+      return Value();  // a partial panel is the last of its tile
+    Value all = c.real(0, c.vec(c.f32, kLanes));
+    all = arith::CmpFOp::create(c.b, c.loc, arith::CmpFPredicate::OEQ, all, all);
+    Value isLast = c.equal(c.add(panel, i + 1), panels);
+    if (auto known = Code::constant(isLast))
+      return *known ? p.mask : Value();
+    return arith::SelectOp::create(c.b, c.loc, isLast, p.mask, all);
+  };
+  SmallVector<Value> masks;
+  for (int64_t i = 0; i < t.panels; ++i)
+    masks.push_back(maskOf(i));
+  Value zero = c.real(0, t.type());
+  SmallVector<Value> starts;
+  for (int64_t i = 0; i < t.panels; ++i)
+    starts.push_back(p.bias ? c.load(t.type(), c.at(p.bias, c.mul(c.add(panel, i), kPanelBytes))) : zero);
+  Tile::Values acc = c.choose(
+      first, [&] { return t.fill([&](int64_t, int64_t i) { return starts[i]; }); },
+      [&] {
+        return t.fill(
+            [&](int64_t r, int64_t i) { return masks[i] ? c.loadMasked(t.type(), outAt(r, i), masks[i]) : c.load(t.type(), outAt(r, i)); });
+      });
+  acc = steps(p, t, acc, row, panel, from, to);
+  auto placeOf = [&](int64_t r, int64_t i) {
+    Value m = c.add(row, r), j = c.add(panel, i);
+    Value offset = c.add(p.outOffset, c.add(c.mul(m, p.outRowBytes), c.mul(j, p.outPanelBytes)));
+    return LanePlace{offset, [&p, m, j] { return p.index(m, j); }};
+  };
+  auto store = [&](bool finish) {
+    for (int64_t r = 0; r < t.rows; ++r)
+      for (int64_t i = 0; i < t.panels; ++i) {
+        Value v = acc[r * t.panels + i];
+        if (finish)
+          v = epilogue.apply(v, placeOf(r, i), masks[i]);
+        masks[i] ? c.storeMasked(v, outAt(r, i), masks[i]) : c.store(v, outAt(r, i));
+      }
+  };
+  c.when(last, [&] { store(true); }, [&] { store(false); });
+}
+
+void RowsEmitter::emit(const RowsProblem &p, Value rows, Value chunk, Value panels, Value from, Value to) {
+  Value block = s.depthBlock ? c.n(s.depthBlock) : p.depth;
+  auto pass = [&](Value k) {
+    Value end = s.depthBlock ? c.min(c.add(k, block), p.depth) : p.depth;
+    rowTiles(rows, chunk, [&](Value row, int64_t height) {
+      panelTiles(panels, from, to, [&](Value panel, int64_t width) { tile(p, Tile{c, height, width}, row, panel, panels, k, end); });
+    });
+  };
+  if (s.depthBlock)
+    c.loop(c.n(0), p.depth, block, pass);
+  else
+    pass(c.n(0));
+}
+
+}  // namespace onnxc

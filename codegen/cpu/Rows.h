@@ -1,0 +1,55 @@
+// Rows.h: products of a range of rows with packed panels: MatMul, Gemm and convolutions with 1x1 filters. ContractMatMul.cpp and
+// ContractConv.cpp say where their operands are.
+#pragma once
+#include "codegen/cpu/Epilogue.h"
+#include "codegen/cpu/Tile.h"
+
+namespace onnxc {
+
+// One product: result(row, panel) = start(panel) + sum over k of a(row, k) * b(panel, k).
+struct RowsProblem {
+  using Value = mlir::Value;
+  Value a, b, out;                                            // first byte of each
+  Value rowBytes;                                             // from one row of A to the next
+  Value blockBytes;                                           // from 16 k to the next 16; null: k are side by side
+  Value depth;                                                // number of k; of blocks of 16 where `blockBytes`
+  Value panelBytes;                                           // from one panel of B to the next
+  Value outRowBytes, outPanelBytes;                           // steps of the result
+  Value outOffset;                                            // bytes of `out` behind the result's start
+  Value mask;                                                 // lanes of the last panel; null: all
+  Value bias;                                                 // 16 floats a panel; null: zero
+  std::function<Code::Values(Value row, Value panel)> index;  // of the result's axes
+};
+
+// How rows and panels are cut; units of parallel work are (row chunk, panel group) pairs.
+struct RowsSchedule {
+  TileShape tile;
+  std::optional<int64_t> rows, panels;                      // where they are known
+  int64_t chunkTiles = 1, groupPanels = 1, depthBlock = 0;  // in tiles, panels, steps of `depth`
+  RowsSchedule(std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth, int64_t depthStep,
+               unsigned vectorBits);
+  int64_t chunkRows() const { return chunkTiles * tile.rows; }
+  // Tiles of `tile.rows` rows come first; the rest of known rows is cut into tiles one row shorter.
+  int64_t fullTiles() const;
+  int64_t tiles() const;
+};
+
+class RowsEmitter {
+public:
+  RowsEmitter(KernelCode &code, const Epilogue &epilogue, const RowsSchedule &schedule) : c(code), epilogue(epilogue), s(schedule) {}
+  using Value = mlir::Value;
+  // Rows of chunk `chunk` (of `rows` in all) and panels [from, to).
+  void emit(const RowsProblem &p, Value rows, Value chunk, Value panels, Value from, Value to);
+
+private:
+  void rowTiles(Value rows, Value chunk, llvm::function_ref<void(Value row, int64_t height)> body);
+  void panelTiles(Value panels, Value from, Value to, llvm::function_ref<void(Value panel, int64_t width)> body);
+  void tile(const RowsProblem &p, const Tile &t, Value row, Value panel, Value panels, Value from, Value to);
+  Tile::Values steps(const RowsProblem &p, const Tile &t, mlir::ValueRange acc, Value row, Value panel, Value from, Value to);
+
+  KernelCode &c;
+  const Epilogue &epilogue;
+  const RowsSchedule &s;
+};
+
+}  // namespace onnxc

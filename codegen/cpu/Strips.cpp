@@ -1,0 +1,72 @@
+// Strips.cpp: tiles of an output row, from known widths or checked at run time.
+#include "codegen/cpu/Strips.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+namespace onnxc {
+
+// Pixels of [column, column + width) whose taps read padding.
+static llvm::BitVector outsideTaps(const WindowShape &w, int64_t column, int64_t width) {
+  llvm::BitVector bits(width * w.kw);
+  for (int64_t r = 0; r < width; ++r)
+    for (int64_t k = 0; k < w.kw; ++k) {
+      int64_t at = (column + r) * w.strides[1] + k * w.dilations[1] - w.pads[1];
+      if (at < 0 || at >= *w.inWidth)
+        bits.set(r * w.kw + k);
+    }
+  return bits;
+}
+
+static void knownTiles(Code &c, const WindowShape &w, int64_t most, llvm::function_ref<void(Value, const StripTile &)> body) {
+  int64_t count = llvm::divideCeil(*w.outWidth, most), height = count ? llvm::divideCeil(*w.outWidth, count) : 0;
+  int64_t full = *w.outWidth - count * (height - 1), column = 0;
+  SmallVector<std::pair<int64_t, StripTile>> tiles;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t width = i < full ? height : height - 1;
+    tiles.push_back({column, StripTile{width, false, outsideTaps(w, column, width), w.kw}});
+    column += width;
+  }
+  for (size_t i = 0; i < tiles.size();) {
+    size_t j = i + 1;
+    while (j < tiles.size() && tiles[j].second.width == tiles[i].second.width && tiles[j].second.outside == tiles[i].second.outside)
+      ++j;
+    auto &[first, tile] = tiles[i];
+    c.loop(c.n(first), c.n(first + int64_t(j - i) * tile.width), c.n(tile.width), [&](Value column) { body(column, tile); });
+    i = j;
+  }
+}
+
+void forTiles(Code &c, const WindowShape &w, int64_t most, Value inWidth, Value outWidth,
+              llvm::function_ref<void(Value, const StripTile &)> body) {
+  if (w.inWidth && w.outWidth)
+    return knownTiles(c, w, most, body);
+  StripTile inside{most, false, llvm::BitVector(most * w.kw), w.kw}, checked{most, true, {}, w.kw};
+  c.loop(c.n(0), outWidth, c.n(most), [&](Value column) {
+    Value first = c.sub(c.mul(column, w.strides[1]), w.pads[1]);
+    Value last = c.add(first, (most - 1) * w.strides[1] + (w.kw - 1) * w.dilations[1]);
+    Value fits = c.both(c.both(c.less(c.n(-1), first), c.less(last, inWidth)), c.less(c.add(column, most - 1), outWidth));
+    c.when(fits, [&] { body(column, inside); }, [&] { body(column, checked); });
+  });
+}
+
+std::pair<Value, Value> tapRange(Code &c, Value start, int64_t taps, int64_t dilation, Value size) {
+  Value below = c.max(c.sub(c.n(0), start), c.n(0)), room = c.max(c.sub(size, start), c.n(0));
+  return {c.min(c.ceilDiv(below, dilation), c.n(taps)), c.min(c.ceilDiv(room, dilation), c.n(taps))};
+}
+
+Value zeroBytes(Code &c) {
+  ModuleOp module = c.b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  auto zeros = module.lookupSymbol<LLVM::GlobalOp>("onnxc.zeros");
+  if (!zeros) {
+    OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
+    auto type = LLVM::LLVMArrayType::get(b.getI8Type(), 1024);
+    zeros = LLVM::GlobalOp::create(b, c.loc, type, true, LLVM::Linkage::Internal, "onnxc.zeros", Attribute(), 64);
+    OpBuilder ib = OpBuilder::atBlockEnd(&zeros.getInitializerRegion().emplaceBlock());
+    LLVM::ReturnOp::create(ib, c.loc, ValueRange(LLVM::ZeroOp::create(ib, c.loc, type)));
+  }
+  return LLVM::AddressOfOp::create(c.b, c.loc, zeros);
+}
+
+}  // namespace onnxc

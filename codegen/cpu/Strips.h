@@ -1,0 +1,33 @@
+// Strips.h: how one output row of a sliding window is cut into tiles, and which taps meet the padding. For ContractConv.cpp and
+// ContractWindow.cpp.
+#pragma once
+#include "codegen/cpu/Code.h"
+#include "llvm/ADT/BitVector.h"
+
+namespace onnxc {
+
+struct WindowShape {
+  int64_t kh = 1, kw = 1;
+  llvm::ArrayRef<int64_t> strides, pads, dilations;  // rows, columns; top, left, bottom, right
+  std::optional<int64_t> inWidth, outWidth;          // where they are known
+};
+
+// Tiles of `width` pixels that meet the padding alike.
+struct StripTile {
+  int64_t width;
+  bool checked = false;     // nothing is known: columns and pixels are tested at run time
+  llvm::BitVector outside;  // pixel * kw + tap: reads padding
+  int64_t taps = 1;
+  bool meets(int64_t pixel, int64_t tap) const { return checked || !outside[pixel * taps + tap]; }
+  bool uniform() const { return checked || outside.none(); }
+};
+
+// Calls `body` with the first column of every tile of a row; tiles alike share a loop.
+void forTiles(Code &c, const WindowShape &w, int64_t most, mlir::Value inWidth, mlir::Value outWidth,
+              llvm::function_ref<void(mlir::Value column, const StripTile &tile)> body);
+// Taps [low, high) of one axis that lie inside [0, size) when the first lies at `start`.
+std::pair<mlir::Value, mlir::Value> tapRange(Code &c, mlir::Value start, int64_t taps, int64_t dilation, mlir::Value size);
+// 1024 zero bytes.
+mlir::Value zeroBytes(Code &c);
+
+}  // namespace onnxc

@@ -1,0 +1,63 @@
+// Tile.cpp: the choice of a tile and its multiply-adds.
+#include "codegen/cpu/Tile.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+namespace onnxc {
+
+// Cycles of one step of a rows x panels tile on a core with two FMA and two load ports and an FMA latency of four.
+static double stepCycles(int64_t rows, int64_t panels, int64_t registersPerPanel) {
+  double products = double(rows * panels * registersPerPanel), loads = double(rows + panels * registersPerPanel);
+  return std::max({products / 2, loads / 2, 4.0});
+}
+
+TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, unsigned vectorBits) {
+  int64_t registers = vectorBits >= 512 ? 32 : 16, per = vectorBits >= 512 ? 1 : vectorBits >= 256 ? 2 : 4;
+  TileShape best{1, 1};
+  double bestCost = INFINITY;
+  for (int64_t p = 1; p <= std::min<int64_t>(panels, 8); ++p) {
+    int64_t most = (registers - 1 - p * per) / (p * per);
+    if (most < 1)
+      break;
+    int64_t count = rows ? llvm::divideCeil(std::max<int64_t>(*rows, 1), most) : 1, height = rows ? llvm::divideCeil(*rows, count) : most;
+    double cost = double(panels / p) * stepCycles(height, p, per);
+    if (panels % p)
+      cost += stepCycles(height, panels % p, per);
+    cost *= rows ? double(count) : 1.0 / double(height);
+    if (cost < bestCost * 0.999)
+      bestCost = cost, best = {std::max<int64_t>(height, 1), p};
+  }
+  return best;
+}
+
+Tile::Values Tile::fill(llvm::function_ref<Value(int64_t, int64_t)> start) const {
+  Values acc;
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t p = 0; p < panels; ++p)
+      acc.push_back(start(r, p));
+  return acc;
+}
+
+Tile::Values Tile::products(ValueRange start, llvm::function_ref<Value(int64_t)> row, llvm::function_ref<Value(int64_t)> panel,
+                            int64_t count, int64_t rowStep) const {
+  Values acc(start), a, b;
+  for (int64_t r = 0; r < rows; ++r)
+    a.push_back(row(r));
+  for (int64_t p = 0; p < panels; ++p)
+    b.push_back(panel(p));
+  for (int64_t i = 0; i < count; ++i) {
+    Values column;
+    for (Value base : b)
+      column.push_back(c.load(type(), c.at(base, i * kPanelBytes)));
+    for (int64_t r = 0; r < rows; ++r) {
+      if (!a[r])
+        continue;
+      Value scalar = c.splat(c.load(c.f32, c.at(a[r], i * rowStep)), kLanes);
+      for (int64_t p = 0; p < panels; ++p)
+        acc[r * panels + p] = c.fma(scalar, column[p], acc[r * panels + p]);
+    }
+  }
+  return acc;
+}
+
+}  // namespace onnxc

@@ -1,0 +1,34 @@
+// Tile.h: the register tile of contractions: rows x panels accumulators of 16 lanes, and how a row range is cut into tiles.
+//
+// row     one row of A, or one output pixel: its elements are broadcast
+// panel   16 columns of B, or output channels: its elements are loaded side by side
+#pragma once
+#include "codegen/cpu/Code.h"
+
+namespace onnxc {
+
+constexpr int64_t kLanes = 16;
+constexpr int64_t kPanelBytes = kLanes * 4;
+
+struct TileShape {
+  int64_t rows, panels;
+};
+// The tile that takes the fewest cycles for `rows` (nothing: unknown) x `panels` under a register budget: accumulators, one step's panels
+// and one broadcast stay in registers.
+TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, unsigned vectorBits);
+
+struct Tile {
+  Code &c;
+  int64_t rows, panels;
+  using Value = mlir::Value;
+  using Values = Code::Values;
+
+  mlir::VectorType type() const { return c.vec(c.f32, kLanes); }
+  Values fill(llvm::function_ref<Value(int64_t row, int64_t panel)> start) const;
+  // acc + `count` products: step i reads the scalar at row(r) + i * rowStep and the vector at panel(p) + i * kPanelBytes. A null row
+  // address leaves the row alone.
+  Values products(mlir::ValueRange acc, llvm::function_ref<Value(int64_t)> row, llvm::function_ref<Value(int64_t)> panel, int64_t count,
+                  int64_t rowStep = 4) const;
+};
+
+}  // namespace onnxc

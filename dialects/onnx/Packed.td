@@ -1,0 +1,46 @@
+// Packed.td: f32 contractions and windows over packed operands, made by passes/layout. Panels and blocks have 16 lanes on every target.
+//
+// blocked activations  [N, ceil(C/16), H, W, 16]; the lanes past C hold finite numbers that nothing reads
+// packed weights       [ceil(O/16), …, 16]: 16 output channels side by side, zero past the last
+#ifndef ONNX_PACKED_TD
+#define ONNX_PACKED_TD
+include "dialects/onnx/Onnx.td"
+
+def Onnx_PackedBlockOp : Onnx_Op<"packed.Block"> {
+  let summary = "[N, C, H, W] to blocked; lanes past C are zero";
+  let arguments = (ins AnyTensor:$X);
+  let results = (outs AnyTensor:$Y);
+}
+def Onnx_PackedUnblockOp : Onnx_Op<"packed.Unblock"> {
+  let summary = "blocked to [N, channels, H, W]";
+  let arguments = (ins AnyTensor:$X, I64Attr:$channels);
+  let results = (outs AnyTensor:$Y);
+}
+def Onnx_PackedMatMulOp : Onnx_Op<"packed.MatMul"> {
+  let summary = "A [..., K] times packed B [ceil(N/16), K, 16], plus a bias of ceil(N/16) * 16 entries";
+  let arguments = (ins AnyTensor:$A, AnyTensor:$B, OptTensor:$bias, I64Attr:$N);
+  let results = (outs AnyTensor:$Y);
+}
+def Onnx_PackedConvOp : Onnx_Op<"packed.Conv"> {
+  let summary = "2-D convolution to a blocked result";
+  let description = [{
+    X is blocked, or [N, C, H, W] where `plain`. W: [groups * ceil(O/16), C/16, KH, KW, 16, 16] (input blocks and output panels of one group),
+    [ceil(O/16), C, KH, KW, 16] where `plain`. `channels`: input channels of one group. `pads`: top, left, bottom, right.
+  }];
+  let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, Int<"1">:$group, I64Attr:$channels, Int<"0">:$plain,
+                     DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
+  let results = (outs AnyTensor:$Y);
+}
+def Onnx_PackedDepthwiseConvOp : Onnx_Op<"packed.DepthwiseConv"> {
+  let summary = "2-D convolution of each channel with one filter; W: [C/16, KH, KW, 16]";
+  let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                     DenseI64ArrayAttr:$dilations);
+  let results = (outs AnyTensor:$Y);
+}
+def Onnx_PackedPoolOp : Onnx_Op<"packed.Pool"> {
+  let summary = "MaxPool or (where `average`) AveragePool of blocked activations";
+  let arguments = (ins AnyTensor:$X, Int<"0">:$average, Int<"0">:$count_include_pad, Int<"0">:$ceil_mode,
+                     DenseI64ArrayAttr:$kernel_shape, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
+  let results = (outs AnyTensor:$Y);
+}
+#endif

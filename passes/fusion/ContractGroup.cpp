@@ -1,0 +1,37 @@
+// ContractGroup.cpp: which pointwise ops a contraction's kernel computes on its accumulators.
+#include "passes/fusion/PlanBuilder.h"
+
+using namespace mlir;
+namespace onnxc {
+
+// Every operand but the chain's value is a scalar, or lies along the result's last axes with sizes equal or 1.
+static bool readable(SymbolicShapes &shapes, Value v, ArrayRef<AffineExpr> result) {
+  if (!shapes.hasRank(v) || !onnx::elementType(v).isF32() || shapes.dims(v).size() > result.size())
+    return false;
+  ArrayRef<AffineExpr> own = shapes.dims(v), last = result.take_back(own.size());
+  return llvm::all_of(llvm::zip(own, last), [&](auto pair) {
+    auto [d, r] = pair;
+    return d == r || d == shapes.constant(1);
+  });
+}
+
+SmallVector<Operation *> PlanBuilder::contractGroup(Operation *root) {
+  SmallVector<Operation *> group{root};
+  SmallVector<AffineExpr> dims(shapes.dims(root->getResult(0)));
+  constexpr size_t most = 8;
+  while (group.size() < most) {
+    Value v = group.back()->getResult(0);
+    if (v.use_empty() || !llvm::all_equal(v.getUsers()))
+      break;
+    Operation *next = *v.getUsers().begin();
+    if (members.count(next) || next->getBlock() != root->getBlock() || !isPointwise(next) || next->getNumResults() != 1 ||
+        !onnx::elementType(next->getResult(0)).isF32() || ArrayRef<AffineExpr>(dims) != shapes.dims(next->getResult(0)))
+      break;
+    if (!llvm::all_of(next->getOperands(), [&](Value o) { return o == v || readable(shapes, o, dims); }))
+      break;
+    group.push_back(next);
+  }
+  return group;
+}
+
+}  // namespace onnxc

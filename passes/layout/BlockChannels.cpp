@@ -1,0 +1,249 @@
+// BlockChannels.cpp: the graph's convolutions move to blocks of 16 channels, and values stay blocked as long as every op on the way can
+// work on blocks. After the graph passes, before PackWeights.
+//
+// blocked value  [N, ceil(C/16), H, W, 16] beside the op's own value [N, C, H, W] (or [N, C, W], with H = 1)
+#include "dialects/onnx/Elementwise.h"
+#include "dialects/onnx/NN.h"
+#include "dialects/onnx/Packed.h"
+#include "dialects/onnx/Reduce.h"
+#include "dialects/onnx/Tensor.h"
+#include "passes/graph/Weights.h"
+#include "passes/layout/ConvWeights.h"
+#include "passes/layout/Passes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace onnxc {
+#define GEN_PASS_DEF_BLOCKCHANNELS
+#include "passes/layout/Passes.h.inc"
+
+using namespace mlir;
+namespace {
+constexpr int64_t kLanes = 16;
+
+RankedTensorType typeOf(Value v) { return dyn_cast<RankedTensorType>(v.getType()); }
+bool isImage(Value v) {
+  auto t = typeOf(v);
+  return t && t.getElementType().isF32() && (t.getRank() == 3 || t.getRank() == 4) && !t.isDynamicDim(1);
+}
+int64_t channelsOf(Value v) { return typeOf(v).getDimSize(1); }
+
+// Finite for finite operands, so that lanes past the last channel stay finite.
+bool staysFinite(Operation *op) {
+  static const llvm::StringSet<> names = {"Relu",         "LeakyRelu", "Clip", "Sigmoid", "Tanh", "HardSigmoid", "HardSwish", "Gelu",
+                                          "Swish",        "Elu",       "Selu", "Mish",    "Erf",  "Softsign",    "Neg",       "Abs",
+                                          "ms.QuickGelu", "ms.Gelu",   "Add",  "Sub",     "Mul",  "Max",         "Min",       "PRelu"};
+  return names.contains(onnx::opName(op)) && op->getNumResults() == 1;
+}
+
+struct Blocker {
+  func::FuncOp func;
+  OpBuilder b;
+  llvm::MapVector<Value, Value> blocked;
+  llvm::DenseSet<Operation *> replaced;
+
+  explicit Blocker(func::FuncOp func) : func(func), b(func.getContext()) {}
+
+  RankedTensorType blockedType(RankedTensorType plain) {
+    SmallVector<int64_t> s(plain.getShape());
+    if (s.size() == 3)
+      s.insert(s.begin() + 2, 1);
+    return RankedTensorType::get({s[0], llvm::divideCeilSigned(s[1], kLanes), s[2], s[3], kLanes}, plain.getElementType());
+  }
+  Value axesTwo(Location loc) {
+    auto type = RankedTensorType::get({1}, b.getI64Type());
+    return onnx::ConstantOp::create(b, loc, DenseElementsAttr::get(type, ArrayRef<int64_t>{2}));
+  }
+  // `v` with four axes.
+  Value image(Value v, Location loc) {
+    auto t = typeOf(v);
+    if (t.getRank() == 4)
+      return v;
+    auto wide = RankedTensorType::get({t.getDimSize(0), t.getDimSize(1), 1, t.getDimSize(2)}, t.getElementType());
+    return onnx::UnsqueezeOp::create(b, loc, wide, v, axesTwo(loc));
+  }
+  Value block(Value v, Location loc) {
+    Value &have = blocked[v];
+    if (!have)
+      have = onnx::PackedBlockOp::create(b, loc, blockedType(typeOf(v)), image(v, loc));
+    return have;
+  }
+  void done(Operation *op, Value result) {
+    blocked[op->getResult(0)] = result;
+    replaced.insert(op);
+  }
+
+  bool conv(Operation *op);
+  bool pool(Operation *op);
+  bool globalPool(Operation *op);
+  bool pointwise(Operation *op);
+  bool concat(Operation *op);
+  std::optional<Value> operand(Value v, Value result);
+  Value unblock(Value original, Value value);
+  void run();
+};
+
+bool Blocker::conv(Operation *op) {
+  auto c = onnx::opName(op) == "Conv" && isImage(op->getOperand(0)) ? blockedConv(op) : std::nullopt;
+  if (!c)
+    return false;
+  Location loc = op->getLoc();
+  Value x = op->getOperand(0);
+  bool dense = c->form == BlockedConv::Dense, plain = dense && c->group == 1 && c->channels < kLanes && !blocked.count(x);
+  Value weights = packConvWeights(b, loc, *c, op->getOperand(1), plain), bias;
+  if (op->getNumOperands() > 2)
+    bias = packChannels(b, loc, *constantFloats(op->getOperand(2)), false);
+  Type type = blockedType(typeOf(op->getResult(0)));
+  if (!dense) {
+    done(op, onnx::PackedDepthwiseConvOp::create(b, loc, type, block(x, loc), weights, bias, c->strides, c->pads, c->dilations));
+    return true;
+  }
+  int64_t group = c->diagonal ? c->outputs / kLanes : c->group, channels = c->diagonal ? kLanes : c->channels;
+  Value data = plain ? image(x, loc) : block(x, loc);
+  done(op, onnx::PackedConvOp::create(b, loc, type, data, weights, bias, b.getI64IntegerAttr(group), b.getI64IntegerAttr(channels),
+                                      b.getI64IntegerAttr(plain), b.getDenseI64ArrayAttr(c->strides), b.getDenseI64ArrayAttr(c->pads),
+                                      b.getDenseI64ArrayAttr(c->dilations)));
+  return true;
+}
+
+bool Blocker::pool(Operation *op) {
+  bool average = onnx::opName(op) == "AveragePool", ceil = onnx::intAttr(op, "ceil_mode");
+  if (!(average || onnx::opName(op) == "MaxPool") || !blocked.count(op->getOperand(0)) || (average && ceil) || op->getNumResults() != 1)
+    return false;
+  int64_t rank = typeOf(op->getOperand(0)).getRank() - 2;
+  auto kernel = twoAxes(op, "kernel_shape", rank, 1), strides = twoAxes(op, "strides", rank, 1),
+       dilations = twoAxes(op, "dilations", rank, 1);
+  auto pads = explicitPads(op, kernel, strides, dilations);
+  if (!pads)
+    return false;
+  done(op, onnx::PackedPoolOp::create(b, op->getLoc(), blockedType(typeOf(op->getResult(0))), blocked[op->getOperand(0)],
+                                      b.getI64IntegerAttr(average), b.getI64IntegerAttr(onnx::intAttr(op, "count_include_pad")),
+                                      b.getI64IntegerAttr(ceil), b.getDenseI64ArrayAttr(kernel), b.getDenseI64ArrayAttr(strides),
+                                      b.getDenseI64ArrayAttr(*pads), b.getDenseI64ArrayAttr(dilations)));
+  return true;
+}
+
+// GlobalAveragePool and ReduceMean over all spatial axes of a known size are one window.
+bool Blocker::globalPool(Operation *op) {
+  Value x = op->getNumOperands() ? op->getOperand(0) : Value();
+  bool mean = onnx::opName(op) == "ReduceMean" && onnx::intAttr(op, "keepdims", 1);
+  if (!x || !blocked.count(x) || typeOf(x).getRank() != 4 || typeOf(x).isDynamicDim(2) || typeOf(x).isDynamicDim(3))
+    return false;
+  if (mean) {
+    auto axes = op->getNumOperands() > 1 ? onnx::integerElements(onnx::constantValue(op->getOperand(1))) : std::nullopt;
+    mean = axes && axes->size() == 2 && (((*axes)[0] + 4) % 4) + (((*axes)[1] + 4) % 4) == 5 && ((*axes)[0] + 4) % 4 >= 2;
+  }
+  bool maximum = onnx::opName(op) == "GlobalMaxPool";
+  if (!mean && !maximum && onnx::opName(op) != "GlobalAveragePool")
+    return false;
+  ArrayRef<int64_t> shape = typeOf(x).getShape();
+  done(op,
+       onnx::PackedPoolOp::create(b, op->getLoc(), blockedType(typeOf(op->getResult(0))), blocked[x], b.getI64IntegerAttr(!maximum),
+                                  b.getI64IntegerAttr(0), b.getI64IntegerAttr(0), b.getDenseI64ArrayAttr({shape[2], shape[3]}),
+                                  b.getDenseI64ArrayAttr({1, 1}), b.getDenseI64ArrayAttr({0, 0, 0, 0}), b.getDenseI64ArrayAttr({1, 1})));
+  return true;
+}
+
+// The blocked form of an operand of a pointwise op with result `result`; nothing when it has none.
+std::optional<Value> Blocker::operand(Value v, Value result) {
+  auto type = typeOf(v);
+  int64_t rank = typeOf(result).getRank(), channels = channelsOf(result);
+  if (ElementsAttr constant = onnx::constantValue(v)) {
+    if (!type || !type.getElementType().isF32())
+      return std::nullopt;
+    if (constant.getNumElements() == 1)
+      return type.getRank() == 0
+                 ? v
+                 : onnx::ConstantOp::create(b, v.getLoc(), reshaped(constant, RankedTensorType::get({}, type.getElementType())));
+    // Only the channel axis may be longer than 1.
+    int64_t axis = type.getRank() - (rank - 1);
+    if (axis < 0 || type.getDimSize(axis) != channels || type.getNumElements() != channels)
+      return std::nullopt;
+    return packChannels(b, v.getLoc(), *constantFloats(v), true);
+  }
+  if (!isImage(v) || type.getRank() != rank || channelsOf(v) != channels)
+    return std::nullopt;
+  return block(v, v.getLoc());
+}
+
+bool Blocker::pointwise(Operation *op) {
+  if (!staysFinite(op) || !isImage(op->getResult(0)) || llvm::none_of(op->getOperands(), [&](Value v) { return blocked.count(v); }))
+    return false;
+  Value result = op->getResult(0);
+  SmallVector<Value> operands;
+  for (Value v : op->getOperands()) {
+    auto o = operand(v, result);
+    if (!o)
+      return false;
+    operands.push_back(*o);
+  }
+  Operation *copy = b.clone(*op);
+  copy->setOperands(operands);
+  copy->getResult(0).setType(blockedType(typeOf(result)));
+  done(op, copy->getResult(0));
+  return true;
+}
+
+bool Blocker::concat(Operation *op) {
+  auto concat = dyn_cast<onnx::ConcatOp>(op);
+  if (!concat || !isImage(op->getResult(0)) || (concat.getAxis() != 1 && concat.getAxis() != 1 - typeOf(op->getResult(0)).getRank()))
+    return false;
+  SmallVector<Value> inputs;
+  for (Value v : concat.getInputs()) {
+    if (!blocked.count(v) || (channelsOf(v) % kLanes && v != concat.getInputs().back()))
+      return false;
+    inputs.push_back(blocked[v]);
+  }
+  Type type = blockedType(typeOf(op->getResult(0)));
+  done(op, onnx::ConcatOp::create(b, op->getLoc(), type, inputs, b.getI64IntegerAttr(1)));
+  return true;
+}
+
+// The plain form of a blocked value: a view where there is one pixel and no lane is left over.
+Value Blocker::unblock(Value original, Value value) {
+  auto type = typeOf(original);
+  Location loc = value.getLoc();
+  ArrayRef<int64_t> s = typeOf(value).getShape();
+  if (s[2] == 1 && s[3] == 1 && type.getDimSize(1) % kLanes == 0) {
+    SmallVector<int64_t> shape(type.getRank(), 1);
+    shape[0] = 0, shape[1] = type.getDimSize(1);
+    auto shapeType = RankedTensorType::get({type.getRank()}, b.getI64Type());
+    Value target = onnx::ConstantOp::create(b, loc, DenseElementsAttr::get(shapeType, ArrayRef<int64_t>(shape)));
+    return onnx::ReshapeOp::create(b, loc, type, value, target);
+  }
+  auto wide = RankedTensorType::get({s[0], type.getDimSize(1), s[2], s[3]}, type.getElementType());
+  Value plain = onnx::PackedUnblockOp::create(b, loc, wide, value, b.getI64IntegerAttr(type.getDimSize(1)));
+  return type.getRank() == 4 ? plain : onnx::SqueezeOp::create(b, loc, type, plain, axesTwo(loc));
+}
+
+void Blocker::run() {
+  for (Operation &op : llvm::make_early_inc_range(func.getBody().front().without_terminator())) {
+    if (op.getNumResults() == 0 || onnx::constantValue(op.getResult(0)))
+      continue;
+    b.setInsertionPoint(&op);
+    if (!conv(&op) && !pool(&op) && !globalPool(&op) && !pointwise(&op))
+      concat(&op);
+  }
+  for (auto [original, value] : blocked) {
+    Operation *op = original.getDefiningOp();
+    if (!op || !replaced.contains(op))
+      continue;
+    bool used = llvm::any_of(original.getUsers(), [&](Operation *user) { return !replaced.contains(user); });
+    if (!used)
+      continue;
+    b.setInsertionPointAfterValue(value);
+    Value plain = unblock(original, value);
+    original.replaceUsesWithIf(plain, [&](OpOperand &use) { return !replaced.contains(use.getOwner()); });
+  }
+  for (Operation *op :
+       llvm::make_early_inc_range(llvm::reverse(llvm::map_to_vector(func.getBody().front(), [](Operation &op) { return &op; }))))
+    if (replaced.contains(op))
+      op->erase();
+}
+
+struct BlockChannels : impl::BlockChannelsBase<BlockChannels> {
+  void runOnOperation() override { Blocker(getOperation()).run(); }
+};
+}  // namespace
+}  // namespace onnxc

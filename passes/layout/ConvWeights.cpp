@@ -1,0 +1,113 @@
+// ConvWeights.cpp: reading a convolution's parameters and packing its weights.
+#include "passes/layout/ConvWeights.h"
+#include "dialects/onnx/Tensor.h"
+#include "passes/graph/Weights.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+namespace onnxc {
+
+static constexpr int64_t kLanes = 16;
+
+SmallVector<int64_t> twoAxes(Operation *op, StringRef attribute, int64_t rank, int64_t otherwise) {
+  SmallVector<int64_t> v(onnx::intsAttr(op, attribute));
+  if (v.empty())
+    v.assign(rank, otherwise);
+  if (rank == 1)
+    v.insert(v.begin(), otherwise);
+  return v;
+}
+
+std::optional<SmallVector<int64_t>> explicitPads(Operation *op, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides,
+                                                 ArrayRef<int64_t> dilations) {
+  auto type = cast<RankedTensorType>(op->getOperand(0).getType());
+  int64_t rank = type.getRank() - 2;
+  StringRef mode = onnx::strAttr(op, "auto_pad", "NOTSET");
+  SmallVector<int64_t> given(onnx::intsAttr(op, "pads")), pads(4);
+  for (int64_t i = 0; i < rank; ++i) {
+    int64_t axis = i + 2 - rank;
+    if (mode == "NOTSET" || mode.empty()) {
+      pads[axis] = given.empty() ? 0 : given[i], pads[axis + 2] = given.empty() ? 0 : given[i + rank];
+    } else if (mode.starts_with("SAME")) {
+      int64_t size = type.getDimSize(i + 2), extent = (kernel[axis] - 1) * dilations[axis] + 1;
+      if (ShapedType::isDynamic(size) && strides[axis] != 1)
+        return std::nullopt;
+      int64_t total = strides[axis] == 1
+                          ? extent - 1
+                          : std::max<int64_t>(0, (llvm::divideCeil(size, strides[axis]) - 1) * strides[axis] + extent - size);
+      pads[axis] = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
+      pads[axis + 2] = total - pads[axis];
+    }
+  }
+  if (llvm::any_of(pads, [](int64_t p) { return p < 0; }))
+    return std::nullopt;
+  return pads;
+}
+
+std::optional<BlockedConv> blockedConv(Operation *op) {
+  auto x = dyn_cast<RankedTensorType>(op->getOperand(0).getType()), w = dyn_cast<RankedTensorType>(op->getOperand(1).getType());
+  if (!x || !w || !x.getElementType().isF32() || !w.hasStaticShape() || w.getNumElements() == 0 || x.getRank() != w.getRank() ||
+      (x.getRank() != 3 && x.getRank() != 4) || !onnx::constantValue(op->getOperand(1)))
+    return std::nullopt;
+  if (op->getNumOperands() > 2 && !onnx::constantValue(op->getOperand(2)))
+    return std::nullopt;
+  BlockedConv c;
+  int64_t rank = x.getRank() - 2;
+  c.outputs = w.getDimSize(0), c.channels = w.getDimSize(1), c.group = onnx::intAttr(op, "group", 1);
+  c.kernel = SmallVector<int64_t>(w.getShape().drop_front(2));
+  if (rank == 1)
+    c.kernel.insert(c.kernel.begin(), 1);
+  c.strides = twoAxes(op, "strides", rank, 1), c.dilations = twoAxes(op, "dilations", rank, 1);
+  auto pads = explicitPads(op, c.kernel, c.strides, c.dilations);
+  if (!pads || c.group < 1 || c.outputs % c.group)
+    return std::nullopt;
+  c.pads = *pads;
+  int64_t each = c.outputs / c.group;
+  if (c.group == 1)
+    return c;
+  if (c.channels == 1 && each == 1)
+    c.form = BlockedConv::Depthwise;
+  else if (c.channels == each && each < kLanes && kLanes % each == 0 && c.outputs % kLanes == 0)
+    c.diagonal = true;
+  else if (c.channels % kLanes || each % kLanes)
+    return std::nullopt;
+  return c;
+}
+
+static Value constant(OpBuilder &b, Location loc, ArrayRef<int64_t> shape, const std::vector<float> &values) {
+  return onnx::ConstantOp::create(b, loc, makeConstant(RankedTensorType::get(shape, b.getF32Type()), values));
+}
+
+Value packConvWeights(OpBuilder &b, Location loc, const BlockedConv &c, Value weights, bool plain) {
+  std::vector<float> w = *constantFloats(weights);
+  int64_t taps = c.kernel[0] * c.kernel[1], panels = llvm::divideCeil(c.outputs, kLanes);
+  if (c.form == BlockedConv::Depthwise) {
+    std::vector<float> packed(panels * taps * kLanes);
+    for (int64_t o = 0; o < c.outputs; ++o)
+      for (int64_t t = 0; t < taps; ++t)
+        packed[(o / kLanes * taps + t) * kLanes + o % kLanes] = w[o * taps + t];
+    return constant(b, loc, {panels, c.kernel[0], c.kernel[1], kLanes}, packed);
+  }
+  int64_t inner = plain ? 1 : kLanes, blocks = c.diagonal ? 1 : llvm::divideCeil(c.channels, inner), each = c.outputs / c.group;
+  std::vector<float> packed(panels * blocks * taps * inner * kLanes);
+  for (int64_t o = 0; o < c.outputs; ++o)
+    for (int64_t i = 0; i < c.channels; ++i) {
+      int64_t channel = c.diagonal ? o / each * each % kLanes + i : i;
+      for (int64_t t = 0; t < taps; ++t) {
+        int64_t at = ((o / kLanes * blocks + channel / inner) * taps + t) * inner + channel % inner;
+        packed[at * kLanes + o % kLanes] = w[(o * c.channels + i) * taps + t];
+      }
+    }
+  if (plain)
+    return constant(b, loc, {panels, blocks, c.kernel[0], c.kernel[1], kLanes}, packed);
+  return constant(b, loc, {panels, blocks, c.kernel[0], c.kernel[1], kLanes, kLanes}, packed);
+}
+
+Value packChannels(OpBuilder &b, Location loc, ArrayRef<float> values, bool spatial) {
+  int64_t blocks = llvm::divideCeil(int64_t(values.size()), kLanes);
+  std::vector<float> packed(values.begin(), values.end());
+  packed.resize(blocks * kLanes);
+  return spatial ? constant(b, loc, {blocks, 1, 1, kLanes}, packed) : constant(b, loc, {blocks * kLanes}, packed);
+}
+
+}  // namespace onnxc

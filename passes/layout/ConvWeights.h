@@ -1,0 +1,26 @@
+// ConvWeights.h: what BlockChannels needs of a convolution with constant weights: whether it can be blocked, and its weights repacked.
+#pragma once
+#include "dialects/onnx/OnnxBase.h"
+
+namespace onnxc {
+
+// A Conv over one or two spatial axes, the first of size 1 where there is one.
+struct BlockedConv {
+  enum Form { Dense, Depthwise } form = Dense;
+  int64_t outputs, channels, group;  // `channels` of one group
+  bool diagonal = false;             // several small groups share a block: weights are spread over a block's diagonal
+  llvm::SmallVector<int64_t> kernel, strides, pads, dilations;
+};
+// Nothing where the convolution stays as it is.
+std::optional<BlockedConv> blockedConv(mlir::Operation *conv);
+// Pads of a window op for two spatial axes, auto_pad resolved; nothing when the sizes decide and are unknown.
+std::optional<llvm::SmallVector<int64_t>> explicitPads(mlir::Operation *op, llvm::ArrayRef<int64_t> kernel, llvm::ArrayRef<int64_t> strides,
+                                                       llvm::ArrayRef<int64_t> dilations);
+// An attribute of two spatial axes: a list of one gets `otherwise` in front.
+llvm::SmallVector<int64_t> twoAxes(mlir::Operation *op, llvm::StringRef attribute, int64_t rank, int64_t otherwise);
+
+mlir::Value packConvWeights(mlir::OpBuilder &b, mlir::Location loc, const BlockedConv &conv, mlir::Value weights, bool plain);
+// Per-channel values, padded with zeros to blocks, of type [blocks * 16] or [blocks, 1, 1, 16].
+mlir::Value packChannels(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<float> values, bool spatial);
+
+}  // namespace onnxc

@@ -1,0 +1,93 @@
+// PackWeights.cpp: MatMul and Gemm with constant weights. After BlockChannels, before FormKernels.
+#include "dialects/onnx/NN.h"
+#include "dialects/onnx/Elementwise.h"
+#include "dialects/onnx/Packed.h"
+#include "dialects/onnx/Tensor.h"
+#include "passes/graph/Weights.h"
+#include "passes/layout/Passes.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace onnxc {
+#define GEN_PASS_DEF_PACKWEIGHTS
+#include "passes/layout/Passes.h.inc"
+
+using namespace mlir;
+static constexpr int64_t kLanes = 16;
+
+// Element (k, n) of the weights is values[k * strideK + n * strideN] * scale.
+static Value packMatrix(OpBuilder &b, Location loc, ArrayRef<float> values, int64_t depth, int64_t columns, int64_t strideK,
+                        int64_t strideN, float scale) {
+  int64_t panels = llvm::divideCeil(columns, kLanes);
+  std::vector<float> packed(panels * depth * kLanes);
+  for (int64_t n = 0; n < columns; ++n)
+    for (int64_t k = 0; k < depth; ++k)
+      packed[(n / kLanes * depth + k) * kLanes + n % kLanes] = values[k * strideK + n * strideN] * scale;
+  auto type = RankedTensorType::get({panels, depth, kLanes}, b.getF32Type());
+  return onnx::ConstantOp::create(b, loc, makeConstant(type, packed));
+}
+
+static Value packBias(OpBuilder &b, Location loc, ArrayRef<float> row, int64_t columns, float scale) {
+  int64_t padded = llvm::divideCeil(columns, kLanes) * kLanes;
+  std::vector<float> packed(padded);
+  for (int64_t n = 0; n < columns; ++n)
+    packed[n] = row[row.size() == 1 ? 0 : n] * scale;
+  return onnx::ConstantOp::create(b, loc, makeConstant(RankedTensorType::get({padded}, b.getF32Type()), packed));
+}
+
+static bool isMatrix(Value v) {
+  auto type = dyn_cast<RankedTensorType>(v.getType());
+  return type && type.getElementType().isF32() && type.hasStaticShape() && type.getRank() == 2 && type.getNumElements() > 0;
+}
+
+static bool isF32Rows(Value v) {
+  auto type = dyn_cast<RankedTensorType>(v.getType());
+  return type && type.getElementType().isF32() && type.getRank() >= 2;
+}
+
+static void packMatMul(onnx::MatMulOp op) {
+  auto values = isMatrix(op.getB()) && isF32Rows(op.getA()) ? constantFloats(op.getB()) : std::nullopt;
+  if (!values)
+    return;
+  OpBuilder b(op);
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getB().getType()).getShape();
+  Value weights = packMatrix(b, op.getLoc(), *values, shape[0], shape[1], shape[1], 1, 1);
+  auto packed = onnx::PackedMatMulOp::create(b, op.getLoc(), op.getType(), op.getA(), weights, Value(), b.getI64IntegerAttr(shape[1]));
+  op.replaceAllUsesWith(packed.getY());
+  op.erase();
+}
+
+static void packGemm(onnx::GemmOp op) {
+  auto values = isMatrix(op.getB()) && isF32Rows(op.getA()) && !op.getTransA() ? constantFloats(op.getB()) : std::nullopt;
+  auto bias = op.getC() ? constantFloats(op.getC()) : std::nullopt;
+  if (!values || (op.getC() && !bias))
+    return;
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getB().getType()).getShape();
+  bool t = op.getTransB();
+  int64_t depth = shape[t], columns = shape[!t];
+  if (bias && int64_t(bias->size()) != 1 &&
+      (int64_t(bias->size()) != columns || cast<RankedTensorType>(op.getC().getType()).getShape().back() != columns))
+    return;
+  OpBuilder b(op);
+  float alpha = op.getAlpha().convertToFloat(), beta = op.getBeta().convertToFloat();
+  Value weights = packMatrix(b, op.getLoc(), *values, depth, columns, t ? 1 : columns, t ? depth : 1, alpha);
+  Value row = bias ? packBias(b, op.getLoc(), *bias, columns, beta) : Value();
+  auto packed = onnx::PackedMatMulOp::create(b, op.getLoc(), op.getType(), op.getA(), weights, row, b.getI64IntegerAttr(columns));
+  op.replaceAllUsesWith(packed.getY());
+  op.erase();
+}
+
+namespace {
+struct PackWeights : impl::PackWeightsBase<PackWeights> {
+  void runOnOperation() override {
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) { ops.push_back(op); });
+    for (Operation *op : ops) {
+      if (auto matmul = dyn_cast<onnx::MatMulOp>(op))
+        packMatMul(matmul);
+      else if (auto gemm = dyn_cast<onnx::GemmOp>(op))
+        packGemm(gemm);
+    }
+  }
+};
+}  // namespace
+}  // namespace onnxc

@@ -1,0 +1,27 @@
+// Passes.td: passes that choose how tensors lie in memory, in the order the pipeline runs them.
+#ifndef ONNXC_LAYOUT_PASSES_TD
+#define ONNXC_LAYOUT_PASSES_TD
+include "mlir/Pass/PassBase.td"
+
+def BlockChannels : Pass<"block-channels", "::mlir::func::FuncOp"> {
+  let summary = "f32 convolutions and what lies between them work on blocks of 16 channels";
+  let description = [{
+    A convolution with constant weights gets them packed and gives a blocked result [N, C/16, H, W, 16]. Pooling, activations, sums and
+    concatenations of blocked values stay blocked, so that a network converts where it begins and ends:
+    ```
+    %y = onnx.Conv %x, %w ; %z = onnx.Relu %y
+    =>  %b = onnx.packed.Conv %x, %packed {plain = 1} ; %r = onnx.Relu %b ; %z = onnx.packed.Unblock %r
+    ```
+  }];
+  let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
+}
+
+def PackWeights : Pass<"pack-weights", "::mlir::func::FuncOp"> {
+  let summary = "constant f32 right-hand sides of MatMul and Gemm become panels of 16 columns";
+  let description = [{
+    `onnx.MatMul %a, %w` with a constant matrix `%w` [K, N] becomes `onnx.packed.MatMul` with a constant [ceil(N/16), K, 16]; Gemm's
+    factors and transposition are done at compile time, its C becomes the bias where it is one row.
+  }];
+  let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
+}
+#endif

@@ -1,0 +1,48 @@
+// RUN: onnxc-opt %s --block-channels | FileCheck %s
+
+// A network converts where it begins and ends; few channels are read as they are.
+// CHECK-LABEL: @network
+// CHECK-NOT: onnx.packed.Block
+// CHECK: %[[A:.*]] = "onnx.packed.Conv"(%arg0, %{{.*}}) {{.*}}plain = 1 : i64{{.*}} -> tensor<1x1x8x8x16xf32>
+// CHECK: %[[R:.*]] = "onnx.Relu"(%[[A]]) : (tensor<1x1x8x8x16xf32>)
+// CHECK: %[[P:.*]] = "onnx.packed.Pool"(%[[R]]) {{.*}} -> tensor<1x1x4x4x16xf32>
+// CHECK: %[[U:.*]] = "onnx.packed.Unblock"(%[[P]]) <{channels = 16 : i64}>
+// CHECK: return %[[U]]
+func.func @network(%x: tensor<1x3x8x8xf32>) -> tensor<1x16x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<16x3x1x1xf32>} : () -> tensor<16x3x1x1xf32>
+  %c = "onnx.Conv"(%x, %w) : (tensor<1x3x8x8xf32>, tensor<16x3x1x1xf32>) -> tensor<1x16x8x8xf32>
+  %r = "onnx.Relu"(%c) : (tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32>
+  %p = "onnx.MaxPool"(%r) <{kernel_shape = array<i64: 2, 2>, resultSegmentSizes = array<i32: 1, 0>, strides = array<i64: 2, 2>}> : (tensor<1x16x8x8xf32>) -> tensor<1x16x4x4xf32>
+  return %p : tensor<1x16x4x4xf32>
+}
+
+// Weights of a depthwise convolution: [C/16, KH, KW, 16], lanes past the last channel zero.
+// CHECK-LABEL: @depthwise
+// CHECK: %[[W:.*]] = "onnx.Constant"() <{value = dense<{{\[\[\[\[}}2.000000e+00, 3.000000e+00, 0.000000e+00,{{.*}} : tensor<1x1x1x16xf32>
+// CHECK: %[[B:.*]] = "onnx.packed.Block"(%arg0) : (tensor<?x2x4x4xf32>) -> tensor<?x1x4x4x16xf32>
+// CHECK: "onnx.packed.DepthwiseConv"(%[[B]], %[[W]])
+func.func @depthwise(%x: tensor<?x2x4x4xf32>) -> tensor<?x2x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<[[[[2.0]]], [[[3.0]]]]> : tensor<2x1x1x1xf32>} : () -> tensor<2x1x1x1xf32>
+  %c = "onnx.Conv"(%x, %w) <{group = 2 : i64}> : (tensor<?x2x4x4xf32>, tensor<2x1x1x1xf32>) -> tensor<?x2x4x4xf32>
+  return %c : tensor<?x2x4x4xf32>
+}
+
+// A logarithm of lanes past the last channel would not be finite: it works on the plain value.
+// CHECK-LABEL: @not_finite
+// CHECK: %[[U:.*]] = "onnx.packed.Unblock"
+// CHECK: "onnx.Log"(%[[U]])
+func.func @not_finite(%x: tensor<1x3x2x2xf32>) -> tensor<1x3x2x2xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<3x3x1x1xf32>} : () -> tensor<3x3x1x1xf32>
+  %c = "onnx.Conv"(%x, %w) : (tensor<1x3x2x2xf32>, tensor<3x3x1x1xf32>) -> tensor<1x3x2x2xf32>
+  %l = "onnx.Log"(%c) : (tensor<1x3x2x2xf32>) -> tensor<1x3x2x2xf32>
+  return %l : tensor<1x3x2x2xf32>
+}
+
+// The result has no known number of channels per group that fits blocks: nothing changes.
+// CHECK-LABEL: @odd_groups
+// CHECK: "onnx.Conv"
+func.func @odd_groups(%x: tensor<1x6x2x2xf32>) -> tensor<1x6x2x2xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<6x3x1x1xf32>} : () -> tensor<6x3x1x1xf32>
+  %c = "onnx.Conv"(%x, %w) <{group = 2 : i64}> : (tensor<1x6x2x2xf32>, tensor<6x3x1x1xf32>) -> tensor<1x6x2x2xf32>
+  return %c : tensor<1x6x2x2xf32>
+}

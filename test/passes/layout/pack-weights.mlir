@@ -1,0 +1,31 @@
+// RUN: onnxc-opt %s --pack-weights | FileCheck %s
+
+// Column 0 of the weights goes to lane 0 of panel 0: 1, 3; lanes past N are zero.
+// CHECK-LABEL: @matmul
+// CHECK: %[[W:.*]] = "onnx.Constant"() <{value = dense<{{\[\[\[}}1.000000e+00, 2.000000e+00, 0.000000e+00,{{.*}}3.000000e+00, 4.000000e+00, 0.000000e+00,{{.*}} : tensor<1x2x16xf32>
+// CHECK: "onnx.packed.MatMul"(%arg0, %[[W]]) <{N = 2 : i64}> : (tensor<?x2xf32>, tensor<1x2x16xf32>) -> tensor<?x2xf32>
+func.func @matmul(%a: tensor<?x2xf32>) -> tensor<?x2xf32> {
+  %w = "onnx.Constant"() {value = dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
+  %y = "onnx.MatMul"(%a, %w) : (tensor<?x2xf32>, tensor<2x2xf32>) -> tensor<?x2xf32>
+  return %y : tensor<?x2xf32>
+}
+
+// Gemm's factors and transposition are done here: 2 * transposed weights, 3 * C.
+// CHECK-LABEL: @gemm
+// CHECK-DAG: dense<{{\[\[\[}}2.000000e+00, 6.000000e+00, 0.000000e+00,{{.*}}4.000000e+00, 8.000000e+00, 0.000000e+00,{{.*}} : tensor<1x2x16xf32>
+// CHECK-DAG: dense<[3.000000e+00, 6.000000e+00, 0.000000e+00,{{.*}} : tensor<16xf32>
+// CHECK: "onnx.packed.MatMul"
+func.func @gemm(%a: tensor<?x2xf32>) -> tensor<?x2xf32> {
+  %w = "onnx.Constant"() {value = dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
+  %c = "onnx.Constant"() {value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %y = "onnx.Gemm"(%a, %w, %c) <{alpha = 2.0 : f32, beta = 3.0 : f32, transB = 1 : i64}> : (tensor<?x2xf32>, tensor<2x2xf32>, tensor<2xf32>) -> tensor<?x2xf32>
+  return %y : tensor<?x2xf32>
+}
+
+// Weights that only the run knows stay.
+// CHECK-LABEL: @runtime
+// CHECK: "onnx.MatMul"
+func.func @runtime(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %y = "onnx.MatMul"(%a, %b) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
+}
