@@ -28,6 +28,9 @@ mlir::LogicalResult lowerPlan(mlir::ModuleOp target);
 // Adds onnxc_the_plan, onnxc_the_info and the getters to the stub's module.
 void emitTables(mlir::ModuleOp module, const CodegenOptions &options, llvm::Module &stub);
 
+// Straight-line code so long that LLVM's passes, which take more than linear time, are not worth it.
+void markLong(llvm::Function &f);
+
 // TensorProto.DataType of an element type; 0 for objects.
 int32_t dataTypeCode(mlir::Type elementType);
 

@@ -20,6 +20,7 @@
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/StandardInstrumentations.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -54,6 +55,11 @@ static void setCpu(llvm::Module &m, StringRef cpu, StringRef features) {
   }
 }
 
+void markLong(llvm::Function &f) {
+  f.addFnAttr(llvm::Attribute::NoInline);
+  f.addFnAttr(llvm::Attribute::OptimizeNone);
+}
+
 static void optimise(llvm::Module &m, llvm::TargetMachine &tm, bool vectorise) {
   llvm::LoopAnalysisManager lam;
   llvm::FunctionAnalysisManager fam;
@@ -62,7 +68,10 @@ static void optimise(llvm::Module &m, llvm::TargetMachine &tm, bool vectorise) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = vectorise;
   tuning.SLPVectorization = false;
-  llvm::PassBuilder pb(&tm, tuning);
+  llvm::PassInstrumentationCallbacks callbacks;
+  llvm::OptNoneInstrumentation skipLong(false);  // what markLong says holds for these passes too
+  skipLong.registerCallbacks(callbacks);
+  llvm::PassBuilder pb(&tm, tuning, std::nullopt, &callbacks);
   pb.registerModuleAnalyses(mam);
   pb.registerCGSCCAnalyses(cgam);
   pb.registerFunctionAnalyses(fam);
@@ -132,6 +141,9 @@ static LogicalResult linkLibrary(llvm::Module &m, ModuleOp module) {
   return success();
 }
 
+// About 2,000 launches: a plan is calls in a row, optimising them gains nothing that a run of so many launches could show.
+static constexpr unsigned kLongPlan = 30000;
+
 static FailureOr<std::string> compileLevel(ModuleOp module, StringRef cpu, const CodegenOptions &options) {
   const Isa *isa = findIsa(cpu);
   auto tm = targetMachine(cpu, isa->features);
@@ -155,6 +167,8 @@ static FailureOr<std::string> compileLevel(ModuleOp module, StringRef cpu, const
   }
   for (StringRef name : {"plan_run", "plan_sizes"}) {
     llvm::Function *f = m->getFunction(name);
+    if (f->getInstructionCount() > kLongPlan)
+      markLong(*f);
     f->setName(name + "_" + isa->suffix);
     f->setVisibility(llvm::GlobalValue::HiddenVisibility);
   }

@@ -51,6 +51,9 @@ int32_t dataTypeCode(Type t) {
                                       : 0;
 }
 
+// Straight-line code of this many operands costs LLVM's schedulers more time than it can gain.
+static constexpr size_t kManyOperands = 256;
+
 namespace {
 struct Emitter {
   kernel::FuncOp kernel;
@@ -206,6 +209,8 @@ struct Emitter {
     std::string name = kernel.getName().str() + (sizeFunction ? ".size" : ".code");
     auto *f = llvm::cast<llvm::Function>(m.getOrInsertFunction(name, llvm::FunctionType::get(i32, params, false)).getCallee());
     f->setLinkage(llvm::GlobalValue::InternalLinkage);
+    if (kernel.getArgumentTypes().size() > kManyOperands)
+      markLong(*f);
     b.SetInsertPoint(llvm::BasicBlock::Create(c, "entry", f));
     llvm::Value *bufs = f->getArg(0), *dims = f->getArg(1);
     const onnx::OpInfo *info = onnx::opInfo(op);

@@ -285,7 +285,8 @@ struct Lowering {
         ops.push_back(op);
     });
     start();
-    for (Operation *op : ops) {
+    // From the last to the first: a check splits its block, and what is behind it moves only once.
+    for (Operation *op : llvm::reverse(ops)) {
       b.setInsertionPoint(op);
       if (Value v = lower(op))
         op->getResult(0).replaceAllUsesWith(v);

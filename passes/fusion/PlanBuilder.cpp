@@ -211,7 +211,7 @@ void PlanBuilder::buildChecks(Operation *op) {
   Location loc = op->getLoc();
   auto equal = [&](Value l, Value r) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, l, r); };
   Value holds;
-  for (const ShapeCheck &c : checks.lookup(op)) {
+  for (const ShapeCheck &c : shapes.checks(op)) {
     bool ready = true;  // sizes of its own results are the size function's to check
     for (AffineExpr e : {c.lhs, c.rhs})
       shapes.walkSymbols(e, [&](const SymbolDef &def) { ready &= !def.value || def.value.getDefiningOp() != op; });

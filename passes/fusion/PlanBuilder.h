@@ -28,10 +28,7 @@ struct KernelCall {
 class PlanBuilder {
 public:
   PlanBuilder(mlir::ModuleOp module, SymbolicShapes &shapes, bool fast)
-      : module(module), shapes(shapes), fast(fast), b(module.getContext()) {
-    for (const ShapeCheck &c : shapes.checks())
-      checks[c.op].push_back(c);
-  }
+      : module(module), shapes(shapes), fast(fast), b(module.getContext()) {}
   // Replaces `graph` by kernels, plan_run and plan_sizes.
   mlir::LogicalResult build(mlir::func::FuncOp graph);
 
@@ -46,7 +43,6 @@ private:
   llvm::StringMap<kernel::FuncOp> kernels;                                // by printed body
   llvm::DenseMap<mlir::Value, int64_t> outputOf;                          // value computed straight into model output
   llvm::SmallVector<mlir::Attribute> sites;
-  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<ShapeCheck>> checks;  // that the run has to make
 
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> members;                    // op of a group -> the group's last op
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Operation *>> groups;  // by last op

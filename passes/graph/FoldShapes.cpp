@@ -62,6 +62,9 @@ Value unchanged(const SymbolicShapes &s, Operation *op) {
   Value first = op->getNumOperands() ? op->getOperand(0) : Value();
   if (!first || op->getNumResults() != 1)
     return {};
+  // A size that the run has to check keeps its op.
+  if (!s.checks(op).empty())
+    return {};
   bool keeps = sameDims(s, first, op->getResult(0));
   if (name == "Where" && all(s, first, 1) && sameDims(s, op->getOperand(1), op->getResult(0)))
     return op->getOperand(1);
@@ -97,6 +100,15 @@ std::optional<SmallVector<int64_t>> plainTarget(const SymbolicShapes &s, Value s
   return target;
 }
 
+// A result dim that only the op's size function says, which refuses what does not fit.
+bool isSizedBy(const SymbolicShapes &s, Operation *op) {
+  Value result = op->getResult(0);
+  bool sized = false;
+  for (AffineExpr d : s.hasRank(result) ? s.dims(result) : ArrayRef<AffineExpr>())
+    s.walkSymbols(d, [&](const SymbolDef &def) { sized |= def.kind == SymbolDef::SizeOf && def.value == result; });
+  return sized;
+}
+
 // Replaces `op`, an If with a known condition, by the branch it takes.
 void inlineBranch(onnx::IfOp op, bool condition) {
   Block &branch = (condition ? op.getThenBranch() : op.getElseBranch()).front();
@@ -130,7 +142,7 @@ struct FoldShapes : impl::FoldShapesBase<FoldShapes> {
                 : !llvm::isa<onnx::FlattenOp, onnx::SqueezeOp, onnx::UnsqueezeOp>(op))
       return;
     Value source = op->getOperand(0), view = op->getResult(0);
-    if (view.use_empty() || !s.hasRank(source))
+    if (view.use_empty() || !s.hasRank(source) || !s.checks(op).empty() || isSizedBy(s, op))
       return;
     auto target = plainTarget(s, source, view);
     if (!target)

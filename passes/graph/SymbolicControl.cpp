@@ -96,7 +96,12 @@ bool ShapeEvaluator::assumeEqualSizes(Operation *op) {
 
 LogicalResult ShapeEvaluator::evaluateIf(Operation *op) {
   auto visible = [&](AffineExpr e) { return visibleOutside(op, e); };
-  auto condition = s.constantElements(op->getOperand(0));
+  Value operand = op->getOperand(0);
+  auto condition = s.constantElements(operand);
+  if (auto n = s.count(operand); n && *n != 1)
+    return op->emitError("If: the condition has ") << *n << " elements, one is needed";
+  if (s.hasRank(operand) && !s.count(operand))
+    s.check({op, s.product(s.dims(operand)), s.constant(1), false});
   SmallVector<Operation *> yields;
   for (auto [i, region] : llvm::enumerate(op->getRegions())) {
     bool taken = !condition || condition->empty() || (condition->front() != 0) == (i == 0);

@@ -1,5 +1,6 @@
 // SymbolicRulesContraction.cpp: matrix products, einsum, attention and recurrent ops of the standard.
 #include "passes/graph/SymbolicRules.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -186,6 +187,50 @@ static LogicalResult flexAttention(ShapeOp &o) {
 
 // --- recurrent ---
 
+// Operand `i` has these dims, where it is present; null ones are not looked at.
+static LogicalResult operandDims(ShapeOp &o, unsigned i, StringRef name, DimsRef wanted) {
+  if (!o.in(i))
+    return success();
+  if (o.rank(i) != int64_t(wanted.size()))
+    return o.error() << name << " needs " << wanted.size() << " axes, it has " << o.rank(i);
+  for (auto [axis, d] : llvm::enumerate(wanted))
+    if (d && failed(o.same(o.dim(i, axis), d, "size of axis " + Twine(axis) + " of " + name + ":")))
+      return failure();
+  return success();
+}
+
+static LogicalResult recurrentAttributes(ShapeOp &o, int64_t directions, int64_t perDirection) {
+  static const llvm::StringSet<> functions = {"affine",  "elu",      "hardsigmoid", "leakyrelu", "relu",           "scaledtanh",
+                                              "sigmoid", "softplus", "softsign",    "tanh",      "thresholdedrelu"};
+  if (!llvm::is_contained({"forward", "reverse", "bidirectional"}, o.strAttr("direction")))
+    return o.error() << "direction '" << o.strAttr("direction") << "' is not forward, reverse or bidirectional";
+  auto given = o.op->getAttrOfType<ArrayAttr>("activations");
+  if (given && int64_t(given.size()) != directions * perDirection)
+    return o.error() << given.size() << " activations, " << directions * perDirection << " are needed";
+  for (Attribute a : given ? given.getValue() : ArrayRef<Attribute>())
+    if (auto text = llvm::dyn_cast<StringAttr>(a); !text || !functions.contains(text.getValue().lower()))
+      return o.error() << "the activation function " << a << " is not known";
+  return success();
+}
+
+// RNN, GRU, LSTM: X, W, R, B, sequence_lens, initial_h, initial_c, P.
+static LogicalResult recurrentOperands(ShapeOp &o, AffineExpr hidden, AffineExpr directions, AffineExpr batch) {
+  StringRef name = onnx::opName(o.op);
+  int64_t gates = name == "LSTM" ? 4 : name == "GRU" ? 3 : 1;
+  AffineExpr rows = o.s.mul(hidden, o.c(gates));
+  Dims state = o.intAttr("layout") ? Dims{batch, directions, hidden} : Dims{directions, batch, hidden};
+  bool good = succeeded(operandDims(o, 1, "W", {directions, rows, o.dim(0, 2)})) &&
+              succeeded(operandDims(o, 2, "R", {directions, rows, hidden})) &&
+              succeeded(operandDims(o, 3, "B", {directions, o.s.mul(rows, o.c(2))})) &&
+              succeeded(operandDims(o, 4, "sequence_lens", {batch})) && succeeded(operandDims(o, 5, "initial_h", state));
+  if (good && gates == 4)
+    good = succeeded(operandDims(o, 6, "initial_c", state)) && succeeded(operandDims(o, 7, "P", {directions, o.s.mul(hidden, o.c(3))}));
+  return success(good && succeeded(recurrentAttributes(o, *SymbolicArithmetic::constantOf(directions),
+                                                       gates == 4   ? 3
+                                                       : gates == 3 ? 2
+                                                                    : 1)));
+}
+
 static LogicalResult recurrent(ShapeOp &o) {
   if (o.rank(0) != 3 || o.rank(2) != 3)
     return o.error() << "X and R need 3 axes, they have " << o.rank(0) << " and " << o.rank(2);
@@ -193,6 +238,10 @@ static LogicalResult recurrent(ShapeOp &o) {
   AffineExpr directions = o.c(o.strAttr("direction") == "bidirectional" ? 2 : 1);
   bool batchFirst = o.intAttr("layout");
   AffineExpr batch = o.dim(0, batchFirst ? 0 : 1), steps = o.dim(0, batchFirst ? 1 : 0);
+  if (auto size = SymbolicArithmetic::constantOf(hidden); size && *size < 1)
+    return o.error() << "hidden_size " << *size << " is not positive";
+  if (onnx::opName(o.op) != "ms.DynamicQuantizeLSTM" && failed(recurrentOperands(o, hidden, directions, batch)))
+    return failure();
   Dims all = batchFirst ? Dims{batch, steps, directions, hidden} : Dims{steps, directions, batch, hidden};
   Dims last = batchFirst ? Dims{batch, directions, hidden} : Dims{directions, batch, hidden};
   return success(succeeded(o.set(0, all)) && succeeded(o.set(1, last)) && succeeded(o.set(2, last)));

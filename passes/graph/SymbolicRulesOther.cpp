@@ -5,6 +5,23 @@ using namespace mlir;
 namespace onnxc {
 
 static LogicalResult likeFirst(ShapeOp &o) { return o.set(0, o.dims(0)); }
+// Scales: one, one for each entry of an axis, or one for each block of it.
+static LogicalResult quantize(ShapeOp &o) {
+  int64_t block = o.intAttr("block_size"), rank = o.rank(0);
+  if (block < 0)
+    return o.error() << "block_size " << block << " is negative";
+  bool one = o.rank(1) == 0 || (o.rank(1) == 1 && SymbolicArithmetic::constantOf(o.dim(1, 0)) == 1);
+  if (o.in(2) && (one ? o.s.count(o.in(2)).value_or(1) != 1 : o.rank(2) != o.rank(1)))
+    return o.error() << "scale " << o.text(o.dims(1)) << " and zero point " << o.text(o.dims(2)) << " differ in shape";
+  if (one && block == 0)
+    return likeFirst(o);
+  if (o.rank(1) != (block ? rank : 1))
+    return o.error() << "scale " << o.text(o.dims(1)) << " needs " << (block ? rank : 1) << " axes";
+  auto axis = o.axis(o.intAttr("axis", 1), rank);
+  if (failed(axis) || (!block && failed(o.same(o.dim(1, 0), o.dim(0, *axis), "sizes of scale and of axis " + Twine(*axis) + ":"))))
+    return failure();
+  return likeFirst(o);
+}
 static LogicalResult dynamicQuantize(ShapeOp &o) {
   return success(succeeded(o.set(0, o.dims(0))) && succeeded(o.set(1, {})) && succeeded(o.set(2, {})));
 }
@@ -100,7 +117,7 @@ static LogicalResult optimizer(ShapeOp &o) {
 }
 
 void addOtherRules(ShapeRules &rules) {
-  rules["QuantizeLinear"] = rules["DequantizeLinear"] = likeFirst;
+  rules["QuantizeLinear"] = rules["DequantizeLinear"] = quantize;
   rules["DynamicQuantizeLinear"] = dynamicQuantize;
   rules["DFT"] = dft;
   rules["STFT"] = stft;

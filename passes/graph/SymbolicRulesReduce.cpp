@@ -67,15 +67,52 @@ static LogicalResult argReduce(ShapeOp &o) {
 static LogicalResult likeFirst(ShapeOp &o) { return o.set(0, o.dims(0)); }
 static LogicalResult likeFirstTwice(ShapeOp &o) { return success(succeeded(o.set(0, o.dims(0))) && succeeded(o.set(1, o.dims(0)))); }
 
+// Operand `i`, where present, stretches to the input and never the other way round.
+static LogicalResult stretchesToInput(ShapeOp &o, unsigned i) {
+  if (i >= o.numDeclaredInputs() || !o.in(i))
+    return success();
+  auto both = o.broadcast(o.dims(0), o.dims(i));
+  if (failed(both))
+    return failure();
+  auto known = [](AffineExpr e) { return SymbolicArithmetic::constantOf(e); };
+  for (auto [axis, d] : llvm::enumerate(o.rank(i) <= o.rank(0) ? Dims() : Dims(o.dims(i).drop_back(o.rank(0)))))
+    if (known(d) != 1)
+      return o.error() << "operand " << i << " " << o.text(o.dims(i)) << " has more axes than the input " << o.text(o.dims(0));
+  for (auto [d, whole] : llvm::zip(llvm::reverse(o.dims(0)), llvm::reverse(*both)))
+    if (known(d) == 1 && known(whole).value_or(1) != 1)
+      return o.error() << "operand " << i << " " << o.text(o.dims(i)) << " does not stretch to the input " << o.text(o.dims(0));
+  return success();
+}
+
 // Statistics of a layer normalisation keep the axes before `axis`.
 static LogicalResult layerNormalization(ShapeOp &o) {
   int64_t rank = o.rank(0);
   auto axis = o.axis(o.intAttr("axis", -1), rank);
-  if (failed(axis) || failed(o.set(0, o.dims(0))))
+  if (failed(axis) || failed(o.set(0, o.dims(0))) || failed(stretchesToInput(o, 1)) || failed(stretchesToInput(o, 2)))
     return failure();
   Dims statistics(o.dims(0));
   std::fill(statistics.begin() + *axis, statistics.end(), o.c(1));
   return success(succeeded(o.set(1, statistics)) && succeeded(o.set(2, statistics)));
+}
+
+static LogicalResult rmsNormalization(ShapeOp &o) {
+  return success(succeeded(o.axis(o.intAttr("axis", -1), o.rank(0))) && succeeded(stretchesToInput(o, 1)) && succeeded(likeFirst(o)));
+}
+
+// One scale and one bias for each channel.
+static LogicalResult perChannel(ShapeOp &o) {
+  if (o.rank(0) < 2 || o.rank(1) != 1 || o.rank(2) != 1)
+    return o.error() << "needs data of at least 2 axes, scale and bias of one; got " << o.text(o.dims(0)) << ", " << o.text(o.dims(1))
+                     << " and " << o.text(o.dims(2));
+  return success(succeeded(o.same(o.dim(1, 0), o.dim(0, 1), "sizes of scale and channels:")) &&
+                 succeeded(o.same(o.dim(2, 0), o.dim(0, 1), "sizes of bias and channels:")) && succeeded(likeFirst(o)));
+}
+static LogicalResult groupNormalization(ShapeOp &o) {
+  int64_t groups = o.intAttr("num_groups");
+  auto channels = o.rank(0) > 1 ? SymbolicArithmetic::constantOf(o.dim(0, 1)) : std::nullopt;
+  if (groups < 1 || (channels && *channels % groups != 0))
+    return o.error() << "num_groups " << groups << " does not divide the channels of " << o.text(o.dims(0));
+  return perChannel(o);
 }
 
 static LogicalResult batchNormalization(ShapeOp &o) {
@@ -112,9 +149,11 @@ void addReduceRules(ShapeRules &rules) {
                            "ReduceSum", "ReduceSumSquare"})
     rules[name] = reduce;
   rules["ArgMax"] = rules["ArgMin"] = argReduce;
-  for (const char *name : {"CumSum", "CumProd", "Softmax", "LogSoftmax", "Hardmax", "LpNormalization", "MeanVarianceNormalization",
-                           "RMSNormalization", "InstanceNormalization", "GroupNormalization", "LRN"})
+  for (const char *name : {"CumSum", "CumProd", "Softmax", "LogSoftmax", "Hardmax", "LpNormalization", "MeanVarianceNormalization", "LRN"})
     rules[name] = likeFirst;
+  rules["RMSNormalization"] = rmsNormalization;
+  rules["InstanceNormalization"] = perChannel;
+  rules["GroupNormalization"] = groupNormalization;
   rules["Dropout"] = likeFirstTwice;
   rules["LayerNormalization"] = rules["ms.LayerNormalization"] = rules["ms.SimplifiedLayerNormalization"] = layerNormalization;
   rules["BatchNormalization"] = batchNormalization;

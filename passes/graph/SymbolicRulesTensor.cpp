@@ -75,6 +75,8 @@ static LogicalResult view(ShapeOp &o, DimsRef dims) {
 
 // Elements of a reshape's target that may be -1 or 0 at run time are left to the size function.
 static LogicalResult reshape(ShapeOp &o) {
+  if (o.rank(1) != 1)
+    return o.error() << "the shape needs one axis, it has " << o.rank(1);
   auto target = o.elements(1);
   if (!target)
     return o.setFromType(0);
@@ -136,12 +138,23 @@ static FailureOr<SmallVector<bool>> markedAxes(ShapeOp &o, ArrayRef<int64_t> axe
   return marked;
 }
 
+// Axes that only the run knows: their number alone says the rank of the result.
+static LogicalResult changeRank(ShapeOp &o, int64_t sign) {
+  auto n = o.s.count(o.in(1));
+  if (!n)
+    return o.setFromType(0);
+  int64_t rank = o.rank(0) + sign * *n;
+  if (rank < 0 || rank > 64)
+    return o.error() << *n << " axes do not fit an input of " << o.rank(0);
+  return o.setRank(0, rank);
+}
+
 static LogicalResult squeeze(ShapeOp &o) {
   SmallVector<int64_t> axes;
   if (o.in(1)) {
     auto constants = o.constants(1);
     if (!constants)
-      return o.setFromType(0);
+      return changeRank(o, -1);
     axes = *constants;
   } else {
     // A size that is not known is taken to be longer than 1: the rank must not depend on it.
@@ -164,7 +177,7 @@ static LogicalResult squeeze(ShapeOp &o) {
 static LogicalResult unsqueeze(ShapeOp &o) {
   auto axes = o.constants(1);
   if (!axes)
-    return o.setFromType(0);
+    return changeRank(o, 1);
   auto marked = markedAxes(o, *axes, o.rank(0) + axes->size());
   if (failed(marked))
     return failure();
@@ -426,6 +439,8 @@ static LogicalResult tile(ShapeOp &o) {
 
 static LogicalResult pad(ShapeOp &o) {
   int64_t rank = o.rank(0);
+  if (StringRef mode = o.strAttr("mode"); !llvm::is_contained({"", "constant", "reflect", "edge", "wrap"}, mode))
+    return o.error() << "mode '" << mode << "' is not constant, reflect, edge or wrap";
   auto pads = o.elements(1);
   auto axes = o.constants(3);
   if (!pads || (o.in(3) && !axes))
@@ -497,12 +512,17 @@ static LogicalResult depthToSpace(ShapeOp &o) {
   AffineExpr b = o.c(o.intAttr("blocksize", 1));
   if (o.rank(0) != 4 || *known(b) < 1)
     return o.error() << "needs an input of 4 axes and a positive blocksize; got " << o.rank(0) << " and " << *known(b);
+  if (auto c = known(o.dim(0, 1)); c && *c % (*known(b) * *known(b)) != 0)
+    return o.error() << *c << " channels cannot be divided into blocks of " << *known(b) << " x " << *known(b);
   return o.set(0, {o.dim(0, 0), o.s.floorDiv(o.dim(0, 1), o.s.mul(b, b)), o.s.mul(o.dim(0, 2), b), o.s.mul(o.dim(0, 3), b)});
 }
 static LogicalResult spaceToDepth(ShapeOp &o) {
   AffineExpr b = o.c(o.intAttr("blocksize", 1));
   if (o.rank(0) != 4 || *known(b) < 1)
     return o.error() << "needs an input of 4 axes and a positive blocksize; got " << o.rank(0) << " and " << *known(b);
+  for (int64_t i : {2, 3})
+    if (auto n = known(o.dim(0, i)); n && *n % *known(b) != 0)
+      return o.error() << "size " << *n << " of axis " << i << " cannot be divided into blocks of " << *known(b);
   return o.set(0, {o.dim(0, 0), o.s.mul(o.dim(0, 1), o.s.mul(b, b)), o.s.floorDiv(o.dim(0, 2), b), o.s.floorDiv(o.dim(0, 3), b)});
 }
 

@@ -64,7 +64,7 @@ static FailureOr<Dims> slide(ShapeOp &o, const Window &w, DimsRef spatial) {
   Dims result;
   for (auto [i, d] : llvm::enumerate(spatial)) {
     AffineExpr n = positions(o, w, i, d);
-    if (auto fixed = known(n); fixed && *fixed < 0)
+    if (auto fixed = known(n); fixed && (*fixed < 0 || (*fixed == 0 && known(d) != 0)))
       return o.error() << "a window of " << o.text(w.kernel[i]) << " does not fit the " << o.text(d) << " entries of spatial axis " << i;
     result.push_back(n);
   }
@@ -128,11 +128,22 @@ static LogicalResult convTranspose(ShapeOp &o) {
   return o.set(0, dims);
 }
 
+// A pooling window that lies in the padding alone has no value.
+static LogicalResult padsInsideWindow(ShapeOp &o, const Window &w) {
+  int64_t n = w.kernel.size();
+  for (int64_t i = 0; i < 2 * n; ++i)
+    if (int64_t extent = (*known(w.kernel[i % n]) - 1) * w.dilations[i % n] + 1; w.pads[i] < 0 || w.pads[i] >= extent)
+      return o.error() << "pad " << w.pads[i] << " is not inside the window of " << extent << " entries of spatial axis " << i % n;
+  return success();
+}
+
 static LogicalResult pool(ShapeOp &o) {
   ArrayRef<int64_t> kernel = o.intsAttr("kernel_shape");
   if (o.rank(0) != int64_t(kernel.size()) + 2)
     return o.error() << "kernel_shape has " << kernel.size() << " entries for data " << o.text(o.dims(0));
   auto w = window(o, constants(o, kernel));
+  if (succeeded(w) && failed(padsInsideWindow(o, *w)))
+    return failure();
   bool last = o.intAttr("channels_last") || onnx::opName(o.op) == "ms.NhwcMaxPool";
   DimsRef spatial = last ? o.dims(0).drop_front().drop_back() : o.dims(0).drop_front(2);
   auto sizes = failed(w) ? FailureOr<Dims>(failure()) : slide(o, *w, spatial);
@@ -220,6 +231,19 @@ static void keepAspect(ShapeOp &o, DimsRef old, Dims &sizes) {
     size = o.c(int64_t(std::floor(scale * double(*known(d)) + 0.5)));
 }
 
+// Factors and sizes of a resize are positive; an empty axis may stay empty.
+static LogicalResult positiveTargets(ShapeOp &o, DimsRef old) {
+  auto sizes = o.in(3) ? o.constants(3) : std::nullopt;
+  for (auto [i, size] : llvm::enumerate(sizes.value_or(SmallVector<int64_t>())))
+    if (size < 0 || (size == 0 && i < old.size() && known(old[i]) != 0))
+      return o.error() << "size " << size << " of entry " << i << " is not positive";
+  auto scales = o.in(2) ? o.constantReals(2) : std::nullopt;
+  for (auto [i, scale] : llvm::enumerate(scales.value_or(SmallVector<double>())))
+    if (!(scale > 0) || std::isinf(scale))
+      return o.error() << "scale " << scale << " of entry " << i << " is not a positive number";
+  return success();
+}
+
 static LogicalResult resize(ShapeOp &o) {
   int64_t rank = o.rank(0);
   SmallVector<int64_t> axes(o.intsAttr("axes"));
@@ -234,6 +258,8 @@ static LogicalResult resize(ShapeOp &o) {
     a = *axis;
     old.push_back(o.dim(0, a));
   }
+  if (failed(positiveTargets(o, old)))
+    return failure();
   Dims sizes(axes.size());
   auto given = o.in(3) ? o.elements(3) : std::nullopt;
   bool bySizes = given && !given->empty();

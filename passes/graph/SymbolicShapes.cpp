@@ -80,8 +80,9 @@ void SymbolicShapes::forget(Value v) {
   reals.erase(v);
   sequences.erase(v);
 }
-void SymbolicShapes::dropChecks(Operation *op) {
-  llvm::erase_if(runtimeChecks, [&](const ShapeCheck &c) { return c.op == op; });
+ArrayRef<ShapeCheck> SymbolicShapes::checks(Operation *op) const {
+  auto it = runtimeChecks.find(op);
+  return it == runtimeChecks.end() ? ArrayRef<ShapeCheck>() : ArrayRef<ShapeCheck>(it->second);
 }
 
 // --- evaluation ---

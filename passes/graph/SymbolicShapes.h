@@ -40,7 +40,7 @@ public:
   llvm::ArrayRef<mlir::AffineExpr> dims(mlir::Value v) const;                       // asserts hasRank
   std::optional<llvm::ArrayRef<mlir::AffineExpr>> elements(mlir::Value v) const;    // null when not known
   std::optional<llvm::SmallVector<int64_t>> constantElements(mlir::Value v) const;  // all elements are constants
-  llvm::ArrayRef<ShapeCheck> checks() const { return runtimeChecks; }
+  llvm::ArrayRef<ShapeCheck> checks(mlir::Operation *op) const;
 
   // For the per-op rules (SymbolicRules*.cpp) and for passes that add values.
   void setDims(mlir::Value v, llvm::ArrayRef<mlir::AffineExpr> dims);
@@ -54,8 +54,8 @@ public:
   const ItemShape *items(mlir::Value v) const;
   // The number of elements when it is a constant.
   std::optional<int64_t> count(mlir::Value v) const;
-  void check(ShapeCheck c) { runtimeChecks.push_back(c); }
-  void dropChecks(mlir::Operation *op);
+  void check(ShapeCheck c) { runtimeChecks[c.op].push_back(c); }
+  void dropChecks(mlir::Operation *op) { runtimeChecks.erase(op); }
 
   explicit SymbolicShapes(mlir::MLIRContext *context) : SymbolicArithmetic(context) {}
 
@@ -63,7 +63,7 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::AffineExpr>> shapes, values;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<RealValue>> reals;
   llvm::DenseMap<mlir::Value, ItemShape> sequences;
-  llvm::SmallVector<ShapeCheck> runtimeChecks;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<ShapeCheck, 1>> runtimeChecks;
 };
 
 }  // namespace onnxc

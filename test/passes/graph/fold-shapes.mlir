@@ -84,3 +84,15 @@ func.func @growing(%x: tensor<0x4xf32>, %row: tensor<1x4xf32>) -> (tensor<*xf32>
   }) : (tensor<i64>, tensor<i1>, tensor<0x4xf32>) -> (tensor<*xf32>, tensor<*xf32>)
   return %r#0, %r#1 : tensor<*xf32>, tensor<*xf32>
 }
+
+// -----
+
+// What the run has to check is not folded away: the target 5 is not proven, nor the squeezed size.
+// CHECK-LABEL: @checked
+// CHECK: "onnx.Expand"
+// CHECK: "onnx.Squeeze"
+func.func @checked(%x: tensor<5xf32>, %s: tensor<1xi64>, %y: tensor<?x3xf32>, %a: tensor<1xi64>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %r = "onnx.Expand"(%x, %s) : (tensor<5xf32>, tensor<1xi64>) -> tensor<*xf32>
+  %q = "onnx.Squeeze"(%y, %a) : (tensor<?x3xf32>, tensor<1xi64>) -> tensor<*xf32>
+  return %r, %q : tensor<*xf32>, tensor<*xf32>
+}

@@ -46,3 +46,106 @@ func.func @channels(%x: tensor<1x3x8x8xf32>, %w: tensor<4x2x3x3xf32>) -> tensor<
   %r = "onnx.Conv"(%x, %w) : (tensor<1x3x8x8xf32>, tensor<4x2x3x3xf32>) -> tensor<*xf32>
   return %r : tensor<*xf32>
 }
+
+// -----
+
+func.func @window(%x: tensor<1x4x8x8xf32>, %w: tensor<6x4x9x9xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{Conv: a window of 9 does not fit the 8 entries of spatial axis 0}}
+  %r = "onnx.Conv"(%x, %w) : (tensor<1x4x8x8xf32>, tensor<6x4x9x9xf32>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+func.func @pads(%x: tensor<1x4x8x8xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{MaxPool: pad 5 is not inside the window of 2 entries of spatial axis 0}}
+  %r = "onnx.MaxPool"(%x) {kernel_shape = array<i64: 2, 2>, pads = array<i64: 5, 5, 5, 5>, resultSegmentSizes = array<i32: 1, 0>}
+    : (tensor<1x4x8x8xf32>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+func.func @target(%a: tensor<2x3xf32>) -> tensor<*xf32> {
+  %t = "onnx.Constant"() {value = dense<[[2, 3]]> : tensor<1x2xi64>} : () -> tensor<1x2xi64>
+  // expected-error @+1 {{Reshape: the shape needs one axis, it has 2}}
+  %r = "onnx.Reshape"(%a, %t) : (tensor<2x3xf32>, tensor<1x2xi64>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+func.func @blocks(%x: tensor<1x4x2x2xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{DepthToSpace: 4 channels cannot be divided into blocks of 3 x 3}}
+  %r = "onnx.DepthToSpace"(%x) {blocksize = 3 : i64} : (tensor<1x4x2x2xf32>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+func.func @scale(%x: tensor<2x3xf32>, %s: tensor<99xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{LayerNormalization: shapes [2, 3] and [99] do not broadcast: 3 and 99}}
+  %r = "onnx.LayerNormalization"(%x, %s) {operandSegmentSizes = array<i32: 1, 1, 0>, resultSegmentSizes = array<i32: 1, 0, 0>}
+    : (tensor<2x3xf32>, tensor<99xf32>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+func.func @groups(%x: tensor<1x4x2x2xf32>, %s: tensor<4xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{GroupNormalization: num_groups 0 does not divide the channels of [1, 4, 2, 2]}}
+  %r = "onnx.GroupNormalization"(%x, %s, %s) {num_groups = 0 : i64} : (tensor<1x4x2x2xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+func.func @blocksize(%x: tensor<2x6xf32>, %s: tensor<2x2xf32>, %z: tensor<2x2xi8>) -> tensor<*xi8> {
+  // expected-error @+1 {{QuantizeLinear: block_size -3 is negative}}
+  %r = "onnx.QuantizeLinear"(%x, %s, %z) {block_size = -3 : i64} : (tensor<2x6xf32>, tensor<2x2xf32>, tensor<2x2xi8>) -> tensor<*xi8>
+  return %r : tensor<*xi8>
+}
+
+// -----
+
+func.func @axis(%x: tensor<2x3xf32>, %s: tensor<3xf32>, %z: tensor<3xi8>) -> tensor<*xi8> {
+  // expected-error @+1 {{QuantizeLinear: axis 9 is outside the 2 axes of the input}}
+  %r = "onnx.QuantizeLinear"(%x, %s, %z) {axis = 9 : i64} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xi8>) -> tensor<*xi8>
+  return %r : tensor<*xi8>
+}
+
+// -----
+
+func.func @recurrent(%x: tensor<5x2x3xf32>, %w: tensor<1x4x3xf32>, %r: tensor<1x4x4xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{RNN: the activation function "Evil" is not known}}
+  %y = "onnx.RNN"(%x, %w, %r) {activations = ["Evil"], hidden_size = 4 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>,
+    resultSegmentSizes = array<i32: 1, 0>} : (tensor<5x2x3xf32>, tensor<1x4x3xf32>, tensor<1x4x4xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+func.func @weights(%x: tensor<5x2x3xf32>, %w: tensor<1x4x3xf32>, %r: tensor<1x16x4xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{GRU: size of axis 1 of W: 4 and 12 differ}}
+  %y = "onnx.GRU"(%x, %w, %r) {hidden_size = 4 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>,
+    resultSegmentSizes = array<i32: 1, 0>} : (tensor<5x2x3xf32>, tensor<1x4x3xf32>, tensor<1x16x4xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+func.func @resize(%x: tensor<1x1x4x4xf32>) -> tensor<*xf32> {
+  %s = "onnx.Constant"() {value = dense<[1, 1, 0, 0]> : tensor<4xi64>} : () -> tensor<4xi64>
+  // expected-error @+1 {{Resize: size 0 of entry 2 is not positive}}
+  %r = "onnx.Resize"(%x, %s) {operandSegmentSizes = array<i32: 1, 0, 0, 1>} : (tensor<1x1x4x4xf32>, tensor<4xi64>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+func.func @mode(%x: tensor<2x3xf32>) -> tensor<*xf32> {
+  %p = "onnx.Constant"() {value = dense<0> : tensor<4xi64>} : () -> tensor<4xi64>
+  // expected-error @+1 {{Pad: mode 'evil' is not constant, reflect, edge or wrap}}
+  %r = "onnx.Pad"(%x, %p) {mode = "evil", operandSegmentSizes = array<i32: 1, 1, 0, 0>} : (tensor<2x3xf32>, tensor<4xi64>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
