@@ -77,7 +77,7 @@ bool isPointwise(Operation *op) {
 
 static const LibraryRow rows[] = {
 #define ONNXC_LIBRARY(op, name, types, attributes, flags)                                                                                  \
-  {op, name, types, attributes, std::string_view(flags).find('D') != std::string_view::npos},
+  {op, name, types, attributes, flags, std::string_view(flags).find('D') != std::string_view::npos},
 #include "runtime_stub/kernels/Library.def"
 };
 
@@ -120,6 +120,15 @@ static std::string typeName(Type t) {
       .Case<BFloat16Type>([](auto) { return "bf16"; })
       .Case<FloatType>([](FloatType f) { return "f" + std::to_string(f.getWidth()); })
       .Default([](Type) { return "object"; });
+}
+
+bool hasFastKernel(Operation *op) {
+  const LibraryRow *row = findLibraryRow(("fast." + onnx::opName(op)).str());
+  if (!row || !op->getNumOperands() || !onnx::elementType(op->getOperand(0)))
+    return false;
+  SmallVector<StringRef> types;
+  row->flags.split(types, ',');
+  return llvm::is_contained(types, typeName(onnx::elementType(op->getOperand(0))));
 }
 
 static std::string sizeName(Type t) {

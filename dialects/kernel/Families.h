@@ -18,10 +18,12 @@ bool isPointwise(mlir::Operation *op);
 
 // One row of runtime_stub/kernels/Library.def. Null when the library has no such op.
 struct LibraryRow {
-  llvm::StringRef op, name, types, attributes;
+  llvm::StringRef op, name, types, attributes, flags;
   bool sized;  // has a size function
 };
 const LibraryRow *findLibraryRow(llvm::StringRef op);
+// Whether the table has a row "fast.<op>" for the element type of the op's first operand (runtime_stub/kernels/LibraryFast.def).
+bool hasFastKernel(mlir::Operation *op);
 // "TopK_f32": name and type suffixes for this op's operand types.
 std::string librarySymbol(const LibraryRow &row, mlir::Operation *op);
 

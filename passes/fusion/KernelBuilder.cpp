@@ -32,13 +32,6 @@ static bool isImmediate(Value v) {
          (value.getNumElements() == 1 || (isa<DenseElementsAttr>(value) && value.isSplat()));
 }
 
-// f32 contractions have kernels of their own above -O0 (runtime_stub/kernels/LibraryFast.def).
-static bool isFast(Operation *op) {
-  StringRef name = onnx::opName(op);
-  return (name == "MatMul" || name == "Gemm" || name == "Conv") && onnx::elementType(op->getOperand(0)) &&
-         onnx::elementType(op->getOperand(0)).isF32();
-}
-
 static std::string bodyText(kernel::FuncOp func) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -115,7 +108,7 @@ KernelCall PlanBuilder::makeKernel(ArrayRef<Operation *> group, StringRef family
       to.setType(localType(from, call));
       map.map(from, to);
     }
-    if (fast && isFast(op))
+    if (fast && !immediates && hasFastKernel(op))
       copy->setAttr("fast", kb.getUnitAttr());
     copy->setLoc(loc);
   }

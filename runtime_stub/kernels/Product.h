@@ -4,25 +4,9 @@
 // tile    MR x NR accumulators in registers
 // Blocks of K stay in L1/L2: a block of B is packed once and met by every panel of A.
 #pragma once
-#include "runtime_stub/kernels/Index.h"
-
-extern "C" const int32_t onnxc_vector_bits;  // of the level being compiled; a constant after linking
+#include "runtime_stub/kernels/Lanes.h"
 
 namespace onnxc {
-
-typedef float v16 __attribute__((ext_vector_type(16), aligned(4)));
-
-template <int I>
-struct Index {
-  static constexpr int value = I;
-};
-template <int I, int N, class F>
-ONNXC_INLINE void unroll(const F &f) {
-  if constexpr (I < N) {
-    f(Index<I>());
-    unroll<I + 1, N>(f);
-  }
-}
 
 // C[MR, NR] (+)= A panel x B panel over `depth`. `start`: null to go on from C, else the value each row begins with.
 template <int MR, int NV>

@@ -1,0 +1,296 @@
+// FastPool.cpp: MaxPool and AveragePool row by row, and the global forms, on vectors of the element type. Oracle: Pool.cpp.
+//
+// The rows of a window are joined first, over whole contiguous rows, then the columns. The joined row lies in a buffer that holds the
+// padding too, so that the inner loops have no bounds to look at.
+#include "runtime_stub/kernels/Lanes.h"
+#include "runtime_stub/kernels/Window.h"
+
+extern "C" int32_t onnxc_k_MaxPool_f32(const onnxc_args *);
+extern "C" int32_t onnxc_k_MaxPool_u8(const onnxc_args *);
+extern "C" int32_t onnxc_k_MaxPool_i8(const onnxc_args *);
+extern "C" int32_t onnxc_k_AveragePool_f32(const onnxc_args *);
+
+namespace onnxc {
+
+constexpr int64_t kColumns = 1024, kRows = 64;
+
+struct MaxF32 {
+  using Type = float;
+  static constexpr int64_t lanes = 16;
+  typedef v16 Vector;
+  static constexpr bool average = false;
+  static constexpr float start = -__builtin_inff();
+  template <class V>
+  ONNXC_INLINE V join(V a, V b) {
+    return ((b > a) | (b != b)) ? b : a;
+  }
+};
+template <class T, T Lowest>
+struct MaxInt {
+  using Type = T;
+  static constexpr int64_t lanes = 32;
+  typedef T Vector __attribute__((ext_vector_type(32), aligned(1)));
+  static constexpr bool average = false;
+  static constexpr T start = Lowest;
+  template <class V>
+  ONNXC_INLINE V join(V a, V b) {
+    return b > a ? b : a;
+  }
+};
+struct MeanF32 {
+  using Type = float;
+  static constexpr int64_t lanes = 16;
+  typedef v16 Vector;
+  static constexpr bool average = true;
+  static constexpr float start = 0;
+  template <class V>
+  ONNXC_INLINE V join(V a, V b) {
+    return a + b;
+  }
+};
+
+// One block of output columns of one task: where its input columns lie and what the buffer holds.
+template <class Op>
+struct Columns {
+  using T = typename Op::Type;
+  int64_t first, count, base, low, high;  // input columns [low, high) go to joined[low - base ...)
+  T joined[kColumns + Op::lanes];
+  float inside[kColumns];  // average: kernel columns that count for each output column
+};
+
+template <class Op>
+static void startColumns(const Window &w, int64_t first, int64_t count, bool padded, Columns<Op> &c) {
+  int64_t d = w.rank - 1, span = (count - 1) * w.stride[d] + (w.kernel[d] - 1) * w.dilation[d] + 1;
+  c.first = first;
+  c.count = count;
+  c.base = first * w.stride[d] - w.begin[d];
+  c.low = minOf(maxOf<int64_t>(c.base, 0), w.in[d]);
+  c.high = maxOf(c.low, minOf(w.in[d], c.base + span));
+  for (int64_t i = 0; i < span; ++i)
+    c.joined[i] = Op::start;
+  for (int64_t o = 0; Op::average && o < count; ++o) {
+    int64_t n = 0;
+    for (int64_t k = 0; k < w.kernel[d]; ++k) {
+      int64_t p = c.base + o * w.stride[d] + k * w.dilation[d];
+      n += padded ? p < w.in[d] + w.end[d] : p >= 0 && p < w.in[d];
+    }
+    c.inside[o] = float(n);
+  }
+}
+
+// Joins the columns of the buffer into outputs [o, end) of one row.
+template <class Op, int Stride, int Kernel>
+ONNXC_INLINE void joinSome(const Columns<Op> &c, int64_t stride, int64_t kernel, int64_t dilation, float rows, typename Op::Type *y,
+                           int64_t o, int64_t end) {
+  using T = typename Op::Type;
+  int64_t s = Stride ? Stride : stride;
+  for (; o < end; ++o) {
+    T v = c.joined[o * s];
+    if constexpr (Kernel != 0)
+      unroll<1, Kernel>([&](auto k) { v = Op::join(v, c.joined[o * s + k.value * dilation]); });
+    else
+      for (int64_t k = 1; k < kernel; ++k)
+        v = Op::join(v, c.joined[o * s + k * dilation]);
+    if constexpr (Op::average)
+      y[o] = v / (rows * c.inside[o]);
+    else
+      y[o] = v;
+  }
+}
+
+// Lanes of `from` a stride of 1 or 2 apart.
+template <class Op, int Stride>
+ONNXC_INLINE typename Op::Vector loadLanes(const typename Op::Type *from) {
+  using V = typename Op::Vector;
+  V low = *(const V *)from;
+  if constexpr (Stride == 1)
+    return low;
+  V high = *(const V *)(from + Op::lanes);
+  if constexpr (Op::lanes == 16)
+    return __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  else
+    return __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42, 44, 46, 48,
+                                   50, 52, 54, 56, 58, 60, 62);
+}
+
+template <class Op, int Stride, int Kernel>
+ONNXC_INLINE void joinLanes(const Columns<Op> &c, int64_t kernel, int64_t dilation, float rows, typename Op::Type *y, int64_t o) {
+  using V = typename Op::Vector;
+  const auto *from = c.joined + o * Stride;
+  V v = loadLanes<Op, Stride>(from);
+  if constexpr (Kernel != 0)
+    unroll<1, Kernel>([&](auto k) { v = Op::join(v, loadLanes<Op, Stride>(from + k.value * dilation)); });
+  else
+    for (int64_t k = 1; k < kernel; ++k)
+      v = Op::join(v, loadLanes<Op, Stride>(from + k * dilation));
+  if constexpr (Op::average)
+    v = v / (V(rows) * *(const V *)(c.inside + o));
+  *(V *)(y + o) = v;
+}
+
+// A whole output row. The last vector overlaps the one before, so that no scalar rest is left.
+template <class Op, int Stride, int Kernel>
+static void joinColumns(const Columns<Op> &c, int64_t stride, int64_t kernel, int64_t dilation, int64_t rows, typename Op::Type *y) {
+  float above = float(rows);
+  if (Stride == 0 || c.count < Op::lanes)
+    return joinSome<Op, Stride, Kernel>(c, stride, kernel, dilation, above, y, 0, c.count);
+  for (int64_t o = 0; Stride != 0 && o < c.count; o += Op::lanes)
+    joinLanes<Op, Stride ? Stride : 1, Kernel>(c, kernel, dilation, above, y, minOf(o, c.count - Op::lanes));
+}
+
+template <class Op, int Stride>
+static void joinColumns(const Window &w, const Columns<Op> &c, int64_t rows, typename Op::Type *y) {
+  int64_t d = w.rank - 1, s = w.stride[d], n = w.kernel[d];
+  switch (n) {
+  case 1:
+    return joinColumns<Op, Stride, 1>(c, s, n, w.dilation[d], rows, y);
+  case 2:
+    return joinColumns<Op, Stride, 2>(c, s, n, w.dilation[d], rows, y);
+  case 3:
+    return joinColumns<Op, Stride, 3>(c, s, n, w.dilation[d], rows, y);
+  case 5:
+    return joinColumns<Op, Stride, 5>(c, s, n, w.dilation[d], rows, y);
+  default:
+    return joinColumns<Op, Stride, 0>(c, s, n, w.dilation[d], rows, y);
+  }
+}
+
+// Joins `n` columns of `count` rows. Vector types lose their alignment as template arguments.
+template <class Op>
+static void joinDown(const typename Op::Type *const *rows, int64_t count, typename Op::Type *to, int64_t n) {
+  using V = typename Op::Vector;
+  for (int64_t i = 0; n < Op::lanes && i < n; ++i) {
+    auto v = rows[0][i];
+    for (int64_t r = 1; r < count; ++r)
+      v = Op::join(v, rows[r][i]);
+    to[i] = v;
+  }
+  for (int64_t i = 0; n >= Op::lanes && i < n; i += Op::lanes) {
+    int64_t at = minOf(i, n - Op::lanes);
+    V v = *(const V *)(rows[0] + at);
+    for (int64_t r = 1; r < count; ++r)
+      v = Op::join(v, *(const V *)(rows[r] + at));
+    *(V *)(to + at) = v;
+  }
+}
+
+// Joins the valid rows of the window at `o` into the buffer; returns how many rows count in the mean.
+template <class Op>
+static int64_t joinRows(const Window &w, const int64_t *o, const typename Op::Type *x, bool padded, Columns<Op> &c) {
+  using T = typename Op::Type;
+  const T *rows[kRows + 1];
+  int64_t n = c.high - c.low, last = w.rank - 1, joined = 0, inPadding = 0;
+  Odometer<0> k;
+  for (k.init(w.kernel, last); k.more(); k.next()) {
+    int64_t at = 0;
+    bool inside = true, counts = true;
+    for (int64_t i = 0; i < last; ++i) {
+      int64_t p = o[i] * w.stride[i] + k.index[i] * w.dilation[i] - w.begin[i];
+      inside &= p >= 0 && p < w.in[i];
+      counts &= p < w.in[i] + w.end[i];
+      at = at * w.in[i] + p;
+    }
+    inPadding += counts;
+    rows[joined] = x + at * w.in[last] + c.low;
+    joined += inside;
+  }
+  T *to = c.joined + (c.low - c.base);
+  if (!joined)
+    for (int64_t i = 0; i < n; ++i)
+      to[i] = Op::start;
+  else
+    joinDown<Op>(rows, joined, to, n);
+  return padded ? inPadding : joined;
+}
+
+// Planes [begin, end) of a pooling whose window is at most half a buffer wide.
+template <class Op>
+static void poolPlanes(const Window &w, const typename Op::Type *x, typename Op::Type *y, bool padded, int64_t begin, int64_t end) {
+  int64_t last = w.rank - 1, extent = (w.kernel[last] - 1) * w.dilation[last] + 1, width = w.out[last];
+  int64_t block = maxOf<int64_t>(1, (kColumns - extent) / w.stride[last]), inPlane = w.inPlane(), outPlane = w.outPlane();
+  Columns<Op> c;
+  for (int64_t first = 0; first < width; first += block) {
+    startColumns(w, first, minOf(block, width - first), padded, c);
+    for (int64_t p = begin; p < end; ++p) {
+      auto *to = y + p * outPlane + first;
+      Odometer<0> o;
+      for (o.init(w.out, last); o.more(); o.next(), to += width) {
+        int64_t rows = joinRows(w, o.index, x + p * inPlane, padded, c);
+        if (w.stride[last] == 1)
+          joinColumns<Op, 1>(w, c, rows, to);
+        else if (w.stride[last] == 2)
+          joinColumns<Op, 2>(w, c, rows, to);
+        else
+          joinColumns<Op, 0>(w, c, rows, to);
+      }
+    }
+  }
+}
+
+template <class Op>
+static float foldPlane(const float *x, int64_t n) {
+  v16 lanes[4] = {v16(Op::start), v16(Op::start), v16(Op::start), v16(Op::start)};
+  int64_t i = 0;
+  for (; i + 64 <= n; i += 64)
+    unroll<0, 4>([&](auto l) { lanes[l.value] = Op::join(lanes[l.value], *(const v16 *)(x + i + l.value * 16)); });
+  for (; i + 16 <= n; i += 16)
+    lanes[0] = Op::join(lanes[0], *(const v16 *)(x + i));
+  v16 all = Op::join(Op::join(lanes[0], lanes[1]), Op::join(lanes[2], lanes[3]));
+  float v[16];
+  *(v16 *)v = all;
+  for (int half = 8; half; half /= 2)
+    for (int l = 0; l < half; ++l)
+      v[l] = Op::join(v[l], v[l + half]);
+  for (; i < n; ++i)
+    v[0] = Op::join(v[0], x[i]);
+  return Op::average ? v[0] / float(n) : v[0];
+}
+
+template <class Op>
+static int32_t foldPlanes(const onnxc_args *a) {
+  const onnxc_tensor &in = a->in[0];
+  ONNXC_CHECK(in.rank >= 2, ONNXC_K_SHAPE);
+  int64_t planes = in.dims[0] * in.dims[1], n = product(in.dims, 2, in.rank);
+  const float *x = data<float>(in);
+  for (int64_t p = 0; p < planes; ++p)
+    mutableData<float>(a->out[0])[p] = foldPlane<Op>(x + p * n, n);
+  return 0;
+}
+
+// One window that is the whole plane.
+static bool wholePlane(const Window &w) {
+  bool whole = true;
+  for (int64_t i = 0; i < w.rank; ++i)
+    whole &= w.out[i] == 1 && w.begin[i] == 0 && w.end[i] == 0 && w.dilation[i] == 1 && w.kernel[i] == w.in[i];
+  return whole;
+}
+
+// The last attribute: storage_order of MaxPool, count_include_pad of AveragePool. Wide windows and indices are left to the oracle.
+template <class Op, int32_t (*Oracle)(const onnxc_args *)>
+static int32_t pool(const onnxc_args *a) {
+  const onnxc_tensor &in = a->in[0];
+  Window w;
+  WindowAttrs attrs = {&a->attr[0], &a->attr[1], &a->attr[2], &a->attr[3], &a->attr[4]};
+  ONNXC_TRY(readWindow(in, a->out[0], nullptr, attrs, w));
+  ONNXC_CHECK(in.dims[0] == a->out[0].dims[0] && in.dims[1] == a->out[0].dims[1], ONNXC_K_SHAPE);
+  int64_t last = w.rank - 1;
+  if (hasOutput(a, 1) || w.rank < 1 || w.kernelSize() < 1 || product(w.kernel, 0, last) > kRows ||
+      (w.kernel[last] - 1) * w.dilation[last] >= kColumns / 2)
+    return Oracle(a);
+  if constexpr (sizeof(typename Op::Type) == sizeof(float))
+    if (wholePlane(w))
+      return foldPlanes<Op>(a);
+  using T = typename Op::Type;
+  poolPlanes<Op>(w, data<T>(in), mutableData<T>(a->out[0]), Op::average && a->attr[5].i, 0, in.dims[0] * in.dims[1]);
+  return 0;
+}
+
+}  // namespace onnxc
+
+using namespace onnxc;
+extern "C" int32_t onnxc_k_FastMaxPool_f32(const onnxc_args *a) { return pool<MaxF32, onnxc_k_MaxPool_f32>(a); }
+extern "C" int32_t onnxc_k_FastMaxPool_i8(const onnxc_args *a) { return pool<MaxInt<int8_t, -128>, onnxc_k_MaxPool_i8>(a); }
+extern "C" int32_t onnxc_k_FastMaxPool_u8(const onnxc_args *a) { return pool<MaxInt<uint8_t, 0>, onnxc_k_MaxPool_u8>(a); }
+extern "C" int32_t onnxc_k_FastAveragePool(const onnxc_args *a) { return pool<MeanF32, onnxc_k_AveragePool_f32>(a); }
+extern "C" int32_t onnxc_k_FastGlobalMaxPool(const onnxc_args *a) { return foldPlanes<MaxF32>(a); }
+extern "C" int32_t onnxc_k_FastGlobalAveragePool(const onnxc_args *a) { return foldPlanes<MeanF32>(a); }
