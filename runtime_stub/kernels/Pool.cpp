@@ -62,7 +62,10 @@ static int32_t maxPool(const onnxc_args *a) {  // last attribute: storage_order
           best = i;
       });
       if (hasOutput(a, 0))
-        mutableData<T>(a->out[0])[at] = best < 0 ? fromF64<T>(IsFloat<T>::value ? -__builtin_inf() : __is_same(T, int8_t) ? -128 : 0) : x[best];
+        mutableData<T>(a->out[0])[at] = best < 0 ? fromF64<T>(IsFloat<T>::value      ? -__builtin_inf()
+                                                              : __is_same(T, int8_t) ? -128
+                                                                                     : 0)
+                                                 : x[best];
       if (hasOutput(a, 1))
         mutableData<int64_t>(a->out[1])[at] = p * inPlane + (a->attr[kExtra].i ? columnMajor(w, maxOf<int64_t>(best, 0)) : best);
     }
