@@ -5,6 +5,7 @@
 namespace onnxc {
 
 mlir::LogicalResult emitPackedMatMul(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
+mlir::LogicalResult emitPackedProduct(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
 mlir::LogicalResult emitPackedConv(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
 // Depthwise convolutions and pooling: lanes stay where they are.
 mlir::LogicalResult emitPackedWindow(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
@@ -15,5 +16,8 @@ void setExtent(kernel::FuncOp kernel, llvm::ArrayRef<mlir::AffineExpr> factors, 
 // Expressions of a tensor's sizes over the kernel's local dims.
 llvm::SmallVector<mlir::AffineExpr> sizeExprs(mlir::RankedTensorType type);
 std::optional<int64_t> constantOf(mlir::AffineExpr e);
+mlir::AffineExpr productOf(llvm::ArrayRef<mlir::AffineExpr> factors, mlir::MLIRContext *context);
+// Indices of `linear` in the axes `sizes`.
+Code::Values unravel(Code &c, mlir::Value linear, mlir::ValueRange sizes);
 
 }  // namespace onnxc

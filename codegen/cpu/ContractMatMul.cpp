@@ -1,5 +1,5 @@
-// ContractMatMul.cpp: matrix products: rows of A (all leading axes together) times packed weights, and products of two run-time operands,
-// whose B is packed by the kernel.
+// ContractMatMul.cpp: matrix products: rows of A (all leading axes together) times packed weights. ContractProduct.cpp multiplies two
+// run-time operands.
 #include "codegen/cpu/Contract.h"
 #include "codegen/cpu/Rows.h"
 #include "dialects/onnx/Packed.h"
@@ -30,15 +30,14 @@ void setExtent(kernel::FuncOp kernel, ArrayRef<AffineExpr> factors, double flops
   kernel->setAttr("grain", b.getI64IntegerAttr(std::max<int64_t>(1, int64_t(worth / std::max(flops, 1.0)))));
 }
 
-static AffineExpr productOf(ArrayRef<AffineExpr> factors, MLIRContext *context) {
+AffineExpr productOf(ArrayRef<AffineExpr> factors, MLIRContext *context) {
   AffineExpr p = getAffineConstantExpr(1, context);
   for (AffineExpr f : factors)
     p = p * f;
   return p;
 }
 
-// Indices of `linear` in the axes `sizes`.
-static Code::Values unravel(Code &c, Value linear, ValueRange sizes) {
+Code::Values unravel(Code &c, Value linear, ValueRange sizes) {
   Code::Values index(sizes.size());
   for (size_t i = sizes.size(); i-- > 0;) {
     index[i] = i ? c.rem(linear, sizes[i]) : linear;

@@ -21,6 +21,11 @@ def Onnx_PackedMatMulOp : Onnx_Op<"packed.MatMul"> {
   let arguments = (ins AnyTensor:$A, AnyTensor:$B, OptTensor:$bias, I64Attr:$N);
   let results = (outs AnyTensor:$Y);
 }
+def Onnx_PackedProductOp : Onnx_Op<"packed.Product"> {
+  let summary = "MatMul of two run-time operands of at least two axes, given under permutations of their axes; the kernel packs B";
+  let arguments = (ins AnyTensor:$A, AnyTensor:$B, DenseI64ArrayAttr:$permA, DenseI64ArrayAttr:$permB);
+  let results = (outs AnyTensor:$Y);
+}
 def Onnx_PackedConvOp : Onnx_Op<"packed.Conv"> {
   let summary = "2-D convolution to a blocked result";
   let description = [{

@@ -38,6 +38,15 @@ static LogicalResult packedMatMul(ShapeOp &o) {
   return o.set(0, dims);
 }
 
+static LogicalResult packedProduct(ShapeOp &o) {
+  Dims operands[2];
+  for (unsigned i = 0; i < 2; ++i)
+    for (int64_t axis : o.intsAttr(i ? "permB" : "permA"))
+      operands[i].push_back(o.dim(i, axis));
+  auto dims = productDims(o, operands[0], operands[1]);
+  return failed(dims) ? failure() : o.set(0, *dims);
+}
+
 static LogicalResult fusedMatMul(ShapeOp &o) {
   Dims operands[2] = {Dims(o.dims(0)), Dims(o.dims(1))};
   StringRef trans[2] = {"transA", "transB"}, batch[2] = {"transBatchA", "transBatchB"};
@@ -249,6 +258,7 @@ static LogicalResult recurrent(ShapeOp &o) {
 
 void addContractionRules(ShapeRules &rules) {
   rules["packed.MatMul"] = packedMatMul;
+  rules["packed.Product"] = packedProduct;
   rules["MatMul"] = rules["MatMulInteger"] = rules["ms.DynamicQuantizeMatMul"] = rules["ms.MatMulIntegerToFloat"] = product<0, 1>;
   rules["QLinearMatMul"] = product<0, 3>;
   rules["ms.FusedMatMul"] = fusedMatMul;

@@ -1,4 +1,4 @@
-// PackWeights.cpp: MatMul and Gemm with constant weights. After BlockChannels, before FormKernels.
+// PackWeights.cpp: MatMul and Gemm with constant weights; other products get kernels that pack. After BlockChannels, before FormKernels.
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Packed.h"
@@ -44,10 +44,41 @@ static bool isF32Rows(Value v) {
   return type && type.getElementType().isF32() && type.getRank() >= 2;
 }
 
+// The operand under a transposition that the kernel's strides can stand for: `last`, the axis read as vectors or broadcasts, stays last in
+// one of the two last places.
+static Value throughTranspose(Value v, bool isA, SmallVector<int64_t> &perm) {
+  int64_t rank = cast<RankedTensorType>(v.getType()).getRank();
+  perm = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  auto transpose = v.getDefiningOp<onnx::TransposeOp>();
+  if (!transpose || !transpose.getPerm())
+    return v;
+  ArrayRef<int64_t> p = *transpose.getPerm();
+  bool contiguous = p[rank - 1] == rank - 1 || (!isA && p[rank - 2] == rank - 1);
+  if (!contiguous)
+    return v;
+  perm = SmallVector<int64_t>(p);
+  return transpose.getData();
+}
+
+static void multiplyAtRunTime(onnx::MatMulOp op) {
+  if (!isF32Rows(op.getA()) || !isF32Rows(op.getB()))
+    return;
+  OpBuilder b(op);
+  SmallVector<int64_t> permA, permB;
+  Value left = throughTranspose(op.getA(), true, permA), right = throughTranspose(op.getB(), false, permB);
+  auto product = onnx::PackedProductOp::create(b, op.getLoc(), op.getType(), left, right, permA, permB);
+  Operation *before[] = {op.getA().getDefiningOp(), op.getB().getDefiningOp()};
+  op.replaceAllUsesWith(product.getY());
+  op.erase();
+  for (Operation *t : {before[0], before[1] == before[0] ? nullptr : before[1]})
+    if (t && isa<onnx::TransposeOp>(t) && t->use_empty())
+      t->erase();
+}
+
 static void packMatMul(onnx::MatMulOp op) {
   auto values = isMatrix(op.getB()) && isF32Rows(op.getA()) ? constantFloats(op.getB()) : std::nullopt;
   if (!values)
-    return;
+    return multiplyAtRunTime(op);
   OpBuilder b(op);
   ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getB().getType()).getShape();
   Value weights = packMatrix(b, op.getLoc(), *values, shape[0], shape[1], shape[1], 1, 1);
@@ -80,7 +111,10 @@ namespace {
 struct PackWeights : impl::PackWeightsBase<PackWeights> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
-    getOperation().walk([&](Operation *op) { ops.push_back(op); });
+    getOperation().walk([&](Operation *op) {
+      if (isa<onnx::MatMulOp, onnx::GemmOp>(op))
+        ops.push_back(op);
+    });
     for (Operation *op : ops) {
       if (auto matmul = dyn_cast<onnx::MatMulOp>(op))
         packMatMul(matmul);

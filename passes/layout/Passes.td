@@ -20,7 +20,8 @@ def PackWeights : Pass<"pack-weights", "::mlir::func::FuncOp"> {
   let summary = "constant f32 right-hand sides of MatMul and Gemm become panels of 16 columns";
   let description = [{
     `onnx.MatMul %a, %w` with a constant matrix `%w` [K, N] becomes `onnx.packed.MatMul` with a constant [ceil(N/16), K, 16]; Gemm's
-    factors and transposition are done at compile time, its C becomes the bias where it is one row.
+    factors and transposition are done at compile time, its C becomes the bias where it is one row. A MatMul of run-time operands becomes
+    `onnx.packed.Product`, which takes in transpositions of its operands.
   }];
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }

@@ -22,10 +22,20 @@ func.func @gemm(%a: tensor<?x2xf32>) -> tensor<?x2xf32> {
   return %y : tensor<?x2xf32>
 }
 
-// Weights that only the run knows stay.
+// Weights that only the run knows are packed by the kernel.
 // CHECK-LABEL: @runtime
-// CHECK: "onnx.MatMul"
+// CHECK: "onnx.packed.Product"(%arg0, %arg1)
 func.func @runtime(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %y = "onnx.MatMul"(%a, %b) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return %y : tensor<2x2xf32>
+}
+
+// The transposition of B is read through strides.
+// CHECK-LABEL: @scores
+// CHECK-NOT: onnx.Transpose
+// CHECK: "onnx.packed.Product"(%arg0, %arg1) <{permA = array<i64: 0, 1, 2>, permB = array<i64: 0, 2, 1>}>
+func.func @scores(%q: tensor<2x?x8xf32>, %k: tensor<2x?x8xf32>) -> tensor<2x?x?xf32> {
+  %t = "onnx.Transpose"(%k) <{perm = array<i64: 0, 2, 1>}> : (tensor<2x?x8xf32>) -> tensor<2x8x?xf32>
+  %y = "onnx.MatMul"(%q, %t) : (tensor<2x?x8xf32>, tensor<2x8x?xf32>) -> tensor<2x?x?xf32>
+  return %y : tensor<2x?x?xf32>
 }

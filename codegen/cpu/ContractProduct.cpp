@@ -1,0 +1,164 @@
+// ContractProduct.cpp: batched products of two run-time operands. A unit packs a group of B's panels into the task's scratch memory, then
+// runs all rows of A over them (Rows.h).
+#include "codegen/cpu/Contract.h"
+#include "codegen/cpu/Rows.h"
+#include "dialects/onnx/Packed.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+namespace onnxc {
+namespace {
+
+// An operand under its permutation.
+struct Strided {
+  Value base;
+  SmallVector<AffineExpr> dims;
+  Code::Values sizes, strides;  // elements
+};
+
+Strided strided(KernelCode &c, Value v, ArrayRef<int64_t> perm) {
+  auto type = cast<RankedTensorType>(v.getType());
+  SmallVector<AffineExpr> dims = sizeExprs(type);
+  Code::Values sizes = c.sizes(type), strides(sizes.size());
+  Value step = c.n(1);
+  for (size_t i = sizes.size(); i-- > 0;)
+    strides[i] = step, step = c.mul(step, sizes[i]);
+  Strided s{c.address(v), {}, {}, {}};
+  for (int64_t axis : perm)
+    s.dims.push_back(dims[axis]), s.sizes.push_back(sizes[axis]), s.strides.push_back(strides[axis]);
+  return s;
+}
+
+struct Product {
+  KernelCode &c;
+  onnx::PackedProductOp op;
+  Strided a, b;
+  SmallVector<AffineExpr> y;
+  Code::Values ySizes;
+  size_t batch;  // leading axes of the result
+
+  Product(KernelCode &code, onnx::PackedProductOp op)
+      : c(code), op(op), a(strided(code, op.getA(), op.getPermA())), b(strided(code, op.getB(), op.getPermB())),
+        y(sizeExprs(cast<RankedTensorType>(op.getY().getType()))), ySizes(code.sizes(cast<RankedTensorType>(op.getY().getType()))),
+        batch(y.size() - 2) {}
+
+  // The operand's matrix of one batch; axes of size 1 are broadcast.
+  Value matrix(const Strided &s, ValueRange index) {
+    Value offset = c.n(0);
+    size_t own = s.dims.size() - 2, skip = batch - own;
+    for (size_t i = 0; i < own; ++i) {
+      if (constantOf(s.dims[i]) == 1)
+        continue;
+      bool same = s.dims[i] == y[skip + i];
+      Value stride = same ? s.strides[i] : c.select(c.equal(s.sizes[i], c.n(1)), c.n(0), s.strides[i]);
+      offset = c.add(offset, c.mul(index[skip + i], stride));
+    }
+    return c.at(s.base, c.mul(offset, 4));
+  }
+  void pack(Value to, Value from, Value firstPanel, Value lastPanel, Value panels, Value mask);
+  void packSquares(Value to, Value from, Value panel);
+  void emit(unsigned vectorBits);
+};
+
+// Rows of 16 x 16 become columns: four rounds of interleaving halves.
+SmallVector<Value> transposed(Code &c, SmallVector<Value> rows) {
+  SmallVector<int64_t> low, high;
+  for (int64_t i = 0; i < 8; ++i)
+    low.append({i, i + 16}), high.append({i + 8, i + 24});
+  for (int round = 0; round < 4; ++round) {
+    SmallVector<Value> next(16);
+    for (int i = 0; i < 8; ++i) {
+      next[2 * i] = vector::ShuffleOp::create(c.b, c.loc, rows[i], rows[i + 8], low);
+      next[2 * i + 1] = vector::ShuffleOp::create(c.b, c.loc, rows[i], rows[i + 8], high);
+    }
+    rows = next;
+  }
+  return rows;
+}
+
+// A panel whose k lie side by side in B. Lanes past the last column repeat it.
+void Product::packSquares(Value to, Value from, Value panel) {
+  Value depth = b.sizes[b.sizes.size() - 2], columns = b.sizes.back(), stride = c.mul(b.strides.back(), 4);
+  auto column = [&](Value lane) { return c.at(from, c.mul(c.min(c.add(c.mul(panel, kLanes), lane), c.sub(columns, 1)), stride)); };
+  Value whole = c.mul(c.div(depth, kLanes), kLanes);
+  c.loop(c.n(0), whole, c.n(kLanes), [&](Value k) {
+    SmallVector<Value> rows;
+    for (int64_t i = 0; i < kLanes; ++i)
+      rows.push_back(c.load(c.vec(c.f32, kLanes), c.at(column(c.n(i)), c.mul(k, 4))));
+    for (auto [i, row] : llvm::enumerate(transposed(c, rows)))
+      c.store(row, c.at(to, c.mul(c.add(k, int64_t(i)), kPanelBytes)));
+  });
+  c.loop(whole, depth, c.n(1), [&](Value k) {
+    c.loop(c.n(0), c.n(kLanes), c.n(1), [&](Value lane) {
+      Value at = c.at(to, c.add(c.mul(k, kPanelBytes), c.mul(lane, 4)));
+      c.store(c.load(c.f32, c.at(column(lane), c.mul(k, 4))), at);
+    });
+  });
+}
+
+void Product::pack(Value to, Value from, Value firstPanel, Value lastPanel, Value panels, Value mask) {
+  Value depth = b.sizes[b.sizes.size() - 2], rowBytes = c.mul(b.strides[b.strides.size() - 2], 4);
+  VectorType type = c.vec(c.f32, kLanes);
+  c.loop(firstPanel, lastPanel, c.n(1), [&](Value panel) {
+    Value base = c.at(to, c.mul(c.mul(c.sub(panel, firstPanel), depth), kPanelBytes));
+    if (Code::constant(b.strides.back()) != 1)
+      return packSquares(base, from, panel);
+    Value column = c.at(from, c.mul(panel, kPanelBytes));
+    auto copy = [&](bool partial) {
+      c.loop(c.n(0), depth, c.n(1), [&](Value k) {
+        Value at = c.at(column, c.mul(k, rowBytes));
+        c.store(partial ? c.loadMasked(type, at, mask) : c.load(type, at), c.at(base, c.mul(k, kPanelBytes)));
+      });
+    };
+    if (mask)
+      c.when(c.equal(panel, c.sub(panels, 1)), [&] { copy(true); }, [&] { copy(false); });
+    else
+      copy(false);
+  });
+}
+
+void Product::emit(unsigned vectorBits) {
+  AffineExpr rowsExpr = y[batch], columnsExpr = y[batch + 1], depthExpr = a.dims.back();
+  auto columnsKnown = constantOf(columnsExpr);
+  std::optional<int64_t> panelsKnown = columnsKnown ? std::optional<int64_t>(llvm::divideCeilSigned(*columnsKnown, kLanes)) : std::nullopt;
+  RowsSchedule s(constantOf(rowsExpr), panelsKnown, constantOf(depthExpr), 1, vectorBits);
+  s.chunkTiles = int64_t(1) << 32, s.depthBlock = 0;  // all rows; a group's panels are packed for the whole depth
+  Epilogue epilogue(c, op);
+  Value rows = ySizes[batch], columns = ySizes[batch + 1], depth = a.sizes.back(), panels = c.ceilDiv(columns, kLanes);
+  Value mask;
+  if (!columnsKnown || *columnsKnown % kLanes)
+    mask = c.lanesBelow(c.sub(columns, c.mul(c.sub(panels, 1), kLanes)), kLanes);
+  AffineExpr groups = columnsExpr.ceilDiv(kLanes * s.groupPanels);
+  setExtent(c.kernel, {productOf(ArrayRef(y).take_front(batch), c.b.getContext()), groups},
+            2.0 * double(constantOf(rowsExpr).value_or(64) * constantOf(depthExpr).value_or(64) * s.groupPanels * kLanes));
+  AffineExpr bytes = depthExpr * (s.groupPanels * kPanelBytes);
+  c.kernel->setAttr("scratch", AffineMapAttr::get(AffineMap::get(0, c.kernel.getNumDims(), bytes)));
+  Value groupCount = c.ceilDiv(columns, kLanes * s.groupPanels);
+  c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
+    Value from = c.mul(c.rem(unit, groupCount), s.groupPanels), to = c.min(c.add(from, s.groupPanels), panels);
+    Value problem = c.div(unit, groupCount);
+    Code::Values index = unravel(c, problem, ArrayRef(ySizes).take_front(batch));
+    RowsProblem p;
+    p.panelBytes = c.mul(depth, kPanelBytes);
+    pack(c.scratch, matrix(b, index), from, to, panels, mask);
+    p.a = matrix(a, index), p.b = c.at(c.scratch, c.sub(c.n(0), c.mul(from, p.panelBytes)));
+    p.rowBytes = c.mul(a.strides[a.strides.size() - 2], 4), p.depth = depth;
+    p.outRowBytes = c.mul(columns, 4), p.outPanelBytes = c.n(kPanelBytes);
+    p.outOffset = c.mul(c.mul(problem, c.mul(rows, columns)), 4);
+    p.out = c.at(c.result(0), p.outOffset), p.mask = mask;
+    p.index = [&](Value row, Value panel) {
+      Code::Values all(index);
+      all.append({row, c.mul(panel, kLanes)});
+      return all;
+    };
+    RowsEmitter(c, epilogue, s).emit(p, rows, c.n(0), panels, from, to);
+  });
+}
+}  // namespace
+
+LogicalResult emitPackedProduct(KernelCode &code, Operation *op, unsigned vectorBits) {
+  Product(code, cast<onnx::PackedProductOp>(op)).emit(vectorBits);
+  return success();
+}
+
+}  // namespace onnxc
