@@ -81,6 +81,13 @@ ONNXC_INLINE void packPanel(float *to, const float *from, int64_t limit, int64_t
                             int64_t width, int64_t depth) {
   int64_t have = minOf(width, limit - first);
   from += first * acrossStride + k * kStride;
+  if (kStride == 1 && acrossStride != 1) {  // across rows in memory: sixteen steps at a time keep both sides in the cache
+    for (int64_t d = 0; d < depth; d += 16)
+      for (int64_t i = 0; i < width; ++i)
+        for (int64_t e = d; e < minOf(depth, d + 16); ++e)
+          to[e * width + i] = i < have ? from[i * acrossStride + e] : 0;
+    return;
+  }
   for (int64_t d = 0; d < depth; ++d, to += width, from += kStride) {
     if (have == width)
       for (int64_t i = 0; i < width; ++i)

@@ -1,4 +1,5 @@
-// Recurrent.h: activation functions and the description of a recurrent layer, shared by RNN, GRU and LSTM. Included by Recurrent.cpp.
+// Recurrent.h: activation functions and the description of a recurrent layer, shared by RNN, GRU and LSTM. Included by Recurrent.cpp and
+// FastRecurrent.cpp.
 #pragma once
 #include "runtime_stub/kernels/Special.h"
 
@@ -97,5 +98,48 @@ struct Layer {
   }
   int64_t stateRow(int64_t d, int64_t b) const { return (layout ? b * directions + d : d * batch + b) * hidden; }
 };
+
+// Operand and attribute positions are equal in the three rows up to `layout`.
+enum { X, W, R, B, Lengths, InitialH, InitialC, Peephole };
+enum { Alpha, Beta, Names, Clip, Direction, HiddenSize, BatchFirst, Extra };
+
+inline int32_t readLayer(const Args *a, int gates, const char *const *defaults, int activations, Layer &l) {
+  const Tensor &x = a->in[X], &w = a->in[W], &r = a->in[R];
+  if (x.rank != 3 || w.rank != 3 || r.rank != 3)
+    return ONNXC_K_SHAPE;
+  l.layout = a->attr[BatchFirst].i;
+  l.steps = x.dims[l.layout ? 1 : 0];
+  l.batch = x.dims[l.layout ? 0 : 1];
+  l.inputs = x.dims[2];
+  l.hidden = r.dims[2];
+  l.directions = w.dims[0];
+  Str direction = text(a->attr[Direction]);
+  l.forwardFirst = !is(direction, "reverse");
+  l.clip = given(a->attr[Clip]) && a->attr[Clip].f > 0 ? a->attr[Clip].f : __builtin_inf();
+  if (w.dims[1] != gates * l.hidden || w.dims[2] != l.inputs)
+    return ONNXC_K_SHAPE;
+  if (l.directions != (is(direction, "bidirectional") ? 2 : 1) || r.dims[0] != l.directions || r.dims[1] != gates * l.hidden)
+    return ONNXC_K_SHAPE;
+  if (hasIn(a, B) && onnxc_count(a->in[B]) != 2 * gates * l.hidden * l.directions)
+    return ONNXC_K_SHAPE;
+  int64_t states = l.directions * l.batch * l.hidden;
+  if (hasIn(a, InitialH) && onnxc_count(a->in[InitialH]) != states)
+    return ONNXC_K_SHAPE;
+  l.lengths = hasIn(a, Lengths) ? in<int32_t>(a, Lengths) : nullptr;
+  if (l.lengths && onnxc_count(a->in[Lengths]) != l.batch)
+    return ONNXC_K_SHAPE;
+  for (int64_t b = 0; l.lengths && b < l.batch; ++b)
+    if (l.lengths[b] < 0 || l.lengths[b] > l.steps)
+      return ONNXC_K_SIZE;
+  return readActivations(a->attr[Names], a->attr[Alpha], a->attr[Beta], defaults, activations, l.directions, l.f) ? ONNXC_K_OK
+                                                                                                                  : ONNXC_K_VALUE;
+}
+
+// Operands that only LSTM has.
+inline int32_t readLstm(const Args *a, const Layer &l) {
+  if (hasIn(a, InitialC) && onnxc_count(a->in[InitialC]) != l.directions * l.batch * l.hidden)
+    return ONNXC_K_SHAPE;
+  return hasIn(a, Peephole) && onnxc_count(a->in[Peephole]) != 3 * l.directions * l.hidden ? ONNXC_K_SHAPE : ONNXC_K_OK;
+}
 
 }  // namespace onnxc

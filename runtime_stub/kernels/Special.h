@@ -1,6 +1,6 @@
 // Special.h: what the kernels outside plain tensor algebra share: heap arrays, attributes, strings, objects, dispatch. Next to Types.h.
 #pragma once
-#include "runtime_stub/kernels/Types.h"
+#include "runtime_stub/kernels/Index.h"
 
 namespace onnxc {
 
@@ -201,11 +201,4 @@ struct Broadcast {
 };
 
 ONNXC_INLINE int64_t axisOf(int64_t axis, int32_t rank) { return axis < 0 ? axis + rank : axis; }
-ONNXC_INLINE int64_t product(const int64_t *dims, int64_t from, int64_t to) {
-  int64_t n = 1;
-  for (int64_t d = from; d < to; ++d)
-    n *= dims[d];
-  return n;
-}
-
 }  // namespace onnxc

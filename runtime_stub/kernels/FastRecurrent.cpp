@@ -1,0 +1,281 @@
+// FastRecurrent.cpp: RNN, GRU and LSTM of f32. The input products of all steps are one matrix product; the recurrent weights are packed
+// once into panels of columns, which each step streams. Oracle: Recurrent.cpp.
+#include "runtime_stub/kernels/Math.h"
+#include "runtime_stub/kernels/Product.h"
+#include "runtime_stub/kernels/Recurrent.h"
+
+namespace onnxc {
+namespace {
+
+constexpr int64_t kWide = 64;  // columns of a panel
+
+// Recurrent weights of `rows` gate units, [panel][hidden][kWide], padded with zeros.
+struct Panels {
+  float *data;
+  int64_t rows, hidden;
+
+  bool pack(const Args *a, const float *r, int64_t count, int64_t h) {
+    rows = count, hidden = h;
+    int64_t panels = (rows + kWide - 1) / kWide;
+    data = heap<float>(a, panels * kWide * hidden);
+    for (int64_t p = 0; data && p < panels; ++p)
+      packPanel(data + p * kWide * hidden, r, rows, p * kWide, hidden, 0, 1, kWide, hidden);
+    return data;
+  }
+};
+
+// to[i] += panel^T x[i] for N states and NV vectors of the panel's columns.
+template <int N, int NV>
+ONNXC_INLINE void addPanel(const float *panel, int64_t hidden, const float *const *x, float *const *to) {
+  v16 acc[N][NV];
+  unroll<0, N>([&](auto i) { unroll<0, NV>([&](auto j) { acc[i.value][j.value] = *(const v16 *)(to[i.value] + j.value * 16); }); });
+  for (int64_t k = 0; k < hidden; ++k, panel += kWide) {
+    v16 column[NV];
+    unroll<0, NV>([&](auto j) { column[j.value] = *(const v16 *)(panel + j.value * 16); });
+    unroll<0, N>([&](auto i) {
+      v16 v = v16(x[i.value][k]);
+      unroll<0, NV>([&](auto j) { acc[i.value][j.value] = __builtin_elementwise_fma(v, column[j.value], acc[i.value][j.value]); });
+    });
+  }
+  unroll<0, N>([&](auto i) { unroll<0, NV>([&](auto j) { *(v16 *)(to[i.value] + j.value * 16) = acc[i.value][j.value]; }); });
+}
+
+template <int N, int NV>
+void addProduct(const Panels &p, const float *const *x, float *const *to) {
+  float edge[N][kWide], *at[N];
+  for (int64_t c = 0; c < p.rows; c += kWide) {
+    int64_t have = minOf(kWide, p.rows - c);
+    for (int i = 0; i < N; ++i) {
+      at[i] = have == kWide ? to[i] + c : edge[i];
+      if (have < kWide)
+        memcpy(edge[i], to[i] + c, size_t(have) * sizeof(float));
+    }
+    for (int j = 0; j < kWide; j += NV * 16) {
+      addPanel<N, NV>(p.data + c * p.hidden + j, p.hidden, x, at);
+      for (int i = 0; i < N; ++i)
+        at[i] += NV * 16;
+    }
+    for (int i = 0; have < kWide && i < N; ++i)
+      memcpy(to[i] + c, edge[i], size_t(have) * sizeof(float));
+  }
+}
+
+// to[i] += R x[i] for `count` states; how they are grouped changes no sum.
+void addProducts(const Panels &p, const float *const *x, float *const *to, int64_t count) {
+  int64_t i = 0;
+  for (; onnxc_vector_bits >= 512 && i + 4 <= count; i += 4)
+    addProduct<4, 4>(p, x + i, to + i);
+  for (; onnxc_vector_bits == 256 && i + 3 <= count; i += 3)
+    addProduct<3, 2>(p, x + i, to + i);
+  for (; i < count; ++i)
+    addProduct<1, 4>(p, x + i, to + i);
+}
+
+void activate(const Activation &f, double clip, float *v, int64_t n) {
+  float limit = float(clip);
+  for (int64_t i = 0; clip != __builtin_inf() && i < n; ++i)
+    v[i] = v[i] < -limit ? -limit : v[i] > limit ? limit : v[i];
+  if (f.kind == Activation::Sigmoid)
+    for (int64_t i = 0; i < n; ++i)
+      v[i] = sigmoidF32(v[i]);
+  else if (f.kind == Activation::Tanh)
+    for (int64_t i = 0; i < n; ++i)
+      v[i] = tanhF32(v[i]);
+  else if (f.kind == Activation::Relu)
+    for (int64_t i = 0; i < n; ++i)
+      v[i] = v[i] > 0 ? v[i] : 0;
+  else
+    for (int64_t i = 0; i < n; ++i)
+      v[i] = float(f(v[i]));
+}
+
+// One direction of a layer while it runs.
+struct Pass {
+  const Layer *l;
+  const Activation *f;
+  const float *peephole, *lateBias;  // null: none; lateBias: the recurrent bias of GRU's last gate, where the reset multiplies it
+  Panels all, last;                  // GRU: the first two gates, the last gate
+  bool flag;
+  int64_t n, count;  // hidden units; rows active at this step
+  float **gates, **h, **c, **tmp;
+  float *spare;  // one row
+};
+
+struct RnnCell {
+  static constexpr int gates = 1;
+  static void step(const Pass &p) {
+    addProducts(p.all, p.h, p.gates, p.count);
+    for (int64_t b = 0; b < p.count; ++b) {
+      activate(p.f[0], p.l->clip, p.gates[b], p.n);
+      memcpy(p.h[b], p.gates[b], size_t(p.n) * sizeof(float));
+    }
+  }
+};
+
+struct GruCell {
+  static constexpr int gates = 3;
+  static void step(const Pass &p) {
+    int64_t n = p.n;
+    addProducts(p.all, p.h, p.gates, p.count);
+    for (int64_t b = 0; b < p.count; ++b) {
+      float *g = p.gates[b], *r = g + n, *t = p.tmp[b];
+      activate(p.f[0], p.l->clip, g, 2 * n);
+      for (int64_t j = 0; j < n; ++j)
+        t[j] = p.flag ? (p.lateBias ? p.lateBias[j] : 0) : r[j] * p.h[b][j];
+      p.gates[b] = g + 2 * n;
+    }
+    if (p.flag)
+      addProducts(p.last, p.h, p.tmp, p.count);
+    else
+      addProducts(p.last, p.tmp, p.gates, p.count);
+    for (int64_t b = 0; b < p.count; ++b) {
+      float *fresh = p.gates[b], *z = fresh - 2 * n, *r = fresh - n, *h = p.h[b];
+      for (int64_t j = 0; p.flag && j < n; ++j)
+        fresh[j] += r[j] * p.tmp[b][j];
+      activate(p.f[1], p.l->clip, fresh, n);
+      for (int64_t j = 0; j < n; ++j)
+        h[j] = (1 - z[j]) * fresh[j] + z[j] * h[j];
+    }
+  }
+};
+
+struct LstmCell {
+  static constexpr int gates = 4;
+  static void peep(const Pass &p, int64_t which, float *to, const float *c) {
+    for (int64_t j = 0; p.peephole && j < p.n; ++j)
+      to[j] += p.peephole[which * p.n + j] * c[j];
+  }
+  static void step(const Pass &p) {
+    int64_t n = p.n;
+    double clip = p.l->clip;
+    addProducts(p.all, p.h, p.gates, p.count);
+    for (int64_t b = 0; b < p.count; ++b) {
+      float *i = p.gates[b], *o = i + n, *f = o + n, *fresh = f + n, *c = p.c[b], *h = p.h[b], *s = p.spare;
+      peep(p, 0, i, c);
+      peep(p, 2, f, c);
+      activate(p.f[0], clip, i, n);
+      for (int64_t j = 0; p.flag && j < n; ++j)
+        f[j] = 1 - i[j];
+      if (!p.flag)
+        activate(p.f[0], clip, f, n);
+      activate(p.f[1], clip, fresh, n);
+      for (int64_t j = 0; j < n; ++j)
+        s[j] = c[j] = f[j] * c[j] + i[j] * fresh[j];
+      peep(p, 1, o, c);
+      activate(p.f[0], clip, o, n);
+      activate(p.f[2], __builtin_inf(), s, n);
+      for (int64_t j = 0; j < n; ++j)
+        h[j] = o[j] * s[j];
+    }
+  }
+};
+
+// x W^T + biases of all steps, [steps, batch, gates * hidden]. The last gate's recurrent bias is left out where `late`.
+int32_t inputProducts(const Args *a, const Layer &l, int64_t d, int64_t rows, bool late, float *to) {
+  const float *x = in<float>(a, X), *w = in<float>(a, W) + d * rows * l.inputs;
+  int64_t outer = l.layout ? l.batch : 1, inner = l.layout ? l.steps : l.steps * l.batch, stride = rows * (l.layout ? l.batch : 1);
+  float *start = rowStarts(a, inner, nullptr);
+  if (!start)
+    return ONNXC_K_MEMORY;
+  for (int64_t o = 0; o < outer; ++o) {
+    const float *from = x + o * inner * l.inputs;
+    ONNXC_TRY(product(
+        a, inner, rows, l.inputs, to + o * rows, stride, start,
+        [&](float *p, int64_t row, int64_t k, int64_t width, int64_t depth) {
+          packPanel(p, from, inner, row, l.inputs, k, 1, width, depth);
+        },
+        [&](float *p, int64_t col, int64_t k, int64_t width, int64_t depth) { packPanel(p, w, rows, col, l.inputs, k, 1, width, depth); }));
+  }
+  const float *b = hasIn(a, B) ? in<float>(a, B) + d * 2 * rows : nullptr;
+  for (int64_t i = 0; b && i < l.steps * l.batch; ++i, to += rows)
+    for (int64_t j = 0; j < rows; ++j)
+      to[j] += late && j >= rows - l.hidden ? b[j] : b[j] + b[rows + j];
+  return 0;
+}
+
+// Row b of the states' start.
+void startRow(float *to, const Args *a, int which, int64_t row, int64_t n) {
+  if (hasIn(a, which))
+    memcpy(to, in<float>(a, which) + row, size_t(n) * sizeof(float));
+  else
+    memset(to, 0, size_t(n) * sizeof(float));
+}
+
+// All steps of one direction. xw: from inputProducts; state: h, c, tmp of each row.
+template <class Cell>
+void runSteps(const Args *a, Pass &p, int64_t d, float *xw, float *state) {
+  const Layer &l = *p.l;
+  int64_t n = l.hidden;
+  float *y = hasOut(a, 0) ? out<float>(a, 0) : nullptr;
+  bool forward = l.forwardFirst && d == 0;
+  for (int64_t b = 0; b < l.batch; ++b) {
+    startRow(state + b * 3 * n, a, InitialH, l.stateRow(d, b), n);
+    if (Cell::gates == 4)
+      startRow(state + b * 3 * n + n, a, InitialC, l.stateRow(d, b), n);
+    for (int64_t t = l.lengths ? l.lengths[b] : l.steps; y && t < l.steps; ++t)
+      memset(y + l.outputRow(t, d, b), 0, size_t(n) * sizeof(float));
+  }
+  for (int64_t s = 0; s < l.steps; ++s) {
+    p.count = 0;
+    for (int64_t b = 0; b < l.batch; ++b) {
+      int64_t length = l.lengths ? l.lengths[b] : l.steps, t = forward ? s : length - 1 - s;
+      if (s >= length)
+        continue;
+      p.gates[p.count] = xw + (t * l.batch + b) * Cell::gates * n;
+      p.h[p.count] = state + b * 3 * n, p.c[p.count] = p.h[p.count] + n, p.tmp[p.count++] = state + b * 3 * n + 2 * n;
+    }
+    Cell::step(p);
+    for (int64_t b = 0; y && b < l.batch; ++b) {
+      int64_t length = l.lengths ? l.lengths[b] : l.steps;
+      if (s < length)
+        memcpy(y + l.outputRow(forward ? s : length - 1 - s, d, b), state + b * 3 * n, size_t(n) * sizeof(float));
+    }
+  }
+  for (int which = 1; which <= 2; ++which)
+    for (int64_t b = 0; hasOut(a, which) && b < l.batch; ++b)
+      memcpy(out<float>(a, which) + l.stateRow(d, b), state + b * 3 * n + (which - 1) * n, size_t(n) * sizeof(float));
+}
+
+template <class Cell>
+int32_t run(const Args *a, const char *const *defaults, int activations, bool flag) {
+  Layer l;
+  ONNXC_TRY(readLayer(a, Cell::gates, defaults, activations, l));
+  if (Cell::gates == 4)
+    ONNXC_TRY(readLstm(a, l));
+  constexpr bool gru = Cell::gates == 3, lstm = Cell::gates == 4;
+  int64_t n = l.hidden, rows = Cell::gates * n;
+  float *xw = heap<float>(a, l.steps * l.batch * rows), *state = heap<float>(a, 3 * l.batch * n);
+  Pass p = {};
+  p.l = &l, p.flag = flag, p.n = n, p.spare = heap<float>(a, n);
+  float **lists = heap<float *>(a, 4 * l.batch);
+  if (!xw || !state || !p.spare || !lists)
+    return ONNXC_K_MEMORY;
+  p.gates = lists, p.h = lists + l.batch, p.c = lists + 2 * l.batch, p.tmp = lists + 3 * l.batch;
+  for (int64_t d = 0; d < l.directions; ++d) {
+    const float *r = in<float>(a, R) + d * rows * n;
+    p.f = l.f + d * activations;
+    p.peephole = lstm && hasIn(a, Peephole) ? in<float>(a, Peephole) + d * 3 * n : nullptr;
+    p.lateBias = gru && flag && hasIn(a, B) ? in<float>(a, B) + d * 2 * rows + rows + 2 * n : nullptr;
+    if (!p.all.pack(a, r, gru ? 2 * n : rows, n) || (gru && !p.last.pack(a, r + 2 * n * n, n, n)))
+      return ONNXC_K_MEMORY;
+    ONNXC_TRY(inputProducts(a, l, d, rows, gru && flag, xw));
+    runSteps<Cell>(a, p, d, xw, state);
+  }
+  return ONNXC_K_OK;
+}
+
+}  // namespace
+}  // namespace onnxc
+
+extern "C" int32_t onnxc_k_FastRNN(const onnxc_args *a) {
+  const char *defaults[] = {"Tanh"};
+  return onnxc::run<onnxc::RnnCell>(a, defaults, 1, false);
+}
+extern "C" int32_t onnxc_k_FastGRU(const onnxc_args *a) {
+  const char *defaults[] = {"Sigmoid", "Tanh"};
+  return onnxc::run<onnxc::GruCell>(a, defaults, 2, a->attr[onnxc::Extra].i != 0);
+}
+extern "C" int32_t onnxc_k_FastLSTM(const onnxc_args *a) {
+  const char *defaults[] = {"Sigmoid", "Tanh", "Tanh"};
+  return onnxc::run<onnxc::LstmCell>(a, defaults, 3, a->attr[onnxc::Extra].i != 0);
+}
