@@ -1,5 +1,6 @@
 // Code.cpp: what Code.h does not define in place.
 #include "codegen/cpu/Contract.h"
+#include "codegen/cpu/Loops.h"
 #include "dialects/onnx/OnnxBase.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
@@ -173,6 +174,8 @@ void declareKernel(ModuleOp target, kernel::FuncOp kernel) {
 }
 
 LogicalResult emitKernel(ModuleOp target, kernel::FuncOp kernel, unsigned vectorBits) {
+  if (kernel.getFamily() == "loops")
+    return emitLoops(target, kernel, vectorBits);
   if (kernel.getFamily() != "contract")
     return kernel.emitError("no emitter for kernels of family ") << kernel.getFamily();
   KernelCode code(target, kernel);

@@ -79,6 +79,8 @@ struct KernelCode : Code {
   Value bufs, dims, scratch, begin, end;
 
   KernelCode(mlir::ModuleOp target, kernel::FuncOp kernel);
+  // Buffer `i`: of the arguments, then of the results.
+  Value buffer(unsigned i);
   // Of an argument of the kernel.
   Value address(Value argument) { return buffer(llvm::cast<mlir::BlockArgument>(argument).getArgNumber()); }
   Value result(unsigned i) { return buffer(kernel.getArgumentTypes().size() + i); }
@@ -87,7 +89,6 @@ struct KernelCode : Code {
   void finish(int32_t status = 0);
 
 private:
-  Value buffer(unsigned i);
   llvm::DenseMap<unsigned, Value> loadedBuffers, loadedDims;
 };
 

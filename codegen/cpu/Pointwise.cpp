@@ -155,7 +155,7 @@ Value shrink(const Site &s) {
   return select(less(x, x.of(-lambd)), x + bias, select(less(x.of(lambd), x), x - bias, x.of(0))).v;
 }
 Num clampUnit(Num x) { return select(less(x, x.of(0)), x.of(0), select(less(x.of(1), x), x.of(1), x)); }
-Value hardSwish(const Site &s) { return (s.num(0) * clampUnit(s.num(0) / 6 + 0.5)).v; }
+Value hardSwish(const Site &s) { return (s.num(0) * clampUnit((s.num(0) + 3) / 6)).v; }
 Value isInf(const Site &s) {
   Num x = s.num(0);
   Value yes = onnx::intAttr(s.op, "detect_positive") ? equal(x, x.of(INFINITY)) : less(x, x.of(-INFINITY));
@@ -169,7 +169,7 @@ Value linearUnit(const Site &s, double alpha, double scale, double gain) {
 Value swish(const Site &s) {
   double alpha = s.attr("alpha");
   Num x = s.num(0), gate = sigmoid(alpha == 1 ? x : x * alpha);
-  return select(equal(x, x.of(-INFINITY)), x.of(0), x * gate).v;
+  return (x * gate).v;
 }
 Value swiglu(const Site &s) { return s.c.mulf(swish(s), s.operands[1]); }
 Value leaky(const Site &s) {
@@ -273,7 +273,7 @@ const llvm::StringMap<Writer> &writers() {
       {"Reciprocal", WRITE((1.0 / s.num(0)).v)},
       {"Softsign", WRITE((s.num(0) / (abs(s.num(0)) + 1)).v)},
       {"ThresholdedRelu", WRITE(select(less(s.num(0).of(s.attr("alpha")), s.num(0)), s.num(0), s.num(0).of(0)).v)},
-      {"HardSigmoid", WRITE(clampUnit(s.num(0) * s.attr("alpha") + s.attr("beta")).v)},
+      {"HardSigmoid", WRITE(clampUnit(fma(s.num(0), s.num(0).of(s.attr("alpha")), s.num(0).of(s.attr("beta")))).v)},
       {"IsNaN", WRITE(isNan(s.num(0)))},
       {"Exp", WRITE(exp(s.num(0)).v)},
       {"Log", WRITE(log(s.num(0)).v)},

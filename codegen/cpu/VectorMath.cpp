@@ -159,18 +159,18 @@ Num softplus(Num x) { return maxSecond(x.of(0), x) + log1p(exp(-abs(x))); }
 Num gelu(Num x) {
   Num half = erfcPositive(abs(x) * 0.70710678118654752) * 0.5;
   Num phi = select(less(x, x.of(0)), half, 1.0 - half);
-  return select(equal(x, x.of(-INFINITY)), x.of(0), x * phi);
+  return x * phi;
 }
 
 Num geluTanh(Num x) {
   Num u = x * fma(x * x, x.of(2 * 0.7978845608028654 * 0.044715), x.of(2 * 0.7978845608028654));
-  return select(equal(x, x.of(-INFINITY)), x.of(0), x * sigmoid(u));
+  return x * sigmoid(u);
 }
 
 // tanh(log(1 + e)) = e (e + 2) / (e (e + 2) + 2)
 Num mish(Num x) {
   Num e = exp(minSecond(x.of(20), x)), n = e * (e + 2);
-  return select(equal(x, x.of(-INFINITY)), x.of(0), x * (n / (n + 2)));
+  return x * (n / (n + 2));
 }
 
 // In doubles: the product with the exponent would magnify what a float drops.

@@ -1,6 +1,7 @@
 // Families.cpp: views, control flow and the library table.
 #include "dialects/kernel/Families.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -61,6 +62,8 @@ static const llvm::StringMap<Domain> &pointwiseDomains() {
   return map;
 }
 
+bool hasLoopType(Value v) { return domainOf(onnx::elementType(v)) != None; }
+
 bool isPointwise(Operation *op) {
   Domain domain = pointwiseDomains().lookup(onnx::opName(op));
   if (domain == None || op->getNumResults() != 1)
@@ -73,6 +76,64 @@ bool isPointwise(Operation *op) {
   Value first = op->getOperand(op->getNumOperands() > 1 && onnx::opName(op) == "Where" ? 1 : 0);
   bool sameExponent = onnx::opName(op) != "Pow" || onnx::elementType(op->getOperand(1)).isF32();
   return (domainOf(onnx::elementType(first)) & domain) && sameExponent;
+}
+
+// The axes of a reduction when they are constant and neighbours.
+static std::optional<RowAxes> reducedAxes(Operation *op, int64_t rank) {
+  static const llvm::StringSet<> names = {"ReduceSum",       "ReduceMean", "ReduceMax", "ReduceMin",   "ReduceProd",
+                                          "ReduceSumSquare", "ReduceL1",   "ReduceL2",  "ReduceLogSum"};
+  if (!names.contains(onnx::opName(op)))
+    return std::nullopt;
+  Value axes = onnx::operand(op, 1);
+  std::optional<SmallVector<int64_t>> given = SmallVector<int64_t>();
+  if (axes) {
+    ElementsAttr value = onnx::constantValue(axes);
+    given = value ? onnx::integerElements(value) : std::nullopt;
+  }
+  if (!given || (given->empty() && onnx::intAttr(op, "noop_with_empty_axes")))
+    return std::nullopt;
+  if (given->empty())
+    return RowAxes{0, rank, true};
+  for (int64_t &a : *given)
+    a += a < 0 ? rank : 0;
+  llvm::sort(*given);
+  for (size_t i = 0; i < given->size(); ++i)
+    if ((*given)[i] != (*given)[0] + int64_t(i))
+      return std::nullopt;
+  return RowAxes{given->front(), given->back() + 1, true};
+}
+
+static std::optional<RowAxes> rowAxesOfRank(Operation *op, int64_t rank) {
+  StringRef name = onnx::opName(op);
+  int64_t axis = onnx::intAttr(op, "axis", -1);
+  axis += axis < 0 ? rank : 0;
+  if (name == "Softmax" || name == "LogSoftmax")
+    return RowAxes{axis, axis + 1, false};
+  if (name == "LayerNormalization" || name == "RMSNormalization")
+    return RowAxes{axis, rank, false};
+  if (name == "InstanceNormalization" && rank > 2)
+    return RowAxes{2, rank, false};
+  if (name == "GlobalAveragePool" && rank > 2)
+    return RowAxes{2, rank, true};
+  return reducedAxes(op, rank);
+}
+
+std::optional<RowAxes> rowAxes(Operation *op) {
+  if (!op->getNumOperands() || !op->getNumResults())
+    return std::nullopt;
+  auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+  if (!type || !type.getElementType().isF32() || !onnx::elementType(op->getResult(0)) || !onnx::elementType(op->getResult(0)).isF32())
+    return std::nullopt;
+  std::optional<RowAxes> axes = rowAxesOfRank(op, type.getRank());
+  if (!axes || axes->begin < 0 || axes->begin >= axes->end || axes->end > type.getRank())
+    return std::nullopt;
+  for (Value v : op->getOperands().drop_front())
+    if (!axes->reduces && !onnx::elementType(v).isF32())
+      return std::nullopt;
+  for (int64_t d : type.getShape().slice(axes->begin, axes->end - axes->begin))
+    if (d != 1)
+      return axes;
+  return std::nullopt;
 }
 
 static const LibraryRow rows[] = {

@@ -15,6 +15,15 @@ Family familyOf(mlir::Operation *op);
 // True where one result element depends on the elements of the operands at one place (after broadcasting) and codegen/cpu/Pointwise.cpp
 // writes this op for these element types.
 bool isPointwise(mlir::Operation *op);
+// The neighbouring dims of operand 0 that an op of rows joins: a reduction over constant axes, a softmax or a normalisation of f32 that
+// codegen/cpu/RowLoops.cpp writes. Nothing for other ops.
+struct RowAxes {
+  int64_t begin, end;
+  bool reduces;  // one result for each row
+};
+std::optional<RowAxes> rowAxes(mlir::Operation *op);
+// Whether generated loops read and write this type.
+bool hasLoopType(mlir::Value v);
 
 // One row of runtime_stub/kernels/Library.def. Null when the library has no such op.
 struct LibraryRow {

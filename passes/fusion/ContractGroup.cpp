@@ -1,5 +1,6 @@
 // ContractGroup.cpp: which pointwise ops a contraction's kernel computes on its accumulators.
-#include "passes/fusion/PlanBuilder.h"
+#include "dialects/kernel/Families.h"
+#include "passes/fusion/Groups.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -15,19 +16,19 @@ static bool readable(SymbolicShapes &shapes, Value v, ArrayRef<AffineExpr> resul
   });
 }
 
-SmallVector<Operation *> PlanBuilder::contractGroup(Operation *root) {
+SmallVector<Operation *> Groups::contraction(Operation *root) const {
   SmallVector<Operation *> group{root};
-  SmallVector<AffineExpr> dims(shapes.dims(root->getResult(0)));
+  SmallVector<AffineExpr> dims(shapes->dims(root->getResult(0)));
   constexpr size_t most = 8;
   while (group.size() < most) {
     Value v = group.back()->getResult(0);
     if (v.use_empty() || !llvm::all_equal(v.getUsers()))
       break;
     Operation *next = *v.getUsers().begin();
-    if (members.count(next) || next->getBlock() != root->getBlock() || !isPointwise(next) || next->getNumResults() != 1 ||
-        !onnx::elementType(next->getResult(0)).isF32() || ArrayRef<AffineExpr>(dims) != shapes.dims(next->getResult(0)))
+    if (groupOf.count(next) || next->getBlock() != root->getBlock() || !isPointwise(next) || next->getNumResults() != 1 ||
+        !onnx::elementType(next->getResult(0)).isF32() || ArrayRef<AffineExpr>(dims) != shapes->dims(next->getResult(0)))
       break;
-    if (!llvm::all_of(next->getOperands(), [&](Value o) { return o == v || readable(shapes, o, dims); }))
+    if (!llvm::all_of(next->getOperands(), [&](Value o) { return o == v || readable(*shapes, o, dims); }))
       break;
     group.push_back(next);
   }

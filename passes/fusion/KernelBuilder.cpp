@@ -32,6 +32,9 @@ static bool isImmediate(Value v) {
          (value.getNumElements() == 1 || (isa<DenseElementsAttr>(value) && value.isSplat()));
 }
 
+// Axes choose code, too.
+static bool isAxes(Operation *op, Value v) { return onnx::opName(op).starts_with("Reduce") && v != op->getOperand(0); }
+
 static std::string bodyText(kernel::FuncOp func) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -66,7 +69,7 @@ KernelCall PlanBuilder::makeKernel(ArrayRef<Operation *> group, StringRef family
   for (Operation *op : group)
     for (Value v : op->getOperands()) {
       bool weight = family == "contract" && op == group.front();  // read by address
-      bool local = inside.contains(v.getDefiningOp()) || (immediates && !weight && isImmediate(v));
+      bool local = inside.contains(v.getDefiningOp()) || (immediates && !weight && (isImmediate(v) || isAxes(op, v)));
       if (!local && (!immediates || !llvm::is_contained(call.inputs, v)))
         call.inputs.push_back(v);
     }

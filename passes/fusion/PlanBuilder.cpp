@@ -228,8 +228,6 @@ void PlanBuilder::buildChecks(Operation *op) {
 
 LogicalResult PlanBuilder::buildOp(Operation *op) {
   buildChecks(op);
-  if (Operation *last = members.lookup(op))
-    return op == last ? buildGroup(groups[op], "contract") : success();
   if (onnx::opName(op) == "Constant")
     return success();
   switch (familyOf(op)) {
@@ -239,13 +237,7 @@ LogicalResult PlanBuilder::buildOp(Operation *op) {
     StringRef name = onnx::opName(op);
     return name == "If" ? buildIf(op) : name == "Loop" ? buildLoop(op) : buildScan(op);
   }
-  case Family::Contract: {
-    SmallVector<Operation *> group = contractGroup(op);
-    for (Operation *member : group)
-      members[member] = group.back();
-    groups[group.back()] = group;
-    return group.size() == 1 ? buildGroup(group, "contract") : success();
-  }
+  case Family::Contract:
   case Family::Library:
     break;
   }
@@ -254,10 +246,21 @@ LogicalResult PlanBuilder::buildOp(Operation *op) {
   return buildGroup(op, "library");
 }
 
+LogicalResult PlanBuilder::buildFused(const Group &group) {
+  for (Operation *op : group.ops)
+    buildChecks(op);
+  return buildGroup(group.ops, group.family);
+}
+
 LogicalResult PlanBuilder::buildBlock(Block &block) {
-  for (Operation &op : block.without_terminator())
-    if (failed(buildOp(&op)))
+  Groups groups(block, shapes, fast);
+  for (Operation &op : block.without_terminator()) {
+    const Group *group = groups.find(&op);
+    if (group && group->ops.back() != &op)
+      continue;
+    if (failed(group ? buildFused(*group) : buildOp(&op)))
       return failure();
+  }
   return success();
 }
 

@@ -12,7 +12,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "dialects/kernel/Families.h"
-#include "passes/graph/SymbolicShapes.h"
+#include "passes/fusion/Groups.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -44,15 +44,10 @@ private:
   llvm::DenseMap<mlir::Value, int64_t> outputOf;                          // value computed straight into model output
   llvm::SmallVector<mlir::Attribute> sites;
 
-  llvm::DenseMap<mlir::Operation *, mlir::Operation *> members;                    // op of a group -> the group's last op
-  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Operation *>> groups;  // by last op
-
-  // ContractGroup.cpp
-  llvm::SmallVector<mlir::Operation *> contractGroup(mlir::Operation *root);
-
   // PlanBuilder.cpp
   mlir::LogicalResult buildBlock(mlir::Block &block);
   mlir::LogicalResult buildOp(mlir::Operation *op);
+  mlir::LogicalResult buildFused(const Group &group);
   void buildChecks(mlir::Operation *op);
   void failUnless(mlir::Value holds, mlir::Operation *op);
   mlir::LogicalResult buildGroup(llvm::ArrayRef<mlir::Operation *> group, llvm::StringRef family);

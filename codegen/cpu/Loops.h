@@ -1,0 +1,17 @@
+// Loops.h: emitters of the family "loops". Code.cpp dispatches to emitLoops.
+#pragma once
+#include "codegen/cpu/Code.h"
+#include "mlir/IR/AffineExpr.h"
+
+namespace onnxc {
+
+mlir::LogicalResult emitLoops(mlir::ModuleOp target, kernel::FuncOp kernel, unsigned vectorBits);
+// RowLoops.cpp: a group with one op of rows, `row`.
+mlir::LogicalResult emitRows(mlir::ModuleOp target, kernel::FuncOp kernel, mlir::Operation *row, unsigned vectorBits);
+
+// The kernel's units of parallel work, and how many of them are worth a task.
+void setExtent(kernel::FuncOp kernel, mlir::AffineExpr extent, int64_t grain);
+// A rough weight of one element: 1, and 1 for each plain op, more for each function.
+int64_t pointCost(kernel::FuncOp kernel);
+
+}  // namespace onnxc

@@ -1,0 +1,343 @@
+// RowLoops.cpp: kernels of family "loops" around one op of rows: reductions, softmax and normalisations, with the elementwise ops before
+// and after them. A row is read two or three times while it is in the nearest cache.
+//
+// along      lanes run along the row and are joined at its end
+// across     the row is not the innermost dim: each lane is a row of its own
+// Sums are taken in lanes in a fixed order, in doubles where a lane adds many elements.
+#include "codegen/cpu/Loops.h"
+#include "codegen/cpu/Space.h"
+#include "codegen/cpu/VectorMath.h"
+#include "dialects/kernel/Families.h"
+#include <cmath>
+
+using namespace mlir;
+namespace onnxc {
+namespace {
+
+enum class Join { Sum, Prod, Max, Min };
+
+struct RowKernel {
+  KernelCode &c;
+  Operation *op;
+  RowAxes axes;
+  Space space;
+  Value x, y;           // the row op's operand, and its result
+  DimMap whole, outer;  // maps of the operand and of a value for each row
+  Value last;           // the kernel's first result
+  int64_t lanes;
+  bool across = false, stash = false;
+  size_t firstRow = 0, endRow = 0;  // merged dims of the row
+  Value length;                     // of a row
+  bool wide = false;
+
+  // Now: of the unit that is written.
+  SmallVector<Value> indices;  // of all merged dims
+  int64_t width = 1;           // lanes of a vector
+
+  RowKernel(KernelCode &c, Operation *op, unsigned vectorBits)
+      : c(c), op(op), axes(*rowAxes(op)), space(c, kernel::localDims(cast<RankedTensorType>(op->getOperand(0).getType()))),
+        x(op->getOperand(0)), y(op->getResult(0)), lanes(std::clamp<int64_t>(vectorBits / 16, 8, 16)) {}
+
+  using At = std::pair<Value, int64_t>;  // an index of the last dim, and how many from there
+  using Body = llvm::function_ref<SmallVector<Value>(At)>;
+
+  Type floats(Type element, int64_t n) { return n > 1 ? Type(VectorType::get({n}, element)) : element; }
+  Value start(Join join, Type t) {
+    return c.real(join == Join::Sum ? 0 : join == Join::Prod ? 1 : join == Join::Max ? -INFINITY : INFINITY, t);
+  }
+  Value combine(Join join, Value acc, Value v) {
+    Num a{&c, acc}, n{&c, v};
+    if (getElementTypeOrSelf(acc.getType()).isF64() && !getElementTypeOrSelf(v.getType()).isF64())
+      n.v = arith::ExtFOp::create(c.b, c.loc, acc.getType(), v);
+    if (join == Join::Sum)
+      return (a + n).v;
+    if (join == Join::Prod)
+      return (a * n).v;
+    Num best = join == Join::Max ? maxSecond(a, n) : minSecond(a, n);  // NaN in `n` is taken
+    return select(isNan(a), a, best).v;
+  }
+  // The lanes of a vector as one, halves first.
+  Value joinLanes(Join join, Value v) {
+    auto type = cast<VectorType>(v.getType());
+    for (int64_t n = type.getDimSize(0) / 2; n >= 1; n /= 2) {
+      SmallVector<int32_t> low(n), high(n);
+      for (int64_t i = 0; i < n; ++i)
+        low[i] = i, high[i] = n + i;
+      Value l = LLVM::ShuffleVectorOp::create(c.b, c.loc, v, v, low), h = LLVM::ShuffleVectorOp::create(c.b, c.loc, v, v, high);
+      v = combine(join, l, h);
+    }
+    return vector::ExtractOp::create(c.b, c.loc, v, ArrayRef<int64_t>{0});
+  }
+
+  Value sizeOf(size_t d) { return space.value(space.sizes[d]); }
+
+  // Runs `body` at every point of the row, and joins what it gives.
+  SmallVector<Value> overRow(ArrayRef<Join> joins, Body body) {
+    int64_t vectorLanes = across ? 1 : width, tailLanes = across ? width : 1;
+    SmallVector<Value> accs;
+    for (int64_t n : {vectorLanes, tailLanes})
+      for (Join j : joins)
+        accs.push_back(start(j, floats(wide && j == Join::Sum ? Type(c.b.getF64Type()) : Type(c.f32), n)));
+    accs = nest(firstRow, joins, accs, body);
+    SmallVector<Value> result;
+    for (auto [i, j] : llvm::enumerate(joins)) {
+      Value v = accs[joins.size() + i];
+      if (!across && width > 1)
+        v = combine(j, joinLanes(j, accs[i]), v);
+      if (getElementTypeOrSelf(v.getType()).isF64())
+        v = arith::TruncFOp::create(c.b, c.loc, floats(c.f32, across ? width : 1), v);
+      result.push_back(v);
+    }
+    return result;
+  }
+
+  // The accumulators of the vectors, then those of what is left over (of the lanes themselves, across).
+  SmallVector<Value> nest(size_t d, ArrayRef<Join> joins, ValueRange accs, Body body) {
+    bool inner = !across && d + 1 == endRow;
+    if (d < endRow && !inner)
+      return c.loop(c.n(0), sizeOf(d), c.n(1), accs, [&](Value i, ValueRange now) {
+        indices[d] = i;
+        return nest(d + 1, joins, now, body);
+      });
+    space.beginRow(ValueRange(indices).drop_back());
+    size_t n = joins.size();
+    auto step = [&](At at, ValueRange now) {
+      space.newPoint();
+      SmallVector<Value> given = body(at), next;
+      for (auto [j, acc, v] : llvm::zip(joins, now, given))
+        next.push_back(combine(j, acc, v));
+      return next;
+    };
+    SmallVector<Value> result(accs.begin(), accs.end());
+    if (across) {
+      SmallVector<Value> next = step({indices.back(), width}, accs.drop_front(n));
+      llvm::copy(next, result.begin() + n);
+      return result;
+    }
+    Value size = sizeOf(d), from = c.n(0);
+    if (width > 1) {
+      from = c.sub(size, c.rem(size, width));
+      SmallVector<Value> next =
+          c.loop(c.n(0), from, c.n(width), accs.take_front(n), [&](Value i, ValueRange now) { return step({i, width}, now); });
+      llvm::copy(next, result.begin());
+    }
+    if (auto left = c.constant(from), all = c.constant(size); left && all && *left == *all)
+      return result;
+    SmallVector<Value> next = c.loop(from, size, c.n(1), accs.drop_front(n), [&](Value i, ValueRange now) { return step({i, 1}, now); });
+    llvm::copy(next, result.begin() + n);
+    return result;
+  }
+
+  // A value of the row at a point of it.
+  Num at(Value v, At p) { return {&c, p.second > 1 && !isa<VectorType>(v.getType()) ? c.splat(v, p.second) : v}; }
+  Num element(At p) { return {&c, stashed ? space.reload(y, whole, p.first, p.second) : space.eval(x, whole, p.first, p.second)}; }
+  bool stashed = false;
+  // What the first pass reads: later ones find it in the result.
+  Num firstElement(At p) {
+    Num v = element(p);
+    if (stash && !isa<BlockArgument>(x))
+      space.store(y, whole, v.v, p.first, p.second);
+    return v;
+  }
+  void endOfFirst() { stashed = stash && !isa<BlockArgument>(x); }
+
+  Value sum(llvm::function_ref<Num(At)> f, Join join = Join::Sum) {
+    return overRow(join, [&](At p) { return SmallVector<Value>{f(p).v}; })[0];
+  }
+  Num perRow(Value v) { return {&c, v}; }
+  Value count() {
+    Value n = arith::SIToFPOp::create(c.b, c.loc, c.f32, length);
+    return across && width > 1 ? c.splat(n, width) : n;
+  }
+  void finishRow(llvm::function_ref<Num(At)> f) {
+    overRow({}, [&](At p) {
+      space.setValue(y, whole, f(p).v, p.second);
+      space.store(last, whole, space.eval(last, whole, p.first, p.second), p.first, p.second);
+      return SmallVector<Value>();
+    });
+  }
+  // A result for each row.
+  void finishValue(Value result, Value v) {
+    for (size_t d = firstRow; d < endRow; ++d)
+      indices[d] = c.n(0);
+    space.beginRow(ValueRange(indices).drop_back());
+    int64_t n = across ? width : 1;
+    space.setValue(result, outer, v, n);
+    Value computed = result == y ? space.eval(last, outer, indices.back(), n) : v;
+    space.store(result == y ? last : result, outer, computed, indices.back(), n);
+  }
+
+  void softmax(bool log) {
+    Value most = sum([&](At p) { return firstElement(p); }, Join::Max);
+    endOfFirst();
+    bool keep = stash && !log;
+    Value total = sum([&](At p) {
+      Num e = exp(element(p) - at(most, p));
+      if (keep)
+        space.store(y, whole, e.v, p.first, p.second);
+      return e;
+    });
+    if (keep)
+      stashed = true;
+    Value factor = log ? onnxc::log(perRow(total)).v : (1.0 / perRow(total)).v;
+    finishRow([&](At p) {
+      if (log)
+        return element(p) - at(most, p) - at(factor, p);
+      return (keep ? element(p) : exp(element(p) - at(most, p))) * at(factor, p);
+    });
+    stashed = false;
+  }
+
+  Num parameter(unsigned i, At p) { return {&c, space.eval(op->getOperand(i), Space::operandMap(op, i, whole), p.first, p.second)}; }
+  void normalise(bool centered) {
+    Num n{&c, count()};
+    Value mean;
+    if (centered) {
+      mean = (perRow(sum([&](At p) { return firstElement(p); })) / n).v;
+      endOfFirst();
+    }
+    Value squares = sum([&](At p) {
+      Num v = centered ? element(p) - at(mean, p) : firstElement(p);
+      return v * v;
+    });
+    endOfFirst();
+    Num power = perRow(squares) / n + onnx::floatAttr(op, "epsilon");
+    Value factor = (1.0 / sqrt(power)).v;
+    bool bias = op->getNumOperands() > 2;
+    finishRow([&](At p) {
+      Num v = (centered ? element(p) - at(mean, p) : element(p)) * at(factor, p);
+      return bias ? fma(v, parameter(1, p), parameter(2, p)) : v * parameter(1, p);
+    });
+    stashed = false;
+    for (auto [i, r] : llvm::enumerate(op->getResults().drop_front()))
+      if (onnx::opName(op) == "LayerNormalization")
+        finishValue(r, r == onnx::result(op, 1) ? mean : factor);
+  }
+
+  void reduce() {
+    StringRef name = onnx::opName(op);
+    Join join = name == "ReduceMax" ? Join::Max : name == "ReduceMin" ? Join::Min : name == "ReduceProd" ? Join::Prod : Join::Sum;
+    bool square = name == "ReduceSumSquare" || name == "ReduceL2", absolute = name == "ReduceL1";
+    Value v = sum(
+        [&](At p) {
+          Num e = element(p);
+          return square ? e * e : absolute ? abs(e) : e;
+        },
+        join);
+    Num r = perRow(v);
+    if (name == "ReduceMean" || name == "GlobalAveragePool")
+      r = r / Num{&c, count()};
+    if (name == "ReduceL2")
+      r = sqrt(r);
+    if (name == "ReduceLogSum")
+      r = log(r);
+    finishValue(y, r.v);
+  }
+
+  void unit(int64_t n) {
+    width = n;
+    StringRef name = onnx::opName(op);
+    if (axes.reduces)
+      return reduce();
+    if (name == "Softmax" || name == "LogSoftmax")
+      return softmax(name == "LogSoftmax");
+    normalise(name != "RMSNormalization");
+  }
+
+  void registerAll() {
+    last = c.kernel.getReturn()->getOperand(0);
+    whole = space.identity();
+    int64_t rank = whole.size();
+    bool keep = onnx::opName(op) == "GlobalAveragePool" || !axes.reduces || onnx::intAttr(op, "keepdims", 1);
+    for (int64_t d = 0; d < rank; ++d)
+      if (bool inside = d >= axes.begin && d < axes.end; !inside || keep)
+        outer.push_back(inside ? -1 : d);
+    space.row = op;
+    space.addInputs(x, whole);
+    if (!axes.reduces)
+      for (unsigned i = 1; i < op->getNumOperands(); ++i)
+        space.addInputs(op->getOperand(i), Space::operandMap(op, i, whole));
+    space.addInputs(last, axes.reduces ? outer : whole);
+    space.addResult(last, axes.reduces ? outer : whole);
+    for (Value r : c.kernel.getReturn()->getOperands().drop_front())
+      space.addResult(r, outer);
+    stash = last == y;
+    space.merge({axes.begin, axes.end});
+  }
+
+  void layOut() {
+    size_t n = space.sizes.size();
+    while (firstRow < n && space.segments[firstRow] < 1)
+      ++firstRow;
+    endRow = firstRow;
+    while (endRow < n && space.segments[endRow] == 1)
+      ++endRow;
+    across = endRow < n;
+    AffineExpr all = getAffineConstantExpr(1, c.b.getContext());
+    for (size_t d = firstRow; d < endRow; ++d)
+      all = all * space.sizes[d];
+    length = space.value(all);
+    auto fixed = dyn_cast<AffineConstantExpr>(all);
+    wide = !fixed || fixed.getValue() > (across ? 256 : 8192);
+  }
+
+  void emit() {
+    registerAll();
+    layOut();
+    bool vector = space.canVectorise();
+    int64_t step = across ? 64 : 1;  // columns in a unit
+    AffineExpr extent = getAffineConstantExpr(1, c.b.getContext());
+    SmallVector<size_t> outerDims;
+    for (size_t d = 0; d < space.sizes.size(); ++d)
+      if ((d < firstRow || d >= endRow) && !(across && d + 1 == space.sizes.size()))
+        outerDims.push_back(d), extent = extent * space.sizes[d];
+    if (across)
+      extent = extent * space.sizes.back().ceilDiv(step);
+    auto fixed = c.constant(length);
+    setExtent(c.kernel, extent, 65536 / (pointCost(c.kernel) * 2 * (fixed ? std::max<int64_t>(*fixed, 1) : 128) * step));
+    Value blocks = across ? c.ceilDiv(sizeOf(space.sizes.size() - 1), step) : c.n(1);
+    SmallVector<Value> sizes;
+    for (size_t d : outerDims)
+      sizes.push_back(sizeOf(d));
+    c.loop(c.begin, c.end, c.n(1), [&](Value u) {
+      Value row = c.div(u, blocks), block = c.sub(u, c.mul(row, blocks));
+      indices.assign(space.sizes.size(), c.n(0));
+      for (size_t k = outerDims.size(); k-- > 0;) {
+        indices[outerDims[k]] = k ? c.rem(row, sizes[k]) : row;
+        row = k ? c.div(row, sizes[k]) : row;
+      }
+      auto either = [&](llvm::function_ref<void(int64_t)> write) {
+        if (!vector)
+          return write(1);
+        c.when(space.vectorCondition(), [&] { write(lanes); }, [&] { write(1); });
+      };
+      either([&](int64_t n) { across ? columns(c.mul(block, step), step, n) : unit(n); });
+    });
+  }
+
+  void columns(Value from, int64_t step, int64_t n) {
+    Value to = c.min(c.add(from, step), sizeOf(space.sizes.size() - 1));
+    auto each = [&](Value begin, Value end, int64_t by) {
+      c.loop(begin, end, c.n(by), [&](Value i) {
+        SmallVector<Value> saved = indices;
+        indices.back() = i;
+        unit(by);
+        indices = saved;
+      });
+    };
+    Value mid = n > 1 ? c.sub(to, c.rem(c.sub(to, from), n)) : from;
+    if (n > 1)
+      each(from, mid, n);
+    each(mid, to, 1);
+  }
+};
+}  // namespace
+
+LogicalResult emitRows(ModuleOp target, kernel::FuncOp kernel, Operation *row, unsigned vectorBits) {
+  KernelCode c(target, kernel);
+  RowKernel(c, row, vectorBits).emit();
+  c.finish();
+  return success();
+}
+
+}  // namespace onnxc

@@ -1,0 +1,62 @@
+// RUN: onnxc-opt %s --form-kernels --split-input-file | FileCheck %s
+// RUN: onnxc-opt %s --form-kernels=fast=0 --split-input-file | FileCheck %s --check-prefix=PLAIN
+
+// A chain of elementwise ops is one kernel; the scalar stays in its code.
+// CHECK-COUNT-1: plan.launch
+// CHECK-NOT: plan.launch
+// CHECK: kernel.func @mul_add_relu
+// CHECK-SAME: family = "loops"
+// CHECK-NEXT: onnx.Constant
+// PLAIN-COUNT-3: plan.launch
+func.func @main(%x: tensor<4x8xf32> {onnx.name = "x"}, %b: tensor<8xf32> {onnx.name = "b"}) -> (tensor<4x8xf32> {onnx.name = "y"}) {
+  %s = "onnx.Constant"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+  %0 = "onnx.Mul"(%x, %s) : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %1 = "onnx.Add"(%0, %b) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  %2 = "onnx.Relu"(%1) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %2 : tensor<4x8xf32>
+}
+
+// -----
+
+// Elementwise ops before and after a softmax go with it; a second one is a kernel of its own.
+// CHECK-COUNT-2: plan.launch
+// CHECK-NOT: plan.launch
+// CHECK: kernel.func @softmax_f32
+// CHECK: kernel.func @mul_softmax_exp_f32
+func.func @main(%x: tensor<4x8xf32> {onnx.name = "x"}, %b: tensor<8xf32> {onnx.name = "b"}) -> (tensor<4x8xf32> {onnx.name = "y"}) {
+  %0 = "onnx.Softmax"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = "onnx.Mul"(%0, %b) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  %2 = "onnx.Softmax"(%1) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = "onnx.Exp"(%2) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %3 : tensor<4x8xf32>
+}
+
+// -----
+
+// What is broadcast to more elements, or used elsewhere, is computed once and stored.
+// CHECK-COUNT-3: plan.launch
+// CHECK-NOT: plan.launch
+// CHECK-DAG: kernel.func @exp_f32
+// CHECK-DAG: kernel.func @add_f32
+// CHECK-DAG: kernel.func @neg_f32
+func.func @main(%x: tensor<4x8xf32> {onnx.name = "x"}, %b: tensor<8xf32> {onnx.name = "b"})
+    -> (tensor<4x8xf32> {onnx.name = "y"}, tensor<4x8xf32> {onnx.name = "z"}) {
+  %0 = "onnx.Exp"(%b) : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = "onnx.Add"(%x, %0) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  %2 = "onnx.Neg"(%1) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %1, %2 : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+// Axes of a reduction are part of the code; rows of the last dim may be permuted.
+// CHECK-COUNT-1: plan.launch
+// CHECK-NOT: plan.launch
+// CHECK: kernel.func @transpose_reducesum_sqrt_f32
+func.func @main(%x: tensor<2x3x4x8xf32> {onnx.name = "x"}) -> (tensor<2x4xf32> {onnx.name = "y"}) {
+  %axes = "onnx.Constant"() {value = dense<[2, 3]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %0 = "onnx.Transpose"(%x) {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x3x4x8xf32>) -> tensor<2x4x3x8xf32>
+  %1 = "onnx.ReduceSum"(%0, %axes) {keepdims = 0 : i64} : (tensor<2x4x3x8xf32>, tensor<2xi64>) -> tensor<2x4xf32>
+  %2 = "onnx.Sqrt"(%1) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %2 : tensor<2x4xf32>
+}
