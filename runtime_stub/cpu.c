@@ -1,6 +1,12 @@
-/* cpu.c: which of the artefact's variants this processor can run. */
+/* cpu.c: which of the artefact's variants this processor can run, and how many processors a run may use. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "runtime_stub/internal.h"
+#include <fcntl.h>
+#include <sched.h>
 #include <string.h>
+#include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 
@@ -47,4 +53,38 @@ const onnxc_variant *onnxc_choose_variant(const char *cpu) {
       best = v, best_level = needed;
   }
   return best;
+}
+
+/* The number at `at`, which moves behind it; -1: none. */
+static int64_t number(const char **at) {
+  while (**at == ' ')
+    ++*at;
+  if (**at < '0' || **at > '9')
+    return -1;
+  int64_t n = 0;
+  for (; **at >= '0' && **at <= '9' && n < INT64_MAX / 16; ++*at)
+    n = n * 10 + (**at - '0');
+  return n;
+}
+
+/* Processors of the control group's quota ("<microseconds> <period>" or "max <period>"), rounded up; INT32_MAX: no limit. */
+static int32_t quota(void) {
+  char text[64];
+  const int file = open("/sys/fs/cgroup/cpu.max", O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return INT32_MAX;
+  const ssize_t n = read(file, text, sizeof text - 1);
+  close(file);
+  text[n > 0 ? n : 0] = 0;
+  const char *at = text;
+  const int64_t share = number(&at), period = number(&at);
+  return share <= 0 || period <= 0 || share / period >= INT32_MAX ? INT32_MAX : (int32_t)((share + period - 1) / period);
+}
+
+int32_t onnxc_processors(void) {
+  cpu_set_t set;
+  const int32_t allowed = sched_getaffinity(0, sizeof set, &set) ? (int32_t)sysconf(_SC_NPROCESSORS_ONLN) : CPU_COUNT(&set);
+  const int32_t limit = quota();
+  const int32_t least = allowed < limit ? allowed : limit;
+  return least < 1 ? 1 : least;
 }

@@ -1,5 +1,5 @@
 /* internal.h: the parts of the stub. context.c life of models and contexts · run.c checking and running · memory.c what generated code
- * allocates · threads.c the pool · cpu.c which variant runs here. */
+ * allocates · threads.c the pool · cpu.c which variant runs here, on how many processors. */
 #ifndef ONNXC_INTERNAL_H
 #define ONNXC_INTERNAL_H
 #include "runtime_stub/include/onnxc/onnxc.h"
@@ -55,6 +55,7 @@ HIDDEN void onnxc_heap_reset(onnxc_context *c);
 HIDDEN void onnxc_heap_free(onnxc_context *c);
 HIDDEN int64_t onnxc_dtype_size(int32_t dtype); /* 0: unknown */
 HIDDEN const onnxc_variant *onnxc_choose_variant(const char *cpu);
+HIDDEN int32_t onnxc_processors(void); /* that this process may use: affinity and the control group's share; at least 1 */
 HIDDEN onnxc_pool *onnxc_pool_create(const onnxc_options *options, int32_t threads);
 HIDDEN void onnxc_pool_destroy(onnxc_pool *pool, const onnxc_options *options);
 HIDDEN void onnxc_pool_run(onnxc_pool *pool, int32_t tasks, void (*body)(void *, int32_t), void *arg);

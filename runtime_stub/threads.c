@@ -1,69 +1,131 @@
 /* threads.c: parallel launches. Ranges are contiguous and depend on the extent and the number of threads only through which task computes
- * what; kernels give the same bits for any partition. The default pool starts its threads on first use and parks them on a condition. */
+ * what; kernels give the same bits for any partition. The default pool starts its threads on first use, never more than the processors this
+ * process may use (cpu.c); they watch for the next launch for SPIN nanoseconds, which makes regions of 20 us worth while, then park. */
 #include "runtime_stub/internal.h"
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
+enum { SPIN = 50000, LOOKS = 64 }; /* nanoseconds; looks between two readings of the clock */
+
+/* The ticket says all of a launch that threads must agree on: number of the launch, tasks, next task to take (32, 16 and 16 bits). */
 struct onnxc_pool {
+  _Atomic uint64_t ticket;
+  _Atomic int32_t pending, parked, waiting;
+  void (*body)(void *, int32_t);
+  void *arg;
   pthread_mutex_t lock;
   pthread_cond_t wake, done;
   pthread_t *threads;
-  int32_t wanted, started, tasks, next, pending;
-  uint64_t generation;
-  bool stop;
-  void (*body)(void *, int32_t);
-  void *arg;
+  int32_t wanted, started, given_up;
+  pid_t owner; /* threads do not follow a fork */
+  atomic_bool stop;
 };
 
-/* Takes tasks of the current generation until none is left; the lock is held on entry and on return. */
+static bool has_task(uint64_t ticket) { return (ticket & 0xffff) < (ticket >> 16 & 0xffff); }
+
+/* Takes tasks of the launch at hand until none is left. A task that is taken keeps its launch from ending, so body and arg stay. */
 static void work(onnxc_pool *p) {
-  while (p->next < p->tasks) {
-    const int32_t task = p->next++;
-    pthread_mutex_unlock(&p->lock);
-    p->body(p->arg, task);
-    pthread_mutex_lock(&p->lock);
-    if (--p->pending == 0)
+  uint64_t ticket = atomic_load(&p->ticket);
+  while (has_task(ticket)) {
+    if (!atomic_compare_exchange_weak(&p->ticket, &ticket, ticket + 1))
+      continue;
+    p->body(p->arg, (int32_t)(ticket & 0xffff));
+    if (atomic_fetch_sub(&p->pending, 1) == 1 && atomic_load(&p->waiting)) {
+      pthread_mutex_lock(&p->lock);
       pthread_cond_signal(&p->done);
+      pthread_mutex_unlock(&p->lock);
+    }
+    ticket = atomic_load(&p->ticket);
   }
 }
 
+static int64_t now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+static void pause_briefly(void) {
+#if defined(__x86_64__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+static bool worker_ready(onnxc_pool *p) { return has_task(atomic_load(&p->ticket)) || atomic_load(&p->stop); }
+static bool caller_ready(onnxc_pool *p) { return !atomic_load(&p->pending); }
+
+static bool spin(onnxc_pool *p, bool (*ready)(onnxc_pool *)) {
+  const int64_t end = now() + SPIN;
+  do {
+    for (int i = 0; i < LOOKS; ++i) {
+      if (ready(p))
+        return true;
+      pause_briefly();
+    }
+  } while (now() < end);
+  return false;
+}
+
+/* Who parks counts itself first and looks again after; who launches writes the ticket first and looks for parked threads after. */
 static void *worker(void *arg) {
   onnxc_pool *p = arg;
-  pthread_mutex_lock(&p->lock);
-  while (!p->stop) {
+  while (!atomic_load(&p->stop)) {
     work(p);
-    if (!p->stop && p->next >= p->tasks)
+    if (spin(p, worker_ready))
+      continue;
+    pthread_mutex_lock(&p->lock);
+    atomic_fetch_add(&p->parked, 1);
+    while (!worker_ready(p))
       pthread_cond_wait(&p->wake, &p->lock);
+    atomic_fetch_sub(&p->parked, 1);
+    pthread_mutex_unlock(&p->lock);
   }
-  pthread_mutex_unlock(&p->lock);
   return NULL;
 }
 
+/* The pool without threads, as after creation and in the child of a fork. */
+static void reset(onnxc_pool *p) {
+  pthread_mutex_init(&p->lock, NULL);
+  pthread_cond_init(&p->wake, NULL);
+  pthread_cond_init(&p->done, NULL);
+  p->started = p->given_up = 0;
+  p->owner = getpid();
+  atomic_store(&p->parked, 0);
+}
+
 onnxc_pool *onnxc_pool_create(const onnxc_options *options, int32_t threads) {
+  const int32_t processors = onnxc_processors();
+  if (threads > processors)
+    threads = processors;
   onnxc_pool *p = onnxc_allocate(options, (int64_t)sizeof *p + threads * (int64_t)sizeof(pthread_t));
   if (!p)
     return NULL;
   *p = (onnxc_pool){.threads = (pthread_t *)(p + 1), .wanted = threads - 1};
-  pthread_mutex_init(&p->lock, NULL);
-  pthread_cond_init(&p->wake, NULL);
-  pthread_cond_init(&p->done, NULL);
+  reset(p);
   return p;
 }
 
 void onnxc_pool_destroy(onnxc_pool *p, const onnxc_options *options) {
-  pthread_mutex_lock(&p->lock);
-  p->stop = true;
-  pthread_cond_broadcast(&p->wake);
-  pthread_mutex_unlock(&p->lock);
-  for (int32_t i = 0; i < p->started; ++i)
-    pthread_join(p->threads[i], NULL);
-  pthread_cond_destroy(&p->wake);
-  pthread_cond_destroy(&p->done);
-  pthread_mutex_destroy(&p->lock);
+  if (p->owner == getpid()) {
+    atomic_store(&p->stop, true);
+    pthread_mutex_lock(&p->lock);
+    pthread_cond_broadcast(&p->wake);
+    pthread_mutex_unlock(&p->lock);
+    for (int32_t i = 0; i < p->started; ++i)
+      pthread_join(p->threads[i], NULL);
+    pthread_cond_destroy(&p->wake);
+    pthread_cond_destroy(&p->done);
+    pthread_mutex_destroy(&p->lock);
+  }
   onnxc_release(options, p);
 }
 
@@ -74,22 +136,32 @@ static void start(onnxc_pool *p) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   while (p->started < p->wanted && !pthread_create(&p->threads[p->started], NULL, worker, p))
     ++p->started;
-  p->wanted = p->started;
+  p->given_up = p->started < p->wanted;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void onnxc_pool_run(onnxc_pool *p, int32_t tasks, void (*body)(void *, int32_t), void *arg) {
-  pthread_mutex_lock(&p->lock);
-  if (p->started < p->wanted)
+  if (p->owner != getpid())
+    reset(p);
+  if (p->started < p->wanted && !p->given_up)
     start(p);
   p->body = body;
   p->arg = arg;
-  p->tasks = p->pending = tasks;
-  p->next = 0;
-  pthread_cond_broadcast(&p->wake);
+  atomic_store(&p->pending, tasks);
+  atomic_store(&p->ticket, ((atomic_load(&p->ticket) >> 32) + 1) << 32 | (uint64_t)tasks << 16);
+  if (atomic_load(&p->parked)) {
+    pthread_mutex_lock(&p->lock);
+    pthread_cond_broadcast(&p->wake);
+    pthread_mutex_unlock(&p->lock);
+  }
   work(p);
-  while (p->pending)
+  if (caller_ready(p) || spin(p, caller_ready))
+    return;
+  pthread_mutex_lock(&p->lock);
+  atomic_store(&p->waiting, 1);
+  while (!caller_ready(p))
     pthread_cond_wait(&p->done, &p->lock);
+  atomic_store(&p->waiting, 0);
   pthread_mutex_unlock(&p->lock);
 }
 

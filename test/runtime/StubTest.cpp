@@ -1,10 +1,13 @@
 // StubTest.cpp: the stub's checks, run with the model of FakePlan.cpp.
 #include "runtime_stub/include/onnxc/onnxc.h"
+#include "runtime_stub/kernels/Parallel.h"
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace {
@@ -296,4 +299,75 @@ TEST_CASE("a tap sees each launch") {
       &seen);
   REQUIRE(f.run() == 0);
   CHECK(seen == "double_1");
+}
+
+namespace {
+
+// Doubles `n` numbers through parallelFor; -1 in the place of a unit that ran not once.
+int32_t sweep(onnxc_context *context, std::vector<int64_t> &x, int64_t grain, int64_t failing = -1) {
+  onnxc_args a = {};
+  a.rt = reinterpret_cast<onnxc_rt *>(context);
+  return onnxc::parallelFor(&a, int64_t(x.size()), grain, [&](int64_t begin, int64_t end) -> int32_t {
+    for (int64_t i = begin; i < end; ++i) {
+      if (i == failing)
+        return ONNXC_K_VALUE;
+      ++x[i];
+    }
+    return 0;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("parallelFor visits each unit once") {
+  for (int threads : {1, 2, 5})
+    for (int64_t n : {0, 1, 7, 1000}) {
+      Fixture f(threads);
+      std::vector<int64_t> x(n);
+      for (int round = 1; round <= 50; ++round) {
+        REQUIRE(sweep(f.context, x, 1) == 0);
+        for (int64_t v : x)
+          REQUIRE(v == round);
+      }
+    }
+}
+
+TEST_CASE("parallelFor reports a task that fails and goes on working") {
+  Fixture f(3);
+  std::vector<int64_t> x(100);
+  CHECK(sweep(f.context, x, 1, 99) == ONNXC_K_VALUE);
+  CHECK(sweep(f.context, x, 1) == 0);
+}
+
+TEST_CASE("each task has scratch of its own") {
+  Fixture f(4);
+  onnxc_args a = {};
+  a.rt = reinterpret_cast<onnxc_rt *>(f.context);
+  std::vector<int> seen(64);
+  int32_t status = onnxc::parallelScratchFor(&a, 64, 1, 256, [&](void *scratch, int64_t begin, int64_t end) -> int32_t {
+    memset(scratch, int(begin), 256);
+    for (int64_t i = begin; i < end; ++i)
+      seen[i] = static_cast<unsigned char *>(scratch)[255] == begin;
+    return 0;
+  });
+  CHECK(status == 0);
+  for (int s : seen)
+    CHECK(s == 1);
+}
+
+TEST_CASE("a pool works in the child of a fork") {
+  Fixture f(2);
+  std::vector<int64_t> x(100);
+  REQUIRE(sweep(f.context, x, 1) == 0);
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    int32_t status = sweep(f.context, x, 1);
+    api()->context_destroy(f.context);
+    _exit(status == 0 && x[99] == 2 ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(sweep(f.context, x, 1) == 0);
 }

@@ -1,0 +1,54 @@
+// Parallel.h: how a library kernel uses the run's threads (runtime_stub/threads.c behind it). For kernels that include Kernel.h.
+//
+//   return parallelFor(a, rows, grainOf(columns), [&](int64_t begin, int64_t end) -> int32_t { … rows [begin, end) …; return 0; });
+//
+// A unit is what one iteration computes alone; results must not depend on where [begin, end) is cut, so a sum never crosses units. `grain`
+// is the least number of units worth a task. The body allocates nothing (no onnxc_rt_heap, no onnxc_rt_scratch: they belong to the calling
+// thread), starts no parallelFor of its own, and returns an onnxc_code; the first failing task's code is the result. Without threads, and
+// for less than two grains of work, the body is called once, in place, and inlines. Capture by value ([=]): what is captured by reference
+// the vectoriser reloads after every store.
+#pragma once
+#include "runtime_stub/kernels/Kernel.h"
+
+extern "C" int32_t onnxc_rt_parallel(struct onnxc_rt *rt, int32_t (*kernel)(void *const *, const int64_t *, void *, int64_t, int64_t),
+                                     void *const *bufs, const int64_t *dims, int64_t extent, int64_t grain, int64_t scratch_bytes);
+
+namespace onnxc {
+
+// About the work, in elementary operations on a level-1 cache, that pays for waking a thread: some 20 µs.
+constexpr int64_t kTaskWork = 65536;
+
+// Units a task needs when one unit is `work` operations.
+ONNXC_INLINE int64_t grainOf(int64_t work) { return work >= kTaskWork ? 1 : kTaskWork / (work < 1 ? 1 : work); }
+
+template <class Body>
+static int32_t parallelTask(void *const *bufs, const int64_t *, void *, int64_t begin, int64_t end) {
+  return (*static_cast<const Body *>(bufs[1]))(begin, end);
+}
+
+template <class Body>
+ONNXC_INLINE int32_t parallelFor(const onnxc_args *a, int64_t extent, int64_t grain, const Body &body) {
+  if (extent <= 0)
+    return ONNXC_K_OK;
+  if (extent / 2 < grain)
+    return body(0, extent);
+  void *const bufs[] = {a->rt, const_cast<void *>(static_cast<const void *>(&body))};
+  return onnxc_rt_parallel(a->rt, parallelTask<Body>, bufs, nullptr, extent, grain, 0);
+}
+
+// The same with `bytes` of 64-byte aligned scratch for each task: body(scratch, begin, end). It takes the place of what onnxc_rt_scratch
+// gave the kernel before.
+template <class Body>
+static int32_t parallelScratchTask(void *const *bufs, const int64_t *, void *scratch, int64_t begin, int64_t end) {
+  return (*static_cast<const Body *>(bufs[1]))(scratch, begin, end);
+}
+
+template <class Body>
+ONNXC_INLINE int32_t parallelScratchFor(const onnxc_args *a, int64_t extent, int64_t grain, int64_t bytes, const Body &body) {
+  if (extent <= 0)
+    return ONNXC_K_OK;
+  void *const bufs[] = {a->rt, const_cast<void *>(static_cast<const void *>(&body))};
+  return onnxc_rt_parallel(a->rt, parallelScratchTask<Body>, bufs, nullptr, extent, grain < 1 ? 1 : grain, bytes);
+}
+
+}  // namespace onnxc
