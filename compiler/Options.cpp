@@ -98,8 +98,13 @@ std::optional<int> checkOptions(const Options &options) {
   bool same = false;
   if (options.input == options.output || (!llvm::sys::fs::equivalent(options.input, options.output, same) && same))
     return fail(ExitUsage, "the output '" + options.output + "' is the input model");
-  if (llvm::sys::fs::is_directory(options.output))
+  llvm::sys::fs::file_status old;
+  if (llvm::sys::fs::status(options.output, old))
+    return std::nullopt;  // there is none yet
+  if (llvm::sys::fs::is_directory(old))
     return fail(ExitUsage, "the output '" + options.output + "' is a folder");
+  if (llvm::sys::fs::exists(old) && !llvm::sys::fs::is_regular_file(old))
+    return fail(ExitUsage, "the output '" + options.output + "' is a device, a pipe or a socket");
   return std::nullopt;
 }
 

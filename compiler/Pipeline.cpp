@@ -27,6 +27,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
@@ -162,6 +163,12 @@ int writeFile(StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> writ
     return ExitBadModel;
   }
   write(file.os());
+  file.os().close();
+  if (std::error_code failure = file.os().error()) {
+    file.os().clear_error();
+    llvm::errs() << "onnxc: error: " << path << ": " << failure.message() << "\n";
+    return ExitBadModel;
+  }
   file.keep();
   return ExitOk;
 }
@@ -187,8 +194,10 @@ int linkPhase(ModuleOp module, const Options &options, const CodegenOptions &cod
   SmallVector<std::string> files;
   LinkInputs link;
   auto removeAll = llvm::make_scope_exit([&] {
-    for (const std::string &file : files)
+    for (const std::string &file : files) {
       llvm::sys::fs::remove(file);
+      llvm::sys::DontRemoveFileOnSignal(file);
+    }
   });
   for (const std::string &object : objects) {
     SmallString<128> path;
@@ -198,7 +207,15 @@ int linkPhase(ModuleOp module, const Options &options, const CodegenOptions &cod
       return ExitBadModel;
     }
     files.push_back(path.str().str());
-    llvm::raw_fd_ostream(fd, true) << object;
+    llvm::sys::RemoveFileOnSignal(path);
+    llvm::raw_fd_ostream stream(fd, true);
+    stream << object;
+    stream.close();
+    if (std::error_code failure = stream.error()) {
+      stream.clear_error();
+      llvm::errs() << "onnxc: error: " << path << ": " << failure.message() << "\n";
+      return ExitBadModel;
+    }
   }
   StringRef suffix = llvm::sys::path::extension(options.output);
   link.kind = suffix == ".so"  ? LinkInputs::SharedLibrary

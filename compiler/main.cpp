@@ -2,12 +2,14 @@
 #include "compiler/CommandLine.h"
 #include "compiler/Pipeline.h"
 #include "compiler/commands/Commands.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
+#include <csignal>
 #include <new>
 #include <unistd.h>
 
@@ -71,16 +73,20 @@ static void reportBug(void *) {
   _exit(ExitBug);
 }
 
+static void outOfMemory() {
+  constexpr char text[] = "onnxc: error: out of memory\n";
+  (void)!write(2, text, sizeof(text) - 1);
+  llvm::sys::RunInterruptHandlers();
+  _exit(ExitBadModel);
+}
+
 int main(int argc, char **argv) {
 #if !ONNXC_SANITIZED
   llvm::sys::AddSignalHandler(reportBug, nullptr);
 #endif
-  std::set_new_handler([] {
-    constexpr char text[] = "onnxc: error: out of memory\n";
-    (void)!write(2, text, sizeof(text) - 1);
-    llvm::sys::RunInterruptHandlers();
-    _exit(ExitBadModel);
-  });
+  std::set_new_handler(outOfMemory);
+  llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { outOfMemory(); });
+  signal(SIGXFSZ, SIG_IGN);  // a file over the user's limit is an error of the write
   llvm::StringRef first = argc > 1 ? argv[1] : "";
   for (const Command &c : commands)
     if (first == c.name)

@@ -61,6 +61,7 @@ class Suite:
         p.add_argument("--loader", required=True)
         p.add_argument("--filter", default="")
         self.args = p.parse_args()
+        self.args.onnxc = str(Path(self.args.onnxc).resolve())
         sys.path.insert(0, self.args.loader)
         chosen = [c for c in self.checks if self.args.filter in c.__name__]
         failed = 0

@@ -76,6 +76,10 @@ def suite_abi(args):
     return script(TEST / "abi" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER)
 
 
+def suite_robust(args):
+    return script(TEST / "robust" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER)
+
+
 def suite_cli(args):
     return script(TEST / "cli" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER)
 

@@ -18,6 +18,14 @@ namespace onnxc {
 
 static Error failed(StringRef path, std::error_code code) { return createStringError(code, "'" + path + "': " + code.message()); }
 
+Error finishWriting(raw_fd_ostream &out, StringRef path) {
+  if (!out.has_error())
+    return Error::success();
+  std::error_code code = out.error();
+  out.clear_error();  // said here; the stream would end the program
+  return failed(path, code);
+}
+
 namespace {
 // Sections of the weights object, in the order of its section table.
 enum Section { Null, Weights, Symbols, Strings, Names, Stack, SectionCount };
@@ -70,7 +78,7 @@ Error writeWeightsObject(StringRef path, uint64_t size, const std::function<Erro
   out.write_zeros(headers - out.tell());
   out.write(reinterpret_cast<char *>(sections), sizeof sections);
   out.close();
-  return out.has_error() ? failed(path, out.error()) : Error::success();
+  return finishWriting(out, path);
 }
 
 Expected<std::vector<std::string>> undefinedSymbols(const std::vector<std::string> &objects) {
@@ -112,10 +120,9 @@ static bool isMath(StringRef name) {
   return name.consume_back("f") && names.contains(name);
 }
 
-Expected<std::vector<std::string>> writeLibraryStubs(StringRef folder, const std::vector<std::string> &symbols) {
+Error writeLibraryStubs(const std::array<std::string, 2> &paths, const std::vector<std::string> &symbols) {
   ifs::IFSStub stubs[2];
   const char *names[2] = {"libc.so.6", "libm.so.6"};
-  std::vector<std::string> paths;
   for (const std::string &name : symbols) {
     ifs::IFSSymbol symbol(name);
     symbol.Type = ifs::IFSSymbolType::Func;
@@ -127,13 +134,10 @@ Expected<std::vector<std::string>> writeLibraryStubs(StringRef folder, const std
     stubs[i].Target.Arch = ELF::EM_X86_64;
     stubs[i].Target.BitWidth = ifs::IFSBitWidthType::IFS64;
     stubs[i].Target.Endianness = ifs::IFSEndiannessType::Little;
-    SmallString<128> path(folder);
-    sys::path::append(path, names[i]);
-    if (Error error = ifs::writeBinaryStub(path, stubs[i]))
-      return std::move(error);
-    paths.push_back(path.str().str());
+    if (Error error = ifs::writeBinaryStub(paths[i], stubs[i]))
+      return error;
   }
-  return paths;
+  return Error::success();
 }
 
 // Reads or writes one structure at `offset`.
@@ -195,7 +199,7 @@ Error appendWeights(StringRef path, uint64_t size, const std::function<Error(raw
   if (out.tell() != offset + size)
     return createStringError("weights of another size than announced");
   out.flush();
-  return out.has_error() ? failed(path, out.error()) : Error::success();
+  return finishWriting(out, path);
 }
 
 }  // namespace onnxc

@@ -2,6 +2,7 @@
 #pragma once
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
+#include <array>
 #include <functional>
 #include <string>
 #include <vector>
@@ -11,6 +12,9 @@ namespace onnxc {
 constexpr const char *WeightsSection = ".onnxc.weights";
 constexpr const char *WeightsSymbol = "onnxc_weights";
 
+// What went wrong while `out` was written (a full disk, a limit on file sizes).
+llvm::Error finishWriting(llvm::raw_fd_ostream &out, llvm::StringRef path);
+
 // An object that defines the hidden symbol onnxc_weights in a section of `size` bytes: without content when `write` is null, else with what
 // it writes.
 llvm::Error writeWeightsObject(llvm::StringRef path, uint64_t size, const std::function<llvm::Error(llvm::raw_ostream &)> *write);
@@ -18,9 +22,8 @@ llvm::Error writeWeightsObject(llvm::StringRef path, uint64_t size, const std::f
 // Undefined symbols of the objects that none of them defines.
 llvm::Expected<std::vector<std::string>> undefinedSymbols(const std::vector<std::string> &objects);
 
-// Shared libraries libc.so.6 and libm.so.6 of nothing but the names in `symbols`, so that linking needs no sysroot; returns their paths in
-// `folder`.
-llvm::Expected<std::vector<std::string>> writeLibraryStubs(llvm::StringRef folder, const std::vector<std::string> &symbols);
+// Writes shared libraries libc.so.6 and libm.so.6 of nothing but the names in `symbols` to `paths`, so that linking needs no sysroot.
+llvm::Error writeLibraryStubs(const std::array<std::string, 2> &paths, const std::vector<std::string> &symbols);
 
 // Extends a linked file by the weights and points the segment of the weights section at them.
 llvm::Error appendWeights(llvm::StringRef path, uint64_t size, const std::function<llvm::Error(llvm::raw_ostream &)> &write);

@@ -15,6 +15,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -55,6 +56,46 @@ static std::string linkerScript(bool program) {
   return head + segments + first + sections;
 }
 
+namespace {
+// The folder of one link's temporary files. Nothing of it stays, also when a signal ends the program.
+class Workspace {
+public:
+  std::error_code create() {
+    SmallString<128> path;
+    if (std::error_code code = sys::fs::createUniqueDirectory("onnxc-link", path))
+      return code;
+    folder = path.str().str();
+    if (folder.size() < sizeof interruptedFolder) {
+      memcpy(interruptedFolder, folder.c_str(), folder.size() + 1);
+      sys::SetInterruptFunction([] {  // LLVM has removed the files
+        rmdir(interruptedFolder);
+        _exit(130);
+      });
+    }
+    return {};
+  }
+  ~Workspace() {
+    sys::SetInterruptFunction(nullptr);
+    for (const std::string &path : files)
+      sys::DontRemoveFileOnSignal(path);
+    if (!folder.empty())
+      sys::fs::remove_directories(folder);
+  }
+  // The path of a file in the folder.
+  std::string file(StringRef name) const {
+    files.push_back(folder + "/" + name.str());
+    sys::RemoveFileOnSignal(files.back());
+    return files.back();
+  }
+  std::string folder;
+
+private:
+  mutable std::vector<std::string> files;
+  static char interruptedFolder[4096];
+};
+char Workspace::interruptedFolder[4096];
+}  // namespace
+
 static Error writeFile(StringRef path, const Twine &text) {
   std::error_code code;
   raw_fd_ostream out(path, code);
@@ -62,7 +103,21 @@ static Error writeFile(StringRef path, const Twine &text) {
     return failed("'" + path + "'", code);
   out << text;
   out.close();
-  return out.has_error() ? failed("'" + path + "'", out.error()) : Error::success();
+  return finishWriting(out, path);
+}
+
+// The linker writes through a mapping, where a full disk is a signal: the room is asked for first.
+static Error reserveRoom(const std::string &path, const std::vector<std::string> &objects) {
+  uint64_t bytes = 1 << 18, size = 0;
+  for (const std::string &object : objects)
+    bytes += sys::fs::file_size(object, size) ? 0 : size;
+  int fd = open(path.c_str(), O_RDWR | O_CLOEXEC), code = fd < 0 ? errno : posix_fallocate(fd, 0, off_t(bytes));
+  if (fd >= 0 && ftruncate(fd, 0) && !code)
+    code = errno;
+  if (fd >= 0)
+    ::close(fd);
+  bool cannotTell = code == EOPNOTSUPP || code == EINVAL;
+  return code && !cannotTell ? failed("'" + path + "'", std::error_code(code, std::generic_category())) : Error::success();
 }
 
 static Error runLinker(std::vector<std::string> args) {
@@ -77,40 +132,40 @@ static Error runLinker(std::vector<std::string> args) {
 }
 
 // A shared library or a program.
-static Error linkImage(const LinkInputs &in, const std::string &folder, const std::string &output) {
+static Error linkImage(const LinkInputs &in, const Workspace &work, const std::string &output) {
   bool program = in.kind == LinkInputs::Executable;
-  auto file = [&](const char *name) { return folder + "/" + name; };
-  if (Error error = writeFile(file("script"), linkerScript(program)))
+  std::string script = work.file("script"), exports = work.file("exports"), weights = work.file("weights.o");
+  if (Error error = writeFile(script, linkerScript(program)))
     return error;
-  if (Error error = writeFile(file("exports"), "{ global: onnxc_get_api; onnxc_get_api_" + in.modelName + "; local: *; };\n"))
+  if (Error error = writeFile(exports, "{ global: onnxc_get_api; onnxc_get_api_" + in.modelName + "; local: *; };\n"))
     return error;
   std::vector<std::string> objects = in.objects;
   if (program) {
-    if (Error error = writeFile(file("program.o"), programObject()))
+    objects.push_back(work.file("program.o"));
+    if (Error error = writeFile(objects.back(), programObject()))
       return error;
-    objects.push_back(file("program.o"));
   }
   Expected<std::vector<std::string>> undefined = undefinedSymbols(objects);
   if (!undefined)
     return undefined.takeError();
-  Expected<std::vector<std::string>> stubs = writeLibraryStubs(folder, *undefined);
-  if (!stubs)
-    return stubs.takeError();
-  if (Error error = writeWeightsObject(file("weights.o"), in.weightsSize, nullptr))
+  const std::array<std::string, 2> stubs = {work.file("libc"), work.file("libm")};
+  if (Error error = writeLibraryStubs(stubs, *undefined))
+    return error;
+  if (Error error = writeWeightsObject(weights, in.weightsSize, nullptr))
     return error;
   std::vector<std::string> args = {
-      "-o",  output, "--script", file("script"), "--gc-sections", "--build-id=none", "--hash-style=gnu", "-z",
-      "now", "-z",   "relro",    "-z",           "noexecstack",   "--no-undefined",  "--no-rosegment",   "--strip-all"};
+      "-o",  output, "--script", script, "--gc-sections", "--build-id=none", "--hash-style=gnu", "-z",
+      "now", "-z",   "relro",    "-z",   "noexecstack",   "--no-undefined",  "--no-rosegment",   "--strip-all"};
   if (program)
     args.insert(args.end(), {"-pie", "-e", "_start", "--dynamic-linker", "/lib64/ld-linux-x86-64.so.2"});
   else
-    args.insert(args.end(), {"-shared", "--version-script", file("exports")});
+    args.insert(args.end(), {"-shared", "--version-script", exports});
   if (!in.soname.empty() && !program)
-    args.insert(args.end(), {"-soname", in.soname});
+    args.push_back("-soname=" + in.soname);
   args.insert(args.end(), objects.begin(), objects.end());
-  args.push_back(file("weights.o"));
+  args.push_back(weights);
   args.push_back("--as-needed");
-  args.insert(args.end(), stubs->begin(), stubs->end());
+  args.insert(args.end(), stubs.begin(), stubs.end());
   if (Error error = runLinker(std::move(args)))
     return error;
   return in.weightsSize ? appendWeights(output, in.weightsSize, in.writeWeights) : Error::success();
@@ -138,9 +193,9 @@ static Error localizeHidden(StringRef from, StringRef to) {
   return objcopy::executeObjcopyOnBinary(config, *file->getBinary(), out);
 }
 
-static Error linkObject(const LinkInputs &in, const std::string &folder, const std::string &output) {
-  std::string weights = folder + "/weights.o", merged = folder + "/merged.o",
-              object = in.kind == LinkInputs::Archive ? folder + "/" + in.modelName + ".o" : output;
+static Error linkObject(const LinkInputs &in, const Workspace &work, const std::string &output) {
+  std::string weights = work.file("weights.o"), merged = work.file("merged.o"),
+              object = in.kind == LinkInputs::Archive ? work.file(in.modelName + ".o") : output;
   if (Error error = writeWeightsObject(weights, in.weightsSize, &in.writeWeights))
     return error;
   std::vector<std::string> args = {"-r", "-o", merged};
@@ -181,11 +236,12 @@ static Error commit(const LinkInputs &in, const std::string &temporary) {
 }
 
 Error linkArtefact(const LinkInputs &in) {
-  SmallString<128> folder, temporary;
-  if (std::error_code code = sys::fs::createUniqueDirectory("onnxc-link", folder))
+  SmallString<128> temporary;
+  Workspace work;
+  if (std::error_code code = work.create())
     return failed("a temporary folder", code);
-  llvm::scope_exit removeFolder([&] { sys::fs::remove_directories(folder); });
-  if (std::error_code code = sys::fs::createUniqueFile(in.output + ".%%%%%%", temporary))
+  // The linker takes a leading @ for a file of arguments.
+  if (std::error_code code = sys::fs::createUniqueFile((sys::path::is_absolute(in.output) ? "" : "./") + in.output + ".%%%%%%", temporary))
     return failed("'" + in.output + "'", code);
   sys::RemoveFileOnSignal(temporary);
   llvm::scope_exit removeFile([&] {
@@ -194,7 +250,9 @@ Error linkArtefact(const LinkInputs &in) {
   });
   bool image = in.kind == LinkInputs::SharedLibrary || in.kind == LinkInputs::Executable;
   std::string output = temporary.str().str();
-  if (Error error = image ? linkImage(in, folder.str().str(), output) : linkObject(in, folder.str().str(), output))
+  if (Error error = reserveRoom(output, in.objects))
+    return error;
+  if (Error error = image ? linkImage(in, work, output) : linkObject(in, work, output))
     return error;
   return commit(in, output);
 }

@@ -52,6 +52,57 @@ void dropOldConstants(pb::GraphProto &graph) {
   graph.mutable_initializer()->Swap(&kept);
 }
 
+using Functions = std::unordered_map<std::string, const pb::FunctionProto *>;
+
+// The functions that nodes call, bodies of control flow included.
+void callees(const google::protobuf::RepeatedPtrField<pb::NodeProto> &nodes, const Functions &functions,
+             std::vector<const pb::FunctionProto *> &found) {
+  for (const pb::NodeProto &node : nodes) {
+    if (auto it = functions.find(functionKey(node.domain(), node.op_type(), node.overload())); it != functions.end())
+      found.push_back(it->second);
+    for (const pb::AttributeProto &attr : node.attribute())
+      if (attr.has_g())
+        callees(attr.g().node(), functions, found);
+  }
+}
+
+// A function that reaches itself, null when none does.
+const pb::FunctionProto *recursiveFunction(const pb::ModelProto &model) {
+  enum State { New, Open, Done };
+  struct Frame {
+    const pb::FunctionProto *function;
+    std::vector<const pb::FunctionProto *> calls;
+  };
+  Functions functions;
+  for (const pb::FunctionProto &f : model.functions())
+    functions[functionKey(f.domain(), f.name(), f.overload())] = &f;
+  std::unordered_map<const pb::FunctionProto *, State> states;
+  std::vector<Frame> stack;
+  auto open = [&](const pb::FunctionProto *f) {
+    states[f] = Open;
+    stack.push_back({f, {}});
+    callees(f->node(), functions, stack.back().calls);
+  };
+  for (const auto &[key, root] : functions) {
+    if (states[root] == New)
+      open(root);
+    while (!stack.empty()) {
+      if (stack.back().calls.empty()) {
+        states[stack.back().function] = Done;
+        stack.pop_back();
+        continue;
+      }
+      const pb::FunctionProto *next = stack.back().calls.back();
+      stack.back().calls.pop_back();
+      if (states[next] == Open)
+        return next;
+      if (states[next] == New)
+        open(next);
+    }
+  }
+  return nullptr;
+}
+
 class Normaliser {
 public:
   explicit Normaliser(const Report &report) : report(report) {}
@@ -176,6 +227,10 @@ bool normalise(pb::ModelProto &model, const Report &report) {
       plainDomain(import.mutable_domain());
     Names defined(function.input().begin(), function.input().end());
     work.nodes(*function.mutable_node(), defined, 0);
+  }
+  if (const pb::FunctionProto *f = work.ok ? recursiveFunction(model) : nullptr) {
+    report({f->name(), "function", 0}, "calls itself, directly or through other functions");
+    return false;
   }
   return work.ok;
 }

@@ -34,7 +34,7 @@ static Versions versionsOf(const google::protobuf::RepeatedPtrField<pb::Operator
   return versions;
 }
 
-static std::string functionKey(const std::string &domain, const std::string &name, const std::string &overload) {
+std::string functionKey(const std::string &domain, const std::string &name, const std::string &overload) {
   return domain + '\n' + name + '\n' + overload;
 }
 

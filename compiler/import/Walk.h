@@ -111,6 +111,9 @@ void inferNode(Walker &walker, pb::NodeProto &node, Scope &scope, std::unordered
 // Partial values of small integer tensors, for the inference of later nodes.
 void propagateNode(pb::NodeProto &node, Scope &scope, std::unordered_map<std::string, pb::TensorShapeProto> &shapeData);
 
+// What tells a model-local function from the others.
+std::string functionKey(const std::string &domain, const std::string &name, const std::string &overload);
+
 // Structure of a model before the walk: domains spelled one way, nodes in order, every value defined once. False: reported.
 bool normalise(pb::ModelProto &model, const Report &report);
 

@@ -155,6 +155,23 @@ def cycle(folder):
     return save(folder, model(nodes, [tensor("x", 2)], [tensor("a", 2)]))
 
 
+@case(1, r"(?m)^onnxc: error: \w+ \(function\): calls itself, directly or through other functions$")
+def functions_that_call_each_other(folder):
+    proto = model([helper.make_node("A", ["x"], ["y"], domain="f", name="call")], [tensor("x", 2)], [tensor("y", 2)], domains=["f"])
+    body = helper.make_graph([helper.make_node("B", ["x"], ["t"], domain="f")], "body", [], [helper.make_tensor_value_info("t", F32, None)])
+    branch = [helper.make_node("If", ["c"], ["y"], then_branch=body, else_branch=body)]
+    imports = [helper.make_opsetid("", 22), helper.make_opsetid("f", 1)]
+    true = helper.make_node("Constant", [], ["c"], value=helper.make_tensor("c", TensorProto.BOOL, [], [True]))
+    proto.functions.append(helper.make_function("f", "A", ["x"], ["y"], [true, *branch], imports))
+    proto.functions.append(helper.make_function("f", "B", ["x"], ["y"], [helper.make_node("A", ["x"], ["y"], domain="f")], imports))
+    return save(folder, proto)
+
+
+@case(2, r"the output '/dev/null' is a device, a pipe or a socket")
+def device_as_output(folder):
+    return [*save(folder, relu())[:1], "-o", "/dev/null"]
+
+
 @case(1, r"stack|Concat")
 def axis_out_of_range(folder):
     return save(folder, model([helper.make_node("Concat", ["x", "x"], ["y"], name="stack", axis=7)], [tensor("x", 2, 3)], [tensor("y", 4, 3)]))

@@ -1,0 +1,251 @@
+"""Bad days of the compiler: signals, full disks, limits of the system, hostile environments and names. What an artefact stands is test/abi's.
+
+usage: run.py --onnxc BIN --loader DIR       ends with `robust: N passed, N failed, N skipped`
+"""
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from onnx import helper
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from common import Suite, info, make, mlp_model, relu_model, save
+
+SUITE = Suite("robust", __doc__)
+X = np.array([-1, 2, -3, 4], np.float32)
+
+
+def scratch(folder):
+    """A folder for temporary files, and an environment that uses it."""
+    (folder / "tmp").mkdir(exist_ok=True)
+    return folder / "tmp", {**os.environ, "TMPDIR": str(folder / "tmp")}
+
+
+def start(s, *arguments, **kwargs):
+    return subprocess.Popen([s.args.onnxc, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **kwargs)
+
+
+def interrupted(s, folder, which, rounds):
+    """Compiles that a signal meets at any moment. What is wrong, or None; the seconds of one compile are measured first."""
+    tmp, env = scratch(folder)
+    out, source = folder / "out" / "m.so", save(mlp_model(), folder / "m.onnx")
+    out.parent.mkdir()
+    begun = time.time()
+    s.onnxc(source, "-o", out, env=env)
+    length, whole = time.time() - begun, out.read_bytes()
+    old = b"an earlier file"
+    for i in range(rounds):
+        out.write_bytes(old)
+        p = start(s, source, "-o", out, env=env)
+        time.sleep(random.Random(i).random() * length * 1.05)
+        p.send_signal(which)
+        p.communicate()
+        if out.read_bytes() not in (old, whole):
+            return "the output is neither the old file nor the new one"
+        left = [*tmp.iterdir(), *(f for f in out.parent.iterdir() if f != out)]
+        if which != signal.SIGKILL and left:
+            return f"left {[f.name for f in left]} behind"
+        for f in left:
+            subprocess.run(["rm", "-rf", f])
+    return None
+
+
+@SUITE.check
+def killed_at_any_moment(s, folder):
+    return interrupted(s, folder, signal.SIGKILL, 12)
+
+
+@SUITE.check
+def terminated_at_any_moment(s, folder):
+    return interrupted(s, folder, signal.SIGTERM, 8)
+
+
+@SUITE.check
+def interrupted_at_any_moment(s, folder):
+    return interrupted(s, folder, signal.SIGINT, 8)
+
+
+@SUITE.check
+def compiles_to_one_file_at_once(s, folder):
+    models = [save(mlp_model(), folder / "a.onnx"), save(relu_model(4), folder / "b.onnx")]
+    out = folder / "m.so"
+    wanted = []
+    for m in models:
+        s.onnxc(m, "-o", out)
+        wanted.append(out.read_bytes())
+    running = [start(s, models[i % 2], "-o", out) for i in range(8)]
+    codes = [p.wait() for p in running]
+    if any(codes):
+        return f"exit codes {codes}"
+    left = {f.name for f in folder.iterdir()} - {"a.onnx", "b.onnx", "m.so"}
+    return f"left {left} behind" if left else None if out.read_bytes() in wanted else "the output is a mixture"
+
+
+@SUITE.check
+def full_disk(s, folder):
+    if os.geteuid() != 0:
+        return None  # only root can mount one
+    source, disk = save(mlp_model(), folder / "m.onnx"), folder / "disk"
+    disk.mkdir()
+    for where in (["-o", disk / "m.so"], ["-o", disk / "m"], ["-o", disk / "m.ll"]):
+        command = f"mount -t tmpfs -o size=4k none '{disk}' || exit 77; '{s.args.onnxc}' '{source}' {' '.join(map(str, where))}; c=$?; ls -A '{disk}'; exit $c"
+        done = subprocess.run(["unshare", "-m", "bash", "-c", command], capture_output=True, text=True)
+        if done.returncode == 77:
+            return None  # nor every root
+        if done.returncode != 1 or "No space left" not in done.stderr:
+            return f"exit {done.returncode}: {done.stderr.strip()[:200]}"
+        if done.stdout.strip():
+            return f"left {done.stdout.split()} behind"
+    return None
+
+
+@SUITE.check
+def full_temporary_disk(s, folder):
+    if os.geteuid() != 0:
+        return None
+    source, disk = save(mlp_model(), folder / "m.onnx"), folder / "disk"
+    disk.mkdir()
+    command = f"mount -t tmpfs -o size=4k none '{disk}' || exit 77; TMPDIR='{disk}' '{s.args.onnxc}' '{source}' -o '{folder}/m.so'; c=$?; ls -A '{disk}'; exit $c"
+    done = subprocess.run(["unshare", "-m", "bash", "-c", command], capture_output=True, text=True)
+    if done.returncode == 77:
+        return None
+    if done.returncode != 1 or "No space left" not in done.stderr or (folder / "m.so").exists():
+        return f"exit {done.returncode}: {done.stderr.strip()[:200]}"
+    return f"left {done.stdout.split()} behind" if done.stdout.strip() else None
+
+
+def limited(s, folder, what, value, codes=(0, 1)):
+    source, out = save(mlp_model(), folder / "m.onnx"), folder / "out"
+    tmp, env = scratch(folder)
+    out.mkdir(exist_ok=True)
+    done = subprocess.run([s.args.onnxc, source, "-o", out / "m.so"], capture_output=True, text=True, env=env,
+                          preexec_fn=lambda: resource.setrlimit(what, (value, value)))
+    if done.returncode not in codes:
+        return f"limit {value}: exit {done.returncode}: {done.stderr.strip()[:200]}"
+    files = [f.name for f in [*out.iterdir(), *tmp.glob("**/*.o")] if done.returncode or f.name != "m.so"]
+    if done.returncode and (files or not done.stderr.strip()):
+        return f"limit {value}: left {files}, said {done.stderr.strip()[:100]!r}"
+    for f in out.iterdir():
+        f.unlink()
+    return None
+
+
+@SUITE.check
+def limits_of_memory(s, folder):
+    """127: the dynamic loader itself found no memory."""
+    steps = [int((64 << 20) * 1.35**i) for i in range(13)]
+    return next(filter(None, (limited(s, folder, resource.RLIMIT_AS, v, (0, 1, 127)) for v in steps)), None)
+
+
+@SUITE.check
+def limit_of_file_size(s, folder):
+    return limited(s, folder, resource.RLIMIT_FSIZE, 4096, (1,))
+
+
+@SUITE.check
+def limit_of_open_files(s, folder):
+    return limited(s, folder, resource.RLIMIT_NOFILE, 8) or limited(s, folder, resource.RLIMIT_NOFILE, 4)
+
+
+@SUITE.check
+def closed_streams(s, folder):
+    source = save(relu_model(4), folder / "m.onnx")
+    for redirect in (">&-", "2>&-", ">&- 2>&- <&-"):
+        out = folder / "m.so"
+        done = subprocess.run(["bash", "-c", f"'{s.args.onnxc}' '{source}' -o '{out}' {redirect}"], capture_output=True, timeout=60)
+        if done.returncode or out.read_bytes()[:4] != b"\x7fELF":
+            return f"{redirect}: exit {done.returncode}"
+    return None
+
+
+@SUITE.check
+def environment_does_not_matter(s, folder):
+    source = save(mlp_model(), folder / "m.onnx")
+    s.onnxc(source, "-o", folder / "m.so")
+    wanted = (folder / "m.so").read_bytes()
+    odd = folder / "a b'\"$(touch PWNED)"
+    odd.mkdir()
+    env = {"TMPDIR": str(odd), "PATH": "", "LANG": "tr_TR.UTF-8", "LC_ALL": "de_DE.UTF-8", "CC": "sh -c", "TZ": "Pacific/Apia", "LD_BIND_NOW": "1"}
+    s.onnxc(source, "-o", folder / "m.so", env=env, cwd=folder)
+    if list(folder.rglob("PWNED")):
+        return "a name was executed"
+    return None if (folder / "m.so").read_bytes() == wanted else "other bytes"
+
+
+@SUITE.check
+def names_of_outputs(s, folder):
+    """Names that a linker, a shell or a printf would take for something else."""
+    save(relu_model(4), folder / "m.onnx")
+    for name in ("@x.so", "-x.so", "$(touch PWNED).so", "a b.so", "%s%n.so", "модель.so", "q'\"q.so", "n\nl.so", "-soname.a", "@y", "n" * 200 + ".so"):
+        done = subprocess.run([s.args.onnxc, "m.onnx", f"--output={name}"], cwd=folder, capture_output=True, text=True)
+        if done.returncode or not (folder / name).stat().st_size:
+            return f"{name!r}: exit {done.returncode}: {done.stderr.strip()[:200]}"
+    return "a name was executed" if list(folder.rglob("PWNED*")) else None
+
+
+@SUITE.check
+def names_in_models(s, folder):
+    """Names of values, nodes and dims go through every text that is written beside the code."""
+    import onnxc
+    for i, name in enumerate(("a\"b", "a\nb", "$(touch PWNED)", "*/ int x; /*", "%s%n", "int", "模型", "a\\", "x" * 10000, "\u202e", "//", "#define a b")):
+        node = helper.make_node("Relu", [name], [name + "'"], name=name)
+        out = s.compile(make([node], [info(name, name, 2)], [info(name + "'", name, 2)], name=name), folder, "--emit-header", folder, name=f"m{i}")
+        if not (onnxc.load(str(out)).run({name: X.reshape(2, 2)})[0] == np.maximum(X, 0).reshape(2, 2)).all():
+            return f"{name[:20]!r}: wrong result"
+        for header, compiler in ((f"m{i}.h", ["clang-22", "-xc", "-std=c11"]), (f"m{i}.hpp", ["clang++-22", "-xc++", "-std=c++17"])):
+            done = subprocess.run([*compiler, "-fsyntax-only", f"-I{folder}", f"-I{s.args.loader}/../include", folder / header], capture_output=True, text=True)
+            if done.returncode:
+                return f"{name[:20]!r}: {header} is not valid: {done.stderr[:200]}"
+    return "a name was executed" if list(folder.rglob("PWNED*")) else None
+
+
+@SUITE.check
+def outputs_that_are_no_files(s, folder):
+    source = save(relu_model(4), folder / "m.onnx")
+    os.mkfifo(folder / "pipe.so")
+    for out in ("/dev/null", "/dev/full", folder / "pipe.so", folder):
+        s.onnxc(source, "-o", out, code=2)
+    (folder / "link.so").symlink_to("target.so")
+    (folder / "target.so").write_text("old")
+    s.onnxc(source, "-o", folder / "link.so")
+    return None if (folder / "target.so").read_text() == "old" else "wrote through a link"
+
+
+@SUITE.check
+def read_only_folder(s, folder):
+    if os.geteuid() == 0:
+        return None  # root may write everywhere
+    source, out = save(relu_model(4), folder / "m.onnx"), folder / "out"
+    out.mkdir()
+    out.chmod(0o555)
+    s.onnxc(source, "-o", out / "m.so", code=1)
+    out.chmod(0o755)
+    return f"left {list(out.iterdir())}" if list(out.iterdir()) else None
+
+
+@SUITE.check
+def huge_sparse_model(s, folder):
+    path = folder / "m.onnx"
+    with open(path, "wb") as f:
+        f.truncate(3 << 30)
+    begun = time.time()
+    done = s.onnxc(path, "-o", folder / "m.so", code=1)
+    return None if time.time() - begun < 5 and "m.onnx" in done.stderr else f"{time.time() - begun:.1f} s: {done.stderr[:200]}"
+
+
+@SUITE.check
+def bytes_in_file_names(s, folder):
+    path = os.fsencode(folder) + b"/bad-\xff.onnx"
+    Path(os.fsdecode(path)).write_bytes(relu_model(4).SerializeToString())
+    done = subprocess.run([s.args.onnxc, path, "-o", folder / "m.so"], capture_output=True)
+    return None if done.returncode == 0 else f"exit {done.returncode}: {done.stderr[:200]}"
+
+
+if __name__ == "__main__":
+    SUITE.main()
