@@ -14,7 +14,7 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
-enum class Join { Sum, Prod, Max, Min };
+enum class Join { Sum, Prod, Max, Min, Most };  // Most: the largest of what is not NaN
 
 struct RowKernel {
   KernelCode &c;
@@ -24,8 +24,9 @@ struct RowKernel {
   Value x, y;           // the row op's operand, and its result
   DimMap whole, outer;  // maps of the operand and of a value for each row
   Value last;           // the kernel's first result
+  unsigned vectorBits;
   int64_t lanes;
-  bool across = false, stash = false;
+  bool across = false, stash = false, masks = false;
   size_t firstRow = 0, endRow = 0;  // merged dims of the row
   Value length;                     // of a row
   bool wide = false;
@@ -36,14 +37,19 @@ struct RowKernel {
 
   RowKernel(KernelCode &c, Operation *op, unsigned vectorBits)
       : c(c), op(op), axes(*rowAxes(op)), space(c, kernel::localDims(cast<RankedTensorType>(op->getOperand(0).getType()))),
-        x(op->getOperand(0)), y(op->getResult(0)), lanes(std::clamp<int64_t>(vectorBits / 16, 8, 16)) {}
+        x(op->getOperand(0)), y(op->getResult(0)), vectorBits(vectorBits), lanes(std::clamp<int64_t>(vectorBits / 16, 8, 16)) {}
 
-  using At = std::pair<Value, int64_t>;  // an index of the last dim, and how many from there
+  // An index of the last dim, and how many elements from there; those that the mask has, where it is not null.
+  struct At {
+    Value index;
+    int64_t lanes;
+    Value mask;
+  };
   using Body = llvm::function_ref<SmallVector<Value>(At)>;
 
   Type floats(Type element, int64_t n) { return n > 1 ? Type(VectorType::get({n}, element)) : element; }
   Value start(Join join, Type t) {
-    return c.real(join == Join::Sum ? 0 : join == Join::Prod ? 1 : join == Join::Max ? -INFINITY : INFINITY, t);
+    return c.real(join == Join::Sum ? 0 : join == Join::Prod ? 1 : join == Join::Min ? INFINITY : -INFINITY, t);
   }
   Value combine(Join join, Value acc, Value v) {
     Num a{&c, acc}, n{&c, v};
@@ -53,6 +59,8 @@ struct RowKernel {
       return (a + n).v;
     if (join == Join::Prod)
       return (a * n).v;
+    if (join == Join::Most)
+      return maxSecond(n, a).v;
     Num best = join == Join::Max ? maxSecond(a, n) : minSecond(a, n);  // NaN in `n` is taken
     return select(isNan(a), a, best).v;
   }
@@ -83,7 +91,7 @@ struct RowKernel {
     for (auto [i, j] : llvm::enumerate(joins)) {
       Value v = accs[joins.size() + i];
       if (!across && width > 1)
-        v = combine(j, joinLanes(j, accs[i]), v);
+        v = masks ? joinLanes(j, accs[i]) : combine(j, joinLanes(j, accs[i]), v);
       if (getElementTypeOrSelf(v.getType()).isF64())
         v = arith::TruncFOp::create(c.b, c.loc, floats(c.f32, across ? width : 1), v);
       result.push_back(v);
@@ -91,7 +99,7 @@ struct RowKernel {
     return result;
   }
 
-  // The accumulators of the vectors, then those of what is left over (of the lanes themselves, across).
+  // The accumulators of the vectors, then those of what is left over where no mask covers it (of the lanes themselves, across).
   SmallVector<Value> nest(size_t d, ArrayRef<Join> joins, ValueRange accs, Body body) {
     bool inner = !across && d + 1 == endRow;
     if (d < endRow && !inner)
@@ -104,13 +112,15 @@ struct RowKernel {
     auto step = [&](At at, ValueRange now) {
       space.newPoint();
       SmallVector<Value> given = body(at), next;
-      for (auto [j, acc, v] : llvm::zip(joins, now, given))
-        next.push_back(combine(j, acc, v));
+      for (auto [j, acc, v] : llvm::zip(joins, now, given)) {
+        Value kept = at.mask ? Value(arith::SelectOp::create(c.b, c.loc, at.mask, v, start(j, v.getType()))) : v;
+        next.push_back(combine(j, acc, kept));
+      }
       return next;
     };
     SmallVector<Value> result(accs.begin(), accs.end());
     if (across) {
-      SmallVector<Value> next = step({indices.back(), width}, accs.drop_front(n));
+      SmallVector<Value> next = step({indices.back(), width, {}}, accs.drop_front(n));
       llvm::copy(next, result.begin() + n);
       return result;
     }
@@ -118,25 +128,34 @@ struct RowKernel {
     if (width > 1) {
       from = c.sub(size, c.rem(size, width));
       SmallVector<Value> next =
-          c.loop(c.n(0), from, c.n(width), accs.take_front(n), [&](Value i, ValueRange now) { return step({i, width}, now); });
+          c.loop(c.n(0), from, c.n(width), accs.take_front(n), [&](Value i, ValueRange now) { return step({i, width, {}}, now); });
       llvm::copy(next, result.begin());
     }
     if (auto left = c.constant(from), all = c.constant(size); left && all && *left == *all)
       return result;
-    SmallVector<Value> next = c.loop(from, size, c.n(1), accs.drop_front(n), [&](Value i, ValueRange now) { return step({i, 1}, now); });
+    if (width > 1 && masks) {
+      Value mask = c.lanesBelow(c.sub(size, from), width);
+      SmallVector<Value> next = step({from, width, mask}, ValueRange(result).take_front(n));
+      llvm::copy(next, result.begin());
+      return result;
+    }
+    SmallVector<Value> next =
+        c.loop(from, size, c.n(1), accs.drop_front(n), [&](Value i, ValueRange now) { return step({i, 1, {}}, now); });
     llvm::copy(next, result.begin() + n);
     return result;
   }
 
   // A value of the row at a point of it.
-  Num at(Value v, At p) { return {&c, p.second > 1 && !isa<VectorType>(v.getType()) ? c.splat(v, p.second) : v}; }
-  Num element(At p) { return {&c, stashed ? space.reload(y, whole, p.first, p.second) : space.eval(x, whole, p.first, p.second)}; }
+  Num at(Value v, At p) { return {&c, p.lanes > 1 && !isa<VectorType>(v.getType()) ? c.splat(v, p.lanes) : v}; }
+  Num element(At p) {
+    return {&c, stashed ? space.reload(last, whole, p.index, p.lanes, p.mask) : space.eval(x, whole, p.index, p.lanes, p.mask)};
+  }
   bool stashed = false;
-  // What the first pass reads: later ones find it in the result.
+  // What the first pass reads: later ones find it in the buffer of the kernel's result, which is written last.
   Num firstElement(At p) {
     Num v = element(p);
     if (stash && !isa<BlockArgument>(x))
-      space.store(y, whole, v.v, p.first, p.second);
+      space.store(last, whole, v.v, p.index, p.lanes, p.mask);
     return v;
   }
   void endOfFirst() { stashed = stash && !isa<BlockArgument>(x); }
@@ -151,8 +170,8 @@ struct RowKernel {
   }
   void finishRow(llvm::function_ref<Num(At)> f) {
     overRow({}, [&](At p) {
-      space.setValue(y, whole, f(p).v, p.second);
-      space.store(last, whole, space.eval(last, whole, p.first, p.second), p.first, p.second);
+      space.setValue(y, whole, f(p).v, p.lanes);
+      space.store(last, whole, space.eval(last, whole, p.index, p.lanes, p.mask), p.index, p.lanes, p.mask);
       return SmallVector<Value>();
     });
   }
@@ -168,13 +187,13 @@ struct RowKernel {
   }
 
   void softmax(bool log) {
-    Value most = sum([&](At p) { return firstElement(p); }, Join::Max);
+    Value most = sum([&](At p) { return firstElement(p); }, Join::Most);
     endOfFirst();
     bool keep = stash && !log;
     Value total = sum([&](At p) {
       Num e = exp(element(p) - at(most, p));
       if (keep)
-        space.store(y, whole, e.v, p.first, p.second);
+        space.store(last, whole, e.v, p.index, p.lanes, p.mask);
       return e;
     });
     if (keep)
@@ -188,7 +207,7 @@ struct RowKernel {
     stashed = false;
   }
 
-  Num parameter(unsigned i, At p) { return {&c, space.eval(op->getOperand(i), Space::operandMap(op, i, whole), p.first, p.second)}; }
+  Num parameter(unsigned i, At p) { return {&c, space.eval(op->getOperand(i), Space::operandMap(op, i, whole), p.index, p.lanes, p.mask)}; }
   void normalise(bool centered) {
     Num n{&c, count()};
     Value mean;
@@ -261,7 +280,7 @@ struct RowKernel {
     space.addResult(last, axes.reduces ? outer : whole);
     for (Value r : c.kernel.getReturn()->getOperands().drop_front())
       space.addResult(r, outer);
-    stash = last == y;
+    stash = !axes.reduces && onnx::elementType(last).isF32();
     space.merge({axes.begin, axes.end});
   }
 
@@ -285,6 +304,7 @@ struct RowKernel {
     registerAll();
     layOut();
     bool vector = space.canVectorise();
+    masks = !across && space.masksWell(vectorBits);
     int64_t step = across ? 64 : 1;  // columns in a unit
     AffineExpr extent = getAffineConstantExpr(1, c.b.getContext());
     SmallVector<size_t> outerDims;

@@ -53,7 +53,9 @@ public:
   // `v` at index `at` of the last dim.
   mlir::Value eval(mlir::Value v, const DimMap &map, mlir::Value at, int64_t lanes, mlir::Value mask = mlir::Value());
   // A result of the kernel as it was stored before.
-  mlir::Value reload(mlir::Value v, const DimMap &map, mlir::Value at, int64_t lanes) { return load(*find(v, map), at, lanes, {}); }
+  mlir::Value reload(mlir::Value v, const DimMap &map, mlir::Value at, int64_t lanes, mlir::Value mask) {
+    return load(*find(v, map), at, lanes, mask);
+  }
   void store(mlir::Value v, const DimMap &map, mlir::Value computed, mlir::Value at, int64_t lanes, mlir::Value mask = mlir::Value());
   // Forgets the values of the point before.
   void newPoint() { known.clear(); }
