@@ -74,6 +74,7 @@ LogicalResult graphPhase(ModuleOp module, const Options &options) {
   if (options.optLevel > 0) {
     f.addPass(createRecognize());
     f.addPass(createSimplify());
+    f.addPass(createIntegerContractions());
     f.addPass(createCSEPass());
   }
   f.addPass(createFoldShapes());

@@ -1,0 +1,244 @@
+// IntegerContractions.cpp: Conv, Gemm and MatMul between dequantised values, as sums of integers held in f32. Such sums are exact below
+// 2^24, so the one rounding is the one that the quantisation asks for, and the f32 contraction kernels serve 8-bit graphs. Runs after
+// simplify, which would move the scales into the weights again; left out at -O0.
+#include "dialects/onnx/Elementwise.h"
+#include "dialects/onnx/NN.h"
+#include "dialects/onnx/Quant.h"
+#include "dialects/onnx/Tensor.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/graph/Passes.h"
+#include "passes/graph/Weights.h"
+#include <cmath>
+
+using namespace mlir;
+namespace onnxc {
+#define GEN_PASS_DEF_INTEGERCONTRACTIONS
+#include "passes/graph/Passes.h.inc"
+
+namespace {
+// (values - zero) * scale; scale and zero have one element or one per output channel.
+struct Quantised {
+  Value values;
+  std::vector<float> scale, zero;
+};
+enum { kFloat = 1, kUint8 = 2, kInt8 = 3 };  // TensorProto.DataType
+}  // namespace
+
+// --- constants ---
+
+static bool isByte(Type type) { return type.isSignlessInteger(8) || type.isUnsignedInteger(8); }
+
+// The elements of an 8-bit or 32-bit integer constant.
+static std::optional<std::vector<float>> integers(Value v) {
+  ElementsAttr value = onnx::constantValue(v);
+  auto bytes = value ? constantBytes(value) : std::nullopt;
+  if (!bytes)
+    return std::nullopt;
+  Type type = value.getElementType();
+  std::vector<float> result;
+  if (type.isSignlessInteger(32))
+    for (size_t i = 0; i < bytes->size(); i += 4) {
+      int32_t n;
+      memcpy(&n, bytes->data() + i, 4);
+      result.push_back(float(n));
+    }
+  else if (isByte(type))
+    for (char c : *bytes)
+      result.push_back(type.isSignlessInteger(8) ? float(int8_t(c)) : float(uint8_t(c)));
+  else
+    return std::nullopt;
+  return result;
+}
+
+static std::optional<Quantised> quantised(Value values, Value scale, Value zero) {
+  auto scales = constantFloats(scale);
+  auto zeros = zero ? integers(zero) : std::vector<float>{0.f};
+  auto positive = [](float f) { return f > 0 && std::isfinite(f); };
+  if (!scales || !zeros || scales->empty() || zeros->empty() || !llvm::all_of(*scales, positive))
+    return std::nullopt;
+  return Quantised{values, *scales, *zeros};
+}
+static std::optional<Quantised> dequantised(Value v) {
+  auto op = v ? v.getDefiningOp<onnx::DequantizeLinearOp>() : onnx::DequantizeLinearOp();
+  auto type = op ? llvm::dyn_cast<RankedTensorType>(op.getX().getType()) : RankedTensorType();
+  if (!type || op.getBlockSize() != 0 || !onnx::elementType(v).isF32())
+    return std::nullopt;
+  auto q = quantised(op.getX(), op.getXScale(), op.getXZeroPoint());
+  int64_t axis = op.getAxis() < 0 ? op.getAxis() + type.getRank() : op.getAxis();
+  bool channels = axis == 0 || axis == type.getRank() - 1;  // the callers check which
+  return q && (q->scale.size() == 1 || channels) ? q : std::nullopt;
+}
+
+static Value constant(PatternRewriter &rewriter, Location loc, ArrayRef<int64_t> shape, const std::vector<float> &values) {
+  return onnx::ConstantOp::create(rewriter, loc, makeConstant(RankedTensorType::get(shape, rewriter.getF32Type()), values));
+}
+static Value scalar(PatternRewriter &rewriter, Location loc, float value) { return constant(rewriter, loc, {}, {value}); }
+
+// --- operands ---
+
+namespace {
+// A contraction of `x` with constant weights whose output channels lie along `axis` of them and, in the result, before `after` more dims.
+struct Contraction {
+  Operation *op;
+  Quantised x, w;
+  int64_t axis, after;
+  int64_t channels() const { return llvm::cast<RankedTensorType>(w.values.getType()).getDimSize(axis); }
+};
+}  // namespace
+
+static std::optional<Contraction> contraction(Operation *op) {
+  auto weights = llvm::dyn_cast<RankedTensorType>(op->getOperand(1).getType());
+  auto x = dequantised(op->getOperand(0)), w = dequantised(op->getOperand(1));
+  if (!weights || !x || !w || x->scale.size() != 1 || x->zero.size() != 1 || !isByte(onnx::elementType(x->values)) ||
+      !isByte(onnx::elementType(w->values)) || !onnx::constantValue(w->values))
+    return std::nullopt;
+  Contraction c{op, *x, *w, 0, 0};
+  if (llvm::isa<onnx::ConvOp>(op)) {
+    c.after = weights.getRank() - 2;
+  } else if (auto gemm = llvm::dyn_cast<onnx::GemmOp>(op)) {
+    if (!gemm.getAlpha().isExactlyValue(1.0) || !gemm.getBeta().isExactlyValue(1.0))
+      return std::nullopt;
+    c.axis = gemm.getTransB() ? 0 : 1;
+  } else {
+    c.axis = 1;
+  }
+  bool matrix = llvm::isa<onnx::ConvOp>(op) || weights.getRank() == 2;
+  auto fits = [&](size_t n) { return n == 1 || int64_t(n) == c.channels(); };
+  auto dq = op->getOperand(1).getDefiningOp<onnx::DequantizeLinearOp>();
+  int64_t axis = dq.getAxis() < 0 ? dq.getAxis() + weights.getRank() : dq.getAxis();
+  bool along = (w->scale.size() == 1 && w->zero.size() == 1) || axis == c.axis;
+  return matrix && along && fits(w->scale.size()) && fits(w->zero.size()) ? std::optional(c) : std::nullopt;
+}
+
+// The product of both scales, per channel.
+static std::vector<float> products(const Contraction &c) {
+  std::vector<float> result;
+  for (float s : c.w.scale)
+    result.push_back(c.x.scale[0] * s);
+  return result;
+}
+
+static Value integerInput(PatternRewriter &rewriter, Location loc, const Quantised &x) {
+  auto type = llvm::cast<TensorType>(x.values.getType()).clone(rewriter.getF32Type());
+  Value v = onnx::CastOp::create(rewriter, loc, type, x.values, "up", 1, kFloat);
+  return x.zero[0] ? Value(onnx::SubOp::create(rewriter, loc, type, v, scalar(rewriter, loc, x.zero[0]))) : v;
+}
+static Value integerWeights(PatternRewriter &rewriter, Location loc, const Contraction &c) {
+  auto type = llvm::cast<RankedTensorType>(c.w.values.getType());
+  auto values = integers(c.w.values);
+  int64_t inner = 1;
+  for (int64_t i = c.axis + 1; i < type.getRank(); ++i)
+    inner *= type.getDimSize(i);
+  for (size_t i = 0; i < values->size(); ++i)
+    (*values)[i] -= c.w.zero[c.w.zero.size() == 1 ? 0 : int64_t(i) / inner % c.channels()];
+  return constant(rewriter, loc, type.getShape(), *values);
+}
+
+// The bias in units of the products: integers where it was quantised with them, as the tools write it. False when it is not one a channel.
+static bool integerBias(Value bias, const Contraction &c, std::vector<float> &result) {
+  auto q = dequantised(bias);
+  auto values = q ? integers(q->values) : constantFloats(bias);
+  auto type = llvm::cast<ShapedType>(bias.getType());
+  int64_t n = c.channels();
+  if (!values || int64_t(values->size()) != n || type.getShape().back() != n)
+    return false;
+  std::vector<float> units = products(c);
+  for (int64_t i = 0; i < n; ++i) {
+    float unit = units[units.size() == 1 ? 0 : i], value = (*values)[i];
+    if (!q) {
+      result.push_back(value / unit);
+      continue;
+    }
+    float scale = q->scale[q->scale.size() == 1 ? 0 : i], zero = q->zero[q->zero.size() == 1 ? 0 : i];
+    bool same = std::fabs(scale - unit) <= 1e-5f * unit;
+    result.push_back(same ? value - zero : float(double(value - zero) * scale / unit));
+  }
+  return true;
+}
+
+// --- results ---
+
+// Values per channel as a constant that broadcasts over the result.
+static Value perChannel(PatternRewriter &rewriter, Location loc, const Contraction &c, const std::vector<float> &values) {
+  if (values.size() == 1)
+    return scalar(rewriter, loc, values[0]);
+  SmallVector<int64_t> shape(c.after + 1, 1);
+  shape[0] = values.size();
+  return constant(rewriter, loc, shape, values);
+}
+
+// clip(round(sums * (products / scale)) + zero): the arithmetic that runtimes agree on.
+static Value requantised(PatternRewriter &rewriter, const Contraction &c, Value sums, onnx::QuantizeLinearOp to, const Quantised &target) {
+  Location loc = to.getLoc();
+  bool isSigned = onnx::elementType(to.getY()).isSignlessInteger(8);
+  std::vector<float> factors = products(c);
+  for (float &f : factors)
+    f /= target.scale[0];
+  Type type = sums.getType();
+  Value v = onnx::MulOp::create(rewriter, loc, type, sums, perChannel(rewriter, loc, c, factors));
+  v = onnx::RoundOp::create(rewriter, loc, type, v);
+  if (target.zero[0])
+    v = onnx::AddOp::create(rewriter, loc, type, v, scalar(rewriter, loc, target.zero[0]));
+  Value least = scalar(rewriter, loc, isSigned ? -128 : 0), most = scalar(rewriter, loc, isSigned ? 127 : 255);
+  v = onnx::ClipOp::create(rewriter, loc, type, v, least, most);
+  return onnx::CastOp::create(rewriter, loc, to.getType(), v, "up", 1, isSigned ? kInt8 : kUint8);
+}
+
+// Where `op` quantises to 8 bits with one constant scale.
+static std::optional<Quantised> target(Operation *op) {
+  auto q = llvm::dyn_cast<onnx::QuantizeLinearOp>(op);
+  if (!q || q.getBlockSize() != 0 || !isByte(onnx::elementType(q.getY())))
+    return std::nullopt;
+  auto result = quantised(q.getX(), q.getYScale(), q.getYZeroPoint());
+  return result && result->scale.size() == 1 && result->zero.size() == 1 ? result : std::nullopt;
+}
+
+static void replaceUsers(PatternRewriter &rewriter, const Contraction &c, Value from, Value sums) {
+  for (Operation *user : llvm::make_early_inc_range(from.getUsers())) {
+    if (auto relu = llvm::dyn_cast<onnx::ReluOp>(user); relu && llvm::all_of(relu->getUsers(), [](Operation *u) { return target(u); })) {
+      rewriter.setInsertionPoint(user);
+      replaceUsers(rewriter, c, relu->getResult(0), onnx::ReluOp::create(rewriter, user->getLoc(), sums.getType(), sums));
+      rewriter.eraseOp(user);
+    } else if (auto to = target(user)) {
+      rewriter.setInsertionPoint(user);
+      rewriter.replaceOp(user, requantised(rewriter, c, sums, llvm::cast<onnx::QuantizeLinearOp>(user), *to));
+    }
+  }
+}
+
+static LogicalResult contractIntegers(Operation *op, PatternRewriter &rewriter) {
+  auto c = contraction(op);
+  std::vector<float> bias;
+  Value given = op->getNumOperands() > 2 ? op->getOperand(2) : Value();
+  if (!c || (given && !integerBias(given, *c, bias)))
+    return rewriter.notifyMatchFailure(op, "not a contraction of 8-bit values with constant weights");
+  Location loc = op->getLoc();
+  SmallVector<Value> operands{integerInput(rewriter, loc, c->x), integerWeights(rewriter, loc, *c)};
+  if (given)
+    operands.push_back(constant(rewriter, loc, llvm::cast<ShapedType>(given.getType()).getShape(), bias));
+  Type type = op->getResult(0).getType();
+  Operation *sums = rewriter.create(loc, op->getName().getIdentifier(), operands, type, op->getAttrs());
+  replaceUsers(rewriter, *c, op->getResult(0), sums->getResult(0));
+  rewriter.setInsertionPoint(op);
+  rewriter.replaceOpWithNewOp<onnx::MulOp>(op, type, sums->getResult(0), perChannel(rewriter, loc, *c, products(*c)));
+  return success();
+}
+static LogicalResult contractConv(onnx::ConvOp op, PatternRewriter &rewriter) { return contractIntegers(op, rewriter); }
+static LogicalResult contractGemm(onnx::GemmOp op, PatternRewriter &rewriter) { return contractIntegers(op, rewriter); }
+static LogicalResult contractMatMul(onnx::MatMulOp op, PatternRewriter &rewriter) { return contractIntegers(op, rewriter); }
+
+namespace {
+struct IntegerContractions : impl::IntegerContractionsBase<IntegerContractions> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add(contractConv);
+    patterns.add(contractGemm);
+    patterns.add(contractMatMul);
+    GreedyRewriteConfig config;
+    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+      signalPassFailure();
+  }
+};
+}  // namespace
+}  // namespace onnxc

@@ -1,0 +1,66 @@
+// RUN: onnxc-opt %s --integer-contractions --split-input-file | FileCheck %s
+
+// The sums are integers; one multiplication takes them to the scale of the result. A bias that was quantised with both scales stays integer.
+// CHECK-LABEL: @conv
+// CHECK-DAG: %[[W:.*]] = "onnx.Constant"() <{value = dense<{{.*}}2.000000e+00{{.*}}-3.000000e+00{{.*}}> : tensor<2x1x1x1xf32>}>
+// CHECK-DAG: %[[B:.*]] = "onnx.Constant"() <{value = dense<[1.000000e+01, 2.000000e+01]> : tensor<2xf32>}>
+// CHECK-DAG: %[[M:.*]] = "onnx.Constant"() <{value = dense<{{.*}}2.500000e-01{{.*}}5.000000e-01{{.*}}> : tensor<2x1x1xf32>}>
+// CHECK: %[[X:.*]] = "onnx.Cast"(%arg0)
+// CHECK: %[[I:.*]] = "onnx.Sub"(%[[X]], %{{.*}})
+// CHECK: %[[S:.*]] = "onnx.Conv"(%[[I]], %[[W]], %[[B]])
+// CHECK: %[[R:.*]] = "onnx.Relu"(%[[S]])
+// CHECK: %[[F:.*]] = "onnx.Mul"(%[[R]], %[[M]])
+// CHECK: %[[N:.*]] = "onnx.Round"(%[[F]])
+// CHECK: %[[C:.*]] = "onnx.Clip"(%[[N]], %{{.*}}, %{{.*}})
+// CHECK: %[[Q:.*]] = "onnx.Cast"(%[[C]]) {{.*}} -> tensor<1x2x4x4xui8>
+// CHECK-NEXT: return %[[Q]]
+func.func @conv(%q: tensor<1x1x4x4xui8>) -> tensor<1x2x4x4xui8> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<128> : tensor<ui8>} : () -> tensor<ui8>
+  %x = "onnx.DequantizeLinear"(%q, %s, %z) : (tensor<1x1x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x1x4x4xf32>
+  %c = "onnx.Constant"() {value = dense<[[[[2]]], [[[-3]]]]> : tensor<2x1x1x1xi8>} : () -> tensor<2x1x1x1xi8>
+  %t = "onnx.Constant"() {value = dense<[0.25, 0.5]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %none = "onnx.Constant"() {value = dense<0> : tensor<2xi8>} : () -> tensor<2xi8>
+  %w = "onnx.DequantizeLinear"(%c, %t, %none) <{axis = 0 : i64}> : (tensor<2x1x1x1xi8>, tensor<2xf32>, tensor<2xi8>) -> tensor<2x1x1x1xf32>
+  %d = "onnx.Constant"() {value = dense<[10, 20]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %u = "onnx.Constant"() {value = dense<[0.125, 0.25]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %zeros = "onnx.Constant"() {value = dense<0> : tensor<2xi32>} : () -> tensor<2xi32>
+  %b = "onnx.DequantizeLinear"(%d, %u, %zeros) <{axis = 0 : i64}> : (tensor<2xi32>, tensor<2xf32>, tensor<2xi32>) -> tensor<2xf32>
+  %y = "onnx.Conv"(%x, %w, %b) : (tensor<1x1x4x4xf32>, tensor<2x1x1x1xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
+  %r = "onnx.Relu"(%y) : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
+  %one = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %nil = "onnx.Constant"() {value = dense<0> : tensor<ui8>} : () -> tensor<ui8>
+  %o = "onnx.QuantizeLinear"(%r, %one, %nil) : (tensor<1x2x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x2x4x4xui8>
+  return %o : tensor<1x2x4x4xui8>
+}
+
+// -----
+
+// What is not quantised again gets its scale back.
+// CHECK-LABEL: @matmul
+// CHECK: %[[S:.*]] = "onnx.MatMul"
+// CHECK: "onnx.Mul"(%[[S]], %{{.*}})
+func.func @matmul(%q: tensor<3x2xi8>) -> tensor<3x1xf32> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<0> : tensor<i8>} : () -> tensor<i8>
+  %x = "onnx.DequantizeLinear"(%q, %s, %z) : (tensor<3x2xi8>, tensor<f32>, tensor<i8>) -> tensor<3x2xf32>
+  %c = "onnx.Constant"() {value = dense<[[2], [3]]> : tensor<2x1xi8>} : () -> tensor<2x1xi8>
+  %w = "onnx.DequantizeLinear"(%c, %s, %z) : (tensor<2x1xi8>, tensor<f32>, tensor<i8>) -> tensor<2x1xf32>
+  %y = "onnx.MatMul"(%x, %w) : (tensor<3x2xf32>, tensor<2x1xf32>) -> tensor<3x1xf32>
+  return %y : tensor<3x1xf32>
+}
+
+// -----
+
+// Weights that are not constant stay dequantised.
+// CHECK-LABEL: @two_values
+// CHECK: onnx.DequantizeLinear
+// CHECK: onnx.DequantizeLinear
+// CHECK: onnx.MatMul
+func.func @two_values(%q: tensor<2x2xi8>) -> tensor<2x2xf32> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %x = "onnx.DequantizeLinear"(%q, %s) : (tensor<2x2xi8>, tensor<f32>) -> tensor<2x2xf32>
+  %w = "onnx.DequantizeLinear"(%q, %s) : (tensor<2x2xi8>, tensor<f32>) -> tensor<2x2xf32>
+  %y = "onnx.MatMul"(%x, %w) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
+}
