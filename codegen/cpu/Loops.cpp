@@ -117,7 +117,8 @@ LogicalResult emitLoops(ModuleOp target, kernel::FuncOp kernel, unsigned vectorB
     loops.space.addResult(r, map);
   }
   loops.space.merge();
-  loops.emit();
+  if (!emitPermute(c, loops.space))
+    loops.emit();
   c.finish();
   return success();
 }

@@ -9,6 +9,10 @@ mlir::LogicalResult emitLoops(mlir::ModuleOp target, kernel::FuncOp kernel, unsi
 // RowLoops.cpp: a group with one op of rows, `row`.
 mlir::LogicalResult emitRows(mlir::ModuleOp target, kernel::FuncOp kernel, mlir::Operation *row, unsigned vectorBits);
 
+// Permute.cpp: writes the kernel when it is one transposition that moves the last dim.
+class Space;
+bool emitPermute(KernelCode &c, Space &space);
+
 // The kernel's units of parallel work, and how many of them are worth a task.
 void setExtent(kernel::FuncOp kernel, mlir::AffineExpr extent, int64_t grain);
 // A rough weight of one element: 1, and 1 for each plain op, more for each function.

@@ -16,7 +16,9 @@ static bool keepsRows(Operation *op) {
   return perm && !perm->empty() && perm->back() == int64_t(perm->size()) - 1;
 }
 
-static bool isLoop(Operation *op) { return isPointwise(op) || rowAxes(op) || (keepsRows(op) && hasLoopType(op->getOperand(0))); }
+static bool isTranspose(Operation *op) { return onnx::opName(op) == "Transpose" && hasLoopType(op->getOperand(0)); }
+
+static bool isLoop(Operation *op) { return isPointwise(op) || rowAxes(op) || isTranspose(op); }
 
 Groups::Groups(Block &block, SymbolicShapes &shapes, bool loops) : shapes(&shapes) {
   for (const SymbolDef &def : shapes.symbols())
@@ -68,12 +70,15 @@ bool Groups::fits(Operation *op, Operation *user, const Group &group) const {
   Value v = op->getResult(0);
   if (user == group.row)
     return user->getOperand(0) == v && llvm::count(user->getOperands(), v) == 1 && !rowAxes(op);
-  return keepsRows(user) || shapes->dims(v) == shapes->dims(user->getResult(0));
+  if (isTranspose(user))
+    return keepsRows(user);
+  return shapes->dims(v) == shapes->dims(user->getResult(0));
 }
 
 bool Groups::joins(Operation *op, unsigned &group) const {
   Value v = op->getResult(0);
-  if (v.use_empty() || read.contains(v) || op->getNumResults() != 1)
+  bool moves = isTranspose(op) && !keepsRows(op);  // a kernel of its own
+  if (v.use_empty() || read.contains(v) || op->getNumResults() != 1 || moves)
     return false;
   bool first = true;
   for (Operation *user : v.getUsers()) {

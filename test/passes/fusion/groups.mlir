@@ -60,3 +60,18 @@ func.func @main(%x: tensor<2x3x4x8xf32> {onnx.name = "x"}) -> (tensor<2x4xf32> {
   %2 = "onnx.Sqrt"(%1) : (tensor<2x4xf32>) -> tensor<2x4xf32>
   return %2 : tensor<2x4xf32>
 }
+
+// -----
+
+// A transposition that moves the last dim is a kernel of its own.
+// CHECK-COUNT-3: plan.launch
+// CHECK-NOT: plan.launch
+// CHECK-DAG: kernel.func @relu_f32
+// CHECK-DAG: kernel.func @transpose_f32
+// CHECK-DAG: kernel.func @neg_f32
+func.func @main(%x: tensor<2x3x4xf32> {onnx.name = "x"}) -> (tensor<2x4x3xf32> {onnx.name = "y"}) {
+  %0 = "onnx.Relu"(%x) : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  %1 = "onnx.Transpose"(%0) {perm = array<i64: 0, 2, 1>} : (tensor<2x3x4xf32>) -> tensor<2x4x3xf32>
+  %2 = "onnx.Neg"(%1) : (tensor<2x4x3xf32>) -> tensor<2x4x3xf32>
+  return %2 : tensor<2x4x3xf32>
+}
