@@ -3,6 +3,7 @@
 #include "codegen/cpu/Codegen.h"
 #include "codegen/link/Link.h"
 #include "compiler/Headers.h"
+#include "compiler/Phases.h"
 #include "compiler/import/Import.h"
 #include "dialects/onnx/OnnxDialect.h"
 #include "dialects/plan/PlanDialect.h"
@@ -65,8 +66,7 @@ void loadDialects(MLIRContext &context) {
                       func::FuncDialect, LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
 }
 
-LogicalResult graphPhase(ModuleOp module, const Options &options) {
-  PassManager pm(module.getContext());
+void graphPhase(OpPassManager &pm, const Options &options) {
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createFoldShapes());
   f.addPass(createSimplify());
@@ -78,25 +78,39 @@ LogicalResult graphPhase(ModuleOp module, const Options &options) {
     f.addPass(createCSEPass());
   }
   f.addPass(createFoldShapes());
-  return pm.run(module);
 }
 
-LogicalResult layoutPhase(ModuleOp module, const Options &options) {
+void layoutPhase(OpPassManager &pm, const Options &options) {
   if (options.optLevel == 0)
-    return success();
-  PassManager pm(module.getContext());
+    return;
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createBlockChannels());
   f.addPass(createPackWeights());
   f.addPass(createCSEPass());
+}
+
+void planPhase(OpPassManager &pm, const Options &options) {
+  pm.addPass(createFormKernels(FormKernelsOptions{options.optLevel > 0}));
+  pm.addPass(createPlanMemory());
+}
+
+using Phase = void (*)(OpPassManager &, const Options &);
+
+LogicalResult runPhase(Phase phase, ModuleOp module, const Options &options) {
+  PassManager pm(module.getContext());
+  phase(pm, options);
   return pm.run(module);
 }
 
-LogicalResult planPhase(ModuleOp module, const Options &options) {
-  PassManager pm(module.getContext());
-  pm.addPass(createFormKernels(FormKernelsOptions{options.optLevel > 0}));
-  pm.addPass(createPlanMemory());
-  return pm.run(module);
+int printPipeline(MLIRContext &context, const Options &options) {
+  for (auto [name, phase] : {std::pair<StringRef, Phase>{"graph", graphPhase}, {"layout", layoutPhase}, {"plan", planPhase}}) {
+    PassManager pm(&context);
+    phase(pm, options);
+    llvm::outs() << name << ": ";
+    pm.printAsTextualPipeline(llvm::outs());
+    llvm::outs() << "\n";
+  }
+  return ExitOk;
 }
 
 // A C identifier for the exported getter, from the output's name.
@@ -268,16 +282,21 @@ int compile(const Options &given) {
     }
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadDialects(context);
+  if (options.printPipeline)
+    return printPipeline(context, options);
   Diagnostics diagnostics(context, options);
+  Phases phases(options);
   OwningOpRef<ModuleOp> module = importModel(options.input, context, ImportOptions{options.defineDims});
-  if (!module || failed(graphPhase(*module, options)))
+  if (!module || !phases.done("import", *module) || failed(runPhase(graphPhase, *module, options)) || !phases.done("graph", *module))
     return ExitBadModel;
   StringRef suffix = llvm::sys::path::extension(options.output);
   if (suffix == ".mlir")
     return writeText(*module, options);
   if (check(*module) != ExitOk)
     return ExitOutOfScope;
-  if (failed(layoutPhase(*module, options)) || failed(planPhase(*module, options)))
+  if (failed(runPhase(layoutPhase, *module, options)) || !phases.done("layout", *module))
+    return ExitBadModel;
+  if (failed(runPhase(planPhase, *module, options)) || !phases.done("plan", *module))
     return ExitBadModel;
   CodegenOptions code{options.cpus, options.optLevel, identifier(options.output), describeModel(*module, options)};
   bool text = suffix == ".ll" || suffix == ".s";
@@ -285,10 +304,14 @@ int compile(const Options &given) {
     code.cpus = {options.cpus.back()};
     code.emit = suffix == ".ll" ? CodegenOptions::Ir : CodegenOptions::Assembly;
   }
+  code.phase = [&](StringRef name) { phases.done(name); };
   FailureOr<std::vector<std::string>> objects = compileForCpu(*module, code);
   if (failed(objects))
     return ExitBug;
   int status = text ? writeText(objects->front(), options) : linkPhase(*module, options, code, *objects);
+  phases.done("link");
+  if (status == ExitOk && options.sizeReport && !text)
+    printSizeReport(options);
   if (status == ExitOk && !options.emitHeader.empty())
     if (auto error = emitModelHeaders(*module, code.modelName, options.emitHeader)) {
       llvm::errs() << "onnxc: error: " << llvm::toString(std::move(error)) << "\n";
@@ -302,7 +325,7 @@ int check(const Options &options) {
   loadDialects(context);
   Diagnostics diagnostics(context, options);
   OwningOpRef<ModuleOp> module = importModel(options.input, context, ImportOptions{options.defineDims});
-  if (!module || failed(graphPhase(*module, options)))
+  if (!module || failed(runPhase(graphPhase, *module, options)))
     return ExitBadModel;
   return check(*module);
 }

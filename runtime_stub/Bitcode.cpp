@@ -1,15 +1,15 @@
-// Bitcode.cpp: includes the two bitcode files and the start of programs into the compiler's read-only data.
+// Bitcode.cpp: includes the stub, the library's bitcode and the start of programs into the compiler's read-only data.
 #include "runtime_stub/Bitcode.h"
 
 __asm__(".section .rodata\n.balign 16\n"
-        "onnxc_stub_begin: .incbin \"" ONNXC_STUB_BC "\"\nonnxc_stub_end:\n.balign 16\n"
+        "onnxc_stub_begin: .incbin \"" ONNXC_STUB_O "\"\nonnxc_stub_end:\n.balign 16\n"
         "onnxc_library_begin: .incbin \"" ONNXC_LIBRARY_BC "\"\nonnxc_library_end:\n.balign 16\n"
         "onnxc_program_begin: .incbin \"" ONNXC_PROGRAM_O "\"\nonnxc_program_end:\n.previous\n");
 extern "C" const char onnxc_stub_begin[], onnxc_stub_end[], onnxc_library_begin[], onnxc_library_end[], onnxc_program_begin[],
     onnxc_program_end[];
 
 namespace onnxc {
-llvm::StringRef stubBitcode() { return llvm::StringRef(onnxc_stub_begin, onnxc_stub_end - onnxc_stub_begin); }
+llvm::StringRef stubObject() { return llvm::StringRef(onnxc_stub_begin, onnxc_stub_end - onnxc_stub_begin); }
 llvm::StringRef libraryBitcode() { return llvm::StringRef(onnxc_library_begin, onnxc_library_end - onnxc_library_begin); }
 llvm::StringRef programObject() { return llvm::StringRef(onnxc_program_begin, onnxc_program_end - onnxc_program_begin); }
 }  // namespace onnxc

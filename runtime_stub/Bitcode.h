@@ -3,7 +3,7 @@
 #include "llvm/ADT/StringRef.h"
 
 namespace onnxc {
-llvm::StringRef stubBitcode();
+llvm::StringRef stubObject();  // ELF object of the runtime stub
 llvm::StringRef libraryBitcode();
 llvm::StringRef programObject();  // ELF object with _start, linked into programs
 }  // namespace onnxc

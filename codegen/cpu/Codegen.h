@@ -5,6 +5,7 @@
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/Module.h"
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,17 +17,18 @@ struct CodegenOptions {
   std::string modelName;  // a C identifier
   std::string json;       // the artefact's self-description
   enum { Object, Assembly, Ir } emit = Object;
+  std::function<void(llvm::StringRef)> phase = [](llvm::StringRef) {};  // called when a part of the work is done
 };
 
-// Objects of the artefact: one per level, then stub and tables. Failure leaves a diagnostic on the module.
+// Objects of the artefact: one per level, then tables, then the stub. Failure leaves a diagnostic on the module.
 mlir::FailureOr<std::vector<std::string>> compileForCpu(mlir::ModuleOp module, const CodegenOptions &options);
 
 // Defines `<kernel>` (and `<kernel>.size`) of family "library" in `target`.
 mlir::LogicalResult emitLibrary(kernel::FuncOp kernel, llvm::Module &target);
 // Rewrites plan ops, after scf became cf, to the LLVM dialect.
 mlir::LogicalResult lowerPlan(mlir::ModuleOp target);
-// Adds onnxc_the_plan, onnxc_the_info and the getters to the stub's module.
-void emitTables(mlir::ModuleOp module, const CodegenOptions &options, llvm::Module &stub);
+// Adds onnxc_the_plan, onnxc_the_info and the getters to `tables`.
+void emitTables(mlir::ModuleOp module, const CodegenOptions &options, llvm::Module &tables);
 
 // Straight-line code so long that LLVM's passes, which take more than linear time, are not worth it.
 void markLong(llvm::Function &f);

@@ -25,6 +25,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/Internalize.h"
+#include <thread>
 
 using namespace mlir;
 namespace onnxc {
@@ -32,7 +33,7 @@ namespace onnxc {
 static std::unique_ptr<llvm::TargetMachine> targetMachine(StringRef cpu, StringRef features) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
-  llvm::InitializeNativeTargetAsmParser();  // the stub has inline assembly
+  llvm::InitializeNativeTargetAsmParser();  // library kernels may hold inline assembly
   llvm::Triple triple("x86_64-unknown-linux-gnu");
   std::string error;
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple.str(), error);
@@ -126,32 +127,49 @@ static FailureOr<OwningOpRef<ModuleOp>> lowerLevel(ModuleOp module, const Isa &i
   return target;
 }
 
-static LogicalResult linkLibrary(llvm::Module &m, ModuleOp module) {
+static llvm::Error linkLibrary(llvm::Module &m) {
   auto library = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(libraryBitcode(), "library"), m.getContext());
   if (!library)
-    return module.emitError("the library's bitcode cannot be read: ") << llvm::toString(library.takeError());
+    return library.takeError();
   (*library)->setTargetTriple(m.getTargetTriple());
   (*library)->setDataLayout(m.getDataLayout());
   llvm::Linker linker(m);
   if (linker.linkInModule(std::move(*library), llvm::Linker::LinkOnlyNeeded))
-    return module.emitError("linking the library's bitcode failed");
+    return llvm::createStringError("linking the library's bitcode failed");
   for (llvm::Function &f : m)
     if (f.isDeclaration() && (f.getName().starts_with("onnxc_k_") || f.getName().starts_with("onnxc_s_")) && !f.use_empty())
-      return module.emitError("the library has no kernel for these types: ") << f.getName().str();
-  return success();
+      return llvm::createStringError("the library has no kernel for these types: " + f.getName());
+  return llvm::Error::success();
 }
 
 // About 2,000 launches: a plan is calls in a row, optimising them gains nothing that a run of so many launches could show.
 static constexpr unsigned kLongPlan = 30000;
 
-static FailureOr<std::string> compileLevel(ModuleOp module, StringRef cpu, const CodegenOptions &options) {
-  const Isa *isa = findIsa(cpu);
-  auto tm = targetMachine(cpu, isa->features);
+namespace {
+// Code of one CPU level on its way: `begin` needs the model's MLIR context and so runs level after level, `finish` only its own LLVM
+// context, so that levels run side by side.
+struct Level {
+  const Isa *isa;
+  StringRef cpu;
+  std::unique_ptr<llvm::TargetMachine> tm;
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> m;
+  std::string code;
+  std::string error;
+
+  explicit Level(StringRef cpu) : isa(findIsa(cpu)), cpu(cpu), tm(targetMachine(cpu, isa->features)) {}
+
+  LogicalResult begin(ModuleOp module);
+  void finish(const CodegenOptions &options);
+  void seal();
+};
+}  // namespace
+
+LogicalResult Level::begin(ModuleOp module) {
   FailureOr<OwningOpRef<ModuleOp>> target = lowerLevel(module, *isa);
   if (failed(target))
     return failure();
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> m = translateModuleToLLVMIR(**target, context, "model");
+  m = translateModuleToLLVMIR(**target, context, "model");
   if (!m)
     return failure();
   m->setTargetTriple(tm->getTargetTriple());
@@ -159,8 +177,11 @@ static FailureOr<std::string> compileLevel(ModuleOp module, StringRef cpu, const
   for (kernel::FuncOp kernel : module.getOps<kernel::FuncOp>())
     if (kernel.getFamily() == "library" && failed(emitLibrary(kernel, *m)))
       return failure();
-  if (failed(linkLibrary(*m, module)))
-    return failure();
+  return success();
+}
+
+// Names what the tables refer to and hides the rest.
+void Level::seal() {
   if (llvm::GlobalVariable *bits = m->getNamedGlobal("onnxc_vector_bits")) {
     bits->setInitializer(llvm::ConstantInt::get(bits->getValueType(), isa->vectorBits));
     bits->setConstant(true);
@@ -178,40 +199,59 @@ static FailureOr<std::string> compileLevel(ModuleOp module, StringRef cpu, const
     if (f.isDeclaration() && f.getName().starts_with("onnxc_"))
       f.setVisibility(llvm::GlobalValue::HiddenVisibility);
   setCpu(*m, cpu, isa->features);
-  if (llvm::verifyModule(*m, &llvm::errs()))
-    return module.emitError("generated code is malformed"), failure();
-  optimise(*m, *tm, options.optLevel > 0);
-  return emitCode(*m, *tm, options);
 }
 
-static FailureOr<std::string> compileStub(ModuleOp module, const CodegenOptions &options) {
+void Level::finish(const CodegenOptions &options) {
+  if (llvm::Error failed = linkLibrary(*m)) {
+    error = llvm::toString(std::move(failed));
+    return;
+  }
+  seal();
+  if (llvm::verifyModule(*m, &llvm::errs())) {
+    error = "generated code is malformed";
+    return;
+  }
+  optimise(*m, *tm, options.optLevel > 0);
+  code = emitCode(*m, *tm, options);
+}
+
+static std::string compileTables(ModuleOp module, const CodegenOptions &options) {
   llvm::LLVMContext context;
-  auto stub = llvm::parseBitcodeFile(llvm::MemoryBufferRef(stubBitcode(), "stub"), context);
-  if (!stub)
-    return module.emitError("the stub's bitcode cannot be read: ") << llvm::toString(stub.takeError()), failure();
+  llvm::Module m("tables", context);
   auto tm = targetMachine("x86-64", "");
-  (*stub)->setTargetTriple(tm->getTargetTriple());
-  (*stub)->setDataLayout(tm->createDataLayout());
-  emitTables(module, options, **stub);
-  setCpu(**stub, "x86-64", "");
-  optimise(**stub, *tm, false);
-  return emitCode(**stub, *tm, options);
+  m.setTargetTriple(tm->getTargetTriple());
+  m.setDataLayout(tm->createDataLayout());
+  m.setPICLevel(llvm::PICLevel::BigPIC);
+  emitTables(module, options, m);
+  return emitCode(m, *tm, options);
 }
 
 FailureOr<std::vector<std::string>> compileForCpu(ModuleOp module, const CodegenOptions &options) {
   registerBuiltinDialectTranslation(*module.getContext());
   registerLLVMDialectTranslation(*module.getContext());
-  std::vector<std::string> objects;
+  std::vector<std::unique_ptr<Level>> levels;
   for (const std::string &cpu : options.cpus) {
-    FailureOr<std::string> object = compileLevel(module, cpu, options);
-    if (failed(object))
+    levels.push_back(std::make_unique<Level>(cpu));
+    if (failed(levels.back()->begin(module)))
       return failure();
-    objects.push_back(std::move(*object));
+    options.phase("lowering for " + cpu);
   }
-  FailureOr<std::string> stub = compileStub(module, options);
-  if (failed(stub))
-    return failure();
-  objects.push_back(std::move(*stub));
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < levels.size(); ++i)
+    threads.emplace_back([&, i] { levels[i]->finish(options); });
+  levels[0]->finish(options);
+  for (std::thread &t : threads)
+    t.join();
+  std::vector<std::string> objects;
+  for (std::unique_ptr<Level> &level : levels) {
+    if (!level->error.empty())
+      return module.emitError() << level->cpu << ": " << level->error, failure();
+    objects.push_back(std::move(level->code));
+  }
+  options.phase("optimising and emitting");
+  objects.push_back(compileTables(module, options));
+  objects.push_back(stubObject().str());
+  options.phase("tables");
   return objects;
 }
 

@@ -95,14 +95,8 @@ struct Tables {
   }
 
   void define(StringRef name, llvm::Constant *init) {
-    auto *old = m.getNamedGlobal(name);
-    auto *g = new llvm::GlobalVariable(m, init->getType(), true, llvm::GlobalValue::ExternalLinkage, init, "");
+    auto *g = new llvm::GlobalVariable(m, init->getType(), true, llvm::GlobalValue::ExternalLinkage, init, name);
     g->setVisibility(llvm::GlobalValue::HiddenVisibility);
-    if (old) {
-      old->replaceAllUsesWith(g);
-      old->eraseFromParent();
-    }
-    g->setName(name);
   }
 
   void getter(const std::string &name) {
@@ -110,11 +104,13 @@ struct Tables {
     auto *f = llvm::cast<llvm::Function>(m.getOrInsertFunction(name, type).getCallee());
     f->setVisibility(llvm::GlobalValue::DefaultVisibility);
     b.SetInsertPoint(llvm::BasicBlock::Create(c, "entry", f));
-    b.CreateRet(b.CreateCall(m.getOrInsertFunction("onnxc_stub_api", type), {f->getArg(0)}));
+    auto *stub = llvm::cast<llvm::Function>(m.getOrInsertFunction("onnxc_stub_api", type).getCallee());
+    stub->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    b.CreateRet(b.CreateCall(stub, {f->getArg(0)}));
   }
 };
 }  // namespace
 
-void emitTables(ModuleOp module, const CodegenOptions &options, llvm::Module &stub) { Tables(module, options, stub).emit(); }
+void emitTables(ModuleOp module, const CodegenOptions &options, llvm::Module &tables) { Tables(module, options, tables).emit(); }
 
 }  // namespace onnxc

@@ -1,0 +1,83 @@
+// Phases.cpp: see Phases.h.
+#include "compiler/Phases.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+namespace onnxc {
+
+bool Phases::done(llvm::StringRef name, ModuleOp module) {
+  double passed = std::chrono::duration<double, std::milli>(Clock::now() - last).count();
+  times.push_back({name.str(), passed});
+  bool good = true;
+  if (module && !options.dumpPhases.empty()) {
+    llvm::SmallString<128> path(options.dumpPhases);
+    std::error_code code = llvm::sys::fs::create_directories(path);
+    llvm::sys::path::append(path, llvm::Twine(++dumped) + "-" + name + ".mlir");
+    llvm::raw_fd_ostream out(path, code, llvm::sys::fs::OF_Text);
+    if (!code)
+      module.print(out, OpPrintingFlags().elideLargeElementsAttrs(16).elideLargeResourceString(16));
+    good = !code;
+    if (code)
+      llvm::errs() << "onnxc: error: " << path << ": " << code.message() << "\n";
+  }
+  last = Clock::now();
+  return good;
+}
+
+Phases::~Phases() {
+  if (!options.timePhases)
+    return;
+  if (options.json) {
+    llvm::json::Object object;
+    for (const Time &t : times)
+      object[t.name] = t.milliseconds;
+    llvm::errs() << llvm::json::Value(llvm::json::Object{{"milliseconds", std::move(object)}}) << "\n";
+    return;
+  }
+  double total = 0;
+  for (const Time &t : times) {
+    llvm::errs() << llvm::format("%10.1f ms  ", t.milliseconds) << t.name << "\n";
+    total += t.milliseconds;
+  }
+  llvm::errs() << llvm::format("%10.1f ms  total\n", total);
+}
+
+void printSizeReport(const Options &options) {
+  auto file = llvm::object::ObjectFile::createObjectFile(options.output);
+  if (!file) {
+    llvm::errs() << "onnxc: warning: no size report of " << options.output << ": " << llvm::toString(file.takeError()) << "\n";
+    return;
+  }
+  llvm::json::Object sizes;
+  uint64_t total = 0;
+  auto row = [&](llvm::StringRef name, uint64_t bytes) {
+    if (options.json)
+      sizes[name] = int64_t(bytes);
+    else
+      llvm::errs() << llvm::format("%12llu  ", static_cast<unsigned long long>(bytes)) << name << "\n";
+  };
+  for (const llvm::object::SectionRef &section : file->getBinary()->sections()) {
+    llvm::Expected<llvm::StringRef> name = section.getName();
+    if (!name) {
+      llvm::consumeError(name.takeError());
+      continue;
+    }
+    if (!section.getSize() || section.isBSS() || !(llvm::object::ELFSectionRef(section).getFlags() & llvm::ELF::SHF_ALLOC))
+      continue;
+    row(*name, section.getSize());
+    total += section.getSize();
+  }
+  uint64_t bytes = 0;
+  if (!llvm::sys::fs::file_size(options.output, bytes) && bytes > total)
+    row("headers and padding", bytes - total);
+  row("total", bytes);
+  if (options.json)
+    llvm::errs() << llvm::json::Value(llvm::json::Object{{"bytes", std::move(sizes)}}) << "\n";
+}
+
+}  // namespace onnxc

@@ -1,0 +1,33 @@
+// Phases.h: what --time-phases, --dump-phases and --size-report show of a compile. compiler/Pipeline.cpp tells it when a phase is done.
+#pragma once
+#include "compiler/Options.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <chrono>
+#include <vector>
+
+namespace onnxc {
+
+class Phases {
+public:
+  explicit Phases(const Options &options) : options(options) {}
+  ~Phases();  // prints the times
+
+  // A phase is over; with `module`, the program it left is written under --dump-phases. False: that failed, and was reported.
+  bool done(llvm::StringRef name, mlir::ModuleOp module = {});
+
+private:
+  using Clock = std::chrono::steady_clock;
+  struct Time {
+    std::string name;
+    double milliseconds;
+  };
+  const Options &options;
+  Clock::time_point last = Clock::now();
+  std::vector<Time> times;
+  unsigned dumped = 0;
+};
+
+// What the bytes of the finished file are, section by section.
+void printSizeReport(const Options &options);
+
+}  // namespace onnxc
