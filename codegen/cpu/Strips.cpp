@@ -56,8 +56,8 @@ std::pair<Value, Value> tapRange(Code &c, Value start, int64_t taps, int64_t dil
   return {c.min(c.ceilDiv(below, dilation), c.n(taps)), c.min(c.ceilDiv(room, dilation), c.n(taps))};
 }
 
-Value zeroBytes(Code &c) {
-  ModuleOp module = c.b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+Value zeroBytes(KernelCode &c) {
+  auto module = c.func->getParentOfType<ModuleOp>();
   auto zeros = module.lookupSymbol<LLVM::GlobalOp>("onnxc.zeros");
   if (!zeros) {
     OpBuilder b = OpBuilder::atBlockBegin(module.getBody());

@@ -28,6 +28,6 @@ void forTiles(Code &c, const WindowShape &w, int64_t most, mlir::Value inWidth, 
 // Taps [low, high) of one axis that lie inside [0, size) when the first lies at `start`.
 std::pair<mlir::Value, mlir::Value> tapRange(Code &c, mlir::Value start, int64_t taps, int64_t dilation, mlir::Value size);
 // 1024 zero bytes.
-mlir::Value zeroBytes(Code &c);
+mlir::Value zeroBytes(KernelCode &c);
 
 }  // namespace onnxc
