@@ -84,6 +84,10 @@ def suite_cli(args):
     return script(TEST / "cli" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER)
 
 
+def suite_kernels(args):
+    return script(TEST / "kernels" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER)
+
+
 def suite_models(args):
     return script(TEST / "models" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER, "--shared", SHARED, *(["--update"] if args.update else []))
 

@@ -1,0 +1,155 @@
+"""Generated contraction kernels against ONNX Runtime: shapes that take every path of codegen/cpu's tiles: rests of rows, panels and depth, padding at
+both ends, strides, dilations, groups, depth blocks, known and run-time sizes, epilogues, one and several threads, both x86-64 levels.
+
+usage: run.py --onnxc BIN --loader DIR [--filter REGEX]      ends with `kernels: N passed, N failed, N skipped`
+"""
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+CASES = {}
+
+
+def case(name, nodes, inputs, weights=None, dynamic=False):
+    """`inputs`: name -> shape; `weights`: name -> array; the result is `y`."""
+    CASES[name] = (nodes, inputs, weights or {}, dynamic)
+    if not dynamic:
+        CASES[name + "_dynamic"] = (nodes, inputs, weights or {}, True)
+
+
+def conv(name, x, outputs, kernel, epilogue=(), **attributes):
+    rng = np.random.default_rng(0)
+    group = attributes.get("group", 1)
+    w = rng.standard_normal((outputs, x[1] // group, *kernel)).astype(np.float32) / np.sqrt(np.prod(kernel) * x[1] / group).astype(np.float32)
+    nodes = [helper.make_node("Conv", ["x", "w", "b"], ["t0"], **attributes)]
+    for i, op in enumerate(epilogue):
+        nodes.append(helper.make_node(op, [f"t{i}"], [f"t{i + 1}"]))
+    nodes[-1].output[0] = "y"
+    case(name, nodes, {"x": x}, {"w": w, "b": rng.standard_normal(outputs).astype(np.float32)})
+
+
+def matmul(name, a, n, epilogue=False):
+    rng = np.random.default_rng(0)
+    weights = {"w": (rng.standard_normal((a[-1], n)) / np.sqrt(a[-1])).astype(np.float32)}
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["y"])]
+    inputs = {"x": a}
+    if epilogue:
+        weights["b"] = rng.standard_normal(n).astype(np.float32)
+        inputs["r"] = a[:-1] + (n,)
+        nodes = [helper.make_node("MatMul", ["x", "w"], ["t"]), helper.make_node("Add", ["t", "b"], ["u"]), helper.make_node("Add", ["u", "r"], ["v"]),
+                 helper.make_node("Relu", ["v"], ["y"])]
+    case(name, nodes, inputs, weights)
+
+
+def product(name, a, b, perm_a=None, perm_b=None, scaled=False):
+    nodes, left, right = [], "a", "b"
+    if perm_a:
+        nodes.append(helper.make_node("Transpose", ["a"], ["ta"], perm=perm_a))
+        left = "ta"
+    if perm_b:
+        nodes.append(helper.make_node("Transpose", ["b"], ["tb"], perm=perm_b))
+        right = "tb"
+    nodes.append(helper.make_node("MatMul", [left, right], ["s" if scaled else "y"]))
+    if scaled:
+        nodes.append(helper.make_node("Mul", ["s", "k"], ["y"]))
+    case(name, nodes, {"a": a, "b": b}, {"k": np.array(0.125, np.float32)} if scaled else {})
+
+
+conv("conv_first_layer", (1, 3, 33, 47), 40, (7, 7), strides=[2, 2], pads=[3, 3, 3, 3], epilogue=["Relu"])
+conv("conv_3x3", (2, 32, 15, 29), 64, (3, 3), pads=[1, 1, 1, 1], epilogue=["Sigmoid"])
+conv("conv_3x3_odd_channels", (1, 24, 9, 13), 40, (3, 3), pads=[1, 1, 1, 1])
+conv("conv_3x3_depth_blocks", (1, 256, 7, 9), 64, (3, 3), pads=[1, 1, 1, 1])
+conv("conv_3x3_stride_2", (1, 32, 14, 17), 48, (3, 3), strides=[2, 2], pads=[0, 1, 1, 0])
+conv("conv_dilated", (1, 16, 19, 23), 32, (3, 3), pads=[2, 2, 2, 2], dilations=[2, 2])
+conv("conv_1x1", (2, 48, 13, 11), 80, (1, 1), epilogue=["Relu"])
+conv("conv_1x1_depth_blocks", (1, 1040, 5, 5), 32, (1, 1))
+conv("conv_1x1_stride_2", (1, 32, 13, 11), 32, (1, 1), strides=[2, 2])
+conv("conv_groups", (1, 64, 9, 9), 32, (3, 3), pads=[1, 1, 1, 1], group=2)
+conv("conv_small_groups", (1, 32, 9, 21), 32, (3, 3), pads=[1, 1, 1, 1], group=8)
+conv("conv_depthwise", (2, 40, 17, 31), 40, (5, 5), pads=[2, 2, 2, 2], group=40, epilogue=["HardSwish"])
+conv("conv_depthwise_stride_2", (1, 32, 16, 30), 32, (3, 3), strides=[2, 2], pads=[1, 1, 1, 1], group=32)
+conv("conv_1d", (2, 16, 50), 32, (9,), pads=[4, 4], strides=[3])
+conv("conv_1d_depth_blocks", (1, 512, 37), 32, (3,), strides=[2])
+matmul("matmul_37x300x77", (37, 300), 77)
+matmul("matmul_1x130x250", (1, 130), 250, epilogue=True)
+matmul("matmul_depth_blocks", (2, 30, 1500), 100, epilogue=True)
+product("product", (2, 3, 37, 64), (2, 3, 64, 50))
+product("product_broadcast", (2, 1, 37, 65), (3, 65, 48))
+product("product_scores", (1, 40, 4, 32), (1, 50, 4, 32), [0, 2, 1, 3], [0, 2, 3, 1], scaled=True)
+product("product_values", (1, 4, 40, 50), (1, 50, 4, 32), None, [0, 2, 1, 3])
+product("product_one_row", (4, 1, 33), (4, 33, 130))
+
+
+def sizes(name, shape, weights, dynamic):
+    """The model's dims of an input: under `dynamic` symbols, but for those that weights fix."""
+    if not dynamic:
+        return list(shape)
+    fixed = set()
+    if "w" in weights:
+        fixed = {1} if weights["w"].ndim > 2 else {len(shape) - 1}
+    return [d if i in fixed else f"{name}{i}" for i, d in enumerate(shape)]
+
+
+def build(nodes, inputs, weights, dynamic):
+    infos = [helper.make_tensor_value_info(k, TensorProto.FLOAT, sizes(k, s, weights, dynamic)) for k, s in inputs.items()]
+    graph = helper.make_graph(nodes, "g", infos, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+                              [numpy_helper.from_array(v, k) for k, v in weights.items()])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def check(name, args, folder):
+    import onnxc
+    import onnxruntime
+    nodes, inputs, weights, dynamic = CASES[name]
+    model = folder / f"{name}.onnx"
+    onnx.save(build(nodes, inputs, weights, dynamic), model)
+    rng = np.random.default_rng(1)
+    feed = {k: rng.standard_normal(s).astype(np.float32) for k, s in inputs.items()}
+    want = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"]).run(None, feed)[0]
+    first = None
+    for cpu, threads in (("x86-64-v3", 1), ("x86-64-v3,x86-64-v4", 3)):
+        library = folder / f"{name}_{threads}.so"
+        done = subprocess.run([args.onnxc, model, "-o", library, "--cpu", cpu], capture_output=True, text=True, timeout=300)
+        if done.returncode:
+            return f"exit {done.returncode}: {done.stderr.strip()[-300:]}"
+        got = onnxc.load(str(library), num_threads=threads).run(feed)[0]
+        if got.shape != want.shape:
+            return f"shape {got.shape}, want {want.shape}"
+        error = np.abs(got - want).max() / np.abs(want).max()
+        if not error <= 2e-5:
+            return f"{cpu}, {threads} threads: off by {error:.1e}"
+        again = onnxc.load(str(library), num_threads=1).run(feed)[0]
+        if not np.array_equal(got, again):
+            return f"{cpu}: {threads} threads and one differ"
+    return None
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--onnxc", type=Path, required=True)
+    p.add_argument("--loader", type=Path, required=True)
+    p.add_argument("--filter", default="")
+    args = p.parse_args()
+    sys.path.insert(0, str(args.loader))
+    passed = failed = 0
+    with tempfile.TemporaryDirectory(prefix="onnxc-kernels-") as folder:
+        for name in CASES:
+            if not re.search(args.filter, name):
+                continue
+            problem = check(name, args, Path(folder))
+            passed, failed = passed + (problem is None), failed + (problem is not None)
+            if problem:
+                print(f"{name}: {problem}")
+    print(f"kernels: {passed} passed, {failed} failed, 0 skipped")
+    sys.exit(failed != 0)
+
+
+if __name__ == "__main__":
+    main()
