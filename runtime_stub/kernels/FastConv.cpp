@@ -1,4 +1,4 @@
-// FastConv.cpp: Conv of f32: products over gathered windows (1-D and 2-D), depthwise as shifted rows. Oracle: Conv.cpp, which also takes
+// FastConv.cpp: Conv of f32: products over gathered windows (1-D to 3-D), depthwise as shifted rows. Oracle: Conv.cpp, which also takes
 // other ranks.
 #include "runtime_stub/kernels/Product.h"
 #include "runtime_stub/kernels/Window.h"
@@ -63,20 +63,66 @@ static void depthwise(const float *x, const float *weights, float bias, float *o
     }
 }
 
+// Three spatial dims: every output plane is the sum of 2-D convolutions of the input planes that its taps meet.
+static int32_t convPlanes(const onnxc_args *a, const Window &whole, const float *start) {
+  const onnxc_tensor &x = a->in[0], &weights = a->in[1], &out = a->out[0];
+  int64_t groups = a->attr[2].i, channels = weights.dims[1], results = weights.dims[0], per = results / groups;
+  Window flat = whole;
+  flat.rank = 2;
+  for (int64_t i = 0; i < 2; ++i)
+    flat.in[i] = whole.in[i + 1], flat.out[i] = whole.out[i + 1], flat.kernel[i] = whole.kernel[i + 1],
+    flat.stride[i] = whole.stride[i + 1], flat.dilation[i] = whole.dilation[i + 1], flat.begin[i] = whole.begin[i + 1];
+  Window2 w = asTwo(flat);
+  int64_t inPlane = w.ih * w.iw, plane = w.oh * w.ow, taps = w.kh * w.kw, depths = whole.kernel[0];
+  for (int64_t n = 0; n < x.dims[0]; ++n)
+    for (int64_t g = 0; g < groups; ++g)
+      for (int64_t od = 0; od < whole.out[0]; ++od) {
+        const float *image = data<float>(x) + (n * groups + g) * channels * whole.in[0] * inPlane;
+        const float *filter = data<float>(weights) + g * per * channels * depths * taps;
+        float *to = mutableData<float>(out) + ((n * results + g * per) * whole.out[0] + od) * plane;
+        const float *first = start + g * per;
+        for (int64_t kd = 0; kd < depths; ++kd) {
+          int64_t id = od * whole.stride[0] + kd * whole.dilation[0] - whole.begin[0];
+          bool inside = id >= 0 && id < whole.in[0];
+          if (!inside && (kd + 1 < depths || !first))
+            continue;
+          auto packA = [&](float *p, int64_t row, int64_t k, int64_t width, int64_t depth) {
+            for (int64_t d = 0; d < depth; ++d)
+              for (int64_t i = 0; i < width; ++i) {
+                int64_t at = ((row + i) * channels + (k + d) / taps) * depths * taps + kd * taps + (k + d) % taps;
+                p[d * width + i] = row + i < per ? filter[at] : 0;
+              }
+          };
+          auto packB = [&](float *p, int64_t col, int64_t k, int64_t width, int64_t depth) {
+            for (int64_t d = 0; d < depth; ++d) {
+              int64_t c = (k + d) / taps, tap = (k + d) % taps;
+              gatherRow(p + d * width, image + (c * whole.in[0] + id) * inPlane, w, tap / w.kw, tap % w.kw, col, width);
+            }
+          };
+          // No tap of this plane meets the input: only the bias is left.
+          ONNXC_TRY(product(a, per, plane, inside ? channels * taps : 0, to, whole.out[0] * plane, first, packA, packB));
+          first = nullptr;
+        }
+      }
+  return 0;
+}
+
 static int32_t fastConv(const onnxc_args *a) {
   const onnxc_tensor &x = a->in[0], &weights = a->in[1], &out = a->out[0];
-  if (x.rank < 3 || x.rank > 4)
+  if (x.rank < 3 || x.rank > 5)
     return onnxc_k_Conv_f32(a);
   Window whole;
   ONNXC_CHECK(weights.rank == x.rank && (!hasInput(a, 2) || onnxc_count(a->in[2]) == weights.dims[0]), ONNXC_K_SHAPE);
   ONNXC_TRY(readWindow(x, out, weights.dims + 2, WindowAttrs{&a->attr[0], &a->attr[1], &a->attr[3], &a->attr[4], &a->attr[5]}, whole));
   int64_t groups = a->attr[2].i, channels = weights.dims[1], results = weights.dims[0];
   ONNXC_CHECK(groups > 0 && results % groups == 0 && channels * groups == x.dims[1] && out.dims[1] == results, ONNXC_K_SHAPE);
+  float *start = rowStarts(a, results, hasInput(a, 2) ? data<float>(a->in[2]) : nullptr);
+  ONNXC_CHECK(start, ONNXC_K_MEMORY);
+  if (whole.rank == 3)
+    return convPlanes(a, whole, start);
   Window2 w = asTwo(whole);
   int64_t inPlane = w.ih * w.iw, plane = w.oh * w.ow, taps = w.kh * w.kw, per = results / groups, inner = channels * taps;
   bool pointwise = taps == 1 && w.sh == 1 && w.sw == 1 && w.top == 0 && w.left == 0 && inPlane == plane;
-  float *start = rowStarts(a, results, hasInput(a, 2) ? data<float>(a->in[2]) : nullptr);
-  ONNXC_CHECK(start, ONNXC_K_MEMORY);
   for (int64_t n = 0; n < x.dims[0]; ++n)
     for (int64_t g = 0; g < groups; ++g) {
       const float *image = data<float>(x) + (n * groups + g) * channels * inPlane, *filter = data<float>(weights) + g * per * inner;

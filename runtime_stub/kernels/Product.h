@@ -29,7 +29,7 @@ ONNXC_INLINE void tile(const float *a, const float *b, int64_t depth, float *c, 
 
 constexpr int64_t kDepthBlock = 256, kColumnBlock = 512;
 
-// C[rows, cols] = start[row] + A x B. packA(to, row, k, MR, depth) and packB(to, col, k, NR, depth) write one panel; `start` has rows
+// C[rows, cols] = start[row] + A x B; C += A x B where `start` is null. packA(to, row, k, MR, depth) and packB(to, col, k, NR, depth) write one panel; `start` has rows
 // rounded up to 16 entries.
 template <int MR, int NV, class PackA, class PackB>
 static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64_t inner, float *c, int64_t stride, const float *start,
@@ -51,7 +51,7 @@ static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64
       for (int64_t p = 0; p < panels; ++p)
         for (int64_t j = 0; j < width; j += NR) {
           float *to = c + p * MR * stride + n + j;
-          const float *first = k ? nullptr : start + p * MR;
+          const float *first = k || !start ? nullptr : start + p * MR;
           int64_t h = minOf<int64_t>(MR, rows - p * MR), w = minOf<int64_t>(NR, cols - n - j);
           if (h == MR && w == NR) {
             tile<MR, NV>(a + p * MR * depth, b + j * depth, depth, to, stride, first);

@@ -77,6 +77,8 @@ conv("conv_depthwise", (2, 40, 17, 31), 40, (5, 5), pads=[2, 2, 2, 2], group=40,
 conv("conv_depthwise_stride_2", (1, 32, 16, 30), 32, (3, 3), strides=[2, 2], pads=[1, 1, 1, 1], group=32)
 conv("conv_1d", (2, 16, 50), 32, (9,), pads=[4, 4], strides=[3])
 conv("conv_1d_depth_blocks", (1, 512, 37), 32, (3,), strides=[2])
+conv("conv_3d", (1, 6, 5, 9, 11), 14, (3, 3, 3), strides=[1, 2, 1], pads=[1, 1, 1, 1, 1, 1])
+conv("conv_3d_groups", (2, 8, 4, 6, 7), 8, (2, 3, 3), pads=[2, 1, 1, 2, 1, 1], dilations=[2, 1, 1], group=2)
 matmul("matmul_37x300x77", (37, 300), 77)
 matmul("matmul_1x130x250", (1, 130), 250, epilogue=True)
 matmul("matmul_depth_blocks", (2, 30, 1500), 100, epilogue=True)
