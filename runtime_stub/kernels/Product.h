@@ -29,8 +29,8 @@ ONNXC_INLINE void tile(const float *a, const float *b, int64_t depth, float *c, 
 
 constexpr int64_t kDepthBlock = 256, kColumnBlock = 512;
 
-// C[rows, cols] = start[row] + A x B; C += A x B where `start` is null. packA(to, row, k, MR, depth) and packB(to, col, k, NR, depth) write one panel; `start` has rows
-// rounded up to 16 entries.
+// C[rows, cols] = start[row] + A x B; C += A x B where `start` is null. packA(to, row, k, MR, depth) and packB(to, col, k, NR, depth) write
+// one panel; `start` has rows rounded up to 16 entries.
 template <int MR, int NV, class PackA, class PackB>
 static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64_t inner, float *c, int64_t stride, const float *start,
                        const PackA &packA, const PackB &packB) {
