@@ -156,8 +156,16 @@ _Static_assert(sizeof(onnxc_io) == sizeof(onnxc_io_info), "onnxc_io_info mirrors
 extern const onnxc_model_info onnxc_the_info __attribute__((visibility("hidden")));
 static const onnxc_model_info *info(void) { return &onnxc_the_info; }
 
-static const onnxc_api api = {sizeof(onnxc_api), ONNXC_ABI_VERSION, info,      model_create, model_destroy, context_create,
-                              context_destroy,   onnxc_query,       onnxc_run, arena_bytes,  isa,           set_tap,
-                              isa_name};
+static int32_t site(int32_t index, onnxc_profile_row *row) {
+  if (index < 0 || index >= onnxc_the_plan.num_sites || !row)
+    return ONNXC_E_ARGUMENT;
+  const onnxc_site *s = &onnxc_the_plan.sites[index];
+  *row = (onnxc_profile_row){.node = s->node, .op = s->op, .kernel = s->kernel, .flops = s->flops, .bytes = s->bytes};
+  return 0;
+}
+
+static const onnxc_api api = {
+    sizeof(onnxc_api), ONNXC_ABI_VERSION, info,        model_create, model_destroy, context_create, context_destroy,
+    onnxc_query,       onnxc_run,         arena_bytes, isa,          set_tap,       isa_name,       site};
 
 const onnxc_api *onnxc_stub_api(uint32_t abi_version) { return abi_version == ONNXC_ABI_VERSION ? &api : NULL; }

@@ -30,6 +30,12 @@ mlir::LogicalResult lowerPlan(mlir::ModuleOp target);
 // Adds onnxc_the_plan, onnxc_the_info and the getters to `tables`.
 void emitTables(mlir::ModuleOp module, const CodegenOptions &options, llvm::Module &tables);
 
+// What one launch of a kernel takes; -1: not known before the run.
+struct Cost {
+  int64_t flops, bytes;
+};
+Cost costOf(kernel::FuncOp kernel);
+
 // Straight-line code so long that LLVM's passes, which take more than linear time, are not worth it.
 void markLong(llvm::Function &f);
 

@@ -71,7 +71,9 @@ struct Tables {
     for (Attribute a : list("onnxc.sites")) {
       auto s = cast<ArrayAttr>(a);
       auto field = [&](unsigned i) { return text(cast<StringAttr>(s[i]).getValue()); };
-      sites.push_back(structure({field(0), field(1), field(2), n64(-1), n64(-1)}));
+      auto kernel = module.lookupSymbol<kernel::FuncOp>(cast<StringAttr>(s[2]).getValue());
+      Cost cost = kernel ? costOf(kernel) : Cost{-1, -1};
+      sites.push_back(structure({field(0), field(1), field(2), n64(cost.flops), n64(cost.bytes)}));
     }
     for (const std::string &cpu : options.cpus) {
       std::string suffix = "_" + findIsa(cpu)->suffix.str();

@@ -235,10 +235,20 @@ std::vector<Value> Artefact::results() const {
 
 namespace {
 struct Profiler {
+  const onnxc_api *api;
   std::vector<KernelTime> &rows;
   size_t next = 0;
 };
 }  // namespace
+
+// What the artefact knows of the launch that a tap told of.
+static KernelTime describe(const onnxc_api *api, const char *node, const char *op) {
+  onnxc_profile_row row;
+  for (int32_t i = 0; !api->site(i, &row); ++i)
+    if (row.node == node && row.op == op)
+      return {node, op, row.kernel, 0, 0, row.flops, row.bytes};
+  return {node, op, "", 0, 0, -1, -1};
+}
 
 // Launches of a run come in the order of the plan; the same number of them unless control flow differs between runs.
 static void countLaunch(void *user, const char *node, const char *op, int64_t nanoseconds) {
@@ -247,7 +257,7 @@ static void countLaunch(void *user, const char *node, const char *op, int64_t na
     auto it = std::find_if(p.rows.begin(), p.rows.end(), [&](const KernelTime &row) { return row.node == node; });
     p.next = it - p.rows.begin();
     if (it == p.rows.end())
-      p.rows.push_back({node, op, "", 0, 0, -1, -1});
+      p.rows.push_back(describe(p.api, node, op));
   }
   p.rows[p.next].calls += 1;
   p.rows[p.next].nanoseconds += nanoseconds;
@@ -255,7 +265,7 @@ static void countLaunch(void *user, const char *node, const char *op, int64_t na
 }
 
 llvm::Error Artefact::profile(std::vector<KernelTime> &times) {
-  Profiler profiler{times};
+  Profiler profiler{impl->api, times};
   impl->api->set_tap(impl->context, countLaunch, &profiler);
   llvm::Error error = runOnce();
   impl->api->set_tap(impl->context, nullptr, nullptr);

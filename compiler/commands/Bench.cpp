@@ -100,15 +100,51 @@ static void printTable(const Report &report, size_t rows) {
 }
 
 // CSV, one line a launch, for spreadsheets and scripts.
-static llvm::Error writeProfile(const std::string &path, const Report &report) {
-  std::error_code error;
-  llvm::raw_fd_ostream out(path, error);
-  if (error)
-    return llvm::createStringError(error, "'" + path + "': " + error.message());
+static void writeCsv(llvm::raw_ostream &out, const Report &report) {
   out << "node,op,kernel,us,flops,bytes\n";
   for (const KernelTime &k : report.kernels)
     out << '"' << k.node << "\"," << k.op << "," << k.kernel << "," << llvm::format("%.3f", double(k.nanoseconds) / 1e3 / report.profiled)
         << "," << k.flops << "," << k.bytes << "\n";
+}
+
+// Chrome's trace events: the launches of a mean run one after the other.
+static void writeTrace(llvm::raw_ostream &out, const Report &report) {
+  llvm::json::OStream json(out, 1);
+  double at = 0;
+  json.object([&] {
+    json.attribute("displayTimeUnit", "ms");
+    json.attributeArray("traceEvents", [&] {
+      for (const KernelTime &k : report.kernels) {
+        double us = double(k.nanoseconds) / 1e3 / report.profiled;
+        json.object([&] {
+          json.attribute("name", llvm::json::fixUTF8(k.node));
+          json.attribute("cat", k.op);
+          json.attribute("ph", "X");
+          json.attribute("pid", 1);
+          json.attribute("tid", 1);
+          json.attribute("ts", at);
+          json.attribute("dur", us);
+          json.attributeObject("args", [&] {
+            json.attribute("op", k.op);
+            json.attribute("kernel", k.kernel);
+            json.attribute("flops", k.flops);
+            json.attribute("bytes", k.bytes);
+            json.attribute("gflops", rate(k.flops, k));
+            json.attribute("gigabytes_per_s", rate(k.bytes, k));
+          });
+        });
+        at += us;
+      }
+    });
+  });
+}
+
+static llvm::Error writeProfile(llvm::StringRef path, const Report &report) {
+  std::error_code error;
+  llvm::raw_fd_ostream out(path, error);
+  if (error)
+    return llvm::createStringError(error, "'" + path + "': " + error.message());
+  path.ends_with(".json") ? writeTrace(out, report) : writeCsv(out, report);
   return llvm::Error::success();
 }
 
@@ -135,7 +171,8 @@ int benchMain(int argc, const char *const *argv) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_option("--rows", rows, "kernels to list")->type_name("N")->capture_default_str();
-  app.add_option("--profile", profile, "write the time of every kernel to this CSV file")->type_name("FILE");
+  app.add_option("--profile", profile, "write the time of every kernel to this file: .json for chrome://tracing, else CSV")
+      ->type_name("FILE");
   app.add_flag("--json", json, "as JSON");
   bindCodeOptions(app, code);
   if (auto exit = parseCommandLine(app, argc, argv))

@@ -123,6 +123,33 @@ def ops_json(s, folder):
 
 
 @SUITE.check
+def profile_knows_work_and_traffic(s, folder):
+    s.onnxc("bench", save(relu_model(2, 3), folder / "m.onnx"), "--duration", "0.05", "--warmUp", "1", "--profile", folder / "trace.json")
+    events = json.loads((folder / "trace.json").read_text())["traceEvents"]
+    return None if events and all(e["ph"] == "X" and e["args"]["flops"] > 0 and e["args"]["bytes"] > 0 for e in events) else str(events)
+
+
+@SUITE.check
+def time_phases(s, folder):
+    done = s.onnxc(save(relu_model(2, 3), folder / "m.onnx"), "-o", folder / "m.so", "--time-phases", "--size-report")
+    missing = [w for w in ("import", "graph", "plan", "lowering for", "link", "total", ".text") if w not in done.stderr]
+    return f"{missing} not in {done.stderr}" if missing else None
+
+
+@SUITE.check
+def dump_phases(s, folder):
+    s.onnxc(save(relu_model(2, 3), folder / "m.onnx"), "-o", folder / "m.so", "--dump-phases", folder / "dump")
+    names = sorted(p.name for p in (folder / "dump").iterdir())
+    return None if names[0] == "1-import.mlir" and any("plan" in n for n in names) else str(names)
+
+
+@SUITE.check
+def print_pipeline(s, folder):
+    text = s.onnxc(save(relu_model(2, 3), folder / "m.onnx"), "-o", folder / "m.so", "--print-pipeline").stdout
+    return None if "fold-shapes" in text and "form-kernels" in text and not (folder / "m.so").exists() else text
+
+
+@SUITE.check
 def dependency_file(s, folder):
     out = s.compile(relu_model(2, 3), folder, "-MD")
     text = Path(f"{out}.d").read_text()

@@ -371,3 +371,14 @@ TEST_CASE("a pool works in the child of a fork") {
   CHECK(status == 0);
   CHECK(sweep(f.context, x, 1) == 0);
 }
+
+TEST_CASE("what is known of launches") {
+  onnxc_profile_row row;
+  REQUIRE(api()->site(1, &row) == 0);
+  CHECK(std::string(row.node) == "keep_2");
+  CHECK(row.flops == -1);
+  CHECK(row.calls == 0);
+  CHECK(api()->site(2, &row) == ONNXC_E_ARGUMENT);
+  CHECK(api()->site(-1, &row) == ONNXC_E_ARGUMENT);
+  CHECK(api()->site(0, nullptr) == ONNXC_E_ARGUMENT);
+}

@@ -120,6 +120,9 @@ typedef struct onnxc_api {
   /* tap (NULL: off) is called after each launch of the runs that follow. */
   void (*set_tap)(onnxc_context *context, onnxc_tap tap, void *user);
   const char *(*isa_name)(int32_t index);
+  /* Fills what is known of launch `index` in [0, num_sites): node and op are the pointers that the tap gets, flops and bytes of one launch
+   * are -1 where they depend on the inputs' shapes, calls and nanoseconds are 0. */
+  int32_t (*site)(int32_t index, onnxc_profile_row *row);
 } onnxc_api;
 
 const onnxc_api *onnxc_get_api(uint32_t abi_version); /* NULL: not this version */
