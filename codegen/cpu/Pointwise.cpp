@@ -172,6 +172,12 @@ Value swish(const Site &s) {
   return (x * gate).v;
 }
 Value swiglu(const Site &s) { return s.c.mulf(swish(s), s.operands[1]); }
+// With the bias that com.microsoft's forms may add first.
+Num biased(const Site &s) { return s.operands.size() > 1 ? s.num(0) + s.num(1) : s.num(0); }
+Value batchNorm(const Site &s) {
+  Num factor = s.num(1) / sqrt(s.num(4) + s.attr("epsilon"));
+  return fma(s.num(0) - s.num(3), factor, s.num(2)).v;
+}
 Value leaky(const Site &s) {
   Num x = s.num(0);
   return select(less(x, x.of(0)), x * s.attr("alpha"), x).v;
@@ -253,6 +259,11 @@ const llvm::StringMap<Writer> &writers() {
       {"HardSwish", hardSwish},
       {"IsInf", isInf},
       {"Swish", swish},
+      {"ms.QuickGelu", swish},
+      {"ms.Gelu", WRITE(gelu(s.num(0)).v)},
+      {"ms.BiasGelu", WRITE(gelu(biased(s)).v)},
+      {"ms.FastGelu", WRITE(geluTanh(biased(s)).v)},
+      {"BatchNormalization", batchNorm},
       {"SwiGLU", swiglu},
       {"LeakyRelu", leaky},
       {"Pow", power},

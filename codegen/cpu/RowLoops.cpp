@@ -21,9 +21,11 @@ struct RowKernel {
   Operation *op;
   RowAxes axes;
   Space space;
-  Value x, y;           // the row op's operand, and its result
-  DimMap whole, outer;  // maps of the operand and of a value for each row
-  Value last;           // the kernel's first result
+  Value x, y;                  // the row op's operand, and its result
+  DimMap whole, outer;         // maps of the operand and of a value for each row
+  SmallVector<Value> addends;  // whose sum is normalised
+  Value scale, shift, added;   // a normalisation's parameters, and its result that is the sum
+  Value last;                  // the kernel's first result
   unsigned vectorBits;
   int64_t lanes;
   bool across = false, stash = false, masks = false;
@@ -147,18 +149,30 @@ struct RowKernel {
 
   // A value of the row at a point of it.
   Num at(Value v, At p) { return {&c, p.lanes > 1 && !isa<VectorType>(v.getType()) ? c.splat(v, p.lanes) : v}; }
-  Num element(At p) {
-    return {&c, stashed ? space.reload(last, whole, p.index, p.lanes, p.mask) : space.eval(x, whole, p.index, p.lanes, p.mask)};
+  Num parameter(Value v, At p) { return {&c, space.eval(v, mapOf(v), p.index, p.lanes, p.mask)}; }
+  DimMap mapOf(Value v) { return Space::operandMap(op, llvm::find(op->getOperands(), v) - op->operand_begin(), whole); }
+  bool isComputed() { return addends.size() > 1 || !isa<BlockArgument>(x); }
+  // The operand, or the sum of those that com.microsoft's forms add first.
+  Num sumOf(At p) {
+    Num v;
+    for (Value a : addends) {
+      Num next = parameter(a, p);
+      v = v.c ? v + next : next;
+    }
+    return v;
   }
+  Num element(At p) { return stashed ? Num{&c, space.reload(last, whole, p.index, p.lanes, p.mask)} : sumOf(p); }
   bool stashed = false;
   // What the first pass reads: later ones find it in the buffer of the kernel's result, which is written last.
   Num firstElement(At p) {
     Num v = element(p);
-    if (stash && !isa<BlockArgument>(x))
+    if (added)
+      space.store(added, whole, v.v, p.index, p.lanes, p.mask);
+    if (stash && isComputed())
       space.store(last, whole, v.v, p.index, p.lanes, p.mask);
     return v;
   }
-  void endOfFirst() { stashed = stash && !isa<BlockArgument>(x); }
+  void endOfFirst() { stashed = stash && isComputed(); }
 
   Value sum(llvm::function_ref<Num(At)> f, Join join = Join::Sum) {
     return overRow(join, [&](At p) { return SmallVector<Value>{f(p).v}; })[0];
@@ -207,7 +221,6 @@ struct RowKernel {
     stashed = false;
   }
 
-  Num parameter(unsigned i, At p) { return {&c, space.eval(op->getOperand(i), Space::operandMap(op, i, whole), p.index, p.lanes, p.mask)}; }
   void normalise(bool centered) {
     Num n{&c, count()};
     Value mean;
@@ -222,14 +235,13 @@ struct RowKernel {
     endOfFirst();
     Num power = perRow(squares) / n + onnx::floatAttr(op, "epsilon");
     Value factor = (1.0 / sqrt(power)).v;
-    bool bias = op->getNumOperands() > 2;
     finishRow([&](At p) {
       Num v = (centered ? element(p) - at(mean, p) : element(p)) * at(factor, p);
-      return bias ? fma(v, parameter(1, p), parameter(2, p)) : v * parameter(1, p);
+      return shift ? fma(v, parameter(scale, p), parameter(shift, p)) : v * parameter(scale, p);
     });
     stashed = false;
-    for (auto [i, r] : llvm::enumerate(op->getResults().drop_front()))
-      if (onnx::opName(op) == "LayerNormalization")
+    for (Value r : op->getResults().drop_front())
+      if (onnx::opName(op).ends_with("LayerNormalization") && r != added)
         finishValue(r, r == onnx::result(op, 1) ? mean : factor);
   }
 
@@ -260,7 +272,22 @@ struct RowKernel {
       return reduce();
     if (name == "Softmax" || name == "LogSoftmax")
       return softmax(name == "LogSoftmax");
-    normalise(name != "RMSNormalization");
+    normalise(!name.contains("RMS") && !name.contains("Simplified"));
+  }
+
+  void parameters() {
+    StringRef name = onnx::opName(op);
+    addends = {x};
+    if (name.starts_with("ms.Skip")) {
+      bool simplified = name.contains("Simplified");
+      addends.push_back(op->getOperand(1));
+      scale = onnx::operand(op, 2), shift = simplified ? Value() : onnx::operand(op, 3);
+      if (Value bias = onnx::operand(op, simplified ? 3 : 4))
+        addends.push_back(bias);
+      added = onnx::result(op, 3);
+    } else if (name.ends_with("Normalization")) {
+      scale = onnx::operand(op, 1), shift = onnx::operand(op, 2);
+    }
   }
 
   void registerAll() {
@@ -271,15 +298,17 @@ struct RowKernel {
     for (int64_t d = 0; d < rank; ++d)
       if (bool inside = d >= axes.begin && d < axes.end; !inside || keep)
         outer.push_back(inside ? -1 : d);
+    parameters();
     space.row = op;
-    space.addInputs(x, whole);
-    if (!axes.reduces)
-      for (unsigned i = 1; i < op->getNumOperands(); ++i)
-        space.addInputs(op->getOperand(i), Space::operandMap(op, i, whole));
+    for (Value v : addends)
+      space.addInputs(v, mapOf(v));
+    for (Value v : {scale, shift})
+      if (v)
+        space.addInputs(v, mapOf(v));
     space.addInputs(last, axes.reduces ? outer : whole);
     space.addResult(last, axes.reduces ? outer : whole);
     for (Value r : c.kernel.getReturn()->getOperands().drop_front())
-      space.addResult(r, outer);
+      space.addResult(r, r == added ? whole : outer);
     stash = !axes.reduces && onnx::elementType(last).isF32();
     space.merge({axes.begin, axes.end});
   }

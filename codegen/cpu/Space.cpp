@@ -44,7 +44,7 @@ DimMap Space::operandMap(Operation *op, unsigned i, const DimMap &map) {
       from[perm ? (*perm)[k] : int64_t(map.size() - 1 - k)] = map[k];
     return from;
   }
-  if (name == "InstanceNormalization" && i > 0)
+  if ((name == "InstanceNormalization" || name == "BatchNormalization") && i > 0)
     return {map[1]};
   return broadcastMap(operand, op->getResult(0), map);
 }
@@ -222,7 +222,7 @@ Value Space::eval(Value v, const DimMap &map, Value at, int64_t lanes, Value mas
   SmallVector<Value> operands;
   for (unsigned i = 0; i < op->getNumOperands(); ++i)
     operands.push_back(eval(op->getOperand(i), operandMap(op, i, map), at, lanes, mask));
-  return known[k] = isPointwise(op) ? emitPointwise(c, op, operands) : operands[0];
+  return known[k] = onnx::opName(op) == "Transpose" ? operands[0] : emitPointwise(c, op, operands);
 }
 
 void Space::store(Value v, const DimMap &map, Value computed, Value at, int64_t lanes, Value mask) {

@@ -53,7 +53,8 @@ static const llvm::StringMap<Domain> &pointwiseDomains() {
     all(Number, {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"});
     all(Float, {"Div", "Mean", "Ceil", "Floor", "Round", "Sign", "Sqrt", "Reciprocal", "Softsign", "LeakyRelu", "ThresholdedRelu",
                 "HardSigmoid", "HardSwish", "Shrink", "IsNaN", "IsInf"});
-    all(Single, {"Exp", "Log", "Erf", "Sigmoid", "Tanh", "Mish", "Softplus", "Elu", "Celu", "Selu", "Gelu", "Swish", "SwiGLU", "Pow"});
+    all(Single, {"Exp", "Log", "Erf", "Sigmoid", "Tanh", "Mish", "Softplus", "Elu", "Celu", "Selu", "Gelu", "Swish", "SwiGLU", "Pow",
+                 "ms.Gelu", "ms.FastGelu", "ms.BiasGelu", "ms.QuickGelu"});
     all(Int, {"BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot"});
     all(Bool, {"And", "Or", "Xor", "Not"});
     all(Any, {"Where", "Cast", "CastLike"});
@@ -76,6 +77,13 @@ bool isPointwise(Operation *op) {
   Value first = op->getOperand(op->getNumOperands() > 1 && onnx::opName(op) == "Where" ? 1 : 0);
   bool sameExponent = onnx::opName(op) != "Pow" || onnx::elementType(op->getOperand(1)).isF32();
   return (domainOf(onnx::elementType(first)) & domain) && sameExponent;
+}
+
+bool isChannelwise(Operation *op) {
+  auto single = [](Value v) { return onnx::elementType(v) && onnx::elementType(v).isF32(); };
+  auto type = op->getNumOperands() ? dyn_cast<RankedTensorType>(op->getOperand(0).getType()) : RankedTensorType();
+  return onnx::opName(op) == "BatchNormalization" && op->getNumResults() == 1 && !onnx::intAttr(op, "training_mode") && type &&
+         type.getRank() >= 2 && llvm::all_of(op->getOperands(), single);
 }
 
 // The axes of a reduction when they are constant and neighbours.
@@ -109,8 +117,13 @@ static std::optional<RowAxes> rowAxesOfRank(Operation *op, int64_t rank) {
   axis += axis < 0 ? rank : 0;
   if (name == "Softmax" || name == "LogSoftmax")
     return RowAxes{axis, axis + 1, false};
-  if (name == "LayerNormalization" || name == "RMSNormalization")
+  if (name == "LayerNormalization" || name == "RMSNormalization" || name == "ms.LayerNormalization")
     return RowAxes{axis, rank, false};
+  if (name == "ms.SimplifiedLayerNormalization" && op->getNumResults() == 1)
+    return RowAxes{axis, rank, false};
+  bool skips = name == "ms.SkipLayerNormalization" || name == "ms.SkipSimplifiedLayerNormalization";
+  if (skips && onnx::results(op, 1).empty() && onnx::results(op, 2).empty())
+    return RowAxes{rank - 1, rank, false};
   if (name == "InstanceNormalization" && rank > 2)
     return RowAxes{2, rank, false};
   if (name == "GlobalAveragePool" && rank > 2)

@@ -18,7 +18,7 @@ static bool keepsRows(Operation *op) {
 
 static bool isTranspose(Operation *op) { return onnx::opName(op) == "Transpose" && hasLoopType(op->getOperand(0)); }
 
-static bool isLoop(Operation *op) { return isPointwise(op) || rowAxes(op) || isTranspose(op); }
+static bool isLoop(Operation *op) { return isPointwise(op) || isChannelwise(op) || rowAxes(op) || isTranspose(op); }
 
 Groups::Groups(Block &block, SymbolicShapes &shapes, bool loops) : shapes(&shapes) {
   for (const SymbolDef &def : shapes.symbols())
