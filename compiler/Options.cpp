@@ -45,6 +45,9 @@ void bindCodeOptions(CLI::App &app, Options &options) {
       ->take_all()
       ->allow_extra_args(false)
       ->group("Code");
+  app.add_option("--cache", options.cache, "keep finished code in this folder and reuse it when the same code is compiled again")
+      ->type_name("DIR")
+      ->group("Code");
   app.add_flag("-g", options.taps, "one launch per node, so that every intermediate value can be observed")->group("Code");
 }
 

@@ -18,6 +18,7 @@ struct Options {
   std::map<std::string, int64_t> defineDims;  // --define-dim batch=8
   std::string emitHeader;                     // directory
   std::string dumpPhases;                     // directory
+  std::string cache;                          // directory of finished code
   std::string depFile;                        // -MD
   bool taps = false;                          // -g: one launch per node, values observable
   bool printPipeline = false, timePhases = false, sizeReport = false, json = false, progress = false;

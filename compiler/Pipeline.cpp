@@ -304,6 +304,7 @@ int compile(const Options &given) {
     code.cpus = {options.cpus.back()};
     code.emit = suffix == ".ll" ? CodegenOptions::Ir : CodegenOptions::Assembly;
   }
+  code.cache = options.cache;
   code.phase = [&](StringRef name) { phases.done(name); };
   FailureOr<std::vector<std::string>> objects = compileForCpu(*module, code);
   if (failed(objects))

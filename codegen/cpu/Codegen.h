@@ -6,6 +6,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/Module.h"
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct CodegenOptions {
   std::string modelName;  // a C identifier
   std::string json;       // the artefact's self-description
   enum { Object, Assembly, Ir } emit = Object;
+  std::string cache = {};  // folder of finished code by the hash of what it was made from; empty: none
   std::function<void(llvm::StringRef)> phase = [](llvm::StringRef) {};  // called when a part of the work is done
 };
 
@@ -35,6 +37,11 @@ struct Cost {
   int64_t flops, bytes;
 };
 Cost costOf(kernel::FuncOp kernel);
+
+// Finished code that an earlier compile left in `folder` under the hash of `key`; nothing: none, or no such folder.
+std::optional<std::string> cached(llvm::StringRef folder, llvm::StringRef key);
+// Leaves it there, whole or not at all. What fails is no error: the next compile works again.
+void keep(llvm::StringRef folder, llvm::StringRef key, llvm::StringRef code);
 
 // Straight-line code so long that LLVM's passes, which take more than linear time, are not worth it.
 void markLong(llvm::Function &f);

@@ -14,6 +14,8 @@
 #include "mlir/Transforms/Passes.h"
 #include "runtime_stub/Bitcode.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Verifier.h"
@@ -21,6 +23,7 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/StandardInstrumentations.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -201,6 +204,18 @@ void Level::seal() {
   setCpu(*m, cpu, isa->features);
 }
 
+// Everything that code is made from: the program, what is asked for, and this compiler, told by its file's size and time.
+static std::string cacheKey(const llvm::Module &m, const CodegenOptions &options) {
+  std::string key;
+  llvm::raw_string_ostream os(key);
+  llvm::sys::fs::file_status self;
+  (void)llvm::sys::fs::status("/proc/self/exe", self);
+  os << self.getSize() << " " << self.getLastModificationTime().time_since_epoch().count() << " " << LLVM_VERSION_STRING << " "
+     << options.optLevel << " " << int(options.emit) << "\n";
+  llvm::WriteBitcodeToFile(m, os);
+  return os.str();
+}
+
 void Level::finish(const CodegenOptions &options) {
   if (llvm::Error failed = linkLibrary(*m)) {
     error = llvm::toString(std::move(failed));
@@ -211,8 +226,18 @@ void Level::finish(const CodegenOptions &options) {
     error = "generated code is malformed";
     return;
   }
+  std::string key;
+  if (!options.cache.empty()) {
+    key = cacheKey(*m, options);
+    if (std::optional<std::string> found = cached(options.cache, key)) {
+      code = std::move(*found);
+      return;
+    }
+  }
   optimise(*m, *tm, options.optLevel > 0);
   code = emitCode(*m, *tm, options);
+  if (!options.cache.empty())
+    keep(options.cache, key, code);
 }
 
 static std::string compileTables(ModuleOp module, const CodegenOptions &options) {

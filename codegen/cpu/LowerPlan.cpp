@@ -22,6 +22,7 @@ struct Lowering {
   OpBuilder b;
   Value rt, symbols, bufs, dims, sizes;
   Block *failure = nullptr;
+  int64_t nextSite = -1;  // of the launch behind the op at hand: memory that cannot be had fails in its name
   LLVM::LLVMPointerType ptr;
   IntegerType i32, i64;
 
@@ -184,7 +185,7 @@ struct Lowering {
     SmallVector<Type> types(arguments.getTypes());
     Value p = LLVM::CallOp::create(b, loc, declare(service, ptr, types), arguments).getResult();
     Value none = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, p, LLVM::ZeroOp::create(b, loc, ptr));
-    check(op, LLVM::SelectOp::create(b, loc, none, n32(5, loc), n32(0, loc)), -1);
+    check(op, LLVM::SelectOp::create(b, loc, none, n32(5, loc), n32(0, loc)), nextSite);
     return p;
   }
 
@@ -287,6 +288,8 @@ struct Lowering {
     start();
     // From the last to the first: a check splits its block, and what is behind it moves only once.
     for (Operation *op : llvm::reverse(ops)) {
+      if (auto site = op->getAttrOfType<IntegerAttr>("site"))
+        nextSite = site.getInt();
       b.setInsertionPoint(op);
       if (Value v = lower(op))
         op->getResult(0).replaceAllUsesWith(v);

@@ -137,6 +137,18 @@ def time_phases(s, folder):
 
 
 @SUITE.check
+def cache_gives_the_same_bytes(s, folder):
+    first = s.compile(mlp_model(), folder, "--cache", folder / "cache", name="m").read_bytes()
+    files = list((folder / "cache").iterdir())
+    again = s.compile(mlp_model(), folder, "--cache", folder / "cache", name="m").read_bytes()
+    if not files or first != again or len(list((folder / "cache").iterdir())) != len(files):
+        return f"not reused: {files}"
+    for f in files:
+        f.write_bytes(f.read_bytes()[:-1])
+    return None if s.compile(mlp_model(), folder, "--cache", folder / "cache", name="m").read_bytes() == first else "a damaged file was used"
+
+
+@SUITE.check
 def dump_phases(s, folder):
     s.onnxc(save(relu_model(2, 3), folder / "m.onnx"), "-o", folder / "m.so", "--dump-phases", folder / "dump")
     names = sorted(p.name for p in (folder / "dump").iterdir())
