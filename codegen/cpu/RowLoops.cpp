@@ -150,7 +150,7 @@ struct RowKernel {
   // A value of the row at a point of it.
   Num at(Value v, At p) { return {&c, p.lanes > 1 && !isa<VectorType>(v.getType()) ? c.splat(v, p.lanes) : v}; }
   Num parameter(Value v, At p) { return {&c, space.eval(v, mapOf(v), p.index, p.lanes, p.mask)}; }
-  DimMap mapOf(Value v) { return Space::operandMap(op, llvm::find(op->getOperands(), v) - op->operand_begin(), whole); }
+  DimMap mapOf(Value v) { return v == x ? whole : Space::operandMap(op, llvm::find(op->getOperands(), v) - op->operand_begin(), whole); }
   bool isComputed() { return addends.size() > 1 || !isa<BlockArgument>(x); }
   // The operand, or the sum of those that com.microsoft's forms add first.
   Num sumOf(At p) {
@@ -245,9 +245,22 @@ struct RowKernel {
         finishValue(r, r == onnx::result(op, 1) ? mean : factor);
   }
 
+  // Relative to the largest, which stands for the result where it is infinite.
+  void logSumExp() {
+    Value most = sum([&](At p) { return element(p); }, Join::Max);
+    Value total = sum([&](At p) { return exp(element(p) - at(most, p)); });
+    Num m = perRow(most), finite = m + onnxc::log(perRow(total));
+    finishValue(y, select(less(abs(m), m.of(INFINITY)), finite, m).v);
+  }
+
   void reduce() {
     StringRef name = onnx::opName(op);
-    Join join = name == "ReduceMax" ? Join::Max : name == "ReduceMin" ? Join::Min : name == "ReduceProd" ? Join::Prod : Join::Sum;
+    if (name == "ReduceLogSumExp")
+      return logSumExp();
+    Join join = name == "ReduceMax" || name == "GlobalMaxPool" ? Join::Max
+                : name == "ReduceMin"                          ? Join::Min
+                : name == "ReduceProd"                         ? Join::Prod
+                                                               : Join::Sum;
     bool square = name == "ReduceSumSquare" || name == "ReduceL2", absolute = name == "ReduceL1";
     Value v = sum(
         [&](At p) {
@@ -294,7 +307,7 @@ struct RowKernel {
     last = c.kernel.getReturn()->getOperand(0);
     whole = space.identity();
     int64_t rank = whole.size();
-    bool keep = onnx::opName(op) == "GlobalAveragePool" || !axes.reduces || onnx::intAttr(op, "keepdims", 1);
+    bool keep = onnx::opName(op).starts_with("Global") || !axes.reduces || onnx::intAttr(op, "keepdims", 1);
     for (int64_t d = 0; d < rank; ++d)
       if (bool inside = d >= axes.begin && d < axes.end; !inside || keep)
         outer.push_back(inside ? -1 : d);

@@ -88,8 +88,8 @@ bool isChannelwise(Operation *op) {
 
 // The axes of a reduction when they are constant and neighbours.
 static std::optional<RowAxes> reducedAxes(Operation *op, int64_t rank) {
-  static const llvm::StringSet<> names = {"ReduceSum",       "ReduceMean", "ReduceMax", "ReduceMin",   "ReduceProd",
-                                          "ReduceSumSquare", "ReduceL1",   "ReduceL2",  "ReduceLogSum"};
+  static const llvm::StringSet<> names = {"ReduceSum",       "ReduceMean", "ReduceMax", "ReduceMin",    "ReduceProd",
+                                          "ReduceSumSquare", "ReduceL1",   "ReduceL2",  "ReduceLogSum", "ReduceLogSumExp"};
   if (!names.contains(onnx::opName(op)))
     return std::nullopt;
   Value axes = onnx::operand(op, 1);
@@ -126,7 +126,7 @@ static std::optional<RowAxes> rowAxesOfRank(Operation *op, int64_t rank) {
     return RowAxes{rank - 1, rank, false};
   if (name == "InstanceNormalization" && rank > 2)
     return RowAxes{2, rank, false};
-  if (name == "GlobalAveragePool" && rank > 2)
+  if ((name == "GlobalAveragePool" || name == "GlobalMaxPool") && rank > 2)
     return RowAxes{2, rank, true};
   return reducedAxes(op, rank);
 }
