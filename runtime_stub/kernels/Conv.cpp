@@ -95,10 +95,12 @@ static int32_t qLinearConv(const onnxc_args *a) {
       a, a->in[0], weights, [&](int64_t i) { return loadI64(a->in[0], i) - xz; },
       [&](int64_t i, int64_t m) { return loadI64(weights, i) - pointAt(a, 5, m); },
       [&](int64_t at, int64_t m, const int64_t *sums, int64_t n) {
-        double scale = loadF64(a->in[1], 0) * loadF64(a->in[4], onnxc_count(a->in[4]) == 1 ? 0 : m) / loadF64(a->in[6], 0);
+        // In f32, as other runtimes requantise: near ties round the same way.
+        float scale =
+            float(loadF64(a->in[1], 0)) * float(loadF64(a->in[4], onnxc_count(a->in[4]) == 1 ? 0 : m)) / float(loadF64(a->in[6], 0));
         int64_t bias = hasInput(a, 8) ? loadI64(a->in[8], m) : 0;
         for (int64_t i = 0; i < n; ++i) {
-          double y = nearbyint(double(sums[i] + bias) * scale) + double(yz);
+          double y = nearbyint(double(float(sums[i] + bias) * scale)) + double(yz);
           if (isSigned)
             mutableData<int8_t>(a->out[0])[at + i] = saturateTo<int8_t>(y);
           else
