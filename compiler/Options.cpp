@@ -48,7 +48,7 @@ void bindCodeOptions(CLI::App &app, Options &options) {
   app.add_option("--cache", options.cache, "keep finished code in this folder and reuse it when the same code is compiled again")
       ->type_name("DIR")
       ->group("Code");
-  app.add_flag("-g", options.taps, "one launch per node, so that every intermediate value can be observed")->group("Code");
+  app.add_flag("-g", options.taps, "one launch per node: times, profiles and errors are each node's own")->group("Code");
 }
 
 void bindCompileOptions(CLI::App &app, Options &options) {

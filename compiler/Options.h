@@ -20,7 +20,7 @@ struct Options {
   std::string dumpPhases;                     // directory
   std::string cache;                          // directory of finished code
   std::string depFile;                        // -MD
-  bool taps = false;                          // -g: one launch per node, values observable
+  bool taps = false;                          // -g: one launch per node
   bool printPipeline = false, timePhases = false, sizeReport = false, json = false, progress = false;
 };
 

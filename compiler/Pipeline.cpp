@@ -90,7 +90,7 @@ void layoutPhase(OpPassManager &pm, const Options &options) {
 }
 
 void planPhase(OpPassManager &pm, const Options &options) {
-  pm.addPass(createFormKernels(FormKernelsOptions{options.optLevel > 0}));
+  pm.addPass(createFormKernels(FormKernelsOptions{options.optLevel > 0, options.taps}));
   pm.addPass(createPlanMemory());
 }
 

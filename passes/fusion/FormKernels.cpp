@@ -125,7 +125,7 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     if (!graph)
       return;
     FailureOr<SymbolicShapes> shapes = SymbolicShapes::compute(graph);
-    if (failed(shapes) || failed(PlanBuilder(getOperation(), *shapes, fast).build(graph)))
+    if (failed(shapes) || failed(PlanBuilder(getOperation(), *shapes, fast, alone).build(graph)))
       signalPassFailure();
   }
 };

@@ -20,19 +20,19 @@ static bool isTranspose(Operation *op) { return onnx::opName(op) == "Transpose" 
 
 static bool isLoop(Operation *op) { return isPointwise(op) || isChannelwise(op) || rowAxes(op) || isTranspose(op); }
 
-Groups::Groups(Block &block, SymbolicShapes &shapes, bool loops) : shapes(&shapes) {
+Groups::Groups(Block &block, SymbolicShapes &shapes, bool loops, bool alone) : shapes(&shapes) {
   for (const SymbolDef &def : shapes.symbols())
     if (def.kind == SymbolDef::Load)
       read.insert(def.value);
   for (Operation &op : block.without_terminator())
     if (familyOf(&op) == Family::Contract)
-      add(contraction(&op), "contract");
+      add(alone ? SmallVector<Operation *>{&op} : contraction(&op), "contract");
   size_t contractions = groups.size();
   for (Operation &op : llvm::reverse(block.without_terminator())) {
     unsigned group;
     if (!loops || groupOf.count(&op) || !isGenerated(&op))
       continue;
-    if (joins(&op, group)) {
+    if (!alone && joins(&op, group)) {
       groups[group].ops.push_back(&op);
       groupOf[&op] = group;
     } else {

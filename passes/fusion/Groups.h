@@ -16,8 +16,8 @@ struct Group {
 // its group alone, so that it may be computed as late as the root.
 class Groups {
 public:
-  // Without `loops`, contractions and what their kernels compute besides are the only groups.
-  Groups(mlir::Block &block, SymbolicShapes &shapes, bool loops);
+  // With `alone` no op joins another. Without `loops`, contractions and what their kernels compute besides are the only groups.
+  Groups(mlir::Block &block, SymbolicShapes &shapes, bool loops, bool alone);
 
   // The group that `op` is in; null for an op that is built alone.
   const Group *find(mlir::Operation *op) const;

@@ -9,6 +9,7 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
     output dims. Each op is a kernel of its own; equal kernels are one.
   }];
   let dependentDialects = ["::onnxc::kernel::KernelDialect", "::onnxc::plan::PlanDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::func::FuncDialect"];
-  let options = [Option<"fast", "fast", "bool", "true", "prefer the fast f32 kernels to the oracle's">];
+  let options = [Option<"fast", "fast", "bool", "true", "prefer the fast f32 kernels to the oracle's">,
+    Option<"alone", "alone", "bool", "false", "each op is a launch of its own, so that its time and its errors are its own">];
 }
 #endif

@@ -253,7 +253,7 @@ LogicalResult PlanBuilder::buildFused(const Group &group) {
 }
 
 LogicalResult PlanBuilder::buildBlock(Block &block) {
-  Groups groups(block, shapes, fast);
+  Groups groups(block, shapes, fast, alone);
   for (Operation &op : block.without_terminator()) {
     const Group *group = groups.find(&op);
     if (group && group->ops.back() != &op)

@@ -27,15 +27,15 @@ struct KernelCall {
 
 class PlanBuilder {
 public:
-  PlanBuilder(mlir::ModuleOp module, SymbolicShapes &shapes, bool fast)
-      : module(module), shapes(shapes), fast(fast), b(module.getContext()) {}
+  PlanBuilder(mlir::ModuleOp module, SymbolicShapes &shapes, bool fast, bool alone)
+      : module(module), shapes(shapes), fast(fast), alone(alone), b(module.getContext()) {}
   // Replaces `graph` by kernels, plan_run and plan_sizes.
   mlir::LogicalResult build(mlir::func::FuncOp graph);
 
 private:
   mlir::ModuleOp module;
   SymbolicShapes &shapes;
-  bool fast;
+  bool fast, alone;
   mlir::OpBuilder b;
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
   llvm::SmallVector<llvm::DenseMap<unsigned, mlir::Value>> symbolScopes;  // values of symbols, innermost region last

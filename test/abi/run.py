@@ -43,6 +43,17 @@ def exports_only_getters(s, folder):
 
 
 @SUITE.check
+def loader_takes_read_only_and_empty_arrays(s, folder):
+    model = load(s.compile(mlp_model(), folder))
+    writable, frozen = batch(3), batch(3)
+    frozen.flags.writeable = False
+    name = model.inputs[0].name
+    if not all((a == b).all() for a, b in zip(model.run({name: writable}), model.run({name: frozen}))):
+        return "another result for a read-only array"
+    return None if model.run({name: batch(0)})[0].shape[0] == 0 else "a wrong shape for an empty array"
+
+
+@SUITE.check
 def no_initialisers(s, folder):
     sections = tool("readelf", "-SW", s.compile(mlp_model(), folder))
     found = re.findall(r"\.(?:init_array|fini_array|ctors|dtors)\b", sections)

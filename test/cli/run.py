@@ -149,6 +149,16 @@ def cache_gives_the_same_bytes(s, folder):
 
 
 @SUITE.check
+def one_launch_a_node(s, folder):
+    save(mlp_model(), folder / "m.onnx")
+    counts = []
+    for flags in ([], ["-g"]):
+        s.onnxc("bench", folder / "m.onnx", "--duration", "0.02", "--warmUp", "1", "--profile", folder / "p.json", *flags)
+        counts.append(len(json.loads((folder / "p.json").read_text())["traceEvents"]))
+    return None if counts[1] > counts[0] else f"{counts[0]} launches, with -g {counts[1]}"
+
+
+@SUITE.check
 def dump_phases(s, folder):
     s.onnxc(save(relu_model(2, 3), folder / "m.onnx"), "-o", folder / "m.so", "--dump-phases", folder / "dump")
     names = sorted(p.name for p in (folder / "dump").iterdir())
