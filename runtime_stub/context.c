@@ -105,6 +105,17 @@ static onnxc_context *allocate_context(const onnxc_options *o) {
   return c;
 }
 
+/* One line for the caller's log: what a context runs on. */
+static void tell(const onnxc_context *c) {
+  if (!c->options.log)
+    return;
+  char line[256];
+  const int32_t processors = c->pool ? onnxc_processors() : c->rt.num_threads;
+  snprintf(line, sizeof line, "%.120s: code for %s, %d thread(s)%s", onnxc_the_plan.name, c->variant->isa, c->rt.num_threads,
+           processors < c->rt.num_threads ? "; fewer processors may be used" : "");
+  c->options.log(c->options.log_user, line);
+}
+
 static int32_t context_create(onnxc_model *m, const onnxc_options *options, onnxc_context **out, onnxc_error *error) {
   if (!m || !out)
     return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "context_create: `%s` is null", m ? "context" : "model");
@@ -127,6 +138,7 @@ static int32_t context_create(onnxc_model *m, const onnxc_options *options, onnx
     context_destroy(c);
     return onnxc_fail(error, ONNXC_E_MEMORY, NULL, "out of memory for the thread pool");
   }
+  tell(c);
   *out = c;
   return 0;
 }

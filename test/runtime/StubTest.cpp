@@ -382,3 +382,17 @@ TEST_CASE("what is known of launches") {
   CHECK(api()->site(-1, &row) == ONNXC_E_ARGUMENT);
   CHECK(api()->site(0, nullptr) == ONNXC_E_ARGUMENT);
 }
+
+TEST_CASE("a new context tells the caller's log what it runs on") {
+  std::string text;
+  onnxc_options options = {};
+  options.struct_size = sizeof options, options.log_user = &text;
+  options.log = [](void *user, const char *line) { *static_cast<std::string *>(user) += line; };
+  onnxc_model *model = nullptr;
+  onnxc_context *context = nullptr;
+  REQUIRE(api()->model_create(&options, &model, nullptr) == 0);
+  REQUIRE(api()->context_create(model, nullptr, &context, nullptr) == 0);
+  CHECK(text == "fake: code for x86-64, 1 thread(s)");
+  api()->context_destroy(context);
+  api()->model_destroy(model);
+}

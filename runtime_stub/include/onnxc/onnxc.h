@@ -75,7 +75,7 @@ typedef struct onnxc_options {
   void *alloc_user;
   void (*parallel_for)(void *user, int32_t tasks, void (*body)(void *arg, int32_t task), void *arg);
   void *parallel_user;
-  void (*log)(void *user, const char *line);
+  void (*log)(void *user, const char *line); /* told, at context_create, the CPU level and the threads */
   void *log_user;
   int32_t num_threads; /* 0: 1 */
   const char *cpu;     /* NULL: the best that the machine can run; else a name of the artefact's list */
