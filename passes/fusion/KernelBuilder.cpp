@@ -1,5 +1,6 @@
 // KernelBuilder.cpp: closed kernels out of groups of onnx ops. Equal bodies give one kernel.
 #include "mlir/IR/IRMapping.h"
+#include "passes/fusion/PackForest.h"
 #include "passes/fusion/PlanBuilder.h"
 #include "llvm/Support/MD5.h"
 
@@ -111,7 +112,7 @@ KernelCall PlanBuilder::makeKernel(ArrayRef<Operation *> group, StringRef family
       to.setType(localType(from, call));
       map.map(from, to);
     }
-    if (fast && !immediates && hasFastKernel(op))
+    if (fast && !immediates && hasFastKernel(op) && (!onnx::opName(op).starts_with("ml.TreeEnsemble") || packForest(copy)))
       copy->setAttr("fast", kb.getUnitAttr());
     copy->setLoc(loc);
   }

@@ -1,5 +1,5 @@
 // MlTree.cpp: TreeEnsemble, TreeEnsembleRegressor and TreeEnsembleClassifier. All read their attributes into one Forest, then walk rows.
-#include "runtime_stub/kernels/MlScore.h"
+#include "runtime_stub/kernels/MlTree.h"
 
 namespace onnxc {
 namespace {
@@ -15,7 +15,6 @@ struct Weight {
   double value;
   int64_t target, next;
 };
-enum class Fold { Average, Sum, Min, Max };
 
 struct Forest {
   Node *nodes = nullptr;
@@ -59,17 +58,7 @@ struct Forest {
       score[t] = 0, hit[t] = false;
     for (int64_t t = 0; t < trees; ++t)
       for (int64_t w = leaf(roots[t], get); w >= 0; w = weights[w].next) {
-        double &s = score[weights[w].target], v = weights[w].value;
-        bool first = !hit[weights[w].target];
-        if (first)
-          s = v;
-        else if (fold == Fold::Min)
-          s = v < s ? v : s;
-        else if (fold == Fold::Max)
-          s = v > s ? v : s;
-        else
-          s += v;
-        hit[weights[w].target] = true;
+        foldIn(fold, weights[w].value, score[weights[w].target], hit[weights[w].target]);
       }
     for (int64_t t = 0; fold == Fold::Average && t < targets; ++t)
       score[t] /= double(trees);
@@ -230,12 +219,6 @@ enum {
   Extra2
 };
 
-struct Reals {  // a list of floats, or a tensor that replaces it
-  const Attr &list, &tensor;
-  int64_t count() const { return tensor.n > 0 ? onnxc_count(*static_cast<const Tensor *>(tensor.p)) : list.n < 0 ? 0 : list.n; }
-  double operator[](int64_t i) const { return tensor.n > 0 ? loadF64(*static_cast<const Tensor *>(tensor.p), i) : double(floats(list)[i]); }
-};
-
 // Numbers of nodes by (tree, node).
 struct NodeIndex {
   int64_t *slot = nullptr, mask = 0;
@@ -332,9 +315,8 @@ int32_t readForest(const Args *a, Forest &f) {
 int32_t regress(const Args *a) {
   Forest f;
   Post post;
-  Str aggregate = text(a->attr[Extra]);
   f.targets = a->attr[Extra2].i > 0 ? a->attr[Extra2].i : 1;
-  f.fold = is(aggregate, "AVERAGE") ? Fold::Average : is(aggregate, "MIN") ? Fold::Min : is(aggregate, "MAX") ? Fold::Max : Fold::Sum;
+  f.fold = readFold(text(a->attr[Extra]));
   if (!readPost(text(a->attr[PostTransform]), post))
     return ONNXC_K_VALUE;
   if (int32_t code = readForest(a, f))
@@ -358,44 +340,16 @@ int32_t regress(const Args *a) {
   return ONNXC_K_OK;
 }
 
-// Two labels but weights for one class only: a binary decision by threshold.
-struct Binary {
-  bool single = true, positive = true;
-  Binary(const Args *a, int64_t classes) {
-    Reals values{a->attr[Values], a->attr[ValuesTensor]};
-    const Attr &ids = a->attr[Ids];
-    for (int64_t i = 0; i < ids.n; ++i) {
-      single &= ints(ids)[i] == ints(ids)[0];
-      positive &= values[i] >= 0;
-    }
-    single &= classes == 2;
+Binary binaryOf(const Args *a, int64_t classes) {
+  Binary b;
+  Reals values{a->attr[Values], a->attr[ValuesTensor]};
+  const Attr &ids = a->attr[Ids];
+  for (int64_t i = 0; i < ids.n; ++i) {
+    b.single &= ints(ids)[i] == ints(ids)[0];
+    b.positive &= values[i] >= 0;
   }
-};
-
-struct Decision {
-  int64_t label, scores;
-  Second second;
-};
-
-Decision decide(double *score, bool *hit, int64_t classes, const Reals &base, const Binary &binary) {
-  if (classes > 2) {
-    int64_t best = 0;
-    for (int64_t k = 0; k < classes; ++k) {
-      if (k < base.count())
-        score[k] += base[k];
-      if (score[k] > score[best])
-        best = k;
-    }
-    return {best, classes, Second::None};
-  }
-  for (int64_t k = 0; k < classes && k < base.count(); ++k)
-    if (hit[k] || base.count() == 1)
-      score[k] += base[k];
-  bool two = classes == 2 && hit[1];
-  double s = two ? score[1] : score[0];
-  if (!binary.single)
-    return {two ? int64_t(score[1] > score[0]) : int64_t(classes == 2 && s > 0), two ? 2 : 1, Second::Negate};
-  return {int64_t(s > (binary.positive ? 0.5 : 0)), two ? 2 : 1, binary.positive ? Second::Complement : Second::Negate};
+  b.single &= classes == 2;
+  return b;
 }
 
 int32_t classify(const Args *a) {
@@ -411,7 +365,7 @@ int32_t classify(const Args *a) {
   bool *hit = heap<bool>(a, f.targets + 2);
   if (!score || !hit)
     return ONNXC_K_MEMORY;
-  Binary binary(a, f.targets);
+  Binary binary = binaryOf(a, f.targets);
   Reals base{a->attr[Base], a->attr[BaseTensor]};
   int64_t rows = rowsOf(a->in[0]), width = onnxc_count(a->out[1]) / (rows ? rows : 1);
   for (int64_t r = 0; r < rows; ++r) {

@@ -1,0 +1,178 @@
+// PackForest.cpp: TreeEnsembleRegressor and TreeEnsembleClassifier: node lists become runtime_stub/kernels/PackedForest.h at compile time.
+#include "passes/fusion/PackForest.h"
+#include "dialects/onnx/OnnxBase.h"
+#include "runtime_stub/kernels/PackedForest.h"
+#include "llvm/ADT/DenseMap.h"
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+using namespace mlir;
+namespace onnxc {
+namespace {
+
+struct Node {
+  float split = 0;
+  int64_t feature = 0, yes = -1, no = -1;
+  bool missingYes = false, leaf = false;
+  SmallVector<PackedEntry, 1> entries;
+};
+
+struct Packer {
+  explicit Packer(Operation *op) : op(op) {}
+  Operation *op;
+  std::vector<Node> nodes;
+  SmallVector<int64_t> roots;
+  llvm::DenseMap<std::pair<int64_t, int64_t>, int64_t> index;
+  PackedHeader header = {0, 0, 0, 0, 0, 1, 1};
+  std::vector<PackedNode> packed;
+  std::vector<PackedEntry> entries;
+  std::vector<int32_t> trees;
+
+  ArrayRef<int64_t> ints(const Twine &name) {
+    auto list = op->getAttrOfType<DenseI64ArrayAttr>(name.str());
+    return list ? list.asArrayRef() : ArrayRef<int64_t>();
+  }
+  ArrayRef<float> floats(const Twine &name) {
+    auto list = op->getAttrOfType<DenseF32ArrayAttr>(name.str());
+    return list ? list.asArrayRef() : ArrayRef<float>();
+  }
+
+  // Every order test as x <= split: for floats x < s is x <= the float before s; the other two swap the children.
+  static bool setTest(Node &n, StringRef mode, float split) {
+    bool below = mode == "BRANCH_LT" || mode == "BRANCH_GTE", swap = mode == "BRANCH_GT" || mode == "BRANCH_GTE";
+    if (!below && !swap && mode != "BRANCH_LEQ")
+      return false;
+    bool never = below && split == -std::numeric_limits<float>::infinity();
+    n.split = never ? std::numeric_limits<float>::quiet_NaN() : below ? std::nextafterf(split, -INFINITY) : split;
+    if (swap)
+      std::swap(n.yes, n.no), n.missingYes = !n.missingYes;
+    return !std::isnan(split);
+  }
+
+  bool readNodes() {
+    ArrayRef<int64_t> tree = ints("nodes_treeids"), id = ints("nodes_nodeids"), yes = ints("nodes_truenodeids"),
+                      no = ints("nodes_falsenodeids"), feature = ints("nodes_featureids"),
+                      missing = ints("nodes_missing_value_tracks_true");
+    ArrayRef<float> splits = floats("nodes_values");
+    auto modes = op->getAttrOfType<ArrayAttr>("nodes_modes");
+    size_t n = id.size();
+    if (!n || n > (1u << 28) || tree.size() != n || yes.size() != n || no.size() != n || feature.size() != n || !modes || modes.size() != n)
+      return false;
+    for (size_t i = 0; i < n; ++i)
+      index.try_emplace({tree[i], id[i]}, i);
+    nodes.resize(n);
+    std::vector<bool> child(n);
+    for (size_t i = 0; i < n; ++i) {
+      StringRef mode = cast<StringAttr>(modes[i]).getValue();
+      if ((nodes[i].leaf = mode == "LEAF"))
+        continue;
+      auto a = index.find({tree[i], yes[i]}), b = index.find({tree[i], no[i]});
+      if (i >= splits.size() || a == index.end() || b == index.end() || feature[i] < 0 || feature[i] >= (1 << 30))
+        return false;
+      child[a->second] = child[b->second] = true;
+      nodes[i].feature = feature[i], nodes[i].yes = a->second, nodes[i].no = b->second;
+      nodes[i].missingYes = i < missing.size() && missing[i] != 0;
+      if (!setTest(nodes[i], mode, splits[i]))
+        return false;
+    }
+    for (size_t i = 0; i < n; ++i)
+      if (!child[i])
+        roots.push_back(i);
+    return true;
+  }
+
+  bool readEntries(StringRef prefix) {
+    ArrayRef<int64_t> target = ints(prefix + "ids"), node = ints(prefix + "nodeids"), tree = ints(prefix + "treeids");
+    ArrayRef<float> weights = floats(prefix + "weights");
+    if (node.size() != target.size() || tree.size() != target.size() || weights.size() < target.size())
+      return false;
+    for (size_t i = 0; i < target.size(); ++i) {
+      auto at = index.find({tree[i], node[i]});
+      if (at == index.end() || !nodes[at->second].leaf || target[i] < 0 || target[i] >= (1 << 30))
+        return false;
+      nodes[at->second].entries.push_back({weights[i], int32_t(target[i] * 2)});
+      header.targets = std::max<int32_t>(header.targets, target[i] + 1);
+      header.single &= target[i] == target[0];
+      header.positive &= weights[i] >= 0;
+    }
+    return true;
+  }
+
+  // Lays out one tree breadth first; false when a node is met twice.
+  bool layOut(int64_t root, std::vector<bool> &seen) {
+    struct Place {
+      int64_t node, at;
+      int32_t depth;
+    };
+    std::vector<Place> queue = {{root, int64_t(packed.size()), 0}};
+    packed.emplace_back();
+    int32_t depth = 0;
+    for (size_t q = 0; q < queue.size(); ++q) {
+      auto [i, at, level] = queue[q];
+      if (seen[i])
+        return false;
+      seen[i] = true;
+      depth = std::max(depth, level);
+      const Node &n = nodes[i];
+      if (n.leaf) {
+        packed[at] = {INFINITY, 1, int32_t(at), n.entries.empty() ? -1 : int32_t(entries.size())};
+        entries.insert(entries.end(), n.entries.begin(), n.entries.end());
+        if (!n.entries.empty())
+          entries.back().target |= 1;
+        continue;
+      }
+      packed[at] = {n.split, int32_t(n.feature * 2 + n.missingYes), int32_t(packed.size()), -1};
+      header.features = std::max<int32_t>(header.features, n.feature + 1);
+      queue.push_back({n.yes, int64_t(packed.size()), level + 1});
+      queue.push_back({n.no, int64_t(packed.size()) + 1, level + 1});
+      packed.resize(packed.size() + 2);
+    }
+    trees.push_back(int32_t(queue.front().at));
+    trees.push_back(depth);
+    return true;
+  }
+
+  std::vector<int32_t> words() {
+    header.trees = trees.size() / 2, header.nodes = packed.size(), header.entries = entries.size();
+    std::vector<int32_t> all;
+    auto add = [&](const void *data, size_t bytes) {
+      size_t at = all.size();
+      all.resize(at + bytes / 4);
+      if (bytes)
+        memcpy(all.data() + at, data, bytes);
+    };
+    add(&header, sizeof(header));
+    add(trees.data(), trees.size() * 4);
+    add(packed.data(), packed.size() * sizeof(PackedNode));
+    add(entries.data(), entries.size() * sizeof(PackedEntry));
+    return all;
+  }
+};
+
+}  // namespace
+
+bool packForest(Operation *op) {
+  StringRef prefix = onnx::opName(op) == "ml.TreeEnsembleClassifier" ? "class_" : "target_";
+  for (StringRef name : {"nodes_values_as_tensor", "class_weights_as_tensor", "target_weights_as_tensor"})
+    if (op->getAttr(name))
+      return false;
+  Packer p(op);
+  if (!p.readNodes() || !p.readEntries(prefix))
+    return false;
+  std::vector<bool> seen(p.nodes.size());
+  for (int64_t root : p.roots)
+    if (!p.layOut(root, seen))
+      return false;
+  std::vector<int32_t> words = p.words();
+  for (StringRef name : {"treeids", "nodeids", "truenodeids", "falsenodeids", "featureids", "missing_value_tracks_true", "values", "modes",
+                         "hitrates", "hitrates_as_tensor"})
+    op->removeAttr(("nodes_" + name).str());
+  for (StringRef name : {"ids", "nodeids", "treeids", "weights"})
+    op->removeAttr((prefix + name).str());
+  auto type = RankedTensorType::get({int64_t(words.size())}, IntegerType::get(op->getContext(), 32));
+  op->setAttr("forest", DenseElementsAttr::get(type, ArrayRef<int32_t>(words)));
+  return true;
+}
+
+}  // namespace onnxc

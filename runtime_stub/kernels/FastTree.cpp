@@ -1,0 +1,164 @@
+// FastTree.cpp: TreeEnsembleRegressor and TreeEnsembleClassifier on forests that the compiler packed (PackedForest.h). Several walks run
+// side by side, rows of one tree or trees of one row; sums stay in the order of the trees. Oracle: MlTree.cpp.
+#include "runtime_stub/kernels/Lanes.h"
+#include "runtime_stub/kernels/MlTree.h"
+#include "runtime_stub/kernels/PackedForest.h"
+
+namespace onnxc {
+namespace {
+
+constexpr int kWalks = 8;
+constexpr int64_t kRowBlock = 32;
+
+struct Walker {
+  const PackedHeader *header;
+  const int32_t *trees;  // root and depth of each
+  const PackedNode *nodes;
+  const PackedEntry *entries;
+  Fold fold;
+  int64_t targets, stride;  // stride: between the scores of rows
+  double *score;
+  bool *hit;
+
+  int32_t open(const Args *a, const Attr &forest) {
+    const int32_t *words = static_cast<const int32_t *>(static_cast<const Tensor *>(forest.p)->data);
+    header = reinterpret_cast<const PackedHeader *>(words);
+    trees = words + sizeof(PackedHeader) / 4;
+    nodes = reinterpret_cast<const PackedNode *>(trees + 2 * header->trees);
+    entries = reinterpret_cast<const PackedEntry *>(nodes + header->nodes);
+    stride = targets + 2;  // a classifier may add a second score
+    score = heap<double>(a, kRowBlock * stride);
+    hit = heap<bool>(a, kRowBlock * stride);
+    if (!score || !hit)
+      return ONNXC_K_MEMORY;
+    if (header->features > columnsOf(a->in[0]))
+      return ONNXC_K_VALUE;
+    return header->targets > targets ? ONNXC_K_INDEX : ONNXC_K_OK;
+  }
+
+  // Leaves turn round on themselves, so that walks need not end together.
+  ONNXC_INLINE void walk(const float *const *x, int32_t *at, int32_t depth, const PackedNode *nodes) {
+    for (int32_t d = 0; d < depth; ++d)
+      unroll<0, kWalks>([&](auto i) {
+        const PackedNode &n = nodes[at[i.value]];
+        float v = x[i.value][n.feature >> 1];
+        bool first = (v <= n.split) | ((v != v) & (n.feature & 1));
+        at[i.value] = n.child + !first;
+      });
+  }
+  void give(int64_t row, int32_t leaf) {
+    for (int32_t e = nodes[leaf].entry; e >= 0; ++e) {
+      int64_t target = row * stride + (entries[e].target >> 1);
+      foldIn(fold, entries[e].value, score[target], hit[target]);
+      if (entries[e].target & 1)
+        break;
+    }
+  }
+  // Trees of one row.
+  void scoreRow(const float *x, int64_t row) {
+    const float *rows[kWalks];
+    int32_t at[kWalks];
+    for (const float *&r : rows)
+      r = x;
+    for (int32_t t = 0; t < header->trees; t += kWalks) {
+      int32_t n = header->trees - t < kWalks ? header->trees - t : kWalks, depth = 0;
+      for (int32_t i = 0; i < kWalks; ++i) {
+        const int32_t *tree = trees + 2 * (t + (i < n ? i : 0));
+        at[i] = tree[0];
+        depth = tree[1] > depth ? tree[1] : depth;
+      }
+      walk(rows, at, depth, nodes);
+      for (int32_t i = 0; i < n; ++i)
+        give(row, at[i]);
+    }
+  }
+  // All trees for rows [0, n) of a block: one tree after the other stays in the cache for all of them.
+  void scoreRows(const float *x, int64_t columns, int64_t n) {
+    memset(score, 0, size_t(kRowBlock * stride) * sizeof(double));
+    memset(hit, 0, size_t(kRowBlock * stride));
+    int64_t whole = n - n % kWalks;
+    for (int32_t t = 0; t < header->trees; ++t)
+      for (int64_t r = 0; r < whole; r += kWalks) {
+        const float *rows[kWalks];
+        int32_t at[kWalks];
+        for (int i = 0; i < kWalks; ++i)
+          rows[i] = x + (r + i) * columns, at[i] = trees[2 * t];
+        walk(rows, at, trees[2 * t + 1], nodes);
+        for (int i = 0; i < kWalks; ++i)
+          give(r + i, at[i]);
+      }
+    for (int64_t r = whole; r < n; ++r)
+      scoreRow(x + r * columns, r);
+  }
+};
+
+// finish(row, score, hit) takes the scores of each row.
+template <class Finish>
+void eachRow(const Args *a, Walker &w, const Finish &finish) {
+  int64_t rows = rowsOf(a->in[0]), columns = columnsOf(a->in[0]);
+  for (int64_t r = 0; r < rows; r += kRowBlock) {
+    int64_t n = minOf(kRowBlock, rows - r);
+    w.scoreRows(in<float>(a, 0) + r * columns, columns, n);
+    for (int64_t i = 0; i < n; ++i)
+      finish(r + i, w.score + i * w.stride, w.hit + i * w.stride);
+  }
+}
+
+enum { Base, BaseTensor, PostTransform };
+
+int32_t regress(const Args *a) {
+  enum { Aggregate = 3, Targets, Trees };
+  Walker w;
+  Post post;
+  w.targets = a->attr[Targets].i > 0 ? a->attr[Targets].i : 1;
+  w.fold = readFold(text(a->attr[Aggregate]));
+  if (!readPost(text(a->attr[PostTransform]), post))
+    return ONNXC_K_VALUE;
+  ONNXC_TRY(w.open(a, a->attr[Trees]));
+  if (onnxc_count(a->out[0]) != rowsOf(a->in[0]) * w.targets)
+    return ONNXC_K_SHAPE;
+  Reals base{a->attr[Base], a->attr[BaseTensor]};
+  eachRow(a, w, [&](int64_t row, double *score, bool *) {
+    for (int64_t t = 0; t < w.targets; ++t) {
+      if (w.fold == Fold::Average)
+        score[t] /= double(w.header->trees);
+      if (t < base.count())
+        score[t] += base[t];
+    }
+    transform(score, w.targets, post);
+    for (int64_t t = 0; t < w.targets; ++t)
+      storeF64(a->out[0], row * w.targets + t, score[t]);
+  });
+  return ONNXC_K_OK;
+}
+
+int32_t classify(const Args *a) {
+  enum { Integers = 3, Words, Trees };
+  Labels labels{a->attr[Integers], a->attr[Words]};
+  Walker w;
+  Post post;
+  w.targets = labels.count();
+  w.fold = Fold::Sum;
+  if (w.targets < 1 || !readPost(text(a->attr[PostTransform]), post))
+    return ONNXC_K_VALUE;
+  ONNXC_TRY(w.open(a, a->attr[Trees]));
+  Binary binary;
+  binary.single = w.header->single && w.targets == 2;
+  binary.positive = w.header->positive;
+  Reals base{a->attr[Base], a->attr[BaseTensor]};
+  int64_t rows = rowsOf(a->in[0]), width = onnxc_count(a->out[1]) / (rows ? rows : 1);
+  eachRow(a, w, [&](int64_t row, double *score, bool *hit) {
+    Decision d = decide(score, hit, w.targets, base, binary);
+    labels.give(a, row, d.label);
+    int64_t n = finishScores(score, d.scores, post, d.second);
+    for (int64_t t = 0; t < width; ++t)
+      storeF64(a->out[1], row * width + t, t < n ? score[t] : 0);
+  });
+  return ONNXC_K_OK;
+}
+
+}  // namespace
+}  // namespace onnxc
+
+extern "C" int32_t onnxc_k_FastMlTreeEnsembleRegressor(const onnxc_args *a) { return onnxc::regress(a); }
+extern "C" int32_t onnxc_k_FastMlTreeEnsembleClassifier(const onnxc_args *a) { return onnxc::classify(a); }

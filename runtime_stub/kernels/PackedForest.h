@@ -1,0 +1,24 @@
+// PackedForest.h: decision trees as passes/fusion/PackForest.cpp lays them out at compile time; MlTree.cpp walks them. Plain C++ for both.
+//
+// words: header, then (root, depth) of each tree, then nodes, then entries. The children of a node lie side by side. A leaf is its own
+// first child and its test always holds, so that a walk of `depth` steps needs no look at what it meets.
+#pragma once
+#include <stdint.h>
+
+namespace onnxc {
+
+struct PackedHeader {
+  int32_t trees, nodes, entries, targets, features;  // targets and features: one more than the largest number used
+  int32_t single, positive;                          // all entries are of one target; no entry is negative
+};
+struct PackedNode {
+  float split;           // the first child's test is x <= split
+  int32_t feature;       // 2 * column, + 1 where NaN goes to the first child
+  int32_t child, entry;  // entry: of a leaf, the first one, or -1
+};
+struct PackedEntry {
+  float value;
+  int32_t target;  // 2 * target, + 1 for the last entry of a leaf
+};
+
+}  // namespace onnxc

@@ -1,0 +1,30 @@
+// RUN: onnxc-opt %s --form-kernels --split-input-file | FileCheck %s
+
+// A tree becomes one constant: x < 0.5 is x <= the float before it, children side by side, leaves their own children.
+// CHECK-LABEL: kernel.func @ml_treeensembleregressor
+// CHECK: fast
+// CHECK-SAME: forest = dense<[1, 3, 2, 1, 1, 1, 1, 0, 1, 1056964607, 0, 1, -1, 2139095040, 1, 1, 0, 2139095040, 1, 2, 1, 1065353216, 1, 1073741824, 1]>
+// CHECK-NOT: nodes_modes
+func.func @main(%x: tensor<4x1xf32>) -> tensor<4x1xf32> {
+  %y = "onnx.ml.TreeEnsembleRegressor"(%x) <{n_targets = 1 : i64, nodes_treeids = array<i64: 0, 0, 0>, nodes_nodeids = array<i64: 0, 1, 2>,
+    nodes_truenodeids = array<i64: 1, 0, 0>, nodes_falsenodeids = array<i64: 2, 0, 0>, nodes_featureids = array<i64: 0, 0, 0>,
+    nodes_modes = ["BRANCH_LT", "LEAF", "LEAF"], nodes_values = array<f32: 0.5, 0.0, 0.0>, target_ids = array<i64: 0, 0>,
+    target_nodeids = array<i64: 1, 2>, target_treeids = array<i64: 0, 0>, target_weights = array<f32: 1.0, 2.0>}>
+    : (tensor<4x1xf32>) -> tensor<4x1xf32>
+  return %y : tensor<4x1xf32>
+}
+
+// -----
+
+// A test for equality keeps the general kernel.
+// CHECK-LABEL: kernel.func @ml_treeensembleregressor
+// CHECK-NOT: fast
+// CHECK: BRANCH_EQ
+func.func @main(%x: tensor<4x1xf32>) -> tensor<4x1xf32> {
+  %y = "onnx.ml.TreeEnsembleRegressor"(%x) <{n_targets = 1 : i64, nodes_treeids = array<i64: 0, 0, 0>, nodes_nodeids = array<i64: 0, 1, 2>,
+    nodes_truenodeids = array<i64: 1, 0, 0>, nodes_falsenodeids = array<i64: 2, 0, 0>, nodes_featureids = array<i64: 0, 0, 0>,
+    nodes_modes = ["BRANCH_EQ", "LEAF", "LEAF"], nodes_values = array<f32: 0.5, 0.0, 0.0>, target_ids = array<i64: 0, 0>,
+    target_nodeids = array<i64: 1, 2>, target_treeids = array<i64: 0, 0>, target_weights = array<f32: 1.0, 2.0>}>
+    : (tensor<4x1xf32>) -> tensor<4x1xf32>
+  return %y : tensor<4x1xf32>
+}
