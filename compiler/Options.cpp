@@ -48,6 +48,13 @@ void bindCodeOptions(CLI::App &app, Options &options) {
   app.add_option("--cache", options.cache, "keep finished code in this folder and reuse it when the same code is compiled again")
       ->type_name("DIR")
       ->group("Code");
+  app.add_flag("--allow-external-outside", options.allowExternalOutside, "let external data of a trusted model lie outside its folder")
+      ->group("Code");
+  app.add_option("--max-constant-size", options.maxConstantSize,
+                 "bytes of one constant that is made and not stored, such as a sparse tensor")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("BYTES")
+      ->group("Code");
   app.add_flag("-g", options.taps, "one launch per node: times, profiles and errors are each node's own")->group("Code");
 }
 

@@ -286,7 +286,8 @@ int compile(const Options &given) {
     return printPipeline(context, options);
   Diagnostics diagnostics(context, options);
   Phases phases(options);
-  OwningOpRef<ModuleOp> module = importModel(options.input, context, ImportOptions{options.defineDims});
+  OwningOpRef<ModuleOp> module =
+      importModel(options.input, context, ImportOptions{options.defineDims, options.allowExternalOutside, options.maxConstantSize});
   if (!module || !phases.done("import", *module) || failed(runPhase(graphPhase, *module, options)) || !phases.done("graph", *module))
     return ExitBadModel;
   StringRef suffix = llvm::sys::path::extension(options.output);
@@ -325,7 +326,8 @@ int check(const Options &options) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadDialects(context);
   Diagnostics diagnostics(context, options);
-  OwningOpRef<ModuleOp> module = importModel(options.input, context, ImportOptions{options.defineDims});
+  OwningOpRef<ModuleOp> module =
+      importModel(options.input, context, ImportOptions{options.defineDims, options.allowExternalOutside, options.maxConstantSize});
   if (!module || failed(runPhase(graphPhase, *module, options)))
     return ExitBadModel;
   return check(*module);

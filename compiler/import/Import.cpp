@@ -93,6 +93,8 @@ void defineDims(pb::GraphProto &graph, const std::map<std::string, int64_t> &siz
 OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportOptions &options) {
   Location loc = fileLoc(&context, path);
   ModelFile file;
+  file.allowOutside = options.allowExternalOutside;
+  file.maxConstant = options.maxConstantSize;
   std::string error;
   if (!file.open(path, error)) {
     emitError(loc) << error;

@@ -24,6 +24,8 @@ namespace onnxc {
 
 struct ImportOptions {
   std::map<std::string, int64_t> defineDims;
+  bool allowExternalOutside = false;           // external data may lie outside the model's folder
+  int64_t maxConstantSize = int64_t(1) << 30;  // bytes of a constant that the model does not store, such as a sparse one made dense
 };
 
 // Null when the model cannot be imported; diagnostics went to the context's engine and name the file or the node.

@@ -90,16 +90,19 @@ bool ModelFile::openExternal(StringRef location, Buffer &buffer, std::string &er
   namespace fs = llvm::sys::fs;
   namespace paths = llvm::sys::path;
   std::string shown = "external data file '" + location.str() + "' ";
-  if (location.empty() || location.contains('\0') || location.contains('\\') || paths::is_absolute(location) ||
-      llvm::any_of(llvm::make_range(paths::begin(location), paths::end(location)), [](StringRef part) { return part == ".."; })) {
-    error = shown + "is not a plain path inside the model's folder";
+  bool plain = !paths::is_absolute(location) && !llvm::is_contained(llvm::make_range(paths::begin(location), paths::end(location)), "..");
+  if (location.empty() || location.contains('\0') || location.contains('\\') || (!plain && !allowOutside)) {
+    error = shown + "is not a plain path inside the model's folder; --allow-external-outside lets trusted models read elsewhere";
     return false;
   }
   llvm::SmallString<256> folder(paths::parent_path(path)), file_path, realFolder, realFile;
   if (folder.empty())
     folder = ".";
   file_path = folder;
-  paths::append(file_path, location);
+  if (paths::is_absolute(location))
+    file_path = location;
+  else
+    paths::append(file_path, location);
   std::error_code code = fs::real_path(folder, realFolder);
   if (!code)
     code = fs::real_path(file_path, realFile);
@@ -109,8 +112,8 @@ bool ModelFile::openExternal(StringRef location, Buffer &buffer, std::string &er
   }
   if (!realFolder.ends_with("/"))
     realFolder += "/";
-  if (!StringRef(realFile).starts_with(realFolder)) {
-    error = shown + "leads out of the model's folder";
+  if (!StringRef(realFile).starts_with(realFolder) && !allowOutside) {
+    error = shown + "leads out of the model's folder; --allow-external-outside lets trusted models read elsewhere";
     return false;
   }
   if (!mapFile(realFile, buffer, error)) {

@@ -30,6 +30,8 @@ public:
 
   pb::ModelProto model;
   std::string path;
+  bool allowOutside = false;               // see ImportOptions
+  int64_t maxConstant = int64_t(1) << 30;  // bytes
 
 private:
   bool openExternal(llvm::StringRef location, Buffer &buffer, std::string &error);

@@ -330,8 +330,13 @@ ElementsAttr sparseToAttr(const pb::SparseTensorProto &t, ModelFile &file, MLIRC
   int64_t total = 0, stored = 0;
   if (!elementCount(dense, total, error) || !elementCount(t.values(), stored, error))
     return {};
-  if (width == 0 || dense.data_type() == pb::TensorProto::STRING || total > (int64_t(1) << 31)) {
-    error = "is a sparse tensor of an unsupported type or size";
+  if (width == 0 || dense.data_type() == pb::TensorProto::STRING) {
+    error = "is a sparse tensor of an unsupported type";
+    return {};
+  }
+  if (total > file.maxConstant / width) {
+    error = "is a sparse tensor of " + llvm::utostr(total) + " elements, more than --max-constant-size " + llvm::utostr(file.maxConstant) +
+            " bytes allow";
     return {};
   }
   Bytes bytes;

@@ -114,10 +114,16 @@ AffineExpr SymbolicArithmetic::product(ArrayRef<AffineExpr> factors) {
   return result;
 }
 AffineExpr SymbolicArithmetic::sum(ArrayRef<AffineExpr> terms) {
-  AffineExpr result = constant(0);
-  for (AffineExpr t : terms)
-    result = add(result, t);
-  return result;
+  Poly total;
+  for (AffineExpr t : terms) {
+    auto p = toPoly(t);
+    if (!p)
+      return {};
+    for (const auto &[m, c] : *p)
+      if (!addTerm(total, m, c))
+        return {};
+  }
+  return toExpr(total);
 }
 
 // --- division ---

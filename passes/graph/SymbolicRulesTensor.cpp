@@ -248,18 +248,19 @@ static LogicalResult concat(ShapeOp &o) {
   if (failed(axis))
     return failure();
   Dims dims(o.s.dims(ins[0]));
-  dims[*axis] = o.c(0);
+  Dims joined;  // summed at once: partial sums of many symbols are dear
   for (Value v : ins) {
     DimsRef own = o.s.dims(v);
     if (int64_t(own.size()) != rank)
       return o.error() << "inputs of " << rank << " and " << own.size() << " axes";
     for (int64_t d = 0; d < rank; ++d) {
-      auto common = d == *axis ? FailureOr<AffineExpr>(o.s.add(dims[d], own[d])) : o.same(dims[d], own[d], "sizes of axis " + Twine(d));
+      auto common = d == *axis ? FailureOr<AffineExpr>(own[d]) : o.same(dims[d], own[d], "sizes of axis " + Twine(d));
       if (failed(common))
         return failure();
-      dims[d] = *common;
+      (d == *axis ? joined.emplace_back() : dims[d]) = *common;
     }
   }
+  dims[*axis] = o.s.sum(joined);
   if (failed(o.set(0, dims)) || rank != 1)
     return failed(o.set(0, dims)) ? failure() : success();
   Dims elements;

@@ -211,6 +211,14 @@ def external_data_outside(folder):
     return [folder / "sub" / "model.onnx", "-o", folder / "out.so"]
 
 
+@case(1, r"initializer 'w' is a sparse tensor of 1048576 elements, more than --max-constant-size 4096 bytes allow")
+def sparse_constant_too_large(folder):
+    proto = model([helper.make_node("Add", ["x", "w"], ["y"])], [tensor("x", 1)], [tensor("y", 1 << 20)])
+    values, indices = numpy_helper.from_array(np.ones(1, np.float32), "w"), numpy_helper.from_array(np.zeros(1, np.int64), "i")
+    proto.graph.sparse_initializer.append(helper.make_sparse_tensor(values, indices, [1 << 20]))
+    return save(folder, proto, "--max-constant-size", "4096")
+
+
 @case(1, r"w")
 def initializer_too_short(folder):
     weights = numpy_helper.from_array(np.ones((64, 64), np.float32), "w")
