@@ -187,7 +187,8 @@ bool Blocker::pointwise(Operation *op) {
 
 bool Blocker::concat(Operation *op) {
   auto concat = dyn_cast<onnx::ConcatOp>(op);
-  if (!concat || !isImage(op->getResult(0)) || (concat.getAxis() != 1 && concat.getAxis() != 1 - typeOf(op->getResult(0)).getRank()))
+  if (!concat || !isImage(op->getResult(0)) ||
+      (int64_t(concat.getAxis()) != 1 && int64_t(concat.getAxis()) != 1 - typeOf(op->getResult(0)).getRank()))
     return false;
   SmallVector<Value> inputs;
   for (Value v : concat.getInputs()) {
