@@ -243,8 +243,35 @@ void Blocker::run() {
       op->erase();
 }
 
+// Weights that a ConstantOfShape of a known shape makes become splats, which packing can read; together at most `kFillBytes`, since the
+// artefact will hold them.
+void foldFills(func::FuncOp func) {
+  constexpr int64_t kFillBytes = int64_t(512) << 20;
+  int64_t total = 0;
+  func.walk([&](Operation *op) {
+    if (!isa<onnx::ConvOp, onnx::MatMulOp, onnx::GemmOp>(op))
+      return;
+    for (OpOperand &use : llvm::drop_begin(op->getOpOperands())) {
+      auto fill = use.get().getDefiningOp<onnx::ConstantOfShapeOp>();
+      auto type = typeOf(use.get());
+      if (!fill || !type || !type.getElementType().isF32() || !type.hasStaticShape() || type.getNumElements() > kFillBytes / 4)
+        continue;
+      total += type.getNumElements() * 4;
+      if (total > kFillBytes)
+        return;
+      auto value = dyn_cast_if_present<DenseElementsAttr>(fill->getAttr("value"));
+      float v = value ? (*value.getValues<APFloat>().begin()).convertToFloat() : 0.0f;
+      OpBuilder b(fill);
+      use.set(onnx::ConstantOp::create(b, fill.getLoc(), DenseElementsAttr::get(type, v)));
+    }
+  });
+}
+
 struct BlockChannels : impl::BlockChannelsBase<BlockChannels> {
-  void runOnOperation() override { Blocker(getOperation()).run(); }
+  void runOnOperation() override {
+    foldFills(getOperation());
+    Blocker(getOperation()).run();
+  }
 };
 }  // namespace
 }  // namespace onnxc

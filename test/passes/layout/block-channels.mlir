@@ -46,3 +46,13 @@ func.func @odd_groups(%x: tensor<1x6x2x2xf32>) -> tensor<1x6x2x2xf32> {
   %c = "onnx.Conv"(%x, %w) <{group = 2 : i64}> : (tensor<1x6x2x2xf32>, tensor<6x3x1x1xf32>) -> tensor<1x6x2x2xf32>
   return %c : tensor<1x6x2x2xf32>
 }
+
+// Weights that are one number everywhere are packed like stored ones.
+// CHECK-LABEL: @filled
+// CHECK: "onnx.packed.Conv"
+func.func @filled(%x: tensor<1x3x2x2xf32>) -> tensor<1x16x2x2xf32> {
+  %s = "onnx.Constant"() {value = dense<[16, 3, 1, 1]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %w = "onnx.ConstantOfShape"(%s) <{value = dense<0.5> : tensor<1xf32>}> : (tensor<4xi64>) -> tensor<16x3x1x1xf32>
+  %c = "onnx.Conv"(%x, %w) : (tensor<1x3x2x2xf32>, tensor<16x3x1x1xf32>) -> tensor<1x16x2x2xf32>
+  return %c : tensor<1x16x2x2xf32>
+}
