@@ -342,6 +342,7 @@ class Model:
         self._contexts = []  # list.append and list.pop are atomic: the free contexts need no other lock
         self._all = []
         self._finalizer = weakref.finalize(self, _destroy, self._api, self._handle, self._all)
+        self._finalizer.atexit = False  # a daemon thread may still run the model when the interpreter ends
 
     def _plan(self):
         """What a call need not find out again."""
