@@ -38,8 +38,9 @@ FailureOr<SmallVector<Value>> PlanBuilder::buildBranch(Block &block, ResultRange
   SmallVector<Value> yields;
   for (auto [result, v] : llvm::zip(results, block.getTerminator()->getOperands())) {
     yields.push_back(bufferOf(v));
+    size_t padded = shapes.hasRank(result) ? shapes.dims(result).size() - shapes.dims(v).size() : 0;  // leading axes of size 1
     for (unsigned d : ownDims(result))
-      yields.push_back(size(shapes.dims(v)[d], result.getLoc()));
+      yields.push_back(d < padded ? constant(1, result.getLoc()) : size(shapes.dims(v)[d - padded], result.getLoc()));
   }
   symbolScopes.pop_back();
   return yields;
@@ -60,8 +61,8 @@ LogicalResult PlanBuilder::buildIf(Operation *op) {
   Location loc = op->getLoc();
   Value condition = op->getOperand(0);
   // The branch that is not taken has no shapes when the condition is known.
-  if (auto known = shapes.constantElements(condition); known && !known->empty()) {
-    auto yields = buildBranch(op->getRegion(known->front() ? 0 : 1).front(), op->getResults());
+  if (auto taken = shapes.takenBranch(op)) {
+    auto yields = buildBranch(op->getRegion(*taken ? 0 : 1).front(), op->getResults());
     if (failed(yields))
       return failure();
     bindResults(op->getResults(), *yields);

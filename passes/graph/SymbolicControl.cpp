@@ -1,6 +1,7 @@
 // SymbolicControl.cpp: shapes through If, Loop, Scan and SequenceMap. What a loop carries starts as its initial value and is widened to
 // SymbolDef::Argument symbols, one dim at a time, until the body gives back what it was given.
 #include "passes/graph/SymbolicRules.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -53,6 +54,19 @@ static void exportFacts(SymbolicShapes &s, Value result, Value inner, llvm::func
 
 // --- If ---
 
+// Users that broadcast `v` against a tensor of at least `rank` axes: leading axes of size 1 that `v` has or lacks change nothing.
+static bool onlyBroadcast(Value v, size_t rank) {
+  static const llvm::StringSet<> names = {"Add",   "Sub",   "Mul",     "Div",   "Pow",  "Mod",         "Min",     "Max",
+                                          "And",   "Or",    "Xor",     "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual",
+                                          "Where", "PRelu", "BitShift"};
+  return llvm::all_of(v.getUsers(), [&](Operation *user) {
+    return onnx::isOnnx(user) && names.contains(onnx::opName(user)) && llvm::any_of(user->getOperands(), [&](Value other) {
+             auto type = llvm::dyn_cast<RankedTensorType>(other.getType());
+             return other != v && type && size_t(type.getRank()) >= rank;
+           });
+  });
+}
+
 static LogicalResult joinBranches(SymbolicShapes &s, Operation *op, Value result, Value a, Value b,
                                   llvm::function_ref<bool(AffineExpr)> visible) {
   if (auto items = joinItems(s.items(a), s.items(b)))
@@ -60,8 +74,13 @@ static LogicalResult joinBranches(SymbolicShapes &s, Operation *op, Value result
   if (!s.hasRank(a) || !s.hasRank(b))
     return success();
   Dims x(s.dims(a)), y(s.dims(b));
-  if (x.size() != y.size())
-    return op->emitError("If: rank of result depends on run-time data: the branches give ") << x.size() << " and " << y.size() << " axes";
+  if (x.size() != y.size()) {
+    size_t rank = std::max(x.size(), y.size());
+    if (!onlyBroadcast(result, rank))
+      return op->emitError("If: rank of result depends on run-time data: the branches give ") << x.size() << " and " << y.size() << " axes";
+    for (Dims *d : {&x, &y})
+      d->insert(d->begin(), rank - d->size(), s.constant(1));
+  }
   for (auto [d, e] : llvm::enumerate(x))
     if (e != y[d] || !visible(e))
       e = s.symbol({SymbolDef::Argument, "", result, int64_t(d), {}, {}});
@@ -76,21 +95,21 @@ static LogicalResult joinBranches(SymbolicShapes &s, Operation *op, Value result
   return success();
 }
 
-// Exporters write squeeze(x, axis) as If(size == 1, Squeeze, Identity): where the ranks differ, the graph after it is made for the equal
-// size. Takes that branch and leaves a run-time check of the sizes; nothing for other conditions.
+// Exporters write squeeze(x, axis) as If(size == 1, Squeeze, Identity): where the ranks differ and it matters, the graph after it is made
+// for the equal size. Takes that branch and leaves a run-time check of the sizes; nothing for other conditions.
 bool ShapeEvaluator::assumeEqualSizes(Operation *op) {
   Operation *equal = op->getOperand(0).getDefiningOp();
   Operation *yields[2] = {op->getRegion(0).front().getTerminator(), op->getRegion(1).front().getTerminator()};
   bool ranksDiffer = false;
-  for (auto [a, b] : llvm::zip(yields[0]->getOperands(), yields[1]->getOperands()))
-    ranksDiffer |= s.hasRank(a) && s.hasRank(b) && s.dims(a).size() != s.dims(b).size();
+  for (auto [result, a, b] : llvm::zip(op->getResults(), yields[0]->getOperands(), yields[1]->getOperands()))
+    ranksDiffer |= s.hasRank(a) && s.hasRank(b) && s.dims(a).size() != s.dims(b).size() &&
+                   !onlyBroadcast(result, std::max(s.dims(a).size(), s.dims(b).size()));
   if (!ranksDiffer || !equal || !onnx::isOnnx(equal) || onnx::opName(equal) != "Equal")
     return false;
   DimsRef a = s.partialElements(equal->getOperand(0)), b = s.partialElements(equal->getOperand(1));
   if (a.size() != 1 || b.size() != 1 || !a[0] || !b[0])
     return false;
-  s.check({op, a[0], b[0], false});
-  s.setElements(op->getOperand(0), {s.constant(1)});
+  s.assumeThen(op, {op, a[0], b[0], false});
   return true;
 }
 

@@ -85,6 +85,13 @@ ArrayRef<ShapeCheck> SymbolicShapes::checks(Operation *op) const {
   return it == runtimeChecks.end() ? ArrayRef<ShapeCheck>() : ArrayRef<ShapeCheck>(it->second);
 }
 
+std::optional<bool> SymbolicShapes::takenBranch(Operation *op) const {
+  if (assumed.contains(op))
+    return true;
+  auto condition = constantElements(op->getOperand(0));
+  return condition && !condition->empty() ? std::optional<bool>(condition->front() != 0) : std::nullopt;
+}
+
 // --- evaluation ---
 
 LogicalResult ShapeEvaluator::evaluate(Block &block) {

@@ -55,7 +55,11 @@ public:
   // The number of elements when it is a constant.
   std::optional<int64_t> count(mlir::Value v) const;
   void check(ShapeCheck c) { runtimeChecks[c.op].push_back(c); }
-  void dropChecks(mlir::Operation *op) { runtimeChecks.erase(op); }
+  void dropChecks(mlir::Operation *op) { runtimeChecks.erase(op), assumed.erase(op); }
+  // An If that takes its first branch in every run that passes the check. It must stay an If: the check is its own.
+  void assumeThen(mlir::Operation *op, ShapeCheck c) { check(c), assumed.insert(op); }
+  // The branch of an If that is taken, where that is known or assumed.
+  std::optional<bool> takenBranch(mlir::Operation *op) const;
 
   explicit SymbolicShapes(mlir::MLIRContext *context) : SymbolicArithmetic(context) {}
 
@@ -64,6 +68,7 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<RealValue>> reals;
   llvm::DenseMap<mlir::Value, ItemShape> sequences;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<ShapeCheck, 1>> runtimeChecks;
+  llvm::DenseSet<mlir::Operation *> assumed;
 };
 
 }  // namespace onnxc

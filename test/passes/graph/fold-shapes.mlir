@@ -68,6 +68,45 @@ func.func @branch(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 
 // -----
 
+// Branches of different ranks join where the result is only broadcast.
+// CHECK-LABEL: @broadcastBranches
+// CHECK: "onnx.If"
+// CHECK: -> tensor<1xf32>
+// CHECK: "onnx.Mul"
+// CHECK-SAME: -> tensor<4xf32>
+func.func @broadcastBranches(%c: tensor<i1>, %a: tensor<f32>, %b: tensor<1xf32>, %x: tensor<4xf32>) -> tensor<*xf32> {
+  %r = "onnx.If"(%c) ({
+    "onnx.Yield"(%a) : (tensor<f32>) -> ()
+  }, {
+    "onnx.Yield"(%b) : (tensor<1xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<*xf32>
+  %y = "onnx.Mul"(%x, %r) : (tensor<4xf32>, tensor<*xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// An assumed branch is not a known one: the If stays and checks the sizes in the run.
+// CHECK-LABEL: @assumed
+// CHECK: "onnx.If"
+// CHECK: -> tensor<4xf32>
+func.func @assumed(%x: tensor<?x4xf32>) -> tensor<*xf32> {
+  %one = "onnx.Constant"() {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+  %axes = "onnx.Constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %s = "onnx.Shape"(%x) {start = 0 : i64, end = 1 : i64} : (tensor<?x4xf32>) -> tensor<1xi64>
+  %c = "onnx.Equal"(%s, %one) : (tensor<1xi64>, tensor<i64>) -> tensor<1xi1>
+  %r = "onnx.If"(%c) ({
+    %q = "onnx.Squeeze"(%x, %axes) : (tensor<?x4xf32>, tensor<1xi64>) -> tensor<4xf32>
+    "onnx.Yield"(%q) : (tensor<4xf32>) -> ()
+  }, {
+    %i = "onnx.Identity"(%x) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+    "onnx.Yield"(%i) : (tensor<?x4xf32>) -> ()
+  }) : (tensor<1xi1>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
 // A value that grows in a loop keeps its last axis; the scan output has one entry an iteration.
 // CHECK-LABEL: @growing
 // CHECK: "onnx.Loop"
