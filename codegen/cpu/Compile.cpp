@@ -159,6 +159,7 @@ struct Level {
   std::unique_ptr<llvm::Module> m;
   std::string code;
   std::string error;
+  bool decodesImages = false;
 
   explicit Level(StringRef cpu) : isa(findIsa(cpu)), cpu(cpu), tm(targetMachine(cpu, isa->features)) {}
 
@@ -221,6 +222,7 @@ void Level::finish(const CodegenOptions &options) {
     error = llvm::toString(std::move(failed));
     return;
   }
+  decodesImages = m->getFunction(CodecsSymbol);
   seal();
   if (llvm::verifyModule(*m, &llvm::errs())) {
     error = "generated code is malformed";
@@ -276,6 +278,8 @@ FailureOr<std::vector<std::string>> compileForCpu(ModuleOp module, const Codegen
   options.phase("optimising and emitting");
   objects.push_back(compileTables(module, options));
   objects.push_back(stubObject().str());
+  if (llvm::any_of(levels, [](const auto &level) { return level->decodesImages; }))
+    objects.push_back(codecsObject().str());
   options.phase("tables");
   return objects;
 }

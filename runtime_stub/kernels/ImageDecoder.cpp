@@ -1,8 +1,18 @@
 // ImageDecoder.cpp: ImageDecoder: finds the format by its signature and lays out the pixels. Readers: Image.h.
+#include "runtime_stub/codecs.h"
 #include "runtime_stub/kernels/Image.h"
 
 namespace onnxc {
 namespace {
+
+int32_t readByLibrary(Image &m, int32_t codec) {
+  int64_t width, height;
+  if (onnxc_codec_read(codec, m.bytes, m.size, &width, &height, nullptr))
+    return ONNXC_K_DECODE;
+  if (int32_t code = m.begin(width, height))
+    return code;
+  return m.sizeOnly || !onnxc_codec_read(codec, m.bytes, m.size, &width, &height, m.rgb) ? ONNXC_K_OK : ONNXC_K_DECODE;
+}
 
 int32_t read(Image &m) {
   if (m.has(0, 8) && m.big(0, 4) == 0x89504e47)
@@ -15,6 +25,10 @@ int32_t read(Image &m) {
     return readTiff(m);
   if (m.has(0, 3) && m.bytes[0] == 'P' && m.bytes[1] >= '1' && m.bytes[1] <= '6')
     return readPnm(m);
+  if (m.has(0, 12) && m.big(0, 4) == 0x52494646 && m.big(8, 4) == 0x57454250)
+    return readByLibrary(m, ONNXC_CODEC_WEBP);
+  if (m.has(0, 12) && (m.big(4, 4) == 0x6a502020 || m.big(0, 4) == 0xff4fff51))
+    return readByLibrary(m, ONNXC_CODEC_JPEG2000);
   return ONNXC_K_DECODE;
 }
 
