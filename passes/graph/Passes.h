@@ -16,4 +16,5 @@ void populateSimplifyPatterns(mlir::RewritePatternSet &patterns);
 void populateWeightPatterns(mlir::RewritePatternSet &patterns);
 // Those of the recognize pass.
 void populateRecognizePatterns(mlir::RewritePatternSet &patterns);
+void populateEinsumPatterns(mlir::RewritePatternSet &patterns);
 }  // namespace onnxc
