@@ -16,5 +16,4 @@ void populateSimplifyPatterns(mlir::RewritePatternSet &patterns);
 void populateWeightPatterns(mlir::RewritePatternSet &patterns);
 // Those of the recognize pass.
 void populateRecognizePatterns(mlir::RewritePatternSet &patterns);
-void populateEinsumPatterns(mlir::RewritePatternSet &patterns);
 }  // namespace onnxc

@@ -17,10 +17,23 @@ def FoldShapes : Pass<"fold-shapes", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }
 
+def Decompose : Pass<"decompose", "::mlir::func::FuncOp"> {
+  let summary = "take apart ops whose parts have better kernels than the whole";
+  let description = [{
+    Fused ops of com.microsoft, Einsum, transposed convolutions and those over three dims. The phases of a transposed convolution become
+    channels of a plain one, the frames that a frame reads likewise:
+    ```
+    %y = onnx.ConvTranspose %x, %w {strides = [2, 2]}   (2x2 taps)
+    =>  onnx.Reshape (onnx.Transpose (onnx.Reshape (onnx.Conv %x, %phases)))
+    ```
+  }];
+  let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
+}
+
 def Recognize : Pass<"recognize", "::mlir::func::FuncOp"> {
   let summary = "put together ops that exporters wrote out in pieces";
   let description = [{
-    Gelu (erf and tanh), Swish, HardSwish, LayerNormalization, RMSNormalization; Einsum of two operands becomes MatMul. One op is one row program or one map for code generation:
+    Gelu (erf and tanh), Swish, HardSwish, LayerNormalization, RMSNormalization. One op is one row program or one map for code generation:
     ```
     %d = onnx.Sub %x, %mean ; %n = onnx.Div %d, onnx.Sqrt(onnx.ReduceMean(%d * %d) + 1e-5) ; onnx.Add (onnx.Mul %n, %gamma), %beta
     =>  onnx.LayerNormalization %x, %gamma, %beta

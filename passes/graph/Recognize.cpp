@@ -415,7 +415,6 @@ struct Recognize : impl::RecognizeBase<Recognize> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     populateRecognizePatterns(patterns);
-    populateEinsumPatterns(patterns);
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))

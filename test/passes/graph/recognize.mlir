@@ -92,32 +92,3 @@ func.func @rms(%x: tensor<?x8xf32>, %g: tensor<8xf32>) -> tensor<?x8xf32> {
   %r = "onnx.Mul"(%g, %n) : (tensor<8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
   return %r : tensor<?x8xf32>
 }
-
-// A batch letter leads, the letters summed over meet in the middle.
-// CHECK-LABEL: @einsum_batched
-// CHECK: %[[Q:.*]] = "onnx.Transpose"(%arg0) <{perm = array<i64: 0, 2, 1, 3>}>
-// CHECK: %[[K:.*]] = "onnx.Transpose"(%arg1) <{perm = array<i64: 0, 2, 3, 1>}>
-// CHECK: "onnx.MatMul"(%[[Q]], %[[K]]) {{.*}} -> tensor<?x4x?x?xf32>
-func.func @einsum_batched(%q: tensor<?x?x4x8xf32>, %k: tensor<?x?x4x8xf32>) -> tensor<?x4x?x?xf32> {
-  %r = "onnx.Einsum"(%q, %k) <{equation = "bqhd,bkhd->bhqk"}> : (tensor<?x?x4x8xf32>, tensor<?x?x4x8xf32>) -> tensor<?x4x?x?xf32>
-  return %r : tensor<?x4x?x?xf32>
-}
-
-// Two letters of the right operand are the columns.
-// CHECK-LABEL: @einsum_heads
-// CHECK: %[[W:.*]] = "onnx.Reshape"(%arg1, {{.*}} -> tensor<16x32xf32>
-// CHECK: %[[P:.*]] = "onnx.MatMul"(%arg0, %[[W]]) {{.*}} -> tensor<2x?x32xf32>
-// CHECK: %[[R:.*]] = "onnx.Reshape"(%[[P]], {{.*}} -> tensor<2x?x4x8xf32>
-// CHECK: "onnx.Transpose"(%[[R]]) <{perm = array<i64: 0, 2, 1, 3>}>
-func.func @einsum_heads(%x: tensor<2x?x16xf32>, %w: tensor<16x4x8xf32>) -> tensor<2x4x?x8xf32> {
-  %r = "onnx.Einsum"(%x, %w) <{equation = "btd,dhe -> bhte"}> : (tensor<2x?x16xf32>, tensor<16x4x8xf32>) -> tensor<2x4x?x8xf32>
-  return %r : tensor<2x4x?x8xf32>
-}
-
-// A sum over a letter of one operand is no product.
-// CHECK-LABEL: @einsum_sum
-// CHECK: onnx.Einsum
-func.func @einsum_sum(%x: tensor<2x3xf32>, %w: tensor<3x4xf32>) -> tensor<4xf32> {
-  %r = "onnx.Einsum"(%x, %w) <{equation = "ab,bc->c"}> : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<4xf32>
-  return %r : tensor<4xf32>
-}

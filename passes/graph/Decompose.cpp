@@ -1,0 +1,181 @@
+// Decompose.cpp: ops whose parts have better kernels than the whole become those parts: fused ops of com.microsoft here, transposed and
+// three-dimensional convolutions in DecomposeConv.cpp, Einsum in DecomposeEinsum.cpp. Before recognize; left out at -O0.
+#include "passes/graph/Decompose.h"
+#include "dialects/onnx/Elementwise.h"
+#include "dialects/onnx/Microsoft.h"
+#include "dialects/onnx/NN.h"
+#include "dialects/onnx/Reduce.h"
+#include "dialects/onnx/Tensor.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/graph/Passes.h"
+#include "passes/graph/Weights.h"
+
+using namespace mlir;
+namespace onnxc {
+#define GEN_PASS_DEF_DECOMPOSE
+#include "passes/graph/Passes.h.inc"
+
+static constexpr int64_t kUnknown = ShapedType::kDynamic;
+
+// --- GraphBuilder ---
+
+RankedTensorType rankedType(Value v) { return llvm::dyn_cast<RankedTensorType>(v.getType()); }
+
+Value GraphBuilder::integers(ArrayRef<int64_t> values) {
+  auto type = RankedTensorType::get({int64_t(values.size())}, b.getI64Type());
+  return onnx::ConstantOp::create(b, loc, DenseElementsAttr::get(type, values));
+}
+Value GraphBuilder::floats(ArrayRef<int64_t> shape, const std::vector<float> &values) {
+  return onnx::ConstantOp::create(b, loc, makeConstant(RankedTensorType::get(shape, b.getF32Type()), values));
+}
+Value GraphBuilder::number(float value) { return floats({}, {value}); }
+
+Value GraphBuilder::transpose(Value v, ArrayRef<int64_t> perm) {
+  if (llvm::equal(perm, llvm::seq<int64_t>(0, perm.size())))
+    return v;
+  auto type = rankedType(v);
+  SmallVector<int64_t> shape = llvm::map_to_vector(perm, [&](int64_t p) { return type.getDimSize(p); });
+  return onnx::TransposeOp::create(b, loc, type.clone(shape), v, b.getDenseI64ArrayAttr(perm));
+}
+
+Value GraphBuilder::reshape(Value v, ArrayRef<int64_t> target) {
+  auto type = rankedType(v);
+  SmallVector<int64_t> shape(target);
+  int64_t known = 1, inferred = -1;
+  for (auto [i, size] : llvm::enumerate(shape)) {
+    if (size == 0)
+      size = type.getDimSize(i);
+    if (size == -1)
+      inferred = i, size = kUnknown;
+    else
+      known = ShapedType::isDynamic(size) ? 0 : known * size;
+  }
+  if (inferred >= 0 && known > 0 && type.hasStaticShape())
+    shape[inferred] = type.getNumElements() / known;
+  return onnx::ReshapeOp::create(b, loc, type.clone(shape), v, integers(target));
+}
+
+Value GraphBuilder::unsqueeze(Value v, ArrayRef<int64_t> axes) {
+  auto type = rankedType(v);
+  SmallVector<int64_t> shape(type.getShape());
+  for (int64_t a : axes)
+    shape.insert(shape.begin() + a, 1);
+  return axes.empty() ? v : Value(onnx::UnsqueezeOp::create(b, loc, type.clone(shape), v, integers(axes)));
+}
+
+Value GraphBuilder::sum(Value v, ArrayRef<int64_t> axes) {
+  auto type = rankedType(v);
+  SmallVector<int64_t> shape;
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    if (!llvm::is_contained(axes, i))
+      shape.push_back(type.getDimSize(i));
+  return axes.empty() ? v : Value(onnx::ReduceSumOp::create(b, loc, type.clone(shape), v, integers(axes), 0, 0));
+}
+
+Value GraphBuilder::slice(Value v, int64_t axis, int64_t start, int64_t end, int64_t step) {
+  auto type = rankedType(v);
+  SmallVector<int64_t> shape(type.getShape());
+  if (!ShapedType::isDynamic(shape[axis])) {
+    int64_t last = end < 0 ? shape[axis] + end : std::min(end, shape[axis]);
+    shape[axis] = std::max<int64_t>(0, (last - start + step - 1) / step);
+  }
+  return onnx::SliceOp::create(b, loc, type.clone(shape), v, integers({start}), integers({end}), integers({axis}), integers({step}));
+}
+
+Value GraphBuilder::concat(ArrayRef<Value> values, int64_t axis) {
+  auto type = rankedType(values[0]);
+  SmallVector<int64_t> shape(type.getShape());
+  for (Value v : values.drop_front())
+    shape[axis] =
+        ShapedType::isDynamic(shape[axis]) || rankedType(v).isDynamicDim(axis) ? kUnknown : shape[axis] + rankedType(v).getDimSize(axis);
+  return values.size() == 1 ? values[0] : Value(onnx::ConcatOp::create(b, loc, type.clone(shape), values, b.getI64IntegerAttr(axis)));
+}
+
+// --- fused ops of com.microsoft ---
+
+static bool isActivation(StringRef name, bool bounded) {
+  return name == "Clip" ? bounded : llvm::is_contained({"", "Relu", "Tanh", "Sigmoid", "LeakyRelu", "HardSigmoid"}, name);
+}
+
+// `v` under the activation of that name, one of the above.
+static Value activated(GraphBuilder g, Value v, StringRef name, std::optional<float> alpha, std::optional<float> beta) {
+  Type type = v.getType();
+  if (name.empty())
+    return v;
+  if (name == "Clip")
+    return onnx::ClipOp::create(g.b, g.loc, type, v, g.number(*alpha), g.number(*beta));
+  SmallVector<NamedAttribute> attributes;
+  bool parameters = name == "LeakyRelu" || name == "HardSigmoid";
+  if (parameters && alpha)
+    attributes.push_back(g.b.getNamedAttr("alpha", g.b.getF32FloatAttr(*alpha)));
+  if (name == "HardSigmoid" && beta)
+    attributes.push_back(g.b.getNamedAttr("beta", g.b.getF32FloatAttr(*beta)));
+  return g.b.create(g.loc, g.b.getStringAttr(("onnx." + name).str()), v, type, attributes)->getResult(0);
+}
+
+// FusedConv(x, w, b, z) = activation(Conv(x, w, b) + z)
+static LogicalResult fusedConv(onnx::MSFusedConvOp op, PatternRewriter &rewriter) {
+  ArrayRef<float> parameters = op.getActivationParams().value_or(ArrayRef<float>());
+  auto parameter = [&](size_t i) { return i < parameters.size() ? std::optional(parameters[i]) : std::nullopt; };
+  StringRef name = op.getActivation().value_or("");
+  if (!onnx::elementType(op.getX()).isF32() || !isActivation(name, parameters.size() > 1))
+    return rewriter.notifyMatchFailure(op, "not f32, or an activation that is no op of its own");
+  GraphBuilder g{rewriter, op.getLoc()};
+  Value v = onnx::ConvOp::create(rewriter, op.getLoc(), op.getType(), op.getX(), op.getW(), op.getB(), op.getAutoPadAttr(),
+                                 op.getDilationsAttr(), op.getGroupAttr(), op.getKernelShapeAttr(), op.getPadsAttr(), op.getStridesAttr());
+  if (op.getZ())
+    v = onnx::AddOp::create(rewriter, op.getLoc(), op.getType(), v, op.getZ());
+  rewriter.replaceOp(op, activated(g, v, name, parameter(0), parameter(1)));
+  return success();
+}
+
+static LogicalResult fusedGemm(onnx::MSFusedGemmOp op, PatternRewriter &rewriter) {
+  auto number = [](std::optional<APFloat> f) { return f ? std::optional(f->convertToFloat()) : std::nullopt; };
+  StringRef name = op.getActivation().value_or("");
+  if (!onnx::elementType(op.getA()).isF32() || !isActivation(name, op.getActivationAlpha() && op.getActivationBeta()))
+    return rewriter.notifyMatchFailure(op, "not f32, or an activation that is no op of its own");
+  GraphBuilder g{rewriter, op.getLoc()};
+  Value v = onnx::GemmOp::create(rewriter, op.getLoc(), op.getType(), op.getA(), op.getB(), op.getC(), op.getAlphaAttr(), op.getBetaAttr(),
+                                 op.getTransAAttr(), op.getTransBAttr());
+  rewriter.replaceOp(op, activated(g, v, name, number(op.getActivationAlpha()), number(op.getActivationBeta())));
+  return success();
+}
+
+static Value lastTwoSwapped(GraphBuilder g, Value v, bool swap) {
+  SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, rankedType(v).getRank()));
+  if (swap)
+    std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+  return g.transpose(v, perm);
+}
+
+// FusedMatMul(a, b) = alpha MatMul(a', b')
+static LogicalResult fusedMatMul(onnx::MSFusedMatMulOp op, PatternRewriter &rewriter) {
+  auto a = rankedType(op.getA()), b = rankedType(op.getB());
+  if (!a || !b || a.getRank() < 2 || b.getRank() < 2 || op.getTransBatchA() || op.getTransBatchB() || !a.getElementType().isF32())
+    return rewriter.notifyMatchFailure(op, "vectors, or batch dims that move");
+  GraphBuilder g{rewriter, op.getLoc()};
+  Value left = lastTwoSwapped(g, op.getA(), op.getTransA()), right = lastTwoSwapped(g, op.getB(), op.getTransB());
+  Value v = onnx::MatMulOp::create(rewriter, op.getLoc(), op.getType(), left, right);
+  if (!op.getAlpha().isExactlyValue(1.0))
+    v = onnx::MulOp::create(rewriter, op.getLoc(), op.getType(), v, g.number(op.getAlpha().convertToFloat()));
+  rewriter.replaceOp(op, v);
+  return success();
+}
+
+namespace {
+struct Decompose : impl::DecomposeBase<Decompose> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add(fusedConv);
+    patterns.add(fusedGemm);
+    patterns.add(fusedMatMul);
+    populateDecomposeConvPatterns(patterns);
+    populateDecomposeEinsumPatterns(patterns);
+    GreedyRewriteConfig config;
+    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+      signalPassFailure();
+  }
+};
+}  // namespace
+}  // namespace onnxc

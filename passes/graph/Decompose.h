@@ -1,0 +1,31 @@
+// Decompose.h: writing tensor ops with the types that are known, and the groups of rewrites that Decompose.cpp drives.
+#pragma once
+#include "dialects/onnx/OnnxBase.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace onnxc {
+
+// Makes ops before one op; sizes that are not known stay dynamic until fold-shapes.
+struct GraphBuilder {
+  mlir::PatternRewriter &b;
+  mlir::Location loc;
+
+  mlir::Value integers(llvm::ArrayRef<int64_t> values);
+  mlir::Value number(float value);
+  mlir::Value floats(llvm::ArrayRef<int64_t> shape, const std::vector<float> &values);
+  mlir::Value transpose(mlir::Value v, llvm::ArrayRef<int64_t> perm);
+  // `target` as Reshape takes it (0 copies, one -1 is inferred).
+  mlir::Value reshape(mlir::Value v, llvm::ArrayRef<int64_t> target);
+  mlir::Value unsqueeze(mlir::Value v, llvm::ArrayRef<int64_t> axes);
+  mlir::Value sum(mlir::Value v, llvm::ArrayRef<int64_t> axes);
+  // [start, end) by `step` of one axis; end is INT64_MAX for all or negative from the end.
+  mlir::Value slice(mlir::Value v, int64_t axis, int64_t start, int64_t end, int64_t step = 1);
+  mlir::Value concat(llvm::ArrayRef<mlir::Value> values, int64_t axis);
+};
+
+mlir::RankedTensorType rankedType(mlir::Value v);
+
+void populateDecomposeConvPatterns(mlir::RewritePatternSet &patterns);
+void populateDecomposeEinsumPatterns(mlir::RewritePatternSet &patterns);
+
+}  // namespace onnxc

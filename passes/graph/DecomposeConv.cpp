@@ -1,0 +1,214 @@
+// DecomposeConv.cpp: transposed and three-dimensional convolutions with constant weights as plain two-dimensional ones, which have tuned
+// kernels and layouts. One of the groups of Decompose.cpp.
+#include "dialects/onnx/Elementwise.h"
+#include "dialects/onnx/NN.h"
+#include "dialects/onnx/Tensor.h"
+#include "passes/graph/Decompose.h"
+#include "passes/graph/Weights.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+namespace onnxc {
+
+static constexpr int64_t kLanes = 16;
+
+static SmallVector<int64_t> listOr(std::optional<ArrayRef<int64_t>> given, int64_t n, int64_t otherwise) {
+  return given && !given->empty() ? SmallVector<int64_t>(*given) : SmallVector<int64_t>(n, otherwise);
+}
+static std::optional<std::vector<float>> biasOf(Value b) { return b ? constantFloats(b) : std::vector<float>(); }
+
+// --- ConvTranspose ---
+//
+// Position o of the result before cropping has phase o mod stride and reads input q - j, q = o / stride, with tap phase + stride j. So all
+// phases are one convolution over q with ceil(kernel / stride) taps and stride as many outputs, whose results then interleave.
+
+namespace {
+struct PhaseAxis {
+  int64_t kernel, stride, taps;
+  int64_t padBegin, padEnd;    // of the convolution over q
+  int64_t cropBegin, cropEnd;  // of the interleaved result
+};
+struct Transposed {
+  int64_t channels, outputs, group;  // `outputs` of one group
+  SmallVector<PhaseAxis> axes;
+  int64_t phases() const {
+    int64_t n = 1;
+    for (const PhaseAxis &a : axes)
+      n *= a.stride;
+    return n;
+  }
+};
+}  // namespace
+
+static std::optional<PhaseAxis> phaseAxis(int64_t kernel, int64_t stride, int64_t begin, int64_t end, int64_t more) {
+  PhaseAxis a{kernel, stride, int64_t(llvm::divideCeil(kernel, stride)), 0, 0, 0, 0};
+  int64_t dropped = begin / stride, last = kernel - end + more - 1;
+  if (begin < 0 || end < 0 || more < 0 || last < 0 || a.taps - 1 < dropped)
+    return std::nullopt;
+  a.padBegin = a.taps - 1 - dropped, a.padEnd = last / stride;
+  a.cropBegin = begin - dropped * stride;
+  a.cropEnd = stride * a.padEnd + stride - kernel + end - more;
+  return a;
+}
+
+static std::optional<Transposed> transposed(onnx::ConvTransposeOp op) {
+  auto x = rankedType(op.getX()), w = rankedType(op.getW());
+  if (!x || !w || !x.getElementType().isF32() || !w.hasStaticShape() || (x.getRank() != 3 && x.getRank() != 4) ||
+      w.getRank() != x.getRank() || w.getNumElements() == 0 || !onnx::constantValue(op.getW()) || !biasOf(op.getB()))
+    return std::nullopt;
+  int64_t rank = x.getRank() - 2, group = op.getGroup();
+  auto strides = listOr(op.getStrides(), rank, 1), pads = listOr(op.getPads(), 2 * rank, 0), more = listOr(op.getOutputPadding(), rank, 0);
+  StringRef mode = op.getAutoPad();
+  bool sized = op.getOutputShape() && !op.getOutputShape()->empty();
+  if (sized || llvm::any_of(listOr(op.getDilations(), rank, 1), [](int64_t d) { return d != 1; }) || w.getDimSize(0) % group)
+    return std::nullopt;
+  Transposed t{w.getDimSize(0), w.getDimSize(1), group, {}};
+  for (int64_t i = 0; i < rank; ++i) {
+    int64_t kernel = w.getDimSize(i + 2), begin = pads[i], end = pads[i + rank];
+    if (mode == "VALID")
+      begin = end = 0;
+    if (mode.starts_with("SAME")) {  // the result is stride times as long as the input
+      int64_t total = more[i] + kernel - strides[i];
+      begin = mode == "SAME_UPPER" ? total / 2 : total - total / 2, end = total - begin;
+    }
+    auto axis = phaseAxis(kernel, strides[i], begin, end, more[i]);
+    if (!axis)
+      return std::nullopt;
+    t.axes.push_back(*axis);
+  }
+  bool blocks = group == 1 || (t.channels / group % kLanes == 0 && t.outputs * t.phases() % kLanes == 0);
+  return blocks ? std::optional(t) : std::nullopt;
+}
+
+// [group * outputs * phases, channels / group, taps…]; one axis counts as rows of one.
+static Value phaseWeights(GraphBuilder g, const Transposed &t, const std::vector<float> &w) {
+  PhaseAxis one{1, 1, 1, 0, 0, 0, 0}, y = t.axes.size() == 2 ? t.axes[0] : one, x = t.axes.back();
+  int64_t each = t.channels / t.group, at = 0;
+  std::vector<float> result(t.group * t.outputs * t.phases() * each * y.taps * x.taps);
+  for (int64_t o = 0; o < t.group * t.outputs; ++o)
+    for (int64_t phase = 0; phase < t.phases(); ++phase)
+      for (int64_t c = 0; c < each; ++c)
+        for (int64_t i = 0; i < y.taps; ++i)
+          for (int64_t j = 0; j < x.taps; ++j, ++at) {
+            int64_t ky = phase / x.stride + y.stride * (y.taps - 1 - i), kx = phase % x.stride + x.stride * (x.taps - 1 - j);
+            int64_t channel = o / t.outputs * each + c;
+            if (ky < y.kernel && kx < x.kernel)
+              result[at] = w[((channel * t.outputs + o % t.outputs) * y.kernel + ky) * x.kernel + kx];
+          }
+  SmallVector<int64_t> shape{t.group * t.outputs * t.phases(), each};
+  for (const PhaseAxis &a : t.axes)
+    shape.push_back(a.taps);
+  return g.floats(shape, result);
+}
+
+// [N, C phases, Q…] to [N, C, Q stride…]; null where sizes are missing.
+static Value interleaved(GraphBuilder g, Value v, const Transposed &t) {
+  int64_t channels = t.group * t.outputs, n = t.axes.size();
+  auto type = rankedType(v);
+  if (t.phases() == 1)
+    return v;
+  if (n == 1)
+    return g.reshape(g.transpose(g.reshape(v, {0, channels, t.axes[0].stride, -1}), {0, 1, 3, 2}), {0, channels, -1});
+  int64_t sy = t.axes[0].stride, sx = t.axes[1].stride, h = type.getDimSize(2), w = type.getDimSize(3);
+  if (ShapedType::isDynamic(h) || ShapedType::isDynamic(w)) {
+    SmallVector<int64_t> shape{type.getDimSize(0), channels, ShapedType::kDynamic, ShapedType::kDynamic};
+    return sy == sx
+               ? Value(onnx::DepthToSpaceOp::create(g.b, g.loc, type.clone(shape), v, g.b.getI64IntegerAttr(sy), g.b.getStringAttr("CRD")))
+               : Value();
+  }
+  v = g.transpose(g.reshape(v, {0, channels, sy, sx, h, w}), {0, 1, 4, 2, 5, 3});
+  return g.reshape(v, {0, channels, h * sy, w * sx});
+}
+
+static LogicalResult convTranspose(onnx::ConvTransposeOp op, PatternRewriter &rewriter) {
+  auto t = transposed(op);
+  auto x = rankedType(op.getX());
+  bool sizes = t && (x.hasStaticShape() || t->axes.size() == 1 || t->axes[0].stride == t->axes[1].stride);
+  if (!sizes)
+    return rewriter.notifyMatchFailure(op, "no constant weights, or sizes and padding of a kind that a convolution has not");
+  GraphBuilder g{rewriter, op.getLoc()};
+  int64_t n = t->axes.size(), channels = t->group * t->outputs;
+  SmallVector<int64_t> shape{x.getDimSize(0), channels * t->phases()}, pads(2 * n);
+  for (int64_t i = 0; i < n; ++i) {
+    const PhaseAxis &a = t->axes[i];
+    int64_t size = x.getDimSize(i + 2);
+    pads[i] = a.padBegin, pads[i + n] = a.padEnd;
+    shape.push_back(ShapedType::isDynamic(size) ? size : size + a.padBegin + a.padEnd - a.taps + 1);
+  }
+  Value bias;
+  if (op.getB()) {
+    std::vector<float> given = *biasOf(op.getB()), values;
+    for (float f : given)
+      values.insert(values.end(), t->phases(), f);
+    bias = g.floats({int64_t(values.size())}, values);
+  }
+  Value weights = phaseWeights(g, *t, *constantFloats(op.getW()));
+  Value v = onnx::ConvOp::create(rewriter, op.getLoc(), x.clone(shape), op.getX(), weights, bias, rewriter.getStringAttr("NOTSET"), {},
+                                 op.getGroupAttr(), {}, rewriter.getDenseI64ArrayAttr(pads), {});
+  v = interleaved(g, v, *t);
+  for (auto [i, a] : llvm::enumerate(t->axes))
+    if (a.cropBegin || a.cropEnd)
+      v = g.slice(v, i + 2, a.cropBegin, a.cropEnd ? -a.cropEnd : INT64_MAX);
+  if (v.getType() != op.getType())
+    v.setType(op.getType());
+  rewriter.replaceOp(op, v);
+  return success();
+}
+
+// --- Conv over three dims ---
+
+// Frames become images: the frames that one result frame reads are joined along the channels.
+static LogicalResult convFrames(onnx::ConvOp op, PatternRewriter &rewriter) {
+  auto x = rankedType(op.getX()), w = rankedType(op.getW());
+  auto weights = x && x.getRank() == 5 && w && w.getRank() == 5 && op.getGroup() == 1 ? constantFloats(op.getW()) : std::nullopt;
+  auto y = rankedType(op.getY());
+  bool plain = op.getAutoPad() == "NOTSET" || op.getAutoPad() == "VALID";
+  if (!weights || !plain || !biasOf(op.getB()) || llvm::any_of(x.getShape().drop_front(), ShapedType::isDynamic) || weights->empty() ||
+      llvm::any_of(y.getShape().drop_front(), [](int64_t d) { return d <= 0; }))
+    return rewriter.notifyMatchFailure(op, "not over frames of known size with constant weights");
+  auto strides = listOr(op.getStrides(), 3, 1), dilations = listOr(op.getDilations(), 3, 1);
+  auto pads = op.getAutoPad() == "VALID" ? SmallVector<int64_t>(6, 0) : listOr(op.getPads(), 6, 0);
+  if (llvm::any_of(pads, [](int64_t p) { return p < 0; }))
+    return rewriter.notifyMatchFailure(op, "negative padding");
+  GraphBuilder g{rewriter, op.getLoc()};
+  int64_t channels = x.getDimSize(1), outputs = w.getDimSize(0), depth = w.getDimSize(2), area = w.getDimSize(3) * w.getDimSize(4);
+  int64_t frames = y.getDimSize(2);
+  Value v = g.transpose(op.getX(), {0, 2, 1, 3, 4});
+  if (pads[0] || pads[3]) {
+    SmallVector<int64_t> shape(rankedType(v).getShape());
+    shape[1] += pads[0] + pads[3];
+    v = onnx::PadOp::create(rewriter, op.getLoc(), x.clone(shape), v, g.integers({0, pads[0], 0, 0, 0, 0, pads[3], 0, 0, 0}), Value(),
+                            Value(), "constant");
+  }
+  SmallVector<Value> taps;
+  for (int64_t d = 0; d < depth; ++d) {
+    int64_t start = d * dilations[0], end = start + (frames - 1) * strides[0] + 1;
+    bool whole = start == 0 && end == rankedType(v).getDimSize(1) && strides[0] == 1;
+    taps.push_back(whole ? v : g.slice(v, 1, start, end, strides[0]));
+  }
+  v = g.reshape(g.concat(taps, 2), {-1, depth * channels, x.getDimSize(3), x.getDimSize(4)});
+  std::vector<float> images(weights->size());
+  for (int64_t o = 0; o < outputs; ++o)
+    for (int64_t d = 0; d < depth; ++d)
+      for (int64_t c = 0; c < channels; ++c)
+        for (int64_t i = 0; i < area; ++i)
+          images[((o * depth + d) * channels + c) * area + i] = (*weights)[((o * channels + c) * depth + d) * area + i];
+  auto images2 = g.floats({outputs, depth * channels, w.getDimSize(3), w.getDimSize(4)}, images);
+  auto type = x.clone({rankedType(v).getDimSize(0), outputs, y.getDimSize(3), y.getDimSize(4)});
+  v = onnx::ConvOp::create(rewriter, op.getLoc(), type, v, images2, op.getB(), rewriter.getStringAttr("NOTSET"),
+                           rewriter.getDenseI64ArrayAttr({dilations[1], dilations[2]}), rewriter.getI64IntegerAttr(1), {},
+                           rewriter.getDenseI64ArrayAttr({pads[1], pads[2], pads[4], pads[5]}),
+                           rewriter.getDenseI64ArrayAttr({strides[1], strides[2]}));
+  v = g.transpose(g.reshape(v, {-1, frames, outputs, y.getDimSize(3), y.getDimSize(4)}), {0, 2, 1, 3, 4});
+  if (v.getType() != y)
+    v.setType(y);
+  rewriter.replaceOp(op, v);
+  return success();
+}
+
+void populateDecomposeConvPatterns(RewritePatternSet &patterns) {
+  patterns.add(convTranspose);
+  patterns.add(convFrames);
+}
+
+}  // namespace onnxc

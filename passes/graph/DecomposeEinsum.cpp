@@ -1,0 +1,255 @@
+// DecomposeEinsum.cpp: Einsum of floats as transpositions, sums, products and matrix products, two operands at a time from the left. One of
+// the groups of Decompose.cpp; equations with a diagonal or a broadcast stay with the library kernel.
+#include "dialects/onnx/Elementwise.h"
+#include "dialects/onnx/NN.h"
+#include "dialects/onnx/Tensor.h"
+#include "passes/graph/Decompose.h"
+#include "llvm/ADT/StringExtras.h"
+#include <map>
+
+using namespace mlir;
+namespace onnxc {
+namespace {
+
+using Labels = std::string;  // one character an axis; the axes of an ellipsis are digits
+
+struct Term {
+  Value value;
+  Labels labels;
+  int64_t size(char label) const { return rankedType(value).getDimSize(labels.find(label)); }
+};
+
+bool has(const Labels &labels, char c) { return labels.find(c) != Labels::npos; }
+
+// Labels of `text` for a value with `rank` axes; nothing when they do not fit or repeat. `ellipsis`: the number of axes it stands for.
+std::optional<Labels> labelsOf(StringRef text, int64_t rank, int64_t &ellipsis) {
+  size_t dots = text.find("...");
+  int64_t named = int64_t(text.size()) - (dots == StringRef::npos ? 0 : 3), more = rank - named;
+  if (dots == StringRef::npos)
+    return more == 0 ? std::optional(text.str()) : std::nullopt;
+  if (more < 0 || more > 10 || (ellipsis >= 0 && ellipsis != more))
+    return std::nullopt;
+  ellipsis = more;
+  Labels labels = text.take_front(dots).str();
+  for (int64_t i = 0; i < more; ++i)
+    labels += char('0' + i);
+  return labels + text.drop_front(dots + 3).str();
+}
+
+bool plainLabels(const Labels &labels) {
+  for (char c : labels)
+    if (!llvm::isAlnum(c) || llvm::count(labels, c) != 1)
+      return false;
+  return true;
+}
+
+struct Equation {
+  SmallVector<Term> terms;
+  Labels result;
+};
+
+// Without "->": the ellipsis, then the labels that occur once, sorted.
+Labels impliedResult(ArrayRef<Term> terms, int64_t ellipsis) {
+  Labels all, result;
+  for (int64_t i = 0; i < ellipsis; ++i)
+    result += char('0' + i);
+  for (const Term &t : terms)
+    all += t.labels;
+  llvm::sort(all);
+  for (char c : all)
+    if (llvm::isAlpha(c) && llvm::count(all, c) == 1)
+      result += c;
+  return result;
+}
+
+std::optional<Equation> parse(onnx::EinsumOp op) {
+  std::string text = op.getEquation().str();
+  llvm::erase(text, ' ');
+  auto [left, right] = StringRef(text).split("->");
+  SmallVector<StringRef> parts;
+  left.split(parts, ',');
+  Equation e;
+  int64_t ellipsis = -1;
+  if (parts.size() != op.getInputs().size() || parts.empty())
+    return std::nullopt;
+  for (auto [part, v] : llvm::zip(parts, op.getInputs())) {
+    auto type = rankedType(v);
+    auto labels = type && isa<FloatType>(type.getElementType()) && !llvm::is_contained(type.getShape(), 0)
+                      ? labelsOf(part, type.getRank(), ellipsis)
+                      : std::nullopt;
+    if (!labels || !plainLabels(*labels))
+      return std::nullopt;
+    e.terms.push_back({v, *labels});
+  }
+  int64_t dots = std::max<int64_t>(ellipsis, 0);
+  bool given = StringRef(text).contains("->"), spread = right.contains("...");
+  auto result = given ? labelsOf(right, int64_t(right.size()) - (spread ? 3 : 0) + (spread ? dots : 0), ellipsis)
+                      : std::optional(impliedResult(e.terms, dots));
+  if (!result || !plainLabels(*result))
+    return std::nullopt;
+  e.result = *result;
+  for (const Term &t : e.terms)  // equal labels are equal sizes: nothing broadcasts
+    for (const Term &u : e.terms)
+      for (char c : t.labels)
+        if (has(u.labels, c) && t.size(c) != u.size(c) && (t.size(c) == 1 || u.size(c) == 1))
+          return std::nullopt;
+  return e;
+}
+
+// --- building ---
+
+Term arranged(GraphBuilder g, const Term &t, const Labels &order) {
+  SmallVector<int64_t> perm = llvm::map_to_vector(order, [&](char c) { return int64_t(t.labels.find(c)); });
+  return {g.transpose(t.value, perm), order};
+}
+
+// Sums over the labels that nobody needs any more.
+Term reduced(GraphBuilder g, const Term &t, const Labels &needed) {
+  SmallVector<int64_t> axes;
+  Labels rest;
+  for (auto [i, c] : llvm::enumerate(t.labels))
+    if (has(needed, c))
+      rest += c;
+    else
+      axes.push_back(i);
+  return {g.sum(t.value, axes), rest};
+}
+
+using Sizes = std::map<char, int64_t>;
+
+// The product of the labels' sizes; -1 when one is not known.
+int64_t product(const Sizes &sizes, const Labels &labels) {
+  int64_t n = 1;
+  for (char c : labels)
+    n = n < 0 || ShapedType::isDynamic(sizes.at(c)) ? -1 : n * sizes.at(c);
+  return n;
+}
+
+// How two operands meet in one matrix product: [batch, rows…, depth] times [batch, depth, columns…]. Without batch labels the rows need
+// not be joined. The targets are Reshape's; left and right are empty where nothing is joined.
+struct Meeting {
+  Labels batch, rows, depth, columns;
+  SmallVector<int64_t> left, right, result;
+  bool splits = false;  // the product has other axes than `result`
+};
+
+std::optional<Meeting> meeting(const Labels &a, const Labels &b, const Labels &needed, const Sizes &sizes) {
+  Meeting m;
+  for (char c : a)
+    (!has(b, c) ? m.rows : has(needed, c) ? m.batch : m.depth) += c;
+  for (char c : b)
+    if (!has(a, c))
+      m.columns += c;
+  if (m.depth.empty())
+    return m;
+  bool open = m.batch.empty() && !m.rows.empty(), one = m.depth.size() == 1;
+  size_t kept = open ? m.rows.size() : m.batch.size();
+  auto join = [&](SmallVectorImpl<int64_t> &target, ArrayRef<Labels> groups) {
+    target.assign(kept, 0);
+    for (const Labels &group : groups)
+      target.push_back(group.size() == 1 && target.size() == kept ? 0 : product(sizes, group));
+  };
+  if (open ? !one : !(one && m.rows.size() == 1))
+    open ? join(m.left, m.depth) : join(m.left, {m.rows, m.depth});
+  if (open)
+    kept = 0;
+  if (!(one && m.columns.size() == 1))
+    join(m.right, {m.depth, m.columns});
+  m.splits = m.columns.size() != 1 || (!open && m.rows.size() != 1);
+  if (m.splits) {
+    m.result.assign(m.batch.size() + (open || m.rows.size() == 1 ? m.rows.size() : 0), 0);
+    for (char c : (open || m.rows.size() == 1 ? Labels() : m.rows) + m.columns)
+      m.result.push_back(ShapedType::isDynamic(sizes.at(c)) ? -1 : sizes.at(c));
+  }
+  for (ArrayRef<int64_t> target : {ArrayRef(m.left), ArrayRef(m.right), ArrayRef(m.result)})
+    if (llvm::count(target, -1) > 1)
+      return std::nullopt;
+  return m;
+}
+
+// Elementwise where nothing is summed: both operands with every axis of the result.
+Term multiplied(GraphBuilder g, const Term &a, const Term &b, const Labels &order) {
+  SmallVector<Value> operands;
+  for (const Term *t : {&a, &b}) {
+    Labels mine;
+    SmallVector<int64_t> ones;
+    for (auto [i, c] : llvm::enumerate(order))
+      if (has(t->labels, c))
+        mine += c;
+      else
+        ones.push_back(i);
+    operands.push_back(g.unsqueeze(arranged(g, *t, mine).value, ones));
+  }
+  SmallVector<int64_t> shape = llvm::map_to_vector(order, [&](char c) { return has(a.labels, c) ? a.size(c) : b.size(c); });
+  return {onnx::MulOp::create(g.b, g.loc, rankedType(a.value).clone(shape), operands[0], operands[1]), order};
+}
+
+Term contracted(GraphBuilder g, Term a, Term b, const Meeting &m) {
+  if (m.depth.empty())
+    return multiplied(g, a, b, m.batch + m.rows + m.columns);
+  Value x = arranged(g, a, m.batch + m.rows + m.depth).value, y = arranged(g, b, m.batch + m.depth + m.columns).value;
+  x = m.left.empty() ? x : g.reshape(x, m.left);
+  y = m.right.empty() ? y : g.reshape(y, m.right);
+  SmallVector<int64_t> shape(rankedType(x).getShape());
+  shape.back() = rankedType(y).getShape().back();
+  Value v = onnx::MatMulOp::create(g.b, g.loc, rankedType(x).clone(shape), x, y);
+  return {m.splits ? g.reshape(v, m.result) : v, m.batch + m.rows + m.columns};
+}
+
+// The labels that the result and the terms from `first` on have.
+Labels neededFrom(const Equation &e, size_t first) {
+  Labels needed = e.result;
+  for (const Term &t : ArrayRef(e.terms).drop_front(first))
+    needed += t.labels;
+  return needed;
+}
+
+Labels kept(const Labels &labels, const Labels &needed) {
+  Labels rest;
+  llvm::copy_if(labels, std::back_inserter(rest), [&](char c) { return has(needed, c); });
+  return rest;
+}
+
+// One meeting for each operand but the first; nothing when a size is missing for one.
+std::optional<std::vector<Meeting>> meetings(const Equation &e) {
+  Sizes sizes;
+  for (const Term &t : e.terms)
+    for (char c : t.labels)
+      if (!sizes.count(c) || ShapedType::isDynamic(sizes[c]))
+        sizes[c] = t.size(c);
+  std::vector<Meeting> found;
+  Labels sum = kept(e.terms[0].labels, neededFrom(e, 1));
+  for (size_t i = 1; i < e.terms.size(); ++i) {
+    Labels after = neededFrom(e, i + 1), next = kept(e.terms[i].labels, after + sum);
+    auto m = meeting(sum, next, after, sizes);
+    if (!m)
+      return std::nullopt;
+    found.push_back(*m);
+    sum = kept(m->batch + m->rows + m->columns, after);
+  }
+  return sum.size() == e.result.size() ? std::optional(found) : std::nullopt;
+}
+
+LogicalResult einsum(onnx::EinsumOp op, PatternRewriter &rewriter) {
+  auto e = parse(op);
+  auto steps = e ? meetings(*e) : std::nullopt;
+  if (!steps)
+    return rewriter.notifyMatchFailure(op, "not floats, a diagonal, a broadcast or more than one size that is not known");
+  GraphBuilder g{rewriter, op.getLoc()};
+  Term sum = reduced(g, e->terms[0], neededFrom(*e, 1));
+  for (auto [i, m] : llvm::enumerate(*steps)) {
+    Labels after = neededFrom(*e, i + 2);
+    sum = reduced(g, contracted(g, sum, reduced(g, e->terms[i + 1], after + sum.labels), m), after);
+  }
+  Value v = arranged(g, sum, e->result).value;
+  if (v.getType() != op.getType() && !llvm::is_contained(op.getInputs(), v))
+    v.setType(op.getType());
+  rewriter.replaceOp(op, v);
+  return success();
+}
+
+}  // namespace
+
+void populateDecomposeEinsumPatterns(RewritePatternSet &patterns) { patterns.add(einsum); }
+
+}  // namespace onnxc

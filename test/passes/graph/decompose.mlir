@@ -1,0 +1,77 @@
+// RUN: onnxc-opt %s --decompose --split-input-file | FileCheck %s
+
+// CHECK-LABEL: @fused_conv
+// CHECK: %[[C:.*]] = "onnx.Conv"
+// CHECK: %[[A:.*]] = "onnx.Add"(%[[C]], %arg2)
+// CHECK: "onnx.LeakyRelu"(%[[A]]) <{alpha = 2.000000e-01 : f32}>
+func.func @fused_conv(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x1x1xf32>, %z: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  %y = "onnx.ms.FusedConv"(%x, %w, %z) <{activation = "LeakyRelu", activation_params = array<f32: 0.2>, operandSegmentSizes = array<i32: 1, 1, 0, 1>}> : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>, tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  return %y : tensor<1x4x8x8xf32>
+}
+
+// -----
+
+// Four phases of one tap each.
+// CHECK-LABEL: @two_by_two
+// CHECK: dense<{{.*}}> : tensor<4x1x1x1xf32>
+// CHECK: %[[C:.*]] = "onnx.Conv"{{.*}} -> tensor<1x4x3x3xf32>
+// CHECK: "onnx.Transpose"{{.*}} -> tensor<1x1x3x2x3x2xf32>
+// CHECK: "onnx.Reshape"{{.*}} -> tensor<1x1x6x6xf32>
+// CHECK-NOT: onnx.Slice
+func.func @two_by_two(%x: tensor<1x1x3x3xf32>) -> tensor<1x1x6x6xf32> {
+  %w = "onnx.Constant"() {value = dense<[[[[1.0, 2.0], [3.0, 4.0]]]]> : tensor<1x1x2x2xf32>} : () -> tensor<1x1x2x2xf32>
+  %y = "onnx.ConvTranspose"(%x, %w) <{strides = array<i64: 2, 2>}> : (tensor<1x1x3x3xf32>, tensor<1x1x2x2xf32>) -> tensor<1x1x6x6xf32>
+  return %y : tensor<1x1x6x6xf32>
+}
+
+// -----
+
+// Weights that only the run knows keep their kernel.
+// CHECK-LABEL: @given_weights
+// CHECK: onnx.ConvTranspose
+func.func @given_weights(%x: tensor<1x1x3x3xf32>, %w: tensor<1x1x2x2xf32>) -> tensor<1x1x6x6xf32> {
+  %y = "onnx.ConvTranspose"(%x, %w) <{strides = array<i64: 2, 2>}> : (tensor<1x1x3x3xf32>, tensor<1x1x2x2xf32>) -> tensor<1x1x6x6xf32>
+  return %y : tensor<1x1x6x6xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @frames
+// CHECK: "onnx.Concat"{{.*}} -> tensor<1x3x4x5x5xf32>
+// CHECK: "onnx.Conv"{{.*}} -> tensor<3x1x4x4xf32>
+func.func @frames(%x: tensor<1x2x4x5x5xf32>) -> tensor<1x1x3x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x2x2x2x2xf32>} : () -> tensor<1x2x2x2x2xf32>
+  %y = "onnx.Conv"(%x, %w) : (tensor<1x2x4x5x5xf32>, tensor<1x2x2x2x2xf32>) -> tensor<1x1x3x4x4xf32>
+  return %y : tensor<1x1x3x4x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @projection
+// CHECK: %[[W:.*]] = "onnx.Reshape"(%arg1, {{.*}} -> tensor<8x15xf32>
+// CHECK: %[[M:.*]] = "onnx.MatMul"(%arg0, %[[W]])
+// CHECK: "onnx.Reshape"(%[[M]], {{.*}} -> tensor<2x?x3x5xf32>
+func.func @projection(%x: tensor<2x?x8xf32>, %w: tensor<8x3x5xf32>) -> tensor<2x?x3x5xf32> {
+  %y = "onnx.Einsum"(%x, %w) <{equation = "bsd,dhk->bshk"}> : (tensor<2x?x8xf32>, tensor<8x3x5xf32>) -> tensor<2x?x3x5xf32>
+  return %y : tensor<2x?x3x5xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @scores
+// CHECK-DAG: %[[Q:.*]] = "onnx.Transpose"(%arg0) <{perm = array<i64: 0, 2, 1, 3>}>
+// CHECK-DAG: %[[K:.*]] = "onnx.Transpose"(%arg1) <{perm = array<i64: 0, 2, 3, 1>}>
+// CHECK: "onnx.MatMul"(%[[Q]], %[[K]])
+func.func @scores(%q: tensor<?x?x3x5xf32>, %k: tensor<?x?x3x5xf32>) -> tensor<?x3x?x?xf32> {
+  %y = "onnx.Einsum"(%q, %k) <{equation = "bqhd,bkhd->bhqk"}> : (tensor<?x?x3x5xf32>, tensor<?x?x3x5xf32>) -> tensor<?x3x?x?xf32>
+  return %y : tensor<?x3x?x?xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @diagonal
+// CHECK: onnx.Einsum
+func.func @diagonal(%x: tensor<4x4xf32>) -> tensor<4xf32> {
+  %y = "onnx.Einsum"(%x) <{equation = "ii->i"}> : (tensor<4x4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
