@@ -72,6 +72,7 @@ void graphPhase(OpPassManager &pm, const Options &options) {
   f.addPass(createSimplify());
   f.addPass(createCSEPass());
   if (options.optLevel > 0) {
+    f.addPass(createWidenHalf());
     f.addPass(createDecompose());
     f.addPass(createRecognize());
     f.addPass(createSimplify());

@@ -26,9 +26,10 @@ enum Domain : uint8_t {
   Double = 2,
   Int = 4,
   Bool = 8,
+  Half = 16,  // f16 and bf16: loads and stores with conversion
   Float = Single | Double,
   Number = Float | Int,
-  Any = Number | Bool
+  Any = Number | Bool | Half
 };
 }  // namespace
 
@@ -37,6 +38,8 @@ static Domain domainOf(Type t) {
     return t ? Single : None;
   if (t.isF64())
     return Double;
+  if (t.isF16() || t.isBF16())
+    return Half;
   if (auto i = dyn_cast<IntegerType>(t))
     return i.getWidth() == 1 ? Bool : i.getWidth() >= 8 ? Int : None;
   return None;
@@ -57,7 +60,8 @@ static const llvm::StringMap<Domain> &pointwiseDomains() {
                  "ms.Gelu", "ms.FastGelu", "ms.BiasGelu", "ms.QuickGelu"});
     all(Int, {"BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot"});
     all(Bool, {"And", "Or", "Xor", "Not"});
-    all(Any, {"Where", "Cast", "CastLike"});
+    all(Any, {"Cast", "CastLike"});
+    all(Domain(Any & ~Half), {"Where"});
     return m;
   }();
   return map;
@@ -73,6 +77,9 @@ bool isPointwise(Operation *op) {
     if (domainOf(onnx::elementType(v)) == None)
       return false;
   if (domainOf(onnx::elementType(op->getResult(0))) == None)
+    return false;
+  bool halves = (domainOf(onnx::elementType(op->getOperand(0))) | domainOf(onnx::elementType(op->getResult(0)))) & Half;
+  if (halves && !onnx::elementType(op->getOperand(0)).isF32() && !onnx::elementType(op->getResult(0)).isF32())
     return false;
   Value first = op->getOperand(op->getNumOperands() > 1 && onnx::opName(op) == "Where" ? 1 : 0);
   bool sameExponent = onnx::opName(op) != "Pow" || onnx::elementType(op->getOperand(1)).isF32();

@@ -1,5 +1,6 @@
 // Decompose.cpp: ops whose parts have better kernels than the whole become those parts: fused ops of com.microsoft here, transposed and
-// three-dimensional convolutions in DecomposeConv.cpp, Einsum in DecomposeEinsum.cpp. Before recognize; left out at -O0.
+// three-dimensional convolutions in DecomposeConv.cpp, Einsum in DecomposeEinsum.cpp, quantised products in DecomposeQuant.cpp. Before
+// recognize; left out at -O0.
 #include "passes/graph/Decompose.h"
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Microsoft.h"
@@ -171,6 +172,7 @@ struct Decompose : impl::DecomposeBase<Decompose> {
     patterns.add(fusedMatMul);
     populateDecomposeConvPatterns(patterns);
     populateDecomposeEinsumPatterns(patterns);
+    populateDecomposeQuantPatterns(patterns);
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))

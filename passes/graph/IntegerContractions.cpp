@@ -21,7 +21,7 @@ struct Quantised {
   Value values;
   std::vector<float> scale, zero;
 };
-enum { kFloat = 1, kUint8 = 2, kInt8 = 3 };  // TensorProto.DataType
+enum { kFloat = 1, kUint8 = 2, kInt8 = 3, kInt32 = 6 };  // TensorProto.DataType
 }  // namespace
 
 // --- constants ---
@@ -223,6 +223,84 @@ static LogicalResult contractIntegers(Operation *op, PatternRewriter &rewriter) 
   rewriter.replaceOpWithNewOp<onnx::MulOp>(op, type, sums->getResult(0), perChannel(rewriter, loc, *c, products(*c)));
   return success();
 }
+// --- MatMulInteger ---
+
+// Where to cut the depth of a product of bytes with `w` [depth, columns], so that the sums of a part are exact in f32; ends with the depth.
+static SmallVector<int64_t> exactParts(const std::vector<float> &w, int64_t depth, int64_t columns) {
+  constexpr float exact = 16777216, byte = 255;
+  std::vector<float> sums(columns);
+  SmallVector<int64_t> cuts{0};
+  for (int64_t k = 0; k < depth; ++k) {
+    bool fits = true;
+    for (int64_t n = 0; n < columns; ++n)
+      fits &= sums[n] + byte * std::fabs(w[k * columns + n]) <= exact;
+    if (!fits)
+      cuts.push_back(k), sums.assign(columns, 0);
+    for (int64_t n = 0; n < columns; ++n)
+      sums[n] += byte * std::fabs(w[k * columns + n]);
+  }
+  cuts.push_back(depth);
+  return cuts;
+}
+
+// Columns [from, to) of the last axis.
+static Value lastAxisPart(PatternRewriter &rewriter, Location loc, Value v, int64_t from, int64_t to) {
+  auto type = llvm::cast<RankedTensorType>(v.getType());
+  if (from == 0 && to == type.getShape().back())
+    return v;
+  auto list = [&](int64_t n) -> Value {
+    auto one = RankedTensorType::get({1}, rewriter.getI64Type());
+    return onnx::ConstantOp::create(rewriter, loc, DenseElementsAttr::get(one, ArrayRef<int64_t>{n}));
+  };
+  SmallVector<int64_t> shape(type.getShape());
+  shape.back() = to - from;
+  auto part = RankedTensorType::get(shape, type.getElementType());
+  return onnx::SliceOp::create(rewriter, loc, part, v, list(from), list(to), list(-1), Value());
+}
+
+// The right side less its zero points; nothing when it is no constant matrix of bytes.
+static std::optional<std::vector<float>> matrixWeights(onnx::MatMulIntegerOp op) {
+  auto b = llvm::dyn_cast<RankedTensorType>(op.getB().getType());
+  auto values = integers(op.getB());
+  auto zeros = op.getBZeroPoint() ? integers(op.getBZeroPoint()) : std::vector<float>{0.f};
+  if (!b || b.getRank() != 2 || !values || !zeros || (zeros->size() != 1 && int64_t(zeros->size()) != b.getDimSize(1)))
+    return std::nullopt;
+  for (size_t i = 0; i < values->size(); ++i)
+    (*values)[i] -= (*zeros)[zeros->size() == 1 ? 0 : i % zeros->size()];
+  return values;
+}
+
+static LogicalResult contractMatMulInteger(onnx::MatMulIntegerOp op, PatternRewriter &rewriter) {
+  constexpr size_t most = 8;  // parts
+  auto a = llvm::dyn_cast<RankedTensorType>(op.getA().getType());
+  auto w = matrixWeights(op);
+  auto zero =
+      op.getAZeroPoint() ? llvm::dyn_cast<RankedTensorType>(op.getAZeroPoint().getType()) : RankedTensorType::get({}, rewriter.getI8Type());
+  bool oneZero = zero && (zero.getRank() == 0 || zero.getShape() == ArrayRef<int64_t>{1});
+  if (!a || a.getRank() < 2 || !w || !oneZero || !isByte(a.getElementType()))
+    return rewriter.notifyMatchFailure(op, "not a product of bytes with a constant matrix");
+  auto shape = llvm::cast<RankedTensorType>(op.getB().getType()).getShape();
+  SmallVector<int64_t> parts = exactParts(*w, shape[0], shape[1]);
+  if (parts.size() > most + 1)
+    return rewriter.notifyMatchFailure(op, "too deep for exact sums in f32");
+  Location loc = op.getLoc();
+  Type single = rewriter.getF32Type();
+  auto type = llvm::cast<TensorType>(op.getY().getType());
+  Value x = onnx::CastOp::create(rewriter, loc, a.clone(single), op.getA(), "up", 1, kFloat), result;
+  if (Value z = op.getAZeroPoint())
+    x = onnx::SubOp::create(rewriter, loc, a.clone(single), x, onnx::CastOp::create(rewriter, loc, zero.clone(single), z, "up", 1, kFloat));
+  for (size_t i = 0; i + 1 < parts.size(); ++i) {
+    int64_t from = parts[i], to = parts[i + 1];
+    std::vector<float> rows(w->begin() + from * shape[1], w->begin() + to * shape[1]);
+    Value y = onnx::MatMulOp::create(rewriter, loc, type.clone(single), lastAxisPart(rewriter, loc, x, from, to),
+                                     constant(rewriter, loc, {to - from, shape[1]}, rows));
+    y = onnx::CastOp::create(rewriter, loc, type, y, "up", 1, kInt32);
+    result = result ? Value(onnx::AddOp::create(rewriter, loc, type, result, y)) : y;
+  }
+  rewriter.replaceOp(op, result);
+  return success();
+}
+
 static LogicalResult contractConv(onnx::ConvOp op, PatternRewriter &rewriter) { return contractIntegers(op, rewriter); }
 static LogicalResult contractGemm(onnx::GemmOp op, PatternRewriter &rewriter) { return contractIntegers(op, rewriter); }
 static LogicalResult contractMatMul(onnx::MatMulOp op, PatternRewriter &rewriter) { return contractIntegers(op, rewriter); }
@@ -234,6 +312,7 @@ struct IntegerContractions : impl::IntegerContractionsBase<IntegerContractions> 
     patterns.add(contractConv);
     patterns.add(contractGemm);
     patterns.add(contractMatMul);
+    patterns.add(contractMatMulInteger);
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))

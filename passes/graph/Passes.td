@@ -17,10 +17,23 @@ def FoldShapes : Pass<"fold-shapes", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }
 
+def WidenHalf : Pass<"widen-half", "::mlir::func::FuncOp"> {
+  let summary = "compute f16 and bf16 values in f32";
+  let description = [{
+    Halves stay in what the model stores and exchanges; between two ops no rounding happens, as in other runtimes on CPUs without f16
+    arithmetic:
+    ```
+    %y = onnx.MatMul %a, %w ; onnx.Relu %y
+    =>  onnx.Cast (onnx.Relu (onnx.MatMul (onnx.Cast %a), %w32))
+    ```
+  }];
+  let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
+}
+
 def Decompose : Pass<"decompose", "::mlir::func::FuncOp"> {
   let summary = "take apart ops whose parts have better kernels than the whole";
   let description = [{
-    Fused ops of com.microsoft, Einsum, transposed convolutions and those over three dims. The phases of a transposed convolution become
+    Fused ops of com.microsoft, quantised products with constant weights, Einsum, transposed convolutions and those over three dims. The phases of a transposed convolution become
     channels of a plain one, the frames that a frame reads likewise:
     ```
     %y = onnx.ConvTranspose %x, %w {strides = [2, 2]}   (2x2 taps)

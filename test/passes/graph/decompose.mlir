@@ -75,3 +75,23 @@ func.func @diagonal(%x: tensor<4x4xf32>) -> tensor<4xf32> {
   %y = "onnx.Einsum"(%x) <{equation = "ii->i"}> : (tensor<4x4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// The bias counts in units of both scales.
+// CHECK-LABEL: @linear_conv
+// CHECK-DAG: %[[U:.*]] = "onnx.Constant"() <{value = dense<1.250000e-01> : tensor<f32>}>
+// CHECK-DAG: %[[B:.*]] = "onnx.DequantizeLinear"(%{{.*}}, %[[U]]) {{.*}} : (tensor<1xi32>, tensor<f32>) -> tensor<1xf32>
+// CHECK: %[[Y:.*]] = "onnx.Conv"(%{{.*}}, %{{.*}}, %[[B]])
+// CHECK: "onnx.QuantizeLinear"(%[[Y]]
+func.func @linear_conv(%x: tensor<1x1x4x4xui8>) -> tensor<1x1x4x4xui8> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<1xf32>} : () -> tensor<1xf32>
+  %t = "onnx.Constant"() {value = dense<0.25> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<128> : tensor<ui8>} : () -> tensor<ui8>
+  %o = "onnx.Constant"() {value = dense<0> : tensor<i8>} : () -> tensor<i8>
+  %w = "onnx.Constant"() {value = dense<3> : tensor<1x1x1x1xi8>} : () -> tensor<1x1x1x1xi8>
+  %b = "onnx.Constant"() {value = dense<7> : tensor<1xi32>} : () -> tensor<1xi32>
+  %y = "onnx.QLinearConv"(%x, %s, %z, %w, %t, %o, %s, %z, %b)
+      : (tensor<1x1x4x4xui8>, tensor<1xf32>, tensor<ui8>, tensor<1x1x1x1xi8>, tensor<f32>, tensor<i8>, tensor<1xf32>, tensor<ui8>, tensor<1xi32>) -> tensor<1x1x4x4xui8>
+  return %y : tensor<1x1x4x4xui8>
+}

@@ -1,0 +1,133 @@
+// DecomposeQuant.cpp: quantised products of ONNX and com.microsoft as dequantisation, contraction and quantisation, which
+// IntegerContractions then contracts as integers. For the decompose pass.
+#include "dialects/onnx/Elementwise.h"
+#include "dialects/onnx/Microsoft.h"
+#include "dialects/onnx/NN.h"
+#include "dialects/onnx/Quant.h"
+#include "dialects/onnx/Tensor.h"
+#include "passes/graph/Decompose.h"
+#include "passes/graph/Weights.h"
+
+using namespace mlir;
+namespace onnxc {
+
+// A constant of one value as a scalar.
+static Value scalarOrAxis(PatternRewriter &rewriter, Value v) {
+  ElementsAttr value = v ? onnx::constantValue(v) : ElementsAttr();
+  auto type = value ? llvm::dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
+  if (!type || type.getRank() == 0 || type.getNumElements() != 1)
+    return v;
+  return onnx::ConstantOp::create(rewriter, v.getLoc(), reshaped(value, RankedTensorType::get({}, type.getElementType())));
+}
+static Type single(PatternRewriter &rewriter, Value like) { return llvm::cast<TensorType>(like.getType()).clone(rewriter.getF32Type()); }
+static Value dequantised(PatternRewriter &rewriter, Location loc, Value q, Value scale, Value zero, int64_t axis) {
+  return onnx::DequantizeLinearOp::create(rewriter, loc, single(rewriter, q), q, scalarOrAxis(rewriter, scale),
+                                          scalarOrAxis(rewriter, zero), rewriter.getI64IntegerAttr(axis));
+}
+static Value quantised(PatternRewriter &rewriter, Location loc, Type type, Value x, Value scale, Value zero) {
+  return onnx::QuantizeLinearOp::create(rewriter, loc, type, x, scalarOrAxis(rewriter, scale), scalarOrAxis(rewriter, zero));
+}
+static bool isConstant(Value v) { return !v || onnx::constantValue(v); }
+
+// A bias of integers in units of `scale` * `other`; null where there is none.
+static Value dequantisedBias(PatternRewriter &rewriter, Value bias, Value scale, Value other) {
+  auto a = constantFloats(scale), b = constantFloats(other);
+  if (!bias || !a || !b || b->size() != 1)
+    return {};
+  for (float &f : *a)
+    f *= b->front();
+  SmallVector<int64_t> shape;
+  if (a->size() > 1)
+    shape.push_back(a->size());
+  auto type = RankedTensorType::get(shape, rewriter.getF32Type());
+  Value unit = onnx::ConstantOp::create(rewriter, bias.getLoc(), makeConstant(type, *a));
+  return dequantised(rewriter, bias.getLoc(), bias, unit, Value(), llvm::cast<RankedTensorType>(bias.getType()).getRank() - 1);
+}
+
+static LogicalResult linearConv(onnx::QLinearConvOp op, PatternRewriter &rewriter) {
+  if (!llvm::all_of(op->getOperands().drop_front(), isConstant))
+    return rewriter.notifyMatchFailure(op, "weights or scales are not constant");
+  Location loc = op.getLoc();
+  Value bias = dequantisedBias(rewriter, op.getB(), op.getWScale(), op.getXScale());
+  Value x = dequantised(rewriter, loc, op.getX(), op.getXScale(), op.getXZeroPoint(), 1);
+  Value w = dequantised(rewriter, loc, op.getW(), op.getWScale(), op.getWZeroPoint(), 0);
+  Value y = onnx::ConvOp::create(rewriter, loc, single(rewriter, op.getY()), x, w, bias, op.getAutoPadAttr(), op.getDilationsAttr(),
+                                 op.getGroupAttr(), op.getKernelShapeAttr(), op.getPadsAttr(), op.getStridesAttr());
+  rewriter.replaceOp(op, quantised(rewriter, loc, op.getY().getType(), y, op.getYScale(), op.getYZeroPoint()));
+  return success();
+}
+
+static LogicalResult linearMatMul(onnx::QLinearMatMulOp op, PatternRewriter &rewriter) {
+  auto weights = llvm::dyn_cast<RankedTensorType>(op.getB().getType());
+  if (!weights || weights.getRank() != 2 || !onnx::elementType(op.getY()).isInteger(8) ||
+      !llvm::all_of(op->getOperands().drop_front(), isConstant))
+    return rewriter.notifyMatchFailure(op, "weights or scales are not constant");
+  Location loc = op.getLoc();
+  Value a = dequantised(rewriter, loc, op.getA(), op.getAScale(), op.getAZeroPoint(), 1);
+  Value b = dequantised(rewriter, loc, op.getB(), op.getBScale(), op.getBZeroPoint(), 1);
+  Value y = onnx::MatMulOp::create(rewriter, loc, single(rewriter, op.getY()), a, b);
+  rewriter.replaceOp(op, quantised(rewriter, loc, op.getY().getType(), y, op.getYScale(), op.getYZeroPoint()));
+  return success();
+}
+
+static LogicalResult linearGemm(onnx::MSQGemmOp op, PatternRewriter &rewriter) {
+  auto bias = op.getC() ? llvm::dyn_cast<RankedTensorType>(op.getC().getType()) : RankedTensorType();
+  if (!llvm::all_of(op->getOperands().drop_front(), isConstant) || !op.getAlpha().isExactlyValue(1.0) || (bias && bias.getRank() != 1))
+    return rewriter.notifyMatchFailure(op, "weights or scales are not constant, or the bias is no row");
+  Location loc = op.getLoc();
+  Value a = dequantised(rewriter, loc, op.getA(), op.getAScale(), op.getAZeroPoint(), 1);
+  Value b = dequantised(rewriter, loc, op.getB(), op.getBScale(), op.getBZeroPoint(), op.getTransB() ? 0 : 1);
+  Value c = dequantisedBias(rewriter, op.getC(), op.getBScale(), op.getAScale());
+  FloatAttr one = rewriter.getF32FloatAttr(1);
+  Value y = onnx::GemmOp::create(rewriter, loc, single(rewriter, op.getY()), a, b, c, one, one, op.getTransAAttr(), op.getTransBAttr());
+  rewriter.replaceOp(op, op.getYScale() ? quantised(rewriter, loc, op.getY().getType(), y, op.getYScale(), op.getYZeroPoint()) : y);
+  return success();
+}
+
+// y = (DynamicQuantizeLinear(A) - zero) B * (a_scale * b_scale) + bias
+static Value scaledProduct(PatternRewriter &rewriter, Location loc, Type type, ValueRange a, Value b, Value bScale, Value bZero,
+                           Value bias) {
+  auto product = llvm::cast<TensorType>(type);
+  Value sums = onnx::MatMulIntegerOp::create(rewriter, loc, product.clone(rewriter.getI32Type()), a[0], b, a[2], bZero);
+  Value y = onnx::CastOp::create(rewriter, loc, type, sums, "up", 1, 1);
+  Value scale = onnx::MulOp::create(rewriter, loc, bScale.getType(), bScale, a[1]);
+  y = onnx::MulOp::create(rewriter, loc, type, y, scale);
+  return bias ? Value(onnx::AddOp::create(rewriter, loc, type, y, bias)) : y;
+}
+static bool isMatrixScale(Value b, Value scale) {
+  auto type = llvm::dyn_cast<RankedTensorType>(b.getType()), s = llvm::dyn_cast<RankedTensorType>(scale.getType());
+  return type && s && type.getRank() == 2 && s.getRank() <= 1 && onnx::constantValue(b) && onnx::elementType(scale).isF32();
+}
+
+static LogicalResult dynamicMatMul(onnx::MSDynamicQuantizeMatMulOp op, PatternRewriter &rewriter) {
+  auto a = llvm::dyn_cast<RankedTensorType>(op.getA().getType());
+  if (!isMatrixScale(op.getB(), op.getBScale()) || !a)
+    return rewriter.notifyMatchFailure(op, "B is no constant matrix");
+  auto scalarOf = [&](Type element) { return RankedTensorType::get({}, element); };
+  Type byte = rewriter.getIntegerType(8, /*isSigned=*/false);
+  auto q = onnx::DynamicQuantizeLinearOp::create(rewriter, op.getLoc(), a.clone(byte), scalarOf(rewriter.getF32Type()), scalarOf(byte),
+                                                 op.getA());
+  rewriter.replaceOp(op, scaledProduct(rewriter, op.getLoc(), op.getY().getType(), q->getResults(), op.getB(), op.getBScale(),
+                                       op.getBZeroPoint(), op.getBias()));
+  return success();
+}
+
+static LogicalResult integerMatMul(onnx::MSMatMulIntegerToFloatOp op, PatternRewriter &rewriter) {
+  auto scale = llvm::dyn_cast<RankedTensorType>(op.getAScale().getType());
+  if (!isMatrixScale(op.getB(), op.getBScale()) || !scale || scale.getRank() > 1 || (scale.getRank() == 1 && scale.getDimSize(0) != 1) ||
+      !onnx::elementType(op.getY()).isF32())
+    return rewriter.notifyMatchFailure(op, "B is no constant matrix");
+  SmallVector<Value> a{op.getA(), op.getAScale(), op.getAZeroPoint()};
+  rewriter.replaceOp(
+      op, scaledProduct(rewriter, op.getLoc(), op.getY().getType(), a, op.getB(), op.getBScale(), op.getBZeroPoint(), op.getBias()));
+  return success();
+}
+
+void populateDecomposeQuantPatterns(RewritePatternSet &patterns) {
+  patterns.add(linearConv);
+  patterns.add(linearMatMul);
+  patterns.add(linearGemm);
+  patterns.add(dynamicMatMul);
+  patterns.add(integerMatMul);
+}
+}  // namespace onnxc

@@ -1,0 +1,148 @@
+// WidenHalf.cpp: f16 and bf16 arithmetic in f32, for which there is code. Values stay f32 from op to op; casts stand where the model's
+// inputs, outputs and weights, or ops that are left alone, hold halves. Left out at -O0, which rounds after every op.
+#include "dialects/onnx/Elementwise.h"
+#include "dialects/onnx/Tensor.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/graph/Passes.h"
+#include "passes/graph/Weights.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+namespace onnxc {
+#define GEN_PASS_DEF_WIDENHALF
+#include "passes/graph/Passes.h.inc"
+
+namespace {
+enum { kFloat = 1, kFloat16 = 10, kBfloat16 = 16 };  // TensorProto.DataType
+
+bool isHalf(Value v) {
+  auto tensor = llvm::dyn_cast<TensorType>(v.getType());
+  return tensor && (tensor.getElementType().isF16() || tensor.getElementType().isBF16());
+}
+Type single(Value v) { return llvm::cast<TensorType>(v.getType()).clone(Float32Type::get(v.getContext())); }
+
+// Ops whose meaning depends on the type itself, whose attributes name one, or that carry values of their regions.
+bool staysHalf(Operation *op) {
+  static const llvm::StringSet<> names = {"Cast",
+                                          "CastLike",
+                                          "BitCast",
+                                          "QuantizeLinear",
+                                          "DequantizeLinear",
+                                          "ConstantOfShape",
+                                          "RandomNormal",
+                                          "RandomNormalLike",
+                                          "RandomUniform",
+                                          "Bernoulli",
+                                          "RandomUniformLike",
+                                          "EyeLike",
+                                          "Multinomial",
+                                          "Constant",
+                                          "If",
+                                          "Loop",
+                                          "Scan",
+                                          "SequenceMap",
+                                          "Optional",
+                                          "OptionalGetElement",
+                                          "OptionalHasElement",
+                                          "ImageDecoder",
+                                          "Range",
+                                          "Unique"};
+  StringRef name = onnx::opName(op);
+  bool moves = name == "Gather" && onnx::constantValue(op->getOperand(0));  // a table of halves stays as small as it is
+  return !onnx::isOnnx(op) || names.contains(name) || name.starts_with("Sequence") || name.starts_with("ml.") ||
+         name.starts_with("training.") || op->getNumRegions() || op->hasTrait<OpTrait::IsTerminator>() || moves;
+}
+
+ElementsAttr widenedConstant(ElementsAttr value) {
+  auto bytes = constantBytes(value);
+  auto type = llvm::dyn_cast<RankedTensorType>(value.getType());
+  if (!bytes || !type)
+    return {};
+  std::vector<float> floats(bytes->size() / 2);
+  bool brain = type.getElementType().isBF16();
+  for (size_t i = 0; i < floats.size(); ++i) {
+    uint16_t bits;
+    memcpy(&bits, bytes->data() + 2 * i, 2);
+    if (brain) {
+      uint32_t wide = uint32_t(bits) << 16;
+      memcpy(&floats[i], &wide, 4);
+    } else {
+      _Float16 half;
+      memcpy(&half, &bits, 2);
+      floats[i] = float(half);
+    }
+  }
+  auto wide = RankedTensorType::get(type.getShape(), Float32Type::get(type.getContext()));
+  bool splat = llvm::isa<DenseElementsAttr>(value) && value.isSplat() && !floats.empty();
+  return splat ? ElementsAttr(DenseElementsAttr::get(wide, floats.front())) : makeConstant(wide, floats);
+}
+
+struct Widener {
+  explicit Widener(MLIRContext *context) : b(context) {}
+  OpBuilder b;
+  llvm::DenseMap<Value, Value> wide;  // of a half, its f32 form
+  SmallVector<Operation *> replaced;
+
+  Value widened(Value v) {
+    Value &have = wide[v];
+    if (have)
+      return have;
+    b.setInsertionPointAfterValue(v);
+    if (ElementsAttr value = onnx::constantValue(v))
+      if (ElementsAttr floats = widenedConstant(value))
+        return have = onnx::ConstantOp::create(b, v.getLoc(), floats);
+    return have = onnx::CastOp::create(b, v.getLoc(), single(v), v, "up", 1, kFloat);
+  }
+
+  void widen(Operation *op) {
+    SmallVector<Value> operands;
+    for (Value v : op->getOperands())
+      operands.push_back(isHalf(v) ? widened(v) : v);
+    b.setInsertionPoint(op);
+    Operation *copy = b.clone(*op);
+    copy->setOperands(operands);
+    for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults())) {
+      if (!isHalf(from)) {
+        from.replaceAllUsesWith(to);
+        continue;
+      }
+      to.setType(single(from));
+      wide[from] = to;
+    }
+    replaced.push_back(op);
+  }
+
+  // Where an op that stays uses a half that is f32 now.
+  void narrowUses() {
+    llvm::DenseSet<Operation *> gone(replaced.begin(), replaced.end());
+    for (Operation *op : replaced)
+      for (Value v : op->getResults()) {
+        auto stays = [&](OpOperand &use) { return !gone.contains(use.getOwner()); };
+        if (!isHalf(v) || llvm::none_of(v.getUses(), stays))
+          continue;
+        Value floats = wide[v];
+        b.setInsertionPointAfterValue(floats);
+        int64_t code = onnx::elementType(v).isF16() ? kFloat16 : kBfloat16;
+        v.replaceUsesWithIf(onnx::CastOp::create(b, v.getLoc(), v.getType(), floats, "up", 1, code), stays);
+      }
+    for (Operation *op : llvm::reverse(replaced))
+      op->erase();
+  }
+};
+
+struct WidenHalf : impl::WidenHalfBase<WidenHalf> {
+  void runOnOperation() override {
+    Widener w(&getContext());
+    SmallVector<Operation *> found;
+    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      bool halves = llvm::any_of(op->getOperands(), isHalf) || llvm::any_of(op->getResults(), [](Value v) { return isHalf(v); });
+      if (halves && !staysHalf(op))
+        found.push_back(op);
+    });
+    for (Operation *op : found)
+      w.widen(op);
+    w.narrowUses();
+  }
+};
+}  // namespace
+}  // namespace onnxc

@@ -1,0 +1,50 @@
+// RUN: onnxc-opt %s --widen-half --split-input-file | FileCheck %s
+
+// Between two ops nothing is rounded; weights are f32 at once.
+// CHECK-LABEL: @chain
+// CHECK-DAG: %[[X:.*]] = "onnx.Cast"(%arg0) {{.*}} -> tensor<2x2xf32>
+// CHECK-DAG: %[[W:.*]] = "onnx.Constant"() <{value = dense<{{\[\[}}5.000000e-01, 1.500000e+00{{.*}}> : tensor<2x2xf32>}>
+// CHECK: %[[Y:.*]] = "onnx.MatMul"(%[[X]], %[[W]])
+// CHECK: %[[R:.*]] = "onnx.Relu"(%[[Y]])
+// CHECK: %[[H:.*]] = "onnx.Cast"(%[[R]]) {{.*}}to = 10{{.*}} -> tensor<2x2xf16>
+// CHECK: return %[[H]]
+func.func @chain(%x: tensor<2x2xf16>) -> tensor<2x2xf16> {
+  %w = "onnx.Constant"() {value = dense<[[0.5, 1.5], [2.0, -1.0]]> : tensor<2x2xf16>} : () -> tensor<2x2xf16>
+  %y = "onnx.MatMul"(%x, %w) : (tensor<2x2xf16>, tensor<2x2xf16>) -> tensor<2x2xf16>
+  %r = "onnx.Relu"(%y) : (tensor<2x2xf16>) -> tensor<2x2xf16>
+  return %r : tensor<2x2xf16>
+}
+
+// -----
+
+// A cast of the model keeps its rounding; a table stays small.
+// CHECK-LABEL: @stays
+// CHECK: %[[T:.*]] = "onnx.Constant"() {{.*}}tensor<3x2xbf16>
+// CHECK: %[[G:.*]] = "onnx.Gather"(%[[T]], %arg1) {{.*}} -> tensor<4x2xbf16>
+// CHECK: %[[F:.*]] = "onnx.Cast"(%[[G]]) {{.*}} -> tensor<4x2xf32>
+// CHECK: %[[C:.*]] = "onnx.Cast"(%arg0) {{.*}} -> tensor<4x2xbf16>
+// CHECK: %[[D:.*]] = "onnx.Cast"(%[[C]]) {{.*}} -> tensor<4x2xf32>
+// CHECK: "onnx.Add"(%[[F]], %[[D]]) {{.*}} -> tensor<4x2xf32>
+func.func @stays(%x: tensor<4x2xf32>, %i: tensor<4xi64>) -> tensor<4x2xbf16> {
+  %t = "onnx.Constant"() {value = dense<[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]> : tensor<3x2xbf16>} : () -> tensor<3x2xbf16>
+  %g = "onnx.Gather"(%t, %i) : (tensor<3x2xbf16>, tensor<4xi64>) -> tensor<4x2xbf16>
+  %c = "onnx.Cast"(%x) {to = 16 : i64} : (tensor<4x2xf32>) -> tensor<4x2xbf16>
+  %s = "onnx.Add"(%g, %c) : (tensor<4x2xbf16>, tensor<4x2xbf16>) -> tensor<4x2xbf16>
+  return %s : tensor<4x2xbf16>
+}
+
+// -----
+
+// What a body yields keeps its type.
+// CHECK-LABEL: @body
+// CHECK: %[[N:.*]] = "onnx.Cast"(%{{.*}}) {{.*}}to = 10
+// CHECK: "onnx.Yield"(%[[N]]) : (tensor<2xf16>)
+func.func @body(%c: tensor<i1>, %x: tensor<2xf16>) -> tensor<2xf16> {
+  %y = "onnx.If"(%c) ({
+    %r = "onnx.Relu"(%x) : (tensor<2xf16>) -> tensor<2xf16>
+    "onnx.Yield"(%r) : (tensor<2xf16>) -> ()
+  }, {
+    "onnx.Yield"(%x) : (tensor<2xf16>) -> ()
+  }) : (tensor<i1>) -> tensor<2xf16>
+  return %y : tensor<2xf16>
+}
