@@ -1,4 +1,4 @@
-// Signal.cpp: DFT, STFT, mel weights and windows. Transforms run in double: radix 2, and Bluestein's convolution for other lengths.
+// Signal.cpp: DFT, STFT, mel weights and windows.
 #include "runtime_stub/kernels/Special.h"
 extern "C" double log10(double) noexcept;
 
@@ -7,81 +7,206 @@ namespace {
 
 constexpr double pi = 3.14159265358979323846;
 
-// Transforms of one length. `buffer` holds the padded sequence of Bluestein's algorithm, `chirp` its phases, `filter` their transform.
-struct Fourier {
-  int64_t n = 0, m = 0;  // m: power of two that is transformed
-  c128 *twiddle = nullptr, *chirp = nullptr, *filter = nullptr, *buffer = nullptr;
+// Lengths of factors 2, 3, 4 and 5 as one pass over the sequence for each factor, from one buffer into another; other lengths by
+// Bluestein's convolution in double. Sums and products are rounded one by one, in the usual order of these butterflies.
+template <class R>
+struct Complex {
+  R re, im;
+};
+template <class R>
+ONNXC_INLINE Complex<R> operator+(Complex<R> x, Complex<R> y) {
+  return {x.re + y.re, x.im + y.im};
+}
+template <class R>
+ONNXC_INLINE Complex<R> operator-(Complex<R> x, Complex<R> y) {
+  return {x.re - y.re, x.im - y.im};
+}
+template <class R>
+ONNXC_INLINE Complex<R> operator*(R x, Complex<R> y) {
+  return {x * y.re, x * y.im};
+}
+template <class R>
+ONNXC_INLINE Complex<R> times(Complex<R> x, Complex<R> y) {
+#pragma clang fp contract(off)
+  return {x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
+}
+template <class R>
+ONNXC_INLINE Complex<R> turned(Complex<R> x) {  // by a quarter
+  return {-x.im, x.re};
+}
 
-  static c128 times(c128 x, c128 y) { return {x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re}; }
+// The transform of P points in place, with phases exp(sign * 2 pi i / P).
+template <int P, class R>
+ONNXC_INLINE void butterfly(Complex<R> *x, R sign) {
+#pragma clang fp contract(off)
+  using C = Complex<R>;
+  if constexpr (P == 2) {
+    C a = x[0], b = x[1];
+    x[0] = a + b, x[1] = a - b;
+  } else if constexpr (P == 3) {
+    C a = x[0], s = x[1] + x[2], d = turned((sign * R(0.86602540378443864676)) * (x[1] - x[2])), m = a + R(-0.5) * s;
+    x[0] = a + s, x[1] = m + d, x[2] = m - d;
+  } else if constexpr (P == 4) {
+    C s = x[0] + x[2], d = x[0] - x[2], u = x[1] + x[3], v = turned(sign * (x[1] - x[3]));
+    x[0] = s + u, x[1] = d + v, x[2] = s - u, x[3] = d - v;
+  } else {
+    constexpr R c1 = R(0.30901699437494742410), c2 = R(-0.80901699437494742410);
+    R s1 = sign * R(0.95105651629515357212), s2 = sign * R(0.58778525229247312917);
+    C a = x[0], t1 = x[1] + x[4], t4 = x[1] - x[4], t2 = x[2] + x[3], t3 = x[2] - x[3];
+    C m1 = a + c1 * t1 + c2 * t2, m2 = a + c2 * t1 + c1 * t2, d1 = turned(s1 * t4 + s2 * t3), d2 = turned(s2 * t4 - s1 * t3);
+    x[0] = a + t1 + t2, x[1] = m1 + d1, x[4] = m1 - d1, x[2] = m2 + d2, x[3] = m2 - d2;
+  }
+}
 
-  bool prepare(const Args *a, int64_t length) {
-    n = length;
-    bool power = (n & (n - 1)) == 0;
-    for (m = 1; m < (power ? n : 2 * n - 1);)
-      m *= 2;
-    if (!(twiddle = heap<c128>(a, m / 2)))
-      return false;
-    for (int64_t k = 0; k < m / 2; ++k)
-      twiddle[k] = {cos(2 * pi * double(k) / double(m)), -sin(2 * pi * double(k) / double(m))};
-    if (power)
-      return true;
-    chirp = heap<c128>(a, n), filter = heap<c128>(a, m), buffer = heap<c128>(a, m);
-    if (!chirp || !filter || !buffer)
-      return false;
-    for (int64_t k = 0, phase = 0; k < n; phase = (phase + 2 * k + 1) % (2 * n), ++k) {  // phase: k * k modulo 2n
-      chirp[k] = {cos(pi * double(phase) / double(n)), -sin(pi * double(phase) / double(n))};
-      c128 conjugate = {chirp[k].re, -chirp[k].im};
-      filter[k] = conjugate;
-      if (k)
-        filter[m - k] = conjugate;
+// One factor P: from[i + run * (j + P * k)] to to[i + run * (k + groups * j)], turned by twiddle[j - 1][i].
+template <int P, class R>
+ONNXC_INLINE void pass(const Complex<R> *from, Complex<R> *to, const Complex<R> *twiddle, int64_t groups, int64_t run, R sign) {
+  for (int64_t k = 0; k < groups; ++k)
+    for (int64_t i = 0; i < run; ++i) {
+      Complex<R> x[P];
+      for (int j = 0; j < P; ++j)
+        x[j] = from[i + run * (j + P * k)];
+      butterfly<P>(x, sign);
+      to[i + run * k] = x[0];
+      for (int j = 1; j < P; ++j) {
+        Complex<R> w = twiddle[(j - 1) * run + i];
+        to[i + run * (k + groups * j)] = i ? times(x[j], {w.re, sign * w.im}) : x[j];
+      }
     }
-    powerOfTwo(filter);
+}
+
+constexpr int kFactors[] = {4, 2, 3, 5};
+
+template <class R>
+struct Fourier {
+  using C = Complex<R>;
+  int64_t n = 0;
+  int count = 0, factor[64];
+  C *twiddle = nullptr, *other = nullptr;  // all factors' one after the other; as long as a sequence
+
+  // Factors of 4 first, a single 2 before all. False when another factor is left.
+  bool factorise(int64_t length) {
+    n = length, count = 0;
+    for (int p : kFactors)
+      for (; length % p == 0; length /= p) {
+        factor[count++] = p;
+        if (p == 2)
+          factor[count - 1] = factor[0], factor[0] = 2;
+      }
+    return length == 1;
+  }
+
+  bool prepare(const Args *a) {
+    int64_t size = 0, groups = 1;
+    for (int f = 0; f < count; groups *= factor[f++])
+      size += (factor[f] - 1) * (n / (groups * factor[f]));
+    if (!(twiddle = heap<C>(a, size)) || !(other = heap<C>(a, n)))
+      return false;
+    C *to = twiddle;
+    groups = 1;
+    for (int f = 0; f < count; groups *= factor[f++])
+      for (int64_t j = 1, run = n / (groups * factor[f]); j < factor[f]; ++j)
+        for (int64_t i = 0; i < run; ++i) {
+          double phase = 2 * pi * double(j * groups * i) / double(n);
+          *to++ = {R(cos(phase)), R(sin(phase))};
+        }
     return true;
   }
 
-  void powerOfTwo(c128 *x) const {
-    for (int64_t i = 1, j = 0; i < m; ++i) {
-      int64_t bit = m >> 1;
-      for (; j & bit; bit >>= 1)
-        j ^= bit;
-      j ^= bit;
-      if (i < j) {
-        c128 t = x[i];
-        x[i] = x[j];
-        x[j] = t;
-      }
+  // sign -1: forward, 1: backward, without a factor.
+  void run(C *x, R sign) const {
+    const C *from = x, *w = twiddle;
+    C *to = other;
+    int64_t groups = 1;
+    for (int f = 0; f < count; ++f) {
+      int64_t p = factor[f], length = n / (groups * p);
+      if (p == 2)
+        pass<2>(from, to, w, groups, length, sign);
+      else if (p == 3)
+        pass<3>(from, to, w, groups, length, sign);
+      else if (p == 4)
+        pass<4>(from, to, w, groups, length, sign);
+      else
+        pass<5>(from, to, w, groups, length, sign);
+      w += (p - 1) * length, groups *= p;
+      C *next = to == other ? x : other;
+      from = to, to = next;
     }
-    for (int64_t half = 1; half < m; half *= 2)
-      for (int64_t base = 0; base < m; base += 2 * half)
-        for (int64_t k = 0; k < half; ++k) {
-          c128 u = x[base + k], v = times(x[base + k + half], twiddle[k * (m / (2 * half))]);
-          x[base + k] = {u.re + v.re, u.im + v.im};
-          x[base + k + half] = {u.re - v.re, u.im - v.im};
-        }
+    if (from != x)
+      memcpy(x, from, size_t(n) * sizeof(C));
+  }
+};
+
+// Any length. `chirp` holds the phases of Bluestein's algorithm, `filter` their transform, `padded` the sequence.
+template <class R>
+struct Transform {
+  using C = Complex<R>;
+  using D = Complex<double>;
+  Fourier<R> direct;
+  Fourier<double> power;
+  D *chirp = nullptr, *filter = nullptr, *padded = nullptr;
+
+  bool prepare(const Args *a, int64_t n) {
+    if (direct.factorise(n))
+      return direct.prepare(a);
+    int64_t m = 1;
+    while (m < 2 * n - 1)
+      m *= 2;
+    power.factorise(m);
+    chirp = heap<D>(a, n), filter = heap<D>(a, m), padded = heap<D>(a, m);
+    if (!chirp || !filter || !padded || !power.prepare(a))
+      return false;
+    for (int64_t k = 0, phase = 0; k < n; phase = (phase + 2 * k + 1) % (2 * n), ++k) {  // phase: k * k modulo 2n
+      chirp[k] = {cos(pi * double(phase) / double(n)), -sin(pi * double(phase) / double(n))};
+      filter[k] = {chirp[k].re, -chirp[k].im};
+      if (k)
+        filter[m - k] = filter[k];
+    }
+    power.run(filter, -1);
+    return true;
   }
 
-  void forward(c128 *x) const {
+  void forward(C *x) const {
     if (!chirp)
-      return powerOfTwo(x);
-    for (int64_t k = 0; k < m; ++k)
-      buffer[k] = k < n ? times(x[k], chirp[k]) : c128{0, 0};
-    powerOfTwo(buffer);
-    for (int64_t k = 0; k < m; ++k) {  // the inverse transform is the conjugate of the transform of the conjugate
-      c128 p = times(buffer[k], filter[k]);
-      buffer[k] = {p.re, -p.im};
+      return direct.run(x, -1);
+    for (int64_t k = 0; k < power.n; ++k)
+      padded[k] = k < direct.n ? times({x[k].re, x[k].im}, chirp[k]) : D{0, 0};
+    power.run(padded, -1);
+    for (int64_t k = 0; k < power.n; ++k)
+      padded[k] = times(padded[k], filter[k]);
+    power.run(padded, 1);
+    for (int64_t k = 0; k < direct.n; ++k) {
+      D y = times((1 / double(power.n)) * padded[k], chirp[k]);
+      x[k] = {R(y.re), R(y.im)};
     }
-    powerOfTwo(buffer);
-    for (int64_t k = 0; k < n; ++k)
-      x[k] = times({buffer[k].re / double(m), -buffer[k].im / double(m)}, chirp[k]);
   }
 
-  void inverse(c128 *x) const {
-    for (int64_t k = 0; k < n; ++k)
-      x[k].im = -x[k].im;
-    forward(x);
-    for (int64_t k = 0; k < n; ++k)
-      x[k] = {x[k].re / double(n), -x[k].im / double(n)};
+  void inverse(C *x) const {
+    if (!chirp) {
+      direct.run(x, 1);
+    } else {
+      for (int64_t k = 0; k < direct.n; ++k)
+        x[k].im = -x[k].im;
+      forward(x);
+      for (int64_t k = 0; k < direct.n; ++k)
+        x[k].im = -x[k].im;
+    }
+    for (int64_t k = 0; k < direct.n; ++k)
+      x[k] = R(1 / double(direct.n)) * x[k];
   }
+};
+
+// The precision of transforms: a spectrum's small bins stand beside large ones and are computed in double; the sequence that comes back
+// from a spectrum is as precise as its type.
+template <class T>
+struct PrecisionOf {
+  using Forward = double;
+  using Inverse = float;
+};
+template <>
+struct PrecisionOf<double> {
+  using Forward = double;
+  using Inverse = double;
 };
 
 struct DftShape {
@@ -121,8 +246,8 @@ int32_t dftSizes(const Args *a) {
 }
 
 // Gathers one line, zero padded or cut to the length; an inverse of half a spectrum gets its mirrored half.
-template <class T>
-void readLine(const DftShape &s, const T *x, int64_t stride, c128 *line) {
+template <class T, class R>
+void readLine(const DftShape &s, const T *x, int64_t stride, Complex<R> *line) {
   int64_t parts = s.complexIn ? 2 : 1;
   for (int64_t k = 0; k < s.length; ++k) {
     int64_t from = s.inverse && s.onesided && k > s.length / 2 ? s.length - k : k;
@@ -131,19 +256,16 @@ void readLine(const DftShape &s, const T *x, int64_t stride, c128 *line) {
       continue;
     }
     const T *p = x + from * stride * parts;
-    double im = s.complexIn ? toF64(p[1]) : 0;
-    line[k] = {toF64(p[0]), from == k ? im : -im};
+    R im = s.complexIn ? R(toF64(p[1])) : 0;
+    line[k] = {R(toF64(p[0])), from == k ? im : -im};
   }
 }
 
-template <class T>
-int32_t dft(const Args *a) {
-  DftShape s;
-  if (int32_t code = dftShape(a, s))
-    return code;
+template <class T, class R>
+int32_t dftIn(const Args *a, const DftShape &s) {
   const Tensor &x = a->in[0];
-  Fourier f;
-  c128 *line = heap<c128>(a, s.length);
+  Transform<R> f;
+  auto *line = heap<Complex<R>>(a, s.length);
   if (!line || !f.prepare(a, s.length))
     return ONNXC_K_MEMORY;
   int64_t outer = product(x.dims, 0, s.axis), inner = product(x.dims, s.axis + 1, x.rank - 1);
@@ -163,6 +285,14 @@ int32_t dft(const Args *a) {
       }
     }
   return ONNXC_K_OK;
+}
+
+template <class T>
+int32_t dft(const Args *a) {
+  DftShape s;
+  if (int32_t code = dftShape(a, s))
+    return code;
+  return s.inverse ? dftIn<T, typename PrecisionOf<T>::Inverse>(a, s) : dftIn<T, typename PrecisionOf<T>::Forward>(a, s);
 }
 
 struct StftShape {
@@ -205,8 +335,9 @@ int32_t stft(const Args *a) {
   StftShape s;
   if (int32_t code = stftShape(a, s))
     return code;
-  Fourier f;
-  c128 *line = heap<c128>(a, s.length);
+  using R = typename PrecisionOf<T>::Forward;
+  Transform<R> f;
+  auto *line = heap<Complex<R>>(a, s.length);
   if (!line || !f.prepare(a, s.length))
     return ONNXC_K_MEMORY;
   const Tensor &x = a->in[0];
@@ -216,8 +347,8 @@ int32_t stft(const Args *a) {
     for (int64_t t = 0; t < s.frames; ++t) {
       const T *p = in<T>(a, 0) + (b * x.dims[1] + t * s.step) * parts;
       for (int64_t k = 0; k < s.length; ++k) {
-        double w = hasIn(a, 2) ? toF64(in<T>(a, 2)[k]) : 1;
-        line[k] = {w * toF64(p[k * parts]), parts == 2 ? w * toF64(p[k * parts + 1]) : 0};
+        R w = hasIn(a, 2) ? R(toF64(in<T>(a, 2)[k])) : 1;
+        line[k] = {w * R(toF64(p[k * parts])), parts == 2 ? w * R(toF64(p[k * parts + 1])) : 0};
       }
       f.forward(line);
       for (int64_t k = 0; k < s.bins; ++k, y += 2)
