@@ -1,6 +1,7 @@
 // Infer.cpp: types of one node's results: the onnx library's inference, and what is known of ops that it cannot type.
 #include "compiler/import/Upgrade.h"
 #include "compiler/import/Tensors.h"
+#include <list>
 #include <onnx/shape_inference/implementation.h>
 
 namespace onnxc::importer {
@@ -70,11 +71,13 @@ private:
   const Scope &scope;
 };
 
+using TypePointers = std::unordered_map<std::string, pb::TypeProto *>;
+
 class NodeContext : public pb::shape_inference::InferenceContextImpl {
 public:
-  NodeContext(Walker &walker, pb::NodeProto &node, Scope &scope, const pb::ShapeInferenceOptions &options,
+  NodeContext(Walker &walker, pb::NodeProto &node, Scope &scope, const TypePointers &types, const pb::ShapeInferenceOptions &options,
               std::unordered_map<std::string, pb::TensorShapeProto> &shapeData)
-      : InferenceContextImpl(node, scope.types, scope.data, scope.sparse, options, &shapeData), walker(walker), node(node), scope(scope) {}
+      : InferenceContextImpl(node, types, scope.data, scope.sparse, options, &shapeData), walker(walker), node(node), scope(scope) {}
   pb::GraphInferencer *getGraphAttributeInferencer(const std::string &name) override {
     for (pb::AttributeProto &attr : *node.mutable_attribute())
       if (attr.name() == name && attr.has_g())
@@ -146,6 +149,37 @@ static void inferBody(const pb::OpSchema &schema, pb::InferenceContext &context,
                                                  &shapeData);
 }
 
+// Gives what contradicts itself.
+static std::string inferBySchema(Walker &walker, const pb::OpSchema &schema, pb::NodeProto &node, Scope &scope, const TypePointers &types,
+                                 std::unordered_map<std::string, pb::TensorShapeProto> &shapeData, std::vector<pb::TypeProto> &results) {
+  pb::ShapeInferenceOptions options(false, 0, true);
+  std::string error;
+  try {
+    NodeContext context(walker, node, scope, types, options, shapeData);
+    try {
+      if (schema.has_type_and_shape_inference_function())
+        schema.GetTypeAndShapeInferenceFunction()(context);
+      else
+        inferBody(schema, context, options);
+      if (allTyped(node, scope))
+        schema.CheckInputOutputType(context);
+    } catch (const std::exception &e) {
+      if (allTyped(node, scope))
+        error = plainMessage(e.what());
+    }
+    for (int i = 0; i < node.output_size(); ++i)
+      results[i] = *context.getOutputType(i);
+  } catch (const std::exception &) {
+    // Unknown types are allowed: fallbackTypes and the dialect's shape rules come next.
+  }
+  return error;
+}
+
+static bool hasSymbolicSize(const std::string &name, const Scope &scope) {
+  const pb::TensorShapeProto *shape = scope.shape(name);
+  return shape && llvm::any_of(shape->dim(), [](const auto &dim) { return !dim.has_dim_value(); });
+}
+
 void inferNode(Walker &walker, pb::NodeProto &node, Scope &scope, std::unordered_map<std::string, pb::TensorShapeProto> &shapeData,
                std::vector<pb::TypeProto> &results, std::string &error) {
   results.assign(node.output_size(), {});
@@ -156,25 +190,22 @@ void inferNode(Walker &walker, pb::NodeProto &node, Scope &scope, std::unordered
     error = einsumError(node, scope);
   if (!error.empty())
     return;
-  pb::ShapeInferenceOptions options(false, 0, true);
-  try {
-    NodeContext context(walker, node, scope, options, shapeData);
-    try {
-      if (schema->has_type_and_shape_inference_function())
-        schema->GetTypeAndShapeInferenceFunction()(context);
-      else
-        inferBody(*schema, context, options);
-      if (allTyped(node, scope))
-        schema->CheckInputOutputType(context);
-    } catch (const std::exception &e) {
-      if (allTyped(node, scope))
-        error = plainMessage(e.what());
+  error = inferBySchema(walker, *schema, node, scope, scope.types, shapeData, results);
+  if (error.empty())
+    return;
+  // Some of the library's rules take a symbolic size, or an unknown shape, for 0. What is wrong without shapes too is wrong.
+  if (llvm::none_of(node.input(), [&](const std::string &name) { return hasSymbolicSize(name, scope); }))
+    return;
+  std::list<pb::TypeProto> bare;
+  auto types = scope.types;
+  for (const std::string &name : node.input())
+    if (scope.shape(name)) {
+      bare.push_back(*types[name]);
+      bare.back().mutable_tensor_type()->clear_shape();
+      types[name] = &bare.back();
     }
-    for (int i = 0; i < node.output_size(); ++i)
-      results[i] = *context.getOutputType(i);
-  } catch (const std::exception &) {
-    // Unknown types are allowed: fallbackTypes and the dialect's shape rules come next.
-  }
+  if (inferBySchema(walker, *schema, node, scope, types, shapeData, results).empty())
+    error.clear();
 }
 
 // The library makes one object for each element of a vector.

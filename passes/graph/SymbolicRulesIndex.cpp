@@ -42,8 +42,14 @@ static LogicalResult gatherND(ShapeOp &o) {
   if (indices == 0 || batch < 0 || batch >= std::min(data, indices))
     return o.error() << "batch_dims " << batch << " needs more axes than data " << data << " and indices " << indices << " have";
   auto depth = known(o.dim(1, indices - 1));
-  if (!depth)
-    return o.setFromType(0);
+  if (!depth) {  // the rank of the result tells it
+    auto type = llvm::dyn_cast<RankedTensorType>(o.op->getResult(0).getType());
+    if (!type)
+      return o.setFromType(0);
+    depth = indices - 1 + data - batch - type.getRank();
+    if (failed(o.same(o.dim(1, indices - 1), o.c(*depth), "entries of an index tuple")))
+      return failure();
+  }
   if (*depth < 1 || batch + *depth > data)
     return o.error() << "index tuples of " << *depth << " entries do not fit the " << data << " axes of data";
   Dims dims(o.dims(1).drop_back());

@@ -13,6 +13,15 @@ TEST_CASE("names and sizes of inputs and outputs are kept") {
   CHECK_THAT(module, Contains("onnx.opset = 17") && Contains("onnx.producer = \"tool\"") && Contains("onnx.model_name = \"g\""));
 }
 
+TEST_CASE("a named size is no size of 0") {
+  CHECK_THAT(importText(R"(<ir_version: 8, opset_import: ["" : 19]>
+    g (float[1, 2, 4, 4] x, int64[n] s) => (float[a, b, c, d] y) { y = Resize(x, , , s) })"),
+             Contains("onnx.Resize"));
+  CHECK_THAT(importText(R"(<ir_version: 8, opset_import: ["" : 19]>
+    g (float[1, 2, 4, 4] x, int64[3] s) => (float[a, b, c, d] y) { y = Resize(x, , , s) })"),
+             Contains("Number of elements of input 'sizes' (3)"));
+}
+
 TEST_CASE("a named size can be fixed") {
   ImportOptions options;
   options.defineDims["batch"] = 8;

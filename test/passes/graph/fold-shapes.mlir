@@ -107,6 +107,17 @@ func.func @assumed(%x: tensor<?x4xf32>) -> tensor<*xf32> {
 
 // -----
 
+// The rank of a GatherND says how long its index tuples are.
+// CHECK-LABEL: @tuples
+// CHECK: "onnx.GatherND"
+// CHECK-SAME: -> tensor<3x2x6xf32>
+func.func @tuples(%x: tensor<4x5x6xf32>, %i: tensor<3x2x?xi64>) -> tensor<?x?x?xf32> {
+  %r = "onnx.GatherND"(%x, %i) {batch_dims = 0 : i64} : (tensor<4x5x6xf32>, tensor<3x2x?xi64>) -> tensor<?x?x?xf32>
+  return %r : tensor<?x?x?xf32>
+}
+
+// -----
+
 // A value that grows in a loop keeps its last axis; the scan output has one entry an iteration.
 // CHECK-LABEL: @growing
 // CHECK: "onnx.Loop"
