@@ -1,5 +1,6 @@
 // Pointwise.cpp: the elementwise operators. VectorMath.h has the functions; dialects/kernel/Families.cpp lists operators and types.
 #include "codegen/cpu/Pointwise.h"
+#include "codegen/cpu/Halves.h"
 #include "codegen/cpu/VectorMath.h"
 #include "dialects/onnx/OnnxBase.h"
 #include "llvm/ADT/StringMap.h"
@@ -8,7 +9,12 @@
 using namespace mlir;
 namespace onnxc {
 
+static bool isHalf(Type element) { return element.isF16() || element.isBF16(); }
+
+// In a register: halves are their bits, which only a cast looks into.
 static Type signless(Type element) {
+  if (isHalf(element))
+    return IntegerType::get(element.getContext(), 16);
   auto i = dyn_cast<IntegerType>(element);
   return i ? IntegerType::get(element.getContext(), i.getWidth()) : element;
 }
@@ -30,6 +36,8 @@ static Value integerConstant(Code &c, int64_t v, Type type) {
 
 Value constantRegister(Code &c, ElementsAttr value, int64_t lanes) {
   Type type = registerType(value.getElementType(), lanes);
+  if (isHalf(value.getElementType()))
+    return integerConstant(c, (*value.value_begin<APFloat>()).bitcastToAPInt(), type);
   if (isa<FloatType>(value.getElementType()))
     return c.real((*value.value_begin<APFloat>()).convertToDouble(), type);
   return integerConstant(c, *value.value_begin<APInt>(), type);
@@ -223,6 +231,10 @@ Value cast(const Site &s) {
   Type type = registerType(to, vector ? vector.getDimSize(0) : 1);
   if (from == to)
     return v;
+  if (isHalf(from))
+    return halfToFloat(c, v, from.isBF16());
+  if (isHalf(to))
+    return floatToHalf(c, v, to.isBF16());
   bool unsignedFrom = s.isUnsigned();
   unsigned width = from.getIntOrFloatBitWidth(), toWidth = to.getIntOrFloatBitWidth();
   if (to.isInteger(1))

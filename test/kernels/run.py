@@ -1,5 +1,6 @@
-"""Generated contraction kernels against ONNX Runtime: shapes that take every path of codegen/cpu's tiles: rests of rows, panels and depth, padding at
-both ends, strides, dilations, groups, depth blocks, known and run-time sizes, epilogues, one and several threads, both x86-64 levels.
+"""Generated kernels against ONNX Runtime, contractions above all: shapes that take every path of codegen/cpu's tiles: rests of rows, panels and depth, padding at
+both ends, strides, dilations, groups, depth blocks, known and run-time sizes, epilogues, one and several threads, both x86-64 levels. Casts of
+halves meet every value of theirs.
 
 usage: run.py --onnxc BIN --loader DIR [--filter REGEX]      ends with `kernels: N passed, N failed, N skipped`
 """
@@ -133,6 +134,42 @@ def check(name, args, folder):
     return None
 
 
+def every_half(to_half, half):
+    """Every f16 or bf16 as f32; for casts to it also the middle between two of them and its neighbours."""
+    halves = np.arange(1 << 16, dtype=np.uint16).view(half)
+    if not to_half:
+        return halves
+    values = halves[np.isfinite(halves)].astype(np.float64)
+    values.sort()
+    middles = ((values[1:] + values[:-1]) / 2).astype(np.float32)
+    return np.concatenate([halves.astype(np.float32), middles, np.nextafter(middles, np.float32(np.inf)), np.nextafter(middles, np.float32(-np.inf))])
+
+
+def check_cast(name, args, folder):
+    import ml_dtypes
+    import onnxc
+    half, code = (ml_dtypes.bfloat16, TensorProto.BFLOAT16) if "bf16" in name else (np.float16, TensorProto.FLOAT16)
+    to_half = name.startswith("cast_to")
+    x = every_half(to_half, half)
+    want = x.astype(half if to_half else np.float32)
+    kinds = (TensorProto.FLOAT, code) if to_half else (code, TensorProto.FLOAT)
+    infos = [helper.make_tensor_value_info(n, k, [x.size]) for n, k in zip("xy", kinds)]
+    graph = helper.make_graph([helper.make_node("Cast", ["x"], ["y"], to=kinds[1])], "g", infos[:1], infos[1:])
+    model = folder / f"{name}.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), model)
+    for cpu in ("x86-64", "x86-64-v3"):
+        library = folder / f"{name}_{cpu}.so"
+        done = subprocess.run([args.onnxc, model, "-o", library, "--cpu", cpu], capture_output=True, text=True, timeout=300)
+        if done.returncode:
+            return f"exit {done.returncode}: {done.stderr.strip()[-300:]}"
+        got = np.asarray(onnxc.load(str(library)).run({"x": x})[0]).view(want.dtype)
+        bits = np.uint16 if to_half else np.uint32
+        wrong = (got.view(bits) != want.view(bits)) & ~(np.isnan(got) & np.isnan(want))
+        if wrong.any():
+            return f"{cpu}: {wrong.sum()} wrong, first {x[wrong][0]!r}: {got[wrong][0]!r}"
+    return None
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--onnxc", type=Path, required=True)
@@ -142,10 +179,10 @@ def main():
     sys.path.insert(0, str(args.loader))
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix="onnxc-kernels-") as folder:
-        for name in CASES:
+        for name in [*CASES, "cast_to_f16", "cast_to_bf16", "cast_from_f16", "cast_from_bf16"]:
             if not re.search(args.filter, name):
                 continue
-            problem = check(name, args, Path(folder))
+            problem = (check if name in CASES else check_cast)(name, args, Path(folder))
             passed, failed = passed + (problem is None), failed + (problem is not None)
             if problem:
                 print(f"{name}: {problem}")
