@@ -1,31 +1,9 @@
-// MsGroupQuery.cpp: com.microsoft's GroupQueryAttention with its key-value cache, and RotaryEmbedding. Heads: MsAttention.h.
-#include "runtime_stub/kernels/MsAttention.h"
+// MsGroupQuery.cpp: com.microsoft's GroupQueryAttention with its key-value cache, and RotaryEmbedding. Heads: MsAttention.h, operands:
+// GroupQuery.h.
+#include "runtime_stub/kernels/GroupQuery.h"
 
 namespace onnxc {
 namespace {
-
-// Rotates the first `dim` elements of x by row `position` of the caches [positions, dim / 2].
-struct Rotary {
-  const Tensor *cos = nullptr, *sin = nullptr;
-  int64_t dim = 0;
-  bool interleaved = false;
-  double scale = 1;
-
-  int32_t operator()(double *x, int64_t position, double *tmp) const {
-    int64_t half = dim / 2;
-    if (position < 0 || position >= cos->dims[0])
-      return ONNXC_K_INDEX;
-    for (int64_t i = 0; i < half; ++i) {
-      double c = loadF64(*cos, position * half + i), s = loadF64(*sin, position * half + i);
-      int64_t first = interleaved ? 2 * i : i, second = interleaved ? 2 * i + 1 : half + i;
-      tmp[first] = (x[first] * c - x[second] * s) * scale;
-      tmp[second] = (x[first] * s + x[second] * c) * scale;
-    }
-    for (int64_t i = 0; i < dim; ++i)
-      x[i] = tmp[i];
-    return ONNXC_K_OK;
-  }
-};
 
 int32_t rotary(const Args *a) {
   enum { Input, Positions, Cos, Sin };
@@ -65,84 +43,6 @@ int32_t rotary(const Args *a) {
       }
   return ONNXC_K_OK;
 }
-
-enum {
-  Query,
-  Key,
-  Value,
-  PastKey,
-  PastValue,
-  SeqLens,
-  Total,
-  CosCache,
-  SinCache,
-  PositionIds,
-  AttentionBias,
-  HeadSink,
-  KScale,
-  VScale,
-  QNorm,
-  KNorm
-};
-enum { Causal, DoRotary, NumHeads, KvHeads, Window, NormEpsilon, RotaryInterleaved, Scale, SmoothSoftmax, Softcap };
-
-struct Gqa {
-  const Args *a;
-  int64_t batch, queries, heads, kvHeads, size, past, buffer;  // past: length of the cache given, buffer: of the cache made
-  bool packed;
-  Rotary rotary;
-
-  int32_t read(const Args *args) {
-    a = args;
-    const Tensor &q = a->in[Query];
-    heads = a->attr[NumHeads].i, kvHeads = a->attr[KvHeads].i;
-    if (heads < 1 || kvHeads < 1 || heads % kvHeads || q.rank != 3)
-      return ONNXC_K_VALUE;
-    batch = q.dims[0], queries = q.dims[1];
-    packed = !hasIn(a, Key);
-    size = q.dims[2] / (packed ? heads + 2 * kvHeads : heads);
-    if (size < 1 || q.dims[2] != size * (packed ? heads + 2 * kvHeads : heads) || onnxc_count(a->in[SeqLens]) != batch)
-      return ONNXC_K_SHAPE;
-    for (int64_t i = Key; i <= Value; ++i)
-      if (!packed && (!hasIn(a, i) || onnxc_count(a->in[i]) != batch * queries * kvHeads * size))
-        return ONNXC_K_SHAPE;
-    if (!rankIs(a, PastKey, 4) || !rankIs(a, CosCache, 2))
-      return ONNXC_K_SHAPE;
-    if (hasIn(a, PositionIds) && onnxc_count(a->in[PositionIds]) != batch * queries)
-      return ONNXC_K_SHAPE;
-    past = hasIn(a, PastKey) ? a->in[PastKey].dims[2] : 0;
-    for (int64_t i = PastKey; i <= PastValue && hasIn(a, PastKey); ++i)
-      if (!hasIn(a, i) || onnxc_count(a->in[i]) != batch * kvHeads * past * size)
-        return ONNXC_K_SHAPE;
-    int64_t total = loadI64(a->in[Total], 0);
-    if (total < 0)
-      return ONNXC_K_SIZE;
-    buffer = total > past ? total : past;
-    if (!a->attr[DoRotary].i)
-      return ONNXC_K_OK;
-    if (!hasIn(a, CosCache) || !hasIn(a, SinCache))
-      return ONNXC_K_VALUE;
-    rotary.cos = &a->in[CosCache], rotary.sin = &a->in[SinCache], rotary.interleaved = a->attr[RotaryInterleaved].i != 0;
-    rotary.dim = 2 * rotary.cos->dims[1];
-    return rotary.dim <= size && onnxc_count(*rotary.sin) == onnxc_count(*rotary.cos) ? ONNXC_K_OK : ONNXC_K_SHAPE;
-  }
-
-  // Element of token s: part 0 a query head, 1 a key head, 2 a value head.
-  void load(int64_t part, int64_t b, int64_t s, int64_t h, double *to) const {
-    const Tensor &t = a->in[packed ? 0 : part];
-    int64_t width = packed ? (heads + 2 * kvHeads) * size : (part ? kvHeads : heads) * size;
-    int64_t from = (b * queries + s) * width + ((packed && part ? heads + (part - 1) * kvHeads : 0) + h) * size;
-    for (int64_t d = 0; d < size; ++d)
-      to[d] = loadF64(t, from + d);
-  }
-  void normalise(double *x, int64_t operand) const {
-    if (!hasIn(a, operand))
-      return;
-    double r = 1 / sqrt(dot(x, x, size) / double(size) + a->attr[NormEpsilon].f);
-    for (int64_t d = 0; d < size; ++d)
-      x[d] *= r * loadF64(a->in[operand], d);
-  }
-};
 
 struct Rooms {
   double *q, *k, *v, *score, *sum, *tmp;

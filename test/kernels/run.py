@@ -90,6 +90,32 @@ product("product_values", (1, 4, 40, 50), (1, 50, 4, 32), None, [0, 2, 1, 3])
 product("product_one_row", (4, 1, 33), (4, 33, 130))
 
 
+def conv_transpose(name, x, outputs, kernel, **attributes):
+    rng = np.random.default_rng(0)
+    w = rng.standard_normal((x[1], outputs // attributes.get("group", 1), *kernel)).astype(np.float32) / np.sqrt(x[1]).astype(np.float32)
+    nodes = [helper.make_node("ConvTranspose", ["x", "w", "b"], ["y"], **attributes)]
+    case(name, nodes, {"x": x}, {"w": w, "b": rng.standard_normal(outputs).astype(np.float32)})
+
+
+def four_bits(name, rows, k, n, block):
+    rng = np.random.default_rng(0)
+    blocks = -(-k // block)
+    weights = {"q": rng.integers(0, 256, (n, blocks, block // 2), dtype=np.uint8), "s": rng.random(n * blocks, np.float32),
+               "z": rng.integers(0, 256, n * ((blocks + 1) // 2), dtype=np.uint8), "b": rng.standard_normal(n).astype(np.float32)}
+    nodes = [helper.make_node("MatMulNBits", ["x", "q", "s", "z", "", "b"], ["y"], domain="com.microsoft", K=k, N=n, bits=4, block_size=block)]
+    CASES[name] = (nodes, {"x": rows + (k,)}, weights, False)
+
+
+conv_transpose("conv_transpose_2x2", (2, 24, 7, 9), 20, (2, 2), strides=[2, 2])
+conv_transpose("conv_transpose_cropped", (1, 16, 5, 6), 32, (4, 4), strides=[2, 2], pads=[1, 1, 1, 1])
+conv_transpose("conv_transpose_padded", (1, 8, 5, 6), 12, (5, 3), strides=[3, 2], pads=[1, 0, 2, 1], output_padding=[2, 0])
+conv_transpose("conv_transpose_groups", (1, 32, 5, 6), 64, (3, 3), strides=[2, 2], pads=[1, 1, 1, 1], output_padding=[1, 1], group=2)
+conv_transpose("conv_transpose_1d", (2, 16, 19), 8, (4,), strides=[2], pads=[1, 1])
+four_bits("four_bits_one_row", (1, 1), 640, 77, 32)
+four_bits("four_bits_rest", (2,), 100, 37, 64)
+four_bits("four_bits_rows", (3, 7), 320, 50, 32)
+
+
 def sizes(name, shape, weights, dynamic):
     """The model's dims of an input: under `dynamic` symbols, but for those that weights fix."""
     if not dynamic:
@@ -104,7 +130,7 @@ def build(nodes, inputs, weights, dynamic):
     infos = [helper.make_tensor_value_info(k, TensorProto.FLOAT, sizes(k, s, weights, dynamic)) for k, s in inputs.items()]
     graph = helper.make_graph(nodes, "g", infos, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
                               [numpy_helper.from_array(v, k) for k, v in weights.items()])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
 
 
 def check(name, args, folder):

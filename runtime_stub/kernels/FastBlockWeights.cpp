@@ -1,0 +1,174 @@
+// FastBlockWeights.cpp: MatMulNBits of f32 with 4-bit weights. Few rows: weights become floats in registers on their way from memory. More
+// rows: panels of floats for Product.h. Oracle: MsMatMul.cpp, which also takes other widths and group indices.
+#include "runtime_stub/kernels/Parallel.h"
+#include "runtime_stub/kernels/Product.h"
+#include "runtime_stub/kernels/Special.h"
+
+extern "C" int32_t onnxc_k_MsMatMulNBits_f32(const onnxc_args *a);
+
+namespace onnxc {
+namespace {
+
+typedef uint8_t b16 __attribute__((ext_vector_type(16), aligned(1)));
+typedef uint32_t u16 __attribute__((ext_vector_type(16)));
+
+constexpr int64_t kChunk = 32;  // weights unpacked at a time: 16 bytes
+constexpr int64_t kFewRows = 3;
+
+// Column c is bytes [c * columnBytes, …), low nibble first; its value k is (q - zero(k / block)) * scales[c * blocks + k / block].
+struct BlockWeights {
+  int64_t k, n, block, blocks;
+  const uint8_t *bytes, *zeros;  // zeros: null means 8, else nibbles along the blocks
+  const float *scales;
+  int64_t columnBytes() const { return blocks * block / 2; }
+  float zero(int64_t c, int64_t b) const { return zeros ? float((zeros[c * ((blocks + 1) / 2) + b / 2] >> (b % 2 * 4)) & 15) : 8.0f; }
+};
+
+ONNXC_INLINE v16 lowNibbles(u16 v) { return __builtin_convertvector(v & 15u, v16); }
+ONNXC_INLINE v16 highNibbles(u16 v) { return __builtin_convertvector(v >> 4u, v16); }
+ONNXC_INLINE float laneSum(v16 v) {
+  float sum = 0;
+  for (int i = 0; i < 16; ++i)
+    sum += v[i];
+  return sum;
+}
+
+// One row of A, its values of each chunk sorted into even and odd ones; sums[b]: the sum over block b. All padded with zeros.
+void sortRow(const BlockWeights &w, const float *x, float *sorted, float *sums) {
+  for (int64_t b = 0; b < w.blocks; ++b) {
+    float sum = 0;
+    for (int64_t i = b * w.block; i < (b + 1) * w.block; ++i) {
+      float v = i < w.k ? x[i] : 0;
+      sorted[i / kChunk * kChunk + i % 2 * 16 + i % kChunk / 2] = v;
+      sum += v;
+    }
+    sums[b] = sum;
+  }
+}
+
+// The part of a column's result that its zero points take away.
+float zeroPart(const BlockWeights &w, int64_t c, const float *sums) {
+  const float *scales = w.scales + c * w.blocks;
+  v16 total = v16(0.0f);
+  int64_t b = 0;
+  for (; b + 16 <= w.blocks; b += 16) {
+    v16 zero = v16(8.0f);
+    for (int i = 0; w.zeros && i < 16; ++i)
+      zero[i] = w.zero(c, b + i);
+    total = __builtin_elementwise_fma(*(const v16 *)(scales + b) * zero, *(const v16 *)(sums + b), total);
+  }
+  float result = laneSum(total);
+  for (; b < w.blocks; ++b)
+    result += scales[b] * w.zero(c, b) * sums[b];
+  return result;
+}
+
+// C columns from c on against one sorted row.
+template <int C>
+ONNXC_INLINE void columnsOf(const BlockWeights &w, int64_t c, const float *sorted, const float *sums, float *to) {
+  int64_t chunks = w.block / kChunk, stride = w.columnBytes();
+  const uint8_t *from = w.bytes + c * stride;
+  const float *scales = w.scales + c * w.blocks;
+  v16 acc[C];
+  unroll<0, C>([&](auto i) { acc[i.value] = v16(0.0f); });
+  for (int64_t b = 0; b < w.blocks; ++b) {
+    v16 part[C];
+    unroll<0, C>([&](auto i) { part[i.value] = v16(0.0f); });
+    for (int64_t j = 0; j < chunks; ++j, from += kChunk / 2, sorted += kChunk) {
+      v16 even = *(const v16 *)sorted, odd = *(const v16 *)(sorted + 16);
+      unroll<0, C>([&](auto i) {
+        u16 v = __builtin_convertvector(*(const b16 *)(from + i.value * stride), u16);
+        part[i.value] = __builtin_elementwise_fma(lowNibbles(v), even, part[i.value]);
+        part[i.value] = __builtin_elementwise_fma(highNibbles(v), odd, part[i.value]);
+      });
+    }
+    unroll<0, C>(
+        [&](auto i) { acc[i.value] = __builtin_elementwise_fma(part[i.value], v16(scales[i.value * w.blocks + b]), acc[i.value]); });
+  }
+  unroll<0, C>([&](auto i) { to[i.value] = laneSum(acc[i.value]) - zeroPart(w, c + i.value, sums); });
+}
+
+int32_t fewRows(const Args *a, const BlockWeights &w, int64_t rows, const float *bias) {
+  int64_t padded = w.blocks * w.block;
+  float *sorted = heap<float>(a, rows * (padded + w.blocks + 16));
+  if (!sorted)
+    return ONNXC_K_MEMORY;
+  float *sums = sorted + rows * padded, *y = out<float>(a, 0);
+  for (int64_t r = 0; r < rows; ++r)
+    sortRow(w, in<float>(a, 0) + r * w.k, sorted + r * padded, sums + r * w.blocks);
+  constexpr int C = 4;
+  return parallelFor(a, (w.n + C - 1) / C, grainOf(C * w.k * rows / 8), [=](int64_t begin, int64_t end) -> int32_t {
+    for (int64_t c = begin * C; c < minOf(end * C, w.n); c += C)
+      for (int64_t r = 0; r < rows; ++r) {
+        float *to = y + r * w.n + c;
+        int64_t have = minOf<int64_t>(C, w.n - c);
+        if (have == C)
+          columnsOf<C>(w, c, sorted + r * padded, sums + r * w.blocks, to);
+        for (int64_t i = 0; have < C && i < have; ++i)
+          columnsOf<1>(w, c + i, sorted + r * padded, sums + r * w.blocks, to + i);
+        for (int64_t i = 0; bias && i < have; ++i)
+          to[i] += bias[c + i];
+      }
+    return ONNXC_K_OK;
+  });
+}
+
+// Values [k, k + depth) of column c; k and depth in whole chunks but at the end.
+void unpackColumn(const BlockWeights &w, int64_t c, int64_t k, int64_t depth, float *to) {
+  for (int64_t i = 0; i < depth; i += kChunk) {
+    int64_t b = (k + i) / w.block;
+    float scale = w.scales[c * w.blocks + b];
+    v16 zero = v16(w.zero(c, b));
+    u16 v = __builtin_convertvector(*(const b16 *)(w.bytes + c * w.columnBytes() + (k + i) / 2), u16);
+    v16 even = (lowNibbles(v) - zero) * scale, odd = (highNibbles(v) - zero) * scale;
+    for (int64_t j = 0; j < minOf(depth - i, kChunk); ++j)
+      to[i + j] = j % 2 ? odd[j / 2] : even[j / 2];
+  }
+}
+
+int32_t manyRows(const Args *a, const BlockWeights &w, int64_t rows, const float *bias) {
+  const float *x = in<float>(a, 0);
+  float *start = rowStarts(a, rows, nullptr), *y = out<float>(a, 0), column[kDepthBlock + kChunk];
+  if (!start)
+    return ONNXC_K_MEMORY;
+  ONNXC_TRY(product(
+      a, rows, w.n, w.k, y, w.n, start,
+      [&](float *to, int64_t row, int64_t k, int64_t width, int64_t depth) { packPanel(to, x, rows, row, w.k, k, 1, width, depth); },
+      [&](float *to, int64_t col, int64_t k, int64_t width, int64_t depth) {
+        for (int64_t i = 0; i < width; ++i) {
+          if (col + i < w.n)
+            unpackColumn(w, col + i, k, depth, column);
+          else
+            memset(column, 0, size_t(depth) * sizeof(float));
+          for (int64_t d = 0; d < depth; ++d)
+            to[d * width + i] = column[d];
+        }
+      }));
+  for (int64_t i = 0; bias && i < rows; ++i)
+    for (int64_t j = 0; j < w.n; ++j)
+      y[i * w.n + j] += bias[j];
+  return ONNXC_K_OK;
+}
+
+int32_t matMulNBits(const Args *a) {
+  enum { A, B, Scales, ZeroPoints, GroupIndex, Bias };
+  enum { K, N, Bits, BlockSize };
+  BlockWeights w{a->attr[K].i, a->attr[N].i, a->attr[BlockSize].i, 0, in<uint8_t>(a, B), nullptr, in<float>(a, Scales)};
+  bool zeros = hasIn(a, ZeroPoints), plain = a->attr[Bits].i == 4 && !hasIn(a, GroupIndex) && w.block >= kChunk && w.block % kChunk == 0;
+  if (!plain || w.k < 1 || w.n < 1 || (zeros && a->in[ZeroPoints].dtype != ONNXC_U8))
+    return onnxc_k_MsMatMulNBits_f32(a);
+  w.blocks = (w.k + w.block - 1) / w.block;
+  if (a->in[A].rank < 1 || a->in[A].dims[a->in[A].rank - 1] != w.k || onnxc_count(a->in[B]) != w.n * w.columnBytes() ||
+      onnxc_count(a->in[Scales]) != w.n * w.blocks || (zeros && onnxc_count(a->in[ZeroPoints]) != w.n * ((w.blocks + 1) / 2)) ||
+      (hasIn(a, Bias) && onnxc_count(a->in[Bias]) != w.n))
+    return ONNXC_K_SHAPE;
+  w.zeros = zeros ? in<uint8_t>(a, ZeroPoints) : nullptr;
+  const float *bias = hasIn(a, Bias) ? in<float>(a, Bias) : nullptr;
+  int64_t rows = onnxc_count(a->in[A]) / w.k;
+  return rows <= kFewRows ? fewRows(a, w, rows, bias) : manyRows(a, w, rows, bias);
+}
+
+}  // namespace
+}  // namespace onnxc
+
+extern "C" int32_t onnxc_k_FastMsMatMulNBits(const onnxc_args *a) { return onnxc::matMulNBits(a); }
