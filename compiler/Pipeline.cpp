@@ -80,6 +80,8 @@ void graphPhase(OpPassManager &pm, const Options &options) {
     f.addPass(createCSEPass());
   }
   f.addPass(createFoldShapes());
+  if (options.optLevel > 0)
+    f.addPass(createFuseAttention());
 }
 
 void layoutPhase(OpPassManager &pm, const Options &options) {

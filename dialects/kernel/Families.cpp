@@ -13,7 +13,7 @@ Family familyOf(Operation *op) {
     return Family::Control;
   if (name == "Reshape" || name == "Squeeze" || name == "Unsqueeze" || name == "Flatten" || name == "Identity")
     return Family::View;
-  if (name.starts_with("packed.") && name != "packed.Block" && name != "packed.Unblock")
+  if (name.starts_with("packed.") && name != "packed.Block" && name != "packed.Unblock" && name != "packed.Attention")
     return Family::Contract;
   return Family::Library;
 }

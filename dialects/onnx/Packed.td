@@ -26,6 +26,19 @@ def Onnx_PackedProductOp : Onnx_Op<"packed.Product"> {
   let arguments = (ins AnyTensor:$A, AnyTensor:$B, DenseI64ArrayAttr:$permA, DenseI64ArrayAttr:$permB);
   let results = (outs AnyTensor:$Y);
 }
+def Onnx_PackedAttentionOp : Onnx_Op<"packed.Attention", [Pure, AttrSizedOperandSegments]> {
+  let summary = "softmax(scale Q K^T) V of f32 as one library kernel";
+  let description = [{
+    Logical axes: batch axes, query (key for K and V), width. `axesQ` says which axis of Q each is, and `atQ` where the other axes of Q stand
+    (0 for those that are listed). A batch axis of K and V divides that of Q. Where `keep` (bool) is not `keepIf`, a score becomes `fill`; then `bias` is added;
+    `causal` keeps key j <= query i. Rows without any key are 0 where `zero`, else NaN. `axesY`: the axis of Y that each logical axis is.
+  }];
+  let arguments = (ins AnyTensor:$Q, AnyTensor:$K, AnyTensor:$V, OptTensor:$keep, OptTensor:$bias, DenseI64ArrayAttr:$axesQ,
+                     DenseI64ArrayAttr:$atQ, DenseI64ArrayAttr:$axesK, DenseI64ArrayAttr:$atK, DenseI64ArrayAttr:$axesV,
+                     DenseI64ArrayAttr:$atV, DenseI64ArrayAttr:$axesY, Float<"1">:$scale, Float<"0">:$fill, Int<"1">:$keepIf, Int<"0">:$causal,
+                     Int<"0">:$zero);
+  let results = (outs AnyTensor:$Y);
+}
 def Onnx_PackedConvOp : Onnx_Op<"packed.Conv"> {
   let summary = "2-D convolution to a blocked result";
   let description = [{

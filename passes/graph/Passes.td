@@ -76,4 +76,16 @@ def IntegerContractions : Pass<"integer-contractions", "::mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }
+def FuseAttention : Pass<"fuse-attention", "::mlir::func::FuncOp"> {
+  let summary = "attention as one kernel that never stores its scores";
+  let description = [{
+    A softmax between two products of f32, with the scales, masks, transpositions and repetitions of heads that exporters write around it:
+    ```
+    %s = onnx.MatMul (onnx.Transpose %q), (onnx.Transpose %k) ; %p = onnx.Softmax (onnx.Add (onnx.Mul %s, 0.125), %mask)
+    onnx.Transpose (onnx.MatMul %p, (onnx.Transpose %v))
+    =>  onnx.packed.Attention %q, %k, %v, %mask {scale = 0.125}
+    ```
+  }];
+  let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
+}
 #endif

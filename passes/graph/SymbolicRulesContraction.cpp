@@ -177,6 +177,15 @@ static LogicalResult attention(ShapeOp &o) {
                  succeeded(o.set(2, {batch, kvHeads, total, headV})) && succeeded(o.set(3, {batch, qHeads, o.dim(0, seq), total})));
 }
 
+static LogicalResult packedAttention(ShapeOp &o) {
+  ArrayRef<int64_t> q = o.intsAttr("axesQ"), v = o.intsAttr("axesV"), y = o.intsAttr("axesY");
+  Dims dims(y.size());
+  for (size_t i = 0; i + 1 < y.size(); ++i)
+    dims[y[i]] = o.dim(0, q[i]);
+  dims[y.back()] = o.dim(2, v.back());
+  return o.set(0, dims);
+}
+
 static LogicalResult linearAttention(ShapeOp &o) {
   AffineExpr q = o.c(o.intAttr("q_num_heads", 1)), kv = o.c(o.intAttr("kv_num_heads", 1));
   if (o.rank(0) != 3 || o.rank(1) != 3 || o.rank(2) != 3)
@@ -259,6 +268,7 @@ static LogicalResult recurrent(ShapeOp &o) {
 void addContractionRules(ShapeRules &rules) {
   rules["packed.MatMul"] = packedMatMul;
   rules["packed.Product"] = packedProduct;
+  rules["packed.Attention"] = packedAttention;
   rules["MatMul"] = rules["MatMulInteger"] = rules["ms.DynamicQuantizeMatMul"] = rules["ms.MatMulIntegerToFloat"] = product<0, 1>;
   rules["QLinearMatMul"] = product<0, 3>;
   rules["ms.FusedMatMul"] = fusedMatMul;

@@ -63,6 +63,34 @@ def product(name, a, b, perm_a=None, perm_b=None, scaled=False):
     case(name, nodes, {"a": a, "b": b}, {"k": np.array(0.125, np.float32)} if scaled else {})
 
 
+def attention(name, q, k, v, keep=None, bias=None, width=1, swapped=True, zero=False):
+    """Heads between the axes of batch and length (`swapped`) or before them; `keep` and `bias`: shapes of masks, `keep` made from one greater 0."""
+    node = helper.make_node
+    perm = [0, 2, 1, 3] if swapped else [0, 1, 2, 3]
+    nodes = [node("Transpose", ["q"], ["qt"], perm=perm), node("Transpose", ["k"], ["kt"], perm=[perm[i] for i in (0, 1, 3, 2)]),
+             node("Transpose", ["v"], ["vt"], perm=perm), node("MatMul", ["qt", "kt"], ["s"]), node("Mul", ["s", "scale"], ["masked"])]
+    inputs, weights = {"q": q, "k": k, "v": v}, {"scale": np.array(width, np.float32)}
+    if keep:
+        inputs["keep"] = keep
+        weights |= {"zero": np.array(0, np.float32), "low": np.array(-np.inf if zero else -1e4, np.float32)}
+        nodes += [node("Greater", ["keep", "zero"], ["kept"]), node("Where", ["kept", "masked", "low"], ["where"])]
+    if bias:
+        inputs["bias"] = bias
+        nodes.append(node("Add", [nodes[-1].output[0], "bias"], ["added"]))
+    nodes.append(node("Softmax", [nodes[-1].output[0]], ["p"], axis=-1))
+    if zero:
+        nodes += [node("IsNaN", ["p"], ["nan"]), node("Where", ["nan", "zero", "p"], ["pz"])]
+    nodes += [node("MatMul", [nodes[-1].output[0], "vt"], ["o"]), node("Transpose", ["o"], ["y"], perm=perm)]
+    case(name, nodes, inputs, weights)
+
+
+attention("attention_plain", (2, 37, 3, 64), (2, 37, 3, 64), (2, 37, 3, 64), width=0.125)
+attention("attention_key_blocks", (1, 29, 2, 40), (1, 1100, 2, 40), (1, 1100, 2, 24), width=0.2)
+attention("attention_bias", (1, 50, 4, 32), (1, 50, 4, 32), (1, 50, 4, 32), bias=(1, 4, 50, 50), width=0.2)
+attention("attention_row_bias", (2, 20, 2, 16), (2, 33, 2, 16), (2, 33, 2, 80), bias=(2, 1, 1, 33), width=0.3)
+attention("attention_keep", (1, 3, 40, 20), (1, 3, 700, 20), (1, 3, 700, 20), keep=(40, 700), bias=(40, 1), swapped=False, width=0.3)
+attention("attention_dead_rows", (1, 9, 2, 8), (1, 2, 2, 8), (1, 2, 2, 8), keep=(9, 2), zero=True)
+attention("attention_shared_keys", (3, 5, 26, 33), (1, 5, 26, 33), (1, 5, 26, 33), swapped=False, width=0.25)
 conv("conv_first_layer", (1, 3, 33, 47), 40, (7, 7), strides=[2, 2], pads=[3, 3, 3, 3], epilogue=["Relu"])
 conv("conv_3x3", (2, 32, 15, 29), 64, (3, 3), pads=[1, 1, 1, 1], epilogue=["Sigmoid"])
 conv("conv_3x3_odd_channels", (1, 24, 9, 13), 40, (3, 3), pads=[1, 1, 1, 1])
@@ -117,9 +145,11 @@ four_bits("four_bits_rows", (3, 7), 320, 50, 32)
 
 
 def sizes(name, shape, weights, dynamic):
-    """The model's dims of an input: under `dynamic` symbols, but for those that weights fix."""
+    """The model's dims of an input: under `dynamic` symbols, but for those that weights fix. Equal sizes of an attention are one symbol."""
     if not dynamic:
         return list(shape)
+    if "scale" in weights:
+        return [f"n{d}" for d in shape]
     fixed = set()
     if "w" in weights:
         fixed = {1} if weights["w"].ndim > 2 else {len(shape) - 1}

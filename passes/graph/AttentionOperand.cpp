@@ -1,0 +1,218 @@
+// AttentionOperand.cpp: see AttentionOperand.h.
+#include "passes/graph/AttentionOperand.h"
+#include "dialects/onnx/Elementwise.h"
+#include "dialects/onnx/Tensor.h"
+
+using namespace mlir;
+namespace onnxc {
+
+std::optional<double> scalarOf(Value v) {
+  auto dense = dyn_cast_if_present<DenseElementsAttr>(onnx::constantValue(v));
+  if (!dense || !dense.isSplat() || !isa<FloatType>(dense.getElementType()))
+    return std::nullopt;
+  APFloat value = dense.getSplatValue<APFloat>();
+  bool loses;
+  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &loses);
+  return value.convertToDouble();
+}
+
+AttentionOperand::AttentionOperand(Value v, int64_t rank) : base(v), axes(llvm::to_vector(llvm::seq<int64_t>(0, rank))), at(rank, 0) {}
+
+void AttentionOperand::lookThrough(SymbolicShapes &shapes, double *scale) {
+  while (step(shapes, scale)) {
+  }
+}
+
+void AttentionOperand::rebase(Value v, ArrayRef<int64_t> axisOf, int64_t rank) {
+  SmallVector<int64_t> places(rank, 0);
+  for (auto [i, axis] : llvm::enumerate(axisOf))
+    if (axis >= 0)
+      places[axis] = at[i];
+  for (int64_t &axis : axes)
+    axis = axisOf[axis];
+  at = places;
+  base = v;
+}
+
+bool AttentionOperand::step(SymbolicShapes &shapes, double *scale) {
+  Operation *op = base.getDefiningOp();
+  if (!op || !op->getNumOperands() || !shapes.hasRank(op->getOperand(0)))
+    return false;
+  if (auto transpose = dyn_cast<onnx::TransposeOp>(op)) {
+    if (!transpose.getPerm())
+      return false;
+    rebase(transpose.getData(), *transpose.getPerm(), transpose.getPerm()->size());
+    return true;
+  }
+  if (scale && isa<onnx::MulOp, onnx::DivOp>(op))
+    for (unsigned i = 0; i < (isa<onnx::MulOp>(op) ? 2 : 1); ++i)
+      if (auto factor = scalarOf(op->getOperand(1 - i));
+          factor && *factor != 0 && shapes.hasRank(op->getOperand(i)) && shapes.dims(op->getOperand(i)) == shapes.dims(base)) {
+        *scale *= isa<onnx::MulOp>(op) ? *factor : 1 / *factor;
+        base = op->getOperand(i);
+        return true;
+      }
+  if (isa<onnx::ReshapeOp, onnx::SqueezeOp, onnx::UnsqueezeOp>(op))
+    return throughView(shapes, op) || throughSwap(shapes, op) || throughRepeat(shapes, op) || throughHeadsOfSplit(shapes, op);
+  return throughPart(shapes, op);
+}
+
+// A view that adds or drops axes of size 1.
+bool AttentionOperand::throughView(SymbolicShapes &shapes, Operation *op) {
+  Value source = op->getOperand(0);
+  ArrayRef<AffineExpr> from = shapes.dims(source), to = shapes.dims(base);
+  AffineExpr one = shapes.constant(1);
+  SmallVector<int64_t> axisOf(to.size(), -1), ones;
+  size_t next = 0;
+  auto skipOnes = [&] {
+    for (; next < from.size() && from[next] == one; ++next)
+      ones.push_back(next);
+  };
+  for (auto [i, d] : llvm::enumerate(to)) {
+    if (d == one)
+      continue;
+    skipOnes();
+    if (next == from.size() || from[next] != d)
+      return false;
+    axisOf[i] = next++;
+  }
+  skipOnes();
+  if (next != from.size())
+    return false;
+  for (auto [i, d] : llvm::enumerate(to)) {
+    if (d != one || !llvm::is_contained(axes, int64_t(i)))
+      continue;
+    if (ones.empty())
+      return false;  // the logical axis has none to stand for it
+    axisOf[i] = ones.pop_back_val();
+  }
+  rebase(source, axisOf, from.size());
+  return true;
+}
+
+// Reshape(Transpose(Reshape(x))) that swaps the last two axes of x with the others merged between.
+bool AttentionOperand::throughSwap(SymbolicShapes &shapes, Operation *op) {
+  auto transpose = op->getOperand(0).getDefiningOp<onnx::TransposeOp>();
+  auto merge = transpose ? transpose.getData().getDefiningOp<onnx::ReshapeOp>() : onnx::ReshapeOp();
+  if (!merge || !transpose.getPerm() || *transpose.getPerm() != ArrayRef<int64_t>{0, 2, 1})
+    return false;
+  Value source = merge.getData();
+  size_t rank = shapes.dims(base).size();
+  if (!shapes.hasRank(source) || shapes.dims(source).size() != rank || rank < 3 || !shapes.hasRank(merge.getReshaped()))
+    return false;
+  SmallVector<AffineExpr> swapped(shapes.dims(source));
+  if (shapes.dims(merge.getReshaped()).take_back(2) != ArrayRef<AffineExpr>(swapped).take_back(2))
+    return false;
+  std::swap(swapped[rank - 1], swapped[rank - 2]);
+  if (shapes.dims(base) != ArrayRef<AffineExpr>(swapped))
+    return false;
+  SmallVector<int64_t> axisOf = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  std::swap(axisOf[rank - 1], axisOf[rank - 2]);
+  rebase(source, axisOf, rank);
+  return true;
+}
+
+// Reshape(Expand(u)) [b, h g, s, d] of u [b, h, 1, s, d].
+bool AttentionOperand::throughRepeat(SymbolicShapes &shapes, Operation *op) {
+  auto expand = op->getOperand(0).getDefiningOp<onnx::ExpandOp>();
+  if (!expand || !shapes.hasRank(expand.getInput()) || !shapes.hasRank(expand.getOutput()))
+    return false;
+  ArrayRef<AffineExpr> from = shapes.dims(expand.getInput()), wide = shapes.dims(expand.getOutput()), to = shapes.dims(base);
+  if (from.size() != wide.size() || from.size() != to.size() + 1)
+    return false;
+  size_t at = 0;  // the axis that goes
+  while (at < from.size() && from[at] == wide[at])
+    ++at;
+  if (at == 0 || at == from.size() || from[at] != shapes.constant(1) || from.drop_front(at + 1) != wide.drop_front(at + 1) ||
+      to.take_front(at - 1) != wide.take_front(at - 1) || to.drop_front(at) != wide.drop_front(at + 1))
+    return false;
+  auto logical = llvm::find(axes, int64_t(at) - 1) - axes.begin();
+  if (logical + 2 >= int64_t(axes.size()) || repeats.count(logical))
+    return false;
+  SmallVector<int64_t> axisOf;
+  for (size_t i = 0; i < to.size(); ++i)
+    axisOf.push_back(i < at ? i : i + 1);
+  rebase(expand.getInput(), axisOf, from.size());
+  repeats.insert(logical);
+  return true;
+}
+
+// Reshape [.., h, d] of one of n equal parts of x [.., n h d] = part of Reshape [.., n, h, d] of x.
+bool AttentionOperand::throughHeadsOfSplit(SymbolicShapes &shapes, Operation *op) {
+  Value part = op->getOperand(0);
+  auto split = part.getDefiningOp<onnx::SplitOp>();
+  if (!split || !shapes.hasRank(split.getInput()))
+    return false;
+  ArrayRef<AffineExpr> whole = shapes.dims(split.getInput()), to = shapes.dims(base);
+  int64_t rank = whole.size(), axis = onnx::intAttr(split, "axis");
+  axis += axis < 0 ? rank : 0;
+  auto size = [&](AffineExpr e) { return SymbolicShapes::constantOf(e).value_or(-1); };
+  int64_t count = split->getNumResults();
+  if (axis != rank - 1 || int64_t(to.size()) != rank + 1 || to.take_front(rank - 1) != whole.take_front(rank - 1))
+    return false;
+  int64_t heads = size(to[rank - 1]), width = size(to[rank]);
+  for (Value r : split->getResults())
+    if (heads < 0 || width < 0 || !shapes.hasRank(r) || size(shapes.dims(r).back()) != heads * width)
+      return false;
+  OpBuilder b(split);
+  SmallVector<int64_t> target(rank - 1, 0);
+  target.append({count, heads, width});
+  SmallVector<AffineExpr> dims(whole.drop_back());
+  dims.append({shapes.constant(count), shapes.constant(heads), shapes.constant(width)});
+  SmallVector<int64_t> shape =
+      llvm::map_to_vector(dims, [&](AffineExpr e) { return SymbolicShapes::constantOf(e).value_or(ShapedType::kDynamic); });
+  auto listType = RankedTensorType::get({int64_t(target.size())}, b.getI64Type());
+  Value list = onnx::ConstantOp::create(b, op->getLoc(), DenseElementsAttr::get(listType, ArrayRef<int64_t>(target)));
+  Value view = onnx::ReshapeOp::create(b, op->getLoc(), RankedTensorType::get(shape, onnx::elementType(part)), split.getInput(), list);
+  shapes.setDims(view, dims);
+  SmallVector<int64_t> axisOf = llvm::to_vector(llvm::seq<int64_t>(0, rank - 1));
+  axisOf.append({rank, rank + 1});
+  int64_t index = llvm::find(split->getResults(), part) - split->getResults().begin();
+  rebase(view, axisOf, rank + 2);
+  at[rank - 1] = index;
+  return true;
+}
+
+// A part along an axis that stands at one place.
+bool AttentionOperand::throughPart(SymbolicShapes &shapes, Operation *op) {
+  Value source = op->getOperand(0);
+  int64_t rank = shapes.dims(source).size(), axis = onnx::intAttr(op, "axis"), start = 0;
+  auto fixed = [&](int64_t i) { return !llvm::is_contained(axes, i); };
+  SmallVector<int64_t> axisOf = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  axis += axis < 0 ? rank : 0;
+  if (auto gather = dyn_cast<onnx::GatherOp>(op)) {
+    auto index = onnx::integerElements(onnx::constantValue(op->getOperand(1)));
+    if (!index || index->size() != 1 || index->front() < 0 || int64_t(shapes.dims(base).size()) != rank - 1)
+      return false;
+    axisOf.erase(axisOf.begin() + axis);
+    rebase(source, axisOf, rank);
+    at[axis] = index->front();
+    return true;
+  }
+  if (auto split = dyn_cast<onnx::SplitOp>(op)) {
+    for (Value r : split->getResults()) {
+      if (r == base)
+        break;
+      auto size = shapes.hasRank(r) ? SymbolicShapes::constantOf(shapes.dims(r)[axis]) : std::nullopt;
+      if (!size)
+        return false;
+      start += *size;
+    }
+  } else if (auto slice = dyn_cast<onnx::SliceOp>(op)) {
+    auto list = [&](unsigned i) { return onnx::integerElements(onnx::constantValue(onnx::operand(op, i))); };
+    auto starts = list(1), along = onnx::operand(op, 3) ? list(3) : std::nullopt;
+    auto steps = onnx::operand(op, 4) ? list(4) : std::optional<SmallVector<int64_t>>({1});
+    if (!starts || starts->size() != 1 || starts->front() < 0 || !along || !steps || steps->front() < 1)
+      return false;
+    axis = along->front() + (along->front() < 0 ? rank : 0), start = starts->front();
+  } else {
+    return false;
+  }
+  if (!fixed(axis) || (isa<onnx::SliceOp>(op) && at[axis] != 0))
+    return false;
+  rebase(source, axisOf, rank);
+  at[axis] += start;
+  return true;
+}
+
+}  // namespace onnxc

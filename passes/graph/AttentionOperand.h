@@ -1,0 +1,33 @@
+// AttentionOperand.h: Q, K or V of an attention as a view of the tensor it is made from, for FuseAttention.cpp.
+#pragma once
+#include "passes/graph/SymbolicShapes.h"
+#include "llvm/ADT/SmallSet.h"
+
+namespace onnxc {
+
+// The number that every element of a float constant is.
+std::optional<double> scalarOf(mlir::Value v);
+
+// Element (i0, i1, …) of the operand is that of `base` whose index is i at `axes`, and `at` on the other axes.
+struct AttentionOperand {
+  mlir::Value base;
+  llvm::SmallVector<int64_t> axes, at;
+  llvm::SmallSet<int64_t, 2> repeats;  // logical axes of which each entry of `base` stands for several neighbours
+
+  AttentionOperand(mlir::Value v, int64_t rank);
+  // Takes in transpositions, views, parts of splits, repeated heads and, where `scale` is given, factors.
+  void lookThrough(SymbolicShapes &shapes, double *scale);
+  mlir::AffineExpr dim(const SymbolicShapes &shapes, int64_t logical) const { return shapes.dims(base)[axes[logical]]; }
+
+private:
+  bool step(SymbolicShapes &shapes, double *scale);
+  bool throughView(SymbolicShapes &shapes, mlir::Operation *reshape);
+  bool throughSwap(SymbolicShapes &shapes, mlir::Operation *reshape);
+  bool throughRepeat(SymbolicShapes &shapes, mlir::Operation *reshape);
+  bool throughHeadsOfSplit(SymbolicShapes &shapes, mlir::Operation *reshape);
+  bool throughPart(SymbolicShapes &shapes, mlir::Operation *op);
+  // `axisOf[i]`: the new base's axis of the old one's axis i.
+  void rebase(mlir::Value v, llvm::ArrayRef<int64_t> axisOf, int64_t rank);
+};
+
+}  // namespace onnxc

@@ -1,0 +1,320 @@
+// FastAttention.cpp: softmax(scale Q K^T, masked) V of f32, made by passes/graph/RecognizeAttention.cpp. The scores of a tile of queries
+// and a block of keys stay in the cache: a running maximum and sum rescale what earlier blocks gave. Oracle: MatMul.cpp and Softmax of the
+// model's own ops.
+//
+// logical axes   [batch …, query or key, width]; an operand's `axes` attribute says which of its axes each is, and `at` where the others
+//                stand; a batch axis of K and V may divide that of Q (queries that share keys lie side by side)
+#include "runtime_stub/kernels/FastExp.h"
+#include "runtime_stub/kernels/Parallel.h"
+#include "runtime_stub/kernels/Product.h"
+
+namespace onnxc {
+namespace {
+
+constexpr int64_t kKeys = 512, kRow = kKeys + 16;  // keys of a block; a row of scores, off the cache's period
+constexpr int64_t kMaxAxes = 8;
+
+// Attributes after axes and at of Q, K and V and the axes of the result.
+enum { kQ = 0, kK = 2, kV = 4, kAxesY = 6, kScale = 7, kFill = 8, kKeep = 9, kCausal = 10, kZero = 11 };
+
+// One operand under its logical axes.
+struct View {
+  float *data;
+  int64_t sizes[kMaxAxes], strides[kMaxAxes];
+};
+
+struct Attention {
+  View q, k, v, y;
+  int64_t batchAxes, batches, queries, keys, width, valueWidth;
+  const unsigned char *keep;  // null: no such mask
+  const float *bias;
+  int64_t keepStrides[kMaxAxes], biasStrides[kMaxAxes];
+  float scale, fill;
+  bool keepIf, causal, zero;
+};
+
+int32_t viewOf(const onnxc_tensor &t, const onnxc_attr &axes, const onnxc_attr *at, View &v) {
+  int64_t strides[kMaxAxes];
+  ONNXC_CHECK(t.rank <= kMaxAxes && axes.n <= kMaxAxes && axes.n >= 2, ONNXC_K_SHAPE);
+  contiguous(t.dims, t.rank, strides);
+  v.data = mutableData<float>(t);
+  const int64_t *list = static_cast<const int64_t *>(axes.p), *place = at ? static_cast<const int64_t *>(at->p) : nullptr;
+  for (int64_t i = 0; i < axes.n; ++i) {
+    v.sizes[i] = t.dims[list[i]];
+    v.strides[i] = strides[list[i]];
+  }
+  for (int64_t i = 0; at && i < at->n; ++i) {
+    ONNXC_CHECK(place[i] < t.dims[i] || !onnxc_count(t), ONNXC_K_SHAPE);
+    v.data += place[i] * strides[i];
+  }
+  return 0;
+}
+
+int32_t describe(const onnxc_args *a, Attention &s) {
+  ONNXC_TRY(viewOf(a->in[0], a->attr[kQ], &a->attr[kQ + 1], s.q));
+  ONNXC_TRY(viewOf(a->in[1], a->attr[kK], &a->attr[kK + 1], s.k));
+  ONNXC_TRY(viewOf(a->in[2], a->attr[kV], &a->attr[kV + 1], s.v));
+  ONNXC_TRY(viewOf(a->out[0], a->attr[kAxesY], nullptr, s.y));
+  int64_t rank = a->attr[kQ].n;
+  ONNXC_CHECK(a->attr[kK].n == rank && a->attr[kV].n == rank && a->attr[kAxesY].n == rank, ONNXC_K_SHAPE);
+  s.batchAxes = rank - 2;
+  s.batches = product(s.q.sizes, 0, rank - 2);
+  s.queries = s.q.sizes[rank - 2], s.keys = s.k.sizes[rank - 2], s.width = s.q.sizes[rank - 1], s.valueWidth = s.v.sizes[rank - 1];
+  ONNXC_CHECK(s.k.sizes[rank - 1] == s.width && s.v.sizes[rank - 2] == s.keys, ONNXC_K_SHAPE);
+  ONNXC_CHECK(s.y.sizes[rank - 2] == s.queries && s.y.sizes[rank - 1] == s.valueWidth && s.y.strides[rank - 1] == 1, ONNXC_K_SHAPE);
+  for (int64_t i = 0; i < rank - 2; ++i) {
+    int64_t n = s.q.sizes[i];
+    ONNXC_CHECK(s.y.sizes[i] == n && s.k.sizes[i] == s.v.sizes[i] && (!n || (s.k.sizes[i] && n % s.k.sizes[i] == 0)), ONNXC_K_SHAPE);
+  }
+  int64_t scores[kMaxAxes];
+  for (int64_t i = 0; i < rank; ++i)
+    scores[i] = i == rank - 1 ? s.keys : s.q.sizes[i];
+  ONNXC_CHECK(!hasInput(a, 3) || broadcastStrides(a->in[3], scores, rank, s.keepStrides), ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasInput(a, 4) || broadcastStrides(a->in[4], scores, rank, s.biasStrides), ONNXC_K_SHAPE);
+  s.keep = hasInput(a, 3) ? data<unsigned char>(a->in[3]) : nullptr;
+  s.bias = hasInput(a, 4) ? data<float>(a->in[4]) : nullptr;
+  s.scale = float(a->attr[kScale].f), s.fill = float(a->attr[kFill].f);
+  s.keepIf = a->attr[kKeep].i, s.causal = a->attr[kCausal].i, s.zero = a->attr[kZero].i;
+  return 0;
+}
+
+// Where one batch entry begins in each tensor, in elements.
+struct Place {
+  int64_t q, k, v, y, keep, bias;
+};
+Place placeOf(const Attention &s, int64_t batch) {
+  Place p = {0, 0, 0, 0, 0, 0};
+  for (int64_t i = s.batchAxes; i-- > 0;) {
+    int64_t n = s.q.sizes[i], at = batch % n, shared = n / s.k.sizes[i];
+    batch /= n;
+    p.q += at * s.q.strides[i], p.y += at * s.y.strides[i];
+    p.k += at / shared * s.k.strides[i], p.v += at / shared * s.v.strides[i];
+    p.keep += s.keep ? at * s.keepStrides[i] : 0, p.bias += s.bias ? at * s.biasStrides[i] : 0;
+  }
+  return p;
+}
+
+// Sixteen rows of sixteen become columns, in four rounds of riffling.
+ONNXC_INLINE void transpose16(v16 *r) {
+  for (int round = 0; round < 4; ++round) {
+    v16 t[16];
+    unroll<0, 8>([&](auto i) {
+      constexpr int k = i.value;
+      t[2 * k] = __builtin_shufflevector(r[k], r[k + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+      t[2 * k + 1] = __builtin_shufflevector(r[k], r[k + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    });
+    unroll<0, 16>([&](auto i) { r[i.value] = t[i.value]; });
+  }
+}
+
+// to[depth][NR]: NR keys side by side.
+template <int NR>
+void packKeys(float *to, const float *from, int64_t have, int64_t keyStride, int64_t stride, int64_t depth) {
+  if (have == NR && stride == 1) {
+    int64_t whole = depth / 16 * 16;
+    for (int64_t j = 0; j < NR; j += 16)
+      for (int64_t d = 0; d < whole; d += 16) {
+        v16 r[16];
+        unroll<0, 16>([&](auto i) { r[i.value] = *(const v16 *)(from + (j + i.value) * keyStride + d); });
+        transpose16(r);
+        unroll<0, 16>([&](auto i) { *(v16 *)(to + (d + i.value) * NR + j) = r[i.value]; });
+      }
+    for (int64_t d = whole; d < depth; ++d)
+      for (int64_t j = 0; j < NR; ++j)
+        to[d * NR + j] = from[j * keyStride + d];
+    return;
+  }
+  packPanel(to, from, have, 0, keyStride, 0, stride, NR, depth);
+}
+
+// to[key][NR]: NR columns of the values side by side.
+template <int NR>
+void packValues(float *to, const float *from, int64_t have, int64_t keyStride, int64_t stride, int64_t keys) {
+  if (have == NR && stride == 1) {
+    for (int64_t j = 0; j < keys; ++j, from += keyStride, to += NR)
+      unroll<0, NR / 16>([&](auto i) { *(v16 *)(to + i.value * 16) = *(const v16 *)(from + i.value * 16); });
+    return;
+  }
+  packPanel(to, from, have, 0, stride, 0, keyStride, NR, keys);
+}
+
+// A task's memory.
+struct Scratch {
+  float *keys, *values, *query, *scores, *sums;
+  float most[16], total[16];
+};
+
+ONNXC_INLINE v16 laneNumbers() { return v16{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}; }
+
+template <class T>
+ONNXC_INLINE v16 maskLanes(const T *from, int64_t stride, int64_t lanes) {
+  v16 r = v16(0.0f);
+  if (stride == 0)
+    return v16(float(*from));
+  if constexpr (sizeof(T) == 4)
+    if (lanes >= 16)
+      return *(const v16 *)from;
+  for (int64_t i = 0; i < minOf<int64_t>(lanes, 16); ++i)
+    r[i] = float(from[i]);
+  return r;
+}
+
+// Masks the scores of one query and `count` keys from `key` on; past the last key they become -inf.
+void maskRow(const Attention &s, const Place &p, int64_t query, int64_t key, int64_t count, float *row) {
+  const v16 none = v16(-__builtin_inff());
+  int64_t last = s.batchAxes, visible = s.causal ? minOf(count, query - key + 1) : count;
+  for (int64_t j = s.keep || s.bias || s.causal ? 0 : count / 16 * 16; j < count; j += 16) {
+    v16 v = *(v16 *)(row + j);
+    if (s.keep) {
+      int64_t step = s.keepStrides[last + 1];
+      v16 k = maskLanes(s.keep + p.keep + query * s.keepStrides[last] + (key + j) * step, step, count - j);
+      v = (k != 0.0f) == (s.keepIf ? (v16(1.0f) == 1.0f) : (v16(1.0f) == 0.0f)) ? v : v16(s.fill);
+    }
+    if (s.bias) {
+      int64_t step = s.biasStrides[last + 1];
+      v += maskLanes(s.bias + p.bias + query * s.biasStrides[last] + (key + j) * step, step, count - j);
+    }
+    v = laneNumbers() + v16(float(j)) < v16(float(visible)) ? v : none;
+    *(v16 *)(row + j) = v;
+  }
+}
+
+// Scores become exponentials over the running maximum; gives the factor for what came before.
+ONNXC_INLINE float softmaxRow(float *row, int64_t count, float &most, float &total) {
+  v16 largest = v16(-__builtin_inff()), sum = v16(0.0f);
+  for (int64_t j = 0; j < count; j += 16) {
+    v16 v = *(const v16 *)(row + j);
+    largest = v > largest ? v : largest;
+  }
+  float m = most;
+  for (int l = 0; l < 16; ++l)
+    m = largest[l] > m ? largest[l] : m;
+  v16 base = v16(m == -__builtin_inff() ? 0.0f : m);
+  for (int64_t j = 0; j < count; j += 16) {
+    v16 e = expNegative(*(const v16 *)(row + j) - base);
+    *(v16 *)(row + j) = e;
+    sum += e;
+  }
+  float t = 0;
+  for (int l = 0; l < 16; ++l)
+    t += sum[l];
+  float factor = most == m ? 1.0f : expNegative(v16(most - base[0]))[0];
+  total = total * factor + t;
+  most = m;
+  return factor;
+}
+
+// sums[MR][NR] = factor sums + p[MR][count] values[count][NR]
+template <int MR, int NV>
+ONNXC_INLINE void weigh(const float *p, const float *values, int64_t count, float *sums, int64_t stride, const float *factor) {
+  v16 acc[MR][NV];
+  unroll<0, MR>([&](auto i) {
+    unroll<0, NV>([&](auto j) {
+      acc[i.value][j.value] = factor ? *(const v16 *)(sums + i.value * stride + j.value * 16) * factor[i.value] : v16(0.0f);
+    });
+  });
+  for (int64_t k = 0; k < count; ++k, values += NV * 16) {
+    v16 column[NV];
+    unroll<0, NV>([&](auto j) { column[j.value] = *(const v16 *)(values + j.value * 16); });
+    unroll<0, MR>([&](auto i) {
+      v16 w = v16(p[i.value * kRow + k]);
+      unroll<0, NV>([&](auto j) { acc[i.value][j.value] = __builtin_elementwise_fma(w, column[j.value], acc[i.value][j.value]); });
+    });
+  }
+  unroll<0, MR>([&](auto i) { unroll<0, NV>([&](auto j) { *(v16 *)(sums + i.value * stride + j.value * 16) = acc[i.value][j.value]; }); });
+}
+
+// The packed sizes of one batch entry's keys and values.
+template <int NV>
+struct Packed {
+  static constexpr int64_t NR = NV * 16;
+  int64_t keyPanels, valuePanels, keys;
+  explicit Packed(const Attention &s) : keyPanels((s.keys + NR - 1) / NR), valuePanels((s.valueWidth + NR - 1) / NR), keys(s.keys) {}
+};
+
+// `have` queries from `first` on, of MR that the tile has room for.
+template <int MR, int NV>
+void attendTile(const Attention &s, const Place &p, const Packed<NV> &packed, Scratch &t, int64_t first, int64_t have) {
+  constexpr int64_t NR = NV * 16;
+  int64_t stride = packed.valuePanels * NR, axis = s.batchAxes;
+  const float *q = s.q.data + p.q + first * s.q.strides[axis], none[MR] = {};
+  for (int64_t d = 0; d < s.width; ++d)
+    for (int64_t i = 0; i < MR; ++i)
+      t.query[d * MR + i] = i < have ? q[i * s.q.strides[axis] + d * s.q.strides[axis + 1]] * s.scale : 0.0f;
+  for (int i = 0; i < MR; ++i)
+    t.most[i] = -__builtin_inff(), t.total[i] = 0;
+  int64_t end = s.causal ? minOf(s.keys, first + have) : s.keys;
+  for (int64_t key = 0; key < end; key += kKeys) {
+    int64_t count = minOf(kKeys, end - key);
+    float factor[MR];
+    for (int64_t j = 0; j < count; j += NR)
+      tile<MR, NV>(t.query, t.keys + (key + j) * s.width, s.width, t.scores + j, kRow, none);
+    bool plain = !s.keep && !s.bias && !s.causal && count % 16 == 0;
+    for (int64_t i = 0; i < have; ++i) {
+      if (!plain)
+        maskRow(s, p, first + i, key, count, t.scores + i * kRow);
+      factor[i] = softmaxRow(t.scores + i * kRow, count, t.most[i], t.total[i]);
+    }
+    for (int64_t i = have; i < MR; ++i)
+      factor[i] = 0;
+    for (int64_t v = 0; v < packed.valuePanels; ++v)
+      weigh<MR, NV>(t.scores, t.values + (v * packed.keys + key) * NR, count, t.sums + v * NR, stride, key ? factor : nullptr);
+  }
+  for (int64_t i = 0; i < have; ++i) {
+    float *y = s.y.data + p.y + (first + i) * s.y.strides[axis], factor = 1.0f / t.total[i];
+    bool dead = s.zero && !(t.total[i] > 0);
+    for (int64_t d = 0; d < s.valueWidth; ++d)
+      y[d] = dead || !end ? 0.0f : t.sums[i * stride + d] * factor;
+  }
+}
+
+template <int MR, int NV>
+int32_t attend(const onnxc_args *a, const Attention &s) {
+  constexpr int64_t NR = NV * 16;
+  Packed<NV> packed(s);
+  int64_t tiles = (s.queries + MR - 1) / MR, keyFloats = packed.keyPanels * NR * s.width;
+  int64_t valueFloats = packed.valuePanels * NR * s.keys, sums = MR * packed.valuePanels * NR;
+  int64_t floats = keyFloats + valueFloats + (MR * s.width + 15) / 16 * 16 + MR * kRow + sums;
+  Attention copy = s;
+  return parallelScratchFor(a, s.batches * tiles, grainOf(MR * s.keys * (s.width + s.valueWidth) / 8), floats * int64_t(sizeof(float)),
+                            [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
+                              const Attention &s = copy;
+                              Scratch t;
+                              t.keys = static_cast<float *>(scratch), t.values = t.keys + keyFloats, t.scores = t.values + valueFloats;
+                              t.sums = t.scores + MR * kRow, t.query = t.sums + sums;
+                              Place p = {};
+                              int64_t batch = -1, k = -1, v = -1;
+                              for (int64_t u = begin; u < end; ++u) {
+                                if (u / tiles != batch)
+                                  p = placeOf(s, batch = u / tiles);
+                                int64_t axis = s.batchAxes, first = (u - batch * tiles) * MR, have = minOf<int64_t>(MR, s.queries - first);
+                                if (p.k != k || p.v != v) {
+                                  k = p.k, v = p.v;
+                                  for (int64_t j = 0; j < packed.keyPanels; ++j)
+                                    packKeys<NR>(t.keys + j * NR * s.width, s.k.data + k + j * NR * s.k.strides[axis],
+                                                 minOf(NR, s.keys - j * NR), s.k.strides[axis], s.k.strides[axis + 1], s.width);
+                                  for (int64_t j = 0; j < packed.valuePanels; ++j)
+                                    packValues<NR>(t.values + j * NR * s.keys, s.v.data + v + j * NR * s.v.strides[axis + 1],
+                                                   minOf(NR, s.valueWidth - j * NR), s.v.strides[axis], s.v.strides[axis + 1], s.keys);
+                                }
+                                if (have > MR / 2)
+                                  attendTile<MR, NV>(s, p, packed, t, first, have);
+                                else
+                                  attendTile<MR / 2, NV>(s, p, packed, t, first, have);
+                              }
+                              return 0;
+                            });
+}
+
+int32_t fastAttention(const onnxc_args *a) {
+  Attention s;
+  ONNXC_TRY(describe(a, s));
+  if (onnxc_vector_bits >= 512)
+    return attend<12, 2>(a, s);
+  return attend<6, 1>(a, s);
+}
+
+}  // namespace
+}  // namespace onnxc
+
+extern "C" int32_t onnxc_k_FastAttention(const onnxc_args *a) { return onnxc::fastAttention(a); }

@@ -1,0 +1,87 @@
+// RUN: onnxc-opt %s --fuse-attention | FileCheck %s
+
+// Scales on either side, a mask, and the transpositions of all four tensors.
+// CHECK-LABEL: @heads
+// CHECK: %[[Y:.*]] = "onnx.packed.Attention"(%arg0, %arg1, %arg2, %arg3) <{
+// CHECK-SAME: atK = array<i64: 0, 0, 0, 0>, atQ = array<i64: 0, 0, 0, 0>, atV = array<i64: 0, 0, 0, 0>
+// CHECK-SAME: axesK = array<i64: 0, 2, 1, 3>, axesQ = array<i64: 0, 2, 1, 3>, axesV = array<i64: 0, 2, 1, 3>, axesY = array<i64: 0, 2, 1, 3>
+// CHECK-SAME: scale = 1.250000e-01
+// CHECK-NEXT: return %[[Y]]
+func.func @heads(%q: tensor<2x9x4x64xf32>, %k: tensor<2x9x4x64xf32>, %v: tensor<2x9x4x64xf32>, %mask: tensor<9x9xf32>) -> tensor<2x9x4x64xf32> {
+  %half = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %four = "onnx.Constant"() {value = dense<4.0> : tensor<f32>} : () -> tensor<f32>
+  %qt = "onnx.Transpose"(%q) <{perm = array<i64: 0, 2, 1, 3>}> : (tensor<2x9x4x64xf32>) -> tensor<2x4x9x64xf32>
+  %qs = "onnx.Mul"(%qt, %half) : (tensor<2x4x9x64xf32>, tensor<f32>) -> tensor<2x4x9x64xf32>
+  %kt = "onnx.Transpose"(%k) <{perm = array<i64: 0, 2, 3, 1>}> : (tensor<2x9x4x64xf32>) -> tensor<2x4x64x9xf32>
+  %vt = "onnx.Transpose"(%v) <{perm = array<i64: 0, 2, 1, 3>}> : (tensor<2x9x4x64xf32>) -> tensor<2x4x9x64xf32>
+  %s = "onnx.MatMul"(%qs, %kt) : (tensor<2x4x9x64xf32>, tensor<2x4x64x9xf32>) -> tensor<2x4x9x9xf32>
+  %d = "onnx.Div"(%s, %four) : (tensor<2x4x9x9xf32>, tensor<f32>) -> tensor<2x4x9x9xf32>
+  %m = "onnx.Add"(%d, %mask) : (tensor<2x4x9x9xf32>, tensor<9x9xf32>) -> tensor<2x4x9x9xf32>
+  %p = "onnx.Softmax"(%m) <{axis = -1 : i64}> : (tensor<2x4x9x9xf32>) -> tensor<2x4x9x9xf32>
+  %o = "onnx.MatMul"(%p, %vt) : (tensor<2x4x9x9xf32>, tensor<2x4x9x64xf32>) -> tensor<2x4x9x64xf32>
+  %y = "onnx.Transpose"(%o) <{perm = array<i64: 0, 2, 1, 3>}> : (tensor<2x4x9x64xf32>) -> tensor<2x9x4x64xf32>
+  return %y : tensor<2x9x4x64xf32>
+}
+
+// Parts of one projection are read where they lie; NaN of masked rows becomes zero.
+// CHECK-LABEL: @parts
+// CHECK: %[[X:.*]] = "onnx.Reshape"(%arg0, {{.*}} -> tensor<2x9x3x4x8xf32>
+// CHECK: "onnx.packed.Attention"(%[[X]], %{{.*}}, %{{.*}}, %arg1) <{
+// CHECK-SAME: atK = array<i64: 0, 0, 1, 0, 0>, atQ = array<i64: 0, 0, 0, 0, 0>, atV = array<i64: 0, 0, 2, 0, 0>
+// CHECK-SAME: axesQ = array<i64: 0, 3, 1, 4>
+// CHECK-SAME: fill = 0xFF800000 : f32
+// CHECK-SAME: zero = 1
+func.func @parts(%x: tensor<2x9x96xf32>, %keep: tensor<9x9xi1>) -> tensor<2x4x9x8xf32> {
+  %shape = "onnx.Constant"() {value = dense<[2, 9, 4, 8]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %none = "onnx.Constant"() {value = dense<0xFF800000> : tensor<f32>} : () -> tensor<f32>
+  %zero = "onnx.Constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %parts:3 = "onnx.Split"(%x) <{axis = -1 : i64, num_outputs = 3 : i64}> {operandSegmentSizes = array<i32: 1, 0>} : (tensor<2x9x96xf32>) -> (tensor<2x9x32xf32>, tensor<2x9x32xf32>, tensor<2x9x32xf32>)
+  %q = "onnx.Reshape"(%parts#0, %shape) : (tensor<2x9x32xf32>, tensor<4xi64>) -> tensor<2x9x4x8xf32>
+  %k = "onnx.Reshape"(%parts#1, %shape) : (tensor<2x9x32xf32>, tensor<4xi64>) -> tensor<2x9x4x8xf32>
+  %v = "onnx.Reshape"(%parts#2, %shape) : (tensor<2x9x32xf32>, tensor<4xi64>) -> tensor<2x9x4x8xf32>
+  %qt = "onnx.Transpose"(%q) <{perm = array<i64: 0, 2, 1, 3>}> : (tensor<2x9x4x8xf32>) -> tensor<2x4x9x8xf32>
+  %kt = "onnx.Transpose"(%k) <{perm = array<i64: 0, 2, 3, 1>}> : (tensor<2x9x4x8xf32>) -> tensor<2x4x8x9xf32>
+  %vt = "onnx.Transpose"(%v) <{perm = array<i64: 0, 2, 1, 3>}> : (tensor<2x9x4x8xf32>) -> tensor<2x4x9x8xf32>
+  %s = "onnx.MatMul"(%qt, %kt) : (tensor<2x4x9x8xf32>, tensor<2x4x8x9xf32>) -> tensor<2x4x9x9xf32>
+  %w = "onnx.Where"(%keep, %s, %none) : (tensor<9x9xi1>, tensor<2x4x9x9xf32>, tensor<f32>) -> tensor<2x4x9x9xf32>
+  %p = "onnx.Softmax"(%w) <{axis = 3 : i64}> : (tensor<2x4x9x9xf32>) -> tensor<2x4x9x9xf32>
+  %nan = "onnx.IsNaN"(%p) : (tensor<2x4x9x9xf32>) -> tensor<2x4x9x9xi1>
+  %pz = "onnx.Where"(%nan, %zero, %p) : (tensor<2x4x9x9xi1>, tensor<f32>, tensor<2x4x9x9xf32>) -> tensor<2x4x9x9xf32>
+  %o = "onnx.MatMul"(%pz, %vt) : (tensor<2x4x9x9xf32>, tensor<2x4x9x8xf32>) -> tensor<2x4x9x8xf32>
+  return %o : tensor<2x4x9x8xf32>
+}
+
+// Eight heads of queries for two of keys.
+// CHECK-LABEL: @groups
+// CHECK: "onnx.packed.Attention"(%arg0, %arg1, %arg2) <{
+// CHECK-SAME: axesK = array<i64: 0, 1, 2, 3>
+func.func @groups(%q: tensor<1x8x?x16xf32>, %k: tensor<1x2x?x16xf32>, %v: tensor<1x2x?x16xf32>) -> tensor<1x8x?x16xf32> {
+  %one = "onnx.Constant"() {value = dense<[0, 0, 1, -1, 16]> : tensor<5xi64>} : () -> tensor<5xi64>
+  %four = "onnx.Constant"() {value = dense<[1, 1, 4, 1, 1]> : tensor<5xi64>} : () -> tensor<5xi64>
+  %all = "onnx.Constant"() {value = dense<[1, 8, -1, 16]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %k1 = "onnx.Reshape"(%k, %one) : (tensor<1x2x?x16xf32>, tensor<5xi64>) -> tensor<1x2x1x?x16xf32>
+  %k2 = "onnx.Expand"(%k1, %four) : (tensor<1x2x1x?x16xf32>, tensor<5xi64>) -> tensor<1x2x4x?x16xf32>
+  %k3 = "onnx.Reshape"(%k2, %all) : (tensor<1x2x4x?x16xf32>, tensor<4xi64>) -> tensor<1x8x?x16xf32>
+  %v1 = "onnx.Reshape"(%v, %one) : (tensor<1x2x?x16xf32>, tensor<5xi64>) -> tensor<1x2x1x?x16xf32>
+  %v2 = "onnx.Expand"(%v1, %four) : (tensor<1x2x1x?x16xf32>, tensor<5xi64>) -> tensor<1x2x4x?x16xf32>
+  %v3 = "onnx.Reshape"(%v2, %all) : (tensor<1x2x4x?x16xf32>, tensor<4xi64>) -> tensor<1x8x?x16xf32>
+  %kt = "onnx.Transpose"(%k3) <{perm = array<i64: 0, 1, 3, 2>}> : (tensor<1x8x?x16xf32>) -> tensor<1x8x16x?xf32>
+  %s = "onnx.MatMul"(%q, %kt) : (tensor<1x8x?x16xf32>, tensor<1x8x16x?xf32>) -> tensor<1x8x?x?xf32>
+  %p = "onnx.Softmax"(%s) <{axis = -1 : i64}> : (tensor<1x8x?x?xf32>) -> tensor<1x8x?x?xf32>
+  %o = "onnx.MatMul"(%p, %v3) : (tensor<1x8x?x?xf32>, tensor<1x8x?x16xf32>) -> tensor<1x8x?x16xf32>
+  return %o : tensor<1x8x?x16xf32>
+}
+
+// Weights that the model gives away, and a softmax over queries, stay what they are.
+// CHECK-LABEL: @shown
+// CHECK-NOT: packed.Attention
+// CHECK: return
+func.func @shown(%q: tensor<4x8xf32>, %k: tensor<8x4xf32>, %v: tensor<4x8xf32>) -> (tensor<4x4xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  %s = "onnx.MatMul"(%q, %k) : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  %p = "onnx.Softmax"(%s) <{axis = 1 : i64}> : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %o = "onnx.MatMul"(%p, %v) : (tensor<4x4xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %s2 = "onnx.MatMul"(%v, %k) : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  %p2 = "onnx.Softmax"(%s2) <{axis = 0 : i64}> : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %o2 = "onnx.MatMul"(%p2, %v) : (tensor<4x4xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %p, %o, %o2 : tensor<4x4xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}
