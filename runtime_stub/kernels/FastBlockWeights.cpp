@@ -10,7 +10,8 @@ namespace onnxc {
 namespace {
 
 typedef uint8_t b16 __attribute__((ext_vector_type(16), aligned(1)));
-typedef uint32_t u16 __attribute__((ext_vector_type(16)));
+typedef int8_t s16 __attribute__((ext_vector_type(16), aligned(1)));
+typedef int32_t i16 __attribute__((ext_vector_type(16)));
 
 constexpr int64_t kChunk = 32;  // weights unpacked at a time: 16 bytes
 constexpr int64_t kFewRows = 3;
@@ -21,25 +22,34 @@ struct BlockWeights {
   const uint8_t *bytes, *zeros;  // zeros: null means 8, else nibbles along the blocks
   const float *scales;
   int64_t columnBytes() const { return blocks * block / 2; }
-  float zero(int64_t c, int64_t b) const { return zeros ? float((zeros[c * ((blocks + 1) / 2) + b / 2] >> (b % 2 * 4)) & 15) : 8.0f; }
+  float zeroLess8(int64_t c, int64_t b) const {
+    return zeros ? float((zeros[c * ((blocks + 1) / 2) + b / 2] >> (b % 2 * 4) & 15) - 8) : 0.0f;
+  }
 };
 
-ONNXC_INLINE v16 lowNibbles(u16 v) { return __builtin_convertvector(v & 15u, v16); }
-ONNXC_INLINE v16 highNibbles(u16 v) { return __builtin_convertvector(v >> 4u, v16); }
+// Nibbles less 8, the low ones times 2^28: bit 3 of q ^ 8 is the sign of q - 8.
+ONNXC_INLINE i16 signedNibbles(const uint8_t *from) {
+  return __builtin_convertvector(__builtin_bit_cast(s16, *(const b16 *)from ^ uint8_t(0x88)), i16);
+}
+ONNXC_INLINE v16 lowNibbles(i16 v) { return __builtin_convertvector(v << 28, v16); }
+ONNXC_INLINE v16 highNibbles(i16 v) { return __builtin_convertvector(v >> 4, v16); }
+constexpr float kLowUnit = 0x1p-28f;
+
 ONNXC_INLINE float laneSum(v16 v) {
-  float sum = 0;
-  for (int i = 0; i < 16; ++i)
-    sum += v[i];
-  return sum;
+  auto half = v.lo + v.hi;
+  auto quarter = half.lo + half.hi;
+  auto pair = quarter.lo + quarter.hi;
+  return pair.x + pair.y;
 }
 
-// One row of A, its values of each chunk sorted into even and odd ones; sums[b]: the sum over block b. All padded with zeros.
+// One row of A, its values of each chunk sorted into even ones, in units of lowNibbles, and odd ones; sums[b]: the sum over block b. All
+// padded with zeros.
 void sortRow(const BlockWeights &w, const float *x, float *sorted, float *sums) {
   for (int64_t b = 0; b < w.blocks; ++b) {
     float sum = 0;
     for (int64_t i = b * w.block; i < (b + 1) * w.block; ++i) {
       float v = i < w.k ? x[i] : 0;
-      sorted[i / kChunk * kChunk + i % 2 * 16 + i % kChunk / 2] = v;
+      sorted[i / kChunk * kChunk + i % 2 * 16 + i % kChunk / 2] = i % 2 ? v : v * kLowUnit;
       sum += v;
     }
     sums[b] = sum;
@@ -49,43 +59,42 @@ void sortRow(const BlockWeights &w, const float *x, float *sorted, float *sums) 
 // The part of a column's result that its zero points take away.
 float zeroPart(const BlockWeights &w, int64_t c, const float *sums) {
   const float *scales = w.scales + c * w.blocks;
-  v16 total = v16(0.0f);
-  int64_t b = 0;
-  for (; b + 16 <= w.blocks; b += 16) {
-    v16 zero = v16(8.0f);
-    for (int i = 0; w.zeros && i < 16; ++i)
-      zero[i] = w.zero(c, b + i);
-    total = __builtin_elementwise_fma(*(const v16 *)(scales + b) * zero, *(const v16 *)(sums + b), total);
-  }
-  float result = laneSum(total);
-  for (; b < w.blocks; ++b)
-    result += scales[b] * w.zero(c, b) * sums[b];
-  return result;
+  float total = 0;
+  for (int64_t b = 0; w.zeros && b < w.blocks; ++b)
+    total += scales[b] * w.zeroLess8(c, b) * sums[b];
+  return total;
 }
 
-// C columns from c on against one sorted row.
-template <int C>
+// C columns from c on against one sorted row; `Chunks` of a block, 0 where only the run knows.
+template <int C, int Chunks>
 ONNXC_INLINE void columnsOf(const BlockWeights &w, int64_t c, const float *sorted, const float *sums, float *to) {
-  int64_t chunks = w.block / kChunk, stride = w.columnBytes();
+  int64_t chunks = Chunks ? Chunks : w.block / kChunk, stride = w.columnBytes();
   const uint8_t *from = w.bytes + c * stride;
   const float *scales = w.scales + c * w.blocks;
   v16 acc[C];
   unroll<0, C>([&](auto i) { acc[i.value] = v16(0.0f); });
   for (int64_t b = 0; b < w.blocks; ++b) {
     v16 part[C];
-    unroll<0, C>([&](auto i) { part[i.value] = v16(0.0f); });
     for (int64_t j = 0; j < chunks; ++j, from += kChunk / 2, sorted += kChunk) {
       v16 even = *(const v16 *)sorted, odd = *(const v16 *)(sorted + 16);
       unroll<0, C>([&](auto i) {
-        u16 v = __builtin_convertvector(*(const b16 *)(from + i.value * stride), u16);
-        part[i.value] = __builtin_elementwise_fma(lowNibbles(v), even, part[i.value]);
-        part[i.value] = __builtin_elementwise_fma(highNibbles(v), odd, part[i.value]);
+        i16 v = signedNibbles(from + i.value * stride);
+        v16 low = lowNibbles(v) * even;
+        part[i.value] = __builtin_elementwise_fma(highNibbles(v), odd, j ? low + part[i.value] : low);
       });
     }
     unroll<0, C>(
         [&](auto i) { acc[i.value] = __builtin_elementwise_fma(part[i.value], v16(scales[i.value * w.blocks + b]), acc[i.value]); });
   }
   unroll<0, C>([&](auto i) { to[i.value] = laneSum(acc[i.value]) - zeroPart(w, c + i.value, sums); });
+}
+
+template <int C>
+void columns(const BlockWeights &w, int64_t c, const float *sorted, const float *sums, float *to) {
+  if (w.block == kChunk)
+    columnsOf<C, 1>(w, c, sorted, sums, to);
+  else
+    columnsOf<C, 0>(w, c, sorted, sums, to);
 }
 
 int32_t fewRows(const Args *a, const BlockWeights &w, int64_t rows, const float *bias) {
@@ -103,9 +112,9 @@ int32_t fewRows(const Args *a, const BlockWeights &w, int64_t rows, const float 
         float *to = y + r * w.n + c;
         int64_t have = minOf<int64_t>(C, w.n - c);
         if (have == C)
-          columnsOf<C>(w, c, sorted + r * padded, sums + r * w.blocks, to);
+          columns<C>(w, c, sorted + r * padded, sums + r * w.blocks, to);
         for (int64_t i = 0; have < C && i < have; ++i)
-          columnsOf<1>(w, c + i, sorted + r * padded, sums + r * w.blocks, to + i);
+          columns<1>(w, c + i, sorted + r * padded, sums + r * w.blocks, to + i);
         for (int64_t i = 0; bias && i < have; ++i)
           to[i] += bias[c + i];
       }
@@ -118,9 +127,9 @@ void unpackColumn(const BlockWeights &w, int64_t c, int64_t k, int64_t depth, fl
   for (int64_t i = 0; i < depth; i += kChunk) {
     int64_t b = (k + i) / w.block;
     float scale = w.scales[c * w.blocks + b];
-    v16 zero = v16(w.zero(c, b));
-    u16 v = __builtin_convertvector(*(const b16 *)(w.bytes + c * w.columnBytes() + (k + i) / 2), u16);
-    v16 even = (lowNibbles(v) - zero) * scale, odd = (highNibbles(v) - zero) * scale;
+    v16 zero = v16(w.zeroLess8(c, b));
+    i16 v = signedNibbles(w.bytes + c * w.columnBytes() + (k + i) / 2);
+    v16 even = (lowNibbles(v) * kLowUnit - zero) * scale, odd = (highNibbles(v) - zero) * scale;
     for (int64_t j = 0; j < minOf(depth - i, kChunk); ++j)
       to[i + j] = j % 2 ? odd[j / 2] : even[j / 2];
   }
