@@ -172,6 +172,7 @@ struct Decompose : impl::DecomposeBase<Decompose> {
     patterns.add(fusedMatMul);
     populateDecomposeConvPatterns(patterns);
     populateDecomposeEinsumPatterns(patterns);
+    populateQuantisedWeightPatterns(patterns);
     populateDecomposeQuantPatterns(patterns);
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);

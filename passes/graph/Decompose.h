@@ -28,5 +28,6 @@ mlir::RankedTensorType rankedType(mlir::Value v);
 void populateDecomposeConvPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeEinsumPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeQuantPatterns(mlir::RewritePatternSet &patterns);
+void populateQuantisedWeightPatterns(mlir::RewritePatternSet &patterns);
 
 }  // namespace onnxc

@@ -95,3 +95,31 @@ func.func @linear_conv(%x: tensor<1x1x4x4xui8>) -> tensor<1x1x4x4xui8> {
       : (tensor<1x1x4x4xui8>, tensor<1xf32>, tensor<ui8>, tensor<1x1x1x1xi8>, tensor<f32>, tensor<i8>, tensor<1xf32>, tensor<ui8>, tensor<1xi32>) -> tensor<1x1x4x4xui8>
   return %y : tensor<1x1x4x4xui8>
 }
+
+// -----
+
+// Two blocks of 16 in one column; -8 is nibble 0, and a signed zero point 0 is the 8 that MatMulNBits means.
+// CHECK-LABEL: @block_weights
+// CHECK-DAG: %[[B:.*]] = "onnx.Constant"() <{value = dense<0> : tensor<1x2x8xui8>}>
+// CHECK-DAG: %[[S:.*]] = "onnx.Constant"() <{value = dense<[5.000000e-01, 2.500000e-01]> : tensor<2xf32>}>
+// CHECK: "onnx.ms.MatMulNBits"(%arg0, %[[B]], %[[S]]) <{K = 32 : i64, N = 1 : i64,
+func.func @block_weights(%x: tensor<?x32xf32>) -> tensor<?x1xf32> {
+  %q = "onnx.Constant"() {value = dense<-8> : tensor<32x1xi4>} : () -> tensor<32x1xi4>
+  %s = "onnx.Constant"() {value = dense<[[0.5], [0.25]]> : tensor<2x1xf32>} : () -> tensor<2x1xf32>
+  %w = "onnx.DequantizeLinear"(%q, %s) <{axis = 0 : i64, block_size = 16 : i64}> : (tensor<32x1xi4>, tensor<2x1xf32>) -> tensor<32x1xf32>
+  %y = "onnx.MatMul"(%x, %w) : (tensor<?x32xf32>, tensor<32x1xf32>) -> tensor<?x1xf32>
+  return %y : tensor<?x1xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @table
+// CHECK: %[[G:.*]] = "onnx.Gather"(%{{.*}}, %arg0) <{axis = 0 : i64}> {{.*}} -> tensor<4x2xui8>
+// CHECK: "onnx.DequantizeLinear"(%[[G]], {{.*}} -> tensor<4x2xf32>
+func.func @table(%i: tensor<4xi64>) -> tensor<4x2xf32> {
+  %q = "onnx.Constant"() {value = dense<1> : tensor<9x2xui8>} : () -> tensor<9x2xui8>
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %t = "onnx.DequantizeLinear"(%q, %s) : (tensor<9x2xui8>, tensor<f32>) -> tensor<9x2xf32>
+  %y = "onnx.Gather"(%t, %i) <{axis = 0 : i64}> : (tensor<9x2xf32>, tensor<4xi64>) -> tensor<4x2xf32>
+  return %y : tensor<4x2xf32>
+}
