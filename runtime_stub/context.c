@@ -159,6 +159,16 @@ static void set_tap(onnxc_context *c, onnxc_tap tap, void *user) {
   if (!c)
     return;
   c->tap = tap;
+  c->launch_tap = NULL;
+  c->tap_user = user;
+  c->rt.trace = tap ? (void *)c : NULL;
+}
+
+static void set_launch_tap(onnxc_context *c, onnxc_launch_tap tap, void *user) {
+  if (!c)
+    return;
+  c->tap = NULL;
+  c->launch_tap = tap;
   c->tap_user = user;
   c->rt.trace = tap ? (void *)c : NULL;
 }
@@ -177,7 +187,7 @@ static int32_t site(int32_t index, onnxc_profile_row *row) {
 }
 
 static const onnxc_api api = {
-    sizeof(onnxc_api), ONNXC_ABI_VERSION, info,        model_create, model_destroy, context_create, context_destroy,
-    onnxc_query,       onnxc_run,         arena_bytes, isa,          set_tap,       isa_name,       site};
+    sizeof(onnxc_api), ONNXC_ABI_VERSION, info, model_create, model_destroy, context_create, context_destroy, onnxc_query,
+    onnxc_run,         arena_bytes,       isa,  set_tap,      isa_name,      site,           set_launch_tap};
 
 const onnxc_api *onnxc_stub_api(uint32_t abi_version) { return abi_version == ONNXC_ABI_VERSION ? &api : NULL; }

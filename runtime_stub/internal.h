@@ -1,5 +1,5 @@
 /* internal.h: the parts of the stub. context.c life of models and contexts · run.c checking and running · memory.c what generated code
- * allocates · threads.c the pool · cpu.c which variant runs here, on how many processors. */
+ * allocates · trace.c taps · threads.c the pool · cpu.c which variant runs here, on how many processors. */
 #ifndef ONNXC_INTERNAL_H
 #define ONNXC_INTERNAL_H
 #include "runtime_stub/include/onnxc/onnxc.h"
@@ -43,6 +43,7 @@ struct onnxc_context {
   void **output_data;
   int64_t **output_dims, *planned_dims;
   onnxc_tap tap;
+  onnxc_launch_tap launch_tap; /* at most one of the two */
   void *tap_user;
   int64_t last_tick;
 };
@@ -54,6 +55,8 @@ HIDDEN void *onnxc_reserve(const onnxc_options *options, buffer *b, int64_t byte
 HIDDEN void onnxc_heap_reset(onnxc_context *c);
 HIDDEN void onnxc_heap_free(onnxc_context *c);
 HIDDEN int64_t onnxc_dtype_size(int32_t dtype); /* 0: unknown */
+HIDDEN void onnxc_set_dltype(onnxc_dltensor *t, int32_t dtype);
+HIDDEN int64_t onnxc_now(void); /* nanoseconds of a monotonic clock */
 HIDDEN const onnxc_variant *onnxc_choose_variant(const char *cpu);
 HIDDEN int32_t onnxc_processors(void); /* that this process may use: affinity and the control group's share; at least 1 */
 HIDDEN onnxc_pool *onnxc_pool_create(const onnxc_options *options, int32_t threads);

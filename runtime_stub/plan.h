@@ -44,9 +44,18 @@ typedef struct onnxc_site {
   const char *node;
   const char *op;
   const char *kernel;
-  int64_t flops;
-  int64_t bytes;
-} onnxc_site; /* flops, bytes: -1 unknown */
+  int64_t flops, bytes; /* -1: they depend on dims, or are unknown */
+  /* What they are for given dims: number of terms, then each term's factor, number of local dims and those; NULL: unknown. */
+  const int64_t *flop_terms, *byte_terms;
+  int32_t num_inputs, num_results; /* bufs: the rt, inputs, results */
+  const struct onnxc_result *results;
+} onnxc_site;
+
+typedef struct onnxc_result {
+  int32_t dtype; /* 0: no tensor of numbers */
+  int32_t rank;
+  const int64_t *dims; /* >= 0 static; -(k+1): local dim k */
+} onnxc_result;
 
 typedef struct onnxc_variant {
   const char *isa; /* "x86-64-v3", … ; variants are ordered best last */

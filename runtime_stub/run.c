@@ -1,7 +1,6 @@
 /* run.c: checks what a caller passes, binds symbolic dims, runs the plan and words what went wrong. */
 #include "runtime_stub/internal.h"
 #include <string.h>
-#include <time.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -285,7 +284,7 @@ static int32_t place_outputs(onnxc_context *c, onnxc_value *outputs, onnxc_error
   return 0;
 }
 
-static void set_dltype(onnxc_dltensor *t, int32_t dtype) {
+void onnxc_set_dltype(onnxc_dltensor *t, int32_t dtype) {
   static const unsigned char code[] = {0, 2, 1, 0, 1, 0, 0, 0, 3, 6, 2, 2, 1, 1, 5, 5, 4};
   t->dtype.code = dtype < (int32_t)sizeof code ? code[dtype] : 1;
   t->dtype.bits = (uint8_t)(onnxc_dtype_size(dtype) * 8);
@@ -301,7 +300,7 @@ static int32_t give(onnxc_context *c, const ktensor *from, int32_t kind, onnxc_v
     to->tensor.data = from->data;
     to->tensor.ndim = from->rank;
     to->tensor.shape = from->dims;
-    set_dltype(&to->tensor, from->dtype);
+    onnxc_set_dltype(&to->tensor, from->dtype);
     return 0;
   }
   const kobject *object = from->data;
@@ -370,11 +369,8 @@ int32_t onnxc_run(onnxc_context *c, const onnxc_value *inputs, int32_t num_input
     return onnxc_fail(error, ONNXC_E_MEMORY, NULL, "out of memory for %lld bytes of intermediate values", (long long)bytes);
   if ((status = place_outputs(c, outputs, error)))
     return status;
-  if (c->tap) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    c->last_tick = now.tv_sec * 1000000000ll + now.tv_nsec;
-  }
+  if (c->rt.trace)
+    c->last_tick = onnxc_now();
 #if defined(__x86_64__)
   const unsigned control = _mm_getcsr();
   _mm_setcsr(0x1f80);
@@ -390,15 +386,4 @@ int32_t onnxc_run(onnxc_context *c, const onnxc_value *inputs, int32_t num_input
                       s ? s->op : "?", words(status));
   }
   return give_outputs(c, outputs, error);
-}
-
-void onnxc_rt_trace(onnxc_rt *rt, int32_t site, void *const *bufs, const int64_t *dims) {
-  onnxc_context *c = (onnxc_context *)rt;
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  const int64_t tick = now.tv_sec * 1000000000ll + now.tv_nsec;
-  const onnxc_site *s = &onnxc_the_plan.sites[site];
-  c->tap(c->tap_user, s->node, s->op, tick - c->last_tick);
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  c->last_tick = now.tv_sec * 1000000000ll + now.tv_nsec;
 }

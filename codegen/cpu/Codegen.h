@@ -32,11 +32,18 @@ mlir::LogicalResult lowerPlan(mlir::ModuleOp target);
 // Adds onnxc_the_plan, onnxc_the_info and the getters to `tables`.
 void emitTables(mlir::ModuleOp module, const CodegenOptions &options, llvm::Module &tables);
 
-// What one launch of a kernel takes; -1: not known before the run.
+// What one launch of a kernel takes: a sum of terms, each a factor times local dims.
+struct CostTerm {
+  int64_t factor;
+  llvm::SmallVector<int64_t> dims;
+};
 struct Cost {
-  int64_t flops, bytes;
+  using Sum = std::optional<std::vector<CostTerm>>;  // nothing: unknown
+  Sum flops, bytes;
 };
 Cost costOf(kernel::FuncOp kernel);
+// The value of a sum without dims; -1 for others.
+int64_t fixedCost(const Cost::Sum &sum);
 
 // Finished code that an earlier compile left in `folder` under the hash of `key`; nothing: none, or no such folder.
 std::optional<std::string> cached(llvm::StringRef folder, llvm::StringRef key);

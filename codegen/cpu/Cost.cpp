@@ -5,65 +5,93 @@
 using namespace mlir;
 namespace onnxc {
 
-// Elements of a static tensor; -1: not known before a run.
-static int64_t elements(Type type) {
+namespace {
+// A product of sizes; nothing: unknown.
+using Product = std::optional<CostTerm>;
+
+Product times(Product a, const Product &b) {
+  if (!a || !b || llvm::MulOverflow(a->factor, b->factor, a->factor))
+    return std::nullopt;
+  a->dims.append(b->dims);
+  return a;
+}
+
+// `dims` as kernel::localDims gives them.
+Product product(ArrayRef<int64_t> dims, int64_t factor = 1) {
+  Product p = CostTerm{factor, {}};
+  for (int64_t d : dims)
+    p = times(p, d >= 0 ? CostTerm{d, {}} : CostTerm{1, {-(d + 1)}});
+  return p;
+}
+}  // namespace
+
+static Product elements(Type type, int64_t each = 1) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor)
-    return -1;
-  int64_t n = 1;
-  for (int64_t d : kernel::localDims(tensor))
-    if (d < 0 || llvm::MulOverflow(n, d, n))
-      return -1;
-  return n;
+  return tensor ? product(kernel::localDims(tensor), each) : std::nullopt;
 }
 
-static int64_t dim(Value v, int64_t fromEnd) {
-  SmallVector<int64_t> dims = kernel::localDims(cast<RankedTensorType>(v.getType()));
-  return int64_t(dims.size()) < fromEnd ? -1 : dims[dims.size() - fromEnd];
+static Product dim(Value v, int64_t fromEnd) {
+  auto tensor = dyn_cast<RankedTensorType>(v.getType());
+  if (!tensor || tensor.getRank() < fromEnd)
+    return std::nullopt;
+  return product(kernel::localDims(tensor)[tensor.getRank() - fromEnd]);
 }
 
-// Products that one element of the result sums; 0: the op is no contraction, -1: not known.
-static int64_t depth(Operation *op) {
+// Operations for one element of the result: two for each product that it sums, or one.
+static Product work(Operation *op) {
   StringRef name = onnx::opName(op);
+  auto twice = [](const Product &p) { return times(CostTerm{2, {}}, p); };
   if (name == "MatMul" || name == "packed.MatMul")
-    return dim(op->getOperand(0), 1);
+    return twice(dim(op->getOperand(0), 1));
   if (name == "packed.Product") {
     auto perm = op->getAttrOfType<DenseI64ArrayAttr>("permA").asArrayRef();
-    return kernel::localDims(cast<RankedTensorType>(op->getOperand(0).getType()))[perm.back()];
+    return twice(product(kernel::localDims(cast<RankedTensorType>(op->getOperand(0).getType()))[perm.back()]));
   }
   if (name == "Gemm")
-    return dim(op->getOperand(0), onnx::intAttr(op, "transA", 0) ? 2 : 1);
+    return twice(dim(op->getOperand(0), onnx::intAttr(op, "transA", 0) ? 2 : 1));
   if (name != "Conv" && name != "packed.Conv" && name != "packed.DepthwiseConv")
-    return 0;
-  SmallVector<int64_t> w = kernel::localDims(cast<RankedTensorType>(op->getOperand(1).getType()));
+    return CostTerm{1, {}};
+  auto weights = dyn_cast<RankedTensorType>(op->getOperand(1).getType());
+  if (!weights)
+    return std::nullopt;
+  SmallVector<int64_t> w = kernel::localDims(weights);
   if (name == "packed.Conv")
-    return w[2] * w[3] * op->getAttrOfType<IntegerAttr>("channels").getInt();
+    return twice(product({w[2], w[3], op->getAttrOfType<IntegerAttr>("channels").getInt()}));
   if (name == "packed.DepthwiseConv")
-    return w[1] * w[2];
-  int64_t products = 1;
-  for (int64_t d : ArrayRef<int64_t>(w).drop_front())
-    products = d < 0 || products < 0 ? -1 : products * d;
-  return products;
+    return twice(product({w[1], w[2]}));
+  return twice(product(ArrayRef<int64_t>(w).drop_front()));
+}
+
+int64_t fixedCost(const Cost::Sum &sum) {
+  int64_t total = 0;
+  if (!sum)
+    return -1;
+  for (const CostTerm &term : *sum)
+    if (!term.dims.empty() || llvm::AddOverflow(total, term.factor, total))
+      return -1;
+  return total;
 }
 
 Cost costOf(kernel::FuncOp kernel) {
-  Cost cost{0, 0};
-  auto add = [](int64_t &total, int64_t n, int64_t each) {
-    int64_t product;
-    if (total < 0 || n < 0 || each < 0 || llvm::MulOverflow(n, each, product) || llvm::AddOverflow(total, product, total))
-      total = -1;
+  Cost cost{std::vector<CostTerm>(), std::vector<CostTerm>()};
+  auto add = [](Cost::Sum &sum, const Product &p) {
+    if (!p || !sum)
+      return sum.reset();
+    auto same = llvm::find_if(*sum, [&](const CostTerm &t) { return t.dims == p->dims; });
+    if (same == sum->end())
+      sum->push_back(*p);
+    else if (llvm::AddOverflow(same->factor, p->factor, same->factor))
+      sum.reset();
   };
   kernel.walk([&](Operation *op) {
-    if (!onnx::isOnnx(op) || onnx::opName(op) == "Constant" || op->getNumResults() == 0)
-      return;
-    int64_t inner = depth(op);
-    add(cost.flops, elements(op->getResult(0).getType()), inner ? (inner < 0 ? -1 : 2 * inner) : 1);
+    if (onnx::isOnnx(op) && onnx::opName(op) != "Constant" && op->getNumResults())
+      add(cost.flops, times(elements(op->getResult(0).getType()), work(op)));
   });
   auto memory = [&](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     Type element = tensor ? tensor.getElementType() : Type();
     unsigned bits = element && element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : isa_and_present<ComplexType>(element) ? 64 : 0;
-    add(cost.bytes, bits ? elements(type) : -1, std::max(1u, bits / 8));
+    add(cost.bytes, bits ? elements(type, std::max(1u, bits / 8)) : std::nullopt);
   };
   for (Type type : kernel.getArgumentTypes())
     memory(type);

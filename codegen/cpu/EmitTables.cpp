@@ -14,6 +14,7 @@ struct Tables {
   llvm::IRBuilder<> b;
   llvm::PointerType *ptr;
   llvm::Type *i32, *i64;
+  DenseMap<Operation *, SmallVector<llvm::Constant *>> described;
 
   Tables(ModuleOp module, const CodegenOptions &options, llvm::Module &m)
       : module(module), options(options), m(m), c(m.getContext()), b(c), ptr(b.getPtrTy()), i32(b.getInt32Ty()), i64(b.getInt64Ty()) {}
@@ -53,11 +54,60 @@ struct Tables {
         break;
     }
     Type element = isa<TensorType>(type) ? cast<TensorType>(type).getElementType() : type;
-    SmallVector<llvm::Constant *> values;
-    for (int64_t v : dims)
-      values.push_back(n64(v));
     return structure(
-        {text(cast<StringAttr>(d.get("name")).getValue()), n32(kind), n32(dataTypeCode(element)), n32(key), n32(rank), array(values)});
+        {text(cast<StringAttr>(d.get("name")).getValue()), n32(kind), n32(dataTypeCode(element)), n32(key), n32(rank), numbers(dims)});
+  }
+
+  llvm::Constant *numbers(ArrayRef<int64_t> values) {
+    SmallVector<llvm::Constant *> list;
+    for (int64_t v : values)
+      list.push_back(n64(v));
+    return array(list);
+  }
+  // As onnxc_site's flop_terms.
+  llvm::Constant *terms(const Cost::Sum &sum) {
+    if (!sum)
+      return llvm::ConstantPointerNull::get(ptr);
+    SmallVector<int64_t> flat{int64_t(sum->size())};
+    for (const CostTerm &term : *sum) {
+      flat.append({term.factor, int64_t(term.dims.size())});
+      flat.append(term.dims);
+    }
+    return numbers(flat);
+  }
+  llvm::Constant *result(Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || isa<onnx::StringType>(tensor.getElementType()))
+      return structure({n32(0), n32(0), array({})});
+    SmallVector<int64_t> dims = kernel::localDims(tensor);
+    return structure({n32(dataTypeCode(tensor.getElementType())), n32(dims.size()), numbers(dims)});
+  }
+
+  // What a site knows of its kernel: flops, bytes, their terms, inputs, results. The same for all launches of the kernel.
+  ArrayRef<llvm::Constant *> describe(kernel::FuncOp kernel) {
+    SmallVector<llvm::Constant *> &fields = described[kernel];
+    if (!fields.empty())
+      return fields;
+    Cost cost = kernel ? costOf(kernel) : Cost();
+    SmallVector<llvm::Constant *> results;
+    if (kernel)
+      for (Value v : kernel.getReturn().getOperands())
+        results.push_back(result(v.getType()));
+    fields = {n64(fixedCost(cost.flops)),
+              n64(fixedCost(cost.bytes)),
+              terms(cost.flops),
+              terms(cost.bytes),
+              n32(kernel ? kernel.getArgumentTypes().size() : 0),
+              n32(results.size()),
+              array(results)};
+    return fields;
+  }
+  llvm::Constant *site(ArrayAttr names) {
+    SmallVector<llvm::Constant *> fields;
+    for (Attribute name : names)
+      fields.push_back(text(cast<StringAttr>(name).getValue()));
+    fields.append(SmallVector<llvm::Constant *>(describe(module.lookupSymbol<kernel::FuncOp>(cast<StringAttr>(names[2]).getValue()))));
+    return structure(fields);
   }
 
   void emit() {
@@ -68,13 +118,8 @@ struct Tables {
       outputs.push_back(io(a));
     for (Attribute a : list("onnxc.symbols"))
       symbols.push_back(text(cast<StringAttr>(a).getValue()));
-    for (Attribute a : list("onnxc.sites")) {
-      auto s = cast<ArrayAttr>(a);
-      auto field = [&](unsigned i) { return text(cast<StringAttr>(s[i]).getValue()); };
-      auto kernel = module.lookupSymbol<kernel::FuncOp>(cast<StringAttr>(s[2]).getValue());
-      Cost cost = kernel ? costOf(kernel) : Cost{-1, -1};
-      sites.push_back(structure({field(0), field(1), field(2), n64(cost.flops), n64(cost.bytes)}));
-    }
+    for (Attribute a : list("onnxc.sites"))
+      sites.push_back(site(cast<ArrayAttr>(a)));
     for (const std::string &cpu : options.cpus) {
       std::string suffix = "_" + findIsa(cpu)->suffix.str();
       auto declare = [&](std::string name, llvm::Type *result) {

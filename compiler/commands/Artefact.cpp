@@ -146,7 +146,7 @@ llvm::Expected<std::unique_ptr<Artefact>> Artefact::open(const std::string &path
     return failure(ExitBadModel, llvm::StringRef(dlerror()));
   auto getter = reinterpret_cast<const onnxc_api *(*)(uint32_t)>(dlsym(a.library, "onnxc_get_api"));
   a.api = getter ? getter(ONNXC_ABI_VERSION) : nullptr;
-  if (!a.api)
+  if (!a.api || a.api->struct_size < sizeof(onnxc_api))
     return failure(ExitBadModel, "'" + path + "' is not a library made by this version of onnxc");
   onnxc_error error = {};
   onnxc_options options = {};
@@ -239,36 +239,52 @@ struct Profiler {
   std::vector<KernelTime> &rows;
   size_t next = 0;
 };
+struct Tracer {
+  const onnxc_api *api;
+  std::vector<NodeResult> &results;
+};
 }  // namespace
 
-// What the artefact knows of the launch that a tap told of.
-static KernelTime describe(const onnxc_api *api, const char *node, const char *op) {
-  onnxc_profile_row row;
-  for (int32_t i = 0; !api->site(i, &row); ++i)
-    if (row.node == node && row.op == op)
-      return {node, op, row.kernel, 0, 0, row.flops, row.bytes};
-  return {node, op, "", 0, 0, -1, -1};
-}
+static void addKnown(int64_t &total, int64_t amount) { total = total < 0 || amount < 0 ? -1 : total + amount; }
 
 // Launches of a run come in the order of the plan; the same number of them unless control flow differs between runs.
-static void countLaunch(void *user, const char *node, const char *op, int64_t nanoseconds) {
+static void countLaunch(void *user, const onnxc_launch *launch) {
   Profiler &p = *static_cast<Profiler *>(user);
-  if (p.next == p.rows.size() || p.rows[p.next].node != node) {
-    auto it = std::find_if(p.rows.begin(), p.rows.end(), [&](const KernelTime &row) { return row.node == node; });
+  if (p.next == p.rows.size() || p.rows[p.next].site != launch->site) {
+    auto it = std::find_if(p.rows.begin(), p.rows.end(), [&](const KernelTime &row) { return row.site == launch->site; });
     p.next = it - p.rows.begin();
-    if (it == p.rows.end())
-      p.rows.push_back(describe(p.api, node, op));
+    onnxc_profile_row row;
+    if (it == p.rows.end() && !p.api->site(launch->site, &row))
+      p.rows.push_back({launch->site, row.node, row.op, row.kernel});
   }
-  p.rows[p.next].calls += 1;
-  p.rows[p.next].nanoseconds += nanoseconds;
-  ++p.next;
+  KernelTime &row = p.rows[p.next++];
+  row.calls += 1;
+  row.nanoseconds += launch->nanoseconds;
+  addKnown(row.flops, launch->flops);
+  addKnown(row.bytes, launch->bytes);
 }
 
 llvm::Error Artefact::profile(std::vector<KernelTime> &times) {
   Profiler profiler{impl->api, times};
-  impl->api->set_tap(impl->context, countLaunch, &profiler);
+  impl->api->set_launch_tap(impl->context, countLaunch, &profiler);
   llvm::Error error = runOnce();
-  impl->api->set_tap(impl->context, nullptr, nullptr);
+  impl->api->set_launch_tap(impl->context, nullptr, nullptr);
+  return error;
+}
+
+static void keepResults(void *user, const onnxc_launch *launch) {
+  Tracer &t = *static_cast<Tracer *>(user);
+  onnxc_profile_row row;
+  for (int i = 0; i < launch->num_results && !t.api->site(launch->site, &row); ++i)
+    if (launch->results[i].tensor.data)
+      t.results.push_back({row.node, row.op, row.kernel, i, copyOf(launch->results[i])});
+}
+
+llvm::Error Artefact::trace(std::vector<NodeResult> &results) {
+  Tracer tracer{impl->api, results};
+  impl->api->set_launch_tap(impl->context, keepResults, &tracer);
+  llvm::Error error = runOnce();
+  impl->api->set_launch_tap(impl->context, nullptr, nullptr);
   return error;
 }
 

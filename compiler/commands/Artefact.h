@@ -19,10 +19,18 @@ struct Port {
   std::string type() const;  // "float32[batch,3,224,224]"
 };
 
-// One launch of the plan, times summed over the profiled runs.
+// One launch of the plan: sums over its calls in the profiled runs; flops and bytes -1 where unknown.
 struct KernelTime {
+  int32_t site = -1;
   std::string node, op, kernel;
-  int64_t calls = 0, nanoseconds = 0, flops = -1, bytes = -1;
+  int64_t calls = 0, nanoseconds = 0, flops = 0, bytes = 0;
+};
+
+// What a launch made, in the layout of its kernel.
+struct NodeResult {
+  std::string node, op, kernel;
+  int index = 0;  // among the kernel's results
+  Value value;
 };
 
 class Artefact {
@@ -45,6 +53,8 @@ public:
 
   // Times each launch of one more run; adds to `times`, in launch order.
   llvm::Error profile(std::vector<KernelTime> &times);
+  // Runs once and keeps the tensors that launches make, in launch order.
+  llvm::Error trace(std::vector<NodeResult> &results);
 
 private:
   Artefact();

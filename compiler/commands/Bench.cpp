@@ -42,10 +42,11 @@ static llvm::Error measure(Artefact &artefact, double warmUp, double duration, R
   return llvm::Error::success();
 }
 
-// GFLOP/s or GB/s; 0 when unknown.
-static double rate(int64_t amount, const KernelTime &k) {
-  return amount > 0 && k.nanoseconds > 0 ? double(amount) * k.calls / k.nanoseconds : 0;
-}
+// GFLOP/s or GB/s of a sum over calls; 0 when unknown.
+static double rate(int64_t amount, const KernelTime &k) { return amount > 0 && k.nanoseconds > 0 ? double(amount) / k.nanoseconds : 0; }
+
+// Of one launch; -1: unknown.
+static int64_t each(int64_t amount, const KernelTime &k) { return amount < 0 ? -1 : amount / std::max<int64_t>(k.calls, 1); }
 
 static void printJson(const Report &report, int threads) {
   llvm::json::OStream json(llvm::outs(), 1);
@@ -104,7 +105,7 @@ static void writeCsv(llvm::raw_ostream &out, const Report &report) {
   out << "node,op,kernel,us,flops,bytes\n";
   for (const KernelTime &k : report.kernels)
     out << '"' << k.node << "\"," << k.op << "," << k.kernel << "," << llvm::format("%.3f", double(k.nanoseconds) / 1e3 / report.profiled)
-        << "," << k.flops << "," << k.bytes << "\n";
+        << "," << each(k.flops, k) << "," << each(k.bytes, k) << "\n";
 }
 
 // Chrome's trace events: the launches of a mean run one after the other.
@@ -127,8 +128,8 @@ static void writeTrace(llvm::raw_ostream &out, const Report &report) {
           json.attributeObject("args", [&] {
             json.attribute("op", k.op);
             json.attribute("kernel", k.kernel);
-            json.attribute("flops", k.flops);
-            json.attribute("bytes", k.bytes);
+            json.attribute("flops", each(k.flops, k));
+            json.attribute("bytes", each(k.bytes, k));
             json.attribute("gflops", rate(k.flops, k));
             json.attribute("gigabytes_per_s", rate(k.bytes, k));
           });

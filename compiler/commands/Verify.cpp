@@ -3,6 +3,7 @@
 #include "compiler/commands/Artefact.h"
 #include "compiler/commands/Commands.h"
 #include "compiler/commands/Data.h"
+#include "compiler/commands/Layers.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -29,16 +30,23 @@ static std::vector<std::string> dataSets(const std::string &dir) {
   return found;
 }
 
-// Empty when all outputs agree, else one line for each that does not.
-static llvm::Expected<std::string> verifySet(Artefact &artefact, const std::string &dir, const Tolerance &tolerance) {
-  std::vector<Value> inputs = randomInputs(artefact, 1);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    llvm::Expected<Value> v = readPb(member(dir, "input", i), artefact.inputs()[i].kind);
+static llvm::Expected<std::vector<Value>> readInputs(const Artefact &artefact, const std::string &dir) {
+  std::vector<Value> inputs;
+  for (const Port &port : artefact.inputs()) {
+    llvm::Expected<Value> v = readPb(member(dir, "input", inputs.size()), port.kind);
     if (!v)
       return v.takeError();
-    inputs[i] = std::move(*v);
+    inputs.push_back(std::move(*v));
   }
-  if (llvm::Error error = artefact.bind(inputs))
+  return inputs;
+}
+
+// Empty when all outputs agree, else one line for each that does not.
+static llvm::Expected<std::string> verifySet(Artefact &artefact, const std::string &dir, const Tolerance &tolerance) {
+  llvm::Expected<std::vector<Value>> inputs = readInputs(artefact, dir);
+  if (!inputs)
+    return inputs.takeError();
+  if (llvm::Error error = artefact.bind(*inputs))
     return std::move(error);
   if (llvm::Error error = artefact.runOnce())
     return std::move(error);
@@ -57,6 +65,23 @@ static llvm::Expected<std::string> verifySet(Artefact &artefact, const std::stri
   return wrong;
 }
 
+// Every launch beside -O0, on a set's inputs or (dir empty) random ones.
+static int verifyLayers(Artefact &artefact, const std::string &model, const Options &code, const std::string &dir,
+                        const Tolerance &tolerance) {
+  Options plain = code;
+  plain.optLevel = 0;
+  auto reference = Artefact::open(model, plain, 1);
+  if (!reference)
+    return report(reference.takeError());
+  llvm::Expected<std::vector<Value>> inputs = dir.empty() ? randomInputs(artefact, 1) : readInputs(artefact, dir);
+  if (!inputs)
+    return report(inputs.takeError());
+  llvm::Expected<int> differ = compareLayers(artefact, **reference, *inputs, tolerance);
+  if (!differ)
+    return report(differ.takeError());
+  return *differ ? ExitBadModel : ExitOk;
+}
+
 int verifyMain(int argc, const char *const *argv) {
   CLI::App app("Compares a model's results with reference data in ONNX's form: DIR/test_data_set_*/input_N.pb and output_N.pb.",
                "onnxc verify");
@@ -64,6 +89,7 @@ int verifyMain(int argc, const char *const *argv) {
   std::vector<std::string> dirs;
   Tolerance tolerance;
   int threads = 1;
+  bool layers = false;
   Options code;
   app.add_option("model", path, "a .onnx model or a .so made by onnxc")->required()->type_name("MODEL");
   app.add_option("--data", dirs, "folder of test data; default: the model's own (repeatable)")
@@ -73,6 +99,8 @@ int verifyMain(int argc, const char *const *argv) {
   app.add_option("--rtol", tolerance.rtol, "largest relative difference of floats")->type_name("X")->capture_default_str();
   app.add_option("--atol", tolerance.atol, "largest absolute difference of floats")->type_name("X")->capture_default_str();
   app.add_option("--threads", threads, "threads")->type_name("N")->check(CLI::NonNegativeNumber);
+  app.add_flag("--layers", layers,
+               "also compile with -O0 and compare what every kernel makes, on the first set or on random inputs; -g shows every node");
   bindCodeOptions(app, code);
   if (auto exit = parseCommandLine(app, argc, argv))
     return *exit;
@@ -82,12 +110,17 @@ int verifyMain(int argc, const char *const *argv) {
   for (const std::string &dir : dirs)
     for (std::string &set : dataSets(dir.empty() ? "." : dir))
       sets.push_back(std::move(set));
-  if (sets.empty())
+  if (layers && llvm::sys::path::extension(path) == ".so")
+    return fail(ExitUsage, "--layers compiles the model twice: give the .onnx file");
+  if (sets.empty() && !layers)
     return fail(ExitUsage, "no test_data_set_* folder with output_0.pb in '" + dirs.front() + "'; give one with --data");
   auto artefact = Artefact::open(path, code, threads);
   if (!artefact)
     return report(artefact.takeError());
   int failed = 0;
+  if (layers)
+    if (int exit = verifyLayers(**artefact, path, code, sets.empty() ? "" : sets.front(), tolerance); exit || sets.empty())
+      return exit;
   for (const std::string &set : sets) {
     llvm::Expected<std::string> wrong = verifySet(**artefact, set, tolerance);
     std::string text = wrong ? *wrong : "  " + llvm::toString(wrong.takeError()) + "\n";

@@ -12,7 +12,7 @@ import numpy as np
 from onnx import helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from common import Suite, info, make, mlp_model, relu_model, save
+from common import Suite, info, make, mlp_model, relu_model, save, weight
 
 SUITE = Suite("cli", __doc__)
 COMMANDS = ["run", "verify", "bench", "check", "inspect", "ops", "targets"]
@@ -82,6 +82,41 @@ def verify_fails(s, folder):
     write_set(folder / "test_data_set_0", X, np.maximum(X, 0) + 0.5)
     text = s.onnxc("verify", save(relu_model(2, 3), folder / "m.onnx"), "--data", folder, code=1).stdout
     return None if "y" in text and "6 of 6" in text else text
+
+
+def conv_model():
+    """A blocked convolution whose bias and activation are fused."""
+    nodes = [helper.make_node("Conv", ["x", "w"], ["c"], name="conv", pads=[1, 1, 1, 1]), helper.make_node("Add", ["c", "b"], ["d"], name="add"),
+             helper.make_node("Sigmoid", ["d"], ["y"], name="act")]
+    return make(nodes, [info("x", 1, 20, 9, 9)], [info("y", 1, 40, 9, 9)], [weight("w", 40, 20, 3, 3), weight("b", 40, 1, 1)])
+
+
+@SUITE.check
+def verify_layers(s, folder):
+    model = save(conv_model(), folder / "m.onnx")
+    text = s.onnxc("verify", model, "--layers").stdout
+    if " 0 differ" not in text or text.startswith("0 of"):
+        return text
+    each = s.onnxc("verify", model, "--layers", "-g").stdout
+    if int(each.split()[0]) <= int(text.split()[0]):
+        return "-g compares no more: " + each
+    strict = s.onnxc("verify", model, "--layers", "--rtol", "0", "--atol", "0", code=1).stdout
+    return None if strict.startswith("first ") and "kernel " in strict else strict
+
+
+@SUITE.check
+def verify_layers_needs_a_model(s, folder):
+    text = s.onnxc("verify", s.compile(relu_model(2, 3), folder), "--layers", code=2).stderr
+    return None if "--layers" in text and ".onnx" in text else text
+
+
+@SUITE.check
+def bench_knows_operations_of_symbolic_shapes(s, folder):
+    model = make([helper.make_node("MatMul", ["x", "w"], ["y"])], [info("x", "n", 64)], [info("y", "n", 32)], [weight("w", 64, 32)])
+    text = s.onnxc("bench", save(model, folder / "m.onnx"), "--symbol-size", "10", "--duration", "0.02", "--warmUp", "1",
+                   "--profile", folder / "p.csv").stdout
+    flops = [int(line.split(",")[-2]) for line in (folder / "p.csv").read_text().splitlines()[1:]]
+    return None if sum(flops) == 2 * 64 * 32 * 10 else f"{flops} in {text}"
 
 
 @SUITE.check

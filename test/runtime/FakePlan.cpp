@@ -54,7 +54,10 @@ static const int64_t xDims[] = {-1, 3}, zDims[] = {INT64_MIN};
 static const onnxc_io inputs[] = {{"x", 0, 1, 0, 2, xDims}, {"s", 1, 7, 0, -1, nullptr}, {"w", 0, 8, 0, 1, xDims}};
 static const onnxc_io outputs[] = {{"y", 0, 1, 0, 2, xDims}, {"z", 0, 1, 0, 1, zDims}, {"t", 1, 7, 0, -1, nullptr}};
 static const char *const symbols[] = {"n"};
-static const onnxc_site sites[] = {{"double_1", "Mul", "loops", -1, -1}, {"keep_2", "Compress", "library", -1, -1}};
+static const int64_t flopTerms[] = {1, 3, 1, 0}, byteTerms[] = {2, 24, 1, 0, 5, 0};  // 3 n; 24 n + 5
+static const onnxc_result result = {1, 2, xDims};
+static const onnxc_site sites[] = {{"double_1", "Mul", "loops", -1, -1, flopTerms, byteTerms, 1, 1, &result},
+                                   {"keep_2", "Compress", "library", -1, -1, nullptr, nullptr, 0, 0, nullptr}};
 static const onnxc_variant variants[] = {{"x86-64", sizes, run}, {"x86-64-v9", sizes, run}};
 
 extern "C" {

@@ -301,6 +301,37 @@ TEST_CASE("a tap sees each launch") {
   CHECK(seen == "double_1");
 }
 
+TEST_CASE("a launch tap sees results, operations and bytes of these shapes") {
+  Fixture f;
+  struct Seen {
+    int launches = 0, results = 0;
+    int64_t flops = 0, bytes = 0, rows = 0, columns = 0;
+    float first = 0;
+  } seen;
+  auto look = [](void *user, const onnxc_launch *launch) {
+    Seen &s = *static_cast<Seen *>(user);
+    s.launches += launch->site == 0 && launch->struct_size == sizeof *launch;
+    s.results = launch->num_results;
+    s.flops = launch->flops, s.bytes = launch->bytes;
+    s.rows = launch->results[0].tensor.shape[0], s.columns = launch->results[0].tensor.shape[1];
+    s.first = static_cast<const float *>(launch->results[0].tensor.data)[0];
+  };
+  api()->set_launch_tap(f.context, look, &seen);
+  REQUIRE(f.run() == 0);
+  const float *y = static_cast<const float *>(f.out[0].tensor.data);
+  CHECK(seen.launches == 1);
+  CHECK(seen.results == 1);
+  CHECK(seen.rows == f.out[0].tensor.shape[0]);
+  CHECK(seen.columns == 3);
+  CHECK(seen.flops == 3 * seen.rows);
+  CHECK(seen.bytes == 24 * seen.rows + 5);
+  CHECK(seen.first == y[0]);
+  api()->set_launch_tap(f.context, nullptr, nullptr);
+  REQUIRE(f.run() == 0);
+  CHECK(seen.launches == 1);
+  api()->set_launch_tap(nullptr, look, &seen);
+}
+
 namespace {
 
 // Doubles `n` numbers through parallelFor; -1 in the place of a unit that ran not once.

@@ -102,6 +102,16 @@ typedef struct onnxc_profile_row {
 } onnxc_profile_row;
 typedef void (*onnxc_tap)(void *user, const char *node, const char *op, int64_t nanoseconds);
 
+/* A launch that has just ended. It and all it points to live until the tap returns. */
+typedef struct onnxc_launch {
+  size_t struct_size;
+  int32_t site; /* for `site`: node, op, kernel */
+  int32_t num_results;
+  int64_t nanoseconds, flops, bytes; /* flops, bytes: of these shapes; -1: unknown */
+  const onnxc_value *results;        /* as the code holds them: perhaps in blocks of 16 channels; tensor.data NULL: no tensor of numbers */
+} onnxc_launch;
+typedef void (*onnxc_launch_tap)(void *user, const onnxc_launch *launch);
+
 typedef struct onnxc_api {
   uint32_t struct_size, abi_version;
   const onnxc_model_info *(*info)(void);
@@ -123,6 +133,8 @@ typedef struct onnxc_api {
   /* Fills what is known of launch `index` in [0, num_sites): node and op are the pointers that the tap gets, flops and bytes of one launch
    * are -1 where they depend on the inputs' shapes, calls and nanoseconds are 0. */
   int32_t (*site)(int32_t index, onnxc_profile_row *row);
+  /* As set_tap, with the results of each launch. */
+  void (*set_launch_tap)(onnxc_context *context, onnxc_launch_tap tap, void *user);
 } onnxc_api;
 
 const onnxc_api *onnxc_get_api(uint32_t abi_version); /* NULL: not this version */

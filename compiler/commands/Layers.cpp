@@ -1,0 +1,104 @@
+// Layers.cpp: see Layers.h. Values meet by the node's name: at both levels the last launch of a node makes what the node says, in the
+// model's layout or in blocks of 16 channels. What has another type or no partner (a folded or fused node) is counted and not judged.
+#include "compiler/commands/Layers.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+#include <map>
+
+namespace onnxc {
+
+namespace {
+constexpr int64_t kBlock = 16;
+using ByNode = std::map<std::pair<std::string, int>, const NodeResult *>;
+
+struct Distance {
+  double largest = 0, scale = 0;  // largest difference, largest finite value of the reference
+  double relative() const { return largest == 0 ? 0 : largest / std::max(scale, 1e-30); }
+};
+}  // namespace
+
+// The tensor [N, C, …] that [N, blocks, …, 16] holds; the tensor itself when it has the shape already; false: neither.
+static bool inShapeOf(const Value &want, const Value &got, std::vector<int64_t> &places) {
+  if (want.dtype != got.dtype)
+    return false;
+  int64_t n = want.count();
+  places.resize(n);
+  if (want.dims == got.dims) {
+    for (int64_t i = 0; i < n; ++i)
+      places[i] = i;
+    return true;
+  }
+  size_t rank = want.dims.size();
+  if (rank < 3 || got.dims.size() != rank + 1 || got.dims[rank] != kBlock || got.dims[0] != want.dims[0] ||
+      got.dims[1] != (want.dims[1] + kBlock - 1) / kBlock || !std::equal(want.dims.begin() + 2, want.dims.end(), got.dims.begin() + 2))
+    return false;
+  int64_t channels = want.dims[1], plane = 1;
+  for (size_t d = 2; d < rank; ++d)
+    plane *= want.dims[d];
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t at = i % plane, channel = i / plane % channels, image = i / plane / channels;
+    places[i] = ((image * got.dims[1] + channel / kBlock) * plane + at) * kBlock + channel % kBlock;
+  }
+  return true;
+}
+
+static Distance distance(const Value &want, const Value &got, const std::vector<int64_t> &places) {
+  Distance d;
+  for (size_t i = 0; i < places.size(); ++i) {
+    double w = elementAsDouble(want, i), g = elementAsDouble(got, places[i]);
+    if (std::isfinite(w))
+      d.scale = std::max(d.scale, std::fabs(w));
+    if (w == g || (std::isnan(w) && std::isnan(g)))
+      continue;
+    double off = std::fabs(w - g);
+    d.largest = std::isnan(off) ? INFINITY : std::max(d.largest, off);
+  }
+  return d;
+}
+
+static ByNode lastOfEach(const std::vector<NodeResult> &results) {
+  ByNode map;
+  for (const NodeResult &r : results)
+    map[{r.node, r.index}] = &r;
+  return map;
+}
+
+static llvm::Error traceRun(Artefact &artefact, const std::vector<Value> &inputs, std::vector<NodeResult> &results) {
+  if (llvm::Error error = artefact.bind(inputs))
+    return error;
+  return artefact.trace(results);
+}
+
+llvm::Expected<int> compareLayers(Artefact &artefact, Artefact &reference, const std::vector<Value> &inputs, const Tolerance &tolerance) {
+  std::vector<NodeResult> got, want;
+  if (llvm::Error error = traceRun(artefact, inputs, got))
+    return std::move(error);
+  if (llvm::Error error = traceRun(reference, inputs, want))
+    return std::move(error);
+  ByNode wanted = lastOfEach(want), made = lastOfEach(got);
+  int differ = 0, compared = 0, shown = 0;
+  Distance worst;
+  std::string worstNode = "-";
+  for (const NodeResult &result : got) {
+    auto it = wanted.find({result.node, result.index});
+    std::vector<int64_t> places;
+    if (made[{result.node, result.index}] != &result || it == wanted.end() || !inShapeOf(it->second->value, result.value, places))
+      continue;
+    Distance d = distance(it->second->value, result.value, places);
+    ++compared;
+    if (d.relative() > worst.relative())
+      worst = d, worstNode = result.node;
+    if (d.largest <= tolerance.atol + tolerance.rtol * d.scale)
+      continue;
+    ++differ;
+    if (++shown <= 20)
+      llvm::outs() << (differ == 1 ? "first " : "      ") << result.node << " (" << result.op << ", " << it->second->value.type()
+                   << "): " << llvm::format("off by %.3g, largest value %.3g", d.largest, d.scale) << "; kernel " << result.kernel << "\n";
+  }
+  llvm::outs() << compared << " of " << wanted.size() << " results of the model compared with -O0, " << differ
+               << " differ; most: " << llvm::format("%.3g", worst.relative()) << " of the largest value, at " << worstNode << "\n";
+  return differ;
+}
+
+}  // namespace onnxc
