@@ -128,20 +128,27 @@ def worker_init(args):
 
 def read_xfail():
     """case -> set of modes"""
+    return {name: modes for name, (modes, _) in xfail_lines().items()}
+
+
+def xfail_lines():
+    """case -> (set of modes, reason)"""
     table = {}
     for line in XFAIL.read_text().splitlines() if XFAIL.exists() else []:
-        words = line.split("#")[0].split()
+        entry, _, reason = line.partition("#")
+        words = entry.split()
         if words:
-            table[words[0]] = set(words[1].split(","))
+            table[words[0]] = set(words[1].split(",")), reason.strip()
     return table
 
 
-def write_xfail(table, results):
+def write_xfail(results):
+    table = xfail_lines()
     for (mode, _, name), r in results.items():
-        modes = table.setdefault(name, set())
+        modes, _ = table.setdefault(name, (set(), ""))
         (modes.discard if r["result"] == "pass" else modes.add)(mode)
-    lines = [f"{name} {','.join(m for m in MODES if m in modes)}" for name, modes in sorted(table.items()) if modes]
-    head = "# Cases of ONNX's backend suite that do not pass yet, and the modes in which they fail. Written by test/conformance/run.py --update.\n"
+    lines = [f"{name} {','.join(m for m in MODES if m in modes)}" + (f"  # {why}" if why else "") for name, (modes, why) in sorted(table.items()) if modes]
+    head = "# Cases of ONNX's backend suite that do not pass, the modes in which they fail, and why. Written by test/conformance/run.py --update.\n"
     XFAIL.write_text(head + "".join(l + "\n" for l in lines))
 
 
@@ -199,7 +206,7 @@ def main():
     results = run_all(args)
     table = read_xfail()
     if args.update:
-        write_xfail(table, results)
+        write_xfail(results)
         table = read_xfail()
     expected, unexpected = report(results, table)
     if args.json:
