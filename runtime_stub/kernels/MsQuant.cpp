@@ -35,6 +35,29 @@ int32_t binary(const Args *a, F f) {
   return ONNXC_K_OK;
 }
 
+// The sum in f32, each product rounded with its sum: the integers that other runtimes give, also where a value lies between two.
+int32_t add(const Args *a) {
+  Quant x(a, 1), y(a, 4), z(a, 6);
+  Broadcast<2> walk;
+  if (!walk.start(a->out[0], {&a->in[0], &a->in[3]}))
+    return ONNXC_K_SHAPE;
+  float xs = float(x.scale) / float(z.scale), ys = float(y.scale) / float(z.scale);
+  float offset = float(z.zero) - __builtin_fmaf(xs, float(x.zero), ys * float(y.zero));
+  int64_t n = onnxc_count(a->out[0]);
+  bool isSigned = a->out[0].dtype == ONNXC_I8;
+  for (int64_t i = 0; i < n; ++i, walk.next()) {
+    int64_t p = walk.offset[0], q = walk.offset[1];
+    float u = a->in[0].dtype == ONNXC_I8 ? float(in<int8_t>(a, 0)[p]) : float(in<uint8_t>(a, 0)[p]);
+    float v = a->in[3].dtype == ONNXC_I8 ? float(in<int8_t>(a, 3)[q]) : float(in<uint8_t>(a, 3)[q]);
+    float sum = __builtin_rintf(__builtin_fmaf(u, xs, __builtin_fmaf(v, ys, offset)));
+    if (isSigned)
+      out<int8_t>(a, 0)[i] = saturateTo<int8_t>(sum);
+    else
+      out<uint8_t>(a, 0)[i] = saturateTo<uint8_t>(sum);
+  }
+  return ONNXC_K_OK;
+}
+
 template <class F>
 int32_t unary(const Args *a, F f) {
   Quant x(a, 1), y(a, 3);
@@ -169,9 +192,7 @@ int32_t nhwcMaxPool(const Args *a) {
 }  // namespace onnxc
 
 using namespace onnxc;
-extern "C" int32_t onnxc_k_MsQLinearAdd(const onnxc_args *a) {
-  return binary(a, [](double x, double y) { return x + y; });
-}
+extern "C" int32_t onnxc_k_MsQLinearAdd(const onnxc_args *a) { return add(a); }
 extern "C" int32_t onnxc_k_MsQLinearMul(const onnxc_args *a) {
   return binary(a, [](double x, double y) { return x * y; });
 }
