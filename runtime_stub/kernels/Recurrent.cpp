@@ -5,12 +5,29 @@
 namespace onnxc {
 namespace {
 
+// Replaces values by what DynamicQuantizeLinear and its inverse make of them: 8 bits over their range.
+template <class From, class T>
+void roundTo8Bits(const From *from, int64_t n, T *to) {
+  float low = 0, high = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    float v = float(from[i]);
+    low = v < low ? v : low, high = v > high ? v : high;
+  }
+  float scale = (high - low) / 255;
+  float zero = scale > 0 ? __builtin_rintf(-low / scale) : 0;
+  for (int64_t i = 0; i < n; ++i) {
+    float q = scale > 0 ? __builtin_rintf(float(from[i]) / scale) + zero : 0;
+    to[i] = T(((q < 0 ? 0 : q > 255 ? 255 : q) - zero) * scale);
+  }
+}
+
 // What a cell sees of one direction. Weights of gate g, unit j start at (g * hidden + j) * columns.
 template <class T>
 struct Weights {
   const T *w, *r, *b, *p;  // b: input biases then recurrent biases; b and p may be null
   const Layer *l;
   const Activation *f;
+  double *rounded;  // room for a state that products see in 8 bits, or null
   double input(int64_t row, const T *x) const { return dot(w + row * l->inputs, x, l->inputs) + (b ? toF64(b[row]) : 0); }
   double recurrent(int64_t row, const double *h) const { return dot(r + row * l->hidden, h, l->hidden); }
   double bias(int64_t row, int gates) const { return b ? toF64(b[gates * l->hidden + row]) : 0; }
@@ -53,8 +70,11 @@ struct LstmCell {
   template <class T>
   static void step(const Weights<T> &k, const T *x, double *h, double *c, double *tmp, bool inputForget) {
     int64_t n = k.l->hidden;
+    if (k.rounded)
+      roundTo8Bits(h, n, k.rounded);
+    const double *back = k.rounded ? k.rounded : h;
     for (int64_t j = 0; j < 4 * n; ++j)
-      tmp[j] = k.input(j, x) + k.recurrent(j, h) + k.bias(j, 4);
+      tmp[j] = k.input(j, x) + k.recurrent(j, back) + k.bias(j, 4);
     for (int64_t j = 0; j < n; ++j) {
       double pi = k.p ? toF64(k.p[j]) : 0, po = k.p ? toF64(k.p[n + j]) : 0, pf = k.p ? toF64(k.p[2 * n + j]) : 0;
       double i = k.f[0](k.l->clipped(tmp[j] + pi * c[j]));
@@ -101,7 +121,7 @@ void runRow(const Args *a, const Layer &l, const Weights<T> &k, int64_t d, int64
 }
 
 template <class Cell, class T>
-int32_t run(const Args *a, const char *const *defaults, int activations, bool flag, const T *w, const T *r) {
+int32_t run(const Args *a, const char *const *defaults, int activations, bool flag, const T *w, const T *r, double *rounded = nullptr) {
   Layer l;
   if (int32_t code = readLayer(a, Cell::gates, defaults, activations, l))
     return code;
@@ -119,7 +139,8 @@ int32_t run(const Args *a, const char *const *defaults, int activations, bool fl
                  hasIn(a, B) ? in<T>(a, B) + d * 2 * rows : nullptr,
                  lstm && hasIn(a, Peephole) ? in<T>(a, Peephole) + d * 3 * l.hidden : nullptr,
                  &l,
-                 l.f + d * activations};
+                 l.f + d * activations,
+                 rounded};
     for (int64_t b = 0; b < l.batch; ++b)
       runRow<Cell>(a, l, k, d, b, state, flag, h0, c0);
   }
@@ -157,6 +178,7 @@ float *dequantised(const Args *a, int64_t weights, int64_t scale, int64_t zero) 
   return to;
 }
 
+// Both operands of each product are of 8 bits: the input as a whole, the state of each batch row at each step.
 int32_t quantisedLstm(const Args *a) {
   const Tensor &w = a->in[W], &r = a->in[R];
   if (w.rank != 3 || r.rank != 3 || a->in[X].rank != 3)
@@ -177,8 +199,15 @@ int32_t quantisedLstm(const Args *a) {
   operands[R].dims = recurrent, operands[W].dims = input;
   Args inner = *a;
   inner.in = operands;
+  int64_t n = onnxc_count(a->in[X]);
+  float *x = heap<float>(a, n);
+  double *rounded = heap<double>(a, r.dims[1]);
+  if (!x || !rounded)
+    return ONNXC_K_MEMORY;
+  roundTo8Bits(in<float>(a, X), n, x);
+  operands[X].data = x;
   const char *defaults[] = {"Sigmoid", "Tanh", "Tanh"};
-  return run<LstmCell>(&inner, defaults, 3, a->attr[Extra].i != 0, wf, rf);
+  return run<LstmCell>(&inner, defaults, 3, a->attr[Extra].i != 0, wf, rf, rounded);
 }
 
 }  // namespace
