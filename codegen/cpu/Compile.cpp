@@ -2,6 +2,7 @@
 // compiler/Pipeline.cpp calls it.
 #include "codegen/cpu/Code.h"
 #include "codegen/cpu/Codegen.h"
+#include "codegen/cpu/LoopHints.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -202,6 +203,9 @@ void Level::seal() {
   for (llvm::Function &f : *m)
     if (f.isDeclaration() && f.getName().starts_with("onnxc_"))
       f.setVisibility(llvm::GlobalValue::HiddenVisibility);
+  for (llvm::Function &f : *m)
+    if (f.getName().ends_with(".code"))
+      hintDeepLoops(f);
   setCpu(*m, cpu, isa->features);
 }
 

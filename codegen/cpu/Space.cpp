@@ -79,7 +79,7 @@ void Space::addInputs(Value v, const DimMap &map) {
     return;
   }
   Operation *op = v.getDefiningOp();
-  if (onnx::constantValue(v) || op == row)
+  if (onnx::constantValue(v) || op == row || !visited.insert({v.getAsOpaquePointer(), key(map)}).second)
     return;
   for (unsigned i = 0; i < op->getNumOperands(); ++i)
     addInputs(op->getOperand(i), operandMap(op, i, map));

@@ -10,6 +10,7 @@
 #include "codegen/cpu/Pointwise.h"
 #include "mlir/IR/AffineExpr.h"
 #include <map>
+#include <set>
 
 namespace onnxc {
 
@@ -81,6 +82,7 @@ private:
   KernelCode &c;
   llvm::SmallVector<int64_t> localDims;
   std::map<std::pair<const void *, std::vector<int64_t>>, size_t> index;
+  std::set<std::pair<const void *, std::vector<int64_t>>> visited;  // of addInputs: a body may share values, paths to them double
   std::map<Key, mlir::Value> known;
   llvm::DenseMap<mlir::AffineExpr, mlir::Value> values;
 };

@@ -178,7 +178,22 @@ static int versionOf(const pb::NodeProto &node, const Versions &versions) {
   return it != versions.end() ? it->second : node.domain() == "com.microsoft" ? 1 : 0;
 }
 
+// A lower bound: subgraphs and what decompositions add are not counted.
+size_t Walker::unfolded(const pb::FunctionProto &function, int depth) {
+  auto [known, fresh] = unfoldedSizes.try_emplace(&function, function.node_size());
+  if (!fresh || depth >= kMaxCallDepth)
+    return known->second;
+  size_t sum = function.node_size();
+  for (const pb::NodeProto &n : function.node())
+    if (auto it = functions.find(functionKey(n.domain(), n.op_type(), n.overload())); it != functions.end())
+      sum = std::min(sum + unfolded(*it->second, depth + 1), kMaxNodes + 1);
+  return unfoldedSizes[&function] = sum;
+}
+
 void Walker::node(pb::NodeProto &&n, Scope &scope) {
+  auto called = functions.find(functionKey(n.domain(), n.op_type(), n.overload()));
+  if (count < kMaxNodes && called != functions.end() && count + unfolded(*called->second, current->depth) > kMaxNodes)
+    count = kMaxNodes;  // refused before the work is done
   if (++count > kMaxNodes) {
     if (count == kMaxNodes + 1)
       fail(current->depth ? current->caller : Origin{n.name(), n.op_type(), 0},
@@ -196,8 +211,8 @@ void Walker::node(pb::NodeProto &&n, Scope &scope) {
       from.name = current->caller.name + "/" + from.name;
     setOrigin(n, from);
   }
-  if (auto it = functions.find(functionKey(n.domain(), n.op_type(), n.overload())); it != functions.end())
-    return splice(n, *it->second, scope, false);
+  if (called != functions.end())
+    return splice(n, *called->second, scope, false);
   if (version == 0)
     return fail(origin(n), "uses domain '" + (n.domain().empty() ? "ai.onnx" : n.domain()) + "', which " +
                                (current->depth ? "its function" : "the model") + " does not import");

@@ -72,6 +72,8 @@ private:
   void begin(Scope &scope, const Scope *outer, const std::vector<const pb::TypeProto *> &inputs);
   void constants(Scope &scope);
   void node(pb::NodeProto &&node, Scope &scope);
+  // How many nodes a call of the function becomes.
+  size_t unfolded(const pb::FunctionProto &function, int depth);
   void raise(pb::NodeProto &node, Scope &scope, int version);
   bool check(const pb::NodeProto &node, int version);
   bool expandStandard(const pb::NodeProto &node, Scope &scope);
@@ -88,6 +90,7 @@ private:
   const Context *current = nullptr;
   std::unordered_set<std::string> names;
   std::unordered_map<std::string, const pb::FunctionProto *> functions;
+  std::unordered_map<const pb::FunctionProto *, size_t> unfoldedSizes;
   std::unordered_map<std::string, pb::TensorShapeProto> shapeData;
   std::unordered_map<const pb::GraphProto *, Types> declared;
   std::list<pb::TensorProto> literals;

@@ -167,6 +167,17 @@ def functions_that_call_each_other(folder):
     return save(folder, proto)
 
 
+@case(1, r"call \(F40\): the model unfolds to more than 524288 nodes$")
+def functions_that_double_forty_times(folder):
+    proto = model([helper.make_node("F40", ["x"], ["y"], domain="f", name="call")], [tensor("x", 2)], [tensor("y", 2)], domains=["f"])
+    imports = [helper.make_opsetid("", 22), helper.make_opsetid("f", 1)]
+    for i in range(41):
+        op, domain = (f"F{i - 1}", "f") if i else ("Relu", "")
+        twice = [helper.make_node(op, ["x"], ["t"], domain=domain), helper.make_node(op, ["t"], ["y"], domain=domain)]
+        proto.functions.append(helper.make_function("f", f"F{i}", ["x"], ["y"], twice, imports))
+    return save(folder, proto)
+
+
 @case(2, r"the output '/dev/null' is a device, a pipe or a socket")
 def device_as_output(folder):
     return [*save(folder, relu())[:1], "-o", "/dev/null"]

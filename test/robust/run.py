@@ -240,6 +240,20 @@ def huge_sparse_model(s, folder):
 
 
 @SUITE.check
+def values_used_twice_over_and_over(s, folder):
+    """The paths through such a graph double with each node: no pass may follow them all."""
+    names = ["x", *(f"t{i}" for i in range(64))]
+    for shape in ([2], [3, 40], ["n", 5]):
+        proto = make([helper.make_node("Mul" if i % 2 else "Add", [a, a], [b]) for i, (a, b) in enumerate(zip(names, names[1:]))],
+                     [info("x", *shape)], [info(names[-1], *shape)])
+        begun = time.time()
+        s.onnxc(save(proto, folder / "m.onnx"), "-o", folder / "m.so")
+        if time.time() - begun > 20:
+            return f"{shape}: {time.time() - begun:.1f} s"
+    return None
+
+
+@SUITE.check
 def bytes_in_file_names(s, folder):
     path = os.fsencode(folder) + b"/bad-\xff.onnx"
     Path(os.fsdecode(path)).write_bytes(relu_model(4).SerializeToString())

@@ -1,0 +1,39 @@
+// LoopHints.cpp: counts the paths through the operands of a function's values. See LoopHints.h.
+#include "codegen/cpu/LoopHints.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+
+namespace onnxc {
+
+// More steps than this are milliseconds that no loop of scalars is worth.
+static constexpr uint64_t kMostPaths = 1 << 18;
+
+static bool isDeep(llvm::Function &f) {
+  llvm::DenseMap<const llvm::Value *, uint64_t> paths;
+  for (llvm::Instruction &i : llvm::instructions(f)) {
+    uint64_t sum = 1;
+    if (!llvm::isa<llvm::PHINode>(i))
+      for (llvm::Value *operand : i.operands())
+        if (auto it = paths.find(operand); it != paths.end())
+          sum = llvm::SaturatingAdd(sum, it->second);
+    if (sum > kMostPaths)
+      return true;
+    paths[&i] = sum;
+  }
+  return false;
+}
+
+void hintDeepLoops(llvm::Function &f) {
+  if (!isDeep(f))
+    return;
+  llvm::DominatorTree tree(f);
+  llvm::LoopInfo loops(tree);
+  for (llvm::Loop *loop : loops.getLoopsInPreorder())
+    llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.enable", 0);
+}
+
+}  // namespace onnxc
