@@ -1,25 +1,27 @@
-// Recurrent.cpp: RNN, GRU and LSTM, one batch row and time step at a time with sums and state in double. Cells share run(); see
+// Recurrent.cpp: RNN, GRU and LSTM, one time step and batch row at a time with sums and state in double. Cells share run(); see
 // Recurrent.h.
 #include "runtime_stub/kernels/Recurrent.h"
 
 namespace onnxc {
 namespace {
 
-// Replaces values by what DynamicQuantizeLinear and its inverse make of them: 8 bits over their range.
-template <class From, class T>
-void roundTo8Bits(const From *from, int64_t n, T *to) {
+// What DynamicQuantizeLinear and its inverse make of values: 8 bits over the range of all that were seen.
+struct EightBits {
   float low = 0, high = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    float v = float(from[i]);
-    low = v < low ? v : low, high = v > high ? v : high;
+  template <class T>
+  void see(const T *x, int64_t n) {
+    for (int64_t i = 0; i < n; ++i)
+      low = float(x[i]) < low ? float(x[i]) : low, high = float(x[i]) > high ? float(x[i]) : high;
   }
-  float scale = (high - low) / 255;
-  float zero = scale > 0 ? __builtin_rintf(-low / scale) : 0;
-  for (int64_t i = 0; i < n; ++i) {
-    float q = scale > 0 ? __builtin_rintf(float(from[i]) / scale) + zero : 0;
-    to[i] = T(((q < 0 ? 0 : q > 255 ? 255 : q) - zero) * scale);
+  template <class From, class To>
+  void round(const From *from, int64_t n, To *to) const {
+    float scale = (high - low) / 255, zero = scale > 0 ? __builtin_rintf(-low / scale) : 0;
+    for (int64_t i = 0; i < n; ++i) {
+      float q = scale > 0 ? __builtin_rintf(float(from[i]) / scale) + zero : 0;
+      to[i] = To(((q < 0 ? 0 : q > 255 ? 255 : q) - zero) * scale);
+    }
   }
-}
+};
 
 // What a cell sees of one direction. Weights of gate g, unit j start at (g * hidden + j) * columns.
 template <class T>
@@ -28,6 +30,7 @@ struct Weights {
   const Layer *l;
   const Activation *f;
   double *rounded;  // room for a state that products see in 8 bits, or null
+  EightBits range;  // of the states of all batch rows
   double input(int64_t row, const T *x) const { return dot(w + row * l->inputs, x, l->inputs) + (b ? toF64(b[row]) : 0); }
   double recurrent(int64_t row, const double *h) const { return dot(r + row * l->hidden, h, l->hidden); }
   double bias(int64_t row, int gates) const { return b ? toF64(b[gates * l->hidden + row]) : 0; }
@@ -71,7 +74,7 @@ struct LstmCell {
   static void step(const Weights<T> &k, const T *x, double *h, double *c, double *tmp, bool inputForget) {
     int64_t n = k.l->hidden;
     if (k.rounded)
-      roundTo8Bits(h, n, k.rounded);
+      k.range.round(h, n, k.rounded);
     const double *back = k.rounded ? k.rounded : h;
     for (int64_t j = 0; j < 4 * n; ++j)
       tmp[j] = k.input(j, x) + k.recurrent(j, back) + k.bias(j, 4);
@@ -98,26 +101,41 @@ void load(double *to, const T *from, int64_t n) {
     to[j] = from ? toF64(from[j]) : 0;
 }
 
+// All steps of a direction. `state` holds the h and c of each batch row, then room for a step.
 template <class Cell, class T>
-void runRow(const Args *a, const Layer &l, const Weights<T> &k, int64_t d, int64_t b, double *state, bool flag, const T *h0, const T *c0) {
-  double *h = state, *c = state + l.hidden, *tmp = state + 2 * l.hidden;
-  int64_t row = l.stateRow(d, b), length = l.lengths ? l.lengths[b] : l.steps;
-  load(h, h0 ? h0 + row : nullptr, l.hidden);
-  load(c, c0 ? c0 + row : nullptr, l.hidden);
+void runDirection(const Args *a, const Layer &l, Weights<T> &k, int64_t d, double *state, bool flag, const T *h0, const T *c0) {
+  int64_t n = l.hidden;
+  double *tmp = state + 2 * n * l.batch;
+  auto h = [&](int64_t b) { return state + 2 * n * b; };
+  auto length = [&](int64_t b) { return l.lengths ? l.lengths[b] : l.steps; };
+  for (int64_t b = 0; b < l.batch; ++b) {
+    load(h(b), h0 ? h0 + l.stateRow(d, b) : nullptr, n);
+    load(h(b) + n, c0 ? c0 + l.stateRow(d, b) : nullptr, n);
+  }
   T *y = hasOut(a, 0) ? out<T>(a, 0) : nullptr;
   bool forward = l.forwardFirst && d == 0;
-  for (int64_t s = 0; s < length; ++s) {
-    int64_t t = forward ? s : length - 1 - s;
-    Cell::step(k, in<T>(a, X) + l.inputRow(t, b), h, c, tmp, flag);
-    if (y)
-      store(y + l.outputRow(t, d, b), h, l.hidden);
+  for (int64_t s = 0; s < l.steps; ++s) {
+    k.range = {};
+    for (int64_t b = 0; k.rounded && b < l.batch; ++b)
+      k.range.see(h(b), n);
+    for (int64_t b = 0; b < l.batch; ++b) {
+      if (s >= length(b)) {
+        if (y)
+          memset(y + l.outputRow(s, d, b), 0, size_t(n) * sizeof(T));
+        continue;
+      }
+      int64_t t = forward ? s : length(b) - 1 - s;
+      Cell::step(k, in<T>(a, X) + l.inputRow(t, b), h(b), h(b) + n, tmp, flag);
+      if (y)
+        store(y + l.outputRow(t, d, b), h(b), n);
+    }
   }
-  for (int64_t t = length; y && t < l.steps; ++t)
-    memset(y + l.outputRow(t, d, b), 0, size_t(l.hidden) * sizeof(T));
-  if (hasOut(a, 1))
-    store(out<T>(a, 1) + row, h, l.hidden);
-  if (hasOut(a, 2))
-    store(out<T>(a, 2) + row, c, l.hidden);
+  for (int64_t b = 0; b < l.batch; ++b) {
+    if (hasOut(a, 1))
+      store(out<T>(a, 1) + l.stateRow(d, b), h(b), n);
+    if (hasOut(a, 2))
+      store(out<T>(a, 2) + l.stateRow(d, b), h(b) + n, n);
+  }
 }
 
 template <class Cell, class T>
@@ -128,7 +146,7 @@ int32_t run(const Args *a, const char *const *defaults, int activations, bool fl
   bool lstm = Cell::gates == 4;
   if (int32_t code = lstm ? readLstm(a, l) : ONNXC_K_OK)
     return code;
-  double *state = heap<double>(a, 6 * l.hidden);
+  double *state = heap<double>(a, (2 * l.batch + 4) * l.hidden);
   if (!state)
     return ONNXC_K_MEMORY;
   const T *h0 = hasIn(a, InitialH) ? in<T>(a, InitialH) : nullptr, *c0 = lstm && hasIn(a, InitialC) ? in<T>(a, InitialC) : nullptr;
@@ -140,9 +158,9 @@ int32_t run(const Args *a, const char *const *defaults, int activations, bool fl
                  lstm && hasIn(a, Peephole) ? in<T>(a, Peephole) + d * 3 * l.hidden : nullptr,
                  &l,
                  l.f + d * activations,
-                 rounded};
-    for (int64_t b = 0; b < l.batch; ++b)
-      runRow<Cell>(a, l, k, d, b, state, flag, h0, c0);
+                 rounded,
+                 {}};
+    runDirection<Cell>(a, l, k, d, state, flag, h0, c0);
   }
   return ONNXC_K_OK;
 }
@@ -178,7 +196,7 @@ float *dequantised(const Args *a, int64_t weights, int64_t scale, int64_t zero) 
   return to;
 }
 
-// Both operands of each product are of 8 bits: the input as a whole, the state of each batch row at each step.
+// Both operands of each product are of 8 bits: the input as a whole, the state at each step.
 int32_t quantisedLstm(const Args *a) {
   const Tensor &w = a->in[W], &r = a->in[R];
   if (w.rank != 3 || r.rank != 3 || a->in[X].rank != 3)
@@ -204,7 +222,9 @@ int32_t quantisedLstm(const Args *a) {
   double *rounded = heap<double>(a, r.dims[1]);
   if (!x || !rounded)
     return ONNXC_K_MEMORY;
-  roundTo8Bits(in<float>(a, X), n, x);
+  EightBits range;
+  range.see(in<float>(a, X), n);
+  range.round(in<float>(a, X), n, x);
   operands[X].data = x;
   const char *defaults[] = {"Sigmoid", "Tanh", "Tanh"};
   return run<LstmCell>(&inner, defaults, 3, a->attr[Extra].i != 0, wf, rf, rounded);

@@ -31,6 +31,7 @@ feed = weights.make_feeds(entry)
 onnxruntime.set_default_logger_severity(4)
 def reference(optimised):
     options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # DynamicQuantizeLSTM takes ranges of what each thread computes
     # 8 bits are the least that a file may ask for its activations, and what ONNX Runtime then takes; the reference takes f32.
     options.add_session_config_entry("session.qdq_matmulnbits_accuracy_level", "1")
     if not optimised:
