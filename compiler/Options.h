@@ -15,6 +15,7 @@ struct Options {
   std::string target;                          // triple; empty = host
   std::vector<std::string> cpus;               // empty = x86-64-v3,x86-64-v4 for x86-64
   int optLevel = 3;                            // -O0 is the oracle: no recognition, fusion or layout
+  bool winograd = true;                        // 3x3 convolutions as F(4x4, 3x3) where it pays
   std::map<std::string, int64_t> defineDims;   // --define-dim batch=8
   bool allowExternalOutside = false;           // external data may lie outside the model's folder
   int64_t maxConstantSize = int64_t(1) << 30;  // bytes of one constant that the model does not store

@@ -88,7 +88,7 @@ void layoutPhase(OpPassManager &pm, const Options &options) {
   if (options.optLevel == 0)
     return;
   auto &f = pm.nest<func::FuncOp>();
-  f.addPass(createBlockChannels());
+  f.addPass(createBlockChannels(BlockChannelsOptions{options.winograd}));
   f.addPass(createPackWeights());
   f.addPass(createCSEPass());
 }

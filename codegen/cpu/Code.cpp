@@ -183,10 +183,11 @@ LogicalResult emitKernel(ModuleOp target, kernel::FuncOp kernel, unsigned vector
   while (onnx::constantValue(op->getResult(0)))
     op = op->getNextNode();
   StringRef name = onnx::opName(op);
-  auto emit = name == "packed.MatMul"    ? emitPackedMatMul
-              : name == "packed.Product" ? emitPackedProduct
-              : name == "packed.Conv"    ? emitPackedConv
-                                         : emitPackedWindow;
+  auto emit = name == "packed.MatMul"         ? emitPackedMatMul
+              : name == "packed.Product"      ? emitPackedProduct
+              : name == "packed.Conv"         ? emitPackedConv
+              : name == "packed.WinogradConv" ? emitPackedWinograd
+                                              : emitPackedWindow;
   if (failed(emit(code, op, vectorBits)))
     return failure();
   code.finish();

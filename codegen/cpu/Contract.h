@@ -7,6 +7,7 @@ namespace onnxc {
 mlir::LogicalResult emitPackedMatMul(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
 mlir::LogicalResult emitPackedProduct(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
 mlir::LogicalResult emitPackedConv(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
+mlir::LogicalResult emitPackedWinograd(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
 // Depthwise convolutions and pooling: lanes stay where they are.
 mlir::LogicalResult emitPackedWindow(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
 

@@ -49,6 +49,8 @@ static Product work(Operation *op) {
   }
   if (name == "Gemm")
     return twice(dim(op->getOperand(0), onnx::intAttr(op, "transA", 0) ? 2 : 1));
+  if (name == "packed.WinogradConv")  // of the convolution: it needs a quarter of them at best
+    return twice(product({9, op->getAttrOfType<IntegerAttr>("channels").getInt()}));
   if (name != "Conv" && name != "packed.Conv" && name != "packed.DepthwiseConv")
     return CostTerm{1, {}};
   auto weights = dyn_cast<RankedTensorType>(op->getOperand(1).getType());

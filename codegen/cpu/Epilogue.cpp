@@ -36,6 +36,8 @@ Value Epilogue::operand(Value v, const LanePlace &place, Value mask) const {
 }
 
 Value Epilogue::apply(Value lanes, const LanePlace &place, Value mask) const {
+  if (!root)
+    return lanes;
   llvm::DenseMap<Value, Value> values{{root->getResult(0), lanes}};
   Value last = lanes;
   for (Operation *op = root->getNextNode(); op && onnx::isOnnx(op); op = op->getNextNode()) {

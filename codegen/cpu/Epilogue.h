@@ -12,7 +12,7 @@ struct LanePlace {
 
 class Epilogue {
 public:
-  // `root`: the contraction, the kernel's first op.
+  // `root`: the contraction, the kernel's first op; null: nothing is computed.
   Epilogue(KernelCode &code, mlir::Operation *root);
   // The last op's value of 16 lanes of the contraction's result. `mask`: lanes that exist; null: all.
   mlir::Value apply(mlir::Value lanes, const LanePlace &place, mlir::Value mask) const;

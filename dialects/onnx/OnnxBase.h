@@ -52,6 +52,9 @@ llvm::StringRef strAttr(mlir::Operation *op, llvm::StringRef name, llvm::StringR
 llvm::ArrayRef<int64_t> intsAttr(mlir::Operation *op, llvm::StringRef name);
 std::optional<llvm::ArrayRef<int64_t>> optionalInts(mlir::Operation *op, llvm::StringRef name);
 
+// On a contraction whose sums are integers that f32 holds: algorithms that round on the way must not compute it.
+inline constexpr llvm::StringLiteral kExactAttr = "onnxc.exact";
+
 // The value of an onnx.Constant (or any constant-like producer), null otherwise.
 mlir::ElementsAttr constantValue(mlir::Value v);
 // Integer and bool elements in signed or zero-extended 64 bits, whatever the storage; nothing for other types or more than `limit`.

@@ -49,6 +49,14 @@ def Onnx_PackedConvOp : Onnx_Op<"packed.Conv"> {
                      DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
   let results = (outs AnyTensor:$Y);
 }
+def Onnx_PackedWinogradConvOp : Onnx_Op<"packed.WinogradConv"> {
+  let summary = "2-D convolution of blocked activations with 3x3 filters and stride 1 as F(4x4, 3x3)";
+  let description = [{
+    W: [36, ceil(O/16), ceil(C/16) * 16, 16], the filters under G g G^T of passes/layout/Winograd.cpp. `pads`: top, left, bottom, right.
+  }];
+  let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, I64Attr:$channels, DenseI64ArrayAttr:$pads);
+  let results = (outs AnyTensor:$Y);
+}
 def Onnx_PackedDepthwiseConvOp : Onnx_Op<"packed.DepthwiseConv"> {
   let summary = "2-D convolution of each channel with one filter; W: [C/16, KH, KW, 16]";
   let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,

@@ -218,6 +218,7 @@ static LogicalResult contractIntegers(Operation *op, PatternRewriter &rewriter) 
     operands.push_back(constant(rewriter, loc, llvm::cast<ShapedType>(given.getType()).getShape(), bias));
   Type type = op->getResult(0).getType();
   Operation *sums = rewriter.create(loc, op->getName().getIdentifier(), operands, type, op->getAttrs());
+  sums->setAttr(onnx::kExactAttr, rewriter.getUnitAttr());
   replaceUsers(rewriter, *c, op->getResult(0), sums->getResult(0));
   rewriter.setInsertionPoint(op);
   rewriter.replaceOpWithNewOp<onnx::MulOp>(op, type, sums->getResult(0), perChannel(rewriter, loc, *c, products(*c)));

@@ -327,6 +327,7 @@ static LogicalResult slideBlocked(ShapeOp &o, AffineExpr blocks, DimsRef kernel)
 }
 static LogicalResult packedConv(ShapeOp &o) { return slideBlocked(o, o.dim(1, 0), o.dims(1).slice(2, 2)); }
 static LogicalResult packedDepthwise(ShapeOp &o) { return slideBlocked(o, o.dim(0, 1), o.dims(1).slice(1, 2)); }
+static LogicalResult packedWinograd(ShapeOp &o) { return slideBlocked(o, o.dim(1, 1), {o.c(3), o.c(3)}); }
 static LogicalResult packedPool(ShapeOp &o) { return slideBlocked(o, o.dim(0, 1), constants(o, o.intsAttr("kernel_shape"))); }
 static LogicalResult block(ShapeOp &o) {
   return o.set(0, {o.dim(0, 0), o.s.ceilDiv(o.dim(0, 1), o.c(16)), o.dim(0, 2), o.dim(0, 3), o.c(16)});
@@ -335,6 +336,7 @@ static LogicalResult unblock(ShapeOp &o) { return o.set(0, {o.dim(0, 0), o.c(o.i
 
 void addWindowRules(ShapeRules &rules) {
   rules["packed.Conv"] = packedConv;
+  rules["packed.WinogradConv"] = packedWinograd;
   rules["packed.DepthwiseConv"] = packedDepthwise;
   rules["packed.Pool"] = packedPool;
   rules["packed.Block"] = block;

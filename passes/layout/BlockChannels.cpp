@@ -43,7 +43,9 @@ struct Blocker {
   llvm::MapVector<Value, Value> blocked;
   llvm::DenseSet<Operation *> replaced;
 
-  explicit Blocker(func::FuncOp func) : func(func), b(func.getContext()) {}
+  bool winograd;
+
+  Blocker(func::FuncOp func, bool winograd) : func(func), b(func.getContext()), winograd(winograd) {}
 
   RankedTensorType blockedType(RankedTensorType plain) {
     SmallVector<int64_t> s(plain.getShape());
@@ -90,11 +92,19 @@ bool Blocker::conv(Operation *op) {
     return false;
   Location loc = op->getLoc();
   Value x = op->getOperand(0);
+  Type type = blockedType(typeOf(op->getResult(0)));
+  ArrayRef<int64_t> size = typeOf(op->getResult(0)).getShape().take_back(2);
+  if (winograd && !op->hasAttr(onnx::kExactAttr) && gainsByWinograd(*c, size[0], size[1])) {
+    Value bias = op->getNumOperands() > 2 ? packChannels(b, loc, *constantFloats(op->getOperand(2)), false) : Value();
+    Value weights = packWinogradWeights(b, loc, *c, op->getOperand(1));
+    done(op, onnx::PackedWinogradConvOp::create(b, loc, type, block(x, loc), weights, bias, b.getI64IntegerAttr(c->channels),
+                                                b.getDenseI64ArrayAttr(c->pads)));
+    return true;
+  }
   bool dense = c->form == BlockedConv::Dense, plain = dense && c->group == 1 && c->channels < kLanes && !blocked.count(x);
   Value weights = packConvWeights(b, loc, *c, op->getOperand(1), plain), bias;
   if (op->getNumOperands() > 2)
     bias = packChannels(b, loc, *constantFloats(op->getOperand(2)), false);
-  Type type = blockedType(typeOf(op->getResult(0)));
   if (!dense) {
     done(op, onnx::PackedDepthwiseConvOp::create(b, loc, type, block(x, loc), weights, bias, c->strides, c->pads, c->dilations));
     return true;
@@ -268,9 +278,10 @@ void foldFills(func::FuncOp func) {
 }
 
 struct BlockChannels : impl::BlockChannelsBase<BlockChannels> {
+  using BlockChannelsBase::BlockChannelsBase;
   void runOnOperation() override {
     foldFills(getOperation());
-    Blocker(getOperation()).run();
+    Blocker(getOperation(), winograd).run();
   }
 };
 }  // namespace

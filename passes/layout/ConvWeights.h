@@ -20,6 +20,9 @@ std::optional<llvm::SmallVector<int64_t>> explicitPads(mlir::Operation *op, llvm
 llvm::SmallVector<int64_t> twoAxes(mlir::Operation *op, llvm::StringRef attribute, int64_t rank, int64_t otherwise);
 
 mlir::Value packConvWeights(mlir::OpBuilder &b, mlir::Location loc, const BlockedConv &conv, mlir::Value weights, bool plain);
+// Whether F(4x4, 3x3) is worth its larger weights for results of `height` x `width`, and its weights (dialects/onnx/Packed.td).
+bool gainsByWinograd(const BlockedConv &conv, int64_t height, int64_t width);
+mlir::Value packWinogradWeights(mlir::OpBuilder &b, mlir::Location loc, const BlockedConv &conv, mlir::Value weights);
 // Per-channel values, padded with zeros to blocks, of type [blocks * 16] or [blocks, 1, 1, 16].
 mlir::Value packChannels(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<float> values, bool spatial);
 

@@ -12,7 +12,9 @@ def BlockChannels : Pass<"block-channels", "::mlir::func::FuncOp"> {
     %y = onnx.Conv %x, %w ; %z = onnx.Relu %y
     =>  %b = onnx.packed.Conv %x, %packed {plain = 1} ; %r = onnx.Relu %b ; %z = onnx.packed.Unblock %r
     ```
+    3x3 filters of stride 1 go through Winograd's transformation where that pays.
   }];
+  let options = [Option<"winograd", "winograd", "bool", "true", "use F(4x4, 3x3)">];
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }
 

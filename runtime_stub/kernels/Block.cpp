@@ -1,44 +1,82 @@
 // Block.cpp: f32 images to blocks of 16 channels and back (dialects/onnx/Packed.td): squares of 16 pixels by 16 channels are transposed in
-// registers' reach.
+// registers, the last one of a plane overlapping the one before it.
 #include "runtime_stub/kernels/Index.h"
+#include "runtime_stub/kernels/Parallel.h"
 
 namespace onnxc {
 
 constexpr int64_t kLanes = 16;
+typedef float Row __attribute__((vector_size(kLanes * sizeof(float)), aligned(sizeof(float))));
 
-// to[pixel * toPixel + channel * toChannel] = from[pixel * fromPixel + channel * fromChannel] for up to 16 x 16.
-ONNXC_INLINE void moveSquare(float *to, int64_t toPixel, int64_t toChannel, const float *from, int64_t fromPixel, int64_t fromChannel,
-                             int64_t pixels, int64_t channels) {
-  for (int64_t p = 0; p < pixels; ++p)
-    for (int64_t c = 0; c < channels; ++c)
-      to[p * toPixel + c * toChannel] = from[p * fromPixel + c * fromChannel];
+// Rows become columns: four rounds of interleaving halves.
+ONNXC_INLINE void transpose(Row (&rows)[kLanes]) {
+  for (int round = 0; round < 4; ++round) {
+    Row next[kLanes];
+#pragma clang loop unroll(full)
+    for (int i = 0; i < kLanes / 2; ++i) {
+      next[2 * i] = __builtin_shufflevector(rows[i], rows[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+      next[2 * i + 1] = __builtin_shufflevector(rows[i], rows[i + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    }
+#pragma clang loop unroll(full)
+    for (int i = 0; i < kLanes; ++i)
+      rows[i] = next[i];
+  }
 }
 
-static int32_t convert(const onnxc_tensor &plain, const onnxc_tensor &blocked, bool toBlocks) {
+// The 16 channels of one block at 16 pixels; channels past `have` are zero in blocks and do not exist in the image.
+ONNXC_INLINE void moveSquare(float *image, float *lanes, int64_t plane, int64_t have, bool toBlocks) {
+  Row rows[kLanes];
+#pragma clang loop unroll(full)
+  for (int i = 0; i < kLanes; ++i)
+    if (!toBlocks)
+      rows[i] = *reinterpret_cast<const Row *>(lanes + i * kLanes);
+    else if (i < have)
+      rows[i] = *reinterpret_cast<const Row *>(image + i * plane);
+    else
+      rows[i] = Row{};
+  transpose(rows);
+#pragma clang loop unroll(full)
+  for (int i = 0; i < kLanes; ++i)
+    if (toBlocks)
+      *reinterpret_cast<Row *>(lanes + i * kLanes) = rows[i];
+    else if (i < have)
+      *reinterpret_cast<Row *>(image + i * plane) = rows[i];
+}
+
+// Planes of fewer than 16 pixels.
+ONNXC_INLINE void moveFew(float *image, float *lanes, int64_t plane, int64_t have, bool toBlocks) {
+  for (int64_t p = 0; p < plane; ++p)
+    for (int64_t c = 0; c < kLanes; ++c)
+      if (toBlocks)
+        lanes[p * kLanes + c] = c < have ? image[c * plane + p] : 0;
+      else if (c < have)
+        image[c * plane + p] = lanes[p * kLanes + c];
+}
+
+ONNXC_INLINE int32_t convert(const onnxc_args *a, const onnxc_tensor &plain, const onnxc_tensor &blocked, bool toBlocks) {
   ONNXC_CHECK(plain.rank == 4 && blocked.rank == 5 && blocked.dims[4] == kLanes, ONNXC_K_SHAPE);
   int64_t channels = plain.dims[1], blocks = blocked.dims[1], plane = plain.dims[2] * plain.dims[3];
   ONNXC_CHECK(blocks == (channels + kLanes - 1) / kLanes && blocked.dims[0] == plain.dims[0], ONNXC_K_SHAPE);
   ONNXC_CHECK(blocked.dims[2] * blocked.dims[3] == plane, ONNXC_K_SHAPE);
-  for (int64_t n = 0; n < plain.dims[0]; ++n)
-    for (int64_t b = 0; b < blocks; ++b) {
-      float *image = const_cast<float *>(data<float>(plain)) + (n * channels + b * kLanes) * plane;
-      float *lanes = const_cast<float *>(data<float>(blocked)) + (n * blocks + b) * plane * kLanes;
-      int64_t have = minOf(kLanes, channels - b * kLanes);
+  float *images = const_cast<float *>(data<float>(plain)), *all = const_cast<float *>(data<float>(blocked));
+  return parallelFor(a, plain.dims[0] * blocks, grainOf(plane * 4), [=](int64_t begin, int64_t end) -> int32_t {
+    for (int64_t unit = begin; unit < end; ++unit) {
+      int64_t n = unit / blocks, b = unit % blocks, have = minOf(kLanes, channels - b * kLanes);
+      float *image = images + (n * channels + b * kLanes) * plane, *lanes = all + unit * plane * kLanes;
+      if (plane < kLanes) {
+        moveFew(image, lanes, plane, have, toBlocks);
+        continue;
+      }
       for (int64_t p = 0; p < plane; p += kLanes) {
-        int64_t pixels = minOf(kLanes, plane - p);
-        if (!toBlocks) {
-          moveSquare(image + p, 1, plane, lanes + p * kLanes, kLanes, 1, pixels, have);
-          continue;
-        }
-        if (have < kLanes)
-          memset(lanes + p * kLanes, 0, size_t(pixels * kLanes) * sizeof(float));
-        moveSquare(lanes + p * kLanes, kLanes, 1, image + p, 1, plane, pixels, have);
+        int64_t first = minOf(p, plane - kLanes);
+        moveSquare(image + first, lanes + first * kLanes, plane, have, toBlocks);
       }
     }
-  return 0;
+    return ONNXC_K_OK;
+  });
 }
 
 }  // namespace onnxc
 
-extern "C" int32_t onnxc_k_Block(const onnxc_args *a) { return onnxc::convert(a->in[0], a->out[0], true); }
-extern "C" int32_t onnxc_k_Unblock(const onnxc_args *a) { return onnxc::convert(a->out[0], a->in[0], false); }
+extern "C" int32_t onnxc_k_Block(const onnxc_args *a) { return onnxc::convert(a, a->in[0], a->out[0], true); }
+extern "C" int32_t onnxc_k_Unblock(const onnxc_args *a) { return onnxc::convert(a, a->out[0], a->in[0], false); }

@@ -56,3 +56,18 @@ func.func @filled(%x: tensor<1x3x2x2xf32>) -> tensor<1x16x2x2xf32> {
   %c = "onnx.Conv"(%x, %w) : (tensor<1x3x2x2xf32>, tensor<16x3x1x1xf32>) -> tensor<1x16x2x2xf32>
   return %c : tensor<1x16x2x2xf32>
 }
+
+// 3x3 filters of stride 1 over many pixels go through Winograd's transformation: [36, ceil(O/16), C, 16] weights. Few pixels, strides and sums that must stay exact are computed directly.
+// CHECK-LABEL: @winograd
+// CHECK: "onnx.packed.WinogradConv"(%{{.*}}, %{{.*}}) <{channels = 32 : i64, {{.*}}pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x2x56x56x16xf32>, tensor<36x2x32x16xf32>) -> tensor<1x2x56x56x16xf32>
+// CHECK: "onnx.packed.Conv"
+// CHECK: "onnx.packed.Conv"
+// CHECK: "onnx.packed.Conv"
+func.func @winograd(%x: tensor<1x32x56x56xf32>, %s: tensor<1x32x4x4xf32>) -> (tensor<1x32x56x56xf32>, tensor<1x32x4x4xf32>, tensor<1x32x28x28xf32>, tensor<1x32x56x56xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<32x32x3x3xf32>} : () -> tensor<32x32x3x3xf32>
+  %a = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x32x56x56xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x56x56xf32>
+  %b = "onnx.Conv"(%s, %w) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x32x4x4xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x4x4xf32>
+  %c = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>}> : (tensor<1x32x56x56xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x28x28xf32>
+  %d = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1>}> {onnxc.exact} : (tensor<1x32x56x56xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x56x56xf32>
+  return %a, %b, %c, %d : tensor<1x32x56x56xf32>, tensor<1x32x4x4xf32>, tensor<1x32x28x28xf32>, tensor<1x32x56x56xf32>
+}

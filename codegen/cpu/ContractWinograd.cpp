@@ -1,0 +1,212 @@
+// ContractWinograd.cpp: convolutions with 3x3 filters as F(4x4, 3x3): a chunk of input tiles is transformed into scratch memory, multiplied
+// with the transformed filters point by point (Rows.h), and transformed back. passes/layout/Winograd.cpp has the filters and the points.
+//
+// tile     4x4 pixels of the result, from 6x6 of the input
+// unit     an image, a chunk of tiles, a group of output panels
+// scratch  inputs [36, blocks, tiles, 16] and products [36, group's panels, tiles, 16], the points a few lines apart from a power of two
+#include "codegen/cpu/Contract.h"
+#include "codegen/cpu/Rows.h"
+#include "codegen/cpu/Strips.h"
+#include "dialects/onnx/Packed.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+namespace onnxc {
+namespace {
+
+constexpr int64_t kIn = 6, kOut = 4, kPoints = kIn * kIn;
+
+struct Winograd {
+  KernelCode &c;
+  onnx::PackedWinogradConvOp op;
+  Epilogue epilogue;
+  Code::Values x, y;  // sizes
+  SmallVector<AffineExpr> yExprs;
+  int64_t blocks, panels, tiles, groupPanels, inputStep, productStep;  // tiles of a chunk; bytes from one point to the next
+  VectorType lanes;
+
+  Winograd(KernelCode &code, onnx::PackedWinogradConvOp op, unsigned vectorBits);
+  Value products() { return c.at(c.scratch, kPoints * inputStep); }
+  Code::Values inputRow(ValueRange d);
+  Code::Values outputRow(ValueRange m);
+  void transformInputs(Value n, Value chunk, Value count, Value across);
+  void multiply(const RowsSchedule &s, Value from, Value to);
+  void finishTiles(Value n, Value chunk, Value count, Value across, Value from, Value to);
+  void finishTile(Value n, Value panel, Value top, Value left, Value at, bool whole);
+  void emit(unsigned vectorBits);
+};
+
+Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op, unsigned vectorBits)
+    : c(code), op(op), epilogue(code, op), x(code.sizes(cast<RankedTensorType>(op.getX().getType()))),
+      y(code.sizes(cast<RankedTensorType>(op.getY().getType()))), yExprs(sizeExprs(cast<RankedTensorType>(op.getY().getType()))),
+      lanes(code.vec(code.f32, kLanes)) {
+  constexpr int64_t inputBytes = 768 << 10, least = 14, most = 42, apart = 5 * 64;
+  ArrayRef<int64_t> f = cast<RankedTensorType>(op.getW().getType()).getShape();
+  panels = f[1], blocks = f[2] / kLanes;
+  tiles = std::clamp<int64_t>(inputBytes / (kPoints * blocks * kPanelBytes), least, most);
+  auto height = constantOf(yExprs[2]), width = constantOf(yExprs[3]);
+  if (height && width) {
+    int64_t all = std::max<int64_t>(1, llvm::divideCeil(*height, kOut) * llvm::divideCeil(*width, kOut));
+    tiles = llvm::divideCeil(all, llvm::divideCeil(all, tiles));
+  }
+  int64_t tilePanels = RowsSchedule(tiles, panels, blocks, kLanes, vectorBits).tile.panels;
+  groupPanels = std::min(panels, std::max<int64_t>(1, 4 / tilePanels) * tilePanels);
+  inputStep = blocks * tiles * kPanelBytes + apart, productStep = groupPanels * tiles * kPanelBytes + apart;
+}
+
+// B^T d: row j of B^T holds the coefficients of the product of (x - p_i) over the points i other than j, that of infinity those of all.
+// Written with u = x^2 + 3/2 x - 1 = (x - 1/2) (x + 2) and w = x^2 - 1, each shifted.
+Code::Values Winograd::inputRow(ValueRange d) {
+  auto sub = [&](Value l, Value r) -> Value { return arith::SubFOp::create(c.b, c.loc, l, r); };
+  Value half = c.real(1.5, lanes);
+  auto w = [&](int64_t i) { return sub(d[i + 2], d[i]); };
+  Value w0 = w(0), w1 = w(1), w2 = w(2), w3 = w(3);
+  auto u = [&](int64_t i, Value wi) { return c.fma(half, d[i + 1], wi); };
+  Value u0 = u(0, w0), u1 = u(1, w1), u2 = u(2, w2), u3 = u(3, w3);
+  return {sub(u2, u0), c.addf(u2, u1), sub(u2, u1), c.fma(c.real(2, lanes), w1, w2), c.fma(c.real(-0.5, lanes), w1, w2), sub(u3, u1)};
+}
+
+// A^T m: row i of A^T holds the points to the power of i, infinity only in the last.
+Code::Values Winograd::outputRow(ValueRange m) {
+  Value sum = c.addf(m[1], m[2]), difference = arith::SubFOp::create(c.b, c.loc, m[1], m[2]);
+  auto powers = [&](double p, double q, Value to) { return c.fma(c.real(p, lanes), m[3], c.fma(c.real(q, lanes), m[4], to)); };
+  return {c.addf(c.addf(m[0], sum), c.addf(m[3], m[4])), powers(0.5, -2, difference), powers(0.25, 4, sum),
+          c.addf(powers(0.125, -8, difference), m[5])};
+}
+
+void Winograd::transformInputs(Value n, Value chunk, Value count, Value across) {
+  Value line = c.mul(x[3], kPanelBytes), plane = c.mul(x[2], line);
+  Value image = c.at(c.address(op.getX()), c.mul(c.mul(n, x[1]), plane));
+  ArrayRef<int64_t> pads = op.getPads();
+  c.loop(c.n(0), c.n(tiles), c.n(1), [&](Value t) {
+    Value tile = c.min(c.add(c.mul(chunk, tiles), t), c.sub(count, 1));
+    Value top = c.sub(c.mul(c.div(tile, across), kOut), pads[0]), left = c.sub(c.mul(c.rem(tile, across), kOut), pads[1]);
+    auto within = [&](Value first, Value size) { return c.both(c.less(c.n(-1), first), c.less(c.add(first, kIn - 1), size)); };
+    auto transform = [&](llvm::function_ref<Value(Value plane, int64_t row, int64_t column)> pixel) {
+      c.loop(c.n(0), c.n(blocks), c.n(1), [&](Value block) {
+        Value base = c.at(image, c.mul(block, plane));
+        SmallVector<Code::Values> columns;
+        for (int64_t j = 0; j < kIn; ++j) {
+          Code::Values d;
+          for (int64_t i = 0; i < kIn; ++i)
+            d.push_back(c.load(lanes, pixel(base, i, j)));
+          columns.push_back(inputRow(d));
+        }
+        Value to = c.at(c.scratch, c.add(c.mul(block, tiles * kPanelBytes), c.mul(t, kPanelBytes)));
+        for (int64_t i = 0; i < kIn; ++i) {
+          Code::Values d = llvm::map_to_vector(columns, [&](const Code::Values &column) { return column[i]; });
+          for (auto [j, v] : llvm::enumerate(inputRow(d)))
+            c.store(v, c.at(to, (i * kIn + int64_t(j)) * inputStep));
+        }
+      });
+    };
+    Value first = c.add(c.mul(top, line), c.mul(left, kPanelBytes));
+    c.when(
+        c.both(within(top, x[2]), within(left, x[3])),
+        [&] {
+          transform([&](Value base, int64_t i, int64_t j) { return c.at(c.at(c.at(base, first), c.mul(line, i)), j * kPanelBytes); });
+        },
+        [&] {
+          auto exists = [&](Value at, Value size) { return c.both(c.less(c.n(-1), at), c.less(at, size)); };
+          Code::Values rows, columns;
+          for (int64_t i = 0; i < kIn; ++i)
+            rows.push_back(exists(c.add(top, i), x[2])), columns.push_back(exists(c.add(left, i), x[3]));
+          Value zeros = zeroBytes(c);
+          transform([&](Value base, int64_t i, int64_t j) {
+            Value at = c.at(base, c.add(c.add(first, c.mul(line, i)), j * kPanelBytes));
+            return c.select(c.both(rows[i], columns[j]), at, zeros);
+          });
+        });
+  });
+}
+
+void Winograd::multiply(const RowsSchedule &s, Value from, Value to) {
+  int64_t panelBytes = blocks * kLanes * kPanelBytes;
+  Epilogue none(c, nullptr);
+  c.loop(c.n(0), c.n(kPoints), c.n(1), [&](Value point) {
+    RowsProblem p;
+    p.a = c.at(c.scratch, c.mul(point, inputStep));
+    p.b = c.at(c.address(op.getW()), c.mul(point, panels * panelBytes));
+    p.out = c.at(products(), c.sub(c.mul(point, productStep), c.mul(from, tiles * kPanelBytes)));
+    p.outOffset = c.n(0);
+    p.rowBytes = p.outRowBytes = c.n(kPanelBytes);
+    p.blockBytes = p.outPanelBytes = c.n(tiles * kPanelBytes);
+    p.depth = c.n(blocks), p.panelBytes = c.n(panelBytes);
+    p.index = [](Value, Value) { return Code::Values(); };
+    RowsEmitter(c, none, s).emit(p, c.n(tiles), c.n(0), c.n(panels), from, to);
+  });
+}
+
+// The 4x4 pixels from (top, left) on; `at`: the tile's product at the first point. Where not `whole`, only pixels of the result.
+void Winograd::finishTile(Value n, Value panel, Value top, Value left, Value at, bool whole) {
+  Value bias = op.getBias() ? c.load(lanes, c.at(c.address(op.getBias()), c.mul(panel, kPanelBytes))) : Value();
+  SmallVector<Code::Values> columns;
+  for (int64_t j = 0; j < kIn; ++j) {
+    Code::Values m;
+    for (int64_t i = 0; i < kIn; ++i)
+      m.push_back(c.load(lanes, c.at(at, (i * kIn + j) * productStep)));
+    columns.push_back(outputRow(m));
+  }
+  Value plane = c.mul(c.add(c.mul(n, y[1]), panel), c.mul(y[2], y[3]));
+  for (int64_t i = 0; i < kOut; ++i) {
+    Value row = c.add(top, i);
+    auto line = [&] {
+      Code::Values pixels = outputRow(llvm::map_to_vector(columns, [&](const Code::Values &column) { return column[i]; }));
+      for (int64_t j = 0; j < kOut; ++j) {
+        Value column = c.add(left, j);
+        auto pixel = [&] {
+          Value offset = c.mul(c.add(plane, c.add(c.mul(row, y[3]), column)), kPanelBytes);
+          LanePlace place{offset, [&] { return Code::Values{n, panel, row, column, c.n(0)}; }};
+          Value v = bias ? c.addf(pixels[j], bias) : pixels[j];
+          c.store(epilogue.apply(v, place, Value()), c.at(c.result(0), offset));
+        };
+        whole ? pixel() : c.when(c.less(column, y[3]), pixel);
+      }
+    };
+    whole ? line() : c.when(c.less(row, y[2]), line);
+  }
+}
+
+void Winograd::finishTiles(Value n, Value chunk, Value count, Value across, Value from, Value to) {
+  Value first = c.mul(chunk, tiles), most = c.min(c.n(tiles), c.sub(count, first));
+  bool even = Code::constant(c.rem(y[2], kOut)) == 0 && Code::constant(c.rem(y[3], kOut)) == 0;
+  c.loop(from, to, c.n(1), [&](Value panel) {
+    c.loop(c.n(0), most, c.n(1), [&](Value t) {
+      Value tile = c.add(first, t), top = c.mul(c.div(tile, across), kOut), left = c.mul(c.rem(tile, across), kOut);
+      Value at = c.at(products(), c.mul(c.add(c.mul(c.sub(panel, from), tiles), t), kPanelBytes));
+      auto fits = [&](Value from, Value size) { return c.less(c.add(from, kOut - 1), size); };
+      Value whole = even ? c.flag(true) : c.both(fits(top, y[2]), fits(left, y[3]));
+      c.when(whole, [&] { finishTile(n, panel, top, left, at, true); }, [&] { finishTile(n, panel, top, left, at, false); });
+    });
+  });
+}
+
+void Winograd::emit(unsigned vectorBits) {
+  RowsSchedule s(tiles, panels, blocks, kLanes, vectorBits);
+  int64_t parts = llvm::divideCeil(panels, groupPanels);
+  MLIRContext *context = c.b.getContext();
+  AffineExpr all = yExprs[2].ceilDiv(kOut) * yExprs[3].ceilDiv(kOut);
+  setExtent(c.kernel, {yExprs[0], all.ceilDiv(tiles), getAffineConstantExpr(parts, context)},
+            2.0 * double(kPoints * tiles * blocks * kLanes * groupPanels * kLanes));
+  AffineExpr bytes = getAffineConstantExpr(kPoints * (inputStep + productStep), context);
+  c.kernel->setAttr("scratch", AffineMapAttr::get(AffineMap::get(0, c.kernel.getNumDims(), bytes)));
+  Value across = c.ceilDiv(y[3], kOut), count = c.mul(c.ceilDiv(y[2], kOut), across), chunks = c.ceilDiv(count, tiles);
+  // The parts of a chunk follow one another: its inputs are transformed once.
+  Code::Values none{c.n(-1)};
+  c.loop(c.begin, c.end, c.n(1), none, [&](Value unit, ValueRange have) {
+    Value one = c.div(unit, parts), from = c.mul(c.rem(unit, parts), groupPanels), to = c.min(c.add(from, groupPanels), c.n(panels));
+    Value n = c.div(one, chunks), chunk = c.rem(one, chunks);
+    c.when(c.equal(one, have[0]), [] {}, [&] { transformInputs(n, chunk, count, across); });
+    multiply(s, from, to);
+    finishTiles(n, chunk, count, across, from, to);
+    return Code::Values{one};
+  });
+}
+}  // namespace
+
+LogicalResult emitPackedWinograd(KernelCode &code, Operation *op, unsigned vectorBits) {
+  Winograd(code, cast<onnx::PackedWinogradConvOp>(op), vectorBits).emit(vectorBits);
+  return success();
+}
+
+}  // namespace onnxc
