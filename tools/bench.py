@@ -1,35 +1,238 @@
-"""Times models next to ONNX Runtime and OpenVINO in one process; behind `./dev bench`.
+"""Times models next to ONNX Runtime and OpenVINO and says how near the machine's roof they come; behind `./dev bench`.
 
-usage: bench.py --build DIR [--shared DIR] [--threads N] [MODEL.onnx …]
-Needs the comparing script that lies beside the checkout; without it `onnxc bench` times onnxc alone.
+usage: bench.py --build DIR [--threads 1,2] [--only REGEX] [--record FILE] [--write] [MODEL.onnx …]
+Without models: the graphs of real exporters and the trained models beside the checkout, else light models of the onnx package. The weights of
+graphs are made once, under the cache folder. Each model is measured in a process of its own, engines taking turns (the comparing script beside
+the checkout; without it onnxc alone). What --record FILE holds already is not measured again. --write puts table and chart into docs/.
 """
 import argparse
+import json
+import math
+import os
+import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
+import numpy as np
+import onnx
 import onnx.backend.test.loader as loader
 
 ROOT = Path(__file__).resolve().parent.parent
+CACHE = Path(os.environ.get("ONNXC_CACHE", Path.home() / ".cache" / "onnxc"))
+PAGE = ROOT / "docs" / "Performance.md"
+CHART = "performance.svg"
+START, END = "<!-- measured: ./dev bench --write -->", "<!-- end of what was measured -->"
+ALONE = 600  # seconds for one model
+CACHED = 64 << 20  # bytes that the last cache may hold from run to run
+
+
+class Bench:
+    def __init__(self, args):
+        self.args = args
+        self.onnxc = args.build / "bin" / "onnxc"
+        self.zoo = args.shared / "zoo"
+        self.compare = args.shared / "tools" / "compare.py"
+        manifest = self.zoo / "manifest.json"
+        self.entries = {e["name"]: e for e in json.loads(manifest.read_text())} if manifest.exists() else {}
+        if self.entries:
+            sys.path.insert(0, str(self.zoo))
+
+    def models(self):
+        """Paths of the models; graphs get their weights when it is their turn."""
+        if self.args.models:
+            return self.args.models
+        found = [self.zoo / "graphs" / f"{name}.onnx" for name in sorted(self.entries)]
+        found += sorted((self.args.shared / "models").glob("*/*.onnx"))
+        light = Path(loader.DATA_DIR) / "light"
+        found = found or [light / f"light_{n}.onnx" for n in ("squeezenet", "resnet50", "densenet121", "shufflenet")]
+        return [m for m in found if re.search(self.args.only, m.stem)]
+
+    def materialised(self, model):
+        if model.parent != self.zoo / "graphs":
+            return model
+        path = CACHE / "zoo" / model.name
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            subprocess.run([sys.executable, self.zoo / "weights.py", "materialize", model, "-o", path], check=True, capture_output=True)
+        return path
+
+    def compared(self, model, threads):
+        """The row that the comparing script writes: milliseconds of each engine, ratio, error."""
+        if not self.compare.exists():
+            return {}
+        with tempfile.NamedTemporaryFile(suffix=".json") as out:
+            command = [sys.executable, self.compare, "--loader", ROOT / "runtime_stub" / "python", "--onnxc", self.onnxc, "--threads", threads,
+                       "--rounds", self.args.rounds, "--seconds", self.args.seconds, "--json", out.name, model]
+            if self.entries:
+                command += ["--manifest", self.zoo / "manifest.json"]
+            done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=ALONE)
+            text = Path(out.name).read_text()
+        return json.loads(text)[model.stem] if text else {"failed": (done.stderr.strip().splitlines() or ["no result"])[-1][:200]}
+
+    def feeds(self, model):
+        """The inputs that the comparing script gives; none for a model that it gives random ones."""
+        if model.stem in self.entries:
+            import weights  # beside the manifest
+            return weights.make_feeds(self.entries[model.stem])
+        npz = model.with_suffix(".npz")
+        if not npz.exists():
+            return {}
+        data, graph = np.load(npz), onnx.load(model, load_external_data=False).graph
+        stored = {t.name for t in graph.initializer}
+        names = [i.name for i in graph.input if i.name not in stored]
+        return {n: data[f"in{i}"] for i, n in enumerate(names) if f"in{i}" in data}
+
+    def input_flags(self, model, folder):
+        flags = []
+        for i, (name, array) in enumerate(self.feeds(model).items()):
+            if array.dtype.kind not in "OUS":
+                np.save(f"{folder}/{i}.npy", array)
+                flags += ["--input", f"{name}={folder}/{i}.npy"]
+        return flags
+
+    def roof(self, model, threads):
+        """`onnxc bench --json`: kernels with operations and bytes, and the machine's roof."""
+        with tempfile.TemporaryDirectory() as folder:
+            command = [self.onnxc, "bench", model, "--json", "--duration", "0.5", "--threads", threads, *self.input_flags(model, folder)]
+            done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=ALONE)
+        return json.loads(done.stdout) if done.returncode == 0 else None
+
+    def measure(self, model, threads):
+        try:
+            path = self.materialised(model)
+            row = self.compared(path, threads)
+            facts = self.roof(path, threads)
+        except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as error:
+            return {"failed": str(error)[:200]}
+        if facts:
+            row.setdefault("ms", {"onnxc": facts["median_ms"]})
+            row["roof"] = of_roof(facts, row["ms"]["onnxc"])
+        return row
+
+
+def of_roof(facts, milliseconds):
+    """The least time that the machine's units and memory allow, as a share of the measured one: operations of all kernels at the peak, or
+    weights, inputs and outputs once through memory where caches cannot hold them."""
+    flops = sum(max(k["flops"], 0) for k in facts["kernels"])
+    units = flops / (facts["roof"]["gflops"] * 1e6)
+    memory = facts["model_bytes"] / (facts["roof"]["gigabytes_per_s"] * 1e6) if facts["model_bytes"] > CACHED else 0
+    return {"share": max(units, memory) / milliseconds, "bound": "units" if units > memory else "memory", "gflops": facts["roof"]["gflops"],
+            "gigabytes_per_s": facts["roof"]["gigabytes_per_s"], "isa": facts["roof"]["isa"]}
+
+
+def is_compared(row):
+    return "ratio" in row and not row.get("wrong")
+
+
+def summary(rows):
+    ratios = [r["ratio"] for r in rows.values() if is_compared(r)]
+    if not ratios:
+        return None
+    geomean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    worst = min((r["ratio"], n) for n, r in rows.items() if is_compared(r))
+    return {"geomean": geomean, "worst": worst[0], "worst_model": worst[1], "ahead": sum(r >= 1 for r in ratios), "models": len(ratios)}
+
+
+def line(name, row):
+    if "failed" in row:
+        return f"{name:34} FAILED {row['failed'][:120]}"
+    ms = "  ".join(f"{k} {v:.3f} ms" for k, v in row["ms"].items())
+    share = f"  {100 * row['roof']['share']:3.0f} % of the roof ({row['roof']['bound']})" if "roof" in row else ""
+    return f"{name:34} {'WRONG' if row.get('wrong') else format(row.get('ratio', 0), '5.2f')}  {ms}{share}"
+
+
+def table(record):
+    """Markdown: one row a model, a column of times for each peer, and ratio and share of the roof for each number of threads."""
+    threads = sorted(record, key=int)
+    names = sorted({n for t in threads for n in record[t]})
+    first = record[threads[0]]
+    head = ["model", "onnxc ms", "ONNX Runtime", "OpenVINO"] + [f"ratio, {t} thr." for t in threads] + [f"roof, {t} thr." for t in threads]
+    out = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for name in names:
+        row = first.get(name, {})
+        ms = row.get("ms", {})
+        cells = [name] + [f"{ms[e]:.3f}" if e in ms else "" for e in ("onnxc", "ort", "openvino")]
+        for t in threads:
+            r = record[t].get(name, {})
+            cells.append(f"{r['ratio']:.2f}" if is_compared(r) else "wrong" if r.get("wrong") else "fails" if "failed" in r else "")
+        for t in threads:
+            roof = record[t].get(name, {}).get("roof")
+            cells.append(f"{100 * roof['share']:.0f} %" if roof else "")
+        out.append("| " + " | ".join(cells) + " |")
+    return "\n".join(out)
+
+
+def chart(rows, threads):
+    """SVG: a bar for each model's ratio on a logarithmic axis, sorted; the line is the fastest peer."""
+    bars = sorted(((r["ratio"], n) for n, r in rows.items() if is_compared(r)), reverse=True)
+    left, width, step, top = 230, 560, 15, 40
+    limit = math.log2(max(4.0, max((max(r, 1 / r) for r, _ in bars), default=4.0)))
+    x = lambda ratio: left + width * (math.log2(ratio) + limit) / (2 * limit)
+    height = top + step * len(bars) + 10
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 60}" height="{height}" font-family="sans-serif" font-size="11">',
+           '<rect width="100%" height="100%" fill="white"/>',
+           f'<text x="{left}" y="14">fastest peer&#8217;s time over onnxc&#8217;s, {threads} thread(s); right of 1 onnxc is ahead</text>']
+    for power in range(-int(limit), int(limit) + 1):
+        at = x(2.0 ** power)
+        out.append(f'<line x1="{at:.1f}" y1="{top - 6}" x2="{at:.1f}" y2="{height - 8}" stroke="{"black" if power == 0 else "#ddd"}"/>')
+        out.append(f'<text x="{at:.1f}" y="{top - 10}" text-anchor="middle">{2.0 ** power:g}</text>')
+    for i, (ratio, name) in enumerate(bars):
+        y, a, b = top + step * i, min(x(ratio), x(1)), max(x(ratio), x(1))
+        out.append(f'<text x="{left - 6}" y="{y + 10}" text-anchor="end">{name}</text>')
+        out.append(f'<rect x="{a:.1f}" y="{y + 1}" width="{b - a:.1f}" height="{step - 4}" fill="{"#2a7" if ratio >= 1 else "#c53"}"/>')
+        out.append(f'<text x="{b + 4:.1f}" y="{y + 10}">{ratio:.2f}</text>')
+    return "\n".join(out + ["</svg>", ""])
+
+
+def write_page(record):
+    threads = sorted(record, key=int)
+    machine = next((r["roof"] for t in threads for r in record[t].values() if "roof" in r), None)
+    text = [START, ""]
+    if machine:
+        text += [f"Machine: {machine['isa']}, {machine['gflops']:.0f} GFLOP/s and {machine['gigabytes_per_s']:.0f} GB/s on one thread, measured. A ratio is the "
+                 "fastest peer's time over onnxc's; *roof* is", "the time that units (operations) or memory (weights, inputs, outputs once) need at least, over the measured one.", ""]
+    for t in threads:
+        if s := summary(record[t]):
+            text += [f"- {t} thread(s): geometric mean {s['geomean']:.2f} over {s['models']} models, ahead on {s['ahead']}, worst {s['worst']:.2f} ({s['worst_model']})"]
+    if any(summary(record[t]) for t in threads):
+        (PAGE.parent / CHART).write_text(chart(record[threads[0]], threads[0]))
+        text += ["", f"![ratios]({CHART})"]
+    text += ["", table(record), "", END]
+    page = PAGE.read_text()
+    before, after = page.split(START)[0], page.split(END)[1]
+    PAGE.write_text(before + "\n".join(text) + after)
+    print(f"wrote {PAGE}")
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--build", type=Path, required=True)
     p.add_argument("--shared", type=Path, default=ROOT.parent / "shared")
-    p.add_argument("--threads", default="1")
+    p.add_argument("--threads", default="1,2")
+    p.add_argument("--only", default="", help="models whose name has this regular expression")
+    p.add_argument("--rounds", type=int, default=3)
+    p.add_argument("--seconds", type=float, default=0.4, help="of each engine in a round")
+    p.add_argument("--record", type=Path, help="JSON of all rows, read first and written after each model")
+    p.add_argument("--write", action="store_true", help="rewrite docs/Performance.md and its chart")
     p.add_argument("models", nargs="*", type=Path)
     args = p.parse_args()
-    onnxc = args.build / "bin" / "onnxc"
-    light = Path(loader.DATA_DIR) / "light"
-    models = args.models or [light / f"light_{n}.onnx" for n in ("squeezenet", "resnet50", "densenet121", "shufflenet")]
-    compare = args.shared / "tools" / "compare.py"
-    if compare.exists():
-        command = [sys.executable, compare, "--loader", ROOT / "runtime_stub" / "python", "--onnxc", onnxc, "--threads", args.threads, *models]
-        sys.exit(subprocess.run(command).returncode)
-    for model in models:
-        print(f"\n{model.name}")
-        subprocess.run([onnxc, "bench", model, "--threads", args.threads], check=True)
+    bench = Bench(args)
+    record = json.loads(args.record.read_text()) if args.record and args.record.exists() else {}
+    for threads in args.threads.split(","):
+        rows = record.setdefault(threads, {})
+        print(f"-- {threads} thread(s)", flush=True)
+        for model in bench.models():
+            if model.stem not in rows:
+                rows[model.stem] = bench.measure(model, threads)
+                if args.record:
+                    args.record.write_text(json.dumps(record, indent=1))
+            print(line(model.stem, rows[model.stem]), flush=True)
+        if s := summary(rows):
+            print(f"geometric mean {s['geomean']:.3f} over {s['models']} models, worst {s['worst']:.2f} ({s['worst_model']}), threads {threads}", flush=True)
+    if args.write:
+        write_page(record)
 
 
 if __name__ == "__main__":

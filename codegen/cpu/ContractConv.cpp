@@ -89,8 +89,8 @@ Tile::Values Conv::blockProducts(const Tile &t, const StripTile &strip, ValueRan
     Value left = c.sub(c.mul(column, w.strides[1]), w.pads[1]);
     auto tap = [&](Value offset, Value filter, llvm::function_ref<bool(int64_t)> meets, Value kw, ValueRange acc) {
       // `offset`: of the tap's column for the tile's first pixel
-      auto rows = [&](Value base, Value c0) {
-        return [&, base, c0](int64_t r) -> Value {
+      auto rows = [&](Value base) {
+        return [&, base](int64_t r) -> Value {
           if (!meets(r))
             return Value();
           Value at = c.add(offset, r * w.strides[1]);
@@ -103,11 +103,11 @@ Tile::Values Conv::blockProducts(const Tile &t, const StripTile &strip, ValueRan
       };
       auto panelsAt = [&](Value base) { return [&, base](int64_t i) { return c.at(base, i * panelBytes()); }; };
       if (inner == 1)
-        return t.products(acc, rows(line, c.n(0)), panelsAt(filter), 1);
+        return t.products(acc, rows(line), panelsAt(filter), 1);
       if (strip.checked)  // addresses chosen once for all channels
-        return t.products(acc, rows(line, c.n(0)), panelsAt(filter), inner);
+        return t.products(acc, rows(line), panelsAt(filter), inner);
       return c.loop(c.n(0), c.n(inner), c.n(4), acc, [&](Value k, ValueRange values) {
-        return t.products(values, rows(c.at(line, c.mul(k, 4)), k), panelsAt(c.at(filter, c.mul(k, kPanelBytes))), 4);
+        return t.products(values, rows(c.at(line, c.mul(k, 4))), panelsAt(c.at(filter, c.mul(k, kPanelBytes))), 4);
       });
     };
     if (strip.uniform())

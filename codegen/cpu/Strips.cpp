@@ -32,7 +32,8 @@ static void knownTiles(Code &c, const WindowShape &w, int64_t most, llvm::functi
     size_t j = i + 1;
     while (j < tiles.size() && tiles[j].second.width == tiles[i].second.width && tiles[j].second.outside == tiles[i].second.outside)
       ++j;
-    auto &[first, tile] = tiles[i];
+    int64_t first = tiles[i].first;
+    const StripTile &tile = tiles[i].second;
     c.loop(c.n(first), c.n(first + int64_t(j - i) * tile.width), c.n(tile.width), [&](Value column) { body(column, tile); });
     i = j;
   }

@@ -1,7 +1,6 @@
 // Bench.cpp: `onnxc bench`: latency percentiles of a model or an artefact, and its kernels against the machine's measured roof.
-#include "compiler/CommandLine.h"
-#include "compiler/commands/Artefact.h"
 #include "compiler/commands/Commands.h"
+#include "compiler/commands/Inputs.h"
 #include "compiler/commands/Roof.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -18,6 +17,7 @@ struct Report {
   std::vector<KernelTime> kernels;   // summed over `profiled` runs
   int profiled = 0;
   Roof roof;
+  int64_t modelBytes = 0;  // weights, inputs, outputs: what a run moves at least, caches apart
   double quantile(double q) const { return milliseconds[std::min(milliseconds.size() - 1, size_t(q * milliseconds.size()))]; }
 };
 }  // namespace
@@ -48,6 +48,17 @@ static double rate(int64_t amount, const KernelTime &k) { return amount > 0 && k
 // Of one launch; -1: unknown.
 static int64_t each(int64_t amount, const KernelTime &k) { return amount < 0 ? -1 : amount / std::max<int64_t>(k.calls, 1); }
 
+static int64_t perRun(int64_t amount, const Report &report) { return amount < 0 ? -1 : amount / report.profiled; }
+
+static int64_t modelBytes(const Artefact &artefact, const std::vector<Value> &inputs) {
+  int64_t bytes = artefact.weightBytes();
+  for (const Value &v : inputs)
+    bytes += v.bytes.size();
+  for (const Value &v : artefact.results())
+    bytes += v.bytes.size();
+  return bytes;
+}
+
 static void printJson(const Report &report, int threads) {
   llvm::json::OStream json(llvm::outs(), 1);
   json.object([&] {
@@ -57,6 +68,7 @@ static void printJson(const Report &report, int threads) {
     json.attribute("median_ms", report.quantile(0.5));
     json.attribute("p90_ms", report.quantile(0.9));
     json.attribute("p99_ms", report.quantile(0.99));
+    json.attribute("model_bytes", report.modelBytes);
     json.attributeObject("roof", [&] {
       json.attribute("isa", report.roof.isa);
       json.attribute("gflops", report.roof.gflops);
@@ -69,6 +81,8 @@ static void printJson(const Report &report, int threads) {
           json.attribute("op", k.op);
           json.attribute("kernel", k.kernel);
           json.attribute("us", double(k.nanoseconds) / 1e3 / report.profiled);
+          json.attribute("flops", perRun(k.flops, report));
+          json.attribute("bytes", perRun(k.bytes, report));
           json.attribute("gflops", rate(k.flops, k));
           json.attribute("gigabytes_per_s", rate(k.bytes, k));
         });
@@ -150,14 +164,14 @@ static llvm::Error writeProfile(llvm::StringRef path, const Report &report) {
 }
 
 int benchMain(int argc, const char *const *argv) {
-  CLI::App app("Times a model, or a library made by onnxc, on random inputs: percentiles over whole runs, then each kernel against the "
+  CLI::App app("Times a model, or a library made by onnxc: percentiles over whole runs, then each kernel against the "
                "machine's roof.",
                "onnxc bench");
   std::string path, profile;
   int threads = 1;
   double warmUp = 200, duration = 3;
   size_t rows = 20;
-  int64_t symbolSize = 1;
+  InputOptions inputs;
   bool json = false;
   Options code;
   app.add_option("model", path, "a .onnx model or a .so made by onnxc")->required()->type_name("MODEL_OR_ARTEFACT");
@@ -167,10 +181,7 @@ int benchMain(int argc, const char *const *argv) {
       ->capture_default_str();
   app.add_option("--warmUp", warmUp, "milliseconds before timing starts")->type_name("MS")->capture_default_str();
   app.add_option("--duration", duration, "seconds of timing")->type_name("S")->capture_default_str();
-  app.add_option("--symbol-size", symbolSize, "size of symbolic dimensions")
-      ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  bindInputOptions(app, inputs);
   app.add_option("--rows", rows, "kernels to list")->type_name("N")->capture_default_str();
   app.add_option("--profile", profile, "write the time of every kernel to this file: .json for chrome://tracing, else CSV")
       ->type_name("FILE");
@@ -183,13 +194,16 @@ int benchMain(int argc, const char *const *argv) {
   auto artefact = Artefact::open(path, code, threads);
   if (!artefact)
     return onnxc::report(artefact.takeError());
-  std::vector<Value> values = randomInputs(**artefact, symbolSize);
+  std::vector<Value> values;
+  if (auto exit = makeInputs(**artefact, inputs, values))
+    return *exit;
   if (llvm::Error error = (*artefact)->bind(values))
     return onnxc::report(std::move(error));
   Report report;
   if (llvm::Error error = measure(**artefact, warmUp, duration * 1e3, report))
     return onnxc::report(std::move(error));
   report.roof = measureRoof(threads);
+  report.modelBytes = modelBytes(**artefact, values);
   json ? printJson(report, threads) : printTable(report, rows);
   if (!profile.empty())
     if (llvm::Error error = writeProfile(profile, report))

@@ -1,8 +1,7 @@
 // Run.cpp: `onnxc run`: a model or an artefact on .npy (or .pb) files; results are printed, or written with --output-dir.
 #include "compiler/CommandLine.h"
-#include "compiler/commands/Artefact.h"
 #include "compiler/commands/Commands.h"
-#include "compiler/commands/Data.h"
+#include "compiler/commands/Inputs.h"
 #include "compiler/commands/Npy.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -60,48 +59,25 @@ static llvm::Error writeResult(llvm::StringRef dir, llvm::StringRef name, const 
   return llvm::Error::success();
 }
 
-// Replaces the value of the input that "NAME=FILE" names; an ExitCode after a message.
-static std::optional<int> readInput(llvm::StringRef text, const std::vector<Port> &ports, std::vector<Value> &values) {
-  auto [name, file] = text.rsplit('=');
-  for (size_t i = 0; i < ports.size(); ++i) {
-    if (name != ports[i].name)
-      continue;
-    llvm::Expected<Value> v = file.ends_with(".pb") ? readPb(file, ports[i].kind) : readNpy(file, ports[i].dtype);
-    if (!v)
-      return fail(ExitBadModel, llvm::toString(v.takeError()));
-    values[i] = std::move(*v);
-    return std::nullopt;
-  }
-  std::vector<std::string> names;
-  for (const Port &p : ports)
-    names.push_back("'" + p.name + "'");
-  return fail(ExitUsage, "no input '" + name + "' in the model; it has " + llvm::join(names, ", "));
-}
-
 int runMain(int argc, const char *const *argv) {
   CLI::App app("Runs a model, or a library made by onnxc, on .npy files (or ONNX .pb files). Inputs not given are random.", "onnxc run");
   std::string path, outputDir;
-  std::vector<std::string> inputs;
+  InputOptions inputs;
   int threads = 1;
-  int64_t symbolSize = 1;
   Options code;
   app.add_option("model", path, "a .onnx model or a .so made by onnxc")->required()->type_name("MODEL_OR_ARTEFACT");
-  app.add_option("-i,--input", inputs, "an input (repeatable)")->type_name("NAME=FILE")->take_all()->allow_extra_args(false);
+  bindInputOptions(app, inputs);
   app.add_option("-o,--output-dir", outputDir, "write every output to NAME.npy in this folder")->type_name("DIR");
   app.add_option("--threads", threads, "threads; 0 = as many as the machine has")->type_name("N")->check(CLI::NonNegativeNumber);
-  app.add_option("--symbol-size", symbolSize, "size of symbolic dimensions of random inputs")
-      ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
   bindCodeOptions(app, code);
   if (auto exit = parseCommandLine(app, argc, argv))
     return *exit;
   auto artefact = Artefact::open(path, code, threads);
   if (!artefact)
     return report(artefact.takeError());
-  std::vector<Value> values = randomInputs(**artefact, symbolSize);
-  for (const std::string &text : inputs)
-    if (auto exit = readInput(text, (*artefact)->inputs(), values))
-      return *exit;
+  std::vector<Value> values;
+  if (auto exit = makeInputs(**artefact, inputs, values))
+    return *exit;
   if (llvm::Error error = (*artefact)->bind(values))
     return report(std::move(error));
   if (llvm::Error error = (*artefact)->runOnce())

@@ -91,6 +91,7 @@ static int64_t channels(Operation *producer, int64_t axis) {
   return llvm::cast<RankedTensorType>(producer->getOperand(1).getType()).getDimSize(axis);
 }
 
+// The value is that of the node of `op`, and so is the name.
 // A(x * W + b) = x * (W scale) + (b scale + offset); `op` is what applies A to `producer`.
 static void absorb(PatternRewriter &rewriter, Operation *op, Operation *producer, int64_t axis, const Affine &a) {
   rewriter.setInsertionPoint(op);
@@ -100,7 +101,7 @@ static void absorb(PatternRewriter &rewriter, Operation *op, Operation *producer
     operands[1] = scaledWeights(rewriter, op->getLoc(), operands[1], a.scale, axis);
   operands.push_back(scaledBias(rewriter, op->getLoc(), producer->getNumOperands() > 2 ? producer->getOperand(2) : Value(), a));
   Operation *merged =
-      rewriter.create(producer->getLoc(), producer->getName().getIdentifier(), operands, op->getResult(0).getType(), producer->getAttrs());
+      rewriter.create(op->getLoc(), producer->getName().getIdentifier(), operands, op->getResult(0).getType(), producer->getAttrs());
   rewriter.replaceAllUsesWith(op->getResult(0), merged->getResult(0));
   rewriter.eraseOp(op);
 }

@@ -16,6 +16,7 @@ from common import Suite, info, make, mlp_model, relu_model, save, weight
 
 SUITE = Suite("cli", __doc__)
 COMMANDS = ["run", "verify", "bench", "check", "inspect", "ops", "targets"]
+ROOT = Path(__file__).resolve().parent.parent.parent
 X = np.array([[-1, 2, -3], [4, -5, 6]], np.float32)
 
 
@@ -108,6 +109,25 @@ def verify_layers(s, folder):
 def verify_layers_needs_a_model(s, folder):
     text = s.onnxc("verify", s.compile(relu_model(2, 3), folder), "--layers", code=2).stderr
     return None if "--layers" in text and ".onnx" in text else text
+
+
+@SUITE.check
+def bench_takes_inputs(s, folder):
+    np.save(folder / "x.npy", np.zeros((7, 96), np.float32))
+    text = s.onnxc("bench", save(mlp_model(), folder / "m.onnx"), "--duration", "0.02", "--warmUp", "1", "--json", "--input", f"x={folder}/x.npy").stdout
+    facts = json.loads(text)
+    weights, values = 4 * (96 * 256 + 256 + 256 * 64 + 2 * 64), 4 * 7 * (96 + 64)
+    return None if 0 <= facts["model_bytes"] - weights - values < 4096 else f"{facts['model_bytes']} bytes of the model, {weights + values} expected"
+
+
+@SUITE.check
+def bench_page_without_peers(s, folder):
+    model = save(mlp_model(), folder / "m.onnx")
+    command = [sys.executable, ROOT / "tools" / "bench.py", "--build", Path(s.args.onnxc).parent.parent, "--shared", folder, "--threads", "1",
+               "--record", folder / "r.json", model]
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+    row = json.loads((folder / "r.json").read_text())["1"]["m"] if done.returncode == 0 else {}
+    return None if row.get("roof", {}).get("share", 0) > 0 else f"{row} {done.stdout} {done.stderr}"
 
 
 @SUITE.check

@@ -1,0 +1,46 @@
+// Inputs.cpp: see Inputs.h.
+#include "compiler/commands/Inputs.h"
+#include "compiler/commands/Data.h"
+#include "compiler/commands/Npy.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace onnxc {
+
+void bindInputOptions(CLI::App &app, InputOptions &options) {
+  app.add_option("-i,--input", options.files, "an input from a .npy or .pb file (repeatable); inputs not given are random")
+      ->type_name("NAME=FILE")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--symbol-size", options.symbolSize, "size of symbolic dimensions of random inputs")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+}
+
+// Replaces the value of the input that "NAME=FILE" names; an ExitCode after a message.
+static std::optional<int> readInput(llvm::StringRef text, const std::vector<Port> &ports, std::vector<Value> &values) {
+  auto [name, file] = text.rsplit('=');
+  for (size_t i = 0; i < ports.size(); ++i) {
+    if (name != ports[i].name)
+      continue;
+    llvm::Expected<Value> v = file.ends_with(".pb") ? readPb(file, ports[i].kind) : readNpy(file, ports[i].dtype);
+    if (!v)
+      return fail(ExitBadModel, llvm::toString(v.takeError()));
+    values[i] = std::move(*v);
+    return std::nullopt;
+  }
+  std::vector<std::string> names;
+  for (const Port &p : ports)
+    names.push_back("'" + p.name + "'");
+  return fail(ExitUsage, "no input '" + name + "' in the model; it has " + llvm::join(names, ", "));
+}
+
+std::optional<int> makeInputs(const Artefact &artefact, const InputOptions &options, std::vector<Value> &values) {
+  values = randomInputs(artefact, options.symbolSize);
+  for (const std::string &text : options.files)
+    if (auto exit = readInput(text, artefact.inputs(), values))
+      return exit;
+  return std::nullopt;
+}
+
+}  // namespace onnxc

@@ -1,0 +1,17 @@
+// Inputs.h: what a subcommand runs a model on: .npy or .pb files named by --input, random values for the rest.
+#pragma once
+#include "compiler/CommandLine.h"
+#include "compiler/commands/Artefact.h"
+
+namespace onnxc {
+
+struct InputOptions {
+  std::vector<std::string> files;  // NAME=FILE
+  int64_t symbolSize = 1;          // of symbolic dims of random inputs
+};
+void bindInputOptions(CLI::App &app, InputOptions &options);
+
+// Fills `values` in the order of the artefact's inputs; an ExitCode after a message.
+std::optional<int> makeInputs(const Artefact &artefact, const InputOptions &options, std::vector<Value> &values);
+
+}  // namespace onnxc
