@@ -15,6 +15,7 @@ struct Lanes {
   Epilogue epilogue;
   Code::Values x, y;
   WindowShape w;
+  int64_t multiplier = 1;  // outputs of one input channel
   bool depthwise, average = false, includePad = false;
   VectorType type;
 
@@ -25,6 +26,7 @@ struct Lanes {
     depthwise = isa<onnx::PackedDepthwiseConvOp>(op);
     if (auto conv = dyn_cast<onnx::PackedDepthwiseConvOp>(op)) {
       ArrayRef<int64_t> f = cast<RankedTensorType>(conv.getW().getType()).getShape();
+      multiplier = conv.getMultiplier();
       w = WindowShape{f[1], f[2], conv.getStrides(), conv.getPads(), conv.getDilations(), in, out};
       return;
     }
@@ -33,12 +35,24 @@ struct Lanes {
     w = WindowShape{pool.getKernelShape()[0], pool.getKernelShape()[1], pool.getStrides(), pool.getPads(), pool.getDilations(), in, out};
   }
 
+  Value load(Value at);
   Value combine(Value acc, Value v, Value weight);
   Code::Values taps(const StripTile &strip, ValueRange start, Value line, Value weights, Value column);
   Value divisor(Value top, Value column);
   void tile(const StripTile &strip, Value n, Value block, Value oh, Value column);
   void emit();
 };
+
+// The input lanes of 16 outputs, each as often as its multiplier says.
+Value Lanes::load(Value at) {
+  if (multiplier == 1)
+    return c.load(type, at);
+  SmallVector<int64_t> order;
+  for (int64_t i = 0; i < kLanes; ++i)
+    order.push_back(i / multiplier);
+  Value few = c.load(c.vec(c.f32, kLanes / multiplier), at);
+  return vector::ShuffleOp::create(c.b, c.loc, few, few, order);
+}
 
 // NaN wins in MaxPool: acc > v fails for it.
 Value Lanes::combine(Value acc, Value v, Value weight) {
@@ -60,11 +74,11 @@ Code::Values Lanes::taps(const StripTile &strip, ValueRange start, Value line, V
         continue;
       if (!strip.checked) {
         Value at = c.at(c.at(line, c.mul(offset, 64)), r * w.strides[1] * 64);
-        acc[r] = combine(acc[r], c.load(type, at), weight);
+        acc[r] = combine(acc[r], load(at), weight);
         continue;
       }
       Value at = c.add(offset, r * w.strides[1]), inside = c.both(c.less(c.n(-1), at), c.less(at, x[3]));
-      Value v = c.load(type, c.select(inside, c.at(line, c.mul(at, 64)), zeroBytes(c)));
+      Value v = load(c.select(inside, c.at(line, c.mul(at, 64)), zeroBytes(c)));
       acc[r] = arith::SelectOp::create(c.b, c.loc, inside, combine(acc[r], v, weight), acc[r]);
     }
     return acc;
@@ -94,14 +108,16 @@ Value Lanes::divisor(Value top, Value column) {
 }
 
 void Lanes::tile(const StripTile &strip, Value n, Value block, Value oh, Value column) {
-  Value top = c.sub(c.mul(oh, w.strides[0]), w.pads[0]), image = c.mul(c.add(c.mul(n, x[1]), block), c.mul(x[2], x[3]));
+  Value top = c.sub(c.mul(oh, w.strides[0]), w.pads[0]), image = c.mul(c.add(c.mul(n, x[1]), c.div(block, multiplier)), c.mul(x[2], x[3]));
+  Value first = c.mul(c.rem(block, multiplier), kPanelBytes / multiplier);
   Value start = c.real(depthwise || average ? 0.0 : -INFINITY, type);
   if (depthwise && op->getNumOperands() > 2)
     start = c.load(type, c.at(c.address(op->getOperand(2)), c.mul(block, kPanelBytes)));
   auto [low, high] = tapRange(c, top, w.kh, w.dilations[0], x[2]);
   Code::Values acc(strip.width, start);
   acc = c.loop(low, high, c.n(1), acc, [&](Value kh, ValueRange v) {
-    Value line = c.at(c.address(op->getOperand(0)), c.mul(c.add(image, c.mul(c.add(top, c.mul(kh, w.dilations[0])), x[3])), 64));
+    Value line =
+        c.at(c.at(c.address(op->getOperand(0)), first), c.mul(c.add(image, c.mul(c.add(top, c.mul(kh, w.dilations[0])), x[3])), 64));
     Value weights = depthwise ? c.at(c.address(op->getOperand(1)), c.mul(c.add(c.mul(block, w.kh), kh), w.kw * kPanelBytes)) : Value();
     return taps(strip, v, line, weights, column);
   });

@@ -58,8 +58,8 @@ def Onnx_PackedWinogradConvOp : Onnx_Op<"packed.WinogradConv"> {
   let results = (outs AnyTensor:$Y);
 }
 def Onnx_PackedDepthwiseConvOp : Onnx_Op<"packed.DepthwiseConv"> {
-  let summary = "2-D convolution of each channel with one filter; W: [C/16, KH, KW, 16]";
-  let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+  let summary = "2-D convolution of each channel with `multiplier` filters of its own, a divisor of 16; W: [ceil(O/16), KH, KW, 16]";
+  let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, Int<"1">:$multiplier, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
                      DenseI64ArrayAttr:$dilations);
   let results = (outs AnyTensor:$Y);
 }

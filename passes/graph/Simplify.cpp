@@ -71,6 +71,17 @@ static LogicalResult viewOfConstant(Operation *op, PatternRewriter &rewriter) {
   return success();
 }
 
+// A small splat under a larger shape, as exporters write biases.
+static LogicalResult expandOfSplat(onnx::ExpandOp op, PatternRewriter &rewriter) {
+  constexpr int64_t most = 1 << 18;  // elements
+  auto value = llvm::dyn_cast_if_present<DenseElementsAttr>(onnx::constantValue(op->getOperand(0)));
+  auto type = llvm::dyn_cast<RankedTensorType>(op.getType());
+  if (!value || !value.isSplat() || !type || !type.hasStaticShape() || type.getNumElements() > most)
+    return rewriter.notifyMatchFailure(op, "not a splat of known and moderate size");
+  rewriter.replaceOpWithNewOp<onnx::ConstantOp>(op, value.resizeSplat(type));
+  return success();
+}
+
 // View(View(x)) = Reshape(x, sizes), where the sizes do not speak of the first view's axes.
 static LogicalResult composeViews(Operation *op, PatternRewriter &rewriter) {
   if (!isView(op) || !isView(op->getOperand(0).getDefiningOp()))
@@ -180,6 +191,7 @@ void populateSimplifyPatterns(RewritePatternSet &patterns) {
   patterns.add(undoCast);
   patterns.add(transposeToReshape);
   patterns.add(transposeOfConstant);
+  patterns.add(expandOfSplat);
   patterns.add<ViewOfConstant, ComposeViews>(patterns.getContext());
 }
 

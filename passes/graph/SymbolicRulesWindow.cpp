@@ -326,7 +326,7 @@ static LogicalResult slideBlocked(ShapeOp &o, AffineExpr blocks, DimsRef kernel)
   return failed(sizes) ? failure() : o.set(0, {o.dim(0, 0), blocks, sizes->front(), sizes->back(), o.c(16)});
 }
 static LogicalResult packedConv(ShapeOp &o) { return slideBlocked(o, o.dim(1, 0), o.dims(1).slice(2, 2)); }
-static LogicalResult packedDepthwise(ShapeOp &o) { return slideBlocked(o, o.dim(0, 1), o.dims(1).slice(1, 2)); }
+static LogicalResult packedDepthwise(ShapeOp &o) { return slideBlocked(o, o.dim(1, 0), o.dims(1).slice(1, 2)); }
 static LogicalResult packedWinograd(ShapeOp &o) { return slideBlocked(o, o.dim(1, 1), {o.c(3), o.c(3)}); }
 static LogicalResult packedPool(ShapeOp &o) { return slideBlocked(o, o.dim(0, 1), constants(o, o.intsAttr("kernel_shape"))); }
 static LogicalResult block(ShapeOp &o) {

@@ -106,7 +106,9 @@ bool Blocker::conv(Operation *op) {
   if (op->getNumOperands() > 2)
     bias = packChannels(b, loc, *constantFloats(op->getOperand(2)), false);
   if (!dense) {
-    done(op, onnx::PackedDepthwiseConvOp::create(b, loc, type, block(x, loc), weights, bias, c->strides, c->pads, c->dilations));
+    done(op, onnx::PackedDepthwiseConvOp::create(b, loc, type, block(x, loc), weights, bias, b.getI64IntegerAttr(c->outputs / c->group),
+                                                 b.getDenseI64ArrayAttr(c->strides), b.getDenseI64ArrayAttr(c->pads),
+                                                 b.getDenseI64ArrayAttr(c->dilations)));
     return true;
   }
   int64_t group = c->diagonal ? c->outputs / kLanes : c->group, channels = c->diagonal ? kLanes : c->channels;

@@ -65,7 +65,7 @@ std::optional<BlockedConv> blockedConv(Operation *op) {
   int64_t each = c.outputs / c.group;
   if (c.group == 1)
     return c;
-  if (c.channels == 1 && each == 1)
+  if (c.channels == 1 && (each == 1 || (kLanes % each == 0 && c.outputs % kLanes == 0)))
     c.form = BlockedConv::Depthwise;
   else if (c.channels == each && each < kLanes && kLanes % each == 0 && c.outputs % kLanes == 0)
     c.diagonal = true;

@@ -70,3 +70,15 @@ func.func @casts(%x: tensor<2xi32>) -> (tensor<2xi32>, tensor<2xi32>) {
   %b = "onnx.Cast"(%n) {to = 6 : i64} : (tensor<2xi8>) -> tensor<2xi32>
   return %a, %b : tensor<2xi32>, tensor<2xi32>
 }
+
+// -----
+
+// CHECK-LABEL: @expanded_splat
+// CHECK: "onnx.Constant"() <{value = dense<5.000000e-01> : tensor<32xf32>}>
+// CHECK-NOT: onnx.Expand
+func.func @expanded_splat() -> tensor<32xf32> {
+  %v = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %s = "onnx.Constant"() {value = dense<32> : tensor<1xi64>} : () -> tensor<1xi64>
+  %y = "onnx.Expand"(%v, %s) : (tensor<f32>, tensor<1xi64>) -> tensor<32xf32>
+  return %y : tensor<32xf32>
+}
