@@ -1,7 +1,9 @@
 """Random valid graphs, compiled at -O3 and -O0 and compared with ONNX's reference evaluator.
 
-usage: differential.py --onnxc BIN --loader DIR --out DIR [--seconds N] [--seed N]      ends with `differential: N passed, N failed, N skipped`
+usage: differential.py --onnxc BIN --loader DIR --out DIR [--seconds N] [--count N] [--seed N]
+       ends with `differential: N passed, N failed, N skipped`
 
+Graphs are compiled many to a model, which is most of the speed; those of a model that fails are tried one by one.
 What fails stays in OUT as <seed>.onnx; tools/reduce.py makes it small.
 """
 import argparse
@@ -21,6 +23,7 @@ from values import compare, forked
 
 UNARY = ["Relu", "Neg", "Abs", "Sigmoid", "Tanh", "Exp", "Floor", "Sqrt", "Softplus", "Erf", "HardSigmoid", "LeakyRelu", "Identity", "Sign", "Cos"]
 BINARY = ["Add", "Sub", "Mul", "Div", "Max", "Min"]
+BATCH = 40
 REDUCE = ["ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceL2", "ReduceLogSumExp"]
 
 
@@ -29,20 +32,25 @@ class Graph:
 
     def __init__(self, seed):
         self.r = np.random.default_rng(seed)
+        self.seed = seed
         self.nodes, self.weights, self.values = [], [], {}
         self.symbolic = bool(self.r.integers(3) == 0)
         rank = int(self.r.integers(1, 5))
         self.feed = {}
         for i in range(int(self.r.integers(1, 3))):
             x = self.r.standard_normal(self.r.integers(1, 7, rank)).astype(np.float32)
-            self.feed[f"x{i}"] = self.values[f"x{i}"] = x
+            self.feed[f"x{i}_{seed}"] = self.values[f"x{i}_{seed}"] = x
+        for _ in range(int(self.r.integers(2, 25))):
+            self.step()
+        used = {i for n in self.nodes for i in n.input}
+        self.ends = [n.output[0] for n in self.nodes if n.output[0] not in used]
 
     def pick(self, test=lambda a: True):
         names = [n for n, a in self.values.items() if test(a)]
         return names[int(self.r.integers(len(names)))] if names else None
 
     def constant(self, array):
-        name = f"c{len(self.weights)}"
+        name = f"c{len(self.weights)}_{self.seed}"
         self.weights.append(numpy_helper.from_array(array, name))
         return name, array
 
@@ -51,7 +59,7 @@ class Graph:
 
     def emit(self, op, inputs, **attributes):
         """Adds the node when its result is finite, not empty and not huge."""
-        node = helper.make_node(op, [n for n, _ in inputs], [f"v{len(self.nodes)}"], name=f"n{len(self.nodes)}", **attributes)
+        node = helper.make_node(op, [n for n, _ in inputs], [f"v{len(self.nodes)}_{self.seed}"], name=f"n{len(self.nodes)}_{self.seed}", **attributes)
         graph = helper.make_graph([node], "g", [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape) for n, a in dict(inputs).items()],
                                   [helper.make_empty_tensor_value_info(node.output[0])])
         with np.errstate(all="ignore"):
@@ -106,16 +114,18 @@ class Graph:
         else:
             self.emit("LayerNormalization", [x, self.constant(r.standard_normal(a.shape[-1:]).astype(np.float32))], axis=-1, epsilon=0.01)
 
-    def model(self):
-        dims = {}
-        def shape(a):
-            return [dims.setdefault(int(d), f"d{d}") if self.symbolic else int(d) for d in a.shape]
-        inputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, shape(a)) for n, a in self.feed.items()]
-        used = {i for n in self.nodes for i in n.input}
-        ends = [n.output[0] for n in self.nodes if n.output[0] not in used]
-        outputs = [helper.make_tensor_value_info(e, TensorProto.FLOAT, [None] * self.values[e].ndim) for e in ends]
-        graph = helper.make_graph(self.nodes, "g", inputs, outputs, self.weights)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), [self.values[e] for e in ends]
+    def type(self, name, known=True):
+        shape = self.values[name].shape
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, [(f"d{d}" if self.symbolic else int(d)) if known else None for d in shape])
+
+
+def together(graphs):
+    """One model of them all."""
+    def every(part):
+        return [item for g in graphs for item in part(g)]
+    graph = helper.make_graph(every(lambda g: g.nodes), "g", every(lambda g: [g.type(x) for x in g.feed]),
+                              every(lambda g: [g.type(e, False) for e in g.ends]), every(lambda g: g.weights))
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
 
 
 def broadcasts(a, b):
@@ -125,36 +135,42 @@ def broadcasts(a, b):
         return False
 
 
-def run(library, feed, wanted):
+def run(library, graphs):
     import onnxc
-    for want, got in zip(wanted, onnxc.load(str(library)).run(feed)):
+    wanted = [g.values[e] for g in graphs for e in g.ends]
+    for want, got in zip(wanted, onnxc.load(str(library)).run({name: x for g in graphs for name, x in g.feed.items()})):
         wrong = compare(want, got, 2e-4, 2e-5)
         if wrong:
             return wrong
     return "ok"
 
 
-def check(args, seed, folder):
-    """None, or what is wrong with the graph of this seed."""
-    g = Graph(seed)
-    for _ in range(int(g.r.integers(2, 25))):
-        g.step()
-    if not g.nodes:
-        return None
-    model, wanted = g.model()
-    source = folder / f"{seed}.onnx"
-    onnx.save(model, source)
+def check(args, graphs, folder):
+    """None, or what is wrong with these graphs as one model."""
+    source, library = folder / "m.onnx", folder / "m.so"
+    onnx.save(together(graphs), source)
     for level in ("-O3", "-O0"):
-        library = folder / f"{seed}{level}.so"
-        done = subprocess.run([args.onnxc, source, "-o", library, level, "--cpu", "x86-64-v3"], capture_output=True, text=True, timeout=120)
-        result = forked(lambda: run(library, g.feed, wanted), 60) if done.returncode == 0 else f"exit {done.returncode}: {done.stderr.strip()[:200]}"
+        done = subprocess.run([args.onnxc, source, "-o", library, level, "--cpu", "x86-64-v3"], capture_output=True, text=True, timeout=600)
+        result = forked(lambda: run(library, graphs), 60) if done.returncode == 0 else f"exit {done.returncode}: {done.stderr.strip()[:200]}"
         if result != "ok":
-            args.out.mkdir(parents=True, exist_ok=True)
-            (args.out / source.name).write_bytes(source.read_bytes())
             return f"{level}: {result}"
-        library.unlink()
-    source.unlink()
     return None
+
+
+def find(args, graphs, folder):
+    """The number of graphs that are wrong, each reported and kept; what is wrong only with all of them counts as one."""
+    failed, whole = 0, check(args, graphs, folder)
+    args.out.mkdir(parents=True, exist_ok=True)
+    for g in graphs if whole else ():
+        wrong = check(args, [g], folder)
+        if wrong:
+            failed += 1
+            (args.out / f"{g.seed}.onnx").write_bytes((folder / "m.onnx").read_bytes())
+            print(f"seed {g.seed}: {wrong}", flush=True)
+    if whole and not failed:
+        onnx.save(together(graphs), args.out / f"{graphs[0].seed}-together.onnx")
+        print(f"seeds {graphs[0].seed} to {graphs[-1].seed} together: {whole}", flush=True)
+    return failed or int(whole is not None)
 
 
 def main():
@@ -163,19 +179,18 @@ def main():
     p.add_argument("--loader", required=True)
     p.add_argument("--out", required=True, type=Path)
     p.add_argument("--seconds", type=float, default=60)
+    p.add_argument("--count", type=int, default=1 << 40)
     p.add_argument("--seed", type=int, default=1)
     args = p.parse_args()
     sys.path.insert(0, args.loader)
-    passed = failed = 0
-    end, seed = time.time() + args.seconds, args.seed
+    total = failed = 0
+    end = time.time() + args.seconds
     with tempfile.TemporaryDirectory() as tmp:
-        while time.time() < end:
-            wrong = check(args, seed, Path(tmp))
-            passed, failed = passed + (wrong is None), failed + (wrong is not None)
-            if wrong:
-                print(f"seed {seed}: {wrong}", flush=True)
-            seed += 1
-    print(f"differential: {passed} passed, {failed} failed, 0 skipped")
+        while time.time() < end and total < args.count:
+            graphs = [Graph(args.seed + total + i) for i in range(min(BATCH, args.count - total))]
+            total += len(graphs)
+            failed += find(args, [g for g in graphs if g.nodes], Path(tmp))
+    print(f"differential: {total - failed} passed, {failed} failed, 0 skipped")
     sys.exit(failed != 0)
 
 
