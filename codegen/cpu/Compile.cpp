@@ -148,6 +148,12 @@ static llvm::Error linkLibrary(llvm::Module &m) {
 
 // About 2,000 launches: a plan is calls in a row, optimising them gains nothing that a run of so many launches could show.
 static constexpr unsigned kLongPlan = 30000;
+// A launch of a thousand buffers: LLVM's scheduler takes the square of a block's stores.
+static constexpr unsigned kLongBlock = 4000;
+
+static bool isLong(const llvm::Function &f) {
+  return f.getInstructionCount() > kLongPlan || llvm::any_of(f, [](const llvm::BasicBlock &b) { return b.size() > kLongBlock; });
+}
 
 namespace {
 // Code of one CPU level on its way: `begin` needs the model's MLIR context and so runs level after level, `finish` only its own LLVM
@@ -193,7 +199,7 @@ void Level::seal() {
   }
   for (StringRef name : {"plan_run", "plan_sizes"}) {
     llvm::Function *f = m->getFunction(name);
-    if (f->getInstructionCount() > kLongPlan)
+    if (isLong(*f))
       markLong(*f);
     f->setName(name + "_" + isa->suffix);
     f->setVisibility(llvm::GlobalValue::HiddenVisibility);

@@ -254,6 +254,15 @@ def values_used_twice_over_and_over(s, folder):
 
 
 @SUITE.check
+def one_node_of_very_many_operands(s, folder):
+    names = [f"x{i}" for i in range(5000)]
+    proto = make([helper.make_node("Neg", ["x"], [n]) for n in names] + [helper.make_node("Concat", names, ["y"], axis=0)], [info("x", 1)], [info("y", 5000)])
+    begun = time.time()
+    s.onnxc(save(proto, folder / "m.onnx"), "-o", folder / "m.so")
+    return None if time.time() - begun < 20 else f"{time.time() - begun:.1f} s"
+
+
+@SUITE.check
 def bytes_in_file_names(s, folder):
     path = os.fsencode(folder) + b"/bad-\xff.onnx"
     Path(os.fsdecode(path)).write_bytes(relu_model(4).SerializeToString())
