@@ -1,6 +1,6 @@
 """Generated kernels against ONNX Runtime, contractions above all: shapes that take every path of codegen/cpu's tiles: rests of rows, panels and depth, padding at
 both ends, strides, dilations, groups, depth blocks, known and run-time sizes, epilogues, one and several threads, both x86-64 levels. Casts of
-halves meet every value of theirs.
+halves meet every value of theirs; functions.py beside it measures the functions.
 
 usage: run.py --onnxc BIN --loader DIR [--filter REGEX]      ends with `kernels: N passed, N failed, N skipped`
 """
@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+import functions
 
 CASES = {}
 
@@ -240,10 +242,10 @@ def main():
     sys.path.insert(0, str(args.loader))
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix="onnxc-kernels-") as folder:
-        for name in [*CASES, "cast_to_f16", "cast_to_bf16", "cast_from_f16", "cast_from_bf16"]:
+        for name in [*CASES, *functions.NAMES, "cast_to_f16", "cast_to_bf16", "cast_from_f16", "cast_from_bf16"]:
             if not re.search(args.filter, name):
                 continue
-            problem = (check if name in CASES else check_cast)(name, args, Path(folder))
+            problem = (check if name in CASES else functions.check if name in functions.NAMES else check_cast)(name, args, Path(folder))
             passed, failed = passed + (problem is None), failed + (problem is not None)
             if problem:
                 print(f"{name}: {problem}")

@@ -1,0 +1,72 @@
+"""f32 functions of codegen/cpu/VectorMath against doubles, over floats of both signs, all exponents, infinities and NaNs, in units of the
+last place. run.py beside it runs them; test/math does the same for the library's functions.
+"""
+import math
+import subprocess
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+ERF = np.frompyfunc(math.erf, 1, 1)
+ERFC = np.frompyfunc(math.erfc, 1, 1)
+CPUS = ("x86-64-v3", "x86-64-v4")
+
+
+def sigmoid(x):
+    return np.where(x < 0, np.exp(np.minimum(x, 0)) / (1 + np.exp(np.minimum(x, 0))), 1 / (1 + np.exp(-np.maximum(x, 0))))
+
+
+# op -> (the exact function, worst distance in ulp, attributes, a second input)
+FUNCTIONS = {
+    "Exp": (np.exp, 2, {}, None),
+    "Log": (np.log, 3, {}, None),
+    "Tanh": (np.tanh, 3, {}, None),
+    "Sigmoid": (sigmoid, 3, {}, None),
+    "Erf": (lambda x: ERF(x).astype(float), 3, {}, None),
+    "Softplus": (lambda x: np.maximum(x, 0) + np.log1p(np.exp(-abs(x))), 32, {}, None),
+    "Gelu": (lambda x: x * 0.5 * ERFC(-x / math.sqrt(2)).astype(float), 200, {}, None),
+    "Sqrt": (np.sqrt, 0.5, {}, None),
+    "Reciprocal": (lambda x: 1 / x, 0.5, {}, None),
+    "Sin": (np.sin, 1, {}, None),
+    "Cos": (np.cos, 1, {}, None),
+    "Pow": (np.power, 32, {}, 2.7),
+}
+NAMES = [f"ulps_{op.lower()}" for op in FUNCTIONS]
+
+
+def floats():
+    bits = np.arange(0, 1 << 32, 4099, dtype=np.uint64).astype(np.uint32)
+    return np.concatenate([bits.view(np.float32), np.float32([0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 88.72, -87.4, -103.9])])
+
+
+def ulps(got, exact):
+    """Distances; infinite where one is NaN, infinite or of the other sign alone."""
+    near = exact.astype(np.float32)
+    _, exponent = np.frexp(near)
+    distance = abs(got.astype(float) - exact) / np.ldexp(1.0, np.maximum(exponent - 24, -149))
+    same = (np.isnan(got) & np.isnan(near)) | (got == near)
+    return np.where(same & ~np.isfinite(near), 0, np.where(np.isfinite(got) & np.isfinite(near), distance, np.inf))
+
+
+def check(name, args, folder):
+    op = next(op for op in FUNCTIONS if name == f"ulps_{op.lower()}")
+    exact, most, attributes, second = FUNCTIONS[op]
+    x = floats()
+    feed = {"x": x} if second is None else {"x": x, "p": np.float32([second])}
+    graph = helper.make_graph([helper.make_node(op, list(feed), ["y"], **attributes)], "g",
+                              [helper.make_tensor_value_info(n, TensorProto.FLOAT, a.shape) for n, a in feed.items()],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, x.shape)])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10), folder / "m.onnx")
+    with np.errstate(all="ignore"):
+        want = exact(x.astype(float)) if second is None else exact(x.astype(float), float(np.float32(second)))
+    import onnxc
+    for cpu in CPUS:
+        library = folder / f"{name}{cpu}.so"
+        subprocess.run([args.onnxc, folder / "m.onnx", "-o", library, "--cpu", cpu], check=True)
+        with np.errstate(all="ignore"):
+            far = ulps(np.asarray(onnxc.load(str(library)).run(feed)[0]), want)
+        if far.max() > most:
+            at = int(far.argmax())
+            return f"{cpu}: {far[at]:.3g} ulp at {x[at]!r} ({(far > most).sum()} beyond {most})"
+    return None

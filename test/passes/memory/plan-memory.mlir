@@ -1,0 +1,60 @@
+// RUN: onnxc-opt %s --form-kernels --plan-memory --split-input-file | FileCheck %s
+
+// 100 floats are 448 bytes on 64-byte borders: the third intermediate takes the place of the first, which nothing reads any more.
+// CHECK: onnxc.arena_bytes = 896
+// CHECK: plan.alloc {{.*}} {offset = 0 : i64}
+// CHECK: plan.alloc {{.*}} {offset = 448 : i64}
+// CHECK: plan.alloc {{.*}} {offset = 0 : i64}
+// CHECK-NOT: plan.alloc
+func.func @main(%x: tensor<100xf32> {onnx.name = "x"}) -> (tensor<100xf32> {onnx.name = "y"}) {
+  %0 = "onnx.Softmax"(%x) <{axis = 0 : i64}> : (tensor<100xf32>) -> tensor<100xf32>
+  %1 = "onnx.Softmax"(%0) <{axis = 0 : i64}> : (tensor<100xf32>) -> tensor<100xf32>
+  %2 = "onnx.Softmax"(%1) <{axis = 0 : i64}> : (tensor<100xf32>) -> tensor<100xf32>
+  %3 = "onnx.Softmax"(%2) <{axis = 0 : i64}> : (tensor<100xf32>) -> tensor<100xf32>
+  return %3 : tensor<100xf32>
+}
+
+// -----
+
+// A value that is read later keeps its place.
+// CHECK: onnxc.arena_bytes = 1344
+// CHECK: plan.alloc {{.*}} {offset = 0 : i64}
+// CHECK: plan.alloc {{.*}} {offset = 448 : i64}
+// CHECK: plan.alloc {{.*}} {offset = 896 : i64}
+func.func @main(%x: tensor<100xf32> {onnx.name = "x"}) -> (tensor<100xf32> {onnx.name = "y"}) {
+  %0 = "onnx.Softmax"(%x) <{axis = 0 : i64}> : (tensor<100xf32>) -> tensor<100xf32>
+  %1 = "onnx.Softmax"(%0) <{axis = 0 : i64}> : (tensor<100xf32>) -> tensor<100xf32>
+  %2 = "onnx.Softmax"(%1) <{axis = 0 : i64}> : (tensor<100xf32>) -> tensor<100xf32>
+  %3 = "onnx.Softmax"(%2) <{axis = 0 : i64}> : (tensor<100xf32>) -> tensor<100xf32>
+  %4 = "onnx.Add"(%3, %0) : (tensor<100xf32>, tensor<100xf32>) -> tensor<100xf32>
+  return %4 : tensor<100xf32>
+}
+
+// -----
+
+// Sizes that only the run knows are slots, shared alike.
+// CHECK: onnxc.arena_bytes = 0
+// CHECK-SAME: onnxc.num_slots = 2
+// CHECK: plan.alloc {{.*}} {slot = 0 : i64}
+// CHECK: plan.alloc {{.*}} {slot = 1 : i64}
+// CHECK: plan.alloc {{.*}} {slot = 0 : i64}
+func.func @main(%x: tensor<?xf32> {onnx.name = "x", onnx.dims = ["n"]}) -> (tensor<?xf32> {onnx.name = "y"}) {
+  %0 = "onnx.Softmax"(%x) <{axis = 0 : i64}> : (tensor<?xf32>) -> tensor<?xf32>
+  %1 = "onnx.Softmax"(%0) <{axis = 0 : i64}> : (tensor<?xf32>) -> tensor<?xf32>
+  %2 = "onnx.Softmax"(%1) <{axis = 0 : i64}> : (tensor<?xf32>) -> tensor<?xf32>
+  %3 = "onnx.Softmax"(%2) <{axis = 0 : i64}> : (tensor<?xf32>) -> tensor<?xf32>
+  return %3 : tensor<?xf32>
+}
+
+// -----
+
+// Equal weights lie in the artefact once.
+// CHECK: onnxc.weights_bytes = 64
+func.func @main(%x: tensor<4xf32> {onnx.name = "x"}) -> (tensor<4xf32> {onnx.name = "y"}) {
+  %a = "onnx.Constant"() {value = dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>} : () -> tensor<4xf32>
+  %b = "onnx.Constant"() {value = dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>} : () -> tensor<4xf32>
+  %0 = "onnx.Mul"(%x, %a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = "onnx.Softmax"(%0) <{axis = 0 : i64}> : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = "onnx.Mul"(%1, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
