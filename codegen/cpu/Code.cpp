@@ -187,6 +187,7 @@ LogicalResult emitKernel(ModuleOp target, kernel::FuncOp kernel, unsigned vector
               : name == "packed.Product"      ? emitPackedProduct
               : name == "packed.Conv"         ? emitPackedConv
               : name == "packed.WinogradConv" ? emitPackedWinograd
+              : name == "packed.Resize"       ? emitPackedResize
                                               : emitPackedWindow;
   if (failed(emit(code, op, vectorBits)))
     return failure();

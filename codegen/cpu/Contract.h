@@ -8,6 +8,7 @@ mlir::LogicalResult emitPackedMatMul(KernelCode &code, mlir::Operation *op, unsi
 mlir::LogicalResult emitPackedProduct(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
 mlir::LogicalResult emitPackedConv(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
 mlir::LogicalResult emitPackedWinograd(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
+mlir::LogicalResult emitPackedResize(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
 // Depthwise convolutions and pooling: lanes stay where they are.
 mlir::LogicalResult emitPackedWindow(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
 

@@ -329,6 +329,7 @@ static LogicalResult packedConv(ShapeOp &o) { return slideBlocked(o, o.dim(1, 0)
 static LogicalResult packedDepthwise(ShapeOp &o) { return slideBlocked(o, o.dim(1, 0), o.dims(1).slice(1, 2)); }
 static LogicalResult packedWinograd(ShapeOp &o) { return slideBlocked(o, o.dim(1, 1), {o.c(3), o.c(3)}); }
 static LogicalResult packedPool(ShapeOp &o) { return slideBlocked(o, o.dim(0, 1), constants(o, o.intsAttr("kernel_shape"))); }
+static LogicalResult packedResize(ShapeOp &o) { return o.set(0, {o.dim(0, 0), o.dim(0, 1), o.dim(1, 0), o.dim(3, 0), o.c(16)}); }
 static LogicalResult block(ShapeOp &o) {
   return o.set(0, {o.dim(0, 0), o.s.ceilDiv(o.dim(0, 1), o.c(16)), o.dim(0, 2), o.dim(0, 3), o.c(16)});
 }
@@ -338,6 +339,7 @@ void addWindowRules(ShapeRules &rules) {
   rules["packed.Conv"] = packedConv;
   rules["packed.WinogradConv"] = packedWinograd;
   rules["packed.DepthwiseConv"] = packedDepthwise;
+  rules["packed.Resize"] = packedResize;
   rules["packed.Pool"] = packedPool;
   rules["packed.Block"] = block;
   rules["packed.Unblock"] = unblock;

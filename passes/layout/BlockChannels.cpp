@@ -10,6 +10,7 @@
 #include "passes/graph/Weights.h"
 #include "passes/layout/ConvWeights.h"
 #include "passes/layout/Passes.h"
+#include "passes/layout/ResizeTables.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"
@@ -78,6 +79,7 @@ struct Blocker {
 
   bool conv(Operation *op);
   bool pool(Operation *op);
+  bool resize(Operation *op);
   bool globalPool(Operation *op);
   bool pointwise(Operation *op);
   bool concat(Operation *op);
@@ -133,6 +135,26 @@ bool Blocker::pool(Operation *op) {
                                       b.getI64IntegerAttr(average), b.getI64IntegerAttr(onnx::intAttr(op, "count_include_pad")),
                                       b.getI64IntegerAttr(ceil), b.getDenseI64ArrayAttr(kernel), b.getDenseI64ArrayAttr(strides),
                                       b.getDenseI64ArrayAttr(*pads), b.getDenseI64ArrayAttr(dilations)));
+  return true;
+}
+
+bool Blocker::resize(Operation *op) {
+  auto tables = onnx::opName(op) == "Resize" && blocked.count(op->getOperand(0)) ? resizeTables(op) : std::nullopt;
+  if (!tables)
+    return false;
+  Location loc = op->getLoc();
+  auto positions = [&](const ResizeAxis &axis) -> Value {
+    std::vector<char> bytes(axis.index.size() * sizeof(int32_t));
+    memcpy(bytes.data(), axis.index.data(), bytes.size());
+    auto type = RankedTensorType::get({int64_t(axis.index.size()) / axis.taps, axis.taps}, b.getI32Type());
+    return onnx::ConstantOp::create(b, loc, makeConstant(type, std::move(bytes)));
+  };
+  auto weights = [&](const ResizeAxis &axis) -> Value {
+    auto type = RankedTensorType::get({int64_t(axis.weight.size()) / axis.taps, axis.taps}, b.getF32Type());
+    return onnx::ConstantOp::create(b, loc, makeConstant(type, axis.weight));
+  };
+  done(op, onnx::PackedResizeOp::create(b, loc, blockedType(typeOf(op->getResult(0))), blocked[op->getOperand(0)], positions(tables->rows),
+                                        weights(tables->rows), positions(tables->columns), weights(tables->columns)));
   return true;
 }
 
@@ -235,7 +257,7 @@ void Blocker::run() {
     if (op.getNumResults() == 0 || onnx::constantValue(op.getResult(0)))
       continue;
     b.setInsertionPoint(&op);
-    if (!conv(&op) && !pool(&op) && !globalPool(&op) && !pointwise(&op))
+    if (!conv(&op) && !pool(&op) && !resize(&op) && !globalPool(&op) && !pointwise(&op))
       concat(&op);
   }
   for (auto [original, value] : blocked) {

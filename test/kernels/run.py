@@ -93,6 +93,15 @@ attention("attention_row_bias", (2, 20, 2, 16), (2, 33, 2, 16), (2, 33, 2, 80), 
 attention("attention_keep", (1, 3, 40, 20), (1, 3, 700, 20), (1, 3, 700, 20), keep=(40, 700), bias=(40, 1), swapped=False, width=0.3)
 attention("attention_dead_rows", (1, 9, 2, 8), (1, 2, 2, 8), (1, 2, 2, 8), keep=(9, 2), zero=True)
 attention("attention_shared_keys", (3, 5, 26, 33), (1, 5, 26, 33), (1, 5, 26, 33), swapped=False, width=0.25)
+def resize(name, x, scales=None, sizes=None, **attributes):
+    """Behind a convolution, whose result is blocked."""
+    rng = np.random.default_rng(0)
+    weights = {"w": rng.standard_normal((20, x[1], 1, 1)).astype(np.float32), "s": np.array(scales, np.float32) if scales else np.array(sizes, np.int64)}
+    nodes = [helper.make_node("Conv", ["x", "w"], ["t"]), helper.make_node("Resize", ["t", "", "s"] if scales else ["t", "", "", "s"], ["u"], **attributes),
+             helper.make_node("Relu", ["u"], ["y"])]
+    case(name, nodes, {"x": x}, weights)
+
+
 conv("conv_first_layer", (1, 3, 33, 47), 40, (7, 7), strides=[2, 2], pads=[3, 3, 3, 3], epilogue=["Relu"])
 conv("conv_3x3", (2, 32, 15, 29), 64, (3, 3), pads=[1, 1, 1, 1], epilogue=["Sigmoid"])
 conv("conv_3x3_odd_channels", (1, 24, 9, 13), 40, (3, 3), pads=[1, 1, 1, 1])
@@ -115,6 +124,12 @@ conv("conv_1d", (2, 16, 50), 32, (9,), pads=[4, 4], strides=[3])
 conv("conv_1d_depth_blocks", (1, 512, 37), 32, (3,), strides=[2])
 conv("conv_3d", (1, 6, 5, 9, 11), 14, (3, 3, 3), strides=[1, 2, 1], pads=[1, 1, 1, 1, 1, 1])
 conv("conv_3d_groups", (2, 8, 4, 6, 7), 8, (2, 3, 3), pads=[2, 1, 1, 2, 1, 1], dilations=[2, 1, 1], group=2)
+resize("resize_linear", (2, 16, 7, 9), [1, 1, 2, 2], mode="linear")
+resize("resize_linear_corners", (1, 16, 5, 6), sizes=[1, 20, 13, 17], mode="linear", coordinate_transformation_mode="align_corners")
+resize("resize_linear_asymmetric", (1, 16, 9, 6), [1, 1, 0.6, 1.7], mode="linear", coordinate_transformation_mode="asymmetric")
+resize("resize_nearest", (1, 16, 7, 9), [1, 1, 2, 3], mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+resize("resize_cubic", (1, 16, 8, 9), sizes=[1, 20, 19, 12], mode="cubic", coordinate_transformation_mode="pytorch_half_pixel")
+resize("resize_antialias", (1, 16, 24, 33), sizes=[1, 20, 5, 12], mode="linear", antialias=1)
 matmul("matmul_37x300x77", (37, 300), 77)
 matmul("matmul_1x130x250", (1, 130), 250, epilogue=True)
 matmul("matmul_depth_blocks", (2, 30, 1500), 100, epilogue=True)
@@ -167,7 +182,7 @@ def build(nodes, inputs, weights, dynamic):
     infos = [helper.make_tensor_value_info(k, TensorProto.FLOAT, sizes(k, s, weights, dynamic)) for k, s in inputs.items()]
     graph = helper.make_graph(nodes, "g", infos, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
                               [numpy_helper.from_array(v, k) for k, v in weights.items()])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
 
 
 def check(name, args, folder):

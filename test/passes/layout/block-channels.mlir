@@ -71,3 +71,17 @@ func.func @winograd(%x: tensor<1x32x56x56xf32>, %s: tensor<1x32x4x4xf32>) -> (te
   %d = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1>}> {onnxc.exact} : (tensor<1x32x56x56xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x56x56xf32>
   return %a, %b, %c, %d : tensor<1x32x56x56xf32>, tensor<1x32x4x4xf32>, tensor<1x32x28x28xf32>, tensor<1x32x56x56xf32>
 }
+
+// A blocked value is resized by tables: halfway between neighbours, the ends held.
+// CHECK-LABEL: @resize
+// CHECK: %[[C:.*]] = "onnx.packed.Conv"
+// CHECK: %[[R:.*]] = "onnx.Constant"() <{value = dense<{{\[\[}}0, 0], [0, 1], [0, 1], [1, 1]]> : tensor<4x2xi32>}>
+// CHECK: %[[W:.*]] = "onnx.Constant"() <{value = dense<{{\[\[}}2.500000e-01, 7.500000e-01], [7.500000e-01, 2.500000e-01], [2.500000e-01, 7.500000e-01], [7.500000e-01, 2.500000e-01]]> : tensor<4x2xf32>}>
+// CHECK: "onnx.packed.Resize"(%[[C]], %[[R]], %[[W]], %{{.*}}, %{{.*}}) : (tensor<1x1x2x4x16xf32>, {{.*}} -> tensor<1x1x4x4x16xf32>
+func.func @resize(%x: tensor<1x16x2x4xf32>) -> tensor<1x16x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<16x16x1x1xf32>} : () -> tensor<16x16x1x1xf32>
+  %c = "onnx.Conv"(%x, %w) : (tensor<1x16x2x4xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x2x4xf32>
+  %s = "onnx.Constant"() {value = dense<[1.0, 1.0, 2.0, 1.0]> : tensor<4xf32>} : () -> tensor<4xf32>
+  %y = "onnx.Resize"(%c, %s) <{mode = "linear", operandSegmentSizes = array<i32: 1, 0, 1, 0>}> : (tensor<1x16x2x4xf32>, tensor<4xf32>) -> tensor<1x16x4x4xf32>
+  return %y : tensor<1x16x4x4xf32>
+}
