@@ -53,7 +53,7 @@ void bindCodeOptions(CLI::App &app, Options &options) {
   app.add_flag("--allow-external-outside", options.allowExternalOutside, "let external data of a trusted model lie outside its folder")
       ->group("Code");
   app.add_option("--max-constant-size", options.maxConstantSize,
-                 "bytes of one constant that is made and not stored, such as a sparse tensor")
+                 "bytes of constants that are made and not stored: a sparse tensor, what depends on constants alone")
       ->check(CLI::NonNegativeNumber)
       ->type_name("BYTES")
       ->group("Code");

@@ -18,7 +18,7 @@ struct Options {
   bool winograd = true;                        // 3x3 convolutions as F(4x4, 3x3) where it pays
   std::map<std::string, int64_t> defineDims;   // --define-dim batch=8
   bool allowExternalOutside = false;           // external data may lie outside the model's folder
-  int64_t maxConstantSize = int64_t(1) << 30;  // bytes of one constant that the model does not store
+  int64_t maxConstantSize = int64_t(1) << 30;  // bytes of constants that the model does not store
   std::string emitHeader;                      // directory
   std::string dumpPhases;                      // directory
   std::string cache;                           // directory of finished code

@@ -2,6 +2,7 @@
 #include "compiler/Pipeline.h"
 #include "codegen/cpu/Codegen.h"
 #include "codegen/link/Link.h"
+#include "compiler/ConstantIslands.h"
 #include "compiler/Headers.h"
 #include "compiler/Phases.h"
 #include "compiler/import/Import.h"
@@ -66,11 +67,15 @@ void loadDialects(MLIRContext &context) {
                       func::FuncDialect, LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
 }
 
-void graphPhase(OpPassManager &pm, const Options &options) {
+void shapePhase(OpPassManager &pm, const Options &) {
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createFoldShapes());
   f.addPass(createSimplify());
   f.addPass(createCSEPass());
+}
+
+void graphPhase(OpPassManager &pm, const Options &options) {
+  auto &f = pm.nest<func::FuncOp>();
   if (options.optLevel > 0) {
     f.addPass(createWidenHalf());
     f.addPass(createDecompose());
@@ -107,7 +112,8 @@ LogicalResult runPhase(Phase phase, ModuleOp module, const Options &options) {
 }
 
 int printPipeline(MLIRContext &context, const Options &options) {
-  for (auto [name, phase] : {std::pair<StringRef, Phase>{"graph", graphPhase}, {"layout", layoutPhase}, {"plan", planPhase}}) {
+  for (auto [name, phase] :
+       {std::pair<StringRef, Phase>{"shapes", shapePhase}, {"graph", graphPhase}, {"layout", layoutPhase}, {"plan", planPhase}}) {
     PassManager pm(&context);
     phase(pm, options);
     llvm::outs() << name << ": ";
@@ -256,6 +262,34 @@ int linkPhase(ModuleOp module, const Options &options, const CodegenOptions &cod
 
 }  // namespace
 
+// What depends on constants alone is computed now, by the plain kernels of a level that every machine has.
+static bool foldConstants(ModuleOp module, const Options &given) {
+  return foldConstantIslands(module, given.maxConstantSize, [&](ModuleOp island, StringRef path) {
+    ScopedDiagnosticHandler silent(module.getContext(), [](Diagnostic &) { return success(); });
+    Options options;
+    options.optLevel = 0;
+    options.cpus = {"x86-64"};
+    options.output = path.str();
+    if (failed(runPhase(planPhase, island, options)))
+      return false;
+    CodegenOptions code{options.cpus, options.optLevel, "constants", "{}"};
+    code.cache = given.cache;
+    FailureOr<std::vector<std::string>> objects = compileForCpu(island, code);
+    return succeeded(objects) && linkPhase(island, options, code, *objects) == ExitOk;
+  });
+}
+
+// The graph's phases, up to what `check` and a .mlir file show.
+static bool simplify(ModuleOp module, const Options &options, Phases &phases) {
+  if (failed(runPhase(shapePhase, module, options)) || !phases.done("shapes", module))
+    return false;
+  if (options.optLevel > 0 && foldConstants(module, options)) {
+    if (failed(runPhase(shapePhase, module, options)) || !phases.done("constants", module))
+      return false;
+  }
+  return succeeded(runPhase(graphPhase, module, options)) && phases.done("graph", module);
+}
+
 // Reports every op that no kernel computes.
 static int check(ModuleOp module) {
   int status = ExitOk;
@@ -292,7 +326,7 @@ int compile(const Options &given) {
   Phases phases(options);
   OwningOpRef<ModuleOp> module =
       importModel(options.input, context, ImportOptions{options.defineDims, options.allowExternalOutside, options.maxConstantSize});
-  if (!module || !phases.done("import", *module) || failed(runPhase(graphPhase, *module, options)) || !phases.done("graph", *module))
+  if (!module || !phases.done("import", *module) || !simplify(*module, options, phases))
     return ExitBadModel;
   StringRef suffix = llvm::sys::path::extension(options.output);
   if (suffix == ".mlir")
@@ -332,7 +366,8 @@ int check(const Options &options) {
   Diagnostics diagnostics(context, options);
   OwningOpRef<ModuleOp> module =
       importModel(options.input, context, ImportOptions{options.defineDims, options.allowExternalOutside, options.maxConstantSize});
-  if (!module || failed(runPhase(graphPhase, *module, options)))
+  Phases phases(options);
+  if (!module || !simplify(*module, options, phases))
     return ExitBadModel;
   return check(*module);
 }

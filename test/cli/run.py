@@ -85,6 +85,43 @@ def verify_fails(s, folder):
     return None if "y" in text and "6 of 6" in text else text
 
 
+def ops_after_folding(s, nodes, weights, folder, *flags):
+    """The operators left of nodes that lead from weights to an Add with the input; None for a constant."""
+    shape = [4, 3]
+    model = make([*nodes, helper.make_node("Add", ["x", "c"], ["y"], name="add")], [info("x", *shape)], [info("y", *shape)], weights)
+    s.onnxc(save(model, folder / "m.onnx"), "-o", folder / "m.mlir", *flags)
+    return re.findall(r'"onnx\.(\w+)"', (folder / "m.mlir").read_text())
+
+
+@SUITE.check
+def constants_are_folded(s, folder):
+    nodes = [helper.make_node("Transpose", ["w"], ["t"]), helper.make_node("Sin", ["t"], ["c"])]
+    ops = ops_after_folding(s, nodes, [weight("w", 3, 4)], folder)
+    kept = ops_after_folding(s, nodes, [weight("w", 3, 4)], folder, "--max-constant-size", "0")
+    if "Sin" in ops or "Sin" not in kept:
+        return f"left {ops}; without room {kept}"
+    x = np.ones((4, 3), np.float32)
+    np.save(folder / "x.npy", x)
+    s.onnxc("run", folder / "m.onnx", "--input", f"x={folder}/x.npy", "--output-dir", folder)
+    want = x + np.sin(numpy_helper.to_array(weight("w", 3, 4)).T)
+    return None if np.allclose(np.load(folder / "y.npy"), want, 1e-6, 1e-6) else "another value than the run's"
+
+
+@SUITE.check
+def random_numbers_are_not_folded(s, folder):
+    ops = ops_after_folding(s, [helper.make_node("RandomNormalLike", ["w"], ["r"]), helper.make_node("Sin", ["r"], ["c"])], [weight("w", 4, 3)], folder)
+    return None if "RandomNormalLike" in ops and "Sin" in ops else f"left {ops}"
+
+
+@SUITE.check
+def constants_that_fail_fail_at_the_run(s, folder):
+    index = numpy_helper.from_array(np.array([9], np.int64), "i")
+    nodes = [helper.make_node("GatherND", ["w", "i"], ["g"], name="pick"), helper.make_node("Sin", ["g"], ["c"])]
+    ops = ops_after_folding(s, nodes, [weight("w", 4, 3), index], folder)
+    text = s.onnxc("run", folder / "m.onnx", code=1).stderr
+    return None if "GatherND" in ops and "pick" in text else f"left {ops}, said {text}"
+
+
 def conv_model():
     """A blocked convolution whose bias and activation are fused."""
     nodes = [helper.make_node("Conv", ["x", "w"], ["c"], name="conv", pads=[1, 1, 1, 1]), helper.make_node("Add", ["c", "b"], ["d"], name="add"),
