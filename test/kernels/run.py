@@ -166,6 +166,30 @@ four_bits("four_bits_rest", (2,), 100, 37, 64)
 four_bits("four_bits_rows", (3, 7), 320, 50, 32)
 
 
+def quantised(name, x, node, weights=None, negative=False):
+    """x in 8 bits, `node` from q to p, y in f32 again; `negative`: no element is above 0, so that padding with 0 would show."""
+    scales = {"xs": np.float32(0.02), "xz": np.array(3, np.int8), "ys": np.float32(0.037), "yz": np.array(-5, np.int8)}
+    if negative:
+        scales = {"xs": np.float32(0.02), "xz": np.array(0, np.int8), "ys": np.float32(0.02), "yz": np.array(0, np.int8)}
+    first = [helper.make_node("Abs", ["x"], ["a"]), helper.make_node("Neg", ["a"], ["r"])] if negative else [helper.make_node("Identity", ["x"], ["r"])]
+    nodes = [*first, helper.make_node("QuantizeLinear", ["r", "xs", "xz"], ["q"]), node, helper.make_node("DequantizeLinear", ["p", "ys", "yz"], ["y"])]
+    case(name, nodes, {"x": x}, {**scales, **(weights or {})})
+
+
+def quantised_conv(name, x, outputs, kernel, **attributes):
+    rng = np.random.default_rng(0)
+    w = rng.integers(-127, 128, (outputs, x[1] // attributes.get("group", 1), *kernel), dtype=np.int8)
+    weights = {"w": w, "ws": (rng.random(outputs, np.float32) + np.float32(0.5)) / 1000, "wz": np.zeros(outputs, np.int8), "b": rng.integers(-3000, 3000, outputs, dtype=np.int32)}
+    quantised(name, x, helper.make_node("QLinearConv", ["q", "xs", "xz", "w", "ws", "wz", "ys", "yz", "b"], ["p"], **attributes), weights)
+
+
+quantised_conv("qlinear_conv", (2, 19, 9, 11), 21, (3, 3), pads=[1, 1, 1, 1])
+quantised_conv("qlinear_conv_1x1", (1, 40, 7, 7), 33, (1, 1))
+quantised_conv("qlinear_conv_depthwise", (1, 24, 9, 9), 24, (3, 3), pads=[1, 1, 1, 1], group=24, strides=[2, 2])
+quantised("max_pool_i8", (1, 18, 9, 9), helper.make_node("MaxPool", ["q"], ["p"], kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=[2, 2]), negative=True)
+quantised("max_pool_i8_1d", (2, 5, 13), helper.make_node("MaxPool", ["q"], ["p"], kernel_shape=[4], pads=[2, 1]), negative=True)
+
+
 def sizes(name, shape, weights, dynamic):
     """The model's dims of an input: under `dynamic` symbols, but for those that weights fix. Equal sizes of an attention are one symbol."""
     if not dynamic:
