@@ -13,6 +13,9 @@ static LogicalResult quantize(ShapeOp &o) {
   bool one = o.rank(1) == 0 || (o.rank(1) == 1 && SymbolicArithmetic::constantOf(o.dim(1, 0)) == 1);
   if (o.in(2) && (one ? o.s.count(o.in(2)).value_or(1) != 1 : o.rank(2) != o.rank(1)))
     return o.error() << "scale " << o.text(o.dims(1)) << " and zero point " << o.text(o.dims(2)) << " differ in shape";
+  for (int64_t d = 0; o.in(2) && !one && d < o.rank(1); ++d)
+    if (failed(o.same(o.dim(1, d), o.dim(2, d), "sizes of scale and of zero point:")))
+      return failure();
   if (one && block == 0)
     return likeFirst(o);
   if (o.rank(1) != (block ? rank : 1))
