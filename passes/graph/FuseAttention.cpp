@@ -119,8 +119,6 @@ struct Fuser {
     for (Value v : {s->product.getA(), s->product.getB(), op.getB()})
       if (!shapes.hasRank(v) || int64_t(shapes.dims(v).size()) != rank || !onnx::elementType(v).isF32())
         return false;
-    if (dims[rank - 2] == shapes.constant(1))
-      return false;  // one query: the products stream K and V once, there is nothing to keep
     AttentionOperand q(s->product.getA(), rank), k(s->product.getB(), rank), v(op.getB(), rank);
     std::swap(k.axes[rank - 2], k.axes[rank - 1]);
     q.lookThrough(shapes, &s->scale), k.lookThrough(shapes, &s->scale), v.lookThrough(shapes, nullptr);

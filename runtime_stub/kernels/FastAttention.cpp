@@ -12,6 +12,7 @@ namespace onnxc {
 namespace {
 
 constexpr int64_t kKeys = 512, kRow = kKeys + 16;  // keys of a block; a row of scores, off the cache's period
+constexpr int64_t kFew = 2;                        // queries for which packing keys and values does not pay
 constexpr int64_t kMaxAxes = 8;
 
 // Attributes after axes and at of Q, K and V and the axes of the result.
@@ -186,20 +187,15 @@ ONNXC_INLINE float softmaxRow(float *row, int64_t count, float &most, float &tot
     v16 v = *(const v16 *)(row + j);
     largest = v > largest ? v : largest;
   }
-  float m = most;
-  for (int l = 0; l < 16; ++l)
-    m = largest[l] > m ? largest[l] : m;
+  float front = largestOf(largest), m = front > most ? front : most;
   v16 base = v16(m == -__builtin_inff() ? 0.0f : m);
   for (int64_t j = 0; j < count; j += 16) {
     v16 e = expNegative(*(const v16 *)(row + j) - base);
     *(v16 *)(row + j) = e;
     sum += e;
   }
-  float t = 0;
-  for (int l = 0; l < 16; ++l)
-    t += sum[l];
   float factor = most == m ? 1.0f : expNegative(v16(most - base[0]))[0];
-  total = total * factor + t;
+  total = total * factor + sumOf(sum);
   most = m;
   return factor;
 }
@@ -306,9 +302,91 @@ int32_t attend(const onnxc_args *a, const Attention &s) {
                             });
 }
 
+// --- a few queries: keys and values are streamed as they lie ---
+
+// row[j] = q . key j, with the widths of a key side by side.
+void scoresByKey(const float *q, const float *k, int64_t keyStride, int64_t width, int64_t keys, float *row) {
+  for (int64_t j = 0; j < keys; ++j, k += keyStride) {
+    v16 even = v16(0.0f), odd = v16(0.0f);
+    int64_t d = 0;
+    for (; d + 32 <= width; d += 32) {
+      even = __builtin_elementwise_fma(*(const v16 *)(q + d), *(const v16 *)(k + d), even);
+      odd = __builtin_elementwise_fma(*(const v16 *)(q + d + 16), *(const v16 *)(k + d + 16), odd);
+    }
+    for (; d + 16 <= width; d += 16)
+      even = __builtin_elementwise_fma(*(const v16 *)(q + d), *(const v16 *)(k + d), even);
+    float sum = sumOf(even + odd);
+    for (; d < width; ++d)
+      sum += q[d] * k[d];
+    row[j] = sum;
+  }
+}
+
+// The same for keys side by side, or any strides.
+void scoresByWidth(const float *q, const float *k, int64_t keyStride, int64_t stride, int64_t width, int64_t keys, float *row) {
+  for (int64_t j = 0; j < keys; ++j)
+    row[j] = 0;
+  for (int64_t d = 0; d < width; ++d)
+    for (int64_t j = 0; j < keys; ++j)
+      row[j] += q[d] * k[d * stride + j * keyStride];
+}
+
+// y = factor p V, NV * 16 columns of V.
+template <int NV>
+ONNXC_INLINE void weighRows(const float *p, const float *v, int64_t keyStride, int64_t keys, float factor, float *y) {
+  v16 acc[NV];
+  unroll<0, NV>([&](auto i) { acc[i.value] = v16(0.0f); });
+  for (int64_t j = 0; j < keys; ++j, v += keyStride)
+    unroll<0, NV>([&](auto i) { acc[i.value] = __builtin_elementwise_fma(v16(p[j]), *(const v16 *)(v + i.value * 16), acc[i.value]); });
+  unroll<0, NV>([&](auto i) { *(v16 *)(y + i.value * 16) = acc[i.value] * factor; });
+}
+
+void attendQuery(const Attention &s, const Place &p, int64_t query, float *q, float *row) {
+  int64_t axis = s.batchAxes, keyStride = s.k.strides[axis], stride = s.k.strides[axis + 1],
+          keys = s.causal ? minOf(s.keys, query + 1) : s.keys;
+  const float *from = s.q.data + p.q + query * s.q.strides[axis], *k = s.k.data + p.k, *v = s.v.data + p.v;
+  float *y = s.y.data + p.y + query * s.y.strides[axis], most = -__builtin_inff(), total = 0;
+  for (int64_t d = 0; d < s.width; ++d)
+    q[d] = from[d * s.q.strides[axis + 1]] * s.scale;
+  if (stride == 1)
+    scoresByKey(q, k, keyStride, s.width, keys, row);
+  else
+    scoresByWidth(q, k, keyStride, stride, s.width, keys, row);
+  maskRow(s, p, query, 0, keys, row);
+  softmaxRow(row, keys, most, total);
+  float factor = !keys || (s.zero && !(total > 0)) ? 0.0f : 1.0f / total;
+  int64_t valueStride = s.v.strides[axis], d = 0;
+  bool side = s.v.strides[axis + 1] == 1 && factor != 0;
+  for (; side && d + 64 <= s.valueWidth; d += 64)
+    weighRows<4>(row, v + d, valueStride, keys, factor, y + d);
+  for (; side && d + 16 <= s.valueWidth; d += 16)
+    weighRows<1>(row, v + d, valueStride, keys, factor, y + d);
+  for (; d < s.valueWidth; ++d) {
+    float sum = 0;
+    for (int64_t j = 0; factor != 0 && j < keys; ++j)
+      sum += row[j] * v[j * valueStride + d * s.v.strides[axis + 1]];
+    y[d] = factor == 0 ? 0.0f : sum * factor;
+  }
+}
+
+int32_t attendFew(const onnxc_args *a, const Attention &s) {
+  Attention copy = s;
+  int64_t row = (s.keys + 31) / 16 * 16;
+  return parallelScratchFor(a, s.batches, grainOf(s.queries * s.keys * (s.width + s.valueWidth) / 4),
+                            (row + s.width) * int64_t(sizeof(float)), [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
+                              float *scores = static_cast<float *>(scratch);
+                              for (int64_t b = begin; b < end; ++b)
+                                for (int64_t i = 0; i < copy.queries; ++i)
+                                  attendQuery(copy, placeOf(copy, b), i, scores + row, scores);
+                              return 0;
+                            });
+}
+
 int32_t fastAttention(const onnxc_args *a) {
   Attention s;
   ONNXC_TRY(describe(a, s));
+  if (s.queries <= kFew)
+    return attendFew(a, s);
   if (onnxc_vector_bits >= 512)
     return attend<12, 2>(a, s);
   return attend<6, 1>(a, s);

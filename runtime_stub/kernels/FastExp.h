@@ -1,4 +1,4 @@
-// FastExp.h: exponentials of sixteen lanes for softmax. Beside Math.h, whose functions are for loops that LLVM vectorises.
+// FastExp.h: exponentials, sums and maxima of sixteen lanes for softmax. Beside Math.h, whose functions are for loops that LLVM vectorises.
 #pragma once
 #include "runtime_stub/kernels/Lanes.h"
 
@@ -23,6 +23,21 @@ ONNXC_INLINE v16 expNegative(v16 x) {
   v16 scaled = p * __builtin_bit_cast(v16, (__builtin_convertvector(safe, v16i) + 127) << 23);
   v16 whole = x < v16(-87.0f) ? v16(0.0f) : scaled;
   return x == x ? whole : x;
+}
+
+// Over all lanes, in halves; NaN loses against numbers in largestOf.
+ONNXC_INLINE float sumOf(v16 v) {
+  v += __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+  v += __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11);
+  v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
+  return v[0] + v[1];
+}
+ONNXC_INLINE v16 larger(v16 a, v16 b) { return b > a ? b : a; }
+ONNXC_INLINE float largestOf(v16 v) {
+  v = larger(v, __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+  v = larger(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
+  v = larger(v, __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
+  return v[1] > v[0] ? v[1] : v[0];
 }
 
 }  // namespace onnxc

@@ -91,6 +91,8 @@ attention("attention_key_blocks", (1, 29, 2, 40), (1, 1100, 2, 40), (1, 1100, 2,
 attention("attention_bias", (1, 50, 4, 32), (1, 50, 4, 32), (1, 50, 4, 32), bias=(1, 4, 50, 50), width=0.2)
 attention("attention_row_bias", (2, 20, 2, 16), (2, 33, 2, 16), (2, 33, 2, 80), bias=(2, 1, 1, 33), width=0.3)
 attention("attention_keep", (1, 3, 40, 20), (1, 3, 700, 20), (1, 3, 700, 20), keep=(40, 700), bias=(40, 1), swapped=False, width=0.3)
+attention("attention_one_query", (2, 1, 3, 72), (2, 133, 3, 72), (2, 133, 3, 90), bias=(2, 1, 1, 133), width=0.2)
+attention("attention_one_query_heads_first", (1, 3, 2, 64), (1, 3, 51, 64), (1, 3, 51, 64), keep=(2, 51), swapped=False, width=0.2)
 attention("attention_dead_rows", (1, 9, 2, 8), (1, 2, 2, 8), (1, 2, 2, 8), keep=(9, 2), zero=True)
 attention("attention_shared_keys", (3, 5, 26, 33), (1, 5, 26, 33), (1, 5, 26, 33), swapped=False, width=0.25)
 def resize(name, x, scales=None, sizes=None, **attributes):
