@@ -129,11 +129,11 @@ void Conv::tile(const Tile &t, const StripTile &strip, Value n, Value group, Val
   Value imageBytes = c.mul(c.mul(x[2], x[3]), inner * 4);
   Value image = c.at(c.address(op.getX()), c.mul(c.add(c.mul(n, x[1]), c.mul(group, blocks)), imageBytes));
   Value weights = c.at(c.address(op.getW()), c.mul(all, panelBytes()));
-  auto offset = [&](int64_t r, int64_t i) {
+  auto offset = [&](Value r, int64_t i) {
     Value place = c.add(c.mul(c.add(c.mul(n, y[1]), all), plane), c.add(c.mul(oh, y[3]), column));
-    return c.add(c.mul(place, 64), c.add(c.mul(c.n(i), c.mul(plane, 64)), r * 64));
+    return c.add(c.mul(place, 64), c.add(c.mul(c.n(i), c.mul(plane, 64)), c.mul(r, 64)));
   };
-  auto exists = [&](int64_t r) { return strip.checked ? c.less(c.add(column, r), y[3]) : c.flag(true); };
+  auto exists = [&](Value r) { return strip.checked ? c.less(c.add(column, r), y[3]) : c.flag(true); };
   Value zero = c.real(0, t.type());
   SmallVector<Value> starts;
   for (int64_t i = 0; i < t.panels; ++i)
@@ -142,23 +142,38 @@ void Conv::tile(const Tile &t, const StripTile &strip, Value n, Value group, Val
       c.equal(low, c.n(0)), [&] { return t.fill([&](int64_t, int64_t i) { return starts[i]; }); },
       [&] {
         return t.fill([&](int64_t r, int64_t i) {
-          Value at = c.at(c.result(0), offset(r, i));
-          return c.load(t.type(), strip.checked ? c.select(exists(r), at, zeroBytes(c)) : at);
+          Value at = c.at(c.result(0), offset(c.n(r), i));
+          return c.load(t.type(), strip.checked ? c.select(exists(c.n(r)), at, zeroBytes(c)) : at);
         });
       });
   acc = c.loop(low, high, c.n(1), acc, [&](Value block, ValueRange v) {
     Value filters = c.at(weights, c.mul(block, w.kh * w.kw * inner * kPanelBytes));
     return blockProducts(t, strip, v, c.at(image, c.mul(block, imageBytes)), filters, oh, column);
   });
+  auto place = [&](Value r, int64_t i) {
+    return LanePlace{offset(r, i), [&, r, i] { return index(n, c.add(all, i), oh, c.add(column, r)); }};
+  };
+  bool later = epilogue.isLong();
   auto store = [&](bool finish) {
     for (int64_t r = 0; r < t.rows; ++r)
-      c.when(exists(r), [&] {
+      c.when(exists(c.n(r)), [&] {
         for (int64_t i = 0; i < t.panels; ++i) {
-          LanePlace place{offset(r, i), [&, r, i] { return index(n, c.add(all, i), oh, c.add(column, r)); }};
+          LanePlace at = place(c.n(r), i);
           Value v = acc[r * t.panels + i];
-          c.store(finish ? epilogue.apply(v, place, Value()) : v, c.at(c.result(0), place.offset));
+          c.store(finish && !later ? epilogue.apply(v, at, Value()) : v, c.at(c.result(0), at.offset));
         }
       });
+    if (!finish || !later)
+      return;
+    c.loop(c.n(0), c.n(t.rows), c.n(1), [&](Value r) {
+      c.when(exists(r), [&] {
+        for (int64_t i = 0; i < t.panels; ++i) {
+          LanePlace at = place(r, i);
+          Value address = c.at(c.result(0), at.offset);
+          c.store(epilogue.apply(c.load(t.type(), address), at, Value()), address);
+        }
+      });
+    });
   };
   c.when(c.equal(high, c.n(blocks)), [&] { store(true); }, [&] { store(false); });
 }

@@ -148,23 +148,33 @@ void Winograd::finishTile(Value n, Value panel, Value top, Value left, Value at,
     columns.push_back(outputRow(m));
   }
   Value plane = c.mul(c.add(c.mul(n, y[1]), panel), c.mul(y[2], y[3]));
-  for (int64_t i = 0; i < kOut; ++i) {
+  // `body` of the pixels of a row that exist, with their place and address.
+  auto eachPixel = [&](Value i, llvm::function_ref<void(int64_t, const LanePlace &, Value)> body) {
     Value row = c.add(top, i);
     auto line = [&] {
-      Code::Values pixels = outputRow(llvm::map_to_vector(columns, [&](const Code::Values &column) { return column[i]; }));
       for (int64_t j = 0; j < kOut; ++j) {
         Value column = c.add(left, j);
         auto pixel = [&] {
           Value offset = c.mul(c.add(plane, c.add(c.mul(row, y[3]), column)), kPanelBytes);
-          LanePlace place{offset, [&] { return Code::Values{n, panel, row, column, c.n(0)}; }};
-          Value v = bias ? c.addf(pixels[j], bias) : pixels[j];
-          c.store(epilogue.apply(v, place, Value()), c.at(c.result(0), offset));
+          body(j, LanePlace{offset, [&] { return Code::Values{n, panel, row, column, c.n(0)}; }}, c.at(c.result(0), offset));
         };
         whole ? pixel() : c.when(c.less(column, y[3]), pixel);
       }
     };
     whole ? line() : c.when(c.less(row, y[2]), line);
+  };
+  bool later = epilogue.isLong();
+  for (int64_t i = 0; i < kOut; ++i) {
+    Code::Values pixels = outputRow(llvm::map_to_vector(columns, [&](const Code::Values &column) { return column[i]; }));
+    eachPixel(c.n(i), [&](int64_t j, const LanePlace &place, Value at) {
+      Value v = bias ? c.addf(pixels[j], bias) : pixels[j];
+      c.store(later ? v : epilogue.apply(v, place, Value()), at);
+    });
   }
+  if (later)
+    c.loop(c.n(0), c.n(kOut), c.n(1), [&](Value i) {
+      eachPixel(i, [&](int64_t, const LanePlace &place, Value at) { c.store(epilogue.apply(c.load(lanes, at), place, Value()), at); });
+    });
 }
 
 void Winograd::finishTiles(Value n, Value chunk, Value count, Value across, Value from, Value to) {

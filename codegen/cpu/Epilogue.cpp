@@ -3,6 +3,7 @@
 #include "codegen/cpu/Pointwise.h"
 #include "dialects/onnx/OnnxBase.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -33,6 +34,16 @@ Value Epilogue::operand(Value v, const LanePlace &place, Value mask) const {
   if (dims.empty() || dims.back() == 1)
     return c.splat(c.load(type.getElementType(), address), 16);
   return mask ? c.loadMasked(lanes, address, mask) : c.load(lanes, address);
+}
+
+bool Epilogue::isLong() const {
+  static const llvm::StringSet<> names = {"Gelu",  "Erf",    "Exp",      "Log",         "Sigmoid",     "Tanh",
+                                          "Swish", "Mish",   "Softplus", "Elu",         "Celu",        "Selu",
+                                          "Pow",   "SwiGLU", "ms.Gelu",  "ms.FastGelu", "ms.BiasGelu", "ms.QuickGelu"};
+  for (Operation *op = root ? root->getNextNode() : nullptr; op && onnx::isOnnx(op); op = op->getNextNode())
+    if (names.contains(onnx::opName(op)))
+      return true;
+  return false;
 }
 
 Value Epilogue::apply(Value lanes, const LanePlace &place, Value mask) const {

@@ -17,6 +17,10 @@ public:
   // The last op's value of 16 lanes of the contraction's result. `mask`: lanes that exist; null: all.
   mlir::Value apply(mlir::Value lanes, const LanePlace &place, mlir::Value mask) const;
 
+  // Whether it takes tens of instructions: computed on the accumulators of a whole tile at once it would spill all of them, so a tile is
+  // stored first and taken up again row by row.
+  bool isLong() const;
+
 private:
   mlir::Value operand(mlir::Value v, const LanePlace &place, mlir::Value mask) const;
   KernelCode &c;

@@ -85,9 +85,9 @@ Tile::Values RowsEmitter::steps(const RowsProblem &p, const Tile &t, ValueRange 
 // Steps [from, to) of one tile: starts from the bias or goes on from the result, and ends with the epilogue at the last step.
 void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Value row, Value panel, Value panels, Value from, Value to) {
   Value first = c.equal(from, c.n(0)), last = c.equal(to, p.depth);
-  auto outAt = [&](int64_t r, int64_t i) {
+  auto outAt = [&](Value r, int64_t i) {
     Value first = c.at(p.out, c.add(c.mul(row, p.outRowBytes), c.mul(panel, p.outPanelBytes)));
-    return c.at(first, c.add(c.mul(c.n(r), p.outRowBytes), c.mul(c.n(i), p.outPanelBytes)));
+    return c.at(first, c.add(c.mul(r, p.outRowBytes), c.mul(c.n(i), p.outPanelBytes)));
   };
   auto maskOf = [&](int64_t i) -> Value {
     if (!p.mask || i + 1 < t.panels)
@@ -102,30 +102,36 @@ void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Value row, Value pan
   SmallVector<Value> masks;
   for (int64_t i = 0; i < t.panels; ++i)
     masks.push_back(maskOf(i));
+  auto loadOut = [&](Value r, int64_t i) {
+    return masks[i] ? c.loadMasked(t.type(), outAt(r, i), masks[i]) : c.load(t.type(), outAt(r, i));
+  };
+  auto storeOut = [&](Value v, Value r, int64_t i) { masks[i] ? c.storeMasked(v, outAt(r, i), masks[i]) : c.store(v, outAt(r, i)); };
   Value zero = c.real(0, t.type());
   SmallVector<Value> starts;
   for (int64_t i = 0; i < t.panels; ++i)
     starts.push_back(p.bias ? c.load(t.type(), c.at(p.bias, c.mul(c.add(panel, i), kPanelBytes))) : zero);
   Tile::Values acc = c.choose(
       first, [&] { return t.fill([&](int64_t, int64_t i) { return starts[i]; }); },
-      [&] {
-        return t.fill(
-            [&](int64_t r, int64_t i) { return masks[i] ? c.loadMasked(t.type(), outAt(r, i), masks[i]) : c.load(t.type(), outAt(r, i)); });
-      });
+      [&] { return t.fill([&](int64_t r, int64_t i) { return loadOut(c.n(r), i); }); });
   acc = steps(p, t, acc, row, panel, from, to);
-  auto placeOf = [&](int64_t r, int64_t i) {
+  auto placeOf = [&](Value r, int64_t i) {
     Value m = c.add(row, r), j = c.add(panel, i);
     Value offset = c.add(p.outOffset, c.add(c.mul(m, p.outRowBytes), c.mul(j, p.outPanelBytes)));
     return LanePlace{offset, [&p, m, j] { return p.index(m, j); }};
   };
+  bool later = epilogue.isLong();
   auto store = [&](bool finish) {
     for (int64_t r = 0; r < t.rows; ++r)
       for (int64_t i = 0; i < t.panels; ++i) {
         Value v = acc[r * t.panels + i];
-        if (finish)
-          v = epilogue.apply(v, placeOf(r, i), masks[i]);
-        masks[i] ? c.storeMasked(v, outAt(r, i), masks[i]) : c.store(v, outAt(r, i));
+        storeOut(finish && !later ? epilogue.apply(v, placeOf(c.n(r), i), masks[i]) : v, c.n(r), i);
       }
+    if (!finish || !later)
+      return;
+    c.loop(c.n(0), c.n(t.rows), c.n(1), [&](Value r) {
+      for (int64_t i = 0; i < t.panels; ++i)
+        storeOut(epilogue.apply(loadOut(r, i), placeOf(r, i), masks[i]), r, i);
+    });
   };
   c.when(last, [&] { store(true); }, [&] { store(false); });
 }
