@@ -178,6 +178,72 @@ def functions_that_double_forty_times(folder):
     return save(folder, proto)
 
 
+def calling(function, inputs=("x",), outputs=("y",)):
+    """A model whose one node, `call`, calls `function` of domain f."""
+    node = helper.make_node(function.name, list(inputs), list(outputs), domain="f", name="call")
+    proto = model([node], [tensor("x", 2)], [tensor("y", 2)], domains=["f"])
+    proto.functions.append(function)
+    return proto
+
+
+def body(*nodes, inputs=("a",), outputs=("b",)):
+    return helper.make_function("f", "F", list(inputs), list(outputs), list(nodes), [helper.make_opsetid("", 22)])
+
+
+@case(1, r"call \(F, opset 1\): passes 2 inputs and takes 1 outputs; function F has 1 and 1$")
+def call_with_too_many_operands(folder):
+    return save(folder, calling(body(helper.make_node("Relu", ["a"], ["b"])), inputs=("x", "x")))
+
+
+@case(1, r"call \(F, opset 1\): function F does not compute its output 'b'$")
+def function_without_its_output(folder):
+    return save(folder, calling(body(helper.make_node("Relu", ["a"], ["c"]))))
+
+
+@case(1, r"call \(F, opset 1\): function F reads 'z', which it does not define$")
+def function_that_reads_outside(folder):
+    return save(folder, calling(body(helper.make_node("Add", ["a", "z"], ["b"]))))
+
+
+@case(1, r"model\.onnx.*imports no opset")
+def no_opset(folder):
+    proto = relu()
+    del proto.opset_import[:]
+    return save(folder, proto)
+
+
+@case(1, r"model\.onnx.*has the impossible ir_version -3")
+def negative_ir_version(folder):
+    proto = relu()
+    proto.ir_version = -3
+    return save(folder, proto)
+
+
+@case(1, r"model\.onnx.*is written in opset 9999 of ai\.onnx")
+def opset_of_the_future(folder):
+    return save(folder, model([helper.make_node("Relu", ["x"], ["y"])], [tensor("x", 2)], [tensor("y", 2)], opset=9999))
+
+
+@case(1, r"act \(Fancy\): uses domain 'com\.nowhere', which the model does not import$")
+def domain_that_is_not_imported(folder):
+    return save(folder, model([helper.make_node("Fancy", ["x"], ["y"], name="act", domain="com.nowhere")], [tensor("x", 2)], [tensor("y", 2)]))
+
+
+@case(1, r"act \(Relu, opset 22\): .*(input|operand)")
+def too_many_operands(folder):
+    return save(folder, model([helper.make_node("Relu", ["x", "x"], ["y"], name="act")], [tensor("x", 2)], [tensor("y", 2)]))
+
+
+@case(1, r"sum \(Add, opset 22\): .*(input|operand)")
+def too_few_operands(folder):
+    return save(folder, model([helper.make_node("Add", ["x"], ["y"], name="sum")], [tensor("x", 2)], [tensor("y", 2)]))
+
+
+@case(1, r"old \(Cast, opset 1\): casts to the unknown type 'QUAD'$")
+def old_cast_to_an_unknown_type(folder):
+    return save(folder, model([helper.make_node("Cast", ["x"], ["y"], name="old", to="QUAD")], [tensor("x", 2)], [tensor("y", 2)], opset=1))
+
+
 @case(2, r"the output '/dev/null' is a device, a pipe or a socket")
 def device_as_output(folder):
     return [*save(folder, relu())[:1], "-o", "/dev/null"]
