@@ -22,6 +22,17 @@ static void addDim(const std::string &text, std::map<std::string, int64_t> &dims
   dims[name.str()] = value;
 }
 
+// "domain::Name=library.a" into `ops`.
+static void addCustomOp(const std::string &text, std::map<std::string, std::string> &ops) {
+  auto [name, library] = llvm::StringRef(text).split('=');
+  llvm::StringRef suffix = llvm::sys::path::extension(library);
+  if (!name.contains("::") || name.ends_with("::") || (suffix != ".a" && suffix != ".so"))
+    throw CLI::ValidationError("--custom-op", "expected DOMAIN::NAME=LIBRARY with a library .a or .so, got '" + text + "'");
+  if (!llvm::sys::fs::exists(library))
+    throw CLI::ValidationError("--custom-op", "no file '" + library.str() + "'");
+  ops[name.str()] = library.str();
+}
+
 void bindCodeOptions(CLI::App &app, Options &options) {
   app.add_option("-O", options.optLevel, "optimisation level; 0 is the slow, literal reference used to find wrong results")
       ->check(CLI::Range(0, 3))
@@ -44,6 +55,17 @@ void bindCodeOptions(CLI::App &app, Options &options) {
          },
          "fix a symbolic dimension, e.g. batch=8 (repeatable)")
       ->type_name("NAME=SIZE")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->group("Code");
+  app.add_option_function<std::vector<std::string>>(
+         "--custom-op",
+         [&options](const std::vector<std::string> &values) {
+           for (const std::string &v : values)
+             addCustomOp(v, options.customOps);
+         },
+         "take an operator from a library .a or .so of your own, see onnxc_custom.h (repeatable)")
+      ->type_name("DOMAIN::NAME=LIBRARY")
       ->take_all()
       ->allow_extra_args(false)
       ->group("Code");

@@ -11,19 +11,20 @@ namespace onnxc {
 enum ExitCode { ExitOk = 0, ExitBadModel = 1, ExitUsage = 2, ExitOutOfScope = 3, ExitBug = 4 };
 
 struct Options {
-  std::string input, output;                   // output's suffix: .so .a .o .mlir .ll .s, none = executable
-  std::string target;                          // triple; empty = host
-  std::vector<std::string> cpus;               // empty = x86-64-v3,x86-64-v4 for x86-64
-  int optLevel = 3;                            // -O0 is the oracle: no recognition, fusion or layout
-  bool winograd = true;                        // 3x3 convolutions as F(4x4, 3x3) where it pays
-  std::map<std::string, int64_t> defineDims;   // --define-dim batch=8
-  bool allowExternalOutside = false;           // external data may lie outside the model's folder
-  int64_t maxConstantSize = int64_t(1) << 30;  // bytes of constants that the model does not store
-  std::string emitHeader;                      // directory
-  std::string dumpPhases;                      // directory
-  std::string cache;                           // directory of finished code
-  std::string depFile;                         // -MD
-  bool taps = false;                           // -g: one launch per node
+  std::string input, output;                     // output's suffix: .so .a .o .mlir .ll .s, none = executable
+  std::string target;                            // triple; empty = host
+  std::vector<std::string> cpus;                 // empty = x86-64-v3,x86-64-v4 for x86-64
+  int optLevel = 3;                              // -O0 is the oracle: no recognition, fusion or layout
+  bool winograd = true;                          // 3x3 convolutions as F(4x4, 3x3) where it pays
+  std::map<std::string, int64_t> defineDims;     // --define-dim batch=8
+  std::map<std::string, std::string> customOps;  // --custom-op domain::Name=library.a
+  bool allowExternalOutside = false;             // external data may lie outside the model's folder
+  int64_t maxConstantSize = int64_t(1) << 30;    // bytes of constants that the model does not store
+  std::string emitHeader;                        // directory
+  std::string dumpPhases;                        // directory
+  std::string cache;                             // directory of finished code
+  std::string depFile;                           // -MD
+  bool taps = false;                             // -g: one launch per node
   bool printPipeline = false, timePhases = false, sizeReport = false, json = false, progress = false;
 };
 

@@ -7,6 +7,7 @@
 #include "compiler/Phases.h"
 #include "compiler/import/Import.h"
 #include "dialects/onnx/OnnxDialect.h"
+#include "dialects/onnx/Packed.h"
 #include "dialects/plan/PlanDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -248,6 +249,9 @@ int linkPhase(ModuleOp module, const Options &options, const CodegenOptions &cod
               : suffix == ".o" ? LinkInputs::Object
                                : LinkInputs::Executable;
   link.objects.assign(files.begin(), files.end());
+  module.walk([&](onnx::CustomCallOp op) { link.customSymbols.insert(op.getSymbol().str()); });
+  for (const auto &[name, library] : options.customOps)
+    (llvm::sys::path::extension(library) == ".a" ? link.customArchives : link.customLibraries).insert(library);
   link.output = options.output;
   link.soname = llvm::sys::path::filename(options.output).str();
   link.modelName = code.modelName;
@@ -290,6 +294,13 @@ static bool simplify(ModuleOp module, const Options &options, Phases &phases) {
   return succeeded(runPhase(graphPhase, module, options)) && phases.done("graph", module);
 }
 
+static ImportOptions importOptions(const Options &options) {
+  ImportOptions result{options.defineDims, {}, options.allowExternalOutside, options.maxConstantSize};
+  for (const auto &[name, library] : options.customOps)
+    result.customOps.insert(name);
+  return result;
+}
+
 // Reports every op that no kernel computes.
 static int check(ModuleOp module) {
   int status = ExitOk;
@@ -324,8 +335,7 @@ int compile(const Options &given) {
     return printPipeline(context, options);
   Diagnostics diagnostics(context, options);
   Phases phases(options);
-  OwningOpRef<ModuleOp> module =
-      importModel(options.input, context, ImportOptions{options.defineDims, options.allowExternalOutside, options.maxConstantSize});
+  OwningOpRef<ModuleOp> module = importModel(options.input, context, importOptions(options));
   if (!module || !phases.done("import", *module) || !simplify(*module, options, phases))
     return ExitBadModel;
   StringRef suffix = llvm::sys::path::extension(options.output);
@@ -364,8 +374,7 @@ int check(const Options &options) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadDialects(context);
   Diagnostics diagnostics(context, options);
-  OwningOpRef<ModuleOp> module =
-      importModel(options.input, context, ImportOptions{options.defineDims, options.allowExternalOutside, options.maxConstantSize});
+  OwningOpRef<ModuleOp> module = importModel(options.input, context, importOptions(options));
   Phases phases(options);
   if (!module || !simplify(*module, options, phases))
     return ExitBadModel;

@@ -24,6 +24,17 @@ def relu_model(path):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), path)
 
 
+def custom_model(path):
+    """y = SoftClip(Relu(x)) of the domain example.ops; y says its type and rank."""
+    import onnx
+    from onnx import helper
+
+    tensors = [helper.make_tensor_value_info(name, 1, ["n", 3]) for name in "xy"]
+    nodes = [helper.make_node("Relu", ["x"], ["r"]), helper.make_node("SoftClip", ["r"], ["y"], domain="example.ops", limit=6.0)]
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("example.ops", 1)]
+    onnx.save(helper.make_model(helper.make_graph(nodes, "soft_clip", tensors[:1], tensors[1:]), opset_imports=opsets, ir_version=10), path)
+
+
 def steps(build, folder):
     """(name, commands) of each example; all run in `folder`."""
     onnxc, cc, cxx = build / "bin" / "onnxc", shutil.which("cc") or "clang-22", shutil.which("c++") or "clang++-22"
@@ -32,6 +43,8 @@ def steps(build, folder):
                   [cxx, "-std=c++17", HERE / "relu.cpp", "-Iheaders", f"-I{INCLUDE}", "relu.a", "-lpthread", "-lm", "-o", "cpp_example"], ["./cpp_example"]]
     yield "python", [[sys.executable, HERE / "relu.py", "relu.onnx", onnxc]]
     yield "program", [[onnxc, "relu.onnx", "-o", "relu"], ["./relu", "--repeat", "10", "--output-dir", "."]]
+    yield "custom operator", [[cc, "-O2", "-fPIC", f"-I{INCLUDE}", "-c", HERE / "soft_clip.c", "-o", "soft_clip.o"], [shutil.which("ar") or "llvm-ar-22", "rcs", "soft_clip.a", "soft_clip.o"],
+                              [onnxc, "soft_clip.onnx", "-o", "soft_clip", "--custom-op", "example.ops::SoftClip=soft_clip.a"], ["./soft_clip", "--repeat", "2", "--output-dir", "."]]
     cmake = shutil.which("cmake")
     if cmake:
         yield "cmake", [[cmake, "-S", HERE, "-B", "cmake", f"-Donnxc_DIR={HERE.parent / 'cmake' / 'package'}", f"-DONNXC_EXECUTABLE={onnxc}",
@@ -47,6 +60,7 @@ def main():
     environment = dict(os.environ, PYTHONPATH=str(HERE.parent / "runtime_stub" / "python"))
     with tempfile.TemporaryDirectory() as folder:
         relu_model(f"{folder}/relu.onnx")
+        custom_model(f"{folder}/soft_clip.onnx")
         for name, commands in steps(args.build.resolve(), folder):
             for command in commands:
                 done = subprocess.run([str(c) for c in command], cwd=folder, env=environment, capture_output=True, text=True, timeout=300)

@@ -18,9 +18,9 @@ def weight(name, *shape, seed=0):
     return numpy_helper.from_array(np.random.default_rng(seed).standard_normal(shape).astype(np.float32) / max(shape) ** 0.5, name)
 
 
-def make(nodes, inputs, outputs, weights=(), name="g", opset=22):
+def make(nodes, inputs, outputs, weights=(), name="g", opset=22, domains=()):
     graph = helper.make_graph(nodes, name, inputs, outputs, list(weights))
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), *(helper.make_opsetid(d, 1) for d in domains)], ir_version=10)
 
 
 def relu_model(*shape):

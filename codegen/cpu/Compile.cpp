@@ -207,7 +207,7 @@ void Level::seal() {
   llvm::internalizeModule(
       *m, [](const llvm::GlobalValue &g) { return g.getName().starts_with("plan_run_") || g.getName().starts_with("plan_sizes_"); });
   for (llvm::Function &f : *m)
-    if (f.isDeclaration() && f.getName().starts_with("onnxc_"))
+    if (f.isDeclaration() && f.getName().starts_with("onnxc_") && !f.getName().starts_with("onnxc_custom_"))
       f.setVisibility(llvm::GlobalValue::HiddenVisibility);
   for (llvm::Function &f : *m)
     if (f.getName().ends_with(".code"))

@@ -1,7 +1,7 @@
 // EmitLibrary.cpp: wrappers from the kernel ABI to library kernels: build onnxc_args on the stack, call, return the status. Inlined by LLVM
 // afterwards.
 #include "codegen/cpu/Codegen.h"
-#include "dialects/onnx/OnnxBase.h"
+#include "dialects/onnx/Packed.h"
 #include "dialects/kernel/Families.h"
 #include "dialects/kernel/Weights.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -155,6 +155,43 @@ struct Emitter {
     }
   }
 
+  // The attributes of a custom operator with their names, ended by a null name: onnxc_custom_attribute.
+  llvm::Constant *customAttributes(DictionaryAttr given) {
+    auto *type = llvm::StructType::get(c, {ptr, i64, i64, b.getDoubleTy(), ptr, i64});
+    auto *null = llvm::ConstantPointerNull::get(b.getPtrTy());
+    SmallVector<llvm::Constant *> entries;
+    auto add = [&](StringRef name, char kind, int64_t i, double f, llvm::Constant *data, int64_t n) {
+      entries.push_back(llvm::ConstantStruct::get(
+          type, {text(name), integer(kind), integer(i), llvm::ConstantFP::get(b.getDoubleTy(), f), data, integer(n)}));
+    };
+    for (NamedAttribute entry : given) {
+      StringRef name = entry.getName();
+      if (auto i = dyn_cast<IntegerAttr>(entry.getValue()))
+        add(name, 'i', i.getValue().getSExtValue(), 0, null, 1);
+      else if (auto f = dyn_cast<FloatAttr>(entry.getValue()))
+        add(name, 'f', 0, f.getValueAsDouble(), null, 1);
+      else if (auto s = dyn_cast<StringAttr>(entry.getValue()))
+        add(name, 's', 0, 0, text(s.getValue()), s.getValue().size());
+      else if (auto v = dyn_cast<DenseI64ArrayAttr>(entry.getValue()))
+        add(name, 'I', 0, 0,
+            global(llvm::ConstantDataArray::get(c, ArrayRef(reinterpret_cast<const uint64_t *>(v.asArrayRef().data()), v.size()))),
+            v.size());
+      else if (auto v = dyn_cast<DenseF32ArrayAttr>(entry.getValue()))
+        add(name, 'F', 0, 0, global(llvm::ConstantDataArray::get(c, v.asArrayRef())), v.size());
+    }
+    entries.push_back(llvm::Constant::getNullValue(type));
+    return global(llvm::ConstantArray::get(llvm::ArrayType::get(type, entries.size()), entries));
+  }
+
+  // The inputs of a custom operator; null: left out.
+  SmallVector<Value> customOperands(onnx::CustomCallOp call) {
+    SmallVector<Value> list;
+    auto next = call->operand_begin();
+    for (bool present : call.getPresent())
+      list.push_back(present ? *next++ : Value());
+    return list;
+  }
+
   // One entry per declared operand or result (all values of a variadic one); null: absent.
   template <typename Range>
   SmallVector<Value> declared(StringRef spec, Range values) {
@@ -214,7 +251,8 @@ struct Emitter {
     b.SetInsertPoint(llvm::BasicBlock::Create(c, "entry", f));
     llvm::Value *bufs = f->getArg(0), *dims = f->getArg(1);
     const onnx::OpInfo *info = onnx::opInfo(op);
-    SmallVector<Value> in = declared(info->operands, [&](unsigned i) { return onnx::operands(op, i); });
+    auto custom = dyn_cast<onnx::CustomCallOp>(op);
+    SmallVector<Value> in = custom ? customOperands(custom) : declared(info->operands, [&](unsigned i) { return onnx::operands(op, i); });
     SmallVector<Value> out = declared(info->results, [&](unsigned i) { return onnx::results(op, i); });
     auto buffer = [&](int64_t i) { return b.CreateLoad(ptr, b.CreateConstGEP1_64(ptr, bufs, i + 1)); };
     auto localDims = [&](RankedTensorType t) { return dimsOf(t, dims); };
@@ -239,19 +277,18 @@ struct Emitter {
     row.attributes.split(specs, ',', -1, false);
     for (StringRef spec : specs)
       attributes.push_back(attribute(spec.trim()));
-    llvm::Constant *table = global(llvm::ConstantArray::get(llvm::ArrayType::get(attr, attributes.size()), attributes));
+    llvm::Constant *table = custom ? customAttributes(custom.getGiven())
+                                   : global(llvm::ConstantArray::get(llvm::ArrayType::get(attr, attributes.size()), attributes));
     llvm::Value *a = b.CreateAlloca(args);
     llvm::Value *rt = b.CreateLoad(ptr, bufs);
-    llvm::Value *fields[] = {rt,
-                             ins,
-                             integer(in.size()),
-                             outs,
-                             integer(out.size()),
-                             table,
-                             sizeFunction ? llvm::ConstantPointerNull::get(b.getPtrTy()) : (llvm::Value *)f->getArg(2)};
+    llvm::Value *last = sizeFunction ? (llvm::Value *)llvm::ConstantPointerNull::get(b.getPtrTy()) : f->getArg(2);
+    if (custom)  // onnxc_custom_call is laid out as onnxc_args, its last field is the allocator
+      last = cast<llvm::Constant>(m.getOrInsertFunction("onnxc_rt_heap", llvm::FunctionType::get(ptr, {ptr, i64}, false)).getCallee());
+    llvm::Value *fields[] = {rt, ins, integer(in.size()), outs, integer(out.size()), table, last};
     for (unsigned i = 0; i < 7; ++i)
       b.CreateStore(fields[i], b.CreateStructGEP(args, a, i));
-    std::string callee = (sizeFunction ? "onnxc_s_" : "onnxc_k_") + librarySymbol(row, op);
+    std::string callee = custom ? (sizeFunction ? "onnxc_custom_shape_" : "onnxc_custom_run_") + custom.getSymbol().str()
+                                : (sizeFunction ? "onnxc_s_" : "onnxc_k_") + librarySymbol(row, op);
     b.CreateRet(b.CreateCall(m.getOrInsertFunction(callee, llvm::FunctionType::get(i32, {ptr}, false)), {a}));
   }
 };

@@ -5,6 +5,7 @@
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/InterfaceStub/ELFObjHandler.h"
 #include "llvm/InterfaceStub/IFSStub.h"
+#include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
@@ -81,8 +82,30 @@ Error writeWeightsObject(StringRef path, uint64_t size, const std::function<Erro
   return finishWriting(out, path);
 }
 
-Expected<std::vector<std::string>> undefinedSymbols(const std::vector<std::string> &objects) {
+// Functions that a shared library exports.
+static Error exportedSymbols(StringRef path, StringSet<> &names) {
+  Expected<object::OwningBinary<object::ObjectFile>> file = object::ObjectFile::createObjectFile(path);
+  if (!file)
+    return joinErrors(createStringError("'" + path + "' is no shared library"), file.takeError());
+  auto *elf = dyn_cast<object::ELFObjectFileBase>(file->getBinary());
+  if (!elf)
+    return createStringError("'" + path + "' is no shared library");
+  for (const object::ELFSymbolRef &symbol : elf->getDynamicSymbolIterators()) {
+    Expected<uint32_t> flags = symbol.getFlags();
+    Expected<StringRef> name = symbol.getName();
+    if (!flags || !name)
+      return joinErrors(flags.takeError(), name.takeError());
+    if (!(*flags & object::SymbolRef::SF_Undefined))
+      names.insert(*name);
+  }
+  return Error::success();
+}
+
+Expected<std::vector<std::string>> undefinedSymbols(const std::vector<std::string> &objects, const std::set<std::string> &libraries) {
   StringSet<> defined, undefined;
+  for (const std::string &path : libraries)
+    if (Error error = exportedSymbols(path, defined))
+      return error;
   for (const std::string &path : objects) {
     Expected<object::OwningBinary<object::ObjectFile>> file = object::ObjectFile::createObjectFile(path);
     if (!file)
@@ -103,7 +126,11 @@ Expected<std::vector<std::string>> undefinedSymbols(const std::vector<std::strin
   llvm::sort(names);
   // Anything of ours that is still missing is a defect of the compiler; it must not become a library that fails to load.
   for (const std::string &name : names)
-    if (StringRef(name).starts_with("onnxc_") || StringRef(name).contains('.') || StringRef(name).ends_with("ti3"))
+    if (StringRef(name).starts_with("onnxc_custom_"))
+      return createStringError("no library given with --custom-op defines '" + name + "'");
+    else if (StringRef(name).starts_with("_Z") || StringRef(name).starts_with("__cxa") || StringRef(name).starts_with("__gxx"))
+      return createStringError("the library of a custom operator needs '" + name + "' of C++'s library; give a shared library instead");
+    else if (StringRef(name).starts_with("onnxc_") || StringRef(name).contains('.') || StringRef(name).ends_with("ti3"))
       return createStringError("the generated code refers to '" + name + "', which nothing defines");
   return names;
 }

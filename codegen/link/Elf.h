@@ -4,6 +4,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <array>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,8 @@ llvm::Error finishWriting(llvm::raw_fd_ostream &out, llvm::StringRef path);
 // it writes.
 llvm::Error writeWeightsObject(llvm::StringRef path, uint64_t size, const std::function<llvm::Error(llvm::raw_ostream &)> *write);
 
-// Undefined symbols of the objects that none of them defines.
-llvm::Expected<std::vector<std::string>> undefinedSymbols(const std::vector<std::string> &objects);
+// Undefined symbols of the objects that none of them defines, nor, for the user's operators, the shared `libraries`.
+llvm::Expected<std::vector<std::string>> undefinedSymbols(const std::vector<std::string> &objects, const std::set<std::string> &libraries);
 
 // Writes shared libraries libc.so.6 and libm.so.6 of nothing but the names in `symbols` to `paths`, so that linking needs no sysroot.
 llvm::Error writeLibraryStubs(const std::array<std::string, 2> &paths, const std::vector<std::string> &symbols);

@@ -131,6 +131,15 @@ static Error runLinker(std::vector<std::string> args) {
   return result.retCode ? createStringError("linking failed: " + StringRef(text).trim()) : Error::success();
 }
 
+// What the code calls of the archives of the user's operators, as one object.
+static Error linkCustomOps(const LinkInputs &in, const std::string &output) {
+  std::vector<std::string> args = {"-r", "-o", output};
+  for (const std::string &symbol : in.customSymbols)
+    args.insert(args.end(), {"-u", "onnxc_custom_shape_" + symbol, "-u", "onnxc_custom_run_" + symbol});
+  args.insert(args.end(), in.customArchives.begin(), in.customArchives.end());
+  return runLinker(std::move(args));
+}
+
 // A shared library or a program.
 static Error linkImage(const LinkInputs &in, const Workspace &work, const std::string &output) {
   bool program = in.kind == LinkInputs::Executable;
@@ -145,7 +154,7 @@ static Error linkImage(const LinkInputs &in, const Workspace &work, const std::s
     if (Error error = writeFile(objects.back(), programObject()))
       return error;
   }
-  Expected<std::vector<std::string>> undefined = undefinedSymbols(objects);
+  Expected<std::vector<std::string>> undefined = undefinedSymbols(objects, in.customLibraries);
   if (!undefined)
     return undefined.takeError();
   const std::array<std::string, 2> stubs = {work.file("libc"), work.file("libm")};
@@ -164,6 +173,10 @@ static Error linkImage(const LinkInputs &in, const Workspace &work, const std::s
     args.push_back("-soname=" + in.soname);
   args.insert(args.end(), objects.begin(), objects.end());
   args.push_back(weights);
+  for (const std::string &library : in.customLibraries)
+    args.push_back(library);
+  if (!in.customLibraries.empty())
+    args.push_back("-rpath=$ORIGIN");
   args.push_back("--as-needed");
   args.insert(args.end(), stubs.begin(), stubs.end());
   if (Error error = runLinker(std::move(args)))
@@ -235,11 +248,17 @@ static Error commit(const LinkInputs &in, const std::string &temporary) {
   return Error::success();
 }
 
-Error linkArtefact(const LinkInputs &in) {
+Error linkArtefact(const LinkInputs &given) {
+  LinkInputs in = given;
   SmallString<128> temporary;
   Workspace work;
   if (std::error_code code = work.create())
     return failed("a temporary folder", code);
+  if (!in.customSymbols.empty() && !in.customArchives.empty()) {
+    in.objects.push_back(work.file("custom.o"));
+    if (Error error = linkCustomOps(in, in.objects.back()))
+      return error;
+  }
   // The linker takes a leading @ for a file of arguments.
   if (std::error_code code = sys::fs::createUniqueFile((sys::path::is_absolute(in.output) ? "" : "./") + in.output + ".%%%%%%", temporary))
     return failed("'" + in.output + "'", code);

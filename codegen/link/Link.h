@@ -7,6 +7,7 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,9 @@ namespace onnxc {
 
 struct LinkInputs {
   enum Kind { SharedLibrary, Executable, Object, Archive } kind = SharedLibrary;
-  std::vector<std::string> objects;  // paths of ELF objects: generated code and the stub
+  std::vector<std::string> objects;                       // paths of ELF objects: generated code and the stub
+  std::set<std::string> customSymbols;                    // of the user's operators that the code calls
+  std::set<std::string> customArchives, customLibraries;  // paths of .a and .so that define them
   std::string output;
   std::string soname;     // of a shared library; "": none
   std::string modelName;  // a C identifier: the exported getter is onnxc_get_api_<modelName>

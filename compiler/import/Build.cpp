@@ -4,6 +4,7 @@
 #include "compiler/import/Import.h"
 #include "compiler/import/Upgrade.h"
 #include "dialects/onnx/OnnxDialect.h"
+#include "dialects/onnx/Packed.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -27,7 +28,8 @@ using Scopes = std::vector<std::unordered_map<std::string, Value>>;
 
 class Builder {
 public:
-  Builder(ModelFile &file, Walker &walker, MLIRContext *context) : file(file), walker(walker), context(context), b(context) {}
+  Builder(ModelFile &file, Walker &walker, MLIRContext *context, const std::set<std::string> &customOps)
+      : file(file), walker(walker), context(context), b(context), customOps(customOps) {}
 
   OwningOpRef<ModuleOp> module() {
     const Graph &graph = file.model.graph();
@@ -63,10 +65,12 @@ private:
     return false;
   }
 
+  bool isCustom(const pb::NodeProto &node) const { return customOps.count(node.domain() + "::" + node.op_type()) != 0; }
+
   void collectUnsupported(const Graph &graph, std::vector<const pb::NodeProto *> &found) {
     for (const pb::NodeProto &node : graph.node()) {
       OperationName name(dialectName(node), context);
-      if (!name.isRegistered())
+      if (!isCustom(node) && (!name.isRegistered() || name.getStringRef() == onnx::CustomCallOp::getOperationName()))
         found.push_back(&node);
       for (const pb::AttributeProto &attr : node.attribute())
         if (attr.has_g())
@@ -317,8 +321,37 @@ private:
     return true;
   }
 
+  // A call of the user's operator; its attributes are kept apart from those of the op.
+  bool customCall(const Graph &graph, const pb::NodeProto &node, Location loc) {
+    OperationState state(loc, onnx::CustomCallOp::getOperationName());
+    llvm::SmallVector<int32_t> sizes;
+    llvm::SmallVector<int> positions;
+    llvm::SmallVector<bool> present;
+    for (const std::string &name : node.input())
+      present.push_back(!name.empty());
+    if (!operands(node, "*", state, sizes) || !results(graph, node, "*", state, sizes, positions))
+      return false;
+    for (auto [type, position] : llvm::zip_equal(state.types, positions))
+      if (!llvm::isa<RankedTensorType>(type))
+        return fail(loc, "the model does not say the rank of output '" + node.output(position) + "' of a custom operator (value_info)");
+    OperationState own(loc, "onnx.custom");
+    if (!attributes(node, own))
+      return false;
+    std::string symbol = node.domain() + "_" + node.op_type();
+    std::replace_if(symbol.begin(), symbol.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+    state.addAttribute("symbol", b.getStringAttr(symbol));
+    state.addAttribute("present", b.getDenseBoolArrayAttr(present));
+    state.addAttribute("given", own.attributes.getDictionary(context));
+    Operation *created = b.create(state);
+    for (auto [result, position] : llvm::zip_equal(created->getResults(), positions))
+      scopes.back()[node.output(position)] = result;
+    return true;
+  }
+
   bool op(const Graph &graph, const pb::NodeProto &node) {
     Location loc = locOf(node);
+    if (isCustom(node))
+      return customCall(graph, node, loc);
     if (node.op_type() == "Constant" && node.domain().empty() && node.output_size() == 1) {
       std::string error;
       ElementsAttr value = constantValue(node, file, context, error);
@@ -350,10 +383,13 @@ private:
   MLIRContext *context;
   OpBuilder b;
   Scopes scopes;
+  const std::set<std::string> &customOps;
   std::vector<std::string> enclosing;  // the nodes whose bodies are being built
 };
 }  // namespace
 
-OwningOpRef<ModuleOp> buildModule(ModelFile &file, Walker &walker, MLIRContext *context) { return Builder(file, walker, context).module(); }
+OwningOpRef<ModuleOp> buildModule(ModelFile &file, Walker &walker, MLIRContext *context, const std::set<std::string> &customOps) {
+  return Builder(file, walker, context, customOps).module();
+}
 
 }  // namespace onnxc::importer

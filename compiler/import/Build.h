@@ -3,10 +3,12 @@
 #include "compiler/import/Walk.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include <set>
 
 namespace onnxc::importer {
 
 // Null: diagnostics were emitted.
-mlir::OwningOpRef<mlir::ModuleOp> buildModule(ModelFile &file, Walker &walker, mlir::MLIRContext *context);
+mlir::OwningOpRef<mlir::ModuleOp> buildModule(ModelFile &file, Walker &walker, mlir::MLIRContext *context,
+                                              const std::set<std::string> &customOps);
 
 }  // namespace onnxc::importer

@@ -118,7 +118,7 @@ OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportO
   Walker walker(file.model, report);
   if (!walker.run())
     return {};
-  OwningOpRef<ModuleOp> module = buildModule(file, walker, &context);
+  OwningOpRef<ModuleOp> module = buildModule(file, walker, &context, options.customOps);
   if (!module || failed(verify(*module)))
     return {};
   return module;

@@ -18,12 +18,14 @@
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 namespace onnxc {
 
 struct ImportOptions {
   std::map<std::string, int64_t> defineDims;
+  std::set<std::string> customOps;             // "domain::Name" of operators that the user supplies
   bool allowExternalOutside = false;           // external data may lie outside the model's folder
   int64_t maxConstantSize = int64_t(1) << 30;  // bytes of a constant that the model does not store, such as a sparse one made dense
 };

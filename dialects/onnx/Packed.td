@@ -1,4 +1,5 @@
-// Packed.td: f32 contractions and windows over packed operands, made by passes/layout. Panels and blocks have 16 lanes on every target.
+// Packed.td: ops that no file names. First f32 contractions and windows over packed operands, made by passes/layout; panels and blocks
+// have 16 lanes on every target. Last the calls of the operators that users supply.
 //
 // blocked activations  [N, ceil(C/16), H, W, 16]; the lanes past C hold finite numbers that nothing reads
 // packed weights       [ceil(O/16), …, 16]: 16 output channels side by side, zero past the last
@@ -73,5 +74,12 @@ def Onnx_PackedResizeOp : Onnx_Op<"packed.Resize"> {
   let summary = "blocked activations resized by tables: positions (i32) and weights (f32) of the taps, [size of the result, taps] an axis";
   let arguments = (ins AnyTensor:$X, AnyTensor:$rows, AnyTensor:$rowWeights, AnyTensor:$columns, AnyTensor:$columnWeights);
   let results = (outs AnyTensor:$Y);
+}
+
+// The user's operator (--custom-op), made by compiler/import. `symbol`: what its functions are named after. `present`: one entry per input of
+// the node, operands are those present. `given`: the attributes of the node. Its effects are unknown: nothing folds or drops it.
+def Onnx_CustomCallOp : Onnx_Op<"custom.Call", []> {
+  let arguments = (ins Values:$operands, StrAttr:$symbol, DenseBoolArrayAttr:$present, DictionaryAttr:$given);
+  let results = (outs Values:$outputs);
 }
 #endif

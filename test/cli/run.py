@@ -4,6 +4,7 @@ usage: run.py --onnxc BIN --loader DIR       ends with `cli: N passed, N failed,
 """
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -205,6 +206,81 @@ def check_lists_every_node(s, folder):
 @SUITE.check
 def check_accepts_good_model(s, folder):
     s.onnxc("check", save(mlp_model(), folder / "m.onnx"))
+
+
+CUSTOM = r"""
+#include <onnxc/onnxc_custom.h>
+#include <string.h>
+int32_t onnxc_custom_shape_my_ops_Pairs(const onnxc_custom_call *c) {
+  if (c->num_inputs != 3 || c->inputs[1].rank != -1 || c->inputs[0].dims[0] != c->inputs[2].dims[0])
+    return ONNXC_CUSTOM_SHAPE;
+  c->outputs[0].dims[0] = 2 * c->inputs[0].dims[0];
+  return 0;
+}
+int32_t onnxc_custom_run_my_ops_Pairs(const onnxc_custom_call *c) {
+  const float *x = c->inputs[0].data, *z = c->inputs[2].data;
+  float *y = c->outputs[0].data, *copy = c->allocate(c->run, 4 * c->outputs[0].dims[0]);
+  const onnxc_custom_attribute *a = c->attributes;
+  for (; a->name && strcmp(a->name, "scales"); ++a)
+    ;
+  if (!a->name || a->kind != 'F' || a->count != 2)
+    return ONNXC_CUSTOM_VALUE;
+  for (int64_t i = 0; i < c->inputs[0].dims[0]; ++i)
+    copy[2 * i] = x[i] * ((const float *)a->data)[0], copy[2 * i + 1] = z[i] * ((const float *)a->data)[1];
+  memcpy(y, copy, 4 * c->outputs[0].dims[0]);
+  return 0;
+}
+"""
+
+
+def custom_model(scales):
+    """y interleaves scaled x and z."""
+    node = helper.make_node("Pairs", ["x", "", "z"], ["y"], domain="my.ops", name="pairs_0", scales=scales)
+    return make([node], [info("x", "n"), info("z", "m")], [info("y", "k")], domains=["my.ops"])
+
+
+def custom_libraries(folder):
+    (folder / "pairs.c").write_text(CUSTOM)
+    include = Path(__file__).resolve().parent.parent.parent / "runtime_stub" / "include"
+    compiler = shutil.which("cc") or "clang-22"
+    subprocess.run([compiler, "-O1", "-fPIC", f"-I{include}", "-c", "pairs.c", "-o", "pairs.o"], cwd=folder, check=True)
+    subprocess.run([shutil.which("ar") or "llvm-ar-22", "rcs", "pairs.a", "pairs.o"], cwd=folder, check=True)
+    subprocess.run([compiler, "-shared", "-Wl,-soname,pairs_op.so", "pairs.o", "-o", "pairs_op.so"], cwd=folder, check=True)
+    return [folder / "pairs.a", folder / "pairs_op.so"]
+
+
+@SUITE.check
+def custom_operator(s, folder):
+    np.save(folder / "x.npy", X[0])
+    np.save(folder / "z.npy", X[1])
+    for library in custom_libraries(folder):
+        s.onnxc(save(custom_model([2.0, 10.0]), folder / "m.onnx"), "-o", folder / "m.so", "--custom-op", f"my.ops::Pairs={library}")
+        s.onnxc("run", folder / "m.so", "--input", f"x={folder}/x.npy", "--input", f"z={folder}/z.npy", "--output-dir", folder / "out")
+        got = np.load(folder / "out" / "y.npy")
+        if got.tolist() != np.stack([X[0] * 2, X[1] * 10], 1).ravel().tolist():
+            return f"{library.name}: {got}"
+        (folder / "m.so").unlink()
+    return None
+
+
+@SUITE.check
+def custom_operator_says_what_is_wrong(s, folder):
+    archive, _ = custom_libraries(folder)
+    np.save(folder / "x.npy", X[0])
+    np.save(folder / "z.npy", X[1, :2])
+    model = save(custom_model([1.0, 1.0]), folder / "m.onnx")
+    s.onnxc(model, "-o", folder / "m.so", "--custom-op", f"my.ops::Pairs={archive}")
+    text = s.onnxc("run", folder / "m.so", "--input", f"x={folder}/x.npy", "--input", f"z={folder}/z.npy", code=1).stderr
+    if "pairs_0" not in text or "shapes do not fit" not in text:
+        return f"a failing kernel: {text}"
+    other = save(make([helper.make_node("Other", ["x"], ["y"], domain="my.ops")], [info("x", 3)], [info("y", 3)], domains=["my.ops"]), folder / "o.onnx")
+    cases = [(["--custom-op", f"my.ops::Other={archive}"], other, 1, "onnxc_custom_"), (["--custom-op", "Pairs=x.a"], model, 2, "DOMAIN::NAME=LIBRARY"),
+             (["--custom-op", f"my.ops::Pairs={folder}/no.a"], model, 2, "no file")]
+    for flags, path, code, word in cases:
+        text = s.onnxc(path, "-o", folder / "o.so", *flags, code=code).stderr
+        if word not in text:
+            return f"{flags}: {text}"
+    return None
 
 
 @SUITE.check
