@@ -58,8 +58,8 @@ static bool mayFold(Operation *op) {
   StringRef name = onnx::opName(op);
   bool random = name.starts_with("Random") || name == "Multinomial" || name == "Bernoulli" || name == "Dropout";
   bool expands = name.contains("DequantizeLinear") || name.contains("DequantizeBlockwise");
-  return onnx::isOnnx(op) && name != "Constant" && name != "Yield" && !random && !expands && op->getNumRegions() == 0 &&
-         (familyOf(op) != Family::Library || findLibraryRow(name)) && op->getNumResults() > 0;
+  return onnx::isOnnx(op) && name != "Constant" && name != "Yield" && name != "custom.Call" && !random && !expands &&
+         op->getNumRegions() == 0 && (familyOf(op) != Family::Library || findLibraryRow(name)) && op->getNumResults() > 0;
 }
 
 bool Island::take(Operation *op, int64_t &left) {
