@@ -5,10 +5,10 @@
  *   int32_t onnxc_custom_shape_<domain>_<Name>(const onnxc_custom_call *call);   fills outputs[i].dims; data of outputs is null
  *   int32_t onnxc_custom_run_<domain>_<Name>(const onnxc_custom_call *call);     computes the elements of the outputs
  *
- * Both return 0 or one of the codes below, which the caller of the model gets with the node's name. Inputs must not be written. The functions
- * may be called from several threads at once. The model has to say the element type and the rank of each output of such a node (value_info or
- * graph output): both are fixed when it is compiled. A library.a becomes part of the artefact and needs nothing but the C library; a
- * library.so is loaded with it, and is looked for beside it too. */
+ * Both return 0 or one of the codes below, which the caller of the model gets with the node's name. Inputs must not be written. The
+ * functions may be called from several threads at once. The model has to say the element type and the rank of each output of such a node
+ * (value_info or graph output): both are fixed when it is compiled. A library.a becomes part of the artefact and needs nothing but the C
+ * library; a library.so is loaded with it, and is looked for beside it too. */
 #ifndef ONNXC_CUSTOM_H
 #define ONNXC_CUSTOM_H
 #include <stdint.h>
