@@ -69,6 +69,14 @@ void bindCodeOptions(CLI::App &app, Options &options) {
       ->take_all()
       ->allow_extra_args(false)
       ->group("Code");
+  app.add_option("--default-inputs", options.defaultInputs,
+                 "which inputs with an initializer a run may leave out or replace: none, data (floating-point ones that only elementwise "
+                 "arithmetic reads), all; the others are constants")
+      ->transform(CLI::Transformer(
+          std::map<std::string, DefaultInputs>{{"none", DefaultInputs::None}, {"data", DefaultInputs::Data}, {"all", DefaultInputs::All}}))
+      ->type_name("none|data|all")
+      ->default_str("data")
+      ->group("Code");
   app.add_option("--cache", options.cache, "keep finished code in this folder and reuse it when the same code is compiled again")
       ->type_name("DIR")
       ->group("Code");

@@ -1,5 +1,6 @@
 // Options.h: everything a user can say to the compiler, one struct; compiler/Options.cpp binds flags to it.
 #pragma once
+#include "compiler/import/DefaultInputs.h"
 #include <cstdint>
 #include <map>
 #include <string>
@@ -18,13 +19,14 @@ struct Options {
   bool winograd = true;                          // 3x3 convolutions as F(4x4, 3x3) where it pays
   std::map<std::string, int64_t> defineDims;     // --define-dim batch=8
   std::map<std::string, std::string> customOps;  // --custom-op domain::Name=library.a
-  bool allowExternalOutside = false;             // external data may lie outside the model's folder
-  int64_t maxConstantSize = int64_t(1) << 30;    // bytes of constants that the model does not store
-  std::string emitHeader;                        // directory
-  std::string dumpPhases;                        // directory
-  std::string cache;                             // directory of finished code
-  std::string depFile;                           // -MD
-  bool taps = false;                             // -g: one launch per node
+  DefaultInputs defaultInputs = DefaultInputs::Data;
+  bool allowExternalOutside = false;           // external data may lie outside the model's folder
+  int64_t maxConstantSize = int64_t(1) << 30;  // bytes of constants that the model does not store
+  std::string emitHeader;                      // directory
+  std::string dumpPhases;                      // directory
+  std::string cache;                           // directory of finished code
+  std::string depFile;                         // -MD
+  bool taps = false;                           // -g: one launch per node
   bool printPipeline = false, timePhases = false, sizeReport = false, json = false, progress = false;
 };
 

@@ -163,19 +163,22 @@ std::string describeModel(ModuleOp module, const Options &options) {
 
 // Weights in the order of their offsets, as PlanMemory placed them.
 llvm::Error writeWeights(ModuleOp module, llvm::raw_ostream &os) {
-  SmallVector<plan::WeightOp> weights;
+  SmallVector<std::pair<int64_t, ElementsAttr>> weights;
   module.walk([&](plan::WeightOp op) {
     if (int64_t(op.getOffset()) >= 0)
-      weights.push_back(op);
+      weights.push_back({op.getOffset(), op.getValue()});
   });
-  llvm::sort(weights, [](plan::WeightOp a, plan::WeightOp b) { return a.getOffset() < b.getOffset(); });
-  uint64_t at = 0;
-  for (plan::WeightOp op : weights) {
-    if (op.getOffset() < at)
+  for (DictionaryAttr input : module->getAttrOfType<ArrayAttr>("onnxc.inputs").getAsRange<DictionaryAttr>())
+    if (auto offset = input.getAs<IntegerAttr>("offset"))
+      weights.push_back({offset.getInt(), input.getAs<ElementsAttr>("default")});
+  llvm::stable_sort(weights, llvm::less_first());
+  int64_t at = 0;
+  for (auto [offset, value] : weights) {
+    if (offset < at)
       continue;  // an equal constant stands there already
-    os.write_zeros(op.getOffset() - at);
-    writeWeight(op.getValue(), os);
-    at = op.getOffset() + weightBytes(op.getValue());
+    os.write_zeros(offset - at);
+    writeWeight(value, os);
+    at = offset + weightBytes(value);
   }
   os.write_zeros(module->getAttrOfType<IntegerAttr>("onnxc.weights_bytes").getInt() - at);
   return llvm::Error::success();
@@ -295,7 +298,7 @@ static bool simplify(ModuleOp module, const Options &options, Phases &phases) {
 }
 
 static ImportOptions importOptions(const Options &options) {
-  ImportOptions result{options.defineDims, {}, options.allowExternalOutside, options.maxConstantSize};
+  ImportOptions result{options.defineDims, {}, options.defaultInputs, options.allowExternalOutside, options.maxConstantSize};
   for (const auto &[name, library] : options.customOps)
     result.customOps.insert(name);
   return result;

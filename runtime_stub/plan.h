@@ -73,6 +73,7 @@ typedef struct onnxc_plan {
   const onnxc_site *sites;
   const onnxc_variant *variants;
   int64_t weights_size;
+  const int64_t *defaults; /* NULL, or for each input -1 or where in the weights its default begins */
 } onnxc_plan;
 
 /* Byte 0 of the weights segment: made by codegen/link. */

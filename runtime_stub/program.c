@@ -303,6 +303,8 @@ static int program(int argc, char **argv) {
     in[i].dtype = info->inputs[i].dtype;
     if (args.files[i] && (info->inputs[i].kind != ONNXC_TENSOR || in[i].dtype == STRING))
       return fail("only tensors of numbers can be read", info->inputs[i].name);
+    if (!args.files[i] && info->defaults && info->defaults[i] >= 0)
+      continue;
     const char *bad = args.files[i] ? load_npy(args.files[i], &in[i]) : fill(&info->inputs[i], &in[i]);
     if (bad)
       return fail(bad, args.files[i] ? args.files[i] : info->inputs[i].name);

@@ -77,6 +77,11 @@ static int32_t take_tensor(onnxc_context *c, int32_t index, const onnxc_value *v
   const onnxc_dltensor *t = &v->tensor;
   if (v->kind != ONNXC_TENSOR)
     return onnxc_fail(error, ONNXC_E_DTYPE, io->name, "input '%s': the model needs a tensor", io->name);
+  if (!t->data && onnxc_the_plan.defaults && onnxc_the_plan.defaults[index] >= 0) {
+    c->input_dims[index] = io->dims;
+    c->input_data[index] = onnxc_weights + onnxc_the_plan.defaults[index];
+    return 0;
+  }
   if (v->dtype != io->dtype)
     return onnxc_fail(error, ONNXC_E_DTYPE, io->name, "input '%s': element type %d, the model needs %d (onnx.TensorProto.DataType)",
                       io->name, v->dtype, io->dtype);

@@ -110,6 +110,16 @@ struct Tables {
     return structure(fields);
   }
 
+  // For each input where in the weights its default begins, or -1.
+  llvm::Constant *defaults() {
+    SmallVector<int64_t> offsets;
+    for (Attribute a : list("onnxc.inputs")) {
+      auto offset = cast<DictionaryAttr>(a).getAs<IntegerAttr>("offset");
+      offsets.push_back(offset ? offset.getInt() : -1);
+    }
+    return llvm::all_of(offsets, [](int64_t o) { return o < 0; }) ? array({}) : numbers(offsets);
+  }
+
   void emit() {
     SmallVector<llvm::Constant *> inputs, outputs, symbols, sites, variants;
     for (Attribute a : list("onnxc.inputs"))
@@ -130,13 +140,13 @@ struct Tables {
       variants.push_back(structure({text(cpu), declare("plan_sizes" + suffix, i64), declare("plan_run" + suffix, i32)}));
     }
     llvm::Constant *name = text(options.modelName), *json = text(options.json), *in = array(inputs), *out = array(outputs),
-                   *syms = array(symbols);
+                   *syms = array(symbols), *given = defaults();
     define("onnxc_the_plan", structure({name, json, n32(inputs.size()), n32(outputs.size()), n32(symbols.size()),
                                         n32(number("onnxc.num_slots")), n32(sites.size()), n32(variants.size()), in, out, syms,
-                                        array(sites), array(variants), n64(number("onnxc.weights_bytes"))}));
+                                        array(sites), array(variants), n64(number("onnxc.weights_bytes")), given}));
     define("onnxc_the_info",
-           structure({n64(80), name, json, n32(inputs.size()), n32(outputs.size()), n32(symbols.size()), n32(sites.size()),
-                      n32(variants.size()), n32(0), in, out, syms, n64(number("onnxc.weights_bytes"))}));
+           structure({n64(88), name, json, n32(inputs.size()), n32(outputs.size()), n32(symbols.size()), n32(sites.size()),
+                      n32(variants.size()), n32(0), in, out, syms, n64(number("onnxc.weights_bytes")), given}));
     getter("onnxc_get_api");
     getter("onnxc_get_api_" + options.modelName);
   }

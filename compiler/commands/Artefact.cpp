@@ -156,6 +156,8 @@ llvm::Expected<std::unique_ptr<Artefact>> Artefact::open(const std::string &path
     return runError(error);
   const onnxc_model_info *info = a.api->info();
   a.inputs = readPorts(info->inputs, info->num_inputs, info->symbols);
+  for (size_t i = 0; info->struct_size >= sizeof *info && info->defaults && i < a.inputs.size(); ++i)
+    a.inputs[i].hasDefault = info->defaults[i] >= 0;
   a.outputs = readPorts(info->outputs, info->num_outputs, info->symbols);
   a.out.resize(a.outputs.size());
   return std::move(artefact);
@@ -165,6 +167,8 @@ void Artefact::Impl::fill(onnxc_value &to, const Value &from) {
   to = {};
   to.kind = from.kind;
   to.dtype = from.dtype;
+  if (from.absent)
+    return;
   if (from.kind != Value::Tensor) {
     auto &list = *items.emplace_back(std::make_unique<std::vector<onnxc_value>>(from.items.size()));
     for (size_t i = 0; i < from.items.size(); ++i)
@@ -294,7 +298,8 @@ std::vector<Value> randomInputs(const Artefact &artefact, int64_t symbolSize) {
     Value &v = values.emplace_back();
     v.kind = p.kind;
     v.dtype = p.dtype;
-    if (p.kind != Value::Tensor)
+    v.absent = p.hasDefault;
+    if (p.kind != Value::Tensor || v.absent)
       continue;
     for (int64_t d : p.dims)
       v.dims.push_back(d >= 0 ? d : symbolSize);

@@ -15,6 +15,7 @@ struct Port {
   int32_t rank = 0;                  // -1: not fixed
   std::vector<int64_t> dims;         // -1: symbolic or known only after the run
   std::vector<std::string> symbols;  // name of each dim that has one, else ""
+  bool hasDefault = false;           // an input that a run may leave out
 
   std::string type() const;  // "float32[batch,3,224,224]"
 };

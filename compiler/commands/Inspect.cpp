@@ -24,6 +24,8 @@ static void writePorts(llvm::json::OStream &json, llvm::StringRef key, const std
           for (size_t d = 0; d < p.dims.size(); ++d)
             p.dims[d] >= 0 ? json.value(p.dims[d]) : p.symbols[d].empty() ? json.value(nullptr) : json.value(p.symbols[d]);
         });
+        if (p.hasDefault)
+          json.attribute("has_default", true);
       });
   });
 }
@@ -47,7 +49,7 @@ static void printJson(const Artefact &artefact) {
 
 static void printPorts(llvm::StringRef title, const std::vector<Port> &ports) {
   for (const Port &p : ports) {
-    llvm::outs() << llvm::left_justify(title, 10) << p.name << "  " << p.type() << "\n";
+    llvm::outs() << llvm::left_justify(title, 10) << p.name << "  " << p.type() << (p.hasDefault ? ", has a default" : "") << "\n";
     title = "";
   }
 }

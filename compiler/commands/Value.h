@@ -26,6 +26,7 @@ struct Value {
   std::vector<int64_t> dims;
   std::vector<char> bytes;           // tensors of numbers
   std::vector<std::string> strings;  // tensors of strings
+  bool absent = false;               // an input's default stands for it
   std::vector<Value> items;          // a sequence's; an optional's one or none; a map's keys tensor and values tensor
 
   int64_t count() const;     // elements of a tensor

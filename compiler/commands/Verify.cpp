@@ -33,7 +33,12 @@ static std::vector<std::string> dataSets(const std::string &dir) {
 static llvm::Expected<std::vector<Value>> readInputs(const Artefact &artefact, const std::string &dir) {
   std::vector<Value> inputs;
   for (const Port &port : artefact.inputs()) {
-    llvm::Expected<Value> v = readPb(member(dir, "input", inputs.size()), port.kind);
+    std::string path = member(dir, "input", inputs.size());
+    if (port.hasDefault && !llvm::sys::fs::exists(path)) {
+      inputs.emplace_back().absent = true;
+      continue;
+    }
+    llvm::Expected<Value> v = readPb(path, port.kind);
     if (!v)
       return v.takeError();
     inputs.push_back(std::move(*v));

@@ -47,6 +47,8 @@ public:
     function.setFunctionType(b.getFunctionType(function.getBody().front().getArgumentTypes(), ValueRange(results).getTypes()));
     for (int i = 0; i < graph.input_size(); ++i)
       function.setArgAttrs(i, valueAttrs(graph.input(i)));
+    if (!defaults(graph, function))
+      return {};
     for (int i = 0; i < graph.output_size(); ++i)
       function.setResultAttrs(i, valueAttrs(graph.output(i)));
     return module;
@@ -133,6 +135,22 @@ private:
         {b.getNamedAttr("onnx.name", b.getStringAttr(value.name())), b.getNamedAttr("onnx.dims", b.getArrayAttr(dims))});
   }
 
+  // Gives the arguments of inputs with an initializer their `onnx.default`.
+  bool defaults(const Graph &graph, func::FuncOp function) {
+    std::unordered_map<std::string, int> inputs;
+    for (int i = 0; i < graph.input_size(); ++i)
+      inputs[graph.input(i).name()] = i;
+    std::string error;
+    for (const pb::TensorProto &t : graph.initializer())
+      if (auto it = inputs.find(t.name()); it != inputs.end()) {
+        ElementsAttr value = tensorToAttr(t, file, context, t.name(), error);
+        if (!value)
+          return fail(locOf(t.name()), "initializer '" + t.name() + "' " + error);
+        function.setArgAttr(it->second, "onnx.default", value);
+      }
+    return true;
+  }
+
   Value lookup(const std::string &name) {
     for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope)
       if (auto it = scope->find(name); it != scope->end())
@@ -204,7 +222,8 @@ private:
     collectReads(graph, read);
     std::string error;
     for (const pb::TensorProto &t : graph.initializer())
-      if (read.count(t.name()) && !constant(locOf(t.name()), t.name(), tensorToAttr(t, file, context, t.name(), error), error))
+      if (read.count(t.name()) && !scopes.back().count(t.name()) &&
+          !constant(locOf(t.name()), t.name(), tensorToAttr(t, file, context, t.name(), error), error))
         return false;
     for (const pb::SparseTensorProto &t : graph.sparse_initializer()) {
       const std::string &name = t.values().name();

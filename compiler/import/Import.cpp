@@ -108,7 +108,7 @@ OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportO
     std::string name = from.name.empty() ? from.op : from.name;
     emitError(nodeLoc(&context, name, from.op, from.opset)) << message;
   };
-  if (!checkVersions(file.model, fail) || !normalise(file.model, report))
+  if (!checkVersions(file.model, fail) || !normalise(file.model, options.defaultInputs, report))
     return {};
   if (!checkInputs(file.model.graph(), loc) || !checkWeights(file.model.graph(), file, &context))
     return {};

@@ -2,7 +2,9 @@
 // Pipeline.cpp calls it.
 //
 // Form of the result:
-// - arguments carry `onnx.name` and `onnx.dims` (one string per dim, "" for a static or anonymous one), results the same;
+// - arguments carry `onnx.name` and `onnx.dims` (one string per dim, "" for a static or anonymous one), results the same; an argument that
+// a run may leave out
+//   carries `onnx.default`;
 // - the module carries `onnx.opset`, `onnx.ir_version`, `onnx.producer`, `onnx.producer_version`, `onnx.model_name`, `onnx.domain`,
 // `onnx.doc`,
 //   `onnx.model_version` and the dictionary `onnx.metadata`;
@@ -12,6 +14,7 @@
 //   section 2 says (bool and every 4- and 2-bit type one byte an element, signed ones sign-extended). A blob's bytes may be unaligned.
 //   Dense attributes of 1-, 2- and 4-bit types are in MLIR's own storage: read them through value iterators, not as raw bytes.
 #pragma once
+#include "compiler/import/DefaultInputs.h"
 #include "dialects/onnx/NodeLoc.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -25,7 +28,8 @@ namespace onnxc {
 
 struct ImportOptions {
   std::map<std::string, int64_t> defineDims;
-  std::set<std::string> customOps;             // "domain::Name" of operators that the user supplies
+  std::set<std::string> customOps;  // "domain::Name" of operators that the user supplies
+  DefaultInputs defaultInputs = DefaultInputs::Data;
   bool allowExternalOutside = false;           // external data may lie outside the model's folder
   int64_t maxConstantSize = int64_t(1) << 30;  // bytes of a constant that the model does not store, such as a sparse one made dense
 };

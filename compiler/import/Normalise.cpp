@@ -103,6 +103,38 @@ const pb::FunctionProto *recursiveFunction(const pb::ModelProto &model) {
   return nullptr;
 }
 
+bool isArithmetic(const pb::NodeProto &node) {
+  static const Names ops = {"Add",  "Sub", "Mul",   "Div",   "Pow",  "Min",     "Max",         "Sum",
+                            "Mean", "Mod", "Where", "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual"};
+  return (node.domain().empty() || node.domain() == "ai.onnx") && ops.count(node.op_type());
+}
+
+bool isFloat(int type) {
+  return type == pb::TensorProto::FLOAT || type == pb::TensorProto::DOUBLE || type == pb::TensorProto::FLOAT16 ||
+         type == pb::TensorProto::BFLOAT16;
+}
+
+// Inputs of `g` whose initializer is a default that a run may replace. Filters, shapes and the like are worth more as constants: code is
+// made for them.
+Names optionalInputs(const pb::GraphProto &g, DefaultInputs defaults) {
+  Names asked, other;
+  for (const pb::ValueInfoProto &input : g.input())
+    asked.insert(input.name());
+  for (const pb::NodeProto &node : g.node()) {
+    if (!isArithmetic(node))
+      other.insert(node.input().begin(), node.input().end());
+    for (const pb::AttributeProto &attr : node.attribute())
+      if (attr.has_g())
+        readNames(attr.g(), other);
+  }
+  Names result;
+  for (const pb::TensorProto &t : g.initializer())
+    if (asked.count(t.name()) && t.data_type() != pb::TensorProto::STRING &&
+        (defaults == DefaultInputs::All || (defaults == DefaultInputs::Data && isFloat(t.data_type()) && !other.count(t.name()))))
+      result.insert(t.name());
+  return result;
+}
+
 class Normaliser {
 public:
   explicit Normaliser(const Report &report) : report(report) {}
@@ -116,9 +148,10 @@ public:
       define(defined, t.name(), {t.name(), "initializer", 0});
     for (const pb::SparseTensorProto &t : g.sparse_initializer())
       define(defined, t.values().name(), {t.values().name(), "initializer", 0});
-    dropDefaultedInputs(g, defined);
+    dropDefaultedInputs(g, defined, depth ? Names() : optional);
     for (const pb::ValueInfoProto &input : g.input())
-      define(defined, input.name(), {input.name(), "input", 0});
+      if (depth || !optional.count(input.name()))
+        define(defined, input.name(), {input.name(), "input", 0});
     nodes(*g.mutable_node(), defined, depth);
   }
 
@@ -141,13 +174,14 @@ public:
   }
 
   bool ok = true;
+  Names optional;  // inputs of the main graph that keep their initializer as default
 
 private:
-  // An input that has an initializer is a constant of the artefact.
-  static void dropDefaultedInputs(pb::GraphProto &g, const Names &initializers) {
+  // Other inputs that have an initializer are constants of the artefact.
+  static void dropDefaultedInputs(pb::GraphProto &g, const Names &initializers, const Names &optional) {
     google::protobuf::RepeatedPtrField<pb::ValueInfoProto> kept;
     for (pb::ValueInfoProto &input : *g.mutable_input())
-      if (!initializers.count(input.name()))
+      if (!initializers.count(input.name()) || optional.count(input.name()))
         *kept.Add() = std::move(input);
     g.mutable_input()->Swap(&kept);
   }
@@ -216,10 +250,12 @@ private:
 };
 }  // namespace
 
-bool normalise(pb::ModelProto &model, const Report &report) {
+bool normalise(pb::ModelProto &model, DefaultInputs defaults, const Report &report) {
   Normaliser work(report);
   for (pb::OperatorSetIdProto &import : *model.mutable_opset_import())
     plainDomain(import.mutable_domain());
+  if (model.ir_version() >= 4)
+    work.optional = optionalInputs(model.graph(), defaults);
   work.graph(*model.mutable_graph(), 0);
   for (pb::FunctionProto &function : *model.mutable_functions()) {
     plainDomain(function.mutable_domain());

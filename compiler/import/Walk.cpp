@@ -129,9 +129,12 @@ void Walker::constants(Scope &scope) {
     scope.data.erase(name);
     scope.sparse.erase(name);
   };
+  std::unordered_set<std::string> inputs;
+  for (const pb::ValueInfoProto &input : scope.graph->input())
+    inputs.insert(input.name());
   for (const pb::TensorProto &t : scope.graph->initializer()) {
     define(t.name(), typeOf(t, t.data_type()));
-    if (!isRemote(t))
+    if (!isRemote(t) && !inputs.count(t.name()))  // a run may give an input another value
       scope.data[t.name()] = &t;
   }
   for (const pb::SparseTensorProto &t : scope.graph->sparse_initializer())

@@ -1,6 +1,7 @@
 // Walk.h: one pass over a parsed model that raises every node to the newest opset, replaces calls by the bodies of their functions and
 // infers the type of every value. Upgrade*.cpp rewrite nodes, Infer.cpp types them; Build.cpp turns the result into MLIR.
 #pragma once
+#include "compiler/import/DefaultInputs.h"
 #include "compiler/import/ModelFile.h"
 #include "llvm/ADT/StringRef.h"
 #include <functional>
@@ -117,7 +118,8 @@ void propagateNode(pb::NodeProto &node, Scope &scope, std::unordered_map<std::st
 // What tells a model-local function from the others.
 std::string functionKey(const std::string &domain, const std::string &name, const std::string &overload);
 
-// Structure of a model before the walk: domains spelled one way, nodes in order, every value defined once. False: reported.
-bool normalise(pb::ModelProto &model, const Report &report);
+// Structure of a model before the walk: domains spelled one way, nodes in order, every value defined once; of the main graph's
+// inputs with an initializer those of `defaults` stay inputs. False: reported.
+bool normalise(pb::ModelProto &model, DefaultInputs defaults, const Report &report);
 
 }  // namespace onnxc::importer

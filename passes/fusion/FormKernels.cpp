@@ -63,7 +63,8 @@ void PlanBuilder::buildSizes(func::FuncOp graph) {
   func::ReturnOp::create(b, loc, ValueRange(constant(0, loc)));  // PlanMemory puts the arena's size here
 }
 
-// `onnxc.inputs` and `onnxc.outputs`: {name, type, dims} for each value of the interface, as onnxc_io in runtime_stub/plan.h wants it.
+// `onnxc.inputs` and `onnxc.outputs`: {name, type, dims, default} for each value of the interface, as onnxc_io in runtime_stub/plan.h wants
+// it.
 void PlanBuilder::describeInterface(func::FuncOp graph) {
   auto describe = [&](Value v, DictionaryAttr attrs) -> Attribute {
     SmallVector<int64_t> dims;
@@ -77,8 +78,13 @@ void PlanBuilder::describeInterface(func::FuncOp graph) {
                                : INT64_MIN);
       }
     Attribute name = attrs ? attrs.get("onnx.name") : Attribute();
-    return b.getDictionaryAttr({b.getNamedAttr("name", name ? name : b.getStringAttr("")),
-                                b.getNamedAttr("type", TypeAttr::get(v.getType())), b.getNamedAttr("dims", b.getDenseI64ArrayAttr(dims))});
+    NamedAttrList result;
+    result.set("name", name ? name : b.getStringAttr(""));
+    result.set("type", TypeAttr::get(v.getType()));
+    result.set("dims", b.getDenseI64ArrayAttr(dims));
+    if (Attribute value = attrs ? attrs.get("onnx.default") : Attribute())
+      result.set("default", value);
+    return result.getDictionary(b.getContext());
   };
   SmallVector<Attribute> inputs, outputs, symbols;
   for (auto [i, arg] : llvm::enumerate(graph.getArguments()))

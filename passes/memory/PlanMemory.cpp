@@ -110,6 +110,17 @@ int64_t placeSlots(MutableArrayRef<Interval> all) {
   return slots.size();
 }
 
+// An input's description with the `offset` of its default, if it has one, behind the weights placed so far.
+DictionaryAttr placeDefault(DictionaryAttr input, int64_t &total) {
+  auto value = input.getAs<ElementsAttr>("default");
+  if (!value)
+    return input;
+  NamedAttrList attrs(input);
+  attrs.set("offset", Builder(input.getContext()).getI64IntegerAttr(total));
+  total = aligned(total + weightBytes(value));
+  return attrs.getDictionary(input.getContext());
+}
+
 struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
   void runOnOperation() override {
     Builder b(&getContext());
@@ -135,6 +146,10 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
       if (fresh)
         total = aligned(total + weightBytes(op.getValue()));
     });
+    SmallVector<Attribute> inputs;
+    for (DictionaryAttr input : getOperation()->getAttrOfType<ArrayAttr>("onnxc.inputs").getAsRange<DictionaryAttr>())
+      inputs.push_back(placeDefault(input, total));
+    getOperation()->setAttr("onnxc.inputs", b.getArrayAttr(inputs));
     getOperation()->setAttr("onnxc.weights_bytes", b.getI64IntegerAttr(total));
   }
 };

@@ -78,7 +78,7 @@ class _ModelInfo(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("json", ctypes.c_char_p)] + [
         (n, ctypes.c_int32) for n in ("num_inputs", "num_outputs", "num_symbols", "num_sites", "num_isas")] + [
         ("inputs", ctypes.POINTER(_IoInfo)), ("outputs", ctypes.POINTER(_IoInfo)), ("symbols", ctypes.POINTER(ctypes.c_char_p)),
-        ("weights_bytes", ctypes.c_uint64)]
+        ("weights_bytes", ctypes.c_uint64), ("defaults", ctypes.POINTER(ctypes.c_int64))]
 
 
 def _call(*arguments, result=ctypes.c_int32):
@@ -249,12 +249,14 @@ def _take(value):
 
 
 class Port:
-    """An input or output. dtype: numpy's; shape: ints, names of symbolic sizes, None where only a run knows; None when the rank is not fixed."""
+    """An input or output. dtype: numpy's; shape: ints, names of symbolic sizes, None where only a run knows; None when the rank is not fixed;
+    has_default: an input that need not be given."""
 
     def __init__(self, info, symbols):
         self.name = info.name.decode()
         self.kind = ("tensor", "sequence", "optional", "map")[info.kind]
         self.onnx_dtype = info.dtype
+        self.has_default = False
         dims = [info.dims[i] for i in range(info.rank)] if info.rank > 0 else []
         self.shape = None if info.rank < 0 else tuple(
             d if d >= 0 else None if d == RUN_TIME or -(d + 1) >= len(symbols) else symbols[-(d + 1)] or f"?{-(d + 1)}" for d in dims)
@@ -331,6 +333,8 @@ class Model:
         self._out = [info.outputs[i] for i in range(info.num_outputs)]
         self.inputs = [Port(i, symbols) for i in self._in]
         self.outputs = [Port(i, symbols) for i in self._out]
+        for i in range(info.num_inputs if info.struct_size >= ctypes.sizeof(_ModelInfo) and info.defaults else 0):
+            self.inputs[i].has_default = info.defaults[i] >= 0
         self._plan()
         options, handle, error = _Options(struct_size=ctypes.sizeof(_Options), num_threads=num_threads), ctypes.c_void_p(), _Error()
         options.cpu = cpu.encode() if cpu else None
@@ -384,6 +388,9 @@ class Model:
             try:
                 given = feeds[name]
             except KeyError:
+                if self.inputs[index].has_default:
+                    context.in_tensors[index].data = None
+                    continue
                 if self._in[index].kind != OPTIONAL:
                     raise Error(f"input '{name}' is not given", name, 1) from None
                 given = None

@@ -9,9 +9,10 @@ import threading
 from pathlib import Path
 
 import numpy as np
+from onnx import helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from common import Suite, mlp_model, relu_model
+from common import Suite, info, make, mlp_model, relu_model, weight
 
 SUITE = Suite("abi", __doc__)
 
@@ -147,6 +148,30 @@ def bad_inputs_are_errors(s, folder):
         except (onnxc.Error, KeyError, TypeError, ValueError):
             pass
     return None if np.isfinite(m.run({"x": good})[0]).all() else "does not recover"
+
+
+@SUITE.check
+def inputs_with_a_default(s, folder):
+    filters = weight("k", 4, 3, 1, 1)
+    shift = numpy_helper.from_array(np.float32([[1], [2]]), "d")
+    nodes = [helper.make_node("Conv", ["x", "k"], ["c"]), helper.make_node("ReduceMean", ["c"], ["m"], keepdims=0), helper.make_node("Add", ["m", "d"], ["y"])]
+    proto = make(nodes, [info("k", 4, 3, 1, 1), info("x", 1, 3, 2, 2), info("d", 2, 1)], [info("y", 2, 1)], [filters, shift])
+    x, d = np.ones((1, 3, 2, 2), np.float32), np.float32([[5], [7]])
+    sums = numpy_helper.to_array(filters).sum() / 4
+    some, every = load(s.compile(proto, folder)), load(s.compile(proto, folder, "--default-inputs", "all", name="every"))
+    if [(i.name, i.has_default) for i in some.inputs] != [("x", False), ("d", True)]:
+        return f"inputs {some.inputs}"
+    for model in (some, every):
+        for feed, wanted in (({"x": x}, [[1], [2]]), ({"x": x, "d": d}, d), ({"x": x}, [[1], [2]])):
+            if not np.allclose(model.run(feed)[0], sums + np.float32(wanted), atol=1e-5):
+                return f"{list(feed)}: {model.run(feed)[0]}"
+    if abs(every.run({"x": x, "k": np.zeros((4, 3, 1, 1), np.float32)})[0][0, 0] - 1) > 1e-6:
+        return "a filter given by the run is not used"
+    try:
+        some.run({"x": x, "d": np.zeros((3, 1), np.float32)})
+    except Exception as e:
+        return None if "dim 0 is 3" in str(e) else str(e)
+    return "a default's input takes another shape"
 
 
 @SUITE.check

@@ -30,6 +30,21 @@ TEST_CASE("a named size can be fixed") {
       Contains("tensor<8x3xf32>") && !Contains("?"));
 }
 
+TEST_CASE("an input with an initializer may keep it as its default") {
+  const char *model = R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float[2] x, float[2] w = {1, 2}, float[2] v = {3, 4}) => (float[2] y) { a = Add(x, w)  b = Softmax(v)  y = Mul(a, b) })";
+  CHECK_THAT(importText(model),
+             Contains("onnx.default = dense<[1.000000e+00, 2.0") && Contains("onnx.Constant") && Contains("%arg1") && !Contains("%arg2"));
+  ImportOptions options;
+  options.defaultInputs = DefaultInputs::None;
+  CHECK_THAT(importText(model, options), !Contains("onnx.default") && !Contains("%arg1"));
+  options.defaultInputs = DefaultInputs::All;
+  CHECK_THAT(importText(model, options), Contains("%arg2") && !Contains("onnx.Constant"));
+  std::string old = model;
+  old.replace(old.find("8,"), 2, "3,");
+  CHECK_THAT(importText(old, options), !Contains("onnx.default"));
+}
+
 TEST_CASE("nodes may come in any order") {
   CHECK_THAT(importText(R"(<ir_version: 8, opset_import: ["" : 17]> g (float[3] x) => (float[3] y) { y = Relu(t)  t = Abs(x) })"),
              Contains("\"onnx.Relu\"(%0)"));

@@ -62,7 +62,7 @@ static const onnxc_variant variants[] = {{"x86-64", sizes, run}, {"x86-64-v9", s
 
 extern "C" {
 alignas(64) extern const char onnxc_weights[64] = {};
-extern const onnxc_plan onnxc_the_plan = {"fake", "{}", 3, 3, 1, 1, 2, 2, inputs, outputs, symbols, sites, variants, 0};
+extern const onnxc_plan onnxc_the_plan = {"fake", "{}", 3, 3, 1, 1, 2, 2, inputs, outputs, symbols, sites, variants, 0, nullptr};
 extern const onnxc_model_info onnxc_the_info;
 const onnxc_model_info onnxc_the_info = {sizeof(onnxc_model_info),
                                          "fake",
@@ -75,6 +75,7 @@ const onnxc_model_info onnxc_the_info = {sizeof(onnxc_model_info),
                                          reinterpret_cast<const onnxc_io_info *>(inputs),
                                          reinterpret_cast<const onnxc_io_info *>(outputs),
                                          symbols,
-                                         0};
+                                         0,
+                                         nullptr};
 const onnxc_api *onnxc_get_api(uint32_t version) { return onnxc_stub_api(version); }
 }

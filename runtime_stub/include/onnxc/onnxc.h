@@ -94,6 +94,7 @@ typedef struct onnxc_model_info {
   const onnxc_io_info *inputs, *outputs;
   const char *const *symbols;
   uint64_t weights_bytes;
+  const int64_t *defaults; /* NULL, or for each input -1, or >= 0: it has a default, taken by run and query where tensor.data is NULL */
 } onnxc_model_info;
 
 typedef struct onnxc_profile_row {
