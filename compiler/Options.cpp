@@ -140,6 +140,9 @@ std::optional<int> checkOptions(const Options &options) {
   bool same = false;
   if (options.input == options.output || (!llvm::sys::fs::equivalent(options.input, options.output, same) && same))
     return fail(ExitUsage, "the output '" + options.output + "' is the input model");
+  llvm::StringRef folder = llvm::sys::path::parent_path(options.output);
+  if (!folder.empty() && !llvm::sys::fs::is_directory(folder))
+    return fail(ExitBadModel, "there is no folder '" + folder + "' for the output");
   llvm::sys::fs::file_status old;
   if (llvm::sys::fs::status(options.output, old))
     return std::nullopt;  // there is none yet

@@ -3,6 +3,7 @@
 #include "codegen/cpu/Codegen.h"
 #include "codegen/link/Link.h"
 #include "compiler/ConstantIslands.h"
+#include "compiler/Describe.h"
 #include "compiler/Headers.h"
 #include "compiler/Phases.h"
 #include "compiler/import/Import.h"
@@ -132,33 +133,6 @@ std::string identifier(StringRef path) {
   if (name.empty() || llvm::isDigit(name[0]))
     name = "m" + name;
   return name;
-}
-
-std::string describeModel(ModuleOp module, const Options &options) {
-  llvm::json::Object o{{"compiler", "onnxc 0.1.0"}, {"optLevel", options.optLevel}};
-  for (StringRef key : {"onnx.opset", "onnx.ir_version"})
-    if (auto a = module->getAttrOfType<IntegerAttr>(key))
-      o[key.drop_front(5)] = a.getInt();
-  for (StringRef key : {"onnx.producer", "onnx.model_name", "onnx.domain"})
-    if (auto a = module->getAttrOfType<StringAttr>(key))
-      o[key.drop_front(5)] = llvm::json::fixUTF8(a.getValue());
-  if (auto metadata = module->getAttrOfType<DictionaryAttr>("onnx.metadata")) {
-    llvm::json::Object m;
-    for (NamedAttribute a : metadata)
-      if (auto s = dyn_cast<StringAttr>(a.getValue()))
-        m[llvm::json::fixUTF8(a.getName().getValue())] = llvm::json::fixUTF8(s.getValue());
-    o["metadata"] = std::move(m);
-  }
-  for (StringRef key : {"onnxc.arena_bytes", "onnxc.weights_bytes"})
-    if (auto a = module->getAttrOfType<IntegerAttr>(key))
-      o[key.drop_front(6)] = a.getInt();
-  llvm::json::Array isas;
-  for (const std::string &cpu : options.cpus)
-    isas.push_back(cpu);
-  o["isas"] = std::move(isas);
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(o));
-  return text;
 }
 
 // Weights in the order of their offsets, as PlanMemory placed them.

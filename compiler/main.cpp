@@ -2,6 +2,8 @@
 #include "compiler/CommandLine.h"
 #include "compiler/Pipeline.h"
 #include "compiler/commands/Commands.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -66,6 +68,11 @@ static int compileMain(int argc, const char *const *argv) {
   return compile(options);
 }
 
+// Neither a flag nor a path: perhaps a command that does not exist.
+static bool isWord(llvm::StringRef text) {
+  return !text.empty() && text[0] != '-' && llvm::all_of(text, [](char c) { return llvm::isAlpha(c) || c == '-'; });
+}
+
 // A crash is our bug, whatever the model: say so, with the exit code users' scripts look for. LLVM has removed temporary files by now.
 static void reportBug(void *) {
   constexpr char text[] = "onnxc: internal error: this is a bug in onnxc, please report it with the model\n";
@@ -91,5 +98,7 @@ int main(int argc, char **argv) {
   for (const Command &c : commands)
     if (first == c.name)
       return c.main(argc - 1, argv + 1);
+  if (isWord(first) && !llvm::sys::fs::exists(first))
+    return fail(ExitUsage, "no command and no file '" + first + "'; see 'onnxc --help'");
   return compileMain(argc, argv);
 }

@@ -27,6 +27,9 @@ namespace onnxc {
 
 static Error failed(const Twine &what, std::error_code code) { return createStringError(code, what + ": " + code.message()); }
 
+// Of the output itself, which the caller's message names.
+static Error reason(std::error_code code) { return createStringError(code, code.message()); }
+
 // A segment each for headers and constants, code, relocated constants, data, and last the weights: lld's own layout cannot place them last.
 static std::string linkerScript(bool program) {
   const char *segments = "ro PT_LOAD FILEHDR PHDRS FLAGS(4); text PT_LOAD FLAGS(5); relro PT_LOAD FLAGS(6); data PT_LOAD FLAGS(6); dynamic "
@@ -235,16 +238,16 @@ static Error commit(const LinkInputs &in, const std::string &temporary) {
   mode_t mask = umask(0);
   umask(mask);
   if (chmod(temporary.c_str(), (runs ? 0777 : 0666) & ~mask))
-    return failed("'" + in.output + "'", std::error_code(errno, std::generic_category()));
+    return reason(std::error_code(errno, std::generic_category()));
   int fd = -1;
   if (std::error_code code = sys::fs::openFileForRead(temporary, fd))
-    return failed("'" + in.output + "'", code);
+    return reason(code);
   int synced = fsync(fd);
   ::close(fd);
   if (synced)
-    return failed("'" + in.output + "'", std::error_code(errno, std::generic_category()));
+    return reason(std::error_code(errno, std::generic_category()));
   if (std::error_code code = sys::fs::rename(temporary, in.output))
-    return failed("'" + in.output + "'", code);
+    return reason(code);
   return Error::success();
 }
 
@@ -261,7 +264,7 @@ Error linkArtefact(const LinkInputs &given) {
   }
   // The linker takes a leading @ for a file of arguments.
   if (std::error_code code = sys::fs::createUniqueFile((sys::path::is_absolute(in.output) ? "" : "./") + in.output + ".%%%%%%", temporary))
-    return failed("'" + in.output + "'", code);
+    return reason(code);
   sys::RemoveFileOnSignal(temporary);
   llvm::scope_exit removeFile([&] {
     sys::fs::remove(temporary);

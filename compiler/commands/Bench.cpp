@@ -197,7 +197,7 @@ int benchMain(int argc, const char *const *argv) {
   std::vector<Value> values;
   if (auto exit = makeInputs(**artefact, inputs, values))
     return *exit;
-  if (llvm::Error error = (*artefact)->bind(values))
+  if (llvm::Error error = firstRun(**artefact, inputs, values))
     return onnxc::report(std::move(error));
   Report report;
   if (llvm::Error error = measure(**artefact, warmUp, duration * 1e3, report))

@@ -2,7 +2,9 @@
 #include "compiler/commands/Inputs.h"
 #include "compiler/commands/Data.h"
 #include "compiler/commands/Npy.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace onnxc {
 
@@ -16,6 +18,8 @@ void bindInputOptions(CLI::App &app, InputOptions &options) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
 }
+
+static bool isIndex(int32_t dtype) { return dtype == 6 || dtype == 7; }
 
 // Replaces the value of the input that "NAME=FILE" names; an ExitCode after a message.
 static std::optional<int> readInput(llvm::StringRef text, const std::vector<Port> &ports, std::vector<Value> &values) {
@@ -41,6 +45,38 @@ std::optional<int> makeInputs(const Artefact &artefact, const InputOptions &opti
     if (auto exit = readInput(text, artefact.inputs(), values))
       return exit;
   return std::nullopt;
+}
+
+// Zeroes the integers that nobody gave; false when there are none.
+static bool zeroIntegers(const Artefact &artefact, const InputOptions &options, std::vector<Value> &values) {
+  bool some = false;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const std::string &name = artefact.inputs()[i].name;
+    bool given = llvm::any_of(options.files, [&](llvm::StringRef text) { return text.rsplit('=').first == name; });
+    if (given || values[i].kind != Value::Tensor || !isIndex(values[i].dtype))
+      continue;
+    std::fill(values[i].bytes.begin(), values[i].bytes.end(), 0);
+    some = true;
+  }
+  return some;
+}
+
+static llvm::Error bindAndRun(Artefact &artefact, const std::vector<Value> &values) {
+  if (llvm::Error error = artefact.bind(values))
+    return error;
+  return artefact.runOnce();
+}
+
+llvm::Error firstRun(Artefact &artefact, const InputOptions &options, std::vector<Value> &values) {
+  llvm::Error refused = bindAndRun(artefact, values);
+  if (!refused || !zeroIntegers(artefact, options, values))
+    return refused;
+  if (llvm::Error error = bindAndRun(artefact, values)) {
+    llvm::consumeError(std::move(error));
+    return refused;
+  }
+  llvm::errs() << "onnxc: note: random integers became zeros: " << llvm::toString(std::move(refused)) << "\n";
+  return llvm::Error::success();
 }
 
 }  // namespace onnxc

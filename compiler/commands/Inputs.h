@@ -14,4 +14,7 @@ void bindInputOptions(CLI::App &app, InputOptions &options);
 // Fills `values` in the order of the artefact's inputs; an ExitCode after a message.
 std::optional<int> makeInputs(const Artefact &artefact, const InputOptions &options, std::vector<Value> &values);
 
+// The first run. Random integers are 0 and 1; where a node refuses them (an index past a dim of 1), zeros take their place, with a note.
+llvm::Error firstRun(Artefact &artefact, const InputOptions &options, std::vector<Value> &values);
+
 }  // namespace onnxc

@@ -3,6 +3,8 @@
 #include "compiler/Pipeline.h"
 #include "compiler/commands/Artefact.h"
 #include "compiler/commands/Commands.h"
+#include "compiler/commands/Inputs.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -54,6 +56,37 @@ static void printPorts(llvm::StringRef title, const std::vector<Port> &ports) {
   }
 }
 
+static bool hasSymbols(const Artefact &artefact) {
+  return llvm::any_of(artefact.inputs(), [](const Port &p) { return p.rank < 0 || llvm::is_contained(p.dims, -1); });
+}
+
+// Lines from what the artefact says of itself.
+static void printOrigin(llvm::StringRef text) {
+  llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(text);
+  const llvm::json::Object *own = parsed ? parsed->getAsObject() : nullptr;
+  if (!own) {
+    llvm::consumeError(parsed.takeError());
+    return;
+  }
+  auto words = [&](llvm::StringRef key) {
+    std::string line;
+    if (const llvm::json::Array *list = own->getArray(key))
+      for (const llvm::json::Value &v : *list)
+        line += (line.empty() ? "" : ", ") + v.getAsString().value_or("").str();
+    return line;
+  };
+  auto word = [&](llvm::StringRef key) { return own->getString(key).value_or("").str(); };
+  llvm::outs() << "model     " << word("model_name") << ", opset " << own->getInteger("opset").value_or(0) << ", IR "
+               << own->getInteger("ir_version").value_or(0);
+  if (std::string producer = word("producer"); !producer.empty())
+    llvm::outs() << ", made by " << producer;
+  llvm::outs() << "\n          " << word("model_hash") << "\n";
+  llvm::outs() << "compiled  by " << word("compiler") << " for " << words("isas") << "; " << words("flags") << "\n";
+  if (const llvm::json::Object *metadata = own->getObject("metadata"))
+    for (const auto &[key, value] : *metadata)
+      llvm::outs() << "metadata  " << key.str() << ": " << value.getAsString().value_or("") << "\n";
+}
+
 int inspectMain(int argc, const char *const *argv) {
   CLI::App app("Prints inputs, outputs, memory and origin of a model (compiled on the way) or of a library made by onnxc.",
                "onnxc inspect");
@@ -69,14 +102,8 @@ int inspectMain(int argc, const char *const *argv) {
   if (!artefact)
     return report(artefact.takeError());
   // One run on inputs of the smallest shapes shows the arena; a model that refuses them has no figure.
-  bool ran = false;
   std::vector<Value> values = randomInputs(**artefact, 1);
-  if (llvm::Error error = (*artefact)->bind(values))
-    llvm::consumeError(std::move(error));
-  else if (llvm::Error error = (*artefact)->runOnce())
-    llvm::consumeError(std::move(error));
-  else
-    ran = true;
+  bool ran = !llvm::errorToBool(firstRun(**artefact, InputOptions(), values));
   if (json) {
     printJson(**artefact);
     return ExitOk;
@@ -85,8 +112,9 @@ int inspectMain(int argc, const char *const *argv) {
   printPorts("outputs", (*artefact)->outputs());
   llvm::outs() << "library   " << (*artefact)->fileBytes() << " bytes, of which weights " << (*artefact)->weightBytes() << "\n";
   if (ran && (*artefact)->arenaBytes() >= 0)
-    llvm::outs() << "arena     " << (*artefact)->arenaBytes() << " bytes (symbolic dims 1)\n";
-  llvm::outs() << "about     " << (*artefact)->json() << "\n";
+    llvm::outs() << "memory    " << (*artefact)->arenaBytes() << " bytes beside the weights"
+                 << (hasSymbols(**artefact) ? " when symbolic dims are 1" : "") << "\n";
+  printOrigin((*artefact)->json());
   return ExitOk;
 }
 
@@ -99,7 +127,10 @@ int checkMain(int argc, const char *const *argv) {
   bindCodeOptions(app, options);
   if (auto exit = parseCommandLine(app, argc, argv))
     return *exit;
-  return check(options);
+  int exit = check(options);
+  if (exit == ExitOk && !options.json)
+    llvm::outs() << options.input << ": onnxc compiles every node\n";
+  return exit;
 }
 
 }  // namespace onnxc

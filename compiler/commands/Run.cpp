@@ -78,9 +78,7 @@ int runMain(int argc, const char *const *argv) {
   std::vector<Value> values;
   if (auto exit = makeInputs(**artefact, inputs, values))
     return *exit;
-  if (llvm::Error error = (*artefact)->bind(values))
-    return report(std::move(error));
-  if (llvm::Error error = (*artefact)->runOnce())
+  if (llvm::Error error = firstRun(**artefact, inputs, values))
     return report(std::move(error));
   if (!outputDir.empty())
     if (std::error_code error = llvm::sys::fs::create_directories(outputDir))

@@ -3,6 +3,7 @@
 #include "compiler/commands/Artefact.h"
 #include "compiler/commands/Commands.h"
 #include "compiler/commands/Data.h"
+#include "compiler/commands/Inputs.h"
 #include "compiler/commands/Layers.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -81,6 +82,9 @@ static int verifyLayers(Artefact &artefact, const std::string &model, const Opti
   llvm::Expected<std::vector<Value>> inputs = dir.empty() ? randomInputs(artefact, 1) : readInputs(artefact, dir);
   if (!inputs)
     return report(inputs.takeError());
+  if (dir.empty())
+    if (llvm::Error error = firstRun(artefact, InputOptions(), *inputs))
+      return report(std::move(error));
   llvm::Expected<int> differ = compareLayers(artefact, **reference, *inputs, tolerance);
   if (!differ)
     return report(differ.takeError());

@@ -99,7 +99,7 @@ ONNXC_INLINE void packPanel(float *to, const float *from, int64_t limit, int64_t
 }
 
 // A zeroed or given row start, padded for whole panels.
-static float *rowStarts(const onnxc_args *args, int64_t rows, const float *bias) {
+inline float *rowStarts(const onnxc_args *args, int64_t rows, const float *bias) {
   float *start = allocate<float>(args, rows + 16);
   if (start)
     for (int64_t i = 0; i < rows + 16; ++i)

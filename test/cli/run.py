@@ -159,6 +159,28 @@ def bench_takes_inputs(s, folder):
 
 
 @SUITE.check
+def random_indices_stay_in_range(s, folder):
+    model = make([helper.make_node("Gather", ["x", "i"], ["y"], name="pick")], [info("x", "n", 3), info("i", 64, dtype=7)], [info("y", 64, 3)])
+    done = s.onnxc("bench", save(model, folder / "m.onnx"), "--duration", "0.02", "--warmUp", "1")
+    if "pick" not in done.stderr or "zeros" not in done.stderr:
+        return f"no note: {done.stderr}"
+    two = s.onnxc("run", folder / "m.onnx", "--symbol-size", "2").stderr
+    return f"indices that fit were not kept: {two}" if two else None
+
+
+@SUITE.check
+def unknown_command(s, folder):
+    text = s.onnxc("frobnicate", code=2).stderr
+    return None if "frobnicate" in text and "--help" in text else text
+
+
+@SUITE.check
+def output_folder_must_exist(s, folder):
+    text = s.onnxc(save(relu_model(2, 3), folder / "m.onnx"), "-o", folder / "no" / "m.so", code=1).stderr
+    return None if "no folder" in text and str(folder / "no") in text else text
+
+
+@SUITE.check
 def bench_page_without_peers(s, folder):
     model = save(mlp_model(), folder / "m.onnx")
     command = [sys.executable, ROOT / "tools" / "bench.py", "--build", Path(s.args.onnxc).parent.parent, "--shared", folder, "--threads", "1",
@@ -196,6 +218,14 @@ def inspect_model_and_artefact(s, folder):
 
 
 @SUITE.check
+def inspect_tells_origin(s, folder):
+    library = s.compile(relu_model("n", 3), folder, "--no-winograd", "--define-dim", "n=2")
+    text = s.onnxc("inspect", library).stdout
+    missing = [w for w in ("x  float32[2,3]", "bytes beside the weights", "opset", "x86-64-v3, x86-64-v4", "--no-winograd, --define-dim n=2", "xxh3:") if w not in text]
+    return f"{missing} not in {text}" if missing else None
+
+
+@SUITE.check
 def check_lists_every_node(s, folder):
     nodes = [helper.make_node("Nonsense", ["x"], ["t"], name="first"), helper.make_node("Gibberish", ["t"], ["y"], name="second")]
     done = s.onnxc("check", save(make(nodes, [info("x", 2)], [info("y", 2)]), folder / "m.onnx"), code=1)
@@ -205,7 +235,8 @@ def check_lists_every_node(s, folder):
 
 @SUITE.check
 def check_accepts_good_model(s, folder):
-    s.onnxc("check", save(mlp_model(), folder / "m.onnx"))
+    text = s.onnxc("check", save(mlp_model(), folder / "m.onnx")).stdout
+    return None if "every node" in text else text
 
 
 CUSTOM = r"""

@@ -1,0 +1,66 @@
+// Describe.cpp: see Describe.h.
+#include "compiler/Describe.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+namespace onnxc {
+
+std::vector<std::string> codeFlags(const Options &options) {
+  std::vector<std::string> flags{"-O" + std::to_string(options.optLevel)};
+  if (options.taps)
+    flags.push_back("-g");
+  if (!options.winograd)
+    flags.push_back("--no-winograd");
+  for (const auto &[name, size] : options.defineDims)
+    flags.push_back("--define-dim " + name + "=" + std::to_string(size));
+  for (const auto &[name, library] : options.customOps)
+    flags.push_back("--custom-op " + name);
+  return flags;
+}
+
+// Of the model's file; data outside it is not looked at.
+static std::string modelHash(StringRef path) {
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!file)
+    return "";
+  llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::arrayRefFromStringRef((*file)->getBuffer()));
+  return "xxh3:" + llvm::utohexstr(hash.high64, true, 16) + llvm::utohexstr(hash.low64, true, 16);
+}
+
+static llvm::json::Array strings(ArrayRef<std::string> list) {
+  llvm::json::Array array;
+  for (const std::string &s : list)
+    array.push_back(llvm::json::fixUTF8(s));
+  return array;
+}
+
+std::string describeModel(ModuleOp module, const Options &options) {
+  llvm::json::Object o{{"compiler", "onnxc " ONNXC_VERSION}, {"flags", strings(codeFlags(options))}, {"isas", strings(options.cpus)}};
+  if (std::string hash = modelHash(options.input); !hash.empty())
+    o["model_hash"] = hash;
+  for (StringRef key : {"onnx.opset", "onnx.ir_version"})
+    if (auto a = module->getAttrOfType<IntegerAttr>(key))
+      o[key.drop_front(5)] = a.getInt();
+  for (StringRef key : {"onnx.producer", "onnx.model_name", "onnx.domain"})
+    if (auto a = module->getAttrOfType<StringAttr>(key))
+      o[key.drop_front(5)] = llvm::json::fixUTF8(a.getValue());
+  if (auto metadata = module->getAttrOfType<DictionaryAttr>("onnx.metadata")) {
+    llvm::json::Object m;
+    for (NamedAttribute a : metadata)
+      if (auto s = dyn_cast<StringAttr>(a.getValue()))
+        m[llvm::json::fixUTF8(a.getName().getValue())] = llvm::json::fixUTF8(s.getValue());
+    o["metadata"] = std::move(m);
+  }
+  for (StringRef key : {"onnxc.arena_bytes", "onnxc.weights_bytes"})
+    if (auto a = module->getAttrOfType<IntegerAttr>(key))
+      o[key.drop_front(6)] = a.getInt();
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(o));
+  return text;
+}
+
+}  // namespace onnxc
