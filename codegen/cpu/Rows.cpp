@@ -5,8 +5,9 @@
 using namespace mlir;
 namespace onnxc {
 
-// A block of B's panels stays in the second-level cache while rows pass by; a tile's rows of A stay in the first.
-static constexpr int64_t kDepthMost = 640, kGroupBytes = 256 << 10, kChunkRows = 112;
+// A block of B's panels stays in the first-level cache while rows pass by, at least one tile's. Few panels at a time also write the results
+// of blocked layouts as long runs, which the prefetchers follow.
+static constexpr int64_t kDepthMost = 640, kGroupBytes = 32 << 10, kChunkRows = 112;
 
 RowsSchedule::RowsSchedule(std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth, int64_t depthStep,
                            unsigned vectorBits)

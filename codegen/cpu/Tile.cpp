@@ -13,10 +13,12 @@ static double stepCycles(int64_t rows, int64_t panels, int64_t registersPerPanel
 
 TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, unsigned vectorBits) {
   int64_t registers = vectorBits >= 512 ? 32 : 16, per = vectorBits >= 512 ? 1 : vectorBits >= 256 ? 2 : 4;
+  // LLVM's scheduler loads the next step's panels early where it has 32 registers, and spills accumulators if they leave no room for that.
+  int64_t ahead = registers == 32 ? 2 : 1;
   TileShape best{1, 1};
   double bestCost = INFINITY;
   for (int64_t p = 1; p <= std::min<int64_t>(panels, 8); ++p) {
-    int64_t most = (registers - 1 - p * per) / (p * per);
+    int64_t most = (registers - 1 - ahead * p * per) / (p * per);
     if (most < 1)
       break;
     int64_t count = rows ? llvm::divideCeil(std::max<int64_t>(*rows, 1), most) : 1, height = rows ? llvm::divideCeil(*rows, count) : most;

@@ -13,8 +13,8 @@ constexpr int64_t kPanelBytes = kLanes * 4;
 struct TileShape {
   int64_t rows, panels;
 };
-// The tile that takes the fewest cycles for `rows` (nothing: unknown) x `panels` under a register budget: accumulators, one step's panels
-// and one broadcast stay in registers.
+// The tile that takes the fewest cycles for `rows` (nothing: unknown) x `panels` under a register budget: accumulators, the panels that are
+// loaded and one broadcast stay in registers.
 TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, unsigned vectorBits);
 
 struct Tile {
