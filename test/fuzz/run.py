@@ -1,4 +1,4 @@
-"""Fuzzing for a given time: bytes as models, arguments of an artefact's API, random graphs. `./dev fuzz SECONDS` builds and runs it.
+"""Fuzzing for a given time: bytes as models and as images, arguments of an artefact's API, random graphs. `./dev fuzz SECONDS` builds and runs it.
 
 usage: run.py --build DIR --loader DIR [--seconds N] [--seed N]      ends with `fuzz: N passed, N failed, N skipped`
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
+from onnx.backend.test.case.node import _image_decoder_data
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -44,13 +45,20 @@ def seeds():
         yield make([helper.make_node("Softmax", ["x"], ["y"], axis=1)], [info("x", 2, 3)], [info("y", 2, 3)], opset=opset)
 
 
+def images():
+    """The pictures of ONNX's tests of ImageDecoder, one of each format."""
+    for name, value in vars(_image_decoder_data).items():
+        if name.startswith("image_decoder"):
+            yield value.data.tobytes()
+
+
 def libfuzzer(program, folder, seconds, seed):
     """Executions and whether nothing was found."""
     corpus = folder / program.stem
     corpus.mkdir(parents=True, exist_ok=True)
-    if "import" in program.stem:
-        for i, model in enumerate(seeds()):
-            (corpus / f"seed{i}").write_bytes(model.SerializeToString())
+    start = {"fuzz_import": lambda: (m.SerializeToString() for m in seeds()), "fuzz_image": images}.get(program.stem, list)
+    for i, seed_bytes in enumerate(start()):
+        (corpus / f"seed{i}").write_bytes(seed_bytes)
     env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
     done = subprocess.run([program, corpus, f"-max_total_time={int(seconds)}", "-timeout=20", "-rss_limit_mb=3072", "-print_final_stats=1", "-max_len=20000",
                            f"-seed={seed}", f"-artifact_prefix={folder}/crash-{program.stem}-"], capture_output=True, text=True, errors="replace", env=env)
@@ -68,12 +76,12 @@ def main():
     p.add_argument("--seed", type=int, default=1)
     args = p.parse_args()
     good, folder = [], args.build / "fuzz"
-    for name in ("fuzz_import", "fuzz_api"):
-        count, ok = libfuzzer(args.build / "bin" / name, folder, args.seconds / 3, args.seed)
+    for name in ("fuzz_import", "fuzz_api", "fuzz_image"):
+        count, ok = libfuzzer(args.build / "bin" / name, folder, args.seconds / 4, args.seed)
         print(f"{name}: {count} executions{'' if ok else ', FOUND SOMETHING'}", flush=True)
         good.append(ok)
     done = subprocess.run([sys.executable, HERE / "differential.py", "--onnxc", args.build / "bin" / "onnxc", "--loader", args.loader, "--out", folder,
-                           "--seconds", str(args.seconds / 3), "--seed", str(args.seed)])
+                           "--seconds", str(args.seconds / 4), "--seed", str(args.seed)])
     good.append(done.returncode == 0)
     print(f"fuzz: {sum(good)} passed, {len(good) - sum(good)} failed, 0 skipped")
     sys.exit(not all(good))
