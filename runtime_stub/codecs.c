@@ -2,6 +2,7 @@
 // libraries that it needs into one object (runtime_stub/CMakeLists.txt), which goes into the artefacts that decode images.
 #include "runtime_stub/codecs.h"
 #include <openjpeg.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
 #include <webp/decode.h>
@@ -18,6 +19,13 @@ int __popcountdi2(int64_t x) {
   for (uint64_t rest = (uint64_t)x; rest; rest &= rest - 1)
     ++n;
   return n;
+}
+
+// openjpeg holds that some of what it computes from a file cannot be, and asserts it. An artefact never ends its process: such a file is a
+// malformed one. What the library has allocated by then is lost.
+static _Thread_local jmp_buf *way_out;
+__attribute__((noreturn)) void __assert_fail(const char *text, const char *file, unsigned line, const char *function) {
+  longjmp(*way_out, 1);
 }
 
 // --- WebP ---
@@ -138,5 +146,7 @@ static int32_t readJpeg2000(const uint8_t *bytes, int64_t size, int64_t *width, 
 }
 
 int32_t onnxc_codec_read(int32_t codec, const uint8_t *bytes, int64_t size, int64_t *width, int64_t *height, uint8_t *rgb) {
-  return (codec == ONNXC_CODEC_WEBP ? readWebp : readJpeg2000)(bytes, size, width, height, rgb);
+  jmp_buf here;
+  way_out = &here;
+  return setjmp(here) ? -1 : (codec == ONNXC_CODEC_WEBP ? readWebp : readJpeg2000)(bytes, size, width, height, rgb);
 }

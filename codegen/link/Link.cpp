@@ -31,11 +31,11 @@ static Error failed(const Twine &what, std::error_code code) { return createStri
 static Error reason(std::error_code code) { return createStringError(code, code.message()); }
 
 // A segment each for headers and constants, code, relocated constants, data, and last the weights: lld's own layout cannot place them last.
-static std::string linkerScript(bool program) {
+static std::string linkerScript(bool program, bool threadLocals) {
   const char *segments = "ro PT_LOAD FILEHDR PHDRS FLAGS(4); text PT_LOAD FLAGS(5); relro PT_LOAD FLAGS(6); data PT_LOAD FLAGS(6); dynamic "
                          "PT_DYNAMIC FLAGS(6); "
                          "protected PT_GNU_RELRO FLAGS(4); stack PT_GNU_STACK FLAGS(6); weights PT_LOAD FLAGS(4); }\n";
-  const char *sections = R"(
+  const char *constants = R"(
   .dynsym : { *(.dynsym) } :ro
   .gnu.hash : { *(.gnu.hash) } :ro
   .dynstr : { *(.dynstr) } :ro
@@ -44,7 +44,12 @@ static std::string linkerScript(bool program) {
   .rodata : { *(.rodata .rodata.*) *(.lrodata .lrodata.*) } :ro
   . = ALIGN(4096); .text : { *(.text .text.*) } :text
   .plt : { *(.plt) } :text
-  . = ALIGN(4096); .data.rel.ro : { *(.data.rel.ro .data.rel.ro.*) } :relro :protected
+  . = ALIGN(4096);)";
+  const char *threads = R"(
+  .tdata : { *(.tdata .tdata.*) } :relro :protected :tls
+  .tbss : { *(.tbss .tbss.*) } :relro :protected :tls)";
+  const char *variables = R"(
+  .data.rel.ro : { *(.data.rel.ro .data.rel.ro.*) } :relro :protected
   .dynamic : { *(.dynamic) } :relro :protected :dynamic
   .got : { *(.got) } :relro :protected
   .got.plt : { *(.got.plt) } :relro :protected
@@ -56,7 +61,7 @@ static std::string linkerScript(bool program) {
 )";
   std::string head = program ? "PHDRS { phdr PT_PHDR PHDRS FLAGS(4); interp PT_INTERP FLAGS(4); " : "PHDRS { ";
   std::string first = program ? "SECTIONS { . = SIZEOF_HEADERS; .interp : { *(.interp) } :ro :interp" : "SECTIONS { . = SIZEOF_HEADERS;";
-  return head + segments + first + sections;
+  return head + (threadLocals ? "tls PT_TLS FLAGS(4); " : "") + segments + first + constants + (threadLocals ? threads : "") + variables;
 }
 
 namespace {
@@ -147,8 +152,6 @@ static Error linkCustomOps(const LinkInputs &in, const std::string &output) {
 static Error linkImage(const LinkInputs &in, const Workspace &work, const std::string &output) {
   bool program = in.kind == LinkInputs::Executable;
   std::string script = work.file("script"), exports = work.file("exports"), weights = work.file("weights.o");
-  if (Error error = writeFile(script, linkerScript(program)))
-    return error;
   if (Error error = writeFile(exports, "{ global: onnxc_get_api; onnxc_get_api_" + in.modelName + "; local: *; };\n"))
     return error;
   std::vector<std::string> objects = in.objects;
@@ -160,6 +163,8 @@ static Error linkImage(const LinkInputs &in, const Workspace &work, const std::s
   Expected<std::vector<std::string>> undefined = undefinedSymbols(objects, in.customLibraries);
   if (!undefined)
     return undefined.takeError();
+  if (Error error = writeFile(script, linkerScript(program, is_contained(*undefined, "__tls_get_addr"))))
+    return error;
   const std::array<std::string, 2> stubs = {work.file("libc"), work.file("libm")};
   if (Error error = writeLibraryStubs(stubs, *undefined))
     return error;
