@@ -7,6 +7,7 @@ Thread-safe: each concurrent call takes a context of its own from a pool. bfloat
 package is installed, else arrays of their bytes (uint16, uint8, int8). Strings are object arrays of str.
 """
 
+import array as compact
 import ctypes
 import os
 import shutil
@@ -30,6 +31,7 @@ _EXTENDED = {16: ("bfloat16", "uint16"), 17: ("float8_e4m3fn", "uint8"), 18: ("f
              24: ("float8_e8m0fnu", "uint8"), 25: ("uint2", "uint8"), 26: ("int2", "int8")}
 _SMALL = {21: 0x0F, 22: 0, 25: 0x03, 26: 0}  # types whose arrays may hold garbage in the high bits
 _dtypes = {}
+_OBJECT = np.dtype(object)
 
 
 class Error(Exception):
@@ -103,7 +105,7 @@ def _dtype(code):
     found = _dtypes.get(code)
     if found is None:
         if code == STRING:
-            found = np.dtype(object)
+            found = _OBJECT
         elif code in _PLAIN:
             found = np.dtype(_PLAIN[code])
         elif code in _EXTENDED:
@@ -134,15 +136,17 @@ def _code(dtype):
 
 
 def _strings(array, keep):
-    """String views of an array of str or bytes."""
-    views = (_String * max(array.size, 1))()
-    for view, text in zip(views, array.reshape(-1).tolist()):
-        data = text if isinstance(text, bytes) else str(text).encode("utf-8", "surrogateescape")
-        keep.append(data)
-        view.data = ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value
-        view.size = len(data)
-    keep.append(views)
-    return ctypes.addressof(views)
+    """Where the string views (pointer, size) of an array of str or bytes lie: all texts one after the other in one buffer."""
+    texts = [text if isinstance(text, bytes) else str(text).encode("utf-8", "surrogateescape") for text in array.ravel().tolist()]
+    data = compact.array("b", b"".join(texts) + b"\0")
+    at, _ = data.buffer_info()
+    pairs = []
+    for text in texts:
+        pairs += at, len(text)
+        at += len(text)
+    views = compact.array("q", pairs or (0, 0))
+    keep += data, views
+    return views.buffer_info()[0]
 
 
 def _canonical(array, code, name):
@@ -219,7 +223,7 @@ def _fill(value, given, kind, info, name, keep):
 def _take_tensor(value):
     """A copy of a tensor that the context owns."""
     tensor, code = value.tensor, value.dtype
-    shape = tuple(tensor.shape[: tensor.ndim]) if tensor.ndim else ()
+    shape = tensor.shape[: tensor.ndim] if tensor.ndim else ()
     dtype = _dtype(code)
     result = np.empty(shape, dtype)
     if not result.size:
@@ -231,7 +235,7 @@ def _take_tensor(value):
             view = views[i]
             flat[i] = ctypes.string_at(view.data, view.size).decode("utf-8", "surrogateescape") if view.size else ""
         return result
-    ctypes.memmove(result.ctypes.data, tensor.data, result.nbytes)
+    ctypes.memmove(_address(result), tensor.data, result.nbytes)
     return result
 
 
@@ -280,7 +284,6 @@ class _Context:
         self.error = error
         self.inputs = (_Value * max(len(model.inputs), 1))()
         self.outputs = (_Value * max(len(model.outputs), 1))()
-        self.keep = []
         self.in_tensors, self.in_shapes, self.last_shapes = [], [], [None] * len(model.inputs)
         for value, info in zip(self.inputs, model._in):
             value.kind, value.dtype = info.kind, info.dtype
@@ -289,14 +292,21 @@ class _Context:
             self.in_tensors.append(value.tensor)
             self.in_shapes.append(shape)
         self.out_tensors = [value.tensor for value in self.outputs[: len(model.outputs)]]
-        for value, info, fixed in zip(self.outputs, model._out, model._fixed):
+        self.out_shapes = [(ctypes.c_int64 * max(info.rank, 1))() for info in model._out]
+        self.known = [None] * len(model.outputs)  # the outputs' shapes for the last inputs' shapes; None: unknown
+        for index, (value, info, (shape, _, _)) in enumerate(zip(self.outputs, model._out, model._results)):
             value.kind, value.dtype = info.kind, info.dtype
-            if fixed:
-                shape = (ctypes.c_int64 * max(info.rank, 1))(*fixed[0])
-                value.tensor.shape, value.tensor.ndim = shape, info.rank
-                self.keep.append(shape)
+            if shape is not None:
+                self.know(index, shape)
         self.arguments = (self.handle, ctypes.addressof(self.inputs), len(model.inputs), ctypes.addressof(self.outputs), len(model.outputs),
                           ctypes.addressof(error))
+
+    def know(self, index, shape):
+        """From now on numpy makes the memory of output `index`."""
+        memory, tensor = self.out_shapes[index], self.out_tensors[index]
+        memory[: len(shape)] = shape
+        tensor.shape, tensor.ndim, tensor.strides, tensor.byte_offset = memory, len(shape), None, 0
+        self.known[index] = shape
 
 
 def _raised(error):
@@ -350,14 +360,16 @@ class Model:
 
     def _plan(self):
         """What a call need not find out again."""
-        self._fast = []   # (name, dtype) of inputs that are plain tensors; None for others
+        self._fast = []  # (name, dtype) of inputs that are tensors of a numpy type; dtype None for others
         for port in self.inputs:
-            plain = port.kind == "tensor" and port.onnx_dtype != STRING and port.onnx_dtype not in _SMALL and port.shape is not None
+            plain = port.kind == "tensor" and port.onnx_dtype not in _SMALL and port.shape is not None
             self._fast.append((port.name, port.dtype if plain else None))
-        self._fixed = []  # (shape, dtype) of outputs whose memory numpy makes beforehand
+        self._results = []  # (shape where it is fixed, dtype, whether the inputs' shapes alone decide the shape)
         for port in self.outputs:
-            static = port.kind == "tensor" and port.onnx_dtype != STRING and port.shape is not None and all(isinstance(d, int) for d in port.shape)
-            self._fixed.append((port.shape, port.dtype) if static else None)
+            plain = port.kind == "tensor" and port.onnx_dtype != STRING and port.shape is not None and None not in port.shape
+            static = plain and all(isinstance(d, int) for d in port.shape)
+            self._results.append((port.shape if static else None, port.dtype, plain))
+        self._static = [shape for shape, _, _ in self._results]
 
     def _acquire(self):
         try:
@@ -370,7 +382,7 @@ class Model:
     def _put_slow(self, context, index, given, keep):
         info, port = self._in[index], self.inputs[index]
         value = context.inputs[index]
-        context.last_shapes[index] = None
+        context.last_shapes[index], context.known = None, list(self._static)
         if info.kind == TENSOR:
             _fill_tensor(value, given, info.dtype, port.name, keep)
         elif info.kind == OPTIONAL and given is not None:
@@ -405,24 +417,27 @@ class Model:
                     memory = context.in_shapes[index] = (ctypes.c_int64 * len(shape))()
                 memory[: len(shape)] = shape
                 tensor.shape, tensor.ndim = memory, len(shape)
-                context.last_shapes[index] = shape
-            tensor.data = _address(given)
+                context.last_shapes[index], context.known = shape, list(self._static)
+            tensor.data = _strings(given, keep) if dtype is _OBJECT else _address(given)
 
-    def _call(self, context, keep):
-        results = []
-        for tensor, fixed in zip(context.out_tensors, self._fixed):
-            if fixed:
-                result = np.empty(fixed[0], fixed[1])
+    def _call(self, context):
+        results, later = [], False
+        for tensor, shape, (_, dtype, _) in zip(context.out_tensors, context.known, self._results):
+            if shape is None:
+                tensor.data, later = None, True
+                results.append(None)
+            else:
+                result = np.empty(shape, dtype)
                 tensor.data = _address(result)
                 results.append(result)
-            else:
-                tensor.data = None
-                results.append(None)
         if self._run(*context.arguments):
             raise _raised(context.error)
-        for i, fixed in enumerate(self._fixed):
-            if not fixed:
-                results[i] = _take(context.outputs[i])
+        if later:
+            for index, result in enumerate(results):
+                if result is None:
+                    results[index] = result = _take(context.outputs[index])
+                    if self._results[index][2]:
+                        context.know(index, result.shape)
         return results
 
     def run(self, feeds):
@@ -434,7 +449,7 @@ class Model:
         context, keep = self._acquire(), []
         try:
             self._put(context, feeds, keep)
-            return self._call(context, keep)
+            return self._call(context)
         finally:
             self._contexts.append(context)
 

@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 import numpy as np
-from onnx import helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common import Suite, info, make, mlp_model, relu_model, weight
@@ -52,6 +52,27 @@ def loader_takes_read_only_and_empty_arrays(s, folder):
     if not all((a == b).all() for a, b in zip(model.run({name: writable}), model.run({name: frozen}))):
         return "another result for a read-only array"
     return None if model.run({name: batch(0)})[0].shape[0] == 0 else "a wrong shape for an empty array"
+
+
+def text_model(wanted):
+    words = helper.make_tensor_value_info("words", TensorProto.STRING, ["n"])
+    tail = helper.make_tensor("tail", TensorProto.STRING, [1], ["é!".encode()])
+    result = helper.make_tensor_value_info(wanted, TensorProto.STRING if wanted == "joined" else TensorProto.BOOL, ["n"])
+    nodes = {"joined": helper.make_node("StringConcat", ["words", "tail"], ["joined"]), "same": helper.make_node("Equal", ["words", "tail"], ["same"])}
+    return helper.make_model(helper.make_graph([nodes[wanted]], "text", [words], [result], [tail]), opset_imports=[helper.make_opsetid("", 20)])
+
+
+@SUITE.check
+def loader_takes_strings_in_every_form(s, folder):
+    join, same = (load(s.compile(text_model(wanted), folder, name=wanted)) for wanted in ("joined", "same"))
+    for words in (["", "a", "ü" * 40], ["x"], [], ["é!", "", "é!"]):
+        given = np.array(words, dtype=object)
+        for form in (given, np.array(words, dtype="U"), words, np.array([w.encode() for w in words], dtype=object)):
+            if join.run({"words": form})[0].tolist() != [w + "é!" for w in words]:
+                return f"joins {words} wrongly"
+            if same.run({"words": form})[0].tolist() != [w == "é!" for w in words]:
+                return f"compares {words} wrongly"
+    return None
 
 
 @SUITE.check
