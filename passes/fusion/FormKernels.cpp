@@ -49,8 +49,8 @@ void PlanBuilder::buildSizes(func::FuncOp graph) {
   b.setInsertionPointToEnd(module.getBody());
   auto func = func::FuncOp::create(b, loc, "plan_sizes", b.getFunctionType({pointer(), pointer()}, {b.getI64Type()}));
   b.setInsertionPointToStart(func.addEntryBlock());
-  symbolScopes.clear();
-  symbolScopes.emplace_back();
+  scopes.clear();
+  scopes.emplace_back();
   int64_t index = 0;
   for (Value v : graph.getBody().front().getTerminator()->getOperands()) {
     if (!isa<TensorType>(v.getType()))
@@ -105,8 +105,8 @@ LogicalResult PlanBuilder::build(func::FuncOp graph) {
   b.setInsertionPointToEnd(module.getBody());
   auto func = func::FuncOp::create(b, loc, "plan_run", b.getFunctionType({pointer(), pointer()}, {b.getI32Type()}));
   b.setInsertionPointToStart(func.addEntryBlock());
-  symbolScopes.clear();
-  symbolScopes.emplace_back();
+  scopes.clear();
+  scopes.emplace_back();
   for (BlockArgument arg : graph.getArguments()) {
     buffers[arg] = plan::InputOp::create(b, arg.getLoc(), pointer(), arg.getArgNumber());
     if (isa<TensorType>(arg.getType()))

@@ -8,10 +8,23 @@ namespace onnxc {
 
 Value PlanBuilder::constant(int64_t v, Location loc) { return arith::ConstantIntOp::create(b, loc, v, 64); }
 
+Value PlanBuilder::boundSymbol(unsigned index) const {
+  for (const Scope &scope : llvm::reverse(scopes))
+    if (Value v = scope.symbols.lookup(index))
+      return v;
+  return {};
+}
+
+void PlanBuilder::bind(unsigned symbol, Value value) {
+  if (boundSymbol(symbol))  // what was computed from its old value is stale
+    for (Scope &scope : scopes)
+      scope.sizes.clear();
+  scopes.back().symbols[symbol] = value;
+}
+
 Value PlanBuilder::symbolValue(unsigned index, Location loc) {
-  for (auto &scope : llvm::reverse(symbolScopes))
-    if (auto it = scope.find(index); it != scope.end())
-      return it->second;
+  if (Value v = boundSymbol(index))
+    return v;
   SymbolDef def = shapes.symbols()[index];
   Value v;
   switch (def.kind) {
@@ -43,26 +56,40 @@ Value PlanBuilder::symbolValue(unsigned index, Location loc) {
   return v;
 }
 
+// Deep expressions share their parts, so each is computed once a region.
 Value PlanBuilder::size(AffineExpr e, Location loc) {
-  if (auto c = dyn_cast<AffineConstantExpr>(e))
-    return constant(c.getValue(), loc);
   if (auto s = dyn_cast<AffineSymbolExpr>(e))
     return symbolValue(s.getPosition(), loc);
+  for (const Scope &scope : llvm::reverse(scopes))
+    if (Value v = scope.sizes.lookup(e))
+      return v;
+  Value v = computeSize(e, loc);
+  scopes.back().sizes[e] = v;
+  return v;
+}
+
+Value PlanBuilder::computeSize(AffineExpr e, Location loc) {
+  if (auto c = dyn_cast<AffineConstantExpr>(e))
+    return constant(c.getValue(), loc);
   auto binary = cast<AffineBinaryOpExpr>(e);
   Value l = size(binary.getLHS(), loc), r = size(binary.getRHS(), loc);
+  auto divisor = [&] {
+    auto c = dyn_cast<AffineConstantExpr>(binary.getRHS());
+    return c && c.getValue() > 0 ? r : Value(arith::MaxSIOp::create(b, loc, r, constant(1, loc)));
+  };
   switch (e.getKind()) {
   case AffineExprKind::Add:
     return arith::AddIOp::create(b, loc, l, r);
   case AffineExprKind::Mul:
     return arith::MulIOp::create(b, loc, l, r);
   case AffineExprKind::Mod: {
-    Value safe = arith::MaxSIOp::create(b, loc, r, constant(1, loc));
+    Value safe = divisor();
     return arith::SubIOp::create(b, loc, l, arith::MulIOp::create(b, loc, arith::FloorDivSIOp::create(b, loc, l, safe), safe));
   }
   case AffineExprKind::FloorDiv:
-    return arith::FloorDivSIOp::create(b, loc, l, arith::MaxSIOp::create(b, loc, r, constant(1, loc)));
+    return arith::FloorDivSIOp::create(b, loc, l, divisor());
   default:
-    return arith::CeilDivSIOp::create(b, loc, l, arith::MaxSIOp::create(b, loc, r, constant(1, loc)));
+    return arith::CeilDivSIOp::create(b, loc, l, divisor());
   }
 }
 

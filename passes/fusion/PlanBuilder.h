@@ -38,10 +38,15 @@ private:
   bool fast, alone;
   mlir::OpBuilder b;
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
-  llvm::SmallVector<llvm::DenseMap<unsigned, mlir::Value>> symbolScopes;  // values of symbols, innermost region last
-  llvm::MapVector<unsigned, unsigned> entrySymbols;                       // symbol -> position in the interface
-  llvm::StringMap<kernel::FuncOp> kernels;                                // by printed body
-  llvm::DenseMap<mlir::Value, int64_t> outputOf;                          // value computed straight into model output
+  // What a region has computed: values of symbols, and of the expressions made of them.
+  struct Scope {
+    llvm::DenseMap<unsigned, mlir::Value> symbols;
+    llvm::DenseMap<mlir::AffineExpr, mlir::Value> sizes;
+  };
+  llvm::SmallVector<Scope> scopes;                   // innermost region last
+  llvm::MapVector<unsigned, unsigned> entrySymbols;  // symbol -> position in the interface
+  llvm::StringMap<kernel::FuncOp> kernels;           // by printed body
+  llvm::DenseMap<mlir::Value, int64_t> outputOf;     // value computed straight into model output
   llvm::SmallVector<mlir::Attribute> sites;
 
   // PlanBuilder.cpp
@@ -59,7 +64,9 @@ private:
   mlir::Value size(mlir::AffineExpr e, mlir::Location loc);
   mlir::Value symbolValue(unsigned index, mlir::Location loc);
   llvm::SmallVector<mlir::Value> sizes(mlir::Value v, mlir::Location loc);
-  void bind(unsigned symbol, mlir::Value value) { symbolScopes.back()[symbol] = value; }
+  mlir::Value computeSize(mlir::AffineExpr e, mlir::Location loc);
+  mlir::Value boundSymbol(unsigned index) const;
+  void bind(unsigned symbol, mlir::Value value);
   bool knownAtEntry(mlir::AffineExpr e) const;
   int64_t addSite(mlir::Operation *op, llvm::StringRef kernel);
   mlir::Type pointer() { return mlir::LLVM::LLVMPointerType::get(b.getContext()); }

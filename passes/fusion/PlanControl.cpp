@@ -32,7 +32,7 @@ void PlanBuilder::bindDim(Value v, unsigned d, Value size) { bind(cast<AffineSym
 
 // Builds a branch where the builder stands and gives what it yields for `results`: buffers, each with the own dims of its result.
 FailureOr<SmallVector<Value>> PlanBuilder::buildBranch(Block &block, ResultRange results) {
-  symbolScopes.emplace_back();
+  scopes.emplace_back();
   if (failed(buildBlock(block)))
     return failure();
   SmallVector<Value> yields;
@@ -42,7 +42,7 @@ FailureOr<SmallVector<Value>> PlanBuilder::buildBranch(Block &block, ResultRange
     for (unsigned d : ownDims(result))
       yields.push_back(d < padded ? constant(1, result.getLoc()) : size(shapes.dims(v)[d - padded], result.getLoc()));
   }
-  symbolScopes.pop_back();
+  scopes.pop_back();
   return yields;
 }
 
@@ -296,7 +296,7 @@ LogicalResult PlanBuilder::iterate(Iteration &it, llvm::function_ref<void(Value 
   Value go = arith::AndIOp::create(b, loc, before->getArgument(1), less(b, loc, before->getArgument(0), it.limit));
   scf::ConditionOp::create(b, loc, go, before->getArguments());
   Block *after = b.createBlock(&loop.getAfter(), {}, types, locs);
-  symbolScopes.emplace_back();
+  scopes.emplace_back();
   ValueRange values = ValueRange(after->getArguments()).drop_front(2);
   for (BlockArgument arg : it.state) {
     buffers[arg] = values.front();
@@ -310,7 +310,7 @@ LogicalResult PlanBuilder::iterate(Iteration &it, llvm::function_ref<void(Value 
   if (failed(buildBlock(*it.body)))
     return failure();
   scf::YieldOp::create(b, loc, nextValues(it, after->getArguments(), loc));
-  symbolScopes.pop_back();
+  scopes.pop_back();
   bindLoopResults(it, loop.getResults());
   return success();
 }
