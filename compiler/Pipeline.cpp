@@ -308,6 +308,7 @@ int compile(const Options &given) {
     }
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadDialects(context);
+  context.printOpOnDiagnostic(false);  // users know nodes, not ops
   if (options.printPipeline)
     return printPipeline(context, options);
   Diagnostics diagnostics(context, options);
@@ -350,6 +351,7 @@ int compile(const Options &given) {
 int check(const Options &options) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadDialects(context);
+  context.printOpOnDiagnostic(false);
   Diagnostics diagnostics(context, options);
   OwningOpRef<ModuleOp> module = importModel(options.input, context, importOptions(options));
   Phases phases(options);

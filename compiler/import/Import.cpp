@@ -19,7 +19,23 @@ Location fileLoc(MLIRContext *context, StringRef path) { return NameLoc::get(Str
 constexpr int64_t kNewestIr = 255;
 constexpr int kMaxReports = 30;
 
-bool checkVersions(const pb::ModelProto &model, const std::function<void(const std::string &)> &fail) {
+using Fail = std::function<void(const std::string &)>;
+
+bool checkOpsets(const google::protobuf::RepeatedPtrField<pb::OperatorSetIdProto> &imports, const Fail &fail) {
+  bool ok = true;
+  const auto &ranges = pb::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+  for (const pb::OperatorSetIdProto &import : imports) {
+    auto range = ranges.find(import.domain() == "ai.onnx" ? "" : import.domain());
+    if (range == ranges.end() || (import.version() >= 1 && import.version() <= range->second.second))
+      continue;
+    ok = false;
+    fail("is written in opset " + std::to_string(import.version()) + " of " + (import.domain().empty() ? "ai.onnx" : import.domain()) +
+         "; onnxc knows 1 to " + std::to_string(range->second.second));
+  }
+  return ok;
+}
+
+bool checkVersions(const pb::ModelProto &model, const Fail &fail) {
   bool ok = model.ir_version() >= 0 && model.ir_version() <= kNewestIr;
   if (!ok)
     fail("has the impossible ir_version " + std::to_string(model.ir_version()));
@@ -27,18 +43,9 @@ bool checkVersions(const pb::ModelProto &model, const std::function<void(const s
     ok = false;
     fail("imports no opset (opset_import is missing; is the file cut off?)");
   }
-  const auto &ranges = pb::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
-  for (const pb::OperatorSetIdProto &import : model.opset_import()) {
-    auto range = ranges.find(import.domain() == "ai.onnx" ? "" : import.domain());
-    if (range == ranges.end())
-      continue;
-    if (import.version() >= 1 && import.version() <= range->second.second)
-      continue;
-    ok = false;
-    fail("is written in opset " + std::to_string(import.version()) + " of " + (import.domain().empty() ? "ai.onnx" : import.domain()) +
-         "; onnxc knows 1 to " + std::to_string(range->second.second));
-  }
-  return ok;
+  for (const pb::FunctionProto &function : model.functions())
+    ok &= checkOpsets(function.opset_import(), fail);
+  return checkOpsets(model.opset_import(), fail) && ok;
 }
 
 // Weights are checked before shapes, so that a broken one is named itself and not the first node that trips over it.
@@ -63,16 +70,31 @@ bool checkWeights(const pb::GraphProto &graph, ModelFile &file, MLIRContext *con
 }
 
 // A size of -1 is how some exporters write an unknown one.
+std::string shapeError(const pb::TensorShapeProto &shape) {
+  if (shape.dim_size() > kMaxRank)
+    return "has " + std::to_string(shape.dim_size()) + " dims; at most " + std::to_string(kMaxRank) + " are supported";
+  int64_t count = 1;
+  for (const auto &dim : shape.dim())
+    if (dim.dim_value() < -1)
+      return "has a negative size";
+    else if (dim.has_dim_value() && dim.dim_value() == 0)
+      return {};
+    else if (dim.dim_value() > 0 && count > kMaxElements / dim.dim_value())
+      return "has more than 2^42 elements";
+    else if (dim.dim_value() > 0)
+      count *= dim.dim_value();
+  return {};
+}
+
 bool checkInputs(const pb::GraphProto &graph, Location loc) {
   bool ok = true;
   for (const pb::ValueInfoProto &input : graph.input()) {
     bool valid = bool(toType(input.type(), loc.getContext()));
-    bool sized = !input.type().has_tensor_type() ||
-                 llvm::all_of(input.type().tensor_type().shape().dim(), [](const auto &dim) { return dim.dim_value() >= -1; });
-    if (valid && sized)
+    std::string error = valid ? shapeError(input.type().tensor_type().shape()) : "has no valid type";
+    if (error.empty())
       continue;
     ok = false;
-    emitError(loc) << "input '" << input.name() << "' " << (valid ? "has a negative size" : "has no valid type");
+    emitError(loc) << "input '" << input.name() << "' " << error;
   }
   return ok;
 }

@@ -131,6 +131,27 @@ static std::string einsumError(const pb::NodeProto &node, const Scope &scope) {
   return error;
 }
 
+// Numbers that the library's inference computes with and does not check.
+static std::string rangeError(const pb::NodeProto &node) {
+  static const struct {
+    const char *op, *attr;
+    int64_t least, most;
+  } ranges[] = {{"GatherND", "batch_dims", 0, 64},
+                {"Split", "num_outputs", 1, 1 << 20},
+                {"LRN", "size", 1, INT32_MAX},
+                {"LpPool", "p", 1, INT32_MAX},
+                {"GlobalLpPool", "p", 1, INT32_MAX},
+                {"RNN", "layout", 0, 1},
+                {"GRU", "layout", 0, 1},
+                {"LSTM", "layout", 0, 1}};
+  for (const auto &range : ranges)
+    if (const pb::AttributeProto *attr = node.op_type() == range.op ? findAttr(node, range.attr) : nullptr)
+      if (attr->i() < range.least || attr->i() > range.most)
+        return "attribute '" + attr->name() + "' is " + std::to_string(attr->i()) + ", not from " + std::to_string(range.least) + " to " +
+               std::to_string(range.most);
+  return {};
+}
+
 // Without the library's class of error.
 static std::string plainMessage(llvm::StringRef message) {
   message.consume_front("[ShapeInferenceError] ") || message.consume_front("[TypeInferenceError] ");
@@ -186,8 +207,8 @@ void inferNode(Walker &walker, pb::NodeProto &node, Scope &scope, std::unordered
   const pb::OpSchema *schema = newestSchema(node);
   if (!schema || (!schema->has_type_and_shape_inference_function() && !schema->HasFunction()))
     return;
-  if (node.op_type() == "Einsum" && node.domain().empty())
-    error = einsumError(node, scope);
+  if (node.domain().empty())
+    error = node.op_type() == "Einsum" ? einsumError(node, scope) : rangeError(node);
   if (!error.empty())
     return;
   error = inferBySchema(walker, *schema, node, scope, scope.types, shapeData, results);

@@ -27,6 +27,35 @@ static bool mapFile(StringRef path, Buffer &buffer, std::string &error) {
   return true;
 }
 
+// What a file is that people take for a model, and what to do with it.
+static std::string foreignFormat(StringRef data) {
+  static const struct {
+    size_t at;
+    StringRef mark, advice;
+  } formats[] = {{0, "version https://git-lfs", "it is a pointer of Git LFS; get the file with git lfs pull"},
+                 {0, "PK\3\4", "it is a ZIP archive; unpack it, or if PyTorch made it, export the model with torch.onnx.export"},
+                 {0, "\x80\2", "it is a Python pickle; export the model with torch.onnx.export"},
+                 {0, "\x80\4", "it is a Python pickle; export the model with torch.onnx.export"},
+                 {4, "TFL3", "it is a TensorFlow Lite model; convert it with tf2onnx"},
+                 {4, "ORTM", "it is in ONNX Runtime's own format; give the .onnx file that it was made from"},
+                 {0, "\x89HDF", "it is an HDF5 file; if Keras made it, convert the model with tf2onnx"},
+                 {0, "\x1f\x8b", "it is compressed by gzip; unpack it"},
+                 {0,
+                  "\x7f"
+                  "ELF",
+                  "it is a program or library"},
+                 {0, "GGUF", "it is in the GGUF format; give an ONNX export of the model"},
+                 {0, "<!DOCTYPE", "it is a web page; the download failed"},
+                 {0, "<html", "it is a web page; the download failed"}};
+  for (const auto &format : formats)
+    if (data.substr(format.at).starts_with(format.mark))
+      return format.advice.str();
+  StringRef head = data.take_front(512);
+  if (llvm::all_of(head, [](char c) { return llvm::isPrint(c) || llvm::isSpace(c); }))
+    return "it is text; models are binary protobuf files";
+  return {};
+}
+
 static bool parse(const std::string &skeleton, pb::ModelProto &model, std::string &error) {
   if (skeleton.size() > INT32_MAX) {
     error = "holds more than 2 GiB besides its tensors' raw data; store weights as raw or external data";
@@ -52,7 +81,8 @@ bool ModelFile::open(StringRef file_path, std::string &error) {
   }
   std::string skeleton, what;
   if (!skim(file->getBuffer(), skeleton, what)) {
-    error = "is not an ONNX model: " + what;
+    std::string foreign = foreignFormat(file->getBuffer());
+    error = "is not an ONNX model: " + (foreign.empty() ? what : foreign);
     return false;
   }
   if (!parse(skeleton, model, error))

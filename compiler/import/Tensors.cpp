@@ -11,8 +11,6 @@ using llvm::StringRef;
 namespace onnxc::importer {
 
 static constexpr uint64_t kSmallBytes = 1024;
-static constexpr int kMaxRank = 64;
-static constexpr int64_t kMaxElements = int64_t(1) << 42;
 
 // Bits of one element in the file.
 static unsigned bitsOf(int type) {

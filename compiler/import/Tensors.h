@@ -7,6 +7,9 @@
 
 namespace onnxc::importer {
 
+constexpr int kMaxRank = 64;
+constexpr int64_t kMaxElements = int64_t(1) << 42;  // of a tensor
+
 // Null: `error` says what is wrong, without the tensor's name. `name` becomes the resource's name.
 mlir::ElementsAttr tensorToAttr(const pb::TensorProto &tensor, ModelFile &file, mlir::MLIRContext *context, llvm::StringRef name,
                                 std::string &error);

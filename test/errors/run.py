@@ -102,6 +102,52 @@ def garbage(folder):
     return save(folder, bytes(range(256)) * 4)
 
 
+def foreign(name, start, advice):
+    def write(folder):
+        return save(folder, start + bytes(300))
+    write.__name__ = name
+    case(1, r"model\.onnx: is not an ONNX model: .*" + advice)(write)
+
+
+foreign("lfs_pointer", b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n", "git lfs pull")
+foreign("zip_archive", b"PK\3\4", r"torch\.onnx\.export")
+foreign("tflite", b"\x1c\0\0\0TFL3", "tf2onnx")
+foreign("web_page", b"<!DOCTYPE html>\n<html>", "web page")
+
+
+@case(1, r"model\.onnx: is not an ONNX model: it is text")
+def text_as_model(folder):
+    return save(folder, b'<ir_version: 8, opset_import: ["" : 17]>\ng (float[3] x) => (float[3] y) { y = Relu(x) }\n')
+
+
+@case(1, r"input 'x' has 70 dims; at most 64")
+def too_many_axes(folder):
+    return save(folder, model([helper.make_node("Relu", ["x"], ["y"])], [tensor("x", *[1] * 70)], [tensor("y", *[1] * 70)]))
+
+
+@case(1, r"input 'x' has more than 2\^42 elements")
+def too_many_elements(folder):
+    return save(folder, model([helper.make_node("Relu", ["x"], ["y"])], [tensor("x", *[2**16] * 5)], [tensor("y", *[2**16] * 5)]))
+
+
+@case(1, r"gnd .*'batch_dims' is -7, not from 0")
+def negative_batch_dims(folder):
+    node = helper.make_node("GatherND", ["x", "i"], ["y"], name="gnd", batch_dims=-7)
+    return save(folder, model([node], [tensor("x", 2, 3), tensor("i", 1, 1, dtype=TensorProto.INT64)], [tensor("y", None, None)]))
+
+
+@case(1, r"cut .*'num_outputs' is 4611686018427387904, not from 1")
+def endless_split(folder):
+    return save(folder, model([helper.make_node("Split", ["x"], ["y"], name="cut", num_outputs=2**62)], [tensor("x", 2, 3)], [tensor("y", 2, 3)]))
+
+
+@case(1, r"opset 99 of ai\.onnx; onnxc knows 1 to")
+def opset_of_a_function(folder):
+    proto = model([helper.make_node("F", ["x"], ["y"], domain="f")], [tensor("x", 2)], [tensor("y", 2)], domains=["f"])
+    proto.functions.append(helper.make_function("f", "F", ["a"], ["b"], [helper.make_node("Relu", ["a"], ["b"])], [helper.make_opsetid("", 99)]))
+    return save(folder, proto)
+
+
 @case(1, r"model\.onnx")
 def truncated(folder):
     weights = numpy_helper.from_array(np.ones((64, 64), np.float32), "w")
