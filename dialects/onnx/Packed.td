@@ -31,13 +31,16 @@ def Onnx_PackedAttentionOp : Onnx_Op<"packed.Attention", [Pure, AttrSizedOperand
   let summary = "softmax(scale Q K^T) V of f32 as one library kernel";
   let description = [{
     Logical axes: batch axes, query (key for K and V), width. `axesQ` says which axis of Q each is, and `atQ` where the other axes of Q stand
-    (0 for those that are listed). A batch axis of K and V divides that of Q. Where `keep` (bool) is not `keepIf`, a score becomes `fill`; then `bias` is added;
-    `causal` keeps key j <= query i. Rows without any key are 0 where `zero`, else NaN. `axesY`: the axis of Y that each logical axis is.
+    (0 for those that are listed). A batch axis of K and V divides that of Q. `axesY`: the axis of Y that each logical axis is.
+    A score x becomes softcap tanh(x / softcap) where `softcap` > 0; where `keep` (bool) is not `keepIf`, `fill`; then `bias` is added. Query i stands at
+    key i, with `atEnd` at key i + keys - queries: of the keys, those more than `before` or `after` places from it are masked where these are not
+    negative, and where `cut` those past the last axis of `keep` and `bias`, which then does not broadcast. NaN becomes 0 where `zero` is 1; rows
+    without any key are 0 where `zero` is not 0, else NaN.
   }];
   let arguments = (ins AnyTensor:$Q, AnyTensor:$K, AnyTensor:$V, OptTensor:$keep, OptTensor:$bias, DenseI64ArrayAttr:$axesQ,
                      DenseI64ArrayAttr:$atQ, DenseI64ArrayAttr:$axesK, DenseI64ArrayAttr:$atK, DenseI64ArrayAttr:$axesV,
-                     DenseI64ArrayAttr:$atV, DenseI64ArrayAttr:$axesY, Float<"1">:$scale, Float<"0">:$fill, Int<"1">:$keepIf, Int<"0">:$causal,
-                     Int<"0">:$zero);
+                     DenseI64ArrayAttr:$atV, DenseI64ArrayAttr:$axesY, Float<"1">:$scale, Float<"0">:$fill, Int<"1">:$keepIf,
+                     Int<"0">:$zero, Float<"0">:$softcap, Int<"0">:$atEnd, Int<"-1">:$before, Int<"-1">:$after, Int<"0">:$cut);
   let results = (outs AnyTensor:$Y);
 }
 def Onnx_PackedConvOp : Onnx_Op<"packed.Conv"> {

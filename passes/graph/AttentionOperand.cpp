@@ -1,6 +1,7 @@
 // AttentionOperand.cpp: see AttentionOperand.h.
 #include "passes/graph/AttentionOperand.h"
 #include "dialects/onnx/Elementwise.h"
+#include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Tensor.h"
 
 using namespace mlir;
@@ -213,6 +214,32 @@ bool AttentionOperand::throughPart(SymbolicShapes &shapes, Operation *op) {
   rebase(source, axisOf, rank);
   at[axis] += start;
   return true;
+}
+
+Value PackedAttention::create(OpBuilder &b, Location loc, Type type, ArrayRef<int64_t> axes) const {
+  auto ints = [&](ArrayRef<int64_t> list) { return b.getDenseI64ArrayAttr(list); };
+  auto number = [&](double value) { return b.getF32FloatAttr(float(value)); };
+  auto integer = [&](int64_t value) { return b.getI64IntegerAttr(value); };
+  return onnx::PackedAttentionOp::create(b, loc, type, q.base, k.base, v.base, keep, bias, ints(q.axes), ints(q.at), ints(k.axes),
+                                         ints(k.at), ints(v.axes), ints(v.at), ints(axes), number(scale), number(fill), integer(keepIf),
+                                         integer(zero), number(softcap), integer(atEnd), integer(before), integer(after), integer(cut));
+}
+
+void PackedAttention::replace(SymbolicShapes &shapes, Value y) const {
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, q.axes.size()));
+  Value last = y;
+  if (y.hasOneUse())
+    if (auto transpose = dyn_cast<onnx::TransposeOp>(*y.getUsers().begin()); transpose && transpose.getPerm())
+      if (ArrayRef<int64_t> perm = *transpose.getPerm(); perm.back() == int64_t(perm.size()) - 1) {
+        for (auto [j, logical] : llvm::enumerate(perm))
+          axes[logical] = j;
+        last = transpose.getTransposed();
+      }
+  OpBuilder b(last.getDefiningOp());
+  Value attention = create(b, y.getLoc(), last.getType(), axes);
+  SmallVector<AffineExpr> dims(shapes.dims(last));
+  shapes.setDims(attention, dims);
+  last.replaceAllUsesWith(attention);
 }
 
 }  // namespace onnxc

@@ -1,4 +1,5 @@
-// AttentionOperand.h: Q, K or V of an attention as a view of the tensor it is made from, for FuseAttention.cpp.
+// AttentionOperand.h: Q, K or V of an attention as a view of the tensor it is made from, and attention ops (AttentionOps.cpp), for
+// FuseAttention.cpp.
 #pragma once
 #include "passes/graph/SymbolicShapes.h"
 #include "llvm/ADT/SmallSet.h"
@@ -29,5 +30,26 @@ private:
   // `axisOf[i]`: the new base's axis of the old one's axis i.
   void rebase(mlir::Value v, llvm::ArrayRef<int64_t> axisOf, int64_t rank);
 };
+
+// An attention of f32 in the terms of onnx.packed.Attention.
+struct PackedAttention {
+  AttentionOperand q, k, v;
+  mlir::Value keep = {}, bias = {};
+  double scale = 1, fill = 0;
+  bool keepIf = true;
+  int64_t zero = 0;
+  double softcap = 0;
+  bool atEnd = false;
+  int64_t before = -1, after = -1;
+  bool cut = false;
+
+  // The attention as a tensor of `type`, whose axes the logical ones are.
+  mlir::Value create(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type, llvm::ArrayRef<int64_t> axes) const;
+  // In the place of `y`, which has the logical axes, or of the transposition that alone uses it.
+  void replace(SymbolicShapes &shapes, mlir::Value y) const;
+};
+
+// Replaces an op that is an attention by onnx.packed.Attention where its form allows it.
+bool packAttention(SymbolicShapes &shapes, mlir::Operation *op);
 
 }  // namespace onnxc

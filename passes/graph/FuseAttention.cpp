@@ -1,7 +1,8 @@
 // FuseAttention.cpp: softmax between two products becomes onnx.packed.Attention, a library kernel (runtime_stub/kernels/FastAttention.cpp).
 // Last of the graph passes: it needs the products and transpositions that passes/layout packs. What its operands look through is in
-// AttentionOperand.cpp.
+// AttentionOperand.cpp, ops that are an attention in AttentionOps.cpp.
 #include "dialects/onnx/Elementwise.h"
+#include "dialects/onnx/Microsoft.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Reduce.h"
@@ -130,35 +131,23 @@ struct Fuser {
 
   void replace(onnx::MatMulOp op, const Scores &s, const AttentionOperand &q, const AttentionOperand &k, const AttentionOperand &v,
                bool zero) {
-    SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, q.axes.size()));
-    Operation *last = op;
-    if (op.getY().hasOneUse())
-      if (auto transpose = dyn_cast<onnx::TransposeOp>(*op.getY().getUsers().begin()); transpose && transpose.getPerm())
-        if (ArrayRef<int64_t> perm = *transpose.getPerm(); perm.back() == int64_t(perm.size()) - 1) {
-          for (auto [j, logical] : llvm::enumerate(perm))
-            axes[logical] = j;
-          last = transpose;
-        }
-    OpBuilder b(last);
-    auto ints = [&](ArrayRef<int64_t> list) { return b.getDenseI64ArrayAttr(list); };
-    auto attention = onnx::PackedAttentionOp::create(b, op.getLoc(), last->getResult(0).getType(), q.base, k.base, v.base, s.keep, s.bias,
-                                                     ints(q.axes), ints(q.at), ints(k.axes), ints(k.at), ints(v.axes), ints(v.at),
-                                                     ints(axes), b.getF32FloatAttr(float(s.scale)), b.getF32FloatAttr(float(s.fill)),
-                                                     b.getI64IntegerAttr(s.keepIf), b.getI64IntegerAttr(0), b.getI64IntegerAttr(zero));
-    SmallVector<AffineExpr> dims(shapes.dims(last->getResult(0)));
-    shapes.setDims(attention.getY(), dims);
-    last->getResult(0).replaceAllUsesWith(attention.getY());
+    PackedAttention attention{q, k, v, s.keep, s.bias, s.scale, s.fill, s.keepIf, zero};
+    attention.replace(shapes, op.getY());
   }
 };
 
 struct FuseAttention : impl::FuseAttentionBase<FuseAttention> {
   void runOnOperation() override {
     SmallVector<onnx::MatMulOp> products;
-    getOperation().walk([&](onnx::MatMulOp op) {
-      if (onnx::elementType(op.getY()).isF32() && !onnx::constantValue(op.getB()))
-        products.push_back(op);
+    SmallVector<Operation *> attentions;
+    getOperation().walk([&](Operation *op) {
+      auto product = dyn_cast<onnx::MatMulOp>(op);
+      if (product && onnx::elementType(product.getY()).isF32() && !onnx::constantValue(product.getB()))
+        products.push_back(product);
+      if (isa<onnx::AttentionOp, onnx::MSAttentionOp, onnx::MSMultiHeadAttentionOp>(op))
+        attentions.push_back(op);
     });
-    if (products.empty())
+    if (products.empty() && attentions.empty())
       return;
     auto shapes = SymbolicShapes::compute(getOperation());
     if (failed(shapes))
@@ -167,6 +156,8 @@ struct FuseAttention : impl::FuseAttentionBase<FuseAttention> {
     bool any = false;
     for (onnx::MatMulOp op : products)
       any |= fuser.fuse(op);
+    for (Operation *op : attentions)
+      any |= packAttention(*shapes, op);
     if (any)
       getOperation().walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
         if (isOpTriviallyDead(op))

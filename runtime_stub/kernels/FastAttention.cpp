@@ -1,10 +1,11 @@
-// FastAttention.cpp: softmax(scale Q K^T, masked) V of f32, made by passes/graph/RecognizeAttention.cpp. The scores of a tile of queries
-// and a block of keys stay in the cache: a running maximum and sum rescale what earlier blocks gave. Oracle: MatMul.cpp and Softmax of the
-// model's own ops.
+// FastAttention.cpp: softmax(scale Q K^T, masked) V of f32, made by passes/graph/AttentionOps.cpp and FuseAttention.cpp. The scores of a
+// tile of queries and a block of keys stay in the cache: a running maximum and sum rescale what earlier blocks gave. Oracle: MatMul.cpp and
+// Softmax of the model's own ops.
 //
 // logical axes   [batch …, query or key, width]; an operand's `axes` attribute says which of its axes each is, and `at` where the others
 //                stand; a batch axis of K and V may divide that of Q (queries that share keys lie side by side)
 #include "runtime_stub/kernels/FastExp.h"
+#include "runtime_stub/kernels/Math.h"
 #include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/Product.h"
 
@@ -16,7 +17,7 @@ constexpr int64_t kFew = 2;                        // queries for which packing 
 constexpr int64_t kMaxAxes = 8;
 
 // Attributes after axes and at of Q, K and V and the axes of the result.
-enum { kQ = 0, kK = 2, kV = 4, kAxesY = 6, kScale = 7, kFill = 8, kKeep = 9, kCausal = 10, kZero = 11 };
+enum { kQ = 0, kK = 2, kV = 4, kAxesY = 6, kScale = 7, kFill = 8, kKeep = 9, kZero, kSoftcap, kAtEnd, kBefore, kAfter, kCut };
 
 // One operand under its logical axes.
 struct View {
@@ -30,8 +31,11 @@ struct Attention {
   const unsigned char *keep;  // null: no such mask
   const float *bias;
   int64_t keepStrides[kMaxAxes], biasStrides[kMaxAxes];
-  float scale, fill;
-  bool keepIf, causal, zero;
+  float scale, fill, softcap;
+  bool keepIf;
+  int64_t zero;
+  int64_t offset, before, after;  // query i stands at key i + offset and sees so many before and after it, all where negative
+  int64_t end;                    // of the keys that a mask may show
 };
 
 int32_t viewOf(const onnxc_tensor &t, const onnxc_attr &axes, const onnxc_attr *at, View &v) {
@@ -48,6 +52,23 @@ int32_t viewOf(const onnxc_tensor &t, const onnxc_attr &axes, const onnxc_attr *
     ONNXC_CHECK(place[i] < t.dims[i] || !onnxc_count(t), ONNXC_K_SHAPE);
     v.data += place[i] * strides[i];
   }
+  return 0;
+}
+
+// The strides of a mask over the scores; `end` shrinks to the keys that it has.
+int32_t maskOf(const onnxc_args *a, int64_t operand, const int64_t *scores, int64_t rank, int64_t *strides, int64_t &end) {
+  if (!hasInput(a, operand))
+    return 0;
+  int64_t own[kMaxAxes];
+  const onnxc_tensor &t = a->in[operand];
+  for (int64_t i = 0; i < rank; ++i)
+    own[i] = scores[i];
+  if (a->attr[kCut].i) {
+    ONNXC_CHECK(t.rank >= 1 && t.dims[t.rank - 1] <= scores[rank - 1], ONNXC_K_SHAPE);
+    own[rank - 1] = t.dims[t.rank - 1];
+    end = minOf(end, own[rank - 1]);
+  }
+  ONNXC_CHECK(broadcastStrides(t, own, rank, strides), ONNXC_K_SHAPE);
   return 0;
 }
 
@@ -70,13 +91,32 @@ int32_t describe(const onnxc_args *a, Attention &s) {
   int64_t scores[kMaxAxes];
   for (int64_t i = 0; i < rank; ++i)
     scores[i] = i == rank - 1 ? s.keys : s.q.sizes[i];
-  ONNXC_CHECK(!hasInput(a, 3) || broadcastStrides(a->in[3], scores, rank, s.keepStrides), ONNXC_K_SHAPE);
-  ONNXC_CHECK(!hasInput(a, 4) || broadcastStrides(a->in[4], scores, rank, s.biasStrides), ONNXC_K_SHAPE);
+  s.end = s.keys;
+  ONNXC_TRY(maskOf(a, 3, scores, rank, s.keepStrides, s.end));
+  ONNXC_TRY(maskOf(a, 4, scores, rank, s.biasStrides, s.end));
   s.keep = hasInput(a, 3) ? data<unsigned char>(a->in[3]) : nullptr;
   s.bias = hasInput(a, 4) ? data<float>(a->in[4]) : nullptr;
   s.scale = float(a->attr[kScale].f), s.fill = float(a->attr[kFill].f);
-  s.keepIf = a->attr[kKeep].i, s.causal = a->attr[kCausal].i, s.zero = a->attr[kZero].i;
+  s.softcap = float(a->attr[kSoftcap].f);
+  s.keepIf = a->attr[kKeep].i, s.zero = a->attr[kZero].i;
+  s.offset = a->attr[kAtEnd].i ? s.keys - s.queries : 0, s.before = a->attr[kBefore].i, s.after = a->attr[kAfter].i;
   return 0;
+}
+
+// The keys [low, high) that a query sees.
+struct Range {
+  int64_t low, high;
+};
+ONNXC_INLINE Range visible(const Attention &s, int64_t query) {
+  int64_t at = query + s.offset, low = s.before >= 0 ? minOf(maxOf<int64_t>(0, at - s.before), s.end) : 0;
+  int64_t high = s.after >= 0 ? minOf(s.end, at + s.after + 1) : s.end;
+  return {low, maxOf(low, high)};
+}
+
+// What a row of scores becomes: 0 without keys, or NaN as the model asks.
+ONNXC_INLINE float weightOf(const Attention &s, float total, bool any) {
+  bool dead = !any || (s.zero == 1 ? !(total > 0) : s.zero && total == 0);
+  return dead ? 0.0f : 1.0f / total;
 }
 
 // Where one batch entry begins in each tensor, in elements.
@@ -160,22 +200,31 @@ ONNXC_INLINE v16 maskLanes(const T *from, int64_t stride, int64_t lanes) {
   return r;
 }
 
+ONNXC_INLINE bool unmasked(const Attention &s) {
+  return !s.keep && !s.bias && s.before < 0 && s.after < 0 && !(s.softcap > 0) && s.end == s.keys;
+}
+
 // Masks the scores of one query and `count` keys from `key` on; past the last key they become -inf.
 void maskRow(const Attention &s, const Place &p, int64_t query, int64_t key, int64_t count, float *row) {
   const v16 none = v16(-__builtin_inff());
-  int64_t last = s.batchAxes, visible = s.causal ? minOf(count, query - key + 1) : count;
-  for (int64_t j = s.keep || s.bias || s.causal ? 0 : count / 16 * 16; j < count; j += 16) {
+  Range seen = visible(s, query);
+  v16 low = v16(float(maxOf<int64_t>(0, seen.low - key))), high = v16(float(maxOf<int64_t>(0, minOf(count, seen.high - key))));
+  int64_t last = s.batchAxes;
+  for (int64_t j = 0; s.softcap > 0 && j < count; ++j)
+    row[j] = s.softcap * tanhF32(row[j] / s.softcap);
+  for (int64_t j = unmasked(s) ? count / 16 * 16 : 0; j < count; j += 16) {
     v16 v = *(v16 *)(row + j);
     if (s.keep) {
       int64_t step = s.keepStrides[last + 1];
-      v16 k = maskLanes(s.keep + p.keep + query * s.keepStrides[last] + (key + j) * step, step, count - j);
+      v16 k = maskLanes(s.keep + p.keep + query * s.keepStrides[last] + (key + j) * step, step, s.end - key - j);
       v = (k != 0.0f) == (s.keepIf ? (v16(1.0f) == 1.0f) : (v16(1.0f) == 0.0f)) ? v : v16(s.fill);
     }
     if (s.bias) {
       int64_t step = s.biasStrides[last + 1];
-      v += maskLanes(s.bias + p.bias + query * s.biasStrides[last] + (key + j) * step, step, count - j);
+      v += maskLanes(s.bias + p.bias + query * s.biasStrides[last] + (key + j) * step, step, s.end - key - j);
     }
-    v = laneNumbers() + v16(float(j)) < v16(float(visible)) ? v : none;
+    v16 at = laneNumbers() + v16(float(j));
+    v = at < high ? at >= low ? v : none : none;
     *(v16 *)(row + j) = v;
   }
 }
@@ -239,13 +288,13 @@ void attendTile(const Attention &s, const Place &p, const Packed<NV> &packed, Sc
       t.query[d * MR + i] = i < have ? q[i * s.q.strides[axis] + d * s.q.strides[axis + 1]] * s.scale : 0.0f;
   for (int i = 0; i < MR; ++i)
     t.most[i] = -__builtin_inff(), t.total[i] = 0;
-  int64_t end = s.causal ? minOf(s.keys, first + have) : s.keys;
-  for (int64_t key = 0; key < end; key += kKeys) {
+  int64_t begin = visible(s, first).low / NR * NR, end = visible(s, first + have - 1).high;
+  for (int64_t key = begin; key < end; key += kKeys) {
     int64_t count = minOf(kKeys, end - key);
     float factor[MR];
     for (int64_t j = 0; j < count; j += NR)
       tile<MR, NV>(t.query, t.keys + (key + j) * s.width, s.width, t.scores + j, kRow, none);
-    bool plain = !s.keep && !s.bias && !s.causal && count % 16 == 0;
+    bool plain = unmasked(s) && count % 16 == 0;
     for (int64_t i = 0; i < have; ++i) {
       if (!plain)
         maskRow(s, p, first + i, key, count, t.scores + i * kRow);
@@ -254,13 +303,12 @@ void attendTile(const Attention &s, const Place &p, const Packed<NV> &packed, Sc
     for (int64_t i = have; i < MR; ++i)
       factor[i] = 0;
     for (int64_t v = 0; v < packed.valuePanels; ++v)
-      weigh<MR, NV>(t.scores, t.values + (v * packed.keys + key) * NR, count, t.sums + v * NR, stride, key ? factor : nullptr);
+      weigh<MR, NV>(t.scores, t.values + (v * packed.keys + key) * NR, count, t.sums + v * NR, stride, key > begin ? factor : nullptr);
   }
   for (int64_t i = 0; i < have; ++i) {
-    float *y = s.y.data + p.y + (first + i) * s.y.strides[axis], factor = 1.0f / t.total[i];
-    bool dead = s.zero && !(t.total[i] > 0);
+    float *y = s.y.data + p.y + (first + i) * s.y.strides[axis], factor = weightOf(s, t.total[i], end > begin);
     for (int64_t d = 0; d < s.valueWidth; ++d)
-      y[d] = dead || !end ? 0.0f : t.sums[i * stride + d] * factor;
+      y[d] = factor == 0 ? 0.0f : t.sums[i * stride + d] * factor;
   }
 }
 
@@ -342,9 +390,11 @@ ONNXC_INLINE void weighRows(const float *p, const float *v, int64_t keyStride, i
 }
 
 void attendQuery(const Attention &s, const Place &p, int64_t query, float *q, float *row) {
-  int64_t axis = s.batchAxes, keyStride = s.k.strides[axis], stride = s.k.strides[axis + 1],
-          keys = s.causal ? minOf(s.keys, query + 1) : s.keys;
-  const float *from = s.q.data + p.q + query * s.q.strides[axis], *k = s.k.data + p.k, *v = s.v.data + p.v;
+  int64_t axis = s.batchAxes, keyStride = s.k.strides[axis], stride = s.k.strides[axis + 1], valueStride = s.v.strides[axis];
+  Range seen = visible(s, query);
+  int64_t keys = seen.high - seen.low;
+  const float *from = s.q.data + p.q + query * s.q.strides[axis], *k = s.k.data + p.k + seen.low * keyStride,
+              *v = s.v.data + p.v + seen.low * valueStride;
   float *y = s.y.data + p.y + query * s.y.strides[axis], most = -__builtin_inff(), total = 0;
   for (int64_t d = 0; d < s.width; ++d)
     q[d] = from[d * s.q.strides[axis + 1]] * s.scale;
@@ -352,10 +402,10 @@ void attendQuery(const Attention &s, const Place &p, int64_t query, float *q, fl
     scoresByKey(q, k, keyStride, s.width, keys, row);
   else
     scoresByWidth(q, k, keyStride, stride, s.width, keys, row);
-  maskRow(s, p, query, 0, keys, row);
+  maskRow(s, p, query, seen.low, keys, row);
   softmaxRow(row, keys, most, total);
-  float factor = !keys || (s.zero && !(total > 0)) ? 0.0f : 1.0f / total;
-  int64_t valueStride = s.v.strides[axis], d = 0;
+  float factor = weightOf(s, total, keys > 0);
+  int64_t d = 0;
   bool side = s.v.strides[axis + 1] == 1 && factor != 0;
   for (; side && d + 64 <= s.valueWidth; d += 64)
     weighRows<4>(row, v + d, valueStride, keys, factor, y + d);

@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+import attentions
 import functions
 
 CASES = {}
@@ -283,10 +284,11 @@ def main():
     sys.path.insert(0, str(args.loader))
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix="onnxc-kernels-") as folder:
-        for name in [*CASES, *functions.NAMES, "cast_to_f16", "cast_to_bf16", "cast_from_f16", "cast_from_bf16"]:
+        for name in [*CASES, *attentions.CASES, *functions.NAMES, "cast_to_f16", "cast_to_bf16", "cast_from_f16", "cast_from_bf16"]:
             if not re.search(args.filter, name):
                 continue
-            problem = (check if name in CASES else functions.check if name in functions.NAMES else check_cast)(name, args, Path(folder))
+            checker = check if name in CASES else functions.check if name in functions.NAMES else check_cast
+            problem = (attentions.check if name in attentions.CASES else checker)(name, args, Path(folder))
             passed, failed = passed + (problem is None), failed + (problem is not None)
             if problem:
                 print(f"{name}: {problem}")

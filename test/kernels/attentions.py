@@ -1,0 +1,90 @@
+"""Attention ops at sizes with several blocks of keys and tiles of queries, static and symbolic, against -O0. run.py beside it runs them."""
+import subprocess
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+MS, STD = "com.microsoft", ""
+CASES = {}
+
+
+def attention(name, shapes, results=1, domain=STD, ints={}, flags={}, **attributes):
+    """`shapes`: of the operands in order, None where absent; `ints` and `flags`: int64 (int32 for com.microsoft) and bool operands by position."""
+    CASES["attention_op_" + name] = (domain, attributes, shapes, results, ints, flags)
+
+
+def heads(b, q, k, h=3, kh=3, d=24, v=24):
+    return [(b, h, q, d), (b, kh, k, d), (b, kh, k, v)]
+
+
+attention("plain", heads(2, 29, 29), is_causal=1)
+attention("groups", heads(2, 29, 90, h=4, kh=2), scale=0.3)
+attention("groups_packed", [(2, 31, 96), (2, 40, 48), (2, 40, 64)], q_num_heads=4, kv_num_heads=2, is_causal=1)
+attention("softcap", heads(1, 20, 33) + [(20, 33)], softcap=2.5)
+attention("window", heads(1, 640, 640, h=1, kh=1), is_causal=1, left_window_size=37)
+attention("window_right", heads(1, 30, 700, h=1, kh=1), left_window_size=5, right_window_size=600)
+attention("window_one_query", heads(1, 1, 9) + [None, (1, 3, 600, 24), (1, 3, 600, 24)], 3, is_causal=1, left_window_size=100)
+attention("short_mask", heads(2, 30, 50) + [(2, 1, 30, 37)])
+attention("short_flags", heads(2, 30, 50) + [(30, 37)], flags=[3])
+attention("flags", heads(2, 25, 600) + [(2, 1, 25, 600)], flags=[3], is_causal=1)
+attention("past", heads(2, 30, 30) + [None, (2, 3, 50, 24), (2, 3, 50, 24)], 3, is_causal=1)
+attention("past_packed", [(2, 9, 72)] * 3 + [(1, 1, 9, 40), (2, 3, 31, 24), (2, 3, 31, 24)], 3, q_num_heads=3, kv_num_heads=3)
+attention("lengths", heads(3, 30, 50) + [None, None, None, (3,)], ints={6: [50, 31, 12]})
+attention("lengths_causal", heads(3, 11, 50) + [(50,), None, None, (3,)], ints={6: [50, 31, 12]}, is_causal=1)
+attention("ms", [(2, 30, 48), (48, 144), (144,)], domain=MS, num_heads=4, unidirectional=1)
+attention("ms_lengths", [(2, 30, 48), (48, 144), (144,), (2,)], domain=MS, ints={3: [30, 11]}, num_heads=4)
+attention("ms_rows", [(2, 20, 48), (48, 144), (144,), (2, 20, 20), None, (1, 4, 20, 20)], domain=MS, ints={3: None}, num_heads=4)
+attention("ms_sizes", [(2, 30, 48), (48, 128), (128,)], domain=MS, num_heads=4, qkv_hidden_sizes=[48, 48, 32])
+attention("ms_past", [(2, 20, 48), (48, 144), (144,), None, (2, 2, 4, 30, 12)], 2, domain=MS, num_heads=4, unidirectional=1)
+attention("ms_heads", [(2, 30, 48), (2, 41, 48), (2, 41, 64), (160,), (2, 41)], domain=MS, ints={4: None}, num_heads=4)
+attention("ms_heads_first", [(2, 30, 48), (2, 4, 41, 12), (2, 4, 41, 16)], domain=MS, num_heads=4)
+attention("ms_heads_together", [(2, 30, 4, 3, 12)], domain=MS, num_heads=4)
+attention("ms_heads_past", [(2, 30, 48), (2, 30, 48), (2, 30, 48), (144,), None, (1, 4, 30, 50), (2, 4, 20, 12), (2, 4, 20, 12)], 3, domain=MS, num_heads=4)
+
+
+def operands(name):
+    domain, _, shapes, _, ints, flags = CASES[name]
+    rng = np.random.default_rng(1)
+    feed = {}
+    for i, shape in enumerate(shapes):
+        if shape is None:
+            continue
+        if i in flags:
+            feed[f"x{i}"] = rng.integers(0, 4, shape) > 0
+        elif i in ints:
+            feed[f"x{i}"] = np.array(ints[i] or rng.integers(0, 2, shape), np.int32 if domain else np.int64).reshape(shape)
+        else:
+            feed[f"x{i}"] = rng.standard_normal(shape).astype(np.float32) * np.float32(0.3 if domain == MS else 1)
+    return feed
+
+
+def build(name, feed, dynamic):
+    domain, attributes, shapes, results, _, _ = CASES[name]
+    inputs = [f"x{i}" if s is not None else "" for i, s in enumerate(shapes)]
+    fixed = lambda n, d: d if domain and n in ("x1", "x2", "x3") else f"n{d}" if d in (2, 20, 29, 30, 50) else d
+    info = lambda n, a: helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype),
+                                                      [fixed(n, d) for d in a.shape] if dynamic else a.shape)
+    node = helper.make_node("MultiHeadAttention" if "ms_heads" in name else "Attention", inputs, [f"y{i}" for i in range(results)], domain=domain,
+                            **attributes)
+    graph = helper.make_graph([node], "g", [info(n, a) for n, a in feed.items()],
+                              [helper.make_tensor_value_info(f"y{i}", TensorProto.FLOAT, None) for i in range(results)])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 27 if "window" in name else 24), helper.make_opsetid(MS, 1)], ir_version=10)
+
+
+def check(name, args, folder):
+    import onnxc
+    feed = operands(name)
+    want = None
+    for label, dynamic, flags in (("O0", False, ["-O0"]), ("v3", False, ["--cpu", "x86-64-v3"]), ("symbolic", True, [])):
+        onnx.save(build(name, feed, dynamic), folder / "m.onnx")
+        library = folder / f"{name}_{label}.so"
+        done = subprocess.run([args.onnxc, folder / "m.onnx", "-o", library, *flags], capture_output=True, text=True, timeout=300)
+        if done.returncode:
+            return f"{label}: exit {done.returncode}: {done.stderr.strip()[-300:]}"
+        got = onnxc.load(str(library), num_threads=2).run(feed)
+        want = want or got
+        for w, g in zip(want, got):
+            if w.shape != g.shape or not np.abs(w - g).max() <= 1e-5 * np.abs(w).max():
+                return f"{label}: off by {np.abs(w - g).max() / np.abs(w).max():.1e}" if w.shape == g.shape else f"{label}: shape {g.shape}"
+    return None
