@@ -1,6 +1,7 @@
 // KernelBuilder.cpp: closed kernels out of groups of onnx ops. Equal bodies give one kernel.
 #include "mlir/IR/IRMapping.h"
 #include "passes/fusion/PackForest.h"
+#include "passes/fusion/PackPool.h"
 #include "passes/fusion/PlanBuilder.h"
 #include "llvm/Support/MD5.h"
 
@@ -114,6 +115,8 @@ KernelCall PlanBuilder::makeKernel(ArrayRef<Operation *> group, StringRef family
     }
     if (fast && !immediates && hasFastKernel(op) && (!onnx::opName(op).starts_with("ml.TreeEnsemble") || packForest(copy)))
       copy->setAttr("fast", kb.getUnitAttr());
+    if (fast && onnx::opName(op) == "TfIdfVectorizer")
+      packPool(copy);
     copy->setLoc(loc);
   }
   for (Operation &op : func.getBody().front())

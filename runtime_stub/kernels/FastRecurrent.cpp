@@ -1,5 +1,5 @@
 // FastRecurrent.cpp: RNN, GRU and LSTM of f32. The input products of all steps are one matrix product; the recurrent weights are packed
-// once into panels of columns, which each step streams. Oracle: Recurrent.cpp.
+// once into panels of columns, which each step streams. A run of few steps reads the weights as they are. Oracle: Recurrent.cpp.
 #include "runtime_stub/kernels/Math.h"
 #include "runtime_stub/kernels/Product.h"
 #include "runtime_stub/kernels/Recurrent.h"
@@ -7,15 +7,20 @@
 namespace onnxc {
 namespace {
 
+typedef float v8 __attribute__((ext_vector_type(8), aligned(4)));
 constexpr int64_t kWide = 64;  // columns of a panel
+constexpr int64_t kFew = 6;    // products with one matrix that do not pay for packing it
 
-// Recurrent weights of `rows` gate units, [panel][hidden][kWide], padded with zeros.
+// Recurrent weights of `rows` gate units, [panel][hidden][kWide], padded with zeros; or, for few products, the operand's [rows][hidden].
 struct Panels {
   float *data;
+  const float *plain;
   int64_t rows, hidden;
 
-  bool pack(const Args *a, const float *r, int64_t count, int64_t h) {
-    rows = count, hidden = h;
+  bool pack(const Args *a, const float *r, int64_t count, int64_t h, bool few) {
+    rows = count, hidden = h, plain = few ? r : nullptr;
+    if (few)
+      return true;
     int64_t panels = (rows + kWide - 1) / kWide;
     data = heap<float>(a, panels * kWide * hidden);
     for (int64_t p = 0; data && p < panels; ++p)
@@ -60,8 +65,48 @@ void addProduct(const Panels &p, const float *const *x, float *const *to) {
   }
 }
 
+// The sums of eight vectors.
+ONNXC_INLINE v8 sumsOf(const v16 *v) {
+  v16 pair[4], four[2];
+  for (int i = 0; i < 4; ++i)
+    pair[i] = __builtin_shufflevector(v[2 * i], v[2 * i + 1], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23) +
+              __builtin_shufflevector(v[2 * i], v[2 * i + 1], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  for (int i = 0; i < 2; ++i)
+    four[i] = __builtin_shufflevector(pair[2 * i], pair[2 * i + 1], 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27) +
+              __builtin_shufflevector(pair[2 * i], pair[2 * i + 1], 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
+  v16 all = __builtin_shufflevector(four[0], four[1], 0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29) +
+            __builtin_shufflevector(four[0], four[1], 2, 3, 6, 7, 10, 11, 14, 15, 18, 19, 22, 23, 26, 27, 30, 31);
+  return __builtin_shufflevector(all, all, 0, 2, 4, 6, 8, 10, 12, 14) + __builtin_shufflevector(all, all, 1, 3, 5, 7, 9, 11, 13, 15);
+}
+
+// to[r] += matrix[r] · x for rows of `inner` numbers.
+void addDots(const float *matrix, int64_t rows, int64_t inner, const float *x, float *to) {
+  int64_t r = 0;
+  for (; r + 8 <= rows; r += 8, matrix += 8 * inner) {
+    v16 acc[8];
+    unroll<0, 8>([&](auto i) { acc[i.value] = v16(0.0f); });
+    int64_t k = 0;
+    for (; k + 16 <= inner; k += 16) {
+      v16 v = *(const v16 *)(x + k);
+      unroll<0, 8>(
+          [&](auto i) { acc[i.value] = __builtin_elementwise_fma(*(const v16 *)(matrix + i.value * inner + k), v, acc[i.value]); });
+    }
+    *(v8 *)(to + r) += sumsOf(acc);
+    for (; k < inner; ++k)
+      for (int64_t i = 0; i < 8; ++i)
+        to[r + i] = __builtin_fmaf(matrix[i * inner + k], x[k], to[r + i]);
+  }
+  for (; r < rows; ++r, matrix += inner)
+    for (int64_t k = 0; k < inner; ++k)
+      to[r] = __builtin_fmaf(matrix[k], x[k], to[r]);
+}
+
 // to[i] += R x[i] for `count` states; how they are grouped changes no sum.
 void addProducts(const Panels &p, const float *const *x, float *const *to, int64_t count) {
+  for (int64_t i = 0; p.plain && i < count; ++i)
+    addDots(p.plain, p.rows, p.hidden, x[i], to[i]);
+  if (p.plain)
+    return;
   int64_t i = 0;
   for (; onnxc_vector_bits >= 512 && i + 4 <= count; i += 4)
     addProduct<4, 4>(p, x + i, to + i);
@@ -170,9 +215,18 @@ struct LstmCell {
   }
 };
 
-// x W^T + biases of all steps, [steps, batch, gates * hidden]. The last gate's recurrent bias is left out where `late`.
-int32_t inputProducts(const Args *a, const Layer &l, int64_t d, int64_t rows, bool late, float *to) {
+bool isFew(const Layer &l) { return l.steps * l.batch <= kFew; }
+
+// x W^T of all steps, row b of step t at to[(t * batch + b) * rows].
+int32_t multiplyInputs(const Args *a, const Layer &l, int64_t d, int64_t rows, float *to) {
   const float *x = in<float>(a, X), *w = in<float>(a, W) + d * rows * l.inputs;
+  if (isFew(l)) {
+    memset(to, 0, size_t(l.steps * l.batch * rows) * sizeof(float));
+    for (int64_t t = 0; t < l.steps; ++t)
+      for (int64_t b = 0; b < l.batch; ++b)
+        addDots(w, rows, l.inputs, x + (l.layout ? b * l.steps + t : t * l.batch + b) * l.inputs, to + (t * l.batch + b) * rows);
+    return ONNXC_K_OK;
+  }
   int64_t outer = l.layout ? l.batch : 1, inner = l.layout ? l.steps : l.steps * l.batch, stride = rows * (l.layout ? l.batch : 1);
   float *start = rowStarts(a, inner, nullptr);
   if (!start)
@@ -186,6 +240,12 @@ int32_t inputProducts(const Args *a, const Layer &l, int64_t d, int64_t rows, bo
         },
         [&](float *p, int64_t col, int64_t k, int64_t width, int64_t depth) { packPanel(p, w, rows, col, l.inputs, k, 1, width, depth); }));
   }
+  return ONNXC_K_OK;
+}
+
+// x W^T + biases of all steps, [steps, batch, gates * hidden]. The last gate's recurrent bias is left out where `late`.
+int32_t inputProducts(const Args *a, const Layer &l, int64_t d, int64_t rows, bool late, float *to) {
+  ONNXC_TRY(multiplyInputs(a, l, d, rows, to));
   const float *b = hasIn(a, B) ? in<float>(a, B) + d * 2 * rows : nullptr;
   for (int64_t i = 0; b && i < l.steps * l.batch; ++i, to += rows)
     for (int64_t j = 0; j < rows; ++j)
@@ -256,7 +316,7 @@ int32_t run(const Args *a, const char *const *defaults, int activations, bool fl
     p.f = l.f + d * activations;
     p.peephole = lstm && hasIn(a, Peephole) ? in<float>(a, Peephole) + d * 3 * n : nullptr;
     p.lateBias = gru && flag && hasIn(a, B) ? in<float>(a, B) + d * 2 * rows + rows + 2 * n : nullptr;
-    if (!p.all.pack(a, r, gru ? 2 * n : rows, n) || (gru && !p.last.pack(a, r + 2 * n * n, n, n)))
+    if (!p.all.pack(a, r, gru ? 2 * n : rows, n, isFew(l)) || (gru && !p.last.pack(a, r + 2 * n * n, n, n, isFew(l))))
       return ONNXC_K_MEMORY;
     ONNXC_TRY(inputProducts(a, l, d, rows, gru && flag, xw));
     runSteps<Cell>(a, p, d, xw, state);

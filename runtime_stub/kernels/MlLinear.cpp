@@ -4,6 +4,16 @@
 namespace onnxc {
 namespace {
 
+// Coefficients times row r of a matrix of any type.
+ONNXC_INLINE double dotRow(const float *c, const Tensor &x, int64_t r, int64_t columns) {
+  if (x.dtype == ONNXC_F32)
+    return dot(c, static_cast<const float *>(x.data) + r * columns, columns);
+  double sum = 0;
+  for (int64_t k = 0; k < columns; ++k)
+    sum += double(c[k]) * loadF64(x, r * columns + k);
+  return sum;
+}
+
 int32_t linearRegressor(const Args *a) {
   enum { Coefficients, Intercepts, PostTransform, Targets };
   const Tensor &x = a->in[0];
@@ -18,11 +28,8 @@ int32_t linearRegressor(const Args *a) {
     return ONNXC_K_MEMORY;
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t t = 0; t < targets; ++t) {
-      const float *c = floats(a->attr[Coefficients]) + t * columns;
-      double sum = t < a->attr[Intercepts].n ? floats(a->attr[Intercepts])[t] : 0;
-      for (int64_t k = 0; k < columns; ++k)
-        sum += double(c[k]) * loadF64(x, r * columns + k);
-      score[t] = sum;
+      double bias = t < a->attr[Intercepts].n ? floats(a->attr[Intercepts])[t] : 0;
+      score[t] = bias + dotRow(floats(a->attr[Coefficients]) + t * columns, x, r, columns);
     }
     transform(score, targets, post);
     for (int64_t t = 0; t < targets; ++t)
@@ -48,12 +55,9 @@ int32_t linearClassifier(const Args *a) {
   for (int64_t r = 0; r < rows; ++r) {
     int64_t best = 0;
     for (int64_t t = 0; t < classes; ++t) {
-      const float *c = floats(a->attr[Coefficients]) + t * columns;
-      double sum = t < a->attr[Intercepts].n ? floats(a->attr[Intercepts])[t] : 0;
-      for (int64_t k = 0; k < columns; ++k)
-        sum += double(c[k]) * loadF64(x, r * columns + k);
-      score[t] = sum;
-      if (sum > score[best])
+      double bias = t < a->attr[Intercepts].n ? floats(a->attr[Intercepts])[t] : 0;
+      score[t] = bias + dotRow(floats(a->attr[Coefficients]) + t * columns, x, r, columns);
+      if (score[t] > score[best])
         best = t;
     }
     if (classes == 1)
@@ -79,12 +83,16 @@ int32_t scaler(const Args *a) {
   const Attr &offset = a->attr[0], &scale = a->attr[1];
   if ((offset.n > 1 && offset.n != columns) || (scale.n > 1 && scale.n != columns))
     return ONNXC_K_SHAPE;
-  for (int64_t i = 0; i < n; ++i) {
-    int64_t c = i % columns;
-    float o = offset.n <= 0 ? 0 : floats(offset)[offset.n == 1 ? 0 : c], s = scale.n <= 0 ? 1 : floats(scale)[scale.n == 1 ? 0 : c];
-    storeF64(a->out[0], i, (loadF64(a->in[0], i) - o) * s);
-  }
-  return ONNXC_K_OK;
+  float *y = out<float>(a, 0);
+  return withInput(a->in[0].dtype, [=](auto type) {
+    const decltype(type) *x = in<decltype(type)>(a, 0);
+    for (int64_t i = 0; i < n; i += columns)
+      for (int64_t c = 0; c < columns; ++c) {
+        float o = offset.n <= 0 ? 0 : floats(offset)[offset.n == 1 ? 0 : c], s = scale.n <= 0 ? 1 : floats(scale)[scale.n == 1 ? 0 : c];
+        y[i + c] = float((toF64(x[i + c]) - o) * s);
+      }
+    return int32_t(ONNXC_K_OK);
+  });
 }
 
 int32_t imputer(const Args *a) {
@@ -114,6 +122,21 @@ int32_t imputer(const Args *a) {
   return ONNXC_K_OK;
 }
 
+template <class T>
+double greatest(const T *x, int64_t n) {
+  double most = -__builtin_inf();
+  for (int64_t i = 0; i < n; ++i)
+    most = toF64(x[i]) > most ? toF64(x[i]) : most;
+  return most;
+}
+template <class T>
+double magnitudes(const T *x, int64_t n) {
+  double sum = 0;
+  for (int64_t i = 0; i < n; ++i)
+    sum += fabs(toF64(x[i]));
+  return sum;
+}
+
 // MAX divides by the greatest value, L1 by the sum of magnitudes, L2 by the Euclidean norm; a norm of zero divides by one.
 int32_t normalizer(const Args *a) {
   Str norm = text(a->attr[0]);
@@ -121,21 +144,17 @@ int32_t normalizer(const Args *a) {
   if (!max && !l1 && !is(norm, "L2"))
     return ONNXC_K_VALUE;
   int64_t columns = columnsOf(a->in[0]), n = onnxc_count(a->in[0]);
-  for (int64_t row = 0; row < n; row += columns) {
-    double sum = max ? -__builtin_inf() : 0;
-    for (int64_t c = 0; c < columns; ++c) {
-      double v = loadF64(a->in[0], row + c);
-      if (max)
-        sum = v > sum ? v : sum;
-      else
-        sum += l1 ? fabs(v) : v * v;
+  float *y = out<float>(a, 0);
+  return withInput(a->in[0].dtype, [=](auto type) {
+    const decltype(type) *x = in<decltype(type)>(a, 0);
+    for (int64_t row = 0; row < n; row += columns) {
+      double sum = max ? greatest(x + row, columns) : l1 ? magnitudes(x + row, columns) : sqrt(dot(x + row, x + row, columns));
+      double divisor = sum != 0 ? sum : 1;
+      for (int64_t c = 0; c < columns; ++c)
+        y[row + c] = float(toF64(x[row + c]) / divisor);
     }
-    if (!max && !l1)
-      sum = sqrt(sum);
-    for (int64_t c = 0; c < columns; ++c)
-      storeF64(a->out[0], row + c, loadF64(a->in[0], row + c) / (sum != 0 ? sum : 1));
-  }
-  return ONNXC_K_OK;
+    return int32_t(ONNXC_K_OK);
+  });
 }
 
 }  // namespace

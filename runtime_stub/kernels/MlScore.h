@@ -89,6 +89,22 @@ struct Labels {
   void literal(const Args *a, int64_t row, int64_t value) const { out<int64_t>(a, 0)[row] = value; }
 };
 
+// Calls f(T()) with one of the element types that ai.onnx.ml takes.
+template <class F>
+ONNXC_INLINE int32_t withInput(int32_t dtype, F f) {
+  switch (dtype) {
+  case ONNXC_F32:
+    return f(float());
+  case ONNXC_F64:
+    return f(double());
+  case ONNXC_I64:
+    return f(int64_t());
+  case ONNXC_I32:
+    return f(int32_t());
+  }
+  return ONNXC_K_VALUE;
+}
+
 // Rows of a matrix operand: [N, C], or [C] as one row.
 ONNXC_INLINE int64_t rowsOf(const Tensor &x) { return x.rank >= 2 ? x.dims[0] : 1; }
 ONNXC_INLINE int64_t columnsOf(const Tensor &x) { return x.rank >= 2 ? product(x.dims, 1, x.rank) : x.rank ? x.dims[0] : 1; }

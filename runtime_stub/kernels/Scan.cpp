@@ -44,36 +44,60 @@ static Box boxAt(const float *p, bool center) {
   return b;
 }
 
-static bool overlaps(const Box &a, const Box &b, float threshold) {
-  float common = 1, areaA = 1, areaB = 1;
-  for (int i = 0; i < 2; ++i) {
-    common *= maxOf(0.f, minOf(a.high[i], b.high[i]) - maxOf(a.low[i], b.low[i]));
-    areaA *= a.high[i] - a.low[i];
-    areaB *= b.high[i] - b.low[i];
-  }
-  float all = areaA + areaB - common;
-  return common > 0 && areaA > 0 && areaB > 0 && all > 0 && common / all > threshold;
-}
+// Boxes kept so far: four bounds and the area, each a list.
+struct Kept {
+  float *low[2], *high[2], *area;
+  int64_t count = 0;
 
-// Chosen boxes of one class into `kept`, at most `limit`; `order` has room for 2 × boxes.
+  Kept(float *memory, int64_t n) {
+    for (int i = 0; i < 2; ++i)
+      low[i] = memory + 2 * i * n, high[i] = memory + (2 * i + 1) * n;
+    area = memory + 4 * n;
+  }
+  static float areaOf(const Box &b) { return (b.high[0] - b.low[0]) * (b.high[1] - b.low[1]); }
+  void add(const Box &b) {
+    for (int i = 0; i < 2; ++i)
+      low[i][count] = b.low[i], high[i][count] = b.high[i];
+    area[count++] = areaOf(b);
+  }
+  // Whether one of them overlaps `b` by more than the threshold; blocks of them are tested without a branch.
+  bool overlaps(const Box &b, float threshold) const {
+    float own = areaOf(b);
+    for (int64_t k = 0; k < count; k += 64) {
+      int32_t found = 0;
+      for (int64_t i = k; i < minOf(k + 64, count); ++i) {
+        float common = maxOf(0.f, minOf(high[0][i], b.high[0]) - maxOf(low[0][i], b.low[0])) *
+                       maxOf(0.f, minOf(high[1][i], b.high[1]) - maxOf(low[1][i], b.low[1]));
+        float all = own + area[i] - common;
+        found |= (common > 0) & (own > 0) & (area[i] > 0) & (all > 0) & (common / all > threshold);
+      }
+      if (found)
+        return true;
+    }
+    return false;
+  }
+};
+
+// Chosen boxes of one class into `kept`, at most `limit`; `order` has room for 2 × boxes, `memory` for 5 × boxes.
 static int64_t suppress(const onnxc_args *a, const float *boxes, const float *scores, int64_t n, int64_t limit, int64_t *order,
-                        int64_t *kept) {
+                        int64_t *kept, float *memory) {
   float iou = hasInput(a, 3) ? *data<float>(a->in[3]) : 0, least = hasInput(a, 4) ? *data<float>(a->in[4]) : 0;
   bool center = a->attr[0].i != 0;
-  int64_t candidates = 0, count = 0;
-  for (int64_t i = 0; i < n; ++i)
-    if (!hasInput(a, 4) || scores[i] > least)
-      order[candidates++] = i;
-  stableSort(order, order + n, candidates, [&](int64_t x, int64_t y) { return scores[x] > scores[y]; });
-  for (int64_t i = 0; i < candidates && count < limit; ++i) {
-    Box box = boxAt(boxes + order[i] * 4, center);
-    bool keep = true;
-    for (int64_t k = 0; k < count && keep; ++k)
-      keep = !overlaps(box, boxAt(boxes + kept[k] * 4, center), iou);
-    if (keep)
-      kept[count++] = order[i];
+  int64_t candidates = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    order[candidates] = i;
+    candidates += !hasInput(a, 4) || scores[i] > least;
   }
-  return count;
+  stableSort(order, order + n, candidates, [&](int64_t x, int64_t y) { return scores[x] > scores[y]; });
+  Kept list(memory, n);
+  for (int64_t i = 0; i < candidates && list.count < limit; ++i) {
+    Box box = boxAt(boxes + order[i] * 4, center);
+    if (list.overlaps(box, iou))
+      continue;
+    kept[list.count] = order[i];
+    list.add(box);
+  }
+  return list.count;
 }
 
 // Counts the selected boxes; writes the triples when `out` is not null.
@@ -83,12 +107,14 @@ static int32_t nonMaxSuppression(const onnxc_args *a, int64_t *out, int64_t room
   ONNXC_CHECK(boxes.dims[0] == scores.dims[0] && boxes.dims[1] == scores.dims[2], ONNXC_K_SHAPE);
   int64_t n = boxes.dims[1], classes = scores.dims[1], limit = hasInput(a, 2) ? loadI64(a->in[2], 0) : 0;
   int64_t *memory = allocate<int64_t>(a, 3 * n);
-  ONNXC_CHECK(memory, ONNXC_K_MEMORY);
+  float *bounds = allocate<float>(a, 5 * n);
+  ONNXC_CHECK(memory && bounds, ONNXC_K_MEMORY);
   found = 0;
   for (int64_t b = 0; b < boxes.dims[0]; ++b)
     for (int64_t c = 0; c < classes; ++c) {
       int64_t *kept = memory + 2 * n;
-      int64_t count = suppress(a, data<float>(boxes) + b * n * 4, data<float>(scores) + (b * classes + c) * n, n, limit, memory, kept);
+      int64_t count =
+          suppress(a, data<float>(boxes) + b * n * 4, data<float>(scores) + (b * classes + c) * n, n, limit, memory, kept, bounds);
       for (int64_t i = 0; out && i < count; ++i) {
         ONNXC_CHECK(found + i < room, ONNXC_K_SHAPE);
         int64_t triple[3] = {b, c, kept[i]};

@@ -1,5 +1,6 @@
 // Special.h: what the kernels outside plain tensor algebra share: heap arrays, attributes, strings, objects, dispatch. Next to Types.h.
 #pragma once
+#include "runtime_stub/kernels/Hash.h"
 #include "runtime_stub/kernels/Index.h"
 
 namespace onnxc {
@@ -58,17 +59,7 @@ ONNXC_INLINE bool isNoCase(Str x, const char *lowerWord) {
       return false;
   return true;
 }
-ONNXC_INLINE uint64_t mix(uint64_t h) {  // a bijection that spreads all bits
-  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9u;
-  h = (h ^ (h >> 27)) * 0x94d049bb133111ebu;
-  return h ^ (h >> 31);
-}
-inline uint64_t hash(Str s) {
-  uint64_t h = 0xcbf29ce484222325u;
-  for (int64_t i = 0; i < s.size; ++i)
-    h = (h ^ uint8_t(s.data[i])) * 0x100000001b3u;
-  return mix(h);
-}
+inline uint64_t hash(Str s) { return hashBytes(s.data, s.size); }
 
 // Gives result i an object. The plan passes either room for the object itself or takes the handle from `data`.
 inline int32_t giveObject(const Args *a, int64_t i, int64_t count, Tensor *items) {

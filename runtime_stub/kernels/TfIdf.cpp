@@ -1,60 +1,70 @@
-// TfIdf.cpp: TfIdfVectorizer: counts n-grams (with skips) of a pool through a hash table built for the run.
+// TfIdf.cpp: TfIdfVectorizer: counts n-grams (with skips) of a pool through a hash table, which the compiler packed (PackedPool.h) or which
+// is built for the run.
+#include "runtime_stub/kernels/PackedPool.h"
 #include "runtime_stub/kernels/Special.h"
 
 namespace onnxc {
 namespace {
 
-enum { MaxLength, MaxSkip, MinLength, Mode, Counts, Indexes, PoolInts, PoolStrings, Weights };
+enum { MaxLength, MaxSkip, MinLength, Mode, Counts, Indexes, PoolInts, PoolStrings, Weights, Packed };
 
 ONNXC_INLINE uint64_t hashItem(int64_t v) { return mix(uint64_t(v)); }
 ONNXC_INLINE uint64_t hashItem(Str v) { return hash(v); }
 ONNXC_INLINE bool same(int64_t x, int64_t y) { return x == y; }
 ONNXC_INLINE bool same(Str x, Str y) { return equal(x, y); }
 
-struct Gram {
-  int64_t start, length, column;
-};
-
 template <class Item>
 struct Pool {
   const Item *items;
-  Gram *grams;
-  int64_t *slot, mask;  // slot: gram number + 1, 0 empty
+  const Gram *grams;
+  const int32_t *slot;
+  int64_t mask;
 
-  // Grams of one length follow each other in the pool; Counts says where each length starts.
   int32_t read(const Args *a, const Item *pool, int64_t size) {
     items = pool;
+    return given(a->attr[Packed]) ? open(a) : build(a, size);
+  }
+  int32_t open(const Args *a) {
+    const int32_t *words = static_cast<const int32_t *>(static_cast<const Tensor *>(a->attr[Packed].p)->data);
+    mask = reinterpret_cast<const PoolHeader *>(words)->mask;
+    slot = words + sizeof(PoolHeader) / 4;
+    grams = reinterpret_cast<const Gram *>(slot + mask + 1);
+    return ONNXC_K_OK;
+  }
+  // Grams of one length follow each other in the pool; Counts says where each length starts.
+  int32_t build(const Args *a, int64_t size) {
     int64_t lengths = a->attr[Counts].n, number = 0, most = a->attr[Indexes].n;
     for (mask = 1; mask < 2 * most + 2;)
       mask *= 2;
-    grams = heap<Gram>(a, most), slot = heap<int64_t>(a, mask--);
-    if (!grams || !slot)
+    Gram *list = heap<Gram>(a, most);
+    int32_t *table = heap<int32_t>(a, mask--);
+    if (!list || !table || size > INT32_MAX)
       return ONNXC_K_MEMORY;
+    grams = list, slot = table;
     for (int64_t l = 0; l < lengths; ++l) {
       int64_t from = ints(a->attr[Counts])[l], to = l + 1 < lengths ? ints(a->attr[Counts])[l + 1] : size;
       if (from < 0 || to < from || to > size || (to - from) % (l + 1))
         return ONNXC_K_VALUE;
       for (int64_t start = from; start < to; start += l + 1) {
-        if (number >= most)
+        int64_t column = number < most ? ints(a->attr[Indexes])[number] : -1;
+        if (column < 0 || column > INT32_MAX)
           return ONNXC_K_VALUE;
-        grams[number] = {start, l + 1, ints(a->attr[Indexes])[number]};
-        insert(number++);
+        list[number] = {int32_t(start), int32_t(l + 1), int32_t(column)};
+        insert(table, number++);
       }
     }
     return ONNXC_K_OK;
   }
-  void insert(int64_t number) {
+  void insert(int32_t *table, int64_t number) {
     const Gram &g = grams[number];
-    uint64_t h = seed(g.length);
+    uint64_t h = gramSeed(g.length);
     for (int64_t i = 0; i < g.length; ++i)
-      h = extend(h, items[g.start + i]);
+      h = gramExtend(h, hashItem(items[g.start + i]));
     int64_t s = int64_t(h) & mask;
     while (slot[s])
       s = (s + 1) & mask;
-    slot[s] = number + 1;
+    table[s] = int32_t(number + 1);
   }
-  static uint64_t seed(int64_t length) { return uint64_t(length); }
-  static uint64_t extend(uint64_t h, const Item &item) { return mix(h * 31 + hashItem(item)); }
   template <class Get>
   const Gram *find(uint64_t h, int64_t length, Get get) const {
     for (int64_t s = int64_t(h) & mask; slot[s]; s = (s + 1) & mask) {
@@ -77,9 +87,9 @@ int32_t countRow(const Args *a, const Pool<Item> &pool, Get get, int64_t n, floa
       if (length == 1 && step > 1)
         continue;  // a single item has no skips
       for (int64_t start = 0; start + (length - 1) * step < n; ++start) {
-        uint64_t h = pool.seed(length);
+        uint64_t h = gramSeed(length);
         for (int64_t i = 0; i < length; ++i)
-          h = pool.extend(h, get(start + i * step));
+          h = gramExtend(h, hashItem(get(start + i * step)));
         const Gram *g = pool.find(h, length, [&](int64_t i) { return get(start + i * step); });
         if (!g)
           continue;
@@ -97,10 +107,12 @@ void weigh(const Args *a, float *row, int64_t columns) {
   Str mode = text(a->attr[Mode]);
   if (is(mode, "TF"))
     return;
-  for (int64_t i = 0; i < columns; ++i) {
-    float weight = i < a->attr[Weights].n ? floats(a->attr[Weights])[i] : 1;
-    row[i] = is(mode, "IDF") ? (row[i] > 0 ? weight : 0) : row[i] * weight;
-  }
+  bool flat = is(mode, "IDF");
+  int64_t weighed = minOf(columns, a->attr[Weights].n);
+  for (int64_t i = 0; i < weighed; ++i)
+    row[i] = (flat ? float(row[i] > 0) : row[i]) * floats(a->attr[Weights])[i];
+  for (int64_t i = maxOf<int64_t>(weighed, 0); flat && i < columns; ++i)
+    row[i] = row[i] > 0;
 }
 
 template <class Item, class Get>
