@@ -1,9 +1,11 @@
-// PackWeights.cpp: MatMul and Gemm with constant weights; other products get kernels that pack. After BlockChannels, before FormKernels.
+// PackWeights.cpp: MatMul, Gemm and recurrent layers with constant weights; other products get kernels that pack. After BlockChannels,
+// before FormKernels.
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Weights.h"
+#include "passes/layout/PackRecurrent.h"
 #include "passes/layout/Passes.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -112,7 +114,7 @@ struct PackWeights : impl::PackWeightsBase<PackWeights> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isa<onnx::MatMulOp, onnx::GemmOp>(op))
+      if (isa<onnx::MatMulOp, onnx::GemmOp, onnx::RNNOp, onnx::GRUOp, onnx::LSTMOp>(op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
@@ -120,6 +122,8 @@ struct PackWeights : impl::PackWeightsBase<PackWeights> {
         packMatMul(matmul);
       else if (auto gemm = dyn_cast<onnx::GemmOp>(op))
         packGemm(gemm);
+      else
+        packRecurrent(op);
     }
   }
 };

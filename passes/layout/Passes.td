@@ -23,7 +23,8 @@ def PackWeights : Pass<"pack-weights", "::mlir::func::FuncOp"> {
   let description = [{
     `onnx.MatMul %a, %w` with a constant matrix `%w` [K, N] becomes `onnx.packed.MatMul` with a constant [ceil(N/16), K, 16]; Gemm's
     factors and transposition are done at compile time, its C becomes the bias where it is one row. A MatMul of run-time operands becomes
-    `onnx.packed.Product`, which takes in transpositions of its operands.
+    `onnx.packed.Product`, which takes in transpositions of its operands. Weights of RNN, GRU and LSTM keep their type and get the order in
+    which the kernel streams them.
   }];
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }

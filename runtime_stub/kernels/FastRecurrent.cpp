@@ -1,5 +1,6 @@
 // FastRecurrent.cpp: RNN, GRU and LSTM of f32. The input products of all steps are one matrix product; the recurrent weights are packed
-// once into panels of columns, which each step streams. A run of few steps reads the weights as they are. Oracle: Recurrent.cpp.
+// into panels of columns, which each step streams: by passes/layout where they are constant, else once a run. A run of few steps reads
+// unpacked weights as they are. Oracle: Recurrent.cpp.
 #include "runtime_stub/kernels/Math.h"
 #include "runtime_stub/kernels/Product.h"
 #include "runtime_stub/kernels/Recurrent.h"
@@ -13,19 +14,19 @@ constexpr int64_t kFew = 6;    // products with one matrix that do not pay for p
 
 // Recurrent weights of `rows` gate units, [panel][hidden][kWide], padded with zeros; or, for few products, the operand's [rows][hidden].
 struct Panels {
-  float *data;
+  const float *data;
   const float *plain;
   int64_t rows, hidden;
 
-  bool pack(const Args *a, const float *r, int64_t count, int64_t h, bool few) {
-    rows = count, hidden = h, plain = few ? r : nullptr;
-    if (few)
+  bool pack(const Args *a, const float *r, int64_t count, int64_t h, bool few, bool packed) {
+    rows = count, hidden = h, plain = few && !packed ? r : nullptr, data = r;
+    if (few || packed)
       return true;
     int64_t panels = (rows + kWide - 1) / kWide;
-    data = heap<float>(a, panels * kWide * hidden);
-    for (int64_t p = 0; data && p < panels; ++p)
-      packPanel(data + p * kWide * hidden, r, rows, p * kWide, hidden, 0, 1, kWide, hidden);
-    return data;
+    float *to = heap<float>(a, panels * kWide * hidden);
+    for (int64_t p = 0; to && p < panels; ++p)
+      packPanel(to + p * kWide * hidden, r, rows, p * kWide, hidden, 0, 1, kWide, hidden);
+    return data = to;
   }
 };
 
@@ -218,13 +219,17 @@ struct LstmCell {
 bool isFew(const Layer &l) { return l.steps * l.batch <= kFew; }
 
 // x W^T of all steps, row b of step t at to[(t * batch + b) * rows].
-int32_t multiplyInputs(const Args *a, const Layer &l, int64_t d, int64_t rows, float *to) {
+int32_t multiplyInputs(const Args *a, const Layer &l, int64_t d, int64_t rows, bool packed, float *to) {
   const float *x = in<float>(a, X), *w = in<float>(a, W) + d * rows * l.inputs;
+  Panels panels = {w, packed ? nullptr : w, rows, l.inputs};
   if (isFew(l)) {
     memset(to, 0, size_t(l.steps * l.batch * rows) * sizeof(float));
     for (int64_t t = 0; t < l.steps; ++t)
-      for (int64_t b = 0; b < l.batch; ++b)
-        addDots(w, rows, l.inputs, x + (l.layout ? b * l.steps + t : t * l.batch + b) * l.inputs, to + (t * l.batch + b) * rows);
+      for (int64_t b = 0; b < l.batch; ++b) {
+        const float *from = x + (l.layout ? b * l.steps + t : t * l.batch + b) * l.inputs;
+        float *row = to + (t * l.batch + b) * rows;
+        addProducts(panels, &from, &row, 1);
+      }
     return ONNXC_K_OK;
   }
   int64_t outer = l.layout ? l.batch : 1, inner = l.layout ? l.steps : l.steps * l.batch, stride = rows * (l.layout ? l.batch : 1);
@@ -238,14 +243,19 @@ int32_t multiplyInputs(const Args *a, const Layer &l, int64_t d, int64_t rows, f
         [&](float *p, int64_t row, int64_t k, int64_t width, int64_t depth) {
           packPanel(p, from, inner, row, l.inputs, k, 1, width, depth);
         },
-        [&](float *p, int64_t col, int64_t k, int64_t width, int64_t depth) { packPanel(p, w, rows, col, l.inputs, k, 1, width, depth); }));
+        [&](float *p, int64_t col, int64_t k, int64_t width, int64_t depth) {
+          if (packed)
+            packPanel(p, w + col / kWide * kWide * l.inputs, kWide, col % kWide, 1, k, kWide, width, depth);
+          else
+            packPanel(p, w, rows, col, l.inputs, k, 1, width, depth);
+        }));
   }
   return ONNXC_K_OK;
 }
 
 // x W^T + biases of all steps, [steps, batch, gates * hidden]. The last gate's recurrent bias is left out where `late`.
-int32_t inputProducts(const Args *a, const Layer &l, int64_t d, int64_t rows, bool late, float *to) {
-  ONNXC_TRY(multiplyInputs(a, l, d, rows, to));
+int32_t inputProducts(const Args *a, const Layer &l, int64_t d, int64_t rows, bool late, bool packed, float *to) {
+  ONNXC_TRY(multiplyInputs(a, l, d, rows, packed, to));
   const float *b = hasIn(a, B) ? in<float>(a, B) + d * 2 * rows : nullptr;
   for (int64_t i = 0; b && i < l.steps * l.batch; ++i, to += rows)
     for (int64_t j = 0; j < rows; ++j)
@@ -303,6 +313,7 @@ int32_t run(const Args *a, const char *const *defaults, int activations, bool fl
   if (Cell::gates == 4)
     ONNXC_TRY(readLstm(a, l));
   constexpr bool gru = Cell::gates == 3, lstm = Cell::gates == 4;
+  bool packed = a->attr[Cell::gates == 1 ? Extra : Extra + 1].i != 0;  // passes/layout made panels of W and R
   int64_t n = l.hidden, rows = Cell::gates * n;
   float *xw = heap<float>(a, l.steps * l.batch * rows), *state = heap<float>(a, 3 * l.batch * n);
   Pass p = {};
@@ -316,9 +327,9 @@ int32_t run(const Args *a, const char *const *defaults, int activations, bool fl
     p.f = l.f + d * activations;
     p.peephole = lstm && hasIn(a, Peephole) ? in<float>(a, Peephole) + d * 3 * n : nullptr;
     p.lateBias = gru && flag && hasIn(a, B) ? in<float>(a, B) + d * 2 * rows + rows + 2 * n : nullptr;
-    if (!p.all.pack(a, r, gru ? 2 * n : rows, n, isFew(l)) || (gru && !p.last.pack(a, r + 2 * n * n, n, n, isFew(l))))
+    if (!p.all.pack(a, r, gru ? 2 * n : rows, n, isFew(l), packed) || (gru && !p.last.pack(a, r + 2 * n * n, n, n, isFew(l), packed)))
       return ONNXC_K_MEMORY;
-    ONNXC_TRY(inputProducts(a, l, d, rows, gru && flag, xw));
+    ONNXC_TRY(inputProducts(a, l, d, rows, gru && flag, packed, xw));
     runSteps<Cell>(a, p, d, xw, state);
   }
   return ONNXC_K_OK;

@@ -7,7 +7,7 @@
 namespace onnxc {
 namespace {
 
-constexpr int kWalks = 8;
+constexpr int kWalks = 16;
 constexpr int64_t kRowBlock = 32;
 
 struct Walker {

@@ -18,6 +18,22 @@ ONNXC_INLINE double distance(const double *x, const float *v, int64_t n) {
   return sum + ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]));
 }
 
+// e^x for loops that LLVM vectorises; 0 below e^-708, infinity above e^709.
+ONNXC_INLINE double expF64(double x) {
+  double c = x < -708 ? -708 : x > 709 ? 709 : x;
+  double shifted = c * 1.44269504088896341 + 0x1.8p52, n = shifted - 0x1.8p52;
+  double r = __builtin_fma(n, -6.93147180369123816490e-01, c), p = 1.0 / 479001600;
+  r = __builtin_fma(n, -1.90821492927058770002e-10, r);
+  const double factors[] = {1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720,
+                            1.0 / 120,      1.0 / 24,      1.0 / 6,      0.5,         1.0,        1.0};
+#pragma clang loop unroll(full)
+  for (double f : factors)
+    p = __builtin_fma(p, r, f);
+  double y = p * bitcast<double>((bitcast<uint64_t>(shifted) + 1023) << 52);
+  y = x < -708 ? 0 : x > 709 ? __builtin_inf() : y;
+  return x == x ? y : x;
+}
+
 struct Kernel {
   enum Kind { Linear, Poly, Rbf, Sigmoid } kind;
   double gamma = 0, coef0 = 0, degree = 0;
@@ -29,19 +45,28 @@ struct Kernel {
       gamma = floats(params)[0], coef0 = floats(params)[1], degree = floats(params)[2];
     return kind == Linear || params.n >= 3;
   }
+  // What the function of the kernel is taken of.
+  double argument(const double *x, const float *v, int64_t n) const {
+    return kind == Linear ? dot(x, v, n) : kind == Rbf ? -gamma * distance(x, v, n) : gamma * dot(x, v, n) + coef0;
+  }
+  void finish(double *value, int64_t n) const {
+    for (int64_t i = 0; kind == Poly && i < n; ++i)
+      value[i] = pow(value[i], degree);
+    for (int64_t i = 0; kind == Rbf && i < n; ++i)
+      value[i] = expF64(value[i]);
+    for (int64_t i = 0; kind == Sigmoid && i < n; ++i)
+      value[i] = tanh(value[i]);
+  }
+  // The kernel between x and each of `count` vectors of n.
+  void products(const double *x, const float *v, int64_t n, int64_t count, double *value) const {
+    for (int64_t i = 0; i < count; ++i)
+      value[i] = argument(x, v + i * n, n);
+    finish(value, count);
+  }
   double operator()(const double *x, const float *v, int64_t n) const {
-    double sum = kind == Rbf ? distance(x, v, n) : dot(x, v, n);
-    switch (kind) {
-    case Linear:
-      return sum;
-    case Poly:
-      return pow(gamma * sum + coef0, degree);
-    case Rbf:
-      return exp(-gamma * sum);
-    case Sigmoid:
-      return tanh(gamma * sum + coef0);
-    }
-    return 0;
+    double value;
+    products(x, v, n, 1, &value);
+    return value;
   }
 };
 
@@ -60,16 +85,16 @@ int32_t regressor(const Args *a) {
     return ONNXC_K_VALUE;
   if (supports > 0 ? t[Vectors].n != supports * columns || t[Coefficients].n < supports : t[Coefficients].n != columns)
     return ONNXC_K_SHAPE;
-  double *x = heap<double>(a, columns);
-  if (!x)
+  double *x = heap<double>(a, columns), *products = heap<double>(a, supports > 0 ? supports : 0);
+  if (!x || !products)
     return ONNXC_K_MEMORY;
   for (int64_t r = 0; r < rows; ++r) {
     loadRow(a, r, columns, x);
     double sum = floats(t[Rho])[0];
     if (supports <= 0)
       sum += Kernel{Kernel::Linear}(x, floats(t[Coefficients]), columns);
-    for (int64_t j = 0; j < supports; ++j)
-      sum += double(floats(t[Coefficients])[j]) * kernel(x, floats(t[Vectors]) + j * columns, columns);
+    kernel.products(x, floats(t[Vectors]), columns, supports, products);
+    sum += dot(products, floats(t[Coefficients]), supports);
     if (t[OneClass].i)
       sum = sum > 0 ? 1 : -1;
     transform(&sum, 1, post);
@@ -90,18 +115,15 @@ struct Machine {
   // One against one: score of pair (i, j) is positive when i wins.
   void vote() {
     const float *coefficients = floats(a->attr[Coefficients]);
-    for (int64_t j = 0; j < vectors; ++j)
-      product[j] = kernel(x, floats(a->attr[Vectors]) + j * columns, columns);
+    kernel.products(x, floats(a->attr[Vectors]), columns, vectors, product);
     for (int64_t k = 0; k < classes; ++k)
       votes[k] = 0;
     const int64_t *per = ints(a->attr[PerClass]);
     for (int64_t i = 0, p = 0; i < classes; ++i)
       for (int64_t j = i + 1; j < classes; ++j, ++p) {
         double sum = p < a->attr[Rho].n ? floats(a->attr[Rho])[p] : 0;
-        for (int64_t k = 0; k < per[i]; ++k)
-          sum += double(coefficients[(j - 1) * vectors + first[i] + k]) * product[first[i] + k];
-        for (int64_t k = 0; k < per[j]; ++k)
-          sum += double(coefficients[i * vectors + first[j] + k]) * product[first[j] + k];
+        sum += dot(product + first[i], coefficients + (j - 1) * vectors + first[i], per[i]);
+        sum += dot(product + first[j], coefficients + i * vectors + first[j], per[j]);
         score[p] = sum;
         votes[sum > 0 ? i : j] += 1;
       }

@@ -39,3 +39,23 @@ func.func @scores(%q: tensor<2x?x8xf32>, %k: tensor<2x?x8xf32>) -> tensor<2x?x?x
   %y = "onnx.MatMul"(%q, %t) : (tensor<2x?x8xf32>, tensor<2x8x?xf32>) -> tensor<2x?x?xf32>
   return %y : tensor<2x?x?xf32>
 }
+
+// Recurrent weights that fill panels of 64 rows keep their type.
+// CHECK-LABEL: @rnn
+// CHECK: "onnx.RNN"(%arg0, %{{.*}}, %{{.*}}) <{{.*}}> {packed = 1 : i64}
+func.func @rnn(%x: tensor<?x1x2xf32>) -> tensor<?x1x1x64xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x64x2xf32>} : () -> tensor<1x64x2xf32>
+  %r = "onnx.Constant"() {value = dense<1.0> : tensor<1x64x64xf32>} : () -> tensor<1x64x64xf32>
+  %y = "onnx.RNN"(%x, %w, %r) <{hidden_size = 64 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0>}> : (tensor<?x1x2xf32>, tensor<1x64x2xf32>, tensor<1x64x64xf32>) -> tensor<?x1x1x64xf32>
+  return %y : tensor<?x1x1x64xf32>
+}
+
+// 63 rows do not.
+// CHECK-LABEL: @rest
+// CHECK-NOT: packed
+func.func @rest(%x: tensor<?x1x2xf32>) -> tensor<?x1x1x63xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x63x2xf32>} : () -> tensor<1x63x2xf32>
+  %r = "onnx.Constant"() {value = dense<1.0> : tensor<1x63x63xf32>} : () -> tensor<1x63x63xf32>
+  %y = "onnx.RNN"(%x, %w, %r) <{hidden_size = 63 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0>}> : (tensor<?x1x2xf32>, tensor<1x63x2xf32>, tensor<1x63x63xf32>) -> tensor<?x1x1x63xf32>
+  return %y : tensor<?x1x1x63xf32>
+}

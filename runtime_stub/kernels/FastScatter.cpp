@@ -1,0 +1,104 @@
+// FastScatter.cpp: ScatterElements and ScatterND of f32 that replace or add: rows of updates at one index are vectors. Oracle, and the
+// other reductions: Gather.cpp.
+#include "runtime_stub/kernels/Index.h"
+extern "C" int32_t onnxc_k_ScatterElements_b4(const onnxc_args *a);
+extern "C" int32_t onnxc_k_ScatterND_b4(const onnxc_args *a);
+
+namespace onnxc {
+namespace {
+
+enum class Way { Replace, Add, Other };
+Way wayOf(const onnxc_attr &reduction) {
+  const char *word = static_cast<const char *>(reduction.p);
+  return reduction.n < 0 || (reduction.n == 4 && word[0] == 'n') ? Way::Replace
+         : reduction.n == 3 && word[0] == 'a'                    ? Way::Add
+                                                                 : Way::Other;
+}
+
+ONNXC_INLINE bool fixIndex(int64_t &i, int64_t dim) {
+  i += i < 0 ? dim : 0;
+  return i >= 0 && i < dim;
+}
+
+ONNXC_INLINE void putRow(float *to, const float *from, int64_t n, bool add) {
+  for (int64_t i = 0; add && i < n; ++i)
+    to[i] += from[i];
+  if (!add)
+    memcpy(to, from, size_t(n) * sizeof(float));
+}
+
+// Updates of one row of indices: to[at * stride + j * step] for index `at` of update j.
+template <class I>
+int32_t putIndices(float *to, const I *index, const float *from, int64_t n, int64_t dim, int64_t stride, int64_t step, bool add) {
+  I differ = 0;
+  for (int64_t j = 0; j < n; ++j)
+    differ |= index[j] ^ index[0];
+  int64_t at = n ? int64_t(index[0]) : 0;
+  if (!differ && step == 1) {
+    ONNXC_CHECK(!n || fixIndex(at, dim), ONNXC_K_INDEX);
+    putRow(to + at * stride, from, n, add);
+    return 0;
+  }
+  for (int64_t j = 0; j < n; ++j, to += step) {
+    at = int64_t(index[j]);
+    ONNXC_CHECK(fixIndex(at, dim), ONNXC_K_INDEX);
+    to[at * stride] = add ? to[at * stride] + from[j] : from[j];
+  }
+  return 0;
+}
+
+int32_t scatterElements(const onnxc_args *a) {  // attributes: axis, reduction
+  const onnxc_tensor &in = a->in[0], &indices = a->in[1], &updates = a->in[2];
+  Way way = wayOf(a->attr[1]);
+  if (way == Way::Other || in.rank < 1)
+    return onnxc_k_ScatterElements_b4(a);
+  int64_t axis = a->attr[0].i, strides[kMaxRank], walked[kMaxRank];
+  ONNXC_CHECK(in.rank <= kMaxRank && in.rank == indices.rank && sameDims(indices, updates) && fixAxis(axis, in.rank), ONNXC_K_SHAPE);
+  for (int32_t i = 0; i < in.rank; ++i)
+    ONNXC_CHECK(i == axis || indices.dims[i] <= in.dims[i], ONNXC_K_SHAPE);
+  memcpy(a->out[0].data, in.data, size_t(onnxc_count(in)) * sizeof(float));
+  contiguous(in.dims, in.rank, strides);
+  for (int32_t i = 0; i < in.rank; ++i)
+    walked[i] = i == axis ? 0 : strides[i];
+  int64_t n = indices.dims[in.rank - 1];
+  const float *from = data<float>(updates);
+  Odometer<1> o;
+  o.init(indices.dims, indices.rank - 1);
+  o.strides[0] = walked;
+  for (int64_t i = 0; n > 0 && o.more(); o.next(), i += n) {
+    float *to = mutableData<float>(a->out[0]) + o.offset[0];
+    int64_t dim = in.dims[axis], stride = strides[axis], step = walked[in.rank - 1];
+    int32_t code = indices.dtype == ONNXC_I64 ? putIndices(to, data<int64_t>(indices) + i, from + i, n, dim, stride, step, way == Way::Add)
+                                              : putIndices(to, data<int32_t>(indices) + i, from + i, n, dim, stride, step, way == Way::Add);
+    ONNXC_TRY(code);
+  }
+  return 0;
+}
+
+int32_t scatterND(const onnxc_args *a) {  // attributes: reduction
+  const onnxc_tensor &in = a->in[0], &indices = a->in[1], &updates = a->in[2];
+  if (wayOf(a->attr[0]) != Way::Add)
+    return onnxc_k_ScatterND_b4(a);
+  ONNXC_CHECK(indices.rank >= 1 && indices.dims[indices.rank - 1] <= in.rank, ONNXC_K_SHAPE);
+  memcpy(a->out[0].data, in.data, size_t(onnxc_count(in)) * sizeof(float));
+  int64_t length = indices.dims[indices.rank - 1], tuples = product(indices.dims, 0, indices.rank - 1);
+  int64_t block = product(in.dims, length, in.rank);
+  ONNXC_CHECK(onnxc_count(updates) == tuples * block, ONNXC_K_SHAPE);
+  for (int64_t i = 0; i < tuples; ++i) {
+    int64_t offset = 0, stride = block;
+    for (int64_t k = length; k-- > 0;) {
+      int64_t at = loadI64(indices, i * length + k);
+      ONNXC_CHECK(fixIndex(at, in.dims[k]), ONNXC_K_INDEX);
+      offset += at * stride;
+      stride *= in.dims[k];
+    }
+    putRow(mutableData<float>(a->out[0]) + offset, data<float>(updates) + i * block, block, true);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace onnxc
+
+extern "C" int32_t onnxc_k_FastScatterElements(const onnxc_args *a) { return onnxc::scatterElements(a); }
+extern "C" int32_t onnxc_k_FastScatterND(const onnxc_args *a) { return onnxc::scatterND(a); }
