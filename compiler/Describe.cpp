@@ -1,10 +1,11 @@
 // Describe.cpp: see Describe.h.
 #include "compiler/Describe.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/BLAKE3.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -22,13 +23,27 @@ std::vector<std::string> codeFlags(const Options &options) {
   return flags;
 }
 
-// Of the model's file; data outside it is not looked at.
+// BLAKE3 of the model's file, read in pieces so that it takes no memory; data outside the file is not looked at.
 static std::string modelHash(StringRef path) {
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!file)
+  llvm::Expected<llvm::sys::fs::file_t> file = llvm::sys::fs::openNativeFileForRead(path);
+  if (!file) {
+    llvm::consumeError(file.takeError());
     return "";
-  llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::arrayRefFromStringRef((*file)->getBuffer()));
-  return "xxh3:" + llvm::utohexstr(hash.high64, true, 16) + llvm::utohexstr(hash.low64, true, 16);
+  }
+  auto close = llvm::make_scope_exit([&] { (void)llvm::sys::fs::closeFile(*file); });
+  llvm::BLAKE3 hash;
+  std::vector<char> piece(1 << 20);
+  while (true) {
+    llvm::Expected<size_t> count = llvm::sys::fs::readNativeFile(*file, piece);
+    if (!count) {
+      llvm::consumeError(count.takeError());
+      return "";
+    }
+    if (*count == 0)
+      break;
+    hash.update(StringRef(piece.data(), *count));
+  }
+  return "blake3:" + llvm::toHex(hash.final(), /*LowerCase=*/true);
 }
 
 static llvm::json::Array strings(ArrayRef<std::string> list) {

@@ -15,53 +15,57 @@ int64_t elementBytes(Type type) {
   return std::max<int64_t>(type.getIntOrFloatBitWidth() / 8, 1);
 }
 
-std::optional<std::vector<char>> constantBytes(ElementsAttr value) {
-  int64_t size = value ? elementBytes(value.getElementType()) : 0;
+// The bytes a constant is kept as: all elements, or the one of a splat.
+static ArrayRef<char> keptBytes(ElementsAttr value) {
+  if (auto dense = llvm::dyn_cast<DenseElementsAttr>(value))
+    return dense.getRawData();
+  auto resource = llvm::dyn_cast<DenseResourceElementsAttr>(value);
+  AsmResourceBlob *blob = resource ? resource.getRawHandle().getBlob() : nullptr;
+  return blob ? blob->getData() : ArrayRef<char>();
+}
+
+// The elements as T's, which need no alignment where they lie (the model's file).
+template <typename T>
+static std::optional<std::vector<T>> elements(ElementsAttr value) {
+  size_t size = value ? elementBytes(value.getElementType()) : 0;
   if (!size)
     return std::nullopt;
   size_t total = value.getNumElements() * size;
-  ArrayRef<char> data;
-  if (auto resource = llvm::dyn_cast<DenseResourceElementsAttr>(value)) {
-    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
-    data = blob ? blob->getData() : ArrayRef<char>();
-  } else if (auto dense = llvm::dyn_cast<DenseElementsAttr>(value)) {
-    data = dense.getRawData();
-    if (dense.isSplat() && value.getNumElements() != 1) {
-      std::vector<char> spread(total);
-      for (size_t i = 0; i < total; ++i)
-        spread[i] = data[i % size];
-      return spread;
-    }
-  }
-  if (data.size() < total)
+  ArrayRef<char> data = keptBytes(value);
+  auto dense = llvm::dyn_cast<DenseElementsAttr>(value);
+  bool splat = dense && dense.isSplat() && value.getNumElements() != 1;
+  if (data.size() < (splat ? size : total))
     return std::nullopt;
-  return std::vector<char>(data.begin(), data.begin() + total);
+  std::vector<T> values(total / sizeof(T));
+  if (!splat && total)
+    memcpy(values.data(), data.data(), total);
+  for (size_t at = 0; splat && at < total; at += size)
+    memcpy(reinterpret_cast<char *>(values.data()) + at, data.data(), size);
+  return values;
 }
+
+std::optional<std::vector<char>> constantBytes(ElementsAttr value) { return elements<char>(value); }
 
 std::optional<std::vector<float>> constantFloats(Value v) {
   ElementsAttr value = onnx::constantValue(v);
   if (!value || !value.getElementType().isF32())
     return std::nullopt;
-  auto bytes = constantBytes(value);
-  if (!bytes)
-    return std::nullopt;
-  std::vector<float> values(bytes->size() / sizeof(float));
-  memcpy(values.data(), bytes->data(), bytes->size());
-  return values;
+  return elements<float>(value);
 }
 
-ElementsAttr makeConstant(RankedTensorType type, std::vector<char> bytes) {
+// A large constant takes the vector over: no second copy of what may be the greater part of a model.
+template <typename T>
+static ElementsAttr constantOf(RankedTensorType type, std::vector<T> values) {
+  ArrayRef<char> bytes(reinterpret_cast<const char *>(values.data()), values.size() * sizeof(T));
   bool dense = llvm::isa<IntegerType, FloatType>(type.getElementType());
   if (dense && (bytes.size() <= kInlineBytes || type.getNumElements() == 0))
     return DenseElementsAttr::getFromRawBuffer(type, bytes);
-  AsmResourceBlob blob = HeapAsmResourceBlob::allocateAndCopyWithAlign(ArrayRef<char>(bytes), 64, /*dataIsMutable=*/false);
-  return DenseResourceElementsAttr::get(type, "folded", std::move(blob));
+  auto kept = std::make_shared<std::vector<T>>(std::move(values));
+  return DenseResourceElementsAttr::get(type, "folded", AsmResourceBlob(bytes, alignof(T), [kept](void *, size_t, size_t) {}, false));
 }
-ElementsAttr makeConstant(RankedTensorType type, const std::vector<float> &values) {
-  std::vector<char> bytes(values.size() * sizeof(float));
-  memcpy(bytes.data(), values.data(), bytes.size());
-  return makeConstant(type, std::move(bytes));
-}
+
+ElementsAttr makeConstant(RankedTensorType type, std::vector<char> bytes) { return constantOf(type, std::move(bytes)); }
+ElementsAttr makeConstant(RankedTensorType type, std::vector<float> values) { return constantOf(type, std::move(values)); }
 
 ElementsAttr reshaped(ElementsAttr value, RankedTensorType type) {
   if (auto dense = llvm::dyn_cast<DenseElementsAttr>(value))

@@ -12,7 +12,7 @@ std::optional<std::vector<float>> constantFloats(mlir::Value v);  // of an f32 o
 
 // A constant of `type` with these elements: inline when small, else a resource of its own.
 mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, std::vector<char> bytes);
-mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, const std::vector<float> &values);
+mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, std::vector<float> values);
 // The same elements under another shape.
 mlir::ElementsAttr reshaped(mlir::ElementsAttr value, mlir::RankedTensorType type);
 }  // namespace onnxc

@@ -74,8 +74,8 @@ std::optional<BlockedConv> blockedConv(Operation *op) {
   return c;
 }
 
-static Value constant(OpBuilder &b, Location loc, ArrayRef<int64_t> shape, const std::vector<float> &values) {
-  return onnx::ConstantOp::create(b, loc, makeConstant(RankedTensorType::get(shape, b.getF32Type()), values));
+static Value constant(OpBuilder &b, Location loc, ArrayRef<int64_t> shape, std::vector<float> values) {
+  return onnx::ConstantOp::create(b, loc, makeConstant(RankedTensorType::get(shape, b.getF32Type()), std::move(values)));
 }
 
 Value packConvWeights(OpBuilder &b, Location loc, const BlockedConv &c, Value weights, bool plain) {
@@ -86,7 +86,7 @@ Value packConvWeights(OpBuilder &b, Location loc, const BlockedConv &c, Value we
     for (int64_t o = 0; o < c.outputs; ++o)
       for (int64_t t = 0; t < taps; ++t)
         packed[(o / kLanes * taps + t) * kLanes + o % kLanes] = w[o * taps + t];
-    return constant(b, loc, {panels, c.kernel[0], c.kernel[1], kLanes}, packed);
+    return constant(b, loc, {panels, c.kernel[0], c.kernel[1], kLanes}, std::move(packed));
   }
   int64_t inner = plain ? 1 : kLanes, blocks = c.diagonal ? 1 : llvm::divideCeil(c.channels, inner), each = c.outputs / c.group;
   std::vector<float> packed(panels * blocks * taps * inner * kLanes);
@@ -99,15 +99,15 @@ Value packConvWeights(OpBuilder &b, Location loc, const BlockedConv &c, Value we
       }
     }
   if (plain)
-    return constant(b, loc, {panels, blocks, c.kernel[0], c.kernel[1], kLanes}, packed);
-  return constant(b, loc, {panels, blocks, c.kernel[0], c.kernel[1], kLanes, kLanes}, packed);
+    return constant(b, loc, {panels, blocks, c.kernel[0], c.kernel[1], kLanes}, std::move(packed));
+  return constant(b, loc, {panels, blocks, c.kernel[0], c.kernel[1], kLanes, kLanes}, std::move(packed));
 }
 
 Value packChannels(OpBuilder &b, Location loc, ArrayRef<float> values, bool spatial) {
   int64_t blocks = llvm::divideCeil(int64_t(values.size()), kLanes);
   std::vector<float> packed(values.begin(), values.end());
   packed.resize(blocks * kLanes);
-  return spatial ? constant(b, loc, {blocks, 1, 1, kLanes}, packed) : constant(b, loc, {blocks * kLanes}, packed);
+  return spatial ? constant(b, loc, {blocks, 1, 1, kLanes}, packed) : constant(b, loc, {blocks * kLanes}, std::move(packed));
 }
 
 }  // namespace onnxc

@@ -25,7 +25,7 @@ static Value packMatrix(OpBuilder &b, Location loc, ArrayRef<float> values, int6
     for (int64_t k = 0; k < depth; ++k)
       packed[(n / kLanes * depth + k) * kLanes + n % kLanes] = values[k * strideK + n * strideN] * scale;
   auto type = RankedTensorType::get({panels, depth, kLanes}, b.getF32Type());
-  return onnx::ConstantOp::create(b, loc, makeConstant(type, packed));
+  return onnx::ConstantOp::create(b, loc, makeConstant(type, std::move(packed)));
 }
 
 static Value packBias(OpBuilder &b, Location loc, ArrayRef<float> row, int64_t columns, float scale) {
@@ -33,7 +33,7 @@ static Value packBias(OpBuilder &b, Location loc, ArrayRef<float> row, int64_t c
   std::vector<float> packed(padded);
   for (int64_t n = 0; n < columns; ++n)
     packed[n] = row[row.size() == 1 ? 0 : n] * scale;
-  return onnx::ConstantOp::create(b, loc, makeConstant(RankedTensorType::get({padded}, b.getF32Type()), packed));
+  return onnx::ConstantOp::create(b, loc, makeConstant(RankedTensorType::get({padded}, b.getF32Type()), std::move(packed)));
 }
 
 static bool isMatrix(Value v) {

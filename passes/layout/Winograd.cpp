@@ -61,7 +61,7 @@ Value packWinogradWeights(OpBuilder &b, Location loc, const BlockedConv &conv, V
         }
     }
   auto type = RankedTensorType::get({kPoints * kPoints, panels, depth, kLanes}, b.getF32Type());
-  return onnx::ConstantOp::create(b, loc, makeConstant(type, packed));
+  return onnx::ConstantOp::create(b, loc, makeConstant(type, std::move(packed)));
 }
 
 }  // namespace onnxc
