@@ -74,6 +74,7 @@ typedef struct onnxc_plan {
   const onnxc_variant *variants;
   int64_t weights_size;
   const int64_t *defaults; /* NULL, or for each input -1 or where in the weights its default begins */
+  const int64_t *like; /* NULL, or for each input, then each output: -1, or the input of any rank whose shape it has; dims: its elements */
 } onnxc_plan;
 
 /* Byte 0 of the weights segment: made by codegen/link. */

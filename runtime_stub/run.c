@@ -20,6 +20,9 @@ static int64_t count_of(const int64_t *dims, int32_t rank) {
   return n;
 }
 
+/* Of an output: the input of any rank whose shape it has, or -1. */
+static int64_t like(int32_t output) { return onnxc_the_plan.like ? onnxc_the_plan.like[onnxc_the_plan.num_inputs + output] : -1; }
+
 /* Binds or compares one dim of input `io`. */
 static int32_t bind_dim(onnxc_context *c, const onnxc_io *io, int32_t axis, int64_t got, onnxc_error *error) {
   const int64_t want = io->dims[axis];
@@ -85,14 +88,15 @@ static int32_t take_tensor(onnxc_context *c, int32_t index, const onnxc_value *v
   if (v->dtype != io->dtype)
     return onnxc_fail(error, ONNXC_E_DTYPE, io->name, "input '%s': element type %d, the model needs %d (onnx.TensorProto.DataType)",
                       io->name, v->dtype, io->dtype);
-  if (io->rank >= 0 && t->ndim != io->rank)
+  const bool any = onnxc_the_plan.like && onnxc_the_plan.like[index] >= 0;
+  if (!any && io->rank >= 0 && t->ndim != io->rank)
     return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': rank %d, the model needs %d", io->name, t->ndim, io->rank);
   if (t->ndim < 0 || t->ndim > MAX_RANK)
     return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': rank %d", io->name, t->ndim);
   if (t->ndim > 0 && !t->shape)
     return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': shape is null", io->name);
   for (int32_t a = 0; a < t->ndim; ++a)
-    if (io->rank >= 0) {
+    if (!any && io->rank >= 0) {
       const int32_t status = bind_dim(c, io, a, t->shape[a], error);
       if (status)
         return status;
@@ -101,6 +105,8 @@ static int32_t take_tensor(onnxc_context *c, int32_t index, const onnxc_value *v
   int64_t bytes;
   if (n < 0 || __builtin_mul_overflow(n, size, &bytes))
     return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': its size overflows", io->name);
+  if (any && bind_dim(c, io, 0, n, error))
+    return ONNXC_E_SHAPE;
   if (!t->data && n)
     return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': data is null", io->name);
   if (t->device.type != 0 && t->device.type != 1)
@@ -227,21 +233,26 @@ int32_t onnxc_query(onnxc_context *c, const onnxc_value *inputs, int32_t num_inp
   for (int32_t i = 0; i < onnxc_the_plan.num_outputs; ++i)
     if (onnxc_the_plan.outputs[i].rank > 0 && !output_dims[i])
       return onnxc_fail(error, ONNXC_E_ARGUMENT, onnxc_the_plan.outputs[i].name, "`output_dims[%d]` is null", i);
-  for (int32_t i = 0; i < onnxc_the_plan.num_outputs; ++i)
-    for (int32_t a = 0; a < onnxc_the_plan.outputs[i].rank; ++a)
-      output_dims[i][a] = *dims++;
+  for (int32_t i = 0; i < onnxc_the_plan.num_outputs; ++i) {
+    const onnxc_dltensor *same = like(i) < 0 ? NULL : &inputs[like(i)].tensor;
+    for (int32_t a = 0; a < onnxc_the_plan.outputs[i].rank; ++a, ++dims)
+      if (!same)
+        output_dims[i][a] = *dims;
+    for (int32_t a = 0; same && a < same->ndim; ++a)
+      output_dims[i][a] = same->shape[a];
+  }
   return 0;
 }
 
 /* A tensor that the caller gives for a result. */
-static int32_t check_output(const onnxc_io *io, const onnxc_value *v, onnxc_error *error) {
+static int32_t check_output(const onnxc_io *io, int32_t rank, const onnxc_value *v, onnxc_error *error) {
   const onnxc_dltensor *t = &v->tensor;
   if (!t->data)
     return 0;
-  if (t->ndim < 0 || t->ndim > MAX_RANK || (io->rank >= 0 && t->ndim != io->rank) || v->dtype != io->dtype || (t->ndim && !t->shape) ||
+  if (t->ndim < 0 || t->ndim > MAX_RANK || (rank >= 0 && t->ndim != rank) || v->dtype != io->dtype || (t->ndim && !t->shape) ||
       count_of(t->shape, t->ndim) < 0 || !is_packed(t))
     return onnxc_fail(error, v->dtype != io->dtype ? ONNXC_E_DTYPE : ONNXC_E_SHAPE, io->name,
-                      "output '%s': the given tensor needs rank %d, element type %d and row-major memory", io->name, io->rank, io->dtype);
+                      "output '%s': the given tensor needs rank %d, element type %d and row-major memory", io->name, rank, io->dtype);
   const int64_t size = onnxc_dtype_size(io->dtype);
   if (((uintptr_t)t->data + t->byte_offset) & (uintptr_t)((size > 8 ? 8 : size) - 1))
     return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "output '%s': the given memory is not aligned to its elements", io->name);
@@ -249,14 +260,15 @@ static int32_t check_output(const onnxc_io *io, const onnxc_value *v, onnxc_erro
 }
 
 /* Says where each output goes: the caller's memory, the library's, or (NULL) the plan's own when only the run knows its size. */
-static int32_t place_outputs(onnxc_context *c, onnxc_value *outputs, onnxc_error *error) {
+static int32_t place_outputs(onnxc_context *c, const onnxc_value *inputs, onnxc_value *outputs, onnxc_error *error) {
   const int64_t *dims = c->planned_dims;
   for (int32_t i = 0; i < onnxc_the_plan.num_outputs; ++i) {
     const onnxc_io *io = &onnxc_the_plan.outputs[i];
     c->output_data[i] = NULL;
     if (io->kind != ONNXC_TENSOR)
       continue;
-    const int32_t status = check_output(io, &outputs[i], error);
+    const onnxc_dltensor *same = like(i) < 0 ? NULL : &inputs[like(i)].tensor;
+    const int32_t rank = same ? same->ndim : io->rank, status = check_output(io, rank, &outputs[i], error);
     if (status)
       return status;
     if (io->rank < 0)
@@ -274,7 +286,9 @@ static int32_t place_outputs(onnxc_context *c, onnxc_value *outputs, onnxc_error
       return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "output '%s': the inputs' shapes make a negative or overflowing size", io->name);
     onnxc_dltensor *t = &outputs[i].tensor;
     if (t->data) {
-      for (int32_t a = 0; a < io->rank; ++a)
+      if (same)
+        want = same->shape;
+      for (int32_t a = 0; a < rank; ++a)
         if (t->shape[a] != want[a])
           return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "output '%s': dim %d of the given tensor is %lld, the result has %lld",
                             io->name, a, (long long)t->shape[a], (long long)want[a]);
@@ -325,7 +339,20 @@ static int32_t give(onnxc_context *c, const ktensor *from, int32_t kind, onnxc_v
   return 0;
 }
 
-static int32_t give_outputs(onnxc_context *c, onnxc_value *outputs, onnxc_error *error) {
+/* A result gets the shape of the input of any rank that it is like. */
+static int32_t shape_as(onnxc_context *c, const onnxc_dltensor *input, onnxc_dltensor *result) {
+  const int64_t bytes = input->ndim * (int64_t)sizeof(int64_t);
+  int64_t *shape = onnxc_rt_heap(&c->rt, bytes ? bytes : 8);
+  if (!shape)
+    return ONNXC_E_MEMORY;
+  if (bytes)
+    memcpy(shape, input->shape, (size_t)bytes);
+  result->shape = shape;
+  result->ndim = input->ndim;
+  return 0;
+}
+
+static int32_t give_outputs(onnxc_context *c, const onnxc_value *inputs, onnxc_value *outputs, onnxc_error *error) {
   for (int32_t i = 0; i < onnxc_the_plan.num_outputs; ++i) {
     const onnxc_io *io = &onnxc_the_plan.outputs[i];
     ktensor from = {c->output_data[i], c->output_dims[i], io->rank, io->kind == ONNXC_TENSOR ? io->dtype : 0};
@@ -341,7 +368,7 @@ static int32_t give_outputs(onnxc_context *c, onnxc_value *outputs, onnxc_error 
       memcpy(to, c->output_data[i], (size_t)(n * onnxc_dtype_size(io->dtype)));
       continue;
     }
-    if (give(c, &from, io->kind, &outputs[i]))
+    if (give(c, &from, io->kind, &outputs[i]) || (like(i) >= 0 && shape_as(c, &inputs[like(i)].tensor, &outputs[i].tensor)))
       return onnxc_fail(error, ONNXC_E_MEMORY, io->name, "out of memory for output '%s'", io->name);
   }
   return 0;
@@ -372,7 +399,7 @@ int32_t onnxc_run(onnxc_context *c, const onnxc_value *inputs, int32_t num_input
   c->rt.arena = onnxc_reserve(&c->options, &c->arena, bytes);
   if (!c->rt.arena)
     return onnxc_fail(error, ONNXC_E_MEMORY, NULL, "out of memory for %lld bytes of intermediate values", (long long)bytes);
-  if ((status = place_outputs(c, outputs, error)))
+  if ((status = place_outputs(c, inputs, outputs, error)))
     return status;
   if (c->rt.trace)
     c->last_tick = onnxc_now();
@@ -390,5 +417,5 @@ int32_t onnxc_run(onnxc_context *c, const onnxc_value *inputs, int32_t num_input
     return onnxc_fail(error, status == 5 ? ONNXC_E_MEMORY : ONNXC_E_RUN, s ? s->node : NULL, "%s (%s): %s", s ? s->node : "?",
                       s ? s->op : "?", words(status));
   }
-  return give_outputs(c, outputs, error);
+  return give_outputs(c, inputs, outputs, error);
 }

@@ -37,12 +37,15 @@ struct Tables {
     return a ? a.getInt() : 0;
   }
 
-  llvm::Constant *io(Attribute attr) {
+  // `shown`: as callers see it; one of any rank has a dim in the plan, its number of elements.
+  llvm::Constant *io(Attribute attr, bool shown) {
     auto d = cast<DictionaryAttr>(attr);
     Type type = cast<TypeAttr>(d.get("type")).getValue();
     ArrayRef<int64_t> dims = cast<DenseI64ArrayAttr>(d.get("dims")).asArrayRef();
     int kind = isa<onnx::SeqType>(type) ? 1 : isa<onnx::OptType>(type) ? 2 : isa<onnx::MapType>(type) ? 3 : 0;
-    int32_t key = 0, rank = kind ? -1 : int32_t(dims.size());
+    if (shown && d.get("like"))
+      dims = {};
+    int32_t key = 0, rank = kind || (shown && d.get("like")) ? -1 : int32_t(dims.size());
     if (auto map = dyn_cast<onnx::MapType>(type))
       key = dataTypeCode(map.getKey()), type = map.getValue();
     while (!isa<TensorType>(type)) {
@@ -120,12 +123,25 @@ struct Tables {
     return llvm::all_of(offsets, [](int64_t o) { return o < 0; }) ? array({}) : numbers(offsets);
   }
 
+  // For each input and then each output the input whose shape it has, or -1.
+  llvm::Constant *likes() {
+    SmallVector<int64_t> inputs;
+    for (StringRef key : {"onnxc.inputs", "onnxc.outputs"})
+      for (Attribute a : list(key)) {
+        auto like = cast<DictionaryAttr>(a).getAs<IntegerAttr>("like");
+        inputs.push_back(like ? like.getInt() : -1);
+      }
+    return llvm::all_of(inputs, [](int64_t i) { return i < 0; }) ? array({}) : numbers(inputs);
+  }
+  llvm::Constant *ports(StringRef key, bool shown) {
+    SmallVector<llvm::Constant *> all;
+    for (Attribute a : list(key))
+      all.push_back(io(a, shown));
+    return array(all);
+  }
+
   void emit() {
-    SmallVector<llvm::Constant *> inputs, outputs, symbols, sites, variants;
-    for (Attribute a : list("onnxc.inputs"))
-      inputs.push_back(io(a));
-    for (Attribute a : list("onnxc.outputs"))
-      outputs.push_back(io(a));
+    SmallVector<llvm::Constant *> symbols, sites, variants;
     for (Attribute a : list("onnxc.symbols"))
       symbols.push_back(text(cast<StringAttr>(a).getValue()));
     for (Attribute a : list("onnxc.sites"))
@@ -139,14 +155,17 @@ struct Tables {
       };
       variants.push_back(structure({text(cpu), declare("plan_sizes" + suffix, i64), declare("plan_run" + suffix, i32)}));
     }
-    llvm::Constant *name = text(options.modelName), *json = text(options.json), *in = array(inputs), *out = array(outputs),
-                   *syms = array(symbols), *given = defaults();
-    define("onnxc_the_plan", structure({name, json, n32(inputs.size()), n32(outputs.size()), n32(symbols.size()),
-                                        n32(number("onnxc.num_slots")), n32(sites.size()), n32(variants.size()), in, out, syms,
-                                        array(sites), array(variants), n64(number("onnxc.weights_bytes")), given}));
+    llvm::Constant *name = text(options.modelName), *json = text(options.json), *syms = array(symbols), *given = defaults(),
+                   *like = likes();
+    auto in = [&](bool shown) { return ports("onnxc.inputs", shown); };
+    auto out = [&](bool shown) { return ports("onnxc.outputs", shown); };
+    int64_t ins = list("onnxc.inputs").size(), outs = list("onnxc.outputs").size();
+    define("onnxc_the_plan", structure({name, json, n32(ins), n32(outs), n32(symbols.size()), n32(number("onnxc.num_slots")),
+                                        n32(sites.size()), n32(variants.size()), in(false), out(false), syms, array(sites), array(variants),
+                                        n64(number("onnxc.weights_bytes")), given, like}));
     define("onnxc_the_info",
-           structure({n64(88), name, json, n32(inputs.size()), n32(outputs.size()), n32(symbols.size()), n32(sites.size()),
-                      n32(variants.size()), n32(0), in, out, syms, n64(number("onnxc.weights_bytes")), given}));
+           structure({n64(88), name, json, n32(ins), n32(outs), n32(symbols.size()), n32(sites.size()), n32(variants.size()), n32(0),
+                      in(true), out(true), syms, n64(number("onnxc.weights_bytes")), given}));
     getter("onnxc_get_api");
     getter("onnxc_get_api_" + options.modelName);
   }

@@ -131,8 +131,12 @@ private:
     if (value.type().has_tensor_type())
       for (const auto &dim : value.type().tensor_type().shape().dim())
         dims.push_back(b.getStringAttr(dim.has_dim_param() ? dim.dim_param() : std::string()));
-    return b.getDictionaryAttr(
-        {b.getNamedAttr("onnx.name", b.getStringAttr(value.name())), b.getNamedAttr("onnx.dims", b.getArrayAttr(dims))});
+    NamedAttrList attrs;
+    attrs.set("onnx.name", b.getStringAttr(value.name()));
+    attrs.set("onnx.dims", b.getArrayAttr(dims));
+    if (auto it = walker.sameShape.find(value.name()); it != walker.sameShape.end())
+      attrs.set("onnx.like", b.getI64IntegerAttr(it->second));
+    return attrs.getDictionary(context);
   }
 
   // Gives the arguments of inputs with an initializer their `onnx.default`.

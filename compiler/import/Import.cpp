@@ -138,6 +138,7 @@ OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportO
   if (file.model.opset_import_size() == 0)
     file.model.add_opset_import()->set_version(1);  // models of the first IR versions name none
   Walker walker(file.model, report);
+  walker.sameShape = flattenUnranked(*file.model.mutable_graph());
   if (!walker.run())
     return {};
   OwningOpRef<ModuleOp> module = buildModule(file, walker, &context, options.customOps);

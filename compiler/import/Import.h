@@ -4,7 +4,7 @@
 // Form of the result:
 // - arguments carry `onnx.name` and `onnx.dims` (one string per dim, "" for a static or anonymous one), results the same; an argument that
 // a run may leave out
-//   carries `onnx.default`;
+//   carries `onnx.default`; an input of any rank, a list of elements, and each result of its shape carry its index as `onnx.like`;
 // - the module carries `onnx.opset`, `onnx.ir_version`, `onnx.producer`, `onnx.producer_version`, `onnx.model_name`, `onnx.domain`,
 // `onnx.doc`,
 //   `onnx.model_version` and the dictionary `onnx.metadata`;

@@ -61,6 +61,8 @@ public:
 
   // Types of the values that each graph defines, valid until the model is changed.
   std::unordered_map<const pb::GraphProto *, Types> types;
+  // What flattenUnranked gave for the model.
+  std::unordered_map<std::string, int> sameShape;
 
 private:
   // In which opsets the nodes at hand are written and through which calls they were reached.
@@ -121,5 +123,9 @@ std::string functionKey(const std::string &domain, const std::string &name, cons
 // Structure of a model before the walk: domains spelled one way, nodes in order, every value defined once; of the main graph's
 // inputs with an initializer those of `defaults` stay inputs. False: reported.
 bool normalise(pb::ModelProto &model, DefaultInputs defaults, const Report &report);
+
+// Makes inputs without a rank lists of elements where no operator can tell the difference. Gives the index of the input whose shape it has
+// for each such input and all that is computed from it; nothing when that cannot be done.
+std::unordered_map<std::string, int> flattenUnranked(pb::GraphProto &graph);
 
 }  // namespace onnxc::importer

@@ -63,8 +63,8 @@ void PlanBuilder::buildSizes(func::FuncOp graph) {
   func::ReturnOp::create(b, loc, ValueRange(constant(0, loc)));  // PlanMemory puts the arena's size here
 }
 
-// `onnxc.inputs` and `onnxc.outputs`: {name, type, dims, default} for each value of the interface, as onnxc_io in runtime_stub/plan.h wants
-// it.
+// `onnxc.inputs` and `onnxc.outputs`: {name, type, dims, default, like} for each value of the interface, as onnxc_io in runtime_stub/plan.h
+// wants it.
 void PlanBuilder::describeInterface(func::FuncOp graph) {
   auto describe = [&](Value v, DictionaryAttr attrs) -> Attribute {
     SmallVector<int64_t> dims;
@@ -82,8 +82,9 @@ void PlanBuilder::describeInterface(func::FuncOp graph) {
     result.set("name", name ? name : b.getStringAttr(""));
     result.set("type", TypeAttr::get(v.getType()));
     result.set("dims", b.getDenseI64ArrayAttr(dims));
-    if (Attribute value = attrs ? attrs.get("onnx.default") : Attribute())
-      result.set("default", value);
+    for (StringRef extra : {"default", "like"})
+      if (Attribute value = attrs ? attrs.get(("onnx." + extra).str()) : Attribute())
+        result.set(extra, value);
     return result.getDictionary(b.getContext());
   };
   SmallVector<Attribute> inputs, outputs, symbols;

@@ -105,7 +105,8 @@ LogicalResult ShapeEvaluator::setArgument(BlockArgument arg, ArrayAttr names, Sy
   auto type = llvm::dyn_cast<RankedTensorType>(arg.getType());
   if (!type) {
     if (llvm::isa<UnrankedTensorType>(arg.getType()))
-      return emitError(arg.getLoc(), "rank of input ") << arg.getArgNumber() << " is not known";
+      return emitError(arg.getLoc(), "the model gives input ")
+             << arg.getArgNumber() << " no shape, and what reads it needs its rank; give it one (sizes may be names)";
     return success();
   }
   auto local = llvm::dyn_cast_if_present<DenseI64ArrayAttr>(type.getEncoding());

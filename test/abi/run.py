@@ -196,6 +196,20 @@ def inputs_with_a_default(s, folder):
 
 
 @SUITE.check
+def inputs_of_any_rank(s, folder):
+    nodes = [helper.make_node("Relu", ["x"], ["r"]), helper.make_node("Mul", ["r", "two"], ["y"]), helper.make_node("Greater", ["x", "y"], ["z"])]
+    ports = [helper.make_tensor_value_info(n, t, None) for n, t in (("x", 1), ("y", 1), ("z", 9))]
+    model = load(s.compile(make(nodes, ports[:1], ports[1:], [numpy_helper.from_array(np.float32(2), "two")]), folder))
+    for shape in ((), (5,), (2, 3), (2, 0, 4), (1, 2, 3, 4, 5), (2, 3)):
+        x = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+        y, z = model.run({"x": x})
+        if y.shape != shape or z.shape != shape or not (y == np.maximum(x, 0) * 2).all() or not (z == (x > y)).all():
+            return f"{shape}: {y}, {z}"
+    x = np.float32(np.arange(12)).reshape(3, 4).T
+    return None if (model.run({"x": x})[0] == 2 * x).all() else "wrong for a strided array"
+
+
+@SUITE.check
 def strided_inputs(s, folder):
     m = load(s.compile(mlp_model(), folder))
     wide = np.random.default_rng(3).standard_normal((5, 192)).astype(np.float32)

@@ -45,6 +45,16 @@ TEST_CASE("an input with an initializer may keep it as its default") {
   CHECK_THAT(importText(old, options), !Contains("onnx.default"));
 }
 
+TEST_CASE("elementwise operators need no rank") {
+  ::onnx::ModelProto model =
+      parse(R"(<ir_version: 8, opset_import: ["" : 17]> g (float[1] z) => (float[1] y) { t = Add(z, z)  y = Tanh(t) })");
+  for (auto *value : {model.mutable_graph()->mutable_input(0), model.mutable_graph()->mutable_output(0)})
+    value->mutable_type()->mutable_tensor_type()->clear_shape();
+  CHECK_THAT(importProto(model), Contains("onnx.like = 0") && Contains("tensor<?xf32>"));
+  model.mutable_graph()->mutable_node(0)->set_op_type("MatMul");
+  CHECK_THAT(importProto(model), !Contains("onnx.like") && Contains("tensor<*xf32>"));
+}
+
 TEST_CASE("nodes may come in any order") {
   CHECK_THAT(importText(R"(<ir_version: 8, opset_import: ["" : 17]> g (float[3] x) => (float[3] y) { y = Relu(t)  t = Abs(x) })"),
              Contains("\"onnx.Relu\"(%0)"));
