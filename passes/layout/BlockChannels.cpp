@@ -271,8 +271,8 @@ void Blocker::run() {
     Value plain = unblock(original, value);
     original.replaceUsesWithIf(plain, [&](OpOperand &use) { return !replaced.contains(use.getOwner()); });
   }
-  for (Operation *op :
-       llvm::make_early_inc_range(llvm::reverse(llvm::map_to_vector(func.getBody().front(), [](Operation &op) { return &op; }))))
+  auto ops = llvm::map_to_vector(func.getBody().front(), [](Operation &op) { return &op; });
+  for (Operation *op : llvm::reverse(ops))
     if (replaced.contains(op))
       op->erase();
 }

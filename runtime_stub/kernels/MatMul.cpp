@@ -110,6 +110,9 @@ static int32_t matMulInteger(const onnxc_args *a) {
 
 // Operands: a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point.
 static int32_t qLinearMatMul(const onnxc_args *a) {
+  MatMulShape shape;
+  ONNXC_TRY(matMulShape(a->in[0], a->in[3], shape));
+  ONNXC_CHECK(fits(a, 1, shape.rows) && fits(a, 4, shape.cols) && fits(a, 6, shape.rows) && fits(a, 7, shape.rows), ONNXC_K_SHAPE);
   return integerProduct(a, 0, 3, 2, 5, [&](int64_t at, int64_t i, int64_t j, int64_t batch, const MatMulShape &s, int64_t sum) {
     double scale = scaleOf(a->in[1], batch, i, s.rows) * scaleOf(a->in[4], batch, j, s.cols) / scaleOf(a->in[6], batch, i, s.rows);
     double y = nearbyint(double(sum) * scale) + double(zeroPoint(a, 7, batch, i, s.rows));

@@ -210,6 +210,18 @@ def inputs_of_any_rank(s, folder):
 
 
 @SUITE.check
+def scales_without_elements_are_errors(s, folder):
+    sizes = {"a": (2, 4), "as": (1,), "az": (1,), "b": (4, 3), "bs": (1, 0), "bz": (1,), "ys": (1,), "yz": (1,)}
+    ports = [info(n, *d, dtype=1 if n.endswith("s") else 2) for n, d in sizes.items()]
+    model = load(s.compile(make([helper.make_node("QLinearMatMul", list(sizes), ["y"], name="mm")], ports, [info("y", 2, 3, dtype=2)]), folder))
+    try:
+        model.run({n: np.ones(d, np.float32 if n.endswith("s") else np.uint8) for n, d in sizes.items()})
+    except Exception as e:
+        return None if "mm" in str(e) and "shapes do not fit" in str(e) else str(e)
+    return "an empty scale is used"
+
+
+@SUITE.check
 def strided_inputs(s, folder):
     m = load(s.compile(mlp_model(), folder))
     wide = np.random.default_rng(3).standard_normal((5, 192)).astype(np.float32)
