@@ -5,6 +5,10 @@
 using namespace mlir;
 namespace onnxc {
 
+// How far before its use a line of a panel is asked for: about the latency of memory in steps of a tile, and past the end of a page, where
+// the hardware's own prefetch stops. A few rows read their panels as fast as memory gives them: nothing to hide.
+static constexpr int64_t kPrefetchBytes = 3072, kPrefetchRows = 4;
+
 // Cycles of one step of a rows x panels tile on a core with two FMA and two load ports and an FMA latency of four.
 static double stepCycles(int64_t rows, int64_t panels, int64_t registersPerPanel) {
   double products = double(rows * panels * registersPerPanel), loads = double(rows + panels * registersPerPanel);
@@ -51,6 +55,9 @@ Tile::Values Tile::products(ValueRange start, llvm::function_ref<Value(int64_t)>
     Values column;
     for (Value base : b)
       column.push_back(c.load(type(), c.at(base, i * kPanelBytes)));
+    if (rows >= kPrefetchRows)
+      for (Value base : b)
+        c.prefetch(c.at(base, i * kPanelBytes + kPrefetchBytes));
     for (int64_t r = 0; r < rows; ++r) {
       if (!a[r])
         continue;
