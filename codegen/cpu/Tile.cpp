@@ -9,10 +9,11 @@ namespace onnxc {
 // the hardware's own prefetch stops. A few rows read their panels as fast as memory gives them: nothing to hide.
 static constexpr int64_t kPrefetchBytes = 3072, kPrefetchRows = 4;
 
-// Cycles of one step of a rows x panels tile on a core with two FMA and two load ports and an FMA latency of four.
+// Cycles of one step of a rows x panels tile on a core with two FMA and two load ports and an FMA latency of four, which eight accumulators
+// would only just hide.
 static double stepCycles(int64_t rows, int64_t panels, int64_t registersPerPanel) {
   double products = double(rows * panels * registersPerPanel), loads = double(rows + panels * registersPerPanel);
-  return std::max({products / 2, loads / 2, 4.0});
+  return std::max({products / 2, loads / 2, 5.0});
 }
 
 TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, unsigned vectorBits) {
@@ -26,10 +27,12 @@ TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, unsigned vecto
     if (most < 1)
       break;
     int64_t count = rows ? llvm::divideCeil(std::max<int64_t>(*rows, 1), most) : 1, height = rows ? llvm::divideCeil(*rows, count) : most;
-    double cost = double(panels / p) * stepCycles(height, p, per);
-    if (panels % p)
-      cost += stepCycles(height, panels % p, per);
-    cost *= rows ? double(count) : 1.0 / double(height);
+    auto allPanels = [&](int64_t h) {
+      return double(panels / p) * stepCycles(h, p, per) + (panels % p ? stepCycles(h, panels % p, per) : 0);
+    };
+    int64_t whole = rows ? *rows - count * (height - 1) : 0;  // the others have one row less
+    double cost =
+        rows ? double(whole) * allPanels(height) + double(count - whole) * allPanels(height - 1) : allPanels(height) / double(height);
     if (cost < bestCost * 0.999)
       bestCost = cost, best = {std::max<int64_t>(height, 1), p};
   }
