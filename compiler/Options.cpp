@@ -33,6 +33,12 @@ static void addCustomOp(const std::string &text, std::map<std::string, std::stri
   ops[name.str()] = library.str();
 }
 
+static DefaultInputs defaultInputs(const std::string &text) {
+  if (text != "none" && text != "data" && text != "all")
+    throw CLI::ValidationError("--default-inputs", "expected none, data or all, got '" + text + "'");
+  return text == "none" ? DefaultInputs::None : text == "data" ? DefaultInputs::Data : DefaultInputs::All;
+}
+
 void bindCodeOptions(CLI::App &app, Options &options) {
   app.add_option("-O", options.optLevel, "optimisation level; 0 is the slow, literal reference used to find wrong results")
       ->check(CLI::Range(0, 3))
@@ -69,11 +75,10 @@ void bindCodeOptions(CLI::App &app, Options &options) {
       ->take_all()
       ->allow_extra_args(false)
       ->group("Code");
-  app.add_option("--default-inputs", options.defaultInputs,
-                 "which inputs with an initializer a run may leave out or replace: none, data (floating-point ones that only elementwise "
-                 "arithmetic reads), all; the others are constants")
-      ->transform(CLI::Transformer(
-          std::map<std::string, DefaultInputs>{{"none", DefaultInputs::None}, {"data", DefaultInputs::Data}, {"all", DefaultInputs::All}}))
+  app.add_option_function<std::string>(
+         "--default-inputs", [&options](const std::string &text) { options.defaultInputs = defaultInputs(text); },
+         "which inputs with an initializer a run may leave out or replace: none, data (floating-point ones that only elementwise "
+         "arithmetic reads), all; the others are constants")
       ->type_name("none|data|all")
       ->default_str("data")
       ->group("Code");

@@ -80,6 +80,11 @@ def bad_define_dim(folder):
     return save(folder, relu(), "--define-dim", "batch=many")
 
 
+@case(2, r"--default-inputs: expected none, data or all, got 'some'")
+def bad_default_inputs(folder):
+    return save(folder, relu(), "--default-inputs", "some")
+
+
 @case(2, r"-O")
 def bad_level(folder):
     return save(folder, relu(), "-O9")
