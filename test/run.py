@@ -88,6 +88,10 @@ def suite_kernels(args):
     return script(TEST / "kernels" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER)
 
 
+def suite_search(args):
+    return script(TEST / "kernels" / "search.py", "--onnxc", args.onnxc, "--loader", LOADER)
+
+
 def suite_models(args):
     return script(TEST / "models" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER, "--shared", SHARED, *(["--update"] if args.update else []))
 

@@ -2,7 +2,7 @@
 // schemas).
 #include "compiler/CommandLine.h"
 #include "compiler/commands/Commands.h"
-#include "compiler/import/Walk.h"
+#include "compiler/import/Search.h"
 #include "dialects/onnx/OnnxDialect.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringSet.h"
@@ -83,6 +83,8 @@ static std::vector<OpRow> collectOps() {
       rows["com.microsoft." + name.str()] = {
           "com.microsoft", name.str(), libraryOps().contains(("ms." + name).str()) ? "library" : "generated", {1}, {}};
   }
+  for (const char *name : importer::kSearches)
+    rows["com.microsoft." + std::string(name)] = {"com.microsoft", name, "decomposed", {1}, {}};
   std::vector<OpRow> list;
   for (auto &entry : rows)
     list.push_back(std::move(entry.second));

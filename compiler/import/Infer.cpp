@@ -280,9 +280,6 @@ static const char *resultRule(const std::string &op) {
       {"BifurcationDetector", "i7"},
       {"NGramRepeatBlock", "s1"},
       {"Tokenizer", "i8"},
-      {"GreedySearch", "i6"},
-      {"BeamSearch", "i6 i1"},
-      {"Sampling", "i6 i1"},
       {"TreeEnsembleClassifier", "i7 i1"},
       {"TreeEnsembleRegressor", "i1"},
   };

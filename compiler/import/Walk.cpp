@@ -1,4 +1,5 @@
 // Walk.cpp: the pass of Walk.h over graphs and nodes. Functions.cpp beside it replaces calls by bodies.
+#include "compiler/import/Search.h"
 #include "compiler/import/Tensors.h"
 #include "compiler/import/Upgrade.h"
 
@@ -223,6 +224,8 @@ void Walker::node(pb::NodeProto &&n, Scope &scope) {
     n.set_domain("com.microsoft");
   if (!isNew && !current->isStandard && !check(n, version))
     return;
+  if (isSearch(n))
+    return expandSearch(n, scope);
   raise(n, scope, version);
 }
 

@@ -80,6 +80,7 @@ private:
   void raise(pb::NodeProto &node, Scope &scope, int version);
   bool check(const pb::NodeProto &node, int version);
   bool expandStandard(const pb::NodeProto &node, Scope &scope);
+  void expandSearch(const pb::NodeProto &node, Scope &scope);
   void splice(const pb::NodeProto &call, const pb::FunctionProto &body, Scope &scope, bool isStandard);
   void append(pb::NodeProto &&node, Scope &scope);
   void infer(pb::NodeProto &node, Scope &scope);
@@ -97,6 +98,7 @@ private:
   std::unordered_map<std::string, pb::TensorShapeProto> shapeData;
   std::unordered_map<const pb::GraphProto *, Types> declared;
   std::list<pb::TensorProto> literals;
+  std::list<pb::FunctionProto> searched;  // subgraphs of token searches
 };
 
 // The newest opset of the default domain that the library knows.

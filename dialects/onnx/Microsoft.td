@@ -188,31 +188,4 @@ def Onnx_MSTokenizerOp : Onnx_Op<"ms.Tokenizer"> {
   let arguments = (ins AnyTensor:$X, I64Attr:$mark, I64Attr:$mincharnum, StrAttr:$pad_value, Strs:$separators, OptStr:$tokenexp);
   let results = (outs AnyTensor:$Y);
 }
-def Onnx_MSGreedySearchOp : Onnx_Op<"ms.GreedySearch", [RecursiveMemoryEffects, AttrSizedOperandSegments]> {
-  let arguments = (ins AnyTensor:$input_ids, AnyTensor:$max_length, OptTensor:$min_length, OptTensor:$repetition_penalty,
-                     OptTensor:$vocab_mask, OptTensor:$prefix_vocab_mask, OptTensor:$attention_mask, Int<"-1">:$decoder_start_token_id,
-                     I64Attr:$eos_token_id, Int<"0">:$model_type, Int<"0">:$no_repeat_ngram_size, I64Attr:$pad_token_id,
-                     Int<"-1">:$vocab_size);
-  let results = (outs AnyTensor:$sequences);
-  let regions = (region AnyRegion:$decoder, AnyRegion:$encoder, AnyRegion:$init_decoder);
-}
-def Onnx_MSBeamSearchOp : Onnx_Op<"ms.BeamSearch", [RecursiveMemoryEffects, AttrSizedOperandSegments, AttrSizedResultSegments]> {
-  let arguments = (ins AnyTensor:$input_ids, AnyTensor:$max_length, OptTensor:$min_length, AnyTensor:$num_beams,
-                     AnyTensor:$num_return_sequences, OptTensor:$length_penalty, OptTensor:$repetition_penalty, OptTensor:$vocab_mask,
-                     OptTensor:$prefix_vocab_mask, OptTensor:$attention_mask, OptTensor:$decoder_input_ids, OptTensor:$logits_processor,
-                     Int<"-1">:$decoder_start_token_id, Int<"0">:$early_stopping, I64Attr:$eos_token_id, Int<"0">:$model_type,
-                     Int<"0">:$no_repeat_ngram_size, I64Attr:$pad_token_id, Int<"-1">:$vocab_size);
-  let results = (outs AnyTensor:$sequences, OptTensor:$sequences_scores, OptTensor:$scores);
-  let regions = (region AnyRegion:$decoder, AnyRegion:$encoder, AnyRegion:$init_decoder);
-}
-def Onnx_MSSamplingOp : Onnx_Op<"ms.Sampling", [RecursiveMemoryEffects, AttrSizedOperandSegments]> {
-  let arguments = (ins AnyTensor:$input_ids, AnyTensor:$max_length, OptTensor:$min_length, OptTensor:$repetition_penalty,
-                     OptTensor:$vocab_mask, OptTensor:$prefix_vocab_mask, OptTensor:$attention_mask, OptTensor:$presence_mask,
-                     OptTensor:$seed, Int<"0">:$custom, Int<"-1">:$decoder_start_token_id, I64Attr:$eos_token_id,
-                     Float<"-1e+20f">:$filter_value, Int<"0">:$min_tokens_to_keep, Int<"0">:$model_type, Int<"0">:$no_repeat_ngram_size,
-                     I64Attr:$pad_token_id, Float<"0.f">:$presence_penalty, Float<"1.f">:$temperature, Float<"0.f">:$top_p,
-                     Int<"-1">:$vocab_size);
-  let results = (outs AnyTensor:$sequences, OptTensor:$filtered_logits);
-  let regions = (region AnyRegion:$decoder, AnyRegion:$encoder, AnyRegion:$init_decoder);
-}
 #endif

@@ -100,18 +100,6 @@ static LogicalResult tokenizer(ShapeOp &o) {
 }
 static LogicalResult bifurcation(ShapeOp &o) { return success(succeeded(o.set(0, {AffineExpr()})) && succeeded(o.set(1, {}))); }
 
-static LogicalResult greedySearch(ShapeOp &o) {
-  if (failed(o.set(0, {o.dim(0, 0), scalarSize(o, 1)})))
-    return failure();
-  return o.setRank(1, 2);
-}
-static LogicalResult beamSearch(ShapeOp &o) {
-  AffineExpr batch = o.dim(0, 0), length = scalarSize(o, 1), beams = scalarSize(o, 3), kept = scalarSize(o, 4);
-  AffineExpr vocabulary = o.intAttr("vocab_size", -1) > 0 ? o.c(o.intAttr("vocab_size", -1)) : AffineExpr();
-  return success(succeeded(o.set(0, {batch, kept, length})) && succeeded(o.set(1, {batch, kept})) &&
-                 succeeded(o.set(2, {o.s.sub(length, o.dim(0, 1)), batch, beams, vocabulary})));
-}
-
 void addMicrosoftRules(ShapeRules &rules) {
   for (const char *name : {"ms.Gelu", "ms.FastGelu", "ms.QuickGelu", "ms.RotaryEmbedding", "ms.QLinearSigmoid", "ms.QLinearLeakyRelu",
                            "ms.QLinearSoftmax", "ms.Inverse"})
@@ -127,8 +115,6 @@ void addMicrosoftRules(ShapeRules &rules) {
   rules["ms.QLinearConcat"] = qlinearConcat;
   rules["ms.Tokenizer"] = tokenizer;
   rules["ms.BifurcationDetector"] = bifurcation;
-  rules["ms.GreedySearch"] = rules["ms.Sampling"] = greedySearch;
-  rules["ms.BeamSearch"] = beamSearch;
 }
 
 }  // namespace onnxc

@@ -241,6 +241,44 @@ def body(*nodes, inputs=("a",), outputs=("b",)):
     return helper.make_function("f", "F", list(inputs), list(outputs), list(nodes), [helper.make_opsetid("", 22)])
 
 
+def search(op, outputs=("y",), inputs=("ids", "n"), decoder_inputs=("input_ids", "position_ids", "attention_mask", "past_0"), **attributes):
+    """A token search whose decoder gives its first past back."""
+    def value(name):
+        return helper.make_tensor_value_info(name, F32 if name.startswith("past") else TensorProto.INT32, [2, "b", "heads", "t", 4] if "past" in name else ["b", "s"])
+    cast = helper.make_node("Cast", ["input_ids"], ["logits"], to=F32)
+    keep = helper.make_node("Identity", [decoder_inputs[-1]], ["present"])
+    results = [helper.make_tensor_value_info(n, F32, None) for n in ("logits", "present")]
+    decoder = helper.make_graph([cast, keep], "decoder", [value(n) for n in decoder_inputs], results)
+    node = helper.make_node(op, list(inputs), list(outputs), domain="com.microsoft", name="search", decoder=decoder, eos_token_id=1, pad_token_id=0, **attributes)
+    ids = [tensor(n, 2, 3, dtype=TensorProto.INT32) for n in inputs if n]
+    return model([node], ids, [helper.make_tensor_value_info(n, TensorProto.INT32, None) for n in outputs if n], domains=["com.microsoft"])
+
+
+@case(1, r"search \(GreedySearch, opset 1\): has model_type 2; onnxc knows 0 \(decoder only\) and 1 \(encoder and decoder\)$")
+def search_of_unknown_kind(folder):
+    return save(folder, search("GreedySearch", model_type=2))
+
+
+@case(1, r"search \(GreedySearch, opset 1\): has model_type 1 and no encoder$")
+def search_without_encoder(folder):
+    return save(folder, search("GreedySearch", model_type=1))
+
+
+@case(1, r"search \(BeamSearch, opset 1\): output 'scores' is not given; use sequences_scores$")
+def search_for_all_scores(folder):
+    return save(folder, search("BeamSearch", outputs=("y", "", "z"), inputs=("ids", "n", "", "beams", "kept")))
+
+
+@case(1, r"search \(GreedySearch, opset 1\): decoder input 'past_0' is not declared as float or float16 with a number of heads and a head size$")
+def search_with_unknown_heads(folder):
+    return save(folder, search("GreedySearch"))
+
+
+@case(1, r"search \(Sampling, opset 1\): decoder input 'cache' is not one of input_ids, position_ids, attention_mask, past_0 …$")
+def search_with_odd_decoder(folder):
+    return save(folder, search("Sampling", decoder_inputs=("input_ids", "position_ids", "attention_mask", "cache")))
+
+
 @case(1, r"call \(F, opset 1\): passes 2 inputs and takes 1 outputs; function F has 1 and 1$")
 def call_with_too_many_operands(folder):
     return save(folder, calling(body(helper.make_node("Relu", ["a"], ["b"])), inputs=("x", "x")))

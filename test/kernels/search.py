@@ -1,0 +1,111 @@
+"""GreedySearch, Sampling and BeamSearch of com.microsoft against ONNX Runtime, on a decoder of one layer whose logits depend on tokens, positions, mask and past.
+
+usage: search.py --onnxc BIN --loader DIR [--filter REGEX]      ends with `search: N passed, N failed, N skipped`
+"""
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+VOCABULARY, HEADS, SIZE = 24, 2, 4
+node, value = helper.make_node, helper.make_tensor_value_info
+CASES = {
+    "greedy": ("GreedySearch", {}, {}),
+    "greedy_penalty": ("GreedySearch", {}, {"repetition_penalty": 1.3, "min_length": 8}),
+    "greedy_ngrams": ("GreedySearch", {"no_repeat_ngram_size": 2}, {"vocab_mask": 1}),
+    "sampling_one": ("Sampling", {"top_p": 1e-6, "min_tokens_to_keep": 1}, {}),
+    "beams": ("BeamSearch", {}, {}),
+    "beams_early": ("BeamSearch", {"early_stopping": 1}, {}),
+    "beams_penalties": ("BeamSearch", {"no_repeat_ngram_size": 2}, {"length_penalty": 0.5, "repetition_penalty": 1.2}),
+    "beams_masked": ("BeamSearch", {}, {"num_beams": 4, "num_return_sequences": 4, "min_length": 7, "vocab_mask": 1, "length_penalty": 2.0}),
+    "greedy_first_decoder": ("GreedySearch", {"init_decoder": 1}, {}),
+}
+GREEDY = ["max_length", "min_length", "repetition_penalty", "vocab_mask"]
+BEAM = ["max_length", "min_length", "num_beams", "num_return_sequences", "length_penalty", "repetition_penalty", "vocab_mask"]
+
+
+def decoder(name):
+    """logits = tanh(x + sum of the unmasked past) · w, x = token + position."""
+    nodes = [node("Gather", ["embedding", "input_ids"], ["e"]), node("Gather", ["positions", "position_ids"], ["p"]), node("Add", ["e", "p"], ["x"]),
+             node("Shape", ["input_ids"], ["rows"]), node("Concat", ["rows", "heads"], ["split"], axis=0), node("Reshape", ["x", "split"], ["x4"]),
+             node("Transpose", ["x4"], ["by_head"], perm=[0, 2, 1, 3]), node("Unsqueeze", ["by_head", "first"], ["one"]),
+             node("Concat", ["one", "one"], ["both"], axis=0), node("Concat", ["past_0", "both"], ["present_0"], axis=3),
+             node("Cast", ["attention_mask"], ["m"], to=TensorProto.FLOAT), node("Unsqueeze", ["m", "around"], ["m5"]),
+             node("Mul", ["present_0", "m5"], ["seen"]), node("ReduceSum", ["seen", "over"], ["sum"], keepdims=0),
+             node("Reshape", ["sum", "flat"], ["context"]), node("Add", ["x", "context"], ["y"]), node("Tanh", ["y"], ["t"]),
+             node("MatMul", ["t", "projection"], ["logits"])]
+    ids = [value(n, TensorProto.INT32, ["b", "s"]) for n in ("input_ids", "position_ids")] + [value("attention_mask", TensorProto.INT32, ["b", "t"])]
+    return helper.make_graph(nodes, name, ids + [value("past_0", TensorProto.FLOAT, [2, "b", HEADS, "past", SIZE])],
+                             [value("logits", TensorProto.FLOAT, ["b", "s", VOCABULARY]), value("present_0", TensorProto.FLOAT, [2, "b", HEADS, "t", SIZE])])
+
+
+def build(op, attributes, numbers):
+    rng, width = np.random.default_rng(0), HEADS * SIZE
+    weights = {"embedding": rng.normal(size=(VOCABULARY, width)), "positions": rng.normal(size=(64, width)) * 0.3, "projection": rng.normal(size=(width, VOCABULARY)) * 2}
+    weights = {k: v.astype(np.float32) for k, v in weights.items()}
+    weights |= {"heads": np.array([HEADS, SIZE]), "first": np.array([0]), "around": np.array([0, 2, 4]), "over": np.array([0, 3]), "flat": np.array([0, 1, width])}
+    numbers = {"max_length": 12, "min_length": 1, "num_beams": 3, "num_return_sequences": 2, "length_penalty": 1.0, "repetition_penalty": 1.0} | numbers
+    inputs = ["input_ids"]
+    for name in BEAM if op == "BeamSearch" else GREEDY:
+        if name == "vocab_mask" and name in numbers:
+            weights[name] = (rng.random(VOCABULARY) > 0.3).astype(np.int32)
+        elif name in numbers:
+            weights[name] = np.array([numbers[name]], np.float32 if "penalty" in name else np.int32)
+        inputs.append(name if name in weights else "")
+    attributes = {"eos_token_id": 3, "pad_token_id": 0, "model_type": 0, "decoder": decoder("next")} | attributes
+    if "init_decoder" in attributes:
+        attributes["init_decoder"] = decoder("initial")
+    outputs = [value("sequences", TensorProto.INT32, None)] + [value("scores", TensorProto.FLOAT, None)] * (op == "BeamSearch")
+    search = node(op, inputs, [o.name for o in outputs], domain="com.microsoft", name="Search", **attributes)
+    graph = helper.make_graph([search], "g", [value("input_ids", TensorProto.INT32, ["b", "s"])], outputs, [numpy_helper.from_array(v, k) for k, v in weights.items()])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
+
+
+def check(name, args, folder):
+    import onnxc
+    import onnxruntime
+    model, rng = build(*CASES[name]), np.random.default_rng(1)
+    path = folder / f"{name}.onnx"
+    onnx.save(model, path)
+    quiet = onnxruntime.SessionOptions()
+    quiet.log_severity_level = 4
+    session = onnxruntime.InferenceSession(str(path), quiet, providers=["CPUExecutionProvider"])
+    prompts = [rng.integers(4, VOCABULARY - 4, shape).astype(np.int32) for shape in ((1, 5), (3, 4))] + [np.array([[0, 0, 5, 7, 9], [4, 5, 6, 7, 8]], np.int32)]
+    for flags in ([], ["-O0"]):
+        library = folder / f"{name}{''.join(flags)}.so"
+        done = subprocess.run([args.onnxc, path, "-o", library, *flags], capture_output=True, text=True, timeout=300)
+        if done.returncode:
+            return f"exit {done.returncode}: {done.stderr.strip()[-300:]}"
+        compiled = onnxc.load(str(library))
+        for prompt in prompts:
+            for want, got in zip(session.run(None, {"input_ids": prompt}), compiled.run({"input_ids": prompt})):
+                if not (want.shape == got.shape and np.allclose(want, got, rtol=1e-4, atol=1e-6)):
+                    return f"{flags} {prompt.shape}: {got.tolist()}, want {want.tolist()}"
+    return None
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--onnxc", type=Path, required=True)
+    p.add_argument("--loader", type=Path, required=True)
+    p.add_argument("--filter", default="")
+    args = p.parse_args()
+    sys.path.insert(0, str(args.loader))
+    names = [name for name in CASES if re.search(args.filter, name)]
+    with tempfile.TemporaryDirectory(prefix="onnxc-search-") as folder:
+        problems = {name: check(name, args, Path(folder)) for name in names}
+    failed = [name for name in names if problems[name]]
+    for name in failed:
+        print(f"{name}: {problems[name]}")
+    print(f"search: {len(names) - len(failed)} passed, {len(failed)} failed, 0 skipped")
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()
