@@ -88,6 +88,10 @@ def suite_kernels(args):
     return script(TEST / "kernels" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER)
 
 
+def suite_microsoft(args):
+    return script(TEST / "kernels" / "microsoft.py", "--onnxc", args.onnxc, "--loader", LOADER)
+
+
 def suite_search(args):
     return script(TEST / "kernels" / "search.py", "--onnxc", args.onnxc, "--loader", LOADER)
 

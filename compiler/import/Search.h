@@ -24,6 +24,7 @@ public:
   void give(const std::string &value, const std::string &result);
   std::string ints(const std::vector<int64_t> &values);
   std::string scalar(int type, double value);
+  pb::NodeProto &last() { return list[list.size() - 1]; }  // the node written last
 
 private:
   pb::NodeProto &add(const char *op, const std::vector<std::string> &inputs);

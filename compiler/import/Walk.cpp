@@ -226,6 +226,8 @@ void Walker::node(pb::NodeProto &&n, Scope &scope) {
     return;
   if (isSearch(n))
     return expandSearch(n, scope);
+  if (n.op_type() == "Gradient" && n.domain() == "ai.onnx.preview.training")
+    return expandGradient(n, scope);
   raise(n, scope, version);
 }
 

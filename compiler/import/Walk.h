@@ -80,6 +80,7 @@ private:
   void raise(pb::NodeProto &node, Scope &scope, int version);
   bool check(const pb::NodeProto &node, int version);
   bool expandStandard(const pb::NodeProto &node, Scope &scope);
+  void expandGradient(const pb::NodeProto &node, Scope &scope);
   void expandSearch(const pb::NodeProto &node, Scope &scope);
   void splice(const pb::NodeProto &call, const pb::FunctionProto &body, Scope &scope, bool isStandard);
   void append(pb::NodeProto &&node, Scope &scope);

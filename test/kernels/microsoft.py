@@ -1,0 +1,205 @@
+"""Operators of com.microsoft that exporters and ONNX Runtime's tools write into files, each alone against ONNX Runtime: with weights as constants and, where
+`weights` names some, with all operands given at run time too.
+
+usage: microsoft.py --onnxc BIN --loader DIR [--filter REGEX]      ends with `microsoft: N passed, N failed, N skipped`
+"""
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+CASES = {}
+RNG = np.random.default_rng(0)
+
+
+def f32(*shape):
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def u8(*shape):
+    return RNG.integers(0, 256, shape).astype(np.uint8)
+
+
+def i8(*shape):
+    return RNG.integers(-127, 128, shape).astype(np.int8)
+
+
+def ids(high, *shape, dtype=np.int32):
+    return RNG.integers(0, high, shape).astype(dtype)
+
+
+def number(value, dtype=np.float32):
+    return np.array(value, dtype)
+
+
+def case(name, op, operands, outputs=1, weights=(), **attributes):
+    """`operands`: arrays or None; `outputs`: how many, or a list in which 0 leaves one out; `weights`: places of those that are constants."""
+    CASES[name] = op, operands, [1] * outputs if isinstance(outputs, int) else outputs, set(weights), attributes
+
+
+one, zero = number(0.02), number(128, np.uint8)
+case("fused_conv", "FusedConv", [f32(1, 3, 9, 9), f32(5, 3, 3, 3), f32(5)], weights=(1, 2), activation="LeakyRelu", activation_params=[0.1])
+case("fused_conv_sum", "FusedConv", [f32(1, 4, 7, 7), f32(4, 4, 3, 3), f32(4), f32(1, 4, 7, 7)], weights=(1, 2), activation="Relu", pads=[1, 1, 1, 1])
+case("fused_conv_clip", "FusedConv", [f32(1, 4, 7, 7), f32(4, 4, 3, 3)], weights=(1,), activation="Clip", activation_params=[-0.5, 0.5])
+case("fused_gemm", "FusedGemm", [f32(4, 6), f32(6, 5), f32(5)], weights=(1, 2), activation="Relu", alpha=0.5)
+case("fused_gemm_leaky", "FusedGemm", [f32(4, 6), f32(5, 6), f32(5)], weights=(1, 2), activation="LeakyRelu", activation_alpha=0.2, transB=1)
+case("fused_matmul", "FusedMatMul", [f32(2, 3, 4, 6), f32(2, 3, 5, 6)], transB=1, alpha=0.25)
+case("fused_matmul_batch", "FusedMatMul", [f32(4, 3, 6), f32(3, 6, 5)], transBatchA=1, alpha=2.0)
+case("gelu", "Gelu", [f32(3, 7)])
+case("fast_gelu", "FastGelu", [f32(3, 7)])
+case("fast_gelu_bias", "FastGelu", [f32(3, 7), f32(7)])
+case("bias_gelu", "BiasGelu", [f32(3, 7), f32(7)], weights=(1,))
+case("quick_gelu", "QuickGelu", [f32(3, 7)], alpha=1.3)
+case("skip_layer_norm", "SkipLayerNormalization", [f32(2, 4, 8), f32(2, 4, 8), f32(8), f32(8), f32(8)], [1, 0, 0, 1], weights=(2, 3, 4), epsilon=1e-5)
+case("skip_layer_norm_broadcast", "SkipLayerNormalization", [f32(2, 4, 8), f32(4, 8), f32(8)], weights=(2,))
+case("skip_rms_norm", "SkipSimplifiedLayerNormalization", [f32(2, 4, 8), f32(2, 4, 8), f32(8)], [1, 0, 0, 1], weights=(2,), epsilon=1e-6)
+case("embed_layer_norm", "EmbedLayerNormalization", [ids(20, 2, 5), ids(2, 2, 5), f32(20, 8), f32(16, 8), f32(2, 8), f32(8), f32(8), ids(2, 2, 5)], 2,
+     weights=(2, 3, 4, 5, 6), epsilon=1e-12)
+case("embed_layer_norm_sum", "EmbedLayerNormalization", [ids(20, 2, 5), None, f32(20, 8), f32(16, 8), None, f32(8), f32(8)], 3, weights=(2, 3, 5, 6))
+case("embed_layer_norm_positions", "EmbedLayerNormalization",
+     [ids(20, 2, 5), None, f32(20, 8), f32(16, 8), None, f32(8), f32(8), None, ids(16, 2, 5)], 2, weights=(2, 3, 5, 6))
+case("attention", "Attention", [f32(2, 6, 16), f32(16, 48), f32(48)], weights=(1, 2), num_heads=4)
+case("attention_lengths", "Attention", [f32(2, 6, 16), f32(16, 48), f32(48), number([4, 6], np.int32)], weights=(1, 2), num_heads=4)
+case("attention_causal_past", "Attention", [f32(2, 3, 16), f32(16, 48), f32(48), None, f32(2, 2, 4, 5, 4)], 2, weights=(1, 2), num_heads=4, unidirectional=1)
+case("attention_mask", "Attention", [f32(2, 6, 16), f32(16, 48), f32(48), ids(2, 2, 6)], weights=(1, 2), num_heads=2)
+case("multi_head_attention", "MultiHeadAttention", [f32(2, 5, 16), f32(2, 7, 16), f32(2, 7, 16)], num_heads=4)
+case("multi_head_attention_bias", "MultiHeadAttention", [f32(2, 5, 16), f32(2, 7, 16), f32(2, 7, 16), f32(48), None, f32(2, 4, 5, 7)], num_heads=4)
+case("multi_head_attention_past", "MultiHeadAttention", [f32(2, 1, 16), f32(2, 1, 16), f32(2, 1, 16), None, None, None, f32(2, 4, 6, 4), f32(2, 4, 6, 4)], 3,
+     num_heads=4)
+case("group_query_attention", "GroupQueryAttention",
+     [f32(2, 1, 32), f32(2, 1, 16), f32(2, 1, 16), f32(2, 2, 5, 8), f32(2, 2, 5, 8), number([5, 5], np.int32), number(6, np.int32)], 3, num_heads=4, kv_num_heads=2)
+case("rotary", "RotaryEmbedding", [f32(2, 5, 16), ids(9, 2, 5, dtype=np.int64), f32(10, 4), f32(10, 4)], weights=(2, 3), num_heads=2)
+case("rotary_interleaved", "RotaryEmbedding", [f32(2, 3, 5, 8), number([2], np.int64), f32(10, 4), f32(10, 4)], weights=(2, 3), interleaved=1)
+case("matmul_4_bits", "MatMulNBits", [f32(3, 64), u8(10, 2, 16), np.abs(f32(20)) * 0.1], weights=(1, 2), K=64, N=10, bits=4, block_size=32)
+case("matmul_4_bits_zeros", "MatMulNBits", [f32(3, 64), u8(10, 4, 8), np.abs(f32(40)) * 0.1, u8(20)], weights=(1, 2, 3), K=64, N=10, bits=4, block_size=16)
+case("matmul_8_bits", "MatMulNBits", [f32(3, 64), u8(10, 2, 32), np.abs(f32(20)) * 0.1], weights=(1, 2), K=64, N=10, bits=8, block_size=32)
+case("gather_blocks_u8", "GatherBlockQuantized", [u8(12, 16), ids(12, 2, 3), np.abs(f32(12, 2))], weights=(0, 2), block_size=16, quantize_axis=1, gather_axis=0, bits=4)
+case("gather_blocks_u8_zeros", "GatherBlockQuantized", [u8(12, 16), ids(12, 4, dtype=np.int64), np.abs(f32(12, 2)), u8(12, 1)], weights=(0, 2, 3), block_size=16,
+     quantize_axis=1, gather_axis=0, bits=4)
+case("qlinear_add", "QLinearAdd", [u8(3, 4), one, zero, u8(4), number(0.03), number(120, np.uint8), number(0.05), zero], weights=(1, 2, 4, 5, 6, 7))
+case("qlinear_add_signed", "QLinearAdd", [i8(3, 4), one, number(3, np.int8), i8(3, 1), one, number(0, np.int8), number(0.05), number(-4, np.int8)])
+case("qlinear_mul", "QLinearMul", [u8(3, 4), one, zero, u8(4), number(0.03), number(120, np.uint8), number(0.05), zero], weights=(1, 2, 4, 5, 6, 7))
+case("qlinear_concat", "QLinearConcat", [number(0.04), zero, u8(2, 3), one, zero, u8(2, 5), number(0.08), number(100, np.uint8)], weights=(0, 1, 3, 4, 6, 7), axis=1)
+case("qlinear_sigmoid", "QLinearSigmoid", [u8(3, 9), number(0.05), zero, number(1 / 256), number(0, np.uint8)], weights=(1, 2, 3, 4))
+case("qlinear_leaky_relu", "QLinearLeakyRelu", [i8(3, 9), number(0.05), number(2, np.int8), number(0.04), number(-3, np.int8)], weights=(1, 2, 3, 4), alpha=0.1)
+case("qlinear_average_pool", "QLinearAveragePool", [u8(1, 3, 8, 8), one, zero, number(0.03), zero], weights=(1, 2, 3, 4), kernel_shape=[3, 3], strides=[2, 2],
+     pads=[1, 1, 1, 1])
+case("qlinear_average_pool_last", "QLinearAveragePool", [u8(1, 8, 8, 3), one, zero, number(0.03), zero], weights=(1, 2, 3, 4), kernel_shape=[2, 2], channels_last=1)
+case("qlinear_global_average_pool", "QLinearGlobalAveragePool", [u8(2, 3, 5, 5), one, zero, number(0.01), zero], weights=(1, 2, 3, 4), channels_last=0)
+case("qlinear_global_average_pool_last", "QLinearGlobalAveragePool", [u8(2, 5, 5, 3), one, zero, number(0.01), zero], weights=(1, 2, 3, 4), channels_last=1)
+case("qlinear_softmax", "QLinearSoftmax", [u8(3, 9), number(0.05), zero, number(1 / 256), number(0, np.uint8)], weights=(1, 2, 3, 4), axis=-1, opset=13)
+case("qlinear_softmax_old", "QLinearSoftmax", [i8(2, 3, 4), number(0.05), number(0, np.int8), number(1 / 256), number(-128, np.int8)], weights=(1, 2, 3, 4), axis=1, opset=12)
+case("qattention", "QAttention", [u8(2, 5, 16), i8(16, 48), f32(48), one, number(0.01), None, zero, number(0, np.int8)], weights=(1, 2, 3, 4, 6, 7), num_heads=4)
+case("qattention_lengths", "QAttention", [u8(2, 5, 16), u8(16, 48), f32(48), one, number(0.01), number([3, 5], np.int32), zero, zero], weights=(1, 2, 3, 4, 6, 7), num_heads=4)
+case("qattention_past", "QAttention", [u8(2, 3, 16), i8(16, 48), f32(48), one, number(0.01), None, zero, number(0, np.int8), f32(2, 2, 4, 5, 4)], 2,
+     weights=(1, 2, 3, 4, 6, 7), num_heads=4, unidirectional=1)
+case("qgemm", "QGemm", [u8(4, 6), one, zero, i8(6, 5), number(0.01), number(0, np.int8), ids(99, 5), number(0.05), zero], weights=(1, 2, 3, 4, 5, 6, 7, 8))
+case("qgemm_float", "QGemm", [u8(4, 6), one, zero, i8(5, 6), number(0.01), number(0, np.int8)], weights=(1, 2, 3, 4, 5), transB=1, alpha=0.5)
+case("dynamic_quantize_matmul", "DynamicQuantizeMatMul", [f32(4, 16), i8(16, 6), number(0.02), number(0, np.int8), f32(6)], weights=(1, 2, 3, 4))
+case("matmul_integer_to_float", "MatMulIntegerToFloat", [u8(4, 16), i8(16, 6), one, number(0.01), zero, number(0, np.int8), f32(6)], weights=(1, 2, 3, 4, 5, 6))
+case("nhwc_max_pool", "NhwcMaxPool", [u8(1, 8, 8, 3)], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+case("pad", "Pad", [f32(2, 3), number([0, 1, 2, 0], np.int64), number([1.5])])
+case("pad_reflect", "Pad", [f32(4, 5), number([1, 1, 2, 0], np.int64)], mode="reflect")
+case("range", "Range", [number(1, np.int32), number(12, np.int32), number(3, np.int32)])
+case("unique", "Unique", [number([2, 1, 1, 3, 4, 3, 2])], 3)
+case("inverse", "Inverse", [f32(3, 4, 4)])
+case("trilu", "Trilu", [f32(2, 4, 5), number(1, np.int64)], upper=0)
+case("bifurcation", "BifurcationDetector",
+     [number([1, 5, 3, 4, 2, 9, 7], np.int64), number([1, 5, 3], np.int64), number(0, np.int64), number([1, 5, 3, 4, 7, 2, 9, 7], np.int64)], 2, min_ngram_size=1, max_ngram_size=3)
+case("bifurcation_start", "BifurcationDetector", [number([1, 5, 3, 4, 2, 9, 7], np.int64), number([1, 5], np.int64), number(0, np.int64)], 2)
+case("ngram_block", "NGramRepeatBlock", [number([[1, 2, 3, 1, 2], [4, 4, 4, 4, 4]], np.int64), f32(2, 6)], ngram_size=3)
+
+
+def build(op, operands, outputs, weights, attributes, constant):
+    infos, initializers, names = [], [], []
+    for i, array in enumerate(operands):
+        names.append("" if array is None else f"x{i}")
+        if array is None:
+            continue
+        if constant and i in weights:
+            initializers.append(numpy_helper.from_array(array, f"x{i}"))
+        else:
+            infos.append(helper.make_tensor_value_info(f"x{i}", helper.np_dtype_to_tensor_dtype(array.dtype), array.shape))
+    results = [f"y{i}" if wanted else "" for i, wanted in enumerate(outputs)]
+    node = helper.make_node(op, names, results, domain="com.microsoft", name="op", **attributes)
+    graph = helper.make_graph([node], "g", infos, [helper.make_empty_tensor_value_info(r) for r in results if r], initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
+
+
+def reference(model, feed):
+    """ONNX Runtime's results; their types go into the model, whose outputs have none."""
+    import onnxruntime
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    want = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, feed)
+    for info, array in zip(model.graph.output, want):
+        info.CopyFrom(helper.make_tensor_value_info(info.name, helper.np_dtype_to_tensor_dtype(array.dtype), [None] * array.ndim))
+    return want
+
+
+def differs(want, got):
+    if want.shape != got.shape or want.dtype != got.dtype:
+        return f"{got.dtype}{list(got.shape)}, want {want.dtype}{list(want.shape)}"
+    a, b = want.astype(np.float64), got.astype(np.float64)
+    finite = np.isfinite(a)
+    if (finite != np.isfinite(b)).any() or (a[~finite] != b[~finite]).any():
+        return "other values are not finite"
+    step = 1 if want.dtype in (np.uint8, np.int8) else 0 if want.dtype.kind in "iu" else 2e-5 * np.abs(a[finite]).max(initial=0) + 1e-7
+    error = np.abs(a - b)[finite].max(initial=0)
+    return None if error <= step else f"off by {error:.3g}"
+
+
+def check(name, args, folder):
+    import onnxc
+    op, operands, outputs, weights, attributes = CASES[name]
+    for constant in [True, False] if weights else [False]:
+        feed = {f"x{i}": a for i, a in enumerate(operands) if a is not None and not (constant and i in weights)}
+        model = build(op, operands, outputs, weights, attributes, constant)
+        try:
+            want = reference(model, feed)
+        except Exception as e:
+            if not constant and weights:
+                continue  # ONNX Runtime takes some operands as constants only
+            return f"ONNX Runtime: {str(e)[:200]}"
+        path = folder / f"{name}{constant}.onnx"
+        onnx.save(model, path)
+        for flags in ([], ["-O0"]):
+            library = folder / f"{path.stem}{len(flags)}.so"
+            done = subprocess.run([args.onnxc, path, "-o", library, *flags], capture_output=True, text=True, timeout=300)
+            if done.returncode:
+                return f"exit {done.returncode}: {done.stderr.strip()[:300]}"
+            for k, (w, g) in enumerate(zip(want, onnxc.load(str(library)).run(feed))):
+                problem = differs(w, np.asarray(g))
+                if problem:
+                    return f"{'constant weights' if constant else 'all operands'} {flags}: result {k}: {problem}"
+    return None
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--onnxc", type=Path, required=True)
+    p.add_argument("--loader", type=Path, required=True)
+    p.add_argument("--filter", default="")
+    args = p.parse_args()
+    sys.path.insert(0, str(args.loader))
+    names = [name for name in CASES if re.search(args.filter, name)]
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="onnxc-microsoft-") as folder:
+        for name in names:
+            problem = check(name, args, Path(folder))
+            failed += problem is not None
+            if problem:
+                print(f"{name}: {problem}", flush=True)
+    print(f"microsoft: {len(names) - failed} passed, {failed} failed, 0 skipped")
+    sys.exit(failed != 0)
+
+
+if __name__ == "__main__":
+    main()
