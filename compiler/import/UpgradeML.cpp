@@ -28,6 +28,11 @@ void standard(Rewrite &r) {
   r.node.set_domain("");
   r.version = newestOpset();
 }
+void range(Rewrite &r) {
+  standard(r);
+  if (r.input(2).empty())
+    r.setInput(2, r.scalarLike(r.input(0), 1));
+}
 void expandDims(Rewrite &r) {
   standard(r);
   r.node.set_op_type("Unsqueeze");
@@ -43,7 +48,7 @@ const std::vector<Upgrade> kUpgradesML = {
     {"com.microsoft.QuantizeLinear", 99, standard},
     {"com.microsoft.DequantizeLinear", 99, standard},
     {"com.microsoft.Gelu", 99, standard},
-    {"com.microsoft.Range", 99, standard},
+    {"com.microsoft.Range", 99, range},
     {"com.microsoft.Trilu", 99, standard},
     {"com.microsoft.Pad", 99, standard},
     {"com.microsoft.GridSample", 99, standard},

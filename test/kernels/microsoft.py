@@ -107,6 +107,7 @@ case("nhwc_max_pool", "NhwcMaxPool", [u8(1, 8, 8, 3)], kernel_shape=[3, 3], stri
 case("pad", "Pad", [f32(2, 3), number([0, 1, 2, 0], np.int64), number([1.5])])
 case("pad_reflect", "Pad", [f32(4, 5), number([1, 1, 2, 0], np.int64)], mode="reflect")
 case("range", "Range", [number(1, np.int32), number(12, np.int32), number(3, np.int32)])
+case("range_float", "Range", [number(0.5), number(4), None])
 case("unique", "Unique", [number([2, 1, 1, 3, 4, 3, 2])], 3)
 case("inverse", "Inverse", [f32(3, 4, 4)])
 case("trilu", "Trilu", [f32(2, 4, 5), number(1, np.int64)], upper=0)
