@@ -1,9 +1,8 @@
-// FastGroupQuery.cpp: com.microsoft's GroupQueryAttention of f32. A task is one head of keys and values: it moves the cache, then serves
-// the query heads of its group. Oracle: MsGroupQuery.cpp, which also takes quantised caches and calls without a new cache.
+// FastGroupQuery.cpp: com.microsoft's GroupQueryAttention of f32. Each head of keys and values moves its part of the cache and rotates
+// the queries of its group; then FastAttention.h attends one batch entry at a time, whose lengths differ. Oracle: MsGroupQuery.cpp, which
+// also takes quantised caches and calls without a new cache.
+#include "runtime_stub/kernels/FastAttention.h"
 #include "runtime_stub/kernels/GroupQuery.h"
-#include "runtime_stub/kernels/Lanes.h"
-#include "runtime_stub/kernels/Math.h"
-#include "runtime_stub/kernels/Parallel.h"
 
 extern "C" int32_t onnxc_k_MsGroupQueryAttention(const onnxc_args *a);
 
@@ -30,7 +29,7 @@ struct Launch {
   const float *cos, *sin, *queryNorm, *keyNorm;
   float scale, softcap, epsilon;
   ScoreBias extra;
-  bool interleaved, causal, sinks;
+  bool interleaved, causal;
   int64_t window;
 
   // to = from, normalised and rotated.
@@ -60,35 +59,6 @@ struct Launch {
   }
 };
 
-// One query row against keys [low, high), its scores in `score`.
-void attend(const Launch &l, const float *q, const float *k, const float *v, int64_t low, int64_t high, float sink, float *score,
-            float *to) {
-  int64_t n = l.g.size;
-  float top = l.sinks ? sink : -__builtin_inff(), total = 0;
-  for (int64_t t = low; t < high; ++t) {
-    float x = l.scale * dotF32(q, k + t * n, n);
-    if (l.softcap > 0)
-      x = l.softcap * tanhF32(x / l.softcap);
-    score[t] += x;
-    top = score[t] > top ? score[t] : top;
-  }
-  for (int64_t d = 0; d < n; ++d)
-    to[d] = 0;
-  if (top == -__builtin_inff())
-    return;
-  for (int64_t t = low; t < high; ++t)
-    score[t] = expF32(score[t] - top);
-  for (int64_t t = low; t < high; ++t)
-    total += score[t];
-  if (l.sinks)
-    total += expF32(sink - top);
-  for (int64_t t = low; t < high; ++t)
-    for (int64_t d = 0; d < n; ++d)
-      to[d] += score[t] * v[t * n + d];
-  for (int64_t d = 0; d < n; ++d)
-    to[d] /= total;
-}
-
 // Keys and values of one kv head into the new cache.
 int32_t moveCache(const Launch &l, int64_t b, int64_t kv, int64_t before, int64_t total, float *k, float *v) {
   const Gqa &g = l.g;
@@ -106,33 +76,60 @@ int32_t moveCache(const Launch &l, int64_t b, int64_t kv, int64_t before, int64_
   return ONNXC_K_OK;
 }
 
-int32_t serveHead(const Launch &l, int64_t b, int64_t kv, float *scratch) {
+// One batch entry: of `total` keys the first `before` were in the cache.
+struct Lengths {
+  int64_t total, fresh, before;
+};
+int32_t lengthsOf(const Launch &l, int64_t b, Lengths &n) {
+  n.total = loadI64(l.a->in[SeqLens], b) + 1, n.fresh = minOf(l.g.queries, n.total), n.before = n.total - n.fresh;
+  ONNXC_CHECK(n.total >= 1 && n.total <= l.g.buffer && n.before <= l.g.past, ONNXC_K_INDEX);
+  return !l.extra.t || l.extra.t->dims[3] >= n.total ? ONNXC_K_OK : ONNXC_K_SHAPE;
+}
+
+// The cache of one head of keys, and the queries that share it, [batch, heads, queries, size].
+int32_t prepareHead(const Launch &l, int64_t b, int64_t kv, float *placed) {
   const Args *a = l.a;
   const Gqa &g = l.g;
-  int64_t n = g.size, total = loadI64(a->in[SeqLens], b) + 1, fresh = minOf(g.queries, total), before = total - fresh;
-  if (total < 1 || total > g.buffer || before > g.past)
-    return ONNXC_K_INDEX;
-  if (l.extra.t && l.extra.t->dims[3] < total)
-    return ONNXC_K_SHAPE;
-  float *k = out<float>(a, 1) + (b * g.kvHeads + kv) * g.buffer * n, *v = out<float>(a, 2) + (b * g.kvHeads + kv) * g.buffer * n;
-  ONNXC_TRY(moveCache(l, b, kv, before, total, k, v));
-  float *score = scratch, *q = scratch + g.buffer;
+  Lengths at;
+  ONNXC_TRY(lengthsOf(l, b, at));
+  int64_t n = g.size, cache = (b * g.kvHeads + kv) * g.buffer * n;
+  ONNXC_TRY(moveCache(l, b, kv, at.before, at.total, out<float>(a, 1) + cache, out<float>(a, 2) + cache));
   for (int64_t h = kv * (g.heads / g.kvHeads); h < (kv + 1) * (g.heads / g.kvHeads); ++h)
     for (int64_t s = 0; s < g.queries; ++s) {
-      int64_t at = before + s, position = l.position(b, s, at);
-      bool rotates = a->attr[DoRotary].i && (s < fresh || position < g.rotary.cos->dims[0]);
-      ONNXC_TRY(l.place(g.row(0, b, s, h), q, l.queryNorm, position, rotates));
-      int64_t high = l.causal ? minOf(at + 1, total) : total, low = l.window > 0 ? minOf(maxOf<int64_t>(0, at - l.window + 1), high) : 0;
-      for (int64_t t = low; t < high; ++t)
-        score[t] = l.extra.t ? float(l.extra(b, h, s, t)) : 0;
-      float sink = hasIn(a, HeadSink) ? float(loadF64(a->in[HeadSink], h)) : 0;
-      attend(l, q, k, v, low, high, sink, score, out<float>(a, 0) + ((b * g.queries + s) * g.heads + h) * n);
+      int64_t position = l.position(b, s, at.before + s);
+      bool rotates = a->attr[DoRotary].i && (s < at.fresh || position < g.rotary.cos->dims[0]);
+      ONNXC_TRY(l.place(g.row(0, b, s, h), placed + ((b * g.heads + h) * g.queries + s) * n, l.queryNorm, position, rotates));
     }
   return ONNXC_K_OK;
 }
 
+View viewOf(const float *from, int64_t heads, int64_t length, int64_t width, int64_t headStride, int64_t rowStride) {
+  return {const_cast<float *>(from), {heads, length, width}, {headStride, rowStride, 1}};
+}
+
+int32_t attendEntry(const Launch &l, int64_t b, const float *placed, const float *sinks) {
+  const Gqa &g = l.g;
+  Lengths at;
+  ONNXC_TRY(lengthsOf(l, b, at));
+  int64_t n = g.size, cache = b * g.kvHeads * g.buffer * n, entry = b * g.queries * g.heads * n;
+  Attention s{};
+  s.q = viewOf(placed + entry, g.heads, g.queries, n, g.queries * n, n);
+  s.k = viewOf(out<float>(l.a, 1) + cache, g.kvHeads, at.total, n, g.buffer * n, n);
+  s.v = viewOf(out<float>(l.a, 2) + cache, g.kvHeads, at.total, n, g.buffer * n, n);
+  s.y = viewOf(out<float>(l.a, 0) + entry, g.heads, g.queries, n, n, g.heads * n);
+  s.batchAxes = 1, s.batches = g.heads, s.queries = g.queries, s.keys = s.end = at.total, s.width = s.valueWidth = n;
+  if (const Tensor *t = l.extra.t) {
+    int64_t plane = t->dims[2] * t->dims[3];
+    s.bias = data<float>(*t) + (t->dims[0] == 1 ? 0 : b) * t->dims[1] * plane;
+    s.biasStrides[0] = t->dims[1] == 1 ? 0 : plane, s.biasStrides[1] = t->dims[3], s.biasStrides[2] = 1;
+  }
+  s.scale = l.scale, s.softcap = l.softcap, s.zero = 2, s.sinks = sinks;
+  s.offset = at.before, s.before = l.window > 0 ? l.window - 1 : -1, s.after = l.causal ? 0 : -1;
+  return attention(l.a, s);
+}
+
 bool isPlain(const Args *a) {
-  const int64_t floats[] = {Query, Key, Value, PastKey, PastValue, CosCache, SinCache, QNorm, KNorm};
+  const int64_t floats[] = {Query, Key, Value, PastKey, PastValue, CosCache, SinCache, AttentionBias, QNorm, KNorm};
   for (int64_t i : floats)
     if (hasIn(a, i) && a->in[i].dtype != ONNXC_F32)
       return false;
@@ -160,14 +157,22 @@ int32_t groupQuery(const Args *a) {
   l.softcap = given(a->attr[Softcap]) ? float(a->attr[Softcap].f) : 0;
   l.epsilon = float(a->attr[NormEpsilon].f), l.interleaved = a->attr[RotaryInterleaved].i != 0;
   l.causal = a->attr[Causal].i != 0, l.window = a->attr[Window].i;
-  l.sinks = a->attr[SmoothSoftmax].i == 1 || hasIn(a, HeadSink);
-  int64_t work = g.buffer * g.size * (2 + g.queries * g.heads / g.kvHeads) / 8;
-  return parallelScratchFor(a, g.batch * g.kvHeads, grainOf(work), (g.buffer + g.size) * int64_t(sizeof(float)),
-                            [&l](void *scratch, int64_t begin, int64_t end) -> int32_t {
-                              for (int64_t u = begin; u < end; ++u)
-                                ONNXC_TRY(serveHead(l, u / l.g.kvHeads, u % l.g.kvHeads, static_cast<float *>(scratch)));
-                              return ONNXC_K_OK;
-                            });
+  bool sunk = a->attr[SmoothSoftmax].i == 1 || hasIn(a, HeadSink);
+  ONNXC_CHECK(!hasIn(a, HeadSink) || onnxc_count(a->in[HeadSink]) == g.heads, ONNXC_K_SHAPE);
+  float *placed = allocate<float>(a, g.heads * (g.batch * g.queries * g.size + 1)),
+        *sinks = placed + g.heads * g.batch * g.queries * g.size;
+  ONNXC_CHECK(placed, ONNXC_K_MEMORY);
+  for (int64_t h = 0; h < g.heads; ++h)
+    sinks[h] = hasIn(a, HeadSink) ? float(loadF64(a->in[HeadSink], h)) : 0;
+  int64_t work = g.size * (g.buffer + g.queries * g.heads / g.kvHeads) / 8;
+  ONNXC_TRY(parallelFor(a, g.batch * g.kvHeads, grainOf(work), [&l, placed](int64_t begin, int64_t end) -> int32_t {
+    for (int64_t u = begin; u < end; ++u)
+      ONNXC_TRY(prepareHead(l, u / l.g.kvHeads, u % l.g.kvHeads, placed));
+    return ONNXC_K_OK;
+  }));
+  for (int64_t b = 0; b < g.batch; ++b)
+    ONNXC_TRY(attendEntry(l, b, placed, sunk ? sinks : nullptr));
+  return ONNXC_K_OK;
 }
 
 }  // namespace

@@ -42,6 +42,14 @@ attention("ms_heads_first", [(2, 30, 48), (2, 4, 41, 12), (2, 4, 41, 16)], domai
 attention("ms_heads_together", [(2, 30, 4, 3, 12)], domain=MS, num_heads=4)
 attention("ms_heads_past", [(2, 30, 48), (2, 30, 48), (2, 30, 48), (144,), None, (1, 4, 30, 50), (2, 4, 20, 12), (2, 4, 20, 12)], 3, domain=MS, num_heads=4)
 
+for kind, attributes in {"plain": {}, "window": {"local_window_size": 17}, "softcap": {"softcap": 1.5}, "sinks": {"smooth_softmax": 1}}.items():
+    attention(f"gq_{kind}", [(2, 30, 96), (2, 30, 48), (2, 30, 48), None, None, (2,), ()], 3, MS, {5: [29, 18], 6: 30}, num_heads=4, kv_num_heads=2, **attributes)
+    attention(f"gq_{kind}_past", [(1, 20, 192), None, None, (1, 2, 550, 24), (1, 2, 550, 24), (1,), (), (600, 12), (600, 12)], 3, MS, {5: 569, 6: 570},
+              num_heads=4, kv_num_heads=2, do_rotary=1, **attributes)
+attention("gq_decode", [(2, 1, 96), (2, 1, 48), (2, 1, 48), (2, 2, 50, 24), (2, 2, 50, 24), (2,), ()], 3, MS, {5: [50, 31], 6: 51}, num_heads=4, kv_num_heads=2)
+attention("gq_bias", [(2, 30, 96), (2, 30, 48), (2, 30, 48), None, None, (2,), (), None, None, None, (1, 4, 30, 30), (4,)], 3, MS, {5: 29, 6: 30},
+          num_heads=4, kv_num_heads=2)
+
 
 def operands(name):
     domain, _, shapes, _, ints, flags = CASES[name]
@@ -53,7 +61,7 @@ def operands(name):
         if i in flags:
             feed[f"x{i}"] = rng.integers(0, 4, shape) > 0
         elif i in ints:
-            feed[f"x{i}"] = np.array(ints[i] or rng.integers(0, 2, shape), np.int32 if domain else np.int64).reshape(shape)
+            feed[f"x{i}"] = np.broadcast_to(np.array(ints[i] or rng.integers(0, 2, shape), np.int32 if domain else np.int64), shape).copy()
         else:
             feed[f"x{i}"] = rng.standard_normal(shape).astype(np.float32) * np.float32(0.3 if domain == MS else 1)
     return feed
@@ -65,8 +73,8 @@ def build(name, feed, dynamic):
     fixed = lambda n, d: d if domain and n in ("x1", "x2", "x3") else f"n{d}" if d in (2, 20, 29, 30, 50) else d
     info = lambda n, a: helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype),
                                                       [fixed(n, d) for d in a.shape] if dynamic else a.shape)
-    node = helper.make_node("MultiHeadAttention" if "ms_heads" in name else "Attention", inputs, [f"y{i}" for i in range(results)], domain=domain,
-                            **attributes)
+    op = "GroupQueryAttention" if "_gq_" in name else "MultiHeadAttention" if "ms_heads" in name else "Attention"
+    node = helper.make_node(op, inputs, [f"y{i}" for i in range(results)], domain=domain, **attributes)
     graph = helper.make_graph([node], "g", [info(n, a) for n, a in feed.items()],
                               [helper.make_tensor_value_info(f"y{i}", TensorProto.FLOAT, None) for i in range(results)])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 27 if "window" in name else 24), helper.make_opsetid(MS, 1)], ir_version=10)

@@ -1,0 +1,373 @@
+// FastAttention.h: softmax(scale Q K^T, masked) V of f32 over strided operands. The scores of a tile of queries and a block of keys stay in
+// the cache: a running maximum and sum rescale what earlier blocks gave. Used by FastAttention.cpp and FastGroupQuery.cpp.
+#pragma once
+#include "runtime_stub/kernels/FastExp.h"
+#include "runtime_stub/kernels/Math.h"
+#include "runtime_stub/kernels/Parallel.h"
+#include "runtime_stub/kernels/Product.h"
+
+namespace onnxc {
+namespace {
+
+constexpr int64_t kKeys = 512, kRow = kKeys + 16;  // keys of a block; a row of scores, off the cache's period
+constexpr int64_t kFew = 2;                        // queries for which packing keys and values does not pay
+constexpr int64_t kMaxAxes = 8;
+// One operand under its logical axes.
+struct View {
+  float *data;
+  int64_t sizes[kMaxAxes], strides[kMaxAxes];
+};
+
+struct Attention {
+  View q, k, v, y;
+  int64_t batchAxes, batches, queries, keys, width, valueWidth;
+  const unsigned char *keep;  // null: no such mask
+  const float *bias;
+  int64_t keepStrides[kMaxAxes], biasStrides[kMaxAxes];
+  float scale, fill, softcap;
+  bool keepIf;
+  int64_t zero;
+  int64_t offset, before, after;  // query i stands at key i + offset and sees so many before and after it, all where negative
+  int64_t end;                    // of the keys that a mask may show
+  const float *sinks;             // null: none; scores without a value that join the softmax, one each batch entry
+};
+
+// The keys [low, high) that a query sees.
+struct Range {
+  int64_t low, high;
+};
+ONNXC_INLINE Range visible(const Attention &s, int64_t query) {
+  int64_t at = query + s.offset, low = s.before >= 0 ? minOf(maxOf<int64_t>(0, at - s.before), s.end) : 0;
+  int64_t high = s.after >= 0 ? minOf(s.end, at + s.after + 1) : s.end;
+  return {low, maxOf(low, high)};
+}
+
+// What a row of scores becomes: 0 without keys, or NaN as the model asks.
+ONNXC_INLINE float weightOf(const Attention &s, float total, bool any) {
+  bool dead = !any || (s.zero == 1 ? !(total > 0) : s.zero && total == 0);
+  return dead ? 0.0f : 1.0f / total;
+}
+
+// Where one batch entry begins in each tensor, in elements.
+struct Place {
+  int64_t batch, q, k, v, y, keep, bias;
+};
+Place placeOf(const Attention &s, int64_t batch) {
+  Place p = {batch, 0, 0, 0, 0, 0, 0};
+  for (int64_t i = s.batchAxes; i-- > 0;) {
+    int64_t n = s.q.sizes[i], at = batch % n, shared = n / s.k.sizes[i];
+    batch /= n;
+    p.q += at * s.q.strides[i], p.y += at * s.y.strides[i];
+    p.k += at / shared * s.k.strides[i], p.v += at / shared * s.v.strides[i];
+    p.keep += s.keep ? at * s.keepStrides[i] : 0, p.bias += s.bias ? at * s.biasStrides[i] : 0;
+  }
+  return p;
+}
+
+// Sixteen rows of sixteen become columns, in four rounds of riffling.
+ONNXC_INLINE void transpose16(v16 *r) {
+  for (int round = 0; round < 4; ++round) {
+    v16 t[16];
+    unroll<0, 8>([&](auto i) {
+      constexpr int k = i.value;
+      t[2 * k] = __builtin_shufflevector(r[k], r[k + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+      t[2 * k + 1] = __builtin_shufflevector(r[k], r[k + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    });
+    unroll<0, 16>([&](auto i) { r[i.value] = t[i.value]; });
+  }
+}
+
+// to[depth][NR]: NR keys side by side.
+template <int NR>
+void packKeys(float *to, const float *from, int64_t have, int64_t keyStride, int64_t stride, int64_t depth) {
+  if (have == NR && stride == 1) {
+    int64_t whole = depth / 16 * 16;
+    for (int64_t j = 0; j < NR; j += 16)
+      for (int64_t d = 0; d < whole; d += 16) {
+        v16 r[16];
+        unroll<0, 16>([&](auto i) { r[i.value] = *(const v16 *)(from + (j + i.value) * keyStride + d); });
+        transpose16(r);
+        unroll<0, 16>([&](auto i) { *(v16 *)(to + (d + i.value) * NR + j) = r[i.value]; });
+      }
+    for (int64_t d = whole; d < depth; ++d)
+      for (int64_t j = 0; j < NR; ++j)
+        to[d * NR + j] = from[j * keyStride + d];
+    return;
+  }
+  packPanel(to, from, have, 0, keyStride, 0, stride, NR, depth);
+}
+
+// to[key][NR]: NR columns of the values side by side.
+template <int NR>
+void packValues(float *to, const float *from, int64_t have, int64_t keyStride, int64_t stride, int64_t keys) {
+  if (have == NR && stride == 1) {
+    for (int64_t j = 0; j < keys; ++j, from += keyStride, to += NR)
+      unroll<0, NR / 16>([&](auto i) { *(v16 *)(to + i.value * 16) = *(const v16 *)(from + i.value * 16); });
+    return;
+  }
+  packPanel(to, from, have, 0, stride, 0, keyStride, NR, keys);
+}
+
+// A task's memory.
+struct Scratch {
+  float *keys, *values, *query, *scores, *sums;
+  float most[16], total[16];
+};
+
+ONNXC_INLINE v16 laneNumbers() { return v16{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}; }
+
+template <class T>
+ONNXC_INLINE v16 maskLanes(const T *from, int64_t stride, int64_t lanes) {
+  v16 r = v16(0.0f);
+  if (stride == 0)
+    return v16(float(*from));
+  if constexpr (sizeof(T) == 4)
+    if (lanes >= 16)
+      return *(const v16 *)from;
+  for (int64_t i = 0; i < minOf<int64_t>(lanes, 16); ++i)
+    r[i] = float(from[i]);
+  return r;
+}
+
+ONNXC_INLINE bool unmasked(const Attention &s) {
+  return !s.keep && !s.bias && s.before < 0 && s.after < 0 && !(s.softcap > 0) && s.end == s.keys;
+}
+
+// Masks the scores of one query and `count` keys from `key` on; past the last key they become -inf.
+void maskRow(const Attention &s, const Place &p, int64_t query, int64_t key, int64_t count, float *row) {
+  const v16 none = v16(-__builtin_inff());
+  Range seen = visible(s, query);
+  v16 low = v16(float(maxOf<int64_t>(0, seen.low - key))), high = v16(float(maxOf<int64_t>(0, minOf(count, seen.high - key))));
+  int64_t last = s.batchAxes;
+  for (int64_t j = 0; s.softcap > 0 && j < count; ++j)
+    row[j] = s.softcap * tanhF32(row[j] / s.softcap);
+  for (int64_t j = unmasked(s) ? count / 16 * 16 : 0; j < count; j += 16) {
+    v16 v = *(v16 *)(row + j);
+    if (s.keep) {
+      int64_t step = s.keepStrides[last + 1];
+      v16 k = maskLanes(s.keep + p.keep + query * s.keepStrides[last] + (key + j) * step, step, s.end - key - j);
+      v = (k != 0.0f) == (s.keepIf ? (v16(1.0f) == 1.0f) : (v16(1.0f) == 0.0f)) ? v : v16(s.fill);
+    }
+    if (s.bias) {
+      int64_t step = s.biasStrides[last + 1];
+      v += maskLanes(s.bias + p.bias + query * s.biasStrides[last] + (key + j) * step, step, s.end - key - j);
+    }
+    v16 at = laneNumbers() + v16(float(j));
+    v = at < high ? at >= low ? v : none : none;
+    *(v16 *)(row + j) = v;
+  }
+}
+
+// Scores become exponentials over the running maximum; gives the factor for what came before.
+ONNXC_INLINE float softmaxRow(float *row, int64_t count, float &most, float &total) {
+  v16 largest = v16(-__builtin_inff()), sum = v16(0.0f);
+  for (int64_t j = 0; j < count; j += 16) {
+    v16 v = *(const v16 *)(row + j);
+    largest = v > largest ? v : largest;
+  }
+  float front = largestOf(largest), m = front > most ? front : most;
+  v16 base = v16(m == -__builtin_inff() ? 0.0f : m);
+  for (int64_t j = 0; j < count; j += 16) {
+    v16 e = expNegative(*(const v16 *)(row + j) - base);
+    *(v16 *)(row + j) = e;
+    sum += e;
+  }
+  float factor = most == m ? 1.0f : expNegative(v16(most - base[0]))[0];
+  total = total * factor + sumOf(sum);
+  most = m;
+  return factor;
+}
+
+// sums[MR][NR] = factor sums + p[MR][count] values[count][NR]
+template <int MR, int NV>
+ONNXC_INLINE void weigh(const float *p, const float *values, int64_t count, float *sums, int64_t stride, const float *factor) {
+  v16 acc[MR][NV];
+  unroll<0, MR>([&](auto i) {
+    unroll<0, NV>([&](auto j) {
+      acc[i.value][j.value] = factor ? *(const v16 *)(sums + i.value * stride + j.value * 16) * factor[i.value] : v16(0.0f);
+    });
+  });
+  for (int64_t k = 0; k < count; ++k, values += NV * 16) {
+    v16 column[NV];
+    unroll<0, NV>([&](auto j) { column[j.value] = *(const v16 *)(values + j.value * 16); });
+    unroll<0, MR>([&](auto i) {
+      v16 w = v16(p[i.value * kRow + k]);
+      unroll<0, NV>([&](auto j) { acc[i.value][j.value] = __builtin_elementwise_fma(w, column[j.value], acc[i.value][j.value]); });
+    });
+  }
+  unroll<0, MR>([&](auto i) { unroll<0, NV>([&](auto j) { *(v16 *)(sums + i.value * stride + j.value * 16) = acc[i.value][j.value]; }); });
+}
+
+// The packed sizes of one batch entry's keys and values.
+template <int NV>
+struct Packed {
+  static constexpr int64_t NR = NV * 16;
+  int64_t keyPanels, valuePanels, keys;
+  explicit Packed(const Attention &s) : keyPanels((s.keys + NR - 1) / NR), valuePanels((s.valueWidth + NR - 1) / NR), keys(s.keys) {}
+};
+
+// `have` queries from `first` on, of MR that the tile has room for.
+template <int MR, int NV>
+void attendTile(const Attention &s, const Place &p, const Packed<NV> &packed, Scratch &t, int64_t first, int64_t have) {
+  constexpr int64_t NR = NV * 16;
+  int64_t stride = packed.valuePanels * NR, axis = s.batchAxes;
+  const float *q = s.q.data + p.q + first * s.q.strides[axis], none[MR] = {};
+  for (int64_t d = 0; d < s.width; ++d)
+    for (int64_t i = 0; i < MR; ++i)
+      t.query[d * MR + i] = i < have ? q[i * s.q.strides[axis] + d * s.q.strides[axis + 1]] * s.scale : 0.0f;
+  for (int i = 0; i < MR; ++i)
+    t.most[i] = s.sinks ? s.sinks[p.batch] : -__builtin_inff(), t.total[i] = s.sinks ? 1 : 0;
+  int64_t begin = visible(s, first).low / NR * NR, end = visible(s, first + have - 1).high;
+  for (int64_t key = begin; key < end; key += kKeys) {
+    int64_t count = minOf(kKeys, end - key);
+    float factor[MR];
+    for (int64_t j = 0; j < count; j += NR)
+      tile<MR, NV>(t.query, t.keys + (key + j) * s.width, s.width, t.scores + j, kRow, none);
+    bool plain = unmasked(s) && count % 16 == 0;
+    for (int64_t i = 0; i < have; ++i) {
+      if (!plain)
+        maskRow(s, p, first + i, key, count, t.scores + i * kRow);
+      factor[i] = softmaxRow(t.scores + i * kRow, count, t.most[i], t.total[i]);
+    }
+    for (int64_t i = have; i < MR; ++i)
+      factor[i] = 0;
+    for (int64_t v = 0; v < packed.valuePanels; ++v)
+      weigh<MR, NV>(t.scores, t.values + (v * packed.keys + key) * NR, count, t.sums + v * NR, stride, key > begin ? factor : nullptr);
+  }
+  for (int64_t i = 0; i < have; ++i) {
+    float *y = s.y.data + p.y + (first + i) * s.y.strides[axis], factor = weightOf(s, t.total[i], end > begin);
+    for (int64_t d = 0; d < s.valueWidth; ++d)
+      y[d] = factor == 0 ? 0.0f : t.sums[i * stride + d] * factor;
+  }
+}
+
+template <int MR, int NV>
+int32_t attend(const onnxc_args *a, const Attention &s) {
+  constexpr int64_t NR = NV * 16;
+  Packed<NV> packed(s);
+  int64_t tiles = (s.queries + MR - 1) / MR, keyFloats = packed.keyPanels * NR * s.width;
+  int64_t valueFloats = packed.valuePanels * NR * s.keys, sums = MR * packed.valuePanels * NR;
+  int64_t floats = keyFloats + valueFloats + (MR * s.width + 15) / 16 * 16 + MR * kRow + sums;
+  Attention copy = s;
+  return parallelScratchFor(a, s.batches * tiles, grainOf(MR * s.keys * (s.width + s.valueWidth) / 8), floats * int64_t(sizeof(float)),
+                            [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
+                              const Attention &s = copy;
+                              Scratch t;
+                              t.keys = static_cast<float *>(scratch), t.values = t.keys + keyFloats, t.scores = t.values + valueFloats;
+                              t.sums = t.scores + MR * kRow, t.query = t.sums + sums;
+                              Place p = {};
+                              int64_t batch = -1, k = -1, v = -1;
+                              for (int64_t u = begin; u < end; ++u) {
+                                if (u / tiles != batch)
+                                  p = placeOf(s, batch = u / tiles);
+                                int64_t axis = s.batchAxes, first = (u - batch * tiles) * MR, have = minOf<int64_t>(MR, s.queries - first);
+                                if (p.k != k || p.v != v) {
+                                  k = p.k, v = p.v;
+                                  for (int64_t j = 0; j < packed.keyPanels; ++j)
+                                    packKeys<NR>(t.keys + j * NR * s.width, s.k.data + k + j * NR * s.k.strides[axis],
+                                                 minOf(NR, s.keys - j * NR), s.k.strides[axis], s.k.strides[axis + 1], s.width);
+                                  for (int64_t j = 0; j < packed.valuePanels; ++j)
+                                    packValues<NR>(t.values + j * NR * s.keys, s.v.data + v + j * NR * s.v.strides[axis + 1],
+                                                   minOf(NR, s.valueWidth - j * NR), s.v.strides[axis], s.v.strides[axis + 1], s.keys);
+                                }
+                                if (have > MR / 2)
+                                  attendTile<MR, NV>(s, p, packed, t, first, have);
+                                else
+                                  attendTile<MR / 2, NV>(s, p, packed, t, first, have);
+                              }
+                              return 0;
+                            });
+}
+
+// --- a few queries: keys and values are streamed as they lie ---
+
+// row[j] = q . key j, with the widths of a key side by side.
+void scoresByKey(const float *q, const float *k, int64_t keyStride, int64_t width, int64_t keys, float *row) {
+  for (int64_t j = 0; j < keys; ++j, k += keyStride) {
+    v16 even = v16(0.0f), odd = v16(0.0f);
+    int64_t d = 0;
+    for (; d + 32 <= width; d += 32) {
+      even = __builtin_elementwise_fma(*(const v16 *)(q + d), *(const v16 *)(k + d), even);
+      odd = __builtin_elementwise_fma(*(const v16 *)(q + d + 16), *(const v16 *)(k + d + 16), odd);
+    }
+    for (; d + 16 <= width; d += 16)
+      even = __builtin_elementwise_fma(*(const v16 *)(q + d), *(const v16 *)(k + d), even);
+    float sum = sumOf(even + odd);
+    for (; d < width; ++d)
+      sum += q[d] * k[d];
+    row[j] = sum;
+  }
+}
+
+// The same for keys side by side, or any strides.
+void scoresByWidth(const float *q, const float *k, int64_t keyStride, int64_t stride, int64_t width, int64_t keys, float *row) {
+  for (int64_t j = 0; j < keys; ++j)
+    row[j] = 0;
+  for (int64_t d = 0; d < width; ++d)
+    for (int64_t j = 0; j < keys; ++j)
+      row[j] += q[d] * k[d * stride + j * keyStride];
+}
+
+// y = factor p V, NV * 16 columns of V.
+template <int NV>
+ONNXC_INLINE void weighRows(const float *p, const float *v, int64_t keyStride, int64_t keys, float factor, float *y) {
+  v16 acc[NV];
+  unroll<0, NV>([&](auto i) { acc[i.value] = v16(0.0f); });
+  for (int64_t j = 0; j < keys; ++j, v += keyStride)
+    unroll<0, NV>([&](auto i) { acc[i.value] = __builtin_elementwise_fma(v16(p[j]), *(const v16 *)(v + i.value * 16), acc[i.value]); });
+  unroll<0, NV>([&](auto i) { *(v16 *)(y + i.value * 16) = acc[i.value] * factor; });
+}
+
+void attendQuery(const Attention &s, const Place &p, int64_t query, float *q, float *row) {
+  int64_t axis = s.batchAxes, keyStride = s.k.strides[axis], stride = s.k.strides[axis + 1], valueStride = s.v.strides[axis];
+  Range seen = visible(s, query);
+  int64_t keys = seen.high - seen.low;
+  const float *from = s.q.data + p.q + query * s.q.strides[axis], *k = s.k.data + p.k + seen.low * keyStride,
+              *v = s.v.data + p.v + seen.low * valueStride;
+  float *y = s.y.data + p.y + query * s.y.strides[axis], most = s.sinks ? s.sinks[p.batch] : -__builtin_inff(), total = s.sinks ? 1 : 0;
+  for (int64_t d = 0; d < s.width; ++d)
+    q[d] = from[d * s.q.strides[axis + 1]] * s.scale;
+  if (stride == 1)
+    scoresByKey(q, k, keyStride, s.width, keys, row);
+  else
+    scoresByWidth(q, k, keyStride, stride, s.width, keys, row);
+  maskRow(s, p, query, seen.low, keys, row);
+  softmaxRow(row, keys, most, total);
+  float factor = weightOf(s, total, keys > 0);
+  int64_t d = 0;
+  bool side = s.v.strides[axis + 1] == 1 && factor != 0;
+  for (; side && d + 64 <= s.valueWidth; d += 64)
+    weighRows<4>(row, v + d, valueStride, keys, factor, y + d);
+  for (; side && d + 16 <= s.valueWidth; d += 16)
+    weighRows<1>(row, v + d, valueStride, keys, factor, y + d);
+  for (; d < s.valueWidth; ++d) {
+    float sum = 0;
+    for (int64_t j = 0; factor != 0 && j < keys; ++j)
+      sum += row[j] * v[j * valueStride + d * s.v.strides[axis + 1]];
+    y[d] = factor == 0 ? 0.0f : sum * factor;
+  }
+}
+
+int32_t attendFew(const onnxc_args *a, const Attention &s) {
+  Attention copy = s;
+  int64_t row = (s.keys + 31) / 16 * 16;
+  return parallelScratchFor(a, s.batches, grainOf(s.queries * s.keys * (s.width + s.valueWidth) / 4),
+                            (row + s.width) * int64_t(sizeof(float)), [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
+                              float *scores = static_cast<float *>(scratch);
+                              for (int64_t b = begin; b < end; ++b)
+                                for (int64_t i = 0; i < copy.queries; ++i)
+                                  attendQuery(copy, placeOf(copy, b), i, scores + row, scores);
+                              return 0;
+                            });
+}
+
+int32_t attention(const onnxc_args *a, const Attention &s) {
+  if (s.queries <= kFew)
+    return attendFew(a, s);
+  if (onnxc_vector_bits >= 512)
+    return attend<12, 2>(a, s);
+  return attend<6, 1>(a, s);
+}
+
+}  // namespace
+}  // namespace onnxc
