@@ -64,6 +64,17 @@ static Product work(Operation *op) {
   return twice(product(ArrayRef<int64_t>(w).drop_front()));
 }
 
+// The two products of an attention, of all its scores.
+static std::pair<Product, Product> attentionWork(Operation *op) {
+  auto dims = [&](unsigned operand, StringRef axes) {
+    SmallVector<int64_t> own = kernel::localDims(cast<RankedTensorType>(op->getOperand(operand).getType()));
+    return llvm::map_to_vector(op->getAttrOfType<DenseI64ArrayAttr>(axes).asArrayRef(), [&](int64_t axis) { return own[axis]; });
+  };
+  SmallVector<int64_t> q = dims(0, "axesQ"), k = dims(1, "axesK");
+  Product keys = product(k[k.size() - 2], 2);
+  return {times(product(q), keys), times(elements(op->getResult(0).getType()), keys)};
+}
+
 int64_t fixedCost(const Cost::Sum &sum) {
   int64_t total = 0;
   if (!sum)
@@ -86,8 +97,12 @@ Cost costOf(kernel::FuncOp kernel) {
       sum.reset();
   };
   kernel.walk([&](Operation *op) {
-    if (onnx::isOnnx(op) && onnx::opName(op) != "Constant" && op->getNumResults())
+    if (onnx::isOnnx(op) && onnx::opName(op) == "packed.Attention") {
+      auto [scores, values] = attentionWork(op);
+      add(cost.flops, scores), add(cost.flops, values);
+    } else if (onnx::isOnnx(op) && onnx::opName(op) != "Constant" && op->getNumResults()) {
       add(cost.flops, times(elements(op->getResult(0).getType()), work(op)));
+    }
   });
   auto memory = [&](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);

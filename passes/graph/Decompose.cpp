@@ -163,6 +163,27 @@ static LogicalResult fusedMatMul(onnx::MSFusedMatMulOp op, PatternRewriter &rewr
   return success();
 }
 
+// Matrices times one column each, made in the run: rows summed as they lie, where a tile of columns would be empty but for one.
+static LogicalResult productWithColumn(onnx::MatMulOp op, PatternRewriter &rewriter) {
+  constexpr int64_t leastSum = 32;
+  auto a = rankedType(op.getA()), b = rankedType(op.getB()), y = rankedType(op.getY());
+  if (!a || !b || !y || a.getRank() < 3 || a.getRank() != b.getRank() || !a.getElementType().isF32() || onnx::constantValue(op.getB()))
+    return rewriter.notifyMatchFailure(op, "no batch, or weights");
+  int64_t rank = a.getRank(), sum = a.getDimSize(rank - 1);
+  for (int64_t i = 0; i + 2 < rank; ++i)
+    if (b.getDimSize(i) != a.getDimSize(i) && b.getDimSize(i) != 1)
+      return rewriter.notifyMatchFailure(op, "columns that share a matrix");
+  if (b.getDimSize(rank - 1) != 1 || b.getDimSize(rank - 2) != sum || sum < leastSum)
+    return rewriter.notifyMatchFailure(op, "not one column, or a short one");
+  GraphBuilder g{rewriter, op.getLoc()};
+  SmallVector<int64_t> row(rank, 0), shape(y.getShape().drop_back());
+  row[rank - 2] = 1, row[rank - 1] = sum;
+  shape.push_back(sum);
+  Value products = onnx::MulOp::create(rewriter, op.getLoc(), y.clone(shape), op.getA(), g.reshape(op.getB(), row));
+  rewriter.replaceOpWithNewOp<onnx::ReduceSumOp>(op, y, products, g.integers({rank - 1}), 1, 0);
+  return success();
+}
+
 namespace {
 struct Decompose : impl::DecomposeBase<Decompose> {
   void runOnOperation() override {
@@ -170,6 +191,7 @@ struct Decompose : impl::DecomposeBase<Decompose> {
     patterns.add(fusedConv);
     patterns.add(fusedGemm);
     patterns.add(fusedMatMul);
+    patterns.add(productWithColumn);
     populateDecomposeConvPatterns(patterns);
     populateDecomposeEinsumPatterns(patterns);
     populateQuantisedWeightPatterns(patterns);

@@ -322,6 +322,15 @@ def ops_json(s, folder):
 
 
 @SUITE.check
+def bench_knows_operations_of_attention(s, folder):
+    nodes = [helper.make_node("MatMul", ["q", "k"], ["s"]), helper.make_node("Softmax", ["s"], ["p"]), helper.make_node("MatMul", ["p", "v"], ["y"])]
+    model = make(nodes, [info("q", "n", 8), info("k", 8, "m"), info("v", "m", 6)], [info("y", "n", 6)])
+    s.onnxc("bench", save(model, folder / "m.onnx"), "--symbol-size", "10", "--duration", "0.02", "--warmUp", "1", "--profile", folder / "p.csv")
+    flops = [int(line.split(",")[-2]) for line in (folder / "p.csv").read_text().splitlines()[1:]]
+    return None if sum(flops) == 2 * 10 * 10 * (8 + 6) else str(flops)
+
+
+@SUITE.check
 def profile_knows_work_and_traffic(s, folder):
     s.onnxc("bench", save(relu_model(2, 3), folder / "m.onnx"), "--duration", "0.05", "--warmUp", "1", "--profile", folder / "trace.json")
     events = json.loads((folder / "trace.json").read_text())["traceEvents"]

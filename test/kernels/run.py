@@ -141,6 +141,7 @@ product("product_broadcast", (2, 1, 37, 65), (3, 65, 48))
 product("product_scores", (1, 40, 4, 32), (1, 50, 4, 32), [0, 2, 1, 3], [0, 2, 3, 1], scaled=True)
 product("product_values", (1, 4, 40, 50), (1, 50, 4, 32), None, [0, 2, 1, 3])
 product("product_one_row", (4, 1, 33), (4, 33, 130))
+product("product_one_column", (3, 37, 133), (3, 133, 1))
 
 
 def conv_transpose(name, x, outputs, kernel, **attributes):

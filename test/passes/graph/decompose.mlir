@@ -123,3 +123,15 @@ func.func @table(%i: tensor<4xi64>) -> tensor<4x2xf32> {
   %y = "onnx.Gather"(%t, %i) <{axis = 0 : i64}> : (tensor<9x2xf32>, tensor<4xi64>) -> tensor<4x2xf32>
   return %y : tensor<4x2xf32>
 }
+
+// A column made in the run is summed along the rows of its matrix; several columns for one matrix stay a product.
+// CHECK-LABEL: @column
+// CHECK: %[[R:.*]] = "onnx.Reshape"(%arg1, {{.*}} -> tensor<?x1x64xf32>
+// CHECK: %[[M:.*]] = "onnx.Mul"(%arg0, %[[R]])
+// CHECK: "onnx.ReduceSum"(%[[M]], {{.*}} <{keepdims = 1
+// CHECK: "onnx.MatMul"(%arg2, %arg1)
+func.func @column(%a: tensor<?x40x64xf32>, %b: tensor<?x64x1xf32>, %one: tensor<1x40x64xf32>) -> (tensor<?x40x1xf32>, tensor<?x40x1xf32>) {
+  %y = "onnx.MatMul"(%a, %b) : (tensor<?x40x64xf32>, tensor<?x64x1xf32>) -> tensor<?x40x1xf32>
+  %z = "onnx.MatMul"(%one, %b) : (tensor<1x40x64xf32>, tensor<?x64x1xf32>) -> tensor<?x40x1xf32>
+  return %y, %z : tensor<?x40x1xf32>, tensor<?x40x1xf32>
+}
