@@ -104,9 +104,7 @@ void bindCompileOptions(CLI::App &app, Options &options) {
   app.add_option("--emit-header", options.emitHeader, "also write typed C and C++ headers of the model to this folder")
       ->type_name("DIR")
       ->group("Output");
-  app.add_flag_function(
-         "--MD", [&options](int64_t) { options.depFile = "?"; },
-         "also write FILE.d, the files the output depends on, for make and ninja (-MD works too)")
+  app.add_flag("--MD", options.dependencies, "also write FILE.d, the files the output depends on, for make and ninja (-MD works too)")
       ->group("Output");
   app.add_flag("--json", options.json, "print diagnostics and reports as JSON lines")->group("Output");
   app.add_flag("--size-report", options.sizeReport, "print what the bytes of the artefact are")->group("Output");

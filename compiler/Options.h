@@ -25,9 +25,8 @@ struct Options {
   std::string emitHeader;                      // directory
   std::string dumpPhases;                      // directory
   std::string cache;                           // directory of finished code
-  std::string depFile;                         // -MD
   bool taps = false;                           // -g: one launch per node
-  bool printPipeline = false, timePhases = false, sizeReport = false, json = false, progress = false;
+  bool printPipeline = false, dependencies = false, timePhases = false, sizeReport = false, json = false, progress = false;
 };
 
 }  // namespace onnxc

@@ -185,12 +185,32 @@ int writeText(StringRef text, const Options &options) {
   return writeFile(options.output, [&](llvm::raw_ostream &os) { os << text; });
 }
 
-// A make rule for build systems; external data files are not listed.
-int writeDependencies(const Options &options) {
-  if (options.depFile.empty())
+// A path as make and ninja read it in a rule.
+std::string makePath(StringRef path) {
+  std::string text;
+  for (char c : path) {
+    if (c == ' ' || c == '#')
+      text += '\\';
+    else if (c == '$')
+      text += '$';
+    text += c;
+  }
+  return text;
+}
+
+// A make rule for build systems: the model, its data files, the user's libraries of operators.
+int writeDependencies(ModuleOp module, const Options &options) {
+  if (!options.dependencies)
     return ExitOk;
-  std::string path = options.depFile == "?" ? options.output + ".d" : options.depFile;
-  return writeFile(path, [&](llvm::raw_ostream &os) { os << options.output << ": " << options.input << "\n"; });
+  return writeFile(options.output + ".d", [&](llvm::raw_ostream &os) {
+    os << makePath(options.output) << ": " << makePath(options.input);
+    if (auto files = module->getAttrOfType<ArrayAttr>("onnx.data_files"))
+      for (StringRef file : files.getAsValueRange<StringAttr>())
+        os << " \\\n  " << makePath(file);
+    for (const auto &[name, library] : options.customOps)
+      os << " \\\n  " << makePath(library);
+    os << "\n";
+  });
 }
 
 int linkPhase(ModuleOp module, const Options &options, const CodegenOptions &code, ArrayRef<std::string> objects) {
@@ -345,7 +365,7 @@ int compile(const Options &given) {
       llvm::errs() << "onnxc: error: " << llvm::toString(std::move(error)) << "\n";
       return ExitBadModel;
     }
-  return status == ExitOk ? writeDependencies(options) : status;
+  return status == ExitOk ? writeDependencies(*module, options) : status;
 }
 
 int check(const Options &options) {

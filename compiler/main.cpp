@@ -62,8 +62,6 @@ static int compileMain(int argc, const char *const *argv) {
     return *code;
   if (auto code = checkOptions(options))
     return *code;
-  if (!options.depFile.empty())
-    options.depFile = options.output + ".d";
   options.progress = !options.json && llvm::sys::Process::StandardErrIsDisplayed();
   return compile(options);
 }

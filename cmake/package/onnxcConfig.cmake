@@ -9,7 +9,7 @@ if(NOT ONNXC_EXECUTABLE OR NOT ONNXC_INCLUDE_DIR)
   return()
 endif()
 
-# onnxc_add_model(target ONNX f.onnx [TYPE STATIC|SHARED] [CPU names…] [FLAGS flags…]): a target to link with; its headers are
+# onnxc_add_model(target ONNX f.onnx [TYPE STATIC|SHARED] [TARGET triple] [CPU names…] [FLAGS flags…]): a target to link with; its headers are
 # <target>.h and <target>.hpp.
 function(onnxc_add_model target)
   cmake_parse_arguments(ARG "" "ONNX;TYPE;TARGET" "CPU;FLAGS" ${ARGN})
@@ -35,10 +35,16 @@ function(onnxc_add_model target)
   if(ARG_TARGET)
     list(APPEND flags --target ${ARG_TARGET})
   endif()
+  # The data files of the model, and libraries of operators, are known once it has been compiled.
+  set(depfile)
+  if(NOT CMAKE_VERSION VERSION_LESS 3.20)
+    list(APPEND flags -MD)
+    set(depfile DEPFILE "${artefact}.d")
+  endif()
   file(MAKE_DIRECTORY "${folder}")
   add_custom_command(OUTPUT "${artefact}" "${folder}/${target}.h" "${folder}/${target}.hpp"
     COMMAND "${ONNXC_EXECUTABLE}" "${model}" -o "${artefact}" --emit-header "${folder}" ${flags}
-    DEPENDS "${model}" "${ONNXC_EXECUTABLE}" COMMENT "Compiling model ${target}" VERBATIM)
+    DEPENDS "${model}" "${ONNXC_EXECUTABLE}" ${depfile} COMMENT "Compiling model ${target}" VERBATIM)
   add_custom_target(${target}_onnxc DEPENDS "${artefact}")
   add_library(${target} ${ARG_TYPE} IMPORTED GLOBAL)
   find_package(Threads REQUIRED)

@@ -144,6 +144,8 @@ OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportO
   OwningOpRef<ModuleOp> module = buildModule(file, walker, &context, options.customOps);
   if (!module || failed(verify(*module)))
     return {};
+  if (std::vector<std::string> files = file.dataFiles(); !files.empty())
+    (*module)->setAttr("onnx.data_files", Builder(&context).getStrArrayAttr(SmallVector<StringRef>(files.begin(), files.end())));
   return module;
 }
 }  // namespace

@@ -154,6 +154,17 @@ bool ModelFile::openExternal(StringRef location, Buffer &buffer, std::string &er
   return true;
 }
 
+std::vector<std::string> ModelFile::dataFiles() const {
+  std::vector<std::string> files;
+  for (const auto &known : externals) {
+    llvm::SmallString<256> place(llvm::sys::path::is_absolute(known.first()) ? "" : llvm::sys::path::parent_path(path));
+    llvm::sys::path::append(place, known.first());
+    files.push_back(place.str().str());
+  }
+  llvm::sort(files);
+  return files;
+}
+
 bool ModelFile::external(const pb::TensorProto &tensor, uint64_t expected, Bytes &bytes, std::string &error) {
   std::string location;
   uint64_t offset = 0, length = expected;

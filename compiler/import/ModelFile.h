@@ -28,6 +28,9 @@ public:
   // The bytes of a tensor with data_location EXTERNAL; `expected` is its size by shape and type, used where the entry gives no length.
   bool external(const pb::TensorProto &tensor, uint64_t expected, Bytes &bytes, std::string &error);
 
+  // Paths of the data files that were read, sorted.
+  std::vector<std::string> dataFiles() const;
+
   pb::ModelProto model;
   std::string path;
   bool allowOutside = false;               // see ImportOptions

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import onnx
 from onnx import helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -383,7 +384,15 @@ def print_pipeline(s, folder):
 def dependency_file(s, folder):
     out = s.compile(relu_model(2, 3), folder, "-MD")
     text = Path(f"{out}.d").read_text()
-    return None if text.startswith(f"{out}:") and "model.onnx" in text else text
+    if not text.startswith(f"{out}:") or "model.onnx" not in text:
+        return text
+    apart = folder / "a part"
+    apart.mkdir()
+    model = make([helper.make_node("Add", ["x", "w"], ["y"])], [info("x", 64)], [info("y", 64)], [weight("w", 64)])
+    onnx.save(model, apart / "m.onnx", save_as_external_data=True, location="w.bin", size_threshold=0)
+    s.onnxc(apart / "m.onnx", "-o", folder / "m.so", "-MD")
+    text = (folder / "m.so.d").read_text()
+    return None if text.split() == [f"{folder}/m.so:", f"{folder}/a\\", "part/m.onnx", "\\", f"{folder}/a\\", "part/w.bin"] else text
 
 
 @SUITE.check
