@@ -20,6 +20,10 @@ std::vector<std::string> codeFlags(const Options &options) {
     flags.push_back("--define-dim " + name + "=" + std::to_string(size));
   for (const auto &[name, library] : options.customOps)
     flags.push_back("--custom-op " + name);
+  if (options.defaultInputs != DefaultInputs::Data)
+    flags.push_back(options.defaultInputs == DefaultInputs::All ? "--default-inputs all" : "--default-inputs none");
+  for (const auto &[level, cpu] : options.tune)
+    flags.push_back("--cpu " + cpu);
   return flags;
 }
 

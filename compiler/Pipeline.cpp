@@ -313,19 +313,37 @@ static int check(ModuleOp module) {
   return status;
 }
 
+// Replaces what --cpu names by levels, oldest first as the artefact's table wants them, each once.
+static int chooseLevels(Options &options) {
+  if (options.cpus.empty())
+    options.cpus = {"x86-64-v3", "x86-64-v4"};
+  llvm::SmallVector<const Isa *> levels;
+  for (const std::string &cpu : options.cpus) {
+    std::optional<CpuChoice> choice = chooseCpu(cpu);
+    if (!choice) {
+      llvm::errs() << "onnxc: error: --cpu " << cpu << " is not known; `onnxc targets` lists what is\n";
+      return ExitUsage;
+    }
+    if (!llvm::is_contained(levels, choice->isa))
+      levels.push_back(choice->isa);
+    if (!choice->tune.empty())
+      options.tune[choice->isa->name.str()] = choice->tune;
+  }
+  llvm::sort(levels, [](const Isa *a, const Isa *b) { return a->suffix < b->suffix; });
+  options.cpus.clear();
+  for (const Isa *isa : levels)
+    options.cpus.push_back(isa->name.str());
+  return ExitOk;
+}
+
 int compile(const Options &given) {
   Options options = given;
   if (!options.target.empty() && !StringRef(options.target).starts_with("x86_64")) {
     llvm::errs() << "onnxc: error: --target " << options.target << " is not supported; `onnxc targets` lists what is\n";
     return ExitOutOfScope;
   }
-  if (options.cpus.empty())
-    options.cpus = {"x86-64-v3", "x86-64-v4"};
-  for (const std::string &cpu : options.cpus)
-    if (!findIsa(cpu)) {
-      llvm::errs() << "onnxc: error: --cpu " << cpu << " is not known; `onnxc targets` lists what is\n";
-      return ExitUsage;
-    }
+  if (int status = chooseLevels(options))
+    return status;
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadDialects(context);
   context.printOpOnDiagnostic(false);  // users know nodes, not ops
@@ -351,6 +369,7 @@ int compile(const Options &given) {
     code.cpus = {options.cpus.back()};
     code.emit = suffix == ".ll" ? CodegenOptions::Ir : CodegenOptions::Assembly;
   }
+  code.tune = options.tune;
   code.cache = options.cache;
   code.phase = [&](StringRef name) { phases.done(name); };
   FailureOr<std::vector<std::string>> objects = compileForCpu(*module, code);

@@ -6,6 +6,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/Module.h"
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,7 +19,8 @@ struct CodegenOptions {
   std::string modelName;  // a C identifier
   std::string json;       // the artefact's self-description
   enum { Object, Assembly, Ir } emit = Object;
-  std::string cache = {};  // folder of finished code by the hash of what it was made from; empty: none
+  std::map<std::string, std::string> tune = {};  // level -> CPU whose timings its code is scheduled for
+  std::string cache = {};                        // folder of finished code by the hash of what it was made from; empty: none
   std::function<void(llvm::StringRef)> phase = [](llvm::StringRef) {};  // called when a part of the work is done
 };
 

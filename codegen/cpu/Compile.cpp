@@ -47,11 +47,13 @@ static std::unique_ptr<llvm::TargetMachine> targetMachine(StringRef cpu, StringR
       target->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
-static void setCpu(llvm::Module &m, StringRef cpu, StringRef features) {
+static void setCpu(llvm::Module &m, StringRef cpu, StringRef features, StringRef tune) {
   for (llvm::Function &f : m) {
     if (f.isDeclaration())
       continue;
     f.addFnAttr("target-cpu", cpu);
+    if (!tune.empty())
+      f.addFnAttr("tune-cpu", tune);
     if (!features.empty())
       f.addFnAttr("target-features", features);
     if (cpu.ends_with("v4"))
@@ -163,6 +165,7 @@ namespace {
 struct Level {
   const Isa *isa;
   StringRef cpu;
+  std::string tune;  // CPU to schedule for; empty: the level's own
   std::unique_ptr<llvm::TargetMachine> tm;
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> m;
@@ -170,7 +173,7 @@ struct Level {
   std::string error;
   bool decodesImages = false;
 
-  explicit Level(StringRef cpu) : isa(findIsa(cpu)), cpu(cpu), tm(targetMachine(cpu, isa->features)) {}
+  Level(StringRef cpu, StringRef tune) : isa(findIsa(cpu)), cpu(cpu), tune(tune), tm(targetMachine(cpu, isa->features)) {}
 
   LogicalResult begin(ModuleOp module);
   void finish(const CodegenOptions &options);
@@ -214,7 +217,7 @@ void Level::seal() {
   for (llvm::Function &f : *m)
     if (f.getName().ends_with(".code"))
       hintDeepLoops(f);
-  setCpu(*m, cpu, isa->features);
+  setCpu(*m, cpu, isa->features, tune);
 }
 
 // Everything that code is made from: the program, what is asked for, and this compiler, told by its file's size and time.
@@ -270,7 +273,8 @@ FailureOr<std::vector<std::string>> compileForCpu(ModuleOp module, const Codegen
   registerLLVMDialectTranslation(*module.getContext());
   std::vector<std::unique_ptr<Level>> levels;
   for (const std::string &cpu : options.cpus) {
-    levels.push_back(std::make_unique<Level>(cpu));
+    auto tune = options.tune.find(cpu);
+    levels.push_back(std::make_unique<Level>(cpu, tune == options.tune.end() ? "" : tune->second));
     if (failed(levels.back()->begin(module)))
       return failure();
     options.phase("lowering for " + cpu);

@@ -144,7 +144,7 @@ int targetsMain(int argc, const char *const *argv) {
                   "  --cpu x86-64-v4   AVX-512 (default, second of two)\n"
                   "  --cpu native      this machine: "
                << llvm::sys::getHostCPUName() << "\n"
-               << "  any other CPU name that LLVM knows, e.g. znver4 or sapphirerapids\n";
+               << "  any other CPU name that LLVM knows, e.g. znver4 or sapphirerapids: the greatest level it runs, scheduled for it\n";
   return ExitOk;
 }
 

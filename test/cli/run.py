@@ -227,6 +227,17 @@ def inspect_tells_origin(s, folder):
 
 
 @SUITE.check
+def cpu_names(s, folder):
+    for flag, isas, tuned in (("znver4,x86-64-v3", "x86-64-v3, x86-64-v4", "--cpu znver4"), ("haswell", "x86-64-v3", "--cpu haswell"), ("x86-64-v4,x86-64-v2", "x86-64-v2, x86-64-v4", "-O3")):
+        text = s.onnxc("inspect", s.compile(relu_model(2, 3), folder, "--cpu", flag)).stdout
+        if f"for {isas}; " not in text or not text.rstrip().endswith(tuned):
+            return f"{flag}: {text}"
+    s.onnxc("run", s.compile(relu_model(2, 3), folder, "--cpu", "native"))
+    text = s.onnxc(folder / "model.onnx", "-o", folder / "m.so", "--cpu", "armv9", code=2).stderr
+    return None if "armv9" in text and "targets" in text else text
+
+
+@SUITE.check
 def check_lists_every_node(s, folder):
     nodes = [helper.make_node("Nonsense", ["x"], ["t"], name="first"), helper.make_node("Gibberish", ["t"], ["y"], name="second")]
     done = s.onnxc("check", save(make(nodes, [info("x", 2)], [info("y", 2)]), folder / "m.onnx"), code=1)
