@@ -42,6 +42,20 @@ static int machine_level(void) { return 0; }
 static int needed_level(const char *isa) { return isa[0] ? 0 : -1; }
 #endif
 
+/* Whether the processor has AVX-512 VNNI; asked once, since cpuid is slow in virtual machines. */
+int32_t onnxc_rt_dots(void) {
+#if defined(__x86_64__)
+  static _Atomic int8_t known; /* 0: not asked, 1: no, 2: yes */
+  if (!known) {
+    unsigned a, b, c = 0, d;
+    known = machine_level() >= 4 && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c & (1u << 11)) ? 2 : 1;
+  }
+  return known == 2;
+#else
+  return 0;
+#endif
+}
+
 const onnxc_variant *onnxc_choose_variant(const char *cpu) {
   const int level = machine_level();
   const onnxc_variant *best = NULL;

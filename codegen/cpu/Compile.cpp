@@ -54,7 +54,11 @@ static void setCpu(llvm::Module &m, StringRef cpu, StringRef features, StringRef
     f.addFnAttr("target-cpu", cpu);
     if (!tune.empty())
       f.addFnAttr("tune-cpu", tune);
-    if (!features.empty())
+    // A library function that says it needs more than the level is only called on processors that have it.
+    bool dots = f.getFnAttribute("target-features").getValueAsString().contains("+avx512vnni");
+    if (dots)
+      f.addFnAttr("target-features", (features + (features.empty() ? "" : ",") + "+avx512f,+avx512bw,+avx512vl,+avx512vnni").str());
+    else if (!features.empty())
       f.addFnAttr("target-features", features);
     if (cpu.ends_with("v4"))
       f.addFnAttr("prefer-vector-width", "512");

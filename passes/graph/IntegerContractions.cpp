@@ -1,11 +1,12 @@
-// IntegerContractions.cpp: Conv, Gemm and MatMul between dequantised values, as sums of integers held in f32. Such sums are exact below
-// 2^24, so the one rounding is the one that the quantisation asks for, and the f32 contraction kernels serve 8-bit graphs. Runs after
-// simplify, which would move the scales into the weights again; left out at -O0.
+// IntegerContractions.cpp: Conv, Gemm and MatMul between dequantised values, as sums of integers: products as MatMulInteger, convolutions
+// held in f32. Those are exact below 2^24, so the one rounding is the one that the quantisation asks for, and the f32 contraction kernels
+// serve 8-bit graphs. Runs after simplify, which would move the scales into the weights again; left out at -O0.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/graph/IntegerSteps.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Weights.h"
 #include <cmath>
@@ -21,7 +22,7 @@ struct Quantised {
   Value values;
   std::vector<float> scale, zero;
 };
-enum { kFloat = 1, kUint8 = 2, kInt8 = 3, kInt32 = 6 };  // TensorProto.DataType
+enum { kFloat = 1, kUint8 = 2, kInt8 = 3 };  // TensorProto.DataType
 }  // namespace
 
 // --- constants ---
@@ -96,7 +97,7 @@ static std::optional<Contraction> contraction(Operation *op) {
   if (llvm::isa<onnx::ConvOp>(op)) {
     c.after = weights.getRank() - 2;
   } else if (auto gemm = llvm::dyn_cast<onnx::GemmOp>(op)) {
-    if (!gemm.getAlpha().isExactlyValue(1.0) || !gemm.getBeta().isExactlyValue(1.0))
+    if (!gemm.getAlpha().isExactlyValue(1.0) || !gemm.getBeta().isExactlyValue(1.0) || gemm.getTransA())
       return std::nullopt;
     c.axis = gemm.getTransB() ? 0 : 1;
   } else {
@@ -206,6 +207,39 @@ static void replaceUsers(PatternRewriter &rewriter, const Contraction &c, Value 
   }
 }
 
+// The weights of a MatMul or Gemm with the depth first.
+static Value depthFirst(PatternRewriter &rewriter, const Contraction &c) {
+  if (c.axis == 1)
+    return c.w.values;
+  auto type = llvm::cast<RankedTensorType>(c.w.values.getType());
+  int64_t n = type.getDimSize(0), depth = type.getDimSize(1);
+  std::vector<char> from = *constantBytes(onnx::constantValue(c.w.values)), to(from.size());
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t k = 0; k < depth; ++k)
+      to[k * n + i] = from[i * depth + k];
+  return onnx::ConstantOp::create(rewriter, c.op->getLoc(), makeConstant(type.clone({depth, n}), std::move(to)));
+}
+
+// Sums in f32: a product of bytes has instructions of its own, a convolution of small integers is exact in f32.
+static Value integerSums(PatternRewriter &rewriter, const Contraction &c, Value bias) {
+  Operation *op = c.op;
+  Location loc = op->getLoc();
+  Type type = op->getResult(0).getType();
+  if (llvm::isa<onnx::ConvOp>(op)) {
+    SmallVector<Value> operands{integerInput(rewriter, loc, c.x), integerWeights(rewriter, loc, c)};
+    if (bias)
+      operands.push_back(bias);
+    Operation *sums = rewriter.create(loc, op->getName().getIdentifier(), operands, type, op->getAttrs());
+    sums->setAttr(onnx::kExactAttr, rewriter.getUnitAttr());
+    return sums->getResult(0);
+  }
+  auto zero = [&](unsigned i) { return op->getOperand(i).getDefiningOp<onnx::DequantizeLinearOp>().getXZeroPoint(); };
+  Value sums = onnx::MatMulIntegerOp::create(rewriter, loc, llvm::cast<TensorType>(type).clone(rewriter.getI32Type()), c.x.values,
+                                             depthFirst(rewriter, c), zero(0), zero(1));
+  sums = onnx::CastOp::create(rewriter, loc, type, sums, "up", 1, kFloat);
+  return bias ? Value(onnx::AddOp::create(rewriter, loc, type, sums, bias)) : sums;
+}
+
 static LogicalResult contractIntegers(Operation *op, PatternRewriter &rewriter) {
   auto c = contraction(op);
   std::vector<float> bias;
@@ -213,95 +247,14 @@ static LogicalResult contractIntegers(Operation *op, PatternRewriter &rewriter) 
   if (!c || (given && !integerBias(given, *c, bias)))
     return rewriter.notifyMatchFailure(op, "not a contraction of 8-bit values with constant weights");
   Location loc = op->getLoc();
-  SmallVector<Value> operands{integerInput(rewriter, loc, c->x), integerWeights(rewriter, loc, *c)};
-  if (given)
-    operands.push_back(constant(rewriter, loc, llvm::cast<ShapedType>(given.getType()).getShape(), bias));
+  Value constantBias = given ? constant(rewriter, loc, llvm::cast<ShapedType>(given.getType()).getShape(), bias) : Value();
   Type type = op->getResult(0).getType();
-  Operation *sums = rewriter.create(loc, op->getName().getIdentifier(), operands, type, op->getAttrs());
-  sums->setAttr(onnx::kExactAttr, rewriter.getUnitAttr());
-  replaceUsers(rewriter, *c, op->getResult(0), sums->getResult(0));
+  Value sums = integerSums(rewriter, *c, constantBias);
+  replaceUsers(rewriter, *c, op->getResult(0), sums);
   rewriter.setInsertionPoint(op);
-  rewriter.replaceOpWithNewOp<onnx::MulOp>(op, type, sums->getResult(0), perChannel(rewriter, loc, *c, products(*c)));
+  rewriter.replaceOpWithNewOp<onnx::MulOp>(op, type, sums, perChannel(rewriter, loc, *c, products(*c)));
   return success();
 }
-// --- MatMulInteger ---
-
-// Where to cut the depth of a product of bytes with `w` [depth, columns], so that the sums of a part are exact in f32; ends with the depth.
-static SmallVector<int64_t> exactParts(const std::vector<float> &w, int64_t depth, int64_t columns) {
-  constexpr float exact = 16777216, byte = 255;
-  std::vector<float> sums(columns);
-  SmallVector<int64_t> cuts{0};
-  for (int64_t k = 0; k < depth; ++k) {
-    bool fits = true;
-    for (int64_t n = 0; n < columns; ++n)
-      fits &= sums[n] + byte * std::fabs(w[k * columns + n]) <= exact;
-    if (!fits)
-      cuts.push_back(k), sums.assign(columns, 0);
-    for (int64_t n = 0; n < columns; ++n)
-      sums[n] += byte * std::fabs(w[k * columns + n]);
-  }
-  cuts.push_back(depth);
-  return cuts;
-}
-
-// Columns [from, to) of the last axis.
-static Value lastAxisPart(PatternRewriter &rewriter, Location loc, Value v, int64_t from, int64_t to) {
-  auto type = llvm::cast<RankedTensorType>(v.getType());
-  if (from == 0 && to == type.getShape().back())
-    return v;
-  auto list = [&](int64_t n) -> Value {
-    auto one = RankedTensorType::get({1}, rewriter.getI64Type());
-    return onnx::ConstantOp::create(rewriter, loc, DenseElementsAttr::get(one, ArrayRef<int64_t>{n}));
-  };
-  SmallVector<int64_t> shape(type.getShape());
-  shape.back() = to - from;
-  auto part = RankedTensorType::get(shape, type.getElementType());
-  return onnx::SliceOp::create(rewriter, loc, part, v, list(from), list(to), list(-1), Value());
-}
-
-// The right side less its zero points; nothing when it is no constant matrix of bytes.
-static std::optional<std::vector<float>> matrixWeights(onnx::MatMulIntegerOp op) {
-  auto b = llvm::dyn_cast<RankedTensorType>(op.getB().getType());
-  auto values = integers(op.getB());
-  auto zeros = op.getBZeroPoint() ? integers(op.getBZeroPoint()) : std::vector<float>{0.f};
-  if (!b || b.getRank() != 2 || !values || !zeros || (zeros->size() != 1 && int64_t(zeros->size()) != b.getDimSize(1)))
-    return std::nullopt;
-  for (size_t i = 0; i < values->size(); ++i)
-    (*values)[i] -= (*zeros)[zeros->size() == 1 ? 0 : i % zeros->size()];
-  return values;
-}
-
-static LogicalResult contractMatMulInteger(onnx::MatMulIntegerOp op, PatternRewriter &rewriter) {
-  constexpr size_t most = 8;  // parts
-  auto a = llvm::dyn_cast<RankedTensorType>(op.getA().getType());
-  auto w = matrixWeights(op);
-  auto zero =
-      op.getAZeroPoint() ? llvm::dyn_cast<RankedTensorType>(op.getAZeroPoint().getType()) : RankedTensorType::get({}, rewriter.getI8Type());
-  bool oneZero = zero && (zero.getRank() == 0 || zero.getShape() == ArrayRef<int64_t>{1});
-  if (!a || a.getRank() < 2 || !w || !oneZero || !isByte(a.getElementType()))
-    return rewriter.notifyMatchFailure(op, "not a product of bytes with a constant matrix");
-  auto shape = llvm::cast<RankedTensorType>(op.getB().getType()).getShape();
-  SmallVector<int64_t> parts = exactParts(*w, shape[0], shape[1]);
-  if (parts.size() > most + 1)
-    return rewriter.notifyMatchFailure(op, "too deep for exact sums in f32");
-  Location loc = op.getLoc();
-  Type single = rewriter.getF32Type();
-  auto type = llvm::cast<TensorType>(op.getY().getType());
-  Value x = onnx::CastOp::create(rewriter, loc, a.clone(single), op.getA(), "up", 1, kFloat), result;
-  if (Value z = op.getAZeroPoint())
-    x = onnx::SubOp::create(rewriter, loc, a.clone(single), x, onnx::CastOp::create(rewriter, loc, zero.clone(single), z, "up", 1, kFloat));
-  for (size_t i = 0; i + 1 < parts.size(); ++i) {
-    int64_t from = parts[i], to = parts[i + 1];
-    std::vector<float> rows(w->begin() + from * shape[1], w->begin() + to * shape[1]);
-    Value y = onnx::MatMulOp::create(rewriter, loc, type.clone(single), lastAxisPart(rewriter, loc, x, from, to),
-                                     constant(rewriter, loc, {to - from, shape[1]}, rows));
-    y = onnx::CastOp::create(rewriter, loc, type, y, "up", 1, kInt32);
-    result = result ? Value(onnx::AddOp::create(rewriter, loc, type, result, y)) : y;
-  }
-  rewriter.replaceOp(op, result);
-  return success();
-}
-
 static LogicalResult contractConv(onnx::ConvOp op, PatternRewriter &rewriter) { return contractIntegers(op, rewriter); }
 static LogicalResult contractGemm(onnx::GemmOp op, PatternRewriter &rewriter) { return contractIntegers(op, rewriter); }
 static LogicalResult contractMatMul(onnx::MatMulOp op, PatternRewriter &rewriter) { return contractIntegers(op, rewriter); }
@@ -309,15 +262,17 @@ static LogicalResult contractMatMul(onnx::MatMulOp op, PatternRewriter &rewriter
 namespace {
 struct IntegerContractions : impl::IntegerContractionsBase<IntegerContractions> {
   void runOnOperation() override {
-    RewritePatternSet patterns(&getContext());
-    patterns.add(contractConv);
-    patterns.add(contractGemm);
-    patterns.add(contractMatMul);
-    patterns.add(contractMatMulInteger);
+    RewritePatternSet contractions(&getContext()), rest(&getContext());
+    contractions.add(contractConv);
+    contractions.add(contractGemm);
+    contractions.add(contractMatMul);
+    populateQuantisationPatterns(rest);
+    populatePackIntegerPatterns(rest);
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
-      signalPassFailure();
+    for (RewritePatternSet *patterns : {&contractions, &rest})
+      if (failed(applyPatternsGreedily(getOperation(), std::move(*patterns), config)))
+        signalPassFailure();
   }
 };
 }  // namespace

@@ -1,0 +1,219 @@
+// FastInteger.cpp: MatMulInteger with one right matrix for all rows, on instructions that multiply bytes; DynamicQuantizeLinear. Oracles:
+// MatMul.cpp, which also takes other shapes, and Quant.cpp.
+//
+// packed  attribute: the right matrix lies in panels already (passes/graph/IntegerContractions.cpp), top bits flipped
+// Left bytes are made unsigned and right ones signed by flipping the top bit; zero points and sums of rows and columns put that right.
+#include "runtime_stub/kernels/IntegerTile.h"
+#include "runtime_stub/kernels/Parallel.h"
+#include "runtime_stub/kernels/Special.h"
+
+extern "C" int32_t onnxc_k_MatMulInteger(const onnxc_args *a);
+
+namespace onnxc {
+namespace {
+
+constexpr int64_t kRowBlock = 192;
+
+// One launch.
+struct Integers {
+  int64_t rows, depth, columns, quads, stride;  // stride: bytes from one row of `left` to the next
+  const uint8_t *left;                          // made unsigned
+  const uint8_t *right;                         // as given, [depth, columns]
+  uint8_t flip;                                 // of right bytes
+  bool packed, summed;                          // summed: a row of ones follows the rows of `left`
+  int32_t leftZero;
+  const int32_t *rightZeros, *rowSums;  // null where all right zero points are 0
+  bool vnni;
+  int32_t *out;
+
+  // Rows [row, row + n).
+  void tile(int64_t n, int64_t row, const int8_t *panel, int32_t *c, int64_t width) const {
+    const uint8_t *rows[kRows];
+    for (int64_t i = 0; i < n; ++i)
+      rows[i] = left + (row + i) * stride;
+    integerTile(n, vnni, rows, 0, panel, quads, c, width);
+  }
+};
+
+// Sixteen columns of four rows, quad by quad.
+ONNXC_INLINE void storeQuads(int8_t *to, s16 a, s16 b, s16 c, s16 d) {
+  typedef int8_t s32 __attribute__((ext_vector_type(32)));
+  s32 ab = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13,
+                                   29, 14, 30, 15, 31);
+  s32 cd = __builtin_shufflevector(c, d, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13,
+                                   29, 14, 30, 15, 31);
+  typedef int16_t h32 __attribute__((ext_vector_type(16)));
+  h32 x = __builtin_bit_cast(h32, ab), y = __builtin_bit_cast(h32, cd);
+  auto both = __builtin_shufflevector(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28,
+                                      13, 29, 14, 30, 15, 31);
+  memcpy(to, &both, 64);
+}
+
+void packColumns(const Integers &p, int64_t column, int64_t width, int8_t *panel) {
+  int8_t edge[4][kColumns];
+  for (int64_t q = 0; q < p.quads; ++q, panel += 4 * kColumns) {
+    const int8_t *from[4];
+    for (int64_t r = 0; r < 4; ++r) {
+      int64_t k = 4 * q + r;
+      from[r] = reinterpret_cast<const int8_t *>(p.right) + k * p.columns + column;
+      if (k < p.depth && width == kColumns)
+        continue;
+      memset(edge[r], p.flip, kColumns);  // 0 after the flip
+      if (k < p.depth)
+        memcpy(edge[r], from[r], size_t(width));
+      from[r] = edge[r];
+    }
+    for (int64_t n = 0; n < kColumns; n += 16) {
+      s16 row[4];
+      for (int r = 0; r < 4; ++r)
+        row[r] = *(const s16 *)(from[r] + n) ^ int8_t(p.flip);
+      storeQuads(panel + 4 * n, row[0], row[1], row[2], row[3]);
+    }
+  }
+}
+
+// Rows [first, last) of the 64 columns from `column` on.
+void panelOf(const Integers &p, int64_t column, int64_t first, int64_t last, int8_t *scratch, const uint8_t *ones) {
+  int64_t width = minOf(kColumns, p.columns - column);
+  int32_t base[kColumns], c[kRows * kColumns];
+  const int8_t *panel = scratch;
+  if (p.packed)
+    panel = reinterpret_cast<const int8_t *>(p.right) + column * 4 * p.quads;
+  else
+    packColumns(p, column, width, scratch);
+  if (p.summed) {
+    p.tile(p.rows + 1, 0, panel, c, kColumns);
+    memcpy(base, c + p.rows * kColumns, sizeof(base));
+  } else {
+    integerTile(1, p.vnni, &ones, 0, panel, p.quads, base, kColumns);
+  }
+  for (int64_t n = 0; n < width; ++n)
+    base[n] = int32_t(0u - uint32_t(p.leftZero) * uint32_t(base[n]));
+  for (int64_t r = first; r < last; r += kRows) {
+    int64_t have = minOf<int64_t>(kRows, last - r);
+    if (!p.summed)
+      p.tile(have, r, panel, c, (width + 15) / 16 * 16);
+    for (int64_t i = 0; i < have; ++i) {
+      int32_t *to = p.out + (r + i) * p.columns + column;
+      const int32_t *sums = c + i * kColumns;
+      uint32_t missing = p.rightZeros ? uint32_t(p.depth) * uint32_t(p.leftZero) - uint32_t(p.rowSums[r + i]) : 0;
+      if (p.rightZeros)
+        for (int64_t n = 0; n < width; ++n)
+          to[n] = int32_t(uint32_t(sums[n]) + uint32_t(base[n]) + missing * uint32_t(p.rightZeros[column + n]));
+      else
+        for (int64_t n = 0; n < width; ++n)
+          to[n] = sums[n] + base[n];
+    }
+  }
+}
+
+// Unsigned rows, a whole number of quads each; the operand itself where it is that already, unless a row of ones can be added that one tile
+// takes together with all of them.
+bool prepareLeft(const Args *a, Integers &p, bool isSigned) {
+  p.left = in<uint8_t>(a, 0), p.stride = p.depth;
+  p.summed = p.rows < kRows;
+  if (!p.summed && !isSigned && p.depth % 4 == 0)
+    return true;
+  p.stride = 4 * p.quads;
+  uint8_t *copy = heap<uint8_t>(a, (p.rows + 1) * p.stride);
+  for (int64_t r = 0; copy && r < p.rows; ++r)
+    for (int64_t k = 0; k < p.depth; ++k)
+      copy[r * p.stride + k] = p.left[r * p.depth + k] ^ (isSigned ? 0x80 : 0);
+  if (copy)
+    memset(copy + p.rows * p.stride, 1, size_t(p.stride));
+  p.left = copy;
+  return copy;
+}
+
+// Right zero points less the flip, one a column; `p.rightZeros` stays null where they are all 0.
+bool prepareZeros(const Args *a, Integers &p) {
+  int32_t shift = p.flip ? 128 : 0;
+  int64_t count = hasIn(a, 3) ? onnxc_count(a->in[3]) : 0;
+  bool any = count == 0 && shift;
+  for (int64_t i = 0; i < count; ++i)
+    any |= loadI64(a->in[3], i) != shift;
+  if (!any)
+    return true;
+  int32_t *zeros = heap<int32_t>(a, p.columns), *sums = heap<int32_t>(a, p.rows);
+  if (!zeros || !sums)
+    return false;
+  for (int64_t n = 0; n < p.columns; ++n)
+    zeros[n] = int32_t(count ? loadI64(a->in[3], count == 1 ? 0 : n) : 0) - shift;
+  for (int64_t r = 0; r < p.rows; ++r)
+    for (int64_t k = 0; k < p.depth; ++k)
+      sums[r] += p.left[r * p.stride + k];
+  p.rightZeros = zeros, p.rowSums = sums;
+  return true;
+}
+
+int32_t matMulInteger(const Args *a) {
+  const Tensor &x = a->in[0], &y = a->in[1];
+  int64_t zeros = hasIn(a, 3) ? onnxc_count(a->in[3]) : 1;
+  bool one = x.rank >= 1 && y.rank >= 2 && onnxc_count(y) == y.dims[y.rank - 2] * y.dims[y.rank - 1] && y.rank <= maxOf(x.rank, 2);
+  bool packed = a->attr[0].i != 0;
+  if (packed && onnxc_count(a->out[0]) == 0)
+    return ONNXC_K_OK;
+  if (!one || (hasIn(a, 2) && onnxc_count(a->in[2]) != 1) || (zeros != 1 && zeros != y.dims[y.rank - 1]) || onnxc_count(y) == 0 ||
+      onnxc_count(x) == 0)
+    return onnxc_k_MatMulInteger(a);
+  Integers p = {};
+  p.depth = x.dims[x.rank - 1], p.columns = y.dims[y.rank - 1], p.rows = onnxc_count(x) / p.depth, p.quads = (p.depth + 3) / 4;
+  if (y.dims[y.rank - 2] != p.depth || onnxc_count(a->out[0]) != p.rows * p.columns)
+    return ONNXC_K_SHAPE;
+  bool isSigned = x.dtype == ONNXC_I8;
+  p.right = in<uint8_t>(a, 1), p.flip = y.dtype == ONNXC_U8 ? 0x80 : 0, p.out = out<int32_t>(a, 0);
+  p.leftZero = int32_t(hasIn(a, 2) ? loadI64(a->in[2], 0) : 0) + (isSigned ? 128 : 0);
+  p.packed = packed;
+  p.vnni = hasDots();
+  uint8_t *ones = heap<uint8_t>(a, 4 * p.quads);
+  if (!prepareLeft(a, p, isSigned) || !prepareZeros(a, p) || !ones)
+    return ONNXC_K_MEMORY;
+  memset(ones, 1, size_t(4 * p.quads));
+  int64_t panels = (p.columns + kColumns - 1) / kColumns, blocks = (p.rows + kRowBlock - 1) / kRowBlock;
+  return parallelScratchFor(a, panels * blocks, grainOf(minOf(p.rows, kRowBlock) * p.depth), 4 * p.quads * kColumns,
+                            [&p, ones, blocks](void *scratch, int64_t begin, int64_t end) -> int32_t {
+                              for (int64_t u = begin; u < end; ++u) {
+                                int64_t first = u % blocks * kRowBlock;
+                                panelOf(p, u / blocks * kColumns, first, minOf(first + kRowBlock, p.rows), static_cast<int8_t *>(scratch),
+                                        ones);
+                              }
+                              return ONNXC_K_OK;
+                            });
+}
+
+int32_t dynamicQuantize(const Args *a) {
+  const float *x = in<float>(a, 0);
+  uint8_t *y = out<uint8_t>(a, 0);
+  int64_t n = onnxc_count(a->in[0]), i = 0;
+  v16 lows = v16(0.0f), highs = v16(0.0f);
+  for (; i + 16 <= n; i += 16) {
+    v16 v = *(const v16 *)(x + i);
+    lows = v < lows ? v : lows;
+    highs = v > highs ? v : highs;
+  }
+  float low = 0, high = 0;
+  for (int l = 0; l < 16; ++l)
+    low = minOf(low, float(lows[l])), high = maxOf(high, float(highs[l]));
+  for (; i < n; ++i)
+    low = x[i] < low ? x[i] : low, high = x[i] > high ? x[i] : high;
+  float scale = high == low ? 1 : (high - low) / 255;
+  uint8_t zero = saturateTo<uint8_t>(nearbyint(-low / scale));
+  if (hasOut(a, 1))
+    *out<float>(a, 1) = scale;
+  if (hasOut(a, 2))
+    *out<uint8_t>(a, 2) = zero;
+  return parallelFor(a, n, kTaskWork / 4, [=](int64_t begin, int64_t end) -> int32_t {
+    for (int64_t j = begin; j < end; ++j) {
+      float v = __builtin_rintf(x[j] / scale) + float(zero);
+      v = v > 0 ? v : 0;  // NaN becomes 0, as in the oracle
+      y[j] = uint8_t(int32_t(v < 255 ? v : 255));
+    }
+    return ONNXC_K_OK;
+  });
+}
+
+}  // namespace
+}  // namespace onnxc
+
+extern "C" int32_t onnxc_k_FastMatMulInteger(const onnxc_args *a) { return onnxc::matMulInteger(a); }
+extern "C" int32_t onnxc_k_FastDynamicQuantizeLinear(const onnxc_args *a) { return onnxc::dynamicQuantize(a); }
