@@ -212,6 +212,15 @@ Value power(const Site &s) {
   return pow(x, y).v;
 }
 
+// f32 to i32 as llvm.fptosi.sat has it, in operations that vectors have on every level.
+Value roundToward0(Code &c, Value v, Type to) {
+  Num x{&c, v};
+  Value large = less(x.of(2147483520.0), x);  // the float before 2^31
+  Num bounded = maxSecond(select(isNan(x), x.of(0), x), x.of(-2147483648.0)), inside = select(large, x.of(0), bounded);
+  return arith::SelectOp::create(c.b, c.loc, large, integerConstant(c, APInt::getSignedMaxValue(32), to),
+                                 arith::FPToSIOp::create(c.b, c.loc, to, inside.v));
+}
+
 // Saturates, so that no input is undefined; NaN gives 0.
 Value floatToInt(Code &c, Value v, Type to, bool isUnsigned) {
   unsigned width = getElementTypeOrSelf(to).getIntOrFloatBitWidth();
@@ -220,7 +229,8 @@ Value floatToInt(Code &c, Value v, Type to, bool isUnsigned) {
     wide = vector.clone(wide);
   bool large = isUnsigned && width == 64;
   auto name = c.b.getStringAttr(large ? "llvm.fptoui.sat" : "llvm.fptosi.sat");
-  Value n = LLVM::CallIntrinsicOp::create(c.b, c.loc, wide, name, ValueRange(v)).getResult(0);
+  bool single = getElementTypeOrSelf(v.getType()).isF32() && getElementTypeOrSelf(wide).isInteger(32);
+  Value n = single ? roundToward0(c, v, wide) : Value(LLVM::CallIntrinsicOp::create(c.b, c.loc, wide, name, ValueRange(v)).getResult(0));
   return wide == to ? n : Value(arith::TruncIOp::create(c.b, c.loc, to, n));
 }
 Value cast(const Site &s) {

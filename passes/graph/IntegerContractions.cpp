@@ -255,7 +255,37 @@ static LogicalResult contractIntegers(Operation *op, PatternRewriter &rewriter) 
   rewriter.replaceOpWithNewOp<onnx::MulOp>(op, type, sums, perChannel(rewriter, loc, *c, products(*c)));
   return success();
 }
-static LogicalResult contractConv(onnx::ConvOp op, PatternRewriter &rewriter) { return contractIntegers(op, rewriter); }
+// Where a convolution is only quantised again, perhaps behind a Relu.
+static bool contractLinear(onnx::ConvOp op, PatternRewriter &rewriter) {
+  auto c = contraction(op);
+  Operation *user = op->hasOneUse() ? *op->getUsers().begin() : nullptr;
+  auto relu = llvm::dyn_cast_or_null<onnx::ReluOp>(user);
+  if (relu)
+    user = relu->hasOneUse() ? *relu->getUsers().begin() : nullptr;
+  auto to = user ? target(user) : std::nullopt;
+  bool symmetric = c && llvm::all_of(c->w.zero, [](float z) { return z == 0; });
+  std::vector<float> bias;
+  if (!to || !symmetric || (op.getB() && !integerBias(op.getB(), *c, bias)))
+    return false;
+  std::vector<float> factors = products(*c);
+  for (float &f : factors)
+    f /= to->scale[0];
+  bias.resize(c->channels());
+  factors.resize(c->channels(), factors[0]);
+  LinearConv linear{op,
+                    llvm::cast<onnx::QuantizeLinearOp>(user),
+                    c->x.values,
+                    c->w.values,
+                    int32_t(c->x.zero[0]),
+                    int32_t(to->zero[0]),
+                    factors,
+                    bias,
+                    relu != nullptr};
+  return linearConvolution(rewriter, linear);
+}
+static LogicalResult contractConv(onnx::ConvOp op, PatternRewriter &rewriter) {
+  return contractLinear(op, rewriter) ? success() : contractIntegers(op, rewriter);
+}
 static LogicalResult contractGemm(onnx::GemmOp op, PatternRewriter &rewriter) { return contractIntegers(op, rewriter); }
 static LogicalResult contractMatMul(onnx::MatMulOp op, PatternRewriter &rewriter) { return contractIntegers(op, rewriter); }
 

@@ -1,7 +1,7 @@
 // FastInteger.cpp: MatMulInteger with one right matrix for all rows, on instructions that multiply bytes; DynamicQuantizeLinear. Oracles:
 // MatMul.cpp, which also takes other shapes, and Quant.cpp.
 //
-// packed  attribute: the right matrix lies in panels already (passes/graph/IntegerContractions.cpp), top bits flipped
+// packed  attribute: the right matrix lies in panels already (passes/graph/PackIntegers.cpp), top bits flipped
 // Left bytes are made unsigned and right ones signed by flipping the top bit; zero points and sums of rows and columns put that right.
 #include "runtime_stub/kernels/IntegerTile.h"
 #include "runtime_stub/kernels/Parallel.h"

@@ -16,14 +16,14 @@ constexpr int kRows = 6;
 // The tiles: C[ROWS, 64] = A[ROWS, 4 quads] x panel. With AVX-512 VNNI; the attribute tells codegen/cpu to keep the instruction set.
 #define ONNXC_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
 typedef int q16 __attribute__((vector_size(64)));
-typedef char c64 __attribute__((vector_size(64)));
+typedef char bytes64 __attribute__((vector_size(64)));
 
 template <int ROWS>
 ONNXC_VNNI __attribute__((noinline)) static void tileVnni(const uint8_t *const *a, int64_t offset, const int8_t *panel, int64_t quads,
                                                           int32_t *c) {
   q16 acc[ROWS][4] = {};
   for (int64_t q = 0; q < quads; ++q, panel += 4 * kColumns) {
-    c64 b[4];
+    bytes64 b[4];
 #pragma clang loop unroll(full)
     for (int j = 0; j < 4; ++j)
       memcpy(&b[j], panel + 64 * j, 64);
@@ -34,7 +34,7 @@ ONNXC_VNNI __attribute__((noinline)) static void tileVnni(const uint8_t *const *
       q16 left = four - q16{};
 #pragma clang loop unroll(full)
       for (int j = 0; j < 4; ++j)
-        acc[i][j] = __builtin_ia32_vpdpbusd512(acc[i][j], (c64)left, b[j]);
+        acc[i][j] = __builtin_ia32_vpdpbusd512(acc[i][j], (bytes64)left, b[j]);
     }
   }
   memcpy(c, acc, sizeof(acc));

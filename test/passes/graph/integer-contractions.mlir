@@ -53,15 +53,65 @@ func.func @matmul(%q: tensor<3x2xi8>) -> tensor<3x1xf32> {
 
 // -----
 
-// Weights that are not constant stay dequantised.
+// Weights that are not constant stay dequantised; that is arithmetic.
 // CHECK-LABEL: @two_values
-// CHECK: onnx.DequantizeLinear
-// CHECK: onnx.DequantizeLinear
-// CHECK: onnx.MatMul
+// CHECK: onnx.Cast
+// CHECK: onnx.Mul
+// CHECK: "onnx.MatMul"
 func.func @two_values(%q: tensor<2x2xi8>) -> tensor<2x2xf32> {
   %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
   %x = "onnx.DequantizeLinear"(%q, %s) : (tensor<2x2xi8>, tensor<f32>) -> tensor<2x2xf32>
   %w = "onnx.DequantizeLinear"(%q, %s) : (tensor<2x2xi8>, tensor<f32>) -> tensor<2x2xf32>
   %y = "onnx.MatMul"(%x, %w) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return %y : tensor<2x2xf32>
+}
+
+// -----
+
+// Quantisation with a constant scale is arithmetic that fuses.
+// CHECK-LABEL: @quantise
+// CHECK: %[[D:.*]] = "onnx.Div"(%arg0, %{{.*}})
+// CHECK: %[[R:.*]] = "onnx.Round"(%[[D]])
+// CHECK: %[[A:.*]] = "onnx.Add"(%[[R]], %{{.*}})
+// CHECK: %[[C:.*]] = "onnx.Clip"(%[[A]], %{{.*}}, %{{.*}})
+// CHECK: "onnx.Cast"(%[[C]])
+func.func @quantise(%x: tensor<2x2xf32>) -> tensor<2x2xui8> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<128> : tensor<ui8>} : () -> tensor<ui8>
+  %q = "onnx.QuantizeLinear"(%x, %s, %z) : (tensor<2x2xf32>, tensor<f32>, tensor<ui8>) -> tensor<2x2xui8>
+  return %q : tensor<2x2xui8>
+}
+
+// -----
+
+// A constant right side that fills panels keeps its type.
+// CHECK-LABEL: @packed
+// CHECK: "onnx.MatMulInteger"(%arg0, %{{.*}}, %arg1) {{.*}} {packed = 1 : i64}
+func.func @packed(%a: tensor<3x8xui8>, %z: tensor<ui8>) -> tensor<3x64xi32> {
+  %b = "onnx.Constant"() {value = dense<127> : tensor<8x64xi8>} : () -> tensor<8x64xi8>
+  %y = "onnx.MatMulInteger"(%a, %b, %z) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (tensor<3x8xui8>, tensor<8x64xi8>, tensor<ui8>) -> tensor<3x64xi32>
+  return %y : tensor<3x64xi32>
+}
+
+// -----
+
+// A convolution that is only quantised again stays in bytes: factors 0.5 * 0.25 / 0.5, corrections -128 * 4 * 2; Relu is a bound.
+// CHECK-LABEL: @linear
+// CHECK-DAG: %[[F:.*]] = "onnx.Constant"() <{value = dense<2.500000e-01> : tensor<64xf32>}>
+// CHECK-DAG: %[[K:.*]] = "onnx.Constant"() <{value = dense<-1024> : tensor<64xi32>}>
+// CHECK: "onnx.QLinearConv"(%arg0, %{{.*}}, %{{.*}}, %{{.*}}, %[[F]], %[[K]], {{.*}} {floor = 3 : i64}
+// CHECK-NOT: "onnx.Conv"
+func.func @linear(%q: tensor<1x4x4x4xui8>) -> tensor<1x64x4x4xui8> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<128> : tensor<ui8>} : () -> tensor<ui8>
+  %x = "onnx.DequantizeLinear"(%q, %s, %z) : (tensor<1x4x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x4x4x4xf32>
+  %c = "onnx.Constant"() {value = dense<2> : tensor<64x4x1x1xi8>} : () -> tensor<64x4x1x1xi8>
+  %t = "onnx.Constant"() {value = dense<0.25> : tensor<f32>} : () -> tensor<f32>
+  %none = "onnx.Constant"() {value = dense<0> : tensor<i8>} : () -> tensor<i8>
+  %w = "onnx.DequantizeLinear"(%c, %t, %none) : (tensor<64x4x1x1xi8>, tensor<f32>, tensor<i8>) -> tensor<64x4x1x1xf32>
+  %y = "onnx.Conv"(%x, %w) : (tensor<1x4x4x4xf32>, tensor<64x4x1x1xf32>) -> tensor<1x64x4x4xf32>
+  %r = "onnx.Relu"(%y) : (tensor<1x64x4x4xf32>) -> tensor<1x64x4x4xf32>
+  %three = "onnx.Constant"() {value = dense<3> : tensor<ui8>} : () -> tensor<ui8>
+  %o = "onnx.QuantizeLinear"(%r, %s, %three) : (tensor<1x64x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xui8>
+  return %o : tensor<1x64x4x4xui8>
 }
