@@ -189,9 +189,64 @@ def quantised_conv(name, x, outputs, kernel, **attributes):
 
 quantised_conv("qlinear_conv", (2, 19, 9, 11), 21, (3, 3), pads=[1, 1, 1, 1])
 quantised_conv("qlinear_conv_1x1", (1, 40, 7, 7), 33, (1, 1))
+quantised_conv("qlinear_conv_bytes", (2, 20, 9, 11), 64, (3, 3), pads=[1, 1, 1, 1])
+quantised_conv("qlinear_conv_bytes_1x1", (1, 64, 14, 14), 128, (1, 1), strides=[2, 2])
+quantised_conv("qlinear_conv_bytes_5x3", (1, 16, 17, 15), 64, (5, 3), pads=[2, 0, 1, 2], strides=[2, 1])
 quantised_conv("qlinear_conv_depthwise", (1, 24, 9, 9), 24, (3, 3), pads=[1, 1, 1, 1], group=24, strides=[2, 2])
 quantised("max_pool_i8", (1, 18, 9, 9), helper.make_node("MaxPool", ["q"], ["p"], kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=[2, 2]), negative=True)
 quantised("max_pool_i8_1d", (2, 5, 13), helper.make_node("MaxPool", ["q"], ["p"], kernel_shape=[4], pads=[2, 1]), negative=True)
+
+
+def library(name, op, inputs, weights=None, results=("y",), domain="", operands=None, **attributes):
+    """An op that library kernels compute; `weights` are operands behind the inputs unless `operands` says otherwise."""
+    nodes = [helper.make_node(op, operands or [*inputs, *(weights or {})], list(results), domain=domain, **attributes)]
+    if results[-1] != "y":  # the result that is compared
+        nodes.append(helper.make_node("Cast", [results[-1]], ["y"], to=TensorProto.FLOAT))
+    CASES[name] = (nodes, inputs, weights or {}, False)
+
+
+def recurrent(name, op, steps, batch, inputs, hidden, **attributes):
+    rng = np.random.default_rng(0)
+    rows = {"RNN": 1, "GRU": 3, "LSTM": 4}[op] * hidden
+    weights = {k: (rng.standard_normal(s) * 0.2).astype(np.float32) for k, s in (("w", (2, rows, inputs)), ("r", (2, rows, hidden)), ("b", (2, 2 * rows)))}
+    library(name, op, {"x": (steps, batch, inputs)}, weights, hidden_size=hidden, direction="bidirectional", **attributes)
+
+
+for _op in ("RNN", "GRU", "LSTM"):
+    recurrent(f"{_op.lower()}_few_steps", _op, 2, 3, 20, 33)
+    recurrent(f"{_op.lower()}_few_steps_packed", _op, 1, 2, 40, 64)
+    recurrent(f"{_op.lower()}_packed", _op, 9, 2, 40, 64)
+recurrent("gru_late_reset_packed", "GRU", 9, 2, 40, 64, linear_before_reset=1)
+for _largest in (0, 1):
+    library(f"top_k_{_largest}", "TopK", {"x": (3, 100, 5)}, {"k": np.array([37])}, ("v", "i"), axis=1, largest=_largest)
+    library(f"top_k_rows_{_largest}", "TopK", {"x": (7, 333)}, {"k": np.array([20])}, ("v", "i"), largest=_largest)
+for _op in ("ArgMax", "ArgMin"):
+    library(f"{_op.lower()}_rows", _op, {"x": (7, 333)}, results=("i",), axis=1)
+    library(f"{_op.lower()}_columns", _op, {"x": (3, 21, 130)}, results=("i",), axis=1)
+_rois = np.array([[1, 2, 30, 25], [-4, -4, 60, 50], [10, 10, 10, 10], [5, 3, 9, 40]], np.float32)
+for _ratio in (0, 2):
+    library(f"roi_align_{_ratio}", "RoiAlign", {"x": (2, 5, 20, 25)}, {"r": _rois, "n": np.array([0, 1, 1, 0])}, output_height=7, output_width=6,
+            spatial_scale=0.5, sampling_ratio=_ratio)
+_rng = np.random.default_rng(0)
+_columns = {"scatter_rows": np.repeat(_rng.permutation(50)[:30, None], 24, 1), "scatter_elements": np.stack([_rng.permutation(50)[:30] - 25 for _ in range(24)], 1)}
+for _name, _indices in _columns.items():
+    for _way in ("none", "add"):
+        library(f"{_name}_{_way}", "ScatterElements", {"x": (50, 24), "u": (30, 24)}, {"i": _indices}, operands=["x", "i", "u"], reduction=_way)
+library("scatter_nd_add", "ScatterND", {"x": (9, 7, 33), "u": (6, 33)}, {"i": _rng.integers(0, 7, (6, 2))}, operands=["x", "i", "u"], reduction="add")
+
+
+def matmul_integer(name, rows, depth, columns, signed=False):
+    weights = {"w": _rng.integers(-127, 128, (depth, columns), dtype=np.int8) if signed else _rng.integers(0, 256, (depth, columns), dtype=np.uint8),
+               "wz": np.array(0, np.int8) if signed else np.array(117, np.uint8)}
+    nodes = [helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]), helper.make_node("MatMulInteger", ["q", "w", "z", "wz"], ["i"]),
+             helper.make_node("Cast", ["i"], ["y"], to=TensorProto.FLOAT)]
+    case(name, nodes, {"x": (rows, depth)}, weights)
+
+
+matmul_integer("matmul_integer_row", 1, 132, 128, signed=True)
+matmul_integer("matmul_integer_rows", 37, 132, 128, signed=True)
+matmul_integer("matmul_integer_unsigned", 13, 64, 64)
+matmul_integer("matmul_integer_rest", 13, 67, 77)
 
 
 def sizes(name, shape, weights, dynamic):
