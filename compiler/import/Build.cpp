@@ -304,18 +304,11 @@ private:
   }
 
   bool regions(const pb::NodeProto &node, OperationState &state) {
-    bool generates = findAttr(node, "decoder") != nullptr;  // com.microsoft's searches: all three regions exist, absent ones empty
-    llvm::SmallVector<const char *> names = {"then_branch", "else_branch", "body"};
-    if (generates)
-      names = {"decoder", "encoder", "init_decoder"};
-    for (const char *name : names) {
+    for (const char *name : {"then_branch", "else_branch", "body"}) {
       const pb::AttributeProto *attr = findAttr(node, name);
-      bool present = attr && attr->has_g();
-      if (!present && !generates)
+      if (!attr || !attr->has_g())
         continue;
       Region *region = state.addRegion();
-      if (!present)
-        continue;
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(&region->emplaceBlock());
       llvm::SmallVector<Value> results;

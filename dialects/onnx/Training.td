@@ -18,10 +18,6 @@ def Onnx_TrainingMomentumOp : Onnx_Op<"training.Momentum"> {
                      F32Attr:$norm_coefficient);
   let results = (outs Tensors:$outputs);
 }
-def Onnx_TrainingGradientOp : Onnx_Op<"training.Gradient"> {
-  let arguments = (ins Tensors:$Inputs, StrArrayAttr:$xs, StrAttr:$y, Strs:$zs);
-  let results = (outs Tensors:$Outputs);
-}
 def Onnx_PreviewFlexAttentionOp : Onnx_Op<"preview.FlexAttention"> {
   let arguments = (ins AnyTensor:$Q, AnyTensor:$K, AnyTensor:$V, OptFloat:$scale, OptInt:$softmax_precision);
   let results = (outs AnyTensor:$Y);
