@@ -253,7 +253,7 @@ def _take(value):
 
 
 class Port:
-    """An input or output. dtype: numpy's; shape: ints, names of symbolic sizes, None where only a run knows; None when the rank is not fixed;
+    """An input or output. dtype: numpy's, None for maps; shape: ints, names of symbolic sizes, None where only a run knows; None when the rank is not fixed;
     has_default: an input that need not be given."""
 
     def __init__(self, info, symbols):
@@ -267,7 +267,7 @@ class Port:
 
     @property
     def dtype(self):
-        return _dtype(self.onnx_dtype)
+        return _dtype(self.onnx_dtype) if self.onnx_dtype else None  # maps have two types and name neither
 
     def __repr__(self):
         return f"<{self.kind} {self.name!r} {self.dtype} {self.shape}>"
@@ -368,7 +368,7 @@ class Model:
         for port in self.outputs:
             plain = port.kind == "tensor" and port.onnx_dtype != STRING and port.shape is not None and None not in port.shape
             static = plain and all(isinstance(d, int) for d in port.shape)
-            self._results.append((port.shape if static else None, port.dtype, plain))
+            self._results.append((port.shape if static else None, port.dtype if plain else None, plain))
         self._static = [shape for shape, _, _ in self._results]
 
     def _acquire(self):
