@@ -170,26 +170,30 @@ four_bits("four_bits_rest", (2,), 100, 37, 64)
 four_bits("four_bits_rows", (3, 7), 320, 50, 32)
 
 
-def quantised(name, x, node, weights=None, negative=False):
-    """x in 8 bits, `node` from q to p, y in f32 again; `negative`: no element is above 0, so that padding with 0 would show."""
+def quantised(name, x, node, weights=None, negative=False, before=()):
+    """x in 8 bits, `node` from q to p, y in f32 again; `negative`: no element is above 0, so that padding with 0 would show; `before`: nodes that make more of its operands."""
     scales = {"xs": np.float32(0.02), "xz": np.array(3, np.int8), "ys": np.float32(0.037), "yz": np.array(-5, np.int8)}
     if negative:
         scales = {"xs": np.float32(0.02), "xz": np.array(0, np.int8), "ys": np.float32(0.02), "yz": np.array(0, np.int8)}
     first = [helper.make_node("Abs", ["x"], ["a"]), helper.make_node("Neg", ["a"], ["r"])] if negative else [helper.make_node("Identity", ["x"], ["r"])]
-    nodes = [*first, helper.make_node("QuantizeLinear", ["r", "xs", "xz"], ["q"]), node, helper.make_node("DequantizeLinear", ["p", "ys", "yz"], ["y"])]
+    nodes = [*first, *before, helper.make_node("QuantizeLinear", ["r", "xs", "xz"], ["q"]), node, helper.make_node("DequantizeLinear", ["p", "ys", "yz"], ["y"])]
     case(name, nodes, {"x": x}, {**scales, **(weights or {})})
 
 
-def quantised_conv(name, x, outputs, kernel, **attributes):
+def quantised_conv(name, x, outputs, kernel, at_run_time=False, **attributes):
+    """`at_run_time`: the scales of the weights are no constants."""
     rng = np.random.default_rng(0)
     w = rng.integers(-127, 128, (outputs, x[1] // attributes.get("group", 1), *kernel), dtype=np.int8)
     weights = {"w": w, "ws": (rng.random(outputs, np.float32) + np.float32(0.5)) / 1000, "wz": np.zeros(outputs, np.int8), "b": rng.integers(-3000, 3000, outputs, dtype=np.int32)}
-    quantised(name, x, helper.make_node("QLinearConv", ["q", "xs", "xz", "w", "ws", "wz", "ys", "yz", "b"], ["p"], **attributes), weights)
+    node = helper.make_node("QLinearConv", ["q", "xs", "xz", "w", "one_ws" if at_run_time else "ws", "wz", "ys", "yz", "b"], ["p"], **attributes)
+    one = [helper.make_node("Abs", ["x"], ["abs"]), helper.make_node("ReduceMax", ["abs"], ["most"], keepdims=0), helper.make_node("Sign", ["most"], ["one"])]
+    quantised(name, x, node, weights, before=[*one, helper.make_node("Mul", ["one", "ws"], ["one_ws"])] if at_run_time else ())
 
 
 quantised_conv("qlinear_conv", (2, 19, 9, 11), 21, (3, 3), pads=[1, 1, 1, 1])
 quantised_conv("qlinear_conv_1x1", (1, 40, 7, 7), 33, (1, 1))
 quantised_conv("qlinear_conv_bytes", (2, 20, 9, 11), 64, (3, 3), pads=[1, 1, 1, 1])
+quantised_conv("qlinear_conv_run_time_scales", (2, 20, 9, 11), 64, (3, 3), at_run_time=True, pads=[1, 1, 1, 1])
 quantised_conv("qlinear_conv_bytes_1x1", (1, 64, 14, 14), 128, (1, 1), strides=[2, 2])
 quantised_conv("qlinear_conv_bytes_5x3", (1, 16, 17, 15), 64, (5, 3), pads=[2, 0, 1, 2], strides=[2, 1])
 quantised_conv("qlinear_conv_depthwise", (1, 24, 9, 9), 24, (3, 3), pads=[1, 1, 1, 1], group=24, strides=[2, 2])
