@@ -41,7 +41,9 @@ static const element elements[] = {{"?", "", 0},
                                    {"float4e2m1", "|u1", 1},
                                    {"float8e8m0", "|u1", 1},
                                    {"uint2", "|u1", 1},
-                                   {"int2", "|i1", 1}};
+                                   {"int2", "|i1", 1},
+                                   {"float6e2m3", "|u1", 1},
+                                   {"float6e3m2", "|u1", 1}};
 static const element *element_of(int32_t dtype) {
   return &elements[dtype > 0 && dtype < (int32_t)(sizeof elements / sizeof *elements) ? dtype : 0];
 }

@@ -6,7 +6,7 @@
 #endif
 
 int64_t onnxc_dtype_size(int32_t dtype) {
-  static const unsigned char size[] = {0, 4, 1, 1, 2, 2, 4, 8, 16, 1, 2, 8, 4, 8, 8, 16, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  static const unsigned char size[] = {0, 4, 1, 1, 2, 2, 4, 8, 16, 1, 2, 8, 4, 8, 8, 16, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   return dtype > 0 && dtype < (int32_t)sizeof size ? size[dtype] : 0;
 }
 

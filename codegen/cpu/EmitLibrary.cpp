@@ -48,6 +48,8 @@ int32_t dataTypeCode(Type t) {
          : isa<Float8E5M2FNUZType>(t) ? 20
          : isa<Float4E2M1FNType>(t)   ? 23
          : isa<Float8E8M0FNUType>(t)  ? 24
+         : isa<Float6E2M3FNType>(t)   ? 27
+         : isa<Float6E3M2FNType>(t)   ? 28
                                       : 0;
 }
 

@@ -24,6 +24,7 @@ static constexpr DType types[] = {
     {21, "uint4", 1, "V1"},         {22, "int4", 1, "V1"},
     {23, "float4_e2m1fn", 1, "V1"}, {24, "float8_e8m0fnu", 1, "V1"},
     {25, "uint2", 1, "V1"},         {26, "int2", 1, "V1"},
+    {27, "float6_e2m3fn", 1, "V1"}, {28, "float6_e3m2fn", 1, "V1"},
 };
 
 const DType *findDType(int32_t code) {
@@ -127,6 +128,10 @@ double elementAsDouble(const Value &v, int64_t i) {
     return small(APFloat::Float4E2M1FN(), load<uint8_t>(v, i) & 15);
   case 24:
     return small(APFloat::Float8E8M0FNU(), load<uint8_t>(v, i));
+  case 27:
+    return small(APFloat::Float6E2M3FN(), load<uint8_t>(v, i) & 63);
+  case 28:
+    return small(APFloat::Float6E3M2FN(), load<uint8_t>(v, i) & 63);
   }
   return 0;
 }
@@ -175,7 +180,8 @@ static std::string index(const Value &v, int64_t flat) {
 }
 
 static bool isInexact(int32_t dtype) {
-  return dtype == 1 || dtype == 10 || dtype == 11 || (dtype >= 14 && dtype <= 20) || dtype == 23 || dtype == 24;
+  return dtype == 1 || dtype == 10 || dtype == 11 || (dtype >= 14 && dtype <= 20) || dtype == 23 || dtype == 24 || dtype == 27 ||
+         dtype == 28;
 }
 
 static std::string tensorDifference(const Value &want, const Value &got, const Tolerance &tolerance) {

@@ -32,6 +32,9 @@ static unsigned bitsOf(int type) {
   case T::INT16:
   case T::UINT16:
     return 16;
+  case T::FLOAT6E2M3:
+  case T::FLOAT6E3M2:
+    return 6;
   case T::INT4:
   case T::UINT4:
   case T::FLOAT4E2M1:
@@ -51,6 +54,19 @@ static void copyField(const Field &field, std::vector<char> &out) {
     To value = static_cast<To>(field.Get(i));
     std::memcpy(out.data() + i * sizeof(To), &value, sizeof(To));
   }
+}
+
+// 6-bit elements, one a byte, as raw_data packs them: from the low bits up.
+static void packSixBits(std::vector<char> &data) {
+  std::vector<char> out((data.size() * 6 + 7) / 8);
+  for (size_t i = 0; i < data.size(); ++i) {
+    size_t at = i * 6 / 8;
+    unsigned value = unsigned(data[i] & 63) << i * 6 % 8;
+    out[at] |= char(value);
+    if (value >> 8)
+      out[at + 1] |= char(value >> 8);
+  }
+  data = std::move(out);
 }
 
 // The typed data field as the bytes raw_data would hold.
@@ -76,6 +92,10 @@ static void typedBytes(const pb::TensorProto &t, std::vector<char> &out) {
   case T::FLOAT16:
   case T::BFLOAT16:
     return copyField<int16_t>(t.int32_data(), out);
+  case T::FLOAT6E2M3:
+  case T::FLOAT6E3M2:
+    copyField<int8_t>(t.int32_data(), out);
+    return packSixBits(out);
   default:
     return copyField<int8_t>(t.int32_data(), out);
   }
@@ -119,12 +139,13 @@ static bool findBytes(const pb::TensorProto &t, ModelFile &file, uint64_t expect
   return true;
 }
 
-// 4- and 2-bit elements, packed from the low bits up, to one byte each.
+// 6-, 4- and 2-bit elements, packed from the low bits up, to one byte each.
 static void unpack(Bytes &bytes, std::vector<char> &scratch, int64_t count, unsigned bits, bool isSigned) {
   std::vector<char> out(count);
-  unsigned perByte = 8 / bits;
   for (int64_t i = 0; i < count; ++i) {
-    unsigned value = (uint8_t(bytes.data[i / perByte]) >> (i % perByte * bits)) & ((1u << bits) - 1);
+    size_t at = size_t(i) * bits / 8, shift = size_t(i) * bits % 8;
+    unsigned both = uint8_t(bytes.data[at]) | (shift + bits > 8 ? uint8_t(bytes.data[at + 1]) << 8 : 0);
+    unsigned value = (both >> shift) & ((1u << bits) - 1);
     out[i] = isSigned && (value >> (bits - 1)) ? char(value | (0xff << bits)) : char(value);
   }
   scratch = std::move(out);

@@ -197,6 +197,8 @@ static std::string typeName(Type t) {
       .Case<Float8E5M2Type>([](auto) { return "f8e5m2"; })
       .Case<Float8E5M2FNUZType>([](auto) { return "f8e5m2fnuz"; })
       .Case<Float8E8M0FNUType>([](auto) { return "f8e8m0"; })
+      .Case<Float6E2M3FNType>([](auto) { return "f6e2m3"; })
+      .Case<Float6E3M2FNType>([](auto) { return "f6e3m2"; })
       .Case<Float4E2M1FNType>([](auto) { return "f4e2m1"; })
       .Case<BFloat16Type>([](auto) { return "bf16"; })
       .Case<FloatType>([](FloatType f) { return "f" + std::to_string(f.getWidth()); })

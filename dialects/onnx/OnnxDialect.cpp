@@ -220,6 +220,10 @@ Type elementTypeOfCode(MLIRContext *c, int64_t code) {
     return natural(2);
   case 26:
     return integer(2);
+  case 27:
+    return Float6E2M3FNType::get(c);
+  case 28:
+    return Float6E3M2FNType::get(c);
   default:
     return Type();
   }

@@ -54,6 +54,8 @@ enum onnxc_dtype : int32_t {
   ONNXC_F8E8M0 = 24,
   ONNXC_U2 = 25,
   ONNXC_I2 = 26,
+  ONNXC_F6E2M3 = 27,
+  ONNXC_F6E3M2 = 28,
 };
 
 // Contiguous row-major tensor. In a size function `data` of results is null and `dims` is to be filled.

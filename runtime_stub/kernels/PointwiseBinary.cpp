@@ -247,14 +247,6 @@ static int32_t castToScale(const onnxc_tensor &x, onnxc_tensor &y, char mode) {
   }
   return 0;
 }
-// NaN has no code of its own: negative zero stands for it.
-static int32_t castTo(const onnxc_tensor &x, onnxc_tensor &y, bool, f4e2m1) {
-  for (int64_t i = 0, n = onnxc_count(y); i < n; ++i) {
-    double v = loadF64(x, i);
-    mutableData<f4e2m1>(y)[i] = v != v ? f4e2m1{8} : fromF64<f4e2m1>(v);
-  }
-  return 0;
-}
 template <class T>
 static int32_t castTo(const onnxc_tensor &x, onnxc_tensor &y, bool, T) {
   return castTo<T>(x, y);

@@ -30,6 +30,10 @@ struct ZeroTest {
     case ONNXC_F4E2M1:
       mask = 7;
       break;
+    case ONNXC_F6E2M3:
+    case ONNXC_F6E3M2:
+      mask = 0x1f;
+      break;
     default:
       mask = ~uint64_t(0);
     }

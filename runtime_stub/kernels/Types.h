@@ -1,6 +1,6 @@
 // Types.h: the numeric types of library kernels, exact conversions, and the type lists that instantiate kernels. Next to Kernel.h.
 //
-// Narrow floats are structs around their bits. 4- and 2-bit integers hold one element a byte. Each type T has
+// Narrow floats are structs around their bits. Types of less than 8 bits hold one element a byte. Each type T has
 //   toF64(T) -> double          exact
 //   fromF64<T>(double)          nearest even for floats (narrow floats saturate), wrapping truncation for integers
 //   quantize<T>(double, sat)    nearest even and saturating for integers
@@ -48,6 +48,12 @@ struct f8e5m2fnuz {
   uint8_t bits;
 };
 struct f8e8m0 {
+  uint8_t bits;
+};
+struct f6e2m3 {
+  uint8_t bits;
+};
+struct f6e3m2 {
   uint8_t bits;
 };
 struct f4e2m1 {
@@ -124,6 +130,10 @@ struct FloatLayout<f8e5m2> : Layout<5, 2, 15, Special::IEEE> {};
 template <>
 struct FloatLayout<f8e5m2fnuz> : Layout<5, 2, 16, Special::NegativeZeroNan> {};
 template <>
+struct FloatLayout<f6e2m3> : Layout<2, 3, 1, Special::None> {};
+template <>
+struct FloatLayout<f6e3m2> : Layout<3, 2, 3, Special::None> {};
+template <>
 struct FloatLayout<f4e2m1> : Layout<2, 1, 1, Special::None> {};
 
 template <class L>
@@ -144,7 +154,8 @@ ONNXC_INLINE double decodeFloat(uint32_t bits) {
   return sign * mantissa * bitcast<double>(uint64_t(scale + 1023) << 52);
 }
 
-// Nearest even. Above the largest finite value: saturate, or infinity (NaN where the type has none).
+// Nearest even. Above the largest finite value: saturate, or infinity (NaN where the type has none). Negative zero stands for NaN in types
+// without one.
 template <class L>
 ONNXC_INLINE uint32_t encodeFloat(double value, bool saturate) {
   uint64_t bits = bitcast<uint64_t>(value);
@@ -152,7 +163,7 @@ ONNXC_INLINE uint32_t encodeFloat(double value, bool saturate) {
   uint64_t magnitude = bits & ~(uint64_t(1) << 63);
   constexpr uint64_t infinity = uint64_t(2047) << 52;
   if (magnitude > infinity)
-    return L::kind == Special::None ? L::max : L::kind == Special::NegativeZeroNan ? L::nan : sign | L::nan;
+    return L::kind == Special::None || L::kind == Special::NegativeZeroNan ? L::nan : sign | L::nan;
   uint32_t overflow = L::kind == Special::IEEE ? sign | L::inf : L::kind == Special::NanOnly ? sign | L::nan : L::nan;
   if (saturate || L::kind == Special::None)
     overflow = sign | L::max;
@@ -192,6 +203,8 @@ ONNXC_INLINE double toF64(f8e4m3fn v) { return decodeFloat<FloatLayout<f8e4m3fn>
 ONNXC_INLINE double toF64(f8e4m3fnuz v) { return decodeFloat<FloatLayout<f8e4m3fnuz>>(v.bits); }
 ONNXC_INLINE double toF64(f8e5m2 v) { return decodeFloat<FloatLayout<f8e5m2>>(v.bits); }
 ONNXC_INLINE double toF64(f8e5m2fnuz v) { return decodeFloat<FloatLayout<f8e5m2fnuz>>(v.bits); }
+ONNXC_INLINE double toF64(f6e2m3 v) { return decodeFloat<FloatLayout<f6e2m3>>(v.bits); }
+ONNXC_INLINE double toF64(f6e3m2 v) { return decodeFloat<FloatLayout<f6e3m2>>(v.bits); }
 ONNXC_INLINE double toF64(f4e2m1 v) { return decodeFloat<FloatLayout<f4e2m1>>(v.bits); }
 ONNXC_INLINE double toF64(f8e8m0 v) { return v.bits == 255 ? __builtin_nan("") : bitcast<double>(uint64_t(v.bits + 1023 - 127) << 52); }
 ONNXC_INLINE double toF64(i4 v) { return v.v; }
@@ -250,6 +263,8 @@ ONNXC_FROM_F8(f8e4m3fn)
 ONNXC_FROM_F8(f8e4m3fnuz)
 ONNXC_FROM_F8(f8e5m2)
 ONNXC_FROM_F8(f8e5m2fnuz)
+ONNXC_FROM_F8(f6e2m3)
+ONNXC_FROM_F8(f6e3m2)
 ONNXC_FROM_F8(f4e2m1)
 #undef ONNXC_FROM_F8
 template <>
@@ -322,6 +337,8 @@ ONNXC_FLOAT(f8e4m3fnuz)
 ONNXC_FLOAT(f8e5m2)
 ONNXC_FLOAT(f8e5m2fnuz)
 ONNXC_FLOAT(f8e8m0)
+ONNXC_FLOAT(f6e2m3)
+ONNXC_FLOAT(f6e3m2)
 ONNXC_FLOAT(f4e2m1)
 #undef ONNXC_FLOAT
 
@@ -431,6 +448,8 @@ void storeF64(onnxc_tensor &t, int64_t i, double v);
   X(ONNXC_F8E5M2, f8e5m2) \
   X(ONNXC_F8E5M2FNUZ, f8e5m2fnuz) \
   X(ONNXC_F8E8M0, f8e8m0) \
+  X(ONNXC_F6E2M3, f6e2m3) \
+  X(ONNXC_F6E3M2, f6e3m2) \
   X(ONNXC_F4E2M1, f4e2m1) \
   X(ONNXC_I4, i4) \
   X(ONNXC_U4, u4) \
@@ -488,6 +507,8 @@ ONNXC_INLINE int64_t elementBytes(int32_t dtype) {
 #define ONNXC_INTS(X) ONNXC_SIGNED(X) ONNXC_UNSIGNED(X)
 #define ONNXC_NUMERIC(X) ONNXC_FLOATS(X) ONNXC_INTS(X)
 #define ONNXC_F8(X) X(f8e4m3fn, onnxc::f8e4m3fn) X(f8e4m3fnuz, onnxc::f8e4m3fnuz) X(f8e5m2, onnxc::f8e5m2) X(f8e5m2fnuz, onnxc::f8e5m2fnuz)
-#define ONNXC_SUBBYTE(X) X(i4, onnxc::i4) X(u4, onnxc::u4) X(i2, onnxc::i2) X(u2, onnxc::u2) X(f4e2m1, onnxc::f4e2m1)
+#define ONNXC_SUBBYTE(X)                                                                                                                   \
+  X(i4, onnxc::i4)                                                                                                                         \
+  X(u4, onnxc::u4) X(i2, onnxc::i2) X(u2, onnxc::u2) X(f4e2m1, onnxc::f4e2m1) X(f6e2m3, onnxc::f6e2m3) X(f6e3m2, onnxc::f6e3m2)
 // Data movement looks at the size only; strings are b16.
 #define ONNXC_SIZES(X) X(b1, uint8_t) X(b2, uint16_t) X(b4, uint32_t) X(b8, uint64_t) X(b16, onnxc::b16)

@@ -28,7 +28,8 @@ _PLAIN = {1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int3
 # TensorProto.DataType -> (name in ml_dtypes, type of its bytes)
 _EXTENDED = {16: ("bfloat16", "uint16"), 17: ("float8_e4m3fn", "uint8"), 18: ("float8_e4m3fnuz", "uint8"), 19: ("float8_e5m2", "uint8"),
              20: ("float8_e5m2fnuz", "uint8"), 21: ("uint4", "uint8"), 22: ("int4", "int8"), 23: ("float4_e2m1fn", "uint8"),
-             24: ("float8_e8m0fnu", "uint8"), 25: ("uint2", "uint8"), 26: ("int2", "int8")}
+             24: ("float8_e8m0fnu", "uint8"), 25: ("uint2", "uint8"), 26: ("int2", "int8"),
+             27: ("float6_e2m3fn", "uint8"), 28: ("float6_e3m2fn", "uint8")}
 _SMALL = {21: 0x0F, 22: 0, 25: 0x03, 26: 0}  # types whose arrays may hold garbage in the high bits
 _dtypes = {}
 _OBJECT = np.dtype(object)

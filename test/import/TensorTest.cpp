@@ -9,9 +9,9 @@ using Catch::Contains;
 using Tensor = ::onnx::TensorProto;
 
 namespace {
-// A model whose output is the initializer `w`, of element type `type`.
-::onnx::ModelProto modelOf(const Tensor &w, const std::string &type) {
-  auto model = parse("<ir_version: 10, opset_import: [\"\" : 25]> g (float[1] x) => (" + type + "[] y) { y = Identity(w) }");
+// A model whose output is made of the initializer `w` by `op`, of element type `type`.
+::onnx::ModelProto modelOf(const Tensor &w, const std::string &type, const std::string &op = "Identity") {
+  auto model = parse("<ir_version: 10, opset_import: [\"\" : 28]> g (float[1] x) => (" + type + "[] y) { y = " + op + "(w) }");
   model.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type()->clear_shape();
   *model.mutable_graph()->add_initializer() = w;
   return model;
@@ -45,6 +45,13 @@ TEST_CASE("small weights are dense attributes") {
   CHECK_THAT(importProto(modelOf(tensor(Tensor::BOOL, {3}, std::string("\0\1\7", 3)), "bool")), Contains("dense<[false, true, true]>"));
   CHECK_THAT(importProto(modelOf(tensor(Tensor::INT4, {3}, "\xf1\x07"), "int4")), Contains("dense<[1, -1, 7]> : tensor<3xi4>"));
   CHECK_THAT(importProto(modelOf(tensor(Tensor::UINT2, {3}, "\x1b"), "uint2")), Contains("dense<[3, 2, 1]> : tensor<3xui2>"));
+  CHECK_THAT(importProto(modelOf(tensor(Tensor::FLOAT6E2M3, {3}, "\x08\xf2\x01"), "float", "Cast<to = 1>")),
+             Contains("dense<[1.000000e+00, 1.000000e+00, 7.500000e+00]> : tensor<3xf6E2M3FN>"));
+  Tensor six = tensor(Tensor::FLOAT6E3M2, {5});
+  for (int bits : {12, 31, 44, 63, -1})
+    six.add_int32_data(bits);
+  CHECK_THAT(importProto(modelOf(six, "float", "Cast<to = 1>")),
+             Contains("1.000000e+00, 2.800000e+01, -1.000000e+00, -2.800000e+01, -2.800000e+01]"));
   Tensor half = tensor(Tensor::FLOAT16, {1});
   half.add_int32_data(0x3c00);
   CHECK_THAT(importProto(modelOf(half, "float16")), Contains("dense<1.000000e+00> : tensor<1xf16>"));

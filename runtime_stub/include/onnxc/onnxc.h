@@ -38,7 +38,7 @@ typedef struct onnxc_string_view {
   int64_t size;
 } onnxc_string_view; /* element of string tensors */
 
-/* A value: a tensor or an object. Element types are onnx.TensorProto.DataType codes; 4- and 2-bit types hold one byte an element. */
+/* A value: a tensor or an object. Element types are onnx.TensorProto.DataType codes; 6-, 4- and 2-bit types hold one byte an element. */
 typedef enum onnxc_kind { ONNXC_TENSOR = 0, ONNXC_SEQUENCE = 1, ONNXC_OPTIONAL = 2, ONNXC_MAP = 3 } onnxc_kind;
 typedef struct onnxc_value {
   int32_t kind;
