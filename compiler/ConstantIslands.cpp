@@ -3,6 +3,7 @@
 // member  an op whose operands are constants or results of members
 // root    a result of a member that something else reads
 #include "compiler/ConstantIslands.h"
+#include "codegen/link/TemporaryFile.h"
 #include "dialects/kernel/Families.h"
 #include "dialects/kernel/Weights.h"
 #include "dialects/onnx/OnnxDialect.h"
@@ -11,8 +12,6 @@
 #include "passes/graph/Weights.h"
 #include "runtime_stub/include/onnxc/onnxc.h"
 #include "llvm/ADT/ScopeExit.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Signals.h"
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -196,19 +195,14 @@ bool foldConstantIslands(ModuleOp module, int64_t maxBytes, BuildIsland build) {
   int64_t total = 0;
   for (Value v : island.roots)
     total += plainBytes(v.getType());
-  SmallString<128> path;
-  if (llvm::sys::fs::createTemporaryFile("onnxc-constants", "so", path))
+  TemporaryFile library;
+  if (library.create("onnxc-constants", ".so"))
     return false;
-  llvm::sys::RemoveFileOnSignal(path);
-  auto remove = llvm::make_scope_exit([&] {
-    llvm::sys::fs::remove(path);
-    llvm::sys::DontRemoveFileOnSignal(path);
-  });
   void *shared = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED)
     return false;
   auto unmap = llvm::make_scope_exit([&] { munmap(shared, total); });
-  if (!build(*island.module(module.getContext()), path) || !runInChild(path.str().str(), island.roots, static_cast<char *>(shared)))
+  if (!build(*island.module(module.getContext()), library.path()) || !runInChild(library.path(), island.roots, static_cast<char *>(shared)))
     return false;
   replace(island, static_cast<const char *>(shared));
   return true;

@@ -2,6 +2,7 @@
 #include "compiler/Pipeline.h"
 #include "codegen/cpu/Codegen.h"
 #include "codegen/link/Link.h"
+#include "codegen/link/TemporaryFile.h"
 #include "compiler/ConstantIslands.h"
 #include "compiler/Describe.h"
 #include "compiler/Headers.h"
@@ -31,8 +32,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Signals.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -159,21 +158,22 @@ llvm::Error writeWeights(ModuleOp module, llvm::raw_ostream &os) {
 }
 
 int writeFile(StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> write) {
-  std::error_code ec;
-  llvm::ToolOutputFile file(path, ec, llvm::sys::fs::OF_Text);
-  if (ec) {
+  TemporaryFile file;
+  std::error_code ec = file.createBeside(path);
+  std::optional<llvm::raw_fd_ostream> os;
+  if (!ec)
+    os.emplace(file.path(), ec);
+  if (!ec) {
+    write(*os);
+    os->close();
+    ec = os->error();
+    os->clear_error();
+  }
+  if (!ec)
+    ec = file.keepAs(path, /*executable=*/false);
+  if (ec)
     llvm::errs() << "onnxc: error: " << path << ": " << ec.message() << "\n";
-    return ExitBadModel;
-  }
-  write(file.os());
-  file.os().close();
-  if (std::error_code failure = file.os().error()) {
-    file.os().clear_error();
-    llvm::errs() << "onnxc: error: " << path << ": " << failure.message() << "\n";
-    return ExitBadModel;
-  }
-  file.keep();
-  return ExitOk;
+  return ec ? ExitBadModel : ExitOk;
 }
 
 int writeText(ModuleOp module, const Options &options) {
@@ -214,38 +214,13 @@ int writeDependencies(ModuleOp module, const Options &options) {
 }
 
 int linkPhase(ModuleOp module, const Options &options, const CodegenOptions &code, ArrayRef<std::string> objects) {
-  SmallVector<std::string> files;
   LinkInputs link;
-  auto removeAll = llvm::make_scope_exit([&] {
-    for (const std::string &file : files) {
-      llvm::sys::fs::remove(file);
-      llvm::sys::DontRemoveFileOnSignal(file);
-    }
-  });
-  for (const std::string &object : objects) {
-    SmallString<128> path;
-    int fd;
-    if (auto ec = llvm::sys::fs::createTemporaryFile("onnxc", "o", fd, path)) {
-      llvm::errs() << "onnxc: error: " << ec.message() << "\n";
-      return ExitBadModel;
-    }
-    files.push_back(path.str().str());
-    llvm::sys::RemoveFileOnSignal(path);
-    llvm::raw_fd_ostream stream(fd, true);
-    stream << object;
-    stream.close();
-    if (std::error_code failure = stream.error()) {
-      stream.clear_error();
-      llvm::errs() << "onnxc: error: " << path << ": " << failure.message() << "\n";
-      return ExitBadModel;
-    }
-  }
   StringRef suffix = llvm::sys::path::extension(options.output);
   link.kind = suffix == ".so"  ? LinkInputs::SharedLibrary
               : suffix == ".a" ? LinkInputs::Archive
               : suffix == ".o" ? LinkInputs::Object
                                : LinkInputs::Executable;
-  link.objects.assign(files.begin(), files.end());
+  link.objects = objects;
   module.walk([&](onnx::CustomCallOp op) { link.customSymbols.insert(op.getSymbol().str()); });
   for (const auto &[name, library] : options.customOps)
     (llvm::sys::path::extension(library) == ".a" ? link.customArchives : link.customLibraries).insert(library);

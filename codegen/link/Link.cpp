@@ -1,9 +1,9 @@
 // Link.cpp: see Link.h.
 #include "codegen/link/Link.h"
 #include "codegen/link/Elf.h"
+#include "codegen/link/TemporaryFile.h"
 #include "runtime_stub/Bitcode.h"
 #include "lld/Common/Driver.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/ObjCopy/CommonConfig.h"
@@ -65,39 +65,46 @@ static std::string linkerScript(bool program, bool threadLocals) {
 }
 
 namespace {
-// The folder of one link's temporary files. Nothing of it stays, also when a signal ends the program.
+// The folder of one link's temporary files. Nothing of it stays, also when a signal ends the program: the handler knows each name before
+// it exists.
 class Workspace {
 public:
   std::error_code create() {
-    SmallString<128> path;
-    if (std::error_code code = sys::fs::createUniqueDirectory("onnxc-link", path))
-      return code;
-    folder = path.str().str();
-    if (folder.size() < sizeof interruptedFolder) {
-      memcpy(interruptedFolder, folder.c_str(), folder.size() + 1);
+    std::error_code code = std::make_error_code(std::errc::file_exists);
+    for (int attempt = 0; attempt < 128 && code == std::errc::file_exists; ++attempt) {
+      SmallString<128> path;
+      sys::fs::createUniquePath("onnxc-link-%%%%%%%%", path, true);
+      if (path.size() >= sizeof interruptedFolder)
+        return std::make_error_code(std::errc::filename_too_long);
+      memcpy(interruptedFolder, path.c_str(), path.size() + 1);
       sys::SetInterruptFunction([] {  // LLVM has removed the files
         rmdir(interruptedFolder);
         _exit(130);
       });
+      code = mkdir(path.c_str(), 0700) ? std::error_code(errno, std::generic_category()) : std::error_code();
+      if (!code)
+        folder = path.str().str();
     }
-    return {};
+    return code;
   }
   ~Workspace() {
-    sys::SetInterruptFunction(nullptr);
-    for (const std::string &path : files)
+    for (const std::string &path : files) {
+      sys::fs::remove(path);
       sys::DontRemoveFileOnSignal(path);
+    }
     if (!folder.empty())
-      sys::fs::remove_directories(folder);
+      rmdir(folder.c_str());
+    sys::SetInterruptFunction(nullptr);
   }
   // The path of a file in the folder.
-  std::string file(StringRef name) const {
+  std::string file(const Twine &name) const {
     files.push_back(folder + "/" + name.str());
     sys::RemoveFileOnSignal(files.back());
     return files.back();
   }
-  std::string folder;
 
 private:
+  std::string folder;
   mutable std::vector<std::string> files;
   static char interruptedFolder[4096];
 };
@@ -149,12 +156,11 @@ static Error linkCustomOps(const LinkInputs &in, const std::string &output) {
 }
 
 // A shared library or a program.
-static Error linkImage(const LinkInputs &in, const Workspace &work, const std::string &output) {
+static Error linkImage(const LinkInputs &in, const Workspace &work, std::vector<std::string> objects, const std::string &output) {
   bool program = in.kind == LinkInputs::Executable;
   std::string script = work.file("script"), exports = work.file("exports"), weights = work.file("weights.o");
   if (Error error = writeFile(exports, "{ global: onnxc_get_api; onnxc_get_api_" + in.modelName + "; local: *; };\n"))
     return error;
-  std::vector<std::string> objects = in.objects;
   if (program) {
     objects.push_back(work.file("program.o"));
     if (Error error = writeFile(objects.back(), programObject()))
@@ -214,13 +220,13 @@ static Error localizeHidden(StringRef from, StringRef to) {
   return objcopy::executeObjcopyOnBinary(config, *file->getBinary(), out);
 }
 
-static Error linkObject(const LinkInputs &in, const Workspace &work, const std::string &output) {
+static Error linkObject(const LinkInputs &in, const Workspace &work, ArrayRef<std::string> objects, const std::string &output) {
   std::string weights = work.file("weights.o"), merged = work.file("merged.o"),
               object = in.kind == LinkInputs::Archive ? work.file(in.modelName + ".o") : output;
   if (Error error = writeWeightsObject(weights, in.weightsSize, &in.writeWeights))
     return error;
   std::vector<std::string> args = {"-r", "-o", merged};
-  args.insert(args.end(), in.objects.begin(), in.objects.end());
+  args.insert(args.end(), objects.begin(), objects.end());
   args.push_back(weights);
   if (Error error = runLinker(std::move(args)))
     return error;
@@ -237,51 +243,40 @@ static Error linkObject(const LinkInputs &in, const Workspace &work, const std::
   return writeArchive(output, members, SymtabWritingMode::NormalSymtab, object::Archive::K_GNU, true, false);
 }
 
-// Gives the finished file its mode and its name.
-static Error commit(const LinkInputs &in, const std::string &temporary) {
-  bool runs = in.kind == LinkInputs::SharedLibrary || in.kind == LinkInputs::Executable;
-  mode_t mask = umask(0);
-  umask(mask);
-  if (chmod(temporary.c_str(), (runs ? 0777 : 0666) & ~mask))
-    return reason(std::error_code(errno, std::generic_category()));
-  int fd = -1;
-  if (std::error_code code = sys::fs::openFileForRead(temporary, fd))
-    return reason(code);
-  int synced = fsync(fd);
-  ::close(fd);
-  if (synced)
-    return reason(std::error_code(errno, std::generic_category()));
-  if (std::error_code code = sys::fs::rename(temporary, in.output))
-    return reason(code);
-  return Error::success();
+// The paths of the objects to link.
+static Expected<std::vector<std::string>> writeObjects(const LinkInputs &in, const Workspace &work) {
+  std::vector<std::string> paths;
+  for (StringRef object : in.objects) {
+    paths.push_back(work.file("code" + Twine(paths.size()) + ".o"));
+    if (Error error = writeFile(paths.back(), object))
+      return std::move(error);
+  }
+  if (!in.customSymbols.empty() && !in.customArchives.empty()) {
+    paths.push_back(work.file("custom.o"));
+    if (Error error = linkCustomOps(in, paths.back()))
+      return std::move(error);
+  }
+  return paths;
 }
 
-Error linkArtefact(const LinkInputs &given) {
-  LinkInputs in = given;
-  SmallString<128> temporary;
+Error linkArtefact(const LinkInputs &in) {
   Workspace work;
   if (std::error_code code = work.create())
     return failed("a temporary folder", code);
-  if (!in.customSymbols.empty() && !in.customArchives.empty()) {
-    in.objects.push_back(work.file("custom.o"));
-    if (Error error = linkCustomOps(in, in.objects.back()))
-      return error;
-  }
-  // The linker takes a leading @ for a file of arguments.
-  if (std::error_code code = sys::fs::createUniqueFile((sys::path::is_absolute(in.output) ? "" : "./") + in.output + ".%%%%%%", temporary))
+  Expected<std::vector<std::string>> objects = writeObjects(in, work);
+  if (!objects)
+    return objects.takeError();
+  TemporaryFile output;
+  if (std::error_code code = output.createBeside(in.output))
     return reason(code);
-  sys::RemoveFileOnSignal(temporary);
-  llvm::scope_exit removeFile([&] {
-    sys::fs::remove(temporary);
-    sys::DontRemoveFileOnSignal(temporary);
-  });
   bool image = in.kind == LinkInputs::SharedLibrary || in.kind == LinkInputs::Executable;
-  std::string output = temporary.str().str();
-  if (Error error = reserveRoom(output, in.objects))
+  if (Error error = reserveRoom(output.path(), *objects))
     return error;
-  if (Error error = image ? linkImage(in, work, output) : linkObject(in, work, output))
+  if (Error error = image ? linkImage(in, work, *objects, output.path()) : linkObject(in, work, *objects, output.path()))
     return error;
-  return commit(in, output);
+  if (std::error_code code = output.keepAs(in.output, image))
+    return reason(code);
+  return Error::success();
 }
 
 }  // namespace onnxc

@@ -4,6 +4,7 @@
 // after linking the file is extended and the segment pointed at the appended bytes. An object or archive holds them in a large read-only
 // section.
 #pragma once
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 #include <functional>
@@ -15,7 +16,7 @@ namespace onnxc {
 
 struct LinkInputs {
   enum Kind { SharedLibrary, Executable, Object, Archive } kind = SharedLibrary;
-  std::vector<std::string> objects;                       // paths of ELF objects: generated code and the stub
+  llvm::ArrayRef<std::string> objects;                    // ELF objects (their bytes): generated code and the stub
   std::set<std::string> customSymbols;                    // of the user's operators that the code calls
   std::set<std::string> customArchives, customLibraries;  // paths of .a and .so that define them
   std::string output;

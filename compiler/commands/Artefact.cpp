@@ -1,5 +1,6 @@
 // Artefact.cpp: see Artefact.h.
 #include "compiler/commands/Artefact.h"
+#include "codegen/link/TemporaryFile.h"
 #include "compiler/CommandLine.h"
 #include "compiler/Pipeline.h"
 #include "llvm/ADT/StringExtras.h"
@@ -42,7 +43,7 @@ int report(llvm::Error error) {
 
 struct Artefact::Impl {
   std::string path;        // of the library
-  bool temporary = false;  // compiled for this process: removed at the end
+  TemporaryFile compiled;  // the library of a model given as such
   void *library = nullptr;
   const onnxc_api *api = nullptr;
   onnxc_model *model = nullptr;
@@ -60,8 +61,6 @@ struct Artefact::Impl {
       api->model_destroy(model);
     if (library)
       dlclose(library);
-    if (temporary)
-      llvm::sys::fs::remove(path);
   }
   void fill(onnxc_value &to, const Value &from);
 };
@@ -112,16 +111,13 @@ static std::vector<Port> readPorts(const onnxc_io_info *io, int32_t count, const
 }
 
 // Compiles a model to a library in the temporary folder.
-static llvm::Error compileTemporary(const std::string &model, const Options &code, std::string &path) {
-  llvm::SmallString<128> file;
-  if (std::error_code error = llvm::sys::fs::createTemporaryFile("onnxc", "so", file))
+static llvm::Error compileTemporary(const std::string &model, const Options &code, TemporaryFile &library) {
+  if (std::error_code error = library.create("onnxc", ".so"))
     return failure(ExitBadModel, "a temporary file: " + error.message());
   Options options = code;
   options.input = model;
-  options.output = path = file.str().str();
+  options.output = library.path();
   int exit = compile(options);
-  if (exit != ExitOk)
-    llvm::sys::fs::remove(file);
   return exit == ExitOk ? llvm::Error::success() : failure(exit, "");
 }
 
@@ -130,17 +126,16 @@ static llvm::Error runError(const onnxc_error &error) { return failure(ExitBadMo
 llvm::Expected<std::unique_ptr<Artefact>> Artefact::open(const std::string &path, const Options &code, int threads) {
   std::unique_ptr<Artefact> artefact(new Artefact);
   Impl &a = *artefact->impl;
-  if (llvm::sys::path::extension(path) == ".so") {
-    llvm::SmallString<128> absolute(path);  // a bare name would be searched for in the system's folders
-    llvm::sys::fs::make_absolute(absolute);
-    a.path = absolute.str().str();
-    if (!llvm::sys::fs::exists(a.path))
-      return failure(ExitBadModel, "'" + path + "': no such file");
-  } else {
-    if (llvm::Error error = compileTemporary(path, code, a.path))
+  llvm::SmallString<128> library(path);
+  if (llvm::sys::path::extension(path) != ".so") {
+    if (llvm::Error error = compileTemporary(path, code, a.compiled))
       return std::move(error);
-    a.temporary = true;
+    library = a.compiled.path();
+  } else if (!llvm::sys::fs::exists(path)) {
+    return failure(ExitBadModel, "'" + path + "': no such file");
   }
+  llvm::sys::fs::make_absolute(library);  // a bare name would be searched for in the system's folders
+  a.path = library.str().str();
   a.library = dlopen(a.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!a.library)
     return failure(ExitBadModel, llvm::StringRef(dlerror()));

@@ -1,0 +1,65 @@
+// TemporaryFile.cpp: see TemporaryFile.h.
+#include "codegen/link/TemporaryFile.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace onnxc {
+
+static std::error_code lastError() { return std::error_code(errno, std::generic_category()); }
+
+TemporaryFile::~TemporaryFile() {
+  if (name.empty())
+    return;
+  sys::fs::remove(name);
+  sys::DontRemoveFileOnSignal(name);
+}
+
+std::error_code TemporaryFile::create(StringRef prefix, StringRef suffix) {
+  return createUnique((prefix + "-%%%%%%%%" + suffix).str(), true);
+}
+
+// LLVM places a bare name in the temporary folder.
+std::error_code TemporaryFile::createBeside(StringRef output) {
+  return createUnique(((sys::path::is_absolute(output) ? "" : "./") + output + ".%%%%%%%%").str(), false);
+}
+
+std::error_code TemporaryFile::createUnique(StringRef model, bool inTemporaryFolder) {
+  for (int attempt = 0; attempt < 128; ++attempt) {
+    SmallString<128> candidate;
+    sys::fs::createUniquePath(model, candidate, inTemporaryFolder);
+    sys::RemoveFileOnSignal(candidate);
+    int fd = open(candidate.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    std::error_code code = fd < 0 ? lastError() : std::error_code();
+    if (fd >= 0) {
+      ::close(fd);
+      name = candidate.str().str();
+      return {};
+    }
+    sys::DontRemoveFileOnSignal(candidate);
+    if (code != std::errc::file_exists)
+      return code;
+  }
+  return std::make_error_code(std::errc::file_exists);
+}
+
+std::error_code TemporaryFile::keepAs(StringRef output, bool executable) {
+  mode_t mask = umask(0);
+  umask(mask);
+  if (chmod(name.c_str(), (executable ? 0777 : 0666) & ~mask))
+    return lastError();
+  int fd = open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return lastError();
+  std::error_code synced = fsync(fd) ? lastError() : std::error_code();
+  ::close(fd);
+  return synced ? synced : sys::fs::rename(name, output);
+}
+
+}  // namespace onnxc

@@ -1,0 +1,31 @@
+// TemporaryFile.h: a file that does not outlive its use, also when a signal ends the program at any moment.
+//
+// llvm::sys::fs::createTemporaryFile leaves a moment between the file's creation and RemoveFileOnSignal; here the handler knows the name
+// before the file exists.
+#pragma once
+#include "llvm/ADT/StringRef.h"
+#include <string>
+#include <system_error>
+
+namespace onnxc {
+
+class TemporaryFile {
+public:
+  TemporaryFile() = default;
+  TemporaryFile(const TemporaryFile &) = delete;
+  TemporaryFile &operator=(const TemporaryFile &) = delete;
+  ~TemporaryFile();
+  // Creates an empty file in the system's temporary folder, named `prefix`, random digits and `suffix`.
+  std::error_code create(llvm::StringRef prefix, llvm::StringRef suffix);
+  // Creates an empty file beside `output`: a rename stays within one file system.
+  std::error_code createBeside(llvm::StringRef output);
+  // Gives the finished file, safely on its disk, the name `output` in place of any earlier one, and the permissions of a new file.
+  std::error_code keepAs(llvm::StringRef output, bool executable);
+  const std::string &path() const { return name; }  // "": not created
+
+private:
+  std::error_code createUnique(llvm::StringRef model, bool inTemporaryFolder);
+  std::string name;
+};
+
+}  // namespace onnxc
