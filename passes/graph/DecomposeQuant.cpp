@@ -123,11 +123,79 @@ static LogicalResult integerMatMul(onnx::MSMatMulIntegerToFloatOp op, PatternRew
   return success();
 }
 
+// Elementwise ops on quantised values, op being the one on f32.
+template <class Op>
+static LogicalResult linearElements(Operation *op, PatternRewriter &rewriter) {
+  auto byAxis = [](Value v) {
+    return v && llvm::cast<ShapedType>(v.getType()).getRank() != 0 && onnx::constantValue(v).getNumElements() != 1;
+  };
+  auto operand = [&](unsigned i) { return onnx::operands(op, i).empty() ? Value() : onnx::operands(op, i).front(); };
+  for (unsigned i : {1, 2, 4, 5, 6, 7})
+    if (!isConstant(operand(i)) || byAxis(operand(i)))
+      return rewriter.notifyMatchFailure(op, "scales are not constant");
+  Location loc = op->getLoc();
+  Type type = op->getResult(0).getType();
+  Value a = dequantised(rewriter, loc, operand(0), operand(1), operand(2), 1);
+  Value b = dequantised(rewriter, loc, operand(3), operand(4), operand(5), 1);
+  Value y = Op::create(rewriter, loc, single(rewriter, op->getResult(0)), a, b);
+  rewriter.replaceOp(op, quantised(rewriter, loc, type, y, operand(6), operand(7)));
+  return success();
+}
+static LogicalResult linearAdd(onnx::MSQLinearAddOp op, PatternRewriter &rewriter) { return linearElements<onnx::AddOp>(op, rewriter); }
+static LogicalResult linearMul(onnx::MSQLinearMulOp op, PatternRewriter &rewriter) { return linearElements<onnx::MulOp>(op, rewriter); }
+
+// Weights of 8 bits [directions, columns, rows] as f32 [directions, rows, columns]; null where they are not constant.
+static Value recurrentWeights(PatternRewriter &rewriter, Value v, Value scale, Value zero) {
+  auto type = llvm::dyn_cast<RankedTensorType>(v.getType());
+  ElementsAttr value = onnx::constantValue(v), zeros = onnx::constantValue(zero);
+  auto scales = constantFloats(scale);
+  if (!type || type.getRank() != 3 || !value || !zeros || !scales || scales->empty())
+    return {};
+  bool isSigned = type.getElementType().isSignlessInteger();
+  auto bytes = constantBytes(value), offsets = constantBytes(zeros);
+  int64_t directions = type.getDimSize(0), columns = type.getDimSize(1), rows = type.getDimSize(2), count = scales->size();
+  if (!bytes || !offsets || int64_t(offsets->size()) != count || (count != directions && count != directions * rows))
+    return {};
+  auto number = [&](char c) { return isSigned ? float(int8_t(c)) : float(uint8_t(c)); };
+  std::vector<float> to(bytes->size());
+  for (int64_t d = 0; d < directions; ++d)
+    for (int64_t c = 0; c < columns; ++c)
+      for (int64_t r = 0; r < rows; ++r) {
+        int64_t k = count == directions ? d : d * rows + r;
+        to[(d * rows + r) * columns + c] = (number((*bytes)[(d * columns + c) * rows + r]) - number((*offsets)[k])) * (*scales)[k];
+      }
+  auto result = RankedTensorType::get({directions, rows, columns}, rewriter.getF32Type());
+  return onnx::ConstantOp::create(rewriter, v.getLoc(), makeConstant(result, to));
+}
+
+// An LSTM of f32 that rounds its input and states to 8 bits, which `rounded` = 1 asks of its kernel.
+static LogicalResult dynamicLstm(onnx::MSDynamicQuantizeLSTMOp op, PatternRewriter &rewriter) {
+  Value w = recurrentWeights(rewriter, op.getW(), op.getWScale(), op.getWZeroPoint());
+  Value r = recurrentWeights(rewriter, op.getR(), op.getRScale(), op.getRZeroPoint());
+  if (!w || !r)
+    return rewriter.notifyMatchFailure(op, "weights are not constant");
+  SmallVector<Value> operands{op.getX(), w, r};
+  SmallVector<int32_t> segments{1, 1, 1};
+  for (unsigned i = 3; i < 8; ++i) {
+    auto given = onnx::operands(op, i);
+    operands.append(given.begin(), given.end());
+    segments.push_back(given.size());
+  }
+  NamedAttrList attributes(op->getAttrs());
+  attributes.set("operandSegmentSizes", rewriter.getDenseI32ArrayAttr(segments));
+  attributes.set("rounded", rewriter.getI64IntegerAttr(1));
+  rewriter.replaceOp(op, rewriter.create(op.getLoc(), rewriter.getStringAttr("onnx.LSTM"), operands, op->getResultTypes(), attributes));
+  return success();
+}
+
 void populateDecomposeQuantPatterns(RewritePatternSet &patterns) {
   patterns.add(linearConv);
   patterns.add(linearMatMul);
   patterns.add(linearGemm);
   patterns.add(dynamicMatMul);
   patterns.add(integerMatMul);
+  patterns.add(linearAdd);
+  patterns.add(linearMul);
+  patterns.add(dynamicLstm);
 }
 }  // namespace onnxc

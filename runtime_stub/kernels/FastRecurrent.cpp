@@ -141,8 +141,8 @@ struct Pass {
   const Activation *f;
   const float *peephole, *lateBias;  // null: none; lateBias: the recurrent bias of GRU's last gate, where the reset multiplies it
   Panels all, last;                  // GRU: the first two gates, the last gate
-  bool flag;
-  int64_t n, count;  // hidden units; rows active at this step
+  bool flag, rounded;                // rounded: products see the state in 8 bits, in `tmp`
+  int64_t n, count;                  // hidden units; rows active at this step
   float **gates, **h, **c, **tmp;
   float *spare;  // one row
 };
@@ -194,7 +194,7 @@ struct LstmCell {
   static void step(const Pass &p) {
     int64_t n = p.n;
     double clip = p.l->clip;
-    addProducts(p.all, p.h, p.gates, p.count);
+    addProducts(p.all, p.rounded ? p.tmp : p.h, p.gates, p.count);
     for (int64_t b = 0; b < p.count; ++b) {
       float *i = p.gates[b], *o = i + n, *f = o + n, *fresh = f + n, *c = p.c[b], *h = p.h[b], *s = p.spare;
       peep(p, 0, i, c);
@@ -219,8 +219,8 @@ struct LstmCell {
 bool isFew(const Layer &l) { return l.steps * l.batch <= kFew; }
 
 // x W^T of all steps, row b of step t at to[(t * batch + b) * rows].
-int32_t multiplyInputs(const Args *a, const Layer &l, int64_t d, int64_t rows, bool packed, float *to) {
-  const float *x = in<float>(a, X), *w = in<float>(a, W) + d * rows * l.inputs;
+int32_t multiplyInputs(const Args *a, const Layer &l, int64_t d, int64_t rows, bool packed, const float *x, float *to) {
+  const float *w = in<float>(a, W) + d * rows * l.inputs;
   Panels panels = {w, packed ? nullptr : w, rows, l.inputs};
   if (isFew(l)) {
     memset(to, 0, size_t(l.steps * l.batch * rows) * sizeof(float));
@@ -254,8 +254,8 @@ int32_t multiplyInputs(const Args *a, const Layer &l, int64_t d, int64_t rows, b
 }
 
 // x W^T + biases of all steps, [steps, batch, gates * hidden]. The last gate's recurrent bias is left out where `late`.
-int32_t inputProducts(const Args *a, const Layer &l, int64_t d, int64_t rows, bool late, bool packed, float *to) {
-  ONNXC_TRY(multiplyInputs(a, l, d, rows, packed, to));
+int32_t inputProducts(const Args *a, const Layer &l, int64_t d, int64_t rows, bool late, bool packed, const float *x, float *to) {
+  ONNXC_TRY(multiplyInputs(a, l, d, rows, packed, x, to));
   const float *b = hasIn(a, B) ? in<float>(a, B) + d * 2 * rows : nullptr;
   for (int64_t i = 0; b && i < l.steps * l.batch; ++i, to += rows)
     for (int64_t j = 0; j < rows; ++j)
@@ -269,6 +269,15 @@ void startRow(float *to, const Args *a, int which, int64_t row, int64_t n) {
     memcpy(to, in<float>(a, which) + row, size_t(n) * sizeof(float));
   else
     memset(to, 0, size_t(n) * sizeof(float));
+}
+
+// The range is that of all rows of the batch.
+void roundStates(const Pass &p, const float *state) {
+  EightBits range;
+  for (int64_t b = 0; b < p.l->batch; ++b)
+    range.see(state + b * 3 * p.n, p.n);
+  for (int64_t b = 0; b < p.count; ++b)
+    range.round(p.h[b], p.n, p.tmp[b]);
 }
 
 // All steps of one direction. xw: from inputProducts; state: h, c, tmp of each row.
@@ -294,6 +303,8 @@ void runSteps(const Args *a, Pass &p, int64_t d, float *xw, float *state) {
       p.gates[p.count] = xw + (t * l.batch + b) * Cell::gates * n;
       p.h[p.count] = state + b * 3 * n, p.c[p.count] = p.h[p.count] + n, p.tmp[p.count++] = state + b * 3 * n + 2 * n;
     }
+    if (p.rounded)
+      roundStates(p, state);
     Cell::step(p);
     for (int64_t b = 0; y && b < l.batch; ++b) {
       int64_t length = l.lengths ? l.lengths[b] : l.steps;
@@ -319,8 +330,17 @@ int32_t run(const Args *a, const char *const *defaults, int activations, bool fl
   Pass p = {};
   p.l = &l, p.flag = flag, p.n = n, p.spare = heap<float>(a, n);
   float **lists = heap<float *>(a, 4 * l.batch);
-  if (!xw || !state || !p.spare || !lists)
+  const float *x = in<float>(a, X);
+  p.rounded = lstm && a->attr[Extra + 2].i != 0;
+  float *inputs = p.rounded ? heap<float>(a, onnxc_count(a->in[X])) : nullptr;
+  if (!xw || !state || !p.spare || !lists || (p.rounded && !inputs))
     return ONNXC_K_MEMORY;
+  if (p.rounded) {
+    EightBits range;
+    range.see(x, onnxc_count(a->in[X]));
+    range.round(x, onnxc_count(a->in[X]), inputs);
+    x = inputs;
+  }
   p.gates = lists, p.h = lists + l.batch, p.c = lists + 2 * l.batch, p.tmp = lists + 3 * l.batch;
   for (int64_t d = 0; d < l.directions; ++d) {
     const float *r = in<float>(a, R) + d * rows * n;
@@ -329,7 +349,7 @@ int32_t run(const Args *a, const char *const *defaults, int activations, bool fl
     p.lateBias = gru && flag && hasIn(a, B) ? in<float>(a, B) + d * 2 * rows + rows + 2 * n : nullptr;
     if (!p.all.pack(a, r, gru ? 2 * n : rows, n, isFew(l), packed) || (gru && !p.last.pack(a, r + 2 * n * n, n, n, isFew(l), packed)))
       return ONNXC_K_MEMORY;
-    ONNXC_TRY(inputProducts(a, l, d, rows, gru && flag, packed, xw));
+    ONNXC_TRY(inputProducts(a, l, d, rows, gru && flag, packed, x, xw));
     runSteps<Cell>(a, p, d, xw, state);
   }
   return ONNXC_K_OK;

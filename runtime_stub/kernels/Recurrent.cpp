@@ -5,24 +5,6 @@
 namespace onnxc {
 namespace {
 
-// What DynamicQuantizeLinear and its inverse make of values: 8 bits over the range of all that were seen.
-struct EightBits {
-  float low = 0, high = 0;
-  template <class T>
-  void see(const T *x, int64_t n) {
-    for (int64_t i = 0; i < n; ++i)
-      low = float(x[i]) < low ? float(x[i]) : low, high = float(x[i]) > high ? float(x[i]) : high;
-  }
-  template <class From, class To>
-  void round(const From *from, int64_t n, To *to) const {
-    float scale = (high - low) / 255, zero = scale > 0 ? __builtin_rintf(-low / scale) : 0;
-    for (int64_t i = 0; i < n; ++i) {
-      float q = scale > 0 ? __builtin_rintf(float(from[i]) / scale) + zero : 0;
-      to[i] = To(((q < 0 ? 0 : q > 255 ? 255 : q) - zero) * scale);
-    }
-  }
-};
-
 // What a cell sees of one direction. Weights of gate g, unit j start at (g * hidden + j) * columns.
 template <class T>
 struct Weights {

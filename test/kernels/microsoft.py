@@ -103,6 +103,13 @@ case("qgemm", "QGemm", [u8(4, 6), one, zero, i8(6, 5), number(0.01), number(0, n
 case("qgemm_float", "QGemm", [u8(4, 6), one, zero, i8(5, 6), number(0.01), number(0, np.int8)], weights=(1, 2, 3, 4, 5), transB=1, alpha=0.5)
 case("dynamic_quantize_matmul", "DynamicQuantizeMatMul", [f32(4, 16), i8(16, 6), number(0.02), number(0, np.int8), f32(6)], weights=(1, 2, 3, 4))
 case("matmul_integer_to_float", "MatMulIntegerToFloat", [u8(4, 16), i8(16, 6), one, number(0.01), zero, number(0, np.int8), f32(6)], weights=(1, 2, 3, 4, 5, 6))
+case("dynamic_quantize_lstm", "DynamicQuantizeLSTM",
+     [f32(7, 2, 12), i8(1, 12, 80), i8(1, 20, 80), f32(1, 160), None, None, None, None, number([0.004]), number([0], np.int8), number([0.003]), number([0], np.int8)], 3,
+     weights=(1, 2, 3, 8, 9, 10, 11), hidden_size=20)
+case("dynamic_quantize_lstm_both", "DynamicQuantizeLSTM",
+     [f32(5, 3, 9), u8(2, 9, 28), u8(2, 7, 28), f32(2, 56), None, f32(2, 3, 7), f32(2, 3, 7), f32(2, 21), np.abs(f32(2, 28)) * 0.005,
+      np.full((2, 28), 123, np.uint8), np.abs(f32(2, 28)) * 0.005, np.full((2, 28), 123, np.uint8)], 3,
+     weights=(1, 2, 3, 7, 8, 9, 10, 11), hidden_size=7, direction="bidirectional")
 case("nhwc_max_pool", "NhwcMaxPool", [u8(1, 8, 8, 3)], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
 case("pad", "Pad", [f32(2, 3), number([0, 1, 2, 0], np.int64), number([1.5])])
 case("pad_reflect", "Pad", [f32(4, 5), number([1, 1, 2, 0], np.int64)], mode="reflect")
@@ -139,6 +146,7 @@ def reference(model, feed):
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
+    options.intra_op_num_threads = 1  # DynamicQuantizeLSTM takes ranges of what each thread computes
     want = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, feed)
     for info, array in zip(model.graph.output, want):
         info.CopyFrom(helper.make_tensor_value_info(info.name, helper.np_dtype_to_tensor_dtype(array.dtype), [None] * array.ndim))
