@@ -5,6 +5,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
+#include <functional>
 
 namespace onnxc {
 
@@ -39,6 +40,15 @@ static DefaultInputs defaultInputs(const std::string &text) {
   return text == "none" ? DefaultInputs::None : text == "data" ? DefaultInputs::Data : DefaultInputs::All;
 }
 
+// A flag that may be given several times and takes one value each time, which `add` reads.
+static CLI::Option *addRepeatable(CLI::App &app, const char *name, std::function<void(const std::string &)> add, const char *help) {
+  auto addAll = [add](const std::vector<std::string> &values) {
+    for (const std::string &value : values)
+      add(value);
+  };
+  return app.add_option_function<std::vector<std::string>>(name, addAll, help)->take_all()->allow_extra_args(false);
+}
+
 void bindCodeOptions(CLI::App &app, Options &options) {
   app.add_option("-O", options.optLevel, "optimisation level; 0 is the slow, literal reference used to find wrong results")
       ->check(CLI::Range(0, 3))
@@ -53,27 +63,15 @@ void bindCodeOptions(CLI::App &app, Options &options) {
   app.add_flag("!--no-winograd", options.winograd, "compute every 3x3 convolution directly: slower, rounding errors a little smaller")
       ->group("Code");
   app.add_option("--target", options.target, "target triple (default: this machine)")->type_name("TRIPLE")->group("Code");
-  app.add_option_function<std::vector<std::string>>(
-         "--define-dim",
-         [&options](const std::vector<std::string> &values) {
-           for (const std::string &v : values)
-             addDim(v, options.defineDims);
-         },
-         "fix a symbolic dimension, e.g. batch=8 (repeatable)")
+  addRepeatable(
+      app, "--define-dim", [&options](const std::string &text) { addDim(text, options.defineDims); },
+      "fix a symbolic dimension, e.g. batch=8 (repeatable)")
       ->type_name("NAME=SIZE")
-      ->take_all()
-      ->allow_extra_args(false)
       ->group("Code");
-  app.add_option_function<std::vector<std::string>>(
-         "--custom-op",
-         [&options](const std::vector<std::string> &values) {
-           for (const std::string &v : values)
-             addCustomOp(v, options.customOps);
-         },
-         "take an operator from a library .a or .so of your own, see onnxc_custom.h (repeatable)")
+  addRepeatable(
+      app, "--custom-op", [&options](const std::string &text) { addCustomOp(text, options.customOps); },
+      "take an operator from a library .a or .so of your own, see onnxc_custom.h (repeatable)")
       ->type_name("DOMAIN::NAME=LIBRARY")
-      ->take_all()
-      ->allow_extra_args(false)
       ->group("Code");
   app.add_option_function<std::string>(
          "--default-inputs", [&options](const std::string &text) { options.defaultInputs = defaultInputs(text); },

@@ -14,27 +14,6 @@ void plainDomain(std::string *domain) {
 
 using Names = std::unordered_set<std::string>;
 
-// Every name that a graph takes from the graphs around it.
-void readNames(const pb::GraphProto &graph, Names &names) {
-  Names read, own;
-  for (const pb::NodeProto &node : graph.node()) {
-    read.insert(node.input().begin(), node.input().end());
-    own.insert(node.output().begin(), node.output().end());
-    for (const pb::AttributeProto &attr : node.attribute())
-      if (attr.has_g())
-        readNames(attr.g(), read);
-  }
-  for (const pb::ValueInfoProto &output : graph.output())
-    read.insert(output.name());
-  for (const pb::ValueInfoProto &input : graph.input())
-    own.insert(input.name());
-  for (const pb::TensorProto &t : graph.initializer())
-    own.insert(t.name());
-  for (const std::string &name : read)
-    if (!own.count(name))
-      names.insert(name);
-}
-
 // Of several constants under one name the last holds, nodes after initializers, as ONNX Runtime has it.
 void dropOldConstants(pb::GraphProto &graph) {
   Names seen;
@@ -125,7 +104,7 @@ Names optionalInputs(const pb::GraphProto &g, DefaultInputs defaults) {
       other.insert(node.input().begin(), node.input().end());
     for (const pb::AttributeProto &attr : node.attribute())
       if (attr.has_g())
-        readNames(attr.g(), other);
+        other.merge(capturedNames(attr.g()));
   }
   Names result;
   for (const pb::TensorProto &t : g.initializer())
@@ -203,7 +182,7 @@ private:
       Names reads(list[i].input().begin(), list[i].input().end());
       for (const pb::AttributeProto &attr : list[i].attribute())
         if (attr.has_g())
-          readNames(attr.g(), reads);
+          reads.merge(capturedNames(attr.g()));
       for (const std::string &name : reads)
         if (auto it = producer.find(name); it != producer.end()) {
           users[it->second].push_back(i);
@@ -249,6 +228,29 @@ private:
   const Report &report;
 };
 }  // namespace
+
+std::unordered_set<std::string> capturedNames(const pb::GraphProto &graph) {
+  Names captured;
+  for (const pb::NodeProto &node : graph.node()) {
+    captured.insert(node.input().begin(), node.input().end());
+    for (const pb::AttributeProto &attr : node.attribute())
+      if (attr.has_g())
+        captured.merge(capturedNames(attr.g()));
+  }
+  for (const pb::ValueInfoProto &output : graph.output())
+    captured.insert(output.name());
+  for (const pb::NodeProto &node : graph.node())
+    for (const std::string &output : node.output())
+      captured.erase(output);
+  for (const pb::ValueInfoProto &input : graph.input())
+    captured.erase(input.name());
+  for (const pb::TensorProto &t : graph.initializer())
+    captured.erase(t.name());
+  for (const pb::SparseTensorProto &t : graph.sparse_initializer())
+    captured.erase(t.values().name());
+  captured.erase("");  // an operand that is left out
+  return captured;
+}
 
 bool normalise(pb::ModelProto &model, DefaultInputs defaults, const Report &report) {
   Normaliser work(report);

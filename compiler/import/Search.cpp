@@ -32,26 +32,6 @@ constexpr std::array<const char *, 13> kBeamOperands = {"input_ids",
                                                         "logits_processor",
                                                         ""};
 
-// Names that a graph reads and does not define.
-void freeNames(const pb::GraphProto &graph, std::set<std::string> &names) {
-  std::set<std::string> read, own;
-  for (const pb::NodeProto &node : graph.node()) {
-    read.insert(node.input().begin(), node.input().end());
-    own.insert(node.output().begin(), node.output().end());
-    for (const pb::AttributeProto &attr : node.attribute())
-      if (attr.has_g())
-        freeNames(attr.g(), read);
-  }
-  for (const pb::ValueInfoProto &output : graph.output())
-    read.insert(output.name());
-  for (const pb::ValueInfoProto &input : graph.input())
-    own.insert(input.name());
-  for (const pb::TensorProto &t : graph.initializer())
-    own.insert(t.name());
-  own.insert("");
-  std::set_difference(read.begin(), read.end(), own.begin(), own.end(), std::inserter(names, names.end()));
-}
-
 // The subgraph as a function of its inputs and of what it captures.
 pb::FunctionProto asFunction(const pb::GraphProto &graph, const std::string &name, const Versions &versions) {
   pb::FunctionProto f;
@@ -64,9 +44,8 @@ pb::FunctionProto asFunction(const pb::GraphProto &graph, const std::string &nam
   }
   for (const pb::ValueInfoProto &input : graph.input())
     f.add_input(input.name());
-  std::set<std::string> captured;
-  freeNames(graph, captured);
-  for (const std::string &outer : captured)
+  std::unordered_set<std::string> captured = capturedNames(graph);
+  for (const std::string &outer : std::set<std::string>(captured.begin(), captured.end()))
     f.add_input(outer);
   for (const pb::ValueInfoProto &output : graph.output())
     f.add_output(output.name());

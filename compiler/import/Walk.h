@@ -123,6 +123,9 @@ void propagateNode(pb::NodeProto &node, Scope &scope, std::unordered_map<std::st
 // What tells a model-local function from the others.
 std::string functionKey(const std::string &domain, const std::string &name, const std::string &overload);
 
+// The names that a graph reads, subgraphs included, and takes from the graphs around it.
+std::unordered_set<std::string> capturedNames(const pb::GraphProto &graph);
+
 // Structure of a model before the walk: domains spelled one way, nodes in order, every value defined once; of the main graph's
 // inputs with an initializer those of `defaults` stay inputs. False: reported.
 bool normalise(pb::ModelProto &model, DefaultInputs defaults, const Report &report);

@@ -31,7 +31,7 @@ std::optional<std::vector<float>> numbers(Value v) {
 }
 
 // `v`, one value or one for each index of `axis`, as a constant that broadcasts to `type`; null for others.
-Value spread(PatternRewriter &rewriter, Value v, RankedTensorType type, int64_t axis) {
+ElementsAttr spread(Value v, RankedTensorType type, int64_t axis) {
   auto values = numbers(v);
   axis += axis < 0 ? type.getRank() : 0;
   if (!values || values->empty())
@@ -43,8 +43,7 @@ Value spread(PatternRewriter &rewriter, Value v, RankedTensorType type, int64_t 
     shape.assign(type.getRank() - axis, 1);
     shape[0] = values->size();
   }
-  auto constant = RankedTensorType::get(shape, rewriter.getF32Type());
-  return onnx::ConstantOp::create(rewriter, v.getLoc(), makeConstant(constant, *values));
+  return makeConstant(RankedTensorType::get(shape, Float32Type::get(type.getContext())), *values);
 }
 
 bool isZero(Value v) {
@@ -52,27 +51,41 @@ bool isZero(Value v) {
   return values && llvm::all_of(*values, [](float f) { return f == 0; });
 }
 
+// The constants of a quantisation; `zero` is null where all zero points are 0.
+struct Scales {
+  Value scale, zero;
+};
+
+// Nothing unless scales and zero points (`zero` may be null) are constants that broadcast to `x`.
+std::optional<Scales> spreadScales(PatternRewriter &rewriter, Value scale, Value zero, RankedTensorType x, int64_t axis) {
+  bool isShifted = !isZero(zero);
+  ElementsAttr scales = spread(scale, x, axis), zeros = isShifted ? spread(zero, x, axis) : ElementsAttr();
+  if (!scales || (isShifted && !zeros))
+    return std::nullopt;
+  Scales result{onnx::ConstantOp::create(rewriter, scale.getLoc(), scales), {}};
+  if (isShifted)
+    result.zero = onnx::ConstantOp::create(rewriter, zero.getLoc(), zeros);
+  return result;
+}
+
 // clip(round(x / scale) + zero)
 LogicalResult quantise(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
   auto x = llvm::dyn_cast<RankedTensorType>(op.getX().getType());
   Type to = onnx::elementType(op.getY());
-  if (!x || !x.getElementType().isF32() || !isByte(to) || op.getBlockSize() != 0 || onnx::intAttr(op, "precision") != 0 ||
-      (op.getYZeroPoint() && !numbers(op.getYZeroPoint())))
+  if (!x || !x.getElementType().isF32() || !isByte(to) || op.getBlockSize() != 0 || onnx::intAttr(op, "precision") != 0)
     return rewriter.notifyMatchFailure(op, "not f32 to bytes");
   Location loc = op.getLoc();
-  Value scale = spread(rewriter, op.getYScale(), x, op.getAxis()), zero;
-  if (scale && !isZero(op.getYZeroPoint()))
-    zero = spread(rewriter, op.getYZeroPoint(), x, op.getAxis());
-  if (!scale || (!zero && !isZero(op.getYZeroPoint())))
+  auto scales = spreadScales(rewriter, op.getYScale(), op.getYZeroPoint(), x, op.getAxis());
+  if (!scales)
     return rewriter.notifyMatchFailure(op, "scales are not constant");
   auto number = [&](float f) -> Value {
     auto type = RankedTensorType::get({}, rewriter.getF32Type());
     return onnx::ConstantOp::create(rewriter, loc, makeConstant(type, std::vector<float>{f}));
   };
   bool isSigned = to.isSignlessInteger();
-  Value v = onnx::RoundOp::create(rewriter, loc, x, onnx::DivOp::create(rewriter, loc, x, op.getX(), scale));
-  if (zero)
-    v = onnx::AddOp::create(rewriter, loc, x, v, zero);
+  Value v = onnx::RoundOp::create(rewriter, loc, x, onnx::DivOp::create(rewriter, loc, x, op.getX(), scales->scale));
+  if (scales->zero)
+    v = onnx::AddOp::create(rewriter, loc, x, v, scales->zero);
   v = onnx::ClipOp::create(rewriter, loc, x, v, number(isSigned ? -128 : 0), number(isSigned ? 127 : 255));
   rewriter.replaceOpWithNewOp<onnx::CastOp>(op, op.getY().getType(), v, "up", 1, isSigned ? kInt8 : kUint8);
   return success();
@@ -82,19 +95,17 @@ LogicalResult quantise(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
 LogicalResult dequantise(onnx::DequantizeLinearOp op, PatternRewriter &rewriter) {
   auto x = llvm::dyn_cast<RankedTensorType>(op.getX().getType());
   if (!x || !isByte(x.getElementType()) || !onnx::elementType(op.getY()).isF32() || op.getBlockSize() != 0 ||
-      onnx::constantValue(op.getX()) || (op.getXZeroPoint() && !numbers(op.getXZeroPoint())))
+      onnx::constantValue(op.getX()))
     return rewriter.notifyMatchFailure(op, "not bytes to f32");
   Location loc = op.getLoc();
-  Value scale = spread(rewriter, op.getXScale(), x, op.getAxis()), zero;
-  if (scale && !isZero(op.getXZeroPoint()))
-    zero = spread(rewriter, op.getXZeroPoint(), x, op.getAxis());
-  if (!scale || (!zero && !isZero(op.getXZeroPoint())))
+  auto scales = spreadScales(rewriter, op.getXScale(), op.getXZeroPoint(), x, op.getAxis());
+  if (!scales)
     return rewriter.notifyMatchFailure(op, "scales are not constant");
   Type type = x.clone(rewriter.getF32Type());
   Value v = onnx::CastOp::create(rewriter, loc, type, op.getX(), "up", 1, kFloat);
-  if (zero)
-    v = onnx::SubOp::create(rewriter, loc, type, v, zero);
-  rewriter.replaceOpWithNewOp<onnx::MulOp>(op, op.getY().getType(), v, scale);
+  if (scales->zero)
+    v = onnx::SubOp::create(rewriter, loc, type, v, scales->zero);
+  rewriter.replaceOpWithNewOp<onnx::MulOp>(op, op.getY().getType(), v, scales->scale);
   return success();
 }
 
