@@ -1,5 +1,6 @@
 """What the Python suites share: small models, a scratch compile, and a way to register and count checks."""
 import argparse
+import re
 import subprocess
 import sys
 import tempfile
@@ -46,26 +47,32 @@ def save(proto, path):
 
 
 class Suite:
-    """Checks are functions of (tools, folder) that return None or what is wrong; a scratch folder each."""
+    """Checks are functions of (suite, folder) that return None or what is wrong; a scratch folder each."""
 
     def __init__(self, name, doc):
-        self.name, self.doc, self.checks = name, doc, []
+        self.name, self.doc, self.checks = name, doc, {}
 
     def check(self, function):
-        self.checks.append(function)
+        self.checks[function.__name__] = function
         return function
+
+    def cases(self, names, function):
+        """A check for each name: function(suite, folder, name)."""
+        for name in names:
+            assert name not in self.checks, name
+            self.checks[name] = lambda suite, folder, name=name: function(suite, folder, name)
 
     def main(self):
         p = argparse.ArgumentParser(description=self.doc, formatter_class=argparse.RawDescriptionHelpFormatter)
         p.add_argument("--onnxc", required=True)
         p.add_argument("--loader", required=True)
-        p.add_argument("--filter", default="")
+        p.add_argument("--filter", default="", metavar="REGEX", help="only the checks whose name matches")
         self.args = p.parse_args()
         self.args.onnxc = str(Path(self.args.onnxc).resolve())
         sys.path.insert(0, self.args.loader)
-        chosen = [c for c in self.checks if self.args.filter in c.__name__]
+        chosen = {name: c for name, c in self.checks.items() if re.search(self.args.filter, name)}
         failed = 0
-        for c in chosen:
+        for name, c in chosen.items():
             with tempfile.TemporaryDirectory() as tmp:
                 try:
                     wrong = c(self, Path(tmp))
@@ -73,12 +80,12 @@ class Suite:
                     wrong = "".join(traceback.format_exception_only(e)).strip()[:600]
             failed += wrong is not None
             if wrong:
-                print(f"{c.__name__}: {wrong}")
+                print(f"{name}: {wrong}", flush=True)
         print(f"{self.name}: {len(chosen) - failed} passed, {failed} failed, 0 skipped")
         sys.exit(failed != 0)
 
     def onnxc(self, *arguments, code=0, **kwargs):
-        done = subprocess.run([self.args.onnxc, *map(str, arguments)], capture_output=True, text=True, timeout=120, **kwargs)
+        done = subprocess.run([self.args.onnxc, *map(str, arguments)], capture_output=True, text=True, timeout=300, **kwargs)
         if done.returncode != code:
             raise AssertionError(f"onnxc {' '.join(map(str, arguments))}: exit {done.returncode} instead of {code}: {(done.stderr or done.stdout).strip()[:400]}")
         return done

@@ -1,8 +1,5 @@
 """Attention ops at sizes with several blocks of keys and tiles of queries, static and symbolic, against -O0. run.py beside it runs them."""
-import subprocess
-
 import numpy as np
-import onnx
 from onnx import TensorProto, helper
 
 MS, STD = "com.microsoft", ""
@@ -80,16 +77,12 @@ def build(name, feed, dynamic):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 27 if "window" in name else 24), helper.make_opsetid(MS, 1)], ir_version=10)
 
 
-def check(name, args, folder):
+def check(s, folder, name):
     import onnxc
     feed = operands(name)
     want = None
     for label, dynamic, flags in (("O0", False, ["-O0"]), ("v3", False, ["--cpu", "x86-64-v3"]), ("symbolic", True, [])):
-        onnx.save(build(name, feed, dynamic), folder / "m.onnx")
-        library = folder / f"{name}_{label}.so"
-        done = subprocess.run([args.onnxc, folder / "m.onnx", "-o", library, *flags], capture_output=True, text=True, timeout=300)
-        if done.returncode:
-            return f"{label}: exit {done.returncode}: {done.stderr.strip()[-300:]}"
+        library = s.compile(build(name, feed, dynamic), folder, *flags, name=f"{name}_{label}")
         got = onnxc.load(str(library), num_threads=2).run(feed)
         want = want or got
         for w, g in zip(want, got):

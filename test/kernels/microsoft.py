@@ -3,16 +3,14 @@
 
 usage: microsoft.py --onnxc BIN --loader DIR [--filter REGEX]      ends with `microsoft: N passed, N failed, N skipped`
 """
-import argparse
-import re
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
-import onnx
 from onnx import helper, numpy_helper
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from common import Suite
 
 CASES = {}
 RNG = np.random.default_rng(0)
@@ -161,11 +159,11 @@ def differs(want, got):
     if (finite != np.isfinite(b)).any() or (a[~finite] != b[~finite]).any():
         return "other values are not finite"
     step = 1 if want.dtype in (np.uint8, np.int8) else 0 if want.dtype.kind in "iu" else 2e-5 * np.abs(a[finite]).max(initial=0) + 1e-7
-    error = np.abs(a - b)[finite].max(initial=0)
+    error = np.abs(a[finite] - b[finite]).max(initial=0)
     return None if error <= step else f"off by {error:.3g}"
 
 
-def check(name, args, folder):
+def check(s, folder, name):
     import onnxc
     op, operands, outputs, weights, attributes = CASES[name]
     for constant in [True, False] if weights else [False]:
@@ -177,13 +175,8 @@ def check(name, args, folder):
             if not constant and weights:
                 continue  # ONNX Runtime takes some operands as constants only
             return f"ONNX Runtime: {str(e)[:200]}"
-        path = folder / f"{name}{constant}.onnx"
-        onnx.save(model, path)
         for flags in ([], ["-O0"]):
-            library = folder / f"{path.stem}{len(flags)}.so"
-            done = subprocess.run([args.onnxc, path, "-o", library, *flags], capture_output=True, text=True, timeout=300)
-            if done.returncode:
-                return f"exit {done.returncode}: {done.stderr.strip()[:300]}"
+            library = s.compile(model, folder, *flags, name=f"{name}{constant}{len(flags)}")
             for k, (w, g) in enumerate(zip(want, onnxc.load(str(library)).run(feed))):
                 problem = differs(w, np.asarray(g))
                 if problem:
@@ -191,24 +184,8 @@ def check(name, args, folder):
     return None
 
 
-def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--onnxc", type=Path, required=True)
-    p.add_argument("--loader", type=Path, required=True)
-    p.add_argument("--filter", default="")
-    args = p.parse_args()
-    sys.path.insert(0, str(args.loader))
-    names = [name for name in CASES if re.search(args.filter, name)]
-    failed = 0
-    with tempfile.TemporaryDirectory(prefix="onnxc-microsoft-") as folder:
-        for name in names:
-            problem = check(name, args, Path(folder))
-            failed += problem is not None
-            if problem:
-                print(f"{name}: {problem}", flush=True)
-    print(f"microsoft: {len(names) - failed} passed, {failed} failed, 0 skipped")
-    sys.exit(failed != 0)
-
+SUITE = Suite("microsoft", __doc__)
+SUITE.cases(CASES, check)
 
 if __name__ == "__main__":
-    main()
+    SUITE.main()

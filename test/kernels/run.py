@@ -4,17 +4,14 @@ halves meet every value of theirs; functions.py beside it measures the functions
 
 usage: run.py --onnxc BIN --loader DIR [--filter REGEX]      ends with `kernels: N passed, N failed, N skipped`
 """
-import argparse
-import re
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
-import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from common import Suite
 import attentions
 import functions
 
@@ -272,21 +269,17 @@ def build(nodes, inputs, weights, dynamic):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
 
 
-def check(name, args, folder):
+def check(s, folder, name):
     import onnxc
     import onnxruntime
     nodes, inputs, weights, dynamic = CASES[name]
-    model = folder / f"{name}.onnx"
-    onnx.save(build(nodes, inputs, weights, dynamic), model)
+    model = build(nodes, inputs, weights, dynamic)
     rng = np.random.default_rng(1)
     feed = {k: rng.standard_normal(s).astype(np.float32) for k, s in inputs.items()}
-    want = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"]).run(None, feed)[0]
+    want = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feed)[0]
     first = None
     for cpu, threads in (("x86-64-v3", 1), ("x86-64-v3,x86-64-v4", 3)):
-        library = folder / f"{name}_{threads}.so"
-        done = subprocess.run([args.onnxc, model, "-o", library, "--cpu", cpu], capture_output=True, text=True, timeout=300)
-        if done.returncode:
-            return f"exit {done.returncode}: {done.stderr.strip()[-300:]}"
+        library = s.compile(model, folder, "--cpu", cpu, name=f"{name}_{threads}")
         got = onnxc.load(str(library), num_threads=threads).run(feed)[0]
         if got.shape != want.shape:
             return f"shape {got.shape}, want {want.shape}"
@@ -310,23 +303,20 @@ def every_half(to_half, half):
     return np.concatenate([halves.astype(np.float32), middles, np.nextafter(middles, np.float32(np.inf)), np.nextafter(middles, np.float32(-np.inf))])
 
 
-def check_cast(name, args, folder):
+def check_cast(s, folder, name):
     import ml_dtypes
     import onnxc
     half, code = (ml_dtypes.bfloat16, TensorProto.BFLOAT16) if "bf16" in name else (np.float16, TensorProto.FLOAT16)
     to_half = name.startswith("cast_to")
-    x = every_half(to_half, half)
-    want = x.astype(half if to_half else np.float32)
+    with np.errstate(invalid="ignore"):
+        x = every_half(to_half, half)
+        want = x.astype(half if to_half else np.float32)
     kinds = (TensorProto.FLOAT, code) if to_half else (code, TensorProto.FLOAT)
     infos = [helper.make_tensor_value_info(n, k, [x.size]) for n, k in zip("xy", kinds)]
     graph = helper.make_graph([helper.make_node("Cast", ["x"], ["y"], to=kinds[1])], "g", infos[:1], infos[1:])
-    model = folder / f"{name}.onnx"
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), model)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
     for cpu in ("x86-64", "x86-64-v3"):
-        library = folder / f"{name}_{cpu}.so"
-        done = subprocess.run([args.onnxc, model, "-o", library, "--cpu", cpu], capture_output=True, text=True, timeout=300)
-        if done.returncode:
-            return f"exit {done.returncode}: {done.stderr.strip()[-300:]}"
+        library = s.compile(model, folder, "--cpu", cpu, name=f"{name}_{cpu}")
         got = np.asarray(onnxc.load(str(library)).run({"x": x})[0]).view(want.dtype)
         bits = np.uint16 if to_half else np.uint32
         wrong = (got.view(bits) != want.view(bits)) & ~(np.isnan(got) & np.isnan(want))
@@ -335,26 +325,11 @@ def check_cast(name, args, folder):
     return None
 
 
-def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--onnxc", type=Path, required=True)
-    p.add_argument("--loader", type=Path, required=True)
-    p.add_argument("--filter", default="")
-    args = p.parse_args()
-    sys.path.insert(0, str(args.loader))
-    passed = failed = 0
-    with tempfile.TemporaryDirectory(prefix="onnxc-kernels-") as folder:
-        for name in [*CASES, *attentions.CASES, *functions.NAMES, "cast_to_f16", "cast_to_bf16", "cast_from_f16", "cast_from_bf16"]:
-            if not re.search(args.filter, name):
-                continue
-            checker = check if name in CASES else functions.check if name in functions.NAMES else check_cast
-            problem = (attentions.check if name in attentions.CASES else checker)(name, args, Path(folder))
-            passed, failed = passed + (problem is None), failed + (problem is not None)
-            if problem:
-                print(f"{name}: {problem}")
-    print(f"kernels: {passed} passed, {failed} failed, 0 skipped")
-    sys.exit(failed != 0)
-
+SUITE = Suite("kernels", __doc__)
+SUITE.cases(CASES, check)
+SUITE.cases(attentions.CASES, attentions.check)
+SUITE.cases(functions.NAMES, functions.check)
+SUITE.cases(["cast_to_f16", "cast_to_bf16", "cast_from_f16", "cast_from_bf16"], check_cast)
 
 if __name__ == "__main__":
-    main()
+    SUITE.main()

@@ -2,16 +2,14 @@
 
 usage: search.py --onnxc BIN --loader DIR [--filter REGEX]      ends with `search: N passed, N failed, N skipped`
 """
-import argparse
-import re
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
-import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from common import Suite
 
 VOCABULARY, HEADS, SIZE = 24, 2, 4
 node, value = helper.make_node, helper.make_tensor_value_info
@@ -67,22 +65,16 @@ def build(op, attributes, numbers):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
 
 
-def check(name, args, folder):
+def check(s, folder, name):
     import onnxc
     import onnxruntime
     model, rng = build(*CASES[name]), np.random.default_rng(1)
-    path = folder / f"{name}.onnx"
-    onnx.save(model, path)
     quiet = onnxruntime.SessionOptions()
     quiet.log_severity_level = 4
-    session = onnxruntime.InferenceSession(str(path), quiet, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(model.SerializeToString(), quiet, providers=["CPUExecutionProvider"])
     prompts = [rng.integers(4, VOCABULARY - 4, shape).astype(np.int32) for shape in ((1, 5), (3, 4))] + [np.array([[0, 0, 5, 7, 9], [4, 5, 6, 7, 8]], np.int32)]
     for flags in ([], ["-O0"]):
-        library = folder / f"{name}{''.join(flags)}.so"
-        done = subprocess.run([args.onnxc, path, "-o", library, *flags], capture_output=True, text=True, timeout=300)
-        if done.returncode:
-            return f"exit {done.returncode}: {done.stderr.strip()[-300:]}"
-        compiled = onnxc.load(str(library))
+        compiled = onnxc.load(str(s.compile(model, folder, *flags, name=name + "".join(flags))))
         for prompt in prompts:
             for want, got in zip(session.run(None, {"input_ids": prompt}), compiled.run({"input_ids": prompt})):
                 if not (want.shape == got.shape and np.allclose(want, got, rtol=1e-4, atol=1e-6)):
@@ -90,22 +82,8 @@ def check(name, args, folder):
     return None
 
 
-def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--onnxc", type=Path, required=True)
-    p.add_argument("--loader", type=Path, required=True)
-    p.add_argument("--filter", default="")
-    args = p.parse_args()
-    sys.path.insert(0, str(args.loader))
-    names = [name for name in CASES if re.search(args.filter, name)]
-    with tempfile.TemporaryDirectory(prefix="onnxc-search-") as folder:
-        problems = {name: check(name, args, Path(folder)) for name in names}
-    failed = [name for name in names if problems[name]]
-    for name in failed:
-        print(f"{name}: {problems[name]}")
-    print(f"search: {len(names) - len(failed)} passed, {len(failed)} failed, 0 skipped")
-    sys.exit(bool(failed))
-
+SUITE = Suite("search", __doc__)
+SUITE.cases(CASES, check)
 
 if __name__ == "__main__":
-    main()
+    SUITE.main()
