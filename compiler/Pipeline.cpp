@@ -311,6 +311,46 @@ static int chooseLevels(Options &options) {
   return ExitOk;
 }
 
+// The phases between the graph and code.
+static bool formPlan(ModuleOp module, const Options &options, Phases &phases) {
+  return succeeded(runPhase(layoutPhase, module, options)) && phases.done("layout", module) &&
+         succeeded(runPhase(planPhase, module, options)) && phases.done("plan", module);
+}
+
+// What options ask for beside the artefact.
+static int writeCompanions(ModuleOp module, const Options &options, StringRef modelName) {
+  if (!options.emitHeader.empty())
+    if (auto error = emitModelHeaders(module, modelName, options.emitHeader)) {
+      llvm::errs() << "onnxc: error: " << llvm::toString(std::move(error)) << "\n";
+      return ExitBadModel;
+    }
+  return writeDependencies(module, options);
+}
+
+// Code of the plan for each level, linked; a .ll or .s file shows that of the newest level.
+static int generate(ModuleOp module, const Options &options, Phases &phases) {
+  StringRef suffix = llvm::sys::path::extension(options.output);
+  bool isText = suffix == ".ll" || suffix == ".s";
+  CodegenOptions code{options.cpus, options.optLevel, identifier(options.output), describeModel(module, options)};
+  if (isText) {
+    code.cpus = {options.cpus.back()};
+    code.emit = suffix == ".ll" ? CodegenOptions::Ir : CodegenOptions::Assembly;
+  }
+  code.tune = options.tune;
+  code.cache = options.cache;
+  code.phase = [&](StringRef name) { phases.done(name); };
+  FailureOr<std::vector<std::string>> objects = compileForCpu(module, code);
+  if (failed(objects))
+    return ExitBug;
+  int status = isText ? writeText(objects->front(), options) : linkPhase(module, options, code, *objects);
+  phases.done("link");
+  if (status != ExitOk)
+    return status;
+  if (options.sizeReport && !isText)
+    printSizeReport(options);
+  return writeCompanions(module, options, code.modelName);
+}
+
 int compile(const Options &given) {
   Options options = given;
   if (!options.target.empty() && !StringRef(options.target).starts_with("x86_64")) {
@@ -329,37 +369,13 @@ int compile(const Options &given) {
   OwningOpRef<ModuleOp> module = importModel(options.input, context, importOptions(options));
   if (!module || !phases.done("import", *module) || !simplify(*module, options, phases))
     return ExitBadModel;
-  StringRef suffix = llvm::sys::path::extension(options.output);
-  if (suffix == ".mlir")
+  if (StringRef(options.output).ends_with(".mlir"))
     return writeText(*module, options);
   if (check(*module) != ExitOk)
     return ExitOutOfScope;
-  if (failed(runPhase(layoutPhase, *module, options)) || !phases.done("layout", *module))
+  if (!formPlan(*module, options, phases))
     return ExitBadModel;
-  if (failed(runPhase(planPhase, *module, options)) || !phases.done("plan", *module))
-    return ExitBadModel;
-  CodegenOptions code{options.cpus, options.optLevel, identifier(options.output), describeModel(*module, options)};
-  bool text = suffix == ".ll" || suffix == ".s";
-  if (text) {
-    code.cpus = {options.cpus.back()};
-    code.emit = suffix == ".ll" ? CodegenOptions::Ir : CodegenOptions::Assembly;
-  }
-  code.tune = options.tune;
-  code.cache = options.cache;
-  code.phase = [&](StringRef name) { phases.done(name); };
-  FailureOr<std::vector<std::string>> objects = compileForCpu(*module, code);
-  if (failed(objects))
-    return ExitBug;
-  int status = text ? writeText(objects->front(), options) : linkPhase(*module, options, code, *objects);
-  phases.done("link");
-  if (status == ExitOk && options.sizeReport && !text)
-    printSizeReport(options);
-  if (status == ExitOk && !options.emitHeader.empty())
-    if (auto error = emitModelHeaders(*module, code.modelName, options.emitHeader)) {
-      llvm::errs() << "onnxc: error: " << llvm::toString(std::move(error)) << "\n";
-      return ExitBadModel;
-    }
-  return status == ExitOk ? writeDependencies(*module, options) : status;
+  return generate(*module, options, phases);
 }
 
 int check(const Options &options) {

@@ -64,48 +64,50 @@ static std::string kernelName(ArrayRef<Operation *> group, StringRef text) {
   return name + "_" + hash.digest().str().substr(0, 8).str();
 }
 
-KernelCall PlanBuilder::makeKernel(ArrayRef<Operation *> group, StringRef family) {
-  KernelCall call;
+// What the group takes and gives. A library kernel takes every operand of its op in its place; others take each value once, and none that
+// stays in the code.
+static void findInterface(ArrayRef<Operation *> group, StringRef family, KernelCall &call) {
   DenseSet<Operation *> inside(group.begin(), group.end());
-  bool immediates = family != "library";
+  bool isLibrary = family == "library";
   for (Operation *op : group)
     for (Value v : op->getOperands()) {
-      bool weight = family == "contract" && op == group.front();  // read by address
-      bool local = inside.contains(v.getDefiningOp()) || (immediates && !weight && (isImmediate(v) || isAxes(op, v)));
-      if (!local && (!immediates || !llvm::is_contained(call.inputs, v)))
+      bool isWeight = family == "contract" && op == group.front();  // read by address
+      bool isLocal = inside.contains(v.getDefiningOp()) || (!isLibrary && !isWeight && (isImmediate(v) || isAxes(op, v)));
+      if (!isLocal && (isLibrary || !llvm::is_contained(call.inputs, v)))
         call.inputs.push_back(v);
     }
   for (Operation *op : group)
     for (Value v : op->getResults())
       if (op == group.back() || llvm::any_of(v.getUsers(), [&](Operation *user) { return !inside.contains(user); }))
         call.results.push_back(v);
-  SmallVector<Type> in, out;
-  for (Value v : call.inputs)
-    in.push_back(localType(v, call));
-  for (Value v : call.results)
-    out.push_back(localType(v, call));
+}
 
-  OpBuilder kb(module.getContext());
-  Location loc = UnknownLoc::get(module.getContext());
-  auto func = kernel::FuncOp::create(kb, loc, "pending", FunctionType::get(module.getContext(), in, out), family, 0);
-  kb.setInsertionPointToEnd(&func.getBody().front());
+// Marks `copy`, the body of a library kernel for `op`, where a faster kernel than the plain one computes it; some want tables packed.
+void PlanBuilder::chooseLibraryKernel(Operation *op, Operation *copy) {
+  if (!fast)
+    return;
+  if (hasFastKernel(op) && (!onnx::opName(op).starts_with("ml.TreeEnsemble") || packForest(copy)))
+    copy->setAttr("fast", b.getUnitAttr());
+  if (onnx::opName(op) == "TfIdfVectorizer")
+    packPool(copy);
+}
+
+// The group as the body of `call.func`, whose arguments are the call's inputs.
+void PlanBuilder::writeBody(ArrayRef<Operation *> group, KernelCall &call) {
+  Block &body = call.func.getBody().front();
+  OpBuilder kb = OpBuilder::atBlockEnd(&body);
+  bool isLibrary = call.func.getFamily() == "library";
   IRMapping map;
-  if (immediates)
-    for (auto [v, arg] : llvm::zip(call.inputs, func.getBody().getArguments()))
-      map.map(v, arg);
-  unsigned next = 0;
-  SmallVector<Value> results;
+  for (auto [v, arg] : llvm::zip(call.inputs, body.getArguments()))
+    map.map(v, arg);
   for (Operation *op : group) {
-    SmallVector<Value> operands;
-    for (Value v : op->getOperands()) {
-      if (!immediates) {
-        operands.push_back(func.getBody().getArgument(next++));
-        continue;
-      }
-      if (!map.contains(v))
-        map.map(v, kb.clone(*v.getDefiningOp())->getResult(0));
-      operands.push_back(map.lookup(v));
-    }
+    SmallVector<Value> operands(body.args_begin(), body.args_end());
+    if (!isLibrary)
+      operands = llvm::map_to_vector(op->getOperands(), [&](Value v) {
+        if (!map.contains(v))
+          map.map(v, kb.clone(*v.getDefiningOp())->getResult(0));
+        return map.lookup(v);
+      });
     Operation *copy = op->cloneWithoutRegions();
     kb.insert(copy);
     copy->setOperands(operands);
@@ -113,28 +115,37 @@ KernelCall PlanBuilder::makeKernel(ArrayRef<Operation *> group, StringRef family
       to.setType(localType(from, call));
       map.map(from, to);
     }
-    if (fast && !immediates && hasFastKernel(op) && (!onnx::opName(op).starts_with("ml.TreeEnsemble") || packForest(copy)))
-      copy->setAttr("fast", kb.getUnitAttr());
-    if (fast && onnx::opName(op) == "TfIdfVectorizer")
-      packPool(copy);
-    copy->setLoc(loc);
+    if (isLibrary)
+      chooseLibraryKernel(op, copy);
   }
-  for (Operation &op : func.getBody().front())
-    op.setLoc(loc);
-  for (Value v : call.results)
-    results.push_back(map.lookup(v));
-  kernel::ReturnOp::create(kb, loc, results);
-  func->setAttr("num_dims", kb.getI64IntegerAttr(call.dims.size()));
+  Location loc = call.func.getLoc();
+  for (Operation &op : body)
+    op.setLoc(loc);  // equal kernels of different nodes are one
+  kernel::ReturnOp::create(kb, loc, llvm::map_to_vector(call.results, [&](Value v) { return map.lookup(v); }));
+}
 
-  std::string text = bodyText(func);
-  auto [it, fresh] = kernels.try_emplace(text, func);
-  if (fresh) {
-    func.setName(kernelName(group, text));
-    module.push_back(func);
+KernelCall PlanBuilder::makeKernel(ArrayRef<Operation *> group, StringRef family) {
+  KernelCall call;
+  findInterface(group, family, call);
+  SmallVector<Type> in, out;
+  for (Value v : call.inputs)
+    in.push_back(localType(v, call));
+  for (Value v : call.results)
+    out.push_back(localType(v, call));
+  OpBuilder detached(b.getContext());  // an equal kernel may be in the module already
+  call.func = kernel::FuncOp::create(detached, detached.getUnknownLoc(), "pending", b.getFunctionType(in, out), family, 0);
+  writeBody(group, call);
+  call.func->setAttr("num_dims", b.getI64IntegerAttr(call.dims.size()));
+
+  std::string text = bodyText(call.func);
+  auto [it, isNew] = kernels.try_emplace(text, call.func);
+  if (isNew) {
+    call.func.setName(kernelName(group, text));
+    module.push_back(call.func);
   } else {
-    func.erase();
+    call.func.erase();
+    call.func = it->second;
   }
-  call.func = it->second;
   return call;
 }
 

@@ -157,72 +157,63 @@ int64_t PlanBuilder::addSite(Operation *op, StringRef kernel) {
   return sites.size() - 1;
 }
 
+// The symbol that `e` is if the size function of `op` says it.
+std::optional<unsigned> PlanBuilder::sizeSymbol(AffineExpr e, Operation *op) const {
+  auto s = dyn_cast<AffineSymbolExpr>(e);
+  if (!s)
+    return std::nullopt;
+  const SymbolDef &def = shapes.symbols()[s.getPosition()];
+  return def.kind == SymbolDef::SizeOf && def.value.getDefiningOp() == op ? std::optional<unsigned>(s.getPosition()) : std::nullopt;
+}
+
+bool PlanBuilder::needsSizesOf(AffineExpr e, Operation *op) const {
+  bool needs = false;
+  e.walk([&](AffineExpr part) { needs |= sizeSymbol(part, op).has_value(); });
+  return needs;
+}
+
+// Result dims that depend on data: the size function says them first. Local dims that are not bound yet are passed as 0.
+void PlanBuilder::bindSizes(Operation *root, KernelCall &call, ValueRange inputs, int64_t site) {
+  Location loc = root->getLoc();
+  SmallVector<AffineExpr> given;
+  for (Value v : call.results)
+    if (shapes.hasRank(v))
+      llvm::append_range(given, shapes.dims(v));
+  auto isPending = [&](AffineExpr e) { return needsSizesOf(e, root); };
+  if (llvm::none_of(given, isPending))
+    return;
+  SmallVector<Value> dims;
+  for (AffineExpr e : call.dims)
+    dims.push_back(isPending(e) ? constant(0, loc) : size(e, loc));
+  SmallVector<Type> types(given.size(), b.getI64Type());
+  auto op = plan::SizeOp::create(b, loc, types, call.func.getName(), inputs, dims, site);
+  for (auto [e, result] : llvm::zip(given, op.getResults()))
+    if (auto symbol = sizeSymbol(e, root))
+      bind(*symbol, result);
+}
+
 LogicalResult PlanBuilder::buildGroup(ArrayRef<Operation *> group, StringRef family) {
   Operation *root = group.back();
   Location loc = root->getLoc();
   KernelCall call = makeKernel(group, family);
   int64_t site = addSite(root, call.func.getName());
-  SmallVector<Value> inputs;
+  SmallVector<Value> buffersOf, dims;
   for (Value v : call.inputs)
-    inputs.push_back(bufferOf(v));
-
-  // Result dims that depend on data: the size function says them first. Local dims that are not bound yet are passed as 0.
-  auto sizeSymbol = [&](AffineExpr e) -> std::optional<unsigned> {
-    auto s = dyn_cast<AffineSymbolExpr>(e);
-    if (!s)
-      return std::nullopt;
-    const SymbolDef &def = shapes.symbols()[s.getPosition()];
-    return def.kind == SymbolDef::SizeOf && def.value.getDefiningOp() == root ? std::optional<unsigned>(s.getPosition()) : std::nullopt;
-  };
-  unsigned ranks = 0;
-  bool sized = false;
-  for (Value v : call.results)
-    if (shapes.hasRank(v)) {
-      ranks += shapes.dims(v).size();
-      for (AffineExpr e : shapes.dims(v))
-        e.walk([&](AffineExpr part) { sized |= sizeSymbol(part).has_value(); });
-    }
-  if (sized) {
-    SmallVector<Value> dims;
-    for (AffineExpr e : call.dims) {
-      bool pending = false;
-      e.walk([&](AffineExpr part) { pending |= sizeSymbol(part).has_value(); });
-      dims.push_back(pending ? constant(0, loc) : size(e, loc));
-    }
-    auto op = plan::SizeOp::create(b, loc, SmallVector<Type>(ranks, b.getI64Type()), call.func.getName(), inputs, dims, site);
-    unsigned next = 0;
-    for (Value v : call.results)
-      if (shapes.hasRank(v))
-        for (AffineExpr e : shapes.dims(v)) {
-          if (auto s = sizeSymbol(e))
-            bind(*s, op.getResult(next));
-          ++next;
-        }
-  }
-
-  SmallVector<Value> all(inputs), dims;
+    buffersOf.push_back(bufferOf(v));
+  bindSizes(root, call, buffersOf, site);
   for (AffineExpr e : call.dims)
     dims.push_back(size(e, loc));
   for (Value v : call.results)
-    all.push_back(allocate(v, loc));
-  plan::LaunchOp::create(b, loc, call.func.getName(), all, dims, site);
+    buffersOf.push_back(allocate(v, loc));
+  plan::LaunchOp::create(b, loc, call.func.getName(), buffersOf, dims, site);
   return success();
 }
 
 LogicalResult PlanBuilder::buildView(Operation *op) {
   Value data = op->getOperand(0), result = op->getResult(0);
   // A reshape to a run-time target checks it first: its size function fails on an impossible one.
-  if (isa<TensorType>(result.getType())) {
-    for (AffineExpr e : shapes.dims(result)) {
-      bool sized = false;
-      e.walk([&](AffineExpr part) {
-        if (auto s = dyn_cast<AffineSymbolExpr>(part))
-          sized |= shapes.symbols()[s.getPosition()].kind == SymbolDef::SizeOf && shapes.symbols()[s.getPosition()].value == result;
-      });
-      if (sized)
-        return buildGroup(op, "library");
-    }
-  }
+  if (isa<TensorType>(result.getType()) && llvm::any_of(shapes.dims(result), [&](AffineExpr e) { return needsSizesOf(e, op); }))
+    return buildGroup(op, "library");
   buffers[result] = bufferOf(data);
   return success();
 }

@@ -56,6 +56,9 @@ private:
   void buildChecks(mlir::Operation *op);
   void failUnless(mlir::Value holds, mlir::Operation *op);
   mlir::LogicalResult buildGroup(llvm::ArrayRef<mlir::Operation *> group, llvm::StringRef family);
+  std::optional<unsigned> sizeSymbol(mlir::AffineExpr e, mlir::Operation *op) const;
+  bool needsSizesOf(mlir::AffineExpr e, mlir::Operation *op) const;
+  void bindSizes(mlir::Operation *root, KernelCall &call, mlir::ValueRange inputs, int64_t site);
   mlir::LogicalResult buildView(mlir::Operation *op);
   mlir::Value bufferOf(mlir::Value v);
   mlir::Value allocate(mlir::Value v, mlir::Location loc);
@@ -73,6 +76,8 @@ private:
 
   // KernelBuilder.cpp
   KernelCall makeKernel(llvm::ArrayRef<mlir::Operation *> group, llvm::StringRef family);
+  void writeBody(llvm::ArrayRef<mlir::Operation *> group, KernelCall &call);
+  void chooseLibraryKernel(mlir::Operation *op, mlir::Operation *copy);
   mlir::Type localType(mlir::Value v, KernelCall &call);
 
   // FormKernels.cpp
