@@ -8,6 +8,7 @@ namespace onnxc {
 // A block of B's panels stays in the first-level cache while rows pass by, at least one tile's. Few panels at a time also write the results
 // of blocked layouts as long runs, which the prefetchers follow.
 static constexpr int64_t kDepthMost = 640, kGroupBytes = 32 << 10, kChunkRows = 112;
+static constexpr int64_t kSmallRows = 4;  // of a tile of two panels, whose eight sums just hide the latency of an FMA
 
 RowsSchedule::RowsSchedule(std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth, int64_t depthStep,
                            unsigned vectorBits)
@@ -26,25 +27,38 @@ RowsSchedule::RowsSchedule(std::optional<int64_t> rows, std::optional<int64_t> p
 int64_t RowsSchedule::tiles() const { return llvm::divideCeil(*rows, tile.rows); }
 int64_t RowsSchedule::fullTiles() const { return *rows - tiles() * (tile.rows - 1); }
 
-void RowsEmitter::rowTiles(Value rows, Value chunk, llvm::function_ref<void(Value, int64_t)> body) {
+void RowsEmitter::rowTiles(Value rows, Value chunk, RowsBody body) {
   int64_t h = s.tile.rows;
   Value first = c.mul(chunk, s.chunkTiles);
   if (s.rows) {
     int64_t full = s.fullTiles(), all = s.tiles();
     Value end = c.min(c.add(first, s.chunkTiles), c.n(all));
-    c.loop(c.min(first, c.n(full)), c.min(end, c.n(full)), c.n(1), [&](Value t) { body(c.mul(t, h), h); });
+    c.loop(c.min(first, c.n(full)), c.min(end, c.n(full)), c.n(1), [&](Value t) { body(c.mul(t, h), h, Value()); });
     if (full < all)
-      c.loop(c.max(first, c.n(full)), end, c.n(1), [&](Value t) { body(c.add(c.mul(c.sub(t, full), h - 1), full * h), h - 1); });
+      c.loop(c.max(first, c.n(full)), end, c.n(1), [&](Value t) { body(c.add(c.mul(c.sub(t, full), h - 1), full * h), h - 1, Value()); });
     return;
   }
   Value begin = c.mul(first, h), end = c.min(c.add(begin, s.chunkRows()), rows);
   Value whole = c.add(begin, c.mul(c.div(c.sub(end, begin), h), h));
-  c.loop(begin, whole, c.n(h), [&](Value row) { body(row, h); });
-  Value fours = c.add(whole, c.mul(c.div(c.sub(end, whole), 4), 4));
-  if (h > 4)
-    c.loop(whole, fours, c.n(4), [&](Value row) { body(row, 4); });
+  c.loop(begin, whole, c.n(h), [&](Value row) { body(row, h, Value()); });
   if (h > 1)
-    c.loop(h > 4 ? fours : whole, end, c.n(1), [&](Value row) { body(row, 1); });
+    restTiles(whole, end, body);
+}
+
+// Rows [from, to), fewer than a tile has: a last tile ends at `to` and begins among rows that are done already. Small tiles take up to
+// eight rows as fast as a large one would.
+void RowsEmitter::restTiles(Value from, Value to, RowsBody body) {
+  int64_t h = s.tile.rows, low = std::min(h, kSmallRows);
+  auto small = [&] {
+    auto overlapping = [&] { c.loop(from, to, c.n(low), [&](Value row) { body(c.min(row, c.sub(to, low)), low, row); }); };
+    auto single = [&] { c.loop(from, to, c.n(1), [&](Value row) { body(row, 1, Value()); }); };
+    c.when(c.less(to, c.n(low)), single, overlapping);
+  };
+  if (h == low)
+    return small();
+  Value rest = c.sub(to, from), many = c.less(c.n(h > 2 * low ? 2 * low : low), rest);
+  Value fits = c.less(c.n(h - 1), to);
+  c.when(arith::AndIOp::create(c.b, c.loc, many, fits), [&] { body(c.sub(to, h), h, from); }, small);
 }
 
 void RowsEmitter::panelTiles(Value panels, Value from, Value to, llvm::function_ref<void(Value, int64_t)> body) {
@@ -83,30 +97,44 @@ Tile::Values RowsEmitter::steps(const RowsProblem &p, const Tile &t, ValueRange 
   });
 }
 
-// Steps [from, to) of one tile: starts from the bias or goes on from the result, and ends with the epilogue at the last step.
-void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Value row, Value panel, Value panels, Value from, Value to) {
-  Value first = c.equal(from, c.n(0)), last = c.equal(to, p.depth);
+// Steps [from, to) of one tile: starts from the bias or goes on from the result, and ends with the epilogue at the last step. Rows before
+// `fresh` (null: none) are another tile's: they are computed and dropped.
+void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Place at, Value panels, Value from, Value to) {
+  Value first = c.equal(from, c.n(0)), last = c.equal(to, p.depth), row = at.row, panel = at.panel;
   auto outAt = [&](Value r, int64_t i) {
     Value first = c.at(p.out, c.add(c.mul(row, p.outRowBytes), c.mul(panel, p.outPanelBytes)));
     return c.at(first, c.add(c.mul(r, p.outRowBytes), c.mul(c.n(i), p.outPanelBytes)));
   };
-  auto maskOf = [&](int64_t i) -> Value {
+  Value all;
+  if (p.mask || at.fresh) {
+    Value zero = c.real(0, c.vec(c.f32, kLanes));
+    all = arith::CmpFOp::create(c.b, c.loc, arith::CmpFPredicate::OEQ, zero, zero);
+  }
+  SmallVector<Value> lanes;  // of a panel; null: all
+  for (int64_t i = 0; i < t.panels; ++i) {
+    lanes.push_back(Value());
     if (!p.mask || i + 1 < t.panels)
-      return Value();  // a partial panel is the last of its tile
-    Value all = c.real(0, c.vec(c.f32, kLanes));
-    all = arith::CmpFOp::create(c.b, c.loc, arith::CmpFPredicate::OEQ, all, all);
+      continue;  // a partial panel is the last of its tile
     Value isLast = c.equal(c.add(panel, i + 1), panels);
     if (auto known = Code::constant(isLast))
-      return *known ? p.mask : Value();
-    return arith::SelectOp::create(c.b, c.loc, isLast, p.mask, all);
+      lanes.back() = *known ? p.mask : Value();
+    else
+      lanes.back() = arith::SelectOp::create(c.b, c.loc, isLast, p.mask, all);
+  }
+  auto maskOf = [&](Value r, int64_t i) -> Value {
+    if (!at.fresh)
+      return lanes[i];
+    Value none = arith::XOrIOp::create(c.b, c.loc, all, all);
+    return arith::SelectOp::create(c.b, c.loc, c.less(c.add(row, r), at.fresh), none, lanes[i] ? lanes[i] : all);
   };
-  SmallVector<Value> masks;
-  for (int64_t i = 0; i < t.panels; ++i)
-    masks.push_back(maskOf(i));
   auto loadOut = [&](Value r, int64_t i) {
-    return masks[i] ? c.loadMasked(t.type(), outAt(r, i), masks[i]) : c.load(t.type(), outAt(r, i));
+    Value mask = maskOf(r, i);
+    return mask ? c.loadMasked(t.type(), outAt(r, i), mask) : c.load(t.type(), outAt(r, i));
   };
-  auto storeOut = [&](Value v, Value r, int64_t i) { masks[i] ? c.storeMasked(v, outAt(r, i), masks[i]) : c.store(v, outAt(r, i)); };
+  auto storeOut = [&](Value v, Value r, int64_t i) {
+    Value mask = maskOf(r, i);
+    mask ? c.storeMasked(v, outAt(r, i), mask) : c.store(v, outAt(r, i));
+  };
   Value zero = c.real(0, t.type());
   SmallVector<Value> starts;
   for (int64_t i = 0; i < t.panels; ++i)
@@ -125,13 +153,13 @@ void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Value row, Value pan
     for (int64_t r = 0; r < t.rows; ++r)
       for (int64_t i = 0; i < t.panels; ++i) {
         Value v = acc[r * t.panels + i];
-        storeOut(finish && !later ? epilogue.apply(v, placeOf(c.n(r), i), masks[i]) : v, c.n(r), i);
+        storeOut(finish && !later ? epilogue.apply(v, placeOf(c.n(r), i), maskOf(c.n(r), i)) : v, c.n(r), i);
       }
     if (!finish || !later)
       return;
     c.loop(c.n(0), c.n(t.rows), c.n(1), [&](Value r) {
       for (int64_t i = 0; i < t.panels; ++i)
-        storeOut(epilogue.apply(loadOut(r, i), placeOf(r, i), masks[i]), r, i);
+        storeOut(epilogue.apply(loadOut(r, i), placeOf(r, i), maskOf(r, i)), r, i);
     });
   };
   c.when(last, [&] { store(true); }, [&] { store(false); });
@@ -141,8 +169,9 @@ void RowsEmitter::emit(const RowsProblem &p, Value rows, Value chunk, Value pane
   Value block = s.depthBlock ? c.n(s.depthBlock) : p.depth;
   auto pass = [&](Value k) {
     Value end = s.depthBlock ? c.min(c.add(k, block), p.depth) : p.depth;
-    rowTiles(rows, chunk, [&](Value row, int64_t height) {
-      panelTiles(panels, from, to, [&](Value panel, int64_t width) { tile(p, Tile{c, height, width}, row, panel, panels, k, end); });
+    rowTiles(rows, chunk, [&](Value row, int64_t height, Value fresh) {
+      panelTiles(panels, from, to,
+                 [&](Value panel, int64_t width) { tile(p, Tile{c, height, width}, {row, panel, fresh}, panels, k, end); });
     });
   };
   if (s.depthBlock)

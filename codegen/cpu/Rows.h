@@ -42,9 +42,15 @@ public:
   void emit(const RowsProblem &p, Value rows, Value chunk, Value panels, Value from, Value to);
 
 private:
-  void rowTiles(Value rows, Value chunk, llvm::function_ref<void(Value row, int64_t height)> body);
+  // Where a tile is; its rows before `fresh` (null: none) are computed already.
+  struct Place {
+    Value row, panel, fresh;
+  };
+  using RowsBody = llvm::function_ref<void(Value row, int64_t height, Value fresh)>;
+  void rowTiles(Value rows, Value chunk, RowsBody body);
+  void restTiles(Value from, Value to, RowsBody body);
   void panelTiles(Value panels, Value from, Value to, llvm::function_ref<void(Value panel, int64_t width)> body);
-  void tile(const RowsProblem &p, const Tile &t, Value row, Value panel, Value panels, Value from, Value to);
+  void tile(const RowsProblem &p, const Tile &t, Place at, Value panels, Value from, Value to);
   Tile::Values steps(const RowsProblem &p, const Tile &t, mlir::ValueRange acc, Value row, Value panel, Value from, Value to);
 
   KernelCode &c;

@@ -133,6 +133,8 @@ resize("resize_antialias", (1, 16, 24, 33), sizes=[1, 20, 5, 12], mode="linear",
 matmul("matmul_37x300x77", (37, 300), 77)
 matmul("matmul_1x130x250", (1, 130), 250, epilogue=True)
 matmul("matmul_depth_blocks", (2, 30, 1500), 100, epilogue=True)
+for _rows in (3, 8, 11, 24, 115):  # the last tile of rows begins among those of the one before; at 115 in another unit of work
+    matmul(f"matmul_rest_{_rows}", (_rows, 700), 40, epilogue=True)
 product("product", (2, 3, 37, 64), (2, 3, 64, 50))
 product("product_broadcast", (2, 1, 37, 65), (3, 65, 48))
 product("product_scores", (1, 40, 4, 32), (1, 50, 4, 32), [0, 2, 1, 3], [0, 2, 3, 1], scaled=True)
