@@ -1,5 +1,4 @@
-// CommandLine.h: binds flags to compiler/Options.h; shared by compiling (the default command) and the subcommands that compile a model on
-// the way.
+// CommandLine.h: binds flags to compiler/Options.h; shared by compiling (the default command) and the subcommands.
 #pragma once
 #include "compiler/Options.h"
 #include "llvm/ADT/StringRef.h"
@@ -9,7 +8,7 @@
 
 namespace onnxc {
 
-// Flags that change the code: -O, --cpu, --target, --define-dim, -g.
+// Flags that change the code; subcommands that compile a model on the way take them too.
 void bindCodeOptions(CLI::App &app, Options &options);
 
 // All flags of compiling.

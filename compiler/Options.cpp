@@ -60,7 +60,9 @@ void bindCodeOptions(CLI::App &app, Options &options) {
       ->delimiter(',')
       ->type_name("NAME[,NAME]")
       ->group("Code");
-  app.add_flag("!--no-winograd", options.winograd, "compute every 3x3 convolution directly: slower, rounding errors a little smaller")
+  app.add_flag_callback(
+         "--no-winograd", [&options] { options.winograd = false; },
+         "compute every 3x3 convolution directly: slower, rounding errors a little smaller")
       ->group("Code");
   app.add_option("--target", options.target, "target triple (default: this machine)")->type_name("TRIPLE")->group("Code");
   addRepeatable(

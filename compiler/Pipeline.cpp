@@ -32,6 +32,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
+#include "llvm/TargetParser/Triple.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -41,13 +42,11 @@ namespace {
 class Diagnostics {
 public:
   Diagnostics(MLIRContext &context, const Options &options) : handler(&context, [this, &options](Diagnostic &d) { print(d, options); }) {}
-  bool failed = false;
 
 private:
   void print(Diagnostic &d, const Options &options) {
     static const char *const words[] = {"note", "warning", "error", "remark"};
     const char *severity = words[unsigned(d.getSeverity())];
-    failed |= d.getSeverity() == DiagnosticSeverity::Error;
     std::string where = describeLoc(d.getLocation());
     if (options.json) {
       llvm::errs() << llvm::json::Value(llvm::json::Object{{"severity", severity}, {"where", where}, {"message", d.str()}}) << "\n";
@@ -273,8 +272,7 @@ static ImportOptions importOptions(const Options &options) {
   return result;
 }
 
-// Reports every op that no kernel computes.
-static int check(ModuleOp module) {
+static int reportUnsupported(ModuleOp module) {
   int status = ExitOk;
   module.walk([&](Operation *op) {
     if (!onnx::isOnnx(op))
@@ -291,7 +289,9 @@ static int check(ModuleOp module) {
 // Replaces what --cpu names by levels, oldest first as the artefact's table wants them, each once.
 static int chooseLevels(Options &options) {
   if (options.cpus.empty())
-    options.cpus = {"x86-64-v3", "x86-64-v4"};
+    for (const Isa &isa : isas())
+      if (isa.isDefault)
+        options.cpus.push_back(isa.name.str());
   llvm::SmallVector<const Isa *> levels;
   for (const std::string &cpu : options.cpus) {
     std::optional<CpuChoice> choice = chooseCpu(cpu);
@@ -348,12 +348,20 @@ static int generate(ModuleOp module, const Options &options, Phases &phases) {
     return status;
   if (options.sizeReport && !isText)
     printSizeReport(options);
-  return writeCompanions(module, options, code.modelName);
+  status = writeCompanions(module, options, code.modelName);
+  if (status != ExitOk)
+    llvm::sys::fs::remove(options.output);
+  return status;
+}
+
+static bool isSupported(StringRef target) {
+  llvm::Triple triple(target);
+  return target.empty() || (triple.getArch() == llvm::Triple::x86_64 && triple.isOSLinux() && triple.isGNUEnvironment());
 }
 
 int compile(const Options &given) {
   Options options = given;
-  if (!options.target.empty() && !StringRef(options.target).starts_with("x86_64")) {
+  if (!isSupported(options.target)) {
     llvm::errs() << "onnxc: error: --target " << options.target << " is not supported; `onnxc targets` lists what is\n";
     return ExitOutOfScope;
   }
@@ -371,7 +379,7 @@ int compile(const Options &given) {
     return ExitBadModel;
   if (StringRef(options.output).ends_with(".mlir"))
     return writeText(*module, options);
-  if (check(*module) != ExitOk)
+  if (reportUnsupported(*module) != ExitOk)
     return ExitOutOfScope;
   if (!formPlan(*module, options, phases))
     return ExitBadModel;
@@ -387,7 +395,7 @@ int check(const Options &options) {
   Phases phases(options);
   if (!module || !simplify(*module, options, phases))
     return ExitBadModel;
-  return check(*module);
+  return reportUnsupported(*module);
 }
 
 }  // namespace onnxc

@@ -69,7 +69,7 @@ def suite_unit(args):
 
 
 def suite_errors(args):
-    return script(TEST / "errors" / "run.py", "--onnxc", args.onnxc)
+    return script(TEST / "errors" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER)
 
 
 def suite_abi(args):

@@ -12,11 +12,13 @@
 namespace onnxc {
 
 static const Isa table[] = {
-    {"x86-64-v4", "v4", "-prefer-256-bit", 512, "avx512f avx512bw avx512cd avx512dq avx512vl avx2 fma bmi2 f16c"},
-    {"x86-64-v3", "v3", "", 256, "avx2 fma bmi bmi2 f16c lzcnt movbe"},
-    {"x86-64-v2", "v2", "", 128, "sse4.2 popcnt"},
-    {"x86-64", "v1", "", 128, "sse2"},
+    {"x86-64-v4", "v4", "-prefer-256-bit", 512, "avx512f avx512bw avx512cd avx512dq avx512vl avx2 fma bmi2 f16c", true},
+    {"x86-64-v3", "v3", "", 256, "avx2 fma bmi bmi2 f16c lzcnt movbe", true},
+    {"x86-64-v2", "v2", "", 128, "sse4.2 popcnt", false},
+    {"x86-64", "v1", "", 128, "sse2", false},
 };
+
+llvm::ArrayRef<Isa> isas() { return table; }
 
 const Isa *findIsa(llvm::StringRef name) {
   for (const Isa &isa : table)

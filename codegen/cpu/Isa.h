@@ -1,5 +1,6 @@
 // Isa.h: the instruction-set levels that code is emitted for. One artefact may hold several; the runtime picks one when it loads.
 #pragma once
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
 #include <string>
@@ -12,7 +13,11 @@ struct Isa {
   llvm::StringRef features;  // LLVM feature string on top of the CPU named by `name`
   unsigned vectorBits;
   llvm::StringRef needs;  // what a CPU must have to run it, in LLVM's names
+  bool isDefault;         // in an artefact when --cpu is not given
 };
+
+// All levels, newest first.
+llvm::ArrayRef<Isa> isas();
 
 // Null for a name that is no level.
 const Isa *findIsa(llvm::StringRef name);

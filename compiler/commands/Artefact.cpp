@@ -185,13 +185,12 @@ void Artefact::Impl::fill(onnxc_value &to, const Value &from) {
   to.tensor.shape = const_cast<int64_t *>(from.dims.data());
 }
 
-llvm::Error Artefact::bind(const std::vector<Value> &values) {
+void Artefact::bind(const std::vector<Value> &values) {
   impl->items.clear();
   impl->strings.clear();
   impl->in.resize(values.size());
   for (size_t i = 0; i < values.size(); ++i)
     impl->fill(impl->in[i], values[i]);
-  return llvm::Error::success();
 }
 
 llvm::Error Artefact::runOnce() {

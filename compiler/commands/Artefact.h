@@ -48,7 +48,7 @@ public:
   int64_t arenaBytes() const;  // after the last run; -1: unknown
 
   // Runs once. Inputs in the order of inputs(); they must outlive the runs that follow.
-  llvm::Error bind(const std::vector<Value> &values);
+  void bind(const std::vector<Value> &values);
   llvm::Error runOnce();
   std::vector<Value> results() const;
 

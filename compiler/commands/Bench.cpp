@@ -160,7 +160,10 @@ static llvm::Error writeProfile(llvm::StringRef path, const Report &report) {
   if (error)
     return llvm::createStringError(error, "'" + path + "': " + error.message());
   path.ends_with(".json") ? writeTrace(out, report) : writeCsv(out, report);
-  return llvm::Error::success();
+  out.close();
+  error = out.error();
+  out.clear_error();  // said here; the stream would end the program
+  return error ? llvm::createStringError(error, "'" + path + "': " + error.message()) : llvm::Error::success();
 }
 
 int benchMain(int argc, const char *const *argv) {
@@ -175,10 +178,7 @@ int benchMain(int argc, const char *const *argv) {
   bool json = false;
   Options code;
   app.add_option("model", path, "a .onnx model or a .so made by onnxc")->required()->type_name("MODEL_OR_ARTEFACT");
-  app.add_option("--threads", threads, "threads; 0 = as many as the machine has")
-      ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  bindThreads(app, threads);
   app.add_option("--warmUp", warmUp, "milliseconds before timing starts")->type_name("MS")->capture_default_str();
   app.add_option("--duration", duration, "seconds of timing")->type_name("S")->capture_default_str();
   bindInputOptions(app, inputs);
@@ -191,6 +191,7 @@ int benchMain(int argc, const char *const *argv) {
     return *exit;
   if (threads == 0)
     threads = std::max(1u, std::thread::hardware_concurrency());
+  code.json = json;
   auto artefact = Artefact::open(path, code, threads);
   if (!artefact)
     return onnxc::report(artefact.takeError());

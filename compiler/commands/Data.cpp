@@ -71,7 +71,10 @@ static bool fromTensor(const ::onnx::TensorProto &t, Value &v) {
     return false;
   v.dtype = type->code;
   v.dims.assign(t.dims().begin(), t.dims().end());
-  int64_t count = v.count();
+  int64_t count = 1;
+  for (int64_t d : v.dims)
+    if (d < 0 || __builtin_mul_overflow(count, d, &count))
+      return false;
   if (v.dtype == StringCode) {
     v.strings.assign(t.string_data().begin(), t.string_data().end());
     return (int64_t)v.strings.size() == count;
@@ -80,8 +83,11 @@ static bool fromTensor(const ::onnx::TensorProto &t, Value &v) {
     v.bytes.assign(t.raw_data().begin(), t.raw_data().end());
   else
     readFields(t, v);
-  if (packedBits(v.dtype) != 8)
+  if (int perByte = 8 / packedBits(v.dtype); perByte > 1) {
+    if ((int64_t)v.bytes.size() != (count + perByte - 1) / perByte)
+      return false;
     unpack(v, count);
+  }
   return (int64_t)v.bytes.size() == count * type->size;
 }
 

@@ -10,6 +10,7 @@ struct InputOptions {
   int64_t symbolSize = 1;          // of symbolic dims of random inputs
 };
 void bindInputOptions(CLI::App &app, InputOptions &options);
+void bindThreads(CLI::App &app, int &threads);
 
 // Fills `values` in the order of the artefact's inputs; an ExitCode after a message.
 std::optional<int> makeInputs(const Artefact &artefact, const InputOptions &options, std::vector<Value> &values);

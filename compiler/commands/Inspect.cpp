@@ -17,10 +17,7 @@ static void writePorts(llvm::json::OStream &json, llvm::StringRef key, const std
       json.object([&] {
         const DType *type = findDType(p.dtype);
         json.attribute("name", p.name);
-        json.attribute("kind", p.kind == Value::Tensor     ? "tensor"
-                               : p.kind == Value::Sequence ? "sequence"
-                               : p.kind == Value::Optional ? "optional"
-                                                           : "map");
+        json.attribute("kind", kindName(p.kind));
         json.attribute("type", type ? type->name : "?");
         json.attributeArray("shape", [&] {
           for (size_t d = 0; d < p.dims.size(); ++d)
@@ -98,6 +95,7 @@ int inspectMain(int argc, const char *const *argv) {
   bindCodeOptions(app, code);
   if (auto exit = parseCommandLine(app, argc, argv))
     return *exit;
+  code.json = json;
   auto artefact = Artefact::open(path, code, 1);
   if (!artefact)
     return report(artefact.takeError());

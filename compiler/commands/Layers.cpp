@@ -65,40 +65,44 @@ static ByNode lastOfEach(const std::vector<NodeResult> &results) {
 }
 
 static llvm::Error traceRun(Artefact &artefact, const std::vector<Value> &inputs, std::vector<NodeResult> &results) {
-  if (llvm::Error error = artefact.bind(inputs))
-    return error;
+  artefact.bind(inputs);
   return artefact.trace(results);
 }
 
-llvm::Expected<int> compareLayers(Artefact &artefact, Artefact &reference, const std::vector<Value> &inputs, const Tolerance &tolerance) {
+llvm::Expected<LayerReport> compareLayers(Artefact &artefact, Artefact &reference, const std::vector<Value> &inputs,
+                                          const Tolerance &tolerance) {
   std::vector<NodeResult> got, want;
   if (llvm::Error error = traceRun(artefact, inputs, got))
     return std::move(error);
   if (llvm::Error error = traceRun(reference, inputs, want))
     return std::move(error);
   ByNode wanted = lastOfEach(want), made = lastOfEach(got);
-  int differ = 0, compared = 0, shown = 0;
-  Distance worst;
-  std::string worstNode = "-";
+  LayerReport report;
+  report.results = wanted.size();
   for (const NodeResult &result : got) {
     auto it = wanted.find({result.node, result.index});
     std::vector<int64_t> places;
     if (made[{result.node, result.index}] != &result || it == wanted.end() || !inShapeOf(it->second->value, result.value, places))
       continue;
     Distance d = distance(it->second->value, result.value, places);
-    ++compared;
-    if (d.relative() > worst.relative())
-      worst = d, worstNode = result.node;
-    if (d.largest <= tolerance.atol + tolerance.rtol * d.scale)
-      continue;
-    ++differ;
-    if (++shown <= 20)
-      llvm::outs() << (differ == 1 ? "first " : "      ") << result.node << " (" << result.op << ", " << it->second->value.type()
-                   << "): " << llvm::format("off by %.3g, largest value %.3g", d.largest, d.scale) << "; kernel " << result.kernel << "\n";
+    ++report.compared;
+    if (d.relative() > report.worst)
+      report.worst = d.relative(), report.worstNode = result.node;
+    if (d.largest > tolerance.atol + tolerance.rtol * d.scale)
+      report.differ.push_back({result.node, result.op, it->second->value.type(), result.kernel, d.largest, d.scale});
   }
-  llvm::outs() << compared << " of " << wanted.size() << " results of the model compared with -O0, " << differ
-               << " differ; most: " << llvm::format("%.3g", worst.relative()) << " of the largest value, at " << worstNode << "\n";
-  return differ;
+  return report;
+}
+
+void printLayers(const LayerReport &report) {
+  constexpr size_t kShown = 20;
+  for (size_t i = 0; i < std::min(report.differ.size(), kShown); ++i) {
+    const LayerDifference &d = report.differ[i];
+    llvm::outs() << (i ? "      " : "first ") << d.node << " (" << d.op << ", " << d.type
+                 << "): " << llvm::format("off by %.3g, largest value %.3g", d.largest, d.scale) << "; kernel " << d.kernel << "\n";
+  }
+  llvm::outs() << report.compared << " of " << report.results << " results of the model compared with -O0, " << report.differ.size()
+               << " differ; most: " << llvm::format("%.3g", report.worst) << " of the largest value, at " << report.worstNode << "\n";
 }
 
 }  // namespace onnxc

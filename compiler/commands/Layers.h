@@ -4,7 +4,21 @@
 
 namespace onnxc {
 
-// Runs both on `inputs` and prints the launches whose results differ by more than rtol of the tensor's largest value. Number of them.
-llvm::Expected<int> compareLayers(Artefact &artefact, Artefact &reference, const std::vector<Value> &inputs, const Tolerance &tolerance);
+struct LayerDifference {
+  std::string node, op, type, kernel;
+  double largest, scale;  // largest difference, largest finite value of the reference
+};
+
+struct LayerReport {
+  std::vector<LayerDifference> differ;  // in launch order
+  size_t compared = 0, results = 0;     // of all results of the model
+  double worst = 0;                     // of the largest value
+  std::string worstNode = "-";
+};
+
+// Compares what every launch makes on `inputs` with what `reference`, the same model at -O0, makes.
+llvm::Expected<LayerReport> compareLayers(Artefact &artefact, Artefact &reference, const std::vector<Value> &inputs,
+                                          const Tolerance &tolerance);
+void printLayers(const LayerReport &report);
 
 }  // namespace onnxc

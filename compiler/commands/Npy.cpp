@@ -99,10 +99,11 @@ static llvm::Expected<Value> parse(llvm::StringRef path, llvm::StringRef file, i
     v.dtype = StringCode, size = width * 4;
   } else {
     const DType *t = nullptr;
-    for (int32_t code = 1; code <= 26 && !t; ++code)
-      if (const DType *c = findDType(code); c && descr == c->npy && (c->npy[0] != 'V' || code == wanted))
+    const DType *w = findDType(wanted);
+    for (int32_t code = 1; const DType *c = findDType(code); ++code)
+      if (!t && descr == c->npy && (c->npy[0] != 'V' || c == w))
         t = c;
-    if (const DType *w = findDType(wanted); !t && w && w->size == 1 && (descr == "i1" || descr == "u1"))
+    if (!t && w && w->size == 1 && (descr == "i1" || descr == "u1"))
       t = w;
     if (!t)
       return bad(path, "holds '" + header.descr + "', a type the model does not take here");
@@ -111,13 +112,13 @@ static llvm::Expected<Value> parse(llvm::StringRef path, llvm::StringRef file, i
   int64_t bytes;
   if (__builtin_mul_overflow(v.count(), size, &bytes) || (uint64_t)bytes > data.size())
     return bad(path, "cut short");
-  if (v.dtype == StringCode) {
-    readStrings(data, width, v);
-    return v;
-  }
   v.bytes.assign(data.begin(), data.begin() + bytes);
-  if (header.fortran && v.dims.size() > 1)
+  if (header.fortran && v.dims.size() > 1 && size)
     v.bytes = toRowMajor(v.bytes, v.dims, size);
+  if (v.dtype == StringCode) {
+    readStrings({v.bytes.data(), v.bytes.size()}, width, v);
+    v.bytes.clear();
+  }
   return v;
 }
 
@@ -163,7 +164,9 @@ llvm::Error writeNpy(llvm::StringRef path, const Value &v) {
     out.write(reinterpret_cast<const char *>(wide.data()), width * 4);
   }
   out.close();
-  return out.has_error() ? bad(path, out.error().message()) : llvm::Error::success();
+  std::error_code failed = out.error();
+  out.clear_error();  // said here; the stream would end the program
+  return failed ? bad(path, failed.message()) : llvm::Error::success();
 }
 
 }  // namespace onnxc

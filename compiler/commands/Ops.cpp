@@ -1,5 +1,6 @@
 // Ops.cpp: `onnxc ops` and `onnxc targets`: what the compiler supports, from the tables it compiles with (the dialect, Library.def, onnx's
 // schemas).
+#include "codegen/cpu/Isa.h"
 #include "compiler/CommandLine.h"
 #include "compiler/commands/Commands.h"
 #include "compiler/import/Search.h"
@@ -134,16 +135,28 @@ int opsMain(int argc, const char *const *argv) {
   return ExitOk;
 }
 
+constexpr const char *kTarget = "x86_64-linux-gnu";
+
 int targetsMain(int argc, const char *const *argv) {
   CLI::App app("Lists the targets and the names that --cpu takes.", "onnxc targets");
+  bool json = false;
+  app.add_flag("--json", json, "as JSON");
   if (auto code = parseCommandLine(app, argc, argv))
     return *code;
-  llvm::outs() << "target x86_64-linux-gnu (GNU C library 2.17 or newer)\n"
-                  "  --cpu x86-64-v2   SSE4.2\n"
-                  "  --cpu x86-64-v3   AVX2 and FMA (default, first of two)\n"
-                  "  --cpu x86-64-v4   AVX-512 (default, second of two)\n"
-                  "  --cpu native      this machine: "
-               << llvm::sys::getHostCPUName() << "\n"
+  llvm::StringRef host = llvm::sys::getHostCPUName();
+  if (json) {
+    llvm::json::Array levels;
+    for (const Isa &isa : isas())
+      levels.push_back(llvm::json::Object{{"name", isa.name}, {"needs", isa.needs}, {"default", isa.isDefault}});
+    llvm::json::Object target{{"name", kTarget}, {"cpus", std::move(levels)}, {"native", host}};
+    llvm::outs() << llvm::json::Value(llvm::json::Object{{"targets", llvm::json::Array{std::move(target)}}}) << "\n";
+    return ExitOk;
+  }
+  llvm::outs() << "target " << kTarget << " (GNU C library 2.17 or newer)\n";
+  for (const Isa &isa : isas())
+    llvm::outs() << "  --cpu " << llvm::left_justify(isa.name, 12) << (isa.isDefault ? "by default; needs " : "needs ") << isa.needs
+                 << "\n";
+  llvm::outs() << "  --cpu native      this machine: " << host << "\n"
                << "  any other CPU name that LLVM knows, e.g. znver4 or sapphirerapids: the greatest level it runs, scheduled for it\n";
   return ExitOk;
 }

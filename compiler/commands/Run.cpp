@@ -5,18 +5,12 @@
 #include "compiler/commands/Npy.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 
 namespace onnxc {
-
-static void printElement(const Value &v, int64_t i) {
-  if (v.dtype == StringCode)
-    llvm::outs() << "'" << v.strings[i] << "'";
-  else
-    llvm::outs() << llvm::format("%.6g", elementAsDouble(v, i));
-}
 
 // The first elements of a tensor on one line; items of sequences, optionals and maps below each other.
 static void printValue(const Value &v, llvm::StringRef indent) {
@@ -31,11 +25,67 @@ static void printValue(const Value &v, llvm::StringRef indent) {
   }
   int64_t shown = std::min<int64_t>(v.count(), 10);
   llvm::outs() << " =";
-  for (int64_t i = 0; i < shown; ++i) {
-    llvm::outs() << " ";
-    printElement(v, i);
-  }
+  for (int64_t i = 0; i < shown; ++i)
+    llvm::outs() << " " << elementText(v, i, 6);
   llvm::outs() << (shown < v.count() ? " …\n" : "\n");
+}
+
+// JSON has no infinities and no NaN.
+static void writeNumber(llvm::json::OStream &json, double x) {
+  std::isfinite(x) ? json.value(x) : json.value(std::isnan(x) ? "NaN" : x > 0 ? "Infinity" : "-Infinity");
+}
+
+static void writeElement(llvm::json::OStream &json, const Value &v, int64_t i) {
+  if (v.dtype == StringCode)
+    json.value(llvm::json::fixUTF8(v.strings[i]));
+  else if (isInteger(v.dtype))
+    json.rawValue(elementText(v, i, 0));
+  else if (isComplex(v.dtype))
+    json.array([&] {
+      writeNumber(json, elementAsComplex(v, i).real());
+      writeNumber(json, elementAsComplex(v, i).imag());
+    });
+  else
+    writeNumber(json, elementAsDouble(v, i));
+}
+
+// The members of a result's object; elements in row-major order, complex ones as pairs.
+static void writeMembers(llvm::json::OStream &json, const Value &v) {
+  json.attribute("kind", kindName(v.kind));
+  if (v.kind != Value::Tensor) {
+    json.attributeArray("items", [&] {
+      for (const Value &item : v.items)
+        json.object([&] { writeMembers(json, item); });
+    });
+    return;
+  }
+  json.attribute("type", findDType(v.dtype)->name);
+  json.attribute("shape", llvm::json::Array(v.dims));
+  json.attributeArray("values", [&] {
+    for (int64_t i = 0; i < v.count(); ++i)
+      writeElement(json, v, i);
+  });
+}
+
+static void printJson(const std::vector<Value> &results, const std::vector<Port> &ports) {
+  llvm::json::OStream json(llvm::outs());
+  json.object([&] {
+    json.attributeArray("outputs", [&] {
+      for (size_t i = 0; i < results.size(); ++i)
+        json.object([&] {
+          json.attribute("name", llvm::json::fixUTF8(ports[i].name));
+          writeMembers(json, results[i]);
+        });
+    });
+  });
+  llvm::outs() << "\n";
+}
+
+static void printText(const std::vector<Value> &results, const std::vector<Port> &ports) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    llvm::outs() << ports[i].name << ": ";
+    printValue(results[i], "");
+  }
 }
 
 static std::string fileName(llvm::StringRef name) {
@@ -59,19 +109,31 @@ static llvm::Error writeResult(llvm::StringRef dir, llvm::StringRef name, const 
   return llvm::Error::success();
 }
 
+static llvm::Error writeResults(const std::string &dir, const std::vector<Value> &results, const std::vector<Port> &ports) {
+  if (std::error_code error = llvm::sys::fs::create_directories(dir))
+    return llvm::createStringError(error, "'" + dir + "': " + error.message());
+  for (size_t i = 0; i < results.size(); ++i)
+    if (llvm::Error error = writeResult(dir, ports[i].name, results[i]))
+      return error;
+  return llvm::Error::success();
+}
+
 int runMain(int argc, const char *const *argv) {
   CLI::App app("Runs a model, or a library made by onnxc, on .npy files (or ONNX .pb files). Inputs not given are random.", "onnxc run");
   std::string path, outputDir;
   InputOptions inputs;
   int threads = 1;
+  bool json = false;
   Options code;
   app.add_option("model", path, "a .onnx model or a .so made by onnxc")->required()->type_name("MODEL_OR_ARTEFACT");
   bindInputOptions(app, inputs);
   app.add_option("-o,--output-dir", outputDir, "write every output to NAME.npy in this folder")->type_name("DIR");
-  app.add_option("--threads", threads, "threads; 0 = as many as the machine has")->type_name("N")->check(CLI::NonNegativeNumber);
+  bindThreads(app, threads);
+  app.add_flag("--json", json, "print every element as JSON");
   bindCodeOptions(app, code);
   if (auto exit = parseCommandLine(app, argc, argv))
     return *exit;
+  code.json = json;
   auto artefact = Artefact::open(path, code, threads);
   if (!artefact)
     return report(artefact.takeError());
@@ -80,18 +142,11 @@ int runMain(int argc, const char *const *argv) {
     return *exit;
   if (llvm::Error error = firstRun(**artefact, inputs, values))
     return report(std::move(error));
-  if (!outputDir.empty())
-    if (std::error_code error = llvm::sys::fs::create_directories(outputDir))
-      return fail(ExitBadModel, "'" + outputDir + "': " + error.message());
   std::vector<Value> results = (*artefact)->results();
-  for (size_t i = 0; i < results.size(); ++i) {
-    const std::string &name = (*artefact)->outputs()[i].name;
-    llvm::outs() << name << ": ";
-    printValue(results[i], "");
-    if (!outputDir.empty())
-      if (llvm::Error error = writeResult(outputDir, name, results[i]))
-        return report(std::move(error));
-  }
+  (json ? printJson : printText)(results, (*artefact)->outputs());
+  if (!outputDir.empty())
+    if (llvm::Error error = writeResults(outputDir, results, (*artefact)->outputs()))
+      return report(std::move(error));
   return ExitOk;
 }
 

@@ -1,11 +1,11 @@
 // Value.cpp: see Value.h.
 #include "compiler/commands/Value.h"
 #include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
-#include <complex>
 #include <cstring>
 
 namespace onnxc {
@@ -34,13 +34,6 @@ const DType *findDType(int32_t code) {
   return nullptr;
 }
 
-const DType *findDType(llvm::StringRef name) {
-  for (const DType &t : types)
-    if (name == t.name)
-      return &t;
-  return nullptr;
-}
-
 int64_t Value::count() const {
   int64_t n = 1;
   for (int64_t d : dims)
@@ -61,6 +54,11 @@ std::string Value::type() const {
   for (size_t i = 0; i < dims.size(); ++i)
     text += (i ? "," : "") + std::to_string(dims[i]);
   return text + "]";
+}
+
+const char *kindName(Value::Kind kind) {
+  static const char *const names[] = {"tensor", "sequence", "optional", "map"};
+  return names[kind];
 }
 
 template <typename T>
@@ -136,6 +134,35 @@ double elementAsDouble(const Value &v, int64_t i) {
   return 0;
 }
 
+bool isComplex(int32_t dtype) { return dtype == 14 || dtype == 15; }
+
+bool isInteger(int32_t dtype) {
+  static constexpr int32_t others[] = {1, StringCode, 10, 11, 14, 15, 16, 17, 18, 19, 20, 23, 24, 27, 28};
+  return !llvm::is_contained(others, dtype);
+}
+
+std::complex<double> elementAsComplex(const Value &v, int64_t i) {
+  return v.dtype == 14   ? std::complex<double>(load<std::complex<float>>(v, i))
+         : v.dtype == 15 ? load<std::complex<double>>(v, i)
+                         : elementAsDouble(v, i);
+}
+
+std::string elementText(const Value &v, int64_t i, int digits) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  if (v.dtype == StringCode)
+    out << "'" << v.strings[i] << "'";
+  else if (v.dtype == 13)
+    out << load<uint64_t>(v, i);
+  else if (isInteger(v.dtype))
+    out << (v.dtype == 7 ? load<int64_t>(v, i) : int64_t(elementAsDouble(v, i)));
+  else if (isComplex(v.dtype))
+    out << llvm::format("%.*g%+.*gi", digits, elementAsComplex(v, i).real(), digits, elementAsComplex(v, i).imag());
+  else
+    out << llvm::format("%.*g", digits, elementAsDouble(v, i));
+  return text;
+}
+
 void fillRandom(Value &v, uint64_t seed) {
   uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
   auto next = [&] {
@@ -179,9 +206,12 @@ static std::string index(const Value &v, int64_t flat) {
   return "[" + text + "]";
 }
 
-static bool isInexact(int32_t dtype) {
-  return dtype == 1 || dtype == 10 || dtype == 11 || (dtype >= 14 && dtype <= 20) || dtype == 23 || dtype == 24 || dtype == 27 ||
-         dtype == 28;
+static bool isSame(double want, double got) { return want == got || (std::isnan(want) && std::isnan(got)); }
+
+// Complex numbers by the size of their difference.
+static bool isClose(std::complex<double> want, std::complex<double> got, const Tolerance &tolerance) {
+  return (isSame(want.real(), got.real()) && isSame(want.imag(), got.imag())) ||
+         (std::isfinite(std::abs(want)) && std::abs(want - got) <= tolerance.atol + tolerance.rtol * std::abs(want));
 }
 
 static std::string tensorDifference(const Value &want, const Value &got, const Tolerance &tolerance) {
@@ -191,14 +221,14 @@ static std::string tensorDifference(const Value &want, const Value &got, const T
     bool same;
     if (want.dtype == StringCode) {
       same = want.strings[i] == got.strings[i];
-    } else if (!isInexact(want.dtype)) {
+    } else if (isInteger(want.dtype)) {
       int32_t size = findDType(want.dtype)->size;
       same = !memcmp(want.bytes.data() + i * size, got.bytes.data() + i * size, size);
     } else {
-      double w = elementAsDouble(want, i), g = elementAsDouble(got, i), off = std::fabs(w - g);
-      same = w == g || (std::isnan(w) && std::isnan(g)) || (std::isfinite(w) && off <= tolerance.atol + tolerance.rtol * std::fabs(w));
-      if (off > worst)
-        worst = off;
+      std::complex<double> w = elementAsComplex(want, i), g = elementAsComplex(got, i);
+      same = isClose(w, g, tolerance);
+      if (std::abs(w - g) > worst)
+        worst = std::abs(w - g);
     }
     if (!same && wrong++ == 0)
       first = i;
@@ -207,12 +237,9 @@ static std::string tensorDifference(const Value &want, const Value &got, const T
     return "";
   std::string text;
   llvm::raw_string_ostream out(text);
-  out << wrong << " of " << n << " elements differ, first at " << index(want, first) << ": ";
-  if (want.dtype == StringCode)
-    out << "'" << got.strings[first] << "' instead of '" << want.strings[first] << "'";
-  else
-    out << llvm::format("%.9g instead of %.9g", elementAsDouble(got, first), elementAsDouble(want, first));
-  if (isInexact(want.dtype))
+  out << wrong << " of " << n << " elements differ, first at " << index(want, first) << ": " << elementText(got, first, 9) << " instead of "
+      << elementText(want, first, 9);
+  if (want.dtype != StringCode && !isInteger(want.dtype))
     out << llvm::format("; largest difference %.3g", worst);
   return text;
 }

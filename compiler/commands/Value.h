@@ -3,6 +3,7 @@
 // dtype  an onnx.TensorProto.DataType; narrow types (4 and 2 bits) hold one byte an element, as everywhere in onnxc
 #pragma once
 #include "llvm/ADT/StringRef.h"
+#include <complex>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,7 +18,6 @@ struct DType {
 };
 
 const DType *findDType(int32_t code);
-const DType *findDType(llvm::StringRef name);
 constexpr int32_t StringCode = 8;
 
 struct Value {
@@ -33,8 +33,16 @@ struct Value {
   std::string type() const;  // "float32[2,3]"
 };
 
+const char *kindName(Value::Kind kind);  // "tensor", "sequence", …
+
 // Element `i` of a numeric tensor as double (complex: its real part); exact for every type but 64-bit integers.
 double elementAsDouble(const Value &tensor, int64_t i);
+std::complex<double> elementAsComplex(const Value &tensor, int64_t i);
+bool isComplex(int32_t dtype);
+bool isInteger(int32_t dtype);  // bool too
+
+// Element `i` for people, floats with `digits` significant ones: "0.25", "-7", "1+2i", "'text'".
+std::string elementText(const Value &tensor, int64_t i, int digits);
 
 // Fills a tensor with values that suit its type: floats in [-1, 1), integers 0 or 1; the same for the same seed.
 void fillRandom(Value &tensor, uint64_t seed);

@@ -5,12 +5,39 @@
 #include "compiler/commands/Data.h"
 #include "compiler/commands/Inputs.h"
 #include "compiler/commands/Layers.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
+#include <cmath>
 
 namespace onnxc {
+
+namespace {
+struct VerifyOptions {
+  std::string model;
+  std::vector<std::string> folders;
+  Tolerance tolerance;
+  int threads = 1;
+  bool layers = false;
+  Options code;
+};
+
+struct VerifySet {
+  std::string folder;
+  std::vector<std::string> wrong;
+};
+
+struct VerifyReport {
+  std::optional<LayerReport> layers;
+  std::vector<VerifySet> sets;
+  size_t failed() const {
+    return llvm::count_if(sets, [](const VerifySet &set) { return !set.wrong.empty(); });
+  }
+};
+}  // namespace
 
 static std::string member(llvm::StringRef dir, llvm::StringRef what, size_t index) {
   llvm::SmallString<128> path(dir);
@@ -47,17 +74,16 @@ static llvm::Expected<std::vector<Value>> readInputs(const Artefact &artefact, c
   return inputs;
 }
 
-// Empty when all outputs agree, else one line for each that does not.
-static llvm::Expected<std::string> verifySet(Artefact &artefact, const std::string &dir, const Tolerance &tolerance) {
+// What does not agree, one line for each output.
+static llvm::Expected<std::vector<std::string>> verifySet(Artefact &artefact, const std::string &dir, const Tolerance &tolerance) {
   llvm::Expected<std::vector<Value>> inputs = readInputs(artefact, dir);
   if (!inputs)
     return inputs.takeError();
-  if (llvm::Error error = artefact.bind(*inputs))
-    return std::move(error);
+  artefact.bind(*inputs);
   if (llvm::Error error = artefact.runOnce())
     return std::move(error);
   std::vector<Value> results = artefact.results();
-  std::string wrong;
+  std::vector<std::string> wrong;
   for (size_t i = 0; i < results.size(); ++i) {
     std::string path = member(dir, "output", i);
     if (!llvm::sys::fs::exists(path))
@@ -66,78 +92,113 @@ static llvm::Expected<std::string> verifySet(Artefact &artefact, const std::stri
     if (!want)
       return want.takeError();
     if (std::string text = difference(*want, results[i], tolerance); !text.empty())
-      wrong += "  output '" + artefact.outputs()[i].name + "': " + text + "\n";
+      wrong.push_back("output '" + artefact.outputs()[i].name + "': " + text);
   }
   return wrong;
 }
 
 // Every launch beside -O0, on a set's inputs or (dir empty) random ones.
-static int verifyLayers(Artefact &artefact, const std::string &model, const Options &code, const std::string &dir,
-                        const Tolerance &tolerance) {
-  Options plain = code;
+static llvm::Expected<LayerReport> verifyLayers(Artefact &artefact, const VerifyOptions &options, const std::string &dir) {
+  Options plain = options.code;
   plain.optLevel = 0;
-  auto reference = Artefact::open(model, plain, 1);
+  auto reference = Artefact::open(options.model, plain, 1);
   if (!reference)
-    return report(reference.takeError());
+    return reference.takeError();
   llvm::Expected<std::vector<Value>> inputs = dir.empty() ? randomInputs(artefact, 1) : readInputs(artefact, dir);
   if (!inputs)
-    return report(inputs.takeError());
+    return inputs.takeError();
   if (dir.empty())
     if (llvm::Error error = firstRun(artefact, InputOptions(), *inputs))
-      return report(std::move(error));
-  llvm::Expected<int> differ = compareLayers(artefact, **reference, *inputs, tolerance);
-  if (!differ)
-    return report(differ.takeError());
-  return *differ ? ExitBadModel : ExitOk;
+      return std::move(error);
+  return compareLayers(artefact, **reference, *inputs, options.tolerance);
+}
+
+static void printText(const VerifyReport &report) {
+  if (report.layers)
+    printLayers(*report.layers);
+  for (const VerifySet &set : report.sets) {
+    llvm::outs() << (set.wrong.empty() ? "pass " : "FAIL ") << set.folder << "\n";
+    for (const std::string &line : set.wrong)
+      llvm::outs() << "  " << line << "\n";
+  }
+  if (!report.sets.empty())
+    llvm::outs() << report.sets.size() - report.failed() << " passed, " << report.failed() << " failed\n";
+}
+
+static llvm::json::Value toJson(const LayerReport &layers) {
+  llvm::json::Array differ;
+  for (const LayerDifference &d : layers.differ)
+    differ.push_back(llvm::json::Object{{"node", llvm::json::fixUTF8(d.node)},
+                                        {"op", d.op},
+                                        {"kernel", d.kernel},
+                                        {"type", d.type},
+                                        {"off_by", std::isfinite(d.largest) ? llvm::json::Value(d.largest) : "Infinity"},
+                                        {"largest_value", d.scale}});
+  return llvm::json::Object{{"results", int64_t(layers.results)}, {"compared", int64_t(layers.compared)}, {"differ", std::move(differ)}};
+}
+
+static void printJson(const VerifyReport &report) {
+  llvm::json::Array sets;
+  for (const VerifySet &set : report.sets) {
+    llvm::json::Array wrong;
+    for (const std::string &line : set.wrong)
+      wrong.push_back(llvm::json::fixUTF8(line));
+    sets.push_back(llvm::json::Object{{"folder", llvm::json::fixUTF8(set.folder)}, {"differences", std::move(wrong)}});
+  }
+  int64_t failed = report.failed(), passed = report.sets.size() - failed;
+  llvm::json::Object object{{"sets", std::move(sets)}, {"passed", passed}, {"failed", failed}};
+  if (report.layers)
+    object["layers"] = toJson(*report.layers);
+  llvm::outs() << llvm::json::Value(std::move(object)) << "\n";
+}
+
+static void bindVerifyOptions(CLI::App &app, VerifyOptions &options) {
+  app.add_option("model", options.model, "a .onnx model or a .so made by onnxc")->required()->type_name("MODEL_OR_ARTEFACT");
+  app.add_option("--data", options.folders, "folder of test data; default: the model's own (repeatable)")
+      ->type_name("DIR")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--rtol", options.tolerance.rtol, "largest relative difference of floats")->type_name("X")->capture_default_str();
+  app.add_option("--atol", options.tolerance.atol, "largest absolute difference of floats")->type_name("X")->capture_default_str();
+  bindThreads(app, options.threads);
+  app.add_flag("--layers", options.layers,
+               "also compile with -O0 and compare what every kernel makes, on the first set or on random inputs; -g shows every node");
+  app.add_flag("--json", options.code.json, "as JSON");
+  bindCodeOptions(app, options.code);
 }
 
 int verifyMain(int argc, const char *const *argv) {
   CLI::App app("Compares a model's results with reference data in ONNX's form: DIR/test_data_set_*/input_N.pb and output_N.pb.",
                "onnxc verify");
-  std::string path;
-  std::vector<std::string> dirs;
-  Tolerance tolerance;
-  int threads = 1;
-  bool layers = false;
-  Options code;
-  app.add_option("model", path, "a .onnx model or a .so made by onnxc")->required()->type_name("MODEL");
-  app.add_option("--data", dirs, "folder of test data; default: the model's own (repeatable)")
-      ->type_name("DIR")
-      ->take_all()
-      ->allow_extra_args(false);
-  app.add_option("--rtol", tolerance.rtol, "largest relative difference of floats")->type_name("X")->capture_default_str();
-  app.add_option("--atol", tolerance.atol, "largest absolute difference of floats")->type_name("X")->capture_default_str();
-  app.add_option("--threads", threads, "threads")->type_name("N")->check(CLI::NonNegativeNumber);
-  app.add_flag("--layers", layers,
-               "also compile with -O0 and compare what every kernel makes, on the first set or on random inputs; -g shows every node");
-  bindCodeOptions(app, code);
+  VerifyOptions options;
+  bindVerifyOptions(app, options);
   if (auto exit = parseCommandLine(app, argc, argv))
     return *exit;
-  if (dirs.empty())
-    dirs.push_back(llvm::sys::path::parent_path(path).str());
-  std::vector<std::string> sets;
-  for (const std::string &dir : dirs)
-    for (std::string &set : dataSets(dir.empty() ? "." : dir))
-      sets.push_back(std::move(set));
-  if (layers && llvm::sys::path::extension(path) == ".so")
+  if (options.folders.empty())
+    options.folders.push_back(llvm::sys::path::parent_path(options.model).str());
+  VerifyReport report;
+  for (const std::string &folder : options.folders)
+    for (const std::string &set : dataSets(folder.empty() ? "." : folder))
+      report.sets.push_back({set, {}});
+  if (options.layers && llvm::sys::path::extension(options.model) == ".so")
     return fail(ExitUsage, "--layers compiles the model twice: give the .onnx file");
-  if (sets.empty() && !layers)
-    return fail(ExitUsage, "no test_data_set_* folder with output_0.pb in '" + dirs.front() + "'; give one with --data");
-  auto artefact = Artefact::open(path, code, threads);
+  if (report.sets.empty() && !options.layers)
+    return fail(ExitUsage, "no test_data_set_* folder with output_0.pb in '" + options.folders.front() + "'; give one with --data");
+  auto artefact = Artefact::open(options.model, options.code, options.threads);
   if (!artefact)
-    return report(artefact.takeError());
-  int failed = 0;
-  if (layers)
-    if (int exit = verifyLayers(**artefact, path, code, sets.empty() ? "" : sets.front(), tolerance); exit || sets.empty())
-      return exit;
-  for (const std::string &set : sets) {
-    llvm::Expected<std::string> wrong = verifySet(**artefact, set, tolerance);
-    std::string text = wrong ? *wrong : "  " + llvm::toString(wrong.takeError()) + "\n";
-    failed += !text.empty();
-    llvm::outs() << (text.empty() ? "pass " : "FAIL ") << set << "\n" << text;
+    return onnxc::report(artefact.takeError());
+  if (options.layers) {
+    llvm::Expected<LayerReport> layers = verifyLayers(**artefact, options, report.sets.empty() ? "" : report.sets.front().folder);
+    if (!layers)
+      return onnxc::report(layers.takeError());
+    report.layers = std::move(*layers);
   }
-  llvm::outs() << sets.size() - failed << " passed, " << failed << " failed\n";
-  return failed ? ExitBadModel : ExitOk;
+  for (VerifySet &set : report.sets) {
+    llvm::Expected<std::vector<std::string>> wrong = verifySet(**artefact, set.folder, options.tolerance);
+    set.wrong = wrong ? *wrong : std::vector<std::string>{llvm::toString(wrong.takeError())};
+  }
+  options.code.json ? printJson(report) : printText(report);
+  return report.failed() || (report.layers && !report.layers->differ.empty()) ? ExitBadModel : ExitOk;
 }
 
 }  // namespace onnxc

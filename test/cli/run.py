@@ -132,6 +132,75 @@ def conv_model():
 
 
 @SUITE.check
+def verify_sees_imaginary_parts(s, folder):
+    node = helper.make_node("Identity", ["x"], ["y"])
+    model = save(make([node], [info("x", 2, dtype=14)], [info("y", 2, dtype=14)]), folder / "m.onnx")
+    x = np.array([1 + 2j, 3 - 4j], np.complex64)
+    write_set(folder / "test_data_set_0", x, x + 0.5j)
+    text = s.onnxc("verify", model, code=1).stdout
+    return None if "2 of 2" in text and "1+2i instead of 1+2.5i" in text else text
+
+
+@SUITE.check
+def run_json(s, folder):
+    nodes = [helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Cast", ["x"], ["i"], to=7), helper.make_node("SequenceConstruct", ["y", "y"], ["l"])]
+    items = onnx.helper.make_tensor_sequence_value_info("l", 1, [2])
+    model = save(make(nodes, [info("x", 2)], [info("y", 2), info("i", 2, dtype=7), items]), folder / "m.onnx")
+    np.save(folder / "x.npy", np.array([np.inf, 7654321], np.float32))
+    y, i, l = json.loads(s.onnxc("run", model, "--input", f"x={folder}/x.npy", "--json").stdout)["outputs"]
+    if (y["name"], y["type"], y["shape"], y["values"]) != ("y", "float32", [2], ["Infinity", 7654321]):
+        return str(y)
+    if i["values"][1] != 7654321 or i["type"] != "int64":
+        return str(i)
+    return None if l["kind"] == "sequence" and [v["values"] for v in l["items"]] == [y["values"]] * 2 else str(l)
+
+
+@SUITE.check
+def run_prints_integers_in_full(s, folder):
+    model = save(make([helper.make_node("Identity", ["x"], ["y"])], [info("x", 1, dtype=7)], [info("y", 1, dtype=7)]), folder / "m.onnx")
+    np.save(folder / "x.npy", np.array([9007199254740993], np.int64))
+    text = s.onnxc("run", model, "--input", f"x={folder}/x.npy").stdout
+    return None if text == "y: int64[1] = 9007199254740993\n" else text
+
+
+@SUITE.check
+def verify_json(s, folder):
+    write_set(folder / "test_data_set_0", X, np.maximum(X, 0))
+    write_set(folder / "test_data_set_1", X, np.maximum(X, 0) + 0.5)
+    report = json.loads(s.onnxc("verify", save(relu_model(2, 3), folder / "m.onnx"), "--layers", "--json", code=1).stdout)
+    if (report["passed"], report["failed"], report["layers"]["differ"]) != (1, 1, []):
+        return str(report)
+    return None if [len(v["differences"]) for v in report["sets"]] == [0, 1] else str(report)
+
+
+@SUITE.check
+def targets_json(s, folder):
+    [target] = json.loads(s.onnxc("targets", "--json").stdout)["targets"]
+    return None if [c["name"] for c in target["cpus"] if c["default"]] == ["x86-64-v4", "x86-64-v3"] else str(target)
+
+
+@SUITE.check
+def full_disk_under_results(s, folder):
+    (folder / "y.npy").symlink_to("/dev/full")
+    model = save(relu_model(2, 3), folder / "m.onnx")
+    for command in (["run", model, "--output-dir", folder], ["bench", model, "--duration", "0.01", "--warmUp", "1", "--profile", "/dev/full"]):
+        text = s.onnxc(*command, code=1).stderr
+        if "No space left" not in text or not text.startswith("onnxc: error: "):
+            return text
+    return None
+
+
+@SUITE.check
+def damaged_test_data(s, folder):
+    write_set(folder / "test_data_set_0", X, X)
+    bad = numpy_helper.from_array(X, "x")
+    bad.dims[0] = -2
+    (folder / "test_data_set_0" / "input_0.pb").write_bytes(bad.SerializeToString())
+    text = s.onnxc("verify", save(relu_model(2, 3), folder / "m.onnx"), code=1).stdout
+    return None if "input_0.pb" in text else text
+
+
+@SUITE.check
 def verify_layers(s, folder):
     model = save(conv_model(), folder / "m.onnx")
     text = s.onnxc("verify", model, "--layers").stdout

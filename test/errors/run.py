@@ -1,28 +1,29 @@
 """Every error a user can cause at compile time: the exit code, the message, and that no file is left behind.
 
-usage: run.py --onnxc BIN        ends with `errors: N passed, N failed, N skipped`
+usage: run.py --onnxc BIN --loader DIR [--filter REGEX]       ends with `errors: N passed, N failed, N skipped`
 
 A case is a function that gets a scratch folder and returns the arguments of onnxc; its decorator says what must come out.
 """
-import argparse
 import re
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-CASES = []
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from common import Suite
+
+CASES = {}
 F32 = TensorProto.FLOAT
 
 
 def case(code, message):
     """The compile must exit with `code` and print something that matches `message`."""
     def register(function):
-        CASES.append((function.__name__, code, message, function))
+        assert function.__name__ not in CASES, function.__name__
+        CASES[function.__name__] = (code, message, function)
         return function
     return register
 
@@ -402,41 +403,37 @@ def unknown_target(folder):
     return save(folder, relu(), "--target", "riscv64-linux-gnu")
 
 
+@case(3, r"x86_64-pc-windows-msvc.*targets")
+def unknown_system(folder):
+    return save(folder, relu(), "--target", "x86_64-pc-windows-msvc")
+
+
+@case(1, r"taken")
+def header_folder_is_a_file(folder):
+    (folder / "taken").write_text("")
+    return save(folder, relu(), "--emit-header", folder / "taken")
+
+
 @case(2, r"no-such-cpu")
 def unknown_cpu(folder):
     return save(folder, relu(), "--cpu", "no-such-cpu")
 
 
-def run(onnxc, name, code, message, function):
-    """None when right, else what is wrong."""
-    with tempfile.TemporaryDirectory() as tmp:
-        folder = Path(tmp)
-        arguments = [str(a) for a in function(folder)]
-        before = {p for p in folder.rglob("*")}
-        done = subprocess.run([onnxc, *arguments], capture_output=True, text=True, timeout=60)
-        left = {p.name for p in folder.rglob("*")} - {p.name for p in before}
-        if done.returncode != code:
-            return f"exit {done.returncode} instead of {code}: {done.stderr.strip()[:200]}"
-        if not re.search(message, done.stderr):
-            return f"message does not match /{message}/: {done.stderr.strip()[:200]}"
-        return f"left {', '.join(left)} behind" if left else None
+SUITE = Suite("errors", __doc__)
 
 
-def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--onnxc", required=True)
-    p.add_argument("--filter", default="")
-    args = p.parse_args()
-    cases = [c for c in CASES if re.search(args.filter, c[0])]
-    failed = 0
-    for c in cases:
-        wrong = run(args.onnxc, *c)
-        failed += wrong is not None
-        if wrong:
-            print(f"{c[0]}: {wrong}")
-    print(f"errors: {len(cases) - failed} passed, {failed} failed, 0 skipped")
-    sys.exit(failed != 0)
+def check(s, folder, name):
+    code, message, function = CASES[name]
+    arguments = function(folder)
+    before = set(folder.rglob("*"))
+    stderr = s.onnxc(*arguments, code=code).stderr
+    left = {p.name for p in set(folder.rglob("*")) - before}
+    if not re.search(message, stderr):
+        return f"message does not match /{message}/: {stderr.strip()[:200]}"
+    return f"left {', '.join(left)} behind" if left else None
 
+
+SUITE.cases(CASES, check)
 
 if __name__ == "__main__":
-    main()
+    SUITE.main()
