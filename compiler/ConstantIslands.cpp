@@ -82,9 +82,12 @@ bool Island::take(Operation *op, int64_t &left) {
   return true;
 }
 
+// A view of a constant costs nothing as it is, and a filled tensor is cheaper made than loaded.
 bool Island::isRoot(Value v) const {
   Operation *op = v.getDefiningOp();
-  if (familyOf(op) == Family::View || onnx::opName(op) == "ConstantOfShape" ||
+  while (familyOf(op) == Family::View)
+    op = op->getOperand(0).getDefiningOp();
+  if (onnx::constantValue(op->getResult(0)) || onnx::opName(op) == "ConstantOfShape" ||
       plainBytes(v.getType()) > std::max(kAlwaysBytes, 2 * sources.lookup(v)))
     return false;
   return llvm::any_of(v.getUsers(), [&](Operation *user) { return !user->getNumResults() || !sources.count(user->getResult(0)); });

@@ -38,6 +38,7 @@ ONNXC_INLINE void addPanel(const float *panel, int64_t hidden, const float *cons
   for (int64_t k = 0; k < hidden; ++k, panel += kWide) {
     v16 column[NV];
     unroll<0, NV>([&](auto j) { column[j.value] = *(const v16 *)(panel + j.value * 16); });
+    unroll<0, NV>([&](auto j) { __builtin_prefetch(panel + 768 + j.value * 16); });
     unroll<0, N>([&](auto i) {
       v16 v = v16(x[i.value][k]);
       unroll<0, NV>([&](auto j) { acc[i.value][j.value] = __builtin_elementwise_fma(v, column[j.value], acc[i.value][j.value]); });

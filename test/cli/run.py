@@ -110,6 +110,13 @@ def constants_are_folded(s, folder):
 
 
 @SUITE.check
+def constants_behind_views_are_folded(s, folder):
+    nodes = [helper.make_node("Sin", ["w"], ["n"]), helper.make_node("Flatten", ["n"], ["c"])]
+    ops = ops_after_folding(s, nodes, [weight("w", 4, 3)], folder)
+    return None if "Sin" not in ops else f"left {ops}"
+
+
+@SUITE.check
 def random_numbers_are_not_folded(s, folder):
     ops = ops_after_folding(s, [helper.make_node("RandomNormalLike", ["w"], ["r"]), helper.make_node("Sin", ["r"], ["c"])], [weight("w", 4, 3)], folder)
     return None if "RandomNormalLike" in ops and "Sin" in ops else f"left {ops}"
