@@ -234,17 +234,15 @@ std::string librarySymbol(const LibraryRow &row, Operation *op) {
     spec = spec.trim();
     unsigned index = 0;
     spec.drop_front().getAsInteger(10, index);
-    Value v;
-    if (spec[0] == 'R') {
-      auto values = onnx::results(op, index);
-      v = values.empty() ? Value() : values.front();
-    } else {
-      auto values = onnx::operands(op, index);
-      v = values.empty() ? Value() : values.front();
-    }
+    auto operands = onnx::operands(op, index);
+    auto results = onnx::results(op, index);
+    bool result = spec[0] == 'R' || spec[0] == 'C';
+    Value v = result ? (results.empty() ? Value() : results.front()) : operands.empty() ? Value() : operands.front();
     if (!v)
       continue;
     Type t = innerElement(v.getType());
+    if (Type from = spec[0] == 'C' ? innerElement(operands.front().getType()) : Type(); from && isa<onnx::StringType>(from))
+      t = from;
     symbol += "_" + (spec[0] == 'S' ? sizeName(t) : typeName(t));
   }
   return symbol;

@@ -61,12 +61,25 @@ static int32_t gemm(const onnxc_args *a) {  // attributes: alpha, beta, transA, 
   return 0;
 }
 
+// An element as an integer, or as a double where the type is fp8.
+template <class Sum>
+static Sum load(const onnxc_tensor &t, int64_t i);
+template <>
+int64_t load<int64_t>(const onnxc_tensor &t, int64_t i) {
+  return loadI64(t, i);
+}
+template <>
+double load<double>(const onnxc_tensor &t, int64_t i) {
+  return loadF64(t, i);
+}
+
 // Zero point of row (or column) `at` of a product operand: scalar, one per row of the matrix, or shaped [..., rows, 1] / [..., 1, cols].
-static int64_t zeroPoint(const onnxc_args *a, int64_t input, int64_t batch, int64_t at, int64_t n) {
+template <class Sum>
+static Sum zeroPoint(const onnxc_args *a, int64_t input, int64_t batch, int64_t at, int64_t n) {
   if (!hasInput(a, input))
     return 0;
   int64_t count = onnxc_count(a->in[input]);
-  return count == 1 ? loadI64(a->in[input], 0) : loadI64(a->in[input], count == n ? at : (batch * n + at) % count);
+  return load<Sum>(a->in[input], count == 1 ? 0 : count == n ? at : (batch * n + at) % count);
 }
 static double scaleOf(const onnxc_tensor &t, int64_t batch, int64_t at, int64_t n) {
   int64_t count = onnxc_count(t);
@@ -79,9 +92,9 @@ static bool fits(const onnxc_args *a, int64_t input, int64_t n) {
   return count == 1 || (n > 0 && count > 0 && count % n == 0);
 }
 
-// sums(i, j, batch, Σ(x−zx)(y−zy)) for every element of the integer product of in[x] and in[y].
-template <class Store>
-static int32_t integerProduct(const onnxc_args *a, int x, int y, int zx, int zy, const Store &store) {
+// store(i, j, batch, Σ(x−zx)(y−zy)) for every element of the product of in[x] and in[y].
+template <class Sum, class Store>
+static int32_t quantisedProduct(const onnxc_args *a, int x, int y, int zx, int zy, const Store &store) {
   MatMulShape s;
   ONNXC_TRY(matMulShape(a->in[x], a->in[y], s));
   ONNXC_CHECK(fits(a, zx, s.rows) && fits(a, zy, s.cols), ONNXC_K_SHAPE);
@@ -94,35 +107,44 @@ static int32_t integerProduct(const onnxc_args *a, int x, int y, int zx, int zy,
   for (int64_t batch = 0; o.more(); o.next(), ++batch)
     for (int64_t i = 0; i < s.rows; ++i)
       for (int64_t j = 0; j < s.cols; ++j) {
-        int64_t xz = zeroPoint(a, zx, batch, i, s.rows), yz = zeroPoint(a, zy, batch, j, s.cols), sum = 0;
+        Sum xz = zeroPoint<Sum>(a, zx, batch, i, s.rows), yz = zeroPoint<Sum>(a, zy, batch, j, s.cols), sum = 0;
         for (int64_t k = 0; k < s.inner; ++k)
-          sum += (loadI64(a->in[x], o.offset[0] + i * s.inner + k) - xz) * (loadI64(a->in[y], o.offset[1] + k * s.cols + j) - yz);
+          sum += (load<Sum>(a->in[x], o.offset[0] + i * s.inner + k) - xz) * (load<Sum>(a->in[y], o.offset[1] + k * s.cols + j) - yz);
         store(at++, i, j, batch, s, sum);
       }
   return 0;
 }
 
 static int32_t matMulInteger(const onnxc_args *a) {
-  return integerProduct(a, 0, 1, 2, 3, [&](int64_t at, int64_t, int64_t, int64_t, const MatMulShape &, int64_t sum) {
+  return quantisedProduct<int64_t>(a, 0, 1, 2, 3, [&](int64_t at, int64_t, int64_t, int64_t, const MatMulShape &, int64_t sum) {
     mutableData<int32_t>(a->out[0])[at] = int32_t(sum);
   });
 }
+
+// v / y_scale rounded and saturated to the type of the result; fp8 rounds once, with its zero point added.
+static void storeQuantised(onnxc_tensor &y, int64_t at, double v, double zero) {
+  bool isSigned = y.dtype == ONNXC_I8;
+  if (isSigned || y.dtype == ONNXC_U8) {
+    double low = isSigned ? -128 : 0, high = isSigned ? 127 : 255;
+    v = nearbyint(v) + zero;
+    return storeF64(y, at, v < low ? low : v > high ? high : v);
+  }
+  storeF64(y, at, v + zero);
+}
+
+static bool isFp8(const onnxc_tensor &t) { return t.dtype >= ONNXC_F8E4M3FN && t.dtype <= ONNXC_F8E5M2FNUZ; }
 
 // Operands: a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point.
 static int32_t qLinearMatMul(const onnxc_args *a) {
   MatMulShape shape;
   ONNXC_TRY(matMulShape(a->in[0], a->in[3], shape));
   ONNXC_CHECK(fits(a, 1, shape.rows) && fits(a, 4, shape.cols) && fits(a, 6, shape.rows) && fits(a, 7, shape.rows), ONNXC_K_SHAPE);
-  return integerProduct(a, 0, 3, 2, 5, [&](int64_t at, int64_t i, int64_t j, int64_t batch, const MatMulShape &s, int64_t sum) {
+  auto store = [&](int64_t at, int64_t i, int64_t j, int64_t batch, const MatMulShape &s, double sum) {
     double scale = scaleOf(a->in[1], batch, i, s.rows) * scaleOf(a->in[4], batch, j, s.cols) / scaleOf(a->in[6], batch, i, s.rows);
-    double y = nearbyint(double(sum) * scale) + double(zeroPoint(a, 7, batch, i, s.rows));
-    bool isSigned = a->out[0].dtype == ONNXC_I8;
-    if (a->out[0].dtype == ONNXC_I8 || a->out[0].dtype == ONNXC_U8) {
-      double low = isSigned ? -128 : 0, high = isSigned ? 127 : 255;
-      y = y < low ? low : y > high ? high : y;
-    }
-    storeF64(a->out[0], at, y);
-  });
+    storeQuantised(a->out[0], at, sum * scale, zeroPoint<double>(a, 7, batch, i, s.rows));
+  };
+  return isFp8(a->in[0]) || isFp8(a->in[3]) ? quantisedProduct<double>(a, 0, 3, 2, 5, store)
+                                            : quantisedProduct<int64_t>(a, 0, 3, 2, 5, store);
 }
 
 template <class T>

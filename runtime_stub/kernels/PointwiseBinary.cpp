@@ -207,73 +207,97 @@ static bool isInteger(int32_t dtype) {
   return (dtype >= ONNXC_U8 && dtype <= ONNXC_I64) || dtype == ONNXC_U32 || dtype == ONNXC_U64 || narrow;
 }
 
-// Between numbers: truncation towards zero and wrapping into integers, nearest even into floats; fp8 saturates unless told otherwise.
-template <class To>
-static int32_t castTo(const onnxc_tensor &x, onnxc_tensor &y) {
-  int64_t n = onnxc_count(y);
-  To *to = mutableData<To>(y);
-  if (IsFloat<To>::value || !isInteger(x.dtype)) {
-    for (int64_t i = 0; i < n; ++i)
-      to[i] = fromF64<To>(loadF64(x, i));
-  } else if constexpr (!IsFloat<To>::value && sizeof(To) == 8) {
-    for (int64_t i = 0; i < n; ++i)
-      to[i] = To(loadI64(x, i));
-  } else {
-    for (int64_t i = 0; i < n; ++i)
-      to[i] = fromF64<To>(double(loadI64(x, i)));
-  }
-  return 0;
-}
+// Casts go by blocks through double or int64, so that n types need 2 n loops and not n * n.
+static constexpr int64_t kCastBlock = 128;
+#define ONNXC_SHARED __attribute__((noinline)) static
 
-#define ONNXC_CAST_F8(T)                                                                                                                   \
-  static int32_t castTo(const onnxc_tensor &x, onnxc_tensor &y, bool saturate, T) {                                                        \
-    for (int64_t i = 0, n = onnxc_count(y); i < n; ++i)                                                                                    \
-      mutableData<T>(y)[i] = From<T>::f64(loadF64(x, i), saturate);                                                                        \
-    return 0;                                                                                                                              \
-  }
-ONNXC_CAST_F8(f8e4m3fn)
-ONNXC_CAST_F8(f8e4m3fnuz)
-ONNXC_CAST_F8(f8e5m2)
-ONNXC_CAST_F8(f8e5m2fnuz)
-#undef ONNXC_CAST_F8
-// To a power of two: the attribute round_mode says which neighbour.
-static int32_t castToScale(const onnxc_tensor &x, onnxc_tensor &y, char mode) {
-  for (int64_t i = 0, n = onnxc_count(y); i < n; ++i) {
-    double v = loadF64(x, i);
-    uint64_t bits = bitcast<uint64_t>(v), fraction = bits & ((uint64_t(1) << 52) - 1);
-    bool more = mode == 'u' ? fraction != 0 : mode == 'n' ? fraction >= uint64_t(1) << 51 : false;
-    int64_t exponent = int64_t(bits >> 52) - 1023 + 127 + more;
-    mutableData<uint8_t>(y)[i] = !(v >= 0) ? 255 : uint8_t(exponent < 0 ? 0 : exponent > 254 ? 254 : exponent);
-  }
-  return 0;
-}
-template <class T>
-static int32_t castTo(const onnxc_tensor &x, onnxc_tensor &y, bool, T) {
-  return castTo<T>(x, y);
-}
-
-static int32_t castNumbers(const onnxc_args *a) {  // attributes: saturate, round_mode
-  const onnxc_tensor &x = a->in[0];
-  onnxc_tensor &y = a->out[0];
-  ONNXC_CHECK(onnxc_count(x) == onnxc_count(y), ONNXC_K_SHAPE);
-  if (y.dtype == ONNXC_F8E8M0)
-    return castToScale(x, y, a->attr[1].n > 0 ? *static_cast<const char *>(a->attr[1].p) : 'u');
-  switch (y.dtype) {
+ONNXC_SHARED void loadReals(const onnxc_tensor &x, int64_t first, int64_t n, double *to) {
+  switch (x.dtype) {
 #define X(CODE, T)                                                                                                                         \
   case CODE:                                                                                                                               \
-    return castTo(x, y, a->attr[0].i != 0, T{});
+    for (int64_t i = 0; i < n; ++i)                                                                                                        \
+      to[i] = toF64(static_cast<const T *>(x.data)[first + i]);                                                                            \
+    break;
     ONNXC_DTYPE_CASES(X)
 #undef X
   }
-  return ONNXC_K_VALUE;
 }
+
+ONNXC_SHARED void loadIntegers(const onnxc_tensor &x, int64_t first, int64_t n, int64_t *to) {
+  for (int64_t i = 0; i < n; ++i)
+    to[i] = loadI64(x, first + i);
+}
+
+// Which real numbers a type keeps: fp8 saturates unless the attribute saturate is 0, round_mode says to which power of two others go.
+template <class To>
+static To castReal(double v, bool, char) {
+  return fromF64<To>(v);
+}
+#define ONNXC_CAST_F8(S, T)                                                                                                                \
+  template <>                                                                                                                              \
+  T castReal<T>(double v, bool saturate, char) {                                                                                           \
+    return From<T>::f64(v, saturate);                                                                                                      \
+  }
+ONNXC_F8(ONNXC_CAST_F8)
+#undef ONNXC_CAST_F8
+template <>
+f8e8m0 castReal<f8e8m0>(double v, bool, char mode) {
+  uint64_t bits = bitcast<uint64_t>(v), fraction = bits & ((uint64_t(1) << 52) - 1);
+  bool more = mode == 'u' ? fraction != 0 : mode == 'n' ? fraction >= uint64_t(1) << 51 : false;
+  int64_t exponent = int64_t(bits >> 52) - 1023 + 127 + more;
+  return {!(v >= 0) ? uint8_t(255) : uint8_t(exponent < 0 ? 0 : exponent > 254 ? 254 : exponent)};
+}
+
+// Between integers: the low bits.
+template <class To>
+static To castInteger(int64_t v) {
+  if constexpr (IntWidth<To>::value < 8)
+    return fromF64<To>(double(int8_t(v)));
+  else
+    return To(v);
+}
+
+// Between numbers: truncation towards zero and wrapping into integers, nearest even into floats.
+template <class To>
+static int32_t castNumbers(const onnxc_args *a) {  // attributes: saturate, round_mode
+  const onnxc_tensor &x = a->in[0];
+  To *to = mutableData<To>(a->out[0]);
+  int64_t count = onnxc_count(x);
+  ONNXC_CHECK(count == onnxc_count(a->out[0]), ONNXC_K_SHAPE);
+  bool saturate = a->attr[0].i != 0;
+  char mode = a->attr[1].n > 0 ? *static_cast<const char *>(a->attr[1].p) : 'u';
+  for (int64_t first = 0; first < count; first += kCastBlock) {
+    int64_t n = count - first < kCastBlock ? count - first : kCastBlock;
+    if constexpr (IntWidth<To>::value != 0) {
+      if (isInteger(x.dtype)) {
+        int64_t block[kCastBlock];
+        loadIntegers(x, first, n, block);
+        for (int64_t i = 0; i < n; ++i)
+          to[first + i] = castInteger<To>(block[i]);
+        continue;
+      }
+    }
+    double block[kCastBlock];
+    loadReals(x, first, n, block);
+    for (int64_t i = 0; i < n; ++i)
+      to[first + i] = castReal<To>(block[i], saturate, mode);
+  }
+  return 0;
+}
+#undef ONNXC_SHARED
 
 }  // namespace onnxc
 
 extern "C" int32_t onnxc_k_CastString(const onnxc_args *a);
-extern "C" int32_t onnxc_k_PwCast(const onnxc_args *a) {
-  return a->in[0].dtype == ONNXC_STR || a->out[0].dtype == ONNXC_STR ? onnxc_k_CastString(a) : onnxc::castNumbers(a);
-}
+extern "C" int32_t onnxc_k_PwCast_str(const onnxc_args *a) { return onnxc_k_CastString(a); }
+#define X(S, T)                                                                                                                            \
+  extern "C" int32_t onnxc_k_PwCast_##S(const onnxc_args *a) { return onnxc::castNumbers<T>(a); }
+ONNXC_NUMERIC(X)
+ONNXC_F8(X)
+ONNXC_SUBBYTE(X)
+X(f8e8m0, onnxc::f8e8m0)
+X(bool, onnxc::boolean)
+#undef X
 
 #define ONNXC_BINARY(NAME, S, T, FUNCTION)                                                                                                 \
   extern "C" int32_t onnxc_k_Pw##NAME##_##S(const onnxc_args *a) { return onnxc::FUNCTION(a); }

@@ -4,7 +4,8 @@
 
 namespace onnxc {
 
-// A total order: NaN is greater than any number and equal to NaN; false before true; strings by bytes.
+// A total order: NaN is greater than any number and equal to NaN; false before true; complex numbers by their
+// real parts first; strings by bytes.
 template <class T>
 ONNXC_INLINE int compare(const T &x, const T &y) {
   if constexpr (IsFloat<T>::value) {
@@ -15,6 +16,11 @@ ONNXC_INLINE int compare(const T &x, const T &y) {
   } else {
     return int(x > y) - int(x < y);
   }
+}
+template <class T>
+ONNXC_INLINE int compare(const complex<T> &x, const complex<T> &y) {
+  int order = compare(x.re, y.re);
+  return order ? order : compare(x.im, y.im);
 }
 ONNXC_INLINE int compare(const onnxc_string &x, const onnxc_string &y) {
   int64_t shorter = minOf(x.size, y.size);

@@ -78,6 +78,14 @@ template <class T>
 struct complex {
   T re, im;
 };
+template <class T>
+ONNXC_INLINE complex<T> operator+(complex<T> x, complex<T> y) {
+  return {x.re + y.re, x.im + y.im};
+}
+template <class T>
+ONNXC_INLINE complex<T> operator*(T x, complex<T> y) {
+  return {x * y.re, x * y.im};
+}
 using c64 = complex<float>;
 using c128 = complex<double>;
 using f32 = float;
@@ -319,6 +327,30 @@ ONNXC_RANGE(i2, -2, 1)
 ONNXC_RANGE(u2, 0, 3)
 #undef ONNXC_RANGE
 
+// Bits of an integer type; 0 for other types.
+template <class T>
+struct IntWidth {
+  static constexpr int value = 0;
+};
+#define ONNXC_WIDTH(T, BITS)                                                                                                               \
+  template <>                                                                                                                              \
+  struct IntWidth<T> {                                                                                                                     \
+    static constexpr int value = BITS;                                                                                                     \
+  };
+ONNXC_WIDTH(i8, 8)
+ONNXC_WIDTH(u8, 8)
+ONNXC_WIDTH(i16, 16)
+ONNXC_WIDTH(u16, 16)
+ONNXC_WIDTH(i32, 32)
+ONNXC_WIDTH(u32, 32)
+ONNXC_WIDTH(i64, 64)
+ONNXC_WIDTH(u64, 64)
+ONNXC_WIDTH(i4, 4)
+ONNXC_WIDTH(u4, 4)
+ONNXC_WIDTH(i2, 2)
+ONNXC_WIDTH(u2, 2)
+#undef ONNXC_WIDTH
+
 template <class T>
 struct IsFloat {
   static constexpr bool value = false;
@@ -393,6 +425,16 @@ ONNXC_VIA_DOUBLE(f64)
 ONNXC_VIA_DOUBLE(f16)
 ONNXC_VIA_DOUBLE(bf16)
 #undef ONNXC_VIA_DOUBLE
+template <>
+struct Via<boolean> {
+  static int64_t in(boolean v) { return v.v; }
+  static boolean out(int64_t v) { return {uint8_t(v != 0)}; }
+};
+template <class T>
+struct Via<complex<T>> {
+  static c128 in(complex<T> v) { return {v.re, v.im}; }
+  static complex<T> out(c128 v) { return {T(v.re), T(v.im)}; }
+};
 template <class T>
 ONNXC_INLINE Acc<T> toAcc(T v) {
   return Via<T>::in(v);
@@ -506,6 +548,7 @@ ONNXC_INLINE int64_t elementBytes(int32_t dtype) {
 #define ONNXC_UNSIGNED(X) X(u8, onnxc::u8) X(u16, onnxc::u16) X(u32, onnxc::u32) X(u64, onnxc::u64)
 #define ONNXC_INTS(X) ONNXC_SIGNED(X) ONNXC_UNSIGNED(X)
 #define ONNXC_NUMERIC(X) ONNXC_FLOATS(X) ONNXC_INTS(X)
+#define ONNXC_OTHERS(X) X(bool, onnxc::boolean) X(c64, onnxc::c64) X(c128, onnxc::c128)
 #define ONNXC_F8(X) X(f8e4m3fn, onnxc::f8e4m3fn) X(f8e4m3fnuz, onnxc::f8e4m3fnuz) X(f8e5m2, onnxc::f8e5m2) X(f8e5m2fnuz, onnxc::f8e5m2fnuz)
 #define ONNXC_SUBBYTE(X)                                                                                                                   \
   X(i4, onnxc::i4)                                                                                                                         \

@@ -116,5 +116,7 @@ static int32_t unique(const onnxc_args *a) {
   extern "C" int32_t onnxc_s_Unique_##S(const onnxc_args *a) { return onnxc::uniqueSize<T>(a); }
 ONNXC_NUMERIC(X)
 X(bool, uint8_t)
+X(c64, onnxc::c64)
+X(c128, onnxc::c128)
 X(str, onnxc_string)
 #undef X

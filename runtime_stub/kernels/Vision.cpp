@@ -11,10 +11,26 @@ struct Taps {
   double weight[kMaxRank][4];
 };
 
+// How an element is weighed: as double or, of two parts, as complex<double>; strings are taken as they are.
+template <class T>
+struct Weighed {
+  using type = double;
+  static double in(T v) { return toF64(v); }
+  static T out(double v) { return fromF64<T>(v); }
+};
+template <class T>
+struct Weighed<complex<T>> : Via<complex<T>> {
+  using type = c128;
+};
+template <>
+struct Weighed<onnxc_string> {
+  static onnxc_string out(onnxc_string v) { return v; }
+};
+
 // Σ over all combinations of taps.
 template <class T>
-static double sampleAt(const Taps &t, int64_t rank, const T *plane) {
-  double sum = 0;
+static typename Weighed<T>::type sampleAt(const Taps &t, int64_t rank, const T *plane) {
+  typename Weighed<T>::type sum{};
   int64_t pick[kMaxRank] = {}, combinations = 1;
   for (int64_t i = 0; i < rank; ++i)
     combinations *= t.count;
@@ -28,7 +44,7 @@ static double sampleAt(const Taps &t, int64_t rank, const T *plane) {
       weight *= t.weight[i][pick[i]];
     }
     if (!outside)
-      sum += weight * toF64(plane[at]);
+      sum = sum + weight * Weighed<T>::in(plane[at]);
     for (int64_t i = rank; i-- > 0;) {
       if (++pick[i] < t.count)
         break;
@@ -36,6 +52,15 @@ static double sampleAt(const Taps &t, int64_t rank, const T *plane) {
     }
   }
   return sum;
+}
+static onnxc_string sampleAt(const Taps &t, int64_t rank, const onnxc_string *plane) {
+  int64_t at = 0;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (t.at[i][0] < 0)
+      return {};
+    at += t.at[i][0];
+  }
+  return plane[at];
 }
 
 static double reflect(double x, double low, double high) {
@@ -96,6 +121,7 @@ static int32_t gridSample(const onnxc_args *a) {
   ONNXC_CHECK(plane > 0, ONNXC_K_SIZE);
   GridMode m = {a->attr[0].i != 0, startsWith(a->attr[1], 'n'), startsWith(a->attr[1], 'c'), startsWith(a->attr[2], 'b'),
                 startsWith(a->attr[2], 'r')};
+  ONNXC_CHECK(m.nearest || x.dtype != ONNXC_STR, ONNXC_K_VALUE);
   int64_t strides[kMaxRank];
   contiguous(x.dims + 2, rank, strides);
   Taps t;
@@ -105,7 +131,7 @@ static int32_t gridSample(const onnxc_args *a) {
       for (int64_t i = 0; i < rank; ++i)  // a grid point lists x first, dims list it last
         gridTaps(m, loadF64(grid, (n * points + p) * rank + rank - 1 - i), x.dims[i + 2], strides[i], t, i);
       for (int64_t c = n * x.dims[1]; c < (n + 1) * x.dims[1]; ++c)
-        mutableData<T>(a->out[0])[c * points + p] = fromF64<T>(sampleAt(t, rank, data<T>(x) + c * plane));
+        mutableData<T>(a->out[0])[c * points + p] = Weighed<T>::out(sampleAt(t, rank, data<T>(x) + c * plane));
     }
   return 0;
 }
@@ -368,8 +394,15 @@ static int32_t col2Im(const onnxc_args *a) {  // attributes: dilations, pads, st
 ONNXC_FLOATS(X)
 #undef X
 #define X(S, T)                                                                                                                            \
-  extern "C" int32_t onnxc_k_GridSample_##S(const onnxc_args *a) { return onnxc::gridSample<T>(a); }                                       \
+  extern "C" int32_t onnxc_k_GridSample_##S(const onnxc_args *a) { return onnxc::gridSample<T>(a); }
+ONNXC_NUMERIC(X)
+ONNXC_OTHERS(X)
+X(str, onnxc_string)
+#undef X
+// Strings have no sum.
+#define X(S, T)                                                                                                                            \
   extern "C" int32_t onnxc_k_Col2Im_##S(const onnxc_args *a) { return onnxc::col2Im<T>(a); }                                               \
   extern "C" int32_t onnxc_s_Col2Im_##S(const onnxc_args *a) { return onnxc::col2ImSize(a); }
 ONNXC_NUMERIC(X)
+ONNXC_OTHERS(X)
 #undef X
