@@ -37,6 +37,13 @@ def script(*command):
     return Result(*map(int, counts.groups())) if counts else Result(0, 1, 0)
 
 
+def dumped_suite():
+    """The folder of ONNX's backend suite, filled on the first use."""
+    folder = CACHE / "suite-1.23.2"
+    call(PYTHON, TEST / "conformance" / "dump.py", folder, check=True)
+    return folder
+
+
 # ---- suites -------------------------------------------------------------------------------------------------------------------------------
 
 def suite_rules(args):
@@ -88,6 +95,10 @@ def suite_kernels(args):
     return script(TEST / "kernels" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER)
 
 
+def suite_types(args):
+    return script(TEST / "kernels" / "every_type.py", "--onnxc", args.onnxc, "--loader", LOADER, "--suite", dumped_suite())
+
+
 def suite_microsoft(args):
     return script(TEST / "kernels" / "microsoft.py", "--onnxc", args.onnxc, "--loader", LOADER)
 
@@ -106,9 +117,7 @@ def suite_examples(args):
 
 
 def suite_conformance(args):
-    suite = CACHE / "suite-1.23.2"
-    call(PYTHON, TEST / "conformance" / "dump.py", suite, check=True)
-    return script(TEST / "conformance" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER, "--suite", suite, "--json", args.build / "conformance.json",
+    return script(TEST / "conformance" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER, "--suite", dumped_suite(), "--json", args.build / "conformance.json",
                   "--mode", *args.mode, *(["--update"] if args.update else []))
 
 
