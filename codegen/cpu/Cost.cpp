@@ -49,6 +49,12 @@ static Product work(Operation *op) {
   }
   if (name == "Gemm")
     return twice(dim(op->getOperand(0), onnx::intAttr(op, "transA", 0) ? 2 : 1));
+  if (name == "packed.MatMulInteger")
+    return twice(dim(op->getOperand(0), 1));
+  if (name == "packed.LinearConv") {
+    ArrayRef<int64_t> kernel = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape").asArrayRef();
+    return twice(product({kernel[0], kernel[1], std::max<int64_t>(1, op->getAttrOfType<IntegerAttr>("channels").getInt())}));
+  }
   if (name == "packed.WinogradConv")  // of the convolution: it needs a quarter of them at best
     return twice(product({9, op->getAttrOfType<IntegerAttr>("channels").getInt()}));
   if (name != "Conv" && name != "packed.Conv" && name != "packed.DepthwiseConv")

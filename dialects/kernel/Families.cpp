@@ -13,9 +13,7 @@ Family familyOf(Operation *op) {
     return Family::Control;
   if (name == "Reshape" || name == "Squeeze" || name == "Unsqueeze" || name == "Flatten" || name == "Identity")
     return Family::View;
-  if (name.starts_with("packed.") && name != "packed.Block" && name != "packed.Unblock" && name != "packed.Attention")
-    return Family::Contract;
-  return Family::Library;
+  return name.starts_with("packed.") && !findLibraryRow(name) ? Family::Contract : Family::Library;
 }
 
 namespace {
@@ -208,9 +206,6 @@ static std::string typeName(Type t) {
 bool hasFastKernel(Operation *op) {
   const LibraryRow *row = findLibraryRow(("fast." + onnx::opName(op)).str());
   if (!row || !op->getNumOperands() || !onnx::elementType(op->getOperand(0)))
-    return false;
-  // The row of QLinearConv is for operands as passes/graph/LinearConvolutions.cpp prepares them, which adds this attribute.
-  if (onnx::opName(op) == "QLinearConv" && !op->hasAttr("floor"))
     return false;
   SmallVector<StringRef> types;
   row->flags.split(types, ',');

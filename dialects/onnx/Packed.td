@@ -43,6 +43,31 @@ def Onnx_PackedAttentionOp : Onnx_Op<"packed.Attention", [Pure, AttrSizedOperand
                      Int<"0">:$zero, Float<"0">:$softcap, Int<"0">:$atEnd, Int<"-1">:$before, Int<"-1">:$after, Int<"0">:$cut);
   let results = (outs AnyTensor:$Y);
 }
+def Onnx_PackedMatMulIntegerOp : Onnx_Op<"packed.MatMulInteger", [Pure, AttrSizedOperandSegments]> {
+  let summary = "MatMulInteger with constant weights of N columns [ceil(N/64), ceil(K/4), 64, 4], top bits flipped where they are unsigned";
+  let arguments = (ins AnyTensor:$A, AnyTensor:$B, OptTensor:$a_zero_point, OptTensor:$b_zero_point, I64Attr:$N);
+  let results = (outs AnyTensor:$Y);
+}
+def Onnx_PackedLinearConvOp : Onnx_Op<"packed.LinearConv"> {
+  let summary = "2-D convolution of bytes to a blocked result of bytes or f32, as one library kernel";
+  let description = [{
+    X is blocked, or [N, C, H, W] where `plain`; its signed bytes count 128 more than they are, `border` is the byte that pads it. With s the sum
+    of products, Y = clip(round((s + corrections) factors) + zero, least, most), of f32 (s + corrections) factors. W: signed,
+    [groups * ceil(O/64), quads, 64, 4], the quads (four steps of the depth) in the order KH, KW, C / 4, each C/16 filled up with zeros, or KH,
+    KW * C / 4 where `plain`, each KW * C filled up; [ceil(O/16), ceil(KH * KW / 4), 16, 4] where `channels`, the input channels of a group, is 0:
+    there each channel has its own filter. factors, corrections: [ceil(O/16), 16].
+  }];
+  let arguments = (ins AnyTensor:$X, AnyTensor:$W, AnyTensor:$factors, AnyTensor:$corrections, Int<"1">:$group, Int<"0">:$plain,
+                     I64Attr:$channels, DenseI64ArrayAttr:$kernel_shape, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                     DenseI64ArrayAttr:$dilations, I64Attr:$border, I64Attr:$zero, I64Attr:$least, I64Attr:$most);
+  let results = (outs AnyTensor:$Y);
+}
+def Onnx_PackedBytePoolOp : Onnx_Op<"packed.BytePool"> {
+  let summary = "MaxPool of blocked bytes as one library kernel";
+  let arguments = (ins AnyTensor:$X, DenseI64ArrayAttr:$kernel_shape, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                     DenseI64ArrayAttr:$dilations, Int<"0">:$ceil_mode);
+  let results = (outs AnyTensor:$Y);
+}
 def Onnx_PackedConvOp : Onnx_Op<"packed.Conv"> {
   let summary = "2-D convolution to a blocked result";
   let description = [{

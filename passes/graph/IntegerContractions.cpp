@@ -1,6 +1,6 @@
 // IntegerContractions.cpp: Conv, Gemm and MatMul between dequantised values, as sums of integers: products as MatMulInteger, convolutions
-// held in f32. Those are exact below 2^24, so the one rounding is the one that the quantisation asks for, and the f32 contraction kernels
-// serve 8-bit graphs. Runs after simplify, which would move the scales into the weights again; left out at -O0.
+// of two axes in bytes, others held in f32. Those are exact below 2^24, so the one rounding is the one that the quantisation asks for. Runs
+// after simplify, which would move the scales into the weights again; left out at -O0.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Quant.h"
@@ -255,36 +255,67 @@ static LogicalResult contractIntegers(Operation *op, PatternRewriter &rewriter) 
   rewriter.replaceOpWithNewOp<onnx::MulOp>(op, type, sums, perChannel(rewriter, loc, *c, products(*c)));
   return success();
 }
-// Where a convolution is only quantised again, perhaps behind a Relu.
-static bool contractLinear(onnx::ConvOp op, PatternRewriter &rewriter) {
-  auto c = contraction(op);
-  Operation *user = op->hasOneUse() ? *op->getUsers().begin() : nullptr;
-  auto relu = llvm::dyn_cast_or_null<onnx::ReluOp>(user);
-  if (relu)
-    user = relu->hasOneUse() ? *relu->getUsers().begin() : nullptr;
-  auto to = user ? target(user) : std::nullopt;
-  bool symmetric = c && llvm::all_of(c->w.zero, [](float z) { return z == 0; });
-  std::vector<float> bias;
-  if (!to || !symmetric || (op.getB() && !integerBias(op.getB(), *c, bias)))
-    return false;
-  std::vector<float> factors = products(*c);
-  for (float &f : factors)
-    f /= to->scale[0];
-  bias.resize(c->channels());
-  factors.resize(c->channels(), factors[0]);
-  LinearConv linear{op,
-                    llvm::cast<onnx::QuantizeLinearOp>(user),
-                    c->x.values,
-                    c->w.values,
-                    int32_t(c->x.zero[0]),
-                    int32_t(to->zero[0]),
-                    factors,
-                    bias,
-                    relu != nullptr};
-  return linearConvolution(rewriter, linear);
+namespace {
+// What follows a convolution that is only quantised again, perhaps behind a Relu or Clip.
+struct Requantisation {
+  onnx::QuantizeLinearOp op;
+  Quantised target;
+  int64_t least, most;
+};
+}  // namespace
+
+// The bounds of a Relu or a Clip with constant bounds; nothing for other ops.
+static std::optional<std::pair<float, float>> boundsOf(Operation *op) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  if (llvm::isa<onnx::ReluOp>(op))
+    return std::pair(0.0f, kInfinity);
+  auto clip = llvm::dyn_cast<onnx::ClipOp>(op);
+  auto bound = [](Value v, float otherwise) {
+    auto values = v ? constantFloats(v) : std::vector<float>{otherwise};
+    return values && values->size() == 1 ? std::optional(values->front()) : std::nullopt;
+  };
+  auto low = clip ? bound(onnx::operand(op, 1), -kInfinity) : std::nullopt, high = clip ? bound(onnx::operand(op, 2), kInfinity) : low;
+  return low && high && *low <= *high ? std::optional(std::pair(*low, *high)) : std::nullopt;
 }
+
+static std::optional<Requantisation> requantisation(Operation *op) {
+  Operation *user = op->hasOneUse() ? *op->getUsers().begin() : nullptr;
+  auto bounds = user ? boundsOf(user) : std::nullopt;
+  if (bounds)
+    user = user->hasOneUse() ? *user->getUsers().begin() : nullptr;
+  auto to = user ? target(user) : std::nullopt;
+  if (!to)
+    return std::nullopt;
+  auto q = llvm::cast<onnx::QuantizeLinearOp>(user);
+  bool isSigned = onnx::elementType(q.getY()).isSignlessInteger();
+  float least = isSigned ? -128 : 0, most = isSigned ? 127 : 255;
+  auto inSteps = [&](float v) { return int64_t(std::clamp(std::nearbyint(v / to->scale[0]) + to->zero[0], least, most)); };
+  if (!bounds)
+    return Requantisation{q, *to, int64_t(least), int64_t(most)};
+  return Requantisation{q, *to, inSteps(bounds->first), inSteps(bounds->second)};
+}
+
 static LogicalResult contractConv(onnx::ConvOp op, PatternRewriter &rewriter) {
-  return contractLinear(op, rewriter) ? success() : contractIntegers(op, rewriter);
+  auto c = contraction(op);
+  std::vector<float> bias;
+  if (!c || (op.getB() && !integerBias(op.getB(), *c, bias)))
+    return rewriter.notifyMatchFailure(op, "not a convolution of 8-bit values with constant weights");
+  auto to = requantisation(op);
+  LinearConv linear{op, c->x.values, c->w.values, int32_t(c->x.zero[0]), c->w.zero, products(*c), bias, rewriter.getF32Type()};
+  if (to) {
+    for (float &f : linear.factors)
+      f /= to->target.scale[0];
+    linear.element = onnx::elementType(to->op.getY());
+    linear.zero = int64_t(to->target.zero[0]), linear.least = to->least, linear.most = to->most;
+    rewriter.setInsertionPoint(to->op);
+  }
+  Value y = linearConvolution(rewriter, linear);
+  if (!y) {
+    rewriter.setInsertionPoint(op);
+    return contractIntegers(op, rewriter);
+  }
+  rewriter.replaceOp(to ? to->op.getOperation() : op.getOperation(), y);
+  return success();
 }
 static LogicalResult contractGemm(onnx::GemmOp op, PatternRewriter &rewriter) { return contractIntegers(op, rewriter); }
 static LogicalResult contractMatMul(onnx::MatMulOp op, PatternRewriter &rewriter) { return contractIntegers(op, rewriter); }
@@ -296,6 +327,7 @@ struct IntegerContractions : impl::IntegerContractionsBase<IntegerContractions> 
     contractions.add(contractConv);
     contractions.add(contractGemm);
     contractions.add(contractMatMul);
+    populateByteMovePatterns(contractions);
     populateQuantisationPatterns(rest);
     populatePackIntegerPatterns(rest);
     GreedyRewriteConfig config;

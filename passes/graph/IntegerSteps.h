@@ -6,18 +6,20 @@
 
 namespace onnxc {
 
-// A convolution of `x` - xZero with `w`, one bias and one factor for each channel before the quantisation; `relu` between.
+// clip(round((sum of (x - xZero) (w - wZero) + bias) factors) + zero, least, most) of an 8-bit `element`, or of f32 the sums times factors.
+// wZero, factors: one or one a channel; bias: none or one a channel.
 struct LinearConv {
   onnx::ConvOp op;
-  onnx::QuantizeLinearOp quantise;
   mlir::Value x, w;
-  int32_t xZero, yZero;
-  std::vector<float> factors, bias;
-  bool relu;
+  int32_t xZero;
+  std::vector<float> wZero, factors, bias;
+  mlir::Type element;
+  int64_t zero = 0, least = 0, most = 0;
 };
-// Replaces the quantisation's result; false where the kernel is not made for it.
-bool linearConvolution(mlir::PatternRewriter &rewriter, LinearConv c);  // LinearConvolutions.cpp
+// Null where the kernel is not made for it.
+mlir::Value linearConvolution(mlir::PatternRewriter &rewriter, LinearConv c);  // LinearConvolutions.cpp
 
+void populateByteMovePatterns(mlir::RewritePatternSet &patterns);      // ByteMoves.cpp
 void populateQuantisationPatterns(mlir::RewritePatternSet &patterns);  // QuantiseAsPointwise.cpp
 void populatePackIntegerPatterns(mlir::RewritePatternSet &patterns);   // PackIntegers.cpp
 

@@ -1,18 +1,27 @@
-// LinearConvolutions.cpp: a 2-D convolution of dequantised values that is quantised again as QLinearConv on bytes, with its operands as
-// runtime_stub/kernels/FastIntegerConv.cpp takes them. The first step of the integer-contractions pass, which writes the others as sums in
-// f32.
-#include "dialects/onnx/Elementwise.h"
+// LinearConvolutions.cpp: 2-D convolutions of dequantised values as onnx.packed.LinearConv, which stays in bytes; passes/layout then drops
+// the conversions to blocks between them. The first step of the integer-contractions pass, which writes the others as sums in f32.
 #include "dialects/onnx/NN.h"
+#include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/IntegerSteps.h"
 #include "passes/graph/Weights.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
 
 using namespace mlir;
 namespace onnxc {
 namespace {
 
-constexpr int64_t kColumns = 64, kQuad = 4;  // output channels of a panel, input channels side by side
+constexpr int64_t kColumns = 64, kQuad = 4, kLanes = 16;  // of a panel; steps of the depth side by side; channels of a block
+
+// A convolution's weights less their zero points, and how the kernel reads them.
+struct Filters {
+  std::vector<int8_t> values;
+  int64_t outputs, channels, rows, columns, group;
+  bool plain, depthwise;
+  int64_t depth() const { return channels * rows * columns; }
+};
 
 template <class T>
 Value constant(PatternRewriter &rewriter, Location loc, Type element, ArrayRef<int64_t> shape, ArrayRef<T> values) {
@@ -21,60 +30,107 @@ Value constant(PatternRewriter &rewriter, Location loc, Type element, ArrayRef<i
   return onnx::ConstantOp::create(rewriter, loc, makeConstant(RankedTensorType::get(shape, element), std::move(bytes)));
 }
 
-// [O, C, KH, KW] as [O / 64, KH, KW, C / 4, 64, 4] under the old type.
-std::vector<int8_t> panels(ArrayRef<char> from, ArrayRef<int64_t> shape) {
-  std::vector<int8_t> to(from.size());
-  int64_t outputs = shape[0], channels = shape[1], taps = shape[2] * shape[3];
-  for (int64_t o = 0; o < outputs; ++o)
-    for (int64_t c = 0; c < channels; ++c)
-      for (int64_t t = 0; t < taps; ++t)
-        to[(((o / kColumns * taps + t) * (channels / kQuad) + c / kQuad) * kColumns + o % kColumns) * kQuad + c % kQuad] =
-            int8_t(from[(o * channels + c) * taps + t]);
-  return to;
+bool isPlain(onnx::ConvOp op) {
+  auto positive = [](std::optional<ArrayRef<int64_t>> list) { return !list || llvm::all_of(*list, [](int64_t i) { return i >= 0; }); };
+  return (op.getAutoPad() == "NOTSET" || op.getAutoPad() == "VALID" || op.getAutoPad().empty()) && positive(op.getPads());
 }
 
-// What must be added to each sum for the zero point of the data.
-std::vector<int32_t> corrections(ArrayRef<char> weights, int64_t outputs, int32_t zero) {
-  std::vector<int32_t> result(outputs);
-  int64_t each = int64_t(weights.size()) / outputs;
-  for (int64_t i = 0; i < int64_t(weights.size()); ++i)
-    result[i / each] -= int32_t(int8_t(weights[i])) * zero;
+// Nothing where the kernel is not made for them.
+std::optional<Filters> filtersOf(LinearConv &c) {
+  auto x = dyn_cast<RankedTensorType>(c.x.getType()), w = dyn_cast<RankedTensorType>(c.w.getType());
+  auto bytes = constantBytes(onnx::constantValue(c.w));
+  if (!x || x.getRank() != 4 || x.isDynamicDim(1) || !w || w.getRank() != 4 || !bytes || bytes->empty() || !isPlain(c.op))
+    return std::nullopt;
+  Filters f{{}, w.getDimSize(0), w.getDimSize(1), w.getDimSize(2), w.getDimSize(3), int64_t(c.op.getGroup()), false, false};
+  constexpr int64_t kDepth = 1 << 16;  // of products below 2^15 that 32 bits hold
+  if (f.depth() > kDepth || f.group < 1 || f.outputs % f.group || x.getDimSize(1) != f.channels * f.group)
+    return std::nullopt;
+  auto dilations = c.op.getDilations();
+  f.plain = f.group == 1 && f.channels < kLanes && (!dilations || dilations->back() == 1);
+  f.depthwise = f.group > 1 && f.channels == 1 && f.outputs == f.group;
+  if (f.group > 1 && !f.depthwise && (f.channels % kLanes || f.outputs / f.group % kLanes))
+    return std::nullopt;
+  bool isSigned = w.getElementType().isSignlessInteger();
+  for (auto [i, b] : llvm::enumerate(*bytes)) {
+    float v = (isSigned ? float(int8_t(b)) : float(uint8_t(b))) - c.wZero[c.wZero.size() == 1 ? 0 : int64_t(i) / f.depth()];
+    if (v < -128 || v > 127)
+      return std::nullopt;
+    f.values.push_back(int8_t(v));
+  }
+  return f;
+}
+
+// The filters as dialects/onnx/Packed.td says.
+Value packed(PatternRewriter &rewriter, Location loc, const Filters &f) {
+  int64_t taps = f.rows * f.columns, each = f.outputs / f.group, parts = llvm::divideCeil(f.channels, kQuad);
+  SmallVector<int64_t> shape{f.group * llvm::divideCeilSigned(each, kColumns), taps * parts, kColumns, kQuad};
+  if (f.plain)
+    shape[1] = f.rows * llvm::divideCeilSigned(f.columns * f.channels, kQuad);
+  if (f.depthwise)
+    shape = {llvm::divideCeilSigned(f.outputs, kLanes), llvm::divideCeilSigned(taps, kQuad), kLanes, kQuad};
+  std::vector<int8_t> to(shape[0] * shape[1] * shape[2] * shape[3]);
+  for (int64_t o = 0; o < f.outputs; ++o)
+    for (int64_t c = 0; c < f.channels; ++c)
+      for (int64_t t = 0; t < taps; ++t) {
+        int64_t panel = o / each * (shape[0] / f.group) + o % each / kColumns, lane = o % each % kColumns, step = t * parts * kQuad + c;
+        if (f.plain)
+          step = t / f.columns * (shape[1] / f.rows) * kQuad + t % f.columns * f.channels + c;
+        if (f.depthwise)
+          panel = o / kLanes, lane = o % kLanes, step = t;
+        to[((panel * shape[1] + step / kQuad) * shape[2] + lane) * kQuad + step % kQuad] = f.values[(o * f.channels + c) * taps + t];
+      }
+  return constant<int8_t>(rewriter, loc, rewriter.getI8Type(), shape, to);
+}
+
+// What is added to each sum: for the zero point of the data, and the bias in units of the sums; nothing where that is too large.
+std::optional<std::vector<int32_t>> corrections(const Filters &f, const std::vector<float> &bias, int32_t zero) {
+  std::vector<int32_t> result(llvm::alignTo(f.outputs, kLanes));
+  for (int64_t i = 0; i < int64_t(f.values.size()); ++i)
+    result[i / f.depth()] -= int32_t(f.values[i]) * zero;
+  for (auto [sum, b] : llvm::zip(result, bias)) {
+    if (!(std::fabs(b) < float(1 << 30)))
+      return std::nullopt;
+    sum = int32_t(uint32_t(sum) + uint32_t(int32_t(std::nearbyint(b))));
+  }
   return result;
 }
 
-bool isPlain(onnx::ConvOp op) {
-  auto ones = [](std::optional<ArrayRef<int64_t>> list) { return !list || llvm::all_of(*list, [](int64_t i) { return i == 1; }); };
-  auto positive = [](std::optional<ArrayRef<int64_t>> list) { return !list || llvm::all_of(*list, [](int64_t i) { return i >= 0; }); };
-  return op.getGroup() == 1 && op.getAutoPad() == "NOTSET" && ones(op.getDilations()) && positive(op.getPads());
+RankedTensorType blocked(RankedTensorType type) {
+  ArrayRef<int64_t> s = type.getShape();
+  return RankedTensorType::get({s[0], llvm::divideCeilSigned(s[1], kLanes), s[2], s[3], kLanes}, type.getElementType());
+}
+SmallVector<int64_t> listOf(std::optional<ArrayRef<int64_t>> given, int64_t n, int64_t otherwise) {
+  return given && !given->empty() ? SmallVector<int64_t>(*given) : SmallVector<int64_t>(n, otherwise);
 }
 
 }  // namespace
 
-bool linearConvolution(PatternRewriter &rewriter, LinearConv c) {
-  auto x = dyn_cast<RankedTensorType>(c.x.getType()), w = dyn_cast<RankedTensorType>(c.w.getType());
-  auto bytes = constantBytes(onnx::constantValue(c.w));
-  if (!x || x.getRank() != 4 || !w || w.getRank() != 4 || !w.getElementType().isSignlessInteger(8) || !bytes || !isPlain(c.op) ||
-      w.getDimSize(0) % kColumns || w.getDimSize(1) % kQuad || bytes->empty())
-    return false;
-  rewriter.setInsertionPoint(c.quantise);
+Value linearConvolution(PatternRewriter &rewriter, LinearConv c) {
+  auto f = filtersOf(c);
+  bool isSigned = onnx::elementType(c.x).isSignlessInteger();
+  auto sums = f ? corrections(*f, c.bias, c.xZero + (isSigned ? 128 : 0)) : std::nullopt;
+  if (!sums)
+    return {};
   Location loc = c.op.getLoc();
-  int64_t n = w.getDimSize(0);
-  Type single = rewriter.getF32Type(), byte = rewriter.getI8Type(), whole = rewriter.getI32Type();
-  bool isSigned = x.getElementType().isSignlessInteger(), toSigned = onnx::elementType(c.quantise.getY()).isSignlessInteger();
-  auto zeroOf = [&](Type like, int32_t zero) { return constant<char>(rewriter, loc, getElementTypeOrSelf(like), {}, {char(zero)}); };
-  Value one = constant<float>(rewriter, loc, single, {}, {1.f}), xZero = zeroOf(x, c.xZero),
-        yZero = zeroOf(c.quantise.getY().getType(), c.yZero);
-  Value weights = constant<int8_t>(rewriter, loc, byte, w.getShape(), panels(*bytes, w.getShape()));
-  Value factors = constant<float>(rewriter, loc, single, {n}, c.factors), bias = constant<float>(rewriter, loc, single, {n}, c.bias);
-  Value fix = constant<int32_t>(rewriter, loc, whole, {n}, corrections(*bytes, n, c.xZero + (isSigned ? 128 : 0)));
-  int64_t least = toSigned ? -128 : 0;
-  auto y =
-      onnx::QLinearConvOp::create(rewriter, loc, c.quantise.getY().getType(), c.x, one, xZero, weights, factors, fix, one, yZero, bias,
-                                  c.op.getAutoPadAttr(), c.op.getDilationsAttr(), c.op.getGroupAttr(),
-                                  rewriter.getDenseI64ArrayAttr(w.getShape().drop_front(2)), c.op.getPadsAttr(), c.op.getStridesAttr());
-  y->setAttr("floor", rewriter.getI64IntegerAttr(c.relu ? std::max<int64_t>(least, c.yZero) : least));
-  rewriter.replaceOp(c.quantise, y.getY());
-  return true;
+  int64_t outputs = f->outputs, lanes = llvm::alignTo(outputs, kLanes);
+  SmallVector<int64_t> perChannel{lanes / kLanes, kLanes};
+  c.factors.resize(outputs, c.factors[0]);
+  c.factors.resize(lanes);
+  auto result = cast<RankedTensorType>(c.op.getType()).clone(c.element);
+  Value x = c.x;
+  if (!f->plain)
+    x = onnx::PackedBlockOp::create(rewriter, loc, blocked(cast<RankedTensorType>(x.getType())), x);
+  auto n = [&](int64_t v) { return rewriter.getI64IntegerAttr(v); };
+  auto list = [&](ArrayRef<int64_t> v) { return rewriter.getDenseI64ArrayAttr(v); };
+  bool valid = c.op.getAutoPad() == "VALID";
+  Value y = onnx::PackedLinearConvOp::create(rewriter, loc, blocked(result), x, packed(rewriter, loc, *f),
+                                             constant<float>(rewriter, loc, rewriter.getF32Type(), perChannel, c.factors),
+                                             constant<int32_t>(rewriter, loc, rewriter.getI32Type(), perChannel, *sums),
+                                             n(f->depthwise ? 1 : f->group), n(f->plain), n(f->depthwise ? 0 : f->channels),
+                                             list({f->rows, f->columns}), list(listOf(c.op.getStrides(), 2, 1)),
+                                             list(valid ? SmallVector<int64_t>(4, 0) : listOf(c.op.getPads(), 4, 0)),
+                                             list(listOf(c.op.getDilations(), 2, 1)), n(c.xZero), n(c.zero), n(c.least), n(c.most));
+  return onnx::PackedUnblockOp::create(rewriter, loc, result, y, n(outputs));
 }
 
 }  // namespace onnxc

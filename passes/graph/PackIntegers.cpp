@@ -1,6 +1,7 @@
 // PackIntegers.cpp: constant right sides of MatMulInteger in the panels of runtime_stub/kernels/FastInteger.cpp. With
 // QuantiseAsPointwise.cpp the last step of the integer-contractions pass.
 #include "dialects/onnx/NN.h"
+#include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/IntegerSteps.h"
@@ -18,29 +19,28 @@ bool isSingle(Value v) {
   return !v || (type && type.hasStaticShape() && type.getNumElements() == 1);
 }
 
-// [depth, columns] as [columns / 64, depth / 4, 64, 4] under the old type, bytes made signed.
+// [depth, columns] as [ceil(columns / 64), ceil(depth / 4), 64, 4] of the same type, bytes made signed; 0 past the ends.
 LogicalResult pack(onnx::MatMulIntegerOp op, PatternRewriter &rewriter) {
   auto a = dyn_cast<RankedTensorType>(op.getA().getType()), b = dyn_cast<RankedTensorType>(op.getB().getType());
   ElementsAttr value = onnx::constantValue(op.getB());
-  if (op->hasAttr("packed") || !a || a.getRank() < 2 || !isByte(a.getElementType()) || !b || b.getRank() != 2 || !value ||
-      !isByte(b.getElementType()) || !isSingle(op.getAZeroPoint()))
+  if (!a || a.getRank() < 2 || !isByte(a.getElementType()) || !b || b.getRank() != 2 || !value || !isByte(b.getElementType()) ||
+      !isSingle(op.getAZeroPoint()))
     return rewriter.notifyMatchFailure(op, "not a product of bytes with a constant matrix");
   int64_t depth = b.getDimSize(0), columns = b.getDimSize(1);
   auto zeros = op.getBZeroPoint() ? dyn_cast<RankedTensorType>(op.getBZeroPoint().getType()) : RankedTensorType();
   bool fits = isSingle(op.getBZeroPoint()) || (zeros && zeros.getShape() == ArrayRef<int64_t>{columns});
   auto bytes = constantBytes(value);
-  if (!fits || !bytes || bytes->empty() || depth % kQuad || columns % kColumns)
-    return rewriter.notifyMatchFailure(op, "panels would not be full");
-  std::vector<char> packed(bytes->size());
+  if (!fits || !bytes || bytes->empty())
+    return rewriter.notifyMatchFailure(op, "zero points of another shape, or no weights");
+  SmallVector<int64_t> shape{llvm::divideCeilSigned(columns, kColumns), llvm::divideCeilSigned(depth, kQuad), kColumns, kQuad};
+  std::vector<char> packed(shape[0] * shape[1] * kColumns * kQuad);
   char flip = b.getElementType().isUnsignedInteger() ? char(0x80) : char(0);
   for (int64_t k = 0; k < depth; ++k)
     for (int64_t n = 0; n < columns; ++n)
-      packed[((n / kColumns * (depth / kQuad) + k / kQuad) * kColumns + n % kColumns) * kQuad + k % kQuad] =
-          (*bytes)[k * columns + n] ^ flip;
-  rewriter.modifyOpInPlace(op, [&] {
-    op.getBMutable().assign(onnx::ConstantOp::create(rewriter, op.getLoc(), makeConstant(b, std::move(packed))));
-    op->setAttr("packed", rewriter.getI64IntegerAttr(1));
-  });
+      packed[((n / kColumns * shape[1] + k / kQuad) * kColumns + n % kColumns) * kQuad + k % kQuad] = (*bytes)[k * columns + n] ^ flip;
+  Value panels = onnx::ConstantOp::create(rewriter, op.getLoc(), makeConstant(b.clone(shape), std::move(packed)));
+  rewriter.replaceOpWithNewOp<onnx::PackedMatMulIntegerOp>(op, op.getType(), op.getA(), panels, op.getAZeroPoint(), op.getBZeroPoint(),
+                                                           rewriter.getI64IntegerAttr(columns));
   return success();
 }
 

@@ -73,8 +73,8 @@ def IntegerContractions : Pass<"integer-contractions", "::mlir::func::FuncOp"> {
     %x = onnx.DequantizeLinear %q, %s, %z ; %w = onnx.DequantizeLinear %c, %t ; %y = onnx.Conv %x, %w ; onnx.QuantizeLinear %y, %u, %v
     =>  onnx.Cast (onnx.Clip (onnx.Round (onnx.Conv(%q - %z, %c) * (%s %t / %u)) + %v))
     ```
-    Such a convolution with whole blocks of channels stays in bytes as QLinearConv, products become MatMulInteger, with weights in the order
-    in which their kernels stream them. What quantisation of f32 with constant scales is left becomes arithmetic.
+    Of two axes such a convolution stays in bytes as packed.LinearConv, products become packed.MatMulInteger, with weights in the order in which
+    their kernels stream them; MaxPool picks among bytes. What quantisation of f32 with constant scales is left becomes arithmetic.
   }];
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }

@@ -24,17 +24,24 @@ namespace {
 constexpr int64_t kLanes = 16;
 
 RankedTensorType typeOf(Value v) { return dyn_cast<RankedTensorType>(v.getType()); }
+bool isSingle(Value v) { return typeOf(v) && typeOf(v).getElementType().isF32(); }
+bool isBytes(Value v) { return typeOf(v) && typeOf(v).getElementType().isInteger(8); }
 bool isImage(Value v) {
   auto t = typeOf(v);
-  return t && t.getElementType().isF32() && (t.getRank() == 3 || t.getRank() == 4) && !t.isDynamicDim(1);
+  return (isSingle(v) || isBytes(v)) && (t.getRank() == 3 || t.getRank() == 4) && !t.isDynamicDim(1);
 }
 int64_t channelsOf(Value v) { return typeOf(v).getDimSize(1); }
 
 // Finite for finite operands, so that lanes past the last channel stay finite.
 bool staysFinite(Operation *op) {
-  static const llvm::StringSet<> names = {"Relu",         "LeakyRelu", "Clip", "Sigmoid", "Tanh", "HardSigmoid", "HardSwish", "Gelu",
-                                          "Swish",        "Elu",       "Selu", "Mish",    "Erf",  "Softsign",    "Neg",       "Abs",
-                                          "ms.QuickGelu", "ms.Gelu",   "Add",  "Sub",     "Mul",  "Max",         "Min",       "PRelu"};
+  static const llvm::StringSet<> names = {"Relu", "LeakyRelu", "Clip",         "Sigmoid", "Tanh", "HardSigmoid", "HardSwish",
+                                          "Gelu", "Swish",     "Elu",          "Selu",    "Mish", "Erf",         "Softsign",
+                                          "Neg",  "Abs",       "ms.QuickGelu", "ms.Gelu", "Add",  "Sub",         "Mul",
+                                          "Max",  "Min",       "PRelu",        "Round",   "Cast"};
+  if (onnx::opName(op) == "Div") {
+    auto divisor = onnx::constantValue(op->getOperand(1)) ? constantFloats(op->getOperand(1)) : std::nullopt;
+    return divisor && divisor->size() == 1 && divisor->front() != 0;
+  }
   return names.contains(onnx::opName(op)) && op->getNumResults() == 1;
 }
 
@@ -77,6 +84,7 @@ struct Blocker {
     replaced.insert(op);
   }
 
+  bool converted(Operation *op);
   bool conv(Operation *op);
   bool pool(Operation *op);
   bool resize(Operation *op);
@@ -87,6 +95,25 @@ struct Blocker {
   Value unblock(Value original, Value value);
   void run();
 };
+
+// Conversions that earlier passes wrote are like this pass's own.
+bool Blocker::converted(Operation *op) {
+  if (auto unblock = dyn_cast<onnx::PackedUnblockOp>(op)) {
+    done(op, unblock.getX());
+    return true;
+  }
+  auto block = dyn_cast<onnx::PackedBlockOp>(op);
+  if (!block)
+    return false;
+  Value &have = blocked[block.getX()];
+  if (!have) {
+    have = block.getY();
+    return true;
+  }
+  block.getY().replaceAllUsesWith(have);
+  block.erase();
+  return true;
+}
 
 bool Blocker::conv(Operation *op) {
   auto c = onnx::opName(op) == "Conv" && isImage(op->getOperand(0)) ? blockedConv(op) : std::nullopt;
@@ -129,8 +156,14 @@ bool Blocker::pool(Operation *op) {
   auto kernel = twoAxes(op, "kernel_shape", rank, 1), strides = twoAxes(op, "strides", rank, 1),
        dilations = twoAxes(op, "dilations", rank, 1);
   auto pads = explicitPads(op, kernel, strides, dilations);
-  if (!pads)
+  if (!pads || (isBytes(op->getOperand(0)) && average))
     return false;
+  if (isBytes(op->getOperand(0))) {
+    done(op, onnx::PackedBytePoolOp::create(b, op->getLoc(), blockedType(typeOf(op->getResult(0))), blocked[op->getOperand(0)],
+                                            b.getDenseI64ArrayAttr(kernel), b.getDenseI64ArrayAttr(strides), b.getDenseI64ArrayAttr(*pads),
+                                            b.getDenseI64ArrayAttr(dilations), b.getI64IntegerAttr(ceil)));
+    return true;
+  }
   done(op, onnx::PackedPoolOp::create(b, op->getLoc(), blockedType(typeOf(op->getResult(0))), blocked[op->getOperand(0)],
                                       b.getI64IntegerAttr(average), b.getI64IntegerAttr(onnx::intAttr(op, "count_include_pad")),
                                       b.getI64IntegerAttr(ceil), b.getDenseI64ArrayAttr(kernel), b.getDenseI64ArrayAttr(strides),
@@ -139,7 +172,8 @@ bool Blocker::pool(Operation *op) {
 }
 
 bool Blocker::resize(Operation *op) {
-  auto tables = onnx::opName(op) == "Resize" && blocked.count(op->getOperand(0)) ? resizeTables(op) : std::nullopt;
+  auto tables =
+      onnx::opName(op) == "Resize" && isSingle(op->getOperand(0)) && blocked.count(op->getOperand(0)) ? resizeTables(op) : std::nullopt;
   if (!tables)
     return false;
   Location loc = op->getLoc();
@@ -162,7 +196,7 @@ bool Blocker::resize(Operation *op) {
 bool Blocker::globalPool(Operation *op) {
   Value x = op->getNumOperands() ? op->getOperand(0) : Value();
   bool mean = onnx::opName(op) == "ReduceMean" && onnx::intAttr(op, "keepdims", 1);
-  if (!x || !blocked.count(x) || typeOf(x).getRank() != 4 || typeOf(x).isDynamicDim(2) || typeOf(x).isDynamicDim(3))
+  if (!x || !isSingle(x) || !blocked.count(x) || typeOf(x).getRank() != 4 || typeOf(x).isDynamicDim(2) || typeOf(x).isDynamicDim(3))
     return false;
   if (mean) {
     auto axes = op->getNumOperands() > 1 ? onnx::integerElements(onnx::constantValue(op->getOperand(1))) : std::nullopt;
@@ -257,7 +291,7 @@ void Blocker::run() {
     if (op.getNumResults() == 0 || onnx::constantValue(op.getResult(0)))
       continue;
     b.setInsertionPoint(&op);
-    if (!conv(&op) && !pool(&op) && !resize(&op) && !globalPool(&op) && !pointwise(&op))
+    if (!converted(&op) && !conv(&op) && !pool(&op) && !resize(&op) && !globalPool(&op) && !pointwise(&op))
       concat(&op);
   }
   for (auto [original, value] : blocked) {

@@ -1,15 +1,20 @@
-// Block.cpp: f32 images to blocks of 16 channels and back (dialects/onnx/Packed.td): squares of 16 pixels by 16 channels are transposed in
-// registers, the last one of a plane overlapping the one before it.
+// Block.cpp: images of f32 or bytes to blocks of 16 channels and back (dialects/onnx/Packed.td): squares of 16 pixels by 16 channels are
+// transposed in registers, the last one of a plane overlapping the one before it.
 #include "runtime_stub/kernels/Index.h"
 #include "runtime_stub/kernels/Parallel.h"
 
 namespace onnxc {
 
 constexpr int64_t kLanes = 16;
-typedef float Row __attribute__((vector_size(kLanes * sizeof(float)), aligned(sizeof(float))));
+template <class T>
+struct Lanes {
+  typedef T Row __attribute__((vector_size(kLanes * sizeof(T)), aligned(sizeof(T))));
+};
 
 // Rows become columns: four rounds of interleaving halves.
-ONNXC_INLINE void transpose(Row (&rows)[kLanes]) {
+template <class T>
+ONNXC_INLINE void transpose(typename Lanes<T>::Row (&rows)[kLanes]) {
+  using Row = typename Lanes<T>::Row;
   for (int round = 0; round < 4; ++round) {
     Row next[kLanes];
 #pragma clang loop unroll(full)
@@ -24,7 +29,9 @@ ONNXC_INLINE void transpose(Row (&rows)[kLanes]) {
 }
 
 // The 16 channels of one block at 16 pixels; channels past `have` are zero in blocks and do not exist in the image.
-ONNXC_INLINE void moveSquare(float *image, float *lanes, int64_t plane, int64_t have, bool toBlocks) {
+template <class T>
+ONNXC_INLINE void moveSquare(T *image, T *lanes, int64_t plane, int64_t have, bool toBlocks) {
+  using Row = typename Lanes<T>::Row;
   Row rows[kLanes];
 #pragma clang loop unroll(full)
   for (int i = 0; i < kLanes; ++i)
@@ -34,7 +41,7 @@ ONNXC_INLINE void moveSquare(float *image, float *lanes, int64_t plane, int64_t 
       rows[i] = *reinterpret_cast<const Row *>(image + i * plane);
     else
       rows[i] = Row{};
-  transpose(rows);
+  transpose<T>(rows);
 #pragma clang loop unroll(full)
   for (int i = 0; i < kLanes; ++i)
     if (toBlocks)
@@ -44,7 +51,8 @@ ONNXC_INLINE void moveSquare(float *image, float *lanes, int64_t plane, int64_t 
 }
 
 // Planes of fewer than 16 pixels.
-ONNXC_INLINE void moveFew(float *image, float *lanes, int64_t plane, int64_t have, bool toBlocks) {
+template <class T>
+ONNXC_INLINE void moveFew(T *image, T *lanes, int64_t plane, int64_t have, bool toBlocks) {
   for (int64_t p = 0; p < plane; ++p)
     for (int64_t c = 0; c < kLanes; ++c)
       if (toBlocks)
@@ -53,16 +61,17 @@ ONNXC_INLINE void moveFew(float *image, float *lanes, int64_t plane, int64_t hav
         image[c * plane + p] = lanes[p * kLanes + c];
 }
 
-ONNXC_INLINE int32_t convert(const onnxc_args *a, const onnxc_tensor &plain, const onnxc_tensor &blocked, bool toBlocks) {
+template <class T>
+ONNXC_INLINE int32_t convertAll(const onnxc_args *a, const onnxc_tensor &plain, const onnxc_tensor &blocked, bool toBlocks) {
   ONNXC_CHECK(plain.rank == 4 && blocked.rank == 5 && blocked.dims[4] == kLanes, ONNXC_K_SHAPE);
   int64_t channels = plain.dims[1], blocks = blocked.dims[1], plane = plain.dims[2] * plain.dims[3];
   ONNXC_CHECK(blocks == (channels + kLanes - 1) / kLanes && blocked.dims[0] == plain.dims[0], ONNXC_K_SHAPE);
   ONNXC_CHECK(blocked.dims[2] * blocked.dims[3] == plane, ONNXC_K_SHAPE);
-  float *images = const_cast<float *>(data<float>(plain)), *all = const_cast<float *>(data<float>(blocked));
+  T *images = const_cast<T *>(data<T>(plain)), *all = const_cast<T *>(data<T>(blocked));
   return parallelFor(a, plain.dims[0] * blocks, grainOf(plane * 4), [=](int64_t begin, int64_t end) -> int32_t {
     for (int64_t unit = begin; unit < end; ++unit) {
       int64_t n = unit / blocks, b = unit % blocks, have = minOf(kLanes, channels - b * kLanes);
-      float *image = images + (n * channels + b * kLanes) * plane, *lanes = all + unit * plane * kLanes;
+      T *image = images + (n * channels + b * kLanes) * plane, *lanes = all + unit * plane * kLanes;
       if (plane < kLanes) {
         moveFew(image, lanes, plane, have, toBlocks);
         continue;
@@ -74,6 +83,12 @@ ONNXC_INLINE int32_t convert(const onnxc_args *a, const onnxc_tensor &plain, con
     }
     return ONNXC_K_OK;
   });
+}
+
+ONNXC_INLINE int32_t convert(const onnxc_args *a, const onnxc_tensor &plain, const onnxc_tensor &blocked, bool toBlocks) {
+  if (plain.dtype == ONNXC_F32)
+    return convertAll<float>(a, plain, blocked, toBlocks);
+  return convertAll<uint8_t>(a, plain, blocked, toBlocks);
 }
 
 }  // namespace onnxc

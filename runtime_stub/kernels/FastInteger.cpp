@@ -1,7 +1,7 @@
 // FastInteger.cpp: MatMulInteger with one right matrix for all rows, on instructions that multiply bytes; DynamicQuantizeLinear. Oracles:
 // MatMul.cpp, which also takes other shapes, and Quant.cpp.
 //
-// packed  attribute: the right matrix lies in panels already (passes/graph/PackIntegers.cpp), top bits flipped
+// packed  the right matrix lies in panels already (passes/graph/PackIntegers.cpp), its top bits flipped: [columns / 64][quad][64][4]
 // Left bytes are made unsigned and right ones signed by flipping the top bit; zero points and sums of rows and columns put that right.
 #include "runtime_stub/kernels/IntegerTile.h"
 #include "runtime_stub/kernels/Parallel.h"
@@ -31,7 +31,8 @@ struct Integers {
     const uint8_t *rows[kRows];
     for (int64_t i = 0; i < n; ++i)
       rows[i] = left + (row + i) * stride;
-    integerTile(n, vnni, rows, 0, panel, quads, c, width);
+    Segment whole{0, quads};
+    integerTile(n, vnni, rows, Depth{&whole, 1, 0}, panel, c, width);
   }
 };
 
@@ -85,7 +86,8 @@ void panelOf(const Integers &p, int64_t column, int64_t first, int64_t last, int
     p.tile(p.rows + 1, 0, panel, c, kColumns);
     memcpy(base, c + p.rows * kColumns, sizeof(base));
   } else {
-    integerTile(1, p.vnni, &ones, 0, panel, p.quads, base, kColumns);
+    Segment whole{0, p.quads};
+    integerTile(1, p.vnni, &ones, Depth{&whole, 1, 0}, panel, base, kColumns);
   }
   for (int64_t n = 0; n < width; ++n)
     base[n] = int32_t(0u - uint32_t(p.leftZero) * uint32_t(base[n]));
@@ -146,24 +148,12 @@ bool prepareZeros(const Args *a, Integers &p) {
   return true;
 }
 
-int32_t matMulInteger(const Args *a) {
+int32_t multiply(const Args *a, Integers &p) {
   const Tensor &x = a->in[0], &y = a->in[1];
-  int64_t zeros = hasIn(a, 3) ? onnxc_count(a->in[3]) : 1;
-  bool one = x.rank >= 1 && y.rank >= 2 && onnxc_count(y) == y.dims[y.rank - 2] * y.dims[y.rank - 1] && y.rank <= maxOf(x.rank, 2);
-  bool packed = a->attr[0].i != 0;
-  if (packed && onnxc_count(a->out[0]) == 0)
-    return ONNXC_K_OK;
-  if (!one || (hasIn(a, 2) && onnxc_count(a->in[2]) != 1) || (zeros != 1 && zeros != y.dims[y.rank - 1]) || onnxc_count(y) == 0 ||
-      onnxc_count(x) == 0)
-    return onnxc_k_MatMulInteger(a);
-  Integers p = {};
-  p.depth = x.dims[x.rank - 1], p.columns = y.dims[y.rank - 1], p.rows = onnxc_count(x) / p.depth, p.quads = (p.depth + 3) / 4;
-  if (y.dims[y.rank - 2] != p.depth || onnxc_count(a->out[0]) != p.rows * p.columns)
-    return ONNXC_K_SHAPE;
   bool isSigned = x.dtype == ONNXC_I8;
+  p.rows = onnxc_count(x) / p.depth, p.quads = (p.depth + 3) / 4;
   p.right = in<uint8_t>(a, 1), p.flip = y.dtype == ONNXC_U8 ? 0x80 : 0, p.out = out<int32_t>(a, 0);
   p.leftZero = int32_t(hasIn(a, 2) ? loadI64(a->in[2], 0) : 0) + (isSigned ? 128 : 0);
-  p.packed = packed;
   p.vnni = hasDots();
   uint8_t *ones = heap<uint8_t>(a, 4 * p.quads);
   if (!prepareLeft(a, p, isSigned) || !prepareZeros(a, p) || !ones)
@@ -179,6 +169,31 @@ int32_t matMulInteger(const Args *a) {
                               }
                               return ONNXC_K_OK;
                             });
+}
+
+int32_t matMulInteger(const Args *a) {
+  const Tensor &x = a->in[0], &y = a->in[1];
+  int64_t zeros = hasIn(a, 3) ? onnxc_count(a->in[3]) : 1;
+  bool one = x.rank >= 1 && y.rank >= 2 && onnxc_count(y) == y.dims[y.rank - 2] * y.dims[y.rank - 1] && y.rank <= maxOf(x.rank, 2);
+  if (!one || (hasIn(a, 2) && onnxc_count(a->in[2]) != 1) || (zeros != 1 && zeros != y.dims[y.rank - 1]) || onnxc_count(y) == 0 ||
+      onnxc_count(x) == 0)
+    return onnxc_k_MatMulInteger(a);
+  Integers p = {};
+  p.depth = x.dims[x.rank - 1], p.columns = y.dims[y.rank - 1];
+  if (y.dims[y.rank - 2] != p.depth || onnxc_count(a->out[0]) != onnxc_count(x) / p.depth * p.columns)
+    return ONNXC_K_SHAPE;
+  return multiply(a, p);
+}
+
+int32_t packedIntegers(const Args *a) {
+  const Tensor &x = a->in[0], &y = a->in[1];
+  if (onnxc_count(a->out[0]) == 0)
+    return ONNXC_K_OK;
+  Integers p = {};
+  p.packed = true, p.depth = x.dims[x.rank - 1], p.columns = a->attr[0].i;
+  if (y.rank != 4 || y.dims[1] != (p.depth + 3) / 4 || y.dims[0] != (p.columns + kColumns - 1) / kColumns)
+    return ONNXC_K_SHAPE;
+  return multiply(a, p);
 }
 
 int32_t dynamicQuantize(const Args *a) {
@@ -216,4 +231,5 @@ int32_t dynamicQuantize(const Args *a) {
 }  // namespace onnxc
 
 extern "C" int32_t onnxc_k_FastMatMulInteger(const onnxc_args *a) { return onnxc::matMulInteger(a); }
+extern "C" int32_t onnxc_k_FastPackedIntegers(const onnxc_args *a) { return onnxc::packedIntegers(a); }
 extern "C" int32_t onnxc_k_FastDynamicQuantizeLinear(const onnxc_args *a) { return onnxc::dynamicQuantize(a); }

@@ -1,10 +1,10 @@
 // RUN: onnxc-opt %s --integer-contractions --split-input-file | FileCheck %s
 
-// The sums are integers; one multiplication takes them to the scale of the result. A bias that was quantised with both scales stays integer.
+// Of one axis: the sums are integers in f32; one multiplication takes them to the scale of the result. A bias that was quantised with both scales stays integer.
 // CHECK-LABEL: @conv
-// CHECK-DAG: %[[W:.*]] = "onnx.Constant"() <{value = dense<{{.*}}2.000000e+00{{.*}}-3.000000e+00{{.*}}> : tensor<2x1x1x1xf32>}>
+// CHECK-DAG: %[[W:.*]] = "onnx.Constant"() <{value = dense<{{.*}}2.000000e+00{{.*}}-3.000000e+00{{.*}}> : tensor<2x1x1xf32>}>
 // CHECK-DAG: %[[B:.*]] = "onnx.Constant"() <{value = dense<[1.000000e+01, 2.000000e+01]> : tensor<2xf32>}>
-// CHECK-DAG: %[[M:.*]] = "onnx.Constant"() <{value = dense<{{.*}}2.500000e-01{{.*}}5.000000e-01{{.*}}> : tensor<2x1x1xf32>}>
+// CHECK-DAG: %[[M:.*]] = "onnx.Constant"() <{value = dense<{{.*}}2.500000e-01{{.*}}5.000000e-01{{.*}}> : tensor<2x1xf32>}>
 // CHECK: %[[X:.*]] = "onnx.Cast"(%arg0)
 // CHECK: %[[I:.*]] = "onnx.Sub"(%[[X]], %{{.*}})
 // CHECK: %[[S:.*]] = "onnx.Conv"(%[[I]], %[[W]], %[[B]])
@@ -12,33 +12,33 @@
 // CHECK: %[[F:.*]] = "onnx.Mul"(%[[R]], %[[M]])
 // CHECK: %[[N:.*]] = "onnx.Round"(%[[F]])
 // CHECK: %[[C:.*]] = "onnx.Clip"(%[[N]], %{{.*}}, %{{.*}})
-// CHECK: %[[Q:.*]] = "onnx.Cast"(%[[C]]) {{.*}} -> tensor<1x2x4x4xui8>
+// CHECK: %[[Q:.*]] = "onnx.Cast"(%[[C]]) {{.*}} -> tensor<1x2x16xui8>
 // CHECK-NEXT: return %[[Q]]
-func.func @conv(%q: tensor<1x1x4x4xui8>) -> tensor<1x2x4x4xui8> {
+func.func @conv(%q: tensor<1x1x16xui8>) -> tensor<1x2x16xui8> {
   %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
   %z = "onnx.Constant"() {value = dense<128> : tensor<ui8>} : () -> tensor<ui8>
-  %x = "onnx.DequantizeLinear"(%q, %s, %z) : (tensor<1x1x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x1x4x4xf32>
-  %c = "onnx.Constant"() {value = dense<[[[[2]]], [[[-3]]]]> : tensor<2x1x1x1xi8>} : () -> tensor<2x1x1x1xi8>
+  %x = "onnx.DequantizeLinear"(%q, %s, %z) : (tensor<1x1x16xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x1x16xf32>
+  %c = "onnx.Constant"() {value = dense<[[[2]], [[-3]]]> : tensor<2x1x1xi8>} : () -> tensor<2x1x1xi8>
   %t = "onnx.Constant"() {value = dense<[0.25, 0.5]> : tensor<2xf32>} : () -> tensor<2xf32>
   %none = "onnx.Constant"() {value = dense<0> : tensor<2xi8>} : () -> tensor<2xi8>
-  %w = "onnx.DequantizeLinear"(%c, %t, %none) <{axis = 0 : i64}> : (tensor<2x1x1x1xi8>, tensor<2xf32>, tensor<2xi8>) -> tensor<2x1x1x1xf32>
+  %w = "onnx.DequantizeLinear"(%c, %t, %none) <{axis = 0 : i64}> : (tensor<2x1x1xi8>, tensor<2xf32>, tensor<2xi8>) -> tensor<2x1x1xf32>
   %d = "onnx.Constant"() {value = dense<[10, 20]> : tensor<2xi32>} : () -> tensor<2xi32>
   %u = "onnx.Constant"() {value = dense<[0.125, 0.25]> : tensor<2xf32>} : () -> tensor<2xf32>
   %zeros = "onnx.Constant"() {value = dense<0> : tensor<2xi32>} : () -> tensor<2xi32>
   %b = "onnx.DequantizeLinear"(%d, %u, %zeros) <{axis = 0 : i64}> : (tensor<2xi32>, tensor<2xf32>, tensor<2xi32>) -> tensor<2xf32>
-  %y = "onnx.Conv"(%x, %w, %b) : (tensor<1x1x4x4xf32>, tensor<2x1x1x1xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
-  %r = "onnx.Relu"(%y) : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
+  %y = "onnx.Conv"(%x, %w, %b) : (tensor<1x1x16xf32>, tensor<2x1x1xf32>, tensor<2xf32>) -> tensor<1x2x16xf32>
+  %r = "onnx.Relu"(%y) : (tensor<1x2x16xf32>) -> tensor<1x2x16xf32>
   %one = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
   %nil = "onnx.Constant"() {value = dense<0> : tensor<ui8>} : () -> tensor<ui8>
-  %o = "onnx.QuantizeLinear"(%r, %one, %nil) : (tensor<1x2x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x2x4x4xui8>
-  return %o : tensor<1x2x4x4xui8>
+  %o = "onnx.QuantizeLinear"(%r, %one, %nil) : (tensor<1x2x16xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x2x16xui8>
+  return %o : tensor<1x2x16xui8>
 }
 
 // -----
 
 // What is not quantised again gets its scale back.
 // CHECK-LABEL: @matmul
-// CHECK: %[[I:.*]] = "onnx.MatMulInteger"(%arg0, %{{.*}}) {{.*}} -> tensor<3x1xi32>
+// CHECK: %[[I:.*]] = "onnx.packed.MatMulInteger"(%arg0, {{.*}} -> tensor<3x1xi32>
 // CHECK: %[[S:.*]] = "onnx.Cast"(%[[I]])
 // CHECK: "onnx.Mul"(%[[S]], %{{.*}})
 func.func @matmul(%q: tensor<3x2xi8>) -> tensor<3x1xf32> {
@@ -84,23 +84,26 @@ func.func @quantise(%x: tensor<2x2xf32>) -> tensor<2x2xui8> {
 
 // -----
 
-// A constant right side that fills panels keeps its type.
+// A constant right side lies in panels.
 // CHECK-LABEL: @packed
-// CHECK: "onnx.MatMulInteger"(%arg0, %{{.*}}, %arg1) {{.*}} {packed = 1 : i64}
-func.func @packed(%a: tensor<3x8xui8>, %z: tensor<ui8>) -> tensor<3x64xi32> {
-  %b = "onnx.Constant"() {value = dense<127> : tensor<8x64xi8>} : () -> tensor<8x64xi8>
-  %y = "onnx.MatMulInteger"(%a, %b, %z) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (tensor<3x8xui8>, tensor<8x64xi8>, tensor<ui8>) -> tensor<3x64xi32>
-  return %y : tensor<3x64xi32>
+// CHECK: %[[B:.*]] = "onnx.Constant"() {{.*}} : tensor<2x2x64x4xi8>
+// CHECK: "onnx.packed.MatMulInteger"(%arg0, %[[B]], %arg1) <{N = 65 : i64
+func.func @packed(%a: tensor<3x7xui8>, %z: tensor<ui8>) -> tensor<3x65xi32> {
+  %b = "onnx.Constant"() {value = dense<127> : tensor<7x65xi8>} : () -> tensor<7x65xi8>
+  %y = "onnx.MatMulInteger"(%a, %b, %z) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (tensor<3x7xui8>, tensor<7x65xi8>, tensor<ui8>) -> tensor<3x65xi32>
+  return %y : tensor<3x65xi32>
 }
 
 // -----
 
-// A convolution that is only quantised again stays in bytes: factors 0.5 * 0.25 / 0.5, corrections -128 * 4 * 2; Relu is a bound.
+// A convolution of two axes stays in bytes: factors 0.5 * 0.25 / 0.5, corrections -128 * 4 * 2; Relu is a bound. Few channels are read as they
+// are.
 // CHECK-LABEL: @linear
-// CHECK-DAG: %[[F:.*]] = "onnx.Constant"() <{value = dense<2.500000e-01> : tensor<64xf32>}>
-// CHECK-DAG: %[[K:.*]] = "onnx.Constant"() <{value = dense<-1024> : tensor<64xi32>}>
-// CHECK: "onnx.QLinearConv"(%arg0, %{{.*}}, %{{.*}}, %{{.*}}, %[[F]], %[[K]], {{.*}} {floor = 3 : i64}
-// CHECK-NOT: "onnx.Conv"
+// CHECK-DAG: %[[W:.*]] = "onnx.Constant"() <{value = dense<2> : tensor<1x1x64x4xi8>}>
+// CHECK-DAG: %[[F:.*]] = "onnx.Constant"() <{value = dense<2.500000e-01> : tensor<4x16xf32>}>
+// CHECK-DAG: %[[K:.*]] = "onnx.Constant"() <{value = dense<-1024> : tensor<4x16xi32>}>
+// CHECK: %[[Y:.*]] = "onnx.packed.LinearConv"(%arg0, %[[W]], %[[F]], %[[K]]) <{border = 128 : i64, channels = 4 : i64{{.*}}least = 3 : i64, most = 255 : i64{{.*}}plain = 1 : i64{{.*}}zero = 3 : i64}>
+// CHECK: "onnx.packed.Unblock"(%[[Y]]) <{channels = 64 : i64}>
 func.func @linear(%q: tensor<1x4x4x4xui8>) -> tensor<1x64x4x4xui8> {
   %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
   %z = "onnx.Constant"() {value = dense<128> : tensor<ui8>} : () -> tensor<ui8>
@@ -114,4 +117,36 @@ func.func @linear(%q: tensor<1x4x4x4xui8>) -> tensor<1x64x4x4xui8> {
   %three = "onnx.Constant"() {value = dense<3> : tensor<ui8>} : () -> tensor<ui8>
   %o = "onnx.QuantizeLinear"(%r, %s, %three) : (tensor<1x64x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xui8>
   return %o : tensor<1x64x4x4xui8>
+}
+
+// -----
+
+// Each channel has its own filter: the depth is that of the taps. What is not quantised again is f32.
+// CHECK-LABEL: @depthwise
+// CHECK: %[[W:.*]] = "onnx.Constant"() {{.*}} : tensor<2x1x16x4xi8>
+// CHECK: %[[X:.*]] = "onnx.packed.Block"(%arg0)
+// CHECK: "onnx.packed.LinearConv"(%[[X]], %[[W]], {{.*}}channels = 0 : i64{{.*}} -> tensor<?x2x3x3x16xf32>
+func.func @depthwise(%q: tensor<?x20x4x4xi8>) -> tensor<?x20x3x3xf32> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %x = "onnx.DequantizeLinear"(%q, %s) : (tensor<?x20x4x4xi8>, tensor<f32>) -> tensor<?x20x4x4xf32>
+  %c = "onnx.Constant"() {value = dense<130> : tensor<20x1x2x2xui8>} : () -> tensor<20x1x2x2xui8>
+  %z = "onnx.Constant"() {value = dense<128> : tensor<ui8>} : () -> tensor<ui8>
+  %w = "onnx.DequantizeLinear"(%c, %s, %z) : (tensor<20x1x2x2xui8>, tensor<f32>, tensor<ui8>) -> tensor<20x1x2x2xf32>
+  %y = "onnx.Conv"(%x, %w) <{group = 20 : i64}> : (tensor<?x20x4x4xf32>, tensor<20x1x2x2xf32>) -> tensor<?x20x3x3xf32>
+  return %y : tensor<?x20x3x3xf32>
+}
+
+// -----
+
+// The greatest value is that of the greatest byte; quantising it again takes nothing but the byte.
+// CHECK-LABEL: @pool
+// CHECK: %[[P:.*]] = "onnx.MaxPool"(%arg0) {{.*}} : (tensor<1x2x4x4xi8>) -> tensor<1x2x3x3xi8>
+// CHECK-NEXT: return %[[P]]
+func.func @pool(%q: tensor<1x2x4x4xi8>) -> tensor<1x2x3x3xi8> {
+  %s = "onnx.Constant"() {value = dense<0.3> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<-3> : tensor<i8>} : () -> tensor<i8>
+  %x = "onnx.DequantizeLinear"(%q, %s, %z) : (tensor<1x2x4x4xi8>, tensor<f32>, tensor<i8>) -> tensor<1x2x4x4xf32>
+  %p = "onnx.MaxPool"(%x) <{kernel_shape = array<i64: 2, 2>, resultSegmentSizes = array<i32: 1, 0>}> : (tensor<1x2x4x4xf32>) -> tensor<1x2x3x3xf32>
+  %o = "onnx.QuantizeLinear"(%p, %s, %z) : (tensor<1x2x3x3xf32>, tensor<f32>, tensor<i8>) -> tensor<1x2x3x3xi8>
+  return %o : tensor<1x2x3x3xi8>
 }

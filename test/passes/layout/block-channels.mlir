@@ -85,3 +85,22 @@ func.func @resize(%x: tensor<1x16x2x4xf32>) -> tensor<1x16x4x4xf32> {
   %y = "onnx.Resize"(%c, %s) <{mode = "linear", operandSegmentSizes = array<i32: 1, 0, 1, 0>}> : (tensor<1x16x2x4xf32>, tensor<4xf32>) -> tensor<1x16x4x4xf32>
   return %y : tensor<1x16x4x4xf32>
 }
+
+// Between convolutions of bytes nothing is converted; what works on bytes and on f32 between them stays blocked.
+// CHECK-LABEL: @bytes
+// CHECK-NEXT: %[[Z:.*]] = "onnx.Constant"
+// CHECK-NEXT: %[[P:.*]] = "onnx.packed.BytePool"(%arg0) {{.*}} -> tensor<1x2x3x3x16xui8>
+// CHECK-NEXT: %[[C:.*]] = "onnx.Cast"(%[[P]]) {{.*}} -> tensor<1x2x3x3x16xf32>
+// CHECK-NEXT: %[[D:.*]] = "onnx.Div"(%[[C]], %[[Z]])
+// CHECK-NEXT: %[[R:.*]] = "onnx.Round"(%[[D]])
+// CHECK-NEXT: return %[[R]]
+func.func @bytes(%x: tensor<1x2x4x4x16xui8>) -> tensor<1x2x3x3x16xf32> {
+  %z = "onnx.Constant"() {value = dense<0.3> : tensor<f32>} : () -> tensor<f32>
+  %u = "onnx.packed.Unblock"(%x) <{channels = 20 : i64}> : (tensor<1x2x4x4x16xui8>) -> tensor<1x20x4x4xui8>
+  %p = "onnx.MaxPool"(%u) <{kernel_shape = array<i64: 2, 2>, resultSegmentSizes = array<i32: 1, 0>}> : (tensor<1x20x4x4xui8>) -> tensor<1x20x3x3xui8>
+  %c = "onnx.Cast"(%p) <{to = 1 : i64}> : (tensor<1x20x3x3xui8>) -> tensor<1x20x3x3xf32>
+  %d = "onnx.Div"(%c, %z) : (tensor<1x20x3x3xf32>, tensor<f32>) -> tensor<1x20x3x3xf32>
+  %r = "onnx.Round"(%d) : (tensor<1x20x3x3xf32>) -> tensor<1x20x3x3xf32>
+  %b = "onnx.packed.Block"(%r) : (tensor<1x20x3x3xf32>) -> tensor<1x2x3x3x16xf32>
+  return %b : tensor<1x2x3x3x16xf32>
+}

@@ -1,0 +1,46 @@
+// IntegerConv.h: what the kernels of packed.LinearConv (dialects/onnx/Packed.td) share: FastIntegerConv.cpp, FastIntegerDepth.cpp.
+//
+// image  what the filters slide over: the operand, or a copy of it with its border
+#pragma once
+#include "runtime_stub/kernels/IntegerTile.h"
+#include "runtime_stub/kernels/Parallel.h"
+#include "runtime_stub/kernels/Special.h"
+
+namespace onnxc {
+
+constexpr int64_t kLanes = 16;
+typedef int32_t Sums16 __attribute__((ext_vector_type(16), aligned(4)));
+typedef uint8_t Bytes16 __attribute__((ext_vector_type(16), aligned(1)));
+
+// One launch.
+struct IntegerConv {
+  int64_t group, channels, blocks, height, width;  // channels: of one group; blocks: of the operand, or its channels where it is plain
+  int64_t outBlocks, outHeight, outWidth;
+  const int64_t *kernel, *strides, *pads, *dilations;
+  int64_t pixel, row, plane;  // of the image: bytes from one pixel, row, block to the next
+  bool plain, vnni, toFloat;
+  uint8_t border;
+  uint32_t flip;
+  float zero, least, most;
+  const int8_t *weights;
+  const float *factors;
+  const int32_t *corrections;
+
+  // Sixteen channels of one pixel, of output block `block`; element `at` of y.
+  __attribute__((always_inline)) void finish(const int32_t *sums, int64_t block, void *y, int64_t at) const {
+    Sums16 whole = *(const Sums16 *)sums + *(const Sums16 *)(corrections + block * kLanes);
+    v16 v = __builtin_convertvector(whole, v16) * *(const v16 *)(factors + block * kLanes);
+    if (toFloat) {
+      *(v16 *)(static_cast<float *>(y) + at) = v;
+      return;
+    }
+    v = __builtin_elementwise_rint(v) + zero;
+    v = v > least ? v : v16(least);
+    v = v < most ? v : v16(most);
+    *(Bytes16 *)(static_cast<uint8_t *>(y) + at) = __builtin_convertvector(__builtin_convertvector(v, Sums16), Bytes16);
+  }
+};
+
+int32_t depthwiseConv(const onnxc_args *a, const IntegerConv &p);  // FastIntegerDepth.cpp
+
+}  // namespace onnxc
