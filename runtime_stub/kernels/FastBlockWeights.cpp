@@ -1,5 +1,7 @@
-// FastBlockWeights.cpp: MatMulNBits of f32 with 4-bit weights. Few rows: weights become floats in registers on their way from memory. More
-// rows: panels of floats for Product.h. Oracle: MsMatMul.cpp, which also takes other widths and group indices.
+// FastBlockWeights.cpp: MatMulNBits of f32 with 4-bit weights. Few rows: weights are multiplied as bytes (BlockDigits.h) or become floats
+// in registers on their way from memory. More rows: panels of floats for Product.h. Oracle: MsMatMul.cpp, which also takes other widths and
+// group indices.
+#include "runtime_stub/kernels/BlockDigits.h"
 #include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/Product.h"
 #include "runtime_stub/kernels/Special.h"
@@ -10,7 +12,6 @@ namespace onnxc {
 namespace {
 
 typedef uint8_t b16 __attribute__((ext_vector_type(16), aligned(1)));
-typedef int8_t s16 __attribute__((ext_vector_type(16), aligned(1)));
 typedef int32_t i16 __attribute__((ext_vector_type(16)));
 
 constexpr int64_t kChunk = 32;  // weights unpacked at a time: 16 bytes
@@ -34,13 +35,6 @@ ONNXC_INLINE i16 signedNibbles(const uint8_t *from) {
 ONNXC_INLINE v16 lowNibbles(i16 v) { return __builtin_convertvector(v << 28, v16); }
 ONNXC_INLINE v16 highNibbles(i16 v) { return __builtin_convertvector(v >> 4, v16); }
 constexpr float kLowUnit = 0x1p-28f;
-
-ONNXC_INLINE float laneSum(v16 v) {
-  auto half = v.lo + v.hi;
-  auto quarter = half.lo + half.hi;
-  auto pair = quarter.lo + quarter.hi;
-  return pair.x + pair.y;
-}
 
 // One row of A, its values of each chunk sorted into even ones, in units of lowNibbles, and odd ones; sums[b]: the sum over block b. All
 // padded with zeros.
@@ -122,6 +116,46 @@ int32_t fewRows(const Args *a, const BlockWeights &w, int64_t rows, const float 
   });
 }
 
+template <int SCALES>
+int32_t digitRows(const Args *a, const BlockWeights &w, int64_t rows, const float *bias) {
+  int64_t groups = w.k / kGroup, each = DigitRow::bytes(groups);
+  char *room = heap<char>(a, rows * each);
+  DigitRow *split = heap<DigitRow>(a, rows);
+  if (!room || !split)
+    return ONNXC_K_MEMORY;
+  for (int64_t r = 0; r < rows; ++r) {
+    char *at = room + r * each;
+    split[r].units = reinterpret_cast<float *>(at), split[r].totals = reinterpret_cast<int32_t *>(split[r].units + groups * 16);
+    split[r].digits = reinterpret_cast<int8_t *>(split[r].totals + groups * 16);
+    if (!splitRow(in<float>(a, 0) + r * w.k, groups, w.block, split[r]))
+      return fewRows(a, w, rows, bias);
+    totalRow(split[r], groups);
+  }
+  constexpr int C = 4;
+  float *y = out<float>(a, 0);
+  return parallelFor(a, (w.n + C - 1) / C, grainOf(C * w.k * rows / 16), [=](int64_t begin, int64_t end) -> int32_t {
+    for (int64_t c = begin * C; c < minOf(end * C, w.n); c += C)
+      for (int64_t r = 0; r < rows; ++r) {
+        float *to = y + r * w.n + c;
+        int64_t have = minOf<int64_t>(C, w.n - c);
+        auto columns = [&](int64_t i) {
+          return DigitColumns{w.bytes + (c + i) * 64 * groups, w.zeros ? w.zeros + (c + i) * ((w.blocks + 1) / 2) : nullptr,
+                              w.scales + (c + i) * w.blocks, groups};
+        };
+        float lanes[C * 16];
+        if (have == C)
+          digitProducts<C, SCALES>(split[r], columns(0), lanes);
+        for (int64_t i = 0; have < C && i < have; ++i)
+          digitProducts<1, SCALES>(split[r], columns(i), lanes + i * 16);
+        for (int64_t i = 0; i < have; ++i)
+          to[i] = laneSum(*(const v16 *)(lanes + i * 16)) + (bias ? bias[c + i] : 0);
+      }
+    return ONNXC_K_OK;
+  });
+}
+// Whether the weights lie in whole groups.
+bool hasGroups(const BlockWeights &w) { return hasDots() && w.k % kGroup == 0 && w.k == w.blocks * w.block && w.block <= kGroup; }
+
 // Values [k, k + depth) of column c; k and depth in whole chunks but at the end.
 void unpackColumn(const BlockWeights &w, int64_t c, int64_t k, int64_t depth, float *to) {
   for (int64_t i = 0; i < depth; i += kChunk) {
@@ -174,7 +208,11 @@ int32_t matMulNBits(const Args *a) {
   w.zeros = zeros ? in<uint8_t>(a, ZeroPoints) : nullptr;
   const float *bias = hasIn(a, Bias) ? in<float>(a, Bias) : nullptr;
   int64_t rows = onnxc_count(a->in[A]) / w.k;
-  return rows <= kFewRows ? fewRows(a, w, rows, bias) : manyRows(a, w, rows, bias);
+  if (rows > kFewRows)
+    return manyRows(a, w, rows, bias);
+  if (!hasGroups(w))
+    return fewRows(a, w, rows, bias);
+  return w.block == 32 ? digitRows<4>(a, w, rows, bias) : w.block == 64 ? digitRows<2>(a, w, rows, bias) : digitRows<1>(a, w, rows, bias);
 }
 
 }  // namespace

@@ -150,12 +150,14 @@ def conv_transpose(name, x, outputs, kernel, **attributes):
     case(name, nodes, {"x": x}, {"w": w, "b": rng.standard_normal(outputs).astype(np.float32)})
 
 
-def four_bits(name, rows, k, n, block):
+def four_bits(name, rows, k, n, block, zeros=True):
     rng = np.random.default_rng(0)
     blocks = -(-k // block)
     weights = {"q": rng.integers(0, 256, (n, blocks, block // 2), dtype=np.uint8), "s": rng.random(n * blocks, np.float32),
                "z": rng.integers(0, 256, n * ((blocks + 1) // 2), dtype=np.uint8), "b": rng.standard_normal(n).astype(np.float32)}
-    nodes = [helper.make_node("MatMulNBits", ["x", "q", "s", "z", "", "b"], ["y"], domain="com.microsoft", K=k, N=n, bits=4, block_size=block)]
+    if not zeros:
+        del weights["z"]
+    nodes = [helper.make_node("MatMulNBits", ["x", "q", "s", "z" if zeros else "", "", "b"], ["y"], domain="com.microsoft", K=k, N=n, bits=4, block_size=block)]
     CASES[name] = (nodes, {"x": rows + (k,)}, weights, False)
 
 
@@ -165,6 +167,9 @@ conv_transpose("conv_transpose_padded", (1, 8, 5, 6), 12, (5, 3), strides=[3, 2]
 conv_transpose("conv_transpose_groups", (1, 32, 5, 6), 64, (3, 3), strides=[2, 2], pads=[1, 1, 1, 1], output_padding=[1, 1], group=2)
 conv_transpose("conv_transpose_1d", (2, 16, 19), 8, (4,), strides=[2], pads=[1, 1])
 four_bits("four_bits_one_row", (1, 1), 640, 77, 32)
+four_bits("four_bits_no_zeros", (2,), 256, 13, 32, zeros=False)
+four_bits("four_bits_blocks_of_64", (1,), 384, 21, 64)
+four_bits("four_bits_blocks_of_128", (2,), 384, 22, 128)
 four_bits("four_bits_rest", (2,), 100, 37, 64)
 four_bits("four_bits_rows", (3, 7), 320, 50, 32)
 
