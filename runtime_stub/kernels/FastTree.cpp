@@ -36,17 +36,18 @@ struct Walker {
     return header->targets > targets ? ONNXC_K_INDEX : ONNXC_K_OK;
   }
 
-  // Leaves turn round on themselves, so that walks need not end together.
-  ONNXC_INLINE void walk(const float *const *x, int32_t *at, int32_t depth, const PackedNode *nodes) {
+  // Leaves turn round on themselves, so that walks need not end together. `Clean`: no NaN is met.
+  template <bool Clean>
+  ONNXC_INLINE void walk(const float *const *x, uint32_t *at, int32_t depth, const PackedNode *nodes) {
     for (int32_t d = 0; d < depth; ++d)
       unroll<0, kWalks>([&](auto i) {
         const PackedNode &n = nodes[at[i.value]];
-        float v = x[i.value][n.feature >> 1];
-        bool first = (v <= n.split) | ((v != v) & (n.feature & 1));
-        at[i.value] = n.child + !first;
+        float v = x[i.value][uint32_t(n.feature) >> 1];
+        bool second = Clean ? v > n.split : !((v <= n.split) | ((v != v) & (n.feature & 1)));
+        at[i.value] = uint32_t(n.child) + second;
       });
   }
-  void give(int64_t row, int32_t leaf) {
+  void give(int64_t row, uint32_t leaf) {
     for (int32_t e = nodes[leaf].entry; e >= 0; ++e) {
       int64_t target = row * stride + (entries[e].target >> 1);
       foldIn(fold, entries[e].value, score[target], hit[target]);
@@ -55,24 +56,26 @@ struct Walker {
     }
   }
   // Trees of one row.
+  template <bool Clean>
   void scoreRow(const float *x, int64_t row) {
     const float *rows[kWalks];
-    int32_t at[kWalks];
+    uint32_t at[kWalks];
     for (const float *&r : rows)
       r = x;
     for (int32_t t = 0; t < header->trees; t += kWalks) {
       int32_t n = header->trees - t < kWalks ? header->trees - t : kWalks, depth = 0;
       for (int32_t i = 0; i < kWalks; ++i) {
         const int32_t *tree = trees + 2 * (t + (i < n ? i : 0));
-        at[i] = tree[0];
+        at[i] = uint32_t(tree[0]);
         depth = tree[1] > depth ? tree[1] : depth;
       }
-      walk(rows, at, depth, nodes);
+      walk<Clean>(rows, at, depth, nodes);
       for (int32_t i = 0; i < n; ++i)
         give(row, at[i]);
     }
   }
   // All trees for rows [0, n) of a block: one tree after the other stays in the cache for all of them.
+  template <bool Clean>
   void scoreRows(const float *x, int64_t columns, int64_t n) {
     memset(score, 0, size_t(kRowBlock * stride) * sizeof(double));
     memset(hit, 0, size_t(kRowBlock * stride));
@@ -80,15 +83,15 @@ struct Walker {
     for (int32_t t = 0; t < header->trees; ++t)
       for (int64_t r = 0; r < whole; r += kWalks) {
         const float *rows[kWalks];
-        int32_t at[kWalks];
+        uint32_t at[kWalks];
         for (int i = 0; i < kWalks; ++i)
-          rows[i] = x + (r + i) * columns, at[i] = trees[2 * t];
-        walk(rows, at, trees[2 * t + 1], nodes);
+          rows[i] = x + (r + i) * columns, at[i] = uint32_t(trees[2 * t]);
+        walk<Clean>(rows, at, trees[2 * t + 1], nodes);
         for (int i = 0; i < kWalks; ++i)
           give(r + i, at[i]);
       }
     for (int64_t r = whole; r < n; ++r)
-      scoreRow(x + r * columns, r);
+      scoreRow<Clean>(x + r * columns, r);
   }
 };
 
@@ -98,7 +101,11 @@ void eachRow(const Args *a, Walker &w, const Finish &finish) {
   int64_t rows = rowsOf(a->in[0]), columns = columnsOf(a->in[0]);
   for (int64_t r = 0; r < rows; r += kRowBlock) {
     int64_t n = minOf(kRowBlock, rows - r);
-    w.scoreRows(in<float>(a, 0) + r * columns, columns, n);
+    const float *x = in<float>(a, 0) + r * columns;
+    bool clean = true;
+    for (int64_t i = 0; i < n * columns; ++i)
+      clean &= x[i] == x[i];
+    clean ? w.scoreRows<true>(x, columns, n) : w.scoreRows<false>(x, columns, n);
     for (int64_t i = 0; i < n; ++i)
       finish(r + i, w.score + i * w.stride, w.hit + i * w.stride);
   }

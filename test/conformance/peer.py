@@ -193,8 +193,8 @@ def forest(trees, depth, targets, features, branch):
 
 
 def trees():
-    x = f32(20, 5)
-    x[rng.random(x.shape) < 0.05] = np.nan
+    x = f32(40, 5)
+    x[32:][rng.random((8, 5)) < 0.1] = np.nan  # blocks of 32 rows without any are walked by other code
     for branch, total, targets in itertools.product(("BRANCH_LEQ", "BRANCH_GT"), ("SUM", "AVERAGE", "MIN", "MAX"), (1, 3)):
         nodes, (tree, node, target, weight) = forest(4, 3, targets, 5, branch)
         a = {**nodes, "target_treeids": tree, "target_nodeids": node, "target_ids": target, "target_weights": weight}
