@@ -28,6 +28,7 @@
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 #include <thread>
 
@@ -71,13 +72,14 @@ void markLong(llvm::Function &f) {
   f.addFnAttr(llvm::Attribute::OptimizeNone);
 }
 
-static void optimise(llvm::Module &m, llvm::TargetMachine &tm, bool vectorise) {
+// At level 0 the library's kernels stay as they were built, which is what compiles fastest and what the optimised code is compared with.
+static void optimise(llvm::Module &m, llvm::TargetMachine &tm, unsigned level) {
   llvm::LoopAnalysisManager lam;
   llvm::FunctionAnalysisManager fam;
   llvm::CGSCCAnalysisManager cgam;
   llvm::ModuleAnalysisManager mam;
   llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = vectorise;
+  tuning.LoopVectorization = true;
   tuning.SLPVectorization = false;
   llvm::PassInstrumentationCallbacks callbacks;
   llvm::OptNoneInstrumentation skipLong(false);  // what markLong says holds for these passes too
@@ -88,7 +90,12 @@ static void optimise(llvm::Module &m, llvm::TargetMachine &tm, bool vectorise) {
   pb.registerFunctionAnalyses(fam);
   pb.registerLoopAnalyses(lam);
   pb.crossRegisterProxies(lam, fam, cgam, mam);
-  pb.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(m, mam);
+  llvm::ModulePassManager passes;
+  if (level == 0)
+    passes.addPass(llvm::GlobalDCEPass());
+  else
+    passes = pb.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2);
+  passes.run(m, mam);
 }
 
 static std::string emitCode(llvm::Module &m, llvm::TargetMachine &tm, const CodegenOptions &options) {
@@ -255,7 +262,7 @@ void Level::finish(const CodegenOptions &options) {
       return;
     }
   }
-  optimise(*m, *tm, options.optLevel > 0);
+  optimise(*m, *tm, options.optLevel);
   code = emitCode(*m, *tm, options);
   if (!options.cache.empty())
     keep(options.cache, key, code);

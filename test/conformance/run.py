@@ -3,7 +3,8 @@
 usage: run.py --onnxc BIN --loader DIR --suite DIR [--mode static|symbolic|O0 …] [--kind node …] [--filter REGEX] [--json OUT] [--update]
 
 A case listed in xfail.txt for a mode must fail in it: an unexpected pass fails the run, as an unexpected failure does. --update rewrites the list.
-Modes: static as the model says; symbolic with every input dim replaced by a symbol of its own; O0 static at -O0.
+Modes: static as the model says; symbolic with every input dim replaced by a symbol of its own; O0 static at -O0. Each compiles one level of the
+processor, which halves the time: test/kernels/run.py has both.
 A crash or a hang is one failed case. Ends with a line `conformance: N passed, N failed, N skipped`.
 """
 import argparse
@@ -26,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from values import compare, forked, read_value
 
 XFAIL = Path(__file__).with_name("xfail.txt")
-MODES = ["static", "symbolic", "O0"]
+MODES = {"static": ["--cpu", "native"], "symbolic": ["--cpu", "x86-64-v3"], "O0": ["--cpu", "native", "-O0"]}  # the level that a run takes alone: half the time
 KINDS = ["node", "simple", "light", "pytorch-converted", "pytorch-operator"]
 RANDOM_OPS = {"Bernoulli", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial"}
 COMPILE_LIMIT, RUN_LIMIT = 60, 60
@@ -84,7 +85,7 @@ def run_model(library, feeds_and_wants, rtol, atol, random):
 
 
 def compile_case(path, library, mode):
-    command = [ARGS.onnxc, str(path), "-o", library] + (["-O0"] if mode == "O0" else []) + ARGS.flag
+    command = [ARGS.onnxc, str(path), "-o", library, *MODES[mode], *ARGS.flag]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_LIMIT)
     except subprocess.TimeoutExpired:
