@@ -199,16 +199,21 @@ int32_t packedIntegers(const Args *a) {
 int32_t dynamicQuantize(const Args *a) {
   const float *x = in<float>(a, 0);
   uint8_t *y = out<uint8_t>(a, 0);
+  constexpr int kChains = 4;
   int64_t n = onnxc_count(a->in[0]), i = 0;
-  v16 lows = v16(0.0f), highs = v16(0.0f);
-  for (; i + 16 <= n; i += 16) {
-    v16 v = *(const v16 *)(x + i);
-    lows = v < lows ? v : lows;
-    highs = v > highs ? v : highs;
-  }
+  v16 lows[kChains], highs[kChains];
+  for (int c = 0; c < kChains; ++c)
+    lows[c] = highs[c] = v16(0.0f);
+  for (; i + 16 * kChains <= n; i += 16 * kChains)
+    unroll<0, kChains>([&](auto c) {
+      v16 v = *(const v16 *)(x + i + 16 * c.value);
+      lows[c.value] = v < lows[c.value] ? v : lows[c.value];
+      highs[c.value] = v > highs[c.value] ? v : highs[c.value];
+    });
   float low = 0, high = 0;
-  for (int l = 0; l < 16; ++l)
-    low = minOf(low, float(lows[l])), high = maxOf(high, float(highs[l]));
+  for (int c = 0; c < kChains; ++c)
+    for (int l = 0; l < 16; ++l)
+      low = minOf(low, float(lows[c][l])), high = maxOf(high, float(highs[c][l]));
   for (; i < n; ++i)
     low = x[i] < low ? x[i] : low, high = x[i] > high ? x[i] : high;
   float scale = high == low ? 1 : (high - low) / 255;
@@ -218,10 +223,13 @@ int32_t dynamicQuantize(const Args *a) {
   if (hasOut(a, 2))
     *out<uint8_t>(a, 2) = zero;
   return parallelFor(a, n, kTaskWork / 4, [=](int64_t begin, int64_t end) -> int32_t {
+    const float *from = x;  // a store of bytes may change what is captured
+    uint8_t *to = y;
+    float step = scale, shift = float(zero);
     for (int64_t j = begin; j < end; ++j) {
-      float v = __builtin_rintf(x[j] / scale) + float(zero);
+      float v = __builtin_rintf(from[j] / step) + shift;
       v = v > 0 ? v : 0;  // NaN becomes 0, as in the oracle
-      y[j] = uint8_t(int32_t(v < 255 ? v : 255));
+      to[j] = uint8_t(int32_t(v < 255 ? v : 255));
     }
     return ONNXC_K_OK;
   });

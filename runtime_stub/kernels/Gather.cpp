@@ -172,13 +172,14 @@ static int32_t reverseSequence(const onnxc_args *a) {  // attributes: batch_axis
     ONNXC_CHECK(length >= 0 && length <= in.dims[timeAxis], ONNXC_K_INDEX);
   }
   contiguous(in.dims, in.rank, strides);
+  int64_t outer = maxOf(batchAxis, timeAxis) + 1, run = strides[outer - 1];
   Odometer<1> o;
-  o.init(in.dims, in.rank);
+  o.init(in.dims, outer);
   o.strides[0] = strides;
   for (; o.more(); o.next()) {
     int64_t length = loadI64(lengths, o.index[batchAxis]), t = o.index[timeAxis];
-    int64_t from = t < length ? length - 1 - t : t;
-    mutableData<T>(a->out[0])[o.offset[0]] = data<T>(in)[o.offset[0] + (from - t) * strides[timeAxis]];
+    int64_t from = o.offset[0] + (t < length ? length - 1 - 2 * t : 0) * strides[timeAxis];
+    memcpy(mutableData<T>(a->out[0]) + o.offset[0], data<T>(in) + from, size_t(run) * sizeof(T));
   }
   return 0;
 }

@@ -116,15 +116,34 @@ struct Odometer {
   }
 };
 
-// out[i·outStrides] = in[i·inStrides] for all indices i of `dims`.
+// Joins neighbouring axes that both sides walk as one and drops those of one element; the rank that is left, at least 1. `dims` and the
+// strides are overwritten.
+inline int64_t mergeAxes(int64_t *dims, int64_t *outStrides, int64_t *inStrides, int64_t rank) {
+  int64_t kept = 0;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (dims[i] == 1 && (kept > 0 || i + 1 < rank))
+      continue;
+    bool joins = kept > 0 && outStrides[kept - 1] == dims[i] * outStrides[i] && inStrides[kept - 1] == dims[i] * inStrides[i];
+    int64_t at = joins ? kept - 1 : kept++;
+    dims[at] = joins ? dims[at] * dims[i] : dims[i];
+    outStrides[at] = outStrides[i], inStrides[at] = inStrides[i];
+  }
+  return kept;
+}
+
+// out[i·outStrides] = in[i·inStrides] for all indices i of `givenDims`.
 template <class T>
-inline void copyStrided(T *out, const int64_t *outStrides, const T *in, const int64_t *inStrides, const int64_t *dims, int64_t rank) {
-  if (product(dims, 0, rank) == 0)
+inline void copyStrided(T *out, const int64_t *givenOut, const T *in, const int64_t *givenIn, const int64_t *givenDims, int64_t rank) {
+  if (product(givenDims, 0, rank) == 0)
     return;
   if (rank == 0) {
     *out = *in;
     return;
   }
+  int64_t dims[kMaxRank], outStrides[kMaxRank], inStrides[kMaxRank];
+  for (int64_t i = 0; i < rank; ++i)
+    dims[i] = givenDims[i], outStrides[i] = givenOut[i], inStrides[i] = givenIn[i];
+  rank = mergeAxes(dims, outStrides, inStrides, rank);
   int64_t inner = dims[rank - 1], os = outStrides[rank - 1], is = inStrides[rank - 1];
   Odometer<2> o;
   o.init(dims, rank - 1);
@@ -133,8 +152,12 @@ inline void copyStrided(T *out, const int64_t *outStrides, const T *in, const in
   for (; o.more(); o.next()) {
     T *to = out + o.offset[0];
     const T *from = in + o.offset[1];
+    T first = *from;
     if (os == 1 && is == 1)
       memcpy(to, from, size_t(inner) * sizeof(T));
+    else if (os == 1 && is == 0)
+      for (int64_t i = 0; i < inner; ++i)
+        to[i] = first;
     else
       for (int64_t i = 0; i < inner; ++i)
         to[i * os] = from[i * is];

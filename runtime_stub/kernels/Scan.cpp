@@ -11,20 +11,25 @@ static int32_t cumulate(const onnxc_args *a) {  // attributes: exclusive, revers
   ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_INDEX);
   bool exclusive = a->attr[0].i != 0, reverse = a->attr[1].i != 0;
   Axis3 s = splitAt(in, axis);
+  constexpr int64_t kColumns = 64;  // whose totals stay in registers or near
+  const T *from = data<T>(in);
+  T *to = mutableData<T>(a->out[0]);
   for (int64_t o = 0; o < s.outer; ++o)
-    for (int64_t i = 0; i < s.inner; ++i) {
-      Acc<T> total = Acc<T>(Sum ? 0 : 1);
+    for (int64_t first = 0; first < s.inner; first += kColumns) {
+      int64_t n = minOf(kColumns, s.inner - first);
+      Acc<T> totals[kColumns];
+      for (Acc<T> &total : totals)
+        total = Acc<T>(Sum ? 0 : 1);
       for (int64_t k = 0; k < s.dim; ++k) {
-        int64_t at = (o * s.dim + (reverse ? s.dim - 1 - k : k)) * s.inner + i;
-        if (exclusive)
-          mutableData<T>(a->out[0])[at] = fromAcc<T>(total);
-        Acc<T> x = toAcc(data<T>(in)[at]);
-        if constexpr (IsFloat<T>::value)
-          total = Sum ? total + x : total * x;
-        else
-          total = Acc<T>(Sum ? uint64_t(total) + uint64_t(x) : uint64_t(total) * uint64_t(x));
-        if (!exclusive)
-          mutableData<T>(a->out[0])[at] = fromAcc<T>(total);
+        int64_t at = (o * s.dim + (reverse ? s.dim - 1 - k : k)) * s.inner + first;
+        for (int64_t i = 0; i < n; ++i) {
+          Acc<T> before = totals[i], x = toAcc(from[at + i]);
+          if constexpr (IsFloat<T>::value)
+            totals[i] = Sum ? before + x : before * x;
+          else
+            totals[i] = Acc<T>(Sum ? uint64_t(before) + uint64_t(x) : uint64_t(before) * uint64_t(x));
+          to[at + i] = fromAcc<T>(exclusive ? before : totals[i]);
+        }
       }
     }
   return 0;
