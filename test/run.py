@@ -99,6 +99,15 @@ def suite_types(args):
     return script(TEST / "kernels" / "every_type.py", "--onnxc", args.onnxc, "--loader", LOADER, "--suite", dumped_suite())
 
 
+def suite_forms(args):
+    return script(TEST / "kernels" / "old_forms.py", "--onnxc", args.onnxc, "--loader", LOADER)
+
+
+def suite_peer(args):
+    call(PYTHON, TEST / "conformance" / "peer.py", args.build / "peer", check=True, stdout=subprocess.DEVNULL)
+    return script(TEST / "conformance" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER, "--suite", args.build / "peer", "--kind", "peer", "--mode", "static", "O0")
+
+
 def suite_microsoft(args):
     return script(TEST / "kernels" / "microsoft.py", "--onnxc", args.onnxc, "--loader", LOADER)
 

@@ -46,15 +46,23 @@ void padInputs(Rewrite &r) {
     r.setInput(2, r.scalarLike(r.input(0), value));
 }
 
-// Version 1 repeated along one axis.
+// A constant whole number of any type; -1 when it is none.
+int64_t wholeNumber(const Rewrite &r, int input) {
+  std::vector<int64_t> whole;
+  std::vector<double> real;
+  if (r.scope.ints(r.input(input), whole) && !whole.empty())
+    return whole[0];
+  return r.scope.floats(r.input(input), real) && !real.empty() && real[0] >= 0 && real[0] < 1e15 ? int64_t(real[0]) : -1;
+}
+
+// Version 1 repeated along one axis; the numbers have the tensor's type.
 void tile(Rewrite &r) {
-  std::vector<int64_t> tiles, axis;
+  int64_t tiles = wholeNumber(r, 1), axis = wholeNumber(r, 2);
   int rank = r.scope.rank(r.input(0));
-  if (!r.scope.ints(r.input(1), tiles) || !r.scope.ints(r.input(2), axis) || tiles.empty() || axis.empty() || rank < 0 || axis[0] < 0 ||
-      axis[0] >= rank)
+  if (tiles < 0 || axis < 0 || axis >= rank)
     return r.fail("Tile of opset 5 and older needs constant tiles and axis and an input of known rank");
   std::vector<int64_t> repeats(rank, 1);
-  repeats[axis[0]] = tiles[0];
+  repeats[axis] = tiles;
   r.node.mutable_input()->DeleteSubrange(2, 1);
   r.setInput(1, r.ints(repeats));
 }
