@@ -99,6 +99,10 @@ def suite_types(args):
     return script(TEST / "kernels" / "every_type.py", "--onnxc", args.onnxc, "--loader", LOADER, "--suite", dumped_suite())
 
 
+def suite_gradients(args):
+    return script(TEST / "kernels" / "gradients.py", "--onnxc", args.onnxc, "--loader", LOADER)
+
+
 def suite_forms(args):
     return script(TEST / "kernels" / "old_forms.py", "--onnxc", args.onnxc, "--loader", LOADER)
 

@@ -82,8 +82,51 @@ def check(s, folder, name):
     return None
 
 
+def nucleus(logits, temperature, top_p, least):
+    """The probabilities from which one token is drawn: those of the likeliest tokens that together reach top_p, at least so many of them."""
+    p = np.exp((logits - logits.max()) / temperature)
+    p /= p.sum()
+    order = np.argsort(-p)
+    kept = np.cumsum(p[order]) - p[order] < top_p
+    kept[:least] = True
+    q = np.zeros_like(p)
+    q[order[kept]] = p[order[kept]]
+    return q / q.sum()
+
+
+def first_logits(prompt):
+    """Of the decoder, in double precision, for a prompt that nothing went before; the past holds each token twice."""
+    graph = build("Sampling", {}, {}).graph
+    w = {i.name: numpy_helper.to_array(i).astype(np.float64) for i in graph.initializer}
+    x = w["embedding"][prompt] + w["positions"][: len(prompt)]
+    return (np.tanh(x + 2 * x.sum(axis=0)) @ w["projection"])[-1]
+
+
+DRAWS = 4000
+SAMPLED = {"distribution": (0.9, 1.0, 1), "distribution_narrow": (0.5, 1.0, 1), "distribution_hot": (0.8, 2.5, 1), "distribution_least": (1e-6, 1.5, 4)}
+
+
+def check_distribution(s, folder, name):
+    """One token for each of many equal prompts: the counts are as a chi-square test allows. The seed is fixed, and so is the outcome."""
+    import onnxc
+    top_p, temperature, least = SAMPLED[name]
+    prompt = np.array([5, 9, 11, 6])
+    model = build("Sampling", {"top_p": top_p, "temperature": temperature, "min_tokens_to_keep": least, "seed": 7}, {"max_length": 5})
+    compiled = onnxc.load(str(s.compile(model, folder, name=name)))
+    drawn = np.asarray(compiled.run({"input_ids": np.tile(prompt, (DRAWS, 1)).astype(np.int32)})[0])[:, -1]
+    want = nucleus(first_logits(prompt), temperature, top_p, least) * DRAWS
+    want[0] += want[3]  # a sequence that ends is padded from its last token on
+    want[3] = 0
+    counts = np.bincount(drawn, minlength=VOCABULARY)
+    if (counts[want == 0] != 0).any():
+        return f"tokens outside of the nucleus: {counts.tolist()}, want {want.round(1).tolist()}"
+    chi, freedom = float(((counts - want)[want > 0] ** 2 / want[want > 0]).sum()), int((want > 0).sum()) - 1
+    return None if chi < freedom + 4 * (2 * freedom + 1) ** 0.5 else f"chi-square {chi:.1f} of {freedom} degrees: {counts.tolist()}, want {want.round(1).tolist()}"
+
+
 SUITE = Suite("search", __doc__)
 SUITE.cases(CASES, check)
+SUITE.cases(SAMPLED, check_distribution)
 
 if __name__ == "__main__":
     SUITE.main()
