@@ -3,7 +3,6 @@
 #include "codegen/cpu/Pointwise.h"
 #include "dialects/onnx/OnnxBase.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -37,11 +36,8 @@ Value Epilogue::operand(Value v, const LanePlace &place, Value mask) const {
 }
 
 bool Epilogue::isLong() const {
-  static const llvm::StringSet<> names = {"Gelu",  "Erf",    "Exp",      "Log",         "Sigmoid",     "Tanh",
-                                          "Swish", "Mish",   "Softplus", "Elu",         "Celu",        "Selu",
-                                          "Pow",   "SwiGLU", "ms.Gelu",  "ms.FastGelu", "ms.BiasGelu", "ms.QuickGelu"};
   for (Operation *op = root ? root->getNextNode() : nullptr; op && onnx::isOnnx(op); op = op->getNextNode())
-    if (names.contains(onnx::opName(op)))
+    if (isTranscendental(op))
       return true;
   return false;
 }

@@ -3,10 +3,10 @@
 //
 // A unit of the kernel's extent is a chunk of one row, a row being the last dim of the merged space.
 #include "codegen/cpu/Loops.h"
+#include "codegen/cpu/Pointwise.h"
 #include "codegen/cpu/Space.h"
 #include "dialects/kernel/Families.h"
 #include "mlir/IR/AffineMap.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -18,11 +18,9 @@ void setExtent(kernel::FuncOp kernel, AffineExpr extent, int64_t grain) {
 }
 
 int64_t pointCost(kernel::FuncOp kernel) {
-  static const llvm::StringSet<> dear = {"Exp",  "Log",  "Erf",  "Sigmoid", "Tanh",   "Mish", "Softplus", "Elu",
-                                         "Celu", "Selu", "Gelu", "Swish",   "SwiGLU", "Pow",  "Softmax",  "LogSoftmax"};
   int64_t cost = 1;
   for (Operation &op : kernel.getBody().front())
-    cost += dear.contains(onnx::opName(&op)) ? 8 : 1;
+    cost += isTranscendental(&op) || onnx::opName(&op).ends_with("Softmax") ? 8 : 1;
   return cost;
 }
 

@@ -4,6 +4,7 @@
 #include "codegen/cpu/VectorMath.h"
 #include "dialects/onnx/OnnxBase.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include <cmath>
 
 using namespace mlir;
@@ -314,6 +315,12 @@ const llvm::StringMap<Writer> &writers() {
       {"Sigmoid", WRITE(sigmoid(s.num(0)).v)},
       {"Tanh", WRITE(tanh(s.num(0)).v)},
       {"Mish", WRITE(mish(s.num(0)).v)},
+      {"Sin", WRITE(sin(s.num(0)).v)},
+      {"Cos", WRITE(cos(s.num(0)).v)},
+      {"Tan", WRITE(tan(s.num(0)).v)},
+      {"Asin", WRITE(asin(s.num(0)).v)},
+      {"Acos", WRITE(acos(s.num(0)).v)},
+      {"Atan", WRITE(atan(s.num(0)).v)},
       {"Softplus", WRITE(softplus(s.num(0)).v)},
       {"Elu", WRITE(linearUnit(s, s.attr("alpha"), 1, 1))},
       {"Celu", WRITE(linearUnit(s, s.attr("alpha"), s.attr("alpha"), 1))},
@@ -333,6 +340,13 @@ const llvm::StringMap<Writer> &writers() {
 }
 #undef WRITE
 }  // namespace
+
+bool isTranscendental(Operation *op) {
+  static const llvm::StringSet<> names = {"Exp",  "Log",  "Erf",  "Sigmoid", "Tanh",    "Mish",        "Softplus",    "Elu",
+                                          "Celu", "Selu", "Gelu", "Swish",   "Pow",     "Sin",         "Cos",         "Tan",
+                                          "Asin", "Acos", "Atan", "SwiGLU",  "ms.Gelu", "ms.FastGelu", "ms.BiasGelu", "ms.QuickGelu"};
+  return names.contains(onnx::opName(op));
+}
 
 Value emitPointwise(Code &c, Operation *op, ValueRange operands) {
   Writer write = writers().lookup(onnx::opName(op));

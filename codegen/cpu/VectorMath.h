@@ -1,7 +1,8 @@
 // VectorMath.h: f32 functions on scalars or vectors, written as branch-free code into a kernel. Pointwise.cpp and the row programs use
 // them; test/kernels checks them against doubles over all exponents.
 //
-// Bounds in ulp of the exact result where the target has FMA: exp 2, log 3, tanh 3, sigmoid 3, erf 3; softplus and pow within 2e-6
+// Bounds in ulp of the exact result where the target has FMA: exp 2, log 3, tanh 3, sigmoid 3, erf 3, sin and cos 2, tan 4,
+// asin, acos and atan 3; softplus and pow within 2e-6
 // relative, gelu too down to -5 and within 1.2e-5 where it is smaller than 1e-6. NaN in, NaN out; overflow gives infinity.
 #pragma once
 #include "codegen/cpu/Code.h"
@@ -62,5 +63,13 @@ Num gelu(Num x);
 Num geluTanh(Num x);
 Num mish(Num x);
 Num pow(Num x, Num y);
+
+// VectorTrig.cpp
+Num sin(Num x);
+Num cos(Num x);
+Num tan(Num x);
+Num asin(Num x);
+Num acos(Num x);
+Num atan(Num x);
 
 }  // namespace onnxc

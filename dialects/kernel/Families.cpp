@@ -54,8 +54,9 @@ static const llvm::StringMap<Domain> &pointwiseDomains() {
     all(Number, {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"});
     all(Float, {"Div", "Mean", "Ceil", "Floor", "Round", "Sign", "Sqrt", "Reciprocal", "Softsign", "LeakyRelu", "ThresholdedRelu",
                 "HardSigmoid", "HardSwish", "Shrink", "IsNaN", "IsInf"});
-    all(Single, {"Exp", "Log", "Erf", "Sigmoid", "Tanh", "Mish", "Softplus", "Elu", "Celu", "Selu", "Gelu", "Swish", "SwiGLU", "Pow",
-                 "ms.Gelu", "ms.FastGelu", "ms.BiasGelu", "ms.QuickGelu"});
+    all(Single,
+        {"Exp",    "Log", "Erf", "Sigmoid", "Tanh", "Mish", "Softplus", "Elu",  "Celu",    "Selu",        "Gelu",        "Swish",
+         "SwiGLU", "Pow", "Sin", "Cos",     "Tan",  "Asin", "Acos",     "Atan", "ms.Gelu", "ms.FastGelu", "ms.BiasGelu", "ms.QuickGelu"});
     all(Int, {"BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot"});
     all(Bool, {"And", "Or", "Xor", "Not"});
     all(Any, {"Cast", "CastLike"});

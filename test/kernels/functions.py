@@ -26,8 +26,12 @@ FUNCTIONS = {
     "Gelu": (lambda x: x * 0.5 * ERFC(-x / math.sqrt(2)).astype(float), 200, {}, None),
     "Sqrt": (np.sqrt, 0.5, {}, None),
     "Reciprocal": (lambda x: 1 / x, 0.5, {}, None),
-    "Sin": (np.sin, 1, {}, None),
-    "Cos": (np.cos, 1, {}, None),
+    "Sin": (np.sin, 2, {}, None),
+    "Cos": (np.cos, 2, {}, None),
+    "Tan": (np.tan, 4, {}, None),
+    "Asin": (np.arcsin, 3, {}, None),
+    "Acos": (np.arccos, 3, {}, None),
+    "Atan": (np.arctan, 3, {}, None),
     "Pow": (np.power, 32, {}, 2.7),
 }
 NAMES = [f"ulps_{op.lower()}" for op in FUNCTIONS]
