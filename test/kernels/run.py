@@ -102,6 +102,12 @@ def resize(name, x, scales=None, sizes=None, **attributes):
     case(name, nodes, {"x": x}, weights)
 
 
+def plain_resize(name, x, scales=None, sizes=None, **attributes):
+    """On a plain operand: tables an axis, sizes known and not."""
+    weights = {"s": np.array(scales, np.float32) if scales else np.array(sizes, np.int64)}
+    case(name, [helper.make_node("Resize", ["x", "", "s"] if scales else ["x", "", "", "s"], ["y"], **attributes)], {"x": x}, weights)
+
+
 conv("conv_first_layer", (1, 3, 33, 47), 40, (7, 7), strides=[2, 2], pads=[3, 3, 3, 3], epilogue=["Relu"])
 conv("conv_3x3", (2, 32, 15, 29), 64, (3, 3), pads=[1, 1, 1, 1], epilogue=["Sigmoid"])
 conv("conv_3x3_odd_channels", (1, 24, 9, 13), 40, (3, 3), pads=[1, 1, 1, 1])
@@ -130,6 +136,23 @@ resize("resize_linear_asymmetric", (1, 16, 9, 6), [1, 1, 0.6, 1.7], mode="linear
 resize("resize_nearest", (1, 16, 7, 9), [1, 1, 2, 3], mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
 resize("resize_cubic", (1, 16, 8, 9), sizes=[1, 20, 19, 12], mode="cubic", coordinate_transformation_mode="pytorch_half_pixel")
 resize("resize_antialias", (1, 16, 24, 33), sizes=[1, 20, 5, 12], mode="linear", antialias=1)
+for _mode in ("nearest", "linear"):
+    plain_resize(f"resize_plain_{_mode}_up", (2, 3, 9, 21), [1, 1, 2, 3], mode=_mode)
+    plain_resize(f"resize_plain_{_mode}_down", (2, 3, 29, 21), sizes=[2, 3, 11, 5], mode=_mode)
+    plain_resize(f"resize_plain_{_mode}_corners", (1, 5, 7, 9), sizes=[1, 5, 20, 4], mode=_mode, coordinate_transformation_mode="align_corners")
+    plain_resize(f"resize_plain_{_mode}_rows", (2, 3, 9, 7), [1, 1, 2.5, 1], mode=_mode)
+    plain_resize(f"resize_plain_{_mode}_columns", (2, 3, 9, 7), [1, 1, 1, 2.5], mode=_mode)
+    plain_resize(f"resize_plain_{_mode}_channels_last", (1, 9, 11, 3), [1, 2, 3, 1], mode=_mode)
+    plain_resize(f"resize_plain_{_mode}_many_channels_last", (2, 9, 11, 19), sizes=[2, 15, 7, 19], mode=_mode)
+    plain_resize(f"resize_plain_{_mode}_3d", (1, 2, 5, 6, 7), sizes=[1, 2, 8, 11, 5], mode=_mode)
+    plain_resize(f"resize_plain_{_mode}_3d_down", (1, 2, 9, 6, 7), sizes=[1, 2, 4, 5, 13], mode=_mode)
+    plain_resize(f"resize_plain_{_mode}_one_row", (1, 3, 1, 1), sizes=[1, 3, 5, 4], mode=_mode)
+for _rounding in ("floor", "ceil", "round_prefer_ceil"):
+    plain_resize(f"resize_plain_{_rounding}", (2, 3, 9, 21), [1, 1, 1.75, 0.625], mode="nearest", nearest_mode=_rounding, coordinate_transformation_mode="asymmetric")
+plain_resize("resize_plain_cubic", (2, 3, 9, 11), [1, 1, 2.3, 0.7], mode="cubic")
+plain_resize("resize_plain_cubic_inside", (2, 3, 9, 11), [1, 1, 0.8, 1.9], mode="cubic", exclude_outside=1, cubic_coeff_a=-0.5)
+plain_resize("resize_plain_antialias", (1, 3, 40, 50), sizes=[1, 3, 11, 17], mode="linear", antialias=1)
+plain_resize("resize_plain_antialias_cubic", (1, 3, 40, 50), sizes=[1, 3, 57, 17], mode="cubic", antialias=1)
 matmul("matmul_37x300x77", (37, 300), 77)
 matmul("matmul_1x130x250", (1, 130), 250, epilogue=True)
 matmul("matmul_depth_blocks", (2, 30, 1500), 100, epilogue=True)
