@@ -180,12 +180,15 @@ struct Lowering {
     return LLVM::SelectOp::create(b, loc, bad, n64(-1, loc), total);
   }
 
+  // Memory from the runtime; its last argument is the size, below 0 where that is none.
   Value memory(Operation *op, StringRef service, ValueRange arguments) {
     Location loc = op->getLoc();
     SmallVector<Type> types(arguments.getTypes());
     Value p = LLVM::CallOp::create(b, loc, declare(service, ptr, types), arguments).getResult();
     Value none = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, p, LLVM::ZeroOp::create(b, loc, ptr));
-    check(op, LLVM::SelectOp::create(b, loc, none, n32(5, loc), n32(0, loc)), nextSite);
+    Value negative = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::slt, arguments.back(), n64(0, loc));
+    Value why = LLVM::SelectOp::create(b, loc, negative, n32(2, loc), n32(5, loc));
+    check(op, LLVM::SelectOp::create(b, loc, none, why, n32(0, loc)), nextSite);
     return p;
   }
 

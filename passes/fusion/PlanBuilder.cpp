@@ -241,7 +241,7 @@ void PlanBuilder::buildChecks(Operation *op) {
     holds = holds ? Value(arith::AndIOp::create(b, loc, holds, fits)) : fits;
   }
   if (holds)
-    failUnless(holds, op);
+    failUnless(holds, op->hasTrait<OpTrait::IsTerminator>() && op->getParentOp() ? op->getParentOp() : op);
 }
 
 LogicalResult PlanBuilder::buildOp(Operation *op) {
@@ -279,6 +279,7 @@ LogicalResult PlanBuilder::buildBlock(Block &block) {
     if (failed(group ? buildFused(*group) : buildOp(&op)))
       return failure();
   }
+  buildChecks(block.getTerminator());
   return success();
 }
 

@@ -117,10 +117,8 @@ LogicalResult ShapeEvaluator::evaluateIf(Operation *op) {
   auto visible = [&](AffineExpr e) { return visibleOutside(op, e); };
   Value operand = op->getOperand(0);
   auto condition = s.constantElements(operand);
-  if (auto n = s.count(operand); n && *n != 1)
-    return op->emitError("If: the condition has ") << *n << " elements, one is needed";
-  if (s.hasRank(operand) && !s.count(operand))
-    s.check({op, s.product(s.dims(operand)), s.constant(1), false});
+  if (failed(ShapeOp(s, op).oneNumber(operand, "the condition")))
+    return failure();
   SmallVector<Operation *> yields;
   for (auto [i, region] : llvm::enumerate(op->getRegions())) {
     bool taken = !condition || condition->empty() || (condition->front() != 0) == (i == 0);
@@ -222,17 +220,21 @@ void ShapeEvaluator::finishState(Operation *op, Value result, BlockArgument stat
 }
 
 // Stacks one `item` an iteration along a new axis.
-void ShapeEvaluator::finishStacked(Operation *op, Value result, Value item, AffineExpr trips, int64_t axis) {
+LogicalResult ShapeEvaluator::finishStacked(Operation *op, Value result, Value item, AffineExpr trips, int64_t axis) {
   if (!s.hasRank(item))
-    return;
+    return success();
   Dims dims(s.dims(item));
-  axis = std::clamp<int64_t>(axis < 0 ? axis + dims.size() + 1 : axis, 0, dims.size());
+  const int64_t rank = dims.size() + 1;
+  if (axis < -rank || axis >= rank)
+    return op->emitError() << onnx::opName(op) << ": output axis " << axis << " is outside the " << rank << " axes of the result";
+  axis += axis < 0 ? rank : 0;
   dims.insert(dims.begin() + axis, trips);
   for (auto [d, e] : llvm::enumerate(dims))
     if (!e || !visibleOutside(op, e))
       e = s.symbol({SymbolDef::Argument, "", result, int64_t(d), {}, {}});
   s.setDims(result, dims);
   loadSmallIntegers(s, result);
+  return success();
 }
 
 // Number of iterations of a loop whose condition stays true; null otherwise.
@@ -248,6 +250,11 @@ static AffineExpr tripCount(SymbolicShapes &s, ShapeOp &o, Value nextCondition) 
   return fixed && *fixed > INT32_MAX ? AffineExpr() : trips;
 }
 
+static bool isTensorOf(Value v, unsigned bits) {
+  auto type = llvm::dyn_cast<TensorType>(v.getType());
+  return type && type.getElementType().isSignlessInteger(bits);
+}
+
 LogicalResult ShapeEvaluator::evaluateLoop(Operation *op) {
   ShapeOp o(s, op);
   Block &body = op->getRegion(0).front();
@@ -257,6 +264,11 @@ LogicalResult ShapeEvaluator::evaluateLoop(Operation *op) {
       body.getTerminator()->getNumOperands() - 1 != op->getNumResults())
     return op->emitError("Loop: the body takes ") << body.getNumArguments() << " and gives " << body.getTerminator()->getNumOperands()
                                                   << " values; " << n << " are carried and " << op->getNumResults() << " are results";
+  if (!isTensorOf(body.getArgument(0), 64) || !isTensorOf(body.getArgument(1), 1) || !isTensorOf(body.getTerminator()->getOperand(0), 1))
+    return op->emitError("Loop: the body's iteration number must be int64 and its conditions bool");
+  for (unsigned i = 0; i < 2; ++i)
+    if (o.in(i) && failed(o.oneNumber(o.in(i), i ? "the condition" : "the number of iterations")))
+      return failure();
   for (unsigned i = 0; i < 2; ++i) {
     auto type = llvm::dyn_cast<RankedTensorType>(body.getArgument(i).getType());
     s.setDims(body.getArgument(i), Dims(type ? type.getRank() : 0, s.constant(1)));
@@ -266,13 +278,16 @@ LogicalResult ShapeEvaluator::evaluateLoop(Operation *op) {
   SmallVector<BlockArgument> state(body.getArguments().drop_front(2));
   if (failed(iterate(op, initial, state, 1)))
     return failure();
+  s.dropChecks(body.getTerminator());
   ValueRange yields = body.getTerminator()->getOperands();
+  if (failed(o.oneNumber(yields[0], "the body's condition", body.getTerminator())))
+    return failure();
   AffineExpr trips = tripCount(s, o, yields[0]);
   for (unsigned i = 0; i < op->getNumResults(); ++i)
     if (i < n)
       finishState(op, op->getResult(i), state[i]);
-    else
-      finishStacked(op, op->getResult(i), yields[i + 1], trips, 0);
+    else if (failed(finishStacked(op, op->getResult(i), yields[i + 1], trips, 0)))
+      return failure();
   return success();
 }
 
@@ -306,8 +321,8 @@ LogicalResult ShapeEvaluator::evaluateScan(Operation *op) {
   for (int64_t i = 0; i < int64_t(op->getNumResults()); ++i)
     if (i < n)
       finishState(op, op->getResult(i), state[i]);
-    else
-      finishStacked(op, op->getResult(i), yields[i], trips, i - n < int64_t(outAxes.size()) ? outAxes[i - n] : 0);
+    else if (failed(finishStacked(op, op->getResult(i), yields[i], trips, i - n < int64_t(outAxes.size()) ? outAxes[i - n] : 0)))
+      return failure();
   return success();
 }
 

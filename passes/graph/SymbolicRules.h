@@ -56,6 +56,10 @@ public:
   mlir::FailureOr<mlir::AffineExpr> same(mlir::AffineExpr a, mlir::AffineExpr b, const llvm::Twine &what);
   mlir::FailureOr<Dims> broadcast(DimsRef a, DimsRef b);
   mlir::FailureOr<Dims> broadcastAll(llvm::ArrayRef<unsigned> declaredInputs);
+  // A value of one element: a diagnostic, or a run-time check before this op, or another, where its size is not known.
+  mlir::LogicalResult oneNumber(mlir::Value v, const llvm::Twine &what, mlir::Operation *before = nullptr);
+  // The same for the operands that kernels of op `name` read one number from.
+  mlir::LogicalResult checkNumbers(llvm::StringRef name);
   mlir::InFlightDiagnostic error() { return op->emitError() << onnx::opName(op) << ": "; }
   std::string text(DimsRef dims) const;
   std::string text(mlir::AffineExpr e) const { return s.text(e); }
@@ -106,7 +110,7 @@ private:
   mlir::LogicalResult evaluateSequenceMap(mlir::Operation *op);
   mlir::LogicalResult iterate(mlir::Operation *op, mlir::ValueRange initial, llvm::ArrayRef<mlir::BlockArgument> state, unsigned first);
   void finishState(mlir::Operation *op, mlir::Value result, mlir::BlockArgument state);
-  void finishStacked(mlir::Operation *op, mlir::Value result, mlir::Value item, mlir::AffineExpr trips, int64_t axis);
+  mlir::LogicalResult finishStacked(mlir::Operation *op, mlir::Value result, mlir::Value item, mlir::AffineExpr trips, int64_t axis);
   void copyFacts(mlir::Value from, mlir::Value to);
   bool visibleOutside(mlir::Operation *op, mlir::AffineExpr e);
   SymbolicShapes &s;

@@ -120,6 +120,12 @@ static LogicalResult batchNormalization(ShapeOp &o) {
     return o.error() << "scale " << o.text(o.dims(1)) << " needs one axis";
   if (o.rank(0) > 1 && failed(o.same(o.dim(0, 1), o.dim(1, 0), "channels of data and scale:")))
     return failure();
+  for (unsigned i = 2; i < 5; ++i) {
+    if (o.rank(i) != 1)
+      return o.error() << "input " << i << " " << o.text(o.dims(i)) << " needs one axis";
+    if (failed(o.same(o.dim(1, 0), o.dim(i, 0), "channels of scale and input " + Twine(i) + ":")))
+      return failure();
+  }
   return success(succeeded(o.set(0, o.dims(0))) && succeeded(o.set(1, o.dims(1))) && succeeded(o.set(2, o.dims(1))));
 }
 

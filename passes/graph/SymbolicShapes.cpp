@@ -182,7 +182,7 @@ LogicalResult ShapeEvaluator::evaluate(Operation *op) {
   if (rule == shapeRules().end() || (onnx::isOnnx(op) && !onnx::opInfo(op)))
     return evaluateByType(s, op);
   ShapeOp context(s, op);
-  if (failed(rule->second(context)))
+  if (failed(context.checkNumbers(name)) || failed(rule->second(context)))
     return failure();
   for (Value result : op->getResults()) {
     if (llvm::isa<TensorType>(result.getType()) && !s.hasRank(result) && failed(context.setValueFromType(result)))

@@ -3,6 +3,8 @@
 
 namespace onnxc {
 
+static constexpr int64_t kMostPad = int64_t(1) << 60;  // so that sums with sizes do not overflow
+
 static int32_t padAmounts(const onnxc_args *a, int64_t *before, int64_t *after) {
   const onnxc_tensor &in = a->in[0], &pads = a->in[1];
   ONNXC_CHECK(in.rank <= kMaxRank, ONNXC_K_SHAPE);
@@ -15,6 +17,7 @@ static int32_t padAmounts(const onnxc_args *a, int64_t *before, int64_t *after) 
     ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_INDEX);
     before[axis] = loadI64(pads, i);
     after[axis] = loadI64(pads, n + i);
+    ONNXC_CHECK(before[axis] > -kMostPad && before[axis] < kMostPad && after[axis] > -kMostPad && after[axis] < kMostPad, ONNXC_K_SIZE);
   }
   return 0;
 }

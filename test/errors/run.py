@@ -147,6 +147,38 @@ def endless_split(folder):
     return save(folder, model([helper.make_node("Split", ["x"], ["y"], name="cut", num_outputs=2**62)], [tensor("x", 2, 3)], [tensor("y", 2, 3)]))
 
 
+def looping(condition, element):
+    """A Loop whose body says whether to go on with the node `condition`."""
+    body = helper.make_graph([condition, helper.make_node("Identity", ["s"], ["t"])], "body",
+                             [tensor("i", dtype=TensorProto.INT64), tensor("k", dtype=TensorProto.BOOL), tensor("s", 2)],
+                             [helper.make_tensor_value_info("l", element, None), tensor("t", 2)])
+    return model([helper.make_node("Loop", ["m", "", "x"], ["y"], name="loop", body=body)], [tensor("m", dtype=TensorProto.INT64), tensor("x", 2)], [tensor("y", 2)],
+                 [numpy_helper.from_array(np.zeros(0, np.int64), "none")])
+
+
+@case(1, r"loop .*the body's iteration number must be int64 and its conditions bool")
+def loop_with_a_number_as_condition(folder):
+    return save(folder, looping(helper.make_node("Identity", ["s"], ["l"]), F32))
+
+
+@case(1, r"loop .*the body's condition has 0 elements, one is needed")
+def loop_without_a_condition(folder):
+    return save(folder, looping(helper.make_node("Greater", ["none", "i"], ["l"]), TensorProto.BOOL))
+
+
+@case(1, r"walk .*output axis 1099511627776 is outside the 2 axes of the result")
+def scan_to_an_axis_that_does_not_exist(folder):
+    body = helper.make_graph([helper.make_node("Neg", ["a"], ["b"])], "body", [tensor("a", 2)], [tensor("b", 2)])
+    node = helper.make_node("Scan", ["x"], ["y"], name="walk", body=body, num_scan_inputs=1, scan_output_axes=[1 << 40])
+    return save(folder, model([node], [tensor("x", 3, 2)], [tensor("y", None, None)]))
+
+
+@case(1, r"count .*(one element|one is needed)")
+def range_from_nothing(folder):
+    none, one = (numpy_helper.from_array(np.array(v, np.float32), n) for n, v in (("none", []), ("one", 1)))
+    return save(folder, model([helper.make_node("Range", ["none", "one", "one"], ["y"], name="count")], [], [tensor("y", None)], [none, one]))
+
+
 @case(1, r"opset 99 of ai\.onnx; onnxc knows 1 to")
 def opset_of_a_function(folder):
     proto = model([helper.make_node("F", ["x"], ["y"], domain="f")], [tensor("x", 2)], [tensor("y", 2)], domains=["f"])
