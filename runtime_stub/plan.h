@@ -37,7 +37,7 @@ typedef struct onnxc_io {
   int32_t kind;        /* 0 tensor, 1 sequence, 2 optional, 3 map */
   int32_t dtype;       /* onnx.TensorProto.DataType of the elements; of a map's values */
   int32_t key_dtype;   /* maps */
-  int32_t rank;        /* -1: not fixed (elements of sequences) */
+  int32_t rank;        /* -1: not fixed; of an input object: of every tensor inside */
   const int64_t *dims; /* >= 0 static; -(k+1): symbol k; INT64_MIN: known only after the run */
 } onnxc_io;
 

@@ -161,6 +161,16 @@ static bool take_item_tensor(const onnxc_value *v, int32_t dtype, ktensor *out) 
   return true;
 }
 
+/* Whether a tensor inside an object has the shape that the model gives it. */
+static bool fits(const onnxc_io *io, const onnxc_dltensor *t) {
+  if (io->rank >= 0 && t->ndim != io->rank)
+    return false;
+  for (int32_t a = 0; a < io->rank; ++a)
+    if (io->dims[a] >= 0 && t->shape[a] != io->dims[a])
+      return false;
+  return true;
+}
+
 /* Keys and values of a map: two vectors of one length. */
 static bool take_map(const onnxc_io *io, const onnxc_value *v, ktensor *items) {
   if (v->count != 2 || v->items[0].kind != ONNXC_TENSOR || v->items[1].kind != ONNXC_TENSOR)
@@ -173,7 +183,7 @@ static bool take_map(const onnxc_io *io, const onnxc_value *v, ktensor *items) {
 static bool take_object(onnxc_context *c, const onnxc_io *io, const onnxc_value *v, ktensor *out, int depth) {
   *out = (ktensor){0};
   if (v->kind == ONNXC_TENSOR)
-    return depth > 0 && take_item_tensor(v, io->dtype, out);
+    return depth > 0 && take_item_tensor(v, io->dtype, out) && fits(io, &v->tensor);
   if (depth > 16 || v->count < 0 || v->count > INT32_MAX || (v->count && !v->items))
     return false;
   if (v->kind < 0 || v->kind > ONNXC_MAP || (v->kind == ONNXC_OPTIONAL && v->count > 1) || (depth == 0 && v->kind != io->kind))
@@ -214,7 +224,7 @@ static int32_t take_inputs(onnxc_context *c, const onnxc_value *inputs, int32_t 
     if (!take_object(c, &p->inputs[i], &inputs[i], &object, 0))
       return onnxc_fail(
           error, ONNXC_E_ARGUMENT, p->inputs[i].name,
-          "input '%s': another kind or element type than the model's, a null pointer, or a strided or overflowing tensor inside",
+          "input '%s': another kind, element type or shape than the model's, a null pointer, or a strided or overflowing tensor inside",
           p->inputs[i].name);
     c->input_data[i] = object.data;
   }

@@ -38,7 +38,8 @@ struct Tables {
   }
 
   // `shown`: as callers see it; one of any rank has a dim in the plan, its number of elements.
-  llvm::Constant *io(Attribute attr, bool shown) {
+  // An input object has the shape of the tensors inside, which the stub checks.
+  llvm::Constant *io(Attribute attr, bool shown, bool input) {
     auto d = cast<DictionaryAttr>(attr);
     Type type = cast<TypeAttr>(d.get("type")).getValue();
     ArrayRef<int64_t> dims = cast<DenseI64ArrayAttr>(d.get("dims")).asArrayRef();
@@ -55,6 +56,13 @@ struct Tables {
         type = opt.getElement();
       else
         break;
+    }
+    SmallVector<int64_t> inner;
+    if (auto item = dyn_cast<RankedTensorType>(type); item && input && (kind == 1 || kind == 2)) {
+      for (int64_t size : item.getShape())
+        inner.push_back(ShapedType::isDynamic(size) ? INT64_MIN : size);
+      dims = inner;
+      rank = int32_t(inner.size());
     }
     Type element = isa<TensorType>(type) ? cast<TensorType>(type).getElementType() : type;
     return structure(
@@ -136,7 +144,7 @@ struct Tables {
   llvm::Constant *ports(StringRef key, bool shown) {
     SmallVector<llvm::Constant *> all;
     for (Attribute a : list(key))
-      all.push_back(io(a, shown));
+      all.push_back(io(a, shown, key == "onnxc.inputs"));
     return array(all);
   }
 

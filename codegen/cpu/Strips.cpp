@@ -19,23 +19,35 @@ static llvm::BitVector outsideTaps(const WindowShape &w, int64_t column, int64_t
   return bits;
 }
 
+// How many tiles behind the one at `column` have every tap on the same side of the row's ends.
+static int64_t equalTiles(const WindowShape &w, int64_t column, int64_t width) {
+  const int64_t step = width * w.strides[1];
+  int64_t n = INT64_MAX;
+  for (int64_t r = 0; r < width; ++r)
+    for (int64_t k = 0; k < w.kw; ++k) {
+      int64_t at = (column + r) * w.strides[1] + k * w.dilations[1] - w.pads[1];
+      if (at < *w.inWidth)
+        n = std::min(n, ((at < 0 ? 0 : *w.inWidth) - 1 - at) / step);
+    }
+  return n;
+}
+
 static void knownTiles(Code &c, const WindowShape &w, int64_t most, llvm::function_ref<void(Value, const StripTile &)> body) {
   int64_t count = llvm::divideCeil(*w.outWidth, most), height = count ? llvm::divideCeil(*w.outWidth, count) : 0;
   int64_t full = *w.outWidth - count * (height - 1), column = 0;
-  SmallVector<std::pair<int64_t, StripTile>> tiles;
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t width = i < full ? height : height - 1;
-    tiles.push_back({column, StripTile{width, false, outsideTaps(w, column, width), w.kw}});
-    column += width;
+  SmallVector<std::pair<int64_t, StripTile>> runs;  // of equal tiles: first column
+  for (int64_t i = 0; i < count;) {
+    int64_t width = i < full ? height : height - 1, equal = 1 + std::min(equalTiles(w, column, width), (i < full ? full : count) - i - 1);
+    StripTile tile{width, false, outsideTaps(w, column, width), w.kw};
+    if (runs.empty() || runs.back().second.width != width || runs.back().second.outside != tile.outside)
+      runs.push_back({column, tile});
+    column += equal * width;
+    i += equal;
   }
-  for (size_t i = 0; i < tiles.size();) {
-    size_t j = i + 1;
-    while (j < tiles.size() && tiles[j].second.width == tiles[i].second.width && tiles[j].second.outside == tiles[i].second.outside)
-      ++j;
-    int64_t first = tiles[i].first;
-    const StripTile &tile = tiles[i].second;
-    c.loop(c.n(first), c.n(first + int64_t(j - i) * tile.width), c.n(tile.width), [&](Value column) { body(column, tile); });
-    i = j;
+  for (auto [i, run] : llvm::enumerate(runs)) {
+    const StripTile &tile = run.second;
+    int64_t end = i + 1 < runs.size() ? runs[i + 1].first : column;
+    c.loop(c.n(run.first), c.n(end), c.n(tile.width), [&](Value column) { body(column, tile); });
   }
 }
 

@@ -16,6 +16,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
 #include <fcntl.h>
+#include <sys/statvfs.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -122,7 +123,11 @@ static Error writeFile(StringRef path, const Twine &text) {
 }
 
 // The linker writes through a mapping, where a full disk is a signal: the room is asked for first.
-static Error reserveRoom(const std::string &path, const std::vector<std::string> &objects) {
+// Weights are not: what their disk cannot hold is said before it is full.
+static Error reserveRoom(const std::string &path, const std::vector<std::string> &objects, uint64_t weights) {
+  struct statvfs disk;
+  if (!statvfs(path.c_str(), &disk) && disk.f_frsize && weights / disk.f_frsize > disk.f_bfree)
+    return failed("'" + path + "'", std::error_code(ENOSPC, std::generic_category()));
   uint64_t bytes = 1 << 18, size = 0;
   for (const std::string &object : objects)
     bytes += sys::fs::file_size(object, size) ? 0 : size;
@@ -270,7 +275,7 @@ Error linkArtefact(const LinkInputs &in) {
   if (std::error_code code = output.createBeside(in.output))
     return reason(code);
   bool image = in.kind == LinkInputs::SharedLibrary || in.kind == LinkInputs::Executable;
-  if (Error error = reserveRoom(output.path(), *objects))
+  if (Error error = reserveRoom(output.path(), *objects, in.weightsSize))
     return error;
   if (Error error = image ? linkImage(in, work, *objects, output.path()) : linkObject(in, work, *objects, output.path()))
     return error;

@@ -90,7 +90,7 @@ private:
 
   Walker &walker;
   const pb::NodeProto &node;
-  const Origin &from;
+  const Origin from;
   std::list<pb::FunctionProto> &functions;
   Search search;
   SearchState state;

@@ -95,12 +95,16 @@ LogicalResult ConstantOp::verify() {
   return emitOpError("value is ") << getValue().getType() << ", the result " << getType();
 }
 
-// Strides, dilations, kernel sizes and groups of windowed ops are at least 1 where given.
+// Strides, dilations, kernel sizes and groups of windowed ops are at least 1 where given; none is so large that a product of two overflows.
 static LogicalResult verifyWindow(Operation *op) {
   for (StringRef name : {"strides", "dilations", "kernel_shape"})
     for (int64_t value : intsAttr(op, name))
       if (value < 1)
         return op->emitOpError() << name << " [" << intsAttr(op, name) << "] holds " << value << ", sizes are at least 1";
+  for (StringRef name : {"strides", "dilations", "kernel_shape", "pads"})
+    for (int64_t value : intsAttr(op, name))
+      if (value > INT32_MAX || value < -INT32_MAX)
+        return op->emitOpError() << name << " [" << intsAttr(op, name) << "] holds " << value << ", at most " << INT32_MAX << " is allowed";
   if (int64_t group = intAttr(op, "group", 1); group < 1)
     return op->emitOpError("group is ") << group << ", at least 1 is needed";
   StringRef autoPad = strAttr(op, "auto_pad");

@@ -82,7 +82,8 @@ struct Pool {
 template <class Item, class Get>
 int32_t countRow(const Args *a, const Pool<Item> &pool, Get get, int64_t n, float *row, int64_t columns) {
   int64_t least = a->attr[MinLength].i, most = a->attr[MaxLength].i;
-  for (int64_t step = 1; step <= a->attr[MaxSkip].i + 1; ++step)
+  int64_t steps = minOf<int64_t>(a->attr[MaxSkip].i, n) + 1;  // two items are less than n apart
+  for (int64_t step = 1; step <= steps; ++step)
     for (int64_t length = least; length <= most; ++length) {
       if (length == 1 && step > 1)
         continue;  // a single item has no skips

@@ -221,12 +221,19 @@ def _fill(value, given, kind, info, name, keep):
     keep.append(children)
 
 
+def _new(shape, dtype):
+    try:
+        return np.empty(shape, dtype)
+    except ValueError:  # numpy's word for sizes that no memory holds
+        raise MemoryError(f"an output of shape {list(shape)}") from None
+
+
 def _take_tensor(value):
     """A copy of a tensor that the context owns."""
     tensor, code = value.tensor, value.dtype
     shape = tensor.shape[: tensor.ndim] if tensor.ndim else ()
     dtype = _dtype(code)
-    result = np.empty(shape, dtype)
+    result = _new(shape, dtype)
     if not result.size:
         return result
     if code == STRING:
@@ -428,7 +435,7 @@ class Model:
                 tensor.data, later = None, True
                 results.append(None)
             else:
-                result = np.empty(shape, dtype)
+                result = _new(shape, dtype)
                 tensor.data = _address(result)
                 results.append(result)
         if self._run(*context.arguments):

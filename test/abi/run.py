@@ -241,6 +241,32 @@ def scales_without_elements_are_errors(s, folder):
 
 
 @SUITE.check
+def items_of_another_shape(s, folder):
+    """Tensors inside sequences and optionals have the shape that the model declares, or the call is an error."""
+    zero = numpy_helper.from_array(np.int64(0), "z")
+    tensor = helper.make_tensor_type_proto(TensorProto.FLOAT, [2, None])
+    sequence = helper.make_sequence_type_proto(tensor)
+    pick, unwrap = helper.make_node("SequenceAt", ["s", "z"], ["y"]), helper.make_node("OptionalGetElement", ["o"], ["s"])
+    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    good, bad = np.ones((2, 3), np.float32), [np.ones(d, np.float32) for d in ((5, 3), (2,), (), (2, 3, 4), (0, 3), (1,) * 20)]
+    cases = [([pick], helper.make_value_info("s", sequence), lambda x: [x]), ([pick], helper.make_value_info("s", sequence), lambda x: [good, x]),
+             ([unwrap, pick], helper.make_value_info("o", helper.make_optional_type_proto(sequence)), lambda x: [x]),
+             ([helper.make_node("OptionalGetElement", ["o"], ["y"])], helper.make_value_info("o", helper.make_optional_type_proto(tensor)), lambda x: x)]
+    for i, (nodes, port, wrap) in enumerate(cases):
+        model = load(s.compile(make(nodes, [port], [result], [zero]), folder, name=f"m{i}"))
+        if model.run({port.name: wrap(good)})[0].shape != (2, 3):
+            return f"case {i}: a wrong result"
+        for x in bad:
+            try:
+                model.run({port.name: wrap(x)})
+                return f"case {i}: takes an item of shape {x.shape}"
+            except Exception as e:
+                if "shape than the model's" not in str(e):
+                    return f"case {i}: {e}"
+    return None
+
+
+@SUITE.check
 def sizes_that_only_the_run_knows(s, folder):
     """Operands that are shorter than what is read from them, and amounts whose sums overflow: an error that names the node."""
     x, one = np.ones((2, 3), np.float32), np.ones(1, np.float32)

@@ -142,6 +142,12 @@ def negative_batch_dims(folder):
     return save(folder, model([node], [tensor("x", 2, 3), tensor("i", 1, 1, dtype=TensorProto.INT64)], [tensor("y", None, None)]))
 
 
+@case(1, r"conv .*pads \[1099511627776, 0, 0, 0\] holds 1099511627776, at most 2147483647 is allowed")
+def padding_beyond_every_size(folder):
+    node = helper.make_node("Conv", ["x", "w"], ["y"], name="conv", pads=[1 << 40, 0, 0, 0])
+    return save(folder, model([node], [tensor("x", 1, 1, 4, 4), tensor("w", 1, 1, 3, 3)], [tensor("y", None, None, None, None)]))
+
+
 @case(1, r"cut .*'num_outputs' is 4611686018427387904, not from 1")
 def endless_split(folder):
     return save(folder, model([helper.make_node("Split", ["x"], ["y"], name="cut", num_outputs=2**62)], [tensor("x", 2, 3)], [tensor("y", 2, 3)]))

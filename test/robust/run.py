@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 
 import numpy as np
-from onnx import helper
+from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from common import Suite, info, make, mlp_model, relu_model, save
+from common import Suite, info, make, mlp_model, relu_model, save, weight
 
 SUITE = Suite("robust", __doc__)
 X = np.array([-1, 2, -3, 4], np.float32)
@@ -103,6 +103,24 @@ def full_disk(s, folder):
         if done.stdout.strip():
             return f"left {done.stdout.split()} behind"
     return None
+
+
+@SUITE.check
+def weights_beyond_every_disk(s, folder):
+    """A file of holes costs its writer nothing; to copy it would fill the disk."""
+    weights = numpy_helper.from_array(np.zeros(1, np.uint8), "w")
+    weights.ClearField("raw_data")
+    weights.dims[0] = 1 << 42
+    weights.data_location = TensorProto.EXTERNAL
+    weights.external_data.add(key="location", value="w.bin")
+    with open(folder / "w.bin", "wb") as f:
+        f.truncate(1 << 42)
+    proto = make([helper.make_node("Gather", ["w", "i"], ["y"])], [info("i", dtype=TensorProto.INT64)], [info("y", dtype=TensorProto.UINT8)], [weights])
+    free = os.statvfs(folder)
+    if free.f_bfree * free.f_frsize > 1 << 42:
+        return None
+    done = s.onnxc(save(proto, folder / "m.onnx"), "-o", folder / "m.so", code=1)
+    return None if "No space left" in done.stderr else done.stderr[:200]
 
 
 @SUITE.check
@@ -250,6 +268,19 @@ def values_used_twice_over_and_over(s, folder):
         s.onnxc(save(proto, folder / "m.onnx"), "-o", folder / "m.so")
         if time.time() - begun > 20:
             return f"{shape}: {time.time() - begun:.1f} s"
+    return None
+
+
+@SUITE.check
+def windows_over_very_long_rows(s, folder):
+    """The time of a compile must not depend on how long a row is, nor on how much of it is padding."""
+    for width, pads in ((1 << 36, [1, 1]), (64, [1 << 28, 1 << 28]), (64, [0, 1 << 30])):
+        node = helper.make_node("Conv", ["x", "w"], ["y"], pads=pads, strides=[2])
+        proto = make([node], [info("x", 1, 3, width)], [info("y", 1, 32, None)], [weight("w", 32, 3, 3)])
+        begun = time.time()
+        s.onnxc(save(proto, folder / "m.onnx"), "-o", folder / "m.so")
+        if time.time() - begun > 20:
+            return f"{width} and {pads}: {time.time() - begun:.1f} s"
     return None
 
 

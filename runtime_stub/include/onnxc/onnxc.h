@@ -83,7 +83,7 @@ typedef struct onnxc_options {
 
 typedef struct onnxc_io_info {
   const char *name;
-  int32_t kind, dtype, key_dtype, rank; /* rank -1: not fixed */
+  int32_t kind, dtype, key_dtype, rank; /* rank -1: not fixed; of a sequence or optional input: of each tensor inside */
   const int64_t *dims;                  /* >= 0 static; -(k+1): symbol k; INT64_MIN: known only after the run */
 } onnxc_io_info;
 
