@@ -42,15 +42,16 @@ static int machine_level(void) { return 0; }
 static int needed_level(const char *isa) { return isa[0] ? 0 : -1; }
 #endif
 
-/* Whether the processor has AVX-512 VNNI; asked once, since cpuid is slow in virtual machines. */
+/* Which of AVX-512 VNNI (1) and VBMI (2) the processor has; asked once, since cpuid is slow in virtual machines. */
 int32_t onnxc_rt_dots(void) {
 #if defined(__x86_64__)
-  static _Atomic int8_t known; /* 0: not asked, 1: no, 2: yes */
+  static _Atomic int8_t known; /* 0: not asked, else one more than the answer */
   if (!known) {
     unsigned a, b, c = 0, d;
-    known = machine_level() >= 4 && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c & (1u << 11)) ? 2 : 1;
+    const int asked = machine_level() >= 4 && __get_cpuid_count(7, 0, &a, &b, &c, &d);
+    known = (int8_t)(1 + (asked ? (c >> 11 & 1) + (c >> 1 & 1) * 2 : 0));
   }
-  return known == 2;
+  return known - 1;
 #else
   return 0;
 #endif

@@ -29,7 +29,7 @@ void *onnxc_rt_heap(onnxc_rt *rt, int64_t bytes);    /* zeroed memory freed when
 void *onnxc_rt_scratch(onnxc_rt *rt, int64_t bytes); /* scratch of a serial launch; contents lost at the next call */
 int32_t onnxc_rt_parallel(onnxc_rt *rt, onnxc_kernel_fn k, void *const *bufs, const int64_t *dims, int64_t extent, int64_t grain,
                           int64_t scratch_bytes);
-int32_t onnxc_rt_dots(void); /* whether library kernels may use AVX-512 VNNI */
+int32_t onnxc_rt_dots(void); /* which instructions library kernels may use: 1: AVX-512 VNNI, 2: AVX-512 VBMI */
 void onnxc_rt_trace(onnxc_rt *rt, int32_t site, void *const *bufs, const int64_t *dims);
 
 typedef struct onnxc_io {

@@ -56,11 +56,12 @@ static void setCpu(llvm::Module &m, StringRef cpu, StringRef features, StringRef
     if (!tune.empty())
       f.addFnAttr("tune-cpu", tune);
     // A library function that says it needs more than the level is only called on processors that have it.
-    bool dots = f.getFnAttribute("target-features").getValueAsString().contains("+avx512vnni");
-    if (dots)
-      f.addFnAttr("target-features", (features + (features.empty() ? "" : ",") + "+avx512f,+avx512bw,+avx512vl,+avx512vnni").str());
-    else if (!features.empty())
-      f.addFnAttr("target-features", features);
+    std::string all = features.str();
+    for (StringRef more : {"+avx512vnni", "+avx512vbmi"})
+      if (f.getFnAttribute("target-features").getValueAsString().contains(more))
+        all += (all.empty() ? "" : ",") + ("+avx512f,+avx512bw,+avx512vl," + more).str();
+    if (!all.empty())
+      f.addFnAttr("target-features", all);
     if (cpu.ends_with("v4"))
       f.addFnAttr("prefer-vector-width", "512");
     f.addFnAttr(llvm::Attribute::NoUnwind);

@@ -52,14 +52,25 @@ def Onnx_PackedLinearConvOp : Onnx_Op<"packed.LinearConv"> {
   let summary = "2-D convolution of bytes to a blocked result of bytes or f32, as one library kernel";
   let description = [{
     X is blocked, or [N, C, H, W] where `plain`; its signed bytes count 128 more than they are, `border` is the byte that pads it. With s the sum
-    of products, Y = clip(round((s + corrections) factors) + zero, least, most), of f32 (s + corrections) factors. W: signed,
+    of products, Y = clip(round((s + corrections) factors) + zero, least, most), of f32 (s + corrections) factors. `table`: what stands for each
+    result, by its bits. W: signed,
     [groups * ceil(O/64), quads, 64, 4], the quads (four steps of the depth) in the order KH, KW, C / 4, each C/16 filled up with zeros, or KH,
     KW * C / 4 where `plain`, each KW * C filled up; [ceil(O/16), ceil(KH * KW / 4), 16, 4] where `channels`, the input channels of a group, is 0:
     there each channel has its own filter. factors, corrections: [ceil(O/16), 16].
   }];
-  let arguments = (ins AnyTensor:$X, AnyTensor:$W, AnyTensor:$factors, AnyTensor:$corrections, Int<"1">:$group, Int<"0">:$plain,
-                     I64Attr:$channels, DenseI64ArrayAttr:$kernel_shape, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+  let arguments = (ins AnyTensor:$X, AnyTensor:$W, AnyTensor:$factors, AnyTensor:$corrections, OptTensor:$table, Int<"1">:$group,
+                     Int<"0">:$plain, I64Attr:$channels, DenseI64ArrayAttr:$kernel_shape, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
                      DenseI64ArrayAttr:$dilations, I64Attr:$border, I64Attr:$zero, I64Attr:$least, I64Attr:$most);
+  let results = (outs AnyTensor:$Y);
+}
+def Onnx_PackedByteTableOp : Onnx_Op<"packed.ByteTable"> {
+  let summary = "the entry of a table of 256 bytes for each byte, by its bits";
+  let arguments = (ins AnyTensor:$X, AnyTensor:$table);
+  let results = (outs AnyTensor:$Y);
+}
+def Onnx_PackedByteMeanOp : Onnx_Op<"packed.ByteMean"> {
+  let summary = "the mean over all pixels of blocked bytes, blocked f32 with one pixel";
+  let arguments = (ins AnyTensor:$X);
   let results = (outs AnyTensor:$Y);
 }
 def Onnx_PackedBytePoolOp : Onnx_Op<"packed.BytePool"> {

@@ -1,68 +1,138 @@
-// ByteMoves.cpp: what only picks and moves values does so with bytes: MaxPool and views of dequantised values; a quantisation takes back
-// the dequantisation before it. Beside the first step of the integer-contractions pass.
+// ByteMoves.cpp: what only picks and moves values does so with bytes: MaxPool, means and moves of dequantised values; a value is quantised
+// before it is moved, and a quantisation takes back the dequantisation before it. First step of the integer-contractions pass.
+#include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
+#include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Quant.h"
+#include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/IntegerSteps.h"
 #include "passes/graph/Weights.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
 #include <cmath>
 
 using namespace mlir;
 namespace onnxc {
-namespace {
 
-bool isByte(Type type) { return type && (type.isSignlessInteger(8) || type.isUnsignedInteger(8)); }
+static bool isByte(Type type) { return type && (type.isSignlessInteger(8) || type.isUnsignedInteger(8)); }
 
-// The one scale of a dequantisation of bytes; nothing where it has several or they are not constant.
-std::optional<float> scaleOf(Value scale, int64_t blockSize) {
+static std::optional<Scaling> scalingOf(Value scale, Value zero, int64_t blockSize) {
   auto scales = constantFloats(scale);
-  bool one = scales && scales->size() == 1 && blockSize == 0 && scales->front() > 0 && std::isfinite(scales->front());
-  return one ? std::optional(scales->front()) : std::nullopt;
-}
-std::optional<int> zeroOf(Value zero) {
   ElementsAttr value = zero ? onnx::constantValue(zero) : ElementsAttr();
   auto bytes = value && isByte(value.getElementType()) ? constantBytes(value) : std::nullopt;
-  if (!zero)
-    return 0;
-  return bytes && bytes->size() == 1 ? std::optional<int>(uint8_t(bytes->front())) : std::nullopt;
+  if (!scales || scales->size() != 1 || blockSize != 0 || !(scales->front() > 0) || !std::isfinite(scales->front()) ||
+      (zero && (!bytes || bytes->size() != 1)))
+    return std::nullopt;
+  bool isSigned = zero && value.getElementType().isSignlessInteger();
+  return Scaling{scales->front(), !zero ? 0 : isSigned ? float(int8_t(bytes->front())) : float(uint8_t(bytes->front()))};
+}
+std::optional<Scaling> scalingOf(onnx::QuantizeLinearOp op) {
+  bool fits = isByte(onnx::elementType(op.getY())) && onnx::elementType(op.getX()) && onnx::elementType(op.getX()).isF32();
+  return fits ? scalingOf(op.getYScale(), op.getYZeroPoint(), op.getBlockSize()) : std::nullopt;
+}
+std::optional<Scaling> scalingOf(onnx::DequantizeLinearOp op) {
+  bool fits = isByte(onnx::elementType(op.getX())) && onnx::elementType(op.getY()).isF32() && !onnx::constantValue(op.getX());
+  return fits ? scalingOf(op.getXScale(), op.getXZeroPoint(), op.getBlockSize()) : std::nullopt;
 }
 
-onnx::DequantizeLinearOp dequantised(Value v) {
+static onnx::DequantizeLinearOp dequantised(Value v) {
   auto dq = v.getDefiningOp<onnx::DequantizeLinearOp>();
-  bool fits = dq && isByte(onnx::elementType(dq.getX())) && onnx::elementType(dq.getY()).isF32() && !onnx::constantValue(dq.getX()) &&
-              scaleOf(dq.getXScale(), dq.getBlockSize()) && zeroOf(dq.getXZeroPoint());
-  return fits ? dq : onnx::DequantizeLinearOp();
+  return dq && scalingOf(dq) ? dq : onnx::DequantizeLinearOp();
+}
+static onnx::DequantizeLinearOp dequantisedAs(PatternRewriter &rewriter, onnx::DequantizeLinearOp like, Type type, Value bytes) {
+  return onnx::DequantizeLinearOp::create(rewriter, like.getLoc(), type, bytes, like.getXScale(), like.getXZeroPoint(), like.getAxisAttr(),
+                                          like.getBlockSizeAttr(), like.getOutputDtypeAttr());
 }
 
 // The greatest of values is that of their bytes.
-LogicalResult maxPool(onnx::MaxPoolOp op, PatternRewriter &rewriter) {
+static LogicalResult maxPool(onnx::MaxPoolOp op, PatternRewriter &rewriter) {
   auto dq = dequantised(op.getX());
   if (!dq || op->getNumResults() != 1)
     return rewriter.notifyMatchFailure(op, "not of one dequantised value");
   Operation *bytes = rewriter.clone(*op);
   bytes->setOperand(0, dq.getX());
   bytes->getResult(0).setType(cast<TensorType>(op->getResult(0).getType()).clone(onnx::elementType(dq.getX())));
-  rewriter.replaceOpWithNewOp<onnx::DequantizeLinearOp>(op, op->getResult(0).getType(), bytes->getResult(0), dq.getXScale(),
-                                                        dq.getXZeroPoint(), dq.getAxisAttr(), dq.getBlockSizeAttr(),
-                                                        dq.getOutputDtypeAttr());
+  rewriter.replaceOp(op, dequantisedAs(rewriter, dq, op->getResult(0).getType(), bytes->getResult(0)));
+  return success();
+}
+
+// The mean over all pixels is that of the bytes, less the zero point, in units of the scale.
+static LogicalResult meanOfBytes(Operation *op, PatternRewriter &rewriter) {
+  constexpr int64_t kLanes = 16;
+  auto dq = dequantised(op->getOperand(0));
+  auto x = dq ? dyn_cast<RankedTensorType>(dq.getX().getType()) : RankedTensorType();
+  auto result = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  if (!x || !result || x.getRank() != 4 || result.getRank() != 4 || x.isDynamicDim(1))
+    return rewriter.notifyMatchFailure(op, "not over the pixels of dequantised values");
+  Location loc = op->getLoc();
+  ArrayRef<int64_t> s = x.getShape();
+  int64_t blocks = llvm::divideCeilSigned(s[1], kLanes);
+  auto scalar = [&](float f) -> Value {
+    auto type = RankedTensorType::get({}, rewriter.getF32Type());
+    return onnx::ConstantOp::create(rewriter, loc, makeConstant(type, std::vector<float>{f}));
+  };
+  Scaling scaling = *scalingOf(dq);
+  Value v =
+      onnx::PackedBlockOp::create(rewriter, loc, RankedTensorType::get({s[0], blocks, s[2], s[3], kLanes}, x.getElementType()), dq.getX());
+  v = onnx::PackedByteMeanOp::create(rewriter, loc, RankedTensorType::get({s[0], blocks, 1, 1, kLanes}, rewriter.getF32Type()), v);
+  v = onnx::PackedUnblockOp::create(rewriter, loc, result, v, rewriter.getI64IntegerAttr(s[1]));
+  v = onnx::SubOp::create(rewriter, loc, result, v, scalar(scaling.zero));
+  rewriter.replaceOpWithNewOp<onnx::MulOp>(op, result, v, scalar(scaling.scale));
+  return success();
+}
+static LogicalResult globalMean(onnx::GlobalAveragePoolOp op, PatternRewriter &rewriter) { return meanOfBytes(op, rewriter); }
+static LogicalResult reducedMean(onnx::ReduceMeanOp op, PatternRewriter &rewriter) {
+  Value list = onnx::operand(op, 1);
+  auto axes = list && onnx::constantValue(list) ? onnx::integerElements(onnx::constantValue(list)) : std::nullopt;
+  if (!axes || axes->size() != 2 || !onnx::intAttr(op, "keepdims", 1))
+    return rewriter.notifyMatchFailure(op, "not over two axes");
+  int64_t a = ((*axes)[0] + 4) % 4, b = ((*axes)[1] + 4) % 4;
+  return (a == 2 && b == 3) || (a == 3 && b == 2) ? meanOfBytes(op, rewriter) : failure();
+}
+
+// Ops whose results are elements of their data; quantising those instead gives the same bytes.
+static bool moves(Operation *op) {
+  static const llvm::StringSet<> names = {"Concat", "Reshape",      "Transpose",    "Flatten", "Squeeze",
+                                          "Slice",  "DepthToSpace", "SpaceToDepth", "MaxPool", "Unsqueeze"};
+  return names.contains(onnx::opName(op)) && op->getNumResults() == 1 && op->hasOneUse();
+}
+static LogicalResult quantiseFirst(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
+  Operation *move = op.getX().getDefiningOp();
+  if (!move || !onnx::isOnnx(move) || !moves(move) || !scalingOf(op))
+    return rewriter.notifyMatchFailure(op, "not of moved values");
+  Type element = onnx::elementType(op.getY());
+  unsigned data = onnx::opName(move) == "Concat" ? move->getNumOperands() : 1;
+  for (Value v : move->getOperands().take_front(data))
+    if (onnx::constantValue(v) || !isa<TensorType>(v.getType()))
+      return rewriter.notifyMatchFailure(op, "of constants");
+  Operation *bytes = rewriter.clone(*move);
+  rewriter.setInsertionPoint(bytes);
+  for (unsigned i = 0; i < data; ++i) {
+    Value v = move->getOperand(i);
+    bytes->setOperand(i, onnx::QuantizeLinearOp::create(rewriter, op.getLoc(), cast<TensorType>(v.getType()).clone(element), v,
+                                                        op.getYScale(), op.getYZeroPoint()));
+  }
+  bytes->getResult(0).setType(op.getY().getType());
+  rewriter.replaceOp(op, bytes->getResult(0));
   return success();
 }
 
 // ((q - zero) scale / scale) rounds to q - zero again.
-LogicalResult roundTrip(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
+static LogicalResult roundTrip(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
   auto dq = dequantised(op.getX());
-  auto scale = scaleOf(op.getYScale(), op.getBlockSize());
-  if (!dq || !scale || *scale != *scaleOf(dq.getXScale(), 0) || zeroOf(op.getYZeroPoint()) != zeroOf(dq.getXZeroPoint()) ||
-      op.getY().getType() != dq.getX().getType())
+  auto to = scalingOf(op), from = dq ? scalingOf(dq) : std::nullopt;
+  if (!to || !from || to->scale != from->scale || to->zero != from->zero || op.getY().getType() != dq.getX().getType())
     return rewriter.notifyMatchFailure(op, "not what the value was dequantised with");
   rewriter.replaceOp(op, dq.getX());
   return success();
 }
 
-}  // namespace
-
 void populateByteMovePatterns(RewritePatternSet &patterns) {
   patterns.add(maxPool);
+  patterns.add(globalMean);
+  patterns.add(reducedMean);
+  patterns.add(quantiseFirst);
   patterns.add(roundTrip);
 }
 

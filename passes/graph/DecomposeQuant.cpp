@@ -144,6 +144,30 @@ static LogicalResult linearElements(Operation *op, PatternRewriter &rewriter) {
 static LogicalResult linearAdd(onnx::MSQLinearAddOp op, PatternRewriter &rewriter) { return linearElements<onnx::AddOp>(op, rewriter); }
 static LogicalResult linearMul(onnx::MSQLinearMulOp op, PatternRewriter &rewriter) { return linearElements<onnx::MulOp>(op, rewriter); }
 
+// One value that is quantised: `make` computes f32 from f32.
+static LogicalResult linearUnary(Operation *op, PatternRewriter &rewriter, function_ref<Value(Type, Value)> make) {
+  auto operand = [&](unsigned i) { return onnx::operands(op, i).empty() ? Value() : onnx::operands(op, i).front(); };
+  for (unsigned i : {1, 2, 3, 4})
+    if (!isConstant(operand(i)))
+      return rewriter.notifyMatchFailure(op, "scales are not constant");
+  Value x = dequantised(rewriter, op->getLoc(), operand(0), operand(1), operand(2), 1);
+  Value y = make(single(rewriter, op->getResult(0)), x);
+  rewriter.replaceOp(op, quantised(rewriter, op->getLoc(), op->getResult(0).getType(), y, operand(3), operand(4)));
+  return success();
+}
+static LogicalResult linearSigmoid(onnx::MSQLinearSigmoidOp op, PatternRewriter &rewriter) {
+  return linearUnary(op, rewriter, [&](Type type, Value x) { return onnx::SigmoidOp::create(rewriter, op.getLoc(), type, x); });
+}
+static LogicalResult linearLeakyRelu(onnx::MSQLinearLeakyReluOp op, PatternRewriter &rewriter) {
+  return linearUnary(op, rewriter,
+                     [&](Type type, Value x) { return onnx::LeakyReluOp::create(rewriter, op.getLoc(), type, x, op.getAlphaAttr()); });
+}
+static LogicalResult linearMean(onnx::MSQLinearGlobalAveragePoolOp op, PatternRewriter &rewriter) {
+  if (op.getChannelsLast())
+    return rewriter.notifyMatchFailure(op, "channels are last");
+  return linearUnary(op, rewriter, [&](Type type, Value x) { return onnx::GlobalAveragePoolOp::create(rewriter, op.getLoc(), type, x); });
+}
+
 // Weights of 8 bits [directions, columns, rows] as f32 [directions, rows, columns]; null where they are not constant.
 static Value recurrentWeights(PatternRewriter &rewriter, Value v, Value scale, Value zero) {
   auto type = llvm::dyn_cast<RankedTensorType>(v.getType());
@@ -196,6 +220,9 @@ void populateDecomposeQuantPatterns(RewritePatternSet &patterns) {
   patterns.add(integerMatMul);
   patterns.add(linearAdd);
   patterns.add(linearMul);
+  patterns.add(linearSigmoid);
+  patterns.add(linearLeakyRelu);
+  patterns.add(linearMean);
   patterns.add(dynamicLstm);
 }
 }  // namespace onnxc

@@ -323,16 +323,18 @@ static LogicalResult contractMatMul(onnx::MatMulOp op, PatternRewriter &rewriter
 namespace {
 struct IntegerContractions : impl::IntegerContractionsBase<IntegerContractions> {
   void runOnOperation() override {
-    RewritePatternSet contractions(&getContext()), rest(&getContext());
+    RewritePatternSet moves(&getContext()), contractions(&getContext()), rest(&getContext());
+    populateByteMovePatterns(moves);
+    populateByteTablePatterns(moves);
     contractions.add(contractConv);
     contractions.add(contractGemm);
     contractions.add(contractMatMul);
-    populateByteMovePatterns(contractions);
     populateQuantisationPatterns(rest);
     populatePackIntegerPatterns(rest);
+    populateTableOfConvPatterns(rest);
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-    for (RewritePatternSet *patterns : {&contractions, &rest})
+    for (RewritePatternSet *patterns : {&moves, &contractions, &rest})
       if (failed(applyPatternsGreedily(getOperation(), std::move(*patterns), config)))
         signalPassFailure();
   }

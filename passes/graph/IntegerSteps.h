@@ -19,7 +19,16 @@ struct LinearConv {
 // Null where the kernel is not made for it.
 mlir::Value linearConvolution(mlir::PatternRewriter &rewriter, LinearConv c);  // LinearConvolutions.cpp
 
+// The one constant scale of a quantisation of f32 to bytes, and its zero point; nothing for others.
+struct Scaling {
+  float scale, zero;
+};
+std::optional<Scaling> scalingOf(onnx::QuantizeLinearOp op);    // ByteMoves.cpp
+std::optional<Scaling> scalingOf(onnx::DequantizeLinearOp op);  // of what is no constant
+
 void populateByteMovePatterns(mlir::RewritePatternSet &patterns);      // ByteMoves.cpp
+void populateByteTablePatterns(mlir::RewritePatternSet &patterns);     // ByteTables.cpp
+void populateTableOfConvPatterns(mlir::RewritePatternSet &patterns);   // ByteTables.cpp
 void populateQuantisationPatterns(mlir::RewritePatternSet &patterns);  // QuantiseAsPointwise.cpp
 void populatePackIntegerPatterns(mlir::RewritePatternSet &patterns);   // PackIntegers.cpp
 

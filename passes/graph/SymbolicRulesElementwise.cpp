@@ -398,10 +398,11 @@ static LogicalResult clip(ShapeOp &o) {
 }
 
 void addElementwiseRules(ShapeRules &rules) {
-  for (const char *name : {"Acos",      "Acosh",    "Asin",  "Asinh",      "Atan", "Atanh",           "BitwiseNot", "Celu",  "Cos",
-                           "Cosh",      "Elu",      "Erf",   "Exp",        "Gelu", "HardSigmoid",     "HardSwish",  "IsInf", "IsNaN",
-                           "LeakyRelu", "Log",      "Mish",  "Reciprocal", "Selu", "Shrink",          "Sigmoid",    "Sin",   "Sinh",
-                           "Softplus",  "Softsign", "Swish", "Tan",        "Tanh", "ThresholdedRelu", "BitCast",    "Relu"})
+  for (const char *name :
+       {"Acos",      "Acosh",    "Asin",  "Asinh",      "Atan", "Atanh",           "BitwiseNot", "Celu",  "Cos",
+        "Cosh",      "Elu",      "Erf",   "Exp",        "Gelu", "HardSigmoid",     "HardSwish",  "IsInf", "IsNaN",
+        "LeakyRelu", "Log",      "Mish",  "Reciprocal", "Selu", "Shrink",          "Sigmoid",    "Sin",   "Sinh",
+        "Softplus",  "Softsign", "Swish", "Tan",        "Tanh", "ThresholdedRelu", "BitCast",    "Relu",  "packed.ByteTable"})
     rules[name] = likeFirst;
   for (const char *name : {"BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "SwiGLU", "StringConcat"})
     rules[name] = broadcastTwo;

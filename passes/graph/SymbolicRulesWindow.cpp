@@ -329,6 +329,7 @@ static LogicalResult packedConv(ShapeOp &o) { return slideBlocked(o, o.dim(1, 0)
 static LogicalResult packedDepthwise(ShapeOp &o) { return slideBlocked(o, o.dim(1, 0), o.dims(1).slice(1, 2)); }
 static LogicalResult packedWinograd(ShapeOp &o) { return slideBlocked(o, o.dim(1, 1), {o.c(3), o.c(3)}); }
 static LogicalResult packedLinear(ShapeOp &o) { return slideBlocked(o, o.dim(2, 0), constants(o, o.intsAttr("kernel_shape"))); }
+static LogicalResult packedMean(ShapeOp &o) { return o.set(0, {o.dim(0, 0), o.dim(0, 1), o.c(1), o.c(1), o.c(16)}); }
 static LogicalResult packedPool(ShapeOp &o) { return slideBlocked(o, o.dim(0, 1), constants(o, o.intsAttr("kernel_shape"))); }
 static LogicalResult packedResize(ShapeOp &o) { return o.set(0, {o.dim(0, 0), o.dim(0, 1), o.dim(1, 0), o.dim(3, 0), o.c(16)}); }
 static LogicalResult block(ShapeOp &o) {
@@ -341,6 +342,7 @@ void addWindowRules(ShapeRules &rules) {
   rules["packed.WinogradConv"] = packedWinograd;
   rules["packed.DepthwiseConv"] = packedDepthwise;
   rules["packed.Resize"] = packedResize;
+  rules["packed.ByteMean"] = packedMean;
   rules["packed.LinearConv"] = packedLinear;
   rules["packed.Pool"] = rules["packed.BytePool"] = packedPool;
   rules["packed.Block"] = block;

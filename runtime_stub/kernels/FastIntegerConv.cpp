@@ -5,7 +5,7 @@
 namespace onnxc {
 namespace {
 
-enum { X, W, Factors, Corrections };
+enum { X, W, Factors, Corrections, Lookup };
 enum { Group, Plain, Channels, KernelShape, Strides, Pads, Dilations, Border, Zero, Least, Most };
 constexpr int64_t kPixels = 96;  // of a unit of work
 
@@ -95,6 +95,8 @@ struct Unit {
         for (int64_t i = 0; i < n; ++i)
           p.finish(c + i * kColumns + b * kLanes, block + b, y, ((block + b) * p.outHeight * p.outWidth + at0 + i) * kLanes);
     }
+    for (int64_t b = 0; b < have; ++b)
+      finishTable(p, block + b, first, last - first, y);
   }
 };
 
@@ -111,10 +113,12 @@ bool readConv(const Args *a, IntegerConv &p) {
   p.border = uint8_t(attr[Border].i), p.flip = x.dtype == ONNXC_I8 ? 0x80808080u : 0;
   p.zero = float(attr[Zero].i), p.least = float(attr[Least].i), p.most = float(attr[Most].i), p.toFloat = y.dtype == ONNXC_F32;
   p.weights = in<int8_t>(a, W), p.factors = in<float>(a, Factors), p.corrections = in<int32_t>(a, Corrections);
+  p.table = hasIn(a, Lookup) ? in<uint8_t>(a, Lookup) : nullptr;
   p.vnni = hasDots();
   p.pixel = p.plain ? p.channels : kLanes;
   int64_t lanes = p.outBlocks * kLanes;
-  return onnxc_count(a->in[Factors]) == lanes && onnxc_count(a->in[Corrections]) == lanes && (!p.plain || p.blocks == p.channels);
+  return onnxc_count(a->in[Factors]) == lanes && onnxc_count(a->in[Corrections]) == lanes && (!p.plain || p.blocks == p.channels) &&
+         (!p.table || onnxc_count(a->in[Lookup]) == 256);
 }
 
 int32_t linearConv(const Args *a) {

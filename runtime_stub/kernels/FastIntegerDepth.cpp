@@ -138,6 +138,7 @@ void depthRows(const IntegerConv &p, Taps t, const uint8_t *image, int64_t block
       for (int64_t i = 0; i < minOf(kWide, p.outWidth - ox); ++i)
         p.finish(c + i * kLanes, block, y, (at + i) * kLanes);
     }
+  finishTable(p, block, first * p.outWidth, (last - first) * p.outWidth, y);
 }
 
 }  // namespace

@@ -12,6 +12,8 @@ constexpr int64_t kLanes = 16;
 typedef int32_t Sums16 __attribute__((ext_vector_type(16), aligned(4)));
 typedef uint8_t Bytes16 __attribute__((ext_vector_type(16), aligned(1)));
 
+void lookUp(const uint8_t *x, const uint8_t *table, uint8_t *y, int64_t n);  // y[i] = table[x[i]]; FastBytes.cpp
+
 // One launch.
 struct IntegerConv {
   int64_t group, channels, blocks, height, width;  // channels: of one group; blocks: of the operand, or its channels where it is plain
@@ -25,6 +27,7 @@ struct IntegerConv {
   const int8_t *weights;
   const float *factors;
   const int32_t *corrections;
+  const uint8_t *table;  // of the results, or null
 
   // Sixteen channels of one pixel, of output block `block`; element `at` of y.
   __attribute__((always_inline)) void finish(const int32_t *sums, int64_t block, void *y, int64_t at) const {
@@ -37,9 +40,17 @@ struct IntegerConv {
     v = __builtin_elementwise_rint(v) + zero;
     v = v > least ? v : v16(least);
     v = v < most ? v : v16(most);
-    *(Bytes16 *)(static_cast<uint8_t *>(y) + at) = __builtin_convertvector(__builtin_convertvector(v, Sums16), Bytes16);
+    Bytes16 bytes = __builtin_convertvector(__builtin_convertvector(v, Sums16), Bytes16);
+    *(Bytes16 *)(static_cast<uint8_t *>(y) + at) = bytes;
   }
 };
+
+// Of `pixels` finished pixels of one block from `pixel` on.
+ONNXC_INLINE void finishTable(const IntegerConv &p, int64_t block, int64_t pixel, int64_t pixels, void *y) {
+  uint8_t *at = static_cast<uint8_t *>(y) + (block * p.outHeight * p.outWidth + pixel) * kLanes;
+  if (p.table)
+    lookUp(at, p.table, at, pixels * kLanes);
+}
 
 int32_t depthwiseConv(const onnxc_args *a, const IntegerConv &p);  // FastIntegerDepth.cpp
 

@@ -26,6 +26,7 @@ struct Depth {
 
 // The tiles, of ROWS rows. With AVX-512 VNNI; the attribute tells codegen/cpu to keep the instruction set.
 #define ONNXC_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
+#define ONNXC_VBMI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi")))
 typedef int q16 __attribute__((vector_size(64)));
 typedef char bytes64 __attribute__((vector_size(64)));
 
@@ -136,6 +137,6 @@ ONNXC_INLINE void integerTile(int64_t n, bool vnni, const uint8_t *const *a, con
     return tileOf<kRows>(vnni, a, d, panel, c, width);
   }
 }
-ONNXC_INLINE bool hasDots() { return onnxc_vector_bits >= 512 && onnxc_rt_dots() != 0; }
+ONNXC_INLINE bool hasDots() { return onnxc_vector_bits >= 512 && (onnxc_rt_dots() & 1) != 0; }
 
 }  // namespace onnxc

@@ -203,7 +203,9 @@ def quantised(name, x, node, weights=None, negative=False, before=()):
     if negative:
         scales = {"xs": np.float32(0.02), "xz": np.array(0, np.int8), "ys": np.float32(0.02), "yz": np.array(0, np.int8)}
     first = [helper.make_node("Abs", ["x"], ["a"]), helper.make_node("Neg", ["a"], ["r"])] if negative else [helper.make_node("Identity", ["x"], ["r"])]
-    nodes = [*first, *before, helper.make_node("QuantizeLinear", ["r", "xs", "xz"], ["q"]), node, helper.make_node("DequantizeLinear", ["p", "ys", "yz"], ["y"])]
+    if not any("q" in n.output for n in before):
+        before = [*before, helper.make_node("QuantizeLinear", ["r", "xs", "xz"], ["q"])]
+    nodes = [*first, *before, node, helper.make_node("DequantizeLinear", ["p", "ys", "yz"], ["y"])]
     case(name, nodes, {"x": x}, {**scales, **(weights or {})})
 
 
@@ -228,6 +230,21 @@ quantised_conv("qlinear_conv_few_outputs", (2, 37, 9, 11), 16, (3, 3), pads=[2, 
 quantised_conv("qlinear_conv_groups", (1, 64, 9, 9), 96, (3, 3), pads=[1, 1, 1, 1], group=2)
 quantised_conv("qlinear_conv_depthwise_rows", (2, 40, 19, 13), 40, (3, 5), pads=[2, 2, 2, 2], dilations=[2, 1], group=40)
 quantised_conv("qlinear_conv_depthwise", (1, 24, 9, 9), 24, (3, 3), pads=[1, 1, 1, 1], group=24, strides=[2, 2])
+def quantised_silu(name, x, kernel, outputs):
+    """Sigmoid and Mul behind a convolution, each quantised: a table of bytes; then a mean over all pixels."""
+    rng = np.random.default_rng(0)
+    weights = {"w": rng.integers(-127, 128, (outputs, x[1], *kernel), dtype=np.int8), "ws": np.float32(0.002), "wz": np.array(0, np.int8), "cs": np.float32(0.05),
+               "cz": np.array(7, np.int8), "ss": np.float32(1 / 256), "sz": np.array(-128, np.int8), "b": rng.integers(-3000, 3000, outputs, dtype=np.int32)}
+    nodes = [("QLinearConv", ["q", "xs", "xz", "w", "ws", "wz", "cs", "cz", "b"], "c"), ("DequantizeLinear", ["c", "cs", "cz"], "d"), ("Sigmoid", ["d"], "s"),
+             ("QuantizeLinear", ["s", "ss", "sz"], "sq"), ("DequantizeLinear", ["sq", "ss", "sz"], "sd"), ("Mul", ["d", "sd"], "m"), ("QuantizeLinear", ["m", "cs", "cz"], "mq"),
+             ("DequantizeLinear", ["mq", "cs", "cz"], "md"), ("GlobalAveragePool", ["md"], "g"), ("Add", ["md", "g"], "a")]
+    before = [helper.make_node(op, inputs, [result]) for op, inputs, result in nodes]
+    before.insert(0, helper.make_node("QuantizeLinear", ["r", "xs", "xz"], ["q"]))
+    quantised(name, x, helper.make_node("QuantizeLinear", ["a", "ys", "yz"], ["p"]), weights, before=before)
+
+
+quantised_silu("qlinear_silu", (2, 19, 9, 11), (3, 3), 21)
+quantised_silu("qlinear_silu_1x1", (1, 40, 17, 17), (1, 1), 80)
 quantised("max_pool_i8", (1, 18, 9, 9), helper.make_node("MaxPool", ["q"], ["p"], kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=[2, 2]), negative=True)
 quantised("max_pool_i8_1d", (2, 5, 13), helper.make_node("MaxPool", ["q"], ["p"], kernel_shape=[4], pads=[2, 1]), negative=True)
 

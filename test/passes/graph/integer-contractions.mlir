@@ -150,3 +150,39 @@ func.func @pool(%q: tensor<1x2x4x4xi8>) -> tensor<1x2x3x3xi8> {
   %o = "onnx.QuantizeLinear"(%p, %s, %z) : (tensor<1x2x3x3xf32>, tensor<f32>, tensor<i8>) -> tensor<1x2x3x3xi8>
   return %o : tensor<1x2x3x3xi8>
 }
+
+// -----
+
+// What depends on one byte is a table: sigmoid(0.5 q) in 256ths is 128 for 0 and 255 for 127. Values are quantised before they are joined.
+// CHECK-LABEL: @table
+// CHECK: %[[T:.*]] = "onnx.Constant"() <{value = dense<"0x80{{.*}}"> : tensor<256xui8>}>
+// CHECK: %[[S:.*]] = "onnx.packed.ByteTable"(%arg0, %[[T]])
+// CHECK: "onnx.Concat"(%arg1, %[[S]])
+func.func @table(%q: tensor<1x2xi8>, %p: tensor<1x2xui8>) -> tensor<1x4xui8> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %t = "onnx.Constant"() {value = dense<0.00390625> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<0> : tensor<ui8>} : () -> tensor<ui8>
+  %x = "onnx.DequantizeLinear"(%q, %s) : (tensor<1x2xi8>, tensor<f32>) -> tensor<1x2xf32>
+  %a = "onnx.Sigmoid"(%x) : (tensor<1x2xf32>) -> tensor<1x2xf32>
+  %y = "onnx.DequantizeLinear"(%p, %t, %z) : (tensor<1x2xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x2xf32>
+  %c = "onnx.Concat"(%y, %a) <{axis = 1 : i64}> : (tensor<1x2xf32>, tensor<1x2xf32>) -> tensor<1x4xf32>
+  %o = "onnx.QuantizeLinear"(%c, %t, %z) : (tensor<1x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x4xui8>
+  return %o : tensor<1x4xui8>
+}
+
+// -----
+
+// The mean of dequantised values is that of their bytes.
+// CHECK-LABEL: @mean
+// CHECK: %[[B:.*]] = "onnx.packed.Block"(%arg0)
+// CHECK: %[[M:.*]] = "onnx.packed.ByteMean"(%[[B]])
+// CHECK: %[[U:.*]] = "onnx.packed.Unblock"(%[[M]])
+// CHECK: %[[S:.*]] = "onnx.Sub"(%[[U]], %{{.*}})
+// CHECK: "onnx.Mul"(%[[S]], %{{.*}})
+func.func @mean(%q: tensor<1x2x4x4xui8>) -> tensor<1x2x1x1xf32> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<3> : tensor<ui8>} : () -> tensor<ui8>
+  %x = "onnx.DequantizeLinear"(%q, %s, %z) : (tensor<1x2x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x2x4x4xf32>
+  %g = "onnx.GlobalAveragePool"(%x) : (tensor<1x2x4x4xf32>) -> tensor<1x2x1x1xf32>
+  return %g : tensor<1x2x1x1xf32>
+}

@@ -1,0 +1,89 @@
+// FastBytes.cpp: elementwise tables and means of bytes: packed.ByteTable, packed.ByteMean (dialects/onnx/Packed.td). Oracles of what they
+// were made of: Quant.cpp, PointwiseUnary.cpp, Pool.cpp.
+#include "runtime_stub/kernels/IntegerConv.h"
+
+namespace onnxc {
+namespace {
+
+// 64 bytes at a time, of a table of 256 in four registers.
+ONNXC_VBMI __attribute__((noinline)) int64_t permuteBytes(const uint8_t *x, const uint8_t *table, uint8_t *y, int64_t n) {
+  typedef char bytes64 __attribute__((vector_size(64)));
+  bytes64 t[4];
+  memcpy(t, table, 256);
+  int64_t i = 0;
+  for (; i + 64 <= n; i += 64) {
+    bytes64 at;
+    memcpy(&at, x + i, 64);
+    bytes64 low = __builtin_ia32_vpermi2varqi512(t[0], at, t[1]), high = __builtin_ia32_vpermi2varqi512(t[2], at, t[3]);
+    bytes64 negative = (bytes64)(at < bytes64{}), result = (high & negative) | (low & ~negative);
+    memcpy(y + i, &result, 64);
+  }
+  return i;
+}
+
+}  // namespace
+
+void lookUp(const uint8_t *x, const uint8_t *table, uint8_t *y, int64_t n) {
+  int64_t i = onnxc_vector_bits >= 512 && (onnxc_rt_dots() & 2) ? permuteBytes(x, table, y, n) : 0;
+  for (; i + 8 <= n; i += 8) {
+    uint64_t from, to = 0;
+    memcpy(&from, x + i, 8);
+#pragma clang loop unroll(full)
+    for (int k = 0; k < 64; k += 8)
+      to |= uint64_t(table[from >> k & 255]) << k;
+    memcpy(y + i, &to, 8);
+  }
+  for (; i < n; ++i)
+    y[i] = table[x[i]];
+}
+
+namespace {
+
+int32_t byteTable(const Args *a) {
+  const uint8_t *x = in<uint8_t>(a, 0), *table = in<uint8_t>(a, 1);
+  uint8_t *y = out<uint8_t>(a, 0);
+  int64_t n = onnxc_count(a->in[0]);
+  if (onnxc_count(a->in[1]) != 256 || onnxc_count(a->out[0]) != n)
+    return ONNXC_K_SHAPE;
+  return parallelFor(a, n, kTaskWork, [=](int64_t begin, int64_t end) -> int32_t {
+    lookUp(x + begin, table, y + begin, end - begin);
+    return ONNXC_K_OK;
+  });
+}
+
+// The mean of each channel of one block.
+template <class Bytes>
+void meanOf(const uint8_t *x, int64_t pixels, float *y) {
+  v16 total = v16(0.0f);
+  for (int64_t p = 0; p < pixels;) {
+    constexpr int64_t kExact = 4096;  // sums of bytes that 32 bits and f32 hold exactly
+    int64_t end = minOf(p + kExact, pixels);
+    Sums16 sum = Sums16(0);
+    for (; p < end; ++p)
+      sum += __builtin_convertvector(*(const Bytes *)(x + p * kLanes), Sums16);
+    total += __builtin_convertvector(sum, v16);
+  }
+  *(v16 *)y = total / float(pixels);
+}
+
+int32_t byteMean(const Args *a) {
+  const Tensor &x = a->in[0];
+  if (x.rank != 5 || x.dims[4] != kLanes || onnxc_count(a->out[0]) != x.dims[0] * x.dims[1] * kLanes)
+    return ONNXC_K_SHAPE;
+  int64_t pixels = x.dims[2] * x.dims[3];
+  const uint8_t *from = in<uint8_t>(a, 0);
+  float *y = out<float>(a, 0);
+  bool isSigned = x.dtype == ONNXC_I8;
+  return parallelFor(a, x.dims[0] * x.dims[1], grainOf(pixels * 2), [=](int64_t begin, int64_t end) -> int32_t {
+    for (int64_t u = begin; u < end; ++u)
+      isSigned ? meanOf<s16>(from + u * pixels * kLanes, pixels, y + u * kLanes)
+               : meanOf<Bytes16>(from + u * pixels * kLanes, pixels, y + u * kLanes);
+    return ONNXC_K_OK;
+  });
+}
+
+}  // namespace
+}  // namespace onnxc
+
+extern "C" int32_t onnxc_k_FastByteTable(const onnxc_args *a) { return onnxc::byteTable(a); }
+extern "C" int32_t onnxc_k_FastByteMean(const onnxc_args *a) { return onnxc::byteMean(a); }
