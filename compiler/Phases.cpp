@@ -16,7 +16,7 @@ bool Phases::done(llvm::StringRef name, ModuleOp module) {
   bool good = true;
   if (module && !options.dumpPhases.empty()) {
     llvm::SmallString<128> path(options.dumpPhases);
-    std::error_code code = llvm::sys::fs::create_directories(path);
+    std::error_code code = llvm::sys::fs::create_directories(path, true, llvm::sys::fs::all_all);
     llvm::sys::path::append(path, llvm::Twine(++dumped) + "-" + name + ".mlir");
     llvm::raw_fd_ostream out(path, code, llvm::sys::fs::OF_Text);
     if (!code)

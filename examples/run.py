@@ -12,6 +12,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 INCLUDE = HERE.parent / "runtime_stub" / "include"
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]  # the headers must not disturb a strict user
 
 
 def relu_model(path):
@@ -21,6 +22,18 @@ def relu_model(path):
 
     tensors = [helper.make_tensor_value_info(name, 1, ["n", 3]) for name in "xy"]
     graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"], name="relu_0")], "relu", tensors[:1], tensors[1:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), path)
+
+
+def scores_model(path):
+    """y = Softmax(x w), x: float32 [n, 96], w of ones."""
+    import onnx
+    from onnx import helper, numpy_helper
+    import numpy as np
+
+    tensors = [helper.make_tensor_value_info("x", 1, ["n", 96]), helper.make_tensor_value_info("y", 1, ["n", 64])]
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["t"]), helper.make_node("Softmax", ["t"], ["y"])]
+    graph = helper.make_graph(nodes, "scores", tensors[:1], tensors[1:], [numpy_helper.from_array(np.ones((96, 64), np.float32), "w")])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), path)
 
 
@@ -40,15 +53,17 @@ def steps(build, folder):
     onnxc, cc, cxx = build / "bin" / "onnxc", shutil.which("cc") or "clang-22", shutil.which("c++") or "clang++-22"
     yield "c", [[onnxc, "relu.onnx", "-o", "relu.so"], [cc, HERE / "relu.c", f"-I{INCLUDE}", "./relu.so", "-Wl,-rpath,$ORIGIN", "-o", "c_example"], ["./c_example"]]
     yield "c++", [[onnxc, "relu.onnx", "-o", "relu.a", "--emit-header", "headers"],
-                  [cxx, "-std=c++17", HERE / "relu.cpp", "-Iheaders", f"-I{INCLUDE}", "relu.a", "-lpthread", "-lm", "-o", "cpp_example"], ["./cpp_example"]]
+                  [cxx, "-std=c++17", *WARNINGS, HERE / "relu.cpp", "-Iheaders", f"-I{INCLUDE}", "relu.a", "-lpthread", "-lm", "-o", "cpp_example"], ["./cpp_example"]]
+    yield "two models", [[onnxc, "relu.onnx", "-o", "relu.a", "--emit-header", "headers"], [onnxc, "scores.onnx", "-o", "scores.a", "--emit-header", "headers"],
+                         [cxx, "-std=c++17", *WARNINGS, HERE / "two.cpp", "-Iheaders", f"-I{INCLUDE}", "relu.a", "scores.a", "-lpthread", "-lm", "-o", "two_example"],
+                         ["./two_example"]]
     yield "python", [[sys.executable, HERE / "relu.py", "relu.onnx", onnxc]]
     yield "program", [[onnxc, "relu.onnx", "-o", "relu"], ["./relu", "--repeat", "10", "--output-dir", "."]]
     yield "custom operator", [[cc, "-O2", "-fPIC", f"-I{INCLUDE}", "-c", HERE / "soft_clip.c", "-o", "soft_clip.o"], [shutil.which("ar") or "llvm-ar-22", "rcs", "soft_clip.a", "soft_clip.o"],
                               [onnxc, "soft_clip.onnx", "-o", "soft_clip", "--custom-op", "example.ops::SoftClip=soft_clip.a"], ["./soft_clip", "--repeat", "2", "--output-dir", "."]]
-    cmake = shutil.which("cmake")
-    if cmake:
-        yield "cmake", [[cmake, "-S", HERE, "-B", "cmake", f"-Donnxc_DIR={HERE.parent / 'cmake' / 'package'}", f"-DONNXC_EXECUTABLE={onnxc}",
-                         f"-DRELU_ONNX={folder}/relu.onnx"], [cmake, "--build", "cmake"], ["cmake/example"]]
+    cmake = shutil.which("cmake") or Path(sys.executable).with_name("cmake")
+    yield "cmake", [[cmake, "-S", HERE, "-B", "cmake", f"-Donnxc_DIR={HERE.parent / 'cmake' / 'package'}", f"-DONNXC_EXECUTABLE={onnxc}",
+                     f"-DRELU_ONNX={folder}/relu.onnx"], [cmake, "--build", "cmake"], ["cmake/example"]]
 
 
 def main():
@@ -60,6 +75,7 @@ def main():
     environment = dict(os.environ, PYTHONPATH=str(HERE.parent / "runtime_stub" / "python"))
     with tempfile.TemporaryDirectory() as folder:
         relu_model(f"{folder}/relu.onnx")
+        scores_model(f"{folder}/scores.onnx")
         custom_model(f"{folder}/soft_clip.onnx")
         for name, commands in steps(args.build.resolve(), folder):
             for command in commands:

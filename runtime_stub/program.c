@@ -48,7 +48,7 @@ static const element *element_of(int32_t dtype) {
   return &elements[dtype > 0 && dtype < (int32_t)(sizeof elements / sizeof *elements) ? dtype : 0];
 }
 
-static const char usage[] = "usage: PROGRAM [--input NAME=FILE.npy]... [--output-dir DIR] [--threads N] [--repeat N]\n"
+static const char usage[] = "usage: %s [--input NAME=FILE.npy]... [--output-dir DIR] [--threads N] [--repeat N]\n"
                             "Inputs without a file are filled with pseudo-random numbers; symbolic sizes are then 1.\n";
 
 typedef struct arguments {
@@ -252,7 +252,8 @@ static int parse(int argc, char **argv, const onnxc_model_info *info, arguments 
         return fail("the model has no such input", value);
       args->files[index] = equals + 1;
     } else {
-      dprintf(strcmp(argv[i], "--help") ? ERR : OUT, "%s", usage);
+      dprintf(ERR, "error: cannot take '%s'%s\n", argv[i], value ? "" : " without a value");
+      dprintf(ERR, usage, argv[0]);
       return 2;
     }
   }
@@ -292,6 +293,10 @@ static int run(const onnxc_api *api, const arguments *args, onnxc_value *in, onn
 }
 
 static int program(int argc, char **argv) {
+  if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+    dprintf(OUT, usage, argv[0]);
+    return 0;
+  }
   const onnxc_api *api = onnxc_get_api(ONNXC_ABI_VERSION);
   const onnxc_model_info *info = api->info();
   arguments args = {calloc((size_t)info->num_inputs + 1, sizeof(char *)), NULL, 1, 1};

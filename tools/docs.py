@@ -45,7 +45,7 @@ def cases_by_op():
 def operators(args):
     cases = cases_by_op()
     lines = [HEAD, "# Operators\n",
-             "How an operator is compiled: *generated* code, a *library* kernel in `runtime_stub/kernels`, *decomposed* into other operators by the",
+             "How an operator is compiled: *generated* code (types and shapes without it have a library kernel), a *library* kernel in `runtime_stub/kernels`, *decomposed* into other operators by the",
              "standard's own definition, or *upgraded* to the operator that replaced it. Cases: ONNX's backend suite, static shapes, one-operator graphs.\n"]
     rows = json.loads(onnxc(args, "ops", "--json"))
     for domain in dict.fromkeys(r["domain"] for r in rows):

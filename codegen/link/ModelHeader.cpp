@@ -146,7 +146,7 @@ static Error writeHeader(StringRef folder, const std::string &name, const std::s
 }
 
 Error writeModelHeaders(const ModelInterface &model, StringRef folder) {
-  if (std::error_code code = sys::fs::create_directories(folder))
+  if (std::error_code code = sys::fs::create_directories(folder, true, sys::fs::all_all))
     return createStringError(code, "'" + folder + "': " + code.message());
   if (Error error = writeHeader(folder, model.name + ".h", modelHeaderC(model)))
     return error;

@@ -4,6 +4,7 @@
 #include "compiler/CommandLine.h"
 #include "compiler/commands/Commands.h"
 #include "compiler/import/Search.h"
+#include "dialects/kernel/Families.h"
 #include "dialects/onnx/OnnxDialect.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringSet.h"
@@ -45,8 +46,8 @@ static const llvm::StringSet<> &libraryOps() {
 }
 
 static std::string shortType(llvm::StringRef text) {
-  text.consume_front("tensor(");
-  text.consume_back(")");
+  if (text.consume_front("tensor("))
+    text.consume_back(")");
   return text.str();
 }
 
@@ -65,6 +66,7 @@ static void addSchema(const ::onnx::OpSchema &schema, std::map<std::string, OpRo
   bool inlined = function && !importer::keepNative(schema.Name());
   row.how = inlined                                ? "decomposed"
             : !registered.contains("onnx." + name) ? "upgraded"
+            : hasGeneratedCode(name)               ? "generated"
             : libraryOps().contains(name)          ? "library"
                                                    : "generated";
 }
@@ -82,7 +84,11 @@ static std::vector<OpRow> collectOps() {
     llvm::StringRef name = entry.getKey();
     if (name.consume_front("onnx.ms."))
       rows["com.microsoft." + name.str()] = {
-          "com.microsoft", name.str(), libraryOps().contains(("ms." + name).str()) ? "library" : "generated", {1}, {}};
+          "com.microsoft",
+          name.str(),
+          libraryOps().contains(("ms." + name).str()) && !hasGeneratedCode(("ms." + name).str()) ? "library" : "generated",
+          {1},
+          {}};
   }
   for (const char *name : importer::kSearches)
     rows["com.microsoft." + std::string(name)] = {"com.microsoft", name, "decomposed", {1}, {}};
@@ -114,9 +120,10 @@ static void printJson(const std::vector<OpRow> &rows) {
 }
 
 int opsMain(int argc, const char *const *argv) {
-  CLI::App app("Lists the operators: domain, name, opsets that changed it, and how it is compiled: generated code, a library kernel, "
-               "decomposed into other operators, or upgraded to a newer one.",
-               "onnxc ops");
+  CLI::App app(
+      "Lists the operators: domain, name, opsets that changed it, and how it is compiled: code generated for the model (for common "
+      "types; the library has the others), a library kernel, decomposed into other operators, or upgraded to a newer one.",
+      "onnxc ops");
   bool json = false;
   app.add_flag("--json", json, "as JSON, with types");
   if (auto code = parseCommandLine(app, argc, argv))

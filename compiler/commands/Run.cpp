@@ -110,7 +110,7 @@ static llvm::Error writeResult(llvm::StringRef dir, llvm::StringRef name, const 
 }
 
 static llvm::Error writeResults(const std::string &dir, const std::vector<Value> &results, const std::vector<Port> &ports) {
-  if (std::error_code error = llvm::sys::fs::create_directories(dir))
+  if (std::error_code error = llvm::sys::fs::create_directories(dir, true, llvm::sys::fs::all_all))
     return llvm::createStringError(error, "'" + dir + "': " + error.message());
   for (size_t i = 0; i < results.size(); ++i)
     if (llvm::Error error = writeResult(dir, ports[i].name, results[i]))

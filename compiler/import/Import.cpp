@@ -3,6 +3,7 @@
 #include "compiler/import/Build.h"
 #include "compiler/import/Tensors.h"
 #include "dialects/onnx/OnnxDialect.h"
+#include "llvm/ADT/StringExtras.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -99,17 +100,27 @@ bool checkInputs(const pb::GraphProto &graph, Location loc) {
   return ok;
 }
 
-void defineDims(pb::GraphProto &graph, const std::map<std::string, int64_t> &sizes) {
+// A size for a name that no input or output has is most likely a typing error.
+void defineDims(pb::GraphProto &graph, const std::map<std::string, int64_t> &sizes, Location loc) {
+  std::set<std::string> names;
   for (auto *list : {graph.mutable_input(), graph.mutable_output()})
     for (pb::ValueInfoProto &value : *list) {
       if (!value.type().has_tensor_type() || !value.type().tensor_type().has_shape())
         continue;
       for (auto &dim : *value.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim())
-        if (auto it = sizes.find(dim.dim_param()); dim.has_dim_param() && it != sizes.end())
-          dim.set_dim_value(it->second);
-        else if (dim.dim_value() == -1)
+        if (dim.has_dim_param()) {
+          names.insert(dim.dim_param());
+          if (auto it = sizes.find(dim.dim_param()); it != sizes.end())
+            dim.set_dim_value(it->second);
+        } else if (dim.dim_value() == -1) {
           dim.clear_dim_value();
+        }
     }
+  names.erase("");
+  for (const auto &[name, size] : sizes)
+    if (!names.count(name))
+      emitWarning(loc) << "no input or output has the dimension '" << name << "' of --define-dim; "
+                       << (names.empty() ? "the model has none with a name" : "there are: " + llvm::join(names, ", "));
 }
 
 OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportOptions &options) {
@@ -134,7 +145,7 @@ OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportO
     return {};
   if (!checkInputs(file.model.graph(), loc) || !checkWeights(file.model.graph(), file, &context))
     return {};
-  defineDims(*file.model.mutable_graph(), options.defineDims);
+  defineDims(*file.model.mutable_graph(), options.defineDims, loc);
   if (file.model.opset_import_size() == 0)
     file.model.add_opset_import()->set_version(1);  // models of the first IR versions name none
   Walker walker(file.model, report);

@@ -44,6 +44,7 @@ static std::string foreignFormat(StringRef data) {
                   "\x7f"
                   "ELF",
                   "it is a program or library"},
+                 {0, "!<arch>\n", "it is a static library"},
                  {0, "GGUF", "it is in the GGUF format; give an ONNX export of the model"},
                  {0, "<!DOCTYPE", "it is a web page; the download failed"},
                  {0, "<html", "it is a web page; the download failed"}};

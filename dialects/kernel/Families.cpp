@@ -92,11 +92,15 @@ bool isChannelwise(Operation *op) {
          type.getRank() >= 2 && llvm::all_of(op->getOperands(), single);
 }
 
-// The axes of a reduction when they are constant and neighbours.
-static std::optional<RowAxes> reducedAxes(Operation *op, int64_t rank) {
+static bool isReduction(StringRef name) {
   static const llvm::StringSet<> names = {"ReduceSum",       "ReduceMean", "ReduceMax", "ReduceMin",    "ReduceProd",
                                           "ReduceSumSquare", "ReduceL1",   "ReduceL2",  "ReduceLogSum", "ReduceLogSumExp"};
-  if (!names.contains(onnx::opName(op)))
+  return names.contains(name);
+}
+
+// The axes of a reduction when they are constant and neighbours.
+static std::optional<RowAxes> reducedAxes(Operation *op, int64_t rank) {
+  if (!isReduction(onnx::opName(op)))
     return std::nullopt;
   Value axes = onnx::operand(op, 1);
   std::optional<SmallVector<int64_t>> given = SmallVector<int64_t>();
@@ -117,8 +121,32 @@ static std::optional<RowAxes> reducedAxes(Operation *op, int64_t rank) {
   return RowAxes{given->front(), given->back() + 1, true};
 }
 
+// Softmaxes, normalisations and pooling that may be rows.
+static bool isRows(StringRef name) {
+  static const llvm::StringSet<> names = {"Softmax",
+                                          "LogSoftmax",
+                                          "LayerNormalization",
+                                          "RMSNormalization",
+                                          "InstanceNormalization",
+                                          "GlobalAveragePool",
+                                          "GlobalMaxPool",
+                                          "ms.LayerNormalization",
+                                          "ms.SimplifiedLayerNormalization",
+                                          "ms.SkipLayerNormalization",
+                                          "ms.SkipSimplifiedLayerNormalization"};
+  return names.contains(name);
+}
+
+bool hasGeneratedCode(StringRef op) {
+  static const llvm::StringSet<> packed = {"Conv", "ConvTranspose", "MatMul", "Gemm", "MaxPool", "AveragePool", "Resize"};
+  return pointwiseDomains().contains(op) || isReduction(op) || isRows(op) || packed.contains(op) || op == "Transpose" ||
+         op == "BatchNormalization";
+}
+
 static std::optional<RowAxes> rowAxesOfRank(Operation *op, int64_t rank) {
   StringRef name = onnx::opName(op);
+  if (!isRows(name))
+    return reducedAxes(op, rank);
   int64_t axis = onnx::intAttr(op, "axis", -1);
   axis += axis < 0 ? rank : 0;
   if (name == "Softmax" || name == "LogSoftmax")
@@ -134,7 +162,7 @@ static std::optional<RowAxes> rowAxesOfRank(Operation *op, int64_t rank) {
     return RowAxes{2, rank, false};
   if ((name == "GlobalAveragePool" || name == "GlobalMaxPool") && rank > 2)
     return RowAxes{2, rank, true};
-  return reducedAxes(op, rank);
+  return std::nullopt;
 }
 
 std::optional<RowAxes> rowAxes(Operation *op) {

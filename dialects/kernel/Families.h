@@ -24,6 +24,8 @@ struct RowAxes {
   bool reduces;  // one result for each row
 };
 std::optional<RowAxes> rowAxes(mlir::Operation *op);
+// Whether code of the operator is generated for some of its types and shapes, and not only the library has it.
+bool hasGeneratedCode(llvm::StringRef op);
 // Whether generated loops read and write this type.
 bool hasLoopType(mlir::Value v);
 

@@ -91,8 +91,8 @@ static int64_t channels(Operation *producer, int64_t axis) {
   return llvm::cast<RankedTensorType>(producer->getOperand(1).getType()).getDimSize(axis);
 }
 
-// The value is that of the node of `op`, and so is the name.
-// A(x * W + b) = x * (W scale) + (b scale + offset); `op` is what applies A to `producer`.
+// A(x * W + b) = x * (W scale) + (b scale + offset); `op` is what applies A to `producer`. The result keeps the location of `op`, whose
+// value it is.
 static void absorb(PatternRewriter &rewriter, Operation *op, Operation *producer, int64_t axis, const Affine &a) {
   rewriter.setInsertionPoint(op);
   SmallVector<Value> operands(producer->getOperands().take_front(2));

@@ -404,12 +404,14 @@ class Model:
             value.kind = info.kind
 
     def _put(self, context, feeds, keep):
+        omitted = 0
         for index, (name, dtype) in enumerate(self._fast):
             try:
                 given = feeds[name]
             except KeyError:
+                omitted += 1
                 if self.inputs[index].has_default:
-                    context.in_tensors[index].data = None
+                    context.in_tensors[index].data, context.last_shapes[index], context.known = None, None, list(self._static)
                     continue
                 if self._in[index].kind != OPTIONAL:
                     raise Error(f"input '{name}' is not given", name, 1) from None
@@ -427,6 +429,10 @@ class Model:
                 tensor.shape, tensor.ndim = memory, len(shape)
                 context.last_shapes[index], context.known = shape, list(self._static)
             tensor.data = _strings(given, keep) if dtype is _OBJECT else _address(given)
+        if len(feeds) + omitted > len(self._fast):
+            known = {name for name, _ in self._fast}
+            stray = next(name for name in feeds if name not in known)
+            raise Error(f"the model has no input '{stray}'", stray, 1)
 
     def _call(self, context):
         results, later = [], False
@@ -450,10 +456,6 @@ class Model:
 
     def run(self, feeds):
         """Runs the model on {input name: array}; returns the outputs in order. Raises Error, with the node's name, when it fails."""
-        if len(feeds) > len(self._fast):
-            known = {name for name, _ in self._fast}
-            stray = next(name for name in feeds if name not in known)
-            raise Error(f"the model has no input '{stray}'", stray, 1)
         context, keep = self._acquire(), []
         try:
             self._put(context, feeds, keep)

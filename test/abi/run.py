@@ -205,6 +205,12 @@ def inputs_with_a_default(s, folder):
         for feed, wanted in (({"x": x}, [[1], [2]]), ({"x": x, "d": d}, d), ({"x": x}, [[1], [2]])):
             if not np.allclose(model.run(feed)[0], sums + np.float32(wanted), atol=1e-5):
                 return f"{list(feed)}: {model.run(feed)[0]}"
+    try:
+        some.run({"x": x, "dd": d})
+        return "a misspelt input is ignored"
+    except Exception as e:
+        if "'dd'" not in str(e):
+            return str(e)
     if abs(every.run({"x": x, "k": np.zeros((4, 3, 1, 1), np.float32)})[0][0, 0] - 1) > 1e-6:
         return "a filter given by the run is not used"
     try:

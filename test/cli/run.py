@@ -491,6 +491,39 @@ def every_kind_of_output(s, folder):
 
 
 @SUITE.check
+def executable_has_help(s, folder):
+    program = s.compile(relu_model(2, 3), folder, suffix="", name="program")
+    for flags, code, stream in ((["--help"], 0, "stdout"), (["--frobnicate", "1"], 2, "stderr"), (["--input"], 2, "stderr")):
+        done = subprocess.run([program, *flags], capture_output=True, text=True)
+        text = getattr(done, stream)
+        if done.returncode != code or f"usage: {program}" not in text or (code and f"'{flags[0]}'" not in text):
+            return f"{flags}: exit {done.returncode}: {text}"
+    return None
+
+
+@SUITE.check
+def define_dim_of_no_dimension(s, folder):
+    text = s.onnxc(save(mlp_model(), folder / "m.onnx"), "-o", folder / "m.so", "--define-dim", "bach=2").stderr
+    return None if "warning" in text and "'bach'" in text and "batch" in text else text
+
+
+@SUITE.check
+def folders_are_made_for_everybody(s, folder):
+    (folder / "plain").mkdir()
+    s.compile(relu_model(2, 3), folder, "--emit-header", folder / "made")
+    modes = [oct((folder / name).stat().st_mode) for name in ("plain", "made")]
+    return None if modes[0] == modes[1] else f"mode {modes[1]} instead of {modes[0]}"
+
+
+@SUITE.check
+def ops_tell_generated_code(s, folder):
+    how = {(o["domain"], o["name"]): o["compiled"] for o in json.loads(s.onnxc("ops", "--json").stdout)}
+    wrong = {"Conv": "generated", "Add": "generated", "Softmax": "generated", "TopK": "library", "CastLike": "decomposed"}
+    wrong = {op: how["ai.onnx", op] for op, want in wrong.items() if how["ai.onnx", op] != want}
+    return str(wrong) if wrong else None
+
+
+@SUITE.check
 def executable_runs(s, folder):
     np.save(folder / "x.npy", X)
     program = s.compile(relu_model(2, 3), folder, suffix="", name="program")

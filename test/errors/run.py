@@ -441,6 +441,11 @@ def unknown_target(folder):
     return save(folder, relu(), "--target", "riscv64-linux-gnu")
 
 
+@case(1, r"static library")
+def archive_for_a_model(folder):
+    return save(folder, b"!<arch>\nrelu.o/         0           0     0     644     0         `\n")
+
+
 @case(3, r"x86_64-pc-windows-msvc.*targets")
 def unknown_system(folder):
     return save(folder, relu(), "--target", "x86_64-pc-windows-msvc")

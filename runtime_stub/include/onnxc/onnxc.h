@@ -67,7 +67,9 @@ enum {
 typedef struct onnxc_model onnxc_model;
 typedef struct onnxc_context onnxc_context;
 
-/* parallel_for: calls body(arg, task) for task in [0, tasks), returns when all are done. */
+/* For model_create; context_create takes NULL, the model's options, or others for one context. Fields that a shorter struct_size leaves out
+ * and NULL functions have their defaults.
+ * parallel_for: calls body(arg, task) for task in [0, tasks), returns when all are done. */
 typedef struct onnxc_options {
   size_t struct_size;
   void *(*alloc)(void *user, size_t bytes, size_t alignment);

@@ -19,7 +19,8 @@ namespace onnxc {
 
 class Error : public std::runtime_error {
 public:
-  Error(int32_t code, const std::string &message, std::string node = "") : std::runtime_error(message), code(code), node(std::move(node)) {}
+  Error(int32_t status, const std::string &message, std::string where = "")
+      : std::runtime_error(message), code(status), node(std::move(where)) {}
   int32_t code;
   std::string node;
 };
@@ -90,7 +91,7 @@ struct Options : onnxc_options {
 
 class Session {
 public:
-  explicit Session(const onnxc_api *api, const Options &options = Options()) : api(api) {
+  explicit Session(const onnxc_api *table, const Options &options = Options()) : api(table) {
     if (!api)
       throw Error(ONNXC_E_ARGUMENT, "the artefact has another version of the ABI");
     onnxc_model *created = nullptr;
@@ -136,7 +137,7 @@ protected:
   }
 
 private:
-  Session(const onnxc_api *api, std::shared_ptr<onnxc_model> model) : api(api), model(std::move(model)) { open(); }
+  Session(const onnxc_api *table, std::shared_ptr<onnxc_model> shared) : api(table), model(std::move(shared)) { open(); }
   void open() {
     onnxc_context *created = nullptr;
     onnxc_error error{};
