@@ -4,8 +4,8 @@
 using namespace mlir;
 namespace onnxc {
 
-static ShapeRules &mutableRules() {
-  static ShapeRules rules = [] {
+const ShapeRules &shapeRules() {
+  static const ShapeRules rules = [] {
     ShapeRules all;
     addElementwiseRules(all);
     addTensorRules(all);
@@ -21,8 +21,6 @@ static ShapeRules &mutableRules() {
   }();
   return rules;
 }
-const ShapeRules &shapeRules() { return mutableRules(); }
-void addShapeRule(StringRef name, ShapeRule rule) { mutableRules()[name] = rule; }
 
 // Start and size of each declared operand or result.
 static void segments(Operation *op, StringRef kinds, StringRef sizesAttr, unsigned total, SmallVector<unsigned> &start,

@@ -71,10 +71,8 @@ private:
 using ShapeRule = mlir::LogicalResult (*)(ShapeOp &);
 using ShapeRules = llvm::StringMap<ShapeRule>;
 
-// `name` as onnx::opName gives it ("Conv", "ml.Scaler"), or the full name of an op of another dialect ("kernel.conv").
+// By onnx::opName ("Conv", "ml.Scaler").
 const ShapeRules &shapeRules();
-// Rules of other dialects' ops; to be called before the first compute().
-void addShapeRule(llvm::StringRef name, ShapeRule rule);
 
 // The families' rows.
 void addElementwiseRules(ShapeRules &rules);

@@ -20,6 +20,14 @@ def read_xfail():
     return {line.split("#")[0].strip() for line in lines} - {""}
 
 
+def write_xfail(bad):
+    """Keeps the lines, and so the reasons, of models that still fail."""
+    old = XFAIL.read_text().splitlines() if XFAIL.exists() else []
+    reasons = {line.split("#")[0].strip(): line for line in old}
+    comments = [line for line in old if line.startswith("#")]
+    XFAIL.write_text("".join(f"{line}\n" for line in [*comments, *(reasons.get(name, name) for name in sorted(bad))]))
+
+
 def check(args):
     """model -> "pass" or why not, from the checker that comes with the models."""
     with tempfile.TemporaryDirectory() as tmp:
@@ -43,8 +51,7 @@ def main():
     results = check(args)
     bad = {name for name, result in results.items() if result != "pass"}
     if args.update:
-        head = "# Real models that do not pass yet. Written by test/models/run.py --update.\n"
-        XFAIL.write_text(head + "".join(f"{name}\n" for name in sorted(bad)))
+        write_xfail(bad)
     unexpected = bad ^ (read_xfail() & set(results))
     for name in sorted(unexpected):
         print(f"{name}: {results[name] if name in bad else 'passes, but xfail.txt lists it'}")

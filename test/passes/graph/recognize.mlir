@@ -92,3 +92,87 @@ func.func @rms(%x: tensor<?x8xf32>, %g: tensor<8xf32>) -> tensor<?x8xf32> {
   %r = "onnx.Mul"(%g, %n) : (tensor<8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
   return %r : tensor<?x8xf32>
 }
+
+// CHECK-LABEL: @tanh_gelu
+// CHECK: "onnx.Gelu"(%arg0) <{approximate = "tanh"}>
+// CHECK-NOT: onnx.Tanh
+func.func @tanh_gelu(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %three = "onnx.Constant"() {value = dense<3.0> : tensor<f32>} : () -> tensor<f32>
+  %cubic = "onnx.Constant"() {value = dense<0.044715> : tensor<f32>} : () -> tensor<f32>
+  %root = "onnx.Constant"() {value = dense<0.797884583> : tensor<f32>} : () -> tensor<f32>
+  %one = "onnx.Constant"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %half = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %p = "onnx.Pow"(%x, %three) : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %c = "onnx.Mul"(%p, %cubic) : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %s = "onnx.Add"(%x, %c) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %a = "onnx.Mul"(%s, %root) : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %t = "onnx.Tanh"(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %u = "onnx.Add"(%t, %one) : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %h = "onnx.Mul"(%x, %half) : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %r = "onnx.Mul"(%h, %u) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: @hard_swish
+// CHECK: "onnx.HardSwish"(%arg0)
+// CHECK-NOT: onnx.Clip
+func.func @hard_swish(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %zero = "onnx.Constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %three = "onnx.Constant"() {value = dense<3.0> : tensor<f32>} : () -> tensor<f32>
+  %six = "onnx.Constant"() {value = dense<6.0> : tensor<f32>} : () -> tensor<f32>
+  %a = "onnx.Add"(%x, %three) : (tensor<?x8xf32>, tensor<f32>) -> tensor<?x8xf32>
+  %c = "onnx.Clip"(%a, %zero, %six) <{operandSegmentSizes = array<i32: 1, 1, 1>}> : (tensor<?x8xf32>, tensor<f32>, tensor<f32>) -> tensor<?x8xf32>
+  %m = "onnx.Mul"(%x, %c) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %r = "onnx.Div"(%m, %six) : (tensor<?x8xf32>, tensor<f32>) -> tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}
+
+// The ramp ends at 5.
+// CHECK-LABEL: @not_hard_swish
+// CHECK: onnx.Clip
+// CHECK: onnx.Div
+func.func @not_hard_swish(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %zero = "onnx.Constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %three = "onnx.Constant"() {value = dense<3.0> : tensor<f32>} : () -> tensor<f32>
+  %five = "onnx.Constant"() {value = dense<5.0> : tensor<f32>} : () -> tensor<f32>
+  %six = "onnx.Constant"() {value = dense<6.0> : tensor<f32>} : () -> tensor<f32>
+  %a = "onnx.Add"(%x, %three) : (tensor<?x8xf32>, tensor<f32>) -> tensor<?x8xf32>
+  %c = "onnx.Clip"(%a, %zero, %five) <{operandSegmentSizes = array<i32: 1, 1, 1>}> : (tensor<?x8xf32>, tensor<f32>, tensor<f32>) -> tensor<?x8xf32>
+  %m = "onnx.Mul"(%x, %c) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %r = "onnx.Div"(%m, %six) : (tensor<?x8xf32>, tensor<f32>) -> tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}
+
+// x (r g) + (b - mean (r g)), as TensorFlow writes a normalisation.
+// CHECK-LABEL: @folded_layer
+// CHECK: "onnx.LayerNormalization"(%arg0, %arg1, %arg2) <{axis = -1 : i64, epsilon = 9.99999974E-6 : f32
+// CHECK-NOT: onnx.Sqrt
+func.func @folded_layer(%x: tensor<?x8xf32>, %g: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<?x8xf32> {
+  %axes = "onnx.Constant"() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %eps = "onnx.Constant"() {value = dense<1.0e-5> : tensor<f32>} : () -> tensor<f32>
+  %mean = "onnx.ReduceMean"(%x, %axes) : (tensor<?x8xf32>, tensor<1xi64>) -> tensor<?x1xf32>
+  %d = "onnx.Sub"(%x, %mean) : (tensor<?x8xf32>, tensor<?x1xf32>) -> tensor<?x8xf32>
+  %q = "onnx.Mul"(%d, %d) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %v = "onnx.ReduceMean"(%q, %axes) : (tensor<?x8xf32>, tensor<1xi64>) -> tensor<?x1xf32>
+  %e = "onnx.Add"(%v, %eps) : (tensor<?x1xf32>, tensor<f32>) -> tensor<?x1xf32>
+  %s = "onnx.Sqrt"(%e) : (tensor<?x1xf32>) -> tensor<?x1xf32>
+  %r = "onnx.Reciprocal"(%s) : (tensor<?x1xf32>) -> tensor<?x1xf32>
+  %f = "onnx.Mul"(%r, %g) : (tensor<?x1xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+  %xf = "onnx.Mul"(%x, %f) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %mf = "onnx.Mul"(%mean, %f) : (tensor<?x1xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %shift = "onnx.Sub"(%b, %mf) : (tensor<8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %y = "onnx.Add"(%xf, %shift) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}
+
+// A mean over images is a pooling; one that centres them stays.
+// CHECK-LABEL: @mean_of_images
+// CHECK: "onnx.GlobalAveragePool"(%arg0)
+// CHECK: "onnx.ReduceMean"(%arg1
+func.func @mean_of_images(%x: tensor<?x3x4x4xf32>, %c: tensor<?x3x4x4xf32>) -> (tensor<?x3x1x1xf32>, tensor<?x3x4x4xf32>) {
+  %axes = "onnx.Constant"() {value = dense<[2, 3]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %m = "onnx.ReduceMean"(%x, %axes) : (tensor<?x3x4x4xf32>, tensor<2xi64>) -> tensor<?x3x1x1xf32>
+  %n = "onnx.ReduceMean"(%c, %axes) : (tensor<?x3x4x4xf32>, tensor<2xi64>) -> tensor<?x3x1x1xf32>
+  %d = "onnx.Sub"(%c, %n) : (tensor<?x3x4x4xf32>, tensor<?x3x1x1xf32>) -> tensor<?x3x4x4xf32>
+  return %m, %d : tensor<?x3x1x1xf32>, tensor<?x3x4x4xf32>
+}

@@ -1,4 +1,4 @@
-// RUN: onnxc-opt %s --simplify | FileCheck %s
+// RUN: onnxc-opt %s --simplify --split-input-file | FileCheck %s
 
 // Scale 2 / sqrt(3 + 1) = 1 on channel 0, 6 / 2 = 3 on channel 1; offset bias - mean * scale.
 // CHECK-LABEL: @normalisation
@@ -81,4 +81,88 @@ func.func @expanded_splat() -> tensor<32xf32> {
   %s = "onnx.Constant"() {value = dense<32> : tensor<1xi64>} : () -> tensor<1xi64>
   %y = "onnx.Expand"(%v, %s) : (tensor<f32>, tensor<1xi64>) -> tensor<32xf32>
   return %y : tensor<32xf32>
+}
+
+// -----
+
+// Dropout is nothing at inference; one that may train stays.
+// CHECK-LABEL: @dropout
+// CHECK-NEXT: %[[D:.*]], %mask = "onnx.Dropout"(%arg0, %arg1)
+// CHECK-NEXT: return %arg0, %[[D]]
+func.func @dropout(%x: tensor<2x3xf32>, %t: tensor<i1>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+  %a, %m = "onnx.Dropout"(%x) <{operandSegmentSizes = array<i32: 1, 0, 0>, resultSegmentSizes = array<i32: 1, 1>}>
+      : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xi1>)
+  %b, %n = "onnx.Dropout"(%x, %t) <{operandSegmentSizes = array<i32: 1, 0, 1>, resultSegmentSizes = array<i32: 1, 1>}>
+      : (tensor<2x3xf32>, tensor<i1>) -> (tensor<2x3xf32>, tensor<2x3xi1>)
+  return %a, %b : tensor<2x3xf32>, tensor<2x3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @views
+// CHECK: %[[S:.*]] = "onnx.Constant"() <{value = dense<[3, 8]> : tensor<2xi64>}>
+// CHECK-NEXT: %[[R:.*]] = "onnx.Reshape"(%arg0, %[[S]])
+// CHECK-NEXT: return %[[R]]
+func.func @views(%x: tensor<2x3x4xf32>) -> tensor<3x8xf32> {
+  %a = "onnx.Flatten"(%x) <{axis = 2 : i64}> : (tensor<2x3x4xf32>) -> tensor<6x4xf32>
+  %s = "onnx.Constant"() {value = dense<[3, -1]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %b = "onnx.Reshape"(%a, %s) : (tensor<6x4xf32>, tensor<2xi64>) -> tensor<3x8xf32>
+  return %b : tensor<3x8xf32>
+}
+
+// -----
+
+// A size that the second view copies from the first one is not known.
+// CHECK-LABEL: @copied_size
+// CHECK: onnx.Flatten
+// CHECK: onnx.Reshape
+func.func @copied_size(%x: tensor<?x3x4xf32>) -> tensor<?x4x1xf32> {
+  %a = "onnx.Flatten"(%x) <{axis = 2 : i64}> : (tensor<?x3x4xf32>) -> tensor<?x4xf32>
+  %s = "onnx.Constant"() {value = dense<[0, 4, 1]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %b = "onnx.Reshape"(%a, %s) : (tensor<?x4xf32>, tensor<3xi64>) -> tensor<?x4x1xf32>
+  return %b : tensor<?x4x1xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @view_of_constant
+// CHECK-NEXT: "onnx.Constant"() <{value = dense<{{\[\[}}1, 2], [3, 4]]> : tensor<2x2xi32>}>
+// CHECK-NEXT: return
+func.func @view_of_constant() -> tensor<2x2xi32> {
+  %c = "onnx.Constant"() {value = dense<[1, 2, 3, 4]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %s = "onnx.Constant"() {value = dense<2> : tensor<2xi64>} : () -> tensor<2xi64>
+  %v = "onnx.Reshape"(%c, %s) : (tensor<4xi32>, tensor<2xi64>) -> tensor<2x2xi32>
+  return %v : tensor<2x2xi32>
+}
+
+// -----
+
+// A transposition that moves nothing but axes of size 1 is a view; another one is not.
+// CHECK-LABEL: @transposes_of_ones
+// CHECK: onnx.Reshape
+// CHECK: onnx.Transpose
+// CHECK-NOT: onnx.Transpose
+func.func @transposes_of_ones(%x: tensor<2x1x3xf32>) -> (tensor<1x2x3xf32>, tensor<3x1x2xf32>) {
+  %a = "onnx.Transpose"(%x) {perm = array<i64: 1, 0, 2>} : (tensor<2x1x3xf32>) -> tensor<1x2x3xf32>
+  %b = "onnx.Transpose"(%x) {perm = array<i64: 2, 1, 0>} : (tensor<2x1x3xf32>) -> tensor<3x1x2xf32>
+  return %a, %b : tensor<1x2x3xf32>, tensor<3x1x2xf32>
+}
+
+// -----
+
+// Zeros around the images become the convolution's own padding; another value does not.
+// CHECK-LABEL: @padded
+// CHECK: "onnx.Conv"(%arg0, {{.*}}pads = array<i64: 1, 2, 1, 2>
+// CHECK: onnx.Pad
+// CHECK: onnx.Conv
+func.func @padded(%x: tensor<1x1x4x4xf32>, %w: tensor<2x1x3x3xf32>) -> (tensor<1x2x4x6xf32>, tensor<1x2x4x6xf32>) {
+  %p = "onnx.Constant"() {value = dense<[0, 0, 1, 2, 0, 0, 1, 2]> : tensor<8xi64>} : () -> tensor<8xi64>
+  %one = "onnx.Constant"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %a = "onnx.Pad"(%x, %p) <{mode = "constant", operandSegmentSizes = array<i32: 1, 1, 0, 0>}>
+      : (tensor<1x1x4x4xf32>, tensor<8xi64>) -> tensor<1x1x6x8xf32>
+  %b = "onnx.Conv"(%a, %w) : (tensor<1x1x6x8xf32>, tensor<2x1x3x3xf32>) -> tensor<1x2x4x6xf32>
+  %c = "onnx.Pad"(%x, %p, %one) <{mode = "constant", operandSegmentSizes = array<i32: 1, 1, 1, 0>}>
+      : (tensor<1x1x4x4xf32>, tensor<8xi64>, tensor<f32>) -> tensor<1x1x6x8xf32>
+  %d = "onnx.Conv"(%c, %w) : (tensor<1x1x6x8xf32>, tensor<2x1x3x3xf32>) -> tensor<1x2x4x6xf32>
+  return %b, %d : tensor<1x2x4x6xf32>, tensor<1x2x4x6xf32>
 }
