@@ -1,4 +1,4 @@
-"""onnxc-reduce: the smallest model for which a command still fails, for bug reports and regression tests.
+"""./dev reduce: the smallest model for which a command still fails, for bug reports and regression tests.
 
 usage: reduce.py MODEL.onnx --fails COMMAND [-o REDUCED.onnx]
 
@@ -68,7 +68,7 @@ def reduce(model, fails):
 
 
 def main():
-    p = argparse.ArgumentParser(prog="onnxc-reduce", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(prog="./dev reduce", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("model", type=Path)
     p.add_argument("--fails", required=True, metavar="COMMAND")
     p.add_argument("-o", "--output", type=Path)
