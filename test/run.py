@@ -148,7 +148,7 @@ def main():
     p.add_argument("suites", nargs="*", metavar="SUITE", help=", ".join(SUITES))
     p.add_argument("--build", type=Path, required=True)
     p.add_argument("--update", action="store_true", help="rewrite the expected-failure lists from this run")
-    p.add_argument("--mode", nargs="+", default=["static"], help="modes of the conformance suite: static symbolic O0")
+    p.add_argument("--mode", nargs="+", default=["static", "symbolic", "O0"], help="modes of the conformance suite: static symbolic O0")
     args = p.parse_args()
     unknown = [s for s in args.suites if s not in SUITES]
     if unknown:
