@@ -297,6 +297,26 @@ def sizes_that_only_the_run_knows(s, folder):
 
 
 @SUITE.check
+def skips_longer_than_the_input(s, folder):
+    node = helper.make_node("TfIdfVectorizer", ["x"], ["y"], mode="TF", min_gram_length=2, max_gram_length=2, max_skip_count=1 << 62, ngram_counts=[0, 0],
+                            ngram_indexes=[0, 1], pool_int64s=[1, 2, 1, 4])
+    model = load(s.compile(make([node], [info("x", "n", dtype=TensorProto.INT64)], [info("y", 2)]), folder))
+    got = model.run({"x": np.array([1, 2, 3, 4, 2])})[0]
+    return None if got.tolist() == [2, 1] else f"{got}"
+
+
+@SUITE.check
+def shapes_that_numpy_cannot_hold(s, folder):
+    node = helper.make_node("Reshape", ["x", "shape"], ["y"], allowzero=1)
+    model = load(s.compile(make([node], [info("x", 0, 3), info("shape", 2, dtype=TensorProto.INT64)], [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]), folder))
+    try:
+        model.run({"x": np.ones((0, 3), np.float32), "shape": np.array([0, 1 << 62])})
+        return "no error"
+    except MemoryError as e:
+        return None if "4611686018427387904" in str(e) else str(e)
+
+
+@SUITE.check
 def strided_inputs(s, folder):
     m = load(s.compile(mlp_model(), folder))
     wide = np.random.default_rng(3).standard_normal((5, 192)).astype(np.float32)
