@@ -241,7 +241,8 @@ struct Emitter {
     return array;
   }
 
-  void emit(bool sizeFunction) {
+  // The function that the plan calls: of a kernel (buffers, dims, scratch, begin, end) or of its sizes (buffers, dims, sizes).
+  llvm::Function *function(bool sizeFunction) {
     SmallVector<llvm::Type *> params = {ptr, ptr, ptr, i64, i64};
     if (sizeFunction)
       params.resize(3);
@@ -250,6 +251,30 @@ struct Emitter {
     f->setLinkage(llvm::GlobalValue::InternalLinkage);
     if (kernel.getArgumentTypes().size() > kManyOperands)
       markLong(*f);
+    return f;
+  }
+
+  llvm::Constant *attributeTable() {
+    if (auto custom = dyn_cast<onnx::CustomCallOp>(op))
+      return customAttributes(custom.getGiven());
+    SmallVector<StringRef> specs;
+    row.attributes.split(specs, ',', -1, false);
+    SmallVector<llvm::Constant *> attributes;
+    for (StringRef spec : specs)
+      attributes.push_back(attribute(spec.trim()));
+    return global(llvm::ConstantArray::get(llvm::ArrayType::get(attr, attributes.size()), attributes));
+  }
+
+  // The function of the library, or of the user's.
+  llvm::FunctionCallee callee(bool sizeFunction) {
+    auto custom = dyn_cast<onnx::CustomCallOp>(op);
+    std::string name = custom ? (sizeFunction ? "onnxc_custom_shape_" : "onnxc_custom_run_") + custom.getSymbol().str()
+                              : (sizeFunction ? "onnxc_s_" : "onnxc_k_") + librarySymbol(row, op);
+    return m.getOrInsertFunction(name, llvm::FunctionType::get(i32, {ptr}, false));
+  }
+
+  void emit(bool sizeFunction) {
+    llvm::Function *f = function(sizeFunction);
     b.SetInsertPoint(llvm::BasicBlock::Create(c, "entry", f));
     llvm::Value *bufs = f->getArg(0), *dims = f->getArg(1);
     const onnx::OpInfo *info = onnx::opInfo(op);
@@ -274,13 +299,7 @@ struct Emitter {
           at += t.getRank();
           return b.CreateConstGEP1_64(i64, f->getArg(2), start);
         });
-    SmallVector<StringRef> specs;
-    SmallVector<llvm::Constant *> attributes;
-    row.attributes.split(specs, ',', -1, false);
-    for (StringRef spec : specs)
-      attributes.push_back(attribute(spec.trim()));
-    llvm::Constant *table = custom ? customAttributes(custom.getGiven())
-                                   : global(llvm::ConstantArray::get(llvm::ArrayType::get(attr, attributes.size()), attributes));
+    llvm::Constant *table = attributeTable();
     llvm::Value *a = b.CreateAlloca(args);
     llvm::Value *rt = b.CreateLoad(ptr, bufs);
     llvm::Value *last = sizeFunction ? (llvm::Value *)llvm::ConstantPointerNull::get(b.getPtrTy()) : f->getArg(2);
@@ -289,9 +308,7 @@ struct Emitter {
     llvm::Value *fields[] = {rt, ins, integer(in.size()), outs, integer(out.size()), table, last};
     for (unsigned i = 0; i < 7; ++i)
       b.CreateStore(fields[i], b.CreateStructGEP(args, a, i));
-    std::string callee = custom ? (sizeFunction ? "onnxc_custom_shape_" : "onnxc_custom_run_") + custom.getSymbol().str()
-                                : (sizeFunction ? "onnxc_s_" : "onnxc_k_") + librarySymbol(row, op);
-    b.CreateRet(b.CreateCall(m.getOrInsertFunction(callee, llvm::FunctionType::get(i32, {ptr}, false)), {a}));
+    b.CreateRet(b.CreateCall(callee(sizeFunction), {a}));
   }
 };
 }  // namespace
