@@ -46,8 +46,12 @@ def save(proto, path):
     return path
 
 
+class Skip(Exception):
+    """This machine or user cannot run the check, and why."""
+
+
 class Suite:
-    """Checks are functions of (suite, folder) that return None or what is wrong; a scratch folder each."""
+    """Checks are functions of (suite, folder) that return None or what is wrong, or raise Skip; a scratch folder each."""
 
     def __init__(self, name, doc):
         self.name, self.doc, self.checks = name, doc, {}
@@ -71,17 +75,21 @@ class Suite:
         self.args.onnxc = str(Path(self.args.onnxc).resolve())
         sys.path.insert(0, self.args.loader)
         chosen = {name: c for name, c in self.checks.items() if re.search(self.args.filter, name)}
-        failed = 0
+        failed = skipped = 0
         for name, c in chosen.items():
             with tempfile.TemporaryDirectory() as tmp:
                 try:
                     wrong = c(self, Path(tmp))
+                except Skip as e:
+                    print(f"{name}: skipped: {e}", flush=True)
+                    skipped += 1
+                    continue
                 except Exception as e:  # a broken check is a failed check
                     wrong = "".join(traceback.format_exception_only(e)).strip()[:600]
             failed += wrong is not None
             if wrong:
                 print(f"{name}: {wrong}", flush=True)
-        print(f"{self.name}: {len(chosen) - failed} passed, {failed} failed, 0 skipped")
+        print(f"{self.name}: {len(chosen) - failed - skipped} passed, {failed} failed, {skipped} skipped")
         sys.exit(failed != 0)
 
     def onnxc(self, *arguments, code=0, **kwargs):
