@@ -128,12 +128,26 @@ static LogicalResult roundTrip(onnx::QuantizeLinearOp op, PatternRewriter &rewri
   return success();
 }
 
+// v scale / scale is v: what lies between two steps must not be rounded to either side.
+static LogicalResult takeBackScale(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
+  auto mul = op.getX().getDefiningOp<onnx::MulOp>();
+  auto to = scalingOf(op);
+  auto scale = mul ? constantFloats(mul.getB()) : std::nullopt;
+  if (!to || !scale || scale->size() != 1 || scale->front() != to->scale || mul.getA().getType() != mul.getType())
+    return rewriter.notifyMatchFailure(op, "not of a product with its scale");
+  auto type = RankedTensorType::get({}, rewriter.getF32Type());
+  Value one = onnx::ConstantOp::create(rewriter, op.getLoc(), makeConstant(type, std::vector<float>{1.f}));
+  rewriter.modifyOpInPlace(op, [&] { op.setOperand(0, mul.getA()), op.setOperand(1, one); });
+  return success();
+}
+
 void populateByteMovePatterns(RewritePatternSet &patterns) {
   patterns.add(maxPool);
   patterns.add(globalMean);
   patterns.add(reducedMean);
   patterns.add(quantiseFirst);
   patterns.add(roundTrip);
+  patterns.add(takeBackScale);
 }
 
 }  // namespace onnxc

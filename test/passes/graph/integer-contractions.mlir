@@ -186,3 +186,18 @@ func.func @mean(%q: tensor<1x2x4x4xui8>) -> tensor<1x2x1x1xf32> {
   %g = "onnx.GlobalAveragePool"(%x) : (tensor<1x2x4x4xf32>) -> tensor<1x2x1x1xf32>
   return %g : tensor<1x2x1x1xf32>
 }
+
+// -----
+
+// What is quantised with the scale it was multiplied by is rounded once: a mean that lies between two steps stays there.
+// CHECK-LABEL: @mean_and_back
+// CHECK: %[[S:.*]] = "onnx.Sub"
+// CHECK-NEXT: "onnx.Round"(%[[S]])
+func.func @mean_and_back(%q: tensor<1x2x4x4xui8>) -> tensor<1x2x1x1xui8> {
+  %s = "onnx.Constant"() {value = dense<0.06052> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<3> : tensor<ui8>} : () -> tensor<ui8>
+  %x = "onnx.DequantizeLinear"(%q, %s, %z) : (tensor<1x2x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x2x4x4xf32>
+  %g = "onnx.GlobalAveragePool"(%x) : (tensor<1x2x4x4xf32>) -> tensor<1x2x1x1xf32>
+  %y = "onnx.QuantizeLinear"(%g, %s, %z) : (tensor<1x2x1x1xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x2x1x1xui8>
+  return %y : tensor<1x2x1x1xui8>
+}
