@@ -140,7 +140,8 @@ def line(name, row):
         return f"{name:34} FAILED {row['failed'][:120]}"
     ms = "  ".join(f"{k} {v:.3f} ms" for k, v in row["ms"].items())
     share = f"  {100 * row['roof']['share']:3.0f} % of the roof ({row['roof']['bound']})" if "roof" in row else ""
-    return f"{name:34} {'WRONG' if row.get('wrong') else format(row.get('ratio', 0), '5.2f')}  {ms}{share}"
+    ratio = "WRONG" if row.get("wrong") else f"{row['ratio']:5.2f}" if "ratio" in row else "    -"
+    return f"{name:34} {ratio}  {ms}{share}"
 
 
 def table(record):
