@@ -5,6 +5,7 @@
 // across     the row is not the innermost dim: each lane is a row of its own
 // Sums are taken in lanes in a fixed order, in doubles where a lane adds many elements.
 #include "codegen/cpu/Loops.h"
+#include "codegen/cpu/Pointwise.h"
 #include "codegen/cpu/Space.h"
 #include "codegen/cpu/VectorMath.h"
 #include "dialects/kernel/Families.h"
@@ -36,6 +37,7 @@ struct RowKernel {
   // Now: of the unit that is written.
   SmallVector<Value> indices;  // of all merged dims
   int64_t width = 1;           // lanes of a vector
+  int64_t ways = 1;            // vectors of a row that are joined side by side
 
   RowKernel(KernelCode &c, Operation *op, unsigned vectorBits)
       : c(c), op(op), axes(*rowAxes(op)), space(c, kernel::localDims(cast<RankedTensorType>(op->getOperand(0).getType()))),
@@ -81,8 +83,13 @@ struct RowKernel {
 
   Value sizeOf(size_t d) { return space.value(space.sizes[d]); }
 
-  // Runs `body` at every point of the row, and joins what it gives.
-  SmallVector<Value> overRow(ArrayRef<Join> joins, Body body) {
+  // Vectors joined side by side where a step is little work: one chain of additions or comparisons waits for each. Sums of doubles hold
+  // several registers as they are.
+  int64_t chains(bool cheap) { return !cheap || across ? 1 : vectorBits >= 512 ? 4 : wide ? 1 : 2; }
+
+  // Runs `body` at every point of the row, and joins what it gives. `cheap`: a step takes few instructions.
+  SmallVector<Value> overRow(ArrayRef<Join> joins, Body body, bool cheap = false) {
+    ways = chains(cheap);
     int64_t vectorLanes = across ? 1 : width, tailLanes = across ? width : 1;
     SmallVector<Value> accs;
     for (int64_t n : {vectorLanes, tailLanes})
@@ -128,9 +135,13 @@ struct RowKernel {
     }
     Value size = sizeOf(d), from = c.n(0);
     if (width > 1) {
+      Value begin = from;
       from = c.sub(size, c.rem(size, width));
-      SmallVector<Value> next =
-          c.loop(c.n(0), from, c.n(width), accs.take_front(n), [&](Value i, ValueRange now) { return step({i, width, {}}, now); });
+      SmallVector<Value> next(result.begin(), result.begin() + n);
+      auto whole = [&](Value i, ValueRange now) { return step({i, width, {}}, now); };
+      if (n > 0 && ways > 1)
+        next = sideBySide(joins, next, begin = c.sub(size, c.rem(size, width * ways)), whole);
+      next = c.loop(begin, from, c.n(width), next, whole);
       llvm::copy(next, result.begin());
     }
     if (auto left = c.constant(from), all = c.constant(size); left && all && *left == *all)
@@ -145,6 +156,26 @@ struct RowKernel {
         c.loop(from, size, c.n(1), accs.drop_front(n), [&](Value i, ValueRange now) { return step({i, 1, {}}, now); });
     llvm::copy(next, result.begin() + n);
     return result;
+  }
+
+  // Points [0, end) of the row, `ways` vectors of each step in accumulators of their own.
+  SmallVector<Value> sideBySide(ArrayRef<Join> joins, ValueRange accs, Value end,
+                                llvm::function_ref<SmallVector<Value>(Value, ValueRange)> step) {
+    size_t n = joins.size();
+    SmallVector<Value> all(accs.begin(), accs.end());
+    for (size_t k = n; k < n * ways; ++k)
+      all.push_back(start(joins[k % n], accs[k % n].getType()));
+    all = c.loop(c.n(0), end, c.n(width * ways), all, [&](Value i, ValueRange now) {
+      SmallVector<Value> next;
+      for (int64_t w = 0; w < ways; ++w)
+        llvm::append_range(next, step(c.add(i, w * width), now.slice(w * n, n)));
+      return next;
+    });
+    for (int64_t half = ways / 2; half >= 1; half /= 2)
+      for (size_t k = 0; k < half * n; ++k)
+        all[k] = combine(joins[k % n], all[k], all[half * n + k]);
+    all.resize(n);
+    return all;
   }
 
   // A value of the row at a point of it.
@@ -174,8 +205,11 @@ struct RowKernel {
   }
   void endOfFirst() { stashed = stash && isComputed(); }
 
-  Value sum(llvm::function_ref<Num(At)> f, Join join = Join::Sum) {
-    return overRow(join, [&](At p) { return SmallVector<Value>{f(p).v}; })[0];
+  Value sum(llvm::function_ref<Num(At)> f, Join join = Join::Sum, bool cheap = false) {
+    return overRow(join, [&](At p) { return SmallVector<Value>{f(p).v}; }, cheap)[0];
+  }
+  bool isCheap() {
+    return llvm::none_of(c.kernel.getBody().front(), [](Operation &o) { return isTranscendental(&o); });
   }
   Num perRow(Value v) { return {&c, v}; }
   Value count() {
@@ -201,7 +235,7 @@ struct RowKernel {
   }
 
   void softmax(bool log) {
-    Value most = sum([&](At p) { return firstElement(p); }, Join::Most);
+    Value most = sum([&](At p) { return firstElement(p); }, Join::Most, !isComputed());
     endOfFirst();
     bool keep = stash && !log;
     Value total = sum([&](At p) {
@@ -225,13 +259,14 @@ struct RowKernel {
     Num n{&c, count()};
     Value mean;
     if (centered) {
-      mean = (perRow(sum([&](At p) { return firstElement(p); })) / n).v;
+      mean = (perRow(sum([&](At p) { return firstElement(p); }, Join::Sum, !isComputed())) / n).v;
       endOfFirst();
     }
-    Value squares = sum([&](At p) {
+    auto square = [&](At p) {
       Num v = centered ? element(p) - at(mean, p) : firstElement(p);
       return v * v;
-    });
+    };
+    Value squares = sum(square, Join::Sum, centered || !isComputed());
     endOfFirst();
     Num power = perRow(squares) / n + onnx::floatAttr(op, "epsilon");
     Value factor = (1.0 / sqrt(power)).v;
@@ -267,7 +302,7 @@ struct RowKernel {
           Num e = element(p);
           return square ? e * e : absolute ? abs(e) : e;
         },
-        join);
+        join, isCheap());
     Num r = perRow(v);
     if (name == "ReduceMean" || name == "GlobalAveragePool")
       r = r / Num{&c, count()};
@@ -387,10 +422,14 @@ struct RowKernel {
         indices = saved;
       });
     };
-    Value mid = n > 1 ? c.sub(to, c.rem(c.sub(to, from), n)) : from;
-    if (n > 1)
-      each(from, mid, n);
-    each(mid, to, 1);
+    int64_t most = axes.reduces && isCheap() ? (vectorBits >= 512 ? 4 : 2) * n : n;  // several registers: a chain of additions each
+    SmallVector<int64_t> widths = {most, n, 1};
+    widths.erase(std::unique(widths.begin(), widths.end()), widths.end());
+    for (int64_t by : widths) {
+      Value end = by > 1 ? c.sub(to, c.rem(c.sub(to, from), by)) : to;
+      each(from, end, by);
+      from = end;
+    }
   }
 };
 }  // namespace

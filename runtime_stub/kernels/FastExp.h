@@ -6,23 +6,22 @@ namespace onnxc {
 
 typedef int32_t v16i __attribute__((ext_vector_type(16), aligned(4)));
 
-// e^x for x <= 0, within 2 ulp; 0 where the result would be subnormal. NaN in, NaN out.
+// e^x for x <= 0, within 2 ulp; 0 where the result would be subnormal. NaN in, NaN out. As in codegen/cpu/VectorMath.cpp.
 ONNXC_INLINE v16 expNegative(v16 x) {
+  constexpr float magic = 12582912;
   v16 c = x < v16(-87.0f) ? v16(-87.0f) : x;
-  v16 n = __builtin_elementwise_rint(c * 1.44269504088896341f);
+  v16 shifted = __builtin_elementwise_fma(c, v16(1.44269504088896341f), v16(magic)), n = shifted - v16(magic);
   v16 r = __builtin_elementwise_fma(n, v16(-0.693145751953125f), c);
   r = __builtin_elementwise_fma(n, v16(-1.42860682030941723e-6f), r);
-  v16 p = v16(1.0f / 720);
-  p = __builtin_elementwise_fma(p, r, v16(1.0f / 120));
-  p = __builtin_elementwise_fma(p, r, v16(1.0f / 24));
-  p = __builtin_elementwise_fma(p, r, v16(1.0f / 6));
-  p = __builtin_elementwise_fma(p, r, v16(0.5f));
+  v16 p = v16(0.001383683770778305f);
+  p = __builtin_elementwise_fma(p, r, v16(0.008374822090776626f));
+  p = __builtin_elementwise_fma(p, r, v16(0.04166822605030219f));
+  p = __builtin_elementwise_fma(p, r, v16(0.1666642009533914f));
+  p = __builtin_elementwise_fma(p, r, v16(0.49999992076176153f));
   p = __builtin_elementwise_fma(p, r, v16(1.0f));
   p = __builtin_elementwise_fma(p, r, v16(1.0f));
-  v16 safe = x == x ? n : v16(0.0f);
-  v16 scaled = p * __builtin_bit_cast(v16, (__builtin_convertvector(safe, v16i) + 127) << 23);
-  v16 whole = x < v16(-87.0f) ? v16(0.0f) : scaled;
-  return x == x ? whole : x;
+  v16 power = __builtin_bit_cast(v16, (__builtin_bit_cast(v16i, shifted) << 23) + (127 << 23));
+  return x < v16(-87.0f) ? v16(0.0f) : p * power;
 }
 
 // Over all lanes, in halves; NaN loses against numbers in largestOf.
