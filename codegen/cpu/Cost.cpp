@@ -49,7 +49,7 @@ static Product work(Operation *op) {
   }
   if (name == "Gemm")
     return twice(dim(op->getOperand(0), onnx::intAttr(op, "transA", 0) ? 2 : 1));
-  if (name == "packed.MatMulInteger")
+  if (name == "packed.MatMulInteger" || name == "packed.LinearMatMul")
     return twice(dim(op->getOperand(0), 1));
   if (name == "packed.LinearConv") {
     ArrayRef<int64_t> kernel = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape").asArrayRef();

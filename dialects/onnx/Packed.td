@@ -48,6 +48,12 @@ def Onnx_PackedMatMulIntegerOp : Onnx_Op<"packed.MatMulInteger", [Pure, AttrSize
   let arguments = (ins AnyTensor:$A, AnyTensor:$B, OptTensor:$a_zero_point, OptTensor:$b_zero_point, I64Attr:$N);
   let results = (outs AnyTensor:$Y);
 }
+def Onnx_PackedLinearMatMulOp : Onnx_Op<"packed.LinearMatMul"> {
+  let summary = "products of bytes as packed.LinearConv has them; A [..., K] times B as packed.MatMulInteger has it, signed; factors, corrections: [ceil(N/64), 64]";
+  let arguments = (ins AnyTensor:$A, AnyTensor:$B, AnyTensor:$factors, AnyTensor:$corrections, I64Attr:$N, I64Attr:$zero, I64Attr:$least,
+                     I64Attr:$most);
+  let results = (outs AnyTensor:$Y);
+}
 def Onnx_PackedLinearConvOp : Onnx_Op<"packed.LinearConv"> {
   let summary = "2-D convolution of bytes to a blocked result of bytes or f32, as one library kernel";
   let description = [{

@@ -93,6 +93,7 @@ Unary unary(StringRef name) {
       .Case("Softplus", [](float x, float, float) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); })
       .Case("HardSigmoid", [](float x, float a, float b) { return std::clamp(a * x + b, 0.0f, 1.0f); })
       .Case("HardSwish", [](float x, float, float) { return x * std::clamp(x / 6 + 0.5f, 0.0f, 1.0f); })
+      .Case("Gelu", [](float x, float, float) { return 0.5f * x * (1 + std::erf(x * 0.70710678f)); })
       .Case("ms.Gelu", [](float x, float, float) { return 0.5f * x * (1 + std::erf(x * 0.70710678f)); })
       .Default(nullptr);
 }
@@ -115,7 +116,7 @@ float number(Operation *op, StringRef name) {
 Values Evaluator::elementwise(Operation *op) {
   StringRef name = onnx::opName(op);
   bool clip = name == "Clip";
-  Unary one = unary(name);
+  Unary one = onnx::strAttr(op, "approximate", "none") == "none" ? unary(name) : nullptr;
   Binary two = binary(name);
   if (!(one && op->getNumOperands() == 1) && !(two && op->getNumOperands() == 2) && !clip)
     return std::nullopt;

@@ -168,50 +168,6 @@ static LogicalResult linearMean(onnx::MSQLinearGlobalAveragePoolOp op, PatternRe
   return linearUnary(op, rewriter, [&](Type type, Value x) { return onnx::GlobalAveragePoolOp::create(rewriter, op.getLoc(), type, x); });
 }
 
-// Weights of 8 bits [directions, columns, rows] as f32 [directions, rows, columns]; null where they are not constant.
-static Value recurrentWeights(PatternRewriter &rewriter, Value v, Value scale, Value zero) {
-  auto type = llvm::dyn_cast<RankedTensorType>(v.getType());
-  ElementsAttr value = onnx::constantValue(v), zeros = onnx::constantValue(zero);
-  auto scales = constantFloats(scale);
-  if (!type || type.getRank() != 3 || !value || !zeros || !scales || scales->empty())
-    return {};
-  bool isSigned = type.getElementType().isSignlessInteger();
-  auto bytes = constantBytes(value), offsets = constantBytes(zeros);
-  int64_t directions = type.getDimSize(0), columns = type.getDimSize(1), rows = type.getDimSize(2), count = scales->size();
-  if (!bytes || !offsets || int64_t(offsets->size()) != count || (count != directions && count != directions * rows))
-    return {};
-  auto number = [&](char c) { return isSigned ? float(int8_t(c)) : float(uint8_t(c)); };
-  std::vector<float> to(bytes->size());
-  for (int64_t d = 0; d < directions; ++d)
-    for (int64_t c = 0; c < columns; ++c)
-      for (int64_t r = 0; r < rows; ++r) {
-        int64_t k = count == directions ? d : d * rows + r;
-        to[(d * rows + r) * columns + c] = (number((*bytes)[(d * columns + c) * rows + r]) - number((*offsets)[k])) * (*scales)[k];
-      }
-  auto result = RankedTensorType::get({directions, rows, columns}, rewriter.getF32Type());
-  return onnx::ConstantOp::create(rewriter, v.getLoc(), makeConstant(result, to));
-}
-
-// An LSTM of f32 that rounds its input and states to 8 bits, which `rounded` = 1 asks of its kernel.
-static LogicalResult dynamicLstm(onnx::MSDynamicQuantizeLSTMOp op, PatternRewriter &rewriter) {
-  Value w = recurrentWeights(rewriter, op.getW(), op.getWScale(), op.getWZeroPoint());
-  Value r = recurrentWeights(rewriter, op.getR(), op.getRScale(), op.getRZeroPoint());
-  if (!w || !r)
-    return rewriter.notifyMatchFailure(op, "weights are not constant");
-  SmallVector<Value> operands{op.getX(), w, r};
-  SmallVector<int32_t> segments{1, 1, 1};
-  for (unsigned i = 3; i < 8; ++i) {
-    auto given = onnx::operands(op, i);
-    operands.append(given.begin(), given.end());
-    segments.push_back(given.size());
-  }
-  NamedAttrList attributes(op->getAttrs());
-  attributes.set("operandSegmentSizes", rewriter.getDenseI32ArrayAttr(segments));
-  attributes.set("rounded", rewriter.getI64IntegerAttr(1));
-  rewriter.replaceOp(op, rewriter.create(op.getLoc(), rewriter.getStringAttr("onnx.LSTM"), operands, op->getResultTypes(), attributes));
-  return success();
-}
-
 void populateDecomposeQuantPatterns(RewritePatternSet &patterns) {
   patterns.add(linearConv);
   patterns.add(linearMatMul);
@@ -223,6 +179,5 @@ void populateDecomposeQuantPatterns(RewritePatternSet &patterns) {
   patterns.add(linearSigmoid);
   patterns.add(linearLeakyRelu);
   patterns.add(linearMean);
-  patterns.add(dynamicLstm);
 }
 }  // namespace onnxc

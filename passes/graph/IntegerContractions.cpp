@@ -317,8 +317,49 @@ static LogicalResult contractConv(onnx::ConvOp op, PatternRewriter &rewriter) {
   rewriter.replaceOp(to ? to->op.getOperation() : op.getOperation(), y);
   return success();
 }
-static LogicalResult contractGemm(onnx::GemmOp op, PatternRewriter &rewriter) { return contractIntegers(op, rewriter); }
-static LogicalResult contractMatMul(onnx::MatMulOp op, PatternRewriter &rewriter) { return contractIntegers(op, rewriter); }
+
+// The Add of a constant bias that alone follows a product, else the product; the bias in units of the sums.
+static Operation *withBias(Operation *op, const Contraction &c, std::vector<float> &bias) {
+  auto add = op->hasOneUse() ? llvm::dyn_cast<onnx::AddOp>(*op->getUsers().begin()) : onnx::AddOp();
+  if (!add || add.getType() != op->getResult(0).getType())
+    return op;
+  Value other = add->getOperand(add->getOperand(0) == op->getResult(0) ? 1 : 0);
+  auto type = llvm::dyn_cast<RankedTensorType>(other.getType());
+  std::vector<float> found;
+  if (!type || type.getRank() < 1 || !integerBias(other, c, found))
+    return op;
+  bias = found;
+  return add;
+}
+
+static LogicalResult contractProduct(Operation *op, PatternRewriter &rewriter) {
+  auto c = contraction(op);
+  std::vector<float> bias;
+  Value given = op->getNumOperands() > 2 ? op->getOperand(2) : Value();
+  if (!c || (given && !integerBias(given, *c, bias)))
+    return rewriter.notifyMatchFailure(op, "not a product of 8-bit values with constant weights");
+  Operation *last = given ? op : withBias(op, *c, bias);
+  auto to = requantisation(last);
+  LinearProduct product{c->x.values,  c->w.values, last->getResult(0).getType(), c->axis == 0, int32_t(c->x.zero[0]), c->w.zero,
+                        products(*c), bias};
+  if (to) {
+    for (float &f : product.factors)
+      f /= to->target.scale[0];
+    product.result = to->op.getY().getType();
+    product.zero = int64_t(to->target.zero[0]), product.least = to->least, product.most = to->most;
+  }
+  Operation *replaced = to ? to->op.getOperation() : last;
+  rewriter.setInsertionPoint(replaced);
+  Value y = linearProduct(rewriter, product);
+  if (!y) {
+    rewriter.setInsertionPoint(op);
+    return contractIntegers(op, rewriter);
+  }
+  rewriter.replaceOp(replaced, y);
+  return success();
+}
+static LogicalResult contractGemm(onnx::GemmOp op, PatternRewriter &rewriter) { return contractProduct(op, rewriter); }
+static LogicalResult contractMatMul(onnx::MatMulOp op, PatternRewriter &rewriter) { return contractProduct(op, rewriter); }
 
 namespace {
 struct IntegerContractions : impl::IntegerContractionsBase<IntegerContractions> {

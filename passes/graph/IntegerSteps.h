@@ -19,6 +19,19 @@ struct LinearConv {
 // Null where the kernel is not made for it.
 mlir::Value linearConvolution(mlir::PatternRewriter &rewriter, LinearConv c);  // LinearConvolutions.cpp
 
+// As LinearConv: x [..., K] times w [K, N], [N, K] where `transposed`, to a `result` of bytes or f32.
+struct LinearProduct {
+  mlir::Value x, w;
+  mlir::Type result;
+  bool transposed;
+  int32_t xZero;
+  std::vector<float> wZero, factors, bias;
+  int64_t zero = 0, least = 0, most = 0;
+};
+mlir::Value linearProduct(mlir::PatternRewriter &rewriter, LinearProduct p);  // LinearProducts.cpp
+// Adds a bias in units of the sums, one a channel or none; false where it is too large or, for a result of f32, no integer.
+bool addBias(std::vector<int32_t> &sums, const std::vector<float> &bias, mlir::Type element);  // LinearConvolutions.cpp
+
 // The one constant scale of a quantisation of f32 to bytes, and its zero point; nothing for others.
 struct Scaling {
   float scale, zero;

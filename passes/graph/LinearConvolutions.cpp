@@ -83,16 +83,11 @@ Value packed(PatternRewriter &rewriter, Location loc, const Filters &f) {
 }
 
 // What is added to each sum: for the zero point of the data, and the bias in units of the sums; nothing where that is too large.
-std::optional<std::vector<int32_t>> corrections(const Filters &f, const std::vector<float> &bias, int32_t zero) {
+std::optional<std::vector<int32_t>> corrections(const Filters &f, const std::vector<float> &bias, int32_t zero, Type element) {
   std::vector<int32_t> result(llvm::alignTo(f.outputs, kLanes));
   for (int64_t i = 0; i < int64_t(f.values.size()); ++i)
     result[i / f.depth()] -= int32_t(f.values[i]) * zero;
-  for (auto [sum, b] : llvm::zip(result, bias)) {
-    if (!(std::fabs(b) < float(1 << 30)))
-      return std::nullopt;
-    sum = int32_t(uint32_t(sum) + uint32_t(int32_t(std::nearbyint(b))));
-  }
-  return result;
+  return addBias(result, bias, element) ? std::optional(result) : std::nullopt;
 }
 
 RankedTensorType blocked(RankedTensorType type) {
@@ -105,10 +100,20 @@ SmallVector<int64_t> listOf(std::optional<ArrayRef<int64_t>> given, int64_t n, i
 
 }  // namespace
 
+bool addBias(std::vector<int32_t> &sums, const std::vector<float> &bias, Type element) {
+  for (auto [sum, b] : llvm::zip(sums, bias)) {
+    float whole = std::nearbyint(b);
+    if (!(std::fabs(b) < float(1 << 30)) || (element.isF32() && std::fabs(b - whole) > 1e-3f))
+      return false;
+    sum = int32_t(uint32_t(sum) + uint32_t(int32_t(whole)));
+  }
+  return true;
+}
+
 Value linearConvolution(PatternRewriter &rewriter, LinearConv c) {
   auto f = filtersOf(c);
   bool isSigned = onnx::elementType(c.x).isSignlessInteger();
-  auto sums = f ? corrections(*f, c.bias, c.xZero + (isSigned ? 128 : 0)) : std::nullopt;
+  auto sums = f ? corrections(*f, c.bias, c.xZero + (isSigned ? 128 : 0), c.element) : std::nullopt;
   if (!sums)
     return {};
   Location loc = c.op.getLoc();

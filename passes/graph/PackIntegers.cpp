@@ -1,5 +1,6 @@
-// PackIntegers.cpp: constant right sides of MatMulInteger in the panels of runtime_stub/kernels/FastInteger.cpp. With
+// PackIntegers.cpp: constant right sides of MatMulInteger and DynamicQuantizeLSTM in the panels of runtime_stub/kernels/IntegerTile.h. With
 // QuantiseAsPointwise.cpp the last step of the integer-contractions pass.
+#include "dialects/onnx/Microsoft.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Quant.h"
@@ -44,8 +45,41 @@ LogicalResult pack(onnx::MatMulIntegerOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+// [matrices, depth, columns] as [matrices, columns / 64, depth / 4, 64, 4] under the old type; null where panels would not be full.
+Value packMatrices(PatternRewriter &rewriter, Value v) {
+  auto type = dyn_cast<RankedTensorType>(v.getType());
+  ElementsAttr value = onnx::constantValue(v);
+  auto bytes = value && type && type.getRank() == 3 && isByte(type.getElementType()) ? constantBytes(value) : std::nullopt;
+  if (!bytes || bytes->empty() || type.getDimSize(1) % kQuad || type.getDimSize(2) % kColumns)
+    return {};
+  int64_t depth = type.getDimSize(1), columns = type.getDimSize(2), rows = type.getDimSize(0) * depth;
+  std::vector<char> packed(bytes->size());
+  char flip = type.getElementType().isUnsignedInteger() ? char(0x80) : char(0);
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t n = 0; n < columns; ++n) {
+      int64_t k = r % depth, panel = (r / depth * (columns / kColumns) + n / kColumns) * (depth / kQuad) + k / kQuad;
+      packed[(panel * kColumns + n % kColumns) * kQuad + k % kQuad] = (*bytes)[r * columns + n] ^ flip;
+    }
+  return onnx::ConstantOp::create(rewriter, v.getLoc(), makeConstant(type, std::move(packed)));
+}
+
+LogicalResult packLstm(onnx::MSDynamicQuantizeLSTMOp op, PatternRewriter &rewriter) {
+  Value w = op->hasAttr("packed") ? Value() : packMatrices(rewriter, op.getW()), r = w ? packMatrices(rewriter, op.getR()) : Value();
+  if (!r)
+    return rewriter.notifyMatchFailure(op, "weights are not constant, or panels would not be full");
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getWMutable().assign(w);
+    op.getRMutable().assign(r);
+    op->setAttr("packed", rewriter.getI64IntegerAttr(1));
+  });
+  return success();
+}
+
 }  // namespace
 
-void populatePackIntegerPatterns(RewritePatternSet &patterns) { patterns.add(pack); }
+void populatePackIntegerPatterns(RewritePatternSet &patterns) {
+  patterns.add(pack);
+  patterns.add(packLstm);
+}
 
 }  // namespace onnxc

@@ -266,7 +266,7 @@ static LogicalResult recurrent(ShapeOp &o) {
 }
 
 void addContractionRules(ShapeRules &rules) {
-  rules["packed.MatMul"] = rules["packed.MatMulInteger"] = packedMatMul;
+  rules["packed.MatMul"] = rules["packed.MatMulInteger"] = rules["packed.LinearMatMul"] = packedMatMul;
   rules["packed.Product"] = packedProduct;
   rules["packed.Attention"] = packedAttention;
   rules["MatMul"] = rules["MatMulInteger"] = rules["ms.DynamicQuantizeMatMul"] = rules["ms.MatMulIntegerToFloat"] = product<0, 1>;

@@ -1,6 +1,7 @@
 // FastRecurrent.cpp: RNN, GRU and LSTM of f32. The input products of all steps are one matrix product; the recurrent weights are packed
 // into panels of columns, which each step streams: by passes/layout where they are constant, else once a run. A run of few steps reads
 // unpacked weights as they are. Oracle: Recurrent.cpp.
+#include "runtime_stub/kernels/BytePanels.h"
 #include "runtime_stub/kernels/Math.h"
 #include "runtime_stub/kernels/Product.h"
 #include "runtime_stub/kernels/Recurrent.h"
@@ -142,8 +143,10 @@ struct Pass {
   const Activation *f;
   const float *peephole, *lateBias;  // null: none; lateBias: the recurrent bias of GRU's last gate, where the reset multiplies it
   Panels all, last;                  // GRU: the first two gates, the last gate
-  bool flag, rounded;                // rounded: products see the state in 8 bits, in `tmp`
-  int64_t n, count;                  // hidden units; rows active at this step
+  const BytePanels *bytes;           // of a quantised LSTM, whose products see the state as `rounded`; else null
+  ByteRows rounded;
+  bool flag;
+  int64_t n, count;  // hidden units; rows active at this step
   float **gates, **h, **c, **tmp;
   float *spare;  // one row
 };
@@ -195,7 +198,10 @@ struct LstmCell {
   static void step(const Pass &p) {
     int64_t n = p.n;
     double clip = p.l->clip;
-    addProducts(p.all, p.rounded ? p.tmp : p.h, p.gates, p.count);
+    if (p.bytes)
+      p.bytes->addProducts(p.rounded, 0, p.gates, p.count);
+    else
+      addProducts(p.all, p.h, p.gates, p.count);
     for (int64_t b = 0; b < p.count; ++b) {
       float *i = p.gates[b], *o = i + n, *f = o + n, *fresh = f + n, *c = p.c[b], *h = p.h[b], *s = p.spare;
       peep(p, 0, i, c);
@@ -220,8 +226,8 @@ struct LstmCell {
 bool isFew(const Layer &l) { return l.steps * l.batch <= kFew; }
 
 // x W^T of all steps, row b of step t at to[(t * batch + b) * rows].
-int32_t multiplyInputs(const Args *a, const Layer &l, int64_t d, int64_t rows, bool packed, const float *x, float *to) {
-  const float *w = in<float>(a, W) + d * rows * l.inputs;
+int32_t multiplyInputs(const Args *a, const Layer &l, int64_t d, int64_t rows, bool packed, float *to) {
+  const float *x = in<float>(a, X), *w = in<float>(a, W) + d * rows * l.inputs;
   Panels panels = {w, packed ? nullptr : w, rows, l.inputs};
   if (isFew(l)) {
     memset(to, 0, size_t(l.steps * l.batch * rows) * sizeof(float));
@@ -254,14 +260,19 @@ int32_t multiplyInputs(const Args *a, const Layer &l, int64_t d, int64_t rows, b
   return ONNXC_K_OK;
 }
 
-// x W^T + biases of all steps, [steps, batch, gates * hidden]. The last gate's recurrent bias is left out where `late`.
-int32_t inputProducts(const Args *a, const Layer &l, int64_t d, int64_t rows, bool late, bool packed, const float *x, float *to) {
-  ONNXC_TRY(multiplyInputs(a, l, d, rows, packed, x, to));
+// The last gate's recurrent bias is left out where `late`.
+void addBiases(const Args *a, const Layer &l, int64_t d, int64_t rows, bool late, float *to) {
   const float *b = hasIn(a, B) ? in<float>(a, B) + d * 2 * rows : nullptr;
   for (int64_t i = 0; b && i < l.steps * l.batch; ++i, to += rows)
     for (int64_t j = 0; j < rows; ++j)
       to[j] += late && j >= rows - l.hidden ? b[j] : b[j] + b[rows + j];
-  return 0;
+}
+
+// x W^T + biases of all steps, [steps, batch, gates * hidden].
+int32_t inputProducts(const Args *a, const Layer &l, int64_t d, int64_t rows, bool late, bool packed, float *to) {
+  ONNXC_TRY(multiplyInputs(a, l, d, rows, packed, to));
+  addBiases(a, l, d, rows, late, to);
+  return ONNXC_K_OK;
 }
 
 // Row b of the states' start.
@@ -273,12 +284,13 @@ void startRow(float *to, const Args *a, int which, int64_t row, int64_t n) {
 }
 
 // The range is that of all rows of the batch.
-void roundStates(const Pass &p, const float *state) {
+void roundStates(Pass &p, const float *state) {
   EightBits range;
   for (int64_t b = 0; b < p.l->batch; ++b)
     range.see(state + b * 3 * p.n, p.n);
+  p.rounded.range(range.low, range.high);
   for (int64_t b = 0; b < p.count; ++b)
-    range.round(p.h[b], p.n, p.tmp[b]);
+    p.rounded.set(b, p.h[b], p.n);
 }
 
 // All steps of one direction. xw: from inputProducts; state: h, c, tmp of each row.
@@ -304,7 +316,7 @@ void runSteps(const Args *a, Pass &p, int64_t d, float *xw, float *state) {
       p.gates[p.count] = xw + (t * l.batch + b) * Cell::gates * n;
       p.h[p.count] = state + b * 3 * n, p.c[p.count] = p.h[p.count] + n, p.tmp[p.count++] = state + b * 3 * n + 2 * n;
     }
-    if (p.rounded)
+    if (p.bytes)
       roundStates(p, state);
     Cell::step(p);
     for (int64_t b = 0; y && b < l.batch; ++b) {
@@ -331,17 +343,8 @@ int32_t run(const Args *a, const char *const *defaults, int activations, bool fl
   Pass p = {};
   p.l = &l, p.flag = flag, p.n = n, p.spare = heap<float>(a, n);
   float **lists = heap<float *>(a, 4 * l.batch);
-  const float *x = in<float>(a, X);
-  p.rounded = lstm && a->attr[Extra + 2].i != 0;
-  float *inputs = p.rounded ? heap<float>(a, onnxc_count(a->in[X])) : nullptr;
-  if (!xw || !state || !p.spare || !lists || (p.rounded && !inputs))
+  if (!xw || !state || !p.spare || !lists)
     return ONNXC_K_MEMORY;
-  if (p.rounded) {
-    EightBits range;
-    range.see(x, onnxc_count(a->in[X]));
-    range.round(x, onnxc_count(a->in[X]), inputs);
-    x = inputs;
-  }
   p.gates = lists, p.h = lists + l.batch, p.c = lists + 2 * l.batch, p.tmp = lists + 3 * l.batch;
   for (int64_t d = 0; d < l.directions; ++d) {
     const float *r = in<float>(a, R) + d * rows * n;
@@ -350,15 +353,77 @@ int32_t run(const Args *a, const char *const *defaults, int activations, bool fl
     p.lateBias = gru && flag && hasIn(a, B) ? in<float>(a, B) + d * 2 * rows + rows + 2 * n : nullptr;
     if (!p.all.pack(a, r, gru ? 2 * n : rows, n, isFew(l), packed) || (gru && !p.last.pack(a, r + 2 * n * n, n, n, isFew(l), packed)))
       return ONNXC_K_MEMORY;
-    ONNXC_TRY(inputProducts(a, l, d, rows, gru && flag, packed, x, xw));
+    ONNXC_TRY(inputProducts(a, l, d, rows, gru && flag, packed, xw));
     runSteps<Cell>(a, p, d, xw, state);
   }
+  return ONNXC_K_OK;
+}
+
+// Scales and zero points of w, one a direction or one a column of a direction.
+bool hasScales(const Args *a, int64_t w, int64_t scale) {
+  int64_t d = a->in[w].dims[0], n = onnxc_count(a->in[scale]);
+  return (n == d || n == d * a->in[w].dims[2]) && onnxc_count(a->in[scale + 1]) == n && a->in[scale].dtype == ONNXC_F32;
+}
+
+// One direction of a quantised LSTM: weights [directions, depth, 4 * hidden] of 8 bits, inputs already so.
+int32_t quantisedDirection(const Args *a, Pass &p, int64_t d, const ByteRows &x, float *xw, float *state) {
+  enum { WScale = 8, RScale = 10 };
+  const Layer &l = *p.l;
+  bool packed = a->attr[Extra + 1].i != 0;
+  int64_t rows = 4 * l.hidden, all = l.steps * l.batch;
+  BytePanels w, r;
+  float **to = heap<float *>(a, all);
+  if (!to || !w.start(a, a->in[W], d, a->in[WScale], a->in[WScale + 1], packed) ||
+      !r.start(a, a->in[R], d, a->in[RScale], a->in[RScale + 1], packed))
+    return ONNXC_K_MEMORY;
+  memset(xw, 0, size_t(all * rows) * sizeof(float));
+  for (int64_t i = 0; i < all; ++i)
+    to[i] = xw + i * rows;
+  w.addProducts(x, 0, to, all);
+  addBiases(a, l, d, rows, false, xw);
+  p.f = l.f + d * 3, p.bytes = &r;
+  p.peephole = hasIn(a, Peephole) ? in<float>(a, Peephole) + d * 3 * p.n : nullptr;
+  runSteps<LstmCell>(a, p, d, xw, state);
+  return ONNXC_K_OK;
+}
+
+int32_t quantisedLstm(const Args *a) {
+  const Tensor &w = a->in[W], &r = a->in[R];
+  if (w.rank != 3 || r.rank != 3 || a->attr[BatchFirst].i != 0 || !hasScales(a, W, 8) || !hasScales(a, R, 10))
+    return ONNXC_K_SHAPE;
+  Tensor operands[8];
+  for (int64_t i = 0; i < 8; ++i)
+    operands[i] = a->in[i];
+  int64_t recurrent[] = {r.dims[0], r.dims[2], r.dims[1]}, input[] = {w.dims[0], w.dims[2], w.dims[1]};
+  operands[R].dims = recurrent, operands[W].dims = input;
+  Args plain = *a;
+  plain.in = operands, plain.n_in = 8;
+  const char *defaults[] = {"Sigmoid", "Tanh", "Tanh"};
+  Layer l;
+  ONNXC_TRY(readLayer(&plain, 4, defaults, 3, l));
+  ONNXC_TRY(readLstm(&plain, l));
+  Pass p = {};
+  p.l = &l, p.flag = a->attr[Extra].i != 0, p.n = l.hidden, p.spare = heap<float>(a, l.hidden);
+  int64_t all = l.steps * l.batch;
+  float **lists = heap<float *>(a, 4 * l.batch), *xw = heap<float>(a, all * 4 * l.hidden), *state = heap<float>(a, 3 * l.batch * l.hidden);
+  ByteRows x;
+  if (!p.spare || !lists || !xw || !state || !x.start(a, all, l.inputs) || !p.rounded.start(a, l.batch, l.hidden))
+    return ONNXC_K_MEMORY;
+  p.gates = lists, p.h = lists + l.batch, p.c = lists + 2 * l.batch, p.tmp = lists + 3 * l.batch;
+  EightBits range;
+  range.see(in<float>(a, X), all * l.inputs);
+  x.range(range.low, range.high);
+  for (int64_t i = 0; i < all; ++i)
+    x.set(i, in<float>(a, X) + i * l.inputs, l.inputs);
+  for (int64_t d = 0; d < l.directions; ++d)
+    ONNXC_TRY(quantisedDirection(a, p, d, x, xw, state));
   return ONNXC_K_OK;
 }
 
 }  // namespace
 }  // namespace onnxc
 
+extern "C" int32_t onnxc_k_FastMsDynamicQuantizeLSTM(const onnxc_args *a) { return onnxc::quantisedLstm(a); }
 extern "C" int32_t onnxc_k_FastRNN(const onnxc_args *a) {
   const char *defaults[] = {"Tanh"};
   return onnxc::run<onnxc::RnnCell>(a, defaults, 1, false);

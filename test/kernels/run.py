@@ -219,6 +219,23 @@ def quantised_conv(name, x, outputs, kernel, at_run_time=False, **attributes):
     quantised(name, x, node, weights, before=[*one, helper.make_node("Mul", ["one", "ws"], ["one_ws"])] if at_run_time else ())
 
 
+def quantised_product(name, x, columns, to_float=False, unsigned=False):
+    """MatMul with a bias between dequantised values, quantised again unless `to_float`."""
+    rng = np.random.default_rng(0)
+    w = rng.integers(0, 256, (x[-1], columns), dtype=np.uint8) if unsigned else rng.integers(-127, 128, (x[-1], columns), dtype=np.int8)
+    ws = (rng.random(columns, np.float32) + np.float32(0.5)) / 1000
+    weights = {"w": w, "ws": ws, "wz": np.full(columns, 128 if unsigned else 0, w.dtype), "b": (rng.integers(-3000, 3000, columns) * ws * np.float32(0.02)).astype(np.float32)}
+    before = [helper.make_node("QuantizeLinear", ["r", "xs", "xz"], ["q"]), helper.make_node("DequantizeLinear", ["q", "xs", "xz"], ["d"]),
+              helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["wd"], axis=1), helper.make_node("MatMul", ["d", "wd"], ["m"]), helper.make_node("Add", ["m", "b"], ["a"])]
+    if to_float:
+        before.append(helper.make_node("Tanh", ["a"], ["t"]))
+    quantised(name, x, helper.make_node("QuantizeLinear", ["t" if to_float else "a", "ys", "yz"], ["p"]), weights, before=before)
+
+
+quantised_product("qlinear_product", (2, 7, 64), 77)
+quantised_product("qlinear_product_unsigned", (13, 132), 128, unsigned=True)
+quantised_product("qlinear_product_float", (1, 5, 36), 40, to_float=True)
+quantised_product("qlinear_product_rest", (3, 35), 24)
 quantised_conv("qlinear_conv", (2, 19, 9, 11), 21, (3, 3), pads=[1, 1, 1, 1])
 quantised_conv("qlinear_conv_1x1", (1, 40, 7, 7), 33, (1, 1))
 quantised_conv("qlinear_conv_bytes", (2, 20, 9, 11), 64, (3, 3), pads=[1, 1, 1, 1])

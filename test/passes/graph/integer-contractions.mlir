@@ -36,7 +36,7 @@ func.func @conv(%q: tensor<1x1x16xui8>) -> tensor<1x2x16xui8> {
 
 // -----
 
-// What is not quantised again gets its scale back.
+// What is not quantised again gets its scale back; a depth that is no whole number of quads is summed as integers.
 // CHECK-LABEL: @matmul
 // CHECK: %[[I:.*]] = "onnx.packed.MatMulInteger"(%arg0, {{.*}} -> tensor<3x1xi32>
 // CHECK: %[[S:.*]] = "onnx.Cast"(%[[I]])
@@ -200,4 +200,28 @@ func.func @mean_and_back(%q: tensor<1x2x4x4xui8>) -> tensor<1x2x1x1xui8> {
   %g = "onnx.GlobalAveragePool"(%x) : (tensor<1x2x4x4xf32>) -> tensor<1x2x1x1xf32>
   %y = "onnx.QuantizeLinear"(%g, %s, %z) : (tensor<1x2x1x1xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x2x1x1xui8>
   return %y : tensor<1x2x1x1xui8>
+}
+
+// -----
+
+// A product stays in bytes with the bias that is added to it: corrections 8 - 3 * 4 * 2, factors 0.5 * 0.25 / 0.5.
+// CHECK-LABEL: @linear_product
+// CHECK-DAG: %[[W:.*]] = "onnx.Constant"() {{.*}} : tensor<1x1x64x4xi8>
+// CHECK-DAG: %[[F:.*]] = "onnx.Constant"() <{value = dense<{{.*}}2.500000e-01, 0.000000e+00{{.*}}> : tensor<1x64xf32>}>
+// CHECK-DAG: %[[K:.*]] = "onnx.Constant"() <{value = dense<{{.*}}-16, 0{{.*}}> : tensor<1x64xi32>}>
+// CHECK: %[[Y:.*]] = "onnx.packed.LinearMatMul"(%arg0, %[[W]], %[[F]], %[[K]]) <{N = 1 : i64, least = -128 : i64, most = 127 : i64, zero = 1 : i64}>
+// CHECK-NEXT: return %[[Y]]
+func.func @linear_product(%q: tensor<?x3x4xui8>) -> tensor<?x3x1xi8> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<3> : tensor<ui8>} : () -> tensor<ui8>
+  %x = "onnx.DequantizeLinear"(%q, %s, %z) : (tensor<?x3x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<?x3x4xf32>
+  %c = "onnx.Constant"() {value = dense<2> : tensor<4x1xi8>} : () -> tensor<4x1xi8>
+  %t = "onnx.Constant"() {value = dense<0.25> : tensor<f32>} : () -> tensor<f32>
+  %w = "onnx.DequantizeLinear"(%c, %t) : (tensor<4x1xi8>, tensor<f32>) -> tensor<4x1xf32>
+  %b = "onnx.Constant"() {value = dense<1.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %y = "onnx.MatMul"(%x, %w) : (tensor<?x3x4xf32>, tensor<4x1xf32>) -> tensor<?x3x1xf32>
+  %a = "onnx.Add"(%b, %y) : (tensor<1xf32>, tensor<?x3x1xf32>) -> tensor<?x3x1xf32>
+  %one = "onnx.Constant"() {value = dense<1> : tensor<i8>} : () -> tensor<i8>
+  %o = "onnx.QuantizeLinear"(%a, %s, %one) : (tensor<?x3x1xf32>, tensor<f32>, tensor<i8>) -> tensor<?x3x1xi8>
+  return %o : tensor<?x3x1xi8>
 }

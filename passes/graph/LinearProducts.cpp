@@ -1,0 +1,58 @@
+// LinearProducts.cpp: products of dequantised values with dequantised constant matrices as onnx.packed.LinearMatMul. With
+// LinearConvolutions.cpp the first step of the integer-contractions pass.
+#include "dialects/onnx/Packed.h"
+#include "dialects/onnx/Tensor.h"
+#include "passes/graph/IntegerSteps.h"
+#include "passes/graph/Weights.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+
+using namespace mlir;
+namespace onnxc {
+
+static constexpr int64_t kColumns = 64, kQuad = 4;  // of a panel; steps of the depth side by side
+
+template <class T>
+static Value constant(PatternRewriter &rewriter, Location loc, Type element, ArrayRef<int64_t> shape, ArrayRef<T> values) {
+  std::vector<char> bytes(values.size() * sizeof(T));
+  memcpy(bytes.data(), values.data(), bytes.size());
+  return onnx::ConstantOp::create(rewriter, loc, makeConstant(RankedTensorType::get(shape, element), std::move(bytes)));
+}
+
+Value linearProduct(PatternRewriter &rewriter, LinearProduct p) {
+  auto x = dyn_cast<RankedTensorType>(p.x.getType()), w = dyn_cast<RankedTensorType>(p.w.getType());
+  auto result = dyn_cast<RankedTensorType>(p.result);
+  auto bytes = constantBytes(onnx::constantValue(p.w));
+  constexpr int64_t kDepth = 1 << 16;  // of products below 2^15 that 32 bits hold
+  if (!x || x.getRank() < 2 || !w || w.getRank() != 2 || !result || !bytes || bytes->empty())
+    return {};
+  int64_t depth = w.getDimSize(p.transposed ? 1 : 0), columns = w.getDimSize(p.transposed ? 0 : 1);
+  if (depth % kQuad || depth > kDepth || x.getShape().back() != depth)
+    return {};
+  SmallVector<int64_t> panels{llvm::divideCeilSigned(columns, kColumns), kColumns}, shape{panels[0], depth / kQuad, kColumns, kQuad};
+  std::vector<int8_t> packed(panels[0] * kColumns * depth);
+  std::vector<int32_t> corrections(panels[0] * kColumns);
+  bool isSigned = w.getElementType().isSignlessInteger();
+  int32_t zero = p.xZero + (x.getElementType().isSignlessInteger() ? 128 : 0);
+  for (int64_t k = 0; k < depth; ++k)
+    for (int64_t n = 0; n < columns; ++n) {
+      char b = (*bytes)[p.transposed ? n * depth + k : k * columns + n];
+      float v = (isSigned ? float(int8_t(b)) : float(uint8_t(b))) - p.wZero[p.wZero.size() == 1 ? 0 : n];
+      if (v < -128 || v > 127)
+        return {};
+      packed[((n / kColumns * shape[1] + k / kQuad) * kColumns + n % kColumns) * kQuad + k % kQuad] = int8_t(v);
+      corrections[n] -= int32_t(v) * zero;
+    }
+  if (!addBias(corrections, p.bias, result.getElementType()))
+    return {};
+  p.factors.resize(columns, p.factors[0]);
+  p.factors.resize(corrections.size());
+  auto n = [&](int64_t v) { return rewriter.getI64IntegerAttr(v); };
+  Location loc = p.x.getLoc();
+  return onnx::PackedLinearMatMulOp::create(
+      rewriter, loc, result, p.x, constant<int8_t>(rewriter, loc, rewriter.getI8Type(), shape, packed),
+      constant<float>(rewriter, loc, rewriter.getF32Type(), panels, p.factors),
+      constant<int32_t>(rewriter, loc, rewriter.getI32Type(), panels, corrections), n(columns), n(p.zero), n(p.least), n(p.most));
+}
+
+}  // namespace onnxc

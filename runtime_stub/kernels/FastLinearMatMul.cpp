@@ -1,0 +1,90 @@
+// FastLinearMatMul.cpp: packed.LinearMatMul (dialects/onnx/Packed.td), which passes/graph/LinearProducts.cpp makes: products of bytes with
+// constant bytes that get their scales in registers. Beside FastInteger.cpp, whose results are the sums themselves.
+#include "runtime_stub/kernels/IntegerConv.h"
+
+namespace onnxc {
+namespace {
+
+constexpr int64_t kRowBlock = 96;
+
+struct Product {
+  int64_t rows, depth, columns, quads;
+  const uint8_t *left;
+  const int8_t *panels;
+  const float *factors;
+  const int32_t *corrections;
+  Depth whole;
+  bool vnni, toFloat;
+  float zero, least, most;
+
+  // Columns [column, column + have) of one row, have <= kLanes.
+  void finish(const int32_t *sums, int64_t row, int64_t column, int64_t have, void *y) const {
+    Sums16 exact = *(const Sums16 *)sums + *(const Sums16 *)(corrections + column);
+    v16 v = __builtin_convertvector(exact, v16) * *(const v16 *)(factors + column);
+    int64_t at = row * columns + column;
+    if (toFloat) {
+      if (have == kLanes)
+        *(v16 *)(static_cast<float *>(y) + at) = v;
+      else
+        memcpy(static_cast<float *>(y) + at, &v, size_t(have) * sizeof(float));
+      return;
+    }
+    v = __builtin_elementwise_rint(v) + zero;
+    v = v > least ? v : v16(least);
+    v = v < most ? v : v16(most);
+    Bytes16 bytes = __builtin_convertvector(__builtin_convertvector(v, Sums16), Bytes16);
+    if (have == kLanes)
+      *(Bytes16 *)(static_cast<uint8_t *>(y) + at) = bytes;
+    else
+      memcpy(static_cast<uint8_t *>(y) + at, &bytes, size_t(have));
+  }
+  // Rows [first, last) of one panel.
+  void run(int64_t panel, int64_t first, int64_t last, void *y) const {
+    int32_t c[kRows * kColumns];
+    const uint8_t *at[kRows];
+    int64_t width = minOf(kColumns, columns - panel * kColumns);
+    for (int64_t r = first; r < last; r += kRows) {
+      int64_t n = minOf<int64_t>(kRows, last - r);
+      for (int64_t i = 0; i < n; ++i)
+        at[i] = left + (r + i) * depth;
+      integerTile(n, vnni, at, whole, panels + panel * quads * 4 * kColumns, c, (width + kLanes - 1) / kLanes * kLanes);
+      for (int64_t i = 0; i < n; ++i)
+        for (int64_t j = 0; j < width; j += kLanes)
+          finish(c + i * kColumns + j, r + i, panel * kColumns + j, minOf(kLanes, width - j), y);
+    }
+  }
+};
+
+int32_t linearMatMul(const Args *a) {
+  enum { A, B, Factors, Corrections };
+  enum { N, Zero, Least, Most };
+  const Tensor &x = a->in[A], &w = a->in[B], &y = a->out[0];
+  if (onnxc_count(y) == 0)
+    return ONNXC_K_OK;
+  Product p;
+  p.columns = a->attr[N].i, p.depth = x.rank ? x.dims[x.rank - 1] : 0, p.quads = p.depth / 4;
+  int64_t panels = (p.columns + kColumns - 1) / kColumns;
+  if (p.depth < 4 || p.depth % 4 || onnxc_count(w) != panels * p.quads * 4 * kColumns || onnxc_count(a->in[Factors]) != panels * kColumns ||
+      onnxc_count(a->in[Corrections]) != panels * kColumns || onnxc_count(y) != onnxc_count(x) / p.depth * p.columns)
+    return ONNXC_K_SHAPE;
+  Segment segment{0, p.quads};
+  p.whole = Depth{&segment, 1, x.dtype == ONNXC_I8 ? 0x80808080u : 0};
+  p.rows = onnxc_count(x) / p.depth, p.left = in<uint8_t>(a, A), p.panels = in<int8_t>(a, B);
+  p.factors = in<float>(a, Factors), p.corrections = in<int32_t>(a, Corrections);
+  p.zero = float(a->attr[Zero].i), p.least = float(a->attr[Least].i), p.most = float(a->attr[Most].i);
+  p.toFloat = y.dtype == ONNXC_F32, p.vnni = hasDots();
+  void *to = out<char>(a, 0);
+  int64_t blocks = (p.rows + kRowBlock - 1) / kRowBlock;
+  return parallelFor(a, panels * blocks, grainOf(minOf(p.rows, kRowBlock) * p.depth), [=](int64_t begin, int64_t end) -> int32_t {
+    for (int64_t u = begin; u < end; ++u) {
+      int64_t first = u % blocks * kRowBlock;
+      p.run(u / blocks, first, minOf(first + kRowBlock, p.rows), to);
+    }
+    return ONNXC_K_OK;
+  });
+}
+
+}  // namespace
+}  // namespace onnxc
+
+extern "C" int32_t onnxc_k_FastLinearMatMul(const onnxc_args *a) { return onnxc::linearMatMul(a); }
