@@ -33,7 +33,8 @@ def script(*command):
     done = call(PYTHON, *command, stdout=subprocess.PIPE)
     lines = done.stdout.rstrip().splitlines()
     counts = re.match(r"\w+: (\d+) passed, (\d+) failed, (\d+) skipped", lines[-1]) if lines else None
-    print("\n".join(lines[:-1] if counts else lines))
+    for line in lines[:-1] if counts else lines:
+        print(line)
     return Result(*map(int, counts.groups())) if counts else Result(0, 1, 0)
 
 
@@ -53,7 +54,7 @@ def suite_rules(args):
 def suite_lit(args):
     report = args.build / "lit.json"
     report.unlink(missing_ok=True)  # an older one would speak for a lit that breaks off
-    call("/usr/lib/llvm-22/bin/lit", "--quiet", "--time-tests", "-o", report, f"-Dbuild={args.build}", TEST)
+    call("/usr/lib/llvm-22/bin/lit", "--quiet", "-o", report, f"-Dbuild={args.build}", TEST)
     tests = json.loads(report.read_text())["tests"] if report.exists() else [{"code": "FAIL"}]
     good = sum(t["code"] in ("PASS", "XFAIL") for t in tests)
     skipped = sum(t["code"] in ("UNSUPPORTED", "SKIPPED") for t in tests)
