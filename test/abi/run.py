@@ -297,6 +297,23 @@ def sizes_that_only_the_run_knows(s, folder):
 
 
 @SUITE.check
+def places_of_a_cache(s, folder):
+    """TensorScatter: one place for each of the batch, and in a circular cache any place at all."""
+    node = helper.make_node("TensorScatter", ["x", "u", "w"], ["y"], name="put", mode="circular")
+    ports = [info("x", "b", "t", 1), info("u", "b", "l", 1), info("w", "n", dtype=TensorProto.INT64)]
+    model = load(s.compile(make([node], ports, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], opset=24), folder))
+    x, u = np.zeros((2, 3, 1), np.float32), np.ones((2, 2, 1), np.float32)
+    got = model.run({"x": x, "u": u, "w": np.array([(1 << 63) - 1, 2])})[0]
+    if got.reshape(2, 3).tolist() != [[0, 1, 1], [1, 0, 1]]:
+        return f"{got}"
+    try:
+        model.run({"x": x, "u": u, "w": np.array([1])})
+        return "one place for two is no error"
+    except Exception as e:
+        return None if "put" in str(e) else str(e)
+
+
+@SUITE.check
 def skips_longer_than_the_input(s, folder):
     node = helper.make_node("TfIdfVectorizer", ["x"], ["y"], mode="TF", min_gram_length=2, max_gram_length=2, max_skip_count=1 << 62, ngram_counts=[0, 0],
                             ngram_indexes=[0, 1], pool_int64s=[1, 2, 1, 4])
