@@ -1,5 +1,7 @@
 // Pad.cpp: Pad in all modes. Negative pads crop first; what is left is then extended by constant, edge, reflect or wrap.
+// Every dim has a table of source positions; rows are what the last padded dim and the dims behind it hold.
 #include "runtime_stub/kernels/Index.h"
+#include "runtime_stub/kernels/Parallel.h"
 
 namespace onnxc {
 
@@ -59,51 +61,111 @@ static int64_t padSource(char mode, int64_t at, int64_t before, int64_t low, int
   }
 }
 
+// Tables of the dims: from[d][k] is where position k of the result's dim d comes from. `axis`: the last dim that is padded (0 if none is).
+// Its positions [low, high) come one after the other from [start, …); positions hold `inner` elements.
+struct PadTables {
+  int64_t axis, inner, low, high, start, *from[kMaxRank];
+};
+
+static int32_t makePadTables(const onnxc_args *a, char mode, PadTables &t) {
+  const onnxc_tensor &in = a->in[0], &out = a->out[0];
+  int64_t before[kMaxRank], after[kMaxRank], total = 0;
+  ONNXC_TRY(padAmounts(a, before, after));
+  t.axis = 0;
+  for (int32_t i = 0; i < in.rank; ++i) {
+    total += out.dims[i];
+    t.axis = before[i] || after[i] ? i : t.axis;
+  }
+  int64_t *source = allocate<int64_t>(a, total);
+  ONNXC_CHECK(source, ONNXC_K_MEMORY);
+  for (int32_t i = 0; i < in.rank; ++i) {
+    int64_t low = maxOf<int64_t>(0, -before[i]), extent = in.dims[i] - low - maxOf<int64_t>(0, -after[i]);
+    ONNXC_CHECK(out.dims[i] == in.dims[i] + before[i] + after[i], ONNXC_K_SHAPE);
+    ONNXC_CHECK(extent > 0 || mode == 'c', ONNXC_K_VALUE);
+    t.from[i] = source;
+    for (int64_t k = 0; k < out.dims[i]; ++k)
+      *source++ = padSource(mode, k, before[i], low, maxOf<int64_t>(extent, 0));
+    if (i == t.axis) {
+      t.low = minOf(maxOf<int64_t>(before[i], 0), out.dims[i]);
+      t.high = minOf(t.low + maxOf<int64_t>(extent, 0), out.dims[i]);
+      t.start = low;
+    }
+  }
+  t.inner = product(in.dims, t.axis + 1, in.rank);
+  return 0;
+}
+
+template <class T>
+ONNXC_INLINE void fillWith(T *to, int64_t n, const T &v) {
+  for (int64_t i = 0; i < n; ++i)
+    to[i] = v;
+}
+
+// Positions [begin, end) of the padded dim, taken one by one.
+template <class T>
+ONNXC_INLINE void padEnds(const PadTables &t, const T *x, T *y, int64_t begin, int64_t end, const T &fill) {
+  const int64_t *from = t.from[t.axis];
+  for (int64_t k = begin; k < end; ++k)
+    if (from[k] < 0)
+      fillWith(y + k * t.inner, t.inner, fill);
+    else if (t.inner == 1)
+      y[k] = x[from[k]];
+    else
+      memcpy(y + k * t.inner, x + from[k] * t.inner, size_t(t.inner) * sizeof(T));
+}
+
+// Result rows [begin, end). `block`: rows of the innermost dim before the padded one.
+template <class T>
+static void padRows(const PadTables &t, const int64_t *dims, const int64_t *results, const T *x, T *y, const T &fill, int64_t begin,
+                    int64_t end) {
+  int64_t block = t.axis > 0 ? results[t.axis - 1] : 1, width = results[t.axis] * t.inner, row = dims[t.axis] * t.inner;
+  int64_t outer = 0, at = block;
+  for (int64_t u = begin; u < end; ++u, ++at) {
+    if (u == begin || at == block) {
+      int64_t rest = u / block, stride = t.axis > 0 ? dims[t.axis - 1] : 1;
+      at = u % block;
+      outer = 0;
+      for (int64_t i = t.axis - 1; i-- > 0; rest /= results[i], stride *= dims[i]) {
+        int64_t from = t.from[i][rest % results[i]];
+        outer = from < 0 || outer < 0 ? -1 : outer + from * stride;
+      }
+    }
+    int64_t from = t.axis > 0 ? t.from[t.axis - 1][at] : 0;
+    T *to = y + u * width;
+    if (from < 0 || outer < 0) {
+      fillWith(to, width, fill);
+      continue;
+    }
+    const T *source = x + (outer + from) * row;
+    padEnds(t, source, to, 0, t.low, fill);
+    memcpy(to + t.low * t.inner, source + t.start * t.inner, size_t((t.high - t.low) * t.inner) * sizeof(T));
+    padEnds(t, source, to, t.high, results[t.axis], fill);
+  }
+}
+
 template <class T>
 static int32_t pad(const onnxc_args *a) {  // attributes: mode
   const onnxc_tensor &in = a->in[0], &out = a->out[0];
-  int64_t before[kMaxRank], after[kMaxRank], is[kMaxRank], total = 0;
-  ONNXC_TRY(padAmounts(a, before, after));
   char mode = a->attr[0].n > 0 ? *static_cast<const char *>(a->attr[0].p) : 'c';
   T fill{};
   if (hasInput(a, 2) && onnxc_count(a->in[2]) > 0)
     fill = *data<T>(a->in[2]);
   if (onnxc_count(out) == 0)
     return 0;
-  contiguous(in.dims, in.rank, is);
-  for (int32_t i = 0; i < in.rank; ++i)
-    total += out.dims[i];
-  int64_t *source = allocate<int64_t>(a, total), *of[kMaxRank];
-  ONNXC_CHECK(source, ONNXC_K_MEMORY);
-  for (int32_t i = 0; i < in.rank; ++i) {
-    int64_t low = maxOf<int64_t>(0, -before[i]), extent = in.dims[i] - low - maxOf<int64_t>(0, -after[i]);
-    ONNXC_CHECK(out.dims[i] == in.dims[i] + before[i] + after[i], ONNXC_K_SHAPE);
-    ONNXC_CHECK(extent > 0 || mode == 'c', ONNXC_K_VALUE);
-    of[i] = source;
-    for (int64_t k = 0; k < out.dims[i]; ++k)
-      *source++ = padSource(mode, k, before[i], low, maxOf<int64_t>(extent, 0));
-  }
-  T *to = mutableData<T>(out);
+  PadTables tables;
+  ONNXC_TRY(makePadTables(a, mode, tables));
+  const T *x = data<T>(in);
+  T *y = mutableData<T>(out);
   if (in.rank == 0) {
-    *to = *data<T>(in);
+    *y = *x;
     return 0;
   }
-  int32_t lastDim = in.rank - 1;
-  Odometer<0> o;
-  for (o.init(out.dims, lastDim); o.more(); o.next()) {
-    int64_t base = 0;
-    bool constant = false;
-    for (int32_t i = 0; i < lastDim; ++i) {
-      int64_t s = of[i][o.index[i]];
-      constant |= s < 0;
-      base += s * is[i];
-    }
-    for (int64_t k = 0; k < out.dims[lastDim]; ++k) {
-      int64_t s = of[lastDim][k];
-      *to++ = constant || s < 0 ? fill : data<T>(in)[base + s];
-    }
-  }
-  return 0;
+  const PadTables *t = &tables;
+  const int64_t *dims = in.dims, *results = out.dims;
+  return parallelFor(a, product(results, 0, t->axis), grainOf(results[t->axis] * t->inner), [=](int64_t begin, int64_t end) {
+    padRows(*t, dims, results, x, y, fill, begin, end);
+    return 0;
+  });
 }
 
 }  // namespace onnxc

@@ -108,6 +108,11 @@ def plain_resize(name, x, scales=None, sizes=None, **attributes):
     case(name, [helper.make_node("Resize", ["x", "", "s"] if scales else ["x", "", "", "s"], ["y"], **attributes)], {"x": x}, weights)
 
 
+def pad(name, x, pads, mode="constant"):
+    weights = {"p": np.array(pads, np.int64)} | ({"c": np.array(0.5, np.float32)} if mode == "constant" else {})
+    case(name, [helper.make_node("Pad", ["x", *weights], ["y"], mode=mode)], {"x": x}, weights)
+
+
 conv("conv_first_layer", (1, 3, 33, 47), 40, (7, 7), strides=[2, 2], pads=[3, 3, 3, 3], epilogue=["Relu"])
 conv("conv_3x3", (2, 32, 15, 29), 64, (3, 3), pads=[1, 1, 1, 1], epilogue=["Sigmoid"])
 conv("conv_3x3_odd_channels", (1, 24, 9, 13), 40, (3, 3), pads=[1, 1, 1, 1])
@@ -153,6 +158,13 @@ plain_resize("resize_plain_cubic", (2, 3, 9, 11), [1, 1, 2.3, 0.7], mode="cubic"
 plain_resize("resize_plain_cubic_inside", (2, 3, 9, 11), [1, 1, 0.8, 1.9], mode="cubic", exclude_outside=1, cubic_coeff_a=-0.5)
 plain_resize("resize_plain_antialias", (1, 3, 40, 50), sizes=[1, 3, 11, 17], mode="linear", antialias=1)
 plain_resize("resize_plain_antialias_cubic", (1, 3, 40, 50), sizes=[1, 3, 57, 17], mode="cubic", antialias=1)
+for _mode in ("constant", "edge", "reflect"):
+    pad(f"pad_{_mode}", (2, 3, 7, 19), [0, 0, 2, 3, 0, 0, 1, 4], _mode)
+    pad(f"pad_{_mode}_outer", (3, 4, 5), [1, 2, 0, 2, 1, 0], _mode)
+    pad(f"pad_{_mode}_crop", (2, 5, 7, 19), [0, -1, 2, -3, 1, 2, -2, 4], _mode)
+    pad(f"pad_{_mode}_nothing", (3, 4), [0, 0, 0, 0], _mode)
+    pad(f"pad_{_mode}_one_dim", (70,), [3, 9], _mode)
+pad("pad_large", (4, 40, 20, 50), [1, 0, 2, 3, 0, 0, 1, 4])
 matmul("matmul_37x300x77", (37, 300), 77)
 matmul("matmul_1x130x250", (1, 130), 250, epilogue=True)
 matmul("matmul_depth_blocks", (2, 30, 1500), 100, epilogue=True)
