@@ -3,6 +3,7 @@
 // The rows of a window are joined first, over whole contiguous rows, then the columns. The joined row lies in a buffer that holds the
 // padding too, so that the inner loops have no bounds to look at.
 #include "runtime_stub/kernels/Lanes.h"
+#include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/Window.h"
 
 extern "C" int32_t onnxc_k_MaxPool_f32(const onnxc_args *);
@@ -12,9 +13,11 @@ extern "C" int32_t onnxc_k_AveragePool_f32(const onnxc_args *);
 
 namespace onnxc {
 
-constexpr int64_t kColumns = 1024, kRows = 64;
+constexpr int64_t kColumns = 1024, kRows = 64, kBuffer = 4 * kColumns;
 
-struct MaxF32 {
+// The greatest of numbers; `HoldsNaN` is the form for planes that hold a NaN, which the result must then be.
+template <bool HoldsNaN>
+struct GreatestF32 {
   using Type = float;
   static constexpr int64_t lanes = 16;
   typedef v16 Vector;
@@ -22,8 +25,20 @@ struct MaxF32 {
   static constexpr float start = -__builtin_inff();
   template <class V>
   ONNXC_INLINE V join(V a, V b) {
-    return ((b > a) | (b != b)) ? b : a;
+    if constexpr (HoldsNaN)
+      return ((b > a) | (b != b)) ? b : a;
+    else
+      return b > a ? b : a;
   }
+};
+using MaxF32 = GreatestF32<false>;
+template <class Op>
+struct WithNaN {
+  using type = Op;
+};
+template <>
+struct WithNaN<MaxF32> {
+  using type = GreatestF32<true>;
 };
 template <class T, T Lowest>
 struct MaxInt {
@@ -49,14 +64,18 @@ struct MeanF32 {
   }
 };
 
-// One block of output columns of one task: where its input columns lie and what the buffer holds.
-template <class Op>
-struct Columns {
-  using T = typename Op::Type;
+// One block of output columns of one task: where its input columns lie and what the buffer holds. The buffer takes `rows` joined rows,
+// `pitch` apart: a row written and read at once would wait for its own stores.
+template <class T, int64_t Lanes>
+struct ColumnsOf {
   int64_t first, count, base, low, high;  // input columns [low, high) go to joined[low - base ...)
-  T joined[kColumns + Op::lanes];
+  int64_t rows, pitch, counts[kRows];     // counts: the kernel rows that count in the mean of each joined row
+  T *joined;                              // the row at hand
+  T buffer[kBuffer + Lanes];
   float inside[kColumns];  // average: kernel columns that count for each output column
 };
+template <class Op>
+using Columns = ColumnsOf<typename Op::Type, Op::lanes>;
 
 template <class Op>
 static void startColumns(const Window &w, int64_t first, int64_t count, bool padded, Columns<Op> &c) {
@@ -66,8 +85,10 @@ static void startColumns(const Window &w, int64_t first, int64_t count, bool pad
   c.base = first * w.stride[d] - w.begin[d];
   c.low = minOf(maxOf<int64_t>(c.base, 0), w.in[d]);
   c.high = maxOf(c.low, minOf(w.in[d], c.base + span));
-  for (int64_t i = 0; i < span; ++i)
-    c.joined[i] = Op::start;
+  c.pitch = (span + 2 * Op::lanes - 1) & -Op::lanes;
+  c.rows = minOf(kRows, kBuffer / c.pitch);
+  for (int64_t i = 0; i < c.rows * c.pitch; ++i)
+    c.buffer[i] = Op::start;
   for (int64_t o = 0; Op::average && o < count; ++o) {
     int64_t n = 0;
     for (int64_t k = 0; k < w.kernel[d]; ++k) {
@@ -180,8 +201,13 @@ static int64_t joinRows(const Window &w, const int64_t *o, const typename Op::Ty
   using T = typename Op::Type;
   const T *rows[kRows + 1];
   int64_t n = c.high - c.low, last = w.rank - 1, joined = 0, inPadding = 0;
+  for (int64_t i = 0, p = o[0] * w.stride[0] - w.begin[0]; last == 1 && i < w.kernel[0]; ++i, p += w.dilation[0]) {
+    rows[joined] = x + p * w.in[1] + c.low;
+    joined += p >= 0 && p < w.in[0];
+    inPadding += p < w.in[0] + w.end[0];
+  }
   Odometer<0> k;
-  for (k.init(w.kernel, last); k.more(); k.next()) {
+  for (k.init(w.kernel, last); last != 1 && k.more(); k.next()) {
     int64_t at = 0;
     bool inside = true, counts = true;
     for (int64_t i = 0; i < last; ++i) {
@@ -203,6 +229,41 @@ static int64_t joinRows(const Window &w, const int64_t *o, const typename Op::Ty
   return padded ? inPadding : joined;
 }
 
+// The columns of one block in every row of a plane.
+template <class Op>
+static void poolPlane(const Window &w, const typename Op::Type *x, typename Op::Type *to, bool padded, Columns<Op> &c) {
+  int64_t last = w.rank - 1, stride = w.stride[last];
+  Odometer<0> o;
+  for (o.init(w.out, last); o.more();) {
+    int64_t n = minOf(c.rows, o.left);
+    c.joined = c.buffer;
+    for (int64_t r = 0; r < n; ++r, o.next(), c.joined += c.pitch)
+      c.counts[r] = joinRows<Op>(w, o.index, x, padded, c);
+    c.joined = c.buffer;
+    for (int64_t r = 0; r < n; ++r, to += w.out[last], c.joined += c.pitch)
+      if (stride == 1)
+        joinColumns<Op, 1>(w, c, c.counts[r], to);
+      else if (stride == 2)
+        joinColumns<Op, 2>(w, c, c.counts[r], to);
+      else
+        joinColumns<Op, 0>(w, c, c.counts[r], to);
+  }
+}
+
+static bool holdsNaN(const float *x, int64_t n) {
+  typedef int32_t i16 __attribute__((ext_vector_type(16)));
+  i16 any = i16(0);
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    v16 v = *(const v16 *)(x + i);
+    any |= v != v;
+  }
+  int32_t found = __builtin_reduce_or(any);
+  for (; i < n; ++i)
+    found |= x[i] != x[i];
+  return found != 0;
+}
+
 // Planes [begin, end) of a pooling whose window is at most half a buffer wide.
 template <class Op>
 static void poolPlanes(const Window &w, const typename Op::Type *x, typename Op::Type *y, bool padded, int64_t begin, int64_t end) {
@@ -210,19 +271,16 @@ static void poolPlanes(const Window &w, const typename Op::Type *x, typename Op:
   int64_t block = maxOf<int64_t>(1, (kColumns - extent) / w.stride[last]), inPlane = w.inPlane(), outPlane = w.outPlane();
   Columns<Op> c;
   for (int64_t first = 0; first < width; first += block) {
-    startColumns(w, first, minOf(block, width - first), padded, c);
+    startColumns<Op>(w, first, minOf(block, width - first), padded, c);
     for (int64_t p = begin; p < end; ++p) {
+      const auto *from = x + p * inPlane;
       auto *to = y + p * outPlane + first;
-      Odometer<0> o;
-      for (o.init(w.out, last); o.more(); o.next(), to += width) {
-        int64_t rows = joinRows(w, o.index, x + p * inPlane, padded, c);
-        if (w.stride[last] == 1)
-          joinColumns<Op, 1>(w, c, rows, to);
-        else if (w.stride[last] == 2)
-          joinColumns<Op, 2>(w, c, rows, to);
-        else
-          joinColumns<Op, 0>(w, c, rows, to);
-      }
+      if constexpr (__is_same(Op, MaxF32))
+        if (holdsNaN(from, inPlane)) {
+          poolPlane<typename WithNaN<Op>::type>(w, from, to, padded, c);
+          continue;
+        }
+      poolPlane<Op>(w, from, to, padded, c);
     }
   }
 }
@@ -279,10 +337,17 @@ static int32_t pool(const onnxc_args *a) {
     return Oracle(a);
   if constexpr (sizeof(typename Op::Type) == sizeof(float))
     if (wholePlane(w))
-      return foldPlanes<Op>(a);
+      return foldPlanes<typename WithNaN<Op>::type>(a);
   using T = typename Op::Type;
-  poolPlanes<Op>(w, data<T>(in), mutableData<T>(a->out[0]), Op::average && a->attr[5].i, 0, in.dims[0] * in.dims[1]);
-  return 0;
+  const Window *window = &w;
+  const T *x = data<T>(in);
+  T *y = mutableData<T>(a->out[0]);
+  bool padded = Op::average && a->attr[5].i;
+  int64_t work = (w.inPlane() + w.outPlane() * w.kernelSize()) / 8;
+  return parallelFor(a, in.dims[0] * in.dims[1], grainOf(work), [=](int64_t begin, int64_t end) {
+    poolPlanes<Op>(*window, x, y, padded, begin, end);
+    return 0;
+  });
 }
 
 }  // namespace onnxc
@@ -292,5 +357,5 @@ extern "C" int32_t onnxc_k_FastMaxPool_f32(const onnxc_args *a) { return pool<Ma
 extern "C" int32_t onnxc_k_FastMaxPool_i8(const onnxc_args *a) { return pool<MaxInt<int8_t, -128>, onnxc_k_MaxPool_i8>(a); }
 extern "C" int32_t onnxc_k_FastMaxPool_u8(const onnxc_args *a) { return pool<MaxInt<uint8_t, 0>, onnxc_k_MaxPool_u8>(a); }
 extern "C" int32_t onnxc_k_FastAveragePool(const onnxc_args *a) { return pool<MeanF32, onnxc_k_AveragePool_f32>(a); }
-extern "C" int32_t onnxc_k_FastGlobalMaxPool(const onnxc_args *a) { return foldPlanes<MaxF32>(a); }
+extern "C" int32_t onnxc_k_FastGlobalMaxPool(const onnxc_args *a) { return foldPlanes<GreatestF32<true>>(a); }
 extern "C" int32_t onnxc_k_FastGlobalAveragePool(const onnxc_args *a) { return foldPlanes<MeanF32>(a); }

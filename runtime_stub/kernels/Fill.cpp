@@ -130,10 +130,9 @@ static int32_t spaceToDepth(const onnxc_args *a) {  // attributes: blocksize, mo
   const char *mode = static_cast<const char *>(a->attr[1].p);
   bool crd = a->attr[1].n > 0 && mode[0] == 'C';
   int64_t n = in.dims[0], c = in.dims[1], h = in.dims[2] / b, w = in.dims[3] / b, plane = h * w;
-  // Indices in order of the operand: n, c, h, block row, w, block column.
-  int64_t dims[6] = {n, c, h, b, w, b}, is[6];
-  int64_t os[6] = {c * b * b * plane, crd ? b * b * plane : plane, w, crd ? b * plane : b * c * plane, 1, crd ? plane : c * plane};
-  contiguous(dims, 6, is);
+  // Indices n, c, h, block row, block column, w: rows of the result.
+  int64_t dims[6] = {n, c, h, b, b, w}, is[6] = {c * h * b * b * w, h * b * b * w, b * b * w, b * w, 1, b};
+  int64_t os[6] = {c * b * b * plane, crd ? b * b * plane : plane, w, crd ? b * plane : b * c * plane, crd ? plane : c * plane, 1};
   copyStrided(mutableData<T>(a->out[0]), os, data<T>(in), is, dims, 6);
   return 0;
 }

@@ -158,6 +158,9 @@ inline void copyStrided(T *out, const int64_t *givenOut, const T *in, const int6
     else if (os == 1 && is == 0)
       for (int64_t i = 0; i < inner; ++i)
         to[i] = first;
+    else if (os == 1 && is == 2)  // a stride the vectoriser knows
+      for (int64_t i = 0; i < inner; ++i)
+        to[i] = from[i * 2];
     else
       for (int64_t i = 0; i < inner; ++i)
         to[i * os] = from[i * is];

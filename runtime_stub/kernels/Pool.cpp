@@ -175,7 +175,15 @@ static int32_t maxUnpool(const onnxc_args *a) {
   ONNXC_TRY(unpooledDims(a, from));
   memset(out.data, 0, size_t(onnxc_count(out)) * sizeof(T));
   int64_t total = product(from, 0, in.rank), n = onnxc_count(in);
-  for (int64_t i = 0; i < n; ++i) {  // indices count in the pooled operand's shape, which output_shape may exceed
+  bool same = true;
+  for (int32_t d = 0; d < in.rank; ++d)
+    same &= from[d] == out.dims[d];
+  for (int64_t i = 0; same && i < n; ++i) {
+    int64_t at = data<int64_t>(indices)[i];
+    ONNXC_CHECK(at >= 0 && at < total, ONNXC_K_INDEX);
+    mutableData<T>(out)[at] = data<T>(in)[i];
+  }
+  for (int64_t i = 0; !same && i < n; ++i) {  // indices count in the pooled operand's shape, which output_shape may exceed
     int64_t rest = data<int64_t>(indices)[i], at = 0, stride = 1;
     ONNXC_CHECK(rest >= 0 && rest < total, ONNXC_K_INDEX);
     for (int32_t d = in.rank; d-- > 0;) {

@@ -1,15 +1,8 @@
-// Vision.cpp: kernels that sample images: GridSample, AffineGrid, DeformConv, RoiAlign, MaxRoiPool, Col2Im.
+// Vision.cpp: kernels that sample images: GridSample, AffineGrid, DeformConv, RoiAlign, MaxRoiPool, Col2Im. Fast forms: FastSample.cpp.
+#include "runtime_stub/kernels/Sample.h"
 #include "runtime_stub/kernels/Window.h"
 
 namespace onnxc {
-
-ONNXC_INLINE bool startsWith(const onnxc_attr &a, char c) { return a.n > 0 && *static_cast<const char *>(a.p) == c; }
-
-// Up to four taps along each dim: plane offset of the tap (-1: outside, counts as zero) and its weight.
-struct Taps {
-  int64_t count, at[kMaxRank][4];
-  double weight[kMaxRank][4];
-};
 
 // How an element is weighed: as double or, of two parts, as complex<double>; strings are taken as they are.
 template <class T>
@@ -63,53 +56,6 @@ static onnxc_string sampleAt(const Taps &t, int64_t rank, const onnxc_string *pl
   return plane[at];
 }
 
-static double reflect(double x, double low, double high) {
-  double span = high - low, over = x < low ? low - x : x - high;
-  if (over <= 0)
-    return x;
-  if (span <= 0)
-    return low;
-  double turns = floor(over / span), rest = over - turns * span;
-  bool near = fmod(turns, 2) == 0;
-  return (x < low) == near ? low + rest : high - rest;
-}
-
-// Attributes: align_corners, mode, padding_mode.
-struct GridMode {
-  bool align, nearest, cubic, border, reflection;
-};
-
-static int64_t paddedIndex(const GridMode &m, double i, int64_t dim, double low, double high) {
-  if (i >= 0 && i < double(dim))
-    return int64_t(i);
-  if (m.border)
-    return i < 0 ? 0 : dim - 1;
-  return m.reflection ? maxOf<int64_t>(0, minOf(int64_t(reflect(i, low, high)), dim - 1)) : -1;
-}
-
-// Taps of one dim for normalised coordinate n.
-static void gridTaps(const GridMode &m, double n, int64_t dim, int64_t stride, Taps &t, int64_t axis) {
-  float where = float(m.align ? (n + 1) / 2 * double(dim - 1) : ((n + 1) * double(dim) - 1) / 2);
-  double x = where != where ? -1 : where < -1e9f ? -1e9 : where > 1e9f ? 1e9 : where;
-  double low = m.align ? 0 : -0.5, high = double(dim) - (m.align ? 1 : 0.5);
-  if (m.nearest)
-    x = nearbyint(x);
-  if (x < low || x > high) {
-    if (m.border)
-      x = x < 0 ? 0 : minOf(x, double(dim - 1));
-    if (m.reflection)
-      x = reflect(x, low, high);
-  }
-  double first = m.nearest ? double(truncToI64(x)) : floor(x) - (m.cubic ? 1 : 0), r = x - floor(x), a = -0.75;
-  for (int64_t k = 0; k < t.count; ++k) {
-    int64_t index = paddedIndex(m, first + double(k), dim, low, high);
-    t.at[axis][k] = index < 0 ? -1 : index * stride;
-    double d = fabs(first + double(k) - x);
-    double cubic = d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1 : ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
-    t.weight[axis][k] = m.nearest ? 1 : m.cubic ? cubic : k ? r : 1 - r;
-  }
-}
-
 template <class T>
 static int32_t gridSample(const onnxc_args *a) {
   const onnxc_tensor &x = a->in[0], &grid = a->in[1];
@@ -119,8 +65,7 @@ static int32_t gridSample(const onnxc_args *a) {
   if (onnxc_count(a->out[0]) == 0)
     return 0;
   ONNXC_CHECK(plane > 0, ONNXC_K_SIZE);
-  GridMode m = {a->attr[0].i != 0, startsWith(a->attr[1], 'n'), startsWith(a->attr[1], 'c'), startsWith(a->attr[2], 'b'),
-                startsWith(a->attr[2], 'r')};
+  GridMode m = gridMode(a);
   ONNXC_CHECK(m.nearest || x.dtype != ONNXC_STR, ONNXC_K_VALUE);
   int64_t strides[kMaxRank];
   contiguous(x.dims + 2, rank, strides);
@@ -148,40 +93,53 @@ static int32_t affineGridSize(const onnxc_args *a) {
   return 0;
 }
 
+// Rows [begin, end) of points along the last dim. `at`: the normalised positions of the dims, one dim after the other.
+template <class T, int Rank>
+static void affineRows(const onnxc_tensor &theta, const onnxc_tensor &out, const double *at, int64_t begin, int64_t end) {
+  const int64_t *dims = out.dims + 1;
+  int64_t width = dims[Rank - 1], rows = product(dims, 0, Rank - 1);
+  const double *x = at;
+  for (int i = 0; i < Rank - 1; ++i)
+    x += dims[i];
+  for (int64_t u = begin; u < end; ++u) {
+    double matrix[Rank][Rank + 1], outer[Rank];  // outer[i]: position of dim i from the last
+    const T *from = data<T>(theta) + u / rows * Rank * (Rank + 1);
+    for (int i = 0; i < Rank * (Rank + 1); ++i)
+      matrix[i / (Rank + 1)][i % (Rank + 1)] = toF64(from[i]);
+    const double *table = x;
+    for (int64_t i = Rank - 1, rest = u % rows; i-- > 0; rest /= dims[i]) {
+      table -= dims[i];
+      outer[Rank - 1 - i] = table[rest % dims[i]];
+    }
+    T *to = mutableData<T>(out) + u * width * Rank;
+    for (int64_t k = 0; k < width; ++k)
+      for (int r = 0; r < Rank; ++r) {
+        double sum = matrix[r][Rank] + matrix[r][0] * x[k];
+        for (int i = 1; i < Rank; ++i)
+          sum += matrix[r][i] * outer[i];
+        to[k * Rank + r] = fromF64<T>(sum);
+      }
+  }
+}
+
 template <class T>
 static int32_t affineGrid(const onnxc_args *a) {  // attributes: align_corners
   const onnxc_tensor &theta = a->in[0], &out = a->out[0];
-  int64_t rank = out.rank - 2, points = product(out.dims, 1, out.rank - 1);
-  ONNXC_CHECK(rank >= 1 && theta.rank == 3 && theta.dims[0] == out.dims[0] && theta.dims[1] == rank && theta.dims[2] == rank + 1,
-              ONNXC_K_SHAPE);
-  for (int64_t n = 0; n < out.dims[0]; ++n)
-    for (int64_t p = 0; p < points; ++p) {
-      double at[kMaxRank];
-      int64_t rest = p;
-      for (int64_t i = 0; i < rank; ++i) {  // x, the last dim, first
-        int64_t dim = out.dims[rank - i], k = rest % dim;
-        rest /= dim;
-        at[i] = !a->attr[0].i ? (2 * double(k) + 1) / double(dim) - 1 : dim == 1 ? 0 : 2 * double(k) / double(dim - 1) - 1;
-      }
-      for (int64_t r = 0; r < rank; ++r) {
-        const T *row = data<T>(theta) + (n * rank + r) * (rank + 1);
-        double sum = toF64(row[rank]);
-        for (int64_t i = 0; i < rank; ++i)
-          sum += toF64(row[i]) * at[i];
-        mutableData<T>(out)[(n * points + p) * rank + r] = fromF64<T>(sum);
-      }
-    }
+  int64_t rank = out.rank - 2, total = 0;
+  ONNXC_CHECK((rank == 2 || rank == 3) && theta.rank == 3 && theta.dims[0] == out.dims[0] && theta.dims[1] == rank, ONNXC_K_SHAPE);
+  ONNXC_CHECK(theta.dims[2] == rank + 1 && out.dims[rank + 1] == rank, ONNXC_K_SHAPE);
+  if (onnxc_count(out) == 0)
+    return 0;
+  for (int64_t i = 0; i < rank; ++i)
+    total += out.dims[i + 1];
+  double *at = allocate<double>(a, total), *next = at;
+  ONNXC_CHECK(at, ONNXC_K_MEMORY);
+  for (int64_t i = 0; i < rank; ++i)
+    for (int64_t k = 0, dim = out.dims[i + 1]; k < dim; ++k)
+      *next++ = !a->attr[0].i ? (2 * double(k) + 1) / double(dim) - 1 : dim == 1 ? 0 : 2 * double(k) / double(dim - 1) - 1;
+  int64_t rows = product(out.dims, 0, rank);
+  rank == 2 ? affineRows<T, 2>(theta, out, at, 0, rows) : affineRows<T, 3>(theta, out, at, 0, rows);
   return 0;
-}
-
-// Linear taps with zeros outside.
-static void zeroPaddedTaps(double x, int64_t dim, int64_t stride, Taps &t, int64_t axis) {
-  double low = x == x && fabs(x) < 1e9 ? floor(x) : -9;
-  for (int k = 0; k < 2; ++k) {
-    int64_t i = int64_t(low) + k;
-    t.at[axis][k] = i >= 0 && i < dim ? i * stride : -1;
-    t.weight[axis][k] = k ? x - low : 1 - (x - low);
-  }
 }
 
 // Operands: X, W, offset, B, mask. Attributes: dilations, group, kernel_shape, offset_group, pads, strides.

@@ -158,6 +158,15 @@ plain_resize("resize_plain_cubic", (2, 3, 9, 11), [1, 1, 2.3, 0.7], mode="cubic"
 plain_resize("resize_plain_cubic_inside", (2, 3, 9, 11), [1, 1, 0.8, 1.9], mode="cubic", exclude_outside=1, cubic_coeff_a=-0.5)
 plain_resize("resize_plain_antialias", (1, 3, 40, 50), sizes=[1, 3, 11, 17], mode="linear", antialias=1)
 plain_resize("resize_plain_antialias_cubic", (1, 3, 40, 50), sizes=[1, 3, 57, 17], mode="cubic", antialias=1)
+for _kernel in ([2, 2], [3, 3], [5, 3]):
+    for _stride in (1, 2, 3):
+        for _op in ("MaxPool", "AveragePool"):
+            case(f"{_op.lower()}_{_kernel[0]}_{_stride}", [helper.make_node(_op, ["x"], ["y"], kernel_shape=_kernel, strides=[_stride] * 2, pads=[1, 1, 1, 0])],
+                 {"x": (2, 5, 23, 45)})
+case("max_pool_many_rows", [helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[3, 3], pads=[1, 1, 1, 1])], {"x": (1, 2, 150, 33)})
+case("average_pool_wide", [helper.make_node("AveragePool", ["x"], ["y"], kernel_shape=[2, 2], strides=[2, 2])], {"x": (1, 1, 9, 2500)})
+case("space_to_depth", [helper.make_node("SpaceToDepth", ["x"], ["y"], blocksize=2)], {"x": (2, 3, 10, 38)})
+case("space_to_depth_3", [helper.make_node("SpaceToDepth", ["x"], ["y"], blocksize=3)], {"x": (2, 3, 6, 15)})
 for _mode in ("constant", "edge", "reflect"):
     pad(f"pad_{_mode}", (2, 3, 7, 19), [0, 0, 2, 3, 0, 0, 1, 4], _mode)
     pad(f"pad_{_mode}_outer", (3, 4, 5), [1, 2, 0, 2, 1, 0], _mode)
@@ -304,6 +313,15 @@ for _largest in (0, 1):
 for _op in ("ArgMax", "ArgMin"):
     library(f"{_op.lower()}_rows", _op, {"x": (7, 333)}, results=("i",), axis=1)
     library(f"{_op.lower()}_columns", _op, {"x": (3, 21, 130)}, results=("i",), axis=1)
+for _mode in ("linear", "nearest", "cubic"):
+    for _padding in ("zeros", "reflection") if _mode == "cubic" else ("zeros", "border", "reflection"):  # the peer's cubic does not clamp positions
+        library(f"grid_sample_{_mode}_{_padding}", "GridSample", {"x": (2, 5, 13, 9), "g": (2, 11, 17, 2)}, mode=_mode, padding_mode=_padding)
+library("grid_sample_corners", "GridSample", {"x": (1, 5, 13, 9), "g": (1, 31, 17, 2)}, mode="linear", align_corners=1)
+library("grid_sample_3d", "GridSample", {"x": (2, 3, 5, 6, 7), "g": (2, 4, 5, 9, 3)}, mode="linear")
+for _group, _offsets, _mask in ((1, 1, False), (2, 3, True)):
+    _deform = {"x": (2, 6, 13, 21), "o": (2, _offsets * 18, 13, 21)} | ({"m": (2, _offsets * 9, 13, 21)} if _mask else {})
+    library(f"deform_conv_{_group}", "DeformConv", _deform, {"w": np.random.default_rng(0).standard_normal((10, 6 // _group, 3, 3)).astype(np.float32)},
+            operands=["x", "w", "o", "", "m"] if _mask else ["x", "w", "o"], kernel_shape=[3, 3], pads=[1, 1, 1, 1], group=_group, offset_group=_offsets)
 _rois = np.array([[1, 2, 30, 25], [-4, -4, 60, 50], [10, 10, 10, 10], [5, 3, 9, 40]], np.float32)
 for _ratio in (0, 2):
     library(f"roi_align_{_ratio}", "RoiAlign", {"x": (2, 5, 20, 25)}, {"r": _rois, "n": np.array([0, 1, 1, 0])}, output_height=7, output_width=6,
@@ -342,11 +360,15 @@ def sizes(name, shape, weights, dynamic):
     return [d if i in fixed else f"{name}{i}" for i, d in enumerate(shape)]
 
 
+SINCE = {"GridSample": 20, "DeformConv": 19}
+
+
 def build(nodes, inputs, weights, dynamic):
     infos = [helper.make_tensor_value_info(k, TensorProto.FLOAT, sizes(k, s, weights, dynamic)) for k, s in inputs.items()]
     graph = helper.make_graph(nodes, "g", infos, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
                               [numpy_helper.from_array(v, k) for k, v in weights.items()])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
+    opset = max(SINCE.get(n.op_type, 18) for n in nodes)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)], ir_version=9)
 
 
 def check(s, folder, name):

@@ -1,0 +1,202 @@
+// FastSample.cpp: GridSample and DeformConv of f32. Where points read is worked out once for all channels, as tables of offsets and
+// weights; DeformConv multiplies the sampled columns by register tiles. Oracle: Vision.cpp, which also takes many dims and wide filters.
+#include "runtime_stub/kernels/Parallel.h"
+#include "runtime_stub/kernels/Product.h"
+#include "runtime_stub/kernels/Sample.h"
+#include "runtime_stub/kernels/Window.h"
+
+extern "C" int32_t onnxc_k_GridSample_f32(const onnxc_args *a);
+extern "C" int32_t onnxc_k_DeformConv_f32(const onnxc_args *a);
+
+namespace onnxc {
+
+constexpr int64_t kPoints = 128, kCombinations = 16, kColumnsPerPart = 512;
+
+// What some points read of any plane: offsets (negative: zero) and weights of each combination of taps.
+struct Points {
+  int32_t at[kCombinations][kPoints];
+  float weight[kCombinations][kPoints];
+};
+
+ONNXC_INLINE int64_t combinationsOf(int64_t taps, int64_t rank) {
+  int64_t n = 1;
+  for (int64_t i = 0; i < rank && n <= kCombinations; ++i)
+    n *= taps;
+  return n;
+}
+
+// Point i reads what `t` says, times `scale`.
+ONNXC_INLINE void putPoint(Points &p, const Taps &t, int64_t rank, int64_t i, double scale) {
+  int64_t at[kCombinations] = {}, n = 1;
+  double weight[kCombinations] = {scale};
+  for (int64_t axis = 0; axis < rank; ++axis, n *= t.count)
+    for (int64_t k = t.count; k-- > 0;)
+      for (int64_t j = 0; j < n; ++j) {
+        at[k * n + j] = at[j] < 0 || t.at[axis][k] < 0 ? -1 : at[j] + t.at[axis][k];
+        weight[k * n + j] = weight[j] * t.weight[axis][k];
+      }
+  for (int64_t k = 0; k < n; ++k) {
+    p.at[k][i] = int32_t(at[k]);
+    p.weight[k][i] = at[k] < 0 ? 0 : float(weight[k]);
+  }
+}
+
+template <int Combinations>
+static void samplePlane(const Points &p, const float *__restrict plane, float *__restrict to, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    float sum = 0;
+    unroll<0, Combinations>([&](auto k) {
+      int32_t at = p.at[k.value][i];
+      float v = plane[at < 0 ? 0 : at];
+      sum = __builtin_fmaf(at < 0 ? 0 : v, p.weight[k.value][i], sum);
+    });
+    to[i] = sum;
+  }
+}
+
+ONNXC_INLINE void samplePlane(const Points &p, int64_t combinations, const float *plane, float *to, int64_t n) {
+  switch (combinations) {
+  case 1:
+    return samplePlane<1>(p, plane, to, n);
+  case 2:
+    return samplePlane<2>(p, plane, to, n);
+  case 4:
+    return samplePlane<4>(p, plane, to, n);
+  case 8:
+    return samplePlane<8>(p, plane, to, n);
+  default:
+    return samplePlane<16>(p, plane, to, n);
+  }
+}
+
+// Units are blocks of points of one image.
+static int32_t gridSample(const onnxc_args *a) {
+  const onnxc_tensor &x = a->in[0], &grid = a->in[1];
+  GridMode m = gridMode(a);
+  int64_t rank = x.rank - 2, plane = product(x.dims, 2, x.rank), taps = m.nearest ? 1 : m.cubic ? 4 : 2;
+  if (rank < 1 || rank > 3 || combinationsOf(taps, rank) > kCombinations || grid.dtype != ONNXC_F32 || plane > INT32_MAX)
+    return onnxc_k_GridSample_f32(a);
+  int64_t points = product(grid.dims, 1, grid.rank - 1), channels = x.dims[1], blocks = (points + kPoints - 1) / kPoints;
+  ONNXC_CHECK(grid.rank == x.rank && grid.dims[0] == x.dims[0] && grid.dims[grid.rank - 1] == rank, ONNXC_K_SHAPE);
+  ONNXC_CHECK(onnxc_count(a->out[0]) == x.dims[0] * channels * points, ONNXC_K_SHAPE);
+  ONNXC_CHECK(plane > 0 || onnxc_count(a->out[0]) == 0, ONNXC_K_SIZE);
+  const float *from = data<float>(x), *where = data<float>(grid);
+  float *to = mutableData<float>(a->out[0]);
+  const int64_t *dims = x.dims + 2;
+  return parallelFor(a, plane ? x.dims[0] * blocks : 0, grainOf(kPoints * (channels * 4 + 64)), [=](int64_t begin, int64_t end) {
+    Points p;
+    Taps t;
+    t.count = taps;
+    int64_t strides[3];
+    contiguous(dims, rank, strides);
+    for (int64_t u = begin; u < end; ++u) {
+      int64_t image = u / blocks, first = u % blocks * kPoints, n = minOf(kPoints, points - first);
+      const float *at = where + (image * points + first) * rank;
+      for (int64_t i = 0; i < n; ++i, at += rank) {
+        for (int64_t d = 0; d < rank; ++d)  // a grid point lists x first, dims list it last
+          gridTaps(m, double(at[rank - 1 - d]), dims[d], strides[d], t, d);
+        putPoint(p, t, rank, i, 1);
+      }
+      for (int64_t c = image * channels; c < (image + 1) * channels; ++c)
+        samplePlane(p, combinationsOf(taps, rank), from + c * plane, to + c * points + first, n);
+    }
+    return 0;
+  });
+}
+
+// The operands of a DeformConv of one image.
+struct Deformed {
+  Window w;
+  const float *x, *offset, *mask;  // mask: may be null
+  int64_t taps, plane, points, offsetGroups, perOffset;
+};
+
+// Samples of tap `tap` of offset group `g` at result points [first, first + n), n at most kPoints.
+static void deformPoints(const Deformed &d, int64_t g, int64_t tap, int64_t first, int64_t n, Points &p) {
+  int64_t strides[kMaxRank], rank = d.w.rank, field = g * d.taps + tap;
+  contiguous(d.w.in, rank, strides);
+  Taps t;
+  t.count = 2;
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t k = rank, point = first + i, at = tap; k-- > 0; point /= d.w.out[k], at /= d.w.kernel[k]) {
+      int64_t origin = point % d.w.out[k] * d.w.stride[k] + at % d.w.kernel[k] * d.w.dilation[k] - d.w.begin[k];
+      zeroPaddedTaps(double(origin) + double(d.offset[(field * rank + k) * d.points + first + i]), d.w.in[k], strides[k], t, k);
+    }
+    putPoint(p, t, rank, i, d.mask ? double(d.mask[field * d.points + first + i]) : 1);
+  }
+}
+
+// Columns [first, first + width) of the matrix [channel, tap] by points.
+static int32_t deformColumns(const onnxc_args *a, const Deformed &d, int64_t first, int64_t width, float *columns) {
+  const Deformed *from = &d;
+  int64_t combinations = combinationsOf(2, d.w.rank);
+  return parallelFor(a, d.offsetGroups * d.taps, grainOf(width * (d.perOffset * 4 + 64)), [=](int64_t begin, int64_t end) {
+    Points p;
+    for (int64_t u = begin; u < end; ++u)
+      for (int64_t i = 0; i < width; i += kPoints) {
+        int64_t g = u / from->taps, tap = u % from->taps, n = minOf(kPoints, width - i);
+        deformPoints(*from, g, tap, first + i, n, p);
+        for (int64_t c = g * from->perOffset; c < (g + 1) * from->perOffset; ++c)
+          samplePlane(p, combinations, from->x + c * from->plane, columns + (c * from->taps + tap) * width + i, n);
+      }
+    return 0;
+  });
+}
+
+// One image, part of the points after part.
+static int32_t deformImage(const onnxc_args *a, const Deformed &d, const float *start, float *columns, float *out) {
+  const onnxc_tensor &weights = a->in[1];
+  int64_t groups = a->attr[1].i, results = weights.dims[0] / groups, inner = weights.dims[1] * d.taps;
+  for (int64_t first = 0; first < d.points; first += kColumnsPerPart) {
+    int64_t width = minOf(kColumnsPerPart, d.points - first);
+    ONNXC_TRY(deformColumns(a, d, first, width, columns));
+    for (int64_t g = 0; g < groups; ++g) {
+      const float *filter = data<float>(weights) + g * results * inner, *samples = columns + g * inner * width;
+      auto packA = [=](float *p, int64_t row, int64_t k, int64_t panel, int64_t depth) {
+        packPanel(p, filter, results, row, inner, k, 1, panel, depth);
+      };
+      auto packB = [=](float *p, int64_t col, int64_t k, int64_t panel, int64_t depth) {
+        packPanel(p, samples, width, col, 1, k, width, panel, depth);
+      };
+      ONNXC_TRY(product(a, results, width, inner, out + g * results * d.points + first, d.points, start + g * results, packA, packB));
+    }
+  }
+  return 0;
+}
+
+// Operands: X, W, offset, B, mask. Attributes: dilations, group, kernel_shape, offset_group, pads, strides.
+static int32_t deformConv(const onnxc_args *a) {
+  const onnxc_tensor &x = a->in[0], &weights = a->in[1], &offset = a->in[2], &out = a->out[0];
+  if (x.rank < 3 || x.rank > 5 || onnxc_count(x) == 0 || onnxc_count(x) > INT32_MAX || onnxc_count(out) == 0)
+    return onnxc_k_DeformConv_f32(a);
+  Deformed d;
+  int64_t groups = a->attr[1].i, channels = weights.dims[1], results = weights.dims[0];
+  d.offsetGroups = a->attr[3].i;
+  ONNXC_CHECK(weights.rank == x.rank && offset.rank == x.rank, ONNXC_K_SHAPE);
+  ONNXC_TRY(readWindow(x, out, weights.dims + 2, {nullptr, &a->attr[0], &a->attr[2], &a->attr[4], &a->attr[5]}, d.w));
+  ONNXC_CHECK(groups > 0 && d.offsetGroups > 0 && channels * groups == x.dims[1] && results % groups == 0, ONNXC_K_SHAPE);
+  ONNXC_CHECK(x.dims[1] % d.offsetGroups == 0 && out.dims[1] == results && out.dims[0] == x.dims[0], ONNXC_K_SHAPE);
+  d.taps = d.w.kernelSize();
+  d.plane = d.w.inPlane();
+  d.points = d.w.outPlane();
+  d.perOffset = x.dims[1] / d.offsetGroups;
+  int64_t fields = d.offsetGroups * d.taps * d.points;
+  ONNXC_CHECK(onnxc_count(offset) == x.dims[0] * fields * d.w.rank, ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasInput(a, 3) || onnxc_count(a->in[3]) == results, ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasInput(a, 4) || onnxc_count(a->in[4]) == x.dims[0] * fields, ONNXC_K_SHAPE);
+  float *columns = allocate<float>(a, x.dims[1] * d.taps * minOf(d.points, kColumnsPerPart));
+  const float *start = rowStarts(a, results, hasInput(a, 3) ? data<float>(a->in[3]) : nullptr);
+  ONNXC_CHECK(columns && start, ONNXC_K_MEMORY);
+  for (int64_t n = 0; n < x.dims[0]; ++n) {
+    d.x = data<float>(x) + n * x.dims[1] * d.plane;
+    d.offset = data<float>(offset) + n * fields * d.w.rank;
+    d.mask = hasInput(a, 4) ? data<float>(a->in[4]) + n * fields : nullptr;
+    ONNXC_TRY(deformImage(a, d, start, columns, mutableData<float>(out) + n * results * d.points));
+  }
+  return 0;
+}
+
+}  // namespace onnxc
+
+extern "C" int32_t onnxc_k_FastGridSample(const onnxc_args *a) { return onnxc::gridSample(a); }
+extern "C" int32_t onnxc_k_FastDeformConv(const onnxc_args *a) { return onnxc::deformConv(a); }
