@@ -1,4 +1,4 @@
-"""Runs the test suites and ends with one line for all of them: `N passed, N failed, N skipped`. Called by `./dev test`.
+"""Runs the test suites and ends with one line for all of them: `N passed, N failed`. Called by `./dev test`.
 
 usage: run.py --build DIR [--update] [SUITE …]
 
@@ -162,7 +162,9 @@ def main():
         r = SUITES[name](args)
         total = Result(*(a + b for a, b in zip(total, r)))
         print(f"-- {name}: {r.passed} passed, {r.failed} failed, {r.skipped} skipped ({time.time() - started:.0f} s)", flush=True)
-    print(f"{total.passed} passed, {total.failed} failed" + (f", {total.skipped} skipped" if total.skipped else ""))
+    if total.skipped:
+        print(f"{total.skipped} skipped")
+    print(f"{total.passed} passed, {total.failed} failed")
     sys.exit(total.failed != 0)
 
 
