@@ -24,6 +24,17 @@ std::optional<int64_t> Code::constant(Value v) {
   return matchPattern(v, m_ConstantInt(&value)) ? std::optional<int64_t>(value.getSExtValue()) : std::nullopt;
 }
 
+Value Code::integer(int64_t v, Type type) {
+  return integer(APInt(getElementTypeOrSelf(type).getIntOrFloatBitWidth(), v, /*isSigned=*/true, /*implicitTrunc=*/true), type);
+}
+
+Value Code::integer(const APInt &v, Type type) {
+  IntegerAttr attr = IntegerAttr::get(getElementTypeOrSelf(type), v);
+  if (auto vector = dyn_cast<VectorType>(type))
+    return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(vector, attr));
+  return arith::ConstantOp::create(b, loc, attr);
+}
+
 Value Code::real(double v, Type type) {
   if (auto vector = dyn_cast<VectorType>(type))
     return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(vector, b.getFloatAttr(vector.getElementType(), v)));

@@ -46,6 +46,10 @@ struct Code {
   // The value of a constant integer.
   static std::optional<int64_t> constant(Value v);
 
+  // A scalar, or a splat where `type` is a vector. Bits beyond the type's are dropped.
+  Value integer(int64_t v, mlir::Type type);
+  Value integer(const llvm::APInt &v, mlir::Type type);
+
   // Floats and vectors of them.
   mlir::VectorType vec(mlir::Type element, int64_t lanes) { return mlir::VectorType::get({lanes}, element); }
   Value real(double v, mlir::Type type);  // a scalar, or a splat where `type` is a vector

@@ -25,23 +25,13 @@ Type registerType(Type element, int64_t lanes) {
   return lanes > 1 ? Type(VectorType::get({lanes}, t)) : t;
 }
 
-static Value integerConstant(Code &c, APInt v, Type type) {
-  IntegerAttr attr = IntegerAttr::get(getElementTypeOrSelf(type), v);
-  if (auto vector = dyn_cast<VectorType>(type))
-    return arith::ConstantOp::create(c.b, c.loc, DenseElementsAttr::get(vector, attr));
-  return arith::ConstantOp::create(c.b, c.loc, attr);
-}
-static Value integerConstant(Code &c, int64_t v, Type type) {
-  return integerConstant(c, APInt(getElementTypeOrSelf(type).getIntOrFloatBitWidth(), v, true, true), type);
-}
-
 Value constantRegister(Code &c, ElementsAttr value, int64_t lanes) {
   Type type = registerType(value.getElementType(), lanes);
   if (isHalf(value.getElementType()))
-    return integerConstant(c, (*value.value_begin<APFloat>()).bitcastToAPInt(), type);
+    return c.integer((*value.value_begin<APFloat>()).bitcastToAPInt(), type);
   if (isa<FloatType>(value.getElementType()))
     return c.real((*value.value_begin<APFloat>()).convertToDouble(), type);
-  return integerConstant(c, *value.value_begin<APInt>(), type);
+  return c.integer(*value.value_begin<APInt>(), type);
 }
 
 Value loadElements(Code &c, Type element, Value address, int64_t lanes) {
@@ -52,7 +42,7 @@ Value loadElements(Code &c, Type element, Value address, int64_t lanes) {
     return c.load(type, address, bytes);
   Type memory = registerType(c.b.getI8Type(), lanes);
   Value v = c.load(memory, address, 1);
-  return arith::CmpIOp::create(c.b, c.loc, arith::CmpIPredicate::ne, v, integerConstant(c, 0, memory));
+  return arith::CmpIOp::create(c.b, c.loc, arith::CmpIPredicate::ne, v, c.integer(0, memory));
 }
 
 void storeElements(Code &c, Type element, Value v, Value address) {
@@ -79,7 +69,7 @@ struct Site {
   Num num(unsigned i) const { return {&c, operands[i]}; }
   double attr(StringRef name) const { return onnx::floatAttr(op, name); }
   Type type() const { return operands[0].getType(); }
-  Value zero() const { return isFloat() ? c.real(0, type()) : integerConstant(c, 0, type()); }
+  Value zero() const { return isFloat() ? c.real(0, type()) : c.integer(0, type()); }
 };
 using Writer = Value (*)(const Site &);
 
@@ -218,7 +208,7 @@ Value roundToward0(Code &c, Value v, Type to) {
   Num x{&c, v};
   Value large = less(x.of(2147483520.0), x);  // the float before 2^31
   Num bounded = maxSecond(select(isNan(x), x.of(0), x), x.of(-2147483648.0)), inside = select(large, x.of(0), bounded);
-  return arith::SelectOp::create(c.b, c.loc, large, integerConstant(c, APInt::getSignedMaxValue(32), to),
+  return arith::SelectOp::create(c.b, c.loc, large, c.integer(APInt::getSignedMaxValue(32), to),
                                  arith::FPToSIOp::create(c.b, c.loc, to, inside.v));
 }
 
@@ -332,8 +322,8 @@ const llvm::StringMap<Writer> &writers() {
       {"BitwiseAnd", WRITE(arith::AndIOp::create(s.c.b, s.c.loc, s.operands[0], s.operands[1]))},
       {"BitwiseOr", WRITE(arith::OrIOp::create(s.c.b, s.c.loc, s.operands[0], s.operands[1]))},
       {"BitwiseXor", WRITE(arith::XOrIOp::create(s.c.b, s.c.loc, s.operands[0], s.operands[1]))},
-      {"Not", WRITE(arith::XOrIOp::create(s.c.b, s.c.loc, s.operands[0], integerConstant(s.c, 1, s.type())))},
-      {"BitwiseNot", WRITE(arith::XOrIOp::create(s.c.b, s.c.loc, s.operands[0], integerConstant(s.c, -1, s.type())))},
+      {"Not", WRITE(arith::XOrIOp::create(s.c.b, s.c.loc, s.operands[0], s.c.integer(1, s.type())))},
+      {"BitwiseNot", WRITE(arith::XOrIOp::create(s.c.b, s.c.loc, s.operands[0], s.c.integer(-1, s.type())))},
       {"Where", WRITE(choose(s, s.operands[0], s.operands[1], s.operands[2]))},
   };
   return map;

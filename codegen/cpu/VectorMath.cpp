@@ -41,13 +41,7 @@ static Type bitsType(Num x) {
     return vector.clone(bits);
   return bits;
 }
-static Value integer(Num like, int64_t v) {
-  Type type = bitsType(like);
-  Type element = getElementTypeOrSelf(type);
-  if (auto vector = dyn_cast<VectorType>(type))
-    return arith::ConstantOp::create(like.c->b, like.c->loc, DenseElementsAttr::get(vector, like.c->b.getIntegerAttr(element, v)));
-  return arith::ConstantOp::create(like.c->b, like.c->loc, like.c->b.getIntegerAttr(type, v));
-}
+static Value integer(Num like, int64_t v) { return like.c->integer(v, bitsType(like)); }
 static Value toBits(Num x) { return arith::BitcastOp::create(x.c->b, x.c->loc, bitsType(x), x.v); }
 static Num fromBits(Num like, Value bits) { return {like.c, arith::BitcastOp::create(like.c->b, like.c->loc, like.v.getType(), bits)}; }
 

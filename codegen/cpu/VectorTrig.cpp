@@ -21,13 +21,6 @@ static Type like(Num x, Type element) {
   auto vector = dyn_cast<VectorType>(x.v.getType());
   return vector ? Type(vector.clone(element)) : element;
 }
-static Value constant(Code &c, Type type, int64_t v) {
-  auto element = cast<IntegerType>(getElementTypeOrSelf(type));
-  auto attr = IntegerAttr::get(element, APInt(element.getWidth(), uint64_t(v), false, true));
-  if (auto vector = dyn_cast<VectorType>(type))
-    return arith::ConstantOp::create(c.b, c.loc, DenseElementsAttr::get(vector, attr));
-  return arith::ConstantOp::create(c.b, c.loc, attr);
-}
 
 // Cody and Waite: pi/2 in three floats, subtracted by fused steps.
 static Reduced reduceDirect(Num a) {
@@ -44,7 +37,7 @@ static Reduced reduceDirect(Num a) {
 static Reduced reduceLarge(Num a) {
   Code &c = *a.c;
   Type i32 = like(a, c.b.getI32Type()), i64 = like(a, c.b.getI64Type()), f64 = like(a, c.b.getF64Type());
-  auto n = [&](int64_t v) { return constant(c, i64, v); };
+  auto n = [&](int64_t v) { return c.integer(v, i64); };
   auto shl = [&](Value l, Value r) -> Value { return arith::ShLIOp::create(c.b, c.loc, l, r); };
   auto shr = [&](Value l, Value r) -> Value { return arith::ShRUIOp::create(c.b, c.loc, l, r); };
   auto bitOr = [&](Value l, Value r) -> Value { return arith::OrIOp::create(c.b, c.loc, l, r); };
@@ -94,8 +87,8 @@ static Num sinPolynomial(Num r, Num s) { return fma(r * s, horner(s, {-0.1666666
 static Num cosPolynomial(Num s) { return fma(s * s, horner(s, {0.041666645, -0.00138872753, 2.44276365e-05}), 1.0 - s * 0.5); }
 
 static Value hasBit(Code &c, Value v, int64_t bit) {
-  Value masked = arith::AndIOp::create(c.b, c.loc, v, constant(c, v.getType(), bit));
-  return arith::CmpIOp::create(c.b, c.loc, arith::CmpIPredicate::ne, masked, constant(c, v.getType(), 0));
+  Value masked = arith::AndIOp::create(c.b, c.loc, v, c.integer(bit, v.getType()));
+  return arith::CmpIOp::create(c.b, c.loc, arith::CmpIPredicate::ne, masked, c.integer(0, v.getType()));
 }
 
 // NaN for infinity and NaN.
@@ -114,7 +107,7 @@ Num cos(Num x) {
   Code &c = *x.c;
   Reduced r = reduce(abs(x));
   Num s = r.rest * r.rest, y = select(hasBit(c, r.quadrant, 1), sinPolynomial(r.rest, s), cosPolynomial(s));
-  Value next = c.add(r.quadrant, constant(c, r.quadrant.getType(), 1));
+  Value next = c.add(r.quadrant, c.integer(1, r.quadrant.getType()));
   return whereFinite(x, select(hasBit(c, next, 2), -y, y));
 }
 
