@@ -157,6 +157,13 @@ static bool integerBias(Value bias, const Contraction &c, std::vector<float> &re
   return true;
 }
 
+// The contraction that `op` computes, and the bias that it adds itself.
+static std::optional<Contraction> biasedContraction(Operation *op, std::vector<float> &bias) {
+  auto c = contraction(op);
+  Value given = onnx::operand(op, 2);
+  return c && (!given || integerBias(given, *c, bias)) ? c : std::nullopt;
+}
+
 // --- results ---
 
 // Values per channel as a constant that broadcasts over the result.
@@ -241,12 +248,12 @@ static Value integerSums(PatternRewriter &rewriter, const Contraction &c, Value 
 }
 
 static LogicalResult contractIntegers(Operation *op, PatternRewriter &rewriter) {
-  auto c = contraction(op);
   std::vector<float> bias;
-  Value given = op->getNumOperands() > 2 ? op->getOperand(2) : Value();
-  if (!c || (given && !integerBias(given, *c, bias)))
+  auto c = biasedContraction(op, bias);
+  if (!c)
     return rewriter.notifyMatchFailure(op, "not a contraction of 8-bit values with constant weights");
   Location loc = op->getLoc();
+  Value given = onnx::operand(op, 2);
   Value constantBias = given ? constant(rewriter, loc, llvm::cast<ShapedType>(given.getType()).getShape(), bias) : Value();
   Type type = op->getResult(0).getType();
   Value sums = integerSums(rewriter, *c, constantBias);
@@ -296,9 +303,9 @@ static std::optional<Requantisation> requantisation(Operation *op) {
 }
 
 static LogicalResult contractConv(onnx::ConvOp op, PatternRewriter &rewriter) {
-  auto c = contraction(op);
   std::vector<float> bias;
-  if (!c || (op.getB() && !integerBias(op.getB(), *c, bias)))
+  auto c = biasedContraction(op, bias);
+  if (!c)
     return rewriter.notifyMatchFailure(op, "not a convolution of 8-bit values with constant weights");
   auto to = requantisation(op);
   LinearConv linear{op, c->x.values, c->w.values, int32_t(c->x.zero[0]), c->w.zero, products(*c), bias, rewriter.getF32Type()};
@@ -333,12 +340,11 @@ static Operation *withBias(Operation *op, const Contraction &c, std::vector<floa
 }
 
 static LogicalResult contractProduct(Operation *op, PatternRewriter &rewriter) {
-  auto c = contraction(op);
   std::vector<float> bias;
-  Value given = op->getNumOperands() > 2 ? op->getOperand(2) : Value();
-  if (!c || (given && !integerBias(given, *c, bias)))
+  auto c = biasedContraction(op, bias);
+  if (!c)
     return rewriter.notifyMatchFailure(op, "not a product of 8-bit values with constant weights");
-  Operation *last = given ? op : withBias(op, *c, bias);
+  Operation *last = onnx::operand(op, 2) ? op : withBias(op, *c, bias);
   auto to = requantisation(last);
   LinearProduct product{c->x.values,  c->w.values, last->getResult(0).getType(), c->axis == 0, int32_t(c->x.zero[0]), c->w.zero,
                         products(*c), bias};
