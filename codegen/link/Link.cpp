@@ -71,22 +71,19 @@ namespace {
 class Workspace {
 public:
   std::error_code create() {
-    std::error_code code = std::make_error_code(std::errc::file_exists);
-    for (int attempt = 0; attempt < 128 && code == std::errc::file_exists; ++attempt) {
-      SmallString<128> path;
-      sys::fs::createUniquePath("onnxc-link-%%%%%%%%", path, true);
+    return makeUnique("onnxc-link-%%%%%%%%", true, [&](StringRef path) {
       if (path.size() >= sizeof interruptedFolder)
         return std::make_error_code(std::errc::filename_too_long);
-      memcpy(interruptedFolder, path.c_str(), path.size() + 1);
+      memcpy(interruptedFolder, path.data(), path.size() + 1);
       sys::SetInterruptFunction([] {  // LLVM has removed the files
         rmdir(interruptedFolder);
         _exit(130);
       });
-      code = mkdir(path.c_str(), 0700) ? std::error_code(errno, std::generic_category()) : std::error_code();
-      if (!code)
-        folder = path.str().str();
-    }
-    return code;
+      if (mkdir(interruptedFolder, 0700))
+        return std::error_code(errno, std::generic_category());
+      folder = path.str();
+      return std::error_code();
+    });
   }
   ~Workspace() {
     for (const std::string &path : files) {

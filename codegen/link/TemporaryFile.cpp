@@ -30,23 +30,29 @@ std::error_code TemporaryFile::createBeside(StringRef output) {
   return createUnique(((sys::path::is_absolute(output) ? "" : "./") + output + ".%%%%%%%%").str(), false);
 }
 
-std::error_code TemporaryFile::createUnique(StringRef model, bool inTemporaryFolder) {
-  for (int attempt = 0; attempt < 128; ++attempt) {
+std::error_code makeUnique(StringRef model, bool inTemporaryFolder, llvm::function_ref<std::error_code(StringRef)> make) {
+  std::error_code code = std::make_error_code(std::errc::file_exists);
+  for (int attempt = 0; attempt < 128 && code == std::errc::file_exists; ++attempt) {
     SmallString<128> candidate;
     sys::fs::createUniquePath(model, candidate, inTemporaryFolder);
-    sys::RemoveFileOnSignal(candidate);
-    int fd = open(candidate.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-    std::error_code code = fd < 0 ? lastError() : std::error_code();
-    if (fd >= 0) {
-      ::close(fd);
-      name = candidate.str().str();
-      return {};
-    }
-    sys::DontRemoveFileOnSignal(candidate);
-    if (code != std::errc::file_exists)
-      return code;
+    code = make(StringRef(candidate.c_str(), candidate.size()));
   }
-  return std::make_error_code(std::errc::file_exists);
+  return code;
+}
+
+std::error_code TemporaryFile::createUnique(StringRef model, bool inTemporaryFolder) {
+  return makeUnique(model, inTemporaryFolder, [&](StringRef candidate) {
+    sys::RemoveFileOnSignal(candidate);
+    int fd = open(candidate.data(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (fd < 0) {
+      std::error_code code = lastError();
+      sys::DontRemoveFileOnSignal(candidate);
+      return code;
+    }
+    ::close(fd);
+    name = candidate.str();
+    return std::error_code();
+  });
 }
 
 std::error_code TemporaryFile::keepAs(StringRef output, bool executable) {

@@ -3,11 +3,16 @@
 // llvm::sys::fs::createTemporaryFile leaves a moment between the file's creation and RemoveFileOnSignal; here the handler knows the name
 // before the file exists.
 #pragma once
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
 #include <system_error>
 
 namespace onnxc {
+
+// Calls `make` with names like `model`, its % random digits, until one does not exist yet; its last error. `inTemporaryFolder`: of the
+// system.
+std::error_code makeUnique(llvm::StringRef model, bool inTemporaryFolder, llvm::function_ref<std::error_code(llvm::StringRef)> make);
 
 class TemporaryFile {
 public:
