@@ -1,5 +1,7 @@
 """What the Python suites share: small models, a scratch compile, and a way to register and count checks."""
 import argparse
+import collections
+import os
 import re
 import subprocess
 import sys
@@ -9,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
+
+from values import Child
 
 
 def info(name, *shape, dtype=TensorProto.FLOAT):
@@ -46,15 +50,21 @@ def save(proto, path):
     return path
 
 
+PASSED, SKIPPED = "passed", "skipped"
+
+
 class Skip(Exception):
     """This machine or user cannot run the check, and why."""
 
 
 class Suite:
-    """Checks are functions of (suite, folder) that return None or what is wrong, or raise Skip; a scratch folder each."""
+    """Checks are functions of (suite, folder) that return None or what is wrong, or raise Skip; a scratch folder and a process each, `jobs` of them at
+    a time."""
 
-    def __init__(self, name, doc):
-        self.name, self.doc, self.checks = name, doc, {}
+    LIMIT = 600  # seconds for one check
+
+    def __init__(self, name, doc, jobs=os.cpu_count()):
+        self.name, self.doc, self.jobs, self.checks = name, doc, jobs, {}
 
     def check(self, function):
         self.checks[function.__name__] = function
@@ -75,22 +85,36 @@ class Suite:
         self.args.onnxc = str(Path(self.args.onnxc).resolve())
         sys.path.insert(0, self.args.loader)
         chosen = {name: c for name, c in self.checks.items() if re.search(self.args.filter, name)}
-        failed = skipped = 0
-        for name, c in chosen.items():
-            with tempfile.TemporaryDirectory() as tmp:
-                try:
-                    wrong = c(self, Path(tmp))
-                except Skip as e:
-                    print(f"{name}: skipped: {e}", flush=True)
-                    skipped += 1
-                    continue
-                except Exception as e:  # a broken check is a failed check
-                    wrong = "".join(traceback.format_exception_only(e)).strip()[:600]
-            failed += wrong is not None
-            if wrong:
-                print(f"{name}: {wrong}", flush=True)
-        print(f"{self.name}: {len(chosen) - failed - skipped} passed, {failed} failed, {skipped} skipped")
-        sys.exit(failed != 0)
+        counts = collections.Counter()
+        for name, outcome in self.outcomes(chosen):
+            kind = outcome if outcome == PASSED else SKIPPED if outcome.startswith(SKIPPED) else "failed"
+            counts[kind] += 1
+            if kind != PASSED:
+                print(f"{name}: {outcome}", flush=True)
+        print(f"{self.name}: {counts[PASSED]} passed, {counts['failed']} failed, {counts[SKIPPED]} skipped")
+        sys.exit(counts["failed"] != 0)
+
+    def outcomes(self, chosen):
+        """(name, outcome) of each check, as they end."""
+        waiting, running = collections.deque(chosen), {}
+        while waiting or running:
+            while waiting and len(running) < self.jobs:
+                name = waiting.popleft()
+                folder = tempfile.TemporaryDirectory()
+                child = Child(lambda: self.outcome(chosen[name], Path(folder.name)), self.LIMIT)
+                running[child.pid] = name, folder, child
+            pid, status = os.wait()
+            name, folder, child = running.pop(pid)
+            folder.cleanup()
+            yield name, child.result(status)
+
+    def outcome(self, check, folder):
+        try:
+            return check(self, folder) or PASSED
+        except Skip as e:
+            return f"{SKIPPED}: {e}"
+        except Exception as e:  # a broken check is a failed check
+            return "".join(traceback.format_exception_only(e)).strip()[:600]
 
     def onnxc(self, *arguments, code=0, **kwargs):
         done = subprocess.run([self.args.onnxc, *map(str, arguments)], capture_output=True, text=True, timeout=300, **kwargs)

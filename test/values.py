@@ -1,11 +1,23 @@
 """What suites that run models need: reading ONNX test data, comparing values, running a function in a child that may die."""
 import os
 import signal
+import sys
 import traceback
 
 import numpy as np
 import onnx
+import onnxruntime
 from onnx import numpy_helper
+
+
+def peer(model, optimized=True):
+    """A quiet session of ONNX Runtime for the model, on one thread."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1  # suites run checks side by side; and DynamicQuantizeLSTM takes ranges of what each thread computes
+    if not optimized:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
 def read_value(path, type_proto):
@@ -59,24 +71,37 @@ def compare_numbers(want, got, rtol, atol):
         return f"{int((~close).sum())} of {want.size} elements differ, first at {[int(i) for i in first]}: {g[first]} instead of {w[first]}"
 
 
+class Child:
+    """function(), which returns a text, in a process of its own; at most `limit` seconds."""
+
+    def __init__(self, function, limit):
+        self.limit = limit
+        reader, writer = os.pipe()
+        sys.stdout.flush()  # else the child's copy is written too
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.close(reader)
+            signal.alarm(limit)
+            try:
+                text = function()
+            except BaseException as e:  # any failure is the case's, not the harness's
+                text = f"run: {type(e).__name__}: {e}" if not os.environ.get("ONNXC_TRACEBACK") else traceback.format_exc()
+            os.write(writer, text.encode()[:4000])
+            os._exit(0)
+        os.close(writer)
+        self.reader = os.fdopen(reader, "rb")
+
+    def result(self, status):
+        """The text; a death or a hang becomes one too. `status`: what waiting for the process gave."""
+        with self.reader as f:
+            text = f.read().decode(errors="replace")
+        if os.WIFSIGNALED(status):
+            number = os.WTERMSIG(status)
+            return f"over {self.limit} s" if number == signal.SIGALRM else f"run: crash, {signal.Signals(number).name}"
+        return text
+
+
 def forked(function, limit):
-    """function()'s string from a child process; its death or a hang becomes a string too."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reader)
-        signal.alarm(limit)
-        try:
-            text = function()
-        except BaseException as e:  # any failure is the case's, not the harness's
-            text = f"run: {type(e).__name__}: {e}" if not os.environ.get("ONNXC_TRACEBACK") else traceback.format_exc()
-        os.write(writer, text.encode()[:4000])
-        os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as f:
-        text = f.read().decode(errors="replace")
-    status = os.waitpid(child, 0)[1]
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        return f"over {limit} s" if number == signal.SIGALRM else f"run: crash, {signal.Signals(number).name}"
-    return text
+    """function()'s text from a child process; its death or a hang becomes a text too."""
+    child = Child(function, limit)
+    return child.result(os.waitpid(child.pid, 0)[1])

@@ -14,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common import Suite, info, make, mlp_model, relu_model, weight
 
-SUITE = Suite("abi", __doc__)
+SUITE = Suite("abi", __doc__, jobs=1)
 
 
 def tool(*command):

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common import Suite
 import attentions
 import functions
+from values import peer
 
 CASES = {}
 
@@ -373,12 +374,11 @@ def build(nodes, inputs, weights, dynamic):
 
 def check(s, folder, name):
     import onnxc
-    import onnxruntime
     nodes, inputs, weights, dynamic = CASES[name]
     model = build(nodes, inputs, weights, dynamic)
     rng = np.random.default_rng(1)
     feed = {k: rng.standard_normal(s).astype(np.float32) for k, s in inputs.items()}
-    want = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feed)[0]
+    want = peer(model).run(None, feed)[0]
     first = None
     for cpu, threads in (("x86-64-v3", 1), ("x86-64-v3,x86-64-v4", 3)):
         library = s.compile(model, folder, "--cpu", cpu, name=f"{name}_{threads}")

@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common import Skip, Suite, info, make, mlp_model, relu_model, save, weight
 
-SUITE = Suite("robust", __doc__)
+SUITE = Suite("robust", __doc__, jobs=1)
 X = np.array([-1, 2, -3, 4], np.float32)
 
 
