@@ -3,7 +3,9 @@
 #include "codegen/cpu/Isa.h"
 #include "compiler/CommandLine.h"
 #include "compiler/commands/Commands.h"
+#include "compiler/import/Microsoft.h"
 #include "compiler/import/Search.h"
+#include "compiler/import/Upgrade.h"
 #include "dialects/kernel/Families.h"
 #include "dialects/onnx/OnnxDialect.h"
 #include "mlir/IR/MLIRContext.h"
@@ -92,6 +94,12 @@ static std::vector<OpRow> collectOps() {
   }
   for (const char *name : importer::kSearches)
     rows["com.microsoft." + std::string(name)] = {"com.microsoft", name, "decomposed", {1}, {}};
+  for (const auto *table : {&importer::kMicrosoftBodies, &importer::kMicrosoftAttentions})
+    for (const importer::MicrosoftBody &body : *table)
+      rows["com.microsoft." + std::string(body.op)] = {"com.microsoft", body.op, "decomposed", {1}, {}};
+  for (const importer::Upgrade &upgrade : importer::kUpgradesML)
+    if (llvm::StringRef name = upgrade.op; name.consume_front("com.microsoft."))
+      rows.try_emplace(upgrade.op, OpRow{"com.microsoft", name.str(), "upgraded", {1}, {}});
   std::vector<OpRow> list;
   for (auto &entry : rows)
     list.push_back(std::move(entry.second));

@@ -40,6 +40,15 @@ void expandDims(Rewrite &r) {
   setInt(r.last(), "to", pb::TensorProto::INT64);
   r.setInput(1, r.emit("Reshape", {wide, r.ints({1})}));
 }
+// The standard's operators, but for attributes that say what it does not have.
+void onlyPlain(Rewrite &r, std::initializer_list<std::pair<const char *, int64_t>> plain) {
+  for (auto [name, value] : plain)
+    if (r.takeInt(name, value) != value)
+      return r.fail(std::string("has attribute '") + name + "'; onnxc supports only " + std::to_string(value));
+  standard(r);
+}
+void linearAttention(Rewrite &r) { onlyPlain(r, {{"state_window", 0}}); }
+void causalConv(Rewrite &r) { onlyPlain(r, {{"state_window", 0}, {"channels_last", 0}, {"dilation", 1}, {"ndim", 1}}); }
 void transposeMatMul(Rewrite &r) { r.node.set_op_type("FusedMatMul"); }
 }  // namespace
 
@@ -53,6 +62,8 @@ const std::vector<Upgrade> kUpgradesML = {
     {"com.microsoft.Pad", 99, standard},
     {"com.microsoft.GridSample", 99, standard},
     {"com.microsoft.ExpandDims", 99, expandDims},
+    {"com.microsoft.LinearAttention", 99, linearAttention},
+    {"com.microsoft.CausalConvWithState", 99, causalConv},
     {"com.microsoft.TransposeMatMul", 99, transposeMatMul},
 };
 

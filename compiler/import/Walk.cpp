@@ -1,4 +1,5 @@
 // Walk.cpp: the pass of Walk.h over graphs and nodes. Functions.cpp beside it replaces calls by bodies.
+#include "compiler/import/Microsoft.h"
 #include "compiler/import/Search.h"
 #include "compiler/import/Tensors.h"
 #include "compiler/import/Upgrade.h"
@@ -228,7 +229,17 @@ void Walker::node(pb::NodeProto &&n, Scope &scope) {
     return expandSearch(n, scope);
   if (n.op_type() == "Gradient" && n.domain() == "ai.onnx.preview.training")
     return expandGradient(n, scope);
+  if (const MicrosoftBody *body = n.domain() == "com.microsoft" ? findMicrosoftBody(n.op_type()) : nullptr)
+    return expandMicrosoft(n, *body, scope);
   raise(n, scope, version);
+}
+
+void Walker::expandMicrosoft(const pb::NodeProto &n, const MicrosoftBody &body, Scope &scope) {
+  std::string error;
+  pb::FunctionProto function = microsoftFunction(body, n, scope, error);
+  if (!error.empty())
+    return fail(origin(n), error);
+  splice(n, function, scope, true);
 }
 
 bool microsoftOp(const std::string &op) {

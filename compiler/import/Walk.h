@@ -48,6 +48,8 @@ struct Scope {
 // Reports a problem of a node; the walk goes on so that all are seen at once.
 using Report = std::function<void(const Origin &from, const std::string &message)>;
 
+struct MicrosoftBody;
+
 class Walker {
 public:
   Walker(pb::ModelProto &model, Report report);
@@ -82,6 +84,7 @@ private:
   bool expandStandard(const pb::NodeProto &node, Scope &scope);
   void expandGradient(const pb::NodeProto &node, Scope &scope);
   void expandSearch(const pb::NodeProto &node, Scope &scope);
+  void expandMicrosoft(const pb::NodeProto &node, const MicrosoftBody &body, Scope &scope);
   void splice(const pb::NodeProto &call, const pb::FunctionProto &body, Scope &scope, bool isStandard);
   void append(pb::NodeProto &&node, Scope &scope);
   void infer(pb::NodeProto &node, Scope &scope);

@@ -136,6 +136,38 @@ def too_many_elements(folder):
     return save(folder, model([helper.make_node("Relu", ["x"], ["y"])], [tensor("x", *[2**16] * 5)], [tensor("y", *[2**16] * 5)]))
 
 
+def microsoft(folder, op, inputs, **attributes):
+    names = [f"x{i}" if shape else "" for i, shape in enumerate(inputs)]
+    node = helper.make_node(op, names, ["y"], name="fused", domain="com.microsoft", **attributes)
+    graph_inputs = [tensor(n, *shape) for n, shape in zip(names, inputs) if n]
+    return save(folder, model([node], graph_inputs, [helper.make_tensor_value_info("y", F32, None)], domains=["com.microsoft"]))
+
+
+@case(1, r"fused .*needs input 'bias'")
+def body_without_operand(folder):
+    return microsoft(folder, "BiasAdd", [(2, 3, 4), None, (2, 3, 4)])
+
+
+@case(1, r"fused .*has metric 'jaccard'; onnxc knows sqeuclidean and euclidean")
+def distance_metric(folder):
+    return microsoft(folder, "CDist", [(2, 3), (4, 3)], metric="jaccard")
+
+
+@case(1, r"fused .*needs input 0 with a known size of axis 0|fused .*needs at least two buckets")
+def relative_positions(folder):
+    return microsoft(folder, "RelativePositionBias", [("n", 3), (1,), (1,)], max_distance=20)
+
+
+@case(1, r"fused .*has activation 'cube'")
+def expert_activation(folder):
+    return microsoft(folder, "MoE", [(5, 8), (5, 2), (2, 16, 8), None, (2, 8, 16)], activation_type="cube")
+
+
+@case(1, r"fused .*has attribute 'state_window'; onnxc supports only 0")
+def state_window(folder):
+    return microsoft(folder, "CausalConvWithState", [(2, 3, 7), (3, 1, 4)], state_window=2)
+
+
 @case(1, r"gnd .*'batch_dims' is -7, not from 0")
 def negative_batch_dims(folder):
     node = helper.make_node("GatherND", ["x", "i"], ["y"], name="gnd", batch_dims=-7)

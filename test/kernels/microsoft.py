@@ -12,6 +12,7 @@ from onnx import helper, numpy_helper
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common import Suite
 from values import peer
+import microsoft_more
 
 CASES = {}
 RNG = np.random.default_rng(0)
@@ -37,9 +38,10 @@ def number(value, dtype=np.float32):
     return np.array(value, dtype)
 
 
-def case(name, op, operands, outputs=1, weights=(), **attributes):
-    """`operands`: arrays or None; `outputs`: how many, or a list in which 0 leaves one out; `weights`: places of those that are constants."""
-    CASES[name] = op, operands, [1] * outputs if isinstance(outputs, int) else outputs, set(weights), attributes
+def case(name, op, operands, outputs=1, weights=(), want=None, **attributes):
+    """`operands`: arrays or None; `outputs`: how many, or a list in which 0 leaves one out; `weights`: places of those that are constants; `want`: the results, where
+    ONNX Runtime has none."""
+    CASES[name] = op, operands, [1] * outputs if isinstance(outputs, int) else outputs, set(weights), want, attributes
 
 
 one, zero = number(0.02), number(128, np.uint8)
@@ -123,6 +125,7 @@ case("trilu", "Trilu", [f32(2, 4, 5), number(1, np.int64)], upper=0)
 case("bifurcation", "BifurcationDetector",
      [number([1, 5, 3, 4, 2, 9, 7], np.int64), number([1, 5, 3], np.int64), number(0, np.int64), number([1, 5, 3, 4, 7, 2, 9, 7], np.int64)], 2, min_ngram_size=1, max_ngram_size=3)
 case("bifurcation_start", "BifurcationDetector", [number([1, 5, 3, 4, 2, 9, 7], np.int64), number([1, 5], np.int64), number(0, np.int64)], 2)
+microsoft_more.add(case, f32, u8, i8, ids, number)
 case("ngram_block", "NGramRepeatBlock", [number([[1, 2, 3, 1, 2], [4, 4, 4, 4, 4]], np.int64), f32(2, 6)], ngram_size=3)
 
 
@@ -142,12 +145,16 @@ def build(op, operands, outputs, weights, attributes, constant):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
 
 
-def reference(model, feed):
-    """ONNX Runtime's results; their types go into the model, whose outputs have none."""
-    want = peer(model, optimized=False).run(None, feed)
+def declare(model, want):
+    """The types of the results go into the model, whose outputs have none."""
     for info, array in zip(model.graph.output, want):
         info.CopyFrom(helper.make_tensor_value_info(info.name, helper.np_dtype_to_tensor_dtype(array.dtype), [None] * array.ndim))
     return want
+
+
+def reference(model, feed):
+    """ONNX Runtime's results."""
+    return declare(model, peer(model, optimized=False).run(None, feed))
 
 
 def differs(want, got):
@@ -164,12 +171,12 @@ def differs(want, got):
 
 def check(s, folder, name):
     import onnxc
-    op, operands, outputs, weights, attributes = CASES[name]
+    op, operands, outputs, weights, known, attributes = CASES[name]
     for constant in [True, False] if weights else [False]:
         feed = {f"x{i}": a for i, a in enumerate(operands) if a is not None and not (constant and i in weights)}
         model = build(op, operands, outputs, weights, attributes, constant)
         try:
-            want = reference(model, feed)
+            want = reference(model, feed) if known is None else declare(model, [w.astype(np.float32) if w.dtype == np.float64 else w for w in known])
         except Exception as e:
             if not constant and weights:
                 continue  # ONNX Runtime takes some operands as constants only

@@ -1,0 +1,331 @@
+// Microsoft.cpp: operators of com.microsoft as bodies of others: the table's mechanism, and those that are elementwise, quantised or in
+// another layout. Attention and what is around it is in MicrosoftAttention.cpp.
+#include "compiler/import/Microsoft.h"
+#include "compiler/import/Upgrade.h"
+#include "llvm/ADT/StringExtras.h"
+#include <cstdio>
+#include <onnx/defs/parser.h>
+
+namespace onnxc::importer {
+
+int64_t MicrosoftCall::integer(const char *name, int64_t otherwise) const {
+  const pb::AttributeProto *attr = findAttr(node, name);
+  return attr ? attr->i() : otherwise;
+}
+float MicrosoftCall::real(const char *name, float otherwise) const {
+  const pb::AttributeProto *attr = findAttr(node, name);
+  return attr ? attr->f() : otherwise;
+}
+std::string MicrosoftCall::text(const char *name, const std::string &otherwise) const {
+  const pb::AttributeProto *attr = findAttr(node, name);
+  return attr ? attr->s() : otherwise;
+}
+std::vector<int64_t> MicrosoftCall::integers(const char *name) const {
+  const pb::AttributeProto *attr = findAttr(node, name);
+  return attr ? std::vector<int64_t>(attr->ints().begin(), attr->ints().end()) : std::vector<int64_t>();
+}
+int64_t MicrosoftCall::size(int input, int axis) const {
+  const pb::TensorShapeProto *shape = has(input) ? scope.shape(node.input(input)) : nullptr;
+  if (shape && axis < shape->dim_size() && shape->dim(axis).has_dim_value())
+    return shape->dim(axis).dim_value();
+  error = "needs input " + std::to_string(input) + " with a known size of axis " + std::to_string(axis);
+  return 1;
+}
+
+std::string textOf(const std::vector<int64_t> &values) {
+  return "[" + llvm::join(llvm::map_range(values, [](int64_t v) { return std::to_string(v); }), ", ") + "]";
+}
+std::string intsNode(const std::string &name, const std::vector<int64_t> &values) {
+  return name + " = Constant <value_ints: ints = " + textOf(values) + "> ()\n";
+}
+static std::string textOf(float value) {
+  char buffer[32];
+  snprintf(buffer, sizeof buffer, "%.9e", double(value));
+  return buffer;
+}
+std::string floatNode(const std::string &name, float value) { return name + " = Constant <value_float = " + textOf(value) + "> ()\n"; }
+
+namespace {
+using Call = MicrosoftCall;
+
+std::string transposed(const std::string &to, const std::string &from, const std::vector<int64_t> &perm) {
+  return to + " = Transpose <perm = " + textOf(perm) + "> (" + from + ")\n";
+}
+std::vector<int64_t> channelsFirst(int rank) {
+  std::vector<int64_t> perm = {0, rank - 1};
+  for (int i = 1; i + 1 < rank; ++i)
+    perm.push_back(i);
+  return perm;
+}
+std::vector<int64_t> channelsLast(int rank) {
+  std::vector<int64_t> perm = {0};
+  for (int i = 2; i < rank; ++i)
+    perm.push_back(i);
+  perm.push_back(1);
+  return perm;
+}
+constexpr const char *kWindow = "auto_pad: string = @auto_pad, dilations: ints = @dilations, group: int = @group, "
+                                "kernel_shape: ints = @kernel_shape, pads: ints = @pads, strides: ints = @strides";
+
+// --- other layouts ---
+
+std::string nhwcConv(const Call &c) {
+  int rank = c.rank(1);
+  if (rank < 3)
+    return c.fail("needs weights with a known number of axes");
+  return transposed("x", "X", channelsFirst(rank)) + transposed("w", "W", channelsFirst(rank)) + "y = Conv <" + kWindow + "> (x, w, B)\n" +
+         transposed("Y", "y", channelsLast(rank));
+}
+std::string nhwcFusedConv(const Call &c) {
+  int rank = c.rank(1);
+  if (rank < 3)
+    return c.fail("needs weights with a known number of axes");
+  return transposed("x", "X", channelsFirst(rank)) + (c.has(3) ? transposed("z", "Z", channelsFirst(rank)) : "") +
+         "y = com.microsoft.FusedConv <" + kWindow +
+         ", activation: string = @activation, activation_params: floats = @activation_params> " +
+         (c.has(3) ? "(x, W, B, z)\n" : "(x, W, B)\n") + transposed("Y", "y", channelsLast(rank));
+}
+std::string linearConv(const Call &c) {
+  bool last = c.integer("channels_last", 0);
+  int rank = c.rank(3);
+  if (rank < 3)
+    return c.fail("needs weights with a known number of axes");
+  std::string conv = std::string(" = QLinearConv <") + kWindow + "> (" + (last ? "t" : "x") +
+                     ", x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B)\n";
+  return last ? transposed("t", "x", channelsFirst(rank)) + "u" + conv + transposed("y", "u", channelsLast(rank)) : "y" + conv;
+}
+
+// In f32, whatever the types are.
+std::string groups(const Call &c, const std::string &x) {
+  int rank = c.rank(0);
+  bool last = c.integer("channels_last", 1);
+  if (rank < 3)
+    return c.fail("needs an input with a known number of axes");
+  std::string text = "wide = Cast <to = 1> (" + x + ")\ng = Cast <to = 1> (gamma)\nb = Cast <to = 1> (beta)\n" +
+                     (last ? transposed("first", "wide", channelsFirst(rank)) : "first = Identity (wide)\n") +
+                     "n = GroupNormalization <num_groups = " + std::to_string(c.integer("groups", 1)) +
+                     ", epsilon = " + textOf(c.real("epsilon", 1e-5f)) + "> (first, g, b)\n" +
+                     (c.integer("activation", 0) ? "s = Sigmoid (n)\na = Mul (n, s)\n" : "a = Identity (n)\n") +
+                     (last ? transposed("back", "a", channelsLast(rank)) : "back = Identity (a)\n");
+  return text + "Y = CastLike (back, X)\n";
+}
+std::string groupNorm(const Call &c) { return groups(c, "X"); }
+std::string skipGroupNorm(const Call &c) {
+  int rank = c.rank(0);
+  std::vector<int64_t> inner;
+  bool last = c.integer("channels_last", 1);
+  for (int i = 1; i + 1 < rank; ++i)
+    inner.push_back(last ? i : i + 1);
+  std::string text = intsNode("inner", inner);
+  text += c.rank(3) == 2 ? "k = Unsqueeze (skip, inner)\n" : "k = Identity (skip)\n";
+  text += "t = Add (X, k)\n";
+  if (!c.has(4))
+    return text + "S = Identity (t)\n" + groups(c, "S");
+  std::vector<int64_t> behind;
+  for (int i = 1; i + 1 < rank; ++i)
+    behind.push_back(i);
+  text += last ? "c = Identity (bias)\n" : intsNode("behind", behind) + "c = Unsqueeze (bias, behind)\n";
+  return text + "S = Add (t, c)\n" + groups(c, "S");
+}
+
+// --- elementwise ---
+
+std::string biasAdd(const Call &) { return "t = Add (X, bias)\nY = Add (t, skip)\n"; }
+std::string biasSplitGelu(const Call &) {
+  return "t = Add (X, bias)\nl, r = Split <axis = -1, num_outputs = 2> (t)\ng = Gelu (r)\nY = Mul (l, g)\n";
+}
+std::string gemmFastGelu(const Call &) { return "m = MatMul (X, W)\nY = com.microsoft.FastGelu (m, bias)\n"; }
+std::string biasSoftmax(const Call &c) {
+  return "t = Add (data, bias)\nf = Flatten <axis = " + std::to_string(c.integer("axis", 1)) +
+         "> (t)\ns = Softmax <axis = 1> (f)\nd = Shape (t)\noutput = Reshape (s, d)\n";
+}
+template <bool conjugate>
+std::string complexMul(const Call &) {
+  return std::string("a, b = Split <axis = -1, num_outputs = 2> (A)\nc, e = Split <axis = -1, num_outputs = 2> (B)\n") +
+         (conjugate ? "d = Neg (e)\n" : "d = Identity (e)\n") +
+         "ac = Mul (a, c)\nbd = Mul (b, d)\nad = Mul (a, d)\nbc = Mul (b, c)\nr = Sub (ac, bd)\ni = Add (ad, bc)\n"
+         "C = Concat <axis = -1> (r, i)\n";
+}
+std::string gatedAdd(const Call &) { return "t = Mul (Y, gate)\noutput = Add (X, t)\n"; }
+std::string scaledSiLU(const Call &c) {
+  return floatNode("alpha", c.real("alpha", 1)) + "k = CastLike (" + (c.has(1) ? "scale" : "alpha") +
+         ", X)\nz = Mul (X, k)\ns = Sigmoid (z)\nY = Mul (z, s)\n";
+}
+std::string gateOf(const std::string &activation) {
+  return activation == "sigmoid" ? "g = Sigmoid (z)\n" : "s = Sigmoid (z)\ng = Mul (z, s)\n";
+}
+std::string gatedRMSNorm(const Call &c) {
+  return intsNode("all", {-1}) + "size = Shape (scale)\nrows = Concat <axis = 0> (all, size)\nwide = Cast <to = 1> (X)\n" +
+         "x = Reshape (wide, rows)\nk = Cast <to = 1> (scale)\nn = RMSNormalization <axis = -1, epsilon = " +
+         textOf(c.real("epsilon", 1e-5f)) + "> (x, k)\nshape = Shape (X)\nm = Reshape (n, shape)\nz = Cast <to = 1> (gate)\n" +
+         gateOf(c.text("activation", "silu")) + "p = Mul (m, g)\nY = CastLike (p, X)\n";
+}
+std::string linearAttentionGate(const Call &c) {
+  return std::string("w = Cast <to = 1> (a)\ns = Add (w, dt_bias)\nt = Softplus (s)\nd = Mul (t, decay_scale)\ndecay = CastLike (d, a)\n") +
+         (c.has(3) ? "v = Cast <to = 1> (b)\ng = Sigmoid (v)\nbeta = CastLike (g, a)\n" : "");
+}
+
+// --- products and places ---
+
+// Differences, not products: nothing cancels.
+std::string distances(const Call &c) {
+  std::string metric = c.text("metric", "sqeuclidean");
+  if (metric != "sqeuclidean" && metric != "euclidean")
+    return c.fail("has metric '" + metric + "'; onnxc knows sqeuclidean and euclidean, as ONNX Runtime does");
+  return intsNode("zero", {0}) + intsNode("one", {1}) + intsNode("two", {2}) +
+         "a = Unsqueeze (A, one)\nb = Unsqueeze (B, zero)\nd = Sub (a, b)\n" +
+         (metric == "euclidean" ? "C = ReduceL2 <keepdims = 0> (d, two)\n" : "C = ReduceSumSquare <keepdims = 0> (d, two)\n");
+}
+std::string integer16(const Call &c) {
+  bool isUnsigned = c.elementType(0) == pb::TensorProto::UINT16 && c.elementType(1) == pb::TensorProto::UINT16;
+  std::string to = std::to_string(int(isUnsigned ? pb::TensorProto::UINT32 : pb::TensorProto::INT32));
+  return "a = Cast <to = " + to + "> (A)\nb = Cast <to = " + to + "> (B)\nY = MatMul (a, b)\n";
+}
+std::string gatherND(const Call &) { return "i = Cast <to = 7> (indices)\noutput = GatherND (data, i)\n"; }
+
+// [.., n, ..] -> [.., windows, .., size]
+std::string unfold(const Call &c) {
+  int64_t rank = c.rank(0), axis = c.integer("dim", -1), size = c.integer("size", 1), step = c.integer("step", 1);
+  axis += axis < 0 ? rank : 0;
+  if (rank < 1 || axis < 0 || axis >= rank || size < 1 || step < 1)
+    return c.fail("needs an input with a known number of axes, and dim, size and step that fit it");
+  std::vector<int64_t> perm;
+  for (int64_t i = 0; i <= rank; ++i)
+    if (i != axis + 1)
+      perm.push_back(i);
+  perm.push_back(axis + 1);
+  return intsNode("size", {size}) + intsNode("step", {step}) + intsNode("one", {1}) + "n = Shape <start = " + std::to_string(axis) +
+         ", end = " + std::to_string(axis + 1) + "> (input)\nm = Sub (n, size)\nq = Div (m, step)\nw = Add (q, one)\n" +
+         "zero = Constant <value_int = 0> ()\nunit = Constant <value_int = 1> ()\nws = Squeeze (w)\nss = Squeeze (size)\n"
+         "r = Range (zero, ws, unit)\ns = Mul (r, step)\nc = Unsqueeze (s, one)\nk = Range (zero, ss, unit)\ni = Add (c, k)\n" +
+         "g = Gather <axis = " + std::to_string(axis) + "> (input, i)\n" + transposed("output", "g", perm);
+}
+
+// --- quantised ---
+
+std::string linearWhere(const Call &) {
+  return "x = DequantizeLinear (X, x_scale, x_zero_point)\ny = DequantizeLinear (Y, y_scale, y_zero_point)\n"
+         "w = Where (condition, x, y)\nZ = QuantizeLinear (w, z_scale, z_zero_point)\n";
+}
+
+// Rows are gathered before they are dequantised.
+std::string embedding(const Call &c) {
+  bool segments = c.has(1);
+  std::string text = intsNode("zero", {0}) + intsNode("last", {-1}) +
+                     "wq = Gather (word_embedding_quant, input_ids)\n"
+                     "w = DequantizeLinear (wq, word_embedding_scale, word_embedding_zero_point)\n"
+                     "length = Shape <start = 1, end = 2> (input_ids)\npq = Slice (position_embedding_quant, zero, length, zero)\n"
+                     "p = DequantizeLinear (pq, position_embedding_scale, position_embedding_zero_point)\nwp = Add (w, p)\n";
+  text += segments ? "sq = Gather (segment_embedding, segment_ids)\n"
+                     "s = DequantizeLinear (sq, segment_embedding_scale, segment_embedding_zero_point)\nsum = Add (wp, s)\n"
+                   : "sum = Identity (wp)\n";
+  text +=
+      "g = DequantizeLinear (gamma_quant, gamma_scale, gamma_zero_point)\nb = DequantizeLinear (beta_quant, beta_scale, beta_zero_point)\n"
+      "layernorm_out = LayerNormalization <axis = -1, epsilon = " +
+      textOf(c.real("epsilon", 1e-12f)) + "> (sum, g, b)\n";
+  return text + (c.has(7) ? "mask_index_out = ReduceSum <keepdims = 0> (mask, last)\n"
+                          : "batch = Shape <start = 0, end = 1> (input_ids)\n"
+                            "mask_index_out = ConstantOfShape <value = int32[1] {0}> (batch)\n");
+}
+
+// The numbers of the two formats of four bits.
+constexpr const char *kFP4 =
+    "0.0, 0.005208333333333333, 0.6666666666666666, 1.0, 0.3333333333333333, 0.5, 0.16666666666666666, 0.25, "
+    "-0.0, -0.005208333333333333, -0.6666666666666666, -1.0, -0.3333333333333333, -0.5, -0.16666666666666666, -0.25";
+constexpr const char *kNF4 = "-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, "
+                             "-0.18477343022823334, -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, "
+                             "0.24611230194568634, 0.33791524171829224, 0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0";
+
+// B is [N, K] in a row, high nibble first, in blocks that share a greatest value.
+std::string bnb4(const Call &c) {
+  int64_t n = c.integer("N", 0), k = c.integer("K", 0), block = c.integer("block_size", 0), most = int64_t(1) << 40;
+  if (n < 1 || k < 1 || block < 1 || n > most / k || block > most)
+    return c.fail("needs positive attributes N, K and block_size");
+  int64_t blocks = (n * k + block - 1) / block, extra = blocks * block - n * k;
+  std::string text = intsNode("last", {-1}) + intsNode("row", {1, -1}) + intsNode("flat", {-1}) + intsNode("blocks", {blocks, block}) +
+                     intsNode("column", {blocks, 1}) + intsNode("zero", {0}) + intsNode("count", {n * k}) + intsNode("matrix", {n, k}) +
+                     intsNode("rest", {0, extra});
+  text += std::string("table = Constant <value_floats = [") + (c.integer("quant_type", 1) ? kNF4 : kFP4) + "]> ()\n";
+  text += "four = Constant <value = uint8 {4}> ()\nmask = Constant <value = uint8 {15}> ()\n"
+          "high = BitShift <direction = \"RIGHT\"> (B, four)\nlow = BitwiseAnd (B, mask)\nh = Unsqueeze (high, last)\n"
+          "l = Unsqueeze (low, last)\npairs = Concat <axis = -1> (h, l)\nall = Reshape (pairs, flat)\n"
+          "codes = Slice (all, zero, count, zero)\nindex = Cast <to = 7> (codes)\nv = Gather (table, index)\n"
+          "padded = Pad (v, rest)\nvb = Reshape (padded, blocks)\nwide = Cast <to = 1> (absmax)\ns = Reshape (wide, column)\n"
+          "scaled = Mul (vb, s)\nrowed = Reshape (scaled, flat)\nused = Slice (rowed, zero, count, zero)\nw = Reshape (used, matrix)\n"
+          "b = CastLike (w, A)\n";
+  return text + (c.integer("transB", 1) ? "t = Transpose <perm = [1, 0]> (b)\nY = MatMul (A, t)\n" : "Y = MatMul (A, b)\n");
+}
+}  // namespace
+
+const std::vector<MicrosoftBody> kMicrosoftBodies = {
+    {"BiasAdd", "X, bias, skip", "Y", biasAdd},
+    {"BiasSoftmax", "data, bias", "output", biasSoftmax},
+    {"BiasSplitGelu", "X, bias", "Y", biasSplitGelu},
+    {"CDist", "A, B", "C", distances},
+    {"ComplexMul", "A, B", "C", complexMul<false>},
+    {"ComplexMulConj", "A, B", "C", complexMul<true>},
+    {"GatedAdd", "X, Y, gate", "output", gatedAdd},
+    {"GatedRMSNorm", "X, scale, gate", "Y", gatedRMSNorm},
+    {"GatherND", "data, indices", "output", gatherND},
+    {"GemmFastGelu", "X, W, bias?", "Y", gemmFastGelu},
+    {"GroupNorm", "X, gamma, beta", "Y", groupNorm},
+    {"LinearAttentionGate", "a, dt_bias, decay_scale, b?", "decay, beta?", linearAttentionGate},
+    {"MatMulBnb4", "A, B, absmax", "Y", bnb4},
+    {"MatMulInteger16", "A, B", "Y", integer16},
+    {"NhwcConv", "X, W, B?", "Y", nhwcConv},
+    {"NhwcFusedConv", "X, W, B?, Z?", "Y", nhwcFusedConv},
+    {"QEmbedLayerNormalization",
+     "input_ids, segment_ids?, word_embedding_quant, position_embedding_quant, segment_embedding?, gamma_quant, beta_quant, mask?, "
+     "word_embedding_scale, position_embedding_scale, segment_embedding_scale?, gamma_scale, beta_scale, word_embedding_zero_point, "
+     "position_embedding_zero_point, segment_embedding_zero_point?, gamma_zero_point, beta_zero_point",
+     "layernorm_out, mask_index_out?", embedding},
+    {"QLinearConv", "x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B?", "y", linearConv},
+    {"QLinearWhere", "condition, X, x_scale, x_zero_point, Y, y_scale, y_zero_point, z_scale, z_zero_point", "Z", linearWhere},
+    {"ScaledSiLU", "X, scale?", "Y", scaledSiLU},
+    {"SkipGroupNorm", "X, gamma, beta, skip, bias?", "Y, S?", skipGroupNorm},
+    {"UnfoldTensor", "input", "output", unfold},
+};
+
+const MicrosoftBody *findMicrosoftBody(const std::string &op) {
+  for (const auto *table : {&kMicrosoftBodies, &kMicrosoftAttentions})
+    for (const MicrosoftBody &body : *table)
+      if (op == body.op)
+        return &body;
+  return nullptr;
+}
+
+// The list without marks; `missing` is the first operand that the call needs and lacks.
+static std::string formals(llvm::StringRef list, const MicrosoftCall &c, std::string &missing) {
+  llvm::SmallVector<llvm::StringRef> names;
+  list.split(names, ", ");
+  std::vector<std::string> plain;
+  for (auto [i, name] : llvm::enumerate(names)) {
+    if (!name.consume_back("?") && !c.has(int(i)) && missing.empty())
+      missing = name.str();
+    plain.push_back(name.str());
+  }
+  return llvm::join(plain, ", ");
+}
+
+pb::FunctionProto microsoftFunction(const MicrosoftBody &body, const pb::NodeProto &node, const Scope &scope, std::string &error) {
+  MicrosoftCall call(node, scope);
+  std::string missing, ignored;
+  std::string operands = formals(body.operands, call, missing), results = formals(body.results, call, ignored);
+  pb::FunctionProto function;
+  if (!missing.empty()) {
+    error = "needs input '" + missing + "'";
+    return function;
+  }
+  std::string nodes = body.nodes(call);
+  error = call.error;
+  if (!error.empty())
+    return function;
+  std::string text = "<domain: \"onnxc.microsoft\", opset_import: [\"\" : " + std::to_string(newestOpset()) +
+                     ", \"com.microsoft\" : 1]>\n" + body.op + " (" + operands + ") => (" + results + ") {\n" + nodes + "}\n";
+  auto status = pb::OnnxParser(text.c_str()).Parse(function);
+  if (!status.IsOK())
+    error = "has a body that does not parse: " + status.ErrorMessage();
+  return function;
+}
+
+}  // namespace onnxc::importer
