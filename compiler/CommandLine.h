@@ -1,8 +1,6 @@
 // CommandLine.h: binds flags to compiler/Options.h; shared by compiling (the default command) and the subcommands.
 #pragma once
-#include "compiler/Options.h"
-#include "llvm/ADT/StringRef.h"
-#include "llvm/ADT/Twine.h"
+#include "compiler/Messages.h"
 #include <CLI/CLI.hpp>
 #include <optional>
 
@@ -19,8 +17,5 @@ std::optional<int> parseCommandLine(CLI::App &app, int argc, const char *const *
 
 // Checks what flags alone say wrong (output names, levels); an ExitCode after a message, else nullopt.
 std::optional<int> checkOptions(const Options &options);
-
-// Prints "onnxc: error: <message>" and returns `code`.
-int fail(ExitCode code, const llvm::Twine &message);
 
 }  // namespace onnxc

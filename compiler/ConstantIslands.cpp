@@ -3,7 +3,7 @@
 // member  an op whose operands are constants or results of members
 // root    a result of a member that something else reads
 #include "compiler/ConstantIslands.h"
-#include "codegen/link/TemporaryFile.h"
+#include "codegen/TemporaryFile.h"
 #include "dialects/kernel/Families.h"
 #include "dialects/kernel/Weights.h"
 #include "dialects/onnx/OnnxDialect.h"

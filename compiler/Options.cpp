@@ -9,11 +9,6 @@
 
 namespace onnxc {
 
-int fail(ExitCode code, const llvm::Twine &message) {
-  llvm::errs() << "onnxc: error: " << message << "\n";
-  return code;
-}
-
 // "batch=8" into `dims`; CLI11 turns the text we throw into a usage error.
 static void addDim(const std::string &text, std::map<std::string, int64_t> &dims) {
   auto [name, size] = llvm::StringRef(text).rsplit('=');

@@ -1,5 +1,6 @@
 // Phases.cpp: see Phases.h.
 #include "compiler/Phases.h"
+#include "compiler/Messages.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/FileSystem.h"
@@ -23,7 +24,7 @@ bool Phases::done(llvm::StringRef name, ModuleOp module) {
       module.print(out, OpPrintingFlags().elideLargeElementsAttrs(16).elideLargeResourceString(16));
     good = !code;
     if (code)
-      llvm::errs() << "onnxc: error: " << path << ": " << code.message() << "\n";
+      say("error", path, code.message());
   }
   last = Clock::now();
   return good;
@@ -50,7 +51,7 @@ Phases::~Phases() {
 void printSizeReport(const Options &options) {
   auto file = llvm::object::ObjectFile::createObjectFile(options.output);
   if (!file) {
-    llvm::errs() << "onnxc: warning: no size report of " << options.output << ": " << llvm::toString(file.takeError()) << "\n";
+    say("warning", options.output, "no size report: " + llvm::toString(file.takeError()));
     return;
   }
   llvm::json::Object sizes;

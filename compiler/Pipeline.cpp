@@ -2,10 +2,11 @@
 #include "compiler/Pipeline.h"
 #include "codegen/cpu/Codegen.h"
 #include "codegen/link/Link.h"
-#include "codegen/link/TemporaryFile.h"
+#include "codegen/TemporaryFile.h"
 #include "compiler/ConstantIslands.h"
 #include "compiler/Describe.h"
 #include "compiler/Headers.h"
+#include "compiler/Messages.h"
 #include "compiler/Phases.h"
 #include "compiler/import/Import.h"
 #include "dialects/onnx/OnnxDialect.h"
@@ -30,7 +31,6 @@
 #include "dialects/kernel/Weights.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -38,23 +38,17 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
-// Prints diagnostics of the context as "onnxc: error: <node>: <message>", or one JSON object a line.
+// Says the context's diagnostics with the node they are about.
 class Diagnostics {
 public:
-  Diagnostics(MLIRContext &context, const Options &options) : handler(&context, [this, &options](Diagnostic &d) { print(d, options); }) {}
+  explicit Diagnostics(MLIRContext &context) : handler(&context, [this](Diagnostic &d) { print(d); }) {}
 
 private:
-  void print(Diagnostic &d, const Options &options) {
+  void print(Diagnostic &d) {
     static const char *const words[] = {"note", "warning", "error", "remark"};
-    const char *severity = words[unsigned(d.getSeverity())];
-    std::string where = describeLoc(d.getLocation());
-    if (options.json) {
-      llvm::errs() << llvm::json::Value(llvm::json::Object{{"severity", severity}, {"where", where}, {"message", d.str()}}) << "\n";
-    } else {
-      llvm::errs() << "onnxc: " << severity << ": " << where << (where.empty() ? "" : ": ") << d.str() << "\n";
-    }
+    say(words[unsigned(d.getSeverity())], describeLoc(d.getLocation()), d.str());
     for (Diagnostic &note : d.getNotes())
-      print(note, options);
+      print(note);
   }
   ScopedDiagnosticHandler handler;
 };
@@ -170,9 +164,7 @@ int writeFile(StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> writ
   }
   if (!ec)
     ec = file.keepAs(path, /*executable=*/false);
-  if (ec)
-    llvm::errs() << "onnxc: error: " << path << ": " << ec.message() << "\n";
-  return ec ? ExitBadModel : ExitOk;
+  return ec ? fail(ExitBadModel, path + ": " + ec.message()) : ExitOk;
 }
 
 int writeText(ModuleOp module, const Options &options) {
@@ -228,10 +220,8 @@ int linkPhase(ModuleOp module, const Options &options, const CodegenOptions &cod
   link.modelName = code.modelName;
   link.weightsSize = module->getAttrOfType<IntegerAttr>("onnxc.weights_bytes").getInt();
   link.writeWeights = [module](llvm::raw_ostream &os) { return writeWeights(module, os); };
-  if (auto error = linkArtefact(link)) {
-    llvm::errs() << "onnxc: error: " << options.output << ": " << llvm::toString(std::move(error)) << "\n";
-    return ExitBadModel;
-  }
+  if (auto error = linkArtefact(link))
+    return fail(ExitBadModel, options.output + ": " + llvm::toString(std::move(error)));
   return ExitOk;
 }
 
@@ -295,10 +285,8 @@ static int chooseLevels(Options &options) {
   llvm::SmallVector<const Isa *> levels;
   for (const std::string &cpu : options.cpus) {
     std::optional<CpuChoice> choice = chooseCpu(cpu);
-    if (!choice) {
-      llvm::errs() << "onnxc: error: --cpu " << cpu << " is not known; `onnxc targets` lists what is\n";
-      return ExitUsage;
-    }
+    if (!choice)
+      return fail(ExitUsage, "--cpu " + cpu + " is not known; `onnxc targets` lists what is");
     if (!llvm::is_contained(levels, choice->isa))
       levels.push_back(choice->isa);
     if (!choice->tune.empty())
@@ -320,10 +308,8 @@ static bool formPlan(ModuleOp module, const Options &options, Phases &phases) {
 // What options ask for beside the artefact.
 static int writeCompanions(ModuleOp module, const Options &options, StringRef modelName) {
   if (!options.emitHeader.empty())
-    if (auto error = emitModelHeaders(module, modelName, options.emitHeader)) {
-      llvm::errs() << "onnxc: error: " << llvm::toString(std::move(error)) << "\n";
-      return ExitBadModel;
-    }
+    if (auto error = emitModelHeaders(module, modelName, options.emitHeader))
+      return fail(ExitBadModel, llvm::toString(std::move(error)));
   return writeDependencies(module, options);
 }
 
@@ -361,10 +347,8 @@ static bool isSupported(StringRef target) {
 
 int compile(const Options &given) {
   Options options = given;
-  if (!isSupported(options.target)) {
-    llvm::errs() << "onnxc: error: --target " << options.target << " is not supported; `onnxc targets` lists what is\n";
-    return ExitOutOfScope;
-  }
+  if (!isSupported(options.target))
+    return fail(ExitOutOfScope, "--target " + options.target + " is not supported; `onnxc targets` lists what is");
   if (int status = chooseLevels(options))
     return status;
   MLIRContext context(MLIRContext::Threading::DISABLED);
@@ -372,7 +356,7 @@ int compile(const Options &given) {
   context.printOpOnDiagnostic(false);  // users know nodes, not ops
   if (options.printPipeline)
     return printPipeline(context, options);
-  Diagnostics diagnostics(context, options);
+  Diagnostics diagnostics(context);
   Phases phases(options);
   OwningOpRef<ModuleOp> module = importModel(options.input, context, importOptions(options));
   if (!module || !phases.done("import", *module) || !simplify(*module, options, phases))
@@ -390,7 +374,7 @@ int check(const Options &options) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadDialects(context);
   context.printOpOnDiagnostic(false);
-  Diagnostics diagnostics(context, options);
+  Diagnostics diagnostics(context);
   OwningOpRef<ModuleOp> module = importModel(options.input, context, importOptions(options));
   Phases phases(options);
   if (!module || !simplify(*module, options, phases))

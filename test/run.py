@@ -155,6 +155,8 @@ def main():
     if unknown:
         p.error(f"no suite {', '.join(unknown)}; there are: {', '.join(SUITES)}")
     args.onnxc = args.build / "bin" / "onnxc"
+    if "ONNXC_SANITIZE:BOOL=ON" in (args.build / "CMakeCache.txt").read_text():
+        os.environ.setdefault("ONNXC_TEST_PATIENCE", "8")
     total = Result(0, 0, 0)
     for name in args.suites or SUITES:
         started = time.time()

@@ -9,6 +9,9 @@ import onnx
 import onnxruntime
 from onnx import numpy_helper
 
+# What limits of seconds are multiplied with; test/run.py sets it for sanitised builds.
+PATIENCE = float(os.environ.get("ONNXC_TEST_PATIENCE", 1))
+
 
 def peer(model, optimized=True):
     """A quiet session of ONNX Runtime for the model, on one thread."""

@@ -1,10 +1,12 @@
 // Cache.cpp: code kept between compiles (--cache). The key is all that the code is made from; Compile.cpp builds it.
+#include "codegen/TemporaryFile.h"
 #include "codegen/cpu/Codegen.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 namespace onnxc {
@@ -35,20 +37,18 @@ std::optional<std::string> cached(StringRef folder, StringRef key) {
 
 void keep(StringRef folder, StringRef key, StringRef code) {
   std::string path = fileOf(folder, key);
-  SmallString<128> temporary;
-  int fd;
-  if (sys::fs::create_directories(folder) || sys::fs::createUniqueFile(path + ".%%%%%%", fd, temporary))
+  TemporaryFile file;
+  if (sys::fs::create_directories(folder) || file.createBeside(path))
     return;
-  bool good;
-  {
-    raw_fd_ostream out(fd, true);
-    out << header(code) << code;
-    out.close();
-    good = !out.has_error();
-    out.clear_error();
-  }
-  if (!good || sys::fs::rename(temporary, path))
-    sys::fs::remove(temporary);
+  std::error_code wrong;
+  raw_fd_ostream out(file.path(), wrong);
+  if (wrong)
+    return;
+  out << header(code) << code;
+  out.close();
+  if (!out.has_error())
+    (void)file.keepAs(path, /*executable=*/false, /*durable=*/false);  // cached() notices what a power cut leaves
+  out.clear_error();
 }
 
 }  // namespace onnxc

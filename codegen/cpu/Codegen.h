@@ -27,6 +27,9 @@ struct CodegenOptions {
 // Objects of the artefact: one per level, then tables, then the stub. Failure leaves a diagnostic on the module.
 mlir::FailureOr<std::vector<std::string>> compileForCpu(mlir::ModuleOp module, const CodegenOptions &options);
 
+// On a library function that a module calls: a node that needs it. The library's definition takes its place.
+inline constexpr llvm::StringLiteral NodeAttribute = "onnxc-node";
+
 // Defines `<kernel>` (and `<kernel>.size`) of family "library" in `target`.
 mlir::LogicalResult emitLibrary(kernel::FuncOp kernel, llvm::Module &target);
 // Rewrites plan ops, after scf became cf, to the LLVM dialect.

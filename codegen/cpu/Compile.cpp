@@ -158,7 +158,8 @@ static llvm::Error linkLibrary(llvm::Module &m) {
     return llvm::createStringError("linking the library's bitcode failed");
   for (llvm::Function &f : m)
     if (f.isDeclaration() && (f.getName().starts_with("onnxc_k_") || f.getName().starts_with("onnxc_s_")) && !f.use_empty())
-      return llvm::createStringError("the library has no kernel for these types: " + f.getName());
+      return llvm::createStringError(f.getFnAttribute(NodeAttribute).getValueAsString() +
+                                     ": the library has no kernel for these types: " + f.getName());
   return llvm::Error::success();
 }
 

@@ -1,6 +1,7 @@
 // EmitLibrary.cpp: wrappers from the kernel ABI to library kernels: build onnxc_args on the stack, call, return the status. Inlined by LLVM
 // afterwards.
 #include "codegen/cpu/Codegen.h"
+#include "dialects/onnx/NodeLoc.h"
 #include "dialects/onnx/Packed.h"
 #include "dialects/kernel/Families.h"
 #include "dialects/kernel/Weights.h"
@@ -270,7 +271,10 @@ struct Emitter {
     auto custom = dyn_cast<onnx::CustomCallOp>(op);
     std::string name = custom ? (sizeFunction ? "onnxc_custom_shape_" : "onnxc_custom_run_") + custom.getSymbol().str()
                               : (sizeFunction ? "onnxc_s_" : "onnxc_k_") + librarySymbol(row, op);
-    return m.getOrInsertFunction(name, llvm::FunctionType::get(i32, {ptr}, false));
+    llvm::FunctionCallee found = m.getOrInsertFunction(name, llvm::FunctionType::get(i32, {ptr}, false));
+    if (!custom)
+      llvm::cast<llvm::Function>(found.getCallee())->addFnAttr(NodeAttribute, describeLoc(op->getLoc()));
+    return found;
   }
 
   void emit(bool sizeFunction) {

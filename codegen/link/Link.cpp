@@ -1,7 +1,7 @@
 // Link.cpp: see Link.h.
 #include "codegen/link/Link.h"
 #include "codegen/link/Elf.h"
-#include "codegen/link/TemporaryFile.h"
+#include "codegen/TemporaryFile.h"
 #include "runtime_stub/Bitcode.h"
 #include "lld/Common/Driver.h"
 #include "llvm/ADT/StringExtras.h"

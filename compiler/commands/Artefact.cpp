@@ -1,6 +1,6 @@
 // Artefact.cpp: see Artefact.h.
 #include "compiler/commands/Artefact.h"
-#include "codegen/link/TemporaryFile.h"
+#include "codegen/TemporaryFile.h"
 #include "compiler/CommandLine.h"
 #include "compiler/Pipeline.h"
 #include "llvm/ADT/StringExtras.h"

@@ -81,7 +81,7 @@ llvm::Error firstRun(Artefact &artefact, const InputOptions &options, std::vecto
     llvm::consumeError(std::move(error));
     return refused;
   }
-  llvm::errs() << "onnxc: note: random integers became zeros: " << llvm::toString(std::move(refused)) << "\n";
+  say("note", "", "random integers became zeros: " + llvm::toString(std::move(refused)));
   return llvm::Error::success();
 }
 

@@ -1,5 +1,6 @@
 // Tensors.cpp: the conversions of Tensors.h. All bytes are little endian, as on the hosts onnxc runs on.
 #include "compiler/import/Tensors.h"
+#include "compiler/import/TypedData.h"
 #include "dialects/onnx/OnnxBase.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -47,60 +48,6 @@ static unsigned bitsOf(int type) {
   }
 }
 
-template <typename To, typename Field>
-static void copyField(const Field &field, std::vector<char> &out) {
-  out.resize(field.size() * sizeof(To));
-  for (int i = 0; i < field.size(); ++i) {
-    To value = static_cast<To>(field.Get(i));
-    std::memcpy(out.data() + i * sizeof(To), &value, sizeof(To));
-  }
-}
-
-// 6-bit elements, one a byte, as raw_data packs them: from the low bits up.
-static void packSixBits(std::vector<char> &data) {
-  std::vector<char> out((data.size() * 6 + 7) / 8);
-  for (size_t i = 0; i < data.size(); ++i) {
-    size_t at = i * 6 / 8;
-    unsigned value = unsigned(data[i] & 63) << i * 6 % 8;
-    out[at] |= char(value);
-    if (value >> 8)
-      out[at + 1] |= char(value >> 8);
-  }
-  data = std::move(out);
-}
-
-// The typed data field as the bytes raw_data would hold.
-static void typedBytes(const pb::TensorProto &t, std::vector<char> &out) {
-  using T = pb::TensorProto;
-  switch (t.data_type()) {
-  case T::FLOAT:
-  case T::COMPLEX64:
-    return copyField<float>(t.float_data(), out);
-  case T::DOUBLE:
-  case T::COMPLEX128:
-    return copyField<double>(t.double_data(), out);
-  case T::INT64:
-    return copyField<int64_t>(t.int64_data(), out);
-  case T::UINT64:
-    return copyField<uint64_t>(t.uint64_data(), out);
-  case T::UINT32:
-    return copyField<uint32_t>(t.uint64_data(), out);
-  case T::INT32:
-    return copyField<int32_t>(t.int32_data(), out);
-  case T::INT16:
-  case T::UINT16:
-  case T::FLOAT16:
-  case T::BFLOAT16:
-    return copyField<int16_t>(t.int32_data(), out);
-  case T::FLOAT6E2M3:
-  case T::FLOAT6E3M2:
-    copyField<int8_t>(t.int32_data(), out);
-    return packSixBits(out);
-  default:
-    return copyField<int8_t>(t.int32_data(), out);
-  }
-}
-
 bool isRemote(const pb::TensorProto &t) {
   return t.data_location() == pb::TensorProto::EXTERNAL || (t.external_data_size() != 0 && t.raw_data().empty());
 }
@@ -134,7 +81,8 @@ static bool findBytes(const pb::TensorProto &t, ModelFile &file, uint64_t expect
     bytes.data = llvm::ArrayRef<char>(t.raw_data().data(), t.raw_data().size());
     return true;
   }
-  typedBytes(t, scratch);
+  if (!typedBytes(t, scratch, error))
+    return false;
   bytes.data = scratch;
   return true;
 }
@@ -256,14 +204,21 @@ ElementsAttr tensorToAttr(const pb::TensorProto &t, ModelFile &file, MLIRContext
   return resourceAttr(type, bytes, resourceName(name));
 }
 
+// The bytes that a tensor of the model file itself holds; false where they are wrong, which tensorToAttr reports.
+static bool smallBytes(const pb::TensorProto &t, std::vector<char> &bytes) {
+  std::string error;
+  if (t.raw_data().empty())
+    return typedBytes(t, bytes, error);
+  bytes.assign(t.raw_data().begin(), t.raw_data().end());
+  return true;
+}
+
 bool smallInts(const pb::TensorProto &t, std::vector<int64_t> &values) {
   if (isRemote(t))
     return false;
   std::vector<char> bytes;
-  if (t.raw_data().empty())
-    typedBytes(t, bytes);
-  else
-    bytes.assign(t.raw_data().begin(), t.raw_data().end());
+  if (!smallBytes(t, bytes))
+    return false;
   auto read = [&](auto zero) {
     values.resize(bytes.size() / sizeof(zero));
     for (size_t i = 0; i < values.size(); ++i, values[i - 1] = int64_t(zero))
@@ -290,10 +245,8 @@ bool smallFloats(const pb::TensorProto &t, std::vector<double> &values) {
   if (isRemote(t) || (t.data_type() != pb::TensorProto::FLOAT && t.data_type() != pb::TensorProto::DOUBLE))
     return false;
   std::vector<char> bytes;
-  if (t.raw_data().empty())
-    typedBytes(t, bytes);
-  else
-    bytes.assign(t.raw_data().begin(), t.raw_data().end());
+  if (!smallBytes(t, bytes))
+    return false;
   bool single = t.data_type() == pb::TensorProto::FLOAT;
   values.resize(bytes.size() / (single ? 4 : 8));
   for (size_t i = 0; i < values.size(); ++i) {
@@ -334,6 +287,11 @@ static bool sparseOffsets(const pb::SparseTensorProto &t, ModelFile &file, int64
     }
     if (!inside || offset < 0 || offset >= total) {
       error = "has an index out of range";
+      return false;
+    }
+    if (i > 0 && offset <= offsets.back()) {
+      error = "has indices that are not unique and in ascending order: element " + std::to_string(offset) + " comes after element " +
+              std::to_string(offsets.back());
       return false;
     }
     offsets.push_back(offset);

@@ -186,6 +186,8 @@ static LogicalResult maxUnpool(ShapeOp &o) {
 }
 
 static LogicalResult col2Im(ShapeOp &o) {
+  if (isa<onnx::StringType>(onnx::elementType(o.op->getOperand(0))))
+    return o.error() << "strings have no sum";
   auto image = o.elements(1), block = o.elements(2);
   if (!image || !block || o.rank(0) < 2)
     return o.setFromType(0);

@@ -24,13 +24,13 @@ from pathlib import Path
 import onnx
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from values import compare, forked, read_value
+from values import PATIENCE, compare, forked, read_value
 
 XFAIL = Path(__file__).with_name("xfail.txt")
 MODES = {"static": ["--cpu", "native"], "symbolic": ["--cpu", "x86-64-v3"], "O0": ["--cpu", "native", "-O0"]}  # the level that a run takes alone: half the time
 KINDS = ["node", "simple", "light", "pytorch-converted", "pytorch-operator"]
 RANDOM_OPS = {"Bernoulli", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial"}
-COMPILE_LIMIT, RUN_LIMIT = 60, 60
+COMPILE_LIMIT, RUN_LIMIT = 60 * PATIENCE, int(60 * PATIENCE)
 
 
 # ---- data ---------------------------------------------------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ def compile_case(path, library, mode):
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_LIMIT)
     except subprocess.TimeoutExpired:
-        return f"compile: over {COMPILE_LIMIT} s"
+        return f"compile: over {COMPILE_LIMIT:.0f} s"
     if done.returncode:
         lines = [l for l in done.stderr.splitlines() if l.strip()]
         kind = f"crash, {signal.Signals(-done.returncode).name}" if done.returncode < 0 else f"exit {done.returncode}"

@@ -55,6 +55,14 @@ TEST_CASE("small weights are dense attributes") {
   Tensor half = tensor(Tensor::FLOAT16, {1});
   half.add_int32_data(0x3c00);
   CHECK_THAT(importProto(modelOf(half, "float16")), Contains("dense<1.000000e+00> : tensor<1xf16>"));
+  Tensor signs = tensor(Tensor::BFLOAT16, {2});  // bits extended by zeros and by the sign
+  signs.add_int32_data(0xbf80);
+  signs.add_int32_data(-0x4080);
+  CHECK_THAT(importProto(modelOf(signs, "bfloat16")), Contains("dense<-1.000000e+00> : tensor<2xbf16>"));
+  Tensor flags = tensor(Tensor::BOOL, {3});
+  for (int flag : {0, 256, -1})
+    flags.add_int32_data(flag);
+  CHECK_THAT(importProto(modelOf(flags, "bool")), Contains("dense<[false, true, true]>"));
   Tensor text = tensor(Tensor::STRING, {2});
   text.add_string_data("a");
   text.add_string_data("b c");

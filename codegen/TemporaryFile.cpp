@@ -1,5 +1,5 @@
 // TemporaryFile.cpp: see TemporaryFile.h.
-#include "codegen/link/TemporaryFile.h"
+#include "codegen/TemporaryFile.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -55,16 +55,21 @@ std::error_code TemporaryFile::createUnique(StringRef model, bool inTemporaryFol
   });
 }
 
-std::error_code TemporaryFile::keepAs(StringRef output, bool executable) {
-  mode_t mask = umask(0);
-  umask(mask);
-  if (chmod(name.c_str(), (executable ? 0777 : 0666) & ~mask))
-    return lastError();
-  int fd = open(name.c_str(), O_RDONLY | O_CLOEXEC);
+static std::error_code syncFile(const std::string &path) {
+  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0)
     return lastError();
   std::error_code synced = fsync(fd) ? lastError() : std::error_code();
   ::close(fd);
+  return synced;
+}
+
+std::error_code TemporaryFile::keepAs(StringRef output, bool executable, bool durable) {
+  mode_t mask = umask(0);
+  umask(mask);
+  if (chmod(name.c_str(), (executable ? 0777 : 0666) & ~mask))
+    return lastError();
+  std::error_code synced = durable ? syncFile(name) : std::error_code();
   return synced ? synced : sys::fs::rename(name, output);
 }
 

@@ -1,0 +1,28 @@
+// Messages.cpp: see Messages.h.
+#include "compiler/Messages.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace onnxc {
+
+static bool asJson = false;
+
+void messagesAsJson() { asJson = true; }
+bool messagesAreJson() { return asJson; }
+
+void say(llvm::StringRef severity, llvm::StringRef where, const llvm::Twine &message) {
+  if (!asJson) {
+    llvm::errs() << "onnxc: " << severity << ": " << where << (where.empty() ? "" : ": ") << message << "\n";
+    return;
+  }
+  using llvm::json::fixUTF8;
+  llvm::json::Object line{{"severity", severity}, {"where", fixUTF8(where)}, {"message", fixUTF8(message.str())}};
+  llvm::errs() << llvm::json::Value(std::move(line)) << "\n";
+}
+
+int fail(ExitCode code, const llvm::Twine &message) {
+  say("error", "", message);
+  return code;
+}
+
+}  // namespace onnxc
