@@ -61,6 +61,9 @@ HIDDEN const onnxc_variant *onnxc_choose_variant(const char *cpu);
 HIDDEN int32_t onnxc_processors(void); /* that this process may use: affinity and the control group's share; at least 1 */
 HIDDEN onnxc_pool *onnxc_pool_create(const onnxc_options *options, int32_t threads);
 HIDDEN void onnxc_pool_destroy(onnxc_pool *pool, const onnxc_options *options);
+/* Around a run's launches. */
+HIDDEN void onnxc_pool_begin(onnxc_pool *pool);
+HIDDEN void onnxc_pool_end(onnxc_pool *pool);
 HIDDEN void onnxc_pool_run(onnxc_pool *pool, int32_t tasks, void (*body)(void *, int32_t), void *arg);
 HIDDEN int32_t onnxc_query(onnxc_context *, const onnxc_value *, int32_t, int64_t *const *, onnxc_error *);
 HIDDEN int32_t onnxc_run(onnxc_context *, const onnxc_value *, int32_t, onnxc_value *, int32_t, onnxc_error *);

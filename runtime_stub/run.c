@@ -417,7 +417,11 @@ int32_t onnxc_run(onnxc_context *c, const onnxc_value *inputs, int32_t num_input
   const unsigned control = _mm_getcsr();
   _mm_setcsr(0x1f80);
 #endif
+  if (c->pool)
+    onnxc_pool_begin(c->pool);
   status = c->variant->run(&c->rt, c->symbols);
+  if (c->pool)
+    onnxc_pool_end(c->pool);
 #if defined(__x86_64__)
   _mm_setcsr(control);
 #endif

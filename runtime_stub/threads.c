@@ -1,6 +1,7 @@
 /* threads.c: parallel launches. Ranges are contiguous and depend on the extent and the number of threads only through which task computes
  * what; kernels give the same bits for any partition. The default pool starts its threads on first use, never more than the processors this
- * process may use (cpu.c); they watch for the next launch for SPIN nanoseconds, which makes regions of 20 us worth while, then park. */
+ * process may use (cpu.c). They watch for the next launch for a while, which makes regions of 20 us worth while, then park: for longer in a
+ * run, where others' work between two launches ends soon, than after it. */
 #include "runtime_stub/internal.h"
 #include <pthread.h>
 #include <signal.h>
@@ -12,12 +13,13 @@
 #include <immintrin.h>
 #endif
 
-enum { SPIN = 50000, LOOKS = 64 }; /* nanoseconds; looks between two readings of the clock */
+enum { IN_RUN = 300000, IDLE = 30000, LOOKS = 64 }; /* nanoseconds; looks between two readings of the clock */
 
 /* The ticket says all of a launch that threads must agree on: number of the launch, tasks, next task to take (32, 16 and 16 bits). */
 struct onnxc_pool {
   _Atomic uint64_t ticket;
   _Atomic int32_t pending, parked, waiting;
+  _Atomic uint32_t turn; /* odd in a run */
   void (*body)(void *, int32_t);
   void *arg;
   pthread_mutex_t lock;
@@ -64,14 +66,14 @@ static bool worker_ready(onnxc_pool *p) { return has_task(atomic_load(&p->ticket
 static bool caller_ready(onnxc_pool *p) { return !atomic_load(&p->pending); }
 
 static bool spin(onnxc_pool *p, bool (*ready)(onnxc_pool *)) {
-  const int64_t end = now() + SPIN;
+  const int64_t begin = now();
   do {
     for (int i = 0; i < LOOKS; ++i) {
       if (ready(p))
         return true;
       pause_briefly();
     }
-  } while (now() < end);
+  } while (now() - begin < (atomic_load(&p->turn) & 1 ? IN_RUN : IDLE));
   return false;
 }
 
@@ -83,8 +85,9 @@ static void *worker(void *arg) {
     if (spin(p, worker_ready))
       continue;
     pthread_mutex_lock(&p->lock);
+    const uint32_t turn = atomic_load(&p->turn);
     atomic_fetch_add(&p->parked, 1);
-    while (!worker_ready(p))
+    while (!worker_ready(p) && atomic_load(&p->turn) - turn < 1 + (turn & 1)) /* till the next run */
       pthread_cond_wait(&p->wake, &p->lock);
     atomic_fetch_sub(&p->parked, 1);
     pthread_mutex_unlock(&p->lock);
@@ -140,20 +143,34 @@ static void start(onnxc_pool *p) {
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+static void wake(onnxc_pool *p) {
+  if (!atomic_load(&p->parked))
+    return;
+  pthread_mutex_lock(&p->lock);
+  pthread_cond_broadcast(&p->wake);
+  pthread_mutex_unlock(&p->lock);
+}
+
+void onnxc_pool_begin(onnxc_pool *p) {
+  atomic_fetch_add(&p->turn, 1);
+  if (p->owner == getpid())
+    wake(p); /* whom the last run needed: awake by the first launch */
+}
+
+void onnxc_pool_end(onnxc_pool *p) { atomic_fetch_add(&p->turn, 1); }
+
 void onnxc_pool_run(onnxc_pool *p, int32_t tasks, void (*body)(void *, int32_t), void *arg) {
-  if (p->owner != getpid())
+  if (p->owner != getpid()) {
     reset(p);
+    atomic_store(&p->turn, 1);
+  }
   if (p->started < p->wanted && !p->given_up)
     start(p);
   p->body = body;
   p->arg = arg;
   atomic_store(&p->pending, tasks);
   atomic_store(&p->ticket, ((atomic_load(&p->ticket) >> 32) + 1) << 32 | (uint64_t)tasks << 16);
-  if (atomic_load(&p->parked)) {
-    pthread_mutex_lock(&p->lock);
-    pthread_cond_broadcast(&p->wake);
-    pthread_mutex_unlock(&p->lock);
-  }
+  wake(p);
   work(p);
   if (caller_ready(p) || spin(p, caller_ready))
     return;

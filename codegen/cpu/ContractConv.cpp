@@ -43,7 +43,16 @@ struct Conv {
 
   void emitPointwise();
   void emitDirect();
-  void row(Value n, Value group, Value oh, Value from, Value to, Value lowBlock, Value highBlock, const TileShape &shape);
+  // How the direct way is cut into units; of an image of one row, rather its tiles than its rows.
+  struct Units {
+    TileShape tile;
+    int64_t rows, tiles, panels, blocks;  // blocks of input channels whose weights for a group of panels stay in the second-level cache
+    bool oneRow;
+  };
+  Units directUnits() const;
+  double unitFlops(const Units &u) const;
+  void row(Value n, Value group, Value oh, Value from, Value to, Value lowBlock, Value highBlock, const TileShape &shape,
+           std::optional<TileRange> tiles);
   void tile(const Tile &t, const StripTile &strip, Value n, Value group, Value oh, Value column, Value panel, Value low, Value high);
   Tile::Values blockProducts(const Tile &t, const StripTile &strip, ValueRange acc, Value image, Value weights, Value oh, Value column);
 };
@@ -178,8 +187,9 @@ void Conv::tile(const Tile &t, const StripTile &strip, Value n, Value group, Val
   c.when(c.equal(high, c.n(blocks)), [&] { store(true); }, [&] { store(false); });
 }
 
-void Conv::row(Value n, Value group, Value oh, Value from, Value to, Value low, Value high, const TileShape &shape) {
-  forTiles(c, w, shape.rows, x[3], y[3], [&](Value column, const StripTile &strip) {
+void Conv::row(Value n, Value group, Value oh, Value from, Value to, Value low, Value high, const TileShape &shape,
+               std::optional<TileRange> tiles) {
+  auto body = [&](Value column, const StripTile &strip) {
     auto panelsOf = [&](int64_t width) {
       return [&, width](Value panel) { tile(Tile{c, strip.width, width}, strip, n, group, oh, column, panel, low, high); };
     };
@@ -188,35 +198,70 @@ void Conv::row(Value n, Value group, Value oh, Value from, Value to, Value low, 
     c.loop(from, whole, c.n(shape.panels), panelsOf(shape.panels));
     if (rest)
       c.when(c.less(whole, to), [&] { panelsOf(rest)(whole); });
-  });
+  };
+  forTiles(c, w, shape.rows, x[3], y[3], body, tiles);
+}
+
+static constexpr int64_t kGroupBytes = 320 << 10;  // of weights
+
+Conv::Units Conv::directUnits() const {
+  constexpr int64_t chunkPixels = 256, leastTiles = 4;
+  Units u{chooseTile(w.outWidth, panels, vectorBits), 4, 0, 0, 0, constantOf(yExprs[2]) == 1};
+  if (w.outWidth)
+    u.rows = std::max<int64_t>(1, llvm::divideCeil(chunkPixels, std::max<int64_t>(*w.outWidth, 1)));
+  if (u.oneRow)
+    u.rows = 1, u.tiles = llvm::divideCeil(chunkPixels, u.tile.rows);
+  u.panels = u.tile.panels * std::max<int64_t>(1, std::min<int64_t>(8, kGroupBytes / panelBytes()) / u.tile.panels);
+  u.panels = std::min(u.panels, panels);
+  int64_t images = constantOf(yExprs[0]).value_or(1) * groups;
+  while (auto height = constantOf(yExprs[2])) {
+    int64_t across = u.oneRow && w.outWidth ? llvm::divideCeil(llvm::divideCeil(*w.outWidth, u.tile.rows), u.tiles) : 1;
+    int64_t units = images * llvm::divideCeil(*height, u.rows) * across * llvm::divideCeil(panels, u.panels);
+    if (!w.outWidth || !worthHalving(units, unitFlops(u)))
+      break;
+    if (u.rows > 1)
+      u.rows = llvm::divideCeil(u.rows, 2);
+    else if (u.oneRow && u.tiles >= 2 * leastTiles)
+      u.tiles = llvm::divideCeil(u.tiles, 2);
+    else if (u.panels > u.tile.panels)
+      u.panels = llvm::divideCeil(llvm::divideCeil(u.panels, 2), u.tile.panels) * u.tile.panels;
+    else
+      break;
+  }
+  int64_t blockBytes = panelBytes() / blocks * u.panels, step = std::clamp<int64_t>(kGroupBytes / blockBytes, 1, blocks);
+  u.blocks = llvm::divideCeil(blocks, llvm::divideCeil(blocks, step));
+  return u;
+}
+
+double Conv::unitFlops(const Units &u) const {
+  int64_t width = w.outWidth.value_or(64);
+  return 2.0 * double(u.oneRow ? std::min(u.tiles * u.tile.rows, width) : u.rows * width) * double(u.panels) * double(panelBytes() / 4);
 }
 
 void Conv::emitDirect() {
-  constexpr int64_t groupBytes = 320 << 10, chunkPixels = 256;
-  TileShape shape = chooseTile(w.outWidth, panels, vectorBits);
-  int64_t groupPanels = shape.panels * std::max<int64_t>(1, std::min<int64_t>(8, groupBytes / panelBytes()) / shape.panels);
-  groupPanels = std::min(groupPanels, panels);
-  // Blocks of input channels whose weights for a group of panels stay in the second-level cache.
-  int64_t blockBytes = panelBytes() / blocks * groupPanels, blockStep = std::clamp<int64_t>(groupBytes / blockBytes, 1, blocks);
-  blockStep = llvm::divideCeil(blocks, llvm::divideCeil(blocks, blockStep));
-  int64_t panelGroups = llvm::divideCeil(panels, groupPanels);
-  int64_t chunkRows = w.outWidth ? std::max<int64_t>(1, llvm::divideCeil(chunkPixels, std::max<int64_t>(*w.outWidth, 1))) : 4;
-  Value chunkCount = c.ceilDiv(y[2], chunkRows);
+  Units u = directUnits();
+  int64_t panelGroups = llvm::divideCeil(panels, u.panels);
+  Value tilesAcross = c.ceilDiv(y[3], u.tile.rows), chunkCount = u.oneRow ? c.ceilDiv(tilesAcross, u.tiles) : c.ceilDiv(y[2], u.rows);
   AffineExpr perImage = getAffineConstantExpr(panelGroups * groups, c.b.getContext());
-  setExtent(c.kernel, {yExprs[0], yExprs[2].ceilDiv(chunkRows), perImage},
-            2.0 * double(chunkRows * w.outWidth.value_or(64) * groupPanels) * double(panelBytes() / 4));
+  setExtent(c.kernel, {yExprs[0], u.oneRow ? yExprs[3].ceilDiv(u.tile.rows).ceilDiv(u.tiles) : yExprs[2].ceilDiv(u.rows), perImage},
+            unitFlops(u));
   c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
     Value each = c.mul(chunkCount, panelGroups * groups), n = c.div(unit, each), rest = c.rem(unit, each);
     // Small weights stay in the cache while chunks of the image pass; large ones are read once.
-    bool chunksOutside = panelBytes() * panels * groups <= groupBytes;
+    bool chunksOutside = panelBytes() * panels * groups <= kGroupBytes;
     Value chunk = chunksOutside ? c.div(rest, panelGroups * groups) : c.rem(rest, chunkCount);
     Value part = chunksOutside ? c.rem(rest, panelGroups * groups) : c.div(rest, chunkCount);
-    Value group = c.div(part, panelGroups), from = c.mul(c.rem(part, panelGroups), groupPanels);
-    Value to = c.min(c.add(from, groupPanels), c.n(panels));
-    Value first = c.mul(chunk, chunkRows), last = c.min(c.add(first, chunkRows), y[2]);
-    c.loop(c.n(0), c.n(blocks), c.n(blockStep), [&](Value low) {
-      Value high = c.min(c.add(low, blockStep), c.n(blocks));
-      c.loop(first, last, c.n(1), [&](Value oh) { row(n, group, oh, from, to, low, high, shape); });
+    Value group = c.div(part, panelGroups), from = c.mul(c.rem(part, panelGroups), u.panels);
+    Value to = c.min(c.add(from, u.panels), c.n(panels));
+    Value first = c.mul(chunk, u.rows), last = c.min(c.add(first, u.rows), y[2]);
+    std::optional<TileRange> tiles;
+    if (u.oneRow) {
+      tiles = TileRange{c.mul(chunk, u.tiles), c.min(c.mul(c.add(chunk, 1), u.tiles), tilesAcross)};
+      first = c.n(0), last = c.n(1);
+    }
+    c.loop(c.n(0), c.n(blocks), c.n(u.blocks), [&](Value low) {
+      Value high = c.min(c.add(low, u.blocks), c.n(blocks));
+      c.loop(first, last, c.n(1), [&](Value oh) { row(n, group, oh, from, to, low, high, u.tile, tiles); });
     });
   });
 }

@@ -26,6 +26,7 @@ struct Winograd {
   VectorType lanes;
 
   Winograd(KernelCode &code, onnx::PackedWinogradConvOp op, unsigned vectorBits);
+  double unitFlops() const { return 2.0 * double(kPoints * tiles * blocks * kLanes * groupPanels * kLanes); }
   Value products() { return c.at(c.scratch, kPoints * inputStep); }
   Code::Values inputRow(ValueRange d);
   Code::Values outputRow(ValueRange m);
@@ -51,6 +52,15 @@ Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op, unsigned vec
   }
   int64_t tilePanels = RowsSchedule(tiles, panels, blocks, kLanes, vectorBits).tile.panels;
   groupPanels = std::min(panels, std::max<int64_t>(1, 4 / tilePanels) * tilePanels);
+  if (height && width) {
+    int64_t all = llvm::divideCeil(*height, kOut) * llvm::divideCeil(*width, kOut), images = constantOf(yExprs[0]).value_or(1);
+    auto halve = [&](int64_t &part, int64_t multiple) {
+      while (part > multiple && worthHalving(images * llvm::divideCeil(all, tiles) * llvm::divideCeil(panels, groupPanels), unitFlops()))
+        part = llvm::divideCeil(llvm::divideCeil(part, 2), multiple) * multiple;
+    };
+    halve(tiles, least);
+    halve(groupPanels, tilePanels);
+  }
   inputStep = blocks * tiles * kPanelBytes + apart, productStep = groupPanels * tiles * kPanelBytes + apart;
 }
 
@@ -196,8 +206,7 @@ void Winograd::emit(unsigned vectorBits) {
   int64_t parts = llvm::divideCeil(panels, groupPanels);
   MLIRContext *context = c.b.getContext();
   AffineExpr all = yExprs[2].ceilDiv(kOut) * yExprs[3].ceilDiv(kOut);
-  setExtent(c.kernel, {yExprs[0], all.ceilDiv(tiles), getAffineConstantExpr(parts, context)},
-            2.0 * double(kPoints * tiles * blocks * kLanes * groupPanels * kLanes));
+  setExtent(c.kernel, {yExprs[0], all.ceilDiv(tiles), getAffineConstantExpr(parts, context)}, unitFlops());
   AffineExpr bytes = getAffineConstantExpr(kPoints * (inputStep + productStep), context);
   c.kernel->setAttr("scratch", AffineMapAttr::get(AffineMap::get(0, c.kernel.getNumDims(), bytes)));
   Value across = c.ceilDiv(y[3], kOut), count = c.mul(c.ceilDiv(y[2], kOut), across), chunks = c.ceilDiv(count, tiles);

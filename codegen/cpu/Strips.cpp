@@ -32,31 +32,41 @@ static int64_t equalTiles(const WindowShape &w, int64_t column, int64_t width) {
   return n;
 }
 
-static void knownTiles(Code &c, const WindowShape &w, int64_t most, llvm::function_ref<void(Value, const StripTile &)> body) {
+static void knownTiles(Code &c, const WindowShape &w, int64_t most, llvm::function_ref<void(Value, const StripTile &)> body,
+                       std::optional<TileRange> range) {
   int64_t count = llvm::divideCeil(*w.outWidth, most), height = count ? llvm::divideCeil(*w.outWidth, count) : 0;
   int64_t full = *w.outWidth - count * (height - 1), column = 0;
-  SmallVector<std::pair<int64_t, StripTile>> runs;  // of equal tiles: first column
+  struct Run {
+    int64_t column, first;  // of its first tile
+    StripTile tile;
+  };
+  SmallVector<Run> runs;  // of equal tiles
   for (int64_t i = 0; i < count;) {
     int64_t width = i < full ? height : height - 1, equal = 1 + std::min(equalTiles(w, column, width), (i < full ? full : count) - i - 1);
     StripTile tile{width, false, outsideTaps(w, column, width), w.kw};
-    if (runs.empty() || runs.back().second.width != width || runs.back().second.outside != tile.outside)
-      runs.push_back({column, tile});
+    if (runs.empty() || runs.back().tile.width != width || runs.back().tile.outside != tile.outside)
+      runs.push_back({column, i, tile});
     column += equal * width;
     i += equal;
   }
-  for (auto [i, run] : llvm::enumerate(runs)) {
-    const StripTile &tile = run.second;
-    int64_t end = i + 1 < runs.size() ? runs[i + 1].first : column;
-    c.loop(c.n(run.first), c.n(end), c.n(tile.width), [&](Value column) { body(column, tile); });
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const Run &run = runs[i];
+    const StripTile &tile = run.tile;
+    int64_t last = i + 1 < runs.size() ? runs[i + 1].first : count, width = tile.width;
+    auto columnOf = [&](Value t) { return c.add(c.mul(c.sub(t, run.first), width), run.column); };
+    Value from = range ? columnOf(c.max(range->first, c.n(run.first))) : c.n(run.column);
+    Value to = range ? columnOf(c.min(range->end, c.n(last))) : c.n(run.column + (last - run.first) * width);
+    c.loop(from, to, c.n(width), [&](Value column) { body(column, tile); });
   }
 }
 
 void forTiles(Code &c, const WindowShape &w, int64_t most, Value inWidth, Value outWidth,
-              llvm::function_ref<void(Value, const StripTile &)> body) {
+              llvm::function_ref<void(Value, const StripTile &)> body, std::optional<TileRange> range) {
   if (w.inWidth && w.outWidth)
-    return knownTiles(c, w, most, body);
+    return knownTiles(c, w, most, body, range);
   StripTile inside{most, false, llvm::BitVector(most * w.kw), w.kw}, checked{most, true, {}, w.kw};
-  c.loop(c.n(0), outWidth, c.n(most), [&](Value column) {
+  Value from = range ? c.mul(range->first, most) : c.n(0), to = range ? c.min(c.mul(range->end, most), outWidth) : outWidth;
+  c.loop(from, to, c.n(most), [&](Value column) {
     Value first = c.sub(c.mul(column, w.strides[1]), w.pads[1]);
     Value last = c.add(first, (most - 1) * w.strides[1] + (w.kw - 1) * w.dilations[1]);
     Value fits = c.both(c.both(c.less(c.n(-1), first), c.less(last, inWidth)), c.less(c.add(column, most - 1), outWidth));

@@ -22,9 +22,13 @@ struct StripTile {
   bool uniform() const { return checked || outside.none(); }
 };
 
-// Calls `body` with the first column of every tile of a row; tiles alike share a loop.
+// Tiles [first, end) of a row.
+struct TileRange {
+  mlir::Value first, end;
+};
+// Calls `body` with the first column of every tile of a row, of at most `most` pixels, or of those in `range`; tiles alike share a loop.
 void forTiles(Code &c, const WindowShape &w, int64_t most, mlir::Value inWidth, mlir::Value outWidth,
-              llvm::function_ref<void(mlir::Value column, const StripTile &tile)> body);
+              llvm::function_ref<void(mlir::Value column, const StripTile &tile)> body, std::optional<TileRange> range = std::nullopt);
 // Taps [low, high) of one axis that lie inside [0, size) when the first lies at `start`.
 std::pair<mlir::Value, mlir::Value> tapRange(Code &c, mlir::Value start, int64_t taps, int64_t dilation, mlir::Value size);
 // 1024 zero bytes.

@@ -3,6 +3,7 @@
 // unpacked weights as they are. Oracle: Recurrent.cpp.
 #include "runtime_stub/kernels/BytePanels.h"
 #include "runtime_stub/kernels/Math.h"
+#include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/Product.h"
 #include "runtime_stub/kernels/Recurrent.h"
 
@@ -149,6 +150,18 @@ struct Pass {
   int64_t n, count;  // hidden units; rows active at this step
   float **gates, **h, **c, **tmp;
   float *spare;  // one row
+  float *xw;     // input products of all steps, [steps, batch, gates * hidden]
+  float *state;  // h, c, tmp of each row
+
+  bool start(const Args *a, const Layer &layer, int64_t gateCount, bool flag) {
+    l = &layer, n = layer.hidden, this->flag = flag;
+    xw = heap<float>(a, layer.steps * layer.batch * gateCount * n), state = heap<float>(a, 3 * layer.batch * n), spare = heap<float>(a, n);
+    gates = heap<float *>(a, 4 * layer.batch);
+    if (!xw || !state || !spare || !gates)
+      return false;
+    h = gates + layer.batch, c = h + layer.batch, tmp = c + layer.batch;
+    return true;
+  }
 };
 
 struct RnnCell {
@@ -293,10 +306,11 @@ void roundStates(Pass &p, const float *state) {
     p.rounded.set(b, p.h[b], p.n);
 }
 
-// All steps of one direction. xw: from inputProducts; state: h, c, tmp of each row.
+// All steps of one direction.
 template <class Cell>
-void runSteps(const Args *a, Pass &p, int64_t d, float *xw, float *state) {
+void runSteps(const Args *a, Pass &p, int64_t d) {
   const Layer &l = *p.l;
+  float *const xw = p.xw, *const state = p.state;
   int64_t n = l.hidden;
   float *y = hasOut(a, 0) ? out<float>(a, 0) : nullptr;
   bool forward = l.forwardFirst && d == 0;
@@ -330,6 +344,18 @@ void runSteps(const Args *a, Pass &p, int64_t d, float *xw, float *state) {
       memcpy(out<float>(a, which) + l.stateRow(d, b), state + b * 3 * n + (which - 1) * n, size_t(n) * sizeof(float));
 }
 
+// The directions, side by side.
+template <class Cell>
+int32_t runDirections(const Args *a, Pass *passes) {
+  const Layer &l = *passes->l;
+  int64_t work = l.steps * l.batch * Cell::gates * l.hidden * l.hidden / 8;
+  return parallelFor(a, l.directions, grainOf(work), [=](int64_t begin, int64_t end) -> int32_t {
+    for (int64_t d = begin; d < end; ++d)
+      runSteps<Cell>(a, passes[d], d);
+    return ONNXC_K_OK;
+  });
+}
+
 template <class Cell>
 int32_t run(const Args *a, const char *const *defaults, int activations, bool flag) {
   Layer l;
@@ -339,24 +365,19 @@ int32_t run(const Args *a, const char *const *defaults, int activations, bool fl
   constexpr bool gru = Cell::gates == 3, lstm = Cell::gates == 4;
   bool packed = a->attr[Cell::gates == 1 ? Extra : Extra + 1].i != 0;  // passes/layout made panels of W and R
   int64_t n = l.hidden, rows = Cell::gates * n;
-  float *xw = heap<float>(a, l.steps * l.batch * rows), *state = heap<float>(a, 3 * l.batch * n);
-  Pass p = {};
-  p.l = &l, p.flag = flag, p.n = n, p.spare = heap<float>(a, n);
-  float **lists = heap<float *>(a, 4 * l.batch);
-  if (!xw || !state || !p.spare || !lists)
-    return ONNXC_K_MEMORY;
-  p.gates = lists, p.h = lists + l.batch, p.c = lists + 2 * l.batch, p.tmp = lists + 3 * l.batch;
+  Pass passes[2] = {};
   for (int64_t d = 0; d < l.directions; ++d) {
+    Pass &p = passes[d];
     const float *r = in<float>(a, R) + d * rows * n;
     p.f = l.f + d * activations;
     p.peephole = lstm && hasIn(a, Peephole) ? in<float>(a, Peephole) + d * 3 * n : nullptr;
     p.lateBias = gru && flag && hasIn(a, B) ? in<float>(a, B) + d * 2 * rows + rows + 2 * n : nullptr;
-    if (!p.all.pack(a, r, gru ? 2 * n : rows, n, isFew(l), packed) || (gru && !p.last.pack(a, r + 2 * n * n, n, n, isFew(l), packed)))
+    if (!p.start(a, l, Cell::gates, flag) || !p.all.pack(a, r, gru ? 2 * n : rows, n, isFew(l), packed) ||
+        (gru && !p.last.pack(a, r + 2 * n * n, n, n, isFew(l), packed)))
       return ONNXC_K_MEMORY;
-    ONNXC_TRY(inputProducts(a, l, d, rows, gru && flag, packed, xw));
-    runSteps<Cell>(a, p, d, xw, state);
+    ONNXC_TRY(inputProducts(a, l, d, rows, gru && flag, packed, p.xw));
   }
-  return ONNXC_K_OK;
+  return runDirections<Cell>(a, passes);
 }
 
 // Scales and zero points of w, one a direction or one a column of a direction.
@@ -365,25 +386,24 @@ bool hasScales(const Args *a, int64_t w, int64_t scale) {
   return (n == d || n == d * a->in[w].dims[2]) && onnxc_count(a->in[scale + 1]) == n && a->in[scale].dtype == ONNXC_F32;
 }
 
-// One direction of a quantised LSTM: weights [directions, depth, 4 * hidden] of 8 bits, inputs already so.
-int32_t quantisedDirection(const Args *a, Pass &p, int64_t d, const ByteRows &x, float *xw, float *state) {
+// What one direction of a quantised LSTM starts from: weights [directions, depth, 4 * hidden] of 8 bits, inputs already so.
+int32_t startQuantised(const Args *a, Pass &p, BytePanels &r, int64_t d, const ByteRows &x) {
   enum { WScale = 8, RScale = 10 };
   const Layer &l = *p.l;
   bool packed = a->attr[Extra + 1].i != 0;
   int64_t rows = 4 * l.hidden, all = l.steps * l.batch;
-  BytePanels w, r;
+  BytePanels w;
   float **to = heap<float *>(a, all);
   if (!to || !w.start(a, a->in[W], d, a->in[WScale], a->in[WScale + 1], packed) ||
       !r.start(a, a->in[R], d, a->in[RScale], a->in[RScale + 1], packed))
     return ONNXC_K_MEMORY;
-  memset(xw, 0, size_t(all * rows) * sizeof(float));
+  memset(p.xw, 0, size_t(all * rows) * sizeof(float));
   for (int64_t i = 0; i < all; ++i)
-    to[i] = xw + i * rows;
+    to[i] = p.xw + i * rows;
   w.addProducts(x, 0, to, all);
-  addBiases(a, l, d, rows, false, xw);
+  addBiases(a, l, d, rows, false, p.xw);
   p.f = l.f + d * 3, p.bytes = &r;
   p.peephole = hasIn(a, Peephole) ? in<float>(a, Peephole) + d * 3 * p.n : nullptr;
-  runSteps<LstmCell>(a, p, d, xw, state);
   return ONNXC_K_OK;
 }
 
@@ -402,22 +422,24 @@ int32_t quantisedLstm(const Args *a) {
   Layer l;
   ONNXC_TRY(readLayer(&plain, 4, defaults, 3, l));
   ONNXC_TRY(readLstm(&plain, l));
-  Pass p = {};
-  p.l = &l, p.flag = a->attr[Extra].i != 0, p.n = l.hidden, p.spare = heap<float>(a, l.hidden);
   int64_t all = l.steps * l.batch;
-  float **lists = heap<float *>(a, 4 * l.batch), *xw = heap<float>(a, all * 4 * l.hidden), *state = heap<float>(a, 3 * l.batch * l.hidden);
   ByteRows x;
-  if (!p.spare || !lists || !xw || !state || !x.start(a, all, l.inputs) || !p.rounded.start(a, l.batch, l.hidden))
+  if (!x.start(a, all, l.inputs))
     return ONNXC_K_MEMORY;
-  p.gates = lists, p.h = lists + l.batch, p.c = lists + 2 * l.batch, p.tmp = lists + 3 * l.batch;
   EightBits range;
   range.see(in<float>(a, X), all * l.inputs);
   x.range(range.low, range.high);
   for (int64_t i = 0; i < all; ++i)
     x.set(i, in<float>(a, X) + i * l.inputs, l.inputs);
-  for (int64_t d = 0; d < l.directions; ++d)
-    ONNXC_TRY(quantisedDirection(a, p, d, x, xw, state));
-  return ONNXC_K_OK;
+  Pass passes[2] = {};
+  BytePanels recurrentWeights[2];
+  for (int64_t d = 0; d < l.directions; ++d) {
+    Pass &p = passes[d];
+    if (!p.start(a, l, LstmCell::gates, a->attr[Extra].i != 0) || !p.rounded.start(a, l.batch, l.hidden))
+      return ONNXC_K_MEMORY;
+    ONNXC_TRY(startQuantised(a, p, recurrentWeights[d], d, x));
+  }
+  return runDirections<LstmCell>(a, passes);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "runtime_stub/kernels/Lanes.h"
 #include "runtime_stub/kernels/MlTree.h"
 #include "runtime_stub/kernels/PackedForest.h"
+#include "runtime_stub/kernels/Parallel.h"
 
 namespace onnxc {
 namespace {
@@ -17,9 +18,11 @@ struct Walker {
   const PackedEntry *entries;
   Fold fold;
   int64_t targets, stride;  // stride: between the scores of rows
+  int64_t steps;            // of one row through all trees
   double *score;
   bool *hit;
 
+  int64_t blockBytes() const { return kRowBlock * stride * int64_t(sizeof(double) + sizeof(bool)); }
   int32_t open(const Args *a, const Attr &forest) {
     const int32_t *words = static_cast<const int32_t *>(static_cast<const Tensor *>(forest.p)->data);
     header = reinterpret_cast<const PackedHeader *>(words);
@@ -27,10 +30,9 @@ struct Walker {
     nodes = reinterpret_cast<const PackedNode *>(trees + 2 * header->trees);
     entries = reinterpret_cast<const PackedEntry *>(nodes + header->nodes);
     stride = targets + 2;  // a classifier may add a second score
-    score = heap<double>(a, kRowBlock * stride);
-    hit = heap<bool>(a, kRowBlock * stride);
-    if (!score || !hit)
-      return ONNXC_K_MEMORY;
+    steps = 0;
+    for (int32_t t = 0; t < header->trees; ++t)
+      steps += trees[2 * t + 1];
     if (header->features > columnsOf(a->in[0]))
       return ONNXC_K_VALUE;
     return header->targets > targets ? ONNXC_K_INDEX : ONNXC_K_OK;
@@ -95,20 +97,27 @@ struct Walker {
   }
 };
 
-// finish(row, score, hit) takes the scores of each row.
+// finish(row, score, hit) takes the scores of each row; blocks of rows run side by side.
 template <class Finish>
-void eachRow(const Args *a, Walker &w, const Finish &finish) {
-  int64_t rows = rowsOf(a->in[0]), columns = columnsOf(a->in[0]);
-  for (int64_t r = 0; r < rows; r += kRowBlock) {
-    int64_t n = minOf(kRowBlock, rows - r);
-    const float *x = in<float>(a, 0) + r * columns;
-    bool clean = true;
-    for (int64_t i = 0; i < n * columns; ++i)
-      clean &= x[i] == x[i];
-    clean ? w.scoreRows<true>(x, columns, n) : w.scoreRows<false>(x, columns, n);
-    for (int64_t i = 0; i < n; ++i)
-      finish(r + i, w.score + i * w.stride, w.hit + i * w.stride);
-  }
+int32_t eachRow(const Args *a, const Walker &walker, const Finish &finish) {
+  constexpr int64_t stepWork = 4;
+  int64_t rows = rowsOf(a->in[0]), columns = columnsOf(a->in[0]), blocks = (rows + kRowBlock - 1) / kRowBlock;
+  int64_t grain = grainOf(minOf(rows, kRowBlock) * walker.steps * stepWork);
+  return parallelScratchFor(a, blocks, grain, walker.blockBytes(), [=, &finish](void *scratch, int64_t begin, int64_t end) -> int32_t {
+    Walker w = walker;
+    w.score = static_cast<double *>(scratch), w.hit = reinterpret_cast<bool *>(w.score + kRowBlock * w.stride);
+    for (int64_t r = begin * kRowBlock; r < minOf(rows, end * kRowBlock); r += kRowBlock) {
+      int64_t n = minOf(kRowBlock, rows - r);
+      const float *x = in<float>(a, 0) + r * columns;
+      bool clean = true;
+      for (int64_t i = 0; i < n * columns; ++i)
+        clean &= x[i] == x[i];
+      clean ? w.scoreRows<true>(x, columns, n) : w.scoreRows<false>(x, columns, n);
+      for (int64_t i = 0; i < n; ++i)
+        finish(r + i, w.score + i * w.stride, w.hit + i * w.stride);
+    }
+    return ONNXC_K_OK;
+  });
 }
 
 enum { Base, BaseTensor, PostTransform };
@@ -125,7 +134,7 @@ int32_t regress(const Args *a) {
   if (onnxc_count(a->out[0]) != rowsOf(a->in[0]) * w.targets)
     return ONNXC_K_SHAPE;
   Reals base{a->attr[Base], a->attr[BaseTensor]};
-  eachRow(a, w, [&](int64_t row, double *score, bool *) {
+  return eachRow(a, w, [&](int64_t row, double *score, bool *) {
     for (int64_t t = 0; t < w.targets; ++t) {
       if (w.fold == Fold::Average)
         score[t] /= double(w.header->trees);
@@ -136,7 +145,6 @@ int32_t regress(const Args *a) {
     for (int64_t t = 0; t < w.targets; ++t)
       storeF64(a->out[0], row * w.targets + t, score[t]);
   });
-  return ONNXC_K_OK;
 }
 
 int32_t classify(const Args *a) {
@@ -154,14 +162,13 @@ int32_t classify(const Args *a) {
   binary.positive = w.header->positive;
   Reals base{a->attr[Base], a->attr[BaseTensor]};
   int64_t rows = rowsOf(a->in[0]), width = onnxc_count(a->out[1]) / (rows ? rows : 1);
-  eachRow(a, w, [&](int64_t row, double *score, bool *hit) {
+  return eachRow(a, w, [&](int64_t row, double *score, bool *hit) {
     Decision d = decide(score, hit, w.targets, base, binary);
     labels.give(a, row, d.label);
     int64_t n = finishScores(score, d.scores, post, d.second);
     for (int64_t t = 0; t < width; ++t)
       storeF64(a->out[1], row * width + t, t < n ? score[t] : 0);
   });
-  return ONNXC_K_OK;
 }
 
 }  // namespace
