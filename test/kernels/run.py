@@ -133,6 +133,7 @@ conv("conv_depthwise_stride_2", (1, 32, 16, 30), 32, (3, 3), strides=[2, 2], pad
 conv("conv_depthwise_multiplier", (2, 24, 17, 31), 48, (7, 7), strides=[2, 2], pads=[3, 3, 3, 3], group=24, epilogue=["Relu"])
 conv("conv_depthwise_multiplier_4", (1, 12, 9, 20), 48, (3, 3), pads=[1, 1, 1, 1], group=12)
 conv("conv_1d", (2, 16, 50), 32, (9,), pads=[4, 4], strides=[3])
+conv("conv_1d_chunks", (1, 32, 1500), 64, (9,), pads=[4, 4], strides=[2], epilogue=["Relu"])
 conv("conv_1d_depth_blocks", (1, 512, 37), 32, (3,), strides=[2])
 conv("conv_3d", (1, 6, 5, 9, 11), 14, (3, 3, 3), strides=[1, 2, 1], pads=[1, 1, 1, 1, 1, 1])
 conv("conv_3d_groups", (2, 8, 4, 6, 7), 8, (2, 3, 3), pads=[2, 1, 1, 2, 1, 1], dilations=[2, 1, 1], group=2)
@@ -343,6 +344,16 @@ def matmul_integer(name, rows, depth, columns, signed=False):
     case(name, nodes, {"x": (rows, depth)}, weights)
 
 
+
+def lstm(name, steps, batch, inputs, hidden):
+    """Both directions; the sequences they give."""
+    rng = np.random.default_rng(0)
+    weights = {k: (rng.standard_normal((2, 4 * hidden, n)) / np.sqrt(n)).astype(np.float32) for k, n in (("w", inputs), ("r", hidden))}
+    case(name, [helper.make_node("LSTM", ["x", "w", "r"], ["y"], direction="bidirectional", hidden_size=hidden)], {"x": (steps, batch, inputs)}, weights)
+
+
+lstm("lstm_directions", 11, 5, 24, 96)
+
 matmul_integer("matmul_integer_row", 1, 132, 128, signed=True)
 matmul_integer("matmul_integer_rows", 37, 132, 128, signed=True)
 matmul_integer("matmul_integer_unsigned", 13, 64, 64)
@@ -357,7 +368,7 @@ def sizes(name, shape, weights, dynamic):
         return [f"n{d}" for d in shape]
     fixed = set()
     if "w" in weights:
-        fixed = {1} if weights["w"].ndim > 2 else {len(shape) - 1}
+        fixed = {len(shape) - 1} if weights["w"].ndim == 2 or "r" in weights else {1}
     return [d if i in fixed else f"{name}{i}" for i, d in enumerate(shape)]
 
 
