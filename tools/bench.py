@@ -1,9 +1,11 @@
 """Times models next to ONNX Runtime and OpenVINO and says how near the machine's roof they come; behind `./dev bench`.
 
-usage: bench.py --build DIR [--threads 1,2] [--only REGEX] [--record FILE] [--write] [MODEL.onnx …]
+usage: bench.py --build DIR [--threads 1,2] [--only REGEX] [--record FILE] [--write] [--cpu LEVEL] [MODEL.onnx …]
 Without models: the graphs of real exporters and the trained models beside the checkout, else light models of the onnx package. The weights of
 graphs are made once, under the cache folder. Each model is measured in a process of its own, engines taking turns (the comparing script beside
 the checkout; without it onnxc alone). What --record FILE holds already is not measured again. --write puts table and chart into docs/.
+--cpu x86-64-v3 shows a machine with AVX-512 how machines without it fare: artefacts of that level against OpenVINO limited to it; ONNX Runtime
+has no such limit, so that its time is shown and enters no ratio.
 """
 import argparse
 import json
@@ -25,6 +27,7 @@ PAGE = ROOT / "docs" / "Performance.md"
 CHART = "performance.svg"
 START, END = "<!-- measured: ./dev bench --write -->", "<!-- end of what was measured -->"
 ALONE = 600  # seconds for one model
+LIMITS = {"x86-64-v3": "AVX2", "x86-64-v2": "SSE41"}  # what the library under OpenVINO calls a level
 CACHED = 64 << 20  # bytes that the last cache may hold from run to run
 
 
@@ -67,9 +70,19 @@ class Bench:
                        "--rounds", self.args.rounds, "--seconds", self.args.seconds, "--json", out.name, model]
             if self.entries:
                 command += ["--manifest", self.zoo / "manifest.json"]
-            done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=ALONE)
+            if self.args.cpu:
+                command += ["--flags=--cpu " + self.args.cpu]
+            done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=ALONE, env={**os.environ, **self.limit()})
             text = Path(out.name).read_text()
-        return json.loads(text)[model.stem] if text else {"failed": (done.stderr.strip().splitlines() or ["no result"])[-1][:200]}
+        row = json.loads(text)[model.stem] if text else {"failed": (done.stderr.strip().splitlines() or ["no result"])[-1][:200]}
+        if self.limit() and "ratio" in row:
+            ms = row["ms"]
+            row["ratio"] = ms["openvino"] / ms["onnxc"] if "openvino" in ms else None
+        return {k: v for k, v in row.items() if v is not None}
+
+    def limit(self):
+        """The environment that keeps OpenVINO to the level asked for."""
+        return {"ONEDNN_MAX_CPU_ISA": LIMITS[self.args.cpu]} if self.args.cpu in LIMITS else {}
 
     def feeds(self, model):
         """The inputs that the comparing script gives; none for a model that it gives random ones."""
@@ -96,6 +109,7 @@ class Bench:
         """`onnxc bench --json`: kernels with operations and bytes, and the machine's roof."""
         with tempfile.TemporaryDirectory() as folder:
             command = [self.onnxc, "bench", model, "--json", "--duration", "0.5", "--threads", threads, *self.input_flags(model, folder)]
+            command += ["--cpu", self.args.cpu] if self.args.cpu else []
             done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=ALONE)
         return json.loads(done.stdout) if done.returncode == 0 else None
 
@@ -215,6 +229,7 @@ def main():
     p.add_argument("--only", default="", help="models whose name has this regular expression")
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--seconds", type=float, default=0.4, help="of each engine in a round")
+    p.add_argument("--cpu", help="CPU level of the artefacts and, where it has such a limit, of OpenVINO")
     p.add_argument("--record", type=Path, help="JSON of all rows, read first and written after each model")
     p.add_argument("--write", action="store_true", help="rewrite docs/Performance.md and its chart")
     p.add_argument("models", nargs="*", type=Path)

@@ -1,6 +1,7 @@
 // Artefact.cpp: see Artefact.h.
 #include "compiler/commands/Artefact.h"
 #include "codegen/TemporaryFile.h"
+#include "codegen/cpu/Isa.h"
 #include "compiler/CommandLine.h"
 #include "compiler/Pipeline.h"
 #include "llvm/ADT/StringExtras.h"
@@ -70,6 +71,10 @@ Artefact::~Artefact() = default;
 const std::vector<Port> &Artefact::inputs() const { return impl->inputs; }
 const std::vector<Port> &Artefact::outputs() const { return impl->outputs; }
 std::string Artefact::json() const { return impl->api->info()->json; }
+unsigned Artefact::vectorBits() const {
+  const Isa *isa = findIsa(impl->api->isa(impl->model));
+  return isa ? isa->vectorBits : 0;
+}
 int64_t Artefact::weightBytes() const { return impl->api->info()->weights_bytes; }
 int64_t Artefact::arenaBytes() const { return impl->api->arena_bytes(impl->context); }
 

@@ -42,8 +42,9 @@ public:
 
   const std::vector<Port> &inputs() const;
   const std::vector<Port> &outputs() const;
-  std::string json() const;   // the artefact's own description
-  int64_t fileBytes() const;  // of the library
+  std::string json() const;     // the artefact's own description
+  unsigned vectorBits() const;  // of the level that was chosen for this processor
+  int64_t fileBytes() const;    // of the library
   int64_t weightBytes() const;
   int64_t arenaBytes() const;  // after the last run; -1: unknown
 

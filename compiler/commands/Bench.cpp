@@ -203,7 +203,7 @@ int benchMain(int argc, const char *const *argv) {
   Report report;
   if (llvm::Error error = measure(**artefact, warmUp, duration * 1e3, report))
     return onnxc::report(std::move(error));
-  report.roof = measureRoof(threads);
+  report.roof = measureRoof(threads, (*artefact)->vectorBits());
   report.modelBytes = modelBytes(**artefact, values);
   json ? printJson(report, threads) : printTable(report, rows);
   if (!profile.empty())

@@ -103,15 +103,15 @@ static double bandwidth(int threads) {
   return best;
 }
 
-Roof measureRoof(int threads) {
+Roof measureRoof(int threads, unsigned mostBits) {
   Roof roof;
   roof.isa = "scalar";
   float (*loop)(long, float) = multiplyAdd4;
   int lanes = 4;
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+  if (mostBits >= 512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
     loop = multiplyAdd16, lanes = 16, roof.isa = "avx512";
-  else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+  else if (mostBits >= 256 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     loop = multiplyAdd8, lanes = 8, roof.isa = "avx2";
 #endif
   roof.gflops = peak(threads, loop, lanes);

@@ -9,7 +9,8 @@ struct Roof {
   const char *isa = "";  // widest vectors used: "avx512", "avx2", "scalar"
 };
 
-// Takes about 0.2 s. With several threads each runs the same loops at the same time.
-Roof measureRoof(int threads);
+// By vectors of at most `mostBits`: what code of a CPU level can reach. Takes about 0.2 s. With several threads each runs the same loops at
+// the same time.
+Roof measureRoof(int threads, unsigned mostBits);
 
 }  // namespace onnxc

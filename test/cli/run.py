@@ -285,6 +285,14 @@ def bench_json(s, folder):
 
 
 @SUITE.check
+def bench_roof_is_that_of_the_level(s, folder):
+    model = save(mlp_model(), folder / "m.onnx")
+    roofs = [json.loads(s.onnxc("bench", model, "--cpu", level, "--duration", "0.05", "--warmUp", "1", "--json").stdout)["roof"]["isa"]
+             for level in ("x86-64-v3", "x86-64-v2")]
+    return None if roofs == ["avx2", "scalar"] else f"{roofs}"
+
+
+@SUITE.check
 def inspect_model_and_artefact(s, folder):
     library = s.compile(mlp_model(), folder)
     for path in (folder / "model.onnx", library):
