@@ -59,42 +59,90 @@ ONNXC_VNNI __attribute__((noinline)) static void tileVnni(const uint8_t *const *
     memcpy(c + i * kColumns, acc[i], 64 * NV);
 }
 
-// Without: bytes as 16-bit pairs (0, 2) and (1, 3) of a quad, 16 columns at a time.
+// Without: bytes become 16-bit numbers in pairs (0, 2) and (1, 3) of a quad, those of A once for all columns of the panel, kQuads at a
+// time.
+constexpr int64_t kQuads = 128;
+typedef uint32_t Quads4 __attribute__((ext_vector_type(4), aligned(1)));
+typedef uint32_t Pairs[2][kQuads];  // of one row
+
+// Where a walk over the segments is: quad `quad` of segment `segment`.
+struct QuadPlace {
+  int64_t segment, quad;
+};
+
+// The next quads of every row from `at` on, at most kQuads; gives their number.
+template <int ROWS>
+ONNXC_INLINE int64_t widen(const uint8_t *const *a, const Depth &d, QuadPlace &at, Pairs *to) {
+  int64_t n = 0;
+  while (n < kQuads && at.segment < d.count) {
+    const Segment &s = d.segments[at.segment];
+    int64_t take = minOf(s.quads - at.quad, kQuads - n), from = s.offset + 4 * at.quad, q = 0;
+    for (; q + 4 <= take; q += 4)
+      unroll<0, ROWS>([&](auto i) {
+        Quads4 four = *(const Quads4 *)(a[i.value] + from + 4 * q) ^ d.flip;
+        *(Quads4 *)(to[i.value][0] + n + q) = four & 0x00ff00ffu;
+        *(Quads4 *)(to[i.value][1] + n + q) = four >> 8 & 0x00ff00ffu;
+      });
+    for (; q < take; ++q)
+      unroll<0, ROWS>([&](auto i) {
+        uint32_t one;
+        memcpy(&one, a[i.value] + from + 4 * q, 4);
+        one ^= d.flip;
+        to[i.value][0][n + q] = one & 0x00ff00ffu, to[i.value][1][n + q] = one >> 8 & 0x00ff00ffu;
+      });
+    n += take, at.quad += take;
+    if (at.quad == s.quads)
+      ++at.segment, at.quad = 0;
+  }
+  return n;
+}
+
+// 16 columns at a time; c is added to where there is `more` of it.
 #define ONNXC_PAIRS(NAME, ATTRIBUTE, BYTES, MULTIPLY)                                                                                      \
   template <int ROWS>                                                                                                                      \
-  ATTRIBUTE __attribute__((noinline)) static void NAME(const uint8_t *const *a, const Depth &d, const int8_t *panel, int32_t *c,           \
-                                                       int64_t columns) {                                                                  \
+  ATTRIBUTE __attribute__((noinline)) static void NAME(const Pairs *a, int64_t quads, const int8_t *panel, int32_t *c, int64_t columns,    \
+                                                       bool more) {                                                                        \
     typedef short half __attribute__((vector_size(BYTES)));                                                                                \
     typedef int full __attribute__((vector_size(BYTES)));                                                                                  \
     constexpr int N = 64 / BYTES;                                                                                                          \
     for (int64_t n = 0; n < columns; n += 16) {                                                                                            \
       full acc[ROWS][N] = {};                                                                                                              \
+      if (more)                                                                                                                            \
+        _Pragma("clang loop unroll(full)") for (int i = 0; i < ROWS; ++i) memcpy(acc[i], c + i * kColumns + n, 64);                        \
       const int8_t *from = panel + 4 * n;                                                                                                  \
-      for (int64_t s = 0; s < d.count; ++s) {                                                                                              \
-        int64_t at = d.segments[s].offset, end = at + 4 * d.segments[s].quads;                                                             \
-        for (; at < end; at += 4, from += 4 * kColumns) {                                                                                  \
-          half even[N], odd[N];                                                                                                            \
-          _Pragma("clang loop unroll(full)") for (int j = 0; j < N; ++j) {                                                                 \
-            memcpy(&odd[j], from + BYTES * j, BYTES);                                                                                      \
-            even[j] = half(odd[j] << 8) >> 8;                                                                                              \
-            odd[j] >>= 8;                                                                                                                  \
-          }                                                                                                                                \
+      for (int64_t q = 0; q < quads; ++q, from += 4 * kColumns)                                                                            \
+        _Pragma("clang loop unroll(full)") for (int j = 0; j < N; ++j) {                                                                   \
+          half odd;                                                                                                                        \
+          memcpy(&odd, from + BYTES * j, BYTES);                                                                                           \
+          half even = half(odd << 8) >> 8;                                                                                                 \
+          odd >>= 8;                                                                                                                       \
           _Pragma("clang loop unroll(full)") for (int i = 0; i < ROWS; ++i) {                                                              \
-            uint32_t four;                                                                                                                 \
-            memcpy(&four, a[i] + at, 4);                                                                                                   \
-            four ^= d.flip;                                                                                                                \
-            full low = int32_t(four & 0x00ff00ff) - full{}, high = int32_t(four >> 8 & 0x00ff00ff) - full{};                               \
-            _Pragma("clang loop unroll(full)") for (int j = 0; j < N; ++j) acc[i][j] +=                                                    \
-                MULTIPLY(even[j], (half)low) + MULTIPLY(odd[j], (half)high);                                                               \
+            acc[i][j] += MULTIPLY(even, (half)(int32_t(a[i][0][q]) - full{}));                                                             \
+            acc[i][j] += MULTIPLY(odd, (half)(int32_t(a[i][1][q]) - full{}));                                                              \
           }                                                                                                                                \
+          asm volatile("" ::: "memory"); /* read A's pairs again: there is no register to keep them in */                                  \
         }                                                                                                                                  \
-      }                                                                                                                                    \
       _Pragma("clang loop unroll(full)") for (int i = 0; i < ROWS; ++i) memcpy(c + i * kColumns + n, acc[i], 64);                          \
     }                                                                                                                                      \
   }
-ONNXC_PAIRS(tileAvx2, __attribute__((target("avx2"))), 32, __builtin_ia32_pmaddwd256)
-ONNXC_PAIRS(tileSse2, , 16, __builtin_ia32_pmaddwd128)
+ONNXC_PAIRS(pairsAvx2, __attribute__((target("avx2"))), 32, __builtin_ia32_pmaddwd256)
+ONNXC_PAIRS(pairsSse2, , 16, __builtin_ia32_pmaddwd128)
 #undef ONNXC_PAIRS
+
+template <int ROWS>
+__attribute__((noinline)) static void tilePairs(const uint8_t *const *a, const Depth &d, const int8_t *panel, int32_t *c, int64_t columns) {
+  Pairs pairs[ROWS];
+  QuadPlace at{0, 0};
+  bool more = false;
+  do {
+    int64_t quads = widen<ROWS>(a, d, at, pairs);
+    if (onnxc_vector_bits >= 256)
+      pairsAvx2<ROWS>(pairs, quads, panel, c, columns, more);
+    else
+      pairsSse2<ROWS>(pairs, quads, panel, c, columns, more);
+    panel += quads * 4 * kColumns, more = true;
+  } while (at.segment < d.count);
+}
 
 template <int ROWS>
 static void tileOf(bool vnni, const uint8_t *const *a, const Depth &d, const int8_t *panel, int32_t *c, int64_t columns) {
@@ -102,10 +150,8 @@ static void tileOf(bool vnni, const uint8_t *const *a, const Depth &d, const int
     tileVnni<ROWS, 4, true>(a, d, panel, c);
   else if (onnxc_vector_bits >= 512 && vnni)
     tileVnni<ROWS, 4, false>(a, d, panel, c);
-  else if (onnxc_vector_bits >= 256)
-    tileAvx2<ROWS>(a, d, panel, c, columns);
   else
-    tileSse2<ROWS>(a, d, panel, c, columns);
+    tilePairs<ROWS>(a, d, panel, c, columns);
 }
 
 // 2 * kRows rows of 16 * NV columns.

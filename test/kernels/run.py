@@ -283,6 +283,27 @@ def quantised_silu(name, x, kernel, outputs):
     quantised(name, x, helper.make_node("QuantizeLinear", ["a", "ys", "yz"], ["p"]), weights, before=before)
 
 
+def quantised_residual(name, x, kernel, both=False, relu=False, **attributes):
+    """The sum of a convolution and its data, or of two convolutions, each quantised, quantised again."""
+    rng = np.random.default_rng(0)
+    w = lambda: rng.integers(-127, 128, (x[1], x[1], *kernel), dtype=np.int8)
+    weights = {"w": w(), "v": w(), "ws": np.float32(0.002), "wz": np.array(0, np.int8), "cs": np.float32(0.05), "cz": np.array(-8, np.int8),
+               "b": rng.integers(-3000, 3000, x[1], dtype=np.int32)}
+    nodes = [("QuantizeLinear", ["r", "xs", "xz"], "q"), ("QLinearConv", ["q", "xs", "xz", "w", "ws", "wz", "cs", "cz", "b"], "c"), ("DequantizeLinear", ["c", "cs", "cz"], "d")]
+    if both:
+        nodes += [("QLinearConv", ["q", "xs", "xz", "v", "ws", "wz", "ys", "yz", "b"], "e"), ("DequantizeLinear", ["e", "ys", "yz"], "f")]
+    else:
+        nodes += [("DequantizeLinear", ["q", "xs", "xz"], "f")]
+    nodes += [("Add", ["d", "f"], "a")] + ([("Relu", ["a"], "u")] if relu else [])
+    before = [helper.make_node(op, inputs, [result], **(attributes if op == "QLinearConv" else {})) for op, inputs, result in nodes]
+    quantised(name, x, helper.make_node("QuantizeLinear", ["u" if relu else "a", "ys", "yz"], ["p"]), weights, before=before)
+
+
+quantised_residual("qlinear_residual", (2, 40, 9, 11), (3, 3), pads=[1, 1, 1, 1])
+quantised_residual("qlinear_residual_relu", (1, 64, 7, 7), (1, 1), relu=True)
+quantised_residual("qlinear_residual_of_two", (2, 17, 9, 11), (1, 1), both=True)
+quantised_conv("qlinear_conv_deep", (1, 80, 9, 9), 40, (3, 3), pads=[1, 1, 1, 1])
+quantised_product("qlinear_product_deep", (9, 1340), 70)
 quantised_silu("qlinear_silu", (2, 19, 9, 11), (3, 3), 21)
 quantised_silu("qlinear_silu_1x1", (1, 40, 17, 17), (1, 1), 80)
 quantised("max_pool_i8", (1, 18, 9, 9), helper.make_node("MaxPool", ["q"], ["p"], kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=[2, 2]), negative=True)
