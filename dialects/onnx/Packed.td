@@ -54,19 +54,20 @@ def Onnx_PackedLinearMatMulOp : Onnx_Op<"packed.LinearMatMul"> {
                      I64Attr:$most);
   let results = (outs AnyTensor:$Y);
 }
-def Onnx_PackedLinearConvOp : Onnx_Op<"packed.LinearConv"> {
+def Onnx_PackedLinearConvOp : Onnx_Op<"packed.LinearConv", [Pure, AttrSizedOperandSegments]> {
   let summary = "2-D convolution of bytes to a blocked result of bytes or f32, as one library kernel";
   let description = [{
     X is blocked, or [N, C, H, W] where `plain`; its signed bytes count 128 more than they are, `border` is the byte that pads it. With s the sum
-    of products, Y = clip(round((s + corrections) factors) + zero, least, most), of f32 (s + corrections) factors. `table`: what stands for each
-    result, by its bits. W: signed,
+    of products, Y = clip(round((s + corrections) factors) + zero, least, most), of f32 (s + corrections) factors. `other`: blocked bytes like
+    these, which then make room for clip(round(((Y - zero) own + (other - from) scale) / step) + to, low, high), `sum` being own, from, scale, step, to,
+    low, high. `table`: what stands for each result, by its bits. W: signed,
     [groups * ceil(O/64), quads, 64, 4], the quads (four steps of the depth) in the order KH, KW, C / 4, each C/16 filled up with zeros, or KH,
     KW * C / 4 where `plain`, each KW * C filled up; [ceil(O/16), ceil(KH * KW / 4), 16, 4] where `channels`, the input channels of a group, is 0:
     there each channel has its own filter. factors, corrections: [ceil(O/16), 16].
   }];
-  let arguments = (ins AnyTensor:$X, AnyTensor:$W, AnyTensor:$factors, AnyTensor:$corrections, OptTensor:$table, Int<"1">:$group,
+  let arguments = (ins AnyTensor:$X, AnyTensor:$W, AnyTensor:$factors, AnyTensor:$corrections, OptTensor:$table, OptTensor:$other, Int<"1">:$group,
                      Int<"0">:$plain, I64Attr:$channels, DenseI64ArrayAttr:$kernel_shape, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
-                     DenseI64ArrayAttr:$dilations, I64Attr:$border, I64Attr:$zero, I64Attr:$least, I64Attr:$most);
+                     DenseI64ArrayAttr:$dilations, I64Attr:$border, I64Attr:$zero, I64Attr:$least, I64Attr:$most, Floats:$sum);
   let results = (outs AnyTensor:$Y);
 }
 def Onnx_PackedByteTableOp : Onnx_Op<"packed.ByteTable"> {

@@ -208,8 +208,8 @@ LogicalResult tableOfConv(onnx::PackedByteTableOp op, PatternRewriter &rewriter)
   if (!conv || !conv->hasOneUse() || conv.getTable())
     return rewriter.notifyMatchFailure(op, "not the only use of a convolution");
   Type element = onnx::elementType(op.getY());
-  Operation *next = rewriter.clone(*conv);
-  next->insertOperands(next->getNumOperands(), op.getTable());
+  auto next = cast<onnx::PackedLinearConvOp>(rewriter.clone(*conv));
+  next.getTableMutable().assign(op.getTable());
   next->getResult(0).setType(cast<TensorType>(conv.getType()).clone(element));
   rewriter.replaceOpWithNewOp<onnx::PackedUnblockOp>(op, op.getType(), next->getResult(0), unblock.getChannelsAttr());
   return success();

@@ -271,8 +271,7 @@ struct Requantisation {
 };
 }  // namespace
 
-// The bounds of a Relu or a Clip with constant bounds; nothing for other ops.
-static std::optional<std::pair<float, float>> boundsOf(Operation *op) {
+std::optional<std::pair<float, float>> boundsOf(Operation *op) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   if (llvm::isa<onnx::ReluOp>(op))
     return std::pair(0.0f, kInfinity);
@@ -370,18 +369,19 @@ static LogicalResult contractMatMul(onnx::MatMulOp op, PatternRewriter &rewriter
 namespace {
 struct IntegerContractions : impl::IntegerContractionsBase<IntegerContractions> {
   void runOnOperation() override {
-    RewritePatternSet moves(&getContext()), contractions(&getContext()), rest(&getContext());
+    RewritePatternSet moves(&getContext()), contractions(&getContext()), sums(&getContext()), rest(&getContext());
     populateByteMovePatterns(moves);
     populateByteTablePatterns(moves);
     contractions.add(contractConv);
     contractions.add(contractGemm);
     contractions.add(contractMatMul);
+    populateByteSumPatterns(sums);
     populateQuantisationPatterns(rest);
     populatePackIntegerPatterns(rest);
     populateTableOfConvPatterns(rest);
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-    for (RewritePatternSet *patterns : {&moves, &contractions, &rest})
+    for (RewritePatternSet *patterns : {&moves, &contractions, &sums, &rest})
       if (failed(applyPatternsGreedily(getOperation(), std::move(*patterns), config)))
         signalPassFailure();
   }

@@ -39,6 +39,10 @@ struct Scaling {
 std::optional<Scaling> scalingOf(onnx::QuantizeLinearOp op);    // ByteMoves.cpp
 std::optional<Scaling> scalingOf(onnx::DequantizeLinearOp op);  // of what is no constant
 
+// The bounds of a Relu or a Clip with constant bounds; nothing for other ops.
+std::optional<std::pair<float, float>> boundsOf(mlir::Operation *op);  // IntegerContractions.cpp
+
+void populateByteSumPatterns(mlir::RewritePatternSet &patterns);       // ByteSums.cpp
 void populateByteMovePatterns(mlir::RewritePatternSet &patterns);      // ByteMoves.cpp
 void populateByteTablePatterns(mlir::RewritePatternSet &patterns);     // ByteTables.cpp
 void populateTableOfConvPatterns(mlir::RewritePatternSet &patterns);   // ByteTables.cpp

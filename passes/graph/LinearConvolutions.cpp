@@ -128,13 +128,13 @@ Value linearConvolution(PatternRewriter &rewriter, LinearConv c) {
   auto n = [&](int64_t v) { return rewriter.getI64IntegerAttr(v); };
   auto list = [&](ArrayRef<int64_t> v) { return rewriter.getDenseI64ArrayAttr(v); };
   bool valid = c.op.getAutoPad() == "VALID";
-  Value y = onnx::PackedLinearConvOp::create(rewriter, loc, blocked(result), x, packed(rewriter, loc, *f),
-                                             constant<float>(rewriter, loc, rewriter.getF32Type(), perChannel, c.factors),
-                                             constant<int32_t>(rewriter, loc, rewriter.getI32Type(), perChannel, *sums), Value(),
-                                             n(f->depthwise ? 1 : f->group), n(f->plain), n(f->depthwise ? 0 : f->channels),
-                                             list({f->rows, f->columns}), list(listOf(c.op.getStrides(), 2, 1)),
-                                             list(valid ? SmallVector<int64_t>(4, 0) : listOf(c.op.getPads(), 4, 0)),
-                                             list(listOf(c.op.getDilations(), 2, 1)), n(c.xZero), n(c.zero), n(c.least), n(c.most));
+  Value y = onnx::PackedLinearConvOp::create(
+      rewriter, loc, blocked(result), x, packed(rewriter, loc, *f),
+      constant<float>(rewriter, loc, rewriter.getF32Type(), perChannel, c.factors),
+      constant<int32_t>(rewriter, loc, rewriter.getI32Type(), perChannel, *sums), Value(), Value(), n(f->depthwise ? 1 : f->group),
+      n(f->plain), n(f->depthwise ? 0 : f->channels), list({f->rows, f->columns}), list(listOf(c.op.getStrides(), 2, 1)),
+      list(valid ? SmallVector<int64_t>(4, 0) : listOf(c.op.getPads(), 4, 0)), list(listOf(c.op.getDilations(), 2, 1)), n(c.xZero),
+      n(c.zero), n(c.least), n(c.most), DenseF32ArrayAttr());
   return onnx::PackedUnblockOp::create(rewriter, loc, result, y, n(outputs));
 }
 

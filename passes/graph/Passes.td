@@ -73,7 +73,7 @@ def IntegerContractions : Pass<"integer-contractions", "::mlir::func::FuncOp"> {
     %x = onnx.DequantizeLinear %q, %s, %z ; %w = onnx.DequantizeLinear %c, %t ; %y = onnx.Conv %x, %w ; onnx.QuantizeLinear %y, %u, %v
     =>  onnx.Cast (onnx.Clip (onnx.Round (onnx.Conv(%q - %z, %c) * (%s %t / %u)) + %v))
     ```
-    Of two axes such a convolution stays in bytes as packed.LinearConv, products become packed.MatMulInteger, with weights in the order in which
+    Of two axes such a convolution stays in bytes as packed.LinearConv, which adds a dequantised residual that is only quantised again, products become packed.MatMulInteger, with weights in the order in which
     their kernels stream them; MaxPool picks among bytes. What quantisation of f32 with constant scales is left becomes arithmetic.
   }];
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];

@@ -5,8 +5,8 @@
 namespace onnxc {
 namespace {
 
-enum { X, W, Factors, Corrections, Lookup };
-enum { Group, Plain, Channels, KernelShape, Strides, Pads, Dilations, Border, Zero, Least, Most };
+enum { X, W, Factors, Corrections, Lookup, Other };
+enum { Group, Plain, Channels, KernelShape, Strides, Pads, Dilations, Border, Zero, Least, Most, Sum };
 constexpr int64_t kPixels = 96;  // of a unit of work
 
 // `C` channels side by side, 0: as many as there are.
@@ -114,11 +114,14 @@ bool readConv(const Args *a, IntegerConv &p) {
   p.zero = float(attr[Zero].i), p.least = float(attr[Least].i), p.most = float(attr[Most].i), p.toFloat = y.dtype == ONNXC_F32;
   p.weights = in<int8_t>(a, W), p.factors = in<float>(a, Factors), p.corrections = in<int32_t>(a, Corrections);
   p.table = hasIn(a, Lookup) ? in<uint8_t>(a, Lookup) : nullptr;
+  p.other = hasIn(a, Other) ? in<uint8_t>(a, Other) : nullptr;
+  p.otherSigned = p.other && a->in[Other].dtype == ONNXC_I8, p.sum = p.other ? floats(attr[Sum]) : nullptr;
   p.vnni = hasDots();
   p.pixel = p.plain ? p.channels : kLanes;
   int64_t lanes = p.outBlocks * kLanes;
   return onnxc_count(a->in[Factors]) == lanes && onnxc_count(a->in[Corrections]) == lanes && (!p.plain || p.blocks == p.channels) &&
-         (!p.table || onnxc_count(a->in[Lookup]) == 256);
+         (!p.table || onnxc_count(a->in[Lookup]) == 256) &&
+         (!p.other || (onnxc_count(a->in[Other]) == onnxc_count(y) && attr[Sum].n == 7 && !p.toFloat && p.channels));
 }
 
 int32_t linearConv(const Args *a) {
@@ -146,6 +149,8 @@ int32_t linearConv(const Args *a) {
   for (int64_t n = 0; n < x.dims[0]; ++n) {
     const uint8_t *from = in<uint8_t>(a, X) + n * inBytes, *image = copies ? copy : from;
     void *y = out<char>(a, 0) + n * outLanes * (p.toFloat ? 4 : 1);
+    if (n && p.other)
+      p.other += outLanes;
     if (copies)
       ONNXC_TRY(parallelFor(a, planes * rows, grainOf(p.row / 8), [=](int64_t begin, int64_t end) {
         for (int64_t r = begin; r < end; ++r)

@@ -180,21 +180,37 @@ struct PoolShape {
   const int64_t *kernel, *strides, *pads, *dilations;
 };
 
+// The taps of one axis that lie inside [0, size).
+struct TapRange {
+  int64_t low, high;
+};
+ONNXC_INLINE TapRange tapsInside(int64_t start, int64_t taps, int64_t dilation, int64_t size) {
+  int64_t low = start < 0 ? (-start + dilation - 1) / dilation : 0, high = size > start ? (size - start + dilation - 1) / dilation : 0;
+  return {low, minOf(high, taps)};
+}
+
 template <class V>
 void poolPlane(const PoolShape &p, const uint8_t *x, uint8_t *y, V lowest) {
-  for (int64_t oy = 0; oy < p.outHeight; ++oy)
+  int64_t step = p.dilations[1] * kLanes, line = p.dilations[0] * p.width * kLanes;
+  for (int64_t oy = 0; oy < p.outHeight; ++oy) {
+    int64_t top = oy * p.strides[0] - p.pads[0];
+    TapRange rows = tapsInside(top, p.kernel[0], p.dilations[0], p.height);
     for (int64_t ox = 0; ox < p.outWidth; ++ox, y += kLanes) {
+      int64_t left = ox * p.strides[1] - p.pads[1];
+      TapRange columns = left >= 0 && left + (p.kernel[1] - 1) * p.dilations[1] < p.width
+                             ? TapRange{0, p.kernel[1]}
+                             : tapsInside(left, p.kernel[1], p.dilations[1], p.width);
       V v = lowest;
-      for (int64_t i = 0; i < p.kernel[0]; ++i)
-        for (int64_t j = 0; j < p.kernel[1]; ++j) {
-          int64_t r = oy * p.strides[0] + i * p.dilations[0] - p.pads[0], c = ox * p.strides[1] + j * p.dilations[1] - p.pads[1];
-          if (r < 0 || r >= p.height || c < 0 || c >= p.width)
-            continue;
-          V other = *(const V *)(x + (r * p.width + c) * kLanes);
+      for (int64_t i = rows.low; i < rows.high; ++i) {
+        const uint8_t *from = x + (top * p.width + left) * kLanes + i * line;
+        for (int64_t j = columns.low; j < columns.high; ++j) {
+          V other = *(const V *)(from + j * step);
           v = other > v ? other : v;
         }
+      }
       *(V *)y = v;
     }
+  }
 }
 
 int32_t bytePool(const Args *a) {

@@ -28,6 +28,23 @@ struct IntegerConv {
   const float *factors;
   const int32_t *corrections;
   const uint8_t *table;  // of the results, or null
+  const uint8_t *other;  // bytes of the image that are added to the results, or null; `sum`: how (dialects/onnx/Packed.td)
+  bool otherSigned;
+  const float *sum;
+
+  __attribute__((always_inline)) static v16 clipped(v16 v, float low, float high) {
+    v = v > low ? v : v16(low);
+    return v < high ? v : v16(high);
+  }
+  // The steps of the quantisation that `v`, in steps of its own, and bytes `at` of `other` add up to.
+  __attribute__((always_inline)) v16 added(v16 v, int64_t at) const {
+    enum { Own, From, Scale, Step, To, Low, High };
+    Sums16 bytes = otherSigned ? __builtin_convertvector(*(const s16 *)(other + at), Sums16)
+                               : __builtin_convertvector(*(const Bytes16 *)(other + at), Sums16);
+    v16 left = (v - zero) * sum[Own], right = (__builtin_convertvector(bytes, v16) - sum[From]) * sum[Scale];
+    v16 both = left + right;  // no fused operation: dequantised values are rounded
+    return clipped(__builtin_elementwise_rint(both / sum[Step]) + sum[To], sum[Low], sum[High]);
+  }
 
   // Sixteen channels of one pixel, of output block `block`; element `at` of y.
   __attribute__((always_inline)) void finish(const int32_t *sums, int64_t block, void *y, int64_t at) const {
@@ -37,9 +54,9 @@ struct IntegerConv {
       *(v16 *)(static_cast<float *>(y) + at) = v;
       return;
     }
-    v = __builtin_elementwise_rint(v) + zero;
-    v = v > least ? v : v16(least);
-    v = v < most ? v : v16(most);
+    v = clipped(__builtin_elementwise_rint(v) + zero, least, most);
+    if (other)
+      v = added(v, at);
     Bytes16 bytes = __builtin_convertvector(__builtin_convertvector(v, Sums16), Bytes16);
     *(Bytes16 *)(static_cast<uint8_t *>(y) + at) = bytes;
   }

@@ -121,6 +121,57 @@ func.func @linear(%q: tensor<1x4x4x4xui8>) -> tensor<1x64x4x4xui8> {
 
 // -----
 
+// The convolution that is computed last adds the other's bytes to its own; a Relu is a bound.
+// CHECK-LABEL: @residual
+// CHECK: %[[A:.*]] = "onnx.packed.LinearConv"(%arg0
+// CHECK: "onnx.packed.LinearConv"(%arg0, {{.*}}, %[[A]]) <{{{.*}}sum = array<f32: 5.000000e-01, 3.000000e+00, 5.000000e-01, 2.500000e-01, 1.000000e+00, 1.000000e+00, 2.550000e+02>
+// CHECK-NOT: onnx.Add
+func.func @residual(%q: tensor<1x4x4x4xui8>) -> tensor<1x64x4x4xui8> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %u = "onnx.Constant"() {value = dense<0.25> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<3> : tensor<ui8>} : () -> tensor<ui8>
+  %one = "onnx.Constant"() {value = dense<1> : tensor<ui8>} : () -> tensor<ui8>
+  %x = "onnx.DequantizeLinear"(%q, %s, %z) : (tensor<1x4x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x4x4x4xf32>
+  %c = "onnx.Constant"() {value = dense<2> : tensor<64x4x1x1xi8>} : () -> tensor<64x4x1x1xi8>
+  %d = "onnx.Constant"() {value = dense<7> : tensor<64x4x1x1xi8>} : () -> tensor<64x4x1x1xi8>
+  %none = "onnx.Constant"() {value = dense<0> : tensor<i8>} : () -> tensor<i8>
+  %w = "onnx.DequantizeLinear"(%c, %u, %none) : (tensor<64x4x1x1xi8>, tensor<f32>, tensor<i8>) -> tensor<64x4x1x1xf32>
+  %v = "onnx.DequantizeLinear"(%d, %u, %none) : (tensor<64x4x1x1xi8>, tensor<f32>, tensor<i8>) -> tensor<64x4x1x1xf32>
+  %y = "onnx.Conv"(%x, %w) : (tensor<1x4x4x4xf32>, tensor<64x4x1x1xf32>) -> tensor<1x64x4x4xf32>
+  %yq = "onnx.QuantizeLinear"(%y, %s, %z) : (tensor<1x64x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xui8>
+  %yd = "onnx.DequantizeLinear"(%yq, %s, %z) : (tensor<1x64x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xf32>
+  %t = "onnx.Conv"(%x, %v) : (tensor<1x4x4x4xf32>, tensor<64x4x1x1xf32>) -> tensor<1x64x4x4xf32>
+  %tq = "onnx.QuantizeLinear"(%t, %s, %z) : (tensor<1x64x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xui8>
+  %td = "onnx.DequantizeLinear"(%tq, %s, %z) : (tensor<1x64x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xf32>
+  %sum = "onnx.Add"(%yd, %td) : (tensor<1x64x4x4xf32>, tensor<1x64x4x4xf32>) -> tensor<1x64x4x4xf32>
+  %r = "onnx.Relu"(%sum) : (tensor<1x64x4x4xf32>) -> tensor<1x64x4x4xf32>
+  %o = "onnx.QuantizeLinear"(%r, %u, %one) : (tensor<1x64x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xui8>
+  return %o : tensor<1x64x4x4xui8>
+}
+
+// -----
+
+// A result that is read elsewhere stays what it was.
+// CHECK-LABEL: @residual_read_twice
+// CHECK: "onnx.packed.LinearConv"
+// CHECK: onnx.Add
+func.func @residual_read_twice(%q: tensor<1x64x4x4xui8>) -> (tensor<1x64x4x4xui8>, tensor<1x64x4x4xui8>) {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<3> : tensor<ui8>} : () -> tensor<ui8>
+  %x = "onnx.DequantizeLinear"(%q, %s, %z) : (tensor<1x64x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xf32>
+  %c = "onnx.Constant"() {value = dense<2> : tensor<64x64x1x1xi8>} : () -> tensor<64x64x1x1xi8>
+  %none = "onnx.Constant"() {value = dense<0> : tensor<i8>} : () -> tensor<i8>
+  %w = "onnx.DequantizeLinear"(%c, %s, %none) : (tensor<64x64x1x1xi8>, tensor<f32>, tensor<i8>) -> tensor<64x64x1x1xf32>
+  %y = "onnx.Conv"(%x, %w) : (tensor<1x64x4x4xf32>, tensor<64x64x1x1xf32>) -> tensor<1x64x4x4xf32>
+  %yq = "onnx.QuantizeLinear"(%y, %s, %z) : (tensor<1x64x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xui8>
+  %yd = "onnx.DequantizeLinear"(%yq, %s, %z) : (tensor<1x64x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xf32>
+  %sum = "onnx.Add"(%yd, %x) : (tensor<1x64x4x4xf32>, tensor<1x64x4x4xf32>) -> tensor<1x64x4x4xf32>
+  %o = "onnx.QuantizeLinear"(%sum, %s, %z) : (tensor<1x64x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xui8>
+  return %o, %yq : tensor<1x64x4x4xui8>, tensor<1x64x4x4xui8>
+}
+
+// -----
+
 // Each channel has its own filter: the depth is that of the taps. What is not quantised again is f32.
 // CHECK-LABEL: @depthwise
 // CHECK: %[[W:.*]] = "onnx.Constant"() {{.*}} : tensor<2x1x16x4xi8>
