@@ -296,11 +296,12 @@ void startRow(float *to, const Args *a, int which, int64_t row, int64_t n) {
     memset(to, 0, size_t(n) * sizeof(float));
 }
 
-// The range is that of all rows of the batch.
-void roundStates(Pass &p, const float *state) {
+// The range is that of the states that all rows got in the step before.
+void roundStates(Pass &p, const float *state, int64_t step) {
   EightBits range;
   for (int64_t b = 0; b < p.l->batch; ++b)
-    range.see(state + b * 3 * p.n, p.n);
+    if (!p.l->lengths || step <= p.l->lengths[b])
+      range.see(state + b * 3 * p.n, p.n);
   p.rounded.range(range.low, range.high);
   for (int64_t b = 0; b < p.count; ++b)
     p.rounded.set(b, p.h[b], p.n);
@@ -331,7 +332,7 @@ void runSteps(const Args *a, Pass &p, int64_t d) {
       p.h[p.count] = state + b * 3 * n, p.c[p.count] = p.h[p.count] + n, p.tmp[p.count++] = state + b * 3 * n + 2 * n;
     }
     if (p.bytes)
-      roundStates(p, state);
+      roundStates(p, state, s);
     Cell::step(p);
     for (int64_t b = 0; y && b < l.batch; ++b) {
       int64_t length = l.lengths ? l.lengths[b] : l.steps;
@@ -427,7 +428,7 @@ int32_t quantisedLstm(const Args *a) {
   if (!x.start(a, all, l.inputs))
     return ONNXC_K_MEMORY;
   EightBits range;
-  range.see(in<float>(a, X), all * l.inputs);
+  range.see(in<float>(a, X), longest(a) * l.batch * l.inputs);
   x.range(range.low, range.high);
   for (int64_t i = 0; i < all; ++i)
     x.set(i, in<float>(a, X) + i * l.inputs, l.inputs);

@@ -12,7 +12,7 @@ struct Weights {
   const Layer *l;
   const Activation *f;
   double *rounded;  // room for a state that products see in 8 bits, or null
-  EightBits range;  // of the states of all batch rows
+  EightBits range;  // of the states that all batch rows got in the step before
   double input(int64_t row, const T *x) const { return dot(w + row * l->inputs, x, l->inputs) + (b ? toF64(b[row]) : 0); }
   double recurrent(int64_t row, const double *h) const { return dot(r + row * l->hidden, h, l->hidden); }
   double bias(int64_t row, int gates) const { return b ? toF64(b[gates * l->hidden + row]) : 0; }
@@ -99,7 +99,8 @@ void runDirection(const Args *a, const Layer &l, Weights<T> &k, int64_t d, doubl
   for (int64_t s = 0; s < l.steps; ++s) {
     k.range = {};
     for (int64_t b = 0; k.rounded && b < l.batch; ++b)
-      k.range.see(h(b), n);
+      if (s <= length(b))
+        k.range.see(h(b), n);
     for (int64_t b = 0; b < l.batch; ++b) {
       if (s >= length(b)) {
         if (y)
@@ -205,7 +206,7 @@ int32_t quantisedLstm(const Args *a) {
   if (!x || !rounded)
     return ONNXC_K_MEMORY;
   EightBits range;
-  range.see(in<float>(a, X), n);
+  range.see(in<float>(a, X), longest(a) * a->in[X].dims[1] * a->in[X].dims[2]);
   range.round(in<float>(a, X), n, x);
   operands[X].data = x;
   const char *defaults[] = {"Sigmoid", "Tanh", "Tanh"};

@@ -142,6 +142,14 @@ inline int32_t readLstm(const Args *a, const Layer &l) {
   return hasIn(a, Peephole) && onnxc_count(a->in[Peephole]) != 3 * l.directions * l.hidden ? ONNXC_K_SHAPE : ONNXC_K_OK;
 }
 
+// Steps that some batch row has; lengths out of range are found by readLayer.
+inline int64_t longest(const Args *a) {
+  int64_t steps = a->in[X].dims[0], most = hasIn(a, Lengths) ? 0 : steps;
+  for (int64_t i = 0; hasIn(a, Lengths) && i < onnxc_count(a->in[Lengths]); ++i)
+    most = in<int32_t>(a, Lengths)[i] > most ? in<int32_t>(a, Lengths)[i] : most;
+  return most < steps ? most : steps;
+}
+
 // What DynamicQuantizeLinear and its inverse make of values: 8 bits over the range of all that were seen.
 struct EightBits {
   float low = 0, high = 0;

@@ -114,6 +114,12 @@ case("dynamic_quantize_lstm_both", "DynamicQuantizeLSTM",
 case("dynamic_quantize_lstm_panels", "DynamicQuantizeLSTM",
      [f32(3, 8, 12), u8(2, 12, 128), u8(2, 32, 128), f32(2, 256), None, None, None, None, number([0.004, 0.005]), number([128, 128], np.uint8), number([0.003, 0.002]),
       number([120, 120], np.uint8)], 3, weights=(1, 2, 3, 8, 9, 10, 11), hidden_size=32, direction="bidirectional")
+for way, directions in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
+    for start in (None, f32(directions, 3, 7)):
+        case(f"dynamic_quantize_lstm_lengths_{way}{'' if start is None else '_start'}", "DynamicQuantizeLSTM",
+             [f32(5, 3, 9), u8(directions, 9, 28), u8(directions, 7, 28), f32(directions, 56), number([2, 4, 1], np.int32), start, start, None,
+              np.full(directions, 0.005, np.float32), np.full(directions, 120, np.uint8), np.full(directions, 0.004, np.float32), np.full(directions, 125, np.uint8)], 3,
+             weights=(1, 2, 3, 8, 9, 10, 11), hidden_size=7, direction=way)
 case("nhwc_max_pool", "NhwcMaxPool", [u8(1, 8, 8, 3)], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
 case("pad", "Pad", [f32(2, 3), number([0, 1, 2, 0], np.int64), number([1.5])])
 case("pad_reflect", "Pad", [f32(4, 5), number([1, 1, 2, 0], np.int64)], mode="reflect")
