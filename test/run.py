@@ -116,6 +116,10 @@ def suite_peer(args):
     return script(TEST / "conformance" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER, "--suite", args.build / "peer", "--kind", "peer", "--mode", "static", "O0")
 
 
+def suite_containers(args):
+    return script(TEST / "kernels" / "containers.py", "--onnxc", args.onnxc, "--loader", LOADER)
+
+
 def suite_microsoft(args):
     return script(TEST / "kernels" / "microsoft.py", "--onnxc", args.onnxc, "--loader", LOADER)
 

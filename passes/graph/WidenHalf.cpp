@@ -41,16 +41,16 @@ bool staysHalf(Operation *op) {
                                           "Loop",
                                           "Scan",
                                           "SequenceMap",
-                                          "Optional",
-                                          "OptionalGetElement",
-                                          "OptionalHasElement",
+                                          "custom.Call",
                                           "ImageDecoder",
                                           "Range",
                                           "Unique"};
   StringRef name = onnx::opName(op);
   bool moves = name == "Gather" && onnx::constantValue(op->getOperand(0));  // a table of halves stays as small as it is
-  return !onnx::isOnnx(op) || names.contains(name) || name.starts_with("Sequence") || name.starts_with("ml.") ||
-         name.starts_with("training.") || op->getNumRegions() || op->hasTrait<OpTrait::IsTerminator>() || moves;
+  bool containers = !llvm::all_of(op->getOperandTypes(), llvm::IsaPred<TensorType>) ||
+                    !llvm::all_of(op->getResultTypes(), llvm::IsaPred<TensorType>);  // their elements keep their type
+  return !onnx::isOnnx(op) || names.contains(name) || name.starts_with("ml.") || name.starts_with("training.") || op->getNumRegions() ||
+         op->hasTrait<OpTrait::IsTerminator>() || moves || containers;
 }
 
 ElementsAttr widenedConstant(ElementsAttr value) {

@@ -48,3 +48,15 @@ func.func @body(%c: tensor<i1>, %x: tensor<2xf16>) -> tensor<2xf16> {
   }) : (tensor<i1>) -> tensor<2xf16>
   return %y : tensor<2xf16>
 }
+
+// -----
+
+// What goes into a container or comes out of one keeps its type, and so does what a user's operator gets.
+// CHECK-LABEL: @containers
+// CHECK: "onnx.SplitToSequence"(%arg0, %arg1) {{.*}}(tensor<4x2xf16>, tensor<i64>) -> !onnx.seq<tensor<?x2xf16>>
+// CHECK: "onnx.ConcatFromSequence"({{.*}} -> tensor<?x2xf16>
+func.func @containers(%x: tensor<4x2xf16>, %n: tensor<i64>) -> tensor<?x2xf16> {
+  %s = "onnx.SplitToSequence"(%x, %n) {axis = 0 : i64} : (tensor<4x2xf16>, tensor<i64>) -> !onnx.seq<tensor<?x2xf16>>
+  %y = "onnx.ConcatFromSequence"(%s) {axis = 0 : i64} : (!onnx.seq<tensor<?x2xf16>>) -> tensor<?x2xf16>
+  return %y : tensor<?x2xf16>
+}
