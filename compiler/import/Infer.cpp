@@ -249,7 +249,8 @@ void propagateNode(pb::NodeProto &node, Scope &scope, std::unordered_map<std::st
 }
 
 // How results of ops without inference are typed, one letter and operand per result: `s` same type and shape as the operand, `r` same
-// element type and rank, `e` same element type, `i` the element type code that follows. A last entry serves all further results.
+// element type and rank, `e` same element type, `f` same shape and f32, `i` the element type code that follows. A last entry serves all
+// further results.
 static const char *resultRule(const std::string &op) {
   static const std::unordered_map<std::string, const char *> rules = {
       {"FusedConv", "r0"},
@@ -282,6 +283,11 @@ static const char *resultRule(const std::string &op) {
       {"Tokenizer", "i8"},
       {"TreeEnsembleClassifier", "i7 i1"},
       {"TreeEnsembleRegressor", "i1"},
+      {"FeatureVectorizer", "i1"},
+      {"LinearRegressor", "i1"},
+      {"SVMRegressor", "i1"},
+      {"Normalizer", "f0"},
+      {"Scaler", "f0"},
   };
   auto it = rules.find(op);
   return it == rules.end() ? nullptr : it->second;
@@ -323,7 +329,9 @@ static void typeByRule(const char *rule, const pb::NodeProto &node, const Scope 
   if (!type)
     return;
   result = *type;
-  if (!result.has_tensor_type() || part[0] == 's')
+  if (result.has_tensor_type() && part[0] == 'f')
+    result.mutable_tensor_type()->set_elem_type(pb::TensorProto::FLOAT);
+  if (!result.has_tensor_type() || part[0] == 's' || part[0] == 'f')
     return;
   if (part[0] == 'e')
     result.mutable_tensor_type()->clear_shape();
