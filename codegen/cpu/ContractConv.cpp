@@ -46,7 +46,7 @@ struct Conv {
   // How the direct way is cut into units; of an image of one row, rather its tiles than its rows.
   struct Units {
     TileShape tile;
-    int64_t rows, tiles, panels, blocks;  // blocks of input channels whose weights for a group of panels stay in the second-level cache
+    int64_t rows, tiles, panels, blocks;  // blocks of input channels whose weights for a group of panels stay in the first-level cache
     bool oneRow;
   };
   Units directUnits() const;
@@ -202,11 +202,13 @@ void Conv::row(Value n, Value group, Value oh, Value from, Value to, Value low, 
   forTiles(c, w, shape.rows, x[3], y[3], body, tiles);
 }
 
-static constexpr int64_t kGroupBytes = 320 << 10;  // of weights
+// Of weights: those that pass from chunk to chunk of the image in the second-level cache, and those of a group of panels and a block of
+// input channels, which meet every tile of a chunk in the first-level cache.
+static constexpr int64_t kSmallBytes = 320 << 10, kGroupBytes = 32 << 10;
 
 Conv::Units Conv::directUnits() const {
   constexpr int64_t chunkPixels = 256, leastTiles = 4;
-  Units u{chooseTile(w.outWidth, panels, vectorBits), 4, 0, 0, 0, constantOf(yExprs[2]) == 1};
+  Units u{chooseTile(w.outWidth, panels, vectorBits, kGroupBytes * blocks / panelBytes()), 4, 0, 0, 0, constantOf(yExprs[2]) == 1};
   if (w.outWidth)
     u.rows = std::max<int64_t>(1, llvm::divideCeil(chunkPixels, std::max<int64_t>(*w.outWidth, 1)));
   if (u.oneRow)
@@ -248,7 +250,7 @@ void Conv::emitDirect() {
   c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
     Value each = c.mul(chunkCount, panelGroups * groups), n = c.div(unit, each), rest = c.rem(unit, each);
     // Small weights stay in the cache while chunks of the image pass; large ones are read once.
-    bool chunksOutside = panelBytes() * panels * groups <= kGroupBytes;
+    bool chunksOutside = panelBytes() * panels * groups <= kSmallBytes;
     Value chunk = chunksOutside ? c.div(rest, panelGroups * groups) : c.rem(rest, chunkCount);
     Value part = chunksOutside ? c.rem(rest, panelGroups * groups) : c.div(rest, chunkCount);
     Value group = c.div(part, panelGroups), from = c.mul(c.rem(part, panelGroups), u.panels);

@@ -16,7 +16,7 @@ static double stepCycles(int64_t rows, int64_t panels, int64_t registersPerPanel
   return std::max({products / 2, loads / 2, 5.0});
 }
 
-TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, unsigned vectorBits) {
+TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, unsigned vectorBits, int64_t near) {
   int64_t registers = vectorBits >= 512 ? 32 : 16, per = vectorBits >= 512 ? 1 : vectorBits >= 256 ? 2 : 4;
   // LLVM's scheduler loads the next step's panels early where it has 32 registers, and spills accumulators if they leave no room for that.
   int64_t ahead = registers == 32 ? 2 : 1;
@@ -24,6 +24,8 @@ TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, unsigned vecto
   double bestCost = INFINITY;
   for (int64_t p = 1; p <= std::min<int64_t>(panels, 8); ++p) {
     int64_t most = (registers - 1 - ahead * p * per) / (p * per);
+    if (int64_t pairs = (registers - 2) / (p * per + 1); registers == 16 && p <= near && pairs > 1)  // one register stays free
+      most = std::max(most, pairs);
     if (most < 1)
       break;
     int64_t count = rows ? llvm::divideCeil(std::max<int64_t>(*rows, 1), most) : 1, height = rows ? llvm::divideCeil(*rows, count) : most;
@@ -47,6 +49,20 @@ Tile::Values Tile::fill(llvm::function_ref<Value(int64_t, int64_t)> start) const
   return acc;
 }
 
+// Step `i` of more panels than rows: the panels pass by one by one.
+void Tile::broadcastFirst(Values &acc, ArrayRef<Value> row, ArrayRef<Value> panel, int64_t i, int64_t rowStep) const {
+  Values scalars(rows);
+  for (int64_t r = 0; r < rows; ++r)
+    if (row[r])
+      scalars[r] = c.splat(c.load(c.f32, c.at(row[r], i * rowStep)), kLanes);
+  for (int64_t p = 0; p < panels; ++p) {
+    Value column = c.load(type(), c.at(panel[p], i * kPanelBytes));
+    for (int64_t r = 0; r < rows; ++r)
+      if (row[r])
+        acc[r * panels + p] = c.fma(scalars[r], column, acc[r * panels + p]);
+  }
+}
+
 Tile::Values Tile::products(ValueRange start, llvm::function_ref<Value(int64_t)> row, llvm::function_ref<Value(int64_t)> panel,
                             int64_t count, int64_t rowStep) const {
   Values acc(start), a, b;
@@ -55,6 +71,10 @@ Tile::Values Tile::products(ValueRange start, llvm::function_ref<Value(int64_t)>
   for (int64_t p = 0; p < panels; ++p)
     b.push_back(panel(p));
   for (int64_t i = 0; i < count; ++i) {
+    if (rows < panels && rows > 1) {
+      broadcastFirst(acc, a, b, i, rowStep);
+      continue;
+    }
     Values column;
     for (Value base : b)
       column.push_back(c.load(type(), c.at(base, i * kPanelBytes)));

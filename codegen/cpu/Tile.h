@@ -13,9 +13,10 @@ constexpr int64_t kPanelBytes = kLanes * 4;
 struct TileShape {
   int64_t rows, panels;
 };
-// The tile that takes the fewest cycles for `rows` (nothing: unknown) x `panels` under a register budget: accumulators, the panels that are
-// loaded and one broadcast stay in registers.
-TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, unsigned vectorBits);
+// The tile that takes the fewest cycles for `rows` (nothing: unknown) x `panels` under a register budget: accumulators and, whichever are
+// fewer, the panels that are loaded and one broadcast or all broadcasts and one panel stay in registers. The latter reads more panels than
+// rows: only where `near` of them, of the steps that tiles share, lie in the first-level cache.
+TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, unsigned vectorBits, int64_t near = 0);
 
 struct Tile {
   Code &c;
@@ -29,6 +30,9 @@ struct Tile {
   // address leaves the row alone.
   Values products(mlir::ValueRange acc, llvm::function_ref<Value(int64_t)> row, llvm::function_ref<Value(int64_t)> panel, int64_t count,
                   int64_t rowStep = 4) const;
+
+private:
+  void broadcastFirst(Values &acc, llvm::ArrayRef<Value> row, llvm::ArrayRef<Value> panel, int64_t i, int64_t rowStep) const;
 };
 
 }  // namespace onnxc
