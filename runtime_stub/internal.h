@@ -36,6 +36,11 @@ struct onnxc_context {
   buffer *packed;  /* per input: contiguous copy of strided data */
   buffer *results; /* per output: memory of library-allocated results */
   heap_block *heap;
+  struct {
+    uint64_t key;
+    void *data; /* NULL: free */
+  } kept[8];
+  int32_t next_kept;
   int64_t *symbols; /* num_symbols */
   bool *bound;
   const void **input_data;

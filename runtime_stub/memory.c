@@ -47,7 +47,7 @@ void *onnxc_rt_scratch(onnxc_rt *rt, int64_t bytes) {
   return onnxc_reserve(&c->options, &c->scratch, bytes);
 }
 
-enum { BLOCK_HEADER = 64, BLOCK_MINIMUM = 1 << 16 };
+enum { BLOCK_HEADER = 64, BLOCK_MINIMUM = 1 << 16, KEPT = 8 };
 
 /* Bump allocation from blocks that the context keeps between runs. */
 void *onnxc_rt_heap(onnxc_rt *rt, int64_t bytes) {
@@ -72,6 +72,25 @@ void *onnxc_rt_heap(onnxc_rt *rt, int64_t bytes) {
   return p;
 }
 
+void onnxc_rt_keep(onnxc_rt *rt, uint64_t key, void *data) {
+  onnxc_context *c = (onnxc_context *)rt;
+  onnxc_rt_take(rt, key);
+  c->kept[c->next_kept].key = key;
+  c->kept[c->next_kept].data = data;
+  c->next_kept = (c->next_kept + 1) % KEPT;
+}
+
+void *onnxc_rt_take(onnxc_rt *rt, uint64_t key) {
+  onnxc_context *c = (onnxc_context *)rt;
+  for (int32_t i = 0; i < KEPT; ++i)
+    if (c->kept[i].data && c->kept[i].key == key) {
+      void *data = c->kept[i].data;
+      c->kept[i].data = NULL;
+      return data;
+    }
+  return NULL;
+}
+
 void onnxc_heap_free(onnxc_context *c) {
   while (c->heap) {
     heap_block *next = c->heap->next;
@@ -82,6 +101,7 @@ void onnxc_heap_free(onnxc_context *c) {
 
 /* Keeps one block that holds what the last run needed, so that a steady state allocates nothing. */
 void onnxc_heap_reset(onnxc_context *c) {
+  memset(c->kept, 0, sizeof c->kept);
   if (!c->heap)
     return;
   if (!c->heap->next) {

@@ -27,6 +27,10 @@ void *onnxc_rt_slot(
     int64_t bytes); /* growable 64-byte aligned buffer no. `slot` of the context; contents lost on growth; NULL: no memory or bytes < 0 */
 void *onnxc_rt_heap(onnxc_rt *rt, int64_t bytes);    /* zeroed memory freed when the run ends */
 void *onnxc_rt_scratch(onnxc_rt *rt, int64_t bytes); /* scratch of a serial launch; contents lost at the next call */
+/* What a size function has found out, for the kernel that follows it: `data` of the run's heap under `key`. The oldest of eight gives way;
+   taking it, and the end of the run, forget it. NULL: not there. */
+void onnxc_rt_keep(onnxc_rt *rt, uint64_t key, void *data);
+void *onnxc_rt_take(onnxc_rt *rt, uint64_t key);
 int32_t onnxc_rt_parallel(onnxc_rt *rt, onnxc_kernel_fn k, void *const *bufs, const int64_t *dims, int64_t extent, int64_t grain,
                           int64_t scratch_bytes);
 int32_t onnxc_rt_dots(void); /* which instructions library kernels may use: 1: AVX-512 VNNI, 2: AVX-512 VBMI */

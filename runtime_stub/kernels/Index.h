@@ -1,5 +1,6 @@
 // Index.h: shapes, strides and index arithmetic shared by library kernels. Above Types.h.
 #pragma once
+#include "runtime_stub/kernels/Hash.h"
 #include "runtime_stub/kernels/Types.h"
 
 namespace onnxc {
@@ -194,6 +195,14 @@ ONNXC_INLINE double roundTo(int32_t dtype, double v) {
 template <class T>
 ONNXC_INLINE T *allocate(const onnxc_args *a, int64_t n) {
   return static_cast<T *>(onnxc_rt_heap(a->rt, (n > 0 ? n : 1) * int64_t(sizeof(T))));
+}
+
+// A key for onnxc_rt_keep: the launch's operands, and `salt`, which tells kernels and attributes apart.
+ONNXC_INLINE uint64_t keyOf(const onnxc_args *a, uint64_t salt) {
+  uint64_t h = mix(salt + 1);
+  for (int64_t i = 0; i < a->n_in; ++i)
+    h = mix(h ^ uint64_t(reinterpret_cast<uintptr_t>(a->in[i].data)));
+  return h;
 }
 
 ONNXC_INLINE void copyDims(onnxc_tensor &to, const onnxc_tensor &from) {

@@ -96,6 +96,9 @@ typedef struct onnxc_args {
 void *onnxc_rt_heap(struct onnxc_rt *rt, int64_t bytes);
 // Memory of one launch, not initialised; the next call gives the same memory again.
 void *onnxc_rt_scratch(struct onnxc_rt *rt, int64_t bytes);
+// What a size function leaves for the kernel that follows it, of the run's heap; NULL: nothing. See keyOf in Index.h.
+void onnxc_rt_keep(struct onnxc_rt *rt, uint64_t key, void *data);
+void *onnxc_rt_take(struct onnxc_rt *rt, uint64_t key);
 }
 
 #define ONNXC_INLINE static inline __attribute__((always_inline))

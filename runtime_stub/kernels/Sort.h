@@ -28,6 +28,85 @@ ONNXC_INLINE int compare(const onnxc_string &x, const onnxc_string &y) {
   return order ? order : int(x.size > y.size) - int(x.size < y.size);
 }
 
+template <bool, class Yes, class>
+struct Choose {
+  using type = Yes;
+};
+template <class Yes, class No>
+struct Choose<false, Yes, No> {
+  using type = No;
+};
+
+// Whether orderBits has a form for the type.
+template <class T>
+struct IsNumber {
+  static constexpr bool value = true;
+};
+template <class T>
+struct IsNumber<complex<T>> {
+  static constexpr bool value = false;
+};
+template <>
+struct IsNumber<onnxc_string> {
+  static constexpr bool value = false;
+};
+
+// Bits of an element that compare as unsigned numbers as `compare` has it.
+template <class T>
+ONNXC_INLINE uint64_t orderBits(T v) {
+  if constexpr (IsFloat<T>::value) {
+    using Wide = typename Choose<sizeof(T) == 8, double, float>::type;
+    using Bits = typename Choose<sizeof(T) == 8, uint64_t, uint32_t>::type;
+    Wide w = Wide(toF64(v));
+    Bits sign = Bits(1) << (sizeof(Bits) * 8 - 1), bits = bitcast<Bits>(w == 0 ? Wide(0) : w);
+    return w != w ? ~Bits(0) : bits & sign ? ~bits : bits | sign;
+  } else {
+    using Bits = typename Choose<sizeof(T) == 8, uint64_t, uint32_t>::type;
+    return T(-1) < T(0) ? Bits(v) ^ (Bits(1) << (sizeof(Bits) * 8 - 1)) : Bits(v);
+  }
+}
+
+struct Keyed {
+  uint64_t key;
+  int64_t index;
+};
+
+// Sorts by key, equal ones staying in order; returns `items` or `other` (room for n), where the result is. Byte by byte, but those that all
+// keys share.
+inline Keyed *sortKeyed(Keyed *items, Keyed *other, int64_t n) {
+  if (n <= 48) {
+    for (int64_t i = 1; i < n; ++i) {
+      Keyed v = items[i];
+      int64_t j = i;
+      for (; j > 0 && items[j - 1].key > v.key; --j)
+        items[j] = items[j - 1];
+      items[j] = v;
+    }
+    return items;
+  }
+  int64_t counts[8][256];
+  memset(counts, 0, sizeof(counts));
+  for (int64_t i = 0; i < n; ++i)
+    for (int b = 0; b < 8; ++b)
+      ++counts[b][items[i].key >> (8 * b) & 255];
+  for (int b = 0; b < 8; ++b) {
+    int64_t *count = counts[b], at = 0;
+    if (count[items[0].key >> (8 * b) & 255] == n)
+      continue;
+    for (int d = 0; d < 256; ++d) {
+      int64_t have = count[d];
+      count[d] = at;
+      at += have;
+    }
+    for (int64_t i = 0; i < n; ++i)
+      other[count[items[i].key >> (8 * b) & 255]++] = items[i];
+    Keyed *swap = items;
+    items = other;
+    other = swap;
+  }
+  return items;
+}
+
 // Bottom-up merge sort of `index`; `other` has room for n. less(i, j): i goes before j.
 template <class Less>
 static void stableSort(int64_t *index, int64_t *other, int64_t n, const Less &less) {

@@ -21,8 +21,24 @@ struct Groups {
   int64_t *sorted, *group, count;
 };
 
+// Indices of elements in order, and the groups of equal ones.
 template <class T>
-static int32_t findGroups(const onnxc_args *a, Slices<T> &slices, Groups &g) {  // attributes: axis, sorted
+static int32_t groupElements(const onnxc_args *a, const T *x, int64_t n, Groups &g) {
+  Keyed *items = allocate<Keyed>(a, 2 * n);
+  ONNXC_CHECK(items, ONNXC_K_MEMORY);
+  for (int64_t i = 0; i < n; ++i)
+    items[i] = {orderBits(x[i]), i};
+  items = sortKeyed(items, items + n, n);
+  for (int64_t i = 0; i < n; ++i) {
+    g.count += i == 0 || items[i].key != items[i - 1].key;
+    g.sorted[i] = items[i].index;
+    g.group[i] = g.count - 1;
+  }
+  return 0;
+}
+
+template <class T>
+static int32_t readSlices(const onnxc_args *a, Slices<T> &slices) {  // attributes: axis, sorted
   const onnxc_tensor &in = a->in[0];
   int64_t axis = a->attr[0].i;
   slices = {data<T>(in), {1, onnxc_count(in), 1}};
@@ -30,10 +46,18 @@ static int32_t findGroups(const onnxc_args *a, Slices<T> &slices, Groups &g) {  
     ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_SHAPE);
     slices.s = splitAt(in, axis);
   }
+  return 0;
+}
+
+template <class T>
+static int32_t findGroups(const onnxc_args *a, const Slices<T> &slices, Groups &g) {
   int64_t n = slices.s.dim;
   int64_t *memory = allocate<int64_t>(a, 2 * n);
   ONNXC_CHECK(memory, ONNXC_K_MEMORY);
   g = {memory, memory + n, 0};
+  if constexpr (IsNumber<T>::value)
+    if (!hasAttr(a->attr[0]))
+      return groupElements(a, slices.base, n, g);
   for (int64_t i = 0; i < n; ++i)
     g.sorted[i] = i;
   stableSort(g.sorted, g.group, n, [&](int64_t x, int64_t y) { return slices.order(x, y) < 0; });
@@ -45,11 +69,18 @@ static int32_t findGroups(const onnxc_args *a, Slices<T> &slices, Groups &g) {  
   return 0;
 }
 
+static uint64_t groupsKey(const onnxc_args *a) { return keyOf(a, hasAttr(a->attr[0]) ? uint64_t(a->attr[0].i) + 100 : 0); }
+
 template <class T>
 static int32_t uniqueSize(const onnxc_args *a) {
   Slices<T> slices;
-  Groups g;
+  Groups g, *kept = allocate<Groups>(a, 1);
+  ONNXC_TRY(readSlices(a, slices));
   ONNXC_TRY(findGroups(a, slices, g));
+  if (kept) {
+    *kept = g;
+    onnxc_rt_keep(a->rt, groupsKey(a), kept);
+  }
   int64_t axis = a->attr[0].i;
   if (hasAttr(a->attr[0])) {
     fixAxis(axis, a->in[0].rank);
@@ -82,7 +113,11 @@ template <class T>
 static int32_t unique(const onnxc_args *a) {
   Slices<T> slices;
   Groups g;
-  ONNXC_TRY(findGroups(a, slices, g));
+  ONNXC_TRY(readSlices(a, slices));
+  if (const auto *kept = static_cast<const Groups *>(onnxc_rt_take(a->rt, groupsKey(a))))
+    g = *kept;
+  else
+    ONNXC_TRY(findGroups(a, slices, g));
   int64_t n = slices.s.dim, *first = allocate<int64_t>(a, g.count);
   ONNXC_CHECK(first, ONNXC_K_MEMORY);
   for (int64_t i = n; i-- > 0;)
