@@ -1,6 +1,6 @@
 // Decompose.cpp: ops whose parts have better kernels than the whole become those parts: fused ops of com.microsoft here, transposed and
-// three-dimensional convolutions in DecomposeConv.cpp, Einsum in DecomposeEinsum.cpp, quantised products in DecomposeQuant.cpp. Before
-// recognize; left out at -O0.
+// three-dimensional convolutions in DecomposeConv.cpp, Einsum in DecomposeEinsum.cpp, normalisations and losses in DecomposeNorm.cpp,
+// quantised products in DecomposeQuant.cpp. Before recognize; left out at -O0.
 #include "passes/graph/Decompose.h"
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Microsoft.h"
@@ -92,6 +92,16 @@ Value GraphBuilder::concat(ArrayRef<Value> values, int64_t axis) {
   return values.size() == 1 ? values[0] : Value(onnx::ConcatOp::create(b, loc, type.clone(shape), values, b.getI64IntegerAttr(axis)));
 }
 
+Value GraphBuilder::padEnds(Value v, ArrayRef<int64_t> more) {
+  auto type = rankedType(v);
+  SmallVector<int64_t> shape(type.getShape()), pads(more.size(), 0);
+  for (auto [size, n] : llvm::zip(shape, more))
+    size = ShapedType::isDynamic(size) ? size : size + n;
+  pads.append(more.begin(), more.end());
+  bool none = llvm::all_of(more, [](int64_t n) { return n == 0; });
+  return none ? v : Value(onnx::PadOp::create(b, loc, type.clone(shape), v, integers(pads), Value(), Value(), "constant"));
+}
+
 // --- fused ops of com.microsoft ---
 
 static bool isActivation(StringRef name, bool bounded) {
@@ -163,6 +173,31 @@ static LogicalResult fusedMatMul(onnx::MSFusedMatMulOp op, PatternRewriter &rewr
   return success();
 }
 
+// Gemm(a, b, c) of two matrices that the run makes = alpha a' b' + beta c; with constant weights only its first operand is transposed.
+static LogicalResult gemm(onnx::GemmOp op, PatternRewriter &rewriter) {
+  auto a = rankedType(op.getA()), b = rankedType(op.getB());
+  bool constant = bool(onnx::constantValue(op.getB()));
+  if (!a || !b || a.getRank() != 2 || b.getRank() != 2 || !a.getElementType().isF32() || (constant && !op.getTransA()))
+    return rewriter.notifyMatchFailure(op, "not f32, or weights that are packed as they are");
+  Location loc = op.getLoc();
+  GraphBuilder g{rewriter, loc};
+  Value left = lastTwoSwapped(g, op.getA(), op.getTransA());
+  if (constant) {
+    rewriter.replaceOpWithNewOp<onnx::GemmOp>(op, op.getType(), left, op.getB(), op.getC(), op.getAlphaAttr(), op.getBetaAttr(),
+                                              rewriter.getI64IntegerAttr(0), op.getTransBAttr());
+    return success();
+  }
+  Value v = onnx::MatMulOp::create(rewriter, loc, op.getType(), left, lastTwoSwapped(g, op.getB(), op.getTransB()));
+  auto scaled = [&](Value x, APFloat by) {
+    return by.isExactlyValue(1.0) ? x : Value(onnx::MulOp::create(rewriter, loc, x.getType(), x, g.number(by.convertToFloat())));
+  };
+  v = scaled(v, op.getAlpha());
+  if (op.getC() && !op.getBeta().isZero())
+    v = onnx::AddOp::create(rewriter, loc, op.getType(), v, scaled(op.getC(), op.getBeta()));
+  rewriter.replaceOp(op, v);
+  return success();
+}
+
 // Matrices times one column each, made in the run: rows summed as they lie, where a tile of columns would be empty but for one.
 static LogicalResult productWithColumn(onnx::MatMulOp op, PatternRewriter &rewriter) {
   constexpr int64_t leastSum = 32;
@@ -191,9 +226,11 @@ struct Decompose : impl::DecomposeBase<Decompose> {
     patterns.add(fusedConv);
     patterns.add(fusedGemm);
     patterns.add(fusedMatMul);
+    patterns.add(gemm);
     patterns.add(productWithColumn);
     populateDecomposeConvPatterns(patterns);
     populateDecomposeEinsumPatterns(patterns);
+    populateDecomposeNormPatterns(patterns);
     populateQuantisedWeightPatterns(patterns);
     populateDecomposeQuantPatterns(patterns);
     GreedyRewriteConfig config;

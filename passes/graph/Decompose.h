@@ -7,7 +7,7 @@ namespace onnxc {
 
 // Makes ops before one op; sizes that are not known stay dynamic until fold-shapes.
 struct GraphBuilder {
-  mlir::PatternRewriter &b;
+  mlir::OpBuilder &b;
   mlir::Location loc;
 
   mlir::Value integers(llvm::ArrayRef<int64_t> values);
@@ -21,11 +21,14 @@ struct GraphBuilder {
   // [start, end) by `step` of one axis; end is INT64_MAX for all or negative from the end.
   mlir::Value slice(mlir::Value v, int64_t axis, int64_t start, int64_t end, int64_t step = 1);
   mlir::Value concat(llvm::ArrayRef<mlir::Value> values, int64_t axis);
+  // Zeros behind the last element of each axis; `more` has an entry for each.
+  mlir::Value padEnds(mlir::Value v, llvm::ArrayRef<int64_t> more);
 };
 
 mlir::RankedTensorType rankedType(mlir::Value v);
 
 void populateDecomposeConvPatterns(mlir::RewritePatternSet &patterns);
+void populateDecomposeNormPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeEinsumPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeQuantPatterns(mlir::RewritePatternSet &patterns);
 void populateQuantisedWeightPatterns(mlir::RewritePatternSet &patterns);

@@ -1,5 +1,5 @@
-// DecomposeConv.cpp: transposed and three-dimensional convolutions with constant weights as plain two-dimensional ones, which have tuned
-// kernels and layouts. One of the groups of Decompose.cpp.
+// DecomposeConv.cpp: transposed convolutions, and three-dimensional ones with constant weights, as plain ones of one or two dims, which
+// have tuned kernels and layouts. One of the groups of Decompose.cpp.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Tensor.h"
@@ -54,21 +54,24 @@ static std::optional<PhaseAxis> phaseAxis(int64_t kernel, int64_t stride, int64_
 static std::optional<Transposed> transposed(onnx::ConvTransposeOp op) {
   auto x = rankedType(op.getX()), w = rankedType(op.getW());
   if (!x || !w || !x.getElementType().isF32() || !w.hasStaticShape() || (x.getRank() != 3 && x.getRank() != 4) ||
-      w.getRank() != x.getRank() || w.getNumElements() == 0 || !onnx::constantValue(op.getW()) || !biasOf(op.getB()))
+      w.getRank() != x.getRank() || w.getNumElements() == 0 || (op.getB() && !rankedType(op.getB())))
     return std::nullopt;
   int64_t rank = x.getRank() - 2, group = op.getGroup();
   auto strides = listOr(op.getStrides(), rank, 1), pads = listOr(op.getPads(), 2 * rank, 0), more = listOr(op.getOutputPadding(), rank, 0);
   StringRef mode = op.getAutoPad();
-  bool sized = op.getOutputShape() && !op.getOutputShape()->empty();
-  if (sized || llvm::any_of(listOr(op.getDilations(), rank, 1), [](int64_t d) { return d != 1; }) || w.getDimSize(0) % group)
+  ArrayRef<int64_t> sizes = op.getOutputShape().value_or(ArrayRef<int64_t>());
+  if (group < 1 || (!sizes.empty() && int64_t(sizes.size()) != rank) ||
+      llvm::any_of(listOr(op.getDilations(), rank, 1), [](int64_t d) { return d != 1; }) || w.getDimSize(0) % group)
     return std::nullopt;
   Transposed t{w.getDimSize(0), w.getDimSize(1), group, {}};
   for (int64_t i = 0; i < rank; ++i) {
     int64_t kernel = w.getDimSize(i + 2), begin = pads[i], end = pads[i + rank];
     if (mode == "VALID")
       begin = end = 0;
-    if (mode.starts_with("SAME")) {  // the result is stride times as long as the input
-      int64_t total = more[i] + kernel - strides[i];
+    if (mode.starts_with("SAME") || !sizes.empty()) {  // what is dropped decides the size: stride times that of the input, or the given one
+      int64_t total = more[i] + kernel - strides[i], size = x.getDimSize(i + 2);
+      if (!sizes.empty())
+        total += ShapedType::isDynamic(size) ? INT64_MIN / 2 : strides[i] * size - sizes[i];
       begin = mode == "SAME_UPPER" ? total / 2 : total - total / 2, end = total - begin;
     }
     auto axis = phaseAxis(kernel, strides[i], begin, end, more[i]);
@@ -76,8 +79,10 @@ static std::optional<Transposed> transposed(onnx::ConvTransposeOp op) {
       return std::nullopt;
     t.axes.push_back(*axis);
   }
-  bool blocks = group == 1 || (t.channels / group % kLanes == 0 && t.outputs * t.phases() % kLanes == 0);
-  return blocks ? std::optional(t) : std::nullopt;
+  int64_t each = t.outputs * t.phases();
+  bool blocks = group == 1 || (t.channels / group % kLanes == 0 && each % kLanes == 0);
+  bool depthwise = t.channels == group && kLanes % each == 0 && group * each % kLanes == 0;
+  return blocks || depthwise ? std::optional(t) : std::nullopt;
 }
 
 // [group * outputs * phases, channels / group, taps…]; one axis counts as rows of one.
@@ -99,6 +104,44 @@ static Value phaseWeights(GraphBuilder g, const Transposed &t, const std::vector
   for (const PhaseAxis &a : t.axes)
     shape.push_back(a.taps);
   return g.floats(shape, result);
+}
+
+// The same of weights that the run gives.
+static Value phaseWeights(GraphBuilder g, const Transposed &t, Value w) {
+  int64_t n = t.axes.size(), each = t.channels / t.group;
+  SmallVector<int64_t> more{0, 0}, parts{t.group, each, t.outputs}, perm{0, 2}, shape{t.group * t.outputs * t.phases(), each};
+  for (const PhaseAxis &a : t.axes) {
+    more.push_back(a.taps * a.stride - a.kernel);
+    parts.append({a.taps, a.stride});
+    shape.push_back(a.taps);
+  }
+  Value v = g.reshape(g.padEnds(w, more), parts);
+  for (int64_t i = 0; i < n; ++i)
+    if (t.axes[i].taps > 1)
+      v = onnx::SliceOp::create(g.b, g.loc, v.getType(), v, g.integers({-1}), g.integers({INT64_MIN}), g.integers({3 + 2 * i}),
+                                g.integers({-1}));
+  for (int64_t i = 0; i < n; ++i)
+    perm.push_back(4 + 2 * i);
+  perm.push_back(1);
+  for (int64_t i = 0; i < n; ++i)
+    perm.push_back(3 + 2 * i);
+  return g.reshape(g.transpose(v, perm), shape);
+}
+
+// The bias once for each phase.
+static Value phaseBias(GraphBuilder g, const Transposed &t, Value bias) {
+  int64_t channels = t.group * t.outputs, phases = t.phases();
+  if (!bias || phases == 1)
+    return bias;
+  if (std::optional<std::vector<float>> given = constantFloats(bias)) {
+    std::vector<float> values;
+    for (float f : *given)
+      values.insert(values.end(), phases, f);
+    return g.floats({int64_t(values.size())}, values);
+  }
+  Value column = g.reshape(bias, {channels, 1});
+  auto type = rankedType(column).clone({channels, phases});
+  return g.reshape(onnx::ExpandOp::create(g.b, g.loc, type, column, g.integers({channels, phases})), {channels * phases});
 }
 
 // [N, C phases, Q…] to [N, C, Q stride…]; null where sizes are missing.
@@ -125,7 +168,7 @@ static LogicalResult convTranspose(onnx::ConvTransposeOp op, PatternRewriter &re
   auto x = rankedType(op.getX());
   bool sizes = t && (x.hasStaticShape() || t->axes.size() == 1 || t->axes[0].stride == t->axes[1].stride);
   if (!sizes)
-    return rewriter.notifyMatchFailure(op, "no constant weights, or sizes and padding of a kind that a convolution has not");
+    return rewriter.notifyMatchFailure(op, "sizes and padding of a kind that a convolution has not");
   GraphBuilder g{rewriter, op.getLoc()};
   int64_t n = t->axes.size(), channels = t->group * t->outputs;
   SmallVector<int64_t> shape{x.getDimSize(0), channels * t->phases()}, pads(2 * n);
@@ -135,14 +178,8 @@ static LogicalResult convTranspose(onnx::ConvTransposeOp op, PatternRewriter &re
     pads[i] = a.padBegin, pads[i + n] = a.padEnd;
     shape.push_back(ShapedType::isDynamic(size) ? size : size + a.padBegin + a.padEnd - a.taps + 1);
   }
-  Value bias;
-  if (op.getB()) {
-    std::vector<float> given = *biasOf(op.getB()), values;
-    for (float f : given)
-      values.insert(values.end(), t->phases(), f);
-    bias = g.floats({int64_t(values.size())}, values);
-  }
-  Value weights = phaseWeights(g, *t, *constantFloats(op.getW()));
+  auto known = constantFloats(op.getW());
+  Value weights = known ? phaseWeights(g, *t, *known) : phaseWeights(g, *t, op.getW()), bias = phaseBias(g, *t, op.getB());
   Value v = onnx::ConvOp::create(rewriter, op.getLoc(), x.clone(shape), op.getX(), weights, bias, rewriter.getStringAttr("NOTSET"), {},
                                  op.getGroupAttr(), {}, rewriter.getDenseI64ArrayAttr(pads), {});
   v = interleaved(g, v, *t);

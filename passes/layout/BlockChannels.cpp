@@ -123,17 +123,15 @@ bool Blocker::conv(Operation *op) {
   Value x = op->getOperand(0);
   Type type = blockedType(typeOf(op->getResult(0)));
   ArrayRef<int64_t> size = typeOf(op->getResult(0)).getShape().take_back(2);
-  if (winograd && !op->hasAttr(onnx::kExactAttr) && gainsByWinograd(*c, size[0], size[1])) {
-    Value bias = op->getNumOperands() > 2 ? packChannels(b, loc, *constantFloats(op->getOperand(2)), false) : Value();
+  if (winograd && c->constant && !op->hasAttr(onnx::kExactAttr) && gainsByWinograd(*c, size[0], size[1])) {
+    Value bias = packConvBias(b, loc, op);
     Value weights = packWinogradWeights(b, loc, *c, op->getOperand(1));
     done(op, onnx::PackedWinogradConvOp::create(b, loc, type, block(x, loc), weights, bias, b.getI64IntegerAttr(c->channels),
                                                 b.getDenseI64ArrayAttr(c->pads)));
     return true;
   }
   bool dense = c->form == BlockedConv::Dense, plain = dense && c->group == 1 && c->channels < kLanes && !blocked.count(x);
-  Value weights = packConvWeights(b, loc, *c, op->getOperand(1), plain), bias;
-  if (op->getNumOperands() > 2)
-    bias = packChannels(b, loc, *constantFloats(op->getOperand(2)), false);
+  Value weights = packConvWeights(b, loc, *c, op->getOperand(1), plain), bias = packConvBias(b, loc, op);
   if (!dense) {
     done(op, onnx::PackedDepthwiseConvOp::create(b, loc, type, block(x, loc), weights, bias, b.getI64IntegerAttr(c->outputs / c->group),
                                                  b.getDenseI64ArrayAttr(c->strides), b.getDenseI64ArrayAttr(c->pads),

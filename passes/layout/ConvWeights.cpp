@@ -1,6 +1,7 @@
 // ConvWeights.cpp: reading a convolution's parameters and packing its weights.
 #include "passes/layout/ConvWeights.h"
 #include "dialects/onnx/Tensor.h"
+#include "passes/graph/Decompose.h"
 #include "passes/graph/Weights.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -47,11 +48,14 @@ std::optional<SmallVector<int64_t>> explicitPads(Operation *op, ArrayRef<int64_t
 std::optional<BlockedConv> blockedConv(Operation *op) {
   auto x = dyn_cast<RankedTensorType>(op->getOperand(0).getType()), w = dyn_cast<RankedTensorType>(op->getOperand(1).getType());
   if (!x || !w || !x.getElementType().isF32() || !w.hasStaticShape() || w.getNumElements() == 0 || x.getRank() != w.getRank() ||
-      (x.getRank() != 3 && x.getRank() != 4) || !onnx::constantValue(op->getOperand(1)))
+      (x.getRank() != 3 && x.getRank() != 4))
     return std::nullopt;
-  if (op->getNumOperands() > 2 && !onnx::constantValue(op->getOperand(2)))
+  Value bias = op->getNumOperands() > 2 ? op->getOperand(2) : Value();
+  auto biasType = bias ? dyn_cast<RankedTensorType>(bias.getType()) : RankedTensorType();
+  if (bias && !onnx::constantValue(bias) && (!biasType || biasType.getShape() != w.getShape().take_front()))
     return std::nullopt;
   BlockedConv c;
+  c.constant = bool(onnx::constantValue(op->getOperand(1)));
   int64_t rank = x.getRank() - 2;
   c.outputs = w.getDimSize(0), c.channels = w.getDimSize(1), c.group = onnx::intAttr(op, "group", 1);
   c.kernel = SmallVector<int64_t>(w.getShape().drop_front(2));
@@ -67,11 +71,23 @@ std::optional<BlockedConv> blockedConv(Operation *op) {
     return c;
   if (c.channels == 1 && (each == 1 || (kLanes % each == 0 && c.outputs % kLanes == 0)))
     c.form = BlockedConv::Depthwise;
-  else if (c.channels == each && each < kLanes && kLanes % each == 0 && c.outputs % kLanes == 0)
+  else if (c.constant && c.channels == each && each < kLanes && kLanes % each == 0 && c.outputs % kLanes == 0)
     c.diagonal = true;
   else if (c.channels % kLanes || each % kLanes)
     return std::nullopt;
   return c;
+}
+
+// Channels of a panel last, as ops that the run computes; `inner`: how many input channels a block has.
+static Value packAtRunTime(GraphBuilder g, const BlockedConv &c, Value weights, int64_t inner) {
+  int64_t panels = llvm::divideCeil(c.outputs, kLanes), blocks = llvm::divideCeil(c.channels, inner);
+  SmallVector<int64_t> more(rankedType(weights).getRank(), 0);
+  more[0] = panels * kLanes - c.outputs, more[1] = blocks * inner - c.channels;
+  Value v = g.reshape(g.padEnds(weights, more), {panels, kLanes, blocks, inner, c.kernel[0], c.kernel[1]});
+  v = g.transpose(v, {0, 2, 4, 5, 3, 1});
+  if (c.form == BlockedConv::Depthwise)
+    return g.reshape(v, {panels, c.kernel[0], c.kernel[1], kLanes});
+  return inner == 1 ? g.reshape(v, {panels, blocks, c.kernel[0], c.kernel[1], kLanes}) : v;
 }
 
 static Value constant(OpBuilder &b, Location loc, ArrayRef<int64_t> shape, std::vector<float> values) {
@@ -79,6 +95,8 @@ static Value constant(OpBuilder &b, Location loc, ArrayRef<int64_t> shape, std::
 }
 
 Value packConvWeights(OpBuilder &b, Location loc, const BlockedConv &c, Value weights, bool plain) {
+  if (!c.constant)
+    return packAtRunTime({b, loc}, c, weights, plain || c.form == BlockedConv::Depthwise ? 1 : kLanes);
   std::vector<float> w = *constantFloats(weights);
   int64_t taps = c.kernel[0] * c.kernel[1], panels = llvm::divideCeil(c.outputs, kLanes);
   if (c.form == BlockedConv::Depthwise) {
@@ -101,6 +119,16 @@ Value packConvWeights(OpBuilder &b, Location loc, const BlockedConv &c, Value we
   if (plain)
     return constant(b, loc, {panels, blocks, c.kernel[0], c.kernel[1], kLanes}, std::move(packed));
   return constant(b, loc, {panels, blocks, c.kernel[0], c.kernel[1], kLanes, kLanes}, std::move(packed));
+}
+
+Value packConvBias(OpBuilder &b, Location loc, Operation *conv) {
+  Value bias = conv->getNumOperands() > 2 ? conv->getOperand(2) : Value();
+  if (!bias)
+    return {};
+  if (std::optional<std::vector<float>> known = constantFloats(bias))
+    return packChannels(b, loc, *known, false);
+  int64_t n = rankedType(bias).getDimSize(0);
+  return GraphBuilder{b, loc}.padEnds(bias, {int64_t(llvm::alignTo(n, kLanes)) - n});
 }
 
 Value packChannels(OpBuilder &b, Location loc, ArrayRef<float> values, bool spatial) {

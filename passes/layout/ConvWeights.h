@@ -1,4 +1,5 @@
-// ConvWeights.h: what BlockChannels needs of a convolution with constant weights: whether it can be blocked, and its weights repacked.
+// ConvWeights.h: what BlockChannels needs of a convolution: whether it can be blocked, and its weights repacked, by ops of the graph where
+// the run gives them.
 #pragma once
 #include "dialects/onnx/OnnxBase.h"
 
@@ -8,6 +9,7 @@ namespace onnxc {
 struct BlockedConv {
   enum Form { Dense, Depthwise } form = Dense;
   int64_t outputs, channels, group;  // `channels` of one group
+  bool constant = true;              // the weights are known
   bool diagonal = false;             // several small groups share a block: weights are spread over a block's diagonal
   llvm::SmallVector<int64_t> kernel, strides, pads, dilations;
 };
@@ -20,6 +22,8 @@ std::optional<llvm::SmallVector<int64_t>> explicitPads(mlir::Operation *op, llvm
 llvm::SmallVector<int64_t> twoAxes(mlir::Operation *op, llvm::StringRef attribute, int64_t rank, int64_t otherwise);
 
 mlir::Value packConvWeights(mlir::OpBuilder &b, mlir::Location loc, const BlockedConv &conv, mlir::Value weights, bool plain);
+// The bias of a Conv, padded to blocks; null where it has none.
+mlir::Value packConvBias(mlir::OpBuilder &b, mlir::Location loc, mlir::Operation *conv);
 // Whether F(4x4, 3x3) is worth its larger weights for results of `height` x `width`, and its weights (dialects/onnx/Packed.td).
 bool gainsByWinograd(const BlockedConv &conv, int64_t height, int64_t width);
 mlir::Value packWinogradWeights(mlir::OpBuilder &b, mlir::Location loc, const BlockedConv &conv, mlir::Value weights);

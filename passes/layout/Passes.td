@@ -6,7 +6,7 @@ include "mlir/Pass/PassBase.td"
 def BlockChannels : Pass<"block-channels", "::mlir::func::FuncOp"> {
   let summary = "f32 convolutions and what lies between them work on blocks of 16 channels";
   let description = [{
-    A convolution with constant weights gets them packed and gives a blocked result [N, C/16, H, W, 16]. Pooling, activations, sums and
+    A convolution gets its weights packed (by ops of the graph where they are not constant) and gives a blocked result [N, C/16, H, W, 16]. Pooling, activations, sums and
     concatenations of blocked values stay blocked, so that a network converts where it begins and ends:
     ```
     %y = onnx.Conv %x, %w ; %z = onnx.Relu %y

@@ -1,15 +1,8 @@
 // Conv.cpp: convolutions as shifted row additions: Conv, ConvTranspose, ConvInteger, QLinearConv, CausalConvWithState. codegen/cpu's
 // microkernels are the fast path; these take every shape and type.
-#include "runtime_stub/kernels/Window.h"
+#include "runtime_stub/kernels/ConvWindow.h"
 
 namespace onnxc {
-
-// Attribute positions of the convolution rows.
-enum { kAutoPad, kDilations, kGroup, kKernelShape, kPads, kStrides, kOutputPadding, kOutputShape };
-
-static WindowAttrs convAttrs(const onnxc_args *a) {
-  return {&a->attr[kAutoPad], &a->attr[kDilations], &a->attr[kKernelShape], &a->attr[kPads], &a->attr[kStrides]};
-}
 
 // Convolves every image and group. loadX(flat index), loadW(flat index, result channel) give A; store(first flat index, channel, sums, n).
 template <class A, class LoadX, class LoadW, class Store>
@@ -107,26 +100,6 @@ static int32_t qLinearConv(const onnxc_args *a) {
             mutableData<uint8_t>(a->out[0])[at + i] = saturateTo<uint8_t>(y);
         }
       });
-}
-
-// The window of the convolution this op transposes: its operand is our result.
-static int32_t transposedWindow(const onnxc_args *a, Window &w) {
-  const onnxc_tensor &x = a->in[0], &weights = a->in[1];
-  ONNXC_CHECK(weights.rank == x.rank && x.rank >= 2, ONNXC_K_SHAPE);
-  WindowAttrs attrs = convAttrs(a);
-  attrs.autoPad = nullptr;
-  ONNXC_TRY(readWindow(a->out[0], x, weights.dims + 2, attrs, w));
-  char mode = autoPad(a->attr[kAutoPad]);
-  bool computed = a->attr[kOutputShape].n > 0 || mode == 'U' || mode == 'L';
-  for (int64_t i = 0; i < w.rank; ++i) {
-    int64_t total = w.stride[i] * (w.out[i] - 1) + listAt(a->attr[kOutputPadding], i, 0) + (w.kernel[i] - 1) * w.dilation[i] + 1 - w.in[i];
-    total = maxOf<int64_t>(total, 0);
-    if (computed)
-      w.begin[i] = mode == 'U' ? total / 2 : total - total / 2;
-    if (mode == 'V')
-      w.begin[i] = 0;
-  }
-  return 0;
 }
 
 template <class T>

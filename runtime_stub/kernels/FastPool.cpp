@@ -12,6 +12,7 @@ extern "C" int32_t onnxc_k_MaxPool_i8(const onnxc_args *);
 extern "C" int32_t onnxc_k_AveragePool_f32(const onnxc_args *);
 
 namespace onnxc {
+int32_t maxPoolIndices(const onnxc_args *a, const Window &w);  // FastPoolIndices.cpp
 
 constexpr int64_t kColumns = 1024, kRows = 64, kBuffer = 4 * kColumns;
 
@@ -20,7 +21,6 @@ template <bool HoldsNaN>
 struct GreatestF32 {
   using Type = float;
   static constexpr int64_t lanes = 16;
-  typedef v16 Vector;
   static constexpr bool average = false;
   static constexpr float start = -__builtin_inff();
   template <class V>
@@ -44,7 +44,6 @@ template <class T, T Lowest>
 struct MaxInt {
   using Type = T;
   static constexpr int64_t lanes = 32;
-  typedef T Vector __attribute__((ext_vector_type(32), aligned(1)));
   static constexpr bool average = false;
   static constexpr T start = Lowest;
   template <class V>
@@ -55,13 +54,18 @@ struct MaxInt {
 struct MeanF32 {
   using Type = float;
   static constexpr int64_t lanes = 16;
-  typedef v16 Vector;
   static constexpr bool average = true;
   static constexpr float start = 0;
   template <class V>
   ONNXC_INLINE V join(V a, V b) {
     return a + b;
   }
+};
+
+// A vector, or the half (Part 2) or quarter (Part 4) of one, which short rows take.
+template <class Op, int Part>
+struct VectorOf {
+  typedef typename Op::Type type __attribute__((ext_vector_type(Op::lanes / Part), aligned(sizeof(typename Op::Type))));
 };
 
 // One block of output columns of one task: where its input columns lie and what the buffer holds. The buffer takes `rows` joined rows,
@@ -120,43 +124,56 @@ ONNXC_INLINE void joinSome(const Columns<Op> &c, int64_t stride, int64_t kernel,
 }
 
 // Lanes of `from` a stride of 1 or 2 apart.
-template <class Op, int Stride>
-ONNXC_INLINE typename Op::Vector loadLanes(const typename Op::Type *from) {
-  using V = typename Op::Vector;
+template <class Op, int Part, int Stride>
+ONNXC_INLINE typename VectorOf<Op, Part>::type loadLanes(const typename Op::Type *from) {
+  using V = typename VectorOf<Op, Part>::type;
+  constexpr int64_t lanes = Op::lanes / Part;
   V low = *(const V *)from;
   if constexpr (Stride == 1)
     return low;
-  V high = *(const V *)(from + Op::lanes);
-  if constexpr (Op::lanes == 16)
+  V high = *(const V *)(from + lanes);
+  if constexpr (lanes == 4)
+    return __builtin_shufflevector(low, high, 0, 2, 4, 6);
+  else if constexpr (lanes == 8)
+    return __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14);
+  else if constexpr (lanes == 16)
     return __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
   else
     return __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42, 44, 46, 48,
                                    50, 52, 54, 56, 58, 60, 62);
 }
 
-template <class Op, int Stride, int Kernel>
-ONNXC_INLINE void joinLanes(const Columns<Op> &c, int64_t kernel, int64_t dilation, float rows, typename Op::Type *y, int64_t o) {
-  using V = typename Op::Vector;
-  const auto *from = c.joined + o * Stride;
-  V v = loadLanes<Op, Stride>(from);
-  if constexpr (Kernel != 0)
-    unroll<1, Kernel>([&](auto k) { v = Op::join(v, loadLanes<Op, Stride>(from + k.value * dilation)); });
-  else
-    for (int64_t k = 1; k < kernel; ++k)
-      v = Op::join(v, loadLanes<Op, Stride>(from + k * dilation));
-  if constexpr (Op::average)
-    v = v / (V(rows) * *(const V *)(c.inside + o));
-  *(V *)(y + o) = v;
+// A whole output row of at least one vector. The last one overlaps the one before, so that no scalar rest is left.
+template <class Op, int Part, int Stride, int Kernel>
+static void joinLanes(const Columns<Op> &c, int64_t kernel, int64_t dilation, float rows, typename Op::Type *y) {
+  using V = typename VectorOf<Op, Part>::type;
+  constexpr int64_t lanes = Op::lanes / Part;
+  for (int64_t first = 0; first < c.count; first += lanes) {
+    int64_t o = minOf(first, c.count - lanes);
+    const auto *from = c.joined + o * Stride;
+    V v = loadLanes<Op, Part, Stride>(from);
+    if constexpr (Kernel != 0)
+      unroll<1, Kernel>([&](auto k) { v = Op::join(v, loadLanes<Op, Part, Stride>(from + k.value * dilation)); });
+    else
+      for (int64_t k = 1; k < kernel; ++k)
+        v = Op::join(v, loadLanes<Op, Part, Stride>(from + k * dilation));
+    if constexpr (Op::average)
+      v = v / (V(rows) * *(const V *)(c.inside + o));
+    *(V *)(y + o) = v;
+  }
 }
 
-// A whole output row. The last vector overlaps the one before, so that no scalar rest is left.
 template <class Op, int Stride, int Kernel>
 static void joinColumns(const Columns<Op> &c, int64_t stride, int64_t kernel, int64_t dilation, int64_t rows, typename Op::Type *y) {
+  constexpr int S = Stride ? Stride : 1;
   float above = float(rows);
-  if (Stride == 0 || c.count < Op::lanes)
+  if (Stride == 0 || c.count < Op::lanes / 4)
     return joinSome<Op, Stride, Kernel>(c, stride, kernel, dilation, above, y, 0, c.count);
-  for (int64_t o = 0; Stride != 0 && o < c.count; o += Op::lanes)
-    joinLanes<Op, Stride ? Stride : 1, Kernel>(c, kernel, dilation, above, y, minOf(o, c.count - Op::lanes));
+  if (c.count >= Op::lanes)
+    return joinLanes<Op, 1, S, Kernel>(c, kernel, dilation, above, y);
+  if (c.count >= Op::lanes / 2)
+    return joinLanes<Op, 2, S, Kernel>(c, kernel, dilation, above, y);
+  joinLanes<Op, 4, S, Kernel>(c, kernel, dilation, above, y);
 }
 
 template <class Op, int Stride>
@@ -176,22 +193,33 @@ static void joinColumns(const Window &w, const Columns<Op> &c, int64_t rows, typ
   }
 }
 
-// Joins `n` columns of `count` rows. Vector types lose their alignment as template arguments.
-template <class Op>
-static void joinDown(const typename Op::Type *const *rows, int64_t count, typename Op::Type *to, int64_t n) {
-  using V = typename Op::Vector;
-  for (int64_t i = 0; n < Op::lanes && i < n; ++i) {
-    auto v = rows[0][i];
-    for (int64_t r = 1; r < count; ++r)
-      v = Op::join(v, rows[r][i]);
-    to[i] = v;
-  }
-  for (int64_t i = 0; n >= Op::lanes && i < n; i += Op::lanes) {
-    int64_t at = minOf(i, n - Op::lanes);
+// Joins `n` columns of `count` rows, at least one vector of them. Vector types lose their alignment as template arguments.
+template <class Op, int Part>
+static void joinDownLanes(const typename Op::Type *const *rows, int64_t count, typename Op::Type *to, int64_t n) {
+  using V = typename VectorOf<Op, Part>::type;
+  constexpr int64_t lanes = Op::lanes / Part;
+  for (int64_t i = 0; i < n; i += lanes) {
+    int64_t at = minOf(i, n - lanes);
     V v = *(const V *)(rows[0] + at);
     for (int64_t r = 1; r < count; ++r)
       v = Op::join(v, *(const V *)(rows[r] + at));
     *(V *)(to + at) = v;
+  }
+}
+
+template <class Op>
+static void joinDown(const typename Op::Type *const *rows, int64_t count, typename Op::Type *to, int64_t n) {
+  if (n >= Op::lanes)
+    return joinDownLanes<Op, 1>(rows, count, to, n);
+  if (n >= Op::lanes / 2)
+    return joinDownLanes<Op, 2>(rows, count, to, n);
+  if (n >= Op::lanes / 4)
+    return joinDownLanes<Op, 4>(rows, count, to, n);
+  for (int64_t i = 0; i < n; ++i) {
+    auto v = rows[0][i];
+    for (int64_t r = 1; r < count; ++r)
+      v = Op::join(v, rows[r][i]);
+    to[i] = v;
   }
 }
 
@@ -323,7 +351,7 @@ static bool wholePlane(const Window &w) {
   return whole;
 }
 
-// The last attribute: storage_order of MaxPool, count_include_pad of AveragePool. Wide windows and indices are left to the oracle.
+// The last attribute: storage_order of MaxPool, count_include_pad of AveragePool. Wide windows are left to the oracle.
 template <class Op, int32_t (*Oracle)(const onnxc_args *)>
 static int32_t pool(const onnxc_args *a) {
   const onnxc_tensor &in = a->in[0];
@@ -332,6 +360,9 @@ static int32_t pool(const onnxc_args *a) {
   ONNXC_TRY(readWindow(in, a->out[0], nullptr, attrs, w));
   ONNXC_CHECK(in.dims[0] == a->out[0].dims[0] && in.dims[1] == a->out[0].dims[1], ONNXC_K_SHAPE);
   int64_t last = w.rank - 1;
+  if constexpr (sizeof(typename Op::Type) == sizeof(float))
+    if (hasOutput(a, 1) && w.rank >= 1 && w.inPlane() <= INT32_MAX)
+      return maxPoolIndices(a, w);
   if (hasOutput(a, 1) || w.rank < 1 || w.kernelSize() < 1 || product(w.kernel, 0, last) > kRows ||
       (w.kernel[last] - 1) * w.dilation[last] >= kColumns / 2)
     return Oracle(a);

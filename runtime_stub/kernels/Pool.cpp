@@ -34,18 +34,6 @@ static int64_t walk(const Window &w, const int64_t *o, const Visit &visit) {
   return padded;
 }
 
-// Flat position of a row-major plane index in column-major order.
-static int64_t columnMajor(const Window &w, int64_t at) {
-  int64_t result = 0, index[kMaxRank];
-  for (int64_t i = w.rank; i-- > 0;) {
-    index[i] = at % w.in[i];
-    at /= w.in[i];
-  }
-  for (int64_t i = w.rank; i-- > 0;)
-    result = result * w.in[i] + index[i];
-  return result;
-}
-
 template <class T>
 static int32_t maxPool(const onnxc_args *a) {  // last attribute: storage_order
   Window w;

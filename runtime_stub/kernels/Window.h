@@ -29,7 +29,7 @@ struct WindowAttrs {
 };
 
 // Reads a window over the dims after the first two of `in`. `kernel` gives the kernel's dims where the attribute is absent.
-static int32_t readWindow(const onnxc_tensor &in, const onnxc_tensor &out, const int64_t *kernel, const WindowAttrs &at, Window &w) {
+inline int32_t readWindow(const onnxc_tensor &in, const onnxc_tensor &out, const int64_t *kernel, const WindowAttrs &at, Window &w) {
   ONNXC_CHECK(in.rank >= 2 && in.rank <= kMaxRank && out.rank == in.rank, ONNXC_K_SHAPE);
   w.rank = in.rank - 2;
   ONNXC_CHECK(kernel || at.kernelShape->n == w.rank, ONNXC_K_SHAPE);
@@ -83,6 +83,16 @@ static void forRows(const Window &w, const int64_t *k, const Row &row) {
     if (valid)
       row(outAt, inAt, high - low, w.stride[last]);
   }
+}
+
+// Where element `at` of a row-major plane stands in a column-major one.
+inline int64_t columnMajor(const Window &w, int64_t at) {
+  int64_t result = 0, index[kMaxRank];
+  for (int64_t i = w.rank; i-- > 0; at /= w.in[i])
+    index[i] = at % w.in[i];
+  for (int64_t i = w.rank; i-- > 0;)
+    result = result * w.in[i] + index[i];
+  return result;
 }
 
 }  // namespace onnxc

@@ -15,6 +15,7 @@ from common import Suite
 import attentions
 import functions
 from values import peer
+import operators
 
 CASES = {}
 
@@ -462,6 +463,7 @@ def check_cast(s, folder, name):
 SUITE = Suite("kernels", __doc__)
 SUITE.cases(CASES, check)
 SUITE.cases(attentions.CASES, attentions.check)
+SUITE.cases(operators.CASES, operators.check)
 SUITE.cases(functions.NAMES, functions.check)
 SUITE.cases(["cast_to_f16", "cast_to_bf16", "cast_from_f16", "cast_from_bf16"], check_cast)
 

@@ -26,12 +26,60 @@ func.func @two_by_two(%x: tensor<1x1x3x3xf32>) -> tensor<1x1x6x6xf32> {
 
 // -----
 
-// Weights that only the run knows keep their kernel.
+// Weights that only the run knows become phases in the run.
 // CHECK-LABEL: @given_weights
+// CHECK: "onnx.Pad"(%arg1{{.*}} -> tensor<1x1x4x2xf32>
+// CHECK: "onnx.Slice"{{.*}} -> tensor<1x1x1x2x2x1x2xf32>
+// CHECK: %[[W:.*]] = "onnx.Reshape"{{.*}} -> tensor<4x1x2x1xf32>
+// CHECK: "onnx.Conv"(%arg0, %[[W]]){{.*}} -> tensor<1x4x4x3xf32>
+func.func @given_weights(%x: tensor<1x1x3x3xf32>, %w: tensor<1x1x3x2xf32>) -> tensor<1x1x7x6xf32> {
+  %y = "onnx.ConvTranspose"(%x, %w) <{strides = array<i64: 2, 2>}> : (tensor<1x1x3x3xf32>, tensor<1x1x3x2xf32>) -> tensor<1x1x7x6xf32>
+  return %y : tensor<1x1x7x6xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @dilated_transpose
 // CHECK: onnx.ConvTranspose
-func.func @given_weights(%x: tensor<1x1x3x3xf32>, %w: tensor<1x1x2x2xf32>) -> tensor<1x1x6x6xf32> {
-  %y = "onnx.ConvTranspose"(%x, %w) <{strides = array<i64: 2, 2>}> : (tensor<1x1x3x3xf32>, tensor<1x1x2x2xf32>) -> tensor<1x1x6x6xf32>
-  return %y : tensor<1x1x6x6xf32>
+func.func @dilated_transpose(%x: tensor<1x1x3x3xf32>, %w: tensor<1x1x2x2xf32>) -> tensor<1x1x5x5xf32> {
+  %y = "onnx.ConvTranspose"(%x, %w) <{dilations = array<i64: 2, 2>}> : (tensor<1x1x3x3xf32>, tensor<1x1x2x2xf32>) -> tensor<1x1x5x5xf32>
+  return %y : tensor<1x1x5x5xf32>
+}
+
+// -----
+
+// Means over neighbours one after the other.
+// CHECK-LABEL: @mean_variance
+// CHECK: %[[P:.*]] = "onnx.ReduceMean"(%arg0{{.*}} -> tensor<2x3x1x1xf32>
+// CHECK: %[[M:.*]] = "onnx.ReduceMean"(%[[P]]{{.*}} -> tensor<1x3x1x1xf32>
+// CHECK: %[[C:.*]] = "onnx.Sub"(%arg0, %[[M]])
+// CHECK: "onnx.Sqrt"{{.*}} : (tensor<1x3x1x1xf32>)
+// CHECK: "onnx.Div"(%[[C]]
+func.func @mean_variance(%x: tensor<2x3x4x5xf32>) -> tensor<2x3x4x5xf32> {
+  %y = "onnx.MeanVarianceNormalization"(%x) : (tensor<2x3x4x5xf32>) -> tensor<2x3x4x5xf32>
+  return %y : tensor<2x3x4x5xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @cross_entropy
+// CHECK: %[[L:.*]] = "onnx.LogSoftmax"(%arg0) <{axis = 1 : i64}>
+// CHECK: %[[Y:.*]] = "onnx.NegativeLogLikelihoodLoss"(%[[L]], %arg1)
+// CHECK: return %[[Y]], %[[L]]
+func.func @cross_entropy(%x: tensor<4x9xf32>, %t: tensor<4xi64>) -> (tensor<f32>, tensor<4x9xf32>) {
+  %y, %l = "onnx.SoftmaxCrossEntropyLoss"(%x, %t) <{resultSegmentSizes = array<i32: 1, 1>}> : (tensor<4x9xf32>, tensor<4xi64>) -> (tensor<f32>, tensor<4x9xf32>)
+  return %y, %l : tensor<f32>, tensor<4x9xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @gemm_of_the_run
+// CHECK: %[[B:.*]] = "onnx.Transpose"(%arg1)
+// CHECK: %[[P:.*]] = "onnx.MatMul"(%arg0, %[[B]])
+// CHECK: "onnx.Add"(%[[P]], %arg2)
+func.func @gemm_of_the_run(%a: tensor<4x5xf32>, %b: tensor<6x5xf32>, %c: tensor<6xf32>) -> tensor<4x6xf32> {
+  %y = "onnx.Gemm"(%a, %b, %c) <{transB = 1 : i64}> : (tensor<4x5xf32>, tensor<6x5xf32>, tensor<6xf32>) -> tensor<4x6xf32>
+  return %y : tensor<4x6xf32>
 }
 
 // -----

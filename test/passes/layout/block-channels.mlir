@@ -27,6 +27,17 @@ func.func @depthwise(%x: tensor<?x2x4x4xf32>) -> tensor<?x2x4x4xf32> {
   return %c : tensor<?x2x4x4xf32>
 }
 
+// Weights that the run gives are packed by the run.
+// CHECK-LABEL: @given_weights
+// CHECK: "onnx.Pad"(%arg1{{.*}} -> tensor<16x32x3x3xf32>
+// CHECK: %[[W:.*]] = "onnx.Transpose"{{.*}} -> tensor<1x2x3x3x16x16xf32>
+// CHECK: %[[B:.*]] = "onnx.Pad"(%arg2{{.*}} -> tensor<16xf32>
+// CHECK: "onnx.packed.Conv"(%{{.*}}, %[[W]], %[[B]])
+func.func @given_weights(%x: tensor<1x20x4x4xf32>, %w: tensor<8x20x3x3xf32>, %b: tensor<8xf32>) -> tensor<1x8x2x2xf32> {
+  %c = "onnx.Conv"(%x, %w, %b) : (tensor<1x20x4x4xf32>, tensor<8x20x3x3xf32>, tensor<8xf32>) -> tensor<1x8x2x2xf32>
+  return %c : tensor<1x8x2x2xf32>
+}
+
 // A logarithm of lanes past the last channel would not be finite: it works on the plain value.
 // CHECK-LABEL: @not_finite
 // CHECK: %[[U:.*]] = "onnx.packed.Unblock"

@@ -1,0 +1,131 @@
+"""Operators of any element type against -O0, at both x86-64 levels, with known and with symbolic sizes: what passes/graph decomposes, generated
+loops and fast kernels beside the contractions. Cases alike are one model, since compiling costs more than running. run.py beside it runs them."""
+import numpy as np
+from onnx import helper, numpy_helper
+
+CASES = {}  # of one model: label -> case
+RNG = np.random.default_rng(0)
+
+
+def case(name, op, feed, weights=None, results=1, **attributes):
+    """`name`: of the model, then of the case; `feed`: operand name -> array of the run; `weights`: constant operands behind them."""
+    model, _, label = name.partition(" ")
+    CASES.setdefault("op_" + model, {})[label] = (op, feed, weights or {}, results, attributes)
+
+
+def floats(*shape, dtype=np.float32):
+    return RNG.standard_normal(shape).astype(dtype)
+
+
+def whole(top, *shape, dtype=np.int64):
+    return RNG.integers(0, top, shape).astype(dtype)
+
+
+for _dtype in (np.float32, np.float64, np.float16, np.uint8):
+    for _shape, _perm in (((2, 7, 9, 5), (0, 3, 1, 2)), ((1, 20, 33, 3), (0, 3, 1, 2)), ((1, 3, 33, 20), (0, 2, 3, 1)), ((2, 17, 40), (0, 2, 1)), ((70, 4), (1, 0)),
+                          ((5, 66, 19, 16), (0, 3, 1, 2)), ((130, 1100), (1, 0)), ((3, 4, 5, 6), (3, 2, 1, 0)), ((2, 129, 65), (2, 1, 0))):
+        case(f"transpose_{np.dtype(_dtype).name} {'x'.join(map(str, _shape))}_{''.join(map(str, _perm))}", "Transpose",
+             {"x": whole(250, *_shape).astype(_dtype)}, perm=_perm)
+case("mean_variance", "MeanVarianceNormalization", {"x": floats(3, 5, 6, 7)})
+case("mean_variance channels", "MeanVarianceNormalization", {"x": floats(2, 5, 6, 7)}, axes=[1])
+case("mean_variance first", "MeanVarianceNormalization", {"x": floats(2, 5, 6, 7)}, axes=[-1, 0, 1])
+for _reduction in ("none", "sum", "mean"):
+    case(f"cross_entropy {_reduction}", "SoftmaxCrossEntropyLoss", {"x": floats(9, 40), "t": whole(40, 9)}, results=2, reduction=_reduction)
+case("cross_entropy weights", "SoftmaxCrossEntropyLoss", {"x": floats(3, 7, 5, 6), "t": whole(7, 3, 5, 6), "w": abs(floats(7))}, ignore_index=2)
+for _name, _x, _w, _attributes in (
+        ("3x3", (2, 20, 9, 11), (24, 20, 3, 3), {"pads": [1, 1, 1, 1]}), ("first", (1, 3, 17, 19), (20, 3, 3, 3), {"strides": [2, 2]}),
+        ("depthwise", (1, 24, 9, 9), (24, 1, 3, 3), {"group": 24, "pads": [1, 1, 1, 1]}), ("groups", (1, 32, 9, 9), (32, 16, 3, 3), {"group": 2}),
+        ("small_groups", (1, 12, 9, 9), (8, 6, 3, 3), {"group": 2}), ("1d", (2, 5, 30), (7, 5, 4), {"dilations": [2]})):
+    case(f"conv_run_time {_name}", "Conv", {"x": floats(*_x), "w": floats(*_w)}, **_attributes)
+    case(f"conv_run_time {_name}_bias", "Conv", {"x": floats(*_x), "w": floats(*_w), "b": floats(_w[0])}, **_attributes)
+for _name, _x, _w, _attributes in (
+        ("2x2", (2, 20, 9, 11), (20, 6, 2, 2), {"strides": [2, 2]}), ("4x4", (1, 16, 7, 5), (16, 5, 4, 4), {"strides": [2, 2], "pads": [1, 1, 1, 1]}),
+        ("dilated", (1, 6, 7, 5), (6, 5, 3, 3), {"strides": [2, 1], "dilations": [2, 3]}), ("1d", (2, 8, 13), (8, 3, 7), {"strides": [3], "output_padding": [1]}),
+        ("depthwise", (1, 32, 7, 5), (32, 1, 4, 4), {"strides": [2, 2], "pads": [1, 1, 1, 1], "group": 32}),
+        ("groups", (1, 6, 7, 5), (6, 5, 3, 3), {"strides": [2, 2], "group": 3}), ("3d", (1, 4, 3, 5, 6), (4, 3, 2, 3, 2), {"strides": [2, 2, 1]}),
+        ("sized", (1, 6, 7, 5), (6, 5, 3, 3), {"strides": [2, 2], "output_shape": [14, 10]}),
+        ("sized_upper", (1, 6, 7, 5), (6, 5, 4, 3), {"strides": [2, 2], "output_shape": [13, 10], "auto_pad": "SAME_UPPER"}),
+        ("sized_lower", (1, 6, 7, 5), (6, 5, 4, 3), {"strides": [2, 2], "output_shape": [13, 10], "auto_pad": "SAME_LOWER"})):
+    case(f"conv_transpose_run_time {_name}", "ConvTranspose", {"x": floats(*_x), "w": floats(*_w)}, **_attributes)
+    _b = floats(_w[1] * _attributes.get("group", 1))
+    case(f"conv_transpose_run_time {_name}_bias", "ConvTranspose", {"x": floats(*_x), "w": floats(*_w), "b": _b}, **_attributes)
+    case(f"conv_transpose {_name}", "ConvTranspose", {"x": floats(*_x)}, {"w": floats(*_w), "b": _b}, **_attributes)
+for _a in (0, 1):
+    for _b in (0, 1):
+        _shapes = ((19, 33)[::1 - 2 * _a], (33, 21)[::1 - 2 * _b])
+        case(f"gemm run_time_{_a}{_b}", "Gemm", {"x": floats(*_shapes[0]), "y": floats(*_shapes[1])}, transA=_a, transB=_b, alpha=0.5)
+        case(f"gemm run_time_{_a}{_b}_bias", "Gemm", {"x": floats(*_shapes[0]), "y": floats(*_shapes[1]), "z": floats(21)}, transA=_a, transB=_b, beta=1.5)
+        case(f"gemm {_a}{_b}", "Gemm", {"x": floats(*_shapes[0])}, {"y": floats(*_shapes[1])}, transA=_a, transB=_b)
+_spread = np.concatenate([floats(300) * 10.0 ** RNG.integers(-3, 22, 300), [0, -0.0, 127.9, -0.9]])
+for _from in (np.float32, np.float64):
+    for _to in (np.int8, np.int32, np.int64, np.uint8, np.uint32, np.uint64):
+        _range = np.iinfo(_to)
+        _x = np.clip(_spread, float(_range.min), float(_range.max)).astype(_from)
+        _x = np.where(_x.astype(float) >= float(_range.max), _from(1), _x)  # what lies beyond is not defined
+        case(f"cast {np.dtype(_from).name}_{np.dtype(_to).name}", "Cast", {"x": _x}, to=helper.np_dtype_to_tensor_dtype(np.dtype(_to)))
+for _op in ("MaxPool", "AveragePool"):
+    for _size in (3, 7, 9, 14, 15, 21):  # rows of quarters, halves and whole vectors
+        for _stride in (1, 2):
+            case(f"pool {_op}_{_size}_{_stride}", _op, {"x": floats(2, 3, _size, _size)}, kernel_shape=[3, 3], strides=[_stride] * 2, pads=[1, 1, 1, 1])
+case("pool bytes", "MaxPool", {"x": whole(250, 2, 3, 9, 20, dtype=np.uint8)}, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+_holes = floats(2, 3, 9, 20)
+_holes[0, 1, 3, 4:7] = np.nan
+_holes[1, 0, 2, :9] = -np.inf
+for _order in (0, 1):
+    case(f"pool_indices {_order}", "MaxPool", {"x": _holes}, results=2, kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1], storage_order=_order)
+case("pool_indices 1d", "MaxPool", {"x": floats(2, 3, 1100)}, results=2, kernel_shape=[3], strides=[2], dilations=[2])
+case("pool_indices 3d", "MaxPool", {"x": whole(4, 2, 3, 5, 6, 7).astype(np.float32)}, results=2, kernel_shape=[2, 2, 2], strides=[3, 1, 1])
+_corner = abs(floats(2, 300, 2)) * 30
+_boxes = np.concatenate([_corner, _corner + 1 + abs(floats(2, 300, 2)) * 9], 2)
+_limits = {"m": np.array([20]), "i": np.array([0.4], np.float32)}
+case("suppression", "NonMaxSuppression", {"b": _boxes, "s": floats(2, 3, 300)}, _limits | {"t": np.array([0.3], np.float32)})
+case("suppression all", "NonMaxSuppression", {"b": _boxes, "s": np.round(floats(2, 3, 300))}, _limits)
+case("suppression nothing", "NonMaxSuppression", {"b": _boxes, "s": floats(2, 3, 300)}, _limits | {"t": np.array([9], np.float32)})
+for _dtype in (np.int64, np.int8, np.uint8, np.uint64, np.float32, np.float64):
+    _x = whole(400, 1000).astype(_dtype) - _dtype(90)
+    case(f"unique {np.dtype(_dtype).name}", "Unique", {"x": _x}, results=4)
+    case(f"unique {np.dtype(_dtype).name}_few", "Unique", {"x": _x[:30]}, results=4, sorted=0)
+case("unique not_numbers", "Unique", {"x": np.concatenate([_holes.ravel(), [0.0, -0.0]]).astype(np.float32)}, results=4)
+case("unique rows", "Unique", {"x": whole(3, 200, 2)}, results=4, axis=0)
+
+
+def build(name, dynamic):
+    nodes, infos, outputs, constants = [], [], [], []
+    for at, (op, feed, weights, results, attributes) in enumerate(CASES[name].values()):
+        fixed = lambda n, i: i == 1 or (op in ("Conv", "ConvTranspose") and n == "w")
+        shape = lambda n, a: [f"n{d}" if dynamic and not fixed(n, i) else d for i, d in enumerate(a.shape)]
+        infos += [helper.make_tensor_value_info(f"{n}{at}", helper.np_dtype_to_tensor_dtype(a.dtype), shape(n, a)) for n, a in feed.items()]
+        constants += [numpy_helper.from_array(a, f"{n}{at}") for n, a in weights.items()]
+        names = [f"y{at}_{i}" for i in range(results)]
+        nodes.append(helper.make_node(op, [f"{n}{at}" for n in (*feed, *weights)], names, **attributes))
+        outputs += [helper.make_empty_tensor_value_info(n) for n in names]
+    return helper.make_model(helper.make_graph(nodes, "g", infos, outputs, constants), opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
+def differ(got, want):
+    """What is wrong with `got`; None: nothing."""
+    if got.shape != want.shape or got.dtype != want.dtype:
+        return f"{got.dtype}{got.shape}, want {want.dtype}{want.shape}"
+    if want.dtype.kind != "f":
+        return None if np.array_equal(got, want) else f"{(got != want).sum()} elements differ"
+    exact = np.array_equal(np.isnan(got), np.isnan(want)) and np.array_equal(got[np.isinf(want)], want[np.isinf(want)])
+    finite = np.isfinite(want)
+    most = max(abs(want[finite]).max(initial=0), 1e-30)
+    far = abs(got[finite].astype(float) - want[finite].astype(float)).max(initial=0) / float(most)
+    bound = {8: 1e-13, 4: 1e-5, 2: 2e-3}[want.dtype.itemsize]
+    return None if exact and far <= bound else f"off by {far:.1e}" if exact else "NaN or infinity elsewhere"
+
+
+def check(s, folder, name):
+    import onnxc
+    feed = {f"{n}{at}": a for at, c in enumerate(CASES[name].values()) for n, a in c[1].items()}
+    labels = [f"{label} result {i}" for label, c in CASES[name].items() for i in range(c[3])]
+    want = None
+    for mode, dynamic, flags in (("O0", False, ["-O0"]), ("v3", False, ["--cpu", "x86-64-v3"]), ("v4", False, []), ("symbolic", True, [])):
+        library = s.compile(build(name, dynamic), folder, *flags, name=f"{name}_{mode}")
+        got = [np.asarray(v) for v in onnxc.load(str(library), num_threads=2).run(feed)]
+        want = want or got
+        wrong = [f"{mode} {label}: {difference}" for g, w, label in zip(got, want, labels) if (difference := differ(g, w))]
+        if wrong:
+            return "; ".join(wrong[:5])
+    return None
