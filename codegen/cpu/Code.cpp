@@ -132,7 +132,9 @@ Code::Values Code::choose(Value condition, llvm::function_ref<Values()> yes, llv
   return Values(op.getResults());
 }
 
-KernelCode::KernelCode(ModuleOp target, kernel::FuncOp kernel) : Code(target.getContext(), kernel.getLoc()), kernel(kernel) {
+KernelCode::KernelCode(ModuleOp target, kernel::FuncOp kernel, unsigned vectorBits)
+    : Code(target.getContext(), kernel.getLoc()), kernel(kernel) {
+  this->vectorBits = vectorBits;
   b.setInsertionPointToEnd(target.getBody());
   func = LLVM::LLVMFuncOp::create(b, loc, (kernel.getName() + ".code").str(), kernelType(b.getContext()));
   b.setInsertionPointToStart(func.addEntryBlock(b));
@@ -189,7 +191,7 @@ LogicalResult emitKernel(ModuleOp target, kernel::FuncOp kernel, unsigned vector
     return emitLoops(target, kernel, vectorBits);
   if (kernel.getFamily() != "contract")
     return kernel.emitError("no emitter for kernels of family ") << kernel.getFamily();
-  KernelCode code(target, kernel);
+  KernelCode code(target, kernel, vectorBits);
   Operation *op = &kernel.getBody().front().front();
   while (onnx::constantValue(op->getResult(0)))
     op = op->getNextNode();

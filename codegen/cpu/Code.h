@@ -18,6 +18,7 @@ struct Code {
   mlir::IntegerType i1, i32, i64;
   mlir::FloatType f32;
   mlir::Type ptr;
+  unsigned vectorBits = 128;  // of the level that is compiled
 
   Code(mlir::MLIRContext *context, mlir::Location loc);
 
@@ -84,7 +85,7 @@ struct KernelCode : Code {
   mlir::LLVM::LLVMFuncOp func;
   Value bufs, dims, scratch, begin, end;
 
-  KernelCode(mlir::ModuleOp target, kernel::FuncOp kernel);
+  KernelCode(mlir::ModuleOp target, kernel::FuncOp kernel, unsigned vectorBits);
   // Buffer `i`: of the arguments, then of the results.
   Value buffer(unsigned i);
   // Of an argument of the kernel.

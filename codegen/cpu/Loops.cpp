@@ -106,7 +106,7 @@ LogicalResult emitLoops(ModuleOp target, kernel::FuncOp kernel, unsigned vectorB
   for (Operation &op : kernel.getBody().front())
     if (rowAxes(&op))
       return emitRows(target, kernel, &op, vectorBits);
-  KernelCode c(target, kernel);
+  KernelCode c(target, kernel, vectorBits);
   ValueRange results = kernel.getReturn()->getOperands();
   LoopKernel loops(c, kernel::localDims(cast<RankedTensorType>(results.back().getType())), vectorBits);
   DimMap map = loops.space.identity();
@@ -115,7 +115,7 @@ LogicalResult emitLoops(ModuleOp target, kernel::FuncOp kernel, unsigned vectorB
     loops.space.addResult(r, map);
   }
   loops.space.merge();
-  if (!emitPermute(c, loops.space))
+  if (!emitPermute(c, loops.space, vectorBits))
     loops.emit();
   c.finish();
   return success();

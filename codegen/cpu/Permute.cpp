@@ -1,4 +1,4 @@
-// Permute.cpp: kernels of family "loops" that are one transposition which moves the last dim: squares of 8 by 8 elements change places in
+// Permute.cpp: kernels of family "loops" that are one transposition which moves the last dim: squares of elements change places in
 // registers. Transpositions that keep it are rows of Loops.cpp.
 //
 // last    the result's last dim; the operand steps by more than one element along it
@@ -7,80 +7,134 @@
 #include "codegen/cpu/Space.h"
 #include "dialects/kernel/Weights.h"
 #include "dialects/onnx/OnnxBase.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 namespace onnxc {
 namespace {
 
-constexpr int64_t side = 8, block = 64;  // `block` of `first` are a unit of work
+constexpr int64_t firstBlock = 64, lastBlock = 1024;  // at most so many of each are a unit of work
+constexpr int64_t laneBytes = 16;                     // of a register: x86 shuffles freely within these
+constexpr int64_t fewest = 4;                         // side of the smallest square
+
+// An equal part of a dim.
+struct Range {
+  Value begin, end;
+  std::optional<int64_t> least;  // how long it is at least, where that is known
+};
 
 struct Permutation {
   KernelCode &c;
   Space &space;
   const Access &from, &to;
-  size_t first;
+  size_t first, last;
   Type element;
-  int64_t bytes;
+  int64_t bytes, most;                 // `most`: side of the largest square
   Value source, target, across, down;  // addresses of the outer indices; bytes from one of `last` to the next, of `first` in the result
 
-  Permutation(KernelCode &c, Space &space, size_t first)
-      : c(c), space(space), from(space.accesses[0]), to(space.accesses[1]), first(first),
-        element(c.b.getIntegerType(storageBytes(from.element) * 8)), bytes(storageBytes(from.element)) {}
+  Permutation(KernelCode &c, Space &space, size_t first, unsigned vectorBits)
+      : c(c), space(space), from(space.accesses[0]), to(space.accesses[1]), first(first), last(space.sizes.size() - 1),
+        element(c.b.getIntegerType(storageBytes(from.element) * 8)), bytes(storageBytes(from.element)),
+        most(std::min<int64_t>(16, std::max<int64_t>(vectorBits / 8, laneBytes) / bytes)) {}
 
   Value step(const Access &a, size_t d) { return c.mul(space.value(a.strides[d]), bytes); }
   Value read(Value i, Value j) { return c.at(c.at(source, c.mul(j, across)), c.mul(i, bytes)); }
   Value write(Value i, Value j) { return c.at(c.at(target, c.mul(i, down)), c.mul(j, bytes)); }
-
-  // Rows of one become columns of the other: neighbours trade elements at distance 1, 2 and 4.
-  void exchange(SmallVector<Value> &rows) {
-    for (int64_t distance = 1; distance < side; distance *= 2)
-      for (int64_t r = 0; r < side; ++r) {
-        if (r & distance)
-          continue;
-        SmallVector<int32_t> low, high;
-        for (int64_t i = 0; i < side; ++i) {
-          low.push_back(i & distance ? side + i - distance : i);
-          high.push_back(i & distance ? side + i : i + distance);
-        }
-        Value a = rows[r], b = rows[r + distance];
-        rows[r] = LLVM::ShuffleVectorOp::create(c.b, c.loc, a, b, low);
-        rows[r + distance] = LLVM::ShuffleVectorOp::create(c.b, c.loc, a, b, high);
-      }
+  Value shuffle(Value a, Value b, llvm::function_ref<int64_t(int64_t)> lane) {
+    SmallVector<int32_t> mask(cast<VectorType>(a.getType()).getDimSize(0));
+    for (size_t i = 0; i < mask.size(); ++i)
+      mask[i] = lane(i);
+    return LLVM::ShuffleVectorOp::create(c.b, c.loc, a, b, mask);
   }
 
-  void square(Value i, Value j) {
+  // Rows of one become columns of the other: first within the lanes of registers, by interleaving halves of them, then lanes themselves.
+  SmallVector<Value> exchange(SmallVector<Value> rows) {
+    int64_t side = rows.size(), part = std::min(side, laneBytes / bytes), lanes = side / part;
+    for (int64_t round = 1; round < part; round *= 2) {
+      SmallVector<Value> next(side);
+      for (int64_t g = 0; g < side; g += part)
+        for (int64_t i = 0; i < part; ++i) {
+          int64_t half = i % 2 * (part / 2);
+          auto lane = [&](int64_t k) { return k % 2 * side + k / part * part + half + k % part / 2; };
+          next[g + i] = shuffle(rows[g + i / 2], rows[g + i / 2 + part / 2], lane);
+        }
+      rows = next;
+    }
+    // rows[g * part + q] holds columns q, part + q, … of the rows from g * part on.
+    for (int64_t round = 1; round < lanes; round *= 2) {
+      SmallVector<Value> next(side);
+      for (int64_t g = 0; g < lanes; ++g)
+        for (int64_t q = 0; q < part; ++q) {
+          Value a = rows[g % (lanes / 2) * 2 * part + q], b = rows[(g % (lanes / 2) * 2 + 1) * part + q];
+          int64_t odd = g / (lanes / 2);
+          next[g * part + q] = shuffle(a, b, [&](int64_t k) { return (k / part * 2 + odd) * part + k % part; });
+        }
+      rows = next;
+    }
+    return rows;
+  }
+
+  void square(int64_t side, Value i, Value j) {
     SmallVector<Value> rows;
     for (int64_t r = 0; r < side; ++r)
       rows.push_back(c.load(c.vec(element, side), read(i, c.add(j, r)), bytes));
-    exchange(rows);
+    rows = exchange(rows);
     for (int64_t r = 0; r < side; ++r)
       c.store(rows[r], write(c.add(i, r), j), bytes);
   }
 
   void single(Value i, Value j) { c.store(c.load(element, read(i, j), bytes), write(i, j), bytes); }
 
-  // Elements [begin, end) of `first`, all of `last`.
-  void band(Value begin, Value end, Value size) {
-    Value one = c.n(1), eight = c.n(side), zero = c.n(0);
-    Value whole = c.sub(end, c.rem(c.sub(end, begin), eight)), wide = c.sub(size, c.rem(size, eight));
-    c.loop(zero, wide, eight, [&](Value j) { c.loop(begin, whole, eight, [&](Value i) { square(i, j); }); });
-    c.loop(begin, whole, one, [&](Value i) { c.loop(wide, size, one, [&](Value j) { single(i, j); }); });
-    c.loop(whole, end, one, [&](Value i) { c.loop(zero, size, one, [&](Value j) { single(i, j); }); });
+  // Steps of `side`; the last one ends with the range and overlaps the one before.
+  void steps(const Range &r, int64_t side, llvm::function_ref<void(Value)> body) {
+    c.loop(r.begin, r.end, c.n(side), [&](Value at) { body(c.min(at, c.sub(r.end, side))); });
+  }
+  static bool isShorter(const Range &r, int64_t side) { return r.least && *r.least < side; }
+  Value holds(const Range &r, int64_t side) { return r.least ? c.flag(*r.least >= side) : c.less(c.n(side - 1), c.sub(r.end, r.begin)); }
+
+  // In squares of `side`, or smaller ones where a range is too short for that.
+  void squares(int64_t side, const Range &i, const Range &j) {
+    if (side < fewest)
+      return c.loop(i.begin, i.end, c.n(1), [&](Value at) { c.loop(j.begin, j.end, c.n(1), [&](Value k) { single(at, k); }); });
+    if (isShorter(i, side) || isShorter(j, side))
+      return squares(side / 2, i, j);
+    auto whole = [&] { steps(j, side, [&](Value at) { steps(i, side, [&](Value k) { square(side, k, at); }); }); };
+    if (i.least && j.least)
+      return whole();
+    c.when(c.both(holds(i, side), holds(j, side)), whole, [&] { squares(side / 2, i, j); });
+  }
+
+  AffineExpr blocks(size_t d, int64_t block) { return space.sizes[d].ceilDiv(block); }
+  Range part(Value index, size_t d, int64_t block) {
+    Value size = space.value(space.sizes[d]), n = c.ceilDiv(size, block);
+    auto known = c.constant(size);
+    if (known && *known <= block)
+      return {c.n(0), size, *known};
+    std::optional<int64_t> least;
+    if (known)
+      least = *known / llvm::divideCeilSigned(*known, block);
+    return {c.div(c.mul(index, size), n), c.div(c.mul(c.add(index, 1), size), n), least};
   }
 
   void emit() {
-    size_t last = space.sizes.size() - 1;
-    AffineExpr extent = space.sizes[first].ceilDiv(block);
+    AffineExpr extent = blocks(first, firstBlock) * blocks(last, lastBlock);
     SmallVector<size_t> outer;
     for (size_t d = 0; d < last; ++d)
       if (d != first)
         outer.push_back(d), extent = extent * space.sizes[d];
-    auto fixed = dyn_cast<AffineConstantExpr>(space.sizes[last]);
-    setExtent(c.kernel, extent, 32768 / (block * (fixed ? std::max<int64_t>(fixed.getValue(), 1) : 64)));
-    Value count = space.value(space.sizes[first]), size = space.value(space.sizes[last]), blocks = c.ceilDiv(count, block);
+    auto longest = [&](size_t d, int64_t block) {
+      auto fixed = dyn_cast<AffineConstantExpr>(space.sizes[d]);
+      return fixed ? std::clamp<int64_t>(fixed.getValue(), 1, block) : 64;
+    };
+    setExtent(c.kernel, extent, 32768 / (longest(first, firstBlock) * longest(last, lastBlock)));
+    Value firsts = c.ceilDiv(space.value(space.sizes[first]), firstBlock), lasts = c.ceilDiv(space.value(space.sizes[last]), lastBlock);
     across = step(from, last), down = step(to, first);
     c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
-      Value rest = c.div(unit, blocks), begin = c.mul(c.sub(unit, c.mul(rest, blocks)), block);
+      Value rest = c.div(unit, lasts);
+      Range j = part(c.sub(unit, c.mul(rest, lasts)), last, lastBlock);
+      Value index = c.rem(rest, firsts);
+      Range i = part(index, first, firstBlock);
+      rest = c.div(rest, firsts);
       source = c.buffer(from.buffer), target = c.buffer(to.buffer);
       for (size_t d : llvm::reverse(outer)) {
         Value n = space.value(space.sizes[d]), at = d == outer.front() ? rest : c.rem(rest, n);
@@ -88,13 +142,13 @@ struct Permutation {
         target = c.at(target, c.mul(at, step(to, d)));
         rest = d == outer.front() ? rest : c.div(rest, n);
       }
-      band(begin, c.min(c.add(begin, block), count), size);
+      squares(most, i, j);
     });
   }
 };
 }  // namespace
 
-bool emitPermute(KernelCode &c, Space &space) {
+bool emitPermute(KernelCode &c, Space &space, unsigned vectorBits) {
   Operation &op = c.kernel.getBody().front().front();
   if (onnx::opName(&op) != "Transpose" || op.getResult(0) != c.kernel.getReturn()->getOperand(0))
     return false;
@@ -103,7 +157,7 @@ bool emitPermute(KernelCode &c, Space &space) {
   auto first = llvm::find(strides.drop_back(), one);
   if (strides.back() == one || first == strides.drop_back().end())
     return false;
-  Permutation(c, space, first - strides.begin()).emit();
+  Permutation(c, space, first - strides.begin(), vectorBits).emit();
   return true;
 }
 

@@ -203,12 +203,18 @@ Value power(const Site &s) {
   return pow(x, y).v;
 }
 
-// f32 to i32 as llvm.fptosi.sat has it, in operations that vectors have on every level.
+// The greatest value of a float type that is below 2^(width - 1).
+double belowLimit(Type element, unsigned width) {
+  return element.isF32() ? std::nextafter(std::ldexp(1.0f, width - 1), 0.0f) : std::nextafter(std::ldexp(1.0, width - 1), 0.0);
+}
+
+// f32 or f64 to i32 or i64 as llvm.fptosi.sat has it, in operations that vectors have.
 Value roundToward0(Code &c, Value v, Type to) {
   Num x{&c, v};
-  Value large = less(x.of(2147483520.0), x);  // the float before 2^31
-  Num bounded = maxSecond(select(isNan(x), x.of(0), x), x.of(-2147483648.0)), inside = select(large, x.of(0), bounded);
-  return arith::SelectOp::create(c.b, c.loc, large, c.integer(APInt::getSignedMaxValue(32), to),
+  unsigned width = getElementTypeOrSelf(to).getIntOrFloatBitWidth();
+  Value large = less(x.of(belowLimit(getElementTypeOrSelf(v.getType()), width)), x);
+  Num bounded = maxSecond(select(isNan(x), x.of(0), x), x.of(-std::ldexp(1.0, width - 1))), inside = select(large, x.of(0), bounded);
+  return arith::SelectOp::create(c.b, c.loc, large, c.integer(APInt::getSignedMaxValue(width), to),
                                  arith::FPToSIOp::create(c.b, c.loc, to, inside.v));
 }
 
@@ -218,10 +224,9 @@ Value floatToInt(Code &c, Value v, Type to, bool isUnsigned) {
   Type wide = c.b.getIntegerType(width == 64 || (isUnsigned && width == 32) ? 64 : 32);
   if (auto vector = dyn_cast<VectorType>(to))
     wide = vector.clone(wide);
-  bool large = isUnsigned && width == 64;
-  auto name = c.b.getStringAttr(large ? "llvm.fptoui.sat" : "llvm.fptosi.sat");
-  bool single = getElementTypeOrSelf(v.getType()).isF32() && getElementTypeOrSelf(wide).isInteger(32);
-  Value n = single ? roundToward0(c, v, wide) : Value(LLVM::CallIntrinsicOp::create(c.b, c.loc, wide, name, ValueRange(v)).getResult(0));
+  if (isUnsigned && width == 64)
+    return LLVM::CallIntrinsicOp::create(c.b, c.loc, wide, c.b.getStringAttr("llvm.fptoui.sat"), ValueRange(v)).getResult(0);
+  Value n = roundToward0(c, v, wide);
   return wide == to ? n : Value(arith::TruncIOp::create(c.b, c.loc, to, n));
 }
 Value cast(const Site &s) {

@@ -435,7 +435,7 @@ struct RowKernel {
 }  // namespace
 
 LogicalResult emitRows(ModuleOp target, kernel::FuncOp kernel, Operation *row, unsigned vectorBits) {
-  KernelCode c(target, kernel);
+  KernelCode c(target, kernel, vectorBits);
   RowKernel(c, row, vectorBits).emit();
   c.finish();
   return success();

@@ -52,8 +52,19 @@ static Num powerOfTwo(Num like, Value k) {
   return fromBits(like, arith::ShLIOp::create(c.b, c.loc, c.add(k, integer(like, single ? 127 : 1023)), integer(like, single ? 23 : 52)));
 }
 
+// p 2^n as one instruction, which makes subnormals and infinity too, where the level has it; else nothing.
+static std::optional<Num> scaled(Num p, Num n) {
+  Code &c = *p.c;
+  auto type = dyn_cast<VectorType>(p.v.getType());
+  if (c.vectorBits < 512 || !type || type.getDimSize(0) != 16)
+    return std::nullopt;
+  Value all = c.integer(-1, c.b.getI16Type()), rounding = c.integer(4, c.i32);
+  auto name = c.b.getStringAttr("llvm.x86.avx512.mask.scalef.ps.512");
+  return Num{&c, LLVM::CallIntrinsicOp::create(c.b, c.loc, type, name, ValueRange{p.v, n.v, p.v, all, rounding}).getResult(0)};
+}
+
 // e^x = 2^n e^r, |r| <= ln(2)/2, the polynomial a minimax fit of 2e-9. Adding 1.5 2^23 leaves n in the low bits, of which the shift keeps
-// what makes an exponent. 2^n is two factors, the second of which makes subnormals and infinity.
+// what makes an exponent. 2^n is two factors where no instruction has it, the second of which makes subnormals and infinity.
 Num exp(Num x) {
   Code &c = *x.c;
   constexpr double magic = 12582912;
@@ -63,6 +74,8 @@ Num exp(Num x) {
   r = fma(n, n.of(-1.42860682030941723e-6), r);
   Num p = horner(
       r, {1, 1.0000000363396058, 0.49999992076176153, 0.1666642009533914, 0.04166822605030219, 0.008374822090776626, 0.001383683770778305});
+  if (std::optional<Num> y = scaled(p, n))
+    return *y;
   Value low = less(clamped, x.of(-87)), bits = arith::ShLIOp::create(c.b, c.loc, toBits(shifted), integer(x, 23));
   Value bias = arith::SelectOp::create(c.b, c.loc, low, integer(x, int64_t(126 + 64) << 23), integer(x, int64_t(126) << 23));
   return p * fromBits(x, c.add(bits, bias)) * select(low, x.of(0x1p-63), x.of(2));
