@@ -1,4 +1,5 @@
-// Halves.cpp: f16 and bf16 to f32 and back in integer arithmetic: the same on every level, without calls. See Halves.h.
+// Halves.cpp: f16 and bf16 to f32 and back: f16 by instructions from AVX2 on, where F16C comes with it, else in integer arithmetic, without
+// calls. See Halves.h.
 #include "codegen/cpu/Halves.h"
 
 using namespace mlir;
@@ -8,11 +9,11 @@ namespace {
 // Values of one width: the types of its integers, and the operations written short.
 struct Bits {
   Code &c;
-  Type i16, i32, f32;
+  Type i16, i32, f16, f32;
 
-  Bits(Code &c, Type like) : c(c), i16(c.b.getI16Type()), i32(c.i32), f32(c.f32) {
+  Bits(Code &c, Type like) : c(c), i16(c.b.getI16Type()), i32(c.i32), f16(c.b.getF16Type()), f32(c.f32) {
     if (auto vector = dyn_cast<VectorType>(like))
-      i16 = vector.clone(i16), i32 = vector.clone(i32), f32 = vector.clone(f32);
+      i16 = vector.clone(i16), i32 = vector.clone(i32), f16 = vector.clone(f16), f32 = vector.clone(f32);
   }
   Value n(uint32_t v) const {
     IntegerAttr attr = IntegerAttr::get(c.i32, APInt(32, v));
@@ -64,12 +65,16 @@ Value toBF16(const Bits &b, Value x) {
 
 Value halfToFloat(Code &c, Value bits, bool brain) {
   Bits b(c, bits.getType());
+  if (!brain && c.vectorBits >= 256)
+    return arith::ExtFOp::create(c.b, c.loc, b.f32, Value(arith::BitcastOp::create(c.b, c.loc, b.f16, bits)));
   Value h = b.wide(bits);
   return brain ? b.asFloat(b.left(h, 16)) : fromF16(b, h);
 }
 
 Value floatToHalf(Code &c, Value v, bool brain) {
   Bits b(c, v.getType());
+  if (!brain && c.vectorBits >= 256)
+    return arith::BitcastOp::create(c.b, c.loc, b.i16, Value(arith::TruncFOp::create(c.b, c.loc, b.f16, v)));
   return b.narrow(brain ? toBF16(b, b.asBits(v)) : toF16(b, b.asBits(v)));
 }
 

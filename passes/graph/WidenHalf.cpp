@@ -53,6 +53,14 @@ bool staysHalf(Operation *op) {
          op->hasTrait<OpTrait::IsTerminator>() || moves || containers;
 }
 
+// Ops that only move elements. They move halves unless these are f32 already.
+bool moves(Operation *op) {
+  static const llvm::StringSet<> names = {
+      "Concat", "Split",  "Slice",          "Transpose", "Reshape",      "Squeeze",      "Unsqueeze", "Flatten", "Identity",       "Expand",
+      "Tile",   "Gather", "GatherElements", "GatherND",  "DepthToSpace", "SpaceToDepth", "Compress",  "Trilu",   "ReverseSequence"};
+  return names.contains(onnx::opName(op));
+}
+
 ElementsAttr widenedConstant(ElementsAttr value) {
   auto bytes = constantBytes(value);
   auto type = llvm::dyn_cast<RankedTensorType>(value.getType());
@@ -134,10 +142,13 @@ struct WidenHalf : impl::WidenHalfBase<WidenHalf> {
   void runOnOperation() override {
     Widener w(&getContext());
     SmallVector<Operation *> found;
+    llvm::DenseSet<Operation *> widens;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
       bool halves = llvm::any_of(op->getOperands(), isHalf) || llvm::any_of(op->getResults(), [](Value v) { return isHalf(v); });
-      if (halves && !staysHalf(op))
-        found.push_back(op);
+      bool given = llvm::any_of(op->getOperands(), [](Value v) { return isHalf(v) && !onnx::constantValue(v); });
+      bool asTheyAre = given && moves(op) && llvm::none_of(op->getOperands(), [&](Value v) { return widens.contains(v.getDefiningOp()); });
+      if (halves && !staysHalf(op) && !asTheyAre)
+        found.push_back(op), widens.insert(op);
     });
     for (Operation *op : found)
       w.widen(op);

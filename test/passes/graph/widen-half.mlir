@@ -35,6 +35,21 @@ func.func @stays(%x: tensor<4x2xf32>, %i: tensor<4xi64>) -> tensor<4x2xbf16> {
 
 // -----
 
+// Halves that are given are moved as they are; what was computed is f32 already.
+// CHECK-LABEL: @moved
+// CHECK: %[[T:.*]] = "onnx.Transpose"(%arg0) {{.*}} -> tensor<3x2xf16>
+// CHECK: %[[W:.*]] = "onnx.Cast"(%[[T]]) {{.*}} -> tensor<3x2xf32>
+// CHECK: %[[R:.*]] = "onnx.Relu"(%[[W]])
+// CHECK: "onnx.Transpose"(%[[R]]) {{.*}} -> tensor<2x3xf32>
+func.func @moved(%x: tensor<2x3xf16>) -> tensor<2x3xf16> {
+  %t = "onnx.Transpose"(%x) {perm = array<i64: 1, 0>} : (tensor<2x3xf16>) -> tensor<3x2xf16>
+  %r = "onnx.Relu"(%t) : (tensor<3x2xf16>) -> tensor<3x2xf16>
+  %y = "onnx.Transpose"(%r) {perm = array<i64: 1, 0>} : (tensor<3x2xf16>) -> tensor<2x3xf16>
+  return %y : tensor<2x3xf16>
+}
+
+// -----
+
 // What a body yields keeps its type.
 // CHECK-LABEL: @body
 // CHECK: %[[N:.*]] = "onnx.Cast"(%{{.*}}) {{.*}}to = 10
