@@ -13,9 +13,9 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
-constexpr int64_t firstBlock = 64, lastBlock = 1024;  // at most so many of each are a unit of work
-constexpr int64_t laneBytes = 16;                     // of a register: x86 shuffles freely within these
-constexpr int64_t fewest = 4;                         // side of the smallest square
+constexpr int64_t firstBlock = 64, lastBlock = 128;  // at most so many of each are a unit of work: 32 KiB of f32, the nearest cache
+constexpr int64_t laneBytes = 16;                    // of a register: x86 shuffles freely within these
+constexpr int64_t fewest = 4;                        // side of the smallest square
 
 // An equal part of a dim.
 struct Range {
@@ -30,6 +30,7 @@ struct Permutation {
   size_t first, last;
   Type element;
   int64_t bytes, most;                 // `most`: side of the largest square
+  bool alongLast;                      // squares follow each other along `last`
   Value source, target, across, down;  // addresses of the outer indices; bytes from one of `last` to the next, of `first` in the result
 
   Permutation(KernelCode &c, Space &space, size_t first, unsigned vectorBits)
@@ -98,7 +99,12 @@ struct Permutation {
       return c.loop(i.begin, i.end, c.n(1), [&](Value at) { c.loop(j.begin, j.end, c.n(1), [&](Value k) { single(at, k); }); });
     if (isShorter(i, side) || isShorter(j, side))
       return squares(side / 2, i, j);
-    auto whole = [&] { steps(j, side, [&](Value at) { steps(i, side, [&](Value k) { square(side, k, at); }); }); };
+    auto whole = [&] {
+      if (alongLast)
+        steps(i, side, [&](Value at) { steps(j, side, [&](Value k) { square(side, at, k); }); });
+      else
+        steps(j, side, [&](Value at) { steps(i, side, [&](Value k) { square(side, k, at); }); });
+    };
     if (i.least && j.least)
       return whole();
     c.when(c.both(holds(i, side), holds(j, side)), whole, [&] { squares(side / 2, i, j); });
@@ -129,6 +135,9 @@ struct Permutation {
     setExtent(c.kernel, extent, 32768 / (longest(first, firstBlock) * longest(last, lastBlock)));
     Value firsts = c.ceilDiv(space.value(space.sizes[first]), firstBlock), lasts = c.ceilDiv(space.value(space.sizes[last]), lastBlock);
     across = step(from, last), down = step(to, first);
+    // Where one side's rows lie far apart, a square and the next share its lines.
+    auto far = c.constant(across), wide = c.constant(down);
+    alongLast = !far || !wide || *wide >= *far;
     c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
       Value rest = c.div(unit, lasts);
       Range j = part(c.sub(unit, c.mul(rest, lasts)), last, lastBlock);

@@ -218,15 +218,27 @@ Value roundToward0(Code &c, Value v, Type to) {
                                  arith::FPToSIOp::create(c.b, c.loc, to, inside.v));
 }
 
-// Saturates, so that no input is undefined; NaN gives 0.
-Value floatToInt(Code &c, Value v, Type to, bool isUnsigned) {
+// Whether `v` lies between constant bounds that a signed integer of 32 bits holds, or is NaN.
+bool isClipped(mlir::Value v) {
+  Operation *clip = v.getDefiningOp();
+  if (!clip || onnx::opName(clip) != "Clip" || clip->getNumOperands() != 3)
+    return false;
+  return llvm::all_of(clip->getOperands().drop_front(), [](mlir::Value bound) {
+    ElementsAttr value = onnx::constantValue(bound);
+    return value && isa<FloatType>(value.getElementType()) && std::abs((*value.value_begin<APFloat>()).convertToDouble()) <= 65536;
+  });
+}
+
+// Saturates, so that no input is undefined; NaN gives 0. `clipped`: isClipped.
+Value floatToInt(Code &c, Value v, Type to, bool isUnsigned, bool clipped) {
   unsigned width = getElementTypeOrSelf(to).getIntOrFloatBitWidth();
   Type wide = c.b.getIntegerType(width == 64 || (isUnsigned && width == 32) ? 64 : 32);
   if (auto vector = dyn_cast<VectorType>(to))
     wide = vector.clone(wide);
   if (isUnsigned && width == 64)
     return LLVM::CallIntrinsicOp::create(c.b, c.loc, wide, c.b.getStringAttr("llvm.fptoui.sat"), ValueRange(v)).getResult(0);
-  Value n = roundToward0(c, v, wide);
+  Num x{&c, v};
+  Value n = clipped ? Value(arith::FPToSIOp::create(c.b, c.loc, wide, select(isNan(x), x.of(0), x).v)) : roundToward0(c, v, wide);
   return wide == to ? n : Value(arith::TruncIOp::create(c.b, c.loc, to, n));
 }
 Value cast(const Site &s) {
@@ -249,7 +261,7 @@ Value cast(const Site &s) {
   if (s.isFloat() && isa<FloatType>(to))
     return toWidth > width ? Value(arith::ExtFOp::create(c.b, c.loc, type, v)) : Value(arith::TruncFOp::create(c.b, c.loc, type, v));
   if (s.isFloat())
-    return floatToInt(c, v, type, to.isUnsignedInteger());
+    return floatToInt(c, v, type, to.isUnsignedInteger(), isClipped(s.op->getOperand(0)));
   if (isa<FloatType>(to))
     return unsignedFrom ? Value(arith::UIToFPOp::create(c.b, c.loc, type, v)) : Value(arith::SIToFPOp::create(c.b, c.loc, type, v));
   if (toWidth == width)

@@ -1,19 +1,22 @@
-// FastMatMul.cpp: MatMul and Gemm of f32 on Product.h; few rows stream B once instead of packing it. Oracle: MatMul.cpp.
+// FastMatMul.cpp: MatMul and Gemm of f32 and f64 on Product.h; few rows stream B once instead of packing it. Oracle: MatMul.cpp.
 #include "runtime_stub/kernels/MatMulShape.h"
 #include "runtime_stub/kernels/Product.h"
 
 namespace onnxc {
 
 // One matrix product; strides in elements.
-static int32_t multiply(const onnxc_args *args, const float *a, int64_t ar, int64_t ak, const float *b, int64_t bk, int64_t bc, float *c,
-                        int64_t rows, int64_t inner, int64_t cols) {
+template <class T>
+static int32_t multiply(const onnxc_args *args, const T *a, int64_t ar, int64_t ak, const T *b, int64_t bk, int64_t bc, T *c, int64_t rows,
+                        int64_t inner, int64_t cols) {
+  using V = typename WideOf<T>::type;
+  constexpr int lanes = WideOf<T>::lanes;
   if (rows <= 4 && bc == 1) {
     for (int64_t i = 0; i < rows; ++i) {
-      float *to = c + i * cols;
-      memset(to, 0, cols * sizeof(float));
+      T *to = c + i * cols;
+      memset(to, 0, cols * sizeof(T));
       for (int64_t k = 0; k < inner; ++k) {
-        float v = a[i * ar + k * ak];
-        const float *from = b + k * bk;
+        T v = a[i * ar + k * ak];
+        const T *from = b + k * bk;
         for (int64_t j = 0; j < cols; ++j)
           to[j] += v * from[j];
       }
@@ -23,13 +26,13 @@ static int32_t multiply(const onnxc_args *args, const float *a, int64_t ar, int6
   if (rows <= 4 && bk == 1 && ak == 1) {
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < cols; ++j) {
-        v16 sum = v16(0.0f);
-        const float *x = a + i * ar, *y = b + j * bc;
+        V sum = V(T(0));
+        const T *x = a + i * ar, *y = b + j * bc;
         int64_t k = 0;
-        for (; k + 16 <= inner; k += 16)
-          sum = __builtin_elementwise_fma(*(const v16 *)(x + k), *(const v16 *)(y + k), sum);
-        float total = 0;
-        for (int l = 0; l < 16; ++l)
+        for (; k + lanes <= inner; k += lanes)
+          sum = __builtin_elementwise_fma(*(const V *)(x + k), *(const V *)(y + k), sum);
+        T total = 0;
+        for (int l = 0; l < lanes; ++l)
           total += sum[l];
         for (; k < inner; ++k)
           total += x[k] * y[k];
@@ -37,19 +40,20 @@ static int32_t multiply(const onnxc_args *args, const float *a, int64_t ar, int6
       }
     return 0;
   }
-  float *start = rowStarts(args, rows, nullptr);
+  const T *start = allocate<T>(args, rows + 16);  // zeros
   ONNXC_CHECK(start, ONNXC_K_MEMORY);
   return product(
       args, rows, cols, inner, c, cols, start,
-      [&](float *to, int64_t row, int64_t k, int64_t width, int64_t depth) { packPanel(to, a, rows, row, ar, k, ak, width, depth); },
-      [&](float *to, int64_t col, int64_t k, int64_t width, int64_t depth) { packPanel(to, b, cols, col, bc, k, bk, width, depth); });
+      [&](T *to, int64_t row, int64_t k, int64_t width, int64_t depth) { packPanel(to, a, rows, row, ar, k, ak, width, depth); },
+      [&](T *to, int64_t col, int64_t k, int64_t width, int64_t depth) { packPanel(to, b, cols, col, bc, k, bk, width, depth); });
 }
 
+template <class T>
 static int32_t fastMatMul(const onnxc_args *a) {
   MatMulShape s;
   ONNXC_TRY(matMulShape(a->in[0], a->in[1], s));
-  float *out = mutableData<float>(a->out[0]);
-  const float *x = data<float>(a->in[0]), *y = data<float>(a->in[1]);
+  T *out = mutableData<T>(a->out[0]);
+  const T *x = data<T>(a->in[0]), *y = data<T>(a->in[1]);
   int64_t batches = product(s.batch, 0, s.batchRank), rows = s.rows;
   ONNXC_CHECK(onnxc_count(a->out[0]) == batches * s.rows * s.cols, ONNXC_K_SHAPE);
   bool sharedB = true, denseA = true;  // one B for all batches: they are rows of one product
@@ -69,6 +73,7 @@ static int32_t fastMatMul(const onnxc_args *a) {
   return 0;
 }
 
+template <class T>
 static int32_t fastGemm(const onnxc_args *a) {  // attributes: alpha, beta, transA, transB
   const onnxc_tensor &x = a->in[0], &y = a->in[1], &out = a->out[0];
   ONNXC_CHECK(x.rank == 2 && y.rank == 2 && out.rank == 2, ONNXC_K_SHAPE);
@@ -77,10 +82,9 @@ static int32_t fastGemm(const onnxc_args *a) {  // attributes: alpha, beta, tran
   ONNXC_CHECK(y.dims[ty] == inner && out.dims[0] == rows && out.dims[1] == cols, ONNXC_K_SHAPE);
   bool hasC = hasInput(a, 2);
   ONNXC_CHECK(!hasC || broadcastStrides(a->in[2], out.dims, 2, cs), ONNXC_K_SHAPE);
-  float *c = mutableData<float>(out), alpha = float(a->attr[0].f), beta = float(a->attr[1].f);
-  ONNXC_TRY(
-      multiply(a, data<float>(x), tx ? 1 : inner, tx ? rows : 1, data<float>(y), ty ? 1 : cols, ty ? inner : 1, c, rows, inner, cols));
-  const float *add = hasC ? data<float>(a->in[2]) : nullptr;
+  T *c = mutableData<T>(out), alpha = T(a->attr[0].f), beta = T(a->attr[1].f);
+  ONNXC_TRY(multiply(a, data<T>(x), tx ? 1 : inner, tx ? rows : 1, data<T>(y), ty ? 1 : cols, ty ? inner : 1, c, rows, inner, cols));
+  const T *add = hasC ? data<T>(a->in[2]) : nullptr;
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; (alpha != 1 || add) && j < cols; ++j)
       c[i * cols + j] = alpha * c[i * cols + j] + (add ? beta * add[i * cs[0] + j * cs[1]] : 0);
@@ -89,5 +93,7 @@ static int32_t fastGemm(const onnxc_args *a) {  // attributes: alpha, beta, tran
 
 }  // namespace onnxc
 
-extern "C" int32_t onnxc_k_FastMatMul(const onnxc_args *a) { return onnxc::fastMatMul(a); }
-extern "C" int32_t onnxc_k_FastGemm(const onnxc_args *a) { return onnxc::fastGemm(a); }
+extern "C" int32_t onnxc_k_FastMatMul_f32(const onnxc_args *a) { return onnxc::fastMatMul<float>(a); }
+extern "C" int32_t onnxc_k_FastMatMul_f64(const onnxc_args *a) { return onnxc::fastMatMul<double>(a); }
+extern "C" int32_t onnxc_k_FastGemm_f32(const onnxc_args *a) { return onnxc::fastGemm<float>(a); }
+extern "C" int32_t onnxc_k_FastGemm_f64(const onnxc_args *a) { return onnxc::fastGemm<double>(a); }

@@ -76,7 +76,8 @@ struct ColumnsOf {
   int64_t rows, pitch, counts[kRows];     // counts: the kernel rows that count in the mean of each joined row
   T *joined;                              // the row at hand
   T buffer[kBuffer + Lanes];
-  float inside[kColumns];  // average: kernel columns that count for each output column
+  float inside[kColumns];  // average: one over the kernel columns that count for each output column
+  int64_t offset[kRows];   // of the rows of a window from its first, where all lie inside
 };
 template <class Op>
 using Columns = ColumnsOf<typename Op::Type, Op::lanes>;
@@ -84,6 +85,15 @@ using Columns = ColumnsOf<typename Op::Type, Op::lanes>;
 template <class Op>
 static void startColumns(const Window &w, int64_t first, int64_t count, bool padded, Columns<Op> &c) {
   int64_t d = w.rank - 1, span = (count - 1) * w.stride[d] + (w.kernel[d] - 1) * w.dilation[d] + 1;
+  Odometer<1> k;
+  int64_t strides[kMaxRank], at = 0;
+  contiguous(w.in, w.rank, strides);
+  for (int64_t i = 0; i < d; ++i)
+    strides[i] *= w.dilation[i];
+  k.init(w.kernel, d);
+  k.strides[0] = strides;
+  for (; k.more(); k.next())
+    c.offset[at++] = k.offset[0];
   c.first = first;
   c.count = count;
   c.base = first * w.stride[d] - w.begin[d];
@@ -99,7 +109,7 @@ static void startColumns(const Window &w, int64_t first, int64_t count, bool pad
       int64_t p = c.base + o * w.stride[d] + k * w.dilation[d];
       n += padded ? p < w.in[d] + w.end[d] : p >= 0 && p < w.in[d];
     }
-    c.inside[o] = float(n);
+    c.inside[o] = 1 / float(n);
   }
 }
 
@@ -117,7 +127,7 @@ ONNXC_INLINE void joinSome(const Columns<Op> &c, int64_t stride, int64_t kernel,
       for (int64_t k = 1; k < kernel; ++k)
         v = Op::join(v, c.joined[o * s + k * dilation]);
     if constexpr (Op::average)
-      y[o] = v / (rows * c.inside[o]);
+      y[o] = v * (rows * c.inside[o]);
     else
       y[o] = v;
   }
@@ -158,7 +168,7 @@ static void joinLanes(const Columns<Op> &c, int64_t kernel, int64_t dilation, fl
       for (int64_t k = 1; k < kernel; ++k)
         v = Op::join(v, loadLanes<Op, Part, Stride>(from + k * dilation));
     if constexpr (Op::average)
-      v = v / (V(rows) * *(const V *)(c.inside + o));
+      v = v * (V(rows) * *(const V *)(c.inside + o));
     *(V *)(y + o) = v;
   }
 }
@@ -166,7 +176,7 @@ static void joinLanes(const Columns<Op> &c, int64_t kernel, int64_t dilation, fl
 template <class Op, int Stride, int Kernel>
 static void joinColumns(const Columns<Op> &c, int64_t stride, int64_t kernel, int64_t dilation, int64_t rows, typename Op::Type *y) {
   constexpr int S = Stride ? Stride : 1;
-  float above = float(rows);
+  float above = 1 / float(rows);
   if (Stride == 0 || c.count < Op::lanes / 4)
     return joinSome<Op, Stride, Kernel>(c, stride, kernel, dilation, above, y, 0, c.count);
   if (c.count >= Op::lanes)
@@ -223,38 +233,53 @@ static void joinDown(const typename Op::Type *const *rows, int64_t count, typena
   }
 }
 
-// Joins the valid rows of the window at `o` into the buffer; returns how many rows count in the mean.
-template <class Op>
-static int64_t joinRows(const Window &w, const int64_t *o, const typename Op::Type *x, bool padded, Columns<Op> &c) {
-  using T = typename Op::Type;
-  const T *rows[kRows + 1];
-  int64_t n = c.high - c.low, last = w.rank - 1, joined = 0, inPadding = 0;
-  for (int64_t i = 0, p = o[0] * w.stride[0] - w.begin[0]; last == 1 && i < w.kernel[0]; ++i, p += w.dilation[0]) {
-    rows[joined] = x + p * w.in[1] + c.low;
-    joined += p >= 0 && p < w.in[0];
-    inPadding += p < w.in[0] + w.end[0];
+// The rows of the window at `o` that lie inside the operand, from column `low` on; `counted`: those inside the padded one.
+template <class T>
+static int64_t findRows(const Window &w, const int64_t *o, const T *x, int64_t low, const int64_t *offsets, const T **rows,
+                        int64_t &counted) {
+  int64_t last = w.rank - 1, count = product(w.kernel, 0, last), at = 0, joined = 0;
+  bool all = true;
+  for (int64_t i = 0; i < last; ++i) {
+    int64_t p = o[i] * w.stride[i] - w.begin[i];
+    all &= p >= 0 && p + (w.kernel[i] - 1) * w.dilation[i] < w.in[i];
+    at = at * w.in[i] + p;
+  }
+  if (all) {
+    for (int64_t i = 0; i < count; ++i)
+      rows[i] = x + at * w.in[last] + low + offsets[i];
+    return counted = count;
   }
   Odometer<0> k;
-  for (k.init(w.kernel, last); last != 1 && k.more(); k.next()) {
-    int64_t at = 0;
+  counted = 0;
+  for (k.init(w.kernel, last); k.more(); k.next()) {
     bool inside = true, counts = true;
+    at = 0;
     for (int64_t i = 0; i < last; ++i) {
       int64_t p = o[i] * w.stride[i] + k.index[i] * w.dilation[i] - w.begin[i];
       inside &= p >= 0 && p < w.in[i];
       counts &= p < w.in[i] + w.end[i];
       at = at * w.in[i] + p;
     }
-    inPadding += counts;
-    rows[joined] = x + at * w.in[last] + c.low;
+    counted += counts;
+    rows[joined] = x + at * w.in[last] + low;
     joined += inside;
   }
+  return joined;
+}
+
+// Joins the valid rows of the window at `o` into the buffer; returns how many rows count in the mean.
+template <class Op>
+static int64_t joinRows(const Window &w, const int64_t *o, const typename Op::Type *x, bool padded, Columns<Op> &c) {
+  using T = typename Op::Type;
+  const T *rows[kRows + 1];
+  int64_t n = c.high - c.low, counted = 0, joined = findRows(w, o, x, c.low, c.offset, rows, counted);
   T *to = c.joined + (c.low - c.base);
   if (!joined)
     for (int64_t i = 0; i < n; ++i)
       to[i] = Op::start;
   else
     joinDown<Op>(rows, joined, to, n);
-  return padded ? inPadding : joined;
+  return padded ? counted : joined;
 }
 
 // The columns of one block in every row of a plane.

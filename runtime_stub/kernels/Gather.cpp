@@ -31,23 +31,43 @@ static int32_t gather(const onnxc_args *a) {  // attributes: axis
   return 0;
 }
 
+// to[i] = from[i * along + index[i] * stride] for a row of indices below `dim`; whether all are.
+template <class T, class I>
+static bool gatherRow(T *to, const T *from, const I *index, int64_t n, int64_t dim, int64_t along, int64_t stride) {
+  bool valid = true;
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t at = index[i];
+    at += at < 0 ? dim : 0;
+    bool inside = uint64_t(at) < uint64_t(dim);
+    valid &= inside;
+    to[i] = from[i * along + (inside ? at : 0) * stride];
+  }
+  return valid;
+}
+
 template <class T>
 static int32_t gatherElements(const onnxc_args *a) {  // attributes: axis
   const onnxc_tensor &in = a->in[0], &indices = a->in[1];
-  int64_t axis = a->attr[0].i, strides[kMaxRank], zero[kMaxRank];
+  int64_t axis = a->attr[0].i, strides[kMaxRank], outer[kMaxRank], last = indices.rank - 1;
   ONNXC_CHECK(in.rank <= kMaxRank && in.rank == indices.rank && fixAxis(axis, in.rank), ONNXC_K_SHAPE);
   for (int32_t i = 0; i < in.rank; ++i)
     ONNXC_CHECK(i == axis || indices.dims[i] <= in.dims[i], ONNXC_K_SHAPE);
+  if (onnxc_count(indices) == 0)
+    return 0;
+  ONNXC_CHECK(in.dims[axis] > 0, ONNXC_K_INDEX);
   contiguous(in.dims, in.rank, strides);
   for (int32_t i = 0; i < in.rank; ++i)
-    zero[i] = i == axis ? 0 : strides[i];
+    outer[i] = i == axis ? 0 : strides[i];
+  int64_t n = indices.dims[last], at = 0, along = outer[last];
   Odometer<1> o;
-  o.init(indices.dims, indices.rank);
-  o.strides[0] = zero;
-  for (int64_t i = 0; o.more(); o.next(), ++i) {
-    int64_t at = loadI64(indices, i);
-    ONNXC_CHECK(fixIndex(at, in.dims[axis]), ONNXC_K_INDEX);
-    mutableData<T>(a->out[0])[i] = data<T>(in)[o.offset[0] + at * strides[axis]];
+  o.init(indices.dims, last);
+  o.strides[0] = outer;
+  for (; o.more(); o.next(), at += n) {
+    T *to = mutableData<T>(a->out[0]) + at;
+    const T *from = data<T>(in) + o.offset[0];
+    bool valid = indices.dtype == ONNXC_I64 ? gatherRow(to, from, data<int64_t>(indices) + at, n, in.dims[axis], along, strides[axis])
+                                            : gatherRow(to, from, data<int32_t>(indices) + at, n, in.dims[axis], along, strides[axis]);
+    ONNXC_CHECK(valid, ONNXC_K_INDEX);
   }
   return 0;
 }

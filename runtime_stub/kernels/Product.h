@@ -1,4 +1,4 @@
-// Product.h: blocked f32 matrix product over packed panels, for FastMatMul.cpp and FastConv.cpp.
+// Product.h: blocked matrix product of f32 or f64 over packed panels, for FastMatMul.cpp, FastConv.cpp and others.
 //
 // panel   A: MR rows, one K step after the other; B: NR columns likewise; both padded with zeros
 // tile    MR x NR accumulators in registers
@@ -8,38 +8,47 @@
 
 namespace onnxc {
 
+// One wide register, or two.
+template <class T>
+struct WideOf {
+  static constexpr int lanes = 64 / sizeof(T);
+  typedef T type __attribute__((ext_vector_type(64 / sizeof(T)), aligned(sizeof(T))));
+};
+
 // C[MR, NR] (+)= A panel x B panel over `depth`. `start`: null to go on from C, else the value each row begins with.
-template <int MR, int NV>
-ONNXC_INLINE void tile(const float *a, const float *b, int64_t depth, float *c, int64_t stride, const float *start) {
-  v16 acc[MR][NV];
+template <int MR, int NV, class T>
+ONNXC_INLINE void tile(const T *a, const T *b, int64_t depth, T *c, int64_t stride, const T *start) {
+  using V = typename WideOf<T>::type;
+  constexpr int lanes = WideOf<T>::lanes;
+  V acc[MR][NV];
   unroll<0, MR>([&](auto i) {
     unroll<0, NV>(
-        [&](auto j) { acc[i.value][j.value] = start ? v16(start[i.value]) : *(const v16 *)(c + i.value * stride + j.value * 16); });
+        [&](auto j) { acc[i.value][j.value] = start ? V(start[i.value]) : *(const V *)(c + i.value * stride + j.value * lanes); });
   });
-  for (int64_t k = 0; k < depth; ++k, a += MR, b += NV * 16) {
-    v16 column[NV];
-    unroll<0, NV>([&](auto j) { column[j.value] = *(const v16 *)(b + j.value * 16); });
+  for (int64_t k = 0; k < depth; ++k, a += MR, b += NV * lanes) {
+    V column[NV];
+    unroll<0, NV>([&](auto j) { column[j.value] = *(const V *)(b + j.value * lanes); });
     unroll<0, MR>([&](auto i) {
-      v16 row = v16(a[i.value]);
+      V row = V(a[i.value]);
       unroll<0, NV>([&](auto j) { acc[i.value][j.value] = __builtin_elementwise_fma(row, column[j.value], acc[i.value][j.value]); });
     });
   }
-  unroll<0, MR>([&](auto i) { unroll<0, NV>([&](auto j) { *(v16 *)(c + i.value * stride + j.value * 16) = acc[i.value][j.value]; }); });
+  unroll<0, MR>([&](auto i) { unroll<0, NV>([&](auto j) { *(V *)(c + i.value * stride + j.value * lanes) = acc[i.value][j.value]; }); });
 }
 
 constexpr int64_t kDepthBlock = 256, kColumnBlock = 512;
 
 // C[rows, cols] = start[row] + A x B; C += A x B where `start` is null. packA(to, row, k, MR, depth) and packB(to, col, k, NR, depth) write
 // one panel; `start` has rows rounded up to 16 entries.
-template <int MR, int NV, class PackA, class PackB>
-static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64_t inner, float *c, int64_t stride, const float *start,
+template <int MR, int NV, class T, class PackA, class PackB>
+static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64_t inner, T *c, int64_t stride, const T *start,
                        const PackA &packA, const PackB &packB) {
-  constexpr int64_t NR = NV * 16;
+  constexpr int64_t NR = NV * WideOf<T>::lanes;
   int64_t panels = (rows + MR - 1) / MR, depthMax = minOf(inner, kDepthBlock);
-  float edge[MR * NR], *a = static_cast<float *>(
-                           onnxc_rt_scratch(args->rt, (panels * MR + kColumnBlock) * maxOf<int64_t>(depthMax, 1) * int64_t(sizeof(float))));
+  T edge[MR * NR],
+      *a = static_cast<T *>(onnxc_rt_scratch(args->rt, (panels * MR + kColumnBlock) * maxOf<int64_t>(depthMax, 1) * int64_t(sizeof(T))));
   ONNXC_CHECK(a, ONNXC_K_MEMORY);
-  float *b = a + panels * MR * depthMax;
+  T *b = a + panels * MR * depthMax;
   for (int64_t k = 0; k < maxOf<int64_t>(inner, 1); k += kDepthBlock) {
     int64_t depth = minOf(kDepthBlock, inner - k);
     for (int64_t p = 0; p < panels; ++p)
@@ -50,26 +59,26 @@ static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64
         packB(b + j * depth, n + j, k, NR, depth);
       for (int64_t p = 0; p < panels; ++p)
         for (int64_t j = 0; j < width; j += NR) {
-          float *to = c + p * MR * stride + n + j;
-          const float *first = k || !start ? nullptr : start + p * MR;
+          T *to = c + p * MR * stride + n + j;
+          const T *first = k || !start ? nullptr : start + p * MR;
           int64_t h = minOf<int64_t>(MR, rows - p * MR), w = minOf<int64_t>(NR, cols - n - j);
           if (h == MR && w == NR) {
-            tile<MR, NV>(a + p * MR * depth, b + j * depth, depth, to, stride, first);
+            tile<MR, NV, T>(a + p * MR * depth, b + j * depth, depth, to, stride, first);
             continue;
           }
           for (int64_t i = 0; !first && i < h; ++i)
-            memcpy(edge + i * NR, to + i * stride, w * sizeof(float));
-          tile<MR, NV>(a + p * MR * depth, b + j * depth, depth, edge, NR, first);
+            memcpy(edge + i * NR, to + i * stride, w * sizeof(T));
+          tile<MR, NV, T>(a + p * MR * depth, b + j * depth, depth, edge, NR, first);
           for (int64_t i = 0; i < h; ++i)
-            memcpy(to + i * stride, edge + i * NR, w * sizeof(float));
+            memcpy(to + i * stride, edge + i * NR, w * sizeof(T));
         }
     }
   }
   return 0;
 }
 
-template <class PackA, class PackB>
-static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64_t inner, float *c, int64_t stride, const float *start,
+template <class T, class PackA, class PackB>
+static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64_t inner, T *c, int64_t stride, const T *start,
                        const PackA &packA, const PackB &packB) {
   if (onnxc_vector_bits >= 512)
     return product<12, 2>(args, rows, cols, inner, c, stride, start, packA, packB);
@@ -77,7 +86,8 @@ static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64
 }
 
 // Panel of a strided matrix: `across` is the dim whose consecutive entries lie side by side in the panel.
-ONNXC_INLINE void packPanel(float *to, const float *from, int64_t limit, int64_t first, int64_t acrossStride, int64_t k, int64_t kStride,
+template <class T>
+ONNXC_INLINE void packPanel(T *to, const T *from, int64_t limit, int64_t first, int64_t acrossStride, int64_t k, int64_t kStride,
                             int64_t width, int64_t depth) {
   int64_t have = minOf(width, limit - first);
   from += first * acrossStride + k * kStride;

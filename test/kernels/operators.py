@@ -56,6 +56,11 @@ for _a in (0, 1):
         case(f"gemm run_time_{_a}{_b}", "Gemm", {"x": floats(*_shapes[0]), "y": floats(*_shapes[1])}, transA=_a, transB=_b, alpha=0.5)
         case(f"gemm run_time_{_a}{_b}_bias", "Gemm", {"x": floats(*_shapes[0]), "y": floats(*_shapes[1]), "z": floats(21)}, transA=_a, transB=_b, beta=1.5)
         case(f"gemm {_a}{_b}", "Gemm", {"x": floats(*_shapes[0])}, {"y": floats(*_shapes[1])}, transA=_a, transB=_b)
+for _rows in (1, 3, 29):
+    case(f"doubles matmul_{_rows}", "MatMul", {"x": floats(2, _rows, 300, dtype=np.float64), "y": floats(2, 300, 37, dtype=np.float64)})
+    case(f"doubles gemm_{_rows}", "Gemm", {"x": floats(_rows, 40, dtype=np.float64)}, {"y": floats(37, 40, dtype=np.float64), "z": floats(37, dtype=np.float64)}, transB=1)
+for _axis in (0, 1, 2):
+    case(f"gather_elements {_axis}", "GatherElements", {"x": floats(4, 5, 6), "i": whole(8, 4, 5, 6) - 4}, axis=_axis)
 _spread = np.concatenate([floats(300) * 10.0 ** RNG.integers(-3, 22, 300), [0, -0.0, 127.9, -0.9]])
 for _from in (np.float32, np.float64):
     for _to in (np.int8, np.int32, np.int64, np.uint8, np.uint32, np.uint64):
