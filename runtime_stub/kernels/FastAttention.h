@@ -77,6 +77,49 @@ ONNXC_INLINE void transpose16(v16 *r) {
   }
 }
 
+typedef float v8 __attribute__((ext_vector_type(8), aligned(4)));
+
+ONNXC_INLINE void transpose8(v8 *r) {
+  for (int round = 0; round < 3; ++round) {
+    v8 t[8];
+    unroll<0, 4>([&](auto i) {
+      constexpr int k = i.value;
+      t[2 * k] = __builtin_shufflevector(r[k], r[k + 4], 0, 8, 1, 9, 2, 10, 3, 11);
+      t[2 * k + 1] = __builtin_shufflevector(r[k], r[k + 4], 4, 12, 5, 13, 6, 14, 7, 15);
+    });
+    unroll<0, 8>([&](auto i) { r[i.value] = t[i.value]; });
+  }
+}
+
+// to[width][MR]: `have` queries side by side, times `scale`, and zeros; what is written behind a row of MR is the next row's, or one vector
+// past the last.
+template <int MR>
+ONNXC_INLINE void packQueries(float *to, const float *from, int64_t have, int64_t queryStride, int64_t stride, int64_t width, float scale) {
+  int64_t d = 0;
+  auto row = [&](auto i, auto zero) {
+    typedef decltype(zero) V;
+    return i.value < have && i.value < MR ? *(const V *)(from + i.value * queryStride + d) * scale : zero;
+  };
+  if constexpr (MR > 8) {
+    for (; stride == 1 && d + 16 <= width; d += 16) {
+      v16 r[16];
+      unroll<0, 16>([&](auto i) { r[i.value] = row(i, v16(0.0f)); });
+      transpose16(r);
+      unroll<0, 16>([&](auto i) { *(v16 *)(to + (d + i.value) * MR) = r[i.value]; });
+    }
+  } else {
+    for (; stride == 1 && d + 8 <= width; d += 8) {
+      v8 r[8];
+      unroll<0, 8>([&](auto i) { r[i.value] = row(i, v8(0.0f)); });
+      transpose8(r);
+      unroll<0, 8>([&](auto i) { *(v8 *)(to + (d + i.value) * MR) = r[i.value]; });
+    }
+  }
+  for (; d < width; ++d)
+    for (int64_t i = 0; i < MR; ++i)
+      to[d * MR + i] = i < have ? from[i * queryStride + d * stride] * scale : 0.0f;
+}
+
 // to[depth][NR]: NR keys side by side.
 template <int NR>
 void packKeys(float *to, const float *from, int64_t have, int64_t keyStride, int64_t stride, int64_t depth) {
@@ -158,24 +201,35 @@ void maskRow(const Attention &s, const Place &p, int64_t query, int64_t key, int
   }
 }
 
-// Scores become exponentials over the running maximum; gives the factor for what came before.
-ONNXC_INLINE float softmaxRow(float *row, int64_t count, float &most, float &total) {
-  v16 largest = v16(-__builtin_inff()), sum = v16(0.0f);
-  for (int64_t j = 0; j < count; j += 16) {
-    v16 v = *(const v16 *)(row + j);
-    largest = v > largest ? v : largest;
-  }
-  float front = largestOf(largest), m = front > most ? front : most;
-  v16 base = v16(m == -__builtin_inff() ? 0.0f : m);
-  for (int64_t j = 0; j < count; j += 16) {
-    v16 e = expNegative(*(const v16 *)(row + j) - base);
-    *(v16 *)(row + j) = e;
-    sum += e;
-  }
-  float factor = most == m ? 1.0f : expNegative(v16(most - base[0]))[0];
-  total = total * factor + sumOf(sum);
-  most = m;
-  return factor;
+// Scores of R rows become exponentials over the running maximum; `factor`: for what came before. Rows side by side hide the latency of
+// each.
+template <int R>
+ONNXC_INLINE void softmaxRows(float *rows, int64_t count, float *most, float *total, float *factor) {
+  v16 largest[R], sum[R], base[R];
+  unroll<0, R>([&](auto i) { largest[i.value] = v16(-__builtin_inff()), sum[i.value] = v16(0.0f); });
+  for (int64_t j = 0; j < count; j += 16)
+    unroll<0, R>([&](auto i) {
+      v16 v = *(const v16 *)(rows + i.value * kRow + j);
+      largest[i.value] = v > largest[i.value] ? v : largest[i.value];
+    });
+  float m[R];
+  unroll<0, R>([&](auto i) {
+    float front = largestOf(largest[i.value]);
+    m[i.value] = front > most[i.value] ? front : most[i.value];
+    base[i.value] = v16(m[i.value] == -__builtin_inff() ? 0.0f : m[i.value]);
+  });
+  for (int64_t j = 0; j < count; j += 16)
+    unroll<0, R>([&](auto i) {
+      v16 e = expNegative(*(const v16 *)(rows + i.value * kRow + j) - base[i.value]);
+      *(v16 *)(rows + i.value * kRow + j) = e;
+      sum[i.value] += e;
+    });
+  unroll<0, R>([&](auto i) {
+    float before = most[i.value];
+    factor[i.value] = before == m[i.value] ? 1.0f : before == -__builtin_inff() ? 0.0f : expNegative(v16(before - base[i.value][0]))[0];
+    total[i.value] = total[i.value] * factor[i.value] + sumOf(sum[i.value]);
+    most[i.value] = m[i.value];
+  });
 }
 
 // sums[MR][NR] = factor sums + p[MR][count] values[count][NR]
@@ -212,9 +266,7 @@ void attendTile(const Attention &s, const Place &p, const Packed<NV> &packed, Sc
   constexpr int64_t NR = NV * 16;
   int64_t stride = packed.valuePanels * NR, axis = s.batchAxes;
   const float *q = s.q.data + p.q + first * s.q.strides[axis], none[MR] = {};
-  for (int64_t d = 0; d < s.width; ++d)
-    for (int64_t i = 0; i < MR; ++i)
-      t.query[d * MR + i] = i < have ? q[i * s.q.strides[axis] + d * s.q.strides[axis + 1]] * s.scale : 0.0f;
+  packQueries<MR>(t.query, q, have, s.q.strides[axis], s.q.strides[axis + 1], s.width, s.scale);
   for (int i = 0; i < MR; ++i)
     t.most[i] = s.sinks ? s.sinks[p.batch] : -__builtin_inff(), t.total[i] = s.sinks ? 1 : 0;
   int64_t begin = visible(s, first).low / NR * NR, end = visible(s, first + have - 1).high;
@@ -224,11 +276,13 @@ void attendTile(const Attention &s, const Place &p, const Packed<NV> &packed, Sc
     for (int64_t j = 0; j < count; j += NR)
       tile<MR, NV>(t.query, t.keys + (key + j) * s.width, s.width, t.scores + j, kRow, none);
     bool plain = unmasked(s) && count % 16 == 0;
-    for (int64_t i = 0; i < have; ++i) {
-      if (!plain)
-        maskRow(s, p, first + i, key, count, t.scores + i * kRow);
-      factor[i] = softmaxRow(t.scores + i * kRow, count, t.most[i], t.total[i]);
-    }
+    for (int64_t i = 0; i < have && !plain; ++i)
+      maskRow(s, p, first + i, key, count, t.scores + i * kRow);
+    int64_t row = 0;
+    for (; row + 2 <= have; row += 2)
+      softmaxRows<2>(t.scores + row * kRow, count, t.most + row, t.total + row, factor + row);
+    if (row < have)
+      softmaxRows<1>(t.scores + row * kRow, count, t.most + row, t.total + row, factor + row);
     for (int64_t i = have; i < MR; ++i)
       factor[i] = 0;
     for (int64_t v = 0; v < packed.valuePanels; ++v)
@@ -247,7 +301,7 @@ int32_t attend(const onnxc_args *a, const Attention &s) {
   Packed<NV> packed(s);
   int64_t tiles = (s.queries + MR - 1) / MR, keyFloats = packed.keyPanels * NR * s.width;
   int64_t valueFloats = packed.valuePanels * NR * s.keys, sums = MR * packed.valuePanels * NR;
-  int64_t floats = keyFloats + valueFloats + (MR * s.width + 15) / 16 * 16 + MR * kRow + sums;
+  int64_t floats = keyFloats + valueFloats + (MR * s.width + 31) / 16 * 16 + MR * kRow + sums;
   Attention copy = s;
   return parallelScratchFor(a, s.batches * tiles, grainOf(MR * s.keys * (s.width + s.valueWidth) / 8), floats * int64_t(sizeof(float)),
                             [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
@@ -332,8 +386,9 @@ void attendQuery(const Attention &s, const Place &p, int64_t query, float *q, fl
   else
     scoresByWidth(q, k, keyStride, stride, s.width, keys, row);
   maskRow(s, p, query, seen.low, keys, row);
-  softmaxRow(row, keys, most, total);
-  float factor = weightOf(s, total, keys > 0);
+  float factor;
+  softmaxRows<1>(row, keys, &most, &total, &factor);
+  factor = weightOf(s, total, keys > 0);
   int64_t d = 0;
   bool side = s.v.strides[axis + 1] == 1 && factor != 0;
   for (; side && d + 64 <= s.valueWidth; d += 64)
