@@ -13,9 +13,9 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
-constexpr int64_t firstBlock = 64, lastBlock = 128;  // at most so many of each are a unit of work: 32 KiB of f32, the nearest cache
-constexpr int64_t laneBytes = 16;                    // of a register: x86 shuffles freely within these
-constexpr int64_t fewest = 4;                        // side of the smallest square
+constexpr int64_t lastBlock = 128;  // with 64 of `first` at most a unit of work: 32 KiB of f32, the nearest cache
+constexpr int64_t laneBytes = 16;   // of a register: x86 shuffles freely within these
+constexpr int64_t fewest = 4;       // side of the smallest square
 
 // An equal part of a dim.
 struct Range {
@@ -30,13 +30,20 @@ struct Permutation {
   size_t first, last;
   Type element;
   int64_t bytes, most;                 // `most`: side of the largest square
+  std::optional<int64_t> turns;        // size of `last` where it is small and the result of each `first` one run
+  int64_t firstBlock;                  // at most so many of `first` are a unit of work
   bool alongLast;                      // squares follow each other along `last`
   Value source, target, across, down;  // addresses of the outer indices; bytes from one of `last` to the next, of `first` in the result
 
   Permutation(KernelCode &c, Space &space, size_t first, unsigned vectorBits)
       : c(c), space(space), from(space.accesses[0]), to(space.accesses[1]), first(first), last(space.sizes.size() - 1),
         element(c.b.getIntegerType(storageBytes(from.element) * 8)), bytes(storageBytes(from.element)),
-        most(std::min<int64_t>(16, std::max<int64_t>(vectorBits / 8, laneBytes) / bytes)) {}
+        most(std::min<int64_t>(16, std::max<int64_t>(vectorBits / 8, laneBytes) / bytes)) {
+    auto size = dyn_cast<AffineConstantExpr>(space.sizes[last]);
+    if (size && size.getValue() >= 2 && size.getValue() <= 4 && to.strides[first] == space.sizes[last])
+      turns = size.getValue();
+    firstBlock = turns ? 2048 : 64;
+  }
 
   Value step(const Access &a, size_t d) { return c.mul(space.value(a.strides[d]), bytes); }
   Value read(Value i, Value j) { return c.at(c.at(source, c.mul(j, across)), c.mul(i, bytes)); }
@@ -92,6 +99,43 @@ struct Permutation {
   }
   static bool isShorter(const Range &r, int64_t side) { return r.least && *r.least < side; }
   Value holds(const Range &r, int64_t side) { return r.least ? c.flag(*r.least >= side) : c.less(c.n(side - 1), c.sub(r.end, r.begin)); }
+
+  // Elements of `count` rows take turns in the result.
+  void weave(int64_t count, const Range &i) {
+    int64_t lanes = most;
+    auto vectors = [&] {
+      steps(i, lanes, [&](Value at) {
+        SmallVector<Value> rows;
+        for (int64_t r = 0; r < count; ++r)
+          rows.push_back(c.load(c.vec(element, lanes), read(at, c.n(r)), bytes));
+        // All rows as one vector, then in turns.
+        while (rows.size() > 1) {
+          int64_t n = cast<VectorType>(rows[0].getType()).getDimSize(0);
+          SmallVector<int32_t> both;
+          for (int64_t k = 0; k < 2 * n; ++k)
+            both.push_back(k);
+          SmallVector<Value> next;
+          for (size_t r = 0; r < rows.size(); r += 2)
+            next.push_back(LLVM::ShuffleVectorOp::create(c.b, c.loc, rows[r], rows[std::min(r + 1, rows.size() - 1)], both));
+          rows = next;
+        }
+        SmallVector<int32_t> turns;
+        for (int64_t k = 0; k < count * lanes; ++k)
+          turns.push_back(k % count * lanes + k / count);
+        Value woven = LLVM::ShuffleVectorOp::create(c.b, c.loc, rows[0], rows[0], turns);
+        c.store(woven, write(at, c.n(0)), bytes);
+      });
+    };
+    auto elements = [&] {
+      c.loop(i.begin, i.end, c.n(1), [&](Value at) {
+        for (int64_t r = 0; r < count; ++r)
+          single(at, c.n(r));
+      });
+    };
+    if (isShorter(i, lanes))
+      return elements();
+    c.when(holds(i, lanes), vectors, elements);
+  }
 
   // In squares of `side`, or smaller ones where a range is too short for that.
   void squares(int64_t side, const Range &i, const Range &j) {
@@ -151,7 +195,10 @@ struct Permutation {
         target = c.at(target, c.mul(at, step(to, d)));
         rest = d == outer.front() ? rest : c.div(rest, n);
       }
-      squares(most, i, j);
+      if (turns)
+        weave(*turns, i);
+      else
+        squares(most, i, j);
     });
   }
 };

@@ -1,6 +1,6 @@
 // Decompose.cpp: ops whose parts have better kernels than the whole become those parts: fused ops of com.microsoft here, transposed and
-// three-dimensional convolutions in DecomposeConv.cpp, Einsum in DecomposeEinsum.cpp, normalisations and losses in DecomposeNorm.cpp,
-// quantised products in DecomposeQuant.cpp. Before recognize; left out at -O0.
+// three-dimensional convolutions in DecomposeConv.cpp, those of integers in DecomposeConvInteger.cpp, Einsum in DecomposeEinsum.cpp,
+// normalisations and losses in DecomposeNorm.cpp, quantised products in DecomposeQuant.cpp. Before recognize; left out at -O0.
 #include "passes/graph/Decompose.h"
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Microsoft.h"
@@ -198,6 +198,24 @@ static LogicalResult gemm(onnx::GemmOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+// Images of known sizes: blocks of channels become rows and columns of pixels by one transposition.
+static LogicalResult depthToSpace(onnx::DepthToSpaceOp op, PatternRewriter &rewriter) {
+  auto x = rankedType(op.getInput());
+  int64_t b = op.getBlocksize();
+  bool known = x && x.getRank() == 4 && llvm::none_of(x.getShape().drop_front(), ShapedType::isDynamic);
+  if (!known || b < 1 || x.getDimSize(1) % (b * b) || llvm::is_contained(x.getShape(), 0))
+    return rewriter.notifyMatchFailure(op, "sizes that only the run knows");
+  int64_t c = x.getDimSize(1) / (b * b), h = x.getDimSize(2), w = x.getDimSize(3);
+  GraphBuilder g{rewriter, op.getLoc()};
+  Value v = op.getMode() == "CRD" ? g.transpose(g.reshape(op.getInput(), {0, c, b, b, h, w}), {0, 1, 4, 2, 5, 3})
+                                  : g.transpose(g.reshape(op.getInput(), {0, b, b, c, h, w}), {0, 3, 4, 1, 5, 2});
+  v = g.reshape(v, {0, c, h * b, w * b});
+  if (v.getType() != op.getType())
+    v.setType(op.getType());
+  rewriter.replaceOp(op, v);
+  return success();
+}
+
 // Matrices times one column each, made in the run: rows summed as they lie, where a tile of columns would be empty but for one.
 static LogicalResult productWithColumn(onnx::MatMulOp op, PatternRewriter &rewriter) {
   constexpr int64_t leastSum = 32;
@@ -227,8 +245,10 @@ struct Decompose : impl::DecomposeBase<Decompose> {
     patterns.add(fusedGemm);
     patterns.add(fusedMatMul);
     patterns.add(gemm);
+    patterns.add(depthToSpace);
     patterns.add(productWithColumn);
     populateDecomposeConvPatterns(patterns);
+    populateDecomposeConvIntegerPatterns(patterns);
     populateDecomposeEinsumPatterns(patterns);
     populateDecomposeNormPatterns(patterns);
     populateQuantisedWeightPatterns(patterns);

@@ -28,6 +28,7 @@ struct GraphBuilder {
 mlir::RankedTensorType rankedType(mlir::Value v);
 
 void populateDecomposeConvPatterns(mlir::RewritePatternSet &patterns);
+void populateDecomposeConvIntegerPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeNormPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeEinsumPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeQuantPatterns(mlir::RewritePatternSet &patterns);

@@ -56,6 +56,13 @@ for _a in (0, 1):
         case(f"gemm run_time_{_a}{_b}", "Gemm", {"x": floats(*_shapes[0]), "y": floats(*_shapes[1])}, transA=_a, transB=_b, alpha=0.5)
         case(f"gemm run_time_{_a}{_b}_bias", "Gemm", {"x": floats(*_shapes[0]), "y": floats(*_shapes[1]), "z": floats(21)}, transA=_a, transB=_b, beta=1.5)
         case(f"gemm {_a}{_b}", "Gemm", {"x": floats(*_shapes[0])}, {"y": floats(*_shapes[1])}, transA=_a, transB=_b)
+for _mode in ("DCR", "CRD"):
+    for _block in (2, 3, 5):
+        case(f"depth_to_space {_mode}_{_block}", "DepthToSpace", {"x": floats(2, 2 * _block**2, 3, 21)}, blocksize=_block, mode=_mode)
+for _kind, _z in (("signed", np.int8(-3)), ("unsigned", np.uint8(117))):
+    _w = RNG.integers(0, 256, (5, 3, 3, 3)).astype(np.uint8).view(_z.dtype)
+    case(f"conv_integer {_kind}", "ConvInteger", {"x": whole(256, 2, 3, 9, 11, dtype=np.uint8)}, {"w": _w, "xz": np.uint8(100), "wz": np.full(5, _z)}, pads=[1, 1, 0, 1])
+    case(f"conv_integer {_kind}_plain", "ConvInteger", {"x": whole(256, 2, 3, 9, 11, dtype=np.uint8)}, {"w": _w}, strides=[2, 1])
 for _rows in (1, 3, 29):
     case(f"doubles matmul_{_rows}", "MatMul", {"x": floats(2, _rows, 300, dtype=np.float64), "y": floats(2, 300, 37, dtype=np.float64)})
     case(f"doubles gemm_{_rows}", "Gemm", {"x": floats(_rows, 40, dtype=np.float64)}, {"y": floats(37, 40, dtype=np.float64), "z": floats(37, dtype=np.float64)}, transB=1)

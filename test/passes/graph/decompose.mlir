@@ -73,6 +73,41 @@ func.func @cross_entropy(%x: tensor<4x9xf32>, %t: tensor<4xi64>) -> (tensor<f32>
 
 // -----
 
+// CHECK-LABEL: @pixels
+// CHECK: "onnx.Reshape"(%arg0{{.*}} -> tensor<?x2x2x3x4x5xf32>
+// CHECK: "onnx.Transpose"{{.*}} -> tensor<?x3x4x2x5x2xf32>
+// CHECK: "onnx.Reshape"{{.*}} -> tensor<?x3x8x10xf32>
+func.func @pixels(%x: tensor<?x12x4x5xf32>) -> tensor<?x3x8x10xf32> {
+  %y = "onnx.DepthToSpace"(%x) <{blocksize = 2 : i64}> : (tensor<?x12x4x5xf32>) -> tensor<?x3x8x10xf32>
+  return %y : tensor<?x3x8x10xf32>
+}
+
+// -----
+
+// Sums that f32 holds exactly.
+// CHECK-LABEL: @integers
+// CHECK: %[[X:.*]] = "onnx.Sub"
+// CHECK: %[[S:.*]] = "onnx.Conv"(%[[X]], {{.*}}onnxc.exact{{.*}} -> tensor<1x1x2x2xf32>
+// CHECK: "onnx.Cast"(%[[S]]) {{.*}} -> tensor<1x1x2x2xi32>
+func.func @integers(%x: tensor<1x1x3x3xui8>, %z: tensor<ui8>) -> tensor<1x1x2x2xi32> {
+  %w = "onnx.Constant"() {value = dense<[[[[1, 2], [3, 4]]]]> : tensor<1x1x2x2xi8>} : () -> tensor<1x1x2x2xi8>
+  %y = "onnx.ConvInteger"(%x, %w, %z) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (tensor<1x1x3x3xui8>, tensor<1x1x2x2xi8>, tensor<ui8>) -> tensor<1x1x2x2xi32>
+  return %y : tensor<1x1x2x2xi32>
+}
+
+// -----
+
+// Sums that f32 may not hold, and that stay integers.
+// CHECK-LABEL: @large_integers
+// CHECK: onnx.ConvInteger
+func.func @large_integers(%x: tensor<1x1024x3x3xui8>) -> tensor<1x1x3x3xi32> {
+  %w = "onnx.Constant"() {value = dense<100> : tensor<1x1024x1x1xi8>} : () -> tensor<1x1024x1x1xi8>
+  %y = "onnx.ConvInteger"(%x, %w) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>}> : (tensor<1x1024x3x3xui8>, tensor<1x1024x1x1xi8>) -> tensor<1x1x3x3xi32>
+  return %y : tensor<1x1x3x3xi32>
+}
+
+// -----
+
 // CHECK-LABEL: @gemm_of_the_run
 // CHECK: %[[B:.*]] = "onnx.Transpose"(%arg1)
 // CHECK: %[[P:.*]] = "onnx.MatMul"(%arg0, %[[B]])
