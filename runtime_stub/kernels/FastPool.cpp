@@ -1,8 +1,9 @@
-// FastPool.cpp: MaxPool and AveragePool row by row, and the global forms, on vectors of the element type. Oracle: Pool.cpp.
+// FastPool.cpp: MaxPool and AveragePool, and the global forms, on vectors of the element type. Oracle: Pool.cpp. Small planes are pooled
+// whole (FastPoolPlane.h), others row by row.
 //
 // The rows of a window are joined first, over whole contiguous rows, then the columns. The joined row lies in a buffer that holds the
 // padding too, so that the inner loops have no bounds to look at.
-#include "runtime_stub/kernels/Lanes.h"
+#include "runtime_stub/kernels/FastPoolPlane.h"
 #include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/Window.h"
 
@@ -60,12 +61,6 @@ struct MeanF32 {
   ONNXC_INLINE V join(V a, V b) {
     return a + b;
   }
-};
-
-// A vector, or the half (Part 2) or quarter (Part 4) of one, which short rows take.
-template <class Op, int Part>
-struct VectorOf {
-  typedef typename Op::Type type __attribute__((ext_vector_type(Op::lanes / Part), aligned(sizeof(typename Op::Type))));
 };
 
 // One block of output columns of one task: where its input columns lie and what the buffer holds. The buffer takes `rows` joined rows,
@@ -131,26 +126,6 @@ ONNXC_INLINE void joinSome(const Columns<Op> &c, int64_t stride, int64_t kernel,
     else
       y[o] = v;
   }
-}
-
-// Lanes of `from` a stride of 1 or 2 apart.
-template <class Op, int Part, int Stride>
-ONNXC_INLINE typename VectorOf<Op, Part>::type loadLanes(const typename Op::Type *from) {
-  using V = typename VectorOf<Op, Part>::type;
-  constexpr int64_t lanes = Op::lanes / Part;
-  V low = *(const V *)from;
-  if constexpr (Stride == 1)
-    return low;
-  V high = *(const V *)(from + lanes);
-  if constexpr (lanes == 4)
-    return __builtin_shufflevector(low, high, 0, 2, 4, 6);
-  else if constexpr (lanes == 8)
-    return __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14);
-  else if constexpr (lanes == 16)
-    return __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-  else
-    return __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42, 44, 46, 48,
-                                   50, 52, 54, 56, 58, 60, 62);
 }
 
 // A whole output row of at least one vector. The last one overlaps the one before, so that no scalar rest is left.
@@ -368,6 +343,15 @@ static int32_t foldPlanes(const onnxc_args *a) {
   return 0;
 }
 
+template <class Op>
+ONNXC_INLINE void poolWholeOrNaN(const Window &w, const typename Op::Type *x, const typename Op::Type *end, typename Op::Type *y,
+                                 PlaneBuffers<typename Op::Type> &b) {
+  if constexpr (__is_same(Op, MaxF32))
+    if (holdsNaN(x, w.inPlane()))
+      return poolWhole<typename WithNaN<Op>::type>(w, x, end, y, b);
+  poolWhole<Op>(w, x, end, y, b);
+}
+
 // One window that is the whole plane.
 static bool wholePlane(const Window &w) {
   bool whole = true;
@@ -400,6 +384,17 @@ static int32_t pool(const onnxc_args *a) {
   T *y = mutableData<T>(a->out[0]);
   bool padded = Op::average && a->attr[5].i;
   int64_t work = (w.inPlane() + w.outPlane() * w.kernelSize()) / 8;
+  if (fitsPlane<Op>(w)) {
+    const T *end = x + onnxc_count(in);
+    return parallelScratchFor(a, in.dims[0] * in.dims[1], grainOf(work), sizeof(PlaneBuffers<T>),
+                              [=](void *scratch, int64_t begin, int64_t last) {
+                                auto &buffers = *static_cast<PlaneBuffers<T> *>(scratch);
+                                startPlane<Op>(*window, padded, buffers);
+                                for (int64_t p = begin; p < last; ++p)
+                                  poolWholeOrNaN<Op>(*window, x + p * window->inPlane(), end, y + p * window->outPlane(), buffers);
+                                return 0;
+                              });
+  }
   return parallelFor(a, in.dims[0] * in.dims[1], grainOf(work), [=](int64_t begin, int64_t end) {
     poolPlanes<Op>(*window, x, y, padded, begin, end);
     return 0;
