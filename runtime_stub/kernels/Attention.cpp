@@ -166,15 +166,14 @@ static int32_t attention(const onnxc_args *a) {
   double *scores = values + s.total * s.v.width;
   int64_t perKey = s.q.heads / s.k.heads;
   for (int64_t b = 0; b < s.batch; ++b)
-    for (int64_t h = 0; h < s.q.heads; ++h) {
-      if (h % perKey == 0) {
-        gatherHead(s, s.k, hasInput(a, 4) ? &a->in[4] : nullptr, hasOutput(a, 1) ? &a->out[1] : nullptr, b, h / perKey, keys);
-        gatherHead(s, s.v, hasInput(a, 5) ? &a->in[5] : nullptr, hasOutput(a, 2) ? &a->out[2] : nullptr, b, h / perKey, values);
-        for (int64_t i = 0; i < s.total * s.k.width; ++i)
-          keys[i] = roundTo(dtype, keys[i] * scale);
-      }
-      for (int64_t i = 0; i < s.q.length; ++i)
-        attendRow<T>(a, s, mask, b, h, i, scale, keys, values, scores);
+    for (int64_t shared = 0; shared < s.k.heads; ++shared) {
+      gatherHead(s, s.k, hasInput(a, 4) ? &a->in[4] : nullptr, hasOutput(a, 1) ? &a->out[1] : nullptr, b, shared, keys);
+      gatherHead(s, s.v, hasInput(a, 5) ? &a->in[5] : nullptr, hasOutput(a, 2) ? &a->out[2] : nullptr, b, shared, values);
+      for (int64_t i = 0; i < s.total * s.k.width; ++i)
+        keys[i] = roundTo(dtype, keys[i] * scale);
+      for (int64_t h = shared * perKey; h < (shared + 1) * perKey; ++h)
+        for (int64_t i = 0; i < s.q.length; ++i)
+          attendRow<T>(a, s, mask, b, h, i, scale, keys, values, scores);
     }
   return 0;
 }

@@ -95,6 +95,7 @@ form([11, 22, 28], "s = SequenceConstruct (x, x) y = ConcatFromSequence <axis = 
 form([11, 22, 28], "e = SequenceEmpty () s = SequenceInsert (e, x) y = ConcatFromSequence <axis = 1, new_axis = 1> (s)", x=(2, 3))
 form([17, 22, 28], "s = SequenceConstruct (x, x) m = SequenceMap (s) <body = b (float[2,3] v) => (float[2,3] u) { u = Neg (v) }> y = ConcatFromSequence <axis = 0> (m)", x=(2, 3))
 form([15, 18, 28], "o = Optional (x) h = OptionalHasElement (o) y = OptionalGetElement (o)", "y = Identity (x)", x=(2, 3))
+form([23, 24], "y, z, w = Attention (x, k, v)", "z = Identity (k)", "float[] z", x=(2, 0, 4, 8), k=(2, 3, 2, 8), v=(2, 3, 2, 8))  # no query heads: keys are kept all the same
 form([10, 22], "y = NonMaxSuppression (b, s, n, i, t)", output="int64[] y",
      n=np.array(3), i=np.array(0.5, np.float32), t=np.array(0.1, np.float32), b=(1, 6, 4), s=(1, 2, 6))
 
