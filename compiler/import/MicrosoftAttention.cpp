@@ -183,6 +183,31 @@ std::string gatedPositions(const Call &c) {
          "e = Mul (r, eco_a)\nf = Sub (e, unit)\nh = Mul (u, f)\nk = Add (h, twice)\noutput = Mul (k, rel_pos)\n";
 }
 
+// Each place of the cache's width reads the angle of its own stream of positions: time, height or width. One row of cosines a token is
+// the cache of an ordinary RotaryEmbedding then.
+std::string rotary(const Call &c) {
+  std::vector<int64_t> section = c.integers("mrope_section");
+  int64_t half = c.size(2, 1);
+  if (section.size() != 3 || llvm::any_of(section, [&](int64_t n) { return n < 0 || n > half; }) || half > 1 << 16)
+    return c.fail("needs three sections within the cosines' width, which must be known");
+  std::vector<int64_t> streams;
+  for (int64_t i = 0; i < half; ++i)
+    if (c.integer("mrope_layout", 0))
+      streams.push_back(i % 3 != 0 && i < 3 * section[i % 3] ? i % 3 : 0);
+    else
+      streams.push_back(i < section[0] ? 0 : i < section[0] + section[1] ? 1 : 2);
+  std::string text = std::string(kNumbers) + intsNode("streams", streams) + intsNode("width", {-1, half}) + intsNode("first", {0}) +
+                     "two = Constant <value_int = 2> ()\nisHeight = Equal (streams, unit)\nisWidth = Equal (streams, two)\n";
+  for (std::string n : {"cos", "sin"})
+    text += n + "3 = Gather (" + n + "_cache, position_ids)\n" + n + "T, " + n + "H, " + n + "W = Split <axis = 0, num_outputs = 3> (" + n +
+            "3)\n" + n + "A = Where (isHeight, " + n + "H, " + n + "T)\n" + n + "B = Where (isWidth, " + n + "W, " + n + "A)\n" + n +
+            "2 = Reshape (" + n + "B, width)\n";
+  return text +
+         "plane = Shape <start = 1> (position_ids)\ncount = ReduceProd <keepdims = 0> (plane, first)\nr = Range (none, count, unit)\n"
+         "tokens = Reshape (r, plane)\noutput = com.microsoft.RotaryEmbedding <interleaved: int = @interleaved, num_heads: int = "
+         "@num_heads, rotary_embedding_dim: int = @rotary_embedding_dim, scale: float = @scale> (input, tokens, cos2, sin2)\n";
+}
+
 // --- mixtures of experts ---
 
 // `to` = the activation of `h` (and of `third`, where the gate is a product of its own).
@@ -309,6 +334,7 @@ const std::vector<MicrosoftBody> kMicrosoftAttentions = {
      "bias?",
      "output, present_key?, present_value?, qk?", maskedHeads},
     {"GatedRelativePositionBias", "query_layer, query_bias, rel_pos, weight, bias, eco_a, token_offset?", "output", gatedPositions},
+    {"MRotaryEmbedding", "input, position_ids, cos_cache, sin_cache", "output", rotary},
     {"MoE",
      "input, router_probs, fc1_experts_weights, fc1_experts_bias?, fc2_experts_weights, fc2_experts_bias?, fc3_experts_weights?, "
      "fc3_experts_bias?",

@@ -42,7 +42,8 @@ static int32_t attentionShape(const onnxc_args *a, AttentionShape &s) {
   s.past = hasInput(a, 4) ? a->in[4].dims[2] : 0;
   s.total = s.past + s.k.length;
   ONNXC_CHECK(a->in[1].dims[0] == s.batch && a->in[2].dims[0] == s.batch && s.q.width == s.k.width, ONNXC_K_SHAPE);
-  ONNXC_CHECK(s.k.heads == s.v.heads && s.k.length == s.v.length && s.k.heads > 0 && s.q.heads % s.k.heads == 0, ONNXC_K_SHAPE);
+  ONNXC_CHECK(s.k.heads == s.v.heads && s.k.length == s.v.length, ONNXC_K_SHAPE);
+  ONNXC_CHECK(s.k.heads ? s.q.heads % s.k.heads == 0 : s.q.heads == 0, ONNXC_K_SHAPE);
   ONNXC_CHECK(hasInput(a, 4) == hasInput(a, 5), ONNXC_K_SHAPE);
   ONNXC_CHECK(!hasInput(a, 4) || (onnxc_count(a->in[4]) == s.batch * s.k.heads * s.past * s.k.width &&
                                   onnxc_count(a->in[5]) == s.batch * s.k.heads * s.past * s.v.width),
@@ -164,7 +165,7 @@ static int32_t attention(const onnxc_args *a) {
   double *keys = allocate<double>(a, s.total * (s.k.width + s.v.width + 1)), *values = keys + s.total * s.k.width;
   ONNXC_CHECK(keys, ONNXC_K_MEMORY);
   double *scores = values + s.total * s.v.width;
-  int64_t perKey = s.q.heads / s.k.heads;
+  int64_t perKey = s.k.heads ? s.q.heads / s.k.heads : 0;
   for (int64_t b = 0; b < s.batch; ++b)
     for (int64_t shared = 0; shared < s.k.heads; ++shared) {
       gatherHead(s, s.k, hasInput(a, 4) ? &a->in[4] : nullptr, hasOutput(a, 1) ? &a->out[1] : nullptr, b, shared, keys);

@@ -165,6 +165,10 @@ def heads(case, f32, u8, i8, ids, number):
     joined = np.stack([t.reshape(8, 2, 4) for t in (q, k, v)], 2)
     case("packed_heads_joined", "PackedMultiHeadAttention", [joined, None, None, None, offset, cumulated], want=[mixed(q, k, v, False)], num_heads=2)
 
+    cache = [np.cos(f32(20, 4)), np.sin(f32(20, 4))]
+    for layout, section in ((0, [2, 1, 1]), (1, [2, 1, 1])):
+        case(f"mrotary_{layout}", "MRotaryEmbedding", [f32(2, 3, 16), ids(20, 3, 2, 3, dtype=np.int64), *cache], mrope_section=section, mrope_layout=layout)
+    case("mrotary_heads", "MRotaryEmbedding", [f32(2, 2, 3, 8), ids(20, 3, 2, 3, dtype=np.int64), *cache], mrope_section=[1, 2, 1], interleaved=1)
     table = f32(8, 3)
     for both in (0, 1):
         y = np.array([[[[table.reshape(3, 8)[n, t5_bucket(j - i, both, 8, 20)] for j in range(30)] for i in range(30)] for n in range(3)]])
