@@ -167,7 +167,7 @@ def heads(case, f32, u8, i8, ids, number):
 
     cache = [np.cos(f32(20, 4)), np.sin(f32(20, 4))]
     for layout, section in ((0, [2, 1, 1]), (1, [2, 1, 1])):
-        case(f"mrotary_{layout}", "MRotaryEmbedding", [f32(2, 3, 16), ids(20, 3, 2, 3, dtype=np.int64), *cache], mrope_section=section, mrope_layout=layout)
+        case(f"mrotary_{layout}", "MRotaryEmbedding", [f32(2, 3, 16), ids(20, 3, 2, 3, dtype=np.int64), *cache], mrope_section=section, mrope_layout=layout, num_heads=2, rotary_embedding_dim=8)
     case("mrotary_heads", "MRotaryEmbedding", [f32(2, 2, 3, 8), ids(20, 3, 2, 3, dtype=np.int64), *cache], mrope_section=[1, 2, 1], interleaved=1)
     table = f32(8, 3)
     for both in (0, 1):
