@@ -5,6 +5,7 @@
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Microsoft.h"
 #include "dialects/onnx/NN.h"
+#include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -173,10 +174,12 @@ static LogicalResult fusedMatMul(onnx::MSFusedMatMulOp op, PatternRewriter &rewr
   return success();
 }
 
-// Gemm(a, b, c) of two matrices that the run makes = alpha a' b' + beta c; with constant weights only its first operand is transposed.
+// Gemm(a, b, c) of two matrices that the run makes = alpha a' b' + beta c; with constant weights, dequantised ones too, only its first
+// operand is transposed.
 static LogicalResult gemm(onnx::GemmOp op, PatternRewriter &rewriter) {
   auto a = rankedType(op.getA()), b = rankedType(op.getB());
-  bool constant = bool(onnx::constantValue(op.getB()));
+  auto dequantised = op.getB().getDefiningOp<onnx::DequantizeLinearOp>();
+  bool constant = bool(onnx::constantValue(dequantised ? dequantised.getX() : op.getB()));
   if (!a || !b || a.getRank() != 2 || b.getRank() != 2 || !a.getElementType().isF32() || (constant && !op.getTransA()))
     return rewriter.notifyMatchFailure(op, "not f32, or weights that are packed as they are");
   Location loc = op.getLoc();

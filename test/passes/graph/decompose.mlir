@@ -119,6 +119,19 @@ func.func @gemm_of_the_run(%a: tensor<4x5xf32>, %b: tensor<6x5xf32>, %c: tensor<
 
 // -----
 
+// Weights that are dequantised are for integer-contractions.
+// CHECK-LABEL: @gemm_of_bytes
+// CHECK: "onnx.Gemm"(%arg0,
+func.func @gemm_of_bytes(%a: tensor<4x5xf32>) -> tensor<4x6xf32> {
+  %q = "onnx.Constant"() {value = dense<2> : tensor<6x5xi8>} : () -> tensor<6x5xi8>
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %b = "onnx.DequantizeLinear"(%q, %s) : (tensor<6x5xi8>, tensor<f32>) -> tensor<6x5xf32>
+  %y = "onnx.Gemm"(%a, %b) <{transB = 1 : i64}> : (tensor<4x5xf32>, tensor<6x5xf32>) -> tensor<4x6xf32>
+  return %y : tensor<4x6xf32>
+}
+
+// -----
+
 // CHECK-LABEL: @frames
 // CHECK: "onnx.Concat"{{.*}} -> tensor<1x3x4x5x5xf32>
 // CHECK: "onnx.Conv"{{.*}} -> tensor<3x1x4x4xf32>
