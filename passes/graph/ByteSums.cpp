@@ -75,7 +75,8 @@ LogicalResult sumOfConv(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
   auto bounds = from && from->hasOneUse() ? boundsOf(from) : std::nullopt;
   auto add = bounds ? from->getOperand(0).getDefiningOp<onnx::AddOp>() : dyn_cast_or_null<onnx::AddOp>(from);
   auto left = add && add->hasOneUse() ? termOf(add.getA()) : std::nullopt, right = left ? termOf(add.getB()) : left;
-  if (!to || !right)
+  constexpr float kLeast = 1e-20f;  // of a step, whose reciprocal the kernel takes
+  if (!to || to->scale < kLeast || !right)
     return rewriter.notifyMatchFailure(op, "not of a sum of two dequantised values");
   if (!left->conv || (right->conv && left->conv->getBlock() == right->conv->getBlock() && left->conv->isBeforeInBlock(right->conv)))
     std::swap(left, right);  // the later one finds the other's result

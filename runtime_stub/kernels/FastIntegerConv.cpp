@@ -115,13 +115,14 @@ bool readConv(const Args *a, IntegerConv &p) {
   p.weights = in<int8_t>(a, W), p.factors = in<float>(a, Factors), p.corrections = in<int32_t>(a, Corrections);
   p.table = hasIn(a, Lookup) ? in<uint8_t>(a, Lookup) : nullptr;
   p.other = hasIn(a, Other) ? in<uint8_t>(a, Other) : nullptr;
-  p.otherSigned = p.other && a->in[Other].dtype == ONNXC_I8, p.sum = p.other ? floats(attr[Sum]) : nullptr;
+  p.otherSigned = p.other && a->in[Other].dtype == ONNXC_I8, p.sum = p.other && attr[Sum].n == 7 ? floats(attr[Sum]) : nullptr;
+  p.perStep = p.sum ? 1 / p.sum[3] : 0;
   p.vnni = hasDots();
   p.pixel = p.plain ? p.channels : kLanes;
   int64_t lanes = p.outBlocks * kLanes;
   return onnxc_count(a->in[Factors]) == lanes && onnxc_count(a->in[Corrections]) == lanes && (!p.plain || p.blocks == p.channels) &&
          (!p.table || onnxc_count(a->in[Lookup]) == 256) &&
-         (!p.other || (onnxc_count(a->in[Other]) == onnxc_count(y) && attr[Sum].n == 7 && !p.toFloat && p.channels));
+         (!p.other || (onnxc_count(a->in[Other]) == onnxc_count(y) && p.sum && !p.toFloat && p.channels));
 }
 
 int32_t linearConv(const Args *a) {

@@ -31,6 +31,7 @@ struct IntegerConv {
   const uint8_t *other;  // bytes of the image that are added to the results, or null; `sum`: how (dialects/onnx/Packed.td)
   bool otherSigned;
   const float *sum;
+  float perStep;  // 1 / step
 
   __attribute__((always_inline)) static v16 clipped(v16 v, float low, float high) {
     v = v > low ? v : v16(low);
@@ -43,7 +44,10 @@ struct IntegerConv {
                                : __builtin_convertvector(*(const Bytes16 *)(other + at), Sums16);
     v16 left = (v - zero) * sum[Own], right = (__builtin_convertvector(bytes, v16) - sum[From]) * sum[Scale];
     v16 both = left + right;  // no fused operation: dequantised values are rounded
-    return clipped(__builtin_elementwise_rint(both / sum[Step]) + sum[To], sum[Low], sum[High]);
+    // The quotient, rounded as a division rounds it (Markstein): what the product with the reciprocal lacks is added.
+    v16 step = v16(sum[Step]), part = both * perStep;
+    v16 quotient = __builtin_elementwise_fma(__builtin_elementwise_fma(-part, step, both), v16(perStep), part);
+    return clipped(__builtin_elementwise_rint(quotient) + sum[To], sum[Low], sum[High]);
   }
 
   // Sixteen channels of one pixel, of output block `block`; element `at` of y.
