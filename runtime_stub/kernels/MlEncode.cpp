@@ -30,12 +30,38 @@ struct List {
 
 uint64_t realBits(double v) { return v != v ? 0x7ff8000000000000u : v == 0 ? 0 : bitcast<uint64_t>(v); }
 
-// Finds positions of keys; the first of equal keys counts. A NaN equals a NaN.
+// Finds positions of keys; the first of equal keys counts. A NaN equals a NaN. Integers close together are indices of a table, a few
+// lookups are not worth one.
 struct Lookup {
+  static constexpr int64_t few = 8;
   List keys;
   int64_t *slot = nullptr, mask = 0;
-  bool build(const Args *a, const List &list) {
+  int64_t *table = nullptr, least = 0, span = 0;  // table[key - least]: position + 1
+  bool scans = false;
+
+  bool close() {
+    if (keys.t.dtype != ONNXC_I64 || keys.n < 1)
+      return false;
+    const int64_t *k = static_cast<const int64_t *>(keys.t.data);
+    int64_t most = least = k[0];
+    for (int64_t i = 1; i < keys.n; ++i)
+      least = minOf(least, k[i]), most = maxOf(most, k[i]);
+    uint64_t range = uint64_t(most) - uint64_t(least);
+    span = range < uint64_t(4 * keys.n + 1024) ? int64_t(range) + 1 : 0;
+    return span > 0;
+  }
+  bool build(const Args *a, const List &list, int64_t lookups) {
     keys = list;
+    scans = lookups <= few;
+    if (scans)
+      return true;
+    if (close()) {
+      if (!(table = heap<int64_t>(a, span)))
+        return false;
+      for (int64_t i = keys.n; i-- > 0;)
+        table[static_cast<const int64_t *>(keys.t.data)[i] - least] = i + 1;
+      return true;
+    }
     for (mask = 1; mask < 2 * keys.n + 2;)
       mask *= 2;
     if (!(slot = heap<int64_t>(a, mask--)))
@@ -58,7 +84,24 @@ struct Lookup {
         return s;
     return s;
   }
-  int64_t find(const List &l, int64_t i) const { return slot[place(l, i)] - 1; }
+  int64_t scan(const List &l, int64_t i) const {
+    uint64_t wanted = l.isString() ? 0 : bits(l, i);
+    for (int64_t k = 0; k < keys.n; ++k)
+      if (l.isString() ? equal(keys.word(k), l.word(i)) : bits(keys, k) == wanted)
+        return k;
+    return -1;
+  }
+  int64_t findInteger(int64_t v) const {
+    uint64_t at = uint64_t(v) - uint64_t(least);
+    return at < uint64_t(span) ? table[at] - 1 : -1;
+  }
+  int64_t find(const List &l, int64_t i) const {
+    if (scans)
+      return scan(l, i);
+    if (!table)
+      return slot[place(l, i)] - 1;
+    return l.isReal() ? -1 : findInteger(loadI64(l.t, i));
+  }
 };
 
 List operand(const Tensor &t) {
@@ -75,6 +118,16 @@ void copyValue(Tensor &to, int64_t i, const List &from, int64_t k) {
     static_cast<int64_t *>(to.data)[i] = loadI64(from.t, k);
   else
     storeF64(to, i, loadF64(from.t, k));
+}
+
+template <class T>
+int32_t encodeIntegers(const Args *a, const Lookup &lookup, const List &values, const List &fallback) {
+  const T *from = static_cast<const T *>(values.t.data), other = *static_cast<const T *>(fallback.t.data);
+  for (int64_t i = 0, n = onnxc_count(a->in[0]); i < n; ++i) {
+    int64_t k = lookup.findInteger(in<int64_t>(a, 0)[i]);
+    out<T>(a, 0)[i] = k < 0 ? other : from[k];
+  }
+  return ONNXC_K_OK;
 }
 
 int32_t labelEncoder(const Args *a) {
@@ -114,8 +167,14 @@ int32_t labelEncoder(const Args *a) {
   if (fallback.isString() != values.isString())
     return ONNXC_K_VALUE;
   Lookup lookup;
-  if (!lookup.build(a, keys))
+  if (!lookup.build(a, keys, x.n))
     return ONNXC_K_MEMORY;
+  if (lookup.table && x.t.dtype == ONNXC_I64 && values.t.dtype == y.dtype && fallback.t.dtype == y.dtype) {
+    if (y.dtype == ONNXC_I64)
+      return encodeIntegers<int64_t>(a, lookup, values, fallback);
+    if (y.dtype == ONNXC_F32)
+      return encodeIntegers<float>(a, lookup, values, fallback);
+  }
   for (int64_t i = 0; i < x.n; ++i) {
     int64_t k = lookup.find(x, i);
     copyValue(y, i, k < 0 ? fallback : values, k < 0 ? 0 : k);
@@ -129,7 +188,7 @@ int32_t categoryMapper(const Args *a) {
   if (integers.n < 0 || integers.n != words.n)
     return ONNXC_K_VALUE;
   Lookup lookup;
-  if (!lookup.build(a, x.isString() ? words : integers))
+  if (!lookup.build(a, x.isString() ? words : integers, x.n))
     return ONNXC_K_MEMORY;
   for (int64_t i = 0; i < x.n; ++i) {
     int64_t k = lookup.find(x, i);
@@ -147,7 +206,7 @@ int32_t oneHotEncoder(const Args *a) {
   if (categories.n < 0)
     return ONNXC_K_VALUE;
   Lookup lookup;
-  if (!lookup.build(a, categories))
+  if (!lookup.build(a, categories, x.n))
     return ONNXC_K_MEMORY;
   if (onnxc_count(a->out[0]) != x.n * categories.n)
     return ONNXC_K_SHAPE;
@@ -158,6 +217,12 @@ int32_t oneHotEncoder(const Args *a) {
     k = x.isString() ? lookup.find(x, i) : lookup.find(number, 0);
     if (k < 0 && !a->attr[Zeros].i)
       return ONNXC_K_VALUE;
+    if (a->out[0].dtype == ONNXC_F32) {
+      memset(out<float>(a, 0) + i * categories.n, 0, size_t(categories.n) * sizeof(float));
+      if (k >= 0)
+        out<float>(a, 0)[i * categories.n + k] = 1;
+      continue;
+    }
     for (int64_t c = 0; c < categories.n; ++c)
       storeF64(a->out[0], i * categories.n + c, c == k);
   }
@@ -175,7 +240,7 @@ int32_t dictVectorizer(const Args *a) {
   if (vocabulary.n < 0 || values.n < keys.n || values.isString() != (y.dtype == ONNXC_STR))
     return ONNXC_K_VALUE;
   Lookup lookup;
-  if (!lookup.build(a, keys))
+  if (!lookup.build(a, keys, vocabulary.n))
     return ONNXC_K_MEMORY;
   if (onnxc_count(y) != vocabulary.n)
     return ONNXC_K_SHAPE;

@@ -7,7 +7,7 @@ CASES = {}  # of one model: label -> case
 RNG = np.random.default_rng(0)
 
 
-def case(name, op, feed, weights=None, results=1, **attributes):
+def case(name, op, feed, weights=None, results=1, **attributes):  # of ai.onnx.ml where the name says so
     """`name`: of the model, then of the case; `feed`: operand name -> array of the run; `weights`: constant operands behind them."""
     model, _, label = name.partition(" ")
     CASES.setdefault("op_" + model, {})[label] = (op, feed, weights or {}, results, attributes)
@@ -63,6 +63,17 @@ for _kind, _z in (("signed", np.int8(-3)), ("unsigned", np.uint8(117))):
     _w = RNG.integers(0, 256, (5, 3, 3, 3)).astype(np.uint8).view(_z.dtype)
     case(f"conv_integer {_kind}", "ConvInteger", {"x": whole(256, 2, 3, 9, 11, dtype=np.uint8)}, {"w": _w, "xz": np.uint8(100), "wz": np.full(5, _z)}, pads=[1, 1, 0, 1])
     case(f"conv_integer {_kind}_plain", "ConvInteger", {"x": whole(256, 2, 3, 9, 11, dtype=np.uint8)}, {"w": _w}, strides=[2, 1])
+_keys = [int(k) for k in RNG.permutation(60)] + [3, 3]
+_sparse = [k * 10**9 - 5 for k in _keys]
+_words = [f"word {k}" for k in _keys]
+for _n in (5, 200):  # few are looked for in the list itself, keys close together in a table
+    for _label, _list in (("close", _keys), ("sparse", _sparse)):
+        _x = RNG.choice(np.array(_list + [-7, 61]), _n)
+        case(f"ml_labels {_label}_{_n}", "LabelEncoder", {"x": _x}, keys_int64s=_list, values_int64s=list(range(62)), default_int64=99)
+        case(f"ml_labels {_label}_{_n}_floats", "LabelEncoder", {"x": _x}, keys_int64s=_list, values_floats=[k / 2 for k in range(62)], default_float=0.25)
+    _x = RNG.choice(np.array(_words + ["none"], object), _n)
+    case(f"ml_labels words_{_n}", "LabelEncoder", {"x": _x}, keys_strings=_words, values_int64s=list(range(62)))
+    case(f"ml_labels one_hot_{_n}", "OneHotEncoder", {"x": whole(70, _n)}, cats_int64s=_keys[:60], zeros=1)
 for _rows in (1, 3, 29):
     case(f"doubles matmul_{_rows}", "MatMul", {"x": floats(2, _rows, 300, dtype=np.float64), "y": floats(2, 300, 37, dtype=np.float64)})
     case(f"doubles gemm_{_rows}", "Gemm", {"x": floats(_rows, 40, dtype=np.float64)}, {"y": floats(37, 40, dtype=np.float64), "z": floats(37, dtype=np.float64)}, transB=1)
@@ -109,9 +120,10 @@ def build(name, dynamic):
         infos += [helper.make_tensor_value_info(f"{n}{at}", helper.np_dtype_to_tensor_dtype(a.dtype), shape(n, a)) for n, a in feed.items()]
         constants += [numpy_helper.from_array(a, f"{n}{at}") for n, a in weights.items()]
         names = [f"y{at}_{i}" for i in range(results)]
-        nodes.append(helper.make_node(op, [f"{n}{at}" for n in (*feed, *weights)], names, **attributes))
+        domain = "ai.onnx.ml" if name.startswith("op_ml_") else ""
+        nodes.append(helper.make_node(op, [f"{n}{at}" for n in (*feed, *weights)], names, domain=domain, **attributes))
         outputs += [helper.make_empty_tensor_value_info(n) for n in names]
-    return helper.make_model(helper.make_graph(nodes, "g", infos, outputs, constants), opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    return helper.make_model(helper.make_graph(nodes, "g", infos, outputs, constants), opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("ai.onnx.ml", 3)], ir_version=10)
 
 
 def differ(got, want):
