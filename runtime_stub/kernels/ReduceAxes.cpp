@@ -1,4 +1,5 @@
-// ReduceAxes.cpp: reductions over axes that are known at run time only, in double or 64-bit integers. Constant axes are generated code.
+// ReduceAxes.cpp: reductions in double or 64-bit integers: of all types but f32, and over axes that only the run knows. The others are
+// generated code.
 #include "runtime_stub/kernels/Index.h"
 
 namespace onnxc {
@@ -99,6 +100,31 @@ ONNXC_INLINE A join(A acc, A v) {
   }
 }
 
+// Two accumulators as one.
+template <Reduction R, class A>
+ONNXC_INLINE A merge(A a, A b) {
+  constexpr bool sums = R != Reduction::Max && R != Reduction::Min && R != Reduction::LogSumExp && R != Reduction::Prod;
+  return sums ? plus(a, b) : join<R>(a, b);
+}
+
+// A row of elements that are all joined, in chains that do not wait for each other.
+template <Reduction R, class T>
+static Acc<T> joinRow(Acc<T> acc, const T *x, int64_t n) {
+  constexpr int64_t chains = 16;
+  Acc<T> chain[chains];
+  for (Acc<T> &c : chain)
+    c = start<R, T>();
+  int64_t i = 0;
+  for (; i + chains <= n; i += chains)
+    for (int64_t k = 0; k < chains; ++k)
+      chain[k] = join<R, Acc<T>>(chain[k], toAcc<T>(x[i + k]));
+  for (; i < n; ++i)
+    acc = join<R, Acc<T>>(acc, toAcc<T>(x[i]));
+  for (Acc<T> c : chain)
+    acc = merge<R, Acc<T>>(acc, c);
+  return acc;
+}
+
 template <Reduction R, class T>
 ONNXC_INLINE T finish(Acc<T> acc, int64_t n) {
   if (R == Reduction::L2)
@@ -142,12 +168,20 @@ static int32_t reduce(const onnxc_args *a) {
   for (int64_t i = 0; i < n; ++i)
     acc[i] = start<R, T>();
   Odometer<1> o;
-  o.init(in.dims, in.rank);
+  int64_t last = in.rank - 1, width = in.rank ? in.dims[last] : 1;
+  o.init(in.dims, maxOf<int64_t>(last, 0));
   o.strides[0] = strides;
-  for (const T *x = data<T>(in); o.more(); o.next(), ++x)
-    acc[o.offset[0]] = join<R, Acc<T>>(acc[o.offset[0]], toAcc<T>(*x));
+  for (const T *x = data<T>(in); o.more(); o.next(), x += width) {
+    Acc<T> *to = acc + o.offset[0];
+    if (in.rank == 0 || reduced[last])
+      *to = joinRow<R, T>(*to, x, width);
+    else
+      for (int64_t i = 0; i < width; ++i)
+        to[i] = join<R, Acc<T>>(to[i], toAcc<T>(x[i]));
+  }
   if (R == Reduction::LogSumExp) {
     o.init(in.dims, in.rank);
+    o.strides[0] = strides;
     return logSumExp<T>(a, o, acc, n);
   }
   for (int64_t i = 0; i < n; ++i)
