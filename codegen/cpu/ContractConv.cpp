@@ -22,6 +22,7 @@ struct Conv {
   SmallVector<AffineExpr> yExprs;
   WindowShape w;
   int64_t inner, blocks, panels, groups;  // channels side by side, blocks of them, output panels of a group
+  std::optional<int64_t> imageBytes;      // of a group's input, where it is known
 
   Conv(KernelCode &code, onnx::PackedConvOp op, unsigned vectorBits)
       : c(code), op(op), vectorBits(vectorBits), epilogue(code, op), plain(op.getPlain()),
@@ -32,6 +33,8 @@ struct Conv {
     w = WindowShape{f[2], f[3], op.getStrides(), op.getPads(), op.getDilations(), constantOf(xs[3]), constantOf(yExprs[3])};
     inner = plain ? 1 : 16;
     blocks = f[1], groups = op.getGroup(), panels = f[0] / groups;
+    if (auto height = constantOf(xs[2]); height && w.inWidth)
+      imageBytes = *height * *w.inWidth * blocks * inner * 4;
   }
 
   bool pointwise() const {
@@ -46,9 +49,10 @@ struct Conv {
   // How the direct way is cut into units; of an image of one row, rather its tiles than its rows.
   struct Units {
     TileShape tile;
-    int64_t rows, tiles, panels, blocks;  // blocks of input channels whose weights for a group of panels stay in the first-level cache
+    int64_t rows, tiles, panels, blocks;  // blocks of input channels whose weights for a group of panels stay in a cache
     bool oneRow;
   };
+  int64_t groupBytes() const;
   Units directUnits() const;
   double unitFlops(const Units &u) const;
   void row(Value n, Value group, Value oh, Value from, Value to, Value lowBlock, Value highBlock, const TileShape &shape,
@@ -202,18 +206,24 @@ void Conv::row(Value n, Value group, Value oh, Value from, Value to, Value low, 
   forTiles(c, w, shape.rows, x[3], y[3], body, tiles);
 }
 
-// Of weights: those that pass from chunk to chunk of the image in the second-level cache, and those of a group of panels and a block of
-// input channels, which meet every tile of a chunk in the first-level cache.
-static constexpr int64_t kSmallBytes = 320 << 10, kGroupBytes = 32 << 10;
+static constexpr int64_t kSmallBytes = 320 << 10;  // of weights that stay in the second-level cache
+
+// Of the weights of a group of panels and some blocks of input channels, which meet every tile of a chunk: in the first-level cache where
+// the second-level one holds the image, which each group reads again.
+int64_t Conv::groupBytes() const {
+  constexpr int64_t mostImage = 1 << 20, firstLevel = 32 << 10;
+  return imageBytes && *imageBytes <= mostImage ? firstLevel : kSmallBytes;
+}
 
 Conv::Units Conv::directUnits() const {
   constexpr int64_t chunkPixels = 256, leastTiles = 4;
-  Units u{chooseTile(w.outWidth, panels, vectorBits, kGroupBytes * blocks / panelBytes()), 4, 0, 0, 0, constantOf(yExprs[2]) == 1};
+  int64_t bytes = groupBytes(), near = bytes < kSmallBytes ? bytes * blocks / panelBytes() : 0;
+  Units u{chooseTile(w.outWidth, panels, vectorBits, near), 4, 0, 0, 0, constantOf(yExprs[2]) == 1};
   if (w.outWidth)
     u.rows = std::max<int64_t>(1, llvm::divideCeil(chunkPixels, std::max<int64_t>(*w.outWidth, 1)));
   if (u.oneRow)
     u.rows = 1, u.tiles = llvm::divideCeil(chunkPixels, u.tile.rows);
-  u.panels = u.tile.panels * std::max<int64_t>(1, std::min<int64_t>(8, kGroupBytes / panelBytes()) / u.tile.panels);
+  u.panels = u.tile.panels * std::max<int64_t>(1, std::min<int64_t>(8, bytes / panelBytes()) / u.tile.panels);
   u.panels = std::min(u.panels, panels);
   int64_t images = constantOf(yExprs[0]).value_or(1) * groups;
   while (auto height = constantOf(yExprs[2])) {
@@ -230,7 +240,7 @@ Conv::Units Conv::directUnits() const {
     else
       break;
   }
-  int64_t blockBytes = panelBytes() / blocks * u.panels, step = std::clamp<int64_t>(kGroupBytes / blockBytes, 1, blocks);
+  int64_t blockBytes = panelBytes() / blocks * u.panels, step = std::clamp<int64_t>(bytes / blockBytes, 1, blocks);
   u.blocks = llvm::divideCeil(blocks, llvm::divideCeil(blocks, step));
   return u;
 }
