@@ -22,6 +22,8 @@ std::vector<std::string> codeFlags(const Options &options) {
     flags.push_back("--custom-op " + name);
   if (options.defaultInputs != DefaultInputs::Data)
     flags.push_back(options.defaultInputs == DefaultInputs::All ? "--default-inputs all" : "--default-inputs none");
+  if (!options.schedules.empty())
+    flags.push_back("--schedules");
   for (const auto &[level, cpu] : options.tune)
     flags.push_back("--cpu " + cpu);
   return flags;

@@ -80,6 +80,9 @@ void bindCodeOptions(CLI::App &app, Options &options) {
   app.add_option("--cache", options.cache, "keep finished code in this folder and reuse it when the same code is compiled again")
       ->type_name("DIR")
       ->group("Code");
+  app.add_option("--schedules", options.scheduleFile, "take the schedules of kernels from this file, which --tune writes")
+      ->type_name("FILE")
+      ->group("Code");
   app.add_flag("--allow-external-outside", options.allowExternalOutside, "let external data of a trusted model lie outside its folder")
       ->group("Code");
   app.add_option("--max-constant-size", options.maxConstantSize,
@@ -96,6 +99,12 @@ void bindCompileOptions(CLI::App &app, Options &options) {
       ->required()
       ->type_name("FILE");
   bindCodeOptions(app, options);
+  app.add_flag("--tune{60}", options.tuneSeconds,
+               "time other schedules of kernels on this machine, for about so many seconds (60), on one thread; adds what is faster to the "
+               "file of --schedules (default: FILE.schedules beside the output), to be kept under version control")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1, 86400))
+      ->group("Code");
   app.add_option("--emit-header", options.emitHeader, "also write typed C and C++ headers of the model to this folder")
       ->type_name("DIR")
       ->group("Output");

@@ -26,7 +26,11 @@ struct Options {
   std::string emitHeader;                      // directory
   std::string dumpPhases;                      // directory
   std::string cache;                           // directory of finished code
-  bool taps = false;                           // -g: one launch per node
+  std::string scheduleFile;                    // JSON: level -> kernel -> numbers of codegen/cpu/Schedule.h
+  // The file's contents.
+  std::map<std::string, std::map<std::string, std::map<std::string, int64_t>>> schedules;
+  int tuneSeconds = 0;  // 0: no search for schedules
+  bool taps = false;    // -g: one launch per node
   bool printPipeline = false, dependencies = false, timePhases = false, sizeReport = false, json = false, progress = false;
 };
 

@@ -31,6 +31,7 @@
 #include "dialects/kernel/Weights.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -150,23 +151,6 @@ llvm::Error writeWeights(ModuleOp module, llvm::raw_ostream &os) {
   return llvm::Error::success();
 }
 
-int writeFile(StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> write) {
-  TemporaryFile file;
-  std::error_code ec = file.createBeside(path);
-  std::optional<llvm::raw_fd_ostream> os;
-  if (!ec)
-    os.emplace(file.path(), ec);
-  if (!ec) {
-    write(*os);
-    os->close();
-    ec = os->error();
-    os->clear_error();
-  }
-  if (!ec)
-    ec = file.keepAs(path, /*executable=*/false);
-  return ec ? fail(ExitBadModel, path + ": " + ec.message()) : ExitOk;
-}
-
 int writeText(ModuleOp module, const Options &options) {
   return writeFile(options.output, [&](llvm::raw_ostream &os) {
     module.print(os, OpPrintingFlags().elideLargeElementsAttrs(16).elideLargeResourceString(16));
@@ -227,6 +211,38 @@ int linkPhase(ModuleOp module, const Options &options, const CodegenOptions &cod
 
 }  // namespace
 
+int writeFile(StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> write) {
+  TemporaryFile file;
+  std::error_code ec = file.createBeside(path);
+  std::optional<llvm::raw_fd_ostream> os;
+  if (!ec)
+    os.emplace(file.path(), ec);
+  if (!ec) {
+    write(*os);
+    os->close();
+    ec = os->error();
+    os->clear_error();
+  }
+  if (!ec)
+    ec = file.keepAs(path, /*executable=*/false);
+  return ec ? fail(ExitBadModel, path + ": " + ec.message()) : ExitOk;
+}
+
+int readSchedules(Options &options, bool mayBeNew) {
+  if (options.scheduleFile.empty() || (mayBeNew && !llvm::sys::fs::exists(options.scheduleFile)))
+    return ExitOk;
+  auto file = llvm::MemoryBuffer::getFile(options.scheduleFile);
+  if (!file)
+    return fail(ExitBadModel, "'" + options.scheduleFile + "': " + file.getError().message());
+  llvm::Expected<llvm::json::Value> json = llvm::json::parse((*file)->getBuffer());
+  llvm::Expected<Schedules> schedules = json ? fromJson(*json) : json.takeError();
+  if (!schedules)
+    return fail(ExitBadModel,
+                "'" + options.scheduleFile + "' is no file of schedules: " + llvm::toString(schedules.takeError()) + "; --tune writes one");
+  options.schedules = std::move(*schedules);
+  return ExitOk;
+}
+
 // What depends on constants alone is computed now, by the plain kernels of a level that every machine has.
 static bool foldConstants(ModuleOp module, const Options &given) {
   return foldConstantIslands(module, given.maxConstantSize, [&](ModuleOp island, StringRef path) {
@@ -276,8 +292,7 @@ static int reportUnsupported(ModuleOp module) {
   return status;
 }
 
-// Replaces what --cpu names by levels, oldest first as the artefact's table wants them, each once.
-static int chooseLevels(Options &options) {
+int chooseLevels(Options &options) {
   if (options.cpus.empty())
     for (const Isa &isa : isas())
       if (isa.isDefault)
@@ -323,6 +338,7 @@ static int generate(ModuleOp module, const Options &options, Phases &phases) {
     code.emit = suffix == ".ll" ? CodegenOptions::Ir : CodegenOptions::Assembly;
   }
   code.tune = options.tune;
+  code.schedules = options.schedules;
   code.cache = options.cache;
   code.phase = [&](StringRef name) { phases.done(name); };
   FailureOr<std::vector<std::string>> objects = compileForCpu(module, code);
@@ -350,6 +366,8 @@ int compile(const Options &given) {
   if (!isSupported(options.target))
     return fail(ExitOutOfScope, "--target " + options.target + " is not supported; `onnxc targets` lists what is");
   if (int status = chooseLevels(options))
+    return status;
+  if (int status = readSchedules(options, /*mayBeNew=*/false))
     return status;
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadDialects(context);

@@ -2,6 +2,7 @@
 #include "compiler/CommandLine.h"
 #include "compiler/Pipeline.h"
 #include "compiler/commands/Commands.h"
+#include "compiler/commands/Tune.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -54,6 +55,8 @@ static int compileMain(int argc, const char *const *argv) {
   app.footer(footer());
   Options options;
   bindCompileOptions(app, options);
+  InputOptions tuned;
+  bindInputOptions(app, tuned, "With --tune");
   if (argc == 1) {
     llvm::errs() << app.help();
     return ExitUsage;
@@ -63,7 +66,7 @@ static int compileMain(int argc, const char *const *argv) {
   if (auto code = checkOptions(options))
     return *code;
   options.progress = !options.json && llvm::sys::Process::StandardErrIsDisplayed();
-  return compile(options);
+  return options.tuneSeconds > 0 ? tuneAndCompile(options, tuned) : compile(options);
 }
 
 // Neither a flag nor a path: perhaps a command that does not exist.

@@ -2,6 +2,7 @@
 // what the stub reads.
 #pragma once
 #include "codegen/cpu/Isa.h"
+#include "codegen/cpu/Schedule.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/Module.h"
@@ -20,6 +21,7 @@ struct CodegenOptions {
   std::string json;       // the artefact's self-description
   enum { Object, Assembly, Ir } emit = Object;
   std::map<std::string, std::string> tune = {};  // level -> CPU whose timings its code is scheduled for
+  Schedules schedules = {};                      // what takes the place of the cost model's choices
   std::string cache = {};                        // folder of finished code by the hash of what it was made from; empty: none
   std::function<void(llvm::StringRef)> phase = [](llvm::StringRef) {};  // called when a part of the work is done
 };

@@ -25,6 +25,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/StandardInstrumentations.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -114,14 +115,16 @@ static std::string emitCode(llvm::Module &m, llvm::TargetMachine &tm, const Code
 }
 
 // MLIR of one level: kernels emitted, plan lowered, everything in the LLVM dialect.
-static FailureOr<OwningOpRef<ModuleOp>> lowerLevel(ModuleOp module, const Isa &isa) {
+static FailureOr<OwningOpRef<ModuleOp>> lowerLevel(ModuleOp module, const Isa &isa, std::map<std::string, Schedule> &schedules) {
   OwningOpRef<ModuleOp> target = module.clone();
+  applySchedules(*target, schedules);
   for (kernel::FuncOp kernel : llvm::to_vector(target->getOps<kernel::FuncOp>())) {
     if (kernel.getFamily() == "library")
       declareKernel(*target, kernel);
     else if (failed(emitKernel(*target, kernel, isa.vectorBits)))
       return failure();
   }
+  schedules = notedSchedules(*target);
   PassManager control(module.getContext());
   control.enableVerifier(false);  // LLVM's verifier sees the result
   control.addPass(createSCFToControlFlowPass());
@@ -188,14 +191,15 @@ struct Level {
 
   Level(StringRef cpu, StringRef tune) : isa(findIsa(cpu)), cpu(cpu), tune(tune), tm(targetMachine(cpu, isa->features)) {}
 
-  LogicalResult begin(ModuleOp module);
+  // `schedules`: what is given for the level's kernels; then all that they were made with.
+  LogicalResult begin(ModuleOp module, std::map<std::string, Schedule> &schedules);
   void finish(const CodegenOptions &options);
   void seal();
 };
 }  // namespace
 
-LogicalResult Level::begin(ModuleOp module) {
-  FailureOr<OwningOpRef<ModuleOp>> target = lowerLevel(module, *isa);
+LogicalResult Level::begin(ModuleOp module, std::map<std::string, Schedule> &schedules) {
+  FailureOr<OwningOpRef<ModuleOp>> target = lowerLevel(module, *isa, schedules);
   if (failed(target))
     return failure();
   m = translateModuleToLLVMIR(**target, context, "model");
@@ -270,7 +274,11 @@ void Level::finish(const CodegenOptions &options) {
     keep(options.cache, key, code);
 }
 
-static std::string compileTables(ModuleOp module, const CodegenOptions &options) {
+// `schedules`: of all levels; they go into the artefact's description.
+static std::string compileTables(ModuleOp module, CodegenOptions options, const Schedules &schedules) {
+  llvm::json::Value description = llvm::cantFail(llvm::json::parse(options.json));
+  (*description.getAsObject())["schedules"] = toJson(schedules);
+  options.json = llvm::formatv("{0}", description);
   llvm::LLVMContext context;
   llvm::Module m("tables", context);
   auto tm = targetMachine("x86-64", "");
@@ -285,10 +293,11 @@ FailureOr<std::vector<std::string>> compileForCpu(ModuleOp module, const Codegen
   registerBuiltinDialectTranslation(*module.getContext());
   registerLLVMDialectTranslation(*module.getContext());
   std::vector<std::unique_ptr<Level>> levels;
+  Schedules schedules = options.schedules;
   for (const std::string &cpu : options.cpus) {
     auto tune = options.tune.find(cpu);
     levels.push_back(std::make_unique<Level>(cpu, tune == options.tune.end() ? "" : tune->second));
-    if (failed(levels.back()->begin(module)))
+    if (failed(levels.back()->begin(module, schedules[cpu])))
       return failure();
     options.phase("lowering for " + cpu);
   }
@@ -305,7 +314,7 @@ FailureOr<std::vector<std::string>> compileForCpu(ModuleOp module, const Codegen
     objects.push_back(std::move(level->code));
   }
   options.phase("optimising and emitting");
-  objects.push_back(compileTables(module, options));
+  objects.push_back(compileTables(module, options, schedules));
   objects.push_back(stubObject().str());
   if (llvm::any_of(levels, [](const auto &level) { return level->decodesImages; }))
     objects.push_back(codecsObject().str());

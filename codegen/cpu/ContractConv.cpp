@@ -64,7 +64,8 @@ struct Conv {
 void Conv::emitPointwise() {
   AffineExpr rowsExpr = yExprs[2] * yExprs[3];
   Value plane = c.mul(y[2], y[3]), planeBytes = c.mul(plane, 64);
-  RowsSchedule s(constantOf(rowsExpr), panels, blocks, 16, vectorBits);
+  RowsSchedule s(c.kernel, constantOf(rowsExpr), panels, blocks, 16, vectorBits);
+  s.scheduleChunk(c.kernel), s.scheduleGroup(c.kernel), s.scheduleDepth(c.kernel, blocks);
   int64_t panelGroups = llvm::divideCeil(panels, s.groupPanels);
   AffineExpr chunks = rowsExpr.ceilDiv(s.chunkRows());
   if (s.rows)
@@ -218,7 +219,8 @@ int64_t Conv::groupBytes() const {
 Conv::Units Conv::directUnits() const {
   constexpr int64_t chunkPixels = 256, leastTiles = 4;
   int64_t bytes = groupBytes(), near = bytes < kSmallBytes ? bytes * blocks / panelBytes() : 0;
-  Units u{chooseTile(w.outWidth, panels, vectorBits, near), 4, 0, 0, 0, constantOf(yExprs[2]) == 1};
+  TileShape tile = chooseTile(w.outWidth, panels, vectorBits, near);
+  Units u{scheduledTile(c.kernel, tile, w.outWidth, panels), 4, 0, 0, 0, constantOf(yExprs[2]) == 1};
   if (w.outWidth)
     u.rows = std::max<int64_t>(1, llvm::divideCeil(chunkPixels, std::max<int64_t>(*w.outWidth, 1)));
   if (u.oneRow)
@@ -240,8 +242,11 @@ Conv::Units Conv::directUnits() const {
     else
       break;
   }
+  int64_t &chunk = u.oneRow ? u.tiles : u.rows;
+  chunk = scheduled(c.kernel, "chunk", chunk);
+  u.panels = std::min<int64_t>(panels, llvm::divideCeil(scheduled(c.kernel, "group", u.panels), u.tile.panels) * u.tile.panels);
   int64_t blockBytes = panelBytes() / blocks * u.panels, step = std::clamp<int64_t>(bytes / blockBytes, 1, blocks);
-  u.blocks = llvm::divideCeil(blocks, llvm::divideCeil(blocks, step));
+  u.blocks = scheduled(c.kernel, "depth", llvm::divideCeil(blocks, llvm::divideCeil(blocks, step)), blocks);
   return u;
 }
 

@@ -55,7 +55,8 @@ LogicalResult emitPackedMatMul(KernelCode &c, Operation *raw, unsigned vectorBit
   Code::Values leading = c.sizes(aType);
   leading.pop_back();
   Value rows = c.product(leading);
-  RowsSchedule s(constantOf(rowsExpr), panels, depth, 1, vectorBits);
+  RowsSchedule s(c.kernel, constantOf(rowsExpr), panels, depth, 1, vectorBits);
+  s.scheduleChunk(c.kernel), s.scheduleGroup(c.kernel), s.scheduleDepth(c.kernel, std::max<int64_t>(depth, 1));
   Epilogue epilogue(c, op);
 
   RowsProblem p;

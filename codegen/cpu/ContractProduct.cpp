@@ -121,8 +121,9 @@ void Product::emit(unsigned vectorBits) {
   AffineExpr rowsExpr = y[batch], columnsExpr = y[batch + 1], depthExpr = a.dims.back();
   auto columnsKnown = constantOf(columnsExpr);
   std::optional<int64_t> panelsKnown = columnsKnown ? std::optional<int64_t>(llvm::divideCeilSigned(*columnsKnown, kLanes)) : std::nullopt;
-  RowsSchedule s(constantOf(rowsExpr), panelsKnown, constantOf(depthExpr), 1, vectorBits);
+  RowsSchedule s(c.kernel, constantOf(rowsExpr), panelsKnown, constantOf(depthExpr), 1, vectorBits);
   s.chunkTiles = int64_t(1) << 32, s.depthBlock = 0;  // all rows; a group's panels are packed for the whole depth
+  s.scheduleGroup(c.kernel);
   Epilogue epilogue(c, op);
   Value rows = ySizes[batch], columns = ySizes[batch + 1], depth = a.sizes.back(), panels = c.ceilDiv(columns, kLanes);
   Value mask;

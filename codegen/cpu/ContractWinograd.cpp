@@ -50,7 +50,7 @@ Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op, unsigned vec
     int64_t all = std::max<int64_t>(1, llvm::divideCeil(*height, kOut) * llvm::divideCeil(*width, kOut));
     tiles = llvm::divideCeil(all, llvm::divideCeil(all, tiles));
   }
-  int64_t tilePanels = RowsSchedule(tiles, panels, blocks, kLanes, vectorBits).tile.panels;
+  int64_t tilePanels = RowsSchedule(c.kernel, tiles, panels, blocks, kLanes, vectorBits).tile.panels;
   groupPanels = std::min(panels, std::max<int64_t>(1, 4 / tilePanels) * tilePanels);
   if (height && width) {
     int64_t all = llvm::divideCeil(*height, kOut) * llvm::divideCeil(*width, kOut), images = constantOf(yExprs[0]).value_or(1);
@@ -61,6 +61,8 @@ Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op, unsigned vec
     halve(tiles, least);
     halve(groupPanels, tilePanels);
   }
+  tiles = scheduled(c.kernel, "chunk", tiles, 4 * most);
+  groupPanels = std::min<int64_t>(panels, llvm::divideCeil(scheduled(c.kernel, "group", groupPanels), tilePanels) * tilePanels);
   inputStep = blocks * tiles * kPanelBytes + apart, productStep = groupPanels * tiles * kPanelBytes + apart;
 }
 
@@ -202,7 +204,8 @@ void Winograd::finishTiles(Value n, Value chunk, Value count, Value across, Valu
 }
 
 void Winograd::emit(unsigned vectorBits) {
-  RowsSchedule s(tiles, panels, blocks, kLanes, vectorBits);
+  RowsSchedule s(c.kernel, tiles, panels, blocks, kLanes, vectorBits);
+  s.scheduleDepth(c.kernel, blocks);
   int64_t parts = llvm::divideCeil(panels, groupPanels);
   MLIRContext *context = c.b.getContext();
   AffineExpr all = yExprs[2].ceilDiv(kOut) * yExprs[3].ceilDiv(kOut);

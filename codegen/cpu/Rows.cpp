@@ -10,9 +10,9 @@ namespace onnxc {
 static constexpr int64_t kDepthMost = 640, kGroupBytes = 32 << 10, kChunkRows = 112;
 static constexpr int64_t kSmallRows = 4;  // of a tile of two panels, whose eight sums just hide the latency of an FMA
 
-RowsSchedule::RowsSchedule(std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth, int64_t depthStep,
-                           unsigned vectorBits)
-    : tile(chooseTile(rows, panels.value_or(4), vectorBits)), rows(rows), panels(panels) {
+RowsSchedule::RowsSchedule(kernel::FuncOp kernel, std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth,
+                           int64_t depthStep, unsigned vectorBits)
+    : tile(scheduledTile(kernel, chooseTile(rows, panels.value_or(4), vectorBits), rows, panels.value_or(8))), rows(rows), panels(panels) {
   chunkTiles = std::max<int64_t>(1, kChunkRows / tile.rows);
   int64_t steps = depth.value_or(kDepthMost / depthStep), most = kDepthMost / depthStep;
   int64_t blocks = std::max<int64_t>(1, llvm::divideCeil(steps, most));
@@ -20,6 +20,18 @@ RowsSchedule::RowsSchedule(std::optional<int64_t> rows, std::optional<int64_t> p
   depthBlock = blocks == 1 || fewRows || !depth ? 0 : llvm::divideCeil(steps, blocks);
   int64_t bytes = (depthBlock ? depthBlock : std::min(steps, most)) * depthStep * kPanelBytes;
   groupPanels = std::max<int64_t>(1, std::min<int64_t>(16, kGroupBytes / std::max<int64_t>(bytes, 1)) / tile.panels) * tile.panels;
+  if (panels)
+    groupPanels = std::min(groupPanels, *panels);
+}
+
+void RowsSchedule::scheduleDepth(kernel::FuncOp kernel, int64_t steps) {
+  int64_t block = scheduled(kernel, "depth", depthBlock ? depthBlock : steps, steps);
+  depthBlock = block < steps ? block : 0;
+}
+
+void RowsSchedule::scheduleGroup(kernel::FuncOp kernel) {
+  constexpr int64_t mostGroup = 64;  // a group of run-time operands is packed into scratch
+  groupPanels = llvm::divideCeil(scheduled(kernel, "group", groupPanels, mostGroup), tile.panels) * tile.panels;
   if (panels)
     groupPanels = std::min(groupPanels, *panels);
 }

@@ -2,7 +2,7 @@
 // ContractConv.cpp say where their operands are.
 #pragma once
 #include "codegen/cpu/Epilogue.h"
-#include "codegen/cpu/Tile.h"
+#include "codegen/cpu/Schedule.h"
 
 namespace onnxc {
 
@@ -26,8 +26,12 @@ struct RowsSchedule {
   TileShape tile;
   std::optional<int64_t> rows, panels;                      // where they are known
   int64_t chunkTiles = 1, groupPanels = 1, depthBlock = 0;  // in tiles, panels, steps of `depth`
-  RowsSchedule(std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth, int64_t depthStep,
-               unsigned vectorBits);
+  RowsSchedule(kernel::FuncOp kernel, std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth,
+               int64_t depthStep, unsigned vectorBits);
+  // Replaces the cost model's units by those of the kernel's schedule (Schedule.h).
+  void scheduleChunk(kernel::FuncOp kernel) { chunkTiles = scheduled(kernel, "chunk", chunkTiles); }
+  void scheduleGroup(kernel::FuncOp kernel);
+  void scheduleDepth(kernel::FuncOp kernel, int64_t steps);
   int64_t chunkRows() const { return chunkTiles * tile.rows; }
   // Tiles of `tile.rows` rows come first; the rest of known rows is cut into tiles one row shorter.
   int64_t fullTiles() const;

@@ -2,6 +2,7 @@
 #include "compiler/commands/Artefact.h"
 #include "codegen/TemporaryFile.h"
 #include "codegen/cpu/Isa.h"
+#include "codegen/cpu/Schedule.h"
 #include "compiler/CommandLine.h"
 #include "compiler/Pipeline.h"
 #include "llvm/ADT/StringExtras.h"
@@ -74,6 +75,21 @@ std::string Artefact::json() const { return impl->api->info()->json; }
 unsigned Artefact::vectorBits() const {
   const Isa *isa = findIsa(impl->api->isa(impl->model));
   return isa ? isa->vectorBits : 0;
+}
+std::map<std::string, Schedule> Artefact::schedules() const {
+  llvm::Expected<llvm::json::Value> description = llvm::json::parse(json());
+  if (!description) {
+    llvm::consumeError(description.takeError());
+    return {};
+  }
+  const llvm::json::Object *object = description->getAsObject();
+  const llvm::json::Value *all = object ? object->get("schedules") : nullptr;
+  llvm::Expected<Schedules> schedules = all ? fromJson(*all) : Schedules();
+  const Isa *isa = findIsa(impl->api->isa(impl->model));
+  if (schedules)
+    return isa ? (*schedules)[isa->name.str()] : std::map<std::string, Schedule>();
+  llvm::consumeError(schedules.takeError());
+  return {};
 }
 int64_t Artefact::weightBytes() const { return impl->api->info()->weights_bytes; }
 int64_t Artefact::arenaBytes() const { return impl->api->arena_bytes(impl->context); }

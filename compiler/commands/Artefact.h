@@ -44,7 +44,9 @@ public:
   const std::vector<Port> &outputs() const;
   std::string json() const;     // the artefact's own description
   unsigned vectorBits() const;  // of the level that was chosen for this processor
-  int64_t fileBytes() const;    // of the library
+  // How its kernels were cut: kernel -> numbers of codegen/cpu/Schedule.h.
+  std::map<std::string, std::map<std::string, int64_t>> schedules() const;
+  int64_t fileBytes() const;  // of the library
   int64_t weightBytes() const;
   int64_t arenaBytes() const;  // after the last run; -1: unknown
 

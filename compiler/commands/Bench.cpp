@@ -17,7 +17,8 @@ struct Report {
   std::vector<KernelTime> kernels;   // summed over `profiled` runs
   int profiled = 0;
   Roof roof;
-  int64_t modelBytes = 0;  // weights, inputs, outputs: what a run moves at least, caches apart
+  std::map<std::string, std::map<std::string, int64_t>> schedules;  // by kernel
+  int64_t modelBytes = 0;                                           // weights, inputs, outputs: what a run moves at least, caches apart
   double quantile(double q) const { return milliseconds[std::min(milliseconds.size() - 1, size_t(q * milliseconds.size()))]; }
 };
 }  // namespace
@@ -59,6 +60,22 @@ static int64_t modelBytes(const Artefact &artefact, const std::vector<Value> &in
   return bytes;
 }
 
+static std::map<std::string, int64_t> scheduleOf(const Report &report, const KernelTime &k) {
+  auto found = report.schedules.find(k.kernel);
+  return found == report.schedules.end() ? std::map<std::string, int64_t>() : found->second;
+}
+
+// "tile 14x2, chunk 8, group 4, depth 36", or nothing.
+static std::string scheduleText(std::map<std::string, int64_t> schedule) {
+  std::string text;
+  if (schedule.count("tile_rows"))
+    text = "  tile " + std::to_string(schedule["tile_rows"]) + "x" + std::to_string(schedule["tile_panels"]);
+  for (const char *name : {"chunk", "group", "depth"})
+    if (schedule.count(name))
+      text += std::string(", ") + name + " " + std::to_string(schedule[name]);
+  return text;
+}
+
 static void printJson(const Report &report, int threads) {
   llvm::json::OStream json(llvm::outs(), 1);
   json.object([&] {
@@ -80,6 +97,10 @@ static void printJson(const Report &report, int threads) {
           json.attribute("node", k.node);
           json.attribute("op", k.op);
           json.attribute("kernel", k.kernel);
+          json.attributeObject("schedule", [&] {
+            for (const auto &[name, number] : scheduleOf(report, k))
+              json.attribute(name, number);
+          });
           json.attribute("us", double(k.nanoseconds) / 1e3 / report.profiled);
           json.attribute("flops", perRun(k.flops, report));
           json.attribute("bytes", perRun(k.bytes, report));
@@ -108,7 +129,7 @@ static void printTable(const Report &report, size_t rows) {
     llvm::outs() << llvm::format("%10.2f %6.1f %9.1f %7.0f%% %8.1f  ", double(k.nanoseconds) / 1e3 / report.profiled,
                                  100.0 * k.nanoseconds / total, gflops, report.roof.gflops > 0 ? 100 * gflops / report.roof.gflops : 0.0,
                                  rate(k.bytes, k))
-                 << k.node << " (" << k.op << ") " << k.kernel << "\n";
+                 << k.node << " (" << k.op << ") " << k.kernel << scheduleText(scheduleOf(report, k)) << "\n";
   }
   if (kernels.size() > rows)
     llvm::outs() << "and " << kernels.size() - rows << " more (--rows)\n";
@@ -204,6 +225,7 @@ int benchMain(int argc, const char *const *argv) {
   if (llvm::Error error = measure(**artefact, warmUp, duration * 1e3, report))
     return onnxc::report(std::move(error));
   report.roof = measureRoof(threads, (*artefact)->vectorBits());
+  report.schedules = (*artefact)->schedules();
   report.modelBytes = modelBytes(**artefact, values);
   json ? printJson(report, threads) : printTable(report, rows);
   if (!profile.empty())

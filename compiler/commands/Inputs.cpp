@@ -8,15 +8,18 @@
 
 namespace onnxc {
 
-void bindInputOptions(CLI::App &app, InputOptions &options) {
-  app.add_option("-i,--input", options.files, "an input from a .npy or .pb file (repeatable); inputs not given are random")
-      ->type_name("NAME=FILE")
-      ->take_all()
-      ->allow_extra_args(false);
-  app.add_option("--symbol-size", options.symbolSize, "size of symbolic dimensions of random inputs")
-      ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+void bindInputOptions(CLI::App &app, InputOptions &options, const std::string &group) {
+  CLI::Option *files =
+      app.add_option("-i,--input", options.files, "an input from a .npy or .pb file (repeatable); inputs not given are random")
+          ->type_name("NAME=FILE")
+          ->take_all()
+          ->allow_extra_args(false);
+  CLI::Option *size = app.add_option("--symbol-size", options.symbolSize, "size of symbolic dimensions of random inputs")
+                          ->type_name("N")
+                          ->check(CLI::NonNegativeNumber)
+                          ->capture_default_str();
+  if (!group.empty())
+    files->group(group), size->group(group);
 }
 
 void bindThreads(CLI::App &app, int &threads) {

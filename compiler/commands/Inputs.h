@@ -9,7 +9,8 @@ struct InputOptions {
   std::vector<std::string> files;  // NAME=FILE
   int64_t symbolSize = 1;          // of symbolic dims of random inputs
 };
-void bindInputOptions(CLI::App &app, InputOptions &options);
+// `group`: of --help; empty: CLI11's own.
+void bindInputOptions(CLI::App &app, InputOptions &options, const std::string &group = "");
 void bindThreads(CLI::App &app, int &threads);
 
 // Fills `values` in the order of the artefact's inputs; an ExitCode after a message.

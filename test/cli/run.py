@@ -293,6 +293,32 @@ def bench_roof_is_that_of_the_level(s, folder):
 
 
 @SUITE.check
+def tune_writes_schedules(s, folder):
+    model, library, schedules = save(conv_model(), folder / "m.onnx"), folder / "m.so", folder / "kept.json"
+    schedules.write_text('{"x86-64": {"another_models": {"chunk": 7}}}')
+    report = json.loads(s.onnxc(model, "-o", library, "--tune=1", "--schedules", schedules, "--json").stdout)
+    written = json.loads(schedules.read_text())
+    if written["x86-64"] != {"another_models": {"chunk": 7}} or report["tuned_kernels"] != sum(len(k) for k in written.values()) - 1:
+        return f"{report}, {written}"
+    s.onnxc("run", library)
+    s.onnxc(model, "-o", library, "--tune=1")
+    return None if (folder / "m.so.schedules").exists() else f"{list(folder.iterdir())}"
+
+
+@SUITE.check
+def tune_refuses_what_it_cannot_time(s, folder):
+    model, bad = save(conv_model(), folder / "m.onnx"), folder / "bad.json"
+    text = s.onnxc(model, "-o", folder / "m.so", "--tune=1", "--cpu", "x86-64", code=2).stderr
+    bad.write_text('{"x86-64-v3": {"k": {"chunk": "many"}}}')
+    s.onnxc(model, "-o", folder / "m.so", "--tune=0.1", code=2)
+    for flags, word in ((("--schedules", folder / "none.json"), "none.json"), (("--schedules", bad), "no file of schedules"), (("--tune", "--schedules", bad), "no file of schedules")):
+        message = s.onnxc(model, "-o", folder / "m.so", *flags, code=1).stderr
+        if word not in message or (folder / "m.so").exists():
+            return message
+    return None if "this machine" in text and "--cpu" in text else text
+
+
+@SUITE.check
 def inspect_model_and_artefact(s, folder):
     library = s.compile(mlp_model(), folder)
     for path in (folder / "model.onnx", library):

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common import Suite
 import attentions
 import functions
+import schedules
 from values import peer
 import operators
 
@@ -465,6 +466,7 @@ SUITE.cases(CASES, check)
 SUITE.cases(attentions.CASES, attentions.check)
 SUITE.cases(operators.CASES, operators.check)
 SUITE.cases(functions.NAMES, functions.check)
+SUITE.cases(schedules.NAMES, schedules.check)
 SUITE.cases(["cast_to_f16", "cast_to_bf16", "cast_from_f16", "cast_from_bf16"], check_cast)
 
 if __name__ == "__main__":

@@ -1,0 +1,219 @@
+// Tune.cpp: see Tune.h. A trial is the whole model compiled with another number for many kernels at once, so that each kernel is timed
+// among its neighbours, with the caches as they leave them; trial and cost model take turns.
+#include "compiler/commands/Tune.h"
+#include "codegen/cpu/Isa.h"
+#include "codegen/cpu/Schedule.h"
+#include "compiler/Pipeline.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+
+namespace onnxc {
+namespace {
+
+using Kernels = std::map<std::string, Schedule>;
+
+constexpr double kGain = 1.03;     // a schedule must be faster than the cost model's by this factor
+constexpr double kNoticed = 2000;  // nanoseconds of a run below which a kernel's time is the clock's
+constexpr int kRounds = 4;
+
+double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// A compiled model and the fastest times seen: of a run, and of each kernel's launches in a run.
+struct Trial {
+  std::unique_ptr<Artefact> artefact;
+  double run = INFINITY;
+  std::map<std::string, double> kernels;
+
+  llvm::Error measure(double duration) {
+    double end = seconds() + duration;
+    do {
+      double before = seconds();
+      if (llvm::Error error = artefact->runOnce())
+        return error;
+      run = std::min(run, seconds() - before);
+      std::vector<KernelTime> times;
+      if (llvm::Error error = artefact->profile(times))
+        return error;
+      std::map<std::string, double> sums;
+      for (const KernelTime &t : times)
+        sums[t.kernel] += double(t.nanoseconds);
+      for (const auto &[kernel, time] : sums) {
+        double &best = kernels.try_emplace(kernel, INFINITY).first->second;
+        best = std::min(best, time);
+      }
+    } while (seconds() < end);
+    return llvm::Error::success();
+  }
+};
+
+// Other numbers for a kernel: register tiles that fill the level's registers, units and blocks of half and twice the size.
+std::vector<Schedule> alternatives(const Schedule &given, unsigned vectorBits) {
+  std::vector<Schedule> result;
+  auto add = [&](const Schedule &changes) {
+    bool same = llvm::all_of(changes, [&](const auto &c) { return given.at(c.first) == c.second; });
+    if (!same && !llvm::is_contained(result, changes))
+      result.push_back(changes);
+  };
+  for (const char *name : {"chunk", "group", "depth"})
+    if (auto found = given.find(name); found != given.end()) {
+      add({{name, std::max<int64_t>(1, found->second / 2)}});
+      add({{name, found->second * 2}});
+    }
+  int64_t registers = vectorBits >= 512 ? 32 : 16, perPanel = std::max<int64_t>(1, 512 / vectorBits);
+  for (int64_t panels : {1, 2, 3, 4})
+    for (int64_t ahead : {1, 2})
+      if (int64_t rows = (registers - 1 - ahead * panels * perPanel) / (panels * perPanel); rows > 0 && given.count("tile_rows"))
+        add({{"tile_rows", rows}, {"tile_panels", panels}});
+  return result;
+}
+
+class Tuner {
+public:
+  Tuner(const Options &options, const InputOptions &inputs, const Isa &isa) : inputs(inputs), trialOptions(options), isa(isa) {
+    trialOptions.cpus = {isa.name.str()};
+    trialOptions.schedules.clear();
+    trialOptions.scheduleFile.clear();
+    trialOptions.progress = trialOptions.sizeReport = trialOptions.timePhases = trialOptions.dependencies = false;
+    trialOptions.emitHeader.clear();
+    trialOptions.dumpPhases.clear();
+  }
+  // Schedules that are faster than the cost model's, none where they do not make the whole faster; nothing after a message.
+  std::optional<Kernels> tune(double budget, int &exit);
+  double before = 0, after = 0;  // milliseconds of a run
+  Kernels given;                 // the cost model's schedules
+
+private:
+  std::optional<Trial> compileTrial(const Kernels &kernels, int &exit);
+  bool compare(Trial &trial, double duration, int &exit);
+  bool tryAll(double budget, Kernels &best, int &exit);
+
+  const InputOptions &inputs;
+  Options trialOptions;
+  const Isa &isa;
+  std::vector<Value> values;
+  Trial base;
+};
+
+std::optional<Trial> Tuner::compileTrial(const Kernels &kernels, int &exit) {
+  Options options = trialOptions;
+  options.schedules = {{isa.name.str(), kernels}};
+  auto artefact = Artefact::open(options.input, options, 1);
+  if (!artefact) {
+    exit = report(artefact.takeError());
+    return std::nullopt;
+  }
+  Trial trial;
+  trial.artefact = std::move(*artefact);
+  if (values.empty() && !trial.artefact->inputs().empty())
+    if (auto wrong = makeInputs(*trial.artefact, inputs, values)) {
+      exit = *wrong;
+      return std::nullopt;
+    }
+  if (llvm::Error error = firstRun(*trial.artefact, inputs, values)) {
+    exit = report(std::move(error));
+    return std::nullopt;
+  }
+  return trial;
+}
+
+// `trial` and the cost model's code in turns.
+bool Tuner::compare(Trial &trial, double duration, int &exit) {
+  for (int round = 0; round < kRounds; ++round)
+    for (Trial *t : {&base, &trial})
+      if (llvm::Error error = t->measure(duration / (2 * kRounds))) {
+        exit = report(std::move(error));
+        return false;
+      }
+  return true;
+}
+
+bool Tuner::tryAll(double budget, Kernels &best, int &exit) {
+  double start = seconds();
+  std::map<std::string, std::vector<Schedule>> others;
+  std::map<std::string, double> gains;
+  size_t trials = 0;
+  for (const auto &[kernel, schedule] : given)
+    trials = std::max(trials, (others[kernel] = alternatives(schedule, isa.vectorBits)).size());
+  for (size_t i = 0; i < trials && seconds() - start < budget; ++i) {
+    Kernels tried;
+    for (const auto &[kernel, list] : others)
+      if (i < list.size())
+        tried[kernel] = list[i];
+    std::optional<Trial> trial = compileTrial(tried, exit);
+    if (!trial || !compare(*trial, std::min(2.0, budget / double(2 * trials)), exit))
+      return false;
+    for (const auto &[kernel, schedule] : tried) {
+      double gain = base.kernels[kernel] < kNoticed ? 0 : base.kernels[kernel] / trial->kernels[kernel];
+      if (gain > std::max(kGain, gains[kernel]))
+        gains[kernel] = gain, best[kernel] = schedule;
+    }
+  }
+  return true;
+}
+
+std::optional<Kernels> Tuner::tune(double budget, int &exit) {
+  std::optional<Trial> first = compileTrial({}, exit);
+  if (!first)
+    return std::nullopt;
+  base = std::move(*first);
+  given = base.artefact->schedules();
+  Kernels best;
+  if (!tryAll(budget, best, exit))
+    return std::nullopt;
+  std::optional<Trial> together = compileTrial(best, exit);
+  if (!together || !compare(*together, 1, exit))
+    return std::nullopt;
+  before = 1e3 * base.run, after = 1e3 * together->run;
+  return after < before ? best : Kernels();
+}
+
+}  // namespace
+
+static void printResult(const Options &options, const Tuner &tuner, const Kernels &faster) {
+  if (options.json)
+    llvm::outs() << llvm::json::Value(llvm::json::Object{{"tuned_kernels", int64_t(faster.size())},
+                                                         {"before_ms", tuner.before},
+                                                         {"after_ms", tuner.after},
+                                                         {"schedules", options.scheduleFile}})
+                 << "\n";
+  else if (faster.empty())
+    llvm::outs() << "no other schedule is faster\n";
+  else
+    llvm::outs() << llvm::format("%zu kernels with another schedule: %.4f ms instead of %.4f; ", faster.size(), tuner.after, tuner.before)
+                 << options.scheduleFile << "\n";
+}
+
+int tuneAndCompile(Options options, const InputOptions &inputs) {
+  if (options.scheduleFile.empty())
+    options.scheduleFile = options.output + ".schedules";
+  std::optional<CpuChoice> host = chooseCpu("native");
+  if (int status = chooseLevels(options))
+    return status;
+  if (!host || !llvm::is_contained(options.cpus, host->isa->name.str()))
+    return fail(ExitUsage, "--tune times code for this machine, " + (host ? host->isa->name : "an unknown one") + ", but --cpu asks for " +
+                               llvm::join(options.cpus, ",") + " only");
+  if (int status = readSchedules(options, /*mayBeNew=*/true))
+    return status;
+  Schedules all = options.schedules;
+  int exit = ExitOk;
+  Tuner tuner(options, inputs, *host->isa);
+  std::optional<Kernels> faster = tuner.tune(options.tuneSeconds, exit);
+  if (!faster)
+    return exit;
+  Kernels &kept = all[host->isa->name.str()];
+  for (const auto &[kernel, schedule] : tuner.given)
+    kept.erase(kernel);
+  kept.insert(faster->begin(), faster->end());
+  if (kept.empty())
+    all.erase(host->isa->name.str());
+  if (int status = writeFile(options.scheduleFile, [&](llvm::raw_ostream &os) { os << llvm::formatv("{0:2}", toJson(all)) << "\n"; }))
+    return status;
+  printResult(options, tuner, *faster);
+  return compile(options);
+}
+
+}  // namespace onnxc
