@@ -228,13 +228,25 @@ int writeFile(StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> writ
   return ec ? fail(ExitBadModel, path + ": " + ec.message()) : ExitOk;
 }
 
+// The parser goes as deep as brackets do.
+static bool isDeep(StringRef json) {
+  constexpr int mostDepth = 16;
+  int depth = 0, most = 0;
+  for (char c : json) {
+    depth += (c == '[' || c == '{') - (c == ']' || c == '}');
+    most = std::max(most, depth);
+  }
+  return most > mostDepth;
+}
+
 int readSchedules(Options &options, bool mayBeNew) {
   if (options.scheduleFile.empty() || (mayBeNew && !llvm::sys::fs::exists(options.scheduleFile)))
     return ExitOk;
   auto file = llvm::MemoryBuffer::getFile(options.scheduleFile);
   if (!file)
     return fail(ExitBadModel, "'" + options.scheduleFile + "': " + file.getError().message());
-  llvm::Expected<llvm::json::Value> json = llvm::json::parse((*file)->getBuffer());
+  llvm::Expected<llvm::json::Value> json =
+      isDeep((*file)->getBuffer()) ? llvm::json::Value(nullptr) : llvm::json::parse((*file)->getBuffer());
   llvm::Expected<Schedules> schedules = json ? fromJson(*json) : json.takeError();
   if (!schedules)
     return fail(ExitBadModel,

@@ -8,7 +8,7 @@
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
-enum { ONNXC_MAX_TASKS = 256 }; /* of one launch */
+enum { ONNXC_MAX_TASKS = 256, ONNXC_KEPT = 8 }; /* of one launch; results of size functions for their kernels */
 
 typedef struct onnxc_pool onnxc_pool;
 
@@ -39,7 +39,7 @@ struct onnxc_context {
   struct {
     uint64_t key;
     void *data; /* NULL: free */
-  } kept[8];
+  } kept[ONNXC_KEPT];
   int32_t next_kept;
   int64_t *symbols; /* num_symbols */
   bool *bound;

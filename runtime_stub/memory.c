@@ -47,7 +47,7 @@ void *onnxc_rt_scratch(onnxc_rt *rt, int64_t bytes) {
   return onnxc_reserve(&c->options, &c->scratch, bytes);
 }
 
-enum { BLOCK_HEADER = 64, BLOCK_MINIMUM = 1 << 16, KEPT = 8 };
+enum { BLOCK_HEADER = 64, BLOCK_MINIMUM = 1 << 16 };
 
 /* Bump allocation from blocks that the context keeps between runs. */
 void *onnxc_rt_heap(onnxc_rt *rt, int64_t bytes) {
@@ -77,12 +77,12 @@ void onnxc_rt_keep(onnxc_rt *rt, uint64_t key, void *data) {
   onnxc_rt_take(rt, key);
   c->kept[c->next_kept].key = key;
   c->kept[c->next_kept].data = data;
-  c->next_kept = (c->next_kept + 1) % KEPT;
+  c->next_kept = (c->next_kept + 1) % ONNXC_KEPT;
 }
 
 void *onnxc_rt_take(onnxc_rt *rt, uint64_t key) {
   onnxc_context *c = (onnxc_context *)rt;
-  for (int32_t i = 0; i < KEPT; ++i)
+  for (int32_t i = 0; i < ONNXC_KEPT; ++i)
     if (c->kept[i].data && c->kept[i].key == key) {
       void *data = c->kept[i].data;
       c->kept[i].data = NULL;

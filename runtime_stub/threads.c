@@ -154,7 +154,7 @@ static void wake(onnxc_pool *p) {
 void onnxc_pool_begin(onnxc_pool *p) {
   atomic_fetch_add(&p->turn, 1);
   if (p->owner == getpid())
-    wake(p); /* whom the last run needed: awake by the first launch */
+    wake(p); /* awake by the first launch */
 }
 
 void onnxc_pool_end(onnxc_pool *p) { atomic_fetch_add(&p->turn, 1); }

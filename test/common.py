@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-from values import Child
+from values import PATIENCE, Child
 
 
 def info(name, *shape, dtype=TensorProto.FLOAT):
@@ -61,7 +61,7 @@ class Suite:
     """Checks are functions of (suite, folder) that return None or what is wrong, or raise Skip; a scratch folder and a process each, `jobs` of them at
     a time."""
 
-    LIMIT = 600  # seconds for one check
+    LIMIT = int(600 * PATIENCE)  # seconds for one check
 
     def __init__(self, name, doc, jobs=os.cpu_count()):
         self.name, self.doc, self.jobs, self.checks = name, doc, jobs, {}
@@ -100,7 +100,7 @@ class Suite:
         while waiting or running:
             while waiting and len(running) < self.jobs:
                 name = waiting.popleft()
-                folder = tempfile.TemporaryDirectory()
+                folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
                 child = Child(lambda: self.outcome(chosen[name], Path(folder.name)), self.LIMIT)
                 running[child.pid] = name, folder, child
             pid, status = os.wait()
@@ -117,7 +117,7 @@ class Suite:
             return "".join(traceback.format_exception_only(e)).strip()[:600]
 
     def onnxc(self, *arguments, code=0, **kwargs):
-        done = subprocess.run([self.args.onnxc, *map(str, arguments)], capture_output=True, text=True, timeout=300, **kwargs)
+        done = subprocess.run([self.args.onnxc, *map(str, arguments)], capture_output=True, text=True, timeout=300 * PATIENCE, **kwargs)
         if done.returncode != code:
             raise AssertionError(f"onnxc {' '.join(map(str, arguments))}: exit {done.returncode} instead of {code}: {(done.stderr or done.stdout).strip()[:400]}")
         return done

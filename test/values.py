@@ -6,7 +6,6 @@ import traceback
 
 import numpy as np
 import onnx
-import onnxruntime
 from onnx import numpy_helper
 
 # What limits of seconds are multiplied with; test/run.py sets it for sanitised builds.
@@ -15,6 +14,7 @@ PATIENCE = float(os.environ.get("ONNXC_TEST_PATIENCE", 1))
 
 def peer(model, optimized=True):
     """A quiet session of ONNX Runtime for the model, on one thread."""
+    import onnxruntime
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1  # suites run checks side by side; and DynamicQuantizeLSTM takes ranges of what each thread computes

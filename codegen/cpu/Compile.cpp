@@ -293,9 +293,11 @@ FailureOr<std::vector<std::string>> compileForCpu(ModuleOp module, const Codegen
   registerBuiltinDialectTranslation(*module.getContext());
   registerLLVMDialectTranslation(*module.getContext());
   std::vector<std::unique_ptr<Level>> levels;
-  Schedules schedules = options.schedules;
+  Schedules schedules;
   for (const std::string &cpu : options.cpus) {
     auto tune = options.tune.find(cpu);
+    if (auto given = options.schedules.find(cpu); given != options.schedules.end())
+      schedules[cpu] = given->second;
     levels.push_back(std::make_unique<Level>(cpu, tune == options.tune.end() ? "" : tune->second));
     if (failed(levels.back()->begin(module, schedules[cpu])))
       return failure();

@@ -14,7 +14,7 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
-constexpr int64_t kIn = 6, kOut = 4, kPoints = kIn * kIn;
+constexpr int64_t kIn = 6, kOut = 4, kPoints = kIn * kIn, kMostTiles = 42;
 
 struct Winograd {
   KernelCode &c;
@@ -23,6 +23,8 @@ struct Winograd {
   Code::Values x, y;  // sizes
   SmallVector<AffineExpr> yExprs;
   int64_t blocks, panels, tiles, groupPanels, inputStep, productStep;  // tiles of a chunk; bytes from one point to the next
+  std::optional<int64_t> allTiles;                                     // of an image, where known
+  std::optional<RowsSchedule> rows;                                    // a chunk's tiles, at each point
   VectorType lanes;
 
   Winograd(KernelCode &code, onnx::PackedWinogradConvOp op, unsigned vectorBits);
@@ -31,39 +33,50 @@ struct Winograd {
   Code::Values inputRow(ValueRange d);
   Code::Values outputRow(ValueRange m);
   void transformInputs(Value n, Value chunk, Value count, Value across);
-  void multiply(const RowsSchedule &s, Value from, Value to);
+  int64_t chunkTiles();
+  int64_t units() const {
+    return constantOf(yExprs[0]).value_or(1) * llvm::divideCeil(*allTiles, tiles) * llvm::divideCeil(panels, groupPanels);
+  }
+  void multiply(Value from, Value to);
   void finishTiles(Value n, Value chunk, Value count, Value across, Value from, Value to);
   void finishTile(Value n, Value panel, Value top, Value left, Value at, bool whole);
-  void emit(unsigned vectorBits);
+  void emit();
 };
 
 Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op, unsigned vectorBits)
     : c(code), op(op), epilogue(code, op), x(code.sizes(cast<RankedTensorType>(op.getX().getType()))),
       y(code.sizes(cast<RankedTensorType>(op.getY().getType()))), yExprs(sizeExprs(cast<RankedTensorType>(op.getY().getType()))),
       lanes(code.vec(code.f32, kLanes)) {
-  constexpr int64_t inputBytes = 768 << 10, least = 14, most = 42, apart = 5 * 64;
+  constexpr int64_t apart = 5 * 64;
   ArrayRef<int64_t> f = cast<RankedTensorType>(op.getW().getType()).getShape();
   panels = f[1], blocks = f[2] / kLanes;
-  tiles = std::clamp<int64_t>(inputBytes / (kPoints * blocks * kPanelBytes), least, most);
-  auto height = constantOf(yExprs[2]), width = constantOf(yExprs[3]);
-  if (height && width) {
-    int64_t all = std::max<int64_t>(1, llvm::divideCeil(*height, kOut) * llvm::divideCeil(*width, kOut));
-    tiles = llvm::divideCeil(all, llvm::divideCeil(all, tiles));
-  }
-  int64_t tilePanels = RowsSchedule(c.kernel, tiles, panels, blocks, kLanes, vectorBits).tile.panels;
-  groupPanels = std::min(panels, std::max<int64_t>(1, 4 / tilePanels) * tilePanels);
-  if (height && width) {
-    int64_t all = llvm::divideCeil(*height, kOut) * llvm::divideCeil(*width, kOut), images = constantOf(yExprs[0]).value_or(1);
-    auto halve = [&](int64_t &part, int64_t multiple) {
-      while (part > multiple && worthHalving(images * llvm::divideCeil(all, tiles) * llvm::divideCeil(panels, groupPanels), unitFlops()))
-        part = llvm::divideCeil(llvm::divideCeil(part, 2), multiple) * multiple;
-    };
-    halve(tiles, least);
-    halve(groupPanels, tilePanels);
-  }
-  tiles = scheduled(c.kernel, "chunk", tiles, 4 * most);
-  groupPanels = std::min<int64_t>(panels, llvm::divideCeil(scheduled(c.kernel, "group", groupPanels), tilePanels) * tilePanels);
+  tiles = scheduled(c.kernel, "chunk", chunkTiles(), 4 * kMostTiles);
+  // A group is a multiple of the register tile's panels: RowsEmitter gives only the last one a rest.
+  rows.emplace(c.kernel, tiles, panels, blocks, kLanes, vectorBits);
+  rows->scheduleDepth(c.kernel, blocks);
+  int64_t step = rows->tile.panels;
+  groupPanels = std::min(panels, std::max<int64_t>(1, 4 / step) * step);
+  if (allTiles)
+    while (groupPanels > step && worthHalving(units(), unitFlops()))
+      groupPanels = llvm::divideCeil(llvm::divideCeil(groupPanels, 2), step) * step;
+  groupPanels = std::min<int64_t>(panels, llvm::divideCeil(scheduled(c.kernel, "group", groupPanels, panels), step) * step);
   inputStep = blocks * tiles * kPanelBytes + apart, productStep = groupPanels * tiles * kPanelBytes + apart;
+}
+
+// Tiles of a chunk: as many as the second-level cache holds the transformed inputs of, shared out evenly.
+int64_t Winograd::chunkTiles() {
+  constexpr int64_t inputBytes = 768 << 10, least = 14, leastShare = 8;
+  tiles = std::clamp<int64_t>(inputBytes / (kPoints * blocks * kPanelBytes), least, kMostTiles);
+  auto height = constantOf(yExprs[2]), width = constantOf(yExprs[3]);
+  if (!height || !width)
+    return tiles;
+  allTiles = std::max<int64_t>(1, llvm::divideCeil(*height, kOut) * llvm::divideCeil(*width, kOut));
+  groupPanels = std::min<int64_t>(panels, 4);
+  int64_t chunks = llvm::divideCeil(*allTiles, tiles);
+  tiles = llvm::divideCeil(*allTiles, chunks);
+  while (worthHalving(units(), unitFlops()) && *allTiles >= 2 * chunks * leastShare)
+    chunks *= 2, tiles = llvm::divideCeil(*allTiles, chunks);
+  return tiles;
 }
 
 // B^T d: row j of B^T holds the coefficients of the product of (x - p_i) over the points i other than j, that of infinity those of all.
@@ -132,7 +145,7 @@ void Winograd::transformInputs(Value n, Value chunk, Value count, Value across) 
   });
 }
 
-void Winograd::multiply(const RowsSchedule &s, Value from, Value to) {
+void Winograd::multiply(Value from, Value to) {
   int64_t panelBytes = blocks * kLanes * kPanelBytes;
   Epilogue none(c, nullptr);
   c.loop(c.n(0), c.n(kPoints), c.n(1), [&](Value point) {
@@ -145,7 +158,7 @@ void Winograd::multiply(const RowsSchedule &s, Value from, Value to) {
     p.blockBytes = p.outPanelBytes = c.n(tiles * kPanelBytes);
     p.depth = c.n(blocks), p.panelBytes = c.n(panelBytes);
     p.index = [](Value, Value) { return Code::Values(); };
-    RowsEmitter(c, none, s).emit(p, c.n(tiles), c.n(0), c.n(panels), from, to);
+    RowsEmitter(c, none, *rows).emit(p, c.n(tiles), c.n(0), c.n(panels), from, to);
   });
 }
 
@@ -203,9 +216,7 @@ void Winograd::finishTiles(Value n, Value chunk, Value count, Value across, Valu
   });
 }
 
-void Winograd::emit(unsigned vectorBits) {
-  RowsSchedule s(c.kernel, tiles, panels, blocks, kLanes, vectorBits);
-  s.scheduleDepth(c.kernel, blocks);
+void Winograd::emit() {
   int64_t parts = llvm::divideCeil(panels, groupPanels);
   MLIRContext *context = c.b.getContext();
   AffineExpr all = yExprs[2].ceilDiv(kOut) * yExprs[3].ceilDiv(kOut);
@@ -219,7 +230,7 @@ void Winograd::emit(unsigned vectorBits) {
     Value one = c.div(unit, parts), from = c.mul(c.rem(unit, parts), groupPanels), to = c.min(c.add(from, groupPanels), c.n(panels));
     Value n = c.div(one, chunks), chunk = c.rem(one, chunks);
     c.when(c.equal(one, have[0]), [] {}, [&] { transformInputs(n, chunk, count, across); });
-    multiply(s, from, to);
+    multiply(from, to);
     finishTiles(n, chunk, count, across, from, to);
     return Code::Values{one};
   });
@@ -227,7 +238,7 @@ void Winograd::emit(unsigned vectorBits) {
 }  // namespace
 
 LogicalResult emitPackedWinograd(KernelCode &code, Operation *op, unsigned vectorBits) {
-  Winograd(code, cast<onnx::PackedWinogradConvOp>(op), vectorBits).emit(vectorBits);
+  Winograd(code, cast<onnx::PackedWinogradConvOp>(op), vectorBits).emit();
   return success();
 }
 

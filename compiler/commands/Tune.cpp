@@ -89,6 +89,7 @@ public:
 private:
   std::optional<Trial> compileTrial(const Kernels &kernels, int &exit);
   bool compare(Trial &trial, double duration, int &exit);
+  bool sameResults(Trial &trial, int &exit);
   bool tryAll(double budget, Kernels &best, int &exit);
 
   const InputOptions &inputs;
@@ -131,6 +132,25 @@ bool Tuner::compare(Trial &trial, double duration, int &exit) {
   return true;
 }
 
+// No schedule changes a bit; a model that draws random numbers cannot be compared.
+bool Tuner::sameResults(Trial &trial, int &exit) {
+  auto bytes = [](const Artefact &artefact) {
+    std::vector<decltype(Value::bytes)> result;
+    for (Value &v : artefact.results())
+      result.push_back(std::move(v.bytes));
+    return result;
+  };
+  auto before = bytes(*base.artefact);
+  if (llvm::Error error = base.artefact->runOnce()) {
+    exit = report(std::move(error));
+    return false;
+  }
+  if (before != bytes(*base.artefact) || before == bytes(*trial.artefact))
+    return true;
+  exit = fail(ExitBug, "another schedule gave other results: this is a bug in onnxc, please report it with the model");
+  return false;
+}
+
 bool Tuner::tryAll(double budget, Kernels &best, int &exit) {
   double start = seconds();
   std::map<std::string, std::vector<Schedule>> others;
@@ -144,7 +164,7 @@ bool Tuner::tryAll(double budget, Kernels &best, int &exit) {
       if (i < list.size())
         tried[kernel] = list[i];
     std::optional<Trial> trial = compileTrial(tried, exit);
-    if (!trial || !compare(*trial, std::min(2.0, budget / double(2 * trials)), exit))
+    if (!trial || !sameResults(*trial, exit) || !compare(*trial, std::min(2.0, budget / double(2 * trials)), exit))
       return false;
     for (const auto &[kernel, schedule] : tried) {
       double gain = base.kernels[kernel] < kNoticed ? 0 : base.kernels[kernel] / trial->kernels[kernel];
@@ -165,7 +185,7 @@ std::optional<Kernels> Tuner::tune(double budget, int &exit) {
   if (!tryAll(budget, best, exit))
     return std::nullopt;
   std::optional<Trial> together = compileTrial(best, exit);
-  if (!together || !compare(*together, 1, exit))
+  if (!together || !sameResults(*together, exit) || !compare(*together, 1, exit))
     return std::nullopt;
   before = 1e3 * base.run, after = 1e3 * together->run;
   return after < before ? best : Kernels();

@@ -206,7 +206,7 @@ static LogicalResult depthToSpace(onnx::DepthToSpaceOp op, PatternRewriter &rewr
   auto x = rankedType(op.getInput());
   int64_t b = op.getBlocksize();
   bool known = x && x.getRank() == 4 && llvm::none_of(x.getShape().drop_front(), ShapedType::isDynamic);
-  if (!known || b < 1 || x.getDimSize(1) % (b * b) || llvm::is_contained(x.getShape(), 0))
+  if (!known || b < 1 || b > x.getDimSize(1) || x.getDimSize(1) % (b * b) || llvm::is_contained(x.getShape(), 0))
     return rewriter.notifyMatchFailure(op, "sizes that only the run knows");
   int64_t c = x.getDimSize(1) / (b * b), h = x.getDimSize(2), w = x.getDimSize(3);
   GraphBuilder g{rewriter, op.getLoc()};

@@ -25,7 +25,7 @@ inline int32_t transposedWindow(const onnxc_args *a, Window &w) {
     total = maxOf<int64_t>(total, 0);
     if (computed)
       w.begin[i] = mode == 'U' ? total / 2 : total - total / 2;
-    if (mode == 'V')
+    else if (mode == 'V')
       w.begin[i] = 0;
   }
   return 0;

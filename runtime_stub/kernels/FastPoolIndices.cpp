@@ -75,7 +75,7 @@ int32_t maxPoolIndices(const onnxc_args *a, const Window &w) {
           for (int64_t i = 0; i < n; ++i, ++to) {
             if (values)
               values[to] = b.value[i];
-            indices[to] = p * inPlane + (byColumns ? columnMajor(*window, maxOf<int32_t>(b.at[i], 0)) : b.at[i]);
+            indices[to] = p * inPlane + (byColumns && b.at[i] >= 0 ? columnMajor(*window, b.at[i]) : b.at[i]);
           }
         }
     }

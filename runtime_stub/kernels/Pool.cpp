@@ -55,7 +55,7 @@ static int32_t maxPool(const onnxc_args *a) {  // last attribute: storage_order
                                                                                      : 0)
                                                  : x[best];
       if (hasOutput(a, 1))
-        mutableData<int64_t>(a->out[1])[at] = p * inPlane + (a->attr[kExtra].i ? columnMajor(w, maxOf<int64_t>(best, 0)) : best);
+        mutableData<int64_t>(a->out[1])[at] = p * inPlane + (a->attr[kExtra].i && best >= 0 ? columnMajor(w, best) : best);
     }
   }
   return 0;

@@ -309,9 +309,11 @@ def tune_writes_schedules(s, folder):
 def tune_refuses_what_it_cannot_time(s, folder):
     model, bad = save(conv_model(), folder / "m.onnx"), folder / "bad.json"
     text = s.onnxc(model, "-o", folder / "m.so", "--tune=1", "--cpu", "x86-64", code=2).stderr
+    deep = folder / "deep.json"
+    deep.write_text("[" * 10**6)
     bad.write_text('{"x86-64-v3": {"k": {"chunk": "many"}}}')
     s.onnxc(model, "-o", folder / "m.so", "--tune=0.1", code=2)
-    for flags, word in ((("--schedules", folder / "none.json"), "none.json"), (("--schedules", bad), "no file of schedules"), (("--tune", "--schedules", bad), "no file of schedules")):
+    for flags, word in ((("--schedules", folder / "none.json"), "none.json"), (("--schedules", bad), "no file of schedules"), (("--schedules", deep), "no file of schedules"), (("--tune", "--schedules", bad), "no file of schedules")):
         message = s.onnxc(model, "-o", folder / "m.so", *flags, code=1).stderr
         if word not in message or (folder / "m.so").exists():
             return message

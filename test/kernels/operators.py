@@ -96,6 +96,8 @@ _holes[0, 1, 3, 4:7] = np.nan
 _holes[1, 0, 2, :9] = -np.inf
 for _order in (0, 1):
     case(f"pool_indices {_order}", "MaxPool", {"x": _holes}, results=2, kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1], storage_order=_order)
+    case(f"pool_indices empty_{_order}", "MaxPool", {"x": floats(1, 1, 0, 4)}, results=2, kernel_shape=[2, 2], pads=[1, 1, 1, 1], storage_order=_order)
+case("conv_transpose valid_shape", "ConvTranspose", {"x": floats(1, 1, 4)}, {"w": floats(1, 1, 4)}, strides=[2], output_shape=[8], auto_pad="VALID")
 case("pool_indices 1d", "MaxPool", {"x": floats(2, 3, 1100)}, results=2, kernel_shape=[3], strides=[2], dilations=[2])
 case("pool_indices 3d", "MaxPool", {"x": whole(4, 2, 3, 5, 6, 7).astype(np.float32)}, results=2, kernel_shape=[2, 2, 2], strides=[3, 1, 1])
 _corner = abs(floats(2, 300, 2)) * 30

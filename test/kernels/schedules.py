@@ -1,6 +1,6 @@
 """Schedules of kernels (codegen/cpu/Schedule.h): whatever numbers a file of schedules gives, results keep their bits."""
-import itertools
 import json
+from pathlib import Path
 
 import numpy as np
 from onnx import helper
@@ -13,6 +13,7 @@ NODES = {
     "pointwise": ([helper.make_node("Conv", ["x", "w"], ["c"]), helper.make_node("Relu", ["c"], ["y"])], (1, 40, 9, 13), [weight("w", 72, 40, 1, 1)]),
     "direct": ([helper.make_node("Conv", ["x", "w"], ["y"], pads=[2, 2, 2, 2])], (1, 33, 12, 19), [weight("w", 40, 33, 5, 5)]),
     "one_row": ([helper.make_node("Conv", ["x", "w"], ["y"], pads=[4, 4], strides=[2])], (1, 33, 333), [weight("w", 40, 33, 9)]),
+    "winograd_panels": ([helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])], (1, 96, 14, 14), [weight("w", 208, 96, 3, 3)]),
     "winograd": ([helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])], (1, 64, 22, 27), [weight("w", 72, 64, 3, 3)]),
 }
 NAMES = [f"schedules_{name}" for name in NODES]
@@ -25,19 +26,20 @@ def check(s, folder, name):
     fixed = 2 if len(weights[0].dims) == 2 else 1  # the axis that weights fix
     symbols = [d if i == fixed else f"n{i}" for i, d in enumerate(shape)]
     x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
-    for sizes in (shape, symbols):
+    wide = all(f" {flag} " in Path("/proc/cpuinfo").read_text() for flag in ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"))
+    for sizes, level in [(shape, "x86-64-v3"), (symbols, "x86-64-v3")] + [(shape, "x86-64-v4")] * wide:
         model = make(nodes, [info("x", *sizes)], [info("y", *[None] * len(shape))], weights)
-        library = s.compile(model, folder, "--cpu", "x86-64-v3")
+        library = s.compile(model, folder, "--cpu", level)
         want = onnxc.load(str(library), num_threads=1).run({"x": x})[0]
-        chosen = json.loads(s.onnxc("inspect", library, "--json").stdout)["model"]["schedules"]["x86-64-v3"]
+        chosen = json.loads(s.onnxc("inspect", library, "--json").stdout)["model"]["schedules"][level]
         if not chosen or not all(set(numbers) <= set(NUMBERS) for numbers in chosen.values()):
             return f"{chosen}"
-        for i, one in itertools.product(range(3), [*NUMBERS, None]):
+        for i, one in [(0, None), (1, None), (2, None), (0, "chunk"), (1, "group")]:
             given = {kernel: {n: NUMBERS[n][i] for n in numbers if one in (n, None)} for kernel, numbers in chosen.items()}
-            (folder / "given.json").write_text(json.dumps({"x86-64-v3": given}))
-            again = s.compile(model, folder, "--cpu", "x86-64-v3", "--schedules", folder / "given.json", name=f"{len(list(folder.iterdir()))}")
+            (folder / "given.json").write_text(json.dumps({level: given}))
+            again = s.compile(model, folder, "--cpu", level, "--schedules", folder / "given.json", name=f"{len(list(folder.iterdir()))}")
             for threads in (1, 3):
                 got = onnxc.load(str(again), num_threads=threads).run({"x": x})[0]
                 if not np.array_equal(got, want):
-                    return f"{sizes} {given}, {threads} threads: off by {np.abs(got - want).max()}"
+                    return f"{sizes} {level} {given}, {threads} threads: off by {np.abs(got - want).max()}"
     return None
