@@ -101,6 +101,14 @@ def rule_commands(files):
             yield f"README.md does not show {command}"
 
 
+def rule_readme_example(files):
+    example = text("examples/relu.cpp")  # which the suite `examples` compiles and runs
+    for block in re.findall(r"```cpp\n(.*?)```", text("README.md"), re.S):
+        for line in block.splitlines():
+            if line.strip() not in example:
+                yield f"README.md's C++ line '{line.strip()}' is not in examples/relu.cpp"
+
+
 def rule_library_rows(files):
     known = set(re.findall(r'\b(?:On' r'nx_\w+|def \w+|\w+)<"([\w.]+)"', "".join(text(f) for f in files if f.parts[:2] == ("dialects", "onnx") and f.suffix == ".td")))
     for f in files:
