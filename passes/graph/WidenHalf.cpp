@@ -46,11 +46,11 @@ bool staysHalf(Operation *op) {
                                           "Range",
                                           "Unique"};
   StringRef name = onnx::opName(op);
-  bool moves = name == "Gather" && onnx::constantValue(op->getOperand(0));  // a table of halves stays as small as it is
+  bool table = name == "Gather" && onnx::constantValue(op->getOperand(0));  // a table of halves stays as small as it is
   bool containers = !llvm::all_of(op->getOperandTypes(), llvm::IsaPred<TensorType>) ||
                     !llvm::all_of(op->getResultTypes(), llvm::IsaPred<TensorType>);  // their elements keep their type
   return !onnx::isOnnx(op) || names.contains(name) || name.starts_with("ml.") || name.starts_with("training.") || op->getNumRegions() ||
-         op->hasTrait<OpTrait::IsTerminator>() || moves || containers;
+         op->hasTrait<OpTrait::IsTerminator>() || table || containers;
 }
 
 // Ops that only move elements. They move halves unless these are f32 already.

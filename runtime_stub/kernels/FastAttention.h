@@ -77,8 +77,6 @@ ONNXC_INLINE void transpose16(v16 *r) {
   }
 }
 
-typedef float v8 __attribute__((ext_vector_type(8), aligned(4)));
-
 ONNXC_INLINE void transpose8(v8 *r) {
   for (int round = 0; round < 3; ++round) {
     v8 t[8];

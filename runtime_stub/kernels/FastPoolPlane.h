@@ -40,7 +40,7 @@ struct PlaneBuffers {
   static constexpr int64_t count = kPlaneBytes / int64_t(sizeof(T)), room = count + 192;
   T padded[room], joined[room], out[room];
   float rowShare[room], columnShare[room];  // average: one over how many kernel rows or columns count
-  int64_t pitch, rows;
+  int64_t pitch;
 };
 
 // Whether the plane of the window is pooled here.
@@ -74,8 +74,8 @@ static void startPlane(const Window &w, bool padded, PlaneBuffers<typename Op::T
   constexpr int64_t lanes = Op::lanes;
   int64_t width = maxOf(w.begin[1] + w.in[1], (w.out[1] - 1) * w.stride[1] + w.kernel[1]);
   b.pitch = (width + lanes - 1) & -lanes;
-  b.rows = maxOf(w.begin[0] + w.in[0], (w.out[0] - 1) * w.stride[0] + w.kernel[0]);
-  for (int64_t i = 0; i < b.rows * b.pitch + 3 * lanes; ++i)
+  int64_t rows = maxOf(w.begin[0] + w.in[0], (w.out[0] - 1) * w.stride[0] + w.kernel[0]);
+  for (int64_t i = 0; i < rows * b.pitch + 3 * lanes; ++i)
     b.padded[i] = Op::start;
   for (int64_t i = 0; i < 3 * lanes; ++i)
     b.joined[w.out[0] * b.pitch + i] = Op::start;

@@ -10,7 +10,6 @@
 namespace onnxc {
 namespace {
 
-typedef float v8 __attribute__((ext_vector_type(8), aligned(4)));
 constexpr int64_t kWide = 64;  // columns of a panel
 constexpr int64_t kFew = 6;    // products with one matrix that do not pay for packing it
 

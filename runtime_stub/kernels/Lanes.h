@@ -6,6 +6,7 @@ extern "C" const int32_t onnxc_vector_bits;  // of the level being compiled; a c
 
 namespace onnxc {
 
+typedef float v8 __attribute__((ext_vector_type(8), aligned(4)));
 typedef float v16 __attribute__((ext_vector_type(16), aligned(4)));
 
 template <int I>

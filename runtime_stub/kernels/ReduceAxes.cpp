@@ -120,8 +120,8 @@ static Acc<T> joinRow(Acc<T> acc, const T *x, int64_t n) {
       chain[k] = join<R, Acc<T>>(chain[k], toAcc<T>(x[i + k]));
   for (; i < n; ++i)
     acc = join<R, Acc<T>>(acc, toAcc<T>(x[i]));
-  for (Acc<T> c : chain)
-    acc = merge<R, Acc<T>>(acc, c);
+  for (int64_t k = 0; n >= chains && k < chains; ++k)
+    acc = merge<R, Acc<T>>(acc, chain[k]);
   return acc;
 }
 
