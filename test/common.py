@@ -15,6 +15,10 @@ from onnx import TensorProto, helper, numpy_helper
 from values import PATIENCE, Child
 
 
+# The greatest level that this machine runs of those that suites compile for.
+WIDEST = "x86-64-v4" if {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} <= set(Path("/proc/cpuinfo").read_text().split()) else "x86-64-v3"
+
+
 def info(name, *shape, dtype=TensorProto.FLOAT):
     return helper.make_tensor_value_info(name, dtype, shape)
 

@@ -6,9 +6,11 @@ import math
 import numpy as np
 from onnx import TensorProto, helper
 
+from common import WIDEST
+
 ERF = np.frompyfunc(math.erf, 1, 1)
 ERFC = np.frompyfunc(math.erfc, 1, 1)
-CPUS = ("x86-64-v3", "x86-64-v3,x86-64-v4")
+CPUS = ("x86-64-v3", WIDEST)
 
 
 def sigmoid(x):
