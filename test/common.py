@@ -101,16 +101,21 @@ class Suite:
     def outcomes(self, chosen):
         """(name, outcome) of each check, as they end."""
         waiting, running = collections.deque(chosen), {}
-        while waiting or running:
-            while waiting and len(running) < self.jobs:
-                name = waiting.popleft()
-                folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-                child = Child(lambda: self.outcome(chosen[name], Path(folder.name)), self.LIMIT)
-                running[child.pid] = name, folder, child
-            pid, status = os.wait()
-            name, folder, child = running.pop(pid)
-            folder.cleanup()
-            yield name, child.result(status)
+        try:
+            while waiting or running:
+                while waiting and len(running) < self.jobs:
+                    name = waiting.popleft()
+                    folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+                    child = Child(lambda: self.outcome(chosen[name], Path(folder.name)), self.LIMIT)
+                    running[child.pid] = name, folder, child
+                pid, status = os.wait()
+                name, folder, child = running.pop(pid)
+                outcome = child.result(status)
+                folder.cleanup()
+                yield name, outcome
+        finally:  # an interrupt from the terminal does not reach the groups of children
+            for _, _, child in running.values():
+                child.kill()
 
     def outcome(self, check, folder):
         try:

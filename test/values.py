@@ -1,4 +1,5 @@
 """What suites that run models need: reading ONNX test data, comparing values, running a function in a child that may die."""
+import contextlib
 import os
 import signal
 import sys
@@ -75,7 +76,10 @@ def compare_numbers(want, got, rtol, atol):
 
 
 class Child:
-    """function(), which returns a text, in a process of its own; at most `limit` seconds."""
+    """function(), which returns a text, in a process of its own; at most `limit` seconds. What it started ends with it, children of children too:
+    they are of its process group."""
+
+    leads = True  # a group; not inside a child
 
     def __init__(self, function, limit):
         self.limit = limit
@@ -84,6 +88,9 @@ class Child:
         self.pid = os.fork()
         if self.pid == 0:
             os.close(reader)
+            if Child.leads:
+                os.setpgid(0, 0)
+            Child.leads = False
             signal.alarm(limit)
             try:
                 text = function()
@@ -94,8 +101,15 @@ class Child:
         os.close(writer)
         self.reader = os.fdopen(reader, "rb")
 
+    def kill(self):
+        """The child, or what it left running."""
+        if Child.leads:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+
     def result(self, status):
         """The text; a death or a hang becomes one too. `status`: what waiting for the process gave."""
+        self.kill()  # before reading: who holds the pipe's other end ends too
         with self.reader as f:
             text = f.read().decode(errors="replace")
         if os.WIFSIGNALED(status):
@@ -107,4 +121,8 @@ class Child:
 def forked(function, limit):
     """function()'s text from a child process; its death or a hang becomes a text too."""
     child = Child(function, limit)
-    return child.result(os.waitpid(child.pid, 0)[1])
+    try:
+        return child.result(os.waitpid(child.pid, 0)[1])
+    except KeyboardInterrupt:
+        child.kill()
+        raise

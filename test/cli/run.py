@@ -306,6 +306,14 @@ def tune_writes_schedules(s, folder):
 
 
 @SUITE.check
+def schedules_of_other_levels_are_not_listed(s, folder):
+    (folder / "kept.json").write_text('{"x86-64": {"another_models": {"chunk": 7}}, "x86-64-v4": {"another_models": {"chunk": 7}}}')
+    library = s.compile(conv_model(), folder, "--cpu", "x86-64-v3", "--schedules", folder / "kept.json")
+    listed = json.loads(s.onnxc("inspect", library, "--json").stdout)["model"]["schedules"]
+    return None if list(listed) == ["x86-64-v3"] and "another_models" not in listed["x86-64-v3"] else f"{listed}"
+
+
+@SUITE.check
 def tune_refuses_what_it_cannot_time(s, folder):
     model, bad = save(conv_model(), folder / "m.onnx"), folder / "bad.json"
     text = s.onnxc(model, "-o", folder / "m.so", "--tune=1", "--cpu", "x86-64", code=2).stderr

@@ -184,6 +184,12 @@ def negative_batch_dims(folder):
     return save(folder, model([node], [tensor("x", 2, 3), tensor("i", 1, 1, dtype=TensorProto.INT64)], [tensor("y", None, None)]))
 
 
+@case(1, r"odd.*overflow")
+def blocks_beyond_every_size(folder):
+    node = helper.make_node("DepthToSpace", ["x"], ["y"], name="odd", blocksize=1 << 32)
+    return save(folder, model([node], [tensor("x", 1, 4, 2, 2)], [tensor("y", *"abcd")]))
+
+
 @case(1, r"conv .*pads \[1099511627776, 0, 0, 0\] holds 1099511627776, at most 2147483647 is allowed")
 def padding_beyond_every_size(folder):
     node = helper.make_node("Conv", ["x", "w"], ["y"], name="conv", pads=[1 << 40, 0, 0, 0])

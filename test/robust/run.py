@@ -314,6 +314,30 @@ def one_node_of_very_many_operands(s, folder):
 
 
 @SUITE.check
+def checks_end_with_what_they_started(s, folder):
+    """The suites' own: a check that takes too long leaves no compiler running."""
+    code = """
+import signal, subprocess, sys
+from values import forked
+def starts_and_hangs():
+    p = subprocess.Popen(["sleep", "1000"])
+    open(sys.argv[1], "w").write(str(p.pid))
+    signal.alarm(1)
+    p.wait()
+print(forked(starts_and_hangs, 600))
+"""
+    done = subprocess.run([sys.executable, "-c", code, folder / "pid"], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])})
+    if done.stdout != "over 600 s\n":
+        return f"{done.stdout} {done.stderr}"
+    status, end = Path(f"/proc/{(folder / 'pid').read_text()}/status"), time.time() + 60
+    while status.exists() and "(zombie)" not in status.read_text():
+        if time.time() > end:
+            return "a program is left running"
+        time.sleep(0.05)  # it dies when it is next scheduled
+    return None
+
+
+@SUITE.check
 def bytes_in_file_names(s, folder):
     path = os.fsencode(folder) + b"/bad-\xff.onnx"
     Path(os.fsdecode(path)).write_bytes(relu_model(4).SerializeToString())
