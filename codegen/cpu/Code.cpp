@@ -202,7 +202,7 @@ LogicalResult emitKernel(ModuleOp target, kernel::FuncOp kernel, unsigned vector
               : name == "packed.WinogradConv" ? emitPackedWinograd
               : name == "packed.Resize"       ? emitPackedResize
                                               : emitPackedWindow;
-  if (failed(emit(code, op, vectorBits)))
+  if (failed(emit(code, op)))
     return failure();
   code.finish();
   return success();

@@ -4,13 +4,13 @@
 
 namespace onnxc {
 
-mlir::LogicalResult emitPackedMatMul(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
-mlir::LogicalResult emitPackedProduct(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
-mlir::LogicalResult emitPackedConv(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
-mlir::LogicalResult emitPackedWinograd(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
-mlir::LogicalResult emitPackedResize(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
+mlir::LogicalResult emitPackedMatMul(KernelCode &code, mlir::Operation *op);
+mlir::LogicalResult emitPackedProduct(KernelCode &code, mlir::Operation *op);
+mlir::LogicalResult emitPackedConv(KernelCode &code, mlir::Operation *op);
+mlir::LogicalResult emitPackedWinograd(KernelCode &code, mlir::Operation *op);
+mlir::LogicalResult emitPackedResize(KernelCode &code, mlir::Operation *op);
 // Depthwise convolutions and pooling: lanes stay where they are.
-mlir::LogicalResult emitPackedWindow(KernelCode &code, mlir::Operation *op, unsigned vectorBits);
+mlir::LogicalResult emitPackedWindow(KernelCode &code, mlir::Operation *op);
 
 // Sets the kernel's parallel extent to the product of `factors`, each a constant or an expression over local dims, and its grain so
 // that a task is worth starting a thread for; `flops`: of one unit.

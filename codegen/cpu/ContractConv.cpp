@@ -15,7 +15,6 @@ namespace {
 struct Conv {
   KernelCode &c;
   onnx::PackedConvOp op;
-  unsigned vectorBits;
   Epilogue epilogue;
   bool plain;
   Code::Values x, y;  // sizes
@@ -24,10 +23,9 @@ struct Conv {
   int64_t inner, blocks, panels, groups;  // channels side by side, blocks of them, output panels of a group
   std::optional<int64_t> imageBytes;      // of a group's input, where it is known
 
-  Conv(KernelCode &code, onnx::PackedConvOp op, unsigned vectorBits)
-      : c(code), op(op), vectorBits(vectorBits), epilogue(code, op), plain(op.getPlain()),
-        x(code.sizes(cast<RankedTensorType>(op.getX().getType()))), y(code.sizes(cast<RankedTensorType>(op.getY().getType()))),
-        yExprs(sizeExprs(cast<RankedTensorType>(op.getY().getType()))) {
+  Conv(KernelCode &code, onnx::PackedConvOp op)
+      : c(code), op(op), epilogue(code, op), plain(op.getPlain()), x(code.sizes(cast<RankedTensorType>(op.getX().getType()))),
+        y(code.sizes(cast<RankedTensorType>(op.getY().getType()))), yExprs(sizeExprs(cast<RankedTensorType>(op.getY().getType()))) {
     ArrayRef<int64_t> f = cast<RankedTensorType>(op.getW().getType()).getShape();
     auto xs = sizeExprs(cast<RankedTensorType>(op.getX().getType()));
     w = WindowShape{f[2], f[3], op.getStrides(), op.getPads(), op.getDilations(), constantOf(xs[3]), constantOf(yExprs[3])};
@@ -64,7 +62,7 @@ struct Conv {
 void Conv::emitPointwise() {
   AffineExpr rowsExpr = yExprs[2] * yExprs[3];
   Value plane = c.mul(y[2], y[3]), planeBytes = c.mul(plane, 64);
-  RowsSchedule s(c.kernel, constantOf(rowsExpr), panels, blocks, 16, vectorBits);
+  RowsSchedule s(c, constantOf(rowsExpr), panels, blocks, 16);
   s.scheduleChunk(c.kernel), s.scheduleGroup(c.kernel), s.scheduleDepth(c.kernel, blocks);
   int64_t panelGroups = llvm::divideCeil(panels, s.groupPanels);
   AffineExpr chunks = rowsExpr.ceilDiv(s.chunkRows());
@@ -219,7 +217,7 @@ int64_t Conv::groupBytes() const {
 Conv::Units Conv::directUnits() const {
   constexpr int64_t chunkPixels = 256, leastTiles = 4;
   int64_t bytes = groupBytes(), near = bytes < kSmallBytes ? bytes * blocks / panelBytes() : 0;
-  TileShape tile = chooseTile(w.outWidth, panels, vectorBits, near);
+  TileShape tile = chooseTile(w.outWidth, panels, c.vectorBits, near);
   Units u{scheduledTile(c.kernel, tile, w.outWidth, panels), 4, 0, 0, 0, constantOf(yExprs[2]) == 1};
   if (w.outWidth)
     u.rows = std::max<int64_t>(1, llvm::divideCeil(chunkPixels, std::max<int64_t>(*w.outWidth, 1)));
@@ -284,8 +282,8 @@ void Conv::emitDirect() {
 }
 }  // namespace
 
-LogicalResult emitPackedConv(KernelCode &code, Operation *op, unsigned vectorBits) {
-  Conv conv(code, cast<onnx::PackedConvOp>(op), vectorBits);
+LogicalResult emitPackedConv(KernelCode &code, Operation *op) {
+  Conv conv(code, cast<onnx::PackedConvOp>(op));
   if (conv.pointwise())
     conv.emitPointwise();
   else

@@ -46,7 +46,7 @@ Code::Values unravel(Code &c, Value linear, ValueRange sizes) {
   return index;
 }
 
-LogicalResult emitPackedMatMul(KernelCode &c, Operation *raw, unsigned vectorBits) {
+LogicalResult emitPackedMatMul(KernelCode &c, Operation *raw) {
   auto op = cast<onnx::PackedMatMulOp>(raw);
   auto aType = cast<RankedTensorType>(op.getA().getType()), bType = cast<RankedTensorType>(op.getB().getType());
   int64_t panels = bType.getDimSize(0), depth = bType.getDimSize(1), n = op.getN();
@@ -55,7 +55,7 @@ LogicalResult emitPackedMatMul(KernelCode &c, Operation *raw, unsigned vectorBit
   Code::Values leading = c.sizes(aType);
   leading.pop_back();
   Value rows = c.product(leading);
-  RowsSchedule s(c.kernel, constantOf(rowsExpr), panels, depth, 1, vectorBits);
+  RowsSchedule s(c, constantOf(rowsExpr), panels, depth, 1);
   s.scheduleChunk(c.kernel), s.scheduleGroup(c.kernel), s.scheduleDepth(c.kernel, std::max<int64_t>(depth, 1));
   Epilogue epilogue(c, op);
 

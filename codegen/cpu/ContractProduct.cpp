@@ -57,7 +57,7 @@ struct Product {
   }
   void pack(Value to, Value from, Value firstPanel, Value lastPanel, Value panels, Value mask);
   void packSquares(Value to, Value from, Value panel);
-  void emit(unsigned vectorBits);
+  void emit();
 };
 
 // Rows of 16 x 16 become columns: four rounds of interleaving halves.
@@ -117,11 +117,11 @@ void Product::pack(Value to, Value from, Value firstPanel, Value lastPanel, Valu
   });
 }
 
-void Product::emit(unsigned vectorBits) {
+void Product::emit() {
   AffineExpr rowsExpr = y[batch], columnsExpr = y[batch + 1], depthExpr = a.dims.back();
   auto columnsKnown = constantOf(columnsExpr);
   std::optional<int64_t> panelsKnown = columnsKnown ? std::optional<int64_t>(llvm::divideCeilSigned(*columnsKnown, kLanes)) : std::nullopt;
-  RowsSchedule s(c.kernel, constantOf(rowsExpr), panelsKnown, constantOf(depthExpr), 1, vectorBits);
+  RowsSchedule s(c, constantOf(rowsExpr), panelsKnown, constantOf(depthExpr), 1);
   s.chunkTiles = int64_t(1) << 32, s.depthBlock = 0;  // all rows; a group's panels are packed for the whole depth
   s.scheduleGroup(c.kernel);
   Epilogue epilogue(c, op);
@@ -157,8 +157,8 @@ void Product::emit(unsigned vectorBits) {
 }
 }  // namespace
 
-LogicalResult emitPackedProduct(KernelCode &code, Operation *op, unsigned vectorBits) {
-  Product(code, cast<onnx::PackedProductOp>(op)).emit(vectorBits);
+LogicalResult emitPackedProduct(KernelCode &code, Operation *op) {
+  Product(code, cast<onnx::PackedProductOp>(op)).emit();
   return success();
 }
 

@@ -71,7 +71,7 @@ void Resize::emit() {
 }
 }  // namespace
 
-LogicalResult emitPackedResize(KernelCode &code, Operation *op, unsigned) {
+LogicalResult emitPackedResize(KernelCode &code, Operation *op) {
   Resize(code, cast<onnx::PackedResizeOp>(op)).emit();
   return success();
 }

@@ -18,10 +18,8 @@ struct Lanes {
   int64_t multiplier = 1;  // outputs of one input channel
   bool depthwise, average = false, includePad = false;
   VectorType type;
-  unsigned vectorBits;
 
-  Lanes(KernelCode &code, Operation *op, unsigned vectorBits)
-      : c(code), op(op), epilogue(code, op), type(c.vec(c.f32, kLanes)), vectorBits(vectorBits) {
+  Lanes(KernelCode &code, Operation *op) : c(code), op(op), epilogue(code, op), type(c.vec(c.f32, kLanes)) {
     auto xType = cast<RankedTensorType>(op->getOperand(0).getType()), yType = cast<RankedTensorType>(op->getResult(0).getType());
     x = c.sizes(xType), y = c.sizes(yType);
     std::optional<int64_t> in = constantOf(sizeExprs(xType)[3]), out = constantOf(sizeExprs(yType)[3]);
@@ -135,7 +133,9 @@ void Lanes::tile(const StripTile &strip, Value n, Value block, Value oh, Value c
 }
 
 void Lanes::emit() {
-  int64_t most = vectorBits >= 512 ? 14 : vectorBits >= 256 ? 4 : 2;  // accumulators, the inputs that taps share and a weight in registers
+  int64_t most = c.vectorBits >= 512   ? 14
+                 : c.vectorBits >= 256 ? 4
+                                       : 2;  // accumulators, the inputs that taps share and a weight in registers
   auto yExprs = sizeExprs(cast<RankedTensorType>(op->getResult(0).getType()));
   setExtent(c.kernel, {yExprs[0], yExprs[1], yExprs[2]}, 2.0 * double(w.outWidth.value_or(64) * kLanes * w.kh * w.kw));
   c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
@@ -145,8 +145,8 @@ void Lanes::emit() {
 }
 }  // namespace
 
-LogicalResult emitPackedWindow(KernelCode &code, Operation *op, unsigned vectorBits) {
-  Lanes(code, op, vectorBits).emit();
+LogicalResult emitPackedWindow(KernelCode &code, Operation *op) {
+  Lanes(code, op).emit();
   return success();
 }
 

@@ -27,7 +27,7 @@ struct Winograd {
   std::optional<RowsSchedule> rows;                                    // a chunk's tiles, at each point
   VectorType lanes;
 
-  Winograd(KernelCode &code, onnx::PackedWinogradConvOp op, unsigned vectorBits);
+  Winograd(KernelCode &code, onnx::PackedWinogradConvOp op);
   double unitFlops() const { return 2.0 * double(kPoints * tiles * blocks * kLanes * groupPanels * kLanes); }
   Value products() { return c.at(c.scratch, kPoints * inputStep); }
   Code::Values inputRow(ValueRange d);
@@ -43,7 +43,7 @@ struct Winograd {
   void emit();
 };
 
-Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op, unsigned vectorBits)
+Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op)
     : c(code), op(op), epilogue(code, op), x(code.sizes(cast<RankedTensorType>(op.getX().getType()))),
       y(code.sizes(cast<RankedTensorType>(op.getY().getType()))), yExprs(sizeExprs(cast<RankedTensorType>(op.getY().getType()))),
       lanes(code.vec(code.f32, kLanes)) {
@@ -52,7 +52,7 @@ Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op, unsigned vec
   panels = f[1], blocks = f[2] / kLanes;
   tiles = scheduled(c.kernel, "chunk", chunkTiles(), 4 * kMostTiles);
   // A group is a multiple of the register tile's panels: RowsEmitter gives only the last one a rest.
-  rows.emplace(c.kernel, tiles, panels, blocks, kLanes, vectorBits);
+  rows.emplace(c, tiles, panels, blocks, kLanes);
   rows->scheduleDepth(c.kernel, blocks);
   int64_t step = rows->tile.panels;
   groupPanels = std::min(panels, std::max<int64_t>(1, 4 / step) * step);
@@ -237,8 +237,8 @@ void Winograd::emit() {
 }
 }  // namespace
 
-LogicalResult emitPackedWinograd(KernelCode &code, Operation *op, unsigned vectorBits) {
-  Winograd(code, cast<onnx::PackedWinogradConvOp>(op), vectorBits).emit();
+LogicalResult emitPackedWinograd(KernelCode &code, Operation *op) {
+  Winograd(code, cast<onnx::PackedWinogradConvOp>(op)).emit();
   return success();
 }
 

@@ -31,12 +31,10 @@ struct LoopKernel {
   KernelCode &c;
   Space space;
   ValueRange results;
-  unsigned vectorBits;
   int64_t lanes;
 
-  LoopKernel(KernelCode &c, ArrayRef<int64_t> dims, unsigned vectorBits)
-      : c(c), space(c, dims), results(c.kernel.getReturn()->getOperands()), vectorBits(vectorBits),
-        lanes(std::clamp<int64_t>(vectorBits / 16, 8, 16)) {}
+  LoopKernel(KernelCode &c, ArrayRef<int64_t> dims)
+      : c(c), space(c, dims), results(c.kernel.getReturn()->getOperands()), lanes(std::clamp<int64_t>(c.vectorBits / 16, 8, 16)) {}
 
   void point(Value at, int64_t width, Value mask = Value()) {
     space.newPoint();
@@ -56,7 +54,7 @@ struct LoopKernel {
     Value whole = c.sub(to, c.rem(c.sub(to, from), lanes));
     c.loop(from, whole, c.n(lanes), [&](Value i) { point(i, lanes); });
     c.when(c.less(whole, to), [&] {
-      if (space.masksWell(vectorBits))
+      if (space.masksWell(c.vectorBits))
         point(whole, lanes, c.lanesBelow(c.sub(to, whole), lanes));
       else
         scalars(whole, to);
@@ -108,14 +106,14 @@ LogicalResult emitLoops(ModuleOp target, kernel::FuncOp kernel, unsigned vectorB
       return emitRows(target, kernel, &op, vectorBits);
   KernelCode c(target, kernel, vectorBits);
   ValueRange results = kernel.getReturn()->getOperands();
-  LoopKernel loops(c, kernel::localDims(cast<RankedTensorType>(results.back().getType())), vectorBits);
+  LoopKernel loops(c, kernel::localDims(cast<RankedTensorType>(results.back().getType())));
   DimMap map = loops.space.identity();
   for (Value r : results) {
     loops.space.addInputs(r, map);
     loops.space.addResult(r, map);
   }
   loops.space.merge();
-  if (!emitPermute(c, loops.space, vectorBits))
+  if (!emitPermute(c, loops.space))
     loops.emit();
   c.finish();
   return success();

@@ -11,7 +11,7 @@ mlir::LogicalResult emitRows(mlir::ModuleOp target, kernel::FuncOp kernel, mlir:
 
 // Permute.cpp: writes the kernel when it is one transposition that moves the last dim.
 class Space;
-bool emitPermute(KernelCode &c, Space &space, unsigned vectorBits);
+bool emitPermute(KernelCode &c, Space &space);
 
 // The kernel's units of parallel work, and how many of them are worth a task.
 void setExtent(kernel::FuncOp kernel, mlir::AffineExpr extent, int64_t grain);

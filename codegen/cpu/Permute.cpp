@@ -35,10 +35,10 @@ struct Permutation {
   bool alongLast;                      // squares follow each other along `last`
   Value source, target, across, down;  // addresses of the outer indices; bytes from one of `last` to the next, of `first` in the result
 
-  Permutation(KernelCode &c, Space &space, size_t first, unsigned vectorBits)
+  Permutation(KernelCode &c, Space &space, size_t first)
       : c(c), space(space), from(space.accesses[0]), to(space.accesses[1]), first(first), last(space.sizes.size() - 1),
         element(c.b.getIntegerType(storageBytes(from.element) * 8)), bytes(storageBytes(from.element)),
-        most(std::min<int64_t>(16, std::max<int64_t>(vectorBits / 8, laneBytes) / bytes)) {
+        most(std::min<int64_t>(16, std::max<int64_t>(c.vectorBits / 8, laneBytes) / bytes)) {
     auto size = dyn_cast<AffineConstantExpr>(space.sizes[last]);
     if (size && size.getValue() >= 2 && size.getValue() <= 4 && to.strides[first] == space.sizes[last])
       turns = size.getValue();
@@ -204,7 +204,7 @@ struct Permutation {
 };
 }  // namespace
 
-bool emitPermute(KernelCode &c, Space &space, unsigned vectorBits) {
+bool emitPermute(KernelCode &c, Space &space) {
   Operation &op = c.kernel.getBody().front().front();
   if (onnx::opName(&op) != "Transpose" || op.getResult(0) != c.kernel.getReturn()->getOperand(0))
     return false;
@@ -213,7 +213,7 @@ bool emitPermute(KernelCode &c, Space &space, unsigned vectorBits) {
   auto first = llvm::find(strides.drop_back(), one);
   if (strides.back() == one || first == strides.drop_back().end())
     return false;
-  Permutation(c, space, first - strides.begin(), vectorBits).emit();
+  Permutation(c, space, first - strides.begin()).emit();
   return true;
 }
 

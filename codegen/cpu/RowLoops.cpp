@@ -27,7 +27,6 @@ struct RowKernel {
   SmallVector<Value> addends;  // whose sum is normalised
   Value scale, shift, added;   // a normalisation's parameters, and its result that is the sum
   Value last;                  // the kernel's first result
-  unsigned vectorBits;
   int64_t lanes;
   bool across = false, stash = false, masks = false;
   size_t firstRow = 0, endRow = 0;  // merged dims of the row
@@ -39,9 +38,9 @@ struct RowKernel {
   int64_t width = 1;           // lanes of a vector
   int64_t ways = 1;            // vectors of a row that are joined side by side
 
-  RowKernel(KernelCode &c, Operation *op, unsigned vectorBits)
+  RowKernel(KernelCode &c, Operation *op)
       : c(c), op(op), axes(*rowAxes(op)), space(c, kernel::localDims(cast<RankedTensorType>(op->getOperand(0).getType()))),
-        x(op->getOperand(0)), y(op->getResult(0)), vectorBits(vectorBits), lanes(std::clamp<int64_t>(vectorBits / 16, 8, 16)) {}
+        x(op->getOperand(0)), y(op->getResult(0)), lanes(std::clamp<int64_t>(c.vectorBits / 16, 8, 16)) {}
 
   // An index of the last dim, and how many elements from there; those that the mask has, where it is not null.
   struct At {
@@ -85,7 +84,7 @@ struct RowKernel {
 
   // Vectors joined side by side where a step is little work: one chain of additions or comparisons waits for each. Sums of doubles hold
   // several registers as they are.
-  int64_t chains(bool cheap) { return !cheap || across ? 1 : vectorBits >= 512 ? 4 : wide ? 1 : 2; }
+  int64_t chains(bool cheap) { return !cheap || across ? 1 : c.vectorBits >= 512 ? 4 : wide ? 1 : 2; }
 
   // Runs `body` at every point of the row, and joins what it gives. `cheap`: a step takes few instructions.
   SmallVector<Value> overRow(ArrayRef<Join> joins, Body body, bool cheap = false) {
@@ -381,7 +380,7 @@ struct RowKernel {
     registerAll();
     layOut();
     bool vector = space.canVectorise();
-    masks = !across && space.masksWell(vectorBits);
+    masks = !across && space.masksWell(c.vectorBits);
     int64_t step = across ? 64 : 1;  // columns in a unit
     AffineExpr extent = getAffineConstantExpr(1, c.b.getContext());
     SmallVector<size_t> outerDims;
@@ -422,7 +421,7 @@ struct RowKernel {
         indices = saved;
       });
     };
-    int64_t most = axes.reduces && isCheap() ? (vectorBits >= 512 ? 4 : 2) * n : n;  // several registers: a chain of additions each
+    int64_t most = axes.reduces && isCheap() ? (c.vectorBits >= 512 ? 4 : 2) * n : n;  // several registers: a chain of additions each
     SmallVector<int64_t> widths = {most, n, 1};
     widths.erase(std::unique(widths.begin(), widths.end()), widths.end());
     for (int64_t by : widths) {
@@ -436,7 +435,7 @@ struct RowKernel {
 
 LogicalResult emitRows(ModuleOp target, kernel::FuncOp kernel, Operation *row, unsigned vectorBits) {
   KernelCode c(target, kernel, vectorBits);
-  RowKernel(c, row, vectorBits).emit();
+  RowKernel(c, row).emit();
   c.finish();
   return success();
 }

@@ -10,9 +10,10 @@ namespace onnxc {
 static constexpr int64_t kDepthMost = 640, kGroupBytes = 32 << 10, kChunkRows = 112;
 static constexpr int64_t kSmallRows = 4;  // of a tile of two panels, whose eight sums just hide the latency of an FMA
 
-RowsSchedule::RowsSchedule(kernel::FuncOp kernel, std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth,
-                           int64_t depthStep, unsigned vectorBits)
-    : tile(scheduledTile(kernel, chooseTile(rows, panels.value_or(4), vectorBits), rows, panels.value_or(8))), rows(rows), panels(panels) {
+RowsSchedule::RowsSchedule(KernelCode &code, std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth,
+                           int64_t depthStep)
+    : tile(scheduledTile(code.kernel, chooseTile(rows, panels.value_or(4), code.vectorBits), rows, panels.value_or(8))), rows(rows),
+      panels(panels) {
   chunkTiles = std::max<int64_t>(1, kChunkRows / tile.rows);
   int64_t steps = depth.value_or(kDepthMost / depthStep), most = kDepthMost / depthStep;
   int64_t blocks = std::max<int64_t>(1, llvm::divideCeil(steps, most));

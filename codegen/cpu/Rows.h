@@ -26,8 +26,8 @@ struct RowsSchedule {
   TileShape tile;
   std::optional<int64_t> rows, panels;                      // where they are known
   int64_t chunkTiles = 1, groupPanels = 1, depthBlock = 0;  // in tiles, panels, steps of `depth`
-  RowsSchedule(kernel::FuncOp kernel, std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth,
-               int64_t depthStep, unsigned vectorBits);
+  RowsSchedule(KernelCode &code, std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth,
+               int64_t depthStep);
   // Replaces the cost model's units by those of the kernel's schedule (Schedule.h).
   void scheduleChunk(kernel::FuncOp kernel) { chunkTiles = scheduled(kernel, "chunk", chunkTiles); }
   void scheduleGroup(kernel::FuncOp kernel);
