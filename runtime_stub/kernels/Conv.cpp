@@ -105,30 +105,27 @@ static int32_t qLinearConv(const onnxc_args *a) {
 template <class T>
 static int32_t convTranspose(const onnxc_args *a) {
   const onnxc_tensor &x = a->in[0], &weights = a->in[1], &out = a->out[0];
-  Window w;
-  ONNXC_TRY(transposedWindow(a, w));
-  int64_t groups = a->attr[kGroup].i, perGroup = weights.dims[1], results = perGroup * groups;
-  ONNXC_CHECK(groups > 0 && x.dims[1] % groups == 0 && weights.dims[0] == x.dims[1] && out.dims[1] == results, ONNXC_K_SHAPE);
-  ONNXC_CHECK(!hasInput(a, 2) || onnxc_count(a->in[2]) == results, ONNXC_K_SHAPE);
-  int64_t channels = x.dims[1] / groups, xPlane = w.outPlane(), plane = w.inPlane(), taps = w.kernelSize();
-  double *sums = allocate<double>(a, plane);
+  TransposedConv t;
+  ONNXC_TRY(t.read(a));
+  double *sums = allocate<double>(a, t.plane);
   ONNXC_CHECK(sums, ONNXC_K_MEMORY);
   for (int64_t n = 0; n < x.dims[0]; ++n)
-    for (int64_t m = 0; m < results; ++m) {
+    for (int64_t m = 0; m < t.results; ++m) {
       double bias = hasInput(a, 2) ? toF64(data<T>(a->in[2])[m]) : 0;
-      for (int64_t i = 0; i < plane; ++i)
+      for (int64_t i = 0; i < t.plane; ++i)
         sums[i] = bias;
-      for (int64_t c = m / perGroup * channels; c < (m / perGroup + 1) * channels; ++c) {
-        const T *image = data<T>(x) + (n * x.dims[1] + c) * xPlane, *kernel = data<T>(weights) + (c * perGroup + m % perGroup) * taps;
+      for (int64_t c = m / t.perGroup * t.channels; c < (m / t.perGroup + 1) * t.channels; ++c) {
+        const T *image = data<T>(x) + (n * x.dims[1] + c) * t.xPlane,
+                *kernel = data<T>(weights) + (c * t.perGroup + m % t.perGroup) * t.taps;
         Odometer<0> k;
-        for (k.init(w.kernel, w.rank); k.more(); k.next(), ++kernel)
-          forRows(w, k.index, [&](int64_t xAt, int64_t sumAt, int64_t count, int64_t stride) {
+        for (k.init(t.w.kernel, t.w.rank); k.more(); k.next(), ++kernel)
+          forRows(t.w, k.index, [&](int64_t xAt, int64_t sumAt, int64_t count, int64_t stride) {
             for (int64_t i = 0; i < count; ++i)
               sums[sumAt + i * stride] += toF64(*kernel) * toF64(image[xAt + i]);
           });
       }
-      for (int64_t i = 0; i < plane; ++i)
-        mutableData<T>(out)[(n * results + m) * plane + i] = fromF64<T>(sums[i]);
+      for (int64_t i = 0; i < t.plane; ++i)
+        mutableData<T>(out)[(n * t.results + m) * t.plane + i] = fromF64<T>(sums[i]);
     }
   return 0;
 }

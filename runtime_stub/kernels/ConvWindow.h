@@ -31,4 +31,21 @@ inline int32_t transposedWindow(const onnxc_args *a, Window &w) {
   return 0;
 }
 
+// ConvTranspose's operands, checked against its result: x [n, groups * channels, …], weights [groups * channels, perGroup, …].
+struct TransposedConv {
+  Window w;
+  int64_t groups, perGroup, results, channels;  // results: channels of the result
+  int64_t xPlane, plane, taps;                  // positions of the image and of the result; of the kernel
+
+  int32_t read(const onnxc_args *a) {
+    ONNXC_TRY(transposedWindow(a, w));
+    const onnxc_tensor &x = a->in[0], &weights = a->in[1];
+    groups = a->attr[kGroup].i, perGroup = weights.dims[1], results = perGroup * groups;
+    ONNXC_CHECK(groups > 0 && x.dims[1] % groups == 0 && weights.dims[0] == x.dims[1] && a->out[0].dims[1] == results, ONNXC_K_SHAPE);
+    ONNXC_CHECK(!hasInput(a, 2) || onnxc_count(a->in[2]) == results, ONNXC_K_SHAPE);
+    channels = x.dims[1] / groups, xPlane = w.outPlane(), plane = w.inPlane(), taps = w.kernelSize();
+    return 0;
+  }
+};
+
 }  // namespace onnxc

@@ -36,28 +36,25 @@ static void addTaps(const Window &w, const float *columns, float *to) {
 
 static int32_t fastConvTranspose(const onnxc_args *a) {
   const onnxc_tensor &x = a->in[0], &weights = a->in[1], &out = a->out[0];
-  Window w;
-  ONNXC_TRY(transposedWindow(a, w));
-  int64_t groups = a->attr[kGroup].i, perGroup = weights.dims[1], results = perGroup * groups;
-  ONNXC_CHECK(groups > 0 && x.dims[1] % groups == 0 && weights.dims[0] == x.dims[1] && out.dims[1] == results, ONNXC_K_SHAPE);
-  ONNXC_CHECK(!hasInput(a, 2) || onnxc_count(a->in[2]) == results, ONNXC_K_SHAPE);
-  int64_t channels = x.dims[1] / groups, xPlane = w.outPlane(), plane = w.inPlane(), taps = w.kernelSize();
-  int64_t block = maxOf<int64_t>(1, minOf(perGroup, kColumnFloats / maxOf<int64_t>(taps * xPlane, 1)));
-  float *columns = allocate<float>(a, block * taps * xPlane), *start = rowStarts(a, block * taps, nullptr);
+  TransposedConv t;
+  ONNXC_TRY(t.read(a));
+  int64_t block = maxOf<int64_t>(1, minOf(t.perGroup, kColumnFloats / maxOf<int64_t>(t.taps * t.xPlane, 1)));
+  float *columns = allocate<float>(a, block * t.taps * t.xPlane), *start = rowStarts(a, block * t.taps, nullptr);
   ONNXC_CHECK(columns && start, ONNXC_K_MEMORY);
   for (int64_t n = 0; n < x.dims[0]; ++n)
-    for (int64_t g = 0; g < groups; ++g) {
-      const float *image = data<float>(x) + (n * groups + g) * channels * xPlane;
-      const float *filters = data<float>(weights) + g * channels * perGroup * taps;
-      for (int64_t first = 0; first < perGroup; first += block) {
-        int64_t count = minOf(block, perGroup - first);
-        ONNXC_TRY(transposeChannels(a, w, image, filters, channels, perGroup, first, count, columns, start));
+    for (int64_t g = 0; g < t.groups; ++g) {
+      const float *image = data<float>(x) + (n * t.groups + g) * t.channels * t.xPlane;
+      const float *filters = data<float>(weights) + g * t.channels * t.perGroup * t.taps;
+      for (int64_t first = 0; first < t.perGroup; first += block) {
+        int64_t count = minOf(block, t.perGroup - first);
+        ONNXC_TRY(transposeChannels(a, t.w, image, filters, t.channels, t.perGroup, first, count, columns, start));
         for (int64_t m = 0; m < count; ++m) {
-          int64_t channel = g * perGroup + first + m;
-          float *to = mutableData<float>(out) + (n * results + channel) * plane, bias = hasInput(a, 2) ? data<float>(a->in[2])[channel] : 0;
-          for (int64_t i = 0; i < plane; ++i)
+          int64_t channel = g * t.perGroup + first + m;
+          float *to = mutableData<float>(out) + (n * t.results + channel) * t.plane,
+                bias = hasInput(a, 2) ? data<float>(a->in[2])[channel] : 0;
+          for (int64_t i = 0; i < t.plane; ++i)
             to[i] = bias;
-          addTaps(w, columns + m * taps * xPlane, to);
+          addTaps(t.w, columns + m * t.taps * t.xPlane, to);
         }
       }
     }

@@ -4,8 +4,6 @@
 
 namespace onnxc {
 
-typedef int32_t v16i __attribute__((ext_vector_type(16), aligned(4)));
-
 // e^x for x <= 0, within 2 ulp; 0 where the result would be subnormal. NaN in, NaN out. As in codegen/cpu/VectorMath.cpp.
 ONNXC_INLINE v16 expNegative(v16 x) {
   constexpr float magic = 12582912;

@@ -7,8 +7,6 @@ extern "C" int32_t onnxc_s_TopK_f32(const onnxc_args *a);  // Select.cpp
 namespace onnxc {
 namespace {
 
-typedef int32_t v16i __attribute__((ext_vector_type(16), aligned(4)));
-
 // The order of floats as that of integers: -0 equals 0, every NaN is one greatest value. `flip` (0 or -1) turns the order round.
 ONNXC_INLINE v16i keysOf(v16 x, int32_t flip) {
   v16i bits = __builtin_bit_cast(v16i, x + 0.0f);

@@ -8,6 +8,7 @@ namespace onnxc {
 
 typedef float v8 __attribute__((ext_vector_type(8), aligned(4)));
 typedef float v16 __attribute__((ext_vector_type(16), aligned(4)));
+typedef int32_t v16i __attribute__((ext_vector_type(16), aligned(4)));
 
 template <int I>
 struct Index {
