@@ -15,8 +15,6 @@
 using namespace mlir;
 namespace onnxc {
 
-static bool isByte(Type type) { return type && (type.isSignlessInteger(8) || type.isUnsignedInteger(8)); }
-
 static std::optional<Scaling> scalingOf(Value scale, Value zero, int64_t blockSize) {
   auto scales = constantFloats(scale);
   ElementsAttr value = zero ? onnx::constantValue(zero) : ElementsAttr();

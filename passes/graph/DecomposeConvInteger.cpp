@@ -10,24 +10,10 @@
 using namespace mlir;
 namespace onnxc {
 
-enum { kFloat = 1, kInt32 = 6 };  // TensorProto.DataType
-
-static std::optional<std::vector<float>> byteValues(Value v) {
-  ElementsAttr value = onnx::constantValue(v);
-  auto bytes = value && value.getElementType().isInteger(8) ? constantBytes(value) : std::nullopt;
-  if (!bytes)
-    return std::nullopt;
-  bool isUnsigned = value.getElementType().isUnsignedInteger();
-  std::vector<float> values;
-  for (char c : *bytes)
-    values.push_back(isUnsigned ? float(uint8_t(c)) : float(int8_t(c)));
-  return values;
-}
-
 // Weights minus their zero points, one or one for each output.
 static std::optional<std::vector<float>> centred(onnx::ConvIntegerOp op, int64_t outputs) {
-  auto w = byteValues(op.getW());
-  auto zero = op.getWZeroPoint() ? byteValues(op.getWZeroPoint()) : std::vector<float>{0.f};
+  auto w = constantIntegers(op.getW());
+  auto zero = op.getWZeroPoint() ? constantIntegers(op.getWZeroPoint()) : std::vector<float>{0.f};
   if (!w || !zero || w->empty() || (zero->size() != 1 && int64_t(zero->size()) != outputs))
     return std::nullopt;
   int64_t each = int64_t(w->size()) / outputs;

@@ -22,38 +22,13 @@ struct Quantised {
   Value values;
   std::vector<float> scale, zero;
 };
-enum { kFloat = 1, kUint8 = 2, kInt8 = 3 };  // TensorProto.DataType
 }  // namespace
 
 // --- constants ---
 
-static bool isByte(Type type) { return type.isSignlessInteger(8) || type.isUnsignedInteger(8); }
-
-// The elements of an 8-bit or 32-bit integer constant.
-static std::optional<std::vector<float>> integers(Value v) {
-  ElementsAttr value = onnx::constantValue(v);
-  auto bytes = value ? constantBytes(value) : std::nullopt;
-  if (!bytes)
-    return std::nullopt;
-  Type type = value.getElementType();
-  std::vector<float> result;
-  if (type.isSignlessInteger(32))
-    for (size_t i = 0; i < bytes->size(); i += 4) {
-      int32_t n;
-      memcpy(&n, bytes->data() + i, 4);
-      result.push_back(float(n));
-    }
-  else if (isByte(type))
-    for (char c : *bytes)
-      result.push_back(type.isSignlessInteger(8) ? float(int8_t(c)) : float(uint8_t(c)));
-  else
-    return std::nullopt;
-  return result;
-}
-
 static std::optional<Quantised> quantised(Value values, Value scale, Value zero) {
   auto scales = constantFloats(scale);
-  auto zeros = zero ? integers(zero) : std::vector<float>{0.f};
+  auto zeros = zero ? constantIntegers(zero) : std::vector<float>{0.f};
   auto positive = [](float f) { return f > 0 && std::isfinite(f); };
   if (!scales || !zeros || scales->empty() || zeros->empty() || !llvm::all_of(*scales, positive))
     return std::nullopt;
@@ -126,7 +101,7 @@ static Value integerInput(PatternRewriter &rewriter, Location loc, const Quantis
 }
 static Value integerWeights(PatternRewriter &rewriter, Location loc, const Contraction &c) {
   auto type = llvm::cast<RankedTensorType>(c.w.values.getType());
-  auto values = integers(c.w.values);
+  auto values = constantIntegers(c.w.values);
   int64_t inner = 1;
   for (int64_t i = c.axis + 1; i < type.getRank(); ++i)
     inner *= type.getDimSize(i);
@@ -138,7 +113,7 @@ static Value integerWeights(PatternRewriter &rewriter, Location loc, const Contr
 // The bias in units of the products: integers where it was quantised with them, as the tools write it. False when it is not one a channel.
 static bool integerBias(Value bias, const Contraction &c, std::vector<float> &result) {
   auto q = dequantised(bias);
-  auto values = q ? integers(q->values) : constantFloats(bias);
+  auto values = q ? constantIntegers(q->values) : constantFloats(bias);
   auto type = llvm::cast<ShapedType>(bias.getType());
   int64_t n = c.channels();
   if (!values || int64_t(values->size()) != n || type.getShape().back() != n)

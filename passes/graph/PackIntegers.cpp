@@ -14,7 +14,6 @@ namespace {
 
 constexpr int64_t kColumns = 64, kQuad = 4;  // of a panel, and steps of the depth side by side, as FastInteger.cpp has them
 
-bool isByte(Type type) { return type.isSignlessInteger(8) || type.isUnsignedInteger(8); }
 bool isSingle(Value v) {
   auto type = v ? dyn_cast<RankedTensorType>(v.getType()) : RankedTensorType();
   return !v || (type && type.hasStaticShape() && type.getNumElements() == 1);

@@ -11,10 +11,6 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
-enum { kFloat = 1, kUint8 = 2, kInt8 = 3 };  // TensorProto.DataType
-
-bool isByte(Type type) { return type.isSignlessInteger(8) || type.isUnsignedInteger(8); }
-
 // The elements of a constant of bytes or f32.
 std::optional<std::vector<float>> numbers(Value v) {
   ElementsAttr value = onnx::constantValue(v);

@@ -53,6 +53,29 @@ std::optional<std::vector<float>> constantFloats(Value v) {
   return elements<float>(value);
 }
 
+bool isByte(Type type) { return type && (type.isSignlessInteger(8) || type.isUnsignedInteger(8)); }
+
+std::optional<std::vector<float>> constantIntegers(Value v) {
+  ElementsAttr value = onnx::constantValue(v);
+  auto bytes = value ? constantBytes(value) : std::nullopt;
+  if (!bytes)
+    return std::nullopt;
+  Type type = value.getElementType();
+  std::vector<float> result;
+  if (type.isSignlessInteger(32))
+    for (size_t i = 0; i < bytes->size(); i += 4) {
+      int32_t n;
+      memcpy(&n, bytes->data() + i, 4);
+      result.push_back(float(n));
+    }
+  else if (isByte(type))
+    for (char c : *bytes)
+      result.push_back(type.isSignlessInteger(8) ? float(int8_t(c)) : float(uint8_t(c)));
+  else
+    return std::nullopt;
+  return result;
+}
+
 // A large constant takes the vector over: no second copy of what may be the greater part of a model.
 template <typename T>
 static ElementsAttr constantOf(RankedTensorType type, std::vector<T> values) {

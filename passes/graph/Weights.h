@@ -4,11 +4,15 @@
 #include <vector>
 
 namespace onnxc {
+enum { kFloat = 1, kUint8 = 2, kInt8 = 3, kInt32 = 6, kFloat16 = 10, kBfloat16 = 16 };  // TensorProto.DataType, of operators' attributes
+
 // Bytes of one element in memory; 0 for types that constants here are not made of (bool, strings).
 int64_t elementBytes(mlir::Type elementType);
 // The elements of a constant one after the other, splats spread; nothing when they are not plain bytes.
 std::optional<std::vector<char>> constantBytes(mlir::ElementsAttr value);
-std::optional<std::vector<float>> constantFloats(mlir::Value v);  // of an f32 onnx.Constant
+std::optional<std::vector<float>> constantFloats(mlir::Value v);    // of an f32 onnx.Constant
+bool isByte(mlir::Type elementType);                                // 8 bits, signed or not; not null
+std::optional<std::vector<float>> constantIntegers(mlir::Value v);  // of an onnx.Constant of bytes or of i32
 
 // A constant of `type` with these elements: inline when small, else a resource of its own.
 mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, std::vector<char> bytes);

@@ -13,7 +13,6 @@ namespace onnxc {
 #include "passes/graph/Passes.h.inc"
 
 namespace {
-enum { kFloat = 1, kFloat16 = 10, kBfloat16 = 16 };  // TensorProto.DataType
 
 bool isHalf(Value v) {
   auto tensor = llvm::dyn_cast<TensorType>(v.getType());
