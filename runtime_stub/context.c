@@ -40,7 +40,8 @@ static int32_t model_create(const onnxc_options *options, onnxc_model **out, onn
                       onnxc_the_plan.variants[0].isa, onnxc_the_plan.num_variants > 1 ? " and later" : "");
   onnxc_model *m = onnxc_allocate(&o, sizeof *m);
   if (!m)
-    return onnxc_fail(error, ONNXC_E_MEMORY, NULL, "out of memory");
+    return onnxc_fail(error, ONNXC_E_MEMORY, NULL,
+                      o.alloc ? "`alloc` gives no memory, or none aligned as it is asked to" : "out of memory");
   o.cpu = NULL;
   m->options = o;
   m->variant = variant;
@@ -85,6 +86,7 @@ static onnxc_context *allocate_context(const onnxc_options *o) {
     return NULL;
   memset(at, 0, (size_t)bytes);
   onnxc_context *c = (onnxc_context *)at;
+  c->bytes = bytes;
   at += sizeof *c;
   c->slots = (buffer *)at, at += p->num_slots * sizeof(buffer);
   c->packed = (buffer *)at, at += ni * sizeof(buffer);

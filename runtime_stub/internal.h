@@ -8,7 +8,11 @@
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
-enum { ONNXC_MAX_TASKS = 256, ONNXC_KEPT = 8 }; /* of one launch; results of size functions for their kernels */
+enum {
+  ONNXC_MAX_TASKS = 256, /* of one launch */
+  ONNXC_KEPT = 8,        /* results of size functions for their kernels */
+  ONNXC_BLOCK_HEADER = 64
+};
 
 typedef struct onnxc_pool onnxc_pool;
 
@@ -25,9 +29,14 @@ typedef struct heap_block {
   struct heap_block *next;
   int64_t size, used;
 } heap_block; /* memory follows, 64-byte aligned */
+typedef struct heap_mark {
+  heap_block *top;
+  int64_t used;
+} heap_mark;
 
 struct onnxc_context {
   onnxc_rt rt; /* first: generated code gets &rt */
+  int64_t bytes;
   onnxc_options options;
   const onnxc_variant *variant;
   onnxc_pool *pool;
@@ -59,7 +68,9 @@ HIDDEN void onnxc_release(const onnxc_options *options, void *ptr);
 HIDDEN void *onnxc_reserve(const onnxc_options *options, buffer *b, int64_t bytes); /* grows, contents lost; NULL: no memory */
 HIDDEN void onnxc_heap_reset(onnxc_context *c);
 HIDDEN void onnxc_heap_free(onnxc_context *c);
-HIDDEN int64_t onnxc_dtype_size(int32_t dtype); /* 0: unknown */
+HIDDEN heap_mark onnxc_heap_mark(const onnxc_context *c);
+HIDDEN void onnxc_heap_rewind(onnxc_context *c, heap_mark mark); /* frees what was taken after the mark */
+HIDDEN int64_t onnxc_dtype_size(int32_t dtype);                  /* 0: unknown */
 HIDDEN void onnxc_set_dltype(onnxc_dltensor *t, int32_t dtype);
 HIDDEN int64_t onnxc_now(void); /* nanoseconds of a monotonic clock */
 HIDDEN const onnxc_variant *onnxc_choose_variant(const char *cpu);

@@ -9,8 +9,14 @@ void *onnxc_allocate(const onnxc_options *options, int64_t bytes) {
   size_t size = ((size_t)bytes + 63) & ~(size_t)63;
   if (size == 0)
     size = 64;
-  if (options->alloc)
-    return options->alloc(options->alloc_user, size, 64);
+  if (options->alloc) {
+    void *given = options->alloc(options->alloc_user, size, 64);
+    if ((uintptr_t)given & 63) { /* code relies on it */
+      onnxc_release(options, given);
+      return NULL;
+    }
+    return given;
+  }
   void *p = NULL;
   return posix_memalign(&p, 64, size) ? NULL : p;
 }
@@ -47,7 +53,7 @@ void *onnxc_rt_scratch(onnxc_rt *rt, int64_t bytes) {
   return onnxc_reserve(&c->options, &c->scratch, bytes);
 }
 
-enum { BLOCK_HEADER = 64, BLOCK_MINIMUM = 1 << 16 };
+enum { BLOCK_MINIMUM = 1 << 16 };
 
 /* Bump allocation from blocks that the context keeps between runs. */
 void *onnxc_rt_heap(onnxc_rt *rt, int64_t bytes) {
@@ -58,7 +64,7 @@ void *onnxc_rt_heap(onnxc_rt *rt, int64_t bytes) {
   heap_block *b = c->heap;
   if (!b || b->size - b->used < bytes) {
     int64_t size = bytes > BLOCK_MINIMUM ? bytes : BLOCK_MINIMUM;
-    b = onnxc_allocate(&c->options, size + BLOCK_HEADER);
+    b = onnxc_allocate(&c->options, size + ONNXC_BLOCK_HEADER);
     if (!b)
       return NULL;
     b->next = c->heap;
@@ -66,7 +72,7 @@ void *onnxc_rt_heap(onnxc_rt *rt, int64_t bytes) {
     b->used = 0;
     c->heap = b;
   }
-  char *p = (char *)b + BLOCK_HEADER + b->used;
+  char *p = (char *)b + ONNXC_BLOCK_HEADER + b->used;
   b->used += bytes;
   memset(p, 0, (size_t)bytes);
   return p;
@@ -91,13 +97,19 @@ void *onnxc_rt_take(onnxc_rt *rt, uint64_t key) {
   return NULL;
 }
 
-void onnxc_heap_free(onnxc_context *c) {
-  while (c->heap) {
+heap_mark onnxc_heap_mark(const onnxc_context *c) { return (heap_mark){c->heap, c->heap ? c->heap->used : 0}; }
+
+void onnxc_heap_rewind(onnxc_context *c, heap_mark mark) {
+  while (c->heap != mark.top) {
     heap_block *next = c->heap->next;
     onnxc_release(&c->options, c->heap);
     c->heap = next;
   }
+  if (c->heap)
+    c->heap->used = mark.used;
 }
+
+void onnxc_heap_free(onnxc_context *c) { onnxc_heap_rewind(c, (heap_mark){0}); }
 
 /* Keeps one block that holds what the last run needed, so that a steady state allocates nothing. */
 void onnxc_heap_reset(onnxc_context *c) {
@@ -112,7 +124,7 @@ void onnxc_heap_reset(onnxc_context *c) {
   for (heap_block *b = c->heap; b; b = b->next)
     total += b->used;
   onnxc_heap_free(c);
-  heap_block *b = onnxc_allocate(&c->options, total + BLOCK_HEADER);
+  heap_block *b = onnxc_allocate(&c->options, total + ONNXC_BLOCK_HEADER);
   if (!b)
     return;
   b->next = NULL;

@@ -75,35 +75,41 @@ static bool are_strings(const char *data, int64_t n) {
   return true;
 }
 
-static int32_t take_tensor(onnxc_context *c, int32_t index, const onnxc_value *v, onnxc_error *error) {
-  const onnxc_io *io = &onnxc_the_plan.inputs[index];
-  const onnxc_dltensor *t = &v->tensor;
-  if (v->kind != ONNXC_TENSOR)
-    return onnxc_fail(error, ONNXC_E_DTYPE, io->name, "input '%s': the model needs a tensor", io->name);
-  if (!t->data && onnxc_the_plan.defaults && onnxc_the_plan.defaults[index] >= 0) {
-    c->input_dims[index] = io->dims;
-    c->input_data[index] = onnxc_weights + onnxc_the_plan.defaults[index];
-    return 0;
-  }
-  if (v->dtype != io->dtype)
-    return onnxc_fail(error, ONNXC_E_DTYPE, io->name, "input '%s': element type %d, the model needs %d (onnx.TensorProto.DataType)",
-                      io->name, v->dtype, io->dtype);
-  const bool any = onnxc_the_plan.like && onnxc_the_plan.like[index] >= 0;
+static bool is_default(int32_t index, const onnxc_value *v) {
+  return v->kind == ONNXC_TENSOR && !v->tensor.data && onnxc_the_plan.defaults && onnxc_the_plan.defaults[index] >= 0;
+}
+
+/* Rank and dims of a tensor; `any`: the model takes each. */
+static int32_t check_shape(onnxc_context *c, const onnxc_io *io, bool any, const onnxc_dltensor *t, onnxc_error *error) {
   if (!any && io->rank >= 0 && t->ndim != io->rank)
     return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': rank %d, the model needs %d", io->name, t->ndim, io->rank);
   if (t->ndim < 0 || t->ndim > MAX_RANK)
     return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': rank %d", io->name, t->ndim);
   if (t->ndim > 0 && !t->shape)
     return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': shape is null", io->name);
-  for (int32_t a = 0; a < t->ndim; ++a)
-    if (!any && io->rank >= 0) {
-      const int32_t status = bind_dim(c, io, a, t->shape[a], error);
-      if (status)
-        return status;
-    }
-  const int64_t size = onnxc_dtype_size(v->dtype), n = count_of(t->shape, t->ndim);
-  int64_t bytes;
-  if (n < 0 || __builtin_mul_overflow(n, size, &bytes))
+  for (int32_t a = 0; !any && io->rank >= 0 && a < t->ndim; ++a) {
+    const int32_t status = bind_dim(c, io, a, t->shape[a], error);
+    if (status)
+      return status;
+  }
+  return 0;
+}
+
+/* Everything about a tensor that can be wrong; `bytes`: of its elements. */
+static int32_t check_tensor(onnxc_context *c, int32_t index, const onnxc_value *v, int64_t *bytes, onnxc_error *error) {
+  const onnxc_io *io = &onnxc_the_plan.inputs[index];
+  const onnxc_dltensor *t = &v->tensor;
+  if (v->kind != ONNXC_TENSOR)
+    return onnxc_fail(error, ONNXC_E_DTYPE, io->name, "input '%s': the model needs a tensor", io->name);
+  if (v->dtype != io->dtype)
+    return onnxc_fail(error, ONNXC_E_DTYPE, io->name, "input '%s': element type %d, the model needs %d (onnx.TensorProto.DataType)",
+                      io->name, v->dtype, io->dtype);
+  const bool any = onnxc_the_plan.like && onnxc_the_plan.like[index] >= 0;
+  const int32_t status = check_shape(c, io, any, t, error);
+  if (status)
+    return status;
+  const int64_t n = count_of(t->shape, t->ndim);
+  if (n < 0 || __builtin_mul_overflow(n, onnxc_dtype_size(v->dtype), bytes))
     return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': its size overflows", io->name);
   if (any && bind_dim(c, io, 0, n, error))
     return ONNXC_E_SHAPE;
@@ -111,21 +117,29 @@ static int32_t take_tensor(onnxc_context *c, int32_t index, const onnxc_value *v
     return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': data is null", io->name);
   if (t->device.type != 0 && t->device.type != 1)
     return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': not in host memory (device type %d)", io->name, t->device.type);
-  const char *data = (const char *)t->data + t->byte_offset;
   if (t->strides && n && v->dtype == STRING && !is_packed(t))
     return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': strings cannot be strided", io->name);
-  if (v->dtype == STRING && !are_strings(data, n))
+  if (v->dtype == STRING && !are_strings((const char *)t->data + t->byte_offset, n))
     return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': a string has a null pointer or a negative size", io->name);
+  return 0;
+}
+
+/* A tensor without fault for the plan, which reads packed and aligned elements. */
+static int32_t place_tensor(onnxc_context *c, int32_t index, const onnxc_value *v, int64_t bytes, onnxc_error *error) {
+  const onnxc_dltensor *t = &v->tensor;
+  const int64_t size = onnxc_dtype_size(v->dtype), align = size > 8 ? 8 : size;
+  const char *data = (const char *)t->data + t->byte_offset;
   c->input_dims[index] = t->shape;
-  c->input_data[index] = n ? (const void *)data : (const void *)onnxc_weights;
-  const int64_t align = size > 8 ? 8 : size;
-  if (!n || (is_packed(t) && ((uintptr_t)data & (uintptr_t)(align - 1)) == 0))
+  c->input_data[index] = bytes ? (const void *)data : (const void *)onnxc_weights;
+  const bool packed = !bytes || is_packed(t);
+  if (!bytes || (packed && ((uintptr_t)data & (uintptr_t)(align - 1)) == 0))
     return 0;
   char *to = onnxc_reserve(&c->options, &c->packed[index], bytes);
   if (!to)
-    return onnxc_fail(error, ONNXC_E_MEMORY, io->name, "out of memory for input '%s'", io->name);
+    return onnxc_fail(error, ONNXC_E_MEMORY, onnxc_the_plan.inputs[index].name, "out of memory for input '%s'",
+                      onnxc_the_plan.inputs[index].name);
   c->input_data[index] = to;
-  if (is_packed(t))
+  if (packed)
     memcpy(to, data, (size_t)bytes);
   else
     pack(t, size, data, &to, 0);
@@ -202,7 +216,25 @@ static bool take_object(onnxc_context *c, const onnxc_io *io, const onnxc_value 
   return true;
 }
 
-static int32_t take_inputs(onnxc_context *c, const onnxc_value *inputs, int32_t num_inputs, onnxc_error *error) {
+static bool holds(const void *memory, int64_t bytes, const void *p) {
+  return memory && (uintptr_t)p - (uintptr_t)memory < (uintptr_t)bytes;
+}
+
+/* Whether this is memory of the context, which a run writes to and frees. */
+static bool is_ours(const onnxc_context *c, const void *p) {
+  bool ours = holds(c, c->bytes, p) || holds(c->arena.data, c->arena.bytes, p);
+  for (int32_t i = 0; i < onnxc_the_plan.num_inputs; ++i)
+    ours |= holds(c->packed[i].data, c->packed[i].bytes, p);
+  for (int32_t i = 0; i < onnxc_the_plan.num_outputs; ++i)
+    ours |= holds(c->results[i].data, c->results[i].bytes, p);
+  for (int32_t i = 0; i < onnxc_the_plan.num_slots; ++i)
+    ours |= holds(c->slots[i].data, c->slots[i].bytes, p);
+  for (const heap_block *b = c->heap; b; b = b->next)
+    ours |= holds(b, b->size + ONNXC_BLOCK_HEADER, p);
+  return p && ours;
+}
+
+static int32_t begin_inputs(onnxc_context *c, const onnxc_value *inputs, int32_t num_inputs, onnxc_error *error) {
   const onnxc_plan *p = &onnxc_the_plan;
   if (!c)
     return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "the context is null");
@@ -212,27 +244,67 @@ static int32_t take_inputs(onnxc_context *c, const onnxc_value *inputs, int32_t 
     return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "`inputs` is null");
   if (p->num_symbols)
     memset(c->bound, 0, (size_t)p->num_symbols);
-  onnxc_heap_reset(c);
-  for (int32_t i = 0; i < num_inputs; ++i) {
-    if (p->inputs[i].kind == ONNXC_TENSOR) {
-      const int32_t status = take_tensor(c, i, &inputs[i], error);
-      if (status)
-        return status;
-      continue;
-    }
-    ktensor object;
-    if (!take_object(c, &p->inputs[i], &inputs[i], &object, 0))
-      return onnxc_fail(
-          error, ONNXC_E_ARGUMENT, p->inputs[i].name,
-          "input '%s': another kind, element type or shape than the model's, a null pointer, or a strided or overflowing tensor inside",
-          p->inputs[i].name);
-    c->input_data[i] = object.data;
+  return 0;
+}
+
+static int32_t take_input(onnxc_context *c, int32_t index, const onnxc_value *v, bool place, onnxc_error *error) {
+  const onnxc_io *io = &onnxc_the_plan.inputs[index];
+  ktensor object = {0};
+  int64_t bytes = 0;
+  if (is_default(index, v)) {
+    c->input_dims[index] = io->dims;
+    c->input_data[index] = onnxc_weights + onnxc_the_plan.defaults[index];
+    return 0;
+  }
+  if (io->kind == ONNXC_TENSOR) {
+    const int32_t status = check_tensor(c, index, v, &bytes, error);
+    return status || !place ? status : place_tensor(c, index, v, bytes, error);
+  }
+  if (!take_object(c, io, v, &object, 0))
+    return onnxc_fail(
+        error, ONNXC_E_ARGUMENT, io->name,
+        "input '%s': another kind, element type or shape than the model's, a null pointer, or a strided or overflowing tensor inside",
+        io->name);
+  c->input_data[index] = object.data;
+  return 0;
+}
+
+/* That no input is what this run destroys. */
+static int32_t refuse_ours(const onnxc_context *c, const onnxc_value *inputs, onnxc_error *error) {
+  for (int32_t i = 0; i < onnxc_the_plan.num_inputs; ++i) {
+    const onnxc_dltensor *t = &inputs[i].tensor;
+    const char *name = onnxc_the_plan.inputs[i].name;
+    if (inputs[i].kind == ONNXC_TENSOR ? is_ours(c, t->data) || is_ours(c, t->shape) : is_ours(c, inputs[i].items))
+      return onnxc_fail(error, ONNXC_E_ARGUMENT, name,
+                        "input '%s': memory of this context's last results, which end with its next run; copy it", name);
   }
   return 0;
 }
 
+static int32_t take_inputs(onnxc_context *c, const onnxc_value *inputs, int32_t num_inputs, onnxc_error *error) {
+  int32_t status = begin_inputs(c, inputs, num_inputs, error);
+  if (status || (status = refuse_ours(c, inputs, error)))
+    return status;
+  onnxc_heap_reset(c);
+  for (int32_t i = 0; i < num_inputs && !status; ++i)
+    status = take_input(c, i, &inputs[i], true, error);
+  return status;
+}
+
+/* As take_inputs, but the last run's results stay. */
+static int32_t look_at_inputs(onnxc_context *c, const onnxc_value *inputs, int32_t num_inputs, onnxc_error *error) {
+  int32_t status = begin_inputs(c, inputs, num_inputs, error);
+  if (status)
+    return status;
+  const heap_mark mark = onnxc_heap_mark(c);
+  for (int32_t i = 0; i < num_inputs && !status; ++i)
+    status = take_input(c, i, &inputs[i], false, error);
+  onnxc_heap_rewind(c, mark);
+  return status;
+}
+
 int32_t onnxc_query(onnxc_context *c, const onnxc_value *inputs, int32_t num_inputs, int64_t *const *output_dims, onnxc_error *error) {
-  const int32_t status = take_inputs(c, inputs, num_inputs, error);
+  const int32_t status = look_at_inputs(c, inputs, num_inputs, error);
   if (status)
     return status;
   if (!output_dims)
@@ -269,6 +341,38 @@ static int32_t check_output(const onnxc_io *io, int32_t rank, const onnxc_value 
   return 0;
 }
 
+/* Whether a run would read an input where it writes this memory. */
+static bool meets_input(const onnxc_context *c, const onnxc_value *inputs, const char *memory, int64_t bytes) {
+  for (int32_t i = 0; i < onnxc_the_plan.num_inputs; ++i) {
+    const char *from = c->input_data[i];
+    if (inputs[i].kind != ONNXC_TENSOR || is_default(i, &inputs[i]))
+      continue;
+    const int64_t size = count_of(c->input_dims[i], inputs[i].tensor.ndim) * onnxc_dtype_size(inputs[i].dtype);
+    if (holds(memory, bytes, from) || holds(from, size, memory))
+      return true;
+  }
+  return false;
+}
+
+/* An output of known dims goes to the caller's memory or the library's. */
+static int32_t place_output(onnxc_context *c, int32_t i, const onnxc_value *inputs, const onnxc_dltensor *t, const int64_t *want, int64_t n,
+                            onnxc_error *error) {
+  const onnxc_io *io = &onnxc_the_plan.outputs[i];
+  const onnxc_dltensor *same = like(i) < 0 ? NULL : &inputs[like(i)].tensor;
+  const int32_t rank = same ? same->ndim : io->rank;
+  for (int32_t a = 0; t->data && a < rank; ++a)
+    if (t->shape[a] != (same ? same->shape : want)[a])
+      return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "output '%s': dim %d of the given tensor is %lld, the result has %lld", io->name, a,
+                        (long long)t->shape[a], (long long)(same ? same->shape : want)[a]);
+  int64_t bytes;
+  if (__builtin_mul_overflow(n, onnxc_dtype_size(io->dtype), &bytes))
+    bytes = -1; /* more than there can be */
+  char *given = t->data ? (char *)t->data + t->byte_offset : NULL;
+  const bool aside = !given || meets_input(c, inputs, given, bytes);
+  c->output_data[i] = aside ? onnxc_reserve(&c->options, &c->results[i], bytes) : given;
+  return c->output_data[i] ? 0 : onnxc_fail(error, ONNXC_E_MEMORY, io->name, "out of memory for output '%s'", io->name);
+}
+
 /* Says where each output goes: the caller's memory, the library's, or (NULL) the plan's own when only the run knows its size. */
 static int32_t place_outputs(onnxc_context *c, const onnxc_value *inputs, onnxc_value *outputs, onnxc_error *error) {
   const int64_t *dims = c->planned_dims;
@@ -277,38 +381,23 @@ static int32_t place_outputs(onnxc_context *c, const onnxc_value *inputs, onnxc_
     c->output_data[i] = NULL;
     if (io->kind != ONNXC_TENSOR)
       continue;
-    const onnxc_dltensor *same = like(i) < 0 ? NULL : &inputs[like(i)].tensor;
-    const int32_t rank = same ? same->ndim : io->rank, status = check_output(io, rank, &outputs[i], error);
+    int32_t status = check_output(io, like(i) < 0 ? io->rank : inputs[like(i)].tensor.ndim, &outputs[i], error);
     if (status)
       return status;
     if (io->rank < 0)
       continue;
     const int64_t *want = dims;
     dims += io->rank;
-    int64_t n = 1;
     bool known = true;
     for (int32_t a = 0; a < io->rank; ++a)
       known = known && want[a] != INT64_MIN;
     if (!known)
       continue;
-    n = count_of(want, io->rank);
+    const int64_t n = count_of(want, io->rank);
     if (n < 0)
       return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "output '%s': the inputs' shapes make a negative or overflowing size", io->name);
-    onnxc_dltensor *t = &outputs[i].tensor;
-    if (t->data) {
-      if (same)
-        want = same->shape;
-      for (int32_t a = 0; a < rank; ++a)
-        if (t->shape[a] != want[a])
-          return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "output '%s': dim %d of the given tensor is %lld, the result has %lld",
-                            io->name, a, (long long)t->shape[a], (long long)want[a]);
-      c->output_data[i] = (char *)t->data + t->byte_offset;
-    } else {
-      const int64_t size = onnxc_dtype_size(io->dtype);
-      c->output_data[i] = n < 0 || n > INT64_MAX / size ? NULL : onnxc_reserve(&c->options, &c->results[i], n * size);
-      if (!c->output_data[i])
-        return onnxc_fail(error, ONNXC_E_MEMORY, io->name, "out of memory for output '%s'", io->name);
-    }
+    if ((status = place_output(c, i, inputs, &outputs[i].tensor, want, n, error)))
+      return status;
   }
   return 0;
 }
@@ -375,7 +464,7 @@ static int32_t give_outputs(onnxc_context *c, const onnxc_value *inputs, onnxc_v
       if (have != n)
         return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "output '%s': the given tensor has %lld elements, the result %lld", io->name,
                           (long long)have, (long long)n);
-      memcpy(to, c->output_data[i], (size_t)(n * onnxc_dtype_size(io->dtype)));
+      memmove(to, c->output_data[i], (size_t)(n * onnxc_dtype_size(io->dtype))); /* the result may be an input as it is */
       continue;
     }
     if (give(c, &from, io->kind, &outputs[i]) || (like(i) >= 0 && shape_as(c, &inputs[like(i)].tensor, &outputs[i].tensor)))

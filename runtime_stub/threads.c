@@ -174,12 +174,15 @@ void onnxc_pool_run(onnxc_pool *p, int32_t tasks, void (*body)(void *, int32_t),
   work(p);
   if (caller_ready(p) || spin(p, caller_ready))
     return;
+  int before;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before); /* the threads work with this one's stack */
   pthread_mutex_lock(&p->lock);
   atomic_store(&p->waiting, 1);
   while (!caller_ready(p))
     pthread_cond_wait(&p->done, &p->lock);
   atomic_store(&p->waiting, 0);
   pthread_mutex_unlock(&p->lock);
+  pthread_setcancelstate(before, NULL);
 }
 
 typedef struct launch {

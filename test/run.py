@@ -158,6 +158,7 @@ def main():
     unknown = [s for s in args.suites if s not in SUITES]
     if unknown:
         p.error(f"no suite {', '.join(unknown)}; there are: {', '.join(SUITES)}")
+    args.build = args.build.resolve()
     args.onnxc = args.build / "bin" / "onnxc"
     if "ONNXC_SANITIZE:BOOL=ON" in (args.build / "CMakeCache.txt").read_text():
         os.environ.setdefault("ONNXC_TEST_PATIENCE", "8")

@@ -1,9 +1,12 @@
 // StubTest.cpp: the stub's checks, run with the model of FakePlan.cpp.
 #include "runtime_stub/include/onnxc/onnxc.h"
 #include "runtime_stub/kernels/Parallel.h"
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <pthread.h>
 #include <string>
 #include <sys/wait.h>
 #include <thread>
@@ -96,6 +99,77 @@ TEST_CASE("the caller's memory of another type or alignment") {
   CHECK(f.run() == ONNXC_E_ARGUMENT);
 }
 
+TEST_CASE("results in the memory of an input") {
+  for (int offset : {0, 1, -1}) {
+    Fixture f;
+    std::vector<float> memory(8);
+    float *x = memory.data() + 1;
+    std::copy(f.x.begin(), f.x.end(), x);
+    f.in[0].tensor.data = x;
+    f.out[0] = Fixture::tensor(1, x + offset, 2, f.yShape);
+    REQUIRE(f.run() == 0);
+    for (int i = 0; i < 6; ++i)
+      CHECK(x[offset + i] == 2 * f.x[i]);
+    CHECK(f.out[1].tensor.shape[0] == 5);
+    CHECK(static_cast<float *>(f.out[1].tensor.data)[4] == 5);
+  }
+}
+
+TEST_CASE("results of the last run are no inputs") {
+  Fixture f;
+  REQUIRE(f.run() == 0);
+  SECTION("the library's memory") { f.in[0].tensor.data = f.out[0].tensor.data; }
+  SECTION("memory of a size that the run knew") { f.in[0].tensor.data = f.out[1].tensor.data; }
+  SECTION("a shape") { f.in[0].tensor.shape = f.out[0].tensor.shape; }
+  SECTION("items") { f.in[1].items = f.out[2].items; }
+  CHECK(f.run() == ONNXC_E_ARGUMENT);
+  CHECK(std::string(f.error.message).find("copy it") != std::string::npos);
+}
+
+TEST_CASE("results stay when shapes are asked for") {
+  Fixture f;
+  REQUIRE(f.run() == 0);
+  int64_t y[2], z[1], *dims[3] = {y, z, nullptr}, strides[2] = {1, 2};
+  f.in[0].tensor.strides = strides;
+  for (int i = 0; i < 5000; ++i)  // the memory of a look is given back
+    REQUIRE(api()->query(f.context, f.in, 3, dims, &f.error) == 0);
+  CHECK(f.out[2].items[0].tensor.shape[0] == 2);
+  CHECK(static_cast<const int64_t *>(f.out[2].items[0].tensor.data)[1] == 8);
+  CHECK(static_cast<float *>(f.out[0].tensor.data)[5] == -12);
+}
+
+TEST_CASE("a thread that is cancelled finishes its run") {
+  Fixture f(2);
+  for (int round = 0; round < 5; ++round) {
+    std::vector<int64_t> x(2);
+    onnxc_args a = {};
+    a.rt = reinterpret_cast<onnxc_rt *>(f.context);
+    std::atomic<bool> other{false}, started{false};
+    pthread_t thread, caller;
+    auto unit = [&](int64_t begin, int64_t end) -> int32_t {
+      started = true;
+      const auto last = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+      if (!pthread_equal(pthread_self(), caller))
+        other = true, usleep(20000);
+      while (!other && std::chrono::steady_clock::now() < last)  // the caller; a machine of one processor has no other
+        std::this_thread::yield();
+      for (int64_t i = begin; i < end; ++i)
+        ++x[i];
+      return 0;
+    };
+    auto call = [&] {
+      caller = pthread_self();
+      onnxc::parallelFor(&a, 2, 1, unit);
+    };
+    REQUIRE(pthread_create(&thread, nullptr, [](void *p) -> void * { return (*static_cast<decltype(call) *>(p))(), nullptr; }, &call) == 0);
+    while (!started)
+      usleep(100);
+    pthread_cancel(thread);
+    pthread_join(thread, nullptr);
+    CHECK(x == std::vector<int64_t>{1, 1});
+  }
+}
+
 TEST_CASE("inputs that are refused") {
   Fixture f;
   int32_t want = ONNXC_E_SHAPE;
@@ -157,6 +231,18 @@ TEST_CASE("options that are refused") {
   SECTION("a cpu that no machine has") { options.cpu = "x86-64-v9", want = ONNXC_E_CPU; }
   CHECK(api()->model_create(&options, &model, &error) == want);
   CHECK(model == nullptr);
+}
+
+TEST_CASE("an allocator that does not align") {
+  alignas(64) static char memory[4096];
+  onnxc_options options = {};
+  onnxc_error error;
+  onnxc_model *model = nullptr;
+  options.struct_size = sizeof options;
+  options.alloc = [](void *, size_t, size_t) -> void * { return memory + 16; };
+  options.free = [](void *, void *) {};
+  CHECK(api()->model_create(&options, &model, &error) == ONNXC_E_MEMORY);
+  CHECK(std::string(error.message).find("aligned") != std::string::npos);
 }
 
 TEST_CASE("an older caller's shorter options") {
