@@ -411,7 +411,9 @@ void onnxc_set_dltype(onnxc_dltensor *t, int32_t dtype) {
 }
 
 /* Objects of the run as public values; their memory is the run's heap. */
-static int32_t give(onnxc_context *c, const ktensor *from, int32_t kind, onnxc_value *to) {
+/* The values of an object's items; they go into `*room` where the caller made it, so that the maps of a
+ * sequence lie side by side. */
+static int32_t give(onnxc_context *c, const ktensor *from, int32_t kind, onnxc_value **room, onnxc_value *to) {
   memset(to, 0, sizeof *to);
   if (from->dtype != 0 && kind == ONNXC_TENSOR) {
     to->dtype = from->dtype;
@@ -424,14 +426,20 @@ static int32_t give(onnxc_context *c, const ktensor *from, int32_t kind, onnxc_v
   const kobject *object = from->data;
   to->kind = kind;
   to->count = object ? object->count : 0;
-  onnxc_value *items = onnxc_rt_heap(&c->rt, to->count * (int64_t)sizeof *items);
-  if (!items)
+  int64_t within = 0;
+  for (int64_t i = 0; i < to->count; ++i)
+    within += object->items[i].dtype || !object->items[i].data ? 0 : ((const kobject *)object->items[i].data)->count;
+  onnxc_value *items = room ? *room : onnxc_rt_heap(&c->rt, to->count * (int64_t)sizeof *items);
+  onnxc_value *rooms = within ? onnxc_rt_heap(&c->rt, within * (int64_t)sizeof *rooms) : NULL;
+  if (!items || (within && !rooms))
     return ONNXC_E_MEMORY;
   to->items = items;
+  if (room)
+    *room += to->count;
   for (int64_t i = 0; i < to->count; ++i) {
     const ktensor *item = &object->items[i];
     const int32_t inner = item->dtype ? ONNXC_TENSOR : kind == ONNXC_OPTIONAL ? ONNXC_SEQUENCE : ONNXC_MAP;
-    const int32_t status = give(c, item, inner, &items[i]);
+    const int32_t status = give(c, item, inner, rooms ? &rooms : NULL, &items[i]);
     if (status)
       return status;
   }
@@ -467,7 +475,7 @@ static int32_t give_outputs(onnxc_context *c, const onnxc_value *inputs, onnxc_v
       memmove(to, c->output_data[i], (size_t)(n * onnxc_dtype_size(io->dtype))); /* the result may be an input as it is */
       continue;
     }
-    if (give(c, &from, io->kind, &outputs[i]) || (like(i) >= 0 && shape_as(c, &inputs[like(i)].tensor, &outputs[i].tensor)))
+    if (give(c, &from, io->kind, NULL, &outputs[i]) || (like(i) >= 0 && shape_as(c, &inputs[like(i)].tensor, &outputs[i].tensor)))
       return onnxc_fail(error, ONNXC_E_MEMORY, io->name, "out of memory for output '%s'", io->name);
   }
   return 0;

@@ -123,9 +123,12 @@ struct FoldShapes : impl::FoldShapesBase<FoldShapes> {
   void foldBranches(SymbolicShapes &s) {
     SmallVector<onnx::IfOp> ifs;
     getOperation().walk([&](onnx::IfOp op) { ifs.push_back(op); });
-    for (onnx::IfOp op : ifs)
-      if (auto condition = s.constantElements(op.getCond()); condition && condition->size() == 1)
+    for (onnx::IfOp op : ifs) {
+      auto condition = s.constantElements(op.getCond());
+      auto taken = op->getAttrOfType<BoolAttr>(kTakenAttr);  // the other branch is gone: taking it fails when it runs
+      if (condition && condition->size() == 1 && (!taken || taken.getValue() == (condition->front() != 0)))
         inlineBranch(op, condition->front() != 0);
+    }
   }
 
   // A new value for an old one has the same sizes and elements.
@@ -181,7 +184,7 @@ struct FoldShapes : impl::FoldShapesBase<FoldShapes> {
   }
 
   void runOnOperation() override {
-    auto shapes = SymbolicShapes::compute(getOperation());
+    auto shapes = computeWithVersions(getOperation());
     if (failed(shapes))
       return signalPassFailure();
     foldBranches(*shapes);

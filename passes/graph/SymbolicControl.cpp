@@ -67,32 +67,53 @@ static bool onlyBroadcast(Value v, size_t rank) {
   });
 }
 
-static LogicalResult joinBranches(SymbolicShapes &s, Operation *op, Value result, Value a, Value b,
-                                  llvm::function_ref<bool(AffineExpr)> visible) {
+void RankDoubts::Mixed::emit() const {
+  result.getOwner()->emitError("If: rank of result depends on run-time data: the branches give ")
+      << ranks[0] << " and " << ranks[1] << " axes";
+}
+
+// The number of entries of `v` says the rank of what is made from it.
+static bool isShapeOf(Value v, bool versions) {
+  auto type = llvm::dyn_cast<TensorType>(v.getType());
+  return type && type.getElementType().isSignlessInteger(64) &&
+         (versions || llvm::any_of(v.getUsers(), [](Operation *user) {
+            return onnx::isOnnx(user) && (onnx::opName(user) == "Reshape" || onnx::opName(user) == "ConstantOfShape");
+          }));
+}
+
+void ShapeEvaluator::doubt(OpResult result, size_t first, size_t second) {
+  if (llvm::none_of(doubts.mixed, [&](const RankDoubts::Mixed &m) { return m.result == result; }))
+    doubts.mixed.push_back({result, {first, second}});
+}
+
+// Facts that hold whichever branch is taken.
+void ShapeEvaluator::joinBranches(OpResult result, Value a, Value b, llvm::function_ref<bool(AffineExpr)> visible) {
   if (auto items = joinItems(s.items(a), s.items(b)))
     s.setItems(result, *items);
   if (!s.hasRank(a) || !s.hasRank(b))
-    return success();
+    return;
   Dims x(s.dims(a)), y(s.dims(b));
   if (x.size() != y.size()) {
     size_t rank = std::max(x.size(), y.size());
     if (!onlyBroadcast(result, rank))
-      return op->emitError("If: rank of result depends on run-time data: the branches give ") << x.size() << " and " << y.size() << " axes";
+      return doubt(result, x.size(), y.size());
     for (Dims *d : {&x, &y})
       d->insert(d->begin(), rank - d->size(), s.constant(1));
   }
+  if (x.size() == 1 && isShapeOf(result, result.getOwner()->hasAttr(kVersionsAttr)))
+    if (auto n = SymbolicArithmetic::constantOf(x[0]), m = SymbolicArithmetic::constantOf(y[0]); n && m && *n != *m)
+      return doubt(result, *n, *m);
   for (auto [d, e] : llvm::enumerate(x))
     if (e != y[d] || !visible(e))
       e = s.symbol({SymbolDef::Argument, "", result, int64_t(d), {}, {}});
   s.setDims(result, x);
   DimsRef p = s.partialElements(a), q = s.partialElements(b);
   if (p.empty() || p.size() != q.size())
-    return success();
+    return;
   Dims elements;
   for (auto [e, f] : llvm::zip(p, q))
     elements.push_back(e == f && e && visible(e) ? e : AffineExpr());
   s.setElements(result, elements);
-  return success();
 }
 
 // Exporters write squeeze(x, axis) as If(size == 1, Squeeze, Identity): where the ranks differ and it matters, the graph after it is made
@@ -109,8 +130,37 @@ bool ShapeEvaluator::assumeEqualSizes(Operation *op) {
   DimsRef a = s.partialElements(equal->getOperand(0)), b = s.partialElements(equal->getOperand(1));
   if (a.size() != 1 || b.size() != 1 || !a[0] || !b[0])
     return false;
-  s.assumeThen(op, {op, a[0], b[0], false});
+  s.assume(op, true, {op, a[0], b[0], false});
   return true;
+}
+
+// A branch of an If that RankVersions.cpp made may be one that no run completes: that is a doubt, not an error.
+LogicalResult ShapeEvaluator::evaluateBranch(Operation *op, unsigned i) {
+  if (!op->hasAttr(kVersionsAttr))
+    return evaluate(op->getRegion(i).front());
+  std::string message;
+  ScopedDiagnosticHandler handler(op->getContext(), [&](Diagnostic &d) { message = message.empty() ? d.str() : message; });
+  if (succeeded(evaluate(op->getRegion(i).front())))
+    return success();
+  if (llvm::none_of(doubts.impossible, [&](const RankDoubts::Branch &b) { return b.op == op && b.region == i; }))
+    doubts.impossible.push_back({op, i, message});
+  return success();
+}
+
+// What is left of an If whose other branch no run completes: a run must take this one.
+LogicalResult ShapeEvaluator::evaluateTaken(Operation *op, bool taken) {
+  Value operand = op->getOperand(0);
+  DimsRef known = s.partialElements(operand);
+  AffineExpr condition = known.size() == 1 && known[0] ? known[0] : s.symbol({SymbolDef::Load, "", operand, 0, {}, {}});
+  Block &branch = op->getRegion(taken ? 0 : 1).front();
+  if (failed(evaluate(branch)))
+    return failure();
+  s.assume(op, taken, {op, condition, s.constant(taken), false});
+  for (auto [result, value] : llvm::zip(op->getResults(), branch.getTerminator()->getOperands())) {
+    exportFacts(s, result, value, [&](AffineExpr e) { return visibleOutside(op, e); });
+    loadSmallIntegers(s, result);
+  }
+  return success();
 }
 
 LogicalResult ShapeEvaluator::evaluateIf(Operation *op) {
@@ -119,12 +169,14 @@ LogicalResult ShapeEvaluator::evaluateIf(Operation *op) {
   auto condition = s.constantElements(operand);
   if (failed(ShapeOp(s, op).oneNumber(operand, "the condition")))
     return failure();
+  if (auto taken = op->getAttrOfType<BoolAttr>(kTakenAttr))
+    return evaluateTaken(op, taken.getValue());
   SmallVector<Operation *> yields;
   for (auto [i, region] : llvm::enumerate(op->getRegions())) {
     bool taken = !condition || condition->empty() || (condition->front() != 0) == (i == 0);
     if (!taken)
       continue;
-    if (failed(evaluate(region.front())))
+    if (failed(evaluateBranch(op, i)))
       return failure();
     yields.push_back(region.front().getTerminator());
   }
@@ -133,8 +185,8 @@ LogicalResult ShapeEvaluator::evaluateIf(Operation *op) {
   for (auto [i, result] : llvm::enumerate(op->getResults())) {
     if (yields.size() == 1)
       exportFacts(s, result, yields[0]->getOperand(i), visible);
-    else if (failed(joinBranches(s, op, result, yields[0]->getOperand(i), yields[1]->getOperand(i), visible)))
-      return failure();
+    else
+      joinBranches(result, yields[0]->getOperand(i), yields[1]->getOperand(i), visible);
     loadSmallIntegers(s, result);
   }
   return success();

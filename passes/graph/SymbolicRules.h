@@ -99,10 +99,16 @@ public:
   mlir::LogicalResult evaluate(mlir::Operation *op);
   // Dims that the type of a function or region argument says; `names` are its symbols ("" = anonymous).
   mlir::LogicalResult setArgument(mlir::BlockArgument arg, mlir::ArrayAttr names, SymbolDef::Kind kind);
+  RankDoubts doubts;
 
 private:
+  bool inDoubt(mlir::ValueRange values);
+  mlir::LogicalResult evaluateBranch(mlir::Operation *op, unsigned i);
+  mlir::LogicalResult evaluateTaken(mlir::Operation *op, bool taken);
   mlir::LogicalResult evaluateIf(mlir::Operation *op);
   bool assumeEqualSizes(mlir::Operation *op);
+  void doubt(mlir::OpResult result, size_t first, size_t second);
+  void joinBranches(mlir::OpResult result, mlir::Value a, mlir::Value b, llvm::function_ref<bool(mlir::AffineExpr)> visible);
   mlir::LogicalResult evaluateLoop(mlir::Operation *op);
   mlir::LogicalResult evaluateScan(mlir::Operation *op);
   mlir::LogicalResult evaluateSequenceMap(mlir::Operation *op);

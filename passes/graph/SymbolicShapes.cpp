@@ -86,13 +86,18 @@ ArrayRef<ShapeCheck> SymbolicShapes::checks(Operation *op) const {
 }
 
 std::optional<bool> SymbolicShapes::takenBranch(Operation *op) const {
-  if (assumed.contains(op))
-    return true;
+  if (auto it = assumed.find(op); it != assumed.end())
+    return it->second;
   auto condition = constantElements(op->getOperand(0));
   return condition && !condition->empty() ? std::optional<bool>(condition->front() != 0) : std::nullopt;
 }
 
 // --- evaluation ---
+
+// A value that has no rank while ranks are in doubt follows from what is.
+bool ShapeEvaluator::inDoubt(ValueRange values) {
+  return !doubts.empty() && llvm::any_of(values, [&](Value v) { return llvm::isa<TensorType>(v.getType()) && !s.hasRank(v); });
+}
 
 LogicalResult ShapeEvaluator::evaluate(Block &block) {
   for (Operation &op : block)
@@ -168,6 +173,8 @@ LogicalResult ShapeEvaluator::evaluate(Operation *op) {
     s.forget(result);
   s.dropChecks(op);
   StringRef name = onnx::isOnnx(op) ? onnx::opName(op) : op->getName().getStringRef();
+  if (inDoubt(op->getOperands()))
+    return success();
   if (name == "If")
     return evaluateIf(op);
   if (failed(operandsHaveRanks(s, op)))
@@ -236,7 +243,7 @@ static void refineTypes(const SymbolicShapes &s, Operation *root) {
   function.setFunctionType(FunctionType::get(root->getContext(), function.getArgumentTypes(), terminator->getOperandTypes()));
 }
 
-FailureOr<SymbolicShapes> SymbolicShapes::compute(Operation *root) {
+FailureOr<SymbolicShapes> SymbolicShapes::compute(Operation *root, RankDoubts *doubts) {
   SymbolicShapes s(root->getContext());
   ShapeEvaluator evaluator(s);
   auto function = llvm::dyn_cast<FunctionOpInterface>(root);
@@ -251,6 +258,15 @@ FailureOr<SymbolicShapes> SymbolicShapes::compute(Operation *root) {
       if (failed(evaluator.evaluate(block)))
         return failure();
     }
+  if (!evaluator.doubts.empty()) {
+    if (doubts)
+      *doubts = std::move(evaluator.doubts);
+    else if (evaluator.doubts.impossible.empty())
+      evaluator.doubts.mixed.front().emit();
+    else
+      evaluator.doubts.impossible.front().emit();
+    return failure();
+  }
   refineTypes(s, root);
   return s;
 }

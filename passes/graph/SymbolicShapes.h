@@ -30,11 +30,31 @@ struct RealValue {
   double value = 0;  // when numerator is null
 };
 
+// What keeps some values from having one rank: results of an If whose branches give different ranks, and branches (of an If that
+// RankVersions.cpp made) that fail whenever they run, each with its diagnostic.
+struct RankDoubts {
+  struct Mixed {
+    mlir::OpResult result;
+    size_t ranks[2];
+    void emit() const;
+  };
+  struct Branch {
+    mlir::Operation *op;
+    unsigned region;
+    std::string message;
+    void emit() const;
+  };
+  llvm::SmallVector<Mixed> mixed;
+  llvm::SmallVector<Branch> impossible;
+  bool empty() const { return mixed.empty() && impossible.empty(); }
+};
+
 class SymbolicShapes : public SymbolicArithmetic {
 public:
   // Evaluates `root` (a function, or any op with regions) and refines result types in place where a dim proves static.
-  // Emits a diagnostic that names the node and both values, and returns failure, when shapes disagree.
-  static mlir::FailureOr<SymbolicShapes> compute(mlir::Operation *root);
+  // Emits a diagnostic that names the node and both values, and returns failure, when shapes disagree. Where ranks are in doubt and
+  // `doubts` is given it returns failure without a diagnostic and says there what they are.
+  static mlir::FailureOr<SymbolicShapes> compute(mlir::Operation *root, RankDoubts *doubts = nullptr);
 
   bool hasRank(mlir::Value v) const { return shapes.count(v); }
   llvm::ArrayRef<mlir::AffineExpr> dims(mlir::Value v) const;                       // asserts hasRank
@@ -56,8 +76,8 @@ public:
   std::optional<int64_t> count(mlir::Value v) const;
   void check(ShapeCheck c) { runtimeChecks[c.op].push_back(c); }
   void dropChecks(mlir::Operation *op) { runtimeChecks.erase(op), assumed.erase(op); }
-  // An If that takes its first branch in every run that passes the check. It must stay an If: the check is its own.
-  void assumeThen(mlir::Operation *op, ShapeCheck c) { check(c), assumed.insert(op); }
+  // An If that takes one branch in every run that passes the check. It must stay an If: the check is its own.
+  void assume(mlir::Operation *op, bool taken, ShapeCheck c) { check(c), assumed[op] = taken; }
   // The branch of an If that is taken, where that is known or assumed.
   std::optional<bool> takenBranch(mlir::Operation *op) const;
 
@@ -68,7 +88,13 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<RealValue>> reals;
   llvm::DenseMap<mlir::Value, ItemShape> sequences;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<ShapeCheck, 1>> runtimeChecks;
-  llvm::DenseSet<mlir::Operation *> assumed;
+  llvm::DenseMap<mlir::Operation *, bool> assumed;
 };
+
+// An If that RankVersions.cpp made; the branch that is left of one, as a bool.
+constexpr llvm::StringLiteral kVersionsAttr = "onnx.versions", kTakenAttr = "onnx.taken";
+
+// SymbolicShapes::compute; where the rank of a result of an If depends on the branch, the ops that read it are moved into both first.
+mlir::FailureOr<SymbolicShapes> computeWithVersions(mlir::Operation *root);
 
 }  // namespace onnxc

@@ -1,5 +1,6 @@
 // FastTree.cpp: TreeEnsembleRegressor and TreeEnsembleClassifier on forests that the compiler packed (PackedForest.h). Several walks run
-// side by side, rows of one tree or trees of one row; sums stay in the order of the trees. Oracle: MlTree.cpp.
+// side by side, rows of one tree or trees of one row. Sums are floats in the order of the trees, as other runtimes make them: votes of
+// equally many trees then fall to the same class. Oracle: MlTree.cpp.
 #include "runtime_stub/kernels/Lanes.h"
 #include "runtime_stub/kernels/MlTree.h"
 #include "runtime_stub/kernels/PackedForest.h"
@@ -19,10 +20,15 @@ struct Walker {
   Fold fold;
   int64_t targets, stride;  // stride: between the scores of rows
   int64_t steps;            // of one row through all trees
-  double *score;
+  float *score;
   bool *hit;
+  double *row;  // the scores of one row, for what finishes them
 
-  int64_t blockBytes() const { return kRowBlock * stride * int64_t(sizeof(double) + sizeof(bool)); }
+  int64_t blockBytes() const { return stride * int64_t(sizeof(double)) + kRowBlock * stride * int64_t(sizeof(float) + sizeof(bool)); }
+  void placeIn(void *scratch) {
+    row = static_cast<double *>(scratch), score = reinterpret_cast<float *>(row + stride);
+    hit = reinterpret_cast<bool *>(score + kRowBlock * stride);
+  }
   int32_t open(const Args *a, const Attr &forest) {
     const int32_t *words = static_cast<const int32_t *>(static_cast<const Tensor *>(forest.p)->data);
     header = reinterpret_cast<const PackedHeader *>(words);
@@ -79,7 +85,7 @@ struct Walker {
   // All trees for rows [0, n) of a block: one tree after the other stays in the cache for all of them.
   template <bool Clean>
   void scoreRows(const float *x, int64_t columns, int64_t n) {
-    memset(score, 0, size_t(kRowBlock * stride) * sizeof(double));
+    memset(score, 0, size_t(kRowBlock * stride) * sizeof(float));
     memset(hit, 0, size_t(kRowBlock * stride));
     int64_t whole = n - n % kWalks;
     for (int32_t t = 0; t < header->trees; ++t)
@@ -105,7 +111,7 @@ int32_t eachRow(const Args *a, const Walker &walker, const Finish &finish) {
   int64_t grain = grainOf(minOf(rows, kRowBlock) * walker.steps * stepWork);
   return parallelScratchFor(a, blocks, grain, walker.blockBytes(), [=, &finish](void *scratch, int64_t begin, int64_t end) -> int32_t {
     Walker w = walker;
-    w.score = static_cast<double *>(scratch), w.hit = reinterpret_cast<bool *>(w.score + kRowBlock * w.stride);
+    w.placeIn(scratch);
     for (int64_t r = begin * kRowBlock; r < minOf(rows, end * kRowBlock); r += kRowBlock) {
       int64_t n = minOf(kRowBlock, rows - r);
       const float *x = in<float>(a, 0) + r * columns;
@@ -113,8 +119,11 @@ int32_t eachRow(const Args *a, const Walker &walker, const Finish &finish) {
       for (int64_t i = 0; i < n * columns; ++i)
         clean &= x[i] == x[i];
       clean ? w.scoreRows<true>(x, columns, n) : w.scoreRows<false>(x, columns, n);
-      for (int64_t i = 0; i < n; ++i)
-        finish(r + i, w.score + i * w.stride, w.hit + i * w.stride);
+      for (int64_t i = 0; i < n; ++i) {
+        for (int64_t t = 0; t < w.stride; ++t)
+          w.row[t] = double(w.score[i * w.stride + t]);
+        finish(r + i, w.row, w.hit + i * w.stride);
+      }
     }
     return ONNXC_K_OK;
   });

@@ -305,21 +305,21 @@ int32_t zipMap(const Args *a) {
   int64_t rows = rowsOf(a->in[0]), columns = columnsOf(a->in[0]);
   if (keys.n != columns)
     return ONNXC_K_SHAPE;
-  Tensor *maps = heap<Tensor>(a, rows), names;
-  if (!maps || !makeItem(a, names, keys.t.dtype, 1, &columns))
+  // All maps lie side by side, their values as rows of one matrix: the stub and callers may take them at once.
+  const int64_t shape[2] = {rows, columns};
+  Tensor *maps = heap<Tensor>(a, rows), *pairs = heap<Tensor>(a, 2 * rows), names, values;
+  onnxc_object *objects = heap<onnxc_object>(a, rows);
+  if (!maps || !pairs || !objects || !makeItem(a, names, keys.t.dtype, 1, &columns) || !makeItem(a, values, ONNXC_F32, 2, shape))
     return ONNXC_K_MEMORY;
   if (columns)
     memcpy(names.data, keys.t.data, size_t(columns * elementBytes(keys.t.dtype)));
+  for (int64_t i = 0; i < rows * columns; ++i)
+    storeF64(values, i, loadF64(a->in[0], i));
   for (int64_t r = 0; r < rows; ++r) {
-    onnxc_object *map = heap<onnxc_object>(a, 1);
-    Tensor *pair = heap<Tensor>(a, 2);
-    if (!map || !pair || !makeItem(a, pair[1], ONNXC_F32, 1, &columns))
-      return ONNXC_K_MEMORY;
-    pair[0] = names;
-    for (int64_t c = 0; c < columns; ++c)
-      storeF64(pair[1], c, loadF64(a->in[0], r * columns + c));
-    *map = {2, pair};
-    maps[r] = {map, nullptr, 0, 0};
+    pairs[2 * r] = names;
+    pairs[2 * r + 1] = {static_cast<float *>(values.data) + r * columns, values.dims + 1, 1, ONNXC_F32};
+    objects[r] = {2, pairs + 2 * r};
+    maps[r] = {objects + r, nullptr, 0, 0};
   }
   return giveObject(a, 0, rows, maps);
 }

@@ -8,7 +8,8 @@ enum class Fold { Average, Sum, Min, Max };
 inline Fold readFold(Str word) {
   return is(word, "AVERAGE") ? Fold::Average : is(word, "MIN") ? Fold::Min : is(word, "MAX") ? Fold::Max : Fold::Sum;
 }
-ONNXC_INLINE void foldIn(Fold fold, double v, double &score, bool &hit) {
+template <class T>
+ONNXC_INLINE void foldIn(Fold fold, T v, T &score, bool &hit) {
   if (!hit)
     score = v;
   else if (fold == Fold::Min)

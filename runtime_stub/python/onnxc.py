@@ -58,8 +58,8 @@ _Value._fields_ = [("kind", ctypes.c_int32), ("dtype", ctypes.c_int32), ("tensor
                    ("count", ctypes.c_int64)]
 
 
-class _String(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("size", ctypes.c_int64)]
+_View = ctypes.c_int64 * 2  # of a string: pointer, size
+_NUMBERS = {1: ctypes.c_float, 6: ctypes.c_int32, 7: ctypes.c_int64, 11: ctypes.c_double}
 
 
 class _Error(ctypes.Structure):
@@ -228,6 +228,38 @@ def _new(shape, dtype):
         raise MemoryError(f"an output of shape {list(shape)}") from None
 
 
+def _memory(address, dtype, shape):
+    """The array that lies at an address that the context owns."""
+    dtype = np.dtype(dtype)
+    return np.ndarray(shape, dtype, (ctypes.c_char * (int(np.prod(shape)) * dtype.itemsize)).from_address(address))
+
+
+def _text(address, size):
+    return ctypes.string_at(address, size).decode("utf-8", "surrogateescape") if size else ""
+
+
+def _texts(address, count):
+    return [_text(*_View.from_address(at)) for at in range(address, address + 16 * count, 16)]
+
+
+def _read_texts(address, flat):
+    """Strings from their views (pointer, size). Results often repeat a few texts that the model holds: each is made once."""
+    if flat.size < 16:
+        flat[:] = _texts(address, flat.size)
+        return
+    views = _memory(address, np.int64, (flat.size, 2))
+    done, at = np.zeros(flat.size, bool), 0
+    for _ in range(16):
+        same = (views == views[at]).all(axis=1)
+        flat[same] = _text(*views[at].tolist())
+        done |= same
+        at = int(done.argmin())
+        if done[at]:
+            return
+    left = np.flatnonzero(~done)
+    flat[left] = [_text(*view) for view in views[left].tolist()]
+
+
 def _take_tensor(value):
     """A copy of a tensor that the context owns."""
     tensor, code = value.tensor, value.dtype
@@ -237,14 +269,46 @@ def _take_tensor(value):
     if not result.size:
         return result
     if code == STRING:
-        views = ctypes.cast(tensor.data, ctypes.POINTER(_String))
-        flat = result.reshape(-1)
-        for i in range(result.size):
-            view = views[i]
-            flat[i] = ctypes.string_at(view.data, view.size).decode("utf-8", "surrogateescape") if view.size else ""
+        _read_texts(tensor.data, result.reshape(-1))
         return result
     ctypes.memmove(_address(result), tensor.data, result.nbytes)
     return result
+
+
+def _take_list(value):
+    """A list of the elements of a tensor of one axis."""
+    tensor, number = value.tensor, _NUMBERS.get(value.dtype)
+    if tensor.ndim != 1 or not (number or value.dtype == STRING):
+        return _take_tensor(value).tolist()
+    count = tensor.shape[0]
+    return (number * count).from_address(tensor.data)[:] if number and count else _texts(tensor.data, count) if count else []
+
+
+_WORDS = ctypes.sizeof(_Value) // 8
+_ITEMS, _COUNT = _Value.items.offset // 8, _Value.count.offset // 8
+_DATA, _SHAPE = ((_Value.tensor.offset + at.offset) // 8 for at in (_Tensor.data, _Tensor.shape))
+
+
+def _take_maps(value):
+    """The dicts of a sequence of maps that share their keys and whose values are rows of one matrix, as ZipMap makes them; else None."""
+    n, first = value.count, value.items[0]
+    if first.kind != MAP or first.count != 2:
+        return None
+    maps = _memory(ctypes.addressof(first), np.int64, (n, _WORDS))
+    keys, row = first.items[0], first.items[1]
+    dtype = _dtype(row.dtype)
+    step = (row.tensor.shape[0] if row.tensor.ndim == 1 else 0) * dtype.itemsize
+    if not step or dtype == _OBJECT or (maps[:, _COUNT] != 2).any() or (np.diff(maps[:, _ITEMS]) != 2 * _WORDS * 8).any():
+        return None
+    pairs = _memory(ctypes.addressof(keys), np.int64, (n, 2, _WORDS))
+    same = pairs[:, :, [0, _SHAPE]]  # kind, element type and size
+    if (same != same[0]).any() or (pairs[:, 0, _DATA] != keys.tensor.data).any() or (np.diff(pairs[:, 1, _DATA]) != step).any():
+        return None
+    names, rows = _take_list(keys), _memory(row.tensor.data, dtype, (n, step // dtype.itemsize)).tolist()
+    if len(names) == 2:  # the commonest by far, in half the time
+        first, second = names
+        return [{first: x, second: y} for x, y in rows]
+    return [dict(zip(names, values)) for values in rows]
 
 
 def _take(value):
@@ -252,8 +316,10 @@ def _take(value):
     if value.kind == TENSOR:
         return _take_tensor(value)
     if value.kind == MAP:
-        keys, values = (_take_tensor(value.items[i]) for i in range(2)) if value.count == 2 else ((), ())
-        return dict(zip(keys.tolist(), values.tolist())) if value.count == 2 else {}
+        return dict(zip(_take_list(value.items[0]), _take_list(value.items[1]))) if value.count == 2 else {}
+    maps = _take_maps(value) if value.kind == SEQUENCE and value.count > 3 else None
+    if maps is not None:
+        return maps
     items = [_take(value.items[i]) for i in range(value.count)]
     if value.kind == OPTIONAL:
         return items[0] if items else None

@@ -112,6 +112,104 @@ SUITE.cases([f"optional_{t}" for t in types_of("If")], optional)
 SUITE.cases([f"sequence_{t}" for t in types_of("SequenceConstruct")], sequence)
 
 
+# ---- branches of different ranks -----------------------------------------------------------------------------------------------------------
+
+PLAIN = "then_branch = t () => (float[] a) { a = Unsqueeze (x, front) }, else_branch = e () => (float[] b) { b = Identity (x) }"
+# What reads the branch's result: its shape as the shape of something else, a value made between, a body that captures it, a join by Reshape.
+READERS = """
+  front = Constant <value_ints = [0]> ()  flat = Constant <value_ints = [-1]> ()  half = Constant <value_float = 0.5> ()
+  RANKS
+  between = Abs (x)
+  s = Shape (r)  ones = ConstantOfShape <value = float[1] {1}> (s)  scaled = Mul (r, half)  both = Add (scaled, ones)
+  kept = If (c) <then_branch = p () => (float[] u) { u = Relu (both) }, else_branch = q () => (float[] v) { v = Neg (both) }>
+  joined = Reshape (kept, flat)  line = Reshape (between, flat)  y = Add (joined, line)
+"""
+
+
+def branches(s, folder, ranks, feeds, want, graph="float[N,3] x, bool c, bool d", readers=READERS):
+    """want(x, c, d): an array, or None where the run has to fail in the node `pick`."""
+    import onnxc
+    model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 22]> g ({graph}) => (float[M] y) {{ {readers.replace("RANKS", ranks)} }}')
+    for node in model.graph.node:
+        node.name = "pick" if "r" in node.output else node.output[0]
+    for level in ("-O0", "-O3"):
+        loaded = onnxc.load(str(s.compile(model, folder, level, name="m" + level)))
+        for feed in feeds:
+            expected = want(*feed.values())
+            try:
+                got = loaded.run({k: v for k, v in feed.items() if k in [i.name for i in model.graph.input]})[0]
+            except onnxc.Error as error:
+                if expected is not None or error.node != "pick":
+                    return f"{level}: {error.node}: {error}"
+                continue
+            wrong = "no error" if expected is None else compare(expected, got, 1e-6, 0)
+            if wrong:
+                return f"{level}: {feed}: {wrong}"
+    return None
+
+
+FEEDS = [{"x": np.arange(3 * n, dtype=np.float32).reshape(n, 3) - 4, "c": np.array(c), "d": np.array(d)} for n in (0, 1, 4) for c in (True, False) for d in (True, False)]
+
+
+def read(x, c, d):
+    both = x * np.float32(0.5) + 1
+    return (np.maximum(both, 0) if c else -both).reshape(-1) + np.abs(x).reshape(-1)
+
+
+@SUITE.check
+def ranks_of_branches(s, folder):
+    return branches(s, folder, f"r = If (c) <{PLAIN}>", FEEDS, read)
+
+
+@SUITE.check
+def ranks_of_nested_branches(s, folder):
+    return branches(s, folder, f"r = If (d) <then_branch = o () => (float[] w) {{ w = If (c) <{PLAIN}> }}, else_branch = z () => (float[] g) {{ g = Identity (x) }}>", FEEDS, read)
+
+
+@SUITE.check
+def ranks_of_which_one_fits(s, folder):
+    """A branch whose rank no reader takes fails when it runs, and only then."""
+    readers = "front = Constant <value_ints = [0]> ()  RANKS w = Constant <value = float[3] {1, 2, 3}> ()  t = Transpose <perm = [1, 0]> (r)  y = MatMul (w, t)"
+    want = lambda x, c, d: None if c else (x @ np.array([1, 2, 3], np.float32))
+    return branches(s, folder, f"r = If (c) <{PLAIN}>", FEEDS, want, "float[N,3] x, bool c", readers)
+
+
+# ---- what a caller takes at once -----------------------------------------------------------------------------------------------------------
+
+def zipped(s, folder, rows, keys, **attributes):
+    import onnxc
+    model = helper.make_model(helper.make_graph([helper.make_node("ZipMap", ["x"], ["y"], domain="ai.onnx.ml", **attributes)], "g", [helper.make_tensor_value_info("x", 1, ["N", len(keys)])],
+                                                [helper.make_value_info("y", helper.make_sequence_type_proto(map_type(I64 if isinstance(keys[0], int) else TEXT, F32)))]),
+                              opset_imports=[helper.make_opsetid("", 15), helper.make_opsetid("ai.onnx.ml", 1)], ir_version=8)
+    x = np.random.default_rng(0).standard_normal((rows, len(keys))).astype(np.float32)
+    got = onnxc.load(str(s.compile(model, folder, name=f"zip{rows}"))).run({"x": x})[0]
+    return None if got == [dict(zip(keys, row)) for row in x.tolist()] else f"{got[:3]}"
+
+
+@SUITE.check
+def zip_map_rows(s, folder):
+    return zipped(s, folder, 2000, [3, -5], classlabels_int64s=[3, -5]) or zipped(s, folder, 1, [3, -5], classlabels_int64s=[3, -5])
+
+
+@SUITE.check
+def zip_map_words(s, folder):
+    return zipped(s, folder, 700, ["a", "", "long word"], classlabels_strings=["a", "", "long word"]) or zipped(s, folder, 0, ["a"], classlabels_strings=["a"])
+
+
+@SUITE.check
+def texts_of_results(s, folder):
+    """Few texts that repeat, then more than the loader looks for."""
+    import onnxc
+    graph = 'g (int64[N] x) => (string[N] y) { y = ai.onnx.ml.LabelEncoder <keys_int64s: ints = [KEYS], values_strings: strings = [WORDS], default_string: string = "-"> (x) }'
+    words = [f"w{i}" if i % 3 else "" for i in range(40)]
+    text = graph.replace("KEYS", ", ".join(map(str, range(40)))).replace("WORDS", ", ".join(f'"{w}"' for w in words))
+    loaded = onnxc.load(str(s.compile(onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 15, "ai.onnx.ml" : 2]> {text}'), folder)))
+    for x in (np.arange(600) % 5, np.arange(900) % 41, np.array([7]), np.zeros(0, np.int64)):
+        if loaded.run({"x": x})[0].tolist() != [words[i] if i < 40 else "-" for i in x]:
+            return f"{len(x)} texts"
+    return None
+
+
 # ---- ai.onnx.ml ---------------------------------------------------------------------------------------------------------------------------
 
 def classic(s, folder, op, operand, kind, want, result, **attributes):

@@ -146,3 +146,31 @@ func.func @checked(%x: tensor<5xf32>, %s: tensor<1xi64>, %y: tensor<?x3xf32>, %a
   %q = "onnx.Squeeze"(%y, %a) : (tensor<?x3xf32>, tensor<1xi64>) -> tensor<*xf32>
   return %r, %q : tensor<*xf32>, tensor<*xf32>
 }
+
+// -----
+
+// Branches of different ranks: what reads the result moves into both, up to where the ranks are equal again; the rest stays outside.
+// CHECK-LABEL: @versions
+// CHECK: %[[ABS:.*]] = "onnx.Abs"
+// CHECK: %[[R:.*]] = "onnx.If"
+// CHECK: "onnx.Relu"{{.*}} -> tensor<1x2x3xf32>
+// CHECK: "onnx.Reshape"{{.*}} -> tensor<6xf32>
+// CHECK: "onnx.Relu"{{.*}} -> tensor<2x3xf32>
+// CHECK: "onnx.Reshape"{{.*}} -> tensor<6xf32>
+// CHECK: onnx.versions
+// CHECK: "onnx.Add"(%[[R]], %[[ABS]])
+func.func @versions(%c: tensor<i1>, %x: tensor<2x3xf32>, %z: tensor<6xf32>) -> tensor<*xf32> {
+  %axes = "onnx.Constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %flat = "onnx.Constant"() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %r = "onnx.If"(%c) ({
+    %u = "onnx.Unsqueeze"(%x, %axes) : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<*xf32>
+    "onnx.Yield"(%u) : (tensor<*xf32>) -> ()
+  }, {
+    "onnx.Yield"(%x) : (tensor<2x3xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<*xf32>
+  %a = "onnx.Abs"(%z) : (tensor<6xf32>) -> tensor<6xf32>
+  %p = "onnx.Relu"(%r) : (tensor<*xf32>) -> tensor<*xf32>
+  %q = "onnx.Reshape"(%p, %flat) {allowzero = 0 : i64} : (tensor<*xf32>, tensor<1xi64>) -> tensor<*xf32>
+  %y = "onnx.Add"(%q, %a) : (tensor<*xf32>, tensor<6xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}

@@ -149,3 +149,36 @@ func.func @mode(%x: tensor<2x3xf32>) -> tensor<*xf32> {
   %r = "onnx.Pad"(%x, %p) {mode = "evil", operandSegmentSizes = array<i32: 1, 1, 0, 0>} : (tensor<2x3xf32>, tensor<4xi64>) -> tensor<*xf32>
   return %r : tensor<*xf32>
 }
+
+// -----
+
+// A result of the model has one rank.
+func.func @ranks(%c: tensor<i1>, %x: tensor<2x3xf32>) -> tensor<*xf32> {
+  %axes = "onnx.Constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  // expected-error @+1 {{If: rank of result depends on run-time data: the branches give 3 and 2 axes}}
+  %r = "onnx.If"(%c) ({
+    %u = "onnx.Unsqueeze"(%x, %axes) : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<*xf32>
+    "onnx.Yield"(%u) : (tensor<*xf32>) -> ()
+  }, {
+    %i = "onnx.Identity"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    "onnx.Yield"(%i) : (tensor<2x3xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+// Neither rank is one that the reader takes.
+func.func @neither(%c: tensor<i1>, %x: tensor<2x3xf32>, %w: tensor<5x7xf32>) -> tensor<*xf32> {
+  %axes = "onnx.Constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  // expected-error @+1 {{If: neither branch gives results of a rank that what reads them takes: MatMul: operands}}
+  %r = "onnx.If"(%c) ({
+    %u = "onnx.Unsqueeze"(%x, %axes) : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<*xf32>
+    "onnx.Yield"(%u) : (tensor<*xf32>) -> ()
+  }, {
+    %i = "onnx.Identity"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    "onnx.Yield"(%i) : (tensor<2x3xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<*xf32>
+  %y = "onnx.MatMul"(%r, %w) : (tensor<*xf32>, tensor<5x7xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
