@@ -2,7 +2,11 @@
 //
 // unit   an image, a chunk of output rows, a group of output panels
 // strip  tiles of one output row that have the same size and meet the padding in the same places
+//
+// Where widths are known at run time only, all output pixels are one row that is cut into tiles of one size: a unit is a chunk of them,
+// and tiles that are not within one row and clear of the padding read through a table (Ragged.h).
 #include "codegen/cpu/Contract.h"
+#include "codegen/cpu/Ragged.h"
 #include "codegen/cpu/Rows.h"
 #include "codegen/cpu/Strips.h"
 #include "dialects/onnx/Packed.h"
@@ -39,24 +43,37 @@ struct Conv {
     return !plain && w.kh == 1 && w.kw == 1 && w.strides[0] == 1 && w.strides[1] == 1 &&
            llvm::all_of(w.pads, [](int64_t v) { return v == 0; });
   }
+  bool known() const { return w.inWidth && w.outWidth; }
   int64_t panelBytes() const { return blocks * w.kh * w.kw * inner * kPanelBytes; }
   Code::Values index(Value n, Value panel, Value row, Value column) { return {n, panel, row, column, c.n(0)}; }
 
   void emitPointwise();
   void emitDirect();
-  // How the direct way is cut into units; of an image of one row, rather its tiles than its rows.
+  // How the direct way is cut into units; of an image of one row or of unknown width, rather its tiles than its rows.
   struct Units {
     TileShape tile;
     int64_t rows, tiles, panels, blocks;  // blocks of input channels whose weights for a group of panels stay in a cache
-    bool oneRow;
+    bool byTiles;
+  };
+  // The pixels of a tile.
+  struct Pixels {
+    Value row, column;       // of the first one
+    const StripTile *strip;  // that they belong to; null: ragged
+    RaggedTile *ragged;
+    Value count;  // of a ragged tile's that exist
   };
   int64_t groupBytes() const;
   Units directUnits() const;
   double unitFlops(const Units &u) const;
   void row(Value n, Value group, Value oh, Value from, Value to, Value lowBlock, Value highBlock, const TileShape &shape,
            std::optional<TileRange> tiles);
-  void tile(const Tile &t, const StripTile &strip, Value n, Value group, Value oh, Value column, Value panel, Value low, Value high);
-  Tile::Values blockProducts(const Tile &t, const StripTile &strip, ValueRange acc, Value image, Value weights, Value oh, Value column);
+  void flat(Value n, Value group, Value first, Value end, Value from, Value to, Value low, Value high, const TileShape &shape);
+  void panelTiles(int64_t rows, const Pixels &pixels, Value n, Value group, Value from, Value to, Value low, Value high, int64_t width);
+  void tile(const Tile &t, const Pixels &pixels, Value n, Value group, Value panel, Value low, Value high);
+  Tile::Values blockProducts(const Tile &t, const Pixels &pixels, ValueRange acc, Value image, Value weights);
+  Tile::Values raggedProducts(const Tile &t, const Pixels &pixels, ValueRange acc, Value image, Value weights);
+  // `inner` products, a few steps at a time. `channel`: where a pixel's channels begin, some bytes further on; null: left alone.
+  Tile::Values channelProducts(const Tile &t, ValueRange acc, llvm::function_ref<Value(int64_t row, Value bytes)> channel, Value weights);
 };
 
 void Conv::emitPointwise() {
@@ -89,63 +106,59 @@ void Conv::emitPointwise() {
   });
 }
 
+Tile::Values Conv::channelProducts(const Tile &t, ValueRange acc, llvm::function_ref<Value(int64_t, Value)> channel, Value weights) {
+  auto steps = [&](ValueRange v, Value k, int64_t count) {
+    auto row = [&](int64_t r) { return channel(r, c.mul(k, 4)); };
+    return t.products(v, row, [&](int64_t i) { return c.at(c.at(weights, c.mul(k, kPanelBytes)), i * panelBytes()); }, count);
+  };
+  if (inner == 1)
+    return steps(acc, c.n(0), 1);
+  return c.loop(c.n(0), c.n(inner), c.n(4), acc, [&](Value k, ValueRange v) { return steps(v, k, 4); });
+}
+
+Tile::Values Conv::raggedProducts(const Tile &t, const Pixels &pixels, ValueRange start, Value image, Value weights) {
+  return pixels.ragged->forTaps(image, inner * 4, start, [&](Value tap, ArrayRef<Value> pixel, ValueRange acc) {
+    return channelProducts(
+        t, acc, [&](int64_t r, Value bytes) { return c.at(pixel[r], bytes); }, c.at(weights, c.mul(tap, inner * kPanelBytes)));
+  });
+}
+
 // Products of one block of input channels. `image`: the block's plane; `weights`: the block's filters of the first panel.
-Tile::Values Conv::blockProducts(const Tile &t, const StripTile &strip, ValueRange start, Value image, Value weights, Value oh,
-                                 Value column) {
+Tile::Values Conv::blockProducts(const Tile &t, const Pixels &pixels, ValueRange start, Value image, Value weights) {
+  if (!pixels.strip)
+    return raggedProducts(t, pixels, start, image, weights);
+  const StripTile &strip = *pixels.strip;
   int64_t pixel = inner * 4;
-  Value top = c.sub(c.mul(oh, w.strides[0]), w.pads[0]);
+  Value top = c.sub(c.mul(pixels.row, w.strides[0]), w.pads[0]);
   auto [low, high] = tapRange(c, top, w.kh, w.dilations[0], x[2]);
   return c.loop(low, high, c.n(1), start, [&](Value kh, ValueRange v) {
     Value line = c.at(image, c.mul(c.mul(c.add(top, c.mul(kh, w.dilations[0])), x[3]), pixel));
     Value taps = c.at(weights, c.mul(kh, w.kw * inner * kPanelBytes));
-    Value left = c.sub(c.mul(column, w.strides[1]), w.pads[1]);
-    auto tap = [&](Value offset, Value filter, llvm::function_ref<bool(int64_t)> meets, Value kw, ValueRange acc) {
-      // `offset`: of the tap's column for the tile's first pixel
-      auto rows = [&](Value base) {
-        return [&, base](int64_t r) -> Value {
-          if (!meets(r))
-            return Value();
-          Value at = c.add(offset, r * w.strides[1]);
-          if (strip.checked) {
-            Value inside = c.both(c.less(c.n(-1), at), c.less(at, x[3]));
-            return c.select(inside, c.at(base, c.mul(at, pixel)), zeroBytes(c));
-          }
-          return c.at(c.at(base, c.mul(offset, pixel)), r * w.strides[1] * pixel);
-        };
-      };
-      auto panelsAt = [&](Value base) { return [&, base](int64_t i) { return c.at(base, i * panelBytes()); }; };
-      if (inner == 1)
-        return t.products(acc, rows(line), panelsAt(filter), 1);
-      if (strip.checked)  // addresses chosen once for all channels
-        return t.products(acc, rows(line), panelsAt(filter), inner);
-      return c.loop(c.n(0), c.n(inner), c.n(4), acc, [&](Value k, ValueRange values) {
-        return t.products(values, rows(c.at(line, c.mul(k, 4))), panelsAt(c.at(filter, c.mul(k, kPanelBytes))), 4);
-      });
+    Value left = c.sub(c.mul(pixels.column, w.strides[1]), w.pads[1]);
+    auto tap = [&](Value kw, llvm::function_ref<bool(int64_t)> meets, ValueRange acc) {
+      Value first = c.at(line, c.mul(c.add(left, c.mul(kw, w.dilations[1])), pixel));
+      auto at = [&](int64_t r, Value bytes) { return meets(r) ? c.at(c.at(first, bytes), r * w.strides[1] * pixel) : Value(); };
+      return channelProducts(t, acc, at, c.at(taps, c.mul(kw, inner * kPanelBytes)));
     };
     if (strip.uniform())
-      return c.loop(c.n(0), c.n(w.kw), c.n(1), v, [&](Value kw, ValueRange acc) {
-        return tap(
-            c.add(left, c.mul(kw, w.dilations[1])), c.at(taps, c.mul(kw, inner * kPanelBytes)), [](int64_t) { return true; }, kw, acc);
-      });
+      return c.loop(c.n(0), c.n(w.kw), c.n(1), v, [&](Value kw, ValueRange acc) { return tap(kw, [](int64_t) { return true; }, acc); });
     Tile::Values acc(v);
     for (int64_t kw = 0; kw < w.kw; ++kw)
-      acc = tap(
-          c.add(left, kw * w.dilations[1]), c.at(taps, kw * inner * kPanelBytes), [&](int64_t r) { return strip.meets(r, kw); }, c.n(kw),
-          acc);
+      acc = tap(c.n(kw), [&](int64_t r) { return strip.meets(r, kw); }, acc);
     return acc;
   });
 }
 
-void Conv::tile(const Tile &t, const StripTile &strip, Value n, Value group, Value oh, Value column, Value panel, Value low, Value high) {
+void Conv::tile(const Tile &t, const Pixels &pixels, Value n, Value group, Value panel, Value low, Value high) {
   Value plane = c.mul(y[2], y[3]), all = c.add(c.mul(group, panels), panel);
   Value imageBytes = c.mul(c.mul(x[2], x[3]), inner * 4);
   Value image = c.at(c.address(op.getX()), c.mul(c.add(c.mul(n, x[1]), c.mul(group, blocks)), imageBytes));
   Value weights = c.at(c.address(op.getW()), c.mul(all, panelBytes()));
   auto offset = [&](Value r, int64_t i) {
-    Value place = c.add(c.mul(c.add(c.mul(n, y[1]), all), plane), c.add(c.mul(oh, y[3]), column));
+    Value place = c.add(c.mul(c.add(c.mul(n, y[1]), all), plane), c.add(c.mul(pixels.row, y[3]), pixels.column));
     return c.add(c.mul(place, 64), c.add(c.mul(c.n(i), c.mul(plane, 64)), c.mul(r, 64)));
   };
-  auto exists = [&](Value r) { return strip.checked ? c.less(c.add(column, r), y[3]) : c.flag(true); };
+  auto exists = [&](Value r) { return pixels.strip ? c.flag(true) : c.less(r, pixels.count); };
   Value zero = c.real(0, t.type());
   SmallVector<Value> starts;
   for (int64_t i = 0; i < t.panels; ++i)
@@ -155,15 +168,20 @@ void Conv::tile(const Tile &t, const StripTile &strip, Value n, Value group, Val
       [&] {
         return t.fill([&](int64_t r, int64_t i) {
           Value at = c.at(c.result(0), offset(c.n(r), i));
-          return c.load(t.type(), strip.checked ? c.select(exists(c.n(r)), at, zeroBytes(c)) : at);
+          return c.load(t.type(), pixels.strip ? at : c.select(exists(c.n(r)), at, zeroBytes(c)));
         });
       });
   acc = c.loop(low, high, c.n(1), acc, [&](Value block, ValueRange v) {
     Value filters = c.at(weights, c.mul(block, w.kh * w.kw * inner * kPanelBytes));
-    return blockProducts(t, strip, v, c.at(image, c.mul(block, imageBytes)), filters, oh, column);
+    return blockProducts(t, pixels, v, c.at(image, c.mul(block, imageBytes)), filters);
   });
   auto place = [&](Value r, int64_t i) {
-    return LanePlace{offset(r, i), [&, r, i] { return index(n, c.add(all, i), oh, c.add(column, r)); }};
+    return LanePlace{offset(r, i), [&, r, i] {
+                       Value column = c.add(pixels.column, r);
+                       if (pixels.strip)
+                         return index(n, c.add(all, i), pixels.row, column);
+                       return index(n, c.add(all, i), c.add(pixels.row, c.div(column, y[3])), c.rem(column, y[3]));
+                     }};
   };
   bool later = epilogue.isLong();
   auto store = [&](bool finish) {
@@ -190,19 +208,44 @@ void Conv::tile(const Tile &t, const StripTile &strip, Value n, Value group, Val
   c.when(c.equal(high, c.n(blocks)), [&] { store(true); }, [&] { store(false); });
 }
 
+// The tiles of `pixels` and of all panels [from, to), `width` of them at a time.
+void Conv::panelTiles(int64_t rows, const Pixels &pixels, Value n, Value group, Value from, Value to, Value low, Value high,
+                      int64_t width) {
+  auto panelsOf = [&](int64_t count) {
+    return [&, count](Value panel) { tile(Tile{c, rows, count}, pixels, n, group, panel, low, high); };
+  };
+  int64_t rest = panels % width;
+  Value whole = c.add(from, c.mul(c.div(c.sub(to, from), width), width));
+  c.loop(from, whole, c.n(width), panelsOf(width));
+  if (rest)
+    c.when(c.less(whole, to), [&] { panelsOf(rest)(whole); });
+}
+
 void Conv::row(Value n, Value group, Value oh, Value from, Value to, Value low, Value high, const TileShape &shape,
                std::optional<TileRange> tiles) {
   auto body = [&](Value column, const StripTile &strip) {
-    auto panelsOf = [&](int64_t width) {
-      return [&, width](Value panel) { tile(Tile{c, strip.width, width}, strip, n, group, oh, column, panel, low, high); };
-    };
-    int64_t rest = panels % shape.panels;
-    Value whole = c.add(from, c.mul(c.div(c.sub(to, from), shape.panels), shape.panels));
-    c.loop(from, whole, c.n(shape.panels), panelsOf(shape.panels));
-    if (rest)
-      c.when(c.less(whole, to), [&] { panelsOf(rest)(whole); });
+    panelTiles(strip.width, Pixels{oh, column, &strip, nullptr, Value()}, n, group, from, to, low, high, shape.panels);
   };
   forTiles(c, w, shape.rows, x[3], y[3], body, tiles);
+}
+
+// The tiles of the pixels [first, end) of the plane.
+void Conv::flat(Value n, Value group, Value first, Value end, Value from, Value to, Value low, Value high, const TileShape &shape) {
+  StripTile inside{shape.rows, false, llvm::BitVector(shape.rows * w.kw), w.kw};
+  RaggedTile ragged(c, w, shape.rows, x[2], x[3]);
+  ragged.setScratch();
+  c.loop(first, end, c.n(shape.rows), [&](Value pixel) {
+    Value row = c.div(pixel, y[3]), column = c.rem(pixel, y[3]), count = c.sub(end, pixel);
+    auto tiles = [&](const StripTile *strip) {
+      panelTiles(shape.rows, Pixels{row, column, strip, &ragged, count}, n, group, from, to, low, high, shape.panels);
+    };
+    c.when(
+        ragged.regular(column, y[3]), [&] { tiles(&inside); },
+        [&] {
+          ragged.fill(row, column, y[3], count);
+          tiles(nullptr);
+        });
+  });
 }
 
 static constexpr int64_t kSmallBytes = 320 << 10;  // of weights that stay in the second-level cache
@@ -218,29 +261,29 @@ Conv::Units Conv::directUnits() const {
   constexpr int64_t chunkPixels = 256, leastTiles = 4;
   int64_t bytes = groupBytes(), near = bytes < kSmallBytes ? bytes * blocks / panelBytes() : 0;
   TileShape tile = chooseTile(w.outWidth, panels, c.vectorBits, near);
-  Units u{scheduledTile(c.kernel, tile, w.outWidth, panels), 4, 0, 0, 0, constantOf(yExprs[2]) == 1};
+  Units u{scheduledTile(c.kernel, tile, w.outWidth, panels), 4, 0, 0, 0, !known() || constantOf(yExprs[2]) == 1};
   if (w.outWidth)
     u.rows = std::max<int64_t>(1, llvm::divideCeil(chunkPixels, std::max<int64_t>(*w.outWidth, 1)));
-  if (u.oneRow)
+  if (u.byTiles)
     u.rows = 1, u.tiles = llvm::divideCeil(chunkPixels, u.tile.rows);
   u.panels = u.tile.panels * std::max<int64_t>(1, std::min<int64_t>(8, bytes / panelBytes()) / u.tile.panels);
   u.panels = std::min(u.panels, panels);
   int64_t images = constantOf(yExprs[0]).value_or(1) * groups;
   while (auto height = constantOf(yExprs[2])) {
-    int64_t across = u.oneRow && w.outWidth ? llvm::divideCeil(llvm::divideCeil(*w.outWidth, u.tile.rows), u.tiles) : 1;
+    int64_t across = u.byTiles && w.outWidth ? llvm::divideCeil(llvm::divideCeil(*w.outWidth, u.tile.rows), u.tiles) : 1;
     int64_t units = images * llvm::divideCeil(*height, u.rows) * across * llvm::divideCeil(panels, u.panels);
     if (!w.outWidth || !worthHalving(units, unitFlops(u)))
       break;
     if (u.rows > 1)
       u.rows = llvm::divideCeil(u.rows, 2);
-    else if (u.oneRow && u.tiles >= 2 * leastTiles)
+    else if (u.byTiles && u.tiles >= 2 * leastTiles)
       u.tiles = llvm::divideCeil(u.tiles, 2);
     else if (u.panels > u.tile.panels)
       u.panels = llvm::divideCeil(llvm::divideCeil(u.panels, 2), u.tile.panels) * u.tile.panels;
     else
       break;
   }
-  int64_t &chunk = u.oneRow ? u.tiles : u.rows;
+  int64_t &chunk = u.byTiles ? u.tiles : u.rows;
   chunk = scheduled(c.kernel, "chunk", chunk);
   u.panels = std::min<int64_t>(panels, llvm::divideCeil(scheduled(c.kernel, "group", u.panels), u.tile.panels) * u.tile.panels);
   int64_t blockBytes = panelBytes() / blocks * u.panels, step = std::clamp<int64_t>(bytes / blockBytes, 1, blocks);
@@ -250,15 +293,19 @@ Conv::Units Conv::directUnits() const {
 
 double Conv::unitFlops(const Units &u) const {
   int64_t width = w.outWidth.value_or(64);
-  return 2.0 * double(u.oneRow ? std::min(u.tiles * u.tile.rows, width) : u.rows * width) * double(u.panels) * double(panelBytes() / 4);
+  return 2.0 * double(u.byTiles ? std::min(u.tiles * u.tile.rows, known() ? width : INT64_MAX) : u.rows * width) * double(u.panels) *
+         double(panelBytes() / 4);
 }
 
 void Conv::emitDirect() {
   Units u = directUnits();
   int64_t panelGroups = llvm::divideCeil(panels, u.panels);
-  Value tilesAcross = c.ceilDiv(y[3], u.tile.rows), chunkCount = u.oneRow ? c.ceilDiv(tilesAcross, u.tiles) : c.ceilDiv(y[2], u.rows);
+  // Of one row: the image's only one, or where widths are unknown all of them.
+  Value across = known() ? y[3] : c.mul(y[2], y[3]), tilesAcross = c.ceilDiv(across, u.tile.rows);
+  AffineExpr acrossExpr = known() ? yExprs[3] : yExprs[2] * yExprs[3];
+  Value chunkCount = u.byTiles ? c.ceilDiv(tilesAcross, u.tiles) : c.ceilDiv(y[2], u.rows);
   AffineExpr perImage = getAffineConstantExpr(panelGroups * groups, c.b.getContext());
-  setExtent(c.kernel, {yExprs[0], u.oneRow ? yExprs[3].ceilDiv(u.tile.rows).ceilDiv(u.tiles) : yExprs[2].ceilDiv(u.rows), perImage},
+  setExtent(c.kernel, {yExprs[0], u.byTiles ? acrossExpr.ceilDiv(u.tile.rows).ceilDiv(u.tiles) : yExprs[2].ceilDiv(u.rows), perImage},
             unitFlops(u));
   c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
     Value each = c.mul(chunkCount, panelGroups * groups), n = c.div(unit, each), rest = c.rem(unit, each);
@@ -270,12 +317,16 @@ void Conv::emitDirect() {
     Value to = c.min(c.add(from, u.panels), c.n(panels));
     Value first = c.mul(chunk, u.rows), last = c.min(c.add(first, u.rows), y[2]);
     std::optional<TileRange> tiles;
-    if (u.oneRow) {
+    if (u.byTiles) {
       tiles = TileRange{c.mul(chunk, u.tiles), c.min(c.mul(c.add(chunk, 1), u.tiles), tilesAcross)};
       first = c.n(0), last = c.n(1);
     }
     c.loop(c.n(0), c.n(blocks), c.n(u.blocks), [&](Value low) {
       Value high = c.min(c.add(low, u.blocks), c.n(blocks));
+      if (!known()) {
+        Value end = c.min(c.mul(tiles->end, u.tile.rows), across);
+        return flat(n, group, c.mul(tiles->first, u.tile.rows), end, from, to, low, high, u.tile);
+      }
       c.loop(first, last, c.n(1), [&](Value oh) { row(n, group, oh, from, to, low, high, u.tile, tiles); });
     });
   });

@@ -1,0 +1,32 @@
+// Ragged.h: tiles of output pixels that do not lie in one row or meet the padding, where widths are known at run time only. A table says
+// for every tap that meets the image where each pixel of the tile reads. For ContractConv.cpp; Strips.h has the tiles of known widths.
+#pragma once
+#include "codegen/cpu/Strips.h"
+
+namespace onnxc {
+
+class RaggedTile {
+public:
+  // The table of `rows` pixels of an image of `inHeight` x `inWidth` pixels, in the task's scratch memory, of which setScratch asks the
+  // kernel to have enough.
+  RaggedTile(KernelCode &code, const WindowShape &window, int64_t rows, mlir::Value inHeight, mlir::Value inWidth)
+      : c(code), w(window), rows(rows), inHeight(inHeight), inWidth(inWidth) {}
+  void setScratch();
+
+  // Whether the tile that begins at `row`, `column` lies in one row and has its taps between the ends of the input's rows.
+  mlir::Value regular(mlir::Value column, mlir::Value outWidth) const;
+  // Fills the table for the first `count` pixels from `row`, `column` on, row by row.
+  void fill(mlir::Value row, mlir::Value column, mlir::Value outWidth, mlir::Value count);
+  // Calls `body` with each tap in the table: its number, and the address of a pixel's part of `plane`, zeros where it reads padding.
+  Code::Values forTaps(mlir::Value plane, int64_t pixelBytes, mlir::ValueRange start,
+                       llvm::function_ref<Code::Values(mlir::Value tap, llvm::ArrayRef<mlir::Value> pixels, mlir::ValueRange)> body);
+
+private:
+  int64_t entryBytes() const { return (rows + 1) * 8; }  // a pixel of the input for each row, -1: padding; the tap's number
+  KernelCode &c;
+  const WindowShape &w;
+  int64_t rows;
+  mlir::Value inHeight, inWidth, taps;
+};
+
+}  // namespace onnxc
