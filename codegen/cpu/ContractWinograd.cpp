@@ -32,12 +32,13 @@ struct Winograd {
   Value products() { return c.at(c.scratch, kPoints * inputStep); }
   Code::Values inputRow(ValueRange d);
   Code::Values outputRow(ValueRange m);
-  void transformInputs(Value n, Value chunk, Value count, Value across);
+  void transformInputs(Value n, Value chunk, Value have, Value count, Value across);
   int64_t chunkTiles();
+  void chooseRows();
   int64_t units() const {
     return constantOf(yExprs[0]).value_or(1) * llvm::divideCeil(*allTiles, tiles) * llvm::divideCeil(panels, groupPanels);
   }
-  void multiply(Value from, Value to);
+  void multiply(Value count, Value from, Value to);
   void finishTiles(Value n, Value chunk, Value count, Value across, Value from, Value to);
   void finishTile(Value n, Value panel, Value top, Value left, Value at, bool whole);
   void emit();
@@ -51,9 +52,8 @@ Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op)
   ArrayRef<int64_t> f = cast<RankedTensorType>(op.getW().getType()).getShape();
   panels = f[1], blocks = f[2] / kLanes;
   tiles = scheduled(c.kernel, "chunk", chunkTiles(), 4 * kMostTiles);
+  chooseRows();
   // A group is a multiple of the register tile's panels: RowsEmitter gives only the last one a rest.
-  rows.emplace(c, tiles, panels, blocks, kLanes);
-  rows->scheduleDepth(c.kernel, blocks);
   int64_t step = rows->tile.panels;
   groupPanels = std::min(panels, std::max<int64_t>(1, 4 / step) * step);
   if (allTiles)
@@ -61,6 +61,21 @@ Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op)
       groupPanels = llvm::divideCeil(llvm::divideCeil(groupPanels, 2), step) * step;
   groupPanels = std::min<int64_t>(panels, llvm::divideCeil(scheduled(c.kernel, "group", groupPanels, panels), step) * step);
   inputStep = blocks * tiles * kPanelBytes + apart, productStep = groupPanels * tiles * kPanelBytes + apart;
+}
+
+// How a chunk's tiles are multiplied. An image of unknown size may have few of them: register tiles of eight take 4, 16, 49, 64 and 196
+// tiles almost evenly, and a chunk has only as many as it needs.
+void Winograd::chooseRows() {
+  constexpr int64_t rowsOfUnknown = 8;
+  if (allTiles) {
+    rows.emplace(c, tiles, panels, blocks, kLanes);
+  } else {
+    rows.emplace(c, std::nullopt, panels, blocks, kLanes, rowsOfUnknown);
+    rows->wholeTiles = true;
+    tiles = llvm::divideCeil(tiles, rows->tile.rows) * rows->tile.rows;
+  }
+  rows->chunkTiles = llvm::divideCeil(tiles, rows->tile.rows);
+  rows->scheduleDepth(c.kernel, blocks);
 }
 
 // Tiles of a chunk: as many as the second-level cache holds the transformed inputs of, shared out evenly.
@@ -99,11 +114,12 @@ Code::Values Winograd::outputRow(ValueRange m) {
           c.addf(powers(0.125, -8, difference), m[5])};
 }
 
-void Winograd::transformInputs(Value n, Value chunk, Value count, Value across) {
+// The first `have` tiles of a chunk; those past the image's `count` are its last one again.
+void Winograd::transformInputs(Value n, Value chunk, Value have, Value count, Value across) {
   Value line = c.mul(x[3], kPanelBytes), plane = c.mul(x[2], line);
   Value image = c.at(c.address(op.getX()), c.mul(c.mul(n, x[1]), plane));
   ArrayRef<int64_t> pads = op.getPads();
-  c.loop(c.n(0), c.n(tiles), c.n(1), [&](Value t) {
+  c.loop(c.n(0), have, c.n(1), [&](Value t) {
     Value tile = c.min(c.add(c.mul(chunk, tiles), t), c.sub(count, 1));
     Value top = c.sub(c.mul(c.div(tile, across), kOut), pads[0]), left = c.sub(c.mul(c.rem(tile, across), kOut), pads[1]);
     auto within = [&](Value first, Value size) { return c.both(c.less(c.n(-1), first), c.less(c.add(first, kIn - 1), size)); };
@@ -145,7 +161,7 @@ void Winograd::transformInputs(Value n, Value chunk, Value count, Value across) 
   });
 }
 
-void Winograd::multiply(Value from, Value to) {
+void Winograd::multiply(Value count, Value from, Value to) {
   int64_t panelBytes = blocks * kLanes * kPanelBytes;
   Epilogue none(c, nullptr);
   c.loop(c.n(0), c.n(kPoints), c.n(1), [&](Value point) {
@@ -158,7 +174,7 @@ void Winograd::multiply(Value from, Value to) {
     p.blockBytes = p.outPanelBytes = c.n(tiles * kPanelBytes);
     p.depth = c.n(blocks), p.panelBytes = c.n(panelBytes);
     p.index = [](Value, Value) { return Code::Values(); };
-    RowsEmitter(c, none, *rows).emit(p, c.n(tiles), c.n(0), c.n(panels), from, to);
+    RowsEmitter(c, none, *rows).emit(p, count, c.n(0), c.n(panels), from, to);
   });
 }
 
@@ -229,8 +245,10 @@ void Winograd::emit() {
   c.loop(c.begin, c.end, c.n(1), none, [&](Value unit, ValueRange have) {
     Value one = c.div(unit, parts), from = c.mul(c.rem(unit, parts), groupPanels), to = c.min(c.add(from, groupPanels), c.n(panels));
     Value n = c.div(one, chunks), chunk = c.rem(one, chunks);
-    c.when(c.equal(one, have[0]), [] {}, [&] { transformInputs(n, chunk, count, across); });
-    multiply(from, to);
+    Value rest = c.sub(count, c.mul(chunk, tiles)), step = c.n(rows->tile.rows);
+    Value held = allTiles ? c.n(tiles) : c.min(c.n(tiles), c.mul(c.ceilDiv(rest, step), step));
+    c.when(c.equal(one, have[0]), [] {}, [&] { transformInputs(n, chunk, held, count, across); });
+    multiply(held, from, to);
     finishTiles(n, chunk, count, across, from, to);
     return Code::Values{one};
   });

@@ -11,15 +11,17 @@ static constexpr int64_t kDepthMost = 640, kGroupBytes = 32 << 10, kChunkRows = 
 static constexpr int64_t kSmallRows = 4;  // of a tile of two panels, whose eight sums just hide the latency of an FMA
 
 RowsSchedule::RowsSchedule(KernelCode &code, std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth,
-                           int64_t depthStep)
-    : tile(scheduledTile(code.kernel, chooseTile(rows, panels.value_or(4), code.vectorBits), rows, panels.value_or(8))), rows(rows),
-      panels(panels) {
+                           int64_t depthStep, int64_t most)
+    : rows(rows), panels(panels) {
+  TileShape chosen = chooseTile(rows, panels.value_or(4), code.vectorBits);
+  chosen.rows = std::min(chosen.rows, most);
+  tile = scheduledTile(code.kernel, chosen, rows, panels.value_or(8));
   chunkTiles = std::max<int64_t>(1, kChunkRows / tile.rows);
-  int64_t steps = depth.value_or(kDepthMost / depthStep), most = kDepthMost / depthStep;
-  int64_t blocks = std::max<int64_t>(1, llvm::divideCeil(steps, most));
+  int64_t steps = depth.value_or(kDepthMost / depthStep), mostSteps = kDepthMost / depthStep;
+  int64_t blocks = std::max<int64_t>(1, llvm::divideCeil(steps, mostSteps));
   bool fewRows = rows && *rows <= tile.rows;  // nothing to reuse: one pass over B
   depthBlock = blocks == 1 || fewRows || !depth ? 0 : llvm::divideCeil(steps, blocks);
-  int64_t bytes = (depthBlock ? depthBlock : std::min(steps, most)) * depthStep * kPanelBytes;
+  int64_t bytes = (depthBlock ? depthBlock : std::min(steps, mostSteps)) * depthStep * kPanelBytes;
   groupPanels = std::max<int64_t>(1, std::min<int64_t>(16, kGroupBytes / std::max<int64_t>(bytes, 1)) / tile.panels) * tile.panels;
   if (panels)
     groupPanels = std::min(groupPanels, *panels);
@@ -54,7 +56,7 @@ void RowsEmitter::rowTiles(Value rows, Value chunk, RowsBody body) {
   Value begin = c.mul(first, h), end = c.min(c.add(begin, s.chunkRows()), rows);
   Value whole = c.add(begin, c.mul(c.div(c.sub(end, begin), h), h));
   c.loop(begin, whole, c.n(h), [&](Value row) { body(row, h, Value()); });
-  if (h > 1)
+  if (h > 1 && !s.wholeTiles)
     restTiles(whole, end, body);
 }
 

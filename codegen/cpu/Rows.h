@@ -26,8 +26,10 @@ struct RowsSchedule {
   TileShape tile;
   std::optional<int64_t> rows, panels;                      // where they are known
   int64_t chunkTiles = 1, groupPanels = 1, depthBlock = 0;  // in tiles, panels, steps of `depth`
+  bool wholeTiles = false;                                  // unknown rows are a multiple of a tile's
+  // `most`: rows of a tile.
   RowsSchedule(KernelCode &code, std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth,
-               int64_t depthStep);
+               int64_t depthStep, int64_t most = 32);
   // Replaces the cost model's units by those of the kernel's schedule (Schedule.h).
   void scheduleChunk(kernel::FuncOp kernel) { chunkTiles = scheduled(kernel, "chunk", chunkTiles); }
   void scheduleGroup(kernel::FuncOp kernel);
