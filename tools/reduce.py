@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 import onnx
+from google.protobuf.message import DecodeError
 from onnx import helper
 
 
@@ -52,18 +53,18 @@ def with_nodes(model, nodes, types):
 
 
 def reduce(model, fails):
-    types, nodes, step = value_types(model), list(model.graph.node), max(1, len(model.graph.node) // 2)
+    types, nodes, step, best = value_types(model), list(model.graph.node), max(1, len(model.graph.node) // 2), model
     while True:
         at = shrunk = 0
         while at < len(nodes):
             candidate = with_nodes(model, nodes[:at] + nodes[at + step:], types)
             if candidate is not None and fails(candidate):
-                nodes, shrunk = nodes[:at] + nodes[at + step:], 1
+                nodes, shrunk, best = nodes[:at] + nodes[at + step:], 1, candidate
                 print(f"{len(nodes)} nodes", file=sys.stderr)
             else:
                 at += step
         if step == 1 and not shrunk:
-            return with_nodes(model, nodes, types)
+            return best
         step = max(1, step // 2)
 
 
@@ -73,7 +74,10 @@ def main():
     p.add_argument("--fails", required=True, metavar="COMMAND")
     p.add_argument("-o", "--output", type=Path)
     args = p.parse_args()
-    model = onnx.load(args.model)
+    try:
+        model = onnx.load(args.model)
+    except (OSError, DecodeError) as e:
+        sys.exit(f"{args.model}: {e}")
     with tempfile.TemporaryDirectory() as tmp:
         def fails(candidate):
             path = Path(tmp) / "candidate.onnx"
@@ -81,7 +85,7 @@ def main():
             return subprocess.run(args.fails.replace("{}", f"'{path}'"), shell=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0
         if not fails(model):
             sys.exit(f"{args.model}: the command succeeds, there is nothing to reduce")
-        reduced = reduce(model, fails) or model
+        reduced = reduce(model, fails)
     output = args.output or args.model.with_suffix(".reduced.onnx")
     output.write_bytes(reduced.SerializeToString())
     print(f"{output}: {len(reduced.graph.node)} of {len(model.graph.node)} nodes")

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -313,6 +314,24 @@ def one_node_of_very_many_operands(s, folder):
     begun = time.time()
     s.onnxc(save(proto, folder / "m.onnx"), "-o", folder / "m.so")
     return None if time.time() - begun < 20 * PATIENCE else f"{time.time() - begun:.1f} s"
+
+
+@SUITE.check
+def reduce_leaves_the_node_that_fails(s, folder):
+    source, small, bad = save(mlp_model(), folder / "m.onnx"), folder / "small.onnx", folder / "bad.onnx"
+    bad.write_bytes(b"\xff" * 40)
+    def reduce(model, command):
+        tool = Path(__file__).parents[2] / "tools" / "reduce.py"
+        return subprocess.run([sys.executable, tool, model, "--fails", command, "-o", small], capture_output=True, text=True)
+    done = reduce(source, f"cd '{folder}' && ! grep -q LayerNormalization {{}}")
+    nodes = [n.op_type for n in onnx.load(small).graph.node]
+    if done.returncode or nodes != ["LayerNormalization"]:
+        return f"{nodes}: {done.stderr}"
+    for model, command, word in ((source, "true {}", "nothing to reduce"), (bad, "false", "bad.onnx: "), (folder / "none.onnx", "false", "none.onnx")):
+        done = reduce(model, command)
+        if done.returncode != 1 or word not in done.stderr or "Traceback" in done.stderr:
+            return done.stderr
+    return None
 
 
 @SUITE.check
