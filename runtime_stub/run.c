@@ -44,6 +44,9 @@ static int32_t bind_dim(onnxc_context *c, const onnxc_io *io, int32_t axis, int6
   return 0;
 }
 
+/* Of the elements; an offset of no memory is no pointer arithmetic. */
+static char *start_of(const onnxc_dltensor *t) { return (char *)((uintptr_t)t->data + t->byte_offset); }
+
 static bool is_packed(const onnxc_dltensor *t) {
   if (!t->strides)
     return true;
@@ -119,7 +122,7 @@ static int32_t check_tensor(onnxc_context *c, int32_t index, const onnxc_value *
     return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': not in host memory (device type %d)", io->name, t->device.type);
   if (t->strides && n && v->dtype == STRING && !is_packed(t))
     return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': strings cannot be strided", io->name);
-  if (v->dtype == STRING && !are_strings((const char *)t->data + t->byte_offset, n))
+  if (v->dtype == STRING && !are_strings(start_of(t), n))
     return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': a string has a null pointer or a negative size", io->name);
   return 0;
 }
@@ -128,7 +131,7 @@ static int32_t check_tensor(onnxc_context *c, int32_t index, const onnxc_value *
 static int32_t place_tensor(onnxc_context *c, int32_t index, const onnxc_value *v, int64_t bytes, onnxc_error *error) {
   const onnxc_dltensor *t = &v->tensor;
   const int64_t size = onnxc_dtype_size(v->dtype), align = size > 8 ? 8 : size;
-  const char *data = (const char *)t->data + t->byte_offset;
+  const char *data = start_of(t);
   c->input_dims[index] = t->shape;
   c->input_data[index] = bytes ? (const void *)data : (const void *)onnxc_weights;
   const bool packed = !bytes || is_packed(t);
@@ -164,7 +167,7 @@ static bool take_item_tensor(const onnxc_value *v, int32_t dtype, ktensor *out) 
   if (t->ndim < 0 || t->ndim > MAX_RANK || (t->ndim && !t->shape) || !size || (dtype && v->dtype != dtype))
     return false;
   const int64_t n = count_of(t->shape, t->ndim);
-  const char *data = (const char *)t->data + t->byte_offset;
+  const char *data = start_of(t);
   if (n < 0 || n > INT64_MAX / size || (!t->data && n) || (n && !is_packed(t)))
     return false;
   if ((uintptr_t)data & (uintptr_t)((size > 8 ? 8 : size) - 1))
@@ -336,7 +339,7 @@ static int32_t check_output(const onnxc_io *io, int32_t rank, const onnxc_value 
     return onnxc_fail(error, v->dtype != io->dtype ? ONNXC_E_DTYPE : ONNXC_E_SHAPE, io->name,
                       "output '%s': the given tensor needs rank %d, element type %d and row-major memory", io->name, rank, io->dtype);
   const int64_t size = onnxc_dtype_size(io->dtype);
-  if (((uintptr_t)t->data + t->byte_offset) & (uintptr_t)((size > 8 ? 8 : size) - 1))
+  if ((uintptr_t)start_of(t) & (uintptr_t)((size > 8 ? 8 : size) - 1))
     return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "output '%s': the given memory is not aligned to its elements", io->name);
   return 0;
 }
@@ -367,7 +370,7 @@ static int32_t place_output(onnxc_context *c, int32_t i, const onnxc_value *inpu
   int64_t bytes;
   if (__builtin_mul_overflow(n, onnxc_dtype_size(io->dtype), &bytes))
     bytes = -1; /* more than there can be */
-  char *given = t->data ? (char *)t->data + t->byte_offset : NULL;
+  char *given = t->data ? start_of(t) : NULL;
   const bool aside = !given || meets_input(c, inputs, given, bytes);
   c->output_data[i] = aside ? onnxc_reserve(&c->options, &c->results[i], bytes) : given;
   return c->output_data[i] ? 0 : onnxc_fail(error, ONNXC_E_MEMORY, io->name, "out of memory for output '%s'", io->name);
@@ -464,7 +467,7 @@ static int32_t give_outputs(onnxc_context *c, const onnxc_value *inputs, onnxc_v
     const onnxc_io *io = &onnxc_the_plan.outputs[i];
     ktensor from = {c->output_data[i], c->output_dims[i], io->rank, io->kind == ONNXC_TENSOR ? io->dtype : 0};
     if (io->kind == ONNXC_TENSOR && outputs[i].tensor.data) {
-      char *to = (char *)outputs[i].tensor.data + outputs[i].tensor.byte_offset;
+      char *to = start_of(&outputs[i].tensor);
       if (to == c->output_data[i])
         continue;
       const int32_t rank = io->rank < 0 ? outputs[i].tensor.ndim : io->rank;

@@ -326,12 +326,17 @@ def _take(value):
     return items
 
 
+def _text(name):
+    """Names are whatever bytes a model holds."""
+    return (name or b"").decode("utf-8", "surrogateescape")
+
+
 class Port:
     """An input or output. dtype: numpy's, None for maps; shape: ints, names of symbolic sizes, None where only a run knows; None when the rank is not fixed;
     has_default: an input that need not be given."""
 
     def __init__(self, info, symbols):
-        self.name = info.name.decode()
+        self.name = _text(info.name)
         self.kind = ("tensor", "sequence", "optional", "map")[info.kind]
         self.onnx_dtype = info.dtype
         self.has_default = False
@@ -410,9 +415,9 @@ class Model:
             raise Error(f"{path}: made for another version of the ABI than {ABI_VERSION}", code=1)
         self._library, self._api = library, found.contents
         info = self._api.info().contents
-        symbols = [info.symbols[i].decode() for i in range(info.num_symbols)]
-        self.name = info.name.decode()
-        self.json = (info.json or b"").decode()
+        symbols = [_text(info.symbols[i]) for i in range(info.num_symbols)]
+        self.name = _text(info.name)
+        self.json = _text(info.json)
         self._in = [info.inputs[i] for i in range(info.num_inputs)]
         self._out = [info.outputs[i] for i in range(info.num_outputs)]
         self.inputs = [Port(i, symbols) for i in self._in]

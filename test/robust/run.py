@@ -2,6 +2,7 @@
 
 usage: run.py --onnxc BIN --loader DIR       ends with `robust: N passed, N failed, N skipped`
 """
+import json
 import os
 import random
 import resource
@@ -244,6 +245,23 @@ def names_in_models(s, folder):
             if done.returncode:
                 return f"{name[:20]!r}: {header} is not valid: {done.stderr[:200]}"
     return "a name was executed" if list(folder.rglob("PWNED*")) else None
+
+
+@SUITE.check
+def names_that_are_no_text(s, folder):
+    """Bytes that are no UTF-8, and a NUL, which ends the names that an artefact shows."""
+    import onnxc
+    for i, name in enumerate((b"A\xff\xfe\xc0", b"\xed\xa0\x80X", b"AB\0D", b"\x01\x1b[2")):
+        proto = make([helper.make_node("Relu", ["QQQQ"], ["y"], name="QQQQ")], [info("QQQQ", "QQQQ", 2)], [info("y", "QQQQ", 2)], name="QQQQ")
+        (folder / "m.onnx").write_bytes(proto.SerializeToString().replace(b"QQQQ", name))
+        s.onnxc(folder / "m.onnx", "-o", folder / f"m{i}.so", "--emit-header", folder)
+        model = onnxc.load(str(folder / f"m{i}.so"))
+        if model.inputs[0].name.encode("utf-8", "surrogateescape") != name.split(b"\0")[0]:
+            return f"{name}: {model.inputs[0].name!r}"
+        if not (model.run({model.inputs[0].name: X.reshape(2, 2)})[0] == np.maximum(X, 0).reshape(2, 2)).all():
+            return f"{name}: wrong result"
+        json.loads(s.onnxc("inspect", folder / f"m{i}.so", "--json").stdout)
+    return None
 
 
 @SUITE.check

@@ -280,6 +280,7 @@ TEST_CASE("empty inputs need no memory") {
   Fixture f;
   f.xShape[0] = f.wShape[0] = 0;
   f.in[0].tensor.data = f.in[2].tensor.data = nullptr;
+  f.in[0].tensor.byte_offset = f.in[2].tensor.byte_offset = 8;
   REQUIRE(f.run() == 0);
   CHECK(f.out[0].tensor.shape[0] == 0);
 }
