@@ -38,10 +38,11 @@ struct Packer {
     return list ? list.asArrayRef() : ArrayRef<float>();
   }
 
-  // Every order test as x <= split: for floats x < s is x <= the float before s; the other two swap the children.
-  static bool setTest(Node &n, StringRef mode, float split) {
+  // Every order test as x <= split: for floats x < s is x <= the float before s; the other two swap the children. For doubles no float says
+  // x < s.
+  bool setTest(Node &n, StringRef mode, float split) {
     bool below = mode == "BRANCH_LT" || mode == "BRANCH_GTE", swap = mode == "BRANCH_GT" || mode == "BRANCH_GTE";
-    if (!below && !swap && mode != "BRANCH_LEQ")
+    if ((!below && !swap && mode != "BRANCH_LEQ") || (below && !onnx::elementType(op->getOperand(0)).isF32()))
       return false;
     bool never = below && split == -std::numeric_limits<float>::infinity();
     n.split = never ? std::numeric_limits<float>::quiet_NaN() : below ? std::nextafterf(split, -INFINITY) : split;
@@ -85,13 +86,17 @@ struct Packer {
   bool readEntries(StringRef prefix) {
     ArrayRef<int64_t> target = ints(prefix + "ids"), node = ints(prefix + "nodeids"), tree = ints(prefix + "treeids");
     ArrayRef<float> weights = floats(prefix + "weights");
+    bool oneTarget = prefix == "target_" && onnx::intAttr(op, "n_targets", 1) == 1;
     if (node.size() != target.size() || tree.size() != target.size() || weights.size() < target.size())
       return false;
     for (size_t i = 0; i < target.size(); ++i) {
       auto at = index.find({tree[i], node[i]});
       if (at == index.end() || !nodes[at->second].leaf || target[i] < 0 || target[i] >= (1 << 30))
         return false;
-      nodes[at->second].entries.push_back({weights[i], int32_t(target[i] * 2)});
+      auto &list = nodes[at->second].entries;
+      if (oneTarget && !list.empty())
+        continue;  // as MlTree.cpp
+      list.push_back({weights[i], int32_t(target[i] * 2)});
       header.targets = std::max<int32_t>(header.targets, target[i] + 1);
       header.single &= target[i] == target[0];
       header.positive &= weights[i] >= 0;

@@ -52,6 +52,28 @@ static LogicalResult undoCast(onnx::CastOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+// Pow(x, 2) = x * x; an exponent of another type than a float base becomes a float, as kernels of generated code take it.
+static LogicalResult plainPower(onnx::PowOp op, PatternRewriter &rewriter) {
+  auto exponent = llvm::dyn_cast_if_present<DenseElementsAttr>(onnx::constantValue(op->getOperand(1)));
+  Type base = onnx::elementType(op->getOperand(0)), given = exponent ? exponent.getElementType() : Type();
+  if (!exponent || !exponent.isSplat() || (base.isF32() && given.isF32()) || op.getType() != op->getOperand(0).getType())
+    return rewriter.notifyMatchFailure(op, "not a constant power of a plain shape");
+  bool integer = llvm::isa<IntegerType>(given), real = llvm::isa<FloatType>(base);
+  if (!integer && !given.isF32() && !given.isF64())
+    return failure();
+  double n = integer ? double(exponent.getSplatValue<APInt>().getSExtValue()) : exponent.getSplatValue<APFloat>().convertToDouble();
+  if (n == 2 && (real || integer)) {
+    rewriter.replaceOpWithNewOp<onnx::MulOp>(op, op.getType(), op->getOperand(0), op->getOperand(0));
+    return success();
+  }
+  if (!base.isF32() || double(float(n)) != n)
+    return rewriter.notifyMatchFailure(op, "no float exponent");
+  auto type = RankedTensorType::get(exponent.getType().getShape(), base);
+  Value same = onnx::ConstantOp::create(rewriter, op.getLoc(), DenseElementsAttr::get(type, float(n)));
+  rewriter.modifyOpInPlace(op, [&] { op->setOperand(1, same); });
+  return success();
+}
+
 // --- views ---
 
 static bool isView(Operation *op) { return op && llvm::isa<onnx::ReshapeOp, onnx::FlattenOp, onnx::SqueezeOp, onnx::UnsqueezeOp>(op); }
@@ -189,6 +211,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
 void populateSimplifyPatterns(RewritePatternSet &patterns) {
   patterns.add(dropDropout);
   patterns.add(undoCast);
+  patterns.add(plainPower);
   patterns.add(transposeToReshape);
   patterns.add(transposeOfConstant);
   patterns.add(expandOfSplat);

@@ -1,6 +1,6 @@
 // FastTree.cpp: TreeEnsembleRegressor and TreeEnsembleClassifier on forests that the compiler packed (PackedForest.h). Several walks run
-// side by side, rows of one tree or trees of one row. Sums are floats in the order of the trees, as other runtimes make them: votes of
-// equally many trees then fall to the same class. Oracle: MlTree.cpp.
+// side by side, rows of one tree or trees of one row. Sums are of the input's type, in the order of the trees, as other runtimes make them:
+// votes of equally many trees then fall to the same class. Oracle: MlTree.cpp.
 #include "runtime_stub/kernels/Lanes.h"
 #include "runtime_stub/kernels/MlTree.h"
 #include "runtime_stub/kernels/PackedForest.h"
@@ -12,6 +12,8 @@ namespace {
 constexpr int kWalks = 16;
 constexpr int64_t kRowBlock = 32;
 
+// T: the input's element type, in which sums are made.
+template <class T>
 struct Walker {
   const PackedHeader *header;
   const int32_t *trees;  // root and depth of each
@@ -20,13 +22,13 @@ struct Walker {
   Fold fold;
   int64_t targets, stride;  // stride: between the scores of rows
   int64_t steps;            // of one row through all trees
-  float *score;
+  T *score;
   bool *hit;
   double *row;  // the scores of one row, for what finishes them
 
-  int64_t blockBytes() const { return stride * int64_t(sizeof(double)) + kRowBlock * stride * int64_t(sizeof(float) + sizeof(bool)); }
+  int64_t blockBytes() const { return stride * int64_t(sizeof(double)) + kRowBlock * stride * int64_t(sizeof(T) + sizeof(bool)); }
   void placeIn(void *scratch) {
-    row = static_cast<double *>(scratch), score = reinterpret_cast<float *>(row + stride);
+    row = static_cast<double *>(scratch), score = reinterpret_cast<T *>(row + stride);
     hit = reinterpret_cast<bool *>(score + kRowBlock * stride);
   }
   int32_t open(const Args *a, const Attr &forest) {
@@ -46,29 +48,29 @@ struct Walker {
 
   // Leaves turn round on themselves, so that walks need not end together. `Clean`: no NaN is met.
   template <bool Clean>
-  ONNXC_INLINE void walk(const float *const *x, uint32_t *at, int32_t depth, const PackedNode *nodes) {
+  ONNXC_INLINE void walk(const T *const *x, uint32_t *at, int32_t depth, const PackedNode *nodes) {
     for (int32_t d = 0; d < depth; ++d)
       unroll<0, kWalks>([&](auto i) {
         const PackedNode &n = nodes[at[i.value]];
-        float v = x[i.value][uint32_t(n.feature) >> 1];
-        bool second = Clean ? v > n.split : !((v <= n.split) | ((v != v) & (n.feature & 1)));
+        T v = x[i.value][uint32_t(n.feature) >> 1], split = T(n.split);
+        bool second = Clean ? v > split : !((v <= split) | ((v != v) & (n.feature & 1)));
         at[i.value] = uint32_t(n.child) + second;
       });
   }
   void give(int64_t row, uint32_t leaf) {
     for (int32_t e = nodes[leaf].entry; e >= 0; ++e) {
       int64_t target = row * stride + (entries[e].target >> 1);
-      foldIn(fold, entries[e].value, score[target], hit[target]);
+      foldIn(fold, T(entries[e].value), score[target], hit[target]);
       if (entries[e].target & 1)
         break;
     }
   }
   // Trees of one row.
   template <bool Clean>
-  void scoreRow(const float *x, int64_t row) {
-    const float *rows[kWalks];
+  void scoreRow(const T *x, int64_t row) {
+    const T *rows[kWalks];
     uint32_t at[kWalks];
-    for (const float *&r : rows)
+    for (const T *&r : rows)
       r = x;
     for (int32_t t = 0; t < header->trees; t += kWalks) {
       int32_t n = header->trees - t < kWalks ? header->trees - t : kWalks, depth = 0;
@@ -84,13 +86,13 @@ struct Walker {
   }
   // All trees for rows [0, n) of a block: one tree after the other stays in the cache for all of them.
   template <bool Clean>
-  void scoreRows(const float *x, int64_t columns, int64_t n) {
-    memset(score, 0, size_t(kRowBlock * stride) * sizeof(float));
+  void scoreRows(const T *x, int64_t columns, int64_t n) {
+    memset(score, 0, size_t(kRowBlock * stride) * sizeof(T));
     memset(hit, 0, size_t(kRowBlock * stride));
     int64_t whole = n - n % kWalks;
     for (int32_t t = 0; t < header->trees; ++t)
       for (int64_t r = 0; r < whole; r += kWalks) {
-        const float *rows[kWalks];
+        const T *rows[kWalks];
         uint32_t at[kWalks];
         for (int i = 0; i < kWalks; ++i)
           rows[i] = x + (r + i) * columns, at[i] = uint32_t(trees[2 * t]);
@@ -104,21 +106,21 @@ struct Walker {
 };
 
 // finish(row, score, hit) takes the scores of each row; blocks of rows run side by side.
-template <class Finish>
-int32_t eachRow(const Args *a, const Walker &walker, const Finish &finish) {
+template <class T, class Finish>
+int32_t eachRow(const Args *a, const Walker<T> &walker, const Finish &finish) {
   constexpr int64_t stepWork = 4;
   int64_t rows = rowsOf(a->in[0]), columns = columnsOf(a->in[0]), blocks = (rows + kRowBlock - 1) / kRowBlock;
   int64_t grain = grainOf(minOf(rows, kRowBlock) * walker.steps * stepWork);
   return parallelScratchFor(a, blocks, grain, walker.blockBytes(), [=, &finish](void *scratch, int64_t begin, int64_t end) -> int32_t {
-    Walker w = walker;
+    Walker<T> w = walker;
     w.placeIn(scratch);
     for (int64_t r = begin * kRowBlock; r < minOf(rows, end * kRowBlock); r += kRowBlock) {
       int64_t n = minOf(kRowBlock, rows - r);
-      const float *x = in<float>(a, 0) + r * columns;
+      const T *x = in<T>(a, 0) + r * columns;
       bool clean = true;
       for (int64_t i = 0; i < n * columns; ++i)
         clean &= x[i] == x[i];
-      clean ? w.scoreRows<true>(x, columns, n) : w.scoreRows<false>(x, columns, n);
+      clean ? w.template scoreRows<true>(x, columns, n) : w.template scoreRows<false>(x, columns, n);
       for (int64_t i = 0; i < n; ++i) {
         for (int64_t t = 0; t < w.stride; ++t)
           w.row[t] = double(w.score[i * w.stride + t]);
@@ -131,9 +133,10 @@ int32_t eachRow(const Args *a, const Walker &walker, const Finish &finish) {
 
 enum { Base, BaseTensor, PostTransform };
 
+template <class T>
 int32_t regress(const Args *a) {
   enum { Aggregate = 3, Targets, Trees };
-  Walker w;
+  Walker<T> w;
   Post post;
   w.targets = a->attr[Targets].i > 0 ? a->attr[Targets].i : 1;
   w.fold = readFold(text(a->attr[Aggregate]));
@@ -143,6 +146,7 @@ int32_t regress(const Args *a) {
   if (onnxc_count(a->out[0]) != rowsOf(a->in[0]) * w.targets)
     return ONNXC_K_SHAPE;
   Reals base{a->attr[Base], a->attr[BaseTensor]};
+  float *y = out<float>(a, 0);
   return eachRow(a, w, [&](int64_t row, double *score, bool *) {
     for (int64_t t = 0; t < w.targets; ++t) {
       if (w.fold == Fold::Average)
@@ -152,14 +156,15 @@ int32_t regress(const Args *a) {
     }
     transform(score, w.targets, post);
     for (int64_t t = 0; t < w.targets; ++t)
-      storeF64(a->out[0], row * w.targets + t, score[t]);
+      y[row * w.targets + t] = float(score[t]);
   });
 }
 
+template <class T>
 int32_t classify(const Args *a) {
   enum { Integers = 3, Words, Trees };
   Labels labels{a->attr[Integers], a->attr[Words]};
-  Walker w;
+  Walker<T> w;
   Post post;
   w.targets = labels.count();
   w.fold = Fold::Sum;
@@ -171,17 +176,20 @@ int32_t classify(const Args *a) {
   binary.positive = w.header->positive;
   Reals base{a->attr[Base], a->attr[BaseTensor]};
   int64_t rows = rowsOf(a->in[0]), width = onnxc_count(a->out[1]) / (rows ? rows : 1);
+  float *y = out<float>(a, 1);
   return eachRow(a, w, [&](int64_t row, double *score, bool *hit) {
     Decision d = decide(score, hit, w.targets, base, binary);
     labels.give(a, row, d.label);
     int64_t n = finishScores(score, d.scores, post, d.second);
     for (int64_t t = 0; t < width; ++t)
-      storeF64(a->out[1], row * width + t, t < n ? score[t] : 0);
+      y[row * width + t] = t < n ? float(score[t]) : 0;
   });
 }
 
 }  // namespace
 }  // namespace onnxc
 
-extern "C" int32_t onnxc_k_FastMlTreeEnsembleRegressor(const onnxc_args *a) { return onnxc::regress(a); }
-extern "C" int32_t onnxc_k_FastMlTreeEnsembleClassifier(const onnxc_args *a) { return onnxc::classify(a); }
+extern "C" int32_t onnxc_k_FastMlTreeEnsembleRegressor_f32(const onnxc_args *a) { return onnxc::regress<float>(a); }
+extern "C" int32_t onnxc_k_FastMlTreeEnsembleRegressor_f64(const onnxc_args *a) { return onnxc::regress<double>(a); }
+extern "C" int32_t onnxc_k_FastMlTreeEnsembleClassifier_f32(const onnxc_args *a) { return onnxc::classify<float>(a); }
+extern "C" int32_t onnxc_k_FastMlTreeEnsembleClassifier_f64(const onnxc_args *a) { return onnxc::classify<double>(a); }

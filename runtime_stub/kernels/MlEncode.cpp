@@ -350,11 +350,19 @@ int32_t arrayFeatureExtractor(const Args *a) {
   for (int64_t i = 0; i < n; ++i)
     if (loadI64(a->in[1], i) < 0 || loadI64(a->in[1], i) >= columns)
       return ONNXC_K_INDEX;
-  char *to = out<char>(a, 0);
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t i = 0; i < n; ++i, to += bytes)
-      memcpy(to, in<char>(a, 0) + (r * columns + loadI64(a->in[1], i)) * bytes, size_t(bytes));
-  return ONNXC_K_OK;
+  int64_t *index = heap<int64_t>(a, n);
+  if (!index)
+    return ONNXC_K_MEMORY;
+  for (int64_t i = 0; i < n; ++i)
+    index[i] = loadI64(a->in[1], i);
+  auto copy = [=](auto type) {
+    using T = decltype(type);
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t i = 0; i < n; ++i)
+        out<T>(a, 0)[r * n + i] = in<T>(a, 0)[r * columns + index[i]];
+    return int32_t(ONNXC_K_OK);
+  };
+  return bytes == 4 ? copy(int32_t()) : bytes == 8 ? copy(int64_t()) : copy(Str());
 }
 
 }  // namespace

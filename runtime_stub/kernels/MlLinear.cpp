@@ -4,15 +4,65 @@
 namespace onnxc {
 namespace {
 
-// Coefficients times row r of a matrix of any type.
-ONNXC_INLINE double dotRow(const float *c, const Tensor &x, int64_t r, int64_t columns) {
-  if (x.dtype == ONNXC_F32)
-    return dot(c, static_cast<const float *>(x.data) + r * columns, columns);
-  double sum = 0;
-  for (int64_t k = 0; k < columns; ++k)
-    sum += double(c[k]) * loadF64(x, r * columns + k);
-  return sum;
-}
+constexpr int64_t kBlockRows = 8;
+typedef double Lanes __attribute__((ext_vector_type(kBlockRows)));
+
+// Scores of all rows: a block of rows is turned so that its rows are the lanes of one vector.
+struct Scores {
+  const Tensor &x;
+  const Attr &coefficients, &intercepts;
+  int64_t rows, columns, targets;
+  double *byColumn = nullptr, *block = nullptr, *row = nullptr;
+  int64_t begin = 0, end = 0;
+
+  int32_t open(const Args *a) {
+    byColumn = heap<double>(a, columns * kBlockRows), block = heap<double>(a, targets * kBlockRows), row = heap<double>(a, targets + 1);
+    return byColumn && block && row ? ONNXC_K_OK : ONNXC_K_MEMORY;
+  }
+  double bias(int64_t t) const { return t < intercepts.n ? double(floats(intercepts)[t]) : 0; }
+  template <class T>
+  void fill(const T *from) {
+    for (int64_t c = 0; c < columns; ++c)
+#pragma clang loop unroll(full)
+      for (int64_t i = 0; i < kBlockRows; ++i)
+        byColumn[c * kBlockRows + i] = toF64(from[i * columns + c]);
+    for (int64_t t = 0; t < targets; ++t) {
+      const float *k = floats(coefficients) + t * columns;
+      Lanes sum = bias(t), odd = 0;
+      int64_t c = 0;
+      for (; c + 2 <= columns; c += 2) {
+        sum += *reinterpret_cast<const Lanes *>(byColumn + c * kBlockRows) * double(k[c]);
+        odd += *reinterpret_cast<const Lanes *>(byColumn + (c + 1) * kBlockRows) * double(k[c + 1]);
+      }
+      if (c < columns)
+        sum += *reinterpret_cast<const Lanes *>(byColumn + c * kBlockRows) * double(k[c]);
+      sum += odd;
+      memcpy(block + t * kBlockRows, &sum, sizeof(sum));
+    }
+  }
+  // Of row r; rows come in order. Room for one score more.
+  double *of(int64_t r) {
+    if (r >= end && rows - r >= kBlockRows) {
+      begin = r, end = r + kBlockRows;
+      withInput(x.dtype, [&](auto type) {
+        fill(static_cast<const decltype(type) *>(x.data) + r * columns);
+        return int32_t(ONNXC_K_OK);
+      });
+    }
+    for (int64_t t = 0; t < targets; ++t)
+      row[t] = r < end ? block[t * kBlockRows + r - begin] : bias(t) + dotRow(floats(coefficients) + t * columns, r);
+    return row;
+  }
+  // Coefficients times row r of a matrix of any type.
+  double dotRow(const float *c, int64_t r) const {
+    if (x.dtype == ONNXC_F32)
+      return dot(c, static_cast<const float *>(x.data) + r * columns, columns);
+    double sum = 0;
+    for (int64_t k = 0; k < columns; ++k)
+      sum += double(c[k]) * loadF64(x, r * columns + k);
+    return sum;
+  }
+};
 
 int32_t linearRegressor(const Args *a) {
   enum { Coefficients, Intercepts, PostTransform, Targets };
@@ -23,17 +73,14 @@ int32_t linearRegressor(const Args *a) {
     return ONNXC_K_VALUE;
   if (a->attr[Coefficients].n != targets * columns || onnxc_count(a->out[0]) != rows * targets)
     return ONNXC_K_SHAPE;
-  double *score = heap<double>(a, targets);
-  if (!score)
-    return ONNXC_K_MEMORY;
+  Scores scores{x, a->attr[Coefficients], a->attr[Intercepts], rows, columns, targets};
+  ONNXC_TRY(scores.open(a));
+  float *y = out<float>(a, 0);
   for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t t = 0; t < targets; ++t) {
-      double bias = t < a->attr[Intercepts].n ? floats(a->attr[Intercepts])[t] : 0;
-      score[t] = bias + dotRow(floats(a->attr[Coefficients]) + t * columns, x, r, columns);
-    }
+    double *score = scores.of(r);
     transform(score, targets, post);
     for (int64_t t = 0; t < targets; ++t)
-      storeF64(a->out[0], r * targets + t, score[t]);
+      y[r * targets + t] = float(score[t]);
   }
   return ONNXC_K_OK;
 }
@@ -49,24 +96,21 @@ int32_t linearClassifier(const Args *a) {
   Post post;
   if (!readPost(text(a->attr[PostTransform]), post) || classes < 1)
     return ONNXC_K_VALUE;
-  double *score = heap<double>(a, classes + 1);
-  if (!score)
-    return ONNXC_K_MEMORY;
+  Scores scores{x, a->attr[Coefficients], a->attr[Intercepts], rows, columns, classes};
+  ONNXC_TRY(scores.open(a));
+  float *y = out<float>(a, 1);
   for (int64_t r = 0; r < rows; ++r) {
+    double *score = scores.of(r);
     int64_t best = 0;
-    for (int64_t t = 0; t < classes; ++t) {
-      double bias = t < a->attr[Intercepts].n ? floats(a->attr[Intercepts])[t] : 0;
-      score[t] = bias + dotRow(floats(a->attr[Coefficients]) + t * columns, x, r, columns);
-      if (score[t] > score[best])
-        best = t;
-    }
+    for (int64_t t = 1; t < classes; ++t)
+      best = score[t] > score[best] ? t : best;
     if (classes == 1)
       best = score[0] > 0;
     labels.give(a, r, best);
     bool second = classes == 1 && labels.count() == 2;
     int64_t n = finishScores(score, classes, post, second ? Second::Complement : Second::None);
     for (int64_t t = 0; t < width; ++t)
-      storeF64(a->out[1], r * width + t, t < n ? score[t] : 0);
+      y[r * width + t] = t < n ? float(score[t]) : 0;
   }
   return ONNXC_K_OK;
 }

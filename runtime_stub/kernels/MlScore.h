@@ -14,7 +14,26 @@ inline bool readPost(Str word, Post &post) {
   return false;
 }
 
-ONNXC_INLINE double logistic(double x) { return x >= 0 ? 1 / (1 + exp(-x)) : 1 - 1 / (1 + exp(x)); }
+// e^x for loops that LLVM vectorises; 0 below e^-708, infinity above e^709.
+ONNXC_INLINE double expF64(double x) {
+  double c = x < -708 ? -708 : x > 709 ? 709 : x;
+  double shifted = c * 1.44269504088896341 + 0x1.8p52, n = shifted - 0x1.8p52;
+  double r = __builtin_fma(n, -6.93147180369123816490e-01, c), p = 1.0 / 479001600;
+  r = __builtin_fma(n, -1.90821492927058770002e-10, r);
+  const double factors[] = {1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720,
+                            1.0 / 120,      1.0 / 24,      1.0 / 6,      0.5,         1.0,        1.0};
+#pragma clang loop unroll(full)
+  for (double f : factors)
+    p = __builtin_fma(p, r, f);
+  double y = p * bitcast<double>((bitcast<uint64_t>(shifted) + 1023) << 52);
+  y = x < -708 ? 0 : x > 709 ? __builtin_inf() : y;
+  return x == x ? y : x;
+}
+
+ONNXC_INLINE double logistic(double x) {
+  double e = expF64(x < 0 ? x : -x);
+  return (x < 0 ? e : 1) / (1 + e);
+}
 
 // Inverse of the normal distribution through the inverse error function, polished by Newton's steps.
 inline double probit(double p) {
@@ -37,9 +56,9 @@ inline void softmax(double *s, int64_t n, bool keepZero) {
       top = s[i];
   for (int64_t i = 0; i < n; ++i) {
     if (keepZero && s[i] > -1e-7 && s[i] < 1e-7)
-      s[i] *= exp(-top);
+      s[i] *= expF64(-top);
     else
-      s[i] = exp(s[i] - top);
+      s[i] = expF64(s[i] - top);
     sum += s[i];
   }
   for (int64_t i = 0; i < n && sum != 0; ++i)

@@ -18,20 +18,49 @@ ONNXC_INLINE double distance(const double *x, const float *v, int64_t n) {
   return sum + ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]));
 }
 
-// e^x for loops that LLVM vectorises; 0 below e^-708, infinity above e^709.
-ONNXC_INLINE double expF64(double x) {
-  double c = x < -708 ? -708 : x > 709 ? 709 : x;
-  double shifted = c * 1.44269504088896341 + 0x1.8p52, n = shifted - 0x1.8p52;
-  double r = __builtin_fma(n, -6.93147180369123816490e-01, c), p = 1.0 / 479001600;
-  r = __builtin_fma(n, -1.90821492927058770002e-10, r);
-  const double factors[] = {1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720,
-                            1.0 / 120,      1.0 / 24,      1.0 / 6,      0.5,         1.0,        1.0};
+// x^degree; loops that LLVM vectorises for the degrees that are usual.
+ONNXC_INLINE void powers(double *x, int64_t n, double degree) {
+  if (degree == 2)
+    for (int64_t i = 0; i < n; ++i)
+      x[i] *= x[i];
+  else if (degree == 3)
+    for (int64_t i = 0; i < n; ++i)
+      x[i] *= x[i] * x[i];
+  else if (degree == 4)
+    for (int64_t i = 0; i < n; ++i)
+      x[i] *= x[i] * x[i] * x[i];
+  else
+    for (int64_t i = 0; i < n; ++i)
+      x[i] = pow(x[i], degree);
+}
+// tanh to 1e-16 of 1, for loops that LLVM vectorises.
+ONNXC_INLINE double tanhF64(double x) {
+  double e = expF64(-2 * (x < 0 ? -x : x)), y = (1 - e) / (1 + e);
+  return x < 0 ? -y : x == x ? y : x;
+}
+
+typedef double Lanes __attribute__((ext_vector_type(8)));
+constexpr int64_t kBlockRows = 4, kBlockVectors = 16;
+
+// Products or squared distances between kBlockRows rows x and `count` vectors, which lie by feature: row `k` of `v` holds feature k of all.
+template <bool Distance>
+void blockOf(const double *x, const double *v, int64_t n, int64_t count, double *value) {
+  for (int64_t i = 0; i < count; i += kBlockVectors) {
+    Lanes sum[kBlockRows][2] = {};
+    for (int64_t k = 0; k < n; ++k) {
+      const Lanes *at = reinterpret_cast<const Lanes *>(v + k * count + i), a = at[0], b = at[1];
 #pragma clang loop unroll(full)
-  for (double f : factors)
-    p = __builtin_fma(p, r, f);
-  double y = p * bitcast<double>((bitcast<uint64_t>(shifted) + 1023) << 52);
-  y = x < -708 ? 0 : x > 709 ? __builtin_inf() : y;
-  return x == x ? y : x;
+      for (int r = 0; r < kBlockRows; ++r) {
+        Lanes one = x[r * n + k], c = Distance ? one - a : a, d = Distance ? one - b : b;
+        sum[r][0] += (Distance ? c : one) * c;
+        sum[r][1] += (Distance ? d : one) * d;
+      }
+    }
+#pragma clang loop unroll(full)
+    for (int r = 0; r < kBlockRows; ++r)
+      for (int h = 0; h < 2; ++h)
+        __builtin_memcpy(value + r * count + i + h * 8, &sum[r][h], sizeof(Lanes));
+  }
 }
 
 struct Kernel {
@@ -50,12 +79,19 @@ struct Kernel {
     return kind == Linear ? dot(x, v, n) : kind == Rbf ? -gamma * distance(x, v, n) : gamma * dot(x, v, n) + coef0;
   }
   void finish(double *value, int64_t n) const {
-    for (int64_t i = 0; kind == Poly && i < n; ++i)
-      value[i] = pow(value[i], degree);
+    if (kind == Poly)
+      powers(value, n, degree);
     for (int64_t i = 0; kind == Rbf && i < n; ++i)
       value[i] = expF64(value[i]);
     for (int64_t i = 0; kind == Sigmoid && i < n; ++i)
-      value[i] = tanh(value[i]);
+      value[i] = tanhF64(value[i]);
+  }
+  // The kernel between kBlockRows rows and vectors by feature.
+  void block(const double *x, const double *v, int64_t n, int64_t count, double *value) const {
+    kind == Rbf ? blockOf<true>(x, v, n, count, value) : blockOf<false>(x, v, n, count, value);
+    for (int64_t i = 0; kind != Linear && i < kBlockRows * count; ++i)
+      value[i] = kind == Rbf ? -gamma * value[i] : gamma * value[i] + coef0;
+    finish(value, kBlockRows * count);
   }
   // The kernel between x and each of `count` vectors of n.
   void products(const double *x, const float *v, int64_t n, int64_t count, double *value) const {
@@ -75,6 +111,42 @@ void loadRow(const Args *a, int64_t row, int64_t columns, double *x) {
     x[c] = loadF64(a->in[0], row * columns + c);
 }
 
+// The kernel between each row of the input and each vector, a block of rows at a time.
+struct Products {
+  const Args *a;
+  const Kernel &kernel;
+  const float *vectors;
+  int64_t columns, count;
+  double *x = nullptr, *value = nullptr, *byFeature = nullptr;
+  int64_t padded = 0, begin = 0, end = 0;
+
+  int32_t open(int64_t rows) {
+    bool blocks = rows >= kBlockRows && count > 0;
+    padded = blocks ? (count + kBlockVectors - 1) / kBlockVectors * kBlockVectors : count;
+    x = heap<double>(a, columns * kBlockRows), value = heap<double>(a, padded * kBlockRows);
+    byFeature = blocks ? heap<double>(a, padded * columns) : nullptr;
+    if (!x || !value || (blocks && !byFeature))
+      return ONNXC_K_MEMORY;
+    for (int64_t i = 0; blocks && i < count; ++i)
+      for (int64_t k = 0; k < columns; ++k)
+        byFeature[k * padded + i] = double(vectors[i * columns + k]);
+    return ONNXC_K_OK;
+  }
+  // Of row r; rows come in order.
+  const double *of(int64_t r, int64_t rows) {
+    if (r < end)
+      return value + (r - begin) * padded;
+    begin = r, end = byFeature && rows - r >= kBlockRows ? r + kBlockRows : r + 1;
+    for (int64_t i = 0; i < (end - begin) * columns; ++i)
+      x[i] = loadF64(a->in[0], r * columns + i);
+    if (end - begin > 1)
+      kernel.block(x, byFeature, columns, padded, value);
+    else
+      kernel.products(x, vectors, columns, count, value);
+    return value;
+  }
+};
+
 int32_t regressor(const Args *a) {
   enum { Coefficients, Params, Type, Supports, OneClass, PostTransform, Rho, Vectors };
   const Attr *t = a->attr;
@@ -85,16 +157,19 @@ int32_t regressor(const Args *a) {
     return ONNXC_K_VALUE;
   if (supports > 0 ? t[Vectors].n != supports * columns || t[Coefficients].n < supports : t[Coefficients].n != columns)
     return ONNXC_K_SHAPE;
-  double *x = heap<double>(a, columns), *products = heap<double>(a, supports > 0 ? supports : 0);
-  if (!x || !products)
+  double *x = heap<double>(a, columns);
+  Products products{a, kernel, floats(t[Vectors]), columns, supports > 0 ? supports : 0};
+  if (!x)
     return ONNXC_K_MEMORY;
+  ONNXC_TRY(products.open(rows));
   for (int64_t r = 0; r < rows; ++r) {
-    loadRow(a, r, columns, x);
     double sum = floats(t[Rho])[0];
-    if (supports <= 0)
+    if (supports <= 0) {
+      loadRow(a, r, columns, x);
       sum += Kernel{Kernel::Linear}(x, floats(t[Coefficients]), columns);
-    kernel.products(x, floats(t[Vectors]), columns, supports, products);
-    sum += dot(products, floats(t[Coefficients]), supports);
+    } else {
+      sum += dot(products.of(r, rows), floats(t[Coefficients]), supports);
+    }
     if (t[OneClass].i)
       sum = sum > 0 ? 1 : -1;
     transform(&sum, 1, post);
@@ -109,13 +184,12 @@ struct Machine {
   const Args *a;
   Kernel kernel;
   int64_t columns, classes, vectors, pairs;
-  double *x, *product, *score, *votes, *pairwise, *matrix, *gradient;
+  double *x, *score, *votes, *pairwise, *matrix, *gradient;
   int64_t *first;  // the first vector of each class
 
   // One against one: score of pair (i, j) is positive when i wins.
-  void vote() {
+  void vote(const double *product) {
     const float *coefficients = floats(a->attr[Coefficients]);
-    kernel.products(x, floats(a->attr[Vectors]), columns, vectors, product);
     for (int64_t k = 0; k < classes; ++k)
       votes[k] = 0;
     const int64_t *per = ints(a->attr[PerClass]);
@@ -211,11 +285,10 @@ int32_t prepare(Machine &m, const Labels &labels) {
   if (probabilities && (t[ProbA].n < m.pairs || t[ProbB].n < m.pairs))
     return ONNXC_K_SHAPE;
   int64_t n = m.classes;
-  m.x = heap<double>(m.a, m.columns), m.product = heap<double>(m.a, m.vectors),
-  m.score = heap<double>(m.a, (m.pairs > n ? m.pairs : n) + 2);
+  m.x = heap<double>(m.a, m.columns), m.score = heap<double>(m.a, (m.pairs > n ? m.pairs : n) + 2);
   m.votes = heap<double>(m.a, n), m.pairwise = heap<double>(m.a, n * n), m.matrix = heap<double>(m.a, n * n),
   m.gradient = heap<double>(m.a, n);
-  return m.x && m.product && m.score && m.votes && m.pairwise && m.matrix && m.gradient ? ONNXC_K_OK : ONNXC_K_MEMORY;
+  return m.x && m.score && m.votes && m.pairwise && m.matrix && m.gradient ? ONNXC_K_OK : ONNXC_K_MEMORY;
 }
 
 // What one score of two classes becomes depends on the signs of the coefficients, as in ONNX Runtime.
@@ -237,11 +310,13 @@ int32_t classifier(const Args *a) {
     return code;
   bool probabilities = m.vectors && a->attr[ProbA].n > 0;
   int64_t rows = rowsOf(a->in[0]), width = onnxc_count(a->out[1]) / (rows ? rows : 1);
+  Products products{a, m.kernel, floats(a->attr[Vectors]), m.columns, m.vectors};
+  ONNXC_TRY(products.open(rows));
   for (int64_t r = 0; r < rows; ++r) {
     loadRow(a, r, m.columns, m.x);
     int64_t count = m.vectors && !probabilities ? m.pairs : m.classes;
     if (m.vectors)
-      m.vote();
+      m.vote(products.of(r, rows));
     for (int64_t k = 0; !m.vectors && k < m.classes; ++k)
       m.score[k] =
           m.kernel(m.x, floats(a->attr[Coefficients]) + k * m.columns, m.columns) + (a->attr[Rho].n > 0 ? floats(a->attr[Rho])[0] : 0);

@@ -288,7 +288,9 @@ int32_t readNodes(const Args *a, Forest &f, const NodeIndex &index, int64_t n) {
   return ONNXC_K_OK;
 }
 
-int32_t readForest(const Args *a, Forest &f) {
+// oneWeight: a leaf that names the only target several times counts once, with its first weight, as in ONNX Runtime (scikit-learn's
+// decision paths are written so).
+int32_t readForest(const Args *a, Forest &f, bool oneWeight) {
   const Attr *t = a->attr;
   int64_t n = t[NodeNumbers].n, entries = t[Ids].n;
   Reals values{t[Values], t[ValuesTensor]};
@@ -305,7 +307,7 @@ int32_t readForest(const Args *a, Forest &f) {
     int64_t node = index.find(ints(t[TreeIds])[i], ints(t[NodeIds])[i]), target = ints(t[Ids])[i];
     if (node < 0 || f.nodes[node].mode != Leaf || target < 0 || target >= f.targets)
       return ONNXC_K_INDEX;
-    f.weights[i] = {values[i], target, f.nodes[node].yes};
+    f.weights[i] = {values[i], target, oneWeight ? -1 : f.nodes[node].yes};
     f.nodes[node].yes = i;
   }
   bool memory;
@@ -319,7 +321,7 @@ int32_t regress(const Args *a) {
   f.fold = readFold(text(a->attr[Extra]));
   if (!readPost(text(a->attr[PostTransform]), post))
     return ONNXC_K_VALUE;
-  if (int32_t code = readForest(a, f))
+  if (int32_t code = readForest(a, f, f.targets == 1))
     return code;
   double *score = heap<double>(a, f.targets);
   bool *hit = heap<bool>(a, f.targets);
@@ -359,7 +361,7 @@ int32_t classify(const Args *a) {
   f.targets = labels.count();
   if (f.targets < 1 || !readPost(text(a->attr[PostTransform]), post))
     return ONNXC_K_VALUE;
-  if (int32_t code = readForest(a, f))
+  if (int32_t code = readForest(a, f, false))
     return code;
   double *score = heap<double>(a, f.targets + 2);
   bool *hit = heap<bool>(a, f.targets + 2);

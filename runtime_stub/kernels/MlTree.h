@@ -39,13 +39,13 @@ struct Decision {
 
 inline Decision decide(double *score, bool *hit, int64_t classes, const Reals &base, const Binary &binary) {
   if (classes > 2) {
-    int64_t best = 0;
-    for (int64_t k = 0; k < classes; ++k) {
-      if (k < base.count())
-        score[k] += base[k];
-      if (score[k] > score[best])
-        best = k;
-    }
+    int64_t best = 0, offsets = base.count() < classes ? base.count() : classes;
+    for (int64_t k = 0; k < offsets; ++k)
+      score[k] += base[k];
+    double top = score[0];
+    for (int64_t k = 1; k < classes; ++k)
+      if (score[k] > top)
+        best = k, top = score[k];
     return {best, classes, Second::None};
   }
   for (int64_t k = 0; k < classes && k < base.count(); ++k)

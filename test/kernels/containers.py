@@ -1,5 +1,5 @@
 """Sequences, optionals, maps and control flow with every element type of their schemas: values go through containers, branches and loop state and come back unchanged.
-Also the operators of ai.onnx.ml on maps, and LabelEncoder's first version.
+Also the operators of ai.onnx.ml on maps, its models in batches, and LabelEncoder's first version.
 
 usage: containers.py --onnxc BIN --loader DIR [--filter REGEX]      ends with `containers: N passed, N failed, N skipped`
 """
@@ -13,9 +13,10 @@ from onnx import TensorProto, defs, helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common import Suite
-from values import compare
+from values import compare, peer
 
 SUITE = Suite("containers", __doc__)
+F32, F64, I64, TEXT = TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT64, TensorProto.STRING
 
 # Loop state that changes, values captured from outside, scan outputs, an optional state.
 FLOW = """
@@ -174,6 +175,72 @@ def ranks_of_which_one_fits(s, folder):
     return branches(s, folder, f"r = If (c) <{PLAIN}>", FEEDS, want, "float[N,3] x, bool c", readers)
 
 
+# ---- models of ai.onnx.ml, row by row and in batches -------------------------------------------------------------------------------------------
+
+FEATURES = 5
+
+
+def machine(op, kernel, **more):
+    """A support vector machine of 21 vectors; three classes where it classifies."""
+    rng = np.random.default_rng(3)
+    classify = op == "SVMClassifier"
+    given = dict(kernel_type=kernel, kernel_params=[0.3, 0.5, 3.0], support_vectors=rng.standard_normal(21 * FEATURES).tolist(),
+                 coefficients=rng.standard_normal(42 if classify else 21).tolist(), rho=[0.1, -0.2, 0.3] if classify else [0.2], **more)
+    return op, {**given, "vectors_per_class": [9, 8, 4], "classlabels_ints": [4, 5, 6]} if classify else {**given, "n_supports": 21}
+
+
+def linear(op, targets, **more):
+    rng = np.random.default_rng(targets)
+    given = dict(coefficients=rng.standard_normal(targets * FEATURES).tolist(), intercepts=rng.standard_normal(targets).tolist(), **more)
+    return op, {**given, "classlabels_ints": list(range(max(targets, 2)))} if op == "LinearClassifier" else {**given, "targets": targets}
+
+
+def forest(op, trees, leaf, **more):
+    """Trees of one test and two leaves; leaf(tree, side) lists the (target, weight) pairs of a leaf."""
+    rng = np.random.default_rng(trees)
+    kind = "class" if op == "TreeEnsembleClassifier" else "target"
+    entries = [(t, 1 + side, *pair) for t in range(trees) for side in range(2) for pair in leaf(t, side)]
+    return op, {"nodes_treeids": [t for t in range(trees) for _ in range(3)], "nodes_nodeids": [0, 1, 2] * trees, "nodes_featureids": [f for t in range(trees) for f in (t % FEATURES, 0, 0)],
+                "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"] * trees, "nodes_values": [v for x in rng.standard_normal(trees).tolist() for v in (x, 0.0, 0.0)],
+                "nodes_truenodeids": [1, 0, 0] * trees, "nodes_falsenodeids": [2, 0, 0] * trees, f"{kind}_treeids": [e[0] for e in entries], f"{kind}_nodeids": [e[1] for e in entries],
+                f"{kind}_ids": [e[2] for e in entries], f"{kind}_weights": [e[3] for e in entries], **more}
+
+
+MODELS = {f"svr_{k.lower()}": machine("SVMRegressor", k) for k in ("LINEAR", "POLY", "RBF", "SIGMOID")}
+MODELS.update({f"svc_{k.lower()}": machine("SVMClassifier", k) for k in ("LINEAR", "POLY", "RBF", "SIGMOID")})
+MODELS["svc_probabilities"] = machine("SVMClassifier", "RBF", prob_a=[-1.0, -0.5, -2.0], prob_b=[0.1, 0.2, -0.1])
+MODELS.update({f"linear_{t}_{p.lower()}": linear("LinearClassifier", t, post_transform=p) for t, p in ((1, "LOGISTIC"), (3, "SOFTMAX"), (3, "LOGISTIC"), (9, "NONE"))})
+MODELS.update({f"regression_{t}": linear("LinearRegressor", t) for t in (1, 3)})
+# Votes of equally many trees: in exact arithmetic no class wins.
+MODELS["votes"] = forest("TreeEnsembleClassifier", 30, lambda t, side: [(0, side / 30)], classlabels_int64s=[0, 1])
+MODELS["votes_f64"] = forest("TreeEnsembleClassifier", 30, lambda t, side: [(0, side / 30)], classlabels_int64s=[0, 1])
+MODELS["leaves"] = forest("TreeEnsembleRegressor", 1, lambda t, side: [(0, 3.0 + side)] * 3, n_targets=1)
+MODELS["forest_f64"] = forest("TreeEnsembleRegressor", 40, lambda t, side: [(k, 0.1 * t + side - k) for k in range(2)], n_targets=2)
+
+
+def batches(s, folder, name):
+    import onnxc
+    op, attributes = MODELS[name]
+    code = F64 if name.endswith("f64") else F32
+    results = [helper.make_tensor_value_info("label", I64, ["N"]), helper.make_tensor_value_info("y", F32, ["N", None])] if "Classifier" in op else [helper.make_tensor_value_info("y", F32, ["N", None])]
+    model = helper.make_model(helper.make_graph([helper.make_node(op, ["x"], [r.name for r in results], domain="ai.onnx.ml", **attributes)], "g",
+                                                [helper.make_tensor_value_info("x", code, ["N", FEATURES])], results),
+                              opset_imports=[helper.make_opsetid("", 15), helper.make_opsetid("ai.onnx.ml", 1)], ir_version=8)
+    session = peer(model)
+    for level in ("-O0", "-O3"):
+        loaded = onnxc.load(str(s.compile(model, folder, level, name="m" + level)))
+        for rows in (1, 3, 4, 13, 70):
+            x = np.random.default_rng(rows).standard_normal((rows, FEATURES)).astype(helper.tensor_dtype_to_np_dtype(code))
+            for result, want, got in zip(results, session.run(None, {"x": x}), loaded.run({"x": x})):
+                wrong = "" if result.name == "label" and level == "-O0" else compare(want, got, 2e-5, 2e-5)  # -O0 sums in doubles: ties fall otherwise
+                if wrong:
+                    return f"{level}, {rows} rows, {result.name}: {wrong}"
+    return None
+
+
+SUITE.cases([f"model_{n}" for n in MODELS], lambda s, folder, name: batches(s, folder, name[6:]))
+
+
 # ---- what a caller takes at once -----------------------------------------------------------------------------------------------------------
 
 def zipped(s, folder, rows, keys, **attributes):
@@ -226,9 +293,6 @@ def tensor_type(code, *shape):
 
 def map_type(key, value):
     return helper.make_map_type_proto(key, helper.make_tensor_type_proto(value, []))
-
-
-F32, F64, I64, TEXT = TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT64, TensorProto.STRING
 
 
 @SUITE.check

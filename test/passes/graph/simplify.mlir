@@ -166,3 +166,18 @@ func.func @padded(%x: tensor<1x1x4x4xf32>, %w: tensor<2x1x3x3xf32>) -> (tensor<1
   %d = "onnx.Conv"(%c, %w) : (tensor<1x1x6x8xf32>, tensor<2x1x3x3xf32>) -> tensor<1x2x4x6xf32>
   return %b, %d : tensor<1x2x4x6xf32>, tensor<1x2x4x6xf32>
 }
+
+// -----
+
+// A square is a product; an exponent of another type becomes a float.
+// CHECK-LABEL: @powers
+// CHECK: dense<3.000000e+00> : tensor<f32>
+// CHECK: "onnx.Mul"(%arg0, %arg0)
+// CHECK: "onnx.Pow"{{.*}} : (tensor<?x3xf32>, tensor<f32>)
+func.func @powers(%x: tensor<?x3xf64>, %y: tensor<?x3xf32>) -> (tensor<?x3xf64>, tensor<?x3xf32>) {
+  %two = "onnx.Constant"() {value = dense<2.0> : tensor<f64>} : () -> tensor<f64>
+  %three = "onnx.Constant"() {value = dense<3> : tensor<i64>} : () -> tensor<i64>
+  %a = "onnx.Pow"(%x, %two) : (tensor<?x3xf64>, tensor<f64>) -> tensor<?x3xf64>
+  %b = "onnx.Pow"(%y, %three) : (tensor<?x3xf32>, tensor<i64>) -> tensor<?x3xf32>
+  return %a, %b : tensor<?x3xf64>, tensor<?x3xf32>
+}
