@@ -49,7 +49,7 @@ struct Conv {
 
   void emitPointwise();
   void emitDirect();
-  // How the direct way is cut into units; of an image of one row or of unknown width, rather its tiles than its rows.
+  // How the direct way is cut into units: rows, and where those are few, wide or of unknown width tiles of them.
   struct Units {
     TileShape tile;
     int64_t rows, tiles, panels, blocks;  // blocks of input channels whose weights for a group of panels stay in a cache
@@ -64,6 +64,7 @@ struct Conv {
   };
   int64_t groupBytes() const;
   Units directUnits() const;
+  void cutRows(Units &u) const;
   double unitFlops(const Units &u) const;
   void row(Value n, Value group, Value oh, Value from, Value to, Value lowBlock, Value highBlock, const TileShape &shape,
            std::optional<TileRange> tiles);
@@ -257,15 +258,27 @@ int64_t Conv::groupBytes() const {
   return imageBytes && *imageBytes <= mostImage ? firstLevel : kSmallBytes;
 }
 
+static constexpr int64_t kChunkPixels = 256;
+
+// Rows that are cut. What a filter's rows read of an image should be in the second-level cache when the next row reads it again.
+void Conv::cutRows(Units &u) const {
+  constexpr int64_t wide = 1 << 20, near = 512 << 10, mostRows = 16;
+  int64_t columnBytes = w.kh * blocks * inner * 4;
+  if (!known() || constantOf(yExprs[2]) == 1)
+    u.byTiles = true, u.rows = 1, u.tiles = llvm::divideCeil(kChunkPixels, u.tile.rows);
+  else if (w.kh > 1 && *w.inWidth * columnBytes > wide && *w.outWidth > kChunkPixels)
+    u.byTiles = true, u.rows = std::min(constantOf(yExprs[2]).value_or(mostRows), mostRows),
+    u.tiles = std::max<int64_t>(4, near / columnBytes / w.strides[1] / u.tile.rows);
+}
+
 Conv::Units Conv::directUnits() const {
-  constexpr int64_t chunkPixels = 256, leastTiles = 4;
+  constexpr int64_t leastTiles = 4;
   int64_t bytes = groupBytes(), near = bytes < kSmallBytes ? bytes * blocks / panelBytes() : 0;
   TileShape tile = chooseTile(w.outWidth, panels, c.vectorBits, near);
-  Units u{scheduledTile(c.kernel, tile, w.outWidth, panels), 4, 0, 0, 0, !known() || constantOf(yExprs[2]) == 1};
+  Units u{scheduledTile(c.kernel, tile, w.outWidth, panels), 4, 0, 0, 0, false};
   if (w.outWidth)
-    u.rows = std::max<int64_t>(1, llvm::divideCeil(chunkPixels, std::max<int64_t>(*w.outWidth, 1)));
-  if (u.byTiles)
-    u.rows = 1, u.tiles = llvm::divideCeil(chunkPixels, u.tile.rows);
+    u.rows = std::max<int64_t>(1, llvm::divideCeil(kChunkPixels, std::max<int64_t>(*w.outWidth, 1)));
+  cutRows(u);
   u.panels = u.tile.panels * std::max<int64_t>(1, std::min<int64_t>(8, bytes / panelBytes()) / u.tile.panels);
   u.panels = std::min(u.panels, panels);
   int64_t images = constantOf(yExprs[0]).value_or(1) * groups;
@@ -293,8 +306,8 @@ Conv::Units Conv::directUnits() const {
 
 double Conv::unitFlops(const Units &u) const {
   int64_t width = w.outWidth.value_or(64);
-  return 2.0 * double(u.byTiles ? std::min(u.tiles * u.tile.rows, known() ? width : INT64_MAX) : u.rows * width) * double(u.panels) *
-         double(panelBytes() / 4);
+  int64_t columns = u.byTiles ? std::min(u.tiles * u.tile.rows, known() ? width : INT64_MAX) : width;
+  return 2.0 * double(u.rows * columns) * double(u.panels) * double(panelBytes() / 4);
 }
 
 void Conv::emitDirect() {
@@ -303,10 +316,12 @@ void Conv::emitDirect() {
   // Of one row: the image's only one, or where widths are unknown all of them.
   Value across = known() ? y[3] : c.mul(y[2], y[3]), tilesAcross = c.ceilDiv(across, u.tile.rows);
   AffineExpr acrossExpr = known() ? yExprs[3] : yExprs[2] * yExprs[3];
-  Value chunkCount = u.byTiles ? c.ceilDiv(tilesAcross, u.tiles) : c.ceilDiv(y[2], u.rows);
+  Value rowChunks = known() ? c.ceilDiv(y[2], u.rows) : c.n(1);  // side by side in time: they share rows of the input
+  Value chunkCount = u.byTiles ? c.mul(c.ceilDiv(tilesAcross, u.tiles), rowChunks) : rowChunks;
+  AffineExpr one = getAffineConstantExpr(1, c.b.getContext()), rowsExpr = known() ? yExprs[2].ceilDiv(u.rows) : one;
+  AffineExpr tilesExpr = u.byTiles ? acrossExpr.ceilDiv(u.tile.rows).ceilDiv(u.tiles) : one;
   AffineExpr perImage = getAffineConstantExpr(panelGroups * groups, c.b.getContext());
-  setExtent(c.kernel, {yExprs[0], u.byTiles ? acrossExpr.ceilDiv(u.tile.rows).ceilDiv(u.tiles) : yExprs[2].ceilDiv(u.rows), perImage},
-            unitFlops(u));
+  setExtent(c.kernel, {yExprs[0], rowsExpr, tilesExpr, perImage}, unitFlops(u));
   c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
     Value each = c.mul(chunkCount, panelGroups * groups), n = c.div(unit, each), rest = c.rem(unit, each);
     // Small weights stay in the cache while chunks of the image pass; large ones are read once.
@@ -315,12 +330,10 @@ void Conv::emitDirect() {
     Value part = chunksOutside ? c.rem(rest, panelGroups * groups) : c.div(rest, chunkCount);
     Value group = c.div(part, panelGroups), from = c.mul(c.rem(part, panelGroups), u.panels);
     Value to = c.min(c.add(from, u.panels), c.n(panels));
-    Value first = c.mul(chunk, u.rows), last = c.min(c.add(first, u.rows), y[2]);
+    Value first = c.mul(c.rem(chunk, rowChunks), u.rows), last = c.min(c.add(first, u.rows), y[2]), column = c.div(chunk, rowChunks);
     std::optional<TileRange> tiles;
-    if (u.byTiles) {
-      tiles = TileRange{c.mul(chunk, u.tiles), c.min(c.mul(c.add(chunk, 1), u.tiles), tilesAcross)};
-      first = c.n(0), last = c.n(1);
-    }
+    if (u.byTiles)
+      tiles = TileRange{c.mul(column, u.tiles), c.min(c.mul(c.add(column, 1), u.tiles), tilesAcross)};
     c.loop(c.n(0), c.n(blocks), c.n(u.blocks), [&](Value low) {
       Value high = c.min(c.add(low, u.blocks), c.n(blocks));
       if (!known()) {

@@ -2,8 +2,8 @@
 // chooses them; what `--tune` measured to be faster takes their place.
 //
 //   tile_rows, tile_panels   the register tile (Tile.h)
-//   chunk                    what a unit of parallel work holds: row tiles; rows of a convolution's result, or tiles where it has one row
-//                            or an unknown width; Winograd's tiles
+//   chunk                    what a unit of parallel work holds: row tiles; rows of a convolution's result, or tiles where it has one row,
+//                            an unknown or a very large width; Winograd's tiles
 //   group                    panels of a unit
 //   depth                    steps, or blocks of input channels, that are summed before the next ones are begun
 //

@@ -194,6 +194,33 @@ static LogicalResult convTranspose(onnx::ConvTransposeOp op, PatternRewriter &re
 
 // --- Conv over three dims ---
 
+// Filters of one pixel and several frames: a frame is a row of an image, whose height is time.
+static LogicalResult convOverTime(onnx::ConvOp op, PatternRewriter &rewriter) {
+  auto x = rankedType(op.getX()), w = rankedType(op.getW()), y = rankedType(op.getY());
+  bool frames = x && x.getRank() == 5 && w && w.getRank() == 5 && y && w.hasStaticShape() && w.getDimSize(3) * w.getDimSize(4) == 1;
+  bool plain = op.getAutoPad() == "NOTSET" || op.getAutoPad() == "VALID";
+  if (!frames || !plain || llvm::any_of(x.getShape().drop_front(), ShapedType::isDynamic) ||
+      llvm::any_of(y.getShape().drop_front(), [](int64_t d) { return d <= 0; }))
+    return rewriter.notifyMatchFailure(op, "not over frames of known size with filters of one pixel");
+  auto strides = listOr(op.getStrides(), 3, 1), dilations = listOr(op.getDilations(), 3, 1);
+  auto pads = op.getAutoPad() == "VALID" ? SmallVector<int64_t>(6, 0) : listOr(op.getPads(), 6, 0);
+  if (strides[1] != 1 || strides[2] != 1 || pads[1] || pads[2] || pads[4] || pads[5])
+    return rewriter.notifyMatchFailure(op, "skips pixels or pads frames");
+  GraphBuilder g{rewriter, op.getLoc()};
+  int64_t area = x.getDimSize(3) * x.getDimSize(4);
+  Value v = g.reshape(op.getX(), {-1, x.getDimSize(1), x.getDimSize(2), area});
+  Value filters = g.reshape(op.getW(), {w.getDimSize(0), w.getDimSize(1), w.getDimSize(2), 1});
+  auto type = x.clone({y.getDimSize(0), y.getDimSize(1), y.getDimSize(2), area});
+  v = onnx::ConvOp::create(rewriter, op.getLoc(), type, v, filters, op.getB(), rewriter.getStringAttr("NOTSET"),
+                           rewriter.getDenseI64ArrayAttr({dilations[0], 1}), op.getGroupAttr(), {},
+                           rewriter.getDenseI64ArrayAttr({pads[0], 0, pads[3], 0}), rewriter.getDenseI64ArrayAttr({strides[0], 1}));
+  v = g.reshape(v, {-1, y.getDimSize(1), y.getDimSize(2), y.getDimSize(3), y.getDimSize(4)});
+  if (v.getType() != y)
+    v.setType(y);
+  rewriter.replaceOp(op, v);
+  return success();
+}
+
 // Frames become images: the frames that one result frame reads are joined along the channels.
 static LogicalResult convFrames(onnx::ConvOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX()), w = rankedType(op.getW());
@@ -245,6 +272,7 @@ static LogicalResult convFrames(onnx::ConvOp op, PatternRewriter &rewriter) {
 
 void populateDecomposeConvPatterns(RewritePatternSet &patterns) {
   patterns.add(convTranspose);
+  patterns.add(convOverTime, /*benefit=*/2);
   patterns.add(convFrames);
 }
 
