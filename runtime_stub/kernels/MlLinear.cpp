@@ -7,17 +7,34 @@ namespace {
 constexpr int64_t kBlockRows = 8;
 typedef double Lanes __attribute__((ext_vector_type(kBlockRows)));
 
-// Scores of all rows: a block of rows is turned so that its rows are the lanes of one vector.
+// expF64() for a block.
+ONNXC_INLINE Lanes exponential(Lanes x) {
+  typedef uint64_t Bits __attribute__((ext_vector_type(kBlockRows)));
+  const Lanes c = x < -708 ? Lanes(-708) : x > 709 ? Lanes(709) : x;
+  const Lanes shifted = c * 1.44269504088896341 + 0x1.8p52, n = shifted - 0x1.8p52;
+  Lanes r = n * -6.93147180369123816490e-01 + c, p = 1.0 / 479001600;
+  r = n * -1.90821492927058770002e-10 + r;
+  const double factors[] = {1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720,
+                            1.0 / 120,      1.0 / 24,      1.0 / 6,      0.5,         1.0,        1.0};
+#pragma clang loop unroll(full)
+  for (double f : factors)
+    p = p * r + f;
+  const Lanes y = p * __builtin_bit_cast(Lanes, (__builtin_bit_cast(Bits, shifted) + 1023) << 52);
+  const Lanes bounded = x < -708 ? Lanes(0) : x > 709 ? Lanes(__builtin_inf()) : y;
+  return x == x ? bounded : x;
+}
+
+// Scores of a block of rows, each target's in one vector; room for a second score of one class.
 struct Scores {
   const Tensor &x;
   const Attr &coefficients, &intercepts;
   int64_t rows, columns, targets;
-  double *byColumn = nullptr, *block = nullptr, *row = nullptr;
-  int64_t begin = 0, end = 0;
+  double *byColumn = nullptr, *row = nullptr;
+  Lanes *score = nullptr;
 
   int32_t open(const Args *a) {
-    byColumn = heap<double>(a, columns * kBlockRows), block = heap<double>(a, targets * kBlockRows), row = heap<double>(a, targets + 1);
-    return byColumn && block && row ? ONNXC_K_OK : ONNXC_K_MEMORY;
+    byColumn = heap<double>(a, columns * kBlockRows), row = heap<double>(a, targets + 1), score = heap<Lanes>(a, targets + 1);
+    return byColumn && row && score ? ONNXC_K_OK : ONNXC_K_MEMORY;
   }
   double bias(int64_t t) const { return t < intercepts.n ? double(floats(intercepts)[t]) : 0; }
   template <class T>
@@ -26,32 +43,35 @@ struct Scores {
 #pragma clang loop unroll(full)
       for (int64_t i = 0; i < kBlockRows; ++i)
         byColumn[c * kBlockRows + i] = toF64(from[i * columns + c]);
+    const Lanes *column = reinterpret_cast<const Lanes *>(byColumn);
     for (int64_t t = 0; t < targets; ++t) {
       const float *k = floats(coefficients) + t * columns;
       Lanes sum = bias(t), odd = 0;
       int64_t c = 0;
       for (; c + 2 <= columns; c += 2) {
-        sum += *reinterpret_cast<const Lanes *>(byColumn + c * kBlockRows) * double(k[c]);
-        odd += *reinterpret_cast<const Lanes *>(byColumn + (c + 1) * kBlockRows) * double(k[c + 1]);
+        sum += column[c] * double(k[c]);
+        odd += column[c + 1] * double(k[c + 1]);
       }
       if (c < columns)
-        sum += *reinterpret_cast<const Lanes *>(byColumn + c * kBlockRows) * double(k[c]);
-      sum += odd;
-      memcpy(block + t * kBlockRows, &sum, sizeof(sum));
+        sum += column[c] * double(k[c]);
+      score[t] = sum + odd;
     }
   }
-  // Of row r; rows come in order. Room for one score more.
-  double *of(int64_t r) {
-    if (r >= end && rows - r >= kBlockRows) {
-      begin = r, end = r + kBlockRows;
+  // Of up to kBlockRows rows from r on; gives their number.
+  int64_t at(int64_t r) {
+    const int64_t n = rows - r < kBlockRows ? rows - r : kBlockRows;
+    if (n == kBlockRows)
       withInput(x.dtype, [&](auto type) {
         fill(static_cast<const decltype(type) *>(x.data) + r * columns);
         return int32_t(ONNXC_K_OK);
       });
-    }
-    for (int64_t t = 0; t < targets; ++t)
-      row[t] = r < end ? block[t * kBlockRows + r - begin] : bias(t) + dotRow(floats(coefficients) + t * columns, r);
-    return row;
+    else
+      for (int64_t t = 0; t < targets; ++t) {
+        score[t] = 0;
+        for (int64_t i = 0; i < n; ++i)
+          score[t][i] = bias(t) + dotRow(floats(coefficients) + t * columns, r + i);
+      }
+    return n;
   }
   // Coefficients times row r of a matrix of any type.
   double dotRow(const float *c, int64_t r) const {
@@ -61,6 +81,40 @@ struct Scores {
     for (int64_t k = 0; k < columns; ++k)
       sum += double(c[k]) * loadF64(x, r * columns + k);
     return sum;
+  }
+
+  // As finishScores() for each of the rows.
+  int64_t finish(int64_t n, Post post, Second second) {
+    if (post == Post::None && (targets > 1 || second == Second::None))
+      return targets;
+    if (post == Post::Logistic) {
+      for (int64_t t = 0; t < targets; ++t) {
+        const Lanes s = score[t], e = exponential(s < 0 ? s : -s), sum = 1 + e;
+        score[t] = (s < 0 ? e : Lanes(1)) / sum;
+        if (targets == 1 && second != Second::None)
+          score[1] = score[0], score[0] = (s < 0 ? Lanes(1) : e) / sum;
+      }
+      return targets == 1 && second != Second::None ? 2 : targets;
+    }
+    if (post == Post::Softmax && targets > 1) {
+      Lanes top = score[0], sum = 0;
+      for (int64_t t = 1; t < targets; ++t)
+        top = score[t] > top ? score[t] : top;
+      for (int64_t t = 0; t < targets; ++t)
+        sum += score[t] = exponential(score[t] - top);
+      for (int64_t t = 0; t < targets; ++t)
+        score[t] /= sum;
+      return targets;
+    }
+    int64_t given = targets;
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t t = 0; t < targets; ++t)
+        row[t] = score[t][i];
+      given = finishScores(row, targets, post, second);
+      for (int64_t t = 0; t < given; ++t)
+        score[t][i] = row[t];
+    }
+    return given;
   }
 };
 
@@ -76,11 +130,12 @@ int32_t linearRegressor(const Args *a) {
   Scores scores{x, a->attr[Coefficients], a->attr[Intercepts], rows, columns, targets};
   ONNXC_TRY(scores.open(a));
   float *y = out<float>(a, 0);
-  for (int64_t r = 0; r < rows; ++r) {
-    double *score = scores.of(r);
-    transform(score, targets, post);
+  for (int64_t r = 0, n; r < rows; r += n) {
+    n = scores.at(r);
+    scores.finish(n, post, Second::None);
     for (int64_t t = 0; t < targets; ++t)
-      y[r * targets + t] = float(score[t]);
+      for (int64_t i = 0; i < n; ++i)
+        y[(r + i) * targets + t] = float(scores.score[t][i]);
   }
   return ONNXC_K_OK;
 }
@@ -99,18 +154,21 @@ int32_t linearClassifier(const Args *a) {
   Scores scores{x, a->attr[Coefficients], a->attr[Intercepts], rows, columns, classes};
   ONNXC_TRY(scores.open(a));
   float *y = out<float>(a, 1);
-  for (int64_t r = 0; r < rows; ++r) {
-    double *score = scores.of(r);
-    int64_t best = 0;
-    for (int64_t t = 1; t < classes; ++t)
-      best = score[t] > score[best] ? t : best;
-    if (classes == 1)
-      best = score[0] > 0;
-    labels.give(a, r, best);
-    bool second = classes == 1 && labels.count() == 2;
-    int64_t n = finishScores(score, classes, post, second ? Second::Complement : Second::None);
-    for (int64_t t = 0; t < width; ++t)
-      y[r * width + t] = t < n ? float(score[t]) : 0;
+  const Second second = classes == 1 && labels.count() == 2 ? Second::Complement : Second::None;
+  for (int64_t r = 0, n; r < rows; r += n) {
+    n = scores.at(r);
+    Lanes top = scores.score[0], best = classes == 1 ? (top > 0 ? Lanes(1) : Lanes(0)) : Lanes(0);
+    for (int64_t t = 1; t < classes; ++t) {
+      const Lanes s = scores.score[t];
+      best = s > top ? Lanes(double(t)) : best;
+      top = s > top ? s : top;
+    }
+    const int64_t given = scores.finish(n, post, second);
+    for (int64_t i = 0; i < n; ++i) {
+      labels.give(a, r + i, int64_t(best[i]));
+      for (int64_t t = 0; t < width; ++t)
+        y[(r + i) * width + t] = t < given ? float(scores.score[t][i]) : 0;
+    }
   }
   return ONNXC_K_OK;
 }
