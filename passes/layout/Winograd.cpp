@@ -27,17 +27,17 @@ static void filterTransform(double g[kPoints][3]) {
 
 bool gainsByWinograd(const BlockedConv &conv, int64_t height, int64_t width) {
   auto all = [](ArrayRef<int64_t> values, int64_t wanted) { return llvm::all_of(values, [&](int64_t v) { return v == wanted; }); };
-  if (conv.group != 1 || !all(conv.kernel, 3) || !all(conv.strides, 1) || !all(conv.dilations, 1) || conv.channels < kLanes ||
-      conv.outputs < kLanes)
+  if (conv.group != 1 || !all(conv.kernel, 3) || !all(conv.strides, 1) || !all(conv.dilations, 1) || conv.channels < kLanes)
     return false;
   constexpr int64_t unknown = 28;  // of a size: a middle layer
   double h = ShapedType::isDynamic(height) ? unknown : height, w = ShapedType::isDynamic(width) ? unknown : width;
+  auto whole = [](int64_t channels) { return double(llvm::divideCeil(channels, kLanes) * kLanes); };
   double tiles = std::ceil(h / 4) * std::ceil(w / 4);
-  // In multiply-adds per pair of channels. A weight that comes from memory costs as much as 24; transforming a tile about 480 per input
-  // channel and 350 per output channel.
+  // In multiply-adds per pair of channels, of which there are whole lanes. A weight that comes from memory costs as much as 24;
+  // transforming a tile about 480 per input channel and 350 per output channel.
   constexpr double load = 24, margin = 1.15;
   double direct = 9 * (h * w + load);
-  double transformed = tiles * (36 + 480.0 / double(conv.outputs) + 350.0 / double(conv.channels)) + 36 * load;
+  double transformed = tiles * (36 + 480.0 / whole(conv.outputs) + 350.0 / whole(conv.channels)) + 36 * load;
   return transformed * margin < direct;
 }
 
