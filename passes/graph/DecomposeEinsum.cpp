@@ -126,14 +126,19 @@ int64_t product(const Sizes &sizes, const Labels &labels) {
 }
 
 // How two operands meet in one matrix product: [batch, rows…, depth] times [batch, depth, columns…]. Without batch labels the rows need
-// not be joined. The targets are Reshape's; left and right are empty where nothing is joined.
+// not be joined. left and right are empty where nothing is joined.
 struct Meeting {
   Labels batch, rows, depth, columns;
-  SmallVector<int64_t> left, right, result;
+  struct Target {  // of Reshape: by sizes where at most one is not known, else by the labels whose product each size is
+    SmallVector<int64_t> sizes;
+    SmallVector<Labels> labels;
+    bool empty() const { return sizes.empty(); }
+    bool bySizes() const { return llvm::count(sizes, -1) <= 1; }
+  } left, right, result;
   bool splits = false;  // the product has other axes than `result`
 };
 
-std::optional<Meeting> meeting(const Labels &a, const Labels &b, const Labels &needed, const Sizes &sizes) {
+Meeting meeting(const Labels &a, const Labels &b, const Labels &needed, const Sizes &sizes) {
   Meeting m;
   for (char c : a)
     (!has(b, c) ? m.rows : has(needed, c) ? m.batch : m.depth) += c;
@@ -143,27 +148,31 @@ std::optional<Meeting> meeting(const Labels &a, const Labels &b, const Labels &n
   if (m.depth.empty())
     return m;
   bool open = m.batch.empty() && !m.rows.empty(), one = m.depth.size() == 1;
-  size_t kept = open ? m.rows.size() : m.batch.size();
-  auto join = [&](SmallVectorImpl<int64_t> &target, ArrayRef<Labels> groups) {
-    target.assign(kept, 0);
-    for (const Labels &group : groups)
-      target.push_back(group.size() == 1 && target.size() == kept ? 0 : product(sizes, group));
+  auto copy = [](Meeting::Target &target, const Labels &labels) {
+    for (char c : labels)
+      target.sizes.push_back(0), target.labels.push_back(Labels(1, c));
+  };
+  auto join = [&](Meeting::Target &target, ArrayRef<Labels> groups) {
+    copy(target, open ? (&target == &m.left ? m.rows : Labels()) : m.batch);
+    const size_t copied = target.sizes.size();
+    for (const Labels &group : groups) {
+      target.sizes.push_back(group.size() == 1 && target.sizes.size() == copied ? 0 : product(sizes, group));
+      target.labels.push_back(group);
+    }
   };
   if (open ? !one : !(one && m.rows.size() == 1))
     open ? join(m.left, m.depth) : join(m.left, {m.rows, m.depth});
-  if (open)
-    kept = 0;
   if (!(one && m.columns.size() == 1))
     join(m.right, {m.depth, m.columns});
   m.splits = m.columns.size() != 1 || (!open && m.rows.size() != 1);
   if (m.splits) {
-    m.result.assign(m.batch.size() + (open || m.rows.size() == 1 ? m.rows.size() : 0), 0);
-    for (char c : (open || m.rows.size() == 1 ? Labels() : m.rows) + m.columns)
-      m.result.push_back(ShapedType::isDynamic(sizes.at(c)) ? -1 : sizes.at(c));
+    const bool rowsStay = open || m.rows.size() == 1;
+    copy(m.result, m.batch + (rowsStay ? m.rows : Labels()));
+    for (char c : (rowsStay ? Labels() : m.rows) + m.columns) {
+      m.result.sizes.push_back(ShapedType::isDynamic(sizes.at(c)) ? -1 : sizes.at(c));
+      m.result.labels.push_back(Labels(1, c));
+    }
   }
-  for (ArrayRef<int64_t> target : {ArrayRef(m.left), ArrayRef(m.right), ArrayRef(m.result)})
-    if (llvm::count(target, -1) > 1)
-      return std::nullopt;
   return m;
 }
 
@@ -184,16 +193,44 @@ Term multiplied(GraphBuilder g, const Term &a, const Term &b, const Labels &orde
   return {onnx::MulOp::create(g.b, g.loc, rankedType(a.value).clone(shape), operands[0], operands[1]), order};
 }
 
+// `v` under a target; a size by labels is made of the sizes of the operands' axes.
+Value shaped(GraphBuilder g, Value v, const Meeting::Target &target, const Term &a, const Term &b) {
+  if (target.bySizes())
+    return g.reshape(v, target.sizes);
+  auto type = RankedTensorType::get({1}, g.b.getI64Type());
+  SmallVector<Value> parts;
+  SmallVector<int64_t> shape;
+  for (auto [size, labels] : llvm::zip(target.sizes, target.labels)) {
+    int64_t known = 1;
+    Value part;
+    for (char c : labels) {
+      const Term &t = has(a.labels, c) ? a : b;
+      if (!ShapedType::isDynamic(t.size(c))) {
+        known *= t.size(c);
+        continue;
+      }
+      const int64_t axis = int64_t(t.labels.find(c));
+      Value n = onnx::ShapeOp::create(g.b, g.loc, type, t.value, g.b.getI64IntegerAttr(axis + 1), g.b.getI64IntegerAttr(axis));
+      part = part ? Value(onnx::MulOp::create(g.b, g.loc, type, part, n)) : n;
+    }
+    shape.push_back(part ? ShapedType::kDynamic : known);
+    if (!part || known != 1)
+      part = part ? Value(onnx::MulOp::create(g.b, g.loc, type, part, g.integers({known}))) : g.integers({known});
+    parts.push_back(part);
+  }
+  return onnx::ReshapeOp::create(g.b, g.loc, rankedType(v).clone(shape), v, g.concat(parts, 0));
+}
+
 Term contracted(GraphBuilder g, Term a, Term b, const Meeting &m) {
   if (m.depth.empty())
     return multiplied(g, a, b, m.batch + m.rows + m.columns);
   Value x = arranged(g, a, m.batch + m.rows + m.depth).value, y = arranged(g, b, m.batch + m.depth + m.columns).value;
-  x = m.left.empty() ? x : g.reshape(x, m.left);
-  y = m.right.empty() ? y : g.reshape(y, m.right);
+  x = m.left.empty() ? x : shaped(g, x, m.left, a, b);
+  y = m.right.empty() ? y : shaped(g, y, m.right, a, b);
   SmallVector<int64_t> shape(rankedType(x).getShape());
   shape.back() = rankedType(y).getShape().back();
   Value v = onnx::MatMulOp::create(g.b, g.loc, rankedType(x).clone(shape), x, y);
-  return {m.splits ? g.reshape(v, m.result) : v, m.batch + m.rows + m.columns};
+  return {m.splits ? shaped(g, v, m.result, a, b) : v, m.batch + m.rows + m.columns};
 }
 
 // The labels that the result and the terms from `first` on have.
@@ -210,7 +247,7 @@ Labels kept(const Labels &labels, const Labels &needed) {
   return rest;
 }
 
-// One meeting for each operand but the first; nothing when a size is missing for one.
+// One meeting for each operand but the first; nothing when the result has other labels.
 std::optional<std::vector<Meeting>> meetings(const Equation &e) {
   Sizes sizes;
   for (const Term &t : e.terms)
@@ -221,11 +258,9 @@ std::optional<std::vector<Meeting>> meetings(const Equation &e) {
   Labels sum = kept(e.terms[0].labels, neededFrom(e, 1));
   for (size_t i = 1; i < e.terms.size(); ++i) {
     Labels after = neededFrom(e, i + 1), next = kept(e.terms[i].labels, after + sum);
-    auto m = meeting(sum, next, after, sizes);
-    if (!m)
-      return std::nullopt;
-    found.push_back(*m);
-    sum = kept(m->batch + m->rows + m->columns, after);
+    found.push_back(meeting(sum, next, after, sizes));
+    const Meeting &m = found.back();
+    sum = kept(m.batch + m.rows + m.columns, after);
   }
   return sum.size() == e.result.size() ? std::optional(found) : std::nullopt;
 }
@@ -234,7 +269,7 @@ LogicalResult einsum(onnx::EinsumOp op, PatternRewriter &rewriter) {
   auto e = parse(op);
   auto steps = e ? meetings(*e) : std::nullopt;
   if (!steps)
-    return rewriter.notifyMatchFailure(op, "not floats, a diagonal, a broadcast or more than one size that is not known");
+    return rewriter.notifyMatchFailure(op, "not floats, a diagonal or a broadcast");
   GraphBuilder g{rewriter, op.getLoc()};
   Term sum = reduced(g, e->terms[0], neededFrom(*e, 1));
   for (auto [i, m] : llvm::enumerate(*steps)) {

@@ -66,6 +66,10 @@ def product(name, a, b, perm_a=None, perm_b=None, scaled=False):
     case(name, nodes, {"a": a, "b": b}, {"k": np.array(0.125, np.float32)} if scaled else {})
 
 
+def einsum(name, equation, *shapes):
+    case(name, [helper.make_node("Einsum", list("abc"[:len(shapes)]), ["y"], equation=equation)], dict(zip("abc", shapes)))
+
+
 def attention(name, q, k, v, keep=None, bias=None, width=1, swapped=True, zero=False):
     """Heads between the axes of batch and length (`swapped`) or before them; `keep` and `bias`: shapes of masks, `keep` made from one greater 0."""
     node = helper.make_node
@@ -391,6 +395,13 @@ matmul_integer("matmul_integer_row", 1, 132, 128, signed=True)
 matmul_integer("matmul_integer_rows", 37, 132, 128, signed=True)
 matmul_integer("matmul_integer_unsigned", 13, 64, 64)
 matmul_integer("matmul_integer_rest", 13, 67, 77)
+
+
+# Symbolic forms leave several sizes of one reshape to the run.
+einsum("einsum_relative", "bhld,lrd->bhlr", (2, 3, 5, 8), (5, 7, 8))
+einsum("einsum_depths", "abcd,cdef->abef", (2, 3, 4, 5), (4, 5, 3, 2))
+einsum("einsum_heads", "bshd,hde->bse", (2, 6, 3, 4), (3, 4, 7))
+einsum("einsum_three", "bij,bjk,bkl->bil", (2, 3, 4), (2, 4, 5), (2, 5, 6))
 
 
 def sizes(name, shape, weights, dynamic):

@@ -165,6 +165,19 @@ func.func @scores(%q: tensor<?x?x3x5xf32>, %k: tensor<?x?x3x5xf32>) -> tensor<?x
 
 // -----
 
+// Sizes of the result that only the run knows are read from the operands.
+// CHECK-LABEL: @relative
+// CHECK: onnx.MatMul
+// CHECK: "onnx.Concat"
+// CHECK-NOT: onnx.Einsum
+// CHECK: return
+func.func @relative(%q: tensor<?x4x?x16xf32>, %k: tensor<?x?x16xf32>) -> tensor<?x4x?x?xf32> {
+  %y = "onnx.Einsum"(%q, %k) <{equation = "bhld,lrd->bhlr"}> : (tensor<?x4x?x16xf32>, tensor<?x?x16xf32>) -> tensor<?x4x?x?xf32>
+  return %y : tensor<?x4x?x?xf32>
+}
+
+// -----
+
 // CHECK-LABEL: @diagonal
 // CHECK: onnx.Einsum
 func.func @diagonal(%x: tensor<4x4xf32>) -> tensor<4xf32> {
