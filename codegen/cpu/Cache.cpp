@@ -25,7 +25,10 @@ static std::string header(StringRef code) {
 }
 
 std::optional<std::string> cached(StringRef folder, StringRef key) {
-  auto file = MemoryBuffer::getFile(fileOf(folder, key), false, false);
+  std::string path = fileOf(folder, key);
+  if (!sys::fs::is_regular_file(path))  // a pipe would be waited for
+    return std::nullopt;
+  auto file = MemoryBuffer::getFile(path, false, false);
   if (!file)
     return std::nullopt;
   StringRef bytes = (*file)->getBuffer();

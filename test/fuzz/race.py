@@ -21,6 +21,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
 from common import info, make, mlp_model, save, weight
+from values import PATIENCE
 
 LLVM = Path("/usr/lib/llvm-22/bin")
 # Wide and masked accesses are split, since the sanitiser watches those of 1 to 16 bytes.
@@ -105,13 +106,13 @@ def check_model(args, source, size, *flags, runs=5):
     with tempfile.TemporaryDirectory() as tmp:
         program = link(args, source, Path(tmp), *flags)
         for pool in (0, 1):
-            call(program, size, runs, pool, timeout=900, env={**os.environ, "TSAN_OPTIONS": "die_after_fork=0"})
+            call(program, size, runs, pool, timeout=900 * PATIENCE, env={**os.environ, "TSAN_OPTIONS": "die_after_fork=0"})
 
 
 def check_detects(args, source):
     """Threads that share a context race, and the reports must reach into generated code: else nothing here would prove anything."""
     with tempfile.TemporaryDirectory() as tmp:
-        done = subprocess.run([link(args, source, Path(tmp)), "40", "5", "2"], capture_output=True, text=True, timeout=900)
+        done = subprocess.run([link(args, source, Path(tmp)), "40", "5", "2"], capture_output=True, text=True, timeout=900 * PATIENCE)
         if "data race" not in done.stderr or not re.search(r"#0 \S+\.code ", done.stderr):
             raise RuntimeError("a race in a kernel was not found")
 
@@ -124,7 +125,7 @@ def check_stub(args):
             call(LLVM / "clang", *SANITISE, "-c", file, "-o", objects[-1])
         tests = [HERE.parent / name for name in ("runtime/StubTest.cpp", "runtime/FakePlan.cpp", "CatchMain.cpp")]
         call(LLVM / "clang++", *SANITISE, "-std=c++17", "-fuse-ld=lld", "-pthread", *tests, *objects, "-o", Path(tmp) / "test")
-        call(Path(tmp) / "test", timeout=900, env={**os.environ, "TSAN_OPTIONS": "die_after_fork=0"})
+        call(Path(tmp) / "test", timeout=900 * PATIENCE, env={**os.environ, "TSAN_OPTIONS": "die_after_fork=0"})
 
 
 def main():
