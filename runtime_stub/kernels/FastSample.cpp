@@ -41,6 +41,41 @@ ONNXC_INLINE void putPoint(Points &p, const Taps &t, int64_t rank, int64_t i, do
   }
 }
 
+// The taps of one coordinate of linear sampling: plane offsets (-1: outside) and weights, without branches. As gridTaps has them.
+template <bool Border>
+ONNXC_INLINE void linearTaps(bool align, float n, int64_t dim, int64_t stride, int32_t (&at)[2], double (&weight)[2]) {
+  float where = float(align ? (double(n) + 1) / 2 * double(dim - 1) : ((double(n) + 1) * double(dim) - 1) / 2);
+  float x = where != where ? -1 : where < -1e9f ? -1e9f : where > 1e9f ? 1e9f : where;
+  if (Border)
+    x = x < 0 ? 0 : x > float(dim - 1) ? float(dim - 1) : x;
+  float low = __builtin_floorf(x);
+  int32_t first = int32_t(low), end = int32_t(dim), step = int32_t(stride), next = first + 1;
+  if (Border)  // the last place may round to one behind it
+    first = first < end ? first : end - 1, next = next < end ? next : end - 1;
+  at[0] = first >= 0 && first < end ? first * step : -1;
+  at[1] = next >= 0 && next < end ? next * step : -1;
+  weight[1] = double(x) - double(low);
+  weight[0] = 1 - weight[1];
+}
+
+// Points of an image of two dims, sampled linearly: putPoint for all of them side by side.
+template <bool Border>
+static void linearPoints(bool align, const float *__restrict where, const int64_t *dims, Points &p, int64_t n) {
+  int64_t height = dims[0], width = dims[1];
+  for (int64_t i = 0; i < n; ++i) {
+    int32_t row[2], column[2];
+    double down[2], along[2];
+    linearTaps<Border>(align, where[2 * i + 1], height, width, row, down);
+    linearTaps<Border>(align, where[2 * i], width, 1, column, along);
+    unroll<0, 4>([&](auto k) {
+      constexpr int x = k.value / 2, y = k.value % 2;
+      bool outside = (row[y] | column[x]) < 0;
+      p.at[k.value][i] = outside ? -1 : row[y] + column[x];
+      p.weight[k.value][i] = outside ? 0 : float(down[y] * along[x]);
+    });
+  }
+}
+
 template <int Combinations>
 static void samplePlane(const Points &p, const float *__restrict plane, float *__restrict to, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
@@ -92,7 +127,10 @@ static int32_t gridSample(const onnxc_args *a) {
     for (int64_t u = begin; u < end; ++u) {
       int64_t image = u / blocks, first = u % blocks * kPoints, n = minOf(kPoints, points - first);
       const float *at = where + (image * points + first) * rank;
-      for (int64_t i = 0; i < n; ++i, at += rank) {
+      bool linear = rank == 2 && taps == 2 && !m.reflection;
+      if (linear)
+        m.border ? linearPoints<true>(m.align, at, dims, p, n) : linearPoints<false>(m.align, at, dims, p, n);
+      for (int64_t i = 0; i < n && !linear; ++i, at += rank) {
         for (int64_t d = 0; d < rank; ++d)  // a grid point lists x first, dims list it last
           gridTaps(m, double(at[rank - 1 - d]), dims[d], strides[d], t, d);
         putPoint(p, t, rank, i, 1);

@@ -355,6 +355,8 @@ for _op in ("ArgMax", "ArgMin"):
 for _mode in ("linear", "nearest", "cubic"):
     for _padding in ("zeros", "reflection") if _mode == "cubic" else ("zeros", "border", "reflection"):  # the peer's cubic does not clamp positions
         library(f"grid_sample_{_mode}_{_padding}", "GridSample", {"x": (2, 5, 13, 9), "g": (2, 11, 17, 2)}, mode=_mode, padding_mode=_padding)
+for _padding in ("zeros", "border"):
+    library(f"grid_sample_one_plane_{_padding}", "GridSample", {"x": (3, 1, 1, 21), "g": (3, 7, 45, 2)}, mode="linear", padding_mode=_padding, align_corners=1)
 library("grid_sample_corners", "GridSample", {"x": (1, 5, 13, 9), "g": (1, 31, 17, 2)}, mode="linear", align_corners=1)
 library("grid_sample_3d", "GridSample", {"x": (2, 3, 5, 6, 7), "g": (2, 4, 5, 9, 3)}, mode="linear")
 for _group, _offsets, _mask in ((1, 1, False), (2, 3, True)):
