@@ -2,6 +2,7 @@
 #include "passes/fusion/PlanBuilder.h"
 #include "dialects/onnx/NodeLoc.h"
 #include "dialects/kernel/Weights.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -140,9 +141,14 @@ Value PlanBuilder::bufferOf(Value v) {
 }
 
 Value PlanBuilder::allocate(Value v, Location loc) {
-  Value buffer;
+  Operation *op = v.getDefiningOp();
+  Value buffer = parts && op && parts->isWhole(op) ? buffers.lookup(v) : Value();
+  if (buffer)
+    return buffer;  // allocated for the first part
   auto tensor = dyn_cast<TensorType>(v.getType());
-  if (auto it = outputOf.find(v); it != outputOf.end())
+  if (const Part *part = parts ? parts->of(v) : nullptr)
+    buffer = allocatePart(v, *part, loc);
+  else if (auto it = outputOf.find(v); it != outputOf.end())
     buffer = plan::OutputOp::create(b, loc, pointer(), it->second);
   else if (!tensor || isa<onnx::StringType>(tensor.getElementType()))
     buffer = plan::HeapOp::create(b, loc, pointer(), bytesOf(v, loc));
@@ -218,6 +224,60 @@ LogicalResult PlanBuilder::buildView(Operation *op) {
   return success();
 }
 
+// Where `part` lies. Its whole is allocated where nothing has needed it before.
+Value PlanBuilder::addressOf(const Part &part, Location loc) {
+  Value buffer = buffers.lookup(part.whole);
+  if (!buffer)
+    buffer = parts->isWhole(part.whole.getDefiningOp()) ? allocate(part.whole, loc) : bufferOf(part.whole);
+  int64_t element = storageBytes(onnx::elementType(part.whole));
+  Value bytes = size(shapes.mul(part.offset, shapes.constant(element)), loc);
+  return plan::OffsetOp::create(b, loc, pointer(), buffer, bytes);
+}
+
+// The place of `v` in its whole, or a buffer of its own in runs in which it is no part.
+Value PlanBuilder::allocatePart(Value v, const Part &part, Location loc) {
+  Value address = addressOf(part, loc);
+  if (part.runs == shapes.constant(1))
+    return address;
+  Value isPart = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, size(part.runs, loc), constant(1, loc));
+  Value bytes = arith::SelectOp::create(b, loc, isPart, constant(0, loc), bytesOf(v, loc));
+  Value own = plan::AllocOp::create(b, loc, pointer(), bytes, -1, -1);
+  return arith::SelectOp::create(b, loc, isPart, address, own);
+}
+
+// A slice lies in its operand; a concatenation is there once its operands are, but for those that must be copied. In runs in which the
+// pieces are no parts the op's kernel moves them.
+LogicalResult PlanBuilder::buildParts(Operation *op) {
+  Location loc = op->getLoc();
+  auto copies = parts->isWhole(op) ? parts->copiesOf(op) : ArrayRef<std::pair<Value, Part>>();
+  AffineExpr runs = parts->runsOf(op);
+  auto copy = [&] {
+    for (auto &[v, part] : copies)
+      plan::CopyOp::create(b, loc, addressOf(part, loc), bufferOf(v), bytesOf(v, loc));
+  };
+  if (runs == shapes.constant(1)) {
+    if (parts->isRead(op))
+      for (Value v : op->getResults())
+        buffers[v] = addressOf(*parts->of(v), loc);
+    copy();
+    return success();
+  }
+  if (failed(buildGroup(op, "library")))
+    return failure();
+  Operation *launch = &*std::prev(b.getInsertionPoint());
+  Value isMoved = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, size(runs, loc), constant(1, loc));
+  OpBuilder::InsertionGuard guard(b);
+  auto choice = scf::IfOp::create(b, loc, isMoved, !copies.empty());
+  launch->moveBefore(choice.thenBlock()->getTerminator());
+  if (!copies.empty()) {
+    b.setInsertionPoint(choice.elseBlock()->getTerminator());
+    scopes.emplace_back();
+    copy();
+    scopes.pop_back();
+  }
+  return success();
+}
+
 // A size that does not fit is an error of `op`.
 void PlanBuilder::failUnless(Value holds, Operation *op) {
   constexpr int64_t shapeCode = 3;  // words() in runtime_stub/run.c
@@ -248,6 +308,8 @@ LogicalResult PlanBuilder::buildOp(Operation *op) {
   buildChecks(op);
   if (onnx::opName(op) == "Constant")
     return success();
+  if (parts && (parts->isRead(op) || parts->isWhole(op)))
+    return buildParts(op);
   switch (familyOf(op)) {
   case Family::View:
     return buildView(op);
@@ -272,6 +334,11 @@ LogicalResult PlanBuilder::buildFused(const Group &group) {
 
 LogicalResult PlanBuilder::buildBlock(Block &block) {
   Groups groups(block, shapes, fast, alone);
+  std::optional<Parts> found;
+  if (fast && !alone)
+    found.emplace(block, shapes, groups,
+                  Parts::Context{[&](Value v) { return outputOf.count(v); }, [&](AffineExpr e) { return knownAtEntry(e); }});
+  llvm::SaveAndRestore<const Parts *> current(parts, found ? &*found : nullptr);
   for (Operation &op : block.without_terminator()) {
     const Group *group = groups.find(&op);
     if (group && group->ops.back() != &op)

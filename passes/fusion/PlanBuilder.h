@@ -13,6 +13,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "dialects/kernel/Families.h"
 #include "passes/fusion/Groups.h"
+#include "passes/fusion/Parts.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -47,6 +48,7 @@ private:
   llvm::MapVector<unsigned, unsigned> entrySymbols;  // symbol -> position in the interface
   llvm::StringMap<kernel::FuncOp> kernels;           // by printed body
   llvm::DenseMap<mlir::Value, int64_t> outputOf;     // value computed straight into model output
+  const Parts *parts = nullptr;                      // of the block that is being built; null where every op has a launch of its own
   llvm::SmallVector<mlir::Attribute> sites;
 
   // PlanBuilder.cpp
@@ -60,6 +62,9 @@ private:
   bool needsSizesOf(mlir::AffineExpr e, mlir::Operation *op) const;
   void bindSizes(mlir::Operation *root, KernelCall &call, mlir::ValueRange inputs, int64_t site);
   mlir::LogicalResult buildView(mlir::Operation *op);
+  mlir::LogicalResult buildParts(mlir::Operation *op);
+  mlir::Value addressOf(const Part &part, mlir::Location loc);
+  mlir::Value allocatePart(mlir::Value v, const Part &part, mlir::Location loc);
   mlir::Value bufferOf(mlir::Value v);
   mlir::Value allocate(mlir::Value v, mlir::Location loc);
   mlir::Value bytesOf(mlir::Value v, mlir::Location loc);

@@ -40,7 +40,7 @@ struct Liveness {
     int64_t last = 0;
     for (Operation *user : v.getUsers()) {
       last = std::max(last, at(user));
-      if (isa<plan::OffsetOp>(user))
+      if (isa<plan::OffsetOp, arith::SelectOp>(user))
         last = std::max(last, lastUse(user->getResult(0)));
       // What a loop starts with, or a region gives, may leave through results.
       bool leaves = user->getNumRegions() || user->hasTrait<OpTrait::IsTerminator>();
