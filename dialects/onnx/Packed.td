@@ -17,6 +17,11 @@ def Onnx_PackedUnblockOp : Onnx_Op<"packed.Unblock"> {
   let arguments = (ins AnyTensor:$X, I64Attr:$channels);
   let results = (outs AnyTensor:$Y);
 }
+def Onnx_PackedChannelsOp : Onnx_Op<"packed.Channels"> {
+  let summary = "channels [begins[i], begins[i] + counts[i]) of the blocked images X[i], one range after the other; lanes past the last are zero";
+  let arguments = (ins Tensors:$X, DenseI64ArrayAttr:$begins, DenseI64ArrayAttr:$counts);
+  let results = (outs AnyTensor:$Y);
+}
 def Onnx_PackedMatMulOp : Onnx_Op<"packed.MatMul"> {
   let summary = "A [..., K] times packed B [ceil(N/16), K, 16], plus a bias of ceil(N/16) * 16 entries";
   let arguments = (ins AnyTensor:$A, AnyTensor:$B, OptTensor:$bias, I64Attr:$N);

@@ -338,6 +338,12 @@ static LogicalResult block(ShapeOp &o) {
   return o.set(0, {o.dim(0, 0), o.s.ceilDiv(o.dim(0, 1), o.c(16)), o.dim(0, 2), o.dim(0, 3), o.c(16)});
 }
 static LogicalResult unblock(ShapeOp &o) { return o.set(0, {o.dim(0, 0), o.c(o.intAttr("channels")), o.dim(0, 2), o.dim(0, 3)}); }
+static LogicalResult channels(ShapeOp &o) {
+  int64_t count = 0;
+  for (int64_t n : o.intsAttr("counts"))
+    count += n;
+  return o.set(0, {o.dim(0, 0), o.c(llvm::divideCeilSigned(count, 16)), o.dim(0, 2), o.dim(0, 3), o.c(16)});
+}
 
 void addWindowRules(ShapeRules &rules) {
   rules["packed.Conv"] = packedConv;
@@ -349,6 +355,7 @@ void addWindowRules(ShapeRules &rules) {
   rules["packed.Pool"] = rules["packed.BytePool"] = packedPool;
   rules["packed.Block"] = block;
   rules["packed.Unblock"] = unblock;
+  rules["packed.Channels"] = channels;
   rules["Conv"] = rules["ConvInteger"] = rules["DeformConv"] = rules["ms.FusedConv"] = conv;
   rules["QLinearConv"] = qlinearConv;
   rules["ConvTranspose"] = convTranspose;

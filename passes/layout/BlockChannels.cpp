@@ -45,11 +45,18 @@ bool staysFinite(Operation *op) {
   return names.contains(onnx::opName(op)) && op->getNumResults() == 1;
 }
 
+// Some neighbouring channels of a blocked value.
+struct Channels {
+  Value value;
+  int64_t begin, count;
+};
+
 struct Blocker {
   func::FuncOp func;
   OpBuilder b;
   llvm::MapVector<Value, Value> blocked;
   llvm::DenseSet<Operation *> replaced;
+  llvm::DenseMap<Value, Channels> pieces;  // blocked values that are channels of another
 
   bool winograd;
 
@@ -91,6 +98,11 @@ struct Blocker {
   bool globalPool(Operation *op);
   bool pointwise(Operation *op);
   bool concat(Operation *op);
+  bool split(Operation *op);
+  bool slice(Operation *op);
+  bool isPiece(Value v, int64_t axis) const;
+  void take(Value result, Channels channels);
+  Value join(ArrayRef<Channels> ranges, RankedTensorType plain, Location loc);
   std::optional<Value> operand(Value v, Value result);
   Value unblock(Value original, Value value);
   void run();
@@ -251,19 +263,110 @@ bool Blocker::pointwise(Operation *op) {
   return true;
 }
 
+// Whether an op that can work on blocks reads `v`.
+static bool isReadInBlocks(Value v) {
+  static const llvm::StringSet<> names = {"Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "Resize", "Concat", "Split", "Slice"};
+  return llvm::any_of(v.getUsers(), [](Operation *user) { return names.contains(onnx::opName(user)) || staysFinite(user); });
+}
+
+// The ranges one after the other. Where they are whole blocks they are a slice or a concatenation of blocks, which may need no kernel.
+Value Blocker::join(ArrayRef<Channels> ranges, RankedTensorType plain, Location loc) {
+  auto type = blockedType(plain);
+  auto inBlocks = [](const Channels &c) { return c.begin == 0 && c.count % kLanes == 0; };
+  auto list = [&](int64_t v) -> Value {
+    return onnx::ConstantOp::create(b, loc, DenseElementsAttr::get(RankedTensorType::get({1}, b.getI64Type()), ArrayRef<int64_t>{v}));
+  };
+  if (ranges.size() == 1 && ranges[0].begin == 0 && type == ranges[0].value.getType())
+    return ranges[0].value;
+  if (ranges.size() == 1 && ranges[0].begin % kLanes == 0) {
+    int64_t first = ranges[0].begin / kLanes;
+    return onnx::SliceOp::create(b, loc, type, ranges[0].value, list(first), list(first + type.getDimSize(1)), list(1), list(1));
+  }
+  SmallVector<Value> values;
+  SmallVector<int64_t> begins, counts;
+  for (const Channels &c : ranges)
+    values.push_back(c.value), begins.push_back(c.begin), counts.push_back(c.count);
+  if (llvm::all_of(ranges.drop_back(), inBlocks) && ranges.back().begin == 0)
+    return onnx::ConcatOp::create(b, loc, type, values, b.getI64IntegerAttr(1));
+  return onnx::PackedChannelsOp::create(b, loc, type, values, b.getDenseI64ArrayAttr(begins), b.getDenseI64ArrayAttr(counts));
+}
+
+// Concatenated channels of which at least half are blocked already. Neighbouring pieces of one value are one range of it.
 bool Blocker::concat(Operation *op) {
   auto concat = dyn_cast<onnx::ConcatOp>(op);
-  if (!concat || !isImage(op->getResult(0)) ||
-      (int64_t(concat.getAxis()) != 1 && int64_t(concat.getAxis()) != 1 - typeOf(op->getResult(0)).getRank()))
+  Value result = op->getResult(0);
+  int64_t plain = 0;
+  if (!concat || !isImage(result) || (int64_t(concat.getAxis()) != 1 && int64_t(concat.getAxis()) != 1 - typeOf(result).getRank()))
     return false;
-  SmallVector<Value> inputs;
   for (Value v : concat.getInputs()) {
-    if (!blocked.count(v) || (channelsOf(v) % kLanes && v != concat.getInputs().back()))
+    if (!isImage(v))
       return false;
-    inputs.push_back(blocked[v]);
+    plain += blocked.count(v) ? 0 : channelsOf(v);
   }
-  Type type = blockedType(typeOf(op->getResult(0)));
-  done(op, onnx::ConcatOp::create(b, op->getLoc(), type, inputs, b.getI64IntegerAttr(1)));
+  if (2 * plain > channelsOf(result) || !isReadInBlocks(result))
+    return false;
+  SmallVector<Channels> ranges;
+  for (Value v : concat.getInputs()) {
+    Value value = block(v, op->getLoc());
+    auto piece = pieces.find(value);
+    Channels c = piece == pieces.end() ? Channels{value, 0, channelsOf(v)} : piece->second;
+    if (!ranges.empty() && ranges.back().value == c.value && ranges.back().begin + ranges.back().count == c.begin)
+      ranges.back().count += c.count;
+    else
+      ranges.push_back(c);
+  }
+  done(op, join(ranges, typeOf(result), op->getLoc()));
+  return true;
+}
+
+// Whether the result `v` of a Split or Slice along `axis` may be a part of a blocked value.
+bool Blocker::isPiece(Value v, int64_t axis) const {
+  Value x = v.getDefiningOp()->getOperand(0);
+  int64_t rank = isImage(x) ? typeOf(x).getRank() : 0;
+  return rank && blocked.count(x) && (axis == 1 || axis == 1 - rank) && isImage(v) && isReadInBlocks(v);
+}
+
+void Blocker::take(Value result, Channels channels) {
+  auto from = pieces.find(channels.value);
+  if (from != pieces.end())
+    channels = {from->second.value, from->second.begin + channels.begin, channels.count};
+  Value piece = join(channels, typeOf(result), result.getLoc());
+  blocked[result] = piece;
+  if (piece != channels.value)
+    pieces[piece] = channels;
+}
+
+bool Blocker::split(Operation *op) {
+  int64_t axis = onnx::intAttr(op, "axis"), begin = 0;
+  if (onnx::opName(op) != "Split" || !llvm::all_of(op->getResults(), [&](Value v) { return isPiece(v, axis); }))
+    return false;
+  Value x = blocked[op->getOperand(0)];
+  for (Value v : op->getResults()) {
+    take(v, {x, begin, channelsOf(v)});
+    begin += channelsOf(v);
+  }
+  replaced.insert(op);
+  return true;
+}
+
+bool Blocker::slice(Operation *op) {
+  if (onnx::opName(op) != "Slice")
+    return false;
+  auto number = [&](unsigned index, int64_t otherwise) -> std::optional<int64_t> {
+    Value v = onnx::operand(op, index);
+    if (!v)
+      return otherwise;
+    ElementsAttr value = onnx::constantValue(v);
+    auto numbers = value ? onnx::integerElements(value) : std::nullopt;
+    return numbers && numbers->size() == 1 ? std::optional(numbers->front()) : std::nullopt;
+  };
+  auto start = number(1, 0), axis = number(3, 0), step = number(4, 1);
+  Value result = op->getResult(0);
+  if (!start || !axis || step != 1 || !isPiece(result, *axis))
+    return false;
+  int64_t channels = channelsOf(op->getOperand(0)), begin = std::clamp<int64_t>(*start + (*start < 0 ? channels : 0), 0, channels);
+  take(result, {blocked[op->getOperand(0)], begin, channelsOf(result)});
+  replaced.insert(op);
   return true;
 }
 
@@ -289,7 +392,7 @@ void Blocker::run() {
     if (op.getNumResults() == 0 || onnx::constantValue(op.getResult(0)))
       continue;
     b.setInsertionPoint(&op);
-    if (!converted(&op) && !conv(&op) && !pool(&op) && !resize(&op) && !globalPool(&op) && !pointwise(&op))
+    if (!converted(&op) && !conv(&op) && !pool(&op) && !resize(&op) && !globalPool(&op) && !pointwise(&op) && !split(&op) && !slice(&op))
       concat(&op);
   }
   for (auto [original, value] : blocked) {
