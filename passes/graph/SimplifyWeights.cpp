@@ -5,37 +5,9 @@
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Weights.h"
-#include <cmath>
 
 using namespace mlir;
 namespace onnxc {
-
-namespace {
-// y[c] = x[c] * scale[c] + offset[c]
-struct Affine {
-  std::vector<float> scale, offset;
-};
-}  // namespace
-
-static std::optional<Affine> inferenceAffine(onnx::BatchNormalizationOp op) {
-  bool plain = op.getTrainingMode() == 0 && (!op.getRunningMean() || op.getRunningMean().use_empty()) &&
-               (!op.getRunningVar() || op.getRunningVar().use_empty());
-  auto scale = constantFloats(op.getScale()), bias = constantFloats(op.getB());
-  auto mean = constantFloats(op.getInputMean()), variance = constantFloats(op.getInputVar());
-  if (!plain || !scale || !bias || !mean || !variance)
-    return std::nullopt;
-  size_t n = scale->size();
-  if (bias->size() != n || mean->size() != n || variance->size() != n)
-    return std::nullopt;
-  Affine a;
-  double epsilon = op.getEpsilon().convertToDouble();
-  for (size_t i = 0; i < n; ++i) {
-    double factor = (*scale)[i] / std::sqrt(double((*variance)[i]) + epsilon);
-    a.scale.push_back(float(factor));
-    a.offset.push_back(float((*bias)[i] - (*mean)[i] * factor));
-  }
-  return a;
-}
 
 // Values per channel (axis 1 of `rank`) of a constant that broadcasts to it; nothing for other constants.
 static std::optional<std::vector<float>> perChannel(Value v, int64_t rank, int64_t channels) {
@@ -62,7 +34,7 @@ static Value scaledWeights(PatternRewriter &rewriter, Location loc, Value weight
     (*values)[i] *= scale[i / inner % scale.size()];
   return onnx::ConstantOp::create(rewriter, loc, makeConstant(type, *values));
 }
-static Value scaledBias(PatternRewriter &rewriter, Location loc, Value bias, const Affine &a) {
+static Value scaledBias(PatternRewriter &rewriter, Location loc, Value bias, const ChannelAffine &a) {
   std::vector<float> values = bias ? *constantFloats(bias) : std::vector<float>(a.scale.size(), 0.f);
   for (size_t i = 0; i < a.scale.size(); ++i)
     values[i] = values[i] * a.scale[i] + a.offset[i];
@@ -93,7 +65,7 @@ static int64_t channels(Operation *producer, int64_t axis) {
 
 // A(x * W + b) = x * (W scale) + (b scale + offset); `op` is what applies A to `producer`. The result keeps the location of `op`, whose
 // value it is.
-static void absorb(PatternRewriter &rewriter, Operation *op, Operation *producer, int64_t axis, const Affine &a) {
+static void absorb(PatternRewriter &rewriter, Operation *op, Operation *producer, int64_t axis, const ChannelAffine &a) {
   rewriter.setInsertionPoint(op);
   SmallVector<Value> operands(producer->getOperands().take_front(2));
   bool scales = llvm::any_of(a.scale, [](float f) { return f != 1.f; });
@@ -110,7 +82,7 @@ static void absorb(PatternRewriter &rewriter, Operation *op, Operation *producer
 static LogicalResult absorbNormalization(onnx::BatchNormalizationOp op, PatternRewriter &rewriter) {
   Operation *producer = op.getX().getDefiningOp();
   int64_t axis = channelAxis(producer);
-  auto a = axis < 0 ? std::nullopt : inferenceAffine(op);
+  auto a = axis < 0 ? std::nullopt : channelAffine(op);
   if (!a || int64_t(a->scale.size()) != channels(producer, axis))
     return rewriter.notifyMatchFailure(op, "no constant weights before it, or parameters that are not constant");
   absorb(rewriter, op, producer, axis, *a);
@@ -129,7 +101,7 @@ static LogicalResult absorbBinary(Operation *op, bool multiplies, PatternRewrite
     auto values = perChannel(op->getOperand(1 - i), type.getRank(), n);
     if (!values)
       continue;
-    Affine a{multiplies ? *values : std::vector<float>(n, 1.f), multiplies ? std::vector<float>(n, 0.f) : *values};
+    ChannelAffine a{multiplies ? *values : std::vector<float>(n, 1.f), multiplies ? std::vector<float>(n, 0.f) : *values};
     absorb(rewriter, op, producer, axis, a);
     return success();
   }

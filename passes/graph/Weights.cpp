@@ -1,5 +1,7 @@
 // Weights.cpp: bytes of constants in and out of attributes.
 #include "passes/graph/Weights.h"
+#include "dialects/onnx/Reduce.h"
+#include <cmath>
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 using namespace mlir;
@@ -74,6 +76,29 @@ std::optional<std::vector<float>> constantIntegers(Value v) {
   else
     return std::nullopt;
   return result;
+}
+
+std::optional<ChannelAffine> channelAffine(Operation *normalization) {
+  auto op = llvm::dyn_cast<onnx::BatchNormalizationOp>(normalization);
+  if (!op)
+    return std::nullopt;
+  bool plain = op.getTrainingMode() == 0 && (!op.getRunningMean() || op.getRunningMean().use_empty()) &&
+               (!op.getRunningVar() || op.getRunningVar().use_empty());
+  auto scale = constantFloats(op.getScale()), bias = constantFloats(op.getB());
+  auto mean = constantFloats(op.getInputMean()), variance = constantFloats(op.getInputVar());
+  if (!plain || !scale || !bias || !mean || !variance)
+    return std::nullopt;
+  size_t n = scale->size();
+  if (bias->size() != n || mean->size() != n || variance->size() != n)
+    return std::nullopt;
+  ChannelAffine a;
+  double epsilon = op.getEpsilon().convertToDouble();
+  for (size_t i = 0; i < n; ++i) {
+    double factor = (*scale)[i] / std::sqrt(double((*variance)[i]) + epsilon);
+    a.scale.push_back(float(factor));
+    a.offset.push_back(float((*bias)[i] - (*mean)[i] * factor));
+  }
+  return a;
 }
 
 // A large constant takes the vector over: no second copy of what may be the greater part of a model.

@@ -14,6 +14,13 @@ std::optional<std::vector<float>> constantFloats(mlir::Value v);    // of an f32
 bool isByte(mlir::Type elementType);                                // 8 bits, signed or not; not null
 std::optional<std::vector<float>> constantIntegers(mlir::Value v);  // of an onnx.Constant of bytes or of i32
 
+// y[c] = x[c] * scale[c] + offset[c]
+struct ChannelAffine {
+  std::vector<float> scale, offset;
+};
+// What a `normalization`, a BatchNormalization, with constant parameters computes; nothing while training or for other ops.
+std::optional<ChannelAffine> channelAffine(mlir::Operation *normalization);
+
 // A constant of `type` with these elements: inline when small, else a resource of its own.
 mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, std::vector<char> bytes);
 mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, std::vector<float> values);

@@ -96,6 +96,8 @@ struct Blocker {
   bool pool(Operation *op);
   bool resize(Operation *op);
   bool globalPool(Operation *op);
+  bool pad(Operation *op);
+  bool normalization(Operation *op);
   bool pointwise(Operation *op);
   bool concat(Operation *op);
   bool split(Operation *op);
@@ -245,6 +247,42 @@ std::optional<Value> Blocker::operand(Value v, Value result) {
   return block(v, v.getLoc());
 }
 
+// Images with a border of one finite number.
+bool Blocker::pad(Operation *op) {
+  auto pad = dyn_cast<onnx::PadOp>(op);
+  if (!pad || !isImage(op->getResult(0)) || !isSingle(pad.getData()) || typeOf(pad.getData()).getRank() != 4 || pad.getAxes() ||
+      !blocked.count(pad.getData()) || pad.getMode() != "constant")
+    return false;
+  ElementsAttr amounts = onnx::constantValue(pad.getPads());
+  auto given = amounts ? onnx::integerElements(amounts) : std::nullopt;
+  auto value = pad.getConstantValue() ? constantFloats(pad.getConstantValue()) : std::vector<float>{0.f};
+  if (!given || given->size() != 8 || (*given)[0] || (*given)[1] || (*given)[4] || (*given)[5] || !value || value->size() != 1 ||
+      !std::isfinite(value->front()))
+    return false;
+  given->insert(given->begin() + 4, 0);
+  given->push_back(0);
+  Location loc = op->getLoc();
+  auto type = RankedTensorType::get({10}, b.getI64Type());
+  Value pads = onnx::ConstantOp::create(b, loc, DenseElementsAttr::get(type, ArrayRef<int64_t>(*given)));
+  done(op, onnx::PadOp::create(b, loc, blockedType(typeOf(op->getResult(0))), blocked[pad.getData()], pads, pad.getConstantValue(), Value(),
+                               pad.getModeAttr()));
+  return true;
+}
+
+// A normalisation that no convolution before it could take up is a product and a sum.
+bool Blocker::normalization(Operation *op) {
+  auto norm = dyn_cast<onnx::BatchNormalizationOp>(op);
+  if (!norm || !isImage(norm.getX()) || !isSingle(norm.getX()) || !blocked.count(norm.getX()))
+    return false;
+  auto affine = channelAffine(norm);
+  if (!affine || int64_t(affine->scale.size()) != channelsOf(norm.getX()))
+    return false;
+  Location loc = op->getLoc();
+  Value x = blocked[norm.getX()], scale = packChannels(b, loc, affine->scale, true), offset = packChannels(b, loc, affine->offset, true);
+  done(op, onnx::AddOp::create(b, loc, x.getType(), onnx::MulOp::create(b, loc, x.getType(), x, scale), offset));
+  return true;
+}
+
 bool Blocker::pointwise(Operation *op) {
   if (!staysFinite(op) || !isImage(op->getResult(0)) || llvm::none_of(op->getOperands(), [&](Value v) { return blocked.count(v); }))
     return false;
@@ -265,7 +303,9 @@ bool Blocker::pointwise(Operation *op) {
 
 // Whether an op that can work on blocks reads `v`.
 static bool isReadInBlocks(Value v) {
-  static const llvm::StringSet<> names = {"Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "Resize", "Concat", "Split", "Slice"};
+  static const llvm::StringSet<> names = {
+      "Conv",   "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "ReduceMean", "BatchNormalization", "Resize", "Pad",
+      "Concat", "Split",   "Slice",       "packed.Block"};
   return llvm::any_of(v.getUsers(), [](Operation *user) { return names.contains(onnx::opName(user)) || staysFinite(user); });
 }
 
@@ -291,19 +331,14 @@ Value Blocker::join(ArrayRef<Channels> ranges, RankedTensorType plain, Location 
   return onnx::PackedChannelsOp::create(b, loc, type, values, b.getDenseI64ArrayAttr(begins), b.getDenseI64ArrayAttr(counts));
 }
 
-// Concatenated channels of which at least half are blocked already. Neighbouring pieces of one value are one range of it.
+// Concatenated channels that something reads in blocks. Neighbouring pieces of one value are one range of it.
 bool Blocker::concat(Operation *op) {
   auto concat = dyn_cast<onnx::ConcatOp>(op);
   Value result = op->getResult(0);
-  int64_t plain = 0;
   if (!concat || !isImage(result) || (int64_t(concat.getAxis()) != 1 && int64_t(concat.getAxis()) != 1 - typeOf(result).getRank()))
     return false;
-  for (Value v : concat.getInputs()) {
-    if (!isImage(v))
-      return false;
-    plain += blocked.count(v) ? 0 : channelsOf(v);
-  }
-  if (2 * plain > channelsOf(result) || !isReadInBlocks(result))
+  if (!llvm::all_of(concat.getInputs(), isImage) || llvm::none_of(concat.getInputs(), [&](Value v) { return blocked.count(v); }) ||
+      !isReadInBlocks(result))
     return false;
   SmallVector<Channels> ranges;
   for (Value v : concat.getInputs()) {
@@ -392,7 +427,8 @@ void Blocker::run() {
     if (op.getNumResults() == 0 || onnx::constantValue(op.getResult(0)))
       continue;
     b.setInsertionPoint(&op);
-    if (!converted(&op) && !conv(&op) && !pool(&op) && !resize(&op) && !globalPool(&op) && !pointwise(&op) && !split(&op) && !slice(&op))
+    if (!converted(&op) && !conv(&op) && !pool(&op) && !resize(&op) && !globalPool(&op) && !pad(&op) && !normalization(&op) &&
+        !pointwise(&op) && !split(&op) && !slice(&op))
       concat(&op);
   }
   for (auto [original, value] : blocked) {

@@ -195,6 +195,26 @@ pad("pad_large", (4, 40, 20, 50), [1, 0, 2, 3, 0, 0, 1, 4])
 matmul("matmul_37x300x77", (37, 300), 77)
 matmul("matmul_1x130x250", (1, 130), 250, epilogue=True)
 matmul("matmul_depth_blocks", (2, 30, 1500), 100, epilogue=True)
+
+
+def channel_pieces(name, sizes, batch, plane):
+    """Channels are split, one piece goes through a convolution, all are joined in the reverse order with the whole, normalised and padded."""
+    rng, node, n = np.random.default_rng(0), helper.make_node, sum(sizes)
+    weights = {name: rng.standard_normal(shape).astype(np.float32) for name, shape in
+               {"w": (n, 3, 1, 1), "v": (sizes[0], sizes[0], 1, 1), "u": (20, 2 * n, 1, 1), "g": (20,), "b": (20,), "m": (20,)}.items()}
+    weights |= {"sizes": np.array(sizes), "variance": np.abs(weights["m"]), "pads": np.array([0, 0, 1, 0, 0, 0, 0, 1])}
+    pieces = [f"p{i}" for i in range(len(sizes))]
+    nodes = [node("Conv", ["x", "w"], ["t"]), node("Split", ["t", "sizes"], pieces, axis=1), node("Conv", ["p0", "v"], ["q"]),
+             node("Concat", [*reversed(pieces[1:]), "q", "t"], ["c"], axis=1), node("Conv", ["c", "u"], ["d"]), node("Relu", ["d"], ["e"]),
+             node("MaxPool", ["e"], ["f"], kernel_shape=[1, 1]), node("BatchNormalization", ["f", "g", "b", "m", "variance"], ["h"]),
+             node("Pad", ["h", "pads"], ["i"]), node("AveragePool", ["i"], ["y"], kernel_shape=[2, 2])]
+    case(name, nodes, {"x": (batch, 3, *plane)}, weights)
+
+
+channel_pieces("pieces_in_blocks", (16, 32, 16), 1, (5, 7))
+channel_pieces("pieces_inside_blocks", (10, 23, 7), 2, (5, 7))
+channel_pieces("pieces_of_few_channels", (3, 2, 4, 1, 5, 2, 3), 1, (4, 9))
+channel_pieces("pieces_of_one_pixel", (20, 12, 9), 3, (1, 1))
 for _rows in (3, 8, 11, 24, 115):  # the last tile of rows begins among those of the one before; at 115 in another unit of work
     matmul(f"matmul_rest_{_rows}", (_rows, 700), 40, epilogue=True)
 product("product", (2, 3, 37, 64), (2, 3, 64, 50))

@@ -115,3 +115,59 @@ func.func @bytes(%x: tensor<1x2x4x4x16xui8>) -> tensor<1x2x3x3x16xf32> {
   %b = "onnx.packed.Block"(%r) : (tensor<1x20x3x3xf32>) -> tensor<1x2x3x3x16xf32>
   return %b : tensor<1x2x3x3x16xf32>
 }
+
+// Halves of a split that begin with blocks are slices of blocks; where they are joined again they are the value that was split.
+// CHECK-LABEL: @split_in_blocks
+// CHECK: %[[A:.*]] = "onnx.packed.Conv"(%arg0
+// CHECK: "onnx.Slice"(%[[A]]
+// CHECK: %[[H:.*]] = "onnx.Slice"(%[[A]]{{.*}} -> tensor<?x1x4x4x16xf32>
+// CHECK-NOT: onnx.packed.Unblock
+// CHECK: %[[C:.*]] = "onnx.packed.{{.*}}Conv"(%[[H]]
+// CHECK: "onnx.Concat"(%[[A]], %[[C]]) {{.*}} -> tensor<?x3x4x4x16xf32>
+func.func @split_in_blocks(%x: tensor<?x3x4x4xf32>) -> tensor<?x16x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<32x3x1x1xf32>} : () -> tensor<32x3x1x1xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<16x16x1x1xf32>} : () -> tensor<16x16x1x1xf32>
+  %u = "onnx.Constant"() {value = dense<1.0> : tensor<16x48x1x1xf32>} : () -> tensor<16x48x1x1xf32>
+  %0 = "onnx.Conv"(%x, %w) : (tensor<?x3x4x4xf32>, tensor<32x3x1x1xf32>) -> tensor<?x32x4x4xf32>
+  %1:2 = "onnx.Split"(%0) <{axis = 1 : i64, num_outputs = 2 : i64}> : (tensor<?x32x4x4xf32>) -> (tensor<?x16x4x4xf32>, tensor<?x16x4x4xf32>)
+  %2 = "onnx.Conv"(%1#1, %v) : (tensor<?x16x4x4xf32>, tensor<16x16x1x1xf32>) -> tensor<?x16x4x4xf32>
+  %3 = "onnx.Concat"(%1#0, %1#1, %2) <{axis = 1 : i64}> : (tensor<?x16x4x4xf32>, tensor<?x16x4x4xf32>, tensor<?x16x4x4xf32>) -> tensor<?x48x4x4xf32>
+  %4 = "onnx.Conv"(%3, %u) : (tensor<?x48x4x4xf32>, tensor<16x48x1x1xf32>) -> tensor<?x16x4x4xf32>
+  return %4 : tensor<?x16x4x4xf32>
+}
+
+// Channels that do not begin with a block are moved as blocks.
+// CHECK-LABEL: @joined_inside_blocks
+// CHECK: %[[J:.*]] = "onnx.packed.Channels"(%[[A:.*]], %[[A]]) <{begins = array<i64: 0, 4>, counts = array<i64: 12, 4>}>
+// CHECK: "onnx.packed.Conv"(%[[J]]
+func.func @joined_inside_blocks(%x: tensor<1x3x4x4xf32>) -> tensor<1x16x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<12x3x1x1xf32>} : () -> tensor<12x3x1x1xf32>
+  %u = "onnx.Constant"() {value = dense<1.0> : tensor<16x16x1x1xf32>} : () -> tensor<16x16x1x1xf32>
+  %from = "onnx.Constant"() {value = dense<-8> : tensor<1xi64>} : () -> tensor<1xi64>
+  %to = "onnx.Constant"() {value = dense<8> : tensor<1xi64>} : () -> tensor<1xi64>
+  %axis = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0 = "onnx.Conv"(%x, %w) : (tensor<1x3x4x4xf32>, tensor<12x3x1x1xf32>) -> tensor<1x12x4x4xf32>
+  %1 = "onnx.Slice"(%0, %from, %to, %axis) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}> : (tensor<1x12x4x4xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<1x4x4x4xf32>
+  %2 = "onnx.Concat"(%0, %1) <{axis = 1 : i64}> : (tensor<1x12x4x4xf32>, tensor<1x4x4x4xf32>) -> tensor<1x16x4x4xf32>
+  %3 = "onnx.Conv"(%2, %u) : (tensor<1x16x4x4xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x4x4xf32>
+  return %3 : tensor<1x16x4x4xf32>
+}
+
+// A normalisation between convolutions is a product and a sum per channel, a border of zeros one of blocks.
+// CHECK-LABEL: @normalised_and_padded
+// CHECK: %[[A:.*]] = "onnx.packed.Pool"
+// CHECK: %[[M:.*]] = "onnx.Mul"(%[[A]], %{{.*}}) : (tensor<1x1x2x2x16xf32>, tensor<1x1x1x16xf32>)
+// CHECK: %[[S:.*]] = "onnx.Add"(%[[M]],
+// CHECK: %[[P:.*]] = "onnx.Pad"(%[[S]], {{.*}} -> tensor<1x1x4x4x16xf32>
+// CHECK: "onnx.packed.Pool"(%[[P]])
+func.func @normalised_and_padded(%x: tensor<1x3x4x4xf32>) -> tensor<1x16x2x2xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<16x3x1x1xf32>} : () -> tensor<16x3x1x1xf32>
+  %g = "onnx.Constant"() {value = dense<2.0> : tensor<16xf32>} : () -> tensor<16xf32>
+  %pads = "onnx.Constant"() {value = dense<[0, 0, 1, 1, 0, 0, 1, 1]> : tensor<8xi64>} : () -> tensor<8xi64>
+  %0 = "onnx.Conv"(%x, %w) : (tensor<1x3x4x4xf32>, tensor<16x3x1x1xf32>) -> tensor<1x16x4x4xf32>
+  %1 = "onnx.MaxPool"(%0) <{kernel_shape = array<i64: 2, 2>, resultSegmentSizes = array<i32: 1, 0>, strides = array<i64: 2, 2>}> : (tensor<1x16x4x4xf32>) -> tensor<1x16x2x2xf32>
+  %2 = "onnx.BatchNormalization"(%1, %g, %g, %g, %g) <{resultSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<1x16x2x2xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) -> tensor<1x16x2x2xf32>
+  %3 = "onnx.Pad"(%2, %pads) <{mode = "constant", operandSegmentSizes = array<i32: 1, 1, 0, 0>}> : (tensor<1x16x2x2xf32>, tensor<8xi64>) -> tensor<1x16x4x4xf32>
+  %4 = "onnx.MaxPool"(%3) <{kernel_shape = array<i64: 2, 2>, resultSegmentSizes = array<i32: 1, 0>, strides = array<i64: 2, 2>}> : (tensor<1x16x4x4xf32>) -> tensor<1x16x2x2xf32>
+  return %4 : tensor<1x16x2x2xf32>
+}
