@@ -95,7 +95,7 @@ template <int MR>
 ONNXC_INLINE void packQueries(float *to, const float *from, int64_t have, int64_t queryStride, int64_t stride, int64_t width, float scale) {
   int64_t d = 0;
   auto row = [&](auto i, auto zero) {
-    typedef decltype(zero) V;
+    typedef decltype(zero) V __attribute__((aligned(4)));  // deduced types forget it
     return i.value < have && i.value < MR ? *(const V *)(from + i.value * queryStride + d) * scale : zero;
   };
   if constexpr (MR > 8) {
