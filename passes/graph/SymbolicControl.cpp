@@ -88,8 +88,11 @@ void ShapeEvaluator::doubt(OpResult result, size_t first, size_t second) {
 
 // Facts that hold whichever branch is taken.
 void ShapeEvaluator::joinBranches(OpResult result, Value a, Value b, llvm::function_ref<bool(AffineExpr)> visible) {
-  if (auto items = joinItems(s.items(a), s.items(b)))
+  const ItemShape *p = s.items(a), *q = s.items(b);
+  if (auto items = joinItems(p, q))
     s.setItems(result, *items);
+  else if (p && q && result.getOwner()->hasAttr(kVersionsAttr))
+    return doubt(result, p->dims.size(), q->dims.size());
   if (!s.hasRank(a) || !s.hasRank(b))
     return;
   Dims x(s.dims(a)), y(s.dims(b));
@@ -107,11 +110,11 @@ void ShapeEvaluator::joinBranches(OpResult result, Value a, Value b, llvm::funct
     if (e != y[d] || !visible(e))
       e = s.symbol({SymbolDef::Argument, "", result, int64_t(d), {}, {}});
   s.setDims(result, x);
-  DimsRef p = s.partialElements(a), q = s.partialElements(b);
-  if (p.empty() || p.size() != q.size())
+  DimsRef first = s.partialElements(a), second = s.partialElements(b);
+  if (first.empty() || first.size() != second.size())
     return;
   Dims elements;
-  for (auto [e, f] : llvm::zip(p, q))
+  for (auto [e, f] : llvm::zip(first, second))
     elements.push_back(e == f && e && visible(e) ? e : AffineExpr());
   s.setElements(result, elements);
 }

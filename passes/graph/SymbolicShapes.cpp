@@ -94,9 +94,10 @@ std::optional<bool> SymbolicShapes::takenBranch(Operation *op) const {
 
 // --- evaluation ---
 
-// A value that has no rank while ranks are in doubt follows from what is.
+// A value of which no rank is known while ranks are in doubt follows from what is.
 bool ShapeEvaluator::inDoubt(ValueRange values) {
-  return !doubts.empty() && llvm::any_of(values, [&](Value v) { return llvm::isa<TensorType>(v.getType()) && !s.hasRank(v); });
+  auto unknown = [&](Value v) { return llvm::isa<TensorType>(v.getType()) ? !s.hasRank(v) : !s.items(v); };
+  return !doubts.empty() && llvm::any_of(values, unknown);
 }
 
 LogicalResult ShapeEvaluator::evaluate(Block &block) {

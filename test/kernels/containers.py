@@ -163,6 +163,25 @@ def ranks_of_branches(s, folder):
 
 
 @SUITE.check
+def ranks_of_items(s, folder):
+    readers = """front = Constant <value_ints = [0]> ()  flat = Constant <value_ints = [-1]> ()  one = Constant <value_int = 1> ()
+        RANKS  items = SequenceConstruct (r, r)  item = SequenceAt (items, one)  y = Reshape (item, flat)"""
+    return branches(s, folder, f"r = If (c) <{PLAIN}>", FEEDS, lambda x, c, d: x.reshape(-1), "float[N,3] x, bool c", readers)
+
+
+@SUITE.check
+def ranks_in_loops(s, folder):
+    """The result is read by a loop's body, and by a body of its own."""
+    readers = """front = Constant <value_ints = [0]> ()  flat = Constant <value_ints = [-1]> ()  n = Constant <value_int = 2> ()  s = Shape (x)
+        RANKS  sum = Loop (n, "", x) <body = l (int64 i, bool k, float[N,3] v) => (bool k1, float[N,3] v1) { k1 = Identity (k)  w = Add (v, r)  v1 = Reshape (w, s) }>
+        own = Loop (n, "", sum) <body = m (int64 j, bool e, float[N,3] x2) => (bool e1, float[N,3] x3) { e1 = Identity (e)
+          p = If (c) <then_branch = o () => (float[] a2) { a2 = Unsqueeze (x2, front) }, else_branch = z () => (float[] b2) { b2 = Identity (x2) }>
+          q = Neg (p)  x3 = Reshape (q, s) }>
+        y = Reshape (own, flat)"""
+    return branches(s, folder, f"r = If (c) <{PLAIN}>", FEEDS, lambda x, c, d: (3 * x).reshape(-1), "float[N,3] x, bool c", readers)
+
+
+@SUITE.check
 def ranks_of_nested_branches(s, folder):
     return branches(s, folder, f"r = If (d) <then_branch = o () => (float[] w) {{ w = If (c) <{PLAIN}> }}, else_branch = z () => (float[] g) {{ g = Identity (x) }}>", FEEDS, read)
 
