@@ -54,12 +54,24 @@ static void exportFacts(SymbolicShapes &s, Value result, Value inner, llvm::func
 
 // --- If ---
 
-// Users that broadcast `v` against a tensor of at least `rank` axes: leading axes of size 1 that `v` has or lacks change nothing.
+// A use as the condition of an If or a loop, which may have any rank.
+static bool readsCondition(OpOperand &use) {
+  Operation *user = use.getOwner(), *body = user->getParentOp();
+  auto isNamed = [](Operation *op, StringRef name) { return onnx::isOnnx(op) && onnx::opName(op) == name; };
+  bool ends = user->hasTrait<OpTrait::IsTerminator>() && isNamed(body, "Loop") && use.getOperandNumber() == 0;
+  return ends || isNamed(user, "If") || (isNamed(user, "Loop") && onnx::operand(user, 1) == use.get() && use.getOperandNumber() <= 1);
+}
+
+// Users that broadcast `v` against a tensor of at least `rank` axes, or read one number: leading axes of size 1 that `v` has or lacks
+// change nothing.
 static bool onlyBroadcast(Value v, size_t rank) {
   static const llvm::StringSet<> names = {"Add",   "Sub",   "Mul",     "Div",   "Pow",  "Mod",         "Min",     "Max",
                                           "And",   "Or",    "Xor",     "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual",
                                           "Where", "PRelu", "BitShift"};
-  return llvm::all_of(v.getUsers(), [&](Operation *user) {
+  return llvm::all_of(v.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (readsCondition(use))
+      return true;
     return onnx::isOnnx(user) && names.contains(onnx::opName(user)) && llvm::any_of(user->getOperands(), [&](Value other) {
              auto type = llvm::dyn_cast<RankedTensorType>(other.getType());
              return other != v && type && size_t(type.getRank()) >= rank;

@@ -182,6 +182,18 @@ def ranks_in_loops(s, folder):
 
 
 @SUITE.check
+def ranks_of_conditions(s, folder):
+    """Loops as PyTorch writes `while a and b`: the branches give one truth as a scalar and as a vector."""
+    readers = """flat = Constant <value_ints = [-1]> ()  no = Constant <value = bool {0}> ()  many = Constant <value_int = 9> ()  zero = Constant <value_ints = [0]> ()
+        one = Constant <value_int = 1> ()  three = Constant <value_ints = [3]> ()
+        RANKS  last, count = Loop (many, r, x, zero) <body = l (int64 i, bool k, float[N,3] v, int64[1] at) => (bool k1, float[N,3] v1, int64[1] at1) { v1 = Add (v, x)  at1 = Add (at, one)
+          k1 = If (d) <then_branch = o () => (bool[] a2) { a2 = Less (at1, three) }, else_branch = z () => (bool[] b2) { b2 = Identity (no) }> }>
+        y = Reshape (last, flat)"""
+    ranks = "r = If (c) <then_branch = t () => (bool[] a) { a = Less (zero, three) }, else_branch = e () => (bool[] b) { b = Identity (no) }>"
+    return branches(s, folder, ranks, FEEDS, lambda x, c, d: (x * ((4 if d else 2) if c else 1)).reshape(-1), readers=readers)
+
+
+@SUITE.check
 def ranks_of_nested_branches(s, folder):
     return branches(s, folder, f"r = If (d) <then_branch = o () => (float[] w) {{ w = If (c) <{PLAIN}> }}, else_branch = z () => (float[] g) {{ g = Identity (x) }}>", FEEDS, read)
 
