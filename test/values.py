@@ -98,6 +98,9 @@ class Child:
                 text = f"run: {type(e).__name__}: {e}" if not os.environ.get("ONNXC_TRACEBACK") else traceback.format_exc()
             os.write(writer, text.encode()[:4000])
             os._exit(0)
+        if Child.leads:  # here too: kill() may come before the child has run
+            with contextlib.suppress(OSError):
+                os.setpgid(self.pid, self.pid)
         os.close(writer)
         self.reader = os.fdopen(reader, "rb")
 

@@ -129,86 +129,104 @@ const Part *Parts::of(Value v) const {
   return it == parts.end() ? nullptr : &it->second;
 }
 
-// The box of sizes `box` that begins at `starts` in `whole` and is cut along `axis`; nothing when its elements are several runs.
-std::optional<Part> Parts::partOf(Value whole, ArrayRef<AffineExpr> box, ArrayRef<AffineExpr> starts, int64_t axis) {
+// Where `box` of `whole` lies; nothing when its elements are several runs. Kernels of small elements take whole vectors of them, so that
+// those must begin on their borders.
+std::optional<Part> Parts::partOf(Value whole, const Box &box) {
   ArrayRef<AffineExpr> sizes = shapes->dims(whole);
   Part part{whole, shapes->constant(0), shapes->constant(1)};
   AffineExpr step = shapes->constant(1);
   for (int64_t a = int64_t(sizes.size()) - 1; a >= 0; --a) {
-    if (a > axis && box[a] != sizes[a])
+    if (a > box.axis && box.sizes[a] != sizes[a])
       return std::nullopt;
-    if (a < axis)
-      part.runs = shapes->mul(part.runs, box[a]);
-    part.offset = shapes->add(part.offset, shapes->mul(starts[a], step));
+    if (a < box.axis)
+      part.runs = shapes->mul(part.runs, box.sizes[a]);
+    part.offset = shapes->add(part.offset, shapes->mul(box.starts[a], step));
     step = shapes->mul(step, sizes[a]);
   }
-  bool mayBeOne = part.runs && part.runs.getLargestKnownDivisor() == 1;
-  return part.offset && mayBeOne ? std::optional(part) : std::nullopt;
+  constexpr int64_t kBorder = 64;
+  int64_t element = storageBytes(onnx::elementType(whole));
+  if (!part.offset || !part.runs || part.runs.getLargestKnownDivisor() != 1)
+    return std::nullopt;
+  bool onBorder = part.offset == shapes->constant(0) || part.offset.getLargestKnownDivisor() * element % kBorder == 0;
+  return element >= 4 || onBorder ? std::optional(part) : std::nullopt;
 }
 
-// Where a slice of step 1 begins, an element an axis, and the last axis that it cuts.
-std::optional<SmallVector<AffineExpr>> Parts::sliceStarts(Operation *slice, int64_t &axis) const {
+// What a slice of step 1 takes. Sizes that the run gives as numbers are the kernel's to check.
+std::optional<Parts::Box> Parts::boxOfSlice(Operation *slice) const {
   Value data = slice->getOperand(0), axesGiven = onnx::operand(slice, 3), stepsGiven = onnx::operand(slice, 4);
   int64_t rank = shapes->dims(data).size();
-  auto starts = shapes->constantElements(onnx::operand(slice, 1));
+  auto starts = shapes->constantElements(onnx::operand(slice, 1)), ends = shapes->constantElements(onnx::operand(slice, 2));
   auto axes = axesGiven ? shapes->constantElements(axesGiven) : llvm::to_vector(llvm::seq<int64_t>(0, starts ? starts->size() : 0));
   auto steps = stepsGiven ? shapes->constantElements(stepsGiven) : SmallVector<int64_t>();
-  if (!starts || !axes || !steps || axes->size() != starts->size() || !llvm::all_of(*steps, [](int64_t s) { return s == 1; }))
+  if (!starts || !ends || !axes || !steps || axes->size() != starts->size() || !llvm::all_of(*steps, [](int64_t s) { return s == 1; }))
     return std::nullopt;
-  SmallVector<AffineExpr> result(rank, shapes->constant(0));
-  axis = 0;
+  Box box{SmallVector<AffineExpr>(rank, shapes->constant(0)), SmallVector<AffineExpr>(shapes->dims(slice->getResult(0))), 0};
   for (auto [given, start] : llvm::zip(*axes, *starts)) {
     int64_t a = given + (given < 0 ? rank : 0);
-    if (shapes->dims(data)[a] != shapes->dims(slice->getResult(0))[a])
-      axis = std::max(axis, a);
     auto size = shapes->constantOf(shapes->dims(data)[a]);
+    if (shapes->dims(data)[a] != box.sizes[a])
+      box.axis = std::max(box.axis, a);
     if (!size && start != 0)
       return std::nullopt;
     if (size)
-      result[a] = shapes->constant(std::clamp<int64_t>(start + (start < 0 ? *size : 0), 0, *size));
+      box.starts[a] = shapes->constant(std::clamp<int64_t>(start + (start < 0 ? *size : 0), 0, *size));
   }
-  return result;
+  return box;
+}
+
+// What the results of a Slice, Split or Gather are of the first operand; nothing for other ops and where only the run can tell.
+SmallVector<Parts::Box> Parts::boxesOf(Operation *op) const {
+  StringRef name = onnx::opName(op);
+  Value data = op->getOperand(0), second = onnx::operand(op, 1);
+  if (name == "Slice") {
+    auto box = boxOfSlice(op);
+    return box ? SmallVector<Box>{*box} : SmallVector<Box>();
+  }
+  ArrayRef<AffineExpr> whole = shapes->dims(data);
+  int64_t rank = whole.size(), axis = onnx::intAttr(op, "axis");
+  axis += axis < 0 ? rank : 0;
+  auto size = shapes->constantOf(whole[axis]);
+  auto given = second ? shapes->constantElements(second) : std::nullopt;
+  if (!size || (second && !given))
+    return {};
+  Box box{SmallVector<AffineExpr>(rank, shapes->constant(0)), SmallVector<AffineExpr>(whole), axis};
+  if (name == "Gather") {
+    if (given->size() != 1 || given->front() >= *size || given->front() < -*size)
+      return {};
+    box.starts[axis] = shapes->constant(given->front() + (given->front() < 0 ? *size : 0));
+    box.sizes[axis] = shapes->constant(1);
+    return {box};
+  }
+  SmallVector<Box> boxes;
+  for (Value v : op->getResults()) {
+    box.sizes[axis] = shapes->dims(v)[axis];
+    boxes.push_back(box);
+    box.starts[axis] = shapes->add(box.starts[axis], box.sizes[axis]);
+  }
+  return boxes;
+}
+
+// Whether `v` may be what the block gives: that must be no part of a model input, and no memory that the next iteration writes over.
+static bool leaves(Value v) {
+  return llvm::any_of(v.getUsers(), [](Operation *user) {
+    return user->hasTrait<OpTrait::IsTerminator>() || (familyOf(user) == Family::View && leaves(user->getResult(0)));
+  });
 }
 
 void Parts::findRead(Operation *op, const Context &context) {
   StringRef name = onnx::opName(op);
-  bool isSlice = name == "Slice", isSplit = name == "Split", isGather = name == "Gather";
-  auto isSized = [&](AffineExpr e) {  // without a size function
-    bool sized = true;
-    shapes->walkSymbols(e, [&](const SymbolDef &def) { sized &= !def.value || def.value.getDefiningOp() != op; });
-    return sized;
+  auto fits = [&](Value v) {
+    return shapes->hasRank(v) && !context.hasPlace(v) && !leaves(v) && !isa<onnx::StringType>(onnx::elementType(v));
   };
-  auto fits = [&](Value v) { return shapes->hasRank(v) && !context.hasPlace(v) && llvm::all_of(shapes->dims(v), isSized); };
-  if (!(isSlice || isSplit || isGather) || !shapes->hasRank(op->getOperand(0)) || !llvm::all_of(op->getResults(), fits))
-    return;
-  Value data = op->getOperand(0), second = onnx::operand(op, 1);
-  ArrayRef<AffineExpr> whole = shapes->dims(data);
-  int64_t rank = whole.size(), axis = onnx::intAttr(op, "axis");
-  axis += axis < 0 ? rank : 0;
-  std::optional<SmallVector<AffineExpr>> starts = SmallVector<AffineExpr>(rank, shapes->constant(0));
-  std::optional<SmallVector<int64_t>> given = second ? shapes->constantElements(second) : std::nullopt;
-  if (isSlice)
-    starts = sliceStarts(op, axis);
-  if (isGather) {
-    auto size = shapes->constantOf(whole[axis]);
-    if (!given || given->size() != 1 || !size || given->front() >= *size || given->front() < -*size)
-      return;
-    (*starts)[axis] = shapes->constant(given->front() + (given->front() < 0 ? *size : 0));
-  }
-  if (!starts || (isSplit && second && !given))
+  if ((name != "Slice" && name != "Split" && name != "Gather") || !shapes->hasRank(op->getOperand(0)) ||
+      !llvm::all_of(op->getResults(), fits))
     return;
   SmallVector<Part> found;
-  for (Value v : op->getResults()) {
-    SmallVector<AffineExpr> box(isGather ? whole : shapes->dims(v));
-    if (isGather)
-      box[axis] = shapes->constant(1);
-    std::optional<Part> part = partOf(data, box, *starts, axis);
-    if (!part)
-      return;
-    found.push_back(*part);
-    if (isSplit)
-      (*starts)[axis] = shapes->add((*starts)[axis], box[axis]);
-  }
+  for (const Box &box : boxesOf(op))
+    if (auto part = partOf(op->getOperand(0), box))
+      found.push_back(*part);
+  if (found.empty() || found.size() != op->getNumResults())
+    return;
   reads.insert(op);
   runs[op] = found.front().runs;
   for (auto [v, part] : llvm::zip(op->getResults(), found))
@@ -230,27 +248,28 @@ void Parts::findWhole(Operation *concat, const Context &context, Memory &memory)
     return;
   int64_t rank = shapes->dims(result).size(), axis = onnx::intAttr(concat, "axis"), copied = 0;
   axis += axis < 0 ? rank : 0;
-  SmallVector<AffineExpr> starts(rank, shapes->constant(0));
+  Box box{SmallVector<AffineExpr>(rank, shapes->constant(0)), SmallVector<AffineExpr>(shapes->dims(result)), axis};
   SmallVector<std::pair<Value, Part>> inside, others;
   for (Value v : concat->getOperands()) {
     if (!shapes->hasRank(v))
       return;
-    SmallVector<AffineExpr> box(shapes->dims(result));  // sizes of other axes are equal in every run that comes so far
-    box[axis] = shapes->dims(v)[axis];
-    std::optional<Part> part = partOf(result, box, starts, axis);
-    if (!part)
+    box.sizes[axis] = shapes->dims(v)[axis];
+    std::optional<Part> part = partOf(result, box);
+    if (!part || !context.isKnown(part->offset))
       return;
     Value root = v;
     while (root.getDefiningOp() && familyOf(root.getDefiningOp()) == Family::View)
       root = root.getDefiningOp()->getOperand(0);
+    // Sizes that are equal only in a run that passes the checks of the Concat, or of a view before it, are not yet when `root` is computed.
+    bool fills = shapes->hasRank(root) && shapes->product(shapes->dims(root)) == shapes->product(box.sizes);
     bool isTaken = llvm::any_of(inside, [&](auto &p) { return p.first == root; });
-    if (isComputed(root, concat->getBlock()) && !isTaken && !of(root) && !context.hasPlace(root)) {
+    if (fills && isComputed(root, concat->getBlock()) && !isTaken && !of(root) && !context.hasPlace(root)) {
       inside.push_back({root, *part});
     } else {
       others.push_back({v, *part});
       copied += memory.bytes(v);
     }
-    starts[axis] = shapes->add(starts[axis], shapes->dims(v)[axis]);
+    box.starts[axis] = shapes->add(box.starts[axis], box.sizes[axis]);
   }
   if (inside.empty() || 2 * copied > memory.bytes(result) || !memory.share(result, llvm::to_vector(llvm::make_first_range(inside))))
     return;

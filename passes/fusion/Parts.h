@@ -40,9 +40,14 @@ private:
   void findRead(mlir::Operation *op, const Context &context);
   void findWhole(mlir::Operation *concat, const Context &context, Memory &memory);
   bool isComputed(mlir::Value v, mlir::Block *block) const;
-  std::optional<Part> partOf(mlir::Value whole, llvm::ArrayRef<mlir::AffineExpr> box, llvm::ArrayRef<mlir::AffineExpr> starts,
-                             int64_t axis);
-  std::optional<llvm::SmallVector<mlir::AffineExpr>> sliceStarts(mlir::Operation *slice, int64_t &axis) const;
+  // Some neighbouring places along each axis of a tensor; `axis` is the last one that is cut.
+  struct Box {
+    llvm::SmallVector<mlir::AffineExpr> starts, sizes;
+    int64_t axis;
+  };
+  std::optional<Part> partOf(mlir::Value whole, const Box &box);
+  std::optional<Box> boxOfSlice(mlir::Operation *slice) const;
+  llvm::SmallVector<Box> boxesOf(mlir::Operation *op) const;
 
   SymbolicShapes *shapes;
   llvm::DenseMap<mlir::Value, Part> parts;

@@ -61,7 +61,8 @@ static LogicalResult plainPower(onnx::PowOp op, PatternRewriter &rewriter) {
   bool integer = llvm::isa<IntegerType>(given), real = llvm::isa<FloatType>(base);
   if (!integer && !given.isF32() && !given.isF64())
     return failure();
-  double n = integer ? double(exponent.getSplatValue<APInt>().getSExtValue()) : exponent.getSplatValue<APFloat>().convertToDouble();
+  auto whole = [&](const APInt &v) { return given.isUnsignedInteger() ? double(v.getZExtValue()) : double(v.getSExtValue()); };
+  double n = integer ? whole(exponent.getSplatValue<APInt>()) : exponent.getSplatValue<APFloat>().convertToDouble();
   if (n == 2 && (real || integer)) {
     rewriter.replaceOpWithNewOp<onnx::MulOp>(op, op.getType(), op->getOperand(0), op->getOperand(0));
     return success();

@@ -45,10 +45,13 @@ bool staysFinite(Operation *op) {
   return names.contains(onnx::opName(op)) && op->getNumResults() == 1;
 }
 
-// Some neighbouring channels of a blocked value.
+// Some neighbouring channels of a blocked value that has `all`. Lanes past the last channel of a blocked value are finite where its
+// channels are: convolutions multiply them by zero. So a range that ends inside a block, before other channels, is no blocked value by
+// itself.
 struct Channels {
   Value value;
-  int64_t begin, count;
+  int64_t begin, count, all;
+  bool isBlocks() const { return begin % kLanes == 0 && (count % kLanes == 0 || begin + count == all); }
 };
 
 struct Blocker {
@@ -309,25 +312,30 @@ static bool isReadInBlocks(Value v) {
   return llvm::any_of(v.getUsers(), [](Operation *user) { return names.contains(onnx::opName(user)) || staysFinite(user); });
 }
 
-// The ranges one after the other. Where they are whole blocks they are a slice or a concatenation of blocks, which may need no kernel.
+// The ranges one after the other. Whole blocks are slices and a concatenation, which may need no kernel.
 Value Blocker::join(ArrayRef<Channels> ranges, RankedTensorType plain, Location loc) {
   auto type = blockedType(plain);
-  auto inBlocks = [](const Channels &c) { return c.begin == 0 && c.count % kLanes == 0; };
   auto list = [&](int64_t v) -> Value {
     return onnx::ConstantOp::create(b, loc, DenseElementsAttr::get(RankedTensorType::get({1}, b.getI64Type()), ArrayRef<int64_t>{v}));
   };
-  if (ranges.size() == 1 && ranges[0].begin == 0 && type == ranges[0].value.getType())
-    return ranges[0].value;
-  if (ranges.size() == 1 && ranges[0].begin % kLanes == 0) {
-    int64_t first = ranges[0].begin / kLanes;
-    return onnx::SliceOp::create(b, loc, type, ranges[0].value, list(first), list(first + type.getDimSize(1)), list(1), list(1));
+  auto blocksOf = [&](const Channels &c) -> Value {
+    SmallVector<int64_t> shape(typeOf(c.value).getShape());
+    int64_t first = c.begin / kLanes, blocks = llvm::divideCeilSigned(c.count, kLanes);
+    if (blocks == shape[1])
+      return c.value;
+    shape[1] = blocks;
+    return onnx::SliceOp::create(b, loc, RankedTensorType::get(shape, type.getElementType()), c.value, list(first), list(first + blocks),
+                                 list(1), list(1));
+  };
+  auto isFull = [](const Channels &c) { return c.count % kLanes == 0; };
+  if (llvm::all_of(ranges, [](const Channels &c) { return c.isBlocks(); }) && llvm::all_of(ranges.drop_back(), isFull)) {
+    auto values = llvm::map_to_vector(ranges, blocksOf);
+    return values.size() == 1 ? values[0] : onnx::ConcatOp::create(b, loc, type, values, b.getI64IntegerAttr(1));
   }
   SmallVector<Value> values;
   SmallVector<int64_t> begins, counts;
   for (const Channels &c : ranges)
     values.push_back(c.value), begins.push_back(c.begin), counts.push_back(c.count);
-  if (llvm::all_of(ranges.drop_back(), inBlocks) && ranges.back().begin == 0)
-    return onnx::ConcatOp::create(b, loc, type, values, b.getI64IntegerAttr(1));
   return onnx::PackedChannelsOp::create(b, loc, type, values, b.getDenseI64ArrayAttr(begins), b.getDenseI64ArrayAttr(counts));
 }
 
@@ -344,7 +352,7 @@ bool Blocker::concat(Operation *op) {
   for (Value v : concat.getInputs()) {
     Value value = block(v, op->getLoc());
     auto piece = pieces.find(value);
-    Channels c = piece == pieces.end() ? Channels{value, 0, channelsOf(v)} : piece->second;
+    Channels c = piece == pieces.end() ? Channels{value, 0, channelsOf(v), channelsOf(v)} : piece->second;
     if (!ranges.empty() && ranges.back().value == c.value && ranges.back().begin + ranges.back().count == c.begin)
       ranges.back().count += c.count;
     else
@@ -364,7 +372,7 @@ bool Blocker::isPiece(Value v, int64_t axis) const {
 void Blocker::take(Value result, Channels channels) {
   auto from = pieces.find(channels.value);
   if (from != pieces.end())
-    channels = {from->second.value, from->second.begin + channels.begin, channels.count};
+    channels = {from->second.value, from->second.begin + channels.begin, channels.count, from->second.all};
   Value piece = join(channels, typeOf(result), result.getLoc());
   blocked[result] = piece;
   if (piece != channels.value)
@@ -377,7 +385,7 @@ bool Blocker::split(Operation *op) {
     return false;
   Value x = blocked[op->getOperand(0)];
   for (Value v : op->getResults()) {
-    take(v, {x, begin, channelsOf(v)});
+    take(v, {x, begin, channelsOf(v), channelsOf(op->getOperand(0))});
     begin += channelsOf(v);
   }
   replaced.insert(op);
@@ -400,7 +408,7 @@ bool Blocker::slice(Operation *op) {
   if (!start || !axis || step != 1 || !isPiece(result, *axis))
     return false;
   int64_t channels = channelsOf(op->getOperand(0)), begin = std::clamp<int64_t>(*start + (*start < 0 ? channels : 0), 0, channels);
-  take(result, {blocked[op->getOperand(0)], begin, channelsOf(result)});
+  take(result, {blocked[op->getOperand(0)], begin, channelsOf(result), channels});
   replaced.insert(op);
   return true;
 }

@@ -52,8 +52,9 @@ int32_t byteTable(const Args *a) {
 }
 
 // The mean of each channel of one block.
-template <class Bytes>
+template <class Vector>
 void meanOf(const uint8_t *x, int64_t pixels, float *y) {
+  typedef Vector Bytes __attribute__((aligned(1)));  // template arguments forget it
   v16 total = v16(0.0f);
   for (int64_t p = 0; p < pixels;) {
     constexpr int64_t kExact = 4096;  // sums of bytes that 32 bits and f32 hold exactly

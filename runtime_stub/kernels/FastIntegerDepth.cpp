@@ -189,8 +189,9 @@ ONNXC_INLINE TapRange tapsInside(int64_t start, int64_t taps, int64_t dilation, 
   return {low, minOf(high, taps)};
 }
 
-template <class V>
-void poolPlane(const PoolShape &p, const uint8_t *x, uint8_t *y, V lowest) {
+template <class Vector>
+void poolPlane(const PoolShape &p, const uint8_t *x, uint8_t *y, Vector lowest) {
+  typedef Vector V __attribute__((aligned(1)));  // deduced types forget it
   int64_t step = p.dilations[1] * kLanes, line = p.dilations[0] * p.width * kLanes;
   for (int64_t oy = 0; oy < p.outHeight; ++oy) {
     int64_t top = oy * p.strides[0] - p.pads[0];

@@ -198,20 +198,23 @@ matmul("matmul_depth_blocks", (2, 30, 1500), 100, epilogue=True)
 
 
 def channel_pieces(name, sizes, batch, plane):
-    """Channels are split, one piece goes through a convolution, all are joined in the reverse order with the whole, normalised and padded."""
+    """Channels are split, one piece goes through a convolution, all are joined in the reverse order with the whole, and the last piece with what
+    the first became; the joined are convolved, normalised and padded."""
     rng, node, n = np.random.default_rng(0), helper.make_node, sum(sizes)
     weights = {name: rng.standard_normal(shape).astype(np.float32) for name, shape in
-               {"w": (n, 3, 1, 1), "v": (sizes[0], sizes[0], 1, 1), "u": (20, 2 * n, 1, 1), "g": (20,), "b": (20,), "m": (20,)}.items()}
+               {"w": (n, 3, 1, 1), "v": (sizes[0], sizes[0], 1, 1), "u": (20, 2 * n, 1, 1), "o": (20, sizes[0] + sizes[-1], 1, 1), "g": (20,), "b": (20,), "m": (20,)}.items()}
     weights |= {"sizes": np.array(sizes), "variance": np.abs(weights["m"]), "pads": np.array([0, 0, 1, 0, 0, 0, 0, 1])}
     pieces = [f"p{i}" for i in range(len(sizes))]
     nodes = [node("Conv", ["x", "w"], ["t"]), node("Split", ["t", "sizes"], pieces, axis=1), node("Conv", ["p0", "v"], ["q"]),
-             node("Concat", [*reversed(pieces[1:]), "q", "t"], ["c"], axis=1), node("Conv", ["c", "u"], ["d"]), node("Relu", ["d"], ["e"]),
+             node("Concat", [*reversed(pieces[1:]), "q", "t"], ["c"], axis=1), node("Conv", ["c", "u"], ["d"]), node("Concat", [pieces[-1], "q"], ["j"], axis=1), node("Conv", ["j", "o"], ["k"]),
+             node("Add", ["d", "k"], ["l"]), node("Relu", ["l"], ["e"]),
              node("MaxPool", ["e"], ["f"], kernel_shape=[1, 1]), node("BatchNormalization", ["f", "g", "b", "m", "variance"], ["h"]),
              node("Pad", ["h", "pads"], ["i"]), node("AveragePool", ["i"], ["y"], kernel_shape=[2, 2])]
     case(name, nodes, {"x": (batch, 3, *plane)}, weights)
 
 
 channel_pieces("pieces_in_blocks", (16, 32, 16), 1, (5, 7))
+channel_pieces("halves", (16, 16), 1, (3, 5))
 channel_pieces("pieces_inside_blocks", (10, 23, 7), 2, (5, 7))
 channel_pieces("pieces_of_few_channels", (3, 2, 4, 1, 5, 2, 3), 1, (4, 9))
 channel_pieces("pieces_of_one_pixel", (20, 12, 9), 3, (1, 1))

@@ -171,3 +171,37 @@ func.func @normalised_and_padded(%x: tensor<1x3x4x4xf32>) -> tensor<1x16x2x2xf32
   %4 = "onnx.MaxPool"(%3) <{kernel_shape = array<i64: 2, 2>, resultSegmentSizes = array<i32: 1, 0>, strides = array<i64: 2, 2>}> : (tensor<1x16x4x4xf32>) -> tensor<1x16x2x2xf32>
   return %4 : tensor<1x16x2x2xf32>
 }
+
+// A half that is joined with something else is its own blocks of the value, not all of them.
+// CHECK-LABEL: @half_joined
+// CHECK: %[[A:.*]] = "onnx.packed.Conv"(%arg0
+// CHECK: %[[Q:.*]] = "onnx.packed.Conv"(%{{.*}}
+// CHECK: %[[H:.*]] = "onnx.Slice"(%[[A]]{{.*}} -> tensor<1x1x4x4x16xf32>
+// CHECK: "onnx.Concat"(%[[H]], %[[Q]]) {{.*}} -> tensor<1x2x4x4x16xf32>
+func.func @half_joined(%x: tensor<1x3x4x4xf32>) -> tensor<1x16x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<32x3x1x1xf32>} : () -> tensor<32x3x1x1xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<16x16x1x1xf32>} : () -> tensor<16x16x1x1xf32>
+  %u = "onnx.Constant"() {value = dense<1.0> : tensor<16x32x1x1xf32>} : () -> tensor<16x32x1x1xf32>
+  %0 = "onnx.Conv"(%x, %w) : (tensor<1x3x4x4xf32>, tensor<32x3x1x1xf32>) -> tensor<1x32x4x4xf32>
+  %1:2 = "onnx.Split"(%0) <{axis = 1 : i64, num_outputs = 2 : i64}> : (tensor<1x32x4x4xf32>) -> (tensor<1x16x4x4xf32>, tensor<1x16x4x4xf32>)
+  %2 = "onnx.Conv"(%1#1, %v) : (tensor<1x16x4x4xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x4x4xf32>
+  %3 = "onnx.Concat"(%1#0, %2) <{axis = 1 : i64}> : (tensor<1x16x4x4xf32>, tensor<1x16x4x4xf32>) -> tensor<1x32x4x4xf32>
+  %4 = "onnx.Conv"(%3, %u) : (tensor<1x32x4x4xf32>, tensor<16x32x1x1xf32>) -> tensor<1x16x4x4xf32>
+  return %4 : tensor<1x16x4x4xf32>
+}
+
+// Channels behind the end of a range are not its lanes: an infinity among them times zero would be no number.
+// CHECK-LABEL: @cut_inside_block
+// CHECK: %[[P:.*]] = "onnx.packed.Channels"(%{{.*}}) <{begins = array<i64: 0>, counts = array<i64: 9>}>
+// CHECK: "onnx.packed.Conv"(%[[P]]
+func.func @cut_inside_block(%x: tensor<1x3x4x4xf32>) -> tensor<1x16x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<12x3x1x1xf32>} : () -> tensor<12x3x1x1xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<16x9x1x1xf32>} : () -> tensor<16x9x1x1xf32>
+  %from = "onnx.Constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %to = "onnx.Constant"() {value = dense<9> : tensor<1xi64>} : () -> tensor<1xi64>
+  %axis = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0 = "onnx.Conv"(%x, %w) : (tensor<1x3x4x4xf32>, tensor<12x3x1x1xf32>) -> tensor<1x12x4x4xf32>
+  %1 = "onnx.Slice"(%0, %from, %to, %axis) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}> : (tensor<1x12x4x4xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<1x9x4x4xf32>
+  %2 = "onnx.Conv"(%1, %v) : (tensor<1x9x4x4xf32>, tensor<16x9x1x1xf32>) -> tensor<1x16x4x4xf32>
+  return %2 : tensor<1x16x4x4xf32>
+}
