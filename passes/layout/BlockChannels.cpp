@@ -7,6 +7,7 @@
 #include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
+#include "passes/graph/Decompose.h"
 #include "passes/graph/Weights.h"
 #include "passes/layout/ConvWeights.h"
 #include "passes/layout/Passes.h"
@@ -71,17 +72,13 @@ struct Blocker {
       s.insert(s.begin() + 2, 1);
     return RankedTensorType::get({s[0], llvm::divideCeilSigned(s[1], kLanes), s[2], s[3], kLanes}, plain.getElementType());
   }
-  Value axesTwo(Location loc) {
-    auto type = RankedTensorType::get({1}, b.getI64Type());
-    return onnx::ConstantOp::create(b, loc, DenseElementsAttr::get(type, ArrayRef<int64_t>{2}));
-  }
   // `v` with four axes.
   Value image(Value v, Location loc) {
     auto t = typeOf(v);
     if (t.getRank() == 4)
       return v;
     auto wide = RankedTensorType::get({t.getDimSize(0), t.getDimSize(1), 1, t.getDimSize(2)}, t.getElementType());
-    return onnx::UnsqueezeOp::create(b, loc, wide, v, axesTwo(loc));
+    return onnx::UnsqueezeOp::create(b, loc, wide, v, GraphBuilder{b, loc}.integers({2}));
   }
   Value block(Value v, Location loc) {
     Value &have = blocked[v];
@@ -265,8 +262,7 @@ bool Blocker::pad(Operation *op) {
   given->insert(given->begin() + 4, 0);
   given->push_back(0);
   Location loc = op->getLoc();
-  auto type = RankedTensorType::get({10}, b.getI64Type());
-  Value pads = onnx::ConstantOp::create(b, loc, DenseElementsAttr::get(type, ArrayRef<int64_t>(*given)));
+  Value pads = GraphBuilder{b, loc}.integers(*given);
   done(op, onnx::PadOp::create(b, loc, blockedType(typeOf(op->getResult(0))), blocked[pad.getData()], pads, pad.getConstantValue(), Value(),
                                pad.getModeAttr()));
   return true;
@@ -315,17 +311,16 @@ static bool isReadInBlocks(Value v) {
 // The ranges one after the other. Whole blocks are slices and a concatenation, which may need no kernel.
 Value Blocker::join(ArrayRef<Channels> ranges, RankedTensorType plain, Location loc) {
   auto type = blockedType(plain);
-  auto list = [&](int64_t v) -> Value {
-    return onnx::ConstantOp::create(b, loc, DenseElementsAttr::get(RankedTensorType::get({1}, b.getI64Type()), ArrayRef<int64_t>{v}));
-  };
   auto blocksOf = [&](const Channels &c) -> Value {
     SmallVector<int64_t> shape(typeOf(c.value).getShape());
     int64_t first = c.begin / kLanes, blocks = llvm::divideCeilSigned(c.count, kLanes);
     if (blocks == shape[1])
       return c.value;
     shape[1] = blocks;
-    return onnx::SliceOp::create(b, loc, RankedTensorType::get(shape, type.getElementType()), c.value, list(first), list(first + blocks),
-                                 list(1), list(1));
+    auto type = RankedTensorType::get(shape, plain.getElementType());
+    GraphBuilder g{b, loc};
+    Value one = g.integers({1});
+    return onnx::SliceOp::create(b, loc, type, c.value, g.integers({first}), g.integers({first + blocks}), one, one);
   };
   auto isFull = [](const Channels &c) { return c.count % kLanes == 0; };
   if (llvm::all_of(ranges, [](const Channels &c) { return c.isBlocks(); }) && llvm::all_of(ranges.drop_back(), isFull)) {
@@ -421,13 +416,11 @@ Value Blocker::unblock(Value original, Value value) {
   if (s[2] == 1 && s[3] == 1 && type.getDimSize(1) % kLanes == 0) {
     SmallVector<int64_t> shape(type.getRank(), 1);
     shape[0] = 0, shape[1] = type.getDimSize(1);
-    auto shapeType = RankedTensorType::get({type.getRank()}, b.getI64Type());
-    Value target = onnx::ConstantOp::create(b, loc, DenseElementsAttr::get(shapeType, ArrayRef<int64_t>(shape)));
-    return onnx::ReshapeOp::create(b, loc, type, value, target);
+    return onnx::ReshapeOp::create(b, loc, type, value, GraphBuilder{b, loc}.integers(shape));
   }
   auto wide = RankedTensorType::get({s[0], type.getDimSize(1), s[2], s[3]}, type.getElementType());
   Value plain = onnx::PackedUnblockOp::create(b, loc, wide, value, b.getI64IntegerAttr(type.getDimSize(1)));
-  return type.getRank() == 4 ? plain : onnx::SqueezeOp::create(b, loc, type, plain, axesTwo(loc));
+  return type.getRank() == 4 ? plain : onnx::SqueezeOp::create(b, loc, type, plain, GraphBuilder{b, loc}.integers({2}));
 }
 
 void Blocker::run() {
