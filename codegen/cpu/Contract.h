@@ -6,6 +6,8 @@ namespace onnxc {
 
 mlir::LogicalResult emitPackedMatMul(KernelCode &code, mlir::Operation *op);
 mlir::LogicalResult emitPackedProduct(KernelCode &code, mlir::Operation *op);
+// A 1x1 convolution and the depthwise one that alone reads it.
+mlir::LogicalResult emitExpandedWindow(KernelCode &code, mlir::Operation *op);
 mlir::LogicalResult emitPackedConv(KernelCode &code, mlir::Operation *op);
 mlir::LogicalResult emitPackedWinograd(KernelCode &code, mlir::Operation *op);
 mlir::LogicalResult emitPackedResize(KernelCode &code, mlir::Operation *op);

@@ -39,10 +39,6 @@ struct Conv {
       imageBytes = *height * *w.inWidth * blocks * inner * 4;
   }
 
-  bool pointwise() const {
-    return !plain && w.kh == 1 && w.kw == 1 && w.strides[0] == 1 && w.strides[1] == 1 &&
-           llvm::all_of(w.pads, [](int64_t v) { return v == 0; });
-  }
   bool known() const { return w.inWidth && w.outWidth; }
   int64_t panelBytes() const { return blocks * w.kh * w.kw * inner * kPanelBytes; }
   Code::Values index(Value n, Value panel, Value row, Value column) { return {n, panel, row, column, c.n(0)}; }
@@ -71,15 +67,17 @@ struct Conv {
   void flat(Value n, Value group, Value first, Value end, Value from, Value to, Value low, Value high, const TileShape &shape);
   void panelTiles(int64_t rows, const Pixels &pixels, Value n, Value group, Value from, Value to, Value low, Value high, int64_t width);
   void tile(const Tile &t, const Pixels &pixels, Value n, Value group, Value panel, Value low, Value high);
-  Tile::Values blockProducts(const Tile &t, const Pixels &pixels, ValueRange acc, Value image, Value weights);
-  Tile::Values raggedProducts(const Tile &t, const Pixels &pixels, ValueRange acc, Value image, Value weights);
-  // `inner` products, a few steps at a time. `channel`: where a pixel's channels begin, some bytes further on; null: left alone.
-  Tile::Values channelProducts(const Tile &t, ValueRange acc, llvm::function_ref<Value(int64_t row, Value bytes)> channel, Value weights);
+  // Of the first `steps` channels of a block.
+  Tile::Values blockProducts(const Tile &t, const Pixels &pixels, ValueRange acc, Value image, Value weights, int64_t steps);
+  Tile::Values raggedProducts(const Tile &t, const Pixels &pixels, ValueRange acc, Value image, Value weights, int64_t steps);
+  // A few of the `count` steps at a time. `channel`: where a pixel's channels begin, some bytes further on; null: left alone.
+  Tile::Values channelProducts(const Tile &t, ValueRange acc, llvm::function_ref<Value(int64_t row, Value bytes)> channel, Value weights,
+                               int64_t count);
 };
 
 void Conv::emitPointwise() {
   AffineExpr rowsExpr = yExprs[2] * yExprs[3];
-  Value plane = c.mul(y[2], y[3]), planeBytes = c.mul(plane, 64);
+  Value plane = c.mul(y[2], y[3]);
   RowsSchedule s(c, constantOf(rowsExpr), panels, blocks, 16);
   s.scheduleChunk(c.kernel), s.scheduleGroup(c.kernel), s.scheduleDepth(c.kernel, blocks);
   int64_t panelGroups = llvm::divideCeil(panels, s.groupPanels);
@@ -93,41 +91,34 @@ void Conv::emitPointwise() {
     Value n = c.div(unit, c.mul(chunkCount, panelGroups * groups)), rest = c.rem(unit, c.mul(chunkCount, panelGroups * groups));
     Value group = c.div(rest, c.mul(chunkCount, panelGroups)), part = c.rem(rest, c.mul(chunkCount, panelGroups));
     Value from = c.mul(c.div(part, chunkCount), s.groupPanels), to = c.min(c.add(from, s.groupPanels), c.n(panels));
-    Value firstPanel = c.mul(group, panels);
-    RowsProblem p;
-    p.a = c.at(c.address(op.getX()), c.mul(c.add(c.mul(n, x[1]), c.mul(group, blocks)), planeBytes));
-    p.b = c.at(c.address(op.getW()), c.mul(firstPanel, panelBytes()));
-    p.outOffset = c.mul(c.add(c.mul(n, y[1]), firstPanel), planeBytes);
+    RowsProblem p = pointwiseRows(c, op, n, group);
     p.out = c.at(c.result(0), p.outOffset);
-    p.bias = op.getBias() ? c.at(c.address(op.getBias()), c.mul(firstPanel, kPanelBytes)) : Value();
-    p.rowBytes = c.n(64), p.blockBytes = planeBytes, p.depth = c.n(blocks), p.panelBytes = c.n(panelBytes());
-    p.outRowBytes = c.n(64), p.outPanelBytes = planeBytes;
-    p.index = [&](Value row, Value panel) { return index(n, c.add(firstPanel, panel), c.div(row, y[3]), c.rem(row, y[3])); };
     RowsEmitter(c, epilogue, s).emit(p, plane, c.rem(part, chunkCount), c.n(panels), from, to);
   });
 }
 
-Tile::Values Conv::channelProducts(const Tile &t, ValueRange acc, llvm::function_ref<Value(int64_t, Value)> channel, Value weights) {
+Tile::Values Conv::channelProducts(const Tile &t, ValueRange acc, llvm::function_ref<Value(int64_t, Value)> channel, Value weights,
+                                   int64_t count) {
   auto steps = [&](ValueRange v, Value k, int64_t count) {
     auto row = [&](int64_t r) { return channel(r, c.mul(k, 4)); };
     return t.products(v, row, [&](int64_t i) { return c.at(c.at(weights, c.mul(k, kPanelBytes)), i * panelBytes()); }, count);
   };
   if (inner == 1)
     return steps(acc, c.n(0), 1);
-  return c.loop(c.n(0), c.n(inner), c.n(4), acc, [&](Value k, ValueRange v) { return steps(v, k, 4); });
+  return c.loop(c.n(0), c.n(count), c.n(4), acc, [&](Value k, ValueRange v) { return steps(v, k, 4); });
 }
 
-Tile::Values Conv::raggedProducts(const Tile &t, const Pixels &pixels, ValueRange start, Value image, Value weights) {
+Tile::Values Conv::raggedProducts(const Tile &t, const Pixels &pixels, ValueRange start, Value image, Value weights, int64_t steps) {
   return pixels.ragged->forTaps(image, inner * 4, start, [&](Value tap, ArrayRef<Value> pixel, ValueRange acc) {
     return channelProducts(
-        t, acc, [&](int64_t r, Value bytes) { return c.at(pixel[r], bytes); }, c.at(weights, c.mul(tap, inner * kPanelBytes)));
+        t, acc, [&](int64_t r, Value bytes) { return c.at(pixel[r], bytes); }, c.at(weights, c.mul(tap, inner * kPanelBytes)), steps);
   });
 }
 
 // Products of one block of input channels. `image`: the block's plane; `weights`: the block's filters of the first panel.
-Tile::Values Conv::blockProducts(const Tile &t, const Pixels &pixels, ValueRange start, Value image, Value weights) {
+Tile::Values Conv::blockProducts(const Tile &t, const Pixels &pixels, ValueRange start, Value image, Value weights, int64_t steps) {
   if (!pixels.strip)
-    return raggedProducts(t, pixels, start, image, weights);
+    return raggedProducts(t, pixels, start, image, weights, steps);
   const StripTile &strip = *pixels.strip;
   int64_t pixel = inner * 4;
   Value top = c.sub(c.mul(pixels.row, w.strides[0]), w.pads[0]);
@@ -139,7 +130,7 @@ Tile::Values Conv::blockProducts(const Tile &t, const Pixels &pixels, ValueRange
     auto tap = [&](Value kw, llvm::function_ref<bool(int64_t)> meets, ValueRange acc) {
       Value first = c.at(line, c.mul(c.add(left, c.mul(kw, w.dilations[1])), pixel));
       auto at = [&](int64_t r, Value bytes) { return meets(r) ? c.at(c.at(first, bytes), r * w.strides[1] * pixel) : Value(); };
-      return channelProducts(t, acc, at, c.at(taps, c.mul(kw, inner * kPanelBytes)));
+      return channelProducts(t, acc, at, c.at(taps, c.mul(kw, inner * kPanelBytes)), steps);
     };
     if (strip.uniform())
       return c.loop(c.n(0), c.n(w.kw), c.n(1), v, [&](Value kw, ValueRange acc) { return tap(kw, [](int64_t) { return true; }, acc); });
@@ -172,10 +163,14 @@ void Conv::tile(const Tile &t, const Pixels &pixels, Value n, Value group, Value
           return c.load(t.type(), pixels.strip ? at : c.select(exists(c.n(r)), at, zeroBytes(c)));
         });
       });
-  acc = c.loop(low, high, c.n(1), acc, [&](Value block, ValueRange v) {
+  auto products = [&](Value block, ValueRange v, int64_t steps) {
     Value filters = c.at(weights, c.mul(block, w.kh * w.kw * inner * kPanelBytes));
-    return blockProducts(t, pixels, v, c.at(image, c.mul(block, imageBytes)), filters);
-  });
+    return blockProducts(t, pixels, v, c.at(image, c.mul(block, imageBytes)), filters, steps);
+  };
+  int64_t lastSteps = plain ? inner : lastBlockSteps(op.getChannels());
+  Value whole = lastSteps == inner ? high : c.min(high, c.n(blocks - 1));
+  acc = c.loop(low, whole, c.n(1), acc, [&](Value block, ValueRange v) { return products(block, v, inner); });
+  acc = c.choose(c.less(whole, high), [&] { return products(whole, acc, lastSteps); }, [&] { return acc; });
   auto place = [&](Value r, int64_t i) {
     return LanePlace{offset(r, i), [&, r, i] {
                        Value column = c.add(pixels.column, r);
@@ -346,9 +341,28 @@ void Conv::emitDirect() {
 }
 }  // namespace
 
+RowsProblem pointwiseRows(KernelCode &c, onnx::PackedConvOp op, Value n, Value group) {
+  Code::Values x = c.sizes(cast<RankedTensorType>(op.getX().getType())), y = c.sizes(cast<RankedTensorType>(op.getY().getType()));
+  ArrayRef<int64_t> w = cast<RankedTensorType>(op.getW().getType()).getShape();
+  int64_t panels = w[0] / op.getGroup(), blocks = w[1];
+  Value firstPanel = c.mul(group, panels), planeBytes = c.mul(c.mul(y[2], y[3]), 64);
+  RowsProblem p;
+  p.panelBytes = c.n(blocks * 16 * kPanelBytes);
+  p.a = c.at(c.address(op.getX()), c.mul(c.add(c.mul(n, x[1]), c.mul(group, blocks)), planeBytes));
+  p.b = c.at(c.address(op.getW()), c.mul(firstPanel, p.panelBytes));
+  p.outOffset = c.mul(c.add(c.mul(n, y[1]), firstPanel), planeBytes);
+  p.bias = op.getBias() ? c.at(c.address(op.getBias()), c.mul(firstPanel, kPanelBytes)) : Value();
+  p.rowBytes = c.n(64), p.blockBytes = planeBytes, p.depth = c.n(blocks), p.lastSteps = lastBlockSteps(op.getChannels());
+  p.outRowBytes = c.n(64), p.outPanelBytes = planeBytes;
+  p.index = [=, &c](Value row, Value panel) -> Code::Values {
+    return {n, c.add(firstPanel, panel), c.div(row, y[3]), c.rem(row, y[3]), c.n(0)};
+  };
+  return p;
+}
+
 LogicalResult emitPackedConv(KernelCode &code, Operation *op) {
   Conv conv(code, cast<onnx::PackedConvOp>(op));
-  if (conv.pointwise())
+  if (onnx::isProduct(conv.op))
     conv.emitPointwise();
   else
     conv.emitDirect();

@@ -1,50 +1,30 @@
 // ContractWindow.cpp: windows over blocked activations that keep each channel in its lane: depthwise convolution, MaxPool, AveragePool.
 #include "codegen/cpu/Contract.h"
-#include "codegen/cpu/Epilogue.h"
-#include "codegen/cpu/Strips.h"
 #include "codegen/cpu/Tile.h"
+#include "codegen/cpu/Window.h"
 #include "dialects/onnx/Packed.h"
 
 using namespace mlir;
 namespace onnxc {
-namespace {
 
-struct Lanes {
-  KernelCode &c;
-  Operation *op;
-  Epilogue epilogue;
-  Code::Values x, y;
-  WindowShape w;
-  int64_t multiplier = 1;  // outputs of one input channel
-  bool depthwise, average = false, includePad = false;
-  VectorType type;
-
-  Lanes(KernelCode &code, Operation *op) : c(code), op(op), epilogue(code, op), type(c.vec(c.f32, kLanes)) {
-    auto xType = cast<RankedTensorType>(op->getOperand(0).getType()), yType = cast<RankedTensorType>(op->getResult(0).getType());
-    x = c.sizes(xType), y = c.sizes(yType);
-    std::optional<int64_t> in = constantOf(sizeExprs(xType)[3]), out = constantOf(sizeExprs(yType)[3]);
-    depthwise = isa<onnx::PackedDepthwiseConvOp>(op);
-    if (auto conv = dyn_cast<onnx::PackedDepthwiseConvOp>(op)) {
-      ArrayRef<int64_t> f = cast<RankedTensorType>(conv.getW().getType()).getShape();
-      multiplier = conv.getMultiplier();
-      w = WindowShape{f[1], f[2], conv.getStrides(), conv.getPads(), conv.getDilations(), in, out};
-      return;
-    }
-    auto pool = cast<onnx::PackedPoolOp>(op);
-    average = pool.getAverage(), includePad = pool.getCountIncludePad();
-    w = WindowShape{pool.getKernelShape()[0], pool.getKernelShape()[1], pool.getStrides(), pool.getPads(), pool.getDilations(), in, out};
+WindowEmitter::WindowEmitter(KernelCode &code, Operation *op) : c(code), op(op), epilogue(code, op), type(c.vec(c.f32, kLanes)) {
+  auto xType = cast<RankedTensorType>(op->getOperand(0).getType()), yType = cast<RankedTensorType>(op->getResult(0).getType());
+  x = c.sizes(xType), y = c.sizes(yType);
+  std::optional<int64_t> in = constantOf(sizeExprs(xType)[3]), out = constantOf(sizeExprs(yType)[3]);
+  depthwise = isa<onnx::PackedDepthwiseConvOp>(op);
+  if (auto conv = dyn_cast<onnx::PackedDepthwiseConvOp>(op)) {
+    ArrayRef<int64_t> f = cast<RankedTensorType>(conv.getW().getType()).getShape();
+    multiplier = conv.getMultiplier();
+    w = WindowShape{f[1], f[2], conv.getStrides(), conv.getPads(), conv.getDilations(), in, out};
+    return;
   }
-
-  Value load(Value at);
-  Value combine(Value acc, Value v, Value weight);
-  Code::Values taps(const StripTile &strip, ValueRange start, Value line, Value weights, Value column);
-  Value divisor(Value top, Value column);
-  void tile(const StripTile &strip, Value n, Value block, Value oh, Value column);
-  void emit();
-};
+  auto pool = cast<onnx::PackedPoolOp>(op);
+  average = pool.getAverage(), includePad = pool.getCountIncludePad();
+  w = WindowShape{pool.getKernelShape()[0], pool.getKernelShape()[1], pool.getStrides(), pool.getPads(), pool.getDilations(), in, out};
+}
 
 // The input lanes of 16 outputs, each as often as its multiplier says.
-Value Lanes::load(Value at) {
+Value WindowEmitter::load(Value at) {
   if (multiplier == 1)
     return c.load(type, at);
   SmallVector<int64_t> order;
@@ -55,7 +35,7 @@ Value Lanes::load(Value at) {
 }
 
 // NaN wins in MaxPool: acc > v fails for it.
-Value Lanes::combine(Value acc, Value v, Value weight) {
+Value WindowEmitter::combine(Value acc, Value v, Value weight) {
   if (depthwise)
     return c.fma(v, weight, acc);
   if (average)
@@ -65,7 +45,7 @@ Value Lanes::combine(Value acc, Value v, Value weight) {
   return arith::SelectOp::create(c.b, c.loc, arith::OrIOp::create(c.b, c.loc, keep, bad), acc, v);
 }
 
-Code::Values Lanes::taps(const StripTile &strip, ValueRange start, Value line, Value weights, Value column) {
+Code::Values WindowEmitter::taps(const StripTile &strip, ValueRange start, Value line, Value weights, Value column) {
   Value left = c.sub(c.mul(column, w.strides[1]), w.pads[1]);
   auto tap = [&](ValueRange from, Value offset, Value weight, llvm::function_ref<bool(int64_t)> meets) {
     Code::Values acc(from);
@@ -95,7 +75,7 @@ Code::Values Lanes::taps(const StripTile &strip, ValueRange start, Value line, V
 }
 
 // Taps of an average: those inside the input, or inside the padded input.
-Value Lanes::divisor(Value top, Value column) {
+Value WindowEmitter::divisor(Value top, Value column) {
   Value left = c.sub(c.mul(column, w.strides[1]), w.pads[1]), high = x[2], wide = x[3];
   if (includePad) {
     top = c.add(top, w.pads[0]), left = c.add(left, w.pads[1]);
@@ -107,17 +87,15 @@ Value Lanes::divisor(Value top, Value column) {
   return c.splat(arith::SIToFPOp::create(c.b, c.loc, c.f32, count), kLanes);
 }
 
-void Lanes::tile(const StripTile &strip, Value n, Value block, Value oh, Value column) {
-  Value top = c.sub(c.mul(oh, w.strides[0]), w.pads[0]), image = c.mul(c.add(c.mul(n, x[1]), c.div(block, multiplier)), c.mul(x[2], x[3]));
-  Value first = c.mul(c.rem(block, multiplier), kPanelBytes / multiplier);
+void WindowEmitter::tile(const StripTile &strip, Value n, Value block, Value oh, Value column, Value plane) {
+  Value top = c.sub(c.mul(oh, w.strides[0]), w.pads[0]), first = c.mul(c.rem(block, multiplier), kPanelBytes / multiplier);
   Value start = c.real(depthwise || average ? 0.0 : -INFINITY, type);
   if (depthwise && op->getNumOperands() > 2)
     start = c.load(type, c.at(c.address(op->getOperand(2)), c.mul(block, kPanelBytes)));
   auto [low, high] = tapRange(c, top, w.kh, w.dilations[0], x[2]);
   Code::Values acc(strip.width, start);
   acc = c.loop(low, high, c.n(1), acc, [&](Value kh, ValueRange v) {
-    Value line =
-        c.at(c.at(c.address(op->getOperand(0)), first), c.mul(c.add(image, c.mul(c.add(top, c.mul(kh, w.dilations[0])), x[3])), 64));
+    Value line = c.at(c.at(plane, first), c.mul(c.mul(c.add(top, c.mul(kh, w.dilations[0])), x[3]), 64));
     Value weights = depthwise ? c.at(c.address(op->getOperand(1)), c.mul(c.add(c.mul(block, w.kh), kh), w.kw * kPanelBytes)) : Value();
     return taps(strip, v, line, weights, column);
   });
@@ -132,21 +110,25 @@ void Lanes::tile(const StripTile &strip, Value n, Value block, Value oh, Value c
     });
 }
 
-void Lanes::emit() {
+void WindowEmitter::row(Value n, Value block, Value oh, Value plane) {
   int64_t most = c.vectorBits >= 512   ? 14
                  : c.vectorBits >= 256 ? 4
                                        : 2;  // accumulators, the inputs that taps share and a weight in registers
+  forTiles(c, w, most, x[3], y[3], [&](Value column, const StripTile &strip) { tile(strip, n, block, oh, column, plane); });
+}
+
+void WindowEmitter::emit() {
   auto yExprs = sizeExprs(cast<RankedTensorType>(op->getResult(0).getType()));
   setExtent(c.kernel, {yExprs[0], yExprs[1], yExprs[2]}, 2.0 * double(w.outWidth.value_or(64) * kLanes * w.kh * w.kw));
   c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
-    Value oh = c.rem(unit, y[2]), plane = c.div(unit, y[2]), block = c.rem(plane, y[1]), n = c.div(plane, y[1]);
-    forTiles(c, w, most, x[3], y[3], [&](Value column, const StripTile &strip) { tile(strip, n, block, oh, column); });
+    Value oh = c.rem(unit, y[2]), each = c.div(unit, y[2]), block = c.rem(each, y[1]), n = c.div(each, y[1]);
+    Value image = c.mul(c.add(c.mul(n, x[1]), c.div(block, multiplier)), c.mul(x[2], x[3]));
+    row(n, block, oh, c.at(c.address(op->getOperand(0)), c.mul(image, 64)));
   });
 }
-}  // namespace
 
 LogicalResult emitPackedWindow(KernelCode &code, Operation *op) {
-  Lanes(code, op).emit();
+  WindowEmitter(code, op).emit();
   return success();
 }
 

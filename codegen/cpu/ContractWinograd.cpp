@@ -172,7 +172,7 @@ void Winograd::multiply(Value count, Value from, Value to) {
     p.outOffset = c.n(0);
     p.rowBytes = p.outRowBytes = c.n(kPanelBytes);
     p.blockBytes = p.outPanelBytes = c.n(tiles * kPanelBytes);
-    p.depth = c.n(blocks), p.panelBytes = c.n(panelBytes);
+    p.depth = c.n(blocks), p.panelBytes = c.n(panelBytes), p.lastSteps = lastBlockSteps(op.getChannels());
     p.index = [](Value, Value) { return Code::Values(); };
     RowsEmitter(c, none, *rows).emit(p, count, c.n(0), c.n(panels), from, to);
   });

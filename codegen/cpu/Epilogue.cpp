@@ -1,13 +1,19 @@
 // Epilogue.cpp: pointwise ops on 16 lanes, their other operands read with broadcasting.
 #include "codegen/cpu/Epilogue.h"
 #include "codegen/cpu/Pointwise.h"
-#include "dialects/onnx/OnnxBase.h"
+#include "dialects/kernel/Families.h"
 #include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
 namespace onnxc {
 
 Epilogue::Epilogue(KernelCode &code, Operation *root) : c(code), root(root) {}
+
+// The op behind `op` in its kernel, if it is computed on the same accumulators.
+static Operation *following(Operation *op) {
+  op = op->getNextNode();
+  return op && onnx::isOnnx(op) && familyOf(op) != Family::Contract ? op : nullptr;
+}
 
 // A kernel's argument at `place`: its axes are the last ones of the result's, of the same size or of size 1.
 Value Epilogue::operand(Value v, const LanePlace &place, Value mask) const {
@@ -36,7 +42,7 @@ Value Epilogue::operand(Value v, const LanePlace &place, Value mask) const {
 }
 
 bool Epilogue::isLong() const {
-  for (Operation *op = root ? root->getNextNode() : nullptr; op && onnx::isOnnx(op); op = op->getNextNode())
+  for (Operation *op = root ? following(root) : nullptr; op; op = following(op))
     if (isTranscendental(op))
       return true;
   return false;
@@ -47,7 +53,7 @@ Value Epilogue::apply(Value lanes, const LanePlace &place, Value mask) const {
     return lanes;
   llvm::DenseMap<Value, Value> values{{root->getResult(0), lanes}};
   Value last = lanes;
-  for (Operation *op = root->getNextNode(); op && onnx::isOnnx(op); op = op->getNextNode()) {
+  for (Operation *op = following(root); op; op = following(op)) {
     if (onnx::constantValue(op->getResult(0)))
       continue;
     SmallVector<Value> operands;

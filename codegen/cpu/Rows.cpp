@@ -10,6 +10,8 @@ namespace onnxc {
 static constexpr int64_t kDepthMost = 640, kGroupBytes = 32 << 10, kChunkRows = 112;
 static constexpr int64_t kSmallRows = 4;  // of a tile of two panels, whose eight sums just hide the latency of an FMA
 
+int64_t lastBlockSteps(int64_t channels) { return llvm::alignTo((channels - 1) % 16 + 1, 4); }
+
 RowsSchedule::RowsSchedule(KernelCode &code, std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth,
                            int64_t depthStep, int64_t most)
     : rows(rows), panels(panels) {
@@ -107,9 +109,17 @@ Tile::Values RowsEmitter::steps(const RowsProblem &p, const Tile &t, ValueRange 
   };
   if (!p.blockBytes)
     return inner(a, b, from, to, start);
-  return c.loop(from, to, c.n(1), start, [&](Value block, ValueRange v) {
-    return inner(c.at(a, c.mul(block, p.blockBytes)), c.at(b, c.mul(block, 16 * kPanelBytes)), c.n(0), c.n(16), v);
-  });
+  auto blockSteps = [&](Value block, int64_t count, ValueRange v) {
+    return inner(c.at(a, c.mul(block, p.blockBytes)), c.at(b, c.mul(block, 16 * kPanelBytes)), c.n(0), c.n(count), v);
+  };
+  auto blocks = [&](Value end) {
+    return c.loop(from, end, c.n(1), start, [&](Value block, ValueRange v) { return blockSteps(block, 16, v); });
+  };
+  if (p.lastSteps == 16)
+    return blocks(to);
+  Value last = c.sub(p.depth, 1);
+  Tile::Values acc = blocks(c.min(to, last));
+  return c.choose(c.less(last, to), [&] { return blockSteps(last, p.lastSteps, acc); }, [&] { return acc; });
 }
 
 // Steps [from, to) of one tile: starts from the bias or goes on from the result, and ends with the epilogue at the last step. Rows before

@@ -3,6 +3,7 @@
 #pragma once
 #include "codegen/cpu/Epilogue.h"
 #include "codegen/cpu/Schedule.h"
+#include "dialects/onnx/Packed.h"
 
 namespace onnxc {
 
@@ -13,6 +14,7 @@ struct RowsProblem {
   Value rowBytes;                                             // from one row of A to the next
   Value blockBytes;                                           // from 16 k to the next 16; null: k are side by side
   Value depth;                                                // number of k; of blocks of 16 where `blockBytes`
+  int64_t lastSteps = 16;                                     // k of the last block that are not zero in B, at least
   Value panelBytes;                                           // from one panel of B to the next
   Value outRowBytes, outPanelBytes;                           // steps of the result
   Value outOffset;                                            // bytes of `out` behind the result's start
@@ -40,6 +42,9 @@ struct RowsSchedule {
   int64_t tiles() const;
 };
 
+// How many channels of the last block of `channels` a product takes: a few more than there are, as steps are written by fours.
+int64_t lastBlockSteps(int64_t channels);
+
 class RowsEmitter {
 public:
   RowsEmitter(KernelCode &code, const Epilogue &epilogue, const RowsSchedule &schedule) : c(code), epilogue(epilogue), s(schedule) {}
@@ -63,5 +68,9 @@ private:
   const Epilogue &epilogue;
   const RowsSchedule &s;
 };
+
+// The product that group `group` of a 1x1 convolution of image `n` is; `out` is left to the caller. Rows are pixels, blocks of channels
+// apart.
+RowsProblem pointwiseRows(KernelCode &code, onnx::PackedConvOp op, mlir::Value n, mlir::Value group);
 
 }  // namespace onnxc

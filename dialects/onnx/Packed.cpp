@@ -13,3 +13,9 @@ void onnxc::onnx::OnnxDialect::registerPacked() {
 #include "dialects/onnx/Packed.cpp.inc"
       >();
 }
+
+bool onnxc::onnx::isProduct(PackedConvOp op) {
+  ArrayRef<int64_t> w = cast<RankedTensorType>(op.getW().getType()).getShape(), strides = op.getStrides();
+  bool isPoint = w[2] == 1 && w[3] == 1 && strides[0] == 1 && strides[1] == 1;
+  return !op.getPlain() && isPoint && llvm::all_of(op.getPads(), [](int64_t v) { return v == 0; });
+}

@@ -1,5 +1,6 @@
 // ContractGroup.cpp: which pointwise ops a contraction's kernel computes on its accumulators.
 #include "dialects/kernel/Families.h"
+#include "dialects/onnx/Packed.h"
 #include "passes/fusion/Groups.h"
 
 using namespace mlir;
@@ -16,6 +17,24 @@ static bool readable(SymbolicShapes &shapes, Value v, ArrayRef<AffineExpr> resul
   });
 }
 
+// Whether the kernel of `root` goes on with the depthwise convolution `next` of its result `v`: codegen/cpu/ContractExpand.cpp. It pays
+// where that result, of one image, is larger than the second-level cache; small ones cost up to 2 %.
+static bool expands(SymbolicShapes &shapes, Operation *root, Value v, Operation *next) {
+  constexpr int64_t least = 1 << 20;
+  auto conv = dyn_cast<onnx::PackedConvOp>(root);
+  auto window = dyn_cast<onnx::PackedDepthwiseConvOp>(next);
+  if (!conv || !window || !onnx::isProduct(conv) || conv.getGroup() != 1 || window.getMultiplier() != 1 || window.getX() != v)
+    return false;
+  int64_t elements = 16;
+  for (AffineExpr e : shapes.dims(v).slice(1, 3)) {
+    auto size = dyn_cast<AffineConstantExpr>(e);
+    if (!size)
+      return false;
+    elements *= size.getValue();
+  }
+  return elements * 4 >= least;
+}
+
 SmallVector<Operation *> Groups::contraction(Operation *root) const {
   SmallVector<Operation *> group{root};
   SmallVector<AffineExpr> dims(shapes->dims(root->getResult(0)));
@@ -25,8 +44,15 @@ SmallVector<Operation *> Groups::contraction(Operation *root) const {
     if (v.use_empty() || !llvm::all_equal(v.getUsers()))
       break;
     Operation *next = *v.getUsers().begin();
-    if (groupOf.count(next) || next->getBlock() != root->getBlock() || !isPointwise(next) || next->getNumResults() != 1 ||
-        !onnx::elementType(next->getResult(0)).isF32() || ArrayRef<AffineExpr>(dims) != shapes->dims(next->getResult(0)))
+    if (groupOf.count(next) || next->getBlock() != root->getBlock())
+      break;
+    if (llvm::none_of(group, llvm::IsaPred<onnx::PackedDepthwiseConvOp>) && expands(*shapes, root, v, next)) {
+      group.push_back(next);
+      dims = llvm::to_vector(shapes->dims(next->getResult(0)));
+      continue;
+    }
+    if (!isPointwise(next) || next->getNumResults() != 1 || !onnx::elementType(next->getResult(0)).isF32() ||
+        ArrayRef<AffineExpr>(dims) != shapes->dims(next->getResult(0)))
       break;
     if (!llvm::all_of(next->getOperands(), [&](Value o) { return o == v || readable(*shapes, o, dims); }))
       break;

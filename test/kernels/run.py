@@ -39,6 +39,18 @@ def conv(name, x, outputs, kernel, epilogue=(), **attributes):
     case(name, nodes, {"x": x}, {"w": w, "b": rng.standard_normal(outputs).astype(np.float32)})
 
 
+def expanded(name, x, channels, kernel, activation, ends=(), **attributes):
+    """A 1x1 convolution to `channels`, a depthwise one of its result, and the ops `ends` of that, or of both where they take two."""
+    rng, node = np.random.default_rng(0), helper.make_node
+    weights = {"w": rng.standard_normal((channels, x[1], 1, 1)).astype(np.float32) / np.float32(np.sqrt(x[1])),
+               "b": rng.standard_normal(channels).astype(np.float32), "d": rng.standard_normal((channels, 1, *kernel)).astype(np.float32)}
+    nodes = [node("Conv", ["x", "w", "b"], ["t"]), node(activation, ["t"], ["u"]), node("Conv", ["u", "d"], ["v0"], group=channels, **attributes)]
+    for i, op in enumerate(ends):
+        nodes.append(node(op, [f"v{i}"] if op != "Add" else [f"v{i}", "u"], [f"v{i + 1}"]))
+    nodes[-1].output[0] = "y"
+    case(name, nodes, {"x": x}, weights)
+
+
 def matmul(name, a, n, epilogue=False):
     rng = np.random.default_rng(0)
     weights = {"w": (rng.standard_normal((a[-1], n)) / np.sqrt(a[-1])).astype(np.float32)}
@@ -145,6 +157,10 @@ conv("conv_depthwise", (2, 40, 17, 31), 40, (5, 5), pads=[2, 2, 2, 2], group=40,
 conv("conv_depthwise_stride_2", (1, 32, 16, 30), 32, (3, 3), strides=[2, 2], pads=[1, 1, 1, 1], group=32)
 conv("conv_depthwise_multiplier", (2, 24, 17, 31), 48, (7, 7), strides=[2, 2], pads=[3, 3, 3, 3], group=24, epilogue=["Relu"])
 conv("conv_depthwise_multiplier_4", (1, 12, 9, 20), 48, (3, 3), pads=[1, 1, 1, 1], group=12)
+expanded("conv_expanded", (2, 24, 60, 39), 144, (3, 3), "Relu", ["HardSwish"], pads=[1, 1, 1, 1])
+expanded("conv_expanded_large_plane", (1, 16, 97, 101), 40, (5, 5), "Sigmoid", pads=[2, 2, 2, 2], strides=[2, 2])
+expanded("conv_expanded_deep", (1, 200, 33, 37), 264, (3, 3), "Relu", ["Sigmoid", "Neg"], pads=[0, 1, 2, 1])
+expanded("conv_expanded_read_twice", (1, 32, 80, 80), 64, (3, 3), "Relu", ["Add"], pads=[1, 1, 1, 1])
 conv("conv_1d", (2, 16, 50), 32, (9,), pads=[4, 4], strides=[3])
 conv("conv_1d_chunks", (1, 32, 1500), 64, (9,), pads=[4, 4], strides=[2], epilogue=["Relu"])
 conv("conv_1d_depth_blocks", (1, 512, 37), 32, (3,), strides=[2])

@@ -1,4 +1,4 @@
-// RUN: onnxc-opt %s --form-kernels | FileCheck %s
+// RUN: onnxc-opt %s --form-kernels --split-input-file | FileCheck %s
 
 // The sum and the activation behind a product are computed on its accumulators; the bias is an argument of the kernel.
 // CHECK: func.func @plan_run
@@ -16,4 +16,43 @@ func.func @main(%a: tensor<?x4xf32>) -> tensor<?x16xf32> {
   %s = "onnx.Add"(%y, %b) : (tensor<?x16xf32>, tensor<16xf32>) -> tensor<?x16xf32>
   %r = "onnx.Relu"(%s) : (tensor<?x16xf32>) -> tensor<?x16xf32>
   return %r : tensor<?x16xf32>
+}
+
+// -----
+
+// The depthwise convolution that alone reads a 1x1 convolution's result is computed with it; a second one is a kernel of its own.
+// CHECK: func.func @plan_run
+// CHECK-COUNT-2: plan.launch
+// CHECK-NOT: plan.launch
+// CHECK: kernel.func
+// CHECK: onnx.packed.Conv
+// CHECK: onnx.Relu
+// CHECK: onnx.packed.DepthwiseConv
+// CHECK: onnx.Relu
+// CHECK: kernel.func
+// CHECK: onnx.packed.DepthwiseConv
+func.func @main(%x: tensor<?x1x128x128x16xf32>) -> tensor<?x2x128x128x16xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<2x1x1x1x16x16xf32>} : () -> tensor<2x1x1x1x16x16xf32>
+  %d = "onnx.Constant"() {value = dense<1.0> : tensor<2x3x3x16xf32>} : () -> tensor<2x3x3x16xf32>
+  %y = "onnx.packed.Conv"(%x, %w) <{channels = 16 : i64, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, operandSegmentSizes = array<i32: 1, 1, 0>}> : (tensor<?x1x128x128x16xf32>, tensor<2x1x1x1x16x16xf32>) -> tensor<?x2x128x128x16xf32>
+  %r = "onnx.Relu"(%y) : (tensor<?x2x128x128x16xf32>) -> tensor<?x2x128x128x16xf32>
+  %z = "onnx.packed.DepthwiseConv"(%r, %d) <{strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>}> : (tensor<?x2x128x128x16xf32>, tensor<2x3x3x16xf32>) -> tensor<?x2x128x128x16xf32>
+  %s = "onnx.Relu"(%z) : (tensor<?x2x128x128x16xf32>) -> tensor<?x2x128x128x16xf32>
+  %q = "onnx.packed.DepthwiseConv"(%s, %d) <{strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>}> : (tensor<?x2x128x128x16xf32>, tensor<2x3x3x16xf32>) -> tensor<?x2x128x128x16xf32>
+  return %q : tensor<?x2x128x128x16xf32>
+}
+
+// -----
+
+// So is not one whose result another op reads as well, nor one whose plane only the run knows.
+// CHECK: func.func @plan_run
+// CHECK-COUNT-4: plan.launch
+func.func @main(%x: tensor<1x1x128x128x16xf32>, %v: tensor<1x1x?x128x16xf32>) -> (tensor<1x2x128x128x16xf32>, tensor<1x2x128x128x16xf32>, tensor<1x2x?x128x16xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<2x1x1x1x16x16xf32>} : () -> tensor<2x1x1x1x16x16xf32>
+  %d = "onnx.Constant"() {value = dense<1.0> : tensor<2x3x3x16xf32>} : () -> tensor<2x3x3x16xf32>
+  %y = "onnx.packed.Conv"(%x, %w) <{channels = 16 : i64, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, operandSegmentSizes = array<i32: 1, 1, 0>}> : (tensor<1x1x128x128x16xf32>, tensor<2x1x1x1x16x16xf32>) -> tensor<1x2x128x128x16xf32>
+  %z = "onnx.packed.DepthwiseConv"(%y, %d) <{strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>}> : (tensor<1x2x128x128x16xf32>, tensor<2x3x3x16xf32>) -> tensor<1x2x128x128x16xf32>
+  %p = "onnx.packed.Conv"(%v, %w) <{channels = 16 : i64, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, operandSegmentSizes = array<i32: 1, 1, 0>}> : (tensor<1x1x?x128x16xf32>, tensor<2x1x1x1x16x16xf32>) -> tensor<1x2x?x128x16xf32>
+  %q = "onnx.packed.DepthwiseConv"(%p, %d) <{strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>}> : (tensor<1x2x?x128x16xf32>, tensor<2x3x3x16xf32>) -> tensor<1x2x?x128x16xf32>
+  return %y, %z, %q : tensor<1x2x128x128x16xf32>, tensor<1x2x128x128x16xf32>, tensor<1x2x?x128x16xf32>
 }
