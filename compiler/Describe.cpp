@@ -1,5 +1,6 @@
 // Describe.cpp: see Describe.h.
 #include "compiler/Describe.h"
+#include "codegen/cpu/Isa.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -24,6 +25,8 @@ std::vector<std::string> codeFlags(const Options &options) {
     flags.push_back(options.defaultInputs == DefaultInputs::All ? "--default-inputs all" : "--default-inputs none");
   if (!options.schedules.empty())
     flags.push_back("--schedules");
+  if (const Target *target = findTarget(options.target); target != findTarget(""))
+    flags.push_back("--target " + target->name.str());
   for (const auto &[level, cpu] : options.tune)
     flags.push_back("--cpu " + cpu);
   return flags;

@@ -59,7 +59,7 @@ void bindCodeOptions(CLI::App &app, Options &options) {
          "--no-winograd", [&options] { options.winograd = false; },
          "compute every 3x3 convolution directly: slower, rounding errors a little smaller")
       ->group("Code");
-  app.add_option("--target", options.target, "target triple (default: this machine)")->type_name("TRIPLE")->group("Code");
+  app.add_option("--target", options.target, "target, e.g. aarch64-linux-gnu (default: this machine)")->type_name("TRIPLE")->group("Code");
   addRepeatable(
       app, "--define-dim", [&options](const std::string &text) { addDim(text, options.defineDims); },
       "fix a symbolic dimension, e.g. batch=8 (repeatable)")

@@ -195,6 +195,7 @@ int linkPhase(ModuleOp module, const Options &options, const CodegenOptions &cod
               : suffix == ".a" ? LinkInputs::Archive
               : suffix == ".o" ? LinkInputs::Object
                                : LinkInputs::Executable;
+  link.arch = findIsa(code.cpus.front())->arch;
   link.objects = objects;
   module.walk([&](onnx::CustomCallOp op) { link.customSymbols.insert(op.getSymbol().str()); });
   for (const auto &[name, library] : options.customOps)
@@ -255,13 +256,16 @@ int readSchedules(Options &options, bool mayBeNew) {
   return ExitOk;
 }
 
-// What depends on constants alone is computed now, by the plain kernels of a level that every machine has.
+// What depends on constants alone is computed now, by the plain kernels of the level that every machine like this one has.
 static bool foldConstants(ModuleOp module, const Options &given) {
+  const Target *host = findTarget("");
+  if (!host)
+    return false;
   return foldConstantIslands(module, given.maxConstantSize, [&](ModuleOp island, StringRef path) {
     ScopedDiagnosticHandler silent(module.getContext(), [](Diagnostic &) { return success(); });
     Options options;
     options.optLevel = 0;
-    options.cpus = {"x86-64"};
+    options.cpus = {host->plain.str()};
     options.output = path.str();
     if (failed(runPhase(planPhase, island, options)))
       return false;
@@ -305,15 +309,20 @@ static int reportUnsupported(ModuleOp module) {
 }
 
 int chooseLevels(Options &options) {
+  const Target *target = findTarget(options.target);
+  if (!target)
+    return fail(ExitOutOfScope, (options.target.empty() ? "this machine" : "--target " + options.target) +
+                                    " is not supported; `onnxc targets` lists what is");
   if (options.cpus.empty())
     for (const Isa &isa : isas())
-      if (isa.isDefault)
+      if (isa.isDefault && isa.arch == target->arch)
         options.cpus.push_back(isa.name.str());
   llvm::SmallVector<const Isa *> levels;
   for (const std::string &cpu : options.cpus) {
-    std::optional<CpuChoice> choice = chooseCpu(cpu);
+    std::optional<CpuChoice> choice = chooseCpu(cpu, *target);
     if (!choice)
-      return fail(ExitUsage, "--cpu " + cpu + " is not known; `onnxc targets` lists what is");
+      return fail(ExitUsage, "--cpu " + cpu + " is not known for " + target->name + ", which has " + levelNames(*target) +
+                                 "; `onnxc targets` lists what is");
     if (!llvm::is_contained(levels, choice->isa))
       levels.push_back(choice->isa);
     if (!choice->tune.empty())
@@ -368,15 +377,8 @@ static int generate(ModuleOp module, const Options &options, Phases &phases) {
   return status;
 }
 
-static bool isSupported(StringRef target) {
-  llvm::Triple triple(target);
-  return target.empty() || (triple.getArch() == llvm::Triple::x86_64 && triple.isOSLinux() && triple.isGNUEnvironment());
-}
-
 int compile(const Options &given) {
   Options options = given;
-  if (!isSupported(options.target))
-    return fail(ExitOutOfScope, "--target " + options.target + " is not supported; `onnxc targets` lists what is");
   if (int status = chooseLevels(options))
     return status;
   if (int status = readSchedules(options, /*mayBeNew=*/false))

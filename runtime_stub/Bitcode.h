@@ -1,11 +1,14 @@
-// Bitcode.h: the runtime stub and the library kernels that onnxc carries; see runtime_stub/CMakeLists.txt for how they are made.
+// Bitcode.h: the runtime stub and the library kernels that onnxc carries for each target; see runtime_stub/CMakeLists.txt for how they are
+// made.
 #pragma once
 #include "llvm/ADT/StringRef.h"
+#include "llvm/TargetParser/Triple.h"
 
 namespace onnxc {
-llvm::StringRef stubObject();    // ELF object of the runtime stub
-llvm::StringRef codecsObject();  // ELF object of the image libraries, for code that refers to CodecsSymbol
+llvm::StringRef stubObject(llvm::Triple::ArchType arch);     // ELF object of the runtime stub
+llvm::StringRef programObject(llvm::Triple::ArchType arch);  // ELF object with _start, linked into programs
+llvm::StringRef libraryBitcode(llvm::Triple::ArchType arch);
+// ELF object of the image libraries, for code that refers to CodecsSymbol.
+llvm::StringRef codecsObject(llvm::Triple::ArchType arch);
 inline constexpr const char *CodecsSymbol = "onnxc_codec_read";
-llvm::StringRef libraryBitcode();
-llvm::StringRef programObject();  // ELF object with _start, linked into programs
 }  // namespace onnxc

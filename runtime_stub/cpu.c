@@ -37,12 +37,13 @@ static int needed_level(const char *isa) {
   const char *v = strncmp(isa, "x86-64-", 7) ? isa : isa + 7;
   return v[0] == 'v' && v[1] >= '1' && v[1] <= '4' && !v[2] ? (v[1] == '1' ? 0 : v[1] - '0') : -1;
 }
-#else
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
 static int machine_level(void) { return 0; }
-static int needed_level(const char *isa) { return isa[0] ? 0 : -1; }
+static int needed_level(const char *isa) { return strcmp(isa, "armv8-a") ? -1 : 0; }
 #endif
 
-/* Which of AVX-512 VNNI (1) and VBMI (2) the processor has; asked once, since cpuid is slow in virtual machines. */
+/* The bits of onnxc_rt_dots in plan.h; on x86 asked once, since cpuid is slow in virtual machines. */
 int32_t onnxc_rt_dots(void) {
 #if defined(__x86_64__)
   static _Atomic int8_t known; /* 0: not asked, else one more than the answer */
@@ -52,8 +53,8 @@ int32_t onnxc_rt_dots(void) {
     known = (int8_t)(1 + (asked ? (c >> 11 & 1) + (c >> 1 & 1) * 2 : 0));
   }
   return known - 1;
-#else
-  return 0;
+#elif defined(__aarch64__)
+  return getauxval(AT_HWCAP) >> 20 & 1;
 #endif
 }
 

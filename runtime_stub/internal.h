@@ -5,6 +5,9 @@
 #include "runtime_stub/include/onnxc/onnxc.h"
 #include "runtime_stub/plan.h"
 #include <stdbool.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
@@ -84,4 +87,28 @@ HIDDEN void onnxc_pool_run(onnxc_pool *pool, int32_t tasks, void (*body)(void *,
 HIDDEN int32_t onnxc_query(onnxc_context *, const onnxc_value *, int32_t, int64_t *const *, onnxc_error *);
 HIDDEN int32_t onnxc_run(onnxc_context *, const onnxc_value *, int32_t, onnxc_value *, int32_t, onnxc_error *);
 HIDDEN const onnxc_api *onnxc_stub_api(uint32_t abi_version);
+
+/* Kernels run in the default floating-point environment: what the caller's was, to be given back after them. */
+#if defined(__x86_64__)
+typedef unsigned onnxc_float_control;
+static inline onnxc_float_control onnxc_enter_kernels(void) {
+  const unsigned control = _mm_getcsr();
+  _mm_setcsr(0x1f80);
+  return control;
+}
+static inline void onnxc_leave_kernels(onnxc_float_control control) { _mm_setcsr(control); }
+#elif defined(__aarch64__)
+typedef uint64_t onnxc_float_control;
+static inline onnxc_float_control onnxc_enter_kernels(void) {
+  uint64_t control;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(control));
+  if (control) /* writing it takes long */
+    __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)0));
+  return control;
+}
+static inline void onnxc_leave_kernels(onnxc_float_control control) {
+  if (control)
+    __asm__ volatile("msr fpcr, %0" : : "r"(control));
+}
+#endif
 #endif

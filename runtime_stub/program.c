@@ -319,7 +319,6 @@ static int program(int argc, char **argv) {
   return run(api, &args, in, out);
 }
 
-#if defined(__x86_64__)
 extern int __libc_start_main(int (*)(int, char **), int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
 
 HIDDEN __attribute__((noreturn, used)) void onnxc_program_start(void **stack, void (*finish)(void)) {
@@ -327,8 +326,13 @@ HIDDEN __attribute__((noreturn, used)) void onnxc_program_start(void **stack, vo
   __builtin_unreachable();
 }
 
+#if defined(__x86_64__)
 /* rdx: what the loader wants called at exit. */
 __asm__(".globl _start\n.hidden _start\n.type _start, @function\n_start:\n  xor %ebp, %ebp\n  mov %rsp, %rdi\n  mov %rdx, %rsi\n  and "
         "$-16, %rsp\n"
         "  call onnxc_program_start\n  hlt\n");
+#elif defined(__aarch64__)
+/* x0: what the loader wants called at exit. */
+__asm__(".globl _start\n.hidden _start\n.type _start, %function\n_start:\n  mov x29, #0\n  mov x30, #0\n  mov x1, x0\n  mov x0, sp\n"
+        "  b onnxc_program_start\n");
 #endif

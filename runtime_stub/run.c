@@ -1,9 +1,6 @@
 /* run.c: checks what a caller passes, binds symbolic dims, runs the plan and words what went wrong. */
 #include "runtime_stub/internal.h"
 #include <string.h>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 int64_t onnxc_dtype_size(int32_t dtype) {
   static const unsigned char size[] = {0, 4, 1, 1, 2, 2, 4, 8, 16, 1, 2, 8, 4, 8, 8, 16, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -491,8 +488,9 @@ static const char *words(int32_t code) {
                                      "shapes do not fit together",
                                      "a value is not allowed",
                                      "out of memory",
-                                     "malformed data"};
-  return code > 0 && code <= 6 ? text[code] : "failed";
+                                     "malformed data",
+                                     "data of a format that has no reader on this target"};
+  return code > 0 && code <= 7 ? text[code] : "failed";
 }
 
 int32_t onnxc_run(onnxc_context *c, const onnxc_value *inputs, int32_t num_inputs, onnxc_value *outputs, int32_t num_outputs,
@@ -513,18 +511,13 @@ int32_t onnxc_run(onnxc_context *c, const onnxc_value *inputs, int32_t num_input
     return status;
   if (c->rt.trace)
     c->last_tick = onnxc_now();
-#if defined(__x86_64__)
-  const unsigned control = _mm_getcsr();
-  _mm_setcsr(0x1f80);
-#endif
+  const onnxc_float_control control = onnxc_enter_kernels();
   if (c->pool)
     onnxc_pool_begin(c->pool);
   status = c->variant->run(&c->rt, c->symbols);
   if (c->pool)
     onnxc_pool_end(c->pool);
-#if defined(__x86_64__)
-  _mm_setcsr(control);
-#endif
+  onnxc_leave_kernels(control);
   if (status) {
     const int32_t site = c->rt.failed_site;
     const onnxc_site *s = site >= 0 && site < onnxc_the_plan.num_sites ? &onnxc_the_plan.sites[site] : NULL;

@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 enum { IN_RUN = 300000, IDLE = 30000, LOOKS = 64 }; /* nanoseconds; looks between two readings of the clock */
 
@@ -198,14 +195,9 @@ typedef struct launch {
 static void run_task(void *arg, int32_t task) {
   const launch *l = arg;
   const int64_t begin = l->extent * task / l->tasks, end = l->extent * (task + 1) / l->tasks;
-#if defined(__x86_64__)
-  const unsigned control = _mm_getcsr();
-  _mm_setcsr(0x1f80);
-#endif
+  const onnxc_float_control control = onnxc_enter_kernels();
   l->status[task] = l->kernel(l->bufs, l->dims, l->scratch + task * l->scratch_bytes, begin, end);
-#if defined(__x86_64__)
-  _mm_setcsr(control);
-#endif
+  onnxc_leave_kernels(control);
 }
 
 int32_t onnxc_rt_parallel(onnxc_rt *rt, onnxc_kernel_fn k, void *const *bufs, const int64_t *dims, int64_t extent, int64_t grain,

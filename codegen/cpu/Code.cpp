@@ -132,9 +132,10 @@ Code::Values Code::choose(Value condition, llvm::function_ref<Values()> yes, llv
   return Values(op.getResults());
 }
 
-KernelCode::KernelCode(ModuleOp target, kernel::FuncOp kernel, unsigned vectorBits)
+KernelCode::KernelCode(ModuleOp target, kernel::FuncOp kernel, const Isa &isa)
     : Code(target.getContext(), kernel.getLoc()), kernel(kernel) {
-  this->vectorBits = vectorBits;
+  vectorBits = isa.vectorBits, vectorRegisters = isa.vectorRegisters;
+  convertsHalves = isa.convertsHalves, multipliesByLane = isa.multipliesByLane;
   b.setInsertionPointToEnd(target.getBody());
   func = LLVM::LLVMFuncOp::create(b, loc, (kernel.getName() + ".code").str(), kernelType(b.getContext()));
   b.setInsertionPointToStart(func.addEntryBlock(b));
@@ -193,12 +194,12 @@ static bool isExpanded(Operation *op) {
   return op;
 }
 
-LogicalResult emitKernel(ModuleOp target, kernel::FuncOp kernel, unsigned vectorBits) {
+LogicalResult emitKernel(ModuleOp target, kernel::FuncOp kernel, const Isa &isa) {
   if (kernel.getFamily() == "loops")
-    return emitLoops(target, kernel, vectorBits);
+    return emitLoops(target, kernel, isa);
   if (kernel.getFamily() != "contract")
     return kernel.emitError("no emitter for kernels of family ") << kernel.getFamily();
-  KernelCode code(target, kernel, vectorBits);
+  KernelCode code(target, kernel, isa);
   Operation *op = &kernel.getBody().front().front();
   while (onnx::constantValue(op->getResult(0)))
     op = op->getNextNode();

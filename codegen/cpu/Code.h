@@ -1,6 +1,7 @@
 // Code.h: short names for the ops that kernel emitters write (arith, scf, vector, LLVM memory ops), and the frame of a kernel function.
 // Sizes and indices are i64, addresses !llvm.ptr, offsets bytes. Constants fold while they are written.
 #pragma once
+#include "codegen/cpu/Isa.h"
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -18,7 +19,9 @@ struct Code {
   mlir::IntegerType i1, i32, i64;
   mlir::FloatType f32;
   mlir::Type ptr;
-  unsigned vectorBits = 128;  // of the level that is compiled
+  // Of the level that is compiled, see Isa.h.
+  unsigned vectorBits = 128, vectorRegisters = 16;
+  bool convertsHalves = false, multipliesByLane = false;
 
   Code(mlir::MLIRContext *context, mlir::Location loc);
 
@@ -85,7 +88,7 @@ struct KernelCode : Code {
   mlir::LLVM::LLVMFuncOp func;
   Value bufs, dims, scratch, begin, end;
 
-  KernelCode(mlir::ModuleOp target, kernel::FuncOp kernel, unsigned vectorBits);
+  KernelCode(mlir::ModuleOp target, kernel::FuncOp kernel, const Isa &isa);
   // Buffer `i`: of the arguments, then of the results.
   Value buffer(unsigned i);
   // Of an argument of the kernel.
@@ -103,8 +106,8 @@ private:
 mlir::LLVM::LLVMFunctionType kernelType(mlir::MLIRContext *context);
 // Declares `<kernel>.code`, which is defined in LLVM IR (EmitLibrary.cpp).
 void declareKernel(mlir::ModuleOp target, kernel::FuncOp kernel);
-// Defines `<kernel>.code` of a generated family in `target`, and sets the kernel's `extent`, `grain` and `scratch`. `vectorBits`: of the
-// level that is compiled.
-mlir::LogicalResult emitKernel(mlir::ModuleOp target, kernel::FuncOp kernel, unsigned vectorBits);
+// Defines `<kernel>.code` of a generated family in `target`, and sets the kernel's `extent`, `grain` and `scratch`. `isa`: the level
+// that is compiled.
+mlir::LogicalResult emitKernel(mlir::ModuleOp target, kernel::FuncOp kernel, const Isa &isa);
 
 }  // namespace onnxc

@@ -27,7 +27,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
@@ -36,34 +35,38 @@
 using namespace mlir;
 namespace onnxc {
 
-static std::unique_ptr<llvm::TargetMachine> targetMachine(StringRef cpu, StringRef features) {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
-  llvm::InitializeNativeTargetAsmParser();  // library kernels may hold inline assembly
-  llvm::Triple triple("x86_64-unknown-linux-gnu");
+static std::unique_ptr<llvm::TargetMachine> targetMachine(const Isa &isa) {
+  initializeTargets();
+  llvm::Triple triple(targetOf(isa).triple);
   std::string error;
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple.str(), error);
   llvm::TargetOptions options;
   options.FunctionSections = options.DataSections = true;
   return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
+      target->createTargetMachine(triple, isa.cpu, isa.features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
-static void setCpu(llvm::Module &m, StringRef cpu, StringRef features, StringRef tune) {
+// A library function that asks for one of these, more than the level has, keeps it: it is only called on processors that have it.
+static constexpr std::pair<StringLiteral, StringLiteral> kExtras[] = {
+    {"+avx512vnni", "+avx512f,+avx512bw,+avx512vl,+avx512vnni"},
+    {"+avx512vbmi", "+avx512f,+avx512bw,+avx512vl,+avx512vbmi"},
+    {"+dotprod", "+dotprod"},
+};
+
+static void setCpu(llvm::Module &m, const Isa &isa, StringRef tune) {
   for (llvm::Function &f : m) {
     if (f.isDeclaration())
       continue;
-    f.addFnAttr("target-cpu", cpu);
+    f.addFnAttr("target-cpu", isa.cpu);
     if (!tune.empty())
       f.addFnAttr("tune-cpu", tune);
-    // A library function that says it needs more than the level is only called on processors that have it.
-    std::string all = features.str();
-    for (StringRef more : {"+avx512vnni", "+avx512vbmi"})
-      if (f.getFnAttribute("target-features").getValueAsString().contains(more))
-        all += (all.empty() ? "" : ",") + ("+avx512f,+avx512bw,+avx512vl," + more).str();
+    std::string all = isa.features.str();
+    for (auto [asked, features] : kExtras)
+      if (f.getFnAttribute("target-features").getValueAsString().contains(asked))
+        all += (all.empty() ? "" : ",") + features.str();
     if (!all.empty())
       f.addFnAttr("target-features", all);
-    if (cpu.ends_with("v4"))
+    if (isa.vectorBits == 512)
       f.addFnAttr("prefer-vector-width", "512");
     f.addFnAttr(llvm::Attribute::NoUnwind);
   }
@@ -121,7 +124,7 @@ static FailureOr<OwningOpRef<ModuleOp>> lowerLevel(ModuleOp module, const Isa &i
   for (kernel::FuncOp kernel : llvm::to_vector(target->getOps<kernel::FuncOp>())) {
     if (kernel.getFamily() == "library")
       declareKernel(*target, kernel);
-    else if (failed(emitKernel(*target, kernel, isa.vectorBits)))
+    else if (failed(emitKernel(*target, kernel, isa)))
       return failure();
   }
   schedules = notedSchedules(*target);
@@ -151,7 +154,8 @@ static FailureOr<OwningOpRef<ModuleOp>> lowerLevel(ModuleOp module, const Isa &i
 }
 
 static llvm::Error linkLibrary(llvm::Module &m) {
-  auto library = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(libraryBitcode(), "library"), m.getContext());
+  auto library =
+      llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(libraryBitcode(m.getTargetTriple().getArch()), "library"), m.getContext());
   if (!library)
     return library.takeError();
   (*library)->setTargetTriple(m.getTargetTriple());
@@ -179,8 +183,7 @@ namespace {
 // Code of one CPU level on its way: `begin` needs the model's MLIR context and so runs level after level, `finish` only its own LLVM
 // context, so that levels run side by side.
 struct Level {
-  const Isa *isa;
-  StringRef cpu;
+  const Isa &isa;
   std::string tune;  // CPU to schedule for; empty: the level's own
   std::unique_ptr<llvm::TargetMachine> tm;
   llvm::LLVMContext context;
@@ -189,7 +192,7 @@ struct Level {
   std::string error;
   bool decodesImages = false;
 
-  Level(StringRef cpu, StringRef tune) : isa(findIsa(cpu)), cpu(cpu), tune(tune), tm(targetMachine(cpu, isa->features)) {}
+  Level(const Isa &isa, StringRef tune) : isa(isa), tune(tune), tm(targetMachine(isa)) {}
 
   // `schedules`: what is given for the level's kernels; then all that they were made with.
   LogicalResult begin(ModuleOp module, std::map<std::string, Schedule> &schedules);
@@ -199,7 +202,7 @@ struct Level {
 }  // namespace
 
 LogicalResult Level::begin(ModuleOp module, std::map<std::string, Schedule> &schedules) {
-  FailureOr<OwningOpRef<ModuleOp>> target = lowerLevel(module, *isa, schedules);
+  FailureOr<OwningOpRef<ModuleOp>> target = lowerLevel(module, isa, schedules);
   if (failed(target))
     return failure();
   m = translateModuleToLLVMIR(**target, context, "model");
@@ -216,14 +219,14 @@ LogicalResult Level::begin(ModuleOp module, std::map<std::string, Schedule> &sch
 // Names what the tables refer to and hides the rest.
 void Level::seal() {
   if (llvm::GlobalVariable *bits = m->getNamedGlobal("onnxc_vector_bits")) {
-    bits->setInitializer(llvm::ConstantInt::get(bits->getValueType(), isa->vectorBits));
+    bits->setInitializer(llvm::ConstantInt::get(bits->getValueType(), isa.vectorBits));
     bits->setConstant(true);
   }
   for (StringRef name : {"plan_run", "plan_sizes"}) {
     llvm::Function *f = m->getFunction(name);
     if (isLong(*f))
       markLong(*f);
-    f->setName(name + "_" + isa->suffix);
+    f->setName(name + "_" + isa.suffix);
     f->setVisibility(llvm::GlobalValue::HiddenVisibility);
   }
   llvm::internalizeModule(
@@ -234,7 +237,7 @@ void Level::seal() {
   for (llvm::Function &f : *m)
     if (f.getName().ends_with(".code"))
       hintDeepLoops(f);
-  setCpu(*m, cpu, isa->features, tune);
+  setCpu(*m, isa, tune);
 }
 
 // Everything that code is made from: the program, what is asked for, and this compiler, told by its file's size and time.
@@ -281,7 +284,7 @@ static std::string compileTables(ModuleOp module, CodegenOptions options, const 
   options.json = llvm::formatv("{0}", description);
   llvm::LLVMContext context;
   llvm::Module m("tables", context);
-  auto tm = targetMachine("x86-64", "");
+  auto tm = targetMachine(*findIsa(targetOf(*findIsa(options.cpus.front())).plain));
   m.setTargetTriple(tm->getTargetTriple());
   m.setDataLayout(tm->createDataLayout());
   m.setPICLevel(llvm::PICLevel::BigPIC);
@@ -298,7 +301,7 @@ FailureOr<std::vector<std::string>> compileForCpu(ModuleOp module, const Codegen
     auto tune = options.tune.find(cpu);
     if (auto given = options.schedules.find(cpu); given != options.schedules.end())
       schedules[cpu] = given->second;
-    levels.push_back(std::make_unique<Level>(cpu, tune == options.tune.end() ? "" : tune->second));
+    levels.push_back(std::make_unique<Level>(*findIsa(cpu), tune == options.tune.end() ? "" : tune->second));
     if (failed(levels.back()->begin(module, schedules[cpu])))
       return failure();
     options.phase("lowering for " + cpu);
@@ -312,14 +315,15 @@ FailureOr<std::vector<std::string>> compileForCpu(ModuleOp module, const Codegen
   std::vector<std::string> objects;
   for (std::unique_ptr<Level> &level : levels) {
     if (!level->error.empty())
-      return module.emitError() << level->cpu << ": " << level->error, failure();
+      return module.emitError() << level->isa.name << ": " << level->error, failure();
     objects.push_back(std::move(level->code));
   }
   options.phase("optimising and emitting");
   objects.push_back(compileTables(module, options, schedules));
-  objects.push_back(stubObject().str());
+  Arch arch = levels[0]->isa.arch;
+  objects.push_back(stubObject(arch).str());
   if (llvm::any_of(levels, [](const auto &level) { return level->decodesImages; }))
-    objects.push_back(codecsObject().str());
+    objects.push_back(codecsObject(arch).str());
   options.phase("tables");
   return objects;
 }

@@ -269,7 +269,7 @@ void Conv::cutRows(Units &u) const {
 Conv::Units Conv::directUnits() const {
   constexpr int64_t leastTiles = 4;
   int64_t bytes = groupBytes(), near = bytes < kSmallBytes ? bytes * blocks / panelBytes() : 0;
-  TileShape tile = chooseTile(w.outWidth, panels, c.vectorBits, near);
+  TileShape tile = chooseTile(w.outWidth, panels, c, near);
   Units u{scheduledTile(c.kernel, tile, w.outWidth, panels), 4, 0, 0, 0, false};
   if (w.outWidth)
     u.rows = std::max<int64_t>(1, llvm::divideCeil(kChunkPixels, std::max<int64_t>(*w.outWidth, 1)));

@@ -111,9 +111,8 @@ void WindowEmitter::tile(const StripTile &strip, Value n, Value block, Value oh,
 }
 
 void WindowEmitter::row(Value n, Value block, Value oh, Value plane) {
-  int64_t most = c.vectorBits >= 512   ? 14
-                 : c.vectorBits >= 256 ? 4
-                                       : 2;  // accumulators, the inputs that taps share and a weight in registers
+  int64_t room = c.vectorRegisters * c.vectorBits / (8 * kPanelBytes);
+  int64_t most = room >= 32 ? 14 : room >= 8 ? 4 : 2;  // accumulators, the inputs that taps share and a weight in registers
   forTiles(c, w, most, x[3], y[3], [&](Value column, const StripTile &strip) { tile(strip, n, block, oh, column, plane); });
 }
 

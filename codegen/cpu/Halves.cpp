@@ -1,4 +1,4 @@
-// Halves.cpp: f16 and bf16 to f32 and back: f16 by instructions from AVX2 on, where F16C comes with it, else in integer arithmetic, without
+// Halves.cpp: f16 and bf16 to f32 and back: f16 by instructions where the level has them, else in integer arithmetic, without
 // calls. See Halves.h.
 #include "codegen/cpu/Halves.h"
 
@@ -65,7 +65,7 @@ Value toBF16(const Bits &b, Value x) {
 
 Value halfToFloat(Code &c, Value bits, bool brain) {
   Bits b(c, bits.getType());
-  if (!brain && c.vectorBits >= 256)
+  if (!brain && c.convertsHalves)
     return arith::ExtFOp::create(c.b, c.loc, b.f32, Value(arith::BitcastOp::create(c.b, c.loc, b.f16, bits)));
   Value h = b.wide(bits);
   return brain ? b.asFloat(b.left(h, 16)) : fromF16(b, h);
@@ -73,7 +73,7 @@ Value halfToFloat(Code &c, Value bits, bool brain) {
 
 Value floatToHalf(Code &c, Value v, bool brain) {
   Bits b(c, v.getType());
-  if (!brain && c.vectorBits >= 256)
+  if (!brain && c.convertsHalves)
     return arith::BitcastOp::create(c.b, c.loc, b.i16, Value(arith::TruncFOp::create(c.b, c.loc, b.f16, v)));
   return b.narrow(brain ? toBF16(b, b.asBits(v)) : toF16(b, b.asBits(v)));
 }

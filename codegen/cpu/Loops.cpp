@@ -100,11 +100,11 @@ struct LoopKernel {
 };
 }  // namespace
 
-LogicalResult emitLoops(ModuleOp target, kernel::FuncOp kernel, unsigned vectorBits) {
+LogicalResult emitLoops(ModuleOp target, kernel::FuncOp kernel, const Isa &isa) {
   for (Operation &op : kernel.getBody().front())
     if (rowAxes(&op))
-      return emitRows(target, kernel, &op, vectorBits);
-  KernelCode c(target, kernel, vectorBits);
+      return emitRows(target, kernel, &op, isa);
+  KernelCode c(target, kernel, isa);
   ValueRange results = kernel.getReturn()->getOperands();
   LoopKernel loops(c, kernel::localDims(cast<RankedTensorType>(results.back().getType())));
   DimMap map = loops.space.identity();

@@ -5,9 +5,9 @@
 
 namespace onnxc {
 
-mlir::LogicalResult emitLoops(mlir::ModuleOp target, kernel::FuncOp kernel, unsigned vectorBits);
+mlir::LogicalResult emitLoops(mlir::ModuleOp target, kernel::FuncOp kernel, const Isa &isa);
 // RowLoops.cpp: a group with one op of rows, `row`.
-mlir::LogicalResult emitRows(mlir::ModuleOp target, kernel::FuncOp kernel, mlir::Operation *row, unsigned vectorBits);
+mlir::LogicalResult emitRows(mlir::ModuleOp target, kernel::FuncOp kernel, mlir::Operation *row, const Isa &isa);
 
 // Permute.cpp: writes the kernel when it is one transposition that moves the last dim.
 class Space;

@@ -84,7 +84,7 @@ struct RowKernel {
 
   // Vectors joined side by side where a step is little work: one chain of additions or comparisons waits for each. Sums of doubles hold
   // several registers as they are.
-  int64_t chains(bool cheap) { return !cheap || across ? 1 : c.vectorBits >= 512 ? 4 : wide ? 1 : 2; }
+  int64_t chains(bool cheap) { return !cheap || across ? 1 : c.vectorRegisters >= 32 ? 4 : wide ? 1 : 2; }
 
   // Runs `body` at every point of the row, and joins what it gives. `cheap`: a step takes few instructions.
   SmallVector<Value> overRow(ArrayRef<Join> joins, Body body, bool cheap = false) {
@@ -421,7 +421,7 @@ struct RowKernel {
         indices = saved;
       });
     };
-    int64_t most = axes.reduces && isCheap() ? (c.vectorBits >= 512 ? 4 : 2) * n : n;  // several registers: a chain of additions each
+    int64_t most = axes.reduces && isCheap() ? (c.vectorRegisters >= 32 ? 4 : 2) * n : n;  // several registers: a chain of additions each
     SmallVector<int64_t> widths = {most, n, 1};
     widths.erase(std::unique(widths.begin(), widths.end()), widths.end());
     for (int64_t by : widths) {
@@ -433,8 +433,8 @@ struct RowKernel {
 };
 }  // namespace
 
-LogicalResult emitRows(ModuleOp target, kernel::FuncOp kernel, Operation *row, unsigned vectorBits) {
-  KernelCode c(target, kernel, vectorBits);
+LogicalResult emitRows(ModuleOp target, kernel::FuncOp kernel, Operation *row, const Isa &isa) {
+  KernelCode c(target, kernel, isa);
   RowKernel(c, row).emit();
   c.finish();
   return success();

@@ -15,7 +15,7 @@ int64_t lastBlockSteps(int64_t channels) { return llvm::alignTo((channels - 1) %
 RowsSchedule::RowsSchedule(KernelCode &code, std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth,
                            int64_t depthStep, int64_t most)
     : rows(rows), panels(panels) {
-  TileShape chosen = chooseTile(rows, panels.value_or(4), code.vectorBits);
+  TileShape chosen = chooseTile(rows, panels.value_or(4), code);
   chosen.rows = std::min(chosen.rows, most);
   tile = scheduledTile(code.kernel, chosen, rows, panels.value_or(8));
   chunkTiles = std::max<int64_t>(1, kChunkRows / tile.rows);

@@ -8,6 +8,7 @@ namespace onnxc {
 // How far before its use a line of a panel is asked for: about the latency of memory in steps of a tile, and past the end of a page, where
 // the hardware's own prefetch stops. A few rows read their panels as fast as memory gives them: nothing to hide.
 static constexpr int64_t kPrefetchBytes = 3072, kPrefetchRows = 4;
+static constexpr int64_t kScalars = 4;  // of a row in one register
 
 // Cycles of one step of a rows x panels tile on a core with two FMA and two load ports and an FMA latency of four, which eight accumulators
 // would only just hide.
@@ -16,8 +17,8 @@ static double stepCycles(int64_t rows, int64_t panels, int64_t registersPerPanel
   return std::max({products / 2, loads / 2, 5.0});
 }
 
-TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, unsigned vectorBits, int64_t near) {
-  int64_t registers = vectorBits >= 512 ? 32 : 16, per = vectorBits >= 512 ? 1 : vectorBits >= 256 ? 2 : 4;
+TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, const Code &c, int64_t near) {
+  int64_t registers = c.vectorRegisters, per = std::max<int64_t>(1, kLanes * 32 / c.vectorBits);
   // LLVM's scheduler loads the next step's panels early where it has 32 registers, and spills accumulators if they leave no room for that.
   int64_t ahead = registers == 32 ? 2 : 1;
   TileShape best{1, 1};
@@ -50,29 +51,41 @@ Tile::Values Tile::fill(llvm::function_ref<Value(int64_t, int64_t)> start) const
 }
 
 // Step `i` of more panels than rows: the panels pass by one by one.
-void Tile::broadcastFirst(Values &acc, ArrayRef<Value> row, ArrayRef<Value> panel, int64_t i, int64_t rowStep) const {
-  Values scalars(rows);
-  for (int64_t r = 0; r < rows; ++r)
-    if (row[r])
-      scalars[r] = c.splat(c.load(c.f32, c.at(row[r], i * rowStep)), kLanes);
+void Tile::broadcastFirst(Values &acc, ArrayRef<Value> scalars, ArrayRef<Value> panel, int64_t i) const {
   for (int64_t p = 0; p < panels; ++p) {
     Value column = c.load(type(), c.at(panel[p], i * kPanelBytes));
     for (int64_t r = 0; r < rows; ++r)
-      if (row[r])
+      if (scalars[r])
         acc[r * panels + p] = c.fma(scalars[r], column, acc[r * panels + p]);
   }
 }
 
+// Scalars of a row, as splats, for steps [i, i + 1) of `count`. Where an FMA takes a lane, four neighbouring steps are one load.
+Value Tile::scalar(Value row, int64_t i, int64_t count, int64_t rowStep, Value &four) const {
+  int64_t group = i / kScalars * kScalars;
+  if (!c.multipliesByLane || rowStep != 4 || group + kScalars > count)
+    return c.splat(c.load(c.f32, c.at(row, i * rowStep)), kLanes);
+  if (i == group)
+    four = c.load(c.vec(c.f32, kScalars), c.at(row, i * rowStep));
+  SmallVector<int32_t> lane(kLanes, int32_t(i - group));
+  return LLVM::ShuffleVectorOp::create(c.b, c.loc, four, four, lane);
+}
+
 Tile::Values Tile::products(ValueRange start, llvm::function_ref<Value(int64_t)> row, llvm::function_ref<Value(int64_t)> panel,
                             int64_t count, int64_t rowStep) const {
-  Values acc(start), a, b;
+  Values acc(start), a, b, fours(rows);
   for (int64_t r = 0; r < rows; ++r)
     a.push_back(row(r));
   for (int64_t p = 0; p < panels; ++p)
     b.push_back(panel(p));
   for (int64_t i = 0; i < count; ++i) {
+    auto scalarOf = [&](int64_t r) { return scalar(a[r], i, count, rowStep, fours[r]); };
     if (rows < panels && rows > 1) {
-      broadcastFirst(acc, a, b, i, rowStep);
+      Values scalars(rows);
+      for (int64_t r = 0; r < rows; ++r)
+        if (a[r])
+          scalars[r] = scalarOf(r);
+      broadcastFirst(acc, scalars, b, i);
       continue;
     }
     Values column;
@@ -84,9 +97,9 @@ Tile::Values Tile::products(ValueRange start, llvm::function_ref<Value(int64_t)>
     for (int64_t r = 0; r < rows; ++r) {
       if (!a[r])
         continue;
-      Value scalar = c.splat(c.load(c.f32, c.at(a[r], i * rowStep)), kLanes);
+      Value s = scalarOf(r);
       for (int64_t p = 0; p < panels; ++p)
-        acc[r * panels + p] = c.fma(scalar, column[p], acc[r * panels + p]);
+        acc[r * panels + p] = c.fma(s, column[p], acc[r * panels + p]);
     }
   }
   return acc;

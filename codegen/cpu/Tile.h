@@ -13,10 +13,10 @@ constexpr int64_t kPanelBytes = kLanes * 4;
 struct TileShape {
   int64_t rows, panels;
 };
-// The tile that takes the fewest cycles for `rows` (nothing: unknown) x `panels` under a register budget: accumulators and, whichever are
-// fewer, the panels that are loaded and one broadcast or all broadcasts and one panel stay in registers. The latter reads more panels than
-// rows: only where `near` of them, of the steps that tiles share, lie in the first-level cache.
-TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, unsigned vectorBits, int64_t near = 0);
+// The tile that takes the fewest cycles for `rows` (nothing: unknown) x `panels` under the register budget of `c`: accumulators and,
+// whichever are fewer, the panels that are loaded and one broadcast or all broadcasts and one panel stay in registers. The latter reads
+// more panels than rows: only where `near` of them, of the steps that tiles share, lie in the first-level cache.
+TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, const Code &c, int64_t near = 0);
 
 struct Tile {
   Code &c;
@@ -32,7 +32,8 @@ struct Tile {
                   int64_t rowStep = 4) const;
 
 private:
-  void broadcastFirst(Values &acc, llvm::ArrayRef<Value> row, llvm::ArrayRef<Value> panel, int64_t i, int64_t rowStep) const;
+  Value scalar(Value row, int64_t i, int64_t count, int64_t rowStep, Value &four) const;
+  void broadcastFirst(Values &acc, llvm::ArrayRef<Value> scalars, llvm::ArrayRef<Value> panel, int64_t i) const;
 };
 
 }  // namespace onnxc

@@ -17,6 +17,12 @@ using namespace llvm;
 
 namespace onnxc {
 
+ElfTarget elfTarget(llvm::Triple::ArchType arch) {
+  if (arch == llvm::Triple::aarch64)
+    return {ELF::EM_AARCH64, "/lib/ld-linux-aarch64.so.1", 65536, 0};
+  return {ELF::EM_X86_64, "/lib64/ld-linux-x86-64.so.2", 4096, ELF::SHF_X86_64_LARGE};
+}
+
 static Error failed(StringRef path, std::error_code code) { return createStringError(code, "'" + path + "': " + code.message()); }
 
 Error finishWriting(raw_fd_ostream &out, StringRef path) {
@@ -38,7 +44,7 @@ static ELF::Elf64_Shdr section(uint32_t name, uint32_t type, uint64_t flags, uin
   return s;
 }
 
-Error writeWeightsObject(StringRef path, uint64_t size, const std::function<Error(raw_ostream &)> *write) {
+Error writeWeightsObject(const ElfTarget &target, StringRef path, uint64_t size, const std::function<Error(raw_ostream &)> *write) {
   std::error_code code;
   raw_fd_ostream out(path, code);
   if (code)
@@ -52,7 +58,7 @@ Error writeWeightsObject(StringRef path, uint64_t size, const std::function<Erro
          "\x7f"
          "ELF\x02\x01\x01",
          7);
-  header.e_type = ELF::ET_REL, header.e_machine = ELF::EM_X86_64, header.e_version = 1, header.e_shoff = headers,
+  header.e_type = ELF::ET_REL, header.e_machine = target.machine, header.e_version = 1, header.e_shoff = headers,
   header.e_ehsize = sizeof header;
   header.e_shentsize = sizeof(ELF::Elf64_Shdr), header.e_shnum = SectionCount, header.e_shstrndx = Names;
   ELF::Elf64_Sym symbol[2] = {};
@@ -60,7 +66,7 @@ Error writeWeightsObject(StringRef path, uint64_t size, const std::function<Erro
   symbol[1].st_info = (ELF::STB_GLOBAL << 4) | ELF::STT_OBJECT;
   ELF::Elf64_Shdr sections[SectionCount] = {};
   sections[Weights] =
-      section(43, write ? ELF::SHT_PROGBITS : ELF::SHT_NOBITS, ELF::SHF_ALLOC | (write ? ELF::SHF_X86_64_LARGE : 0), at, size, 4096);
+      section(43, write ? ELF::SHT_PROGBITS : ELF::SHT_NOBITS, ELF::SHF_ALLOC | (write ? target.weightsFlags : 0), at, size, 4096);
   sections[Symbols] = section(1, ELF::SHT_SYMTAB, 0, symbols, sizeof symbol, 8);
   sections[Symbols].sh_link = Strings, sections[Symbols].sh_info = 1, sections[Symbols].sh_entsize = sizeof *symbol;
   sections[Strings] = section(9, ELF::SHT_STRTAB, 0, text, strings.size(), 1);
@@ -147,7 +153,7 @@ static bool isMath(StringRef name) {
   return name.consume_back("f") && names.contains(name);
 }
 
-Error writeLibraryStubs(const std::array<std::string, 2> &paths, const std::vector<std::string> &symbols) {
+Error writeLibraryStubs(const ElfTarget &target, const std::array<std::string, 2> &paths, const std::vector<std::string> &symbols) {
   ifs::IFSStub stubs[2];
   const char *names[2] = {"libc.so.6", "libm.so.6"};
   for (const std::string &name : symbols) {
@@ -158,7 +164,7 @@ Error writeLibraryStubs(const std::array<std::string, 2> &paths, const std::vect
   }
   for (int i = 0; i < 2; ++i) {
     stubs[i].SoName = names[i];
-    stubs[i].Target.Arch = ELF::EM_X86_64;
+    stubs[i].Target.Arch = target.machine;
     stubs[i].Target.BitWidth = ifs::IFSBitWidthType::IFS64;
     stubs[i].Target.Endianness = ifs::IFSEndiannessType::Little;
     if (Error error = ifs::writeBinaryStub(paths[i], stubs[i]))
@@ -208,11 +214,11 @@ static bool patchHeaders(int fd, uint64_t offset, uint64_t size) {
   return put(fd, place, last);
 }
 
-Error appendWeights(StringRef path, uint64_t size, const std::function<Error(raw_ostream &)> &write) {
+Error appendWeights(const ElfTarget &target, StringRef path, uint64_t size, const std::function<Error(raw_ostream &)> &write) {
   uint64_t end;
   if (std::error_code code = sys::fs::file_size(path, end))
     return failed(path, code);
-  uint64_t offset = alignTo(end, 4096);
+  uint64_t offset = alignTo(end, target.pageBytes);
   int fd = open(path.str().c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0)
     return failed(path, std::error_code(errno, std::generic_category()));

@@ -32,7 +32,7 @@ static Error failed(const Twine &what, std::error_code code) { return createStri
 static Error reason(std::error_code code) { return createStringError(code, code.message()); }
 
 // A segment each for headers and constants, code, relocated constants, data, and last the weights: lld's own layout cannot place them last.
-static std::string linkerScript(bool program, bool threadLocals) {
+static std::string linkerScript(const ElfTarget &target, bool program, bool threadLocals) {
   const char *segments = "ro PT_LOAD FILEHDR PHDRS FLAGS(4); text PT_LOAD FLAGS(5); relro PT_LOAD FLAGS(6); data PT_LOAD FLAGS(6); dynamic "
                          "PT_DYNAMIC FLAGS(6); "
                          "protected PT_GNU_RELRO FLAGS(4); stack PT_GNU_STACK FLAGS(6); weights PT_LOAD FLAGS(4); }\n";
@@ -43,9 +43,9 @@ static std::string linkerScript(bool program, bool threadLocals) {
   .rela.dyn : { *(.rela.dyn) } :ro
   .rela.plt : { *(.rela.plt) } :ro
   .rodata : { *(.rodata .rodata.*) *(.lrodata .lrodata.*) } :ro
-  . = ALIGN(4096); .text : { *(.text .text.*) } :text
+  NEXT_PAGE .text : { *(.text .text.*) } :text
   .plt : { *(.plt) } :text
-  . = ALIGN(4096);)";
+  NEXT_PAGE)";
   const char *threads = R"(
   .tdata : { *(.tdata .tdata.*) } :relro :protected :tls
   .tbss : { *(.tbss .tbss.*) } :relro :protected :tls)";
@@ -54,15 +54,23 @@ static std::string linkerScript(bool program, bool threadLocals) {
   .dynamic : { *(.dynamic) } :relro :protected :dynamic
   .got : { *(.got) } :relro :protected
   .got.plt : { *(.got.plt) } :relro :protected
-  . = ALIGN(4096); .data : { *(.data .data.*) } :data
+  NEXT_PAGE .data : { *(.data .data.*) } :data
   .bss : { *(.bss .bss.*) } :data
-  . = ALIGN(4096); .onnxc.weights : { *(.onnxc.weights) } :weights
+  . = ALIGN(WHOLE_PAGE); .onnxc.weights : { *(.onnxc.weights) } :weights
   /DISCARD/ : { *(.comment) *(.eh_frame) *(.note .note.*) *(.llvm_addrsig) }
 }
 )";
   std::string head = program ? "PHDRS { phdr PT_PHDR PHDRS FLAGS(4); interp PT_INTERP FLAGS(4); " : "PHDRS { ";
   std::string first = program ? "SECTIONS { . = SIZEOF_HEADERS; .interp : { *(.interp) } :ro :interp" : "SECTIONS { . = SIZEOF_HEADERS;";
-  return head + (threadLocals ? "tls PT_TLS FLAGS(4); " : "") + segments + first + constants + (threadLocals ? threads : "") + variables;
+  std::string script =
+      head + (threadLocals ? "tls PT_TLS FLAGS(4); " : "") + segments + first + constants + (threadLocals ? threads : "") + variables;
+  // Large pages: the next one at the same place in it, so that the file has no gap.
+  std::string page = std::to_string(target.pageBytes),
+              same = target.pageBytes > 4096 ? " + (. & " + std::to_string(target.pageBytes - 1) + ")" : "";
+  for (const auto &[word, text] : {std::pair("NEXT_PAGE", ". = ALIGN(" + page + ")" + same + ";"), std::pair("WHOLE_PAGE", page)})
+    for (size_t at; (at = script.find(word)) != std::string::npos;)
+      script.replace(at, strlen(word), text);
+  return script;
 }
 
 namespace {
@@ -160,29 +168,30 @@ static Error linkCustomOps(const LinkInputs &in, const std::string &output) {
 // A shared library or a program.
 static Error linkImage(const LinkInputs &in, const Workspace &work, std::vector<std::string> objects, const std::string &output) {
   bool program = in.kind == LinkInputs::Executable;
+  const ElfTarget target = elfTarget(in.arch);
   std::string script = work.file("script"), exports = work.file("exports"), weights = work.file("weights.o");
   if (Error error = writeFile(exports, "{ global: onnxc_get_api; onnxc_get_api_" + in.modelName + "; local: *; };\n"))
     return error;
   if (program) {
     objects.push_back(work.file("program.o"));
-    if (Error error = writeFile(objects.back(), programObject()))
+    if (Error error = writeFile(objects.back(), programObject(in.arch)))
       return error;
   }
   Expected<std::vector<std::string>> undefined = undefinedSymbols(objects, in.customLibraries);
   if (!undefined)
     return undefined.takeError();
-  if (Error error = writeFile(script, linkerScript(program, is_contained(*undefined, "__tls_get_addr"))))
+  if (Error error = writeFile(script, linkerScript(target, program, is_contained(*undefined, "__tls_get_addr"))))
     return error;
   const std::array<std::string, 2> stubs = {work.file("libc"), work.file("libm")};
-  if (Error error = writeLibraryStubs(stubs, *undefined))
+  if (Error error = writeLibraryStubs(target, stubs, *undefined))
     return error;
-  if (Error error = writeWeightsObject(weights, in.weightsSize, nullptr))
+  if (Error error = writeWeightsObject(target, weights, in.weightsSize, nullptr))
     return error;
   std::vector<std::string> args = {
       "-o",  output, "--script", script, "--gc-sections", "--build-id=none", "--hash-style=gnu", "-z",
       "now", "-z",   "relro",    "-z",   "noexecstack",   "--no-undefined",  "--no-rosegment",   "--strip-all"};
   if (program)
-    args.insert(args.end(), {"-pie", "-e", "_start", "--dynamic-linker", "/lib64/ld-linux-x86-64.so.2"});
+    args.insert(args.end(), {"-pie", "-e", "_start", "--dynamic-linker", target.loader});
   else
     args.insert(args.end(), {"-shared", "--version-script", exports});
   if (!in.soname.empty() && !program)
@@ -197,7 +206,7 @@ static Error linkImage(const LinkInputs &in, const Workspace &work, std::vector<
   args.insert(args.end(), stubs.begin(), stubs.end());
   if (Error error = runLinker(std::move(args)))
     return error;
-  return in.weightsSize ? appendWeights(output, in.weightsSize, in.writeWeights) : Error::success();
+  return in.weightsSize ? appendWeights(target, output, in.weightsSize, in.writeWeights) : Error::success();
 }
 
 // Makes every hidden symbol and the getter without a model's name local, so that several models can be linked into one program.
@@ -225,7 +234,7 @@ static Error localizeHidden(StringRef from, StringRef to) {
 static Error linkObject(const LinkInputs &in, const Workspace &work, ArrayRef<std::string> objects, const std::string &output) {
   std::string weights = work.file("weights.o"), merged = work.file("merged.o"),
               object = in.kind == LinkInputs::Archive ? work.file(in.modelName + ".o") : output;
-  if (Error error = writeWeightsObject(weights, in.weightsSize, &in.writeWeights))
+  if (Error error = writeWeightsObject(elfTarget(in.arch), weights, in.weightsSize, &in.writeWeights))
     return error;
   std::vector<std::string> args = {"-r", "-o", merged};
   args.insert(args.end(), objects.begin(), objects.end());

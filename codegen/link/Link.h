@@ -7,6 +7,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Triple.h"
 #include <functional>
 #include <set>
 #include <string>
@@ -15,6 +16,7 @@
 namespace onnxc {
 
 struct LinkInputs {
+  llvm::Triple::ArchType arch = llvm::Triple::x86_64;
   enum Kind { SharedLibrary, Executable, Object, Archive } kind = SharedLibrary;
   llvm::ArrayRef<std::string> objects;                    // ELF objects (their bytes): generated code and the stub
   std::set<std::string> customSymbols;                    // of the user's operators that the code calls

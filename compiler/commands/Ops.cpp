@@ -150,29 +150,38 @@ int opsMain(int argc, const char *const *argv) {
   return ExitOk;
 }
 
-constexpr const char *kTarget = "x86_64-linux-gnu";
-
 int targetsMain(int argc, const char *const *argv) {
   CLI::App app("Lists the targets and the names that --cpu takes.", "onnxc targets");
   bool json = false;
   app.add_flag("--json", json, "as JSON");
   if (auto code = parseCommandLine(app, argc, argv))
     return *code;
-  llvm::StringRef host = llvm::sys::getHostCPUName();
-  if (json) {
+  const Target *host = findTarget("");
+  llvm::StringRef machine = llvm::sys::getHostCPUName();
+  llvm::json::Array list;
+  for (const Target &target : targets()) {
     llvm::json::Array levels;
-    for (const Isa &isa : isas())
+    if (!json)
+      llvm::outs() << "target " << target.name << " (GNU C library 2.17 or newer)\n";
+    for (const Isa &isa : isas()) {
+      if (isa.arch != target.arch)
+        continue;
       levels.push_back(llvm::json::Object{{"name", isa.name}, {"needs", isa.needs}, {"default", isa.isDefault}});
-    llvm::json::Object target{{"name", kTarget}, {"cpus", std::move(levels)}, {"native", host}};
-    llvm::outs() << llvm::json::Value(llvm::json::Object{{"targets", llvm::json::Array{std::move(target)}}}) << "\n";
-    return ExitOk;
+      if (!json)
+        llvm::outs() << "  --cpu " << llvm::left_justify(isa.name, 12) << (isa.isDefault ? "by default; needs " : "needs ") << isa.needs
+                     << "\n";
+    }
+    llvm::json::Object object{{"name", target.name}, {"cpus", std::move(levels)}};
+    if (&target == host)
+      object["native"] = machine;
+    list.push_back(std::move(object));
+    if (!json && &target == host)
+      llvm::outs() << "  --cpu native      this machine: " << machine << "\n";
+    if (!json)
+      llvm::outs() << "  any other CPU name that LLVM knows, e.g. " << target.example << ": the greatest level it runs, scheduled for it\n";
   }
-  llvm::outs() << "target " << kTarget << " (GNU C library 2.17 or newer)\n";
-  for (const Isa &isa : isas())
-    llvm::outs() << "  --cpu " << llvm::left_justify(isa.name, 12) << (isa.isDefault ? "by default; needs " : "needs ") << isa.needs
-                 << "\n";
-  llvm::outs() << "  --cpu native      this machine: " << host << "\n"
-               << "  any other CPU name that LLVM knows, e.g. znver4 or sapphirerapids: the greatest level it runs, scheduled for it\n";
+  if (json)
+    llvm::outs() << llvm::json::Value(llvm::json::Object{{"targets", std::move(list)}}) << "\n";
   return ExitOk;
 }
 

@@ -210,7 +210,8 @@ static void printResult(const Options &options, const Tuner &tuner, const Kernel
 int tuneAndCompile(Options options, const InputOptions &inputs) {
   if (options.scheduleFile.empty())
     options.scheduleFile = options.output + ".schedules";
-  std::optional<CpuChoice> host = chooseCpu("native");
+  const Target *machine = findTarget("");
+  std::optional<CpuChoice> host = machine ? chooseCpu("native", *machine) : std::nullopt;
   if (int status = chooseLevels(options))
     return status;
   if (!host || !llvm::is_contained(options.cpus, host->isa->name.str()))

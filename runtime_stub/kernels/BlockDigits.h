@@ -77,10 +77,10 @@ inline bool splitRow(const float *x, int64_t groups, int64_t block, const DigitR
     bytes64 even, odd;                                                                                                                     \
     memcpy(&even, (ROW) + d * kGroup, 64);                                                                                                 \
     memcpy(&odd, (ROW) + d * kGroup + 64, 64);                                                                                             \
-    SUM = (SUM << kDigitBits) + __builtin_ia32_vpdpbusd512(__builtin_ia32_vpdpbusd512(q16{}, LOW, even), HIGH, odd);                       \
+    SUM = (SUM << kDigitBits) + ONNXC_DOT64(ONNXC_DOT64(q16{}, LOW, even), HIGH, odd);                                                     \
   }
 
-ONNXC_VNNI __attribute__((noinline)) static void totalRow(const DigitRow &row, int64_t groups) {
+ONNXC_DOTS __attribute__((noinline)) static void totalRow(const DigitRow &row, int64_t groups) {
   bytes64 eight = (bytes64)(0x08080808 - q16{});
   for (int64_t g = 0; g < groups; ++g) {
     ONNXC_DIGITS(sum, eight, eight, row.digits + g * kDigits * kGroup);
@@ -90,7 +90,7 @@ ONNXC_VNNI __attribute__((noinline)) static void totalRow(const DigitRow &row, i
 
 // C neighbouring columns, SCALES scales a group; sixteen parts of each result.
 template <int C, int SCALES>
-ONNXC_VNNI __attribute__((noinline)) static void digitProducts(const DigitRow &row, const DigitColumns &w, float *lanes) {
+ONNXC_DOTS __attribute__((noinline)) static void digitProducts(const DigitRow &row, const DigitColumns &w, float *lanes) {
   int64_t stride = 64 * w.groups, zeroStride = (w.groups * SCALES + 1) / 2;
   v16 acc[C];
 #pragma clang loop unroll(full)

@@ -42,12 +42,12 @@ struct BytePanels {
   float *scales;          // of a column
   int32_t *sums, *zeros;  // of a column: of its bytes, and its zero point
   int64_t columns, depth, quads;
-  bool vnni;
+  bool dots;
 
   // Matrix `d` of w [matrices, depth, columns], `packed`: in panels already, top bits flipped where they are unsigned. One scale and zero
   // point for each matrix or column.
   bool start(const Args *a, const Tensor &w, int64_t d, const Tensor &scale, const Tensor &zero, bool packed) {
-    depth = w.dims[1], columns = w.dims[2], quads = (depth + 3) / 4, vnni = hasDots();
+    depth = w.dims[1], columns = w.dims[2], quads = (depth + 3) / 4, dots = hasDots();
     int64_t count = (columns + kColumns - 1) / kColumns, size = count * quads * 4 * kColumns;
     uint8_t flip = w.dtype == ONNXC_U8 ? 0x80 : 0;
     const uint8_t *from = static_cast<const uint8_t *>(w.data) + d * depth * columns;
@@ -69,7 +69,7 @@ struct BytePanels {
     Segment whole{0, quads};
     for (int64_t p = 0; p < count; ++p) {
       int32_t c[kRows * kColumns];
-      integerTile(1, vnni, &ones, Depth{&whole, 1, 0}, panels + p * quads * 4 * kColumns, c, kColumns);
+      integerTile(1, dots, &ones, Depth{&whole, 1, 0}, panels + p * quads * 4 * kColumns, c, kColumns);
       memcpy(sums + p * kColumns, c, size_t(kColumns) * sizeof(int32_t));
     }
     return true;
@@ -85,7 +85,7 @@ struct BytePanels {
         int64_t n = minOf<int64_t>(kRows, count - i), width = minOf(kColumns, columns - column);
         for (int64_t r = 0; r < n; ++r)
           at[r] = left.bytes + (first + i + r) * left.stride;
-        integerTile(n, vnni, at, Depth{&whole, 1, 0}, panels + column * quads * 4, c, (width + 15) / 16 * 16);
+        integerTile(n, dots, at, Depth{&whole, 1, 0}, panels + column * quads * 4, c, (width + 15) / 16 * 16);
         for (int64_t r = 0; r < n; ++r)
           add(c + r * kColumns, column, width, left, left.sums[first + i + r], to[i + r] + column);
       }

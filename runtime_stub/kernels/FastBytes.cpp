@@ -5,6 +5,25 @@
 namespace onnxc {
 namespace {
 
+#if defined(__aarch64__)
+// 16 bytes at a time, of a table of 256 in sixteen registers.
+int64_t permuteBytes(const uint8_t *x, const uint8_t *table, uint8_t *y, int64_t n) {
+  uint8x16x4_t t[4];
+#pragma clang loop unroll(full)
+  for (int k = 0; k < 4; ++k)
+    t[k] = {{vld1q_u8(table + 64 * k), vld1q_u8(table + 64 * k + 16), vld1q_u8(table + 64 * k + 32), vld1q_u8(table + 64 * k + 48)}};
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    uint8x16_t at = vld1q_u8(x + i), result = vqtbl4q_u8(t[0], at);
+#pragma clang loop unroll(full)
+    for (int k = 1; k < 4; ++k)
+      result = vqtbx4q_u8(result, t[k], vsubq_u8(at, vdupq_n_u8(uint8_t(64 * k))));
+    vst1q_u8(y + i, result);
+  }
+  return i;
+}
+bool permutes() { return true; }
+#else
 // 64 bytes at a time, of a table of 256 in four registers.
 ONNXC_VBMI __attribute__((noinline)) int64_t permuteBytes(const uint8_t *x, const uint8_t *table, uint8_t *y, int64_t n) {
   typedef char bytes64 __attribute__((vector_size(64)));
@@ -20,11 +39,13 @@ ONNXC_VBMI __attribute__((noinline)) int64_t permuteBytes(const uint8_t *x, cons
   }
   return i;
 }
+bool permutes() { return onnxc_vector_bits >= 512 && (onnxc_rt_dots() & 2); }
+#endif
 
 }  // namespace
 
 void lookUp(const uint8_t *x, const uint8_t *table, uint8_t *y, int64_t n) {
-  int64_t i = onnxc_vector_bits >= 512 && (onnxc_rt_dots() & 2) ? permuteBytes(x, table, y, n) : 0;
+  int64_t i = permutes() ? permuteBytes(x, table, y, n) : 0;
   for (; i + 8 <= n; i += 8) {
     uint64_t from, to = 0;
     memcpy(&from, x + i, 8);

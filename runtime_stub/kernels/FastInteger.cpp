@@ -23,7 +23,7 @@ struct Integers {
   bool packed, summed;                          // summed: a row of ones follows the rows of `left`
   int32_t leftZero;
   const int32_t *rightZeros, *rowSums;  // null where all right zero points are 0
-  bool vnni;
+  bool dots;
   int32_t *out;
 
   // Rows [row, row + n).
@@ -32,7 +32,7 @@ struct Integers {
     for (int64_t i = 0; i < n; ++i)
       rows[i] = left + (row + i) * stride;
     Segment whole{0, quads};
-    integerTile(n, vnni, rows, Depth{&whole, 1, 0}, panel, c, width);
+    integerTile(n, dots, rows, Depth{&whole, 1, 0}, panel, c, width);
   }
 };
 
@@ -87,7 +87,7 @@ void panelOf(const Integers &p, int64_t column, int64_t first, int64_t last, int
     memcpy(base, c + p.rows * kColumns, sizeof(base));
   } else {
     Segment whole{0, p.quads};
-    integerTile(1, p.vnni, &ones, Depth{&whole, 1, 0}, panel, base, kColumns);
+    integerTile(1, p.dots, &ones, Depth{&whole, 1, 0}, panel, base, kColumns);
   }
   for (int64_t n = 0; n < width; ++n)
     base[n] = int32_t(0u - uint32_t(p.leftZero) * uint32_t(base[n]));
@@ -154,7 +154,7 @@ int32_t multiply(const Args *a, Integers &p) {
   p.rows = onnxc_count(x) / p.depth, p.quads = (p.depth + 3) / 4;
   p.right = in<uint8_t>(a, 1), p.flip = y.dtype == ONNXC_U8 ? 0x80 : 0, p.out = out<int32_t>(a, 0);
   p.leftZero = int32_t(hasIn(a, 2) ? loadI64(a->in[2], 0) : 0) + (isSigned ? 128 : 0);
-  p.vnni = hasDots();
+  p.dots = hasDots();
   uint8_t *ones = heap<uint8_t>(a, 4 * p.quads);
   if (!prepareLeft(a, p, isSigned) || !prepareZeros(a, p) || !ones)
     return ONNXC_K_MEMORY;

@@ -86,11 +86,11 @@ struct Unit {
       for (int64_t i = n; n > kRows && i < most; ++i)
         at[i] = at[0];
       if (n <= kRows)
-        integerTile(n, p.vnni, at, depth, panel, c, have * kLanes);
+        integerTile(n, p.dots, at, depth, panel, c, have * kLanes);
       else if (have == 1)
-        narrowTile<1>(p.vnni, at, depth, panel, c);
+        narrowTile<1>(p.dots, at, depth, panel, c);
       else
-        narrowTile<2>(p.vnni, at, depth, panel, c);
+        narrowTile<2>(p.dots, at, depth, panel, c);
       for (int64_t b = 0; b < have; ++b)
         for (int64_t i = 0; i < n; ++i)
           p.finish(c + i * kColumns + b * kLanes, block + b, y, ((block + b) * p.outHeight * p.outWidth + at0 + i) * kLanes);
@@ -117,7 +117,7 @@ bool readConv(const Args *a, IntegerConv &p) {
   p.other = hasIn(a, Other) ? in<uint8_t>(a, Other) : nullptr;
   p.otherSigned = p.other && a->in[Other].dtype == ONNXC_I8, p.sum = p.other && attr[Sum].n == 7 ? floats(attr[Sum]) : nullptr;
   p.perStep = p.sum ? 1 / p.sum[3] : 0;
-  p.vnni = hasDots();
+  p.dots = hasDots();
   p.pixel = p.plain ? p.channels : kLanes;
   int64_t lanes = p.outBlocks * kLanes;
   return onnxc_count(a->in[Factors]) == lanes && onnxc_count(a->in[Corrections]) == lanes && (!p.plain || p.blocks == p.channels) &&

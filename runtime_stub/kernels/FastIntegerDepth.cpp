@@ -53,7 +53,8 @@ struct Taps {
     v[i] = (Bytes)((Sums)v[i] ^ (int32_t(t.flip) - Sums{}));                                                                               \
   }
 
-ONNXC_VNNI __attribute__((noinline)) void depthVnni(const Taps &t, const int8_t *w, int32_t *c) {
+#if !defined(__aarch64__)
+ONNXC_DOTS __attribute__((noinline)) void depthDots(const Taps &t, const int8_t *w, int32_t *c) {
   ONNXC_TAPS(64);
   Sums acc[4] = {};
   for (int64_t q = 0; q < t.quads; ++q, w += 64) {
@@ -65,7 +66,7 @@ ONNXC_VNNI __attribute__((noinline)) void depthVnni(const Taps &t, const int8_t 
 #pragma clang loop unroll(full)
       for (int i = 0; i < P; ++i)
         memcpy(reinterpret_cast<char *>(&right) + 16 * i, w + 16 * k, 16);
-      acc[k] = __builtin_ia32_vpdpbusd512(acc[k], quad[k], right);
+      acc[k] = ONNXC_DOT64(acc[k], quad[k], right);
     }
   }
 #pragma clang loop unroll(full)
@@ -75,7 +76,9 @@ ONNXC_VNNI __attribute__((noinline)) void depthVnni(const Taps &t, const int8_t 
       memcpy(c + i * 16 + k * 4, reinterpret_cast<char *>(&acc[k]) + 16 * i, 16);
 }
 
-// Without VNNI: 16-bit pairs (0, 2) and (1, 3) of a quad.
+#endif
+
+// Without dots: 16-bit pairs (0, 2) and (1, 3) of a quad.
 #define ONNXC_DEPTH(NAME, ATTRIBUTE, BYTES, LANES, MULTIPLY)                                                                               \
   ATTRIBUTE __attribute__((noinline)) void NAME(const Taps &t, const int8_t *weights, int32_t *c) {                                        \
     ONNXC_TAPS(BYTES);                                                                                                                     \
@@ -99,17 +102,20 @@ ONNXC_VNNI __attribute__((noinline)) void depthVnni(const Taps &t, const int8_t 
           memcpy(c + (p + i) * 16 + k * 4, reinterpret_cast<char *>(&acc[k]) + 16 * i, 16);                                                \
     }                                                                                                                                      \
   }
+#if !defined(__aarch64__)
 ONNXC_DEPTH(depthAvx2, __attribute__((target("avx2"))), 32, ONNXC_LANES32, __builtin_ia32_pmaddwd256)
-ONNXC_DEPTH(depthSse2, , 16, ONNXC_LANES16, __builtin_ia32_pmaddwd128)
+#endif
+ONNXC_DEPTH(depthNarrow, , 16, ONNXC_LANES16, ONNXC_PAIRS128)
 #undef ONNXC_DEPTH
 
-void depthTile(bool vnni, const Taps &t, const int8_t *w, int32_t *c) {
-  if (onnxc_vector_bits >= 512 && vnni)
-    depthVnni(t, w, c);
-  else if (onnxc_vector_bits >= 256)
-    depthAvx2(t, w, c);
-  else
-    depthSse2(t, w, c);
+void depthTile(bool dots, const Taps &t, const int8_t *w, int32_t *c) {
+#if !defined(__aarch64__)
+  if (onnxc_vector_bits >= kDotBits && dots)
+    return depthDots(t, w, c);
+  if (onnxc_vector_bits >= 256)
+    return depthAvx2(t, w, c);
+#endif
+  depthNarrow(t, w, c);
 }
 
 // Rows [from, from + rows) of one block with its border, the first row of the operand being row pads[0].
@@ -133,7 +139,7 @@ void depthRows(const IntegerConv &p, Taps t, const uint8_t *image, int64_t block
   for (int64_t oy = first; oy < last; ++oy)
     for (int64_t ox = 0; ox < p.outWidth; ox += kWide) {
       t.image = image + (oy - first) * p.strides[0] * p.row + ox * t.step;
-      depthTile(p.vnni, t, w, c);
+      depthTile(p.dots, t, w, c);
       int64_t at = (block * p.outHeight + oy) * p.outWidth + ox;
       for (int64_t i = 0; i < minOf(kWide, p.outWidth - ox); ++i)
         p.finish(c + i * kLanes, block, y, (at + i) * kLanes);

@@ -14,7 +14,7 @@ struct Product {
   const float *factors;
   const int32_t *corrections;
   Depth whole;
-  bool vnni, toFloat;
+  bool dots, toFloat;
   float zero, least, most;
 
   // Columns [column, column + have) of one row, have <= kLanes.
@@ -47,7 +47,7 @@ struct Product {
       int64_t n = minOf<int64_t>(kRows, last - r);
       for (int64_t i = 0; i < n; ++i)
         at[i] = left + (r + i) * depth;
-      integerTile(n, vnni, at, whole, panels + panel * quads * 4 * kColumns, c, (width + kLanes - 1) / kLanes * kLanes);
+      integerTile(n, dots, at, whole, panels + panel * quads * 4 * kColumns, c, (width + kLanes - 1) / kLanes * kLanes);
       for (int64_t i = 0; i < n; ++i)
         for (int64_t j = 0; j < width; j += kLanes)
           finish(c + i * kColumns + j, r + i, panel * kColumns + j, minOf(kLanes, width - j), y);
@@ -72,7 +72,7 @@ int32_t linearMatMul(const Args *a) {
   p.rows = onnxc_count(x) / p.depth, p.left = in<uint8_t>(a, A), p.panels = in<int8_t>(a, B);
   p.factors = in<float>(a, Factors), p.corrections = in<int32_t>(a, Corrections);
   p.zero = float(a->attr[Zero].i), p.least = float(a->attr[Least].i), p.most = float(a->attr[Most].i);
-  p.toFloat = y.dtype == ONNXC_F32, p.vnni = hasDots();
+  p.toFloat = y.dtype == ONNXC_F32, p.dots = hasDots();
   void *to = out<char>(a, 0);
   int64_t blocks = (p.rows + kRowBlock - 1) / kRowBlock;
   return parallelFor(a, panels * blocks, grainOf(minOf(p.rows, kRowBlock) * p.depth), [=](int64_t begin, int64_t end) -> int32_t {

@@ -7,8 +7,8 @@ namespace {
 
 int32_t readByLibrary(Image &m, int32_t codec) {
   int64_t width, height;
-  if (onnxc_codec_read(codec, m.bytes, m.size, &width, &height, nullptr))
-    return ONNXC_K_DECODE;
+  if (int32_t status = onnxc_codec_read(codec, m.bytes, m.size, &width, &height, nullptr))
+    return status == ONNXC_CODEC_NONE ? ONNXC_K_FORMAT : ONNXC_K_DECODE;
   if (int32_t code = m.begin(width, height))
     return code;
   return m.sizeOnly || !onnxc_codec_read(codec, m.bytes, m.size, &width, &height, m.rgb) ? ONNXC_K_OK : ONNXC_K_DECODE;

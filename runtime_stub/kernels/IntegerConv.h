@@ -20,7 +20,7 @@ struct IntegerConv {
   int64_t outBlocks, outHeight, outWidth;
   const int64_t *kernel, *strides, *pads, *dilations;
   int64_t pixel, row, plane;  // of the image: bytes from one pixel, row, block to the next
-  bool plain, vnni, toFloat;
+  bool plain, dots, toFloat;
   uint8_t border;
   uint32_t flip;
   float zero, least, most;

@@ -4,8 +4,7 @@
 // segment  quads that follow each other in every row of A; the panel holds the quads of one segment behind those of the one before it
 // Left bytes are unsigned after `flip`, those of a panel signed. Row i of A starts at a[i].
 #pragma once
-#include "runtime_stub/kernels/Lanes.h"
-extern "C" int32_t onnxc_rt_dots(void);
+#include "runtime_stub/kernels/Dots.h"
 
 namespace onnxc {
 
@@ -24,15 +23,45 @@ struct Depth {
   uint32_t flip;
 };
 
-// The tiles, of ROWS rows. With AVX-512 VNNI; the attribute tells codegen/cpu to keep the instruction set.
-#define ONNXC_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
-#define ONNXC_VBMI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi")))
-typedef int q16 __attribute__((vector_size(64)));
-typedef char bytes64 __attribute__((vector_size(64)));
-
+// The tiles, of ROWS rows, on dots.
+#if defined(__aarch64__)
+// Of signed bytes only: the left ones are 128 less, which the sums of the panel's columns make up for. 16 columns at a time.
+template <int ROWS>
+ONNXC_DOTS __attribute__((noinline)) static void tileDots(const uint8_t *const *a, const Depth &d, const int8_t *panel, int32_t *c,
+                                                          int64_t columns) {
+  const int32x4_t flip = vdupq_n_s32(int32_t(d.flip ^ 0x80808080u));
+  for (int64_t n = 0; n < columns; n += 16) {
+    int32x4_t acc[ROWS][4] = {}, sums[4] = {};
+    const int8_t *from = panel + 4 * n;
+    for (int64_t s = 0; s < d.count; ++s) {
+      int64_t at = d.segments[s].offset, end = at + 4 * d.segments[s].quads;
+      for (; at < end; at += 4, from += 4 * kColumns) {
+        int8x16_t b[4];
+#pragma clang loop unroll(full)
+        for (int j = 0; j < 4; ++j)
+          b[j] = vld1q_s8(from + 16 * j), sums[j] = vdotq_s32(sums[j], vdupq_n_s8(1), b[j]);
+#pragma clang loop unroll(full)
+        for (int i = 0; i < ROWS; ++i) {
+          int32_t four;
+          memcpy(&four, a[i] + at, 4);
+          int8x16_t left = (int8x16_t)(vdupq_n_s32(four) ^ flip);
+#pragma clang loop unroll(full)
+          for (int j = 0; j < 4; ++j)
+            acc[i][j] = vdotq_s32(acc[i][j], left, b[j]);
+        }
+      }
+    }
+#pragma clang loop unroll(full)
+    for (int i = 0; i < ROWS; ++i)
+#pragma clang loop unroll(full)
+      for (int j = 0; j < 4; ++j)
+        vst1q_s32(c + i * kColumns + n + 4 * j, acc[i][j] + (sums[j] << 7));
+  }
+}
+#else
 // 16 * NV columns.
 template <int ROWS, int NV, bool FLIP>
-ONNXC_VNNI __attribute__((noinline)) static void tileVnni(const uint8_t *const *a, const Depth &d, const int8_t *panel, int32_t *c) {
+ONNXC_DOTS __attribute__((noinline)) static void tileDots(const uint8_t *const *a, const Depth &d, const int8_t *panel, int32_t *c) {
   q16 acc[ROWS][NV] = {};
   for (int64_t s = 0; s < d.count; ++s) {
     int64_t at = d.segments[s].offset, end = at + 4 * d.segments[s].quads;
@@ -50,7 +79,7 @@ ONNXC_VNNI __attribute__((noinline)) static void tileVnni(const uint8_t *const *
           left ^= int32_t(0x80808080) - q16{};
 #pragma clang loop unroll(full)
         for (int j = 0; j < NV; ++j)
-          acc[i][j] = __builtin_ia32_vpdpbusd512(acc[i][j], (bytes64)left, b[j]);
+          acc[i][j] = ONNXC_DOT64(acc[i][j], (bytes64)left, b[j]);
       }
     }
   }
@@ -58,6 +87,8 @@ ONNXC_VNNI __attribute__((noinline)) static void tileVnni(const uint8_t *const *
   for (int i = 0; i < ROWS; ++i)
     memcpy(c + i * kColumns, acc[i], 64 * NV);
 }
+
+#endif
 
 // Without: bytes become 16-bit numbers in pairs (0, 2) and (1, 3) of a quad, those of A once for all columns of the panel, kQuads at a
 // time.
@@ -125,8 +156,10 @@ ONNXC_INLINE int64_t widen(const uint8_t *const *a, const Depth &d, QuadPlace &a
       _Pragma("clang loop unroll(full)") for (int i = 0; i < ROWS; ++i) memcpy(c + i * kColumns + n, acc[i], 64);                          \
     }                                                                                                                                      \
   }
+#if !defined(__aarch64__)
 ONNXC_PAIRS(pairsAvx2, __attribute__((target("avx2"))), 32, __builtin_ia32_pmaddwd256)
-ONNXC_PAIRS(pairsSse2, , 16, __builtin_ia32_pmaddwd128)
+#endif
+ONNXC_PAIRS(pairsNarrow, , 16, ONNXC_PAIRS128)
 #undef ONNXC_PAIRS
 
 template <int ROWS>
@@ -136,53 +169,60 @@ __attribute__((noinline)) static void tilePairs(const uint8_t *const *a, const D
   bool more = false;
   do {
     int64_t quads = widen<ROWS>(a, d, at, pairs);
+#if !defined(__aarch64__)
     if (onnxc_vector_bits >= 256)
       pairsAvx2<ROWS>(pairs, quads, panel, c, columns, more);
     else
-      pairsSse2<ROWS>(pairs, quads, panel, c, columns, more);
+#endif
+      pairsNarrow<ROWS>(pairs, quads, panel, c, columns, more);
     panel += quads * 4 * kColumns, more = true;
   } while (at.segment < d.count);
 }
 
 template <int ROWS>
-static void tileOf(bool vnni, const uint8_t *const *a, const Depth &d, const int8_t *panel, int32_t *c, int64_t columns) {
-  if (onnxc_vector_bits >= 512 && vnni && d.flip)
-    tileVnni<ROWS, 4, true>(a, d, panel, c);
-  else if (onnxc_vector_bits >= 512 && vnni)
-    tileVnni<ROWS, 4, false>(a, d, panel, c);
-  else
-    tilePairs<ROWS>(a, d, panel, c, columns);
+static void tileOf(bool dots, const uint8_t *const *a, const Depth &d, const int8_t *panel, int32_t *c, int64_t columns) {
+#if defined(__aarch64__)
+  if (dots)
+    return tileDots<ROWS>(a, d, panel, c, columns);
+#else
+  if (onnxc_vector_bits >= kDotBits && dots && d.flip)
+    return tileDots<ROWS, 4, true>(a, d, panel, c);
+  if (onnxc_vector_bits >= kDotBits && dots)
+    return tileDots<ROWS, 4, false>(a, d, panel, c);
+#endif
+  tilePairs<ROWS>(a, d, panel, c, columns);
 }
 
 // 2 * kRows rows of 16 * NV columns.
 template <int NV>
-static void narrowTile(bool vnni, const uint8_t *const *a, const Depth &d, const int8_t *panel, int32_t *c) {
-  if (onnxc_vector_bits >= 512 && vnni && d.flip)
-    return tileVnni<2 * kRows, NV, true>(a, d, panel, c);
-  if (onnxc_vector_bits >= 512 && vnni)
-    return tileVnni<2 * kRows, NV, false>(a, d, panel, c);
-  tileOf<kRows>(false, a, d, panel, c, NV * 16);
-  tileOf<kRows>(false, a + kRows, d, panel, c + kRows * kColumns, NV * 16);
+static void narrowTile(bool dots, const uint8_t *const *a, const Depth &d, const int8_t *panel, int32_t *c) {
+#if !defined(__aarch64__)
+  if (onnxc_vector_bits >= kDotBits && dots && d.flip)
+    return tileDots<2 * kRows, NV, true>(a, d, panel, c);
+  if (onnxc_vector_bits >= kDotBits && dots)
+    return tileDots<2 * kRows, NV, false>(a, d, panel, c);
+#endif
+  tileOf<kRows>(dots, a, d, panel, c, NV * 16);
+  tileOf<kRows>(dots, a + kRows, d, panel, c + kRows * kColumns, NV * 16);
 }
 
 // n <= kRows rows, the columns that matter being the first `width`.
-ONNXC_INLINE void integerTile(int64_t n, bool vnni, const uint8_t *const *a, const Depth &d, const int8_t *panel, int32_t *c,
+ONNXC_INLINE void integerTile(int64_t n, bool dots, const uint8_t *const *a, const Depth &d, const int8_t *panel, int32_t *c,
                               int64_t width) {
   switch (n) {
   case 1:
-    return tileOf<1>(vnni, a, d, panel, c, width);
+    return tileOf<1>(dots, a, d, panel, c, width);
   case 2:
-    return tileOf<2>(vnni, a, d, panel, c, width);
+    return tileOf<2>(dots, a, d, panel, c, width);
   case 3:
-    return tileOf<3>(vnni, a, d, panel, c, width);
+    return tileOf<3>(dots, a, d, panel, c, width);
   case 4:
-    return tileOf<4>(vnni, a, d, panel, c, width);
+    return tileOf<4>(dots, a, d, panel, c, width);
   case 5:
-    return tileOf<5>(vnni, a, d, panel, c, width);
+    return tileOf<5>(dots, a, d, panel, c, width);
   default:
-    return tileOf<kRows>(vnni, a, d, panel, c, width);
+    return tileOf<kRows>(dots, a, d, panel, c, width);
   }
 }
-ONNXC_INLINE bool hasDots() { return onnxc_vector_bits >= 512 && (onnxc_rt_dots() & 1) != 0; }
 
 }  // namespace onnxc

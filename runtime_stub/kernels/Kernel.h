@@ -17,6 +17,7 @@ enum onnxc_code : int32_t {
   ONNXC_K_VALUE = 4,   // a value is not allowed (step 0, empty sequence, unknown category)
   ONNXC_K_MEMORY = 5,  // out of memory
   ONNXC_K_DECODE = 6,  // malformed encoded data (image, string)
+  ONNXC_K_FORMAT = 7,  // encoded data of a format that this target has no reader for
 };
 
 struct onnxc_rt;  // runtime services, opaque here

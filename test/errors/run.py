@@ -557,6 +557,11 @@ def unknown_system(folder):
     return save(folder, relu(), "--target", "x86_64-pc-windows-msvc")
 
 
+@case(2, r"cortex-a76.*x86_64-linux-gnu, which has x86-64-v4.*targets")
+def cpu_of_another_target(folder):
+    return save(folder, relu(), "--cpu", "cortex-a76")
+
+
 @case(1, r"taken")
 def header_folder_is_a_file(folder):
     (folder / "taken").write_text("")

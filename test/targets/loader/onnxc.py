@@ -1,0 +1,174 @@
+"""onnxc.py: the Python loader for artefacts of another machine: what the loader of runtime_stub/python asks of the library goes to host.c under an
+emulator. Suites that take `--loader` run on the other target with this folder; ONNXC_TEST_HOST is the command that starts the host.
+"""
+import ctypes
+import importlib.util
+import os
+import shlex
+import struct
+import subprocess
+from pathlib import Path
+
+_spec = importlib.util.spec_from_file_location("onnxc_plain", Path(__file__).resolve().parents[3] / "runtime_stub" / "python" / "onnxc.py")
+plain = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(plain)
+
+
+class Remote:
+    """The library, as ctypes would load it, and its API: one context, in the host."""
+
+    def __init__(self, path):
+        self.path, self.keep, self.results = path, [], []
+        self.onnxc_get_api = lambda version: self  # an object that takes ctypes' attributes
+
+    contents = property(lambda self: self)
+
+    def start(self, threads):
+        command = [*shlex.split(os.environ["ONNXC_TEST_HOST"]), self.path, str(threads)]
+        self.host = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    # -- numbers and texts
+
+    def get(self):
+        return struct.unpack("<q", self.bytes(8))[0]
+
+    def bytes(self, size):
+        data = self.host.stdout.read(size)
+        if len(data) != size:
+            raise plain.Error(f"the host ended with {self.host.wait()}")
+        return data
+
+    def text(self):
+        return self.bytes(self.get())
+
+    def put(self, *numbers):
+        self.host.stdin.write(struct.pack(f"<{len(numbers)}q", *numbers))
+
+    # -- the API
+
+    def info(self):
+        self.start(1)
+        info = plain._ModelInfo(struct_size=ctypes.sizeof(plain._ModelInfo))
+        info.name, info.json, self.level = self.text(), self.text(), self.text()
+        symbols = [self.text() for _ in range(self.get())]
+        info.num_symbols, info.symbols = len(symbols), (ctypes.c_char_p * max(len(symbols), 1))(*symbols)
+        defaults = []
+        info.num_inputs, info.inputs = self.ports(defaults)
+        info.num_outputs, info.outputs = self.ports(None)
+        info.defaults = (ctypes.c_int64 * max(len(defaults), 1))(*defaults)
+        self.counts = info.num_inputs, info.num_outputs
+        self.keep.append(info)
+        return ctypes.pointer(info)
+
+    def ports(self, defaults):
+        ports = []
+        for _ in range(self.get()):
+            io = plain._IoInfo(self.text(), self.get(), self.get(), self.get(), self.get())
+            dims = [self.get() for _ in range(max(io.rank, 0))]
+            io.dims = (ctypes.c_int64 * max(len(dims), 1))(*dims)
+            if defaults is not None:
+                defaults.append(self.get())
+            ports.append(io)
+        return len(ports), (plain._IoInfo * max(len(ports), 1))(*ports)
+
+    def model_create(self, *arguments):  # …, handle, error
+        ctypes.c_void_p.from_address(arguments[-2]).value = 1
+        return 0
+
+    context_create = model_create
+
+    def context_destroy(self, handle):
+        pass
+
+    def model_destroy(self, handle):
+        self.host.stdin.close()
+        self.host.wait()
+
+    def isa(self, handle):
+        return self.level
+
+    def arena_bytes(self, handle):
+        return 0
+
+    def run(self, handle, inputs, num_inputs, outputs, num_outputs, error):
+        for value in (plain._Value * num_inputs).from_address(inputs):
+            self.put_value(value)
+        self.host.stdin.flush()
+        code, node, message = self.get(), self.text(), self.text()
+        if code:
+            e = plain._Error.from_address(error)
+            e.code, e.node, e.message = code, node, message
+            return code
+        self.results.clear()
+        for value in (plain._Value * num_outputs).from_address(outputs):
+            self.get_value(value)
+        return 0
+
+    # -- values
+
+    def put_value(self, value):
+        self.put(value.kind, value.dtype)
+        if value.kind != plain.TENSOR:
+            self.put(value.count)
+            for i in range(value.count):
+                self.put_value(value.items[i])
+            return
+        tensor = value.tensor
+        if tensor.data is None:
+            return self.put(-1)
+        shape = tensor.shape[: tensor.ndim]
+        count = 1
+        for size in shape:
+            count *= size
+        self.put(len(shape), *shape)
+        if value.dtype == plain.STRING:
+            for at in range(tensor.data, tensor.data + 16 * count, 16):
+                data, size = plain._View.from_address(at)
+                self.put(size)
+                self.host.stdin.write(ctypes.string_at(data, size))
+            return
+        data = ctypes.string_at(tensor.data, count * plain._dtype(value.dtype).itemsize)
+        self.put(len(data))
+        self.host.stdin.write(data)
+
+    def get_value(self, value):
+        """Into the caller's memory, where `value` has some."""
+        value.kind, value.dtype = self.get(), self.get()
+        if value.kind != plain.TENSOR:
+            value.count = self.get()
+            items = (plain._Value * max(value.count, 1))()
+            self.results.append(items)
+            value.items = items
+            for i in range(value.count):
+                self.get_value(items[i])
+            return
+        shape = [self.get() for _ in range(self.get())]
+        if value.dtype == plain.STRING:
+            count = 1
+            for size in shape:
+                count *= size
+            texts = [ctypes.create_string_buffer(t, len(t) + 1) for t in (self.text() for _ in range(count))]
+            data = (ctypes.c_int64 * (2 * count + 1))()
+            for i, text in enumerate(texts):
+                data[2 * i], data[2 * i + 1] = ctypes.addressof(text), len(text) - 1
+            self.results += texts
+        else:
+            data = self.text()
+            if value.tensor.data:
+                ctypes.memmove(value.tensor.data, data, len(data))
+                return
+            data = ctypes.create_string_buffer(data, len(data) + 1)
+        sizes = (ctypes.c_int64 * max(len(shape), 1))(*shape)
+        self.results += data, sizes
+        value.tensor.ndim, value.tensor.shape, value.tensor.data = len(shape), sizes, ctypes.addressof(data)
+
+
+class _Ctypes:
+    CDLL = Remote
+
+    def __getattr__(self, name):
+        return getattr(ctypes, name)
+
+
+plain.ctypes = _Ctypes()
+Error, Model, compile, load, version = plain.Error, plain.Model, plain.compile, plain.load, plain.version
