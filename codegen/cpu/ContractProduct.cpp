@@ -142,7 +142,7 @@ void Product::emit() {
     RowsProblem p;
     p.panelBytes = c.mul(depth, kPanelBytes);
     pack(c.scratch, matrix(b, index), from, to, panels, mask);
-    p.a = matrix(a, index), p.b = c.at(c.scratch, c.sub(c.n(0), c.mul(from, p.panelBytes)));
+    p.a = matrix(a, index), p.b = c.at(c.scratch, c.sub(c.n(0), c.mul(from, p.panelBytes))), p.nextB = c.scratch;
     p.rowBytes = c.mul(a.strides[a.strides.size() - 2], 4), p.depth = depth;
     p.outRowBytes = c.mul(columns, 4), p.outPanelBytes = c.n(kPanelBytes);
     p.outOffset = c.mul(c.mul(problem, c.mul(rows, columns)), 4);

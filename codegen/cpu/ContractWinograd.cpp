@@ -168,6 +168,7 @@ void Winograd::multiply(Value count, Value from, Value to) {
     RowsProblem p;
     p.a = c.at(c.scratch, c.mul(point, inputStep));
     p.b = c.at(c.address(op.getW()), c.mul(point, panels * panelBytes));
+    p.nextB = c.at(p.b, c.add(c.n(panels * panelBytes), c.mul(from, panelBytes)));
     p.out = c.at(products(), c.sub(c.mul(point, productStep), c.mul(from, tiles * kPanelBytes)));
     p.outOffset = c.n(0);
     p.rowBytes = p.outRowBytes = c.n(kPanelBytes);

@@ -90,15 +90,15 @@ void RowsEmitter::panelTiles(Value panels, Value from, Value to, llvm::function_
     c.loop(whole, to, c.n(1), [&](Value panel) { body(panel, 1); });
 }
 
-Tile::Values RowsEmitter::steps(const RowsProblem &p, const Tile &t, ValueRange start, Value row, Value panel, Value from, Value to) {
-  Value a = c.at(p.a, c.mul(row, p.rowBytes)), b = c.at(p.b, c.mul(panel, p.panelBytes));
+Tile::Values RowsEmitter::steps(const RowsProblem &p, const Tile &t, ValueRange start, Place at, Value from, Value to) {
+  Value a = c.at(p.a, c.mul(at.row, p.rowBytes)), b = c.at(p.b, c.mul(at.panel, p.panelBytes));
   auto rows = [&](Value base) { return [&, base](int64_t r) { return c.at(base, c.mul(c.n(r), p.rowBytes)); }; };
   auto panels = [&](Value base) { return [&, base](int64_t i) { return c.at(base, c.mul(c.n(i), p.panelBytes)); }; };
-  auto inner = [&](Value aBase, Value bBase, Value lo, Value hi, ValueRange acc) {
+  auto inner = [&](Value aBase, Value bBase, Value ahead, Value lo, Value hi, ValueRange acc) {
     auto run = [&](Value begin, Value end, int64_t unroll, ValueRange values) {
       return c.loop(begin, end, c.n(unroll), values, [&](Value k, ValueRange v) {
         Value aAt = c.at(aBase, c.mul(k, 4)), bAt = c.at(bBase, c.mul(k, kPanelBytes));
-        return t.products(v, rows(aAt), panels(bAt), unroll);
+        return t.products(v, rows(aAt), panels(bAt), unroll, 4, ahead ? c.at(ahead, c.mul(k, kPanelBytes)) : Value());
       });
     };
     auto l = Code::constant(lo), h = Code::constant(hi);
@@ -108,9 +108,10 @@ Tile::Values RowsEmitter::steps(const RowsProblem &p, const Tile &t, ValueRange 
     return even ? result : run(middle, hi, 1, result);
   };
   if (!p.blockBytes)
-    return inner(a, b, from, to, start);
+    return inner(a, b, at.ahead ? c.at(at.ahead, c.sub(c.n(0), c.mul(from, kPanelBytes))) : Value(), from, to, start);
   auto blockSteps = [&](Value block, int64_t count, ValueRange v) {
-    return inner(c.at(a, c.mul(block, p.blockBytes)), c.at(b, c.mul(block, 16 * kPanelBytes)), c.n(0), c.n(count), v);
+    Value ahead = at.ahead ? c.at(at.ahead, c.mul(c.sub(block, from), 16 * kPanelBytes)) : Value();
+    return inner(c.at(a, c.mul(block, p.blockBytes)), c.at(b, c.mul(block, 16 * kPanelBytes)), ahead, c.n(0), c.n(count), v);
   };
   auto blocks = [&](Value end) {
     return c.loop(from, end, c.n(1), start, [&](Value block, ValueRange v) { return blockSteps(block, 16, v); });
@@ -167,7 +168,7 @@ void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Place at, Value pane
   Tile::Values acc = c.choose(
       first, [&] { return t.fill([&](int64_t, int64_t i) { return starts[i]; }); },
       [&] { return t.fill([&](int64_t r, int64_t i) { return loadOut(c.n(r), i); }); });
-  acc = steps(p, t, acc, row, panel, from, to);
+  acc = steps(p, t, acc, at, from, to);
   auto placeOf = [&](Value r, int64_t i) {
     Value m = c.add(row, r), j = c.add(panel, i);
     Value offset = c.add(p.outOffset, c.add(c.mul(m, p.outRowBytes), c.mul(j, p.outPanelBytes)));
@@ -190,19 +191,41 @@ void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Place at, Value pane
   c.when(last, [&] { store(true); }, [&] { store(false); });
 }
 
+// Steps from `from` on of the panels from `group` on.
+RowsEmitter::Pass RowsEmitter::passOf(const RowsProblem &p, Value from, Value group) {
+  int64_t stepBytes = (p.blockBytes ? 16 : 1) * kPanelBytes;
+  Value own = c.at(p.b, c.mul(group, p.panelBytes)), next = p.nextB ? p.nextB : c.at(own, c.mul(c.n(s.groupPanels), p.panelBytes));
+  Pass pass{from, s.depthBlock ? c.min(c.add(from, s.depthBlock), p.depth) : p.depth, c.at(own, c.mul(from, stepBytes)), next};
+  if (s.depthBlock)
+    pass.next = c.select(c.less(pass.to, p.depth), c.at(own, c.mul(pass.to, stepBytes)), next);
+  return pass;
+}
+
+// Tile `tile` of a pass asks for one panel of the next pass: what memory gives then takes the time of several tiles, not of one. Tiles
+// past the last panel ask for lines that are near. Null where it does not pay: narrow vectors take longer for a tile than memory does.
+Value RowsEmitter::linesAhead(const RowsProblem &p, const Pass &pass, Value tile) const {
+  if (c.vectorBits < 512 || (s.rows && s.tiles() < 2))
+    return Value();
+  return c.select(c.less(tile, c.n(s.groupPanels)), c.at(pass.next, c.mul(tile, p.panelBytes)), pass.here);
+}
+
 void RowsEmitter::emit(const RowsProblem &p, Value rows, Value chunk, Value panels, Value from, Value to) {
-  Value block = s.depthBlock ? c.n(s.depthBlock) : p.depth;
-  auto pass = [&](Value k) {
-    Value end = s.depthBlock ? c.min(c.add(k, block), p.depth) : p.depth;
+  int64_t across = llvm::divideCeil(s.groupPanels, s.tile.panels);
+  Value first = c.mul(chunk, s.chunkRows());
+  auto passes = [&](Value k) {
+    Pass pass = passOf(p, k, from);
     rowTiles(rows, chunk, [&](Value row, int64_t height, Value fresh) {
-      panelTiles(panels, from, to,
-                 [&](Value panel, int64_t width) { tile(p, Tile{c, height, width}, {row, panel, fresh}, panels, k, end); });
+      panelTiles(panels, from, to, [&](Value panel, int64_t width) {
+        Value down = c.div(c.sub(row, first), s.tile.rows), along = c.div(c.sub(panel, from), s.tile.panels);
+        Value ahead = height < s.tile.rows - 1 ? Value() : linesAhead(p, pass, c.add(c.mul(down, across), along));
+        tile(p, Tile{c, height, width}, {row, panel, fresh, ahead}, panels, k, pass.to);
+      });
     });
   };
   if (s.depthBlock)
-    c.loop(c.n(0), p.depth, block, pass);
+    c.loop(c.n(0), p.depth, c.n(s.depthBlock), passes);
   else
-    pass(c.n(0));
+    passes(c.n(0));
 }
 
 }  // namespace onnxc

@@ -20,6 +20,7 @@ struct RowsProblem {
   Value outOffset;                                            // bytes of `out` behind the result's start
   Value mask;                                                 // lanes of the last panel; null: all
   Value bias;                                                 // 16 floats a panel; null: zero
+  Value nextB;                                                // what is read of B after these panels; null: the panels behind them
   std::function<Code::Values(Value row, Value panel)> index;  // of the result's axes
 };
 
@@ -53,16 +54,22 @@ public:
   void emit(const RowsProblem &p, Value rows, Value chunk, Value panels, Value from, Value to);
 
 private:
-  // Where a tile is; its rows before `fresh` (null: none) are computed already.
+  // Where a tile is; its rows before `fresh` (null: none) are computed already. `ahead`: lines of B to ask for on the way; null: none.
   struct Place {
-    Value row, panel, fresh;
+    Value row, panel, fresh, ahead;
   };
+  // The steps [from, to) of a group of panels, and what of B is read after them.
+  struct Pass {
+    Value from, to, here, next;
+  };
+  Pass passOf(const RowsProblem &p, Value from, Value group);
+  Value linesAhead(const RowsProblem &p, const Pass &pass, Value tile) const;
   using RowsBody = llvm::function_ref<void(Value row, int64_t height, Value fresh)>;
   void rowTiles(Value rows, Value chunk, RowsBody body);
   void restTiles(Value from, Value to, RowsBody body);
   void panelTiles(Value panels, Value from, Value to, llvm::function_ref<void(Value panel, int64_t width)> body);
   void tile(const RowsProblem &p, const Tile &t, Place at, Value panels, Value from, Value to);
-  Tile::Values steps(const RowsProblem &p, const Tile &t, mlir::ValueRange acc, Value row, Value panel, Value from, Value to);
+  Tile::Values steps(const RowsProblem &p, const Tile &t, mlir::ValueRange acc, Place at, Value from, Value to);
 
   KernelCode &c;
   const Epilogue &epilogue;

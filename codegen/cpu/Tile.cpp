@@ -72,7 +72,7 @@ Value Tile::scalar(Value row, int64_t i, int64_t count, int64_t rowStep, Value &
 }
 
 Tile::Values Tile::products(ValueRange start, llvm::function_ref<Value(int64_t)> row, llvm::function_ref<Value(int64_t)> panel,
-                            int64_t count, int64_t rowStep) const {
+                            int64_t count, int64_t rowStep, Value ahead) const {
   Values acc(start), a, b, fours(rows);
   for (int64_t r = 0; r < rows; ++r)
     a.push_back(row(r));
@@ -91,6 +91,8 @@ Tile::Values Tile::products(ValueRange start, llvm::function_ref<Value(int64_t)>
     Values column;
     for (Value base : b)
       column.push_back(c.load(type(), c.at(base, i * kPanelBytes)));
+    if (ahead)
+      c.prefetch(c.at(ahead, i * kPanelBytes), 2);
     if (rows >= kPrefetchRows)
       for (Value base : b)
         c.prefetch(c.at(base, i * kPanelBytes + kPrefetchBytes));

@@ -26,10 +26,10 @@ struct Tile {
 
   mlir::VectorType type() const { return c.vec(c.f32, kLanes); }
   Values fill(llvm::function_ref<Value(int64_t row, int64_t panel)> start) const;
-  // acc + `count` products: step i reads the scalar at row(r) + i * rowStep and the vector at panel(p) + i * kPanelBytes. A null row
-  // address leaves the row alone.
+  // acc + `count` products: step i reads the scalar at row(r) + i * rowStep and the vector at panel(p) + i * kPanelBytes, and asks for the
+  // panel line at `ahead` + i * kPanelBytes for the second-level cache. A null row address leaves the row alone.
   Values products(mlir::ValueRange acc, llvm::function_ref<Value(int64_t)> row, llvm::function_ref<Value(int64_t)> panel, int64_t count,
-                  int64_t rowStep = 4) const;
+                  int64_t rowStep = 4, Value ahead = nullptr) const;
 
 private:
   Value scalar(Value row, int64_t i, int64_t count, int64_t rowStep, Value &four) const;
