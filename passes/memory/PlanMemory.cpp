@@ -121,6 +121,30 @@ DictionaryAttr placeDefault(DictionaryAttr input, int64_t &total) {
   return attrs.getDictionary(input.getContext());
 }
 
+// Offsets of weights. Equal contents stand once, also of several constants: layers that share their weights pack them one by one.
+int64_t placeWeights(func::FuncOp run) {
+  SmallVector<plan::WeightOp> weights;
+  run.walk([&](plan::WeightOp op) {
+    if (isa<DenseElementsAttr, DenseResourceElementsAttr>(op.getValue()) && !isa<DenseStringElementsAttr>(op.getValue()))
+      weights.push_back(op);  // strings are data of the code
+  });
+  DenseMap<Attribute, int64_t> offsets;
+  DenseMap<StringRef, int64_t> contents(weights.size());  // with room for all: growing would read every weight again
+  int64_t total = 0;
+  for (plan::WeightOp op : weights) {
+    auto [it, isNew] = offsets.try_emplace(op.getValue(), total);
+    if (auto resource = dyn_cast<DenseResourceElementsAttr>(op.getValue()); resource && isNew) {
+      ArrayRef<char> data = resource.getData();
+      auto [same, fresh] = contents.try_emplace(StringRef(data.data(), data.size()), total);
+      it->second = same->second, isNew = fresh;
+    }
+    op.setOffset(it->second);
+    if (isNew)
+      total = aligned(total + weightBytes(op.getValue()));
+  }
+  return total;
+}
+
 struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
   void runOnOperation() override {
     Builder b(&getContext());
@@ -136,16 +160,7 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
       end->setOperand(0, arith::ConstantIntOp::create(ob, end->getLoc(), arena, 64));
     }
     getOperation()->setAttr("onnxc.num_slots", b.getI64IntegerAttr(placeSlots(all)));
-    DenseMap<Attribute, int64_t> offsets;
-    int64_t total = 0;
-    run.walk([&](plan::WeightOp op) {
-      if (!isa<DenseElementsAttr, DenseResourceElementsAttr>(op.getValue()) || isa<DenseStringElementsAttr>(op.getValue()))
-        return;  // strings are data of the code
-      auto [it, fresh] = offsets.try_emplace(op.getValue(), total);
-      op.setOffset(it->second);
-      if (fresh)
-        total = aligned(total + weightBytes(op.getValue()));
-    });
+    int64_t total = placeWeights(run);
     SmallVector<Attribute> inputs;
     for (DictionaryAttr input : getOperation()->getAttrOfType<ArrayAttr>("onnxc.inputs").getAsRange<DictionaryAttr>())
       inputs.push_back(placeDefault(input, total));

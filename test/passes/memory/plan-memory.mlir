@@ -58,3 +58,24 @@ func.func @main(%x: tensor<4xf32> {onnx.name = "x"}) -> (tensor<4xf32> {onnx.nam
   %2 = "onnx.Mul"(%1, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %2 : tensor<4xf32>
 }
+
+// -----
+
+// So do equal resources of other names.
+// CHECK: onnxc.weights_bytes = 64
+func.func @main(%x: tensor<4xf32> {onnx.name = "x"}) -> (tensor<4xf32> {onnx.name = "y"}) {
+  %a = "onnx.Constant"() {value = dense_resource<one> : tensor<4xf32>} : () -> tensor<4xf32>
+  %b = "onnx.Constant"() {value = dense_resource<two> : tensor<4xf32>} : () -> tensor<4xf32>
+  %0 = "onnx.Mul"(%x, %a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = "onnx.Softmax"(%0) <{axis = 0 : i64}> : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = "onnx.Mul"(%1, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+{-#
+  dialect_resources: {
+    builtin: {
+      one: "0x040000000000803F000000400000404000008040",
+      two: "0x040000000000803F000000400000404000008040"
+    }
+  }
+#-}
