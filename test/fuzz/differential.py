@@ -58,7 +58,9 @@ def check(args, graphs, folder):
     for level in ("-O3", "-O0"):
         flags = [level, "--cpu", ("x86-64-v3", WIDEST, "x86-64")[turn % 3]]
         done = subprocess.run([args.onnxc, source, "-o", library, *flags], capture_output=True, text=True, timeout=600 * PATIENCE)
-        result = forked(lambda: run(library, graphs, 1 + turn % 2), int(60 * PATIENCE)) if done.returncode == 0 else f"exit {done.returncode}: {done.stderr.strip()[:200]}"
+        result = f"exit {done.returncode}: {done.stderr.strip()[:200]}"
+        if done.returncode == 0:
+            result = forked(lambda: run(library, graphs, 1 + turn % 2), int(60 * PATIENCE))
         if result != "ok":
             return f"{level}: {result}"
     return None

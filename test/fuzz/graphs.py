@@ -63,15 +63,19 @@ class Graph:
         """Adds the node when its results are finite, not empty and not huge. The first of them, or a list where there are more."""
         names = [f"v{len(self.nodes)}_{self.seed}" + (f"_{i}" if i else "") for i in range(results)]
         node = helper.make_node(op, [n for n, _ in inputs], names, name=f"n{len(self.nodes)}_{self.seed}", **attributes)
-        graph = helper.make_graph([node], "g", [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape) for n, a in dict(inputs).items() if n],
-                                  [helper.make_empty_tensor_value_info(o) for o in names])
-        with np.errstate(all="ignore"):
-            got = [np.asarray(a) for a in self.evaluate(graph, {n: np.asarray(a) for n, a in inputs if n})]
+        got = self.compute(node, inputs)
         if not all(self.fits(a) for a in got):
             raise Refused
         self.nodes.append(node)
         self.values.update(zip(names, got))
         return list(zip(names, got)) if results > 1 else (names[0], got[0])
+
+    def compute(self, node, inputs):
+        given = {n: np.asarray(a) for n, a in inputs if n}
+        types = [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape) for n, a in given.items()]
+        graph = helper.make_graph([node], "g", types, [helper.make_empty_tensor_value_info(o) for o in node.output])
+        with np.errstate(all="ignore"):
+            return [np.asarray(a) for a in self.evaluate(graph, given)]
 
     def evaluate(self, graph, feed):
         return ReferenceEvaluator(model(graph)).run(None, feed)
