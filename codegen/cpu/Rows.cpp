@@ -15,9 +15,7 @@ int64_t lastBlockSteps(int64_t channels) { return llvm::alignTo((channels - 1) %
 RowsSchedule::RowsSchedule(KernelCode &code, std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth,
                            int64_t depthStep, int64_t most)
     : rows(rows), panels(panels) {
-  TileShape chosen = chooseTile(rows, panels.value_or(4), code);
-  chosen.rows = std::min(chosen.rows, most);
-  tile = scheduledTile(code.kernel, chosen, rows, panels.value_or(8));
+  tile = scheduledTile(code.kernel, chooseTile(rows, panels.value_or(4), code, 0, most), rows, panels.value_or(8));
   chunkTiles = std::max<int64_t>(1, kChunkRows / tile.rows);
   int64_t steps = depth.value_or(kDepthMost / depthStep), mostSteps = kDepthMost / depthStep;
   int64_t blocks = std::max<int64_t>(1, llvm::divideCeil(steps, mostSteps));

@@ -17,7 +17,7 @@ static double stepCycles(int64_t rows, int64_t panels, int64_t registersPerPanel
   return std::max({products / 2, loads / 2, 5.0});
 }
 
-TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, const Code &c, int64_t near) {
+TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, const Code &c, int64_t near, int64_t mostRows) {
   int64_t registers = c.vectorRegisters, per = std::max<int64_t>(1, kLanes * 32 / c.vectorBits);
   // LLVM's scheduler loads the next step's panels early where it has 32 registers, and spills accumulators if they leave no room for that.
   int64_t ahead = registers == 32 ? 2 : 1;
@@ -29,6 +29,8 @@ TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, const Code &c,
       most = std::max(most, pairs);
     if (most < 1)
       break;
+    bool isLimited = most >= mostRows;
+    most = std::min(most, mostRows);
     int64_t count = rows ? llvm::divideCeil(std::max<int64_t>(*rows, 1), most) : 1, height = rows ? llvm::divideCeil(*rows, count) : most;
     auto allPanels = [&](int64_t h) {
       return double(panels / p) * stepCycles(h, p, per) + (panels % p ? stepCycles(h, panels % p, per) : 0);
@@ -36,7 +38,7 @@ TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, const Code &c,
     int64_t whole = rows ? *rows - count * (height - 1) : 0;  // the others have one row less
     double cost =
         rows ? double(whole) * allPanels(height) + double(count - whole) * allPanels(height - 1) : allPanels(height) / double(height);
-    if (cost < bestCost * 0.999)
+    if (cost < bestCost * (isLimited ? 1.02 : 0.999))  // of the tiles with so few rows, the one that reads them least often
       bestCost = cost, best = {std::max<int64_t>(height, 1), p};
   }
   return best;

@@ -16,7 +16,7 @@ struct TileShape {
 // The tile that takes the fewest cycles for `rows` (nothing: unknown) x `panels` under the register budget of `c`: accumulators and,
 // whichever are fewer, the panels that are loaded and one broadcast or all broadcasts and one panel stay in registers. The latter reads
 // more panels than rows: only where `near` of them, of the steps that tiles share, lie in the first-level cache.
-TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, const Code &c, int64_t near = 0);
+TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, const Code &c, int64_t near = 0, int64_t mostRows = 32);
 
 struct Tile {
   Code &c;
