@@ -87,6 +87,11 @@ def suite_abi(args):
     return script(TEST / "abi" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER)
 
 
+def suite_targets(args):
+    os.environ["ONNXC_TEST_SUITE"] = str(dumped_suite())
+    return script(TEST / "targets" / "run.py", "--onnxc", args.onnxc, "--loader", TEST / "targets" / "loader")
+
+
 def suite_robust(args):
     return script(TEST / "robust" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER)
 

@@ -98,12 +98,13 @@ int64_t Winograd::chunkTiles() {
 // Written with u = x^2 + 3/2 x - 1 = (x - 1/2) (x + 2) and w = x^2 - 1, each shifted.
 Code::Values Winograd::inputRow(ValueRange d) {
   auto sub = [&](Value l, Value r) -> Value { return arith::SubFOp::create(c.b, c.loc, l, r); };
-  Value half = c.real(1.5, lanes);
+  Type type = d[0].getType();
+  Value half = c.real(1.5, type);
   auto w = [&](int64_t i) { return sub(d[i + 2], d[i]); };
   Value w0 = w(0), w1 = w(1), w2 = w(2), w3 = w(3);
   auto u = [&](int64_t i, Value wi) { return c.fma(half, d[i + 1], wi); };
   Value u0 = u(0, w0), u1 = u(1, w1), u2 = u(2, w2), u3 = u(3, w3);
-  return {sub(u2, u0), c.addf(u2, u1), sub(u2, u1), c.fma(c.real(2, lanes), w1, w2), c.fma(c.real(-0.5, lanes), w1, w2), sub(u3, u1)};
+  return {sub(u2, u0), c.addf(u2, u1), sub(u2, u1), c.fma(c.real(2, type), w1, w2), c.fma(c.real(-0.5, type), w1, w2), sub(u3, u1)};
 }
 
 // A^T m: row i of A^T holds the points to the power of i, infinity only in the last.
@@ -123,22 +124,26 @@ void Winograd::transformInputs(Value n, Value chunk, Value have, Value count, Va
     Value tile = c.min(c.add(c.mul(chunk, tiles), t), c.sub(count, 1));
     Value top = c.sub(c.mul(c.div(tile, across), kOut), pads[0]), left = c.sub(c.mul(c.rem(tile, across), kOut), pads[1]);
     auto within = [&](Value first, Value size) { return c.both(c.less(c.n(-1), first), c.less(c.add(first, kIn - 1), size)); };
+    // A tile's 36 values in one register each, where there are almost as many.
+    int64_t parts = c.vectorRegisters == 32 ? kPanelBytes * 8 / c.vectorBits : 1;
     auto transform = [&](llvm::function_ref<Value(Value plane, int64_t row, int64_t column)> pixel) {
       c.loop(c.n(0), c.n(blocks), c.n(1), [&](Value block) {
         Value base = c.at(image, c.mul(block, plane));
-        SmallVector<Code::Values> columns;
-        for (int64_t j = 0; j < kIn; ++j) {
-          Code::Values d;
-          for (int64_t i = 0; i < kIn; ++i)
-            d.push_back(c.load(lanes, pixel(base, i, j)));
-          columns.push_back(inputRow(d));
-        }
-        Value to = c.at(c.scratch, c.add(c.mul(block, tiles * kPanelBytes), c.mul(t, kPanelBytes)));
-        for (int64_t i = 0; i < kIn; ++i) {
-          Code::Values d = llvm::map_to_vector(columns, [&](const Code::Values &column) { return column[i]; });
-          for (auto [j, v] : llvm::enumerate(inputRow(d)))
-            c.store(v, c.at(to, (i * kIn + int64_t(j)) * inputStep));
-        }
+        c.loop(c.n(0), c.n(kPanelBytes), c.n(kPanelBytes / parts), [&](Value part) {
+          SmallVector<Code::Values> columns;
+          for (int64_t j = 0; j < kIn; ++j) {
+            Code::Values d;
+            for (int64_t i = 0; i < kIn; ++i)
+              d.push_back(c.load(c.vec(c.f32, kLanes / parts), c.at(pixel(base, i, j), part)));
+            columns.push_back(inputRow(d));
+          }
+          Value to = c.at(c.scratch, c.add(c.mul(block, tiles * kPanelBytes), c.mul(t, kPanelBytes)));
+          for (int64_t i = 0; i < kIn; ++i) {
+            Code::Values d = llvm::map_to_vector(columns, [&](const Code::Values &column) { return column[i]; });
+            for (auto [j, v] : llvm::enumerate(inputRow(d)))
+              c.store(v, c.at(c.at(to, (i * kIn + int64_t(j)) * inputStep), part));
+          }
+        });
       });
     };
     Value first = c.add(c.mul(top, line), c.mul(left, kPanelBytes));

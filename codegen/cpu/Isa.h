@@ -32,6 +32,7 @@ struct Isa {
   unsigned vectorBits, vectorRegisters;
   bool convertsHalves;    // f16 to f32 and back by instructions
   bool multipliesByLane;  // an FMA takes a lane of a register as its scalar
+  bool extremesGiveNan;   // maximum and minimum of floats are one instruction and NaN where either is
   llvm::StringRef needs;  // what a CPU must have to run it, in LLVM's names
   bool isDefault;         // in an artefact when --cpu is not given
 };

@@ -98,11 +98,12 @@ Value minus(const Site &s, Value l, Value r) {
   return s.isFloat() ? Value(arith::SubFOp::create(s.c.b, s.c.loc, l, r)) : Value(arith::SubIOp::create(s.c.b, s.c.loc, l, r));
 }
 // The larger or smaller; NaN wins.
-Value extreme(const Site &s, Value l, Value r, bool larger) {
-  Value first = larger ? lessThan(s, r, l) : lessThan(s, l, r);
-  if (s.isFloat())
-    first = arith::OrIOp::create(s.c.b, s.c.loc, first, isNan(Num{&s.c, l}));
-  return choose(s, first, l, r);
+Value extreme(const Site &s, Value l, Value r, bool isLarger) {
+  if (s.isFloat()) {
+    Num left{&s.c, l}, right{&s.c, r};
+    return (isLarger ? larger(left, right) : smaller(left, right)).v;
+  }
+  return choose(s, isLarger ? lessThan(s, r, l) : lessThan(s, l, r), l, r);
 }
 template <typename Step>
 Value foldOperands(const Site &s, Step step) {
@@ -128,7 +129,14 @@ Value absolute(const Site &s) {
   return s.isUnsigned() ? s.operands[0] : choose(s, lessThan(s, s.operands[0], s.zero()), minus(s, s.zero(), s.operands[0]), s.operands[0]);
 }
 Value negate(const Site &s) { return s.isFloat() ? (-s.num(0)).v : minus(s, s.zero(), s.operands[0]); }
-Value relu(const Site &s) { return choose(s, lessThan(s, s.operands[0], s.zero()), s.zero(), s.operands[0]); }
+// The larger or smaller of a bound and a value that may be NaN and stays it.
+Value bounded(const Site &s, Value bound, Value v, bool isLarger) {
+  if (s.isFloat() && hasExtremes(Num{&s.c, v}))
+    return extreme(s, bound, v, isLarger);
+  Value outside = isLarger ? lessThan(s, v, bound) : lessThan(s, bound, v);
+  return choose(s, outside, bound, v);
+}
+Value relu(const Site &s) { return bounded(s, s.zero(), s.operands[0], true); }
 Value prelu(const Site &s) {
   return choose(s, lessThan(s, s.operands[0], s.zero()), times(s, s.operands[0], s.operands[1]), s.operands[0]);
 }
@@ -137,11 +145,11 @@ Value clip(const Site &s) {
   Value v = s.operands[0];
   unsigned next = 1;
   if (!onnx::operands(s.op, 1).empty()) {
-    v = choose(s, lessThan(s, v, s.operands[next]), s.operands[next], v);
+    v = bounded(s, s.operands[next], v, true);
     ++next;
   }
   if (!onnx::operands(s.op, 2).empty())
-    v = choose(s, lessThan(s, s.operands[next], v), s.operands[next], v);
+    v = bounded(s, s.operands[next], v, false);
   return v;
 }
 Value sign(const Site &s) {

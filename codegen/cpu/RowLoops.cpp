@@ -62,8 +62,12 @@ struct RowKernel {
       return (a + n).v;
     if (join == Join::Prod)
       return (a * n).v;
+    if (join == Join::Most && hasExtremes(a))
+      return LLVM::MaxNumOp::create(c.b, c.loc, n.v, acc);
     if (join == Join::Most)
       return maxSecond(n, a).v;
+    if (hasExtremes(a))
+      return (join == Join::Max ? larger(a, n) : smaller(a, n)).v;
     Num best = join == Join::Max ? maxSecond(a, n) : minSecond(a, n);  // NaN in `n` is taken
     return select(isNan(a), a, best).v;
   }

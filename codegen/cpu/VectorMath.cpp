@@ -24,8 +24,26 @@ Value less(Num l, Num r) { return compare(arith::CmpFPredicate::OLT, l, r); }
 Value equal(Num l, Num r) { return compare(arith::CmpFPredicate::OEQ, l, r); }
 Value isNan(Num x) { return compare(arith::CmpFPredicate::UNO, x, x); }
 Num select(Value condition, Num yes, Num no) { return {yes.c, arith::SelectOp::create(yes.c->b, yes.c->loc, condition, yes.v, no.v)}; }
-Num maxSecond(Num l, Num r) { return select(compare(arith::CmpFPredicate::OGT, l, r), l, r); }
-Num minSecond(Num l, Num r) { return select(less(l, r), l, r); }
+
+bool hasExtremes(Num l) {
+  Type type = getElementTypeOrSelf(l.v.getType());
+  return l.c->extremesGiveNan && (type.isF32() || type.isF64());
+}
+static bool isConstant(Num x) { return matchPattern(x.v, m_Constant()); }
+Num larger(Num l, Num r) {
+  if (hasExtremes(l))
+    return {l.c, LLVM::MaximumOp::create(l.c->b, l.c->loc, l.v, r.v)};
+  return select(arith::OrIOp::create(l.c->b, l.c->loc, less(r, l), isNan(l)), l, r);
+}
+Num smaller(Num l, Num r) {
+  if (hasExtremes(l))
+    return {l.c, LLVM::MinimumOp::create(l.c->b, l.c->loc, l.v, r.v)};
+  return select(arith::OrIOp::create(l.c->b, l.c->loc, less(l, r), isNan(l)), l, r);
+}
+Num maxSecond(Num l, Num r) {
+  return hasExtremes(l) && isConstant(l) ? larger(l, r) : select(compare(arith::CmpFPredicate::OGT, l, r), l, r);
+}
+Num minSecond(Num l, Num r) { return hasExtremes(l) && isConstant(l) ? smaller(l, r) : select(less(l, r), l, r); }
 
 Num abs(Num x) { return {x.c, LLVM::FAbsOp::create(x.c->b, x.c->loc, x.v)}; }
 Num sqrt(Num x) { return {x.c, LLVM::SqrtOp::create(x.c->b, x.c->loc, x.v)}; }

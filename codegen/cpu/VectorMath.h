@@ -37,9 +37,14 @@ mlir::Value less(Num l, Num r);
 mlir::Value equal(Num l, Num r);
 mlir::Value isNan(Num x);
 Num select(mlir::Value condition, Num yes, Num no);
-// As one x86 instruction: the second operand where either is NaN.
+// As one instruction: the second operand where either is NaN; on levels whose instruction gives NaN then, that.
 Num maxSecond(Num l, Num r);
 Num minSecond(Num l, Num r);
+// NaN where either is.
+Num larger(Num l, Num r);
+Num smaller(Num l, Num r);
+// Whether these are one instruction.
+bool hasExtremes(Num l);
 
 Num abs(Num x);
 Num sqrt(Num x);

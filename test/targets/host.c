@@ -1,6 +1,6 @@
 /* host.c: runs an artefact for a process on another kind of machine: loads the library named on the command line, describes it on standard
- * output, then runs it on each set of inputs that comes on standard input. loader/onnxc.py is the other end. Numbers are int64, little
- * endian; a text is its size and its bytes. */
+ * output, takes the number of threads from standard input, then runs the model on each set of inputs that comes there. loader/onnxc.py is
+ * the other end. Numbers are int64, little endian; a text is its size and its bytes. */
 #include "runtime_stub/include/onnxc/onnxc.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -52,8 +52,8 @@ static void describe(const onnxc_io_info *io) {
     put(io->dims[i]);
 }
 
-static void describe_model(const onnxc_model_info *info, const char *isa) {
-  put_text(info->name), put_text(info->json), put_text(isa);
+static void describe_model(const onnxc_model_info *info) {
+  put_text(info->name), put_text(info->json);
   put(info->num_symbols);
   for (int32_t i = 0; i < info->num_symbols; ++i)
     put_text(info->symbols[i] ? info->symbols[i] : "");
@@ -142,24 +142,28 @@ static void put_error(const onnxc_error *error) {
 }
 
 int main(int argc, char **argv) {
-  void *library = argc > 2 ? dlopen(argv[1], RTLD_NOW) : NULL;
-  if (!library) {
-    fprintf(stderr, "%s\n", argc > 2 ? dlerror() : "usage: host LIBRARY THREADS");
-    return 2;
-  }
+  void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
   const onnxc_api *(*getter)(uint32_t) = NULL;
-  *(void **)&getter = dlsym(library, "onnxc_get_api");
+  if (library)
+    *(void **)&getter = dlsym(library, "onnxc_get_api");
   const onnxc_api *api = getter ? getter(ONNXC_ABI_VERSION) : NULL;
-  onnxc_options options = {.struct_size = sizeof options, .num_threads = atoi(argv[2])};
-  onnxc_model *model = NULL;
-  onnxc_context *context = NULL;
-  onnxc_error error = {0};
-  if (!api || api->model_create(&options, &model, &error) || api->context_create(model, &options, &context, &error)) {
-    fprintf(stderr, "%s\n", error.message);
+  if (!api) {
+    fprintf(stderr, "%s\n", argc > 1 ? dlerror() : "usage: host LIBRARY");
     return 2;
   }
   const onnxc_model_info *info = api->info();
-  describe_model(info, api->isa(model));
+  describe_model(info);
+  fflush(stdout);
+  onnxc_options options = {.struct_size = sizeof options, .num_threads = (int32_t)get()};
+  onnxc_model *model = NULL;
+  onnxc_context *context = NULL;
+  onnxc_error error = {0};
+  if (!api->model_create(&options, &model, &error))
+    api->context_create(model, &options, &context, &error);
+  put_error(&error);
+  if (error.code)
+    return 2;
+  put_text(api->isa(model));
   fflush(stdout);
   onnxc_value *in = calloc((size_t)info->num_inputs + 1, sizeof *in), *out = calloc((size_t)info->num_outputs + 1, sizeof *out);
   while (in && out) {

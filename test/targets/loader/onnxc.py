@@ -23,8 +23,8 @@ class Remote:
 
     contents = property(lambda self: self)
 
-    def start(self, threads):
-        command = [*shlex.split(os.environ["ONNXC_TEST_HOST"]), self.path, str(threads)]
+    def start(self):
+        command = [*shlex.split(os.environ["ONNXC_TEST_HOST"]), self.path]
         self.host = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     # -- numbers and texts
@@ -47,9 +47,9 @@ class Remote:
     # -- the API
 
     def info(self):
-        self.start(1)
+        self.start()
         info = plain._ModelInfo(struct_size=ctypes.sizeof(plain._ModelInfo))
-        info.name, info.json, self.level = self.text(), self.text(), self.text()
+        info.name, info.json = self.text(), self.text()
         symbols = [self.text() for _ in range(self.get())]
         info.num_symbols, info.symbols = len(symbols), (ctypes.c_char_p * max(len(symbols), 1))(*symbols)
         defaults = []
@@ -71,11 +71,23 @@ class Remote:
             ports.append(io)
         return len(ports), (plain._IoInfo * max(len(ports), 1))(*ports)
 
-    def model_create(self, *arguments):  # …, handle, error
-        ctypes.c_void_p.from_address(arguments[-2]).value = 1
+    def model_create(self, options, handle, error):
+        self.put(plain._Options.from_address(options).num_threads)
+        self.host.stdin.flush()
+        code = self.status(error)
+        if not code:
+            self.level = self.text()
+            ctypes.c_void_p.from_address(handle).value = 1
+        return code
+
+    def context_create(self, model, options, handle, error):
+        ctypes.c_void_p.from_address(handle).value = 1
         return 0
 
-    context_create = model_create
+    def status(self, error):
+        e = plain._Error.from_address(error)
+        e.code, e.node, e.message = self.get(), self.text(), self.text()
+        return e.code
 
     def context_destroy(self, handle):
         pass
@@ -94,10 +106,8 @@ class Remote:
         for value in (plain._Value * num_inputs).from_address(inputs):
             self.put_value(value)
         self.host.stdin.flush()
-        code, node, message = self.get(), self.text(), self.text()
+        code = self.status(error)
         if code:
-            e = plain._Error.from_address(error)
-            e.code, e.node, e.message = code, node, message
             return code
         self.results.clear()
         for value in (plain._Value * num_outputs).from_address(outputs):
