@@ -167,6 +167,7 @@ int main(int argc, char **argv) {
   fflush(stdout);
   onnxc_value *in = calloc((size_t)info->num_inputs + 1, sizeof *in), *out = calloc((size_t)info->num_outputs + 1, sizeof *out);
   while (in && out) {
+    get(); /* a run is asked for: there may be no input to wait for */
     memset(in, 0, (size_t)info->num_inputs * sizeof *in), memset(out, 0, (size_t)info->num_outputs * sizeof *out);
     for (int32_t i = 0; i < info->num_inputs; ++i)
       get_value(&in[i]);

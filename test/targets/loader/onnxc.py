@@ -103,6 +103,7 @@ class Remote:
         return 0
 
     def run(self, handle, inputs, num_inputs, outputs, num_outputs, error):
+        self.put(1)
         for value in (plain._Value * num_inputs).from_address(inputs):
             self.put_value(value)
         self.host.stdin.flush()
