@@ -18,21 +18,22 @@ static bool readable(SymbolicShapes &shapes, Value v, ArrayRef<AffineExpr> resul
 }
 
 // Whether the kernel of `root` goes on with the depthwise convolution `next` of its result `v`: codegen/cpu/ContractExpand.cpp. It pays
-// where that result, of one image, is larger than the second-level cache; small ones cost up to 2 %.
+// where that result, of one image, is larger than the second-level cache, and a panel of it is not; small results cost up to 2 %.
 static bool expands(SymbolicShapes &shapes, Operation *root, Value v, Operation *next) {
-  constexpr int64_t least = 1 << 20;
+  constexpr int64_t least = 1 << 20, mostPanel = 2 << 20;
   auto conv = dyn_cast<onnx::PackedConvOp>(root);
   auto window = dyn_cast<onnx::PackedDepthwiseConvOp>(next);
   if (!conv || !window || !onnx::isProduct(conv) || conv.getGroup() != 1 || window.getMultiplier() != 1 || window.getX() != v)
     return false;
-  int64_t elements = 16;
+  SmallVector<double> sizes;
   for (AffineExpr e : shapes.dims(v).slice(1, 3)) {
     auto size = dyn_cast<AffineConstantExpr>(e);
     if (!size)
       return false;
-    elements *= size.getValue();
+    sizes.push_back(double(size.getValue()));
   }
-  return elements * 4 >= least;
+  double panel = sizes[1] * sizes[2] * 64;
+  return panel <= mostPanel && panel * sizes[0] >= least;
 }
 
 SmallVector<Operation *> Groups::contraction(Operation *root) const {
