@@ -24,10 +24,9 @@ class Graph:
         self.seed = seed
         self.nodes, self.weights, self.values, self.feed = [], [], {}, {}
         self.symbolic = bool(self.r.integers(3) == 0)
-        self.begin()
-        for _ in range(int(self.r.integers(2, 25))):
+        for step in [self.begin] + [self.step] * int(self.r.integers(2, 25)):
             try:
-                self.step()
+                step()
             except Refused:
                 pass
         used = {i for n in self.nodes for i in n.input}
