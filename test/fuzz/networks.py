@@ -287,9 +287,11 @@ class Network(Graph):
         self.emit("Transpose", [y], perm=[0, n - 1, *range(1, n - 1)])
 
     def resize(self, x):
+        """Without align_corners at a scale below 1: evaluators differ on a size that is no whole number before it is cut."""
         scales = [1, 1, *(float(s) for s in self.r.choice([0.5, 1, 2, 2, 3], self.axes))]
         if self.maybe():
             form = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
         else:
-            form = {"mode": "linear", "coordinate_transformation_mode": ("half_pixel", "asymmetric", "align_corners")[int(self.r.integers(3))]}
+            modes = ["half_pixel", "asymmetric"] + ["align_corners"] * (min(scales) == 1)
+            form = {"mode": "linear", "coordinate_transformation_mode": modes[int(self.r.integers(len(modes)))]}
         self.emit("Resize", [x, ("", np.zeros(0, np.float32)), self.constant(np.array(scales, np.float32))], **form)
