@@ -1,5 +1,6 @@
 // ContractExpand.cpp: a 1x1 convolution and the depthwise one that alone reads its result (passes/fusion puts them into one kernel): a
-// group of panels is computed for all pixels into scratch memory, from where the windows read it while a cache holds it.
+// group of panels is computed for all pixels into scratch memory, from where the windows read it while the second or, of a large plane, the
+// third cache holds it.
 //
 // unit  an image, a group of panels
 #include "codegen/cpu/Contract.h"
@@ -12,11 +13,11 @@ namespace onnxc {
 
 static constexpr int64_t kNearBytes = 512 << 10;  // of a group's result, which a second-level cache holds
 
-// Panels of a unit: a divisor of `panels`, so that all units are alike.
+// Panels of a unit: a divisor of `panels`, so that all units are alike, and eight units an image for as many threads.
 static int64_t panelsOfUnit(int64_t panels, int64_t planeBytes) {
   int64_t most = std::max<int64_t>(1, kNearBytes / planeBytes);
   for (int64_t count = std::min(most, panels); count > 1; --count)
-    if (panels % count == 0 && panels / count >= 4)
+    if (panels % count == 0 && panels / count >= 8)
       return count;
   return 1;
 }

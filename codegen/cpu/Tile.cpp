@@ -39,7 +39,7 @@ TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, const Code &c,
     double cost =
         rows ? double(whole) * allPanels(height) + double(count - whole) * allPanels(height - 1) : allPanels(height) / double(height);
     if (cost < bestCost * (isLimited ? 1.02 : 0.999))  // of the tiles with so few rows, the one that reads them least often
-      bestCost = cost, best = {std::max<int64_t>(height, 1), p};
+      bestCost = std::min(bestCost, cost), best = {std::max<int64_t>(height, 1), p};
   }
   return best;
 }

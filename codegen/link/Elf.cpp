@@ -131,11 +131,19 @@ Expected<std::vector<std::string>> undefinedSymbols(const std::vector<std::strin
       names.push_back(entry.getKey().str());
   llvm::sort(names);
   // Anything of ours that is still missing is a defect of the compiler; it must not become a library that fails to load.
+  auto isCompilers = [](StringRef name) {  // of libgcc: atomics and long double of AArch64
+    return name.starts_with("__aarch64_") ||
+           (name.contains("tf") && (name.ends_with("2") || name.ends_with("3")) && name.starts_with("__"));
+  };
   for (const std::string &name : names)
     if (StringRef(name).starts_with("onnxc_custom_"))
       return createStringError("no library given with --custom-op defines '" + name + "'");
     else if (StringRef(name).starts_with("_Z") || StringRef(name).starts_with("__cxa") || StringRef(name).starts_with("__gxx"))
       return createStringError("the library of a custom operator needs '" + name + "' of C++'s library; give a shared library instead");
+    else if (isCompilers(name))
+      return createStringError(
+          "the library of a custom operator needs '" + name +
+          "' of the compiler's library; build it with -mno-outline-atomics and without long double, or give a shared library");
     else if (StringRef(name).starts_with("onnxc_") || StringRef(name).contains('.') || StringRef(name).ends_with("ti3"))
       return createStringError("the generated code refers to '" + name + "', which nothing defines");
   return names;

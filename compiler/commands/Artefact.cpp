@@ -139,7 +139,7 @@ static llvm::Error compileTemporary(const std::string &model, const Options &cod
   if (std::error_code error = library.create("onnxc", ".so"))
     return failure(ExitBadModel, "a temporary file: " + error.message());
   Options options = code;
-  if (findTarget(code.target) != findTarget(""))
+  if (const Target *target = findTarget(code.target); target && target != findTarget(""))
     return failure(ExitUsage, "--target " + code.target + ": this machine cannot run that");
   options.input = model;
   options.output = library.path();

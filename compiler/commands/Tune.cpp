@@ -51,7 +51,7 @@ struct Trial {
 };
 
 // Other numbers for a kernel: register tiles that fill the level's registers, units and blocks of half and twice the size.
-std::vector<Schedule> alternatives(const Schedule &given, unsigned vectorBits) {
+std::vector<Schedule> alternatives(const Schedule &given, const Isa &isa) {
   std::vector<Schedule> result;
   auto add = [&](const Schedule &changes) {
     bool same = llvm::all_of(changes, [&](const auto &c) { return given.at(c.first) == c.second; });
@@ -63,7 +63,7 @@ std::vector<Schedule> alternatives(const Schedule &given, unsigned vectorBits) {
       add({{name, std::max<int64_t>(1, found->second / 2)}});
       add({{name, found->second * 2}});
     }
-  int64_t registers = vectorBits >= 512 ? 32 : 16, perPanel = std::max<int64_t>(1, 512 / vectorBits);
+  int64_t registers = isa.vectorRegisters, perPanel = std::max<int64_t>(1, 512 / isa.vectorBits);
   for (int64_t panels : {1, 2, 3, 4})
     for (int64_t ahead : {1, 2})
       if (int64_t rows = (registers - 1 - ahead * panels * perPanel) / (panels * perPanel); rows > 0 && given.count("tile_rows"))
@@ -157,7 +157,7 @@ bool Tuner::tryAll(double budget, Kernels &best, int &exit) {
   std::map<std::string, double> gains;
   size_t trials = 0;
   for (const auto &[kernel, schedule] : given)
-    trials = std::max(trials, (others[kernel] = alternatives(schedule, isa.vectorBits)).size());
+    trials = std::max(trials, (others[kernel] = alternatives(schedule, isa)).size());
   for (size_t i = 0; i < trials && seconds() - start < budget; ++i) {
     Kernels tried;
     for (const auto &[kernel, list] : others)

@@ -1,4 +1,5 @@
-// ContractGroup.cpp: which pointwise ops a contraction's kernel computes on its accumulators.
+// ContractGroup.cpp: which ops a contraction's kernel computes besides it: pointwise ones on its accumulators, a depthwise convolution of
+// its result.
 #include "dialects/kernel/Families.h"
 #include "dialects/onnx/Packed.h"
 #include "passes/fusion/Groups.h"
@@ -18,7 +19,8 @@ static bool readable(SymbolicShapes &shapes, Value v, ArrayRef<AffineExpr> resul
 }
 
 // Whether the kernel of `root` goes on with the depthwise convolution `next` of its result `v`: codegen/cpu/ContractExpand.cpp. It pays
-// where that result, of one image, is larger than the second-level cache, and a panel of it is not; small results cost up to 2 %.
+// where that result, of one image, is larger than a second-level cache and a panel of it is not much: small results cost up to 2 %.
+// Fewer than four panels are too few units of parallel work.
 static bool expands(SymbolicShapes &shapes, Operation *root, Value v, Operation *next) {
   constexpr int64_t least = 1 << 20, mostPanel = 2 << 20;
   auto conv = dyn_cast<onnx::PackedConvOp>(root);
@@ -33,7 +35,7 @@ static bool expands(SymbolicShapes &shapes, Operation *root, Value v, Operation 
     sizes.push_back(double(size.getValue()));
   }
   double panel = sizes[1] * sizes[2] * 64;
-  return panel <= mostPanel && panel * sizes[0] >= least;
+  return sizes[0] >= 4 && panel <= mostPanel && panel * sizes[0] >= least;
 }
 
 SmallVector<Operation *> Groups::contraction(Operation *root) const {

@@ -24,7 +24,8 @@ public:
 
 private:
   void add(llvm::ArrayRef<mlir::Operation *> ops, llvm::StringRef family);
-  // ContractGroup.cpp: the contraction `root` and the elementwise ops that follow it.
+  // ContractGroup.cpp: the contraction `root` and the ops that its kernel computes besides: elementwise ones behind it, a depthwise
+  // convolution behind those.
   llvm::SmallVector<mlir::Operation *> contraction(mlir::Operation *root) const;
   bool joins(mlir::Operation *op, unsigned &group) const;
   bool fits(mlir::Operation *op, mlir::Operation *user, const Group &group) const;

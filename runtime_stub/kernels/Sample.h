@@ -56,7 +56,7 @@ inline void gridTaps(const GridMode &m, double n, int64_t dim, int64_t stride, T
   if (m.nearest)
     x = nearbyint(x);
   if (x < low || x > high) {
-    if (m.border)
+    if (m.border && !m.cubic)  // of a cubic, each tap is clamped, as PyTorch has it
       x = x < 0 ? 0 : minOf(x, double(dim - 1));
     if (m.reflection)
       x = reflect(x, low, high);

@@ -39,16 +39,22 @@ def conv(name, x, outputs, kernel, epilogue=(), **attributes):
     case(name, nodes, {"x": x}, {"w": w, "b": rng.standard_normal(outputs).astype(np.float32)})
 
 
-def expanded(name, x, channels, kernel, activation, ends=(), **attributes):
-    """A 1x1 convolution to `channels`, a depthwise one of its result, and the ops `ends` of that, or of both where they take two."""
+def expanded(name, x, channels, kernel, activation, ends=(), added=False, batches=False, **attributes):
+    """A 1x1 convolution to `channels`, a depthwise one of its result, and the ops `ends` of that, or of both where they take two. `added`: to what
+    stands between them. `batches`: how many images there are only the run knows, else all sizes or none."""
     rng, node = np.random.default_rng(0), helper.make_node
     weights = {"w": rng.standard_normal((channels, x[1], 1, 1)).astype(np.float32) / np.float32(np.sqrt(x[1])),
                "b": rng.standard_normal(channels).astype(np.float32), "d": rng.standard_normal((channels, 1, *kernel)).astype(np.float32)}
-    nodes = [node("Conv", ["x", "w", "b"], ["t"]), node(activation, ["t"], ["u"]), node("Conv", ["u", "d"], ["v0"], group=channels, **attributes)]
+    nodes = [node("Conv", ["x", "w", "b"], ["t"]), node(activation, ["t"], ["u"])]
+    inputs = {"x": x}
+    if added:
+        inputs["r"] = (x[0], channels, *x[2:])
+        nodes.append(node("Add", ["u", "r"], ["s"]))
+    nodes.append(node("Conv", [nodes[-1].output[0], "d"], ["v0"], group=channels, **attributes))
     for i, op in enumerate(ends):
         nodes.append(node(op, [f"v{i}"] if op != "Add" else [f"v{i}", "u"], [f"v{i + 1}"]))
     nodes[-1].output[0] = "y"
-    case(name, nodes, {"x": x}, weights)
+    case(name, nodes, inputs, weights, "batch" if batches else False)
 
 
 def matmul(name, a, n, epilogue=False):
@@ -158,8 +164,11 @@ conv("conv_depthwise_stride_2", (1, 32, 16, 30), 32, (3, 3), strides=[2, 2], pad
 conv("conv_depthwise_multiplier", (2, 24, 17, 31), 48, (7, 7), strides=[2, 2], pads=[3, 3, 3, 3], group=24, epilogue=["Relu"])
 conv("conv_depthwise_multiplier_4", (1, 12, 9, 20), 48, (3, 3), pads=[1, 1, 1, 1], group=12)
 expanded("conv_expanded", (2, 24, 60, 39), 144, (3, 3), "Relu", ["HardSwish"], pads=[1, 1, 1, 1])
-expanded("conv_expanded_large_plane", (1, 16, 97, 101), 40, (5, 5), "Sigmoid", pads=[2, 2, 2, 2], strides=[2, 2])
-expanded("conv_expanded_deep", (1, 200, 33, 37), 264, (3, 3), "Relu", ["Sigmoid", "Neg"], pads=[0, 1, 2, 1])
+expanded("conv_expanded_large_plane", (1, 16, 97, 101), 72, (5, 5), "Sigmoid", pads=[2, 2, 2, 2], strides=[2, 2])
+expanded("conv_expanded_deep", (1, 650, 24, 24), 656, (3, 3), "Relu", ["Sigmoid", "Neg"], pads=[0, 1, 2, 1])
+expanded("conv_expanded_groups", (2, 24, 36, 36), 256, (3, 3), "Relu", pads=[1, 1, 1, 1])
+expanded("conv_expanded_added", (1, 20, 50, 45), 120, (3, 3), "Sigmoid", ["Relu"], added=True, pads=[1, 1, 1, 1])
+expanded("conv_expanded_batches", (3, 16, 56, 57), 96, (3, 3), "Relu", batches=True, pads=[1, 1, 1, 1], strides=[2, 2])
 expanded("conv_expanded_read_twice", (1, 32, 80, 80), 64, (3, 3), "Relu", ["Add"], pads=[1, 1, 1, 1])
 conv("conv_1d", (2, 16, 50), 32, (9,), pads=[4, 4], strides=[3])
 conv("conv_1d_chunks", (1, 32, 1500), 64, (9,), pads=[4, 4], strides=[2], epilogue=["Relu"])
@@ -392,7 +401,7 @@ for _op in ("ArgMax", "ArgMin"):
     library(f"{_op.lower()}_rows", _op, {"x": (7, 333)}, results=("i",), axis=1)
     library(f"{_op.lower()}_columns", _op, {"x": (3, 21, 130)}, results=("i",), axis=1)
 for _mode in ("linear", "nearest", "cubic"):
-    for _padding in ("zeros", "reflection") if _mode == "cubic" else ("zeros", "border", "reflection"):  # the peer's cubic does not clamp positions
+    for _padding in ("zeros", "border", "reflection"):
         library(f"grid_sample_{_mode}_{_padding}", "GridSample", {"x": (2, 5, 13, 9), "g": (2, 11, 17, 2)}, mode=_mode, padding_mode=_padding)
 for _padding in ("zeros", "border"):
     library(f"grid_sample_one_plane_{_padding}", "GridSample", {"x": (3, 1, 1, 21), "g": (3, 7, 45, 2)}, mode="linear", padding_mode=_padding, align_corners=1)
@@ -449,6 +458,8 @@ def sizes(name, shape, weights, dynamic):
     """The model's dims of an input: under `dynamic` symbols, but for those that weights fix. Equal sizes of an attention are one symbol."""
     if not dynamic:
         return list(shape)
+    if dynamic == "batch":
+        return ["n", *shape[1:]]
     if "scale" in weights:
         return [f"n{d}" for d in shape]
     fixed = set()

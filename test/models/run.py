@@ -30,12 +30,13 @@ def write_xfail(bad):
 
 
 def check(args):
-    """model -> "pass" or why not, from the checker that comes with the models; one checker a processor, each with some of them, compiled for this
+    """model -> "pass" or why not, from the checker that comes with the models; a few checkers, each with some of them, compiled for this
     machine alone: test/kernels has the other levels."""
     models, results = sorted((args.shared / "models").glob("*/*.onnx")), {}
     with tempfile.TemporaryDirectory() as tmp:
         running = []
-        for part in (models[i::os.cpu_count()] for i in range(os.cpu_count())):
+        checkers = min(len(models), len(os.sched_getaffinity(0)), 4)
+        for part in (models[i::checkers] for i in range(checkers)):
             report = Path(tmp) / f"{len(running)}.json"
             command = [sys.executable, args.shared / "tools" / "check_models.py", "--onnxc", args.onnxc, "--loader", args.loader, "--flags=--cpu native", "--json", report, *part]
             running.append((report, subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, text=True)))
