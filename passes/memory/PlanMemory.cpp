@@ -121,19 +121,22 @@ DictionaryAttr placeDefault(DictionaryAttr input, int64_t &total) {
   return attrs.getDictionary(input.getContext());
 }
 
-// Offsets of weights. Equal contents stand once, also of several constants: layers that share their weights pack them one by one.
+// Offsets of weights. Equal contents stand once, also of several constants: layers that share their weights pack them one by one. Weights
+// of more than `kCompared` bytes are not read for that: a file of holes may hold terabytes.
+constexpr int64_t kCompared = int64_t(4) << 30;
 int64_t placeWeights(func::FuncOp run) {
   SmallVector<plan::WeightOp> weights;
+  double bytes = 0;
   run.walk([&](plan::WeightOp op) {
     if (isa<DenseElementsAttr, DenseResourceElementsAttr>(op.getValue()) && !isa<DenseStringElementsAttr>(op.getValue()))
-      weights.push_back(op);  // strings are data of the code
+      weights.push_back(op), bytes += double(weightBytes(op.getValue()));  // strings are data of the code
   });
   DenseMap<Attribute, int64_t> offsets;
   DenseMap<StringRef, int64_t> contents(weights.size());  // with room for all: growing would read every weight again
   int64_t total = 0;
   for (plan::WeightOp op : weights) {
     auto [it, isNew] = offsets.try_emplace(op.getValue(), total);
-    if (auto resource = dyn_cast<DenseResourceElementsAttr>(op.getValue()); resource && isNew) {
+    if (auto resource = dyn_cast<DenseResourceElementsAttr>(op.getValue()); resource && isNew && bytes <= kCompared) {
       ArrayRef<char> data = resource.getData();
       auto [same, fresh] = contents.try_emplace(StringRef(data.data(), data.size()), total);
       it->second = same->second, isNew = fresh;
