@@ -1,7 +1,7 @@
 // Code.cpp: what Code.h does not define in place.
 #include "codegen/cpu/Contract.h"
 #include "codegen/cpu/Loops.h"
-#include "dialects/onnx/Packed.h"
+#include "dialects/onnx/OnnxBase.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
 
@@ -187,13 +187,6 @@ void declareKernel(ModuleOp target, kernel::FuncOp kernel) {
   LLVM::LLVMFuncOp::create(b, kernel.getLoc(), (kernel.getName() + ".code").str(), kernelType(b.getContext()));
 }
 
-// Whether a depthwise convolution follows in the kernel.
-static bool isExpanded(Operation *op) {
-  while (op && !isa<onnx::PackedDepthwiseConvOp>(op))
-    op = op->getNextNode();
-  return op;
-}
-
 LogicalResult emitKernel(ModuleOp target, kernel::FuncOp kernel, const Isa &isa) {
   if (kernel.getFamily() == "loops")
     return emitLoops(target, kernel, isa);
@@ -206,7 +199,7 @@ LogicalResult emitKernel(ModuleOp target, kernel::FuncOp kernel, const Isa &isa)
   StringRef name = onnx::opName(op);
   auto emit = name == "packed.MatMul"         ? emitPackedMatMul
               : name == "packed.Product"      ? emitPackedProduct
-              : name == "packed.Conv"         ? (isExpanded(op) ? emitExpandedWindow : emitPackedConv)
+              : name == "packed.Conv"         ? emitPackedConv
               : name == "packed.WinogradConv" ? emitPackedWinograd
               : name == "packed.Resize"       ? emitPackedResize
                                               : emitPackedWindow;

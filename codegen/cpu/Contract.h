@@ -6,9 +6,9 @@ namespace onnxc {
 
 mlir::LogicalResult emitPackedMatMul(KernelCode &code, mlir::Operation *op);
 mlir::LogicalResult emitPackedProduct(KernelCode &code, mlir::Operation *op);
-// A 1x1 convolution and the depthwise one that alone reads it.
-mlir::LogicalResult emitExpandedWindow(KernelCode &code, mlir::Operation *op);
 mlir::LogicalResult emitPackedConv(KernelCode &code, mlir::Operation *op);
+// The 1x1 convolution `conv` and the depthwise one that alone reads its result.
+mlir::LogicalResult emitExpandedWindow(KernelCode &code, mlir::Operation *conv, mlir::Operation *window);
 mlir::LogicalResult emitPackedWinograd(KernelCode &code, mlir::Operation *op);
 mlir::LogicalResult emitPackedResize(KernelCode &code, mlir::Operation *op);
 // Depthwise convolutions and pooling: lanes stay where they are.

@@ -361,6 +361,9 @@ RowsProblem pointwiseRows(KernelCode &c, onnx::PackedConvOp op, Value n, Value g
 }
 
 LogicalResult emitPackedConv(KernelCode &code, Operation *op) {
+  for (Operation *next = op->getNextNode(); next; next = next->getNextNode())
+    if (isa<onnx::PackedDepthwiseConvOp>(next))
+      return emitExpandedWindow(code, op, next);
   Conv conv(code, cast<onnx::PackedConvOp>(op));
   if (onnx::isProduct(conv.op))
     conv.emitPointwise();

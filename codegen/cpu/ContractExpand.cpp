@@ -22,11 +22,8 @@ static int64_t panelsOfUnit(int64_t panels, int64_t planeBytes) {
   return 1;
 }
 
-LogicalResult emitExpandedWindow(KernelCode &c, Operation *first) {
-  auto op = cast<onnx::PackedConvOp>(first);
-  Operation *window = first;
-  while (!isa<onnx::PackedDepthwiseConvOp>(window))
-    window = window->getNextNode();
+LogicalResult emitExpandedWindow(KernelCode &c, Operation *conv, Operation *window) {
+  auto op = cast<onnx::PackedConvOp>(conv);
   Epilogue epilogue(c, op);
   WindowEmitter windows(c, window);
   auto expanded = cast<RankedTensorType>(op.getY().getType()), result = cast<RankedTensorType>(window->getResult(0).getType());

@@ -193,7 +193,7 @@ void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Place at, Value pane
 RowsEmitter::Pass RowsEmitter::passOf(const RowsProblem &p, Value from, Value group) {
   int64_t stepBytes = (p.blockBytes ? 16 : 1) * kPanelBytes;
   Value own = c.at(p.b, c.mul(group, p.panelBytes)), next = p.nextB ? p.nextB : c.at(own, c.mul(c.n(s.groupPanels), p.panelBytes));
-  Pass pass{from, s.depthBlock ? c.min(c.add(from, s.depthBlock), p.depth) : p.depth, c.at(own, c.mul(from, stepBytes)), next};
+  Pass pass{s.depthBlock ? c.min(c.add(from, s.depthBlock), p.depth) : p.depth, c.at(own, c.mul(from, stepBytes)), next};
   if (s.depthBlock)
     pass.next = c.select(c.less(pass.to, p.depth), c.at(own, c.mul(pass.to, stepBytes)), next);
   return pass;

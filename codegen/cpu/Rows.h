@@ -58,9 +58,9 @@ private:
   struct Place {
     Value row, panel, fresh, ahead;
   };
-  // The steps [from, to) of a group of panels, and what of B is read after them.
+  // The steps up to `to` of a group of panels: where in B they begin, and what of B is read after them.
   struct Pass {
-    Value from, to, here, next;
+    Value to, here, next;
   };
   Pass passOf(const RowsProblem &p, Value from, Value group);
   Value linesAhead(const RowsProblem &p, const Pass &pass, Value tile) const;
