@@ -1,10 +1,11 @@
 // PlanMemory.cpp: where every value lives. After FormKernels, before codegen.
 //
-// A value is live from its plan.alloc to the last use of its pointer or of anything derived from it, counted in ops of the plan's top
-// level. Allocations inside control flow live to the end of the run: their pointers may leave through region results.
+// A value is live from its plan.alloc to the last use of its pointer or of anything derived from it; one from outside of a loop to the
+// loop's end. So the branches of an If share memory. A pointer that a loop carries lives from the loop's begin to the end of the run.
 #include "dialects/plan/PlanDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
@@ -26,41 +27,58 @@ struct Interval {
   int64_t begin, end, bytes;  // bytes -1: not static
 };
 
-struct Liveness {
-  DenseMap<Operation *, int64_t> position;
-  Block *body;
-
+// Ops of a plan in the order of their text, those of regions within the op that holds them.
+class Liveness {
+public:
   explicit Liveness(func::FuncOp f) : body(&f.getBody().front()) {
-    int64_t n = 0;
-    for (Operation &op : *body)
-      position[&op] = n++;
+    f.walk<WalkOrder::PreOrder>([&](Operation *op) { first[op] = count++; });
+    f.walk([&](Operation *op) { last[op] = lastWithin(op); });
   }
-  int64_t at(Operation *op) const { return position.lookup(body->findAncestorOpInBlock(*op)); }
-  int64_t lastUse(Value v) const {
-    int64_t last = 0;
+
+  Interval of(plan::AllocOp op) const {
+    APInt bytes;
+    int64_t size = matchPattern(op.getBytes(), m_ConstantInt(&bytes)) ? bytes.getSExtValue() : -1;
+    Interval result{op, first.lookup(op), first.lookup(op), size};
+    reach(op.getBuffer(), result);
+    return result;
+  }
+
+private:
+  int64_t lastWithin(Operation *op) const {
+    int64_t n = first.lookup(op);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        if (!block.empty())
+          n = std::max(n, last.lookup(&block.back()));
+    return n;
+  }
+
+  // Extends `live` over all uses of the pointer `v`.
+  void reach(Value v, Interval &live) const {
     for (Operation *user : v.getUsers()) {
-      last = std::max(last, at(user));
+      live.end = std::max(live.end, last.lookup(v.getParentBlock()->findAncestorOpInBlock(*user)));
       if (isa<plan::OffsetOp, arith::SelectOp>(user))
-        last = std::max(last, lastUse(user->getResult(0)));
-      // What a loop starts with, or a region gives, may leave through results.
-      bool leaves = user->getNumRegions() || user->hasTrait<OpTrait::IsTerminator>();
-      if (isa<plan::SetOutputOp>(user) || leaves)
-        last = std::max(last, int64_t(position.size()));
+        reach(user->getResult(0), live);
+      else if (auto branch = dyn_cast<scf::IfOp>(user->getParentOp()); branch && isa<scf::YieldOp>(user)) {
+        for (auto [given, result] : llvm::zip(user->getOperands(), branch.getResults()))
+          if (given == v)
+            reach(result, live);
+      } else if (isa<plan::SetOutputOp>(user))
+        live.end = count;
+      else if (user->getNumRegions() || user->hasTrait<OpTrait::IsTerminator>())
+        live.begin = std::min(live.begin, first.lookup(body->findAncestorOpInBlock(*user))), live.end = count;
     }
-    return last;
   }
+
+  Block *body;
+  DenseMap<Operation *, int64_t> first, last;
+  int64_t count = 0;
 };
 
 SmallVector<Interval> intervals(func::FuncOp f) {
   Liveness live(f);
   SmallVector<Interval> result;
-  f.walk([&](plan::AllocOp op) {
-    bool nested = op->getBlock() != live.body;
-    APInt bytes;
-    int64_t size = matchPattern(op.getBytes(), m_ConstantInt(&bytes)) ? bytes.getSExtValue() : -1;
-    int64_t end = nested ? int64_t(live.position.size()) : live.lastUse(op.getBuffer());
-    result.push_back({op, live.at(op), end, size});
-  });
+  f.walk([&](plan::AllocOp op) { result.push_back(live.of(op)); });
   return result;
 }
 

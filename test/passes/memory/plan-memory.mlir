@@ -79,3 +79,44 @@ func.func @main(%x: tensor<4xf32> {onnx.name = "x"}) -> (tensor<4xf32> {onnx.nam
     }
   }
 #-}
+
+// -----
+
+// Branches share memory: only one of them runs. What a branch gives lives on behind the If.
+// CHECK: onnxc.arena_bytes = 1344
+// CHECK: scf.if
+// CHECK: plan.alloc {{.*}} {offset = 0 : i64}
+// CHECK: plan.alloc {{.*}} {offset = 448 : i64}
+// CHECK: } else {
+// CHECK: plan.alloc {{.*}} {offset = 0 : i64}
+// CHECK: plan.alloc {{.*}} {offset = 896 : i64}
+func.func @main(%c: tensor<i1> {onnx.name = "c"}, %x: tensor<100xf32> {onnx.name = "x"}) -> (tensor<100xf32> {onnx.name = "y"}) {
+  %r = "onnx.If"(%c) ({
+    %0 = "onnx.Softmax"(%x) <{axis = 0 : i64}> : (tensor<100xf32>) -> tensor<100xf32>
+    %1 = "onnx.Softmax"(%0) <{axis = 0 : i64}> : (tensor<100xf32>) -> tensor<100xf32>
+    "onnx.Yield"(%1) : (tensor<100xf32>) -> ()
+  }, {
+    %0 = "onnx.Softmax"(%x) <{axis = 0 : i64}> : (tensor<100xf32>) -> tensor<100xf32>
+    %1 = "onnx.Softmax"(%0) <{axis = 0 : i64}> : (tensor<100xf32>) -> tensor<100xf32>
+    "onnx.Yield"(%1) : (tensor<100xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<100xf32>
+  %y = "onnx.Softmax"(%r) <{axis = 0 : i64}> : (tensor<100xf32>) -> tensor<100xf32>
+  return %y : tensor<100xf32>
+}
+
+// -----
+
+// The memory of an iteration is used again within it, but what an iteration hands to the next lives as long as the loop.
+// CHECK: onnxc.arena_bytes = 1792
+func.func @main(%n: tensor<i64> {onnx.name = "n"}, %x: tensor<100xf32> {onnx.name = "x"}) -> (tensor<100xf32> {onnx.name = "y"}) {
+  %go = "onnx.Constant"() {value = dense<true> : tensor<i1>} : () -> tensor<i1>
+  %r = "onnx.Loop"(%n, %go, %x) <{operandSegmentSizes = array<i32: 1, 1, 1>}> ({
+  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %s: tensor<100xf32>):
+    %0 = "onnx.Softmax"(%s) <{axis = 0 : i64}> : (tensor<100xf32>) -> tensor<100xf32>
+    %1 = "onnx.Softmax"(%0) <{axis = 0 : i64}> : (tensor<100xf32>) -> tensor<100xf32>
+    %2 = "onnx.Softmax"(%1) <{axis = 0 : i64}> : (tensor<100xf32>) -> tensor<100xf32>
+    %3 = "onnx.Softmax"(%2) <{axis = 0 : i64}> : (tensor<100xf32>) -> tensor<100xf32>
+    "onnx.Yield"(%go, %3) : (tensor<i1>, tensor<100xf32>) -> ()
+  }) : (tensor<i64>, tensor<i1>, tensor<100xf32>) -> tensor<100xf32>
+  return %r : tensor<100xf32>
+}
