@@ -62,10 +62,10 @@ void loadDialects(MLIRContext &context) {
                       func::FuncDialect, LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
 }
 
-void shapePhase(OpPassManager &pm, const Options &) {
+void shapePhase(OpPassManager &pm, const Options &options) {
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createFoldShapes());
-  f.addPass(createSimplify());
+  f.addPass(createSimplify(SimplifyOptions{options.optLevel > 0}));
   f.addPass(createCSEPass());
 }
 

@@ -61,6 +61,7 @@ def Simplify : Pass<"simplify", "::mlir::func::FuncOp"> {
     Dropout at inference, casts there and back, composed transposes and reshapes, views of constants, batch normalisation and constant
     scales folded into the weights before them. Leaves types alone; dead ops go.
   }];
+  let options = [Option<"weights", "weights", "bool", "true", "fold batch normalisation and scales into weights, which rounds them once more">];
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }
 

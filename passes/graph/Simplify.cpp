@@ -196,10 +196,12 @@ struct ComposeViews : RewritePattern {
 };
 
 struct Simplify : impl::SimplifyBase<Simplify> {
+  using SimplifyBase::SimplifyBase;
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     populateSimplifyPatterns(patterns);
-    populateWeightPatterns(patterns);
+    if (weights)
+      populateWeightPatterns(patterns);
     onnx::TransposeOp::getCanonicalizationPatterns(patterns, &getContext());
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
