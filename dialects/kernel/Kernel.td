@@ -20,7 +20,7 @@ def Kernel_FuncOp : Op<Kernel_Dialect, "func", [FunctionOpInterface, IsolatedFro
     Body: onnx ops, then `kernel.return`. Dynamic dims carry an encoding (local dims). Attributes set by the emitter of its `family`:
     `extent` (units of parallel work), `grain`, `scratch` (bytes per task): affine maps over the local dims `()[s0, …] -> (expr)`.
     ```mlir
-    kernel.func @relu_f32_1a2b3c4d(%x: tensor<?x8xf32, array<i64: -1, 8>>) -> tensor<?x8xf32, array<i64: -1, 8>>
+    kernel.func @relu_f32_1a2b3c4d(%x: tensor<?x8xf32, [-1, 8]>) -> tensor<?x8xf32, [-1, 8]>
         attributes {family = "loops", num_dims = 1 : i64} {
       %0 = onnx.Relu %x : …
       kernel.return %0 : …
@@ -41,6 +41,7 @@ def Kernel_FuncOp : Op<Kernel_Dialect, "func", [FunctionOpInterface, IsolatedFro
     ::onnxc::kernel::ReturnOp getReturn();
   }];
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
   let skipDefaultBuilders = 1;
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::FunctionType":$type, "::llvm::StringRef":$family, "int64_t":$numDims)>];
 }
@@ -48,6 +49,7 @@ def Kernel_FuncOp : Op<Kernel_Dialect, "func", [FunctionOpInterface, IsolatedFro
 def Kernel_ReturnOp : Op<Kernel_Dialect, "return", [Pure, Terminator, ReturnLike, HasParent<"FuncOp">]> {
   let summary = "the results of a kernel";
   let arguments = (ins Variadic<AnyType>:$operands);
+  let hasVerifier = 1;
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
 }
 #endif

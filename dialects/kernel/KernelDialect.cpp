@@ -15,8 +15,8 @@ void KernelDialect::initialize() {
 }
 
 SmallVector<int64_t> localDims(RankedTensorType type) {
-  if (auto encoding = llvm::dyn_cast_if_present<DenseI64ArrayAttr>(type.getEncoding()))
-    return SmallVector<int64_t>(encoding.asArrayRef());
+  if (auto encoding = llvm::dyn_cast_if_present<ArrayAttr>(type.getEncoding()))
+    return llvm::map_to_vector(encoding.getAsValueRange<IntegerAttr>(), [](const APInt &d) { return d.getSExtValue(); });
   return SmallVector<int64_t>(type.getShape());
 }
 
@@ -26,7 +26,7 @@ RankedTensorType withLocalDims(Type elementType, ArrayRef<int64_t> dims) {
   for (int64_t &d : shape)
     if (d < 0) {
       d = ShapedType::kDynamic;
-      encoding = DenseI64ArrayAttr::get(elementType.getContext(), dims);
+      encoding = Builder(elementType.getContext()).getI64ArrayAttr(dims);
     }
   return RankedTensorType::get(shape, elementType, encoding);
 }
@@ -45,6 +45,31 @@ void FuncOp::build(OpBuilder &b, OperationState &state, StringRef name, Function
 StringRef FuncOp::getFamily() { return (*this)->getAttrOfType<StringAttr>("family").getValue(); }
 int64_t FuncOp::getNumDims() { return (*this)->getAttrOfType<IntegerAttr>("num_dims").getInt(); }
 ReturnOp FuncOp::getReturn() { return llvm::cast<ReturnOp>(getBody().front().getTerminator()); }
+
+LogicalResult FuncOp::verify() {
+  auto family = (*this)->getAttrOfType<StringAttr>("family");
+  if (!family || !llvm::is_contained({"loops", "contract", "library"}, family.getValue()))
+    return emitOpError("family ") << (family ? Attribute(family) : (*this)->getAttr("family"))
+                                  << " is not \"loops\", \"contract\" or \"library\"";
+  auto numDims = (*this)->getAttrOfType<IntegerAttr>("num_dims");
+  if (!numDims || numDims.getInt() < 0)
+    return emitOpError("num_dims is not a number of local dims");
+  if (!getBody().hasOneBlock())
+    return emitOpError("has ") << getBody().getBlocks().size() << " blocks, a kernel is one";
+  for (Type type : llvm::concat<const Type>(getArgumentTypes(), getResultTypes()))
+    if (auto tensor = llvm::dyn_cast<RankedTensorType>(type))
+      for (int64_t d : localDims(tensor))
+        if (d < 0 && -(d + 1) >= numDims.getInt())
+          return emitOpError() << "type " << type << " has local dim " << -(d + 1) << ", num_dims is " << numDims.getInt();
+  return success();
+}
+
+LogicalResult ReturnOp::verify() {
+  auto results = llvm::cast<FuncOp>((*this)->getParentOp()).getResultTypes();
+  if (TypeRange(getOperandTypes()) != TypeRange(results))
+    return emitOpError("returns (") << getOperandTypes() << "), the kernel's results are (" << results << ")";
+  return success();
+}
 
 ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
   auto build = [](Builder &b, ArrayRef<Type> in, ArrayRef<Type> out, function_interface_impl::VariadicFlag, std::string &) {

@@ -73,7 +73,7 @@ def Plan_OffsetOp : Plan_Op<"offset", [Pure]> {
   let arguments = (ins AnyType:$buffer, I64:$bytes);
   let results = (outs AnyType:$result);
 }
-def Plan_LaunchOp : Plan_Op<"launch", [AttrSizedOperandSegments]> {
+def Plan_LaunchOp : Plan_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs a kernel; `site` names it in errors and profiles. A failure ends the run";
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyType>:$buffers, Variadic<I64>:$dims, I64Attr:$site);
   let assemblyFormat = "$kernel `(` $buffers `)` `[` $dims `]` attr-dict `:` type($buffers)";

@@ -115,14 +115,14 @@ LogicalResult ShapeEvaluator::setArgument(BlockArgument arg, ArrayAttr names, Sy
              << arg.getArgNumber() << " no shape, and what reads it needs its rank; give it one (sizes may be names)";
     return success();
   }
-  auto local = llvm::dyn_cast_if_present<DenseI64ArrayAttr>(type.getEncoding());
+  auto local = llvm::dyn_cast_if_present<ArrayAttr>(type.getEncoding());
   Dims dims;
   for (int64_t d = 0; d < type.getRank(); ++d) {
     if (!type.isDynamicDim(d)) {
       dims.push_back(s.constant(type.getDimSize(d)));
       continue;
     }
-    std::string name = local ? "local" + std::to_string(-local[d] - 1) : "";
+    std::string name = local ? "local" + std::to_string(-llvm::cast<IntegerAttr>(local[d]).getInt() - 1) : "";
     if (names && d < int64_t(names.size()))
       if (auto text = llvm::dyn_cast<StringAttr>(names[d]))
         name = text.str();
