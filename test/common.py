@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-from values import PATIENCE, Child
+from values import PATIENCE, REUSE, Child
 
 
 # The greatest level that this machine runs of those that suites compile for.
@@ -63,12 +63,12 @@ class Skip(Exception):
 
 class Suite:
     """Checks are functions of (suite, folder) that return None or what is wrong, or raise Skip; a scratch folder and a process each, `jobs` of them at
-    a time."""
+    a time. `reuse`: the results are what is checked, so code of the last run may be taken up."""
 
     LIMIT = int(600 * PATIENCE)  # seconds for one check
 
-    def __init__(self, name, doc, jobs=os.cpu_count()):
-        self.name, self.doc, self.jobs, self.checks = name, doc, jobs, {}
+    def __init__(self, name, doc, jobs=os.cpu_count(), reuse=False):
+        self.name, self.doc, self.jobs, self.checks, self.flags = name, doc, jobs, {}, REUSE if reuse else []
 
     def check(self, function):
         self.checks[function.__name__] = function
@@ -133,5 +133,5 @@ class Suite:
 
     def compile(self, proto, folder, *flags, name="model", suffix=".so"):
         out = folder / (name + suffix)
-        self.onnxc(save(proto, folder / f"{name}.onnx"), "-o", out, *flags)
+        self.onnxc(save(proto, folder / f"{name}.onnx"), "-o", out, *self.flags, *flags)
         return out

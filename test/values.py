@@ -11,6 +11,8 @@ from onnx import numpy_helper
 
 # What limits of seconds are multiplied with; test/run.py sets it for sanitised builds.
 PATIENCE = float(os.environ.get("ONNXC_TEST_PATIENCE", 1))
+# Flags by which suites of many small models take up LLVM's output for a program that this compiler made before, as developers would with --cache.
+REUSE = ["--cache", os.environ["ONNXC_TEST_CODE"]] if "ONNXC_TEST_CODE" in os.environ else []
 
 
 def peer(model, optimized=True):

@@ -24,7 +24,7 @@ from pathlib import Path
 import onnx
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from values import PATIENCE, compare, forked, read_value
+from values import PATIENCE, REUSE, compare, forked, read_value
 
 XFAIL = Path(__file__).with_name("xfail.txt")
 MODES = {"static": ["--cpu", "native"], "symbolic": ["--cpu", "x86-64-v3"], "O0": ["--cpu", "native", "-O0"]}  # the level that a run takes alone: half the time
@@ -85,7 +85,7 @@ def run_model(library, feeds_and_wants, rtol, atol, random):
 
 
 def compile_case(path, library, mode):
-    command = [ARGS.onnxc, str(path), "-o", library, *MODES[mode], *ARGS.flag]
+    command = [ARGS.onnxc, str(path), "-o", library, *MODES[mode], *REUSE, *ARGS.flag]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_LIMIT)
     except subprocess.TimeoutExpired:

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common import Suite
 from values import compare, peer
 
-SUITE = Suite("containers", __doc__)
+SUITE = Suite("containers", __doc__, reuse=True)
 F32, F64, I64, TEXT = TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT64, TensorProto.STRING
 
 # Loop state that changes, values captured from outside, scan outputs, an optional state.

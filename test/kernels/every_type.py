@@ -23,7 +23,7 @@ from onnx import TensorProto, defs, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from values import PATIENCE, compare, forked, read_value
+from values import PATIENCE, REUSE, compare, forked, read_value
 
 TYPE_ATTRIBUTES = ("to", "dtype", "output_dtype", "output_datatype")
 VALUE_ATTRIBUTES = {"Constant": "value", "ConstantOfShape": "value"}  # whose type is the result's
@@ -216,7 +216,7 @@ def compile_and_run(chosen, folder, tag):
     model, feed = build(chosen)
     path, library, results = folder / f"{tag}.onnx", folder / f"{tag}.so", folder / f"{tag}.pickle"
     onnx.save(model, path)
-    done = subprocess.run([ARGS.onnxc, path, "-o", library, "--cpu", "x86-64-v3"], capture_output=True, text=True, timeout=300 * PATIENCE)
+    done = subprocess.run([ARGS.onnxc, path, "-o", library, "--cpu", "x86-64-v3", *REUSE], capture_output=True, text=True, timeout=300 * PATIENCE)
     if done.returncode:
         return f"compile: exit {done.returncode}: {done.stderr.strip()[:200]}"
 

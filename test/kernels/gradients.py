@@ -84,7 +84,7 @@ def check(s, folder, name):
     return None
 
 
-SUITE = Suite("gradients", __doc__)
+SUITE = Suite("gradients", __doc__, reuse=True)
 SUITE.cases(RULES, check)
 
 if __name__ == "__main__":

@@ -197,7 +197,7 @@ def check(s, folder, name):
     return None
 
 
-SUITE = Suite("microsoft", __doc__)
+SUITE = Suite("microsoft", __doc__, reuse=True)
 SUITE.cases(CASES, check)
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from values import PATIENCE, compare, peer
+from values import PATIENCE, REUSE, compare, peer
 
 MODERN = 22
 FORMS = []
@@ -134,7 +134,7 @@ def check(opset, body, modern, output, operands, folder, args):
     model, feed = model_of(body, output, opset, operands)
     path, library = folder / "m.onnx", folder / f"m{len(list(folder.iterdir()))}.so"
     path.write_bytes(model.SerializeToString())
-    done = subprocess.run([args.onnxc, path, "-o", library, "--cpu", "x86-64-v3"], capture_output=True, text=True, timeout=300 * PATIENCE)
+    done = subprocess.run([args.onnxc, path, "-o", library, "--cpu", "x86-64-v3", *REUSE], capture_output=True, text=True, timeout=300 * PATIENCE)
     if done.returncode:
         return f"compile: exit {done.returncode}: {done.stderr.strip()[:300]}"
     got = onnxc.load(str(library), num_threads=1).run(feed)

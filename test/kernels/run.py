@@ -535,7 +535,7 @@ def check_cast(s, folder, name):
     return None
 
 
-SUITE = Suite("kernels", __doc__)
+SUITE = Suite("kernels", __doc__, reuse=True)
 SUITE.cases(CASES, check)
 SUITE.cases(attentions.CASES, attentions.check)
 SUITE.cases(operators.CASES, operators.check)

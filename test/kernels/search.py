@@ -122,7 +122,7 @@ def check_distribution(s, folder, name):
     return None if chi < freedom + 4 * (2 * freedom + 1) ** 0.5 else f"chi-square {chi:.1f} of {freedom} degrees: {counts.tolist()}, want {want.round(1).tolist()}"
 
 
-SUITE = Suite("search", __doc__)
+SUITE = Suite("search", __doc__, reuse=True)
 SUITE.cases(CASES, check)
 SUITE.cases(SAMPLED, check_distribution)
 

@@ -7,10 +7,14 @@ A model listed in xfail.txt must fail; one that passes all the same fails the ru
 import argparse
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from values import REUSE
 
 XFAIL = Path(__file__).with_name("xfail.txt")
 COUNT = 89
@@ -38,7 +42,7 @@ def check(args):
         checkers = min(len(models), len(os.sched_getaffinity(0)), 4)
         for part in (models[i::checkers] for i in range(checkers)):
             report = Path(tmp) / f"{len(running)}.json"
-            command = [sys.executable, args.shared / "tools" / "check_models.py", "--onnxc", args.onnxc, "--loader", args.loader, "--flags=--cpu native", "--json", report, *part]
+            command = [sys.executable, args.shared / "tools" / "check_models.py", "--onnxc", args.onnxc, "--loader", args.loader, "--flags=" + shlex.join(["--cpu", "native", *REUSE]), "--json", report, *part]
             running.append((report, subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, text=True)))
         for report, process in running:
             print(process.communicate()[0].rstrip())

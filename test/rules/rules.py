@@ -1,6 +1,6 @@
 """House rules that a program can check. One test a rule; ends with `rules: N passed, N failed, N skipped`.
 
-- a folder includes only what docs/Architecture.md allows it to
+- a folder includes only what docs/Architecture.md allows it to, the runtime stub only headers of libc
 - sources are formatted, open with a comment and stay below 600 lines
 - no machine paths or registry hosts, nothing unfinished, no tracked file over 1 MiB
 - every library kernel row names an operator of the dialect
@@ -45,6 +45,18 @@ def rule_includes(files):
             folder = name.split("/")[0]
             if folder in FOLDERS and folder not in allowed and not SHARED_TABLES.match(name):
                 yield f"{f} includes {name}: {f.parts[0]} may include {', '.join(sorted(allowed))}"
+
+
+# Headers of C11 and POSIX, of compilers for one instruction set, and of the two image libraries whose decoders are carried along.
+LIBC = re.compile(r"(std\w+|string|time|unistd|fcntl|signal|setjmp|sched|pthread|errno|dlfcn|locale|sys/\w+|link|cpuid|\w*intrin|arm_neon)\.h$")
+IMAGE_LIBRARIES = {"webp/decode.h", "openjpeg.h"}
+
+
+def rule_stub_needs_libc(files):
+    for f in code(files, ".c", ".h", ".cpp"):
+        for name in re.findall(r"^\s*#include <([^>]+)>", text(f), re.M) if f.parts[0] == "runtime_stub" else []:
+            if not LIBC.match(name) and not (f.name == "codecs.c" and name in IMAGE_LIBRARIES):
+                yield f"{f} includes <{name}>: an artefact needs nothing but libc"
 
 
 def rule_size(files):
