@@ -6,7 +6,7 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
   let summary = "The graph becomes kernels and a plan";
   let description = [{
     `func.func @main` over onnx ops is replaced by closed `kernel.func`s and `func.func @plan_run`, which launches them, and `@plan_sizes`, which computes
-    output dims. Each op is a kernel of its own; equal kernels are one.
+    output dims. Ops that one pass over the data computes are one kernel; equal kernels are one.
   }];
   let dependentDialects = ["::onnxc::kernel::KernelDialect", "::onnxc::plan::PlanDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::func::FuncDialect"];
   let options = [Option<"fast", "fast", "bool", "true", "prefer the fast f32 kernels to the oracle's">,
