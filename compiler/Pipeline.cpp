@@ -8,6 +8,7 @@
 #include "compiler/Headers.h"
 #include "compiler/Messages.h"
 #include "compiler/Phases.h"
+#include "compiler/Unsupported.h"
 #include "compiler/import/Import.h"
 #include "dialects/onnx/OnnxDialect.h"
 #include "dialects/onnx/Packed.h"
@@ -294,20 +295,6 @@ static ImportOptions importOptions(const Options &options) {
   return result;
 }
 
-static int reportUnsupported(ModuleOp module) {
-  int status = ExitOk;
-  module.walk([&](Operation *op) {
-    if (!onnx::isOnnx(op))
-      return;
-    StringRef name = onnx::opName(op);
-    if (name == "Constant" || name == "Yield" || familyOf(op) != Family::Library || findLibraryRow(name))
-      return;
-    op->emitError("no kernel computes ") << name << "; give the operator as a model-local function or remove the node";
-    status = ExitOutOfScope;
-  });
-  return status;
-}
-
 int chooseLevels(Options &options) {
   const Target *target = findTarget(options.target);
   if (!target)
@@ -395,14 +382,17 @@ int compile(const Options &given) {
     return ExitBadModel;
   if (StringRef(options.output).ends_with(".mlir"))
     return writeText(*module, options);
-  if (reportUnsupported(*module) != ExitOk)
+  if (reportUnsupported(*module, options) != ExitOk)
     return ExitOutOfScope;
   if (!formPlan(*module, options, phases))
     return ExitBadModel;
   return generate(*module, options, phases);
 }
 
-int check(const Options &options) {
+int check(const Options &given) {
+  Options options = given;
+  if (int status = chooseLevels(options))
+    return status;
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadDialects(context);
   context.printOpOnDiagnostic(false);
@@ -411,7 +401,7 @@ int check(const Options &options) {
   Phases phases(options);
   if (!module || !simplify(*module, options, phases))
     return ExitBadModel;
-  return reportUnsupported(*module);
+  return reportUnsupported(*module, options);
 }
 
 }  // namespace onnxc

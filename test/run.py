@@ -95,6 +95,10 @@ def suite_errors(args):
     return script(TEST / "errors" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER)
 
 
+def suite_check(args):
+    return script(TEST / "errors" / "check.py", "--onnxc", args.onnxc, "--loader", LOADER)
+
+
 def suite_abi(args):
     return script(TEST / "abi" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER)
 

@@ -250,8 +250,8 @@ static std::string sizeName(Type t) {
   return "b" + std::to_string(bits <= 8 ? 1 : bits / 8);
 }
 
-std::string librarySymbol(const LibraryRow &row, Operation *op) {
-  std::string symbol = row.name.str();
+SmallVector<std::string> libraryTypes(const LibraryRow &row, Operation *op) {
+  SmallVector<std::string> types;
   SmallVector<StringRef> specs;
   row.types.split(specs, ',', -1, false);
   for (StringRef spec : specs) {
@@ -267,8 +267,15 @@ std::string librarySymbol(const LibraryRow &row, Operation *op) {
     Type t = innerElement(v.getType());
     if (Type from = spec[0] == 'C' ? innerElement(operands.front().getType()) : Type(); from && isa<onnx::StringType>(from))
       t = from;
-    symbol += "_" + (spec[0] == 'S' ? sizeName(t) : typeName(t));
+    types.push_back(spec[0] == 'S' ? sizeName(t) : typeName(t));
   }
+  return types;
+}
+
+std::string librarySymbol(const LibraryRow &row, Operation *op) {
+  std::string symbol = row.name.str();
+  for (const std::string &type : libraryTypes(row, op))
+    symbol += "_" + type;
   return symbol;
 }
 

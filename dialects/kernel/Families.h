@@ -37,7 +37,9 @@ struct LibraryRow {
 const LibraryRow *findLibraryRow(llvm::StringRef op);
 // Whether the table has a row "fast.<op>" for the element type of the op's first operand (runtime_stub/kernels/LibraryFast.def).
 bool hasFastKernel(mlir::Operation *op);
-// "TopK_f32": name and type suffixes for this op's operand types.
+// The types of an op's values that choose among the kernels of its row, named as there: {"f32"}.
+llvm::SmallVector<std::string> libraryTypes(const LibraryRow &row, mlir::Operation *op);
+// "TopK_f32": the row's name and those types.
 std::string librarySymbol(const LibraryRow &row, mlir::Operation *op);
 
 }  // namespace onnxc
