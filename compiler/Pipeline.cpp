@@ -5,6 +5,7 @@
 #include "codegen/TemporaryFile.h"
 #include "compiler/ConstantIslands.h"
 #include "compiler/Describe.h"
+#include "compiler/Diagnostics.h"
 #include "compiler/Headers.h"
 #include "compiler/Messages.h"
 #include "compiler/Phases.h"
@@ -40,20 +41,7 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
-// Says the context's diagnostics with the node they are about.
-class Diagnostics {
-public:
-  explicit Diagnostics(MLIRContext &context) : handler(&context, [this](Diagnostic &d) { print(d); }) {}
-
-private:
-  void print(Diagnostic &d) {
-    static const char *const words[] = {"note", "warning", "error", "remark"};
-    say(words[unsigned(d.getSeverity())], describeLoc(d.getLocation()), d.str());
-    for (Diagnostic &note : d.getNotes())
-      print(note);
-  }
-  ScopedDiagnosticHandler handler;
-};
+constexpr size_t kMostErrors = 30;  // of a compile; `check` lists all
 
 void loadDialects(MLIRContext &context) {
   DialectRegistry registry;
@@ -291,35 +279,8 @@ static bool simplify(ModuleOp module, const Options &options, Phases &phases) {
 static ImportOptions importOptions(const Options &options) {
   ImportOptions result{options.defineDims, {}, options.defaultInputs, options.allowExternalOutside, options.maxConstantSize};
   for (const auto &[name, library] : options.customOps)
-    result.customOps.insert(name);
+    result.customOps.insert((StringRef(name).starts_with("::") ? "ai.onnx" : "") + name);
   return result;
-}
-
-int chooseLevels(Options &options) {
-  const Target *target = findTarget(options.target);
-  if (!target)
-    return fail(ExitOutOfScope, (options.target.empty() ? "this machine" : "--target " + options.target) +
-                                    " is not supported; `onnxc targets` lists what is");
-  if (options.cpus.empty())
-    for (const Isa &isa : isas())
-      if (isa.isDefault && isa.arch == target->arch)
-        options.cpus.push_back(isa.name.str());
-  llvm::SmallVector<const Isa *> levels;
-  for (const std::string &cpu : options.cpus) {
-    std::optional<CpuChoice> choice = chooseCpu(cpu, *target);
-    if (!choice)
-      return fail(ExitUsage, "--cpu " + cpu + " is not known for " + target->name + ", which has " + levelNames(*target) +
-                                 "; `onnxc targets` lists what is");
-    if (!llvm::is_contained(levels, choice->isa))
-      levels.push_back(choice->isa);
-    if (!choice->tune.empty())
-      options.tune[choice->isa->name.str()] = choice->tune;
-  }
-  llvm::sort(levels, [](const Isa *a, const Isa *b) { return a->suffix < b->suffix; });
-  options.cpus.clear();
-  for (const Isa *isa : levels)
-    options.cpus.push_back(isa->name.str());
-  return ExitOk;
 }
 
 // The phases between the graph and code.
@@ -375,7 +336,7 @@ int compile(const Options &given) {
   context.printOpOnDiagnostic(false);  // users know nodes, not ops
   if (options.printPipeline)
     return printPipeline(context, options);
-  Diagnostics diagnostics(context);
+  Diagnostics diagnostics(context, kMostErrors);
   Phases phases(options);
   OwningOpRef<ModuleOp> module = importModel(options.input, context, importOptions(options));
   if (!module || !phases.done("import", *module) || !simplify(*module, options, phases))
@@ -396,7 +357,7 @@ int check(const Options &given) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadDialects(context);
   context.printOpOnDiagnostic(false);
-  Diagnostics diagnostics(context);
+  Diagnostics diagnostics(context, SIZE_MAX);
   OwningOpRef<ModuleOp> module = importModel(options.input, context, importOptions(options));
   Phases phases(options);
   if (!module || !simplify(*module, options, phases))

@@ -11,7 +11,7 @@ namespace onnxc {
 // behind on failure.
 int compile(const Options &options);
 
-// What `onnxc check` prints: every unsupported or suspicious node at once. Returns ExitOk when there is none, else ExitOutOfScope.
+// What `onnxc check` prints: every node that cannot be compiled, at once. Returns an ExitCode: that which compiling gives.
 int check(const Options &options);
 
 // Steps of compile() that --tune takes, too. Each returns an ExitCode after a message.

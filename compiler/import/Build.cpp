@@ -23,6 +23,10 @@ std::string dialectName(const pb::NodeProto &node) {
   return ("onnx." + prefix + node.op_type()).str();
 }
 
+bool isCustom(const pb::NodeProto &node, const std::set<std::string> &customOps) {
+  return customOps.count(plainName(node.domain()) + "::" + node.op_type()) != 0;
+}
+
 using Graph = pb::GraphProto;
 using Scopes = std::vector<std::unordered_map<std::string, Value>>;
 
@@ -33,8 +37,6 @@ public:
 
   OwningOpRef<ModuleOp> module() {
     const Graph &graph = file.model.graph();
-    if (unsupported(graph))
-      return {};
     OwningOpRef<ModuleOp> module = ModuleOp::create(NameLoc::get(b.getStringAttr(file.path)));
     moduleAttrs(*module);
     b.setInsertionPointToEnd(module->getBody());
@@ -65,38 +67,6 @@ private:
     if (!enclosing.empty())
       diag << ", inside node '" << enclosing.back() << "'";
     return false;
-  }
-
-  bool isCustom(const pb::NodeProto &node) const { return customOps.count(node.domain() + "::" + node.op_type()) != 0; }
-
-  void collectUnsupported(const Graph &graph, std::vector<const pb::NodeProto *> &found) {
-    for (const pb::NodeProto &node : graph.node()) {
-      OperationName name(dialectName(node), context);
-      if (!isCustom(node) && (!name.isRegistered() || name.getStringRef() == onnx::CustomCallOp::getOperationName()))
-        found.push_back(&node);
-      for (const pb::AttributeProto &attr : node.attribute())
-        if (attr.has_g())
-          collectUnsupported(attr.g(), found);
-    }
-  }
-
-  // One diagnostic for all nodes that have no op in the dialect.
-  bool unsupported(const Graph &graph) {
-    std::vector<const pb::NodeProto *> found;
-    collectUnsupported(graph, found);
-    if (found.empty())
-      return false;
-    constexpr size_t kListed = 50;
-    InFlightDiagnostic diag = emitError(locOf(file.path)) << found.size() << (found.size() == 1 ? " node has" : " nodes have")
-                                                          << " an operator that onnxc does not know: ";
-    for (size_t i = 0; i < std::min(found.size(), kListed); ++i) {
-      Origin from = origin(*found[i]);
-      diag << (i ? ", " : "") << from.name << " (" << (found[i]->domain().empty() ? "ai.onnx" : found[i]->domain()) << "."
-           << found[i]->op_type() << ")";
-    }
-    if (found.size() > kListed)
-      diag << ", and " << found.size() - kListed << " more";
-    return true;
   }
 
   void moduleAttrs(ModuleOp module) {
@@ -166,8 +136,8 @@ private:
   bool block(const Graph &graph, llvm::SmallVectorImpl<Value> &results) {
     scopes.emplace_back();
     bool ok = arguments(graph) && constants(graph);
-    for (int i = 0; ok && i < graph.node_size(); ++i)
-      ok = op(graph, graph.node(i));
+    for (int i = 0, count = ok ? graph.node_size() : 0; i < count; ++i)
+      ok &= build(graph, graph.node(i));
     for (int i = 0; ok && i < graph.output_size(); ++i) {
       Value value = lookup(graph.output(i).name());
       ok = value ? sameElement(graph.output(i), value)
@@ -313,9 +283,10 @@ private:
       b.setInsertionPointToStart(&region->emplaceBlock());
       llvm::SmallVector<Value> results;
       enclosing.push_back(origin(node).name);
-      if (!block(attr->g(), results))
-        return false;
+      bool ok = block(attr->g(), results);
       enclosing.pop_back();
+      if (!ok)
+        return false;
       OperationState yield(state.location, "onnx.Yield");
       yield.addOperands(results);
       b.create(yield);
@@ -353,7 +324,7 @@ private:
     OperationState own(loc, "onnx.custom");
     if (!attributes(node, own))
       return false;
-    std::string symbol = node.domain() + "_" + node.op_type();
+    std::string symbol = plainName(node.domain()) + "_" + node.op_type();
     std::replace_if(symbol.begin(), symbol.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
     state.addAttribute("symbol", b.getStringAttr(symbol));
     state.addAttribute("present", b.getDenseBoolArrayAttr(present));
@@ -364,9 +335,18 @@ private:
     return true;
   }
 
+  // A node that reads what an earlier one could not give says nothing more.
+  bool build(const Graph &graph, const pb::NodeProto &node) {
+    bool ok = llvm::none_of(node.input(), [&](const std::string &name) { return missing.count(name) != 0; }) && op(graph, node);
+    if (!ok)
+      missing.insert(node.output().begin(), node.output().end());
+    missing.erase("");
+    return ok;
+  }
+
   bool op(const Graph &graph, const pb::NodeProto &node) {
     Location loc = locOf(node);
-    if (isCustom(node))
+    if (isCustom(node, customOps))
       return customCall(graph, node, loc);
     if (node.op_type() == "Constant" && node.domain().empty() && node.output_size() == 1) {
       std::string error;
@@ -400,9 +380,16 @@ private:
   OpBuilder b;
   Scopes scopes;
   const std::set<std::string> &customOps;
-  std::vector<std::string> enclosing;  // the nodes whose bodies are being built
+  std::unordered_set<std::string> missing;  // results of nodes that failed
+  std::vector<std::string> enclosing;       // the nodes whose bodies are being built
 };
 }  // namespace
+
+// Names with a dot are the dialect's own, a yield ends bodies.
+bool isKnown(const pb::NodeProto &node, MLIRContext *context, const std::set<std::string> &customOps) {
+  bool isOwn = StringRef(node.op_type()).contains('.') || node.op_type() == "Yield";
+  return isCustom(node, customOps) || (!isOwn && OperationName(dialectName(node), context).isRegistered());
+}
 
 OwningOpRef<ModuleOp> buildModule(ModelFile &file, Walker &walker, MLIRContext *context, const std::set<std::string> &customOps) {
   return Builder(file, walker, context, customOps).module();

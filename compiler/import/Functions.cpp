@@ -138,15 +138,14 @@ void bindCall(Binder &binder, Walker &walker, const pb::NodeProto &call, const p
 
 void Walker::splice(const pb::NodeProto &call, const pb::FunctionProto &body, Scope &scope, bool isStandard) {
   if (current->depth >= kMaxCallDepth)
-    return fail(origin(call),
-                "function calls are nested deeper than " + std::to_string(kMaxCallDepth) + "; a function may not call itself");
+    return reject(call, "function calls are nested deeper than " + std::to_string(kMaxCallDepth) + "; a function may not call itself");
   if (call.input_size() > body.input_size() || call.output_size() > body.output_size())
-    return fail(origin(call), "passes " + std::to_string(call.input_size()) + " inputs and takes " + std::to_string(call.output_size()) +
-                                  " outputs; function " + body.name() + " has " + std::to_string(body.input_size()) + " and " +
-                                  std::to_string(body.output_size()));
+    return reject(call, "passes " + std::to_string(call.input_size()) + " inputs and takes " + std::to_string(call.output_size()) +
+                            " outputs; function " + body.name() + " has " + std::to_string(body.input_size()) + " and " +
+                            std::to_string(body.output_size()));
   for (int i = 0; i < call.output_size() && !isStandard; ++i)
     if (!call.output(i).empty() && !defines(body, body.output(i)))
-      return fail(origin(call), "function " + body.name() + " does not compute its output '" + body.output(i) + "'");
+      return reject(call, "function " + body.name() + " does not compute its output '" + body.output(i) + "'");
   Context inner;
   inner.caller = origin(call);
   inner.isStandard = isStandard || current->isStandard;
@@ -159,7 +158,10 @@ void Walker::splice(const pb::NodeProto &call, const pb::FunctionProto &body, Sc
   bindCall(binder, *this, call, body);
   const Context *outer = current;
   current = &inner;
+  inner.part = outer->part;
   for (const pb::NodeProto &original : body.node()) {
+    if (!isStandard)
+      inner.part = &original;
     if (count > kMaxNodes || !binder.unknown.empty())
       break;
     pb::NodeProto n = original;
@@ -168,7 +170,7 @@ void Walker::splice(const pb::NodeProto &call, const pb::FunctionProto &body, Sc
     if (binder.unknown.empty())
       node(std::move(n), scope);
     else
-      fail(origin(call), "function " + body.name() + " reads '" + binder.unknown + "', which it does not define");
+      reject(call, "function " + body.name() + " reads '" + binder.unknown + "', which it does not define");
   }
   for (int i = 0; i < body.output_size() && i < call.output_size(); ++i)
     if (!call.output(i).empty() && binder.renamed[body.output(i)] != call.output(i))

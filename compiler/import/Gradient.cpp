@@ -212,14 +212,14 @@ void Walker::expandGradient(const pb::NodeProto &n, Scope &scope) {
       all.insert(all.end(), attr->strings().begin(), attr->strings().end());
     }
   if (!std::equal(all.begin(), all.end(), n.input().begin(), n.input().end()) || n.output_size() > int(xs.size()))
-    return fail(origin(n), "is asked for at other values than those of its xs and zs, or for more results than it has xs");
+    return reject(n, "is asked for at other values than those of its xs and zs, or for more results than it has xs");
   NodeList nodes;
   Nodes m(*this, origin(n), nodes);
   Differentiation d(m, scope);
   const pb::AttributeProto *y = findAttr(n, "y");
   d.run(xs, y ? y->s() : "");
   if (!d.error.empty())
-    return fail(origin(n), d.error);
+    return rejectTypes(n, d.error);
   for (int i = 0; i < n.output_size(); ++i)
     m.give(d.of(xs[i]), n.output(i));
   for (pb::NodeProto &next : nodes)

@@ -18,7 +18,6 @@ using namespace importer;
 Location fileLoc(MLIRContext *context, StringRef path) { return NameLoc::get(StringAttr::get(context, path)); }
 
 constexpr int64_t kNewestIr = 255;
-constexpr int kMaxReports = 30;
 
 using Fail = std::function<void(const std::string &)>;
 
@@ -123,6 +122,13 @@ void defineDims(pb::GraphProto &graph, const std::map<std::string, int64_t> &siz
                        << (names.empty() ? "the model has none with a name" : "there are: " + llvm::join(names, ", "));
 }
 
+// Every op by itself: verify() stops at the first that is wrong.
+bool checkOps(ModuleOp module) {
+  bool ok = true;
+  module.walk([&](Operation *op) { ok &= op == module || succeeded(verify(op, /*verifyRecursively=*/false)); });
+  return ok;
+}
+
 OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportOptions &options) {
   Location loc = fileLoc(&context, path);
   ModelFile file;
@@ -134,10 +140,7 @@ OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportO
     return {};
   }
   auto fail = [&](const std::string &message) { emitError(loc) << message; };
-  int reported = 0;
   Report report = [&](const Origin &from, const std::string &message) {
-    if (++reported > kMaxReports)
-      return;
     std::string name = from.name.empty() ? from.op : from.name;
     emitError(nodeLoc(&context, name, from.op, from.opset)) << message;
   };
@@ -148,12 +151,12 @@ OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportO
   defineDims(*file.model.mutable_graph(), options.defineDims, loc);
   if (file.model.opset_import_size() == 0)
     file.model.add_opset_import()->set_version(1);  // models of the first IR versions name none
-  Walker walker(file.model, report);
+  Walker walker(file.model, [&](const pb::NodeProto &node) { return isKnown(node, &context, options.customOps); }, report);
   walker.sameShape = flattenUnranked(*file.model.mutable_graph());
   if (!walker.run())
     return {};
   OwningOpRef<ModuleOp> module = buildModule(file, walker, &context, options.customOps);
-  if (!module || failed(verify(*module)))
+  if (!module || !checkOps(*module) || failed(verify(*module)))
     return {};
   if (std::vector<std::string> files = file.dataFiles(); !files.empty())
     (*module)->setAttr("onnx.data_files", Builder(&context).getStrArrayAttr(SmallVector<StringRef>(files.begin(), files.end())));

@@ -307,7 +307,7 @@ void Walker::expandSearch(const pb::NodeProto &n, Scope &scope) {
   Expansion expansion(*this, n, origin(n), searched);
   NodeList nodes = expansion.run(current->versions);
   if (!expansion.error.empty())
-    return fail(origin(n), expansion.error);
+    return rejectTypes(n, expansion.error);
   for (auto it = std::next(searched.begin(), known); it != searched.end(); ++it)
     functions[functionKey(it->domain(), it->name(), "")] = &*it;
   for (pb::NodeProto &next : nodes)

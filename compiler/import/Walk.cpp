@@ -54,7 +54,8 @@ static void collectNames(const pb::GraphProto &graph, std::unordered_set<std::st
   }
 }
 
-Walker::Walker(pb::ModelProto &model, Report report) : model(model), report(std::move(report)) {
+Walker::Walker(pb::ModelProto &model, std::function<bool(const pb::NodeProto &)> isKnown, Report report)
+    : model(model), isKnown(std::move(isKnown)), report(std::move(report)) {
   collectNames(model.graph(), names);
   for (const pb::FunctionProto &f : model.functions())
     functions[functionKey(f.domain(), f.name(), f.overload())] = &f;
@@ -66,11 +67,6 @@ std::string Walker::fresh(const std::string &hint) {
     if (names.insert(name).second)
       return name;
   }
-}
-
-void Walker::fail(const Origin &from, const std::string &message) {
-  failed = true;
-  report(from, message);
 }
 
 bool Walker::run() {
@@ -219,12 +215,13 @@ void Walker::node(pb::NodeProto &&n, Scope &scope) {
   if (called != functions.end())
     return splice(n, *called->second, scope, false);
   if (version == 0)
-    return fail(origin(n), "uses domain '" + (n.domain().empty() ? "ai.onnx" : n.domain()) + "', which " +
-                               (current->depth ? "its function" : "the model") + " does not import");
+    return rejectWhole(std::move(n), scope,
+                       "uses domain '" + plainName(n.domain()) + "', which " + (current->depth ? "its function" : "the model") +
+                           " does not import; add it to opset_import");
   if (n.domain().empty() && !findSchema(n.op_type(), newestOpset(), "") && microsoftOp(n.op_type()))
     n.set_domain("com.microsoft");
-  if (!isNew && !current->isStandard && !check(n, version))
-    return;
+  if (std::string error = isNew || current->isStandard ? "" : checkNode(n, version, current->depth != 0); !error.empty())
+    return rejectWhole(std::move(n), scope, error);
   if (isSearch(n))
     return expandSearch(n, scope);
   if (n.op_type() == "Gradient" && n.domain() == "ai.onnx.preview.training")
@@ -238,7 +235,7 @@ void Walker::expandMicrosoft(const pb::NodeProto &n, const MicrosoftBody &body, 
   std::string error;
   pb::FunctionProto function = microsoftFunction(body, n, scope, error);
   if (!error.empty())
-    return fail(origin(n), error);
+    return rejectTypes(n, error);
   splice(n, function, scope, true);
 }
 
@@ -271,49 +268,12 @@ bool microsoftOp(const std::string &op) {
   return ops.count(op) != 0;
 }
 
-// What the schema does not see: "" when all is well.
-static std::string structureError(const pb::NodeProto &n, bool inFunction) {
-  for (const pb::AttributeProto &attr : n.attribute())
-    if (!attr.ref_attr_name().empty() && !inFunction)
-      return "attribute '" + attr.name() + "' refers to '" + attr.ref_attr_name() + "', but the node is in no function";
-  if (!n.domain().empty())
-    return "";
-  if (n.op_type() == "Constant" && n.attribute_size() != 1)
-    return "needs exactly one value, it has " + std::to_string(n.attribute_size());
-  for (const pb::AttributeProto &attr : n.attribute())
-    if (n.op_type() == "If" && attr.has_g() && attr.g().input_size() != 0)
-      return "attribute '" + attr.name() + "' has inputs; a branch takes none";
-  return "";
-}
-
-// Old opsets' schemas are those the exporter had; ops that came later are refused, but for one that ONNX Runtime writes into older models.
-bool Walker::check(const pb::NodeProto &n, int version) {
-  const pb::OpSchema *schema = pb::OpSchemaRegistry::Schema(n.op_type(), version, n.domain());
-  if (std::string error = structureError(n, current->depth != 0); !error.empty()) {
-    fail(origin(n), error);
-    return false;
-  }
-  if (!schema && newestSchema(n) && n.op_type() != "LayerNormalization") {
-    fail(origin(n), "does not exist in opset " + std::to_string(version) + " of " + (n.domain().empty() ? "ai.onnx" : n.domain()));
-    return false;
-  }
-  if (!schema || schema->Deprecated())
-    return true;
-  try {
-    schema->Verify(n);
-    return true;
-  } catch (const std::exception &e) {
-    fail(origin(n), e.what());
-    return false;
-  }
-}
-
 void Walker::raise(pb::NodeProto &n, Scope &scope, int version) {
   std::vector<pb::NodeProto> raised;
   std::string error;
   Origin from = origin(n);
   if (!upgradeNode(*this, scope, n, version, raised, error))
-    return fail(from, error);
+    return rejectTypes(n, error);
   for (pb::NodeProto &next : raised) {
     setOrigin(next, from);
     if (!expandStandard(next, scope))
@@ -322,6 +282,8 @@ void Walker::raise(pb::NodeProto &n, Scope &scope, int version) {
 }
 
 void Walker::append(pb::NodeProto &&n, Scope &scope) {
+  if (!isKnown(n))
+    return rejectWhole(std::move(n), scope, unknownOperator(n));
   pb::NodeProto *added = scope.graph->add_node();
   *added = std::move(n);
   infer(*added, scope);
@@ -330,12 +292,13 @@ void Walker::append(pb::NodeProto &&n, Scope &scope) {
 void Walker::infer(pb::NodeProto &n, Scope &scope) {
   std::vector<pb::TypeProto> results;
   std::string error;
+  size_t before = doubts;
+  if (isDoubtful(n))
+    doubtBodies(n);
   inferNode(*this, n, scope, shapeData, results, error);
-  if (!error.empty() && !failed)
-    fail(origin(n), error);
-  for (pb::AttributeProto &attr : *n.mutable_attribute())
-    if (attr.has_g() && !walked(attr.g()))
-      graph(*attr.mutable_g(), &scope, {});
+  bodies(n, scope);
+  if (!error.empty() || doubts != before || isDoubtful(n))
+    return doubts != before ? doubt(n) : rejectTypes(n, error);
   fallbackTypes(n, scope, results);
   Types &own = types[scope.graph], &hints = declared[scope.graph];
   for (int i = 0; i < n.output_size(); ++i) {

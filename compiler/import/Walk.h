@@ -52,7 +52,8 @@ struct MicrosoftBody;
 
 class Walker {
 public:
-  Walker(pb::ModelProto &model, Report report);
+  // `isKnown`: whether there is an operator for a node at the newest opset.
+  Walker(pb::ModelProto &model, std::function<bool(const pb::NodeProto &)> isKnown, Report report);
   // False when something was reported.
   bool run();
   // Walks a subgraph whose inputs have `inputs` types (null: as declared).
@@ -73,6 +74,7 @@ private:
     Origin caller;  // of nodes inside a function: the call
     bool isStandard = false;
     int depth = 0;
+    const pb::NodeProto *part = nullptr;  // the node of a function of the model
   };
   void begin(Scope &scope, const Scope *outer, const std::vector<const pb::TypeProto *> &inputs);
   void constants(Scope &scope);
@@ -80,7 +82,6 @@ private:
   // How many nodes a call of the function becomes.
   size_t unfolded(const pb::FunctionProto &function, int depth);
   void raise(pb::NodeProto &node, Scope &scope, int version);
-  bool check(const pb::NodeProto &node, int version);
   bool expandStandard(const pb::NodeProto &node, Scope &scope);
   void expandGradient(const pb::NodeProto &node, Scope &scope);
   void expandSearch(const pb::NodeProto &node, Scope &scope);
@@ -89,11 +90,29 @@ private:
   void append(pb::NodeProto &&node, Scope &scope);
   void infer(pb::NodeProto &node, Scope &scope);
   void rememberConstant(const pb::NodeProto &node, Scope &scope);
+
+  // Check.cpp
+  //
+  // Once for each node of the model, however often its function is called.
   void fail(const Origin &from, const std::string &message);
+  // Reports `node`; what it computes is in doubt from here on.
+  void reject(const pb::NodeProto &node, const std::string &message);
+  // The same for what may follow from a report of what `node` reads, which then says it all.
+  void rejectTypes(const pb::NodeProto &node, const std::string &message);
+  // The same for a node that goes no further: its bodies are walked, so that what is wrong in them is reported too.
+  void rejectWhole(pb::NodeProto &&node, Scope &scope, const std::string &message);
+  bool isDoubtful(const pb::NodeProto &node) const;
+  void doubt(const pb::NodeProto &node);
+  void doubtBodies(const pb::NodeProto &node);
+  void bodies(pb::NodeProto &node, Scope &scope);
 
   pb::ModelProto &model;
+  std::function<bool(const pb::NodeProto &)> isKnown;
   Report report;
   bool failed = false;
+  std::unordered_set<std::string> doubtful;  // values
+  size_t doubts = 0;                         // how often a node's results became doubtful
+  std::unordered_set<const pb::NodeProto *> reported;
   size_t count = 0, unnamed = 0, unique = 0;
   const Context *current = nullptr;
   std::unordered_set<std::string> names;
@@ -105,6 +124,12 @@ private:
   std::list<pb::FunctionProto> searched;  // subgraphs of token searches
 };
 
+// A domain's name for messages.
+std::string plainName(const std::string &domain);
+// What is wrong with a node in itself; "" when nothing is.
+std::string checkNode(const pb::NodeProto &node, int version, bool inFunction);
+// What to say of an operator that does not exist here.
+std::string unknownOperator(const pb::NodeProto &node);
 // The newest opset of the default domain that the library knows.
 int newestOpset();
 // The schema of an op, deprecated ones included at their last valid version; null for an unknown op.

@@ -118,6 +118,7 @@ private:
   void copyFacts(mlir::Value from, mlir::Value to);
   bool visibleOutside(mlir::Operation *op, mlir::AffineExpr e);
   SymbolicShapes &s;
+  bool hasErrors = false;
 };
 
 }  // namespace onnxc

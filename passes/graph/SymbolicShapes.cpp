@@ -94,17 +94,24 @@ std::optional<bool> SymbolicShapes::takenBranch(Operation *op) const {
 
 // --- evaluation ---
 
-// A value of which no rank is known while ranks are in doubt follows from what is.
+// A value of which no rank is known while ranks are in doubt, or after an error, follows from what is.
 bool ShapeEvaluator::inDoubt(ValueRange values) {
   auto unknown = [&](Value v) { return llvm::isa<TensorType>(v.getType()) ? !s.hasRank(v) : !s.items(v); };
-  return !doubts.empty() && llvm::any_of(values, unknown);
+  return (hasErrors || !doubts.empty()) && llvm::any_of(values, unknown);
 }
 
+// Goes on after an op that is wrong, so that all are reported.
 LogicalResult ShapeEvaluator::evaluate(Block &block) {
-  for (Operation &op : block)
-    if (failed(evaluate(&op)))
-      return failure();
-  return success();
+  bool ok = true;
+  for (Operation &op : block) {
+    if (succeeded(evaluate(&op)))
+      continue;
+    ok = false;
+    hasErrors = true;
+    for (Value result : op.getResults())
+      s.forget(result);
+  }
+  return success(ok);
 }
 
 LogicalResult ShapeEvaluator::setArgument(BlockArgument arg, ArrayAttr names, SymbolDef::Kind kind) {

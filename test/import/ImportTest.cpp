@@ -100,7 +100,9 @@ TEST_CASE("nodes without a name get one, and say where they are") {
 TEST_CASE("every unknown operator is listed at once") {
   std::string text = importText(R"(<ir_version: 8, opset_import: ["" : 17, "acme" : 1]>
     g (float[3] x) => (float[3] y) { t = acme.Foo(x)  y = acme.Bar(t) })");
-  CHECK_THAT(text, Contains("2 nodes have an operator that onnxc does not know: Foo_0 (acme.Foo), Bar_1 (acme.Bar)"));
+  CHECK_THAT(text, Contains("Foo_0 (Foo, opset 1): onnxc does not know operator Foo of acme; pass --custom-op acme::Foo=LIBRARY, or give "
+                            "it as a function of the model"));
+  CHECK_THAT(text, Contains("Bar_1 (Bar, opset 1): onnxc does not know operator Bar of acme"));
 }
 
 TEST_CASE("broken models are refused with a reason") {

@@ -1,0 +1,40 @@
+// Levels.cpp: chooseLevels of Pipeline.h: what --target and --cpu name.
+#include "codegen/cpu/Isa.h"
+#include "compiler/Messages.h"
+#include "compiler/Pipeline.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace onnxc {
+
+int chooseLevels(Options &options) {
+  const Target *target = findTarget(options.target);
+  if (!target)
+    return fail(ExitOutOfScope, (options.target.empty() ? "this machine" : "--target " + options.target) +
+                                    " is not supported; `onnxc targets` lists what is");
+  if (options.cpus.empty())
+    for (const Isa &isa : isas())
+      if (isa.isDefault && isa.arch == target->arch)
+        options.cpus.push_back(isa.name.str());
+  llvm::SmallVector<const Isa *> levels;
+  for (const std::string &cpu : options.cpus) {
+    std::optional<CpuChoice> choice = chooseCpu(cpu, *target);
+    if (!choice)
+      return fail(ExitUsage, "--cpu " + cpu + " is not known for " + target->name + ", which has " + levelNames(*target) +
+                                 "; `onnxc targets` lists what is");
+    if (!llvm::is_contained(levels, choice->isa))
+      levels.push_back(choice->isa);
+    if (choice->tune.empty())
+      continue;
+    auto [known, isNew] = options.tune.try_emplace(choice->isa->name.str(), choice->tune);
+    if (!isNew && known->second != choice->tune)
+      return fail(ExitUsage, "--cpu " + known->second + " and " + choice->tune + " are both of level " + choice->isa->name +
+                                 ", for which an artefact has one code; name one of them");
+  }
+  llvm::sort(levels, [](const Isa *a, const Isa *b) { return a->suffix < b->suffix; });
+  options.cpus.clear();
+  for (const Isa *isa : levels)
+    options.cpus.push_back(isa->name.str());
+  return ExitOk;
+}
+
+}  // namespace onnxc

@@ -1,0 +1,98 @@
+// Check.cpp: what is wrong with a node by itself, and reports that do not follow from each other. Walk.cpp calls it.
+#include "compiler/import/Upgrade.h"
+
+namespace onnxc::importer {
+
+std::string plainName(const std::string &domain) { return domain.empty() ? "ai.onnx" : domain; }
+
+// What the schema does not see: "" when all is well.
+static std::string structureError(const pb::NodeProto &n, bool inFunction) {
+  for (const pb::AttributeProto &attr : n.attribute())
+    if (!attr.ref_attr_name().empty() && !inFunction)
+      return "attribute '" + attr.name() + "' refers to '" + attr.ref_attr_name() + "', but the node is in no function";
+  if (!n.domain().empty())
+    return "";
+  if (n.op_type() == "Constant" && n.attribute_size() != 1)
+    return "needs exactly one value, it has " + std::to_string(n.attribute_size());
+  for (const pb::AttributeProto &attr : n.attribute())
+    if (n.op_type() == "If" && attr.has_g() && attr.g().input_size() != 0)
+      return "attribute '" + attr.name() + "' has inputs; a branch takes none";
+  return "";
+}
+
+// Old opsets' schemas are those the exporter had; ops that came later are refused, but for one that ONNX Runtime writes into older models.
+std::string checkNode(const pb::NodeProto &n, int version, bool inFunction) {
+  const pb::OpSchema *schema = pb::OpSchemaRegistry::Schema(n.op_type(), version, n.domain());
+  if (std::string error = structureError(n, inFunction); !error.empty())
+    return error;
+  if (!schema && newestSchema(n) && n.op_type() != "LayerNormalization")
+    return "does not exist in opset " + std::to_string(version) + " of " + plainName(n.domain()) +
+           "; import the opset that it was exported for";
+  if (!schema || schema->Deprecated())
+    return "";
+  try {
+    schema->Verify(n);
+    return "";
+  } catch (const std::exception &e) {
+    return e.what();
+  }
+}
+
+std::string unknownOperator(const pb::NodeProto &n) {
+  std::string domain = plainName(n.domain());
+  return "onnxc does not know operator " + n.op_type() + " of " + domain + "; pass --custom-op " + domain + "::" + n.op_type() +
+         "=LIBRARY, or give it as a function of the model";
+}
+
+void Walker::fail(const Origin &from, const std::string &message) {
+  failed = true;
+  if (!current || !current->part || reported.insert(current->part).second)
+    report(from, message);
+}
+
+void Walker::doubt(const pb::NodeProto &node) {
+  ++doubts;
+  for (const std::string &output : node.output())
+    if (!output.empty())
+      doubtful.insert(output);
+}
+
+bool Walker::isDoubtful(const pb::NodeProto &node) const {
+  return !doubtful.empty() && llvm::any_of(node.input(), [&](const std::string &input) { return doubtful.count(input) != 0; });
+}
+
+void Walker::reject(const pb::NodeProto &node, const std::string &message) {
+  fail(origin(node), message);
+  doubt(node);
+}
+
+void Walker::rejectTypes(const pb::NodeProto &node, const std::string &message) {
+  if (isDoubtful(node))
+    doubt(node);
+  else
+    reject(node, message);
+}
+
+void Walker::rejectWhole(pb::NodeProto &&node, Scope &scope, const std::string &message) {
+  reject(node, message);
+  pb::NodeProto *kept = scope.graph->add_node();
+  *kept = std::move(node);
+  doubtBodies(*kept);
+  bodies(*kept, scope);
+}
+
+// What a body gets from a node that is in doubt.
+void Walker::doubtBodies(const pb::NodeProto &node) {
+  for (const pb::AttributeProto &attr : node.attribute())
+    if (attr.has_g())
+      for (const pb::ValueInfoProto &input : attr.g().input())
+        doubtful.insert(input.name());
+}
+
+void Walker::bodies(pb::NodeProto &node, Scope &scope) {
+  for (pb::AttributeProto &attr : *node.mutable_attribute())
+    if (attr.has_g() && !walked(attr.g()))
+      graph(*attr.mutable_g(), &scope, {});
+}
+
+}  // namespace onnxc::importer
