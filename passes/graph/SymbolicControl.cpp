@@ -81,7 +81,7 @@ static bool onlyBroadcast(Value v, size_t rank) {
 
 void RankDoubts::Mixed::emit() const {
   result.getOwner()->emitError("If: rank of result depends on run-time data: the branches give ")
-      << ranks[0] << " and " << ranks[1] << " axes";
+      << ranks[0] << " and " << ranks[1] << " axes; give both the same number (Unsqueeze, Reshape), or make the condition a constant";
 }
 
 // The number of entries of `v` says the rank of what is made from it.
@@ -231,7 +231,7 @@ static FailureOr<bool> widen(SymbolicShapes &s, Operation *op, BlockArgument arg
   Dims dims(s.dims(arg)), given(s.dims(next));
   if (dims.size() != given.size())
     return op->emitError() << onnx::opName(op) << ": rank of result depends on run-time data: a carried value has " << dims.size()
-                           << " axes, then " << given.size();
+                           << " axes, then " << given.size() << "; give it the same number in every iteration (Unsqueeze, Reshape)";
   for (auto [d, e] : llvm::enumerate(dims)) {
     AffineExpr own = s.symbol({SymbolDef::Argument, "", arg, int64_t(d), {}, {}});
     if (e == own || e == given[d])
@@ -278,7 +278,9 @@ LogicalResult ShapeEvaluator::iterate(Operation *op, ValueRange initial, ArrayRe
     if (!changed)
       return success();
   }
-  return op->emitError() << onnx::opName(op) << ": shapes of the carried values do not settle";
+  return op->emitError()
+         << onnx::opName(op)
+         << ": shapes of the carried values do not settle; let the body keep their sizes, or make what decides them a constant";
 }
 
 void ShapeEvaluator::finishState(Operation *op, Value result, BlockArgument state) {
@@ -405,7 +407,8 @@ LogicalResult ShapeEvaluator::evaluateSequenceMap(Operation *op) {
     const ItemShape *items = s.items(v);
     auto element = llvm::dyn_cast<RankedTensorType>(llvm::cast<onnx::SeqType>(v.getType()).getElement());
     if ((!items || items->empty) && !element)
-      return op->emitError("SequenceMap: rank of the items depends on run-time data");
+      return op->emitError(
+          "SequenceMap: rank of the items depends on run-time data; declare the items' axes where the sequence enters the graph");
     Dims dims = items && !items->empty ? items->dims : Dims(element.getRank());
     for (auto [d, e] : llvm::enumerate(dims))
       if (!e)

@@ -116,7 +116,7 @@ LogicalResult ShapeOp::setValueFromType(Value v) {
   s.setDims(v, dims);
   return success();
 }
-LogicalResult ShapeOp::unknownRank() { return error() << "rank of result depends on run-time data"; }
+LogicalResult ShapeOp::unknownRank() { return error() << "rank of result depends on run-time data; " << kDeclareRank; }
 
 FailureOr<int64_t> ShapeOp::axis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank)

@@ -68,6 +68,10 @@ private:
   llvm::SmallVector<unsigned> inStart, inSize, outStart, outSize;
 };
 
+// What to do where only the run knows a rank.
+inline constexpr llvm::StringLiteral kDeclareRank =
+    "declare the value's axes in the model's value_info (sizes may be names), or make what decides them a constant";
+
 using ShapeRule = mlir::LogicalResult (*)(ShapeOp &);
 using ShapeRules = llvm::StringMap<ShapeRule>;
 

@@ -158,7 +158,7 @@ void loadSmallIntegers(SymbolicShapes &s, Value v) {
 static LogicalResult operandsHaveRanks(SymbolicShapes &s, Operation *op) {
   for (auto [i, v] : llvm::enumerate(op->getOperands()))
     if (llvm::isa<TensorType>(v.getType()) && !s.hasRank(v))
-      return op->emitError() << onnx::opName(op) << ": rank of operand " << i << " depends on run-time data";
+      return op->emitError() << onnx::opName(op) << ": rank of operand " << i << " depends on run-time data; " << kDeclareRank;
   return success();
 }
 
