@@ -1,5 +1,6 @@
 // Messages.cpp: see Messages.h.
 #include "compiler/Messages.h"
+#include "compiler/Progress.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -11,6 +12,7 @@ void messagesAsJson() { asJson = true; }
 bool messagesAreJson() { return asJson; }
 
 void say(llvm::StringRef severity, llvm::StringRef where, const llvm::Twine &message) {
+  NoProgress still;
   if (!asJson) {
     llvm::errs() << "onnxc: " << severity << ": " << where << (where.empty() ? "" : ": ") << message << "\n";
     return;

@@ -45,7 +45,8 @@ static CLI::Option *addRepeatable(CLI::App &app, const char *name, std::function
 }
 
 void bindCodeOptions(CLI::App &app, Options &options) {
-  app.add_option("-O", options.optLevel, "optimisation level; 0 is the slow, literal reference used to find wrong results")
+  app.add_option("-O", options.optLevel,
+                 "optimisation level; 0 is the slow, literal reference used to find wrong results")
       ->check(CLI::Range(0, 3))
       ->type_name("LEVEL")
       ->default_str("3")
@@ -111,6 +112,12 @@ void bindCompileOptions(CLI::App &app, Options &options) {
   app.add_flag("--MD", options.dependencies, "also write FILE.d, the files the output depends on, for make and ninja (-MD works too)")
       ->group("Output");
   app.add_flag("--json", options.json, "print diagnostics and reports as JSON lines")->group("Output");
+  app.add_option("--progress", options.progressAfter,
+                 "on a terminal, show how far the compile is when it takes longer than so many seconds (not with --json)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("SECONDS")
+      ->default_str("1")
+      ->group("Output");
   app.add_flag("--size-report", options.sizeReport, "print what the bytes of the artefact are")->group("Output");
   app.add_flag("--print-pipeline", options.printPipeline, "print the passes in their order and stop")->group("Looking inside");
   app.add_option("--dump-phases", options.dumpPhases, "write the program after each phase to this folder")

@@ -29,8 +29,9 @@ struct Options {
   std::string scheduleFile;                    // JSON: level -> kernel -> numbers of codegen/cpu/Schedule.h
   // The file's contents.
   std::map<std::string, std::map<std::string, std::map<std::string, int64_t>>> schedules;
-  int tuneSeconds = 0;  // 0: no search for schedules
-  bool taps = false;    // -g: one launch per node
+  int tuneSeconds = 0;       // 0: no search for schedules
+  double progressAfter = 1;  // seconds; with `progress`, from when on it is shown
+  bool taps = false;         // -g: one launch per node
   bool printPipeline = false, dependencies = false, timePhases = false, sizeReport = false, json = false, progress = false;
 };
 

@@ -11,6 +11,16 @@
 using namespace mlir;
 namespace onnxc {
 
+Phases::Phases(const Options &options) : options(options) {
+  if (options.progress)
+    progress.emplace(options.progressAfter);
+}
+
+void Phases::begin(llvm::StringRef what, const KernelCount *kernels) {
+  if (progress)
+    progress->begin(what, kernels);
+}
+
 bool Phases::done(llvm::StringRef name, ModuleOp module) {
   double passed = std::chrono::duration<double, std::milli>(Clock::now() - last).count();
   times.push_back({name.str(), passed});
@@ -31,6 +41,7 @@ bool Phases::done(llvm::StringRef name, ModuleOp module) {
 }
 
 Phases::~Phases() {
+  progress.reset();
   if (!options.timePhases)
     return;
   if (options.json) {
@@ -54,6 +65,7 @@ void printSizeReport(const Options &options) {
     say("warning", options.output, "no size report: " + llvm::toString(file.takeError()));
     return;
   }
+  NoProgress still;
   llvm::json::Object sizes;
   uint64_t total = 0;
   auto row = [&](llvm::StringRef name, uint64_t bytes) {

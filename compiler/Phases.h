@@ -1,6 +1,8 @@
-// Phases.h: what --time-phases, --dump-phases and --size-report show of a compile. compiler/Pipeline.cpp tells it when a phase is done.
+// Phases.h: what --time-phases, --dump-phases and --size-report show of a compile, and its progress on a terminal. compiler/Pipeline.cpp
+// tells it when a phase begins and when one is done.
 #pragma once
 #include "compiler/Options.h"
+#include "compiler/Progress.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <chrono>
 #include <vector>
@@ -9,8 +11,11 @@ namespace onnxc {
 
 class Phases {
 public:
-  explicit Phases(const Options &options) : options(options) {}
+  explicit Phases(const Options &options);
   ~Phases();  // prints the times
+
+  // For the terminal alone: what takes long now, in words.
+  void begin(llvm::StringRef what, const KernelCount *kernels = nullptr);
 
   // A phase is over; with `module`, the program it left is written under --dump-phases. False: that failed, and was reported.
   bool done(llvm::StringRef name, mlir::ModuleOp module = {});
@@ -25,6 +30,7 @@ private:
   Clock::time_point last = Clock::now();
   std::vector<Time> times;
   unsigned dumped = 0;
+  std::optional<Progress> progress;
 };
 
 // What the bytes of the finished file are, section by section.

@@ -267,12 +267,15 @@ static bool foldConstants(ModuleOp module, const Options &given) {
 
 // The graph's phases, up to what `check` and a .mlir file show.
 static bool simplify(ModuleOp module, const Options &options, Phases &phases) {
+  phases.begin("working out shapes");
   if (failed(runPhase(shapePhase, module, options)) || !phases.done("shapes", module))
     return false;
+  phases.begin("computing constants");
   if (options.optLevel > 0 && foldConstants(module, options)) {
     if (failed(runPhase(shapePhase, module, options)) || !phases.done("constants", module))
       return false;
   }
+  phases.begin("simplifying the graph");
   return succeeded(runPhase(graphPhase, module, options)) && phases.done("graph", module);
 }
 
@@ -285,6 +288,7 @@ static ImportOptions importOptions(const Options &options) {
 
 // The phases between the graph and code.
 static bool formPlan(ModuleOp module, const Options &options, Phases &phases) {
+  phases.begin("planning kernels");
   return succeeded(runPhase(layoutPhase, module, options)) && phases.done("layout", module) &&
          succeeded(runPhase(planPhase, module, options)) && phases.done("plan", module);
 }
@@ -310,9 +314,14 @@ static int generate(ModuleOp module, const Options &options, Phases &phases) {
   code.schedules = options.schedules;
   code.cache = options.cache;
   code.phase = [&](StringRef name) { phases.done(name); };
+  KernelCount count;
+  count.total = code.cpus.size() * llvm::range_size(module.getOps<kernel::FuncOp>());
+  code.count = &count;
+  phases.begin("compiling kernels", &count);
   FailureOr<std::vector<std::string>> objects = compileForCpu(module, code);
   if (failed(objects))
     return ExitBug;
+  phases.begin("linking");
   int status = isText ? writeText(objects->front(), options) : linkPhase(module, options, code, *objects);
   phases.done("link");
   if (status != ExitOk)
@@ -338,6 +347,7 @@ int compile(const Options &given) {
     return printPipeline(context, options);
   Diagnostics diagnostics(context, kMostErrors);
   Phases phases(options);
+  phases.begin("reading the model");
   OwningOpRef<ModuleOp> module = importModel(options.input, context, importOptions(options));
   if (!module || !phases.done("import", *module) || !simplify(*module, options, phases))
     return ExitBadModel;

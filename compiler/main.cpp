@@ -1,6 +1,7 @@
 // main.cpp: the onnxc program. Compiling is the default; a first argument that names a subcommand goes to compiler/commands/.
 #include "compiler/CommandLine.h"
 #include "compiler/Pipeline.h"
+#include "compiler/Progress.h"
 #include "compiler/commands/Commands.h"
 #include "compiler/commands/Tune.h"
 #include "llvm/ADT/STLExtras.h"
@@ -78,6 +79,7 @@ static bool isWord(llvm::StringRef text) {
 // A crash is our bug, whatever the model: say so, with the exit code users' scripts look for. LLVM has removed temporary files by now.
 static void reportBug(void *) {
   constexpr llvm::StringLiteral text = "onnxc: internal error: this is a bug in onnxc, please report it with the model\n";
+  eraseProgress();
   (void)!write(2, text.data(), text.size());
   _exit(ExitBug);
 }
@@ -91,6 +93,7 @@ static void outOfMemory() {
   constexpr llvm::StringLiteral plain = "onnxc: error: out of memory\n";
   constexpr llvm::StringLiteral json = "{\"message\":\"out of memory\",\"severity\":\"error\",\"where\":\"\"}\n";
   llvm::StringRef text = messagesAreJson() ? json : plain;
+  eraseProgress();
   (void)!write(2, text.data(), text.size());
   llvm::sys::RunInterruptHandlers();
   _exit(ExitBadModel);

@@ -6,6 +6,7 @@
 #include "dialects/kernel/KernelDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/Module.h"
+#include <atomic>
 #include <functional>
 #include <map>
 #include <optional>
@@ -13,6 +14,12 @@
 #include <vector>
 
 namespace onnxc {
+
+// How far the kernels of all levels are; counted while they are made, on several threads.
+struct KernelCount {
+  size_t total = 0;
+  std::atomic<size_t> halves = 0;  // a kernel is optimised, then emitted
+};
 
 struct CodegenOptions {
   std::vector<std::string> cpus;  // levels, oldest first
@@ -24,6 +31,7 @@ struct CodegenOptions {
   Schedules schedules = {};                      // what takes the place of the cost model's choices
   std::string cache = {};                        // folder of finished code by the hash of what it was made from; empty: none
   std::function<void(llvm::StringRef)> phase = [](llvm::StringRef) {};  // called when a part of the work is done
+  KernelCount *count = nullptr;
 };
 
 // Objects of the artefact: one per level, then tables, then the stub. Failure leaves a diagnostic on the module.

@@ -14,6 +14,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
 #include "runtime_stub/Bitcode.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Config/llvm-config.h"
@@ -77,8 +78,41 @@ void markLong(llvm::Function &f) {
   f.addFnAttr(llvm::Attribute::OptimizeNone);
 }
 
+static bool isKernel(const llvm::Function &f) { return f.getName().ends_with(".code"); }
+
+namespace {
+// Adds the kernels of one level to a KernelCount as they pass, and at the end those that never did: inlined, or found in the cache.
+class Counter {
+public:
+  Counter(const llvm::Module &m, KernelCount *count) : count(count), left(count ? llvm::count_if(m, isKernel) : 0) {}
+  void pass(const llvm::Function &f) {
+    if (left && isKernel(f))
+      --left, ++count->halves;
+  }
+  void end() {
+    if (count)
+      count->halves += left;
+    left = 0;
+  }
+
+private:
+  KernelCount *count;
+  size_t left;
+};
+
+// Behind the passes that emit code, which take function by function.
+struct CountEmitted : llvm::FunctionPass {
+  static char ID;
+  explicit CountEmitted(Counter &counter) : FunctionPass(ID), counter(counter) {}
+  bool runOnFunction(llvm::Function &f) override { return counter.pass(f), false; }
+  void getAnalysisUsage(llvm::AnalysisUsage &usage) const override { usage.setPreservesAll(); }
+  Counter &counter;
+};
+char CountEmitted::ID = 0;
+}  // namespace
+
 // At level 0 the library's kernels stay as they were built, which is what compiles fastest and what the optimised code is compared with.
-static void optimise(llvm::Module &m, llvm::TargetMachine &tm, unsigned level) {
+static void optimise(llvm::Module &m, llvm::TargetMachine &tm, unsigned level, Counter &counter) {
   llvm::LoopAnalysisManager lam;
   llvm::FunctionAnalysisManager fam;
   llvm::CGSCCAnalysisManager cgam;
@@ -89,6 +123,11 @@ static void optimise(llvm::Module &m, llvm::TargetMachine &tm, unsigned level) {
   llvm::PassInstrumentationCallbacks callbacks;
   llvm::OptNoneInstrumentation skipLong(false);  // what markLong says holds for these passes too
   skipLong.registerCallbacks(callbacks);
+  callbacks.registerAfterPassCallback([&](StringRef pass, llvm::Any ir, const llvm::PreservedAnalyses &) {
+    auto *f = llvm::any_cast<const llvm::Function *>(&ir);
+    if (f && pass == "DSEPass")  // runs once, when little is left to do
+      counter.pass(**f);
+  });
   llvm::PassBuilder pb(&tm, tuning, std::nullopt, &callbacks);
   pb.registerModuleAnalyses(mam);
   pb.registerCGSCCAnalyses(cgam);
@@ -103,7 +142,7 @@ static void optimise(llvm::Module &m, llvm::TargetMachine &tm, unsigned level) {
   passes.run(m, mam);
 }
 
-static std::string emitCode(llvm::Module &m, llvm::TargetMachine &tm, const CodegenOptions &options) {
+static std::string emitCode(llvm::Module &m, llvm::TargetMachine &tm, const CodegenOptions &options, Counter &counter) {
   SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream os(bytes);
   if (options.emit == CodegenOptions::Ir) {
@@ -113,6 +152,7 @@ static std::string emitCode(llvm::Module &m, llvm::TargetMachine &tm, const Code
   llvm::legacy::PassManager pm;
   tm.addPassesToEmitFile(
       pm, os, nullptr, options.emit == CodegenOptions::Assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile);
+  pm.add(new CountEmitted(counter));
   pm.run(m);
   return std::string(bytes.begin(), bytes.end());
 }
@@ -263,6 +303,8 @@ void Level::finish(const CodegenOptions &options) {
     error = "generated code is malformed";
     return;
   }
+  Counter optimised(*m, options.count), emitted(*m, options.count);
+  auto counted = llvm::make_scope_exit([&] { optimised.end(), emitted.end(); });
   std::string key;
   if (!options.cache.empty()) {
     key = cacheKey(*m, options);
@@ -271,8 +313,9 @@ void Level::finish(const CodegenOptions &options) {
       return;
     }
   }
-  optimise(*m, *tm, options.optLevel);
-  code = emitCode(*m, *tm, options);
+  optimise(*m, *tm, options.optLevel, optimised);
+  optimised.end();
+  code = emitCode(*m, *tm, options, emitted);
   if (!options.cache.empty())
     keep(options.cache, key, code);
 }
@@ -289,7 +332,8 @@ static std::string compileTables(ModuleOp module, CodegenOptions options, const 
   m.setDataLayout(tm->createDataLayout());
   m.setPICLevel(llvm::PICLevel::BigPIC);
   emitTables(module, options, m);
-  return emitCode(m, *tm, options);
+  Counter none(m, nullptr);
+  return emitCode(m, *tm, options, none);
 }
 
 FailureOr<std::vector<std::string>> compileForCpu(ModuleOp module, const CodegenOptions &options) {

@@ -15,12 +15,15 @@ import onnx
 from onnx import helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import terminal
 from common import Suite, info, make, mlp_model, relu_model, save, weight
 
 SUITE = Suite("cli", __doc__, jobs=1)
 COMMANDS = ["run", "verify", "bench", "check", "inspect", "ops", "targets"]
 ROOT = Path(__file__).resolve().parent.parent.parent
 X = np.array([[-1, 2, -3], [4, -5, 6]], np.float32)
+for terminal_check in terminal.CHECKS:
+    SUITE.check(terminal_check)
 
 
 @SUITE.check
