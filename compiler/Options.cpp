@@ -1,5 +1,7 @@
 // Options.cpp: every flag of compiling, in the order --help shows them; see CommandLine.h.
 #include "compiler/CommandLine.h"
+#include "codegen/cpu/Isa.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -44,15 +46,29 @@ static CLI::Option *addRepeatable(CLI::App &app, const char *name, std::function
   return app.add_option_function<std::vector<std::string>>(name, addAll, help)->take_all()->allow_extra_args(false);
 }
 
+// "a,b, or c": of each target.
+static std::string defaultLevels() {
+  std::string text;
+  for (const Target &target : targets()) {
+    std::vector<std::string> levels;
+    for (const Isa &isa : isas())
+      if (isa.isDefault && isa.arch == target.arch)
+        levels.push_back(isa.name.str());
+    text += (text.empty() ? "" : ", or ") + llvm::join(llvm::reverse(levels), ",");
+  }
+  return text;
+}
+
 void bindCodeOptions(CLI::App &app, Options &options) {
   app.add_option("-O", options.optLevel,
-                 "optimisation level; 0 is the slow, literal reference used to find wrong results")
+                 "optimisation level; 0 is the slow, literal reference used to find wrong results, 1 to 3 give the same code")
       ->check(CLI::Range(0, 3))
       ->type_name("LEVEL")
       ->default_str("3")
       ->group("Code");
   app.add_option("--cpu", options.cpus,
-                 "CPU level or name; several make one artefact that picks when it loads; 'native' tunes for this machine")
+                 "CPU level or name; several make one artefact that picks when it loads; 'native' tunes for this machine (default: " +
+                     defaultLevels() + ")")
       ->delimiter(',')
       ->type_name("NAME[,NAME]")
       ->group("Code");
@@ -90,6 +106,7 @@ void bindCodeOptions(CLI::App &app, Options &options) {
                  "bytes of constants that are made and not stored: a sparse tensor, what depends on constants alone")
       ->check(CLI::NonNegativeNumber)
       ->type_name("BYTES")
+      ->default_str("1073741824")
       ->group("Code");
   app.add_flag("-g", options.taps, "one launch per node: times, profiles and errors are each node's own")->group("Code");
 }
