@@ -14,9 +14,18 @@ from onnx import TensorProto, helper, numpy_helper
 
 from values import PATIENCE, REUSE, Child
 
+ROOT = Path(__file__).resolve().parent.parent
+CACHE = Path(os.environ.get("ONNXC_CACHE", Path.home() / ".cache" / "onnxc"))  # as in ./dev
 
 # The greatest level that this machine runs of those that suites compile for.
 WIDEST = "x86-64-v4" if {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} <= set(Path("/proc/cpuinfo").read_text().split()) else "x86-64-v3"
+
+
+def dumped_suite():
+    """The folder of ONNX's backend suite, filled on the first use."""
+    folder = CACHE / "suite-1.23.2"
+    subprocess.run([sys.executable, ROOT / "test" / "conformance" / "dump.py", folder], check=True)
+    return folder
 
 
 def info(name, *shape, dtype=TensorProto.FLOAT):

@@ -15,10 +15,10 @@ import time
 from collections import namedtuple
 from pathlib import Path
 
-TEST = Path(__file__).resolve().parent
-ROOT = TEST.parent
+from common import ROOT, dumped_suite
+
+TEST = ROOT / "test"
 SHARED = ROOT.parent / "shared"
-CACHE = Path(os.environ.get("ONNXC_CACHE", Path.home() / ".cache" / "onnxc"))
 LOADER = ROOT / "runtime_stub" / "python"
 PYTHON = sys.executable
 
@@ -39,13 +39,6 @@ def script(*command):
     return Result(*map(int, counts.groups())) if counts else Result(0, 1, 0)
 
 
-def dumped_suite():
-    """The folder of ONNX's backend suite, filled on the first use."""
-    folder = CACHE / "suite-1.23.2"
-    call(PYTHON, TEST / "conformance" / "dump.py", folder, check=True)
-    return folder
-
-
 def finished_code(args):
     """The folder of finished code that suites may take up: what another compiler made is gone."""
     folder, compiler = args.build / "code", args.onnxc.stat()
@@ -61,6 +54,10 @@ def finished_code(args):
 
 def suite_rules(args):
     return script(TEST / "rules" / "rules.py")
+
+
+def suite_scripts(args):
+    return script(TEST / "rules" / "scripts.py", "--onnxc", args.onnxc, "--loader", LOADER)
 
 
 def suite_lit(args):

@@ -1,6 +1,6 @@
 """Runs ONNX's backend suite (dumped by dump.py) through onnxc: compile each case, run it through the Python loader in a forked child, compare.
 
-usage: run.py --onnxc BIN --loader DIR --suite DIR [--mode static|symbolic|O0 …] [--kind node …] [--filter REGEX] [--json OUT] [--update]
+usage: run.py [--onnxc BIN] [--loader DIR] [--suite DIR] [--mode static|symbolic|O0 …] [--kind node …] [--filter REGEX] [--json OUT] [--update]
 
 A case listed in xfail.txt for a mode must fail in it: an unexpected pass fails the run, as an unexpected failure does. --update rewrites the list.
 Modes: static as the model says; symbolic with every input dim replaced by a symbol of its own; O0 static at -O0. Each compiles one level of the
@@ -24,6 +24,7 @@ from pathlib import Path
 import onnx
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from common import ROOT, dumped_suite
 from values import PATIENCE, REUSE, compare, forked, read_value
 
 XFAIL = Path(__file__).with_name("xfail.txt")
@@ -155,9 +156,9 @@ def write_xfail(results):
 
 def parse():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--onnxc", required=True)
-    p.add_argument("--loader", required=True)
-    p.add_argument("--suite", required=True, type=Path)
+    p.add_argument("--onnxc", default=str(ROOT / "build" / "bin" / "onnxc"))
+    p.add_argument("--loader", default=str(ROOT / "runtime_stub" / "python"))
+    p.add_argument("--suite", type=Path, help="default: ONNX's, dumped on the first use")
     p.add_argument("--mode", nargs="+", choices=MODES, default=["static"])
     p.add_argument("--kind", nargs="+", choices=[*KINDS, "peer"], default=KINDS)
     p.add_argument("--filter", default="")
@@ -166,7 +167,9 @@ def parse():
     p.add_argument("--json", type=Path)
     p.add_argument("--update", action="store_true")
     p.add_argument("--verbose", action="store_true", help="print every failure, expected or not")
-    return p.parse_args()
+    args = p.parse_args()
+    args.suite = args.suite or dumped_suite()
+    return args
 
 
 def run_all(args):

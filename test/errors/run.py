@@ -400,7 +400,7 @@ def opset_of_the_future(folder):
     return save(folder, model([helper.make_node("Relu", ["x"], ["y"])], [tensor("x", 2)], [tensor("y", 2)], opset=9999))
 
 
-@case(1, r"act \(Fancy\): uses domain 'com\.nowhere', which the model does not import$")
+@case(1, r"act \(Fancy\): uses domain 'com\.nowhere', which the model does not import; add it to opset_import$")
 def domain_that_is_not_imported(folder):
     return save(folder, model([helper.make_node("Fancy", ["x"], ["y"], name="act", domain="com.nowhere")], [tensor("x", 2)], [tensor("y", 2)]))
 

@@ -58,6 +58,7 @@ def main():
     p.add_argument("--update", action="store_true")
     args = p.parse_args()
     if not (args.shared / "models").is_dir():
+        print(f"skipped: there is no {args.shared}/models with the models beside the checkout")
         print(f"models: 0 passed, 0 failed, {COUNT} skipped")
         return
     results = check(args)

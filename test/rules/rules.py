@@ -97,7 +97,8 @@ def rule_unfinished(files):
 def rule_format(files):
     tool = shutil.which("clang-format-22")
     sources = [str(f) for f in code(files, ".cpp", ".h", ".hpp", ".c")]
-    if not tool or not sources:
+    if not tool:
+        yield "clang-format-22 is missing: ./dev setup"
         return
     done = subprocess.run([tool, "--dry-run", "--Werror", *sources], cwd=ROOT, capture_output=True, text=True)
     for name in sorted(set(re.findall(r"^([^:\n]+):\d+:\d+: error", done.stderr, re.M))):
