@@ -101,7 +101,8 @@ static LogicalResult expandOfSplat(onnx::ExpandOp op, PatternRewriter &rewriter)
   auto type = llvm::dyn_cast<RankedTensorType>(op.getType());
   if (!value || !value.isSplat() || !type || !type.hasStaticShape() || type.getNumElements() > most)
     return rewriter.notifyMatchFailure(op, "not a splat of known and moderate size");
-  rewriter.replaceOpWithNewOp<onnx::ConstantOp>(op, value.resizeSplat(type));
+  bool text = llvm::isa<DenseStringElementsAttr>(value);
+  rewriter.replaceOpWithNewOp<onnx::ConstantOp>(op, text ? reshaped(value, type) : value.resizeSplat(type));
   return success();
 }
 

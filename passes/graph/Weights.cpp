@@ -115,7 +115,10 @@ static ElementsAttr constantOf(RankedTensorType type, std::vector<T> values) {
 ElementsAttr makeConstant(RankedTensorType type, std::vector<char> bytes) { return constantOf(type, std::move(bytes)); }
 ElementsAttr makeConstant(RankedTensorType type, std::vector<float> values) { return constantOf(type, std::move(values)); }
 
+// Strings are kept otherwise than other elements; one of them stands for all of a splat.
 ElementsAttr reshaped(ElementsAttr value, RankedTensorType type) {
+  if (auto strings = llvm::dyn_cast<DenseStringElementsAttr>(value))
+    return DenseElementsAttr::get(type, strings.getRawStringData());
   if (auto dense = llvm::dyn_cast<DenseElementsAttr>(value))
     return dense.reshape(type);
   if (auto resource = llvm::dyn_cast<DenseResourceElementsAttr>(value))

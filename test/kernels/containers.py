@@ -1,5 +1,5 @@
 """Sequences, optionals, maps and control flow with every element type of their schemas: values go through containers, branches and loop state and come back unchanged.
-Also the operators of ai.onnx.ml on maps, its models in batches, and LabelEncoder's first version.
+Also the operators of ai.onnx.ml on maps, its models in batches, LabelEncoder's first version, and the cases of edges.py.
 
 usage: containers.py --onnxc BIN --loader DIR [--filter REGEX]      ends with `containers: N passed, N failed, N skipped`
 """
@@ -13,6 +13,7 @@ from onnx import TensorProto, defs, helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common import Suite
+import edges
 from values import compare, peer
 
 SUITE = Suite("containers", __doc__, reuse=True)
@@ -375,6 +376,8 @@ def label_encoder_1(s, folder):
     return (classic(s, folder, "LabelEncoder", text, tensor_type(TEXT, 3), np.array([1, -9, 0]), tensor_type(I64, 3), classes_strings=["a", "b"], default_int64=-9)
             or classic(s, folder / "b", "LabelEncoder", places, tensor_type(I64, 3), np.array(["b", "?", "a"], object), tensor_type(TEXT, 3), classes_strings=["a", "b"], default_string="?"))
 
+
+SUITE.cases(edges.CASES, edges.check)
 
 if __name__ == "__main__":
     SUITE.main()

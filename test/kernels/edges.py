@@ -1,0 +1,49 @@
+"""Cases of containers.py at the edges of what the standard says: no elements, texts as constants, numbers beyond 63 bits, forms that few models use. Each has its
+answer here and is compiled with known sizes, with symbolic ones and at -O0."""
+import re
+
+import numpy as np
+import onnx.parser
+from onnx import helper, TensorProto
+
+from values import compare
+
+CASES = {}
+F32 = np.float32
+
+
+def case(name, body, want, outputs="float[] y", opset=22, **feed):
+    """`body`: in ONNX's text form; `want`: the results; `feed`: inputs by name."""
+    CASES["edge_" + name] = body, want if isinstance(want, list) else [want], outputs, opset, feed
+
+
+def texts(*values):
+    return np.array(values, object)
+
+
+VIEWS = 'c = Constant <value_strings = [WORDS]> ()  u = Unsqueeze (c, zero)  y = StringConcat (u, x)'
+for words in (("a", "b"), ("a", "a")):
+    case("text_view_" + "".join(words), VIEWS.replace("WORDS", ", ".join(f'"{w}"' for w in words)), texts([f"{words[0]}1", f"{words[1]}2"], [f"{words[0]}3", f"{words[1]}4"]),
+         "string[] y", x=texts(["1", "2"], ["3", "4"]))
+case("text_expand", 'c = Constant <value_strings = ["a"]> ()  s = Constant <value_ints = [2, 2]> ()  e = Expand (c, s)  y = StringConcat (e, x)',
+     texts(["a1", "a2"], ["a3", "a4"]), "string[] y", x=texts(["1", "2"], ["3", "4"]))
+
+
+def build(name, symbolic):
+    body, _, outputs, opset, feed = CASES[name]
+    codes = {n: "string" if a.dtype == object else TensorProto.DataType.Name(helper.np_dtype_to_tensor_dtype(a.dtype)).lower() for n, a in feed.items()}
+    shape = lambda n, a: ", ".join(f"{n}{i}" if symbolic else str(d) for i, d in enumerate(a.shape))
+    inputs = ", ".join(f"{codes[n]}{f'[{shape(n, a)}]' if a.ndim else ''} {n}" for n, a in feed.items())
+    zero = "zero = Constant <value_ints = [0]> ()  " if re.search(r"\bzero\b", body) else ""
+    return onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : {opset}, "ai.onnx.ml" : 3, "com.microsoft" : 1]> g ({inputs}) => ({outputs}) {{ {zero}{body} }}')
+
+
+def check(s, folder, name):
+    import onnxc
+    _, want, _, _, feed = CASES[name]
+    for mode, symbolic, flags in (("static", False, []), ("symbolic", True, []), ("O0", True, ["-O0"])):
+        got = onnxc.load(str(s.compile(build(name, symbolic), folder, "--cpu", "x86-64-v3", *flags, name=mode))).run(feed)
+        wrong = compare(want, got, 1e-6, 1e-6)
+        if wrong:
+            return f"{mode}: {wrong}"
+    return None
