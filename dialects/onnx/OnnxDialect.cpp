@@ -134,6 +134,8 @@ static std::optional<SmallVector<int64_t>> blobElements(ArrayRef<char> data, int
     uint64_t bits = 0;
     memcpy(&bits, data.data() + i * bytes, bytes);
     unsigned unused = 64 - 8 * bytes;
+    if (!isSigned && bits > INT64_MAX)
+      return std::nullopt;
     values.push_back(isSigned ? int64_t(bits << unused) >> unused : int64_t(bits));
   }
   return values;
@@ -154,8 +156,11 @@ std::optional<SmallVector<int64_t>> integerElements(ElementsAttr value, int64_t 
   if (!range)
     return std::nullopt;
   SmallVector<int64_t> values;
-  for (const APInt &element : *range)
+  for (const APInt &element : *range) {
+    if (!isSigned && element.getActiveBits() > 63)
+      return std::nullopt;
     values.push_back(isSigned ? element.getSExtValue() : int64_t(element.getZExtValue()));
+  }
   return values;
 }
 

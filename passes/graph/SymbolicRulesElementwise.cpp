@@ -202,14 +202,15 @@ static SmallVector<int64_t> sourceIndices(SymbolicShapes &s, DimsRef result, Val
   return indices;
 }
 
-// Values that do not fit the result's type wrap as the kernel would; expressions are followed in 32 and 64 bits only.
+// Values that do not fit the result's type wrap as the kernel would; expressions are followed in 32 and 64 bits only, and as unsigned
+// numbers where they are never negative.
 static AffineExpr wrapped(ShapeOp &o, IntegerType type, AffineExpr e) {
   auto n = known(e);
   if (!e)
     return {};
   unsigned width = type.getWidth();
   if (!n)
-    return width >= 32 || width == 1 ? e : AffineExpr();
+    return width == 1 || (width >= 32 && (!type.isUnsigned() || o.s.isNonNegative(e))) ? e : AffineExpr();
   if (width == 64)
     return type.isUnsigned() && *n < 0 ? AffineExpr() : e;
   uint64_t bits = uint64_t(*n) & ((uint64_t(1) << width) - 1);

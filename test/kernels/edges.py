@@ -28,6 +28,16 @@ for words in (("a", "b"), ("a", "a")):
 case("text_expand", 'c = Constant <value_strings = ["a"]> ()  s = Constant <value_ints = [2, 2]> ()  e = Expand (c, s)  y = StringConcat (e, x)',
      texts(["a1", "a2"], ["a3", "a4"]), "string[] y", x=texts(["1", "2"], ["3", "4"]))
 
+TOP = 2**64 - 1
+case("natural_cast", f"c = Constant <value = uint64[2] {{{TOP}, 5}}> ()  y = Cast <to = 1> (c)", np.array([TOP, 5], F32))
+case("natural_div", f"c = Constant <value = uint64 {{{TOP}}}> ()  d = Constant <value = uint64 {{2}}> ()  y = Div (c, d)", np.array(TOP // 2, np.uint64), "uint64[] y")
+case("natural_max", f"c = Constant <value = uint64 {{{2**63}}}> ()  d = Constant <value = uint64 {{1}}> ()  y = Max (c, d)", np.array(2**63, np.uint64), "uint64[] y")
+case("natural_fill", f"s = Shape (x)  c = ConstantOfShape <value = uint64[1] {{{TOP}}}> (s)  y = Cast <to = 1> (c)", np.full((2,), TOP, F32), x=np.zeros(2, F32))
+for code in (TensorProto.UINT32, TensorProto.UINT64):
+    size = np.array(2 - 5, np.int64).astype(helper.tensor_dtype_to_np_dtype(code))
+    case(f"natural_difference_{code}", f"s = Shape (x)  n = Cast <to = {code}> (s)  c = Constant <value_ints = [5]> ()  d = Cast <to = {code}> (c)  e = Sub (n, d)  y = Cast <to = 1> (e)",
+         np.array([size], F32), x=np.zeros(2, F32))
+
 
 def build(name, symbolic):
     body, _, outputs, opset, feed = CASES[name]
