@@ -137,7 +137,7 @@ std::string biasSplitGelu(const Call &) {
 std::string gemmFastGelu(const Call &) { return "m = MatMul (X, W)\nY = com.microsoft.FastGelu (m, bias)\n"; }
 std::string biasSoftmax(const Call &c) {
   return "t = Add (data, bias)\nf = Flatten <axis = " + std::to_string(c.integer("axis", 1)) +
-         "> (t)\ns = Softmax <axis = 1> (f)\nd = Shape (t)\noutput = Reshape (s, d)\n";
+         "> (t)\ns = Softmax <axis = 1> (f)\nd = Shape (t)\noutput = Reshape <allowzero = 1> (s, d)\n";
 }
 template <bool conjugate>
 std::string complexMul(const Call &) {

@@ -65,6 +65,7 @@ void softmax(Rewrite &r) {
   std::string y = r.detach(0);
   std::string shape = r.emit("Shape", {x});
   r.emit("Reshape", {r.node.output(0), shape}, y);
+  setInt(r.last(), "allowzero", 1);
 }
 
 int elementCode(const std::string &name) {

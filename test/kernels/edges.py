@@ -38,6 +38,11 @@ for code in (TensorProto.UINT32, TensorProto.UINT64):
     case(f"natural_difference_{code}", f"s = Shape (x)  n = Cast <to = {code}> (s)  c = Constant <value_ints = [5]> ()  d = Cast <to = {code}> (c)  e = Sub (n, d)  y = Cast <to = 1> (e)",
          np.array([size], F32), x=np.zeros(2, F32))
 
+for op in ("Softmax", "LogSoftmax", "Hardmax"):
+    for shape, axis in (((2, 0, 4), 1), ((2, 0, 4), 2), ((0, 3, 4), 1), ((2, 3, 0), 1), ((2, 3, 0), 2), ((0, 3), 0)):
+        case(f"empty_{op}_{'x'.join(map(str, shape))}_{axis}", f"y = {op} <axis = {axis}> (x)", np.zeros(shape, F32), opset=11, x=np.zeros(shape, F32))
+case("empty_bias_softmax", "y = com.microsoft.BiasSoftmax <axis = 2, is_inner_broadcast = 1> (x, b)", np.zeros((2, 0, 3, 4), F32), x=np.zeros((2, 0, 3, 4), F32), b=np.zeros((2, 0, 1, 4), F32))
+
 
 def build(name, symbolic):
     body, _, outputs, opset, feed = CASES[name]
