@@ -84,8 +84,7 @@ static LogicalResult stringNormalizer(ShapeOp &o) {
   if (dims.empty())
     return o.error() << "needs at least one axis";
   auto stop = o.op->getAttrOfType<ArrayAttr>("stopwords");
-  if (stop && !stop.empty())
-    dims.back() = {};
+  dims.back() = stop && !stop.empty() ? AffineExpr() : o.s.max(dims.back(), o.c(1));
   return o.set(0, dims);
 }
 static LogicalResult tfIdf(ShapeOp &o) {

@@ -150,9 +150,11 @@ int32_t isStopword(const Args *a, Str word, bool &found) {
   return ONNXC_K_OK;
 }
 
+bool isOneRow(const Tensor &x) { return x.rank == 1 || (x.rank == 2 && x.dims[0] == 1); }
+
 int32_t normaliseSizes(const Args *a) {
   const Tensor &x = a->in[0];
-  if (x.rank != 1 && !(x.rank == 2 && x.dims[0] == 1))
+  if (!isOneRow(x))
     return ONNXC_K_SHAPE;
   int64_t kept = 0;
   for (int64_t i = 0; i < x.dims[x.rank - 1]; ++i) {
@@ -170,6 +172,8 @@ int32_t normalise(const Args *a) {
   const Tensor &x = a->in[0];
   Str action = text(a->attr[Action]), *to = out<Str>(a, 0);
   int64_t kept = 0;
+  if (!isOneRow(x))
+    return ONNXC_K_SHAPE;
   for (int64_t i = 0; i < x.dims[x.rank - 1]; ++i) {
     bool stop;
     Str word = in<Str>(a, 0)[i];

@@ -42,6 +42,10 @@ for op in ("Softmax", "LogSoftmax", "Hardmax"):
     for shape, axis in (((2, 0, 4), 1), ((2, 0, 4), 2), ((0, 3, 4), 1), ((2, 3, 0), 1), ((2, 3, 0), 2), ((0, 3), 0)):
         case(f"empty_{op}_{'x'.join(map(str, shape))}_{axis}", f"y = {op} <axis = {axis}> (x)", np.zeros(shape, F32), opset=11, x=np.zeros(shape, F32))
 case("empty_bias_softmax", "y = com.microsoft.BiasSoftmax <axis = 2, is_inner_broadcast = 1> (x, b)", np.zeros((2, 0, 3, 4), F32), x=np.zeros((2, 0, 3, 4), F32), b=np.zeros((2, 0, 1, 4), F32))
+for stop in ("", 'stopwords = ["a"], '):
+    for shape in ((0,), (1, 0)):
+        case(f"empty_texts_{len(shape)}{'_stop' if stop else ''}", f'y = StringNormalizer <{stop}case_change_action = "UPPER"> (x)', texts("").reshape((1,) * len(shape)), "string[] y",
+             x=np.zeros(shape, object))
 
 
 def build(name, symbolic):
