@@ -33,6 +33,11 @@ void range(Rewrite &r) {
   if (r.input(2).empty())
     r.setInput(2, r.scalarLike(r.input(0), 1));
 }
+// Written as the standard's first version.
+void gridSample(Rewrite &r) {
+  standard(r);
+  r.version = 16;
+}
 void expandDims(Rewrite &r) {
   standard(r);
   r.node.set_op_type("Unsqueeze");
@@ -60,7 +65,7 @@ const std::vector<Upgrade> kUpgradesML = {
     {"com.microsoft.Range", 99, range},
     {"com.microsoft.Trilu", 99, standard},
     {"com.microsoft.Pad", 99, standard},
-    {"com.microsoft.GridSample", 99, standard},
+    {"com.microsoft.GridSample", 99, gridSample},
     {"com.microsoft.ExpandDims", 99, expandDims},
     {"com.microsoft.LinearAttention", 99, linearAttention},
     {"com.microsoft.CausalConvWithState", 99, causalConv},

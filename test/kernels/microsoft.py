@@ -128,6 +128,8 @@ case("range_float", "Range", [number(0.5), number(4), None])
 case("unique", "Unique", [number([2, 1, 1, 3, 4, 3, 2])], 3)
 case("inverse", "Inverse", [f32(3, 4, 4)])
 case("trilu", "Trilu", [f32(2, 4, 5), number(1, np.int64)], upper=0)
+for mode in ("bilinear", "nearest", "bicubic"):
+    case(f"grid_sample_{mode}", "GridSample", [f32(1, 2, 5, 6), f32(1, 3, 4, 2)], mode=mode, align_corners=1)
 case("bifurcation", "BifurcationDetector",
      [number([1, 5, 3, 4, 2, 9, 7], np.int64), number([1, 5, 3], np.int64), number(0, np.int64), number([1, 5, 3, 4, 7, 2, 9, 7], np.int64)], 2, min_ngram_size=1, max_ngram_size=3)
 case("bifurcation_start", "BifurcationDetector", [number([1, 5, 3, 4, 2, 9, 7], np.int64), number([1, 5], np.int64), number(0, np.int64)], 2)
