@@ -4,22 +4,42 @@
 namespace onnxc::importer {
 namespace {
 
-// spatial=0: statistics for each element of a sample.
-void perElementNorm(Rewrite &r, float epsilon) {
-  std::string x = r.input(0), eps = r.scalarLike(x, epsilon);
-  std::string deviation = r.emit("Sqrt", {r.emit("Add", {r.input(4), eps})});
-  std::string centred = r.emit("Div", {r.emit("Sub", {x, r.input(3)}), deviation});
-  r.emit("Add", {r.emit("Mul", {centred, r.input(1)}), r.input(2)}, r.node.output(0));
-  r.drop();
+// Mean and variance of the batch for each channel, in the shape of the running ones.
+void batchStatistics(Rewrite &r, const std::string &runningMean) {
+  std::string x = r.emit("Reshape", {r.input(0), r.ints({0, 0, -1})}), axes = r.ints({0, 2}), shape = r.emit("Shape", {runningMean});
+  std::string mean = r.emit("ReduceMean", {x, axes}), centred = r.emit("Sub", {x, mean});
+  std::string variance = r.emit("ReduceMean", {r.emit("Mul", {centred, centred}), axes});
+  if (r.hasOutput(3))
+    r.emit("Reshape", {mean, shape}, r.node.output(3));
+  if (r.hasOutput(4))
+    r.emit("Reshape", {variance, shape}, r.node.output(4));
 }
 
-// Older ops name up to four more results, which mean something only in training.
+// Before version 14 the number of results told the mode: Y alone is a test, more of them (mean, var, saved_mean, saved_var) are training,
+// but for is_test of versions 1 and 6. spatial=0: each element of a sample is a channel of its own.
 void batchNorm(Rewrite &r) {
-  r.erase("is_test");
-  while (r.node.output_size() > 1)
+  bool spatial = r.takeInt("spatial", 1) != 0, training = false;
+  for (int i = 1; i < 5; ++i)
+    training |= r.hasOutput(i);
+  training &= r.takeInt("is_test", 0) == 0;
+  std::string x = r.input(0), runningMean = r.input(3);
+  if (!spatial) {
+    r.setInput(0, r.emit("Flatten", {x}));
+    for (int i = 1; i < 5; ++i)
+      r.setInput(i, r.emit("Reshape", {r.input(i), r.ints({-1})}));
+  }
+  if (training && (r.hasOutput(3) || r.hasOutput(4)))
+    batchStatistics(r, runningMean);
+  while (r.node.output_size() > (training ? 3 : 1))
     r.node.mutable_output()->RemoveLast();
-  if (r.takeInt("spatial", 1) == 0)
-    perElementNorm(r, r.takeFloat("epsilon", 1e-5f));
+  if (training)
+    r.setInt("training_mode", 1);
+  for (int i = 0; !spatial && i < r.node.output_size(); ++i)
+    if (r.hasOutput(i)) {
+      std::string result = r.detach(i);
+      r.emit("Reshape", {r.node.output(i), r.emit("Shape", {i ? runningMean : x})}, result);
+      setInt(r.last(), "allowzero", 1);
+    }
 }
 
 void dropout(Rewrite &r) {

@@ -32,6 +32,21 @@ form([1, 5], "y = BatchNormalization <consumed_inputs = [0,0,0,1,1], is_test = 1
      "y = BatchNormalization <epsilon = 0.001> (x, s, b, m, v)", x=(2, 3, 4), s=(3,), b=(3,), m=(3,), v=(3,))
 form([6], "y = BatchNormalization <is_test = 1, epsilon = 0.001> (x, s, b, m, v)", "y = BatchNormalization <epsilon = 0.001> (x, s, b, m, v)", x=(2, 3, 4), s=(3,), b=(3,), m=(3,), v=(3,))
 form([7], "y = BatchNormalization <epsilon = 0.001, spatial = 1> (x, s, b, m, v)", x=(2, 3, 4), s=(3,), b=(3,), m=(3,), v=(3,))
+# More results than Y: training, whose statistics are those of the batch.
+NORM = dict(x=(2, 3, 4), s=(3,), b=(3,), m=(3,), v=(3,))
+SAVED = "k = ReduceMean <keepdims = 0> (x, a)  K = ReduceMean (x, a)  c = Sub (x, K)  d = Mul (c, c)  l = ReduceMean <keepdims = 0> (d, a)"
+for opset, extra in ((1, "consumed_inputs = [0,0,0,1,1], "), (5, "consumed_inputs = [0,0,0,1,1], "), (6, "is_test = 0, "), (7, "spatial = 1, "), (9, "")):
+    form([opset], f"y, n, w, k, l = BatchNormalization <{extra}epsilon = 0.001, momentum = 0.7> (x, s, b, m, v)",
+         f"y, n, w = BatchNormalization <epsilon = 0.001, momentum = 0.7, training_mode = 1> (x, s, b, m, v)  {SAVED}", "float[] y, float[] n, float[] w, float[] k, float[] l",
+         a=np.array([0, 2]), **NORM)
+form([6], "y, n = BatchNormalization <is_test = 1> (x, s, b, m, v)", "y = BatchNormalization (x, s, b, m, v)", **NORM)
+form([9, 13], "y, n = BatchNormalization (x, s, b, m, v)", "y, n = BatchNormalization <training_mode = 1> (x, s, b, m, v)", "float[] y, float[] n", **NORM)
+form([7, 8], "y, n, w, k, l = BatchNormalization <spatial = 0> (x, s, b, m, v)",
+     f"""X = Flatten (x)  S = Flatten <axis = 0> (s)  B = Flatten <axis = 0> (b)  S1 = Reshape (S, f)  B1 = Reshape (B, f)  M = Reshape (m, f)  V = Reshape (v, f)
+     Y, N, W = BatchNormalization <training_mode = 1> (X, S1, B1, M, V)  q = Shape (x)  p = Shape (m)  y = Reshape (Y, q)  n = Reshape (N, p)  w = Reshape (W, p)  {SAVED}""",
+     "float[] y, float[] n, float[] w, float[] k, float[] l", f=np.array([-1]), a=np.array([0]), x=(5, 3, 4), s=(3, 4), b=(3, 4), m=(3, 4), v=(3, 4))
+form([7, 8], "y = BatchNormalization <spatial = 0> (x, s, b, m, v)", "c = Sub (x, m)  e = Constant <value = float {1e-5}> ()  t = Add (v, e)  r = Sqrt (t)  q = Div (c, r)  p = Mul (q, s)  y = Add (p, b)",
+     x=(5, 3, 4), s=(3, 4), b=(3, 4), m=(3, 4), v=(3, 4))
 form([1], 'y = Cast <to = "INT32"> (x)', "y = Cast <to = 6> (x)", "int32[] y", x=(2, 3, 4))
 form([1, 5], "y = Clip <max = 0.5, min = 0.2, consumed_inputs = [0]> (x)", "y = Clip (x, l, h)", l=np.array(0.2, np.float32), h=np.array(0.5, np.float32), x=(2, 3, 4))
 form([6, 10], "y = Clip <max = 0.5, min = 0.2> (x)", x=(2, 3, 4))
