@@ -52,6 +52,25 @@ void onlyPlain(Rewrite &r, std::initializer_list<std::pair<const char *, int64_t
       return r.fail(std::string("has attribute '") + name + "'; onnxc supports only " + std::to_string(value));
   standard(r);
 }
+// Operands that no kernel reads.
+void without(Rewrite &r, std::initializer_list<std::pair<int, const char *>> inputs) {
+  for (auto [place, name] : inputs)
+    if (!r.input(place).empty())
+      return r.fail(std::string("has input '") + name + "', which onnxc does not support");
+}
+void attention(Rewrite &r) {
+  if (r.takeInt("past_present_share_buffer", 0) && !r.input(4).empty())
+    r.fail("has attribute 'past_present_share_buffer'; onnxc supports only 0");
+}
+void multiHeadAttention(Rewrite &r) { without(r, {{8, "past_sequence_length"}, {9, "cache_indirection"}}); }
+void groupQueryAttention(Rewrite &r) {
+  for (const char *name : {"k_quant_type", "v_quant_type"})
+    if (r.takeString(name, "NONE") != "NONE")
+      return r.fail(std::string("has attribute '") + name + "'; onnxc supports only NONE");
+  if (r.takeInt("sliding_window_cache", 0))
+    return r.fail("has attribute 'sliding_window_cache'; onnxc supports only 0");
+  without(r, {{12, "k_scale"}, {13, "v_scale"}});
+}
 void linearAttention(Rewrite &r) { onlyPlain(r, {{"state_window", 0}}); }
 void causalConv(Rewrite &r) { onlyPlain(r, {{"state_window", 0}, {"channels_last", 0}, {"dilation", 1}, {"ndim", 1}}); }
 void transposeMatMul(Rewrite &r) { r.node.set_op_type("FusedMatMul"); }
@@ -67,6 +86,9 @@ const std::vector<Upgrade> kUpgradesML = {
     {"com.microsoft.Pad", 99, standard},
     {"com.microsoft.GridSample", 99, gridSample},
     {"com.microsoft.ExpandDims", 99, expandDims},
+    {"com.microsoft.Attention", 99, attention},
+    {"com.microsoft.MultiHeadAttention", 99, multiHeadAttention},
+    {"com.microsoft.GroupQueryAttention", 99, groupQueryAttention},
     {"com.microsoft.LinearAttention", 99, linearAttention},
     {"com.microsoft.CausalConvWithState", 99, causalConv},
     {"com.microsoft.TransposeMatMul", 99, transposeMatMul},

@@ -178,6 +178,39 @@ def state_window(folder):
     return microsoft(folder, "CausalConvWithState", [(2, 3, 7), (3, 1, 4)], state_window=2)
 
 
+@case(1, r"fused .*has input 'past_sequence_length', which onnxc does not support")
+def shared_cache(folder):
+    return microsoft(folder, "MultiHeadAttention", [(2, 1, 16), (2, 1, 16), (2, 1, 16), None, None, None, (2, 4, 6, 4), (2, 4, 6, 4), (1,)], num_heads=4)
+
+
+@case(1, r"fused .*has input 'cache_indirection', which onnxc does not support")
+def indirect_cache(folder):
+    return microsoft(folder, "MultiHeadAttention", [(2, 1, 16), (2, 1, 16), (2, 1, 16), None, None, None, (2, 4, 6, 4), (2, 4, 6, 4), None, (1, 2, 6)], num_heads=4)
+
+
+@case(1, r"fused .*has attribute 'past_present_share_buffer'; onnxc supports only 0")
+def shared_buffer(folder):
+    return microsoft(folder, "Attention", [(2, 1, 16), (16, 48), (48,), None, (2, 2, 4, 5, 4), None, (1,)], num_heads=4, past_present_share_buffer=1)
+
+
+QUERY_GROUPS = [(2, 1, 32), (2, 1, 16), (2, 1, 16), (2, 2, 5, 8), (2, 2, 5, 8), (2,), ()]
+
+
+@case(1, r"fused .*has attribute 'v_quant_type'; onnxc supports only NONE")
+def quantised_cache(folder):
+    return microsoft(folder, "GroupQueryAttention", QUERY_GROUPS, num_heads=4, kv_num_heads=2, v_quant_type="PER_TENSOR")
+
+
+@case(1, r"fused .*has input 'k_scale', which onnxc does not support")
+def cache_scale(folder):
+    return microsoft(folder, "GroupQueryAttention", [*QUERY_GROUPS, None, None, None, None, None, (1,)], num_heads=4, kv_num_heads=2)
+
+
+@case(1, r"fused .*has attribute 'sliding_window_cache'; onnxc supports only 0")
+def sliding_cache(folder):
+    return microsoft(folder, "GroupQueryAttention", QUERY_GROUPS, num_heads=4, kv_num_heads=2, sliding_window_cache=1)
+
+
 @case(1, r"gnd .*'batch_dims' is -7, not from 0")
 def negative_batch_dims(folder):
     node = helper.make_node("GatherND", ["x", "i"], ["y"], name="gnd", batch_dims=-7)
