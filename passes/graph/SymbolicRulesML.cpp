@@ -32,11 +32,16 @@ static LogicalResult castMap(ShapeOp &o) {
 }
 static LogicalResult dictVectorizer(ShapeOp &o) { return o.set(0, {o.c(1), o.c(entries(o, {"string_vocabulary", "int64_vocabulary"}))}); }
 
+// Without sizes all of every input.
 static LogicalResult featureVectorizer(ShapeOp &o) {
-  int64_t columns = 0;
-  for (int64_t n : o.intsAttr("inputdimensions"))
-    columns += n;
-  return o.set(0, {rows(o), o.c(columns)});
+  AffineExpr columns = o.c(0);
+  ArrayRef<int64_t> sizes = o.intsAttr("inputdimensions");
+  for (int64_t n : sizes)
+    columns = o.s.add(columns, o.c(n));
+  if (sizes.empty())
+    for (Value x : o.inputs(0))
+      columns = o.s.add(columns, o.s.product(o.s.dims(x).drop_front(o.s.dims(x).size() > 1)));
+  return o.set(0, {rows(o), columns});
 }
 
 static LogicalResult classes(ShapeOp &o, int64_t columns) {

@@ -326,7 +326,7 @@ int32_t zipMap(const Args *a) {
 
 int32_t featureVectorizer(const Args *a) {
   const Attr &sizes = a->attr[0];
-  if (sizes.n >= 0 && sizes.n < a->n_in)
+  if (sizes.n > 0 && sizes.n < a->n_in)
     return ONNXC_K_SHAPE;
   Tensor &y = a->out[0];
   int64_t rows = rowsOf(y), width = columnsOf(y), at = 0;

@@ -46,6 +46,8 @@ for stop in ("", 'stopwords = ["a"], '):
     for shape in ((0,), (1, 0)):
         case(f"empty_texts_{len(shape)}{'_stop' if stop else ''}", f'y = StringNormalizer <{stop}case_change_action = "UPPER"> (x)', texts("").reshape((1,) * len(shape)), "string[] y",
              x=np.zeros(shape, object))
+case("features", "y = ai.onnx.ml.FeatureVectorizer (x, z)", np.array([[1, 2, 5], [3, 4, 6]], F32), x=np.array([[1, 2], [3, 4]], F32), z=np.array([[5], [6]], F32))
+case("features_of_a_row", "y = ai.onnx.ml.FeatureVectorizer (x, z)", np.array([[1, 2, 5]], F32), x=np.array([1, 2], np.int64), z=np.array([5], np.int64))
 
 
 def build(name, symbolic):
