@@ -1,4 +1,5 @@
-// Search.h: writing the nodes of a token search: what Search.cpp (subgraphs and the loop) and SearchStep.cpp (the choice of tokens) share.
+// Search.h: writing nodes (Gradient.cpp and UpgradeNN.cpp do so too), and what Search.cpp (subgraphs and the loop of a token search) and
+// SearchStep.cpp (the choice of tokens) share.
 #pragma once
 #include "compiler/import/Walk.h"
 #include <array>

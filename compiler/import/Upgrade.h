@@ -15,6 +15,7 @@ public:
   pb::NodeProto &node;
   int version;  // the opset the node is written in; a rewrite to another op or domain changes it
   const Scope &scope;
+  Walker &walker;
 
   // Attributes of the node; get* give `otherwise` when absent, take* also remove.
   bool has(const char *name) const;
@@ -58,9 +59,6 @@ public:
   std::vector<pb::NodeProto> added, follow;
   bool dropped = false, afterNode = false;
   std::string error;
-
-private:
-  Walker &walker;
 };
 
 // Sets an attribute on any node.

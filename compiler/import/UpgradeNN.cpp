@@ -1,4 +1,5 @@
 // UpgradeNN.cpp: normalisations, pooling, recurrent nets, dropout, Scan with a batch axis.
+#include "compiler/import/Search.h"
 #include "compiler/import/Upgrade.h"
 
 namespace onnxc::importer {
@@ -81,43 +82,45 @@ void groupNorm(Rewrite &r) {
 
 void dft(Rewrite &r) { r.setInput(2, r.scalarInt(r.takeInt("axis", 1))); }
 
-// Scan of opset 8 had a batch axis in front: an outer Scan over the batch runs today's Scan on each sample.
+// Scan of opset 8 had a batch axis in front: an outer Scan over the batch runs today's Scan on each sample, on the first sequence_lens of
+// its steps. Behind these the results are zero (the text leaves that open, ONNX Runtime does it so).
 void scan8(Rewrite &r) {
-  if (!r.input(0).empty())
-    return r.fail("Scan of opset 8 with sequence_lens is not supported; export with opset 9 or newer");
   const pb::AttributeProto *body = findAttr(r.node, "body");
-  int64_t scans = r.takeInt("num_scan_inputs", 0);
+  int64_t scans = r.takeInt("num_scan_inputs", 0), states = r.node.input_size() - 1 - scans;
   std::vector<int64_t> directions = r.takeInts("directions");
-  if (!body || !body->has_g())
-    return r.fail("has no body");
+  if (!body || !body->has_g() || scans < 1 || states < 0)
+    return r.fail("needs a body and as many inputs as num_scan_inputs says");
   pb::GraphProto outer;
   outer.set_name(body->g().name() + ".batch");
-  pb::NodeProto inner;
-  inner.set_op_type("Scan");
-  *inner.add_attribute() = *body;
-  setInt(inner, "num_scan_inputs", scans);
+  Nodes m(r.walker, origin(r.node), *outer.mutable_node());
+  auto formal = [&](const std::string &hint) { return *outer.add_input()->mutable_name() = r.freshName(hint); };
+  std::vector<std::string> operands;
+  for (int i = 1; i < r.node.input_size(); ++i)
+    operands.push_back(formal(r.node.input(i)));
+  std::string first = operands[states], lengths = r.input(0), zero, rest;
+  if (!lengths.empty()) {
+    zero = m.ints({0});
+    std::string length = m("Max", {m("Reshape", {formal(lengths), m.ints({1})}), zero});
+    for (size_t i = states; i < operands.size(); ++i)
+      operands[i] = m("Slice", {operands[i], zero, length, zero});
+    auto steps = [&](const std::string &v) { return m("Shape", {v}, {{"start", 0}, {"end", 1}}); };
+    rest = m("Concat", {zero, m("Sub", {steps(first), steps(operands[states])})}, {{"axis", 0}});
+  }
+  std::vector<std::string> results = m.many("Scan", operands, r.node.output_size(), {{"num_scan_inputs", scans}});
+  *m.last().add_attribute() = *body;
   if (!directions.empty())
-    setInts(inner, "scan_input_directions", directions);
-  setOrigin(inner, origin(r.node));
-  std::vector<std::string> inputs(r.node.input().begin() + 1, r.node.input().end());
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    std::string name = r.freshName(inputs[i]);
-    outer.add_input()->set_name(name);
-    inner.add_input(name);
-  }
-  for (const std::string &output : r.node.output()) {
-    std::string name = r.freshName(output);
-    inner.add_output(name);
-    outer.add_output()->set_name(name);
-  }
-  *outer.add_node() = std::move(inner);
-  r.node.clear_attribute();
+    setInts(m.last(), "scan_input_directions", directions);
+  for (size_t i = 0; i < results.size(); ++i)
+    outer.add_output()->set_name(int64_t(i) < states || lengths.empty() ? results[i] : m("Pad", {results[i], rest, "", zero}));
   r.node.mutable_input()->DeleteSubrange(0, 1);
+  if (!lengths.empty())
+    r.node.add_input(lengths);
+  r.node.clear_attribute();
+  r.setInt("num_scan_inputs", r.node.input_size());
   pb::AttributeProto *attr = r.node.add_attribute();
   attr->set_name("body");
   attr->set_type(pb::AttributeProto::GRAPH);
   *attr->mutable_g() = std::move(outer);
-  r.setInt("num_scan_inputs", int64_t(inputs.size()));
 }
 }  // namespace
 

@@ -106,6 +106,13 @@ form([1, 10, 11, 12, 13, 15, 16, 18, 19, 20, 21, 22, 23, 24, 25, 28], "y, z = Lo
 form([9, 10, 11, 15, 16, 18, 19, 20, 21, 22, 23, 24, 25, 28], "y, z = Scan (x, w) <num_scan_inputs = 1, body = b (float[3] s, float[3] v) => (float[3] t, float[3] u) { t = Add (s, v) u = Neg (t) }>", x=(3,), w=(5, 3))
 form([8], 'y, z = Scan ("", x, w) <num_scan_inputs = 1, body = b (float[3] s, float[3] v) => (float[3] t, float[3] u) { t = Add (s, v) u = Neg (t) }>',
      "c = Transpose <perm = [1,0,2]> (w) y, z = Scan (x, c) <num_scan_inputs = 1, body = b (float[2,3] s, float[2,3] v) => (float[2,3] t, float[2,3] u) { t = Add (s, v) u = Neg (t) }>", x=(2, 3), w=(2, 5, 3))
+# Of the rows of w 4 and 2 are read; the results behind them are zero.
+form([8], "y, z = Scan (n, x, w) <num_scan_inputs = 1, body = b (float[3] s, float[3] v) => (float[3] t, float[3] u) { t = Add (s, v) u = Neg (t) }>",
+     "m = Mul (w, k)  y1 = ReduceSum <keepdims = 0> (m, o)  y = Add (x, y1)  c = CumSum (m, o)  e = Unsqueeze (x, o)  d = Add (c, e)  g = Neg (d)  z = Mul (g, k)",
+     "float[] y, float[] z", n=np.array([4, 2]), o=np.array([1]), k=np.array([[1, 1, 1, 1, 0], [1, 1, 0, 0, 0]], np.float32)[..., None], x=(2, 3), w=(2, 5, 3))
+form([8], "y, z = Scan (n, x, w) <num_scan_inputs = 1, directions = [1], body = b (float[3] s, float[3] v) => (float[3] t, float[3] u) { t = Add (s, v) u = Neg (v) }>",
+     "r = ReverseSequence <batch_axis = 0, time_axis = 1> (w, n)  f = Neg (r)  z = Mul (f, k)", "float[] z",
+     n=np.array([4, 2]), k=np.array([[1, 1, 1, 1, 0], [1, 1, 0, 0, 0]], np.float32)[..., None], x=(2, 3), w=(2, 5, 3))
 form([11, 22, 28], "s = SequenceConstruct (x, x) y = ConcatFromSequence <axis = 0> (s) z = SequenceAt (s, i) w = SequenceErase (s, i) l = SequenceLength (w)", i=np.array(1), x=(2, 3))
 form([11, 22, 28], "e = SequenceEmpty () s = SequenceInsert (e, x) y = ConcatFromSequence <axis = 1, new_axis = 1> (s)", x=(2, 3))
 form([17, 22, 28], "s = SequenceConstruct (x, x) m = SequenceMap (s) <body = b (float[2,3] v) => (float[2,3] u) { u = Neg (v) }> y = ConcatFromSequence <axis = 0> (m)", x=(2, 3))
