@@ -90,7 +90,7 @@ struct Emitter {
     llvm::raw_string_ostream os(bytes);
     llvm::Constant *data;
     if (auto strings = dyn_cast<DenseStringElementsAttr>(value))
-      data = stringArray(llvm::to_vector(strings.getRawStringData()));
+      data = stringArray(llvm::to_vector(strings.getValues<StringRef>()));
     else
       writeWeight(value, os), data = global(llvm::ConstantDataArray::getRaw(bytes, bytes.size(), b.getInt8Ty()));
     SmallVector<int64_t> shape(value.getShapedType().getShape());
@@ -104,6 +104,9 @@ struct Emitter {
     for (StringRef s : strings)
       items.push_back(llvm::ConstantStruct::get(type, {text(s), integer(s.size())}));
     return global(llvm::ConstantArray::get(llvm::ArrayType::get(type, items.size()), items));
+  }
+  llvm::Constant *stringArray(ArrayAttr list) {
+    return stringArray(llvm::map_to_vector(list.getAsRange<StringAttr>(), [](StringAttr s) { return s.getValue(); }));
   }
 
   // One attribute as the row's "name:kind[=default]" wants it.
@@ -145,14 +148,10 @@ struct Emitter {
       ArrayRef<float> v = cast<DenseF32ArrayAttr>(value).asArrayRef();
       return pack(integer(0), 0, global(llvm::ConstantDataArray::get(c, v)), v.size());
     }
-    case 'S': {
+    case 'S':
       if (!value)
         return pack(integer(0), 0, null, -1);
-      SmallVector<StringRef> strings;
-      for (Attribute s : cast<ArrayAttr>(value))
-        strings.push_back(cast<StringAttr>(s).getValue());
-      return pack(integer(0), 0, stringArray(strings), strings.size());
-    }
+      return pack(integer(0), 0, stringArray(cast<ArrayAttr>(value)), cast<ArrayAttr>(value).size());
     default:
       return value ? pack(integer(0), 0, tensorAttr(cast<ElementsAttr>(value)), 1) : pack(integer(0), 0, null, -1);
     }
@@ -181,6 +180,10 @@ struct Emitter {
             v.size());
       else if (auto v = dyn_cast<DenseF32ArrayAttr>(entry.getValue()))
         add(name, 'F', 0, 0, global(llvm::ConstantDataArray::get(c, v.asArrayRef())), v.size());
+      else if (auto list = dyn_cast<ArrayAttr>(entry.getValue()))
+        add(name, 'S', 0, 0, stringArray(list), list.size());
+      else if (auto value = dyn_cast<ElementsAttr>(entry.getValue()))
+        add(name, 't', 0, 0, tensorAttr(value), 1);
     }
     entries.push_back(llvm::Constant::getNullValue(type));
     return global(llvm::ConstantArray::get(llvm::ArrayType::get(type, entries.size()), entries));

@@ -23,17 +23,12 @@ std::string dialectName(const pb::NodeProto &node) {
   return ("onnx." + prefix + node.op_type()).str();
 }
 
-bool isCustom(const pb::NodeProto &node, const std::set<std::string> &customOps) {
-  return customOps.count(plainName(node.domain()) + "::" + node.op_type()) != 0;
-}
-
 using Graph = pb::GraphProto;
 using Scopes = std::vector<std::unordered_map<std::string, Value>>;
 
 class Builder {
 public:
-  Builder(ModelFile &file, Walker &walker, MLIRContext *context, const std::set<std::string> &customOps)
-      : file(file), walker(walker), context(context), b(context), customOps(customOps) {}
+  Builder(ModelFile &file, Walker &walker, MLIRContext *context) : file(file), walker(walker), context(context), b(context) {}
 
   OwningOpRef<ModuleOp> module() {
     const Graph &graph = file.model.graph();
@@ -321,6 +316,9 @@ private:
     for (auto [type, position] : llvm::zip_equal(state.types, positions))
       if (!llvm::isa<RankedTensorType>(type))
         return fail(loc, "the model does not say the rank of output '" + node.output(position) + "' of a custom operator (value_info)");
+    for (const pb::AttributeProto &attr : node.attribute())
+      if (attr.has_g() || attr.graphs_size() || attr.has_tp())
+        return fail(loc, "attribute '" + attr.name() + "' is a graph or a type, which a custom operator cannot have");
     OperationState own(loc, "onnx.custom");
     if (!attributes(node, own))
       return false;

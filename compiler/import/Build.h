@@ -3,7 +3,6 @@
 #include "compiler/import/Walk.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
-#include <set>
 
 namespace onnxc::importer {
 

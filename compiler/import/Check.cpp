@@ -5,6 +5,10 @@ namespace onnxc::importer {
 
 std::string plainName(const std::string &domain) { return domain.empty() ? "ai.onnx" : domain; }
 
+bool isCustom(const pb::NodeProto &node, const std::set<std::string> &customOps) {
+  return customOps.count(plainName(node.domain()) + "::" + node.op_type()) != 0;
+}
+
 // What the schema does not see: "" when all is well.
 static std::string structureError(const pb::NodeProto &n, bool inFunction) {
   for (const pb::AttributeProto &attr : n.attribute())

@@ -152,6 +152,7 @@ OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportO
   if (file.model.opset_import_size() == 0)
     file.model.add_opset_import()->set_version(1);  // models of the first IR versions name none
   Walker walker(file.model, [&](const pb::NodeProto &node) { return isKnown(node, &context, options.customOps); }, report);
+  walker.customOps = options.customOps;
   walker.sameShape = flattenUnranked(*file.model.mutable_graph());
   if (!walker.run())
     return {};

@@ -212,6 +212,8 @@ void Walker::node(pb::NodeProto &&n, Scope &scope) {
       from.name = current->caller.name + "/" + from.name;
     setOrigin(n, from);
   }
+  if (isCustom(n, customOps))
+    return append(std::move(n), scope);
   if (called != functions.end())
     return splice(n, *called->second, scope, false);
   if (version == 0)

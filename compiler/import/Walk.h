@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringRef.h"
 #include <functional>
 #include <list>
+#include <set>
 #include <onnx/defs/schema.h>
 #include <onnx/defs/shape_inference.h>
 #include <unordered_map>
@@ -64,6 +65,8 @@ public:
 
   // Types of the values that each graph defines, valid until the model is changed.
   std::unordered_map<const pb::GraphProto *, Types> types;
+  // "domain::Name" of operators that the user supplies: their nodes stay as they are.
+  std::set<std::string> customOps;
   // What flattenUnranked gave for the model.
   std::unordered_map<std::string, int> sameShape;
 
@@ -126,6 +129,8 @@ private:
 
 // A domain's name for messages.
 std::string plainName(const std::string &domain);
+// Whether the user supplies the operator of a node: `customOps` holds "domain::Name".
+bool isCustom(const pb::NodeProto &node, const std::set<std::string> &customOps);
 // What is wrong with a node in itself; "" when nothing is.
 std::string checkNode(const pb::NodeProto &node, int version, bool inFunction);
 // What to say of an operator that does not exist here.

@@ -8,7 +8,8 @@
  * Both return 0 or one of the codes below, which the caller of the model gets with the node's name. Inputs must not be written. The
  * functions may be called from several threads at once. The model has to say the element type and the rank of each output of such a node
  * (value_info or graph output): both are fixed when it is compiled. A library.a becomes part of the artefact and needs nothing but the C
- * library; a library.so is loaded with it, and is looked for beside it too. */
+ * library; a library.so is loaded with it, and is looked for beside it too. Where onnxc, the standard or the model has an operator or a
+ * function of that name, yours is taken, and gets its nodes as the model has them. */
 #ifndef ONNXC_CUSTOM_H
 #define ONNXC_CUSTOM_H
 #include <stdint.h>
@@ -27,7 +28,15 @@ typedef struct onnxc_custom_tensor {
   int32_t dtype; /* onnx.TensorProto.DataType */
 } onnxc_custom_tensor;
 
-/* kind 'i': `i`; 'f': `f`; 's': `count` bytes at `data`; 'I': `count` of int64_t at `data`; 'F': `count` of float at `data`. */
+/* An element of a tensor of strings; not ended by a zero. */
+typedef struct onnxc_custom_string {
+  const char *data;
+  int64_t size;
+} onnxc_custom_string;
+
+/* kind 'i': `i`; 'f': `f`; 's': `count` bytes at `data`; 'I': `count` of int64_t at `data`; 'F': `count` of float at `data`; 'S': `count`
+ * of onnxc_custom_string at `data`; 't': an onnxc_custom_tensor at `data`. Attributes that are graphs or types are refused at compile time.
+ */
 typedef struct onnxc_custom_attribute {
   const char *name; /* null after the last */
   int64_t kind;
