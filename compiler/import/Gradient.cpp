@@ -1,65 +1,42 @@
 // Gradient.cpp: Gradient of ai.onnx.preview.training as ordinary nodes: from y back to xs through the nodes of the graph before it, by the
-// rule of each operator (reverse mode). Operators without a rule here are refused by name. Search.h beside it has the node writer.
-#include "compiler/import/Search.h"
+// rule of each operator (reverse mode): elementwise ones here, the others in GradientRules.cpp. Operators without a rule are refused by
+// name. Search.h beside it has the node writer.
+#include "compiler/import/Gradient.h"
 #include "compiler/import/Upgrade.h"
 #include <algorithm>
 
 namespace onnxc::importer {
-namespace {
+std::string Differentiation::constant(double value) { return m("Cast", {m.scalar(pb::TensorProto::FLOAT, value)}, {{"to", type}}); }
 
-constexpr int kFloat = pb::TensorProto::FLOAT;
+std::string Differentiation::transposed(const std::string &value, const std::vector<int64_t> &perm) {
+  std::string result = m("Transpose", {value});
+  setInts(m.last(), "perm", perm);
+  return result;
+}
 
-class Differentiation {
-public:
-  Differentiation(Nodes &m, const Scope &scope) : m(m), scope(scope) {}
-  std::string error;
+std::string Differentiation::swapped(const std::string &value) {
+  std::vector<int64_t> perm(scope.rank(value));
+  for (size_t i = 0; i < perm.size(); ++i)
+    perm[i] = int64_t(i);
+  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+  return transposed(value, perm);
+}
 
-  // Goes back from `y` through everything that depends on `xs`.
-  void run(const std::vector<std::string> &xs, const std::string &y);
-  // The gradient of a value: zeros where y does not depend on it.
-  std::string of(const std::string &x) {
-    auto it = gradients.find(x);
-    return it != gradients.end() ? it->second : m("Mul", {x, constant(0)});
-  }
+std::string Differentiation::arrived(const std::string &result) const {
+  auto it = sources.count(result) ? gradients.end() : gradients.find(result);
+  return it == gradients.end() ? "" : it->second;
+}
 
-private:
-  bool unary(const pb::NodeProto &n, const std::string &g);
-  bool binary(const pb::NodeProto &n, const std::string &g);
-  bool arranging(const pb::NodeProto &n, const std::string &g);
-  void product(const pb::NodeProto &n, const std::string &g);
-  void add(const std::string &value, const std::string &gradient, const std::string &result);
-  std::string constant(double value) { return m("Cast", {m.scalar(kFloat, value)}, {{"to", type}}); }
-  std::string transposed(const std::string &value, std::vector<int64_t> perm) {
-    std::string result = m("Transpose", {value});
-    setInts(m.last(), "perm", perm);
-    return result;
-  }
-  std::string swapped(const std::string &value) {
-    std::vector<int64_t> perm(scope.rank(value));
-    for (size_t i = 0; i < perm.size(); ++i)
-      perm[i] = int64_t(i);
-    std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
-    return transposed(value, perm);
-  }
-
-  Nodes &m;
-  const Scope &scope;
-  int type = kFloat;
-  std::unordered_set<std::string> active;
-  std::unordered_map<std::string, std::string> gradients;
-};
-
-// Adds a gradient that has the shape of `result`, summed over the axes along which the operand was repeated.
-void Differentiation::add(const std::string &value, const std::string &gradient, const std::string &result) {
-  if (!active.count(value))
-    return;
+std::vector<int64_t> Differentiation::repeated(const std::string &value, const std::string &result, int own) {
   const pb::TensorShapeProto *from = scope.shape(result), *to = scope.shape(value);
+  std::vector<int64_t> axes;
+  if (value == result)
+    return axes;
   if (!from || !to || from->dim_size() < to->dim_size()) {
     error = "'" + value + "' or '" + result + "' has an unknown shape";
-    return;
+    return axes;
   }
-  std::vector<int64_t> axes;
-  for (int i = 0, lead = from->dim_size() - to->dim_size(); i < from->dim_size(); ++i) {
+  for (int i = 0, lead = from->dim_size() - to->dim_size(); i < from->dim_size() - own; ++i) {
     const auto &wide = from->dim(i);
     const auto *narrow = i < lead ? nullptr : &to->dim(i - lead);
     bool same = narrow && (narrow->has_dim_value() ? wide.has_dim_value() && wide.dim_value() == narrow->dim_value()
@@ -69,12 +46,23 @@ void Differentiation::add(const std::string &value, const std::string &gradient,
     else if (!same && !narrow->has_dim_value())
       error = "whether '" + value + "' is repeated along axis " + std::to_string(i) + " is known in the run only";
   }
+  return axes;
+}
+
+void Differentiation::add(const std::string &value, const std::string &gradient, const std::string &result, int own) {
+  if (!active.count(value))
+    return;
   std::string whole = gradient;
-  if (!axes.empty())
+  if (std::vector<int64_t> axes = repeated(value, result, own); !axes.empty())
     whole = m("Reshape", {m("ReduceSum", {gradient, m.ints(axes)}, {{"keepdims", 1}}), m("Shape", {value})});
   auto [it, isNew] = gradients.emplace(value, whole);
   if (!isNew)
     it->second = m("Add", {it->second, whole});
+}
+
+static float floatOr(const pb::NodeProto &n, const char *name, float otherwise) {
+  const pb::AttributeProto *attr = findAttr(n, name);
+  return attr ? attr->f() : otherwise;
 }
 
 bool Differentiation::unary(const pb::NodeProto &n, const std::string &g) {
@@ -104,6 +92,8 @@ bool Differentiation::unary(const pb::NodeProto &n, const std::string &g) {
     give(m("Mul", {g, m("Sign", {x})}));
   else if (op == "Relu")
     give(m("Where", {m("Greater", {x, constant(0)}), g, constant(0)}));
+  else if (op == "LeakyRelu")
+    give(m("Where", {m("Less", {x, constant(0)}), m("Mul", {g, constant(floatOr(n, "alpha", 0.01f))}), g}));
   else
     return false;
   return true;
@@ -122,9 +112,11 @@ bool Differentiation::binary(const pb::NodeProto &n, const std::string &g) {
   } else if (op == "Div") {
     add(a, m("Div", {g, b}), y);
     add(b, m("Neg", {m("Div", {m("Mul", {g, y}), b})}), y);
-  } else if (op == "Pow" && !active.count(b)) {
+  } else if (op == "Pow" && (!active.count(b) || scope.elementType(a) == scope.elementType(b))) {
     add(a, m("Mul", {g, m("Mul", {b, m("Pow", {a, m("Sub", {b, m("CastLike", {constant(1), b})})})})}), y);
-  } else if (op == "MatMul" && scope.rank(a) >= 2 && scope.rank(a) == scope.rank(b)) {
+    std::string growth = m("Where", {m("Equal", {a, constant(0)}), constant(0), m("Mul", {y, m("Log", {a})})});  // 0 to any power is 0
+    add(b, m("Mul", {g, growth}), y);
+  } else if (op == "MatMul" && scope.rank(a) >= 2 && scope.rank(b) >= 2) {
     product(n, g);
   } else {
     return false;
@@ -132,48 +124,63 @@ bool Differentiation::binary(const pb::NodeProto &n, const std::string &g) {
   return true;
 }
 
-void Differentiation::product(const pb::NodeProto &n, const std::string &g) {
-  for (int i : {0, 1}) {
-    if (!active.count(n.input(i)))
-      continue;
-    const pb::TensorShapeProto *one = scope.shape(n.input(0)), *other = scope.shape(n.input(1));
-    for (int d = 0; d + 2 < one->dim_size(); ++d)
-      if (one->dim(d).SerializeAsString() != other->dim(d).SerializeAsString())
-        error = "the factors of a product differ in axis " + std::to_string(d);
-    std::string factor = swapped(n.input(1 - i));
-    add(n.input(i), i == 0 ? m("MatMul", {g, factor}) : m("MatMul", {factor, g}), n.input(i));
-  }
-}
-
-// Operators that move elements or sum them.
-bool Differentiation::arranging(const pb::NodeProto &n, const std::string &g) {
-  const std::string &op = n.op_type(), &x = n.input(0);
-  if (op == "Reshape" || op == "Flatten" || op == "Squeeze" || op == "Unsqueeze") {
-    add(x, m("Reshape", {g, m("Shape", {x})}), x);
-  } else if (op == "Transpose") {
-    const pb::AttributeProto *perm = findAttr(n, "perm");
-    std::vector<int64_t> inverse(std::max(scope.rank(x), 0));
-    for (int i = 0, rank = int(inverse.size()); i < rank; ++i) {
-      int64_t from = perm && i < perm->ints_size() ? perm->ints(i) : rank - 1 - i;
-      if (from >= 0 && from < rank)
-        inverse[from] = i;
+bool Differentiation::variadic(const pb::NodeProto &n, const std::string &g) {
+  const std::string &op = n.op_type(), &y = n.output(0);
+  if (op == "Sum" || op == "Mean") {
+    std::string part = op == "Sum" ? g : m("Div", {g, constant(n.input_size())});
+    for (const std::string &x : n.input())
+      add(x, part, y);
+  } else if (op == "Max" || op == "Min") {
+    std::string others;  // of equal operands the first one counts
+    for (const std::string &x : n.input()) {
+      std::string own = m("Equal", {x, y});
+      if (!others.empty())
+        own = m("And", {own, others});
+      add(x, m("Where", {own, g, constant(0)}), y);
+      std::string rest = m("Not", {own});
+      others = others.empty() ? rest : m("And", {others, rest});
     }
-    add(x, transposed(g, inverse), x);
-  } else if (op == "ReduceSum" || op == "ReduceMean") {
-    const pb::AttributeProto *keep = findAttr(n, "keepdims");
-    bool hasAxes = n.input_size() > 1 && !n.input(1).empty();
-    std::string spread = g;
-    if (keep && keep->i() == 0 && hasAxes)
-      spread = m("Unsqueeze", {g, n.input(1)});
-    if (op == "ReduceMean") {
-      auto count = [&](const std::string &v) { return m("CastLike", {m("Size", {v}), g}); };
-      spread = m("Div", {m("Mul", {spread, count(n.output(0))}), count(x)});
-    }
-    add(x, m("Expand", {spread, m("Shape", {x})}), x);
   } else {
     return false;
   }
   return true;
+}
+
+// min(max(x, low), high)
+void Differentiation::clip(const pb::NodeProto &n, const std::string &g) {
+  const std::string &x = n.input(0), &y = n.output(0);
+  std::string low = n.input_size() > 1 ? n.input(1) : "", high = n.input_size() > 2 ? n.input(2) : "", rest = g;
+  if (!high.empty()) {
+    std::string above = m("Greater", {low.empty() ? x : m("Max", {x, low}), high});
+    add(high, m("Where", {above, g, constant(0)}), y);
+    rest = m("Where", {above, constant(0), g});
+  }
+  if (!low.empty()) {
+    std::string below = m("Less", {x, low});
+    add(low, m("Where", {below, rest, constant(0)}), y);
+    rest = m("Where", {below, constant(0), rest});
+  }
+  add(x, rest, y);
+}
+
+bool Differentiation::choosing(const pb::NodeProto &n, const std::string &g) {
+  if (n.op_type() == "Clip") {
+    clip(n, g);
+  } else if (n.op_type() == "Where") {
+    add(n.input(1), m("Where", {n.input(0), g, constant(0)}), n.output(0));
+    add(n.input(2), m("Where", {n.input(0), constant(0), g}), n.output(0));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Differentiation::product(const pb::NodeProto &n, const std::string &g) {
+  const std::string &a = n.input(0), &b = n.input(1), &y = n.output(0);
+  if (active.count(a))
+    add(a, m("MatMul", {g, swapped(b)}), y, 2);
+  if (active.count(b))
+    add(b, m("MatMul", {swapped(a), g}), y, 2);
 }
 
 void Differentiation::run(const std::vector<std::string> &xs, const std::string &y) {
@@ -183,26 +190,29 @@ void Differentiation::run(const std::vector<std::string> &xs, const std::string 
     return;
   }
   active.insert(xs.begin(), xs.end());
+  sources = active;
   std::vector<pb::NodeProto> path;
   for (const pb::NodeProto &n : scope.graph->node()) {
     if (llvm::none_of(n.input(), [&](const std::string &input) { return active.count(input) != 0; }))
       continue;
     path.push_back(n);
     for (const std::string &output : n.output())
-      if (!llvm::is_contained(xs, output))
-        active.insert(output);
+      active.insert(output);
   }
   gradients[y] = m("Expand", {constant(1), m("Shape", {y})});
   for (auto n = path.rbegin(); n != path.rend() && error.empty(); ++n) {
-    auto g = gradients.find(n->output(0));
-    if (g == gradients.end() || llvm::is_contained(xs, n->output(0)))
+    if (llvm::all_of(n->output(), [&](const std::string &output) { return arrived(output).empty(); }))
       continue;
-    std::string gradient = g->second;
-    if (!n->domain().empty() || n->output_size() != 1 || (!unary(*n, gradient) && !binary(*n, gradient) && !arranging(*n, gradient)))
+    std::string g = arrived(n->output(0));
+    bool single = n->output_size() == 1;
+    bool known =
+        n->domain().empty() && ((single && (unary(*n, g) || binary(*n, g) || variadic(*n, g) || choosing(*n, g) || softmax(*n, g) ||
+                                            arranging(*n, g) || gemm(*n, g) || convolution(*n, g) || pooling(*n, g))) ||
+                                moving(*n));
+    if (!known)
       error = origin(*n).name + " (" + n->op_type() + ") has no derivative that onnxc knows";
   }
 }
-}  // namespace
 
 void Walker::expandGradient(const pb::NodeProto &n, Scope &scope) {
   std::vector<std::string> xs, all;
