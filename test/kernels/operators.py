@@ -7,10 +7,11 @@ CASES = {}  # of one model: label -> case
 RNG = np.random.default_rng(0)
 
 
-def case(name, op, feed, weights=None, results=1, **attributes):  # of ai.onnx.ml where the name says so
-    """`name`: of the model, then of the case; `feed`: operand name -> array of the run; `weights`: constant operands behind them."""
+def case(name, op, feed, weights=None, results=1, want=None, opset=21, **attributes):  # of ai.onnx.ml where the name says so
+    """`name`: of the model, then of the case; `feed`: operand name -> array of the run, None where absent; `weights`: constant operands behind them;
+    `want`: the results where -O0 is not asked; `opset`: of the model, its first case's."""
     model, _, label = name.partition(" ")
-    CASES.setdefault("op_" + model, {})[label] = (op, feed, weights or {}, results, attributes)
+    CASES.setdefault("op_" + model, {})[label] = (op, feed, weights or {}, results, want or [None] * results, opset, attributes)
 
 
 def floats(*shape, dtype=np.float32):
@@ -116,16 +117,17 @@ case("unique rows", "Unique", {"x": whole(3, 200, 2)}, results=4, axis=0)
 
 def build(name, dynamic):
     nodes, infos, outputs, constants = [], [], [], []
-    for at, (op, feed, weights, results, attributes) in enumerate(CASES[name].values()):
+    for at, (op, feed, weights, results, _, opset, attributes) in enumerate(CASES[name].values()):
         fixed = lambda n, i: i == 1 or (op in ("Conv", "ConvTranspose") and n == "w")
         shape = lambda n, a: [f"n{d}" if dynamic and not fixed(n, i) else d for i, d in enumerate(a.shape)]
-        infos += [helper.make_tensor_value_info(f"{n}{at}", helper.np_dtype_to_tensor_dtype(a.dtype), shape(n, a)) for n, a in feed.items()]
-        constants += [numpy_helper.from_array(a, f"{n}{at}") for n, a in weights.items()]
+        infos += [helper.make_tensor_value_info(f"{n}{at}", helper.np_dtype_to_tensor_dtype(a.dtype), shape(n, a)) for n, a in feed.items() if a is not None]
+        constants += [numpy_helper.from_array(a, f"{n}{at}") for n, a in weights.items() if a is not None]
         names = [f"y{at}_{i}" for i in range(results)]
         domain = "ai.onnx.ml" if name.startswith("op_ml_") else ""
-        nodes.append(helper.make_node(op, [f"{n}{at}" for n in (*feed, *weights)], names, domain=domain, **attributes))
+        operands = [f"{n}{at}" if a is not None else "" for n, a in (feed | weights).items()]
+        nodes.append(helper.make_node(op, operands, names, domain=domain, **attributes))
         outputs += [helper.make_empty_tensor_value_info(n) for n in names]
-    return helper.make_model(helper.make_graph(nodes, "g", infos, outputs, constants), opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("ai.onnx.ml", 3)], ir_version=10)
+    return helper.make_model(helper.make_graph(nodes, "g", infos, outputs, constants), opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("ai.onnx.ml", 3)], ir_version=10)
 
 
 def differ(got, want):
@@ -144,13 +146,13 @@ def differ(got, want):
 
 def check(s, folder, name):
     import onnxc
-    feed = {f"{n}{at}": a for at, c in enumerate(CASES[name].values()) for n, a in c[1].items()}
+    feed = {f"{n}{at}": a for at, c in enumerate(CASES[name].values()) for n, a in c[1].items() if a is not None}
     labels = [f"{label} result {i}" for label, c in CASES[name].items() for i in range(c[3])]
-    want = None
+    want = [w for c in CASES[name].values() for w in c[4]]
     for mode, dynamic, flags in (("O0", False, ["-O0"]), ("v3", False, ["--cpu", "x86-64-v3"]), ("v4", False, []), ("symbolic", True, [])):
         library = s.compile(build(name, dynamic), folder, *flags, name=f"{name}_{mode}")
         got = [np.asarray(v) for v in onnxc.load(str(library), num_threads=2).run(feed)]
-        want = want or got
+        want = [g if w is None else w for g, w in zip(got, want)]
         wrong = [f"{mode} {label}: {difference}" for g, w, label in zip(got, want, labels) if (difference := differ(g, w))]
         if wrong:
             return "; ".join(wrong[:5])

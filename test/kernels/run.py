@@ -14,9 +14,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common import WIDEST, Suite
 import attentions
 import functions
-import schedules
-from values import peer
 import operators
+import schedules
+import semantics  # adds to operators.CASES
+from values import peer
 
 CASES = {}
 

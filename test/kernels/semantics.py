@@ -1,0 +1,22 @@
+"""Operators where ONNX Runtime, or one mode of onnxc, may have other numbers than the standard's text: cases of operators.py with results worked out here."""
+import numpy as np
+
+from operators import case
+
+
+def sampled(x, scale, out, source, pick):
+    """The last axis of x at `out` positions: `source` maps those of the result to those of x, `pick` rounds."""
+    at = pick(source(np.arange(out), np.float64(np.float32(scale))))
+    return np.take(x, np.clip(at.astype(int), 0, x.shape[-1] - 1), -1)
+
+
+half_pixel, half_down = lambda y, s: (y + 0.5) / s - 0.5, lambda p: np.ceil(p - 0.5)
+for _n, _scales in ((5, (1.4, 1.8)), (10, (0.7, 0.9, 1.3, 1.4, 1.8, 1.9, 2.5)), (15, (1.4,)), (20, (0.7, 1.4)), (40, (0.9, 1.9))):
+    _x = np.arange(_n, dtype=np.float32).reshape(1, 1, _n)
+    for _s in _scales:  # the size is that of the exact product: one less than its value in single precision where that is rounded up
+        _want = sampled(_x, _s, int(_n * np.float64(np.float32(_s))), half_pixel, half_down)
+        _scale = np.array([1, 1, _s], np.float32)
+        case(f"resize_sizes {_n}_{_s}", "Resize", {"x": _x}, {"r": None, "s": _scale}, want=[_want], mode="nearest")
+        case(f"resize_sizes {_n}_{_s}_run_time", "Resize", {"x": _x, "r": None, "s": _scale}, want=[_want], mode="nearest")
+        case(f"upsample_sizes {_n}_{_s}", "Upsample", {"x": _x}, {"s": _scale}, opset=9, mode="nearest",
+             want=[sampled(_x, _s, _want.shape[-1], lambda y, s: y / s, np.floor if _s > 1 else np.ceil)])
