@@ -18,6 +18,7 @@ REUSE = ["--cache", os.environ["ONNXC_TEST_CODE"]] if "ONNXC_TEST_CODE" in os.en
 def peer(model, optimized=True):
     """A quiet session of ONNX Runtime for the model, on one thread."""
     import onnxruntime
+    onnxruntime.set_default_logger_severity(4)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1  # suites run checks side by side; and DynamicQuantizeLSTM takes ranges of what each thread computes

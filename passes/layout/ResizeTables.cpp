@@ -27,6 +27,8 @@ std::optional<double> sourceOf(StringRef mode, const Axis &x, double y) {
     return out == 1 ? 0 : y * (in - 1) / (out - 1);
   if (mode == "asymmetric")
     return y / x.scale;
+  if (mode == "tf_half_pixel_for_nn")
+    return (y + 0.5) / x.scale;
   return std::nullopt;
 }
 

@@ -59,14 +59,14 @@ inline int32_t resizeAxes(const onnxc_args *a, Axis *axes) {
   return 0;
 }
 
-enum class Coordinates { HalfPixel, Symmetric, Pytorch, AlignCorners, Asymmetric, Crop };
+enum class Coordinates { HalfPixel, Symmetric, Pytorch, AlignCorners, Asymmetric, Crop, HalfPixelForNearest };
 
 inline bool coordinatesOf(const onnxc_attr &attr, Coordinates &c) {
   c = Coordinates::HalfPixel;
   if (attr.n <= 0 || attrIs(attr, "half_pixel"))
     return true;
-  const char *names[] = {"half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"};
-  for (int i = 0; i < 5; ++i)
+  const char *names[] = {"half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn"};
+  for (int i = 0; i < 6; ++i)
     if (attrIs(attr, names[i])) {
       c = Coordinates(i + 1);
       return true;
@@ -88,6 +88,8 @@ inline double sourceOf(const Axis &x, Coordinates c, double y) {
     return out == 1 ? 0 : y * (in - 1) / (out - 1);
   case Coordinates::Asymmetric:
     return y / x.scale;
+  case Coordinates::HalfPixelForNearest:  // of opset 11 alone, but written by exporters in later ones too
+    return (y + 0.5) / x.scale;
   case Coordinates::Crop: {
     double span = (x.roiHigh - x.roiLow) * (in - 1);
     return (out == 1 ? span / 2 : y * span / (out - 1)) + x.roiLow * (in - 1);

@@ -183,6 +183,7 @@ resize("resize_linear", (2, 16, 7, 9), [1, 1, 2, 2], mode="linear")
 resize("resize_linear_corners", (1, 16, 5, 6), sizes=[1, 20, 13, 17], mode="linear", coordinate_transformation_mode="align_corners")
 resize("resize_linear_asymmetric", (1, 16, 9, 6), [1, 1, 0.6, 1.7], mode="linear", coordinate_transformation_mode="asymmetric")
 resize("resize_nearest", (1, 16, 7, 9), [1, 1, 2, 3], mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+resize("resize_for_nn", (1, 16, 7, 9), [1, 1, 2, 0.75], mode="nearest", coordinate_transformation_mode="tf_half_pixel_for_nn", nearest_mode="floor")
 resize("resize_cubic", (1, 16, 8, 9), sizes=[1, 20, 19, 12], mode="cubic", coordinate_transformation_mode="pytorch_half_pixel")
 resize("resize_antialias", (1, 16, 24, 33), sizes=[1, 20, 5, 12], mode="linear", antialias=1)
 for _mode in ("nearest", "linear"):
@@ -198,6 +199,7 @@ for _mode in ("nearest", "linear"):
     plain_resize(f"resize_plain_{_mode}_one_row", (1, 3, 1, 1), sizes=[1, 3, 5, 4], mode=_mode)
 for _rounding in ("floor", "ceil", "round_prefer_ceil"):
     plain_resize(f"resize_plain_{_rounding}", (2, 3, 9, 21), [1, 1, 1.75, 0.625], mode="nearest", nearest_mode=_rounding, coordinate_transformation_mode="asymmetric")
+plain_resize("resize_plain_for_nn", (2, 3, 9, 21), [1, 1, 1.75, 0.625], mode="nearest", nearest_mode="floor", coordinate_transformation_mode="tf_half_pixel_for_nn")
 plain_resize("resize_plain_cubic", (2, 3, 9, 11), [1, 1, 2.3, 0.7], mode="cubic")
 plain_resize("resize_plain_cubic_inside", (2, 3, 9, 11), [1, 1, 0.8, 1.9], mode="cubic", exclude_outside=1, cubic_coeff_a=-0.5)
 plain_resize("resize_plain_antialias", (1, 3, 40, 50), sizes=[1, 3, 11, 17], mode="linear", antialias=1)

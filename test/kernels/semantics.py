@@ -20,3 +20,10 @@ for _n, _scales in ((5, (1.4, 1.8)), (10, (0.7, 0.9, 1.3, 1.4, 1.8, 1.9, 2.5)), 
         case(f"resize_sizes {_n}_{_s}_run_time", "Resize", {"x": _x, "r": None, "s": _scale}, want=[_want], mode="nearest")
         case(f"upsample_sizes {_n}_{_s}", "Upsample", {"x": _x}, {"s": _scale}, opset=9, mode="nearest",
              want=[sampled(_x, _s, _want.shape[-1], lambda y, s: y / s, np.floor if _s > 1 else np.ceil)])
+for _s in (0.6, 2.5):  # tf_half_pixel_for_nn is of opset 11; tf2onnx writes it in others too
+    _x = np.arange(7, dtype=np.float32).reshape(1, 1, 7)
+    for _opset in (11, 13):
+        for _mode, _pick in (("floor", np.floor), ("ceil", np.ceil), ("round_prefer_floor", half_down)):
+            case(f"resize_{_opset} for_nn_{_s}_{_mode}", "Resize", {"x": _x, "r": np.zeros(0, np.float32)}, {"s": np.array([1, 1, _s], np.float32)}, opset=_opset,
+                 want=[sampled(_x, _s, int(7 * np.float64(np.float32(_s))), lambda y, s: (y + 0.5) / s, _pick)], mode="nearest", nearest_mode=_mode,
+                 coordinate_transformation_mode="tf_half_pixel_for_nn")
