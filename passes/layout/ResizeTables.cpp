@@ -12,19 +12,20 @@ namespace {
 struct Axis {
   double scale;
   int64_t in, out;
+  double width;  // the length of the result before it is rounded: `out` where sizes are given
 };
 
 // The position in the operand of position y of the result.
 std::optional<double> sourceOf(StringRef mode, const Axis &x, double y) {
-  double in = double(x.in), out = x.scale * in, half = (y + 0.5) / x.scale - 0.5;
+  double in = double(x.in), half = (y + 0.5) / x.scale - 0.5;
   if (mode == "half_pixel")
     return half;
   if (mode == "half_pixel_symmetric")
-    return in / 2 * (1 - double(x.out) / out) + half;
+    return in / 2 * (1 - double(x.out) / x.width) + half;
   if (mode == "pytorch_half_pixel")
-    return out == 1 ? -0.5 : half;
+    return x.out == 1 ? 0 : half;
   if (mode == "align_corners")
-    return out == 1 ? 0 : y * (in - 1) / (out - 1);
+    return x.out == 1 ? 0 : y * (in - 1) / (x.width - 1);
   if (mode == "asymmetric")
     return y / x.scale;
   if (mode == "tf_half_pixel_for_nn")
@@ -126,8 +127,11 @@ std::optional<ResizeTables> resizeTables(Operation *operation) {
   auto scales = scalesOf(op, in, out);
   if (!scales || (*scales)[0] != 1 || (*scales)[1] != 1)
     return std::nullopt;
-  auto rows = tableOf(op, {(*scales)[2], in.getDimSize(2), out.getDimSize(2)});
-  auto columns = tableOf(op, {(*scales)[3], in.getDimSize(3), out.getDimSize(3)});
+  auto axis = [&](int64_t k) -> Axis {
+    double scale = (*scales)[k], width = scale * double(in.getDimSize(k));
+    return {scale, in.getDimSize(k), out.getDimSize(k), op.getSizes() ? double(out.getDimSize(k)) : width};
+  };
+  auto rows = tableOf(op, axis(2)), columns = tableOf(op, axis(3));
   return rows && columns ? std::optional(ResizeTables{*rows, *columns}) : std::nullopt;
 }
 

@@ -18,6 +18,7 @@ inline bool attrIs(const onnxc_attr &a, const char *text) {
 struct Axis {
   double scale, roiLow, roiHigh;
   int64_t in, out;
+  double width;  // the length of the result before it is rounded: `out` where sizes are given
 };
 
 // The axis stays as it is.
@@ -28,7 +29,7 @@ inline int32_t resizeAxes(const onnxc_args *a, Axis *axes) {
   const onnxc_tensor &in = a->in[0];
   ONNXC_CHECK(in.rank <= kMaxRank, ONNXC_K_SHAPE);
   for (int32_t i = 0; i < in.rank; ++i)
-    axes[i] = {1, 0, 1, in.dims[i], in.dims[i]};
+    axes[i] = {1, 0, 1, in.dims[i], in.dims[i], double(in.dims[i])};
   const onnxc_attr &list = a->attr[kAxes];
   bool bySizes = hasInput(a, 3) && onnxc_count(a->in[3]) > 0;
   int64_t n = hasAttr(list) ? list.n : in.rank;
@@ -43,7 +44,8 @@ inline int32_t resizeAxes(const onnxc_args *a, Axis *axes) {
     Axis &x = axes[k];
     x.scale = bySizes ? double(loadI64(amounts, i)) / double(x.in) : loadF64(amounts, i);
     ONNXC_CHECK(x.in == 0 || (x.scale >= 0 && x.scale * double(x.in) < 0x1p62), ONNXC_K_SIZE);
-    x.out = bySizes ? loadI64(amounts, i) : truncToI64(floor(x.scale * double(x.in)));
+    x.width = bySizes ? double(loadI64(amounts, i)) : x.scale * double(x.in);
+    x.out = truncToI64(floor(x.width));
     common = larger ? maxOf(common, x.scale) : minOf(common, x.scale);
     if (hasInput(a, 1) && onnxc_count(a->in[1]) == 2 * n) {
       x.roiLow = loadF64(a->in[1], i);
@@ -54,7 +56,8 @@ inline int32_t resizeAxes(const onnxc_args *a, Axis *axes) {
     int64_t k = hasAttr(list) ? static_cast<const int64_t *>(list.p)[i] : i;
     fixAxis(k, in.rank);
     axes[k].scale = common;
-    axes[k].out = truncToI64(floor(common * double(axes[k].in) + 0.5));
+    axes[k].width = common * double(axes[k].in);
+    axes[k].out = truncToI64(floor(axes[k].width + 0.5));
   }
   return 0;
 }
@@ -74,25 +77,26 @@ inline bool coordinatesOf(const onnxc_attr &attr, Coordinates &c) {
   return false;
 }
 
-// The position in the operand of position y of the result.
+// The position in the operand of position y of the result. The standard's length_resized is the whole length where it asks for 1 and the fractional
+// one (the reference's output_width) elsewhere, as the backend suite has it.
 inline double sourceOf(const Axis &x, Coordinates c, double y) {
-  double in = double(x.in), out = x.scale * in;
+  double in = double(x.in);
   switch (c) {
   case Coordinates::HalfPixel:
     return (y + 0.5) / x.scale - 0.5;
   case Coordinates::Symmetric:
-    return in / 2 * (1 - double(x.out) / out) + (y + 0.5) / x.scale - 0.5;
+    return in / 2 * (1 - double(x.out) / x.width) + (y + 0.5) / x.scale - 0.5;
   case Coordinates::Pytorch:
-    return out == 1 ? -0.5 : (y + 0.5) / x.scale - 0.5;
+    return x.out == 1 ? 0 : (y + 0.5) / x.scale - 0.5;
   case Coordinates::AlignCorners:
-    return out == 1 ? 0 : y * (in - 1) / (out - 1);
+    return x.out == 1 ? 0 : y * (in - 1) / (x.width - 1);
   case Coordinates::Asymmetric:
     return y / x.scale;
   case Coordinates::HalfPixelForNearest:  // of opset 11 alone, but written by exporters in later ones too
     return (y + 0.5) / x.scale;
   case Coordinates::Crop: {
     double span = (x.roiHigh - x.roiLow) * (in - 1);
-    return (out == 1 ? span / 2 : y * span / (out - 1)) + x.roiLow * (in - 1);
+    return (x.out == 1 ? span / 2 : y * span / (x.width - 1)) + x.roiLow * (in - 1);
   }
   }
   return 0;

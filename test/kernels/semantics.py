@@ -27,3 +27,15 @@ for _s in (0.6, 2.5):  # tf_half_pixel_for_nn is of opset 11; tf2onnx writes it 
             case(f"resize_{_opset} for_nn_{_s}_{_mode}", "Resize", {"x": _x, "r": np.zeros(0, np.float32)}, {"s": np.array([1, 1, _s], np.float32)}, opset=_opset,
                  want=[sampled(_x, _s, int(7 * np.float64(np.float32(_s))), lambda y, s: (y + 0.5) / s, _pick)], mode="nearest", nearest_mode=_mode,
                  coordinate_transformation_mode="tf_half_pixel_for_nn")
+_x = np.arange(49, dtype=np.float32)[None, None]
+for _mode in ("linear", "cubic"):  # 1 / 49 times 49 is not 1
+    _one = {"r": None, "s": None, "k": np.array([1, 1, 1])}
+    case(f"resize_one {_mode}", "Resize", {"x": _x}, _one, want=[_x[..., :1]], mode=_mode, coordinate_transformation_mode="pytorch_half_pixel")
+    _crop = {"r": np.array([0, 0, 0.5, 1, 1, 0.75], np.float32), "s": None, "k": np.array([1, 1, 1])}
+    case(f"resize_one {_mode}_crop", "Resize", {"x": _x}, _crop, want=[_x[..., [30]]], mode=_mode, coordinate_transformation_mode="tf_crop_and_resize")
+    _third = {"r": None, "s": np.array([1, 1, 0.375], np.float32)}  # a width of 1.875
+    case(f"resize_one {_mode}_scale", "Resize", {"x": _x[..., :5]}, _third, want=[_x[..., :1]], mode=_mode, coordinate_transformation_mode="pytorch_half_pixel")
+for _n in range(2, 50):  # the corners are hit exactly, whatever the quotient of the sizes
+    _long = {"r": None, "s": None, "k": np.array([1, 1, 6 * _n - 5])}
+    case(f"resize_corners {_n}", "Resize", {"x": _x[..., :_n]}, _long, want=[_x[..., np.arange(6 * _n - 5) // 6]], mode="nearest", nearest_mode="floor",
+         coordinate_transformation_mode="align_corners")
