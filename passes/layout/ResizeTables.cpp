@@ -33,11 +33,12 @@ std::optional<double> sourceOf(StringRef mode, const Axis &x, double y) {
   return std::nullopt;
 }
 
-int64_t nearestOf(double x, StringRef mode) {
+int64_t nearestOf(double x, StringRef mode, double scale) {
   double low = std::floor(x), ratio = x - low;
-  if (ratio == 0 || mode == "floor")
+  bool byScale = mode == "ceil_if_smaller";
+  if (ratio == 0 || mode == "floor" || (byScale && scale >= 1))
     return int64_t(low);
-  if (mode == "ceil")
+  if (mode == "ceil" || byScale)
     return int64_t(low) + 1;
   return int64_t(low) + (mode == "round_prefer_ceil" ? ratio >= 0.5 : ratio > 0.5);
 }
@@ -87,7 +88,7 @@ std::optional<ResizeAxis> tableOf(onnx::ResizeOp op, const Axis &x) {
       addSmooth(table, op, x, *at, shrink, first);
       continue;
     }
-    int64_t from = nearest ? nearestOf(*at, op.getNearestMode()) : y;
+    int64_t from = nearest ? nearestOf(*at, op.getNearestMode(), x.scale) : y;
     table.index.push_back(int32_t(std::clamp<int64_t>(from, 0, x.in - 1)));
     table.weight.push_back(1);
   }

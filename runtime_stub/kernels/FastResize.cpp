@@ -29,7 +29,7 @@ static int32_t makePass(const onnxc_args *a, const Axis &x, int64_t axis, int64_
   for (int64_t y = 0; y < x.out; ++y) {
     double at = sourceOf(x, c, double(y));
     ONNXC_CHECK(at == at && fabs(at) < 0x1p52, ONNXC_K_VALUE);
-    int64_t start = smooth ? weigh(f, at, x.in, a->attr[kExcludeOutside].i != 0, weights) : nearestOf(at, a->attr[kNearest]);
+    int64_t start = smooth ? weigh(f, at, x.in, a->attr[kExcludeOutside].i != 0, weights) : nearestOf(at, a->attr[kNearest], x.scale);
     for (int64_t k = 0; k < taps; ++k)
       for (int64_t i = 0; i < spread; ++i) {
         p.from[k * p.entries + y * spread + i] = int32_t(maxOf<int64_t>(0, minOf(start + k, x.in - 1)) * spread + i);

@@ -92,7 +92,7 @@ static int32_t resizeNearest(const onnxc_args *a, const Axis *axes, Coordinates 
       double at = same ? double(y) : sourceOf(x, c, double(y));
       ONNXC_CHECK(at == at && fabs(at) < 0x1p52, ONNXC_K_VALUE);
       bool beyond = c == Coordinates::Crop && (at < 0 || at > double(x.in - 1));
-      *source++ = beyond ? -1 : maxOf<int64_t>(0, minOf(nearestOf(at, a->attr[kNearest]), x.in - 1)) * is[i];
+      *source++ = beyond ? -1 : maxOf<int64_t>(0, minOf(nearestOf(at, a->attr[kNearest], x.scale), x.in - 1)) * is[i];
     }
   }
   Odometer<0> o;

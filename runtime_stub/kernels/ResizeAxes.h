@@ -102,11 +102,13 @@ inline double sourceOf(const Axis &x, Coordinates c, double y) {
   return 0;
 }
 
-inline int64_t nearestOf(double x, const onnxc_attr &mode) {
+// "ceil_if_smaller": Resize of opset 10, an axis by itself.
+inline int64_t nearestOf(double x, const onnxc_attr &mode, double scale) {
   double low = floor(x), ratio = x - low;
-  if (ratio == 0 || attrIs(mode, "floor"))
+  bool byScale = attrIs(mode, "ceil_if_smaller");
+  if (ratio == 0 || attrIs(mode, "floor") || (byScale && scale >= 1))
     return int64_t(low);
-  if (attrIs(mode, "ceil"))
+  if (attrIs(mode, "ceil") || byScale)
     return int64_t(low) + 1;
   return int64_t(low) + (attrIs(mode, "round_prefer_ceil") ? ratio >= 0.5 : ratio > 0.5);
 }

@@ -76,6 +76,7 @@ for op in ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum
 form([1], "y = Reshape <shape = [2,-1,2], consumed_inputs = [0]> (x)", "y = Reshape (x, s)", s=np.array([2, -1, 2]), x=(2, 3, 4))
 form([10], 'y = Resize <mode = "linear"> (x, s)', s=np.array([1, 1, 2, 1.5], np.float32), x=(1, 2, 3, 4))
 form([10], "y = Resize (x, s)", s=np.array([1, 1, 2, 0.5], np.float32), x=(1, 2, 3, 4))
+form([10], "s = Identity (r) y = Resize (x, s)", r=np.array([1, 1, 2.5, 0.6], np.float32), x=(1, 2, 5, 4))
 form([11], 'y = Resize <mode = "cubic", coordinate_transformation_mode = "align_corners"> (x, r, s)', s=np.array([1, 1, 2, 2], np.float32), x=(1, 2, 3, 4), r=(8,))
 form([11], 'y = Resize <nearest_mode = "ceil"> (x, r, s, k)', k=np.array([1, 2, 5, 7]), x=(1, 2, 3, 4), r=(0,), s=(0,))
 form([10], "y = RoiAlign <output_height = 2, output_width = 3, sampling_ratio = 2> (x, r, i)", r=np.array([[0, 0, 7, 7], [1, 2, 5, 6]], np.float32),
