@@ -110,14 +110,15 @@ struct SliceRange {
   int64_t start, step, count;
 };
 
-// numpy's clamping of start and end; steps of either sign.
+// The standard's clamping of start and end, steps of either sign: numpy's but for a start before the first element of a step backwards, which is
+// the first element.
 static SliceRange clampSlice(int64_t start, int64_t end, int64_t step, int64_t dim) {
   if (start < 0)
     start += dim;
   if (end < 0)
     end += dim;
-  int64_t low = step > 0 ? 0 : -1, high = step > 0 ? dim : dim - 1;
-  start = start < low ? low : start > high ? high : start;
+  int64_t low = step > 0 ? 0 : -1, high = step > 0 ? dim : dim - 1, first = minOf<int64_t>(0, high);
+  start = start < first ? first : start > high ? high : start;
   end = end < low ? low : end > high ? high : end;
   uint64_t stride = step > 0 ? uint64_t(step) : uint64_t(0) - uint64_t(step);
   int64_t span = step > 0 ? end - start : start - end;

@@ -39,3 +39,13 @@ for _n in range(2, 50):  # the corners are hit exactly, whatever the quotient of
     _long = {"r": None, "s": None, "k": np.array([1, 1, 6 * _n - 5])}
     case(f"resize_corners {_n}", "Resize", {"x": _x[..., :_n]}, _long, want=[_x[..., np.arange(6 * _n - 5) // 6]], mode="nearest", nearest_mode="floor",
          coordinate_transformation_mode="align_corners")
+_x = np.arange(5, dtype=np.float32)
+for _step in (-1, -2):  # the start is clamped to the elements, the end to one before them: not numpy's
+    for _start, _end, _want in ((-100, -200, [0]), (-100, -5, []), (-6, -100, [0]), (-5, -100, [0]), (100, 3, [4]), (0, -100, [0]), (-2, -100, [3, 2, 1, 0][::-_step])):
+        _bounds = {"s": np.array([_start]), "e": np.array([_end]), "a": np.array([0]), "t": np.array([_step])}
+        _rest = {"want": [np.array(_want, np.float32)]}
+        case(f"slice_back {_start}_{_end}_{_step}", "Slice", {"x": _x}, _bounds, **_rest)
+        case(f"slice_back {_start}_{_end}_{_step}_run_time", "Slice", {"x": _x, **_bounds}, **_rest)
+        _rest = {"want": [np.zeros(0, np.float32)]}
+        case(f"slice_back {_start}_{_end}_{_step}_empty", "Slice", {"x": _x[:0], **_bounds}, **_rest)
+        case(f"slice_back {_start}_{_end}_{_step}_no_element", "Slice", {"x": _x[:0]}, _bounds, **_rest)
