@@ -157,10 +157,14 @@ static LogicalResult squeeze(ShapeOp &o) {
       return changeRank(o, -1);
     axes = *constants;
   } else {
-    // A size that is not known is taken to be longer than 1: the rank must not depend on it.
-    for (auto [i, d] : llvm::enumerate(o.dims(0)))
+    // The rank must not depend on a size that is not known: a run in which it is 1 fails.
+    for (auto [i, d] : llvm::enumerate(o.dims(0))) {
+      AffineExpr beyond = o.s.sub(d, o.c(1)), other = o.s.min(o.s.mul(beyond, beyond), o.c(1));
       if (known(d) == 1)
         axes.push_back(i);
+      else if (other && known(other) != 1)
+        o.s.check({o.op, other, o.c(1), false});
+    }
   }
   auto marked = markedAxes(o, axes, o.rank(0));
   if (failed(marked))

@@ -286,6 +286,21 @@ def sizes_that_only_the_run_knows(s, folder):
 
 
 @SUITE.check
+def squeezed_sizes(s, folder):
+    """Without axes a size of 1 that only the run knows would change the rank: an error that names the node."""
+    proto = make([helper.make_node("Squeeze", ["x"], ["y"], name="tight")], [info("x", 1, "n", 2, "m")], [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+    for flags in ([], ["-O0"]):
+        model = load(s.compile(proto, folder, *flags))
+        for n, m in ((2, 3), (0, 5)):
+            if (got := model.run({"x": np.ones((1, n, 2, m), np.float32)})[0].shape) != (n, 2, m):
+                return f"{n}, {m}: {got}"
+        for n, m in ((1, 3), (3, 1), (1, 1)):
+            if wrong := refusal(model, {"x": np.ones((1, n, 2, m), np.float32)}, "tight", "shapes do not fit"):
+                return f"{n}, {m}: {wrong}"
+    return None
+
+
+@SUITE.check
 def places_of_a_cache(s, folder):
     """TensorScatter: one place for each of the batch, and in a circular cache any place at all."""
     node = helper.make_node("TensorScatter", ["x", "u", "w"], ["y"], name="put", mode="circular")
