@@ -57,11 +57,21 @@ static LogicalResult linearConv(onnx::QLinearConvOp op, PatternRewriter &rewrite
   return success();
 }
 
+// One number, or a list of them for the axis that the op says.
+static bool isListOrNumber(Value v) {
+  auto type = v ? llvm::cast<RankedTensorType>(v.getType()) : RankedTensorType();
+  return !type || type.getRank() < 2 || type.getNumElements() == 1;
+}
+static bool isOneNumber(Value v) { return !v || llvm::cast<RankedTensorType>(v.getType()).getNumElements() == 1; }
+
 static LogicalResult linearMatMul(onnx::QLinearMatMulOp op, PatternRewriter &rewriter) {
   auto weights = llvm::dyn_cast<RankedTensorType>(op.getB().getType());
   if (!weights || weights.getRank() != 2 || !onnx::elementType(op.getY()).isInteger(8) ||
       !llvm::all_of(op->getOperands().drop_front(), isConstant))
     return rewriter.notifyMatchFailure(op, "weights or scales are not constant");
+  if (!llvm::all_of(SmallVector<Value>{op.getAScale(), op.getAZeroPoint(), op.getYScale(), op.getYZeroPoint()}, isOneNumber) ||
+      !isListOrNumber(op.getBScale()) || !isListOrNumber(op.getBZeroPoint()))
+    return rewriter.notifyMatchFailure(op, "numbers for each row or each matrix");
   Location loc = op.getLoc();
   Value a = dequantised(rewriter, loc, op.getA(), op.getAScale(), op.getAZeroPoint(), 1);
   Value b = dequantised(rewriter, loc, op.getB(), op.getBScale(), op.getBZeroPoint(), 1);

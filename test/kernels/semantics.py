@@ -49,3 +49,12 @@ for _step in (-1, -2):  # the start is clamped to the elements, the end to one b
         _rest = {"want": [np.zeros(0, np.float32)]}
         case(f"slice_back {_start}_{_end}_{_step}_empty", "Slice", {"x": _x[:0], **_bounds}, **_rest)
         case(f"slice_back {_start}_{_end}_{_step}_no_element", "Slice", {"x": _x[:0]}, _bounds, **_rest)
+_a = np.full((2, 2), 10, np.uint8)  # times the unit matrix: numbers for rows would fit columns
+for _name, _rows, _columns in (("rows", (2,), (1,)), ("row_matrix", (2, 1), (1,)), ("columns", (1,), (2,)), ("column_matrix", (), (1, 2)), ("both", (2,), (2,))):
+    for _results in (False, True):  # those for rows: of the result too
+        _as, _bs = np.resize(np.float32([1, 10]), _rows), np.resize(np.float32([1, 0.5]), _columns)
+        _ys = np.float32([2, 1]).reshape(_rows) if _results and _as.size == 2 else np.float32(1)
+        _zero = lambda v: np.zeros(v.shape, np.uint8)
+        _weights = {"as": _as, "az": _zero(_as), "b": np.eye(2, dtype=np.uint8), "bs": _bs, "bz": _zero(_bs), "ys": _ys, "yz": _zero(_ys) + np.uint8(3)}
+        _exact = 10 * np.broadcast_to(_as.reshape(-1, 1), (2, 2)) * _bs.reshape(-1) / np.reshape(_ys, (-1, 1))
+        case(f"qlinear_rows {_name}_{_results}", "QLinearMatMul", {"a": _a}, _weights, want=[np.uint8(_exact + 3)])
