@@ -26,13 +26,12 @@ static std::optional<double> number(Value v) {
   value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &loses);
   return value.convertToDouble();
 }
-// As near as the constant's own precision tells.
-static bool isNumber(Value v, double wanted) {
-  auto n = number(v);
-  Type type = onnx::elementType(v);
-  double tolerance = n && (type.isF16() || type.isBF16()) ? 4e-3 : 1e-5;
+// As near as the precision of constants of a type tells.
+static bool near(std::optional<double> n, double wanted, Type type) {
+  double tolerance = type.isF16() || type.isBF16() ? 4e-3 : 1e-5;
   return n && std::fabs(*n - wanted) <= tolerance * std::fabs(wanted);
 }
+static bool isNumber(Value v, double wanted) { return near(number(v), wanted, onnx::elementType(v)); }
 
 // The other operand of a commutative `op` when one is `v` or a constant like `n`.
 static Value otherThan(Operation *op, Value v) {
@@ -77,8 +76,6 @@ static void factors(Value v, SmallVectorImpl<Value> &found, bool root = true) {
 
 // --- activations ---
 
-static bool near(std::optional<double> n, double wanted) { return n && std::fabs(*n - wanted) <= 2e-3 * std::fabs(wanted); }
-
 // x cubed: Pow(x, 3) or a product of three.
 static bool isCube(Value v, Value x) {
   if (auto pow = v.getDefiningOp<onnx::PowOp>())
@@ -121,8 +118,8 @@ static LogicalResult gelu(onnx::MulOp op, PatternRewriter &rewriter) {
       continue;
     Value x = isNumber(rest[0], 0.5) ? rest[1] : rest[0], argument = function->getOperand(0);
     bool erf = llvm::isa<onnx::ErfOp>(function);
-    if (x.getType() != op.getType() ||
-        !(erf ? near(timesOf(argument, x), negated ? -0.70710678 : 0.70710678) : !negated && isTanhArgument(argument, x)))
+    if (x.getType() != op.getType() || !(erf ? near(timesOf(argument, x), negated ? -0.70710678 : 0.70710678, onnx::elementType(x))
+                                             : !negated && isTanhArgument(argument, x)))
       continue;
     auto gelu = rewriter.replaceOpWithNewOp<onnx::GeluOp>(op, op.getType(), x);
     gelu.setApproximate(erf ? "none" : "tanh");
@@ -144,7 +141,9 @@ static LogicalResult swish(onnx::MulOp op, PatternRewriter &rewriter) {
         return success();
       }
     auto hard = gate.getDefiningOp<onnx::HardSigmoidOp>();
-    if (hard && hard.getX() == x && near(hard.getAlpha().convertToFloat(), 1.0 / 6) && near(hard.getBeta().convertToFloat(), 0.5)) {
+    Type single = rewriter.getF32Type();  // the attributes'
+    if (hard && hard.getX() == x && near(hard.getAlpha().convertToFloat(), 1.0 / 6, single) &&
+        near(hard.getBeta().convertToFloat(), 0.5, single)) {
       rewriter.replaceOpWithNewOp<onnx::HardSwishOp>(op, op.getType(), x);
       return success();
     }

@@ -21,7 +21,7 @@ func.func @gelu(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 // CHECK-NOT: onnx.Gelu
 // CHECK: return
 func.func @not_gelu(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
-  %r = "onnx.Constant"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+  %r = "onnx.Constant"() {value = dense<1.413> : tensor<f32>} : () -> tensor<f32>
   %one = "onnx.Constant"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
   %half = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
   %d = "onnx.Div"(%x, %r) : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
@@ -111,6 +111,24 @@ func.func @tanh_gelu(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %h = "onnx.Mul"(%x, %half) : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
   %r = "onnx.Mul"(%h, %u) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   return %r : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: @gated_hard_swish
+// CHECK: "onnx.HardSwish"(%arg0)
+func.func @gated_hard_swish(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %h = "onnx.HardSigmoid"(%x) <{alpha = 0.166666672 : f32, beta = 5.0e-01 : f32}> : (tensor<?x8xf32>) -> tensor<?x8xf32>
+  %r = "onnx.Mul"(%x, %h) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}
+
+// A slope of fewer digits is another one.
+// CHECK-LABEL: @not_hard_swish
+// CHECK-NOT: onnx.HardSwish
+// CHECK: return
+func.func @not_hard_swish(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %h = "onnx.HardSigmoid"(%x) <{alpha = 1.666e-01 : f32, beta = 5.0e-01 : f32}> : (tensor<?x8xf32>) -> tensor<?x8xf32>
+  %r = "onnx.Mul"(%x, %h) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
 }
 
 // CHECK-LABEL: @hard_swish
