@@ -74,6 +74,14 @@ void concat(Rewrite &r) {
 }
 void scatter(Rewrite &r) { r.node.set_op_type("ScatterElements"); }
 
+// Indices below 0 used to give no 1 as others outside the depth do: one beyond every depth stands for them.
+void oneHot(Rewrite &r) {
+  std::string index = r.emit("Cast", {r.input(0)});
+  setInt(r.last(), "to", pb::TensorProto::INT64);
+  std::string below = r.emit("Less", {index, r.scalarInt(0)});
+  r.setInput(0, r.emit("Where", {below, r.scalarInt(INT64_MAX), index}));
+}
+
 void upsampleSizes(Rewrite &r) {
   if (!r.has("scales")) {
     float height = r.takeFloat("height_scale", 1), width = r.takeFloat("width_scale", 1);
@@ -170,6 +178,7 @@ const std::vector<Upgrade> kUpgradesShape = {
     {"TopK", 10, topK},
     {"Concat", 4, concat},
     {"Scatter", 99, scatter},
+    {"OneHot", 11, oneHot},
     {"Upsample", 7, upsampleSizes},
     {"Upsample", 9, upsampleScales},
     {"Upsample", 99, upsample},

@@ -58,3 +58,9 @@ for _name, _rows, _columns in (("rows", (2,), (1,)), ("row_matrix", (2, 1), (1,)
         _weights = {"as": _as, "az": _zero(_as), "b": np.eye(2, dtype=np.uint8), "bs": _bs, "bz": _zero(_bs), "ys": _ys, "yz": _zero(_ys) + np.uint8(3)}
         _exact = 10 * np.broadcast_to(_as.reshape(-1, 1), (2, 2)) * _bs.reshape(-1) / np.reshape(_ys, (-1, 1))
         case(f"qlinear_rows {_name}_{_results}", "QLinearMatMul", {"a": _a}, _weights, want=[np.uint8(_exact + 3)])
+_off_on = np.array([0, 1], np.float32)
+for _dtype in (np.int64, np.float32):
+    for _opset, _axis, _negative in ((9, -1, [0, 0, 0]), (11, -1, [0, 0, 1]), (9, 0, [0, 0, 0])):  # of opset 9 and 10 without the elements from the end
+        _rows = np.array([[1, 0, 0], _negative, [0, 0, 1], [0, 0, 0], [0, 0, 0]], np.float32)
+        case(f"one_hot_{_opset} {_axis}_{np.dtype(_dtype).name}", "OneHot", {"i": np.array([0, -1, 2, 3, -7]).astype(_dtype)}, {"d": np.array([3]), "v": _off_on}, opset=_opset,
+             axis=_axis, want=[_rows.T if _axis == 0 else _rows])
