@@ -59,6 +59,12 @@ void lpInteger(Rewrite &r) {
 void noOutputSequence(Rewrite &r) { r.erase("output_sequence"); }
 void noBroadcast(Rewrite &r) { r.erase("broadcast"); }
 
+// The odd one of the pads that a given output_shape makes stood at the other end: at the beginning for SAME_UPPER, else at the end.
+void convTranspose(Rewrite &r) {
+  if (r.has("output_shape"))
+    r.setString("auto_pad", r.takeString("auto_pad", "NOTSET") == "SAME_UPPER" ? "SAME_LOWER" : "SAME_UPPER");
+}
+
 void roiAlign(Rewrite &r) { r.setString("coordinate_transformation_mode", "output_half_pixel"); }
 void gridSample(Rewrite &r) {
   std::string mode = r.takeString("mode", "bilinear");
@@ -126,6 +132,7 @@ void scan8(Rewrite &r) {
 
 const std::vector<Upgrade> kUpgradesNN = {
     {"BatchNormalization", 14, batchNorm},
+    {"ConvTranspose", 11, convTranspose},
     {"Dropout", 12, dropout},
     {"GlobalLpPool", 2, lpInteger},
     {"LpPool", 2, lpInteger},

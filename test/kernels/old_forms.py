@@ -69,6 +69,9 @@ form([9, 13, 22], "y = MeanVarianceNormalization <axes = [0,2,3]> (x)", x=(2, 3,
 form([1], "y = Pad <paddings = [0,1,0,2,0,3], value = 1.5> (x)", "y = Pad (x, p, c)", p=np.array([0, 1, 0, 2, 0, 3]), c=np.array(1.5, np.float32), x=(2, 3, 4))
 form([2, 10], "y = Pad <pads = [0,1,0,2,0,3], value = 1.5> (x)", x=(2, 3, 4))
 form([2, 10], 'y = Pad <pads = [0,1,2,1,0,3], mode = "reflect"> (x)', x=(2, 3, 4))
+for _old, _new in (("NOTSET", "SAME_UPPER"), ("SAME_LOWER", "SAME_UPPER"), ("VALID", "SAME_UPPER"), ("SAME_UPPER", "SAME_LOWER")):  # the text of opset 1 puts the odd pad at the other end
+    form([1], f'y = ConvTranspose <auto_pad = "{_old}", strides = [2,2], output_shape = [6,8]> (x, w)',
+         f'y = ConvTranspose <auto_pad = "{_new}", strides = [2,2], output_shape = [6,8]> (x, w)', x=(1, 2, 3, 4), w=(2, 3, 3, 3))
 for op in ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare"):
     last = 12 if op == "Sum" else 17
     form([1, 11, 12, last], f"y = Reduce{op} <axes = [0,2], keepdims = 0> (x)", f"y = Reduce{op} <keepdims = 0> (x, a)", a=np.array([0, 2]), x=(2, 3, 4))
