@@ -54,7 +54,8 @@ static AffineExpr positions(ShapeOp &o, const Window &w, int64_t i, AffineExpr d
   AffineExpr before = o.c(valid ? 0 : w.pads[i]), after = o.c(valid ? 0 : w.pads[i + n]);
   AffineExpr extent = s.add(s.mul(s.sub(w.kernel[i], o.c(1)), o.c(w.dilations[i])), o.c(1));
   AffineExpr room = s.sub(s.sum({d, before, after}), extent);
-  if (!w.ceil)
+  // VALID means the same with ceil_mode: ceil((d - extent + 1) / stride).
+  if (!w.ceil || valid)
     return s.add(s.floorDiv(room, stride), o.c(1));
   // The last window starts inside the input or the padding before it.
   AffineExpr rounded = s.add(s.ceilDiv(room, stride), o.c(1));

@@ -64,3 +64,7 @@ for _dtype in (np.int64, np.float32):
         _rows = np.array([[1, 0, 0], _negative, [0, 0, 1], [0, 0, 0], [0, 0, 0]], np.float32)
         case(f"one_hot_{_opset} {_axis}_{np.dtype(_dtype).name}", "OneHot", {"i": np.array([0, -1, 2, 3, -7]).astype(_dtype)}, {"d": np.array([3]), "v": _off_on}, opset=_opset,
              axis=_axis, want=[_rows.T if _axis == 0 else _rows])
+_x = np.arange(25, dtype=np.float32).reshape(1, 1, 5, 5)
+for _op, _want in (("MaxPool", [[6, 8], [16, 18]]), ("AveragePool", [[3, 5], [13, 15]]), ("LpPool", [[12, 20], [52, 60]])):  # VALID leaves the rest out in spite of ceil_mode
+    _attributes = {"p": 1} if _op == "LpPool" else {}
+    case(f"pool_valid {_op}", _op, {"x": _x}, want=[np.float32([[_want]])], kernel_shape=[2, 2], strides=[2, 2], auto_pad="VALID", ceil_mode=1, **_attributes)
