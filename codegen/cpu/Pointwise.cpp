@@ -173,6 +173,14 @@ Value linearUnit(const Site &s, double alpha, double scale, double gain) {
   Num x = s.num(0), below = expm1Negative(minSecond(x.of(0), scale == 1 ? x : x / scale)) * (alpha * gain);
   return select(less(x.of(0), x), gain == 1 ? x : x * gain, below).v;
 }
+// A falling exponential of a negative alpha: e^t - 1 = -(e^-t - 1) e^t.
+Value celu(const Site &s) {
+  double alpha = s.attr("alpha");
+  if (alpha >= 0)
+    return linearUnit(s, alpha, alpha, 1);
+  Num x = s.num(0), falling = minSecond(x.of(0), x / -alpha), below = expm1Negative(falling) * exp(-falling) * -alpha;
+  return select(less(x.of(0), x), x, below).v;
+}
 Value swish(const Site &s) {
   double alpha = s.attr("alpha");
   Num x = s.num(0), gate = sigmoid(alpha == 1 ? x : x * alpha);
@@ -338,7 +346,7 @@ const llvm::StringMap<Writer> &writers() {
       {"Atan", WRITE(atan(s.num(0)).v)},
       {"Softplus", WRITE(softplus(s.num(0)).v)},
       {"Elu", WRITE(linearUnit(s, s.attr("alpha"), 1, 1))},
-      {"Celu", WRITE(linearUnit(s, s.attr("alpha"), s.attr("alpha"), 1))},
+      {"Celu", celu},
       {"Selu", WRITE(linearUnit(s, s.attr("alpha"), 1, s.attr("gamma")))},
       {"Gelu", WRITE((onnx::strAttr(s.op, "approximate") == "tanh" ? geluTanh(s.num(0)) : gelu(s.num(0))).v)},
       {"And", WRITE(arith::AndIOp::create(s.c.b, s.c.loc, s.operands[0], s.operands[1]))},

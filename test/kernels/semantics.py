@@ -68,3 +68,7 @@ _x = np.arange(25, dtype=np.float32).reshape(1, 1, 5, 5)
 for _op, _want in (("MaxPool", [[6, 8], [16, 18]]), ("AveragePool", [[3, 5], [13, 15]]), ("LpPool", [[12, 20], [52, 60]])):  # VALID leaves the rest out in spite of ceil_mode
     _attributes = {"p": 1} if _op == "LpPool" else {}
     case(f"pool_valid {_op}", _op, {"x": _x}, want=[np.float32([[_want]])], kernel_shape=[2, 2], strides=[2, 2], auto_pad="VALID", ceil_mode=1, **_attributes)
+_x = np.linspace(-6, 6, 1001)
+for _alpha in (-1.0, -2.5, 0.75):  # below 0 the exponential grows
+    _want = np.maximum(0, _x) + np.minimum(0, _alpha * np.expm1(_x / _alpha))
+    case(f"celu {_alpha}", "Celu", {"x": _x.astype(np.float32)}, alpha=_alpha, want=[_want.astype(np.float32)])
