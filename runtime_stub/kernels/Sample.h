@@ -24,14 +24,14 @@ inline double reflect(double x, double low, double high) {
   return (x < low) == near ? low + rest : high - rest;
 }
 
-// Attributes: align_corners, mode, padding_mode.
+// Attributes: align_corners, mode, padding_mode. Positions have single precision unless the grid is of doubles.
 struct GridMode {
-  bool align, nearest, cubic, border, reflection;
+  bool align, nearest, cubic, border, reflection, wide;
 };
 
 inline GridMode gridMode(const onnxc_args *a) {
-  return {a->attr[0].i != 0, startsWith(a->attr[1], 'n'), startsWith(a->attr[1], 'c'), startsWith(a->attr[2], 'b'),
-          startsWith(a->attr[2], 'r')};
+  return {a->attr[0].i != 0,           startsWith(a->attr[1], 'n'), startsWith(a->attr[1], 'c'),
+          startsWith(a->attr[2], 'b'), startsWith(a->attr[2], 'r'), a->in[1].dtype == ONNXC_F64};
 }
 
 inline int64_t paddedIndex(const GridMode &m, double i, int64_t dim, double low, double high) {
@@ -50,8 +50,8 @@ inline double cubicWeight(double d) {
 
 // Taps of one dim for normalised coordinate n.
 inline void gridTaps(const GridMode &m, double n, int64_t dim, int64_t stride, Taps &t, int64_t axis) {
-  float where = float(m.align ? (n + 1) / 2 * double(dim - 1) : ((n + 1) * double(dim) - 1) / 2);
-  double x = where != where ? -1 : where < -1e9f ? -1e9 : where > 1e9f ? 1e9 : where;
+  double exact = m.align ? (n + 1) / 2 * double(dim - 1) : ((n + 1) * double(dim) - 1) / 2, where = m.wide ? exact : double(float(exact));
+  double x = where != where ? -1 : where < -1e9 ? -1e9 : where > 1e9 ? 1e9 : where;
   double low = m.align ? 0 : -0.5, high = double(dim) - (m.align ? 1 : 0.5);
   if (m.nearest)
     x = nearbyint(x);

@@ -72,3 +72,9 @@ _x = np.linspace(-6, 6, 1001)
 for _alpha in (-1.0, -2.5, 0.75):  # below 0 the exponential grows
     _want = np.maximum(0, _x) + np.minimum(0, _alpha * np.expm1(_x / _alpha))
     case(f"celu {_alpha}", "Celu", {"x": _x.astype(np.float32)}, alpha=_alpha, want=[_want.astype(np.float32)])
+_grid = np.stack([np.linspace(-0.99, 0.99, 777), np.zeros(777)], -1).reshape(1, 1, 777, 2)
+for _align, _at in ((0, ((_grid[..., 0] + 1) * 1001 - 1) / 2), (1, (_grid[..., 0] + 1) / 2 * 1000)):  # doubles between neighbours: positions are not rounded to floats
+    case(f"grid_of_doubles {_align}", "GridSample", {"x": np.arange(1001.0).reshape(1, 1, 1, 1001), "g": _grid}, want=[_at.reshape(1, 1, 1, 777)], align_corners=_align)
+    _single = np.arange(101, dtype=np.float32).reshape(1, 1, 1, 101)
+    case(f"grid_of_doubles single_{_align}", "GridSample", {"x": _single, "g": _grid}, align_corners=_align,
+         want=[((_grid[..., 0] + 1) / 2 * 100 if _align else ((_grid[..., 0] + 1) * 101 - 1) / 2).reshape(1, 1, 1, 777).astype(np.float32)])
