@@ -243,6 +243,28 @@ def scales_without_elements_are_errors(s, folder):
     return refusal(model, {n: np.ones(d, np.float32 if n.endswith("s") else np.uint8) for n, d in sizes.items()}, "mm", "shapes do not fit")
 
 
+def session_model():
+    """See session.cpp."""
+    tensor, zero = helper.make_tensor_type_proto(TensorProto.FLOAT, [2]), numpy_helper.from_array(np.int64(0), "zero")
+    nodes = [helper.make_node("SequenceAt", ["s", "zero"], ["t"]), helper.make_node("Sum", ["x", "d", "t"], ["y"]), helper.make_node("OptionalHasElement", ["o"], ["has"]),
+             helper.make_node("DictVectorizer", ["m"], ["v"], domain="ai.onnx.ml", string_vocabulary=["a", "b"])]
+    ports = [info("x", 2), info("d", 2), helper.make_value_info("s", helper.make_sequence_type_proto(tensor)), helper.make_value_info("o", helper.make_optional_type_proto(tensor)),
+             helper.make_value_info("m", helper.make_map_type_proto(TensorProto.STRING, helper.make_tensor_type_proto(TensorProto.FLOAT, [])))]
+    results = [info("y", 2), info("has", dtype=TensorProto.BOOL), info("v", 1, 2)]
+    return make(nodes, ports, results, [zero, numpy_helper.from_array(np.full(2, 10, np.float32), "d")], domains=("ai.onnx.ml",))
+
+
+@SUITE.check
+def sessions_of_cpp(s, folder):
+    """Every kind of input through onnxc.hpp, and that no run keeps an input of the one before."""
+    archive = s.compile(session_model(), folder, "--emit-header", folder, "--default-inputs", "all", suffix=".a")
+    include, program = Path(s.args.loader).parent / "include", folder / "session"
+    tool("clang++-22", "-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", Path(__file__).parent / "session.cpp", f"-I{folder}", f"-I{include}", archive,
+         "-lpthread", "-lm", "-o", program)
+    done = subprocess.run([program], capture_output=True, text=True)
+    return None if done.returncode == 0 else f"exit {done.returncode}: {done.stdout}{done.stderr}"
+
+
 @SUITE.check
 def items_of_another_shape(s, folder):
     """Tensors inside sequences and optionals have the shape that the model declares, or the call is an error."""

@@ -4,6 +4,7 @@
 //   session.run({onnxc::input("x", pixels.data(), {1, 3, 224, 224})});
 //   onnxc::View<const float> y = session.output<float>("y");     // valid until the session's next run
 //
+// Elements are borrowed while a run lasts, and no argument is kept for the next one.
 // A session serves one caller at a time; clone() gives another one of the same model.
 #ifndef ONNXC_HPP
 #define ONNXC_HPP
@@ -73,17 +74,45 @@ struct View {
   T *end() const { return data + size(); }
 };
 
+// What an input gets: a tensor, or values inside each other. Copies are cheap.
+class Value {
+public:
+  template <typename T>
+  Value(const T *data, std::vector<int64_t> shape, int32_t dtype = dtypeOf<T>) : held(std::make_shared<Held>()) {
+    held->shape = std::move(shape);
+    value.dtype = dtype, value.tensor.data = const_cast<T *>(data);
+    value.tensor.ndim = int32_t(held->shape.size()), value.tensor.shape = held->shape.data();
+  }
+  // A sequence's items, an optional's one or none, a map's keys and values.
+  Value(onnxc_kind kind, std::vector<Value> items) : held(std::make_shared<Held>()) {
+    for (const Value &item : items)
+      held->values.push_back(item.get());
+    held->items = std::move(items);
+    value.kind = kind, value.items = held->values.data(), value.count = int64_t(held->values.size());
+  }
+  Value(const onnxc_value &borrowed) : value(borrowed) {}
+  const onnxc_value &get() const { return value; }
+
+private:
+  struct Held {
+    std::vector<int64_t> shape;
+    std::vector<Value> items;
+    std::vector<onnxc_value> values;
+  };
+  std::shared_ptr<Held> held;
+  onnxc_value value{};
+};
+
 struct Input {
   std::string_view name;
-  int32_t dtype;
-  const void *data;
-  std::vector<int64_t> shape;
+  Value value;
 };
 
 template <typename T>
 Input input(std::string_view name, const T *data, std::vector<int64_t> shape, int32_t dtype = dtypeOf<T>) {
-  return {name, dtype, data, std::move(shape)};
+  return {name, {data, std::move(shape), dtype}};
 }
+inline Input input(std::string_view name, Value value) { return {name, std::move(value)}; }
 
 struct Options : onnxc_options {
   explicit Options(int32_t threads = 1) : onnxc_options{} { struct_size = sizeof(onnxc_options), num_threads = threads; }
@@ -103,9 +132,16 @@ public:
   Session clone() const { return Session(api, model); }
   const onnxc_model_info &info() const { return *api->info(); }
 
+  // Inputs with a default and optionals may be left out.
   void run(const std::vector<Input> &given) {
+    onnxc_value absent{};
+    absent.dtype = -1;
+    inputs.assign(inputs.size(), absent);
     for (const Input &i : given)
-      set(find(info().inputs, info().num_inputs, i.name), i.dtype, i.data, i.shape);
+      inputs[size_t(find(info().inputs, info().num_inputs, i.name))] = i.value.get();
+    for (int32_t i = 0; i < info().num_inputs; ++i)
+      if (inputs[size_t(i)].kind == ONNXC_TENSOR && inputs[size_t(i)].dtype == -1)
+        leaveOut(i);
     run();
   }
   template <typename T>
@@ -116,11 +152,11 @@ public:
   const onnxc_value &value(std::string_view name) const { return outputs[size_t(find(info().outputs, info().num_outputs, name))]; }
 
 protected:
+  // `shape` is borrowed, too.
   void set(int32_t index, int32_t dtype, const void *data, const std::vector<int64_t> &shape) {
-    shapes[size_t(index)] = shape;
     onnxc_value &v = inputs[size_t(index)] = onnxc_value{};
     v.dtype = dtype, v.tensor.data = const_cast<void *>(data);
-    v.tensor.ndim = int32_t(shape.size()), v.tensor.shape = shapes[size_t(index)].data();
+    v.tensor.ndim = int32_t(shape.size()), v.tensor.shape = const_cast<int64_t *>(shape.data());
   }
   void run() {
     for (onnxc_value &v : outputs)
@@ -143,7 +179,16 @@ private:
     onnxc_error error{};
     check(api->context_create(model.get(), nullptr, &created, &error), error);
     context = {created, api->context_destroy};
-    inputs.resize(size_t(info().num_inputs)), outputs.resize(size_t(info().num_outputs)), shapes.resize(inputs.size());
+    inputs.resize(size_t(info().num_inputs)), outputs.resize(size_t(info().num_outputs));
+  }
+  void leaveOut(int32_t index) {
+    const onnxc_model_info &model_info = info();
+    const onnxc_io_info &port = model_info.inputs[index];
+    const bool tells = model_info.struct_size >= offsetof(onnxc_model_info, defaults) + sizeof model_info.defaults;
+    if (port.kind == ONNXC_OPTIONAL)
+      inputs[size_t(index)].kind = ONNXC_OPTIONAL;
+    else if (!tells || !model_info.defaults || model_info.defaults[index] < 0)
+      throw Error(ONNXC_E_ARGUMENT, std::string("input '") + port.name + "' is not given", port.name);
   }
   static void check(int32_t status, const onnxc_error &error) {
     if (status)
@@ -160,7 +205,6 @@ private:
   std::shared_ptr<onnxc_model> model;
   std::unique_ptr<onnxc_context, void (*)(onnxc_context *)> context{nullptr, nullptr};
   std::vector<onnxc_value> inputs, outputs;
-  std::vector<std::vector<int64_t>> shapes;
 };
 
 }  // namespace onnxc
