@@ -38,16 +38,37 @@ static const char *cppType(int dtype) {
                                       "uint8_t",
                                       "uint8_t",
                                       "uint8_t",
-                                      "int8_t"};
+                                      "int8_t",
+                                      "uint8_t",
+                                      "uint8_t"};
   return dtype > 0 && dtype < int(std::size(types)) ? types[dtype] : nullptr;
 }
 
-// Distinct C identifiers for the names of `ports`; a trailing underscore keeps clear of keywords only where one is met.
+// Whether a C++ header cannot use the name for its own: keywords and alternative tokens of C and C++ (and of GNU's), macros that systems
+// and the standard headers define, and what the generated code itself names.
+static bool isTaken(StringRef name) {
+  static const StringSet<> taken = [] {
+    const char text[] =
+        "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class compl concept const "
+        "consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do double dynamic_cast else "
+        "enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr "
+        "operator or or_eq private protected public register reinterpret_cast requires restrict return short signed sizeof static "
+        "static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename typeof union unsigned "
+        "using virtual void volatile wchar_t while xor xor_eq "
+        "_Alignas _Alignof _Atomic _Bool _Complex _Generic _Imaginary _Noreturn _Static_assert _Thread_local "
+        "BUFSIZ EOF INFINITY NAN NDEBUG NULL errno i386 linux stderr stdin stdout unix "
+        "Inputs Outputs given onnxc onnxc_string_view std int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t";
+    SmallVector<StringRef> words;
+    StringRef(text).split(words, ' ');
+    StringSet<> set;
+    set.insert(words.begin(), words.end());
+    return set;
+  }();
+  return taken.contains(name);
+}
+
+// Distinct C++ identifiers for the names of `ports`.
 static std::vector<std::string> identifiers(const std::vector<ModelPort> &ports) {
-  static const StringSet<> keywords = {"int",    "float", "double", "char",  "bool",  "class", "new",    "delete", "default",
-                                       "return", "for",   "if",     "while", "do",    "else",  "const",  "short",  "long",
-                                       "struct", "union", "switch", "this",  "using", "auto",  "case",   "break",  "static",
-                                       "and",    "or",    "not",    "xor",   "enum",  "void",  "signed", "true",   "false"};
   std::vector<std::string> names;
   StringSet<> used;
   for (const ModelPort &port : ports) {
@@ -56,7 +77,7 @@ static std::vector<std::string> identifiers(const std::vector<ModelPort> &ports)
       name += isAlnum(c) ? c : '_';
     if (name.empty() || isDigit(name[0]))
       name = "v" + name;
-    while (keywords.contains(name) || !used.insert(name).second)
+    while (isTaken(name) || !used.insert(name).second)
       name += '_';
     names.push_back(name);
   }
@@ -115,11 +136,11 @@ static void typedRun(raw_ostream &os, const ModelInterface &model) {
 }
 
 std::string modelHeaderCpp(const ModelInterface &model) {
-  std::string text, upper = StringRef(model.name).upper();
+  std::string text, upper = StringRef(model.name).upper(), space = "onnxc_models::" + model.name + (isTaken(model.name) ? "_" : "");
   raw_string_ostream os(text);
   os << "// " << model.name << ".hpp: a model compiled by onnxc; see onnxc/onnxc.hpp.\n#ifndef ONNXC_MODEL_" << upper
-     << "_HPP\n#define ONNXC_MODEL_" << upper << "_HPP\n#include \"" << model.name
-     << ".h\"\n#include <onnxc/onnxc.hpp>\n\nnamespace onnxc_models::" << model.name
+     << "_HPP\n#define ONNXC_MODEL_" << upper << "_HPP\n#include \"" << model.name << ".h\"\n#include <onnxc/onnxc.hpp>\n\nnamespace "
+     << space
      << " {\n\nclass Session : public onnxc::Session {\npublic:\n  explicit Session(const onnxc::Options &options = onnxc::Options())\n    "
         "  : "
         "onnxc::Session(onnxc_get_api_"
@@ -127,7 +148,7 @@ std::string modelHeaderCpp(const ModelInterface &model) {
   auto typed = [](const ModelPort &p) { return p.tensor && cppType(p.dtype); };
   if (all_of(model.inputs, typed) && all_of(model.outputs, typed))
     typedRun(os, model);
-  os << "};\n\n}  // namespace onnxc_models::" << model.name << "\n#endif\n";
+  os << "};\n\n}  // namespace " << space << "\n#endif\n";
   return text;
 }
 

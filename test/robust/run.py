@@ -231,6 +231,17 @@ def names_of_outputs(s, folder):
     return "a name was executed" if list(folder.rglob("PWNED*")) else None
 
 
+def bad_headers(s, folder, name):
+    """What is wrong with the headers that --emit-header wrote, in each of the languages that they are for; else None."""
+    for suffix, compiler, languages in ((".h", ["clang-22", "-xc"], ("c11", "gnu17")), (".hpp", ["clang++-22", "-xc++"], ("c++17", "gnu++17", "c++20"))):
+        for language in languages:
+            command = [*compiler, f"-std={language}", "-fsyntax-only", f"-I{folder}", f"-I{s.args.loader}/../include", folder / (name + suffix)]
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                return f"{name}{suffix} is not valid {language}: {done.stderr[:200]}"
+    return None
+
+
 @SUITE.check
 def names_in_models(s, folder):
     """Names of values, nodes and dims go through every text that is written beside the code."""
@@ -240,11 +251,32 @@ def names_in_models(s, folder):
         out = s.compile(make([node], [info(name, name, 2)], [info(name + "'", name, 2)], name=name), folder, "--emit-header", folder, name=f"m{i}")
         if not (onnxc.load(str(out)).run({name: X.reshape(2, 2)})[0] == np.maximum(X, 0).reshape(2, 2)).all():
             return f"{name[:20]!r}: wrong result"
-        for header, compiler in ((f"m{i}.h", ["clang-22", "-xc", "-std=c11"]), (f"m{i}.hpp", ["clang++-22", "-xc++", "-std=c++17"])):
-            done = subprocess.run([*compiler, "-fsyntax-only", f"-I{folder}", f"-I{s.args.loader}/../include", folder / header], capture_output=True, text=True)
-            if done.returncode:
-                return f"{name[:20]!r}: {header} is not valid: {done.stderr[:200]}"
+        if wrong := bad_headers(s, folder, f"m{i}"):
+            return f"{name[:20]!r}: {wrong}"
     return "a name was executed" if list(folder.rglob("PWNED*")) else None
+
+
+KEYWORDS = """alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class compl concept const consteval constexpr
+constinit const_cast continue co_await co_return co_yield decltype default delete do double dynamic_cast else enum explicit export extern false float for friend goto
+if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires return short signed
+sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile
+wchar_t while xor xor_eq restrict typeof _Bool _Complex _Generic _Noreturn NULL EOF errno linux unix stdout Inputs Outputs given onnxc onnxc_string_view std int8_t
+uint8_t int32_t int64_t""".split()
+
+
+@SUITE.check
+def keywords_as_names(s, folder):
+    """Headers of a model all of whose values have names that C or C++, or the headers themselves, use; and of models with such names."""
+    nodes = [helper.make_node("Relu", [name], [name + "'"]) for name in KEYWORDS] + [helper.make_node("Identity", ["small"], ["tiny"])]
+    small = [info(n, 2, dtype=TensorProto.FLOAT6E2M3) for n in ("small", "tiny")]
+    proto = make(nodes, [*(info(n, 2) for n in KEYWORDS), small[0]], [*(info(n + "'", 2) for n in KEYWORDS), small[1]], opset=28)
+    for name in ("switch", "onnxc", "std", "linux"):
+        s.compile(proto, folder, "-O0", "--cpu", "x86-64-v3", "--emit-header", folder, name=name, suffix=".a")
+        if "run(const Inputs &given)" not in (folder / f"{name}.hpp").read_text():
+            return f"{name}: no typed call"
+        if wrong := bad_headers(s, folder, name):
+            return wrong
+    return None
 
 
 @SUITE.check
