@@ -1,11 +1,9 @@
 // Describe.cpp: see Describe.h.
 #include "compiler/Describe.h"
 #include "codegen/cpu/Isa.h"
+#include "compiler/DType.h"
+#include "compiler/ModelHash.h"
 #include "mlir/IR/BuiltinAttributes.h"
-#include "llvm/ADT/ScopeExit.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/BLAKE3.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -32,29 +30,6 @@ std::vector<std::string> codeFlags(const Options &options) {
   return flags;
 }
 
-// BLAKE3 of the model's file, read in pieces so that it takes no memory; data outside the file is not looked at.
-static std::string modelHash(StringRef path) {
-  llvm::Expected<llvm::sys::fs::file_t> file = llvm::sys::fs::openNativeFileForRead(path);
-  if (!file) {
-    llvm::consumeError(file.takeError());
-    return "";
-  }
-  auto close = llvm::make_scope_exit([&] { (void)llvm::sys::fs::closeFile(*file); });
-  llvm::BLAKE3 hash;
-  std::vector<char> piece(1 << 20);
-  while (true) {
-    llvm::Expected<size_t> count = llvm::sys::fs::readNativeFile(*file, piece);
-    if (!count) {
-      llvm::consumeError(count.takeError());
-      return "";
-    }
-    if (*count == 0)
-      break;
-    hash.update(StringRef(piece.data(), *count));
-  }
-  return "blake3:" + llvm::toHex(hash.final(), /*LowerCase=*/true);
-}
-
 static llvm::json::Array strings(ArrayRef<std::string> list) {
   llvm::json::Array array;
   for (const std::string &s : list)
@@ -62,10 +37,52 @@ static llvm::json::Array strings(ArrayRef<std::string> list) {
   return array;
 }
 
-std::string describeModel(ModuleOp module, const Options &options) {
-  llvm::json::Object o{{"compiler", "onnxc " ONNXC_VERSION}, {"flags", strings(codeFlags(options))}, {"isas", strings(options.cpus)}};
-  if (std::string hash = modelHash(options.input); !hash.empty())
-    o["model_hash"] = hash;
+// What `onnxc inspect --json` says of an input or output: the names of sizes, null for those that only a run knows and for any rank.
+static llvm::json::Object describePort(DictionaryAttr port, ArrayRef<Attribute> symbols, bool input) {
+  static const char *const kinds[] = {"tensor", "sequence", "optional", "map"};
+  PortFacts facts = portFacts(port, /*shown=*/true, input);
+  auto typeName = [](int32_t code) { return findDType(code) ? findDType(code)->name : "?"; };
+  llvm::json::Object o{{"name", llvm::json::fixUTF8(facts.name)}, {"kind", kinds[facts.kind]}, {"type", typeName(facts.dtype)}};
+  if (facts.keyDtype)
+    o["key_type"] = typeName(facts.keyDtype);
+  if (port.contains("offset"))
+    o["has_default"] = true;
+  o["shape"] = nullptr;
+  if (facts.rank < 0)
+    return o;
+  llvm::json::Array shape;
+  for (int64_t dim : facts.dims) {
+    StringRef name = dim >= 0 || dim == INT64_MIN ? "" : cast<StringAttr>(symbols[-(dim + 1)]).getValue();
+    if (dim >= 0)
+      shape.push_back(dim);
+    else if (name.empty())
+      shape.push_back(nullptr);
+    else
+      shape.push_back(llvm::json::fixUTF8(name));
+  }
+  o["shape"] = std::move(shape);
+  return o;
+}
+
+static llvm::json::Array describePorts(ModuleOp module, StringRef key) {
+  ArrayRef<Attribute> symbols = module->getAttrOfType<ArrayAttr>("onnxc.symbols").getValue();
+  llvm::json::Array ports;
+  for (auto port : module->getAttrOfType<ArrayAttr>(key).getAsRange<DictionaryAttr>())
+    ports.push_back(describePort(port, symbols, key == "onnxc.inputs"));
+  return ports;
+}
+
+SelfDescription describeModel(ModuleOp module, const Options &options) {
+  SelfDescription self{"", "onnxc " ONNXC_VERSION, "", codeFlags(options)};
+  SmallVector<StringRef> files;
+  if (auto list = module->getAttrOfType<ArrayAttr>("onnx.data_files"))
+    files = llvm::to_vector(list.getAsValueRange<StringAttr>());
+  self.modelHash = modelHash(options.input, files);
+  llvm::json::Object o{{"compiler", self.compiler}, {"flags", strings(self.flags)}, {"isas", strings(options.cpus)}};
+  if (!self.modelHash.empty())
+    o["model_hash"] = self.modelHash;
+  for (StringRef key : {"onnxc.inputs", "onnxc.outputs"})
+    o[key.drop_front(6)] = describePorts(module, key);
   for (StringRef key : {"onnx.opset", "onnx.ir_version"})
     if (auto a = module->getAttrOfType<IntegerAttr>(key))
       o[key.drop_front(5)] = a.getInt();
@@ -82,9 +99,8 @@ std::string describeModel(ModuleOp module, const Options &options) {
   for (StringRef key : {"onnxc.arena_bytes", "onnxc.weights_bytes"})
     if (auto a = module->getAttrOfType<IntegerAttr>(key))
       o[key.drop_front(6)] = a.getInt();
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(o));
-  return text;
+  llvm::raw_string_ostream(self.json) << llvm::json::Value(std::move(o));
+  return self;
 }
 
 }  // namespace onnxc

@@ -1,6 +1,7 @@
-// Describe.h: what an artefact says about itself as JSON: its origin, the flags it was compiled with, its memory. `onnxc inspect` prints
-// it.
+// Describe.h: what an artefact says about itself: its inputs and outputs, its origin, the flags it was compiled with, its memory.
+// `onnxc inspect` prints it.
 #pragma once
+#include "codegen/cpu/Codegen.h"
 #include "compiler/Options.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -9,6 +10,6 @@ namespace onnxc {
 // The flags that changed the code, each as one string, "--define-dim batch=8".
 std::vector<std::string> codeFlags(const Options &options);
 
-std::string describeModel(mlir::ModuleOp module, const Options &options);
+SelfDescription describeModel(mlir::ModuleOp module, const Options &options);
 
 }  // namespace onnxc

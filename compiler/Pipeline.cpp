@@ -258,7 +258,7 @@ static bool foldConstants(ModuleOp module, const Options &given) {
     options.output = path.str();
     if (failed(runPhase(planPhase, island, options)))
       return false;
-    CodegenOptions code{options.cpus, options.optLevel, "constants", "{}"};
+    CodegenOptions code{options.cpus, options.optLevel, "constants", {}};
     code.cache = given.cache;
     FailureOr<std::vector<std::string>> objects = compileForCpu(island, code);
     return succeeded(objects) && linkPhase(island, options, code, *objects) == ExitOk;

@@ -177,6 +177,7 @@ static void set_launch_tap(onnxc_context *c, onnxc_launch_tap tap, void *user) {
 
 /* The plan's constants laid out as the public struct: onnxc_io and onnxc_io_info are the same. */
 _Static_assert(sizeof(onnxc_io) == sizeof(onnxc_io_info), "onnxc_io_info mirrors onnxc_io");
+_Static_assert(sizeof(onnxc_model_info) == 128, "codegen/cpu/EmitTables.cpp writes it");
 extern const onnxc_model_info onnxc_the_info __attribute__((visibility("hidden")));
 static const onnxc_model_info *info(void) { return &onnxc_the_info; }
 

@@ -72,7 +72,7 @@ typedef struct onnxc_variant {
 } onnxc_variant;
 
 typedef struct onnxc_plan {
-  const char *name, *json; /* json: compiler version, flags, opset, hash, metadata */
+  const char *name, *json; /* json: compiler/Describe.cpp */
   int32_t num_inputs, num_outputs, num_symbols, num_slots, num_sites, num_variants;
   const onnxc_io *inputs, *outputs;
   const char *const *symbols; /* names of symbolic dims; "" when anonymous */

@@ -21,11 +21,17 @@ struct KernelCount {
   std::atomic<size_t> halves = 0;  // a kernel is optimised, then emitted
 };
 
+// What an artefact says about itself, beside its inputs and outputs.
+struct SelfDescription {
+  std::string json = "{}", compiler, modelHash;
+  std::vector<std::string> flags;
+};
+
 struct CodegenOptions {
   std::vector<std::string> cpus;  // levels, oldest first
   int optLevel = 3;
   std::string modelName;  // a C identifier
-  std::string json;       // the artefact's self-description
+  SelfDescription self;
   enum { Object, Assembly, Ir } emit = Object;
   std::map<std::string, std::string> tune = {};  // level -> CPU whose timings its code is scheduled for
   Schedules schedules = {};                      // what takes the place of the cost model's choices
@@ -46,6 +52,15 @@ mlir::LogicalResult emitLibrary(kernel::FuncOp kernel, llvm::Module &target);
 mlir::LogicalResult lowerPlan(mlir::ModuleOp target);
 // Adds onnxc_the_plan, onnxc_the_info and the getters to `tables`.
 void emitTables(mlir::ModuleOp module, const CodegenOptions &options, llvm::Module &tables);
+
+// An element of onnxc.inputs or onnxc.outputs as the fields of runtime_stub/plan.h's onnxc_io.
+struct PortFacts {
+  llvm::StringRef name;
+  int32_t kind, dtype, keyDtype, rank;
+  llvm::SmallVector<int64_t> dims;
+};
+// `shown`: as callers see it; one of any rank has a dim in the plan, its number of elements.
+PortFacts portFacts(mlir::DictionaryAttr port, bool shown, bool input);
 
 // What one launch of a kernel takes: a sum of terms, each a factor times local dims.
 struct CostTerm {

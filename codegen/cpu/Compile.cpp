@@ -322,9 +322,9 @@ void Level::finish(const CodegenOptions &options) {
 
 // `schedules`: of all levels; they go into the artefact's description.
 static std::string compileTables(ModuleOp module, CodegenOptions options, const Schedules &schedules) {
-  llvm::json::Value description = llvm::cantFail(llvm::json::parse(options.json));
+  llvm::json::Value description = llvm::cantFail(llvm::json::parse(options.self.json));
   (*description.getAsObject())["schedules"] = toJson(schedules);
-  options.json = llvm::formatv("{0}", description);
+  options.self.json = llvm::formatv("{0}", description);
   llvm::LLVMContext context;
   llvm::Module m("tables", context);
   auto tm = targetMachine(*findIsa(targetOf(*findIsa(options.cpus.front())).plain));

@@ -5,6 +5,41 @@
 
 using namespace mlir;
 namespace onnxc {
+
+// The tensor (or the element of strings and numbers) inside sequences and optionals.
+static Type innermost(Type type) {
+  while (true)
+    if (auto seq = dyn_cast<onnx::SeqType>(type))
+      type = seq.getElement();
+    else if (auto opt = dyn_cast<onnx::OptType>(type))
+      type = opt.getElement();
+    else
+      return type;
+}
+
+PortFacts portFacts(DictionaryAttr port, bool shown, bool input) {
+  Type type = cast<TypeAttr>(port.get("type")).getValue();
+  bool anyRank = shown && port.get("like");
+  PortFacts facts{cast<StringAttr>(port.get("name")).getValue(), 0, 0, 0, -1, {}};
+  facts.kind = isa<onnx::SeqType>(type) ? 1 : isa<onnx::OptType>(type) ? 2 : isa<onnx::MapType>(type) ? 3 : 0;
+  if (!anyRank)
+    facts.dims.assign(cast<DenseI64ArrayAttr>(port.get("dims")).asArrayRef());
+  if (!facts.kind && !anyRank)
+    facts.rank = int32_t(facts.dims.size());
+  if (auto map = dyn_cast<onnx::MapType>(type))
+    facts.keyDtype = dataTypeCode(map.getKey()), type = map.getValue();
+  type = innermost(type);
+  // An input object has the shape of the tensors inside, which the stub checks.
+  if (auto item = dyn_cast<RankedTensorType>(type); item && input && (facts.kind == 1 || facts.kind == 2)) {
+    facts.dims.clear();
+    for (int64_t size : item.getShape())
+      facts.dims.push_back(ShapedType::isDynamic(size) ? INT64_MIN : size);
+    facts.rank = int32_t(facts.dims.size());
+  }
+  facts.dtype = dataTypeCode(isa<TensorType>(type) ? cast<TensorType>(type).getElementType() : type);
+  return facts;
+}
+
 namespace {
 struct Tables {
   ModuleOp module;
@@ -37,38 +72,17 @@ struct Tables {
     return a ? a.getInt() : 0;
   }
 
-  // `shown`: as callers see it; one of any rank has a dim in the plan, its number of elements.
-  // An input object has the shape of the tensors inside, which the stub checks.
   llvm::Constant *io(Attribute attr, bool shown, bool input) {
-    auto d = cast<DictionaryAttr>(attr);
-    Type type = cast<TypeAttr>(d.get("type")).getValue();
-    ArrayRef<int64_t> dims = cast<DenseI64ArrayAttr>(d.get("dims")).asArrayRef();
-    int kind = isa<onnx::SeqType>(type) ? 1 : isa<onnx::OptType>(type) ? 2 : isa<onnx::MapType>(type) ? 3 : 0;
-    if (shown && d.get("like"))
-      dims = {};
-    int32_t key = 0, rank = kind || (shown && d.get("like")) ? -1 : int32_t(dims.size());
-    if (auto map = dyn_cast<onnx::MapType>(type))
-      key = dataTypeCode(map.getKey()), type = map.getValue();
-    while (!isa<TensorType>(type)) {
-      if (auto seq = dyn_cast<onnx::SeqType>(type))
-        type = seq.getElement();
-      else if (auto opt = dyn_cast<onnx::OptType>(type))
-        type = opt.getElement();
-      else
-        break;
-    }
-    SmallVector<int64_t> inner;
-    if (auto item = dyn_cast<RankedTensorType>(type); item && input && (kind == 1 || kind == 2)) {
-      for (int64_t size : item.getShape())
-        inner.push_back(ShapedType::isDynamic(size) ? INT64_MIN : size);
-      dims = inner;
-      rank = int32_t(inner.size());
-    }
-    Type element = isa<TensorType>(type) ? cast<TensorType>(type).getElementType() : type;
-    return structure(
-        {text(cast<StringAttr>(d.get("name")).getValue()), n32(kind), n32(dataTypeCode(element)), n32(key), n32(rank), numbers(dims)});
+    PortFacts p = portFacts(cast<DictionaryAttr>(attr), shown, input);
+    return structure({text(p.name), n32(p.kind), n32(p.dtype), n32(p.keyDtype), n32(p.rank), numbers(p.dims)});
   }
 
+  llvm::Constant *texts(ArrayRef<std::string> list) {
+    SmallVector<llvm::Constant *> items;
+    for (const std::string &s : list)
+      items.push_back(text(s));
+    return array(items);
+  }
   llvm::Constant *numbers(ArrayRef<int64_t> values) {
     SmallVector<llvm::Constant *> list;
     for (int64_t v : values)
@@ -148,6 +162,13 @@ struct Tables {
     return array(all);
   }
 
+  // The end of onnxc_model_info.
+  SmallVector<llvm::Constant *> origin() {
+    const SelfDescription &self = options.self;
+    return {text(self.compiler), text(self.modelHash),   texts(self.flags),
+            texts(options.cpus), n32(self.flags.size()), n32(number("onnx.opset"))};
+  }
+
   void emit() {
     SmallVector<llvm::Constant *> symbols, sites, variants;
     for (Attribute a : list("onnxc.symbols"))
@@ -163,7 +184,7 @@ struct Tables {
       };
       variants.push_back(structure({text(cpu), declare("plan_sizes" + suffix, i64), declare("plan_run" + suffix, i32)}));
     }
-    llvm::Constant *name = text(options.modelName), *json = text(options.json), *syms = array(symbols), *given = defaults(),
+    llvm::Constant *name = text(options.modelName), *json = text(options.self.json), *syms = array(symbols), *given = defaults(),
                    *like = likes();
     auto in = [&](bool shown) { return ports("onnxc.inputs", shown); };
     auto out = [&](bool shown) { return ports("onnxc.outputs", shown); };
@@ -171,9 +192,10 @@ struct Tables {
     define("onnxc_the_plan", structure({name, json, n32(ins), n32(outs), n32(symbols.size()), n32(number("onnxc.num_slots")),
                                         n32(sites.size()), n32(variants.size()), in(false), out(false), syms, array(sites), array(variants),
                                         n64(number("onnxc.weights_bytes")), given, like}));
-    define("onnxc_the_info",
-           structure({n64(88), name, json, n32(ins), n32(outs), n32(symbols.size()), n32(sites.size()), n32(variants.size()), n32(0),
-                      in(true), out(true), syms, n64(number("onnxc.weights_bytes")), given}));
+    SmallVector<llvm::Constant *> about{n64(128), name, json, n32(ins), n32(outs), n32(symbols.size()), n32(sites.size())};
+    about.append({n32(variants.size()), n32(0), in(true), out(true), syms, n64(number("onnxc.weights_bytes")), given});
+    about.append(origin());
+    define("onnxc_the_info", structure(about));
     getter("onnxc_get_api");
     getter("onnxc_get_api_" + options.modelName);
   }

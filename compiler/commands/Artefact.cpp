@@ -195,7 +195,7 @@ llvm::Expected<std::unique_ptr<Artefact>> Artefact::open(const std::string &path
     return runError(error);
   const onnxc_model_info *info = a.api->info();
   a.inputs = readPorts(info->inputs, info->num_inputs, info->symbols);
-  for (size_t i = 0; info->struct_size >= sizeof *info && info->defaults && i < a.inputs.size(); ++i)
+  for (size_t i = 0; info->struct_size > offsetof(onnxc_model_info, defaults) && info->defaults && i < a.inputs.size(); ++i)
     a.inputs[i].hasDefault = info->defaults[i] >= 0;
   a.outputs = readPorts(info->outputs, info->num_outputs, info->symbols);
   a.out.resize(a.outputs.size());

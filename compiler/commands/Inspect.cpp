@@ -38,10 +38,14 @@ static void printJson(const Artefact &artefact) {
     json.attribute("weight_bytes", artefact.weightBytes());
     json.attribute("arena_bytes", artefact.arenaBytes());
     llvm::Expected<llvm::json::Value> own = llvm::json::parse(artefact.json());
-    if (own)
-      json.attribute("model", *own);
-    else
+    llvm::json::Object *model = own ? own->getAsObject() : nullptr;
+    if (!model) {
       llvm::consumeError(own.takeError());
+      return;
+    }
+    for (const char *shownAbove : {"inputs", "outputs"})
+      model->erase(shownAbove);
+    json.attribute("model", std::move(*model));
   });
   llvm::outs() << "\n";
 }

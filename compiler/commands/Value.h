@@ -2,6 +2,7 @@
 //
 // dtype  an onnx.TensorProto.DataType; narrow types (4 and 2 bits) hold one byte an element, as everywhere in onnxc
 #pragma once
+#include "compiler/DType.h"
 #include "llvm/ADT/StringRef.h"
 #include <complex>
 #include <cstdint>
@@ -9,16 +10,6 @@
 #include <vector>
 
 namespace onnxc {
-
-struct DType {
-  int32_t code;
-  const char *name;  // as numpy and ml_dtypes spell it
-  int32_t size;      // bytes of an element in memory; strings: 16
-  const char *npy;   // .npy descr without byte order; "V<size>" for types numpy does not know
-};
-
-const DType *findDType(int32_t code);
-constexpr int32_t StringCode = 8;
 
 struct Value {
   enum Kind { Tensor = 0, Sequence = 1, Optional = 2, Map = 3 } kind = Tensor;

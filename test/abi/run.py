@@ -2,6 +2,8 @@
 
 usage: run.py --onnxc BIN --loader DIR       ends with `abi: N passed, N failed, N skipped`
 """
+import ctypes
+import json
 import re
 import subprocess
 import sys
@@ -120,6 +122,63 @@ def no_executable_stack_or_writable_code(s, folder):
 def no_host_paths(s, folder):
     data = s.compile(mlp_model(), folder).read_bytes()
     return "holds the path of the build machine" if str(folder).encode() in data or str(Path(__file__).parent.parent).encode() in data else None
+
+
+class Origin(ctypes.Structure):
+    """The end of onnxc_model_info."""
+    _fields_ = [(n, ctypes.c_char_p) for n in ("compiler", "model_hash")] + [(n, ctypes.POINTER(ctypes.c_char_p)) for n in ("flags", "isas")] + [
+        (n, ctypes.c_int32) for n in ("num_flags", "opset")]
+
+
+@SUITE.check
+def describes_itself(s, folder):
+    library = s.compile(session_model(), folder, "--cpu", "x86-64-v2,x86-64-v3", "--default-inputs", "all", name="objects")
+    facts = json.loads(load(library).json)
+    ports = {p["name"]: (p["kind"], p["type"], p["shape"], p.get("has_default"), p.get("key_type")) for p in facts["inputs"] + facts["outputs"]}
+    want = {"x": ("tensor", "float32", [2], None, None), "d": ("tensor", "float32", [2], True, None), "s": ("sequence", "float32", [2], None, None),
+            "o": ("optional", "float32", [2], None, None), "m": ("map", "float32", None, None, "string"), "y": ("tensor", "float32", [2], None, None),
+            "has": ("tensor", "bool", [], None, None), "v": ("tensor", "float32", [1, 2], None, None)}
+    if ports != want:
+        return f"{ports}"
+    model = load(s.compile(mlp_model(), folder, "--no-winograd", "--cpu", "x86-64-v2,x86-64-v3"))
+    facts, info = json.loads(model.json), model._api.info().contents
+    if [p["shape"] for p in facts["inputs"] + facts["outputs"]] != [["batch", 96], ["batch", 64]]:
+        return f"shapes: {facts}"
+    known = ctypes.sizeof(type(info))
+    if info.struct_size != known + ctypes.sizeof(Origin):
+        return f"struct_size {info.struct_size}"
+    more = Origin.from_address(ctypes.addressof(info) + known)
+    said = {"compiler": more.compiler.decode(), "model_hash": more.model_hash.decode(), "flags": [more.flags[i].decode() for i in range(more.num_flags)],
+            "isas": [more.isas[i].decode() for i in range(info.num_isas)], "opset": more.opset}
+    if said != {key: facts[key] for key in said}:
+        return f"{said} and {facts}"
+    return None if said["flags"] == ["-O3", "--no-winograd"] and said["opset"] == 22 and said["isas"] == ["x86-64-v2", "x86-64-v3"] else f"{said}"
+
+
+@SUITE.check
+def hash_of_data_files(s, folder):
+    """Other weights are another model; where a file has holes does not matter."""
+    outside = numpy_helper.from_array(np.zeros(1 << 20, np.float32), "w")
+    outside.ClearField("raw_data")
+    outside.data_location = TensorProto.EXTERNAL
+    outside.external_data.add(key="location", value="w.bin")
+    proto = make([helper.make_node("Gather", ["w", "i"], ["y"])], [info("i", dtype=TensorProto.INT64)], [info("y")], [outside])
+    hashes = {}
+    for name, at, value in (("dense", 2500000, 1), ("holes", 2500000, 1), ("moved", 2500004, 1), ("other", 2500000, 2), ("zeros", 0, 0)):
+        data = np.zeros(1 << 20, np.float32)
+        data[at // 4] = value
+        (folder / "w.bin").unlink(missing_ok=True)
+        with open(folder / "w.bin", "wb") as file:
+            if name == "dense":
+                file.write(data.tobytes())
+            else:
+                file.truncate(4 << 20)
+                file.seek(at)
+                file.write(np.float32(value).tobytes())
+        hashes[name] = json.loads(load(s.compile(proto, folder, name=name)).json)["model_hash"]
+    if hashes["dense"] != hashes["holes"]:
+        return "holes make another hash"
+    return None if len(set(hashes.values())) == 4 else f"other data, the same hash: {hashes}"
 
 
 @SUITE.check

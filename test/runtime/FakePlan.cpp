@@ -76,6 +76,12 @@ const onnxc_model_info onnxc_the_info = {sizeof(onnxc_model_info),
                                          reinterpret_cast<const onnxc_io_info *>(outputs),
                                          symbols,
                                          0,
-                                         nullptr};
+                                         nullptr,
+                                         "",
+                                         "",
+                                         nullptr,
+                                         nullptr,
+                                         0,
+                                         0};
 const onnxc_api *onnxc_get_api(uint32_t version) { return onnxc_stub_api(version); }
 }

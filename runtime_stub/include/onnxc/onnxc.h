@@ -97,6 +97,10 @@ typedef struct onnxc_model_info {
   const char *const *symbols;
   uint64_t weights_bytes;
   const int64_t *defaults; /* NULL, or for each input -1, or >= 0: it has a default, taken by run and query where tensor.data is NULL */
+  /* Below: only where struct_size says so. */
+  const char *compiler, *model_hash; /* "onnxc 0.1.0"; "blake3:<hex>" of the model and its data files, "" where they could not be read */
+  const char *const *flags, *const *isas; /* that changed the code; CPU levels, oldest first */
+  int32_t num_flags, opset;
 } onnxc_model_info;
 
 typedef struct onnxc_profile_row {
