@@ -3,11 +3,17 @@
 #include "runtime_stub/kernels/Parallel.h"
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <string>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -473,21 +479,47 @@ TEST_CASE("each task has scratch of its own") {
     CHECK(s == 1);
 }
 
-TEST_CASE("a pool works in the child of a fork") {
-  Fixture f(2);
-  std::vector<int64_t> x(100);
-  REQUIRE(sweep(f.context, x, 1) == 0);
+namespace {
+
+// How `body` ended in a child: 0 where it returned true.
+template <typename Body>
+int inChild(Body body) {
   pid_t child = fork();
   if (child == 0) {
     alarm(20);
-    int32_t status = sweep(f.context, x, 1);
-    api()->context_destroy(f.context);
-    _exit(status == 0 && x[99] == 2 ? 0 : 1);
+    _exit(body() ? 0 : 1);
   }
   int status = -1;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  CHECK(status == 0);
-  CHECK(sweep(f.context, x, 1) == 0);
+  return waitpid(child, &status, 0) == child ? status : -1;
+}
+
+// Whether a pool works here, in a child and in a child of that.
+bool worksAfterForks() {
+  Fixture f(2);
+  std::vector<int64_t> x(100);
+  auto sweeps = [&](int64_t round) { return sweep(f.context, x, 1) == 0 && x[99] == round; };
+  bool good = sweeps(1) && inChild([&] {
+                             bool child = sweeps(2) && inChild([&] { return sweeps(3); }) == 0 && sweeps(3);
+                             api()->context_destroy(f.context);
+                             return child;
+                           }) == 0;
+  return good && sweeps(2);
+}
+
+// Lets each call of `number` fail in this process.
+bool forbid(uint32_t number) {
+  sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+                          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  sock_fprog program = {4, filter};
+  return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+}  // namespace
+
+TEST_CASE("a pool works in the child of a fork") { CHECK(worksAfterForks()); }
+
+TEST_CASE("a pool works in the child of a fork where no page tells of one") {
+  CHECK(inChild([] { return !forbid(SYS_madvise) || worksAfterForks(); }) == 0);
 }
 
 TEST_CASE("what is known of launches") {
