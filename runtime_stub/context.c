@@ -45,6 +45,7 @@ static int32_t model_create(const onnxc_options *options, onnxc_model **out, onn
   o.cpu = NULL;
   m->options = o;
   m->variant = variant;
+  m->dots = onnxc_dots();
   *out = m;
   return 0;
 }
@@ -130,6 +131,7 @@ static int32_t context_create(onnxc_model *m, const onnxc_options *options, onnx
     return onnxc_fail(error, ONNXC_E_MEMORY, NULL, "out of memory");
   c->options = o;
   c->variant = m->variant;
+  c->dots = m->dots;
   c->rt.weights = (char *)onnxc_weights;
   c->rt.inputs = (void *const *)c->input_data;
   c->rt.input_dims = c->input_dims;

@@ -43,20 +43,16 @@ static int machine_level(void) { return 0; }
 static int needed_level(const char *isa) { return strcmp(isa, "armv8-a") ? -1 : 0; }
 #endif
 
-/* The bits of onnxc_rt_dots in plan.h; on x86 asked once, since cpuid is slow in virtual machines. */
-int32_t onnxc_rt_dots(void) {
+int32_t onnxc_dots(void) {
 #if defined(__x86_64__)
-  static _Atomic int8_t known; /* 0: not asked, else one more than the answer */
-  if (!known) {
-    unsigned a, b, c = 0, d;
-    const int asked = machine_level() >= 4 && __get_cpuid_count(7, 0, &a, &b, &c, &d);
-    known = (int8_t)(1 + (asked ? (c >> 11 & 1) + (c >> 1 & 1) * 2 : 0));
-  }
-  return known - 1;
+  unsigned a, b, c, d;
+  return machine_level() >= 4 && __get_cpuid_count(7, 0, &a, &b, &c, &d) ? (int32_t)((c >> 11 & 1) + (c >> 1 & 1) * 2) : 0;
 #elif defined(__aarch64__)
   return getauxval(AT_HWCAP) >> 20 & 1;
 #endif
 }
+
+int32_t onnxc_rt_dots(onnxc_rt *rt) { return ((const onnxc_context *)rt)->dots; }
 
 const onnxc_variant *onnxc_choose_variant(const char *cpu) {
   const int level = machine_level();

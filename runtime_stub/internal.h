@@ -22,6 +22,7 @@ typedef struct onnxc_pool onnxc_pool;
 struct onnxc_model {
   onnxc_options options;
   const onnxc_variant *variant;
+  int32_t dots; /* see onnxc_rt_dots */
 };
 
 typedef struct buffer {
@@ -42,6 +43,7 @@ struct onnxc_context {
   int64_t bytes;
   onnxc_options options;
   const onnxc_variant *variant;
+  int32_t dots;
   onnxc_pool *pool;
   buffer arena, scratch;
   buffer *slots;   /* num_slots */
@@ -77,6 +79,7 @@ HIDDEN int64_t onnxc_dtype_size(int32_t dtype);                  /* 0: unknown *
 HIDDEN void onnxc_set_dltype(onnxc_dltensor *t, int32_t dtype);
 HIDDEN int64_t onnxc_now(void); /* nanoseconds of a monotonic clock */
 HIDDEN const onnxc_variant *onnxc_choose_variant(const char *cpu);
+HIDDEN int32_t onnxc_dots(void);       /* what onnxc_rt_dots says; on x86 slow in virtual machines, like all that asks cpuid */
 HIDDEN int32_t onnxc_processors(void); /* that this process may use: affinity and the control group's share; at least 1 */
 HIDDEN onnxc_pool *onnxc_pool_create(const onnxc_options *options, int32_t threads);
 HIDDEN void onnxc_pool_destroy(onnxc_pool *pool, const onnxc_options *options);

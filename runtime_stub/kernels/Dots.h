@@ -7,7 +7,7 @@
 #if defined(__aarch64__)
 #include <arm_neon.h>
 #endif
-extern "C" int32_t onnxc_rt_dots(void);
+extern "C" int32_t onnxc_rt_dots(struct onnxc_rt *rt);
 
 namespace onnxc {
 
@@ -24,7 +24,7 @@ constexpr int32_t kDotBits = 128;  // of a level's vectors, from which on functi
 constexpr int32_t kDotBits = 512;
 #endif
 
-ONNXC_INLINE bool hasDots() { return onnxc_vector_bits >= kDotBits && (onnxc_rt_dots() & 1) != 0; }
+ONNXC_INLINE bool hasDots(const onnxc_args *a) { return onnxc_vector_bits >= kDotBits && (onnxc_rt_dots(a->rt) & 1) != 0; }
 
 #if defined(__aarch64__)
 ONNXC_DOTS __attribute__((always_inline)) inline q16 dots64(q16 sum, bytes64 left, bytes64 right) {

@@ -154,7 +154,9 @@ int32_t digitRows(const Args *a, const BlockWeights &w, int64_t rows, const floa
   });
 }
 // Whether the weights lie in whole groups.
-bool hasGroups(const BlockWeights &w) { return hasDots() && w.k % kGroup == 0 && w.k == w.blocks * w.block && w.block <= kGroup; }
+bool hasGroups(const Args *a, const BlockWeights &w) {
+  return hasDots(a) && w.k % kGroup == 0 && w.k == w.blocks * w.block && w.block <= kGroup;
+}
 
 // Values [k, k + depth) of column c; k and depth in whole chunks but at the end.
 void unpackColumn(const BlockWeights &w, int64_t c, int64_t k, int64_t depth, float *to) {
@@ -210,7 +212,7 @@ int32_t matMulNBits(const Args *a) {
   int64_t rows = onnxc_count(a->in[A]) / w.k;
   if (rows > kFewRows)
     return manyRows(a, w, rows, bias);
-  if (!hasGroups(w))
+  if (!hasGroups(a, w))
     return fewRows(a, w, rows, bias);
   return w.block == 32 ? digitRows<4>(a, w, rows, bias) : w.block == 64 ? digitRows<2>(a, w, rows, bias) : digitRows<1>(a, w, rows, bias);
 }

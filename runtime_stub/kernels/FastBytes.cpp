@@ -22,7 +22,6 @@ int64_t permuteBytes(const uint8_t *x, const uint8_t *table, uint8_t *y, int64_t
   }
   return i;
 }
-bool permutes() { return true; }
 #else
 // 64 bytes at a time, of a table of 256 in four registers.
 ONNXC_VBMI __attribute__((noinline)) int64_t permuteBytes(const uint8_t *x, const uint8_t *table, uint8_t *y, int64_t n) {
@@ -39,13 +38,18 @@ ONNXC_VBMI __attribute__((noinline)) int64_t permuteBytes(const uint8_t *x, cons
   }
   return i;
 }
-bool permutes() { return onnxc_vector_bits >= 512 && (onnxc_rt_dots() & 2); }
 #endif
 
 }  // namespace
 
-void lookUp(const uint8_t *x, const uint8_t *table, uint8_t *y, int64_t n) {
-  int64_t i = permutes() ? permuteBytes(x, table, y, n) : 0;
+#if defined(__aarch64__)
+bool permutes(const Args *) { return true; }
+#else
+bool permutes(const Args *a) { return onnxc_vector_bits >= 512 && (onnxc_rt_dots(a->rt) & 2); }
+#endif
+
+void lookUp(bool permute, const uint8_t *x, const uint8_t *table, uint8_t *y, int64_t n) {
+  int64_t i = permute ? permuteBytes(x, table, y, n) : 0;
   for (; i + 8 <= n; i += 8) {
     uint64_t from, to = 0;
     memcpy(&from, x + i, 8);
@@ -66,8 +70,9 @@ int32_t byteTable(const Args *a) {
   int64_t n = onnxc_count(a->in[0]);
   if (onnxc_count(a->in[1]) != 256 || onnxc_count(a->out[0]) != n)
     return ONNXC_K_SHAPE;
+  bool permute = permutes(a);
   return parallelFor(a, n, kTaskWork, [=](int64_t begin, int64_t end) -> int32_t {
-    lookUp(x + begin, table, y + begin, end - begin);
+    lookUp(permute, x + begin, table, y + begin, end - begin);
     return ONNXC_K_OK;
   });
 }

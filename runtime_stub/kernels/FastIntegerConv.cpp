@@ -117,7 +117,7 @@ bool readConv(const Args *a, IntegerConv &p) {
   p.other = hasIn(a, Other) ? in<uint8_t>(a, Other) : nullptr;
   p.otherSigned = p.other && a->in[Other].dtype == ONNXC_I8, p.sum = p.other && attr[Sum].n == 7 ? floats(attr[Sum]) : nullptr;
   p.perStep = p.sum ? 1 / p.sum[3] : 0;
-  p.dots = hasDots();
+  p.dots = hasDots(a), p.permute = permutes(a);
   p.pixel = p.plain ? p.channels : kLanes;
   int64_t lanes = p.outBlocks * kLanes;
   return onnxc_count(a->in[Factors]) == lanes && onnxc_count(a->in[Corrections]) == lanes && (!p.plain || p.blocks == p.channels) &&

@@ -72,7 +72,7 @@ int32_t linearMatMul(const Args *a) {
   p.rows = onnxc_count(x) / p.depth, p.left = in<uint8_t>(a, A), p.panels = in<int8_t>(a, B);
   p.factors = in<float>(a, Factors), p.corrections = in<int32_t>(a, Corrections);
   p.zero = float(a->attr[Zero].i), p.least = float(a->attr[Least].i), p.most = float(a->attr[Most].i);
-  p.toFloat = y.dtype == ONNXC_F32, p.dots = hasDots();
+  p.toFloat = y.dtype == ONNXC_F32, p.dots = hasDots(a);
   void *to = out<char>(a, 0);
   int64_t blocks = (p.rows + kRowBlock - 1) / kRowBlock;
   return parallelFor(a, panels * blocks, grainOf(minOf(p.rows, kRowBlock) * p.depth), [=](int64_t begin, int64_t end) -> int32_t {

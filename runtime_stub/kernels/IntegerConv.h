@@ -12,7 +12,9 @@ constexpr int64_t kLanes = 16;
 typedef int32_t Sums16 __attribute__((ext_vector_type(16), aligned(4)));
 typedef uint8_t Bytes16 __attribute__((ext_vector_type(16), aligned(1)));
 
-void lookUp(const uint8_t *x, const uint8_t *table, uint8_t *y, int64_t n);  // y[i] = table[x[i]]; FastBytes.cpp
+// FastBytes.cpp: y[i] = table[x[i]]; `permute`: by the instructions that permutes() found.
+void lookUp(bool permute, const uint8_t *x, const uint8_t *table, uint8_t *y, int64_t n);
+bool permutes(const onnxc_args *a);
 
 // One launch.
 struct IntegerConv {
@@ -20,7 +22,7 @@ struct IntegerConv {
   int64_t outBlocks, outHeight, outWidth;
   const int64_t *kernel, *strides, *pads, *dilations;
   int64_t pixel, row, plane;  // of the image: bytes from one pixel, row, block to the next
-  bool plain, dots, toFloat;
+  bool plain, dots, permute, toFloat;
   uint8_t border;
   uint32_t flip;
   float zero, least, most;
@@ -70,7 +72,7 @@ struct IntegerConv {
 ONNXC_INLINE void finishTable(const IntegerConv &p, int64_t block, int64_t pixel, int64_t pixels, void *y) {
   uint8_t *at = static_cast<uint8_t *>(y) + (block * p.outHeight * p.outWidth + pixel) * kLanes;
   if (p.table)
-    lookUp(at, p.table, at, pixels * kLanes);
+    lookUp(p.permute, at, p.table, at, pixels * kLanes);
 }
 
 int32_t depthwiseConv(const onnxc_args *a, const IntegerConv &p);  // FastIntegerDepth.cpp

@@ -113,6 +113,16 @@ def no_initialisers(s, folder):
 
 
 @SUITE.check
+def no_variables(s, folder):
+    """Nothing that one run writes and another reads, but what the loader fills in."""
+    ports = [info("x", "n", 64, dtype=TensorProto.UINT8), info("w", 64, 32, dtype=TensorProto.INT8)]
+    library = s.compile(make([helper.make_node("MatMulInteger", ["x", "w"], ["y"])], ports, [info("y", "n", 32, dtype=TensorProto.INT32)]), folder)
+    sizes = re.findall(r" (\.t?(?:data|bss)) +\w+ +\w+ +\w+ (\w+)", tool("readelf", "-SW", library))
+    found = [name for name, size in sizes if int(size, 16)]
+    return f"has {found}" if found else None
+
+
+@SUITE.check
 def no_executable_stack_or_writable_code(s, folder):
     segments = tool("readelf", "-lW", s.compile(mlp_model(), folder))
     return "a segment is writable and executable" if re.search(r"\bRWE\b", segments) else None
