@@ -1,6 +1,6 @@
 /* plan.h: what generated code and the runtime stub share. Private to an artefact: the two halves are always compiled together.
  *
- * plan    static description and code of one model, emitted by codegen/cpu/EmitPlan.cpp as the constant `onnxc_the_plan`
+ * plan    static description and code of one model, emitted by codegen/cpu/EmitTables.cpp as the constant `onnxc_the_plan`
  * rt      state of one run: where buffers are; owned by a context
  * site    a launch: which node an error or a time belongs to */
 #ifndef ONNXC_PLAN_H

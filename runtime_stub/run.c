@@ -410,9 +410,8 @@ void onnxc_set_dltype(onnxc_dltensor *t, int32_t dtype) {
   t->device.type = 1;
 }
 
-/* Objects of the run as public values; their memory is the run's heap. */
-/* The values of an object's items; they go into `*room` where the caller made it, so that the maps of a
- * sequence lie side by side. */
+/* A tensor or an object of the run as a public value. The values of an object's items are memory of the run's heap; they go into `*room`
+ * where the caller made it, so that the maps of a sequence lie side by side. */
 static int32_t give(onnxc_context *c, const ktensor *from, int32_t kind, onnxc_value **room, onnxc_value *to) {
   memset(to, 0, sizeof *to);
   if (from->dtype != 0 && kind == ONNXC_TENSOR) {

@@ -14,7 +14,7 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from common import Suite, info, make, mlp_model, relu_model, weight
+from common import Skip, Suite, WIDEST, info, make, mlp_model, relu_model, weight
 
 SUITE = Suite("abi", __doc__, jobs=1)
 
@@ -47,11 +47,28 @@ def needs_only_libc(s, folder):
     return None if needed <= {"libc.so.6", "libm.so.6"} else f"needs {needed}"
 
 
+def symbols(path, *flags):
+    return {line.split()[-1].split("@")[0] for line in tool("nm", *flags, path).split("\n") if line and not line.endswith(":")}
+
+
 @SUITE.check
 def exports_only_getters(s, folder):
-    lines = tool("nm", "-D", "--defined-only", s.compile(mlp_model(), folder)).split("\n")
-    names = {line.split()[-1].split("@")[0] for line in lines if line}
+    names = symbols(s.compile(mlp_model(), folder), "-D", "--defined-only")
     return None if names == {"onnxc_get_api", "onnxc_get_api_model"} else f"exports {names}"
+
+
+@SUITE.check
+def objects_need_only_libc(s, folder):
+    """Archives and objects show the model's getter and want nothing that libc and libm lack; executables need these two alone."""
+    known = set().union(*(symbols(tool("clang-22", f"-print-file-name={name}").strip(), "-D", "--defined-only") for name in ("libc.so.6", "libm.so.6")))
+    for suffix in (".a", ".o"):
+        path = s.compile(mlp_model(), folder, suffix=suffix)
+        if (names := symbols(path, "-g", "--defined-only")) != {"onnxc_get_api_model"}:
+            return f"{suffix} defines {names}"
+        if names := symbols(path, "-u") - known - {"_GLOBAL_OFFSET_TABLE_"}:
+            return f"{suffix} wants {names}"
+    needed = set(re.findall(r"NEEDED.*\[(.+?)\]", tool("readelf", "-d", s.compile(mlp_model(), folder, suffix="", name="program"))))
+    return None if needed <= {"libc.so.6", "libm.so.6"} else f"an executable needs {needed}"
 
 
 @SUITE.check
@@ -193,10 +210,62 @@ def hash_of_data_files(s, folder):
 
 @SUITE.check
 def same_bytes_twice(s, folder):
-    files = [s.compile(mlp_model(), folder).read_bytes()]
     (folder / "elsewhere").mkdir()
-    files.append(s.compile(mlp_model(), folder / "elsewhere").read_bytes())
-    return None if files[0] == files[1] else "two compiles differ"
+    for suffix in (".so", ".a", ".o", ""):
+        one, other = (s.compile(mlp_model(), place, suffix=suffix).read_bytes() for place in (folder, folder / "elsewhere"))
+        if one != other:
+            return f"two compiles of '{suffix}' differ"
+    return None
+
+
+def steady(s, folder, library, threads=1, size=512, warm=1):
+    """What steady.c tells of runs of `library`: allocations after `warm` runs, the most bytes allocated, the growth of the resident set; or a message."""
+    program = folder / "steady"
+    if not program.exists():
+        tool("clang-22", "-O1", "-Wall", "-Wextra", "-Werror", Path(__file__).parent / "steady.c", f"-I{Path(s.args.loader).parent / 'include'}", "-o", program)
+    done = subprocess.run([str(v) for v in (program, library, threads, size, warm)], capture_output=True, text=True, timeout=120)
+    if done.returncode == 77:
+        raise Skip("this system does not let a process forbid itself system calls")
+    if done.returncode or not done.stdout.endswith(" ok\n"):
+        return f"exit {done.returncode}: {done.stdout}{done.stderr}"
+    return [int(n) for n in done.stdout.split()[:3]]
+
+
+def wide_model(rows):
+    """Weights of 4 MiB; and where rows are 512 an intermediate value of 4 MiB and a result of 1 MiB."""
+    nodes = [helper.make_node("MatMul", ["x", "a"], ["t"]), helper.make_node("Softmax", ["t"], ["u"]), helper.make_node("MatMul", ["u", "b"], ["y"])]
+    return make(nodes, [info("x", rows, 256)], [info("y", rows, 256)], [weight("a", 256, 2048), weight("b", 2048, 256)])
+
+
+@SUITE.check
+def steady_runs(s, folder):
+    """Once its shapes are known a model allocates nothing and makes no call of the system but futex, and that only where it has threads."""
+    nonzero = make([helper.make_node("NonZero", ["x"], ["i"]), helper.make_node("Abs", ["x"], ["y"])], [info("x", "n")], [info("i", 1, None, dtype=TensorProto.INT64), info("y", "n")])
+    loop = make([helper.make_node("Relu", ["x"], ["r"]), helper.make_node("SplitToSequence", ["r"], ["q"]), helper.make_node("ConcatFromSequence", ["q"], ["y"], axis=0)],
+                [info("x", 64, 3)], [info("y", 64, 3)])
+    for name, proto, warm in (("fixed", wide_model(512), 1), ("dynamic", mlp_model(), 1), ("sizes", nonzero, 1), ("heap", loop, 2)):
+        library = s.compile(proto, folder, name=name)
+        for threads in (1, 2):
+            facts = steady(s, folder, library, threads=threads, warm=warm)
+            if isinstance(facts, str) or facts[0]:
+                return f"{name}, {threads} threads: {facts}"
+    return None
+
+
+@SUITE.check
+def peak_memory(s, folder):
+    """A run takes the memory that `inspect` tells, its result and what the process maps of code."""
+    library = s.compile(wide_model(512), folder)
+    told = json.loads(s.onnxc("inspect", library, "--json").stdout)
+    facts, result = steady(s, folder, library), 512 * 256 * 4
+    if isinstance(facts, str):
+        return facts
+    arena, weights = told["arena_bytes"], told["weight_bytes"]
+    if not (4 << 20) <= weights < (5 << 20) or arena < 4 << 20:
+        return f"inspect tells {told}"
+    if not arena <= facts[1] - result <= arena + 8192:
+        return f"allocates {facts[1]} bytes for an arena of {arena}"
+    return None if facts[2] <= weights + arena + result + (1 << 20) else f"{facts[2]} resident bytes for weights of {weights} and an arena of {arena}"
 
 
 @SUITE.check
@@ -434,7 +503,8 @@ def strided_inputs(s, folder):
 
 @SUITE.check
 def levels_agree(s, folder):
-    results = [load(s.compile(mlp_model(), folder, "--cpu", cpu, name=cpu.replace("-", "_"))).run({"x": batch(8)})[0] for cpu in ("x86-64-v2", "x86-64-v3")]
+    levels = sorted({"x86-64-v2", "x86-64-v3", WIDEST})
+    results = [load(s.compile(mlp_model(), folder, "--cpu", cpu, name=cpu.replace("-", "_"))).run({"x": batch(8)})[0] for cpu in levels]
     results.append(load(s.compile(mlp_model(), folder, "-O0", name="oracle")).run({"x": batch(8)})[0])
     return None if all(np.allclose(r, results[-1], rtol=1e-4, atol=1e-6) for r in results) else "levels disagree"
 
