@@ -28,7 +28,8 @@ using Scopes = std::vector<std::unordered_map<std::string, Value>>;
 
 class Builder {
 public:
-  Builder(ModelFile &file, Walker &walker, MLIRContext *context) : file(file), walker(walker), context(context), b(context) {}
+  Builder(ModelFile &file, Walker &walker, MLIRContext *context, const std::set<std::string> &customOps)
+      : file(file), walker(walker), context(context), b(context), customOps(customOps) {}
 
   OwningOpRef<ModuleOp> module() {
     const Graph &graph = file.model.graph();

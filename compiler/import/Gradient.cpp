@@ -185,7 +185,7 @@ void Differentiation::product(const pb::NodeProto &n, const std::string &g) {
 
 void Differentiation::run(const std::vector<std::string> &xs, const std::string &y) {
   type = scope.elementType(y);
-  if (type != kFloat && type != pb::TensorProto::DOUBLE) {
+  if (type != pb::TensorProto::FLOAT && type != pb::TensorProto::DOUBLE) {
     error = "'" + y + "' is not float or double";
     return;
   }

@@ -110,8 +110,8 @@ struct SliceRange {
   int64_t start, step, count;
 };
 
-// The standard's clamping of start and end, steps of either sign: numpy's but for a start before the first element of a step backwards, which is
-// the first element.
+// The standard's clamping of start and end, steps of either sign: numpy's but for a start before the first element of a step backwards,
+// which is the first element.
 static SliceRange clampSlice(int64_t start, int64_t end, int64_t step, int64_t dim) {
   if (start < 0)
     start += dim;

@@ -68,7 +68,8 @@ inline bool coordinatesOf(const onnxc_attr &attr, Coordinates &c) {
   c = Coordinates::HalfPixel;
   if (attr.n <= 0 || attrIs(attr, "half_pixel"))
     return true;
-  const char *names[] = {"half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn"};
+  const char *names[] = {"half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+                         "asymmetric",           "tf_crop_and_resize", "tf_half_pixel_for_nn"};
   for (int i = 0; i < 6; ++i)
     if (attrIs(attr, names[i])) {
       c = Coordinates(i + 1);
@@ -77,8 +78,8 @@ inline bool coordinatesOf(const onnxc_attr &attr, Coordinates &c) {
   return false;
 }
 
-// The position in the operand of position y of the result. The standard's length_resized is the whole length where it asks for 1 and the fractional
-// one (the reference's output_width) elsewhere, as the backend suite has it.
+// The position in the operand of position y of the result. The standard's length_resized is the whole length where it asks for 1 and the
+// fractional one (the reference's output_width) elsewhere, as the backend suite has it.
 inline double sourceOf(const Axis &x, Coordinates c, double y) {
   double in = double(x.in);
   switch (c) {

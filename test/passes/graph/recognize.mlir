@@ -146,10 +146,10 @@ func.func @hard_swish(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 }
 
 // The ramp ends at 5.
-// CHECK-LABEL: @not_hard_swish
+// CHECK-LABEL: @nearly_hard_swish
 // CHECK: onnx.Clip
 // CHECK: onnx.Div
-func.func @not_hard_swish(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+func.func @nearly_hard_swish(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %zero = "onnx.Constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
   %three = "onnx.Constant"() {value = dense<3.0> : tensor<f32>} : () -> tensor<f32>
   %five = "onnx.Constant"() {value = dense<5.0> : tensor<f32>} : () -> tensor<f32>

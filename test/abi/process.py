@@ -1,0 +1,132 @@
+"""What an artefact leaves alone in the process that loads it: forks, signals, the floating-point environment, memory; run.py runs these."""
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from common import mlp_model, relu_model
+
+
+def child(s, library, code, **kwargs):
+    """Runs Python `code` in a process of its own, where `lib` is the path, `x` a batch and `want` nothing yet; "ok" printed last is good."""
+    head = f"import sys, os, ctypes, signal, threading, gc; sys.path.insert(0, {str(s.args.loader)!r}); import numpy as np, onnxc\n"
+    head += f"lib = {str(library)!r}; x = np.random.default_rng(7).standard_normal((5, 96)).astype(np.float32)\n"
+    done = subprocess.run([sys.executable, "-c", head + code], capture_output=True, text=True, timeout=120, **kwargs)
+    good = done.returncode == 0 and done.stdout.strip().endswith("ok")
+    return None if good else f"exit {done.returncode}: {done.stdout.strip()[-200:]} {done.stderr.strip()[-300:]}"
+
+
+def works_after_fork(s, folder):
+    return child(s, s.compile(mlp_model(), folder), """
+m = onnxc.load(lib, num_threads=2)
+want = m.run({"x": x})[0].tobytes()
+for _ in range(3):
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if onnxc.load(lib, num_threads=1).run({"x": x})[0].tobytes() == want else 3)
+    assert os.waitpid(pid, 0)[1] == 0, "the child is wrong"
+    assert m.run({"x": x})[0].tobytes() == want
+print("ok")
+""")
+
+
+def keeps_signals_locale_and_umask(s, folder):
+    return child(s, s.compile(mlp_model(), folder), """
+def state():
+    mask = os.umask(0); os.umask(mask)
+    status = [l for l in open("/proc/self/status") if l.startswith(("Sig", "Threads"))]
+    return mask, status, os.getcwd(), len(os.listdir("/proc/self/fd")), [signal.getsignal(i) for i in range(1, 65)]
+onnxc.load(lib, num_threads=1).run({"x": x}); gc.collect()
+before = state()
+m = onnxc.load(lib, num_threads=4)
+m.run({"x": x})
+m.close() if hasattr(m, "close") else None
+del m; gc.collect()
+assert state() == before, (before, state())
+print("ok")
+""")
+
+
+def floating_point_environment(s, folder):
+    """Rounding upwards and flushed denormals in the caller change no bit of a result, and the caller's settings come back."""
+    return child(s, s.compile(mlp_model(), folder), """
+libm = ctypes.CDLL("libm.so.6")
+m = onnxc.load(lib, num_threads=1)
+want = m.run({"x": x})[0].tobytes()
+for mode in (0x400, 0x800, 0xc00):
+    libm.fesetround(mode)
+    got = m.run({"x": x})[0].tobytes()
+    assert libm.fegetround() == mode, "the rounding mode changed"
+    libm.fesetround(0)
+    assert got == want, "another result"
+print("ok")
+""")
+
+
+def little_address_space(s, folder):
+    """Out of memory is a status; the next run that fits works."""
+    return child(s, s.compile(relu_model("n"), folder), """
+import resource
+m = onnxc.load(lib, num_threads=1)
+big = np.ones(1 << 26, np.float32)
+used = int(open("/proc/self/statm").read().split()[0]) * 4096
+resource.setrlimit(resource.RLIMIT_AS, (used + (64 << 20),) * 2)
+try:
+    m.run({"x": big})
+    print("no error")
+except (onnxc.Error, MemoryError) as e:
+    pass
+assert m.run({"x": x[0]})[0].shape == (96,)
+print("ok")
+""")
+
+
+def load_and_unload_many_times(s, folder):
+    return child(s, s.compile(mlp_model(), folder), """
+rss = lambda: int(open("/proc/self/statm").read().split()[1]) * 4096
+def once():
+    m = onnxc.load(lib, num_threads=2)
+    m.run({"x": x})
+for _ in range(100): once()
+gc.collect(); start = rss()
+for _ in range(500): once()
+gc.collect()
+assert rss() - start < 1 << 20, f"grew by {rss() - start} bytes"
+assert threading.active_count() == 1 and len(os.listdir("/proc/self/task")) <= 2 + (os.cpu_count() or 1) * 2, os.listdir("/proc/self/task")
+print("ok")
+""")
+
+
+def many_models_in_one_process(s, folder):
+    first = s.compile(mlp_model(), folder)
+    return child(s, first, """
+import shutil
+paths = [f"{lib}.{i}.so" for i in range(60)]
+for p in paths: shutil.copy(lib, p)
+models = [onnxc.load(p, num_threads=1) for p in paths]
+want = models[0].run({"x": x})[0].tobytes()
+assert all(m.run({"x": x})[0].tobytes() == want for m in models)
+print("ok")
+""")
+
+
+def exit_during_a_run(s, folder):
+    return child(s, s.compile(mlp_model(), folder), """
+m = onnxc.load(lib, num_threads=2)
+threading.Thread(target=lambda: [m.run({"x": x}) for _ in range(100000)], daemon=True).start()
+print("ok", flush=True)
+""")
+
+
+def cut_libraries_do_not_load(s, folder):
+    import onnxc
+    whole = s.compile(mlp_model(), folder).read_bytes()
+    for length in (0, 10, 64):  # cut behind its headers a file is mapped by the system before anyone can look at it
+        (folder / "cut.so").write_bytes(whole[:length])
+        result = subprocess.run([sys.executable, "-c", f"import sys; sys.path.insert(0, {str(s.args.loader)!r}); import onnxc\ntry: onnxc.load({str(folder / 'cut.so')!r})\nexcept (OSError, onnxc.Error): print('ok')"], capture_output=True, text=True)
+        if result.stdout.strip() != "ok":
+            return f"{length} bytes: exit {result.returncode} {result.stderr[-200:]}"
+    return None
+
+
+CHECKS = [works_after_fork, keeps_signals_locale_and_umask, floating_point_environment, little_address_space, load_and_unload_many_times, many_models_in_one_process, exit_during_a_run, cut_libraries_do_not_load]
