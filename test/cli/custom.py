@@ -105,10 +105,10 @@ int32_t onnxc_custom_run_com_microsoft_BiasAdd(const onnxc_custom_call *c) {
     return ONNXC_CUSTOM_VALUE;
   return add(c, (float)((const double *)t->data)[1]);
 }
-int32_t onnxc_custom_shape__HardSwish(const onnxc_custom_call *c) { return same(c); }
-int32_t onnxc_custom_run__HardSwish(const onnxc_custom_call *c) { return add(c, 100); }
-int32_t onnxc_custom_shape__Clip(const onnxc_custom_call *c) { return same(c); }
-int32_t onnxc_custom_run__Clip(const onnxc_custom_call *c) {
+int32_t onnxc_custom_shape_ai_onnx_HardSwish(const onnxc_custom_call *c) { return same(c); }
+int32_t onnxc_custom_run_ai_onnx_HardSwish(const onnxc_custom_call *c) { return add(c, 100); }
+int32_t onnxc_custom_shape_ai_onnx_Clip(const onnxc_custom_call *c) { return same(c); }
+int32_t onnxc_custom_run_ai_onnx_Clip(const onnxc_custom_call *c) {
   return c->num_inputs == 1 && find(c, "max", 'f', 1) ? add(c, (float)find(c, "max", 'f', 1)->f) : ONNXC_CUSTOM_VALUE;
 }
 """

@@ -74,7 +74,7 @@ for name, attributes, *shapes in (("plain", "group = 1", (2, 3, 5, 4), (2, 3, 3,
                                   ("depthwise", "group = 3", (1, 3, 4, 4), (3, 1, 3, 3), (3,))):
     rule(f"Conv_{name}", f"r = Conv <{attributes}> (a, b, c) y = Mul (r, r)", *shapes)
 for name, attributes, shape in (("plain", "kernel_shape = [2,2]", (2, 2, 4, 5)), ("strides", "kernel_shape = [3,2], strides = [2,3], pads = [1,0,1,1]", (1, 2, 6, 7)),
-                                ("same", 'kernel_shape = [3,3], strides = [2,2], auto_pad = "SAME_LOWER"', (1, 2, 5, 4))):
+                                ("same", 'kernel_shape = [3,3], strides = [2,2], auto_pad = "SAME_UPPER"', (1, 2, 5, 4))):  # ONNX's evaluator pads MaxPool alike for SAME_LOWER
     rule(f"MaxPool_{name}", f"r = MaxPool <{attributes}> (a) y = Mul (r, r)", shape)
     rule(f"AveragePool_{name}", f"r = AveragePool <{attributes}> (a) y = Mul (r, r)", shape)
     rule(f"AveragePool_{name}_padding", f"r = AveragePool <{attributes}, count_include_pad = 1> (a) y = Mul (r, r)", shape)

@@ -39,8 +39,6 @@ for opset, extra in ((1, "consumed_inputs = [0,0,0,1,1], "), (5, "consumed_input
     form([opset], f"y, n, w, k, l = BatchNormalization <{extra}epsilon = 0.001, momentum = 0.7> (x, s, b, m, v)",
          f"y, n, w = BatchNormalization <epsilon = 0.001, momentum = 0.7, training_mode = 1> (x, s, b, m, v)  {SAVED}", "float[] y, float[] n, float[] w, float[] k, float[] l",
          a=np.array([0, 2]), **NORM)
-form([6], "y, n = BatchNormalization <is_test = 1> (x, s, b, m, v)", "y = BatchNormalization (x, s, b, m, v)", **NORM)
-form([9, 13], "y, n = BatchNormalization (x, s, b, m, v)", "y, n = BatchNormalization <training_mode = 1> (x, s, b, m, v)", "float[] y, float[] n", **NORM)
 form([7, 8], "y, n, w, k, l = BatchNormalization <spatial = 0> (x, s, b, m, v)",
      f"""X = Flatten (x)  S = Flatten <axis = 0> (s)  B = Flatten <axis = 0> (b)  S1 = Reshape (S, f)  B1 = Reshape (B, f)  M = Reshape (m, f)  V = Reshape (v, f)
      Y, N, W = BatchNormalization <training_mode = 1> (X, S1, B1, M, V)  q = Shape (x)  p = Shape (m)  y = Reshape (Y, q)  n = Reshape (N, p)  w = Reshape (W, p)  {SAVED}""",
