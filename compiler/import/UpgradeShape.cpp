@@ -97,20 +97,16 @@ void upsample(Rewrite &r) {
   r.version = std::min(r.version, 10);
   std::string mode = r.takeString("mode", "nearest");
   r.setString("mode", mode == "bilinear" ? "linear" : mode);
-  r.setString("nearest_mode", "floor");  // an Upsample only grows
 }
 
 // Opset 10 does not say which neighbour is the nearest: its test data and ONNX Runtime take the upper one along axes that shrink, else the
 // lower.
 void resize10(Rewrite &r) {
-  std::vector<double> scales;
-  bool grows = r.scope.floats(r.input(1), scales) && llvm::all_of(scales, [](double s) { return s >= 1; });
   std::string scalesName = r.input(1);
   r.setInput(1, "");
   r.setInput(2, scalesName);
   r.setString("coordinate_transformation_mode", "asymmetric");
-  if (!r.has("nearest_mode"))
-    r.setString("nearest_mode", grows ? "floor" : "ceil_if_smaller");
+  r.setString("nearest_mode", "ceil_if_smaller");
 }
 // An empty roi, scales or sizes tensor means an absent one.
 void resizeEmpty(Rewrite &r) {

@@ -1,5 +1,6 @@
 // SymbolicRules.cpp: the table of shape rules and the helpers that all rules share.
 #include "passes/graph/SymbolicRules.h"
+#include <cmath>
 
 using namespace mlir;
 namespace onnxc {
@@ -76,7 +77,7 @@ std::optional<SmallVector<double>> ShapeOp::constantReals(unsigned i) const {
   SmallVector<double> result;
   for (const RealValue &r : s.realElements(v)) {
     auto numerator = SymbolicArithmetic::constantOf(r.numerator);
-    if (r.numerator && !numerator)
+    if (r.numerator ? !numerator : std::isnan(r.value))  // not a number: not known
       return std::nullopt;
     result.push_back(numerator ? double(*numerator) / r.denominator : r.value);
   }

@@ -1,6 +1,5 @@
 // SymbolicRulesWindow.cpp: convolutions, pooling, resizing and other ops that slide a window over spatial axes.
 #include "passes/graph/SymbolicRules.h"
-#include "llvm/Support/MathExtras.h"
 #include <cmath>
 
 using namespace mlir;
@@ -200,19 +199,17 @@ static LogicalResult col2Im(ShapeOp &o) {
 
 // --- resizing ---
 
-// A size times a scale, rounded down. The product is exact, as in libonnx and the kernel; ONNX Runtime rounds it to single precision first,
-// where 10 times 0.7f is 7 and not a little less. Fractions that a float of the run cannot hold are left to the size function.
+// A size times a scale, rounded down: in single precision as the kernel does it, a fraction of sizes that only the run knows exactly.
 static AffineExpr scaled(ShapeOp &o, AffineExpr d, const RealValue &scale) {
   auto n = known(d), numerator = known(scale.numerator);
-  if (scale.numerator && !numerator)
-    return llvm::isPowerOf2_64(uint64_t(scale.denominator)) && o.s.isNonNegative(scale.numerator)
-               ? o.s.floorDiv(o.s.mul(d, scale.numerator), o.c(scale.denominator))
-               : AffineExpr();
-  double value = float(numerator ? double(*numerator) / scale.denominator : scale.value);
+  if (scale.numerator && !(n && numerator))
+    return numerator || o.s.isNonNegative(scale.numerator) ? o.s.floorDiv(o.s.mul(d, scale.numerator), o.c(scale.denominator))
+                                                           : AffineExpr();
+  float value = float(numerator ? double(*numerator) / double(scale.denominator) : scale.value);
   if (n)
-    return std::fabs(double(*n) * value) < 0x1p62 ? o.c(int64_t(std::floor(double(*n) * value))) : AffineExpr();
+    return std::fabs(float(*n) * value) < 0x1p62f ? o.c(int64_t(std::floor(float(*n) * value))) : AffineExpr();
   for (int64_t below = 1; below <= 1 << 10; below *= 2)
-    if (double above = value * below; above == std::floor(above) && above < 1e6)
+    if (double above = double(value) * below; above == std::floor(above) && above < 1e6)
       return o.s.floorDiv(o.s.mul(d, o.c(int64_t(above))), o.c(below));
   return {};
 }

@@ -33,6 +33,18 @@ std::optional<double> sourceOf(StringRef mode, const Axis &x, double y) {
   return std::nullopt;
 }
 
+// The same for the nearest element, in single precision (runtime_stub/kernels/ResizeAxes.h says why).
+std::optional<double> nearestSource(StringRef mode, const Axis &x, int64_t y) {
+  float at = float(y), scale = float(x.scale);
+  if (mode == "half_pixel" || (mode == "pytorch_half_pixel" && x.out != 1))
+    return (at + 0.5f) / scale - 0.5f;
+  if (mode == "asymmetric")
+    return at / scale;
+  if (mode == "tf_half_pixel_for_nn")
+    return (at + 0.5f) / scale;
+  return sourceOf(mode, x, double(y));
+}
+
 int64_t nearestOf(double x, StringRef mode, double scale) {
   double low = std::floor(x), ratio = x - low;
   bool byScale = mode == "ceil_if_smaller";
@@ -81,7 +93,8 @@ std::optional<ResizeAxis> tableOf(onnx::ResizeOp op, const Axis &x) {
   if (x.in < 1 || x.out > mostPositions || !(x.scale > 0) || table.taps > mostTaps)
     return std::nullopt;
   for (int64_t y = 0; y < x.out; ++y) {
-    auto at = sourceOf(op.getCoordinateTransformationMode(), x, double(y));
+    auto at =
+        nearest ? nearestSource(op.getCoordinateTransformationMode(), x, y) : sourceOf(op.getCoordinateTransformationMode(), x, double(y));
     if (!at || !(std::fabs(*at) < double(INT32_MAX)))
       return std::nullopt;
     if (table.taps > 1) {

@@ -27,7 +27,7 @@ static int32_t makePass(const onnxc_args *a, const Axis &x, int64_t axis, int64_
   double *weights = allocate<double>(a, taps);
   ONNXC_CHECK(p.from && p.weights && weights, ONNXC_K_MEMORY);
   for (int64_t y = 0; y < x.out; ++y) {
-    double at = sourceOf(x, c, double(y));
+    double at = smooth ? sourceOf(x, c, double(y)) : nearestSource(x, c, y);
     ONNXC_CHECK(at == at && fabs(at) < 0x1p52, ONNXC_K_VALUE);
     int64_t start = smooth ? weigh(f, at, x.in, a->attr[kExcludeOutside].i != 0, weights) : nearestOf(at, a->attr[kNearest], x.scale);
     for (int64_t k = 0; k < taps; ++k)
@@ -258,7 +258,7 @@ static int32_t fastResize(const onnxc_args *a, int32_t (*oracle)(const onnxc_arg
   if ((smooth && !Smooth) || c == Coordinates::Crop || onnxc_count(a->out[0]) == 0)
     return oracle(a);
   for (int32_t i = 0; i < a->in[0].rank; ++i) {
-    ONNXC_CHECK(a->out[0].dims[i] == axes[i].out, ONNXC_K_SHAPE);
+    ONNXC_CHECK(takeSize(axes[i], a->out[0].dims[i]), ONNXC_K_SHAPE);
     ONNXC_CHECK(axes[i].in > 0, ONNXC_K_SIZE);
   }
   Passes p;

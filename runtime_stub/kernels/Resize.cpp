@@ -89,7 +89,7 @@ static int32_t resizeNearest(const onnxc_args *a, const Axis *axes, Coordinates 
     of[i] = source;
     bool same = unchanged(x);
     for (int64_t y = 0; y < x.out; ++y) {
-      double at = same ? double(y) : sourceOf(x, c, double(y));
+      double at = same ? double(y) : nearestSource(x, c, y);
       ONNXC_CHECK(at == at && fabs(at) < 0x1p52, ONNXC_K_VALUE);
       bool beyond = c == Coordinates::Crop && (at < 0 || at > double(x.in - 1));
       *source++ = beyond ? -1 : maxOf<int64_t>(0, minOf(nearestOf(at, a->attr[kNearest], x.scale), x.in - 1)) * is[i];
@@ -114,7 +114,7 @@ static int32_t resize(const onnxc_args *a) {
   Axis axes[kMaxRank];
   ONNXC_TRY(resizeAxes(a, axes));
   for (int32_t i = 0; i < a->in[0].rank; ++i) {
-    ONNXC_CHECK(a->out[0].dims[i] == axes[i].out, ONNXC_K_SHAPE);
+    ONNXC_CHECK(takeSize(axes[i], a->out[0].dims[i]), ONNXC_K_SHAPE);
     ONNXC_CHECK(axes[i].in > 0 || axes[i].out == 0, ONNXC_K_SIZE);
   }
   if (onnxc_count(a->out[0]) == 0)

@@ -24,7 +24,16 @@ struct Axis {
 // The axis stays as it is.
 inline bool unchanged(const Axis &x) { return x.in == x.out && x.scale == 1 && x.roiLow == 0 && x.roiHigh == 1; }
 
-// Scale, region and result size of every axis, from scales or sizes.
+// Takes the plan's size for the axis where it is the one asked for. A scale that is a fraction of sizes may be a little below it: 31 of 7
+// is 30 in single precision, and the plan knows that it was 31.
+inline bool takeSize(Axis &x, int64_t n) {
+  bool fits = n == x.out || (n == x.out + 1 && double(n) - x.width < 1e-6 * double(n));
+  x.out = n;
+  return fits;
+}
+
+// Scale, region and result size of every axis, from scales or sizes. A size times a scale is in single precision, as in ONNX Runtime and so
+// in what exporters expect: 10 times 0.7f is 7.
 inline int32_t resizeAxes(const onnxc_args *a, Axis *axes) {
   const onnxc_tensor &in = a->in[0];
   ONNXC_CHECK(in.rank <= kMaxRank, ONNXC_K_SHAPE);
@@ -45,7 +54,7 @@ inline int32_t resizeAxes(const onnxc_args *a, Axis *axes) {
     x.scale = bySizes ? double(loadI64(amounts, i)) / double(x.in) : loadF64(amounts, i);
     ONNXC_CHECK(x.in == 0 || (x.scale >= 0 && x.scale * double(x.in) < 0x1p62), ONNXC_K_SIZE);
     x.width = bySizes ? double(loadI64(amounts, i)) : x.scale * double(x.in);
-    x.out = truncToI64(floor(x.width));
+    x.out = bySizes ? loadI64(amounts, i) : truncToI64(floor(float(x.in) * float(x.scale)));
     common = larger ? maxOf(common, x.scale) : minOf(common, x.scale);
     if (hasInput(a, 1) && onnxc_count(a->in[1]) == 2 * n) {
       x.roiLow = loadF64(a->in[1], i);
@@ -101,6 +110,25 @@ inline double sourceOf(const Axis &x, Coordinates c, double y) {
   }
   }
   return 0;
+}
+
+// The same for the nearest element, whose choice hangs on the last bit: in single precision as ONNX Runtime has it, where 2 / (4 / 6) is 3.
+inline double nearestSource(const Axis &x, Coordinates c, int64_t y) {
+  float at = float(y), scale = float(x.scale);
+  switch (c) {
+  case Coordinates::Pytorch:
+    if (x.out == 1)
+      return 0;
+    [[fallthrough]];
+  case Coordinates::HalfPixel:
+    return (at + 0.5f) / scale - 0.5f;
+  case Coordinates::Asymmetric:
+    return at / scale;
+  case Coordinates::HalfPixelForNearest:
+    return (at + 0.5f) / scale;
+  default:
+    return sourceOf(x, c, double(y));
+  }
 }
 
 // "ceil_if_smaller": Resize of opset 10, an axis by itself.

@@ -134,6 +134,14 @@ def plain_resize(name, x, scales=None, sizes=None, **attributes):
     case(name, [helper.make_node("Resize", ["x", "", "s"] if scales else ["x", "", "", "s"], ["y"], **attributes)], {"x": x}, weights)
 
 
+def resize_like(name, x, like, **attributes):
+    """To the size of another tensor by the quotient of their sizes, as exporters of opset 10 and 11 write it."""
+    node = helper.make_node
+    nodes = [node("Shape", ["x"], ["s"]), node("Shape", ["r"], ["t"]), node("Cast", ["s"], ["a"], to=1), node("Cast", ["t"], ["b"], to=1), node("Div", ["b", "a"], ["k"]),
+             node("Resize", ["x", "", "k"], ["u"], **attributes), node("Add", ["u", "r"], ["y"])]
+    case(name, nodes, {"x": x, "r": like})
+
+
 def pad(name, x, pads, mode="constant"):
     weights = {"p": np.array(pads, np.int64)} | ({"c": np.array(0.5, np.float32)} if mode == "constant" else {})
     case(name, [helper.make_node("Pad", ["x", *weights], ["y"], mode=mode)], {"x": x}, weights)
@@ -200,6 +208,8 @@ for _mode in ("nearest", "linear"):
     plain_resize(f"resize_plain_{_mode}_one_row", (1, 3, 1, 1), sizes=[1, 3, 5, 4], mode=_mode)
 for _rounding in ("floor", "ceil", "round_prefer_ceil"):
     plain_resize(f"resize_plain_{_rounding}", (2, 3, 9, 21), [1, 1, 1.75, 0.625], mode="nearest", nearest_mode=_rounding, coordinate_transformation_mode="asymmetric")
+resize_like("resize_like_nearest", (1, 2, 6, 5), (1, 2, 4, 10), mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+resize_like("resize_like_linear", (1, 2, 6, 5), (1, 2, 9, 10), mode="linear", coordinate_transformation_mode="half_pixel")
 plain_resize("resize_plain_for_nn", (2, 3, 9, 21), [1, 1, 1.75, 0.625], mode="nearest", nearest_mode="floor", coordinate_transformation_mode="tf_half_pixel_for_nn")
 plain_resize("resize_plain_cubic", (2, 3, 9, 11), [1, 1, 2.3, 0.7], mode="cubic")
 plain_resize("resize_plain_cubic_inside", (2, 3, 9, 11), [1, 1, 0.8, 1.9], mode="cubic", exclude_outside=1, cubic_coeff_a=-0.5)

@@ -6,15 +6,15 @@ from operators import case
 
 def sampled(x, scale, out, source, pick):
     """The last axis of x at `out` positions: `source` maps those of the result to those of x, `pick` rounds."""
-    at = pick(source(np.arange(out), np.float64(np.float32(scale))))
+    at = pick(source(np.arange(out, dtype=np.float32), np.float32(scale)))  # positions are in single precision, as in ONNX Runtime
     return np.take(x, np.clip(at.astype(int), 0, x.shape[-1] - 1), -1)
 
 
 half_pixel, half_down = lambda y, s: (y + 0.5) / s - 0.5, lambda p: np.ceil(p - 0.5)
 for _n, _scales in ((5, (1.4, 1.8)), (10, (0.7, 0.9, 1.3, 1.4, 1.8, 1.9, 2.5)), (15, (1.4,)), (20, (0.7, 1.4)), (40, (0.9, 1.9))):
     _x = np.arange(_n, dtype=np.float32).reshape(1, 1, _n)
-    for _s in _scales:  # the size is that of the exact product: one less than its value in single precision where that is rounded up
-        _want = sampled(_x, _s, int(_n * np.float64(np.float32(_s))), half_pixel, half_down)
+    for _s in _scales:  # the size is that of the product in single precision, as ONNX Runtime has it
+        _want = sampled(_x, _s, int(np.float32(_n) * np.float32(_s)), half_pixel, half_down)
         _scale = np.array([1, 1, _s], np.float32)
         case(f"resize_sizes {_n}_{_s}", "Resize", {"x": _x}, {"r": None, "s": _scale}, want=[_want], mode="nearest")
         case(f"resize_sizes {_n}_{_s}_run_time", "Resize", {"x": _x, "r": None, "s": _scale}, want=[_want], mode="nearest")
@@ -25,7 +25,7 @@ for _s in (0.6, 2.5):  # tf_half_pixel_for_nn is of opset 11; tf2onnx writes it 
     for _opset in (11, 13):
         for _mode, _pick in (("floor", np.floor), ("ceil", np.ceil), ("round_prefer_floor", half_down)):
             case(f"resize_{_opset} for_nn_{_s}_{_mode}", "Resize", {"x": _x, "r": np.zeros(0, np.float32)}, {"s": np.array([1, 1, _s], np.float32)}, opset=_opset,
-                 want=[sampled(_x, _s, int(7 * np.float64(np.float32(_s))), lambda y, s: (y + 0.5) / s, _pick)], mode="nearest", nearest_mode=_mode,
+                 want=[sampled(_x, _s, int(np.float32(7) * np.float32(_s)), lambda y, s: (y + 0.5) / s, _pick)], mode="nearest", nearest_mode=_mode,
                  coordinate_transformation_mode="tf_half_pixel_for_nn")
 _x = np.arange(49, dtype=np.float32)[None, None]
 for _mode in ("linear", "cubic"):  # 1 / 49 times 49 is not 1
