@@ -1,4 +1,4 @@
-/* relu.c: runs a compiled model through the C ABI. Build: cc relu.c -Iruntime_stub/include ./relu.so "-Wl,-rpath,$ORIGIN". */
+/* relu.c: runs a compiled model through the C ABI. Build: cc relu.c -o relu_c -Iruntime_stub/include ./relu.so '-Wl,-rpath,$ORIGIN'. */
 #include <onnxc/onnxc.h>
 #include <stdio.h>
 

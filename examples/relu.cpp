@@ -1,4 +1,5 @@
-// relu.cpp: a compiled model through its generated C++ header. Build: c++ -std=c++17 relu.cpp -Iheaders -Iruntime_stub/include relu.a.
+// relu.cpp: a compiled model through its generated C++ header. Build: c++ -std=c++17 relu.cpp -o relu_cpp -Iheaders -Iruntime_stub/include
+// relu.a.
 #include "relu.hpp"
 #include <iostream>
 

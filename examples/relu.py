@@ -1,4 +1,4 @@
-"""relu.py: compiles a model and runs it from Python. usage: relu.py RELU.onnx ONNXC"""
+"""relu.py: compiles a model and runs it from Python. usage: PYTHONPATH=runtime_stub/python relu.py RELU.onnx build/bin/onnxc"""
 import sys
 import tempfile
 

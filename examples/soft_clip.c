@@ -1,7 +1,7 @@
 /* soft_clip.c: an operator of our own, example.ops::SoftClip: y = limit * tanh(x / limit). Built into a library that onnxc links into the
  * model:
  *
- *   cc -O2 -fPIC -c soft_clip.c && ar rcs soft_clip.a soft_clip.o
+ *   cc -O2 -fPIC -Iruntime_stub/include -c soft_clip.c && ar rcs soft_clip.a soft_clip.o
  *   onnxc soft_clip.onnx -o soft_clip.so --custom-op example.ops::SoftClip=soft_clip.a */
 #include <math.h>
 #include <onnxc/onnxc_custom.h>

@@ -224,7 +224,7 @@ int benchMain(int argc, const char *const *argv) {
   Report report;
   if (llvm::Error error = measure(**artefact, warmUp, duration * 1e3, report))
     return onnxc::report(std::move(error));
-  report.roof = measureRoof(threads, (*artefact)->vectorBits());
+  report.roof = measureRoof(std::min<int>(threads, std::max(1u, std::thread::hardware_concurrency())), (*artefact)->vectorBits());
   report.schedules = (*artefact)->schedules();
   report.modelBytes = modelBytes(**artefact, values);
   json ? printJson(report, threads) : printTable(report, rows);

@@ -60,10 +60,15 @@ def custom_operator(s, folder):
     np.save(folder / "z.npy", X[1])
     for library in custom_libraries(folder):
         s.onnxc(save(custom_model([2.0, 10.0]), folder / "m.onnx"), "-o", folder / "m.so", "--custom-op", f"my.ops::Pairs={library}")
-        s.onnxc("run", folder / "m.so", "--input", f"x={folder}/x.npy", "--input", f"z={folder}/z.npy", "--output-dir", folder / "out")
-        got = np.load(folder / "out" / "y.npy")
-        if got.tolist() != np.stack([X[0] * 2, X[1] * 10], 1).ravel().tolist():
-            return f"{library.name}: {got}"
+        s.onnxc(folder / "m.onnx", "-o", folder / "program", "--custom-op", f"my.ops::Pairs={library}")
+        inputs = ["--input", f"x={folder}/x.npy", "--input", f"z={folder}/z.npy", "--output-dir", folder / "out"]
+        for run in ([s.args.onnxc, "run", folder / "m.so"], [folder / "program"]):
+            (folder / "out").mkdir(exist_ok=True)
+            subprocess.run([*run, *inputs], check=True, capture_output=True)
+            got = np.load(folder / "out" / "y.npy")
+            if got.tolist() != np.stack([X[0] * 2, X[1] * 10], 1).ravel().tolist():
+                return f"{run[-1].name} with {library.name}: {got}"
+            shutil.rmtree(folder / "out")
         (folder / "m.so").unlink()
     return None
 
