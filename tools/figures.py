@@ -70,7 +70,7 @@ class Figures:
         self.show("compile", seconds, 30, "s")
         self.show("memory of the compile", peak, 1.5 * weights + 512, "MiB")
         facts = json.loads(subprocess.run([onnxc, "inspect", "--json", library], capture_output=True, text=True, check=True).stdout)
-        code = (os.path.getsize(library) - facts["weights_bytes"]) / 2**20
+        code = (os.path.getsize(library) - facts["weight_bytes"]) / 2**20
         self.show("code, all levels", code, 1, "MiB")
         runs = [json.loads(subprocess.run([sys.executable, "-c", FRESH, library, str(ROOT / "runtime_stub" / "python")], capture_output=True, text=True, check=True).stdout) for _ in range(3)]
         ready, first, steady = (min(column) for column in zip(*runs))
