@@ -20,12 +20,11 @@ from bench import ROOT, Bench
 RELU = "from onnx import helper as h, save; v = [h.make_tensor_value_info(n, 1, [4]) for n in 'xy']; save(h.make_model(h.make_graph([h.make_node('Relu', ['x'], ['y'])], 'relu', v[:1], v[1:]), opset_imports=[h.make_opsetid('', 21)], ir_version=10), {path!r})"
 
 FRESH = """
-import ctypes, json, sys, time
+import json, sys, time
 import numpy as np
 library, loader = sys.argv[1:3]
 sys.path.insert(0, loader)
 import onnxc
-ctypes.CDLL(None)
 start = time.perf_counter()
 model = onnxc.load(library, num_threads=1)
 context = model._acquire()

@@ -28,8 +28,7 @@ using Scopes = std::vector<std::unordered_map<std::string, Value>>;
 
 class Builder {
 public:
-  Builder(ModelFile &file, Walker &walker, MLIRContext *context, const std::set<std::string> &customOps)
-      : file(file), walker(walker), context(context), b(context), customOps(customOps) {}
+  Builder(ModelFile &file, Walker &walker, MLIRContext *context) : file(file), walker(walker), context(context), b(context) {}
 
   OwningOpRef<ModuleOp> module() {
     const Graph &graph = file.model.graph();
@@ -345,7 +344,7 @@ private:
 
   bool op(const Graph &graph, const pb::NodeProto &node) {
     Location loc = locOf(node);
-    if (isCustom(node, customOps))
+    if (isCustom(node, walker.customOps))
       return customCall(graph, node, loc);
     if (node.op_type() == "Constant" && node.domain().empty() && node.output_size() == 1) {
       std::string error;
@@ -378,7 +377,6 @@ private:
   MLIRContext *context;
   OpBuilder b;
   Scopes scopes;
-  const std::set<std::string> &customOps;
   std::unordered_set<std::string> missing;  // results of nodes that failed
   std::vector<std::string> enclosing;       // the nodes whose bodies are being built
 };
@@ -390,8 +388,6 @@ bool isKnown(const pb::NodeProto &node, MLIRContext *context, const std::set<std
   return isCustom(node, customOps) || (!isOwn && OperationName(dialectName(node), context).isRegistered());
 }
 
-OwningOpRef<ModuleOp> buildModule(ModelFile &file, Walker &walker, MLIRContext *context, const std::set<std::string> &customOps) {
-  return Builder(file, walker, context, customOps).module();
-}
+OwningOpRef<ModuleOp> buildModule(ModelFile &file, Walker &walker, MLIRContext *context) { return Builder(file, walker, context).module(); }
 
 }  // namespace onnxc::importer

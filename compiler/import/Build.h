@@ -10,7 +10,6 @@ namespace onnxc::importer {
 bool isKnown(const pb::NodeProto &node, mlir::MLIRContext *context, const std::set<std::string> &customOps);
 
 // Null: diagnostics were emitted.
-mlir::OwningOpRef<mlir::ModuleOp> buildModule(ModelFile &file, Walker &walker, mlir::MLIRContext *context,
-                                              const std::set<std::string> &customOps);
+mlir::OwningOpRef<mlir::ModuleOp> buildModule(ModelFile &file, Walker &walker, mlir::MLIRContext *context);
 
 }  // namespace onnxc::importer

@@ -156,7 +156,7 @@ OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportO
   walker.sameShape = flattenUnranked(*file.model.mutable_graph());
   if (!walker.run())
     return {};
-  OwningOpRef<ModuleOp> module = buildModule(file, walker, &context, options.customOps);
+  OwningOpRef<ModuleOp> module = buildModule(file, walker, &context);
   if (!module || !checkOps(*module) || failed(verify(*module)))
     return {};
   if (std::vector<std::string> files = file.dataFiles(); !files.empty())

@@ -49,8 +49,7 @@ ReturnOp FuncOp::getReturn() { return llvm::cast<ReturnOp>(getBody().front().get
 LogicalResult FuncOp::verify() {
   auto family = (*this)->getAttrOfType<StringAttr>("family");
   if (!family || !llvm::is_contained({"loops", "contract", "library"}, family.getValue()))
-    return emitOpError("family ") << (family ? Attribute(family) : (*this)->getAttr("family"))
-                                  << " is not \"loops\", \"contract\" or \"library\"";
+    return emitOpError("family ") << (*this)->getAttr("family") << " is not \"loops\", \"contract\" or \"library\"";
   auto numDims = (*this)->getAttrOfType<IntegerAttr>("num_dims");
   if (!numDims || numDims.getInt() < 0)
     return emitOpError("num_dims is not a number of local dims");
