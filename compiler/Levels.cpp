@@ -1,4 +1,4 @@
-// Levels.cpp: chooseLevels of Pipeline.h: what --target and --cpu name.
+// Levels.cpp: checkDevice and chooseLevels of Pipeline.h: what --device, --target and --cpu name.
 #include "codegen/cpu/Isa.h"
 #include "compiler/Messages.h"
 #include "compiler/Pipeline.h"
@@ -6,7 +6,15 @@
 
 namespace onnxc {
 
+int checkDevice(const Options &options) {
+  if (options.device == "cpu")
+    return ExitOk;
+  return fail(ExitOutOfScope, "--device " + options.device + " is not supported by this build: cpu is; `onnxc targets` lists what is");
+}
+
 int chooseLevels(Options &options) {
+  if (int status = checkDevice(options))
+    return status;
   const Target *target = findTarget(options.target);
   if (!target)
     return fail(ExitOutOfScope, (options.target.empty() ? "this machine" : "--target " + options.target) +

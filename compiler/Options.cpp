@@ -31,6 +31,13 @@ static void addCustomOp(const std::string &text, std::map<std::string, std::stri
   ops[name.str()] = library.str();
 }
 
+// A name that the command line has, whether or not this build supports it (checkDevice).
+static std::string knownDevice(const std::string &text) {
+  if (text != "cpu" && text != "cuda")
+    throw CLI::ValidationError("--device", "expected cpu or cuda, got '" + text + "'");
+  return text;
+}
+
 static DefaultInputs defaultInputs(const std::string &text) {
   if (text != "none" && text != "data" && text != "all")
     throw CLI::ValidationError("--default-inputs", "expected none, data or all, got '" + text + "'");
@@ -77,6 +84,11 @@ void bindCodeOptions(CLI::App &app, Options &options) {
          "compute every 3x3 convolution directly: slower, rounding errors a little smaller")
       ->group("Code");
   app.add_option("--target", options.target, "target, e.g. aarch64-linux-gnu (default: this machine)")->type_name("TRIPLE")->group("Code");
+  app.add_option_function<std::string>(
+         "--device", [&options](const std::string &text) { options.device = knownDevice(text); }, "what runs the model")
+      ->type_name("cpu|cuda")
+      ->default_str("cpu")
+      ->group("Code");
   addRepeatable(
       app, "--define-dim", [&options](const std::string &text) { addDim(text, options.defineDims); },
       "fix a symbolic dimension, e.g. batch=8 (repeatable)")

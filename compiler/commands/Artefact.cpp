@@ -168,6 +168,8 @@ static llvm::Error runError(const onnxc_error &error) { return failure(ExitBadMo
 llvm::Expected<std::unique_ptr<Artefact>> Artefact::open(const std::string &path, const Options &code, int threads) {
   std::unique_ptr<Artefact> artefact(new Artefact);
   Impl &a = *artefact->impl;
+  if (int exit = checkDevice(code))
+    return failure(exit, "");
   llvm::SmallString<128> library(path);
   if (llvm::sys::path::extension(path) != ".so") {
     if (llvm::Error error = compileTemporary(path, code, a.compiled))

@@ -151,7 +151,7 @@ int opsMain(int argc, const char *const *argv) {
 }
 
 int targetsMain(int argc, const char *const *argv) {
-  CLI::App app("Lists the targets and the names that --cpu takes.", "onnxc targets");
+  CLI::App app("Lists the targets and the names that --device and --cpu take.", "onnxc targets");
   bool json = false;
   app.add_flag("--json", json, "as JSON");
   if (auto code = parseCommandLine(app, argc, argv))
@@ -162,7 +162,7 @@ int targetsMain(int argc, const char *const *argv) {
   for (const Target &target : targets()) {
     llvm::json::Array levels;
     if (!json)
-      llvm::outs() << "target " << target.name << " (GNU C library 2.17 or newer)\n";
+      llvm::outs() << "target " << target.name << " (GNU C library 2.17 or newer)\n  --device cpu      by default\n";
     for (const Isa &isa : isas()) {
       if (isa.arch != target.arch)
         continue;
@@ -171,7 +171,7 @@ int targetsMain(int argc, const char *const *argv) {
         llvm::outs() << "  --cpu " << llvm::left_justify(isa.name, 12) << (isa.isDefault ? "by default; needs " : "needs ") << isa.needs
                      << "\n";
     }
-    llvm::json::Object object{{"name", target.name}, {"cpus", std::move(levels)}};
+    llvm::json::Object object{{"name", target.name}, {"devices", llvm::json::Array{"cpu"}}, {"cpus", std::move(levels)}};
     if (&target == host)
       object["native"] = machine;
     list.push_back(std::move(object));

@@ -187,8 +187,21 @@ def verify_json(s, folder):
 @SUITE.check
 def targets_json(s, folder):
     target, *others = json.loads(s.onnxc("targets", "--json").stdout)["targets"]
+    if target["devices"] != ["cpu"] or "--device cpu " not in s.onnxc("targets").stdout:
+        return f"{target['devices']}"
     names = [[c["name"] for c in t["cpus"] if c["default"]] for t in (target, *others)]
     return None if names == [["x86-64-v4", "x86-64-v3"], ["armv8-a"]] else str(names)
+
+
+@SUITE.check
+def devices(s, folder):
+    library = s.compile(relu_model(2, 3), folder, "--device", "cpu")
+    for command in (["run", library], ["bench", folder / "model.onnx"], ["check", folder / "model.onnx"]):
+        text = s.onnxc(*command, "--device", "cuda", code=3).stderr
+        if "--device cuda is not supported" not in text:
+            return f"{command[0]}: {text}"
+    before = library.read_bytes()
+    return None if s.compile(relu_model(2, 3), folder).read_bytes() == before else "--device cpu gives other bytes"
 
 
 @SUITE.check

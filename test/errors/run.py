@@ -465,6 +465,16 @@ def unknown_system(folder):
     return save(folder, relu(), "--target", "x86_64-pc-windows-msvc")
 
 
+@case(3, r"--device cuda is not supported by this build: cpu is; `onnxc targets` lists")
+def device_of_no_code(folder):
+    return save(folder, relu(), "--device", "cuda")
+
+
+@case(2, r"--device: expected cpu or cuda, got 'tpu'")
+def unknown_device(folder):
+    return save(folder, relu(), "--device", "tpu")
+
+
 @case(2, r"cortex-a76.*x86_64-linux-gnu, which has x86-64-v4.*targets")
 def cpu_of_another_target(folder):
     return save(folder, relu(), "--cpu", "cortex-a76")
