@@ -197,12 +197,13 @@ LogicalResult emitKernel(ModuleOp target, kernel::FuncOp kernel, const Isa &isa)
   while (onnx::constantValue(op->getResult(0)))
     op = op->getNextNode();
   StringRef name = onnx::opName(op);
-  auto emit = name == "packed.MatMul"         ? emitPackedMatMul
-              : name == "packed.Product"      ? emitPackedProduct
-              : name == "packed.Conv"         ? emitPackedConv
-              : name == "packed.WinogradConv" ? emitPackedWinograd
-              : name == "packed.Resize"       ? emitPackedResize
-                                              : emitPackedWindow;
+  auto emit = name == "packed.MatMul"           ? emitPackedMatMul
+              : name == "packed.Product"        ? emitPackedProduct
+              : name == "packed.Conv"           ? emitPackedConv
+              : name == "packed.WinogradConv"   ? emitPackedWinograd
+              : name == "packed.Resize"         ? emitPackedResize
+              : name == "packed.ChannelSquares" ? emitPackedSquares
+                                                : emitPackedWindow;
   if (failed(emit(code, op)))
     return failure();
   code.finish();

@@ -11,6 +11,7 @@ mlir::LogicalResult emitPackedConv(KernelCode &code, mlir::Operation *op);
 mlir::LogicalResult emitExpandedWindow(KernelCode &code, mlir::Operation *conv, mlir::Operation *window);
 mlir::LogicalResult emitPackedWinograd(KernelCode &code, mlir::Operation *op);
 mlir::LogicalResult emitPackedResize(KernelCode &code, mlir::Operation *op);
+mlir::LogicalResult emitPackedSquares(KernelCode &code, mlir::Operation *op);
 // Depthwise convolutions and pooling: lanes stay where they are.
 mlir::LogicalResult emitPackedWindow(KernelCode &code, mlir::Operation *op);
 

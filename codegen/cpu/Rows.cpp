@@ -92,10 +92,15 @@ Tile::Values RowsEmitter::steps(const RowsProblem &p, const Tile &t, ValueRange 
   Value a = c.at(p.a, c.mul(at.row, p.rowBytes)), b = c.at(p.b, c.mul(at.panel, p.panelBytes));
   auto rows = [&](Value base) { return [&, base](int64_t r) { return c.at(base, c.mul(c.n(r), p.rowBytes)); }; };
   auto panels = [&](Value base) { return [&, base](int64_t i) { return c.at(base, c.mul(c.n(i), p.panelBytes)); }; };
-  auto inner = [&](Value aBase, Value bBase, Value ahead, Value lo, Value hi, ValueRange acc) {
+  auto inner = [&](Value aBase, Value bBase, Value ahead, Value lo, Value hi, ValueRange acc, Value nextRows = nullptr) {
     auto run = [&](Value begin, Value end, int64_t unroll, ValueRange values) {
       return c.loop(begin, end, c.n(unroll), values, [&](Value k, ValueRange v) {
         Value aAt = c.at(aBase, c.mul(k, 4)), bAt = c.at(bBase, c.mul(k, kPanelBytes));
+        if (nextRows && unroll == 4) {
+          int64_t lines = llvm::divideCeil(t.rows, 4);  // of the 16 steps of a block, four at a time
+          for (int64_t i = 0; i < lines; ++i)
+            c.prefetch(c.at(nextRows, c.add(c.mul(k, lines * 16), c.n(i * 64))));
+        }
         return t.products(v, rows(aAt), panels(bAt), unroll, 4, ahead ? c.at(ahead, c.mul(k, kPanelBytes)) : Value());
       });
     };
@@ -109,7 +114,9 @@ Tile::Values RowsEmitter::steps(const RowsProblem &p, const Tile &t, ValueRange 
     return inner(a, b, at.ahead ? c.at(at.ahead, c.sub(c.n(0), c.mul(from, kPanelBytes))) : Value(), from, to, start);
   auto blockSteps = [&](Value block, int64_t count, ValueRange v) {
     Value ahead = at.ahead ? c.at(at.ahead, c.mul(c.sub(block, from), 16 * kPanelBytes)) : Value();
-    return inner(c.at(a, c.mul(block, p.blockBytes)), c.at(b, c.mul(block, 16 * kPanelBytes)), ahead, c.n(0), c.n(count), v);
+    Value rowsAt = c.at(a, c.mul(block, p.blockBytes));
+    return inner(rowsAt, c.at(b, c.mul(block, 16 * kPanelBytes)), ahead, c.n(0), c.n(count), v,
+                 t.rows >= 4 ? c.at(rowsAt, p.blockBytes) : Value());
   };
   auto blocks = [&](Value end) {
     return c.loop(from, end, c.n(1), start, [&](Value block, ValueRange v) { return blockSteps(block, 16, v); });

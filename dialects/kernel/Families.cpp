@@ -138,7 +138,7 @@ static bool isRows(StringRef name) {
 }
 
 bool hasGeneratedCode(StringRef op) {
-  static const llvm::StringSet<> packed = {"Conv", "ConvTranspose", "MatMul", "Gemm", "MaxPool", "AveragePool", "Resize"};
+  static const llvm::StringSet<> packed = {"Conv", "ConvTranspose", "MatMul", "Gemm", "MaxPool", "AveragePool", "Resize", "LRN"};
   return pointwiseDomains().contains(op) || isReduction(op) || isRows(op) || packed.contains(op) || op == "Transpose" ||
          op == "BatchNormalization";
 }

@@ -121,6 +121,11 @@ def Onnx_PackedPoolOp : Onnx_Op<"packed.Pool"> {
                      DenseI64ArrayAttr:$kernel_shape, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
   let results = (outs AnyTensor:$Y);
 }
+def Onnx_PackedChannelSquaresOp : Onnx_Op<"packed.ChannelSquares"> {
+  let summary = "sums of squares of blocked activations over `size` neighbouring channels, (size - 1) / 2 of them before; at most 33";
+  let arguments = (ins AnyTensor:$X, I64Attr:$channels, I64Attr:$size);
+  let results = (outs AnyTensor:$Y);
+}
 def Onnx_PackedResizeOp : Onnx_Op<"packed.Resize"> {
   let summary = "blocked activations resized by tables: positions (i32) and weights (f32) of the taps, [size of the result, taps] an axis";
   let arguments = (ins AnyTensor:$X, AnyTensor:$rows, AnyTensor:$rowWeights, AnyTensor:$columns, AnyTensor:$columnWeights);

@@ -58,8 +58,8 @@ def Recognize : Pass<"recognize", "::mlir::func::FuncOp"> {
 def Simplify : Pass<"simplify", "::mlir::func::FuncOp"> {
   let summary = "rewrite to fewer and simpler ops with the same results";
   let description = [{
-    Dropout at inference, casts there and back, composed transposes and reshapes, views of constants, batch normalisation and constant
-    scales folded into the weights before them. Leaves types alone; dead ops go.
+    Dropout at inference, casts there and back, composed transposes and reshapes, views of constants, sums as additions, batch normalisation and constant
+    scales folded into the weights before them, weights that a ConstantOfShape makes as constants. Leaves types alone; dead ops go.
   }];
   let options = [Option<"weights", "weights", "bool", "true", "fold batch normalisation and scales into weights, which rounds them once more">];
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];

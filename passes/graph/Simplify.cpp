@@ -186,6 +186,21 @@ static LogicalResult transposeOfConstant(onnx::TransposeOp op, PatternRewriter &
   return success();
 }
 
+// Sum(a, b, ...) = additions from left to right, which layouts and kernels know.
+static LogicalResult sumToAdditions(onnx::SumOp op, PatternRewriter &rewriter) {
+  Type type = op.getType();
+  auto element = llvm::cast<ShapedType>(type).getElementType();
+  ValueRange terms = op->getOperands();
+  bool alike = llvm::all_of(terms, [&](Value v) { return v.getType() == type; });
+  if (!(element.isF32() || element.isF64()) || !(alike || terms.size() == 2))
+    return rewriter.notifyMatchFailure(op, "broadcasts of several, or sums that are rounded once");
+  Value sum = terms.front();
+  for (Value term : terms.drop_front())
+    sum = onnx::AddOp::create(rewriter, op.getLoc(), type, sum, term);
+  rewriter.replaceOp(op, sum);
+  return success();
+}
+
 namespace {
 struct ViewOfConstant : RewritePattern {
   ViewOfConstant(MLIRContext *c) : RewritePattern(MatchAnyOpTypeTag(), 1, c) {}
@@ -201,8 +216,10 @@ struct Simplify : impl::SimplifyBase<Simplify> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     populateSimplifyPatterns(patterns);
-    if (weights)
+    if (weights) {
+      foldFilledWeights(getOperation());
       populateWeightPatterns(patterns);
+    }
     onnx::TransposeOp::getCanonicalizationPatterns(patterns, &getContext());
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
@@ -218,6 +235,7 @@ void populateSimplifyPatterns(RewritePatternSet &patterns) {
   patterns.add(plainPower);
   patterns.add(transposeToReshape);
   patterns.add(transposeOfConstant);
+  patterns.add(sumToAdditions);
   patterns.add(expandOfSplat);
   patterns.add<ViewOfConstant, ComposeViews>(patterns.getContext());
 }

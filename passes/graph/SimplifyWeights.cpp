@@ -140,6 +140,26 @@ static LogicalResult absorbPad(onnx::ConvOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+void foldFilledWeights(func::FuncOp func) {
+  constexpr int64_t kFillBytes = int64_t(512) << 20;
+  int64_t total = 0;
+  func.walk([&](Operation *op) {
+    if (!llvm::isa<onnx::ConvOp, onnx::ConvTransposeOp, onnx::MatMulOp, onnx::GemmOp, onnx::BatchNormalizationOp>(op))
+      return;
+    for (OpOperand &use : llvm::drop_begin(op->getOpOperands())) {
+      auto fill = use.get().getDefiningOp<onnx::ConstantOfShapeOp>();
+      auto type = llvm::dyn_cast<RankedTensorType>(use.get().getType());
+      if (!fill || !type || !type.getElementType().isF32() || !type.hasStaticShape() || type.getNumElements() > (kFillBytes - total) / 4)
+        continue;
+      total += type.getNumElements() * 4;
+      auto value = llvm::dyn_cast_if_present<DenseElementsAttr>(fill->getAttr("value"));
+      float v = value ? (*value.getValues<APFloat>().begin()).convertToFloat() : 0.0f;
+      OpBuilder b(fill);
+      use.set(onnx::ConstantOp::create(b, fill.getLoc(), DenseElementsAttr::get(type, v)));
+    }
+  });
+}
+
 void populateWeightPatterns(RewritePatternSet &patterns) {
   patterns.add(absorbNormalization);
   patterns.add(absorbMul);

@@ -333,6 +333,7 @@ static LogicalResult packedWinograd(ShapeOp &o) { return slideBlocked(o, o.dim(1
 static LogicalResult packedLinear(ShapeOp &o) { return slideBlocked(o, o.dim(2, 0), constants(o, o.intsAttr("kernel_shape"))); }
 static LogicalResult packedMean(ShapeOp &o) { return o.set(0, {o.dim(0, 0), o.dim(0, 1), o.c(1), o.c(1), o.c(16)}); }
 static LogicalResult packedPool(ShapeOp &o) { return slideBlocked(o, o.dim(0, 1), constants(o, o.intsAttr("kernel_shape"))); }
+static LogicalResult packedSquares(ShapeOp &o) { return o.set(0, o.dims(0)); }
 static LogicalResult packedResize(ShapeOp &o) { return o.set(0, {o.dim(0, 0), o.dim(0, 1), o.dim(1, 0), o.dim(3, 0), o.c(16)}); }
 static LogicalResult block(ShapeOp &o) {
   return o.set(0, {o.dim(0, 0), o.s.ceilDiv(o.dim(0, 1), o.c(16)), o.dim(0, 2), o.dim(0, 3), o.c(16)});
@@ -350,6 +351,7 @@ void addWindowRules(ShapeRules &rules) {
   rules["packed.WinogradConv"] = packedWinograd;
   rules["packed.DepthwiseConv"] = packedDepthwise;
   rules["packed.Resize"] = packedResize;
+  rules["packed.ChannelSquares"] = packedSquares;
   rules["packed.ByteMean"] = packedMean;
   rules["packed.LinearConv"] = packedLinear;
   rules["packed.Pool"] = rules["packed.BytePool"] = packedPool;

@@ -98,6 +98,7 @@ struct Blocker {
   bool globalPool(Operation *op);
   bool pad(Operation *op);
   bool normalization(Operation *op);
+  bool response(Operation *op);
   bool pointwise(Operation *op);
   bool concat(Operation *op);
   bool split(Operation *op);
@@ -282,6 +283,33 @@ bool Blocker::normalization(Operation *op) {
   return true;
 }
 
+// LRN: x (bias + alpha / size * squares)^-beta, where beta is 3/4 by two square roots. The power stays finite in lanes past the last
+// channel, whose squares are left out.
+bool Blocker::response(Operation *op) {
+  auto lrn = dyn_cast<onnx::LRNOp>(op);
+  if (!lrn || !isImage(lrn.getX()) || !isSingle(lrn.getX()) || !blocked.count(lrn.getX()))
+    return false;
+  constexpr int64_t mostSize = 2 * kLanes + 1;
+  float bias = lrn.getBias().convertToFloat(), alpha = lrn.getAlpha().convertToFloat(), beta = lrn.getBeta().convertToFloat();
+  if (int64_t(lrn.getSize()) > mostSize || !(bias > 0) || !(alpha >= 0) || !std::isfinite(beta))
+    return false;
+  Location loc = op->getLoc();
+  Value x = blocked[lrn.getX()];
+  Type type = x.getType();
+  GraphBuilder g{b, loc};
+  Value squares = onnx::PackedChannelSquaresOp::create(b, loc, type, x, b.getI64IntegerAttr(channelsOf(lrn.getX())), lrn.getSizeAttr());
+  Value scaled = onnx::MulOp::create(b, loc, type, squares, g.number(alpha / float(lrn.getSize())));
+  Value base = onnx::AddOp::create(b, loc, type, scaled, g.number(bias));
+  if (beta == 0.75f) {
+    Value root = onnx::SqrtOp::create(b, loc, type, base);
+    Value power = onnx::MulOp::create(b, loc, type, root, onnx::SqrtOp::create(b, loc, type, root));
+    done(op, onnx::DivOp::create(b, loc, type, x, power));
+  } else {
+    done(op, onnx::MulOp::create(b, loc, type, x, onnx::PowOp::create(b, loc, type, base, g.number(-beta))));
+  }
+  return true;
+}
+
 bool Blocker::pointwise(Operation *op) {
   if (!staysFinite(op) || !isImage(op->getResult(0)) || llvm::none_of(op->getOperands(), [&](Value v) { return blocked.count(v); }))
     return false;
@@ -302,9 +330,20 @@ bool Blocker::pointwise(Operation *op) {
 
 // Whether an op that can work on blocks reads `v`.
 static bool isReadInBlocks(Value v) {
-  static const llvm::StringSet<> names = {
-      "Conv",   "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "ReduceMean", "BatchNormalization", "Resize", "Pad",
-      "Concat", "Split",   "Slice",       "packed.Block"};
+  static const llvm::StringSet<> names = {"Conv",
+                                          "MaxPool",
+                                          "AveragePool",
+                                          "GlobalAveragePool",
+                                          "GlobalMaxPool",
+                                          "ReduceMean",
+                                          "BatchNormalization",
+                                          "Resize",
+                                          "Pad",
+                                          "Concat",
+                                          "Split",
+                                          "Slice",
+                                          "LRN",
+                                          "packed.Block"};
   return llvm::any_of(v.getUsers(), [](Operation *user) { return names.contains(onnx::opName(user)) || staysFinite(user); });
 }
 
@@ -429,7 +468,7 @@ void Blocker::run() {
       continue;
     b.setInsertionPoint(&op);
     if (!converted(&op) && !conv(&op) && !pool(&op) && !resize(&op) && !globalPool(&op) && !pad(&op) && !normalization(&op) &&
-        !pointwise(&op) && !split(&op) && !slice(&op))
+        !response(&op) && !pointwise(&op) && !split(&op) && !slice(&op))
       concat(&op);
   }
   for (auto [original, value] : blocked) {
@@ -449,36 +488,9 @@ void Blocker::run() {
       op->erase();
 }
 
-// Weights that a ConstantOfShape of a known shape makes become splats, which packing can read; together at most `kFillBytes`, since the
-// artefact will hold them.
-void foldFills(func::FuncOp func) {
-  constexpr int64_t kFillBytes = int64_t(512) << 20;
-  int64_t total = 0;
-  func.walk([&](Operation *op) {
-    if (!isa<onnx::ConvOp, onnx::MatMulOp, onnx::GemmOp>(op))
-      return;
-    for (OpOperand &use : llvm::drop_begin(op->getOpOperands())) {
-      auto fill = use.get().getDefiningOp<onnx::ConstantOfShapeOp>();
-      auto type = typeOf(use.get());
-      if (!fill || !type || !type.getElementType().isF32() || !type.hasStaticShape() || type.getNumElements() > kFillBytes / 4)
-        continue;
-      total += type.getNumElements() * 4;
-      if (total > kFillBytes)
-        return;
-      auto value = dyn_cast_if_present<DenseElementsAttr>(fill->getAttr("value"));
-      float v = value ? (*value.getValues<APFloat>().begin()).convertToFloat() : 0.0f;
-      OpBuilder b(fill);
-      use.set(onnx::ConstantOp::create(b, fill.getLoc(), DenseElementsAttr::get(type, v)));
-    }
-  });
-}
-
 struct BlockChannels : impl::BlockChannelsBase<BlockChannels> {
   using BlockChannelsBase::BlockChannelsBase;
-  void runOnOperation() override {
-    foldFills(getOperation());
-    Blocker(getOperation(), winograd).run();
-  }
+  void runOnOperation() override { Blocker(getOperation(), winograd).run(); }
 };
 }  // namespace
 }  // namespace onnxc

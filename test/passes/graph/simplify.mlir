@@ -181,3 +181,40 @@ func.func @powers(%x: tensor<?x3xf64>, %y: tensor<?x3xf32>) -> (tensor<?x3xf64>,
   %b = "onnx.Pow"(%y, %three) : (tensor<?x3xf32>, tensor<i64>) -> tensor<?x3xf32>
   return %a, %b : tensor<?x3xf64>, tensor<?x3xf32>
 }
+
+// -----
+
+// Weights that are one number everywhere are constants like stored ones: they take up what comes after, and can be packed.
+// CHECK-LABEL: @filled
+// CHECK: "onnx.Constant"() <{value = dense<2.0{{.*}}> : tensor<2x3x1x1xf32>}>
+// CHECK-NOT: onnx.ConstantOfShape
+// CHECK: onnx.Conv
+// CHECK-NOT: onnx.BatchNormalization
+func.func @filled(%x: tensor<1x3x2x2xf32>) -> tensor<1x2x2x2xf32> {
+  %s = "onnx.Constant"() {value = dense<[2, 3, 1, 1]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %n = "onnx.Constant"() {value = dense<2> : tensor<1xi64>} : () -> tensor<1xi64>
+  %w = "onnx.ConstantOfShape"(%s) <{value = dense<0.5> : tensor<1xf32>}> : (tensor<4xi64>) -> tensor<2x3x1x1xf32>
+  %v = "onnx.ConstantOfShape"(%n) <{value = dense<4.0> : tensor<1xf32>}> : (tensor<1xi64>) -> tensor<2xf32>
+  %z = "onnx.ConstantOfShape"(%n) : (tensor<1xi64>) -> tensor<2xf32>
+  %one = "onnx.ConstantOfShape"(%n) <{value = dense<1.0> : tensor<1xf32>}> : (tensor<1xi64>) -> tensor<2xf32>
+  %c = "onnx.Conv"(%x, %w) : (tensor<1x3x2x2xf32>, tensor<2x3x1x1xf32>) -> tensor<1x2x2x2xf32>
+  %r = "onnx.BatchNormalization"(%c, %v, %z, %z, %one) <{epsilon = 0.0 : f32, resultSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<1x2x2x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x2x2xf32>
+  return %r : tensor<1x2x2x2xf32>
+}
+
+// -----
+
+// Sums are additions from left to right; one of several shapes stays as it is.
+// CHECK-LABEL: @sums
+// CHECK: %[[A:.*]] = "onnx.Add"(%arg0, %arg1)
+// CHECK: %[[B:.*]] = "onnx.Add"(%[[A]], %arg0)
+// CHECK: %[[C:.*]] = "onnx.Add"(%[[B]], %arg2)
+// CHECK: %[[D:.*]] = "onnx.Sum"(%[[C]], %arg2, %arg2)
+// CHECK: return %[[D]]
+func.func @sums(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>, %z: tensor<3xf32>) -> tensor<2x3xf32> {
+  %a = "onnx.Sum"(%x, %y, %x) : (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %b = "onnx.Sum"(%a) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %c = "onnx.Sum"(%b, %z) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %d = "onnx.Sum"(%c, %z, %z) : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  return %d : tensor<2x3xf32>
+}

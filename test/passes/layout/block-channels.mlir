@@ -58,16 +58,6 @@ func.func @odd_groups(%x: tensor<1x6x2x2xf32>) -> tensor<1x6x2x2xf32> {
   return %c : tensor<1x6x2x2xf32>
 }
 
-// Weights that are one number everywhere are packed like stored ones.
-// CHECK-LABEL: @filled
-// CHECK: "onnx.packed.Conv"
-func.func @filled(%x: tensor<1x3x2x2xf32>) -> tensor<1x16x2x2xf32> {
-  %s = "onnx.Constant"() {value = dense<[16, 3, 1, 1]> : tensor<4xi64>} : () -> tensor<4xi64>
-  %w = "onnx.ConstantOfShape"(%s) <{value = dense<0.5> : tensor<1xf32>}> : (tensor<4xi64>) -> tensor<16x3x1x1xf32>
-  %c = "onnx.Conv"(%x, %w) : (tensor<1x3x2x2xf32>, tensor<16x3x1x1xf32>) -> tensor<1x16x2x2xf32>
-  return %c : tensor<1x16x2x2xf32>
-}
-
 // 3x3 filters of stride 1 over many pixels go through Winograd's transformation: [36, ceil(O/16), C, 16] weights. Few pixels, strides and sums that must stay exact are computed directly.
 // CHECK-LABEL: @winograd
 // CHECK: "onnx.packed.WinogradConv"(%{{.*}}, %{{.*}}) <{channels = 32 : i64, {{.*}}pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x2x56x56x16xf32>, tensor<36x2x32x16xf32>) -> tensor<1x2x56x56x16xf32>
@@ -204,4 +194,26 @@ func.func @cut_inside_block(%x: tensor<1x3x4x4xf32>) -> tensor<1x16x4x4xf32> {
   %1 = "onnx.Slice"(%0, %from, %to, %axis) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}> : (tensor<1x12x4x4xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<1x9x4x4xf32>
   %2 = "onnx.Conv"(%1, %v) : (tensor<1x9x4x4xf32>, tensor<16x9x1x1xf32>) -> tensor<1x16x4x4xf32>
   return %2 : tensor<1x16x4x4xf32>
+}
+
+// LRN on blocks: squares of neighbouring channels, and what is pointwise. A bias of 0 would not keep lanes past the last channel finite.
+// CHECK-LABEL: @response
+// CHECK: %[[C:.*]] = "onnx.packed.Conv"
+// CHECK: %[[S:.*]] = "onnx.packed.ChannelSquares"(%[[C]]) <{channels = 20 : i64, size = 5 : i64}>
+// CHECK: %[[M:.*]] = "onnx.Mul"(%[[S]]
+// CHECK: %[[A:.*]] = "onnx.Add"(%[[M]]
+// CHECK: %[[R:.*]] = "onnx.Sqrt"(%[[A]])
+// CHECK: %[[Q:.*]] = "onnx.Sqrt"(%[[R]])
+// CHECK: %[[P:.*]] = "onnx.Mul"(%[[R]], %[[Q]])
+// CHECK: "onnx.Div"(%[[C]], %[[P]]) : {{.*}} -> tensor<1x2x4x4x16xf32>
+// CHECK: "onnx.LRN"
+// CHECK: %[[P:.*]] = "onnx.Pow"
+// CHECK: "onnx.Mul"(%[[C]], %[[P]]) : {{.*}} -> tensor<1x2x4x4x16xf32>
+func.func @response(%x: tensor<1x32x4x4xf32>) -> (tensor<1x20x4x4xf32>, tensor<1x20x4x4xf32>, tensor<1x20x4x4xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<20x32x1x1xf32>} : () -> tensor<20x32x1x1xf32>
+  %c = "onnx.Conv"(%x, %w) : (tensor<1x32x4x4xf32>, tensor<20x32x1x1xf32>) -> tensor<1x20x4x4xf32>
+  %r = "onnx.LRN"(%c) <{alpha = 1.0e-4 : f32, beta = 0.75 : f32, bias = 1.0 : f32, size = 5 : i64}> : (tensor<1x20x4x4xf32>) -> tensor<1x20x4x4xf32>
+  %z = "onnx.LRN"(%c) <{alpha = 1.0e-4 : f32, beta = 0.75 : f32, bias = 0.0 : f32, size = 5 : i64}> : (tensor<1x20x4x4xf32>) -> tensor<1x20x4x4xf32>
+  %p = "onnx.LRN"(%c) <{alpha = 1.0e-4 : f32, beta = 0.6 : f32, bias = 1.0 : f32, size = 4 : i64}> : (tensor<1x20x4x4xf32>) -> tensor<1x20x4x4xf32>
+  return %r, %z, %p : tensor<1x20x4x4xf32>, tensor<1x20x4x4xf32>, tensor<1x20x4x4xf32>
 }
