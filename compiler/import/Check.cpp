@@ -32,14 +32,13 @@ std::string checkNode(const pb::NodeProto &n, int version, bool inFunction) {
   if (!schema && newestSchema(n) && n.op_type() != "LayerNormalization")
     return "does not exist in opset " + std::to_string(version) + " of " + plainName(n.domain()) +
            "; import the opset that it was exported for";
-  if (!schema || schema->Deprecated())
-    return "";
   try {
-    schema->Verify(n);
-    return "";
+    if (schema && !schema->Deprecated())
+      schema->Verify(n);
   } catch (const std::exception &e) {
     return e.what();
   }
+  return attributeWordError(n, version);
 }
 
 std::string unknownOperator(const pb::NodeProto &n) {

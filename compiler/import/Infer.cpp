@@ -177,10 +177,11 @@ static std::string inferBySchema(Walker &walker, const pb::OpSchema &schema, pb:
   std::string error;
   try {
     NodeContext context(walker, node, scope, types, options, shapeData);
+    bool infers = schema.has_type_and_shape_inference_function() || schema.HasFunction();
     try {
       if (schema.has_type_and_shape_inference_function())
         schema.GetTypeAndShapeInferenceFunction()(context);
-      else
+      else if (infers)
         inferBody(schema, context, options);
       if (allTyped(node, scope))
         schema.CheckInputOutputType(context);
@@ -188,7 +189,7 @@ static std::string inferBySchema(Walker &walker, const pb::OpSchema &schema, pb:
       if (allTyped(node, scope))
         error = plainMessage(e.what());
     }
-    for (int i = 0; i < node.output_size(); ++i)
+    for (int i = 0; infers && i < node.output_size(); ++i)
       results[i] = *context.getOutputType(i);
   } catch (const std::exception &) {
     // Unknown types are allowed: fallbackTypes and the dialect's shape rules come next.
@@ -205,7 +206,9 @@ void inferNode(Walker &walker, pb::NodeProto &node, Scope &scope, std::unordered
                std::vector<pb::TypeProto> &results, std::string &error) {
   results.assign(node.output_size(), {});
   const pb::OpSchema *schema = newestSchema(node);
-  if (!schema || (!schema->has_type_and_shape_inference_function() && !schema->HasFunction()))
+  if (node.domain() == "com.microsoft")
+    error = operandTypesError(node, scope);
+  if (!schema)
     return;
   if (node.domain().empty())
     error = node.op_type() == "Einsum" ? einsumError(node, scope) : rangeError(node);

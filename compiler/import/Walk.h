@@ -133,6 +133,10 @@ std::string plainName(const std::string &domain);
 bool isCustom(const pb::NodeProto &node, const std::set<std::string> &customOps);
 // What is wrong with a node in itself; "" when nothing is.
 std::string checkNode(const pb::NodeProto &node, int version, bool inFunction);
+// An attribute, in a node written in opset `version`, whose value is not one of the words it can be; "" when there is none.
+std::string attributeWordError(const pb::NodeProto &node, int version);
+// An operand of an operator of com.microsoft with elements that its kernel does not read; "" when there is none.
+std::string operandTypesError(const pb::NodeProto &node, const Scope &scope);
 // What to say of an operator that does not exist here.
 std::string unknownOperator(const pb::NodeProto &node);
 // The newest opset of the default domain that the library knows.

@@ -462,6 +462,22 @@ def squeezed_sizes(s, folder):
 
 
 @SUITE.check
+def squeezed_axes(s, folder):
+    """Axes that only the run knows: one that is not there, twice the same, or not of size 1."""
+    x, good, bad = np.ones((1, 3, 1), np.float32), {0: (3, 1), 2: (1, 3), -1: (1, 3)}, {1: "shapes do not fit", 3: "an index", -4: "an index", 1 << 40: "an index"}
+    proto = make([helper.make_node("Squeeze", ["x", "a"], ["y"], name="tight")], [info("x", "p", "q", "r"), info("a", 1, dtype=TensorProto.INT64)], [info("y", "s", "t")])
+    for flags in ([], ["-O0"]):
+        model = load(s.compile(proto, folder, *flags))
+        for axis, shape in good.items():
+            if (got := model.run({"x": x, "a": np.array([axis])})[0].shape) != shape:
+                return f"{axis}: {got}"
+        for axis, reason in bad.items():
+            if wrong := refusal(model, {"x": x, "a": np.array([axis])}, "tight", reason):
+                return f"{axis}: {wrong}"
+    return None
+
+
+@SUITE.check
 def places_of_a_cache(s, folder):
     """TensorScatter: one place for each of the batch, and in a circular cache any place at all."""
     node = helper.make_node("TensorScatter", ["x", "u", "w"], ["y"], name="put", mode="circular")

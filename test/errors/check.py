@@ -173,5 +173,76 @@ def no_kernel(s, folder, op):
 
 SUITE.cases(TYPED, no_kernel)
 
+
+# ---- operands and attributes that the onnx library does not look at -----------------------------------------------------------------------
+
+FLOAT, LONG, BYTE = TensorProto.FLOAT, TensorProto.INT64, TensorProto.UINT8
+SAME = "input '{}' has elements of {}, input '{}' of {}; they must be the same"
+MIXED = {
+    "NGramRepeatBlock": ([LONG, DOUBLE], [(2, 5), (2, 6)], {"ngram_size": 3}, "input 'scores' has elements of float64, not of float32"),
+    "FusedMatMul": ([DOUBLE, FLOAT], [(2, 3), (3, 4)], {}, SAME.format("B", "float32", "A", "float64")),
+    "BiasGelu": ([FLOAT, TensorProto.FLOAT16], [(2, 3), (3,)], {}, SAME.format("B", "float16", "A", "float32")),
+    "QLinearConcat": ([FLOAT, BYTE, BYTE, FLOAT, BYTE, BYTE, DOUBLE, BYTE], [(), (), (2, 3), (), (), (2, 3), (), ()], {"axis": 0},
+                      "input 'input_scale' has elements of float64, not of float32"),
+    "MatMulNBits": ([FLOAT, INT, FLOAT], [(2, 32), (4, 1, 16), (4,)], {"K": 32, "N": 4, "bits": 4, "block_size": 32},
+                    "input 'B' has elements of int32, not of uint8"),
+}
+
+
+def mixed(s, folder, op):
+    dtypes, shapes, attributes, reason = MIXED[op]
+    got = lines(s, folder, microsoft(op, dtypes, shapes, **attributes))
+    return None if got == [f"error: fused ({op}, opset 1): {reason}"] else "\n".join(got)
+
+
+SUITE.cases({f"mixed_{op}": op for op in MIXED}, lambda s, folder, name: mixed(s, folder, name.removeprefix("mixed_")))
+
+
+@SUITE.check
+def schemas_without_inference(s, folder):
+    """The library types no results of these, but it says what they take."""
+    node = NODE("Scaler", ["x"], ["y"], name="odd", domain="ai.onnx.ml", offset=[0.5], scale=[2.0])
+    got = lines(s, folder, make([node], [info("x", 2, 3, dtype=TensorProto.STRING)], [info("y", 2, 3)], domains=["ai.onnx.ml"]))
+    return None if len(got) == 1 and "odd (Scaler, opset 1): X typestr: T, has unsupported type: tensor(string)" in got[0] else "\n".join(got)
+
+
+RESIZED = make([NODE("Resize", ["x", "", "s"], ["y"], name="odd")], [info("x", 1, 1, 4, 4)], [info("y", 1, 1, 8, 8)],
+               [helper.make_tensor("s", FLOAT, [4], [1, 1, 2, 2])])
+RECURRENT = make([NODE("LSTM", ["x", "w", "r"], ["y"], name="odd", hidden_size=2)], [info("x", 3, 1, 2), info("w", 1, 8, 2), info("r", 1, 8, 2)],
+                 [info("y", 3, 1, 1, 2)])
+WORDS = {
+    "nearest_mode": (RESIZED, "roundish", "round_prefer_floor, round_prefer_ceil, floor, ceil"),
+    "coordinate_transformation_mode": (RESIZED, "halfpixel", "half_pixel, half_pixel_symmetric, pytorch_half_pixel, .*"),
+    "mode": (RESIZED, "bilinear", "nearest, linear, cubic"),
+    "activations": (RECURRENT, ["sigmoid", "TANH", "gelu"], "Relu, Tanh, Sigmoid, .*"),
+    "activation": (microsoft("FusedConv", [FLOAT] * 2, TYPED["FusedConv"][0]), "Cube", "Relu, Tanh, .*, Clip"),
+    "auto_pad": (microsoft("FusedConv", [FLOAT] * 2, TYPED["FusedConv"][0]), "SAME", "NOTSET, SAME_UPPER, SAME_LOWER, VALID"),
+}
+
+
+def unknown_word(s, folder, attribute):
+    proto, value, allowed = WORDS[attribute]
+    proto.graph.node[0].attribute.append(helper.make_attribute(attribute, value))
+    bad = value if isinstance(value, str) else value[-1]
+    got = lines(s, folder, proto)
+    return None if len(got) == 1 and re.search(rf"(odd|fused) \(\w+, opset \d+\): attribute '{attribute}' is '{bad}'; it can be {allowed}$", got[0]) else "\n".join(got)
+
+
+SUITE.cases(WORDS, unknown_word)
+
+
+@SUITE.check
+def words_of_old_opsets(s, folder):
+    """GridSample's modes were renamed in opset 20."""
+    for opset, good, bad in ((16, "bilinear", "linear"), (20, "linear", "bilinear")):
+        for mode, code in ((good, 0), (bad, 1)):
+            node = NODE("GridSample", ["x", "g"], ["y"], name="odd", mode=mode)
+            proto = make([node], [info("x", 1, 2, 5, 6), info("g", 1, 3, 4, 2)], [info("y", 1, 2, 3, 4)], opset=opset)
+            got = lines(s, folder, proto, code=code)
+            if code and "nearest" not in got[0]:
+                return got[0]
+    return None
+
+
 if __name__ == "__main__":
     SUITE.main()
