@@ -14,9 +14,9 @@ namespace onnxc {
 // The groups of rewrites that the simplify pass drives.
 void populateSimplifyPatterns(mlir::RewritePatternSet &patterns);
 void populateWeightPatterns(mlir::RewritePatternSet &patterns);
-// Weights that a ConstantOfShape of a known shape makes become splats, which can be folded and packed; together at most 512 MiB, since
-// the artefact will hold them.
-void foldFilledWeights(mlir::func::FuncOp func);
+// What a ConstantOfShape of a known shape makes becomes a splat, which can be folded and packed: small ones, and weights, together at most
+// 512 MiB, since the artefact will hold them.
+void foldFills(mlir::func::FuncOp func);
 // Those of the recognize pass.
 void populateRecognizePatterns(mlir::RewritePatternSet &patterns);
 }  // namespace onnxc

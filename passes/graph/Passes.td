@@ -59,7 +59,7 @@ def Simplify : Pass<"simplify", "::mlir::func::FuncOp"> {
   let summary = "rewrite to fewer and simpler ops with the same results";
   let description = [{
     Dropout at inference, casts there and back, composed transposes and reshapes, views of constants, sums as additions, batch normalisation and constant
-    scales folded into the weights before them, weights that a ConstantOfShape makes as constants. Leaves types alone; dead ops go.
+    scales folded into the weights before them, what a ConstantOfShape makes as constants where it is small or weights. Leaves types alone; dead ops go.
   }];
   let options = [Option<"weights", "weights", "bool", "true", "fold batch normalisation and scales into weights, which rounds them once more">];
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];

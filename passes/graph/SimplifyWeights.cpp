@@ -140,23 +140,24 @@ static LogicalResult absorbPad(onnx::ConvOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-void foldFilledWeights(func::FuncOp func) {
-  constexpr int64_t kFillBytes = int64_t(512) << 20;
+static bool readsWeights(Operation *op) { return llvm::isa<onnx::ConvOp, onnx::ConvTransposeOp, onnx::MatMulOp, onnx::GemmOp>(op); }
+
+void foldFills(func::FuncOp func) {
+  constexpr int64_t kWeightBytes = int64_t(512) << 20, kFillBytes = 16 << 10;
   int64_t total = 0;
-  func.walk([&](Operation *op) {
-    if (!llvm::isa<onnx::ConvOp, onnx::ConvTransposeOp, onnx::MatMulOp, onnx::GemmOp, onnx::BatchNormalizationOp>(op))
+  func.walk([&](onnx::ConstantOfShapeOp fill) {
+    auto type = llvm::dyn_cast<RankedTensorType>(fill.getType());
+    if (!type || !type.getElementType().isF32() || !type.hasStaticShape() || type.getNumElements() > kWeightBytes / 4)
       return;
-    for (OpOperand &use : llvm::drop_begin(op->getOpOperands())) {
-      auto fill = use.get().getDefiningOp<onnx::ConstantOfShapeOp>();
-      auto type = llvm::dyn_cast<RankedTensorType>(use.get().getType());
-      if (!fill || !type || !type.getElementType().isF32() || !type.hasStaticShape() || type.getNumElements() > (kFillBytes - total) / 4)
-        continue;
-      total += type.getNumElements() * 4;
-      auto value = llvm::dyn_cast_if_present<DenseElementsAttr>(fill->getAttr("value"));
-      float v = value ? (*value.getValues<APFloat>().begin()).convertToFloat() : 0.0f;
-      OpBuilder b(fill);
-      use.set(onnx::ConstantOp::create(b, fill.getLoc(), DenseElementsAttr::get(type, v)));
-    }
+    int64_t bytes = type.getNumElements() * 4;
+    bool weighs = llvm::any_of(fill->getUses(), [](OpOperand &use) { return use.getOperandNumber() && readsWeights(use.getOwner()); });
+    if (bytes > kFillBytes && (!weighs || total + bytes > kWeightBytes))
+      return;
+    total += bytes;
+    auto value = llvm::dyn_cast_if_present<DenseElementsAttr>(fill->getAttr("value"));
+    float v = value ? (*value.getValues<APFloat>().begin()).convertToFloat() : 0.0f;
+    OpBuilder b(fill);
+    fill->getResult(0).replaceAllUsesWith(onnx::ConstantOp::create(b, fill.getLoc(), DenseElementsAttr::get(type, v)));
   });
 }
 

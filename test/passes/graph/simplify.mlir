@@ -184,13 +184,15 @@ func.func @powers(%x: tensor<?x3xf64>, %y: tensor<?x3xf32>) -> (tensor<?x3xf64>,
 
 // -----
 
-// Weights that are one number everywhere are constants like stored ones: they take up what comes after, and can be packed.
+// What is one number everywhere is a constant like a stored one: weights take up what comes after, and can be packed. Large fills stay.
 // CHECK-LABEL: @filled
 // CHECK: "onnx.Constant"() <{value = dense<2.0{{.*}}> : tensor<2x3x1x1xf32>}>
 // CHECK-NOT: onnx.ConstantOfShape
 // CHECK: onnx.Conv
 // CHECK-NOT: onnx.BatchNormalization
-func.func @filled(%x: tensor<1x3x2x2xf32>) -> tensor<1x2x2x2xf32> {
+// CHECK-NOT: onnx.Mul
+// CHECK: "onnx.ConstantOfShape"
+func.func @filled(%x: tensor<1x3x2x2xf32>, %y: tensor<64x65xf32>) -> (tensor<1x2x2x2xf32>, tensor<64x65xf32>) {
   %s = "onnx.Constant"() {value = dense<[2, 3, 1, 1]> : tensor<4xi64>} : () -> tensor<4xi64>
   %n = "onnx.Constant"() {value = dense<2> : tensor<1xi64>} : () -> tensor<1xi64>
   %w = "onnx.ConstantOfShape"(%s) <{value = dense<0.5> : tensor<1xf32>}> : (tensor<4xi64>) -> tensor<2x3x1x1xf32>
@@ -199,7 +201,13 @@ func.func @filled(%x: tensor<1x3x2x2xf32>) -> tensor<1x2x2x2xf32> {
   %one = "onnx.ConstantOfShape"(%n) <{value = dense<1.0> : tensor<1xf32>}> : (tensor<1xi64>) -> tensor<2xf32>
   %c = "onnx.Conv"(%x, %w) : (tensor<1x3x2x2xf32>, tensor<2x3x1x1xf32>) -> tensor<1x2x2x2xf32>
   %r = "onnx.BatchNormalization"(%c, %v, %z, %z, %one) <{epsilon = 0.0 : f32, resultSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<1x2x2x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x2x2xf32>
-  return %r : tensor<1x2x2x2xf32>
+  %axes = "onnx.Constant"() {value = dense<[1, 2]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %u = "onnx.Unsqueeze"(%one, %axes) : (tensor<2xf32>, tensor<2xi64>) -> tensor<2x1x1xf32>
+  %m = "onnx.Mul"(%r, %u) : (tensor<1x2x2x2xf32>, tensor<2x1x1xf32>) -> tensor<1x2x2x2xf32>
+  %big = "onnx.Constant"() {value = dense<[64, 65]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %f = "onnx.ConstantOfShape"(%big) : (tensor<2xi64>) -> tensor<64x65xf32>
+  %a = "onnx.Sub"(%y, %f) : (tensor<64x65xf32>, tensor<64x65xf32>) -> tensor<64x65xf32>
+  return %m, %a : tensor<1x2x2x2xf32>, tensor<64x65xf32>
 }
 
 // -----
