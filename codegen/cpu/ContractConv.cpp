@@ -16,6 +16,16 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
+// The block of input channels where those of group `group` begin, of `all`.
+Value firstBlock(KernelCode &c, onnx::PackedConvOp op, Value group, Value all) {
+  int64_t blocks = cast<RankedTensorType>(op.getW().getType()).getDimSize(1);
+  if (!op.getShared())
+    return c.mul(group, blocks);
+  ArrayRef<int64_t> shared = *op.getShared();
+  Value channel = c.mul(c.div(c.mul(group, kLanes), shared[0]), shared[1]);
+  return c.min(c.div(channel, kLanes), c.sub(all, blocks));
+}
+
 struct Conv {
   KernelCode &c;
   onnx::PackedConvOp op;
@@ -144,7 +154,7 @@ Tile::Values Conv::blockProducts(const Tile &t, const Pixels &pixels, ValueRange
 void Conv::tile(const Tile &t, const Pixels &pixels, Value n, Value group, Value panel, Value low, Value high) {
   Value plane = c.mul(y[2], y[3]), all = c.add(c.mul(group, panels), panel);
   Value imageBytes = c.mul(c.mul(x[2], x[3]), inner * 4);
-  Value image = c.at(c.address(op.getX()), c.mul(c.add(c.mul(n, x[1]), c.mul(group, blocks)), imageBytes));
+  Value image = c.at(c.address(op.getX()), c.mul(c.add(c.mul(n, x[1]), firstBlock(c, op, group, x[1])), imageBytes));
   Value weights = c.at(c.address(op.getW()), c.mul(all, panelBytes()));
   auto offset = [&](Value r, int64_t i) {
     Value place = c.add(c.mul(c.add(c.mul(n, y[1]), all), plane), c.add(c.mul(pixels.row, y[3]), pixels.column));
@@ -348,7 +358,7 @@ RowsProblem pointwiseRows(KernelCode &c, onnx::PackedConvOp op, Value n, Value g
   Value firstPanel = c.mul(group, panels), planeBytes = c.mul(c.mul(y[2], y[3]), 64);
   RowsProblem p;
   p.panelBytes = c.n(blocks * 16 * kPanelBytes);
-  p.a = c.at(c.address(op.getX()), c.mul(c.add(c.mul(n, x[1]), c.mul(group, blocks)), planeBytes));
+  p.a = c.at(c.address(op.getX()), c.mul(c.add(c.mul(n, x[1]), firstBlock(c, op, group, x[1])), planeBytes));
   p.b = c.at(c.address(op.getW()), c.mul(firstPanel, p.panelBytes));
   p.outOffset = c.mul(c.add(c.mul(n, y[1]), firstPanel), planeBytes);
   p.bias = op.getBias() ? c.at(c.address(op.getBias()), c.mul(firstPanel, kPanelBytes)) : Value();

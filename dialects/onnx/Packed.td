@@ -96,8 +96,11 @@ def Onnx_PackedConvOp : Onnx_Op<"packed.Conv"> {
   let description = [{
     X is blocked, or [N, C, H, W] where `plain`. W: [groups * ceil(O/16), C/16, KH, KW, 16, 16] (input blocks and output panels of one group),
     [ceil(O/16), C, KH, KW, 16] where `plain`. `channels`: input channels of one group. `pads`: top, left, bottom, right.
+    `shared`: outputs and input channels of a group where groups share blocks; each panel is a `group` by itself then and reads as many blocks
+    as W has from the one where its first group's channels begin, or the last ones.
   }];
-  let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, Int<"1">:$group, I64Attr:$channels, Int<"0">:$plain,
+  let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, Int<"1">:$group, I64Attr:$channels,
+                     OptionalAttr<DenseI64ArrayAttr>:$shared, Int<"0">:$plain,
                      DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
   let results = (outs AnyTensor:$Y);
 }

@@ -153,9 +153,10 @@ bool Blocker::conv(Operation *op) {
                                                  b.getDenseI64ArrayAttr(c->dilations)));
     return true;
   }
-  int64_t group = c->diagonal ? c->outputs / kLanes : c->group, channels = c->diagonal ? kLanes : c->channels;
+  int64_t group = c->span ? llvm::divideCeil(c->outputs, kLanes) : c->group, channels = c->span ? c->span * kLanes : c->channels;
+  auto shared = c->span ? b.getDenseI64ArrayAttr({c->outputs / c->group, c->channels}) : nullptr;
   Value data = plain ? image(x, loc) : block(x, loc);
-  done(op, onnx::PackedConvOp::create(b, loc, type, data, weights, bias, b.getI64IntegerAttr(group), b.getI64IntegerAttr(channels),
+  done(op, onnx::PackedConvOp::create(b, loc, type, data, weights, bias, b.getI64IntegerAttr(group), b.getI64IntegerAttr(channels), shared,
                                       b.getI64IntegerAttr(plain), b.getDenseI64ArrayAttr(c->strides), b.getDenseI64ArrayAttr(c->pads),
                                       b.getDenseI64ArrayAttr(c->dilations)));
   return true;

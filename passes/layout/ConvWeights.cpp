@@ -45,6 +45,25 @@ std::optional<SmallVector<int64_t>> explicitPads(Operation *op, ArrayRef<int64_t
   return pads;
 }
 
+// Blocks that the groups of a panel of outputs read, at most.
+static int64_t spanOf(const BlockedConv &c) {
+  int64_t each = c.outputs / c.group, span = 0;
+  for (int64_t o = 0; o < c.outputs; o += kLanes) {
+    int64_t first = o / each * c.channels, end = (std::min(o + kLanes, c.outputs) - 1) / each * c.channels + c.channels;
+    span = std::max(span, llvm::divideCeilSigned(end, kLanes) - first / kLanes);
+  }
+  return span;
+}
+
+// Whether groups that share blocks are worth the products with zeros: with a single tap, or too many of them, the plain convolution is
+// faster.
+static bool gainsBySpan(const BlockedConv &c) {
+  constexpr int64_t mostWaste = 6;
+  if (c.span == 1)
+    return c.constant && c.channels > 1;
+  return c.constant && c.kernel[0] * c.kernel[1] > 1 && c.span * kLanes <= mostWaste * c.channels;
+}
+
 std::optional<BlockedConv> blockedConv(Operation *op) {
   auto x = dyn_cast<RankedTensorType>(op->getOperand(0).getType()), w = dyn_cast<RankedTensorType>(op->getOperand(1).getType());
   if (!x || !w || !x.getElementType().isF32() || !w.hasStaticShape() || w.getNumElements() == 0 || x.getRank() != w.getRank() ||
@@ -71,11 +90,9 @@ std::optional<BlockedConv> blockedConv(Operation *op) {
     return c;
   if (c.channels == 1 && (each == 1 || (kLanes % each == 0 && c.outputs % kLanes == 0)))
     c.form = BlockedConv::Depthwise;
-  else if (c.constant && c.channels == each && each < kLanes && kLanes % each == 0 && c.outputs % kLanes == 0)
-    c.diagonal = true;
   else if (c.channels % kLanes || each % kLanes)
-    return std::nullopt;
-  return c;
+    c.span = spanOf(c);
+  return c.span && !gainsBySpan(c) ? std::nullopt : std::optional(c);
 }
 
 // Channels of a panel last, as ops that the run computes; `inner`: how many input channels a block has.
@@ -106,11 +123,13 @@ Value packConvWeights(OpBuilder &b, Location loc, const BlockedConv &c, Value we
         packed[(o / kLanes * taps + t) * kLanes + o % kLanes] = w[o * taps + t];
     return constant(b, loc, {panels, c.kernel[0], c.kernel[1], kLanes}, std::move(packed));
   }
-  int64_t inner = plain ? 1 : kLanes, blocks = c.diagonal ? 1 : llvm::divideCeil(c.channels, inner), each = c.outputs / c.group;
+  int64_t inner = plain ? 1 : kLanes, blocks = c.span ? c.span : llvm::divideCeil(c.channels, inner), each = c.outputs / c.group;
+  int64_t lastStart = llvm::divideCeil(c.channels * c.group, kLanes) - blocks;  // of a span
   std::vector<float> packed(panels * blocks * taps * inner * kLanes);
   for (int64_t o = 0; o < c.outputs; ++o)
     for (int64_t i = 0; i < c.channels; ++i) {
-      int64_t channel = c.diagonal ? o / each * each % kLanes + i : i;
+      int64_t panelStart = std::min(o / kLanes * kLanes / each * c.channels / kLanes, lastStart) * kLanes;
+      int64_t channel = c.span ? o / each * c.channels + i - panelStart : i;
       for (int64_t t = 0; t < taps; ++t) {
         int64_t at = ((o / kLanes * blocks + channel / inner) * taps + t) * inner + channel % inner;
         packed[at * kLanes + o % kLanes] = w[(o * c.channels + i) * taps + t];

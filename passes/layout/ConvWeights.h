@@ -10,7 +10,7 @@ struct BlockedConv {
   enum Form { Dense, Depthwise } form = Dense;
   int64_t outputs, channels, group;  // `channels` of one group
   bool constant = true;              // the weights are known
-  bool diagonal = false;             // several small groups share a block: weights are spread over a block's diagonal
+  int64_t span = 0;  // groups share blocks: how many blocks a panel of outputs reads, its weights spread over them; 0: none do
   llvm::SmallVector<int64_t> kernel, strides, pads, dilations;
 };
 // Nothing where the convolution stays as it is.

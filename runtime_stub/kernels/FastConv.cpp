@@ -1,5 +1,6 @@
 // FastConv.cpp: Conv of f32: products over gathered windows (1-D to 3-D), depthwise as shifted rows. Oracle: Conv.cpp, which also takes
 // other ranks.
+#include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/Product.h"
 #include "runtime_stub/kernels/Window.h"
 
@@ -107,6 +108,40 @@ static int32_t convPlanes(const onnxc_args *a, const Window &whole, const float 
   return 0;
 }
 
+struct Convolution {
+  Window2 w;
+  int64_t groups, channels, results;  // channels of a group
+  const float *x, *weights, *start;
+  float *out;
+};
+
+// Group `unit` of all images' groups.
+static void convGroup(const Convolution &c, int64_t unit, void *scratch) {
+  const Window2 &w = c.w;
+  int64_t inPlane = w.ih * w.iw, plane = w.oh * w.ow, taps = w.kh * w.kw, per = c.results / c.groups, inner = c.channels * taps;
+  bool pointwise = taps == 1 && w.sh == 1 && w.sw == 1 && w.top == 0 && w.left == 0 && inPlane == plane;
+  int64_t g = unit % c.groups;
+  const float *image = c.x + unit * c.channels * inPlane, *filter = c.weights + g * per * inner, *start = c.start + g * per;
+  float *to = c.out + unit * per * plane;
+  if (c.channels == 1 && per <= 4) {
+    for (int64_t m = 0; m < per; ++m)
+      depthwise(image, filter + m * taps, start[m], to + m * plane, w);
+    return;
+  }
+  auto packA = [&](float *p, int64_t row, int64_t k, int64_t width, int64_t depth) {
+    packPanel(p, filter, per, row, inner, k, 1, width, depth);
+  };
+  auto packB = [&](float *p, int64_t col, int64_t k, int64_t width, int64_t depth) {
+    if (pointwise)
+      return packPanel(p, image, plane, col, 1, k, plane, width, depth);
+    for (int64_t d = 0; d < depth; ++d) {
+      int64_t row = k + d, c = row / taps, tap = row % taps;
+      gatherRow(p + d * width, image + c * inPlane, w, tap / w.kw, tap % w.kw, col, width);
+    }
+  };
+  product(scratch, per, plane, inner, to, plane, start, packA, packB);
+}
+
 static int32_t fastConv(const onnxc_args *a) {
   const onnxc_tensor &x = a->in[0], &weights = a->in[1], &out = a->out[0];
   if (x.rank < 3 || x.rank > 5)
@@ -120,32 +155,15 @@ static int32_t fastConv(const onnxc_args *a) {
   ONNXC_CHECK(start, ONNXC_K_MEMORY);
   if (whole.rank == 3)
     return convPlanes(a, whole, start);
-  Window2 w = asTwo(whole);
-  int64_t inPlane = w.ih * w.iw, plane = w.oh * w.ow, taps = w.kh * w.kw, per = results / groups, inner = channels * taps;
-  bool pointwise = taps == 1 && w.sh == 1 && w.sw == 1 && w.top == 0 && w.left == 0 && inPlane == plane;
-  for (int64_t n = 0; n < x.dims[0]; ++n)
-    for (int64_t g = 0; g < groups; ++g) {
-      const float *image = data<float>(x) + (n * groups + g) * channels * inPlane, *filter = data<float>(weights) + g * per * inner;
-      float *to = mutableData<float>(out) + (n * results + g * per) * plane;
-      if (channels == 1 && per <= 4) {
-        for (int64_t m = 0; m < per; ++m)
-          depthwise(image, filter + m * taps, start[g * per + m], to + m * plane, w);
-        continue;
-      }
-      auto packA = [&](float *p, int64_t row, int64_t k, int64_t width, int64_t depth) {
-        packPanel(p, filter, per, row, inner, k, 1, width, depth);
-      };
-      auto packB = [&](float *p, int64_t col, int64_t k, int64_t width, int64_t depth) {
-        if (pointwise)
-          return packPanel(p, image, plane, col, 1, k, plane, width, depth);
-        for (int64_t d = 0; d < depth; ++d) {
-          int64_t row = k + d, c = row / taps, tap = row % taps;
-          gatherRow(p + d * width, image + c * inPlane, w, tap / w.kw, tap % w.kw, col, width);
-        }
-      };
-      ONNXC_TRY(product(a, per, plane, inner, to, plane, start + g * per, packA, packB));
-    }
-  return 0;
+  Convolution c{asTwo(whole), groups, channels, results, data<float>(x), data<float>(weights), start, mutableData<float>(out)};
+  int64_t units = x.dims[0] * groups, macs = results / groups * channels * c.w.kh * c.w.kw * c.w.oh * c.w.ow;
+  constexpr int64_t perStep = 8;  // multiply-adds that take as long as an elementary operation
+  return parallelScratchFor(a, units, grainOf(macs / perStep), productBytes<float>(results / groups, channels * c.w.kh * c.w.kw),
+                            [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
+                              for (int64_t unit = begin; unit < end; ++unit)
+                                convGroup(c, unit, scratch);
+                              return 0;
+                            });
 }
 
 }  // namespace onnxc

@@ -38,17 +38,21 @@ ONNXC_INLINE void tile(const T *a, const T *b, int64_t depth, T *c, int64_t stri
 
 constexpr int64_t kDepthBlock = 256, kColumnBlock = 512;
 
+// Scratch of a product of T's.
+template <class T>
+ONNXC_INLINE int64_t productBytes(int64_t rows, int64_t inner) {
+  constexpr int64_t mostPanel = 12;
+  return (rows + mostPanel + kColumnBlock) * maxOf<int64_t>(minOf(inner, kDepthBlock), 1) * int64_t(sizeof(T));
+}
+
 // C[rows, cols] = start[row] + A x B; C += A x B where `start` is null. packA(to, row, k, MR, depth) and packB(to, col, k, NR, depth) write
-// one panel; `start` has rows rounded up to 16 entries.
+// one panel; `start` has rows rounded up to 16 entries. `a`: productBytes of scratch.
 template <int MR, int NV, class T, class PackA, class PackB>
-static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64_t inner, T *c, int64_t stride, const T *start,
-                       const PackA &packA, const PackB &packB) {
+static void panelProduct(T *a, int64_t rows, int64_t cols, int64_t inner, T *c, int64_t stride, const T *start, const PackA &packA,
+                         const PackB &packB) {
   constexpr int64_t NR = NV * WideOf<T>::lanes;
   int64_t panels = (rows + MR - 1) / MR, depthMax = minOf(inner, kDepthBlock);
-  T edge[MR * NR],
-      *a = static_cast<T *>(onnxc_rt_scratch(args->rt, (panels * MR + kColumnBlock) * maxOf<int64_t>(depthMax, 1) * int64_t(sizeof(T))));
-  ONNXC_CHECK(a, ONNXC_K_MEMORY);
-  T *b = a + panels * MR * depthMax;
+  T edge[MR * NR], *b = a + panels * MR * depthMax;
   for (int64_t k = 0; k < maxOf<int64_t>(inner, 1); k += kDepthBlock) {
     int64_t depth = minOf(kDepthBlock, inner - k);
     for (int64_t p = 0; p < panels; ++p)
@@ -74,15 +78,25 @@ static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64
         }
     }
   }
-  return 0;
 }
 
 template <class T, class PackA, class PackB>
+static void product(void *scratch, int64_t rows, int64_t cols, int64_t inner, T *c, int64_t stride, const T *start, const PackA &packA,
+                    const PackB &packB) {
+  if (onnxc_vector_bits >= 512)
+    panelProduct<12, 2>(static_cast<T *>(scratch), rows, cols, inner, c, stride, start, packA, packB);
+  else
+    panelProduct<6, 1>(static_cast<T *>(scratch), rows, cols, inner, c, stride, start, packA, packB);
+}
+
+// In the kernel's scratch.
+template <class T, class PackA, class PackB>
 static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64_t inner, T *c, int64_t stride, const T *start,
                        const PackA &packA, const PackB &packB) {
-  if (onnxc_vector_bits >= 512)
-    return product<12, 2>(args, rows, cols, inner, c, stride, start, packA, packB);
-  return product<6, 1>(args, rows, cols, inner, c, stride, start, packA, packB);
+  void *scratch = onnxc_rt_scratch(args->rt, productBytes<T>(rows, inner));
+  ONNXC_CHECK(scratch, ONNXC_K_MEMORY);
+  product(scratch, rows, cols, inner, c, stride, start, packA, packB);
+  return 0;
 }
 
 // Panel of a strided matrix: `across` is the dim whose consecutive entries lie side by side in the panel.

@@ -49,13 +49,23 @@ func.func @not_finite(%x: tensor<1x3x2x2xf32>) -> tensor<1x3x2x2xf32> {
   return %l : tensor<1x3x2x2xf32>
 }
 
-// The result has no known number of channels per group that fits blocks: nothing changes.
-// CHECK-LABEL: @odd_groups
+// Groups that share blocks: a panel of 16 outputs reads as many blocks as any of them needs.
+// CHECK-LABEL: @shared_blocks
+// CHECK: %[[W:.*]] = "onnx.Constant"() <{value = dense_resource<{{.*}}> : tensor<3x3x3x3x16x16xf32>}>
+// CHECK: "onnx.packed.Conv"(%{{.*}}, %{{.*}}) <{channels = 48 : i64, {{.*}}group = 3 : i64, {{.*}}shared = array<i64: 24, 24>
+func.func @shared_blocks(%x: tensor<1x48x8x8xf32>) -> tensor<1x48x8x8xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<48x24x3x3xf32>} : () -> tensor<48x24x3x3xf32>
+  %c = "onnx.Conv"(%x, %w) <{group = 2 : i64, pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x48x8x8xf32>, tensor<48x24x3x3xf32>) -> tensor<1x48x8x8xf32>
+  return %c : tensor<1x48x8x8xf32>
+}
+
+// A single tap is not worth products with zeros: nothing changes.
+// CHECK-LABEL: @shared_blocks_1x1
 // CHECK: "onnx.Conv"
-func.func @odd_groups(%x: tensor<1x6x2x2xf32>) -> tensor<1x6x2x2xf32> {
-  %w = "onnx.Constant"() {value = dense<1.0> : tensor<6x3x1x1xf32>} : () -> tensor<6x3x1x1xf32>
-  %c = "onnx.Conv"(%x, %w) <{group = 2 : i64}> : (tensor<1x6x2x2xf32>, tensor<6x3x1x1xf32>) -> tensor<1x6x2x2xf32>
-  return %c : tensor<1x6x2x2xf32>
+func.func @shared_blocks_1x1(%x: tensor<1x48x8x8xf32>) -> tensor<1x48x8x8xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<48x24x1x1xf32>} : () -> tensor<48x24x1x1xf32>
+  %c = "onnx.Conv"(%x, %w) <{group = 2 : i64}> : (tensor<1x48x8x8xf32>, tensor<48x24x1x1xf32>) -> tensor<1x48x8x8xf32>
+  return %c : tensor<1x48x8x8xf32>
 }
 
 // 3x3 filters of stride 1 over many pixels go through Winograd's transformation: [36, ceil(O/16), C, 16] weights. Few pixels, strides and sums that must stay exact are computed directly.
