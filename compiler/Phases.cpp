@@ -1,6 +1,8 @@
 // Phases.cpp: see Phases.h.
 #include "compiler/Phases.h"
 #include "compiler/Messages.h"
+#include "dialects/kernel/Weights.h"
+#include "mlir/Bytecode/BytecodeWriter.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/FileSystem.h"
@@ -21,21 +23,44 @@ void Phases::begin(llvm::StringRef what, const KernelCount *kernels) {
     progress->begin(what, kernels);
 }
 
+// Constants of a program that is written whole take at most this much.
+static constexpr int64_t kWholeBytes = 256 << 20;
+
+static bool isWhole(ModuleOp module) {
+  int64_t bytes = 0;
+  module.walk([&](Operation *op) {
+    if (auto value = op->getAttrOfType<ElementsAttr>("value"))
+      bytes += weightBytes(value);
+  });
+  return bytes <= kWholeBytes;
+}
+
+bool Phases::write(llvm::StringRef name, llvm::function_ref<void(llvm::raw_ostream &)> write) {
+  llvm::SmallString<128> path(options.dumpPhases);
+  std::error_code code = llvm::sys::fs::create_directories(path, true, llvm::sys::fs::all_all);
+  llvm::sys::path::append(path, llvm::Twine(dumped) + "-" + name);
+  if (!code) {
+    llvm::raw_fd_ostream out(path, code, llvm::sys::fs::OF_None);
+    if (!code)
+      write(out);
+  }
+  if (code)
+    say("error", path, code.message());
+  return !code;
+}
+
+bool Phases::dump(llvm::StringRef name, ModuleOp module) {
+  ++dumped;
+  if (!write((name + ".mlir").str(),
+             [&](llvm::raw_ostream &os) { module.print(os, OpPrintingFlags().elideLargeElementsAttrs(16).elideLargeResourceString(16)); }))
+    return false;
+  return !isWhole(module) || write((name + ".mlirbc").str(), [&](llvm::raw_ostream &os) { (void)writeBytecodeToFile(module, os); });
+}
+
 bool Phases::done(llvm::StringRef name, ModuleOp module) {
   double passed = std::chrono::duration<double, std::milli>(Clock::now() - last).count();
   times.push_back({name.str(), passed});
-  bool good = true;
-  if (module && !options.dumpPhases.empty()) {
-    llvm::SmallString<128> path(options.dumpPhases);
-    std::error_code code = llvm::sys::fs::create_directories(path, true, llvm::sys::fs::all_all);
-    llvm::sys::path::append(path, llvm::Twine(++dumped) + "-" + name + ".mlir");
-    llvm::raw_fd_ostream out(path, code, llvm::sys::fs::OF_Text);
-    if (!code)
-      module.print(out, OpPrintingFlags().elideLargeElementsAttrs(16).elideLargeResourceString(16));
-    good = !code;
-    if (code)
-      say("error", path, code.message());
-  }
+  bool good = !module || options.dumpPhases.empty() || dump(name, module);
   last = Clock::now();
   return good;
 }

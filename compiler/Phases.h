@@ -17,10 +17,14 @@ public:
   // For the terminal alone: what takes long now, in words.
   void begin(llvm::StringRef what, const KernelCount *kernels = nullptr);
 
-  // A phase is over; with `module`, the program it left is written under --dump-phases. False: that failed, and was reported.
+  // A phase is over; with `module`, the program it left is written under --dump-phases: as text without large constants, and whole as
+  // bytecode unless that is very large. False: that failed, and was reported.
   bool done(llvm::StringRef name, mlir::ModuleOp module = {});
 
 private:
+  bool dump(llvm::StringRef name, mlir::ModuleOp module);
+  bool write(llvm::StringRef name, llvm::function_ref<void(llvm::raw_ostream &)> write);
+
   using Clock = std::chrono::steady_clock;
   struct Time {
     std::string name;

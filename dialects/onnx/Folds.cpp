@@ -90,9 +90,11 @@ LogicalResult TransposeOp::verify() {
 }
 
 LogicalResult ConstantOp::verify() {
-  if (getValue().getType() == getType())
-    return success();
-  return emitOpError("value is ") << getValue().getType() << ", the result " << getType();
+  if (getValue().getType() != getType())
+    return emitOpError("value is ") << getValue().getType() << ", the result " << getType();
+  if (StringRef name = leftOut(getValue()); !name.empty())
+    return emitOpError("value '") << name << kLeftOut;
+  return success();
 }
 
 // Strides, dilations, kernel sizes and groups of windowed ops are at least 1 where given; none is so large that a product of two overflows.

@@ -55,6 +55,10 @@ std::optional<llvm::ArrayRef<int64_t>> optionalInts(mlir::Operation *op, llvm::S
 // On a contraction whose sums are integers that f32 holds: algorithms that round on the way must not compute it.
 inline constexpr llvm::StringLiteral kExactAttr = "onnxc.exact";
 
+// The name of a constant whose bytes a text does not hold; empty for one that is there. What to say of it, behind the name.
+llvm::StringRef leftOut(mlir::ElementsAttr value);
+inline constexpr llvm::StringLiteral kLeftOut = "' was left out of this text: --dump-phases writes programs whole into .mlirbc files";
+
 // The value of an onnx.Constant (or any constant-like producer), null otherwise.
 mlir::ElementsAttr constantValue(mlir::Value v);
 // Integer and bool elements in signed or zero-extended 64 bits, whatever the storage; nothing for other types or more than `limit`.

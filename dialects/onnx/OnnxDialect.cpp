@@ -141,6 +141,11 @@ static std::optional<SmallVector<int64_t>> blobElements(ArrayRef<char> data, int
   return values;
 }
 
+StringRef leftOut(ElementsAttr value) {
+  auto resource = llvm::dyn_cast<DenseResourceElementsAttr>(value);
+  return resource && !resource.getRawHandle().getBlob() ? resource.getRawHandle().getKey() : StringRef();
+}
+
 std::optional<SmallVector<int64_t>> integerElements(ElementsAttr value, int64_t limit) {
   if (!value || value.getNumElements() > limit)
     return std::nullopt;

@@ -29,3 +29,11 @@ func.func @constant() -> tensor<3xf32> {
   %r = "onnx.Constant"() {value = dense<1.0> : tensor<2xf32>} : () -> tensor<3xf32>
   return %r : tensor<3xf32>
 }
+
+// -----
+
+func.func @left_out() -> tensor<2xf32> {
+  // expected-error @+1 {{value 'w' was left out of this text: --dump-phases writes programs whole into .mlirbc files}}
+  %0 = "onnx.Constant"() {value = dense_resource<w> : tensor<2xf32>} : () -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
