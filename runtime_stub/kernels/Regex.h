@@ -16,22 +16,13 @@ public:
     uint32_t lo, hi;
   };
 
+  // What most patterns need is little; a run pays for the room of others only where it has one.
   int32_t compile(const Args *args, Str source) {
     a = args;
     pattern = source;
-    at = 0;
-    insts = heap<Inst>(a, maxInsts + 1), ranges = heap<Range>(a, maxRanges);
-    if (!insts || !ranges)
-      return ONNXC_K_MEMORY;
-    flags = {false, false, false};
-    alternation(0);
-    if (at != pattern.size)
-      failed = true;
-    emit(Match, 0, 0);
-    if (failed)
-      return ONNXC_K_VALUE;
-    stack = heap<int32_t>(a, 2 * count + 2);
-    return stack && room(now) && room(next) ? ONNXC_K_OK : ONNXC_K_MEMORY;
+    int32_t small = source.size < most / perCharacter ? int32_t(source.size + 1) * perCharacter : most;
+    int32_t code = compileWithin(small);
+    return code == ONNXC_K_VALUE && full && small < most ? compileWithin(most) : code;
   }
 
   // End of the longest match that starts at `from`, or -1. `full`: only a match of all of the text counts.
@@ -66,7 +57,7 @@ public:
   }
 
 private:
-  static constexpr int32_t maxInsts = 20000, maxRanges = 20000, maxDepth = 200;
+  static constexpr int32_t most = 20000, perCharacter = 16, maxDepth = 200;
   static constexpr uint32_t none = 0xffffffff, last = 0x10ffff;
   struct List {
     int32_t *state;
@@ -81,12 +72,12 @@ private:
   int64_t at, tick = 0;
   Inst *insts;
   Range *ranges;
-  int32_t count = 0, rangeCount = 0, *stack = nullptr;
-  bool failed = false;
+  int32_t limit, count, rangeCount, *stack = nullptr;  // `limit`: of instructions and of ranges
+  bool failed, full;
   List now{}, next{};
 
   // ---- running
-  bool room(List &list) const { return (list.state = heap<int32_t>(a, count)) && (list.seen = heap<int64_t>(a, count)); }
+  bool makeRoom(List &list) const { return (list.state = heap<int32_t>(a, count)) && (list.seen = heap<int64_t>(a, count)); }
   static uint32_t previous(Str text, int64_t i) {
     do
       --i;
@@ -139,18 +130,34 @@ private:
   }
 
   // ---- compiling
+  int32_t compileWithin(int32_t room) {
+    limit = room, count = rangeCount = 0, failed = full = false;
+    at = 0;
+    insts = heap<Inst>(a, limit + 1), ranges = heap<Range>(a, limit);
+    if (!insts || !ranges)
+      return ONNXC_K_MEMORY;
+    flags = {false, false, false};
+    alternation(0);
+    if (at != pattern.size)
+      failed = true;
+    emit(Match, 0, 0);
+    if (failed)
+      return ONNXC_K_VALUE;
+    stack = heap<int32_t>(a, 2 * count + 2);
+    return stack && makeRoom(now) && makeRoom(next) ? ONNXC_K_OK : ONNXC_K_MEMORY;
+  }
   bool more() const { return at < pattern.size && !failed; }
   char peek() const { return pattern.data[at]; }
   bool take(char c) { return more() && peek() == c ? ++at, true : false; }
   int32_t emit(Op op, int32_t x, int32_t y) {
-    if (count >= maxInsts)
-      return failed = true, 0;
+    if (count >= limit)
+      return failed = full = true, 0;
     insts[count] = {op, x, y};
     return count++;
   }
   void range(uint32_t lo, uint32_t hi) {
-    if (rangeCount >= maxRanges) {
-      failed = true;
+    if (rangeCount >= limit) {
+      failed = full = true;
       return;
     }
     ranges[rangeCount++] = {lo, hi};
@@ -205,30 +212,30 @@ private:
   }
 
   void repetition(int depth) {
-    int32_t code = count, least, most;
+    int32_t code = count, least, greatest;
     atom(depth);
-    if (!more() || !quantifier(least, most))
+    if (!more() || !quantifier(least, greatest))
       return;
     take('?');  // lazy or greedy: the language is the same
     if (more() && (peek() == '*' || peek() == '+' || peek() == '?'))
       failed = true;  // RE2: bad repetition operator
     int32_t length = count - code;
-    if (failed || int64_t(length + 2) * ((most < 0 ? least : most) + 1) > maxInsts - count) {
-      failed = true;
+    if (!failed && int64_t(length + 2) * ((greatest < 0 ? least : greatest) + 1) > limit - count)
+      failed = full = true;
+    if (failed)
       return;
-    }
     Inst *body = insts + count;  // a copy above everything this emits
-    body += int64_t(length + 2) * (most < 0 ? least : most);
+    body += int64_t(length + 2) * (greatest < 0 ? least : greatest);
     memcpy(body, insts + code, size_t(length) * sizeof(Inst));
     count = code;
     for (int32_t i = 0; i < least; ++i)
       append(body, length);
-    if (most < 0) {
+    if (greatest < 0) {
       emit(Split, 1, length + 2);
       append(body, length);
       emit(Jump, -(length + 1), 0);
     }
-    for (int32_t left = most - least; left > 0; --left) {
+    for (int32_t left = greatest - least; left > 0; --left) {
       int32_t end = left * (length + 1);
       emit(Split, 1, end);
       append(body, length);
@@ -238,23 +245,23 @@ private:
     memmove(insts + count, body, size_t(length) * sizeof(Inst));
     count += length;
   }
-  bool quantifier(int32_t &least, int32_t &most) {
+  bool quantifier(int32_t &least, int32_t &greatest) {
     if (take('*'))
-      return least = 0, most = -1, true;
+      return least = 0, greatest = -1, true;
     if (take('+'))
-      return least = 1, most = -1, true;
+      return least = 1, greatest = -1, true;
     if (take('?'))
-      return least = 0, most = 1, true;
+      return least = 0, greatest = 1, true;
     int64_t back = at;
     if (take('{') && number(least)) {
-      most = least;
+      greatest = least;
       if (take(',')) {
-        most = -1;
+        greatest = -1;
         if (more() && within(uint32_t(peek()), '0', '9'))
-          number(most);
+          number(greatest);
       }
       if (take('}')) {
-        if (least > 1000 || most > 1000 || (most >= 0 && most < least))
+        if (least > 1000 || greatest > 1000 || (greatest >= 0 && greatest < least))
           failed = true;
         return true;
       }

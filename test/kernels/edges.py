@@ -68,3 +68,7 @@ def check(s, folder, name):
         if wrong:
             return f"{mode}: {wrong}"
     return None
+
+# A pattern of many more steps than characters.
+case("regex_repeated", r"""y = RegexFullMatch <pattern = "(ab{100}){3}[[:alpha:]]{0,900}"> (x)""", np.array([True, False, True]), "bool[] y",
+     x=texts(("a" + "b" * 100) * 3, ("a" + "b" * 100) * 2, ("a" + "b" * 100) * 3 + "z" * 900))
