@@ -2,6 +2,10 @@
 #include "runtime_stub/internal.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+/* From LARGE bytes on memory is asked for in huge pages: a first run meets 512 times fewer faults, later ones fewer misses of the TLB. */
+enum { HUGE_PAGE = 2 << 20, LARGE = 2 * HUGE_PAGE };
 
 void *onnxc_allocate(const onnxc_options *options, int64_t bytes) {
   if (bytes < 0)
@@ -18,7 +22,11 @@ void *onnxc_allocate(const onnxc_options *options, int64_t bytes) {
     return given;
   }
   void *p = NULL;
-  return posix_memalign(&p, 64, size) ? NULL : p;
+  if (posix_memalign(&p, size >= LARGE ? HUGE_PAGE : 64, size))
+    return NULL;
+  if (size >= LARGE)
+    madvise(p, size / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE); /* what the system makes of it is its own */
+  return p;
 }
 
 void onnxc_release(const onnxc_options *options, void *ptr) {

@@ -27,6 +27,9 @@ for words in (("a", "b"), ("a", "a")):
          "string[] y", x=texts(["1", "2"], ["3", "4"]))
 case("text_expand", 'c = Constant <value_strings = ["a"]> ()  s = Constant <value_ints = [2, 2]> ()  e = Expand (c, s)  y = StringConcat (e, x)',
      texts(["a1", "a2"], ["a3", "a4"]), "string[] y", x=texts(["1", "2"], ["3", "4"]))
+# A pattern of many more steps than characters.
+case("regex_repeated", r"""y = RegexFullMatch <pattern = "(ab{100}){3}[[:alpha:]]{0,900}"> (x)""", np.array([True, False, True]), "bool[] y",
+     x=texts(("a" + "b" * 100) * 3, ("a" + "b" * 100) * 2, ("a" + "b" * 100) * 3 + "z" * 900))
 
 TOP = 2**64 - 1
 case("natural_cast", f"c = Constant <value = uint64[2] {{{TOP}, 5}}> ()  y = Cast <to = 1> (c)", np.array([TOP, 5], F32))
@@ -68,7 +71,3 @@ def check(s, folder, name):
         if wrong:
             return f"{mode}: {wrong}"
     return None
-
-# A pattern of many more steps than characters.
-case("regex_repeated", r"""y = RegexFullMatch <pattern = "(ab{100}){3}[[:alpha:]]{0,900}"> (x)""", np.array([True, False, True]), "bool[] y",
-     x=texts(("a" + "b" * 100) * 3, ("a" + "b" * 100) * 2, ("a" + "b" * 100) * 3 + "z" * 900))
