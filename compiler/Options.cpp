@@ -2,6 +2,7 @@
 #include "compiler/CommandLine.h"
 #include "codegen/cpu/Isa.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -174,6 +175,15 @@ std::optional<int> parseCommandLine(CLI::App &app, int argc, const char *const *
   }
 }
 
+// C11's headers, without `.h`. A folder that has one of them hides the system's from whoever includes from it.
+static bool isHeaderOfC(llvm::StringRef name) {
+  static const llvm::StringSet<> names = {"assert",  "complex", "ctype",  "errno",  "fenv",   "float",  "inttypes",    "iso646",
+                                          "limits",  "locale",  "math",   "setjmp", "signal", "stdarg", "stdalign",    "stdatomic",
+                                          "stdbool", "stddef",  "stdint", "stdio",  "stdlib", "string", "stdnoreturn", "tgmath",
+                                          "threads", "time",    "uchar",  "wchar",  "wctype"};
+  return names.contains(name);
+}
+
 std::optional<int> checkOptions(const Options &options) {
   llvm::StringRef suffix = llvm::sys::path::extension(options.output);
   bool known = llvm::StringSwitch<bool>(suffix).Cases({"", ".so", ".a", ".o", ".mlir", ".ll", ".s"}, true).Default(false);
@@ -183,6 +193,9 @@ std::optional<int> checkOptions(const Options &options) {
   bool same = false;
   if (options.input == options.output || (!llvm::sys::fs::equivalent(options.input, options.output, same) && same))
     return fail(ExitUsage, "the output '" + options.output + "' is the input model");
+  llvm::StringRef stem = llvm::sys::path::stem(options.output);
+  if (!options.emitHeader.empty() && isHeaderOfC(stem))
+    return fail(ExitUsage, "--emit-header would write " + stem + ".h, a header of C: give the output another name");
   llvm::StringRef folder = llvm::sys::path::parent_path(options.output);
   if (!folder.empty() && !llvm::sys::fs::is_directory(folder))
     return fail(ExitBadModel, "there is no folder '" + folder + "' for the output");

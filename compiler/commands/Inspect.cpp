@@ -130,7 +130,9 @@ int checkMain(int argc, const char *const *argv) {
   if (auto exit = parseCommandLine(app, argc, argv))
     return *exit;
   int exit = check(options);
-  if (exit == ExitOk && !options.json)
+  if (exit == ExitOk && options.json)
+    say("note", options.input, "onnxc compiles every node");
+  else if (exit == ExitOk)
     llvm::outs() << options.input << ": onnxc compiles every node\n";
   return exit;
 }

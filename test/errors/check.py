@@ -48,6 +48,12 @@ def sixty_nodes_as_json(s, folder):
 
 
 @SUITE.check
+def a_good_model(s, folder):
+    got = [json.loads(line) for line in lines(s, folder, relu_model(2, 3), "--json", code=0)]
+    return None if [(d["severity"], d["message"]) for d in got] == [("note", "onnxc compiles every node")] else str(got)
+
+
+@SUITE.check
 def compiling_says_how_many_more(s, folder):
     text = s.onnxc(save(strange(60), folder / "m.onnx"), "-o", folder / "m.so", code=1).stderr.splitlines()
     return None if len(text) == 31 and text[-1] == "onnxc: note: 30 more errors; 'onnxc check' lists all" else "\n".join(text)

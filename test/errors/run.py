@@ -486,6 +486,11 @@ def header_folder_is_a_file(folder):
     return save(folder, relu(), "--emit-header", folder / "taken")
 
 
+@case(2, r"--emit-header would write string\.h, a header of C: give the output another name")
+def header_of_c(folder):
+    return [save(folder, relu())[0], "-o", folder / "string.a", "--emit-header", folder]
+
+
 @case(2, r"no-such-cpu")
 def unknown_cpu(folder):
     return save(folder, relu(), "--cpu", "no-such-cpu")
