@@ -12,6 +12,9 @@ void bindCodeOptions(CLI::App &app, Options &options);
 // All flags of compiling.
 void bindCompileOptions(CLI::App &app, Options &options);
 
+// Of an option's text: a finite number that is not negative.
+CLI::Validator notNegative();
+
 // Parses; an ExitCode when the program should end now (--help, --version, a usage error, which is printed), else nullopt.
 std::optional<int> parseCommandLine(CLI::App &app, int argc, const char *const *argv);
 

@@ -117,7 +117,7 @@ void bindCodeOptions(CLI::App &app, Options &options) {
       ->group("Code");
   app.add_option("--max-constant-size", options.maxConstantSize,
                  "bytes of constants that are made and not stored: a sparse tensor, what depends on constants alone")
-      ->check(CLI::NonNegativeNumber)
+      ->check(notNegative())
       ->type_name("BYTES")
       ->default_str("1073741824")
       ->group("Code");
@@ -144,7 +144,7 @@ void bindCompileOptions(CLI::App &app, Options &options) {
   app.add_flag("--json", options.json, "print diagnostics and reports as JSON lines")->group("Output");
   app.add_option("--progress", options.progressAfter,
                  "on a terminal, show how far the compile is when it takes longer than so many seconds (not with --json)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(notNegative())
       ->type_name("SECONDS")
       ->default_str("1")
       ->group("Output");
@@ -154,6 +154,16 @@ void bindCompileOptions(CLI::App &app, Options &options) {
       ->type_name("DIR")
       ->group("Looking inside");
   app.add_flag("--time-phases", options.timePhases, "print how long each phase takes")->group("Looking inside");
+}
+
+CLI::Validator notNegative() {
+  return CLI::Validator(
+      [](std::string &text) {
+        double number;
+        bool good = !llvm::StringRef(text).getAsDouble(number) && number >= 0 && number < INFINITY;
+        return good ? std::string() : "expected a number of at least 0, got '" + text + "'";
+      },
+      "");
 }
 
 std::optional<int> parseCommandLine(CLI::App &app, int argc, const char *const *argv) {

@@ -16,7 +16,7 @@ void bindInputOptions(CLI::App &app, InputOptions &options, const std::string &g
           ->allow_extra_args(false);
   CLI::Option *size = app.add_option("--symbol-size", options.symbolSize, "size of symbolic dimensions of random inputs")
                           ->type_name("N")
-                          ->check(CLI::NonNegativeNumber)
+                          ->check(notNegative())
                           ->capture_default_str();
   if (!group.empty())
     files->group(group), size->group(group);
@@ -25,7 +25,7 @@ void bindInputOptions(CLI::App &app, InputOptions &options, const std::string &g
 void bindThreads(CLI::App &app, int &threads) {
   app.add_option("--threads", threads, "threads; 0 = as many as the machine has")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
+      ->check(notNegative())
       ->capture_default_str();
 }
 

@@ -491,6 +491,21 @@ def header_of_c(folder):
     return [save(folder, relu())[0], "-o", folder / "string.a", "--emit-header", folder]
 
 
+@case(2, r"--progress: expected a number of at least 0, got '-1'")
+def negative_number(folder):
+    return save(folder, relu(), "--progress", "-1")
+
+
+@case(2, r"--max-constant-size: expected a number of at least 0, got '1e999'")
+def number_beyond_all(folder):
+    return save(folder, relu(), "--max-constant-size", "1e999")
+
+
+@case(2, r"--progress: expected a number of at least 0, got 'soon'")
+def not_a_number(folder):
+    return save(folder, relu(), "--progress", "soon")
+
+
 @case(2, r"no-such-cpu")
 def unknown_cpu(folder):
     return save(folder, relu(), "--cpu", "no-such-cpu")
