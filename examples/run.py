@@ -64,6 +64,9 @@ def steps(build, folder):
     cmake = shutil.which("cmake") or Path(sys.executable).with_name("cmake")
     yield "cmake", [[cmake, "-S", HERE, "-B", "cmake", f"-Donnxc_DIR={HERE.parent / 'cmake' / 'package'}", f"-DONNXC_EXECUTABLE={onnxc}",
                      f"-DRELU_ONNX={folder}/relu.onnx"], [cmake, "--build", "cmake"], ["cmake/example"]]
+    yield "installed", [[cmake, "--install", build, "--prefix", f"{folder}/to"], ["to/bin/onnxc", "--version"],
+                        [cmake, "-S", HERE, "-B", "cmake2", f"-DCMAKE_PREFIX_PATH={folder}/to", f"-DRELU_ONNX={folder}/relu.onnx", "-DONNXC_VERSION=0.1"],
+                        [cmake, "--build", "cmake2"], ["cmake2/example"]]
 
 
 def main():

@@ -1,5 +1,5 @@
-# onnxcConfig.cmake: find_package(onnxc CONFIG) for users of compiled models. ONNXC_EXECUTABLE and ONNXC_INCLUDE_DIR may be set; else they are
-# looked for beside this file's checkout, which onnxc_DIR=<checkout>/cmake/package names.
+# onnxcConfig.cmake: find_package(onnxc CONFIG) for users of compiled models, of an installation (CMAKE_PREFIX_PATH) or of a checkout
+# (onnxc_DIR=<checkout>/cmake/package). ONNXC_EXECUTABLE and ONNXC_INCLUDE_DIR may be set; else they are looked for beside this file.
 get_filename_component(_onnxc_root "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
 find_program(ONNXC_EXECUTABLE onnxc HINTS "${_onnxc_root}/build/bin" "${_onnxc_root}/../bin" "${_onnxc_root}/bin")
 find_path(ONNXC_INCLUDE_DIR onnxc/onnxc.h HINTS "${_onnxc_root}/runtime_stub/include" "${_onnxc_root}/../include" "${_onnxc_root}/include")
