@@ -55,8 +55,8 @@ std::error_code TemporaryFile::createUnique(StringRef model, bool inTemporaryFol
   });
 }
 
-static std::error_code syncFile(const std::string &path) {
-  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+std::error_code TemporaryFile::sync() const {
+  int fd = open(name.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0)
     return lastError();
   std::error_code synced = fsync(fd) ? lastError() : std::error_code();
@@ -69,7 +69,7 @@ std::error_code TemporaryFile::keepAs(StringRef output, bool executable, bool du
   umask(mask);
   if (chmod(name.c_str(), (executable ? 0777 : 0666) & ~mask))
     return lastError();
-  std::error_code synced = durable ? syncFile(name) : std::error_code();
+  std::error_code synced = durable ? sync() : std::error_code();
   return synced ? synced : sys::fs::rename(name, output);
 }
 

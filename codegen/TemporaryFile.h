@@ -24,8 +24,10 @@ public:
   std::error_code create(llvm::StringRef prefix, llvm::StringRef suffix);
   // Creates an empty file beside `output`: a rename stays within one file system.
   std::error_code createBeside(llvm::StringRef output);
-  // Gives the finished file the name `output` in place of any earlier one, and the permissions of a new file. `durable`: it is safely on
-  // its disk before.
+  // Returns when what was written is safely on its disk.
+  std::error_code sync() const;
+  // Gives the finished file the name `output` in place of any earlier one, and the permissions of a new file. `durable`: synced
+  // before.
   std::error_code keepAs(llvm::StringRef output, bool executable, bool durable = true);
   const std::string &path() const { return name; }  // "": not created
 

@@ -21,6 +21,8 @@ std::vector<std::string> codeFlags(const Options &options) {
     flags.push_back("--custom-op " + name);
   if (options.defaultInputs != DefaultInputs::Data)
     flags.push_back(options.defaultInputs == DefaultInputs::All ? "--default-inputs all" : "--default-inputs none");
+  if (options.externalWeights)
+    flags.push_back("--weights external");
   if (!options.schedules.empty())
     flags.push_back("--schedules");
   if (const Target *target = findTarget(options.target); target != findTarget(""))
@@ -78,7 +80,10 @@ SelfDescription describeModel(ModuleOp module, const Options &options) {
   if (auto list = module->getAttrOfType<ArrayAttr>("onnx.data_files"))
     files = llvm::to_vector(list.getAsValueRange<StringAttr>());
   self.modelHash = modelHash(options.input, files);
-  llvm::json::Object o{{"compiler", self.compiler}, {"flags", strings(self.flags)}, {"isas", strings(options.cpus)}};
+  llvm::json::Object o{{"compiler", self.compiler},
+                       {"flags", strings(self.flags)},
+                       {"isas", strings(options.cpus)},
+                       {"weights", options.externalWeights ? "external" : "embedded"}};
   if (!self.modelHash.empty())
     o["model_hash"] = self.modelHash;
   for (StringRef key : {"onnxc.inputs", "onnxc.outputs"})

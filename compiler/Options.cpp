@@ -1,6 +1,7 @@
 // Options.cpp: every flag of compiling, in the order --help shows them; see CommandLine.h.
 #include "compiler/CommandLine.h"
 #include "codegen/cpu/Isa.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -43,6 +44,12 @@ static DefaultInputs defaultInputs(const std::string &text) {
   if (text != "none" && text != "data" && text != "all")
     throw CLI::ValidationError("--default-inputs", "expected none, data or all, got '" + text + "'");
   return text == "none" ? DefaultInputs::None : text == "data" ? DefaultInputs::Data : DefaultInputs::All;
+}
+
+static bool areExternal(const std::string &weights) {
+  if (weights != "embedded" && weights != "external")
+    throw CLI::ValidationError("--weights", "expected embedded or external, got '" + weights + "'");
+  return weights == "external";
 }
 
 // A flag that may be given several times and takes one value each time, which `add` reads.
@@ -136,6 +143,12 @@ void bindCompileOptions(CLI::App &app, Options &options) {
       ->type_name("SECONDS")
       ->check(CLI::Range(1, 86400))
       ->group("Code");
+  app.add_option_function<std::string>(
+         "--weights", [&options](const std::string &text) { options.externalWeights = areExternal(text); },
+         "where the weights go: into the artefact, or into FILE.weights beside it, which is mapped when the model is loaded")
+      ->type_name("embedded|external")
+      ->default_str("embedded")
+      ->group("Output");
   app.add_option("--emit-header", options.emitHeader, "also write typed C and C++ headers of the model to this folder")
       ->type_name("DIR")
       ->group("Output");
@@ -194,29 +207,39 @@ static bool isHeaderOfC(llvm::StringRef name) {
   return names.contains(name);
 }
 
+// Whether a file that a compile writes would take the place of the model or of what is no file.
+static std::optional<int> checkOutput(const Options &options, const std::string &output) {
+  bool same = false;
+  if (options.input == output || (!llvm::sys::fs::equivalent(options.input, output, same) && same))
+    return fail(ExitUsage, "the output '" + output + "' is the input model");
+  llvm::sys::fs::file_status old;
+  if (llvm::sys::fs::status(output, old))
+    return std::nullopt;  // there is none yet
+  if (llvm::sys::fs::is_directory(old))
+    return fail(ExitUsage, "the output '" + output + "' is a folder");
+  if (llvm::sys::fs::exists(old) && !llvm::sys::fs::is_regular_file(old))
+    return fail(ExitUsage, "the output '" + output + "' is a device, a pipe or a socket");
+  return std::nullopt;
+}
+
 std::optional<int> checkOptions(const Options &options) {
   llvm::StringRef suffix = llvm::sys::path::extension(options.output);
   bool known = llvm::StringSwitch<bool>(suffix).Cases({"", ".so", ".a", ".o", ".mlir", ".ll", ".s"}, true).Default(false);
   if (!known)
     return fail(ExitUsage, "cannot tell what '" + options.output + "' should be from its suffix '" + suffix +
                                "'; use .so .a .o .mlir .ll .s, or none for an executable");
-  bool same = false;
-  if (options.input == options.output || (!llvm::sys::fs::equivalent(options.input, options.output, same) && same))
-    return fail(ExitUsage, "the output '" + options.output + "' is the input model");
   llvm::StringRef stem = llvm::sys::path::stem(options.output);
   if (!options.emitHeader.empty() && isHeaderOfC(stem))
     return fail(ExitUsage, "--emit-header would write " + stem + ".h, a header of C: give the output another name");
+  if (options.externalWeights && llvm::is_contained({".mlir", ".ll", ".s"}, suffix))
+    return fail(ExitUsage,
+                "--weights external needs an artefact, which '" + options.output + "' is not; use .so .a .o, or none for an executable");
   llvm::StringRef folder = llvm::sys::path::parent_path(options.output);
   if (!folder.empty() && !llvm::sys::fs::is_directory(folder))
     return fail(ExitBadModel, "there is no folder '" + folder + "' for the output");
-  llvm::sys::fs::file_status old;
-  if (llvm::sys::fs::status(options.output, old))
-    return std::nullopt;  // there is none yet
-  if (llvm::sys::fs::is_directory(old))
-    return fail(ExitUsage, "the output '" + options.output + "' is a folder");
-  if (llvm::sys::fs::exists(old) && !llvm::sys::fs::is_regular_file(old))
-    return fail(ExitUsage, "the output '" + options.output + "' is a device, a pipe or a socket");
-  return std::nullopt;
+  if (std::optional<int> status = checkOutput(options, options.output); status || !options.externalWeights)
+    return status;
+  return checkOutput(options, weightsPath(options));
 }
 
 }  // namespace onnxc

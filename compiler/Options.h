@@ -22,6 +22,7 @@ struct Options {
   std::map<std::string, int64_t> defineDims;     // --define-dim batch=8
   std::map<std::string, std::string> customOps;  // --custom-op domain::Name=library.a
   DefaultInputs defaultInputs = DefaultInputs::Data;
+  bool externalWeights = false;                // in a file beside the artefact
   bool allowExternalOutside = false;           // external data may lie outside the model's folder
   int64_t maxConstantSize = int64_t(1) << 30;  // bytes of constants that the model does not store
   std::string emitHeader;                      // directory
@@ -35,5 +36,8 @@ struct Options {
   bool taps = false;         // -g: one launch per node
   bool printPipeline = false, dependencies = false, timePhases = false, sizeReport = false, json = false, progress = false;
 };
+
+// Where --weights external puts them.
+inline std::string weightsPath(const Options &options) { return options.output + ".weights"; }
 
 }  // namespace onnxc

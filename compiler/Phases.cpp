@@ -114,6 +114,8 @@ void printSizeReport(const Options &options) {
   if (!llvm::sys::fs::file_size(options.output, bytes) && bytes > total)
     row("headers and padding", bytes - total);
   row("total", bytes);
+  if (options.externalWeights && !llvm::sys::fs::file_size(weightsPath(options), bytes))
+    row("file of the weights", bytes);
   if (options.json)
     llvm::errs() << llvm::json::Value(llvm::json::Object{{"bytes", std::move(sizes)}}) << "\n";
 }

@@ -190,6 +190,7 @@ int linkPhase(ModuleOp module, const Options &options, const CodegenOptions &cod
   for (const auto &[name, library] : options.customOps)
     (llvm::sys::path::extension(library) == ".a" ? link.customArchives : link.customLibraries).insert(library);
   link.output = options.output;
+  link.weightsFile = options.externalWeights ? weightsPath(options) : "";
   link.soname = llvm::sys::path::filename(options.output).str();
   link.modelName = code.modelName;
   link.weightsSize = module->getAttrOfType<IntegerAttr>("onnxc.weights_bytes").getInt();
@@ -286,6 +287,17 @@ static ImportOptions importOptions(const Options &options) {
   return result;
 }
 
+// The file of the weights must not take the place of one that the model reads them from.
+static int checkDataFiles(ModuleOp module, const Options &options) {
+  auto files = module->getAttrOfType<ArrayAttr>("onnx.data_files");
+  if (!options.externalWeights || !files)
+    return ExitOk;
+  for (StringRef file : files.getAsValueRange<StringAttr>())
+    if (bool same = false; !llvm::sys::fs::equivalent(file, weightsPath(options), same) && same)
+      return fail(ExitUsage, "the output '" + weightsPath(options) + "' is a data file of the model");
+  return ExitOk;
+}
+
 // The phases between the graph and code.
 static bool formPlan(ModuleOp module, const Options &options, Phases &phases) {
   phases.begin("planning kernels");
@@ -310,6 +322,8 @@ static int generate(ModuleOp module, const Options &options, Phases &phases) {
     code.cpus = {options.cpus.back()};
     code.emit = suffix == ".ll" ? CodegenOptions::Ir : CodegenOptions::Assembly;
   }
+  if (options.externalWeights)  // an archive or object becomes part of something of another name
+    code.weightsFile = suffix == ".a" || suffix == ".o" ? llvm::sys::path::filename(weightsPath(options)).str() : "";
   code.tune = options.tune;
   code.schedules = options.schedules;
   code.cache = options.cache;
@@ -329,8 +343,11 @@ static int generate(ModuleOp module, const Options &options, Phases &phases) {
   if (options.sizeReport && !isText)
     printSizeReport(options);
   status = writeCompanions(module, options, code.modelName);
-  if (status != ExitOk)
+  if (status != ExitOk) {
     llvm::sys::fs::remove(options.output);
+    if (options.externalWeights)
+      llvm::sys::fs::remove(weightsPath(options));
+  }
   return status;
 }
 
@@ -349,7 +366,11 @@ int compile(const Options &given) {
   Phases phases(options);
   phases.begin("reading the model");
   OwningOpRef<ModuleOp> module = importModel(options.input, context, importOptions(options));
-  if (!module || !phases.done("import", *module) || !simplify(*module, options, phases))
+  if (!module || !phases.done("import", *module))
+    return ExitBadModel;
+  if (int status = checkDataFiles(*module, options))
+    return status;
+  if (!simplify(*module, options, phases))
     return ExitBadModel;
   if (StringRef(options.output).ends_with(".mlir"))
     return writeText(*module, options);

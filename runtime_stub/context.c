@@ -42,7 +42,12 @@ static int32_t model_create(const onnxc_options *options, onnxc_model **out, onn
   if (!m)
     return onnxc_fail(error, ONNXC_E_MEMORY, NULL,
                       o.alloc ? "`alloc` gives no memory, or none aligned as it is asked to" : "out of memory");
-  o.cpu = NULL;
+  const int32_t status = onnxc_weights_open(m, o.weights_path, error);
+  if (status) {
+    onnxc_release(&o, m);
+    return status;
+  }
+  o.cpu = o.weights_path = NULL; /* the caller's */
   m->options = o;
   m->variant = variant;
   m->dots = onnxc_dots();
@@ -51,8 +56,10 @@ static int32_t model_create(const onnxc_options *options, onnxc_model **out, onn
 }
 
 static void model_destroy(onnxc_model *m) {
-  if (m)
-    onnxc_release(&(onnxc_options){.alloc = m->options.alloc, .free = m->options.free, .alloc_user = m->options.alloc_user}, m);
+  if (!m)
+    return;
+  onnxc_weights_close(m);
+  onnxc_release(&(onnxc_options){.alloc = m->options.alloc, .free = m->options.free, .alloc_user = m->options.alloc_user}, m);
 }
 
 static void context_destroy(onnxc_context *c) {
@@ -132,7 +139,7 @@ static int32_t context_create(onnxc_model *m, const onnxc_options *options, onnx
   c->options = o;
   c->variant = m->variant;
   c->dots = m->dots;
-  c->rt.weights = (char *)onnxc_weights;
+  c->rt.weights = (char *)(uintptr_t)m->weights;
   c->rt.inputs = (void *const *)c->input_data;
   c->rt.input_dims = c->input_dims;
   c->rt.outputs = c->output_data;

@@ -1,5 +1,6 @@
 /* internal.h: the parts of the stub. context.c life of models and contexts · run.c checking and running · memory.c what generated code
- * allocates · trace.c taps · threads.c the pool · cpu.c which variant runs here, on how many processors. */
+ * allocates · weights.c where the weights are · trace.c taps · threads.c the pool · cpu.c which variant runs here, on how many
+ * processors. */
 #ifndef ONNXC_INTERNAL_H
 #define ONNXC_INTERNAL_H
 #include "runtime_stub/include/onnxc/onnxc.h"
@@ -23,6 +24,8 @@ struct onnxc_model {
   onnxc_options options;
   const onnxc_variant *variant;
   int32_t dots; /* see onnxc_rt_dots */
+  const char *weights;
+  int64_t mapped; /* bytes of the file that is mapped for them, from its stamp on; 0: none */
 };
 
 typedef struct buffer {
@@ -79,6 +82,8 @@ HIDDEN int64_t onnxc_dtype_size(int32_t dtype);                  /* 0: unknown *
 HIDDEN void onnxc_set_dltype(onnxc_dltensor *t, int32_t dtype);
 HIDDEN int64_t onnxc_now(void); /* nanoseconds of a monotonic clock */
 HIDDEN const onnxc_variant *onnxc_choose_variant(const char *cpu);
+HIDDEN int32_t onnxc_weights_open(onnxc_model *m, const char *path, onnxc_error *error); /* path NULL: beside the artefact */
+HIDDEN void onnxc_weights_close(const onnxc_model *m);
 HIDDEN int32_t onnxc_dots(void);       /* what onnxc_rt_dots says; on x86 slow in virtual machines, like all that asks cpuid */
 HIDDEN int32_t onnxc_processors(void); /* that this process may use: affinity and the control group's share; at least 1 */
 HIDDEN onnxc_pool *onnxc_pool_create(const onnxc_options *options, int32_t threads);

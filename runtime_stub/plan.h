@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 typedef struct onnxc_rt {
-  char *weights;       /* first byte of the weights segment */
+  char *weights;       /* first byte of the weights */
   char *arena;         /* 64-byte aligned, at least sizes()' bytes */
   void *const *inputs; /* contiguous data of each input; an onnxc_object * for sequences, optionals, maps; NULL: absent */
   const int64_t *const *input_dims;
@@ -81,9 +81,21 @@ typedef struct onnxc_plan {
   int64_t weights_size;
   const int64_t *defaults; /* NULL, or for each input -1 or where in the weights its default begins */
   const int64_t *like; /* NULL, or for each input, then each output: -1, or the input of any rank whose shape it has; dims: its elements */
+  /* NULL: the weights are in the artefact. Else in a file of their own, of this name in the folder of the library or program that holds the
+   * plan; "": the path of that library or program and ".weights". */
+  const char *weights_file;
 } onnxc_plan;
 
-/* Byte 0 of the weights segment: made by codegen/link. */
+/* The begin of a file of weights, which follow it. */
+typedef struct onnxc_weights_stamp {
+  char magic[8]; /* ONNXC_WEIGHTS_MAGIC */
+  int64_t bytes; /* of the weights */
+  uint64_t id;   /* of their BLAKE3 */
+  char rest[40]; /* zeros */
+} onnxc_weights_stamp;
+#define ONNXC_WEIGHTS_MAGIC "onnxcw1"
+
+/* Byte 0 of the weights segment, made by codegen/link: the weights, or the stamp of their file. */
 extern const char onnxc_weights[] __attribute__((visibility("hidden")));
 extern const onnxc_plan onnxc_the_plan __attribute__((visibility("hidden")));
 #endif

@@ -48,11 +48,12 @@ static const element *element_of(int32_t dtype) {
   return &elements[dtype > 0 && dtype < (int32_t)(sizeof elements / sizeof *elements) ? dtype : 0];
 }
 
-static const char usage[] = "usage: %s [--input NAME=FILE.npy]... [--output-dir DIR] [--threads N] [--repeat N]\n"
-                            "Inputs without a file are filled with pseudo-random numbers; symbolic sizes are then 1.\n";
+static const char usage[] = "usage: %s [--input NAME=FILE.npy]... [--output-dir DIR] [--threads N] [--repeat N] [--weights FILE]\n"
+                            "Inputs without a file are filled with pseudo-random numbers; symbolic sizes are then 1.\n"
+                            "Weights in a file of their own are looked for beside the program.\n";
 
 typedef struct arguments {
-  const char **files, *folder;
+  const char **files, *folder, *weights;
   int32_t threads, repeat;
 } arguments;
 
@@ -240,6 +241,8 @@ static int parse(int argc, char **argv, const onnxc_model_info *info, arguments 
     int32_t index = 0;
     if (value && !strcmp(argv[i], "--output-dir"))
       args->folder = value;
+    else if (value && !strcmp(argv[i], "--weights"))
+      args->weights = value;
     else if (value && !strcmp(argv[i], "--threads"))
       args->threads = atoi(value);
     else if (value && !strcmp(argv[i], "--repeat"))
@@ -263,7 +266,8 @@ static int parse(int argc, char **argv, const onnxc_model_info *info, arguments 
 static int run(const onnxc_api *api, const arguments *args, onnxc_value *in, onnxc_value *out) {
   const onnxc_model_info *info = api->info();
   onnxc_error error = {0};
-  onnxc_options options = {.struct_size = sizeof options, .num_threads = args->threads < 0 ? 0 : args->threads};
+  onnxc_options options = {
+      .struct_size = sizeof options, .num_threads = args->threads < 0 ? 0 : args->threads, .weights_path = args->weights};
   onnxc_model *model = NULL;
   onnxc_context *context = NULL;
   if (api->model_create(&options, &model, &error) || api->context_create(model, NULL, &context, &error))
@@ -299,7 +303,7 @@ static int program(int argc, char **argv) {
   }
   const onnxc_api *api = onnxc_get_api(ONNXC_ABI_VERSION);
   const onnxc_model_info *info = api->info();
-  arguments args = {calloc((size_t)info->num_inputs + 1, sizeof(char *)), NULL, 1, 1};
+  arguments args = {calloc((size_t)info->num_inputs + 1, sizeof(char *)), NULL, NULL, 1, 1};
   onnxc_value *in = calloc((size_t)info->num_inputs + 1, sizeof *in), *out = calloc((size_t)info->num_outputs + 1, sizeof *out);
   if (!args.files || !in || !out)
     return fail("out of memory", info->name);

@@ -253,7 +253,7 @@ static int32_t take_input(onnxc_context *c, int32_t index, const onnxc_value *v,
   int64_t bytes = 0;
   if (is_default(index, v)) {
     c->input_dims[index] = io->dims;
-    c->input_data[index] = onnxc_weights + onnxc_the_plan.defaults[index];
+    c->input_data[index] = c->rt.weights + onnxc_the_plan.defaults[index];
     return 0;
   }
   if (io->kind == ONNXC_TENSOR) {

@@ -38,6 +38,7 @@ struct CodegenOptions {
   std::string cache = {};                        // folder of finished code by the hash of what it was made from; empty: none
   std::function<void(llvm::StringRef)> phase = [](llvm::StringRef) {};  // called when a part of the work is done
   KernelCount *count = nullptr;
+  std::optional<std::string> weightsFile = {};  // onnxc_plan's weights_file; nothing: null
 };
 
 // Objects of the artefact: one per level, then tables, then the stub. Failure leaves a diagnostic on the module.

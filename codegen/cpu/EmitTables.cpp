@@ -184,6 +184,7 @@ struct Tables {
       };
       variants.push_back(structure({text(cpu), declare("plan_sizes" + suffix, i64), declare("plan_run" + suffix, i32)}));
     }
+    llvm::Constant *file = options.weightsFile ? text(*options.weightsFile) : llvm::ConstantPointerNull::get(ptr);
     llvm::Constant *name = text(options.modelName), *json = text(options.self.json), *syms = array(symbols), *given = defaults(),
                    *like = likes();
     auto in = [&](bool shown) { return ports("onnxc.inputs", shown); };
@@ -191,7 +192,7 @@ struct Tables {
     int64_t ins = list("onnxc.inputs").size(), outs = list("onnxc.outputs").size();
     define("onnxc_the_plan", structure({name, json, n32(ins), n32(outs), n32(symbols.size()), n32(number("onnxc.num_slots")),
                                         n32(sites.size()), n32(variants.size()), in(false), out(false), syms, array(sites), array(variants),
-                                        n64(number("onnxc.weights_bytes")), given, like}));
+                                        n64(number("onnxc.weights_bytes")), given, like, file}));
     SmallVector<llvm::Constant *> about{n64(128), name, json, n32(ins), n32(outs), n32(symbols.size()), n32(sites.size())};
     about.append({n32(variants.size()), n32(0), in(true), out(true), syms, n64(number("onnxc.weights_bytes")), given});
     about.append(origin());

@@ -23,14 +23,14 @@ ElfTarget elfTarget(llvm::Triple::ArchType arch) {
   return {ELF::EM_X86_64, "/lib64/ld-linux-x86-64.so.2", 4096, ELF::SHF_X86_64_LARGE};
 }
 
-static Error failed(StringRef path, std::error_code code) { return createStringError(code, "'" + path + "': " + code.message()); }
+Error fileError(StringRef path, std::error_code code) { return createStringError(code, "'" + path + "': " + code.message()); }
 
 Error finishWriting(raw_fd_ostream &out, StringRef path) {
   if (!out.has_error())
     return Error::success();
   std::error_code code = out.error();
   out.clear_error();  // said here; the stream would end the program
-  return failed(path, code);
+  return fileError(path, code);
 }
 
 namespace {
@@ -48,7 +48,7 @@ Error writeWeightsObject(const ElfTarget &target, StringRef path, uint64_t size,
   std::error_code code;
   raw_fd_ostream out(path, code);
   if (code)
-    return failed(path, code);
+    return fileError(path, code);
   const std::string names = std::string("\0.symtab\0.strtab\0.shstrtab\0.note.GNU-stack\0", 43) + WeightsSection + '\0';
   const std::string strings = std::string("\0", 1) + WeightsSymbol + '\0';
   uint64_t stored = write ? size : 0, at = 4096, symbols = alignTo(at + stored, 8), text = symbols + 2 * sizeof(ELF::Elf64_Sym),
@@ -225,11 +225,11 @@ static bool patchHeaders(int fd, uint64_t offset, uint64_t size) {
 Error appendWeights(const ElfTarget &target, StringRef path, uint64_t size, const std::function<Error(raw_ostream &)> &write) {
   uint64_t end;
   if (std::error_code code = sys::fs::file_size(path, end))
-    return failed(path, code);
+    return fileError(path, code);
   uint64_t offset = alignTo(end, target.pageBytes);
   int fd = open(path.str().c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0)
-    return failed(path, std::error_code(errno, std::generic_category()));
+    return fileError(path, std::error_code(errno, std::generic_category()));
   raw_fd_ostream out(fd, true);
   if (!patchHeaders(fd, offset, size))
     return createStringError("'" + path + "': the linker placed no segment for the weights");

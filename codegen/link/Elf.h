@@ -23,6 +23,8 @@ struct ElfTarget {
 };
 ElfTarget elfTarget(llvm::Triple::ArchType arch);
 
+// What the system says of a file.
+llvm::Error fileError(llvm::StringRef path, std::error_code code);
 // What went wrong while `out` was written (a full disk, a limit on file sizes).
 llvm::Error finishWriting(llvm::raw_fd_ostream &out, llvm::StringRef path);
 

@@ -1,6 +1,7 @@
 // Link.cpp: see Link.h.
 #include "codegen/link/Link.h"
 #include "codegen/link/Elf.h"
+#include "codegen/link/WeightsFile.h"
 #include "codegen/TemporaryFile.h"
 #include "runtime_stub/Bitcode.h"
 #include "lld/Common/Driver.h"
@@ -15,6 +16,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
+#include <csignal>
 #include <fcntl.h>
 #include <sys/statvfs.h>
 #include <sys/stat.h>
@@ -25,8 +27,6 @@ LLD_HAS_DRIVER(elf)
 using namespace llvm;
 
 namespace onnxc {
-
-static Error failed(const Twine &what, std::error_code code) { return createStringError(code, what + ": " + code.message()); }
 
 // Of the output itself, which the caller's message names.
 static Error reason(std::error_code code) { return createStringError(code, code.message()); }
@@ -121,7 +121,7 @@ static Error writeFile(StringRef path, const Twine &text) {
   std::error_code code;
   raw_fd_ostream out(path, code);
   if (code)
-    return failed("'" + path + "'", code);
+    return fileError(path, code);
   out << text;
   out.close();
   return finishWriting(out, path);
@@ -132,7 +132,7 @@ static Error writeFile(StringRef path, const Twine &text) {
 static Error reserveRoom(const std::string &path, const std::vector<std::string> &objects, uint64_t weights) {
   struct statvfs disk;
   if (!statvfs(path.c_str(), &disk) && disk.f_frsize && weights / disk.f_frsize > disk.f_bfree)
-    return failed("'" + path + "'", std::error_code(ENOSPC, std::generic_category()));
+    return fileError(path, std::error_code(ENOSPC, std::generic_category()));
   uint64_t bytes = 1 << 18, size = 0;
   for (const std::string &object : objects)
     bytes += sys::fs::file_size(object, size) ? 0 : size;
@@ -142,7 +142,7 @@ static Error reserveRoom(const std::string &path, const std::vector<std::string>
   if (fd >= 0)
     ::close(fd);
   bool cannotTell = code == EOPNOTSUPP || code == EINVAL;
-  return code && !cannotTell ? failed("'" + path + "'", std::error_code(code, std::generic_category())) : Error::success();
+  return code && !cannotTell ? fileError(path, std::error_code(code, std::generic_category())) : Error::success();
 }
 
 static Error runLinker(std::vector<std::string> args) {
@@ -227,7 +227,7 @@ static Error localizeHidden(StringRef from, StringRef to) {
   std::error_code code;
   raw_fd_ostream out(to, code);
   if (code)
-    return failed("'" + to + "'", code);
+    return fileError(to, code);
   return objcopy::executeObjcopyOnBinary(config, *file->getBinary(), out);
 }
 
@@ -270,24 +270,60 @@ static Expected<std::vector<std::string>> writeObjects(const LinkInputs &in, con
   return paths;
 }
 
-Error linkArtefact(const LinkInputs &in) {
+// Writes the weights to a file of their own; what is left for the artefact is their stamp.
+static Error separateWeights(LinkInputs &in, TemporaryFile &file) {
+  if (std::error_code code = file.createBeside(in.weightsFile))
+    return fileError(in.weightsFile, code);
+  Expected<onnxc_weights_stamp> stamp = writeWeightsFile(file.path(), in.weightsSize, in.writeWeights);
+  if (!stamp)
+    return stamp.takeError();
+  in.weightsSize = sizeof *stamp;
+  in.writeWeights = [stamp = *stamp](raw_ostream &os) {
+    os.write(reinterpret_cast<const char *>(&stamp), sizeof stamp);
+    return Error::success();
+  };
+  return Error::success();
+}
+
+// Gives both files their names at once, as far as a signal can tell: each is of no use with an earlier other one.
+static Error keepWithWeights(const LinkInputs &in, TemporaryFile &output, TemporaryFile &weights, bool executable) {
+  if (std::error_code code = output.sync())
+    return reason(code);
+  if (std::error_code code = weights.sync())
+    return fileError(in.weightsFile, code);
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  std::error_code weightsCode = weights.keepAs(in.weightsFile, /*executable=*/false, /*durable=*/false), code;
+  if (!weightsCode && (code = output.keepAs(in.output, executable, /*durable=*/false)))
+    sys::fs::remove(in.weightsFile);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return weightsCode ? fileError(in.weightsFile, weightsCode) : code ? reason(code) : Error::success();
+}
+
+Error linkArtefact(const LinkInputs &inputs) {
+  LinkInputs in = inputs;
   Workspace work;
   if (std::error_code code = work.create())
-    return failed("a temporary folder", code);
+    return createStringError(code, "a temporary folder: " + code.message());
   Expected<std::vector<std::string>> objects = writeObjects(in, work);
   if (!objects)
     return objects.takeError();
-  TemporaryFile output;
+  TemporaryFile output, weights;
   if (std::error_code code = output.createBeside(in.output))
     return reason(code);
-  bool image = in.kind == LinkInputs::SharedLibrary || in.kind == LinkInputs::Executable;
+  bool image = in.kind == LinkInputs::SharedLibrary || in.kind == LinkInputs::Executable, apart = !in.weightsFile.empty();
   if (Error error = reserveRoom(output.path(), *objects, in.weightsSize))
     return error;
+  if (apart)
+    if (Error error = separateWeights(in, weights))
+      return error;
   if (Error error = image ? linkImage(in, work, *objects, output.path()) : linkObject(in, work, *objects, output.path()))
     return error;
-  if (std::error_code code = output.keepAs(in.output, image))
-    return reason(code);
-  return Error::success();
+  if (apart)
+    return keepWithWeights(in, output, weights, image);
+  std::error_code code = output.keepAs(in.output, image);
+  return code ? reason(code) : Error::success();
 }
 
 }  // namespace onnxc

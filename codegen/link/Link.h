@@ -2,7 +2,7 @@
 //
 // Weights never pass through the linker. A shared library or program gets a last read-only segment of the weights' size without content;
 // after linking the file is extended and the segment pointed at the appended bytes. An object or archive holds them in a large read-only
-// section.
+// section. Where they go into a file of their own, their stamp takes their place.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -22,13 +22,15 @@ struct LinkInputs {
   std::set<std::string> customSymbols;                    // of the user's operators that the code calls
   std::set<std::string> customArchives, customLibraries;  // paths of .a and .so that define them
   std::string output;
-  std::string soname;     // of a shared library; "": none
-  std::string modelName;  // a C identifier: the exported getter is onnxc_get_api_<modelName>
+  std::string weightsFile;  // where the weights go; "": into the artefact
+  std::string soname;       // of a shared library; "": none
+  std::string modelName;    // a C identifier: the exported getter is onnxc_get_api_<modelName>
   uint64_t weightsSize = 0;
   std::function<llvm::Error(llvm::raw_ostream &)> writeWeights;  // writes exactly weightsSize bytes
 };
 
-// Writes the artefact through a temporary file beside it: on failure nothing is left and an earlier output is untouched.
+// Writes the artefact, and the file of its weights, through temporary files beside them: on failure nothing is left and earlier ones are
+// untouched.
 llvm::Error linkArtefact(const LinkInputs &inputs);
 
 }  // namespace onnxc

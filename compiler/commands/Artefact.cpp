@@ -94,6 +94,13 @@ std::map<std::string, Schedule> Artefact::schedules() const {
   llvm::consumeError(schedules.takeError());
   return {};
 }
+std::string Artefact::weightsFile() const {
+  llvm::Expected<llvm::json::Value> description = llvm::json::parse(json());
+  const llvm::json::Object *object = description ? description->getAsObject() : nullptr;
+  bool external = object && object->getString("weights") == "external";
+  llvm::consumeError(description.takeError());
+  return external ? impl->path + ".weights" : "";
+}
 int64_t Artefact::weightBytes() const { return impl->api->info()->weights_bytes; }
 int64_t Artefact::arenaBytes() const { return impl->api->arena_bytes(impl->context); }
 
@@ -143,6 +150,7 @@ static llvm::Error compileTemporary(const std::string &model, const Options &cod
     return failure(ExitUsage, "--target " + code.target + ": this machine cannot run that");
   options.input = model;
   options.output = library.path();
+  options.externalWeights = false;
   int exit = compile(options);
   return exit == ExitOk ? llvm::Error::success() : failure(exit, "");
 }

@@ -48,7 +48,8 @@ public:
   std::map<std::string, std::map<std::string, int64_t>> schedules() const;
   int64_t fileBytes() const;  // of the library
   int64_t weightBytes() const;
-  int64_t arenaBytes() const;  // after the last run; -1: unknown
+  std::string weightsFile() const;  // that holds them; "": the library
+  int64_t arenaBytes() const;       // after the last run; -1: unknown
 
   // Runs once. Inputs in the order of inputs(); they must outlive the runs that follow.
   void bind(const std::vector<Value> &values);

@@ -36,6 +36,8 @@ static void printJson(const Artefact &artefact) {
     writePorts(json, "outputs", artefact.outputs());
     json.attribute("file_bytes", artefact.fileBytes());
     json.attribute("weight_bytes", artefact.weightBytes());
+    if (std::string file = artefact.weightsFile(); !file.empty())
+      json.attribute("weights_file", llvm::json::fixUTF8(file));
     json.attribute("arena_bytes", artefact.arenaBytes());
     llvm::Expected<llvm::json::Value> own = llvm::json::parse(artefact.json());
     llvm::json::Object *model = own ? own->getAsObject() : nullptr;
@@ -88,6 +90,14 @@ static void printOrigin(llvm::StringRef text) {
       llvm::outs() << "metadata  " << key.str() << ": " << value.getAsString().value_or("") << "\n";
 }
 
+static void printSizes(const Artefact &artefact) {
+  llvm::outs() << "library   " << artefact.fileBytes() << " bytes";
+  if (std::string file = artefact.weightsFile(); !file.empty())
+    llvm::outs() << "\nweights   " << artefact.weightBytes() << " bytes in '" << file << "'\n";
+  else
+    llvm::outs() << ", of which weights " << artefact.weightBytes() << "\n";
+}
+
 int inspectMain(int argc, const char *const *argv) {
   CLI::App app("Prints inputs, outputs, memory and origin of a model (compiled on the way) or of a library made by onnxc.",
                "onnxc inspect");
@@ -112,7 +122,7 @@ int inspectMain(int argc, const char *const *argv) {
   }
   printPorts("inputs", (*artefact)->inputs());
   printPorts("outputs", (*artefact)->outputs());
-  llvm::outs() << "library   " << (*artefact)->fileBytes() << " bytes, of which weights " << (*artefact)->weightBytes() << "\n";
+  printSizes(**artefact);
   if (ran && (*artefact)->arenaBytes() >= 0)
     llvm::outs() << "memory    " << (*artefact)->arenaBytes() << " bytes beside the weights"
                  << (hasSymbols(**artefact) ? " when symbolic dims are 1" : "") << "\n";

@@ -69,7 +69,8 @@ class _Error(ctypes.Structure):
 class _Options(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("alloc", ctypes.c_void_p), ("free", ctypes.c_void_p), ("alloc_user", ctypes.c_void_p),
                 ("parallel_for", ctypes.c_void_p), ("parallel_user", ctypes.c_void_p), ("log", ctypes.c_void_p),
-                ("log_user", ctypes.c_void_p), ("num_threads", ctypes.c_int32), ("cpu", ctypes.c_char_p)]
+                ("log_user", ctypes.c_void_p), ("num_threads", ctypes.c_int32), ("cpu", ctypes.c_char_p),
+                ("weights_path", ctypes.c_char_p)]
 
 
 class _IoInfo(ctypes.Structure):
@@ -406,7 +407,7 @@ def _destroy(api, handle, contexts):
 class Model:
     """An artefact in memory. Made by load()."""
 
-    def __init__(self, path, num_threads, cpu):
+    def __init__(self, path, num_threads, cpu, weights):
         path = os.path.abspath(os.fspath(path))
         try:
             library = ctypes.CDLL(path)
@@ -431,6 +432,7 @@ class Model:
         self._plan()
         options, handle, error = _Options(struct_size=ctypes.sizeof(_Options), num_threads=num_threads), ctypes.c_void_p(), _Error()
         options.cpu = cpu.encode() if cpu else None
+        options.weights_path = os.fsencode(weights) if weights else None
         if self._api.model_create(ctypes.addressof(options), ctypes.addressof(handle), ctypes.addressof(error)):
             raise _raised(error)
         self._handle, self._options = handle.value, options
@@ -553,9 +555,10 @@ class Model:
         return f"<onnxc.Model {self.name!r} {self.inputs} -> {self.outputs}>"
 
 
-def load(path, num_threads=1, cpu=None):
-    """Loads an artefact. num_threads: threads of one run; cpu: one of the artefact's CPU levels (default: the best this machine can run)."""
-    return Model(path, num_threads, cpu)
+def load(path, num_threads=1, cpu=None, weights=None):
+    """Loads an artefact. num_threads: threads of one run; cpu: one of the artefact's CPU levels (default: the best this machine can run);
+    weights: where the file of an artefact with `--weights external` lies (default: <path>.weights)."""
+    return Model(path, num_threads, cpu, weights)
 
 
 def _compiler(compiler):

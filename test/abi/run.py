@@ -15,6 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import process
+import weights
 from common import Skip, Suite, WIDEST, info, make, mlp_model, relu_model, weight
 
 SUITE = Suite("abi", __doc__, jobs=1)
@@ -244,8 +245,9 @@ def steady_runs(s, folder):
     nonzero = make([helper.make_node("NonZero", ["x"], ["i"]), helper.make_node("Abs", ["x"], ["y"])], [info("x", "n")], [info("i", 1, None, dtype=TensorProto.INT64), info("y", "n")])
     loop = make([helper.make_node("Relu", ["x"], ["r"]), helper.make_node("SplitToSequence", ["r"], ["q"]), helper.make_node("ConcatFromSequence", ["q"], ["y"], axis=0)],
                 [info("x", 64, 3)], [info("y", 64, 3)])
-    for name, proto, warm in (("fixed", wide_model(512), 1), ("dynamic", mlp_model(), 1), ("sizes", nonzero, 1), ("heap", loop, 2)):
-        library = s.compile(proto, folder, name=name)
+    for name, proto, warm, *flags in (("fixed", wide_model(512), 1), ("dynamic", mlp_model(), 1), ("apart", mlp_model(), 1, "--weights", "external"),
+                                      ("sizes", nonzero, 1), ("heap", loop, 2)):
+        library = s.compile(proto, folder, *flags, name=name)
         for threads in (1, 2):
             facts = steady(s, folder, library, threads=threads, warm=warm)
             if isinstance(facts, str) or facts[0]:
@@ -526,7 +528,7 @@ def levels_agree(s, folder):
     return None if all(np.allclose(r, results[-1], rtol=1e-4, atol=1e-6) for r in results) else "levels disagree"
 
 
-for check in process.CHECKS:
+for check in process.CHECKS + weights.CHECKS:
     SUITE.check(check)
 
 if __name__ == "__main__":

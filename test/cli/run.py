@@ -365,6 +365,26 @@ def inspect_tells_origin(s, folder):
 
 
 @SUITE.check
+def inspect_tells_where_weights_are(s, folder):
+    library = s.compile(mlp_model(), folder, "--weights", "external")
+    text, facts = s.onnxc("inspect", library).stdout, json.loads(s.onnxc("inspect", library, "--json").stdout)
+    if facts["weights_file"] != f"{library}.weights" or facts["weight_bytes"] <= facts["file_bytes"] or facts["model"]["weights"] != "external":
+        return f"{facts}"
+    if f"weights   {facts['weight_bytes']} bytes in '{library}.weights'" not in text or "--weights external" not in text:
+        return text
+    np.save(folder / "x.npy", np.zeros((1, 96), np.float32))
+    write_set(folder / "test_data_set_0", np.zeros((1, 96), np.float32), np.zeros((1, 64), np.float32))
+    for flags in (["run", library], ["bench", library, "--duration", "0.02", "--warmUp", "1"], ["verify", library, "--atol", "1"]):
+        s.onnxc(*flags)
+    report = s.onnxc(folder / "model.onnx", "-o", library, "--weights", "external", "--size-report").stderr
+    if f"{facts['weight_bytes'] + 64}  file of the weights" not in report:
+        return report
+    Path(f"{library}.weights").unlink()
+    missing = s.onnxc("run", library, code=1).stderr
+    return None if f"'{library}.weights'" in missing and "No such file" in missing else missing
+
+
+@SUITE.check
 def cpu_names(s, folder):
     for flag, isas, tuned in (("znver4,x86-64-v3", "x86-64-v3, x86-64-v4", "--cpu znver4"), ("haswell", "x86-64-v3", "--cpu haswell"), ("x86-64-v4,x86-64-v2", "x86-64-v2, x86-64-v4", "-O3")):
         text = s.onnxc("inspect", s.compile(relu_model(2, 3), folder, "--cpu", flag)).stdout

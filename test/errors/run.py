@@ -55,6 +55,39 @@ def bad_default_inputs(folder):
     return save(folder, relu(), "--default-inputs", "some")
 
 
+@case(2, r"--weights: expected embedded or external, got 'mapped'")
+def bad_weights(folder):
+    return save(folder, relu(), "--weights", "mapped")
+
+
+@case(2, r"--weights external needs an artefact, which '.*out\.ll' is not")
+def external_weights_of_a_text(folder):
+    return [*save(folder, relu())[:1], "-o", folder / "out.ll", "--weights", "external"]
+
+
+@case(2, r"the output '.*out\.so\.weights' is a folder")
+def folder_in_the_place_of_weights(folder):
+    (folder / "out.so.weights").mkdir()
+    return save(folder, relu(), "--weights", "external")
+
+
+@case(2, r"the output '.*net\.weights' is the input model")
+def model_in_the_place_of_weights(folder):
+    (folder / "net.weights").write_bytes(relu().SerializeToString())
+    return [folder / "net.weights", "-o", folder / "net", "--weights", "external"]
+
+
+@case(2, r"the output '.*net\.weights' is a data file of the model")
+def data_in_the_place_of_weights(folder):
+    (folder / "net.weights").write_bytes(bytes(24))
+    weight = numpy_helper.from_array(np.zeros((2, 3), np.float32), "w")
+    weight.ClearField("raw_data")
+    weight.data_location = TensorProto.EXTERNAL
+    weight.external_data.add(key="location", value="net.weights")
+    proto = model([helper.make_node("Add", ["x", "w"], ["y"])], [tensor("x", 2, 3)], [tensor("y", 2, 3)], [weight])
+    return [*save(folder, proto)[:1], "-o", folder / "net", "--weights", "external"]
+
+
 @case(2, r"-O")
 def bad_level(folder):
     return save(folder, relu(), "-O9")
@@ -504,6 +537,12 @@ def number_beyond_all(folder):
 @case(2, r"--progress: expected a number of at least 0, got 'soon'")
 def not_a_number(folder):
     return save(folder, relu(), "--progress", "soon")
+
+
+@case(1, r"taken")
+def header_folder_beside_weights_is_a_file(folder):
+    (folder / "taken").write_text("")
+    return save(folder, relu(), "--weights", "external", "--emit-header", folder / "taken")
 
 
 @case(2, r"no-such-cpu")

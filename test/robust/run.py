@@ -75,6 +75,28 @@ def interrupted_at_any_moment(s, folder):
 
 
 @SUITE.check
+def terminated_between_two_files(s, folder):
+    """An artefact and its weights are of use together only."""
+    tmp, env = scratch(folder)
+    out, source = folder / "out" / "m.so", save(mlp_model(), folder / "m.onnx")
+    out.parent.mkdir()
+    begun = time.time()
+    s.onnxc(source, "-o", out, "--weights", "external", env=env)
+    length, whole = time.time() - begun, {f.name for f in out.parent.iterdir()}
+    for i in range(12):
+        for f in out.parent.iterdir():
+            f.unlink()
+        p = start(s, source, "-o", out, "--weights", "external", env=env)
+        time.sleep((0.7 + 0.35 * random.Random(i).random()) * length)
+        p.terminate()
+        p.communicate()
+        left = {f.name for f in out.parent.iterdir()}
+        if left not in (set(), whole) or list(tmp.iterdir()):
+            return f"left {left}, {list(tmp.iterdir())}"
+    return None
+
+
+@SUITE.check
 def terminated_while_code_is_kept(s, folder):
     tmp, env = scratch(folder)
     source = save(mlp_model(), folder / "m.onnx")
@@ -121,7 +143,7 @@ def on_own_mounts(command):
 def full_disk(s, folder):
     source, disk = save(mlp_model(), folder / "m.onnx"), folder / "disk"
     disk.mkdir()
-    for where in (["-o", disk / "m.so"], ["-o", disk / "m"], ["-o", disk / "m.ll"]):
+    for where in (["-o", disk / "m.so"], ["-o", disk / "m"], ["-o", disk / "m.ll"], ["-o", disk / "m.so", "--weights", "external"]):
         command = f"mount -t tmpfs -o size=4k none '{disk}' || exit 77; '{s.args.onnxc}' '{source}' {' '.join(map(str, where))}; c=$?; ls -A '{disk}'; exit $c"
         done = on_own_mounts(command)
         if done.returncode != 1 or "No space left" not in done.stderr:

@@ -217,6 +217,18 @@ def program(s, folder):
     return compare(want, np.load(folder / "y.npy"), 1e-5, 1e-6)
 
 
+@SUITE.check
+def external_weights(s, folder):
+    """Beside a library and beside a program; those of the other target's artefact are the same."""
+    x = np.zeros((1, 96), np.float32)
+    want = load(s.compile(mlp_model(), folder, *TARGET, name="embedded")).run({"x": x})[0]
+    if load(s.compile(mlp_model(), folder, *TARGET, "--weights", "external", name="apart")).run({"x": x})[0].tobytes() != want.tobytes():
+        return "other bits"
+    emulated(s.compile(mlp_model(), folder, *TARGET, "--weights", "external", suffix="", name="program"))
+    here = s.compile(mlp_model(), folder, "--weights", "external", name="here")
+    return None if Path(f"{here}.weights").read_bytes() == (folder / "apart.so.weights").read_bytes() else "other weights"
+
+
 MAIN = """
 #include "onnxc/onnxc.h"
 #include <stdio.h>

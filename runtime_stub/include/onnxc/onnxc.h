@@ -60,8 +60,9 @@ enum {
   ONNXC_E_DTYPE = 2,
   ONNXC_E_SHAPE = 3, /* rank, dim or symbol disagrees with the model */
   ONNXC_E_MEMORY = 4,
-  ONNXC_E_RUN = 5, /* a node refused its data; `node` names it */
-  ONNXC_E_CPU = 6  /* no code in the artefact for this processor */
+  ONNXC_E_RUN = 5,    /* a node refused its data; `node` names it */
+  ONNXC_E_CPU = 6,    /* no code in the artefact for this processor */
+  ONNXC_E_WEIGHTS = 7 /* the file of the weights is missing, cut or another model's */
 };
 
 typedef struct onnxc_model onnxc_model;
@@ -81,6 +82,11 @@ typedef struct onnxc_options {
   void *log_user;
   int32_t num_threads; /* 0: 1 */
   const char *cpu;     /* NULL: the best that the machine can run; else a name of the artefact's list */
+  /* Of an artefact with `--weights external`, the file of its weights. NULL: the path of the library or program that holds the model, as
+   * the loader knows it, and ".weights"; of a model out of an archive or object, <archive or object>.weights in the folder of that library
+   * or program. It is mapped, and shared by processes, until model_destroy; like a library it must not be written to meanwhile. Ignored
+   * where the artefact holds its weights. */
+  const char *weights_path;
 } onnxc_options;
 
 typedef struct onnxc_io_info {
@@ -123,7 +129,7 @@ typedef struct onnxc_api {
   uint32_t struct_size, abi_version;
   const onnxc_model_info *(*info)(void);
   int32_t (*model_create)(const onnxc_options *options, onnxc_model **model, onnxc_error *error);
-  void (*model_destroy)(onnxc_model *model);
+  void (*model_destroy)(onnxc_model *model); /* after its contexts' end */
   int32_t (*context_create)(onnxc_model *model, const onnxc_options *options, onnxc_context **context, onnxc_error *error);
   void (*context_destroy)(onnxc_context *context);
   /* Fills output_dims (one pointer per output with room for its rank) from the inputs' shapes, and values that decide sizes: data is needed
