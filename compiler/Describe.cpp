@@ -17,6 +17,9 @@ std::vector<std::string> codeFlags(const Options &options) {
     flags.push_back("--no-winograd");
   for (const auto &[name, size] : options.defineDims)
     flags.push_back("--define-dim " + name + "=" + std::to_string(size));
+  for (ShapeFlag flag : {MinShapes, OptShapes, MaxShapes})
+    for (const auto &[input, sizes] : options.shapes[flag])
+      flags.push_back(std::string(kShapeFlags[flag]) + " " + input + "=" + shapeText(sizes));
   for (const auto &[name, library] : options.customOps)
     flags.push_back("--custom-op " + name);
   if (options.defaultInputs != DefaultInputs::Data)
@@ -74,6 +77,32 @@ static llvm::json::Array describePorts(ModuleOp module, StringRef key) {
   return ports;
 }
 
+// Names of symbolic sizes, in the order of onnxc_model_info's, with what flags said of them.
+static llvm::json::Array describeSymbols(ModuleOp module) {
+  auto ranges = module->getAttrOfType<DenseI64ArrayAttr>("onnxc.ranges");
+  llvm::json::Array symbols;
+  for (auto [i, name] : llvm::enumerate(module->getAttrOfType<ArrayAttr>("onnxc.symbols").getAsValueRange<StringAttr>())) {
+    llvm::json::Object symbol{{"name", name.empty() ? llvm::json::Value(nullptr) : llvm::json::fixUTF8(name)}};
+    if (ranges && ranges[3 * i] > 0)
+      symbol["min"] = ranges[3 * i];
+    if (ranges && ranges[3 * i + 1] >= 0)
+      symbol["opt"] = ranges[3 * i + 1];
+    if (ranges && ranges[3 * i + 2] < INT64_MAX)
+      symbol["max"] = ranges[3 * i + 2];
+    symbols.push_back(std::move(symbol));
+  }
+  return symbols;
+}
+
+// What a context takes for results when it is made.
+static int64_t resultBytes(ModuleOp module) {
+  int64_t total = 0;
+  for (auto port : module->getAttrOfType<ArrayAttr>("onnxc.outputs").getAsRange<DictionaryAttr>())
+    if (auto most = port.getAs<IntegerAttr>("most"))
+      total += most.getInt();
+  return total;
+}
+
 SelfDescription describeModel(ModuleOp module, const Options &options) {
   SelfDescription self{"", "onnxc " ONNXC_VERSION, "", codeFlags(options)};
   SmallVector<StringRef> files;
@@ -88,6 +117,9 @@ SelfDescription describeModel(ModuleOp module, const Options &options) {
     o["model_hash"] = self.modelHash;
   for (StringRef key : {"onnxc.inputs", "onnxc.outputs"})
     o[key.drop_front(6)] = describePorts(module, key);
+  o["symbols"] = describeSymbols(module);
+  if (module->hasAttr("onnx.reserve"))
+    o["reserved_result_bytes"] = resultBytes(module);
   for (StringRef key : {"onnx.opset", "onnx.ir_version"})
     if (auto a = module->getAttrOfType<IntegerAttr>(key))
       o[key.drop_front(5)] = a.getInt();

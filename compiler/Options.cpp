@@ -22,6 +22,18 @@ static void addDim(const std::string &text, std::map<std::string, int64_t> &dims
   dims[name.str()] = value;
 }
 
+// "image=1x3x224x224,mask=1x224" into what `flag` says.
+static void addShapes(ShapeFlag flag, const std::string &text, ShapeFlags &shapes) {
+  for (llvm::StringRef each : llvm::split(text, ',')) {
+    auto [name, sizes] = each.rsplit('=');
+    std::vector<int64_t> &numbers = shapes[flag][name.str()];
+    numbers.clear();
+    for (llvm::StringRef size : llvm::split(sizes, 'x'))
+      if (name.empty() || size.getAsInteger(10, numbers.emplace_back()) || numbers.back() < 0)
+        throw CLI::ValidationError(kShapeFlags[flag], "expected INPUT=SIZExSIZE… with sizes of at least 0, got '" + each.str() + "'");
+  }
+}
+
 // "domain::Name=library.a" into `ops`.
 static void addCustomOp(const std::string &text, std::map<std::string, std::string> &ops) {
   auto [name, library] = llvm::StringRef(text).split('=');
@@ -102,6 +114,14 @@ void bindCodeOptions(CLI::App &app, Options &options) {
       "fix a symbolic dimension, e.g. batch=8 (repeatable)")
       ->type_name("NAME=SIZE")
       ->group("Code");
+  for (auto [flag, help] :
+       {std::pair(MinShapes, "the smallest sizes of an input that runs may give, e.g. image=1x3x224x224 (repeatable)"),
+        std::pair(OptShapes, "the sizes of an input that runs mostly give: those of random inputs of bench, --tune and programs"),
+        std::pair(MaxShapes, "the largest sizes of an input that runs may give; contexts take memory for them when they are made")})
+    addRepeatable(
+        app, kShapeFlags[flag], [&options, flag = flag](const std::string &text) { addShapes(flag, text, options.shapes); }, help)
+        ->type_name("INPUT=SIZExSIZE")
+        ->group("Code");
   addRepeatable(
       app, "--custom-op", [&options](const std::string &text) { addCustomOp(text, options.customOps); },
       "take an operator from a library .a or .so of your own, see onnxc_custom.h (repeatable)")

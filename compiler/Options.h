@@ -1,6 +1,7 @@
 // Options.h: everything a user can say to the compiler, one struct; compiler/Options.cpp binds flags to it.
 #pragma once
 #include "compiler/import/DefaultInputs.h"
+#include "compiler/import/ShapeFlags.h"
 #include <cstdint>
 #include <map>
 #include <string>
@@ -20,6 +21,7 @@ struct Options {
   int optLevel = 3;                              // -O0 is the oracle: no recognition, fusion or layout
   bool winograd = true;                          // 3x3 convolutions as F(4x4, 3x3) where it pays
   std::map<std::string, int64_t> defineDims;     // --define-dim batch=8
+  ShapeFlags shapes;                             // --min-shapes x=1x3, --opt-shapes, --max-shapes
   std::map<std::string, std::string> customOps;  // --custom-op domain::Name=library.a
   DefaultInputs defaultInputs = DefaultInputs::Data;
   bool externalWeights = false;                // in a file beside the artefact

@@ -115,6 +115,23 @@ static onnxc_context *allocate_context(const onnxc_options *o) {
   return c;
 }
 
+/* Memory for the greatest sizes, so far as they are bounded; false: there is not enough. */
+static bool reserve(onnxc_context *c) {
+  const onnxc_plan *p = &onnxc_the_plan;
+  const onnxc_options *o = &c->options;
+  if (!p->reserve)
+    return true;
+  const int64_t scratch = (c->variant->scratch + 63) & ~(int64_t)63;
+  bool taken = onnxc_reserve(o, &c->arena, c->variant->sizes(c->symbols, c->planned_dims));
+  if (scratch)
+    taken &= scratch <= INT64_MAX / ONNXC_MAX_TASKS && onnxc_reserve(o, &c->scratch, scratch * c->rt.num_threads);
+  for (int32_t i = 0; taken && i < p->num_slots; ++i)
+    taken = !p->reserve[i] || onnxc_reserve(o, &c->slots[i], p->reserve[i]);
+  for (int32_t i = 0; taken && i < p->num_outputs; ++i)
+    taken = !p->reserve[p->num_slots + i] || onnxc_reserve(o, &c->results[i], p->reserve[p->num_slots + i]);
+  return taken;
+}
+
 /* One line for the caller's log: what a context runs on. */
 static void tell(const onnxc_context *c) {
   if (!c->options.log)
@@ -148,6 +165,10 @@ static int32_t context_create(onnxc_model *m, const onnxc_options *options, onnx
   if (c->rt.num_threads > 1 && !o.parallel_for && !(c->pool = onnxc_pool_create(&o, c->rt.num_threads))) {
     context_destroy(c);
     return onnxc_fail(error, ONNXC_E_MEMORY, NULL, "out of memory for the thread pool");
+  }
+  if (!reserve(c)) {
+    context_destroy(c);
+    return onnxc_fail(error, ONNXC_E_MEMORY, NULL, "out of memory for the largest sizes that the model was compiled for");
   }
   tell(c);
   *out = c;
@@ -186,7 +207,7 @@ static void set_launch_tap(onnxc_context *c, onnxc_launch_tap tap, void *user) {
 
 /* The plan's constants laid out as the public struct: onnxc_io and onnxc_io_info are the same. */
 _Static_assert(sizeof(onnxc_io) == sizeof(onnxc_io_info), "onnxc_io_info mirrors onnxc_io");
-_Static_assert(sizeof(onnxc_model_info) == 128, "codegen/cpu/EmitTables.cpp writes it");
+_Static_assert(sizeof(onnxc_model_info) == 136, "codegen/cpu/EmitTables.cpp writes it");
 extern const onnxc_model_info onnxc_the_info __attribute__((visibility("hidden")));
 static const onnxc_model_info *info(void) { return &onnxc_the_info; }
 

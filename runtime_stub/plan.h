@@ -69,6 +69,7 @@ typedef struct onnxc_variant {
       const int64_t *symbols,
       int64_t *output_dims); /* arena bytes, or -1: a size overflows; fills all outputs' dims end to end (INT64_MIN: only the run knows) */
   int32_t (*run)(onnxc_rt *rt, const int64_t *symbols); /* 0 or an onnxc_code */
+  int64_t scratch;                                      /* bytes of a task's scratch that `reserve` counts on */
 } onnxc_variant;
 
 typedef struct onnxc_plan {
@@ -84,6 +85,9 @@ typedef struct onnxc_plan {
   /* NULL: the weights are in the artefact. Else in a file of their own, of this name in the folder of the library or program that holds the
    * plan; "": the path of that library or program and ".weights". */
   const char *weights_file;
+  const int64_t *ranges;  /* NULL, or for each symbol its least, expected (-1: not said) and greatest size */
+  const int64_t *reserve; /* NULL, or bytes that each slot, then each output, takes at most within the ranges; 0: not bounded. A context
+                             takes them, and what else is known, when it is made */
 } onnxc_plan;
 
 /* The begin of a file of weights, which follow it. */

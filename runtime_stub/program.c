@@ -48,9 +48,10 @@ static const element *element_of(int32_t dtype) {
   return &elements[dtype > 0 && dtype < (int32_t)(sizeof elements / sizeof *elements) ? dtype : 0];
 }
 
-static const char usage[] = "usage: %s [--input NAME=FILE.npy]... [--output-dir DIR] [--threads N] [--repeat N] [--weights FILE]\n"
-                            "Inputs without a file are filled with pseudo-random numbers; symbolic sizes are then 1.\n"
-                            "Weights in a file of their own are looked for beside the program.\n";
+static const char usage[] =
+    "usage: %s [--input NAME=FILE.npy]... [--output-dir DIR] [--threads N] [--repeat N] [--weights FILE]\n"
+    "Inputs without a file are filled with pseudo-random numbers; symbolic sizes are then what --opt-shapes said, or 1.\n"
+    "Weights in a file of their own are looked for beside the program.\n";
 
 typedef struct arguments {
   const char **files, *folder, *weights;
@@ -141,14 +142,22 @@ static const char *load_npy(const char *path, onnxc_value *v) {
   return NULL;
 }
 
-static const char *fill(const onnxc_io_info *io, onnxc_value *v) {
+/* A symbolic size that nobody gives: the expected one, or the nearest to 1 within its range. */
+static int64_t size_of(const int64_t *ranges, int64_t dim) {
+  const int64_t *range = ranges && dim != INT64_MIN ? ranges - 3 * (dim + 1) : NULL;
+  if (!range)
+    return 1;
+  return range[1] >= 0 ? range[1] : range[0] > 1 ? range[0] : range[2] < 1 ? range[2] : 1;
+}
+
+static const char *fill(const onnxc_io_info *io, const int64_t *ranges, onnxc_value *v) {
   static uint64_t state = 88172645463325252ull;
   const int64_t size = element_of(io->dtype)->size;
   int64_t count = 1, *shape = calloc(MAX_RANK, 8);
   if (io->kind != ONNXC_TENSOR || io->rank < 0 || io->rank > MAX_RANK)
     return "has no default; only tensors have";
   for (int32_t a = 0; shape && a < io->rank; ++a) {
-    shape[a] = io->dims[a] < 0 ? 1 : io->dims[a];
+    shape[a] = io->dims[a] < 0 ? size_of(ranges, io->dims[a]) : io->dims[a];
     if (__builtin_mul_overflow(count, shape[a], &count))
       return "too large";
   }
@@ -316,7 +325,7 @@ static int program(int argc, char **argv) {
       return fail("only tensors of numbers can be read", info->inputs[i].name);
     if (!args.files[i] && info->defaults && info->defaults[i] >= 0)
       continue;
-    const char *bad = args.files[i] ? load_npy(args.files[i], &in[i]) : fill(&info->inputs[i], &in[i]);
+    const char *bad = args.files[i] ? load_npy(args.files[i], &in[i]) : fill(&info->inputs[i], info->ranges, &in[i]);
     if (bad)
       return fail(bad, args.files[i] ? args.files[i] : info->inputs[i].name);
   }

@@ -1,5 +1,6 @@
 /* run.c: checks what a caller passes, binds symbolic dims, runs the plan and words what went wrong. */
 #include "runtime_stub/internal.h"
+#include <stdio.h>
 #include <string.h>
 
 int64_t onnxc_dtype_size(int32_t dtype) {
@@ -20,6 +21,19 @@ static int64_t count_of(const int64_t *dims, int32_t rank) {
 /* Of an output: the input of any rank whose shape it has, or -1. */
 static int64_t like(int32_t output) { return onnxc_the_plan.like ? onnxc_the_plan.like[onnxc_the_plan.num_inputs + output] : -1; }
 
+/* A size that the model was not compiled for. */
+static int32_t outside(const onnxc_io *io, int32_t axis, const char *symbol, int64_t got, const int64_t *range, onnxc_error *error) {
+  char name[96] = "", limits[64];
+  if (*symbol)
+    snprintf(name, sizeof name, " ('%.80s')", symbol);
+  if (range[2] == INT64_MAX)
+    snprintf(limits, sizeof limits, "%lld or more", (long long)range[0]);
+  else
+    snprintf(limits, sizeof limits, "%lld to %lld", (long long)range[0], (long long)range[2]);
+  return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': dim %d%s is %lld, but the model was compiled for %s", io->name, axis, name,
+                    (long long)got, limits);
+}
+
 /* Binds or compares one dim of input `io`. */
 static int32_t bind_dim(onnxc_context *c, const onnxc_io *io, int32_t axis, int64_t got, onnxc_error *error) {
   const int64_t want = io->dims[axis];
@@ -36,6 +50,9 @@ static int32_t bind_dim(onnxc_context *c, const onnxc_io *io, int32_t axis, int6
   if (c->bound[symbol] && c->symbols[symbol] != got)
     return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': dim %d ('%s') is %lld, but another input has it as %lld", io->name, axis,
                       onnxc_the_plan.symbols[symbol], (long long)got, (long long)c->symbols[symbol]);
+  const int64_t *range = onnxc_the_plan.ranges ? onnxc_the_plan.ranges + symbol * 3 : NULL;
+  if (range && (got < range[0] || got > range[2]))
+    return outside(io, axis, onnxc_the_plan.symbols[symbol], got, range, error);
   c->bound[symbol] = true;
   c->symbols[symbol] = got;
   return 0;

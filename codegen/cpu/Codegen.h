@@ -49,10 +49,11 @@ inline constexpr llvm::StringLiteral NodeAttribute = "onnxc-node";
 
 // Defines `<kernel>` (and `<kernel>.size`) of family "library" in `target`.
 mlir::LogicalResult emitLibrary(kernel::FuncOp kernel, llvm::Module &target);
-// Rewrites plan ops, after scf became cf, to the LLVM dialect.
+// Rewrites plan ops, after scf became cf, to the LLVM dialect. `onnxc.scratch` of the module: bytes that a task takes at most, so far as
+// sizes are bounded.
 mlir::LogicalResult lowerPlan(mlir::ModuleOp target);
-// Adds onnxc_the_plan, onnxc_the_info and the getters to `tables`.
-void emitTables(mlir::ModuleOp module, const CodegenOptions &options, llvm::Module &tables);
+// Adds onnxc_the_plan, onnxc_the_info and the getters to `tables`. `scratch`: of each level, see lowerPlan.
+void emitTables(mlir::ModuleOp module, const CodegenOptions &options, llvm::ArrayRef<int64_t> scratch, llvm::Module &tables);
 
 // An element of onnxc.inputs or onnxc.outputs as the fields of runtime_stub/plan.h's onnxc_io.
 struct PortFacts {

@@ -231,6 +231,7 @@ struct Level {
   std::string code;
   std::string error;
   bool decodesImages = false;
+  int64_t scratch = 0;  // see lowerPlan
 
   Level(const Isa &isa, StringRef tune) : isa(isa), tune(tune), tm(targetMachine(isa)) {}
 
@@ -245,6 +246,7 @@ LogicalResult Level::begin(ModuleOp module, std::map<std::string, Schedule> &sch
   FailureOr<OwningOpRef<ModuleOp>> target = lowerLevel(module, isa, schedules);
   if (failed(target))
     return failure();
+  scratch = (**target)->getAttrOfType<IntegerAttr>("onnxc.scratch").getInt();
   m = translateModuleToLLVMIR(**target, context, "model");
   if (!m)
     return failure();
@@ -321,7 +323,7 @@ void Level::finish(const CodegenOptions &options) {
 }
 
 // `schedules`: of all levels; they go into the artefact's description.
-static std::string compileTables(ModuleOp module, CodegenOptions options, const Schedules &schedules) {
+static std::string compileTables(ModuleOp module, CodegenOptions options, const Schedules &schedules, ArrayRef<int64_t> scratch) {
   llvm::json::Value description = llvm::cantFail(llvm::json::parse(options.self.json));
   (*description.getAsObject())["schedules"] = toJson(schedules);
   options.self.json = llvm::formatv("{0}", description);
@@ -331,7 +333,7 @@ static std::string compileTables(ModuleOp module, CodegenOptions options, const 
   m.setTargetTriple(tm->getTargetTriple());
   m.setDataLayout(tm->createDataLayout());
   m.setPICLevel(llvm::PICLevel::BigPIC);
-  emitTables(module, options, m);
+  emitTables(module, options, scratch, m);
   Counter none(m, nullptr);
   return emitCode(m, *tm, options, none);
 }
@@ -357,13 +359,15 @@ FailureOr<std::vector<std::string>> compileForCpu(ModuleOp module, const Codegen
   for (std::thread &t : threads)
     t.join();
   std::vector<std::string> objects;
+  SmallVector<int64_t> scratch;
   for (std::unique_ptr<Level> &level : levels) {
     if (!level->error.empty())
       return module.emitError() << level->isa.name << ": " << level->error, failure();
     objects.push_back(std::move(level->code));
+    scratch.push_back(level->scratch);
   }
   options.phase("optimising and emitting");
-  objects.push_back(compileTables(module, options, schedules));
+  objects.push_back(compileTables(module, options, schedules, scratch));
   Arch arch = levels[0]->isa.arch;
   objects.push_back(stubObject(arch).str());
   if (llvm::any_of(levels, [](const auto &level) { return level->decodesImages; }))

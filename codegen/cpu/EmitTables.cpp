@@ -162,40 +162,56 @@ struct Tables {
     return array(all);
   }
 
-  // The end of onnxc_model_info.
+  // Towards the end of onnxc_model_info.
   SmallVector<llvm::Constant *> origin() {
     const SelfDescription &self = options.self;
     return {text(self.compiler), text(self.modelHash),   texts(self.flags),
             texts(options.cpus), n32(self.flags.size()), n32(number("onnx.opset"))};
   }
 
-  void emit() {
+  // As onnxc_plan's reserve.
+  llvm::Constant *reserved() {
+    auto slots = module->getAttrOfType<DenseI64ArrayAttr>("onnxc.slot_bytes");
+    if (!slots)
+      return array({});
+    SmallVector<int64_t> bytes(slots.asArrayRef());
+    for (Attribute a : list("onnxc.outputs")) {
+      auto most = cast<DictionaryAttr>(a).getAs<IntegerAttr>("most");
+      bytes.push_back(most ? most.getInt() : 0);
+    }
+    return numbers(bytes);
+  }
+
+  void emit(ArrayRef<int64_t> scratch) {
     SmallVector<llvm::Constant *> symbols, sites, variants;
     for (Attribute a : list("onnxc.symbols"))
       symbols.push_back(text(cast<StringAttr>(a).getValue()));
     for (Attribute a : list("onnxc.sites"))
       sites.push_back(site(cast<ArrayAttr>(a)));
-    for (const std::string &cpu : options.cpus) {
+    for (auto [cpu, bytes] : llvm::zip(options.cpus, scratch)) {
       std::string suffix = "_" + findIsa(cpu)->suffix.str();
       auto declare = [&](std::string name, llvm::Type *result) {
         auto *f = llvm::cast<llvm::Function>(m.getOrInsertFunction(name, llvm::FunctionType::get(result, {ptr, ptr}, false)).getCallee());
         f->setVisibility(llvm::GlobalValue::HiddenVisibility);
         return f;
       };
-      variants.push_back(structure({text(cpu), declare("plan_sizes" + suffix, i64), declare("plan_run" + suffix, i32)}));
+      variants.push_back(structure({text(cpu), declare("plan_sizes" + suffix, i64), declare("plan_run" + suffix, i32), n64(bytes)}));
     }
     llvm::Constant *file = options.weightsFile ? text(*options.weightsFile) : llvm::ConstantPointerNull::get(ptr);
     llvm::Constant *name = text(options.modelName), *json = text(options.self.json), *syms = array(symbols), *given = defaults(),
-                   *like = likes();
+                   *like = likes(), *ranges = array({});
+    if (auto all = module->getAttrOfType<DenseI64ArrayAttr>("onnxc.ranges"))
+      ranges = numbers(all);
     auto in = [&](bool shown) { return ports("onnxc.inputs", shown); };
     auto out = [&](bool shown) { return ports("onnxc.outputs", shown); };
     int64_t ins = list("onnxc.inputs").size(), outs = list("onnxc.outputs").size();
     define("onnxc_the_plan", structure({name, json, n32(ins), n32(outs), n32(symbols.size()), n32(number("onnxc.num_slots")),
                                         n32(sites.size()), n32(variants.size()), in(false), out(false), syms, array(sites), array(variants),
-                                        n64(number("onnxc.weights_bytes")), given, like, file}));
-    SmallVector<llvm::Constant *> about{n64(128), name, json, n32(ins), n32(outs), n32(symbols.size()), n32(sites.size())};
+                                        n64(number("onnxc.weights_bytes")), given, like, file, ranges, reserved()}));
+    SmallVector<llvm::Constant *> about{n64(136), name, json, n32(ins), n32(outs), n32(symbols.size()), n32(sites.size())};
     about.append({n32(variants.size()), n32(0), in(true), out(true), syms, n64(number("onnxc.weights_bytes")), given});
     about.append(origin());
+    about.push_back(ranges);
     define("onnxc_the_info", structure(about));
     getter("onnxc_get_api");
     getter("onnxc_get_api_" + options.modelName);
@@ -218,6 +234,8 @@ struct Tables {
 };
 }  // namespace
 
-void emitTables(ModuleOp module, const CodegenOptions &options, llvm::Module &tables) { Tables(module, options, tables).emit(); }
+void emitTables(ModuleOp module, const CodegenOptions &options, ArrayRef<int64_t> scratch, llvm::Module &tables) {
+  Tables(module, options, tables).emit(scratch);
+}
 
 }  // namespace onnxc

@@ -21,6 +21,7 @@ struct Lowering {
   func::FuncOp func;
   OpBuilder b;
   Value rt, symbols, bufs, dims, sizes;
+  int64_t mostScratch = 0;  // of a task, in runs that keep to the ranges of sizes
   Block *failure = nullptr;
   int64_t nextSite = -1;  // of the launch behind the op at hand: memory that cannot be had fails in its name
   LLVM::LLVMPointerType ptr;
@@ -111,6 +112,18 @@ struct Lowering {
     return map ? expand(map.getValue().getResult(0), local, loc) : n64(otherwise, loc);
   }
 
+  void noteScratch(plan::LaunchOp op, kernel::FuncOp kernel) {
+    auto map = kernel->getAttrOfType<AffineMapAttr>("scratch");
+    DenseI64ArrayAttr sizes = op.getMostAttr();
+    if (!map || !sizes)
+      return;
+    SmallVector<AffineExpr> most;
+    for (int64_t size : sizes.asArrayRef())
+      most.push_back(getAffineConstantExpr(size, b.getContext()));
+    if (auto bytes = dyn_cast_if_present<AffineConstantExpr>(map.getValue().getResult(0).replaceSymbols(most)))
+      mostScratch = std::max(mostScratch, bytes.getValue());
+  }
+
   void store(Operation *op, ValueRange buffers, ValueRange local) {
     for (auto [i, v] : llvm::enumerate(buffers))
       LLVM::StoreOp::create(b, op->getLoc(), v, element(bufs, ptr, i + 1, op->getLoc()));
@@ -122,6 +135,7 @@ struct Lowering {
     Location loc = op.getLoc();
     auto kernel = module.lookupSymbol<kernel::FuncOp>(op.getKernel());
     store(op, op.getBuffers(), op.getDims());
+    noteScratch(op, kernel);
     std::string name = op.getKernel().str();
     Value extent = attrExpr(kernel, "extent", op.getDims(), 1, loc), status;
     Value scratch = attrExpr(kernel, "scratch", op.getDims(), 0, loc);
@@ -303,7 +317,9 @@ struct Lowering {
 }  // namespace
 
 LogicalResult lowerPlan(ModuleOp target) {
-  Lowering(target, target.lookupSymbol<func::FuncOp>("plan_run")).run();
+  Lowering run(target, target.lookupSymbol<func::FuncOp>("plan_run"));
+  run.run();
+  target->setAttr("onnxc.scratch", OpBuilder(target).getI64IntegerAttr(run.mostScratch));
   Lowering(target, target.lookupSymbol<func::FuncOp>("plan_sizes")).run();
   return success();
 }

@@ -54,6 +54,7 @@ struct Artefact::Impl {
   onnxc_model *model = nullptr;
   onnxc_context *context = nullptr;
   std::vector<Port> inputs, outputs;
+  int64_t reserved = 0;
   std::vector<onnxc_value> in, out;
   // Side arrays of `in`; a list keeps their addresses.
   std::vector<std::unique_ptr<std::vector<onnxc_value>>> items;
@@ -103,6 +104,7 @@ std::string Artefact::weightsFile() const {
 }
 int64_t Artefact::weightBytes() const { return impl->api->info()->weights_bytes; }
 int64_t Artefact::arenaBytes() const { return impl->api->arena_bytes(impl->context); }
+int64_t Artefact::reservedBytes() const { return impl->reserved; }
 
 int64_t Artefact::fileBytes() const {
   uint64_t size = 0;
@@ -124,7 +126,8 @@ std::string Port::type() const {
   return wrap[kind] + text;
 }
 
-static std::vector<Port> readPorts(const onnxc_io_info *io, int32_t count, const char *const *symbols) {
+// `ranges`: three numbers a symbol, or null.
+static std::vector<Port> readPorts(const onnxc_io_info *io, int32_t count, const char *const *symbols, const int64_t *ranges) {
   std::vector<Port> ports;
   for (int32_t i = 0; i < count; ++i) {
     Port &p = ports.emplace_back();
@@ -135,7 +138,10 @@ static std::vector<Port> readPorts(const onnxc_io_info *io, int32_t count, const
     for (int32_t d = 0; d < io[i].rank; ++d) {
       int64_t dim = io[i].dims[d];
       p.dims.push_back(dim >= 0 ? dim : -1);
-      p.symbols.push_back(dim >= 0 || dim == INT64_MIN ? "" : symbols[-(dim + 1)]);
+      bool isSymbol = dim < 0 && dim != INT64_MIN;
+      p.symbols.push_back(isSymbol ? symbols[-(dim + 1)] : "");
+      const int64_t *range = isSymbol && ranges ? ranges - 3 * (dim + 1) : nullptr;
+      p.ranges.push_back(range ? SizeRange{range[0], range[1], range[2]} : SizeRange());
     }
   }
   return ports;
@@ -204,10 +210,12 @@ llvm::Expected<std::unique_ptr<Artefact>> Artefact::open(const std::string &path
   if (a.api->model_create(&options, &a.model, &error) || a.api->context_create(a.model, &options, &a.context, &error))
     return runError(error);
   const onnxc_model_info *info = a.api->info();
-  a.inputs = readPorts(info->inputs, info->num_inputs, info->symbols);
+  const int64_t *ranges = info->struct_size > offsetof(onnxc_model_info, ranges) ? info->ranges : nullptr;
+  a.reserved = a.api->arena_bytes(a.context);
+  a.inputs = readPorts(info->inputs, info->num_inputs, info->symbols, ranges);
   for (size_t i = 0; info->struct_size > offsetof(onnxc_model_info, defaults) && info->defaults && i < a.inputs.size(); ++i)
     a.inputs[i].hasDefault = info->defaults[i] >= 0;
-  a.outputs = readPorts(info->outputs, info->num_outputs, info->symbols);
+  a.outputs = readPorts(info->outputs, info->num_outputs, info->symbols, ranges);
   a.out.resize(a.outputs.size());
   return std::move(artefact);
 }
@@ -340,7 +348,7 @@ llvm::Error Artefact::trace(std::vector<NodeResult> &results) {
   return error;
 }
 
-std::vector<Value> randomInputs(const Artefact &artefact, int64_t symbolSize) {
+std::vector<Value> randomInputs(const Artefact &artefact, llvm::function_ref<int64_t(const SizeRange &)> size) {
   std::vector<Value> values;
   for (const Port &p : artefact.inputs()) {
     Value &v = values.emplace_back();
@@ -349,8 +357,8 @@ std::vector<Value> randomInputs(const Artefact &artefact, int64_t symbolSize) {
     v.absent = p.hasDefault;
     if (p.kind != Value::Tensor || v.absent)
       continue;
-    for (int64_t d : p.dims)
-      v.dims.push_back(d >= 0 ? d : symbolSize);
+    for (size_t d = 0; d < p.dims.size(); ++d)
+      v.dims.push_back(p.dims[d] >= 0 ? p.dims[d] : size(p.ranges[d]));
     fillRandom(v, values.size());
   }
   return values;

@@ -3,10 +3,20 @@
 #pragma once
 #include "compiler/Options.h"
 #include "compiler/commands/Value.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
+#include <algorithm>
 #include <memory>
 
 namespace onnxc {
+
+// What a compile said of a symbolic size.
+struct SizeRange {
+  int64_t least = 0, expected = -1, most = INT64_MAX;  // -1: not said
+  int64_t nearestTo1() const { return std::clamp<int64_t>(1, least, most); }
+  int64_t usual() const { return expected >= 0 ? expected : nearestTo1(); }
+  bool isSaid() const { return least > 0 || expected >= 0 || most < INT64_MAX; }
+};
 
 struct Port {
   std::string name;
@@ -15,6 +25,7 @@ struct Port {
   int32_t rank = 0;                  // -1: not fixed
   std::vector<int64_t> dims;         // -1: symbolic or known only after the run
   std::vector<std::string> symbols;  // name of each dim that has one, else ""
+  std::vector<SizeRange> ranges;     // of each dim that is symbolic
   bool hasDefault = false;           // an input that a run may leave out
 
   std::string type() const;  // "float32[batch,3,224,224]"
@@ -50,6 +61,7 @@ public:
   int64_t weightBytes() const;
   std::string weightsFile() const;  // that holds them; "": the library
   int64_t arenaBytes() const;       // after the last run; -1: unknown
+  int64_t reservedBytes() const;    // before the first run
 
   // Runs once. Inputs in the order of inputs(); they must outlive the runs that follow.
   void bind(const std::vector<Value> &values);
@@ -67,8 +79,8 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
-// Inputs for a model that nobody gave data for: `symbolSize` for every dim that is not static.
-std::vector<Value> randomInputs(const Artefact &artefact, int64_t symbolSize);
+// Inputs for a model that nobody gave data for; `size` gives that of each dim that is not static.
+std::vector<Value> randomInputs(const Artefact &artefact, llvm::function_ref<int64_t(const SizeRange &)> size);
 
 // Prints "onnxc: error: …" for a failed open or run and returns the exit code that belongs to it.
 int report(llvm::Error error);

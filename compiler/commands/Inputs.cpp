@@ -14,10 +14,10 @@ void bindInputOptions(CLI::App &app, InputOptions &options, const std::string &g
           ->type_name("NAME=FILE")
           ->take_all()
           ->allow_extra_args(false);
-  CLI::Option *size = app.add_option("--symbol-size", options.symbolSize, "size of symbolic dimensions of random inputs")
+  CLI::Option *size = app.add_option("--symbol-size", options.symbolSize,
+                                     "size of symbolic dimensions of random inputs (default: what --opt-shapes says, or 1)")
                           ->type_name("N")
-                          ->check(notNegative())
-                          ->capture_default_str();
+                          ->check(notNegative());
   if (!group.empty())
     files->group(group), size->group(group);
 }
@@ -50,7 +50,7 @@ static std::optional<int> readInput(llvm::StringRef text, const std::vector<Port
 }
 
 std::optional<int> makeInputs(const Artefact &artefact, const InputOptions &options, std::vector<Value> &values) {
-  values = randomInputs(artefact, options.symbolSize);
+  values = randomInputs(artefact, [&](const SizeRange &range) { return options.symbolSize.value_or(range.usual()); });
   for (const std::string &text : options.files)
     if (auto exit = readInput(text, artefact.inputs(), values))
       return exit;

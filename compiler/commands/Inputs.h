@@ -6,8 +6,8 @@
 namespace onnxc {
 
 struct InputOptions {
-  std::vector<std::string> files;  // NAME=FILE
-  int64_t symbolSize = 1;          // of symbolic dims of random inputs
+  std::vector<std::string> files;     // NAME=FILE
+  std::optional<int64_t> symbolSize;  // of symbolic dims of random inputs
 };
 // `group`: of --help; empty: CLI11's own.
 void bindInputOptions(CLI::App &app, InputOptions &options, const std::string &group = "");

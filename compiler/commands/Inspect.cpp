@@ -5,6 +5,7 @@
 #include "compiler/commands/Commands.h"
 #include "compiler/commands/Inputs.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -39,6 +40,7 @@ static void printJson(const Artefact &artefact) {
     if (std::string file = artefact.weightsFile(); !file.empty())
       json.attribute("weights_file", llvm::json::fixUTF8(file));
     json.attribute("arena_bytes", artefact.arenaBytes());
+    json.attribute("reserved_bytes", artefact.reservedBytes());
     llvm::Expected<llvm::json::Value> own = llvm::json::parse(artefact.json());
     llvm::json::Object *model = own ? own->getAsObject() : nullptr;
     if (!model) {
@@ -59,8 +61,44 @@ static void printPorts(llvm::StringRef title, const std::vector<Port> &ports) {
   }
 }
 
-static bool hasSymbols(const Artefact &artefact) {
-  return llvm::any_of(artefact.inputs(), [](const Port &p) { return p.rank < 0 || llvm::is_contained(p.dims, -1); });
+// "sizes     batch 1 to 16, mostly 8", a line for each symbol of which flags said something.
+static void printRanges(const std::vector<Port> &inputs) {
+  llvm::StringRef title = "sizes";
+  llvm::StringSet<> shown;
+  for (const Port &p : inputs)
+    for (size_t d = 0; d < p.ranges.size(); ++d) {
+      const SizeRange &range = p.ranges[d];
+      std::string name = p.symbols[d].empty() ? "dim " + std::to_string(d) + " of " + p.name : p.symbols[d];
+      if (!range.isSaid() || !shown.insert(name).second)
+        continue;
+      llvm::outs() << llvm::left_justify(title, 10) << name << " " << range.least;
+      range.most == INT64_MAX ? llvm::outs() << " or more" : llvm::outs() << " to " << range.most;
+      if (range.expected >= 0)
+        llvm::outs() << ", mostly " << range.expected;
+      llvm::outs() << "\n";
+      title = "";
+    }
+}
+
+// At which sizes a run on the smallest shapes is.
+static llvm::StringRef smallestSizes(const Artefact &artefact) {
+  bool hasSymbols = llvm::any_of(artefact.inputs(), [](const Port &p) { return p.rank < 0 || llvm::is_contained(p.dims, -1); });
+  bool hasRanges =
+      llvm::any_of(artefact.inputs(), [](const Port &p) { return llvm::any_of(p.ranges, [](auto &r) { return r.isSaid(); }); });
+  return hasRanges ? " at the smallest sizes" : hasSymbols ? " when symbolic dims are 1" : "";
+}
+
+// Memory that a context takes when it is made, or else what a run on the smallest shapes takes.
+static void printMemory(const Artefact &artefact, bool ran) {
+  llvm::Expected<llvm::json::Value> own = llvm::json::parse(artefact.json());
+  const llvm::json::Object *model = own ? own->getAsObject() : nullptr;
+  if (std::optional<int64_t> results = model ? model->getInteger("reserved_result_bytes") : std::nullopt)
+    llvm::outs() << "memory    " << artefact.reservedBytes() << " bytes beside the weights, and " << *results
+                 << " of results, for the largest sizes, taken with the context\n";
+  else if (ran && artefact.arenaBytes() >= 0)
+    llvm::outs() << "memory    " << artefact.arenaBytes() << " bytes beside the weights" << smallestSizes(artefact) << "\n";
+  if (!own)
+    llvm::consumeError(own.takeError());
 }
 
 // Lines from what the artefact says of itself.
@@ -114,7 +152,7 @@ int inspectMain(int argc, const char *const *argv) {
   if (!artefact)
     return report(artefact.takeError());
   // One run on inputs of the smallest shapes shows the arena; a model that refuses them has no figure.
-  std::vector<Value> values = randomInputs(**artefact, 1);
+  std::vector<Value> values = randomInputs(**artefact, [](const SizeRange &range) { return range.nearestTo1(); });
   bool ran = !llvm::errorToBool(firstRun(**artefact, InputOptions(), values));
   if (json) {
     printJson(**artefact);
@@ -122,10 +160,9 @@ int inspectMain(int argc, const char *const *argv) {
   }
   printPorts("inputs", (*artefact)->inputs());
   printPorts("outputs", (*artefact)->outputs());
+  printRanges((*artefact)->inputs());
   printSizes(**artefact);
-  if (ran && (*artefact)->arenaBytes() >= 0)
-    llvm::outs() << "memory    " << (*artefact)->arenaBytes() << " bytes beside the weights"
-                 << (hasSymbols(**artefact) ? " when symbolic dims are 1" : "") << "\n";
+  printMemory(**artefact, ran);
   printOrigin((*artefact)->json());
   return ExitOk;
 }

@@ -104,7 +104,8 @@ static llvm::Expected<LayerReport> verifyLayers(Artefact &artefact, const Verify
   auto reference = Artefact::open(options.model, plain, 1);
   if (!reference)
     return reference.takeError();
-  llvm::Expected<std::vector<Value>> inputs = dir.empty() ? randomInputs(artefact, 1) : readInputs(artefact, dir);
+  llvm::Expected<std::vector<Value>> inputs =
+      dir.empty() ? randomInputs(artefact, [](const SizeRange &range) { return range.usual(); }) : readInputs(artefact, dir);
   if (!inputs)
     return inputs.takeError();
   if (dir.empty())

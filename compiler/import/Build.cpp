@@ -101,6 +101,8 @@ private:
     attrs.set("onnx.dims", b.getArrayAttr(dims));
     if (auto it = walker.sameShape.find(value.name()); it != walker.sameShape.end())
       attrs.set("onnx.like", b.getI64IntegerAttr(it->second));
+    if (auto it = walker.ranges.find(value.name()); it != walker.ranges.end())
+      attrs.set("onnx.ranges", b.getDenseI64ArrayAttr(it->second));
     return attrs.getDictionary(context);
   }
 

@@ -1,9 +1,9 @@
 // Import.cpp: the phases of Import.h in order, the boundary where the onnx and protobuf libraries' exceptions end, and locations.
 #include "compiler/import/Import.h"
 #include "compiler/import/Build.h"
+#include "compiler/import/Ranges.h"
 #include "compiler/import/Tensors.h"
 #include "dialects/onnx/OnnxDialect.h"
-#include "llvm/ADT/StringExtras.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -99,29 +99,6 @@ bool checkInputs(const pb::GraphProto &graph, Location loc) {
   return ok;
 }
 
-// A size for a name that no input or output has is most likely a typing error.
-void defineDims(pb::GraphProto &graph, const std::map<std::string, int64_t> &sizes, Location loc) {
-  std::set<std::string> names;
-  for (auto *list : {graph.mutable_input(), graph.mutable_output()})
-    for (pb::ValueInfoProto &value : *list) {
-      if (!value.type().has_tensor_type() || !value.type().tensor_type().has_shape())
-        continue;
-      for (auto &dim : *value.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim())
-        if (dim.has_dim_param()) {
-          names.insert(dim.dim_param());
-          if (auto it = sizes.find(dim.dim_param()); it != sizes.end())
-            dim.set_dim_value(it->second);
-        } else if (dim.dim_value() == -1) {
-          dim.clear_dim_value();
-        }
-    }
-  names.erase("");
-  for (const auto &[name, size] : sizes)
-    if (!names.count(name))
-      emitWarning(loc) << "no input or output has the dimension '" << name << "' of --define-dim; "
-                       << (names.empty() ? "the model has none with a name" : "there are: " + llvm::join(names, ", "));
-}
-
 // Every op by itself: verify() stops at the first that is wrong.
 bool checkOps(ModuleOp module) {
   bool ok = true;
@@ -148,17 +125,23 @@ OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportO
     return {};
   if (!checkInputs(file.model.graph(), loc) || !checkWeights(file.model.graph(), file, &context))
     return {};
-  defineDims(*file.model.mutable_graph(), options.defineDims, loc);
+  fixDims(*file.model.mutable_graph(), options.defineDims, loc);
+  Ranges ranges;
+  if (!takeRanges(*file.model.mutable_graph(), options.shapes, loc, ranges))
+    return {};
   if (file.model.opset_import_size() == 0)
     file.model.add_opset_import()->set_version(1);  // models of the first IR versions name none
   Walker walker(file.model, [&](const pb::NodeProto &node) { return isKnown(node, &context, options.customOps); }, report);
   walker.customOps = options.customOps;
+  walker.ranges = std::move(ranges);
   walker.sameShape = flattenUnranked(*file.model.mutable_graph());
   if (!walker.run())
     return {};
   OwningOpRef<ModuleOp> module = buildModule(file, walker, &context);
   if (!module || !checkOps(*module) || failed(verify(*module)))
     return {};
+  if (!options.shapes[MaxShapes].empty())
+    (*module)->setAttr("onnx.reserve", UnitAttr::get(&context));
   if (std::vector<std::string> files = file.dataFiles(); !files.empty())
     (*module)->setAttr("onnx.data_files", Builder(&context).getStrArrayAttr(SmallVector<StringRef>(files.begin(), files.end())));
   return module;

@@ -4,10 +4,11 @@
 // Form of the result:
 // - arguments carry `onnx.name` and `onnx.dims` (one string per dim, "" for a static or anonymous one), results the same; an argument that
 // a run may leave out
-//   carries `onnx.default`; an input of any rank, a list of elements, and each result of its shape carry its index as `onnx.like`;
+//   carries `onnx.default`; an input of any rank, a list of elements, and each result of its shape carry its index as `onnx.like`; one with
+//   a bounded dim carries `onnx.ranges`: least, expected (-1: not said) and greatest size of each dim;
 // - the module carries `onnx.opset`, `onnx.ir_version`, `onnx.producer`, `onnx.producer_version`, `onnx.model_name`, `onnx.domain`,
 // `onnx.doc`,
-//   `onnx.model_version` and the dictionary `onnx.metadata`;
+//   `onnx.model_version` and the dictionary `onnx.metadata`; `onnx.reserve` where contexts take memory for the greatest sizes at once;
 // - every op's location is made by nodeLoc: describeLoc reads it back;
 // - a weight is an `onnx.Constant` with `value`. Up to 1 KiB: a DenseElementsAttr (strings: DenseStringElementsAttr of any size). Above: a
 //   DenseResourceElementsAttr whose blob is the mapped file itself where bytes allow, one element after the other as docs/Architecture.md
@@ -15,6 +16,7 @@
 //   Dense attributes of 1-, 2- and 4-bit types are in MLIR's own storage: read them through value iterators, not as raw bytes.
 #pragma once
 #include "compiler/import/DefaultInputs.h"
+#include "compiler/import/ShapeFlags.h"
 #include "dialects/onnx/NodeLoc.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -28,6 +30,7 @@ namespace onnxc {
 
 struct ImportOptions {
   std::map<std::string, int64_t> defineDims;
+  ShapeFlags shapes;
   std::set<std::string> customOps;  // "domain::Name" of operators that the user supplies
   DefaultInputs defaultInputs = DefaultInputs::Data;
   bool allowExternalOutside = false;           // external data may lie outside the model's folder

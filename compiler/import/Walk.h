@@ -3,6 +3,7 @@
 #pragma once
 #include "compiler/import/DefaultInputs.h"
 #include "compiler/import/ModelFile.h"
+#include "compiler/import/Ranges.h"
 #include "llvm/ADT/StringRef.h"
 #include <functional>
 #include <list>
@@ -69,6 +70,8 @@ public:
   std::set<std::string> customOps;
   // What flattenUnranked gave for the model.
   std::unordered_map<std::string, int> sameShape;
+  // What takeRanges gave for its inputs.
+  Ranges ranges;
 
 private:
   // In which opsets the nodes at hand are written and through which calls they were reached.

@@ -46,8 +46,9 @@ def Plan_BytesOp : Plan_Op<"bytes", [Pure]> {
   let results = (outs I64:$bytes);
 }
 def Plan_AllocOp : Plan_Op<"alloc"> {
-  let summary = "memory for one value; the memory pass gives it an arena `offset` (static size) or a `slot`";
-  let arguments = (ins I64:$bytes, DefaultValuedAttr<I64Attr, "-1">:$offset, DefaultValuedAttr<I64Attr, "-1">:$slot);
+  let summary = "memory for one value, never more than `most` bytes (-1: not bounded); the memory pass gives it an arena `offset` (static size) or a `slot`";
+  let arguments = (ins I64:$bytes, DefaultValuedAttr<I64Attr, "-1">:$offset, DefaultValuedAttr<I64Attr, "-1">:$slot,
+    DefaultValuedAttr<I64Attr, "-1">:$most);
   let results = (outs AnyType:$buffer);
 }
 def Plan_HeapOp : Plan_Op<"heap"> {
@@ -74,8 +75,8 @@ def Plan_OffsetOp : Plan_Op<"offset", [Pure]> {
   let results = (outs AnyType:$result);
 }
 def Plan_LaunchOp : Plan_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "runs a kernel; `site` names it in errors and profiles. A failure ends the run";
-  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyType>:$buffers, Variadic<I64>:$dims, I64Attr:$site);
+  let summary = "runs a kernel; `site` names it in errors and profiles. A failure ends the run. `most` bounds the dims, 0 where nothing does";
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyType>:$buffers, Variadic<I64>:$dims, I64Attr:$site, OptionalAttr<DenseI64ArrayAttr>:$most);
   let assemblyFormat = "$kernel `(` $buffers `)` `[` $dims `]` attr-dict `:` type($buffers)";
 }
 def Plan_SizeOp : Plan_Op<"size", [AttrSizedOperandSegments]> {

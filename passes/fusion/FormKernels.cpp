@@ -63,10 +63,10 @@ void PlanBuilder::buildSizes(func::FuncOp graph) {
   func::ReturnOp::create(b, loc, ValueRange(constant(0, loc)));  // PlanMemory puts the arena's size here
 }
 
-// `onnxc.inputs` and `onnxc.outputs`: {name, type, dims, default, like} for each value of the interface, as onnxc_io in runtime_stub/plan.h
-// wants it.
+// `onnxc.inputs` and `onnxc.outputs`: {name, type, dims, default, like, most} for each value of the interface, as onnxc_io in
+// runtime_stub/plan.h wants it.
 void PlanBuilder::describeInterface(func::FuncOp graph) {
-  auto describe = [&](Value v, DictionaryAttr attrs) -> Attribute {
+  auto describe = [&](Value v, DictionaryAttr attrs, bool isResult) -> Attribute {
     SmallVector<int64_t> dims;
     if (isa<TensorType>(v.getType()))
       for (AffineExpr e : shapes.dims(v)) {
@@ -85,19 +85,36 @@ void PlanBuilder::describeInterface(func::FuncOp graph) {
     for (StringRef extra : {"default", "like"})
       if (Attribute value = attrs ? attrs.get(("onnx." + extra).str()) : Attribute())
         result.set(extra, value);
+    bool known = isResult && isa<TensorType>(v.getType()) && llvm::all_of(shapes.dims(v), [&](AffineExpr e) { return knownAtEntry(e); });
+    if (int64_t most = known ? mostBytes(v) : -1; most >= 0)
+      result.set("most", b.getI64IntegerAttr(most));
     return result.getDictionary(b.getContext());
   };
-  SmallVector<Attribute> inputs, outputs, symbols;
+  SmallVector<Attribute> inputs, outputs;
   for (auto [i, arg] : llvm::enumerate(graph.getArguments()))
-    inputs.push_back(describe(arg, graph.getArgAttrDict(i)));
+    inputs.push_back(describe(arg, graph.getArgAttrDict(i), false));
   for (auto [i, v] : llvm::enumerate(graph.getBody().front().getTerminator()->getOperands()))
-    outputs.push_back(describe(v, graph.getResultAttrDict(i)));
-  for (auto [symbol, position] : entrySymbols)
-    symbols.push_back(b.getStringAttr(shapes.symbols()[symbol].name));
+    outputs.push_back(describe(v, graph.getResultAttrDict(i), true));
   module->setAttr("onnxc.inputs", b.getArrayAttr(inputs));
   module->setAttr("onnxc.outputs", b.getArrayAttr(outputs));
-  module->setAttr("onnxc.symbols", b.getArrayAttr(symbols));
+  describeSymbols();
   module->setAttr("onnxc.sites", b.getArrayAttr(sites));
+}
+
+// `onnxc.symbols`: names; `onnxc.ranges`: least, expected and greatest size of each, where one has a range.
+void PlanBuilder::describeSymbols() {
+  SmallVector<Attribute> names;
+  SmallVector<int64_t> ranges;
+  bool hasRange = false;
+  for (auto [symbol, position] : entrySymbols) {
+    const SymbolDef &def = shapes.symbols()[symbol];
+    names.push_back(b.getStringAttr(def.name));
+    ranges.append({def.least, def.expected, def.most});
+    hasRange |= def.least > 0 || def.expected >= 0 || def.most < INT64_MAX;
+  }
+  module->setAttr("onnxc.symbols", b.getArrayAttr(names));
+  if (hasRange)
+    module->setAttr("onnxc.ranges", b.getDenseI64ArrayAttr(ranges));
 }
 
 LogicalResult PlanBuilder::build(func::FuncOp graph) {

@@ -64,12 +64,14 @@ void Parts::Memory::add(int64_t begin, int64_t end, int64_t bytes) {
     live[t] += bytes;
 }
 
-// Sizes that only the run knows count as 128.
+// Sizes that only the run knows count as what is expected, or as 128.
 int64_t Parts::Memory::bytes(Value v) const {
   AffineExpr count = shapes.product(shapes.dims(v));
   if (!count)
     return 0;
-  SmallVector<AffineExpr> guess(shapes.symbols().size(), shapes.constant(128));
+  SmallVector<AffineExpr> guess;
+  for (const SymbolDef &def : shapes.symbols())
+    guess.push_back(shapes.constant(def.expected < 0 ? 128 : def.expected));
   auto known = dyn_cast<AffineConstantExpr>(count.replaceSymbols(guess));
   return known ? std::max<int64_t>(known.getValue(), 0) * storageBytes(onnx::elementType(v)) : 0;
 }

@@ -111,6 +111,19 @@ Value PlanBuilder::bytesOf(Value v, Location loc) {
   return plan::BytesOp::create(b, loc, b.getI64Type(), sizes(v, loc), storageBytes(tensor.getElementType()));
 }
 
+// What no run that keeps to the ranges of its inputs' sizes exceeds; -1: nothing bounds it, or nobody wants to know.
+int64_t PlanBuilder::mostBytes(Value v) {
+  if (!reserve || !shapes.hasRank(v))
+    return -1;
+  int64_t most = storageBytes(onnx::elementType(v));
+  for (AffineExpr e : shapes.dims(v))
+    if (int64_t size = shapes.bounds(e).second; size == INT64_MAX || llvm::MulOverflow(most, std::max<int64_t>(size, 0), most))
+      return -1;
+  AffineExpr whole = shapes.product(shapes.dims(v));
+  int64_t count = whole ? shapes.bounds(whole).second : INT64_MAX, bytes;
+  return llvm::MulOverflow(count, storageBytes(onnx::elementType(v)), bytes) ? most : std::min(most, bytes);
+}
+
 bool PlanBuilder::knownAtEntry(AffineExpr e) const {
   bool known = true;
   e.walk([&](AffineExpr part) {
@@ -153,7 +166,7 @@ Value PlanBuilder::allocate(Value v, Location loc) {
   else if (!tensor || isa<onnx::StringType>(tensor.getElementType()))
     buffer = plan::HeapOp::create(b, loc, pointer(), bytesOf(v, loc));
   else
-    buffer = plan::AllocOp::create(b, loc, pointer(), bytesOf(v, loc), -1, -1);
+    buffer = plan::AllocOp::create(b, loc, pointer(), bytesOf(v, loc), -1, -1, mostBytes(v));
   return buffers[v] = buffer;
 }
 
@@ -204,14 +217,18 @@ LogicalResult PlanBuilder::buildGroup(ArrayRef<Operation *> group, StringRef fam
   KernelCall call = makeKernel(group, family);
   int64_t site = addSite(root, call.func.getName());
   SmallVector<Value> buffersOf, dims;
+  SmallVector<int64_t> most;
   for (Value v : call.inputs)
     buffersOf.push_back(bufferOf(v));
   bindSizes(root, call, buffersOf, site);
-  for (AffineExpr e : call.dims)
+  for (AffineExpr e : call.dims) {
     dims.push_back(size(e, loc));
+    int64_t bound = shapes.bounds(e).second;
+    most.push_back(bound == INT64_MAX ? 0 : bound);
+  }
   for (Value v : call.results)
     buffersOf.push_back(allocate(v, loc));
-  plan::LaunchOp::create(b, loc, call.func.getName(), buffersOf, dims, site);
+  plan::LaunchOp::create(b, loc, call.func.getName(), buffersOf, dims, site, reserve ? b.getDenseI64ArrayAttr(most) : nullptr);
   return success();
 }
 
@@ -241,7 +258,7 @@ Value PlanBuilder::allocatePart(Value v, const Part &part, Location loc) {
     return address;
   Value isPart = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, size(part.runs, loc), constant(1, loc));
   Value bytes = arith::SelectOp::create(b, loc, isPart, constant(0, loc), bytesOf(v, loc));
-  Value own = plan::AllocOp::create(b, loc, pointer(), bytes, -1, -1);
+  Value own = plan::AllocOp::create(b, loc, pointer(), bytes, -1, -1, mostBytes(v));
   return arith::SelectOp::create(b, loc, isPart, address, own);
 }
 

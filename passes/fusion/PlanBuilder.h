@@ -29,14 +29,14 @@ struct KernelCall {
 class PlanBuilder {
 public:
   PlanBuilder(mlir::ModuleOp module, SymbolicShapes &shapes, bool fast, bool alone)
-      : module(module), shapes(shapes), fast(fast), alone(alone), b(module.getContext()) {}
+      : module(module), shapes(shapes), fast(fast), alone(alone), reserve(module->hasAttr("onnx.reserve")), b(module.getContext()) {}
   // Replaces `graph` by kernels, plan_run and plan_sizes.
   mlir::LogicalResult build(mlir::func::FuncOp graph);
 
 private:
   mlir::ModuleOp module;
   SymbolicShapes &shapes;
-  bool fast, alone;
+  bool fast, alone, reserve;
   mlir::OpBuilder b;
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
   // What a region has computed: values of symbols, and of the expressions made of them.
@@ -68,6 +68,7 @@ private:
   mlir::Value bufferOf(mlir::Value v);
   mlir::Value allocate(mlir::Value v, mlir::Location loc);
   mlir::Value bytesOf(mlir::Value v, mlir::Location loc);
+  int64_t mostBytes(mlir::Value v);
   mlir::Value constant(int64_t v, mlir::Location loc);
   mlir::Value size(mlir::AffineExpr e, mlir::Location loc);
   mlir::Value symbolValue(unsigned index, mlir::Location loc);
@@ -90,6 +91,7 @@ private:
   void finishOutputs(mlir::Operation *terminator);
   void buildSizes(mlir::func::FuncOp graph);
   void describeInterface(mlir::func::FuncOp graph);
+  void describeSymbols();
 
   // PlanControl.cpp
   struct Iteration;

@@ -237,6 +237,7 @@ static Bounds symbolBounds(const SymbolicArithmetic &s, const SymbolDef &def) {
   case SymbolDef::Load:
     return {kLowest, kHighest};
   case SymbolDef::Input:
+    return {def.least, def.most};
   case SymbolDef::SizeOf:
   case SymbolDef::Argument:
     return {0, kHighest};
@@ -273,13 +274,18 @@ Bounds SymbolicArithmetic::boundsOfParts(AffineExpr e) const {
       return timesConstant(a, *c);
     if (a.first >= 0 && b.first >= 0)
       return {saturatingMul(a.first, b.first), a.second == kHighest || b.second == kHighest ? kHighest : saturatingMul(a.second, b.second)};
-    return {kLowest, kHighest};
+    if (a.first >= 0)
+      std::swap(a, b);
+    if (b.first < 0 || a.second == kHighest || b.second == kHighest)
+      return {kLowest, kHighest};
+    return {kLowest, saturatingMul(std::max<int64_t>(a.second, 0), b.second)};
   case AffineExprKind::Mod:
     return {0, b.first >= 0 && b.second != kHighest ? std::max<int64_t>(b.second - 1, 0) : kHighest};
   default:
-    if (a.first >= 0 && b.first >= 0)
-      return {b.second == kHighest ? 0 : a.first / std::max<int64_t>(b.second, 1), a.second / std::max<int64_t>(b.first, 1)};
-    return {kLowest, kHighest};
+    int64_t most = a.second == kHighest ? kHighest : std::max<int64_t>(a.second, 0) / std::max<int64_t>(b.first, 1);
+    if (a.first < 0 || b.first < 0)
+      return {kLowest, most};
+    return {b.second == kHighest ? 0 : a.first / std::max<int64_t>(b.second, 1), most};
   }
 }
 

@@ -29,6 +29,7 @@ struct SymbolDef {
   mlir::Value value;
   int64_t index = 0;
   mlir::AffineExpr lhs, rhs;
+  int64_t least = 0, expected = -1, most = INT64_MAX;  // of an Input: every run keeps to them; -1: not said
 };
 
 class SymbolicArithmetic {

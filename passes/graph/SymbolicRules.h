@@ -102,7 +102,8 @@ public:
   mlir::LogicalResult evaluate(mlir::Block &block);
   mlir::LogicalResult evaluate(mlir::Operation *op);
   // Dims that the type of a function or region argument says; `names` are its symbols ("" = anonymous).
-  mlir::LogicalResult setArgument(mlir::BlockArgument arg, mlir::ArrayAttr names, SymbolDef::Kind kind);
+  // `ranges`: for each dim the least, expected and greatest size; may be null.
+  mlir::LogicalResult setArgument(mlir::BlockArgument arg, mlir::ArrayAttr names, mlir::DenseI64ArrayAttr ranges, SymbolDef::Kind kind);
   RankDoubts doubts;
 
 private:

@@ -114,7 +114,7 @@ LogicalResult ShapeEvaluator::evaluate(Block &block) {
   return success(ok);
 }
 
-LogicalResult ShapeEvaluator::setArgument(BlockArgument arg, ArrayAttr names, SymbolDef::Kind kind) {
+LogicalResult ShapeEvaluator::setArgument(BlockArgument arg, ArrayAttr names, DenseI64ArrayAttr ranges, SymbolDef::Kind kind) {
   auto type = llvm::dyn_cast<RankedTensorType>(arg.getType());
   if (!type) {
     if (llvm::isa<UnrankedTensorType>(arg.getType()))
@@ -133,7 +133,10 @@ LogicalResult ShapeEvaluator::setArgument(BlockArgument arg, ArrayAttr names, Sy
     if (names && d < int64_t(names.size()))
       if (auto text = llvm::dyn_cast<StringAttr>(names[d]))
         name = text.str();
-    dims.push_back(s.symbol({kind, name, arg, d, {}, {}}));
+    SymbolDef def{kind, name, arg, d, {}, {}};
+    if (ranges)
+      def.least = ranges[3 * d], def.expected = ranges[3 * d + 1], def.most = ranges[3 * d + 2];
+    dims.push_back(s.symbol(def));
   }
   s.setDims(arg, dims);
   return success();
@@ -259,7 +262,8 @@ FailureOr<SymbolicShapes> SymbolicShapes::compute(Operation *root, RankDoubts *d
     for (Block &block : region) {
       for (BlockArgument arg : block.getArguments()) {
         auto names = function ? function.getArgAttrOfType<ArrayAttr>(arg.getArgNumber(), "onnx.dims") : ArrayAttr();
-        if (failed(evaluator.setArgument(arg, names, SymbolDef::Input)))
+        auto ranges = function ? function.getArgAttrOfType<DenseI64ArrayAttr>(arg.getArgNumber(), "onnx.ranges") : DenseI64ArrayAttr();
+        if (failed(evaluator.setArgument(arg, names, ranges, SymbolDef::Input)))
           return failure();
         loadSmallIntegers(s, arg);
       }

@@ -114,8 +114,10 @@ int64_t placeStatic(MutableArrayRef<Interval> all) {
   return total;
 }
 
-int64_t placeSlots(MutableArrayRef<Interval> all) {
+// Gives for each slot the most bytes of what is known to be bounded there.
+SmallVector<int64_t> placeSlots(MutableArrayRef<Interval> all) {
   SmallVector<SmallVector<Interval *>> slots;
+  SmallVector<int64_t> most;
   for (Interval &i : all) {
     if (i.bytes >= 0)
       continue;
@@ -124,8 +126,10 @@ int64_t placeSlots(MutableArrayRef<Interval> all) {
       free = slots.insert(slots.end(), SmallVector<Interval *>());
     free->push_back(&i);
     i.op.setSlot(free - slots.begin());
+    most.resize(slots.size());
+    most[i.op.getSlot()] = std::max<int64_t>(most[i.op.getSlot()], i.op.getMost());
   }
-  return slots.size();
+  return most;
 }
 
 // An input's description with the `offset` of its default, if it has one, behind the weights placed so far.
@@ -180,7 +184,10 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
       OpBuilder ob(end);
       end->setOperand(0, arith::ConstantIntOp::create(ob, end->getLoc(), arena, 64));
     }
-    getOperation()->setAttr("onnxc.num_slots", b.getI64IntegerAttr(placeSlots(all)));
+    SmallVector<int64_t> slots = placeSlots(all);
+    getOperation()->setAttr("onnxc.num_slots", b.getI64IntegerAttr(slots.size()));
+    if (getOperation()->hasAttr("onnx.reserve"))
+      getOperation()->setAttr("onnxc.slot_bytes", b.getDenseI64ArrayAttr(slots));
     int64_t total = placeWeights(run);
     SmallVector<Attribute> inputs;
     for (DictionaryAttr input : getOperation()->getAttrOfType<ArrayAttr>("onnxc.inputs").getAsRange<DictionaryAttr>())

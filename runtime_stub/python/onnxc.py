@@ -9,6 +9,7 @@ package is installed, else arrays of their bytes (uint16, uint8, int8). Strings 
 
 import array as compact
 import ctypes
+import json
 import os
 import shutil
 import subprocess
@@ -541,6 +542,12 @@ class Model:
             self._contexts.append(context)
 
     __call__ = run
+
+    @property
+    def ranges(self):
+        """{symbolic size: (least, expected, greatest)} of those that --min-shapes and its like speak of; None where they do not."""
+        found = {s["name"] or f"?{i}": (s.get("min"), s.get("opt"), s.get("max")) for i, s in enumerate(json.loads(self.json)["symbols"])}
+        return {name: sizes for name, sizes in found.items() if sizes != (None, None, None)}
 
     def arena_bytes(self):
         """Bytes of intermediate values that the contexts hold."""

@@ -15,6 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import process
+import ranges
 import weights
 from common import Skip, Suite, WIDEST, info, make, mlp_model, relu_model, weight
 
@@ -156,7 +157,7 @@ def no_host_paths(s, folder):
 class Origin(ctypes.Structure):
     """The end of onnxc_model_info."""
     _fields_ = [(n, ctypes.c_char_p) for n in ("compiler", "model_hash")] + [(n, ctypes.POINTER(ctypes.c_char_p)) for n in ("flags", "isas")] + [
-        (n, ctypes.c_int32) for n in ("num_flags", "opset")]
+        (n, ctypes.c_int32) for n in ("num_flags", "opset")] + [("ranges", ctypes.c_void_p)]
 
 
 @SUITE.check
@@ -253,6 +254,11 @@ def steady_runs(s, folder):
             if isinstance(facts, str) or facts[0]:
                 return f"{name}, {threads} threads: {facts}"
     return None
+
+
+@SUITE.check
+def contexts_take_memory_for_the_largest_sizes(s, folder):
+    return ranges.contexts_take_memory_for_the_largest_sizes(s, folder, steady)
 
 
 @SUITE.check
@@ -528,7 +534,7 @@ def levels_agree(s, folder):
     return None if all(np.allclose(r, results[-1], rtol=1e-4, atol=1e-6) for r in results) else "levels disagree"
 
 
-for check in process.CHECKS + weights.CHECKS:
+for check in process.CHECKS + ranges.CHECKS + weights.CHECKS:
     SUITE.check(check)
 
 if __name__ == "__main__":

@@ -536,6 +536,32 @@ def define_dim_of_no_dimension(s, folder):
 
 
 @SUITE.check
+def inspect_tells_ranges(s, folder):
+    bounded = ["--min-shapes", "x=2x96", "--opt-shapes", "x=8x96", "--max-shapes", "x=40x96"]
+    for flags, words in ((bounded, ("\nsizes     batch 2 to 40, mostly 8\n", " bytes beside the weights, and 10240 of results, for the largest sizes", "--min-shapes x=2x96, --opt-shapes x=8x96, --max-shapes x=40x96")),
+                         (["--min-shapes", "x=2x96"], ("\nsizes     batch 2 or more\n", " bytes beside the weights at the smallest sizes\n"))):
+        text = s.onnxc("inspect", s.compile(mlp_model(), folder, *flags)).stdout
+        if missing := [w for w in words if w not in text]:
+            return f"{missing} not in {text}"
+    return None
+
+
+@SUITE.check
+def random_inputs_have_expected_sizes(s, folder):
+    library = s.compile(mlp_model(), folder, "--min-shapes", "x=2x96", "--opt-shapes", "x=8x96", "--max-shapes", "x=40x96")
+    s.onnxc("run", library, "--output-dir", folder / "out")
+    if np.load(folder / "out" / "y.npy").shape != (8, 64):
+        return "another size than expected"
+    report = json.loads(s.onnxc("bench", library, "--duration", "0.02", "--warmUp", "1", "--json").stdout)
+    s.onnxc("run", library, "--symbol-size", "40", "--output-dir", folder / "out")
+    text = s.onnxc("run", library, "--symbol-size", "41", code=1).stderr
+    if np.load(folder / "out" / "y.npy").shape != (40, 64) or "dim 0 ('batch') is 41, but the model was compiled for 2 to 40" not in text:
+        return text
+    values = report["model_bytes"] - json.loads(s.onnxc("inspect", library, "--json").stdout)["weight_bytes"]
+    return None if values == 4 * 8 * (96 + 64) else f"bench takes {values} bytes of inputs and outputs"
+
+
+@SUITE.check
 def folders_are_made_for_everybody(s, folder):
     (folder / "plain").mkdir()
     s.compile(relu_model(2, 3), folder, "--emit-header", folder / "made")

@@ -30,6 +30,22 @@ TEST_CASE("a named size can be fixed") {
       Contains("tensor<8x3xf32>") && !Contains("?"));
 }
 
+TEST_CASE("sizes can be bounded") {
+  const char *model =
+      R"(<ir_version: 8, opset_import: ["" : 17]> g (float[batch, 3] x, float[batch, n] z) => (float[batch, 3] y) { y = Relu(x) })";
+  ImportOptions options;
+  options.shapes[MinShapes]["x"] = {2, 3};
+  options.shapes[OptShapes]["z"] = {4, 5};
+  CHECK_THAT(importText(model, options), Contains("onnx.ranges = array<i64: 2, 4, 9223372036854775807, 0, -1, 9223372036854775807>") &&
+                                             Contains("onnx.ranges = array<i64: 2, 4, 9223372036854775807, 0, 5, 9223372036854775807>") &&
+                                             !Contains("onnx.reserve"));
+  options.shapes[MaxShapes]["z"] = {8, 5};
+  CHECK_THAT(importText(model, options), Contains("array<i64: 2, 4, 8, 0, 5, 5>") && Contains("onnx.reserve"));
+  options.shapes[MinShapes]["z"] = {2, 5};
+  CHECK_THAT(importText(model, options),
+             Contains("tensor<?x5xf32>") && Contains("onnx.ranges = array<i64: 2, 4, 8, 0, -1, 9223372036854775807>"));
+}
+
 TEST_CASE("an input with an initializer may keep it as its default") {
   const char *model = R"(<ir_version: 8, opset_import: ["" : 17]>
     g (float[2] x, float[2] w = {1, 2}, float[2] v = {3, 4}) => (float[2] y) { a = Add(x, w)  b = Softmax(v)  y = Mul(a, b) })";

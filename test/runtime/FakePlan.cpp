@@ -58,12 +58,12 @@ static const int64_t flopTerms[] = {1, 3, 1, 0}, byteTerms[] = {2, 24, 1, 0, 5, 
 static const onnxc_result result = {1, 2, xDims};
 static const onnxc_site sites[] = {{"double_1", "Mul", "loops", -1, -1, flopTerms, byteTerms, 1, 1, &result},
                                    {"keep_2", "Compress", "library", -1, -1, nullptr, nullptr, 0, 0, nullptr}};
-static const onnxc_variant variants[] = {{"x86-64", sizes, run}, {"x86-64-v9", sizes, run}};
+static const onnxc_variant variants[] = {{"x86-64", sizes, run, 0}, {"x86-64-v9", sizes, run, 0}};
 
 extern "C" {
 alignas(64) extern const char onnxc_weights[64] = {};
-extern const onnxc_plan onnxc_the_plan = {"fake",  "{}",    3,     3,        1, 1,       2,       2,      inputs,
-                                          outputs, symbols, sites, variants, 0, nullptr, nullptr, nullptr};
+extern const onnxc_plan onnxc_the_plan = {"fake",  "{}",  3,        3, 1,       1,       2,       2,       inputs, outputs,
+                                          symbols, sites, variants, 0, nullptr, nullptr, nullptr, nullptr, nullptr};
 extern const onnxc_model_info onnxc_the_info;
 const onnxc_model_info onnxc_the_info = {sizeof(onnxc_model_info),
                                          "fake",
@@ -83,6 +83,7 @@ const onnxc_model_info onnxc_the_info = {sizeof(onnxc_model_info),
                                          nullptr,
                                          nullptr,
                                          0,
-                                         0};
+                                         0,
+                                         nullptr};
 const onnxc_api *onnxc_get_api(uint32_t version) { return onnxc_stub_api(version); }
 }

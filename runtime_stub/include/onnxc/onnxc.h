@@ -58,7 +58,7 @@ enum {
   ONNXC_OK = 0,
   ONNXC_E_ARGUMENT = 1, /* null, unknown struct_size or ABI version, wrong count */
   ONNXC_E_DTYPE = 2,
-  ONNXC_E_SHAPE = 3, /* rank, dim or symbol disagrees with the model */
+  ONNXC_E_SHAPE = 3, /* rank, dim or symbol disagrees with the model, or is outside its range */
   ONNXC_E_MEMORY = 4,
   ONNXC_E_RUN = 5,    /* a node refused its data; `node` names it */
   ONNXC_E_CPU = 6,    /* no code in the artefact for this processor */
@@ -107,6 +107,8 @@ typedef struct onnxc_model_info {
   const char *compiler, *model_hash; /* "onnxc 0.1.0"; "blake3:<hex>" of the model and its data files, "" where they could not be read */
   const char *const *flags, *const *isas; /* that changed the code; CPU levels, oldest first */
   int32_t num_flags, opset;
+  const int64_t
+      *ranges; /* NULL, or for each symbol its least size, the one expected mostly (-1: not said), its greatest (INT64_MAX: none) */
 } onnxc_model_info;
 
 typedef struct onnxc_profile_row {

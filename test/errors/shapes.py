@@ -1,0 +1,72 @@
+"""Errors of --min-shapes, --opt-shapes and --max-shapes; run.py runs these."""
+from onnx import helper
+
+from cases import case, model, save, tensor
+
+
+def add(*shapes):
+    """y = a + b + … of inputs with these shapes."""
+    names = "abcd"[:len(shapes)]
+    return model([helper.make_node("Sum", list(names), ["y"])], [tensor(n, *shape) for n, shape in zip(names, shapes)], [tensor("y", *shapes[0])])
+
+
+@case(2, r"--min-shapes: expected INPUT=SIZExSIZE… with sizes of at least 0, got 'a=1xtwo'")
+def size_is_no_number(folder):
+    return save(folder, add(("n", 3)), "--min-shapes", "a=1x3,a=1xtwo")
+
+
+@case(2, r"--max-shapes: expected INPUT=SIZExSIZE.*got 'a=-1x3'")
+def negative_size(folder):
+    return save(folder, add(("n", 3)), "--max-shapes", "a=-1x3")
+
+
+@case(1, r"--min-shapes: the model has no input 'x'; there are: 'a', 'b'")
+def shape_of_no_input(folder):
+    return save(folder, add(("n", 3), ("n", 3)), "--min-shapes", "x=1x3")
+
+
+@case(1, r"--max-shapes: input 'a' has 2 dims, 4x3x2 has 3")
+def shape_of_another_rank(folder):
+    return save(folder, add(("n", 3)), "--max-shapes", "a=4x3x2")
+
+
+@case(1, r"--opt-shapes: dim 1 of input 'a' is 3 in the model, not 4")
+def shape_against_a_static_size(folder):
+    return save(folder, add(("n", 3)), "--opt-shapes", "a=4x4")
+
+
+@case(1, r"--max-shapes: dim 0 of input 'a' is 8 in the model, not 9")
+def shape_against_a_fixed_size(folder):
+    return save(folder, add(("n", 3)), "--define-dim", "n=8", "--max-shapes", "a=9x3")
+
+
+@case(1, r"--max-shapes: 'n' is 4 in input 'a', but 5 in input 'b'")
+def two_bounds_of_one_symbol(folder):
+    return save(folder, add(("n", 3), ("n", 3)), "--max-shapes", "a=4x3,b=5x3")
+
+
+@case(1, r"input 'a': dim 0 \('n'\) is 5 in --min-shapes, which is more than 4 in --max-shapes")
+def least_above_greatest(folder):
+    return save(folder, add(("n", 3), ("n", 3)), "--min-shapes", "a=5x3", "--max-shapes", "b=4x3")
+
+
+@case(1, r"input 'a': dim 0 is 4 in --opt-shapes, which is more than 3 in --max-shapes")
+def expected_above_greatest(folder):
+    return save(folder, add((None, 3)), "--opt-shapes", "a=4x3", "--max-shapes", "a=3x3")
+
+
+@case(1, r"--max-shapes: input 'a' has more than 2\^42 elements as 4398046511104x3")
+def greatest_beyond_every_size(folder):
+    return save(folder, add(("n", 3)), "--max-shapes", f"a={1 << 42}x3")
+
+
+@case(1, r"--min-shapes: input 'q' is no tensor")
+def shape_of_a_sequence(folder):
+    sequence = helper.make_tensor_sequence_value_info("q", 1, [2])
+    return save(folder, model([helper.make_node("SequenceLength", ["q"], ["y"])], [sequence], [tensor("y", dtype=7)]), "--min-shapes", "q=2")
+
+
+@case(1, r"--min-shapes: input 'a' has no shape in the model, so its sizes have no range")
+def shape_of_an_input_without_one(folder):
+    proto = model([helper.make_node("Relu", ["a"], ["y"])], [helper.make_tensor_value_info("a", 1, None)], [helper.make_tensor_value_info("y", 1, None)])
+    return save(folder, proto, "--min-shapes", "a=2")
