@@ -51,10 +51,15 @@ void loadDialects(MLIRContext &context) {
                       func::FuncDialect, LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
 }
 
+SimplifyOptions simplifyOptions(const Options &options) {
+  constexpr int64_t mostFills = int64_t(512) << 20;
+  return SimplifyOptions{options.optLevel > 0, std::min(options.maxConstantSize, mostFills)};
+}
+
 void shapePhase(OpPassManager &pm, const Options &options) {
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createFoldShapes());
-  f.addPass(createSimplify(SimplifyOptions{options.optLevel > 0}));
+  f.addPass(createSimplify(simplifyOptions(options)));
   f.addPass(createCSEPass());
 }
 
@@ -64,7 +69,7 @@ void graphPhase(OpPassManager &pm, const Options &options) {
     f.addPass(createWidenHalf());
     f.addPass(createDecompose());
     f.addPass(createRecognize());
-    f.addPass(createSimplify());
+    f.addPass(createSimplify(simplifyOptions(options)));
     f.addPass(createIntegerContractions());
     f.addPass(createCSEPass());
   }

@@ -14,7 +14,9 @@
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
+#include <exception>
 #include <new>
+#include <system_error>
 #include <unistd.h>
 
 using namespace onnxc;
@@ -99,11 +101,24 @@ static void outOfMemory() {
   _exit(ExitBadModel);
 }
 
+// LLVM makes its threads without a word for the case that there are no more, be it for want of memory.
+[[noreturn]] static void outOfThreads() {
+  if (std::exception_ptr thrown = std::current_exception())
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const std::system_error &) {
+      outOfMemory();
+    } catch (...) {
+    }
+  std::abort();
+}
+
 int main(int argc, char **argv) {
 #if !ONNXC_SANITIZED
   llvm::sys::AddSignalHandler(reportBug, nullptr);
 #endif
   std::set_new_handler(outOfMemory);
+  std::set_terminate(outOfThreads);
   llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { outOfMemory(); });
   signal(SIGXFSZ, SIG_IGN);  // a file over the user's limit is an error of the write
   if (llvm::is_contained(llvm::ArrayRef(argv, argc), llvm::StringRef("--json")))

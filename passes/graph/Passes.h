@@ -15,8 +15,8 @@ namespace onnxc {
 void populateSimplifyPatterns(mlir::RewritePatternSet &patterns);
 void populateWeightPatterns(mlir::RewritePatternSet &patterns);
 // What a ConstantOfShape of a known shape makes becomes a splat, which can be folded and packed: small ones, and weights, together at most
-// 512 MiB, since the artefact will hold them.
-void foldFills(mlir::func::FuncOp func);
+// `mostBytes`, since the artefact will hold them.
+void foldFills(mlir::func::FuncOp func, int64_t mostBytes);
 // Those of the recognize pass.
 void populateRecognizePatterns(mlir::RewritePatternSet &patterns);
 }  // namespace onnxc

@@ -61,7 +61,8 @@ def Simplify : Pass<"simplify", "::mlir::func::FuncOp"> {
     Dropout at inference, casts there and back, composed transposes and reshapes, views of constants, sums as additions, batch normalisation and constant
     scales folded into the weights before them, what a ConstantOfShape makes as constants where it is small or weights. Leaves types alone; dead ops go.
   }];
-  let options = [Option<"weights", "weights", "bool", "true", "fold batch normalisation and scales into weights, which rounds them once more">];
+  let options = [Option<"weights", "weights", "bool", "true", "fold batch normalisation and scales into weights, which rounds them once more">,
+                 Option<"fillBytes", "fill-bytes", "int64_t", "int64_t(512) << 20", "bytes of the weights that a ConstantOfShape may become, together">];
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }
 

@@ -217,7 +217,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
     RewritePatternSet patterns(&getContext());
     populateSimplifyPatterns(patterns);
     if (weights) {
-      foldFills(getOperation());
+      foldFills(getOperation(), fillBytes);
       populateWeightPatterns(patterns);
     }
     onnx::TransposeOp::getCanonicalizationPatterns(patterns, &getContext());

@@ -142,16 +142,16 @@ static LogicalResult absorbPad(onnx::ConvOp op, PatternRewriter &rewriter) {
 
 static bool readsWeights(Operation *op) { return llvm::isa<onnx::ConvOp, onnx::ConvTransposeOp, onnx::MatMulOp, onnx::GemmOp>(op); }
 
-void foldFills(func::FuncOp func) {
-  constexpr int64_t kWeightBytes = int64_t(512) << 20, kFillBytes = 16 << 10;
+void foldFills(func::FuncOp func, int64_t mostBytes) {
+  constexpr int64_t kFillBytes = 16 << 10;
   int64_t total = 0;
   func.walk([&](onnx::ConstantOfShapeOp fill) {
     auto type = llvm::dyn_cast<RankedTensorType>(fill.getType());
-    if (!type || !type.getElementType().isF32() || !type.hasStaticShape() || type.getNumElements() > kWeightBytes / 4)
+    if (!type || !type.getElementType().isF32() || !type.hasStaticShape() || type.getNumElements() > mostBytes / 4)
       return;
     int64_t bytes = type.getNumElements() * 4;
     bool weighs = llvm::any_of(fill->getUses(), [](OpOperand &use) { return use.getOperandNumber() && readsWeights(use.getOwner()); });
-    if (bytes > kFillBytes && (!weighs || total + bytes > kWeightBytes))
+    if (bytes > kFillBytes && (!weighs || total + bytes > mostBytes))
       return;
     total += bytes;
     auto value = llvm::dyn_cast_if_present<DenseElementsAttr>(fill->getAttr("value"));
