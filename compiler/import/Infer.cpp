@@ -1,6 +1,7 @@
 // Infer.cpp: types of one node's results: the onnx library's inference, and what is known of ops that it cannot type.
 #include "compiler/import/Upgrade.h"
 #include "compiler/import/Tensors.h"
+#include "llvm/ADT/StringExtras.h"
 #include <list>
 #include <onnx/shape_inference/implementation.h>
 
@@ -158,6 +159,29 @@ static std::string plainMessage(llvm::StringRef message) {
   return message.trim().str();
 }
 
+// "'x' float[2, n], 'w' float[4, 5]": the first tensors that a node reads, since the library's messages seldom say which sizes disagree.
+static std::string operandTypes(const pb::NodeProto &node, const Scope &scope) {
+  constexpr int mostOperands = 6;
+  std::string text;
+  for (int n = 0; n < std::min(node.input_size(), mostOperands); ++n) {
+    const std::string &name = node.input(n);
+    const pb::TypeProto *type = name.empty() ? nullptr : scope.type(name);
+    if (!type || !type->has_tensor_type())
+      continue;
+    text += (text.empty() ? "'" : ", '") + name + "' " +
+            llvm::StringRef(pb::TensorProto_DataType_Name(type->tensor_type().elem_type())).lower();
+    const pb::TensorShapeProto *shape = scope.shape(name);
+    std::vector<std::string> sizes;
+    for (int i = 0; shape && i < shape->dim_size(); ++i)
+      sizes.push_back(shape->dim(i).has_dim_value()       ? std::to_string(shape->dim(i).dim_value())
+                      : shape->dim(i).dim_param().empty() ? "?"
+                                                          : shape->dim(i).dim_param());
+    if (shape)
+      text += "[" + llvm::join(sizes, ", ") + "]";
+  }
+  return text;
+}
+
 // A contradiction is only sure where the types of all operands are known.
 static bool allTyped(const pb::NodeProto &node, const Scope &scope) {
   return llvm::all_of(node.input(), [&](const std::string &name) { return name.empty() || scope.type(name); });
@@ -187,7 +211,7 @@ static std::string inferBySchema(Walker &walker, const pb::OpSchema &schema, pb:
         schema.CheckInputOutputType(context);
     } catch (const std::exception &e) {
       if (allTyped(node, scope))
-        error = plainMessage(e.what());
+        error = plainMessage(e.what()) + "; it reads " + operandTypes(node, scope);
     }
     for (int i = 0; infers && i < node.output_size(); ++i)
       results[i] = *context.getOutputType(i);
