@@ -45,23 +45,17 @@ static void addCustomOp(const std::string &text, std::map<std::string, std::stri
   ops[name.str()] = library.str();
 }
 
-// A name that the command line has, whether or not this build supports it (checkDevice).
-static std::string knownDevice(const std::string &text) {
-  if (text != "cpu" && text != "cuda")
-    throw CLI::ValidationError("--device", "expected cpu or cuda, got '" + text + "'");
+// `text`, which must be one of the words that `flag` takes.
+static const std::string &oneOf(const char *flag, llvm::ArrayRef<llvm::StringRef> words, const std::string &text) {
+  if (!llvm::is_contained(words, text))
+    throw CLI::ValidationError(flag,
+                               "expected " + llvm::join(words.drop_back(), ", ") + " or " + words.back().str() + ", got '" + text + "'");
   return text;
 }
 
 static DefaultInputs defaultInputs(const std::string &text) {
-  if (text != "none" && text != "data" && text != "all")
-    throw CLI::ValidationError("--default-inputs", "expected none, data or all, got '" + text + "'");
+  oneOf("--default-inputs", {"none", "data", "all"}, text);
   return text == "none" ? DefaultInputs::None : text == "data" ? DefaultInputs::Data : DefaultInputs::All;
-}
-
-static bool areExternal(const std::string &weights) {
-  if (weights != "embedded" && weights != "external")
-    throw CLI::ValidationError("--weights", "expected embedded or external, got '" + weights + "'");
-  return weights == "external";
 }
 
 // A flag that may be given several times and takes one value each time, which `add` reads.
@@ -105,7 +99,8 @@ void bindCodeOptions(CLI::App &app, Options &options) {
       ->group("Code");
   app.add_option("--target", options.target, "target, e.g. aarch64-linux-gnu (default: this machine)")->type_name("TRIPLE")->group("Code");
   app.add_option_function<std::string>(
-         "--device", [&options](const std::string &text) { options.device = knownDevice(text); }, "what runs the model")
+         "--device", [&options](const std::string &text) { options.device = oneOf("--device", {"cpu", "cuda"}, text); },
+         "what runs the model")
       ->type_name("cpu|cuda")
       ->default_str("cpu")
       ->group("Code");
@@ -164,7 +159,10 @@ void bindCompileOptions(CLI::App &app, Options &options) {
       ->check(CLI::Range(1, 86400))
       ->group("Code");
   app.add_option_function<std::string>(
-         "--weights", [&options](const std::string &text) { options.externalWeights = areExternal(text); },
+         "--weights",
+         [&options](const std::string &text) {
+           options.externalWeights = oneOf("--weights", {"embedded", "external"}, text) == "external";
+         },
          "where the weights go: into the artefact, or into FILE.weights beside it, which is mapped when the model is loaded")
       ->type_name("embedded|external")
       ->default_str("embedded")

@@ -52,8 +52,10 @@ void loadDialects(MLIRContext &context) {
 }
 
 SimplifyOptions simplifyOptions(const Options &options) {
-  constexpr int64_t mostFills = int64_t(512) << 20;
-  return SimplifyOptions{options.optLevel > 0, std::min(options.maxConstantSize, mostFills)};
+  SimplifyOptions result;
+  result.weights = options.optLevel > 0;
+  result.fillBytes = std::min(options.maxConstantSize, result.fillBytes);
+  return result;
 }
 
 void shapePhase(OpPassManager &pm, const Options &options) {

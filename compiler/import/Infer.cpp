@@ -159,7 +159,8 @@ static std::string plainMessage(llvm::StringRef message) {
   return message.trim().str();
 }
 
-// "'x' float[2, n], 'w' float[4, 5]": the first tensors that a node reads, since the library's messages seldom say which sizes disagree.
+// "; it reads 'x' float[2, n], 'w' float[4, 5]": the first tensors that a node reads, since the library's messages seldom say which sizes
+// disagree.
 static std::string operandTypes(const pb::NodeProto &node, const Scope &scope) {
   constexpr int mostOperands = 6;
   std::string text;
@@ -168,7 +169,7 @@ static std::string operandTypes(const pb::NodeProto &node, const Scope &scope) {
     const pb::TypeProto *type = name.empty() ? nullptr : scope.type(name);
     if (!type || !type->has_tensor_type())
       continue;
-    text += (text.empty() ? "'" : ", '") + name + "' " +
+    text += (text.empty() ? "; it reads '" : ", '") + name + "' " +
             llvm::StringRef(pb::TensorProto_DataType_Name(type->tensor_type().elem_type())).lower();
     const pb::TensorShapeProto *shape = scope.shape(name);
     std::vector<std::string> sizes;
@@ -211,7 +212,7 @@ static std::string inferBySchema(Walker &walker, const pb::OpSchema &schema, pb:
         schema.CheckInputOutputType(context);
     } catch (const std::exception &e) {
       if (allTyped(node, scope))
-        error = plainMessage(e.what()) + "; it reads " + operandTypes(node, scope);
+        error = plainMessage(e.what()) + operandTypes(node, scope);
     }
     for (int i = 0; infers && i < node.output_size(); ++i)
       results[i] = *context.getOutputType(i);

@@ -6,21 +6,8 @@ import subprocess
 import numpy as np
 from onnx import helper
 
+from caller import load, refusal
 from common import info, make, mlp_model, weight
-
-
-def load(path, threads=1):
-    import onnxc
-    return onnxc.load(str(path), num_threads=threads)
-
-
-def refused(model, feed, *words):
-    """What is wrong with a run that must fail with all of `words` in its message; None where it does."""
-    try:
-        model.run(feed)
-    except Exception as e:
-        return None if all(w in str(e) for w in words) else str(e)
-    return "no error"
 
 
 def sizes_outside_their_range_are_refused(s, folder):
@@ -34,7 +21,7 @@ def sizes_outside_their_range_are_refused(s, folder):
             return f"wrong for {a.shape}"
     for a, b, words in (((1, 3, 2), (1, 3, 2), ("'a'", "dim 0 ('rows')", " 1,", "2 to 5")), ((6, 3, 2), (6, 3, 2), ("'a'", "dim 0 ('rows')", " 6,", "2 to 5")),
                         ((2, 5, 2), (2, 5, 2), ("'a'", "dim 1 is 5", "0 to 4")), ((2, 2, 2), (2, 2, 2), ("'b'", "dim 1 is 2", "3 or more"))):
-        if wrong := refused(model, {"a": np.ones(a, np.float32), "b": np.ones(b, np.float32)}, *words):
+        if wrong := refusal(model, {"a": np.ones(a, np.float32), "b": np.ones(b, np.float32)}, *words):
             return f"{a}, {b}: {wrong}"
     return None
 

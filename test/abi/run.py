@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import process
 import ranges
 import weights
+from caller import batch, load, refusal
 from common import Skip, Suite, WIDEST, info, make, mlp_model, relu_model, weight
 
 SUITE = Suite("abi", __doc__, jobs=1)
@@ -24,24 +25,6 @@ SUITE = Suite("abi", __doc__, jobs=1)
 
 def tool(*command):
     return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=True).stdout
-
-
-def load(path, threads=1):
-    import onnxc
-    return onnxc.load(str(path), num_threads=threads)
-
-
-def refusal(model, feed, *words):
-    """What is wrong with a run that must fail with all of `words` in its message; None where it does."""
-    try:
-        model.run(feed)
-    except Exception as e:
-        return None if all(w in str(e) for w in words) else str(e)
-    return "no error"
-
-
-def batch(n):
-    return np.random.default_rng(7).standard_normal((n, 96)).astype(np.float32)
 
 
 @SUITE.check

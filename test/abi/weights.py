@@ -9,19 +9,11 @@ import numpy as np
 from onnx import helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from caller import batch, load
 from common import info, make, mlp_model, relu_model
 
 EXTERNAL = ["--weights", "external"]
 STAMP = 64  # bytes in front of the weights
-
-
-def load(path, **options):
-    import onnxc
-    return onnxc.load(str(path), **options)
-
-
-def batch(n=5):
-    return np.random.default_rng(7).standard_normal((n, 96)).astype(np.float32)
 
 
 def beside(artefact):
