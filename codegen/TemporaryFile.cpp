@@ -73,4 +73,14 @@ std::error_code TemporaryFile::keepAs(StringRef output, bool executable, bool du
   return synced ? synced : sys::fs::rename(name, output);
 }
 
+SignalsHeld::SignalsHeld() {
+  sigset_t ends;
+  sigemptyset(&ends);
+  for (int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2})
+    sigaddset(&ends, signal);
+  pthread_sigmask(SIG_BLOCK, &ends, &before);
+}
+
+SignalsHeld::~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+
 }  // namespace onnxc

@@ -5,6 +5,7 @@
 #pragma once
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include <csignal>
 #include <string>
 #include <system_error>
 
@@ -34,6 +35,19 @@ public:
 private:
   std::error_code createUnique(llvm::StringRef model, bool inTemporaryFolder);
   std::string name;
+};
+
+// While one lives, a signal that asks the program to end waits: around what creates files whose names the handler learns too late, as
+// llvm::sys::fs::TempFile does.
+class SignalsHeld {
+public:
+  SignalsHeld();
+  SignalsHeld(const SignalsHeld &) = delete;
+  SignalsHeld &operator=(const SignalsHeld &) = delete;
+  ~SignalsHeld();
+
+private:
+  sigset_t before;
 };
 
 }  // namespace onnxc

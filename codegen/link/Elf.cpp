@@ -1,5 +1,6 @@
 // Elf.cpp: see Elf.h.
 #include "codegen/link/Elf.h"
+#include "codegen/TemporaryFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/BinaryFormat/ELF.h"
@@ -175,6 +176,7 @@ Error writeLibraryStubs(const ElfTarget &target, const std::array<std::string, 2
     stubs[i].Target.Arch = target.machine;
     stubs[i].Target.BitWidth = ifs::IFSBitWidthType::IFS64;
     stubs[i].Target.Endianness = ifs::IFSEndiannessType::Little;
+    SignalsHeld meanwhile;
     if (Error error = ifs::writeBinaryStub(paths[i], stubs[i]))
       return error;
   }

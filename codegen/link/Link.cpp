@@ -16,7 +16,6 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
-#include <csignal>
 #include <fcntl.h>
 #include <sys/statvfs.h>
 #include <sys/stat.h>
@@ -152,6 +151,7 @@ static Error runLinker(std::vector<std::string> args) {
     pointers.push_back(a.c_str());
   std::string text;
   raw_string_ostream messages(text);
+  SignalsHeld meanwhile;
   lld::Result result = lld::lldMain(pointers, messages, messages, {{lld::Gnu, &lld::elf::link}});
   return result.retCode ? createStringError("linking failed: " + StringRef(text).trim()) : Error::success();
 }
@@ -251,6 +251,7 @@ static Error linkObject(const LinkInputs &in, const Workspace &work, ArrayRef<st
   member->MemberName = sys::path::filename(object);
   std::vector<NewArchiveMember> members;
   members.push_back(std::move(*member));
+  SignalsHeld meanwhile;
   return writeArchive(output, members, SymtabWritingMode::NormalSymtab, object::Archive::K_GNU, true, false);
 }
 
@@ -291,13 +292,10 @@ static Error keepWithWeights(const LinkInputs &in, TemporaryFile &output, Tempor
     return reason(code);
   if (std::error_code code = weights.sync())
     return fileError(in.weightsFile, code);
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
+  SignalsHeld together;
   std::error_code weightsCode = weights.keepAs(in.weightsFile, /*executable=*/false, /*durable=*/false), code;
   if (!weightsCode && (code = output.keepAs(in.output, executable, /*durable=*/false)))
     sys::fs::remove(in.weightsFile);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return weightsCode ? fileError(in.weightsFile, weightsCode) : code ? reason(code) : Error::success();
 }
 

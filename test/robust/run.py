@@ -34,6 +34,11 @@ def start(s, *arguments, **kwargs):
     return subprocess.Popen([s.args.onnxc, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **kwargs)
 
 
+def sanitised(s):
+    settings = Path(s.args.onnxc).resolve().parent.parent / "CMakeCache.txt"
+    return settings.exists() and "ONNXC_SANITIZE:BOOL=ON" in settings.read_text()
+
+
 def interrupted(s, folder, which, rounds):
     """Compiles that a signal meets at any moment. What is wrong, or None; the seconds of one compile are measured first."""
     tmp, env = scratch(folder)
@@ -72,6 +77,32 @@ def terminated_at_any_moment(s, folder):
 @SUITE.check
 def interrupted_at_any_moment(s, folder):
     return interrupted(s, folder, signal.SIGINT, 8)
+
+
+@SUITE.check
+def terminated_as_a_file_appears(s, folder):
+    """The first moment of each file and folder that a compile creates: whoever removes them at a signal must know them by then."""
+    if sanitised(s):
+        raise Skip("the sanitiser must be the first library of a program")
+    tmp, env = scratch(folder)
+    source, shim, log = save(mlp_model(), folder / "m.onnx"), folder / "shim.so", folder / "log"
+    subprocess.run(["clang-22", "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", Path(__file__).parent / "terminate.c", "-o", shim], check=True)
+    for words in (["m.so"], ["m"], ["m.o"], ["m.a"], ["m.so", "--weights", "external"]):
+        for moment in range(1, 100):
+            out = folder / f"out{moment}"
+            out.mkdir()
+            seen = {**env, "LD_PRELOAD": str(shim), "TERMINATE_AT": str(moment), "TERMINATE_LOG": str(log)}
+            done = subprocess.run([s.args.onnxc, source, "--cpu", "x86-64", "-o", out / words[0], *words[1:]], capture_output=True, env=seen)
+            if done.returncode == 0:
+                break
+            left = [f.name for f in [*tmp.iterdir(), *out.iterdir()]]
+            if left:
+                return f"{words}: left {left} behind as {log.read_text().splitlines()[-1]} appeared"
+            out.rmdir()
+        if moment < 5:
+            return f"{words}: the signal came at {moment - 1} files only"
+        subprocess.run(["rm", "-r", out])
+    return None
 
 
 @SUITE.check
@@ -224,8 +255,7 @@ def limited(s, folder, what, value, codes=(0, 1)):
 @SUITE.check
 def limits_of_memory(s, folder):
     """127: the dynamic loader itself found no memory. Where its image and stack alone do not fit, the system ends a program before it begins."""
-    settings = Path(s.args.onnxc).resolve().parent.parent / "CMakeCache.txt"
-    if settings.exists() and "ONNXC_SANITIZE:BOOL=ON" in settings.read_text():
+    if sanitised(s):
         raise Skip("the address sanitiser takes more address space than there is memory")
     headers = subprocess.run(["readelf", "-lW", s.args.onnxc], capture_output=True, text=True, check=True).stdout.splitlines()
     loads = [line.split() for line in headers if line.split()[:1] == ["LOAD"]]
