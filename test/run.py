@@ -2,15 +2,18 @@
 
 usage: run.py --build DIR [--update] [SUITE …]
 
-Each suite is a function that returns Result(passed, failed, skipped); what fails is printed as it is found.
+Each suite is a function that returns Result(passed, failed, skipped); what fails is printed as it is found, or where there are several suites, which
+run two at a time, when its suite ends.
 """
 import argparse
+import collections
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections import namedtuple
 from pathlib import Path
@@ -166,6 +169,39 @@ def suite_docs(args):
 SUITES = {name[6:]: value for name, value in list(globals().items()) if name.startswith("suite_")}
 
 
+def timed(name, args):
+    started = time.time()
+    print(f"== {name}", flush=True)
+    r = SUITES[name](args)
+    print(f"-- {name}: {r.passed} passed, {r.failed} failed, {r.skipped} skipped ({time.time() - started:.0f} s)", flush=True)
+    return r
+
+
+def two_at_a_time(names, args):
+    """The suites' results. Two: some suites do one thing at a time, and a process that waits for its disk leaves its processor to another suite."""
+    options = ["--build", args.build, "--mode", *args.mode, *(["--update"] if args.update else [])]
+    waiting = collections.deque(sorted(names, key=lambda name: name != "conformance"))  # by far the longest
+    running = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < 2:
+                log = tempfile.TemporaryFile("w+")
+                name = waiting.popleft()
+                child = subprocess.Popen([str(c) for c in (PYTHON, __file__, name, *options)], stdout=log, stderr=subprocess.STDOUT)
+                running[child.pid] = name, log, child
+            pid, _ = os.wait()
+            name, log, child = running.pop(pid)
+            with log:
+                log.seek(0)
+                text = log.read()
+            report = re.search(rf"^-- {name}: (\d+) passed, (\d+) failed, (\d+) skipped .*\n", text, re.M)
+            print(text[:report.end()] if report else f"{text}-- {name}: ended without a result\n", end="", flush=True)
+            yield Result(*map(int, report.groups())) if report else Result(0, 1, 0)
+    finally:
+        for _, _, child in running.values():
+            child.terminate()
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("suites", nargs="*", metavar="SUITE", help=", ".join(SUITES))
@@ -181,13 +217,12 @@ def main():
     if "ONNXC_SANITIZE:BOOL=ON" in (args.build / "CMakeCache.txt").read_text():
         os.environ.setdefault("ONNXC_TEST_PATIENCE", "8")
     os.environ["ONNXC_TEST_CODE"] = finished_code(args)
-    total = Result(0, 0, 0)
-    for name in args.suites or SUITES:
-        started = time.time()
-        print(f"== {name}", flush=True)
-        r = SUITES[name](args)
-        total = Result(*(a + b for a, b in zip(total, r)))
-        print(f"-- {name}: {r.passed} passed, {r.failed} failed, {r.skipped} skipped ({time.time() - started:.0f} s)", flush=True)
+    names = args.suites or list(SUITES)
+    if len(names) == 1:
+        total = timed(names[0], args)
+    else:
+        dumped_suite()  # several suites would begin to write it
+        total = Result(*map(sum, zip(*two_at_a_time(names, args))))
     if total.skipped:
         print(f"{total.skipped} skipped")
     print(f"{total.passed} passed, {total.failed} failed")

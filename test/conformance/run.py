@@ -124,6 +124,7 @@ def worker_init(args):
     ARGS = args
     warnings.filterwarnings("ignore")
     sys.path.insert(0, args.loader)
+    import onnxc  # noqa: F401  so that the child of each case has it
 
 
 # ---- expected failures --------------------------------------------------------------------------------------------------------------------
