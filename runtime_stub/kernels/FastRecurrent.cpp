@@ -143,7 +143,7 @@ struct Pass {
   const Activation *f;
   const float *peephole, *lateBias;  // null: none; lateBias: the recurrent bias of GRU's last gate, where the reset multiplies it
   Panels all, last;                  // GRU: the first two gates, the last gate
-  const BytePanels *bytes;           // of a quantised LSTM, whose products see the state as `rounded`; else null
+  const BytePanels *bytes;           // of a quantised LSTM, whose products see the state as `rounded`
   ByteRows rounded;
   bool flag;
   int64_t n, count;  // hidden units; rows active at this step
@@ -165,6 +165,7 @@ struct Pass {
 
 struct RnnCell {
   static constexpr int gates = 1;
+  static constexpr bool quantised = false;
   static void step(const Pass &p) {
     addProducts(p.all, p.h, p.gates, p.count);
     for (int64_t b = 0; b < p.count; ++b) {
@@ -176,6 +177,7 @@ struct RnnCell {
 
 struct GruCell {
   static constexpr int gates = 3;
+  static constexpr bool quantised = false;
   static void step(const Pass &p) {
     int64_t n = p.n;
     addProducts(p.all, p.h, p.gates, p.count);
@@ -201,8 +203,11 @@ struct GruCell {
   }
 };
 
+// `Quantised`: another cell, so that a plain one has no code for products of bytes.
+template <bool Quantised>
 struct LstmCell {
   static constexpr int gates = 4;
+  static constexpr bool quantised = Quantised;
   static void peep(const Pass &p, int64_t which, float *to, const float *c) {
     for (int64_t j = 0; p.peephole && j < p.n; ++j)
       to[j] += p.peephole[which * p.n + j] * c[j];
@@ -210,7 +215,7 @@ struct LstmCell {
   static void step(const Pass &p) {
     int64_t n = p.n;
     double clip = p.l->clip;
-    if (p.bytes)
+    if constexpr (quantised)
       p.bytes->addProducts(p.rounded, 0, p.gates, p.count);
     else
       addProducts(p.all, p.h, p.gates, p.count);
@@ -330,7 +335,7 @@ void runSteps(const Args *a, Pass &p, int64_t d) {
       p.gates[p.count] = xw + (t * l.batch + b) * Cell::gates * n;
       p.h[p.count] = state + b * 3 * n, p.c[p.count] = p.h[p.count] + n, p.tmp[p.count++] = state + b * 3 * n + 2 * n;
     }
-    if (p.bytes)
+    if constexpr (Cell::quantised)
       roundStates(p, state, s);
     Cell::step(p);
     for (int64_t b = 0; y && b < l.batch; ++b) {
@@ -435,11 +440,11 @@ int32_t quantisedLstm(const Args *a) {
   BytePanels recurrentWeights[2];
   for (int64_t d = 0; d < l.directions; ++d) {
     Pass &p = passes[d];
-    if (!p.start(a, l, LstmCell::gates, a->attr[Extra].i != 0) || !p.rounded.start(a, l.batch, l.hidden))
+    if (!p.start(a, l, LstmCell<true>::gates, a->attr[Extra].i != 0) || !p.rounded.start(a, l.batch, l.hidden))
       return ONNXC_K_MEMORY;
     ONNXC_TRY(startQuantised(a, p, recurrentWeights[d], d, x));
   }
-  return runDirections<LstmCell>(a, passes);
+  return runDirections<LstmCell<true>>(a, passes);
 }
 
 }  // namespace
@@ -456,5 +461,5 @@ extern "C" int32_t onnxc_k_FastGRU(const onnxc_args *a) {
 }
 extern "C" int32_t onnxc_k_FastLSTM(const onnxc_args *a) {
   const char *defaults[] = {"Sigmoid", "Tanh", "Tanh"};
-  return onnxc::run<onnxc::LstmCell>(a, defaults, 3, a->attr[onnxc::Extra].i != 0);
+  return onnxc::run<onnxc::LstmCell<false>>(a, defaults, 3, a->attr[onnxc::Extra].i != 0);
 }
