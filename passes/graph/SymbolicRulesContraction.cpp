@@ -112,7 +112,7 @@ static LogicalResult readTerm(Einsum &e, StringRef term, DimsRef dims) {
     }
     AffineExpr d = dims[at++], &slot = e.sizes[label];
     ++e.uses[label];
-    if (SymbolicArithmetic::constantOf(slot) == 1)
+    if (!slot || SymbolicArithmetic::constantOf(slot) == 1)
       slot = d;
     else if (SymbolicArithmetic::constantOf(d) != 1) {
       auto both = e.o.same(slot, d, "sizes of label '" + Twine(label) + "'");

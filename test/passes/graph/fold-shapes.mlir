@@ -34,6 +34,16 @@ func.func @half(%x: tensor<9x?xf32>) -> tensor<?xf32> {
 
 // -----
 
+// A label whose size is 1 wherever it stands, in a result of which inference knew less.
+// CHECK-LABEL: @einsum_of_ones
+// CHECK: "onnx.Einsum"{{.*}} -> tensor<3x1x5xf32>
+func.func @einsum_of_ones(%x: tensor<3x1x4xf32>, %w: tensor<4x5xf32>) -> tensor<3x?x5xf32> {
+  %r = "onnx.Einsum"(%x, %w) {equation = "ibh,hd->ibd"} : (tensor<3x1x4xf32>, tensor<4x5xf32>) -> tensor<3x?x5xf32>
+  return %r : tensor<3x?x5xf32>
+}
+
+// -----
+
 // The same name is the same size: the expand does nothing.
 // CHECK-LABEL: @same_symbol
 // CHECK-NEXT: return %arg0
