@@ -1,4 +1,4 @@
-// Levels.cpp: checkDevice and chooseLevels of Pipeline.h: what --device, --target and --cpu name.
+// Levels.cpp: checkSupported and chooseLevels of Pipeline.h: what --device, --precision, --target and --cpu name.
 #include "codegen/cpu/Isa.h"
 #include "compiler/Messages.h"
 #include "compiler/Pipeline.h"
@@ -6,14 +6,18 @@
 
 namespace onnxc {
 
-int checkDevice(const Options &options) {
-  if (options.device == "cpu")
-    return ExitOk;
-  return fail(ExitOutOfScope, "--device " + options.device + " is not supported by this build: cpu is; `onnxc targets` lists what is");
+int checkSupported(const Options &options) {
+  if (options.device != "cpu")
+    return fail(ExitOutOfScope, "--device " + options.device + " is not supported by this build: cpu is; `onnxc targets` lists what is");
+  if (options.precision == "int8")
+    return fail(ExitOutOfScope,
+                "--precision int8 is not supported: 8 bits need scales of weights and of what lies between layers. Quantise "
+                "the model, e.g. with onnxruntime.quantization: its 8-bit operators (QDQ or QOperator) are compiled as they come");
+  return ExitOk;
 }
 
 int chooseLevels(Options &options) {
-  if (int status = checkDevice(options))
+  if (int status = checkSupported(options))
     return status;
   const Target *target = findTarget(options.target);
   if (!target)

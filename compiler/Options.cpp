@@ -104,6 +104,13 @@ void bindCodeOptions(CLI::App &app, Options &options) {
       ->type_name("cpu|cuda")
       ->default_str("cpu")
       ->group("Code");
+  app.add_option_function<std::string>(
+         "--precision",
+         [&options](const std::string &text) { options.precision = oneOf("--precision", {"f32", "bf16", "f16", "int8"}, text); },
+         "what large weights of f32 products are stored in; inputs, sums and results stay f32 (int8: quantise the model instead)")
+      ->type_name("f32|bf16|f16|int8")
+      ->default_str("f32")
+      ->group("Code");
   addRepeatable(
       app, "--define-dim", [&options](const std::string &text) { addDim(text, options.defineDims); },
       "fix a symbolic dimension, e.g. batch=8 (repeatable)")

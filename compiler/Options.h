@@ -16,6 +16,7 @@ struct Options {
   std::string input, output;                     // output's suffix: .so .a .o .mlir .ll .s, none = executable
   std::string target;                            // triple; empty = host
   std::string device = "cpu";                    // --device
+  std::string precision = "f32";                 // --precision: what large weights are stored in
   std::vector<std::string> cpus;                 // empty = the default levels of codegen/cpu/Isa.cpp
   std::map<std::string, std::string> tune;       // level -> CPU that --cpu named; compile() fills it
   int optLevel = 3;                              // -O0 is the oracle: no recognition, fusion or layout

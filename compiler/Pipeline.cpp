@@ -85,7 +85,7 @@ void layoutPhase(OpPassManager &pm, const Options &options) {
     return;
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createBlockChannels(BlockChannelsOptions{options.winograd}));
-  f.addPass(createPackWeights());
+  f.addPass(createPackWeights(PackWeightsOptions{options.precision}));
   f.addPass(createCSEPass());
 }
 

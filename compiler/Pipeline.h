@@ -16,8 +16,8 @@ int check(const Options &options);
 
 // Steps of compile() that --tune takes, too. Each returns an ExitCode after a message.
 //
-// Whether this build has code for options.device.
-int checkDevice(const Options &options);
+// Whether this build has code for options.device and options.precision.
+int checkSupported(const Options &options);
 // Replaces what --cpu names by levels, oldest first as the artefact's table wants them, each once.
 int chooseLevels(Options &options);
 // Reads options.scheduleFile, where one is named, into options.schedules. `mayBeNew`: that there is no such file is no error.

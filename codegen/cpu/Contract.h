@@ -18,6 +18,8 @@ mlir::LogicalResult emitPackedWindow(KernelCode &code, mlir::Operation *op);
 // Sets the kernel's parallel extent to the product of `factors`, each a constant or an expression over local dims, and its grain so
 // that a task is worth starting a thread for; `flops`: of one unit.
 void setExtent(kernel::FuncOp kernel, llvm::ArrayRef<mlir::AffineExpr> factors, double flops);
+// Sets the bytes of scratch memory that each task of the kernel gets, over local dims.
+void setScratch(kernel::FuncOp kernel, mlir::AffineExpr bytes);
 // Whether units of parallel work of `flops` each are few enough and large enough to be halved. Smaller units read operands more often,
 // which costs a single thread up to 10 %: only what would keep one processor alone busy is cut.
 inline bool worthHalving(int64_t units, double flops) { return units < 4 && flops >= 2e6; }

@@ -34,8 +34,7 @@ LogicalResult emitExpandedWindow(KernelCode &c, Operation *conv, Operation *wind
   s.scheduleDepth(c.kernel, blocks);
   int64_t chunks = llvm::divideCeil(s.tiles(), s.chunkTiles), units = panels / group;
   MLIRContext *context = c.b.getContext();
-  c.kernel->setAttr("scratch",
-                    AffineMapAttr::get(AffineMap::get(0, c.kernel.getNumDims(), getAffineConstantExpr(group * planeBytes, context))));
+  setScratch(c.kernel, getAffineConstantExpr(group * planeBytes, context));
   setExtent(c.kernel, {y[0], getAffineConstantExpr(units, context)}, 2.0 * double(rows * group * kLanes * blocks * 16));
   c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
     Value n = c.div(unit, units), from = c.mul(c.rem(unit, units), group), to = c.add(from, group);

@@ -30,6 +30,10 @@ void setExtent(kernel::FuncOp kernel, ArrayRef<AffineExpr> factors, double flops
   kernel->setAttr("grain", b.getI64IntegerAttr(std::max<int64_t>(1, int64_t(worth / std::max(flops, 1.0)))));
 }
 
+void setScratch(kernel::FuncOp kernel, AffineExpr bytes) {
+  kernel->setAttr("scratch", AffineMapAttr::get(AffineMap::get(0, kernel.getNumDims(), bytes)));
+}
+
 AffineExpr productOf(ArrayRef<AffineExpr> factors, MLIRContext *context) {
   AffineExpr p = getAffineConstantExpr(1, context);
   for (AffineExpr f : factors)
@@ -64,7 +68,8 @@ LogicalResult emitPackedMatMul(KernelCode &c, Operation *raw) {
   RowsProblem p;
   p.a = c.address(op.getA()), p.b = c.address(op.getB()), p.out = c.result(0);
   p.bias = op.getBias() ? c.address(op.getBias()) : Value();
-  p.rowBytes = c.n(depth * 4), p.depth = c.n(depth), p.panelBytes = c.n(depth * kPanelBytes);
+  p.rowBytes = c.n(depth * 4), p.depth = c.n(depth), p.type = PanelType::of(bType.getElementType());
+  p.panelBytes = c.n(depth * p.type.bytes());
   p.outRowBytes = c.n(n * 4), p.outPanelBytes = c.n(kPanelBytes);
   p.mask = n % kLanes ? c.lanesBelow(c.n(n % kLanes), kLanes) : Value();
   p.outOffset = c.n(0);
@@ -80,10 +85,7 @@ LogicalResult emitPackedMatMul(KernelCode &c, Operation *raw) {
   Value chunkCount = s.rows ? c.n(*constantOf(chunks)) : c.ceilDiv(rows, s.chunkRows());
   setExtent(c.kernel, {chunks, getAffineConstantExpr(groups, c.b.getContext())},
             2.0 * double(std::min(s.rows.value_or(s.chunkRows()), s.chunkRows()) * s.groupPanels * kLanes * depth));
-  c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
-    Value from = c.mul(c.div(unit, chunkCount), s.groupPanels), to = c.min(c.add(from, s.groupPanels), c.n(panels));
-    RowsEmitter(c, epilogue, s).emit(p, rows, c.rem(unit, chunkCount), c.n(panels), from, to);
-  });
+  RowsEmitter(c, epilogue, s).emitUnits(p, rows, chunkCount, c.n(panels));
   return success();
 }
 

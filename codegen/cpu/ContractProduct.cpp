@@ -132,8 +132,7 @@ void Product::emit() {
   AffineExpr groups = columnsExpr.ceilDiv(kLanes * s.groupPanels);
   setExtent(c.kernel, {productOf(ArrayRef(y).take_front(batch), c.b.getContext()), groups},
             2.0 * double(constantOf(rowsExpr).value_or(64) * constantOf(depthExpr).value_or(64) * s.groupPanels * kLanes));
-  AffineExpr bytes = depthExpr * (s.groupPanels * kPanelBytes);
-  c.kernel->setAttr("scratch", AffineMapAttr::get(AffineMap::get(0, c.kernel.getNumDims(), bytes)));
+  setScratch(c.kernel, depthExpr * (s.groupPanels * kPanelBytes));
   Value groupCount = c.ceilDiv(columns, kLanes * s.groupPanels);
   c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
     Value from = c.mul(c.rem(unit, groupCount), s.groupPanels), to = c.min(c.add(from, s.groupPanels), panels);

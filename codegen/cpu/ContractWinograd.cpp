@@ -243,8 +243,7 @@ void Winograd::emit() {
   MLIRContext *context = c.b.getContext();
   AffineExpr all = yExprs[2].ceilDiv(kOut) * yExprs[3].ceilDiv(kOut);
   setExtent(c.kernel, {yExprs[0], all.ceilDiv(tiles), getAffineConstantExpr(parts, context)}, unitFlops());
-  AffineExpr bytes = getAffineConstantExpr(kPoints * (inputStep + productStep), context);
-  c.kernel->setAttr("scratch", AffineMapAttr::get(AffineMap::get(0, c.kernel.getNumDims(), bytes)));
+  setScratch(c.kernel, getAffineConstantExpr(kPoints * (inputStep + productStep), context));
   Value across = c.ceilDiv(y[3], kOut), count = c.mul(c.ceilDiv(y[2], kOut), across), chunks = c.ceilDiv(count, tiles);
   // The parts of a chunk follow one another: its inputs are transformed once.
   Code::Values none{c.n(-1)};

@@ -1,14 +1,11 @@
 // Ragged.cpp: see Ragged.h.
 #include "codegen/cpu/Ragged.h"
+#include "codegen/cpu/Contract.h"
 
 using namespace mlir;
 namespace onnxc {
 
-void RaggedTile::setScratch() {
-  MLIRContext *context = c.kernel.getContext();
-  AffineExpr bytes = getAffineConstantExpr(w.kh * w.kw * entryBytes(), context);
-  c.kernel->setAttr("scratch", AffineMapAttr::get(AffineMap::get(0, c.kernel.getNumDims(), bytes)));
-}
+void RaggedTile::setScratch() { onnxc::setScratch(c.kernel, getAffineConstantExpr(w.kh * w.kw * entryBytes(), c.kernel.getContext())); }
 
 Value RaggedTile::regular(Value column, Value outWidth) const {
   Value first = c.sub(c.mul(column, w.strides[1]), w.pads[1]);

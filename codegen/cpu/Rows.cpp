@@ -1,5 +1,6 @@
 // Rows.cpp: loops of Rows.h: depth blocks, row tiles, panel tiles, steps.
 #include "codegen/cpu/Rows.h"
+#include "codegen/cpu/Contract.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -95,13 +96,13 @@ Tile::Values RowsEmitter::steps(const RowsProblem &p, const Tile &t, ValueRange 
   auto inner = [&](Value aBase, Value bBase, Value ahead, Value lo, Value hi, ValueRange acc, Value nextRows = nullptr) {
     auto run = [&](Value begin, Value end, int64_t unroll, ValueRange values) {
       return c.loop(begin, end, c.n(unroll), values, [&](Value k, ValueRange v) {
-        Value aAt = c.at(aBase, c.mul(k, 4)), bAt = c.at(bBase, c.mul(k, kPanelBytes));
+        Value aAt = c.at(aBase, c.mul(k, 4)), bAt = c.at(bBase, c.mul(k, t.b.bytes()));
         if (nextRows && unroll == 4) {
           int64_t lines = llvm::divideCeil(t.rows, 4);  // of the 16 steps of a block, four at a time
           for (int64_t i = 0; i < lines; ++i)
             c.prefetch(c.at(nextRows, c.add(c.mul(k, lines * 16), c.n(i * 64))));
         }
-        return t.products(v, rows(aAt), panels(bAt), unroll, 4, ahead ? c.at(ahead, c.mul(k, kPanelBytes)) : Value());
+        return t.products(v, rows(aAt), panels(bAt), unroll, 4, ahead ? c.at(ahead, c.mul(k, t.ahead.bytes())) : Value());
       });
     };
     auto l = Code::constant(lo), h = Code::constant(hi);
@@ -111,11 +112,11 @@ Tile::Values RowsEmitter::steps(const RowsProblem &p, const Tile &t, ValueRange 
     return even ? result : run(middle, hi, 1, result);
   };
   if (!p.blockBytes)
-    return inner(a, b, at.ahead ? c.at(at.ahead, c.sub(c.n(0), c.mul(from, kPanelBytes))) : Value(), from, to, start);
+    return inner(a, b, at.ahead ? c.at(at.ahead, c.sub(c.n(0), c.mul(from, t.ahead.bytes()))) : Value(), from, to, start);
   auto blockSteps = [&](Value block, int64_t count, ValueRange v) {
-    Value ahead = at.ahead ? c.at(at.ahead, c.mul(c.sub(block, from), 16 * kPanelBytes)) : Value();
+    Value ahead = at.ahead ? c.at(at.ahead, c.mul(c.sub(block, from), 16 * t.ahead.bytes())) : Value();
     Value rowsAt = c.at(a, c.mul(block, p.blockBytes));
-    return inner(rowsAt, c.at(b, c.mul(block, 16 * kPanelBytes)), ahead, c.n(0), c.n(count), v,
+    return inner(rowsAt, c.at(b, c.mul(block, 16 * t.b.bytes())), ahead, c.n(0), c.n(count), v,
                  t.rows >= 4 ? c.at(rowsAt, p.blockBytes) : Value());
   };
   auto blocks = [&](Value end) {
@@ -198,10 +199,13 @@ void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Place at, Value pane
 
 // Steps from `from` on of the panels from `group` on.
 RowsEmitter::Pass RowsEmitter::passOf(const RowsProblem &p, Value from, Value group) {
-  int64_t stepBytes = (p.blockBytes ? 16 : 1) * kPanelBytes;
-  Value own = c.at(p.b, c.mul(group, p.panelBytes)), next = p.nextB ? p.nextB : c.at(own, c.mul(c.n(s.groupPanels), p.panelBytes));
+  const RowsProblem &read = p.inMemory();
+  int64_t stepBytes = (p.blockBytes ? 16 : 1) * read.type.bytes();
+  Value own = c.at(read.b, c.mul(group, read.panelBytes)), next = p.nextB ? p.nextB : c.at(own, c.mul(c.n(s.groupPanels), read.panelBytes));
   Pass pass{s.depthBlock ? c.min(c.add(from, s.depthBlock), p.depth) : p.depth, c.at(own, c.mul(from, stepBytes)), next};
-  if (s.depthBlock)
+  if (p.stored)
+    pass.next = c.at(next, c.mul(from, stepBytes));  // this group's other steps are widened already
+  else if (s.depthBlock)
     pass.next = c.select(c.less(pass.to, p.depth), c.at(own, c.mul(pass.to, stepBytes)), next);
   return pass;
 }
@@ -211,7 +215,7 @@ RowsEmitter::Pass RowsEmitter::passOf(const RowsProblem &p, Value from, Value gr
 Value RowsEmitter::linesAhead(const RowsProblem &p, const Pass &pass, Value tile) const {
   if (c.vectorBits < 512 || (s.rows && s.tiles() < 2))
     return Value();
-  return c.select(c.less(tile, c.n(s.groupPanels)), c.at(pass.next, c.mul(tile, p.panelBytes)), pass.here);
+  return c.select(c.less(tile, c.n(s.groupPanels)), c.at(pass.next, c.mul(tile, p.inMemory().panelBytes)), pass.here);
 }
 
 void RowsEmitter::emit(const RowsProblem &p, Value rows, Value chunk, Value panels, Value from, Value to) {
@@ -223,7 +227,7 @@ void RowsEmitter::emit(const RowsProblem &p, Value rows, Value chunk, Value pane
       panelTiles(panels, from, to, [&](Value panel, int64_t width) {
         Value down = c.div(c.sub(row, first), s.tile.rows), along = c.div(c.sub(panel, from), s.tile.panels);
         Value ahead = height < s.tile.rows - 1 ? Value() : linesAhead(p, pass, c.add(c.mul(down, across), along));
-        tile(p, Tile{c, height, width}, {row, panel, fresh, ahead}, panels, k, pass.to);
+        tile(p, Tile{c, height, width, p.type, p.inMemory().type}, {row, panel, fresh, ahead}, panels, k, pass.to);
       });
     });
   };
@@ -231,6 +235,50 @@ void RowsEmitter::emit(const RowsProblem &p, Value rows, Value chunk, Value pane
     c.loop(c.n(0), p.depth, c.n(s.depthBlock), passes);
   else
     passes(c.n(0));
+}
+
+// The product over f32 copies of the panels from `group` on in the task's scratch.
+RowsProblem RowsEmitter::widened(const RowsProblem &p, Value group) const {
+  RowsProblem wide = p;
+  wide.type = {};
+  wide.stored = &p;
+  wide.panelBytes = c.mul(p.depth, (p.blockBytes ? 16 : 1) * kPanelBytes);
+  wide.b = c.at(c.scratch, c.sub(c.n(0), c.mul(group, wide.panelBytes)));
+  return wide;
+}
+
+void RowsEmitter::widen(const RowsProblem &p, const RowsProblem &wide, Value from, Value to) {
+  Value steps = c.mul(p.depth, p.blockBytes ? 16 : 1);
+  c.loop(from, to, c.n(1), [&](Value panel) {
+    Value source = c.at(p.b, c.mul(panel, p.panelBytes)), sink = c.at(wide.b, c.mul(panel, wide.panelBytes));
+    c.loop(c.n(0), steps, c.n(1),
+           [&](Value k) { c.store(p.type.load(c, c.at(source, c.mul(k, p.type.bytes()))), c.at(sink, c.mul(k, kPanelBytes))); });
+  });
+}
+
+void RowsEmitter::emitUnits(const RowsProblem &p, Value rows, Value chunks, Value panels) {
+  auto first = [&](Value group) { return c.mul(group, s.groupPanels); };
+  auto end = [&](Value from) { return c.min(c.add(from, s.groupPanels), panels); };
+  auto direct = [&] {
+    c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
+      Value from = first(c.div(unit, chunks));
+      emit(p, rows, c.rem(unit, chunks), panels, from, end(from));
+    });
+  };
+  auto copied = [&] {
+    c.loop(c.begin, c.end, c.n(1), {c.n(-1)}, [&](Value unit, ValueRange have) -> Code::Values {
+      Value group = c.div(unit, chunks), from = first(group), to = end(from);
+      RowsProblem wide = widened(p, from);
+      c.when(c.equal(group, have[0]), [] {}, [&] { widen(p, wide, from, to); });
+      emit(wide, rows, c.rem(unit, chunks), panels, from, to);
+      return {group};
+    });
+  };
+  if (!p.type.isHalf() || (s.rows && *s.rows < s.widenRows()))
+    return direct();
+  setScratch(c.kernel,
+             getAffineConstantExpr(s.groupPanels * *Code::constant(p.depth) * (p.blockBytes ? 16 : 1) * kPanelBytes, c.b.getContext()));
+  c.when(s.rows ? c.flag(false) : c.less(rows, c.n(s.widenRows())), direct, copied);
 }
 
 }  // namespace onnxc

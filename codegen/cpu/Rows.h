@@ -11,6 +11,8 @@ namespace onnxc {
 struct RowsProblem {
   using Value = mlir::Value;
   Value a, b, out;                                            // first byte of each
+  PanelType type = {};                                        // of b
+  const RowsProblem *stored = nullptr;                        // whose panels `b` is a widened copy of
   Value rowBytes;                                             // from one row of A to the next
   Value blockBytes;                                           // from 16 k to the next 16; null: k are side by side
   Value depth;                                                // number of k; of blocks of 16 where `blockBytes`
@@ -22,6 +24,7 @@ struct RowsProblem {
   Value bias;                                                 // 16 floats a panel; null: zero
   Value nextB;                                                // what is read of B after these panels; null: the panels behind them
   std::function<Code::Values(Value row, Value panel)> index;  // of the result's axes
+  const RowsProblem &inMemory() const { return stored ? *stored : *this; }
 };
 
 // How rows and panels are cut; units of parallel work are (row chunk, panel group) pairs.
@@ -41,6 +44,8 @@ struct RowsSchedule {
   // Tiles of `tile.rows` rows come first; the rest of known rows is cut into tiles one row shorter.
   int64_t fullTiles() const;
   int64_t tiles() const;
+  // Of so many rows panels of halves are widened before the tiles, which else do it whenever they load them: that costs them a few percent.
+  int64_t widenRows() const { return 4 * tile.rows + 1; }
 };
 
 // How many channels of the last block of `channels` a product takes: a few more than there are, as steps are written by fours.
@@ -52,6 +57,8 @@ public:
   using Value = mlir::Value;
   // Rows of chunk `chunk` (of `rows` in all) and panels [from, to).
   void emit(const RowsProblem &p, Value rows, Value chunk, Value panels, Value from, Value to);
+  // The same for the chunks of one group after the other, unit / `chunks` being the group, whose panels of halves are widened once.
+  void emitUnits(const RowsProblem &p, Value rows, Value chunks, Value panels);
 
 private:
   // Where a tile is; its rows before `fresh` (null: none) are computed already. `ahead`: lines of B to ask for on the way; null: none.
@@ -64,6 +71,8 @@ private:
   };
   Pass passOf(const RowsProblem &p, Value from, Value group);
   Value linesAhead(const RowsProblem &p, const Pass &pass, Value tile) const;
+  RowsProblem widened(const RowsProblem &p, Value group) const;
+  void widen(const RowsProblem &p, const RowsProblem &wide, Value from, Value to);
   using RowsBody = llvm::function_ref<void(Value row, int64_t height, Value fresh)>;
   void rowTiles(Value rows, Value chunk, RowsBody body);
   void restTiles(Value from, Value to, RowsBody body);

@@ -1,5 +1,6 @@
 // Tile.cpp: the choice of a tile and its multiply-adds.
 #include "codegen/cpu/Tile.h"
+#include "codegen/cpu/Halves.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -7,7 +8,7 @@ namespace onnxc {
 
 // How far before its use a line of a panel is asked for: about the latency of memory in steps of a tile, and past the end of a page, where
 // the hardware's own prefetch stops. A few rows read their panels as fast as memory gives them: nothing to hide.
-static constexpr int64_t kPrefetchBytes = 3072, kPrefetchRows = 4;
+static constexpr int64_t kPrefetchBytes = 3072, kPrefetchRows = 4, kLineBytes = 64;
 static constexpr int64_t kScalars = 4;  // of a row in one register
 
 // Cycles of one step of a rows x panels tile on a core with two FMA and two load ports and an FMA latency of four, which eight accumulators
@@ -44,6 +45,12 @@ TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, const Code &c,
   return best;
 }
 
+Value PanelType::load(Code &c, Value address) const {
+  if (!isHalf())
+    return c.load(c.vec(c.f32, kLanes), address);
+  return halfToFloat(c, c.load(c.vec(c.b.getI16Type(), kLanes), address), element == BF16);
+}
+
 Tile::Values Tile::fill(llvm::function_ref<Value(int64_t, int64_t)> start) const {
   Values acc;
   for (int64_t r = 0; r < rows; ++r)
@@ -55,7 +62,7 @@ Tile::Values Tile::fill(llvm::function_ref<Value(int64_t, int64_t)> start) const
 // Step `i` of more panels than rows: the panels pass by one by one.
 void Tile::broadcastFirst(Values &acc, ArrayRef<Value> scalars, ArrayRef<Value> panel, int64_t i) const {
   for (int64_t p = 0; p < panels; ++p) {
-    Value column = c.load(type(), c.at(panel[p], i * kPanelBytes));
+    Value column = b.load(c, c.at(panel[p], i * b.bytes()));
     for (int64_t r = 0; r < rows; ++r)
       if (scalars[r])
         acc[r * panels + p] = c.fma(scalars[r], column, acc[r * panels + p]);
@@ -74,12 +81,12 @@ Value Tile::scalar(Value row, int64_t i, int64_t count, int64_t rowStep, Value &
 }
 
 Tile::Values Tile::products(ValueRange start, llvm::function_ref<Value(int64_t)> row, llvm::function_ref<Value(int64_t)> panel,
-                            int64_t count, int64_t rowStep, Value ahead) const {
-  Values acc(start), a, b, fours(rows);
+                            int64_t count, int64_t rowStep, Value next) const {
+  Values acc(start), a, bases, fours(rows);
   for (int64_t r = 0; r < rows; ++r)
     a.push_back(row(r));
   for (int64_t p = 0; p < panels; ++p)
-    b.push_back(panel(p));
+    bases.push_back(panel(p));
   for (int64_t i = 0; i < count; ++i) {
     auto scalarOf = [&](int64_t r) { return scalar(a[r], i, count, rowStep, fours[r]); };
     if (rows < panels && rows > 1) {
@@ -87,17 +94,17 @@ Tile::Values Tile::products(ValueRange start, llvm::function_ref<Value(int64_t)>
       for (int64_t r = 0; r < rows; ++r)
         if (a[r])
           scalars[r] = scalarOf(r);
-      broadcastFirst(acc, scalars, b, i);
+      broadcastFirst(acc, scalars, bases, i);
       continue;
     }
     Values column;
-    for (Value base : b)
-      column.push_back(c.load(type(), c.at(base, i * kPanelBytes)));
-    if (ahead)
-      c.prefetch(c.at(ahead, i * kPanelBytes), 2);
-    if (rows >= kPrefetchRows)
-      for (Value base : b)
-        c.prefetch(c.at(base, i * kPanelBytes + kPrefetchBytes));
+    for (Value base : bases)
+      column.push_back(b.load(c, c.at(base, i * b.bytes())));
+    if (next && i * ahead.bytes() % kLineBytes == 0)
+      c.prefetch(c.at(next, i * ahead.bytes()), 2);
+    if (rows >= kPrefetchRows && i * b.bytes() % kLineBytes == 0)
+      for (Value base : bases)
+        c.prefetch(c.at(base, i * b.bytes() + kPrefetchBytes));
     for (int64_t r = 0; r < rows; ++r) {
       if (!a[r])
         continue;

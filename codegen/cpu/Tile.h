@@ -8,11 +8,21 @@
 namespace onnxc {
 
 constexpr int64_t kLanes = 16;
-constexpr int64_t kPanelBytes = kLanes * 4;
+constexpr int64_t kPanelBytes = kLanes * 4;  // a step of a panel of f32
 
 struct TileShape {
   int64_t rows, panels;
 };
+
+// What the lanes of a panel are in memory: f32, or halves that are widened when they are loaded.
+struct PanelType {
+  enum { F32, BF16, F16 } element = F32;
+  static PanelType of(mlir::Type element) { return {element.isBF16() ? BF16 : element.isF16() ? F16 : F32}; }
+  bool isHalf() const { return element != F32; }
+  int64_t bytes() const { return isHalf() ? kPanelBytes / 2 : kPanelBytes; }  // of a step
+  mlir::Value load(Code &c, mlir::Value address) const;                       // a step's lanes as f32
+};
+
 // The tile that takes the fewest cycles for `rows` (nothing: unknown) x `panels` under the register budget of `c`: accumulators and,
 // whichever are fewer, the panels that are loaded and one broadcast or all broadcasts and one panel stay in registers. The latter reads
 // more panels than rows: only where `near` of them, of the steps that tiles share, lie in the first-level cache.
@@ -21,15 +31,16 @@ TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, const Code &c,
 struct Tile {
   Code &c;
   int64_t rows, panels;
+  PanelType b = {}, ahead = {};  // of what is multiplied, and of what is asked for
   using Value = mlir::Value;
   using Values = Code::Values;
 
   mlir::VectorType type() const { return c.vec(c.f32, kLanes); }
   Values fill(llvm::function_ref<Value(int64_t row, int64_t panel)> start) const;
-  // acc + `count` products: step i reads the scalar at row(r) + i * rowStep and the vector at panel(p) + i * kPanelBytes, and asks for the
-  // panel line at `ahead` + i * kPanelBytes for the second-level cache. A null row address leaves the row alone.
+  // acc + `count` products: step i reads the scalar at row(r) + i * rowStep and the vector at panel(p) + i * b.bytes(), and asks for the
+  // panel line at `next` + i * ahead.bytes() for the second-level cache. A null row address leaves the row alone.
   Values products(mlir::ValueRange acc, llvm::function_ref<Value(int64_t)> row, llvm::function_ref<Value(int64_t)> panel, int64_t count,
-                  int64_t rowStep = 4, Value ahead = nullptr) const;
+                  int64_t rowStep = 4, Value next = nullptr) const;
 
 private:
   Value scalar(Value row, int64_t i, int64_t count, int64_t rowStep, Value &four) const;

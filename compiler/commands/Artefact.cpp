@@ -95,6 +95,14 @@ std::map<std::string, Schedule> Artefact::schedules() const {
   llvm::consumeError(schedules.takeError());
   return {};
 }
+bool Artefact::hasFlag(llvm::StringRef flag) const {
+  llvm::Expected<llvm::json::Value> description = llvm::json::parse(json());
+  const llvm::json::Object *object = description ? description->getAsObject() : nullptr;
+  const llvm::json::Array *flags = object ? object->getArray("flags") : nullptr;
+  bool found = flags && llvm::is_contained(*flags, llvm::json::Value(flag));
+  llvm::consumeError(description.takeError());
+  return found;
+}
 std::string Artefact::weightsFile() const {
   llvm::Expected<llvm::json::Value> description = llvm::json::parse(json());
   const llvm::json::Object *object = description ? description->getAsObject() : nullptr;
@@ -182,7 +190,7 @@ static llvm::Error runError(const onnxc_error &error) { return failure(ExitBadMo
 llvm::Expected<std::unique_ptr<Artefact>> Artefact::open(const std::string &path, const Options &code, int threads) {
   std::unique_ptr<Artefact> artefact(new Artefact);
   Impl &a = *artefact->impl;
-  if (int exit = checkDevice(code))
+  if (int exit = checkSupported(code))
     return failure(exit, "");
   llvm::SmallString<128> library(path);
   if (llvm::sys::path::extension(path) != ".so") {

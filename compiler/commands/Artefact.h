@@ -53,8 +53,9 @@ public:
 
   const std::vector<Port> &inputs() const;
   const std::vector<Port> &outputs() const;
-  std::string json() const;     // the artefact's own description
-  unsigned vectorBits() const;  // of the level that was chosen for this processor
+  std::string json() const;                  // the artefact's own description
+  bool hasFlag(llvm::StringRef flag) const;  // whether it was compiled with "--flag value"
+  unsigned vectorBits() const;               // of the level that was chosen for this processor
   // How its kernels were cut: kernel -> numbers of codegen/cpu/Schedule.h.
   std::map<std::string, std::map<std::string, int64_t>> schedules() const;
   int64_t fileBytes() const;  // of the library

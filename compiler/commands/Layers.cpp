@@ -88,7 +88,7 @@ llvm::Expected<LayerReport> compareLayers(Artefact &artefact, Artefact &referenc
     ++report.compared;
     if (d.relative() > report.worst)
       report.worst = d.relative(), report.worstNode = result.node;
-    if (d.largest > tolerance.atol + tolerance.rtol * d.scale)
+    if (d.largest > tolerance.atol + (tolerance.rtol + tolerance.ofLargest) * d.scale)
       report.differ.push_back({result.node, result.op, it->second->value.type(), result.kernel, d.largest, d.scale});
   }
   return report;

@@ -190,7 +190,17 @@ static bool isClose(std::complex<double> want, std::complex<double> got, const T
          (std::isfinite(std::abs(want)) && std::abs(want - got) <= tolerance.atol + tolerance.rtol * std::abs(want));
 }
 
-static std::string tensorDifference(const Value &want, const Value &got, const Tolerance &tolerance) {
+static double largestOf(const Value &floats) {
+  double largest = 0;
+  for (int64_t i = 0, n = floats.count(); i < n; ++i)
+    if (double size = std::abs(elementAsComplex(floats, i)); std::isfinite(size))
+      largest = std::max(largest, size);
+  return largest;
+}
+
+static std::string tensorDifference(const Value &want, const Value &got, Tolerance tolerance) {
+  if (tolerance.ofLargest > 0 && want.dtype != StringCode && !isInteger(want.dtype))
+    tolerance.atol += tolerance.ofLargest * largestOf(want);
   int64_t n = want.count(), wrong = 0, first = -1;
   double worst = 0;
   for (int64_t i = 0; i < n; ++i) {

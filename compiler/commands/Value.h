@@ -41,6 +41,7 @@ void fillRandom(Value &tensor, uint64_t seed);
 // Equal within rtol/atol (integers, bools and strings exactly); else what differs.
 struct Tolerance {
   double rtol = 1e-3, atol = 1e-7;
+  double ofLargest = 0;  // more atol, as a part of the largest finite element of a tensor
 };
 std::string difference(const Value &want, const Value &got, const Tolerance &tolerance);
 

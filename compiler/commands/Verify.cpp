@@ -16,6 +16,9 @@
 namespace onnxc {
 
 namespace {
+// What weights of bf16 and f16 may move an element by, as a part of the largest of its tensor.
+constexpr double kBrainTolerance = 0.03, kHalfTolerance = 0.004;
+
 struct VerifyOptions {
   std::string model;
   std::vector<std::string> folders;
@@ -153,6 +156,13 @@ static void printJson(const VerifyReport &report) {
   llvm::outs() << llvm::json::Value(std::move(object)) << "\n";
 }
 
+// Weights of 16 bits move a result by a part of the largest: elements near zero have no digits that agree.
+static void fitTolerance(const CLI::App &app, const Artefact &artefact, Tolerance &tolerance) {
+  if (app.count("--rtol") || app.count("--atol"))
+    return;
+  tolerance.ofLargest = artefact.hasFlag("--precision bf16") ? kBrainTolerance : artefact.hasFlag("--precision f16") ? kHalfTolerance : 0;
+}
+
 static void bindVerifyOptions(CLI::App &app, VerifyOptions &options) {
   app.add_option("model", options.model, "a .onnx model or a .so made by onnxc")->required()->type_name("MODEL_OR_ARTEFACT");
   app.add_option("--data", options.folders, "folder of test data; default: the model's own (repeatable)")
@@ -160,7 +170,11 @@ static void bindVerifyOptions(CLI::App &app, VerifyOptions &options) {
       ->take_all()
       ->allow_extra_args(false);
   app.add_option("--rtol", options.tolerance.rtol, "largest relative difference of floats")->type_name("X")->capture_default_str();
-  app.add_option("--atol", options.tolerance.atol, "largest absolute difference of floats")->type_name("X")->capture_default_str();
+  app.add_option("--atol", options.tolerance.atol,
+                 "largest absolute difference of floats; without --rtol and --atol 0.03 (0.004) of an output's largest is added with "
+                 "--precision bf16 (f16)")
+      ->type_name("X")
+      ->capture_default_str();
   bindThreads(app, options.threads);
   app.add_flag("--layers", options.layers,
                "also compile with -O0 and compare what every kernel makes, on the first set or on random inputs; -g shows every node");
@@ -188,6 +202,7 @@ int verifyMain(int argc, const char *const *argv) {
   auto artefact = Artefact::open(options.model, options.code, options.threads);
   if (!artefact)
     return onnxc::report(artefact.takeError());
+  fitTolerance(app, **artefact, options.tolerance);
   if (options.layers) {
     llvm::Expected<LayerReport> layers = verifyLayers(**artefact, options, report.sets.empty() ? "" : report.sets.front().folder);
     if (!layers)

@@ -7,6 +7,7 @@
 #include "passes/graph/Weights.h"
 #include "passes/layout/PackRecurrent.h"
 #include "passes/layout/Passes.h"
+#include "passes/layout/StoredWeights.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace onnxc {
@@ -16,16 +17,16 @@ namespace onnxc {
 using namespace mlir;
 static constexpr int64_t kLanes = 16;
 
-// Element (k, n) of the weights is values[k * strideK + n * strideN] * scale.
-static Value packMatrix(OpBuilder &b, Location loc, ArrayRef<float> values, int64_t depth, int64_t columns, int64_t strideK,
-                        int64_t strideN, float scale) {
+// Element (k, n) of the weights is values[k * strideK + n * strideN] * scale, stored as `wanted` where that suits them.
+static Value packMatrix(OpBuilder &b, Location loc, FloatType wanted, ArrayRef<float> values, int64_t depth, int64_t columns,
+                        int64_t strideK, int64_t strideN, float scale) {
   int64_t panels = llvm::divideCeil(columns, kLanes);
   std::vector<float> packed(panels * depth * kLanes);
   for (int64_t n = 0; n < columns; ++n)
     for (int64_t k = 0; k < depth; ++k)
       packed[(n / kLanes * depth + k) * kLanes + n % kLanes] = values[k * strideK + n * strideN] * scale;
-  auto type = RankedTensorType::get({panels, depth, kLanes}, b.getF32Type());
-  return onnx::ConstantOp::create(b, loc, makeConstant(type, std::move(packed)));
+  auto type = RankedTensorType::get({panels, depth, kLanes}, storedType(wanted, values, scale));
+  return onnx::ConstantOp::create(b, loc, storedConstant(type, std::move(packed)));
 }
 
 static Value packBias(OpBuilder &b, Location loc, ArrayRef<float> row, int64_t columns, float scale) {
@@ -77,19 +78,19 @@ static void multiplyAtRunTime(onnx::MatMulOp op) {
       t->erase();
 }
 
-static void packMatMul(onnx::MatMulOp op) {
+static void packMatMul(onnx::MatMulOp op, FloatType stored) {
   auto values = isMatrix(op.getB()) && isF32Rows(op.getA()) ? constantFloats(op.getB()) : std::nullopt;
   if (!values)
     return multiplyAtRunTime(op);
   OpBuilder b(op);
   ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getB().getType()).getShape();
-  Value weights = packMatrix(b, op.getLoc(), *values, shape[0], shape[1], shape[1], 1, 1);
+  Value weights = packMatrix(b, op.getLoc(), stored, *values, shape[0], shape[1], shape[1], 1, 1);
   auto packed = onnx::PackedMatMulOp::create(b, op.getLoc(), op.getType(), op.getA(), weights, Value(), b.getI64IntegerAttr(shape[1]));
   op.replaceAllUsesWith(packed.getY());
   op.erase();
 }
 
-static void packGemm(onnx::GemmOp op) {
+static void packGemm(onnx::GemmOp op, FloatType stored) {
   auto values = isMatrix(op.getB()) && isF32Rows(op.getA()) && !op.getTransA() ? constantFloats(op.getB()) : std::nullopt;
   auto bias = op.getC() ? constantFloats(op.getC()) : std::nullopt;
   if (!values || (op.getC() && !bias))
@@ -102,7 +103,7 @@ static void packGemm(onnx::GemmOp op) {
     return;
   OpBuilder b(op);
   float alpha = op.getAlpha().convertToFloat(), beta = op.getBeta().convertToFloat();
-  Value weights = packMatrix(b, op.getLoc(), *values, depth, columns, t ? 1 : columns, t ? depth : 1, alpha);
+  Value weights = packMatrix(b, op.getLoc(), stored, *values, depth, columns, t ? 1 : columns, t ? depth : 1, alpha);
   Value row = bias ? packBias(b, op.getLoc(), *bias, columns, beta) : Value();
   auto packed = onnx::PackedMatMulOp::create(b, op.getLoc(), op.getType(), op.getA(), weights, row, b.getI64IntegerAttr(columns));
   op.replaceAllUsesWith(packed.getY());
@@ -111,7 +112,9 @@ static void packGemm(onnx::GemmOp op) {
 
 namespace {
 struct PackWeights : impl::PackWeightsBase<PackWeights> {
+  using PackWeightsBase::PackWeightsBase;
   void runOnOperation() override {
+    FloatType stored = weightType(&getContext(), precision);
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
       if (isa<onnx::MatMulOp, onnx::GemmOp, onnx::RNNOp, onnx::GRUOp, onnx::LSTMOp>(op))
@@ -119,9 +122,9 @@ struct PackWeights : impl::PackWeightsBase<PackWeights> {
     });
     for (Operation *op : ops) {
       if (auto matmul = dyn_cast<onnx::MatMulOp>(op))
-        packMatMul(matmul);
+        packMatMul(matmul, stored);
       else if (auto gemm = dyn_cast<onnx::GemmOp>(op))
-        packGemm(gemm);
+        packGemm(gemm, stored);
       else
         packRecurrent(op);
     }

@@ -15,6 +15,7 @@ from onnx import helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import custom
+import precision
 import terminal
 from common import Suite, info, make, mlp_model, relu_model, save, weight
 from custom import X
@@ -22,7 +23,7 @@ from custom import X
 SUITE = Suite("cli", __doc__, jobs=1)
 COMMANDS = ["run", "verify", "bench", "check", "inspect", "ops", "targets"]
 ROOT = Path(__file__).resolve().parent.parent.parent
-for check in custom.CHECKS + terminal.CHECKS:
+for check in custom.CHECKS + precision.CHECKS + terminal.CHECKS:
     SUITE.check(check)
 
 

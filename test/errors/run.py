@@ -504,6 +504,16 @@ def device_of_no_code(folder):
     return save(folder, relu(), "--device", "cuda")
 
 
+@case(3, r"--precision int8 is not supported.*[Qq]uantise the model.*compiled as they come")
+def precision_without_scales(folder):
+    return save(folder, relu(), "--precision", "int8")
+
+
+@case(2, r"--precision: expected f32, bf16, f16 or int8, got 'fp16'")
+def unknown_precision(folder):
+    return save(folder, relu(), "--precision", "fp16")
+
+
 @case(2, r"--device: expected cpu or cuda, got 'tpu'")
 def unknown_device(folder):
     return save(folder, relu(), "--device", "tpu")

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common import WIDEST, Suite
 import attentions
 import functions
+import halves
 import operators
 import schedules
 import semantics  # adds to operators.CASES
@@ -571,6 +572,8 @@ SUITE = Suite("kernels", __doc__, reuse=True)
 SUITE.cases(CASES, check)
 SUITE.cases(attentions.CASES, attentions.check)
 SUITE.cases(operators.CASES, operators.check)
+SUITE.cases(halves.CASES, halves.check)
+SUITE.cases(halves.KEPT, halves.check_kept)
 SUITE.cases(functions.NAMES, functions.check)
 SUITE.cases(schedules.NAMES, schedules.check)
 SUITE.cases(["cast_to_f16", "cast_to_bf16", "cast_from_f16", "cast_from_bf16"], check_cast)

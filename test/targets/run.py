@@ -201,6 +201,21 @@ def kernel_case(s, folder, name):
 SUITE.cases([f"kernel_{name}" for name in KERNELS], kernel_case)
 
 
+@SUITE.check
+def halves_of_weights(s, folder):
+    """Weights that bf16 and f16 have exactly give what they give as f32."""
+    weights = [numpy_helper.from_array(rng.integers(-99, 100, (70, 83)).astype(np.float32), "w")]
+    model = make([node("MatMul", ["x", "w"], ["y"])], [info("x", "n", 70)], [info("y", "n", 83)], weights)
+    plain = load(s.compile(model, folder, *TARGET, name="f32"))
+    for precision in ("bf16", "f16"):
+        half = load(s.compile(model, folder, *TARGET, "--precision", precision, name=precision))
+        for rows in (1, 13, 90):
+            x = rng.standard_normal((rows, 70)).astype(np.float32)
+            if plain.run({"x": x})[0].tobytes() != half.run({"x": x})[0].tobytes():
+                return f"{precision}, {rows} rows: other bits"
+    return None
+
+
 # ---- artefacts ----------------------------------------------------------------------------------------------------------------------------
 
 def readelf(*arguments):

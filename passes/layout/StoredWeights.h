@@ -1,0 +1,17 @@
+// StoredWeights.h: the type in which packed weights lie in the artefact: f32, or 16 bits under --precision.
+#pragma once
+#include "passes/graph/Weights.h"
+
+namespace onnxc {
+
+// The type that `precision` names.
+mlir::FloatType weightType(mlir::MLIRContext *context, llvm::StringRef precision);
+
+// The type that `values` times `scale` are stored in: `wanted`, or f32 where there are few of them or the largest is none of wanted's
+// normal numbers, so that rounding moves a weight by 2^-11 (bf16: 2^-8) of the largest at most.
+mlir::FloatType storedType(mlir::FloatType wanted, llvm::ArrayRef<float> values, float scale = 1);
+
+// A constant of these values, rounded to nearest even where `type` has 16 bits.
+mlir::ElementsAttr storedConstant(mlir::RankedTensorType type, std::vector<float> values);
+
+}  // namespace onnxc

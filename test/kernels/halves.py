@@ -1,0 +1,82 @@
+"""Products whose weights --precision stores in 16 bits: equal to those of weights rounded beforehand, within what f32 sums differ by. run.py beside it runs them."""
+import json
+
+import ml_dtypes
+import numpy as np
+from onnx import helper
+
+from common import WIDEST, info, make, numpy_helper
+
+TYPES = {"bf16": ml_dtypes.bfloat16, "f16": np.float16}
+CASES = {}
+
+
+def product(name, rows, depth, columns, precision="bf16", ends=False):
+    """`ends`: a bias, an addition and a Relu behind it."""
+    for size in (rows, "n"):
+        CASES[f"halves_{name}_{rows}{'_dynamic' if size == 'n' else ''}_{precision}"] = rows, size, depth, columns, precision, ends
+
+
+for _precision in TYPES:
+    for _rows in (1, 5, 130):
+        product("product", _rows, 77, 83, _precision, ends=_rows != 5)
+product("deep", 1, 1400, 37)
+product("deep", 130, 1400, 37)
+product("pages", 130, 1024, 48)
+product("two_tiles", 20, 96, 64)
+
+
+def model(size, depth, columns, ends):
+    rng = np.random.default_rng(0)
+    weights = {"w": (rng.standard_normal((depth, columns)) / np.sqrt(depth)).astype(np.float32)}
+    inputs, node = [info("x", size, depth)], helper.make_node
+    nodes = [node("MatMul", ["x", "w"], ["y"])]
+    if ends:
+        weights["b"] = rng.standard_normal(columns).astype(np.float32)
+        inputs.append(info("r", size, columns))
+        nodes = [node("MatMul", ["x", "w"], ["t"]), node("Add", ["t", "b"], ["u"]), node("Add", ["u", "r"], ["v"]), node("Relu", ["v"], ["y"])]
+    return make(nodes, inputs, [info("y", size, columns)], [numpy_helper.from_array(v, k) for k, v in weights.items()]), weights
+
+
+def expected(x, w, ends, feed, b):
+    y = x.astype(np.float64) @ w.astype(np.float64)
+    return np.maximum(y + b + feed["r"], 0) if ends else y
+
+
+def check(s, folder, name):
+    import onnxc
+    rows, size, depth, columns, precision, ends = CASES[name]
+    proto, weights = model(size, depth, columns, ends)
+    rng = np.random.default_rng(1)
+    feed = {"x": rng.standard_normal((rows, depth)).astype(np.float32)}
+    if ends:
+        feed["r"] = rng.standard_normal((rows, columns)).astype(np.float32)
+    want = expected(feed["x"], weights["w"].astype(TYPES[precision]).astype(np.float32), ends, feed, weights.get("b"))
+    for cpu in ("x86-64", "x86-64-v3", WIDEST):
+        library = s.compile(proto, folder, "--cpu", cpu, "--precision", precision, name=f"{name}_{cpu}")
+        got, one = (onnxc.load(str(library), num_threads=n).run(feed)[0] for n in (2, 1))
+        error = np.abs(got - want).max() / np.abs(want).max()
+        if not error <= 2e-5:
+            return f"{cpu}: off by {error:.1e}"
+        if not np.array_equal(got, one):
+            return f"{cpu}: two threads and one differ"
+    return None
+
+
+def stored(s, library):
+    return json.loads(s.onnxc("inspect", library, "--json").stdout)["weight_bytes"]
+
+
+def check_kept(s, folder, name):
+    """Few weights, weights that the type has no normal numbers for, and -O0 keep f32."""
+    import onnxc
+    precision, flags, depth, scale = {"few": ("bf16", (), 50, 1), "large": ("f16", (), 96, 1e6), "small": ("f16", (), 96, 1e-7), "plain": ("bf16", ("-O0",), 96, 1)}[name.split("_")[2]]
+    w = np.random.default_rng(0).uniform(-scale, scale, (depth, 64)).astype(np.float32)
+    proto = make([helper.make_node("Gemm", ["x", "w"], ["y"], alpha=0.5)], [info("x", 3, depth)], [info("y", 3, 64)], [numpy_helper.from_array(w, "w")])
+    feed = {"x": np.random.default_rng(1).standard_normal((3, depth)).astype(np.float32)}
+    plain, half = (s.compile(proto, folder, *flags, *more, name=f"{name}{len(more)}") for more in ((), ("--precision", precision)))
+    same = np.array_equal(*(onnxc.load(str(library)).run(feed)[0] for library in (plain, half)))
+    return None if same and stored(s, plain) == stored(s, half) else f"results {'' if same else 'not '}equal, {stored(s, plain)} and {stored(s, half)} bytes of weights"
+
+
+KEPT = [f"halves_keep_{which}" for which in ("few", "large", "small", "plain")]
