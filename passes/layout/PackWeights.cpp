@@ -110,6 +110,33 @@ static void packGemm(onnx::GemmOp op, FloatType stored) {
   op.erase();
 }
 
+static bool takesRows(OpOperand &use) {
+  auto gather = dyn_cast<onnx::GatherOp>(use.getOwner());
+  return gather && use.getOperandNumber() == 0 && gather.getAxis() == 0;
+}
+
+// A constant of which nothing but rows is read, long ones as those of embeddings: coordinates keep their digits.
+static void packTable(onnx::ConstantOp table, FloatType wanted) {
+  if (!isMatrix(table) || cast<RankedTensorType>(table.getType()).getDimSize(1) < kLanes || !llvm::all_of(table->getUses(), takesRows))
+    return;
+  auto values = constantFloats(table);
+  FloatType stored = values && !table->use_empty() ? storedType(wanted, *values) : Float32Type::get(table.getContext());
+  if (stored.isF32())
+    return;
+  OpBuilder b(table);
+  auto type = cast<RankedTensorType>(table.getType()).clone(stored);
+  Value half = onnx::ConstantOp::create(b, table.getLoc(), storedConstant(cast<RankedTensorType>(type), std::move(*values)));
+  for (Operation *user : llvm::make_early_inc_range(table->getUsers())) {
+    b.setInsertionPoint(user);
+    auto gather = cast<onnx::GatherOp>(b.clone(*user));
+    gather->setOperand(0, half);
+    gather.getResult().setType(cast<TensorType>(gather.getType()).clone(stored));
+    user->replaceAllUsesWith(onnx::CastOp::create(b, user->getLoc(), user->getResult(0).getType(), gather.getResult(), "up", 1, kFloat));
+    user->erase();
+  }
+  table->erase();
+}
+
 namespace {
 struct PackWeights : impl::PackWeightsBase<PackWeights> {
   using PackWeightsBase::PackWeightsBase;
@@ -128,6 +155,12 @@ struct PackWeights : impl::PackWeightsBase<PackWeights> {
       else
         packRecurrent(op);
     }
+    if (stored.isF32())
+      return;
+    SmallVector<onnx::ConstantOp> tables;
+    getOperation().walk([&](onnx::ConstantOp op) { tables.push_back(op); });
+    for (onnx::ConstantOp table : tables)
+      packTable(table, stored);
   }
 };
 }  // namespace

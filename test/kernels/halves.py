@@ -3,7 +3,7 @@ import json
 
 import ml_dtypes
 import numpy as np
-from onnx import helper
+from onnx import TensorProto, helper
 
 from common import WIDEST, info, make, numpy_helper
 
@@ -79,4 +79,24 @@ def check_kept(s, folder, name):
     return None if same and stored(s, plain) == stored(s, half) else f"results {'' if same else 'not '}equal, {stored(s, plain)} and {stored(s, half)} bytes of weights"
 
 
+def check_rows(s, folder, name):
+    """A table, and tied weights: rows of it, of its product with itself."""
+    import onnxc
+    precision, tied = name.split("_")[2], name.endswith("tied")
+    w = np.random.default_rng(0).standard_normal((301, 48)).astype(np.float32)
+    nodes = [helper.make_node("Gather", ["w", "i"], ["t" if tied else "y"])]
+    if tied:
+        nodes += [helper.make_node("Transpose", ["w"], ["v"], perm=[1, 0]), helper.make_node("MatMul", ["t", "v"], ["y"])]
+    proto = make(nodes, [info("i", "n", dtype=TensorProto.INT64)], [info("y", "n", 301 if tied else 48)], [numpy_helper.from_array(w, "w")])
+    half = w.astype(TYPES[precision]).astype(np.float32)
+    feed = {"i": np.array([0, 300, 7, -1, 7])}
+    want = half[feed["i"]] @ half.T if tied else half[feed["i"]]
+    plain, library = (s.compile(proto, folder, *flags, name=f"{name}{len(flags)}") for flags in ((), ("--precision", precision)))
+    error = np.abs(onnxc.load(str(library)).run(feed)[0] - want).max() / np.abs(want).max()
+    if not error <= (2e-5 if tied else 0):
+        return f"off by {error:.1e}"
+    return None if stored(s, library) < 0.52 * stored(s, plain) else f"{stored(s, library)} bytes of {stored(s, plain)}"
+
+
+ROWS = [f"halves_rows_{precision}{tied}" for precision in TYPES for tied in ("", "_tied")]
 KEPT = [f"halves_keep_{which}" for which in ("few", "large", "small", "plain")]

@@ -29,5 +29,40 @@ func.func @scaled(%a: tensor<?x64xf32>) -> tensor<?x64xf32> {
   return %y : tensor<?x64xf32>
 }
 
+// Rows that nothing but Gather reads.
+// CHECK-LABEL: @rows
+// BF16: %[[R:.*]] = "onnx.Gather"{{.*}} : (tensor<128x32xbf16>, tensor<?xi64>) -> tensor<?x32xbf16>
+// F16: %[[R:.*]] = "onnx.Gather"{{.*}} : (tensor<128x32xf16>, tensor<?xi64>) -> tensor<?x32xf16>
+// CHECK: "onnx.Cast"(%[[R]]) {{.*}} -> tensor<?x32xf32>
+func.func @rows(%i: tensor<?xi64>) -> tensor<?x32xf32> {
+  %t = "onnx.Constant"() {value = dense<1.0> : tensor<128x32xf32>} : () -> tensor<128x32xf32>
+  %y = "onnx.Gather"(%t, %i) <{axis = 0 : i64}> : (tensor<128x32xf32>, tensor<?xi64>) -> tensor<?x32xf32>
+  return %y : tensor<?x32xf32>
+}
+
+// Tied weights are a table and panels.
+// CHECK-LABEL: @tied
+// CHECK-DAG: "onnx.Gather"{{.*}} : (tensor<128x32x{{b?}}f16>, tensor<?xi64>)
+// CHECK-DAG: "onnx.packed.MatMul"{{.*}} tensor<8x32x16x{{b?}}f16>)
+func.func @tied(%i: tensor<?xi64>) -> tensor<?x128xf32> {
+  %t = "onnx.Constant"() {value = dense<1.0> : tensor<128x32xf32>} : () -> tensor<128x32xf32>
+  %x = "onnx.Gather"(%t, %i) <{axis = 0 : i64}> : (tensor<128x32xf32>, tensor<?xi64>) -> tensor<?x32xf32>
+  %y = "onnx.Gemm"(%x, %t) <{transB = 1 : i64}> : (tensor<?x32xf32>, tensor<128x32xf32>) -> tensor<?x128xf32>
+  return %y : tensor<?x128xf32>
+}
+
+// Coordinates of four numbers, and a table that other ops read.
+// CHECK-LABEL: @others
+// CHECK: "onnx.Gather"{{.*}} : (tensor<1024x4xf32>
+// CHECK: "onnx.Gather"{{.*}} : (tensor<128x32xf32>
+func.func @others(%i: tensor<?xi64>, %m: tensor<128x32xf32>) -> (tensor<?x4xf32>, tensor<?x32xf32>, tensor<128x32xf32>) {
+  %a = "onnx.Constant"() {value = dense<1.0> : tensor<1024x4xf32>} : () -> tensor<1024x4xf32>
+  %b = "onnx.Constant"() {value = dense<1.0> : tensor<128x32xf32>} : () -> tensor<128x32xf32>
+  %x = "onnx.Gather"(%a, %i) <{axis = 0 : i64}> : (tensor<1024x4xf32>, tensor<?xi64>) -> tensor<?x4xf32>
+  %y = "onnx.Gather"(%b, %i) <{axis = 0 : i64}> : (tensor<128x32xf32>, tensor<?xi64>) -> tensor<?x32xf32>
+  %z = "onnx.Mul"(%b, %m) : (tensor<128x32xf32>, tensor<128x32xf32>) -> tensor<128x32xf32>
+  return %x, %y, %z : tensor<?x4xf32>, tensor<?x32xf32>, tensor<128x32xf32>
+}
+
 // BF16: folded{{.*}}: "0x01000000803F803F
 // F16: folded{{.*}}: "0x01000000043C043C
