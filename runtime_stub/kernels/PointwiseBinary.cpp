@@ -228,7 +228,8 @@ ONNXC_SHARED void loadIntegers(const onnxc_tensor &x, int64_t first, int64_t n, 
     to[i] = loadI64(x, first + i);
 }
 
-// Which real numbers a type keeps: fp8 saturates unless the attribute saturate is 0, round_mode says to which power of two others go.
+// Which real numbers a type keeps: fp8 saturates unless the attribute saturate is 0, round_mode says to which power of two others go; of
+// these 0 is saturated to the least.
 template <class To>
 static To castReal(double v, bool, char) {
   return fromF64<To>(v);
@@ -241,10 +242,12 @@ static To castReal(double v, bool, char) {
 ONNXC_F8(ONNXC_CAST_F8)
 #undef ONNXC_CAST_F8
 template <>
-f8e8m0 castReal<f8e8m0>(double v, bool, char mode) {
+f8e8m0 castReal<f8e8m0>(double v, bool saturate, char mode) {
   uint64_t bits = bitcast<uint64_t>(v), fraction = bits & ((uint64_t(1) << 52) - 1);
   bool more = mode == 'u' ? fraction != 0 : mode == 'n' ? fraction >= uint64_t(1) << 51 : false;
   int64_t exponent = int64_t(bits >> 52) - 1023 + 127 + more;
+  if (!saturate && (v < 0x1p-127 || exponent > 254))
+    return {255};
   return {!(v >= 0) ? uint8_t(255) : uint8_t(exponent < 0 ? 0 : exponent > 254 ? 254 : exponent)};
 }
 

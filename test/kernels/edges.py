@@ -41,6 +41,14 @@ for code in (TensorProto.UINT32, TensorProto.UINT64):
     case(f"natural_difference_{code}", f"s = Shape (x)  n = Cast <to = {code}> (s)  c = Constant <value_ints = [5]> ()  d = Cast <to = {code}> (c)  e = Sub (n, d)  y = Cast <to = 1> (e)",
          np.array([size], F32), x=np.zeros(2, F32))
 
+LEAST, MOST = 2.0**-127, 2.0**127
+for mode, rounded in (("up", [2, 2, MOST]), ("down", [1, 1, MOST]), ("nearest", [1, 2, MOST])):
+    for saturate in (1, 0):
+        outside = [LEAST, LEAST, MOST] if saturate else [np.nan] * 3
+        above = MOST if saturate or mode == "down" else np.nan
+        case(f"powers_of_two_{mode}_{saturate}", f'z = Cast <to = {TensorProto.FLOAT8E8M0}, round_mode = "{mode}", saturate = {saturate}> (x)  y = Cast <to = 1> (z)',
+             np.array([*rounded, *outside, above, np.nan], F32), opset=24, x=np.array([1.25, 1.5, MOST, 0, LEAST / 4, np.inf, 3e38, np.nan], F32))
+
 for op in ("Softmax", "LogSoftmax", "Hardmax"):
     for shape, axis in (((2, 0, 4), 1), ((2, 0, 4), 2), ((0, 3, 4), 1), ((2, 3, 0), 1), ((2, 3, 0), 2), ((0, 3), 0)):
         case(f"empty_{op}_{'x'.join(map(str, shape))}_{axis}", f"y = {op} <axis = {axis}> (x)", np.zeros(shape, F32), opset=11, x=np.zeros(shape, F32))
