@@ -29,6 +29,8 @@ constexpr Words kWords[] = {
     {"GridSample", "mode", 20, "linear nearest cubic"},
     {"GridSample", "mode", 0, "bilinear nearest bicubic"},
     {"GridSample", "padding_mode", 0, "zeros border reflection"},
+    {"GroupQueryAttention", "k_quant_type", 0, "NONE PER_TENSOR PER_CHANNEL"},
+    {"GroupQueryAttention", "v_quant_type", 0, "NONE PER_TENSOR PER_CHANNEL"},
     {"ImageDecoder", "pixel_format", 0, "RGB BGR Grayscale"},
     {"LinearAttention", "update_rule", 0, "linear gated delta gated_delta"},
     {"LinearClassifier LinearRegressor SVMClassifier SVMRegressor TreeEnsembleClassifier TreeEnsembleRegressor", "post_transform", 0,

@@ -299,7 +299,7 @@ static const char *resultRule(const std::string &op) {
       {"QLinearGlobalAveragePool", "r0"},
       {"NhwcMaxPool", "r0"},
       {"Attention", "r0 e0"},
-      {"GroupQueryAttention", "r0 e0"},
+      {"GroupQueryAttention", "r0 e3 e4 e0"},
       {"QAttention", "e3"},
       {"QGemm", "e8"},
       {"DynamicQuantizeMatMul", "r0"},
@@ -352,6 +352,8 @@ static void typeByRule(const char *rule, const pb::NodeProto &node, const Scope 
   }
   std::string operand = number < node.input_size() ? node.input(number) : std::string();
   const pb::TypeProto *type = scope.type(operand);
+  if (!type && node.op_type() == "GroupQueryAttention")  // without a past: of the query's type
+    type = scope.type(node.input(0));
   if (!type && node.op_type() == "QGemm")
     result.mutable_tensor_type()->set_elem_type(pb::TensorProto::FLOAT);
   if (!type)

@@ -33,7 +33,7 @@ constexpr Row kRows[] = {
     {"FusedGemm", "A any T, B any T, C any T"},
     {"FusedMatMul", "A any T, B any T"},
     {"GatherBlockQuantized", "data packed T, indices index, scales float, zero_points packed T"},
-    {"GroupQueryAttention", "query float T, key float T, value float T, past_key float T, past_value float T, seqlens_k index, "
+    {"GroupQueryAttention", "query float T, key float T, value float T, past_key cache C, past_value cache C, seqlens_k index, "
                             "total_sequence_length index, cos_cache float T, sin_cache float T, position_ids index, "
                             "attention_bias float T, head_sink float T, k_scale float, v_scale float, q_norm_weight float T, "
                             "k_norm_weight float T"},
@@ -71,6 +71,7 @@ constexpr struct {
   const char *name, *types;
 } kSets[] = {{"byte", "int8, uint8"},
              {"float", "float32, float16, bfloat16, float64"},
+             {"cache", "float32, float16, bfloat16, float64, int8, uint8, float8e4m3fn"},
              {"index", "int32, int64"},
              {"packed", "uint8, uint4, int4"},
              {"zero", "uint8, float32, float16, bfloat16, float64"}};

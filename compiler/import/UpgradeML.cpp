@@ -52,24 +52,94 @@ void onlyPlain(Rewrite &r, std::initializer_list<std::pair<const char *, int64_t
       return r.fail(std::string("has attribute '") + name + "'; onnxc supports only " + std::to_string(value));
   standard(r);
 }
-// Operands that no kernel reads.
-void without(Rewrite &r, std::initializer_list<std::pair<int, const char *>> inputs) {
-  for (auto [place, name] : inputs)
-    if (!r.input(place).empty())
-      return r.fail(std::string("has input '") + name + "', which onnxc does not support");
+void unrotated(Rewrite &r) {
+  if (r.takeInt("do_rotary", 0))
+    r.fail("has attribute 'do_rotary'; onnxc supports only 0");
 }
+
+// --- caches that the new entries are written into: as long as before, and only the first `full` entries count ---
+
+std::string along(Rewrite &r, const char *op, const std::vector<std::string> &inputs, const char *attribute, int64_t value) {
+  std::string result = r.emit(op, inputs);
+  setInt(r.last(), attribute, value);
+  return result;
+}
+std::string wide(Rewrite &r, const std::string &x) { return along(r, "Cast", {x}, "to", pb::TensorProto::INT64); }
+std::string part(Rewrite &r, const std::string &x, const std::string &from, const std::string &to, int64_t axis) {
+  return r.emit("Slice", {x, from, to, r.ints({axis})});
+}
+std::string size(Rewrite &r, const std::string &x, int64_t axis) {
+  return part(r, r.emit("Shape", {x}), r.ints({axis}), r.ints({axis + 1}), 0);
+}
+
+// Entry t of each row of `cache` [rows, heads, full, width] from the beam that it was made by: row `beams`[batch, beam, t] of the batch.
+std::string ofBeams(Rewrite &r, const std::string &cache, const std::string &beams, const std::string &full) {
+  std::string zero = r.ints({0}), none = r.scalarInt(0), one = r.scalarInt(1), last = r.ints({-1});
+  std::string count = r.emit("Squeeze", {size(r, beams, 0)}), each = r.emit("Squeeze", {size(r, beams, 1)});
+  std::string first = r.emit("Mul", {r.emit("Range", {none, count, one}), each});
+  std::string from = r.emit("Add", {part(r, wide(r, beams), zero, full, 2), r.emit("Unsqueeze", {first, r.ints({1, 2})})});
+  std::string rows = along(r, "Concat", {size(r, cache, 0), full}, "axis", 0);
+  std::string source = along(r, "Reshape", {from, rows}, "allowzero", 1);
+  std::string time = r.emit("Expand", {r.emit("Range", {none, r.emit("Squeeze", {full}), one}), rows});
+  std::string places = along(r, "Concat", {r.emit("Unsqueeze", {source, last}), r.emit("Unsqueeze", {time, last})}, "axis", -1);
+  auto swapped = [&](const std::string &x) {
+    std::string result = r.emit("Transpose", {x});
+    setInts(r.last(), "perm", {0, 2, 1, 3});
+    return result;
+  };
+  return swapped(r.emit("GatherND", {swapped(cache), places}));
+}
+
+// The cache that is operand `place` and becomes result `result`; `length`: its axis. The node reads and gives full caches.
+void share(Rewrite &r, int place, int result, int64_t length, const std::string &full, const std::string &beams) {
+  r.afterNode = false;  // of the share before this one
+  std::string cache = r.input(place), before = part(r, cache, r.ints({0}), full, length);
+  r.setInput(place, beams.empty() ? before : ofBeams(r, before, beams, full));
+  if (!r.hasOutput(result))
+    return;
+  std::string whole = r.detach(result), made = r.node.output(result), far = r.ints({INT64_MAX});
+  std::string fresh = part(r, made, full, far, length), rest = part(r, cache, size(r, made, length), far, length);
+  r.emit("Concat", {before, fresh, rest}, whole);
+  setInt(r.last(), "axis", length);
+}
+std::string fullLength(Rewrite &r, int place) { return r.emit("Reshape", {wide(r, r.input(place)), r.ints({1})}); }
+
 void attention(Rewrite &r) {
-  if (r.takeInt("past_present_share_buffer", 0) && !r.input(4).empty())
-    r.fail("has attribute 'past_present_share_buffer'; onnxc supports only 0");
+  unrotated(r);
+  if (!r.takeInt("past_present_share_buffer", 0) || r.input(4).empty())
+    return;
+  if (r.input(6).empty())
+    return r.fail("has attribute 'past_present_share_buffer' and no input 'past_sequence_length'");
+  share(r, 4, 1, 3, fullLength(r, 6), "");
+  r.setInput(6, "");
 }
-void multiHeadAttention(Rewrite &r) { without(r, {{8, "past_sequence_length"}, {9, "cache_indirection"}}); }
+void multiHeadAttention(Rewrite &r) {
+  std::string beams = r.input(9);
+  if (!beams.empty() && (r.input(6).empty() || r.input(8).empty()))
+    return r.fail("has input 'cache_indirection' without 'past_key' and 'past_sequence_length'");
+  if (!r.input(6).empty() && !r.input(8).empty()) {
+    std::string full = fullLength(r, 8);
+    for (int i = 0; i < 2; ++i)
+      share(r, 6 + i, 1 + i, 2, full, beams);
+  }
+  for (int place : {8, 9})
+    if (!r.input(place).empty())
+      r.setInput(place, "");
+}
 void groupQueryAttention(Rewrite &r) {
-  for (const char *name : {"k_quant_type", "v_quant_type"})
-    if (r.takeString(name, "NONE") != "NONE")
-      return r.fail(std::string("has attribute '") + name + "'; onnxc supports only NONE");
   if (r.takeInt("sliding_window_cache", 0))
     return r.fail("has attribute 'sliding_window_cache'; onnxc supports only 0");
-  without(r, {{12, "k_scale"}, {13, "v_scale"}});
+  const char *types[] = {"k_quant_type", "v_quant_type"}, *pasts[] = {"past_key", "past_value"}, *scales[] = {"k_scale", "v_scale"};
+  for (int i = 0; i < 2; ++i) {
+    const pb::AttributeProto *type = findAttr(r.node, types[i]);
+    bool quantised = type && type->s() != "NONE";
+    if (quantised && (r.input(3 + i).empty() || r.input(12 + i).empty()))
+      return r.fail(std::string("has attribute '") + types[i] + "' without the inputs '" + pasts[i] + "' and '" + scales[i] + "'");
+    int32_t stored = r.scope.elementType(r.input(3 + i));
+    bool bytes = stored == pb::TensorProto::INT8 || stored == pb::TensorProto::UINT8;
+    if (bytes && !quantised)
+      return r.fail(std::string("input '") + pasts[i] + "' has bytes, and attribute '" + types[i] + "' is NONE");
+  }
 }
 void linearAttention(Rewrite &r) { onlyPlain(r, {{"state_window", 0}}); }
 void causalConv(Rewrite &r) { onlyPlain(r, {{"state_window", 0}, {"channels_last", 0}, {"dilation", 1}, {"ndim", 1}}); }
@@ -87,6 +157,7 @@ const std::vector<Upgrade> kUpgradesML = {
     {"com.microsoft.GridSample", 99, gridSample},
     {"com.microsoft.ExpandDims", 99, expandDims},
     {"com.microsoft.Attention", 99, attention},
+    {"com.microsoft.QAttention", 99, unrotated},
     {"com.microsoft.MultiHeadAttention", 99, multiHeadAttention},
     {"com.microsoft.GroupQueryAttention", 99, groupQueryAttention},
     {"com.microsoft.LinearAttention", 99, linearAttention},

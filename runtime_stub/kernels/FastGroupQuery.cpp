@@ -1,6 +1,6 @@
 // FastGroupQuery.cpp: com.microsoft's GroupQueryAttention of f32. Each head of keys and values moves its part of the cache and rotates
 // the queries of its group; then FastAttention.h attends one batch entry at a time, whose lengths differ. Oracle: MsGroupQuery.cpp, which
-// also takes quantised caches and calls without a new cache.
+// also takes quantised caches and calls without a new cache or for the scores.
 #include "runtime_stub/kernels/FastAttention.h"
 #include "runtime_stub/kernels/GroupQuery.h"
 
@@ -143,9 +143,7 @@ int32_t groupQuery(const Args *a) {
   l.a = a;
   ONNXC_TRY(l.g.read(a));
   const Gqa &g = l.g;
-  for (int64_t i = 1; i <= 2; ++i)
-    if (onnxc_count(a->out[i]) != g.batch * g.kvHeads * g.buffer * g.size)
-      return ONNXC_K_SHAPE;
+  ONNXC_CHECK(g.presentFits(), ONNXC_K_SHAPE);
   for (int64_t i = QNorm; i <= KNorm; ++i)
     if (hasIn(a, i) && onnxc_count(a->in[i]) != g.size)
       return ONNXC_K_SHAPE;

@@ -1,4 +1,4 @@
-// GroupQuery.h: operands and attributes of com.microsoft's GroupQueryAttention, and rotation. Used by MsGroupQuery.cpp and
+// GroupQuery.h: operands and attributes of com.microsoft's GroupQueryAttention, its cache, and rotation. Used by MsGroupQuery.cpp and
 // FastGroupQuery.cpp.
 #pragma once
 #include "runtime_stub/kernels/MsAttention.h"
@@ -46,13 +46,55 @@ enum {
   QNorm,
   KNorm
 };
-enum { Causal, DoRotary, NumHeads, KvHeads, Window, NormEpsilon, RotaryInterleaved, Scale, SmoothSoftmax, Softcap };
+enum {
+  Causal,
+  DoRotary,
+  NumHeads,
+  KvHeads,
+  Window,
+  NormEpsilon,
+  RotaryInterleaved,
+  Scale,
+  SmoothSoftmax,
+  Softcap,
+  QkOutput,
+  KQuantType,
+  VQuantType,
+  CacheBits
+};
+
+// Rows of `size` numbers in a cache of keys or values: numbers as they are, or divided by a scale (one, or one for each head and element)
+// and rounded to a byte or to four bits, of which the even element has the low ones and 8 stands for 0.
+struct Cache {
+  const Tensor *scale = nullptr;
+  int64_t size = 0, scales = 1;
+  bool nibbles = false;
+
+  int64_t width() const { return nibbles ? (size + 1) / 2 : size; }
+  double scaleOf(int64_t head, int64_t d) const { return scale ? loadF64(*scale, scales == 1 ? 0 : head * size + d) : 1; }
+  double load(const Tensor &t, int64_t row, int64_t head, int64_t d) const {
+    if (!nibbles)
+      return loadF64(t, row * size + d) * scaleOf(head, d);
+    int64_t pair = data<uint8_t>(t)[row * width() + d / 2];
+    return double((d % 2 ? pair >> 4 : pair & 15) - 8) * scaleOf(head, d);
+  }
+  void store(Tensor &t, int64_t row, int64_t head, int64_t d, double x) const {
+    double v = scale ? x / scaleOf(head, d) : x;
+    if (!nibbles)
+      return storeF64(t, row * size + d, t.dtype == ONNXC_I8 ? toF64(saturateTo<int8_t>(nearbyint(v))) : v);
+    uint8_t &pair = mutableData<uint8_t>(t)[row * width() + d / 2];
+    v = nearbyint(v);
+    uint8_t four = uint8_t((v < -8 ? -8 : v > 7 ? 7 : int64_t(v)) + 8);
+    pair = d % 2 ? uint8_t(pair | four << 4) : four;
+  }
+};
 
 struct Gqa {
   const Args *a;
   int64_t batch, queries, heads, kvHeads, size, past, buffer;  // past: length of the cache given, buffer: of the cache made
   bool packed;
   Rotary rotary;
+  Cache keys, values;
 
   int32_t read(const Args *args) {
     a = args;
@@ -73,8 +115,10 @@ struct Gqa {
     if (hasIn(a, PositionIds) && onnxc_count(a->in[PositionIds]) != batch * queries)
       return ONNXC_K_SHAPE;
     past = hasIn(a, PastKey) ? a->in[PastKey].dims[2] : 0;
+    if (!readCache(keys, KQuantType, KScale) || !readCache(values, VQuantType, VScale))
+      return ONNXC_K_SHAPE;
     for (int64_t i = PastKey; i <= PastValue && hasIn(a, PastKey); ++i)
-      if (!hasIn(a, i) || onnxc_count(a->in[i]) != batch * kvHeads * past * size)
+      if (!hasIn(a, i) || onnxc_count(a->in[i]) != batch * kvHeads * past * cache(i - PastKey).width())
         return ONNXC_K_SHAPE;
     int64_t total = loadI64(a->in[Total], 0);
     if (total < 0)
@@ -87,6 +131,24 @@ struct Gqa {
     rotary.cos = &a->in[CosCache], rotary.sin = &a->in[SinCache], rotary.interleaved = a->attr[RotaryInterleaved].i != 0;
     rotary.dim = 2 * rotary.cos->dims[1];
     return rotary.dim <= size && onnxc_count(*rotary.sin) == onnxc_count(*rotary.cos) ? ONNXC_K_OK : ONNXC_K_SHAPE;
+  }
+
+  const Cache &cache(int64_t part) const { return part ? values : keys; }  // part: 0 keys, 1 values
+  bool readCache(Cache &c, int64_t type, int64_t scale) const {
+    c.size = size;
+    if (a->attr[type].n == 0 || *static_cast<const char *>(a->attr[type].p) == 'N')
+      return true;
+    if (!hasIn(a, scale) || !hasIn(a, PastKey))
+      return false;
+    c.scale = &a->in[scale], c.scales = onnxc_count(*c.scale), c.nibbles = given(a->attr[CacheBits]) && a->attr[CacheBits].i == 4;
+    return c.scales == 1 || c.scales == kvHeads * size;
+  }
+  // The sizes of the new caches fit.
+  bool presentFits() const {
+    for (int64_t i = 0; i < 2; ++i)
+      if (hasOut(a, i + 1) && onnxc_count(a->out[i + 1]) != batch * kvHeads * buffer * cache(i).width())
+        return false;
+    return true;
   }
 
   // Where the head of token s begins: part 0 a query head, 1 a key head, 2 a value head.

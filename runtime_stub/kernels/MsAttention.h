@@ -12,23 +12,32 @@ struct Head {
   double scale, softcap = 0, sink = 0;
   bool hasSink = false;
 
-  // bias(s, t) is added to a score before the softmax; give(s, d, value) takes results; score has room for `keys`.
+  // The scores of query s, bias(s, t) added; gives the greatest.
+  template <class Bias>
+  double scores(const double *q, const double *k, double *score, Bias bias, int64_t s) const {
+    double top = hasSink ? sink : -__builtin_inf();
+    for (int64_t t = 0; t < keys; ++t) {
+      double x = scale * dot(q + s * size, k + t * size, size);
+      if (softcap > 0)
+        x = softcap * tanh(x / softcap);
+      score[t] = x + bias(s, t);
+      if (score[t] > top)
+        top = score[t];
+    }
+    return top;
+  }
+  // exp(score - top) in place of scores; gives what they are divided by in the softmax.
+  double exponents(double *score, double top) const {
+    double total = 0;
+    for (int64_t t = 0; t < keys; ++t)
+      total += score[t] = top == -__builtin_inf() ? 0 : exp(score[t] - top);
+    return hasSink ? total + exp(sink - top) : total;
+  }
+  // give(s, d, value) takes results; score has room for `keys`.
   template <class Bias, class Give>
   void run(const double *q, const double *k, const double *v, double *score, double *sum, Bias bias, Give give) const {
     for (int64_t s = 0; s < queries; ++s) {
-      double top = hasSink ? sink : -__builtin_inf(), total = 0;
-      for (int64_t t = 0; t < keys; ++t) {
-        double x = scale * dot(q + s * size, k + t * size, size);
-        if (softcap > 0)
-          x = softcap * tanh(x / softcap);
-        score[t] = x + bias(s, t);
-        if (score[t] > top)
-          top = score[t];
-      }
-      for (int64_t t = 0; t < keys; ++t)
-        total += score[t] = top == -__builtin_inf() ? 0 : exp(score[t] - top);
-      if (hasSink)
-        total += exp(sink - top);
+      double total = exponents(score, scores(q, k, score, bias, s));
       for (int64_t d = 0; d < valueSize; ++d)
         sum[d] = 0;
       for (int64_t t = 0; t < keys; ++t)

@@ -48,29 +48,91 @@ struct Rooms {
   double *q, *k, *v, *score, *sum, *tmp;
 };
 
-// Keys and values of one kv head into `r` and the new cache.
+// Keys and values of one kv head into `r` and the new cache; what that rounds is read back.
 int32_t fillCache(const Gqa &g, const Rooms &r, int64_t b, int64_t kv, int64_t before, int64_t total) {
   const Args *a = g.a;
-  int64_t plane = b * g.kvHeads + kv;
-  for (int64_t i = 0; i < before * g.size; ++i) {
-    r.k[i] = loadF64(a->in[PastKey], plane * g.past * g.size + i);
-    r.v[i] = loadF64(a->in[PastValue], plane * g.past * g.size + i);
-  }
+  int64_t plane = b * g.kvHeads + kv, n = g.size;
   for (int64_t t = before; t < total; ++t) {
-    double *k = r.k + t * g.size;
+    double *k = r.k + t * n;
     g.load(1, b, t - before, kv, k);
-    g.load(2, b, t - before, kv, r.v + t * g.size);
+    g.load(2, b, t - before, kv, r.v + t * n);
     g.normalise(k, KNorm);
     int64_t position = hasIn(a, PositionIds) ? loadI64(a->in[PositionIds], b * g.queries + t - before) : t;
     if (a->attr[DoRotary].i)
       if (int32_t code = g.rotary(k, position, r.tmp))
         return code;
   }
-  for (int64_t i = 0; i < g.buffer * g.size; ++i) {
-    if (hasOut(a, 1))
-      storeF64(a->out[1], plane * g.buffer * g.size + i, i < total * g.size ? r.k[i] : 0);
-    if (hasOut(a, 2))
-      storeF64(a->out[2], plane * g.buffer * g.size + i, i < total * g.size ? r.v[i] : 0);
+  for (int64_t part = 0; part < 2; ++part) {
+    double *rows = part ? r.v : r.k;
+    const Cache &cache = g.cache(part);
+    for (int64_t i = 0; i < before * n; ++i)
+      rows[i] = cache.load(a->in[PastKey + part], plane * g.past + i / n, kv, i % n);
+    for (int64_t i = 0; i < g.buffer * n && hasOut(a, part + 1); ++i)
+      cache.store(a->out[part + 1], plane * g.buffer + i / n, kv, i % n, i < total * n ? rows[i] : 0);
+    for (int64_t i = before * n; i < total * n && cache.scale && hasOut(a, part + 1); ++i)
+      rows[i] = cache.load(a->out[part + 1], plane * g.buffer + i / n, kv, i % n);
+  }
+  return ONNXC_K_OK;
+}
+
+int32_t placeQueries(const Gqa &g, const Rooms &r, int64_t b, int64_t h, int64_t before, int64_t fresh) {
+  const Args *a = g.a;
+  for (int64_t s = 0; s < g.queries; ++s) {
+    double *q = r.q + s * g.size;
+    g.load(0, b, s, h, q);
+    g.normalise(q, QNorm);
+    int64_t position = hasIn(a, PositionIds) ? loadI64(a->in[PositionIds], b * g.queries + s) : before + s;
+    if (a->attr[DoRotary].i && (s < fresh || position < g.rotary.cos->dims[0]))
+      if (int32_t code = g.rotary(q, position, r.tmp))
+        return code;
+  }
+  return ONNXC_K_OK;
+}
+
+// The scores of head h before the softmax (`qk_output` 1) or behind it; 0 for keys that a query does not see.
+template <class Bias>
+void giveScores(const Gqa &g, const Head &head, const Rooms &r, int64_t plane, Bias bias) {
+  const Args *a = g.a;
+  int64_t columns = a->out[3].dims[3];
+  for (int64_t s = 0; s < g.queries; ++s) {
+    double top = head.scores(r.q, r.k, r.score, bias, s), total = 1;
+    if (a->attr[QkOutput].i == 2)
+      total = head.exponents(r.score, top);
+    for (int64_t t = 0; t < columns; ++t) {
+      bool seen = t < head.keys && total != 0 && r.score[t] != -__builtin_inf();
+      storeF64(a->out[3], (plane * g.queries + s) * columns + t, seen ? r.score[t] / total : 0);
+    }
+  }
+}
+
+int32_t attendEntry(const Gqa &g, const Rooms &r, const ScoreBias &extra, int64_t b) {
+  const Args *a = g.a;
+  int64_t n = g.size, window = a->attr[Window].i, total = loadI64(a->in[SeqLens], b) + 1, fresh = g.queries < total ? g.queries : total,
+          before = total - fresh;
+  if (total < 1 || total > g.buffer || before > g.past)
+    return ONNXC_K_INDEX;
+  if (extra.t && extra.t->dims[3] < total)
+    return ONNXC_K_SHAPE;
+  for (int64_t h = 0; h < g.heads; ++h) {
+    if (h % (g.heads / g.kvHeads) == 0)
+      if (int32_t code = fillCache(g, r, b, h / (g.heads / g.kvHeads), before, total))
+        return code;
+    if (int32_t code = placeQueries(g, r, b, h, before, fresh))
+      return code;
+    Head head{g.queries, total, n, n, given(a->attr[Scale]) && a->attr[Scale].f != 0 ? a->attr[Scale].f : 1 / sqrt(double(n))};
+    head.softcap = given(a->attr[Softcap]) ? a->attr[Softcap].f : 0;
+    head.hasSink = a->attr[SmoothSoftmax].i == 1 || hasIn(a, HeadSink);
+    head.sink = hasIn(a, HeadSink) ? loadF64(a->in[HeadSink], h) : 0;
+    auto bias = [&](int64_t s, int64_t t) {
+      int64_t at = before + s;
+      if ((a->attr[Causal].i && t > at) || (window > 0 && t <= at - window))
+        return -__builtin_inf();
+      return extra(b, h, s, t);
+    };
+    head.run(r.q, r.k, r.v, r.score, r.sum, bias,
+             [&](int64_t s, int64_t d, double x) { storeF64(a->out[0], ((b * g.queries + s) * g.heads + h) * n + d, x); });
+    if (hasOut(a, 3))
+      giveScores(g, head, r, b * g.heads + h, bias);
   }
   return ONNXC_K_OK;
 }
@@ -79,14 +141,10 @@ int32_t groupQuery(const Args *a) {
   Gqa g;
   if (int32_t code = g.read(a))
     return code;
-  int64_t plane = g.batch * g.kvHeads * g.buffer * g.size;
-  for (int64_t i = 1; i <= 2; ++i)
-    if (hasOut(a, i) && onnxc_count(a->out[i]) != plane)
-      return ONNXC_K_SHAPE;
   ScoreBias extra;
-  if (!extra.read(a, AttentionBias, g.batch, g.heads, g.queries, 0))
+  if (!g.presentFits() || !extra.read(a, AttentionBias, g.batch, g.heads, g.queries, 0))
     return ONNXC_K_SHAPE;
-  int64_t n = g.size, window = a->attr[Window].i;
+  int64_t n = g.size;
   Rooms r{heap<double>(a, g.queries * n),
           heap<double>(a, g.buffer * n),
           heap<double>(a, g.buffer * n),
@@ -95,39 +153,9 @@ int32_t groupQuery(const Args *a) {
           heap<double>(a, n)};
   if (!r.q || !r.k || !r.v || !r.score || !r.sum || !r.tmp)
     return ONNXC_K_MEMORY;
-  for (int64_t b = 0; b < g.batch; ++b) {
-    int64_t total = loadI64(a->in[SeqLens], b) + 1, fresh = g.queries < total ? g.queries : total, before = total - fresh;
-    if (total < 1 || total > g.buffer || before > g.past)
-      return ONNXC_K_INDEX;
-    if (extra.t && extra.t->dims[3] < total)
-      return ONNXC_K_SHAPE;
-    for (int64_t h = 0; h < g.heads; ++h) {
-      if (h % (g.heads / g.kvHeads) == 0)
-        if (int32_t code = fillCache(g, r, b, h / (g.heads / g.kvHeads), before, total))
-          return code;
-      for (int64_t s = 0; s < g.queries; ++s) {
-        double *q = r.q + s * n;
-        g.load(0, b, s, h, q);
-        g.normalise(q, QNorm);
-        int64_t position = hasIn(a, PositionIds) ? loadI64(a->in[PositionIds], b * g.queries + s) : before + s;
-        if (a->attr[DoRotary].i && (s < fresh || position < g.rotary.cos->dims[0]))
-          if (int32_t code = g.rotary(q, position, r.tmp))
-            return code;
-      }
-      Head head{g.queries, total, n, n, given(a->attr[Scale]) && a->attr[Scale].f != 0 ? a->attr[Scale].f : 1 / sqrt(double(n))};
-      head.softcap = given(a->attr[Softcap]) ? a->attr[Softcap].f : 0;
-      head.hasSink = a->attr[SmoothSoftmax].i == 1 || hasIn(a, HeadSink);
-      head.sink = hasIn(a, HeadSink) ? loadF64(a->in[HeadSink], h) : 0;
-      auto bias = [&](int64_t s, int64_t t) {
-        int64_t at = before + s;
-        if ((a->attr[Causal].i && t > at) || (window > 0 && t <= at - window))
-          return -__builtin_inf();
-        return extra(b, h, s, t);
-      };
-      head.run(r.q, r.k, r.v, r.score, r.sum, bias,
-               [&](int64_t s, int64_t d, double x) { storeF64(a->out[0], ((b * g.queries + s) * g.heads + h) * n + d, x); });
-    }
-  }
+  for (int64_t b = 0; b < g.batch; ++b)
+    if (int32_t code = attendEntry(g, r, extra, b))
+      return code;
   return ONNXC_K_OK;
 }
 
@@ -135,12 +163,16 @@ int32_t groupQuerySizes(const Args *a) {
   Gqa g;
   if (int32_t code = g.read(a))
     return code;
-  int64_t y[] = {g.batch, g.queries, g.heads * g.size}, present[] = {g.batch, g.kvHeads, g.buffer, g.size};
+  int64_t y[] = {g.batch, g.queries, g.heads * g.size}, scores[] = {g.batch, g.heads, g.queries, loadI64(a->in[Total], 0)};
   memcpy(a->out[0].dims, y, sizeof(y));
-  for (int64_t i = 1; i <= 2; ++i)
-    if (hasOut(a, i))
-      memcpy(a->out[i].dims, present, sizeof(present));
-  return hasOut(a, 3) ? ONNXC_K_VALUE : ONNXC_K_OK;
+  for (int64_t i = 0; i < 2; ++i) {
+    int64_t present[] = {g.batch, g.kvHeads, g.buffer, g.cache(i).width()};
+    if (hasOut(a, i + 1))
+      memcpy(a->out[i + 1].dims, present, sizeof(present));
+  }
+  if (hasOut(a, 3))
+    memcpy(a->out[3].dims, scores, sizeof(scores));
+  return ONNXC_K_OK;
 }
 
 }  // namespace

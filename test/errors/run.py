@@ -149,10 +149,11 @@ def too_many_elements(folder):
     return save(folder, model([helper.make_node("Relu", ["x"], ["y"])], [tensor("x", *[2**16] * 5)], [tensor("y", *[2**16] * 5)]))
 
 
-def microsoft(folder, op, inputs, **attributes):
+def microsoft(folder, op, inputs, dtypes={}, **attributes):
+    """`dtypes`: of the inputs at places, where they are not f32."""
     names = [f"x{i}" if shape else "" for i, shape in enumerate(inputs)]
     node = helper.make_node(op, names, ["y"], name="fused", domain="com.microsoft", **attributes)
-    graph_inputs = [tensor(n, *shape) for n, shape in zip(names, inputs) if n]
+    graph_inputs = [helper.make_tensor_value_info(n, dtypes.get(i, F32), shape) for i, (n, shape) in enumerate(zip(names, inputs)) if n]
     return save(folder, model([node], graph_inputs, [helper.make_tensor_value_info("y", F32, None)], domains=["com.microsoft"]))
 
 
@@ -181,32 +182,43 @@ def state_window(folder):
     return microsoft(folder, "CausalConvWithState", [(2, 3, 7), (3, 1, 4)], state_window=2)
 
 
-@case(1, r"fused .*has input 'past_sequence_length', which onnxc does not support")
-def shared_cache(folder):
-    return microsoft(folder, "MultiHeadAttention", [(2, 1, 16), (2, 1, 16), (2, 1, 16), None, None, None, (2, 4, 6, 4), (2, 4, 6, 4), (1,)], num_heads=4)
-
-
-@case(1, r"fused .*has input 'cache_indirection', which onnxc does not support")
+@case(1, r"fused .*has input 'cache_indirection' without 'past_key' and 'past_sequence_length'")
 def indirect_cache(folder):
     return microsoft(folder, "MultiHeadAttention", [(2, 1, 16), (2, 1, 16), (2, 1, 16), None, None, None, (2, 4, 6, 4), (2, 4, 6, 4), None, (1, 2, 6)], num_heads=4)
 
 
-@case(1, r"fused .*has attribute 'past_present_share_buffer'; onnxc supports only 0")
+@case(1, r"fused .*has attribute 'past_present_share_buffer' and no input 'past_sequence_length'")
 def shared_buffer(folder):
-    return microsoft(folder, "Attention", [(2, 1, 16), (16, 48), (48,), None, (2, 2, 4, 5, 4), None, (1,)], num_heads=4, past_present_share_buffer=1)
+    return microsoft(folder, "Attention", [(2, 1, 16), (16, 48), (48,), None, (2, 2, 4, 5, 4)], num_heads=4, past_present_share_buffer=1)
+
+
+@case(1, r"fused .*has attribute 'do_rotary'; onnxc supports only 0")
+def rotated_attention(folder):
+    return microsoft(folder, "Attention", [(2, 6, 16), (16, 48), (48,)], num_heads=4, do_rotary=1)
+
+
+@case(1, r"fused .*has attribute 'do_rotary'; onnxc supports only 0")
+def rotated_bytes(folder):
+    byte = {0: TensorProto.UINT8, 1: TensorProto.INT8}
+    return microsoft(folder, "QAttention", [(2, 6, 16), (16, 48), (48,), (1,), (1,)], byte, num_heads=4, do_rotary=1)
 
 
 QUERY_GROUPS = [(2, 1, 32), (2, 1, 16), (2, 1, 16), (2, 2, 5, 8), (2, 2, 5, 8), (2,), ()]
 
 
-@case(1, r"fused .*has attribute 'v_quant_type'; onnxc supports only NONE")
+@case(1, r"fused .*has attribute 'v_quant_type' without the inputs 'past_value' and 'v_scale'")
 def quantised_cache(folder):
     return microsoft(folder, "GroupQueryAttention", QUERY_GROUPS, num_heads=4, kv_num_heads=2, v_quant_type="PER_TENSOR")
 
 
-@case(1, r"fused .*has input 'k_scale', which onnxc does not support")
-def cache_scale(folder):
-    return microsoft(folder, "GroupQueryAttention", [*QUERY_GROUPS, None, None, None, None, None, (1,)], num_heads=4, kv_num_heads=2)
+@case(1, r"fused .*input 'past_key' has bytes, and attribute 'k_quant_type' is NONE")
+def cache_of_bytes(folder):
+    return microsoft(folder, "GroupQueryAttention", QUERY_GROUPS, num_heads=4, kv_num_heads=2, dtypes={3: TensorProto.INT8, 4: TensorProto.INT8})
+
+
+@case(1, r"fused .*attribute 'k_quant_type' is 'PER_ROW'; it can be NONE, PER_TENSOR, PER_CHANNEL")
+def cache_of_rows(folder):
+    return microsoft(folder, "GroupQueryAttention", QUERY_GROUPS, num_heads=4, kv_num_heads=2, k_quant_type="PER_ROW")
 
 
 @case(1, r"fused .*has attribute 'sliding_window_cache'; onnxc supports only 0")

@@ -74,8 +74,22 @@ case("multi_head_attention", "MultiHeadAttention", [f32(2, 5, 16), f32(2, 7, 16)
 case("multi_head_attention_bias", "MultiHeadAttention", [f32(2, 5, 16), f32(2, 7, 16), f32(2, 7, 16), f32(48), None, f32(2, 4, 5, 7)], num_heads=4)
 case("multi_head_attention_past", "MultiHeadAttention", [f32(2, 1, 16), f32(2, 1, 16), f32(2, 1, 16), None, None, None, f32(2, 4, 6, 4), f32(2, 4, 6, 4)], 3,
      num_heads=4)
+for name, rows, s, full, beams, more in (("one", 2, 1, 3, [], {}), ("three", 2, 3, 2, [], {"unidirectional": 1}), ("first", 2, 3, 0, [], {"unidirectional": 1}), ("beams", 4, 1, 5, [ids(2, 2, 2, 8)], {})):
+    step, mask = [f32(rows, s, 8) for _ in range(3)], ids(2, rows, full + s)  # caches of 8, of which `full` are taken
+    mask[:, 0] = 1  # a row without a key would be rounding alone
+    case(f"multi_head_attention_shared_{name}", "MultiHeadAttention", [*step, f32(24), mask, None, f32(rows, 2, 8, 4), f32(rows, 2, 8, 4), number([full], np.int32), *beams], 3,
+         num_heads=2, **more)
 case("group_query_attention", "GroupQueryAttention",
      [f32(2, 1, 32), f32(2, 1, 16), f32(2, 1, 16), f32(2, 2, 5, 8), f32(2, 2, 5, 8), number([5, 5], np.int32), number(6, np.int32)], 3, num_heads=4, kv_num_heads=2)
+for s, past in ((1, 5), (3, 0)):
+    gq = [f32(2, s, 32), f32(2, s, 16), f32(2, s, 16), f32(2, 2, past, 8), f32(2, 2, past, 8), number([past + s - 1] * 2, np.int32), number(past + s, np.int32)]
+    case(f"group_query_scores_{s}", "GroupQueryAttention", gq, 4, num_heads=4, kv_num_heads=2, qk_output=1, softcap=2.0, local_window_size=2)
+    case(f"group_query_weights_{s}", "GroupQueryAttention", gq, 4, num_heads=4, kv_num_heads=2, qk_output=2, smooth_softmax=1)
+    for bits, kind in ((8, i8), (4, u8)):
+        for per, scales in (("PER_TENSOR", (1,)), ("PER_CHANNEL", (1, 2, 1, 8))):
+            caches, steps = [kind(2, 2, past, bits), kind(2, 2, past, bits)], [np.abs(f32(*scales)) * 0.02 + 0.01 for _ in range(2)]  # 4 bits: half as many bytes as elements
+            case(f"group_query_cache_{bits}_{per}_{s}", "GroupQueryAttention", [*gq[:3], *caches, *gq[5:], *[None] * 5, *steps], 3, weights=(12, 13), num_heads=4, kv_num_heads=2,
+                 k_quant_type=per, v_quant_type=per, kv_cache_bit_width=bits)
 case("rotary", "RotaryEmbedding", [f32(2, 5, 16), ids(9, 2, 5, dtype=np.int64), f32(10, 4), f32(10, 4)], weights=(2, 3), num_heads=2)
 case("rotary_interleaved", "RotaryEmbedding", [f32(2, 3, 5, 8), number([2], np.int64), f32(10, 4), f32(10, 4)], weights=(2, 3), interleaved=1)
 case("matmul_4_bits", "MatMulNBits", [f32(3, 64), u8(10, 2, 16), np.abs(f32(20)) * 0.1], weights=(1, 2), K=64, N=10, bits=4, block_size=32)
@@ -200,6 +214,22 @@ def check(s, folder, name):
     return None
 
 
+def attention_shares(s, folder):
+    """Attention that writes into its past, which ONNX Runtime's CPU kernel does not: what the part of it that is full gives, put there."""
+    import onnxc
+    x, w, b, past, full = f32(2, 3, 16), f32(16, 48), f32(48), f32(2, 2, 4, 8, 4), 2
+    plain = build("Attention", [x, w, b, None, past[:, :, :, :full]], [1, 1], {1, 2}, {"num_heads": 4, "unidirectional": 1}, True)
+    y, present = reference(plain, {"x0": x, "x4": past[:, :, :, :full]})
+    shared = build("Attention", [x, w, b, None, past, None, number([full], np.int32)], [1, 1], {1, 2}, {"num_heads": 4, "unidirectional": 1, "past_present_share_buffer": 1}, True)
+    want = declare(shared, [y, np.concatenate([present, past[:, :, :, full + 3 :]], 3)])
+    for flags in ([], ["-O0"]):
+        got = onnxc.load(str(s.compile(shared, folder, *flags, name=f"shared{len(flags)}"))).run({"x0": x, "x4": past, "x6": number([full], np.int32)})
+        wrong = [differs(a, np.asarray(g)) for a, g in zip(want, got)]
+        if any(wrong):
+            return f"{flags}: {wrong}"
+    return None
+
+
 def refuses_texts(s, folder, op):
     """Kernels look at no type that the import lets through."""
     _, operands, outputs, weights, _, attributes = next(c for c in CASES.values() if c[0] == op)
@@ -219,6 +249,7 @@ OWN = set(re.findall(r'"ms\.(\w+)"', (ROOT / "dialects" / "onnx" / "Microsoft.td
 
 SUITE = Suite("microsoft", __doc__, reuse=True)
 SUITE.cases(CASES, check)
+SUITE.check(attention_shares)
 SUITE.cases({f"types_{op}": op for op in sorted(OWN & {c[0] for c in CASES.values()})}, lambda s, folder, name: refuses_texts(s, folder, name.removeprefix("types_")))
 
 if __name__ == "__main__":
