@@ -5,6 +5,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/graph/BoxUpdates.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/SymbolicShapes.h"
 
@@ -168,6 +169,9 @@ struct FoldShapes : impl::FoldShapesBase<FoldShapes> {
         return;
       }
       OpBuilder b(op);
+      if (auto scatter = llvm::dyn_cast<onnx::ScatterNDOp>(op))
+        if (Value same = boxUpdate(s, b, scatter))
+          scatter.getOutput().replaceAllUsesWith(same);
       for (Value result : op->getResults())
         if (DenseElementsAttr value = result.use_empty() ? DenseElementsAttr() : constantOf(s, result))
           replace(s, result, onnx::ConstantOp::create(b, op->getLoc(), value));

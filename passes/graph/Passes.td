@@ -7,8 +7,8 @@ def FoldShapes : Pass<"fold-shapes", "::mlir::func::FuncOp"> {
   let summary = "evaluate shapes and replace what they determine by constants";
   let description = [{
     Types become static where a dim proves static. Integer values whose elements are all known become onnx.Constant, an If with a known
-    condition its branch, a view that keeps its input's shape its input. A reshape to a symbolic shape copies (0) and infers (-1) sizes
-    where it can, so that nothing has to compute the shape at run time:
+    condition its branch, a view that keeps its input's shape its input, a ScatterND to a box its updates between slices of the data. A
+    reshape to a symbolic shape copies (0) and infers (-1) sizes where it can, so that nothing has to compute the shape at run time:
     ```
     %s = onnx.Shape %x ; … ; %t = onnx.Concat %batch, %seq, [12], [64] ; onnx.Reshape %y, %t
     =>  onnx.Reshape %y, onnx.Constant [0, 0, 12, 64]

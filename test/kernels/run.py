@@ -12,6 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common import WIDEST, Suite
+import assignments
 import attentions
 import functions
 import halves
@@ -576,6 +577,7 @@ SUITE.cases(halves.CASES, halves.check)
 SUITE.cases(halves.ROWS, halves.check_rows)
 SUITE.cases(halves.KEPT, halves.check_kept)
 SUITE.cases(functions.NAMES, functions.check)
+SUITE.cases(assignments.NAMES, assignments.check)
 SUITE.cases(schedules.NAMES, schedules.check)
 SUITE.cases(["cast_to_f16", "cast_to_bf16", "cast_from_f16", "cast_from_bf16"], check_cast)
 

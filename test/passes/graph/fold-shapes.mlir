@@ -184,3 +184,40 @@ func.func @versions(%c: tensor<i1>, %x: tensor<2x3xf32>, %z: tensor<6xf32>) -> t
   %y = "onnx.Add"(%q, %a) : (tensor<*xf32>, tensor<6xf32>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }
+
+// -----
+
+// Indices of a box, on each axis the numbers of a range: the updates with what is around them.
+// CHECK-LABEL: @box
+// CHECK-DAG: %[[BEFORE:.*]] = "onnx.Slice"(%arg0{{.*}} -> tensor<?x1xf32>
+// CHECK-DAG: %[[BEHIND:.*]] = "onnx.Slice"(%arg0{{.*}} -> tensor<?x2xf32>
+// CHECK: "onnx.Concat"(%[[BEFORE]], %arg1, %[[BEHIND]]) <{axis = 1 : i64}>
+// CHECK-NOT: ScatterND
+func.func @box(%x: tensor<?x5xf32> {onnx.dims = ["n", ""]}, %u: tensor<?x2xf32> {onnx.dims = ["n", ""]}) -> tensor<?x5xf32> {
+  %zero = "onnx.Constant"() {value = dense<0> : tensor<i64>} : () -> tensor<i64>
+  %one = "onnx.Constant"() {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+  %last = "onnx.Constant"() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %s = "onnx.Shape"(%u) : (tensor<?x2xf32>) -> tensor<2xi64>
+  %n = "onnx.Gather"(%s, %zero) {axis = 0 : i64} : (tensor<2xi64>, tensor<i64>) -> tensor<i64>
+  %r = "onnx.Range"(%zero, %n, %one) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
+  %v = "onnx.Unsqueeze"(%r, %last) : (tensor<?xi64>, tensor<1xi64>) -> tensor<?x1xi64>
+  %rows = "onnx.Expand"(%v, %s) : (tensor<?x1xi64>, tensor<2xi64>) -> tensor<?x2xi64>
+  %c = "onnx.Constant"() {value = dense<[1, 2]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %columns = "onnx.Expand"(%c, %s) : (tensor<2xi64>, tensor<2xi64>) -> tensor<?x2xi64>
+  %a = "onnx.Unsqueeze"(%rows, %last) : (tensor<?x2xi64>, tensor<1xi64>) -> tensor<?x2x1xi64>
+  %b = "onnx.Unsqueeze"(%columns, %last) : (tensor<?x2xi64>, tensor<1xi64>) -> tensor<?x2x1xi64>
+  %i = "onnx.Concat"(%a, %b) {axis = -1 : i64} : (tensor<?x2x1xi64>, tensor<?x2x1xi64>) -> tensor<?x2x2xi64>
+  %y = "onnx.ScatterND"(%x, %i, %u) : (tensor<?x5xf32>, tensor<?x2x2xi64>, tensor<?x2xf32>) -> tensor<?x5xf32>
+  return %y : tensor<?x5xf32>
+}
+
+// -----
+
+// The rows that follow each other are known; that they lie inside the data is not.
+// CHECK-LABEL: @box_outside
+// CHECK: ScatterND
+func.func @box_outside(%x: tensor<?x5xf32>, %u: tensor<3x5xf32>) -> tensor<?x5xf32> {
+  %i = "onnx.Constant"() {value = dense<[[1], [2], [3]]> : tensor<3x1xi64>} : () -> tensor<3x1xi64>
+  %y = "onnx.ScatterND"(%x, %i, %u) : (tensor<?x5xf32>, tensor<3x1xi64>, tensor<3x5xf32>) -> tensor<?x5xf32>
+  return %y : tensor<?x5xf32>
+}

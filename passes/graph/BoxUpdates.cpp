@@ -1,0 +1,174 @@
+// BoxUpdates.cpp: see BoxUpdates.h.
+#include "passes/graph/BoxUpdates.h"
+
+using namespace mlir;
+namespace onnxc {
+namespace {
+
+using DimsRef = ArrayRef<AffineExpr>;
+constexpr int64_t kMostNumbers = 1 << 20;  // of one axis
+
+bool isOne(AffineExpr e) { return SymbolicArithmetic::constantOf(e) == 1; }
+
+// `n` when `v` holds n, n + 1, n + 2 ... in the order of its elements.
+std::optional<int64_t> firstOfRun(const SymbolicShapes &s, Value v) {
+  if (ElementsAttr value = onnx::constantValue(v)) {
+    auto numbers = onnx::integerElements(value, kMostNumbers);
+    if (!numbers || numbers->empty())
+      return std::nullopt;
+    int64_t next = numbers->front();
+    return llvm::all_of(*numbers, [&](int64_t n) { return n == next++; }) ? std::optional(numbers->front()) : std::nullopt;
+  }
+  Operation *op = v.getDefiningOp();
+  if (!op)
+    return std::nullopt;
+  if (llvm::isa<onnx::ReshapeOp, onnx::UnsqueezeOp, onnx::SqueezeOp>(op))
+    return firstOfRun(s, op->getOperand(0));
+  auto number = [&](Value n) {
+    auto elements = n ? s.constantElements(n) : std::nullopt;
+    return elements && elements->size() == 1 ? std::optional(elements->front()) : std::nullopt;
+  };
+  if (auto range = llvm::dyn_cast<onnx::RangeOp>(op))
+    return number(range.getDelta()) == 1 ? number(range.getStart()) : std::nullopt;
+  if (auto slice = llvm::dyn_cast<onnx::SliceOp>(op); slice && s.hasRank(v) && s.dims(v).size() == 1) {
+    auto first = firstOfRun(s, slice.getData()), start = number(slice.getStarts());
+    bool forward = !slice.getSteps() || number(slice.getSteps()) == 1;
+    return first && start && *start >= 0 && forward ? std::optional(*first + *start) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// The first of the indices `v`, [grid] or [grid, 1], when they count upwards along axis `k` of the grid and are equal along the others.
+std::optional<int64_t> countsAlong(const SymbolicShapes &s, Value v, DimsRef grid, size_t k) {
+  auto view = v.getDefiningOp();
+  if (llvm::isa_and_present<onnx::ReshapeOp, onnx::UnsqueezeOp>(view) && s.hasRank(view->getOperand(0)) &&
+      s.dims(view->getOperand(0)) == grid)
+    v = view->getOperand(0);
+  if (auto expand = v.getDefiningOp<onnx::ExpandOp>(); expand && s.dims(v) == grid)
+    v = expand.getInput();
+  if (!s.hasRank(v))
+    return std::nullopt;
+  DimsRef own = s.dims(v);
+  if (own.size() == grid.size() + 1)  // not expanded: the axis of the numbers of an index is the last
+    own = own.drop_back();
+  if (own.size() > grid.size())
+    return std::nullopt;
+  bool counts = isOne(grid[k]);
+  for (size_t i = 0, skipped = grid.size() - own.size(); i < own.size(); ++i) {
+    if (isOne(own[i]))
+      continue;
+    if (i + skipped != k || own[i] != grid[k])
+      return std::nullopt;
+    counts = true;
+  }
+  return counts ? firstOfRun(s, v) : std::nullopt;
+}
+
+// Where the box of indices [grid, axes] starts on each axis; empty: they are of no box.
+SmallVector<int64_t> boxStart(const SymbolicShapes &s, Value indices, DimsRef grid) {
+  SmallVector<Value> parts{indices};
+  if (auto concat = indices.getDefiningOp<onnx::ConcatOp>()) {
+    parts = llvm::to_vector(concat.getInputs());
+    int64_t axis = concat.getAxis();
+    if (axis != -1 && axis != int64_t(grid.size()))
+      return {};
+  }
+  SmallVector<int64_t> start;
+  for (auto [k, part] : llvm::enumerate(parts)) {
+    bool single = s.hasRank(part) && s.dims(part).size() == grid.size() + 1 && isOne(s.dims(part).back());
+    auto first = single && parts.size() == grid.size() ? countsAlong(s, part, grid, k) : std::nullopt;
+    if (!first || *first < 0)
+      return {};
+    start.push_back(*first);
+  }
+  return start;
+}
+
+// An axis of the box: [start, end) of `size`; `end` is null where the box reaches the end of the data.
+struct Extent {
+  int64_t start;
+  std::optional<int64_t> end;
+  bool whole() const { return start == 0 && !end; }
+};
+
+// The extents of the box; empty: it may not lie inside the data.
+SmallVector<Extent> extentsOf(SymbolicShapes &s, ArrayRef<int64_t> start, DimsRef grid, DimsRef data) {
+  SmallVector<Extent> extents;
+  for (auto [first, n, size] : llvm::zip_first(start, grid, data)) {
+    AffineExpr end = s.add(n, s.constant(first));
+    auto stop = SymbolicArithmetic::constantOf(end), most = SymbolicArithmetic::constantOf(size);
+    if (end != size && !(stop && most && *stop < *most))
+      return {};
+    extents.push_back({first, end == size ? std::nullopt : stop});
+  }
+  return extents;
+}
+
+struct Builder {
+  SymbolicShapes &s;
+  OpBuilder &b;
+  Location loc;
+  Type element;
+
+  Value typed(Value v, DimsRef dims) {
+    SmallVector<int64_t> shape;
+    for (AffineExpr d : dims)
+      shape.push_back(SymbolicArithmetic::constantOf(d).value_or(ShapedType::kDynamic));
+    v.setType(RankedTensorType::get(shape, element));
+    s.setDims(v, dims);
+    return v;
+  }
+  Value integers(ArrayRef<int64_t> values) {
+    auto type = RankedTensorType::get({int64_t(values.size())}, b.getI64Type());
+    return onnx::ConstantOp::create(b, loc, DenseElementsAttr::get(type, values));
+  }
+  // `v` inside `extents` on its first axes; an extent that reaches the end says so by a null end.
+  Value slice(Value v, ArrayRef<Extent> extents) {
+    SmallVector<int64_t> starts, ends, axes;
+    SmallVector<AffineExpr> dims(s.dims(v));
+    for (auto [i, e] : llvm::enumerate(extents)) {
+      if (e.whole())
+        continue;
+      starts.push_back(e.start), ends.push_back(e.end.value_or(INT64_MAX)), axes.push_back(i);
+      dims[i] = s.sub(e.end ? s.constant(*e.end) : dims[i], s.constant(e.start));
+    }
+    if (axes.empty())
+      return v;
+    return typed(onnx::SliceOp::create(b, loc, v.getType(), v, integers(starts), integers(ends), integers(axes), Value()), dims);
+  }
+};
+
+}  // namespace
+
+// From the last axis of the box to the first: what is before and behind it on this axis, inside the box on the axes before.
+Value boxUpdate(SymbolicShapes &s, OpBuilder &b, onnx::ScatterNDOp op) {
+  Value data = op.getData(), indices = op.getIndices(), result = op.getUpdates();
+  if (op.getReduction() != "none" || !s.checks(op).empty() || !s.hasRank(data) || !s.hasRank(indices) || !s.hasRank(result))
+    return {};
+  DimsRef grid = s.dims(indices).drop_back();
+  SmallVector<int64_t> start = boxStart(s, indices, grid);
+  SmallVector<Extent> box = start.empty() ? SmallVector<Extent>() : extentsOf(s, start, grid, s.dims(data));
+  if (box.empty())
+    return {};
+  Builder builder{s, b, op.getLoc(), llvm::cast<TensorType>(data.getType()).getElementType()};
+  for (size_t k = box.size(); k-- > 0;) {
+    SmallVector<Value> parts;
+    SmallVector<Extent> beside(box.begin(), box.begin() + k + 1);
+    if (box[k].start > 0) {
+      beside[k] = {0, box[k].start};
+      parts.push_back(builder.slice(data, beside));
+    }
+    parts.push_back(result);
+    if (box[k].end) {
+      beside[k] = {*box[k].end, std::nullopt};
+      parts.push_back(builder.slice(data, beside));
+    }
+    SmallVector<AffineExpr> dims(s.dims(result));
+    dims[k] = s.dims(data)[k];
+    if (parts.size() > 1)
+      result = builder.typed(onnx::ConcatOp::create(b, op.getLoc(), data.getType(), parts, b.getI64IntegerAttr(k)), dims);
+  }
+  return result;
+}
+
+}  // namespace onnxc
