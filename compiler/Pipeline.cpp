@@ -84,7 +84,7 @@ void layoutPhase(OpPassManager &pm, const Options &options) {
   if (options.optLevel == 0)
     return;
   auto &f = pm.nest<func::FuncOp>();
-  f.addPass(createBlockChannels(BlockChannelsOptions{options.winograd}));
+  f.addPass(createBlockChannels(BlockChannelsOptions{options.winograd, options.precision}));
   f.addPass(createPackWeights(PackWeightsOptions{options.precision}));
   f.addPass(createCSEPass());
 }

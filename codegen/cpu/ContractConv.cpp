@@ -97,14 +97,16 @@ void Conv::emitPointwise() {
   Value chunkCount = s.rows ? c.n(*constantOf(chunks)) : c.ceilDiv(plane, s.chunkRows());
   setExtent(c.kernel, {yExprs[0], chunks, getAffineConstantExpr(panelGroups * groups, c.b.getContext())},
             2.0 * double(std::min(s.rows.value_or(s.chunkRows()), s.chunkRows()) * s.groupPanels * kLanes * blocks * 16));
-  c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
+  auto unitAt = [&](Value unit) {
     Value n = c.div(unit, c.mul(chunkCount, panelGroups * groups)), rest = c.rem(unit, c.mul(chunkCount, panelGroups * groups));
     Value group = c.div(rest, c.mul(chunkCount, panelGroups)), part = c.rem(rest, c.mul(chunkCount, panelGroups));
     Value from = c.mul(c.div(part, chunkCount), s.groupPanels), to = c.min(c.add(from, s.groupPanels), c.n(panels));
     RowsProblem p = pointwiseRows(c, op, n, group);
     p.out = c.at(c.result(0), p.outOffset);
-    RowsEmitter(c, epilogue, s).emit(p, plane, c.rem(part, chunkCount), c.n(panels), from, to);
-  });
+    return RowsEmitter::Unit{p, c.div(rest, chunkCount), c.rem(part, chunkCount), from, to};
+  };
+  PanelType type = PanelType::of(onnx::elementType(op.getW()));
+  RowsEmitter(c, epilogue, s).emitUnits(unitAt, plane, c.n(panels), type, blocks * 16);
 }
 
 Tile::Values Conv::channelProducts(const Tile &t, ValueRange acc, llvm::function_ref<Value(int64_t, Value)> channel, Value weights,
@@ -357,7 +359,8 @@ RowsProblem pointwiseRows(KernelCode &c, onnx::PackedConvOp op, Value n, Value g
   int64_t panels = w[0] / op.getGroup(), blocks = w[1];
   Value firstPanel = c.mul(group, panels), planeBytes = c.mul(c.mul(y[2], y[3]), 64);
   RowsProblem p;
-  p.panelBytes = c.n(blocks * 16 * kPanelBytes);
+  p.type = PanelType::of(onnx::elementType(op.getW()));
+  p.panelBytes = c.n(blocks * 16 * p.type.bytes());
   p.a = c.at(c.address(op.getX()), c.mul(c.add(c.mul(n, x[1]), firstBlock(c, op, group, x[1])), planeBytes));
   p.b = c.at(c.address(op.getW()), c.mul(firstPanel, p.panelBytes));
   p.outOffset = c.mul(c.add(c.mul(n, y[1]), firstPanel), planeBytes);

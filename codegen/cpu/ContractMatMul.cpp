@@ -85,7 +85,11 @@ LogicalResult emitPackedMatMul(KernelCode &c, Operation *raw) {
   Value chunkCount = s.rows ? c.n(*constantOf(chunks)) : c.ceilDiv(rows, s.chunkRows());
   setExtent(c.kernel, {chunks, getAffineConstantExpr(groups, c.b.getContext())},
             2.0 * double(std::min(s.rows.value_or(s.chunkRows()), s.chunkRows()) * s.groupPanels * kLanes * depth));
-  RowsEmitter(c, epilogue, s).emitUnits(p, rows, chunkCount, c.n(panels));
+  auto unitAt = [&](Value unit) {
+    Value group = c.div(unit, chunkCount), from = c.mul(group, s.groupPanels), to = c.min(c.add(from, s.groupPanels), c.n(panels));
+    return RowsEmitter::Unit{p, group, c.rem(unit, chunkCount), from, to};
+  };
+  RowsEmitter(c, epilogue, s).emitUnits(unitAt, rows, c.n(panels), p.type, depth);
   return success();
 }
 

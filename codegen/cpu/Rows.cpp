@@ -256,28 +256,25 @@ void RowsEmitter::widen(const RowsProblem &p, const RowsProblem &wide, Value fro
   });
 }
 
-void RowsEmitter::emitUnits(const RowsProblem &p, Value rows, Value chunks, Value panels) {
-  auto first = [&](Value group) { return c.mul(group, s.groupPanels); };
-  auto end = [&](Value from) { return c.min(c.add(from, s.groupPanels), panels); };
+void RowsEmitter::emitUnits(llvm::function_ref<Unit(Value)> unitAt, Value rows, Value panels, PanelType type, int64_t steps) {
   auto direct = [&] {
     c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
-      Value from = first(c.div(unit, chunks));
-      emit(p, rows, c.rem(unit, chunks), panels, from, end(from));
+      Unit u = unitAt(unit);
+      emit(u.p, rows, u.chunk, panels, u.from, u.to);
     });
   };
   auto copied = [&] {
     c.loop(c.begin, c.end, c.n(1), {c.n(-1)}, [&](Value unit, ValueRange have) -> Code::Values {
-      Value group = c.div(unit, chunks), from = first(group), to = end(from);
-      RowsProblem wide = widened(p, from);
-      c.when(c.equal(group, have[0]), [] {}, [&] { widen(p, wide, from, to); });
-      emit(wide, rows, c.rem(unit, chunks), panels, from, to);
-      return {group};
+      Unit u = unitAt(unit);
+      RowsProblem wide = widened(u.p, u.from);
+      c.when(c.equal(u.group, have[0]), [] {}, [&] { widen(u.p, wide, u.from, u.to); });
+      emit(wide, rows, u.chunk, panels, u.from, u.to);
+      return {u.group};
     });
   };
-  if (!p.type.isHalf() || (s.rows && *s.rows < s.widenRows()))
+  if (!type.isHalf() || (s.rows && *s.rows < s.widenRows()))
     return direct();
-  setScratch(c.kernel,
-             getAffineConstantExpr(s.groupPanels * *Code::constant(p.depth) * (p.blockBytes ? 16 : 1) * kPanelBytes, c.b.getContext()));
+  setScratch(c.kernel, getAffineConstantExpr(s.groupPanels * steps * kPanelBytes, c.b.getContext()));
   c.when(s.rows ? c.flag(false) : c.less(rows, c.n(s.widenRows())), direct, copied);
 }
 

@@ -57,8 +57,13 @@ public:
   using Value = mlir::Value;
   // Rows of chunk `chunk` (of `rows` in all) and panels [from, to).
   void emit(const RowsProblem &p, Value rows, Value chunk, Value panels, Value from, Value to);
-  // The same for the chunks of one group after the other, unit / `chunks` being the group, whose panels of halves are widened once.
-  void emitUnits(const RowsProblem &p, Value rows, Value chunks, Value panels);
+  // What a unit of parallel work is; neighbours of one `group` read the same panels [from, to).
+  struct Unit {
+    RowsProblem p;
+    Value group, chunk, from, to;
+  };
+  // The kernel's units, whose panels of `type` have `steps` each. Halves are widened once a group where there are many rows.
+  void emitUnits(llvm::function_ref<Unit(Value unit)> unitAt, Value rows, Value panels, PanelType type, int64_t steps);
 
 private:
   // Where a tile is; its rows before `fresh` (null: none) are computed already. `ahead`: lines of B to ask for on the way; null: none.

@@ -12,6 +12,7 @@
 #include "passes/layout/ConvWeights.h"
 #include "passes/layout/Passes.h"
 #include "passes/layout/ResizeTables.h"
+#include "passes/layout/StoredWeights.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"
@@ -63,8 +64,9 @@ struct Blocker {
   llvm::DenseMap<Value, Channels> pieces;  // blocked values that are channels of another
 
   bool winograd;
+  FloatType stored;  // of weights, where there are many
 
-  Blocker(func::FuncOp func, bool winograd) : func(func), b(func.getContext()), winograd(winograd) {}
+  Blocker(func::FuncOp func, bool winograd, FloatType stored) : func(func), b(func.getContext()), winograd(winograd), stored(stored) {}
 
   RankedTensorType blockedType(RankedTensorType plain) {
     SmallVector<int64_t> s(plain.getShape());
@@ -130,6 +132,12 @@ bool Blocker::converted(Operation *op) {
   return true;
 }
 
+// Whether pixels are rows of a product, as onnx::isProduct says of what becomes of it.
+static bool isProduct(const BlockedConv &c) {
+  auto ones = [](ArrayRef<int64_t> sizes) { return llvm::all_of(sizes, [](int64_t v) { return v == 1; }); };
+  return ones(c.kernel) && ones(c.strides) && llvm::all_of(c.pads, [](int64_t v) { return v == 0; });
+}
+
 bool Blocker::conv(Operation *op) {
   auto c = onnx::opName(op) == "Conv" && isImage(op->getOperand(0)) ? blockedConv(op) : std::nullopt;
   if (!c)
@@ -146,7 +154,9 @@ bool Blocker::conv(Operation *op) {
     return true;
   }
   bool dense = c->form == BlockedConv::Dense, plain = dense && c->group == 1 && c->channels < kLanes && !blocked.count(x);
-  Value weights = packConvWeights(b, loc, *c, op->getOperand(1), plain), bias = packConvBias(b, loc, op);
+  bool rounds = isProduct(*c) && !op->hasAttr(onnx::kExactAttr);
+  Value weights = packConvWeights(b, loc, *c, op->getOperand(1), plain, rounds ? stored : b.getF32Type());
+  Value bias = packConvBias(b, loc, op);
   if (!dense) {
     done(op, onnx::PackedDepthwiseConvOp::create(b, loc, type, block(x, loc), weights, bias, b.getI64IntegerAttr(c->outputs / c->group),
                                                  b.getDenseI64ArrayAttr(c->strides), b.getDenseI64ArrayAttr(c->pads),
@@ -491,7 +501,7 @@ void Blocker::run() {
 
 struct BlockChannels : impl::BlockChannelsBase<BlockChannels> {
   using BlockChannelsBase::BlockChannelsBase;
-  void runOnOperation() override { Blocker(getOperation(), winograd).run(); }
+  void runOnOperation() override { Blocker(getOperation(), winograd, weightType(&getContext(), precision)).run(); }
 };
 }  // namespace
 }  // namespace onnxc

@@ -2,7 +2,7 @@
 #include "passes/layout/ConvWeights.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Decompose.h"
-#include "passes/graph/Weights.h"
+#include "passes/layout/StoredWeights.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -111,7 +111,7 @@ static Value constant(OpBuilder &b, Location loc, ArrayRef<int64_t> shape, std::
   return onnx::ConstantOp::create(b, loc, makeConstant(RankedTensorType::get(shape, b.getF32Type()), std::move(values)));
 }
 
-Value packConvWeights(OpBuilder &b, Location loc, const BlockedConv &c, Value weights, bool plain) {
+Value packConvWeights(OpBuilder &b, Location loc, const BlockedConv &c, Value weights, bool plain, FloatType wanted) {
   if (!c.constant)
     return packAtRunTime({b, loc}, c, weights, plain || c.form == BlockedConv::Depthwise ? 1 : kLanes);
   std::vector<float> w = *constantFloats(weights);
@@ -137,7 +137,8 @@ Value packConvWeights(OpBuilder &b, Location loc, const BlockedConv &c, Value we
     }
   if (plain)
     return constant(b, loc, {panels, blocks, c.kernel[0], c.kernel[1], kLanes}, std::move(packed));
-  return constant(b, loc, {panels, blocks, c.kernel[0], c.kernel[1], kLanes, kLanes}, std::move(packed));
+  auto type = RankedTensorType::get({panels, blocks, c.kernel[0], c.kernel[1], kLanes, kLanes}, storedType(wanted, w));
+  return onnx::ConstantOp::create(b, loc, storedConstant(type, std::move(packed)));
 }
 
 Value packConvBias(OpBuilder &b, Location loc, Operation *conv) {

@@ -21,7 +21,8 @@ std::optional<llvm::SmallVector<int64_t>> explicitPads(mlir::Operation *op, llvm
 // An attribute of two spatial axes: a list of one gets `otherwise` in front.
 llvm::SmallVector<int64_t> twoAxes(mlir::Operation *op, llvm::StringRef attribute, int64_t rank, int64_t otherwise);
 
-mlir::Value packConvWeights(mlir::OpBuilder &b, mlir::Location loc, const BlockedConv &conv, mlir::Value weights, bool plain);
+mlir::Value packConvWeights(mlir::OpBuilder &b, mlir::Location loc, const BlockedConv &conv, mlir::Value weights, bool plain,
+                            mlir::FloatType wanted);
 // The bias of a Conv, padded to blocks; null where it has none.
 mlir::Value packConvBias(mlir::OpBuilder &b, mlir::Location loc, mlir::Operation *conv);
 // Whether F(4x4, 3x3) is worth its larger weights for results of `height` x `width`, and its weights (dialects/onnx/Packed.td).

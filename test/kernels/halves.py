@@ -63,6 +63,46 @@ def check(s, folder, name):
     return None
 
 
+CONVS = {}
+for _precision in TYPES:
+    CONVS |= {f"halves_conv_{name}_{form}_{_precision}": (shape, sizes, outputs, group, depthwise, _precision) for name, shape, outputs, group, depthwise in
+              [("few", (2, 72, 5, 7), 75, 1, False), ("many", (2, 72, 13, 21), 200, 1, False), ("deep", (1, 720, 9, 11), 40, 1, False),
+               ("groups", (1, 96, 14, 14), 192, 3, False), ("expand", (1, 64, 14, 14), 384, 1, True)]
+              for form, sizes in (("static", shape), ("dynamic", ("n", shape[1], "h", "w")))}
+
+
+def conv(x, w, group):
+    parts = zip(np.split(x.astype(np.float64), group, 1), np.split(w.astype(np.float64), group))
+    return np.concatenate([np.einsum("nchw,oc->nohw", image, filters[:, :, 0, 0]) for image, filters in parts], 1)
+
+
+def check_conv(s, folder, name):
+    """1x1 filters, alone or with a depthwise convolution that takes the left upper pixel of four, behind a Relu."""
+    import onnxc
+    shape, sizes, outputs, group, depthwise, precision = CONVS[name]
+    rng, node = np.random.default_rng(0), helper.make_node
+    weights = {"w": (rng.standard_normal((outputs, shape[1] // group, 1, 1)) / np.sqrt(shape[1])).astype(np.float32)}
+    nodes = [node("Conv", ["x", "w"], ["t"], group=group), node("Relu", ["t"], ["y"])]
+    if depthwise:
+        weights["d"] = np.zeros((outputs, 1, 2, 2), np.float32)
+        weights["d"][:, :, 0, 0] = 1
+        nodes[1:] = [node("Relu", ["t"], ["u"]), node("Conv", ["u", "d"], ["y"], group=outputs)]
+    proto = make(nodes, [info("x", *sizes)], [info("y", None, outputs, None, None)], [numpy_helper.from_array(v, k) for k, v in weights.items()])
+    feed = {"x": rng.standard_normal(shape).astype(np.float32)}
+    want = np.maximum(conv(feed["x"], weights["w"].astype(TYPES[precision]).astype(np.float32), group), 0)
+    if depthwise:
+        want = want[:, :, :-1, :-1]
+    for cpu in ("x86-64-v3", WIDEST):
+        library, plain = (s.compile(proto, folder, "--cpu", cpu, *flags, name=f"{name}_{cpu}{len(flags)}") for flags in (("--precision", precision), ()))
+        got, one = (onnxc.load(str(library), num_threads=n).run(feed)[0] for n in (2, 1))
+        error = np.abs(got - want).max() / np.abs(want).max()
+        if not error <= 2e-5 or not np.array_equal(got, one):
+            return f"{cpu}: off by {error:.1e}, {'equal' if np.array_equal(got, one) else 'other'} with one thread"
+        if not stored(s, library) < 0.6 * stored(s, plain):
+            return f"{cpu}: {stored(s, library)} bytes of {stored(s, plain)}"
+    return None
+
+
 def stored(s, library):
     return json.loads(s.onnxc("inspect", library, "--json").stdout)["weight_bytes"]
 
