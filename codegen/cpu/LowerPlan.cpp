@@ -13,6 +13,8 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
+constexpr int64_t kTooLarge = INT64_MAX;
+
 // Byte offsets of onnxc_rt (runtime_stub/plan.h).
 enum RtField { Weights = 0, Arena = 8, Inputs = 16, Outputs = 32, OutputDims = 40, Trace = 48, FailedSite = 60 };
 
@@ -87,6 +89,31 @@ struct Lowering {
     b.setInsertionPoint(op);
   }
 
+  // kTooLarge where the result has no place in 64 bits: memory of so many bytes, or an extent of so many tiles, fails.
+  Value orTooLarge(bool isProduct, Value l, Value r, Location loc) {
+    auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), {i64, b.getI1Type()});
+    Value pair = isProduct ? Value(LLVM::SMulWithOverflowOp::create(b, loc, type, l, r))
+                           : Value(LLVM::SAddWithOverflowOp::create(b, loc, type, l, r));
+    Value wraps = LLVM::ExtractValueOp::create(b, loc, pair, ArrayRef<int64_t>{1});
+    return LLVM::SelectOp::create(b, loc, wraps, n64(kTooLarge, loc), LLVM::ExtractValueOp::create(b, loc, pair, ArrayRef<int64_t>{0}));
+  }
+  Value isTooLarge(Value v, Location loc) { return LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, v, n64(kTooLarge, loc)); }
+
+  // Sizes are sums, products and quotients of others.
+  void boundArithmetic(Operation *op) {
+    Location loc = op->getLoc();
+    if (!isa<arith::AddIOp, arith::MulIOp, arith::FloorDivSIOp>(op) || !op->getResult(0).getType().isInteger(64))
+      return;
+    Value l = op->getOperand(0), r = op->getOperand(1);
+    b.setInsertionPointAfter(op);
+    if (isa<arith::FloorDivSIOp>(op)) {
+      Value quotient = op->getResult(0), bounded = LLVM::SelectOp::create(b, loc, isTooLarge(l, loc), n64(kTooLarge, loc), quotient);
+      return quotient.replaceAllUsesExcept(bounded, bounded.getDefiningOp());
+    }
+    op->getResult(0).replaceAllUsesWith(orTooLarge(isa<arith::MulIOp>(op), l, r, loc));
+    op->erase();
+  }
+
   Value expand(AffineExpr e, ValueRange local, Location loc) {
     if (auto c = dyn_cast<AffineConstantExpr>(e))
       return n64(c.getValue(), loc);
@@ -96,9 +123,8 @@ struct Lowering {
     Value l = expand(binary.getLHS(), local, loc), r = expand(binary.getRHS(), local, loc);
     switch (e.getKind()) {
     case AffineExprKind::Add:
-      return LLVM::AddOp::create(b, loc, l, r);
     case AffineExprKind::Mul:
-      return LLVM::MulOp::create(b, loc, l, r);
+      return orTooLarge(e.getKind() == AffineExprKind::Mul, l, r, loc);
     case AffineExprKind::Mod:
       return LLVM::SRemOp::create(b, loc, l, r);
     case AffineExprKind::FloorDiv:
@@ -139,6 +165,8 @@ struct Lowering {
     std::string name = op.getKernel().str();
     Value extent = attrExpr(kernel, "extent", op.getDims(), 1, loc), status;
     Value scratch = attrExpr(kernel, "scratch", op.getDims(), 0, loc);
+    if (!extent.getDefiningOp<LLVM::ConstantOp>())
+      check(op, LLVM::SelectOp::create(b, loc, isTooLarge(extent, loc), n32(2, loc), n32(0, loc)), op.getSite());
     auto grain = kernel->getAttrOfType<IntegerAttr>("grain");
     if (grain || kernel->hasAttr("scratch")) {
       auto parallel = declare("onnxc_rt_parallel", i32, {ptr, ptr, ptr, ptr, i64, i64, i64});
@@ -297,11 +325,10 @@ struct Lowering {
   }
 
   void run() {
-    SmallVector<Operation *> ops;
-    func.walk([&](Operation *op) {
-      if (isa<plan::PlanDialect>(op->getDialect()))
-        ops.push_back(op);
-    });
+    SmallVector<Operation *> ops, arithmetic;
+    func.walk([&](Operation *op) { (isa<plan::PlanDialect>(op->getDialect()) ? ops : arithmetic).push_back(op); });
+    for (Operation *op : arithmetic)
+      boundArithmetic(op);
     start();
     // From the last to the first: a check splits its block, and what is behind it moves only once.
     for (Operation *op : llvm::reverse(ops)) {

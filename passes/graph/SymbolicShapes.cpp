@@ -179,6 +179,22 @@ static LogicalResult evaluateByType(SymbolicShapes &s, Operation *op) {
   return success();
 }
 
+// Kernels count elements in 64 bits, also those of values that are never in memory as a whole.
+static LogicalResult fitsAddresses(SymbolicShapes &s, Operation *op, Value result) {
+  constexpr int64_t kAddresses = int64_t(1) << 48;
+  int64_t count = 1;
+  bool isEmpty = false, isTooLarge = false;
+  for (AffineExpr size : s.hasRank(result) ? s.dims(result) : ArrayRef<AffineExpr>()) {
+    int64_t n = SymbolicArithmetic::constantOf(size).value_or(1);
+    isEmpty |= n == 0;
+    isTooLarge |= llvm::MulOverflow(count, n, count) || count > kAddresses;
+  }
+  if (isTooLarge && !isEmpty)
+    return op->emitError() << onnx::opName(op) << ": result " << llvm::cast<OpResult>(result).getResultNumber()
+                           << " has more than 2^48 elements, which no memory holds";
+  return success();
+}
+
 LogicalResult ShapeEvaluator::evaluate(Operation *op) {
   for (Value result : op->getResults())
     s.forget(result);
@@ -204,6 +220,8 @@ LogicalResult ShapeEvaluator::evaluate(Operation *op) {
     return failure();
   for (Value result : op->getResults()) {
     if (llvm::isa<TensorType>(result.getType()) && !s.hasRank(result) && failed(context.setValueFromType(result)))
+      return failure();
+    if (failed(fitsAddresses(s, op, result)))
       return failure();
     loadSmallIntegers(s, result);
   }

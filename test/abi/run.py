@@ -16,6 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import process
 import ranges
+import sizes
 import weights
 from caller import batch, load, refusal
 from common import Skip, Suite, WIDEST, info, make, mlp_model, relu_model, weight
@@ -517,7 +518,7 @@ def levels_agree(s, folder):
     return None if all(np.allclose(r, results[-1], rtol=1e-4, atol=1e-6) for r in results) else "levels disagree"
 
 
-for check in process.CHECKS + ranges.CHECKS + weights.CHECKS:
+for check in process.CHECKS + ranges.CHECKS + sizes.CHECKS + weights.CHECKS:
     SUITE.check(check)
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""Errors of --min-shapes, --opt-shapes and --max-shapes; run.py runs these."""
-from onnx import helper
+"""Errors of --min-shapes, --opt-shapes and --max-shapes, and of sizes that no memory holds; run.py runs these."""
+import numpy as np
+from onnx import helper, numpy_helper
 
 from cases import case, model, save, tensor
 
@@ -70,3 +71,10 @@ def shape_of_a_sequence(folder):
 def shape_of_an_input_without_one(folder):
     proto = model([helper.make_node("Relu", ["a"], ["y"])], [helper.make_tensor_value_info("a", 1, None)], [helper.make_tensor_value_info("y", 1, None)])
     return save(folder, proto, "--min-shapes", "a=2")
+
+
+@case(1, r"big \(Expand, opset 22\): Expand: result 0 has more than 2\^48 elements, which no memory holds$")
+def result_beyond_every_memory(folder):
+    sizes = numpy_helper.from_array(np.array([1 << 47, 3]), "sizes")
+    nodes = [helper.make_node("Expand", ["a", "sizes"], ["e"], name="big"), helper.make_node("ReduceSum", ["e"], ["y"], keepdims=0)]
+    return save(folder, model(nodes, [tensor("a", 1, "n")], [tensor("y")], [sizes]))
