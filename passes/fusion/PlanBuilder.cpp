@@ -126,15 +126,8 @@ int64_t PlanBuilder::mostBytes(Value v) {
 
 bool PlanBuilder::knownAtEntry(AffineExpr e) const {
   bool known = true;
-  e.walk([&](AffineExpr part) {
-    auto s = dyn_cast<AffineSymbolExpr>(part);
-    if (!s)
-      return;
-    const SymbolDef &def = shapes.symbols()[s.getPosition()];
-    if (def.kind == SymbolDef::Broadcast || def.kind == SymbolDef::Max || def.kind == SymbolDef::Min)
-      known = known && knownAtEntry(def.lhs) && knownAtEntry(def.rhs);
-    else
-      known = known && def.kind == SymbolDef::Input;
+  shapes.walkSymbols(e, [&](const SymbolDef &def) {
+    known &= def.kind == SymbolDef::Input || def.kind == SymbolDef::Broadcast || def.kind == SymbolDef::Max || def.kind == SymbolDef::Min;
   });
   return known;
 }

@@ -30,6 +30,29 @@ AffineExpr SymbolicArithmetic::symbol(SymbolDef def) {
   return getAffineSymbolExpr(it->second, context);
 }
 
+// Bounds are found once: definitions nest deeply.
+AffineExpr SymbolicArithmetic::derived(SymbolDef::Kind kind, AffineExpr a, AffineExpr b) {
+  SymbolDef def{kind, "", {}, 0, a, b};
+  auto [leastA, mostA] = bounds(a);
+  auto [leastB, mostB] = bounds(b);
+  def.least = kind == SymbolDef::Max ? std::max(leastA, leastB) : std::min(leastA, leastB);
+  def.most = kind == SymbolDef::Min ? std::min(mostA, mostB) : std::max(mostA, mostB);
+  return symbol(def);
+}
+
+int64_t SymbolicArithmetic::countParts(AffineExpr e) {
+  auto binary = llvm::dyn_cast_if_present<AffineBinaryOpExpr>(e);
+  if (!binary)
+    return 1;
+  if (int64_t known = parts.lookup(e))
+    return known;
+  int64_t count = 1 + countParts(binary.getLHS()) + countParts(binary.getRHS());
+  return parts[e] = count;
+}
+
+// A symbol that stands for `e`.
+AffineExpr SymbolicArithmetic::named(AffineExpr e) { return constantOf(e) ? e : derived(SymbolDef::Max, e, e); }
+
 // --- sums of products ---
 
 unsigned SymbolicArithmetic::atomId(AffineExpr e) {
@@ -92,20 +115,37 @@ AffineExpr SymbolicArithmetic::toExpr(const Poly &p) {
   return sum ? sum : constant(0);
 }
 
-AffineExpr SymbolicArithmetic::add(AffineExpr a, AffineExpr b) {
+std::optional<SymbolicArithmetic::Poly> SymbolicArithmetic::plus(AffineExpr a, AffineExpr b) {
   auto pa = toPoly(a), pb = toPoly(b);
   if (!pa || !pb)
-    return {};
+    return std::nullopt;
   for (const auto &[m, c] : *pb)
     if (!addTerm(*pa, m, c))
-      return {};
-  return toExpr(*pa);
+      return std::nullopt;
+  return pa;
+}
+std::optional<SymbolicArithmetic::Poly> SymbolicArithmetic::times(AffineExpr a, AffineExpr b) {
+  auto pa = toPoly(a), pb = toPoly(b);
+  bool isShort = pa && pb && int64_t(pa->size() * pb->size()) <= kMostParts;
+  return isShort ? multiply(*pa, *pb) : std::nullopt;
+}
+
+AffineExpr SymbolicArithmetic::add(AffineExpr a, AffineExpr b) {
+  if (!a || !b)
+    return {};
+  auto p = plus(a, b);
+  if (!p && !(constantOf(a) && constantOf(b)))
+    p = plus(named(a), named(b));
+  return p ? shortened(toExpr(*p)) : AffineExpr();
 }
 AffineExpr SymbolicArithmetic::sub(AffineExpr a, AffineExpr b) { return add(a, mul(b, constant(-1))); }
 AffineExpr SymbolicArithmetic::mul(AffineExpr a, AffineExpr b) {
-  auto pa = toPoly(a), pb = toPoly(b);
-  auto p = pa && pb ? multiply(*pa, *pb) : std::nullopt;
-  return p ? toExpr(*p) : AffineExpr();
+  if (!a || !b)
+    return {};
+  auto p = times(a, b);
+  if (!p && !(constantOf(a) && constantOf(b)))
+    p = times(named(a), named(b));
+  return p ? shortened(toExpr(*p)) : AffineExpr();
 }
 AffineExpr SymbolicArithmetic::product(ArrayRef<AffineExpr> factors) {
   AffineExpr result = constant(1);
@@ -114,16 +154,10 @@ AffineExpr SymbolicArithmetic::product(ArrayRef<AffineExpr> factors) {
   return result;
 }
 AffineExpr SymbolicArithmetic::sum(ArrayRef<AffineExpr> terms) {
-  Poly total;
-  for (AffineExpr t : terms) {
-    auto p = toPoly(t);
-    if (!p)
-      return {};
-    for (const auto &[m, c] : *p)
-      if (!addTerm(total, m, c))
-        return {};
-  }
-  return toExpr(total);
+  AffineExpr result = constant(0);
+  for (AffineExpr t : terms)
+    result = add(result, t);
+  return result;
 }
 
 // --- division ---
@@ -179,7 +213,7 @@ AffineExpr SymbolicArithmetic::divideByTerm(const Poly &a, const Poly &b) {
       rest[m] = c;
   }
   if (rest.empty())
-    return toExpr(whole);
+    return shortened(toExpr(whole));
   AffineExpr top = toExpr(rest), bottom = toExpr(b);
   auto ct = constantOf(top), cb = constantOf(bottom);
   if (ct && cb)
@@ -197,10 +231,10 @@ AffineExpr SymbolicArithmetic::floorDiv(AffineExpr a, AffineExpr b) {
     return constant(0);
   cancel(*pa, *pb);
   if (auto q = exactQuotient(*pa, *pb))
-    return toExpr(*q);
+    return shortened(toExpr(*q));
   if (pb->size() == 1)
     return divideByTerm(*pa, *pb);
-  return toExpr(*pa).floorDiv(toExpr(*pb));
+  return shortened(toExpr(*pa).floorDiv(toExpr(*pb)));
 }
 AffineExpr SymbolicArithmetic::ceilDiv(AffineExpr a, AffineExpr b) { return floorDiv(add(a, sub(b, constant(1))), b); }
 AffineExpr SymbolicArithmetic::mod(AffineExpr a, AffineExpr b) {
@@ -232,26 +266,6 @@ static Bounds timesConstant(Bounds x, int64_t c) {
   return c > 0 ? Bounds(scale(x.first, true), scale(x.second, false)) : Bounds(scale(x.second, true), scale(x.first, false));
 }
 
-static Bounds symbolBounds(const SymbolicArithmetic &s, const SymbolDef &def) {
-  switch (def.kind) {
-  case SymbolDef::Load:
-    return {kLowest, kHighest};
-  case SymbolDef::Input:
-    return {def.least, def.most};
-  case SymbolDef::SizeOf:
-  case SymbolDef::Argument:
-    return {0, kHighest};
-  default:
-    break;
-  }
-  Bounds a = s.bounds(def.lhs), b = s.bounds(def.rhs);
-  if (def.kind == SymbolDef::Max)
-    return {std::max(a.first, b.first), std::max(a.second, b.second)};
-  if (def.kind == SymbolDef::Min)
-    return {std::min(a.first, b.first), std::min(a.second, b.second)};
-  return {std::min(a.first, b.first), std::max(a.second, b.second)};
-}
-
 Bounds SymbolicArithmetic::bounds(AffineExpr e) const {
   Bounds b = boundsOfParts(e);
   if (b.first < 0 && sizes.contains(e))
@@ -263,7 +277,7 @@ Bounds SymbolicArithmetic::boundsOfParts(AffineExpr e) const {
   if (auto c = constantOf(e))
     return {*c, *c};
   if (const SymbolDef *def = definition(e))
-    return symbolBounds(*this, *def);
+    return def->kind == SymbolDef::Load ? Bounds(kLowest, kHighest) : Bounds(def->least, def->most);
   auto binary = llvm::cast<AffineBinaryOpExpr>(e);
   Bounds a = bounds(binary.getLHS()), b = bounds(binary.getRHS());
   switch (e.getKind()) {
@@ -308,7 +322,7 @@ AffineExpr SymbolicArithmetic::extreme(SymbolDef::Kind kind, AffineExpr a, Affin
       return x;
   if (atomId(b) < atomId(a))
     std::swap(a, b);
-  return symbol({kind, "", {}, 0, a, b});
+  return derived(kind, a, b);
 }
 AffineExpr SymbolicArithmetic::max(AffineExpr a, AffineExpr b) { return extreme(SymbolDef::Max, a, b); }
 AffineExpr SymbolicArithmetic::min(AffineExpr a, AffineExpr b) { return extreme(SymbolDef::Min, a, b); }
@@ -335,22 +349,25 @@ AffineExpr SymbolicArithmetic::broadcast(AffineExpr a, AffineExpr b) {
     }
   if (atomId(b) < atomId(a))
     std::swap(a, b);
-  return symbol({SymbolDef::Broadcast, "", {}, 0, a, b});
+  return derived(SymbolDef::Broadcast, a, b);
 }
 
 void SymbolicArithmetic::walkSymbols(AffineExpr e, llvm::function_ref<void(const SymbolDef &)> fn) const {
-  e.walk([&](AffineExpr part) {
-    const SymbolDef *def = definition(part);
-    if (!def)
-      return;
-    fn(*def);
-    for (AffineExpr operand : {def->lhs, def->rhs})
-      if (operand)
-        walkSymbols(operand, fn);
-  });
+  llvm::SmallVector<AffineExpr> waiting{e};
+  llvm::DenseSet<AffineExpr> seen;
+  while (!waiting.empty())
+    waiting.pop_back_val().walk([&](AffineExpr part) {
+      const SymbolDef *def = definition(part);
+      if (!def || !seen.insert(part).second)
+        return;
+      fn(*def);
+      for (AffineExpr operand : {def->lhs, def->rhs})
+        if (operand)
+          waiting.push_back(operand);
+    });
 }
 
-std::string SymbolicArithmetic::text(AffineExpr e) const {
+std::string SymbolicArithmetic::text(AffineExpr e, int definitions) const {
   if (!e)
     return "?";
   if (auto c = constantOf(e))
@@ -358,15 +375,17 @@ std::string SymbolicArithmetic::text(AffineExpr e) const {
   if (const SymbolDef *def = definition(e)) {
     if (!def->name.empty())
       return def->name;
+    if (def->lhs && definitions == 0)
+      return "…";
     if (def->kind == SymbolDef::Max || def->kind == SymbolDef::Min || def->kind == SymbolDef::Broadcast)
       return std::string(def->kind == SymbolDef::Max   ? "max("
                          : def->kind == SymbolDef::Min ? "min("
                                                        : "broadcast(") +
-             text(def->lhs) + ", " + text(def->rhs) + ")";
+             text(def->lhs, definitions - 1) + ", " + text(def->rhs, definitions - 1) + ")";
     return "?";
   }
   auto binary = llvm::cast<AffineBinaryOpExpr>(e);
-  std::string a = text(binary.getLHS()), b = text(binary.getRHS());
+  std::string a = text(binary.getLHS(), definitions), b = text(binary.getRHS(), definitions);
   auto factor = [](AffineExpr part, const std::string &t) {
     return llvm::isa<AffineBinaryOpExpr>(part) && part.getKind() != AffineExprKind::Mul ? "(" + t + ")" : t;
   };

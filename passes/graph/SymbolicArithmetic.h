@@ -1,7 +1,9 @@
 // SymbolicArithmetic.h: symbols and canonical integer expressions over them; the arithmetic under SymbolicShapes.
 //
 // Expressions are AffineExprs (semi-affine: products of symbols occur). Those that the functions here return are canonical: equal sums of
-// products are the same pointer. A null expression means "not known": it goes through every function; overflow gives null too.
+// products are the same pointer. A null expression means "not known": it goes through every function; overflow of constants gives null too.
+// An expression of very many parts, or with a factor that 64 bits do not hold, is made of symbols that stand for its operands: a model may
+// multiply sums as often as it likes.
 #pragma once
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/Value.h"
@@ -22,14 +24,14 @@ struct SymbolDef {
     SizeOf,     // dim `index` of the result `value`: its defining op's library size function (onnxc_s_…) says it
     Argument,   // dim `index` of the region argument, or of the result of a control-flow op, `value`; bound by the plan
     Broadcast,  // lhs == 1 ? rhs : lhs
-    Max,
-    Min  // of lhs and rhs
+    Max,        // of lhs and rhs; of one expression twice: that expression
+    Min
   } kind;
   std::string name;
   mlir::Value value;
   int64_t index = 0;
   mlir::AffineExpr lhs, rhs;
-  int64_t least = 0, expected = -1, most = INT64_MAX;  // of an Input: every run keeps to them; -1: not said
+  int64_t least = 0, expected = -1, most = INT64_MAX;  // every run keeps to them; expected: of an Input, -1: not said
 };
 
 class SymbolicArithmetic {
@@ -64,19 +66,25 @@ public:
   bool isAtLeast(mlir::AffineExpr a, mlir::AffineExpr b);
   // Calls `fn` for each symbol of `e` and of the definitions it is made of.
   void walkSymbols(mlir::AffineExpr e, llvm::function_ref<void(const SymbolDef &)> fn) const;
-  // "batch*64 + 1", for diagnostics.
-  std::string text(mlir::AffineExpr e) const;
+  // "batch*64 + 1", for diagnostics. `definitions`: how many of symbols inside each other are written out.
+  std::string text(mlir::AffineExpr e, int definitions = 3) const;
 
 protected:
   mlir::MLIRContext *context;
 
 private:
   std::pair<int64_t, int64_t> boundsOfParts(mlir::AffineExpr e) const;
+  mlir::AffineExpr derived(SymbolDef::Kind kind, mlir::AffineExpr a, mlir::AffineExpr b);
+  int64_t countParts(mlir::AffineExpr e);
+  mlir::AffineExpr named(mlir::AffineExpr e);
+  mlir::AffineExpr shortened(mlir::AffineExpr e) { return countParts(e) > kMostParts ? named(e) : e; }
   using Monomial = std::vector<unsigned>;  // sorted ids of atoms: symbols, quotients, remainders
   using Poly = std::map<Monomial, int64_t>;
   unsigned atomId(mlir::AffineExpr e);
   std::optional<Poly> toPoly(mlir::AffineExpr e);
   mlir::AffineExpr toExpr(const Poly &p);
+  std::optional<Poly> plus(mlir::AffineExpr a, mlir::AffineExpr b);
+  std::optional<Poly> times(mlir::AffineExpr a, mlir::AffineExpr b);
   static bool addTerm(Poly &p, const Monomial &m, int64_t coefficient);
   static std::optional<Poly> multiply(const Poly &a, const Poly &b);
   static void cancel(Poly &a, Poly &b);
@@ -85,11 +93,13 @@ private:
   mlir::AffineExpr divideByTerm(const Poly &a, const Poly &b);
   mlir::AffineExpr extreme(SymbolDef::Kind kind, mlir::AffineExpr a, mlir::AffineExpr b);
 
+  static constexpr int64_t kMostParts = 256;
   llvm::SmallVector<SymbolDef> defs;
   llvm::DenseSet<mlir::AffineExpr> sizes;
   std::map<std::tuple<int, std::string, const void *, int64_t, const void *, const void *>, unsigned> interned;
   llvm::DenseMap<mlir::AffineExpr, unsigned> atomIds;
   std::vector<mlir::AffineExpr> atoms;
+  llvm::DenseMap<mlir::AffineExpr, int64_t> parts;
 };
 
 }  // namespace onnxc
