@@ -26,6 +26,8 @@ static void addDim(const std::string &text, std::map<std::string, int64_t> &dims
 static void addShapes(ShapeFlag flag, const std::string &text, ShapeFlags &shapes) {
   for (llvm::StringRef each : llvm::split(text, ',')) {
     auto [name, sizes] = each.rsplit('=');
+    if (!each.contains('='))
+      throw CLI::ValidationError(kShapeFlags[flag], "expected INPUT=SIZExSIZE…, got '" + each.str() + "'");
     std::vector<int64_t> &numbers = shapes[flag][name.str()];
     numbers.clear();
     for (llvm::StringRef size : llvm::split(sizes, 'x'))

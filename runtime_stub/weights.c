@@ -43,12 +43,12 @@ static const char *find_file(char *path) {
   return path;
 }
 
-/* Numbers come before the path, which may be longer than a message. */
-static int32_t check_file(const onnxc_weights_stamp *found, int64_t bytes, const char *path, onnxc_error *error) {
+/* Numbers come before the path, which may be longer than a message. `stamped`: bytes read of the stamp. */
+static int32_t check_file(const onnxc_weights_stamp *found, ssize_t stamped, int64_t bytes, const char *path, onnxc_error *error) {
   const onnxc_weights_stamp *wanted = (const onnxc_weights_stamp *)(const void *)onnxc_weights;
-  if (found && memcmp(found->magic, wanted->magic, sizeof wanted->magic))
+  if (stamped == STAMP && memcmp(found->magic, wanted->magic, sizeof wanted->magic))
     return onnxc_fail(error, ONNXC_E_WEIGHTS, NULL, "no weights of onnxc are in '%s'", path);
-  if (found && found->id != wanted->id)
+  if (stamped == STAMP && found->id != wanted->id)
     return onnxc_fail(error, ONNXC_E_WEIGHTS, NULL, "weights %016llx needed, %016llx found: '%s' is another model's",
                       (unsigned long long)wanted->id, (unsigned long long)found->id, path);
   if (bytes != wanted->bytes + STAMP)
@@ -65,19 +65,20 @@ int32_t onnxc_weights_open(onnxc_model *m, const char *path, onnxc_error *error)
   char place[MOST_PATH];
   if (!path)
     path = find_file(place);
-  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* who opens a pipe would wait */
-  const int64_t bytes = fd < 0 ? -1 : (int64_t)lseek(fd, 0, SEEK_END);
-  void *at = bytes < STAMP ? NULL : mmap(NULL, (size_t)bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+  onnxc_weights_stamp stamp;
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);      /* who opens a pipe would wait */
+  const ssize_t stamped = fd < 0 ? -1 : pread(fd, &stamp, STAMP, 0); /* read, since what is mapped may end before it is looked at */
+  const int64_t bytes = stamped < 0 ? -1 : (int64_t)lseek(fd, 0, SEEK_END);
   int32_t status = 0;
-  if (bytes < 0 || at == MAP_FAILED)
+  void *at = MAP_FAILED;
+  if (bytes >= 0 && !(status = check_file(&stamp, stamped, bytes, path, error)))
+    at = mmap(NULL, (size_t)bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (!status && at == MAP_FAILED)
     status = onnxc_fail(error, ONNXC_E_WEIGHTS, NULL, "no weights (%m): '%s'; options.weights_path may name their file", path);
   if (fd >= 0)
     close(fd);
-  if (status || (status = check_file(at, bytes, path, error))) {
-    if (at && at != MAP_FAILED)
-      munmap(at, (size_t)bytes);
+  if (status)
     return status;
-  }
   m->weights = (const char *)at + STAMP;
   m->mapped = bytes;
   return 0;

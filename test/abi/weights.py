@@ -102,7 +102,7 @@ def wrong_weights_are_refused(s, folder):
         code, message = refusal(library, weights=path)
         if code != 7 or f"'{path}'" not in message:
             return f"{code}: {message}"
-    return None
+    return None if "Is a directory" in refusal(library, weights=folder)[1] else "another word for a folder"
 
 
 def equal_weights_are_one_file(s, folder):

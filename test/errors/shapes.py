@@ -21,6 +21,16 @@ def negative_size(folder):
     return save(folder, add(("n", 3)), "--max-shapes", "a=-1x3")
 
 
+@case(2, r"--max-shapes: expected INPUT=SIZExSIZE…, got ''; see")
+def shapes_end_with_a_comma(folder):
+    return save(folder, add(("n", 3)), "--max-shapes", "a=1x3,")
+
+
+@case(1, r"input 'a' has more than 2\^42 elements")
+def fixed_size_beyond_every_size(folder):
+    return save(folder, add(("n", 3)), "--define-dim", f"n={1 << 41}")
+
+
 @case(1, r"--min-shapes: the model has no input 'x'; there are: 'a', 'b'")
 def shape_of_no_input(folder):
     return save(folder, add(("n", 3), ("n", 3)), "--min-shapes", "x=1x3")
