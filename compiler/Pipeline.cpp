@@ -184,6 +184,14 @@ int writeDependencies(ModuleOp module, const Options &options) {
   });
 }
 
+// What options ask for beside the artefact.
+int writeCompanions(ModuleOp module, const Options &options, StringRef modelName) {
+  if (!options.emitHeader.empty())
+    if (auto error = emitModelHeaders(module, modelName, options.emitHeader))
+      return fail(ExitBadModel, llvm::toString(std::move(error)));
+  return writeDependencies(module, options);
+}
+
 int linkPhase(ModuleOp module, const Options &options, const CodegenOptions &code, ArrayRef<std::string> objects) {
   LinkInputs link;
   StringRef suffix = llvm::sys::path::extension(options.output);
@@ -202,8 +210,15 @@ int linkPhase(ModuleOp module, const Options &options, const CodegenOptions &cod
   link.modelName = code.modelName;
   link.weightsSize = module->getAttrOfType<IntegerAttr>("onnxc.weights_bytes").getInt();
   link.writeWeights = [module](llvm::raw_ostream &os) { return writeWeights(module, os); };
-  if (auto error = linkArtefact(link))
-    return fail(ExitBadModel, options.output + ": " + llvm::toString(std::move(error)));
+  int status = ExitOk;  // said already when it is another
+  link.writeCompanions = [&] {
+    status = writeCompanions(module, options, code.modelName);
+    return status == ExitOk ? llvm::Error::success() : llvm::createStringError("");
+  };
+  if (auto error = linkArtefact(link)) {
+    std::string text = llvm::toString(std::move(error));
+    return status == ExitOk ? fail(ExitBadModel, options.output + ": " + text) : status;
+  }
   return ExitOk;
 }
 
@@ -313,14 +328,6 @@ static bool formPlan(ModuleOp module, const Options &options, Phases &phases) {
          succeeded(runPhase(planPhase, module, options)) && phases.done("plan", module);
 }
 
-// What options ask for beside the artefact.
-static int writeCompanions(ModuleOp module, const Options &options, StringRef modelName) {
-  if (!options.emitHeader.empty())
-    if (auto error = emitModelHeaders(module, modelName, options.emitHeader))
-      return fail(ExitBadModel, llvm::toString(std::move(error)));
-  return writeDependencies(module, options);
-}
-
 // Code of the plan for each level, linked; a .ll or .s file shows that of the newest level.
 static int generate(ModuleOp module, const Options &options, Phases &phases) {
   StringRef suffix = llvm::sys::path::extension(options.output);
@@ -344,18 +351,14 @@ static int generate(ModuleOp module, const Options &options, Phases &phases) {
   if (failed(objects))
     return ExitBug;
   phases.begin("linking");
-  int status = isText ? writeText(objects->front(), options) : linkPhase(module, options, code, *objects);
+  int status = ExitOk;
+  if (!isText)
+    status = linkPhase(module, options, code, *objects);
+  else if ((status = writeCompanions(module, options, code.modelName)) == ExitOk)
+    status = writeText(objects->front(), options);
   phases.done("link");
-  if (status != ExitOk)
-    return status;
-  if (options.sizeReport && !isText)
+  if (status == ExitOk && options.sizeReport && !isText)
     printSizeReport(options);
-  status = writeCompanions(module, options, code.modelName);
-  if (status != ExitOk) {
-    llvm::sys::fs::remove(options.output);
-    if (options.externalWeights)
-      llvm::sys::fs::remove(weightsPath(options));
-  }
   return status;
 }
 

@@ -17,6 +17,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/statvfs.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -286,12 +287,36 @@ static Error separateWeights(LinkInputs &in, TemporaryFile &file) {
   return Error::success();
 }
 
+namespace {
+// Held while both files get their names: of two compiles to one artefact each would else leave one. A file system without locks does
+// without.
+class FolderLock {
+public:
+  explicit FolderLock(StringRef file) {
+    StringRef folder = sys::path::parent_path(file);
+    fd = open(folder.empty() ? "." : folder.str().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (fd >= 0 && flock(fd, LOCK_EX) && errno == EINTR)
+      continue;
+  }
+  FolderLock(const FolderLock &) = delete;
+  FolderLock &operator=(const FolderLock &) = delete;
+  ~FolderLock() {
+    if (fd >= 0)
+      ::close(fd);
+  }
+
+private:
+  int fd;
+};
+}  // namespace
+
 // Gives both files their names at once, as far as a signal can tell: each is of no use with an earlier other one.
 static Error keepWithWeights(const LinkInputs &in, TemporaryFile &output, TemporaryFile &weights, bool executable) {
   if (std::error_code code = output.sync())
     return reason(code);
   if (std::error_code code = weights.sync())
     return fileError(in.weightsFile, code);
+  FolderLock alone(in.output);
   SignalsHeld together;
   std::error_code weightsCode = weights.keepAs(in.weightsFile, /*executable=*/false, /*durable=*/false), code;
   if (!weightsCode && (code = output.keepAs(in.output, executable, /*durable=*/false)))
@@ -317,6 +342,8 @@ Error linkArtefact(const LinkInputs &inputs) {
     if (Error error = separateWeights(in, weights))
       return error;
   if (Error error = image ? linkImage(in, work, *objects, output.path()) : linkObject(in, work, *objects, output.path()))
+    return error;
+  if (Error error = in.writeCompanions())
     return error;
   if (apart)
     return keepWithWeights(in, output, weights, image);

@@ -27,6 +27,8 @@ struct LinkInputs {
   std::string modelName;    // a C identifier: the exported getter is onnxc_get_api_<modelName>
   uint64_t weightsSize = 0;
   std::function<llvm::Error(llvm::raw_ostream &)> writeWeights;  // writes exactly weightsSize bytes
+  // Writes what belongs beside the artefact, before that takes the place of an earlier one.
+  std::function<llvm::Error()> writeCompanions = [] { return llvm::Error::success(); };
 };
 
 // Writes the artefact, and the file of its weights, through temporary files beside them: on failure nothing is left and earlier ones are

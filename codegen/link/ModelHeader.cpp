@@ -1,10 +1,12 @@
 // ModelHeader.cpp: see ModelHeader.h.
 #include "codegen/link/ModelHeader.h"
+#include "codegen/TemporaryFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <array>
 
 using namespace llvm;
 
@@ -152,26 +154,36 @@ std::string modelHeaderCpp(const ModelInterface &model) {
   return text;
 }
 
-static Error writeHeader(StringRef folder, const std::string &name, const std::string &text) {
-  SmallString<128> path(folder);
-  sys::path::append(path, name);
+static std::error_code writeText(TemporaryFile &file, StringRef path, const std::string &text) {
+  if (std::error_code code = file.createBeside(path))
+    return code;
   std::error_code code;
-  raw_fd_ostream out(path, code);
-  if (!code) {
-    out << text;
-    out.close();
-    code = out.error();
-    out.clear_error();
-  }
-  return code ? createStringError(code, "'" + path + "': " + code.message()) : Error::success();
+  raw_fd_ostream out(file.path(), code);
+  if (code)
+    return code;
+  out << text;
+  out.close();
+  code = out.error();
+  out.clear_error();
+  return code;
 }
 
 Error writeModelHeaders(const ModelInterface &model, StringRef folder) {
   if (std::error_code code = sys::fs::create_directories(folder, true, sys::fs::all_all))
     return createStringError(code, "'" + folder + "': " + code.message());
-  if (Error error = writeHeader(folder, model.name + ".h", modelHeaderC(model)))
-    return error;
-  return writeHeader(folder, model.name + ".hpp", modelHeaderCpp(model));
+  const std::array<std::pair<std::string, std::string>, 2> headers = {
+      {{model.name + ".h", modelHeaderC(model)}, {model.name + ".hpp", modelHeaderCpp(model)}}};
+  std::array<TemporaryFile, 2> files;
+  std::array<SmallString<128>, 2> paths = {folder, folder};
+  std::error_code code;
+  size_t failed = 0;
+  for (size_t i = 0; i < files.size() && !code; failed = i++) {
+    sys::path::append(paths[i], headers[i].first);
+    code = writeText(files[i], paths[i], headers[i].second);
+  }
+  for (size_t i = 0; i < files.size() && !code; failed = i++)
+    code = files[i].keepAs(paths[i], /*executable=*/false);
+  return code ? createStringError(code, "'" + paths[failed] + "': " + code.message()) : Error::success();
 }
 
 }  // namespace onnxc

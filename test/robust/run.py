@@ -2,6 +2,7 @@
 
 usage: run.py --onnxc BIN --loader DIR       ends with `robust: N passed, N failed, N skipped`
 """
+import fcntl
 import json
 import os
 import random
@@ -158,6 +159,50 @@ def compiles_to_one_file_at_once(s, folder):
         return f"exit codes {codes}"
     left = {f.name for f in folder.iterdir()} - {"a.onnx", "b.onnx", "m.so"}
     return f"left {left} behind" if left else None if out.read_bytes() in wanted else "the output is a mixture"
+
+
+@SUITE.check
+def pairs_get_their_names_together(s, folder):
+    """An artefact and its weights are renamed under a lock of their folder: two compiles to one file leave no artefact of one with weights of the other."""
+    out, source = folder / "out" / "m.so", save(mlp_model(), folder / "m.onnx")
+    out.parent.mkdir()
+    holder = os.open(out.parent, os.O_RDONLY)
+    fcntl.flock(holder, fcntl.LOCK_EX)
+    locks = lambda: [line.split()[1:] for line in Path("/proc/locks").read_text().splitlines() if f":{out.parent.stat().st_ino} " in line]
+    if not locks():
+        raise Skip("this system does not list its locks")
+    p = start(s, source, "-o", out, "--weights", "external")
+    while p.poll() is None and not any(line[0] == "->" for line in locks()):
+        time.sleep(0.01)
+    early = p.poll() is not None or out.exists() or Path(f"{out}.weights").exists()
+    os.close(holder)
+    said = p.communicate()[1]
+    left = sorted(f.name for f in out.parent.iterdir())
+    return "it did not wait" if early else None if p.returncode == 0 and left == ["m.so", "m.so.weights"] else f"{p.returncode}, {left}, {said}"
+
+
+@SUITE.check
+def old_artefact_outlives_failed_companions(s, folder):
+    """Headers and FILE.d are written before the artefact is replaced, and each of them whole."""
+    source, out = save(mlp_model(), folder / "m.onnx"), folder / "m.so"
+    everything = lambda: {f.name: f.read_bytes() for f in folder.iterdir() if f.is_file()}
+    for flags in (["--weights", "external"], []):
+        s.onnxc(save(relu_model(4), folder / "old.onnx"), "-o", out, *flags, "--emit-header", folder)
+        (folder / "kept").unlink(missing_ok=True)
+        os.link(folder / "m.h", folder / "kept")
+        before = everything()
+        (folder / "m.so.d").mkdir()
+        s.onnxc(source, "-o", out, *flags, "-MD", code=1)
+        (folder / "m.so.d").rmdir()
+        s.onnxc(source, "-o", out, *flags, "--emit-header", folder / "m.h", code=1)
+        (folder / "sub" / "m.hpp").mkdir(parents=True, exist_ok=True)
+        s.onnxc(source, "-o", out, *flags, "--emit-header", folder / "sub", code=1)
+        if everything() != before:
+            return f"{flags}: {[name for name in before if everything().get(name) != before[name]]} changed"
+        s.onnxc(source, "-o", out, *flags, "--emit-header", folder)
+        if (folder / "kept").read_bytes() != before["m.h"] or (folder / "m.h").read_bytes() == before["m.h"]:
+            return "a header is written over"
+    return None
 
 
 def on_own_mounts(command):
