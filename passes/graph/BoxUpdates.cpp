@@ -84,22 +84,20 @@ SmallVector<int64_t> boxStart(const SymbolicShapes &s, Value indices, DimsRef gr
   return start;
 }
 
-// An axis of the box: [start, end) of `size`; `end` is null where the box reaches the end of the data.
+// An axis of the box: what of the data lies before it and behind it.
 struct Extent {
-  int64_t start;
-  std::optional<int64_t> end;
-  bool whole() const { return start == 0 && !end; }
+  int64_t before, behind;
+  bool whole() const { return before == 0 && behind == 0; }
 };
 
 // The extents of the box; empty: it may not lie inside the data.
 SmallVector<Extent> extentsOf(SymbolicShapes &s, ArrayRef<int64_t> start, DimsRef grid, DimsRef data) {
   SmallVector<Extent> extents;
   for (auto [first, n, size] : llvm::zip_first(start, grid, data)) {
-    AffineExpr end = s.add(n, s.constant(first));
-    auto stop = SymbolicArithmetic::constantOf(end), most = SymbolicArithmetic::constantOf(size);
-    if (end != size && !(stop && most && *stop < *most))
+    auto behind = SymbolicArithmetic::constantOf(s.sub(s.sub(size, n), s.constant(first)));
+    if (!behind || *behind < 0)
       return {};
-    extents.push_back({first, end == size ? std::nullopt : stop});
+    extents.push_back({first, *behind});
   }
   return extents;
 }
@@ -122,18 +120,22 @@ struct Builder {
     auto type = RankedTensorType::get({int64_t(values.size())}, b.getI64Type());
     return onnx::ConstantOp::create(b, loc, DenseElementsAttr::get(type, values));
   }
-  // `v` inside `extents` on its first axes; an extent that reaches the end says so by a null end.
-  Value slice(Value v, ArrayRef<Extent> extents) {
+  // What is behind, else before, the box on the last axis of `extents`, inside it on the others.
+  Value beside(Value v, ArrayRef<Extent> extents, bool behind) {
     SmallVector<int64_t> starts, ends, axes;
     SmallVector<AffineExpr> dims(s.dims(v));
-    for (auto [i, e] : llvm::enumerate(extents)) {
-      if (e.whole())
-        continue;
-      starts.push_back(e.start), ends.push_back(e.end.value_or(INT64_MAX)), axes.push_back(i);
-      dims[i] = s.sub(e.end ? s.constant(*e.end) : dims[i], s.constant(e.start));
-    }
-    if (axes.empty())
-      return v;
+    auto keep = [&](int64_t axis, int64_t start, int64_t end, AffineExpr size) {
+      starts.push_back(start), ends.push_back(end), axes.push_back(axis);
+      dims[axis] = size;
+    };
+    for (auto [i, e] : llvm::enumerate(extents.drop_back()))
+      if (!e.whole())
+        keep(i, e.before, e.behind ? -e.behind : INT64_MAX, s.sub(dims[i], s.constant(e.before + e.behind)));
+    const Extent &last = extents.back();
+    if (behind)
+      keep(extents.size() - 1, -last.behind, INT64_MAX, s.constant(last.behind));
+    else
+      keep(extents.size() - 1, 0, last.before, s.constant(last.before));
     return typed(onnx::SliceOp::create(b, loc, v.getType(), v, integers(starts), integers(ends), integers(axes), Value()), dims);
   }
 };
@@ -153,16 +155,12 @@ Value boxUpdate(SymbolicShapes &s, OpBuilder &b, onnx::ScatterNDOp op) {
   Builder builder{s, b, op.getLoc(), llvm::cast<TensorType>(data.getType()).getElementType()};
   for (size_t k = box.size(); k-- > 0;) {
     SmallVector<Value> parts;
-    SmallVector<Extent> beside(box.begin(), box.begin() + k + 1);
-    if (box[k].start > 0) {
-      beside[k] = {0, box[k].start};
-      parts.push_back(builder.slice(data, beside));
-    }
+    auto extents = ArrayRef(box).take_front(k + 1);
+    if (box[k].before)
+      parts.push_back(builder.beside(data, extents, /*behind=*/false));
     parts.push_back(result);
-    if (box[k].end) {
-      beside[k] = {*box[k].end, std::nullopt};
-      parts.push_back(builder.slice(data, beside));
-    }
+    if (box[k].behind)
+      parts.push_back(builder.beside(data, extents, /*behind=*/true));
     SmallVector<AffineExpr> dims(s.dims(result));
     dims[k] = s.dims(data)[k];
     if (parts.size() > 1)

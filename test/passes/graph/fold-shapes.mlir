@@ -213,6 +213,26 @@ func.func @box(%x: tensor<?x5xf32> {onnx.dims = ["n", ""]}, %u: tensor<?x2xf32> 
 
 // -----
 
+// However many rows there are, two are behind the box.
+// CHECK-LABEL: @box_before_two
+// CHECK: %[[DATA:.*]] = "onnx.Concat"(%arg0, %arg1)
+// CHECK: %[[BEHIND:.*]] = "onnx.Slice"(%[[DATA]]{{.*}} -> tensor<2x5xf32>
+// CHECK: "onnx.Concat"(%arg2, %[[BEHIND]]) <{axis = 0 : i64}>
+func.func @box_before_two(%a: tensor<?x5xf32> {onnx.dims = ["n", ""]}, %b: tensor<2x5xf32>, %u: tensor<?x5xf32> {onnx.dims = ["n", ""]}) -> tensor<?x5xf32> {
+  %zero = "onnx.Constant"() {value = dense<0> : tensor<i64>} : () -> tensor<i64>
+  %one = "onnx.Constant"() {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+  %last = "onnx.Constant"() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %x = "onnx.Concat"(%a, %b) {axis = 0 : i64} : (tensor<?x5xf32>, tensor<2x5xf32>) -> tensor<?x5xf32>
+  %s = "onnx.Shape"(%a) : (tensor<?x5xf32>) -> tensor<2xi64>
+  %n = "onnx.Gather"(%s, %zero) {axis = 0 : i64} : (tensor<2xi64>, tensor<i64>) -> tensor<i64>
+  %r = "onnx.Range"(%zero, %n, %one) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
+  %i = "onnx.Unsqueeze"(%r, %last) : (tensor<?xi64>, tensor<1xi64>) -> tensor<?x1xi64>
+  %y = "onnx.ScatterND"(%x, %i, %u) : (tensor<?x5xf32>, tensor<?x1xi64>, tensor<?x5xf32>) -> tensor<?x5xf32>
+  return %y : tensor<?x5xf32>
+}
+
+// -----
+
 // The rows that follow each other are known; that they lie inside the data is not.
 // CHECK-LABEL: @box_outside
 // CHECK: ScatterND
