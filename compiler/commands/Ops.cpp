@@ -1,6 +1,7 @@
 // Ops.cpp: `onnxc ops` and `onnxc targets`: what the compiler supports, from the tables it compiles with (the dialect, Library.def, onnx's
 // schemas).
 #include "codegen/cpu/Isa.h"
+#include "codegen/cpu/LibraryNames.h"
 #include "compiler/CommandLine.h"
 #include "compiler/commands/Commands.h"
 #include "compiler/import/Microsoft.h"
@@ -24,7 +25,7 @@ namespace {
 struct OpRow {
   std::string domain, name, how;
   std::set<int> opsets;
-  std::set<std::string> types;  // of the first operand or result that has a type variable
+  std::set<std::string> types;  // see typesOf and microsoftTypes
 };
 }  // namespace
 
@@ -53,17 +54,63 @@ static std::string shortType(llvm::StringRef text) {
   return text.str();
 }
 
+// The type variable of the first operand that shares it with a result; "" when none does.
+static std::string sharedType(const ::onnx::OpSchema &schema) {
+  for (const auto &input : schema.inputs())
+    for (const auto &output : schema.outputs())
+      if (input.GetTypeStr() == output.GetTypeStr())
+        return input.GetTypeStr();
+  return "";
+}
+
+static std::set<std::string> typesOf(const ::onnx::OpSchema &schema) {
+  std::set<std::string> most;
+  std::string shared = sharedType(schema);
+  for (const auto &constraint : schema.typeConstraintParams())
+    if (constraint.type_param_str == shared || (shared.empty() && constraint.allowed_type_strs.size() > most.size())) {
+      most.clear();
+      for (const std::string &t : constraint.allowed_type_strs)
+        most.insert(shortType(t));
+    }
+  if (most.empty())  // all types are fixed
+    for (const auto &input : schema.inputs())
+      for (const auto *t : input.GetTypes())
+        most.insert(shortType(*t));
+  return most;
+}
+
+// Types in the words of the schemas, which call f32 float.
+static std::string schemaType(llvm::StringRef type) {
+  return llvm::StringSwitch<std::string>(type)
+      .Cases("f32", "float32", "float")
+      .Cases("f64", "float64", "double")
+      .Case("f16", "float16")
+      .Case("bf16", "bfloat16")
+      .Default(type.str());
+}
+
+// An operator that the standard has too takes what that takes.
+static std::set<std::string> microsoftTypes(llvm::StringRef name, const std::map<std::string, OpRow> &rows) {
+  std::set<std::string> types;
+  for (const std::string &t : importer::firstOperandTypes(name))
+    types.insert(schemaType(t));
+  auto standard = rows.find(name.str());
+  if (!types.empty() || standard != rows.end())
+    return types.empty() ? standard->second.types : types;
+  if (const LibraryRow *row = findLibraryRow(("ms." + name).str()))
+    for (const std::string &t : typesOfKernel(Arch::x86_64, row->name))
+      types.insert(schemaType(t));
+  return types;
+}
+
 static void addSchema(const ::onnx::OpSchema &schema, std::map<std::string, OpRow> &rows, const llvm::StringSet<> &registered) {
   std::string name = dialectPrefix(schema.domain()) + schema.Name();
   OpRow &row = rows[(schema.domain().empty() ? "" : schema.domain() + ".") + schema.Name()];
   row.domain = schema.domain().empty() ? "ai.onnx" : schema.domain();
   row.name = schema.Name();
   row.opsets.insert(schema.SinceVersion());
-  if (*row.opsets.rbegin() == schema.SinceVersion() && !schema.typeConstraintParams().empty()) {
-    row.types.clear();
-    for (const std::string &t : schema.typeConstraintParams().front().allowed_type_strs)
-      row.types.insert(shortType(t));
-  }
+  if (*row.opsets.rbegin() == schema.SinceVersion())
+    row.types = typesOf(schema);
   bool function = schema.HasFunction() || schema.HasContextDependentFunction();
   bool inlined = function && !importer::keepNative(schema.Name());
   row.how = inlined                                ? "decomposed"
@@ -90,7 +137,7 @@ static std::vector<OpRow> collectOps() {
           name.str(),
           libraryOps().contains(("ms." + name).str()) && !hasGeneratedCode(("ms." + name).str()) ? "library" : "generated",
           {1},
-          {}};
+          microsoftTypes(name, rows)};
   }
   for (const char *name : importer::kSearches)
     rows["com.microsoft." + std::string(name)] = {"com.microsoft", name, "decomposed", {1}, {}};
@@ -99,7 +146,7 @@ static std::vector<OpRow> collectOps() {
       rows["com.microsoft." + std::string(body.op)] = {"com.microsoft", body.op, "decomposed", {1}, {}};
   for (const importer::Upgrade &upgrade : importer::kUpgradesML)
     if (llvm::StringRef name = upgrade.op; name.consume_front("com.microsoft."))
-      rows.try_emplace(upgrade.op, OpRow{"com.microsoft", name.str(), "upgraded", {1}, {}});
+      rows.try_emplace(upgrade.op, OpRow{"com.microsoft", name.str(), "upgraded", {1}, microsoftTypes(name, rows)});
   std::vector<OpRow> list;
   for (auto &entry : rows)
     list.push_back(std::move(entry.second));

@@ -112,6 +112,14 @@ Operand operandOf(llvm::StringRef text, int32_t code) {
 }
 }  // namespace
 
+std::vector<std::string> firstOperandTypes(llvm::StringRef op) {
+  const char *row = operandsOf(op);
+  if (!row)
+    return {};
+  Parts types = split(operandOf(split(row).front(), 0).types);
+  return {types.begin(), types.end()};
+}
+
 std::string operandTypesError(const pb::NodeProto &node, const Scope &scope) {
   const char *row = operandsOf(node.op_type());
   if (!row)

@@ -140,6 +140,9 @@ std::string checkNode(const pb::NodeProto &node, int version, bool inFunction);
 std::string attributeWordError(const pb::NodeProto &node, int version);
 // An operand of an operator of com.microsoft with elements that its kernel does not read; "" when there is none.
 std::string operandTypesError(const pb::NodeProto &node, const Scope &scope);
+// The types that the first operand of a com.microsoft operator can have; none where a kernel of the library says so, or what the operator
+// becomes.
+std::vector<std::string> firstOperandTypes(llvm::StringRef op);
 // What to say of an operator that does not exist here.
 std::string unknownOperator(const pb::NodeProto &node);
 // The newest opset of the default domain that the library knows.

@@ -418,6 +418,16 @@ def ops_json(s, folder):
 
 
 @SUITE.check
+def ops_tell_types(s, folder):
+    types = {(o["domain"], o["name"]): set(o["types"]) for o in json.loads(s.onnxc("ops", "--json").stdout)}
+    some = {("ai.onnx", "Where"): "float", ("ai.onnx", "StringNormalizer"): "string", ("ai.onnx", "Loop"): "seq(tensor(float))", ("com.microsoft", "QLinearAdd"): "int8",
+            ("com.microsoft", "MultiHeadAttention"): "float16", ("com.microsoft", "FusedConv"): "double"}
+    wrong = {op: sorted(types[op]) for op, one in some.items() if one not in types[op]}
+    untyped = [name for (domain, name), has in types.items() if domain != "com.microsoft" and not has]
+    return f"{wrong} {untyped}" if wrong or untyped else None
+
+
+@SUITE.check
 def bench_knows_operations_of_attention(s, folder):
     nodes = [helper.make_node("MatMul", ["q", "k"], ["s"]), helper.make_node("Softmax", ["s"], ["p"]), helper.make_node("MatMul", ["p", "v"], ["y"])]
     model = make(nodes, [info("q", "n", 8), info("k", 8, "m"), info("v", "m", 6)], [info("y", "n", 6)])
