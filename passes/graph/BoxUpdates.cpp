@@ -1,5 +1,6 @@
 // BoxUpdates.cpp: see BoxUpdates.h.
 #include "passes/graph/BoxUpdates.h"
+#include "passes/graph/Decompose.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -104,8 +105,7 @@ SmallVector<Extent> extentsOf(SymbolicShapes &s, ArrayRef<int64_t> start, DimsRe
 
 struct Builder {
   SymbolicShapes &s;
-  OpBuilder &b;
-  Location loc;
+  GraphBuilder g;
   Type element;
 
   Value typed(Value v, DimsRef dims) {
@@ -115,10 +115,6 @@ struct Builder {
     v.setType(RankedTensorType::get(shape, element));
     s.setDims(v, dims);
     return v;
-  }
-  Value integers(ArrayRef<int64_t> values) {
-    auto type = RankedTensorType::get({int64_t(values.size())}, b.getI64Type());
-    return onnx::ConstantOp::create(b, loc, DenseElementsAttr::get(type, values));
   }
   // What is behind, else before, the box on the last axis of `extents`, inside it on the others.
   Value beside(Value v, ArrayRef<Extent> extents, bool behind) {
@@ -136,7 +132,7 @@ struct Builder {
       keep(extents.size() - 1, -last.behind, INT64_MAX, s.constant(last.behind));
     else
       keep(extents.size() - 1, 0, last.before, s.constant(last.before));
-    return typed(onnx::SliceOp::create(b, loc, v.getType(), v, integers(starts), integers(ends), integers(axes), Value()), dims);
+    return typed(onnx::SliceOp::create(g.b, g.loc, v.getType(), v, g.integers(starts), g.integers(ends), g.integers(axes), Value()), dims);
   }
 };
 
@@ -152,7 +148,7 @@ Value boxUpdate(SymbolicShapes &s, OpBuilder &b, onnx::ScatterNDOp op) {
   SmallVector<Extent> box = start.empty() ? SmallVector<Extent>() : extentsOf(s, start, grid, s.dims(data));
   if (box.empty())
     return {};
-  Builder builder{s, b, op.getLoc(), llvm::cast<TensorType>(data.getType()).getElementType()};
+  Builder builder{s, {b, op.getLoc()}, llvm::cast<TensorType>(data.getType()).getElementType()};
   for (size_t k = box.size(); k-- > 0;) {
     SmallVector<Value> parts;
     auto extents = ArrayRef(box).take_front(k + 1);
