@@ -160,11 +160,9 @@ bool AttentionOperand::throughHeadsOfSplit(SymbolicShapes &shapes, Operation *op
   target.append({count, heads, width});
   SmallVector<AffineExpr> dims(whole.drop_back());
   dims.append({shapes.constant(count), shapes.constant(heads), shapes.constant(width)});
-  SmallVector<int64_t> shape =
-      llvm::map_to_vector(dims, [&](AffineExpr e) { return SymbolicShapes::constantOf(e).value_or(ShapedType::kDynamic); });
   auto listType = RankedTensorType::get({int64_t(target.size())}, b.getI64Type());
   Value list = onnx::ConstantOp::create(b, op->getLoc(), DenseElementsAttr::get(listType, ArrayRef<int64_t>(target)));
-  Value view = onnx::ReshapeOp::create(b, op->getLoc(), RankedTensorType::get(shape, onnx::elementType(part)), split.getInput(), list);
+  Value view = onnx::ReshapeOp::create(b, op->getLoc(), SymbolicShapes::tensorType(dims, onnx::elementType(part)), split.getInput(), list);
   shapes.setDims(view, dims);
   SmallVector<int64_t> axisOf = llvm::to_vector(llvm::seq<int64_t>(0, rank - 1));
   axisOf.append({rank, rank + 1});

@@ -109,10 +109,7 @@ struct Builder {
   Type element;
 
   Value typed(Value v, DimsRef dims) {
-    SmallVector<int64_t> shape;
-    for (AffineExpr d : dims)
-      shape.push_back(SymbolicArithmetic::constantOf(d).value_or(ShapedType::kDynamic));
-    v.setType(RankedTensorType::get(shape, element));
+    v.setType(SymbolicArithmetic::tensorType(dims, element));
     s.setDims(v, dims);
     return v;
   }

@@ -13,6 +13,11 @@ std::optional<int64_t> SymbolicArithmetic::constantOf(AffineExpr e) {
   auto c = llvm::dyn_cast_if_present<AffineConstantExpr>(e);
   return c ? std::optional<int64_t>(c.getValue()) : std::nullopt;
 }
+
+RankedTensorType SymbolicArithmetic::tensorType(ArrayRef<AffineExpr> dims, Type element) {
+  auto sizes = llvm::map_to_vector(dims, [](AffineExpr d) { return constantOf(d).value_or(ShapedType::kDynamic); });
+  return RankedTensorType::get(sizes, element);
+}
 AffineExpr SymbolicArithmetic::constant(int64_t v) const { return getAffineConstantExpr(v, context); }
 
 const SymbolDef *SymbolicArithmetic::definition(AffineExpr e) const {

@@ -55,6 +55,8 @@ public:
   mlir::AffineExpr sum(llvm::ArrayRef<mlir::AffineExpr> terms);
 
   static std::optional<int64_t> constantOf(mlir::AffineExpr e);
+  // The type of a tensor of these sizes: static where they are constants.
+  static mlir::RankedTensorType tensorType(llvm::ArrayRef<mlir::AffineExpr> dims, mlir::Type element);
   // Bounds that hold for every value of the symbols: sizes are at least 0, loaded elements are anything.
   std::pair<int64_t, int64_t> bounds(mlir::AffineExpr e) const;
   bool isNonNegative(mlir::AffineExpr e) const { return e && bounds(e).first >= 0; }

@@ -236,10 +236,7 @@ static Type refined(const SymbolicShapes &s, Value v) {
     auto ranked = llvm::dyn_cast<RankedTensorType>(type);
     if (!s.hasRank(v) || (ranked && ranked.getEncoding()))
       return type;
-    SmallVector<int64_t> shape;
-    for (AffineExpr d : s.dims(v))
-      shape.push_back(SymbolicArithmetic::constantOf(d).value_or(ShapedType::kDynamic));
-    return RankedTensorType::get(shape, tensor.getElementType());
+    return SymbolicArithmetic::tensorType(s.dims(v), tensor.getElementType());
   }
   const ItemShape *items = s.items(v);
   auto sequence = llvm::dyn_cast<onnx::SeqType>(type);
@@ -248,10 +245,7 @@ static Type refined(const SymbolicShapes &s, Value v) {
   auto tensor = llvm::dyn_cast_if_present<TensorType>(element);
   if (!items || items->empty || !tensor)
     return type;
-  SmallVector<int64_t> shape;
-  for (AffineExpr d : items->dims)
-    shape.push_back(SymbolicArithmetic::constantOf(d).value_or(ShapedType::kDynamic));
-  element = RankedTensorType::get(shape, tensor.getElementType());
+  element = SymbolicArithmetic::tensorType(items->dims, tensor.getElementType());
   return sequence ? Type(onnx::SeqType::get(type.getContext(), element)) : Type(onnx::OptType::get(type.getContext(), element));
 }
 
