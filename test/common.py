@@ -1,6 +1,7 @@
 """What the Python suites share: small models, a scratch compile, and a way to register and count checks."""
 import argparse
 import collections
+import json
 import os
 import re
 import subprocess
@@ -144,3 +145,6 @@ class Suite:
         out = folder / (name + suffix)
         self.onnxc(save(proto, folder / f"{name}.onnx"), "-o", out, *self.flags, *flags)
         return out
+
+    def weight_bytes(self, library):
+        return json.loads(self.onnxc("inspect", library, "--json").stdout)["weight_bytes"]

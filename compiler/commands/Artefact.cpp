@@ -80,14 +80,17 @@ unsigned Artefact::vectorBits() const {
   const Isa *isa = findIsa(impl->api->isa(impl->model));
   return isa ? isa->vectorBits : 0;
 }
+// The self-description as an object; empty for text that is none.
+static llvm::json::Object described(llvm::StringRef json) {
+  llvm::Expected<llvm::json::Value> description = llvm::json::parse(json);
+  llvm::json::Object *object = description ? description->getAsObject() : nullptr;
+  llvm::json::Object result = object ? std::move(*object) : llvm::json::Object();
+  llvm::consumeError(description.takeError());
+  return result;
+}
 std::map<std::string, Schedule> Artefact::schedules() const {
-  llvm::Expected<llvm::json::Value> description = llvm::json::parse(json());
-  if (!description) {
-    llvm::consumeError(description.takeError());
-    return {};
-  }
-  const llvm::json::Object *object = description->getAsObject();
-  const llvm::json::Value *all = object ? object->get("schedules") : nullptr;
+  const llvm::json::Object object = described(json());
+  const llvm::json::Value *all = object.get("schedules");
   llvm::Expected<Schedules> schedules = all ? fromJson(*all) : Schedules();
   const Isa *isa = findIsa(impl->api->isa(impl->model));
   if (schedules)
@@ -96,20 +99,11 @@ std::map<std::string, Schedule> Artefact::schedules() const {
   return {};
 }
 bool Artefact::hasFlag(llvm::StringRef flag) const {
-  llvm::Expected<llvm::json::Value> description = llvm::json::parse(json());
-  const llvm::json::Object *object = description ? description->getAsObject() : nullptr;
-  const llvm::json::Array *flags = object ? object->getArray("flags") : nullptr;
-  bool found = flags && llvm::is_contained(*flags, llvm::json::Value(flag));
-  llvm::consumeError(description.takeError());
-  return found;
+  const llvm::json::Object object = described(json());
+  const llvm::json::Array *flags = object.getArray("flags");
+  return flags && llvm::is_contained(*flags, llvm::json::Value(flag));
 }
-std::string Artefact::weightsFile() const {
-  llvm::Expected<llvm::json::Value> description = llvm::json::parse(json());
-  const llvm::json::Object *object = description ? description->getAsObject() : nullptr;
-  bool external = object && object->getString("weights") == "external";
-  llvm::consumeError(description.takeError());
-  return external ? impl->path + ".weights" : "";
-}
+std::string Artefact::weightsFile() const { return described(json()).getString("weights") == "external" ? impl->path + ".weights" : ""; }
 int64_t Artefact::weightBytes() const { return impl->api->info()->weights_bytes; }
 int64_t Artefact::arenaBytes() const { return impl->api->arena_bytes(impl->context); }
 int64_t Artefact::reservedBytes() const { return impl->reserved; }

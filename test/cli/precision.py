@@ -1,6 +1,4 @@
 """Weights of 16 bits, as a user asks for them; run.py runs these."""
-import json
-
 import numpy as np
 from onnx import numpy_helper
 
@@ -9,9 +7,6 @@ from common import mlp_model, save
 
 def precision_of_weights(s, folder):
     """Halves are half as large, told by inspect, kept apart in the cache, and verify's default tolerance fits them; f32 is what no flag gives."""
-    def weight_bytes(library):
-        return json.loads(s.onnxc("inspect", library, "--json").stdout)["weight_bytes"]
-
     x = np.random.default_rng(0).standard_normal((9, 96)).astype(np.float32)
     model, data = save(mlp_model(), folder / "m.onnx"), folder / "test_data_set_0"
     data.mkdir()
@@ -25,8 +20,8 @@ def precision_of_weights(s, folder):
         (data / file).write_bytes(numpy_helper.from_array(value).SerializeToString())
     for precision in ("bf16", "f16"):
         half = s.compile(mlp_model(), folder, "--precision", precision, "--cache", folder / "cache", name=precision)
-        if f"--precision {precision}" not in s.onnxc("inspect", half).stdout or not weight_bytes(half) < 0.53 * weight_bytes(plain):
-            return f"{precision}: {weight_bytes(half)} bytes of {weight_bytes(plain)}"
+        if f"--precision {precision}" not in s.onnxc("inspect", half).stdout or not s.weight_bytes(half) < 0.53 * s.weight_bytes(plain):
+            return f"{precision}: {s.weight_bytes(half)} bytes of {s.weight_bytes(plain)}"
         s.onnxc("verify", half, "--data", folder)
         s.onnxc("verify", model, "--precision", precision, "--layers")
         s.onnxc("verify", half, "--rtol", "1e-6", "--data", folder, code=1)

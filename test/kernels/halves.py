@@ -1,11 +1,9 @@
 """Products whose weights --precision stores in 16 bits: equal to those of weights rounded beforehand, within what f32 sums differ by. run.py beside it runs them."""
-import json
-
 import ml_dtypes
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
-from common import WIDEST, info, make, numpy_helper
+from common import WIDEST, info, make
 
 TYPES = {"bf16": ml_dtypes.bfloat16, "f16": np.float16}
 CASES = {}
@@ -98,13 +96,9 @@ def check_conv(s, folder, name):
         error = np.abs(got - want).max() / np.abs(want).max()
         if not error <= 2e-5 or not np.array_equal(got, one):
             return f"{cpu}: off by {error:.1e}, {'equal' if np.array_equal(got, one) else 'other'} with one thread"
-        if not stored(s, library) < 0.6 * stored(s, plain):
-            return f"{cpu}: {stored(s, library)} bytes of {stored(s, plain)}"
+        if not s.weight_bytes(library) < 0.6 * s.weight_bytes(plain):
+            return f"{cpu}: {s.weight_bytes(library)} bytes of {s.weight_bytes(plain)}"
     return None
-
-
-def stored(s, library):
-    return json.loads(s.onnxc("inspect", library, "--json").stdout)["weight_bytes"]
 
 
 def check_kept(s, folder, name):
@@ -116,7 +110,7 @@ def check_kept(s, folder, name):
     feed = {"x": np.random.default_rng(1).standard_normal((3, depth)).astype(np.float32)}
     plain, half = (s.compile(proto, folder, *flags, *more, name=f"{name}{len(more)}") for more in ((), ("--precision", precision)))
     same = np.array_equal(*(onnxc.load(str(library)).run(feed)[0] for library in (plain, half)))
-    return None if same and stored(s, plain) == stored(s, half) else f"results {'' if same else 'not '}equal, {stored(s, plain)} and {stored(s, half)} bytes of weights"
+    return None if same and s.weight_bytes(plain) == s.weight_bytes(half) else f"results {'' if same else 'not '}equal, {s.weight_bytes(plain)} and {s.weight_bytes(half)} bytes of weights"
 
 
 def check_rows(s, folder, name):
@@ -135,7 +129,7 @@ def check_rows(s, folder, name):
     error = np.abs(onnxc.load(str(library)).run(feed)[0] - want).max() / np.abs(want).max()
     if not error <= (2e-5 if tied else 0):
         return f"off by {error:.1e}"
-    return None if stored(s, library) < 0.52 * stored(s, plain) else f"{stored(s, library)} bytes of {stored(s, plain)}"
+    return None if s.weight_bytes(library) < 0.52 * s.weight_bytes(plain) else f"{s.weight_bytes(library)} bytes of {s.weight_bytes(plain)}"
 
 
 ROWS = [f"halves_rows_{precision}{tied}" for precision in TYPES for tied in ("", "_tied")]
