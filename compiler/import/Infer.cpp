@@ -277,8 +277,8 @@ void propagateNode(pb::NodeProto &node, Scope &scope, std::unordered_map<std::st
 }
 
 // How results of ops without inference are typed, one letter and operand per result: `s` same type and shape as the operand, `r` same
-// element type and rank, `e` same element type, `f` same shape and f32, `i` the element type code that follows. A last entry serves all
-// further results.
+// element type and rank, `e` same element type, `f` same shape and f32, `i` the element type code that follows. What follows a `/` serves
+// where the operand is absent, a last entry all further results.
 static const char *resultRule(const std::string &op) {
   static const std::unordered_map<std::string, const char *> rules = {
       {"FusedConv", "r0"},
@@ -299,9 +299,9 @@ static const char *resultRule(const std::string &op) {
       {"QLinearGlobalAveragePool", "r0"},
       {"NhwcMaxPool", "r0"},
       {"Attention", "r0 e0"},
-      {"GroupQueryAttention", "r0 e3 e4 e0"},
+      {"GroupQueryAttention", "r0 e3/e0 e4/e0 e0"},
       {"QAttention", "e3"},
-      {"QGemm", "e8"},
+      {"QGemm", "e8/i1"},
       {"DynamicQuantizeMatMul", "r0"},
       {"MatMulIntegerToFloat", "e2"},
       {"DynamicQuantizeLSTM", "e0"},
@@ -340,34 +340,35 @@ static void typeBySchema(const pb::NodeProto &node, const Scope &scope, int inde
     result.mutable_tensor_type()->clear_shape();
 }
 
-static void typeByRule(const char *rule, const pb::NodeProto &node, const Scope &scope, int index, pb::TypeProto &result) {
-  llvm::SmallVector<llvm::StringRef> parts;
-  llvm::StringRef(rule).split(parts, ' ');
-  llvm::StringRef part = parts[std::min<size_t>(index, parts.size() - 1)];
+static pb::TypeProto typeByRule(llvm::StringRef rule, const pb::NodeProto &node, const Scope &scope) {
+  auto [part, otherwise] = rule.split('/');
   int number = 0;
   part.drop_front().getAsInteger(10, number);
+  pb::TypeProto result;
   if (part[0] == 'i') {
     result.mutable_tensor_type()->set_elem_type(number);
-    return;
+    return result;
   }
-  std::string operand = number < node.input_size() ? node.input(number) : std::string();
-  const pb::TypeProto *type = scope.type(operand);
-  if (!type && node.op_type() == "GroupQueryAttention")  // without a past: of the query's type
-    type = scope.type(node.input(0));
-  if (!type && node.op_type() == "QGemm")
-    result.mutable_tensor_type()->set_elem_type(pb::TensorProto::FLOAT);
+  const pb::TypeProto *type = scope.type(number < node.input_size() ? node.input(number) : std::string());
   if (!type)
-    return;
+    return otherwise.empty() ? result : typeByRule(otherwise, node, scope);
   result = *type;
   if (result.has_tensor_type() && part[0] == 'f')
     result.mutable_tensor_type()->set_elem_type(pb::TensorProto::FLOAT);
   if (!result.has_tensor_type() || part[0] == 's' || part[0] == 'f')
-    return;
+    return result;
   if (part[0] == 'e')
     result.mutable_tensor_type()->clear_shape();
   else if (result.tensor_type().has_shape())
     for (auto &dim : *result.mutable_tensor_type()->mutable_shape()->mutable_dim())
       dim.Clear();
+  return result;
+}
+
+static pb::TypeProto typeByRules(llvm::StringRef rules, const pb::NodeProto &node, const Scope &scope, int index) {
+  llvm::SmallVector<llvm::StringRef> parts;
+  rules.split(parts, ' ');
+  return typeByRule(parts[std::min<size_t>(index, parts.size() - 1)], node, scope);
 }
 
 void fallbackTypes(const pb::NodeProto &node, const Scope &scope, std::vector<pb::TypeProto> &results) {
@@ -379,9 +380,9 @@ void fallbackTypes(const pb::NodeProto &node, const Scope &scope, std::vector<pb
       continue;
     pb::TypeProto found;
     if (rule && (node.domain() == "com.microsoft" || node.domain() == "ai.onnx.ml"))
-      typeByRule(rule, node, scope, i, found);
+      found = typeByRules(rule, node, scope, i);
     else if (!node.domain().empty() || node.op_type() == "Constant")
-      typeByRule("s0", node, scope, i, found);
+      found = typeByRules("s0", node, scope, i);
     else
       typeBySchema(node, scope, i, found);
     if (node.op_type() == "TreeEnsembleClassifier" && i == 0 && findAttr(node, "classlabels_strings"))

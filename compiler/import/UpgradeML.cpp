@@ -24,6 +24,15 @@ void labelEncoder(Rewrite &r) {
   r.erase(fromStrings ? "default_string" : "default_int64");
 }
 
+std::string along(Rewrite &r, const char *op, const std::vector<std::string> &inputs, const char *attribute, int64_t value) {
+  std::string result = r.emit(op, inputs);
+  setInt(r.last(), attribute, value);
+  return result;
+}
+std::string wide(Rewrite &r, const std::string &x) { return along(r, "Cast", {x}, "to", pb::TensorProto::INT64); }
+// A number as a vector of one int64.
+std::string wideVector(Rewrite &r, int operand) { return r.emit("Reshape", {wide(r, r.input(operand)), r.ints({1})}); }
+
 void standard(Rewrite &r) {
   r.node.set_domain("");
   r.version = newestOpset();
@@ -41,30 +50,26 @@ void gridSample(Rewrite &r) {
 void expandDims(Rewrite &r) {
   standard(r);
   r.node.set_op_type("Unsqueeze");
-  std::string wide = r.emit("Cast", {r.input(1)});
-  setInt(r.last(), "to", pb::TensorProto::INT64);
-  r.setInput(1, r.emit("Reshape", {wide, r.ints({1})}));
+  r.setInput(1, wideVector(r, 1));
+}
+// Takes the attribute, whose other values would mean what onnxc does not have.
+bool isPlain(Rewrite &r, const char *name, int64_t value) {
+  if (r.takeInt(name, value) == value)
+    return true;
+  r.fail(std::string("has attribute '") + name + "'; onnxc supports only " + std::to_string(value));
+  return false;
 }
 // The standard's operators, but for attributes that say what it does not have.
 void onlyPlain(Rewrite &r, std::initializer_list<std::pair<const char *, int64_t>> plain) {
   for (auto [name, value] : plain)
-    if (r.takeInt(name, value) != value)
-      return r.fail(std::string("has attribute '") + name + "'; onnxc supports only " + std::to_string(value));
+    if (!isPlain(r, name, value))
+      return;
   standard(r);
 }
-void unrotated(Rewrite &r) {
-  if (r.takeInt("do_rotary", 0))
-    r.fail("has attribute 'do_rotary'; onnxc supports only 0");
-}
+void unrotated(Rewrite &r) { isPlain(r, "do_rotary", 0); }
 
 // --- caches that the new entries are written into: as long as before, and only the first `full` entries count ---
 
-std::string along(Rewrite &r, const char *op, const std::vector<std::string> &inputs, const char *attribute, int64_t value) {
-  std::string result = r.emit(op, inputs);
-  setInt(r.last(), attribute, value);
-  return result;
-}
-std::string wide(Rewrite &r, const std::string &x) { return along(r, "Cast", {x}, "to", pb::TensorProto::INT64); }
 std::string part(Rewrite &r, const std::string &x, const std::string &from, const std::string &to, int64_t axis) {
   return r.emit("Slice", {x, from, to, r.ints({axis})});
 }
@@ -102,15 +107,13 @@ void share(Rewrite &r, int place, int result, int64_t length, const std::string 
   r.emit("Concat", {before, fresh, rest}, whole);
   setInt(r.last(), "axis", length);
 }
-std::string fullLength(Rewrite &r, int place) { return r.emit("Reshape", {wide(r, r.input(place)), r.ints({1})}); }
 
 void attention(Rewrite &r) {
-  unrotated(r);
-  if (!r.takeInt("past_present_share_buffer", 0) || r.input(4).empty())
+  if (!isPlain(r, "do_rotary", 0) || !r.takeInt("past_present_share_buffer", 0) || r.input(4).empty())
     return;
   if (r.input(6).empty())
     return r.fail("has attribute 'past_present_share_buffer' and no input 'past_sequence_length'");
-  share(r, 4, 1, 3, fullLength(r, 6), "");
+  share(r, 4, 1, 3, wideVector(r, 6), "");
   r.setInput(6, "");
 }
 void multiHeadAttention(Rewrite &r) {
@@ -118,7 +121,7 @@ void multiHeadAttention(Rewrite &r) {
   if (!beams.empty() && (r.input(6).empty() || r.input(8).empty()))
     return r.fail("has input 'cache_indirection' without 'past_key' and 'past_sequence_length'");
   if (!r.input(6).empty() && !r.input(8).empty()) {
-    std::string full = fullLength(r, 8);
+    std::string full = wideVector(r, 8);
     for (int i = 0; i < 2; ++i)
       share(r, 6 + i, 1 + i, 2, full, beams);
   }
@@ -127,8 +130,8 @@ void multiHeadAttention(Rewrite &r) {
       r.setInput(place, "");
 }
 void groupQueryAttention(Rewrite &r) {
-  if (r.takeInt("sliding_window_cache", 0))
-    return r.fail("has attribute 'sliding_window_cache'; onnxc supports only 0");
+  if (!isPlain(r, "sliding_window_cache", 0))
+    return;
   const char *types[] = {"k_quant_type", "v_quant_type"}, *pasts[] = {"past_key", "past_value"}, *scales[] = {"k_scale", "v_scale"};
   for (int i = 0; i < 2; ++i) {
     const pb::AttributeProto *type = findAttr(r.node, types[i]);

@@ -100,7 +100,7 @@ void plane(const float *x, const Side &rows, const Side &columns, int64_t from, 
 
 int32_t roiAlign(const onnxc_args *a) {
   const onnxc_tensor &x = a->in[0], &rois = a->in[1], &out = a->out[0];
-  if (a->attr[1].n > 0 && *static_cast<const char *>(a->attr[1].p) == 'm')
+  if (startsWith(a->attr[1], 'm'))
     return onnxc_k_RoiAlign_f32(a);
   ONNXC_CHECK(x.rank == 4 && rois.rank == 2 && rois.dims[1] == 4 && out.rank == 4, ONNXC_K_SHAPE);
   ONNXC_CHECK(onnxc_count(a->in[2]) == rois.dims[0] && out.dims[0] == rois.dims[0], ONNXC_K_SHAPE);

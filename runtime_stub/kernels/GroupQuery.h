@@ -83,8 +83,7 @@ struct Cache {
     if (!nibbles)
       return storeF64(t, row * size + d, t.dtype == ONNXC_I8 ? toF64(saturateTo<int8_t>(nearbyint(v))) : v);
     uint8_t &pair = mutableData<uint8_t>(t)[row * width() + d / 2];
-    v = nearbyint(v);
-    uint8_t four = uint8_t((v < -8 ? -8 : v > 7 ? 7 : int64_t(v)) + 8);
+    uint8_t four = uint8_t(saturateTo<i4>(nearbyint(v)).v + 8);
     pair = d % 2 ? uint8_t(pair | four << 4) : four;
   }
 };
@@ -136,7 +135,7 @@ struct Gqa {
   const Cache &cache(int64_t part) const { return part ? values : keys; }  // part: 0 keys, 1 values
   bool readCache(Cache &c, int64_t type, int64_t scale) const {
     c.size = size;
-    if (a->attr[type].n == 0 || *static_cast<const char *>(a->attr[type].p) == 'N')
+    if (a->attr[type].n == 0 || startsWith(a->attr[type], 'N'))
       return true;
     if (!hasIn(a, scale) || !hasIn(a, PastKey))
       return false;

@@ -26,6 +26,7 @@ ONNXC_INLINE T *mutableData(const onnxc_tensor &t) {
 ONNXC_INLINE bool hasInput(const onnxc_args *a, int64_t i) { return i < a->n_in && a->in[i].rank >= 0; }
 ONNXC_INLINE bool hasOutput(const onnxc_args *a, int64_t i) { return i < a->n_out && a->out[i].rank >= 0; }
 ONNXC_INLINE bool hasAttr(const onnxc_attr &a) { return a.n >= 0; }
+ONNXC_INLINE bool startsWith(const onnxc_attr &a, char c) { return a.n > 0 && *static_cast<const char *>(a.p) == c; }
 
 template <class T>
 ONNXC_INLINE T minOf(T a, T b) {

@@ -36,8 +36,7 @@ int32_t rotary(const Args *a) {
         int64_t at = (x.rank == 4 ? (b * heads + h) * tokens + s : (b * tokens + s) * heads + h) * size;
         for (int64_t d = 0; d < size; ++d)
           row[d] = loadF64(x, at + d);
-        if (int32_t code = r(row, offset ? loadI64(a->in[Positions], 0) + s : loadI64(a->in[Positions], b * tokens + s), tmp))
-          return code;
+        ONNXC_TRY(r(row, offset ? loadI64(a->in[Positions], 0) + s : loadI64(a->in[Positions], b * tokens + s), tmp));
         for (int64_t d = 0; d < size; ++d)
           storeF64(a->out[0], at + d, row[d]);
       }
@@ -59,8 +58,7 @@ int32_t fillCache(const Gqa &g, const Rooms &r, int64_t b, int64_t kv, int64_t b
     g.normalise(k, KNorm);
     int64_t position = hasIn(a, PositionIds) ? loadI64(a->in[PositionIds], b * g.queries + t - before) : t;
     if (a->attr[DoRotary].i)
-      if (int32_t code = g.rotary(k, position, r.tmp))
-        return code;
+      ONNXC_TRY(g.rotary(k, position, r.tmp));
   }
   for (int64_t part = 0; part < 2; ++part) {
     double *rows = part ? r.v : r.k;
@@ -83,8 +81,7 @@ int32_t placeQueries(const Gqa &g, const Rooms &r, int64_t b, int64_t h, int64_t
     g.normalise(q, QNorm);
     int64_t position = hasIn(a, PositionIds) ? loadI64(a->in[PositionIds], b * g.queries + s) : before + s;
     if (a->attr[DoRotary].i && (s < fresh || position < g.rotary.cos->dims[0]))
-      if (int32_t code = g.rotary(q, position, r.tmp))
-        return code;
+      ONNXC_TRY(g.rotary(q, position, r.tmp));
   }
   return ONNXC_K_OK;
 }
@@ -115,10 +112,8 @@ int32_t attendEntry(const Gqa &g, const Rooms &r, const ScoreBias &extra, int64_
     return ONNXC_K_SHAPE;
   for (int64_t h = 0; h < g.heads; ++h) {
     if (h % (g.heads / g.kvHeads) == 0)
-      if (int32_t code = fillCache(g, r, b, h / (g.heads / g.kvHeads), before, total))
-        return code;
-    if (int32_t code = placeQueries(g, r, b, h, before, fresh))
-      return code;
+      ONNXC_TRY(fillCache(g, r, b, h / (g.heads / g.kvHeads), before, total));
+    ONNXC_TRY(placeQueries(g, r, b, h, before, fresh));
     Head head{g.queries, total, n, n, given(a->attr[Scale]) && a->attr[Scale].f != 0 ? a->attr[Scale].f : 1 / sqrt(double(n))};
     head.softcap = given(a->attr[Softcap]) ? a->attr[Softcap].f : 0;
     head.hasSink = a->attr[SmoothSoftmax].i == 1 || hasIn(a, HeadSink);
@@ -139,8 +134,7 @@ int32_t attendEntry(const Gqa &g, const Rooms &r, const ScoreBias &extra, int64_
 
 int32_t groupQuery(const Args *a) {
   Gqa g;
-  if (int32_t code = g.read(a))
-    return code;
+  ONNXC_TRY(g.read(a));
   ScoreBias extra;
   if (!g.presentFits() || !extra.read(a, AttentionBias, g.batch, g.heads, g.queries, 0))
     return ONNXC_K_SHAPE;
@@ -154,15 +148,13 @@ int32_t groupQuery(const Args *a) {
   if (!r.q || !r.k || !r.v || !r.score || !r.sum || !r.tmp)
     return ONNXC_K_MEMORY;
   for (int64_t b = 0; b < g.batch; ++b)
-    if (int32_t code = attendEntry(g, r, extra, b))
-      return code;
+    ONNXC_TRY(attendEntry(g, r, extra, b));
   return ONNXC_K_OK;
 }
 
 int32_t groupQuerySizes(const Args *a) {
   Gqa g;
-  if (int32_t code = g.read(a))
-    return code;
+  ONNXC_TRY(g.read(a));
   int64_t y[] = {g.batch, g.queries, g.heads * g.size}, scores[] = {g.batch, g.heads, g.queries, loadI64(a->in[Total], 0)};
   memcpy(a->out[0].dims, y, sizeof(y));
   for (int64_t i = 0; i < 2; ++i) {

@@ -193,7 +193,7 @@ static int32_t power(const onnxc_args *a) {
 
 template <class T>
 static int32_t bitShift(const onnxc_args *a) {  // attributes: direction
-  bool left = a->attr[0].n > 0 && *static_cast<const char *>(a->attr[0].p) == 'L';
+  bool left = startsWith(a->attr[0], 'L');
   return mapBinary<T, T, T>(a->in[0], a->in[1], a->out[0], [=](T x, T n) {
     bool all = uint64_t(n) >= sizeof(T) * 8;  // also negative: every bit leaves
     if (left)

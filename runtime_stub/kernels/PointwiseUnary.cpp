@@ -109,7 +109,7 @@ namespace onnxc {
 
 template <class T>
 static int32_t gelu(const onnxc_args *a) {  // attributes: approximate
-  bool approximate = a->attr[0].n > 0 && *static_cast<const char *>(a->attr[0].p) == 't';
+  bool approximate = startsWith(a->attr[0], 't');
   return mapUnary<T, T>(a, [=](T v) {
     double x = toF64(v);
     double y =

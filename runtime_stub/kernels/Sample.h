@@ -5,8 +5,6 @@
 
 namespace onnxc {
 
-ONNXC_INLINE bool startsWith(const onnxc_attr &a, char c) { return a.n > 0 && *static_cast<const char *>(a.p) == c; }
-
 // Up to four taps along each dim: plane offset of the tap (-1: outside, counts as zero) and its weight.
 struct Taps {
   int64_t count, at[kMaxRank][4];
