@@ -130,8 +130,10 @@ void multiHeadAttention(Rewrite &r) {
       r.setInput(place, "");
 }
 void groupQueryAttention(Rewrite &r) {
-  if (!isPlain(r, "sliding_window_cache", 0))
-    return;
+  if (r.getInt("sliding_window_cache", 0) && (r.getInt("local_window_size", -1) <= 0 || r.input(3).empty()))
+    return r.fail("has attribute 'sliding_window_cache' without 'local_window_size' or the input 'past_key'");
+  if (r.getInt("sliding_window_cache", 0) && r.hasOutput(3))
+    return r.fail("has attribute 'sliding_window_cache', with which output 'output_qk' is not given");
   const char *types[] = {"k_quant_type", "v_quant_type"}, *pasts[] = {"past_key", "past_value"}, *scales[] = {"k_scale", "v_scale"};
   for (int i = 0; i < 2; ++i) {
     const pb::AttributeProto *type = findAttr(r.node, types[i]);

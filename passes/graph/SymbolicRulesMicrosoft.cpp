@@ -54,7 +54,7 @@ static LogicalResult groupQueryAttention(ShapeOp &o) {
   bool packed = !o.in(1);
   AffineExpr head = o.s.floorDiv(o.dim(0, 2), o.c(packed ? q + 2 * kv : q));
   AffineExpr total = scalarSize(o, 6), past = o.in(3) ? o.dim(3, 2) : o.c(0);
-  AffineExpr present = o.s.max(past, total);
+  AffineExpr present = o.intAttr("sliding_window_cache", 0) ? past : o.s.max(past, total);
   Dims cache{o.dim(0, 0), o.c(kv), present, head};
   if (o.in(3))
     cache[3] = o.dim(3, 3);

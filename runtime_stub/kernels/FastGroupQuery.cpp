@@ -30,7 +30,8 @@ struct Launch {
   float scale, softcap, epsilon;
   ScoreBias extra;
   bool interleaved, causal;
-  int64_t window;
+  int64_t window, most;
+  float *keys, *values;  // [batch, kv heads, most, size]: the new cache, or what the new cache is the end of
 
   // to = from, normalised and rotated.
   int32_t place(const float *from, float *to, const float *norm, int64_t position, bool rotates) const {
@@ -59,44 +60,45 @@ struct Launch {
   }
 };
 
-// Keys and values of one kv head into the new cache.
-int32_t moveCache(const Launch &l, int64_t b, int64_t kv, int64_t before, int64_t total, float *k, float *v) {
+// Keys and values of one kv head, the last rows of them into the new cache.
+int32_t moveCache(const Launch &l, int64_t b, int64_t kv, const Rows &at) {
   const Gqa &g = l.g;
-  int64_t n = g.size, plane = (b * g.kvHeads + kv) * g.past * n;
-  if (before) {
-    memcpy(k, in<float>(l.a, PastKey) + plane, size_t(before * n) * sizeof(float));
-    memcpy(v, in<float>(l.a, PastValue) + plane, size_t(before * n) * sizeof(float));
+  int64_t n = g.size, head = b * g.kvHeads + kv, plane = head * g.past * n;
+  float *k = l.keys + head * l.most * n, *v = l.values + head * l.most * n;
+  if (at.before) {
+    memcpy(k, in<float>(l.a, PastKey) + plane, size_t(at.before * n) * sizeof(float));
+    memcpy(v, in<float>(l.a, PastValue) + plane, size_t(at.before * n) * sizeof(float));
   }
-  for (int64_t t = before; t < total; ++t) {
-    ONNXC_TRY(l.place(g.row(1, b, t - before, kv), k + t * n, l.keyNorm, l.position(b, t - before, t), l.a->attr[DoRotary].i != 0));
-    memcpy(v + t * n, g.row(2, b, t - before, kv), size_t(n) * sizeof(float));
+  for (int64_t t = at.before; t < at.total; ++t) {
+    int64_t position = l.position(b, t - at.before, at.first + t);
+    ONNXC_TRY(l.place(g.row(1, b, t - at.before, kv), k + t * n, l.keyNorm, position, l.a->attr[DoRotary].i != 0));
+    memcpy(v + t * n, g.row(2, b, t - at.before, kv), size_t(n) * sizeof(float));
   }
-  memset(k + total * n, 0, size_t((g.buffer - total) * n) * sizeof(float));
-  memset(v + total * n, 0, size_t((g.buffer - total) * n) * sizeof(float));
+  for (int64_t part = 0; part < 2; ++part) {
+    float *to = out<float>(l.a, 1 + part) + head * g.buffer * n;
+    if (g.sliding)
+      memcpy(to, (part ? v : k) + (at.total - at.kept) * n, size_t(at.kept * n) * sizeof(float));
+    memset(to + at.kept * n, 0, size_t((g.buffer - at.kept) * n) * sizeof(float));
+  }
   return ONNXC_K_OK;
 }
 
-// One batch entry: of `total` keys the first `before` were in the cache.
-struct Lengths {
-  int64_t total, fresh, before;
-};
-int32_t lengthsOf(const Launch &l, int64_t b, Lengths &n) {
-  n.total = loadI64(l.a->in[SeqLens], b) + 1, n.fresh = minOf(l.g.queries, n.total), n.before = n.total - n.fresh;
-  ONNXC_CHECK(n.total >= 1 && n.total <= l.g.buffer && n.before <= l.g.past, ONNXC_K_INDEX);
-  return !l.extra.t || l.extra.t->dims[3] >= n.total ? ONNXC_K_OK : ONNXC_K_SHAPE;
+int32_t rowsOf(const Launch &l, int64_t b, Rows &at) {
+  ONNXC_TRY(l.g.rowsOf(b, at));
+  return !l.extra.t || l.extra.t->dims[3] >= at.first + at.total ? ONNXC_K_OK : ONNXC_K_SHAPE;
 }
 
 // The cache of one head of keys, and the queries that share it, [batch, heads, queries, size].
 int32_t prepareHead(const Launch &l, int64_t b, int64_t kv, float *placed) {
   const Args *a = l.a;
   const Gqa &g = l.g;
-  Lengths at;
-  ONNXC_TRY(lengthsOf(l, b, at));
-  int64_t n = g.size, cache = (b * g.kvHeads + kv) * g.buffer * n;
-  ONNXC_TRY(moveCache(l, b, kv, at.before, at.total, out<float>(a, 1) + cache, out<float>(a, 2) + cache));
+  Rows at;
+  ONNXC_TRY(rowsOf(l, b, at));
+  int64_t n = g.size;
+  ONNXC_TRY(moveCache(l, b, kv, at));
   for (int64_t h = kv * (g.heads / g.kvHeads); h < (kv + 1) * (g.heads / g.kvHeads); ++h)
     for (int64_t s = 0; s < g.queries; ++s) {
-      int64_t position = l.position(b, s, at.before + s);
+      int64_t position = l.position(b, s, at.first + at.before + s);
       bool rotates = a->attr[DoRotary].i && (s < at.fresh || position < g.rotary.cos->dims[0]);
       ONNXC_TRY(l.place(g.row(0, b, s, h), placed + ((b * g.heads + h) * g.queries + s) * n, l.queryNorm, position, rotates));
     }
@@ -109,18 +111,18 @@ View viewOf(const float *from, int64_t heads, int64_t length, int64_t width, int
 
 int32_t attendEntry(const Launch &l, int64_t b, const float *placed, const float *sinks) {
   const Gqa &g = l.g;
-  Lengths at;
-  ONNXC_TRY(lengthsOf(l, b, at));
-  int64_t n = g.size, cache = b * g.kvHeads * g.buffer * n, entry = b * g.queries * g.heads * n;
+  Rows at;
+  ONNXC_TRY(rowsOf(l, b, at));
+  int64_t n = g.size, cache = b * g.kvHeads * l.most * n, entry = b * g.queries * g.heads * n;
   Attention s{};
   s.q = viewOf(placed + entry, g.heads, g.queries, n, g.queries * n, n);
-  s.k = viewOf(out<float>(l.a, 1) + cache, g.kvHeads, at.total, n, g.buffer * n, n);
-  s.v = viewOf(out<float>(l.a, 2) + cache, g.kvHeads, at.total, n, g.buffer * n, n);
+  s.k = viewOf(l.keys + cache, g.kvHeads, at.total, n, l.most * n, n);
+  s.v = viewOf(l.values + cache, g.kvHeads, at.total, n, l.most * n, n);
   s.y = viewOf(out<float>(l.a, 0) + entry, g.heads, g.queries, n, n, g.heads * n);
   s.batchAxes = 1, s.batches = g.heads, s.queries = g.queries, s.keys = s.end = at.total, s.width = s.valueWidth = n;
   if (const Tensor *t = l.extra.t) {
     int64_t plane = t->dims[2] * t->dims[3];
-    s.bias = data<float>(*t) + (t->dims[0] == 1 ? 0 : b) * t->dims[1] * plane;
+    s.bias = data<float>(*t) + (t->dims[0] == 1 ? 0 : b) * t->dims[1] * plane + at.first;
     s.biasStrides[0] = t->dims[1] == 1 ? 0 : plane, s.biasStrides[1] = t->dims[3], s.biasStrides[2] = 1;
   }
   s.scale = l.scale, s.softcap = l.softcap, s.zero = 2, s.sinks = sinks;
@@ -157,9 +159,11 @@ int32_t groupQuery(const Args *a) {
   l.causal = a->attr[Causal].i != 0, l.window = a->attr[Window].i;
   bool sunk = a->attr[SmoothSoftmax].i == 1 || hasIn(a, HeadSink);
   ONNXC_CHECK(!hasIn(a, HeadSink) || onnxc_count(a->in[HeadSink]) == g.heads, ONNXC_K_SHAPE);
-  float *placed = allocate<float>(a, g.heads * (g.batch * g.queries * g.size + 1)),
-        *sinks = placed + g.heads * g.batch * g.queries * g.size;
+  l.most = g.mostRows();
+  int64_t queries = g.heads * g.batch * g.queries * g.size, cache = g.sliding ? g.batch * g.kvHeads * l.most * g.size : 0;
+  float *placed = allocate<float>(a, queries + g.heads + 2 * cache), *sinks = placed + queries;
   ONNXC_CHECK(placed, ONNXC_K_MEMORY);
+  l.keys = g.sliding ? sinks + g.heads : out<float>(a, 1), l.values = g.sliding ? l.keys + cache : out<float>(a, 2);
   for (int64_t h = 0; h < g.heads; ++h)
     sinks[h] = hasIn(a, HeadSink) ? float(loadF64(a->in[HeadSink], h)) : 0;
   int64_t work = g.size * (g.buffer + g.queries * g.heads / g.kvHeads) / 8;

@@ -60,7 +60,8 @@ enum {
   QkOutput,
   KQuantType,
   VQuantType,
-  CacheBits
+  CacheBits,
+  Sliding
 };
 
 // Rows of `size` numbers in a cache of keys or values: numbers as they are, or divided by a scale (one, or one for each head and element)
@@ -78,20 +79,31 @@ struct Cache {
     int64_t pair = data<uint8_t>(t)[row * width() + d / 2];
     return double((d % 2 ? pair >> 4 : pair & 15) - 8) * scaleOf(head, d);
   }
-  void store(Tensor &t, int64_t row, int64_t head, int64_t d, double x) const {
+  // In units of the scale, as an element of that type has it.
+  double units(int64_t head, int64_t d, double x, int32_t dtype) const {
     double v = scale ? x / scaleOf(head, d) : x;
-    if (!nibbles)
-      return storeF64(t, row * size + d, t.dtype == ONNXC_I8 ? toF64(saturateTo<int8_t>(nearbyint(v))) : v);
-    uint8_t &pair = mutableData<uint8_t>(t)[row * width() + d / 2];
-    uint8_t four = uint8_t(saturateTo<i4>(nearbyint(v)).v + 8);
-    pair = d % 2 ? uint8_t(pair | four << 4) : four;
+    if (nibbles)
+      return toF64(saturateTo<i4>(nearbyint(v)));
+    return dtype == ONNXC_I8 ? toF64(saturateTo<int8_t>(nearbyint(v))) : dtype == ONNXC_F8E4M3FN ? toF64(fromF64<f8e4m3fn>(v)) : v;
   }
+  void store(Tensor &t, int64_t row, int64_t head, int64_t d, double x) const {
+    double v = units(head, d, x, t.dtype);
+    if (!nibbles)
+      return storeF64(t, row * size + d, v);
+    uint8_t &pair = mutableData<uint8_t>(t)[row * width() + d / 2];
+    pair = uint8_t(d % 2 ? pair | uint8_t(v + 8) << 4 : uint8_t(v + 8));
+  }
+};
+
+// One batch entry, in rows of keys: `before` from the cache given, then `fresh` new ones. Row 0 is token `first`; the last `kept` go on.
+struct Rows {
+  int64_t fresh, before, total, first, kept;
 };
 
 struct Gqa {
   const Args *a;
   int64_t batch, queries, heads, kvHeads, size, past, buffer;  // past: length of the cache given, buffer: of the cache made
-  bool packed;
+  bool packed, sliding;
   Rotary rotary;
   Cache keys, values;
 
@@ -122,7 +134,9 @@ struct Gqa {
     int64_t total = loadI64(a->in[Total], 0);
     if (total < 0)
       return ONNXC_K_SIZE;
-    buffer = total > past ? total : past;
+    sliding = a->attr[Sliding].i != 0;
+    ONNXC_CHECK(!sliding || (a->attr[Window].i > 0 && past >= a->attr[Window].i), ONNXC_K_SHAPE);
+    buffer = total > past && !sliding ? total : past;
     if (!a->attr[DoRotary].i)
       return ONNXC_K_OK;
     if (!hasIn(a, CosCache) || !hasIn(a, SinCache))
@@ -131,6 +145,20 @@ struct Gqa {
     rotary.dim = 2 * rotary.cos->dims[1];
     return rotary.dim <= size && onnxc_count(*rotary.sin) == onnxc_count(*rotary.cos) ? ONNXC_K_OK : ONNXC_K_SHAPE;
   }
+
+  // A cache that slides holds all of `tokens` tokens while they fit, then drops `step` of them whenever it is full.
+  int64_t resident(int64_t tokens) const {
+    int64_t step = past - a->attr[Window].i + 1;
+    return tokens <= past ? tokens : tokens - (tokens - past + step - 1) / step * step;
+  }
+  int32_t rowsOf(int64_t b, Rows &r) const {
+    int64_t tokens = loadI64(a->in[SeqLens], b) + 1, old = tokens - minOf(queries, tokens);
+    r.fresh = tokens - old, r.before = sliding ? resident(old) : old, r.total = r.before + r.fresh, r.first = old - r.before;
+    r.kept = sliding ? resident(tokens) : r.total;
+    return tokens >= 1 && r.kept <= buffer && r.before <= past ? ONNXC_K_OK : ONNXC_K_INDEX;
+  }
+  // The most rows of an entry.
+  int64_t mostRows() const { return sliding ? past + queries : buffer; }
 
   const Cache &cache(int64_t part) const { return part ? values : keys; }  // part: 0 keys, 1 values
   bool readCache(Cache &c, int64_t type, int64_t scale) const {

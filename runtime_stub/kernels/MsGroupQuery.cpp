@@ -47,40 +47,40 @@ struct Rooms {
   double *q, *k, *v, *score, *sum, *tmp;
 };
 
-// Keys and values of one kv head into `r` and the new cache; what that rounds is read back.
-int32_t fillCache(const Gqa &g, const Rooms &r, int64_t b, int64_t kv, int64_t before, int64_t total) {
+// Keys and values of one kv head into `r`, rounded as the cache rounds them, and into the new cache.
+int32_t fillCache(const Gqa &g, const Rooms &r, int64_t b, int64_t kv, const Rows &at) {
   const Args *a = g.a;
-  int64_t plane = b * g.kvHeads + kv, n = g.size;
-  for (int64_t t = before; t < total; ++t) {
+  int64_t plane = b * g.kvHeads + kv, n = g.size, gone = at.total - at.kept;
+  for (int64_t t = at.before; t < at.total; ++t) {
     double *k = r.k + t * n;
-    g.load(1, b, t - before, kv, k);
-    g.load(2, b, t - before, kv, r.v + t * n);
+    g.load(1, b, t - at.before, kv, k);
+    g.load(2, b, t - at.before, kv, r.v + t * n);
     g.normalise(k, KNorm);
-    int64_t position = hasIn(a, PositionIds) ? loadI64(a->in[PositionIds], b * g.queries + t - before) : t;
+    int64_t position = hasIn(a, PositionIds) ? loadI64(a->in[PositionIds], b * g.queries + t - at.before) : at.first + t;
     if (a->attr[DoRotary].i)
       ONNXC_TRY(g.rotary(k, position, r.tmp));
   }
   for (int64_t part = 0; part < 2; ++part) {
     double *rows = part ? r.v : r.k;
     const Cache &cache = g.cache(part);
-    for (int64_t i = 0; i < before * n; ++i)
+    for (int64_t i = 0; i < at.before * n; ++i)
       rows[i] = cache.load(a->in[PastKey + part], plane * g.past + i / n, kv, i % n);
+    for (int64_t i = at.before * n; i < at.total * n && cache.scale; ++i)
+      rows[i] = cache.units(kv, i % n, rows[i], a->in[PastKey + part].dtype) * cache.scaleOf(kv, i % n);
     for (int64_t i = 0; i < g.buffer * n && hasOut(a, part + 1); ++i)
-      cache.store(a->out[part + 1], plane * g.buffer + i / n, kv, i % n, i < total * n ? rows[i] : 0);
-    for (int64_t i = before * n; i < total * n && cache.scale && hasOut(a, part + 1); ++i)
-      rows[i] = cache.load(a->out[part + 1], plane * g.buffer + i / n, kv, i % n);
+      cache.store(a->out[part + 1], plane * g.buffer + i / n, kv, i % n, i < at.kept * n ? rows[gone * n + i] : 0);
   }
   return ONNXC_K_OK;
 }
 
-int32_t placeQueries(const Gqa &g, const Rooms &r, int64_t b, int64_t h, int64_t before, int64_t fresh) {
+int32_t placeQueries(const Gqa &g, const Rooms &r, int64_t b, int64_t h, const Rows &at) {
   const Args *a = g.a;
   for (int64_t s = 0; s < g.queries; ++s) {
     double *q = r.q + s * g.size;
     g.load(0, b, s, h, q);
     g.normalise(q, QNorm);
-    int64_t position = hasIn(a, PositionIds) ? loadI64(a->in[PositionIds], b * g.queries + s) : before + s;
-    if (a->attr[DoRotary].i && (s < fresh || position < g.rotary.cos->dims[0]))
+    int64_t position = hasIn(a, PositionIds) ? loadI64(a->in[PositionIds], b * g.queries + s) : at.first + at.before + s;
+    if (a->attr[DoRotary].i && (s < at.fresh || position < g.rotary.cos->dims[0]))
       ONNXC_TRY(g.rotary(q, position, r.tmp));
   }
   return ONNXC_K_OK;
@@ -104,25 +104,24 @@ void giveScores(const Gqa &g, const Head &head, const Rooms &r, int64_t plane, B
 
 int32_t attendEntry(const Gqa &g, const Rooms &r, const ScoreBias &extra, int64_t b) {
   const Args *a = g.a;
-  int64_t n = g.size, window = a->attr[Window].i, total = loadI64(a->in[SeqLens], b) + 1, fresh = g.queries < total ? g.queries : total,
-          before = total - fresh;
-  if (total < 1 || total > g.buffer || before > g.past)
-    return ONNXC_K_INDEX;
-  if (extra.t && extra.t->dims[3] < total)
+  int64_t n = g.size, window = a->attr[Window].i;
+  Rows rows;
+  ONNXC_TRY(g.rowsOf(b, rows));
+  if (extra.t && extra.t->dims[3] < rows.first + rows.total)
     return ONNXC_K_SHAPE;
   for (int64_t h = 0; h < g.heads; ++h) {
     if (h % (g.heads / g.kvHeads) == 0)
-      ONNXC_TRY(fillCache(g, r, b, h / (g.heads / g.kvHeads), before, total));
-    ONNXC_TRY(placeQueries(g, r, b, h, before, fresh));
-    Head head{g.queries, total, n, n, given(a->attr[Scale]) && a->attr[Scale].f != 0 ? a->attr[Scale].f : 1 / sqrt(double(n))};
+      ONNXC_TRY(fillCache(g, r, b, h / (g.heads / g.kvHeads), rows));
+    ONNXC_TRY(placeQueries(g, r, b, h, rows));
+    Head head{g.queries, rows.total, n, n, given(a->attr[Scale]) && a->attr[Scale].f != 0 ? a->attr[Scale].f : 1 / sqrt(double(n))};
     head.softcap = given(a->attr[Softcap]) ? a->attr[Softcap].f : 0;
     head.hasSink = a->attr[SmoothSoftmax].i == 1 || hasIn(a, HeadSink);
     head.sink = hasIn(a, HeadSink) ? loadF64(a->in[HeadSink], h) : 0;
     auto bias = [&](int64_t s, int64_t t) {
-      int64_t at = before + s;
+      int64_t at = rows.before + s;
       if ((a->attr[Causal].i && t > at) || (window > 0 && t <= at - window))
         return -__builtin_inf();
-      return extra(b, h, s, t);
+      return extra(b, h, s, rows.first + t);
     };
     head.run(r.q, r.k, r.v, r.score, r.sum, bias,
              [&](int64_t s, int64_t d, double x) { storeF64(a->out[0], ((b * g.queries + s) * g.heads + h) * n + d, x); });
@@ -140,9 +139,9 @@ int32_t groupQuery(const Args *a) {
     return ONNXC_K_SHAPE;
   int64_t n = g.size;
   Rooms r{heap<double>(a, g.queries * n),
-          heap<double>(a, g.buffer * n),
-          heap<double>(a, g.buffer * n),
-          heap<double>(a, g.buffer),
+          heap<double>(a, g.mostRows() * n),
+          heap<double>(a, g.mostRows() * n),
+          heap<double>(a, g.mostRows()),
           heap<double>(a, n),
           heap<double>(a, n)};
   if (!r.q || !r.k || !r.v || !r.score || !r.sum || !r.tmp)

@@ -149,10 +149,10 @@ def too_many_elements(folder):
     return save(folder, model([helper.make_node("Relu", ["x"], ["y"])], [tensor("x", *[2**16] * 5)], [tensor("y", *[2**16] * 5)]))
 
 
-def microsoft(folder, op, inputs, dtypes={}, **attributes):
+def microsoft(folder, op, inputs, dtypes={}, results=("y",), **attributes):
     """`dtypes`: of the inputs at places, where they are not f32."""
     names = [f"x{i}" if shape else "" for i, shape in enumerate(inputs)]
-    node = helper.make_node(op, names, ["y"], name="fused", domain="com.microsoft", **attributes)
+    node = helper.make_node(op, names, results, name="fused", domain="com.microsoft", **attributes)
     graph_inputs = [helper.make_tensor_value_info(n, dtypes.get(i, F32), shape) for i, (n, shape) in enumerate(zip(names, inputs)) if n]
     return save(folder, model([node], graph_inputs, [helper.make_tensor_value_info("y", F32, None)], domains=["com.microsoft"]))
 
@@ -221,9 +221,14 @@ def cache_of_rows(folder):
     return microsoft(folder, "GroupQueryAttention", QUERY_GROUPS, num_heads=4, kv_num_heads=2, k_quant_type="PER_ROW")
 
 
-@case(1, r"fused .*has attribute 'sliding_window_cache'; onnxc supports only 0")
+@case(1, r"fused .*has attribute 'sliding_window_cache' without 'local_window_size' or the input 'past_key'")
 def sliding_cache(folder):
     return microsoft(folder, "GroupQueryAttention", QUERY_GROUPS, num_heads=4, kv_num_heads=2, sliding_window_cache=1)
+
+
+@case(1, r"fused .*has attribute 'sliding_window_cache', with which output 'output_qk' is not given")
+def sliding_scores(folder):
+    return microsoft(folder, "GroupQueryAttention", QUERY_GROUPS, results=["y", "", "", "qk"], num_heads=4, kv_num_heads=2, sliding_window_cache=1, local_window_size=4)
 
 
 @case(1, r"gnd .*'batch_dims' is -7, not from 0")

@@ -230,6 +230,32 @@ def attention_shares(s, folder):
     return None
 
 
+# Steps, rows of the cache, window, tokens of each batch entry after the step: not yet full, just full, and after some were dropped; more steps than rows.
+SLIDING = {f"sliding_{s}_{rows}_{window}_{max(tokens)}": (s, rows, window, tokens) for s, rows, window, tokens in
+           ((1, 5, 5, [4, 5]), (1, 5, 5, [9, 3]), (1, 7, 4, [12, 8]), (3, 7, 4, [11]), (9, 5, 3, [9]), (4, 6, 4, [7]))}
+
+
+def sliding_cache(s, folder, name):
+    """The rows of the new cache that its contract does not specify are not compared."""
+    import onnxc
+    steps, rows, window, tokens = SLIDING[name]
+    batch, dropped = len(tokens), rows - window + 1
+    kept = [t if t <= rows else t - dropped * -((rows - t) // dropped) for t in tokens]
+    operands = [f32(batch, steps, 64), f32(batch, steps, 32), f32(batch, steps, 32), f32(batch, 2, rows, 16), f32(batch, 2, rows, 16), number(tokens, np.int32) - 1, number(max(tokens), np.int32)]
+    rotated = [*operands, f32(16, 8), f32(16, 8), None, f32(1, 4, steps, max(tokens)), f32(4)]
+    stored = [*operands[:3], i8(batch, 2, rows, 16), i8(batch, 2, rows, 16), *operands[5:], *[None] * 5, number([0.03]), number([0.02])]
+    form = {"num_heads": 4, "kv_num_heads": 2, "local_window_size": window, "sliding_window_cache": 1}
+    for given, more in ((rotated, {"do_rotary": 1}), (stored, {"k_quant_type": "PER_TENSOR", "v_quant_type": "PER_TENSOR", "kv_cache_bit_width": 8})):
+        model, feed = build("GroupQueryAttention", given, [1, 1, 1], set(), form | more, False), {f"x{i}": a for i, a in enumerate(given) if a is not None}
+        want = reference(model, feed)
+        for flags in ([], ["-O0"]):
+            got = [np.asarray(g) for g in onnxc.load(str(s.compile(model, folder, *flags, name=f"{more.get('do_rotary')}{len(flags)}"))).run(feed)]
+            wrong = [differs(want[0], got[0])] + [differs(want[k][b, :, :n], got[k][b, :, :n]) for k in (1, 2) for b, n in enumerate(kept)]
+            if any(wrong) or want[1].shape != got[1].shape:
+                return f"{flags} {more}: {wrong}"
+    return None
+
+
 def refuses_texts(s, folder, op):
     """Kernels look at no type that the import lets through."""
     _, operands, outputs, weights, _, attributes = next(c for c in CASES.values() if c[0] == op)
@@ -250,6 +276,7 @@ OWN = set(re.findall(r'"ms\.(\w+)"', (ROOT / "dialects" / "onnx" / "Microsoft.td
 SUITE = Suite("microsoft", __doc__, reuse=True)
 SUITE.cases(CASES, check)
 SUITE.check(attention_shares)
+SUITE.cases(SLIDING, sliding_cache)
 SUITE.cases({f"types_{op}": op for op in sorted(OWN & {c[0] for c in CASES.values()})}, lambda s, folder, name: refuses_texts(s, folder, name.removeprefix("types_")))
 
 if __name__ == "__main__":
