@@ -79,13 +79,15 @@ public:
 
 private:
   bool read(const Versions &versions);
+  std::string output(int i) const { return i < node.output_size() ? node.output(i) : ""; }
   void start(Nodes &m);
   void startDecoderOnly(Nodes &m);
   void startEncoder(Nodes &m);
   void pasts(Nodes &m, int first, int count, int heads, int size);
   std::vector<std::string> call(Nodes &m, const pb::FunctionProto *graph, std::vector<std::string> inputs);
   void decode(Nodes &m, const pb::FunctionProto *graph);
-  void loop(Nodes &m);
+  std::string loop(Nodes &m);
+  void steps(Nodes &m);
   std::vector<std::pair<std::string *, pb::TypeProto>> slots(SearchState &s);
 
   Walker &walker;
@@ -97,7 +99,7 @@ private:
   const pb::GraphProto *decoderGraph = nullptr, *encoderGraph = nullptr;
   const pb::FunctionProto *decoder = nullptr, *encoder = nullptr, *first = nullptr;
   std::vector<std::string> constantInputs;  // of the decoder, behind its past
-  std::string encoderMask, hidden;
+  std::string encoderMask, hidden, firstLength;
   std::vector<pb::TypeProto> pastTypes;
 };
 
@@ -129,8 +131,8 @@ bool Expansion::read(const Versions &versions) {
     error = model == 1 ? "has model_type 1 and no encoder" : "has model_type 0 and an encoder";
   else if (search.operand.count("decoder_input_ids") || search.operand.count("logits_processor"))
     error = "uses decoder_input_ids or logits_processor, which only models of type 2 have";
-  else if (node.output_size() > (beams ? 2 : 1) && !node.output(beams ? 2 : 1).empty())
-    error = beams ? "output 'scores' is not given; use sequences_scores" : "output 'filtered_logits' is not given";
+  else if (!beams && !output(1).empty())
+    error = "output 'filtered_logits' is not given";
   return error.empty();
 }
 
@@ -162,6 +164,7 @@ void Expansion::startDecoderOnly(Nodes &m) {
   if (mask.empty())
     mask = m("Cast", {m("Not", {m("Equal", {ids, pad})})}, {{"to", kInt32}});
   state.tokens = state.sequences = search.expand(m, ids);
+  firstLength = m("Shape", {ids}, {{"start", 1}, {"end", 2}});
   state.mask = search.expand(m, mask);
   std::string before = m("Sub", {m("CumSum", {state.mask, m.scalar(kInt64, 1)}), m.scalar(kInt32, 1)});
   state.positions = m("Mul", {before, state.mask});
@@ -187,6 +190,7 @@ void Expansion::startEncoder(Nodes &m) {
   std::string begin = m.scalar(kInt32, search.numberOr("decoder_start_token_id", -1));
   std::string starts = m("Expand", {begin, m("Concat", {search.batch, m.ints({1})}, {{"axis", 0}})});
   state.tokens = state.sequences = search.expand(m, starts);
+  firstLength = m.ints({1});
   encoderMask = search.expand(m, mask);
   bool full = encoder->input_size() > 2 && encoderGraph->input_size() > 2;
   std::vector<std::string> results = call(m, encoder, full ? std::vector{ids, mask, starts} : std::vector{ids, mask});
@@ -261,7 +265,8 @@ std::vector<std::pair<std::string *, pb::TypeProto>> Expansion::slots(SearchStat
   return all;
 }
 
-void Expansion::loop(Nodes &m) {
+// Gives the scores of each step where they are a result.
+std::string Expansion::loop(Nodes &m) {
   std::string length = m("Squeeze", {m("Shape", {state.sequences}, {{"start", 1}, {"end", 2}})});
   std::vector<std::string> inputs = {m("Sub", {search.maxLength, length}), m("Not", {search.allFinished(m, state)})}, results;
   for (auto &[name, type] : slots(state))
@@ -283,7 +288,21 @@ void Expansion::loop(Nodes &m) {
     body.add_output()->set_name(*name);
     results.push_back(*name = walker.fresh("final"));
   }
+  if (!output(2).empty()) {
+    body.add_output()->set_name(search.stepScores);
+    results.push_back(walker.fresh("scores"));
+  }
   m.loop(inputs, std::move(body), results);
+  return results.back();
+}
+
+void Expansion::steps(Nodes &m) {
+  std::string before = search.stepScores, scores = loop(m);
+  if (output(2).empty() || !error.empty())
+    return;
+  if (!before.empty())
+    scores = m("Concat", {m("Unsqueeze", {before, m.ints({0})}), scores}, {{"axis", 0}});
+  m.give(search.allSteps(m, scores, firstLength), output(2));
 }
 
 NodeList Expansion::run(const Versions &versions) {
@@ -293,9 +312,9 @@ NodeList Expansion::run(const Versions &versions) {
     return list;
   start(m);
   if (error.empty())
-    loop(m);
+    steps(m);
   if (error.empty())
-    search.finish(m, state, node.output(0), node.output_size() > 1 ? node.output(1) : "");
+    search.finish(m, state, output(0), output(1));
   return list;
 }
 }  // namespace

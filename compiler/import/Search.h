@@ -49,6 +49,7 @@ struct Search {
   std::map<std::string, std::string> operand;  // those that are there
   std::map<std::string, double> number;        // the node's attributes
   std::string batch, beams, maxLength, rows;   // [1], [1], scalar, the batch entry of each row
+  std::string stepScores;                      // of all tokens in the last step written, [batch, beams, vocabulary]
   int pastBatchAxis = 0;
 
   double numberOr(const char *name, double otherwise) const {
@@ -63,6 +64,8 @@ struct Search {
   void advance(Nodes &m, SearchState &state, const std::string &logits, std::vector<std::string> present, bool isFirst);
   std::string allFinished(Nodes &m, const SearchState &state);
   void finish(Nodes &m, const SearchState &state, const std::string &sequences, const std::string &scores);
+  // Scores of the steps run, [steps, …], with zeros for those that were not needed to reach the greatest length from `length` tokens.
+  std::string allSteps(Nodes &m, const std::string &scores, const std::string &length);
 
 private:
   std::string scalarOperand(Nodes &m, const char *name, int type, double otherwise);

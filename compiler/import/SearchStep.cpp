@@ -126,7 +126,8 @@ std::string Search::penalised(Nodes &m, const SearchState &state, std::string sc
     scores = m("ScatterElements", {scores, seen, less}, {{"axis", 1}});
   }
   if (int64_t size = int64_t(numberOr("no_repeat_ngram_size", 0)); size > 0)
-    scores = m.many("NGramRepeatBlock", {seen, scores}, 1, {{"ngram_size", size}}, "com.microsoft")[0];
+    scores =
+        m("Max", {m.many("NGramRepeatBlock", {seen, scores}, 1, {{"ngram_size", size}}, "com.microsoft")[0], m.scalar(kFloat, kLowest)});
   return scores;
 }
 
@@ -241,6 +242,7 @@ std::string Search::chooseBeams(Nodes &m, SearchState &state, const std::string 
   std::string vocabulary = m("Shape", {scores}, {{"start", 1}, {"end", 2}}), twice = m("Mul", {beams, m.ints({2})});
   std::string total = m("Add", {scores, m("Reshape", {state.beamScores, m.ints({-1, 1})})});
   std::string flat = m("Reshape", {total, m("Concat", {batch, m("Mul", {beams, vocabulary})}, {{"axis", 0}})});
+  stepScores = m("Reshape", {total, m("Concat", {batch, beams, vocabulary}, {{"axis", 0}})});
   std::vector<std::string> top = m.many("TopK", {flat, twice}, 2, {{"axis", 1}});
   std::string token = m("Mod", {top[1], vocabulary}), beam = m("Div", {top[1], vocabulary}), isEnd = m("Equal", {token, end});
   std::string entries = m("Range", {m.scalar(kInt64, 0), m("Squeeze", {batch}), m.scalar(kInt64, 1)});
@@ -261,14 +263,15 @@ std::string Search::chooseBeams(Nodes &m, SearchState &state, const std::string 
     isDone = m("And", {isDone, m("GreaterOrEqual", {worst, best})});
   }
   state.finished = m("Or", {state.finished, isDone});
-  // The best that do not end go on; an entry that had finished before is padded.
+  // The best that do not end go on; an entry that had finished before is padded and continues the first row, which only the scores of its
+  // steps show.
   std::string places = m("Range", {m("Squeeze", {twice}), m.scalar(kInt64, 0), m.scalar(kInt64, -1)});
   std::string at = m.many("TopK", {m("Where", {isEnd, m.scalar(kInt64, 0), places}), beams}, 2, {{"axis", 1}})[1];
   auto going = [&](const std::string &v) { return m("GatherElements", {v, at}, {{"axis", 1}}); };
   state.beamScores = m("Where", {over, m.scalar(kFloat, 0), going(top[0])});
   std::string next = m("Where", {over, m.scalar(kInt64, numberOr("pad_token_id", -1)), going(token)});
   state.tokens = m("Cast", {m("Reshape", {next, m.ints({-1, 1})})}, {{"to", kInt32}});
-  std::string source = m("Reshape", {going(row), inferred});
+  std::string source = m("Reshape", {m("Where", {over, m.scalar(kInt64, 0), going(row)}), inferred});
   state.sequences = m("Concat", {m("Gather", {old, source}, {{"axis", 0}}), state.tokens}, {{"axis", 1}});
   return source;
 }
@@ -303,6 +306,13 @@ void Search::finish(Nodes &m, const SearchState &state, const std::string &seque
   keepHypotheses(m, last, candidates, state.sequences, kept);
   m.give(last.hypotheses, sequences);
   m.give(last.hypothesisScores, scores);
+}
+
+std::string Search::allSteps(Nodes &m, const std::string &scores, const std::string &length) {
+  std::string steps = m("Shape", {scores}, {{"start", 0}, {"end", 1}}), each = m("Shape", {scores}, {{"start", 1}});
+  std::string missing = m("Sub", {m("Sub", {m("Reshape", {maxLength, m.ints({1})}), length}), steps});
+  std::string zeros = m("Expand", {m.scalar(kFloat, 0), m("Concat", {missing, each}, {{"axis", 0}})});
+  return m("Concat", {scores, zeros}, {{"axis", 0}});
 }
 
 }  // namespace onnxc::importer

@@ -404,9 +404,9 @@ def search_without_encoder(folder):
     return save(folder, search("GreedySearch", model_type=1))
 
 
-@case(1, r"search \(BeamSearch, opset 1\): output 'scores' is not given; use sequences_scores$")
-def search_for_all_scores(folder):
-    return save(folder, search("BeamSearch", outputs=("y", "", "z"), inputs=("ids", "n", "", "beams", "kept")))
+@case(1, r"search \(Sampling, opset 1\): output 'filtered_logits' is not given$")
+def search_for_filtered_logits(folder):
+    return save(folder, search("Sampling", outputs=("y", "z")))
 
 
 @case(1, r"search \(GreedySearch, opset 1\): decoder input 'past_0' is not declared as float or float16 with a number of heads and a head size$")
