@@ -71,6 +71,7 @@ static void context_destroy(onnxc_context *c) {
   onnxc_heap_free(c);
   onnxc_release(&o, c->arena.data);
   onnxc_release(&o, c->scratch.data);
+  onnxc_release(&o, c->tasks.data);
   for (int32_t i = 0; i < onnxc_the_plan.num_slots; ++i)
     onnxc_release(&o, c->slots[i].data);
   for (int32_t i = 0; i < onnxc_the_plan.num_inputs; ++i)
@@ -124,7 +125,7 @@ static bool reserve(onnxc_context *c) {
   const int64_t scratch = (c->variant->scratch + 63) & ~(int64_t)63;
   bool taken = onnxc_reserve(o, &c->arena, c->variant->sizes(c->symbols, c->planned_dims));
   if (scratch)
-    taken &= scratch <= INT64_MAX / ONNXC_MAX_TASKS && onnxc_reserve(o, &c->scratch, scratch * c->rt.num_threads);
+    taken &= scratch <= INT64_MAX / ONNXC_MAX_TASKS && onnxc_reserve(o, &c->tasks, scratch * c->rt.num_threads);
   for (int32_t i = 0; taken && i < p->num_slots; ++i)
     taken = !p->reserve[i] || onnxc_reserve(o, &c->slots[i], p->reserve[i]);
   for (int32_t i = 0; taken && i < p->num_outputs; ++i)
@@ -178,7 +179,7 @@ static int32_t context_create(onnxc_model *m, const onnxc_options *options, onnx
 static int64_t arena_bytes(const onnxc_context *c) {
   if (!c)
     return 0;
-  int64_t n = c->arena.bytes + c->scratch.bytes;
+  int64_t n = c->arena.bytes + c->scratch.bytes + c->tasks.bytes;
   for (int32_t i = 0; i < onnxc_the_plan.num_slots; ++i)
     n += c->slots[i].bytes;
   return n;

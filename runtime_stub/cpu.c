@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -45,14 +46,37 @@ static int needed_level(const char *isa) { return strcmp(isa, "armv8-a") ? -1 : 
 
 int32_t onnxc_dots(void) {
 #if defined(__x86_64__)
+  const unsigned TILES = 3u << 24, TILE_STATE = 3u << 17; /* AMX-TILE and AMX-INT8; XTILECFG and XTILEDATA */
   unsigned a, b, c, d;
-  return machine_level() >= 4 && __get_cpuid_count(7, 0, &a, &b, &c, &d) ? (int32_t)((c >> 11 & 1) + (c >> 1 & 1) * 2) : 0;
+  if (machine_level() < 4 || !__get_cpuid_count(7, 0, &a, &b, &c, &d))
+    return 0;
+  unsigned xcr0, high;
+  __asm__("xgetbv" : "=a"(xcr0), "=d"(high) : "c"(0));
+  const bool tiles = (d & TILES) == TILES && (xcr0 & TILE_STATE) == TILE_STATE;
+  return (int32_t)((c >> 11 & 1) + (c >> 1 & 1) * 2 + tiles * 4);
 #elif defined(__aarch64__)
   return getauxval(AT_HWCAP) >> 20 & 1;
 #endif
 }
 
 int32_t onnxc_rt_dots(onnxc_rt *rt) { return ((const onnxc_context *)rt)->dots; }
+
+/* Linux gives the state of tiles to processes that ask, and to none whose alternate signal stacks could not hold it. */
+static bool permitted(void) {
+#if defined(__x86_64__) && defined(SYS_arch_prctl)
+  enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 };
+  return syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
+#else
+  return false;
+#endif
+}
+
+int32_t onnxc_rt_tiles(onnxc_rt *rt) {
+  onnxc_context *c = (onnxc_context *)rt;
+  if (!c->tiles)
+    c->tiles = (c->dots & 4) && permitted() ? 1 : -1;
+  return c->tiles > 0;
+}
 
 const onnxc_variant *onnxc_choose_variant(const char *cpu) {
   const int level = machine_level();

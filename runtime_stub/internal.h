@@ -47,11 +47,12 @@ struct onnxc_context {
   onnxc_options options;
   const onnxc_variant *variant;
   int32_t dots;
+  int32_t tiles; /* see onnxc_rt_tiles; 0: not asked for yet, -1: no */
   onnxc_pool *pool;
-  buffer arena, scratch;
-  buffer *slots;   /* num_slots */
-  buffer *packed;  /* per input: contiguous copy of strided data */
-  buffer *results; /* per output: memory of library-allocated results */
+  buffer arena, scratch, tasks; /* tasks: scratch of parallel launches */
+  buffer *slots;                /* num_slots */
+  buffer *packed;               /* per input: contiguous copy of strided data */
+  buffer *results;              /* per output: memory of library-allocated results */
   heap_block *heap;
   struct {
     uint64_t key;

@@ -234,7 +234,7 @@ int32_t onnxc_rt_parallel(onnxc_rt *rt, onnxc_kernel_fn k, void *const *bufs, co
   char *scratch = NULL;
   if (scratch_bytes < 0 || scratch_bytes > INT64_MAX / ONNXC_MAX_TASKS)
     return 5;
-  if (scratch_bytes && !(scratch = onnxc_rt_scratch(rt, scratch_bytes * tasks)))
+  if (scratch_bytes && !(scratch = onnxc_reserve(&c->options, &c->tasks, scratch_bytes * tasks)))
     return 5;
   if (tasks == 1)
     return k(bufs, dims, scratch, 0, extent);

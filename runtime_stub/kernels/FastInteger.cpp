@@ -3,7 +3,7 @@
 //
 // packed  the right matrix lies in panels already (passes/graph/PackIntegers.cpp), its top bits flipped: [columns / 64][quad][64][4]
 // Left bytes are made unsigned and right ones signed by flipping the top bit; zero points and sums of rows and columns put that right.
-#include "runtime_stub/kernels/IntegerTile.h"
+#include "runtime_stub/kernels/MatrixTiles.h"
 #include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/Special.h"
 
@@ -23,7 +23,7 @@ struct Integers {
   bool packed, summed;                          // summed: a row of ones follows the rows of `left`
   int32_t leftZero;
   const int32_t *rightZeros, *rowSums;  // null where all right zero points are 0
-  bool dots;
+  bool dots, tiles;
   int32_t *out;
 
   // Rows [row, row + n).
@@ -73,10 +73,25 @@ void packColumns(const Integers &p, int64_t column, int64_t width, int8_t *panel
   }
 }
 
-// Rows [first, last) of the 64 columns from `column` on.
-void panelOf(const Integers &p, int64_t column, int64_t first, int64_t last, int8_t *scratch, const uint8_t *ones) {
-  int64_t width = minOf(kColumns, p.columns - column);
-  int32_t base[kColumns], c[kRows * kColumns];
+// The results of rows [row, row + n) of `width` columns, less what depends on the column alone: `base`.
+void finish(const Integers &p, const int32_t *c, const int32_t *base, int64_t row, int64_t n, int64_t column, int64_t width) {
+  for (int64_t i = 0; i < n; ++i) {
+    int32_t *to = p.out + (row + i) * p.columns + column;
+    const int32_t *sums = c + i * kColumns;
+    uint32_t missing = p.rightZeros ? uint32_t(p.depth) * uint32_t(p.leftZero) - uint32_t(p.rowSums[row + i]) : 0;
+    if (p.rightZeros)
+      for (int64_t j = 0; j < width; ++j)
+        to[j] = int32_t(uint32_t(sums[j]) + uint32_t(base[j]) + missing * uint32_t(p.rightZeros[column + j]));
+    else
+      for (int64_t j = 0; j < width; ++j)
+        to[j] = sums[j] + base[j];
+  }
+}
+
+// Rows [first, last) of the 64 columns from `column` on; `tiles`: those rows, gathered, or null.
+void panelOf(const Integers &p, int64_t column, int64_t first, int64_t last, int8_t *scratch, const uint8_t *ones, const TiledRows *tiles) {
+  int64_t width = minOf(kColumns, p.columns - column), rows = tiles ? 2 * tiles->each : kRows;
+  int32_t base[kColumns], c[2 * kTileRows * kColumns];
   const int8_t *panel = scratch;
   if (p.packed)
     panel = reinterpret_cast<const int8_t *>(p.right) + column * 4 * p.quads;
@@ -91,22 +106,31 @@ void panelOf(const Integers &p, int64_t column, int64_t first, int64_t last, int
   }
   for (int64_t n = 0; n < width; ++n)
     base[n] = int32_t(0u - uint32_t(p.leftZero) * uint32_t(base[n]));
-  for (int64_t r = first; r < last; r += kRows) {
-    int64_t have = minOf<int64_t>(kRows, last - r);
-    if (!p.summed)
+  TiledPanel tiled;
+  if (tiles)
+    tiled.start(panel, p.quads);
+  for (int64_t r = first; r < last; r += rows) {
+    int64_t have = minOf<int64_t>(rows, last - r);
+    if (tiles)
+      tiledProducts(*tiles, r - first, tiled, width, c);
+    else if (!p.summed)
       p.tile(have, r, panel, c, (width + 15) / 16 * 16);
-    for (int64_t i = 0; i < have; ++i) {
-      int32_t *to = p.out + (r + i) * p.columns + column;
-      const int32_t *sums = c + i * kColumns;
-      uint32_t missing = p.rightZeros ? uint32_t(p.depth) * uint32_t(p.leftZero) - uint32_t(p.rowSums[r + i]) : 0;
-      if (p.rightZeros)
-        for (int64_t n = 0; n < width; ++n)
-          to[n] = int32_t(uint32_t(sums[n]) + uint32_t(base[n]) + missing * uint32_t(p.rightZeros[column + n]));
-      else
-        for (int64_t n = 0; n < width; ++n)
-          to[n] = sums[n] + base[n];
-    }
+    finish(p, c, base, r, have, column, width);
   }
+}
+
+// Rows [first, last) of the panels from `panel` on, the rows gathered in `scratch`.
+void tiledPanels(const Integers &p, int64_t panel, int64_t count, int64_t first, int64_t last, uint8_t *scratch, const uint8_t *ones) {
+  const uint8_t *at[kTiledRows];
+  for (int64_t i = 0; i < last - first; ++i)
+    at[i] = p.left + (first + i) * p.stride;
+  Segment whole{0, p.quads};
+  TiledRows rows;
+  rows.gather(at, last - first, Depth{&whole, 1, 0}, p.quads, scratch);
+  startTiles(rows);
+  for (int64_t i = panel; i < panel + count; ++i)
+    panelOf(p, i * kColumns, first, last, reinterpret_cast<int8_t *>(scratch + TiledRows::bytes(p.quads)), ones, &rows);
+  endTiles();
 }
 
 // Unsigned rows, a whole number of quads each; the operand itself where it is that already, unless a row of ones can be added that one tile
@@ -154,21 +178,28 @@ int32_t multiply(const Args *a, Integers &p) {
   p.rows = onnxc_count(x) / p.depth, p.quads = (p.depth + 3) / 4;
   p.right = in<uint8_t>(a, 1), p.flip = y.dtype == ONNXC_U8 ? 0x80 : 0, p.out = out<int32_t>(a, 0);
   p.leftZero = int32_t(hasIn(a, 2) ? loadI64(a->in[2], 0) : 0) + (isSigned ? 128 : 0);
-  p.dots = hasDots(a);
+  p.dots = hasDots(a), p.tiles = p.rows >= kLeastTiled && hasTiles(a);
   uint8_t *ones = heap<uint8_t>(a, 4 * p.quads);
   if (!prepareLeft(a, p, isSigned) || !prepareZeros(a, p) || !ones)
     return ONNXC_K_MEMORY;
   memset(ones, 1, size_t(4 * p.quads));
-  int64_t panels = (p.columns + kColumns - 1) / kColumns, blocks = (p.rows + kRowBlock - 1) / kRowBlock;
-  return parallelScratchFor(a, panels * blocks, grainOf(minOf(p.rows, kRowBlock) * p.depth), 4 * p.quads * kColumns,
-                            [&p, ones, blocks](void *scratch, int64_t begin, int64_t end) -> int32_t {
-                              for (int64_t u = begin; u < end; ++u) {
-                                int64_t first = u % blocks * kRowBlock;
-                                panelOf(p, u / blocks * kColumns, first, minOf(first + kRowBlock, p.rows), static_cast<int8_t *>(scratch),
-                                        ones);
-                              }
-                              return ONNXC_K_OK;
-                            });
+  int64_t most = p.tiles ? tiledPart(p.rows) : kRowBlock;
+  int64_t panels = (p.columns + kColumns - 1) / kColumns, blocks = (p.rows + most - 1) / most;
+  int64_t bytes = 4 * p.quads * kColumns + (p.tiles ? TiledRows::bytes(p.quads) : 0);
+  auto body = [&p, ones, blocks, panels, most](void *scratch, int64_t begin, int64_t end) -> int32_t {
+    for (int64_t u = begin, count; u < end; u += count) {
+      // Registers read a panel for all rows, tiles gather rows for all panels.
+      int64_t block = p.tiles ? u / panels : u % blocks, panel = p.tiles ? u % panels : u / blocks;
+      int64_t first = block * most, last = minOf(first + most, p.rows);
+      count = p.tiles ? minOf(end - u, panels - panel) : 1;
+      if (p.tiles)
+        tiledPanels(p, panel, count, first, last, static_cast<uint8_t *>(scratch), ones);
+      else
+        panelOf(p, panel * kColumns, first, last, static_cast<int8_t *>(scratch), ones, nullptr);
+    }
+    return ONNXC_K_OK;
+  };
+  return parallelScratchFor(a, panels * blocks, grainOf(minOf(p.rows, most) * p.depth), bytes, body);
 }
 
 int32_t matMulInteger(const Args *a) {

@@ -1,6 +1,7 @@
 // FastIntegerConv.cpp: packed.LinearConv (dialects/onnx/Packed.td), which passes/graph/LinearConvolutions.cpp makes: convolutions of bytes
 // on instructions that multiply bytes. Oracle of what it was made of: Conv.cpp, Quant.cpp.
 #include "runtime_stub/kernels/IntegerConv.h"
+#include "runtime_stub/kernels/MatrixTiles.h"
 
 namespace onnxc {
 namespace {
@@ -63,40 +64,77 @@ int64_t quadsOf(const IntegerConv &p) {
   return p.plain ? p.kernel[0] * ((p.kernel[1] * p.channels + 3) / 4) : p.kernel[0] * p.kernel[1] * ((p.channels + 3) / 4);
 }
 
-// Pixels [first, last) of the blocks [block, block + have) that one panel computes.
+// Pixels of one group.
 struct Unit {
   const IntegerConv &p;
   const uint8_t *image;
-  const int8_t *panel;
-  int64_t block, have;
+  const int8_t *panels;
+  int64_t block, last;  // output blocks; the first panel computes those from `block` on
+  int64_t quads;
   Depth depth;
   void *y;
 
-  void run(int64_t first, int64_t last) const {
+  // Where the windows of `n` pixels from `pixel` on start.
+  void find(int64_t pixel, int64_t n, const uint8_t **at) const {
+    int64_t oy = pixel / p.outWidth, ox = pixel % p.outWidth;
+    for (int64_t i = 0; i < n; ++i) {
+      at[i] = image + oy * p.strides[0] * p.row + ox * p.strides[1] * p.pixel;
+      if (++ox == p.outWidth)
+        ox = 0, ++oy;
+    }
+  }
+  void finish(const int32_t *c, int64_t first, int64_t have, int64_t pixel, int64_t n) const {
+    for (int64_t b = 0; b < have; ++b) {
+      const int32_t *sums = c + b * kLanes;
+      int64_t at = ((first + b) * p.outHeight * p.outWidth + pixel) * kLanes, done = 0;
+#if !defined(__aarch64__)
+      if (onnxc_vector_bits >= kDotBits && p.dots && !p.toFloat)
+        done = p.finishFours(sums, kColumns, n, first + b, y, at);
+#endif
+      p.finish(sums + done * kColumns, kColumns, n - done, first + b, y, at + done * kLanes);
+    }
+  }
+  // Of one panel.
+  void run(int64_t first, int64_t end) const {
     int32_t c[2 * kRows * kColumns];
     const uint8_t *at[2 * kRows];
-    int64_t most = have <= 2 ? 2 * kRows : kRows, oy = first / p.outWidth, ox = first % p.outWidth;
-    for (int64_t at0 = first, n; at0 < last; at0 += n) {
-      n = minOf(most, last - at0);
-      for (int64_t i = 0; i < n; ++i) {
-        at[i] = image + oy * p.strides[0] * p.row + ox * p.strides[1] * p.pixel;
-        if (++ox == p.outWidth)
-          ox = 0, ++oy;
-      }
+    int64_t have = minOf<int64_t>(kColumns / kLanes, last - block), most = have <= 2 ? 2 * kRows : kRows;
+    for (int64_t at0 = first, n; at0 < end; at0 += n) {
+      n = minOf(most, end - at0);
+      find(at0, n, at);
       for (int64_t i = n; n > kRows && i < most; ++i)
         at[i] = at[0];
       if (n <= kRows)
-        integerTile(n, p.dots, at, depth, panel, c, have * kLanes);
+        integerTile(n, p.dots, at, depth, panels, c, have * kLanes);
       else if (have == 1)
-        narrowTile<1>(p.dots, at, depth, panel, c);
+        narrowTile<1>(p.dots, at, depth, panels, c);
       else
-        narrowTile<2>(p.dots, at, depth, panel, c);
-      for (int64_t b = 0; b < have; ++b)
-        for (int64_t i = 0; i < n; ++i)
-          p.finish(c + i * kColumns + b * kLanes, block + b, y, ((block + b) * p.outHeight * p.outWidth + at0 + i) * kLanes);
+        narrowTile<2>(p.dots, at, depth, panels, c);
+      finish(c, block, have, at0, n);
     }
-    for (int64_t b = 0; b < have; ++b)
-      finishTable(p, block + b, first, last - first, y);
+    for (int64_t b = block; b < block + have; ++b)
+      finishTable(p, b, first, end - first, y);
+  }
+  // Of `count` panels, on tiles; left: TiledRows::bytes(quads).
+  void runTiles(int64_t first, int64_t end, int64_t count, uint8_t *left) const {
+    int32_t c[2 * kTileRows * kColumns];
+    const uint8_t *at[kTiledRows];
+    find(first, end - first, at);
+    TiledRows rows;
+    rows.gather(at, end - first, depth, quads, left);
+    TiledPanel panel;
+    startTiles(rows);
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t from = block + i * kColumns / kLanes, have = minOf<int64_t>(kColumns / kLanes, last - from);
+      panel.start(panels + i * quads * 4 * kColumns, quads);
+      for (int64_t pixel = first; pixel < end; pixel += 2 * rows.each) {
+        tiledProducts(rows, pixel - first, panel, have * kLanes, c);
+        finish(c, from, have, pixel, minOf(2 * rows.each, end - pixel));
+      }
+      for (int64_t b = from; b < from + have; ++b)
+        finishTable(p, b, first, end - first, y);
+    }
+    endTiles();
   }
 };
 
@@ -115,9 +153,10 @@ bool readConv(const Args *a, IntegerConv &p) {
   p.weights = in<int8_t>(a, W), p.factors = in<float>(a, Factors), p.corrections = in<int32_t>(a, Corrections);
   p.table = hasIn(a, Lookup) ? in<uint8_t>(a, Lookup) : nullptr;
   p.other = hasIn(a, Other) ? in<uint8_t>(a, Other) : nullptr;
-  p.otherSigned = p.other && a->in[Other].dtype == ONNXC_I8, p.sum = p.other && attr[Sum].n == 7 ? floats(attr[Sum]) : nullptr;
+  p.outSigned = y.dtype == ONNXC_I8, p.otherSigned = p.other && a->in[Other].dtype == ONNXC_I8,
+  p.sum = p.other && attr[Sum].n == 7 ? floats(attr[Sum]) : nullptr;
   p.perStep = p.sum ? 1 / p.sum[3] : 0;
-  p.dots = hasDots(a), p.permute = permutes(a);
+  p.dots = hasDots(a), p.tiles = hasTiles(a), p.permute = permutes(a);
   p.pixel = p.plain ? p.channels : kLanes;
   int64_t lanes = p.outBlocks * kLanes;
   return onnxc_count(a->in[Factors]) == lanes && onnxc_count(a->in[Corrections]) == lanes && (!p.plain || p.blocks == p.channels) &&
@@ -135,7 +174,9 @@ int32_t linearConv(const Args *a) {
   bool copies = p.plain || p.pads[0] || p.pads[1] || p.pads[2] || p.pads[3];
   int64_t planes = p.plain ? 1 : p.blocks, rows = p.height + p.pads[0] + p.pads[2], pixels = p.outHeight * p.outWidth;
   p.row = (p.width + p.pads[1] + p.pads[3]) * p.pixel, p.plane = rows * p.row;
-  int64_t each = p.outBlocks / p.group, panels = (each + 3) / 4, parts = (pixels + kPixels - 1) / kPixels, quads = quadsOf(p);
+  int64_t each = p.outBlocks / p.group, panels = (each + 3) / 4, quads = quadsOf(p);
+  p.tiles = p.tiles && pixels >= kLeastTiled;
+  int64_t part = p.tiles ? tiledPart(pixels) : kPixels, parts = (pixels + part - 1) / part;
   int64_t inBlocks = p.plain ? 0 : (p.channels + kLanes - 1) / kLanes, most = p.kernel[0] * p.kernel[1] * maxOf<int64_t>(1, inBlocks);
   if (onnxc_count(a->in[W]) != p.group * panels * quads * kColumns * 4 || (!p.plain && inBlocks * p.group != p.blocks))
     return ONNXC_K_SHAPE;
@@ -158,20 +199,28 @@ int32_t linearConv(const Args *a) {
           copyRow(p, from, r, copy + r * p.row);
         return int32_t(ONNXC_K_OK);
       }));
-    ONNXC_TRY(parallelFor(a, p.group * panels * parts, grainOf(kPixels * quads * 2), [=](int64_t begin, int64_t end) {
-      for (int64_t u = begin; u < end; ++u) {
-        int64_t first = u % parts * kPixels, panel = u / parts, g = panel / panels, block = panel % panels * 4;
+    auto body = [=](void *left, int64_t begin, int64_t end) {
+      for (int64_t u = begin, count; u < end; u += count) {
+        // Registers read a panel for all pixels, tiles gather pixels for all panels.
+        int64_t first = part * (p.tiles ? u / panels % parts : u % parts), last = minOf(first + part, pixels);
+        int64_t g = u / panels / parts, panel = p.tiles ? u % panels : u / parts % panels;
+        count = p.tiles ? minOf(end - u, panels - panel) : 1;
         Unit unit{p,
                   image + g * inBlocks * p.plane,
-                  p.weights + panel * quads * kColumns * 4,
-                  g * each + block,
-                  minOf<int64_t>(4, each - block),
+                  p.weights + (g * panels + panel) * quads * kColumns * 4,
+                  g * each + panel * kColumns / kLanes,
+                  (g + 1) * each,
+                  quads,
                   depth,
                   y};
-        unit.run(first, minOf(first + kPixels, pixels));
+        if (p.tiles)
+          unit.runTiles(first, last, count, static_cast<uint8_t *>(left));
+        else
+          unit.run(first, last);
       }
       return int32_t(ONNXC_K_OK);
-    }));
+    };
+    ONNXC_TRY(parallelScratchFor(a, p.group * panels * parts, grainOf(part * quads * 2), p.tiles ? TiledRows::bytes(quads) : 0, body));
   }
   return ONNXC_K_OK;
 }

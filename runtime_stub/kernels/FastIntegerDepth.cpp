@@ -141,8 +141,7 @@ void depthRows(const IntegerConv &p, Taps t, const uint8_t *image, int64_t block
       t.image = image + (oy - first) * p.strides[0] * p.row + ox * t.step;
       depthTile(p.dots, t, w, c);
       int64_t at = (block * p.outHeight + oy) * p.outWidth + ox;
-      for (int64_t i = 0; i < minOf(kWide, p.outWidth - ox); ++i)
-        p.finish(c + i * kLanes, block, y, (at + i) * kLanes);
+      p.finish(c, kLanes, minOf(kWide, p.outWidth - ox), block, y, at * kLanes);
     }
   finishTable(p, block, first * p.outWidth, (last - first) * p.outWidth, y);
 }

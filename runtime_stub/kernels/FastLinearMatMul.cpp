@@ -1,11 +1,12 @@
 // FastLinearMatMul.cpp: packed.LinearMatMul (dialects/onnx/Packed.td), which passes/graph/LinearProducts.cpp makes: products of bytes with
 // constant bytes that get their scales in registers. Beside FastInteger.cpp, whose results are the sums themselves.
 #include "runtime_stub/kernels/IntegerConv.h"
+#include "runtime_stub/kernels/MatrixTiles.h"
 
 namespace onnxc {
 namespace {
 
-constexpr int64_t kRowBlock = 96;
+constexpr int64_t kRowBlock = 96;  // of a unit of work
 
 struct Product {
   int64_t rows, depth, columns, quads;
@@ -14,7 +15,7 @@ struct Product {
   const float *factors;
   const int32_t *corrections;
   Depth whole;
-  bool dots, toFloat;
+  bool dots, tiles, toFloat;
   float zero, least, most;
 
   // Columns [column, column + have) of one row, have <= kLanes.
@@ -48,10 +49,34 @@ struct Product {
       for (int64_t i = 0; i < n; ++i)
         at[i] = left + (r + i) * depth;
       integerTile(n, dots, at, whole, panels + panel * quads * 4 * kColumns, c, (width + kLanes - 1) / kLanes * kLanes);
-      for (int64_t i = 0; i < n; ++i)
-        for (int64_t j = 0; j < width; j += kLanes)
-          finish(c + i * kColumns + j, r + i, panel * kColumns + j, minOf(kLanes, width - j), y);
+      finishRows(c, r, n, panel, width, y);
     }
+  }
+  void finishRows(const int32_t *c, int64_t row, int64_t n, int64_t panel, int64_t width, void *y) const {
+    const Product own = *this;  // a store of bytes may change what is not a local variable
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = 0; j < width; j += kLanes)
+        own.finish(c + i * kColumns + j, row + i, panel * kColumns + j, minOf(kLanes, width - j), y);
+  }
+  // Rows [first, last) of `count` panels, on tiles.
+  void runTiles(int64_t panel, int64_t count, int64_t first, int64_t last, uint8_t *scratch, void *y) const {
+    int32_t c[2 * kTileRows * kColumns];
+    const uint8_t *at[kTiledRows];
+    for (int64_t i = 0; i < last - first; ++i)
+      at[i] = left + (first + i) * depth;
+    TiledRows rows;
+    rows.gather(at, last - first, whole, quads, scratch);
+    TiledPanel tiled;
+    startTiles(rows);
+    for (int64_t p = panel; p < panel + count; ++p) {
+      int64_t width = minOf(kColumns, columns - p * kColumns);
+      tiled.start(panels + p * quads * 4 * kColumns, quads);
+      for (int64_t r = first; r < last; r += 2 * rows.each) {
+        tiledProducts(rows, r - first, tiled, width, c);
+        finishRows(c, r, minOf(2 * rows.each, last - r), p, width, y);
+      }
+    }
+    endTiles();
   }
 };
 
@@ -73,15 +98,23 @@ int32_t linearMatMul(const Args *a) {
   p.factors = in<float>(a, Factors), p.corrections = in<int32_t>(a, Corrections);
   p.zero = float(a->attr[Zero].i), p.least = float(a->attr[Least].i), p.most = float(a->attr[Most].i);
   p.toFloat = y.dtype == ONNXC_F32, p.dots = hasDots(a);
+  p.tiles = p.rows >= kLeastTiled && hasTiles(a);
   void *to = out<char>(a, 0);
-  int64_t blocks = (p.rows + kRowBlock - 1) / kRowBlock;
-  return parallelFor(a, panels * blocks, grainOf(minOf(p.rows, kRowBlock) * p.depth), [=](int64_t begin, int64_t end) -> int32_t {
-    for (int64_t u = begin; u < end; ++u) {
-      int64_t first = u % blocks * kRowBlock;
-      p.run(u / blocks, first, minOf(first + kRowBlock, p.rows), to);
+  int64_t most = p.tiles ? tiledPart(p.rows) : kRowBlock, blocks = (p.rows + most - 1) / most;
+  auto body = [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
+    for (int64_t u = begin, count; u < end; u += count) {
+      // Registers read a panel for all rows, tiles gather rows for all panels.
+      int64_t block = p.tiles ? u / panels : u % blocks, panel = p.tiles ? u % panels : u / blocks;
+      int64_t first = block * most, last = minOf(first + most, p.rows);
+      count = p.tiles ? minOf(end - u, panels - panel) : 1;
+      if (p.tiles)
+        p.runTiles(panel, count, first, last, static_cast<uint8_t *>(scratch), to);
+      else
+        p.run(panel, first, last, to);
     }
     return ONNXC_K_OK;
-  });
+  };
+  return parallelScratchFor(a, panels * blocks, grainOf(minOf(p.rows, most) * p.depth), p.tiles ? TiledRows::bytes(p.quads) : 0, body);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct IntegerConv {
   int64_t outBlocks, outHeight, outWidth;
   const int64_t *kernel, *strides, *pads, *dilations;
   int64_t pixel, row, plane;  // of the image: bytes from one pixel, row, block to the next
-  bool plain, dots, permute, toFloat;
+  bool plain, dots, tiles, permute, toFloat;
   uint8_t border;
   uint32_t flip;
   float zero, least, most;
@@ -31,41 +31,76 @@ struct IntegerConv {
   const int32_t *corrections;
   const uint8_t *table;  // of the results, or null
   const uint8_t *other;  // bytes of the image that are added to the results, or null; `sum`: how (dialects/onnx/Packed.td)
-  bool otherSigned;
+  bool otherSigned, outSigned;
   const float *sum;
-  float perStep;  // 1 / step
+  float perStep;                                   // 1 / step
+  enum { Own, From, Scale, Step, To, Low, High };  // of `sum`
+  static constexpr float kRounder = 12582912.0f;   // 1.5 * 2^23: what is added to it loses its fraction, rounded to even
 
   __attribute__((always_inline)) static v16 clipped(v16 v, float low, float high) {
     v = v > low ? v : v16(low);
     return v < high ? v : v16(high);
   }
-  // The steps of the quantisation that `v`, in steps of its own, and bytes `at` of `other` add up to.
+  // Clipped values rounded to even, as floats and as integers.
+  __attribute__((always_inline)) static v16 rounded(v16 v) { return (v + kRounder) - kRounder; }
+  __attribute__((always_inline)) static Sums16 whole(v16 v) {
+    return __builtin_bit_cast(Sums16, v + kRounder) - int32_t(__builtin_bit_cast(int32_t, kRounder));
+  }
+  // The steps above their zero point that `v`, in steps of its own above its own, and bytes `at` of `other` add up to.
   __attribute__((always_inline)) v16 added(v16 v, int64_t at) const {
-    enum { Own, From, Scale, Step, To, Low, High };
     Sums16 bytes = otherSigned ? __builtin_convertvector(*(const s16 *)(other + at), Sums16)
                                : __builtin_convertvector(*(const Bytes16 *)(other + at), Sums16);
-    v16 left = (v - zero) * sum[Own], right = (__builtin_convertvector(bytes, v16) - sum[From]) * sum[Scale];
+    v16 left = v * sum[Own], right = (__builtin_convertvector(bytes, v16) - sum[From]) * sum[Scale];
     v16 both = left + right;  // no fused operation: dequantised values are rounded
     // The quotient, rounded as a division rounds it (Markstein): what the product with the reciprocal lacks is added.
     v16 step = v16(sum[Step]), part = both * perStep;
     v16 quotient = __builtin_elementwise_fma(__builtin_elementwise_fma(-part, step, both), v16(perStep), part);
-    return clipped(__builtin_elementwise_rint(quotient) + sum[To], sum[Low], sum[High]);
+    return clipped(quotient, sum[Low] - sum[To], sum[High] - sum[To]);
+  }
+  // Sixteen results in bytes, as integers.
+  __attribute__((always_inline)) Sums16 levels(Sums16 sums, v16 factor, int64_t at) const {
+    v16 v = clipped(__builtin_convertvector(sums, v16) * factor, least - zero, most - zero);
+    return other ? whole(added(rounded(v), at)) + int32_t(sum[To]) : whole(v) + int32_t(zero);
   }
 
-  // Sixteen channels of one pixel, of output block `block`; element `at` of y.
-  __attribute__((always_inline)) void finish(const int32_t *sums, int64_t block, void *y, int64_t at) const {
-    Sums16 whole = *(const Sums16 *)sums + *(const Sums16 *)(corrections + block * kLanes);
-    v16 v = __builtin_convertvector(whole, v16) * *(const v16 *)(factors + block * kLanes);
-    if (toFloat) {
-      *(v16 *)(static_cast<float *>(y) + at) = v;
-      return;
+  // Sixteen channels of `pixels` pixels, `stride` sums apart, of output block `block`; from element `at` of y on.
+  __attribute__((always_inline)) void finish(const int32_t *sums, int64_t stride, int64_t pixels, int64_t block, void *y,
+                                             int64_t at) const {
+    const IntegerConv own = *this;  // a store of bytes may change what is not a local variable
+    Sums16 correction = *(const Sums16 *)(corrections + block * kLanes);
+    v16 factor = *(const v16 *)(factors + block * kLanes);
+    for (int64_t i = 0; i < pixels; ++i, at += kLanes) {
+      Sums16 exact = *(const Sums16 *)(sums + i * stride) + correction;
+      if (own.toFloat)
+        *(v16 *)(static_cast<float *>(y) + at) = __builtin_convertvector(exact, v16) * factor;
+      else
+        *(Bytes16 *)(static_cast<uint8_t *>(y) + at) = __builtin_convertvector(own.levels(exact, factor, at), Bytes16);
     }
-    v = clipped(__builtin_elementwise_rint(v) + zero, least, most);
-    if (other)
-      v = added(v, at);
-    Bytes16 bytes = __builtin_convertvector(__builtin_convertvector(v, Sums16), Bytes16);
-    *(Bytes16 *)(static_cast<uint8_t *>(y) + at) = bytes;
   }
+#if !defined(__aarch64__)
+  // The same of results in bytes, four pixels at a time; gives the number of finished ones.
+  ONNXC_DOTS __attribute__((noinline)) int64_t finishFours(const int32_t *sums, int64_t stride, int64_t pixels, int64_t block, void *y,
+                                                           int64_t at) const {
+    typedef int Whole __attribute__((vector_size(64)));
+    const IntegerConv own = *this;  // a store of bytes may change what is not a local variable
+    int32_t flip = outSigned ? 128 : 0;
+    Sums16 correction = *(const Sums16 *)(corrections + block * kLanes);
+    v16 factor = *(const v16 *)(factors + block * kLanes);
+    int64_t i = 0;
+    for (; i + 4 <= pixels; i += 4, at += 4 * kLanes) {
+      Whole four[4];
+      unroll<0, 4>([&](auto k) {
+        Sums16 exact = *(const Sums16 *)(sums + (i + k.value) * stride) + correction;
+        four[k.value] = (Whole)(own.levels(exact, factor, at + k.value * kLanes) + flip);
+      });
+      auto low = __builtin_ia32_packusdw512(four[0], four[1]), high = __builtin_ia32_packusdw512(four[2], four[3]);
+      Whole bytes = (Whole)__builtin_ia32_packuswb512(low, high);  // of each quarter of a pixel after the other
+      bytes = __builtin_shufflevector(bytes, bytes, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15) ^ flip * 0x01010101;
+      memcpy(static_cast<uint8_t *>(y) + at, &bytes, 64);
+    }
+    return i;
+  }
+#endif
 };
 
 // Of `pixels` finished pixels of one block from `pixel` on.

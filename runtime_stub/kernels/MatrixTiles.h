@@ -1,0 +1,169 @@
+// MatrixTiles.h: the products of IntegerTile.h for many rows, on the tiles of x86 (AMX): a tile has 16 rows of 64 bytes, a product of two
+// of them 16 rows of 16 sums.
+//
+// step  64 bytes of the depth: 16 quads of a panel
+// left  the rows of A as tiles take them: [tile][step][row][64]
+#pragma once
+#include "runtime_stub/kernels/IntegerTile.h"
+
+namespace onnxc {
+
+constexpr int64_t kTileRows = 16, kStep = 64, kTile = kTileRows * kStep;
+constexpr int64_t kLeastTiled = 8;   // rows; fewer take less time in registers
+constexpr int64_t kTiledRows = 128;  // at most, of a unit of work
+
+ONNXC_INLINE int64_t stepsOf(int64_t quads) { return (4 * quads + kStep - 1) / kStep; }
+// The size of equal parts of `rows` rows.
+ONNXC_INLINE int64_t tiledPart(int64_t rows) {
+  int64_t parts = (rows + kTiledRows - 1) / kTiledRows;
+  return (rows + parts - 1) / parts;
+}
+
+#if defined(__aarch64__)
+ONNXC_INLINE bool hasTiles(const onnxc_args *) { return false; }
+#else
+extern "C" int32_t onnxc_rt_tiles(struct onnxc_rt *rt);
+ONNXC_INLINE bool hasTiles(const onnxc_args *a) { return onnxc_vector_bits >= kDotBits && onnxc_rt_tiles(a->rt) != 0; }
+#endif
+
+// `N` bytes of each of up to 16 rows, from `at` on.
+template <int N>
+ONNXC_INLINE void gatherBytes(const uint8_t *const *a, int64_t rows, int64_t at, uint32_t flip, uint8_t *to) {
+  typedef uint32_t Words __attribute__((ext_vector_type(N / 4), aligned(1)));
+#pragma clang loop unroll_count(4)
+  for (int64_t i = 0; i < rows; ++i)
+    *(Words *)(to + i * kStep) = *(const Words *)(a[i] + at) ^ flip;
+}
+
+// Up to kTiledRows rows, divided into tiles of equal size: a product takes as long as it has rows.
+struct TiledRows {
+  int64_t rows, each, steps;
+  uint8_t *left;  // bytes(quads)
+
+  static int64_t bytes(int64_t quads) { return kTiledRows / kTileRows * stepsOf(quads) * kTile; }
+
+  // What lies behind the depth keeps its values: they meet zeros (TiledPanel).
+  void gather(const uint8_t *const *a, int64_t count, const Depth &d, int64_t quads, uint8_t *scratch) {
+    int64_t tiles = (count + kTileRows - 1) / kTileRows;
+    rows = count, each = (count + tiles - 1) / tiles, steps = stepsOf(quads), left = scratch;
+    for (int64_t r = 0; r < rows; r += each, scratch += steps * kTile)
+      gatherTile(a + r, minOf(each, rows - r), d, scratch);
+  }
+
+private:
+  static void gatherTile(const uint8_t *const *a, int64_t n, const Depth &d, uint8_t *to) {
+    int64_t at = 0;
+    for (int64_t s = 0; s < d.count; ++s) {
+      int64_t from = d.segments[s].offset, end = from + 4 * d.segments[s].quads;
+      while (from < end) {
+        uint8_t *tile = to + at / kStep * kTile + at % kStep;
+        int64_t most = minOf(end - from, kStep - at % kStep), take = most == kStep ? kStep : most >= 16 ? 16 : 4;
+        if (take == kStep)
+          gatherBytes<kStep>(a, n, from, d.flip, tile);
+        else if (take == 16)
+          gatherBytes<16>(a, n, from, d.flip, tile);
+        else
+          gatherBytes<4>(a, n, from, d.flip, tile);
+        from += take, at += take;
+      }
+    }
+  }
+};
+
+// A panel of `quads` quads; its last step has zeros behind them.
+struct TiledPanel {
+  const int8_t *panel;
+  int64_t steps;
+  const int8_t *last;  // quads of the last step
+  int8_t edge[kTileRows * 4 * kColumns];
+
+  void start(const int8_t *from, int64_t quads) {
+    panel = from, steps = stepsOf(quads), last = from + (steps - 1) * int64_t(sizeof(edge));
+    if (int64_t rest = quads % kTileRows) {
+      memcpy(edge, last, size_t(rest * 4 * kColumns));
+      memset(edge + rest * 4 * kColumns, 0, size_t((kTileRows - rest) * 4 * kColumns));
+      last = edge;
+    }
+  }
+};
+
+#if !defined(__aarch64__)
+#define ONNXC_TILES __attribute__((target("amx-tile,amx-int8")))
+
+// Between these two a thread's tiles hold values: 0 to 3 sums, 4 and 5 rows of A, 6 and 7 panels.
+ONNXC_TILES __attribute__((noinline)) static void startTiles(const TiledRows &r) {
+  uint8_t each = uint8_t(r.each);
+  struct {
+    uint8_t palette, row, reserved[14];
+    uint16_t bytes[16];
+    uint8_t rows[16];
+  } shape = {1, 0, {}, {64, 64, 64, 64, 64, 64, 64, 64}, {each, each, each, each, each, each, 16, 16}};
+  __builtin_ia32_tile_loadconfig(&shape);
+}
+ONNXC_TILES __attribute__((noinline)) static void endTiles() { __builtin_ia32_tilerelease(); }
+
+// ROWS tiles of rows, 16 * COLUMNS columns; c: [row][kColumns].
+template <int ROWS, int COLUMNS>
+ONNXC_TILES __attribute__((noinline)) static void multiplyTiles(const uint8_t *left, int64_t each, const TiledPanel &p, int64_t column,
+                                                                int32_t *c) {
+  constexpr int64_t kQuadRow = 4 * kColumns;
+  const uint8_t *below = left + p.steps * kTile;
+  __builtin_ia32_tilezero(0);
+  __builtin_ia32_tilezero(1);
+  __builtin_ia32_tilezero(2);
+  __builtin_ia32_tilezero(3);
+  for (int64_t s = 0; s < p.steps; ++s) {
+    const int8_t *right = (s + 1 < p.steps ? p.panel + s * kTileRows * kQuadRow : p.last) + 4 * column;
+#pragma clang loop unroll(full)
+    for (int64_t i = 0; i < kTileRows; ++i) {
+      __builtin_prefetch(right + (kTileRows + i) * kQuadRow);
+      if (COLUMNS > 1)
+        __builtin_prefetch(right + (kTileRows + i) * kQuadRow + 64);
+    }
+    __builtin_ia32_tileloadd64(4, left + s * kTile, kStep);
+    __builtin_ia32_tileloadd64(6, right, kQuadRow);
+    __builtin_ia32_tdpbusd(0, 4, 6);
+    if constexpr (COLUMNS > 1) {
+      __builtin_ia32_tileloadd64(7, right + 64, kQuadRow);
+      __builtin_ia32_tdpbusd(1, 4, 7);
+    }
+    if constexpr (ROWS > 1) {
+      __builtin_ia32_tileloadd64(5, below + s * kTile, kStep);
+      __builtin_ia32_tdpbusd(2, 5, 6);
+      if constexpr (COLUMNS > 1)
+        __builtin_ia32_tdpbusd(3, 5, 7);
+    }
+  }
+  constexpr int64_t kRow = 4 * kColumns;  // bytes of a row of c
+  int32_t *at = c + column;
+  __builtin_ia32_tilestored64(0, at, kRow);
+  if constexpr (COLUMNS > 1)
+    __builtin_ia32_tilestored64(1, at + 16, kRow);
+  if constexpr (ROWS > 1) {
+    __builtin_ia32_tilestored64(2, at + each * kColumns, kRow);
+    if constexpr (COLUMNS > 1)
+      __builtin_ia32_tilestored64(3, at + each * kColumns + 16, kRow);
+  }
+}
+
+// The two tiles of rows from `row` on, or what there is of them, times `width` columns, 16 or 32 at a time; c: [2 * each][kColumns].
+ONNXC_INLINE void tiledProducts(const TiledRows &r, int64_t row, const TiledPanel &p, int64_t width, int32_t *c) {
+  const uint8_t *left = r.left + row / r.each * r.steps * kTile;
+  bool two = r.rows - row > r.each;
+  for (int64_t n = 0; n < width; n += 32)
+    if (two && width - n > 16)
+      multiplyTiles<2, 2>(left, r.each, p, n, c);
+    else if (two)
+      multiplyTiles<2, 1>(left, r.each, p, n, c);
+    else if (width - n > 16)
+      multiplyTiles<1, 2>(left, r.each, p, n, c);
+    else
+      multiplyTiles<1, 1>(left, r.each, p, n, c);
+}
+#else
+ONNXC_INLINE void startTiles(const TiledRows &) {}
+ONNXC_INLINE void endTiles() {}
+ONNXC_INLINE void tiledProducts(const TiledRows &, int64_t, const TiledPanel &, int64_t, int32_t *) {}
+#endif
+
+}  // namespace onnxc
