@@ -162,14 +162,16 @@ private:
     }
     ranges[rangeCount++] = {lo, hi};
   }
+  // Adds the other cases of the ranges from `from` on, and theirs in turn: k, K and the Kelvin sign are one letter.
   void foldRanges(int32_t from) {
-    for (int32_t r = from, end = rangeCount; flags.fold && r < end; ++r)
-      for (uint32_t c = ranges[r].lo; c <= ranges[r].hi && c < 0x590; ++c) {
-        if (lowerCase(c) != c)
-          range(lowerCase(c), lowerCase(c));
-        if (upperCase(c) != c)
-          range(upperCase(c), upperCase(c));
-      }
+    for (int32_t r = from; flags.fold && r < rangeCount && !failed; ++r)
+      eachOtherCase(ranges[r].lo, ranges[r].hi, [&](uint32_t lo, uint32_t hi) {
+        bool known = false;
+        for (int32_t k = from; k < rangeCount && !known; ++k)
+          known = ranges[k].lo <= lo && hi <= ranges[k].hi;
+        if (!known)
+          range(lo, hi);
+      });
   }
   void literal(uint32_t c) {
     int32_t from = rangeCount;

@@ -27,6 +27,18 @@ for words in (("a", "b"), ("a", "a")):
          "string[] y", x=texts(["1", "2"], ["3", "4"]))
 case("text_expand", 'c = Constant <value_strings = ["a"]> ()  s = Constant <value_ints = [2, 2]> ()  e = Expand (c, s)  y = StringConcat (e, x)',
      texts(["a1", "a2"], ["a3", "a4"]), "string[] y", x=texts(["1", "2"], ["3", "4"]))
+CAPITALS = "AZÀÖØÞĀĲĹŊŸŹƁƂƆƟƠƯǍȘȚɎΆΈΌΎΑΣΫϏЀАЯѠҀҊӁԱႠᎠᲐḀẠỸἈᾸⰀⱠꙀＡ𐐀𞤀"
+SMALL = CAPITALS.lower()
+case("text_upper", 'y = StringNormalizer <case_change_action = "UPPER"> (x)', texts(*CAPITALS, "ГОД 中文 😀", "SSS1"), "string[] y", x=texts(*SMALL, "год 中文 😀", "sſs1"))
+case("text_lower", 'y = StringNormalizer <case_change_action = "LOWER"> (x)', texts(*SMALL, "год 中文 😀", "kåωß"), "string[] y", x=texts(*CAPITALS, "ГОД 中文 😀", "\u212aÅΩẞ"))
+case("text_stop", 'y = StringNormalizer <case_change_action = "UPPER", stopwords = ["ÉTÉ", "год"]> (x)', texts("ÜBER"), "string[] y", x=texts("été", "über", "ГОД"))
+LETTERS = [a + b for a, b in zip(CAPITALS, SMALL)] + ["kK\u212a", "sSſ", "σΣς", "θΘϑϴ", "µμΜ", "åÅÅ", "ßẞ", "ǆǅǄ"]
+for i, letters in enumerate(LETTERS):  # alone, in a range and in one that is negated
+    if i % 7 == 0 or len(letters) > 2:
+        lone, others = letters[0], texts(*letters, "i", "İ", "ı", letters[0] * 2)
+        inside = np.array([True] * len(letters) + [False] * 4)
+        case(f"regex_cases_{letters}", f'y = RegexFullMatch <pattern = "(?i){lone}"> (x)  z = RegexFullMatch <pattern = "(?i)[{lone}-{lone}]"> (x)  n = RegexFullMatch <pattern = "(?i)[^{lone}]{{1}}"> (x)',
+             [inside, inside, ~inside & np.array([len(t) == 1 for t in others])], "bool[] y, bool[] z, bool[] n", x=others)
 # A pattern of many more steps than characters.
 case("regex_repeated", r"""y = RegexFullMatch <pattern = "(ab{100}){3}[[:alpha:]]{0,900}"> (x)""", np.array([True, False, True]), "bool[] y",
      x=texts(("a" + "b" * 100) * 3, ("a" + "b" * 100) * 2, ("a" + "b" * 100) * 3 + "z" * 900))
