@@ -306,7 +306,6 @@ const llvm::StringMap<Writer> &writers() {
       {"IsInf", isInf},
       {"Swish", swish},
       {"ms.QuickGelu", swish},
-      {"ms.Gelu", WRITE(gelu(s.num(0)).v)},
       {"ms.BiasGelu", WRITE(gelu(biased(s)).v)},
       {"ms.FastGelu", WRITE(geluTanh(biased(s)).v)},
       {"BatchNormalization", batchNorm},
@@ -365,9 +364,9 @@ const llvm::StringMap<Writer> &writers() {
 }  // namespace
 
 bool isTranscendental(Operation *op) {
-  static const llvm::StringSet<> names = {"Exp",  "Log",  "Erf",  "Sigmoid", "Tanh",    "Mish",        "Softplus",    "Elu",
-                                          "Celu", "Selu", "Gelu", "Swish",   "Pow",     "Sin",         "Cos",         "Tan",
-                                          "Asin", "Acos", "Atan", "SwiGLU",  "ms.Gelu", "ms.FastGelu", "ms.BiasGelu", "ms.QuickGelu"};
+  static const llvm::StringSet<> names = {"Exp",  "Log",  "Erf",  "Sigmoid", "Tanh",        "Mish",        "Softplus",    "Elu",
+                                          "Celu", "Selu", "Gelu", "Swish",   "Pow",         "Sin",         "Cos",         "Tan",
+                                          "Asin", "Acos", "Atan", "SwiGLU",  "ms.FastGelu", "ms.BiasGelu", "ms.QuickGelu"};
   return names.contains(onnx::opName(op));
 }
 

@@ -18,7 +18,6 @@ def Onnx_MSFusedMatMulOp : Onnx_Op<"ms.FusedMatMul"> {
                      Int<"0">:$transBatchB);
   let results = (outs AnyTensor:$Y);
 }
-def Onnx_MSGeluOp : Onnx_Op<"ms.Gelu"> { let arguments = (ins AnyTensor:$X); let results = (outs AnyTensor:$Y); }
 def Onnx_MSFastGeluOp : Onnx_Op<"ms.FastGelu"> { let arguments = (ins AnyTensor:$X, OptTensor:$bias); let results = (outs AnyTensor:$Y); }
 def Onnx_MSBiasGeluOp : Onnx_Op<"ms.BiasGelu"> { let arguments = (ins AnyTensor:$A, AnyTensor:$B); let results = (outs AnyTensor:$C); }
 def Onnx_MSQuickGeluOp : Onnx_Op<"ms.QuickGelu"> {
@@ -158,23 +157,11 @@ def Onnx_MSNhwcMaxPoolOp : Onnx_Op<"ms.NhwcMaxPool"> {
                      Ints:$pads, Ints:$strides);
   let results = (outs AnyTensor:$y);
 }
-def Onnx_MSPadOp : Onnx_Op<"ms.Pad"> {
-  let arguments = (ins AnyTensor:$data, AnyTensor:$pads, OptTensor:$value, Str<"constant">:$mode);
-  let results = (outs AnyTensor:$output);
-}
-def Onnx_MSRangeOp : Onnx_Op<"ms.Range"> {
-  let arguments = (ins AnyTensor:$start, AnyTensor:$limit, OptTensor:$delta);
-  let results = (outs AnyTensor:$Y);
-}
 def Onnx_MSUniqueOp : Onnx_Op<"ms.Unique"> {
   let arguments = (ins AnyTensor:$x);
   let results = (outs AnyTensor:$y, AnyTensor:$idx, AnyTensor:$counts);
 }
 def Onnx_MSInverseOp : Onnx_Op<"ms.Inverse"> { let arguments = (ins AnyTensor:$X); let results = (outs AnyTensor:$Y); }
-def Onnx_MSTriluOp : Onnx_Op<"ms.Trilu"> {
-  let arguments = (ins AnyTensor:$X, OptTensor:$k, Int<"1">:$upper);
-  let results = (outs AnyTensor:$Y);
-}
 def Onnx_MSBifurcationDetectorOp : Onnx_Op<"ms.BifurcationDetector"> {
   let arguments = (ins AnyTensor:$src_tokens, AnyTensor:$cur_tokens, AnyTensor:$prev_suffix_match_idx, OptTensor:$pred_tokens,
                      Int<"3">:$max_ngram_size, Int<"1">:$min_ngram_size);

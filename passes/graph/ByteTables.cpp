@@ -94,7 +94,6 @@ Unary unary(StringRef name) {
       .Case("HardSigmoid", [](float x, float a, float b) { return std::clamp(a * x + b, 0.0f, 1.0f); })
       .Case("HardSwish", [](float x, float, float) { return x * std::clamp(x / 6 + 0.5f, 0.0f, 1.0f); })
       .Case("Gelu", [](float x, float, float) { return 0.5f * x * (1 + std::erf(x * 0.70710678f)); })
-      .Case("ms.Gelu", [](float x, float, float) { return 0.5f * x * (1 + std::erf(x * 0.70710678f)); })
       .Default(nullptr);
 }
 using Binary = float (*)(float x, float y);

@@ -101,8 +101,8 @@ static LogicalResult tokenizer(ShapeOp &o) {
 static LogicalResult bifurcation(ShapeOp &o) { return success(succeeded(o.set(0, {AffineExpr()})) && succeeded(o.set(1, {}))); }
 
 void addMicrosoftRules(ShapeRules &rules) {
-  for (const char *name : {"ms.Gelu", "ms.FastGelu", "ms.QuickGelu", "ms.RotaryEmbedding", "ms.QLinearSigmoid", "ms.QLinearLeakyRelu",
-                           "ms.QLinearSoftmax", "ms.Inverse"})
+  for (const char *name :
+       {"ms.FastGelu", "ms.QuickGelu", "ms.RotaryEmbedding", "ms.QLinearSigmoid", "ms.QLinearLeakyRelu", "ms.QLinearSoftmax", "ms.Inverse"})
     rules[name] = likeFirst;
   rules["ms.BiasGelu"] = broadcastTwo<0, 1>;
   rules["ms.QLinearAdd"] = rules["ms.QLinearMul"] = broadcastTwo<0, 3>;

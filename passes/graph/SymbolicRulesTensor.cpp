@@ -546,10 +546,10 @@ void addTensorRules(ShapeRules &rules) {
   rules["Slice"] = slice;
   rules["Expand"] = expand;
   rules["Tile"] = tile;
-  rules["Pad"] = rules["ms.Pad"] = pad;
+  rules["Pad"] = pad;
   rules["CenterCropPad"] = centerCropPad;
-  rules["Range"] = rules["ms.Range"] = range;
-  rules["EyeLike"] = rules["Trilu"] = rules["ms.Trilu"] = rules["ReverseSequence"] = likeFirst;
+  rules["Range"] = range;
+  rules["EyeLike"] = rules["Trilu"] = rules["ReverseSequence"] = likeFirst;
   rules["DepthToSpace"] = depthToSpace;
   rules["SpaceToDepth"] = spaceToDepth;
 }

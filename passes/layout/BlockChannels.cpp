@@ -37,9 +37,9 @@ int64_t channelsOf(Value v) { return typeOf(v).getDimSize(1); }
 // Finite for finite operands, so that lanes past the last channel stay finite.
 bool staysFinite(Operation *op) {
   static const llvm::StringSet<> names = {
-      "Relu", "LeakyRelu", "Clip", "Sigmoid", "Tanh",     "HardSigmoid", "HardSwish", "Gelu",         "Swish",
-      "Elu",  "Selu",      "Mish", "Erf",     "Softsign", "Neg",         "Abs",       "ms.QuickGelu", "ms.Gelu",
-      "Add",  "Sub",       "Mul",  "Max",     "Min",      "PRelu",       "Round",     "Cast",         "packed.ByteTable"};
+      "Relu", "LeakyRelu",       "Clip", "Sigmoid", "Tanh",         "HardSigmoid", "HardSwish", "Gelu", "Swish", "Elu", "Selu",  "Mish",
+      "Erf",  "Softsign",        "Neg",  "Abs",     "ms.QuickGelu", "Add",         "Sub",       "Mul",  "Max",   "Min", "PRelu", "Round",
+      "Cast", "packed.ByteTable"};
   if (onnx::opName(op) == "Div") {
     auto divisor = onnx::constantValue(op->getOperand(1)) ? constantFloats(op->getOperand(1)) : std::nullopt;
     return divisor && divisor->size() == 1 && divisor->front() != 0;
