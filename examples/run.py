@@ -62,10 +62,12 @@ def steps(build, folder):
     yield "custom operator", [[cc, "-O2", "-fPIC", f"-I{INCLUDE}", "-c", HERE / "soft_clip.c", "-o", "soft_clip.o"], [shutil.which("ar") or "llvm-ar-22", "rcs", "soft_clip.a", "soft_clip.o"],
                               [onnxc, "soft_clip.onnx", "-o", "soft_clip", "--custom-op", "example.ops::SoftClip=soft_clip.a"], ["./soft_clip", "--repeat", "2", "--output-dir", "."]]
     cmake = shutil.which("cmake") or Path(sys.executable).with_name("cmake")
+    models = [f"-DRELU_ONNX={folder}/relu.onnx", f"-DSCORES_ONNX={folder}/scores.onnx"]
     yield "cmake", [[cmake, "-S", HERE, "-B", "cmake", f"-Donnxc_DIR={HERE.parent / 'cmake' / 'package'}", f"-DONNXC_EXECUTABLE={onnxc}",
-                     f"-DRELU_ONNX={folder}/relu.onnx"], [cmake, "--build", "cmake"], ["cmake/example"]]
+                     *models], [cmake, "--build", "cmake"], ["cmake/example"], [cmake, "-E", "rm", "cmake/scores.onnxc/scores.so.weights"],
+                    [cmake, "--build", "cmake"], ["cmake/two"]]
     yield "installed", [[cmake, "--install", build, "--prefix", f"{folder}/to"], ["to/bin/onnxc", "--version"],
-                        [cmake, "-S", HERE, "-B", "cmake2", f"-DCMAKE_PREFIX_PATH={folder}/to", f"-DRELU_ONNX={folder}/relu.onnx", "-DONNXC_VERSION=0.1"],
+                        [cmake, "-S", HERE, "-B", "cmake2", f"-DCMAKE_PREFIX_PATH={folder}/to", *models, "-DONNXC_VERSION=0.1"],
                         [cmake, "--build", "cmake2"], ["cmake2/example"]]
 
 

@@ -10,7 +10,7 @@ if(NOT ONNXC_EXECUTABLE OR NOT ONNXC_INCLUDE_DIR)
 endif()
 
 # onnxc_add_model(target ONNX f.onnx [TYPE STATIC|SHARED] [TARGET triple] [CPU names…] [FLAGS flags…]): a target to link with; its headers are
-# <target>.h and <target>.hpp.
+# <target>.h and <target>.hpp. With FLAGS --weights external its property ONNXC_WEIGHTS names the file of weights, to install beside a program.
 function(onnxc_add_model target)
   cmake_parse_arguments(ARG "" "ONNX;TYPE;TARGET" "CPU;FLAGS" ${ARGN})
   if(NOT ARG_ONNX)
@@ -41,14 +41,18 @@ function(onnxc_add_model target)
     list(APPEND flags -MD)
     set(depfile DEPFILE "${artefact}.d")
   endif()
+  set(weights)
+  if("${flags}" MATCHES "--weights[;=]external")
+    set(weights "${artefact}.weights")
+  endif()
   file(MAKE_DIRECTORY "${folder}")
-  add_custom_command(OUTPUT "${artefact}" "${folder}/${target}.h" "${folder}/${target}.hpp"
+  add_custom_command(OUTPUT "${artefact}" ${weights} "${folder}/${target}.h" "${folder}/${target}.hpp"
     COMMAND "${ONNXC_EXECUTABLE}" "${model}" -o "${artefact}" --emit-header "${folder}" ${flags}
     DEPENDS "${model}" "${ONNXC_EXECUTABLE}" ${depfile} COMMENT "Compiling model ${target}" VERBATIM)
   add_custom_target(${target}_onnxc DEPENDS "${artefact}")
   add_library(${target} ${ARG_TYPE} IMPORTED GLOBAL)
   find_package(Threads REQUIRED)
   set_target_properties(${target} PROPERTIES IMPORTED_LOCATION "${artefact}" INTERFACE_INCLUDE_DIRECTORIES "${folder};${ONNXC_INCLUDE_DIR}"
-    INTERFACE_LINK_LIBRARIES "Threads::Threads;m")
+    INTERFACE_LINK_LIBRARIES "Threads::Threads;m" ONNXC_WEIGHTS "${weights}")
   add_dependencies(${target} ${target}_onnxc)
 endfunction()
