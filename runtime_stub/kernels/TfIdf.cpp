@@ -18,7 +18,7 @@ struct Pool {
   const Item *items;
   const Gram *grams;
   const int32_t *slot;
-  int64_t mask;
+  int64_t mask, count;
 
   int32_t read(const Args *a, const Item *pool, int64_t size) {
     items = pool;
@@ -26,7 +26,7 @@ struct Pool {
   }
   int32_t open(const Args *a) {
     const int32_t *words = static_cast<const int32_t *>(static_cast<const Tensor *>(a->attr[Packed].p)->data);
-    mask = reinterpret_cast<const PoolHeader *>(words)->mask;
+    mask = reinterpret_cast<const PoolHeader *>(words)->mask, count = reinterpret_cast<const PoolHeader *>(words)->grams;
     slot = words + sizeof(PoolHeader) / 4;
     grams = reinterpret_cast<const Gram *>(slot + mask + 1);
     return ONNXC_K_OK;
@@ -53,6 +53,7 @@ struct Pool {
         insert(table, number++);
       }
     }
+    count = number;
     return ONNXC_K_OK;
   }
   void insert(int32_t *table, int64_t number) {
@@ -104,16 +105,17 @@ int32_t countRow(const Args *a, const Pool<Item> &pool, Get get, int64_t n, floa
   return ONNXC_K_OK;
 }
 
-void weigh(const Args *a, float *row, int64_t columns) {
-  Str mode = text(a->attr[Mode]);
-  if (is(mode, "TF"))
-    return;
-  bool flat = is(mode, "IDF");
-  int64_t weighed = minOf(columns, a->attr[Weights].n);
-  for (int64_t i = 0; i < weighed; ++i)
-    row[i] = (flat ? float(row[i] > 0) : row[i]) * floats(a->attr[Weights])[i];
-  for (int64_t i = maxOf<int64_t>(weighed, 0); flat && i < columns; ++i)
-    row[i] = row[i] > 0;
+// Weights are listed by gram of the pool; `scale` has them by column.
+template <class Item>
+int32_t placeWeights(const Args *a, const Pool<Item> &pool, float *scale, int64_t columns) {
+  for (int64_t c = 0; c < columns; ++c)
+    scale[c] = 1;
+  for (int64_t i = 0; i < minOf(pool.count, a->attr[Weights].n); ++i) {
+    if (pool.grams[i].column >= columns)
+      return ONNXC_K_VALUE;
+    scale[pool.grams[i].column] = floats(a->attr[Weights])[i];
+  }
+  return ONNXC_K_OK;
 }
 
 template <class Item, class Get>
@@ -124,13 +126,21 @@ int32_t vectorise(const Args *a, const Item *items, int64_t size, Get get) {
     return ONNXC_K_VALUE;
   if (int32_t code = pool.read(a, items, size))
     return code;
+  Str mode = text(a->attr[Mode]);
+  bool flat = is(mode, "IDF"), weighed = !is(mode, "TF");
   int64_t rows = x.rank == 2 ? x.dims[0] : 1, n = x.rank ? x.dims[x.rank - 1] : 1, columns = a->out[0].dims[a->out[0].rank - 1];
+  float *scale = heap<float>(a, weighed ? columns : 0);
+  if (!scale)
+    return ONNXC_K_MEMORY;
+  if (weighed)
+    ONNXC_TRY(placeWeights(a, pool, scale, columns));
   for (int64_t r = 0; r < rows; ++r) {
     float *row = out<float>(a, 0) + r * columns;
     memset(row, 0, size_t(columns) * sizeof(float));
     if (int32_t code = countRow(a, pool, [&](int64_t i) { return get(r * n + i); }, n, row, columns))
       return code;
-    weigh(a, row, columns);
+    for (int64_t c = 0; weighed && c < columns; ++c)
+      row[c] = (flat ? float(row[c] > 0) : row[c]) * scale[c];
   }
   return ONNXC_K_OK;
 }

@@ -69,6 +69,10 @@ for stop in ("", 'stopwords = ["a"], '):
     for shape in ((0,), (1, 0)):
         case(f"empty_texts_{len(shape)}{'_stop' if stop else ''}", f'y = StringNormalizer <{stop}case_change_action = "UPPER"> (x)', texts("").reshape((1,) * len(shape)), "string[] y",
              x=np.zeros(shape, object))
+for _mode, _want in (("TF", [[1, 3, 1], [0, 1, 0]]), ("IDF", [[8, 2, 4], [0, 2, 0]]), ("TFIDF", [[8, 6, 4], [0, 2, 0]])):  # weights are those of grams, not of columns
+    _grams = f'<mode = "{_mode}", min_gram_length = 1, max_gram_length = 2, max_skip_count = 0, ngram_counts = [0, 2], ngram_indexes = [1, 2, 0], weights = [2.0, 4.0, 8.0], POOL>'
+    case(f"gram_weights_{_mode}", f"y = TfIdfVectorizer {_grams} (x)".replace("POOL", "pool_int64s = [5, 6, 5, 6]"), np.array(_want, F32), x=np.array([[5, 6, 5, 5], [7, 7, 5, 7]]))
+    case(f"gram_weights_{_mode}_texts", f"y = TfIdfVectorizer {_grams} (x)".replace("POOL", 'pool_strings = ["b", "é", "b", "é"]'), np.array(_want[0], F32), x=texts("b", "é", "b", "b"))
 case("features", "y = ai.onnx.ml.FeatureVectorizer (x, z)", np.array([[1, 2, 5], [3, 4, 6]], F32), x=np.array([[1, 2], [3, 4]], F32), z=np.array([[5], [6]], F32))
 case("features_of_a_row", "y = ai.onnx.ml.FeatureVectorizer (x, z)", np.array([[1, 2, 5]], F32), x=np.array([1, 2], np.int64), z=np.array([5], np.int64))
 
