@@ -286,6 +286,8 @@ private:
         return false;
       OperationState yield(state.location, "onnx.Yield");
       yield.addOperands(results);
+      if (ArrayAttr sizes = declaredSizes(attr->g(), yield.operands, context); sizes && attr->name() == "body")
+        yield.addAttribute(onnx::kDeclaredAttr, sizes);
       b.create(yield);
     }
     return true;

@@ -94,4 +94,18 @@ ElementsAttr constantValue(const pb::NodeProto &node, ModelFile &file, MLIRConte
   return {};
 }
 
+ArrayAttr declaredSizes(const pb::GraphProto &graph, ValueRange results, MLIRContext *context) {
+  SmallVector<Attribute> declared;
+  bool more = false;
+  for (auto [output, value] : llvm::zip(graph.output(), results)) {
+    auto promised = dyn_cast_if_present<RankedTensorType>(toType(output.type(), context));
+    auto actual = dyn_cast<RankedTensorType>(value.getType());
+    bool fits = promised && actual && promised.getRank() == actual.getRank();
+    for (int64_t d = 0; fits && d < actual.getRank(); ++d)
+      more |= actual.isDynamicDim(d) && !promised.isDynamicDim(d);
+    declared.push_back(DenseI64ArrayAttr::get(context, fits ? promised.getShape() : ArrayRef<int64_t>()));
+  }
+  return more ? ArrayAttr::get(context, declared) : ArrayAttr();
+}
+
 }  // namespace onnxc::importer

@@ -9,5 +9,7 @@ mlir::Attribute toAttribute(const pb::AttributeProto &attr, ModelFile &file, mli
                             std::string &error);
 // The value of a Constant node, whichever attribute holds it.
 mlir::ElementsAttr constantValue(const pb::NodeProto &node, ModelFile &file, mlir::MLIRContext *context, std::string &error);
+// The sizes that a graph declares for each of its results, no entries where they do not fit; null unless they tell what a type leaves open.
+mlir::ArrayAttr declaredSizes(const pb::GraphProto &graph, mlir::ValueRange results, mlir::MLIRContext *context);
 
 }  // namespace onnxc::importer

@@ -55,6 +55,9 @@ std::optional<llvm::ArrayRef<int64_t>> optionalInts(mlir::Operation *op, llvm::S
 // On a contraction whose sums are integers that f32 holds: algorithms that round on the way must not compute it.
 inline constexpr llvm::StringLiteral kExactAttr = "onnxc.exact";
 
+// On the end of a loop's body: the sizes that the model declares for its results. Of no use but where no iteration computes them.
+inline constexpr llvm::StringLiteral kDeclaredAttr = "onnx.declared";
+
 // The name of a constant whose bytes a text does not hold; empty for one that is there. What to say of it, behind the name.
 llvm::StringRef leftOut(mlir::ElementsAttr value);
 inline constexpr llvm::StringLiteral kLeftOut = "' was left out of this text: --dump-phases writes programs whole into .mlirbc files";

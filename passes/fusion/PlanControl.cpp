@@ -203,6 +203,13 @@ SmallVector<Value> PlanBuilder::stackGrowing(Value result, Value item, ValueRang
   return next;
 }
 
+// A size that the body declares for what it yields, else 0: the size of what no iteration stacks.
+static int64_t declaredSize(Operation *yield, unsigned operand, unsigned d) {
+  auto declared = yield->getAttrOfType<ArrayAttr>(onnx::kDeclaredAttr);
+  auto sizes = declared && operand < declared.size() ? dyn_cast<DenseI64ArrayAttr>(declared[operand]) : DenseI64ArrayAttr();
+  return sizes && d < sizes.size() ? std::max<int64_t>(sizes[d], 0) : 0;
+}
+
 // Everything that travels from iteration to iteration: number, condition, then for each state its buffer and own dims, then each growing
 // stack.
 SmallVector<Value> PlanBuilder::startValues(Iteration &it, Location loc) {
@@ -212,7 +219,8 @@ SmallVector<Value> PlanBuilder::startValues(Iteration &it, Location loc) {
     for (unsigned d : ownDims(arg))
       values.push_back(size(shapes.dims(v)[d], loc));
   }
-  for (auto [result, axis] : llvm::zip(it.op->getResults().drop_front(it.state.size()), it.axes)) {
+  for (auto [i, axis] : llvm::enumerate(it.axes)) {
+    Value result = it.op->getResult(it.state.size() + i);
     SmallVector<unsigned> own = ownDims(result);
     if (own.empty()) {
       allocate(result, loc);
@@ -220,9 +228,10 @@ SmallVector<Value> PlanBuilder::startValues(Iteration &it, Location loc) {
     }
     values.push_back(plan::HeapOp::create(b, loc, pointer(), constant(64, loc)));
     values.push_back(constant(0, loc));
+    unsigned operand = it.firstYield + it.state.size() + i;
     for (unsigned d : own)
       if (int64_t(d) != axis)
-        values.push_back(constant(0, loc));
+        values.push_back(constant(declaredSize(it.body->getTerminator(), operand, d - (int64_t(d) > axis)), loc));
   }
   return values;
 }

@@ -53,6 +53,14 @@ for code in (TensorProto.UINT32, TensorProto.UINT64):
     case(f"natural_difference_{code}", f"s = Shape (x)  n = Cast <to = {code}> (s)  c = Constant <value_ints = [5]> ()  d = Cast <to = {code}> (c)  e = Sub (n, d)  y = Cast <to = 1> (e)",
          np.array([size], F32), x=np.zeros(2, F32))
 
+STACK = "float[2] o) { z = Constant <value_float = 0.0> ()  p = Greater (v, z)  o = Compress (v, p) }"  # its size is data; with no iteration the body's declaration tells it
+for _n in (0, 3):
+    _x = np.array([[1, -1, 2]] * _n, F32).reshape(_n, 3)
+    case(f"scan_declared_{_n}", f"y = Scan <num_scan_inputs = 1, body = b (float[3] v) => ({STACK}> (x)", _x[:, ::2], x=_x)
+    case(f"scan_declared_last_axis_{_n}", f"y = Scan <num_scan_inputs = 1, scan_output_axes = [1], body = b (float[3] v) => ({STACK}> (x)", _x[:, ::2].T, x=_x)
+    case(f"loop_declared_{_n}", f"k, y = Loop (n, \"\", v) <body = b (int64 i, bool c, float[3] s) => (bool c1, float[3] s1, {STACK.replace('{', '{ c1 = Identity (c)  s1 = Identity (s) ', 1)}>",
+         [np.array([1, -1, 2], F32), _x[:, ::2]], "float[] k, float[] y", n=np.array(_n), v=np.array([1, -1, 2], F32))
+
 LEAST, MOST = 2.0**-127, 2.0**127
 for mode, rounded in (("up", [2, 2, MOST]), ("down", [1, 1, MOST]), ("nearest", [1, 2, MOST])):
     for saturate in (1, 0):
