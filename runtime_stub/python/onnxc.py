@@ -215,7 +215,8 @@ def _fill(value, given, kind, info, name, keep):
     if value.kind == MAP:
         codes = (info.key_dtype or _code(items[0].dtype), info.dtype or _code(items[1].dtype))
         for child, item, code in zip(children, items, codes):
-            _fill_tensor(child, item.astype(_dtype(code)) if code != STRING and item.dtype != _dtype(code) else item, code, name, keep)
+            converted = item.dtype != _dtype(code) and (code != STRING or not item.size)  # an empty array has no type of its own
+            _fill_tensor(child, item.astype(_dtype(code)) if converted else item, code, name, keep)
     else:
         for child, item in zip(children, items):
             _fill(child, item, SEQUENCE, info, name, keep)

@@ -69,6 +69,19 @@ def loader_takes_read_only_and_empty_arrays(s, folder):
     return None if model.run({name: batch(0)})[0].shape[0] == 0 else "a wrong shape for an empty array"
 
 
+@SUITE.check
+def loader_takes_empty_maps(s, folder):
+    for key, name, words in ((TensorProto.STRING, "string_vocabulary", ["b", "a"]), (TensorProto.INT64, "int64_vocabulary", [2, 1])):
+        table = helper.make_value_info("x", helper.make_map_type_proto(key, helper.make_tensor_type_proto(TensorProto.FLOAT, None)))
+        node = helper.make_node("DictVectorizer", ["x"], ["y"], domain="ai.onnx.ml", **{name: words})
+        model = load(s.compile(make([node], [table], [info("y", 1, 2)], domains=["ai.onnx.ml"]), folder, name=name))
+        for given in ({}, {words[1]: 3.0}):
+            got = model.run({"x": given})[0].tolist()
+            if got != [[0, given.get(words[1], 0)]]:
+                return f"{given} gives {got}"
+    return None
+
+
 def text_model(wanted):
     words = helper.make_tensor_value_info("words", TensorProto.STRING, ["n"])
     tail = helper.make_tensor("tail", TensorProto.STRING, [1], ["é!".encode()])
