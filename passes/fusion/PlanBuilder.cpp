@@ -2,6 +2,7 @@
 #include "passes/fusion/PlanBuilder.h"
 #include "dialects/onnx/NodeLoc.h"
 #include "dialects/kernel/Weights.h"
+#include "dialects/onnx/Packed.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -165,7 +166,8 @@ Value PlanBuilder::allocate(Value v, Location loc) {
 
 int64_t PlanBuilder::addSite(Operation *op, StringRef kernel) {
   std::string node = nodeName(op->getLoc());
-  sites.push_back(b.getStrArrayAttr({node, onnx::opName(op), kernel}));
+  auto custom = dyn_cast<onnx::CustomCallOp>(op);
+  sites.push_back(b.getStrArrayAttr({node, custom ? custom.getSymbol() : onnx::opName(op), kernel}));
   return sites.size() - 1;
 }
 

@@ -141,7 +141,7 @@ def custom_operator_says_what_is_wrong(s, folder):
     model = save(custom_model([1.0, 1.0]), folder / "m.onnx")
     s.onnxc(model, "-o", folder / "m.so", "--custom-op", f"my.ops::Pairs={archive}")
     text = s.onnxc("run", folder / "m.so", "--input", f"x={folder}/x.npy", "--input", f"z={folder}/z.npy", code=1).stderr
-    if "pairs_0" not in text or "shapes do not fit" not in text:
+    if "pairs_0" not in text or "(my_ops_Pairs)" not in text or "shapes do not fit" not in text:
         return f"a failing kernel: {text}"
     other = save(make([helper.make_node("Other", ["x"], ["y"], domain="my.ops")], [info("x", 3)], [info("y", 3)], domains=["my.ops"]), folder / "o.onnx")
     kind = helper.make_node("Pairs", ["x", "", "z"], ["y"], domain="my.ops", name="pairs_1", kind=helper.make_tensor_type_proto(1, [2]))
