@@ -16,9 +16,9 @@ struct Pass {
   float *weights;
 };
 
-static int32_t makePass(const onnxc_args *a, const Axis &x, int64_t axis, int64_t inner, int64_t spread, Coordinates c, Pass &p) {
+static int32_t makePass(const onnxc_args *a, const ResizedAxis &x, int64_t axis, int64_t inner, int64_t spread, Coordinates c, Pass &p) {
   bool cubic = attrIs(a->attr[kMode], "cubic"), smooth = cubic || attrIs(a->attr[kMode], "linear");
-  Filter f = makeFilter(a, x.scale, cubic);
+  Filter f = filterOf(a, x.scale, cubic);
   int64_t taps = smooth ? f.taps : 1;
   p = {axis, x.in, x.out, inner / spread, spread, x.out * spread, taps, nullptr, nullptr};
   ONNXC_CHECK(x.in < INT32_MAX / kSpread, ONNXC_K_SIZE);
@@ -29,7 +29,8 @@ static int32_t makePass(const onnxc_args *a, const Axis &x, int64_t axis, int64_
   for (int64_t y = 0; y < x.out; ++y) {
     double at = smooth ? sourceOf(x, c, double(y)) : nearestSource(x, c, y);
     ONNXC_CHECK(at == at && fabs(at) < 0x1p52, ONNXC_K_VALUE);
-    int64_t start = smooth ? weigh(f, at, x.in, a->attr[kExcludeOutside].i != 0, weights) : nearestOf(at, a->attr[kNearest], x.scale);
+    int64_t start =
+        smooth ? weigh(f, at, x.in, a->attr[kExcludeOutside].i != 0, weights) : nearestOf(at, nearestMode(a->attr[kNearest]), x.scale);
     for (int64_t k = 0; k < taps; ++k)
       for (int64_t i = 0; i < spread; ++i) {
         p.from[k * p.entries + y * spread + i] = int32_t(maxOf<int64_t>(0, minOf(start + k, x.in - 1)) * spread + i);
@@ -45,7 +46,7 @@ struct Passes {
   Pass of[kMaxRank];
 };
 
-static int32_t makePasses(const onnxc_args *a, const Axis *axes, Coordinates c, Passes &p) {
+static int32_t makePasses(const onnxc_args *a, const ResizedAxis *axes, Coordinates c, Passes &p) {
   const onnxc_tensor &in = a->in[0], &out = a->out[0];
   p.count = 0;
   int32_t last = in.rank;
@@ -250,7 +251,7 @@ static int32_t moveRows(const onnxc_args *a, const Passes &passes) {
 // f32 in all modes, other types as they are moved by nearest.
 template <class T, bool Smooth>
 static int32_t fastResize(const onnxc_args *a, int32_t (*oracle)(const onnxc_args *)) {
-  Axis axes[kMaxRank];
+  ResizedAxis axes[kMaxRank];
   Coordinates c;
   bool smooth = attrIs(a->attr[kMode], "linear") || attrIs(a->attr[kMode], "cubic");
   ONNXC_TRY(resizeAxes(a, axes));

@@ -5,7 +5,7 @@
 namespace onnxc {
 
 static int32_t resizeSize(const onnxc_args *a) {
-  Axis axes[kMaxRank];
+  ResizedAxis axes[kMaxRank];
   ONNXC_TRY(resizeAxes(a, axes));
   for (int32_t i = 0; i < a->in[0].rank; ++i)
     a->out[0].dims[i] = axes[i].out;
@@ -13,9 +13,9 @@ static int32_t resizeSize(const onnxc_args *a) {
 }
 
 // One axis of linear or cubic resizing: [outer, in, inner] to [outer, out, inner].
-static int32_t resizeAxis(const onnxc_args *a, const Axis &x, Coordinates c, bool cubic, const double *in, double *out, int64_t outer,
-                          int64_t inner) {
-  Filter f = makeFilter(a, x.scale, cubic);
+static int32_t resizeAxis(const onnxc_args *a, const ResizedAxis &x, Coordinates c, bool cubic, const double *in, double *out,
+                          int64_t outer, int64_t inner) {
+  Filter f = filterOf(a, x.scale, cubic);
   double *weights = allocate<double>(a, f.taps);
   ONNXC_CHECK(weights, ONNXC_K_MEMORY);
   for (int64_t y = 0; y < x.out; ++y) {
@@ -45,7 +45,7 @@ static T fromInterpolated(double v) {
 }
 
 template <class T>
-static int32_t resizeSmooth(const onnxc_args *a, const Axis *axes, Coordinates c, bool cubic) {
+static int32_t resizeSmooth(const onnxc_args *a, const ResizedAxis *axes, Coordinates c, bool cubic) {
   const onnxc_tensor &in = a->in[0];
   int64_t dims[kMaxRank], n = onnxc_count(in), most = n;
   for (int32_t i = 0; i < in.rank; ++i)
@@ -61,7 +61,7 @@ static int32_t resizeSmooth(const onnxc_args *a, const Axis *axes, Coordinates c
   for (int32_t i = 0; i < in.rank; ++i)
     dims[i] = in.dims[i];
   for (int32_t i = 0; i < in.rank; ++i) {
-    const Axis &x = axes[i];
+    const ResizedAxis &x = axes[i];
     if (unchanged(x))
       continue;
     ONNXC_TRY(resizeAxis(a, x, c, cubic, from, to, product(dims, 0, i), product(dims, i + 1, in.rank)));
@@ -76,7 +76,7 @@ static int32_t resizeSmooth(const onnxc_args *a, const Axis *axes, Coordinates c
 }
 
 template <class T>
-static int32_t resizeNearest(const onnxc_args *a, const Axis *axes, Coordinates c, const T &outside) {
+static int32_t resizeNearest(const onnxc_args *a, const ResizedAxis *axes, Coordinates c, const T &outside) {
   const onnxc_tensor &in = a->in[0], &out = a->out[0];
   int64_t is[kMaxRank], total = 0, *of[kMaxRank];
   contiguous(in.dims, in.rank, is);
@@ -85,14 +85,14 @@ static int32_t resizeNearest(const onnxc_args *a, const Axis *axes, Coordinates 
   int64_t *source = allocate<int64_t>(a, total);
   ONNXC_CHECK(source, ONNXC_K_MEMORY);
   for (int32_t i = 0; i < in.rank; ++i) {
-    const Axis &x = axes[i];
+    const ResizedAxis &x = axes[i];
     of[i] = source;
     bool same = unchanged(x);
     for (int64_t y = 0; y < x.out; ++y) {
       double at = same ? double(y) : nearestSource(x, c, y);
       ONNXC_CHECK(at == at && fabs(at) < 0x1p52, ONNXC_K_VALUE);
       bool beyond = c == Coordinates::Crop && (at < 0 || at > double(x.in - 1));
-      *source++ = beyond ? -1 : maxOf<int64_t>(0, minOf(nearestOf(at, a->attr[kNearest], x.scale), x.in - 1)) * is[i];
+      *source++ = beyond ? -1 : maxOf<int64_t>(0, minOf(nearestOf(at, nearestMode(a->attr[kNearest]), x.scale), x.in - 1)) * is[i];
     }
   }
   Odometer<0> o;
@@ -111,7 +111,7 @@ static int32_t resizeNearest(const onnxc_args *a, const Axis *axes, Coordinates 
 
 template <class T, bool Numeric>
 static int32_t resize(const onnxc_args *a) {
-  Axis axes[kMaxRank];
+  ResizedAxis axes[kMaxRank];
   ONNXC_TRY(resizeAxes(a, axes));
   for (int32_t i = 0; i < a->in[0].rank; ++i) {
     ONNXC_CHECK(takeSize(axes[i], a->out[0].dims[i]), ONNXC_K_SHAPE);
