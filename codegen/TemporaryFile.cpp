@@ -4,6 +4,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
+#include "llvm/Support/raw_ostream.h"
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,6 +29,20 @@ std::error_code TemporaryFile::create(StringRef prefix, StringRef suffix) {
 // LLVM places a bare name in the temporary folder.
 std::error_code TemporaryFile::createBeside(StringRef output) {
   return createUnique(((sys::path::is_absolute(output) ? "" : "./") + output + ".%%%%%%%%").str(), false);
+}
+
+std::error_code TemporaryFile::createBeside(StringRef output, function_ref<void(raw_ostream &)> write) {
+  std::error_code code = createBeside(output);
+  if (code)
+    return code;
+  raw_fd_ostream out(name, code);
+  if (code)
+    return code;
+  write(out);
+  out.close();
+  code = out.error();
+  out.clear_error();
+  return code;
 }
 
 std::error_code makeUnique(StringRef model, bool inTemporaryFolder, llvm::function_ref<std::error_code(StringRef)> make) {

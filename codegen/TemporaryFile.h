@@ -9,6 +9,10 @@
 #include <string>
 #include <system_error>
 
+namespace llvm {
+class raw_ostream;
+}
+
 namespace onnxc {
 
 // Calls `make` with names like `model`, its % random digits, until one does not exist yet; its last error. `inTemporaryFolder`: of the
@@ -25,6 +29,8 @@ public:
   std::error_code create(llvm::StringRef prefix, llvm::StringRef suffix);
   // Creates an empty file beside `output`: a rename stays within one file system.
   std::error_code createBeside(llvm::StringRef output);
+  // The same with what `write` writes in it.
+  std::error_code createBeside(llvm::StringRef output, llvm::function_ref<void(llvm::raw_ostream &)> write);
   // Returns when what was written is safely on its disk.
   std::error_code sync() const;
   // Gives the finished file the name `output` in place of any earlier one, and the permissions of a new file. `durable`: synced

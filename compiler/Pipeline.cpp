@@ -226,19 +226,10 @@ int linkPhase(ModuleOp module, const Options &options, const CodegenOptions &cod
 
 int writeFile(StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> write) {
   TemporaryFile file;
-  std::error_code ec = file.createBeside(path);
-  std::optional<llvm::raw_fd_ostream> os;
-  if (!ec)
-    os.emplace(file.path(), ec);
-  if (!ec) {
-    write(*os);
-    os->close();
-    ec = os->error();
-    os->clear_error();
-  }
-  if (!ec)
-    ec = file.keepAs(path, /*executable=*/false);
-  return ec ? fail(ExitBadModel, path + ": " + ec.message()) : ExitOk;
+  std::error_code code = file.createBeside(path, write);
+  if (!code)
+    code = file.keepAs(path, /*executable=*/false);
+  return code ? fail(ExitBadModel, path + ": " + code.message()) : ExitOk;
 }
 
 // The parser goes as deep as brackets do.

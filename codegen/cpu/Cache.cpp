@@ -41,17 +41,8 @@ std::optional<std::string> cached(StringRef folder, StringRef key) {
 void keep(StringRef folder, StringRef key, StringRef code) {
   std::string path = fileOf(folder, key);
   TemporaryFile file;
-  if (sys::fs::create_directories(folder) || file.createBeside(path))
-    return;
-  std::error_code wrong;
-  raw_fd_ostream out(file.path(), wrong);
-  if (wrong)
-    return;
-  out << header(code) << code;
-  out.close();
-  if (!out.has_error())
+  if (!sys::fs::create_directories(folder) && !file.createBeside(path, [&](raw_ostream &os) { os << header(code) << code; }))
     (void)file.keepAs(path, /*executable=*/false, /*durable=*/false);  // cached() notices what a power cut leaves
-  out.clear_error();
 }
 
 }  // namespace onnxc

@@ -154,20 +154,6 @@ std::string modelHeaderCpp(const ModelInterface &model) {
   return text;
 }
 
-static std::error_code writeText(TemporaryFile &file, StringRef path, const std::string &text) {
-  if (std::error_code code = file.createBeside(path))
-    return code;
-  std::error_code code;
-  raw_fd_ostream out(file.path(), code);
-  if (code)
-    return code;
-  out << text;
-  out.close();
-  code = out.error();
-  out.clear_error();
-  return code;
-}
-
 Error writeModelHeaders(const ModelInterface &model, StringRef folder) {
   if (std::error_code code = sys::fs::create_directories(folder, true, sys::fs::all_all))
     return createStringError(code, "'" + folder + "': " + code.message());
@@ -179,7 +165,7 @@ Error writeModelHeaders(const ModelInterface &model, StringRef folder) {
   size_t failed = 0;
   for (size_t i = 0; i < files.size() && !code; failed = i++) {
     sys::path::append(paths[i], headers[i].first);
-    code = writeText(files[i], paths[i], headers[i].second);
+    code = files[i].createBeside(paths[i], [&](raw_ostream &os) { os << headers[i].second; });
   }
   for (size_t i = 0; i < files.size() && !code; failed = i++)
     code = files[i].keepAs(paths[i], /*executable=*/false);
