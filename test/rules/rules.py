@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDERS = ["compiler", "codegen", "passes", "dialects", "runtime_stub"]
-# What a folder may include from the other folders. Library.def, PackedForest.h, PackedPool.h and plan.h are the tables and layouts that compiler and artefact share.
+# What a folder may include from the other folders. Library.def, PackedForest.h, PackedPool.h, ResizePositions.h and plan.h are the tables, layouts and formulas that compiler and artefact share.
 MAY_INCLUDE = {
     "compiler": {"compiler", "codegen", "passes", "dialects"},
     "codegen": {"codegen", "dialects"},
@@ -21,7 +21,7 @@ MAY_INCLUDE = {
     "dialects": {"dialects"},
     "runtime_stub": {"runtime_stub"},
 }
-SHARED_TABLES = re.compile(r"runtime_stub/(kernels/Library\w*\.def|kernels/Packed(Forest|Pool)\.h|plan\.h|Bitcode\.h|include/onnxc/onnxc\.h)$")
+SHARED_TABLES = re.compile(r"runtime_stub/(kernels/Library\w*\.def|kernels/(PackedForest|PackedPool|ResizePositions)\.h|plan\.h|Bitcode\.h|include/onnxc/onnxc\.h)$")
 CODE = (".cpp", ".h", ".hpp", ".c", ".td", ".def", ".py")
 
 
