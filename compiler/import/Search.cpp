@@ -1,5 +1,6 @@
-// Search.cpp: com.microsoft GreedySearch, Sampling and BeamSearch as ordinary nodes: a Loop around the decoder, whose body ends with the
-// choice of the next tokens. The subgraphs become functions that Functions.cpp splices in; SearchStep.cpp beside it writes the choice.
+// Search.cpp: com.microsoft GreedySearch, Sampling and (Whisper)BeamSearch as ordinary nodes: a Loop around the decoder, whose body ends
+// with the choice of the next tokens. The subgraphs become functions that Functions.cpp splices in; SearchStep.cpp beside it writes the
+// choice.
 #include "compiler/import/Search.h"
 #include "compiler/import/Upgrade.h"
 #include <algorithm>
@@ -18,7 +19,7 @@ constexpr std::array<const char *, 10> kGreedyOperands = {"input_ids",      "max
                                                           "vocab_mask",     "prefix_vocab_mask",
                                                           "attention_mask", "presence_mask",
                                                           "seed",           ""};
-constexpr std::array<const char *, 13> kBeamOperands = {"input_ids",
+constexpr std::array<const char *, 16> kBeamOperands = {"input_ids",
                                                         "max_length",
                                                         "min_length",
                                                         "num_beams",
@@ -30,7 +31,12 @@ constexpr std::array<const char *, 13> kBeamOperands = {"input_ids",
                                                         "attention_mask",
                                                         "decoder_input_ids",
                                                         "logits_processor",
+                                                        "cross_qk_layer_head",
+                                                        "extra_decoding_ids",
+                                                        "temperature",
                                                         ""};
+constexpr std::array<const char *, 3> kUnknownOperands = {"logits_processor", "cross_qk_layer_head", "extra_decoding_ids"};
+constexpr int64_t kDecoderOnly = 0, kTextEncoder = 1, kWhisper = 2;  // model_type
 
 // The subgraph as a function of its inputs and of what it captures.
 pb::FunctionProto asFunction(const pb::GraphProto &graph, const std::string &name, const Versions &versions) {
@@ -79,12 +85,16 @@ public:
 
 private:
   bool read(const Versions &versions);
+  std::string whyNot(bool beams) const;
   std::string output(int i) const { return i < node.output_size() ? node.output(i) : ""; }
   void start(Nodes &m);
   void startDecoderOnly(Nodes &m);
   void startEncoder(Nodes &m);
+  std::string givenMask(Nodes &m, const std::string &ids);
+  std::string firstTokens(Nodes &m);
   void pasts(Nodes &m, int first, int count, int heads, int size);
   std::vector<std::string> call(Nodes &m, const pb::FunctionProto *graph, std::vector<std::string> inputs);
+  bool readsAll() const;
   void decode(Nodes &m, const pb::FunctionProto *graph);
   std::string loop(Nodes &m);
   void steps(Nodes &m);
@@ -101,10 +111,12 @@ private:
   std::vector<std::string> constantInputs;  // of the decoder, behind its past
   std::string encoderMask, hidden, firstLength;
   std::vector<pb::TypeProto> pastTypes;
+  int64_t model = kDecoderOnly;
+  int pastAt = 3;  // the decoder's first operand that is past
 };
 
 bool Expansion::read(const Versions &versions) {
-  bool beams = node.op_type() == "BeamSearch";
+  bool beams = llvm::StringRef(node.op_type()).ends_with("BeamSearch");
   search.kind = beams ? Search::Beam : node.op_type() == "Sampling" ? Search::Sample : Search::Greedy;
   const char *const *operands = beams ? kBeamOperands.data() : kGreedyOperands.data();
   for (int i = 0; i < node.input_size() && *operands[i]; ++i)
@@ -122,18 +134,30 @@ bool Expansion::read(const Versions &versions) {
     if (attr.name() == "encoder")
       encoderGraph = &attr.g();
   }
-  double model = search.numberOr("model_type", 0);
-  if (!decoder || !search.operand.count("input_ids") || !search.operand.count("max_length"))
-    error = "needs a decoder, input_ids and max_length";
-  else if (model != 0 && model != 1)
-    error = "has model_type " + std::to_string(int64_t(model)) + "; onnxc knows 0 (decoder only) and 1 (encoder and decoder)";
-  else if ((model == 1) != (encoder != nullptr))
-    error = model == 1 ? "has model_type 1 and no encoder" : "has model_type 0 and an encoder";
-  else if (search.operand.count("decoder_input_ids") || search.operand.count("logits_processor"))
-    error = "uses decoder_input_ids or logits_processor, which only models of type 2 have";
-  else if (!beams && !output(1).empty())
-    error = "output 'filtered_logits' is not given";
+  const pb::AttributeProto *type = findAttr(node, "model_type");
+  model = type ? type->i() : kDecoderOnly;
+  error = whyNot(beams);
   return error.empty();
+}
+
+std::string Expansion::whyNot(bool beams) const {
+  if (!decoder || !search.operand.count("input_ids") || !search.operand.count("max_length"))
+    return "needs a decoder, input_ids and max_length";
+  std::string type = std::to_string(model);
+  if (model < kDecoderOnly || model > (beams ? kWhisper : kTextEncoder))
+    return "has model_type " + type + "; onnxc knows 0 (decoder only)" +
+           (beams ? ", 1 (encoder and decoder) and 2 (Whisper)" : " and 1 (encoder and decoder)");
+  if ((model != kDecoderOnly) != (encoder != nullptr))
+    return encoder ? "has model_type 0 and an encoder" : "has model_type " + type + " and no encoder";
+  if (model != kWhisper && search.operand.count("decoder_input_ids"))
+    return "uses decoder_input_ids, which only models of type 2 have";
+  for (const char *name : kUnknownOperands)
+    if (search.operand.count(name))
+      return std::string("uses ") + name + ", which onnxc does not know";
+  for (auto [place, name] : {std::pair{beams ? 99 : 1, "filtered_logits"}, {3, "cross_qk"}, {4, "non_speech_probs"}})
+    if (!output(place).empty())
+      return std::string("output '") + name + "' is not given";
+  return "";
 }
 
 std::vector<std::string> Expansion::call(Nodes &m, const pb::FunctionProto *graph, std::vector<std::string> inputs) {
@@ -158,11 +182,15 @@ void Expansion::pasts(Nodes &m, int begin, int count, int heads, int size) {
   }
 }
 
+std::string Expansion::givenMask(Nodes &m, const std::string &ids) {
+  if (search.operand.count("attention_mask"))
+    return search.operand["attention_mask"];
+  std::string pad = m.scalar(kInt32, search.numberOr("pad_token_id", -1));
+  return m("Cast", {m("Not", {m("Equal", {ids, pad})})}, {{"to", kInt32}});
+}
+
 void Expansion::startDecoderOnly(Nodes &m) {
-  std::string ids = search.operand["input_ids"], pad = m.scalar(kInt32, search.numberOr("pad_token_id", -1));
-  std::string mask = search.operand["attention_mask"];
-  if (mask.empty())
-    mask = m("Cast", {m("Not", {m("Equal", {ids, pad})})}, {{"to", kInt32}});
+  std::string ids = search.operand["input_ids"], mask = givenMask(m, ids);
   state.tokens = state.sequences = search.expand(m, ids);
   firstLength = m("Shape", {ids}, {{"start", 1}, {"end", 2}});
   state.mask = search.expand(m, mask);
@@ -176,26 +204,37 @@ void Expansion::startDecoderOnly(Nodes &m) {
   if (!error.empty())
     return;
   search.pastBatchAxis = 1;
-  pasts(m, 3, decoderGraph->input_size() - 3, 2, 4);
+  pasts(m, pastAt, decoderGraph->input_size() - pastAt, 2, 4);
   if (first && error.empty())
     decode(m, first);
 }
 
-// The encoder gives keys and values of its sequence and, in older files, the first logits and the decoder's first past as well.
-void Expansion::startEncoder(Nodes &m) {
-  std::string ids = search.operand["input_ids"], pad = m.scalar(kInt32, search.numberOr("pad_token_id", -1));
-  std::string mask = search.operand["attention_mask"];
-  if (mask.empty())
-    mask = m("Cast", {m("Not", {m("Equal", {ids, pad})})}, {{"to", kInt32}});
+std::string Expansion::firstTokens(Nodes &m) {
+  if (search.operand.count("decoder_input_ids"))
+    return search.operand["decoder_input_ids"];
   std::string begin = m.scalar(kInt32, search.numberOr("decoder_start_token_id", -1));
-  std::string starts = m("Expand", {begin, m("Concat", {search.batch, m.ints({1})}, {{"axis", 0}})});
+  return m("Expand", {begin, m("Concat", {search.batch, m.ints({1})}, {{"axis", 0}})});
+}
+
+// The encoder gives keys and values of its sequence and, for Whisper and in older files, the first logits and the decoder's first past as
+// well. Whisper's sequence has no mask.
+void Expansion::startEncoder(Nodes &m) {
+  std::string ids = search.operand["input_ids"], starts = firstTokens(m);
+  std::vector<std::string> inputs = {ids};
   state.tokens = state.sequences = search.expand(m, starts);
-  firstLength = m.ints({1});
-  encoderMask = search.expand(m, mask);
-  bool full = encoder->input_size() > 2 && encoderGraph->input_size() > 2;
-  std::vector<std::string> results = call(m, encoder, full ? std::vector{ids, mask, starts} : std::vector{ids, mask});
-  bool readsHidden = decoderGraph->input_size() > 2 && decoderGraph->input(2).name() == "encoder_hidden_states";
-  int before = readsHidden ? 3 : 2, cached = decoderGraph->input_size() - before, skipped = full ? 2 : 0;
+  firstLength = m("Shape", {starts}, {{"start", 1}, {"end", 2}});
+  if (model != kWhisper) {
+    inputs.push_back(givenMask(m, ids));
+    encoderMask = search.expand(m, inputs.back());
+  }
+  bool full = model == kWhisper || (encoder->input_size() > 2 && encoderGraph->input_size() > 2);
+  if (full)
+    inputs.push_back(starts);
+  std::vector<std::string> results = call(m, encoder, inputs);
+  pastAt = model == kWhisper ? 1 : 2;
+  bool readsHidden = decoderGraph->input_size() > pastAt && decoderGraph->input(pastAt).name() == "encoder_hidden_states";
+  pastAt += readsHidden;
+  int cached = decoderGraph->input_size() - pastAt, skipped = full ? 2 : 0;
   if (cached < 0 || cached % 4 || int(results.size()) - skipped != (full ? cached : cached / 2) || (readsHidden && !full)) {
     error = "the decoder's inputs and the encoder's outputs do not fit together";
     return;
@@ -206,7 +245,7 @@ void Expansion::startEncoder(Nodes &m) {
     hidden = results[1];
   constantInputs.assign(results.end() - cached / 2, results.end());
   if (!full)
-    return pasts(m, before, cached / 2, 1, 3);
+    return pasts(m, pastAt, cached / 2, 1, 3);
   state.past.assign(results.begin() + 2, results.begin() + 2 + cached / 2);
   search.advance(m, state, results[0], state.past, true);
 }
@@ -214,9 +253,8 @@ void Expansion::startEncoder(Nodes &m) {
 void Expansion::start(Nodes &m) {
   search.begin(m, state);
   encoder ? startEncoder(m) : startDecoderOnly(m);
-  int skip = encoder ? (hidden.empty() ? 2 : 3) : 3;
   for (size_t i = 0; i < state.past.size() && error.empty(); ++i) {
-    pb::TypeProto type = decoderGraph->input(skip + int(i)).type();
+    pb::TypeProto type = decoderGraph->input(pastAt + int(i)).type();
     for (auto &dim : *type.mutable_tensor_type()->mutable_shape()->mutable_dim())
       if (!dim.has_dim_value())
         dim.Clear();
@@ -224,13 +262,19 @@ void Expansion::start(Nodes &m) {
   }
 }
 
+// A decoder behind an encoder that does not ask for one token gets all of them, and its past too.
+bool Expansion::readsAll() const {
+  const pb::TensorShapeProto &shape = decoderGraph->input(0).type().tensor_type().shape();
+  return encoder && shape.dim_size() > 1 && declaredSize(decoderGraph->input(0), 1) != 1;
+}
+
 // One run of the decoder and the choice that follows.
 void Expansion::decode(Nodes &m, const pb::FunctionProto *graph) {
-  std::vector<std::string> inputs = {state.tokens};
-  if (encoder)
-    inputs.push_back(encoderMask);
-  else
+  std::vector<std::string> inputs = {readsAll() ? state.sequences : state.tokens};
+  if (!encoder)
     inputs.insert(inputs.end(), {state.positions, state.mask});
+  else if (!encoderMask.empty())
+    inputs.push_back(encoderMask);
   if (!hidden.empty())
     inputs.push_back(hidden);
   inputs.insert(inputs.end(), state.past.begin(), state.past.end());

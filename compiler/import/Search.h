@@ -83,7 +83,7 @@ private:
 };
 
 // The operators of com.microsoft that are searches.
-constexpr std::array<const char *, 3> kSearches = {"BeamSearch", "GreedySearch", "Sampling"};
+constexpr std::array<const char *, 4> kSearches = {"BeamSearch", "GreedySearch", "Sampling", "WhisperBeamSearch"};
 bool isSearch(const pb::NodeProto &n);
 
 }  // namespace onnxc::importer

@@ -151,6 +151,8 @@ std::string Search::scores(Nodes &m, const SearchState &state, const std::string
     std::string isOther = m("Not", {m("Equal", {tokens, m.scalar(kInt64, numberOr("eos_token_id", -1))})});
     scores = masked(m, m("Or", {isLong, isOther}), scores);
   }
+  if (operand.count("temperature"))
+    scores = m("Div", {scores, scalarOperand(m, "temperature", kFloat, 1)});
   return scores;
 }
 

@@ -13,6 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import data  # more cases
+import microsoft
 import shapes
 from cases import CASES, F32, case, model, relu, save, tensor
 from common import Suite
@@ -147,88 +148,6 @@ def too_many_axes(folder):
 @case(1, r"input 'x' has more than 2\^42 elements")
 def too_many_elements(folder):
     return save(folder, model([helper.make_node("Relu", ["x"], ["y"])], [tensor("x", *[2**16] * 5)], [tensor("y", *[2**16] * 5)]))
-
-
-def microsoft(folder, op, inputs, dtypes={}, results=("y",), **attributes):
-    """`dtypes`: of the inputs at places, where they are not f32."""
-    names = [f"x{i}" if shape else "" for i, shape in enumerate(inputs)]
-    node = helper.make_node(op, names, results, name="fused", domain="com.microsoft", **attributes)
-    graph_inputs = [helper.make_tensor_value_info(n, dtypes.get(i, F32), shape) for i, (n, shape) in enumerate(zip(names, inputs)) if n]
-    return save(folder, model([node], graph_inputs, [helper.make_tensor_value_info("y", F32, None)], domains=["com.microsoft"]))
-
-
-@case(1, r"fused .*needs input 'bias'")
-def body_without_operand(folder):
-    return microsoft(folder, "BiasAdd", [(2, 3, 4), None, (2, 3, 4)])
-
-
-@case(1, r"fused .*has metric 'jaccard'; onnxc knows sqeuclidean and euclidean")
-def distance_metric(folder):
-    return microsoft(folder, "CDist", [(2, 3), (4, 3)], metric="jaccard")
-
-
-@case(1, r"fused .*needs input 0 with a known size of axis 0|fused .*needs at least two buckets")
-def relative_positions(folder):
-    return microsoft(folder, "RelativePositionBias", [("n", 3), (1,), (1,)], max_distance=20)
-
-
-@case(1, r"fused .*has activation 'cube'")
-def expert_activation(folder):
-    return microsoft(folder, "MoE", [(5, 8), (5, 2), (2, 16, 8), None, (2, 8, 16)], activation_type="cube")
-
-
-@case(1, r"fused .*has attribute 'state_window'; onnxc supports only 0")
-def state_window(folder):
-    return microsoft(folder, "CausalConvWithState", [(2, 3, 7), (3, 1, 4)], state_window=2)
-
-
-@case(1, r"fused .*has input 'cache_indirection' without 'past_key' and 'past_sequence_length'")
-def indirect_cache(folder):
-    return microsoft(folder, "MultiHeadAttention", [(2, 1, 16), (2, 1, 16), (2, 1, 16), None, None, None, (2, 4, 6, 4), (2, 4, 6, 4), None, (1, 2, 6)], num_heads=4)
-
-
-@case(1, r"fused .*has attribute 'past_present_share_buffer' and no input 'past_sequence_length'")
-def shared_buffer(folder):
-    return microsoft(folder, "Attention", [(2, 1, 16), (16, 48), (48,), None, (2, 2, 4, 5, 4)], num_heads=4, past_present_share_buffer=1)
-
-
-@case(1, r"fused .*has attribute 'do_rotary'; onnxc supports only 0")
-def rotated_attention(folder):
-    return microsoft(folder, "Attention", [(2, 6, 16), (16, 48), (48,)], num_heads=4, do_rotary=1)
-
-
-@case(1, r"fused .*has attribute 'do_rotary'; onnxc supports only 0")
-def rotated_bytes(folder):
-    byte = {0: TensorProto.UINT8, 1: TensorProto.INT8}
-    return microsoft(folder, "QAttention", [(2, 6, 16), (16, 48), (48,), (1,), (1,)], byte, num_heads=4, do_rotary=1)
-
-
-QUERY_GROUPS = [(2, 1, 32), (2, 1, 16), (2, 1, 16), (2, 2, 5, 8), (2, 2, 5, 8), (2,), ()]
-
-
-@case(1, r"fused .*has attribute 'v_quant_type' without the inputs 'past_value' and 'v_scale'")
-def quantised_cache(folder):
-    return microsoft(folder, "GroupQueryAttention", QUERY_GROUPS, num_heads=4, kv_num_heads=2, v_quant_type="PER_TENSOR")
-
-
-@case(1, r"fused .*input 'past_key' has bytes, and attribute 'k_quant_type' is NONE")
-def cache_of_bytes(folder):
-    return microsoft(folder, "GroupQueryAttention", QUERY_GROUPS, num_heads=4, kv_num_heads=2, dtypes={3: TensorProto.INT8, 4: TensorProto.INT8})
-
-
-@case(1, r"fused .*attribute 'k_quant_type' is 'PER_ROW'; it can be NONE, PER_TENSOR, PER_CHANNEL")
-def cache_of_rows(folder):
-    return microsoft(folder, "GroupQueryAttention", QUERY_GROUPS, num_heads=4, kv_num_heads=2, k_quant_type="PER_ROW")
-
-
-@case(1, r"fused .*has attribute 'sliding_window_cache' without 'local_window_size' or the input 'past_key'")
-def sliding_cache(folder):
-    return microsoft(folder, "GroupQueryAttention", QUERY_GROUPS, num_heads=4, kv_num_heads=2, sliding_window_cache=1)
-
-
-@case(1, r"fused .*has attribute 'sliding_window_cache', with which output 'output_qk' is not given")
-def sliding_scores(folder):
-    return microsoft(folder, "GroupQueryAttention", QUERY_GROUPS, results=["y", "", "", "qk"], num_heads=4, kv_num_heads=2, sliding_window_cache=1, local_window_size=4)
 
 
 @case(1, r"gnd .*'batch_dims' is -7, not from 0")
@@ -379,44 +298,6 @@ def calling(function, inputs=("x",), outputs=("y",)):
 
 def body(*nodes, inputs=("a",), outputs=("b",)):
     return helper.make_function("f", "F", list(inputs), list(outputs), list(nodes), [helper.make_opsetid("", 22)])
-
-
-def search(op, outputs=("y",), inputs=("ids", "n"), decoder_inputs=("input_ids", "position_ids", "attention_mask", "past_0"), **attributes):
-    """A token search whose decoder gives its first past back."""
-    def value(name):
-        return helper.make_tensor_value_info(name, F32 if name.startswith("past") else TensorProto.INT32, [2, "b", "heads", "t", 4] if "past" in name else ["b", "s"])
-    cast = helper.make_node("Cast", ["input_ids"], ["logits"], to=F32)
-    keep = helper.make_node("Identity", [decoder_inputs[-1]], ["present"])
-    results = [helper.make_tensor_value_info(n, F32, None) for n in ("logits", "present")]
-    decoder = helper.make_graph([cast, keep], "decoder", [value(n) for n in decoder_inputs], results)
-    node = helper.make_node(op, list(inputs), list(outputs), domain="com.microsoft", name="search", decoder=decoder, eos_token_id=1, pad_token_id=0, **attributes)
-    ids = [tensor(n, 2, 3, dtype=TensorProto.INT32) for n in inputs if n]
-    return model([node], ids, [helper.make_tensor_value_info(n, TensorProto.INT32, None) for n in outputs if n], domains=["com.microsoft"])
-
-
-@case(1, r"search \(GreedySearch, opset 1\): has model_type 2; onnxc knows 0 \(decoder only\) and 1 \(encoder and decoder\)$")
-def search_of_unknown_kind(folder):
-    return save(folder, search("GreedySearch", model_type=2))
-
-
-@case(1, r"search \(GreedySearch, opset 1\): has model_type 1 and no encoder$")
-def search_without_encoder(folder):
-    return save(folder, search("GreedySearch", model_type=1))
-
-
-@case(1, r"search \(Sampling, opset 1\): output 'filtered_logits' is not given$")
-def search_for_filtered_logits(folder):
-    return save(folder, search("Sampling", outputs=("y", "z")))
-
-
-@case(1, r"search \(GreedySearch, opset 1\): decoder input 'past_0' is not declared as float or float16 with a number of heads and a head size$")
-def search_with_unknown_heads(folder):
-    return save(folder, search("GreedySearch"))
-
-
-@case(1, r"search \(Sampling, opset 1\): decoder input 'cache' is not one of input_ids, position_ids, attention_mask, past_0 …$")
-def search_with_odd_decoder(folder):
-    return save(folder, search("Sampling", decoder_inputs=("input_ids", "position_ids", "attention_mask", "cache")))
 
 
 @case(1, r"call \(F, opset 1\): passes 2 inputs and takes 1 outputs; function F has 1 and 1$")

@@ -1,4 +1,5 @@
-"""GreedySearch, Sampling and BeamSearch of com.microsoft against ONNX Runtime, on a decoder of one layer whose logits depend on tokens, positions, mask and past.
+"""GreedySearch, Sampling and BeamSearch of com.microsoft against ONNX Runtime, on a decoder of one layer whose logits depend on tokens, positions, mask and past, and
+behind the encoders of encoders.py.
 
 usage: search.py --onnxc BIN --loader DIR [--filter REGEX]      ends with `search: N passed, N failed, N skipped`
 """
@@ -11,6 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common import Suite
 from values import peer
+import encoders
 
 VOCABULARY, HEADS, SIZE = 24, 2, 4
 node, value = helper.make_node, helper.make_tensor_value_info
@@ -25,6 +27,16 @@ CASES = {
     "beams_penalties": ("BeamSearch", {"no_repeat_ngram_size": 2}, {"length_penalty": 0.5, "repetition_penalty": 1.2}),
     "beams_masked": ("BeamSearch", {}, {"num_beams": 4, "num_return_sequences": 4, "min_length": 7, "vocab_mask": 1, "length_penalty": 2.0}),
     "greedy_first_decoder": ("GreedySearch", {"init_decoder": 1}, {}),
+}
+# ONNX Runtime compares an entry's finished sequences with another entry's best one, but for early_stopping: a batch of one is left where that is not.
+ENCODED = {
+    "encoder": ("BeamSearch", "new", {"early_stopping": 1}, {}),
+    "encoder_whole": ("BeamSearch", "new whole", {}, {}),
+    "encoder_old": ("BeamSearch", "old", {}, {}),
+    "encoder_old_hidden": ("BeamSearch", "old hidden", {"early_stopping": 1}, {}),
+    "whisper": ("BeamSearch", "whisper", {"early_stopping": 1}, {}),
+    "whisper_tokens": ("BeamSearch", "whisper hidden whole", {"early_stopping": 1}, {"decoder_input_ids": 3}),
+    "whisper_temperature": ("WhisperBeamSearch", "whisper hidden", {}, {"temperature": 2.0}),
 }
 GREEDY = ["max_length", "min_length", "repetition_penalty", "vocab_mask"]
 BEAM = ["max_length", "min_length", "num_beams", "num_return_sequences", "length_penalty", "repetition_penalty", "vocab_mask"]
@@ -67,25 +79,63 @@ def build(op, attributes, numbers):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
 
 
-def check(s, folder, name):
+def encoded(op, form, attributes, numbers):
+    numbers = {"max_length": 10, "min_length": 1, "num_beams": 3, "num_return_sequences": 2, "length_penalty": 1.0, "repetition_penalty": 1.2} | numbers
+    names = ["input_ids", *BEAM[:-1], "", "", "", "decoder_input_ids" if "decoder_input_ids" in numbers else "", "", "", "", "temperature" if "temperature" in numbers else ""]
+    constants = [numpy_helper.from_array(np.array([v], np.float32 if "penalty" in k or k == "temperature" else np.int32), k) for k, v in numbers.items() if k != "decoder_input_ids"]
+    inputs = [encoders.value("input_ids", "b", encoders.BANDS, "e") if "whisper" in form else encoders.ids("input_ids", "e")]
+    if "decoder_input_ids" in numbers:
+        inputs.append(encoders.ids("decoder_input_ids", "s"))
+    outputs = [value("sequences", TensorProto.INT32, None), value("scores", TensorProto.FLOAT, None), value("steps", TensorProto.FLOAT, None)]
+    attributes = {"eos_token_id": 3, "pad_token_id": 0, "decoder_start_token_id": 2, "model_type": 2 if "whisper" in form else 1} | attributes
+    while not names[-1]:
+        names.pop()
+    search = node(op, names, [o.name for o in outputs], domain="com.microsoft", name="Search", encoder=encoders.encoder(form), decoder=encoders.decoder(form), **attributes)
+    graph = helper.make_graph([search], "g", inputs, outputs, constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
+
+
+def differs(wanted, given, start):
+    """`start`: tokens before the first step."""
+    if len(given) == 3:  # ONNX Runtime leaves the steps that it does not run as its memory was, and they are 0 here
+        longest = int(np.flatnonzero(wanted[0].any(axis=(0, 1))).max()) + 1 - start
+        ran = int(np.flatnonzero(given[2].any(axis=(1, 2, 3))).max(initial=-1)) + 1
+        if ran < longest or given[2].shape != wanted[2].shape:
+            return f"scores of {ran} steps {given[2].shape}, want {longest} {wanted[2].shape}"
+        wanted[2], given[2] = wanted[2][:ran], given[2][:ran]
+    for want, got in zip(wanted, given):
+        if not (want.shape == got.shape and np.allclose(want, got, rtol=1e-4, atol=2e-5)):
+            return f"{str(got.tolist())[:2000]}, want {str(want.tolist())[:2000]}"
+    return None
+
+
+def compare(s, folder, name, model, feeds, start):
     import onnxc
-    model, rng = build(*CASES[name]), np.random.default_rng(1)
     session = peer(model)
-    prompts = [rng.integers(4, VOCABULARY - 4, shape).astype(np.int32) for shape in ((1, 5), (3, 4))] + [np.array([[0, 0, 5, 7, 9], [4, 5, 6, 7, 8]], np.int32)]
     for flags in ([], ["-O0"]):
         compiled = onnxc.load(str(s.compile(model, folder, *flags, name=name + "".join(flags))))
-        for prompt in prompts:
-            wanted, given = session.run(None, {"input_ids": prompt}), [np.asarray(g) for g in compiled.run({"input_ids": prompt})]
-            if len(given) == 3:  # ONNX Runtime leaves the steps that it does not run as its memory was, and they are 0 here
-                longest = int(np.flatnonzero(wanted[0].any(axis=(0, 1))).max()) + 1 - prompt.shape[1]
-                ran = int(np.flatnonzero(given[2].any(axis=(1, 2, 3))).max(initial=-1)) + 1
-                if ran < longest or given[2].shape != wanted[2].shape:
-                    return f"{flags} {prompt.shape}: scores of {ran} steps {given[2].shape}, want {longest} {wanted[2].shape}"
-                wanted[2], given[2] = wanted[2][:ran], given[2][:ran]
-            for want, got in zip(wanted, given):
-                if not (want.shape == got.shape and np.allclose(want, got, rtol=1e-4, atol=1e-6)):
-                    return f"{flags} {prompt.shape}: {str(got.tolist())[:2000]}, want {str(want.tolist())[:2000]}"
+        for feed in feeds:
+            wrong = differs(session.run(None, feed), [np.asarray(g) for g in compiled.run(feed)], start or feed["input_ids"].shape[1])
+            if wrong:
+                return f"{flags} {feed['input_ids'].shape}: {wrong}"
     return None
+
+
+def check(s, folder, name):
+    model, rng = build(*CASES[name]), np.random.default_rng(1)
+    prompts = [rng.integers(4, VOCABULARY - 4, shape).astype(np.int32) for shape in ((1, 5), (3, 4))] + [np.array([[0, 0, 5, 7, 9], [4, 5, 6, 7, 8]], np.int32)]
+    return compare(s, folder, name, model, [{"input_ids": prompt} for prompt in prompts], None)
+
+
+def check_encoded(s, folder, name):
+    op, form, attributes, numbers = ENCODED[name]
+    rng, feeds, start = np.random.default_rng(1), [], numbers.get("decoder_input_ids", 1)
+    for rows, length in ((1, 4), (1, 7), (3 if attributes else 1, 5)):
+        features = rng.normal(size=(rows, encoders.BANDS, length)).astype(np.float32)
+        feeds.append({"input_ids": features if "whisper" in form else rng.integers(4, VOCABULARY - 4, (rows, length)).astype(np.int32)})
+        if start > 1:
+            feeds[-1]["decoder_input_ids"] = rng.integers(4, VOCABULARY - 4, (rows, start)).astype(np.int32)
+    return compare(s, folder, name, encoded(op, form, attributes, numbers), feeds, start)
 
 
 def nucleus(logits, temperature, top_p, least):
@@ -132,6 +182,7 @@ def check_distribution(s, folder, name):
 
 SUITE = Suite("search", __doc__, reuse=True)
 SUITE.cases(CASES, check)
+SUITE.cases(ENCODED, check_encoded)
 SUITE.cases(SAMPLED, check_distribution)
 
 if __name__ == "__main__":
