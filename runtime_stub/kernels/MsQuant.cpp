@@ -90,7 +90,7 @@ int32_t concat(const Args *a) {
   return ONNXC_K_OK;
 }
 
-// Below opset 13 all dims from the axis on form one row.
+// Below opset 13 all dims from the axis on form one row. ONNX Runtime multiplies by the whole part of 1 / scale, of a single float.
 int32_t softmax(const Args *a) {
   const Tensor &x = a->in[0];
   int64_t axis = axisOf(a->attr[0].i, x.rank);
@@ -100,6 +100,7 @@ int32_t softmax(const Args *a) {
   int64_t n = flat ? product(x.dims, axis, x.rank) : x.dims[axis], inner = flat ? 1 : product(x.dims, axis + 1, x.rank),
           outer = product(x.dims, 0, axis);
   Quant from(a, 1), to(a, 3);
+  to.scale = 1 / floor(double(1 / float(to.scale)));
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t i = 0; i < inner; ++i) {
       double top = -__builtin_inf(), sum = 0;
