@@ -64,7 +64,7 @@ void Parts::Memory::add(int64_t begin, int64_t end, int64_t bytes) {
     live[t] += bytes;
 }
 
-// Sizes that only the run knows count as what is expected, or as 128.
+// Sizes that only the run knows count as what is expected, or as 128; what no machine holds as 2^44 elements, so that sums fit.
 int64_t Parts::Memory::bytes(Value v) const {
   AffineExpr count = shapes.product(shapes.dims(v));
   if (!count)
@@ -73,7 +73,7 @@ int64_t Parts::Memory::bytes(Value v) const {
   for (const SymbolDef &def : shapes.symbols())
     guess.push_back(shapes.constant(def.expected < 0 ? 128 : def.expected));
   auto known = dyn_cast<AffineConstantExpr>(count.replaceSymbols(guess));
-  return known ? std::max<int64_t>(known.getValue(), 0) * storageBytes(onnx::elementType(v)) : 0;
+  return known ? std::clamp<int64_t>(known.getValue(), 0, int64_t(1) << 44) * storageBytes(onnx::elementType(v)) : 0;
 }
 
 int64_t Parts::Memory::lastUse(Value v) const {
@@ -149,7 +149,7 @@ std::optional<Part> Parts::partOf(Value whole, const Box &box) {
   int64_t element = storageBytes(onnx::elementType(whole));
   if (!part.offset || !part.runs || part.runs.getLargestKnownDivisor() != 1)
     return std::nullopt;
-  bool onBorder = part.offset == shapes->constant(0) || part.offset.getLargestKnownDivisor() * element % kBorder == 0;
+  bool onBorder = part.offset == shapes->constant(0) || part.offset.getLargestKnownDivisor() % kBorder * element % kBorder == 0;
   return element >= 4 || onBorder ? std::optional(part) : std::nullopt;
 }
 
