@@ -2,6 +2,7 @@
 // Used by RegexFullMatch and Tokenizer (Regex.cpp). Captures are parsed, not recorded; unknown syntax makes compile() fail.
 #pragma once
 #include "runtime_stub/kernels/Unicode.h"
+#include "runtime_stub/kernels/UnicodeCategory.h"
 
 namespace onnxc {
 
@@ -90,10 +91,13 @@ private:
       return true;
     if (inst.op == AnyButNewline)
       return c != '\n';
-    bool found = false;
-    for (int32_t r = inst.x; r < inst.y && !found; ++r)
-      found = within(c, ranges[r].lo, ranges[r].hi);
-    return found == (inst.op == Set);
+    int32_t at = inst.x, end = inst.y;  // of the first range that does not end before c
+    while (at < end)
+      if (int32_t middle = at + (end - at) / 2; ranges[middle].hi < c)
+        at = middle + 1;
+      else
+        end = middle;
+    return (at < inst.y && ranges[at].lo <= c) == (inst.op == Set);
   }
   static bool holds(Op op, uint32_t before, uint32_t after) {
     switch (op) {
@@ -173,11 +177,30 @@ private:
           range(lo, hi);
       });
   }
+  // Puts the ranges from `from` on in order, none touching the next.
+  void settle(int32_t from) {
+    for (int32_t r = from + 1; r < rangeCount; ++r)
+      for (int32_t k = r; k > from && ranges[k].lo < ranges[k - 1].lo; --k) {
+        Range other = ranges[k];
+        ranges[k] = ranges[k - 1], ranges[k - 1] = other;
+      }
+    int32_t last = from;
+    for (int32_t r = from + 1; r < rangeCount; ++r)
+      if (ranges[r].lo > ranges[last].hi + 1)
+        ranges[++last] = ranges[r];
+      else if (ranges[r].hi > ranges[last].hi)
+        ranges[last].hi = ranges[r].hi;
+    rangeCount = rangeCount > from ? last + 1 : from;
+  }
+  void emitSet(Op op, int32_t from) {
+    foldRanges(from);
+    settle(from);
+    emit(op, from, rangeCount);
+  }
   void literal(uint32_t c) {
     int32_t from = rangeCount;
     range(c, c);
-    foldRanges(from);
-    emit(Set, from, rangeCount);
+    emitSet(Set, from);
   }
 
   void alternation(int depth) {
@@ -219,7 +242,7 @@ private:
     if (!more() || !quantifier(least, greatest))
       return;
     take('?');  // lazy or greedy: the language is the same
-    if (more() && (peek() == '*' || peek() == '+' || peek() == '?'))
+    if (int32_t lower, upper; more() && quantifier(lower, upper))
       failed = true;  // RE2: bad repetition operator
     int32_t length = count - code;
     if (!failed && int64_t(length + 2) * ((greatest < 0 ? least : greatest) + 1) > limit - count)
@@ -286,8 +309,8 @@ private:
       return ++at, bracket();
     if (c == '\\')
       return ++at, escape();
-    if (c == '*' || c == '+' || c == '?') {
-      failed = true;
+    if (int32_t least, greatest; quantifier(least, greatest)) {
+      failed = true;  // nothing to repeat
       return;
     }
     if (c == '.')
@@ -309,9 +332,10 @@ private:
         if (!take('>'))
           failed = true;
       } else {
-        for (bool on = true; more() && peek() != ':' && peek() != ')'; ++at) {
+        bool on = true;
+        for (; more() && peek() != ':' && peek() != ')'; ++at) {
           char c = peek();
-          if (c == '-')
+          if (c == '-' && on && at + 1 < pattern.size && pattern.data[at + 1] != ':' && pattern.data[at + 1] != ')')
             on = false;
           else if (c == 'i')
             flags.fold = on;
@@ -354,7 +378,7 @@ private:
       return quoted();
     --at;
     if (shorthand())
-      return void(emit(Set, from, rangeCount));
+      return emitSet(Set, from);
     literal(escapedCharacter());
   }
 
@@ -369,9 +393,10 @@ private:
   bool shorthand() {
     char c = peek(), lower = lowerAscii(c);
     int32_t own = rangeCount;
+    bool negated = c != lower;
     if (lower == 'p') {
       ++at;
-      unicodeClass();
+      negated ^= unicodeClass();
     } else if (lower == 'd' || lower == 's' || lower == 'w') {
       ++at;
       if (lower == 's')
@@ -383,7 +408,7 @@ private:
     } else {
       return false;
     }
-    if (c != lower)
+    if (negated)
       complement(own);
     return true;
   }
@@ -396,13 +421,14 @@ private:
         return ++at, uint32_t(to[i]);
     if (c == 'x')
       return ++at, hexadecimal();
-    if (within(uint32_t(c), '0', '7')) {
+    bool number = c == '0' || (at + 1 < pattern.size && within(uint32_t(pattern.data[at + 1]), '0', '7'));  // else a back reference
+    if (within(uint32_t(c), '0', '7') && number) {
       uint32_t v = 0;
       for (int n = 0; n < 3 && more() && within(uint32_t(peek()), '0', '7'); ++n, ++at)
         v = v * 8 + uint32_t(peek() - '0');
       return v;
     }
-    if (isWord(uint32_t(uint8_t(c))))
+    if (uint8_t(c) >= 0x80 || (isWord(uint32_t(c)) && c != '_'))
       failed = true;
     return decodeUtf8(pattern, at);
   }
@@ -444,8 +470,7 @@ private:
     }
     if (!take(']'))
       failed = true;
-    foldRanges(from);
-    emit(negated ? NotSet : Set, from, rangeCount);
+    emitSet(negated ? NotSet : Set, from);
   }
   uint32_t bracketCharacter() {
     if (!more())
@@ -462,7 +487,7 @@ private:
     };
     const Named classes[] = {{"alnum", {'0', '9', 'A', 'Z', 'a', 'z'}},
                              {"alpha", {'A', 'Z', 'a', 'z'}},
-                             {"ascii", {1, 127}},
+                             {"ascii", {0, 127}},
                              {"blank", {'\t', '\t', ' ', ' '}},
                              {"cntrl", {1, 31, 127, 127}},
                              {"digit", {'0', '9'}},
@@ -485,7 +510,7 @@ private:
     int32_t own = rangeCount;
     for (const Named &k : classes)
       if (is(name, k.name))
-        for (int i = 0; i < 8 && k.bounds[i]; i += 2)
+        for (int i = 0; i < 8 && k.bounds[i + 1]; i += 2)
           range(k.bounds[i], k.bounds[i + 1]);
     if (own == rangeCount)
       failed = true;
@@ -493,61 +518,51 @@ private:
       complement(own);
   }
 
-  // Letters, digits, punctuation and blanks by block: the scripts that case mapping knows, and everything above as letters.
-  void unicodeClass() {
-    bool braced = take('{');
-    char c = more() ? peek() : 0;
+  // \pL, \p{Lu}, \p{^Lu}, \p{Any} at the letter or brace: general categories. True where the class is negated.
+  bool unicodeClass() {
+    bool braced = take('{'), negated = braced && take('^');
+    int64_t start = at;
     if (braced)
       while (more() && peek() != '}')
         ++at;
-    else
+    else if (more())
       ++at;
+    Str name = {pattern.data + start, at - start};
     if (braced && !take('}'))
       failed = true;
-    if (c == 'L') {
-      range('A', 'Z'), range('a', 'z'), range(0xaa, 0xaa), range(0xb5, 0xb5), range(0xba, 0xba), range(0xc0, 0xd6), range(0xd8, 0xf6);
-      range(0xf8, 0x2c1), range(0x370, 0x373), range(0x376, 0x37d), range(0x386, 0x386), range(0x388, 0x481), range(0x48a, 0x559);
-      range(0x560, 0x588), range(0x5d0, 0x5f2), range(0x620, 0x64a), range(0x671, 0x6d3), range(0x900, 0x1fff), range(0x2c00, 0x2dff);
-      range(0x3041, 0xd7ff), range(0xf900, 0xfdff), range(0xfe70, 0xfefc), range(0x20000, 0x3ffff);
-    } else if (c == 'N') {
-      range('0', '9'), range(0xb2, 0xb3), range(0xb9, 0xb9), range(0xbc, 0xbe), range(0x660, 0x669), range(0x966, 0x96f);
-    } else if (c == 'P') {
-      range('!', '#'), range('%', '*'), range(',', '/'), range(':', ';'), range('?', '@'), range('[', ']'), range('_', '_'),
-          range('{', '{');
-      range('}', '}'), range(0xa1, 0xa1), range(0xa7, 0xa7), range(0xab, 0xab), range(0xb6, 0xb7), range(0xbb, 0xbb), range(0xbf, 0xbf);
-      range(0x2010, 0x2027), range(0x2030, 0x205e), range(0x3001, 0x3003), range(0x3008, 0x3011);
-    } else if (c == 'Z') {
-      range(' ', ' '), range(0xa0, 0xa0), range(0x1680, 0x1680), range(0x2000, 0x200a), range(0x2028, 0x2029), range(0x202f, 0x202f),
-          range(0x3000, 0x3000);
-    } else if (c == 'S') {
-      range('$', '$'), range('+', '+'), range('<', '>'), range('^', '^'), range('`', '`'), range('|', '|'), range('~', '~'),
-          range(0xa2, 0xa6);
-      range(0x20a0, 0x20bf), range(0x2190, 0x2bff), range(0x1f300, 0x1faff);
-    } else {
-      failed = true;
-    }
+    int32_t own = rangeCount;
+    constexpr int32_t runs = sizeof(categoryRuns) / sizeof(*categoryRuns);
+    for (int32_t r = 0; r < runs; ++r)
+      if (isCategory(name, categoryRuns[r] & 31))
+        range(categoryRuns[r] >> 5, r + 1 < runs ? (categoryRuns[r + 1] >> 5) - 1 : last);
+    if (is(name, "Any"))
+      range(0, last);
+    if (own == rangeCount)
+      failed = true;  // a script, or nothing
+    return negated;
+  }
+  // RE2 has no name for what is not assigned, and C does not hold it.
+  static bool isCategory(Str name, uint32_t category) {
+    const char *own = categoryNames + 2 * category;
+    return category != unassigned && name.size >= 1 && name.size <= 2 && name.data[0] == own[0] &&
+           (name.size == 1 || name.data[1] == own[1]);
   }
 
-  // Replaces the ranges from `from` on by the characters they do not hold.
+  // Replaces the ranges from `from` on, with their other cases, by the characters they do not hold.
   void complement(int32_t from) {
-    int32_t end = rangeCount;
-    for (uint32_t lo = 0; lo <= last && !failed;) {
-      uint32_t nextStart = last + 1, inside = 0;
-      for (int32_t r = from; r < end; ++r) {
-        if (within(lo, ranges[r].lo, ranges[r].hi) && ranges[r].hi + 1 > inside)
-          inside = ranges[r].hi + 1;
-        if (ranges[r].lo > lo && ranges[r].lo < nextStart)
-          nextStart = ranges[r].lo;
-      }
-      if (inside) {
-        lo = inside;
-        continue;
-      }
-      range(lo, nextStart - 1);
-      lo = nextStart;
+    foldRanges(from);
+    settle(from);
+    uint32_t lo = 0;
+    int32_t count = from, end = rangeCount;
+    for (int32_t r = from; r < end; ++r) {
+      Range inside = ranges[r];
+      if (inside.lo > lo)
+        ranges[count++] = {lo, inside.lo - 1};
+      lo = inside.hi + 1;
     }
-    memmove(ranges + from, ranges + end, size_t(rangeCount - end) * sizeof(Range));
-    rangeCount -= end - from;
+    rangeCount = count;
+    if (lo <= last)
+      range(lo, last);
   }
 };
 
