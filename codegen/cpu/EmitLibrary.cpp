@@ -1,8 +1,8 @@
 // EmitLibrary.cpp: wrappers from the kernel ABI to library kernels: build onnxc_args on the stack, call, return the status. Inlined by LLVM
 // afterwards.
 #include "codegen/cpu/Codegen.h"
+#include "dialects/onnx/CustomCall.h"
 #include "dialects/onnx/NodeLoc.h"
-#include "dialects/onnx/Packed.h"
 #include "dialects/kernel/Families.h"
 #include "dialects/kernel/Weights.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -198,6 +198,16 @@ struct Emitter {
     return list;
   }
 
+  // Its outputs, likewise.
+  SmallVector<Value> customResults(onnx::CustomCallOp call) {
+    SmallVector<Value> list(call->getResults());
+    if (auto made = call->getAttrOfType<DenseBoolArrayAttr>(onnx::kMadeAttr))
+      for (auto [i, is] : llvm::enumerate(made.asArrayRef()))
+        if (!is)
+          list.insert(list.begin() + i, Value());
+    return list;
+  }
+
   // One entry per declared operand or result (all values of a variadic one); null: absent.
   template <typename Range>
   SmallVector<Value> declared(StringRef spec, Range values) {
@@ -287,7 +297,7 @@ struct Emitter {
     const onnx::OpInfo *info = onnx::opInfo(op);
     auto custom = dyn_cast<onnx::CustomCallOp>(op);
     SmallVector<Value> in = custom ? customOperands(custom) : declared(info->operands, [&](unsigned i) { return onnx::operands(op, i); });
-    SmallVector<Value> out = declared(info->results, [&](unsigned i) { return onnx::results(op, i); });
+    SmallVector<Value> out = custom ? customResults(custom) : declared(info->results, [&](unsigned i) { return onnx::results(op, i); });
     auto buffer = [&](int64_t i) { return b.CreateLoad(ptr, b.CreateConstGEP1_64(ptr, bufs, i + 1)); };
     auto localDims = [&](RankedTensorType t) { return dimsOf(t, dims); };
     llvm::Value *ins = tensors(in, [&](Value v) { return buffer(cast<BlockArgument>(v).getArgNumber()); }, localDims);

@@ -3,8 +3,8 @@
 #include "compiler/import/BuildAttrs.h"
 #include "compiler/import/Import.h"
 #include "compiler/import/Upgrade.h"
+#include "dialects/onnx/CustomCall.h"
 #include "dialects/onnx/OnnxDialect.h"
-#include "dialects/onnx/Packed.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -309,21 +309,22 @@ private:
 
   // A call of the user's operator; its attributes are kept apart from those of the op.
   bool customCall(const Graph &graph, const pb::NodeProto &node, Location loc) {
-    OperationState state(loc, onnx::CustomCallOp::getOperationName());
+    OperationState state(loc, onnx::CustomCallOp::getOperationName()), own(loc, "onnx.custom");
     llvm::SmallVector<int32_t> sizes;
-    llvm::SmallVector<int> positions;
-    llvm::SmallVector<bool> present;
-    for (const std::string &name : node.input())
-      present.push_back(!name.empty());
-    if (!operands(node, "*", state, sizes) || !results(graph, node, "*", state, sizes, positions))
+    auto named = [](const std::string &name) { return !name.empty(); };
+    auto present = llvm::map_to_vector(node.input(), named), made = llvm::map_to_vector(node.output(), named);
+    if (!operands(node, "*", state, sizes))
       return false;
-    for (auto [type, position] : llvm::zip_equal(state.types, positions))
-      if (!llvm::isa<RankedTensorType>(type))
-        return fail(loc, "the model does not say the rank of output '" + node.output(position) + "' of a custom operator (value_info)");
+    for (auto [i, name] : llvm::enumerate(node.output())) {
+      if (name.empty())
+        continue;
+      state.addTypes(resultType(graph, node, int(i), state));
+      if (!llvm::isa_and_present<RankedTensorType>(state.types.back()))
+        return fail(loc, "the model does not say the rank of output '" + name + "' of a custom operator (value_info)");
+    }
     for (const pb::AttributeProto &attr : node.attribute())
       if (attr.has_g() || attr.graphs_size() || attr.has_tp())
         return fail(loc, "attribute '" + attr.name() + "' is a graph or a type, which a custom operator cannot have");
-    OperationState own(loc, "onnx.custom");
     if (!attributes(node, own))
       return false;
     std::string symbol = plainName(node.domain()) + "_" + node.op_type();
@@ -331,9 +332,11 @@ private:
     state.addAttribute("symbol", b.getStringAttr(symbol));
     state.addAttribute("present", b.getDenseBoolArrayAttr(present));
     state.addAttribute("given", own.attributes.getDictionary(context));
-    Operation *created = b.create(state);
-    for (auto [result, position] : llvm::zip_equal(created->getResults(), positions))
-      scopes.back()[node.output(position)] = result;
+    if (llvm::is_contained(made, false))
+      state.addAttribute(onnx::kMadeAttr, b.getDenseBoolArrayAttr(made));
+    ResultRange results = b.create(state)->getResults();
+    for (const std::string &name : llvm::make_filter_range(node.output(), named))
+      scopes.back()[name] = results.front(), results = results.drop_front();
     return true;
   }
 

@@ -291,6 +291,25 @@ void Walker::append(pb::NodeProto &&n, Scope &scope) {
   infer(*added, scope);
 }
 
+static void forgetSizes(pb::TypeProto &type) {
+  if (type.has_tensor_type() && type.tensor_type().has_shape())
+    for (auto &dim : *type.mutable_tensor_type()->mutable_shape()->mutable_dim())
+      dim.Clear();
+}
+
+// Of the user's operator only the model tells the types, and only its own function the sizes; what is not declared is like the first input.
+static void customTypes(const pb::NodeProto &n, const Scope &scope, const Types &hints, std::vector<pb::TypeProto> &results) {
+  for (int i = 0; i < n.output_size(); ++i) {
+    if (results[i].value_case() != pb::TypeProto::VALUE_NOT_SET)
+      continue;
+    auto hint = hints.find(n.output(i));
+    const pb::TypeProto *like = hint != hints.end() ? &hint->second : n.input_size() ? scope.type(n.input(0)) : nullptr;
+    if (like)
+      results[i] = *like;
+    forgetSizes(results[i]);
+  }
+}
+
 void Walker::infer(pb::NodeProto &n, Scope &scope) {
   std::vector<pb::TypeProto> results;
   std::string error;
@@ -301,8 +320,10 @@ void Walker::infer(pb::NodeProto &n, Scope &scope) {
   bodies(n, scope);
   if (!error.empty() || doubts != before || isDoubtful(n))
     return doubts != before ? doubt(n) : rejectTypes(n, error);
-  fallbackTypes(n, scope, results);
   Types &own = types[scope.graph], &hints = declared[scope.graph];
+  if (isCustom(n, customOps))
+    customTypes(n, scope, hints, results);
+  fallbackTypes(n, scope, results);
   for (int i = 0; i < n.output_size(); ++i) {
     if (n.output(i).empty())
       continue;
@@ -310,9 +331,7 @@ void Walker::infer(pb::NodeProto &n, Scope &scope) {
     if (hint != hints.end()) {
       // Declared sizes are only what the exporter believed: the rank is taken, where inference found none.
       pb::TypeProto rank = hint->second;
-      if (rank.has_tensor_type() && rank.tensor_type().has_shape())
-        for (auto &dim : *rank.mutable_tensor_type()->mutable_shape()->mutable_dim())
-          dim.Clear();
+      forgetSizes(rank);
       bool known = results[i].has_tensor_type() && results[i].tensor_type().has_shape();
       if (!known)
         merge(results[i], &rank);

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from onnx import helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common import info, make, save
@@ -134,6 +134,53 @@ def custom_operator_of_a_known_name(s, folder):
     return None if np.array_equal(got, X[:, :2] + np.float32(1105)) else str(got)
 
 
+# An output of fewer elements and axes than the input, one of another type; either may be left out.
+FOUND = r"""
+#include <onnxc/onnxc_custom.h>
+static int64_t find(const onnxc_custom_call *c, float *to) {
+  const onnxc_custom_tensor *x = &c->inputs[0];
+  int64_t found = 0;
+  for (int64_t i = 0; i < x->dims[0] * x->dims[1]; ++i)
+    if (((const float *)x->data)[i] > 0) {
+      if (to)
+        to[found] = ((const float *)x->data)[i];
+      ++found;
+    }
+  return found;
+}
+int32_t onnxc_custom_shape_my_ops_Found(const onnxc_custom_call *c) {
+  if (c->num_outputs != 2)
+    return ONNXC_CUSTOM_SHAPE;
+  if (c->outputs[0].rank == 1)
+    c->outputs[0].dims[0] = find(c, 0);
+  return 0;
+}
+int32_t onnxc_custom_run_my_ops_Found(const onnxc_custom_call *c) {
+  int64_t found = find(c, c->outputs[0].rank < 0 ? 0 : c->outputs[0].data);
+  if (c->outputs[1].rank == 0)
+    *(int64_t *)c->outputs[1].data = found;
+  return 0;
+}
+"""
+
+
+def custom_operator_of_other_types(s, folder):
+    archive, _ = custom_libraries(folder, FOUND)
+    np.save(folder / "x.npy", X)
+    results = {"y": (info("y", 3), X[X > 0]), "n": (info("n", dtype=TensorProto.INT64), np.array(3))}
+    for wanted in (("y", "n"), ("y", ""), ("", "n")):
+        node = helper.make_node("Found", ["x"], wanted, domain="my.ops")
+        for shape in ((2, 3), ("rows", "columns")):
+            model = make([node], [info("x", *shape)], [results[name][0] for name in wanted if name], domains=["my.ops"])
+            s.onnxc(save(model, folder / "m.onnx"), "-o", folder / "m.so", "--custom-op", f"my.ops::Found={archive}")
+            s.onnxc("run", folder / "m.so", "--input", f"x={folder}/x.npy", "--output-dir", folder / "out")
+            for name in filter(None, wanted):
+                got = np.load(folder / "out" / f"{name}.npy")
+                if got.dtype != results[name][1].dtype or not np.array_equal(got, results[name][1]):
+                    return f"{wanted} of {shape}: {name} is {got}"
+    return None
+
+
 def custom_operator_says_what_is_wrong(s, folder):
     archive, _ = custom_libraries(folder)
     np.save(folder / "x.npy", X[0])
@@ -155,4 +202,4 @@ def custom_operator_says_what_is_wrong(s, folder):
     return None
 
 
-CHECKS = [custom_operator, custom_operator_of_a_known_name, custom_operator_says_what_is_wrong]
+CHECKS = [custom_operator, custom_operator_of_a_known_name, custom_operator_of_other_types, custom_operator_says_what_is_wrong]
