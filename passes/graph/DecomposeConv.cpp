@@ -1,5 +1,5 @@
 // DecomposeConv.cpp: transposed convolutions, and three-dimensional ones with constant weights, as plain ones of one or two dims, which
-// have tuned kernels and layouts. One of the groups of Decompose.cpp.
+// have tuned kernels and layouts; convolutions of whole images as products. One of the groups of Decompose.cpp.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Tensor.h"
@@ -221,56 +221,137 @@ static LogicalResult convOverTime(onnx::ConvOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-// Frames become images: the frames that one result frame reads are joined along the channels.
-static LogicalResult convFrames(onnx::ConvOp op, PatternRewriter &rewriter) {
-  auto x = rankedType(op.getX()), w = rankedType(op.getW());
-  auto weights = x && x.getRank() == 5 && w && w.getRank() == 5 && op.getGroup() == 1 ? constantFloats(op.getW()) : std::nullopt;
-  auto y = rankedType(op.getY());
+namespace {
+// A convolution over frames, as convolutions of images.
+struct Frames {
+  RankedTensorType x, w, y;
+  SmallVector<int64_t> strides, dilations, pads;
+  int64_t channels, outputs, depth, area, count;  // area: of a filter's image; count: frames of the result
+  std::vector<float> weights;
+  bool depthwise;
+};
+}  // namespace
+
+static std::optional<Frames> framesOf(onnx::ConvOp op) {
+  Frames f{rankedType(op.getX()), rankedType(op.getW()), rankedType(op.getY()), {}, {}, {}, 0, 0, 0, 0, 0, {}, false};
   bool plain = op.getAutoPad() == "NOTSET" || op.getAutoPad() == "VALID";
-  if (!weights || !plain || !biasOf(op.getB()) || llvm::any_of(x.getShape().drop_front(), ShapedType::isDynamic) || weights->empty() ||
-      llvm::any_of(y.getShape().drop_front(), [](int64_t d) { return d <= 0; }))
-    return rewriter.notifyMatchFailure(op, "not over frames of known size with constant weights");
-  auto strides = listOr(op.getStrides(), 3, 1), dilations = listOr(op.getDilations(), 3, 1);
-  auto pads = op.getAutoPad() == "VALID" ? SmallVector<int64_t>(6, 0) : listOr(op.getPads(), 6, 0);
-  if (llvm::any_of(pads, [](int64_t p) { return p < 0; }))
-    return rewriter.notifyMatchFailure(op, "negative padding");
-  GraphBuilder g{rewriter, op.getLoc()};
-  int64_t channels = x.getDimSize(1), outputs = w.getDimSize(0), depth = w.getDimSize(2), area = w.getDimSize(3) * w.getDimSize(4);
-  int64_t frames = y.getDimSize(2);
+  if (!f.x || f.x.getRank() != 5 || !f.w || f.w.getRank() != 5 || !plain || !biasOf(op.getB()) ||
+      llvm::any_of(f.x.getShape().drop_front(), ShapedType::isDynamic) ||
+      llvm::any_of(f.y.getShape().drop_front(), [](int64_t d) { return d <= 0; }))
+    return std::nullopt;
+  f.channels = f.x.getDimSize(1), f.outputs = f.w.getDimSize(0), f.depth = f.w.getDimSize(2), f.count = f.y.getDimSize(2);
+  f.area = f.w.getDimSize(3) * f.w.getDimSize(4);
+  f.depthwise = f.channels > 1 && int64_t(op.getGroup()) == f.channels && f.w.getDimSize(1) == 1;
+  auto weights = op.getGroup() == 1 || f.depthwise ? constantFloats(op.getW()) : std::nullopt;
+  if (!weights || weights->empty())
+    return std::nullopt;
+  f.weights = std::move(*weights);
+  f.strides = listOr(op.getStrides(), 3, 1), f.dilations = listOr(op.getDilations(), 3, 1);
+  f.pads = op.getAutoPad() == "VALID" ? SmallVector<int64_t>(6, 0) : listOr(op.getPads(), 6, 0);
+  return llvm::any_of(f.pads, [](int64_t p) { return p < 0; }) ? std::nullopt : std::optional(std::move(f));
+}
+
+// The frames that each tap along the depth reads, [batch, count, channels, height, width].
+static SmallVector<Value> frameTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
   Value v = g.transpose(op.getX(), {0, 2, 1, 3, 4});
-  if (pads[0] || pads[3]) {
+  if (f.pads[0] || f.pads[3]) {
     SmallVector<int64_t> shape(rankedType(v).getShape());
-    shape[1] += pads[0] + pads[3];
-    v = onnx::PadOp::create(rewriter, op.getLoc(), x.clone(shape), v, g.integers({0, pads[0], 0, 0, 0, 0, pads[3], 0, 0, 0}), Value(),
+    shape[1] += f.pads[0] + f.pads[3];
+    v = onnx::PadOp::create(g.b, op.getLoc(), f.x.clone(shape), v, g.integers({0, f.pads[0], 0, 0, 0, 0, f.pads[3], 0, 0, 0}), Value(),
                             Value(), "constant");
   }
   SmallVector<Value> taps;
-  for (int64_t d = 0; d < depth; ++d) {
-    int64_t start = d * dilations[0], end = start + (frames - 1) * strides[0] + 1;
-    bool whole = start == 0 && end == rankedType(v).getDimSize(1) && strides[0] == 1;
-    taps.push_back(whole ? v : g.slice(v, 1, start, end, strides[0]));
+  for (int64_t d = 0; d < f.depth; ++d) {
+    int64_t start = d * f.dilations[0], end = start + (f.count - 1) * f.strides[0] + 1;
+    bool whole = start == 0 && end == rankedType(v).getDimSize(1) && f.strides[0] == 1;
+    taps.push_back(whole ? v : g.slice(v, 1, start, end, f.strides[0]));
   }
-  v = g.reshape(g.concat(taps, 2), {-1, depth * channels, x.getDimSize(3), x.getDimSize(4)});
-  std::vector<float> images(weights->size());
-  for (int64_t o = 0; o < outputs; ++o)
-    for (int64_t d = 0; d < depth; ++d)
-      for (int64_t c = 0; c < channels; ++c)
-        for (int64_t i = 0; i < area; ++i)
-          images[((o * depth + d) * channels + c) * area + i] = (*weights)[((o * channels + c) * depth + d) * area + i];
-  auto images2 = g.floats({outputs, depth * channels, w.getDimSize(3), w.getDimSize(4)}, images);
-  auto type = x.clone({rankedType(v).getDimSize(0), outputs, y.getDimSize(3), y.getDimSize(4)});
-  v = onnx::ConvOp::create(rewriter, op.getLoc(), type, v, images2, op.getB(), rewriter.getStringAttr("NOTSET"),
-                           rewriter.getDenseI64ArrayAttr({dilations[1], dilations[2]}), rewriter.getI64IntegerAttr(1), {},
-                           rewriter.getDenseI64ArrayAttr({pads[1], pads[2], pads[4], pads[5]}),
-                           rewriter.getDenseI64ArrayAttr({strides[1], strides[2]}));
-  v = g.transpose(g.reshape(v, {-1, frames, outputs, y.getDimSize(3), y.getDimSize(4)}), {0, 2, 1, 3, 4});
-  if (v.getType() != y)
-    v.setType(y);
+  return taps;
+}
+
+// `v`: [batch, count, channels, height, width], its frames convolved as images by [outputs, channels of a group, area] weights.
+static Value convImages(const Frames &f, onnx::ConvOp op, GraphBuilder g, Value v, const std::vector<float> &weights, Value bias) {
+  int64_t channels = rankedType(v).getDimSize(2), each = f.depthwise ? 1 : channels;
+  v = g.reshape(v, {-1, channels, f.x.getDimSize(3), f.x.getDimSize(4)});
+  Value images = g.floats({f.outputs, each, f.w.getDimSize(3), f.w.getDimSize(4)}, weights);
+  auto type = f.x.clone({rankedType(v).getDimSize(0), f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)});
+  return onnx::ConvOp::create(g.b, op.getLoc(), type, v, images, bias, g.b.getStringAttr("NOTSET"),
+                              g.b.getDenseI64ArrayAttr({f.dilations[1], f.dilations[2]}), g.b.getI64IntegerAttr(channels / each), {},
+                              g.b.getDenseI64ArrayAttr({f.pads[1], f.pads[2], f.pads[4], f.pads[5]}),
+                              g.b.getDenseI64ArrayAttr({f.strides[1], f.strides[2]}));
+}
+
+// All taps at once, joined along the channels.
+static Value joinedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g, ArrayRef<Value> taps) {
+  std::vector<float> images(f.weights.size());
+  for (int64_t o = 0; o < f.outputs; ++o)
+    for (int64_t d = 0; d < f.depth; ++d)
+      for (int64_t c = 0; c < f.channels; ++c)
+        for (int64_t i = 0; i < f.area; ++i)
+          images[((o * f.depth + d) * f.channels + c) * f.area + i] = f.weights[((o * f.channels + c) * f.depth + d) * f.area + i];
+  return convImages(f, op, g, g.concat(taps, 2), images, op.getB());
+}
+
+// Each tap keeps its channels apart; their images are added up.
+static Value addedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g, ArrayRef<Value> taps) {
+  Value sum;
+  for (int64_t d = 0; d < f.depth; ++d) {
+    std::vector<float> images;
+    for (int64_t o = 0; o < f.outputs; ++o) {
+      auto from = f.weights.begin() + (o * f.depth + d) * f.area;
+      images.insert(images.end(), from, from + f.area);
+    }
+    Value tap = convImages(f, op, g, taps[d], images, d ? Value() : op.getB());
+    sum = sum ? Value(onnx::AddOp::create(g.b, op.getLoc(), tap.getType(), tap, sum)) : tap;
+  }
+  return sum;
+}
+
+// Frames become images.
+static LogicalResult convFrames(onnx::ConvOp op, PatternRewriter &rewriter) {
+  auto f = framesOf(op);
+  if (!f)
+    return rewriter.notifyMatchFailure(op, "not over frames of known size with constant weights, all channels together or each apart");
+  GraphBuilder g{rewriter, op.getLoc()};
+  SmallVector<Value> taps = frameTaps(*f, op, g);
+  Value v = f->depthwise ? addedTaps(*f, op, g, taps) : joinedTaps(*f, op, g, taps);
+  v = g.transpose(g.reshape(v, {-1, f->count, f->outputs, f->y.getDimSize(3), f->y.getDimSize(4)}), {0, 2, 1, 3, 4});
+  if (v.getType() != f->y)
+    v.setType(f->y);
+  rewriter.replaceOp(op, v);
+  return success();
+}
+
+// --- Filters as large as their images ---
+//
+// are a product for a batch of images; one image keeps its convolution, which takes no longer and stays in its layout.
+static LogicalResult convWhole(onnx::ConvOp op, PatternRewriter &rewriter) {
+  auto x = rankedType(op.getX()), w = rankedType(op.getW());
+  bool plain = op.getAutoPad() == "NOTSET" || op.getAutoPad() == "VALID";
+  if (!x || !w || !w.hasStaticShape() || !x.getElementType().isF32() || op.getGroup() != 1 || !plain || w.getNumElements() == 0 ||
+      x.getDimSize(0) == 1 || x.getRank() != w.getRank() || x.getShape().drop_front() != w.getShape().drop_front())
+    return rewriter.notifyMatchFailure(op, "not a batch of images of the filters' size");
+  int64_t spatial = x.getRank() - 2, outputs = w.getDimSize(0), depth = w.getNumElements() / outputs;
+  if (depth == w.getDimSize(1) || llvm::any_of(listOr(op.getPads(), 2 * spatial, 0), [](int64_t p) { return p != 0; }) ||
+      llvm::any_of(listOr(op.getDilations(), spatial, 1), [](int64_t d) { return d != 1; }))
+    return rewriter.notifyMatchFailure(op, "of one pixel, padded or dilated");
+  GraphBuilder g{rewriter, op.getLoc()};
+  Value images = g.reshape(op.getX(), {-1, depth}), filters = g.reshape(op.getW(), {outputs, depth});
+  auto one = rewriter.getF32FloatAttr(1);
+  auto type = x.clone({rankedType(images).getDimSize(0), outputs});
+  Value v = onnx::GemmOp::create(rewriter, op.getLoc(), type, images, filters, op.getB(), one, one, rewriter.getI64IntegerAttr(0),
+                                 rewriter.getI64IntegerAttr(1));
+  SmallVector<int64_t> shape(x.getRank(), 1);
+  shape[0] = -1, shape[1] = outputs;
+  v = g.reshape(v, shape);
+  if (v.getType() != op.getType())
+    v.setType(op.getType());
   rewriter.replaceOp(op, v);
   return success();
 }
 
 void populateDecomposeConvPatterns(RewritePatternSet &patterns) {
+  patterns.add(convWhole, /*benefit=*/3);
   patterns.add(convTranspose);
   patterns.add(convOverTime, /*benefit=*/2);
   patterns.add(convFrames);

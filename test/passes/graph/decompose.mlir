@@ -143,6 +143,44 @@ func.func @frames(%x: tensor<1x2x4x5x5xf32>) -> tensor<1x1x3x4x4xf32> {
 
 // -----
 
+// CHECK-LABEL: @whole_images
+// CHECK: %[[X:.*]] = "onnx.Reshape"(%arg0, {{.*}} -> tensor<?x18xf32>
+// CHECK: "onnx.{{Gemm|MatMul}}"(%[[X]],
+// CHECK-NOT: "onnx.Conv"
+func.func @whole_images(%x: tensor<?x2x3x3xf32>, %b: tensor<4xf32>) -> tensor<?x4x1x1xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x2x3x3xf32>} : () -> tensor<4x2x3x3xf32>
+  %y = "onnx.Conv"(%x, %w, %b) : (tensor<?x2x3x3xf32>, tensor<4x2x3x3xf32>, tensor<4xf32>) -> tensor<?x4x1x1xf32>
+  return %y : tensor<?x4x1x1xf32>
+}
+
+// -----
+
+// A border, or one image.
+// CHECK-LABEL: @not_whole_images
+// CHECK-COUNT-2: "onnx.Conv"
+func.func @not_whole_images(%x: tensor<?x2x3x3xf32>, %one: tensor<1x2x3x3xf32>) -> (tensor<?x4x2x1xf32>, tensor<1x4x1x1xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x2x3x3xf32>} : () -> tensor<4x2x3x3xf32>
+  %y = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 0, 0, 0>}> : (tensor<?x2x3x3xf32>, tensor<4x2x3x3xf32>) -> tensor<?x4x2x1xf32>
+  %z = "onnx.Conv"(%one, %w) : (tensor<1x2x3x3xf32>, tensor<4x2x3x3xf32>) -> tensor<1x4x1x1xf32>
+  return %y, %z : tensor<?x4x2x1xf32>, tensor<1x4x1x1xf32>
+}
+
+// -----
+
+// Channels that stay apart: images of every tap, added up.
+// CHECK-LABEL: @depthwise_frames
+// CHECK: %[[A:.*]] = "onnx.Conv"{{.*}}group = 2{{.*}} -> tensor<3x4x4x4xf32>
+// CHECK: %[[B:.*]] = "onnx.Conv"{{.*}}group = 2{{.*}} -> tensor<3x4x4x4xf32>
+// CHECK: "onnx.Add"(%[[B]], %[[A]])
+// CHECK-NOT: "onnx.Conv"
+func.func @depthwise_frames(%x: tensor<1x2x4x5x5xf32>) -> tensor<1x4x3x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x1x2x2x2xf32>} : () -> tensor<4x1x2x2x2xf32>
+  %y = "onnx.Conv"(%x, %w) <{group = 2 : i64}> : (tensor<1x2x4x5x5xf32>, tensor<4x1x2x2x2xf32>) -> tensor<1x4x3x4x4xf32>
+  return %y : tensor<1x4x3x4x4xf32>
+}
+
+// -----
+
 // CHECK-LABEL: @projection
 // CHECK: %[[W:.*]] = "onnx.Reshape"(%arg1, {{.*}} -> tensor<8x15xf32>
 // CHECK: %[[M:.*]] = "onnx.MatMul"(%arg0, %[[W]])
