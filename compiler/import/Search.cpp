@@ -135,7 +135,7 @@ bool Expansion::read(const Versions &versions) {
       encoderGraph = &attr.g();
   }
   const pb::AttributeProto *type = findAttr(node, "model_type");
-  model = type ? type->i() : kDecoderOnly;
+  model = type ? type->i() : node.op_type() == "WhisperBeamSearch" ? kWhisper : kDecoderOnly;
   error = whyNot(beams);
   return error.empty();
 }
@@ -154,7 +154,8 @@ std::string Expansion::whyNot(bool beams) const {
   for (const char *name : kUnknownOperands)
     if (search.operand.count(name))
       return std::string("uses ") + name + ", which onnxc does not know";
-  for (auto [place, name] : {std::pair{beams ? 99 : 1, "filtered_logits"}, {3, "cross_qk"}, {4, "non_speech_probs"}})
+  for (auto [place, name] :
+       {std::pair{beams ? 99 : 1, "filtered_logits"}, {beams ? 99 : 2, "scores"}, {3, "cross_qk"}, {4, "non_speech_probs"}})
     if (!output(place).empty())
       return std::string("output '") + name + "' is not given";
   return "";

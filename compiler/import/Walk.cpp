@@ -303,9 +303,13 @@ static void customTypes(const pb::NodeProto &n, const Scope &scope, const Types 
     if (results[i].value_case() != pb::TypeProto::VALUE_NOT_SET)
       continue;
     auto hint = hints.find(n.output(i));
-    const pb::TypeProto *like = hint != hints.end() ? &hint->second : n.input_size() ? scope.type(n.input(0)) : nullptr;
+    const pb::TypeProto *first = n.input_size() ? scope.type(n.input(0)) : nullptr;
+    const pb::TypeProto *like = hint != hints.end() ? &hint->second : first;
     if (like)
       results[i] = *like;
+    bool noRank = results[i].has_tensor_type() && !results[i].tensor_type().has_shape();
+    if (noRank && first && first->has_tensor_type() && first->tensor_type().has_shape())
+      *results[i].mutable_tensor_type()->mutable_shape() = first->tensor_type().shape();
     forgetSizes(results[i]);
   }
 }

@@ -2,6 +2,7 @@
 // have tuned kernels and layouts; convolutions of whole images as products. One of the groups of Decompose.cpp.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
+#include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Decompose.h"
 #include "passes/graph/Weights.h"
@@ -214,6 +215,8 @@ static LogicalResult convOverTime(onnx::ConvOp op, PatternRewriter &rewriter) {
   v = onnx::ConvOp::create(rewriter, op.getLoc(), type, v, filters, op.getB(), rewriter.getStringAttr("NOTSET"),
                            rewriter.getDenseI64ArrayAttr({dilations[0], 1}), op.getGroupAttr(), {},
                            rewriter.getDenseI64ArrayAttr({pads[0], 0, pads[3], 0}), rewriter.getDenseI64ArrayAttr({strides[0], 1}));
+  if (op->hasAttr(onnx::kExactAttr))
+    v.getDefiningOp()->setAttr(onnx::kExactAttr, rewriter.getUnitAttr());
   v = g.reshape(v, {-1, y.getDimSize(1), y.getDimSize(2), y.getDimSize(3), y.getDimSize(4)});
   if (v.getType() != y)
     v.setType(y);
@@ -275,10 +278,13 @@ static Value convImages(const Frames &f, onnx::ConvOp op, GraphBuilder g, Value 
   v = g.reshape(v, {-1, channels, f.x.getDimSize(3), f.x.getDimSize(4)});
   Value images = g.floats({f.outputs, each, f.w.getDimSize(3), f.w.getDimSize(4)}, weights);
   auto type = f.x.clone({rankedType(v).getDimSize(0), f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)});
-  return onnx::ConvOp::create(g.b, op.getLoc(), type, v, images, bias, g.b.getStringAttr("NOTSET"),
-                              g.b.getDenseI64ArrayAttr({f.dilations[1], f.dilations[2]}), g.b.getI64IntegerAttr(channels / each), {},
-                              g.b.getDenseI64ArrayAttr({f.pads[1], f.pads[2], f.pads[4], f.pads[5]}),
-                              g.b.getDenseI64ArrayAttr({f.strides[1], f.strides[2]}));
+  auto conv = onnx::ConvOp::create(g.b, op.getLoc(), type, v, images, bias, g.b.getStringAttr("NOTSET"),
+                                   g.b.getDenseI64ArrayAttr({f.dilations[1], f.dilations[2]}), g.b.getI64IntegerAttr(channels / each), {},
+                                   g.b.getDenseI64ArrayAttr({f.pads[1], f.pads[2], f.pads[4], f.pads[5]}),
+                                   g.b.getDenseI64ArrayAttr({f.strides[1], f.strides[2]}));
+  if (op->hasAttr(onnx::kExactAttr))
+    conv->setAttr(onnx::kExactAttr, g.b.getUnitAttr());
+  return conv;
 }
 
 // All taps at once, joined along the channels.
@@ -328,6 +334,9 @@ static LogicalResult convFrames(onnx::ConvOp op, PatternRewriter &rewriter) {
 static LogicalResult convWhole(onnx::ConvOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX()), w = rankedType(op.getW());
   bool plain = op.getAutoPad() == "NOTSET" || op.getAutoPad() == "VALID";
+  if (op->hasAttr(onnx::kExactAttr) || op.getX().getDefiningOp<onnx::DequantizeLinearOp>() ||
+      op.getW().getDefiningOp<onnx::DequantizeLinearOp>())
+    return rewriter.notifyMatchFailure(op, "of integers");  // integer-contractions and layouts know them as convolutions
   if (!x || !w || !w.hasStaticShape() || !x.getElementType().isF32() || op.getGroup() != 1 || !plain || w.getNumElements() == 0 ||
       x.getDimSize(0) == 1 || x.getRank() != w.getRank() || x.getShape().drop_front() != w.getShape().drop_front())
     return rewriter.notifyMatchFailure(op, "not a batch of images of the filters' size");

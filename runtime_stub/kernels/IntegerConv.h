@@ -83,7 +83,7 @@ struct IntegerConv {
                                                            int64_t at) const {
     typedef int Whole __attribute__((vector_size(64)));
     const IntegerConv own = *this;  // a store of bytes may change what is not a local variable
-    int32_t flip = outSigned ? 128 : 0;
+    int32_t flip = outSigned ? 128 : 0, flips = outSigned ? int32_t(0x80808080) : 0;
     Sums16 correction = *(const Sums16 *)(corrections + block * kLanes);
     v16 factor = *(const v16 *)(factors + block * kLanes);
     int64_t i = 0;
@@ -95,7 +95,7 @@ struct IntegerConv {
       });
       auto low = __builtin_ia32_packusdw512(four[0], four[1]), high = __builtin_ia32_packusdw512(four[2], four[3]);
       Whole bytes = (Whole)__builtin_ia32_packuswb512(low, high);  // of each quarter of a pixel after the other
-      bytes = __builtin_shufflevector(bytes, bytes, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15) ^ flip * 0x01010101;
+      bytes = __builtin_shufflevector(bytes, bytes, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15) ^ flips;
       memcpy(static_cast<uint8_t *>(y) + at, &bytes, 64);
     }
     return i;

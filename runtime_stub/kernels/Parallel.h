@@ -36,8 +36,7 @@ ONNXC_INLINE int32_t parallelFor(const onnxc_args *a, int64_t extent, int64_t gr
   return onnxc_rt_parallel(a->rt, parallelTask<Body>, bufs, nullptr, extent, grain, 0);
 }
 
-// The same with `bytes` of 64-byte aligned scratch for each task: body(scratch, begin, end). It takes the place of what onnxc_rt_scratch
-// gave the kernel before.
+// The same with `bytes` of 64-byte aligned scratch for each task: body(scratch, begin, end). What onnxc_rt_scratch gave the kernel stays.
 template <class Body>
 static int32_t parallelScratchTask(void *const *bufs, const int64_t *, void *scratch, int64_t begin, int64_t end) {
   return (*static_cast<const Body *>(bufs[1]))(scratch, begin, end);

@@ -95,7 +95,8 @@ struct Filter {
 
 inline Filter makeFilter(bool antialias, double cubicA, double scale, bool cubic) {
   double shrink = antialias && scale < 1 ? scale : 1, reach = cubic ? 2 : 1;
-  int64_t first = int64_t(__builtin_floor(-reach / shrink)) + 1;
+  double span = reach / shrink;
+  int64_t first = span < 0x1p31 ? int64_t(__builtin_floor(-span)) + 1 : -(int64_t(1) << 31);
   return {cubic, cubicA, shrink, 2 - 2 * first, first};
 }
 

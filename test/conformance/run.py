@@ -31,7 +31,7 @@ XFAIL = Path(__file__).with_name("xfail.txt")
 MODES = {"static": ["--cpu", "native"], "symbolic": ["--cpu", "x86-64-v3"], "O0": ["--cpu", "native", "-O0"]}  # the level that a run takes alone: half the time
 KINDS = ["node", "simple", "light", "pytorch-converted", "pytorch-operator"]
 RANDOM_OPS = {"Bernoulli", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial"}
-COMPILE_LIMIT, RUN_LIMIT = 60 * PATIENCE, int(60 * PATIENCE)
+COMPILE_LIMIT, RUN_LIMIT = 60 * PATIENCE, int(300 * PATIENCE)
 
 
 # ---- data ---------------------------------------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ for i, letters in enumerate(LETTERS):  # alone, in a range and in one that is ne
         case(f"regex_cases_{letters}", f'y = RegexFullMatch <pattern = "(?i){lone}"> (x)  z = RegexFullMatch <pattern = "(?i)[{lone}-{lone}]"> (x)  n = RegexFullMatch <pattern = "(?i)[^{lone}]{{1}}"> (x)',
              [inside, inside, ~inside & np.array([len(t) == 1 for t in others])], "bool[] y, bool[] z, bool[] n", x=others)
 MARKS = "AΣЯaſσ9½ⅧǅǆǄ中+_\u0301\0"
-for _pattern, _inside in ((r"\p{Lu}", "AΣЯǄ"), (r"\P{^Ll}", "aſσǆ"), (r"[\pN_]", "9½Ⅷ_"), (r"(?i)\p{Lt}", "ǅǆǄ"), (r"[^\p{L}\pM]", "9½Ⅷ+_\0"), ("[[:ascii:]]", "Aa9+_\0"), (r"\_", "_")):
+for _pattern, _inside in ((r"\p{Lu}", "AΣЯǄ"), (r"\P{^Ll}", "aſσǆ"), (r"[\pN_]", "9½Ⅷ_"), (r"(?i)\p{Lt}", "ǅǆǄ"), (r"[^\p{L}\pM]", "9½Ⅷ+_\0"), ("[[:ascii:]]", "Aa9+_\0"), ("[[:cntrl:]]", "\0"), (r"\_", "_")):
     case(f"regex_class_{_pattern}", 'y = RegexFullMatch <pattern = "PATTERN"> (x)'.replace("PATTERN", _pattern.replace("\\", "\\\\")), np.array([c in _inside for c in MARKS]), "bool[] y", x=texts(*MARKS))
 # A pattern of many more steps than characters.
 case("regex_repeated", r"""y = RegexFullMatch <pattern = "(ab{100}){3}[[:alpha:]]{0,900}"> (x)""", np.array([True, False, True]), "bool[] y",

@@ -87,7 +87,7 @@ def encoded(op, form, attributes, numbers):
     if "decoder_input_ids" in numbers:
         inputs.append(encoders.ids("decoder_input_ids", "s"))
     outputs = [value("sequences", TensorProto.INT32, None), value("scores", TensorProto.FLOAT, None), value("steps", TensorProto.FLOAT, None)]
-    attributes = {"eos_token_id": 3, "pad_token_id": 0, "decoder_start_token_id": 2, "model_type": 2 if "whisper" in form else 1} | attributes
+    attributes = {"eos_token_id": 3, "pad_token_id": 0, "decoder_start_token_id": 2} | ({} if op == "WhisperBeamSearch" else {"model_type": 2 if "whisper" in form else 1}) | attributes
     while not names[-1]:
         names.pop()
     search = node(op, names, [o.name for o in outputs], domain="com.microsoft", name="Search", encoder=encoders.encoder(form), decoder=encoders.decoder(form), **attributes)

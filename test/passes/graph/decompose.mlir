@@ -155,6 +155,21 @@ func.func @whole_images(%x: tensor<?x2x3x3xf32>, %b: tensor<4xf32>) -> tensor<?x
 
 // -----
 
+// Bytes are for integer-contractions, sums that have to be exact for layouts that keep them so.
+// CHECK-LABEL: @whole_images_of_bytes
+// CHECK-COUNT-2: "onnx.Conv"
+func.func @whole_images_of_bytes(%x: tensor<?x2x3x3xf32>) -> (tensor<?x4x1x1xf32>, tensor<?x4x1x1xf32>) {
+  %q = "onnx.Constant"() {value = dense<2> : tensor<4x2x3x3xi8>} : () -> tensor<4x2x3x3xi8>
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %w = "onnx.DequantizeLinear"(%q, %s) : (tensor<4x2x3x3xi8>, tensor<f32>) -> tensor<4x2x3x3xf32>
+  %y = "onnx.Conv"(%x, %w) : (tensor<?x2x3x3xf32>, tensor<4x2x3x3xf32>) -> tensor<?x4x1x1xf32>
+  %f = "onnx.Constant"() {value = dense<2.0> : tensor<4x2x3x3xf32>} : () -> tensor<4x2x3x3xf32>
+  %z = "onnx.Conv"(%x, %f) {onnxc.exact} : (tensor<?x2x3x3xf32>, tensor<4x2x3x3xf32>) -> tensor<?x4x1x1xf32>
+  return %y, %z : tensor<?x4x1x1xf32>, tensor<?x4x1x1xf32>
+}
+
+// -----
+
 // A border, or one image.
 // CHECK-LABEL: @not_whole_images
 // CHECK-COUNT-2: "onnx.Conv"
@@ -163,6 +178,17 @@ func.func @not_whole_images(%x: tensor<?x2x3x3xf32>, %one: tensor<1x2x3x3xf32>) 
   %y = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 0, 0, 0>}> : (tensor<?x2x3x3xf32>, tensor<4x2x3x3xf32>) -> tensor<?x4x2x1xf32>
   %z = "onnx.Conv"(%one, %w) : (tensor<1x2x3x3xf32>, tensor<4x2x3x3xf32>) -> tensor<1x4x1x1xf32>
   return %y, %z : tensor<?x4x2x1xf32>, tensor<1x4x1x1xf32>
+}
+
+// -----
+
+// Exact sums stay exact.
+// CHECK-LABEL: @exact_frames
+// CHECK: "onnx.Conv"{{.*}}onnxc.exact{{.*}} -> tensor<3x1x4x4xf32>
+func.func @exact_frames(%x: tensor<1x2x4x5x5xf32>) -> tensor<1x1x3x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x2x2x2x2xf32>} : () -> tensor<1x2x2x2x2xf32>
+  %y = "onnx.Conv"(%x, %w) {onnxc.exact} : (tensor<1x2x4x5x5xf32>, tensor<1x2x2x2x2xf32>) -> tensor<1x1x3x4x4xf32>
+  return %y : tensor<1x1x3x4x4xf32>
 }
 
 // -----
