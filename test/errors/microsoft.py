@@ -121,7 +121,17 @@ def search_with_first_tokens(folder):
 
 @case(1, r"search \(WhisperBeamSearch, opset 1\): output 'cross_qk' is not given$")
 def search_for_scores_of_heads(folder):
-    return save(folder, search("WhisperBeamSearch", outputs=("y", "", "", "qk")))
+    return save(folder, search("WhisperBeamSearch", outputs=("y", "", "", "qk"), model_type=0))
+
+
+@case(1, r"search \(WhisperBeamSearch, opset 1\): has model_type 2 and no encoder$")
+def search_of_whisper_without_encoder(folder):
+    return save(folder, search("WhisperBeamSearch"))
+
+
+@case(1, r"search \(GreedySearch, opset 1\): output 'scores' is not given$")
+def search_for_scores_without_beams(folder):
+    return save(folder, search("GreedySearch", outputs=("y", "", "scores")))
 
 
 @case(1, r"search \(GreedySearch, opset 1\): has model_type 1 and no encoder$")
