@@ -18,6 +18,13 @@ static SmallVector<int64_t> listOr(std::optional<ArrayRef<int64_t>> given, int64
 }
 static std::optional<std::vector<float>> biasOf(Value b) { return b ? constantFloats(b) : std::vector<float>(); }
 
+// A convolution that stands for `op` has to be as exact as it.
+static onnx::ConvOp asExactAs(onnx::ConvOp op, onnx::ConvOp made) {
+  if (op->hasAttr(onnx::kExactAttr))
+    made->setAttr(onnx::kExactAttr, UnitAttr::get(op.getContext()));
+  return made;
+}
+
 // --- ConvTranspose ---
 //
 // Position o of the result before cropping has phase o mod stride and reads input q - j, q = o / stride, with tap phase + stride j. So all
@@ -212,12 +219,10 @@ static LogicalResult convOverTime(onnx::ConvOp op, PatternRewriter &rewriter) {
   Value v = g.reshape(op.getX(), {-1, x.getDimSize(1), x.getDimSize(2), area});
   Value filters = g.reshape(op.getW(), {w.getDimSize(0), w.getDimSize(1), w.getDimSize(2), 1});
   auto type = x.clone({y.getDimSize(0), y.getDimSize(1), y.getDimSize(2), area});
-  v = onnx::ConvOp::create(rewriter, op.getLoc(), type, v, filters, op.getB(), rewriter.getStringAttr("NOTSET"),
-                           rewriter.getDenseI64ArrayAttr({dilations[0], 1}), op.getGroupAttr(), {},
-                           rewriter.getDenseI64ArrayAttr({pads[0], 0, pads[3], 0}), rewriter.getDenseI64ArrayAttr({strides[0], 1}));
-  if (op->hasAttr(onnx::kExactAttr))
-    v.getDefiningOp()->setAttr(onnx::kExactAttr, rewriter.getUnitAttr());
-  v = g.reshape(v, {-1, y.getDimSize(1), y.getDimSize(2), y.getDimSize(3), y.getDimSize(4)});
+  auto conv = onnx::ConvOp::create(rewriter, op.getLoc(), type, v, filters, op.getB(), rewriter.getStringAttr("NOTSET"),
+                                   rewriter.getDenseI64ArrayAttr({dilations[0], 1}), op.getGroupAttr(), {},
+                                   rewriter.getDenseI64ArrayAttr({pads[0], 0, pads[3], 0}), rewriter.getDenseI64ArrayAttr({strides[0], 1}));
+  v = g.reshape(asExactAs(op, conv), {-1, y.getDimSize(1), y.getDimSize(2), y.getDimSize(3), y.getDimSize(4)});
   if (v.getType() != y)
     v.setType(y);
   rewriter.replaceOp(op, v);
@@ -282,9 +287,7 @@ static Value convImages(const Frames &f, onnx::ConvOp op, GraphBuilder g, Value 
                                    g.b.getDenseI64ArrayAttr({f.dilations[1], f.dilations[2]}), g.b.getI64IntegerAttr(channels / each), {},
                                    g.b.getDenseI64ArrayAttr({f.pads[1], f.pads[2], f.pads[4], f.pads[5]}),
                                    g.b.getDenseI64ArrayAttr({f.strides[1], f.strides[2]}));
-  if (op->hasAttr(onnx::kExactAttr))
-    conv->setAttr(onnx::kExactAttr, g.b.getUnitAttr());
-  return conv;
+  return asExactAs(op, conv);
 }
 
 // All taps at once, joined along the channels.
