@@ -9,8 +9,9 @@
 namespace onnxc {
 
 constexpr int64_t kTileRows = 16, kStep = 64, kTile = kTileRows * kStep;
-constexpr int64_t kLeastTiled = 8;   // rows; fewer take less time in registers
-constexpr int64_t kTiledRows = 128;  // at most, of a unit of work
+constexpr int64_t kRowBytes = 4 * kColumns;  // of a quad of a panel, and of a row of sums
+constexpr int64_t kLeastTiled = 8;           // rows; fewer take less time in registers
+constexpr int64_t kTiledRows = 128;          // at most, of a unit of work
 
 ONNXC_INLINE int64_t stepsOf(int64_t quads) { return (4 * quads + kStep - 1) / kStep; }
 // The size of equal parts of `rows` rows.
@@ -75,13 +76,13 @@ struct TiledPanel {
   const int8_t *panel;
   int64_t steps;
   const int8_t *last;  // quads of the last step
-  int8_t edge[kTileRows * 4 * kColumns];
+  int8_t edge[kTileRows * kRowBytes];
 
   void start(const int8_t *from, int64_t quads) {
     panel = from, steps = stepsOf(quads), last = from + (steps - 1) * int64_t(sizeof(edge));
     if (int64_t rest = quads % kTileRows) {
-      memcpy(edge, last, size_t(rest * 4 * kColumns));
-      memset(edge + rest * 4 * kColumns, 0, size_t((kTileRows - rest) * 4 * kColumns));
+      memcpy(edge, last, size_t(rest * kRowBytes));
+      memset(edge + rest * kRowBytes, 0, size_t((kTileRows - rest) * kRowBytes));
       last = edge;
     }
   }
@@ -106,25 +107,24 @@ ONNXC_TILES __attribute__((noinline)) static void endTiles() { __builtin_ia32_ti
 template <int ROWS, int COLUMNS>
 ONNXC_TILES __attribute__((noinline)) static void multiplyTiles(const uint8_t *left, int64_t each, const TiledPanel &p, int64_t column,
                                                                 int32_t *c) {
-  constexpr int64_t kQuadRow = 4 * kColumns;
   const uint8_t *below = left + p.steps * kTile;
   __builtin_ia32_tilezero(0);
   __builtin_ia32_tilezero(1);
   __builtin_ia32_tilezero(2);
   __builtin_ia32_tilezero(3);
   for (int64_t s = 0; s < p.steps; ++s) {
-    const int8_t *right = (s + 1 < p.steps ? p.panel + s * kTileRows * kQuadRow : p.last) + 4 * column;
+    const int8_t *right = (s + 1 < p.steps ? p.panel + s * kTileRows * kRowBytes : p.last) + 4 * column;
 #pragma clang loop unroll(full)
     for (int64_t i = 0; i < kTileRows; ++i) {
-      __builtin_prefetch(right + (kTileRows + i) * kQuadRow);
+      __builtin_prefetch(right + (kTileRows + i) * kRowBytes);
       if (COLUMNS > 1)
-        __builtin_prefetch(right + (kTileRows + i) * kQuadRow + 64);
+        __builtin_prefetch(right + (kTileRows + i) * kRowBytes + 64);
     }
     __builtin_ia32_tileloadd64(4, left + s * kTile, kStep);
-    __builtin_ia32_tileloadd64(6, right, kQuadRow);
+    __builtin_ia32_tileloadd64(6, right, kRowBytes);
     __builtin_ia32_tdpbusd(0, 4, 6);
     if constexpr (COLUMNS > 1) {
-      __builtin_ia32_tileloadd64(7, right + 64, kQuadRow);
+      __builtin_ia32_tileloadd64(7, right + 64, kRowBytes);
       __builtin_ia32_tdpbusd(1, 4, 7);
     }
     if constexpr (ROWS > 1) {
@@ -134,15 +134,14 @@ ONNXC_TILES __attribute__((noinline)) static void multiplyTiles(const uint8_t *l
         __builtin_ia32_tdpbusd(3, 5, 7);
     }
   }
-  constexpr int64_t kRow = 4 * kColumns;  // bytes of a row of c
   int32_t *at = c + column;
-  __builtin_ia32_tilestored64(0, at, kRow);
+  __builtin_ia32_tilestored64(0, at, kRowBytes);
   if constexpr (COLUMNS > 1)
-    __builtin_ia32_tilestored64(1, at + 16, kRow);
+    __builtin_ia32_tilestored64(1, at + 16, kRowBytes);
   if constexpr (ROWS > 1) {
-    __builtin_ia32_tilestored64(2, at + each * kColumns, kRow);
+    __builtin_ia32_tilestored64(2, at + each * kColumns, kRowBytes);
     if constexpr (COLUMNS > 1)
-      __builtin_ia32_tilestored64(3, at + each * kColumns + 16, kRow);
+      __builtin_ia32_tilestored64(3, at + each * kColumns + 16, kRowBytes);
   }
 }
 
