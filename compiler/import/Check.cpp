@@ -1,4 +1,5 @@
 // Check.cpp: what is wrong with a node by itself, and reports that do not follow from each other. Walk.cpp calls it.
+#include "compiler/import/Schemas.h"
 #include "compiler/import/Upgrade.h"
 
 namespace onnxc::importer {
@@ -26,7 +27,7 @@ static std::string structureError(const pb::NodeProto &n, bool inFunction) {
 
 // Old opsets' schemas are those the exporter had; ops that came later are refused, but for one that ONNX Runtime writes into older models.
 std::string checkNode(const pb::NodeProto &n, int version, bool inFunction) {
-  const pb::OpSchema *schema = pb::OpSchemaRegistry::Schema(n.op_type(), version, n.domain());
+  const pb::OpSchema *schema = Schemas::instance().GetSchema(n.op_type(), version, n.domain());
   if (std::string error = structureError(n, inFunction); !error.empty())
     return error;
   if (!schema && newestSchema(n) && n.op_type() != "LayerNormalization")

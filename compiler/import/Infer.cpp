@@ -1,4 +1,5 @@
 // Infer.cpp: types of one node's results: the onnx library's inference, and what is known of ops that it cannot type.
+#include "compiler/import/Schemas.h"
 #include "compiler/import/Upgrade.h"
 #include "compiler/import/Tensors.h"
 #include "llvm/ADT/StringExtras.h"
@@ -33,9 +34,9 @@ bool Scope::floats(const std::string &name, std::vector<double> &values) const {
 }
 
 const pb::OpSchema *findSchema(const std::string &op, int version, const std::string &domain) {
-  const pb::OpSchema *schema = pb::OpSchemaRegistry::Schema(op, version, domain);
+  const pb::OpSchema *schema = Schemas::instance().GetSchema(op, version, domain);
   if (schema && schema->Deprecated() && schema->SinceVersion() > 1)
-    schema = pb::OpSchemaRegistry::Schema(op, schema->SinceVersion() - 1, domain);
+    schema = Schemas::instance().GetSchema(op, schema->SinceVersion() - 1, domain);
   return schema;
 }
 
@@ -191,8 +192,7 @@ static bool allTyped(const pb::NodeProto &node, const Scope &scope) {
 // An op that the standard defines by its body alone.
 static void inferBody(const pb::OpSchema &schema, pb::InferenceContext &context, const pb::ShapeInferenceOptions &options) {
   std::unordered_map<std::string, pb::TensorShapeProto> shapeData;
-  pb::shape_inference::InferShapeForFunctionNode(*schema.GetFunction(), pb::OpSchemaRegistry::Instance(), context, options, {}, nullptr,
-                                                 &shapeData);
+  pb::shape_inference::InferShapeForFunctionNode(*schema.GetFunction(), &Schemas::instance(), context, options, {}, nullptr, &shapeData);
 }
 
 // Gives what contradicts itself.
