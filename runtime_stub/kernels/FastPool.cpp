@@ -17,30 +17,23 @@ int32_t maxPoolIndices(const onnxc_args *a, const Window &w);  // FastPoolIndice
 
 constexpr int64_t kColumns = 1024, kRows = 64, kBuffer = 4 * kColumns;
 
-// The greatest of numbers; `HoldsNaN` is the form for planes that hold a NaN, which the result must then be.
-template <bool HoldsNaN>
+// The greatest of numbers; with `KeepsNaN` a NaN among them is the result.
+template <bool KeepsNaN>
 struct GreatestF32 {
   using Type = float;
+  using Exact = GreatestF32<true>;
   static constexpr int64_t lanes = 16;
   static constexpr bool average = false;
   static constexpr float start = -__builtin_inff();
   template <class V>
   ONNXC_INLINE V join(V a, V b) {
-    if constexpr (HoldsNaN)
+    if constexpr (KeepsNaN)
       return ((b > a) | (b != b)) ? b : a;
     else
       return b > a ? b : a;
   }
 };
 using MaxF32 = GreatestF32<false>;
-template <class Op>
-struct WithNaN {
-  using type = Op;
-};
-template <>
-struct WithNaN<MaxF32> {
-  using type = GreatestF32<true>;
-};
 template <class T, T Lowest>
 struct MaxInt {
   using Type = T;
@@ -54,6 +47,7 @@ struct MaxInt {
 };
 struct MeanF32 {
   using Type = float;
+  using Exact = MeanF32;
   static constexpr int64_t lanes = 16;
   static constexpr bool average = true;
   static constexpr float start = 0;
@@ -292,9 +286,19 @@ static bool holdsNaN(const float *x, int64_t n) {
   return found != 0;
 }
 
+// What a task gives for a plane that MaxF32 would pool wrongly: no onnxc_code.
+constexpr int32_t kHoldsNaN = -1;
+
+template <class Op>
+ONNXC_INLINE bool needsOracle(const typename Op::Type *plane, int64_t n) {
+  if constexpr (__is_same(Op, MaxF32))
+    return holdsNaN(plane, n);
+  return false;
+}
+
 // Planes [begin, end) of a pooling whose window is at most half a buffer wide.
 template <class Op>
-static void poolPlanes(const Window &w, const typename Op::Type *x, typename Op::Type *y, bool padded, int64_t begin, int64_t end) {
+static int32_t poolPlanes(const Window &w, const typename Op::Type *x, typename Op::Type *y, bool padded, int64_t begin, int64_t end) {
   int64_t last = w.rank - 1, extent = (w.kernel[last] - 1) * w.dilation[last] + 1, width = w.out[last];
   int64_t block = maxOf<int64_t>(1, (kColumns - extent) / w.stride[last]), inPlane = w.inPlane(), outPlane = w.outPlane();
   Columns<Op> c;
@@ -302,15 +306,12 @@ static void poolPlanes(const Window &w, const typename Op::Type *x, typename Op:
     startColumns<Op>(w, first, minOf(block, width - first), padded, c);
     for (int64_t p = begin; p < end; ++p) {
       const auto *from = x + p * inPlane;
-      auto *to = y + p * outPlane + first;
-      if constexpr (__is_same(Op, MaxF32))
-        if (holdsNaN(from, inPlane)) {
-          poolPlane<typename WithNaN<Op>::type>(w, from, to, padded, c);
-          continue;
-        }
-      poolPlane<Op>(w, from, to, padded, c);
+      if (needsOracle<Op>(from, inPlane))
+        return kHoldsNaN;
+      poolPlane<Op>(w, from, y + p * outPlane + first, padded, c);
     }
   }
+  return ONNXC_K_OK;
 }
 
 template <class Op>
@@ -343,15 +344,6 @@ static int32_t foldPlanes(const onnxc_args *a) {
   return 0;
 }
 
-template <class Op>
-ONNXC_INLINE void poolWholeOrNaN(const Window &w, const typename Op::Type *x, const typename Op::Type *end, typename Op::Type *y,
-                                 PlaneBuffers<typename Op::Type> &b) {
-  if constexpr (__is_same(Op, MaxF32))
-    if (holdsNaN(x, w.inPlane()))
-      return poolWhole<typename WithNaN<Op>::type>(w, x, end, y, b);
-  poolWhole<Op>(w, x, end, y, b);
-}
-
 // One window that is the whole plane.
 static bool wholePlane(const Window &w) {
   bool whole = true;
@@ -360,7 +352,8 @@ static bool wholePlane(const Window &w) {
   return whole;
 }
 
-// The last attribute: storage_order of MaxPool, count_include_pad of AveragePool. Wide windows are left to the oracle.
+// The last attribute: storage_order of MaxPool, count_include_pad of AveragePool. Wide windows are left to the oracle, and so is the whole
+// operand where it holds a NaN.
 template <class Op, int32_t (*Oracle)(const onnxc_args *)>
 static int32_t pool(const onnxc_args *a) {
   const onnxc_tensor &in = a->in[0];
@@ -377,28 +370,32 @@ static int32_t pool(const onnxc_args *a) {
     return Oracle(a);
   if constexpr (sizeof(typename Op::Type) == sizeof(float))
     if (wholePlane(w))
-      return foldPlanes<typename WithNaN<Op>::type>(a);
+      return foldPlanes<typename Op::Exact>(a);
   using T = typename Op::Type;
   const Window *window = &w;
   const T *x = data<T>(in);
   T *y = mutableData<T>(a->out[0]);
   bool padded = Op::average && a->attr[5].i;
   int64_t work = (w.inPlane() + w.outPlane() * w.kernelSize()) / 8;
+  int64_t planes = in.dims[0] * in.dims[1], grain = grainOf(work);
+  int32_t status;
   if (fitsPlane<Op>(w)) {
     const T *end = x + onnxc_count(in);
-    return parallelScratchFor(a, in.dims[0] * in.dims[1], grainOf(work), sizeof(PlaneBuffers<T>),
-                              [=](void *scratch, int64_t begin, int64_t last) {
-                                auto &buffers = *static_cast<PlaneBuffers<T> *>(scratch);
-                                startPlane<Op>(*window, padded, buffers);
-                                for (int64_t p = begin; p < last; ++p)
-                                  poolWholeOrNaN<Op>(*window, x + p * window->inPlane(), end, y + p * window->outPlane(), buffers);
-                                return 0;
-                              });
+    status = parallelScratchFor(a, planes, grain, sizeof(PlaneBuffers<T>), [=](void *scratch, int64_t begin, int64_t last) {
+      auto &buffers = *static_cast<PlaneBuffers<T> *>(scratch);
+      startPlane<Op>(*window, padded, buffers);
+      for (int64_t p = begin; p < last; ++p) {
+        const T *plane = x + p * window->inPlane();
+        if (needsOracle<Op>(plane, window->inPlane()))
+          return kHoldsNaN;
+        poolWhole<Op>(*window, plane, end, y + p * window->outPlane(), buffers);
+      }
+      return int32_t(ONNXC_K_OK);
+    });
+  } else {
+    status = parallelFor(a, planes, grain, [=](int64_t begin, int64_t end) { return poolPlanes<Op>(*window, x, y, padded, begin, end); });
   }
-  return parallelFor(a, in.dims[0] * in.dims[1], grainOf(work), [=](int64_t begin, int64_t end) {
-    poolPlanes<Op>(*window, x, y, padded, begin, end);
-    return 0;
-  });
+  return status == kHoldsNaN ? Oracle(a) : status;
 }
 
 }  // namespace onnxc
