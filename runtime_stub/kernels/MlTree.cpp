@@ -65,23 +65,33 @@ struct Forest {
   }
 };
 
-// Every path must end: children come from a walk that meets no node twice.
-bool isForest(const Args *a, const Forest &f, int64_t count, bool &memory) {
-  char *seen = heap<char>(a, count);
-  int64_t *stack = heap<int64_t>(a, count + 2), depth = 0;
-  memory = seen && stack;
+// Every path must end: a node may have several parents (LightGBM's splits by category share what follows them), but none is its own
+// descendant.
+bool everyPathEnds(const Args *a, const Forest &f, int64_t count, bool &memory) {
+  enum : char { Unseen, Open, Done };
+  char *state = heap<char>(a, count);  // zeros
+  int64_t *stack = heap<int64_t>(a, 2 * count + 1), depth = 0;
+  memory = state && stack;
   for (int64_t t = 0; memory && t < f.trees; ++t)
     for (stack[depth++] = f.roots[t]; depth;) {
-      int64_t n = stack[--depth];
-      if (n < 0 || n >= count || seen[n])
+      int64_t n = stack[depth - 1];
+      if (n < 0 || n >= count)
         return false;
-      seen[n] = 1;
       const Node &node = f.nodes[n];
-      if (node.mode == Leaf)
+      if (state[n] != Unseen || node.mode == Leaf) {
+        state[n] = Done, --depth;
         continue;
-      if (node.feature < 0 || node.feature >= f.features || depth + 2 > count + 2)
+      }
+      if (node.feature < 0 || node.feature >= f.features)
         return false;
-      stack[depth++] = node.yes, stack[depth++] = node.no;
+      state[n] = Open;
+      const int64_t children[] = {node.yes, node.no};
+      for (int64_t child : children) {
+        if (child < 0 || child >= count || state[child] == Open)
+          return false;
+        if (state[child] == Unseen)
+          stack[depth++] = child;
+      }
     }
   return memory;
 }
@@ -170,7 +180,7 @@ int32_t readForest(const Args *a, Forest &f) {
     f.roots[i] = single ? f.nodes[r].yes : r;
   }
   bool memory;
-  return isForest(a, f, n + leaves, memory) ? ONNXC_K_OK : memory ? ONNXC_K_VALUE : ONNXC_K_MEMORY;
+  return everyPathEnds(a, f, n + leaves, memory) ? ONNXC_K_OK : memory ? ONNXC_K_VALUE : ONNXC_K_MEMORY;
 }
 
 int32_t run(const Args *a) {
@@ -311,7 +321,7 @@ int32_t readForest(const Args *a, Forest &f, bool oneWeight) {
     f.nodes[node].yes = i;
   }
   bool memory;
-  return isForest(a, f, n, memory) ? ONNXC_K_OK : memory ? ONNXC_K_VALUE : ONNXC_K_MEMORY;
+  return everyPathEnds(a, f, n, memory) ? ONNXC_K_OK : memory ? ONNXC_K_VALUE : ONNXC_K_MEMORY;
 }
 
 int32_t regress(const Args *a) {

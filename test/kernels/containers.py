@@ -247,6 +247,11 @@ MODELS.update({f"regression_{t}": linear("LinearRegressor", t) for t in (1, 3)})
 MODELS["votes"] = forest("TreeEnsembleClassifier", 30, lambda t, side: [(0, side / 30)], classlabels_int64s=[0, 1])
 MODELS["votes_f64"] = forest("TreeEnsembleClassifier", 30, lambda t, side: [(0, side / 30)], classlabels_int64s=[0, 1])
 MODELS["leaves"] = forest("TreeEnsembleRegressor", 1, lambda t, side: [(0, 3.0 + side)] * 3, n_targets=1)
+# LightGBM's splits by category: both tests of the tree lead to one other.
+MODELS["shared_branch"] = "TreeEnsembleRegressor", {
+    "nodes_treeids": [0] * 6, "nodes_nodeids": list(range(6)), "nodes_featureids": [0, 1, 2, 0, 0, 0], "nodes_modes": ["BRANCH_LEQ", "BRANCH_LEQ", "BRANCH_GT", "LEAF", "LEAF", "LEAF"],
+    "nodes_values": [0.0] * 6, "nodes_truenodeids": [2, 2, 3, 0, 0, 0], "nodes_falsenodeids": [1, 5, 4, 0, 0, 0], "target_treeids": [0] * 3, "target_nodeids": [3, 4, 5],
+    "target_ids": [0] * 3, "target_weights": [1.0, 2.0, 4.0], "n_targets": 1}
 MODELS["forest_f64"] = forest("TreeEnsembleRegressor", 40, lambda t, side: [(k, 0.1 * t + side - k) for k in range(2)], n_targets=2)
 
 
