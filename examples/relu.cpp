@@ -2,6 +2,7 @@
 // relu.a.
 #include "relu.hpp"
 #include <iostream>
+#include <thread>
 
 int main() {
   onnxc_models::relu::Session session;
@@ -13,7 +14,8 @@ int main() {
   session.run({onnxc::input("x", x, {1, 3})});  // arguments by name
   std::cout << session.output<float>("y").shape[0] << '\n';
 
-  onnxc::Session another = session.clone();  // the same weights for another thread
+  auto another = session.clone();  // the same weights for another thread
+  std::thread([&] { std::cout << another.run({{x, {2, 3}}}).y[1] << '\n'; }).join();
   try {
     another.run({onnxc::input("x", x, {3, 2})});
   } catch (const onnxc::Error &error) {

@@ -146,11 +146,12 @@ std::string modelHeaderCpp(const ModelInterface &model) {
      << " {\n\nclass Session : public onnxc::Session {\npublic:\n  explicit Session(const onnxc::Options &options = onnxc::Options())\n    "
         "  : "
         "onnxc::Session(onnxc_get_api_"
-     << model.name << "(ONNXC_ABI_VERSION), options) {}\n";
+     << model.name << "(ONNXC_ABI_VERSION), options) {}\n  Session clone() const { return Session(onnxc::Session::clone()); }\n";
   auto typed = [](const ModelPort &p) { return p.tensor && cppType(p.dtype); };
   if (all_of(model.inputs, typed) && all_of(model.outputs, typed))
     typedRun(os, model);
-  os << "};\n\n}  // namespace " << space << "\n#endif\n";
+  os << "\nprivate:\n  explicit Session(onnxc::Session &&base) : onnxc::Session(std::move(base)) {}\n};\n\n}  // namespace " << space
+     << "\n#endif\n";
   return text;
 }
 

@@ -2,6 +2,8 @@
 // y = x + d + s[0], x, d: float [2], d has a default of 10, s: a sequence; has = whether o is there; v = m's values at "a" and "b".
 #include "model.hpp"
 #include <iostream>
+#include <thread>
+#include <type_traits>
 #include <vector>
 
 using onnxc::input;
@@ -45,5 +47,10 @@ int main() {
   expect("a sequence of the run before", words == "input 's' is not given");
   expect("a tensor of the run before", refusal([&] { session.run({input("s", sequence), input("m", map)}); }) == "input 'x' is not given");
   expect("a name that the model lacks", refusal([&] { session.run({input("z", xs)}); }) == "the model has no value 'z'");
+
+  auto another = session.clone();
+  static_assert(std::is_same_v<decltype(another), onnxc_models::model::Session>, "a session that knows the model's types, too");
+  std::thread([&] { another.run({input("x", xs), input("d", ds), input("s", sequence), input("m", map)}); }).join();
+  expect("y of a clone in another thread", another.output<float>("y")[1] == 2202);
   return failed;
 }
