@@ -9,6 +9,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
+#include <filesystem>
 #include <functional>
 
 namespace onnxc {
@@ -234,22 +235,64 @@ static bool isHeaderOfC(llvm::StringRef name) {
   return names.contains(name);
 }
 
+// Whether `path`, or what it is a link to, is an entry of /dev or /proc, e.g. /dev/stdout, whose place a file would take. /dev/shm has
+// files.
+static bool isOfSystem(llvm::StringRef path) {
+  constexpr int mostLinks = 40;  // as many as the system follows
+  std::error_code none;
+  std::filesystem::path name = path.str();
+  for (int i = 0; i < mostLinks; ++i) {
+    std::filesystem::path folder = std::filesystem::canonical(std::filesystem::absolute(name, none).parent_path(), none);
+    llvm::StringRef text = folder.native();
+    if (none)
+      return false;  // there is no such folder
+    if (text == "/dev" || text == "/proc" || text.starts_with("/proc/"))
+      return true;
+    std::filesystem::path target = std::filesystem::read_symlink(folder / name.filename(), none);
+    if (none)
+      return false;          // no link
+    name = folder / target;  // `target` where it is absolute
+  }
+  return false;
+}
+
 // Whether a file that a compile writes would take the place of the model or of what is no file.
 static std::optional<int> checkOutput(const Options &options, const std::string &output) {
   bool same = false;
   if (options.input == output || (!llvm::sys::fs::equivalent(options.input, output, same) && same))
     return fail(ExitUsage, "the output '" + output + "' is the input model");
   llvm::sys::fs::file_status old;
-  if (llvm::sys::fs::status(output, old))
-    return std::nullopt;  // there is none yet
+  (void)llvm::sys::fs::status(output, old);
   if (llvm::sys::fs::is_directory(old))
     return fail(ExitUsage, "the output '" + output + "' is a folder");
   if (llvm::sys::fs::exists(old) && !llvm::sys::fs::is_regular_file(old))
     return fail(ExitUsage, "the output '" + output + "' is a device, a pipe or a socket");
+  if (isOfSystem(output))
+    return fail(ExitUsage, "the output '" + output + "' is an entry of /dev or /proc; onnxc writes a file: name one, it cannot be piped");
+  return std::nullopt;
+}
+
+// What is wrong with the folder of the output, or with what is there already: nothing, or an ExitCode after a message.
+static std::optional<int> checkPlaces(const Options &options) {
+  llvm::StringRef folder = llvm::sys::path::parent_path(options.output);
+  if (!folder.empty() && !llvm::sys::fs::is_directory(folder))
+    return fail(ExitBadModel, "there is no folder '" + folder + "' for the output");
+  std::vector<std::string> files = {options.output};
+  if (options.externalWeights)
+    files.push_back(weightsPath(options));
+  if (options.dependencies)
+    files.push_back(options.output + ".d");
+  if (options.tuneSeconds > 0)
+    files.push_back(schedulesPath(options));
+  for (const std::string &file : files)
+    if (std::optional<int> status = checkOutput(options, file))
+      return status;
   return std::nullopt;
 }
 
 std::optional<int> checkOptions(const Options &options) {
+  if (options.output.empty() || options.output == "-")
+    return fail(ExitUsage, "-o '" + options.output + "' names no file: onnxc writes a file, e.g. -o model.so");
   llvm::StringRef suffix = llvm::sys::path::extension(options.output);
   bool known = llvm::StringSwitch<bool>(suffix).Cases({"", ".so", ".a", ".o", ".mlir", ".ll", ".s"}, true).Default(false);
   if (!known)
@@ -261,12 +304,7 @@ std::optional<int> checkOptions(const Options &options) {
   if (options.externalWeights && llvm::is_contained({".mlir", ".ll", ".s"}, suffix))
     return fail(ExitUsage,
                 "--weights external needs an artefact, which '" + options.output + "' is not; use .so .a .o, or none for an executable");
-  llvm::StringRef folder = llvm::sys::path::parent_path(options.output);
-  if (!folder.empty() && !llvm::sys::fs::is_directory(folder))
-    return fail(ExitBadModel, "there is no folder '" + folder + "' for the output");
-  if (std::optional<int> status = checkOutput(options, options.output); status || !options.externalWeights)
-    return status;
-  return checkOutput(options, weightsPath(options));
+  return checkPlaces(options);
 }
 
 }  // namespace onnxc

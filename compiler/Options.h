@@ -43,4 +43,9 @@ struct Options {
 // Where --weights external puts them.
 inline std::string weightsPath(const Options &options) { return options.output + ".weights"; }
 
+// What --tune adds to.
+inline std::string schedulesPath(const Options &options) {
+  return options.scheduleFile.empty() ? options.output + ".schedules" : options.scheduleFile;
+}
+
 }  // namespace onnxc

@@ -208,8 +208,7 @@ static void printResult(const Options &options, const Tuner &tuner, const Kernel
 }
 
 int tuneAndCompile(Options options, const InputOptions &inputs) {
-  if (options.scheduleFile.empty())
-    options.scheduleFile = options.output + ".schedules";
+  options.scheduleFile = schedulesPath(options);
   const Target *machine = findTarget("");
   std::optional<CpuChoice> host = machine ? chooseCpu("native", *machine) : std::nullopt;
   if (int status = chooseLevels(options))

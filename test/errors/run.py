@@ -14,6 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import data  # more cases
 import microsoft
+import outputs
 import shapes
 from cases import CASES, F32, case, model, relu, save, tensor
 from common import Suite
