@@ -12,8 +12,10 @@ import ctypes
 import json
 import os
 import shutil
+import struct
 import subprocess
 import weakref
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -399,6 +401,30 @@ def _raised(error):
     return Error(error.message.decode(errors="replace"), error.node.decode(errors="replace"), error.code)
 
 
+_MACHINES = {3: "32-bit x86", 40: "32-bit ARM", 62: "x86-64", 183: "AArch64", 243: "RISC-V"}  # e_machine of ELF
+_HERE = {"x86_64": 62, "aarch64": 183}.get(os.uname().machine)
+
+
+def _check_file(path):
+    """Refuses what dlopen has other words for, or crashes on: no file, a library for another processor, a part of one."""
+    try:
+        with open(path, "rb") as file:
+            head, size = file.read(64), os.fstat(file.fileno()).st_size
+            if len(head) < 64 or head[:6] != b"\x7fELF\2\1":
+                return  # dlopen knows
+            machine, programs, sections = *struct.unpack_from("<H", head, 18), *struct.unpack_from("<QQ", head, 32)
+            program_count, section_size, section_count = struct.unpack_from("<HHH", head, 56)
+            file.seek(min(programs, size))
+            table = file.read(56 * program_count)
+    except OSError as e:
+        raise Error(f"{path}: " + ("the file does not exist" if isinstance(e, FileNotFoundError) else e.strerror), code=1) from None
+    if _HERE and machine != _HERE:
+        raise Error(f"{path}: made for {_MACHINES.get(machine, f'ELF machine {machine}')}, this machine is {_MACHINES[_HERE]}", code=6)
+    loads = [at + length for kind, at, length in struct.iter_unpack("<I4xQ16xQ16x", table[:len(table) // 56 * 56]) if kind == 1]
+    if max(programs + 56 * program_count, sections + section_size * section_count, *loads, 0) > size:
+        raise Error(f"{path}: is cut or damaged: {size} bytes, fewer than its header speaks of", code=1)
+
+
 def _destroy(api, handle, contexts):
     for context in contexts:
         api.context_destroy(context.handle)
@@ -411,6 +437,7 @@ class Model:
 
     def __init__(self, path, num_threads, cpu, weights):
         path = os.path.abspath(os.fspath(path))
+        _check_file(path)
         try:
             library = ctypes.CDLL(path)
             get = library.onnxc_get_api
@@ -458,10 +485,15 @@ class Model:
             self._results.append((port.shape if static else None, port.dtype if plain else None, plain))
         self._static = [shape for shape, _, _ in self._results]
 
+    def _need_open(self):
+        if not self._finalizer.alive:
+            raise Error("the model is closed", code=1)
+
     def _acquire(self):
         try:
             return self._contexts.pop()
         except IndexError:
+            self._need_open()
             context = _Context(self)
             self._all.append(context)
             return context
@@ -535,6 +567,8 @@ class Model:
 
     def run(self, feeds):
         """Runs the model on {input name: array}; returns the outputs in order. Raises Error, with the node's name, when it fails."""
+        if not isinstance(feeds, (dict, Mapping)):
+            raise TypeError(f"run takes a dict of input name -> array, not {type(feeds).__name__}")
         context, keep = self._acquire(), []
         try:
             self._put(context, feeds, keep)
@@ -552,10 +586,11 @@ class Model:
 
     def arena_bytes(self):
         """Bytes of intermediate values that the contexts hold."""
+        self._need_open()
         return sum(self._api.arena_bytes(c.handle) for c in list(self._all))
 
     def close(self):
-        """Frees the model now; no call may be running."""
+        """Frees the model now; no call may be running, and later ones raise Error."""
         self._contexts.clear()
         self._finalizer()
 
@@ -564,7 +599,7 @@ class Model:
 
 
 def load(path, num_threads=1, cpu=None, weights=None):
-    """Loads an artefact. num_threads: threads of one run; cpu: one of the artefact's CPU levels (default: the best this machine can run);
+    """Loads an artefact. num_threads: threads of one run, 0 is one as well (for onnxc's --threads it is all processors); cpu: one of the artefact's CPU levels (default: the best this machine can run);
     weights: where the file of an artefact with `--weights external` lies (default: <path>.weights)."""
     return Model(path, num_threads, cpu, weights)
 

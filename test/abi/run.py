@@ -14,6 +14,7 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import loader
 import process
 import ranges
 import sizes
@@ -531,7 +532,7 @@ def levels_agree(s, folder):
     return None if all(np.allclose(r, results[-1], rtol=1e-4, atol=1e-6) for r in results) else "levels disagree"
 
 
-for check in process.CHECKS + ranges.CHECKS + sizes.CHECKS + weights.CHECKS:
+for check in loader.CHECKS + process.CHECKS + ranges.CHECKS + sizes.CHECKS + weights.CHECKS:
     SUITE.check(check)
 
 if __name__ == "__main__":

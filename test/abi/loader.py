@@ -1,0 +1,58 @@
+"""What the Python loader refuses in words of its own, where the library or the system would end the process; run.py runs these."""
+import numpy as np
+
+from caller import batch, load
+from common import mlp_model
+
+
+def words(action, kind):
+    """Of the error of this kind that `action` must raise."""
+    try:
+        action()
+    except kind as e:
+        return str(e)
+    return "no error"
+
+
+def closed_models(s, folder):
+    import onnxc
+    used, fresh = (load(s.compile(mlp_model(), folder, name=name)) for name in ("used", "fresh"))
+    used.run({"x": batch(2)})
+    for model in (used, fresh):
+        model.close()
+        model.close()
+        for action in (lambda: model.run({"x": batch(2)}), lambda: model({"x": batch(2)}), model.arena_bytes):
+            if (said := words(action, onnxc.Error)) != "the model is closed":
+                return said
+        if model.inputs[0].name != "x" or model.ranges or not model.isa or "x" not in repr(model):
+            return "a closed model does not describe itself"
+    return None
+
+
+def feeds_without_names(s, folder):
+    model = load(s.compile(mlp_model(), folder))
+    for feeds, name in ((batch(2), "ndarray"), ([batch(2)], "list"), (None, "NoneType")):
+        if (said := words(lambda: model.run(feeds), TypeError)) != f"run takes a dict of input name -> array, not {name}":
+            return said
+    np.savez(folder / "x.npz", x=batch(2))
+    return None if (model.run(np.load(folder / "x.npz"))[0] == model.run({"x": batch(2)})[0]).all() else "another result for a mapping that is no dict"
+
+
+def files_that_are_no_artefacts(s, folder):
+    import onnxc
+    library, other = s.compile(mlp_model(), folder), s.compile(mlp_model(), folder, "--target", "aarch64-linux-gnu", name="other")
+    (folder / "text.so").write_text("model")
+    cases = [("missing.so", ": the file does not exist"), (".", ": Is a directory"), ("text.so", ": not an artefact of onnxc: "),
+             (other.name, ": made for AArch64, this machine is x86-64")]
+    whole = library.read_bytes()
+    for size in (64, 100, 4096, 60000, len(whole) // 2, len(whole) - 1):
+        (folder / f"{size}.so").write_bytes(whole[:size])
+        cases.append((f"{size}.so", f": is cut or damaged: {size} bytes, fewer than its header speaks of"))
+    for name, message in cases:
+        said = words(lambda: load(folder / name), onnxc.Error)
+        if not said.startswith(str(folder / name).removesuffix("/.") + message):
+            return f"{name}: {said}"
+    return None
+
+
+CHECKS = [closed_models, feeds_without_names, files_that_are_no_artefacts]
