@@ -3,13 +3,11 @@
 #include "codegen/TemporaryFile.h"
 #include "codegen/cpu/Isa.h"
 #include "codegen/cpu/Schedule.h"
-#include "codegen/link/Elf.h"
 #include "compiler/CommandLine.h"
 #include "compiler/Pipeline.h"
+#include "compiler/commands/LibraryFile.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include "runtime_stub/include/onnxc/onnxc.h"
@@ -163,22 +161,6 @@ static llvm::Error compileTemporary(const std::string &model, const Options &cod
   return exit == ExitOk ? llvm::Error::success() : failure(exit, "");
 }
 
-// The dynamic linker's word for a library of another machine is that there is no such file.
-static llvm::Error checkMachine(llvm::StringRef library) {
-  const Target *host = findTarget("");
-  auto file = llvm::MemoryBuffer::getFileSlice(library, sizeof(llvm::ELF::Elf64_Ehdr), 0);
-  if (!host || !file || (*file)->getBufferSize() < sizeof(llvm::ELF::Elf64_Ehdr) || !(*file)->getBuffer().starts_with(llvm::ELF::ElfMagic))
-    return llvm::Error::success();
-  llvm::ELF::Elf64_Ehdr header;
-  memcpy(&header, (*file)->getBufferStart(), sizeof header);
-  if (header.e_machine == elfTarget(host->arch).machine)
-    return llvm::Error::success();
-  for (const Target &target : targets())
-    if (header.e_machine == elfTarget(target.arch).machine)
-      return failure(ExitBadModel, "'" + library + "' is made for " + target.name + ": this machine cannot run it");
-  return failure(ExitBadModel, "'" + library + "' is made for another machine");
-}
-
 static llvm::Error runError(const onnxc_error &error) { return failure(ExitBadModel, llvm::StringRef(error.message)); }
 
 llvm::Expected<std::unique_ptr<Artefact>> Artefact::open(const std::string &path, const Options &code, int threads) {
@@ -194,7 +176,7 @@ llvm::Expected<std::unique_ptr<Artefact>> Artefact::open(const std::string &path
   } else if (!llvm::sys::fs::exists(path)) {
     return failure(ExitBadModel, "'" + path + "': no such file");
   }
-  if (llvm::Error error = checkMachine(library))
+  if (llvm::Error error = checkLibraryFile(path, library))
     return std::move(error);
   llvm::sys::fs::make_absolute(library);  // a bare name would be searched for in the system's folders
   a.path = library.str().str();

@@ -15,6 +15,7 @@ from onnx import helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import custom
+import libraries
 import precision
 import terminal
 from common import Suite, info, make, mlp_model, relu_model, save, weight
@@ -23,7 +24,7 @@ from custom import X
 SUITE = Suite("cli", __doc__, jobs=1)
 COMMANDS = ["run", "verify", "bench", "check", "inspect", "ops", "targets"]
 ROOT = Path(__file__).resolve().parent.parent.parent
-for check in custom.CHECKS + precision.CHECKS + terminal.CHECKS:
+for check in custom.CHECKS + libraries.CHECKS + precision.CHECKS + terminal.CHECKS:
     SUITE.check(check)
 
 
@@ -237,12 +238,6 @@ def verify_layers(s, folder):
         return "-g compares no more: " + each
     strict = s.onnxc("verify", model, "--layers", "--rtol", "0", "--atol", "0", code=1).stdout
     return None if strict.startswith("first ") and "kernel " in strict else strict
-
-
-@SUITE.check
-def verify_layers_needs_a_model(s, folder):
-    text = s.onnxc("verify", s.compile(relu_model(2, 3), folder), "--layers", code=2).stderr
-    return None if "--layers" in text and ".onnx" in text else text
 
 
 @SUITE.check
