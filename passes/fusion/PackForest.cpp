@@ -51,6 +51,25 @@ struct Packer {
     return !std::isnan(split);
   }
 
+  // x == s as two order tests: among x <= s those that are not x <= the float before s. NaN goes to `no`, or through both to `yes`.
+  bool splitEquality(size_t i, bool negated, float split) {
+    Node &n = nodes[i];
+    if (!onnx::elementType(op->getOperand(0)).isF32() || !(split > -std::numeric_limits<float>::infinity()))
+      return false;
+    if (negated)
+      std::swap(n.yes, n.no), n.missingYes = !n.missingYes;
+    Node below = n;
+    below.split = std::nextafterf(split, -INFINITY), below.yes = n.no, below.no = n.yes, below.missingYes = false;
+    n.split = split, n.yes = nodes.size();
+    nodes.push_back(below);
+    return true;
+  }
+
+  bool setAnyTest(size_t i, StringRef mode, float split) {
+    bool negated = mode == "BRANCH_NEQ";
+    return mode == "BRANCH_EQ" || negated ? splitEquality(i, negated, split) : setTest(nodes[i], mode, split);
+  }
+
   bool readNodes() {
     ArrayRef<int64_t> tree = ints("nodes_treeids"), id = ints("nodes_nodeids"), yes = ints("nodes_truenodeids"),
                       no = ints("nodes_falsenodeids"), feature = ints("nodes_featureids"),
@@ -74,7 +93,7 @@ struct Packer {
       child[a->second] = child[b->second] = true;
       nodes[i].feature = feature[i], nodes[i].yes = a->second, nodes[i].no = b->second;
       nodes[i].missingYes = i < missing.size() && missing[i] != 0;
-      if (!setTest(nodes[i], mode, splits[i]))
+      if (!setAnyTest(i, mode, splits[i]))
         return false;
     }
     for (size_t i = 0; i < n; ++i)
@@ -104,24 +123,53 @@ struct Packer {
     return true;
   }
 
-  // Lays out one tree breadth first; false when a node is met twice.
-  bool layOut(int64_t root, std::vector<bool> &seen) {
+  // The most steps from `root` to a leaf; none where a node is its own descendant.
+  std::optional<int32_t> depthOf(int64_t root, std::vector<int32_t> &depths) {
+    constexpr int32_t unseen = -1, open = -2;
+    depths.resize(packed.size(), unseen);
+    std::vector<int64_t> stack = {root};
+    while (!stack.empty()) {
+      int64_t i = stack.back();
+      const PackedNode &n = packed[i];
+      int64_t children = n.child == i ? 0 : n.isForward() ? 1 : 2;
+      if (depths[i] != unseen) {
+        int32_t most = 0;
+        for (int64_t c = n.child; depths[i] == open && c < n.child + children; ++c)
+          most = std::max(most, depths[c] + 1);
+        if (depths[i] == open)
+          depths[i] = most;
+        stack.pop_back();
+        continue;
+      }
+      depths[i] = open;
+      for (int64_t c = n.child; c < n.child + children; ++c)
+        if (depths[c] == open)
+          return std::nullopt;
+        else if (depths[c] == unseen)
+          stack.push_back(c);
+    }
+    return depths[root];
+  }
+
+  // Lays out one tree breadth first. `places`: of nodes that lie somewhere, others -1.
+  void layOut(int64_t root, std::vector<int64_t> &places) {
     struct Place {
       int64_t node, at;
-      int32_t depth;
     };
-    std::vector<Place> queue = {{root, int64_t(packed.size()), 0}};
+    std::vector<Place> queue = {{root, int64_t(packed.size())}};
+    trees.push_back(int32_t(packed.size()));
     packed.emplace_back();
-    int32_t depth = 0;
     for (size_t q = 0; q < queue.size(); ++q) {
-      auto [i, at, level] = queue[q];
-      if (seen[i])
-        return false;
-      seen[i] = true;
-      depth = std::max(depth, level);
+      auto [i, at] = queue[q];
       const Node &n = nodes[i];
+      if (places[i] >= 0) {
+        packed[at] = PackedNode::forward(int32_t(places[i]));
+        continue;
+      }
+      places[i] = at;
       if (n.leaf) {
-        packed[at] = {INFINITY, 1, int32_t(at), n.entries.empty() ? -1 : int32_t(entries.size())};
+        packed[at] = PackedNode::forward(int32_t(at));
+        packed[at].entry = n.entries.empty() ? -1 : int32_t(entries.size());
         entries.insert(entries.end(), n.entries.begin(), n.entries.end());
         if (!n.entries.empty())
           entries.back().target |= 1;
@@ -129,12 +177,22 @@ struct Packer {
       }
       packed[at] = {n.split, int32_t(n.feature * 2 + n.missingYes), int32_t(packed.size()), -1};
       header.features = std::max<int32_t>(header.features, n.feature + 1);
-      queue.push_back({n.yes, int64_t(packed.size()), level + 1});
-      queue.push_back({n.no, int64_t(packed.size()) + 1, level + 1});
+      queue.push_back({n.yes, int64_t(packed.size())});
+      queue.push_back({n.no, int64_t(packed.size()) + 1});
       packed.resize(packed.size() + 2);
     }
-    trees.push_back(int32_t(queue.front().at));
-    trees.push_back(depth);
+  }
+
+  bool layOutAll() {
+    std::vector<int64_t> places(nodes.size(), -1);
+    std::vector<int32_t> depths;
+    for (int64_t root : roots) {
+      layOut(root, places);
+      std::optional<int32_t> depth = depthOf(trees.back(), depths);
+      if (!depth)
+        return false;
+      trees.push_back(*depth);
+    }
     return true;
   }
 
@@ -163,12 +221,8 @@ bool packForest(Operation *op) {
     if (op->getAttr(name))
       return false;
   Packer p(op);
-  if (!p.readNodes() || !p.readEntries(prefix))
+  if (!p.readNodes() || !p.readEntries(prefix) || !p.layOutAll())
     return false;
-  std::vector<bool> seen(p.nodes.size());
-  for (int64_t root : p.roots)
-    if (!p.layOut(root, seen))
-      return false;
   std::vector<int32_t> words = p.words();
   for (StringRef name : {"treeids", "nodeids", "truenodeids", "falsenodeids", "featureids", "missing_value_tracks_true", "values", "modes",
                          "hitrates", "hitrates_as_tensor"})

@@ -1,7 +1,8 @@
 // PackedForest.h: decision trees as passes/fusion/PackForest.cpp lays them out at compile time; MlTree.cpp walks them. Plain C++ for both.
 //
-// words: header, then (root, depth) of each tree, then nodes, then entries. The children of a node lie side by side. A leaf is its own
-// first child and its test always holds, so that a walk of `depth` steps needs no look at what it meets.
+// words: header, then (root, depth) of each tree, then nodes, then entries. The children of a node lie side by side; one that has a second
+// parent is reached from there by a node whose test always holds. A leaf is its own first child and its test always holds, so that a walk
+// of `depth` steps needs no look at what it meets.
 #pragma once
 #include <stdint.h>
 
@@ -15,6 +16,9 @@ struct PackedNode {
   float split;           // the first child's test is x <= split
   int32_t feature;       // 2 * column, + 1 where NaN goes to the first child
   int32_t child, entry;  // entry: of a leaf, the first one, or -1
+
+  static PackedNode forward(int32_t to) { return {__builtin_inff(), 1, to, -1}; }
+  bool isForward() const { return split == __builtin_inff() && feature == 1; }
 };
 struct PackedEntry {
   float value;

@@ -247,11 +247,21 @@ MODELS.update({f"regression_{t}": linear("LinearRegressor", t) for t in (1, 3)})
 MODELS["votes"] = forest("TreeEnsembleClassifier", 30, lambda t, side: [(0, side / 30)], classlabels_int64s=[0, 1])
 MODELS["votes_f64"] = forest("TreeEnsembleClassifier", 30, lambda t, side: [(0, side / 30)], classlabels_int64s=[0, 1])
 MODELS["leaves"] = forest("TreeEnsembleRegressor", 1, lambda t, side: [(0, 3.0 + side)] * 3, n_targets=1)
-# LightGBM's splits by category: both tests of the tree lead to one other.
-MODELS["shared_branch"] = "TreeEnsembleRegressor", {
-    "nodes_treeids": [0] * 6, "nodes_nodeids": list(range(6)), "nodes_featureids": [0, 1, 2, 0, 0, 0], "nodes_modes": ["BRANCH_LEQ", "BRANCH_LEQ", "BRANCH_GT", "LEAF", "LEAF", "LEAF"],
-    "nodes_values": [0.0] * 6, "nodes_truenodeids": [2, 2, 3, 0, 0, 0], "nodes_falsenodeids": [1, 5, 4, 0, 0, 0], "target_treeids": [0] * 3, "target_nodeids": [3, 4, 5],
-    "target_ids": [0] * 3, "target_weights": [1.0, 2.0, 4.0], "n_targets": 1}
+
+
+def graph(*nodes):
+    """One tree whose nodes may have several parents: (mode, feature, value, yes, no, NaN goes to yes), leaves as their weights."""
+    tests = [n if isinstance(n, tuple) else ("LEAF", 0, 0.0, 0, 0, 0) for n in nodes]
+    leaves = [k for k, n in enumerate(nodes) if not isinstance(n, tuple)]
+    columns = dict(zip(("modes", "featureids", "values", "truenodeids", "falsenodeids", "missing_value_tracks_true"), map(list, zip(*tests))))
+    return "TreeEnsembleRegressor", {"nodes_treeids": [0] * len(nodes), "nodes_nodeids": list(range(len(nodes))), **{f"nodes_{k}": v for k, v in columns.items()}, "n_targets": 1,
+                                     "target_treeids": [0] * len(leaves), "target_nodeids": leaves, "target_ids": [0] * len(leaves), "target_weights": [nodes[k] for k in leaves]}
+
+
+# LightGBM's splits by category: chains of equality tests that lead to one node.
+for _name in ("categories", "categories_f64"):
+    MODELS[_name] = graph(("BRANCH_EQ", 0, 1.0, 4, 1, 0), ("BRANCH_EQ", 0, -2.0, 4, 2, 1), ("BRANCH_EQ", 0, 0.0, 4, 3, 0), ("BRANCH_NEQ", 1, 2.0, 5, 6, 1),
+                          ("BRANCH_LEQ", 2, 0.5, 6, 7, 0), 1.0, 2.0, 4.0)
 MODELS["forest_f64"] = forest("TreeEnsembleRegressor", 40, lambda t, side: [(k, 0.1 * t + side - k) for k in range(2)], n_targets=2)
 
 
@@ -267,7 +277,10 @@ def batches(s, folder, name):
     for level in ("-O0", "-O3"):
         loaded = onnxc.load(str(s.compile(model, folder, level, name="m" + level)))
         for rows in (1, 3, 4, 13, 70):
-            x = np.random.default_rng(rows).standard_normal((rows, FEATURES)).astype(helper.tensor_dtype_to_np_dtype(code))
+            rng = np.random.default_rng(rows)
+            x = rng.standard_normal((rows, FEATURES)).astype(helper.tensor_dtype_to_np_dtype(code))
+            if name.startswith("categories"):
+                x = np.where(rng.random(x.shape) < 0.1, np.nan, np.round(2 * x)).astype(x.dtype)
             for result, want, got in zip(results, session.run(None, {"x": x}), loaded.run({"x": x})):
                 wrong = "" if result.name == "label" and level == "-O0" else compare(want, got, 2e-5, 2e-5)  # -O0 sums in doubles: ties fall otherwise
                 if wrong:
