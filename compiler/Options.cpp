@@ -162,10 +162,11 @@ void bindCompileOptions(CLI::App &app, Options &options) {
       ->required()
       ->type_name("FILE");
   bindCodeOptions(app, options);
-  app.add_flag("--tune{60}", options.tuneSeconds,
+  app.add_flag("--tune", options.tuneSeconds,
                "time other schedules of kernels on this machine, for about so many seconds (60), on one thread; adds what is faster to the "
                "file of --schedules (default: FILE.schedules beside the output), to be kept under version control")
-      ->type_name("SECONDS")
+      ->option_text("[=SECONDS]")
+      ->transform(CLI::Validator([](std::string &text) { return text == "true" ? (text = "60", "") : ""; }, ""))
       ->check(CLI::Range(1, 86400))
       ->group("Code");
   app.add_option_function<std::string>(
@@ -205,25 +206,6 @@ CLI::Validator notNegative() {
         return good ? std::string() : "expected a number of at least 0, got '" + text + "'";
       },
       "");
-}
-
-std::optional<int> parseCommandLine(CLI::App &app, int argc, const char *const *argv) {
-  // GCC's spelling -MD would read as the flags -M and -D.
-  std::vector<std::string> args;
-  for (int i = argc - 1; i > 0; --i)
-    args.push_back(llvm::StringRef(argv[i]) == "-MD" ? "--MD" : argv[i]);
-  try {
-    app.parse(args);
-    return std::nullopt;
-  } catch (const CLI::CallForHelp &) {
-    llvm::outs() << app.help();
-    return ExitOk;
-  } catch (const CLI::CallForVersion &e) {
-    llvm::outs() << e.what() << "\n";
-    return ExitOk;
-  } catch (const CLI::ParseError &e) {
-    return fail(ExitUsage, llvm::Twine(e.what()) + "; see '" + app.get_name() + " --help'");
-  }
 }
 
 // C11's headers, without `.h`. A folder that has one of them hides the system's from whoever includes from it.

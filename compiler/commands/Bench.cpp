@@ -200,7 +200,7 @@ int benchMain(int argc, const char *const *argv) {
   Options code;
   app.add_option("model", path, "a .onnx model or a .so made by onnxc")->required()->type_name("MODEL_OR_ARTEFACT");
   bindThreads(app, threads);
-  app.add_option("--warmUp", warmUp, "milliseconds before timing starts")->type_name("MS")->check(notNegative())->capture_default_str();
+  app.add_option("--warmup", warmUp, "milliseconds before timing starts")->type_name("MS")->check(notNegative())->capture_default_str();
   app.add_option("--duration", duration, "seconds of timing")->type_name("S")->check(notNegative())->capture_default_str();
   bindInputOptions(app, inputs);
   app.add_option("--rows", rows, "kernels to list")->type_name("N")->capture_default_str();

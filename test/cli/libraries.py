@@ -1,7 +1,7 @@
 """Commands on finished libraries: checks of the suite `cli` (run.py)."""
 from common import mlp_model, relu_model
 
-QUICK = ["--duration", "0.02", "--warmUp", "1"]
+QUICK = ["--duration", "0.02", "--warmup", "1"]
 COMMANDS = {"run": [], "inspect": [], "bench": QUICK, "verify": ["--data", "."]}
 
 

@@ -18,13 +18,14 @@ import custom
 import libraries
 import precision
 import terminal
+import words
 from common import Suite, info, make, mlp_model, relu_model, save, weight
 from custom import X
 
 SUITE = Suite("cli", __doc__, jobs=1)
 COMMANDS = ["run", "verify", "bench", "check", "inspect", "ops", "targets"]
 ROOT = Path(__file__).resolve().parent.parent.parent
-for check in custom.CHECKS + libraries.CHECKS + precision.CHECKS + terminal.CHECKS:
+for check in custom.CHECKS + libraries.CHECKS + precision.CHECKS + terminal.CHECKS + words.CHECKS:
     SUITE.check(check)
 
 
@@ -210,7 +211,7 @@ def devices(s, folder):
 def full_disk_under_results(s, folder):
     (folder / "y.npy").symlink_to("/dev/full")
     model = save(relu_model(2, 3), folder / "m.onnx")
-    for command in (["run", model, "--output-dir", folder], ["bench", model, "--duration", "0.01", "--warmUp", "1", "--profile", "/dev/full"]):
+    for command in (["run", model, "--output-dir", folder], ["bench", model, "--duration", "0.01", "--warmup", "1", "--profile", "/dev/full"]):
         text = s.onnxc(*command, code=1).stderr
         if "No space left" not in text or not text.startswith("onnxc: error: "):
             return text
@@ -243,7 +244,7 @@ def verify_layers(s, folder):
 @SUITE.check
 def bench_takes_inputs(s, folder):
     np.save(folder / "x.npy", np.zeros((7, 96), np.float32))
-    text = s.onnxc("bench", save(mlp_model(), folder / "m.onnx"), "--duration", "0.02", "--warmUp", "1", "--json", "--input", f"x={folder}/x.npy").stdout
+    text = s.onnxc("bench", save(mlp_model(), folder / "m.onnx"), "--duration", "0.02", "--warmup", "1", "--json", "--input", f"x={folder}/x.npy").stdout
     facts = json.loads(text)
     weights, values = 4 * (96 * 256 + 256 + 256 * 64 + 2 * 64), 4 * 7 * (96 + 64)
     return None if 0 <= facts["model_bytes"] - weights - values < 4096 else f"{facts['model_bytes']} bytes of the model, {weights + values} expected"
@@ -252,17 +253,11 @@ def bench_takes_inputs(s, folder):
 @SUITE.check
 def random_indices_stay_in_range(s, folder):
     model = make([helper.make_node("Gather", ["x", "i"], ["y"], name="pick")], [info("x", "n", 3), info("i", 64, dtype=7)], [info("y", 64, 3)])
-    done = s.onnxc("bench", save(model, folder / "m.onnx"), "--duration", "0.02", "--warmUp", "1")
+    done = s.onnxc("bench", save(model, folder / "m.onnx"), "--duration", "0.02", "--warmup", "1")
     if "pick" not in done.stderr or "zeros" not in done.stderr:
         return f"no note: {done.stderr}"
     two = s.onnxc("run", folder / "m.onnx", "--symbol-size", "2").stderr
     return f"indices that fit were not kept: {two}" if two else None
-
-
-@SUITE.check
-def unknown_command(s, folder):
-    text = s.onnxc("frobnicate", code=2).stderr
-    return None if "frobnicate" in text and "--help" in text else text
 
 
 @SUITE.check
@@ -284,7 +279,7 @@ def bench_page_without_peers(s, folder):
 @SUITE.check
 def bench_knows_operations_of_symbolic_shapes(s, folder):
     model = make([helper.make_node("MatMul", ["x", "w"], ["y"])], [info("x", "n", 64)], [info("y", "n", 32)], [weight("w", 64, 32)])
-    text = s.onnxc("bench", save(model, folder / "m.onnx"), "--symbol-size", "10", "--duration", "0.02", "--warmUp", "1",
+    text = s.onnxc("bench", save(model, folder / "m.onnx"), "--symbol-size", "10", "--duration", "0.02", "--warmup", "1",
                    "--profile", folder / "p.csv").stdout
     flops = [int(line.split(",")[-2]) for line in (folder / "p.csv").read_text().splitlines()[1:]]
     return None if sum(flops) == 2 * 64 * 32 * 10 else f"{flops} in {text}"
@@ -292,7 +287,7 @@ def bench_knows_operations_of_symbolic_shapes(s, folder):
 
 @SUITE.check
 def bench_json(s, folder):
-    text = s.onnxc("bench", save(mlp_model(), folder / "m.onnx"), "--duration", "0.2", "--warmUp", "20", "--json").stdout
+    text = s.onnxc("bench", save(mlp_model(), folder / "m.onnx"), "--duration", "0.2", "--warmup", "20", "--json").stdout
     report = json.loads(text)
     missing = {"median_ms", "p90_ms", "p99_ms", "kernels", "roof"} - set(report)
     return f"lacks {missing}" if missing else None
@@ -301,7 +296,7 @@ def bench_json(s, folder):
 @SUITE.check
 def bench_roof_is_that_of_the_level(s, folder):
     model = save(mlp_model(), folder / "m.onnx")
-    roofs = [json.loads(s.onnxc("bench", model, "--cpu", level, "--duration", "0.05", "--warmUp", "1", "--json").stdout)["roof"]["isa"]
+    roofs = [json.loads(s.onnxc("bench", model, "--cpu", level, "--duration", "0.05", "--warmup", "1", "--json").stdout)["roof"]["isa"]
              for level in ("x86-64-v3", "x86-64-v2")]
     return None if roofs == ["avx2", "scalar"] else f"{roofs}"
 
@@ -370,7 +365,7 @@ def inspect_tells_where_weights_are(s, folder):
         return text
     np.save(folder / "x.npy", np.zeros((1, 96), np.float32))
     write_set(folder / "test_data_set_0", np.zeros((1, 96), np.float32), np.zeros((1, 64), np.float32))
-    for flags in (["run", library], ["bench", library, "--duration", "0.02", "--warmUp", "1"], ["verify", library, "--atol", "1"]):
+    for flags in (["run", library], ["bench", library, "--duration", "0.02", "--warmup", "1"], ["verify", library, "--atol", "1"]):
         s.onnxc(*flags)
     report = s.onnxc(folder / "model.onnx", "-o", library, "--weights", "external", "--size-report").stderr
     if f"{facts['weight_bytes'] + 64}  file of the weights" not in report:
@@ -426,14 +421,14 @@ def ops_tell_types(s, folder):
 def bench_knows_operations_of_attention(s, folder):
     nodes = [helper.make_node("MatMul", ["q", "k"], ["s"]), helper.make_node("Softmax", ["s"], ["p"]), helper.make_node("MatMul", ["p", "v"], ["y"])]
     model = make(nodes, [info("q", "n", 8), info("k", 8, "m"), info("v", "m", 6)], [info("y", "n", 6)])
-    s.onnxc("bench", save(model, folder / "m.onnx"), "--symbol-size", "10", "--duration", "0.02", "--warmUp", "1", "--profile", folder / "p.csv")
+    s.onnxc("bench", save(model, folder / "m.onnx"), "--symbol-size", "10", "--duration", "0.02", "--warmup", "1", "--profile", folder / "p.csv")
     flops = [int(line.split(",")[-2]) for line in (folder / "p.csv").read_text().splitlines()[1:]]
     return None if sum(flops) == 2 * 10 * 10 * (8 + 6) else str(flops)
 
 
 @SUITE.check
 def profile_knows_work_and_traffic(s, folder):
-    s.onnxc("bench", save(relu_model(2, 3), folder / "m.onnx"), "--duration", "0.05", "--warmUp", "1", "--profile", folder / "trace.json")
+    s.onnxc("bench", save(relu_model(2, 3), folder / "m.onnx"), "--duration", "0.05", "--warmup", "1", "--profile", folder / "trace.json")
     events = json.loads((folder / "trace.json").read_text())["traceEvents"]
     return None if events and all(e["ph"] == "X" and e["args"]["flops"] > 0 and e["args"]["bytes"] > 0 for e in events) else str(events)
 
@@ -467,7 +462,7 @@ def one_launch_a_node(s, folder):
     save(mlp_model(), folder / "m.onnx")
     counts = []
     for flags in ([], ["-g"]):
-        s.onnxc("bench", folder / "m.onnx", "--duration", "0.02", "--warmUp", "1", "--profile", folder / "p.json", *flags)
+        s.onnxc("bench", folder / "m.onnx", "--duration", "0.02", "--warmup", "1", "--profile", folder / "p.json", *flags)
         counts.append(len(json.loads((folder / "p.json").read_text())["traceEvents"]))
     return None if counts[1] > counts[0] else f"{counts[0]} launches, with -g {counts[1]}"
 
@@ -558,7 +553,7 @@ def random_inputs_have_expected_sizes(s, folder):
     s.onnxc("run", library, "--output-dir", folder / "out")
     if np.load(folder / "out" / "y.npy").shape != (8, 64):
         return "another size than expected"
-    report = json.loads(s.onnxc("bench", library, "--duration", "0.02", "--warmUp", "1", "--json").stdout)
+    report = json.loads(s.onnxc("bench", library, "--duration", "0.02", "--warmup", "1", "--json").stdout)
     s.onnxc("run", library, "--symbol-size", "40", "--output-dir", folder / "out")
     text = s.onnxc("run", library, "--symbol-size", "41", code=1).stderr
     if np.load(folder / "out" / "y.npy").shape != (40, 64) or "dim 0 ('batch') is 41, but the model was compiled for 2 to 40" not in text:

@@ -1,0 +1,85 @@
+// Parse.cpp: reads a command line by the options of its command, and says what does not fit them; see CommandLine.h.
+#include "compiler/CommandLine.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace onnxc {
+
+namespace {
+// An option whose value is optional is shown as it is written: --tune[=SECONDS].
+struct HelpText : CLI::Formatter {
+  std::string make_option_opts(const CLI::Option *option) const override {
+    return isOptional(*option) ? option->get_option_text() : CLI::Formatter::make_option_opts(option);
+  }
+  static bool isOptional(const CLI::Option &option) { return llvm::StringRef(option.get_option_text()).starts_with("[="); }
+};
+}  // namespace
+
+// How far `word` is from being `name`, both without dashes in front; at least `limit`: too far.
+static unsigned distance(llvm::StringRef word, llvm::StringRef name, unsigned limit) {
+  constexpr unsigned asOneOfItsWords = 2;
+  auto within = [](llvm::StringRef part, llvm::StringRef whole) {
+    return part.size() > 3 && ("-" + whole.lower() + "-").find("-" + part.lower() + "-") != std::string::npos;
+  };
+  unsigned edits = word.edit_distance_insensitive(name, /*AllowReplacements=*/true, limit);
+  return within(word, name) || within(name, word) ? std::min(edits, asOneOfItsWords) : edits;
+}
+
+// " (did you mean --weights embedded|external?)" for a flag that is almost one of the command's, else nothing.
+static std::string suggestion(const CLI::App &app, llvm::StringRef flag) {
+  llvm::StringRef word = flag.split('=').first;
+  if (!word.consume_front("--"))
+    return "";
+  std::string best;
+  unsigned least = std::min<unsigned>(3, 1 + word.size() / 3);
+  for (const CLI::Option *option : app.get_options())
+    for (llvm::StringRef name : option->get_lnames())
+      if (unsigned far = distance(word, name, least); far < least) {
+        std::string type = option->get_type_name();
+        best = "--" + name.str() + (llvm::StringRef(type).contains('|') ? " " + type : "");
+        least = far;
+      }
+  return best.empty() ? "" : " (did you mean " + best + "?)";
+}
+
+// Of the words that belong to no option.
+static std::string unexpected(const CLI::App &app) {
+  std::vector<std::string> words = app.remaining();
+  std::string text = "not expected: " + llvm::join(words, " ");
+  for (const std::string &word : words)
+    if (std::string likely = suggestion(app, word); !likely.empty())
+      return text + likely;
+  bool isNumber = !words.front().empty() && llvm::all_of(words.front(), llvm::isDigit);
+  for (const CLI::Option *option : app.get_options())
+    if (isNumber && option->count() && HelpText::isOptional(*option))
+      return text + " (write " + option->get_name() + "=" + words.front() + ")";
+  return text;
+}
+
+std::optional<int> parseCommandLine(CLI::App &app, int argc, const char *const *argv) {
+  // GCC's spelling -MD would read as the flags -M and -D.
+  std::vector<std::string> args;
+  for (int i = argc - 1; i > 0; --i)
+    args.push_back(llvm::StringRef(argv[i]) == "-MD" ? "--MD" : argv[i]);
+  std::string wrong;
+  app.formatter(std::make_shared<HelpText>());
+  app.allow_extras();
+  try {
+    app.parse(args);
+    if (app.remaining().empty())
+      return std::nullopt;
+    wrong = unexpected(app);
+  } catch (const CLI::CallForHelp &) {
+    llvm::outs() << app.help();
+    return ExitOk;
+  } catch (const CLI::CallForVersion &e) {
+    llvm::outs() << e.what() << "\n";
+    return ExitOk;
+  } catch (const CLI::ParseError &e) {
+    wrong = app.remaining().empty() ? e.what() : unexpected(app);
+  }
+  return fail(ExitUsage, wrong + "; see '" + app.get_name() + " --help'");
+}
+
+}  // namespace onnxc
