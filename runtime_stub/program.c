@@ -1,57 +1,35 @@
 /* program.c: the start of a compiled model that is a program: files in, files and a summary out. Linked by codegen/link into executables
  * only; it knows the model through the public ABI. It needs no start files of a C compiler. */
 #include "runtime_stub/include/onnxc/onnxc.h"
+#include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #define HIDDEN __attribute__((visibility("hidden")))
-enum { OUT = 1, ERR = 2, MAX_RANK = 64, STRING = 8 };
+enum { OUT = 1, ERR = 2, MAX_RANK = 64, MAX_PATH = 4096, STRING = 8 };
 
 typedef struct element {
-  const char *name, *npy;
+  const char *npy;
   int32_t size;
 } element; /* npy: NumPy's name; extended types are their bytes */
-static const element elements[] = {{"?", "", 0},
-                                   {"float32", "<f4", 4},
-                                   {"uint8", "|u1", 1},
-                                   {"int8", "|i1", 1},
-                                   {"uint16", "<u2", 2},
-                                   {"int16", "<i2", 2},
-                                   {"int32", "<i4", 4},
-                                   {"int64", "<i8", 8},
-                                   {"string", "", 16},
-                                   {"bool", "|b1", 1},
-                                   {"float16", "<f2", 2},
-                                   {"float64", "<f8", 8},
-                                   {"uint32", "<u4", 4},
-                                   {"uint64", "<u8", 8},
-                                   {"complex64", "<c8", 8},
-                                   {"complex128", "<c16", 16},
-                                   {"bfloat16", "<u2", 2},
-                                   {"float8e4m3fn", "|u1", 1},
-                                   {"float8e4m3fnuz", "|u1", 1},
-                                   {"float8e5m2", "|u1", 1},
-                                   {"float8e5m2fnuz", "|u1", 1},
-                                   {"uint4", "|u1", 1},
-                                   {"int4", "|i1", 1},
-                                   {"float4e2m1", "|u1", 1},
-                                   {"float8e8m0", "|u1", 1},
-                                   {"uint2", "|u1", 1},
-                                   {"int2", "|i1", 1},
-                                   {"float6e2m3", "|u1", 1},
-                                   {"float6e3m2", "|u1", 1}};
+static const element elements[] = {{"", 0},    {"<f4", 4}, {"|u1", 1}, {"|i1", 1}, {"<u2", 2}, {"<i2", 2}, {"<i4", 4}, {"<i8", 8},
+                                   {"", 16},   {"|b1", 1}, {"<f2", 2}, {"<f8", 8}, {"<u4", 4}, {"<u8", 8}, {"<c8", 8}, {"<c16", 16},
+                                   {"<u2", 2}, {"|u1", 1}, {"|u1", 1}, {"|u1", 1}, {"|u1", 1}, {"|u1", 1}, {"|i1", 1}, {"|u1", 1},
+                                   {"|u1", 1}, {"|u1", 1}, {"|i1", 1}, {"|u1", 1}, {"|u1", 1}};
 static const element *element_of(int32_t dtype) {
   return &elements[dtype > 0 && dtype < (int32_t)(sizeof elements / sizeof *elements) ? dtype : 0];
 }
 
-static const char usage[] =
-    "usage: %s [--input NAME=FILE.npy]... [--output-dir DIR] [--threads N] [--repeat N] [--weights FILE]\n"
-    "Inputs without a file are filled with pseudo-random numbers; symbolic sizes are then what --opt-shapes said, or 1.\n"
-    "Weights in a file of their own are looked for beside the program.\n";
+static const char usage[] = "usage: %s [--input NAME=FILE.npy]... [--output-dir DIR] [--threads N] [--repeat N] [--weights FILE]\n"
+                            "With --threads 0 it takes all processors. Inputs without a file are filled with\n"
+                            "pseudo-random numbers; symbolic sizes are then what --opt-shapes said, or 1.\n"
+                            "Weights in a file of their own are looked for beside the program.\n";
 
 typedef struct arguments {
   const char **files, *folder, *weights;
@@ -61,6 +39,16 @@ typedef struct arguments {
 static int fail(const char *what, const char *which) {
   dprintf(ERR, "error: %s: %s\n", which, what);
   return 1;
+}
+
+/* A message of several parts; the next call overwrites it. */
+__attribute__((format(printf, 1, 2))) static const char *worded(const char *format, ...) {
+  static char text[MAX_PATH + 256];
+  va_list list;
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  return text;
 }
 
 static char *read_file(const char *path, int64_t *size) {
@@ -90,12 +78,21 @@ static const char *field(const char *header, const char *key) {
   return at;
 }
 
+/* That the file holds other elements than the input takes; `descr`: what the header calls them, in quotes. */
+static const char *another_type(const char *input, int32_t dtype, const char *descr) {
+  const int32_t length = *descr == '\'' ? (int32_t)strcspn(descr + 1, "'") : 0;
+  for (int32_t i = 1; i < (int32_t)(sizeof elements / sizeof *elements); ++i)
+    if (length && (int32_t)strlen(elements[i].npy) == length && !strncmp(elements[i].npy, descr + 1, (size_t)length))
+      return worded("the file holds %s, input '%s' needs %s", onnxc_dtype_name(i), input, onnxc_dtype_name(dtype));
+  return worded("the file holds '%.*s', input '%s' needs %s", length, descr + 1, input, onnxc_dtype_name(dtype));
+}
+
 /* Reads FILE.npy as element type v->dtype; the shape and the data stay allocated. Returns what is wrong, or NULL. */
-static const char *load_npy(const char *path, onnxc_value *v) {
+static const char *load_npy(const char *path, const char *input, onnxc_value *v) {
   int64_t size = 0;
   char *file = read_file(path, &size);
   if (!file)
-    return "cannot be read";
+    return worded("cannot be read: %s", strerror(errno));
   if (size < 12 || memcmp(file, "\x93NUMPY", 6))
     return "not a .npy file";
   const int64_t wide = file[6] > 1 ? 4 : 2, length = (unsigned char)file[8] | (unsigned char)file[9] << 8;
@@ -111,7 +108,7 @@ static const char *load_npy(const char *path, onnxc_value *v) {
   const element *e = element_of(v->dtype);
   const char *descr = field(header, "'descr'");
   if (*descr != '\'' || strncmp(descr + 1, e->npy, strlen(e->npy)) || descr[1 + strlen(e->npy)] != '\'')
-    return "another element type than the input's";
+    return another_type(input, v->dtype, descr);
   int64_t count = 1;
   int32_t rank = 0;
   const char *at = field(header, "'shape'");
@@ -188,9 +185,25 @@ static int write_all(int fd, const char *data, int64_t size) {
   return 1;
 }
 
+/* Makes a folder and those that it lies in. Returns what is wrong, or NULL. */
+static const char *make_folder(const char *folder) {
+  char path[MAX_PATH];
+  if (snprintf(path, sizeof path, "%s/", folder) >= (int)sizeof path)
+    return "its path is too long";
+  for (char *p = path + 1; *p; ++p) {
+    if (*p != '/')
+      continue;
+    *p = 0;
+    if (mkdir(path, 0777) && errno != EEXIST)
+      return worded("'%s' cannot be made: %s", path, strerror(errno));
+    *p = '/';
+  }
+  return NULL;
+}
+
 static const char *save_npy(const char *folder, const char *name, const onnxc_value *v) {
   const element *e = element_of(v->dtype);
-  char path[4096], header[2048];
+  char path[MAX_PATH], header[2048];
   if (v->kind != ONNXC_TENSOR || !*e->npy)
     return "only tensors of numbers can be written";
   if (snprintf(path, sizeof path, "%s/%s.npy", folder, name) >= (int)sizeof path)
@@ -211,10 +224,76 @@ static const char *save_npy(const char *folder, const char *name, const onnxc_va
   char start[10] = "\x93NUMPY\x01";
   start[7] = 0, start[8] = (char)(n & 255), start[9] = (char)(n >> 8);
   const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0)
-    return "cannot be written";
-  const int good = write_all(fd, start, 10) && write_all(fd, header, n) && write_all(fd, v->tensor.data, count * e->size);
-  return close(fd) == 0 && good ? NULL : "cannot be written";
+  const int good = fd >= 0 && write_all(fd, start, 10) && write_all(fd, header, n) && write_all(fd, v->tensor.data, count * e->size);
+  const int reason = errno;
+  if (good && !close(fd))
+    return NULL;
+  return worded("'%s' cannot be written: %s", path, strerror(good ? errno : reason));
+}
+
+static double half(uint16_t bits) {
+  uint32_t wide = (uint32_t)(bits & 0x7fff) << 13;
+  float value;
+  if ((bits & 0x7c00) == 0x7c00) /* infinite, or no number */
+    wide |= 0x7f800000;
+  memcpy(&value, &wide, 4);
+  value *= wide < 0x7f800000 ? 0x1p112f : 1;
+  return bits & 0x8000 ? -value : value;
+}
+
+static double brain(uint16_t bits) {
+  const uint32_t wide = (uint32_t)bits << 16;
+  float value;
+  memcpy(&value, &wide, 4);
+  return value;
+}
+
+static void print_element(int32_t dtype, const void *data, int64_t i) {
+  const onnxc_string_view *text = (const onnxc_string_view *)data + i;
+  switch (dtype) {
+  case 1:
+    dprintf(OUT, " %g", (double)((const float *)data)[i]);
+    break;
+  case 2:
+  case 9:
+    dprintf(OUT, " %d", ((const uint8_t *)data)[i]);
+    break;
+  case 3:
+    dprintf(OUT, " %d", ((const int8_t *)data)[i]);
+    break;
+  case 4:
+    dprintf(OUT, " %d", ((const uint16_t *)data)[i]);
+    break;
+  case 5:
+    dprintf(OUT, " %d", ((const int16_t *)data)[i]);
+    break;
+  case 6:
+    dprintf(OUT, " %d", ((const int32_t *)data)[i]);
+    break;
+  case 7:
+    dprintf(OUT, " %lld", (long long)((const int64_t *)data)[i]);
+    break;
+  case STRING:
+    dprintf(OUT, " '%.*s'", (int)(text->size < 80 ? text->size : 80), text->size ? text->data : "");
+    break;
+  case 10:
+    dprintf(OUT, " %g", half(((const uint16_t *)data)[i]));
+    break;
+  case 11:
+    dprintf(OUT, " %g", ((const double *)data)[i]);
+    break;
+  case 12:
+    dprintf(OUT, " %u", ((const uint32_t *)data)[i]);
+    break;
+  case 13:
+    dprintf(OUT, " %llu", (unsigned long long)((const uint64_t *)data)[i]);
+    break;
+  case 16:
+    dprintf(OUT, " %g", brain(((const uint16_t *)data)[i]));
+    break;
+  default:
+    break;
+  }
 }
 
 static void describe(const char *name, const onnxc_value *v) {
@@ -224,50 +303,75 @@ static void describe(const char *name, const onnxc_value *v) {
     return;
   }
   int64_t count = 1;
-  dprintf(OUT, "%s: %s [", name, element_of(v->dtype)->name);
+  dprintf(OUT, "%s: %s [", name, onnxc_dtype_name(v->dtype));
   for (int32_t a = 0; a < v->tensor.ndim; ++a) {
     dprintf(OUT, "%s%lld", a ? ", " : "", (long long)v->tensor.shape[a]);
     count *= v->tensor.shape[a];
   }
   dprintf(OUT, "]");
-  for (int64_t i = 0; i < count && i < 8; ++i) {
-    if (v->dtype == 1)
-      dprintf(OUT, " %g", (double)((float *)v->tensor.data)[i]);
-    else if (v->dtype == 11)
-      dprintf(OUT, " %g", ((double *)v->tensor.data)[i]);
-    else if (v->dtype == 6)
-      dprintf(OUT, " %d", ((int32_t *)v->tensor.data)[i]);
-    else if (v->dtype == 7)
-      dprintf(OUT, " %lld", (long long)((int64_t *)v->tensor.data)[i]);
-  }
+  for (int64_t i = 0; i < count && i < 8; ++i)
+    print_element(v->dtype, v->tensor.data, i);
   dprintf(OUT, count > 8 ? " ...\n" : "\n");
+}
+
+static int misused(const char *program, const char *what) {
+  dprintf(ERR, "error: %s\n", what);
+  dprintf(ERR, usage, program);
+  return 2;
+}
+
+/* The value of flag `i`, a number of at least `least`. 0: go on; else the exit status. */
+static int take_number(char **argv, int i, int32_t least, int32_t *number) {
+  const char *text = argv[i + 1];
+  char *end;
+  const long n = strtol(text, &end, 10);
+  *number = (int32_t)n;
+  if (*text >= '0' && *text <= '9' && !*end && n >= least && n <= INT32_MAX)
+    return 0;
+  return misused(argv[0], worded("%s: expected a number of at least %d, got '%s'", argv[i], least, text));
+}
+
+/* NAME=FILE. 0: go on; else the exit status. */
+static int take_file(const char *program, const char *value, const onnxc_model_info *info, arguments *args) {
+  const char *equals = strchr(value, '=');
+  if (!equals)
+    return misused(program, worded("--input: expected NAME=FILE, got '%s'", value));
+  const size_t length = (size_t)(equals - value);
+  for (int32_t i = 0; i < info->num_inputs; ++i)
+    if (strlen(info->inputs[i].name) == length && !strncmp(info->inputs[i].name, value, length)) {
+      args->files[i] = equals + 1;
+      return 0;
+    }
+  dprintf(ERR, "error: no input '%.*s' in the model; it has", (int)length, value);
+  for (int32_t i = 0; i < info->num_inputs; ++i)
+    dprintf(ERR, "%s '%s'", i ? "," : "", info->inputs[i].name);
+  dprintf(ERR, info->num_inputs ? "\n" : " none\n");
+  return 2;
 }
 
 /* 0: go on; else the exit status. */
 static int parse(int argc, char **argv, const onnxc_model_info *info, arguments *args) {
+  enum { INPUT, OUTPUT_DIR, WEIGHTS, THREADS, REPEAT, FLAGS };
+  static const char *const flags[] = {"--input", "--output-dir", "--weights", "--threads", "--repeat"};
   for (int i = 1; i < argc; i += 2) {
-    const char *value = i + 1 < argc ? argv[i + 1] : NULL, *equals = value ? strchr(value, '=') : NULL;
-    int32_t index = 0;
-    if (value && !strcmp(argv[i], "--output-dir"))
+    const char *value = argv[i + 1]; /* null after the last */
+    int flag = 0, status = 0;
+    while (flag < FLAGS && strcmp(argv[i], flags[flag]))
+      ++flag;
+    if (flag == FLAGS)
+      return misused(argv[0], worded("unknown option '%s'", argv[i]));
+    if (!value)
+      return misused(argv[0], worded("'%s' needs a value", argv[i]));
+    if (flag == INPUT)
+      status = take_file(argv[0], value, info, args);
+    else if (flag == OUTPUT_DIR)
       args->folder = value;
-    else if (value && !strcmp(argv[i], "--weights"))
+    else if (flag == WEIGHTS)
       args->weights = value;
-    else if (value && !strcmp(argv[i], "--threads"))
-      args->threads = atoi(value);
-    else if (value && !strcmp(argv[i], "--repeat"))
-      args->repeat = atoi(value) > 0 ? atoi(value) : 1;
-    else if (equals && !strcmp(argv[i], "--input")) {
-      const size_t length = (size_t)(equals - value);
-      while (index < info->num_inputs && (strlen(info->inputs[index].name) != length || strncmp(info->inputs[index].name, value, length)))
-        ++index;
-      if (index == info->num_inputs)
-        return fail("the model has no such input", value);
-      args->files[index] = equals + 1;
-    } else {
-      dprintf(ERR, "error: cannot take '%s'%s\n", argv[i], value ? "" : " without a value");
-      dprintf(ERR, usage, argv[0]);
-      return 2;
-    }
+    else
+      status = take_number(argv, i, flag == THREADS ? 0 : 1, flag == THREADS ? &args->threads : &args->repeat);
+    if (status)
+      return status;
   }
   return 0;
 }
@@ -275,8 +379,9 @@ static int parse(int argc, char **argv, const onnxc_model_info *info, arguments 
 static int run(const onnxc_api *api, const arguments *args, onnxc_value *in, onnxc_value *out) {
   const onnxc_model_info *info = api->info();
   onnxc_error error = {0};
-  onnxc_options options = {
-      .struct_size = sizeof options, .num_threads = args->threads < 0 ? 0 : args->threads, .weights_path = args->weights};
+  onnxc_options options = {.struct_size = sizeof options,
+                           .num_threads = args->threads ? args->threads : (int32_t)sysconf(_SC_NPROCESSORS_ONLN),
+                           .weights_path = args->weights};
   onnxc_model *model = NULL;
   onnxc_context *context = NULL;
   if (api->model_create(&options, &model, &error) || api->context_create(model, NULL, &context, &error))
@@ -293,6 +398,9 @@ static int run(const onnxc_api *api, const arguments *args, onnxc_value *in, onn
     if (ns < best)
       best = ns;
   }
+  const char *wrong = args->folder ? make_folder(args->folder) : NULL;
+  if (wrong)
+    return fail(wrong, "--output-dir");
   for (int32_t i = 0; i < info->num_outputs; ++i) {
     describe(info->outputs[i].name, &out[i]);
     const char *bad = args->folder ? save_npy(args->folder, info->outputs[i].name, &out[i]) : NULL;
@@ -325,7 +433,7 @@ static int program(int argc, char **argv) {
       return fail("only tensors of numbers can be read", info->inputs[i].name);
     if (!args.files[i] && info->defaults && info->defaults[i] >= 0)
       continue;
-    const char *bad = args.files[i] ? load_npy(args.files[i], &in[i]) : fill(&info->inputs[i], info->ranges, &in[i]);
+    const char *bad = args.files[i] ? load_npy(args.files[i], info->inputs[i].name, &in[i]) : fill(&info->inputs[i], info->ranges, &in[i]);
     if (bad)
       return fail(bad, args.files[i] ? args.files[i] : info->inputs[i].name);
   }

@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import custom
 import libraries
 import precision
+import programs
 import terminal
 import words
 from common import Suite, info, make, mlp_model, relu_model, save, weight
@@ -25,7 +26,7 @@ from custom import X
 SUITE = Suite("cli", __doc__, jobs=1)
 COMMANDS = ["run", "verify", "bench", "check", "inspect", "ops", "targets"]
 ROOT = Path(__file__).resolve().parent.parent.parent
-for check in custom.CHECKS + libraries.CHECKS + precision.CHECKS + terminal.CHECKS + words.CHECKS:
+for check in custom.CHECKS + libraries.CHECKS + precision.CHECKS + programs.CHECKS + terminal.CHECKS + words.CHECKS:
     SUITE.check(check)
 
 
@@ -520,17 +521,6 @@ def every_kind_of_output(s, folder):
 
 
 @SUITE.check
-def executable_has_help(s, folder):
-    program = s.compile(relu_model(2, 3), folder, suffix="", name="program")
-    for flags, code, stream in ((["--help"], 0, "stdout"), (["--frobnicate", "1"], 2, "stderr"), (["--input"], 2, "stderr")):
-        done = subprocess.run([program, *flags], capture_output=True, text=True)
-        text = getattr(done, stream)
-        if done.returncode != code or f"usage: {program}" not in text or (code and f"'{flags[0]}'" not in text):
-            return f"{flags}: exit {done.returncode}: {text}"
-    return None
-
-
-@SUITE.check
 def define_dim_of_no_dimension(s, folder):
     text = s.onnxc(save(mlp_model(), folder / "m.onnx"), "-o", folder / "m.so", "--define-dim", "bach=2").stderr
     return None if "warning" in text and "'bach'" in text and "batch" in text else text
@@ -576,14 +566,6 @@ def ops_tell_generated_code(s, folder):
     wrong = {"Conv": "generated", "Add": "generated", "Softmax": "generated", "TopK": "library", "CastLike": "decomposed"}
     wrong = {op: how["ai.onnx", op] for op, want in wrong.items() if how["ai.onnx", op] != want}
     return str(wrong) if wrong else None
-
-
-@SUITE.check
-def executable_runs(s, folder):
-    np.save(folder / "x.npy", X)
-    program = s.compile(relu_model(2, 3), folder, suffix="", name="program")
-    done = subprocess.run([program, "--input", f"x={folder}/x.npy"], capture_output=True, text=True)
-    return None if done.returncode == 0 and "6" in done.stdout else f"exit {done.returncode}: {done.stdout}{done.stderr}"
 
 
 if __name__ == "__main__":

@@ -48,6 +48,40 @@ typedef struct onnxc_value {
   int64_t count;
 } onnxc_value;
 
+/* What messages call an element type; "?" where there is none of this code. */
+static inline const char *onnxc_dtype_name(int32_t dtype) {
+  static const char names[][16] = {"?",
+                                   "float32",
+                                   "uint8",
+                                   "int8",
+                                   "uint16",
+                                   "int16",
+                                   "int32",
+                                   "int64",
+                                   "string",
+                                   "bool",
+                                   "float16",
+                                   "float64",
+                                   "uint32",
+                                   "uint64",
+                                   "complex64",
+                                   "complex128",
+                                   "bfloat16",
+                                   "float8_e4m3fn",
+                                   "float8_e4m3fnuz",
+                                   "float8_e5m2",
+                                   "float8_e5m2fnuz",
+                                   "uint4",
+                                   "int4",
+                                   "float4_e2m1fn",
+                                   "float8_e8m0fnu",
+                                   "uint2",
+                                   "int2",
+                                   "float6_e2m3fn",
+                                   "float6_e3m2fn"};
+  return names[dtype > 0 && dtype < 29 ? dtype : 0];
+}
+
 typedef struct onnxc_error {
   int32_t code;
   char node[120];

@@ -1,0 +1,84 @@
+"""What a compiled program takes and says: checks of the suite `cli` (run.py), which has onnxc make executables."""
+import subprocess
+
+import numpy as np
+from onnx import TensorProto, helper
+
+from common import info, make, relu_model
+from custom import X
+
+
+def started(program, *arguments):
+    return subprocess.run([str(c) for c in (program, *arguments)], capture_output=True, text=True, cwd=program.parent)
+
+
+def program_runs(s, folder):
+    np.save(folder / "x.npy", X)
+    program = s.compile(relu_model(2, 3), folder, suffix="", name="program")
+    done = started(program, "--input", "x=x.npy")
+    return None if done.returncode == 0 and "6" in done.stdout else f"exit {done.returncode}: {done.stdout}{done.stderr}"
+
+
+def program_has_help(s, folder):
+    program = s.compile(relu_model(2, 3), folder, suffix="", name="program")
+    for flags, code, stream in ((["--help"], 0, "stdout"), (["--frobnicate", "1"], 2, "stderr"), (["--input"], 2, "stderr")):
+        done = started(program, *flags)
+        text = getattr(done, stream)
+        if done.returncode != code or f"usage: {program}" not in text or (code and f"'{flags[0]}'" not in text):
+            return f"{flags}: exit {done.returncode}: {text}"
+    return None
+
+
+def program_makes_its_folder(s, folder):
+    program = s.compile(relu_model(2, 3), folder, suffix="", name="program")
+    np.save(folder / "x.npy", X)
+    done = started(program, "--input", "x=x.npy", "--output-dir", "some/deep/folder", "--threads", "0", "--repeat", "2")
+    if done.returncode or not (np.load(folder / "some" / "deep" / "folder" / "y.npy") == np.maximum(X, 0)).all():
+        return f"exit {done.returncode}: {done.stderr}"
+    (folder / "full").mkdir()
+    (folder / "full" / "y.npy").symlink_to("/dev/full")
+    for place, words in (("x.npy", "'x.npy/y.npy' cannot be written: Not a directory"), ("x.npy/in", "'x.npy/in' cannot be made: Not a directory"),
+                         ("full", "'full/y.npy' cannot be written: No space left on device")):
+        done = started(program, "--output-dir", place)
+        if done.returncode != 1 or words not in done.stderr:
+            return f"{place}: exit {done.returncode}: {done.stderr}"
+    return None
+
+
+def program_refuses_what_it_cannot_take(s, folder):
+    program = s.compile(relu_model(2, 3), folder, suffix="", name="program")
+    np.save(folder / "x.npy", X.astype(np.float64))
+    (folder / "big.npy").write_bytes((folder / "x.npy").read_bytes().replace(b"<f8", b">f8"))
+    numbers = [("--threads", "abc", 0), ("--threads", "-1", 0), ("--threads", "", 0), ("--threads", "2x", 0), ("--threads", "9999999999", 0), ("--repeat", "-5", 1), ("--repeat", "x", 1),
+               ("--repeat", "0", 1)]
+    cases = [([flag, value], 2, f"{flag}: expected a number of at least {least}, got '{value}'") for flag, value, least in numbers]
+    cases += [(["--nonsense"], 2, "unknown option '--nonsense'"), (["x.npy", "1"], 2, "unknown option 'x.npy'"), (["--repeat"], 2, "'--repeat' needs a value"),
+              (["--input", "x"], 2, "--input: expected NAME=FILE, got 'x'"), (["--input", "z=x.npy"], 2, "no input 'z' in the model; it has 'x'\n"),
+              (["--input", "x=x.npy"], 1, "x.npy: the file holds float64, input 'x' needs float32\n"),
+              (["--input", "x=big.npy"], 1, "big.npy: the file holds '>f8', input 'x' needs float32\n"),
+              (["--input", "x=none.npy"], 1, "none.npy: cannot be read: No such file or directory\n")]
+    for arguments, code, words in cases:
+        done = started(program, *arguments)
+        if done.returncode != code or f"error: {words}" not in done.stderr or done.stdout:
+            return f"{arguments}: exit {done.returncode}: {done.stdout}{done.stderr}"
+    return None
+
+
+def program_prints_every_type(s, folder):
+    values = np.array([1.5, -2, 0, np.inf, 65504, 6e-8], np.float32)
+    wanted = {TensorProto.FLOAT16: "float16 [6] 1.5 -2 0 inf 65504 5.96046e-08", TensorProto.BFLOAT16: "bfloat16 [6] 1.5 -2 0 inf 65536 6.00703e-08",
+              TensorProto.DOUBLE: "float64 [6] 1.5 -2 0 inf 65504 6e-08", TensorProto.BOOL: "bool [6] 1 1 0 1 1 1"}
+    whole = {TensorProto.INT8: "int8 [3] -5 0 7", TensorProto.INT16: "int16 [3] -5 0 7", TensorProto.INT32: "int32 [3] -5 0 7", TensorProto.INT64: "int64 [3] -5 0 7",
+             TensorProto.UINT8: "uint8 [3] 251 0 7", TensorProto.UINT16: "uint16 [3] 65531 0 7", TensorProto.UINT32: "uint32 [3] 4294967291 0 7",
+             TensorProto.UINT64: "uint64 [3] 18446744073709551611 0 7", TensorProto.STRING: "string [3] '-5' '0' '7'"}
+    nodes = [helper.make_node("Cast", [x], [f"o{t}"], to=t) for x, types in (("x", wanted), ("n", whole)) for t in types]
+    results = [info(f"o{t}", n, dtype=t) for n, types in ((6, wanted), (3, whole)) for t in types]
+    program = s.compile(make(nodes, [info("x", 6), info("n", 3, dtype=TensorProto.INT64)], results), folder, suffix="", name="program")
+    np.save(folder / "x.npy", values)
+    np.save(folder / "n.npy", np.array([-5, 0, 7]))
+    lines = started(program, "--input", "x=x.npy", "--input", "n=n.npy").stdout.splitlines()
+    missing = [line for t, text in {**wanted, **whole}.items() if (line := f"o{t}: {text}") not in lines]
+    return f"{missing} not in {lines}" if missing else None
+
+
+CHECKS = [program_runs, program_has_help, program_makes_its_folder, program_refuses_what_it_cannot_take, program_prints_every_type]
