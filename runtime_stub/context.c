@@ -17,14 +17,36 @@ int32_t onnxc_fail(onnxc_error *error, int32_t code, const char *node, const cha
 }
 
 /* Copies as much as the caller's version of the struct holds. */
-static bool take_options(const onnxc_options *from, onnxc_options *to) {
+static int32_t take_options(const char *call, const onnxc_options *from, onnxc_options *to, onnxc_error *error) {
   memset(to, 0, sizeof *to);
   if (!from)
-    return true;
+    return 0;
   if (from->struct_size < sizeof(size_t) || from->struct_size > 4096)
-    return false;
+    return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "%s: struct_size of the options is %llu; it is sizeof(onnxc_options)", call,
+                      (unsigned long long)from->struct_size);
   memcpy(to, from, from->struct_size < sizeof *to ? from->struct_size : sizeof *to);
-  return to->num_threads >= 0 && (!to->alloc || to->free);
+  if (to->num_threads < 0)
+    return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "%s: num_threads is %d; it must not be negative", call, to->num_threads);
+  if (to->alloc && !to->free)
+    return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "%s: the options have alloc and no free", call);
+  return 0;
+}
+
+/* Why the artefact has no code to run; `cpu`: the level asked for, or NULL. */
+static int32_t refuse_cpu(const char *cpu, onnxc_error *error) {
+  char levels[192] = "";
+  bool named = false;
+  for (int32_t i = 0; i < onnxc_the_plan.num_variants; ++i) {
+    const size_t at = strlen(levels);
+    snprintf(levels + at, sizeof levels - at, "%s%s", i ? ", " : "", onnxc_the_plan.variants[i].isa);
+    named |= cpu && !strcmp(cpu, onnxc_the_plan.variants[i].isa);
+  }
+  if (!cpu)
+    return onnxc_fail(error, ONNXC_E_CPU, NULL, "no code for this processor: the artefact has %s", levels);
+  return onnxc_fail(error, ONNXC_E_CPU, NULL,
+                    named ? "this processor cannot run %.64s, which is asked for: the artefact has %s"
+                          : "no code for %.64s, which is asked for: the artefact has %s",
+                    cpu, levels);
 }
 
 static int32_t model_create(const onnxc_options *options, onnxc_model **out, onnxc_error *error) {
@@ -32,17 +54,17 @@ static int32_t model_create(const onnxc_options *options, onnxc_model **out, onn
     return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "model_create: `model` is null");
   *out = NULL;
   onnxc_options o;
-  if (!take_options(options, &o))
-    return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "model_create: bad struct_size, num_threads or alloc without free in options");
+  int32_t status = take_options("model_create", options, &o, error);
+  if (status)
+    return status;
   const onnxc_variant *variant = onnxc_choose_variant(o.cpu);
   if (!variant)
-    return onnxc_fail(error, ONNXC_E_CPU, NULL, "no code for this processor: the artefact was compiled for %s%s",
-                      onnxc_the_plan.variants[0].isa, onnxc_the_plan.num_variants > 1 ? " and later" : "");
+    return refuse_cpu(o.cpu, error);
   onnxc_model *m = onnxc_allocate(&o, sizeof *m);
   if (!m)
     return onnxc_fail(error, ONNXC_E_MEMORY, NULL,
                       o.alloc ? "`alloc` gives no memory, or none aligned as it is asked to" : "out of memory");
-  const int32_t status = onnxc_weights_open(m, o.weights_path, error);
+  status = onnxc_weights_open(m, o.weights_path, error);
   if (status) {
     onnxc_release(&o, m);
     return status;
@@ -149,8 +171,9 @@ static int32_t context_create(onnxc_model *m, const onnxc_options *options, onnx
     return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "context_create: `%s` is null", m ? "context" : "model");
   *out = NULL;
   onnxc_options o = m->options;
-  if (options && !take_options(options, &o))
-    return onnxc_fail(error, ONNXC_E_ARGUMENT, NULL, "context_create: bad struct_size, num_threads or alloc without free in options");
+  const int32_t status = options ? take_options("context_create", options, &o, error) : 0;
+  if (status)
+    return status;
   onnxc_context *c = allocate_context(&o);
   if (!c)
     return onnxc_fail(error, ONNXC_E_MEMORY, NULL, "out of memory");

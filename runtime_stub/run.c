@@ -118,9 +118,12 @@ static int32_t check_tensor(onnxc_context *c, int32_t index, const onnxc_value *
   const onnxc_dltensor *t = &v->tensor;
   if (v->kind != ONNXC_TENSOR)
     return onnxc_fail(error, ONNXC_E_DTYPE, io->name, "input '%s': the model needs a tensor", io->name);
+  if (!onnxc_dtype_size(v->dtype))
+    return onnxc_fail(error, ONNXC_E_DTYPE, io->name, "input '%s': %d is no element type, the model needs %s", io->name, v->dtype,
+                      onnxc_dtype_name(io->dtype));
   if (v->dtype != io->dtype)
-    return onnxc_fail(error, ONNXC_E_DTYPE, io->name, "input '%s': element type %d, the model needs %d (onnx.TensorProto.DataType)",
-                      io->name, v->dtype, io->dtype);
+    return onnxc_fail(error, ONNXC_E_DTYPE, io->name, "input '%s': %s, the model needs %s", io->name, onnxc_dtype_name(v->dtype),
+                      onnxc_dtype_name(io->dtype));
   const bool any = onnxc_the_plan.like && onnxc_the_plan.like[index] >= 0;
   const int32_t status = check_shape(c, io, any, t, error);
   if (status)
@@ -351,7 +354,8 @@ static int32_t check_output(const onnxc_io *io, int32_t rank, const onnxc_value 
   if (t->ndim < 0 || t->ndim > MAX_RANK || (rank >= 0 && t->ndim != rank) || v->dtype != io->dtype || (t->ndim && !t->shape) ||
       count_of(t->shape, t->ndim) < 0 || !is_packed(t))
     return onnxc_fail(error, v->dtype != io->dtype ? ONNXC_E_DTYPE : ONNXC_E_SHAPE, io->name,
-                      "output '%s': the given tensor needs rank %d, element type %d and row-major memory", io->name, rank, io->dtype);
+                      "output '%s': the given tensor needs rank %d, element type %s and row-major memory", io->name, rank,
+                      onnxc_dtype_name(io->dtype));
   const int64_t size = onnxc_dtype_size(io->dtype);
   if ((uintptr_t)start_of(t) & (uintptr_t)((size > 8 ? 8 : size) - 1))
     return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "output '%s': the given memory is not aligned to its elements", io->name);

@@ -55,4 +55,13 @@ def files_that_are_no_artefacts(s, folder):
     return None
 
 
-CHECKS = [closed_models, feeds_without_names, files_that_are_no_artefacts]
+def levels_that_are_not_there(s, folder):
+    import onnxc
+    library = s.compile(mlp_model(), folder, "--cpu", "x86-64-v2,x86-64-v3")
+    if (said := words(lambda: load(library, cpu="x86-64"), onnxc.Error)) != "no code for x86-64, which is asked for: the artefact has x86-64-v2, x86-64-v3":
+        return said
+    said = words(lambda: load(library, num_threads=-1), onnxc.Error)
+    return None if said == "model_create: num_threads is -1; it must not be negative" else said
+
+
+CHECKS = [levels_that_are_not_there, closed_models, feeds_without_names, files_that_are_no_artefacts]

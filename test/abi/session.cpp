@@ -29,6 +29,7 @@ static void expect(const char *what, bool good) {
 
 int main() {
   onnxc_models::model::Session session;
+  expect("a result before the first run", refusal([&] { session.output<float>("y"); }) == "output 'y': no run has filled it");
   const std::vector<float> x = {1, 2}, d = {100, 200}, item = {1000, 2000}, values = {3, 4};
   const std::vector<onnxc_string_view> names = {{"b", 1}, {"a", 1}};
   const Value xs(x.data(), {2}), ds(d.data(), {2}), sequence(ONNXC_SEQUENCE, {Value(item.data(), {2}), xs});
@@ -46,6 +47,10 @@ int main() {
   const std::string words = refusal([&] { session.run({input("x", xs), input("m", map)}); });
   expect("a sequence of the run before", words == "input 's' is not given");
   expect("a tensor of the run before", refusal([&] { session.run({input("s", sequence), input("m", map)}); }) == "input 'x' is not given");
+  expect("a result of another type", refusal([&] { session.output<double>("y"); }) == "output 'y' is float32, not float64");
+  expect("an input of another type", refusal([&] {
+                                       session.run({input("x", Value(words.data(), {2}, 3)), input("s", sequence), input("m", map)});
+                                     }) == "input 'x': int8, the model needs float32");
   expect("a name that the model lacks", refusal([&] { session.run({input("z", xs)}); }) == "the model has no value 'z'");
 
   auto another = session.clone();

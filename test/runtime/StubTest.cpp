@@ -205,6 +205,20 @@ TEST_CASE("inputs that are refused") {
   CHECK(f.error.message[0] != 0);
 }
 
+TEST_CASE("element types are named") {
+  Fixture f;
+  float y[8] = {};
+  std::string words;
+  SECTION("of an input") { f.in[0].dtype = 11, words = "input 'x': float64, the model needs float32"; }
+  SECTION("that there are not") { f.in[0].dtype = 77, words = "input 'x': 77 is no element type, the model needs float32"; }
+  SECTION("of the caller's memory") {
+    f.out[0] = Fixture::tensor(11, y, 2, f.yShape);
+    words = "output 'y': the given tensor needs rank 2, element type float32 and row-major memory";
+  }
+  CHECK(f.run() == ONNXC_E_DTYPE);
+  CHECK(f.error.message == words);
+}
+
 TEST_CASE("null arguments") {
   Fixture f;
   CHECK(api()->run(nullptr, f.in, 3, f.out, 3, &f.error) == ONNXC_E_ARGUMENT);
@@ -227,16 +241,25 @@ TEST_CASE("options that are refused") {
   onnxc_model *model = nullptr;
   onnxc_options options = {};
   int32_t want = ONNXC_E_ARGUMENT;
+  std::string words;
   options.struct_size = sizeof options;
-  SECTION("struct_size") { options.struct_size = 3; }
+  SECTION("struct_size") { options.struct_size = 3, words = "model_create: struct_size of the options is 3; it is sizeof(onnxc_options)"; }
   SECTION("alloc without free") {
     options.alloc = [](void *, size_t, size_t) -> void * { return nullptr; };
+    words = "model_create: the options have alloc and no free";
   }
-  SECTION("negative threads") { options.num_threads = -1; }
-  SECTION("unknown cpu") { options.cpu = "z80", want = ONNXC_E_CPU; }
-  SECTION("a cpu that no machine has") { options.cpu = "x86-64-v9", want = ONNXC_E_CPU; }
+  SECTION("negative threads") { options.num_threads = -1, words = "model_create: num_threads is -1; it must not be negative"; }
+  SECTION("unknown cpu") {
+    options.cpu = "z80", want = ONNXC_E_CPU;
+    words = "no code for z80, which is asked for: the artefact has x86-64, x86-64-v9";
+  }
+  SECTION("a cpu that no machine has") {
+    options.cpu = "x86-64-v9", want = ONNXC_E_CPU;
+    words = "this processor cannot run x86-64-v9, which is asked for: the artefact has x86-64, x86-64-v9";
+  }
   CHECK(api()->model_create(&options, &model, &error) == want);
   CHECK(model == nullptr);
+  CHECK(error.message == words);
 }
 
 TEST_CASE("an allocator that does not align") {

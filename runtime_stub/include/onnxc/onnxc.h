@@ -114,7 +114,7 @@ typedef struct onnxc_options {
   void *parallel_user;
   void (*log)(void *user, const char *line); /* told, at context_create, the CPU level and the threads */
   void *log_user;
-  int32_t num_threads; /* 0: 1 */
+  int32_t num_threads; /* of one run, the caller's among them; 0: 1 */
   const char *cpu;     /* NULL: the best that the machine can run; else a name of the artefact's list */
   /* Of an artefact with `--weights external`, the file of its weights. NULL: the path of the library or program that holds the model, as
    * the loader knows it, and ".weights"; of a model out of an archive or object, <archive or object>.weights in the folder of that library

@@ -168,7 +168,7 @@ protected:
   View<const T> outputAt(int32_t index, int32_t dtype) const {
     const onnxc_value &v = outputs[size_t(index)];
     if (v.kind != ONNXC_TENSOR || v.dtype != dtype)
-      throw Error(ONNXC_E_DTYPE, std::string("output '") + info().outputs[index].name + "' has another type", info().outputs[index].name);
+      refuse(v, info().outputs[index].name, dtype);
     return {static_cast<const T *>(v.tensor.data), std::vector<int64_t>(v.tensor.shape, v.tensor.shape + v.tensor.ndim)};
   }
 
@@ -189,6 +189,14 @@ private:
       inputs[size_t(index)].kind = ONNXC_OPTIONAL;
     else if (!tells || !model_info.defaults || model_info.defaults[index] < 0)
       throw Error(ONNXC_E_ARGUMENT, std::string("input '") + port.name + "' is not given", port.name);
+  }
+  [[noreturn]] static void refuse(const onnxc_value &v, const std::string &name, int32_t dtype) {
+    const std::string output = "output '" + name + "'";
+    if (v.kind != ONNXC_TENSOR)
+      throw Error(ONNXC_E_DTYPE, output + " is no tensor: value() gives it", name);
+    if (!v.dtype)
+      throw Error(ONNXC_E_ARGUMENT, output + ": no run has filled it", name);
+    throw Error(ONNXC_E_DTYPE, output + " is " + onnxc_dtype_name(v.dtype) + ", not " + onnxc_dtype_name(dtype), name);
   }
   static void check(int32_t status, const onnxc_error &error) {
     if (status)
