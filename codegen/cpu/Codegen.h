@@ -47,6 +47,10 @@ mlir::FailureOr<std::vector<std::string>> compileForCpu(mlir::ModuleOp module, c
 // On a library function that a module calls: a node that needs it. The library's definition takes its place.
 inline constexpr llvm::StringLiteral NodeAttribute = "onnxc-node";
 
+// On a global that lowerPlan declares: the DenseStringElementsAttr whose stringTable takes its place.
+inline constexpr llvm::StringLiteral StringsAttribute = "onnxc.strings";
+// A constant of `m`: pointer and size of each string; the texts lie in one piece.
+llvm::GlobalVariable *stringTable(llvm::Module &m, llvm::ArrayRef<llvm::StringRef> strings);
 // Defines `<kernel>` (and `<kernel>.size`) of family "library" in `target`.
 mlir::LogicalResult emitLibrary(kernel::FuncOp kernel, llvm::Module &target);
 // Rewrites plan ops, after scf became cf, to the LLVM dialect. `onnxc.scratch` of the module: bytes that a task takes at most, so far as

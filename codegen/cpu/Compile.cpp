@@ -250,6 +250,15 @@ struct Level {
 };
 }  // namespace
 
+static void fillStrings(ModuleOp lowered, llvm::Module &m) {
+  for (LLVM::GlobalOp declared : lowered.getOps<LLVM::GlobalOp>())
+    if (auto value = declared->getAttrOfType<DenseStringElementsAttr>(StringsAttribute)) {
+      llvm::GlobalVariable *place = m.getNamedGlobal(declared.getSymName());
+      place->replaceAllUsesWith(stringTable(m, llvm::to_vector(value.getValues<StringRef>())));
+      place->eraseFromParent();
+    }
+}
+
 LogicalResult Level::begin(ModuleOp module, std::map<std::string, Schedule> &schedules) {
   FailureOr<OwningOpRef<ModuleOp>> target = lowerLevel(module, isa, schedules);
   if (failed(target))
@@ -260,6 +269,7 @@ LogicalResult Level::begin(ModuleOp module, std::map<std::string, Schedule> &sch
     return failure();
   m->setTargetTriple(tm->getTargetTriple());
   m->setDataLayout(tm->createDataLayout());
+  fillStrings(**target, *m);
   for (kernel::FuncOp kernel : module.getOps<kernel::FuncOp>())
     if (kernel.getFamily() == "library" && failed(emitLibrary(kernel, *m)))
       return failure();

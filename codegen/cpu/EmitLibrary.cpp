@@ -5,6 +5,7 @@
 #include "dialects/onnx/NodeLoc.h"
 #include "dialects/kernel/Families.h"
 #include "dialects/kernel/Weights.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/IRBuilder.h"
 
@@ -57,6 +58,28 @@ int32_t dataTypeCode(Type t) {
 // Straight-line code of this many operands costs LLVM's schedulers more time than it can gain.
 static constexpr size_t kManyOperands = 256;
 
+static llvm::GlobalVariable *privateGlobal(llvm::Module &m, llvm::Constant *init) {
+  auto *g = new llvm::GlobalVariable(m, init->getType(), true, llvm::GlobalValue::PrivateLinkage, init);
+  g->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  g->setAlignment(llvm::Align(8));
+  return g;
+}
+
+llvm::GlobalVariable *stringTable(llvm::Module &m, ArrayRef<StringRef> strings) {
+  llvm::LLVMContext &c = m.getContext();
+  llvm::Type *i8 = llvm::Type::getInt8Ty(c), *i64 = llvm::Type::getInt64Ty(c);
+  auto *pair = llvm::StructType::get(c, {llvm::PointerType::getUnqual(c), i64});
+  llvm::Constant *texts = privateGlobal(m, llvm::ConstantDataArray::getString(c, llvm::join(strings, "")));
+  std::vector<llvm::Constant *> items;
+  int64_t at = 0;
+  for (StringRef s : strings) {
+    auto *start = llvm::ConstantExpr::getInBoundsGetElementPtr(i8, texts, llvm::ConstantInt::get(i64, at));
+    items.push_back(llvm::ConstantStruct::get(pair, {start, llvm::ConstantInt::get(i64, s.size())}));
+    at += s.size();
+  }
+  return privateGlobal(m, llvm::ConstantArray::get(llvm::ArrayType::get(pair, items.size()), items));
+}
+
 namespace {
 struct Emitter {
   kernel::FuncOp kernel;
@@ -73,12 +96,7 @@ struct Emitter {
         tensor(llvm::StructType::get(c, {ptr, ptr, i32, i32})), attr(llvm::StructType::get(c, {i64, b.getDoubleTy(), ptr, i64})),
         args(llvm::StructType::get(c, {ptr, ptr, i64, ptr, i64, ptr, ptr})) {}
 
-  llvm::Constant *global(llvm::Constant *init) {
-    auto *g = new llvm::GlobalVariable(m, init->getType(), true, llvm::GlobalValue::PrivateLinkage, init);
-    g->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
-    g->setAlignment(llvm::Align(8));
-    return g;
-  }
+  llvm::Constant *global(llvm::Constant *init) { return privateGlobal(m, init); }
   llvm::Constant *text(StringRef s) { return global(llvm::ConstantDataArray::getString(c, s)); }
   llvm::Constant *pack(llvm::Constant *i, double f, llvm::Constant *p, int64_t n) {
     return llvm::ConstantStruct::get(attr, {i, llvm::ConstantFP::get(b.getDoubleTy(), f), p, llvm::ConstantInt::getSigned(i64, n)});
@@ -90,7 +108,7 @@ struct Emitter {
     llvm::raw_string_ostream os(bytes);
     llvm::Constant *data;
     if (auto strings = dyn_cast<DenseStringElementsAttr>(value))
-      data = stringArray(llvm::to_vector(strings.getValues<StringRef>()));
+      data = stringTable(m, llvm::to_vector(strings.getValues<StringRef>()));
     else
       writeWeight(value, os), data = global(llvm::ConstantDataArray::getRaw(bytes, bytes.size(), b.getInt8Ty()));
     SmallVector<int64_t> shape(value.getShapedType().getShape());
@@ -98,15 +116,8 @@ struct Emitter {
     return global(
         llvm::ConstantStruct::get(tensor, {data, dims, b.getInt32(shape.size()), b.getInt32(dataTypeCode(value.getElementType()))}));
   }
-  llvm::Constant *stringArray(ArrayRef<StringRef> strings) {
-    auto *type = llvm::StructType::get(c, {ptr, i64});
-    SmallVector<llvm::Constant *> items;
-    for (StringRef s : strings)
-      items.push_back(llvm::ConstantStruct::get(type, {text(s), integer(s.size())}));
-    return global(llvm::ConstantArray::get(llvm::ArrayType::get(type, items.size()), items));
-  }
   llvm::Constant *stringArray(ArrayAttr list) {
-    return stringArray(llvm::map_to_vector(list.getAsRange<StringAttr>(), [](StringAttr s) { return s.getValue(); }));
+    return stringTable(m, llvm::map_to_vector(list.getAsRange<StringAttr>(), [](StringAttr s) { return s.getValue(); }));
   }
 
   // One attribute as the row's "name:kind[=default]" wants it.

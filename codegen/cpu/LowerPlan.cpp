@@ -234,35 +234,14 @@ struct Lowering {
     return p;
   }
 
-  // Strings hold pointers, so they are data of the code and not of the weights segment.
+  // Strings hold pointers, so they are data of the code and not of the weights segment. LLVM's own builder makes the table: an insertvalue
+  // for every string would take the square of their number.
   Value strings(plan::WeightOp op, DenseStringElementsAttr value) {
     Location loc = op.getLoc();
     OpBuilder mb = OpBuilder::atBlockEnd(module.getBody());
-    auto pair = LLVM::LLVMStructType::getLiteral(b.getContext(), {ptr, i64});
-    int64_t n = value.getNumElements();
-    auto type = LLVM::LLVMArrayType::get(pair, n);
-    static_assert(sizeof(void *) == 8);
-    std::string base = "onnxc.strings." + std::to_string(std::distance(module.getBody()->begin(), module.getBody()->end()));
-    std::string bytes;
-    SmallVector<std::pair<int64_t, int64_t>> places;
-    for (int64_t i = 0; i < n; ++i) {
-      StringRef s = value.getRawStringData()[value.isSplat() ? 0 : i];
-      places.push_back({int64_t(bytes.size()), int64_t(s.size())});
-      bytes += s.str();
-    }
-    bytes.push_back('\0');
-    auto data = LLVM::GlobalOp::create(mb, loc, LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size()), true, LLVM::Linkage::Internal,
-                                       base + ".data", b.getStringAttr(bytes));
-    auto table = LLVM::GlobalOp::create(mb, loc, type, true, LLVM::Linkage::Internal, base, Attribute());
-    OpBuilder ib = OpBuilder::atBlockEnd(&table.getInitializerRegion().emplaceBlock());
-    Value list = LLVM::UndefOp::create(ib, loc, type), start = LLVM::AddressOfOp::create(ib, loc, data);
-    for (auto [i, place] : llvm::enumerate(places)) {
-      Value p = LLVM::GEPOp::create(ib, loc, ptr, ib.getI8Type(), start, ArrayRef<LLVM::GEPArg>{int32_t(place.first)});
-      list = LLVM::InsertValueOp::create(ib, loc, list, p, ArrayRef<int64_t>{int64_t(i), 0});
-      list = LLVM::InsertValueOp::create(ib, loc, list, LLVM::ConstantOp::create(ib, loc, i64, place.second),
-                                         ArrayRef<int64_t>{int64_t(i), 1});
-    }
-    LLVM::ReturnOp::create(ib, loc, list);
+    std::string name = "onnxc.strings." + std::to_string(std::distance(module.getBody()->begin(), module.getBody()->end()));
+    auto table = LLVM::GlobalOp::create(mb, loc, ptr, true, LLVM::Linkage::External, name, Attribute());
+    table->setAttr(StringsAttribute, value);
     return LLVM::AddressOfOp::create(b, loc, table);
   }
 

@@ -3,6 +3,7 @@ Also the operators of ai.onnx.ml on maps, its models in batches, LabelEncoder's 
 
 usage: containers.py --onnxc BIN --loader DIR [--filter REGEX]      ends with `containers: N passed, N failed, N skipped`
 """
+import re
 import sys
 from pathlib import Path
 
@@ -324,6 +325,42 @@ def texts_of_results(s, folder):
     for x in (np.arange(600) % 5, np.arange(900) % 41, np.array([7]), np.zeros(0, np.int64)):
         if loaded.run({"x": x})[0].tolist() != [words[i] if i < 40 else "-" for i in x]:
             return f"{len(x)} texts"
+    return None
+
+
+@SUITE.check
+def vocabulary(s, folder):
+    """Compile time that grows with the square of the strings would end this one at the suite's limit."""
+    import onnxc
+    words = [f"word{i}" for i in range(60000)]
+    model = helper.make_model(helper.make_graph([helper.make_node("Gather", ["w", "x"], ["y"])], "g", [helper.make_tensor_value_info("x", I64, ["N"])],
+                                                [helper.make_tensor_value_info("y", TEXT, ["N"])], [helper.make_tensor("w", TEXT, [len(words)], [w.encode() for w in words])]),
+                              opset_imports=[helper.make_opsetid("", 15)], ir_version=8)
+    got = onnxc.load(str(s.compile(model, folder))).run({"x": np.array([59999, 0, 31234])})[0].tolist()
+    return None if got == [words[59999], words[0], words[31234]] else f"{got}"
+
+
+def refused(loaded, feed):
+    import onnxc
+    try:
+        return f"a result: {loaded.run(feed)}"
+    except onnxc.Error:
+        return None
+
+
+@SUITE.check
+def items_of_items(s, folder):
+    """A sequence or an optional of tensors that is given sequences: what takes an item refuses it, whatever size it expects."""
+    import onnxc
+    number = np.ones(1, np.float32)
+    for kind, op in (("seq(float[1])", "SequenceAt (s, zero)"), ("optional(float[1])", "OptionalGetElement (s)"), ("seq(float[N])", "SequenceAt (s, zero)")):
+        text = f'<ir_version: 9, opset_import: ["" : 18]> g ({kind} s) => (float[] y) {{ zero = Constant <value = int64 {{0}}> ()  y = {op} }}'
+        loaded = onnxc.load(str(s.compile(onnx.parser.parse_model(text), folder, name=re.sub(r"\W", "_", kind))))
+        right, wrong = ([number], [[number]]) if kind.startswith("seq") else (number, [number])
+        if loaded.run({"s": right})[0].tolist() != [1]:
+            return f"{kind}: a wrong item"
+        if why := refused(loaded, {"s": wrong}):
+            return f"{kind}: {why}"
     return None
 
 
