@@ -183,6 +183,8 @@ static bool take_item_tensor(const onnxc_value *v, int32_t dtype, ktensor *out) 
   const int64_t size = onnxc_dtype_size(v->dtype);
   if (t->ndim < 0 || t->ndim > MAX_RANK || (t->ndim && !t->shape) || !size || (dtype && v->dtype != dtype))
     return false;
+  if (t->device.type != 0 && t->device.type != 1)
+    return false;
   const int64_t n = count_of(t->shape, t->ndim);
   const char *data = start_of(t);
   if (n < 0 || n > INT64_MAX / size || (!t->data && n) || (n && !is_packed(t)))

@@ -15,7 +15,10 @@ int32_t construct(const Args *a) {
   return giveObject(a, 0, a->n_in, items);
 }
 
+// An item that the caller gave may be an object where the model wants a tensor.
 int32_t sizesOf(const Tensor &item, Tensor &result) {
+  if (item.dtype != result.dtype)
+    return ONNXC_K_VALUE;
   if (item.dtype == 0 || item.rank != result.rank)
     return item.dtype == 0 ? ONNXC_K_OK : ONNXC_K_SHAPE;
   for (int32_t d = 0; d < item.rank; ++d)
@@ -25,12 +28,12 @@ int32_t sizesOf(const Tensor &item, Tensor &result) {
 
 // Result 0 becomes the item: a copy of a tensor, the handle of an object.
 int32_t yield(const Args *a, const Tensor &item) {
+  if (item.dtype != a->out[0].dtype)
+    return ONNXC_K_VALUE;
   if (item.dtype == 0) {
     const onnxc_object *o = static_cast<const onnxc_object *>(item.data);
     return giveObject(a, 0, o->count, o->items);
   }
-  if (item.dtype != a->out[0].dtype)
-    return ONNXC_K_VALUE;
   int64_t bytes = onnxc_count(item) * elementBytes(item.dtype);
   if (bytes)
     memmove(a->out[0].data, item.data, size_t(bytes));

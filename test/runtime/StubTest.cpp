@@ -199,6 +199,7 @@ TEST_CASE("inputs that are refused") {
   SECTION("sequence of negative length") { f.in[1].count = -1, want = ONNXC_E_ARGUMENT; }
   SECTION("item of another type") { f.items[0].dtype = 1, want = ONNXC_E_ARGUMENT; }
   SECTION("item without a shape") { f.items[0].tensor.shape = nullptr, want = ONNXC_E_ARGUMENT; }
+  SECTION("item on a device") { f.items[0].tensor.device.type = 2, want = ONNXC_E_ARGUMENT; }
   SECTION("item without data") { f.items[0].tensor.data = nullptr, want = ONNXC_E_ARGUMENT; }
   CHECK(f.run() == want);
   CHECK(f.error.code == want);
