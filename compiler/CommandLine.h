@@ -6,7 +6,10 @@
 
 namespace onnxc {
 
-// Flags that change the code; subcommands that compile a model on the way take them too.
+// The group of --help that flags which change the code are in.
+inline constexpr const char *kCodeGroup = "Code";
+
+// Those flags; subcommands that compile a model on the way take them too.
 void bindCodeOptions(CLI::App &app, Options &options);
 
 // All flags of compiling.

@@ -89,36 +89,38 @@ void bindCodeOptions(CLI::App &app, Options &options) {
       ->check(CLI::Range(0, 3))
       ->type_name("LEVEL")
       ->default_str("3")
-      ->group("Code");
+      ->group(kCodeGroup);
   app.add_option("--cpu", options.cpus,
                  "CPU level or name; several make one artefact that picks when it loads; 'native' tunes for this machine (default: " +
                      defaultLevels() + ")")
       ->delimiter(',')
       ->type_name("NAME[,NAME]")
-      ->group("Code");
+      ->group(kCodeGroup);
   app.add_flag_callback(
          "--no-winograd", [&options] { options.winograd = false; },
          "compute every 3x3 convolution directly: slower, rounding errors a little smaller")
-      ->group("Code");
-  app.add_option("--target", options.target, "target, e.g. aarch64-linux-gnu (default: this machine)")->type_name("TRIPLE")->group("Code");
+      ->group(kCodeGroup);
+  app.add_option("--target", options.target, "target, e.g. aarch64-linux-gnu (default: this machine)")
+      ->type_name("TRIPLE")
+      ->group(kCodeGroup);
   app.add_option_function<std::string>(
          "--device", [&options](const std::string &text) { options.device = oneOf("--device", {"cpu", "cuda"}, text); },
          "what runs the model")
       ->type_name("cpu|cuda")
       ->default_str("cpu")
-      ->group("Code");
+      ->group(kCodeGroup);
   app.add_option_function<std::string>(
          "--precision",
          [&options](const std::string &text) { options.precision = oneOf("--precision", {"f32", "bf16", "f16", "int8"}, text); },
          "what large weights of f32 products are stored in; inputs, sums and results stay f32 (int8: quantise the model instead)")
       ->type_name("f32|bf16|f16|int8")
       ->default_str("f32")
-      ->group("Code");
+      ->group(kCodeGroup);
   addRepeatable(
       app, "--define-dim", [&options](const std::string &text) { addDim(text, options.defineDims); },
       "fix a symbolic dimension, e.g. batch=8 (repeatable)")
       ->type_name("NAME=SIZE")
-      ->group("Code");
+      ->group(kCodeGroup);
   for (auto [flag, help] :
        {std::pair(MinShapes, "the smallest sizes of an input that runs may give, e.g. image=1x3x224x224 (repeatable)"),
         std::pair(OptShapes, "the sizes of an input that runs mostly give: those of random inputs of bench, --tune and programs"),
@@ -126,34 +128,34 @@ void bindCodeOptions(CLI::App &app, Options &options) {
     addRepeatable(
         app, kShapeFlags[flag], [&options, flag = flag](const std::string &text) { addShapes(flag, text, options.shapes); }, help)
         ->type_name("INPUT=SIZExSIZE")
-        ->group("Code");
+        ->group(kCodeGroup);
   addRepeatable(
       app, "--custom-op", [&options](const std::string &text) { addCustomOp(text, options.customOps); },
       "take an operator from a library .a or .so of your own, see onnxc_custom.h (repeatable)")
       ->type_name("DOMAIN::NAME=LIBRARY")
-      ->group("Code");
+      ->group(kCodeGroup);
   app.add_option_function<std::string>(
          "--default-inputs", [&options](const std::string &text) { options.defaultInputs = defaultInputs(text); },
          "which inputs with an initializer a run may leave out or replace: none, data (floating-point ones that only elementwise "
          "arithmetic reads), all; the others are constants")
       ->type_name("none|data|all")
       ->default_str("data")
-      ->group("Code");
+      ->group(kCodeGroup);
   app.add_option("--cache", options.cache, "keep finished code in this folder and reuse it when the same code is compiled again")
       ->type_name("DIR")
-      ->group("Code");
+      ->group(kCodeGroup);
   app.add_option("--schedules", options.scheduleFile, "take the schedules of kernels from this file, which --tune writes")
       ->type_name("FILE")
-      ->group("Code");
+      ->group(kCodeGroup);
   app.add_flag("--allow-external-outside", options.allowExternalOutside, "let external data of a trusted model lie outside its folder")
-      ->group("Code");
+      ->group(kCodeGroup);
   app.add_option("--max-constant-size", options.maxConstantSize,
                  "bytes of constants that are made and not stored: a sparse tensor, what depends on constants alone")
       ->check(notNegative())
       ->type_name("BYTES")
       ->default_str("1073741824")
-      ->group("Code");
-  app.add_flag("-g", options.taps, "one launch per node: times, profiles and errors are each node's own")->group("Code");
+      ->group(kCodeGroup);
+  app.add_flag("-g", options.taps, "one launch per node: times, profiles and errors are each node's own")->group(kCodeGroup);
 }
 
 void bindCompileOptions(CLI::App &app, Options &options) {
@@ -168,7 +170,7 @@ void bindCompileOptions(CLI::App &app, Options &options) {
       ->option_text("[=SECONDS]")
       ->transform(CLI::Validator([](std::string &text) { return text == "true" ? (text = "60", "") : ""; }, ""))
       ->check(CLI::Range(1, 86400))
-      ->group("Code");
+      ->group(kCodeGroup);
   app.add_option_function<std::string>(
          "--weights",
          [&options](const std::string &text) {

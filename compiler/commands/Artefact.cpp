@@ -169,7 +169,7 @@ llvm::Expected<std::unique_ptr<Artefact>> Artefact::open(const std::string &path
   if (int exit = checkSupported(code))
     return failure(exit, "");
   llvm::SmallString<128> library(path);
-  if (llvm::sys::path::extension(path) != ".so") {
+  if (!isLibrary(path)) {
     if (llvm::Error error = compileTemporary(path, code, a.compiled))
       return std::move(error);
     library = a.compiled.path();

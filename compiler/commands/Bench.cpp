@@ -198,7 +198,7 @@ int benchMain(int argc, const char *const *argv) {
   InputOptions inputs;
   bool json = false;
   Options code;
-  app.add_option("model", path, "a .onnx model or a .so made by onnxc")->required()->type_name("MODEL_OR_ARTEFACT");
+  bindArtefact(app, path, code);
   bindThreads(app, threads);
   app.add_option("--warmup", warmUp, "milliseconds before timing starts")->type_name("MS")->check(notNegative())->capture_default_str();
   app.add_option("--duration", duration, "seconds of timing")->type_name("S")->check(notNegative())->capture_default_str();
@@ -207,7 +207,6 @@ int benchMain(int argc, const char *const *argv) {
   app.add_option("--profile", profile, "write the time of every kernel to this file: .json for chrome://tracing, else CSV")
       ->type_name("FILE");
   app.add_flag("--json", json, "as JSON");
-  bindCodeOptions(app, code);
   if (auto exit = parseCommandLine(app, argc, argv))
     return *exit;
   if (threads == 0)

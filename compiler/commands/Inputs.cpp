@@ -1,12 +1,29 @@
 // Inputs.cpp: see Inputs.h.
 #include "compiler/commands/Inputs.h"
 #include "compiler/commands/Data.h"
+#include "compiler/commands/LibraryFile.h"
 #include "compiler/commands/Npy.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace onnxc {
+
+// A finished library cannot follow flags of the group "Code"; --device says where it runs.
+static void refuseCodeFlags(const CLI::App &app, llvm::StringRef library) {
+  for (const CLI::Option *option : app.get_options())
+    if (option->get_group() == kCodeGroup && option->count() && option->get_name() != "--device")
+      throw CLI::ValidationError(option->get_name() + " is for compiling; '" + library.str() + "' is compiled already");
+}
+
+void bindArtefact(CLI::App &app, std::string &path, Options &code) {
+  app.add_option("model", path, "a .onnx model or a .so made by onnxc")->required()->type_name("MODEL_OR_ARTEFACT");
+  bindCodeOptions(app, code);
+  app.parse_complete_callback([&app, &path] {
+    if (isLibrary(path))
+      refuseCodeFlags(app, path);
+  });
+}
 
 void bindInputOptions(CLI::App &app, InputOptions &options, const std::string &group) {
   CLI::Option *files =

@@ -9,6 +9,8 @@ struct InputOptions {
   std::vector<std::string> files;     // NAME=FILE
   std::optional<int64_t> symbolSize;  // of symbolic dims of random inputs
 };
+// The model or library that a command works on, and the flags of compiling it, which a library refuses.
+void bindArtefact(CLI::App &app, std::string &path, Options &code);
 // `group`: of --help; empty: CLI11's own.
 void bindInputOptions(CLI::App &app, InputOptions &options, const std::string &group = "");
 void bindThreads(CLI::App &app, int &threads);

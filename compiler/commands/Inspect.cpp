@@ -142,9 +142,8 @@ int inspectMain(int argc, const char *const *argv) {
   std::string path;
   bool json = false;
   Options code;
-  app.add_option("model", path, "a .onnx model or a .so made by onnxc")->required()->type_name("MODEL_OR_ARTEFACT");
+  bindArtefact(app, path, code);
   app.add_flag("--json", json, "as JSON");
-  bindCodeOptions(app, code);
   if (auto exit = parseCommandLine(app, argc, argv))
     return *exit;
   code.json = json;

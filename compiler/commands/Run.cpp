@@ -125,12 +125,11 @@ int runMain(int argc, const char *const *argv) {
   int threads = 1;
   bool json = false;
   Options code;
-  app.add_option("model", path, "a .onnx model or a .so made by onnxc")->required()->type_name("MODEL_OR_ARTEFACT");
+  bindArtefact(app, path, code);
   bindInputOptions(app, inputs);
   app.add_option("-o,--output-dir", outputDir, "write every output to NAME.npy in this folder")->type_name("DIR");
   bindThreads(app, threads);
   app.add_flag("--json", json, "print every element as JSON");
-  bindCodeOptions(app, code);
   if (auto exit = parseCommandLine(app, argc, argv))
     return *exit;
   code.json = json;

@@ -5,6 +5,7 @@
 #include "compiler/commands/Data.h"
 #include "compiler/commands/Inputs.h"
 #include "compiler/commands/Layers.h"
+#include "compiler/commands/LibraryFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
@@ -164,7 +165,7 @@ static void fitTolerance(const CLI::App &app, const Artefact &artefact, Toleranc
 }
 
 static void bindVerifyOptions(CLI::App &app, VerifyOptions &options) {
-  app.add_option("model", options.model, "a .onnx model or a .so made by onnxc")->required()->type_name("MODEL_OR_ARTEFACT");
+  bindArtefact(app, options.model, options.code);
   app.add_option("--data", options.folders, "folder of test data; default: the model's own (repeatable)")
       ->type_name("DIR")
       ->take_all()
@@ -179,7 +180,6 @@ static void bindVerifyOptions(CLI::App &app, VerifyOptions &options) {
   app.add_flag("--layers", options.layers,
                "also compile with -O0 and compare what every kernel makes, on the first set or on random inputs; -g shows every node");
   app.add_flag("--json", options.code.json, "as JSON");
-  bindCodeOptions(app, options.code);
 }
 
 int verifyMain(int argc, const char *const *argv) {
@@ -195,7 +195,7 @@ int verifyMain(int argc, const char *const *argv) {
   for (const std::string &folder : options.folders)
     for (const std::string &set : dataSets(folder.empty() ? "." : folder))
       report.sets.push_back({set, {}});
-  if (options.layers && llvm::sys::path::extension(options.model) == ".so")
+  if (options.layers && isLibrary(options.model))
     return fail(ExitUsage, "--layers compiles the model twice: give the .onnx file");
   if (report.sets.empty() && !options.layers)
     return fail(ExitUsage, "no test_data_set_* folder with output_0.pb in '" + options.folders.front() + "'; give one with --data");

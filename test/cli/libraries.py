@@ -24,4 +24,16 @@ def verify_layers_needs_a_model(s, folder):
     return None if "--layers" in text and ".onnx" in text else text
 
 
-CHECKS = [cut_libraries, verify_layers_needs_a_model]
+def flags_of_code(s, folder):
+    """What was said when a library was made cannot be said again; where it runs can."""
+    library = s.compile(mlp_model(), folder)
+    for command, *flags in (["run", "-O0"], ["run", "--cpu", "native"], ["bench", "--no-winograd"], ["bench", "-g"], ["inspect", "--define-dim", "batch=2"], ["inspect", "--cache", folder],
+                            ["verify", "--precision", "bf16"], ["verify", "--max-shapes", "x=2x96"], ["run", "--target", "x86_64-linux-gnu"]):
+        text = s.onnxc(command, library, *flags, code=2).stderr
+        if f"error: {flags[0][:2] if flags[0][1] == 'O' else flags[0]} is for compiling; '{library}' is compiled already; see 'onnxc {command} --help'" not in text:
+            return f"{command} {flags}: {text}"
+    s.onnxc("run", library, "--device", "cpu")
+    return None
+
+
+CHECKS = [cut_libraries, flags_of_code, verify_layers_needs_a_model]
