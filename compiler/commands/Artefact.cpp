@@ -52,7 +52,7 @@ struct Artefact::Impl {
   onnxc_model *model = nullptr;
   onnxc_context *context = nullptr;
   std::vector<Port> inputs, outputs;
-  int64_t reserved = 0;
+  int64_t reserved = -1;
   std::vector<onnxc_value> in, out;
   // Side arrays of `in`; a list keeps their addresses.
   std::vector<std::unique_ptr<std::vector<onnxc_value>>> items;
@@ -67,6 +67,10 @@ struct Artefact::Impl {
       dlclose(library);
   }
   void fill(onnxc_value &to, const Value &from);
+  llvm::Error load(llvm::StringRef name);
+  void describe();
+  // Makes a model and a context of it; none with a note where `load` lets the weights be missing.
+  llvm::Error start(const LoadOptions &load);
 };
 
 Artefact::Artefact() : impl(std::make_unique<Impl>()) {}
@@ -103,7 +107,8 @@ bool Artefact::hasFlag(llvm::StringRef flag) const {
 }
 std::string Artefact::weightsFile() const { return described(json()).getString("weights") == "external" ? impl->path + ".weights" : ""; }
 int64_t Artefact::weightBytes() const { return impl->api->info()->weights_bytes; }
-int64_t Artefact::arenaBytes() const { return impl->api->arena_bytes(impl->context); }
+bool Artefact::canRun() const { return impl->context; }
+int64_t Artefact::arenaBytes() const { return canRun() ? impl->api->arena_bytes(impl->context) : -1; }
 int64_t Artefact::reservedBytes() const { return impl->reserved; }
 
 int64_t Artefact::fileBytes() const {
@@ -161,46 +166,80 @@ static llvm::Error compileTemporary(const std::string &model, const Options &cod
   return exit == ExitOk ? llvm::Error::success() : failure(exit, "");
 }
 
+// How the library's message about missing weights names what is --weights here.
+constexpr llvm::StringLiteral kWeightsField = "options.weights_path";
+
 static llvm::Error runError(const onnxc_error &error) { return failure(ExitBadModel, llvm::StringRef(error.message)); }
 
-llvm::Expected<std::unique_ptr<Artefact>> Artefact::open(const std::string &path, const Options &code, int threads) {
+// Maps the library and asks for its functions; `name`: what the user calls it.
+llvm::Error Artefact::Impl::load(llvm::StringRef name) {
+  if (llvm::Error error = checkLibraryFile(name, path))
+    return error;
+  library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    return failure(ExitBadModel, llvm::StringRef(dlerror()));
+  auto getter = reinterpret_cast<const onnxc_api *(*)(uint32_t)>(dlsym(library, "onnxc_get_api"));
+  api = getter ? getter(ONNXC_ABI_VERSION) : nullptr;
+  if (!api || api->struct_size < sizeof(onnxc_api))
+    return failure(ExitBadModel, "'" + name + "' is not a library made by this version of onnxc");
+  return llvm::Error::success();
+}
+
+void Artefact::Impl::describe() {
+  const onnxc_model_info *info = api->info();
+  const int64_t *ranges = info->struct_size > offsetof(onnxc_model_info, ranges) ? info->ranges : nullptr;
+  inputs = readPorts(info->inputs, info->num_inputs, info->symbols, ranges);
+  for (size_t i = 0; info->struct_size > offsetof(onnxc_model_info, defaults) && info->defaults && i < inputs.size(); ++i)
+    inputs[i].hasDefault = info->defaults[i] >= 0;
+  outputs = readPorts(info->outputs, info->num_outputs, info->symbols, ranges);
+  out.resize(outputs.size());
+}
+
+llvm::Error Artefact::Impl::start(const LoadOptions &load) {
+  onnxc_error error = {};
+  onnxc_options options = {};
+  options.struct_size = sizeof options;
+  options.num_threads = load.threads > 0 ? load.threads : std::max(1u, std::thread::hardware_concurrency());
+  options.weights_path = load.weights.empty() ? nullptr : load.weights.c_str();
+  if (int32_t status = api->model_create(&options, &model, &error)) {
+    std::string text = error.message;
+    if (size_t at = text.find(kWeightsField); at != std::string::npos)
+      text.replace(at, kWeightsField.size(), "--weights");
+    if (status != ONNXC_E_WEIGHTS || !load.mayLackWeights)
+      return failure(ExitBadModel, text);
+    say("note", "", "memory is not known without the weights: " + text.substr(0, text.find("; --weights")));
+    return llvm::Error::success();
+  }
+  if (api->context_create(model, &options, &context, &error))
+    return runError(error);
+  reserved = api->arena_bytes(context);
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<Artefact>> Artefact::open(const std::string &path, const Options &code, const LoadOptions &load) {
   std::unique_ptr<Artefact> artefact(new Artefact);
   Impl &a = *artefact->impl;
   if (int exit = checkSupported(code))
     return failure(exit, "");
   llvm::SmallString<128> library(path);
   if (!isLibrary(path)) {
+    if (!load.weights.empty())
+      return failure(ExitUsage, "--weights is for a library; '" + path + "' is a model");
     if (llvm::Error error = compileTemporary(path, code, a.compiled))
       return std::move(error);
     library = a.compiled.path();
   } else if (!llvm::sys::fs::exists(path)) {
     return failure(ExitBadModel, "'" + path + "': no such file");
   }
-  if (llvm::Error error = checkLibraryFile(path, library))
-    return std::move(error);
   llvm::sys::fs::make_absolute(library);  // a bare name would be searched for in the system's folders
   a.path = library.str().str();
-  a.library = dlopen(a.path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!a.library)
-    return failure(ExitBadModel, llvm::StringRef(dlerror()));
-  auto getter = reinterpret_cast<const onnxc_api *(*)(uint32_t)>(dlsym(a.library, "onnxc_get_api"));
-  a.api = getter ? getter(ONNXC_ABI_VERSION) : nullptr;
-  if (!a.api || a.api->struct_size < sizeof(onnxc_api))
-    return failure(ExitBadModel, "'" + path + "' is not a library made by this version of onnxc");
-  onnxc_error error = {};
-  onnxc_options options = {};
-  options.struct_size = sizeof options;
-  options.num_threads = threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
-  if (a.api->model_create(&options, &a.model, &error) || a.api->context_create(a.model, &options, &a.context, &error))
-    return runError(error);
-  const onnxc_model_info *info = a.api->info();
-  const int64_t *ranges = info->struct_size > offsetof(onnxc_model_info, ranges) ? info->ranges : nullptr;
-  a.reserved = a.api->arena_bytes(a.context);
-  a.inputs = readPorts(info->inputs, info->num_inputs, info->symbols, ranges);
-  for (size_t i = 0; info->struct_size > offsetof(onnxc_model_info, defaults) && info->defaults && i < a.inputs.size(); ++i)
-    a.inputs[i].hasDefault = info->defaults[i] >= 0;
-  a.outputs = readPorts(info->outputs, info->num_outputs, info->symbols, ranges);
-  a.out.resize(a.outputs.size());
+  if (llvm::Error error = a.load(path))
+    return std::move(error);
+  if (!load.weights.empty() && artefact->weightsFile().empty())
+    return failure(ExitUsage, "--weights is for weights in a file; '" + path + "' holds its own");
+  a.describe();
+  if (llvm::Error error = a.start(load))
+    return std::move(error);
   return std::move(artefact);
 }
 

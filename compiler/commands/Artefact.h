@@ -45,10 +45,17 @@ struct NodeResult {
   Value value;
 };
 
+// How a library is taken into the process.
+struct LoadOptions {
+  int threads = 1;              // 0: as many as the machine has
+  std::string weights;          // the file of external weights; empty: beside the library
+  bool mayLackWeights = false;  // it then describes itself and cannot run
+};
+
 class Artefact {
 public:
   // `code` holds the flags for compiling when `path` is a model.
-  static llvm::Expected<std::unique_ptr<Artefact>> open(const std::string &path, const Options &code, int threads);
+  static llvm::Expected<std::unique_ptr<Artefact>> open(const std::string &path, const Options &code, const LoadOptions &load);
   ~Artefact();
 
   const std::vector<Port> &inputs() const;
@@ -62,7 +69,9 @@ public:
   int64_t weightBytes() const;
   std::string weightsFile() const;  // that holds them; "": the library
   int64_t arenaBytes() const;       // after the last run; -1: unknown
-  int64_t reservedBytes() const;    // before the first run
+  int64_t reservedBytes() const;    // before the first run; -1: unknown
+
+  bool canRun() const;  // its weights were found
 
   // Runs once. Inputs in the order of inputs(); they must outlive the runs that follow.
   void bind(const std::vector<Value> &values);

@@ -192,14 +192,14 @@ int benchMain(int argc, const char *const *argv) {
                "machine's roof.",
                "onnxc bench");
   std::string path, profile;
-  int threads = 1;
+  LoadOptions load;
   double warmUp = 200, duration = 3;
   size_t rows = 20;
   InputOptions inputs;
   bool json = false;
   Options code;
   bindArtefact(app, path, code);
-  bindThreads(app, threads);
+  bindLoadOptions(app, load);
   app.add_option("--warmup", warmUp, "milliseconds before timing starts")->type_name("MS")->check(notNegative())->capture_default_str();
   app.add_option("--duration", duration, "seconds of timing")->type_name("S")->check(notNegative())->capture_default_str();
   bindInputOptions(app, inputs);
@@ -209,10 +209,10 @@ int benchMain(int argc, const char *const *argv) {
   app.add_flag("--json", json, "as JSON");
   if (auto exit = parseCommandLine(app, argc, argv))
     return *exit;
-  if (threads == 0)
-    threads = std::max(1u, std::thread::hardware_concurrency());
+  if (load.threads == 0)
+    load.threads = std::max(1u, std::thread::hardware_concurrency());
   code.json = json;
-  auto artefact = Artefact::open(path, code, threads);
+  auto artefact = Artefact::open(path, code, load);
   if (!artefact)
     return onnxc::report(artefact.takeError());
   std::vector<Value> values;
@@ -223,10 +223,10 @@ int benchMain(int argc, const char *const *argv) {
   Report report;
   if (llvm::Error error = measure(**artefact, warmUp, duration * 1e3, report))
     return onnxc::report(std::move(error));
-  report.roof = measureRoof(std::min<int>(threads, std::max(1u, std::thread::hardware_concurrency())), (*artefact)->vectorBits());
+  report.roof = measureRoof(std::min<int>(load.threads, std::max(1u, std::thread::hardware_concurrency())), (*artefact)->vectorBits());
   report.schedules = (*artefact)->schedules();
   report.modelBytes = modelBytes(**artefact, values);
-  json ? printJson(report, threads) : printTable(report, rows);
+  json ? printJson(report, load.threads) : printTable(report, rows);
   if (!profile.empty())
     if (llvm::Error error = writeProfile(profile, report))
       return onnxc::report(std::move(error));

@@ -39,11 +39,12 @@ void bindInputOptions(CLI::App &app, InputOptions &options, const std::string &g
     files->group(group), size->group(group);
 }
 
-void bindThreads(CLI::App &app, int &threads) {
-  app.add_option("--threads", threads, "threads; 0 = as many as the machine has")
+void bindLoadOptions(CLI::App &app, LoadOptions &load) {
+  app.add_option("--threads", load.threads, "threads; 0 = as many as the machine has")
       ->type_name("N")
       ->check(notNegative())
       ->capture_default_str();
+  app.add_option("--weights", load.weights, "the file of a library's external weights, where it does not lie beside it")->type_name("FILE");
 }
 
 static bool isIndex(int32_t dtype) { return dtype == 6 || dtype == 7; }

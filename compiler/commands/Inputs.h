@@ -13,7 +13,7 @@ struct InputOptions {
 void bindArtefact(CLI::App &app, std::string &path, Options &code);
 // `group`: of --help; empty: CLI11's own.
 void bindInputOptions(CLI::App &app, InputOptions &options, const std::string &group = "");
-void bindThreads(CLI::App &app, int &threads);
+void bindLoadOptions(CLI::App &app, LoadOptions &load);
 
 // Fills `values` in the order of the artefact's inputs; an ExitCode after a message.
 std::optional<int> makeInputs(const Artefact &artefact, const InputOptions &options, std::vector<Value> &values);

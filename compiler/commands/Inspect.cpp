@@ -92,7 +92,7 @@ static llvm::StringRef smallestSizes(const Artefact &artefact) {
 static void printMemory(const Artefact &artefact, bool ran) {
   llvm::Expected<llvm::json::Value> own = llvm::json::parse(artefact.json());
   const llvm::json::Object *model = own ? own->getAsObject() : nullptr;
-  if (std::optional<int64_t> results = model ? model->getInteger("reserved_result_bytes") : std::nullopt)
+  if (std::optional<int64_t> results = model && artefact.canRun() ? model->getInteger("reserved_result_bytes") : std::nullopt)
     llvm::outs() << "memory    " << artefact.reservedBytes() << " bytes beside the weights, and " << *results
                  << " of results, for the largest sizes, taken with the context\n";
   else if (ran && artefact.arenaBytes() >= 0)
@@ -147,12 +147,14 @@ int inspectMain(int argc, const char *const *argv) {
   if (auto exit = parseCommandLine(app, argc, argv))
     return *exit;
   code.json = json;
-  auto artefact = Artefact::open(path, code, 1);
+  LoadOptions load;
+  load.mayLackWeights = true;
+  auto artefact = Artefact::open(path, code, load);
   if (!artefact)
     return report(artefact.takeError());
   // One run on inputs of the smallest shapes shows the arena; a model that refuses them has no figure.
   std::vector<Value> values = randomInputs(**artefact, [](const SizeRange &range) { return range.nearestTo1(); });
-  bool ran = !llvm::errorToBool(firstRun(**artefact, InputOptions(), values));
+  bool ran = (*artefact)->canRun() && !llvm::errorToBool(firstRun(**artefact, InputOptions(), values));
   if (json) {
     printJson(**artefact);
     return ExitOk;

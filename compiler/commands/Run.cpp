@@ -122,18 +122,18 @@ int runMain(int argc, const char *const *argv) {
   CLI::App app("Runs a model, or a library made by onnxc, on .npy files (or ONNX .pb files). Inputs not given are random.", "onnxc run");
   std::string path, outputDir;
   InputOptions inputs;
-  int threads = 1;
+  LoadOptions load;
   bool json = false;
   Options code;
   bindArtefact(app, path, code);
   bindInputOptions(app, inputs);
   app.add_option("-o,--output-dir", outputDir, "write every output to NAME.npy in this folder")->type_name("DIR");
-  bindThreads(app, threads);
+  bindLoadOptions(app, load);
   app.add_flag("--json", json, "print every element as JSON");
   if (auto exit = parseCommandLine(app, argc, argv))
     return *exit;
   code.json = json;
-  auto artefact = Artefact::open(path, code, threads);
+  auto artefact = Artefact::open(path, code, load);
   if (!artefact)
     return report(artefact.takeError());
   std::vector<Value> values;

@@ -102,7 +102,7 @@ private:
 std::optional<Trial> Tuner::compileTrial(const Kernels &kernels, int &exit) {
   Options options = trialOptions;
   options.schedules = {{isa.name.str(), kernels}};
-  auto artefact = Artefact::open(options.input, options, 1);
+  auto artefact = Artefact::open(options.input, options, LoadOptions());
   if (!artefact) {
     exit = report(artefact.takeError());
     return std::nullopt;

@@ -24,7 +24,7 @@ struct VerifyOptions {
   std::string model;
   std::vector<std::string> folders;
   Tolerance tolerance;
-  int threads = 1;
+  LoadOptions load;
   bool layers = false;
   Options code;
 };
@@ -105,7 +105,7 @@ static llvm::Expected<std::vector<std::string>> verifySet(Artefact &artefact, co
 static llvm::Expected<LayerReport> verifyLayers(Artefact &artefact, const VerifyOptions &options, const std::string &dir) {
   Options plain = options.code;
   plain.optLevel = 0;
-  auto reference = Artefact::open(options.model, plain, 1);
+  auto reference = Artefact::open(options.model, plain, LoadOptions());
   if (!reference)
     return reference.takeError();
   llvm::Expected<std::vector<Value>> inputs =
@@ -176,7 +176,7 @@ static void bindVerifyOptions(CLI::App &app, VerifyOptions &options) {
                  "--precision bf16 (f16)")
       ->type_name("X")
       ->capture_default_str();
-  bindThreads(app, options.threads);
+  bindLoadOptions(app, options.load);
   app.add_flag("--layers", options.layers,
                "also compile with -O0 and compare what every kernel makes, on the first set or on random inputs; -g shows every node");
   app.add_flag("--json", options.code.json, "as JSON");
@@ -199,7 +199,7 @@ int verifyMain(int argc, const char *const *argv) {
     return fail(ExitUsage, "--layers compiles the model twice: give the .onnx file");
   if (report.sets.empty() && !options.layers)
     return fail(ExitUsage, "no test_data_set_* folder with output_0.pb in '" + options.folders.front() + "'; give one with --data");
-  auto artefact = Artefact::open(options.model, options.code, options.threads);
+  auto artefact = Artefact::open(options.model, options.code, options.load);
   if (!artefact)
     return onnxc::report(artefact.takeError());
   fitTolerance(app, **artefact, options.tolerance);

@@ -1,4 +1,10 @@
 """Commands on finished libraries: checks of the suite `cli` (run.py)."""
+import json
+from pathlib import Path
+
+import numpy as np
+from onnx import numpy_helper
+
 from common import mlp_model, relu_model
 
 QUICK = ["--duration", "0.02", "--warmup", "1"]
@@ -36,4 +42,30 @@ def flags_of_code(s, folder):
     return None
 
 
-CHECKS = [cut_libraries, flags_of_code, verify_layers_needs_a_model]
+def weights_elsewhere(s, folder):
+    """--weights names the file of weights that does not lie beside its library; inspect needs none."""
+    library = s.compile(mlp_model(), folder, "--weights", "external")
+    weights = Path(f"{library}.weights").rename(folder / "elsewhere")
+    np.save(folder / "x.npy", np.zeros((1, 96), np.float32))
+    (folder / "input_0.pb").write_bytes(numpy_helper.from_array(np.zeros((1, 96), np.float32)).SerializeToString())
+    (folder / "output_0.pb").write_bytes(numpy_helper.from_array(np.zeros((1, 64), np.float32)).SerializeToString())
+    for command, *flags in (["run"], ["bench", *QUICK], ["verify", "--atol", "1"]):
+        text = s.onnxc(command, library, *flags, code=1).stderr
+        if f"No such file" not in text or not text.endswith(f"'{library}.weights'; --weights may name their file\n"):
+            return f"{command}: {text}"
+        s.onnxc(command, library, *flags, "--weights", weights)
+    facts, told = json.loads(s.onnxc("inspect", library, "--json").stdout), s.onnxc("inspect", library)
+    if "x  float32[batch,96]" not in told.stdout or "memory" in told.stdout or (facts["arena_bytes"], facts["reserved_bytes"]) != (-1, -1):
+        return f"{facts} {told.stdout}"
+    if not told.stderr.startswith("onnxc: note: memory is not known without the weights: ") or not told.stderr.endswith(f"'{library}.weights'\n"):
+        return told.stderr
+    for path, want in ((folder / "model.onnx", "is a model"), (s.compile(mlp_model(), folder, name="whole"), "holds its own")):
+        text = s.onnxc("run", path, "--weights", weights, code=2).stderr
+        if f"'{path}' {want}" not in text:
+            return text
+    weights.write_bytes(weights.read_bytes()[:-1])
+    text = s.onnxc("run", library, "--weights", weights, code=1).stderr
+    return None if f"'{weights}' is cut or damaged" in text else text
+
+
+CHECKS = [cut_libraries, flags_of_code, verify_layers_needs_a_model, weights_elsewhere]
