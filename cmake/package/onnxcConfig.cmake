@@ -9,10 +9,30 @@ if(NOT ONNXC_EXECUTABLE OR NOT ONNXC_INCLUDE_DIR)
   return()
 endif()
 
+# The triple of what CMake builds for, where that is not what onnxc takes by default.
+function(_onnxc_triple target result)
+  set(${result} "" PARENT_SCOPE)
+  if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+    set(${result} aarch64-linux-gnu PARENT_SCOPE)
+  elseif(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+    message(FATAL_ERROR "onnxc_add_model(${target}): which code '${CMAKE_SYSTEM_PROCESSOR}' of '${CMAKE_SYSTEM_NAME}' runs is not known: give TARGET a triple of "
+      "`onnxc targets`")
+  endif()
+endfunction()
+
 # onnxc_add_model(target ONNX f.onnx [TYPE STATIC|SHARED] [TARGET triple] [CPU names…] [FLAGS flags…]): a target to link with; its headers are
-# <target>.h and <target>.hpp. With FLAGS --weights external its property ONNXC_WEIGHTS names the file of weights, to install beside a program.
+# <name>.h and <name>.hpp: the target's name, with _ for what a C identifier cannot have. Without TARGET the code is for CMake's processor. With
+# FLAGS --weights external the target's property ONNXC_WEIGHTS names the file of weights, which goes beside a program.
 function(onnxc_add_model target)
   cmake_parse_arguments(ARG "" "ONNX;TYPE;TARGET" "CPU;FLAGS" ${ARGN})
+  if(ARG_UNPARSED_ARGUMENTS)
+    list(JOIN ARG_UNPARSED_ARGUMENTS "', '" unknown)
+    message(FATAL_ERROR "onnxc_add_model(${target}): cannot take '${unknown}'; it takes ONNX, TYPE, TARGET, CPU and FLAGS")
+  endif()
+  if(ARG_KEYWORDS_MISSING_VALUES)
+    list(JOIN ARG_KEYWORDS_MISSING_VALUES ", " empty)
+    message(FATAL_ERROR "onnxc_add_model(${target}): nothing follows ${empty}")
+  endif()
   if(NOT ARG_ONNX)
     message(FATAL_ERROR "onnxc_add_model(${target}): ONNX names no file")
   endif()
@@ -32,6 +52,9 @@ function(onnxc_add_model target)
     list(JOIN ARG_CPU "," names)
     list(APPEND flags --cpu ${names})
   endif()
+  if(NOT ARG_TARGET AND NOT "${flags}" MATCHES "(^|;)--target[;=]")
+    _onnxc_triple(${target} ARG_TARGET)
+  endif()
   if(ARG_TARGET)
     list(APPEND flags --target ${ARG_TARGET})
   endif()
@@ -45,8 +68,11 @@ function(onnxc_add_model target)
   if("${flags}" MATCHES "--weights[;=]external")
     set(weights "${artefact}.weights")
   endif()
+  # As compiler/Pipeline.cpp makes names.
+  string(REGEX REPLACE "[^A-Za-z0-9]" "_" name "${target}")
+  string(REGEX REPLACE "^([0-9])" "m\\1" name "${name}")
   file(MAKE_DIRECTORY "${folder}")
-  add_custom_command(OUTPUT "${artefact}" ${weights} "${folder}/${target}.h" "${folder}/${target}.hpp"
+  add_custom_command(OUTPUT "${artefact}" ${weights} "${folder}/${name}.h" "${folder}/${name}.hpp"
     COMMAND "${ONNXC_EXECUTABLE}" "${model}" -o "${artefact}" --emit-header "${folder}" ${flags}
     DEPENDS "${model}" "${ONNXC_EXECUTABLE}" ${depfile} COMMENT "Compiling model ${target}" VERBATIM)
   add_custom_target(${target}_onnxc DEPENDS "${artefact}")
