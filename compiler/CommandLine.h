@@ -2,6 +2,7 @@
 #pragma once
 #include "compiler/Messages.h"
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <optional>
 
 namespace onnxc {
@@ -11,6 +12,9 @@ inline constexpr const char *kCodeGroup = "Code";
 
 // Those flags; subcommands that compile a model on the way take them too.
 void bindCodeOptions(CLI::App &app, Options &options);
+
+// A flag that may be given several times and takes one value each time, which `add` reads.
+CLI::Option *addRepeatable(CLI::App &app, const char *name, std::function<void(const std::string &)> add, const char *help);
 
 // All flags of compiling.
 void bindCompileOptions(CLI::App &app, Options &options);

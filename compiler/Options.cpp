@@ -10,7 +10,6 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 #include <filesystem>
-#include <functional>
 
 namespace onnxc {
 
@@ -20,7 +19,8 @@ static void addDim(const std::string &text, std::map<std::string, int64_t> &dims
   int64_t value = 0;
   if (name.empty() || size.getAsInteger(10, value) || value < 0)
     throw CLI::ValidationError("--define-dim", "expected NAME=SIZE with a size of at least 0, got '" + text + "'");
-  dims[name.str()] = value;
+  if (int64_t before = dims.try_emplace(name.str(), value).first->second; before != value)
+    throw CLI::ValidationError("--define-dim", "'" + name.str() + "' cannot be both " + std::to_string(before) + " and " + size.str());
 }
 
 // "image=1x3x224x224,mask=1x224" into what `flag` says.
@@ -29,11 +29,13 @@ static void addShapes(ShapeFlag flag, const std::string &text, ShapeFlags &shape
     auto [name, sizes] = each.rsplit('=');
     if (!each.contains('='))
       throw CLI::ValidationError(kShapeFlags[flag], "expected INPUT=SIZExSIZE…, got '" + each.str() + "'");
-    std::vector<int64_t> &numbers = shapes[flag][name.str()];
-    numbers.clear();
+    std::vector<int64_t> numbers;
     for (llvm::StringRef size : llvm::split(sizes, 'x'))
       if (name.empty() || size.getAsInteger(10, numbers.emplace_back()) || numbers.back() < 0)
         throw CLI::ValidationError(kShapeFlags[flag], "expected INPUT=SIZExSIZE… with sizes of at least 0, got '" + each.str() + "'");
+    if (const std::vector<int64_t> &before = shapes[flag].try_emplace(name.str(), numbers).first->second; before != numbers)
+      throw CLI::ValidationError(kShapeFlags[flag],
+                                 "input '" + name.str() + "' cannot be both " + shapeText(before) + " and " + shapeText(numbers));
   }
 }
 
@@ -61,8 +63,7 @@ static DefaultInputs defaultInputs(const std::string &text) {
   return text == "none" ? DefaultInputs::None : text == "data" ? DefaultInputs::Data : DefaultInputs::All;
 }
 
-// A flag that may be given several times and takes one value each time, which `add` reads.
-static CLI::Option *addRepeatable(CLI::App &app, const char *name, std::function<void(const std::string &)> add, const char *help) {
+CLI::Option *addRepeatable(CLI::App &app, const char *name, std::function<void(const std::string &)> add, const char *help) {
   auto addAll = [add](const std::vector<std::string> &values) {
     for (const std::string &value : values)
       add(value);

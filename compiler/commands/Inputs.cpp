@@ -25,12 +25,20 @@ void bindArtefact(CLI::App &app, std::string &path, Options &code) {
   });
 }
 
+// "image=cat.npy" into `files`.
+static void addFile(const std::string &text, std::map<std::string, std::string> &files) {
+  auto [name, file] = llvm::StringRef(text).rsplit('=');
+  if (name.empty() || file.empty())
+    throw CLI::ValidationError("--input", "expected NAME=FILE, got '" + text + "'");
+  if (auto [known, isNew] = files.try_emplace(name.str(), file.str()); !isNew)
+    throw CLI::ValidationError("--input", "'" + name.str() + "' is given twice: '" + known->second + "' and '" + file.str() + "'");
+}
+
 void bindInputOptions(CLI::App &app, InputOptions &options, const std::string &group) {
-  CLI::Option *files =
-      app.add_option("-i,--input", options.files, "an input from a .npy or .pb file (repeatable); inputs not given are random")
-          ->type_name("NAME=FILE")
-          ->take_all()
-          ->allow_extra_args(false);
+  CLI::Option *files = addRepeatable(
+                           app, "-i,--input", [&options](const std::string &text) { addFile(text, options.files); },
+                           "an input from a .npy or .pb file (repeatable); inputs not given are random")
+                           ->type_name("NAME=FILE");
   CLI::Option *size = app.add_option("--symbol-size", options.symbolSize,
                                      "size of symbolic dimensions of random inputs (default: what --opt-shapes says, or 1)")
                           ->type_name("N")
@@ -49,9 +57,9 @@ void bindLoadOptions(CLI::App &app, LoadOptions &load) {
 
 static bool isIndex(int32_t dtype) { return dtype == 6 || dtype == 7; }
 
-// Replaces the value of the input that "NAME=FILE" names; an ExitCode after a message.
-static std::optional<int> readInput(llvm::StringRef text, const std::vector<Port> &ports, std::vector<Value> &values) {
-  auto [name, file] = text.rsplit('=');
+// Replaces the value of the input `name`; an ExitCode after a message.
+static std::optional<int> readInput(llvm::StringRef name, llvm::StringRef file, const std::vector<Port> &ports,
+                                    std::vector<Value> &values) {
   for (size_t i = 0; i < ports.size(); ++i) {
     if (name != ports[i].name)
       continue;
@@ -69,8 +77,8 @@ static std::optional<int> readInput(llvm::StringRef text, const std::vector<Port
 
 std::optional<int> makeInputs(const Artefact &artefact, const InputOptions &options, std::vector<Value> &values) {
   values = randomInputs(artefact, [&](const SizeRange &range) { return options.symbolSize.value_or(range.usual()); });
-  for (const std::string &text : options.files)
-    if (auto exit = readInput(text, artefact.inputs(), values))
+  for (const auto &[name, file] : options.files)
+    if (auto exit = readInput(name, file, artefact.inputs(), values))
       return exit;
   return std::nullopt;
 }
@@ -79,9 +87,7 @@ std::optional<int> makeInputs(const Artefact &artefact, const InputOptions &opti
 static bool zeroIntegers(const Artefact &artefact, const InputOptions &options, std::vector<Value> &values) {
   bool some = false;
   for (size_t i = 0; i < values.size(); ++i) {
-    const std::string &name = artefact.inputs()[i].name;
-    bool given = llvm::any_of(options.files, [&](llvm::StringRef text) { return text.rsplit('=').first == name; });
-    if (given || values[i].kind != Value::Tensor || !isIndex(values[i].dtype))
+    if (options.files.count(artefact.inputs()[i].name) || values[i].kind != Value::Tensor || !isIndex(values[i].dtype))
       continue;
     std::fill(values[i].bytes.begin(), values[i].bytes.end(), 0);
     some = true;

@@ -6,8 +6,8 @@
 namespace onnxc {
 
 struct InputOptions {
-  std::vector<std::string> files;     // NAME=FILE
-  std::optional<int64_t> symbolSize;  // of symbolic dims of random inputs
+  std::map<std::string, std::string> files;  // of named inputs
+  std::optional<int64_t> symbolSize;         // of symbolic dims of random inputs
 };
 // The model or library that a command works on, and the flags of compiling it, which a library refuses.
 void bindArtefact(CLI::App &app, std::string &path, Options &code);

@@ -77,6 +77,8 @@ static std::vector<char> toRowMajor(const std::vector<char> &from, const std::ve
 }
 
 static llvm::Expected<Value> parse(llvm::StringRef path, llvm::StringRef file, int32_t wanted) {
+  if (file.starts_with("PK\x03\x04"))
+    return bad(path, "not a .npy file but a .npz archive of several: unpack it, or save the one array with numpy.save");
   if (!file.starts_with("\x93NUMPY") || file.size() < 12)
     return bad(path, "not a .npy file");
   size_t wide = file[6] >= 2 ? 4 : 2, length = 0;

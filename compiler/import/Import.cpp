@@ -123,8 +123,8 @@ OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportO
   };
   if (!checkVersions(file.model, fail) || !normalise(file.model, options.defaultInputs, report))
     return {};
-  fixDims(*file.model.mutable_graph(), options.defineDims, loc);
-  if (!checkInputs(file.model.graph(), loc) || !checkWeights(file.model.graph(), file, &context))
+  if (!fixDims(*file.model.mutable_graph(), options.defineDims, loc) || !checkInputs(file.model.graph(), loc) ||
+      !checkWeights(file.model.graph(), file, &context))
     return {};
   Ranges ranges;
   if (!takeRanges(*file.model.mutable_graph(), options.shapes, loc, ranges))

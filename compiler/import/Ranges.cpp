@@ -20,7 +20,7 @@ static void eachDim(google::protobuf::RepeatedPtrField<pb::ValueInfoProto> &valu
 }
 
 // A size for a name that no input or output has is most likely a typing error.
-void fixDims(pb::GraphProto &graph, const std::map<std::string, int64_t> &sizes, Location loc) {
+bool fixDims(pb::GraphProto &graph, const std::map<std::string, int64_t> &sizes, Location loc) {
   std::set<std::string> names;
   for (auto *list : {graph.mutable_input(), graph.mutable_output()})
     eachDim(*list, [&](const pb::ValueInfoProto &, int, Dim &dim) {
@@ -33,10 +33,14 @@ void fixDims(pb::GraphProto &graph, const std::map<std::string, int64_t> &sizes,
       }
     });
   names.erase("");
+  bool ok = true;
   for (const auto &[name, size] : sizes)
-    if (!names.count(name))
-      emitWarning(loc) << "no input or output has the dimension '" << name << "' of --define-dim; "
-                       << (names.empty() ? "the model has none with a name" : "there are: " + llvm::join(names, ", "));
+    if (!names.count(name)) {
+      ok = false;
+      emitError(loc) << "no input or output has the dimension '" << name << "' of --define-dim; "
+                     << (names.empty() ? "the model has none with a name" : "there are: " + llvm::join(names, ", "));
+    }
+  return ok;
 }
 
 namespace {

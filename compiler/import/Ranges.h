@@ -11,7 +11,8 @@
 namespace onnxc::importer {
 
 // Gives the dims of inputs and outputs with a name in `sizes` that size, and those of size -1, as some exporters write unknown ones, none.
-void fixDims(pb::GraphProto &graph, const std::map<std::string, int64_t> &sizes, mlir::Location loc);
+// False, and reported, where a name is no dim's.
+bool fixDims(pb::GraphProto &graph, const std::map<std::string, int64_t> &sizes, mlir::Location loc);
 
 // For inputs with a bounded dim, `onnx.ranges` of Import.h: least, expected and greatest size of each dim.
 using Ranges = std::unordered_map<std::string, std::vector<int64_t>>;

@@ -522,12 +522,6 @@ def every_kind_of_output(s, folder):
 
 
 @SUITE.check
-def define_dim_of_no_dimension(s, folder):
-    text = s.onnxc(save(mlp_model(), folder / "m.onnx"), "-o", folder / "m.so", "--define-dim", "bach=2").stderr
-    return None if "warning" in text and "'bach'" in text and "batch" in text else text
-
-
-@SUITE.check
 def inspect_tells_ranges(s, folder):
     bounded = ["--min-shapes", "x=2x96", "--opt-shapes", "x=8x96", "--max-shapes", "x=40x96"]
     for flags, words in ((bounded, ("\nsizes     batch 2 to 40, mostly 8\n", " bytes beside the weights, and 10240 of results, for the largest sizes", "--min-shapes x=2x96, --opt-shapes x=8x96, --max-shapes x=40x96")),

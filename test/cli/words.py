@@ -1,5 +1,8 @@
 """Command lines with words that do not fit: checks of the suite `cli` (run.py)."""
+import numpy as np
+
 from common import relu_model, save
+from custom import X
 
 
 def unknown_command(s, folder):
@@ -26,4 +29,16 @@ def unknown_words(s, folder):
     return None if "\n  --tune[=SECONDS]  " in s.onnxc("--help").stdout else "--help does not show how --tune takes its value"
 
 
-CHECKS = [unknown_command, unknown_words]
+def inputs_that_name_no_file(s, folder):
+    model = save(relu_model(2, 3), folder / "m.onnx")
+    np.savez(folder / "x.npz", x=X)
+    for flags, code, want in ((["-i", "x_ok.npy"], 2, "--input: expected NAME=FILE, got 'x_ok.npy'; see"), (["-i", "x="], 2, "expected NAME=FILE, got 'x='"),
+                              (["-i", "x=a.npy", "-i", "x=b.npy"], 2, "--input: 'x' is given twice: 'a.npy' and 'b.npy'"),
+                              (["-i", f"x={folder}/x.npz"], 1, "x.npz': not a .npy file but a .npz archive of several: unpack it")):
+        text = s.onnxc("run", model, *flags, code=code).stderr
+        if want not in text:
+            return text
+    return None
+
+
+CHECKS = [inputs_that_name_no_file, unknown_command, unknown_words]

@@ -77,6 +77,31 @@ def shape_of_a_sequence(folder):
     return save(folder, model([helper.make_node("SequenceLength", ["q"], ["y"])], [sequence], [tensor("y", dtype=7)]), "--min-shapes", "q=2")
 
 
+@case(1, r"model\.onnx: no input or output has the dimension 'N' of --define-dim; there are: n$")
+def size_of_no_dimension(folder):
+    return save(folder, add(("n", 3)), "--define-dim", "N=8")
+
+
+@case(1, r"no input or output has the dimension 'n=2,m' of --define-dim; there are: n$")
+def two_sizes_in_one_flag(folder):
+    return save(folder, add(("n", 3)), "--define-dim", "n=2,m=3")
+
+
+@case(1, r"no input or output has the dimension 'n' of --define-dim; the model has none with a name$")
+def size_for_a_model_without_names(folder):
+    return save(folder, add((2, 3)), "--define-dim", "n=2")
+
+
+@case(2, r"--define-dim: 'n' cannot be both 2 and 3;")
+def two_sizes_of_a_dimension(folder):
+    return save(folder, add(("n", 3)), "--define-dim", "n=2", "--define-dim", "n=2", "--define-dim", "n=3")
+
+
+@case(2, r"--max-shapes: input 'a' cannot be both 4x3 and 5x3;")
+def two_shapes_of_an_input(folder):
+    return save(folder, add(("n", 3)), "--max-shapes", "a=4x3", "--max-shapes", "a=4x3,a=5x3")
+
+
 @case(1, r"--min-shapes: input 'a' has no shape in the model, so its sizes have no range")
 def shape_of_an_input_without_one(folder):
     proto = model([helper.make_node("Relu", ["a"], ["y"])], [helper.make_tensor_value_info("a", 1, None)], [helper.make_tensor_value_info("y", 1, None)])
