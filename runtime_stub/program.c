@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define HIDDEN __attribute__((visibility("hidden")))
-enum { OUT = 1, ERR = 2, MAX_RANK = 64, MAX_PATH = 4096, STRING = 8 };
+enum { OUT = 1, ERR = 2, MAX_RANK = 64, MAX_PATH = 4096, STRING = 8, FLOAT16 = 10, BFLOAT16 = 16 };
 
 typedef struct element {
   const char *npy;
@@ -168,6 +168,10 @@ static const char *fill(const onnxc_io_info *io, const int64_t *ranges, onnxc_va
       ((float *)data)[i] = (float)number;
     else if (io->dtype == 11)
       ((double *)data)[i] = number;
+    else if (io->dtype == FLOAT16) /* a sign, the exponent of 0.5, and bits behind it */
+      ((uint16_t *)data)[i] = (uint16_t)(0x3800 | (state >> 40 & 0x83ff));
+    else if (io->dtype == BFLOAT16)
+      ((uint16_t *)data)[i] = (uint16_t)(0x3f00 | (state >> 40 & 0x807f));
     else if (io->dtype != STRING)
       data[i * size] = (char)(state >> 40 & 1);
   }
@@ -276,7 +280,7 @@ static void print_element(int32_t dtype, const void *data, int64_t i) {
   case STRING:
     dprintf(OUT, " '%.*s'", (int)(text->size < 80 ? text->size : 80), text->size ? text->data : "");
     break;
-  case 10:
+  case FLOAT16:
     dprintf(OUT, " %g", half(((const uint16_t *)data)[i]));
     break;
   case 11:
@@ -288,7 +292,7 @@ static void print_element(int32_t dtype, const void *data, int64_t i) {
   case 13:
     dprintf(OUT, " %llu", (unsigned long long)((const uint64_t *)data)[i]);
     break;
-  case 16:
+  case BFLOAT16:
     dprintf(OUT, " %g", brain(((const uint16_t *)data)[i]));
     break;
   default:

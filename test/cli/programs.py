@@ -81,4 +81,15 @@ def program_prints_every_type(s, folder):
     return f"{missing} not in {lines}" if missing else None
 
 
-CHECKS = [program_runs, program_has_help, program_makes_its_folder, program_refuses_what_it_cannot_take, program_prints_every_type]
+def program_makes_halves(s, folder):
+    """Random inputs of half precision are numbers between 0.5 and 1 of both signs."""
+    for dtype in (TensorProto.FLOAT16, TensorProto.BFLOAT16):
+        proto = make([helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT)], [info("x", 64, dtype=dtype)], [info("y", 64)])
+        done = started(s.compile(proto, folder, suffix="", name=f"program{dtype}"), "--output-dir", ".")
+        y = np.load(folder / "y.npy") if done.returncode == 0 else np.zeros(1)
+        if not ((0.5 <= abs(y)) & (abs(y) < 1)).all() or (y < 0).all() or (y > 0).all() or len(set(abs(y))) < 16:
+            return f"{y} {done.stderr}"
+    return None
+
+
+CHECKS = [program_makes_halves, program_runs, program_has_help, program_makes_its_folder, program_refuses_what_it_cannot_take, program_prints_every_type]
