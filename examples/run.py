@@ -1,6 +1,7 @@
 """Builds and runs every example against a build of onnxc.
 
 usage: run.py --build DIR       ends with `examples: N passed, N failed, N skipped`
+       run.py --models DIR      only writes the examples' models: relu.onnx, scores.onnx, soft_clip.onnx
 """
 import argparse
 import os
@@ -48,6 +49,12 @@ def custom_model(path):
     onnx.save(helper.make_model(helper.make_graph(nodes, "soft_clip", tensors[:1], tensors[1:]), opset_imports=opsets, ir_version=10), path)
 
 
+def write_models(folder):
+    relu_model(f"{folder}/relu.onnx")
+    scores_model(f"{folder}/scores.onnx")
+    custom_model(f"{folder}/soft_clip.onnx")
+
+
 def steps(build, folder):
     """(name, commands) of each example; all run in `folder`."""
     onnxc, cc, cxx = build / "bin" / "onnxc", shutil.which("cc") or "clang-22", shutil.which("c++") or "clang++-22"
@@ -73,15 +80,17 @@ def steps(build, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", type=Path, required=True)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--build", type=Path)
+    what.add_argument("--models", type=Path)
     parser.add_argument("--verbose", action="store_true")
     args = parser.parse_args()
+    if args.models:
+        return write_models(args.models)
     passed = failed = 0
     environment = dict(os.environ, PYTHONPATH=str(HERE.parent / "runtime_stub" / "python"))
     with tempfile.TemporaryDirectory() as folder:
-        relu_model(f"{folder}/relu.onnx")
-        scores_model(f"{folder}/scores.onnx")
-        custom_model(f"{folder}/soft_clip.onnx")
+        write_models(folder)
         for name, commands in steps(args.build.resolve(), folder):
             for command in commands:
                 done = subprocess.run([str(c) for c in command], cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
