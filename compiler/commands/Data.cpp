@@ -1,69 +1,12 @@
 // Data.cpp: see Data.h.
 #include "compiler/commands/Data.h"
+#include "compiler/import/TypedData.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include <cstring>
 #include <onnx/onnx-data.pb.h>
 #include <onnx/onnx_pb.h>
 
 namespace onnxc {
-
-template <typename T, typename Field>
-static void copyField(const Field &field, Value &v) {
-  v.bytes.resize(field.size() * sizeof(T));
-  for (int i = 0; i < field.size(); ++i) {
-    T x = static_cast<T>(field.Get(i));
-    memcpy(v.bytes.data() + i * sizeof(T), &x, sizeof(T));
-  }
-}
-
-// Bits of an element of a packed type, 8 for all others.
-static int packedBits(int32_t dtype) { return dtype >= 21 && dtype <= 23 ? 4 : dtype == 25 || dtype == 26 ? 2 : 8; }
-
-static void unpack(Value &v, int64_t count) {
-  int bits = packedBits(v.dtype), perByte = 8 / bits;
-  bool isSigned = v.dtype == 22 || v.dtype == 26;
-  std::vector<char> wide(count);
-  for (int64_t i = 0; i < count && i / perByte < (int64_t)v.bytes.size(); ++i) {
-    int x = (uint8_t(v.bytes[i / perByte]) >> (i % perByte * bits)) & ((1 << bits) - 1);
-    wide[i] = isSigned && (x >> (bits - 1)) ? x - (1 << bits) : x;
-  }
-  v.bytes = std::move(wide);
-}
-
-static void readFields(const ::onnx::TensorProto &t, Value &v) {
-  switch (v.dtype) {
-  case 1:
-    copyField<float>(t.float_data(), v);
-    break;
-  case 7:
-    copyField<int64_t>(t.int64_data(), v);
-    break;
-  case 11:
-    copyField<double>(t.double_data(), v);
-    break;
-  case 12:
-    copyField<uint32_t>(t.uint64_data(), v);
-    break;
-  case 13:
-    copyField<uint64_t>(t.uint64_data(), v);
-    break;
-  case 14:
-    copyField<float>(t.float_data(), v);
-    break;
-  case 15:
-    copyField<double>(t.double_data(), v);
-    break;
-  case 6:
-    copyField<int32_t>(t.int32_data(), v);
-    break;
-  default:
-    if (findDType(v.dtype)->size == 2)
-      copyField<uint16_t>(t.int32_data(), v);
-    else
-      copyField<uint8_t>(t.int32_data(), v);
-  }
-}
 
 static bool fromTensor(const ::onnx::TensorProto &t, Value &v) {
   const DType *type = findDType(t.data_type());
@@ -79,16 +22,18 @@ static bool fromTensor(const ::onnx::TensorProto &t, Value &v) {
     v.strings.assign(t.string_data().begin(), t.string_data().end());
     return (int64_t)v.strings.size() == count;
   }
+  std::string error;
   if (t.has_raw_data())
     v.bytes.assign(t.raw_data().begin(), t.raw_data().end());
-  else
-    readFields(t, v);
-  if (int perByte = 8 / packedBits(v.dtype); perByte > 1) {
-    if ((int64_t)v.bytes.size() != (count + perByte - 1) / perByte)
-      return false;
-    unpack(v, count);
-  }
-  return (int64_t)v.bytes.size() == count * type->size;
+  else if (!importer::typedBytes(t, v.bytes, error))
+    return false;
+  int64_t bits;
+  if (__builtin_mul_overflow(count, int64_t(importer::elementBits(v.dtype)), &bits) ||
+      int64_t(v.bytes.size()) != bits / 8 + (bits % 8 != 0))
+    return false;
+  if (importer::elementBits(v.dtype) < 8)
+    v.bytes = importer::unpackElements(v.bytes, count, v.dtype);
+  return true;
 }
 
 static bool fromSequence(const ::onnx::SequenceProto &s, Value &v);
@@ -123,12 +68,15 @@ static bool fromMap(const ::onnx::MapProto &m, Value &v) {
   v.kind = Value::Map;
   Value keys;
   keys.dtype = m.key_type();
+  if (keys.dtype != StringCode && keys.dtype != ::onnx::TensorProto::INT64)
+    return false;
   if (m.string_keys_size()) {
     keys.dims = {m.string_keys_size()};
     keys.strings.assign(m.string_keys().begin(), m.string_keys().end());
   } else {
     keys.dims = {m.keys_size()};
-    copyField<int64_t>(m.keys(), keys);
+    for (int64_t key : m.keys())
+      keys.bytes.insert(keys.bytes.end(), reinterpret_cast<const char *>(&key), reinterpret_cast<const char *>(&key + 1));
   }
   v.items.push_back(std::move(keys));
   // One value tensor a key in the file; one tensor for all of them here.

@@ -76,6 +76,9 @@ static std::vector<char> toRowMajor(const std::vector<char> &from, const std::ve
   return to;
 }
 
+// Texts without characters take no bytes of the file.
+constexpr int64_t kMostEmptyTexts = 1 << 24;
+
 static llvm::Expected<Value> parse(llvm::StringRef path, llvm::StringRef file, int32_t wanted) {
   if (file.starts_with("PK\x03\x04"))
     return bad(path, "not a .npy file but a .npz archive of several: unpack it, or save the one array with numpy.save");
@@ -98,6 +101,8 @@ static llvm::Expected<Value> parse(llvm::StringRef path, llvm::StringRef file, i
   if (descr.consume_front("U")) {
     if (descr.getAsInteger(10, width) || width < 0)
       return bad(path, "unreadable type '" + header.descr + "'");
+    if (width > int64_t(data.size() / 4) || (width == 0 && v.count() > kMostEmptyTexts))
+      return bad(path, "cut short");
     v.dtype = StringCode, size = width * 4;
   } else {
     const DType *t = nullptr;

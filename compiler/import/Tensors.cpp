@@ -13,41 +13,6 @@ namespace onnxc::importer {
 
 static constexpr uint64_t kSmallBytes = 1024;
 
-// Bits of one element in the file.
-static unsigned bitsOf(int type) {
-  using T = pb::TensorProto;
-  switch (type) {
-  case T::COMPLEX128:
-    return 128;
-  case T::DOUBLE:
-  case T::INT64:
-  case T::UINT64:
-  case T::COMPLEX64:
-    return 64;
-  case T::FLOAT:
-  case T::INT32:
-  case T::UINT32:
-    return 32;
-  case T::FLOAT16:
-  case T::BFLOAT16:
-  case T::INT16:
-  case T::UINT16:
-    return 16;
-  case T::FLOAT6E2M3:
-  case T::FLOAT6E3M2:
-    return 6;
-  case T::INT4:
-  case T::UINT4:
-  case T::FLOAT4E2M1:
-    return 4;
-  case T::INT2:
-  case T::UINT2:
-    return 2;
-  default:
-    return 8;
-  }
-}
-
 bool isRemote(const pb::TensorProto &t) {
   return t.data_location() == pb::TensorProto::EXTERNAL || (t.external_data_size() != 0 && t.raw_data().empty());
 }
@@ -85,19 +50,6 @@ static bool findBytes(const pb::TensorProto &t, ModelFile &file, uint64_t expect
     return false;
   bytes.data = scratch;
   return true;
-}
-
-// 6-, 4- and 2-bit elements, packed from the low bits up, to one byte each.
-static void unpack(Bytes &bytes, std::vector<char> &scratch, int64_t count, unsigned bits, bool isSigned) {
-  std::vector<char> out(count);
-  for (int64_t i = 0; i < count; ++i) {
-    size_t at = size_t(i) * bits / 8, shift = size_t(i) * bits % 8;
-    unsigned both = uint8_t(bytes.data[at]) | (shift + bits > 8 ? uint8_t(bytes.data[at + 1]) << 8 : 0);
-    unsigned value = (both >> shift) & ((1u << bits) - 1);
-    out[i] = isSigned && (value >> (bits - 1)) ? char(value | (0xff << bits)) : char(value);
-  }
-  scratch = std::move(out);
-  bytes = {scratch, nullptr};
 }
 
 static void normaliseBools(Bytes &bytes, std::vector<char> &scratch) {
@@ -165,7 +117,7 @@ static bool packedBytes(const pb::TensorProto &t, ModelFile &file, int64_t &coun
     error = "holds " + std::to_string(t.string_data_size()) + " strings, its shape has " + std::to_string(count);
     return false;
   }
-  uint64_t expected = (uint64_t(count) * bitsOf(t.data_type()) + 7) / 8;
+  uint64_t expected = (uint64_t(count) * elementBits(t.data_type()) + 7) / 8;
   if (!findBytes(t, file, expected, bytes, scratch, error))
     return false;
   if (bytes.data.size() == expected)
@@ -195,8 +147,10 @@ ElementsAttr tensorToAttr(const pb::TensorProto &t, ModelFile &file, MLIRContext
     llvm::SmallVector<StringRef> values(llvm::map_range(t.string_data(), [](const std::string &s) { return StringRef(s); }));
     return DenseElementsAttr::get(type, values);
   }
-  if (unsigned bits = bitsOf(t.data_type()); bits < 8)
-    unpack(bytes, scratch, count, bits, t.data_type() == pb::TensorProto::INT4 || t.data_type() == pb::TensorProto::INT2);
+  if (elementBits(t.data_type()) < 8) {
+    scratch = unpackElements(bytes.data, count, t.data_type());
+    bytes = {scratch, nullptr};
+  }
   if (t.data_type() == pb::TensorProto::BOOL)
     normaliseBools(bytes, scratch);
   if (bytes.data.size() <= kSmallBytes)
@@ -303,7 +257,7 @@ ElementsAttr sparseToAttr(const pb::SparseTensorProto &t, ModelFile &file, MLIRC
   pb::TensorProto dense;
   *dense.mutable_dims() = t.dims();
   dense.set_data_type(t.values().data_type());
-  unsigned width = bitsOf(dense.data_type()) / 8;
+  unsigned width = elementBits(dense.data_type()) / 8;
   int64_t total = 0, stored = 0;
   if (!elementCount(dense, total, error) || !elementCount(t.values(), stored, error))
     return {};

@@ -97,4 +97,7 @@ TEST_CASE("bad files are errors that name the file") {
   CHECK_THAT(errorOf(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4611686018427387904), }", "")),
              Catch::Contains("unreadable .npy header"));
   CHECK_THAT(errorOf(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775807,), }", "")), Catch::Contains("cut short"));
+  CHECK_THAT(errorOf(npy("{'descr': '<U4611686018427387905', 'fortran_order': False, 'shape': (1,), }", std::string("A\0\0\0", 4))),
+             Catch::Contains("cut short"));
+  CHECK_THAT(errorOf(npy("{'descr': '<U0', 'fortran_order': False, 'shape': (4611686018427387904,), }", "")), Catch::Contains("cut short"));
 }
