@@ -7,6 +7,12 @@
 #define ONNXC_PLAN_H
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { ONNXC_MAX_RANK = 64 }; /* axes of a tensor */
+
 typedef struct onnxc_rt {
   char *weights;       /* first byte of the weights */
   char *arena;         /* 64-byte aligned, at least sizes()' bytes */
@@ -103,4 +109,7 @@ typedef struct onnxc_weights_stamp {
 /* Byte 0 of the weights segment, made by codegen/link: the weights, or the stamp of their file. */
 extern const char onnxc_weights[] __attribute__((visibility("hidden")));
 extern const onnxc_plan onnxc_the_plan __attribute__((visibility("hidden")));
+#ifdef __cplusplus
+}
+#endif
 #endif

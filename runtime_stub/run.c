@@ -8,7 +8,7 @@ int64_t onnxc_dtype_size(int32_t dtype) {
   return dtype > 0 && dtype < (int32_t)sizeof size ? size[dtype] : 0;
 }
 
-enum { STRING = 8, MAX_RANK = 64 };
+enum { STRING = 8 };
 
 static int64_t count_of(const int64_t *dims, int32_t rank) {
   int64_t n = 1;
@@ -100,7 +100,7 @@ static bool is_default(int32_t index, const onnxc_value *v) {
 static int32_t check_shape(onnxc_context *c, const onnxc_io *io, bool any, const onnxc_dltensor *t, onnxc_error *error) {
   if (!any && io->rank >= 0 && t->ndim != io->rank)
     return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': rank %d, the model needs %d", io->name, t->ndim, io->rank);
-  if (t->ndim < 0 || t->ndim > MAX_RANK)
+  if (t->ndim < 0 || t->ndim > ONNXC_MAX_RANK)
     return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': rank %d", io->name, t->ndim);
   if (t->ndim > 0 && !t->shape)
     return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': shape is null", io->name);
@@ -181,7 +181,7 @@ typedef struct kobject {
 static bool take_item_tensor(const onnxc_value *v, int32_t dtype, ktensor *out) {
   const onnxc_dltensor *t = &v->tensor;
   const int64_t size = onnxc_dtype_size(v->dtype);
-  if (t->ndim < 0 || t->ndim > MAX_RANK || (t->ndim && !t->shape) || !size || (dtype && v->dtype != dtype))
+  if (t->ndim < 0 || t->ndim > ONNXC_MAX_RANK || (t->ndim && !t->shape) || !size || (dtype && v->dtype != dtype))
     return false;
   if (t->device.type != 0 && t->device.type != 1)
     return false;
@@ -353,7 +353,7 @@ static int32_t check_output(const onnxc_io *io, int32_t rank, const onnxc_value 
   const onnxc_dltensor *t = &v->tensor;
   if (!t->data)
     return 0;
-  if (t->ndim < 0 || t->ndim > MAX_RANK || (rank >= 0 && t->ndim != rank) || v->dtype != io->dtype || (t->ndim && !t->shape) ||
+  if (t->ndim < 0 || t->ndim > ONNXC_MAX_RANK || (rank >= 0 && t->ndim != rank) || v->dtype != io->dtype || (t->ndim && !t->shape) ||
       count_of(t->shape, t->ndim) < 0 || !is_packed(t))
     return onnxc_fail(error, v->dtype != io->dtype ? ONNXC_E_DTYPE : ONNXC_E_SHAPE, io->name,
                       "output '%s': the given tensor needs rank %d, element type %s and row-major memory", io->name, rank,

@@ -3,11 +3,12 @@
 #include "compiler/import/ModelFile.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "runtime_stub/plan.h"
 #include <vector>
 
 namespace onnxc::importer {
 
-constexpr int kMaxRank = 64;
+constexpr int kMaxRank = ONNXC_MAX_RANK;
 constexpr int64_t kMaxElements = int64_t(1) << 42;  // of a tensor
 
 // Null: `error` says what is wrong, without the tensor's name. `name` becomes the resource's name.

@@ -47,7 +47,7 @@ void dropout(Rewrite &r) {
   r.erase("is_test");
   r.erase("ratio");
   if (r.version < 10 && r.hasOutput(1)) {
-    std::string mask = r.detach(1);  // used to have the data's type
+    std::string mask = r.detach(1);  // before opset 10 of the data's type
     r.emit("CastLike", {r.node.output(1), r.input(0)}, mask);
   }
 }

@@ -74,7 +74,7 @@ void concat(Rewrite &r) {
 }
 void scatter(Rewrite &r) { r.node.set_op_type("ScatterElements"); }
 
-// Indices below 0 used to give no 1 as others outside the depth do: one beyond every depth stands for them.
+// Before opset 11 an index below 0 gives no 1, as others outside the depth: one beyond every depth stands for it.
 void oneHot(Rewrite &r) {
   std::string index = r.emit("Cast", {r.input(0)});
   setInt(r.last(), "to", pb::TensorProto::INT64);

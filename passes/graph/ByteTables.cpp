@@ -77,23 +77,24 @@ Values Evaluator::dequantised(onnx::DequantizeLinearOp op) {
 
 using Unary = float (*)(float x, float a, float b);
 // `a`, `b`: the attributes alpha and beta.
+// Functions of libm in double: what is left of a host's own rounding is lost when the result becomes a float.
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 Unary unary(StringRef name) {
   return llvm::StringSwitch<Unary>(name)
-      .Case("Sigmoid", [](float x, float, float) { return 1 / (1 + std::exp(-x)); })
-      .Case("Swish", [](float x, float a, float) { return x / (1 + std::exp(-a * x)); })
-      .Case("ms.QuickGelu", [](float x, float a, float) { return x / (1 + std::exp(-a * x)); })
-      .Case("Tanh", [](float x, float, float) { return std::tanh(x); })
-      .Case("Exp", [](float x, float, float) { return std::exp(x); })
-      .Case("Erf", [](float x, float, float) { return std::erf(x); })
+      .Case("Sigmoid", [](float x, float, float) { return float(sigmoid(x)); })
+      .Cases("Swish", "ms.QuickGelu", [](float x, float a, float) { return float(x * sigmoid(double(a) * x)); })
+      .Case("Tanh", [](float x, float, float) { return float(std::tanh(double(x))); })
+      .Case("Exp", [](float x, float, float) { return float(std::exp(double(x))); })
+      .Case("Erf", [](float x, float, float) { return float(std::erf(double(x))); })
       .Case("Abs", [](float x, float, float) { return std::fabs(x); })
       .Case("Neg", [](float x, float, float) { return -x; })
       .Case("Relu", [](float x, float, float) { return x > 0 ? x : 0; })
       .Case("LeakyRelu", [](float x, float a, float) { return x < 0 ? a * x : x; })
-      .Case("Elu", [](float x, float a, float) { return x < 0 ? a * std::expm1(x) : x; })
-      .Case("Softplus", [](float x, float, float) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); })
+      .Case("Elu", [](float x, float a, float) { return x < 0 ? float(a * std::expm1(double(x))) : x; })
+      .Case("Softplus", [](float x, float, float) { return float(std::max(double(x), 0.0) + std::log1p(std::exp(-std::fabs(double(x))))); })
       .Case("HardSigmoid", [](float x, float a, float b) { return std::clamp(a * x + b, 0.0f, 1.0f); })
       .Case("HardSwish", [](float x, float, float) { return x * std::clamp(x / 6 + 0.5f, 0.0f, 1.0f); })
-      .Case("Gelu", [](float x, float, float) { return 0.5f * x * (1 + std::erf(x * 0.70710678f)); })
+      .Case("Gelu", [](float x, float, float) { return float(0.5 * x * (1 + std::erf(x * 0.70710678118654752))); })
       .Default(nullptr);
 }
 using Binary = float (*)(float x, float y);
@@ -106,10 +107,6 @@ Binary binary(StringRef name) {
       .Case("Max", [](float x, float y) { return x > y ? x : y; })
       .Case("Min", [](float x, float y) { return x < y ? x : y; })
       .Default(nullptr);
-}
-float number(Operation *op, StringRef name) {
-  auto value = op->getAttrOfType<FloatAttr>(name);
-  return value ? value.getValue().convertToFloat() : 0;
 }
 
 Values Evaluator::elementwise(Operation *op) {
@@ -130,7 +127,7 @@ Values Evaluator::elementwise(Operation *op) {
       f = onnx::operand(op, 1) && f < (*low)[i] ? (*low)[i] : f;
       f = onnx::operand(op, 2) && f > (*high)[i] ? (*high)[i] : f;
     } else {
-      f = one ? one(f, number(op, "alpha"), number(op, "beta")) : two(f, (*y)[i]);
+      f = one ? one(f, float(onnx::floatAttr(op, "alpha", 0)), float(onnx::floatAttr(op, "beta", 0))) : two(f, (*y)[i]);
     }
   }
   return x;

@@ -2,10 +2,11 @@
 #pragma once
 #include "runtime_stub/kernels/Hash.h"
 #include "runtime_stub/kernels/Types.h"
+#include "runtime_stub/plan.h"
 
 namespace onnxc {
 
-constexpr int32_t kMaxRank = 32;
+constexpr int32_t kMaxRank = ONNXC_MAX_RANK;
 
 #define ONNXC_CHECK(COND, CODE)                                                                                                            \
   if (!(COND))                                                                                                                             \

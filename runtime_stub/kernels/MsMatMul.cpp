@@ -76,10 +76,10 @@ int32_t fusedGemm(const Args *a, int32_t (*kernel)(const onnxc_args *)) {
 
 // A matrix operand with leading batch dims; strides in elements.
 struct Matrix {
-  int64_t batchRank = 0, dims[64], strides[64], rows, columns, rowStride, columnStride;
+  int64_t batchRank = 0, dims[kMaxRank], strides[kMaxRank], rows, columns, rowStride, columnStride;
   // transBatch moves dim 0 behind the batch dims. Vectors become a row (left) or a column (right).
   bool read(const Tensor &t, bool transposed, bool transBatch, bool left) {
-    if (t.rank < 1 || t.rank > 64)
+    if (t.rank < 1 || t.rank > kMaxRank)
       return false;
     if (t.rank == 1) {
       rows = left ? 1 : t.dims[0], columns = left ? t.dims[0] : 1;

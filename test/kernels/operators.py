@@ -27,6 +27,8 @@ for _dtype in (np.float32, np.float64, np.float16, np.uint8):
                           ((5, 66, 19, 16), (0, 3, 1, 2)), ((130, 1100), (1, 0)), ((3, 4, 5, 6), (3, 2, 1, 0)), ((2, 129, 65), (2, 1, 0))):
         case(f"transpose_{np.dtype(_dtype).name} {'x'.join(map(str, _shape))}_{''.join(map(str, _perm))}", "Transpose",
              {"x": whole(250, *_shape).astype(_dtype)}, perm=_perm)
+_deep = floats(*[1] * 38, 2, 3)
+case("deepest", "Transpose", {"x": _deep}, want=[_deep.T], perm=list(range(39, -1, -1)))
 case("mean_variance", "MeanVarianceNormalization", {"x": floats(3, 5, 6, 7)})
 case("mean_variance channels", "MeanVarianceNormalization", {"x": floats(2, 5, 6, 7)}, axes=[1])
 case("mean_variance first", "MeanVarianceNormalization", {"x": floats(2, 5, 6, 7)}, axes=[-1, 0, 1])

@@ -13,7 +13,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDERS = ["compiler", "codegen", "passes", "dialects", "runtime_stub"]
-# What a folder may include from the other folders. Library.def, PackedForest.h, PackedPool.h, ResizePositions.h and plan.h are the tables, layouts and formulas that compiler and artefact share.
+# What a folder may include from the other folders. Library.def, PackedForest.h, PackedPool.h, ResizePositions.h and plan.h are the tables, layouts and formulas that compiler and artefact share;
+# Bitcode.h gives codegen the objects and bitcode that go into artefacts.
 MAY_INCLUDE = {
     "compiler": {"compiler", "codegen", "passes", "dialects"},
     "codegen": {"codegen", "dialects"},
