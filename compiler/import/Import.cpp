@@ -8,6 +8,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include <google/protobuf/stubs/logging.h>
+#include <map>
 
 using namespace mlir;
 using llvm::StringRef;
@@ -48,14 +49,33 @@ bool checkVersions(const pb::ModelProto &model, const Fail &fail) {
   return checkOpsets(model.opset_import(), fail) && ok;
 }
 
-// Weights are checked before shapes, so that a broken one is named itself and not the first node that trips over it.
+// The data file that holds `t`; empty: the model.
+static std::string dataFile(const pb::TensorProto &t) {
+  for (const pb::StringStringEntryProto &entry : t.external_data())
+    if (entry.key() == "location" && t.data_location() == pb::TensorProto::EXTERNAL)
+      return entry.value();
+  return "";
+}
+
+// Weights are checked before shapes, so that a broken one is named itself and not the first node that trips over it. A data file is wrong
+// for many at once: they are one error.
 bool checkWeights(const pb::GraphProto &graph, ModelFile &file, MLIRContext *context) {
   bool ok = true;
+  std::map<std::string, std::pair<std::string, int>> wrongFiles;  // the first error, how many more
   for (const pb::TensorProto &t : graph.initializer())
     if (std::string error = checkTensor(t, file); !error.empty()) {
       ok = false;
-      emitError(fileLoc(context, file.path)) << "initializer '" << t.name() << "' " << error;
+      std::string place = dataFile(t), text = "initializer '" + t.name() + "' " + error;
+      if (place.empty())
+        emitError(fileLoc(context, file.path)) << text;
+      else if (auto [known, isNew] = wrongFiles.try_emplace(place, std::pair(text, 0)); !isNew)
+        ++known->second.second;
     }
+  for (const auto &[place, wrong] : wrongFiles)
+    emitError(fileLoc(context, file.path)) << wrong.first
+                                           << (wrong.second
+                                                   ? "; " + std::to_string(wrong.second) + " more initializers of that file are wrong, too"
+                                                   : "");
   std::string error;
   for (const pb::SparseTensorProto &t : graph.sparse_initializer())
     if (!sparseToAttr(t, file, context, t.values().name(), error)) {

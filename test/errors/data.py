@@ -15,6 +15,15 @@ def external_data_missing(folder):
     return save(folder, proto)
 
 
+@case(1, r"^onnxc: error: [^\n]*'w0' external data file 'no\.bin' cannot be read: [^\n]*; 39 more initializers of that file are wrong, too$")
+def many_weights_in_one_missing_file(folder):
+    weights = [numpy_helper.from_array(np.ones((2, 3), np.float32), f"w{i}") for i in range(40)]
+    for w in weights:
+        onnx.external_data_helper.set_external_data(w, "no.bin", 0, 24)
+        w.ClearField("raw_data")
+    return save(folder, model([helper.make_node("Sum", ["x", *(w.name for w in weights)], ["y"])], [tensor("x", 2, 3)], [tensor("y", 2, 3)], weights))
+
+
 @case(1, r"\.\.|outside|external")
 def external_data_outside(folder):
     (folder / "sub").mkdir()
