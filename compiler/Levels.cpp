@@ -3,6 +3,7 @@
 #include "compiler/Messages.h"
 #include "compiler/Pipeline.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
 
 namespace onnxc {
 
@@ -13,6 +14,9 @@ int checkSupported(const Options &options) {
     return fail(ExitOutOfScope,
                 "--precision int8 is not supported: 8 bits need scales of weights and of what lies between layers. Quantise "
                 "the model, e.g. with onnxruntime.quantization: its 8-bit operators (QDQ or QOperator) are compiled as they come");
+  for (const auto &[name, library] : options.customOps)
+    if (!llvm::sys::fs::exists(library))
+      return fail(ExitBadModel, "--custom-op " + name + ": no file '" + library + "'");
   return ExitOk;
 }
 
@@ -31,8 +35,8 @@ int chooseLevels(Options &options) {
   for (const std::string &cpu : options.cpus) {
     std::optional<CpuChoice> choice = chooseCpu(cpu, *target);
     if (!choice)
-      return fail(ExitUsage, "--cpu " + cpu + " is not known for " + target->name + ", which has " + levelNames(*target) +
-                                 "; `onnxc targets` lists what is");
+      return fail(ExitUsage, "--cpu " + (cpu.empty() ? "''" : cpu) + " is not known for " + target->name + ", which has " +
+                                 levelNames(*target) + "; `onnxc targets` lists what is");
     if (!llvm::is_contained(levels, choice->isa))
       levels.push_back(choice->isa);
     if (choice->tune.empty())

@@ -45,8 +45,6 @@ static void addCustomOp(const std::string &text, std::map<std::string, std::stri
   llvm::StringRef suffix = llvm::sys::path::extension(library);
   if (!name.contains("::") || name.ends_with("::") || (suffix != ".a" && suffix != ".so"))
     throw CLI::ValidationError("--custom-op", "expected DOMAIN::NAME=LIBRARY with a library .a or .so, got '" + text + "'");
-  if (!llvm::sys::fs::exists(library))
-    throw CLI::ValidationError("--custom-op", "no file '" + library.str() + "'");
   ops[name.str()] = library.str();
 }
 
@@ -160,10 +158,11 @@ void bindCodeOptions(CLI::App &app, Options &options) {
 }
 
 void bindCompileOptions(CLI::App &app, Options &options) {
-  app.add_option("model", options.input, "the ONNX model")->required()->type_name("MODEL.onnx");
-  app.add_option("-o,--output", options.output, "what to write; the suffix says what: .so .a .o .mlir .ll .s, none = an executable")
-      ->required()
-      ->type_name("FILE");
+  CLI::Option *model = app.add_option("model", options.input, "the ONNX model")->required()->type_name("MODEL.onnx");
+  CLI::Option *output =
+      app.add_option("-o,--output", options.output, "what to write; the suffix says what: .so .a .o .mlir .ll .s, none = an executable")
+          ->required()
+          ->type_name("FILE");
   bindCodeOptions(app, options);
   app.add_flag("--tune", options.tuneSeconds,
                "time other schedules of kernels on this machine, for about so many seconds (60), on one thread; adds what is faster to the "
@@ -194,7 +193,11 @@ void bindCompileOptions(CLI::App &app, Options &options) {
       ->default_str("1")
       ->group("Output");
   app.add_flag("--size-report", options.sizeReport, "print what the bytes of the artefact are")->group("Output");
-  app.add_flag("--print-pipeline", options.printPipeline, "print the passes in their order and stop")->group("Looking inside");
+  auto printPipeline = [&options, model, output] {
+    options.printPipeline = true;
+    model->required(false), output->required(false);
+  };
+  app.add_flag_callback("--print-pipeline", printPipeline, "print the passes in their order and stop")->group("Looking inside");
   app.add_option("--dump-phases", options.dumpPhases, "write the program after each phase to this folder")
       ->type_name("DIR")
       ->group("Looking inside");
@@ -276,6 +279,8 @@ static std::optional<int> checkPlaces(const Options &options) {
 }
 
 std::optional<int> checkOptions(const Options &options) {
+  if (options.printPipeline)
+    return std::nullopt;
   if (options.output.empty() || options.output == "-")
     return fail(ExitUsage, "-o '" + options.output + "' names no file: onnxc writes a file, e.g. -o model.so");
   llvm::StringRef suffix = llvm::sys::path::extension(options.output);
@@ -289,6 +294,8 @@ std::optional<int> checkOptions(const Options &options) {
   if (options.externalWeights && llvm::is_contained({".mlir", ".ll", ".s"}, suffix))
     return fail(ExitUsage,
                 "--weights external needs an artefact, which '" + options.output + "' is not; use .so .a .o, or none for an executable");
+  if (options.optLevel == 0 && (options.precision == "bf16" || options.precision == "f16"))
+    say("warning", "", "--precision " + options.precision + " changes nothing at -O0: weights stay as the model has them");
   return checkPlaces(options);
 }
 

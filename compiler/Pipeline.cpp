@@ -352,6 +352,17 @@ static int generate(ModuleOp module, const Options &options, Phases &phases) {
   return status;
 }
 
+// Said once, however many compiles a command takes.
+static void checkCache(StringRef folder) {
+  static bool said = false;
+  if (folder.empty() || said)
+    return;
+  if (std::string problem = cacheProblem(folder); !problem.empty()) {
+    said = true;
+    say("warning", "", "--cache '" + folder + "': " + problem + "; no code is kept");
+  }
+}
+
 int compile(const Options &given) {
   Options options = given;
   if (int status = chooseLevels(options))
@@ -363,6 +374,7 @@ int compile(const Options &given) {
   context.printOpOnDiagnostic(false);  // users know nodes, not ops
   if (options.printPipeline)
     return printPipeline(context, options);
+  checkCache(options.cache);
   Diagnostics diagnostics(context, kMostErrors);
   Phases phases(options);
   phases.begin("reading the model");

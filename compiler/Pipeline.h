@@ -16,7 +16,7 @@ int check(const Options &options);
 
 // Steps of compile() that --tune takes, too. Each returns an ExitCode after a message.
 //
-// Whether this build has code for options.device and options.precision.
+// Whether this build has code for options.device and options.precision, and files of options.customOps exist.
 int checkSupported(const Options &options);
 // Replaces what --cpu names by levels, oldest first as the artefact's table wants them, each once.
 int chooseLevels(Options &options);

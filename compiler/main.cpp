@@ -48,7 +48,8 @@ static std::string footer() {
                 "  onnxc resnet50.onnx -o resnet50.so           a library; use it through onnxc.h, onnxc.hpp or onnxc.py\n"
                 "  onnxc resnet50.onnx -o resnet50              a program; ./resnet50 --input data=image.npy\n"
                 "  onnxc bert.onnx -o bert.so --define-dim batch=1\n"
-                "\nExit codes: 0 done, 1 the model or the input is bad, 2 usage, 3 out of scope for the target, 4 a bug in onnxc.";
+                "\nExit codes: 0 done, 1 a model or another file is bad, missing or cannot be written, 2 usage, 3 out of scope for the "
+                "target, 4 a bug in onnxc.";
 }
 
 static int compileMain(int argc, const char *const *argv) {
@@ -64,6 +65,8 @@ static int compileMain(int argc, const char *const *argv) {
     llvm::errs() << app.help();
     return ExitUsage;
   }
+  for (const char *flag : {"--input", "--symbol-size"})
+    app.get_option(flag)->needs("--tune");
   if (auto code = parseCommandLine(app, argc, argv))
     return *code;
   if (auto code = checkOptions(options))

@@ -24,6 +24,15 @@ static std::string header(StringRef code) {
   return "onnxc " + toHex(hash, true) + "\n";
 }
 
+std::string cacheProblem(StringRef folder) {
+  std::error_code code = sys::fs::create_directories(folder);
+  if (!code && !sys::fs::is_directory(folder))
+    code = std::make_error_code(std::errc::not_a_directory);
+  if (!code)
+    code = sys::fs::access(folder, sys::fs::AccessMode::Write);
+  return code ? code.message() : "";
+}
+
 std::optional<std::string> cached(StringRef folder, StringRef key) {
   std::string path = fileOf(folder, key);
   if (!sys::fs::is_regular_file(path))  // a pipe would be waited for

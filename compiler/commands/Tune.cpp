@@ -6,6 +6,7 @@
 #include "compiler/Pipeline.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -230,7 +231,9 @@ int tuneAndCompile(Options options, const InputOptions &inputs) {
   kept.insert(faster->begin(), faster->end());
   if (kept.empty())
     all.erase(host->isa->name.str());
-  if (int status = writeFile(options.scheduleFile, [&](llvm::raw_ostream &os) { os << llvm::formatv("{0:2}", toJson(all)) << "\n"; }))
+  if (all.empty() && !llvm::sys::fs::exists(options.scheduleFile))
+    options.scheduleFile.clear();  // nothing to keep
+  else if (int status = writeFile(options.scheduleFile, [&](llvm::raw_ostream &os) { os << llvm::formatv("{0:2}", toJson(all)) << "\n"; }))
     return status;
   printResult(options, tuner, *faster);
   return compile(options);

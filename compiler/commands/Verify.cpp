@@ -7,6 +7,7 @@
 #include "compiler/commands/Layers.h"
 #include "compiler/commands/LibraryFile.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
@@ -189,16 +190,18 @@ int verifyMain(int argc, const char *const *argv) {
   bindVerifyOptions(app, options);
   if (auto exit = parseCommandLine(app, argc, argv))
     return *exit;
-  if (options.folders.empty())
-    options.folders.push_back(llvm::sys::path::parent_path(options.model).str());
+  bool given = !options.folders.empty();
+  if (llvm::StringRef own = llvm::sys::path::parent_path(options.model); !given)
+    options.folders.push_back(own.empty() ? "." : own.str());
   VerifyReport report;
   for (const std::string &folder : options.folders)
-    for (const std::string &set : dataSets(folder.empty() ? "." : folder))
+    for (const std::string &set : dataSets(folder))
       report.sets.push_back({set, {}});
   if (options.layers && isLibrary(options.model))
     return fail(ExitUsage, "--layers compiles the model twice: give the .onnx file");
   if (report.sets.empty() && !options.layers)
-    return fail(ExitUsage, "no test_data_set_* folder with output_0.pb in '" + options.folders.front() + "'; give one with --data");
+    return fail(given ? ExitBadModel : ExitUsage, "no test_data_set_* folder with output_0.pb in '" + llvm::join(options.folders, "', '") +
+                                                      "'" + (given ? "" : "; give one with --data"));
   auto artefact = Artefact::open(options.model, options.code, options.load);
   if (!artefact)
     return onnxc::report(artefact.takeError());

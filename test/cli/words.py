@@ -41,4 +41,43 @@ def inputs_that_name_no_file(s, folder):
     return None
 
 
-CHECKS = [inputs_that_name_no_file, unknown_command, unknown_words]
+def flags_that_need_others(s, folder):
+    model = save(relu_model(2, 3), folder / "m.onnx")
+    for flags in (["--input", "x=x.npy"], ["--symbol-size", "3"]):
+        text = s.onnxc(model, "-o", folder / "m.so", *flags, code=2).stderr
+        if f"{flags[0]} requires --tune" not in text:
+            return text
+    text = s.onnxc(model, "-o", folder / "m.so", "-O0", "--precision", "bf16").stderr
+    if text != "onnxc: warning: --precision bf16 changes nothing at -O0: weights stay as the model has them\n":
+        return text
+    text = s.onnxc("--print-pipeline").stdout
+    return None if text.startswith("shapes: ") and s.onnxc(model, "--print-pipeline").stdout == text else text
+
+
+def empty_names_of_cpus(s, folder):
+    text = s.onnxc(save(relu_model(2, 3), folder / "m.onnx"), "-o", folder / "m.so", "--cpu", "", code=2).stderr
+    return None if "--cpu '' is not known" in text else text
+
+
+def data_that_is_not_there(s, folder):
+    save(relu_model(2, 3), folder / "m.onnx")
+    for flags, code, want in (([], 2, "no test_data_set_* folder with output_0.pb in '.'; give one with --data"), (["--data", "a", "--data", "b"], 1, "in 'a', 'b'\n")):
+        text = s.onnxc("verify", "m.onnx", *flags, code=code, cwd=folder).stderr
+        if want not in text:
+            return text
+    return None
+
+
+def folders_that_keep_no_code(s, folder):
+    """Said once, though verify --layers compiles twice."""
+    (folder / "file").write_text("")
+    model = save(relu_model(2, 3), folder / "m.onnx")
+    for cache in (folder / "file", folder / "file" / "below"):
+        for command in ([model, "-o", folder / "m.so"], ["verify", model, "--layers"]):
+            text = s.onnxc(*command, "--cache", cache).stderr
+            if text != f"onnxc: warning: --cache '{cache}': Not a directory; no code is kept\n":
+                return text
+    return None
+
+
+CHECKS = [data_that_is_not_there, empty_names_of_cpus, flags_that_need_others, folders_that_keep_no_code, inputs_that_name_no_file, unknown_command, unknown_words]
