@@ -50,10 +50,13 @@ static std::string unexpected(const CLI::App &app) {
   for (const std::string &word : words)
     if (std::string likely = suggestion(app, word); !likely.empty())
       return text + likely;
-  bool isNumber = !words.front().empty() && llvm::all_of(words.front(), llvm::isDigit);
   for (const CLI::Option *option : app.get_options())
-    if (isNumber && option->count() && HelpText::isOptional(*option))
-      return text + " (write " + option->get_name() + "=" + words.front() + ")";
+    if (option->get_positional() && option->count())
+      words.push_back(option->results().front());
+  auto number = llvm::find_if(words, [](llvm::StringRef word) { return !word.empty() && llvm::all_of(word, llvm::isDigit); });
+  for (const CLI::Option *option : app.get_options())
+    if (number != words.end() && option->count() && HelpText::isOptional(*option))
+      return text + " (write " + option->get_name() + "=" + *number + ")";
   return text;
 }
 
@@ -77,7 +80,7 @@ std::optional<int> parseCommandLine(CLI::App &app, int argc, const char *const *
     llvm::outs() << e.what() << "\n";
     return ExitOk;
   } catch (const CLI::ParseError &e) {
-    wrong = app.remaining().empty() ? e.what() : unexpected(app);
+    wrong = (app.remaining().empty() ? "" : unexpected(app) + "; ") + e.what();
   }
   return fail(ExitUsage, wrong + "; see '" + app.get_name() + " --help'");
 }

@@ -21,7 +21,9 @@ def unknown_words(s, folder):
                             ([model, *out, "--opt", "3"], "not expected: --opt 3; see 'onnxc --help'"),
                             ([model, *out, "--no-such-flag"], "not expected: --no-such-flag; see"),
                             ([model, *out, "--tune", "1"], "not expected: 1 (write --tune=1)"),
-                            ([model, "--outptu", "m.so"], "not expected: --outptu m.so (did you mean --output?)"),
+                            (["--tune", "1", model, *out], f"not expected: {model} (write --tune=1)"),
+                            ([model, "--outptu", "m.so"], "not expected: --outptu m.so (did you mean --output?); --output is required; see"),
+                            ([model, "m.so"], "not expected: m.so; --output is required; see"),
                             ([model, *out, "b.onnx", "c.onnx"], "not expected: b.onnx c.onnx; see")):
         text = s.onnxc(*arguments, code=2).stderr
         if f"error: {want}" not in text:
