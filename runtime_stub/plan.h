@@ -13,6 +13,33 @@ extern "C" {
 
 enum { ONNXC_MAX_RANK = 64 }; /* axes of a tensor */
 
+/* What kernels return; the words for them are in run.c. */
+enum onnxc_code {
+  ONNXC_K_OK = 0,
+  ONNXC_K_INDEX = 1,  /* an index is out of range */
+  ONNXC_K_SIZE = 2,   /* a size is negative or overflows */
+  ONNXC_K_SHAPE = 3,  /* shapes do not fit together (reshape, broadcast, split) */
+  ONNXC_K_VALUE = 4,  /* a value is not allowed (step 0, empty sequence, unknown category) */
+  ONNXC_K_MEMORY = 5, /* out of memory */
+  ONNXC_K_DECODE = 6, /* malformed encoded data (image, string) */
+  ONNXC_K_FORMAT = 7, /* encoded data of a format that this target has no reader for */
+};
+
+/* Contiguous row-major tensor. In a size function `data` of results is null and `dims` is to be filled. */
+typedef struct onnxc_tensor {
+  void *data;
+  int64_t *dims;
+  int32_t rank;
+  int32_t dtype; /* TensorProto.DataType; 0: `data` is an onnxc_object */
+} onnxc_tensor;
+
+/* A sequence (items are tensors or maps), an optional (0 or 1 item) or a map (keys item 0, values item 1). Immutable once made; lives until
+ * the run ends. */
+typedef struct onnxc_object {
+  int64_t count;
+  onnxc_tensor *items;
+} onnxc_object;
+
 typedef struct onnxc_rt {
   char *weights;       /* first byte of the weights */
   char *arena;         /* 64-byte aligned, at least sizes()' bytes */
@@ -31,7 +58,7 @@ typedef int32_t (*onnxc_kernel_fn)(void *const *bufs, const int64_t *dims, void 
 void *onnxc_rt_slot(
     onnxc_rt *rt, int64_t slot,
     int64_t bytes); /* growable 64-byte aligned buffer no. `slot` of the context; contents lost on growth; NULL: no memory or bytes < 0 */
-void *onnxc_rt_heap(onnxc_rt *rt, int64_t bytes);    /* zeroed memory freed when the run ends */
+void *onnxc_rt_heap(onnxc_rt *rt, int64_t bytes);    /* zeroed, 64-byte aligned, freed when the run ends; NULL: no memory */
 void *onnxc_rt_scratch(onnxc_rt *rt, int64_t bytes); /* scratch of a serial launch; contents lost at the next call */
 /* What a size function has found out, for the kernel that follows it: `data` of the run's heap under `key`. The oldest of eight gives way;
    taking it, and the end of the run, forget it. NULL: not there. */

@@ -166,19 +166,8 @@ static int32_t place_tensor(onnxc_context *c, int32_t index, const onnxc_value *
   return 0;
 }
 
-/* What kernels know of an object; mirrors kernels/Kernel.h. */
-typedef struct ktensor {
-  void *data;
-  int64_t *dims;
-  int32_t rank, dtype;
-} ktensor;
-typedef struct kobject {
-  int64_t count;
-  ktensor *items;
-} kobject;
-
 /* A tensor inside an object; its element type must be `dtype` (0: any). */
-static bool take_item_tensor(const onnxc_value *v, int32_t dtype, ktensor *out) {
+static bool take_item_tensor(const onnxc_value *v, int32_t dtype, onnxc_tensor *out) {
   const onnxc_dltensor *t = &v->tensor;
   const int64_t size = onnxc_dtype_size(v->dtype);
   if (t->ndim < 0 || t->ndim > ONNXC_MAX_RANK || (t->ndim && !t->shape) || !size || (dtype && v->dtype != dtype))
@@ -193,7 +182,7 @@ static bool take_item_tensor(const onnxc_value *v, int32_t dtype, ktensor *out) 
     return false;
   if (v->dtype == STRING && !are_strings(data, n))
     return false;
-  *out = (ktensor){(void *)data, t->shape, t->ndim, v->dtype};
+  *out = (onnxc_tensor){(void *)data, t->shape, t->ndim, v->dtype};
   return true;
 }
 
@@ -208,7 +197,7 @@ static bool fits(const onnxc_io *io, const onnxc_dltensor *t) {
 }
 
 /* Keys and values of a map: two vectors of one length. */
-static bool take_map(const onnxc_io *io, const onnxc_value *v, ktensor *items) {
+static bool take_map(const onnxc_io *io, const onnxc_value *v, onnxc_tensor *items) {
   if (v->count != 2 || v->items[0].kind != ONNXC_TENSOR || v->items[1].kind != ONNXC_TENSOR)
     return false;
   if (!take_item_tensor(&v->items[0], io->key_dtype, &items[0]) || !take_item_tensor(&v->items[1], io->dtype, &items[1]))
@@ -216,19 +205,19 @@ static bool take_map(const onnxc_io *io, const onnxc_value *v, ktensor *items) {
   return items[0].rank == 1 && items[1].rank >= 1 && items[0].dims[0] == items[1].dims[0];
 }
 
-static bool take_object(onnxc_context *c, const onnxc_io *io, const onnxc_value *v, ktensor *out, int depth) {
-  *out = (ktensor){0};
+static bool take_object(onnxc_context *c, const onnxc_io *io, const onnxc_value *v, onnxc_tensor *out, int depth) {
+  *out = (onnxc_tensor){0};
   if (v->kind == ONNXC_TENSOR)
     return depth > 0 && take_item_tensor(v, io->dtype, out) && fits(io, &v->tensor);
   if (depth > 16 || v->count < 0 || v->count > INT32_MAX || (v->count && !v->items))
     return false;
   if (v->kind < 0 || v->kind > ONNXC_MAP || (v->kind == ONNXC_OPTIONAL && v->count > 1) || (depth == 0 && v->kind != io->kind))
     return false;
-  kobject *object = onnxc_rt_heap(&c->rt, (int64_t)sizeof *object);
-  ktensor *items = onnxc_rt_heap(&c->rt, v->count * (int64_t)sizeof(ktensor));
+  onnxc_object *object = onnxc_rt_heap(&c->rt, (int64_t)sizeof *object);
+  onnxc_tensor *items = onnxc_rt_heap(&c->rt, v->count * (int64_t)sizeof(onnxc_tensor));
   if (!object || !items)
     return false;
-  *object = (kobject){v->count, items};
+  *object = (onnxc_object){v->count, items};
   out->data = object;
   if (v->kind == ONNXC_MAP)
     return take_map(io, v, items);
@@ -271,7 +260,7 @@ static int32_t begin_inputs(onnxc_context *c, const onnxc_value *inputs, int32_t
 
 static int32_t take_input(onnxc_context *c, int32_t index, const onnxc_value *v, bool place, onnxc_error *error) {
   const onnxc_io *io = &onnxc_the_plan.inputs[index];
-  ktensor object = {0};
+  onnxc_tensor object = {0};
   int64_t bytes = 0;
   if (is_default(index, v)) {
     c->input_dims[index] = io->dims;
@@ -435,7 +424,7 @@ void onnxc_set_dltype(onnxc_dltensor *t, int32_t dtype) {
 
 /* A tensor or an object of the run as a public value. The values of an object's items are memory of the run's heap; they go into `*room`
  * where the caller made it, so that the maps of a sequence lie side by side. */
-static int32_t give(onnxc_context *c, const ktensor *from, int32_t kind, onnxc_value **room, onnxc_value *to) {
+static int32_t give(onnxc_context *c, const onnxc_tensor *from, int32_t kind, onnxc_value **room, onnxc_value *to) {
   memset(to, 0, sizeof *to);
   if (from->dtype != 0 && kind == ONNXC_TENSOR) {
     to->dtype = from->dtype;
@@ -445,12 +434,12 @@ static int32_t give(onnxc_context *c, const ktensor *from, int32_t kind, onnxc_v
     onnxc_set_dltype(&to->tensor, from->dtype);
     return 0;
   }
-  const kobject *object = from->data;
+  const onnxc_object *object = from->data;
   to->kind = kind;
   to->count = object ? object->count : 0;
   int64_t within = 0;
   for (int64_t i = 0; i < to->count; ++i)
-    within += object->items[i].dtype || !object->items[i].data ? 0 : ((const kobject *)object->items[i].data)->count;
+    within += object->items[i].dtype || !object->items[i].data ? 0 : ((const onnxc_object *)object->items[i].data)->count;
   onnxc_value *items = room ? *room : onnxc_rt_heap(&c->rt, to->count * (int64_t)sizeof *items);
   onnxc_value *rooms = within ? onnxc_rt_heap(&c->rt, within * (int64_t)sizeof *rooms) : NULL;
   if (!items || (within && !rooms))
@@ -459,7 +448,7 @@ static int32_t give(onnxc_context *c, const ktensor *from, int32_t kind, onnxc_v
   if (room)
     *room += to->count;
   for (int64_t i = 0; i < to->count; ++i) {
-    const ktensor *item = &object->items[i];
+    const onnxc_tensor *item = &object->items[i];
     const int32_t inner = item->dtype ? ONNXC_TENSOR : kind == ONNXC_OPTIONAL ? ONNXC_SEQUENCE : ONNXC_MAP;
     const int32_t status = give(c, item, inner, rooms ? &rooms : NULL, &items[i]);
     if (status)
@@ -484,7 +473,7 @@ static int32_t shape_as(onnxc_context *c, const onnxc_dltensor *input, onnxc_dlt
 static int32_t give_outputs(onnxc_context *c, const onnxc_value *inputs, onnxc_value *outputs, onnxc_error *error) {
   for (int32_t i = 0; i < onnxc_the_plan.num_outputs; ++i) {
     const onnxc_io *io = &onnxc_the_plan.outputs[i];
-    ktensor from = {c->output_data[i], c->output_dims[i], io->rank, io->kind == ONNXC_TENSOR ? io->dtype : 0};
+    onnxc_tensor from = {c->output_data[i], c->output_dims[i], io->rank, io->kind == ONNXC_TENSOR ? io->dtype : 0};
     if (io->kind == ONNXC_TENSOR && outputs[i].tensor.data) {
       char *to = start_of(&outputs[i].tensor);
       if (to == c->output_data[i])
@@ -504,15 +493,16 @@ static int32_t give_outputs(onnxc_context *c, const onnxc_value *inputs, onnxc_v
 }
 
 static const char *words(int32_t code) {
-  static const char *const text[] = {"",
-                                     "an index is out of range",
-                                     "a size is negative or overflows",
-                                     "shapes do not fit together",
-                                     "a value is not allowed",
-                                     "out of memory",
-                                     "malformed data",
-                                     "data of a format that has no reader on this target"};
-  return code > 0 && code <= 7 ? text[code] : "failed";
+  static const char *const text[] = {
+      [ONNXC_K_INDEX] = "an index is out of range",
+      [ONNXC_K_SIZE] = "a size is negative or overflows",
+      [ONNXC_K_SHAPE] = "shapes do not fit together",
+      [ONNXC_K_VALUE] = "a value is not allowed",
+      [ONNXC_K_MEMORY] = "out of memory",
+      [ONNXC_K_DECODE] = "malformed data",
+      [ONNXC_K_FORMAT] = "data of a format that has no reader on this target",
+  };
+  return code > 0 && code <= ONNXC_K_FORMAT ? text[code] : "failed";
 }
 
 int32_t onnxc_run(onnxc_context *c, const onnxc_value *inputs, int32_t num_inputs, onnxc_value *outputs, int32_t num_outputs,
@@ -543,7 +533,7 @@ int32_t onnxc_run(onnxc_context *c, const onnxc_value *inputs, int32_t num_input
   if (status) {
     const int32_t site = c->rt.failed_site;
     const onnxc_site *s = site >= 0 && site < onnxc_the_plan.num_sites ? &onnxc_the_plan.sites[site] : NULL;
-    return onnxc_fail(error, status == 5 ? ONNXC_E_MEMORY : ONNXC_E_RUN, s ? s->node : NULL, "%s (%s): %s", s ? s->node : "?",
+    return onnxc_fail(error, status == ONNXC_K_MEMORY ? ONNXC_E_MEMORY : ONNXC_E_RUN, s ? s->node : NULL, "%s (%s): %s", s ? s->node : "?",
                       s ? s->op : "?", words(status));
   }
   return give_outputs(c, inputs, outputs, error);

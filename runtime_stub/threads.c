@@ -233,9 +233,9 @@ int32_t onnxc_rt_parallel(onnxc_rt *rt, onnxc_kernel_fn k, void *const *bufs, co
   scratch_bytes = (scratch_bytes + 63) & ~(int64_t)63;
   char *scratch = NULL;
   if (scratch_bytes < 0 || scratch_bytes > INT64_MAX / ONNXC_MAX_TASKS)
-    return 5;
+    return ONNXC_K_MEMORY;
   if (scratch_bytes && !(scratch = onnxc_reserve(&c->options, &c->tasks, scratch_bytes * tasks)))
-    return 5;
+    return ONNXC_K_MEMORY;
   if (tasks == 1)
     return k(bufs, dims, scratch, 0, extent);
   int32_t status[ONNXC_MAX_TASKS];

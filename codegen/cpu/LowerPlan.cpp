@@ -1,13 +1,15 @@
 // LowerPlan.cpp: plan_run and plan_sizes to the LLVM dialect: direct calls of kernels over buffers, one exit for failures. After scf became
 // cf.
 #include "codegen/cpu/Codegen.h"
+#include "dialects/kernel/Weights.h"
 #include "dialects/plan/PlanDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/AffineExpr.h"
-#include "dialects/kernel/Weights.h"
+#include "runtime_stub/plan.h"
+#include <cstddef>
 
 using namespace mlir;
 namespace onnxc {
@@ -15,8 +17,16 @@ namespace {
 
 constexpr int64_t kTooLarge = INT64_MAX;
 
-// Byte offsets of onnxc_rt (runtime_stub/plan.h).
-enum RtField { Weights = 0, Arena = 8, Inputs = 16, Outputs = 32, OutputDims = 40, Trace = 48, FailedSite = 60 };
+// Byte offsets of onnxc_rt; targets have the host's layout.
+enum RtField {
+  Weights = offsetof(onnxc_rt, weights),
+  Arena = offsetof(onnxc_rt, arena),
+  Inputs = offsetof(onnxc_rt, inputs),
+  Outputs = offsetof(onnxc_rt, outputs),
+  OutputDims = offsetof(onnxc_rt, output_dims),
+  Trace = offsetof(onnxc_rt, trace),
+  FailedSite = offsetof(onnxc_rt, failed_site)
+};
 
 struct Lowering {
   ModuleOp module;
@@ -166,7 +176,7 @@ struct Lowering {
     Value extent = attrExpr(kernel, "extent", op.getDims(), 1, loc), status;
     Value scratch = attrExpr(kernel, "scratch", op.getDims(), 0, loc);
     if (!extent.getDefiningOp<LLVM::ConstantOp>())
-      check(op, LLVM::SelectOp::create(b, loc, isTooLarge(extent, loc), n32(2, loc), n32(0, loc)), op.getSite());
+      check(op, LLVM::SelectOp::create(b, loc, isTooLarge(extent, loc), n32(ONNXC_K_SIZE, loc), n32(0, loc)), op.getSite());
     auto grain = kernel->getAttrOfType<IntegerAttr>("grain");
     if (grain || kernel->hasAttr("scratch")) {
       auto parallel = declare("onnxc_rt_parallel", i32, {ptr, ptr, ptr, ptr, i64, i64, i64});
@@ -229,7 +239,7 @@ struct Lowering {
     Value p = LLVM::CallOp::create(b, loc, declare(service, ptr, types), arguments).getResult();
     Value none = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, p, LLVM::ZeroOp::create(b, loc, ptr));
     Value negative = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::slt, arguments.back(), n64(0, loc));
-    Value why = LLVM::SelectOp::create(b, loc, negative, n32(2, loc), n32(5, loc));
+    Value why = LLVM::SelectOp::create(b, loc, negative, n32(ONNXC_K_SIZE, loc), n32(ONNXC_K_MEMORY, loc));
     check(op, LLVM::SelectOp::create(b, loc, none, why, n32(0, loc)), nextSite);
     return p;
   }

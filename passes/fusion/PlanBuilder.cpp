@@ -1,8 +1,9 @@
 // PlanBuilder.cpp: buffers, sizes and launches of straight-line graph code.
 #include "passes/fusion/PlanBuilder.h"
-#include "dialects/onnx/NodeLoc.h"
 #include "dialects/kernel/Weights.h"
+#include "dialects/onnx/NodeLoc.h"
 #include "dialects/onnx/Packed.h"
+#include "runtime_stub/plan.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -291,10 +292,7 @@ LogicalResult PlanBuilder::buildParts(Operation *op) {
 }
 
 // A size that does not fit is an error of `op`.
-void PlanBuilder::failUnless(Value holds, Operation *op) {
-  constexpr int64_t shapeCode = 3;  // words() in runtime_stub/run.c
-  plan::CheckOp::create(b, op->getLoc(), holds, shapeCode, addSite(op, ""));
-}
+void PlanBuilder::failUnless(Value holds, Operation *op) { plan::CheckOp::create(b, op->getLoc(), holds, ONNXC_K_SHAPE, addSite(op, "")); }
 
 // Sizes that only the run knows and that must fit before `op` reads its operands.
 void PlanBuilder::buildChecks(Operation *op) {

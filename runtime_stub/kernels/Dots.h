@@ -7,7 +7,6 @@
 #if defined(__aarch64__)
 #include <arm_neon.h>
 #endif
-extern "C" int32_t onnxc_rt_dots(struct onnxc_rt *rt);
 
 namespace onnxc {
 

@@ -2,7 +2,6 @@
 #pragma once
 #include "runtime_stub/kernels/Hash.h"
 #include "runtime_stub/kernels/Types.h"
-#include "runtime_stub/plan.h"
 
 namespace onnxc {
 

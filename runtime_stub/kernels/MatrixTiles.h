@@ -23,7 +23,6 @@ ONNXC_INLINE int64_t tiledPart(int64_t rows) {
 #if defined(__aarch64__)
 ONNXC_INLINE bool hasTiles(const onnxc_args *) { return false; }
 #else
-extern "C" int32_t onnxc_rt_tiles(struct onnxc_rt *rt);
 ONNXC_INLINE bool hasTiles(const onnxc_args *a) { return onnxc_vector_bits >= kDotBits && onnxc_rt_tiles(a->rt) != 0; }
 #endif
 

@@ -10,9 +10,6 @@
 #pragma once
 #include "runtime_stub/kernels/Kernel.h"
 
-extern "C" int32_t onnxc_rt_parallel(struct onnxc_rt *rt, int32_t (*kernel)(void *const *, const int64_t *, void *, int64_t, int64_t),
-                                     void *const *bufs, const int64_t *dims, int64_t extent, int64_t grain, int64_t scratch_bytes);
-
 namespace onnxc {
 
 // About the work, in elementary operations on a level-1 cache, that pays for waking a thread: some 20 µs.

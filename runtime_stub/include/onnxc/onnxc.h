@@ -172,7 +172,8 @@ typedef struct onnxc_api {
    * as for a run. INT64_MIN where only a run knows. */
   int32_t (*query)(onnxc_context *context, const onnxc_value *inputs, int32_t num_inputs, int64_t *const *output_dims, onnxc_error *error);
   /* Outputs with tensor.data set are the caller's (tensor.shape must say their size; they may be the memory of an input); the others get
-   * memory that lives until the context's next run or its end, with kind, dtype, tensor.shape filled in: no input of that run. */
+   * memory that lives until the context's next run or its end, with kind, dtype, tensor.shape filled in: no input of that run. What a
+   * result takes over from an input as it is, the items of an object and the texts of strings, lives only as long as that input. */
   int32_t (*run)(onnxc_context *context, const onnxc_value *inputs, int32_t num_inputs, onnxc_value *outputs, int32_t num_outputs,
                  onnxc_error *error);
   int64_t (*arena_bytes)(const onnxc_context *context);
