@@ -25,9 +25,9 @@ void bindArtefact(CLI::App &app, std::string &path, Options &code) {
   });
 }
 
-// "image=cat.npy" into `files`.
+// "image=cat.npy" into `files`. What follows the first sign is the path, as for programs.
 static void addFile(const std::string &text, std::map<std::string, std::string> &files) {
-  auto [name, file] = llvm::StringRef(text).rsplit('=');
+  auto [name, file] = llvm::StringRef(text).split('=');
   if (name.empty() || file.empty())
     throw CLI::ValidationError("--input", "expected NAME=FILE, got '" + text + "'");
   if (auto [known, isNew] = files.try_emplace(name.str(), file.str()); !isNew)

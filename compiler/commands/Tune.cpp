@@ -135,18 +135,12 @@ bool Tuner::compare(Trial &trial, double duration, int &exit) {
 
 // No schedule changes a bit; a model that draws random numbers cannot be compared.
 bool Tuner::sameResults(Trial &trial, int &exit) {
-  auto bytes = [](const Artefact &artefact) {
-    std::vector<decltype(Value::bytes)> result;
-    for (Value &v : artefact.results())
-      result.push_back(std::move(v.bytes));
-    return result;
-  };
-  auto before = bytes(*base.artefact);
+  std::vector<Value> before = base.artefact->results();
   if (llvm::Error error = base.artefact->runOnce()) {
     exit = report(std::move(error));
     return false;
   }
-  if (before != bytes(*base.artefact) || before == bytes(*trial.artefact))
+  if (!(before == base.artefact->results()) || before == trial.artefact->results())
     return true;
   exit = fail(ExitBug, "another schedule gave other results: this is a bug in onnxc, please report it with the model");
   return false;

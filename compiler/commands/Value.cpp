@@ -7,6 +7,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <cstring>
+#include <tuple>
 
 namespace onnxc {
 
@@ -15,6 +16,11 @@ int64_t Value::count() const {
   for (int64_t d : dims)
     n *= d;
   return n;
+}
+
+bool Value::operator==(const Value &other) const {
+  auto parts = [](const Value &v) { return std::tie(v.kind, v.dtype, v.dims, v.bytes, v.strings, v.absent, v.items); };
+  return parts(*this) == parts(other);
 }
 
 std::string Value::type() const {

@@ -22,6 +22,8 @@ struct Value {
 
   int64_t count() const;     // elements of a tensor
   std::string type() const;  // "float32[2,3]"
+
+  bool operator==(const Value &other) const;  // of all bits
 };
 
 const char *kindName(Value::Kind kind);  // "tensor", "sequence", …

@@ -47,3 +47,14 @@ TEST_CASE("narrow floats read as numbers") {
   v.bytes = {char(0x7)};
   CHECK(elementAsDouble(v, 0) == 6.0);
 }
+
+TEST_CASE("values are equal in all of their parts") {
+  Value a, b;
+  a.kind = b.kind = Value::Sequence;
+  a.items.resize(1), b.items.resize(1);
+  a.items[0].dtype = b.items[0].dtype = StringCode;
+  a.items[0].strings = {"x"}, b.items[0].strings = {"x"};
+  CHECK(a == b);
+  b.items[0].strings = {"y"};
+  CHECK_FALSE(a == b);
+}
