@@ -15,7 +15,7 @@ std::vector<std::string> codeFlags(const Options &options) {
     flags.push_back("-g");
   if (!options.winograd)
     flags.push_back("--no-winograd");
-  if (options.precision != "f32")
+  if (options.precision != "f32" && options.optLevel > 0)
     flags.push_back("--precision " + options.precision);
   for (const auto &[name, size] : options.defineDims)
     flags.push_back("--define-dim " + name + "=" + std::to_string(size));

@@ -1,4 +1,4 @@
-// Levels.cpp: checkSupported and chooseLevels of Pipeline.h: what --device, --precision, --target and --cpu name.
+// Levels.cpp: checkSupported and chooseLevels of Pipeline.h: what --device, --precision, --target, --cpu and --custom-op name.
 #include "codegen/cpu/Isa.h"
 #include "compiler/Messages.h"
 #include "compiler/Pipeline.h"

@@ -45,7 +45,8 @@ static void addCustomOp(const std::string &text, std::map<std::string, std::stri
   llvm::StringRef suffix = llvm::sys::path::extension(library);
   if (!name.contains("::") || name.ends_with("::") || (suffix != ".a" && suffix != ".so"))
     throw CLI::ValidationError("--custom-op", "expected DOMAIN::NAME=LIBRARY with a library .a or .so, got '" + text + "'");
-  ops[name.str()] = library.str();
+  if (const std::string &before = ops.try_emplace(name.str(), library.str()).first->second; before != library)
+    throw CLI::ValidationError("--custom-op", "'" + name.str() + "' cannot come from both '" + before + "' and '" + library.str() + "'");
 }
 
 // `text`, which must be one of the words that `flag` takes.

@@ -15,6 +15,7 @@ enum { ONNXC_MAX_RANK = 64 }; /* axes of a tensor */
 
 /* What kernels return; the words for them are in run.c. */
 enum onnxc_code {
+  ONNXC_K_LEFT_OUT = -1, /* a caller's parallel_for has not run a task */
   ONNXC_K_OK = 0,
   ONNXC_K_INDEX = 1,  /* an index is out of range */
   ONNXC_K_SIZE = 2,   /* a size is negative or overflows */

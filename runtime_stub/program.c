@@ -364,7 +364,7 @@ static int parse(int argc, char **argv, const onnxc_model_info *info, arguments 
       ++flag;
     if (flag == FLAGS)
       return misused(argv[0], worded("unknown option '%s'", argv[i]));
-    if (!value)
+    if (!value || (flag == OUTPUT_DIR && !*value))
       return misused(argv[0], worded("'%s' needs a value", argv[i]));
     if (flag == INPUT)
       status = take_file(argv[0], value, info, args);

@@ -240,7 +240,7 @@ int32_t onnxc_rt_parallel(onnxc_rt *rt, onnxc_kernel_fn k, void *const *bufs, co
     return k(bufs, dims, scratch, 0, extent);
   int32_t status[ONNXC_MAX_TASKS];
   for (int32_t i = 0; i < tasks; ++i)
-    status[i] = -1; /* a caller's parallel_for that leaves a task out is a failure, too */
+    status[i] = ONNXC_K_LEFT_OUT;
   launch l = {k, bufs, dims, scratch, extent, scratch_bytes, (int32_t)tasks, status};
   if (c->options.parallel_for)
     c->options.parallel_for(c->options.parallel_user, (int32_t)tasks, run_task, &l);

@@ -9,12 +9,13 @@ if(NOT ONNXC_EXECUTABLE OR NOT ONNXC_INCLUDE_DIR)
   return()
 endif()
 
-# The triple of what CMake builds for, where that is not what onnxc takes by default.
+# The triple of what CMake builds for.
 function(_onnxc_triple target result)
-  set(${result} "" PARENT_SCOPE)
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
     set(${result} aarch64-linux-gnu PARENT_SCOPE)
-  elseif(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  elseif(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+    set(${result} x86_64-linux-gnu PARENT_SCOPE)
+  else()
     message(FATAL_ERROR "onnxc_add_model(${target}): which code '${CMAKE_SYSTEM_PROCESSOR}' of '${CMAKE_SYSTEM_NAME}' runs is not known: give TARGET a triple of "
       "`onnxc targets`")
   endif()

@@ -81,9 +81,9 @@ Cost costOf(kernel::FuncOp kernel);
 // The value of a sum without dims; -1 for others.
 int64_t fixedCost(const Cost::Sum &sum);
 
-// Finished code that an earlier compile left in `folder` under the hash of `key`; nothing: none, or no such folder.
 // Why nothing can be kept in `folder`, which is made where it does not exist; empty: it can.
 std::string cacheProblem(llvm::StringRef folder);
+// Finished code that an earlier compile left in `folder` under the hash of `key`; nothing: none, or no such folder.
 std::optional<std::string> cached(llvm::StringRef folder, llvm::StringRef key);
 // Leaves it there, whole or not at all. What fails is no error: the next compile works again.
 void keep(llvm::StringRef folder, llvm::StringRef key, llvm::StringRef code);

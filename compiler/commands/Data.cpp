@@ -70,7 +70,9 @@ static bool fromMap(const ::onnx::MapProto &m, Value &v) {
   keys.dtype = m.key_type();
   if (keys.dtype != StringCode && keys.dtype != ::onnx::TensorProto::INT64)
     return false;
-  if (m.string_keys_size()) {
+  if (keys.dtype == StringCode ? m.keys_size() : m.string_keys_size())
+    return false;
+  if (keys.dtype == StringCode) {
     keys.dims = {m.string_keys_size()};
     keys.strings.assign(m.string_keys().begin(), m.string_keys().end());
   } else {
@@ -85,7 +87,7 @@ static bool fromMap(const ::onnx::MapProto &m, Value &v) {
     return false;
   values.dims = {(int64_t)list.items.size()};
   for (const Value &item : list.items) {
-    if (item.count() != 1)
+    if (item.kind != Value::Tensor || item.count() != 1 || item.dtype != list.items[0].dtype)
       return false;
     values.dtype = item.dtype;
     values.bytes.insert(values.bytes.end(), item.bytes.begin(), item.bytes.end());

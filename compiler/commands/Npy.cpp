@@ -101,9 +101,9 @@ static llvm::Expected<Value> parse(llvm::StringRef path, llvm::StringRef file, i
   if (descr.consume_front("U")) {
     if (descr.getAsInteger(10, width) || width < 0)
       return bad(path, "unreadable type '" + header.descr + "'");
-    if (width > int64_t(data.size() / 4) || (width == 0 && v.count() > kMostEmptyTexts))
+    if (v.count() && (width > int64_t(data.size() / 4) || (width == 0 && v.count() > kMostEmptyTexts)))
       return bad(path, "cut short");
-    v.dtype = StringCode, size = width * 4;
+    v.dtype = StringCode, size = v.count() ? width * 4 : 0;
   } else {
     const DType *t = nullptr;
     const DType *w = findDType(wanted);

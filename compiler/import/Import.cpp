@@ -61,21 +61,22 @@ static std::string dataFile(const pb::TensorProto &t) {
 // for many at once: they are one error.
 bool checkWeights(const pb::GraphProto &graph, ModelFile &file, MLIRContext *context) {
   bool ok = true;
-  std::map<std::string, std::pair<std::string, int>> wrongFiles;  // the first error, how many more
+  std::map<std::pair<std::string, std::string>, std::pair<std::string, int>>
+      wrongFiles;  // (file, error): the first initializer, how many more
   for (const pb::TensorProto &t : graph.initializer())
     if (std::string error = checkTensor(t, file); !error.empty()) {
       ok = false;
-      std::string place = dataFile(t), text = "initializer '" + t.name() + "' " + error;
+      std::string place = dataFile(t);
       if (place.empty())
-        emitError(fileLoc(context, file.path)) << text;
-      else if (auto [known, isNew] = wrongFiles.try_emplace(place, std::pair(text, 0)); !isNew)
+        emitError(fileLoc(context, file.path)) << "initializer '" << t.name() << "' " << error;
+      else if (auto [known, isNew] = wrongFiles.try_emplace({place, error}, t.name(), 0); !isNew)
         ++known->second.second;
     }
-  for (const auto &[place, wrong] : wrongFiles)
-    emitError(fileLoc(context, file.path)) << wrong.first
-                                           << (wrong.second
-                                                   ? "; " + std::to_string(wrong.second) + " more initializers of that file are wrong, too"
-                                                   : "");
+  for (const auto &[what, initializers] : wrongFiles) {
+    auto [first, more] = initializers;
+    std::string also = more ? "; so it is for " + std::to_string(more) + " more of that file" : "";
+    emitError(fileLoc(context, file.path)) << "initializer '" << first << "' " << what.second << also;
+  }
   std::string error;
   for (const pb::SparseTensorProto &t : graph.sparse_initializer())
     if (!sparseToAttr(t, file, context, t.values().name(), error)) {

@@ -1,5 +1,5 @@
-// Schemas.h: the operator schemas of the onnx library, each made when it is first asked for. The library's own registry makes all 659 of
-// them at once, which was a fifth of the time that a model of one operator takes.
+// Schemas.h: the operator schemas of the onnx library, each made when it is first asked for. The library's own registry makes all of
+// them at once: a fifth of the time that a model of one operator takes.
 #pragma once
 #include <onnx/defs/schema.h>
 

@@ -38,26 +38,27 @@ struct Packer {
     return list ? list.asArrayRef() : ArrayRef<float>();
   }
 
-  // Every order test as x <= split: for floats x < s is x <= the float before s; the other two swap the children. For doubles no float says
-  // x < s.
+  // Every order test as x <= split: for floats x < s is x <= the float before s; the other two swap the children, and so does a test that
+  // never holds. For doubles no float says x < s.
   bool setTest(Node &n, StringRef mode, float split) {
     bool below = mode == "BRANCH_LT" || mode == "BRANCH_GTE", swap = mode == "BRANCH_GT" || mode == "BRANCH_GTE";
     if ((!below && !swap && mode != "BRANCH_LEQ") || (below && !onnx::elementType(op->getOperand(0)).isF32()))
       return false;
     bool never = below && split == -std::numeric_limits<float>::infinity();
-    n.split = never ? std::numeric_limits<float>::quiet_NaN() : below ? std::nextafterf(split, -INFINITY) : split;
-    if (swap)
+    n.split = never ? INFINITY : below ? std::nextafterf(split, -INFINITY) : split;
+    if (swap != never)
       std::swap(n.yes, n.no), n.missingYes = !n.missingYes;
     return !std::isnan(split);
   }
 
-  // x == s as two order tests: among x <= s those that are not x <= the float before s. NaN goes to `no`, or through both to `yes`.
+  // x == s as two order tests: among x <= s those that are not x <= the float before s. NaN goes to `no`, or through both to `yes`; it
+  // differs from every number.
   bool splitEquality(size_t i, bool negated, float split) {
     Node &n = nodes[i];
     if (!onnx::elementType(op->getOperand(0)).isF32() || !(split > -std::numeric_limits<float>::infinity()))
       return false;
     if (negated)
-      std::swap(n.yes, n.no), n.missingYes = !n.missingYes;
+      std::swap(n.yes, n.no), n.missingYes = false;
     Node below = n;
     below.split = std::nextafterf(split, -INFINITY), below.yes = n.no, below.no = n.yes, below.missingYes = false;
     n.split = split, n.yes = nodes.size();

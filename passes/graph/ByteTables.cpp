@@ -75,10 +75,11 @@ Values Evaluator::dequantised(onnx::DequantizeLinearOp op) {
   return t;
 }
 
-using Unary = float (*)(float x, float a, float b);
-// `a`, `b`: the attributes alpha and beta.
 // Functions of libm in double: what is left of a host's own rounding is lost when the result becomes a float.
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+using Unary = float (*)(float x, float a, float b);
+// `a`, `b`: the attributes alpha and beta.
 Unary unary(StringRef name) {
   return llvm::StringSwitch<Unary>(name)
       .Case("Sigmoid", [](float x, float, float) { return float(sigmoid(x)); })

@@ -287,7 +287,7 @@ static bool holdsNaN(const float *x, int64_t n) {
 }
 
 // What a task gives for a plane that MaxF32 would pool wrongly: no onnxc_code.
-constexpr int32_t kHoldsNaN = -1;
+constexpr int32_t kHoldsNaN = -2;
 
 template <class Op>
 ONNXC_INLINE bool needsOracle(const typename Op::Type *plane, int64_t n) {

@@ -86,7 +86,7 @@ struct Matrix {
       rowStride = left ? 0 : 1, columnStride = left ? 1 : 0;
       return true;
     }
-    int64_t stride[64], step = 1, r = t.rank;
+    int64_t stride[kMaxRank], step = 1, r = t.rank;
     for (int64_t d = r - 1; d >= 0; --d)
       stride[d] = step, step *= t.dims[d];
     bool moved = transBatch && r > 2;
@@ -121,7 +121,7 @@ struct Matrix {
 // Calls product(aOffset, bOffset, batch number) for each batch of the broadcast.
 template <class F>
 int32_t eachBatch(const Matrix &x, const Matrix &y, F product) {
-  int64_t shape[64], rank = x.batchRank > y.batchRank ? x.batchRank : y.batchRank, batches = 1;
+  int64_t shape[kMaxRank], rank = x.batchRank > y.batchRank ? x.batchRank : y.batchRank, batches = 1;
   if (x.columns != y.rows)
     return ONNXC_K_SHAPE;
   for (int64_t d = 0; d < rank; ++d) {

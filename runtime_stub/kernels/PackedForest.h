@@ -1,4 +1,5 @@
-// PackedForest.h: decision trees as passes/fusion/PackForest.cpp lays them out at compile time; MlTree.cpp walks them. Plain C++ for both.
+// PackedForest.h: decision trees as passes/fusion/PackForest.cpp lays them out at compile time; FastTree.cpp walks them. Plain C++ for
+// both.
 //
 // words: header, then (root, depth) of each tree, then nodes, then entries. The children of a node lie side by side; one that has a second
 // parent is reached from there by a node whose test always holds. A leaf is its own first child and its test always holds, so that a walk

@@ -52,7 +52,7 @@ def program_refuses_what_it_cannot_take(s, folder):
     numbers = [("--threads", "abc", 0), ("--threads", "-1", 0), ("--threads", "", 0), ("--threads", "2x", 0), ("--threads", "9999999999", 0), ("--repeat", "-5", 1), ("--repeat", "x", 1),
                ("--repeat", "0", 1)]
     cases = [([flag, value], 2, f"{flag}: expected a number of at least {least}, got '{value}'") for flag, value, least in numbers]
-    cases += [(["--nonsense"], 2, "unknown option '--nonsense'"), (["x.npy", "1"], 2, "unknown option 'x.npy'"), (["--repeat"], 2, "'--repeat' needs a value"),
+    cases += [(["--nonsense"], 2, "unknown option '--nonsense'"), (["x.npy", "1"], 2, "unknown option 'x.npy'"), (["--repeat"], 2, "'--repeat' needs a value"), (["--output-dir", ""], 2, "'--output-dir' needs a value"),
               (["--input", "x"], 2, "--input: expected NAME=FILE, got 'x'"), (["--input", "z=x.npy"], 2, "no input 'z' in the model; it has 'x'\n"),
               (["--input", "x=x.npy"], 1, "x.npy: the file holds float64, input 'x' needs float32\n"),
               (["--input", "x=big.npy"], 1, "big.npy: the file holds '>f8', input 'x' needs float32\n"),

@@ -3,16 +3,18 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <catch2/catch.hpp>
+#include <onnx/onnx-data.pb.h>
 #include <onnx/onnx_pb.h>
 
 using namespace onnxc;
 
-static llvm::Expected<Value> readBack(const onnx::TensorProto &t) {
+template <class Proto>
+static llvm::Expected<Value> readBack(const Proto &t, Value::Kind kind = Value::Tensor) {
   llvm::SmallString<128> path;
   REQUIRE(!llvm::sys::fs::createTemporaryFile("onnxc", "pb", path));
   std::error_code error;
   llvm::raw_fd_ostream(path, error) << t.SerializeAsString();
-  llvm::Expected<Value> v = readPb(path, Value::Tensor);
+  llvm::Expected<Value> v = readPb(path, kind);
   llvm::sys::fs::remove(path);
   return v;
 }
@@ -48,4 +50,29 @@ TEST_CASE("data that does not fit its shape is an error") {
     INFO(count);
     CHECK(llvm::errorToBool(readBack(tensor(onnx::TensorProto::FLOAT, count, std::string(16, 0))).takeError()));
   }
+}
+
+static onnx::TensorProto scalar(int type, const std::string &raw) {
+  onnx::TensorProto t;
+  t.set_data_type(type);
+  t.set_raw_data(raw);
+  return t;
+}
+
+TEST_CASE("maps have keys of their type and values of one") {
+  using T = onnx::TensorProto;
+  onnx::MapProto m;
+  m.set_key_type(T::INT64);
+  m.add_keys(7);
+  m.mutable_values()->set_elem_type(onnx::SequenceProto::TENSOR);
+  *m.mutable_values()->add_tensor_values() = scalar(T::FLOAT, std::string(4, 0));
+  CHECK(llvm::cantFail(readBack(m, Value::Map)).items[0].bytes.size() == 8);
+  SECTION("integers for strings") { m.set_key_type(T::STRING); }
+  SECTION("strings for integers") { m.add_string_keys("a"), m.clear_keys(); }
+  SECTION("values of two types") {
+    m.add_keys(8);
+    *m.mutable_values()->add_tensor_values() = scalar(T::DOUBLE, std::string(8, 0));
+  }
+  SECTION("a sequence as value") { m.mutable_values()->add_sequence_values(), m.mutable_values()->clear_tensor_values(); }
+  CHECK(llvm::errorToBool(readBack(m, Value::Map).takeError()));
 }

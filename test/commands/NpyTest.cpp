@@ -88,6 +88,12 @@ TEST_CASE("Fortran order becomes row-major") {
   CHECK(v.bytes == std::vector<char>{0, 1, 2, 3, 4, 5});
 }
 
+TEST_CASE("no texts take no bytes") {
+  TemporaryFile f;
+  f.write(npy("{'descr': '<U1', 'fortran_order': False, 'shape': (0,), }\n", ""));
+  CHECK(llvm::cantFail(readNpy(f.path, StringCode)).dims == std::vector<int64_t>{0});
+}
+
 TEST_CASE("bad files are errors that name the file") {
   CHECK_THAT(errorOf(""), Catch::Contains("not a .npy file"));
   CHECK_THAT(errorOf(npy("{}", "")), Catch::Contains("unreadable .npy header"));

@@ -262,7 +262,10 @@ def graph(*nodes):
 # LightGBM's splits by category: chains of equality tests that lead to one node.
 for _name in ("categories", "categories_f64"):
     MODELS[_name] = graph(("BRANCH_EQ", 0, 1.0, 4, 1, 0), ("BRANCH_EQ", 0, -2.0, 4, 2, 1), ("BRANCH_EQ", 0, 0.0, 4, 3, 0), ("BRANCH_NEQ", 1, 2.0, 5, 6, 1),
-                          ("BRANCH_LEQ", 2, 0.5, 6, 7, 0), 1.0, 2.0, 4.0)
+                          ("BRANCH_NEQ", 2, 0.0, 6, 7, 0), 1.0, 2.0, 4.0)
+for _mode in ("LT", "GTE"):
+    for _missing in (0, 1):
+        MODELS[f"categories_least_{_mode}_{_missing}"] = graph(("BRANCH_" + _mode, 0, -np.inf, 1, 2, _missing), 1.0, 2.0)
 MODELS["forest_f64"] = forest("TreeEnsembleRegressor", 40, lambda t, side: [(k, 0.1 * t + side - k) for k in range(2)], n_targets=2)
 
 

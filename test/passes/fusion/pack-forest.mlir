@@ -16,6 +16,21 @@ func.func @main(%x: tensor<4x1xf32>) -> tensor<4x1xf32> {
 
 // -----
 
+// Nothing is below -inf: a test that always holds leads to the other child.
+// CHECK-LABEL: kernel.func @ml_treeensembleregressor
+// CHECK: fast
+// CHECK-SAME: forest = dense<[1, 3, 2, 1, 1, 1, 1, 0, 1, 2139095040, 1, 1, -1, 2139095040, 1, 1, 0, 2139095040, 1, 2, 1, 1073741824, 1, 1065353216, 1]>
+func.func @main(%x: tensor<4x1xf32>) -> tensor<4x1xf32> {
+  %y = "onnx.ml.TreeEnsembleRegressor"(%x) <{n_targets = 1 : i64, nodes_treeids = array<i64: 0, 0, 0>, nodes_nodeids = array<i64: 0, 1, 2>,
+    nodes_truenodeids = array<i64: 1, 0, 0>, nodes_falsenodeids = array<i64: 2, 0, 0>, nodes_featureids = array<i64: 0, 0, 0>,
+    nodes_modes = ["BRANCH_LT", "LEAF", "LEAF"], nodes_values = array<f32: 0xFF800000, 0.0, 0.0>, target_ids = array<i64: 0, 0>,
+    target_nodeids = array<i64: 1, 2>, target_treeids = array<i64: 0, 0>, target_weights = array<f32: 1.0, 2.0>}>
+    : (tensor<4x1xf32>) -> tensor<4x1xf32>
+  return %y : tensor<4x1xf32>
+}
+
+// -----
+
 // x == 0.5 is x <= 0.5 and not x <= the float before; the leaf that both lead to is reached the second time by a node that always holds.
 // CHECK-LABEL: kernel.func @ml_treeensembleregressor
 // CHECK: fast
