@@ -119,9 +119,10 @@ void give(Writer &w, const PackedAttention &p, Value y, int64_t width) {
   y.replaceAllUsesWith(merged);
 }
 
-double scaleFor(std::optional<APFloat> given, int64_t width) {
-  double scale = given ? given->convertToFloat() : 0;
-  return scale != 0 ? scale : 1 / std::sqrt(double(width));
+double scaleFor(std::optional<APFloat> given, int64_t width) { return given ? given->convertToFloat() : 1 / std::sqrt(double(width)); }
+// That of com.microsoft's ops, where 0 means that none is given.
+double scaleUnlessZero(std::optional<APFloat> given, int64_t width) {
+  return scaleFor(given && !given->isZero() ? given : std::nullopt, width);
 }
 
 // --- the standard's Attention ---
@@ -252,7 +253,7 @@ bool microsoft(onnx::MSAttentionOp op, Writer &w) {
     return false;
   AffineExpr batch = s.dims(x)[0], queries = s.dims(x)[1], keys = past ? s.add(s.dims(past)[3], queries) : queries;
   PackedAttention p{AttentionOperand(x, 3), AttentionOperand(x, 3), AttentionOperand(x, 3)};
-  p.scale = scaleFor(op.getScale(), sizes[0] / heads), p.atEnd = bool(past);
+  p.scale = scaleUnlessZero(op.getScale(), sizes[0] / heads), p.atEnd = bool(past);
   Masks masks{op.getMaskIndex(), op.getAttentionBias(), filterOf(op.getMaskFilterValue()), op.getUnidirectional() != 0};
   if (past && masks.index)
     return false;
@@ -331,7 +332,7 @@ bool multiHead(onnx::MSMultiHeadAttentionOp op, Writer &w) {
   Masks masks{op.getKeyPaddingMask(), op.getAttentionBias(), filterOf(op.getMaskFilterValue()), op.getUnidirectional() != 0};
   if (cached && (masks.index || (masks.causal && fresh != queries)))
     return false;
-  p->scale = scaleFor(op.getScale(), SymbolicShapes::constantOf(p->q.dim(s, 3)).value_or(-1)), p->atEnd = cached;
+  p->scale = scaleUnlessZero(op.getScale(), SymbolicShapes::constantOf(p->q.dim(s, 3)).value_or(-1)), p->atEnd = cached;
   if (!addMasks(w, masks, *p, {s.dims(op.getQuery())[0], s.constant(heads), queries, keys}, p->k.base, keyAxis))
     return false;
   if (cached || shown) {

@@ -81,15 +81,17 @@ static LogicalResult linearMatMul(onnx::QLinearMatMulOp op, PatternRewriter &rew
 }
 
 static LogicalResult linearGemm(onnx::MSQGemmOp op, PatternRewriter &rewriter) {
+  auto b = llvm::dyn_cast<RankedTensorType>(op.getB().getType());
   auto bias = op.getC() ? llvm::dyn_cast<RankedTensorType>(op.getC().getType()) : RankedTensorType();
-  if (!llvm::all_of(op->getOperands().drop_front(), isConstant) || !op.getAlpha().isExactlyValue(1.0) || (bias && bias.getRank() != 1))
+  if (!llvm::all_of(op->getOperands().drop_front(), isConstant) || !op.getAlpha().isExactlyValue(1.0) || !b || b.getRank() != 2 ||
+      (bias && bias.getShape() != ArrayRef<int64_t>{b.getDimSize(op.getTransB() ? 0 : 1)}))
     return rewriter.notifyMatchFailure(op, "weights or scales are not constant, or the bias is no row");
   Location loc = op.getLoc();
   Value a = dequantised(rewriter, loc, op.getA(), op.getAScale(), op.getAZeroPoint(), 1);
-  Value b = dequantised(rewriter, loc, op.getB(), op.getBScale(), op.getBZeroPoint(), op.getTransB() ? 0 : 1);
+  Value w = dequantised(rewriter, loc, op.getB(), op.getBScale(), op.getBZeroPoint(), op.getTransB() ? 0 : 1);
   Value c = dequantisedBias(rewriter, op.getC(), op.getBScale(), op.getAScale());
   FloatAttr one = rewriter.getF32FloatAttr(1);
-  Value y = onnx::GemmOp::create(rewriter, loc, single(rewriter, op.getY()), a, b, c, one, one, op.getTransAAttr(), op.getTransBAttr());
+  Value y = onnx::GemmOp::create(rewriter, loc, single(rewriter, op.getY()), a, w, c, one, one, op.getTransAAttr(), op.getTransBAttr());
   rewriter.replaceOp(op, op.getYScale() ? quantised(rewriter, loc, op.getY().getType(), y, op.getYScale(), op.getYZeroPoint()) : y);
   return success();
 }

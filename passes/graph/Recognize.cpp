@@ -16,10 +16,10 @@ namespace onnxc {
 
 // --- matching ---
 
-// The number that every element of a float constant is.
+// The number that every element of a float constant is. Not one of f64: the attributes that take its place are f32.
 static std::optional<double> number(Value v) {
   auto dense = llvm::dyn_cast_if_present<DenseElementsAttr>(onnx::constantValue(v));
-  if (!dense || !dense.isSplat() || !llvm::isa<FloatType>(dense.getElementType()))
+  if (!dense || !dense.isSplat() || !llvm::isa<FloatType>(dense.getElementType()) || dense.getElementType().isF64())
     return std::nullopt;
   APFloat value = dense.getSplatValue<APFloat>();
   bool loses;
@@ -278,9 +278,12 @@ static LogicalResult normaliseByMul(onnx::MulOp op, PatternRewriter &rewriter) {
   return rewriter.notifyMatchFailure(op, "not times an inverse deviation");
 }
 
-// `v` as a scale or bias of type `wanted`: itself, or a constant without its leading axes of size 1; null for others.
+// `v` as a scale or bias of type `wanted`: itself, or a constant without its leading axes of size 1; null for others. Sizes that only the
+// run knows may differ though the types are equal.
 static Value parameter(PatternRewriter &rewriter, Value v, RankedTensorType wanted) {
   auto type = llvm::dyn_cast<RankedTensorType>(v.getType());
+  if (!wanted.hasStaticShape())
+    return {};
   if (type == wanted)
     return v;
   ElementsAttr value = onnx::constantValue(v);

@@ -5,6 +5,7 @@
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Weights.h"
+#include <cmath>
 
 using namespace mlir;
 namespace onnxc {
@@ -23,7 +24,7 @@ static std::optional<std::vector<float>> perChannel(Value v, int64_t rank, int64
   return int64_t(values->size()) == channels ? values : std::nullopt;
 }
 
-// Rows of `weights` along `axis` times `scale`.
+// Rows of `weights` along `axis` times `scale`; null where one is not finite: sums of infinities are other values than multiples of a sum.
 static Value scaledWeights(PatternRewriter &rewriter, Location loc, Value weights, ArrayRef<float> scale, int64_t axis) {
   auto type = llvm::cast<RankedTensorType>(weights.getType());
   auto values = constantFloats(weights);
@@ -32,6 +33,8 @@ static Value scaledWeights(PatternRewriter &rewriter, Location loc, Value weight
     inner *= type.getDimSize(i);
   for (size_t i = 0; i < values->size(); ++i)
     (*values)[i] *= scale[i / inner % scale.size()];
+  if (!llvm::all_of(*values, [](float v) { return std::isfinite(v); }))
+    return {};
   return onnx::ConstantOp::create(rewriter, loc, makeConstant(type, *values));
 }
 static Value scaledBias(PatternRewriter &rewriter, Location loc, Value bias, const ChannelAffine &a) {
@@ -65,17 +68,20 @@ static int64_t channels(Operation *producer, int64_t axis) {
 
 // A(x * W + b) = x * (W scale) + (b scale + offset); `op` is what applies A to `producer`. The result keeps the location of `op`, whose
 // value it is.
-static void absorb(PatternRewriter &rewriter, Operation *op, Operation *producer, int64_t axis, const ChannelAffine &a) {
+static LogicalResult absorb(PatternRewriter &rewriter, Operation *op, Operation *producer, int64_t axis, const ChannelAffine &a) {
   rewriter.setInsertionPoint(op);
   SmallVector<Value> operands(producer->getOperands().take_front(2));
   bool scales = llvm::any_of(a.scale, [](float f) { return f != 1.f; });
   if (scales)
     operands[1] = scaledWeights(rewriter, op->getLoc(), operands[1], a.scale, axis);
+  if (!operands[1])
+    return rewriter.notifyMatchFailure(op, "scaled weights are not finite");
   operands.push_back(scaledBias(rewriter, op->getLoc(), producer->getNumOperands() > 2 ? producer->getOperand(2) : Value(), a));
   Operation *merged =
       rewriter.create(op->getLoc(), producer->getName().getIdentifier(), operands, op->getResult(0).getType(), producer->getAttrs());
   rewriter.replaceAllUsesWith(op->getResult(0), merged->getResult(0));
   rewriter.eraseOp(op);
+  return success();
 }
 
 // BatchNormalization(Conv(x)) = Conv(x) with other weights.
@@ -85,8 +91,7 @@ static LogicalResult absorbNormalization(onnx::BatchNormalizationOp op, PatternR
   auto a = axis < 0 ? std::nullopt : channelAffine(op);
   if (!a || int64_t(a->scale.size()) != channels(producer, axis))
     return rewriter.notifyMatchFailure(op, "no constant weights before it, or parameters that are not constant");
-  absorb(rewriter, op, producer, axis, *a);
-  return success();
+  return absorb(rewriter, op, producer, axis, *a);
 }
 
 // Mul or Add(Conv(x), constant per channel) = Conv(x) with other weights.
@@ -102,8 +107,7 @@ static LogicalResult absorbBinary(Operation *op, bool multiplies, PatternRewrite
     if (!values)
       continue;
     ChannelAffine a{multiplies ? *values : std::vector<float>(n, 1.f), multiplies ? std::vector<float>(n, 0.f) : *values};
-    absorb(rewriter, op, producer, axis, a);
-    return success();
+    return absorb(rewriter, op, producer, axis, a);
   }
   return rewriter.notifyMatchFailure(op, "not constant weights and a constant per channel");
 }

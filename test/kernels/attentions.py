@@ -18,6 +18,7 @@ def heads(b, q, k, h=3, kh=3, d=24, v=24):
 attention("plain", heads(2, 29, 29), is_causal=1)
 attention("groups", heads(2, 29, 90, h=4, kh=2), scale=0.3)
 attention("groups_packed", [(2, 31, 96), (2, 40, 48), (2, 40, 64)], q_num_heads=4, kv_num_heads=2, is_causal=1)
+attention("scale_zero", heads(1, 5, 40), scale=0.0)
 attention("softcap", heads(1, 20, 33) + [(20, 33)], softcap=2.5)
 attention("window", heads(1, 640, 640, h=1, kh=1), is_causal=1, left_window_size=37)
 attention("window_right", heads(1, 30, 700, h=1, kh=1), left_window_size=5, right_window_size=600)

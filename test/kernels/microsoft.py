@@ -116,6 +116,7 @@ case("qattention_lengths", "QAttention", [u8(2, 5, 16), u8(16, 48), f32(48), one
 case("qattention_past", "QAttention", [u8(2, 3, 16), i8(16, 48), f32(48), one, number(0.01), None, zero, number(0, np.int8), f32(2, 2, 4, 5, 4)], 2,
      weights=(1, 2, 3, 4, 6, 7), num_heads=4, unidirectional=1)
 case("qgemm", "QGemm", [u8(4, 6), one, zero, i8(6, 5), number(0.01), number(0, np.int8), ids(99, 5), number(0.05), zero], weights=(1, 2, 3, 4, 5, 6, 7, 8))
+case("qgemm_one_bias", "QGemm", [u8(4, 6), one, zero, i8(6, 3), number([0.01, 0.02, 0.03]), number([0, 0, 0], np.int8), ids(99, 1), number(0.05), zero], weights=(1, 2, 3, 4, 5, 6, 7, 8))
 case("qgemm_float", "QGemm", [u8(4, 6), one, zero, i8(5, 6), number(0.01), number(0, np.int8)], weights=(1, 2, 3, 4, 5), transB=1, alpha=0.5)
 case("dynamic_quantize_matmul", "DynamicQuantizeMatMul", [f32(4, 16), i8(16, 6), number(0.02), number(0, np.int8), f32(6)], weights=(1, 2, 3, 4))
 case("matmul_integer_to_float", "MatMulIntegerToFloat", [u8(4, 16), i8(16, 6), one, number(0.01), zero, number(0, np.int8), f32(6)], weights=(1, 2, 3, 4, 5, 6))

@@ -194,3 +194,42 @@ func.func @mean_of_images(%x: tensor<?x3x4x4xf32>, %c: tensor<?x3x4x4xf32>) -> (
   %d = "onnx.Sub"(%c, %n) : (tensor<?x3x4x4xf32>, tensor<?x3x1x1xf32>) -> tensor<?x3x4x4xf32>
   return %m, %d : tensor<?x3x1x1xf32>, tensor<?x3x4x4xf32>
 }
+
+// A bias with a size that only the run knows may broadcast: no operand of a normalisation.
+// CHECK-LABEL: @biases_of_any_size
+// CHECK: "onnx.Sqrt"
+// CHECK: "onnx.LayerNormalization"(%arg0, %arg1)
+// CHECK-NEXT: "onnx.Add"
+func.func @biases_of_any_size(%x: tensor<?x?xf32>, %g: tensor<?xf32>, %b: tensor<?xf32>) -> (tensor<?x?xf32>, tensor<?x?xf32>) {
+  %axes = "onnx.Constant"() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %eps = "onnx.Constant"() {value = dense<1.0e-5> : tensor<f32>} : () -> tensor<f32>
+  %mean = "onnx.ReduceMean"(%x, %axes) : (tensor<?x?xf32>, tensor<1xi64>) -> tensor<?x1xf32>
+  %d = "onnx.Sub"(%x, %mean) : (tensor<?x?xf32>, tensor<?x1xf32>) -> tensor<?x?xf32>
+  %q = "onnx.Mul"(%d, %d) : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  %v = "onnx.ReduceMean"(%q, %axes) : (tensor<?x?xf32>, tensor<1xi64>) -> tensor<?x1xf32>
+  %e = "onnx.Add"(%v, %eps) : (tensor<?x1xf32>, tensor<f32>) -> tensor<?x1xf32>
+  %s = "onnx.Sqrt"(%e) : (tensor<?x1xf32>) -> tensor<?x1xf32>
+  %r = "onnx.Reciprocal"(%s) : (tensor<?x1xf32>) -> tensor<?x1xf32>
+  %f = "onnx.Mul"(%r, %g) : (tensor<?x1xf32>, tensor<?xf32>) -> tensor<?x?xf32>
+  %xf = "onnx.Mul"(%x, %f) : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  %mf = "onnx.Mul"(%mean, %f) : (tensor<?x1xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  %shift = "onnx.Sub"(%b, %mf) : (tensor<?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  %y = "onnx.Add"(%xf, %shift) : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  %n = "onnx.LayerNormalization"(%x, %g) <{resultSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<?x?xf32>, tensor<?xf32>) -> tensor<?x?xf32>
+  %z = "onnx.Add"(%n, %b) : (tensor<?x?xf32>, tensor<?xf32>) -> tensor<?x?xf32>
+  return %y, %z : tensor<?x?xf32>, tensor<?x?xf32>
+}
+
+// An epsilon of f64 has more digits than the attribute.
+// CHECK-LABEL: @doubles
+// CHECK: "onnx.Sqrt"
+func.func @doubles(%x: tensor<?x8xf64>) -> tensor<?x8xf64> {
+  %axes = "onnx.Constant"() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %eps = "onnx.Constant"() {value = dense<1.0e-5> : tensor<f64>} : () -> tensor<f64>
+  %q = "onnx.Mul"(%x, %x) : (tensor<?x8xf64>, tensor<?x8xf64>) -> tensor<?x8xf64>
+  %v = "onnx.ReduceMean"(%q, %axes) : (tensor<?x8xf64>, tensor<1xi64>) -> tensor<?x1xf64>
+  %e = "onnx.Add"(%v, %eps) : (tensor<?x1xf64>, tensor<f64>) -> tensor<?x1xf64>
+  %s = "onnx.Sqrt"(%e) : (tensor<?x1xf64>) -> tensor<?x1xf64>
+  %y = "onnx.Div"(%x, %s) : (tensor<?x8xf64>, tensor<?x1xf64>) -> tensor<?x8xf64>
+  return %y : tensor<?x8xf64>
+}

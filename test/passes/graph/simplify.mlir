@@ -226,3 +226,17 @@ func.func @sums(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>, %z: tensor<3xf32>) -> 
   %d = "onnx.Sum"(%c, %z, %z) : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
   return %d : tensor<2x3xf32>
 }
+
+// -----
+
+// A sum of infinities is no multiple of a sum.
+// CHECK-LABEL: @infinite_scale
+// CHECK: onnx.Conv
+// CHECK: onnx.Mul
+func.func @infinite_scale(%x: tensor<1x1x4x4xf32>) -> tensor<1x2x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<[[[[0.0]]], [[[1.0]]]]> : tensor<2x1x1x1xf32>} : () -> tensor<2x1x1x1xf32>
+  %c = "onnx.Conv"(%x, %w) : (tensor<1x1x4x4xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %s = "onnx.Constant"() {value = dense<0x7F800000> : tensor<f32>} : () -> tensor<f32>
+  %r = "onnx.Mul"(%c, %s) : (tensor<1x2x4x4xf32>, tensor<f32>) -> tensor<1x2x4x4xf32>
+  return %r : tensor<1x2x4x4xf32>
+}
