@@ -1,6 +1,6 @@
 // FastRecurrent.cpp: RNN, GRU and LSTM of f32. The input products of all steps are one matrix product; the recurrent weights are packed
-// into panels of columns, which each step streams: by passes/layout where they are constant, else once a run. A run of few steps reads
-// unpacked weights as they are. Oracle: Recurrent.cpp.
+// into panels of columns, which each step streams: by passes/layout where they are constant, which gives the input weights the same
+// panels, else once a run. A run of few steps reads unpacked weights as they are. Oracle: Recurrent.cpp.
 #include "runtime_stub/kernels/BytePanels.h"
 #include "runtime_stub/kernels/Math.h"
 #include "runtime_stub/kernels/Parallel.h"
@@ -10,8 +10,11 @@
 namespace onnxc {
 namespace {
 
-constexpr int64_t kWide = 64;  // columns of a panel
-constexpr int64_t kFew = 6;    // products with one matrix that do not pay for packing it
+constexpr int64_t kWide = 64;       // columns of a panel
+constexpr int64_t kFew = 6;         // products with one matrix that do not pay for packing it
+constexpr int64_t kNear = 1 << 20;  // bytes that a second-level cache keeps from step to step
+
+int64_t panelsOf(int64_t rows) { return (rows + kWide - 1) / kWide; }
 
 // Recurrent weights of `rows` gate units, [panel][hidden][kWide], padded with zeros; or, for few products, the operand's [rows][hidden].
 struct Panels {
@@ -23,7 +26,7 @@ struct Panels {
     rows = count, hidden = h, plain = few && !packed ? r : nullptr, data = r;
     if (few || packed)
       return true;
-    int64_t panels = (rows + kWide - 1) / kWide;
+    int64_t panels = panelsOf(rows);
     float *to = heap<float>(a, panels * kWide * hidden);
     for (int64_t p = 0; to && p < panels; ++p)
       packPanel(to + p * kWide * hidden, r, rows, p * kWide, hidden, 0, 1, kWide, hidden);
@@ -31,15 +34,16 @@ struct Panels {
   }
 };
 
-// to[i] += panel^T x[i] for N states and NV vectors of the panel's columns.
-template <int N, int NV>
+// to[i] += panel^T x[i] for N states and NV vectors of the panel's columns. `Far`: the panels come from beyond the second-level cache.
+template <int N, int NV, bool Far>
 ONNXC_INLINE void addPanel(const float *panel, int64_t hidden, const float *const *x, float *const *to) {
   v16 acc[N][NV];
   unroll<0, N>([&](auto i) { unroll<0, NV>([&](auto j) { acc[i.value][j.value] = *(const v16 *)(to[i.value] + j.value * 16); }); });
   for (int64_t k = 0; k < hidden; ++k, panel += kWide) {
     v16 column[NV];
     unroll<0, NV>([&](auto j) { column[j.value] = *(const v16 *)(panel + j.value * 16); });
-    unroll<0, NV>([&](auto j) { __builtin_prefetch(panel + 768 + j.value * 16); });
+    if constexpr (Far)
+      unroll<0, NV>([&](auto j) { __builtin_prefetch(panel + 768 + j.value * 16); });
     unroll<0, N>([&](auto i) {
       v16 v = v16(x[i.value][k]);
       unroll<0, NV>([&](auto j) { acc[i.value][j.value] = __builtin_elementwise_fma(v, column[j.value], acc[i.value][j.value]); });
@@ -48,24 +52,45 @@ ONNXC_INLINE void addPanel(const float *panel, int64_t hidden, const float *cons
   unroll<0, N>([&](auto i) { unroll<0, NV>([&](auto j) { *(v16 *)(to[i.value] + j.value * 16) = acc[i.value][j.value]; }); });
 }
 
-template <int N, int NV>
-void addProduct(const Panels &p, const float *const *x, float *const *to) {
+// to[i] += panel^T x[i] for N states and the panel that starts at column c.
+template <int N, int NV, bool Far>
+void addColumns(const Panels &p, int64_t c, const float *const *x, float *const *to) {
   float edge[N][kWide], *at[N];
-  for (int64_t c = 0; c < p.rows; c += kWide) {
-    int64_t have = minOf(kWide, p.rows - c);
-    for (int i = 0; i < N; ++i) {
-      at[i] = have == kWide ? to[i] + c : edge[i];
-      if (have < kWide)
-        memcpy(edge[i], to[i] + c, size_t(have) * sizeof(float));
-    }
-    for (int j = 0; j < kWide; j += NV * 16) {
-      addPanel<N, NV>(p.data + c * p.hidden + j, p.hidden, x, at);
-      for (int i = 0; i < N; ++i)
-        at[i] += NV * 16;
-    }
-    for (int i = 0; have < kWide && i < N; ++i)
-      memcpy(to[i] + c, edge[i], size_t(have) * sizeof(float));
+  int64_t have = minOf(kWide, p.rows - c);
+  for (int i = 0; i < N; ++i) {
+    at[i] = have == kWide ? to[i] + c : edge[i];
+    if (have < kWide)
+      memcpy(edge[i], to[i] + c, size_t(have) * sizeof(float));
   }
+  for (int j = 0; j < kWide; j += NV * 16) {
+    addPanel<N, NV, Far>(p.data + c * p.hidden + j, p.hidden, x, at);
+    for (int i = 0; i < N; ++i)
+      at[i] += NV * 16;
+  }
+  for (int i = 0; have < kWide && i < N; ++i)
+    memcpy(to[i] + c, edge[i], size_t(have) * sizeof(float));
+}
+
+// The same for `count` states; how they are grouped changes no sum.
+template <bool Far>
+void addStates(const Panels &p, int64_t c, const float *const *x, float *const *to, int64_t count) {
+  int64_t i = 0;
+  if (onnxc_vector_bits >= 512) {
+    for (; i + 6 <= count; i += 6)
+      addColumns<6, 4, Far>(p, c, x + i, to + i);
+    for (; i + 4 <= count; i += 4)
+      addColumns<4, 4, Far>(p, c, x + i, to + i);
+    for (; i + 2 <= count; i += 2)
+      addColumns<2, 4, Far>(p, c, x + i, to + i);
+  }
+  if (onnxc_vector_bits == 256) {
+    for (; i + 6 <= count; i += 6)
+      addColumns<6, 1, Far>(p, c, x + i, to + i);
+    for (; i + 3 <= count; i += 3)
+      addColumns<3, 2, Far>(p, c, x + i, to + i);
+  }
+  for (; i < count; ++i)
+    addColumns<1, 4, Far>(p, c, x + i, to + i);
 }
 
 // The sums of eight vectors.
@@ -104,19 +129,19 @@ void addDots(const float *matrix, int64_t rows, int64_t inner, const float *x, f
       to[r] = __builtin_fmaf(matrix[k], x[k], to[r]);
 }
 
-// to[i] += R x[i] for `count` states; how they are grouped changes no sum.
-void addProducts(const Panels &p, const float *const *x, float *const *to, int64_t count) {
+// to[i] += R x[i] for `count` states. Every other step goes `backward` through the panels, which meets those that caches still hold.
+void addProducts(const Panels &p, const float *const *x, float *const *to, int64_t count, bool backward) {
   for (int64_t i = 0; p.plain && i < count; ++i)
     addDots(p.plain, p.rows, p.hidden, x[i], to[i]);
-  if (p.plain)
-    return;
-  int64_t i = 0;
-  for (; onnxc_vector_bits >= 512 && i + 4 <= count; i += 4)
-    addProduct<4, 4>(p, x + i, to + i);
-  for (; onnxc_vector_bits == 256 && i + 3 <= count; i += 3)
-    addProduct<3, 2>(p, x + i, to + i);
-  for (; i < count; ++i)
-    addProduct<1, 4>(p, x + i, to + i);
+  int64_t panels = p.plain ? 0 : panelsOf(p.rows);
+  bool far = p.rows * p.hidden * int64_t(sizeof(float)) > kNear;
+  for (int64_t i = 0; i < panels; ++i) {
+    int64_t c = (backward ? panels - 1 - i : i) * kWide;
+    if (far)
+      addStates<true>(p, c, x, to, count);
+    else
+      addStates<false>(p, c, x, to, count);
+  }
 }
 
 void activate(const Activation &f, double clip, float *v, int64_t n) {
@@ -145,8 +170,8 @@ struct Pass {
   Panels all, last;                  // GRU: the first two gates, the last gate
   const BytePanels *bytes;           // of a quantised LSTM, whose products see the state as `rounded`
   ByteRows rounded;
-  bool flag;
-  int64_t n, count;  // hidden units; rows active at this step
+  bool flag, backward;  // backward: see addProducts
+  int64_t n, count;     // hidden units; rows active at this step
   float **gates, **h, **c, **tmp;
   float *spare;  // one row
   float *xw;     // input products of all steps, [steps, batch, gates * hidden]
@@ -167,7 +192,7 @@ struct RnnCell {
   static constexpr int gates = 1;
   static constexpr bool quantised = false;
   static void step(const Pass &p) {
-    addProducts(p.all, p.h, p.gates, p.count);
+    addProducts(p.all, p.h, p.gates, p.count, p.backward);
     for (int64_t b = 0; b < p.count; ++b) {
       activate(p.f[0], p.l->clip, p.gates[b], p.n);
       memcpy(p.h[b], p.gates[b], size_t(p.n) * sizeof(float));
@@ -180,7 +205,7 @@ struct GruCell {
   static constexpr bool quantised = false;
   static void step(const Pass &p) {
     int64_t n = p.n;
-    addProducts(p.all, p.h, p.gates, p.count);
+    addProducts(p.all, p.h, p.gates, p.count, p.backward);
     for (int64_t b = 0; b < p.count; ++b) {
       float *g = p.gates[b], *r = g + n, *t = p.tmp[b];
       activate(p.f[0], p.l->clip, g, 2 * n);
@@ -189,9 +214,9 @@ struct GruCell {
       p.gates[b] = g + 2 * n;
     }
     if (p.flag)
-      addProducts(p.last, p.h, p.tmp, p.count);
+      addProducts(p.last, p.h, p.tmp, p.count, p.backward);
     else
-      addProducts(p.last, p.tmp, p.gates, p.count);
+      addProducts(p.last, p.tmp, p.gates, p.count, p.backward);
     for (int64_t b = 0; b < p.count; ++b) {
       float *fresh = p.gates[b], *z = fresh - 2 * n, *r = fresh - n, *h = p.h[b];
       for (int64_t j = 0; p.flag && j < n; ++j)
@@ -218,7 +243,7 @@ struct LstmCell {
     if constexpr (quantised)
       p.bytes->addProducts(p.rounded, 0, p.gates, p.count);
     else
-      addProducts(p.all, p.h, p.gates, p.count);
+      addProducts(p.all, p.h, p.gates, p.count, p.backward);
     for (int64_t b = 0; b < p.count; ++b) {
       float *i = p.gates[b], *o = i + n, *f = o + n, *fresh = f + n, *c = p.c[b], *h = p.h[b], *s = p.spare;
       peep(p, 0, i, c);
@@ -242,53 +267,51 @@ struct LstmCell {
 
 bool isFew(const Layer &l) { return l.steps * l.batch <= kFew; }
 
-// x W^T of all steps, row b of step t at to[(t * batch + b) * rows].
-int32_t multiplyInputs(const Args *a, const Layer &l, int64_t d, int64_t rows, bool packed, float *to) {
-  const float *x = in<float>(a, X), *w = in<float>(a, W) + d * rows * l.inputs;
-  Panels panels = {w, packed ? nullptr : w, rows, l.inputs};
-  if (isFew(l)) {
-    memset(to, 0, size_t(l.steps * l.batch * rows) * sizeof(float));
-    for (int64_t t = 0; t < l.steps; ++t)
-      for (int64_t b = 0; b < l.batch; ++b) {
-        const float *from = x + (l.layout ? b * l.steps + t : t * l.batch + b) * l.inputs;
-        float *row = to + (t * l.batch + b) * rows;
-        addProducts(panels, &from, &row, 1);
-      }
-    return ONNXC_K_OK;
-  }
-  int64_t outer = l.layout ? l.batch : 1, inner = l.layout ? l.steps : l.steps * l.batch, stride = rows * (l.layout ? l.batch : 1);
-  float *start = rowStarts(a, inner, nullptr);
-  if (!start)
+// The biases of all steps, rows of [steps, batch, rows] at `to`; the last gate's recurrent one is left out where `late`.
+void setBiases(const Args *a, const Layer &l, int64_t d, int64_t rows, bool late, float *to) {
+  const float *b = hasIn(a, B) ? in<float>(a, B) + d * 2 * rows : nullptr;
+  for (int64_t i = 0; i < l.steps * l.batch; ++i, to += rows)
+    for (int64_t j = 0; j < rows; ++j)
+      to[j] = !b ? 0 : late && j >= rows - l.hidden ? b[j] : b[j] + b[rows + j];
+}
+
+// to += x W^T by rows: of panels side by side, or of few products with the operand as it is.
+int32_t addInputRows(const Args *a, const Layer &l, const Panels &w, float *to) {
+  const float *x = in<float>(a, X);
+  int64_t count = l.steps * l.batch;
+  const float **from = heap<const float *>(a, count);
+  float **rows = heap<float *>(a, count);
+  if (!from || !rows)
     return ONNXC_K_MEMORY;
+  for (int64_t t = 0; t < l.steps; ++t)
+    for (int64_t b = 0; b < l.batch; ++b)
+      from[t * l.batch + b] = x + l.inputRow(t, b), rows[t * l.batch + b] = to + (t * l.batch + b) * w.rows;
+  if (w.plain)
+    return addProducts(w, from, rows, count, false), ONNXC_K_OK;
+  const Panels *matrix = &w;
+  return parallelFor(a, panelsOf(w.rows), grainOf(count * kWide * l.inputs / 8), [=](int64_t begin, int64_t end) -> int32_t {
+    for (int64_t i = begin; i < end; ++i)
+      addStates<false>(*matrix, i * kWide, from, rows, count);
+    return ONNXC_K_OK;
+  });
+}
+
+// x W^T + biases of all steps, [steps, batch, rows].
+int32_t inputProducts(const Args *a, const Layer &l, int64_t d, int64_t rows, bool late, bool packed, float *to) {
+  const float *x = in<float>(a, X), *w = in<float>(a, W) + d * rows * l.inputs;
+  setBiases(a, l, d, rows, late, to);
+  if (packed || isFew(l))
+    return addInputRows(a, l, {w, packed ? nullptr : w, rows, l.inputs}, to);
+  int64_t outer = l.layout ? l.batch : 1, inner = l.layout ? l.steps : l.steps * l.batch, stride = rows * (l.layout ? l.batch : 1);
   for (int64_t o = 0; o < outer; ++o) {
     const float *from = x + o * inner * l.inputs;
     ONNXC_TRY(product(
-        a, inner, rows, l.inputs, to + o * rows, stride, start,
+        a, inner, rows, l.inputs, to + o * rows, stride, static_cast<const float *>(nullptr),
         [&](float *p, int64_t row, int64_t k, int64_t width, int64_t depth) {
           packPanel(p, from, inner, row, l.inputs, k, 1, width, depth);
         },
-        [&](float *p, int64_t col, int64_t k, int64_t width, int64_t depth) {
-          if (packed)
-            packPanel(p, w + col / kWide * kWide * l.inputs, kWide, col % kWide, 1, k, kWide, width, depth);
-          else
-            packPanel(p, w, rows, col, l.inputs, k, 1, width, depth);
-        }));
+        [&](float *p, int64_t col, int64_t k, int64_t width, int64_t depth) { packPanel(p, w, rows, col, l.inputs, k, 1, width, depth); }));
   }
-  return ONNXC_K_OK;
-}
-
-// The last gate's recurrent bias is left out where `late`.
-void addBiases(const Args *a, const Layer &l, int64_t d, int64_t rows, bool late, float *to) {
-  const float *b = hasIn(a, B) ? in<float>(a, B) + d * 2 * rows : nullptr;
-  for (int64_t i = 0; b && i < l.steps * l.batch; ++i, to += rows)
-    for (int64_t j = 0; j < rows; ++j)
-      to[j] += late && j >= rows - l.hidden ? b[j] : b[j] + b[rows + j];
-}
-
-// x W^T + biases of all steps, [steps, batch, gates * hidden].
-int32_t inputProducts(const Args *a, const Layer &l, int64_t d, int64_t rows, bool late, bool packed, float *to) {
-  ONNXC_TRY(multiplyInputs(a, l, d, rows, packed, to));
-  addBiases(a, l, d, rows, late, to);
   return ONNXC_K_OK;
 }
 
@@ -327,7 +350,7 @@ void runSteps(const Args *a, Pass &p, int64_t d) {
       memset(y + l.outputRow(t, d, b), 0, size_t(n) * sizeof(float));
   }
   for (int64_t s = 0; s < l.steps; ++s) {
-    p.count = 0;
+    p.count = 0, p.backward = s & 1;
     for (int64_t b = 0; b < l.batch; ++b) {
       int64_t length = l.lengths ? l.lengths[b] : l.steps, t = forward ? s : length - 1 - s;
       if (s >= length)
@@ -402,11 +425,10 @@ int32_t startQuantised(const Args *a, Pass &p, BytePanels &r, int64_t d, const B
   if (!to || !w.start(a, a->in[W], d, a->in[WScale], a->in[WScale + 1], packed) ||
       !r.start(a, a->in[R], d, a->in[RScale], a->in[RScale + 1], packed))
     return ONNXC_K_MEMORY;
-  memset(p.xw, 0, size_t(all * rows) * sizeof(float));
+  setBiases(a, l, d, rows, false, p.xw);
   for (int64_t i = 0; i < all; ++i)
     to[i] = p.xw + i * rows;
   w.addProducts(x, 0, to, all);
-  addBiases(a, l, d, rows, false, p.xw);
   p.f = l.f + d * 3, p.bytes = &r;
   p.peephole = hasIn(a, Peephole) ? in<float>(a, Peephole) + d * 3 * p.n : nullptr;
   return ONNXC_K_OK;
