@@ -32,6 +32,19 @@ static LogicalResult product(ShapeOp &o) {
   return failed(dims) ? failure() : o.set(0, *dims);
 }
 
+// With a number for each column in operand `bias`.
+template <unsigned a, unsigned b, unsigned bias>
+static LogicalResult biasedProduct(ShapeOp &o) {
+  auto dims = productDims(o, Dims(o.dims(a)), Dims(o.dims(b)));
+  if (failed(dims))
+    return failure();
+  if (o.in(bias) && o.rank(bias) != 1)
+    return o.error() << "bias " << o.text(o.dims(bias)) << " needs one axis";
+  if (o.in(bias) && !dims->empty() && failed(o.same(o.dim(bias, 0), dims->back(), "entries of the bias and columns of the product:")))
+    return failure();
+  return o.set(0, *dims);
+}
+
 static LogicalResult packedMatMul(ShapeOp &o) {
   Dims dims(o.dims(0));
   dims.back() = o.c(o.intAttr("N"));
@@ -269,7 +282,9 @@ void addContractionRules(ShapeRules &rules) {
   rules["packed.MatMul"] = rules["packed.MatMulInteger"] = rules["packed.LinearMatMul"] = packedMatMul;
   rules["packed.Product"] = packedProduct;
   rules["packed.Attention"] = packedAttention;
-  rules["MatMul"] = rules["MatMulInteger"] = rules["ms.DynamicQuantizeMatMul"] = rules["ms.MatMulIntegerToFloat"] = product<0, 1>;
+  rules["MatMul"] = rules["MatMulInteger"] = product<0, 1>;
+  rules["ms.DynamicQuantizeMatMul"] = biasedProduct<0, 1, 4>;
+  rules["ms.MatMulIntegerToFloat"] = biasedProduct<0, 1, 6>;
   rules["QLinearMatMul"] = product<0, 3>;
   rules["ms.FusedMatMul"] = fusedMatMul;
   rules["Gemm"] = rules["ms.FusedGemm"] = gemm<0, 1, 2>;

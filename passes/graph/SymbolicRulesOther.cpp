@@ -21,8 +21,14 @@ static LogicalResult quantize(ShapeOp &o) {
   if (o.rank(1) != (block ? rank : 1))
     return o.error() << "scale " << o.text(o.dims(1)) << " needs " << (block ? rank : 1) << " axes";
   auto axis = o.axis(o.intAttr("axis", 1), rank);
-  if (failed(axis) || (!block && failed(o.same(o.dim(1, 0), o.dim(0, *axis), "sizes of scale and of axis " + Twine(*axis) + ":"))))
+  if (failed(axis))
     return failure();
+  for (int64_t d = block ? 0 : *axis; d < (block ? rank : *axis + 1); ++d) {
+    AffineExpr size = block && d == *axis ? o.s.ceilDiv(o.dim(0, d), o.c(block)) : o.dim(0, d);
+    StringRef part = block && d == *axis ? "the blocks of axis " : "axis ";
+    if (failed(o.same(o.dim(1, block ? d : 0), size, "sizes of scale and of " + part + Twine(d) + ":")))
+      return failure();
+  }
   return likeFirst(o);
 }
 static LogicalResult dynamicQuantize(ShapeOp &o) {

@@ -138,6 +138,12 @@ static LogicalResult softmaxCrossEntropy(ShapeOp &o) {
 static LogicalResult skipNormalization(ShapeOp &o) {
   if (o.rank(0) < 1)
     return o.error() << "needs at least one axis";
+  for (unsigned i = 2; i < o.numDeclaredInputs(); ++i) {
+    if (o.in(i) && o.rank(i) != 1)
+      return o.error() << "input " << i << " " << o.text(o.dims(i)) << " needs one axis";
+    if (o.in(i) && failed(o.same(o.dim(i, 0), o.dims(0).back(), "size of input " + Twine(i) + " and of the last axis:")))
+      return failure();
+  }
   Dims statistics(o.dims(0));
   statistics.back() = o.c(1);
   return success(succeeded(o.set(0, o.dims(0))) && succeeded(o.set(1, statistics)) && succeeded(o.set(2, statistics)) &&

@@ -79,13 +79,26 @@ static Dims constants(ShapeOp &o, ArrayRef<int64_t> values) {
   return result;
 }
 
-// Convolutions with data operand `x` and weight operand `w`.
-static LogicalResult convolution(ShapeOp &o, unsigned x, unsigned w) {
+// One number for each channel of the result, where there is a bias; operand 0 stands for none.
+static LogicalResult checkBias(ShapeOp &o, unsigned bias, AffineExpr channels) {
+  if (bias == 0 || !o.in(bias))
+    return success();
+  if (o.rank(bias) != 1)
+    return o.error() << "bias " << o.text(o.dims(bias)) << " needs one axis";
+  return success(succeeded(o.same(o.dim(bias, 0), channels, "entries of the bias and channels of the result:")));
+}
+
+// Convolutions with data operand `x`, weight operand `w` and bias operand `bias`.
+static LogicalResult convolution(ShapeOp &o, unsigned x, unsigned w, unsigned bias) {
   int64_t rank = o.rank(x);
   if (rank < 3 || o.rank(w) != rank)
     return o.error() << "data " << o.text(o.dims(x)) << " and weights " << o.text(o.dims(w)) << " need the same number of axes, at least 3";
-  if (failed(o.same(o.dim(x, 1), o.s.mul(o.dim(w, 1), o.c(o.intAttr("group", 1))), "channels of data and weights:")))
+  int64_t group = o.intAttr("group", 1);
+  if (failed(o.same(o.dim(x, 1), o.s.mul(o.dim(w, 1), o.c(group)), "channels of data and weights:")) ||
+      failed(checkBias(o, bias, o.dim(w, 0))))
     return failure();
+  if (auto channels = known(o.dim(w, 0)); channels && group > 0 && *channels % group != 0)
+    return o.error() << "group " << group << " does not divide the " << *channels << " channels of the result";
   DimsRef kernel = o.dims(w).drop_front(2);
   if (auto given = o.intsAttr("kernel_shape"); !given.empty()) {
     if (int64_t(given.size()) != rank - 2)
@@ -102,8 +115,10 @@ static LogicalResult convolution(ShapeOp &o, unsigned x, unsigned w) {
   dims.append(*spatial);
   return o.set(0, dims);
 }
-static LogicalResult conv(ShapeOp &o) { return convolution(o, 0, 1); }
-static LogicalResult qlinearConv(ShapeOp &o) { return convolution(o, 0, 3); }
+static LogicalResult conv(ShapeOp &o) { return convolution(o, 0, 1, 2); }
+static LogicalResult convInteger(ShapeOp &o) { return convolution(o, 0, 1, 0); }
+static LogicalResult deformConv(ShapeOp &o) { return convolution(o, 0, 1, 3); }
+static LogicalResult qlinearConv(ShapeOp &o) { return convolution(o, 0, 3, 8); }
 
 static LogicalResult convTranspose(ShapeOp &o) {
   int64_t rank = o.rank(0), n = rank - 2;
@@ -114,6 +129,8 @@ static LogicalResult convTranspose(ShapeOp &o) {
     return failure();
   ArrayRef<int64_t> given = o.intsAttr("output_shape"), extra = o.intsAttr("output_padding");
   Dims dims{o.dim(0, 0), o.s.mul(o.dim(1, 1), o.c(o.intAttr("group", 1)))};
+  if (failed(checkBias(o, 2, dims[1])))
+    return failure();
   for (int64_t i = 0; i < n; ++i) {
     AffineExpr d = o.dim(0, i + 2), stride = o.c(w->strides[i]);
     AffineExpr extent = o.s.add(o.s.mul(o.s.sub(w->kernel[i], o.c(1)), o.c(w->dilations[i])), o.c(1));
@@ -358,7 +375,9 @@ void addWindowRules(ShapeRules &rules) {
   rules["packed.Block"] = block;
   rules["packed.Unblock"] = unblock;
   rules["packed.Channels"] = channels;
-  rules["Conv"] = rules["ConvInteger"] = rules["DeformConv"] = rules["ms.FusedConv"] = conv;
+  rules["Conv"] = rules["ms.FusedConv"] = conv;
+  rules["ConvInteger"] = convInteger;
+  rules["DeformConv"] = deformConv;
   rules["QLinearConv"] = qlinearConv;
   rules["ConvTranspose"] = convTranspose;
   for (const char *name : {"AveragePool", "MaxPool", "LpPool", "ms.NhwcMaxPool", "ms.QLinearAveragePool"})

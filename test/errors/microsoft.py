@@ -152,3 +152,13 @@ def search_with_unknown_heads(folder):
 @case(1, r"search \(Sampling, opset 1\): decoder input 'cache' is not one of input_ids, position_ids, attention_mask, past_0 …$")
 def search_with_odd_decoder(folder):
     return save(folder, search("Sampling", decoder_inputs=("input_ids", "position_ids", "attention_mask", "cache")))
+
+
+@case(1, r"fused .*entries of the bias and columns of the product: 3 and 4 differ")
+def bias_of_other_columns(folder):
+    return microsoft(folder, "DynamicQuantizeMatMul", [(2, 3), (3, 4), (1,), (1,), (3,)], dtypes={1: TensorProto.UINT8, 3: TensorProto.UINT8})
+
+
+@case(1, r"fused .*size of input 4 and of the last axis: 3 and 4 differ")
+def bias_of_another_last_axis(folder):
+    return microsoft(folder, "SkipLayerNormalization", [(1, 2, 4), (1, 2, 4), (4,), (4,), (3,)])

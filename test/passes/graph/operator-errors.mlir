@@ -418,3 +418,11 @@ func.func @zero_point_size(%a0: tensor<3x4xi8>, %a1: tensor<4xf32>, %a2: tensor<
   %r = "onnx.DequantizeLinear"(%a0, %a1, %a2) {axis = 1 : i64} : (tensor<3x4xi8>, tensor<4xf32>, tensor<3xi8>) -> tensor<*xf32>
   return %r : tensor<*xf32>
 }
+
+// -----
+
+func.func @blocks_of_scales(%a0: tensor<2x3xf32>, %a1: tensor<2x3xf32>) -> tensor<*xui8> {
+  // expected-error @+1 {{QuantizeLinear: sizes of scale and of the blocks of axis 1: 3 and 2 differ}}
+  %r = "onnx.QuantizeLinear"(%a0, %a1) {axis = 1 : i64, block_size = 2 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<*xui8>
+  return %r : tensor<*xui8>
+}

@@ -49,6 +49,30 @@ func.func @channels(%x: tensor<1x3x8x8xf32>, %w: tensor<4x2x3x3xf32>) -> tensor<
 
 // -----
 
+func.func @bias(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>, %b: tensor<3xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{Conv: entries of the bias and channels of the result: 3 and 4 differ}}
+  %r = "onnx.Conv"(%x, %w, %b) : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, tensor<3xf32>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+func.func @bias_axes(%x: tensor<1x3x8x8xf32>, %w: tensor<3x4x3x3xf32>, %b: tensor<4x1xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{ConvTranspose: bias [4, 1] needs one axis}}
+  %r = "onnx.ConvTranspose"(%x, %w, %b) : (tensor<1x3x8x8xf32>, tensor<3x4x3x3xf32>, tensor<4x1xf32>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+func.func @groups(%x: tensor<1x3x8x8xf32>, %w: tensor<4x1x3x3xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{Conv: group 3 does not divide the 4 channels of the result}}
+  %r = "onnx.Conv"(%x, %w) {group = 3 : i64} : (tensor<1x3x8x8xf32>, tensor<4x1x3x3xf32>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
 func.func @window(%x: tensor<1x4x8x8xf32>, %w: tensor<6x4x9x9xf32>) -> tensor<*xf32> {
   // expected-error @+1 {{Conv: a window of 9 does not fit the 8 entries of spatial axis 0}}
   %r = "onnx.Conv"(%x, %w) : (tensor<1x4x8x8xf32>, tensor<6x4x9x9xf32>) -> tensor<*xf32>
