@@ -114,10 +114,8 @@ ONNXC_INLINE int64_t bestOfRow(const float *row, int64_t n, float sign, bool las
     best = better ? key : best;
     where = better ? lane + int32_t(i) : where;
   }
-  int32_t top = best[0], at = where[0];
-  for (int l = 1; l < 16; ++l)
-    if (best[l] > top || (best[l] == top && (last ? where[l] > at : where[l] < at)))
-      top = best[l], at = where[l];
+  int32_t top = __builtin_reduce_max(best);
+  int32_t at = last ? __builtin_reduce_max(best == top ? where : v16i(-1)) : __builtin_reduce_min(best == top ? where : v16i(INT32_MAX));
   for (; i < n; ++i) {
     int32_t key = keysOf(sign * v16(row[i]), 0)[0];
     if (last ? key >= top : key > top)
@@ -141,6 +139,17 @@ ONNXC_INLINE void bestOfColumns(const float *x, int64_t dim, int64_t stride, int
     to[c] = where[c];
 }
 
+constexpr int64_t kShort = 32;  // a row of fewer elements is quicker as a column among 64 than by itself
+
+// The same for `count` <= 64 contiguous rows of `dim` <= kShort.
+ONNXC_INLINE void bestOfRows(const float *x, int64_t dim, int64_t count, float sign, bool last, int64_t *to) {
+  float columns[kShort * 64];
+  for (int64_t d = 0; d < dim; ++d)
+    for (int64_t r = 0; r < count; ++r)
+      columns[d * 64 + r] = x[r * dim + d];
+  bestOfColumns(columns, dim, 64, count, sign, last, to);
+}
+
 // NaN is the best for both.
 int32_t argBest(const onnxc_args *a, bool greatest) {  // attributes: axis, select_last_index
   const onnxc_tensor &in = a->in[0];
@@ -152,6 +161,12 @@ int32_t argBest(const onnxc_args *a, bool greatest) {  // attributes: axis, sele
   float sign = greatest ? 1 : -1;
   const float *x = data<float>(in);
   int64_t *to = mutableData<int64_t>(a->out[0]), blocks = (s.inner + 63) / 64;
+  if (s.inner == 1 && s.dim <= kShort)
+    return parallelFor(a, (s.outer + 63) / 64, grainOf(s.dim * 64), [=](int64_t begin, int64_t end) {
+      for (int64_t r = begin * 64; r < minOf(end * 64, s.outer); r += 64)
+        bestOfRows(x + r * s.dim, s.dim, minOf<int64_t>(64, s.outer - r), sign, last, to + r);
+      return int32_t(ONNXC_K_OK);
+    });
   if (s.inner == 1)
     return parallelFor(a, s.outer, grainOf(s.dim), [=](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r)

@@ -432,6 +432,7 @@ for _op in ("RNN", "GRU", "LSTM"):
     recurrent(f"{_op.lower()}_few_steps", _op, 2, 3, 20, 33)
     recurrent(f"{_op.lower()}_few_steps_packed", _op, 1, 2, 40, 64)
     recurrent(f"{_op.lower()}_packed", _op, 9, 2, 40, 64)
+    recurrent(f"{_op.lower()}_batch_packed", _op, 3, 13, 40, 70)
 recurrent("gru_late_reset_packed", "GRU", 9, 2, 40, 64, linear_before_reset=1)
 for _largest in (0, 1):
     library(f"top_k_{_largest}", "TopK", {"x": (3, 100, 5)}, {"k": np.array([37])}, ("v", "i"), axis=1, largest=_largest)
@@ -439,6 +440,11 @@ for _largest in (0, 1):
 for _op in ("ArgMax", "ArgMin"):
     library(f"{_op.lower()}_rows", _op, {"x": (7, 333)}, results=("i",), axis=1)
     library(f"{_op.lower()}_columns", _op, {"x": (3, 21, 130)}, results=("i",), axis=1)
+    for _last in (0, 1):  # rounded: most rows have equal elements
+        for _length in (5, 37):
+            case(f"{_op.lower()}_short_rows_{_length}_{_last}", [
+                helper.make_node("Round", ["x"], ["r"]), helper.make_node(_op, ["r"], ["i"], axis=1, select_last_index=_last),
+                helper.make_node("Cast", ["i"], ["y"], to=TensorProto.FLOAT)], {"x": (70, _length)}, {})
 for _mode in ("linear", "nearest", "cubic"):
     for _padding in ("zeros", "border", "reflection"):
         library(f"grid_sample_{_mode}_{_padding}", "GridSample", {"x": (2, 5, 13, 9), "g": (2, 11, 17, 2)}, mode=_mode, padding_mode=_padding)
