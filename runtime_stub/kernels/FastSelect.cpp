@@ -14,6 +14,14 @@ ONNXC_INLINE v16i keysOf(v16 x, int32_t flip) {
   return (x == x ? key : v16i(0x7fffffff)) ^ flip;
 }
 
+// The same of one value, never the least integer.
+ONNXC_INLINE int32_t keyOf(float v, int32_t flip) {
+  int32_t bits = __builtin_bit_cast(int32_t, v + 0.0f), key = v == v ? bits ^ ((bits >> 31) & 0x7fffffff) : 0x7fffffff;
+  return maxOf(key ^ flip, INT32_MIN + 1);
+}
+
+constexpr int64_t kShort = 32;  // elements of a row that is quicker as a column among 64 than by itself
+
 // An entry orders by its key, then by a lower index.
 ONNXC_INLINE uint64_t entryOf(int32_t key, int64_t index) {
   return uint64_t(uint32_t(key) ^ 0x80000000u) << 32 | (0xffffffffu - uint32_t(index));
@@ -69,6 +77,32 @@ void loadKeys(const float *row, int64_t stride, int64_t n, int32_t flip, int32_t
     key[j] = INT32_MIN;
 }
 
+// The k best of each of `count` <= 64 contiguous rows of `dim` <= kShort, best first; `values` and `indices` may be null.
+void topOfRows(const float *x, int64_t dim, int64_t count, int32_t flip, int64_t k, float *values, int64_t *indices) {
+  int32_t key[kShort * 64], best[64], where[64];
+  memset(key, 0, size_t(dim) * 64 * sizeof(int32_t));
+  for (int64_t d = 0; d < dim; ++d)
+    for (int64_t r = 0; r < count; ++r)
+      key[d * 64 + r] = keyOf(x[r * dim + d], flip);
+  for (int64_t j = 0; j < k; ++j) {
+    for (int64_t r = 0; r < 64; ++r)
+      best[r] = INT32_MIN, where[r] = 0;
+    for (int64_t d = 0; d < dim; ++d)
+      for (int64_t r = 0; r < 64; ++r) {
+        bool better = key[d * 64 + r] > best[r];
+        best[r] = better ? key[d * 64 + r] : best[r];
+        where[r] = better ? int32_t(d) : where[r];
+      }
+    for (int64_t r = 0; r < count; ++r) {
+      key[where[r] * 64 + r] = INT32_MIN;  // taken
+      if (values)
+        values[r * k + j] = x[r * dim + where[r]];
+      if (indices)
+        indices[r * k + j] = where[r];
+    }
+  }
+}
+
 int32_t topK(const onnxc_args *a) {  // attributes: axis, largest
   const onnxc_tensor &in = a->in[0];
   int64_t axis = a->attr[0].i;
@@ -82,6 +116,13 @@ int32_t topK(const onnxc_args *a) {  // attributes: axis, largest
   float *values = hasOutput(a, 0) ? mutableData<float>(a->out[0]) : nullptr;
   int64_t *indices = hasOutput(a, 1) ? mutableData<int64_t>(a->out[1]) : nullptr;
   const float *x = data<float>(in);
+  if (s.inner == 1 && s.dim <= kShort && k <= 8)  // a heap is quicker for more
+    return parallelFor(a, (s.outer + 63) / 64, grainOf(s.dim * k * 64), [=](int64_t begin, int64_t end) {
+      for (int64_t r = begin * 64; r < minOf(end * 64, s.outer); r += 64)
+        topOfRows(x + r * s.dim, s.dim, minOf<int64_t>(64, s.outer - r), flip, k, values ? values + r * k : nullptr,
+                  indices ? indices + r * k : nullptr);
+      return int32_t(ONNXC_K_OK);
+    });
   return parallelScratchFor(a, s.outer * s.inner, grainOf(s.dim * 2), k * 8 + padded * 4 + 64,
                             [=](void *scratch, int64_t begin, int64_t end) {
                               uint64_t *heap = static_cast<uint64_t *>(scratch);
@@ -129,8 +170,7 @@ ONNXC_INLINE void bestOfColumns(const float *x, int64_t dim, int64_t stride, int
   int32_t best[64], where[64];
   for (int64_t d = 0; d < dim; ++d, x += stride)
     for (int64_t c = 0; c < width; ++c) {
-      float v = sign * x[c] + 0.0f;
-      int32_t bits = __builtin_bit_cast(int32_t, v), key = v == v ? bits ^ ((bits >> 31) & 0x7fffffff) : 0x7fffffff;
+      int32_t key = keyOf(sign * x[c], 0);
       bool better = (d == 0) | (last ? key >= best[c] : key > best[c]);
       best[c] = better ? key : best[c];
       where[c] = better ? int32_t(d) : where[c];
@@ -138,8 +178,6 @@ ONNXC_INLINE void bestOfColumns(const float *x, int64_t dim, int64_t stride, int
   for (int64_t c = 0; c < width; ++c)
     to[c] = where[c];
 }
-
-constexpr int64_t kShort = 32;  // a row of fewer elements is quicker as a column among 64 than by itself
 
 // The same for `count` <= 64 contiguous rows of `dim` <= kShort.
 ONNXC_INLINE void bestOfRows(const float *x, int64_t dim, int64_t count, float sign, bool last, int64_t *to) {

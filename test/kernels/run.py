@@ -436,6 +436,7 @@ for _op in ("RNN", "GRU", "LSTM"):
 recurrent("gru_late_reset_packed", "GRU", 9, 2, 40, 64, linear_before_reset=1)
 for _largest in (0, 1):
     library(f"top_k_{_largest}", "TopK", {"x": (3, 100, 5)}, {"k": np.array([37])}, ("v", "i"), axis=1, largest=_largest)
+    library(f"top_k_short_rows_{_largest}", "TopK", {"x": (70, 11)}, {"k": np.array([3])}, ("v", "i"), largest=_largest)
     library(f"top_k_rows_{_largest}", "TopK", {"x": (7, 333)}, {"k": np.array([20])}, ("v", "i"), largest=_largest)
 for _op in ("ArgMax", "ArgMin"):
     library(f"{_op.lower()}_rows", _op, {"x": (7, 333)}, results=("i",), axis=1)
