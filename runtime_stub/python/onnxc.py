@@ -155,10 +155,21 @@ def _strings(array, keep):
     return views.buffer_info()[0]
 
 
+def _plain(given, want, name):
+    """A Python number, or lists of them, as an array of type `want`, which must be able to hold it."""
+    try:
+        found, array = np.asarray(given).dtype, np.asarray(given, dtype=want)
+    except (TypeError, ValueError, OverflowError) as e:
+        raise Error(f"input '{name}': {e}", name, 2) from None
+    if array.size and want.kind in "biuf" and found.kind in ("OSU" if want.kind == "f" else "fOSU"):
+        raise Error(f"input '{name}': dtype {found}, the model needs {want}", name, 2)
+    return array
+
+
 def _canonical(array, code, name):
     """`array` as contiguous native-order memory of the element type `code`."""
     want = _dtype(code)
-    array = np.asarray(array) if isinstance(array, (np.ndarray, np.generic)) else np.asarray(array, dtype=want)
+    array = np.asarray(array) if isinstance(array, (np.ndarray, np.generic)) else _plain(array, want, name)
     if code == STRING:
         if array.dtype.kind not in "OUS":
             raise Error(f"input '{name}': dtype {array.dtype}, the model needs strings", name, 2)
@@ -533,6 +544,7 @@ class Model:
                     context.in_tensors[index].data, context.last_shapes[index], context.known = None, None, list(self._static)
                     continue
                 if self._in[index].kind != OPTIONAL:
+                    self._refuse_strays(feeds)
                     raise Error(f"input '{name}' is not given", name, 1) from None
                 given = None
             if type(given) is not np.ndarray or given.dtype != dtype or dtype is None or not given.flags.c_contiguous:
@@ -549,9 +561,13 @@ class Model:
                 context.last_shapes[index], context.known = shape, list(self._static)
             tensor.data = _strings(given, keep) if dtype is _OBJECT else _address(given)
         if len(feeds) + omitted > len(self._fast):
-            known = {name for name, _ in self._fast}
-            stray = next(name for name in feeds if name not in known)
-            raise Error(f"the model has no input '{stray}'", stray, 1)
+            self._refuse_strays(feeds)
+
+    def _refuse_strays(self, feeds):
+        known = [name for name, _ in self._fast]
+        for stray in feeds:
+            if stray not in known:
+                raise Error(f"the model has no input '{stray}'; there are: " + ", ".join(f"'{name}'" for name in known), stray, 1) from None
 
     def _call(self, context):
         results, later = [], False

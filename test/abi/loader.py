@@ -1,8 +1,9 @@
 """What the Python loader refuses in words of its own, where the library or the system would end the process; run.py runs these."""
 import numpy as np
+from onnx import TensorProto, helper
 
 from caller import batch, load
-from common import mlp_model
+from common import info, make, mlp_model
 
 
 def words(action, kind):
@@ -38,6 +39,26 @@ def feeds_without_names(s, folder):
     return None if (model.run(np.load(folder / "x.npz"))[0] == model.run({"x": batch(2)})[0]).all() else "another result for a mapping that is no dict"
 
 
+def whole_numbers():
+    x, y = (info(name, "n", dtype=TensorProto.INT64) for name in "xy")
+    return make([helper.make_node("Abs", ["x"], ["y"])], [x], [y])
+
+
+def feeds_that_do_not_fit(s, folder):
+    """Numbers that the element type cannot hold are refused, not cut; a wrong name is told before a missing one."""
+    import onnxc
+    half, whole = load(s.compile(mlp_model(), folder)), load(s.compile(whole_numbers(), folder, name="whole"))
+    cases = [(half, {"X": batch(2)}, "the model has no input 'X'; there are: 'x'"), (half, {}, "input 'x' is not given"),
+             (half, {"x": None}, "input 'x': dtype object, the model needs float32"), (half, {"x": [["1"]]}, "input 'x': dtype <U1, the model needs float32"),
+             (whole, {"x": [1.5, 2.5]}, "input 'x': dtype float64, the model needs int64")]
+    for model, feeds, message in cases:
+        if (said := words(lambda: model.run(feeds), onnxc.Error)) != message:
+            return said
+    if not (said := words(lambda: whole.run({"x": [[1], 2]}), onnxc.Error)).startswith("input 'x': setting an array element with a sequence"):
+        return said
+    return None if whole.run({"x": [1, 2]})[0].tolist() == [1, 2] else "another result for a list"
+
+
 def files_that_are_no_artefacts(s, folder):
     import onnxc
     library, other = s.compile(mlp_model(), folder), s.compile(mlp_model(), folder, "--target", "aarch64-linux-gnu", name="other")
@@ -64,4 +85,4 @@ def levels_that_are_not_there(s, folder):
     return None if said == "model_create: num_threads is -1; it must not be negative" else said
 
 
-CHECKS = [levels_that_are_not_there, closed_models, feeds_without_names, files_that_are_no_artefacts]
+CHECKS = [levels_that_are_not_there, closed_models, feeds_without_names, feeds_that_do_not_fit, files_that_are_no_artefacts]
