@@ -25,6 +25,17 @@ static std::string structureError(const pb::NodeProto &n, bool inFunction) {
   return "";
 }
 
+// "has 1 input, Add takes 2": where the number is wrong.
+static std::string countError(const pb::OpSchema &schema, int count, int least, int most, const std::string &what) {
+  if (count >= least && count <= most)
+    return "";
+  std::string takes = least == most                             ? std::to_string(least)
+                      : most == std::numeric_limits<int>::max() ? "at least " + std::to_string(least)
+                                                                : std::to_string(least) + " to " + std::to_string(most);
+  return "has " + std::to_string(count) + " " + what + (count == 1 ? "" : "s") + ", " + schema.Name() + " of opset " +
+         std::to_string(schema.SinceVersion()) + " needs " + takes;
+}
+
 // Old opsets' schemas are those the exporter had; ops that came later are refused, but for one that ONNX Runtime writes into older models.
 std::string checkNode(const pb::NodeProto &n, int version, bool inFunction) {
   const pb::OpSchema *schema = Schemas::instance().GetSchema(n.op_type(), version, n.domain());
@@ -33,11 +44,16 @@ std::string checkNode(const pb::NodeProto &n, int version, bool inFunction) {
   if (!schema && newestSchema(n) && n.op_type() != "LayerNormalization")
     return "does not exist in opset " + std::to_string(version) + " of " + plainName(n.domain()) +
            "; import the opset that it was exported for";
+  if (!schema || schema->Deprecated())
+    return attributeWordError(n, version);
+  if (std::string error = countError(*schema, n.input_size(), schema->min_input(), schema->max_input(), "input"); !error.empty())
+    return error;
+  if (std::string error = countError(*schema, n.output_size(), schema->min_output(), schema->max_output(), "output"); !error.empty())
+    return error;
   try {
-    if (schema && !schema->Deprecated())
-      schema->Verify(n);
+    schema->Verify(n);
   } catch (const std::exception &e) {
-    return e.what();
+    return plainMessage(e.what());
   }
   return attributeWordError(n, version);
 }

@@ -130,7 +130,7 @@ static std::string einsumError(const pb::NodeProto &node, const Scope &scope) {
   for (size_t i = 0; i < result.size(); ++i)
     if (known.find(result[i]) == std::string::npos || result.find(result[i], i + 1) != std::string::npos)
       error = "has an equation whose result does not follow from its operands";
-  return error;
+  return error.empty() ? error : error + ": '" + equation + "'";
 }
 
 // Numbers that the library's inference computes with and does not check.
@@ -152,12 +152,6 @@ static std::string rangeError(const pb::NodeProto &node) {
         return "attribute '" + attr->name() + "' is " + std::to_string(attr->i()) + ", not from " + std::to_string(range.least) + " to " +
                std::to_string(range.most);
   return {};
-}
-
-// Without the library's class of error.
-static std::string plainMessage(llvm::StringRef message) {
-  message.consume_front("[ShapeInferenceError] ") || message.consume_front("[TypeInferenceError] ");
-  return message.trim().str();
 }
 
 // "; it reads 'x' float[2, n], 'w' float[4, 5]": the first tensors that a node reads, since the library's messages seldom say which sizes

@@ -15,4 +15,7 @@ private:
   Schemas() = default;
 };
 
+// What the library says of a node, in words that say what is wrong with the model.
+std::string plainMessage(std::string message);
+
 }  // namespace onnxc::importer

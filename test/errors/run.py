@@ -13,6 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import data  # more cases
+import library
 import microsoft
 import outputs
 import shapes
