@@ -5,6 +5,7 @@
 #include "compiler/commands/Npy.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace onnxc {
@@ -75,11 +76,30 @@ static std::optional<int> readInput(llvm::StringRef name, llvm::StringRef file, 
   return fail(ExitUsage, "no input '" + name + "' in the model; it has " + llvm::join(names, ", "));
 }
 
+// Sizes with a name are the same in all inputs: random ones take those of the inputs from files.
+static void takeSizes(const std::vector<Port> &ports, const InputOptions &options, std::vector<Value> &values) {
+  llvm::StringMap<int64_t> sizes;
+  for (auto [port, value] : llvm::zip(ports, values))
+    for (size_t d = 0; options.files.count(port.name) && d < std::min(port.symbols.size(), value.dims.size()); ++d)
+      if (!port.symbols[d].empty())
+        sizes.try_emplace(port.symbols[d], value.dims[d]);
+  for (size_t i = 0; i < ports.size(); ++i) {
+    Value &value = values[i];
+    if (options.files.count(ports[i].name) || value.absent || value.kind != Value::Tensor)
+      continue;
+    for (size_t d = 0; d < value.dims.size(); ++d)
+      if (auto size = sizes.find(ports[i].symbols[d]); size != sizes.end())
+        value.dims[d] = size->second;
+    fillRandom(value, i + 1);
+  }
+}
+
 std::optional<int> makeInputs(const Artefact &artefact, const InputOptions &options, std::vector<Value> &values) {
   values = randomInputs(artefact, [&](const SizeRange &range) { return options.symbolSize.value_or(range.usual()); });
   for (const auto &[name, file] : options.files)
     if (auto exit = readInput(name, file, artefact.inputs(), values))
       return exit;
+  takeSizes(artefact.inputs(), options, values);
   return std::nullopt;
 }
 

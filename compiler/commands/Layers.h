@@ -13,7 +13,7 @@ struct LayerReport {
   std::vector<LayerDifference> differ;  // in launch order
   size_t compared = 0, results = 0;     // of all results of the model
   double worst = 0;                     // of the largest value
-  std::string worstNode = "-";
+  std::string worstNode;
 };
 
 // Compares what every launch makes on `inputs` with what `reference`, the same model at -O0, makes.

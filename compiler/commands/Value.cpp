@@ -204,9 +204,15 @@ static double largestOf(const Value &floats) {
   return largest;
 }
 
+double partOfLargest(const Tolerance &tolerance, int32_t dtype) {
+  double rounding = tolerance.given ? 0 : dtype == 16 ? kBrainTolerance : dtype == 10 ? kHalfTolerance : 0;
+  return std::max(tolerance.ofLargest, rounding);
+}
+
 static std::string tensorDifference(const Value &want, const Value &got, Tolerance tolerance) {
-  if (tolerance.ofLargest > 0 && want.dtype != StringCode && !isInteger(want.dtype))
-    tolerance.atol += tolerance.ofLargest * largestOf(want);
+  double part = partOfLargest(tolerance, want.dtype);
+  if (part > 0 && want.dtype != StringCode && !isInteger(want.dtype))
+    tolerance.atol += part * largestOf(want);
   int64_t n = want.count(), wrong = 0, first = -1;
   double worst = 0;
   for (int64_t i = 0; i < n; ++i) {

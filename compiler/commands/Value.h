@@ -44,7 +44,12 @@ void fillRandom(Value &tensor, uint64_t seed);
 struct Tolerance {
   double rtol = 1e-3, atol = 1e-7;
   double ofLargest = 0;  // more atol, as a part of the largest finite element of a tensor
+  bool given = false;    // by the user: holds for every type
 };
+// What rounding to bfloat16 and float16 may move an element by, as a part of the largest of its tensor.
+constexpr double kBrainTolerance = 0.03, kHalfTolerance = 0.004;
+// ofLargest for a tensor of this type.
+double partOfLargest(const Tolerance &tolerance, int32_t dtype);
 std::string difference(const Value &want, const Value &got, const Tolerance &tolerance);
 
 }  // namespace onnxc

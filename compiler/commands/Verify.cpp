@@ -18,9 +18,6 @@
 namespace onnxc {
 
 namespace {
-// What weights of bf16 and f16 may move an element by, as a part of the largest of its tensor.
-constexpr double kBrainTolerance = 0.03, kHalfTolerance = 0.004;
-
 struct VerifyOptions {
   std::string model;
   std::vector<std::string> folders;
@@ -129,6 +126,8 @@ static void printText(const VerifyReport &report) {
   }
   if (!report.sets.empty())
     llvm::outs() << report.sets.size() - report.failed() << " passed, " << report.failed() << " failed\n";
+  if (report.failed() && report.layers && report.layers->compared && report.layers->differ.empty())
+    llvm::outs() << "the optimised code does what -O0 does: look for the difference in the model or in the data\n";
 }
 
 static llvm::json::Value toJson(const LayerReport &layers) {
@@ -160,7 +159,8 @@ static void printJson(const VerifyReport &report) {
 
 // Weights of 16 bits move a result by a part of the largest: elements near zero have no digits that agree.
 static void fitTolerance(const CLI::App &app, const Artefact &artefact, Tolerance &tolerance) {
-  if (app.count("--rtol") || app.count("--atol"))
+  tolerance.given = app.count("--rtol") || app.count("--atol");
+  if (tolerance.given)
     return;
   tolerance.ofLargest = artefact.hasFlag("--precision bf16") ? kBrainTolerance : artefact.hasFlag("--precision f16") ? kHalfTolerance : 0;
 }
@@ -171,12 +171,16 @@ static void bindVerifyOptions(CLI::App &app, VerifyOptions &options) {
       ->type_name("DIR")
       ->take_all()
       ->allow_extra_args(false);
-  app.add_option("--rtol", options.tolerance.rtol, "largest relative difference of floats")->type_name("X")->capture_default_str();
+  app.add_option("--rtol", options.tolerance.rtol, "largest relative difference of floats")
+      ->type_name("X")
+      ->capture_default_str()
+      ->check(notNegative());
   app.add_option("--atol", options.tolerance.atol,
                  "largest absolute difference of floats; without --rtol and --atol 0.03 (0.004) of an output's largest is added with "
-                 "--precision bf16 (f16)")
+                 "--precision bf16 (f16) and for outputs of that type")
       ->type_name("X")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(notNegative());
   bindLoadOptions(app, options.load);
   app.add_flag("--layers", options.layers,
                "also compile with -O0 and compare what every kernel makes, on the first set or on random inputs; -g shows every node");
@@ -190,6 +194,8 @@ int verifyMain(int argc, const char *const *argv) {
   bindVerifyOptions(app, options);
   if (auto exit = parseCommandLine(app, argc, argv))
     return *exit;
+  if (std::error_code error = llvm::sys::fs::access(options.model, llvm::sys::fs::AccessMode::Exist))
+    return fail(ExitBadModel, options.model + ": cannot be read: " + error.message());
   bool given = !options.folders.empty();
   if (llvm::StringRef own = llvm::sys::path::parent_path(options.model); !given)
     options.folders.push_back(own.empty() ? "." : own.str());

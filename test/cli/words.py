@@ -1,7 +1,8 @@
 """Command lines with words that do not fit: checks of the suite `cli` (run.py)."""
 import numpy as np
+from onnx import helper
 
-from common import relu_model, save
+from common import info, make, relu_model, save
 from custom import X
 
 
@@ -45,6 +46,25 @@ def inputs_that_name_no_file(s, folder):
     return None if "y: " in s.onnxc("run", model, "-i", f"x={folder}/run=3/x.npy").stdout else "a path with '=' is not read"
 
 
+def verify_of_what_is_not_there(s, folder):
+    model = save(relu_model(2, 3), folder / "m.onnx")
+    for arguments, code, want in ((["none.onnx"], 1, "none.onnx: cannot be read: No such file or directory"), ([model], 2, "no test_data_set_* folder with output_0.pb in"),
+                                  ([model, "--rtol", "-1"], 2, "--rtol: expected a number of at least 0, got '-1'"),
+                                  ([model, "--atol", "x"], 2, "--atol: expected a number of at least 0, got 'x'")):
+        if want not in (text := s.onnxc("verify", *arguments, code=code).stderr):
+            return text
+    return None
+
+
+def random_inputs_take_given_sizes(s, folder):
+    """A size with a name is the same in an input from a file and in one that nobody gives."""
+    nodes = [helper.make_node("Add", ["a", "b"], ["y"])]
+    model = save(make(nodes, [info("a", "n", 3), info("b", "n", 3)], [info("y", "n", 3)]), folder / "m.onnx")
+    np.save(folder / "b.npy", np.ones((4, 3), np.float32))
+    text = s.onnxc("run", model, "-i", f"b={folder / 'b.npy'}").stdout
+    return None if text.startswith("y: float32[4,3] = ") else text
+
+
 def flags_that_need_others(s, folder):
     model = save(relu_model(2, 3), folder / "m.onnx")
     for flags in (["--input", "x=x.npy"], ["--symbol-size", "3"]):
@@ -84,4 +104,4 @@ def folders_that_keep_no_code(s, folder):
     return None
 
 
-CHECKS = [data_that_is_not_there, empty_names_of_cpus, flags_that_need_others, folders_that_keep_no_code, inputs_that_name_no_file, unknown_command, unknown_words]
+CHECKS = [random_inputs_take_given_sizes, verify_of_what_is_not_there, data_that_is_not_there, empty_names_of_cpus, flags_that_need_others, folders_that_keep_no_code, inputs_that_name_no_file, unknown_command, unknown_words]
