@@ -2,6 +2,7 @@
 #include "compiler/Headers.h"
 #include "codegen/cpu/Codegen.h"
 #include "codegen/link/ModelHeader.h"
+#include "dialects/onnx/ElementTypes.h"
 #include "dialects/onnx/OnnxDialect.h"
 
 using namespace mlir;
@@ -30,8 +31,9 @@ static std::vector<ModelPort> ports(ModuleOp module, StringRef key) {
     Type type = cast<TypeAttr>(d.get("type")).getValue();
     auto tensor = dyn_cast<TensorType>(type);
     bool plain = tensor || !isa<onnx::SeqType, onnx::OptType, onnx::MapType>(type);
-    result.push_back({cast<StringAttr>(d.get("name")).getValue().str(), plain ? dataTypeCode(tensor ? tensor.getElementType() : type) : 0,
-                      plain, plain ? shapeOf(cast<DenseI64ArrayAttr>(d.get("dims")).asArrayRef(), symbols) : "not a tensor"});
+    result.push_back({cast<StringAttr>(d.get("name")).getValue().str(),
+                      plain ? onnx::elementTypeCode(tensor ? tensor.getElementType() : type) : 0, plain,
+                      plain ? shapeOf(cast<DenseI64ArrayAttr>(d.get("dims")).asArrayRef(), symbols) : "not a tensor"});
   }
   return result;
 }

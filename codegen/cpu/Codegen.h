@@ -91,7 +91,4 @@ void keep(llvm::StringRef folder, llvm::StringRef key, llvm::StringRef code);
 // Straight-line code so long that LLVM's passes, which take more than linear time, are not worth it.
 void markLong(llvm::Function &f);
 
-// TensorProto.DataType of an element type; 0 for objects.
-int32_t dataTypeCode(mlir::Type elementType);
-
 }  // namespace onnxc

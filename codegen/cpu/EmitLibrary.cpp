@@ -2,58 +2,15 @@
 // afterwards.
 #include "codegen/cpu/Codegen.h"
 #include "dialects/onnx/CustomCall.h"
+#include "dialects/onnx/ElementTypes.h"
 #include "dialects/onnx/NodeLoc.h"
 #include "dialects/kernel/Families.h"
 #include "dialects/kernel/Weights.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/IRBuilder.h"
 
 using namespace mlir;
 namespace onnxc {
-
-int32_t dataTypeCode(Type t) {
-  if (isa<onnx::StringType>(t))
-    return 8;
-  if (auto i = dyn_cast<IntegerType>(t)) {
-    bool u = i.isUnsigned();
-    switch (i.getWidth()) {
-    case 1:
-      return 9;
-    case 2:
-      return u ? 25 : 26;
-    case 4:
-      return u ? 21 : 22;
-    case 8:
-      return u ? 2 : 3;
-    case 16:
-      return u ? 4 : 5;
-    case 32:
-      return u ? 12 : 6;
-    default:
-      return u ? 13 : 7;
-    }
-  }
-  if (auto c = dyn_cast<ComplexType>(t))
-    return c.getElementType().isF32() ? 14 : 15;
-  if (t.isF32())
-    return 1;
-  if (t.isF64())
-    return 11;
-  if (t.isF16())
-    return 10;
-  if (t.isBF16())
-    return 16;
-  return isa<Float8E4M3FNType>(t)     ? 17
-         : isa<Float8E4M3FNUZType>(t) ? 18
-         : isa<Float8E5M2Type>(t)     ? 19
-         : isa<Float8E5M2FNUZType>(t) ? 20
-         : isa<Float4E2M1FNType>(t)   ? 23
-         : isa<Float8E8M0FNUType>(t)  ? 24
-         : isa<Float6E2M3FNType>(t)   ? 27
-         : isa<Float6E3M2FNType>(t)   ? 28
-                                      : 0;
-}
 
 // Straight-line code of this many operands costs LLVM's schedulers more time than it can gain.
 static constexpr size_t kManyOperands = 256;
@@ -113,8 +70,8 @@ struct Emitter {
       writeWeight(value, os), data = global(llvm::ConstantDataArray::getRaw(bytes, bytes.size(), b.getInt8Ty()));
     SmallVector<int64_t> shape(value.getShapedType().getShape());
     auto *dims = global(llvm::ConstantDataArray::get(c, ArrayRef<uint64_t>(reinterpret_cast<uint64_t *>(shape.data()), shape.size())));
-    return global(
-        llvm::ConstantStruct::get(tensor, {data, dims, b.getInt32(shape.size()), b.getInt32(dataTypeCode(value.getElementType()))}));
+    return global(llvm::ConstantStruct::get(
+        tensor, {data, dims, b.getInt32(shape.size()), b.getInt32(onnx::elementTypeCode(value.getElementType()))}));
   }
   llvm::Constant *stringArray(ArrayAttr list) {
     return stringTable(m, llvm::map_to_vector(list.getAsRange<StringAttr>(), [](StringAttr s) { return s.getValue(); }));
@@ -132,7 +89,7 @@ struct Emitter {
       int64_t fallback = 0;
       otherwise.getAsInteger(10, fallback);
       if (auto type = dyn_cast_if_present<TypeAttr>(value))
-        return pack(integer(dataTypeCode(type.getValue())), 0, null, n);
+        return pack(integer(onnx::elementTypeCode(type.getValue())), 0, null, n);
       return pack(integer(value ? cast<IntegerAttr>(value).getValue().getSExtValue() : onnx::intAttr(op, name, fallback)), 0, null, n);
     }
     case 'f': {
@@ -261,7 +218,7 @@ struct Emitter {
       else if (!type)
         fill(at, data(v), null, 0, 0);
       else
-        fill(at, data(v), dims(type), type.getRank(), dataTypeCode(type.getElementType()));
+        fill(at, data(v), dims(type), type.getRank(), onnx::elementTypeCode(type.getElementType()));
     }
     return array;
   }

@@ -1,6 +1,6 @@
 // EmitTables.cpp: the static description that the runtime stub reads (runtime_stub/plan.h, onnxc.h) and the exported getters.
 #include "codegen/cpu/Codegen.h"
-#include "dialects/onnx/OnnxBase.h"
+#include "dialects/onnx/ElementTypes.h"
 #include "llvm/IR/IRBuilder.h"
 
 using namespace mlir;
@@ -27,7 +27,7 @@ PortFacts portFacts(DictionaryAttr port, bool shown, bool input) {
   if (!facts.kind && !anyRank)
     facts.rank = int32_t(facts.dims.size());
   if (auto map = dyn_cast<onnx::MapType>(type))
-    facts.keyDtype = dataTypeCode(map.getKey()), type = map.getValue();
+    facts.keyDtype = onnx::elementTypeCode(map.getKey()), type = map.getValue();
   type = innermost(type);
   // An input object has the shape of the tensors inside, which the stub checks.
   if (auto item = dyn_cast<RankedTensorType>(type); item && input && (facts.kind == 1 || facts.kind == 2)) {
@@ -36,7 +36,7 @@ PortFacts portFacts(DictionaryAttr port, bool shown, bool input) {
       facts.dims.push_back(ShapedType::isDynamic(size) ? INT64_MIN : size);
     facts.rank = int32_t(facts.dims.size());
   }
-  facts.dtype = dataTypeCode(isa<TensorType>(type) ? cast<TensorType>(type).getElementType() : type);
+  facts.dtype = onnx::elementTypeCode(isa<TensorType>(type) ? cast<TensorType>(type).getElementType() : type);
   return facts;
 }
 
@@ -105,7 +105,7 @@ struct Tables {
     if (!tensor || isa<onnx::StringType>(tensor.getElementType()))
       return structure({n32(0), n32(0), array({})});
     SmallVector<int64_t> dims = kernel::localDims(tensor);
-    return structure({n32(dataTypeCode(tensor.getElementType())), n32(dims.size()), numbers(dims)});
+    return structure({n32(onnx::elementTypeCode(tensor.getElementType())), n32(dims.size()), numbers(dims)});
   }
 
   // What a site knows of its kernel: flops, bytes, their terms, inputs, results. The same for all launches of the kernel.

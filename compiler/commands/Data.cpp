@@ -28,11 +28,10 @@ static bool fromTensor(const ::onnx::TensorProto &t, Value &v) {
   else if (!importer::typedBytes(t, v.bytes, error))
     return false;
   int64_t bits;
-  if (__builtin_mul_overflow(count, int64_t(importer::elementBits(v.dtype)), &bits) ||
-      int64_t(v.bytes.size()) != bits / 8 + (bits % 8 != 0))
+  if (__builtin_mul_overflow(count, int64_t(type->bits), &bits) || int64_t(v.bytes.size()) != bits / 8 + (bits % 8 != 0))
     return false;
-  if (importer::elementBits(v.dtype) < 8)
-    v.bytes = importer::unpackElements(v.bytes, count, v.dtype);
+  if (type->bits < 8)
+    v.bytes = importer::unpackElements(v.bytes, count, *type);
   return true;
 }
 

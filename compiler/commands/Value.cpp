@@ -1,9 +1,10 @@
 // Value.cpp: see Value.h.
 #include "compiler/commands/Value.h"
 #include "llvm/ADT/APFloat.h"
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <cstring>
@@ -50,94 +51,55 @@ static T load(const Value &v, int64_t i) {
   return x;
 }
 
-static double small(const llvm::fltSemantics &semantics, uint64_t bits) {
-  llvm::APFloat f(semantics, llvm::APInt(llvm::APFloat::semanticsSizeInBits(semantics), bits));
+// The number that the low bits of `bits` are in `format`.
+static double decoded(const llvm::fltSemantics &format, uint64_t bits) {
+  llvm::APFloat f(format, llvm::APInt(llvm::APFloat::semanticsSizeInBits(format), bits, /*isSigned=*/false, /*implicitTrunc=*/true));
   bool lost;
   f.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &lost);
   return f.convertToDouble();
 }
 
 double elementAsDouble(const Value &v, int64_t i) {
-  using llvm::APFloat;
-  switch (v.dtype) {
-  case 1:
-    return load<float>(v, i);
-  case 2:
-    return load<uint8_t>(v, i);
-  case 3:
-    return load<int8_t>(v, i);
-  case 4:
-    return load<uint16_t>(v, i);
-  case 5:
-    return load<int16_t>(v, i);
-  case 6:
-    return load<int32_t>(v, i);
-  case 7:
-    return load<int64_t>(v, i);
-  case 9:
-    return load<uint8_t>(v, i) != 0;
-  case 10:
-    return small(APFloat::IEEEhalf(), load<uint16_t>(v, i));
-  case 11:
-    return load<double>(v, i);
-  case 12:
-    return load<uint32_t>(v, i);
-  case 13:
-    return load<uint64_t>(v, i);
-  case 14:
-    return load<std::complex<float>>(v, i).real();
-  case 15:
-    return load<std::complex<double>>(v, i).real();
-  case 16:
-    return small(APFloat::BFloat(), load<uint16_t>(v, i));
-  case 17:
-    return small(APFloat::Float8E4M3FN(), load<uint8_t>(v, i));
-  case 18:
-    return small(APFloat::Float8E4M3FNUZ(), load<uint8_t>(v, i));
-  case 19:
-    return small(APFloat::Float8E5M2(), load<uint8_t>(v, i));
-  case 20:
-    return small(APFloat::Float8E5M2FNUZ(), load<uint8_t>(v, i));
-  case 21:
-  case 25:
-    return load<uint8_t>(v, i);
-  case 22:
-  case 26:
-    return load<int8_t>(v, i);
-  case 23:
-    return small(APFloat::Float4E2M1FN(), load<uint8_t>(v, i) & 15);
-  case 24:
-    return small(APFloat::Float8E8M0FNU(), load<uint8_t>(v, i));
-  case 27:
-    return small(APFloat::Float6E2M3FN(), load<uint8_t>(v, i) & 63);
-  case 28:
-    return small(APFloat::Float6E3M2FN(), load<uint8_t>(v, i) & 63);
+  const DType &t = *findDType(v.dtype);
+  if (t.kind == DType::Complex)
+    return elementAsComplex(v, i).real();
+  uint64_t bits = 0;
+  memcpy(&bits, v.bytes.data() + i * t.size, t.size);
+  switch (t.kind) {
+  case DType::Float:
+    return t.size == 4 ? llvm::bit_cast<float>(uint32_t(bits)) : t.size == 8 ? llvm::bit_cast<double>(bits) : decoded(t.format(), bits);
+  case DType::Signed:
+    return llvm::SignExtend64(bits, t.size * 8);
+  case DType::Bool:
+    return bits != 0;
+  default:
+    return bits;
   }
-  return 0;
 }
 
-bool isComplex(int32_t dtype) { return dtype == 14 || dtype == 15; }
+bool isComplex(int32_t dtype) { return findDType(dtype)->kind == DType::Complex; }
 
 bool isInteger(int32_t dtype) {
-  static constexpr int32_t others[] = {1, StringCode, 10, 11, 14, 15, 16, 17, 18, 19, 20, 23, 24, 27, 28};
-  return !llvm::is_contained(others, dtype);
+  DType::Kind kind = findDType(dtype)->kind;
+  return kind == DType::Signed || kind == DType::Unsigned || kind == DType::Bool;
 }
 
 std::complex<double> elementAsComplex(const Value &v, int64_t i) {
-  return v.dtype == 14   ? std::complex<double>(load<std::complex<float>>(v, i))
-         : v.dtype == 15 ? load<std::complex<double>>(v, i)
-                         : elementAsDouble(v, i);
+  if (!isComplex(v.dtype))
+    return elementAsDouble(v, i);
+  return findDType(v.dtype)->size == 8 ? std::complex<double>(load<std::complex<float>>(v, i)) : load<std::complex<double>>(v, i);
 }
 
 std::string elementText(const Value &v, int64_t i, int digits) {
+  const DType &t = *findDType(v.dtype);
   std::string text;
   llvm::raw_string_ostream out(text);
   if (v.dtype == StringCode)
     out << "'" << v.strings[i] << "'";
-  else if (v.dtype == 13)
+  else if (t.kind == DType::Unsigned && t.size == 8)
     out << load<uint64_t>(v, i);
   else if (isInteger(v.dtype))
-    out << (v.dtype == 7 ? load<int64_t>(v, i) : int64_t(elementAsDouble(v, i)));
+    out << (t.size == 8 ? load<int64_t>(v, i) : int64_t(elementAsDouble(v, i)));
   else if (isComplex(v.dtype))
     out << llvm::format("%.*g%+.*gi", digits, elementAsComplex(v, i).real(), digits, elementAsComplex(v, i).imag());
   else
@@ -156,11 +118,11 @@ void fillRandom(Value &v, uint64_t seed) {
     v.strings.assign(n, "text");
     return;
   }
-  int32_t size = findDType(v.dtype)->size;
-  v.bytes.assign(n * size, 0);
-  bool isFloat = v.dtype == 1 || v.dtype == 11 || v.dtype == 10 || v.dtype == 16;
+  const DType &t = *findDType(v.dtype);
+  v.bytes.assign(n * t.size, 0);
+  bool isFloat = t.kind == DType::Float && t.bits >= 16;
   for (int64_t i = 0; i < n; ++i) {
-    char *at = v.bytes.data() + i * size;
+    char *at = v.bytes.data() + i * t.size;
     uint64_t r = next();
     if (!isFloat) {
       *at = r & 1;
@@ -169,13 +131,9 @@ void fillRandom(Value &v, uint64_t seed) {
     double x = double(int64_t(r % 2000001) - 1000000) / 1000000;
     llvm::APFloat f(x);
     bool lost;
-    f.convert(v.dtype == 1    ? llvm::APFloat::IEEEsingle()
-              : v.dtype == 11 ? llvm::APFloat::IEEEdouble()
-              : v.dtype == 10 ? llvm::APFloat::IEEEhalf()
-                              : llvm::APFloat::BFloat(),
-              llvm::APFloat::rmNearestTiesToEven, &lost);
+    f.convert(t.format(), llvm::APFloat::rmNearestTiesToEven, &lost);
     uint64_t bits = f.bitcastToAPInt().getZExtValue();
-    memcpy(at, &bits, size);
+    memcpy(at, &bits, t.size);
   }
 }
 

@@ -5,7 +5,6 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/bit.h"
 
 using namespace mlir;
 using llvm::StringRef;
@@ -101,7 +100,7 @@ static std::string resourceName(StringRef name) {
 // The bytes of a tensor of any type but string, as the file packs them. False: `error` is set.
 static bool packedBytes(const pb::TensorProto &t, ModelFile &file, int64_t &count, Bytes &bytes, std::vector<char> &scratch,
                         std::string &error) {
-  if (t.data_type() <= 0 || !pb::TensorProto_DataType_IsValid(t.data_type())) {
+  if (!findDType(t.data_type())) {
     error = "has the unknown data type " + std::to_string(t.data_type());
     return false;
   }
@@ -117,7 +116,7 @@ static bool packedBytes(const pb::TensorProto &t, ModelFile &file, int64_t &coun
     error = "holds " + std::to_string(t.string_data_size()) + " strings, its shape has " + std::to_string(count);
     return false;
   }
-  uint64_t expected = (uint64_t(count) * elementBits(t.data_type()) + 7) / 8;
+  uint64_t expected = (uint64_t(count) * findDType(t.data_type())->bits + 7) / 8;
   if (!findBytes(t, file, expected, bytes, scratch, error))
     return false;
   if (bytes.data.size() == expected)
@@ -147,8 +146,8 @@ ElementsAttr tensorToAttr(const pb::TensorProto &t, ModelFile &file, MLIRContext
     llvm::SmallVector<StringRef> values(llvm::map_range(t.string_data(), [](const std::string &s) { return StringRef(s); }));
     return DenseElementsAttr::get(type, values);
   }
-  if (elementBits(t.data_type()) < 8) {
-    scratch = unpackElements(bytes.data, count, t.data_type());
+  if (const DType *stored = findDType(t.data_type()); stored->bits < 8) {
+    scratch = unpackElements(bytes.data, count, *stored);
     bytes = {scratch, nullptr};
   }
   if (t.data_type() == pb::TensorProto::BOOL)
@@ -257,11 +256,12 @@ ElementsAttr sparseToAttr(const pb::SparseTensorProto &t, ModelFile &file, MLIRC
   pb::TensorProto dense;
   *dense.mutable_dims() = t.dims();
   dense.set_data_type(t.values().data_type());
-  unsigned width = elementBits(dense.data_type()) / 8;
+  const DType *element = findDType(dense.data_type());
+  int64_t width = element ? element->bits / 8 : 0;
   int64_t total = 0, stored = 0;
   if (!elementCount(dense, total, error) || !elementCount(t.values(), stored, error))
     return {};
-  if (width == 0 || dense.data_type() == pb::TensorProto::STRING) {
+  if (width == 0) {
     error = "is a sparse tensor of an unsupported type";
     return {};
   }

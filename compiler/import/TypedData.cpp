@@ -106,49 +106,14 @@ bool typedBytes(const pb::TensorProto &t, std::vector<char> &out, std::string &e
   }
 }
 
-unsigned elementBits(int type) {
-  using T = pb::TensorProto;
-  switch (type) {
-  case T::COMPLEX128:
-    return 128;
-  case T::DOUBLE:
-  case T::INT64:
-  case T::UINT64:
-  case T::COMPLEX64:
-    return 64;
-  case T::FLOAT:
-  case T::INT32:
-  case T::UINT32:
-    return 32;
-  case T::FLOAT16:
-  case T::BFLOAT16:
-  case T::INT16:
-  case T::UINT16:
-    return 16;
-  case T::FLOAT6E2M3:
-  case T::FLOAT6E3M2:
-    return 6;
-  case T::INT4:
-  case T::UINT4:
-  case T::FLOAT4E2M1:
-    return 4;
-  case T::INT2:
-  case T::UINT2:
-    return 2;
-  default:
-    return 8;
-  }
-}
-
-std::vector<char> unpackElements(llvm::ArrayRef<char> bytes, int64_t count, int type) {
-  unsigned bits = elementBits(type);
-  bool isSigned = type == pb::TensorProto::INT4 || type == pb::TensorProto::INT2;
+std::vector<char> unpackElements(llvm::ArrayRef<char> bytes, int64_t count, const DType &type) {
+  unsigned bits = type.bits;
   std::vector<char> out(count);
   for (int64_t i = 0; i < count; ++i) {
     size_t at = size_t(i) * bits / 8, shift = size_t(i) * bits % 8;
     unsigned both = uint8_t(bytes[at]) | (shift + bits > 8 ? uint8_t(bytes[at + 1]) << 8 : 0);
     unsigned value = (both >> shift) & ((1u << bits) - 1);
-    out[i] = isSigned && (value >> (bits - 1)) ? char(value | (0xff << bits)) : char(value);
+    out[i] = type.kind == DType::Signed && (value >> (bits - 1)) ? char(value | (0xff << bits)) : char(value);
   }
   return out;
 }

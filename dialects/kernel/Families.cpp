@@ -1,8 +1,9 @@
 // Families.cpp: views, control flow and the library table.
 #include "dialects/kernel/Families.h"
+#include "dialects/kernel/Weights.h"
+#include "dialects/onnx/ElementTypes.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -209,45 +210,18 @@ static Type innerElement(Type t) {
   return t;
 }
 
-static std::string typeName(Type t) {
-  if (isa<onnx::StringType>(t))
-    return "str";
-  if (t.isInteger(1))
-    return "bool";
-  if (auto i = dyn_cast<IntegerType>(t))
-    return (i.isUnsigned() ? "u" : "i") + std::to_string(i.getWidth());
-  if (auto c = dyn_cast<ComplexType>(t))
-    return c.getElementType().isF32() ? "c64" : "c128";
-  return llvm::TypeSwitch<Type, std::string>(t)
-      .Case<Float8E4M3FNType>([](auto) { return "f8e4m3fn"; })
-      .Case<Float8E4M3FNUZType>([](auto) { return "f8e4m3fnuz"; })
-      .Case<Float8E5M2Type>([](auto) { return "f8e5m2"; })
-      .Case<Float8E5M2FNUZType>([](auto) { return "f8e5m2fnuz"; })
-      .Case<Float8E8M0FNUType>([](auto) { return "f8e8m0"; })
-      .Case<Float6E2M3FNType>([](auto) { return "f6e2m3"; })
-      .Case<Float6E3M2FNType>([](auto) { return "f6e3m2"; })
-      .Case<Float4E2M1FNType>([](auto) { return "f4e2m1"; })
-      .Case<BFloat16Type>([](auto) { return "bf16"; })
-      .Case<FloatType>([](FloatType f) { return "f" + std::to_string(f.getWidth()); })
-      .Default([](Type) { return "object"; });
-}
-
 bool hasFastKernel(Operation *op) {
   const LibraryRow *row = findLibraryRow(("fast." + onnx::opName(op)).str());
   if (!row || !op->getNumOperands() || !onnx::elementType(op->getOperand(0)))
     return false;
   SmallVector<StringRef> types;
   row->flags.split(types, ',');
-  return llvm::is_contained(types, typeName(onnx::elementType(op->getOperand(0))));
+  return llvm::is_contained(types, onnx::elementTypeName(onnx::elementType(op->getOperand(0))));
 }
 
 static std::string sizeName(Type t) {
-  if (isa<onnx::StringType>(t))
-    return "b16";
-  if (auto c = dyn_cast<ComplexType>(t))
-    return c.getElementType().isF32() ? "b8" : "b16";
-  unsigned bits = t.isIntOrFloat() ? t.getIntOrFloatBitWidth() : 64;
-  return "b" + std::to_string(bits <= 8 ? 1 : bits / 8);
+  bool isObject = !t.isIntOrFloat() && !isa<onnx::StringType, ComplexType>(t);
+  return "b" + std::to_string(isObject ? 8 : storageBytes(t));
 }
 
 SmallVector<std::string> libraryTypes(const LibraryRow &row, Operation *op) {
@@ -267,7 +241,7 @@ SmallVector<std::string> libraryTypes(const LibraryRow &row, Operation *op) {
     Type t = innerElement(v.getType());
     if (Type from = spec[0] == 'C' ? innerElement(operands.front().getType()) : Type(); from && isa<onnx::StringType>(from))
       t = from;
-    types.push_back(spec[0] == 'S' ? sizeName(t) : typeName(t));
+    types.push_back(spec[0] == 'S' ? sizeName(t) : onnx::elementTypeName(t).str());
   }
   return types;
 }
