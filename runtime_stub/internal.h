@@ -79,7 +79,6 @@ HIDDEN void onnxc_heap_reset(onnxc_context *c);
 HIDDEN void onnxc_heap_free(onnxc_context *c);
 HIDDEN heap_mark onnxc_heap_mark(const onnxc_context *c);
 HIDDEN void onnxc_heap_rewind(onnxc_context *c, heap_mark mark); /* frees what was taken after the mark */
-HIDDEN int64_t onnxc_dtype_size(int32_t dtype);                  /* 0: unknown */
 HIDDEN void onnxc_set_dltype(onnxc_dltensor *t, int32_t dtype);
 HIDDEN int64_t onnxc_now(void); /* nanoseconds of a monotonic clock */
 HIDDEN const onnxc_variant *onnxc_choose_variant(const char *cpu);

@@ -1,5 +1,6 @@
 /* program.c: the start of a compiled model that is a program: files in, files and a summary out. Linked by codegen/link into executables
  * only; it knows the model through the public ABI. It needs no start files of a C compiler. */
+#include "runtime_stub/elements.h"
 #include "runtime_stub/include/onnxc/onnxc.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -12,19 +13,7 @@
 #include <unistd.h>
 
 #define HIDDEN __attribute__((visibility("hidden")))
-enum { OUT = 1, ERR = 2, MAX_RANK = 64, MAX_PATH = 4096, STRING = 8, FLOAT16 = 10, BFLOAT16 = 16 };
-
-typedef struct element {
-  const char *npy;
-  int32_t size;
-} element; /* npy: NumPy's name; extended types are their bytes */
-static const element elements[] = {{"", 0},    {"<f4", 4}, {"|u1", 1}, {"|i1", 1}, {"<u2", 2}, {"<i2", 2}, {"<i4", 4}, {"<i8", 8},
-                                   {"", 16},   {"|b1", 1}, {"<f2", 2}, {"<f8", 8}, {"<u4", 4}, {"<u8", 8}, {"<c8", 8}, {"<c16", 16},
-                                   {"<u2", 2}, {"|u1", 1}, {"|u1", 1}, {"|u1", 1}, {"|u1", 1}, {"|u1", 1}, {"|i1", 1}, {"|u1", 1},
-                                   {"|u1", 1}, {"|u1", 1}, {"|i1", 1}, {"|u1", 1}, {"|u1", 1}};
-static const element *element_of(int32_t dtype) {
-  return &elements[dtype > 0 && dtype < (int32_t)(sizeof elements / sizeof *elements) ? dtype : 0];
-}
+enum { OUT = 1, ERR = 2, MAX_RANK = 64, MAX_PATH = 4096 };
 
 static const char usage[] = "usage: %s [--input NAME=FILE.npy]... [--output-dir DIR] [--threads N] [--repeat N] [--weights FILE]\n"
                             "With --threads 0 it takes all processors. Inputs without a file are filled with\n"
@@ -81,7 +70,7 @@ static const char *field(const char *header, const char *key) {
 /* That the file holds other elements than the input takes; `descr`: what the header calls them, in quotes. */
 static const char *another_type(const char *input, int32_t dtype, const char *descr) {
   const int32_t length = *descr == '\'' ? (int32_t)strcspn(descr + 1, "'") : 0;
-  for (int32_t i = 1; i < (int32_t)(sizeof elements / sizeof *elements); ++i)
+  for (int32_t i = 1; i < NUM_ELEMENTS; ++i)
     if (length && (int32_t)strlen(elements[i].npy) == length && !strncmp(elements[i].npy, descr + 1, (size_t)length))
       return worded("the file holds %s, input '%s' needs %s", onnxc_dtype_name(i), input, onnxc_dtype_name(dtype));
   return worded("the file holds '%.*s', input '%s' needs %s", length, descr + 1, input, onnxc_dtype_name(dtype));
@@ -252,51 +241,33 @@ static double brain(uint16_t bits) {
   return value;
 }
 
+static double real(int32_t dtype, const char *at) {
+  if (dtype == FLOAT16)
+    return half(*(const uint16_t *)at);
+  if (dtype == BFLOAT16)
+    return brain(*(const uint16_t *)at);
+  return element_of(dtype)->size == 4 ? (double)*(const float *)at : *(const double *)at;
+}
+
+/* Nothing of complex numbers and of types that NumPy does not know. */
 static void print_element(int32_t dtype, const void *data, int64_t i) {
-  const onnxc_string_view *text = (const onnxc_string_view *)data + i;
-  switch (dtype) {
-  case 1:
-    dprintf(OUT, " %g", (double)((const float *)data)[i]);
-    break;
-  case 2:
-  case 9:
-    dprintf(OUT, " %d", ((const uint8_t *)data)[i]);
-    break;
-  case 3:
-    dprintf(OUT, " %d", ((const int8_t *)data)[i]);
-    break;
-  case 4:
-    dprintf(OUT, " %d", ((const uint16_t *)data)[i]);
-    break;
-  case 5:
-    dprintf(OUT, " %d", ((const int16_t *)data)[i]);
-    break;
-  case 6:
-    dprintf(OUT, " %d", ((const int32_t *)data)[i]);
-    break;
-  case 7:
-    dprintf(OUT, " %lld", (long long)((const int64_t *)data)[i]);
-    break;
-  case STRING:
+  const element *e = element_of(dtype);
+  const char *at = (const char *)data + i * e->size;
+  if (dtype > BFLOAT16 || e->dl == DL_COMPLEX)
+    return;
+  if (dtype == STRING) {
+    const onnxc_string_view *text = (const onnxc_string_view *)data + i;
     dprintf(OUT, " '%.*s'", (int)(text->size < 80 ? text->size : 80), text->size ? text->data : "");
-    break;
-  case FLOAT16:
-    dprintf(OUT, " %g", half(((const uint16_t *)data)[i]));
-    break;
-  case 11:
-    dprintf(OUT, " %g", ((const double *)data)[i]);
-    break;
-  case 12:
-    dprintf(OUT, " %u", ((const uint32_t *)data)[i]);
-    break;
-  case 13:
-    dprintf(OUT, " %llu", (unsigned long long)((const uint64_t *)data)[i]);
-    break;
-  case BFLOAT16:
-    dprintf(OUT, " %g", brain(((const uint16_t *)data)[i]));
-    break;
-  default:
-    break;
+  } else if (e->dl == DL_FLOAT || e->dl == DL_BFLOAT) {
+    dprintf(OUT, " %g", real(dtype, at));
+  } else {
+    uint64_t bits = 0;
+    memcpy(&bits, at, e->size);
+    const int unused = 64 - 8 * e->size;
+    if (e->dl == DL_INT)
+      dprintf(OUT, " %lld", (long long)(bits << unused) >> unused);
+    else
+      dprintf(OUT, " %llu", (unsigned long long)bits);
   }
 }
 

@@ -1,14 +1,8 @@
 /* run.c: checks what a caller passes, binds symbolic dims, runs the plan and words what went wrong. */
+#include "runtime_stub/elements.h"
 #include "runtime_stub/internal.h"
 #include <stdio.h>
 #include <string.h>
-
-int64_t onnxc_dtype_size(int32_t dtype) {
-  static const unsigned char size[] = {0, 4, 1, 1, 2, 2, 4, 8, 16, 1, 2, 8, 4, 8, 8, 16, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-  return dtype > 0 && dtype < (int32_t)sizeof size ? size[dtype] : 0;
-}
-
-enum { STRING = 8 };
 
 static int64_t count_of(const int64_t *dims, int32_t rank) {
   int64_t n = 1;
@@ -118,7 +112,7 @@ static int32_t check_tensor(onnxc_context *c, int32_t index, const onnxc_value *
   const onnxc_dltensor *t = &v->tensor;
   if (v->kind != ONNXC_TENSOR)
     return onnxc_fail(error, ONNXC_E_DTYPE, io->name, "input '%s': the model needs a tensor", io->name);
-  if (!onnxc_dtype_size(v->dtype))
+  if (!element_of(v->dtype)->size)
     return onnxc_fail(error, ONNXC_E_DTYPE, io->name, "input '%s': %d is no element type, the model needs %s", io->name, v->dtype,
                       onnxc_dtype_name(io->dtype));
   if (v->dtype != io->dtype)
@@ -129,7 +123,7 @@ static int32_t check_tensor(onnxc_context *c, int32_t index, const onnxc_value *
   if (status)
     return status;
   const int64_t n = count_of(t->shape, t->ndim);
-  if (n < 0 || __builtin_mul_overflow(n, onnxc_dtype_size(v->dtype), bytes))
+  if (n < 0 || __builtin_mul_overflow(n, element_of(v->dtype)->size, bytes))
     return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "input '%s': its size overflows", io->name);
   if (any && bind_dim(c, io, 0, n, error))
     return ONNXC_E_SHAPE;
@@ -147,7 +141,7 @@ static int32_t check_tensor(onnxc_context *c, int32_t index, const onnxc_value *
 /* A tensor without fault for the plan, which reads packed and aligned elements. */
 static int32_t place_tensor(onnxc_context *c, int32_t index, const onnxc_value *v, int64_t bytes, onnxc_error *error) {
   const onnxc_dltensor *t = &v->tensor;
-  const int64_t size = onnxc_dtype_size(v->dtype), align = size > 8 ? 8 : size;
+  const int64_t size = element_of(v->dtype)->size, align = size > 8 ? 8 : size;
   const char *data = start_of(t);
   c->input_dims[index] = t->shape;
   c->input_data[index] = bytes ? (const void *)data : (const void *)onnxc_weights;
@@ -169,7 +163,7 @@ static int32_t place_tensor(onnxc_context *c, int32_t index, const onnxc_value *
 /* A tensor inside an object; its element type must be `dtype` (0: any). */
 static bool take_item_tensor(const onnxc_value *v, int32_t dtype, onnxc_tensor *out) {
   const onnxc_dltensor *t = &v->tensor;
-  const int64_t size = onnxc_dtype_size(v->dtype);
+  const int64_t size = element_of(v->dtype)->size;
   if (t->ndim < 0 || t->ndim > ONNXC_MAX_RANK || (t->ndim && !t->shape) || !size || (dtype && v->dtype != dtype))
     return false;
   if (t->device.type != 0 && t->device.type != 1)
@@ -347,7 +341,7 @@ static int32_t check_output(const onnxc_io *io, int32_t rank, const onnxc_value 
     return onnxc_fail(error, v->dtype != io->dtype ? ONNXC_E_DTYPE : ONNXC_E_SHAPE, io->name,
                       "output '%s': the given tensor needs rank %d, element type %s and row-major memory", io->name, rank,
                       onnxc_dtype_name(io->dtype));
-  const int64_t size = onnxc_dtype_size(io->dtype);
+  const int64_t size = element_of(io->dtype)->size;
   if ((uintptr_t)start_of(t) & (uintptr_t)((size > 8 ? 8 : size) - 1))
     return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "output '%s': the given memory is not aligned to its elements", io->name);
   return 0;
@@ -359,7 +353,7 @@ static bool meets_input(const onnxc_context *c, const onnxc_value *inputs, const
     const char *from = c->input_data[i];
     if (inputs[i].kind != ONNXC_TENSOR || is_default(i, &inputs[i]))
       continue;
-    const int64_t size = count_of(c->input_dims[i], inputs[i].tensor.ndim) * onnxc_dtype_size(inputs[i].dtype);
+    const int64_t size = count_of(c->input_dims[i], inputs[i].tensor.ndim) * element_of(inputs[i].dtype)->size;
     if (holds(memory, bytes, from) || holds(from, size, memory))
       return true;
   }
@@ -377,7 +371,7 @@ static int32_t place_output(onnxc_context *c, int32_t i, const onnxc_value *inpu
       return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "output '%s': dim %d of the given tensor is %lld, the result has %lld", io->name, a,
                         (long long)t->shape[a], (long long)(same ? same->shape : want)[a]);
   int64_t bytes;
-  if (__builtin_mul_overflow(n, onnxc_dtype_size(io->dtype), &bytes))
+  if (__builtin_mul_overflow(n, element_of(io->dtype)->size, &bytes))
     bytes = -1; /* more than there can be */
   char *given = t->data ? start_of(t) : NULL;
   const bool aside = !given || meets_input(c, inputs, given, bytes);
@@ -415,9 +409,8 @@ static int32_t place_outputs(onnxc_context *c, const onnxc_value *inputs, onnxc_
 }
 
 void onnxc_set_dltype(onnxc_dltensor *t, int32_t dtype) {
-  static const unsigned char code[] = {0, 2, 1, 0, 1, 0, 0, 0, 3, 6, 2, 2, 1, 1, 5, 5, 4};
-  t->dtype.code = dtype < (int32_t)sizeof code ? code[dtype] : 1;
-  t->dtype.bits = (uint8_t)(onnxc_dtype_size(dtype) * 8);
+  t->dtype.code = element_of(dtype)->dl;
+  t->dtype.bits = (uint8_t)(element_of(dtype)->size * 8);
   t->dtype.lanes = 1;
   t->device.type = 1;
 }
@@ -483,7 +476,7 @@ static int32_t give_outputs(onnxc_context *c, const onnxc_value *inputs, onnxc_v
       if (have != n)
         return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "output '%s': the given tensor has %lld elements, the result %lld", io->name,
                           (long long)have, (long long)n);
-      memmove(to, c->output_data[i], (size_t)(n * onnxc_dtype_size(io->dtype))); /* the result may be an input as it is */
+      memmove(to, c->output_data[i], (size_t)(n * element_of(io->dtype)->size)); /* the result may be an input as it is */
       continue;
     }
     if (give(c, &from, io->kind, NULL, &outputs[i]) || (like(i) >= 0 && shape_as(c, &inputs[like(i)].tensor, &outputs[i].tensor)))
