@@ -30,12 +30,12 @@ LogicalResult emitExpandedWindow(KernelCode &c, Operation *conv, Operation *wind
   SmallVector<AffineExpr> y = sizeExprs(expanded), z = sizeExprs(result);
   int64_t rows = *constantOf(y[2]) * *constantOf(y[3]), blocks = cast<RankedTensorType>(op.getW().getType()).getShape()[1];
   int64_t panels = *constantOf(y[1]), planeBytes = rows * 64, group = panelsOfUnit(panels, planeBytes);
-  RowsSchedule s(c, rows, group, blocks, 16);
+  RowsSchedule s(c, rows, group, blocks, kLanes);
   s.scheduleDepth(c.kernel, blocks);
   int64_t chunks = llvm::divideCeil(s.tiles(), s.chunkTiles), units = panels / group;
   MLIRContext *context = c.b.getContext();
   setScratch(c.kernel, getAffineConstantExpr(group * planeBytes, context));
-  setExtent(c.kernel, {y[0], getAffineConstantExpr(units, context)}, 2.0 * double(rows * group * kLanes * blocks * 16));
+  setExtent(c.kernel, {y[0], getAffineConstantExpr(units, context)}, 2.0 * double(rows * group * kLanes * blocks * kLanes));
   c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
     Value n = c.div(unit, units), from = c.mul(c.rem(unit, units), group), to = c.add(from, group);
     RowsProblem p = pointwiseRows(c, op, n, c.n(0));

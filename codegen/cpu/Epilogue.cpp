@@ -2,6 +2,7 @@
 #include "codegen/cpu/Epilogue.h"
 #include "codegen/cpu/Pointwise.h"
 #include "dialects/kernel/Families.h"
+#include "dialects/onnx/Blocked.h"
 #include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
@@ -18,7 +19,7 @@ static Operation *following(Operation *op) {
 // A kernel's argument at `place`: its axes are the last ones of the result's, of the same size or of size 1.
 Value Epilogue::operand(Value v, const LanePlace &place, Value mask) const {
   auto type = cast<RankedTensorType>(v.getType());
-  VectorType lanes = c.vec(type.getElementType(), 16);
+  VectorType lanes = c.vec(type.getElementType(), kLanes);
   if (ElementsAttr constant = onnx::constantValue(v))
     return c.real((*constant.getValues<APFloat>().begin()).convertToFloat(), lanes);
   Value base = c.address(v);
@@ -37,7 +38,7 @@ Value Epilogue::operand(Value v, const LanePlace &place, Value mask) const {
   }
   Value address = c.at(base, offset);
   if (dims.empty() || dims.back() == 1)
-    return c.splat(c.load(type.getElementType(), address), 16);
+    return c.splat(c.load(type.getElementType(), address), kLanes);
   return mask ? c.loadMasked(lanes, address, mask) : c.load(lanes, address);
 }
 

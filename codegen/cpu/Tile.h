@@ -4,10 +4,10 @@
 // panel   16 columns of B, or output channels: its elements are loaded side by side
 #pragma once
 #include "codegen/cpu/Code.h"
+#include "dialects/onnx/Blocked.h"
 
 namespace onnxc {
 
-constexpr int64_t kLanes = 16;
 constexpr int64_t kPanelBytes = kLanes * 4;  // a step of a panel of f32
 
 struct TileShape {

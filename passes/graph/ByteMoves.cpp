@@ -2,14 +2,15 @@
 // before it is moved, and a quantisation takes back the dequantisation before it. First step of the integer-contractions pass.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
+#include "dialects/onnx/Blocked.h"
 #include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
+#include "passes/graph/Decompose.h"
 #include "passes/graph/IntegerSteps.h"
 #include "passes/graph/Weights.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/MathExtras.h"
 #include <cmath>
 
 using namespace mlir;
@@ -57,26 +58,22 @@ static LogicalResult maxPool(onnx::MaxPoolOp op, PatternRewriter &rewriter) {
 
 // The mean over all pixels is that of the bytes, less the zero point, in units of the scale.
 static LogicalResult meanOfBytes(Operation *op, PatternRewriter &rewriter) {
-  constexpr int64_t kLanes = 16;
   auto dq = dequantised(op->getOperand(0));
   auto x = dq ? dyn_cast<RankedTensorType>(dq.getX().getType()) : RankedTensorType();
   auto result = dyn_cast<RankedTensorType>(op->getResult(0).getType());
   if (!x || !result || x.getRank() != 4 || result.getRank() != 4 || x.isDynamicDim(1))
     return rewriter.notifyMatchFailure(op, "not over the pixels of dequantised values");
   Location loc = op->getLoc();
-  ArrayRef<int64_t> s = x.getShape();
-  int64_t blocks = llvm::divideCeilSigned(s[1], kLanes);
-  auto scalar = [&](float f) -> Value {
-    auto type = RankedTensorType::get({}, rewriter.getF32Type());
-    return onnx::ConstantOp::create(rewriter, loc, makeConstant(type, std::vector<float>{f}));
-  };
+  int64_t channels = x.getDimSize(1);
+  RankedTensorType blocked = onnx::blockedType(x),
+                   mean = onnx::blockedType(RankedTensorType::get({x.getDimSize(0), channels, 1, 1}, rewriter.getF32Type()));
+  GraphBuilder g{rewriter, loc};
   Scaling scaling = *scalingOf(dq);
-  Value v =
-      onnx::PackedBlockOp::create(rewriter, loc, RankedTensorType::get({s[0], blocks, s[2], s[3], kLanes}, x.getElementType()), dq.getX());
-  v = onnx::PackedByteMeanOp::create(rewriter, loc, RankedTensorType::get({s[0], blocks, 1, 1, kLanes}, rewriter.getF32Type()), v);
-  v = onnx::PackedUnblockOp::create(rewriter, loc, result, v, rewriter.getI64IntegerAttr(s[1]));
-  v = onnx::SubOp::create(rewriter, loc, result, v, scalar(scaling.zero));
-  rewriter.replaceOpWithNewOp<onnx::MulOp>(op, result, v, scalar(scaling.scale));
+  Value v = onnx::PackedBlockOp::create(rewriter, loc, blocked, dq.getX());
+  v = onnx::PackedByteMeanOp::create(rewriter, loc, mean, v);
+  v = onnx::PackedUnblockOp::create(rewriter, loc, result, v, rewriter.getI64IntegerAttr(channels));
+  v = onnx::SubOp::create(rewriter, loc, result, v, g.number(scaling.zero));
+  rewriter.replaceOpWithNewOp<onnx::MulOp>(op, result, v, g.number(scaling.scale));
   return success();
 }
 static LogicalResult globalMean(onnx::GlobalAveragePoolOp op, PatternRewriter &rewriter) { return meanOfBytes(op, rewriter); }
@@ -133,8 +130,7 @@ static LogicalResult takeBackScale(onnx::QuantizeLinearOp op, PatternRewriter &r
   auto scale = mul ? constantFloats(mul.getB()) : std::nullopt;
   if (!to || !scale || scale->size() != 1 || scale->front() != to->scale || mul.getA().getType() != mul.getType())
     return rewriter.notifyMatchFailure(op, "not of a product with its scale");
-  auto type = RankedTensorType::get({}, rewriter.getF32Type());
-  Value one = onnx::ConstantOp::create(rewriter, op.getLoc(), makeConstant(type, std::vector<float>{1.f}));
+  Value one = GraphBuilder{rewriter, op.getLoc()}.number(1);
   rewriter.modifyOpInPlace(op, [&] { op.setOperand(0, mul.getA()), op.setOperand(1, one); });
   return success();
 }

@@ -1,11 +1,10 @@
 // ByteSums.cpp: a sum of two dequantised values that is only quantised again, as the last step of the convolution that made one of them
 // (packed.LinearConv's `other`): the residual of a quantised network. A step of the integer-contractions pass, behind its convolutions.
 #include "dialects/onnx/Elementwise.h"
+#include "dialects/onnx/Blocked.h"
 #include "dialects/onnx/Packed.h"
 #include "passes/graph/IntegerSteps.h"
-#include "passes/graph/Weights.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -34,13 +33,9 @@ std::optional<Term> termOf(Value v) {
 }
 
 Value blocked(PatternRewriter &rewriter, Value v) {
-  constexpr int64_t kLanes = 16;
   if (auto unblock = v.getDefiningOp<onnx::PackedUnblockOp>())
     return unblock.getX();
-  auto type = cast<RankedTensorType>(v.getType());
-  ArrayRef<int64_t> s = type.getShape();
-  auto result = RankedTensorType::get({s[0], llvm::divideCeilSigned(s[1], kLanes), s[2], s[3], kLanes}, type.getElementType());
-  return onnx::PackedBlockOp::create(rewriter, v.getLoc(), result, v);
+  return onnx::PackedBlockOp::create(rewriter, v.getLoc(), onnx::blockedType(cast<RankedTensorType>(v.getType())), v);
 }
 
 // The value that the first axis of `v` is that of.

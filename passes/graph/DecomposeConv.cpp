@@ -2,6 +2,7 @@
 // have tuned kernels and layouts; convolutions of whole images as products. One of the groups of Decompose.cpp.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
+#include "dialects/onnx/Blocked.h"
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Decompose.h"
@@ -10,8 +11,6 @@
 
 using namespace mlir;
 namespace onnxc {
-
-static constexpr int64_t kLanes = 16;
 
 static SmallVector<int64_t> listOr(std::optional<ArrayRef<int64_t>> given, int64_t n, int64_t otherwise) {
   return given && !given->empty() ? SmallVector<int64_t>(*given) : SmallVector<int64_t>(n, otherwise);

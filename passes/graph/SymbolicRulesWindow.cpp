@@ -1,4 +1,5 @@
 // SymbolicRulesWindow.cpp: convolutions, pooling, resizing and other ops that slide a window over spatial axes.
+#include "dialects/onnx/Blocked.h"
 #include "passes/graph/SymbolicRules.h"
 #include <cmath>
 
@@ -337,30 +338,31 @@ static LogicalResult causalConv(ShapeOp &o) {
   return o.set(1, {o.dim(0, 0), o.dim(0, 1), o.s.sub(o.dim(1, 2), o.c(1))});
 }
 
-// --- blocked activations [N, C/16, H, W, 16] ---
+// --- blocked activations (onnx::blockedType) ---
 
+static LogicalResult setBlocked(ShapeOp &o, AffineExpr blocks, AffineExpr height, AffineExpr width) {
+  return o.set(0, {o.dim(0, 0), blocks, height, width, o.c(kLanes)});
+}
 static LogicalResult slideBlocked(ShapeOp &o, AffineExpr blocks, DimsRef kernel) {
   auto w = window(o, kernel);
   auto sizes = failed(w) ? FailureOr<Dims>(failure()) : slide(o, *w, o.dims(0).slice(2, 2));
-  return failed(sizes) ? failure() : o.set(0, {o.dim(0, 0), blocks, sizes->front(), sizes->back(), o.c(16)});
+  return failed(sizes) ? failure() : setBlocked(o, blocks, sizes->front(), sizes->back());
 }
 static LogicalResult packedConv(ShapeOp &o) { return slideBlocked(o, o.dim(1, 0), o.dims(1).slice(2, 2)); }
 static LogicalResult packedDepthwise(ShapeOp &o) { return slideBlocked(o, o.dim(1, 0), o.dims(1).slice(1, 2)); }
 static LogicalResult packedWinograd(ShapeOp &o) { return slideBlocked(o, o.dim(1, 1), {o.c(3), o.c(3)}); }
 static LogicalResult packedLinear(ShapeOp &o) { return slideBlocked(o, o.dim(2, 0), constants(o, o.intsAttr("kernel_shape"))); }
-static LogicalResult packedMean(ShapeOp &o) { return o.set(0, {o.dim(0, 0), o.dim(0, 1), o.c(1), o.c(1), o.c(16)}); }
+static LogicalResult packedMean(ShapeOp &o) { return setBlocked(o, o.dim(0, 1), o.c(1), o.c(1)); }
 static LogicalResult packedPool(ShapeOp &o) { return slideBlocked(o, o.dim(0, 1), constants(o, o.intsAttr("kernel_shape"))); }
 static LogicalResult packedSquares(ShapeOp &o) { return o.set(0, o.dims(0)); }
-static LogicalResult packedResize(ShapeOp &o) { return o.set(0, {o.dim(0, 0), o.dim(0, 1), o.dim(1, 0), o.dim(3, 0), o.c(16)}); }
-static LogicalResult block(ShapeOp &o) {
-  return o.set(0, {o.dim(0, 0), o.s.ceilDiv(o.dim(0, 1), o.c(16)), o.dim(0, 2), o.dim(0, 3), o.c(16)});
-}
+static LogicalResult packedResize(ShapeOp &o) { return setBlocked(o, o.dim(0, 1), o.dim(1, 0), o.dim(3, 0)); }
+static LogicalResult block(ShapeOp &o) { return setBlocked(o, o.s.ceilDiv(o.dim(0, 1), o.c(kLanes)), o.dim(0, 2), o.dim(0, 3)); }
 static LogicalResult unblock(ShapeOp &o) { return o.set(0, {o.dim(0, 0), o.c(o.intAttr("channels")), o.dim(0, 2), o.dim(0, 3)}); }
 static LogicalResult channels(ShapeOp &o) {
   int64_t count = 0;
   for (int64_t n : o.intsAttr("counts"))
     count += n;
-  return o.set(0, {o.dim(0, 0), o.c(llvm::divideCeilSigned(count, 16)), o.dim(0, 2), o.dim(0, 3), o.c(16)});
+  return setBlocked(o, o.c(llvm::divideCeilSigned(count, kLanes)), o.dim(0, 2), o.dim(0, 3));
 }
 
 void addWindowRules(ShapeRules &rules) {

@@ -1,5 +1,6 @@
 // ConvWeights.cpp: reading a convolution's parameters and packing its weights.
 #include "passes/layout/ConvWeights.h"
+#include "dialects/onnx/Blocked.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Decompose.h"
 #include "passes/layout/StoredWeights.h"
@@ -7,8 +8,6 @@
 
 using namespace mlir;
 namespace onnxc {
-
-static constexpr int64_t kLanes = 16;
 
 SmallVector<int64_t> twoAxes(Operation *op, StringRef attribute, int64_t rank, int64_t otherwise) {
   SmallVector<int64_t> v(onnx::intsAttr(op, attribute));
@@ -107,10 +106,6 @@ static Value packAtRunTime(GraphBuilder g, const BlockedConv &c, Value weights, 
   return inner == 1 ? g.reshape(v, {panels, blocks, c.kernel[0], c.kernel[1], kLanes}) : v;
 }
 
-static Value constant(OpBuilder &b, Location loc, ArrayRef<int64_t> shape, std::vector<float> values) {
-  return onnx::ConstantOp::create(b, loc, makeConstant(RankedTensorType::get(shape, b.getF32Type()), std::move(values)));
-}
-
 Value packConvWeights(OpBuilder &b, Location loc, const BlockedConv &c, Value weights, bool plain, FloatType wanted) {
   if (!c.constant)
     return packAtRunTime({b, loc}, c, weights, plain || c.form == BlockedConv::Depthwise ? 1 : kLanes);
@@ -121,7 +116,7 @@ Value packConvWeights(OpBuilder &b, Location loc, const BlockedConv &c, Value we
     for (int64_t o = 0; o < c.outputs; ++o)
       for (int64_t t = 0; t < taps; ++t)
         packed[(o / kLanes * taps + t) * kLanes + o % kLanes] = w[o * taps + t];
-    return constant(b, loc, {panels, c.kernel[0], c.kernel[1], kLanes}, std::move(packed));
+    return GraphBuilder{b, loc}.floats({panels, c.kernel[0], c.kernel[1], kLanes}, std::move(packed));
   }
   int64_t inner = plain ? 1 : kLanes, blocks = c.span ? c.span : llvm::divideCeil(c.channels, inner), each = c.outputs / c.group;
   int64_t lastStart = llvm::divideCeil(c.channels * c.group, kLanes) - blocks;  // of a span
@@ -136,7 +131,7 @@ Value packConvWeights(OpBuilder &b, Location loc, const BlockedConv &c, Value we
       }
     }
   if (plain)
-    return constant(b, loc, {panels, blocks, c.kernel[0], c.kernel[1], kLanes}, std::move(packed));
+    return GraphBuilder{b, loc}.floats({panels, blocks, c.kernel[0], c.kernel[1], kLanes}, std::move(packed));
   auto type = RankedTensorType::get({panels, blocks, c.kernel[0], c.kernel[1], kLanes, kLanes}, storedType(wanted, w));
   return onnx::ConstantOp::create(b, loc, storedConstant(type, std::move(packed)));
 }
@@ -155,7 +150,8 @@ Value packChannels(OpBuilder &b, Location loc, ArrayRef<float> values, bool spat
   int64_t blocks = llvm::divideCeil(int64_t(values.size()), kLanes);
   std::vector<float> packed(values.begin(), values.end());
   packed.resize(blocks * kLanes);
-  return spatial ? constant(b, loc, {blocks, 1, 1, kLanes}, packed) : constant(b, loc, {blocks * kLanes}, std::move(packed));
+  return spatial ? GraphBuilder{b, loc}.floats({blocks, 1, 1, kLanes}, packed)
+                 : GraphBuilder{b, loc}.floats({blocks * kLanes}, std::move(packed));
 }
 
 }  // namespace onnxc

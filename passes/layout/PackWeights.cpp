@@ -2,8 +2,10 @@
 // before FormKernels.
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Elementwise.h"
+#include "dialects/onnx/Blocked.h"
 #include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Tensor.h"
+#include "passes/graph/Decompose.h"
 #include "passes/graph/Weights.h"
 #include "passes/layout/PackRecurrent.h"
 #include "passes/layout/Passes.h"
@@ -15,7 +17,6 @@ namespace onnxc {
 #include "passes/layout/Passes.h.inc"
 
 using namespace mlir;
-static constexpr int64_t kLanes = 16;
 
 // Element (k, n) of the weights is values[k * strideK + n * strideN] * scale, stored as `wanted` where that suits them.
 static Value packMatrix(OpBuilder &b, Location loc, FloatType wanted, ArrayRef<float> values, int64_t depth, int64_t columns,
@@ -34,7 +35,7 @@ static Value packBias(OpBuilder &b, Location loc, ArrayRef<float> row, int64_t c
   std::vector<float> packed(padded);
   for (int64_t n = 0; n < columns; ++n)
     packed[n] = row[row.size() == 1 ? 0 : n] * scale;
-  return onnx::ConstantOp::create(b, loc, makeConstant(RankedTensorType::get({padded}, b.getF32Type()), std::move(packed)));
+  return GraphBuilder{b, loc}.floats({padded}, std::move(packed));
 }
 
 static bool isMatrix(Value v) {

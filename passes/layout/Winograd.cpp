@@ -5,13 +5,14 @@
 // greatest relative error is about 5e-6 for 512 channels, half of that of the points 0, +-1, +-2.
 #include "passes/graph/Weights.h"
 #include "passes/layout/ConvWeights.h"
+#include "dialects/onnx/Blocked.h"
 #include "dialects/onnx/Tensor.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 namespace onnxc {
 
-static constexpr int64_t kLanes = 16, kPoints = 6;
+static constexpr int64_t kPoints = 6;
 
 // G, rows by points.
 static void filterTransform(double g[kPoints][3]) {

@@ -1,11 +1,10 @@
 // Block.cpp: images of f32 or bytes to blocks of 16 channels and back (dialects/onnx/Packed.td): squares of 16 pixels by 16 channels are
 // transposed in registers, the last one of a plane overlapping the one before it.
-#include "runtime_stub/kernels/Index.h"
+#include "runtime_stub/kernels/Lanes.h"
 #include "runtime_stub/kernels/Parallel.h"
 
 namespace onnxc {
 
-constexpr int64_t kLanes = 16;
 template <class T>
 struct Lanes {
   typedef T Row __attribute__((vector_size(kLanes * sizeof(T)), aligned(sizeof(T))));

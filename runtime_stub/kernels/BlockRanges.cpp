@@ -1,12 +1,12 @@
 // BlockRanges.cpp: packed.Channels, ranges of the channels of blocked images (dialects/onnx/Packed.td) that do not begin or end with
 // blocks. A block of the result is put together from runs of lanes of up to 16 blocks; Block.cpp converts whole images.
+#include "runtime_stub/kernels/Lanes.h"
 #include "runtime_stub/kernels/Special.h"
 #include "runtime_stub/kernels/Parallel.h"
 
 namespace onnxc {
 namespace {
 
-constexpr int64_t kLanes = 16;
 constexpr int kVectorRuns = 4;  // more are moved lane by lane
 
 template <class T>

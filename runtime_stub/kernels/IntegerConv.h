@@ -8,7 +8,6 @@
 
 namespace onnxc {
 
-constexpr int64_t kLanes = 16;
 typedef int32_t Sums16 __attribute__((ext_vector_type(16), aligned(4)));
 typedef uint8_t Bytes16 __attribute__((ext_vector_type(16), aligned(1)));
 

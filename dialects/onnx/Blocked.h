@@ -1,0 +1,18 @@
+// Blocked.h: activations in blocks of channels, and panels of weights, whose columns are as many.
+#pragma once
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace onnxc {
+// Channels of a block of activations and columns of a panel of weights, on every target.
+constexpr int64_t kLanes = 16;
+
+namespace onnx {
+// What an image [N, C, H, W], or [N, C, W] as one of height 1, is in blocks of channels: [N, ceil(C / 16), H, W, 16]. C is known.
+inline mlir::RankedTensorType blockedType(mlir::RankedTensorType image) {
+  llvm::ArrayRef<int64_t> s = image.getShape();
+  int64_t height = s.size() == 3 ? 1 : s[2];
+  return mlir::RankedTensorType::get({s[0], llvm::divideCeilSigned(s[1], kLanes), height, s.back(), kLanes}, image.getElementType());
+}
+}  // namespace onnx
+}  // namespace onnxc

@@ -1,0 +1,179 @@
+// BlockWindows.cpp: convolutions, pools, resizes, borders and normalisations on blocks. Part of the block-channels pass (Blocker.h).
+#include "dialects/onnx/Elementwise.h"
+#include "dialects/onnx/Reduce.h"
+#include "dialects/onnx/Tensor.h"
+#include "passes/graph/Decompose.h"
+#include "passes/graph/Weights.h"
+#include "passes/layout/Blocker.h"
+#include "passes/layout/ConvWeights.h"
+#include "passes/layout/ResizeTables.h"
+
+using namespace mlir;
+namespace onnxc::blocks {
+
+// Whether pixels are rows of a product, as onnx::isProduct says of what becomes of it.
+static bool isProduct(const BlockedConv &c) {
+  auto ones = [](ArrayRef<int64_t> sizes) { return llvm::all_of(sizes, [](int64_t v) { return v == 1; }); };
+  return ones(c.kernel) && ones(c.strides) && llvm::all_of(c.pads, [](int64_t v) { return v == 0; });
+}
+
+bool Blocker::conv(Operation *op) {
+  auto c = isImage(op->getOperand(0)) ? blockedConv(op) : std::nullopt;
+  if (!c)
+    return false;
+  Location loc = op->getLoc();
+  Value x = op->getOperand(0);
+  Type type = onnx::blockedType(typeOf(op->getResult(0)));
+  ArrayRef<int64_t> size = typeOf(op->getResult(0)).getShape().take_back(2);
+  if (winograd && c->constant && !op->hasAttr(onnx::kExactAttr) && gainsByWinograd(*c, size[0], size[1])) {
+    Value bias = packConvBias(b, loc, op);
+    Value weights = packWinogradWeights(b, loc, *c, op->getOperand(1));
+    done(op, onnx::PackedWinogradConvOp::create(b, loc, type, block(x, loc), weights, bias, b.getI64IntegerAttr(c->channels),
+                                                b.getDenseI64ArrayAttr(c->pads)));
+    return true;
+  }
+  bool dense = c->form == BlockedConv::Dense, plain = dense && c->group == 1 && c->channels < kLanes && !blocked.count(x);
+  bool rounds = isProduct(*c) && !op->hasAttr(onnx::kExactAttr);
+  Value weights = packConvWeights(b, loc, *c, op->getOperand(1), plain, rounds ? stored : b.getF32Type());
+  Value bias = packConvBias(b, loc, op);
+  if (!dense) {
+    done(op, onnx::PackedDepthwiseConvOp::create(b, loc, type, block(x, loc), weights, bias, b.getI64IntegerAttr(c->outputs / c->group),
+                                                 b.getDenseI64ArrayAttr(c->strides), b.getDenseI64ArrayAttr(c->pads),
+                                                 b.getDenseI64ArrayAttr(c->dilations)));
+    return true;
+  }
+  int64_t group = c->span ? llvm::divideCeil(c->outputs, kLanes) : c->group, channels = c->span ? c->span * kLanes : c->channels;
+  auto shared = c->span ? b.getDenseI64ArrayAttr({c->outputs / c->group, c->channels}) : nullptr;
+  Value data = plain ? image(x, loc) : block(x, loc);
+  done(op, onnx::PackedConvOp::create(b, loc, type, data, weights, bias, b.getI64IntegerAttr(group), b.getI64IntegerAttr(channels), shared,
+                                      b.getI64IntegerAttr(plain), b.getDenseI64ArrayAttr(c->strides), b.getDenseI64ArrayAttr(c->pads),
+                                      b.getDenseI64ArrayAttr(c->dilations)));
+  return true;
+}
+
+bool Blocker::pool(Operation *op) {
+  bool average = onnx::opName(op) == "AveragePool", ceil = onnx::intAttr(op, "ceil_mode");
+  if (!blocked.count(op->getOperand(0)) || (average && ceil) || op->getNumResults() != 1)
+    return false;
+  int64_t rank = typeOf(op->getOperand(0)).getRank() - 2;
+  auto kernel = twoAxes(op, "kernel_shape", rank, 1), strides = twoAxes(op, "strides", rank, 1),
+       dilations = twoAxes(op, "dilations", rank, 1);
+  auto pads = explicitPads(op, kernel, strides, dilations);
+  if (!pads || (isBytes(op->getOperand(0)) && average))
+    return false;
+  if (isBytes(op->getOperand(0))) {
+    done(op, onnx::PackedBytePoolOp::create(b, op->getLoc(), onnx::blockedType(typeOf(op->getResult(0))), blocked[op->getOperand(0)],
+                                            b.getDenseI64ArrayAttr(kernel), b.getDenseI64ArrayAttr(strides), b.getDenseI64ArrayAttr(*pads),
+                                            b.getDenseI64ArrayAttr(dilations), b.getI64IntegerAttr(ceil)));
+    return true;
+  }
+  done(op, onnx::PackedPoolOp::create(b, op->getLoc(), onnx::blockedType(typeOf(op->getResult(0))), blocked[op->getOperand(0)],
+                                      b.getI64IntegerAttr(average), b.getI64IntegerAttr(onnx::intAttr(op, "count_include_pad")),
+                                      b.getI64IntegerAttr(ceil), b.getDenseI64ArrayAttr(kernel), b.getDenseI64ArrayAttr(strides),
+                                      b.getDenseI64ArrayAttr(*pads), b.getDenseI64ArrayAttr(dilations)));
+  return true;
+}
+
+bool Blocker::resize(Operation *op) {
+  auto tables = isSingle(op->getOperand(0)) && blocked.count(op->getOperand(0)) ? resizeTables(op) : std::nullopt;
+  if (!tables)
+    return false;
+  Location loc = op->getLoc();
+  auto positions = [&](const ResizeAxis &axis) -> Value {
+    std::vector<char> bytes(axis.index.size() * sizeof(int32_t));
+    memcpy(bytes.data(), axis.index.data(), bytes.size());
+    auto type = RankedTensorType::get({int64_t(axis.index.size()) / axis.taps, axis.taps}, b.getI32Type());
+    return onnx::ConstantOp::create(b, loc, makeConstant(type, std::move(bytes)));
+  };
+  auto weights = [&](const ResizeAxis &axis) -> Value {
+    return GraphBuilder{b, loc}.floats({int64_t(axis.weight.size()) / axis.taps, axis.taps}, axis.weight);
+  };
+  done(op,
+       onnx::PackedResizeOp::create(b, loc, onnx::blockedType(typeOf(op->getResult(0))), blocked[op->getOperand(0)],
+                                    positions(tables->rows), weights(tables->rows), positions(tables->columns), weights(tables->columns)));
+  return true;
+}
+
+// GlobalAveragePool and ReduceMean over all spatial axes of a known size are one window.
+bool Blocker::globalPool(Operation *op) {
+  Value x = op->getOperand(0);
+  if (!isSingle(x) || !blocked.count(x) || typeOf(x).getRank() != 4 || typeOf(x).isDynamicDim(2) || typeOf(x).isDynamicDim(3))
+    return false;
+  if (onnx::opName(op) == "ReduceMean") {
+    auto axes = op->getNumOperands() > 1 ? onnx::integerElements(onnx::constantValue(op->getOperand(1))) : std::nullopt;
+    bool spatial = axes && axes->size() == 2 && (((*axes)[0] + 4) % 4) + (((*axes)[1] + 4) % 4) == 5 && ((*axes)[0] + 4) % 4 >= 2;
+    if (!spatial || !onnx::intAttr(op, "keepdims", 1))
+      return false;
+  }
+  bool maximum = onnx::opName(op) == "GlobalMaxPool";
+  ArrayRef<int64_t> shape = typeOf(x).getShape();
+  done(op,
+       onnx::PackedPoolOp::create(b, op->getLoc(), onnx::blockedType(typeOf(op->getResult(0))), blocked[x], b.getI64IntegerAttr(!maximum),
+                                  b.getI64IntegerAttr(0), b.getI64IntegerAttr(0), b.getDenseI64ArrayAttr({shape[2], shape[3]}),
+                                  b.getDenseI64ArrayAttr({1, 1}), b.getDenseI64ArrayAttr({0, 0, 0, 0}), b.getDenseI64ArrayAttr({1, 1})));
+  return true;
+}
+
+// Images with a border of one finite number.
+bool Blocker::pad(Operation *op) {
+  auto pad = cast<onnx::PadOp>(op);
+  if (!isImage(op->getResult(0)) || !isSingle(pad.getData()) || typeOf(pad.getData()).getRank() != 4 || pad.getAxes() ||
+      !blocked.count(pad.getData()) || pad.getMode() != "constant")
+    return false;
+  ElementsAttr amounts = onnx::constantValue(pad.getPads());
+  auto given = amounts ? onnx::integerElements(amounts) : std::nullopt;
+  auto value = pad.getConstantValue() ? constantFloats(pad.getConstantValue()) : std::vector<float>{0.f};
+  if (!given || given->size() != 8 || (*given)[0] || (*given)[1] || (*given)[4] || (*given)[5] || !value || value->size() != 1 ||
+      !std::isfinite(value->front()))
+    return false;
+  given->insert(given->begin() + 4, 0);
+  given->push_back(0);
+  Location loc = op->getLoc();
+  Value pads = GraphBuilder{b, loc}.integers(*given);
+  done(op, onnx::PadOp::create(b, loc, onnx::blockedType(typeOf(op->getResult(0))), blocked[pad.getData()], pads, pad.getConstantValue(),
+                               Value(), pad.getModeAttr()));
+  return true;
+}
+
+// A normalisation that no convolution before it could take up is a product and a sum.
+bool Blocker::normalization(Operation *op) {
+  auto norm = cast<onnx::BatchNormalizationOp>(op);
+  if (!isImage(norm.getX()) || !isSingle(norm.getX()) || !blocked.count(norm.getX()))
+    return false;
+  auto affine = channelAffine(norm);
+  if (!affine || int64_t(affine->scale.size()) != channelsOf(norm.getX()))
+    return false;
+  Location loc = op->getLoc();
+  Value x = blocked[norm.getX()], scale = packChannels(b, loc, affine->scale, true), offset = packChannels(b, loc, affine->offset, true);
+  done(op, onnx::AddOp::create(b, loc, x.getType(), onnx::MulOp::create(b, loc, x.getType(), x, scale), offset));
+  return true;
+}
+
+// LRN: x (bias + alpha / size * squares)^-beta, where beta is 3/4 by two square roots. The power stays finite in lanes past the last
+// channel, whose squares are left out.
+bool Blocker::response(Operation *op) {
+  auto lrn = cast<onnx::LRNOp>(op);
+  if (!isImage(lrn.getX()) || !isSingle(lrn.getX()) || !blocked.count(lrn.getX()))
+    return false;
+  constexpr int64_t mostSize = 2 * kLanes + 1;
+  float bias = lrn.getBias().convertToFloat(), alpha = lrn.getAlpha().convertToFloat(), beta = lrn.getBeta().convertToFloat();
+  if (int64_t(lrn.getSize()) > mostSize || !(bias > 0) || !(alpha >= 0) || !std::isfinite(beta))
+    return false;
+  Location loc = op->getLoc();
+  Value x = blocked[lrn.getX()];
+  Type type = x.getType();
+  GraphBuilder g{b, loc};
+  Value squares = onnx::PackedChannelSquaresOp::create(b, loc, type, x, b.getI64IntegerAttr(channelsOf(lrn.getX())), lrn.getSizeAttr());
+  Value scaled = onnx::MulOp::create(b, loc, type, squares, g.number(alpha / float(lrn.getSize())));
+  Value base = onnx::AddOp::create(b, loc, type, scaled, g.number(bias));
+  if (beta == 0.75f) {
+    Value root = onnx::SqrtOp::create(b, loc, type, base);
+    Value power = onnx::MulOp::create(b, loc, type, root, onnx::SqrtOp::create(b, loc, type, root));
+    done(op, onnx::DivOp::create(b, loc, type, x, power));
+  } else {
+    done(op, onnx::MulOp::create(b, loc, type, x, onnx::PowOp::create(b, loc, type, base, g.number(-beta))));
+  }
+  return true;
+}
+
+}  // namespace onnxc::blocks

@@ -1,0 +1,74 @@
+// Blocker.h: the work of BlockChannels.cpp, whose conversions lie in BlockWindows.cpp (ops that slide a window, and normalisations) and
+// BlockPieces.cpp (ops that join and cut channels).
+#pragma once
+#include "dialects/onnx/Blocked.h"
+#include "dialects/onnx/Packed.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace onnxc::blocks {
+
+inline mlir::RankedTensorType typeOf(mlir::Value v) { return llvm::dyn_cast<mlir::RankedTensorType>(v.getType()); }
+inline bool isSingle(mlir::Value v) { return typeOf(v) && typeOf(v).getElementType().isF32(); }
+inline bool isBytes(mlir::Value v) { return typeOf(v) && typeOf(v).getElementType().isInteger(8); }
+// What may be blocked: [N, C, H, W] or [N, C, W] of f32 or signless bytes, C known.
+inline bool isImage(mlir::Value v) {
+  auto t = typeOf(v);
+  return (isSingle(v) || isBytes(v)) && (t.getRank() == 3 || t.getRank() == 4) && !t.isDynamicDim(1);
+}
+inline int64_t channelsOf(mlir::Value image) { return typeOf(image).getDimSize(1); }
+
+// Whether an op that can work on blocks reads `v`.
+bool isReadInBlocks(mlir::Value v);
+
+// Some neighbouring channels of a blocked value that has `all`. Lanes past the last channel of a blocked value are finite where its
+// channels are: convolutions multiply them by zero. So a range that ends inside a block, before other channels, is no blocked value by
+// itself.
+struct Channels {
+  mlir::Value value;
+  int64_t begin, count, all;
+  bool isBlocks() const { return begin % kLanes == 0 && (count % kLanes == 0 || begin + count == all); }
+};
+
+struct Blocker {
+  mlir::func::FuncOp func;
+  mlir::OpBuilder b;
+  llvm::MapVector<mlir::Value, mlir::Value> blocked;
+  llvm::DenseSet<mlir::Operation *> replaced;
+  llvm::DenseMap<mlir::Value, Channels> pieces;  // blocked values that are channels of another
+
+  bool winograd;
+  mlir::FloatType stored;  // of weights, where there are many
+
+  Blocker(mlir::func::FuncOp func, bool winograd, mlir::FloatType stored)
+      : func(func), b(func.getContext()), winograd(winograd), stored(stored) {}
+  void run();
+
+  // Each gives an op of a kind a blocked form; false: it stays as it is, and nothing has changed.
+  bool conv(mlir::Operation *op);
+  bool pool(mlir::Operation *op);
+  bool resize(mlir::Operation *op);
+  bool globalPool(mlir::Operation *op);
+  bool pad(mlir::Operation *op);
+  bool normalization(mlir::Operation *op);
+  bool response(mlir::Operation *op);
+  bool pointwise(mlir::Operation *op);
+  bool concat(mlir::Operation *op);
+  bool split(mlir::Operation *op);
+  bool slice(mlir::Operation *op);
+  // Conversions that earlier passes wrote are like this pass's own.
+  bool toBlocks(mlir::Operation *op);
+  bool fromBlocks(mlir::Operation *op);
+
+private:
+  mlir::Value image(mlir::Value v, mlir::Location loc);
+  mlir::Value block(mlir::Value v, mlir::Location loc);
+  mlir::Value unblock(mlir::Value original, mlir::Value value);
+  void done(mlir::Operation *op, mlir::Value result);
+  mlir::Value operand(mlir::Value v);
+  bool isPiece(mlir::Value v, int64_t axis) const;
+  void take(mlir::Value result, Channels channels);
+  mlir::Value join(llvm::ArrayRef<Channels> ranges, mlir::RankedTensorType plain, mlir::Location loc);
+};
+
+}  // namespace onnxc::blocks
