@@ -6,6 +6,7 @@
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/graph/Decompose.h"
 #include "passes/graph/IntegerSteps.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Weights.h"
@@ -44,11 +45,6 @@ static std::optional<Quantised> dequantised(Value v) {
   bool channels = axis == 0 || axis == type.getRank() - 1;  // the callers check which
   return q && (q->scale.size() == 1 || channels) ? q : std::nullopt;
 }
-
-static Value constant(PatternRewriter &rewriter, Location loc, ArrayRef<int64_t> shape, const std::vector<float> &values) {
-  return onnx::ConstantOp::create(rewriter, loc, makeConstant(RankedTensorType::get(shape, rewriter.getF32Type()), values));
-}
-static Value scalar(PatternRewriter &rewriter, Location loc, float value) { return constant(rewriter, loc, {}, {value}); }
 
 // --- operands ---
 
@@ -97,7 +93,7 @@ static std::vector<float> products(const Contraction &c) {
 static Value integerInput(PatternRewriter &rewriter, Location loc, const Quantised &x) {
   auto type = llvm::cast<TensorType>(x.values.getType()).clone(rewriter.getF32Type());
   Value v = onnx::CastOp::create(rewriter, loc, type, x.values, "up", 1, kFloat);
-  return x.zero[0] ? Value(onnx::SubOp::create(rewriter, loc, type, v, scalar(rewriter, loc, x.zero[0]))) : v;
+  return x.zero[0] ? Value(onnx::SubOp::create(rewriter, loc, type, v, GraphBuilder{rewriter, loc}.number(x.zero[0]))) : v;
 }
 static Value integerWeights(PatternRewriter &rewriter, Location loc, const Contraction &c) {
   auto type = llvm::cast<RankedTensorType>(c.w.values.getType());
@@ -107,7 +103,7 @@ static Value integerWeights(PatternRewriter &rewriter, Location loc, const Contr
     inner *= type.getDimSize(i);
   for (size_t i = 0; i < values->size(); ++i)
     (*values)[i] -= c.w.zero[c.w.zero.size() == 1 ? 0 : int64_t(i) / inner % c.channels()];
-  return constant(rewriter, loc, type.getShape(), *values);
+  return GraphBuilder{rewriter, loc}.floats(type.getShape(), *values);
 }
 
 // The bias in units of the products: integers where it was quantised with them, as the tools write it. False when it is not one a channel.
@@ -144,10 +140,10 @@ static std::optional<Contraction> biasedContraction(Operation *op, std::vector<f
 // Values per channel as a constant that broadcasts over the result.
 static Value perChannel(PatternRewriter &rewriter, Location loc, const Contraction &c, const std::vector<float> &values) {
   if (values.size() == 1)
-    return scalar(rewriter, loc, values[0]);
+    return GraphBuilder{rewriter, loc}.number(values[0]);
   SmallVector<int64_t> shape(c.after + 1, 1);
   shape[0] = values.size();
-  return constant(rewriter, loc, shape, values);
+  return GraphBuilder{rewriter, loc}.floats(shape, values);
 }
 
 // clip(round(sums * (products / scale)) + zero): the arithmetic that runtimes agree on.
@@ -161,8 +157,8 @@ static Value requantised(PatternRewriter &rewriter, const Contraction &c, Value 
   Value v = onnx::MulOp::create(rewriter, loc, type, sums, perChannel(rewriter, loc, c, factors));
   v = onnx::RoundOp::create(rewriter, loc, type, v);
   if (target.zero[0])
-    v = onnx::AddOp::create(rewriter, loc, type, v, scalar(rewriter, loc, target.zero[0]));
-  Value least = scalar(rewriter, loc, isSigned ? -128 : 0), most = scalar(rewriter, loc, isSigned ? 127 : 255);
+    v = onnx::AddOp::create(rewriter, loc, type, v, GraphBuilder{rewriter, loc}.number(target.zero[0]));
+  Value least = GraphBuilder{rewriter, loc}.number(isSigned ? -128 : 0), most = GraphBuilder{rewriter, loc}.number(isSigned ? 127 : 255);
   v = onnx::ClipOp::create(rewriter, loc, type, v, least, most);
   return onnx::CastOp::create(rewriter, loc, to.getType(), v, "up", 1, isSigned ? kInt8 : kUint8);
 }
@@ -229,7 +225,7 @@ static LogicalResult contractIntegers(Operation *op, PatternRewriter &rewriter) 
     return rewriter.notifyMatchFailure(op, "not a contraction of 8-bit values with constant weights");
   Location loc = op->getLoc();
   Value given = onnx::operand(op, 2);
-  Value constantBias = given ? constant(rewriter, loc, llvm::cast<ShapedType>(given.getType()).getShape(), bias) : Value();
+  Value constantBias = given ? GraphBuilder{rewriter, loc}.floats(llvm::cast<ShapedType>(given.getType()).getShape(), bias) : Value();
   Type type = op->getResult(0).getType();
   Value sums = integerSums(rewriter, *c, constantBias);
   replaceUsers(rewriter, *c, op->getResult(0), sums);

@@ -1,9 +1,11 @@
 // LinearConvolutions.cpp: 2-D convolutions of dequantised values as onnx.packed.LinearConv, which stays in bytes; passes/layout then drops
 // the conversions to blocks between them. The first step of the integer-contractions pass, which writes the others as sums in f32.
 #include "dialects/onnx/NN.h"
+#include "dialects/onnx/Blocked.h"
 #include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Tensor.h"
+#include "passes/graph/Decompose.h"
 #include "passes/graph/IntegerSteps.h"
 #include "passes/graph/Weights.h"
 #include "llvm/Support/MathExtras.h"
@@ -13,7 +15,7 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
-constexpr int64_t kColumns = 64, kQuad = 4, kLanes = 16;  // of a panel; steps of the depth side by side; channels of a block
+constexpr int64_t kColumns = 64, kQuad = 4;  // of a panel; steps of the depth side by side
 
 // A convolution's weights less their zero points, and how the kernel reads them.
 struct Filters {
@@ -22,13 +24,6 @@ struct Filters {
   bool plain, depthwise;
   int64_t depth() const { return channels * rows * columns; }
 };
-
-template <class T>
-Value constant(PatternRewriter &rewriter, Location loc, Type element, ArrayRef<int64_t> shape, ArrayRef<T> values) {
-  std::vector<char> bytes(values.size() * sizeof(T));
-  memcpy(bytes.data(), values.data(), bytes.size());
-  return onnx::ConstantOp::create(rewriter, loc, makeConstant(RankedTensorType::get(shape, element), std::move(bytes)));
-}
 
 bool isPlain(onnx::ConvOp op) {
   auto positive = [](std::optional<ArrayRef<int64_t>> list) { return !list || llvm::all_of(*list, [](int64_t i) { return i >= 0; }); };
@@ -79,7 +74,7 @@ Value packed(PatternRewriter &rewriter, Location loc, const Filters &f) {
           panel = o / kLanes, lane = o % kLanes, step = t;
         to[((panel * shape[1] + step / kQuad) * shape[2] + lane) * kQuad + step % kQuad] = f.values[(o * f.channels + c) * taps + t];
       }
-  return constant<int8_t>(rewriter, loc, rewriter.getI8Type(), shape, to);
+  return integerConstant<int8_t>(rewriter, loc, shape, to);
 }
 
 // What is added to each sum: for the zero point of the data, and the bias in units of the sums; nothing where that is too large.
@@ -90,10 +85,6 @@ std::optional<std::vector<int32_t>> corrections(const Filters &f, const std::vec
   return addBias(result, bias, element) ? std::optional(result) : std::nullopt;
 }
 
-RankedTensorType blocked(RankedTensorType type) {
-  ArrayRef<int64_t> s = type.getShape();
-  return RankedTensorType::get({s[0], llvm::divideCeilSigned(s[1], kLanes), s[2], s[3], kLanes}, type.getElementType());
-}
 SmallVector<int64_t> listOf(std::optional<ArrayRef<int64_t>> given, int64_t n, int64_t otherwise) {
   return given && !given->empty() ? SmallVector<int64_t>(*given) : SmallVector<int64_t>(n, otherwise);
 }
@@ -124,15 +115,14 @@ Value linearConvolution(PatternRewriter &rewriter, LinearConv c) {
   auto result = cast<RankedTensorType>(c.op.getType()).clone(c.element);
   Value x = c.x;
   if (!f->plain)
-    x = onnx::PackedBlockOp::create(rewriter, loc, blocked(cast<RankedTensorType>(x.getType())), x);
+    x = onnx::PackedBlockOp::create(rewriter, loc, onnx::blockedType(cast<RankedTensorType>(x.getType())), x);
   auto n = [&](int64_t v) { return rewriter.getI64IntegerAttr(v); };
   auto list = [&](ArrayRef<int64_t> v) { return rewriter.getDenseI64ArrayAttr(v); };
   bool valid = c.op.getAutoPad() == "VALID";
   Value y = onnx::PackedLinearConvOp::create(
-      rewriter, loc, blocked(result), x, packed(rewriter, loc, *f),
-      constant<float>(rewriter, loc, rewriter.getF32Type(), perChannel, c.factors),
-      constant<int32_t>(rewriter, loc, rewriter.getI32Type(), perChannel, *sums), Value(), Value(), n(f->depthwise ? 1 : f->group),
-      n(f->plain), n(f->depthwise ? 0 : f->channels), list({f->rows, f->columns}), list(listOf(c.op.getStrides(), 2, 1)),
+      rewriter, loc, onnx::blockedType(result), x, packed(rewriter, loc, *f), GraphBuilder{rewriter, loc}.floats(perChannel, c.factors),
+      integerConstant<int32_t>(rewriter, loc, perChannel, *sums), Value(), Value(), n(f->depthwise ? 1 : f->group), n(f->plain),
+      n(f->depthwise ? 0 : f->channels), list({f->rows, f->columns}), list(listOf(c.op.getStrides(), 2, 1)),
       list(valid ? SmallVector<int64_t>(4, 0) : listOf(c.op.getPads(), 4, 0)), list(listOf(c.op.getDilations(), 2, 1)), n(c.xZero),
       n(c.zero), n(c.least), n(c.most), DenseF32ArrayAttr());
   return onnx::PackedUnblockOp::create(rewriter, loc, result, y, n(outputs));

@@ -2,6 +2,7 @@
 // LinearConvolutions.cpp the first step of the integer-contractions pass.
 #include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Tensor.h"
+#include "passes/graph/Decompose.h"
 #include "passes/graph/IntegerSteps.h"
 #include "passes/graph/Weights.h"
 #include "llvm/Support/MathExtras.h"
@@ -11,13 +12,6 @@ using namespace mlir;
 namespace onnxc {
 
 static constexpr int64_t kColumns = 64, kQuad = 4;  // of a panel; steps of the depth side by side
-
-template <class T>
-static Value constant(PatternRewriter &rewriter, Location loc, Type element, ArrayRef<int64_t> shape, ArrayRef<T> values) {
-  std::vector<char> bytes(values.size() * sizeof(T));
-  memcpy(bytes.data(), values.data(), bytes.size());
-  return onnx::ConstantOp::create(rewriter, loc, makeConstant(RankedTensorType::get(shape, element), std::move(bytes)));
-}
 
 Value linearProduct(PatternRewriter &rewriter, LinearProduct p) {
   auto x = dyn_cast<RankedTensorType>(p.x.getType()), w = dyn_cast<RankedTensorType>(p.w.getType());
@@ -49,10 +43,10 @@ Value linearProduct(PatternRewriter &rewriter, LinearProduct p) {
   p.factors.resize(corrections.size());
   auto n = [&](int64_t v) { return rewriter.getI64IntegerAttr(v); };
   Location loc = p.x.getLoc();
-  return onnx::PackedLinearMatMulOp::create(
-      rewriter, loc, result, p.x, constant<int8_t>(rewriter, loc, rewriter.getI8Type(), shape, packed),
-      constant<float>(rewriter, loc, rewriter.getF32Type(), panels, p.factors),
-      constant<int32_t>(rewriter, loc, rewriter.getI32Type(), panels, corrections), n(columns), n(p.zero), n(p.least), n(p.most));
+  return onnx::PackedLinearMatMulOp::create(rewriter, loc, result, p.x, integerConstant<int8_t>(rewriter, loc, shape, packed),
+                                            GraphBuilder{rewriter, loc}.floats(panels, p.factors),
+                                            integerConstant<int32_t>(rewriter, loc, panels, corrections), n(columns), n(p.zero), n(p.least),
+                                            n(p.most));
 }
 
 }  // namespace onnxc

@@ -3,6 +3,7 @@
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Tensor.h"
+#include "passes/graph/Decompose.h"
 #include "passes/graph/IntegerSteps.h"
 #include "passes/graph/Weights.h"
 #include <cmath>
@@ -74,15 +75,12 @@ LogicalResult quantise(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
   auto scales = spreadScales(rewriter, op.getYScale(), op.getYZeroPoint(), x, op.getAxis());
   if (!scales)
     return rewriter.notifyMatchFailure(op, "scales are not constant");
-  auto number = [&](float f) -> Value {
-    auto type = RankedTensorType::get({}, rewriter.getF32Type());
-    return onnx::ConstantOp::create(rewriter, loc, makeConstant(type, std::vector<float>{f}));
-  };
+  GraphBuilder g{rewriter, loc};
   bool isSigned = to.isSignlessInteger();
   Value v = onnx::RoundOp::create(rewriter, loc, x, onnx::DivOp::create(rewriter, loc, x, op.getX(), scales->scale));
   if (scales->zero)
     v = onnx::AddOp::create(rewriter, loc, x, v, scales->zero);
-  v = onnx::ClipOp::create(rewriter, loc, x, v, number(isSigned ? -128 : 0), number(isSigned ? 127 : 255));
+  v = onnx::ClipOp::create(rewriter, loc, x, v, g.number(isSigned ? -128 : 0), g.number(isSigned ? 127 : 255));
   rewriter.replaceOpWithNewOp<onnx::CastOp>(op, op.getY().getType(), v, "up", 1, isSigned ? kInt8 : kUint8);
   return success();
 }

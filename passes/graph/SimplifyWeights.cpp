@@ -3,6 +3,7 @@
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
+#include "passes/graph/Decompose.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Weights.h"
 #include <cmath>
@@ -41,8 +42,7 @@ static Value scaledBias(PatternRewriter &rewriter, Location loc, Value bias, con
   std::vector<float> values = bias ? *constantFloats(bias) : std::vector<float>(a.scale.size(), 0.f);
   for (size_t i = 0; i < a.scale.size(); ++i)
     values[i] = values[i] * a.scale[i] + a.offset[i];
-  auto type = RankedTensorType::get({int64_t(values.size())}, rewriter.getF32Type());
-  return onnx::ConstantOp::create(rewriter, loc, makeConstant(type, values));
+  return GraphBuilder{rewriter, loc}.floats({int64_t(values.size())}, values);
 }
 
 // The producer's weights are constants of f32 that nothing else hangs on: its axis of output channels, -1 otherwise.
