@@ -43,7 +43,7 @@ struct Conv {
     ArrayRef<int64_t> f = cast<RankedTensorType>(op.getW().getType()).getShape();
     auto xs = sizeExprs(cast<RankedTensorType>(op.getX().getType()));
     w = WindowShape{f[2], f[3], op.getStrides(), op.getPads(), op.getDilations(), constantOf(xs[3]), constantOf(yExprs[3])};
-    inner = plain ? 1 : 16;
+    inner = plain ? 1 : kLanes;
     blocks = f[1], groups = op.getGroup(), panels = f[0] / groups;
     if (auto height = constantOf(xs[2]); height && w.inWidth)
       imageBytes = *height * *w.inWidth * blocks * inner * 4;
@@ -76,6 +76,7 @@ struct Conv {
            std::optional<TileRange> tiles);
   void flat(Value n, Value group, Value first, Value end, Value from, Value to, Value low, Value high, const TileShape &shape);
   void panelTiles(int64_t rows, const Pixels &pixels, Value n, Value group, Value from, Value to, Value low, Value high, int64_t width);
+  struct Results;  // of a tile
   void tile(const Tile &t, const Pixels &pixels, Value n, Value group, Value panel, Value low, Value high);
   // Of the first `steps` channels of a block.
   Tile::Values blockProducts(const Tile &t, const Pixels &pixels, ValueRange acc, Value image, Value weights, int64_t steps);
@@ -88,7 +89,7 @@ struct Conv {
 void Conv::emitPointwise() {
   AffineExpr rowsExpr = yExprs[2] * yExprs[3];
   Value plane = c.mul(y[2], y[3]);
-  RowsSchedule s(c, constantOf(rowsExpr), panels, blocks, 16);
+  RowsSchedule s(c, constantOf(rowsExpr), panels, blocks, kLanes);
   s.scheduleChunk(c.kernel), s.scheduleGroup(c.kernel), s.scheduleDepth(c.kernel, blocks);
   int64_t panelGroups = llvm::divideCeil(panels, s.groupPanels);
   AffineExpr chunks = rowsExpr.ceilDiv(s.chunkRows());
@@ -96,7 +97,7 @@ void Conv::emitPointwise() {
     chunks = getAffineConstantExpr(llvm::divideCeil(s.tiles(), s.chunkTiles), c.b.getContext());
   Value chunkCount = s.rows ? c.n(*constantOf(chunks)) : c.ceilDiv(plane, s.chunkRows());
   setExtent(c.kernel, {yExprs[0], chunks, getAffineConstantExpr(panelGroups * groups, c.b.getContext())},
-            2.0 * double(std::min(s.rows.value_or(s.chunkRows()), s.chunkRows()) * s.groupPanels * kLanes * blocks * 16));
+            2.0 * double(std::min(s.rows.value_or(s.chunkRows()), s.chunkRows()) * s.groupPanels * kLanes * blocks * kLanes));
   auto unitAt = [&](Value unit) {
     Value n = c.div(unit, c.mul(chunkCount, panelGroups * groups)), rest = c.rem(unit, c.mul(chunkCount, panelGroups * groups));
     Value group = c.div(rest, c.mul(chunkCount, panelGroups)), part = c.rem(rest, c.mul(chunkCount, panelGroups));
@@ -106,7 +107,7 @@ void Conv::emitPointwise() {
     return RowsEmitter::Unit{p, c.div(rest, chunkCount), c.rem(part, chunkCount), from, to};
   };
   PanelType type = PanelType::of(onnx::elementType(op.getW()));
-  RowsEmitter(c, epilogue, s).emitUnits(unitAt, plane, c.n(panels), type, blocks * 16);
+  RowsEmitter(c, epilogue, s).emitUnits(unitAt, plane, c.n(panels), type, blocks * kLanes);
 }
 
 Tile::Values Conv::channelProducts(const Tile &t, ValueRange acc, llvm::function_ref<Value(int64_t, Value)> channel, Value weights,
@@ -153,52 +154,40 @@ Tile::Values Conv::blockProducts(const Tile &t, const Pixels &pixels, ValueRange
   });
 }
 
-void Conv::tile(const Tile &t, const Pixels &pixels, Value n, Value group, Value panel, Value low, Value high) {
-  Value plane = c.mul(y[2], y[3]), all = c.add(c.mul(group, panels), panel);
-  Value imageBytes = c.mul(c.mul(x[2], x[3]), inner * 4);
-  Value image = c.at(c.address(op.getX()), c.mul(c.add(c.mul(n, x[1]), firstBlock(c, op, group, x[1])), imageBytes));
-  Value weights = c.at(c.address(op.getW()), c.mul(all, panelBytes()));
-  auto offset = [&](Value r, int64_t i) {
-    Value place = c.add(c.mul(c.add(c.mul(n, y[1]), all), plane), c.add(c.mul(pixels.row, y[3]), pixels.column));
+// The results of one tile in memory.
+struct Conv::Results {
+  Conv &conv;
+  const Pixels &pixels;
+  Value n, panel, plane;
+  KernelCode &c = conv.c;
+
+  // Bytes from the start of the result.
+  Value offset(Value r, int64_t i) const {
+    Value place = c.add(c.mul(c.add(c.mul(n, conv.y[1]), panel), plane), c.add(c.mul(pixels.row, conv.y[3]), pixels.column));
     return c.add(c.mul(place, 64), c.add(c.mul(c.n(i), c.mul(plane, 64)), c.mul(r, 64)));
-  };
-  auto exists = [&](Value r) { return pixels.strip ? c.flag(true) : c.less(r, pixels.count); };
-  Value zero = c.real(0, t.type());
-  SmallVector<Value> starts;
-  for (int64_t i = 0; i < t.panels; ++i)
-    starts.push_back(op.getBias() ? c.load(t.type(), c.at(c.address(op.getBias()), c.mul(c.add(all, i), kPanelBytes))) : zero);
-  Tile::Values acc = c.choose(
-      c.equal(low, c.n(0)), [&] { return t.fill([&](int64_t, int64_t i) { return starts[i]; }); },
-      [&] {
-        return t.fill([&](int64_t r, int64_t i) {
-          Value at = c.at(c.result(0), offset(c.n(r), i));
-          return c.load(t.type(), pixels.strip ? at : c.select(exists(c.n(r)), at, zeroBytes(c)));
-        });
-      });
-  auto products = [&](Value block, ValueRange v, int64_t steps) {
-    Value filters = c.at(weights, c.mul(block, w.kh * w.kw * inner * kPanelBytes));
-    return blockProducts(t, pixels, v, c.at(image, c.mul(block, imageBytes)), filters, steps);
-  };
-  int64_t lastSteps = plain ? inner : lastBlockSteps(op.getChannels());
-  Value whole = lastSteps == inner ? high : c.min(high, c.n(blocks - 1));
-  acc = c.loop(low, whole, c.n(1), acc, [&](Value block, ValueRange v) { return products(block, v, inner); });
-  acc = c.choose(c.less(whole, high), [&] { return products(whole, acc, lastSteps); }, [&] { return acc; });
-  auto place = [&](Value r, int64_t i) {
-    return LanePlace{offset(r, i), [&, r, i] {
-                       Value column = c.add(pixels.column, r);
-                       if (pixels.strip)
-                         return index(n, c.add(all, i), pixels.row, column);
-                       return index(n, c.add(all, i), c.add(pixels.row, c.div(column, y[3])), c.rem(column, y[3]));
+  }
+  Value exists(Value r) const { return pixels.strip ? c.flag(true) : c.less(r, pixels.count); }
+  LanePlace place(Value r, int64_t i) const {
+    return LanePlace{offset(r, i), [this, r, i] {
+                       Value column = c.add(pixels.column, r), width = conv.y[3];
+                       Value row = pixels.strip ? pixels.row : c.add(pixels.row, c.div(column, width));
+                       return conv.index(n, c.add(panel, i), row, pixels.strip ? column : c.rem(column, width));
                      }};
-  };
-  bool later = epilogue.isLong();
-  auto store = [&](bool finish) {
+  }
+  // Zeros for a pixel that does not exist.
+  Value load(const Tile &t, Value r, int64_t i) const {
+    Value at = c.at(c.result(0), offset(r, i));
+    return c.load(t.type(), pixels.strip ? at : c.select(exists(r), at, zeroBytes(c)));
+  }
+  // `acc`, and the epilogue of them where `finish`. One that is long works on what the tile has stored.
+  void store(const Tile &t, const Tile::Values &acc, bool finish) const {
+    bool later = conv.epilogue.isLong();
     for (int64_t r = 0; r < t.rows; ++r)
       c.when(exists(c.n(r)), [&] {
         for (int64_t i = 0; i < t.panels; ++i) {
           LanePlace at = place(c.n(r), i);
           Value v = acc[r * t.panels + i];
-          c.store(finish && !later ? epilogue.apply(v, at, Value()) : v, c.at(c.result(0), at.offset));
+          c.store(finish && !later ? conv.epilogue.apply(v, at, Value()) : v, c.at(c.result(0), at.offset));
         }
       });
     if (!finish || !later)
@@ -208,12 +197,35 @@ void Conv::tile(const Tile &t, const Pixels &pixels, Value n, Value group, Value
         for (int64_t i = 0; i < t.panels; ++i) {
           LanePlace at = place(r, i);
           Value address = c.at(c.result(0), at.offset);
-          c.store(epilogue.apply(c.load(t.type(), address), at, Value()), address);
+          c.store(conv.epilogue.apply(c.load(t.type(), address), at, Value()), address);
         }
       });
     });
+  }
+};
+
+void Conv::tile(const Tile &t, const Pixels &pixels, Value n, Value group, Value panel, Value low, Value high) {
+  Value plane = c.mul(y[2], y[3]), all = c.add(c.mul(group, panels), panel);
+  Value imageBytes = c.mul(c.mul(x[2], x[3]), inner * 4);
+  Value image = c.at(c.address(op.getX()), c.mul(c.add(c.mul(n, x[1]), firstBlock(c, op, group, x[1])), imageBytes));
+  Value weights = c.at(c.address(op.getW()), c.mul(all, panelBytes()));
+  Results results{*this, pixels, n, all, plane};
+  Value zero = c.real(0, t.type());
+  SmallVector<Value> starts;
+  for (int64_t i = 0; i < t.panels; ++i)
+    starts.push_back(op.getBias() ? c.load(t.type(), c.at(c.address(op.getBias()), c.mul(c.add(all, i), kPanelBytes))) : zero);
+  Tile::Values acc = c.choose(
+      c.equal(low, c.n(0)), [&] { return t.fill([&](int64_t, int64_t i) { return starts[i]; }); },
+      [&] { return t.fill([&](int64_t r, int64_t i) { return results.load(t, c.n(r), i); }); });
+  auto products = [&](Value block, ValueRange v, int64_t steps) {
+    Value filters = c.at(weights, c.mul(block, w.kh * w.kw * inner * kPanelBytes));
+    return blockProducts(t, pixels, v, c.at(image, c.mul(block, imageBytes)), filters, steps);
   };
-  c.when(c.equal(high, c.n(blocks)), [&] { store(true); }, [&] { store(false); });
+  int64_t lastSteps = plain ? inner : lastBlockSteps(op.getChannels());
+  Value whole = lastSteps == inner ? high : c.min(high, c.n(blocks - 1));
+  acc = c.loop(low, whole, c.n(1), acc, [&](Value block, ValueRange v) { return products(block, v, inner); });
+  acc = c.choose(c.less(whole, high), [&] { return products(whole, acc, lastSteps); }, [&] { return acc; });
+  c.when(c.equal(high, c.n(blocks)), [&] { results.store(t, acc, true); }, [&] { results.store(t, acc, false); });
 }
 
 // The tiles of `pixels` and of all panels [from, to), `width` of them at a time.
@@ -360,7 +372,7 @@ RowsProblem pointwiseRows(KernelCode &c, onnx::PackedConvOp op, Value n, Value g
   Value firstPanel = c.mul(group, panels), planeBytes = c.mul(c.mul(y[2], y[3]), 64);
   RowsProblem p;
   p.type = PanelType::of(onnx::elementType(op.getW()));
-  p.panelBytes = c.n(blocks * 16 * p.type.bytes());
+  p.panelBytes = c.n(blocks * kLanes * p.type.bytes());
   p.a = c.at(c.address(op.getX()), c.mul(c.add(c.mul(n, x[1]), firstBlock(c, op, group, x[1])), planeBytes));
   p.b = c.at(c.address(op.getW()), c.mul(firstPanel, p.panelBytes));
   p.outOffset = c.mul(c.add(c.mul(n, y[1]), firstPanel), planeBytes);

@@ -11,7 +11,7 @@ namespace onnxc {
 static constexpr int64_t kDepthMost = 640, kGroupBytes = 32 << 10, kChunkRows = 112;
 static constexpr int64_t kSmallRows = 4;  // of a tile of two panels, whose eight sums just hide the latency of an FMA
 
-int64_t lastBlockSteps(int64_t channels) { return llvm::alignTo((channels - 1) % 16 + 1, 4); }
+int64_t lastBlockSteps(int64_t channels) { return llvm::alignTo((channels - 1) % kLanes + 1, 4); }
 
 RowsSchedule::RowsSchedule(KernelCode &code, std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth,
                            int64_t depthStep, int64_t most)
@@ -100,7 +100,7 @@ Tile::Values RowsEmitter::steps(const RowsProblem &p, const Tile &t, ValueRange 
         if (nextRows && unroll == 4) {
           int64_t lines = llvm::divideCeil(t.rows, 4);  // of the 16 steps of a block, four at a time
           for (int64_t i = 0; i < lines; ++i)
-            c.prefetch(c.at(nextRows, c.add(c.mul(k, lines * 16), c.n(i * 64))));
+            c.prefetch(c.at(nextRows, c.add(c.mul(k, lines * kLanes), c.n(i * 64))));
         }
         return t.products(v, rows(aAt), panels(bAt), unroll, 4, ahead ? c.at(ahead, c.mul(k, t.ahead.bytes())) : Value());
       });
@@ -114,84 +114,97 @@ Tile::Values RowsEmitter::steps(const RowsProblem &p, const Tile &t, ValueRange 
   if (!p.blockBytes)
     return inner(a, b, at.ahead ? c.at(at.ahead, c.sub(c.n(0), c.mul(from, t.ahead.bytes()))) : Value(), from, to, start);
   auto blockSteps = [&](Value block, int64_t count, ValueRange v) {
-    Value ahead = at.ahead ? c.at(at.ahead, c.mul(c.sub(block, from), 16 * t.ahead.bytes())) : Value();
+    Value ahead = at.ahead ? c.at(at.ahead, c.mul(c.sub(block, from), kLanes * t.ahead.bytes())) : Value();
     Value rowsAt = c.at(a, c.mul(block, p.blockBytes));
-    return inner(rowsAt, c.at(b, c.mul(block, 16 * t.b.bytes())), ahead, c.n(0), c.n(count), v,
+    return inner(rowsAt, c.at(b, c.mul(block, kLanes * t.b.bytes())), ahead, c.n(0), c.n(count), v,
                  t.rows >= 4 ? c.at(rowsAt, p.blockBytes) : Value());
   };
   auto blocks = [&](Value end) {
-    return c.loop(from, end, c.n(1), start, [&](Value block, ValueRange v) { return blockSteps(block, 16, v); });
+    return c.loop(from, end, c.n(1), start, [&](Value block, ValueRange v) { return blockSteps(block, kLanes, v); });
   };
-  if (p.lastSteps == 16)
+  if (p.lastSteps == kLanes)
     return blocks(to);
   Value last = c.sub(p.depth, 1);
   Tile::Values acc = blocks(c.min(to, last));
   return c.choose(c.less(last, to), [&] { return blockSteps(last, p.lastSteps, acc); }, [&] { return acc; });
 }
 
-// Steps [from, to) of one tile: starts from the bias or goes on from the result, and ends with the epilogue at the last step. Rows before
-// `fresh` (null: none) are another tile's: they are computed and dropped.
-void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Place at, Value panels, Value from, Value to) {
-  Value first = c.equal(from, c.n(0)), last = c.equal(to, p.depth), row = at.row, panel = at.panel;
-  auto outAt = [&](Value r, int64_t i) {
-    Value first = c.at(p.out, c.add(c.mul(row, p.outRowBytes), c.mul(panel, p.outPanelBytes)));
-    return c.at(first, c.add(c.mul(r, p.outRowBytes), c.mul(c.n(i), p.outPanelBytes)));
-  };
-  Value all;
-  if (p.mask || at.fresh) {
-    Value zero = c.real(0, c.vec(c.f32, kLanes));
-    all = arith::CmpFOp::create(c.b, c.loc, arith::CmpFPredicate::OEQ, zero, zero);
-  }
+// The results of one tile in memory, and which of their lanes are the tile's to write.
+struct RowsEmitter::Results {
+  KernelCode &c;
+  const RowsProblem &p;
+  const Tile &t;
+  Place at;
+  Value all;                 // a mask of all lanes, where there are masks
   SmallVector<Value> lanes;  // of a panel; null: all
-  for (int64_t i = 0; i < t.panels; ++i) {
-    lanes.push_back(Value());
-    if (!p.mask || i + 1 < t.panels)
-      continue;  // a partial panel is the last of its tile
-    Value isLast = c.equal(c.add(panel, i + 1), panels);
-    if (auto known = Code::constant(isLast))
-      lanes.back() = *known ? p.mask : Value();
-    else
-      lanes.back() = arith::SelectOp::create(c.b, c.loc, isLast, p.mask, all);
+
+  Results(KernelCode &code, const RowsProblem &p, const Tile &t, Place at, Value panels) : c(code), p(p), t(t), at(at) {
+    if (p.mask || at.fresh) {
+      Value zero = c.real(0, c.vec(c.f32, kLanes));
+      all = arith::CmpFOp::create(c.b, c.loc, arith::CmpFPredicate::OEQ, zero, zero);
+    }
+    for (int64_t i = 0; i < t.panels; ++i) {
+      lanes.push_back(Value());
+      if (!p.mask || i + 1 < t.panels)
+        continue;  // a partial panel is the last of its tile
+      Value isLast = c.equal(c.add(at.panel, i + 1), panels);
+      if (auto known = Code::constant(isLast))
+        lanes.back() = *known ? p.mask : Value();
+      else
+        lanes.back() = arith::SelectOp::create(c.b, c.loc, isLast, p.mask, all);
+    }
   }
-  auto maskOf = [&](Value r, int64_t i) -> Value {
+  Value address(Value r, int64_t i) const {
+    Value first = c.at(p.out, c.add(c.mul(at.row, p.outRowBytes), c.mul(at.panel, p.outPanelBytes)));
+    return c.at(first, c.add(c.mul(r, p.outRowBytes), c.mul(c.n(i), p.outPanelBytes)));
+  }
+  Value mask(Value r, int64_t i) const {
     if (!at.fresh)
       return lanes[i];
     Value none = arith::XOrIOp::create(c.b, c.loc, all, all);
-    return arith::SelectOp::create(c.b, c.loc, c.less(c.add(row, r), at.fresh), none, lanes[i] ? lanes[i] : all);
-  };
-  auto loadOut = [&](Value r, int64_t i) {
-    Value mask = maskOf(r, i);
-    return mask ? c.loadMasked(t.type(), outAt(r, i), mask) : c.load(t.type(), outAt(r, i));
-  };
-  auto storeOut = [&](Value v, Value r, int64_t i) {
-    Value mask = maskOf(r, i);
-    mask ? c.storeMasked(v, outAt(r, i), mask) : c.store(v, outAt(r, i));
-  };
+    return arith::SelectOp::create(c.b, c.loc, c.less(c.add(at.row, r), at.fresh), none, lanes[i] ? lanes[i] : all);
+  }
+  LanePlace place(Value r, int64_t i) const {
+    Value m = c.add(at.row, r), j = c.add(at.panel, i);
+    Value offset = c.add(p.outOffset, c.add(c.mul(m, p.outRowBytes), c.mul(j, p.outPanelBytes)));
+    return LanePlace{offset, [&p = p, m, j] { return p.index(m, j); }};
+  }
+  Value load(Value r, int64_t i) const {
+    Value lanes = mask(r, i);
+    return lanes ? c.loadMasked(t.type(), address(r, i), lanes) : c.load(t.type(), address(r, i));
+  }
+  void store(Value v, Value r, int64_t i) const {
+    Value lanes = mask(r, i);
+    lanes ? c.storeMasked(v, address(r, i), lanes) : c.store(v, address(r, i));
+  }
+};
+
+// Steps [from, to) of one tile: starts from the bias or goes on from the result, and ends with the epilogue at the last step. Rows before
+// `fresh` (null: none) are another tile's: they are computed and dropped.
+void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Place at, Value panels, Value from, Value to) {
+  Value first = c.equal(from, c.n(0)), last = c.equal(to, p.depth);
+  Results results(c, p, t, at, panels);
   Value zero = c.real(0, t.type());
   SmallVector<Value> starts;
   for (int64_t i = 0; i < t.panels; ++i)
-    starts.push_back(p.bias ? c.load(t.type(), c.at(p.bias, c.mul(c.add(panel, i), kPanelBytes))) : zero);
+    starts.push_back(p.bias ? c.load(t.type(), c.at(p.bias, c.mul(c.add(at.panel, i), kPanelBytes))) : zero);
   Tile::Values acc = c.choose(
       first, [&] { return t.fill([&](int64_t, int64_t i) { return starts[i]; }); },
-      [&] { return t.fill([&](int64_t r, int64_t i) { return loadOut(c.n(r), i); }); });
+      [&] { return t.fill([&](int64_t r, int64_t i) { return results.load(c.n(r), i); }); });
   acc = steps(p, t, acc, at, from, to);
-  auto placeOf = [&](Value r, int64_t i) {
-    Value m = c.add(row, r), j = c.add(panel, i);
-    Value offset = c.add(p.outOffset, c.add(c.mul(m, p.outRowBytes), c.mul(j, p.outPanelBytes)));
-    return LanePlace{offset, [&p, m, j] { return p.index(m, j); }};
-  };
   bool later = epilogue.isLong();
+  auto finished = [&](Value v, Value r, int64_t i) { return epilogue.apply(v, results.place(r, i), results.mask(r, i)); };
   auto store = [&](bool finish) {
     for (int64_t r = 0; r < t.rows; ++r)
       for (int64_t i = 0; i < t.panels; ++i) {
         Value v = acc[r * t.panels + i];
-        storeOut(finish && !later ? epilogue.apply(v, placeOf(c.n(r), i), maskOf(c.n(r), i)) : v, c.n(r), i);
+        results.store(finish && !later ? finished(v, c.n(r), i) : v, c.n(r), i);
       }
     if (!finish || !later)
       return;
     c.loop(c.n(0), c.n(t.rows), c.n(1), [&](Value r) {
       for (int64_t i = 0; i < t.panels; ++i)
-        storeOut(epilogue.apply(loadOut(r, i), placeOf(r, i), maskOf(r, i)), r, i);
+        results.store(finished(results.load(r, i), r, i), r, i);
     });
   };
   c.when(last, [&] { store(true); }, [&] { store(false); });
@@ -200,7 +213,7 @@ void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Place at, Value pane
 // Steps from `from` on of the panels from `group` on.
 RowsEmitter::Pass RowsEmitter::passOf(const RowsProblem &p, Value from, Value group) {
   const RowsProblem &read = p.inMemory();
-  int64_t stepBytes = (p.blockBytes ? 16 : 1) * read.type.bytes();
+  int64_t stepBytes = (p.blockBytes ? kLanes : 1) * read.type.bytes();
   Value own = c.at(read.b, c.mul(group, read.panelBytes)), next = p.nextB ? p.nextB : c.at(own, c.mul(c.n(s.groupPanels), read.panelBytes));
   Pass pass{s.depthBlock ? c.min(c.add(from, s.depthBlock), p.depth) : p.depth, c.at(own, c.mul(from, stepBytes)), next};
   if (p.stored)
@@ -242,13 +255,13 @@ RowsProblem RowsEmitter::widened(const RowsProblem &p, Value group) const {
   RowsProblem wide = p;
   wide.type = {};
   wide.stored = &p;
-  wide.panelBytes = c.mul(p.depth, (p.blockBytes ? 16 : 1) * kPanelBytes);
+  wide.panelBytes = c.mul(p.depth, (p.blockBytes ? kLanes : 1) * kPanelBytes);
   wide.b = c.at(c.scratch, c.sub(c.n(0), c.mul(group, wide.panelBytes)));
   return wide;
 }
 
 void RowsEmitter::widen(const RowsProblem &p, const RowsProblem &wide, Value from, Value to) {
-  Value steps = c.mul(p.depth, p.blockBytes ? 16 : 1);
+  Value steps = c.mul(p.depth, p.blockBytes ? kLanes : 1);
   c.loop(from, to, c.n(1), [&](Value panel) {
     Value source = c.at(p.b, c.mul(panel, p.panelBytes)), sink = c.at(wide.b, c.mul(panel, wide.panelBytes));
     c.loop(c.n(0), steps, c.n(1),

@@ -16,7 +16,7 @@ struct RowsProblem {
   Value rowBytes;                                             // from one row of A to the next
   Value blockBytes;                                           // from 16 k to the next 16; null: k are side by side
   Value depth;                                                // number of k; of blocks of 16 where `blockBytes`
-  int64_t lastSteps = 16;                                     // k of the last block that are not zero in B, at least
+  int64_t lastSteps = kLanes;                                 // k of the last block that are not zero in B, at least
   Value panelBytes;                                           // from one panel of B to the next
   Value outRowBytes, outPanelBytes;                           // steps of the result
   Value outOffset;                                            // bytes of `out` behind the result's start
@@ -82,6 +82,7 @@ private:
   void rowTiles(Value rows, Value chunk, RowsBody body);
   void restTiles(Value from, Value to, RowsBody body);
   void panelTiles(Value panels, Value from, Value to, llvm::function_ref<void(Value panel, int64_t width)> body);
+  struct Results;  // of a tile
   void tile(const RowsProblem &p, const Tile &t, Place at, Value panels, Value from, Value to);
   Tile::Values steps(const RowsProblem &p, const Tile &t, mlir::ValueRange acc, Place at, Value from, Value to);
 
