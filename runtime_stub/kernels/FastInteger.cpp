@@ -183,23 +183,18 @@ int32_t multiply(const Args *a, Integers &p) {
   if (!prepareLeft(a, p, isSigned) || !prepareZeros(a, p) || !ones)
     return ONNXC_K_MEMORY;
   memset(ones, 1, size_t(4 * p.quads));
-  int64_t most = p.tiles ? tiledPart(p.rows) : kRowBlock;
-  int64_t panels = (p.columns + kColumns - 1) / kColumns, blocks = (p.rows + most - 1) / most;
+  ProductUnits units(p.tiles, p.rows, (p.columns + kColumns - 1) / kColumns, kRowBlock);
   int64_t bytes = 4 * p.quads * kColumns + (p.tiles ? TiledRows::bytes(p.quads) : 0);
-  auto body = [&p, ones, blocks, panels, most](void *scratch, int64_t begin, int64_t end) -> int32_t {
-    for (int64_t u = begin, count; u < end; u += count) {
-      // Registers read a panel for all rows, tiles gather rows for all panels.
-      int64_t block = p.tiles ? u / panels : u % blocks, panel = p.tiles ? u % panels : u / blocks;
-      int64_t first = block * most, last = minOf(first + most, p.rows);
-      count = p.tiles ? minOf(end - u, panels - panel) : 1;
+  auto body = [&p, ones, units](void *scratch, int64_t begin, int64_t end) -> int32_t {
+    units.each(begin, end, [&](int64_t, int64_t panel, int64_t count, int64_t first, int64_t last) {
       if (p.tiles)
         tiledPanels(p, panel, count, first, last, static_cast<uint8_t *>(scratch), ones);
       else
         panelOf(p, panel * kColumns, first, last, static_cast<int8_t *>(scratch), ones, nullptr);
-    }
+    });
     return ONNXC_K_OK;
   };
-  return parallelScratchFor(a, panels * blocks, grainOf(minOf(p.rows, most) * p.depth), bytes, body);
+  return parallelScratchFor(a, units.count(), grainOf(minOf(p.rows, units.part) * p.depth), bytes, body);
 }
 
 int32_t matMulInteger(const Args *a) {

@@ -45,9 +45,12 @@ void copyRow(const IntegerConv &p, const uint8_t *x, int64_t r, uint8_t *to) {
     interleave<0>(from, plane, p.channels, p.width, to);
 }
 
+int64_t blocksOf(const IntegerConv &p) { return p.plain ? 0 : (p.channels + kLanes - 1) / kLanes; }  // of one group
+int64_t panelsOf(const IntegerConv &p) { return (p.outBlocks / p.group + 3) / 4; }                   // of one group
+
 // The segments of a filter in the order of the weights; neighbours that touch become one.
 int64_t segmentsOf(const IntegerConv &p, Segment *to) {
-  int64_t n = 0, parts = p.plain ? 1 : (p.channels + kLanes - 1) / kLanes, columns = p.plain ? 1 : p.kernel[1];
+  int64_t n = 0, parts = p.plain ? 1 : blocksOf(p), columns = p.plain ? 1 : p.kernel[1];
   for (int64_t y = 0; y < p.kernel[0]; ++y)
     for (int64_t x = 0; x < columns; ++x)
       for (int64_t c = 0; c < parts; ++c) {
@@ -164,22 +167,42 @@ bool readConv(const Args *a, IntegerConv &p) {
          (!p.other || (onnxc_count(a->in[Other]) == onnxc_count(y) && p.sum && !p.toFloat && p.channels));
 }
 
+int32_t convolve(const Args *a, const IntegerConv &p, const Depth &depth, const uint8_t *image, void *y) {
+  int64_t each = p.outBlocks / p.group, panels = panelsOf(p), quads = quadsOf(p);
+  ProductUnits units(p.tiles, p.outHeight * p.outWidth, panels, kPixels);
+  auto body = [=](void *left, int64_t begin, int64_t end) {
+    units.each(begin, end, [&](int64_t g, int64_t panel, int64_t count, int64_t first, int64_t last) {
+      Unit unit{p,
+                image + g * blocksOf(p) * p.plane,
+                p.weights + (g * panels + panel) * quads * kColumns * 4,
+                g * each + panel * kColumns / kLanes,
+                (g + 1) * each,
+                quads,
+                depth,
+                y};
+      if (p.tiles)
+        unit.runTiles(first, last, count, static_cast<uint8_t *>(left));
+      else
+        unit.run(first, last);
+    });
+    return int32_t(ONNXC_K_OK);
+  };
+  return parallelScratchFor(a, units.count(p.group), grainOf(units.part * quads * 2), p.tiles ? TiledRows::bytes(quads) : 0, body);
+}
+
 int32_t linearConv(const Args *a) {
   IntegerConv p;
   if (!readConv(a, p))
     return ONNXC_K_SHAPE;
-  const Tensor &x = a->in[X];
   if (p.channels == 0)
     return depthwiseConv(a, p);
   bool copies = p.plain || p.pads[0] || p.pads[1] || p.pads[2] || p.pads[3];
   int64_t planes = p.plain ? 1 : p.blocks, rows = p.height + p.pads[0] + p.pads[2], pixels = p.outHeight * p.outWidth;
   p.row = (p.width + p.pads[1] + p.pads[3]) * p.pixel, p.plane = rows * p.row;
-  int64_t each = p.outBlocks / p.group, panels = (each + 3) / 4, quads = quadsOf(p);
   p.tiles = p.tiles && pixels >= kLeastTiled;
-  int64_t part = p.tiles ? tiledPart(pixels) : kPixels, parts = (pixels + part - 1) / part;
-  int64_t inBlocks = p.plain ? 0 : (p.channels + kLanes - 1) / kLanes, most = p.kernel[0] * p.kernel[1] * maxOf<int64_t>(1, inBlocks);
-  if (onnxc_count(a->in[W]) != p.group * panels * quads * kColumns * 4 || (!p.plain && inBlocks * p.group != p.blocks))
+  if (onnxc_count(a->in[W]) != p.group * panelsOf(p) * quadsOf(p) * kColumns * 4 || (!p.plain && blocksOf(p) * p.group != p.blocks))
     return ONNXC_K_SHAPE;
+  int64_t most = p.kernel[0] * p.kernel[1] * maxOf<int64_t>(1, blocksOf(p));
   int64_t bytes = most * int64_t(sizeof(Segment)) + (copies ? planes * p.plane + 64 : 0);
   char *scratch = static_cast<char *>(onnxc_rt_scratch(a->rt, bytes));
   if (!scratch)
@@ -188,9 +211,8 @@ int32_t linearConv(const Args *a) {
   uint8_t *copy = reinterpret_cast<uint8_t *>(segments + most);
   Depth depth{segments, segmentsOf(p, segments), p.flip};
   int64_t inBytes = p.blocks * p.height * p.width * (p.plain ? 1 : kLanes), outLanes = p.outBlocks * pixels * kLanes;
-  for (int64_t n = 0; n < x.dims[0]; ++n) {
-    const uint8_t *from = in<uint8_t>(a, X) + n * inBytes, *image = copies ? copy : from;
-    void *y = out<char>(a, 0) + n * outLanes * (p.toFloat ? 4 : 1);
+  for (int64_t n = 0; n < a->in[X].dims[0]; ++n) {
+    const uint8_t *from = in<uint8_t>(a, X) + n * inBytes;
     if (n && p.other)
       p.other += outLanes;
     if (copies)
@@ -199,28 +221,7 @@ int32_t linearConv(const Args *a) {
           copyRow(p, from, r, copy + r * p.row);
         return int32_t(ONNXC_K_OK);
       }));
-    auto body = [=](void *left, int64_t begin, int64_t end) {
-      for (int64_t u = begin, count; u < end; u += count) {
-        // Registers read a panel for all pixels, tiles gather pixels for all panels.
-        int64_t first = part * (p.tiles ? u / panels % parts : u % parts), last = minOf(first + part, pixels);
-        int64_t g = u / panels / parts, panel = p.tiles ? u % panels : u / parts % panels;
-        count = p.tiles ? minOf(end - u, panels - panel) : 1;
-        Unit unit{p,
-                  image + g * inBlocks * p.plane,
-                  p.weights + (g * panels + panel) * quads * kColumns * 4,
-                  g * each + panel * kColumns / kLanes,
-                  (g + 1) * each,
-                  quads,
-                  depth,
-                  y};
-        if (p.tiles)
-          unit.runTiles(first, last, count, static_cast<uint8_t *>(left));
-        else
-          unit.run(first, last);
-      }
-      return int32_t(ONNXC_K_OK);
-    };
-    ONNXC_TRY(parallelScratchFor(a, p.group * panels * parts, grainOf(part * quads * 2), p.tiles ? TiledRows::bytes(quads) : 0, body));
+    ONNXC_TRY(convolve(a, p, depth, copies ? copy : from, out<char>(a, 0) + n * outLanes * (p.toFloat ? 4 : 1)));
   }
   return ONNXC_K_OK;
 }

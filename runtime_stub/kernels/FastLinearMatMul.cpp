@@ -100,21 +100,18 @@ int32_t linearMatMul(const Args *a) {
   p.toFloat = y.dtype == ONNXC_F32, p.dots = hasDots(a);
   p.tiles = p.rows >= kLeastTiled && hasTiles(a);
   void *to = out<char>(a, 0);
-  int64_t most = p.tiles ? tiledPart(p.rows) : kRowBlock, blocks = (p.rows + most - 1) / most;
+  ProductUnits units(p.tiles, p.rows, panels, kRowBlock);
   auto body = [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
-    for (int64_t u = begin, count; u < end; u += count) {
-      // Registers read a panel for all rows, tiles gather rows for all panels.
-      int64_t block = p.tiles ? u / panels : u % blocks, panel = p.tiles ? u % panels : u / blocks;
-      int64_t first = block * most, last = minOf(first + most, p.rows);
-      count = p.tiles ? minOf(end - u, panels - panel) : 1;
+    units.each(begin, end, [&](int64_t, int64_t panel, int64_t count, int64_t first, int64_t last) {
       if (p.tiles)
         p.runTiles(panel, count, first, last, static_cast<uint8_t *>(scratch), to);
       else
         p.run(panel, first, last, to);
-    }
+    });
     return ONNXC_K_OK;
   };
-  return parallelScratchFor(a, panels * blocks, grainOf(minOf(p.rows, most) * p.depth), p.tiles ? TiledRows::bytes(p.quads) : 0, body);
+  int64_t grain = grainOf(minOf(p.rows, units.part) * p.depth);
+  return parallelScratchFor(a, units.count(), grain, p.tiles ? TiledRows::bytes(p.quads) : 0, body);
 }
 
 }  // namespace

@@ -74,20 +74,15 @@ static int32_t fastMatMul(const onnxc_args *a) {
 }
 
 template <class T>
-static int32_t fastGemm(const onnxc_args *a) {  // attributes: alpha, beta, transA, transB
-  const onnxc_tensor &x = a->in[0], &y = a->in[1], &out = a->out[0];
-  ONNXC_CHECK(x.rank == 2 && y.rank == 2 && out.rank == 2, ONNXC_K_SHAPE);
-  bool tx = a->attr[2].i != 0, ty = a->attr[3].i != 0;
-  int64_t rows = x.dims[tx], inner = x.dims[!tx], cols = y.dims[!ty], cs[2] = {0, 0};
-  ONNXC_CHECK(y.dims[ty] == inner && out.dims[0] == rows && out.dims[1] == cols, ONNXC_K_SHAPE);
-  bool hasC = hasInput(a, 2);
-  ONNXC_CHECK(!hasC || broadcastStrides(a->in[2], out.dims, 2, cs), ONNXC_K_SHAPE);
-  T *c = mutableData<T>(out), alpha = T(a->attr[0].f), beta = T(a->attr[1].f);
-  ONNXC_TRY(multiply(a, data<T>(x), tx ? 1 : inner, tx ? rows : 1, data<T>(y), ty ? 1 : cols, ty ? inner : 1, c, rows, inner, cols));
-  const T *add = hasC ? data<T>(a->in[2]) : nullptr;
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; (alpha != 1 || add) && j < cols; ++j)
-      c[i * cols + j] = alpha * c[i * cols + j] + (add ? beta * add[i * cs[0] + j * cs[1]] : 0);
+static int32_t fastGemm(const onnxc_args *a) {
+  GemmShape s;
+  ONNXC_TRY(gemmShape(a, s));
+  T *c = mutableData<T>(a->out[0]), alpha = T(a->attr[0].f), beta = T(a->attr[1].f);
+  ONNXC_TRY(multiply(a, data<T>(a->in[0]), s.aRow, s.aInner, data<T>(a->in[1]), s.bInner, s.bCol, c, s.rows, s.inner, s.cols));
+  const T *add = s.hasC ? data<T>(a->in[2]) : nullptr;
+  for (int64_t i = 0; i < s.rows; ++i)
+    for (int64_t j = 0; (alpha != 1 || add) && j < s.cols; ++j)
+      c[i * s.cols + j] = alpha * c[i * s.cols + j] + (add ? beta * add[i * s.c[0] + j * s.c[1]] : 0);
   return 0;
 }
 

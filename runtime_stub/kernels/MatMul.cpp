@@ -36,26 +36,22 @@ static int32_t matMul(const onnxc_args *a) {
 }
 
 template <class T>
-static int32_t gemm(const onnxc_args *a) {  // attributes: alpha, beta, transA, transB
-  const onnxc_tensor &x = a->in[0], &y = a->in[1], &out = a->out[0];
-  ONNXC_CHECK(x.rank == 2 && y.rank == 2 && out.rank == 2, ONNXC_K_SHAPE);
-  bool tx = a->attr[2].i != 0, ty = a->attr[3].i != 0;
-  int64_t rows = x.dims[tx], inner = x.dims[!tx], cols = y.dims[!ty], cs[2] = {0, 0};
-  ONNXC_CHECK(y.dims[ty] == inner && out.dims[0] == rows && out.dims[1] == cols, ONNXC_K_SHAPE);
-  bool hasC = hasInput(a, 2);
-  ONNXC_CHECK(!hasC || broadcastStrides(a->in[2], out.dims, 2, cs), ONNXC_K_SHAPE);
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < cols; ++j) {
+static int32_t gemm(const onnxc_args *a) {
+  GemmShape s;
+  ONNXC_TRY(gemmShape(a, s));
+  const T *x = data<T>(a->in[0]), *y = data<T>(a->in[1]);
+  T *out = mutableData<T>(a->out[0]);
+  for (int64_t i = 0; i < s.rows; ++i)
+    for (int64_t j = 0; j < s.cols; ++j) {
       Acc<T> sum = 0;
-      for (int64_t k = 0; k < inner; ++k)
-        sum = multiplyAdd(sum, data<T>(x)[tx ? k * rows + i : i * inner + k], data<T>(y)[ty ? j * inner + k : k * cols + j]);
-      T c = hasC ? data<T>(a->in[2])[i * cs[0] + j * cs[1]] : fromF64<T>(0);
+      for (int64_t k = 0; k < s.inner; ++k)
+        sum = multiplyAdd(sum, x[i * s.aRow + k * s.aInner], y[k * s.bInner + j * s.bCol]);
+      T c = s.hasC ? data<T>(a->in[2])[i * s.c[0] + j * s.c[1]] : fromF64<T>(0);
       if constexpr (IsFloat<T>::value)
-        mutableData<T>(out)[i * cols + j] = fromF64<T>(sum * a->attr[0].f + (hasC ? toF64(c) * a->attr[1].f : 0));
+        out[i * s.cols + j] = fromF64<T>(sum * a->attr[0].f + (s.hasC ? toF64(c) * a->attr[1].f : 0));
       else {
         bool plain = a->attr[0].f == 1 && a->attr[1].f == 1;
-        mutableData<T>(out)[i * cols + j] =
-            plain ? T(uint64_t(sum) + uint64_t(c)) : fromF64<T>(double(sum) * a->attr[0].f + double(c) * a->attr[1].f);
+        out[i * s.cols + j] = plain ? T(uint64_t(sum) + uint64_t(c)) : fromF64<T>(double(sum) * a->attr[0].f + double(c) * a->attr[1].f);
       }
     }
   return 0;

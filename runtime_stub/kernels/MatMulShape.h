@@ -1,4 +1,4 @@
-// MatMulShape.h: sizes and batch strides of numpy's matmul, for MatMul.cpp and FastMatMul.cpp.
+// MatMulShape.h: sizes and strides of numpy's matmul and of Gemm, in elements, for MatMul.cpp and FastMatMul.cpp.
 #pragma once
 #include "runtime_stub/kernels/Index.h"
 
@@ -28,6 +28,23 @@ static int32_t matMulShape(const onnxc_tensor &x, const onnxc_tensor &y, MatMulS
     xs *= xd;
     ys *= yd;
   }
+  return 0;
+}
+
+// Gemm: the strides hold what transA and transB say; those of C are 0 where it has no element of its own.
+struct GemmShape {
+  int64_t rows, inner, cols, aRow, aInner, bInner, bCol, c[2];
+  bool hasC;
+};
+
+static int32_t gemmShape(const onnxc_args *a, GemmShape &s) {  // attributes: alpha, beta, transA, transB
+  const onnxc_tensor &x = a->in[0], &y = a->in[1], &out = a->out[0];
+  ONNXC_CHECK(x.rank == 2 && y.rank == 2 && out.rank == 2, ONNXC_K_SHAPE);
+  bool tx = a->attr[2].i != 0, ty = a->attr[3].i != 0;
+  s = {x.dims[tx], x.dims[!tx], y.dims[!ty], 0, 0, 0, 0, {0, 0}, hasInput(a, 2)};
+  s.aRow = tx ? 1 : s.inner, s.aInner = tx ? s.rows : 1, s.bInner = ty ? 1 : s.cols, s.bCol = ty ? s.inner : 1;
+  ONNXC_CHECK(y.dims[ty] == s.inner && out.dims[0] == s.rows && out.dims[1] == s.cols, ONNXC_K_SHAPE);
+  ONNXC_CHECK(!s.hasC || broadcastStrides(a->in[2], out.dims, 2, s.c), ONNXC_K_SHAPE);
   return 0;
 }
 

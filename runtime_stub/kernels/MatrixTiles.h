@@ -20,6 +20,28 @@ ONNXC_INLINE int64_t tiledPart(int64_t rows) {
   return (rows + parts - 1) / parts;
 }
 
+// The units of work of `groups` products, each of `rows` rows by `panels` panels of columns: a part of the rows by a panel. Neighbouring
+// units share what costs more to fetch: registers read a panel for all rows, tiles gather rows for all panels.
+struct ProductUnits {
+  bool tiles;
+  int64_t rows, panels, part, parts;  // `part`: rows of a unit
+
+  ProductUnits(bool tiles, int64_t rows, int64_t panels, int64_t rowsInRegisters)
+      : tiles(tiles), rows(rows), panels(panels), part(tiles ? tiledPart(rows) : rowsInRegisters), parts((rows + part - 1) / part) {}
+
+  int64_t count(int64_t groups = 1) const { return groups * panels * parts; }
+  // body(group, panel, number of panels, first row, end of rows); the number is 1 but for tiles.
+  template <class F>
+  void each(int64_t begin, int64_t end, const F &body) const {
+    for (int64_t u = begin, n; u < end; u += n) {
+      int64_t inGroup = u % count(), first = part * (tiles ? inGroup / panels : inGroup % parts);
+      int64_t panel = tiles ? inGroup % panels : inGroup / parts;
+      n = tiles ? minOf(end - u, panels - panel) : 1;
+      body(u / count(), panel, n, first, minOf(first + part, rows));
+    }
+  }
+};
+
 #if defined(__aarch64__)
 ONNXC_INLINE bool hasTiles(const onnxc_args *) { return false; }
 #else

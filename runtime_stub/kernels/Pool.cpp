@@ -34,52 +34,50 @@ static int64_t walk(const Window &w, const int64_t *o, const Visit &visit) {
   return padded;
 }
 
-template <class T>
-static int32_t maxPool(const onnxc_args *a) {  // last attribute: storage_order
+// one(window, plane, where the window is, place in the result, place of the plane in in[0]) for every window of every plane.
+template <class T, class F>
+static int32_t forWindows(const onnxc_args *a, const F &one) {
   Window w;
   ONNXC_TRY(poolWindow(a, w));
   int64_t planes = a->in[0].dims[0] * a->in[0].dims[1], inPlane = w.inPlane(), at = 0;
   for (int64_t p = 0; p < planes; ++p) {
-    const T *x = data<T>(a->in[0]) + p * inPlane;
     Odometer<0> o;
-    for (o.init(w.out, w.rank); o.more(); o.next(), ++at) {
-      int64_t best = -1;
-      walk(w, o.index, [&](int64_t i) {
-        double v = toF64(x[i]);
-        if (best < 0 || v > toF64(x[best]) || (v != v && toF64(x[best]) == toF64(x[best])))
-          best = i;
-      });
-      if (hasOutput(a, 0))
-        mutableData<T>(a->out[0])[at] = best < 0 ? fromF64<T>(IsFloat<T>::value      ? -__builtin_inf()
-                                                              : __is_same(T, int8_t) ? -128
-                                                                                     : 0)
-                                                 : x[best];
-      if (hasOutput(a, 1))
-        mutableData<int64_t>(a->out[1])[at] = p * inPlane + (a->attr[kExtra].i && best >= 0 ? columnMajor(w, best) : best);
-    }
+    for (o.init(w.out, w.rank); o.more(); o.next(), ++at)
+      one(w, data<T>(a->in[0]) + p * inPlane, o.index, at, p * inPlane);
   }
   return 0;
 }
 
 template <class T>
+static int32_t maxPool(const onnxc_args *a) {  // last attribute: storage_order
+  return forWindows<T>(a, [&](const Window &w, const T *x, const int64_t *index, int64_t at, int64_t plane) {
+    int64_t best = -1;
+    walk(w, index, [&](int64_t i) {
+      double v = toF64(x[i]);
+      if (best < 0 || v > toF64(x[best]) || (v != v && toF64(x[best]) == toF64(x[best])))
+        best = i;
+    });
+    if (hasOutput(a, 0))
+      mutableData<T>(a->out[0])[at] = best < 0 ? fromF64<T>(IsFloat<T>::value      ? -__builtin_inf()
+                                                            : __is_same(T, int8_t) ? -128
+                                                                                   : 0)
+                                               : x[best];
+    if (hasOutput(a, 1))
+      mutableData<int64_t>(a->out[1])[at] = plane + (a->attr[kExtra].i && best >= 0 ? columnMajor(w, best) : best);
+  });
+}
+
+template <class T>
 static int32_t averagePool(const onnxc_args *a) {  // last attribute: count_include_pad
-  Window w;
-  ONNXC_TRY(poolWindow(a, w));
-  int64_t planes = a->in[0].dims[0] * a->in[0].dims[1], inPlane = w.inPlane(), at = 0;
-  for (int64_t p = 0; p < planes; ++p) {
-    const T *x = data<T>(a->in[0]) + p * inPlane;
-    Odometer<0> o;
-    for (o.init(w.out, w.rank); o.more(); o.next(), ++at) {
-      double sum = 0;
-      int64_t count = 0;
-      int64_t padded = walk(w, o.index, [&](int64_t i) {
-        sum += toF64(x[i]);
-        ++count;
-      });
-      mutableData<T>(a->out[0])[at] = fromF64<T>(sum / double(a->attr[kExtra].i ? padded : count));
-    }
-  }
-  return 0;
+  return forWindows<T>(a, [&](const Window &w, const T *x, const int64_t *index, int64_t at, int64_t) {
+    double sum = 0;
+    int64_t count = 0;
+    int64_t padded = walk(w, index, [&](int64_t i) {
+      sum += toF64(x[i]);
+      ++count;
+    });
+    mutableData<T>(a->out[0])[at] = fromF64<T>(sum / double(a->attr[kExtra].i ? padded : count));
+  });
 }
 
 static double powerOf(double x, double p) { return p == 1 ? fabs(x) : p == 2 ? x * x : pow(fabs(x), p); }
@@ -87,20 +85,12 @@ static double rootOf(double x, double p) { return p == 1 ? x : p == 2 ? sqrt(x) 
 
 template <class T>
 static int32_t lpPool(const onnxc_args *a) {  // last attribute: p
-  Window w;
-  ONNXC_TRY(poolWindow(a, w));
   double power = double(a->attr[kExtra].i);
-  int64_t planes = a->in[0].dims[0] * a->in[0].dims[1], inPlane = w.inPlane(), at = 0;
-  for (int64_t p = 0; p < planes; ++p) {
-    const T *x = data<T>(a->in[0]) + p * inPlane;
-    Odometer<0> o;
-    for (o.init(w.out, w.rank); o.more(); o.next(), ++at) {
-      double sum = 0;
-      walk(w, o.index, [&](int64_t i) { sum += powerOf(toF64(x[i]), power); });
-      mutableData<T>(a->out[0])[at] = fromF64<T>(rootOf(sum, power));
-    }
-  }
-  return 0;
+  return forWindows<T>(a, [&](const Window &w, const T *x, const int64_t *index, int64_t at, int64_t) {
+    double sum = 0;
+    walk(w, index, [&](int64_t i) { sum += powerOf(toF64(x[i]), power); });
+    mutableData<T>(a->out[0])[at] = fromF64<T>(rootOf(sum, power));
+  });
 }
 
 enum class Global { Max, Average, Lp };
