@@ -83,7 +83,8 @@ static std::string defaultLevels() {
   return text;
 }
 
-void bindCodeOptions(CLI::App &app, Options &options) {
+// What the code is for and how it computes.
+static void bindTargetOptions(CLI::App &app, Options &options) {
   app.add_option("-O", options.optLevel,
                  "optimisation level; 0 is the slow, literal reference used to find wrong results, 1 to 3 give the same code")
       ->check(CLI::Range(0, 3))
@@ -116,6 +117,10 @@ void bindCodeOptions(CLI::App &app, Options &options) {
       ->type_name("f32|bf16|f16|int8")
       ->default_str("f32")
       ->group(kCodeGroup);
+}
+
+// What the model's inputs and operators are.
+static void bindModelOptions(CLI::App &app, Options &options) {
   addRepeatable(
       app, "--define-dim", [&options](const std::string &text) { addDim(text, options.defineDims); },
       "fix a symbolic dimension, e.g. batch=8 (repeatable)")
@@ -141,6 +146,11 @@ void bindCodeOptions(CLI::App &app, Options &options) {
       ->type_name("none|data|all")
       ->default_str("data")
       ->group(kCodeGroup);
+}
+
+void bindCodeOptions(CLI::App &app, Options &options) {
+  bindTargetOptions(app, options);
+  bindModelOptions(app, options);
   app.add_option("--cache", options.cache, "keep finished code in this folder and reuse it when the same code is compiled again")
       ->type_name("DIR")
       ->group(kCodeGroup);

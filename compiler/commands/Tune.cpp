@@ -3,6 +3,7 @@
 #include "compiler/commands/Tune.h"
 #include "codegen/cpu/Isa.h"
 #include "codegen/cpu/Schedule.h"
+#include "compiler/Files.h"
 #include "compiler/Pipeline.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
