@@ -1,7 +1,6 @@
 // LowerPlan.cpp: plan_run and plan_sizes to the LLVM dialect: direct calls of kernels over buffers, one exit for failures. After scf became
 // cf.
 #include "codegen/cpu/Codegen.h"
-#include "dialects/kernel/Weights.h"
 #include "dialects/plan/PlanDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"

@@ -8,7 +8,6 @@
 #include "compiler/commands/LibraryFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include "runtime_stub/include/onnxc/onnxc.h"
 #include <dlfcn.h>

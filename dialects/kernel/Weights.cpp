@@ -4,7 +4,6 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
-#include <vector>
 
 using namespace mlir;
 namespace onnxc {

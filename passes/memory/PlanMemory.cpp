@@ -11,7 +11,6 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/memory/Passes.h"
 #include "dialects/kernel/Weights.h"
-#include "llvm/ADT/MapVector.h"
 
 namespace onnxc {
 #define GEN_PASS_DEF_PLANMEMORY
