@@ -49,8 +49,8 @@ def Onnx_PackedAttentionOp : Onnx_Op<"packed.Attention", [Pure, AttrSizedOperand
   let results = (outs AnyTensor:$Y);
 }
 def Onnx_PackedMatMulIntegerOp : Onnx_Op<"packed.MatMulInteger", [Pure, AttrSizedOperandSegments]> {
-  let summary = "MatMulInteger with constant weights of N columns [ceil(N/64), ceil(K/4), 64, 4], top bits flipped where they are unsigned";
-  let arguments = (ins AnyTensor:$A, AnyTensor:$B, OptTensor:$a_zero_point, OptTensor:$b_zero_point, I64Attr:$N);
+  let summary = "MatMulInteger with constant weights of K rows and N columns [ceil(N/64), ceil(K/4), 64, 4], top bits flipped where they are unsigned";
+  let arguments = (ins AnyTensor:$A, AnyTensor:$B, OptTensor:$a_zero_point, OptTensor:$b_zero_point, I64Attr:$K, I64Attr:$N);
   let results = (outs AnyTensor:$Y);
 }
 def Onnx_PackedLinearMatMulOp : Onnx_Op<"packed.LinearMatMul"> {

@@ -40,7 +40,7 @@ LogicalResult pack(onnx::MatMulIntegerOp op, PatternRewriter &rewriter) {
       packed[((n / kColumns * shape[1] + k / kQuad) * kColumns + n % kColumns) * kQuad + k % kQuad] = (*bytes)[k * columns + n] ^ flip;
   Value panels = onnx::ConstantOp::create(rewriter, op.getLoc(), makeConstant(b.clone(shape), std::move(packed)));
   rewriter.replaceOpWithNewOp<onnx::PackedMatMulIntegerOp>(op, op.getType(), op.getA(), panels, op.getAZeroPoint(), op.getBZeroPoint(),
-                                                           rewriter.getI64IntegerAttr(columns));
+                                                           rewriter.getI64IntegerAttr(depth), rewriter.getI64IntegerAttr(columns));
   return success();
 }
 

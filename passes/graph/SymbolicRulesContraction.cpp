@@ -45,10 +45,19 @@ static LogicalResult biasedProduct(ShapeOp &o) {
   return o.set(0, *dims);
 }
 
-static LogicalResult packedMatMul(ShapeOp &o) {
+static LogicalResult packedColumns(ShapeOp &o) {
   Dims dims(o.dims(0));
   dims.back() = o.c(o.intAttr("N"));
   return o.set(0, dims);
+}
+// Its kernel reads as many values of each row as the panels [panels, depth, 16] are deep.
+static LogicalResult packedMatMul(ShapeOp &o) {
+  auto inner = o.same(o.dims(0).back(), o.dim(1, 1), "inner sizes");
+  return failed(inner) ? failure() : packedColumns(o);
+}
+static LogicalResult packedMatMulInteger(ShapeOp &o) {
+  auto inner = o.same(o.dims(0).back(), o.c(o.intAttr("K")), "inner sizes");
+  return failed(inner) ? failure() : packedColumns(o);
 }
 
 static LogicalResult packedProduct(ShapeOp &o) {
@@ -279,7 +288,9 @@ static LogicalResult recurrent(ShapeOp &o) {
 }
 
 void addContractionRules(ShapeRules &rules) {
-  rules["packed.MatMul"] = rules["packed.MatMulInteger"] = rules["packed.LinearMatMul"] = packedMatMul;
+  rules["packed.MatMul"] = packedMatMul;
+  rules["packed.MatMulInteger"] = packedMatMulInteger;
+  rules["packed.LinearMatMul"] = packedColumns;
   rules["packed.Product"] = packedProduct;
   rules["packed.Attention"] = packedAttention;
   rules["MatMul"] = rules["MatMulInteger"] = product<0, 1>;

@@ -138,6 +138,8 @@ static LogicalResult softmaxCrossEntropy(ShapeOp &o) {
 static LogicalResult skipNormalization(ShapeOp &o) {
   if (o.rank(0) < 1)
     return o.error() << "needs at least one axis";
+  if (failed(o.broadcast(o.dims(0), o.dims(1))))
+    return failure();
   for (unsigned i = 2; i < o.numDeclaredInputs(); ++i) {
     if (o.in(i) && o.rank(i) != 1)
       return o.error() << "input " << i << " " << o.text(o.dims(i)) << " needs one axis";

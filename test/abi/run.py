@@ -453,6 +453,25 @@ def sizes_that_only_the_run_knows(s, folder):
 
 
 @SUITE.check
+def operands_shorter_than_weights(s, folder):
+    """Generated code reads as much of an operand as its weights are long, or are there: with sizes that only the run knows, an error that names the node."""
+    rng, hidden = np.random.default_rng(1), np.ones(40, np.float32)
+    floats, small = rng.standard_normal((4, 5)).astype(np.float32), rng.integers(-9, 9, (4, 5)).astype(np.int8)
+    cases = [("MatMul", {"x": np.ones((3, 1), np.float32)}, {"w": floats}, ""), ("Gemm", {"x": np.ones((3, 5), np.float32)}, {"w": floats}, ""),
+             ("MatMulInteger", {"x": np.ones((3, 3), np.int8)}, {"w": small}, "")]
+    rows = {"x": np.ones((2, 3, 40), np.float32), "s": np.ones((2, 3, 40), np.float32), "g": hidden, "b": hidden}
+    cases += [("SkipLayerNormalization", {**rows, n: v}, {}, "com.microsoft") for n, v in (("s", rows["s"][..., :7]), ("g", hidden[:4]), ("b", hidden[:1]))]
+    for i, (op, feed, weights, domain) in enumerate(cases):
+        ports = [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(v.dtype), [f"{n}{a}" for a in range(v.ndim)]) for n, v in feed.items()]
+        node = helper.make_node(op, [*feed, *weights], ["y"], name="odd", domain=domain)
+        result = helper.make_tensor_value_info("y", TensorProto.INT32 if op == "MatMulInteger" else TensorProto.FLOAT, None)
+        proto = make([node], ports, [result], [numpy_helper.from_array(w, n) for n, w in weights.items()], domains=("com.microsoft",))
+        if wrong := refusal(load(s.compile(proto, folder, name=f"m{i}")), feed, "odd", "shapes do not fit"):
+            return f"{op} {i}: {wrong}"
+    return None
+
+
+@SUITE.check
 def squeezed_sizes(s, folder):
     """Without axes a size of 1 that only the run knows would change the rank: an error that names the node."""
     proto = make([helper.make_node("Squeeze", ["x"], ["y"], name="tight")], [info("x", 1, "n", 2, "m")], [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])

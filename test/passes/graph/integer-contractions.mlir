@@ -87,7 +87,7 @@ func.func @quantise(%x: tensor<2x2xf32>) -> tensor<2x2xui8> {
 // A constant right side lies in panels.
 // CHECK-LABEL: @packed
 // CHECK: %[[B:.*]] = "onnx.Constant"() {{.*}} : tensor<2x2x64x4xi8>
-// CHECK: "onnx.packed.MatMulInteger"(%arg0, %[[B]], %arg1) <{N = 65 : i64
+// CHECK: "onnx.packed.MatMulInteger"(%arg0, %[[B]], %arg1) <{K = 7 : i64, N = 65 : i64
 func.func @packed(%a: tensor<3x7xui8>, %z: tensor<ui8>) -> tensor<3x65xi32> {
   %b = "onnx.Constant"() {value = dense<127> : tensor<7x65xi8>} : () -> tensor<7x65xi8>
   %y = "onnx.MatMulInteger"(%a, %b, %z) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (tensor<3x7xui8>, tensor<7x65xi8>, tensor<ui8>) -> tensor<3x65xi32>
