@@ -83,6 +83,8 @@ static void takeSizes(const std::vector<Port> &ports, const InputOptions &option
     for (size_t d = 0; options.files.count(port.name) && d < std::min(port.symbols.size(), value.dims.size()); ++d)
       if (!port.symbols[d].empty())
         sizes.try_emplace(port.symbols[d], value.dims[d]);
+  if (sizes.empty())
+    return;
   for (size_t i = 0; i < ports.size(); ++i) {
     Value &value = values[i];
     if (options.files.count(ports[i].name) || value.absent || value.kind != Value::Tensor)

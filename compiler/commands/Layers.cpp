@@ -1,5 +1,6 @@
 // Layers.cpp: see Layers.h. Values meet by the node's name: at both levels the last launch of a node makes what the node says, in the
-// model's layout or in blocks of 16 channels. What has no partner (a folded or fused node) is counted and not judged.
+// model's layout or in blocks of 16 channels. What has another kind of element, another shape or no
+// partner (a folded or fused node) is counted and not judged.
 #include "compiler/commands/Layers.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"

@@ -25,7 +25,7 @@ static std::string structureError(const pb::NodeProto &n, bool inFunction) {
   return "";
 }
 
-// "has 1 input, Add takes 2": where the number is wrong.
+// "has 1 input, Add of opset 14 needs 2": where the number is wrong.
 static std::string countError(const pb::OpSchema &schema, int count, int least, int most, const std::string &what) {
   if (count >= least && count <= most)
     return "";

@@ -136,9 +136,9 @@ static LogicalResult softmaxCrossEntropy(ShapeOp &o) {
 
 // Skip, LayerNormalization: sums like the input, statistics over the last axis.
 static LogicalResult skipNormalization(ShapeOp &o) {
-  if (o.rank(0) < 1)
+  if (o.rank(0) < 1 || o.rank(1) < 1)
     return o.error() << "needs at least one axis";
-  if (failed(o.broadcast(o.dims(0), o.dims(1))))
+  if (failed(o.same(o.dims(0).back(), o.dims(1).back(), "inner sizes")) || failed(o.broadcast(o.dims(0), o.dims(1))))
     return failure();
   for (unsigned i = 2; i < o.numDeclaredInputs(); ++i) {
     if (o.in(i) && o.rank(i) != 1)

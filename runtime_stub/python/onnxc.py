@@ -156,12 +156,14 @@ def _strings(array, keep):
 
 
 def _plain(given, want, name):
-    """A Python number, or lists of them, as an array of type `want`, which must be able to hold it."""
+    """A Python number, or lists of them, as an array of type `want`: whole numbers for integers, no texts for numbers."""
     try:
         found, array = np.asarray(given).dtype, np.asarray(given, dtype=want)
     except (TypeError, ValueError, OverflowError) as e:
         raise Error(f"input '{name}': {e}", name, 2) from None
-    if array.size and want.kind in "biuf" and found.kind in ("OSU" if want.kind == "f" else "fOSU"):
+    numbers = (int, np.integer) if want.kind in "biu" else (int, float, np.number)  # of large whole ones numpy makes floats or objects
+    odd = array.size and want.kind in "biuf" and found.kind in ("OSU" if want.kind == "f" else "fOSU")
+    if odd and not all(isinstance(v, numbers) for v in np.asarray(given, dtype=object).ravel()):
         raise Error(f"input '{name}': dtype {found}, the model needs {want}", name, 2)
     return array
 
@@ -314,8 +316,7 @@ _DATA, _SHAPE = ((_Value.tensor.offset + at.offset) // 8 for at in (_Tensor.data
 def _dict_maker(n):
     """f(key0, key1, ..., rows): a dict for each row of n values. Written out as one display, in a third of dict(zip())'s time."""
     keys, values = ([f"{letter}{i}" for i in range(n)] for letter in "kv")
-    display = ", ".join(f"{k}: {v}" for k, v in zip(keys, values))
-    return eval(f"lambda {', '.join(keys)}, rows: [{{{display}}} for {', '.join(values)}, in rows]")
+    return eval(f"lambda {', '.join(keys)}, rows: [{{{', '.join(map(': '.join, zip(keys, values)))}}} for {', '.join(values)}, in rows]")
 
 
 def _take_maps(value):

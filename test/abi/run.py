@@ -460,7 +460,7 @@ def operands_shorter_than_weights(s, folder):
     cases = [("MatMul", {"x": np.ones((3, 1), np.float32)}, {"w": floats}, ""), ("Gemm", {"x": np.ones((3, 5), np.float32)}, {"w": floats}, ""),
              ("MatMulInteger", {"x": np.ones((3, 3), np.int8)}, {"w": small}, "")]
     rows = {"x": np.ones((2, 3, 40), np.float32), "s": np.ones((2, 3, 40), np.float32), "g": hidden, "b": hidden}
-    cases += [("SkipLayerNormalization", {**rows, n: v}, {}, "com.microsoft") for n, v in (("s", rows["s"][..., :7]), ("g", hidden[:4]), ("b", hidden[:1]))]
+    cases += [("SkipLayerNormalization", {**rows, n: v}, {}, "com.microsoft") for n, v in (("s", rows["s"][..., :7]), ("s", rows["s"][..., :1]), ("g", hidden[:4]), ("b", hidden[:1]))]
     for i, (op, feed, weights, domain) in enumerate(cases):
         ports = [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(v.dtype), [f"{n}{a}" for a in range(v.ndim)]) for n, v in feed.items()]
         node = helper.make_node(op, [*feed, *weights], ["y"], name="odd", domain=domain)
