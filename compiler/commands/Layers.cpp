@@ -2,15 +2,16 @@
 // model's layout or in blocks of 16 channels. What has another kind of element, another shape or no
 // partner (a folded or fused node) is counted and not judged.
 #include "compiler/commands/Layers.h"
+#include "dialects/onnx/Blocked.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <map>
+#include <numeric>
 
 namespace onnxc {
 
 namespace {
-constexpr int64_t kBlock = 16;
 using ByNode = std::map<std::pair<std::string, int>, const NodeResult *>;
 
 struct Distance {
@@ -21,31 +22,34 @@ struct Distance {
 
 // Optimised code keeps f32 where the model, and -O0, have 16 bits.
 static bool sameKind(int32_t a, int32_t b) {
-  auto isReal = [](int32_t dtype) { return dtype != StringCode && !isInteger(dtype) && !isComplex(dtype); };
+  auto isReal = [](int32_t dtype) { return !isInteger(dtype) && !isComplex(dtype); };
   return a == b || (isReal(a) && isReal(b));
 }
 
-// The tensor [N, C, …] that [N, blocks, …, 16] holds; the tensor itself when it has the shape already; false: neither.
+// The tensor [N, C, …] that [N, blocks, …, 16] holds, or the tensor itself, with a height of 1 where [N, C, W] has none (Blocked.h); false:
+// neither.
 static bool inShapeOf(const Value &want, const Value &got, std::vector<int64_t> &places) {
   if (!sameKind(want.dtype, got.dtype))
     return false;
   int64_t n = want.count();
   places.resize(n);
-  if (want.dims == got.dims) {
-    for (int64_t i = 0; i < n; ++i)
-      places[i] = i;
+  std::vector<int64_t> image = want.dims;
+  if (image.size() == 3)
+    image.insert(image.begin() + 2, 1);
+  if (want.dims == got.dims || image == got.dims) {
+    std::iota(places.begin(), places.end(), 0);
     return true;
   }
-  size_t rank = want.dims.size();
-  if (rank < 3 || got.dims.size() != rank + 1 || got.dims[rank] != kBlock || got.dims[0] != want.dims[0] ||
-      got.dims[1] != (want.dims[1] + kBlock - 1) / kBlock || !std::equal(want.dims.begin() + 2, want.dims.end(), got.dims.begin() + 2))
+  size_t rank = image.size();
+  if (rank < 4 || got.dims.size() != rank + 1 || got.dims[rank] != kLanes || got.dims[0] != image[0] ||
+      got.dims[1] != (image[1] + kLanes - 1) / kLanes || !std::equal(image.begin() + 2, image.end(), got.dims.begin() + 2))
     return false;
-  int64_t channels = want.dims[1], plane = 1;
+  int64_t channels = image[1], plane = 1;
   for (size_t d = 2; d < rank; ++d)
-    plane *= want.dims[d];
+    plane *= image[d];
   for (int64_t i = 0; i < n; ++i) {
-    int64_t at = i % plane, channel = i / plane % channels, image = i / plane / channels;
-    places[i] = ((image * got.dims[1] + channel / kBlock) * plane + at) * kBlock + channel % kBlock;
+    int64_t at = i % plane, channel = i / plane % channels, batch = i / plane / channels;
+    places[i] = ((batch * got.dims[1] + channel / kLanes) * plane + at) * kLanes + channel % kLanes;
   }
   return true;
 }
@@ -53,10 +57,6 @@ static bool inShapeOf(const Value &want, const Value &got, std::vector<int64_t> 
 static Distance distance(const Value &want, const Value &got, const std::vector<int64_t> &places) {
   Distance d;
   for (size_t i = 0; i < places.size(); ++i) {
-    if (want.dtype == StringCode) {
-      d.largest = std::max(d.largest, double(want.strings[i] != got.strings[places[i]]));
-      continue;
-    }
     double w = elementAsDouble(want, i), g = elementAsDouble(got, places[i]);
     if (std::isfinite(w))
       d.scale = std::max(d.scale, std::fabs(w));

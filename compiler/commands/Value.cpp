@@ -60,16 +60,18 @@ static double decoded(const llvm::fltSemantics &format, uint64_t bits) {
 }
 
 double elementAsDouble(const Value &v, int64_t i) {
-  const DType &t = *findDType(v.dtype);
-  if (t.kind == DType::Complex)
+  const DType *t = findDType(v.dtype);
+  if (!t || t->kind == DType::String)
+    return NAN;
+  if (t->kind == DType::Complex)
     return elementAsComplex(v, i).real();
   uint64_t bits = 0;
-  memcpy(&bits, v.bytes.data() + i * t.size, t.size);
-  switch (t.kind) {
+  memcpy(&bits, v.bytes.data() + i * t->size, t->size);
+  switch (t->kind) {
   case DType::Float:
-    return t.size == 4 ? llvm::bit_cast<float>(uint32_t(bits)) : t.size == 8 ? llvm::bit_cast<double>(bits) : decoded(t.format(), bits);
+    return t->size == 4 ? llvm::bit_cast<float>(uint32_t(bits)) : t->size == 8 ? llvm::bit_cast<double>(bits) : decoded(t->format(), bits);
   case DType::Signed:
-    return llvm::SignExtend64(bits, t.size * 8);
+    return llvm::SignExtend64(bits, t->size * 8);
   case DType::Bool:
     return bits != 0;
   default:
@@ -77,11 +79,14 @@ double elementAsDouble(const Value &v, int64_t i) {
   }
 }
 
-bool isComplex(int32_t dtype) { return findDType(dtype)->kind == DType::Complex; }
+bool isComplex(int32_t dtype) {
+  const DType *t = findDType(dtype);
+  return t && t->kind == DType::Complex;
+}
 
 bool isInteger(int32_t dtype) {
-  DType::Kind kind = findDType(dtype)->kind;
-  return kind == DType::Signed || kind == DType::Unsigned || kind == DType::Bool;
+  const DType *t = findDType(dtype);
+  return t && (t->kind == DType::Signed || t->kind == DType::Unsigned || t->kind == DType::Bool);
 }
 
 std::complex<double> elementAsComplex(const Value &v, int64_t i) {
@@ -91,15 +96,17 @@ std::complex<double> elementAsComplex(const Value &v, int64_t i) {
 }
 
 std::string elementText(const Value &v, int64_t i, int digits) {
-  const DType &t = *findDType(v.dtype);
+  const DType *t = findDType(v.dtype);
   std::string text;
   llvm::raw_string_ostream out(text);
-  if (v.dtype == StringCode)
+  if (!t)
+    out << "?";
+  else if (v.dtype == StringCode)
     out << "'" << v.strings[i] << "'";
-  else if (t.kind == DType::Unsigned && t.size == 8)
+  else if (t->kind == DType::Unsigned && t->size == 8)
     out << load<uint64_t>(v, i);
   else if (isInteger(v.dtype))
-    out << (t.size == 8 ? load<int64_t>(v, i) : int64_t(elementAsDouble(v, i)));
+    out << (t->size == 8 ? load<int64_t>(v, i) : int64_t(elementAsDouble(v, i)));
   else if (isComplex(v.dtype))
     out << llvm::format("%.*g%+.*gi", digits, elementAsComplex(v, i).real(), digits, elementAsComplex(v, i).imag());
   else
@@ -118,11 +125,13 @@ void fillRandom(Value &v, uint64_t seed) {
     v.strings.assign(n, "text");
     return;
   }
-  const DType &t = *findDType(v.dtype);
-  v.bytes.assign(n * t.size, 0);
-  bool isFloat = t.kind == DType::Float && t.bits >= 16;
+  const DType *t = findDType(v.dtype);
+  if (!t)
+    return;
+  v.bytes.assign(n * t->size, 0);
+  bool isFloat = t->kind == DType::Float && t->bits >= 16;
   for (int64_t i = 0; i < n; ++i) {
-    char *at = v.bytes.data() + i * t.size;
+    char *at = v.bytes.data() + i * t->size;
     uint64_t r = next();
     if (!isFloat) {
       *at = r & 1;
@@ -131,9 +140,9 @@ void fillRandom(Value &v, uint64_t seed) {
     double x = double(int64_t(r % 2000001) - 1000000) / 1000000;
     llvm::APFloat f(x);
     bool lost;
-    f.convert(t.format(), llvm::APFloat::rmNearestTiesToEven, &lost);
+    f.convert(t->format(), llvm::APFloat::rmNearestTiesToEven, &lost);
     uint64_t bits = f.bitcastToAPInt().getZExtValue();
-    memcpy(at, &bits, t.size);
+    memcpy(at, &bits, t->size);
   }
 }
 

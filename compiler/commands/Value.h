@@ -28,7 +28,7 @@ struct Value {
 
 const char *kindName(Value::Kind kind);  // "tensor", "sequence", …
 
-// Element `i` of a numeric tensor as double (complex: its real part); exact for every type but 64-bit integers.
+// Element `i` as double (complex: its real part); exact for every number but 64-bit integers, NaN of what is no number.
 double elementAsDouble(const Value &tensor, int64_t i);
 std::complex<double> elementAsComplex(const Value &tensor, int64_t i);
 bool isComplex(int32_t dtype);

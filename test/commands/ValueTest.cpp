@@ -48,6 +48,21 @@ TEST_CASE("narrow floats read as numbers") {
   CHECK(elementAsDouble(v, 0) == 6.0);
 }
 
+TEST_CASE("what is no number reads as none") {
+  Value v;
+  v.dtype = StringCode;
+  v.dims = {1};
+  v.strings = {"text"};
+  CHECK(std::isnan(elementAsDouble(v, 0)));
+  v.dtype = 0;  // of a library that is newer than this
+  CHECK(std::isnan(elementAsDouble(v, 0)));
+  CHECK(elementText(v, 0, 6) == "?");
+  CHECK_FALSE(isInteger(0));
+  CHECK_FALSE(isComplex(0));
+  fillRandom(v, 1);
+  CHECK(v.bytes.empty());
+}
+
 TEST_CASE("values are equal in all of their parts") {
   Value a, b;
   a.kind = b.kind = Value::Sequence;
