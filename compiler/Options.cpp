@@ -168,20 +168,8 @@ void bindCodeOptions(CLI::App &app, Options &options) {
   app.add_flag("-g", options.taps, "one launch per node: times, profiles and errors are each node's own")->group(kCodeGroup);
 }
 
-void bindCompileOptions(CLI::App &app, Options &options) {
-  CLI::Option *model = app.add_option("model", options.input, "the ONNX model")->required()->type_name("MODEL.onnx");
-  CLI::Option *output =
-      app.add_option("-o,--output", options.output, "what to write; the suffix says what: .so .a .o .mlir .ll .s, none = an executable")
-          ->required()
-          ->type_name("FILE");
-  bindCodeOptions(app, options);
-  app.add_flag("--tune", options.tuneSeconds,
-               "time other schedules of kernels on this machine, for about so many seconds (60), on one thread; adds what is faster to the "
-               "file of --schedules (default: FILE.schedules beside the output), to be kept under version control")
-      ->option_text("[=SECONDS]")
-      ->transform(CLI::Validator([](std::string &text) { return text == "true" ? (text = "60", "") : ""; }, ""))
-      ->check(CLI::Range(1, 86400))
-      ->group(kCodeGroup);
+// What is written beside the artefact, and what is said.
+static void bindReportOptions(CLI::App &app, Options &options) {
   app.add_option_function<std::string>(
          "--weights",
          [&options](const std::string &text) {
@@ -204,6 +192,23 @@ void bindCompileOptions(CLI::App &app, Options &options) {
       ->default_str("1")
       ->group("Output");
   app.add_flag("--size-report", options.sizeReport, "print what the bytes of the artefact are")->group("Output");
+}
+
+void bindCompileOptions(CLI::App &app, Options &options) {
+  CLI::Option *model = app.add_option("model", options.input, "the ONNX model")->required()->type_name("MODEL.onnx");
+  CLI::Option *output =
+      app.add_option("-o,--output", options.output, "what to write; the suffix says what: .so .a .o .mlir .ll .s, none = an executable")
+          ->required()
+          ->type_name("FILE");
+  bindCodeOptions(app, options);
+  app.add_flag("--tune", options.tuneSeconds,
+               "time other schedules of kernels on this machine, for about so many seconds (60), on one thread; adds what is faster to the "
+               "file of --schedules (default: FILE.schedules beside the output), to be kept under version control")
+      ->option_text("[=SECONDS]")
+      ->transform(CLI::Validator([](std::string &text) { return text == "true" ? (text = "60", "") : ""; }, ""))
+      ->check(CLI::Range(1, 86400))
+      ->group(kCodeGroup);
+  bindReportOptions(app, options);
   auto printPipeline = [&options, model, output] {
     options.printPipeline = true;
     model->required(false), output->required(false);

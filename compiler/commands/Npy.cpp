@@ -79,7 +79,8 @@ static std::vector<char> toRowMajor(const std::vector<char> &from, const std::ve
 // Texts without characters take no bytes of the file.
 constexpr int64_t kMostEmptyTexts = 1 << 24;
 
-static llvm::Expected<Value> parse(llvm::StringRef path, llvm::StringRef file, int32_t wanted) {
+// Reads the header; what is behind it.
+static llvm::Expected<llvm::StringRef> readHeader(llvm::StringRef path, llvm::StringRef file, Header &header) {
   if (file.starts_with("PK\x03\x04"))
     return bad(path, "not a .npy file but a .npz archive of several: unpack it, or save the one array with numpy.save");
   if (!file.starts_with("\x93NUMPY") || file.size() < 12)
@@ -88,42 +89,59 @@ static llvm::Expected<Value> parse(llvm::StringRef path, llvm::StringRef file, i
   memcpy(&length, file.data() + 8, wide);
   if (file.size() < 8 + wide + length)
     return bad(path, "cut short");
-  Header header;
   if (!parseHeader(file.substr(8 + wide, length), header))
     return bad(path, "unreadable .npy header");
-  llvm::StringRef data = file.drop_front(8 + wide + length), descr = header.descr;
+  return file.drop_front(8 + wide + length);
+}
+
+// The number type that the header calls `descr`, by preference the one that is wanted; null: there is none.
+static const DType *numberType(llvm::StringRef descr, int32_t wanted) {
+  const DType *w = findDType(wanted);
+  for (int32_t code = 1; const DType *type = findDType(code); ++code)
+    if (descr == type->npy && (type->npy[0] != 'V' || type == w))
+      return type;
+  return w && w->size == 1 && (descr == "i1" || descr == "u1") ? w : nullptr;
+}
+
+// The type that the header says, into `v`; the bytes of an element in `size`.
+static llvm::Error readType(llvm::StringRef path, const Header &header, size_t available, int32_t wanted, Value &v, int64_t &size) {
+  llvm::StringRef descr = header.descr;
   if (descr.consume_front(">"))
     return bad(path, "big-endian data is not supported");
   descr = descr.ltrim("<|=");
+  if (!descr.consume_front("U")) {
+    const DType *type = numberType(descr, wanted);
+    if (!type)
+      return bad(path, "holds '" + header.descr + "', a type the model does not take here");
+    v.dtype = type->code, size = type->size;
+    return llvm::Error::success();
+  }
+  int64_t width = 0;
+  if (descr.getAsInteger(10, width) || width < 0)
+    return bad(path, "unreadable type '" + header.descr + "'");
+  if (v.count() && (width > int64_t(available / 4) || (width == 0 && v.count() > kMostEmptyTexts)))
+    return bad(path, "cut short");
+  v.dtype = StringCode, size = v.count() ? width * 4 : 0;
+  return llvm::Error::success();
+}
+
+static llvm::Expected<Value> parse(llvm::StringRef path, llvm::StringRef file, int32_t wanted) {
+  Header header;
+  llvm::Expected<llvm::StringRef> data = readHeader(path, file, header);
+  if (!data)
+    return data.takeError();
   Value v;
   v.dims = header.shape;
-  int64_t width = 0, size = 0;
-  if (descr.consume_front("U")) {
-    if (descr.getAsInteger(10, width) || width < 0)
-      return bad(path, "unreadable type '" + header.descr + "'");
-    if (v.count() && (width > int64_t(data.size() / 4) || (width == 0 && v.count() > kMostEmptyTexts)))
-      return bad(path, "cut short");
-    v.dtype = StringCode, size = v.count() ? width * 4 : 0;
-  } else {
-    const DType *t = nullptr;
-    const DType *w = findDType(wanted);
-    for (int32_t code = 1; const DType *c = findDType(code); ++code)
-      if (!t && descr == c->npy && (c->npy[0] != 'V' || c == w))
-        t = c;
-    if (!t && w && w->size == 1 && (descr == "i1" || descr == "u1"))
-      t = w;
-    if (!t)
-      return bad(path, "holds '" + header.descr + "', a type the model does not take here");
-    v.dtype = t->code, size = t->size;
-  }
-  int64_t bytes;
-  if (__builtin_mul_overflow(v.count(), size, &bytes) || (uint64_t)bytes > data.size())
+  int64_t size = 0, bytes;
+  if (llvm::Error error = readType(path, header, data->size(), wanted, v, size))
+    return std::move(error);
+  if (__builtin_mul_overflow(v.count(), size, &bytes) || (uint64_t)bytes > data->size())
     return bad(path, "cut short");
-  v.bytes.assign(data.begin(), data.begin() + bytes);
+  v.bytes.assign(data->begin(), data->begin() + bytes);
   if (header.fortran && v.dims.size() > 1 && size)
     v.bytes = toRowMajor(v.bytes, v.dims, size);
   if (v.dtype == StringCode) {
-    readStrings({v.bytes.data(), v.bytes.size()}, width, v);
+    readStrings({v.bytes.data(), v.bytes.size()}, size / 4, v);
     v.bytes.clear();
   }
   return v;
