@@ -57,6 +57,24 @@ func.func @bias(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>, %b: tensor<3xf
 
 // -----
 
+func.func @bias_deformed(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>, %o: tensor<1x18x6x6xf32>, %b: tensor<3xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{DeformConv: entries of the bias and channels of the result: 3 and 4 differ}}
+  %r = "onnx.DeformConv"(%x, %w, %o, %b) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}
+    : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, tensor<1x18x6x6xf32>, tensor<3xf32>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+func.func @bias_quantised(%x: tensor<1x3x8x8xui8>, %s: tensor<f32>, %z: tensor<ui8>, %w: tensor<4x3x3x3xui8>, %b: tensor<3xi32>) -> tensor<*xui8> {
+  // expected-error @+1 {{QLinearConv: entries of the bias and channels of the result: 3 and 4 differ}}
+  %r = "onnx.QLinearConv"(%x, %s, %z, %w, %s, %z, %s, %z, %b)
+    : (tensor<1x3x8x8xui8>, tensor<f32>, tensor<ui8>, tensor<4x3x3x3xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>, tensor<3xi32>) -> tensor<*xui8>
+  return %r : tensor<*xui8>
+}
+
+// -----
+
 func.func @bias_axes(%x: tensor<1x3x8x8xf32>, %w: tensor<3x4x3x3xf32>, %b: tensor<4x1xf32>) -> tensor<*xf32> {
   // expected-error @+1 {{ConvTranspose: bias [4, 1] needs one axis}}
   %r = "onnx.ConvTranspose"(%x, %w, %b) : (tensor<1x3x8x8xf32>, tensor<3x4x3x3xf32>, tensor<4x1xf32>) -> tensor<*xf32>
