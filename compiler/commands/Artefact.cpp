@@ -28,7 +28,7 @@ struct CommandError : llvm::ErrorInfo<CommandError> {
 char CommandError::ID = 0;
 }  // namespace
 
-static llvm::Error failure(int code, const llvm::Twine &text) { return llvm::make_error<CommandError>(code, text.str()); }
+llvm::Error failure(int code, const llvm::Twine &text) { return llvm::make_error<CommandError>(code, text.str()); }
 
 int report(llvm::Error error) {
   int code = ExitBadModel;
@@ -368,22 +368,6 @@ llvm::Error Artefact::trace(std::vector<NodeResult> &results) {
   llvm::Error error = runOnce();
   impl->api->set_launch_tap(impl->context, nullptr, nullptr);
   return error;
-}
-
-std::vector<Value> randomInputs(const Artefact &artefact, llvm::function_ref<int64_t(const SizeRange &)> size) {
-  std::vector<Value> values;
-  for (const Port &p : artefact.inputs()) {
-    Value &v = values.emplace_back();
-    v.kind = p.kind;
-    v.dtype = p.dtype;
-    v.absent = p.hasDefault;
-    if (p.kind != Value::Tensor || v.absent)
-      continue;
-    for (size_t d = 0; d < p.dims.size(); ++d)
-      v.dims.push_back(p.dims[d] >= 0 ? p.dims[d] : size(p.ranges[d]));
-    fillRandom(v, values.size());
-  }
-  return values;
 }
 
 }  // namespace onnxc

@@ -3,7 +3,6 @@
 #pragma once
 #include "compiler/Options.h"
 #include "compiler/commands/Value.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
 #include <algorithm>
 #include <memory>
@@ -89,8 +88,8 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
-// Inputs for a model that nobody gave data for; `size` gives that of each dim that is not static.
-std::vector<Value> randomInputs(const Artefact &artefact, llvm::function_ref<int64_t(const SizeRange &)> size);
+// An error that report() gives `code` for; without a text it was said before.
+llvm::Error failure(int code, const llvm::Twine &text);
 
 // Prints "onnxc: error: …" for a failed open or run and returns the exit code that belongs to it.
 int report(llvm::Error error);

@@ -12,6 +12,15 @@
 namespace onnxc {
 
 namespace {
+struct BenchOptions {
+  std::string path, profile;
+  LoadOptions load;
+  double warmUp = 200, duration = 3;  // milliseconds, seconds
+  size_t rows = 20;
+  InputOptions inputs;
+  Options code;
+};
+
 struct Report {
   std::vector<double> milliseconds;  // sorted
   std::vector<KernelTime> kernels;   // summed over `profiled` runs
@@ -187,48 +196,57 @@ static llvm::Error writeProfile(llvm::StringRef path, const Report &report) {
   return error ? llvm::createStringError(error, "'" + path + "': " + error.message()) : llvm::Error::success();
 }
 
+static void bindBenchOptions(CLI::App &app, BenchOptions &options) {
+  bindArtefact(app, options.path, options.code);
+  bindLoadOptions(app, options.load);
+  app.add_option("--warmup", options.warmUp, "milliseconds before timing starts")
+      ->type_name("MS")
+      ->check(notNegative())
+      ->capture_default_str();
+  app.add_option("--duration", options.duration, "seconds of timing")->type_name("S")->check(notNegative())->capture_default_str();
+  bindInputOptions(app, options.inputs);
+  app.add_option("--rows", options.rows, "kernels to list")->type_name("N")->capture_default_str();
+  app.add_option("--profile", options.profile, "write the time of every kernel to this file: .json for chrome://tracing, else CSV")
+      ->type_name("FILE");
+  app.add_flag("--json", options.code.json, "as JSON");
+}
+
+// The report of an open artefact, but for the machine's roof.
+static llvm::Expected<Report> timed(Artefact &artefact, const BenchOptions &options) {
+  llvm::Expected<std::vector<Value>> values = makeInputs(artefact, options.inputs);
+  if (!values)
+    return values.takeError();
+  if (llvm::Error error = firstRun(artefact, options.inputs, *values))
+    return std::move(error);
+  Report report;
+  if (llvm::Error error = measure(artefact, options.warmUp, options.duration * 1e3, report))
+    return std::move(error);
+  report.schedules = artefact.schedules();
+  report.modelBytes = modelBytes(artefact, *values);
+  return report;
+}
+
 int benchMain(int argc, const char *const *argv) {
   CLI::App app("Times a model, or a library made by onnxc: percentiles over whole runs, then each kernel against the "
                "machine's roof.",
                "onnxc bench");
-  std::string path, profile;
-  LoadOptions load;
-  double warmUp = 200, duration = 3;
-  size_t rows = 20;
-  InputOptions inputs;
-  bool json = false;
-  Options code;
-  bindArtefact(app, path, code);
-  bindLoadOptions(app, load);
-  app.add_option("--warmup", warmUp, "milliseconds before timing starts")->type_name("MS")->check(notNegative())->capture_default_str();
-  app.add_option("--duration", duration, "seconds of timing")->type_name("S")->check(notNegative())->capture_default_str();
-  bindInputOptions(app, inputs);
-  app.add_option("--rows", rows, "kernels to list")->type_name("N")->capture_default_str();
-  app.add_option("--profile", profile, "write the time of every kernel to this file: .json for chrome://tracing, else CSV")
-      ->type_name("FILE");
-  app.add_flag("--json", json, "as JSON");
+  BenchOptions options;
+  bindBenchOptions(app, options);
   if (auto exit = parseCommandLine(app, argc, argv))
     return *exit;
-  if (load.threads == 0)
-    load.threads = std::max(1u, std::thread::hardware_concurrency());
-  code.json = json;
-  auto artefact = Artefact::open(path, code, load);
+  int processors = std::max(1u, std::thread::hardware_concurrency());
+  if (options.load.threads == 0)
+    options.load.threads = processors;
+  auto artefact = Artefact::open(options.path, options.code, options.load);
   if (!artefact)
     return onnxc::report(artefact.takeError());
-  std::vector<Value> values;
-  if (auto exit = makeInputs(**artefact, inputs, values))
-    return *exit;
-  if (llvm::Error error = firstRun(**artefact, inputs, values))
-    return onnxc::report(std::move(error));
-  Report report;
-  if (llvm::Error error = measure(**artefact, warmUp, duration * 1e3, report))
-    return onnxc::report(std::move(error));
-  report.roof = measureRoof(std::min<int>(load.threads, std::max(1u, std::thread::hardware_concurrency())), (*artefact)->vectorBits());
-  report.schedules = (*artefact)->schedules();
-  report.modelBytes = modelBytes(**artefact, values);
-  json ? printJson(report, load.threads) : printTable(report, rows);
-  if (!profile.empty())
-    if (llvm::Error error = writeProfile(profile, report))
+  llvm::Expected<Report> report = timed(**artefact, options);
+  if (!report)
+    return onnxc::report(report.takeError());
+  report->roof = measureRoof(std::min(options.load.threads, processors), (*artefact)->vectorBits());
+  options.code.json ? printJson(*report, options.load.threads) : printTable(*report, options.rows);
+  if (!options.profile.empty())
+    if (llvm::Error error = writeProfile(options.profile, *report))
       return onnxc::report(std::move(error));
   return ExitOk;
 }

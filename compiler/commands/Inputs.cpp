@@ -7,6 +7,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/raw_ostream.h"
+#include <unistd.h>
 
 namespace onnxc {
 
@@ -58,51 +59,92 @@ void bindLoadOptions(CLI::App &app, LoadOptions &load) {
 
 static bool isIndex(int32_t dtype) { return dtype == 6 || dtype == 7; }
 
-// Replaces the value of the input `name`; an ExitCode after a message.
-static std::optional<int> readInput(llvm::StringRef name, llvm::StringRef file, const std::vector<Port> &ports,
-                                    std::vector<Value> &values) {
-  for (size_t i = 0; i < ports.size(); ++i) {
-    if (name != ports[i].name)
-      continue;
-    llvm::Expected<Value> v = file.ends_with(".pb") ? readPb(file, ports[i].kind) : readNpy(file, ports[i].dtype);
-    if (!v)
-      return fail(ExitBadModel, llvm::toString(v.takeError()));
-    values[i] = std::move(*v);
-    return std::nullopt;
-  }
-  std::vector<std::string> names;
-  for (const Port &p : ports)
-    names.push_back("'" + p.name + "'");
-  return fail(ExitUsage, "no input '" + name + "' in the model; it has " + llvm::join(names, ", "));
+static llvm::Expected<Value> readInput(llvm::StringRef file, const Port &port) {
+  return file.ends_with(".pb") ? readPb(file, port.kind) : readNpy(file, port.dtype);
 }
 
-// Sizes with a name are the same in all inputs: random ones take those of the inputs from files.
-static void takeSizes(const std::vector<Port> &ports, const InputOptions &options, std::vector<Value> &values) {
-  llvm::StringMap<int64_t> sizes;
-  for (auto [port, value] : llvm::zip(ports, values))
-    for (size_t d = 0; options.files.count(port.name) && d < std::min(port.symbols.size(), value.dims.size()); ++d)
-      if (!port.symbols[d].empty())
-        sizes.try_emplace(port.symbols[d], value.dims[d]);
-  if (sizes.empty())
-    return;
-  for (size_t i = 0; i < ports.size(); ++i) {
-    Value &value = values[i];
-    if (options.files.count(ports[i].name) || value.absent || value.kind != Value::Tensor)
-      continue;
-    for (size_t d = 0; d < value.dims.size(); ++d)
-      if (auto size = sizes.find(ports[i].symbols[d]); size != sizes.end())
-        value.dims[d] = size->second;
-    fillRandom(value, i + 1);
+// The inputs that files are given for, by their places.
+static llvm::Expected<std::map<size_t, Value>> readInputs(const std::vector<Port> &ports, const InputOptions &options) {
+  std::map<size_t, Value> values;
+  for (const auto &[name, file] : options.files) {
+    auto port = llvm::find_if(ports, [&, &name = name](const Port &p) { return p.name == name; });
+    if (port == ports.end()) {
+      std::vector<std::string> names;
+      for (const Port &p : ports)
+        names.push_back("'" + p.name + "'");
+      return failure(ExitUsage, "no input '" + name + "' in the model; it has " + (names.empty() ? "none" : llvm::join(names, ", ")));
+    }
+    llvm::Expected<Value> value = readInput(file, *port);
+    if (!value)
+      return value.takeError();
+    values[port - ports.begin()] = std::move(*value);
   }
+  return values;
 }
 
-std::optional<int> makeInputs(const Artefact &artefact, const InputOptions &options, std::vector<Value> &values) {
-  values = randomInputs(artefact, [&](const SizeRange &range) { return options.symbolSize.value_or(range.usual()); });
-  for (const auto &[name, file] : options.files)
-    if (auto exit = readInput(name, file, artefact.inputs(), values))
-      return exit;
-  takeSizes(artefact.inputs(), options, values);
-  return std::nullopt;
+// The bytes of a value's elements; nothing where they are more than a number holds.
+static std::optional<int64_t> bytesOf(const Value &value) {
+  const DType *type = findDType(value.dtype);
+  int64_t bytes = value.dtype == StringCode ? sizeof(std::string) : type ? type->size : 1;
+  if (llvm::is_contained(value.dims, 0))
+    return 0;
+  for (int64_t d : value.dims)
+    if (__builtin_mul_overflow(bytes, d, &bytes))
+      return std::nullopt;
+  return bytes;
+}
+
+// A random value of the sizes `sizes`; an error where this machine has no memory for it.
+static llvm::Expected<Value> randomInput(const Port &port, size_t index, std::vector<int64_t> sizes) {
+  Value value;
+  value.kind = port.kind;
+  value.dtype = port.dtype;
+  value.absent = port.hasDefault;
+  if (port.kind != Value::Tensor || value.absent)
+    return value;
+  value.dims = std::move(sizes);
+  int64_t memory = int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  std::optional<int64_t> bytes = bytesOf(value);
+  if (!bytes || *bytes > memory)
+    return failure(ExitBadModel, "random input '" + port.name + "', " + value.type() + ", takes " +
+                                     (bytes ? std::to_string(*bytes) : "2^63 or more") + " bytes; this machine has " +
+                                     std::to_string(memory) + " bytes of memory");
+  fillRandom(value, index + 1);
+  return value;
+}
+
+llvm::Expected<std::vector<Value>> makeInputs(const Artefact &artefact, const InputOptions &options) {
+  const std::vector<Port> &ports = artefact.inputs();
+  llvm::Expected<std::map<size_t, Value>> given = readInputs(ports, options);
+  if (!given)
+    return given.takeError();
+  llvm::StringMap<int64_t> sizes;  // by name: the same in all inputs
+  for (const auto &[i, value] : *given)
+    for (size_t d = 0; d < std::min(ports[i].symbols.size(), value.dims.size()); ++d)
+      if (!ports[i].symbols[d].empty())
+        sizes.try_emplace(ports[i].symbols[d], value.dims[d]);
+  auto sizeOf = [&](const Port &port, size_t d) {
+    if (port.dims[d] >= 0)
+      return port.dims[d];
+    if (auto known = sizes.find(port.symbols[d]); known != sizes.end())
+      return known->second;
+    return options.smallest ? port.ranges[d].nearestTo1() : options.symbolSize.value_or(port.ranges[d].usual());
+  };
+  std::vector<Value> values;
+  for (auto [i, port] : llvm::enumerate(ports)) {
+    if (auto found = given->find(i); found != given->end()) {
+      values.push_back(std::move(found->second));
+      continue;
+    }
+    std::vector<int64_t> dims;
+    for (size_t d = 0; d < port.dims.size(); ++d)
+      dims.push_back(sizeOf(port, d));
+    llvm::Expected<Value> value = randomInput(port, i, std::move(dims));
+    if (!value)
+      return value.takeError();
+    values.push_back(std::move(*value));
+  }
+  return values;
 }
 
 // Zeroes the integers that nobody gave; false when there are none.

@@ -8,6 +8,7 @@ namespace onnxc {
 struct InputOptions {
   std::map<std::string, std::string> files;  // of named inputs
   std::optional<int64_t> symbolSize;         // of symbolic dims of random inputs
+  bool smallest = false;                     // or else the nearest to 1 that the compile allows
 };
 // The model or library that a command works on, and the flags of compiling it, which a library refuses.
 void bindArtefact(CLI::App &app, std::string &path, Options &code);
@@ -15,8 +16,8 @@ void bindArtefact(CLI::App &app, std::string &path, Options &code);
 void bindInputOptions(CLI::App &app, InputOptions &options, const std::string &group = "");
 void bindLoadOptions(CLI::App &app, LoadOptions &load);
 
-// Fills `values` in the order of the artefact's inputs; an ExitCode after a message.
-std::optional<int> makeInputs(const Artefact &artefact, const InputOptions &options, std::vector<Value> &values);
+// In the order of the artefact's inputs; sizes with a name that a file gives are those of random inputs too.
+llvm::Expected<std::vector<Value>> makeInputs(const Artefact &artefact, const InputOptions &options);
 
 // The first run. Random integers are 0 and 1; where a node refuses them (an index past a dim of 1), zeros take their place, with a note.
 llvm::Error firstRun(Artefact &artefact, const InputOptions &options, std::vector<Value> &values);

@@ -152,8 +152,12 @@ int inspectMain(int argc, const char *const *argv) {
   if (!artefact)
     return report(artefact.takeError());
   // One run on inputs of the smallest shapes shows the arena; a model that refuses them has no figure.
-  std::vector<Value> values = randomInputs(**artefact, [](const SizeRange &range) { return range.nearestTo1(); });
-  bool ran = (*artefact)->canRun() && !llvm::errorToBool(firstRun(**artefact, InputOptions(), values));
+  InputOptions inputs;
+  inputs.smallest = true;
+  llvm::Expected<std::vector<Value>> values = makeInputs(**artefact, inputs);
+  bool ran = values && (*artefact)->canRun() && !llvm::errorToBool(firstRun(**artefact, inputs, *values));
+  if (!values)
+    llvm::consumeError(values.takeError());
   if (json) {
     printJson(**artefact);
     return ExitOk;

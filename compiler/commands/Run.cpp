@@ -136,10 +136,10 @@ int runMain(int argc, const char *const *argv) {
   auto artefact = Artefact::open(path, code, load);
   if (!artefact)
     return report(artefact.takeError());
-  std::vector<Value> values;
-  if (auto exit = makeInputs(**artefact, inputs, values))
-    return *exit;
-  if (llvm::Error error = firstRun(**artefact, inputs, values))
+  llvm::Expected<std::vector<Value>> values = makeInputs(**artefact, inputs);
+  if (!values)
+    return report(values.takeError());
+  if (llvm::Error error = firstRun(**artefact, inputs, *values))
     return report(std::move(error));
   std::vector<Value> results = (*artefact)->results();
   (json ? printJson : printText)(results, (*artefact)->outputs());

@@ -111,11 +111,14 @@ std::optional<Trial> Tuner::compileTrial(const Kernels &kernels, int &exit) {
   }
   Trial trial;
   trial.artefact = std::move(*artefact);
-  if (values.empty() && !trial.artefact->inputs().empty())
-    if (auto wrong = makeInputs(*trial.artefact, inputs, values)) {
-      exit = *wrong;
+  if (values.empty() && !trial.artefact->inputs().empty()) {
+    llvm::Expected<std::vector<Value>> made = makeInputs(*trial.artefact, inputs);
+    if (!made) {
+      exit = report(made.takeError());
       return std::nullopt;
     }
+    values = std::move(*made);
+  }
   if (llvm::Error error = firstRun(*trial.artefact, inputs, values)) {
     exit = report(std::move(error));
     return std::nullopt;

@@ -23,6 +23,7 @@ struct VerifyOptions {
   std::vector<std::string> folders;
   Tolerance tolerance;
   LoadOptions load;
+  InputOptions inputs;  // of --layers
   bool layers = false;
   Options code;
 };
@@ -34,6 +35,7 @@ struct VerifySet {
 
 struct VerifyReport {
   std::optional<LayerReport> layers;
+  bool layersOfFirstSet = false;  // else of other inputs
   std::vector<VerifySet> sets;
   size_t failed() const {
     return llvm::count_if(sets, [](const VerifySet &set) { return !set.wrong.empty(); });
@@ -60,7 +62,7 @@ static std::vector<std::string> dataSets(const std::string &dir) {
   return found;
 }
 
-static llvm::Expected<std::vector<Value>> readInputs(const Artefact &artefact, const std::string &dir) {
+static llvm::Expected<std::vector<Value>> readSetInputs(const Artefact &artefact, const std::string &dir) {
   std::vector<Value> inputs;
   for (const Port &port : artefact.inputs()) {
     std::string path = member(dir, "input", inputs.size());
@@ -78,7 +80,7 @@ static llvm::Expected<std::vector<Value>> readInputs(const Artefact &artefact, c
 
 // What does not agree, one line for each output.
 static llvm::Expected<std::vector<std::string>> verifySet(Artefact &artefact, const std::string &dir, const Tolerance &tolerance) {
-  llvm::Expected<std::vector<Value>> inputs = readInputs(artefact, dir);
+  llvm::Expected<std::vector<Value>> inputs = readSetInputs(artefact, dir);
   if (!inputs)
     return inputs.takeError();
   artefact.bind(*inputs);
@@ -99,19 +101,18 @@ static llvm::Expected<std::vector<std::string>> verifySet(Artefact &artefact, co
   return wrong;
 }
 
-// Every launch beside -O0, on a set's inputs or (dir empty) random ones.
+// Every launch beside -O0, on a set's inputs or (dir empty) those that --input gives and random ones.
 static llvm::Expected<LayerReport> verifyLayers(Artefact &artefact, const VerifyOptions &options, const std::string &dir) {
   Options plain = options.code;
   plain.optLevel = 0;
   auto reference = Artefact::open(options.model, plain, LoadOptions());
   if (!reference)
     return reference.takeError();
-  llvm::Expected<std::vector<Value>> inputs =
-      dir.empty() ? randomInputs(artefact, [](const SizeRange &range) { return range.usual(); }) : readInputs(artefact, dir);
+  llvm::Expected<std::vector<Value>> inputs = dir.empty() ? makeInputs(artefact, options.inputs) : readSetInputs(artefact, dir);
   if (!inputs)
     return inputs.takeError();
   if (dir.empty())
-    if (llvm::Error error = firstRun(artefact, InputOptions(), *inputs))
+    if (llvm::Error error = firstRun(artefact, options.inputs, *inputs))
       return std::move(error);
   return compareLayers(artefact, **reference, *inputs, options.tolerance);
 }
@@ -126,7 +127,7 @@ static void printText(const VerifyReport &report) {
   }
   if (!report.sets.empty())
     llvm::outs() << report.sets.size() - report.failed() << " passed, " << report.failed() << " failed\n";
-  if (report.failed() && report.layers && report.layers->compared && report.layers->differ.empty())
+  if (report.layersOfFirstSet && !report.sets.front().wrong.empty() && report.layers->compared && report.layers->differ.empty())
     llvm::outs() << "the optimised code does what -O0 does: look for the difference in the model or in the data\n";
 }
 
@@ -184,7 +185,42 @@ static void bindVerifyOptions(CLI::App &app, VerifyOptions &options) {
   bindLoadOptions(app, options.load);
   app.add_flag("--layers", options.layers,
                "also compile with -O0 and compare what every kernel makes, on the first set or on random inputs; -g shows every node");
+  bindInputOptions(app, options.inputs, "With --layers, instead of the first set");
+  for (const char *flag : {"--input", "--symbol-size"})
+    app.get_option(flag)->needs("--layers");
   app.add_flag("--json", options.code.json, "as JSON");
+}
+
+// The sets of the folders that are given, or else of the model's own.
+static llvm::Expected<std::vector<VerifySet>> findSets(VerifyOptions &options) {
+  bool given = !options.folders.empty();
+  if (llvm::StringRef own = llvm::sys::path::parent_path(options.model); !given)
+    options.folders.push_back(own.empty() ? "." : own.str());
+  std::vector<VerifySet> sets;
+  for (const std::string &folder : options.folders)
+    for (const std::string &set : dataSets(folder))
+      sets.push_back({set, {}});
+  if (sets.empty() && (given || !options.layers))
+    return failure(given ? ExitBadModel : ExitUsage, "no test_data_set_* folder with output_0.pb in '" +
+                                                         llvm::join(options.folders, "', '") + "'" +
+                                                         (given ? "" : "; give one with --data"));
+  return sets;
+}
+
+// Compares layers where that is asked for, then every set.
+static llvm::Error verifyAll(Artefact &artefact, const VerifyOptions &options, VerifyReport &report) {
+  report.layersOfFirstSet = options.layers && !report.sets.empty() && options.inputs.files.empty() && !options.inputs.symbolSize;
+  if (options.layers) {
+    llvm::Expected<LayerReport> layers = verifyLayers(artefact, options, report.layersOfFirstSet ? report.sets.front().folder : "");
+    if (!layers)
+      return layers.takeError();
+    report.layers = std::move(*layers);
+  }
+  for (VerifySet &set : report.sets) {
+    llvm::Expected<std::vector<std::string>> wrong = verifySet(artefact, set.folder, options.tolerance);
+    set.wrong = wrong ? *wrong : std::vector<std::string>{llvm::toString(wrong.takeError())};
+  }
+  return llvm::Error::success();
 }
 
 int verifyMain(int argc, const char *const *argv) {
@@ -196,33 +232,24 @@ int verifyMain(int argc, const char *const *argv) {
     return *exit;
   if (std::error_code error = llvm::sys::fs::access(options.model, llvm::sys::fs::AccessMode::Exist))
     return fail(ExitBadModel, options.model + ": cannot be read: " + error.message());
-  bool given = !options.folders.empty();
-  if (llvm::StringRef own = llvm::sys::path::parent_path(options.model); !given)
-    options.folders.push_back(own.empty() ? "." : own.str());
-  VerifyReport report;
-  for (const std::string &folder : options.folders)
-    for (const std::string &set : dataSets(folder))
-      report.sets.push_back({set, {}});
   if (options.layers && isLibrary(options.model))
     return fail(ExitUsage, "--layers compiles the model twice: give the .onnx file");
-  if (report.sets.empty() && !options.layers)
-    return fail(given ? ExitBadModel : ExitUsage, "no test_data_set_* folder with output_0.pb in '" + llvm::join(options.folders, "', '") +
-                                                      "'" + (given ? "" : "; give one with --data"));
+  VerifyReport report;
+  llvm::Expected<std::vector<VerifySet>> sets = findSets(options);
+  if (!sets)
+    return onnxc::report(sets.takeError());
+  report.sets = std::move(*sets);
   auto artefact = Artefact::open(options.model, options.code, options.load);
   if (!artefact)
     return onnxc::report(artefact.takeError());
   fitTolerance(app, **artefact, options.tolerance);
-  if (options.layers) {
-    llvm::Expected<LayerReport> layers = verifyLayers(**artefact, options, report.sets.empty() ? "" : report.sets.front().folder);
-    if (!layers)
-      return onnxc::report(layers.takeError());
-    report.layers = std::move(*layers);
-  }
-  for (VerifySet &set : report.sets) {
-    llvm::Expected<std::vector<std::string>> wrong = verifySet(**artefact, set.folder, options.tolerance);
-    set.wrong = wrong ? *wrong : std::vector<std::string>{llvm::toString(wrong.takeError())};
-  }
+  if (llvm::Error error = verifyAll(**artefact, options, report))
+    return onnxc::report(std::move(error));
   options.code.json ? printJson(report) : printText(report);
+  if (report.sets.empty() && !report.layers->compared)
+    return fail(ExitBadModel,
+                "nothing was compared: --layers compares tensors of numbers that kernels make at both levels, the model has none; "
+                "give test data with --data");
   return report.failed() || (report.layers && !report.layers->differ.empty()) ? ExitBadModel : ExitOk;
 }
 

@@ -1,8 +1,8 @@
 """Command lines with words that do not fit: checks of the suite `cli` (run.py)."""
 import numpy as np
-from onnx import helper
+from onnx import TensorProto, helper, numpy_helper
 
-from common import info, make, relu_model, save
+from common import info, make, mlp_model, relu_model, save, weight
 from custom import X
 
 
@@ -49,9 +49,79 @@ def inputs_that_name_no_file(s, folder):
 def verify_of_what_is_not_there(s, folder):
     model = save(relu_model(2, 3), folder / "m.onnx")
     for arguments, code, want in ((["none.onnx"], 1, "none.onnx: cannot be read: No such file or directory"), ([model], 2, "no test_data_set_* folder with output_0.pb in"),
+                                  ([model, "--layers", "--data", folder], 1, "no test_data_set_* folder with output_0.pb in"),
                                   ([model, "--rtol", "-1"], 2, "--rtol: expected a number of at least 0, got '-1'"),
                                   ([model, "--atol", "x"], 2, "--atol: expected a number of at least 0, got 'x'")):
         if want not in (text := s.onnxc("verify", *arguments, code=code).stderr):
+            return text
+    return None
+
+
+def random_inputs_of_huge_sizes(s, folder):
+    """Said of the input before memory is asked for."""
+    model = save(make([helper.make_node("Relu", ["x"], ["y"])], [info("x", "n", 1000)], [info("y", "n", 1000)]), folder / "m.onnx")
+    for size, words in (("4000000000", "takes 16000000000000 bytes"), ("4000000000000000000", "takes 2^63 or more bytes")):
+        for command in (["run", model], ["verify", model, "--layers"]):
+            text = s.onnxc(*command, "--symbol-size", size, code=1).stderr
+            if f"random input 'x', float32[{size},1000], {words}; this machine has " not in text:
+                return text
+    return None
+
+
+def layers_of_given_inputs(s, folder):
+    """--input and --symbol-size are what --layers runs on, in the place of the first set."""
+    model = save(mlp_model(), folder / "m.onnx")
+    for flags in (["--symbol-size", "3"], ["--input", "x=x.npy"]):
+        text = s.onnxc("verify", model, *flags, code=2).stderr
+        if f"{flags[0]} requires --layers" not in text:
+            return text
+    np.save(folder / "x.npy", np.full((3, 96), np.nan, np.float32))
+    for flags, words in ((["--input", f"x={folder}/x.npy"], " 0 differ\n"), (["--symbol-size", "5"], " 0 differ; most: ")):
+        text = s.onnxc("verify", model, "--layers", *flags).stdout
+        if words not in text or text.startswith("0 of"):
+            return text
+    text = s.onnxc("verify", model, "--layers", "--input", "z=x.npy", code=2).stderr
+    return None if "no input 'z' in the model; it has 'x'" in text else text
+
+
+def layers_of_nothing(s, folder):
+    """Neither values that only pass through nor strings can be compared; numbers beside strings are."""
+    string = TensorProto.STRING
+    nodes = [helper.make_node("StringConcat", ["x", "x"], ["y"]), helper.make_node("Relu", ["f"], ["g"])]
+    values = [info("x", 2, dtype=string), info("f", 2)], [info("y", 2, dtype=string), info("g", 2)]
+    save(make([helper.make_node("Identity", ["f"], ["g"])], [values[0][1]], [values[1][1]]), folder / "passed.onnx")
+    save(make(nodes[:1], values[0][:1], values[1][:1]), folder / "strings.onnx")
+    for name in ("passed", "strings"):
+        text = s.onnxc("verify", folder / f"{name}.onnx", "--layers", code=1).stderr
+        if "nothing was compared: --layers compares tensors of numbers" not in text:
+            return text
+    text = s.onnxc("verify", save(make(nodes, *values), folder / "both.onnx"), "--layers").stdout
+    return None if text.startswith("1 of 1 results") else text
+
+
+def layers_in_blocks(s, folder):
+    """A convolution's blocks of channels meet what -O0 makes, with one spatial axis and with two."""
+    for axes in (1, 2):
+        nodes = [helper.make_node("Conv", ["x", "w"], ["c"], name="conv"), helper.make_node("Conv", ["c", "v"], ["y"], name="next")]
+        weights = [weight("w", 24, 16, *[3] * axes), weight("v", 16, 24, *[3] * axes, seed=1)]
+        model = save(make(nodes, [info("x", 1, 16, *[9] * axes)], [info("y", 1, 16, *[5] * axes)], weights), folder / "m.onnx")
+        text = s.onnxc("verify", model, "--layers").stdout
+        if not text.startswith("2 of 2 results"):
+            return f"{axes} axes: {text}"
+    return None
+
+
+def advice_needs_the_first_set(s, folder):
+    """Layers that agree on a set that passes say nothing of one that fails."""
+    model = save(relu_model(2, 3), folder / "m.onnx")
+    for first, second, advised in ((0, 0.5, False), (0.5, 0, True)):
+        for i, off in enumerate((first, second)):
+            data = folder / f"{first}" / f"test_data_set_{i}"
+            data.mkdir(parents=True)
+            (data / "input_0.pb").write_bytes(numpy_helper.from_array(X, "x").SerializeToString())
+            (data / "output_0.pb").write_bytes(numpy_helper.from_array(np.maximum(X, 0) + np.float32(off), "y").SerializeToString())
+        text = s.onnxc("verify", model, "--data", folder / f"{first}", "--layers", code=1).stdout
+        if ("look for the difference in the model or in the data" in text) != advised:
             return text
     return None
 
@@ -104,4 +174,4 @@ def folders_that_keep_no_code(s, folder):
     return None
 
 
-CHECKS = [random_inputs_take_given_sizes, verify_of_what_is_not_there, data_that_is_not_there, empty_names_of_cpus, flags_that_need_others, folders_that_keep_no_code, inputs_that_name_no_file, unknown_command, unknown_words]
+CHECKS = [advice_needs_the_first_set, layers_in_blocks, layers_of_given_inputs, layers_of_nothing, random_inputs_of_huge_sizes, random_inputs_take_given_sizes, verify_of_what_is_not_there, data_that_is_not_there, empty_names_of_cpus, flags_that_need_others, folders_that_keep_no_code, inputs_that_name_no_file, unknown_command, unknown_words]
