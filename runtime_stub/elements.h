@@ -1,5 +1,5 @@
-/* elements.h: what the stub knows of element types, by their codes (TensorProto.DataType); their names: onnxc_dtype_name. For run.c and
- * program.c. */
+/* elements.h: what the stub knows of element types, by their codes (TensorProto.DataType); their names: onnxc_dtype_name. For run.c,
+ * program.c and npy.c. */
 #ifndef ONNXC_ELEMENTS_H
 #define ONNXC_ELEMENTS_H
 #include <stdint.h>

@@ -1,10 +1,9 @@
 /* program.c: the start of a compiled model that is a program: files in, files and a summary out. Linked by codegen/link into executables
  * only; it knows the model through the public ABI. It needs no start files of a C compiler. */
 #include "runtime_stub/elements.h"
-#include "runtime_stub/include/onnxc/onnxc.h"
+#include "runtime_stub/npy.h"
+#include "runtime_stub/plan.h"
 #include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +12,18 @@
 #include <unistd.h>
 
 #define HIDDEN __attribute__((visibility("hidden")))
-enum { OUT = 1, ERR = 2, MAX_RANK = 64, MAX_PATH = 4096 };
+enum { OUT = 1, ERR = 2 };
 
-static const char usage[] = "usage: %s [--input NAME=FILE.npy]... [--output-dir DIR] [--threads N] [--repeat N] [--weights FILE]\n"
+static const char usage[] = "usage: %s [--input NAME=FILE.npy]... [--symbol-size N] [--output-dir DIR] [--threads N] [--repeat N]\n"
+                            "  [--weights FILE]\n"
                             "With --threads 0 it takes all processors. Inputs without a file are filled with\n"
-                            "pseudo-random numbers; symbolic sizes are then what --opt-shapes said, or 1.\n"
+                            "pseudo-random numbers. Their symbolic sizes are those of the files that have them too,\n"
+                            "or else --symbol-size, or what --opt-shapes said, or 1.\n"
                             "Weights in a file of their own are looked for beside the program.\n";
 
 typedef struct arguments {
   const char **files, *folder, *weights;
-  int32_t threads, repeat;
+  int32_t threads, repeat, symbol_size; /* -1: not said */
 } arguments;
 
 static int fail(const char *what, const char *which) {
@@ -30,120 +31,34 @@ static int fail(const char *what, const char *which) {
   return 1;
 }
 
-/* A message of several parts; the next call overwrites it. */
-__attribute__((format(printf, 1, 2))) static const char *worded(const char *format, ...) {
-  static char text[MAX_PATH + 256];
-  va_list list;
-  va_start(list, format);
-  vsnprintf(text, sizeof text, format, list);
-  va_end(list);
-  return text;
-}
-
-static char *read_file(const char *path, int64_t *size) {
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    return NULL;
-  const int64_t n = lseek(fd, 0, SEEK_END);
-  char *data = n < 0 ? NULL : malloc((size_t)n + 1);
-  int64_t at = 0;
-  for (ssize_t got = 1; data && at < n && got > 0; at += got > 0 ? got : 0)
-    got = pread(fd, data + at, (size_t)(n - at), at);
-  close(fd);
-  if (data)
-    data[at] = 0;
-  *size = at;
-  return data;
-}
-
-/* The value after `key` in the header's dictionary. */
-static const char *field(const char *header, const char *key) {
-  const char *at = strstr(header, key);
-  if (!at)
-    return "";
-  at += strlen(key);
-  while (*at == ' ' || *at == ':')
-    ++at;
-  return at;
-}
-
-/* That the file holds other elements than the input takes; `descr`: what the header calls them, in quotes. */
-static const char *another_type(const char *input, int32_t dtype, const char *descr) {
-  const int32_t length = *descr == '\'' ? (int32_t)strcspn(descr + 1, "'") : 0;
-  for (int32_t i = 1; i < NUM_ELEMENTS; ++i)
-    if (length && (int32_t)strlen(elements[i].npy) == length && !strncmp(elements[i].npy, descr + 1, (size_t)length))
-      return worded("the file holds %s, input '%s' needs %s", onnxc_dtype_name(i), input, onnxc_dtype_name(dtype));
-  return worded("the file holds '%.*s', input '%s' needs %s", length, descr + 1, input, onnxc_dtype_name(dtype));
-}
-
-/* Reads FILE.npy as element type v->dtype; the shape and the data stay allocated. Returns what is wrong, or NULL. */
-static const char *load_npy(const char *path, const char *input, onnxc_value *v) {
-  int64_t size = 0;
-  char *file = read_file(path, &size);
-  if (!file)
-    return worded("cannot be read: %s", strerror(errno));
-  if (size < 12 || memcmp(file, "\x93NUMPY", 6))
-    return "not a .npy file";
-  const int64_t wide = file[6] > 1 ? 4 : 2, length = (unsigned char)file[8] | (unsigned char)file[9] << 8;
-  const int64_t begin = 8 + wide + length;
-  if ((wide == 4 && (file[10] || file[11])) || begin > size)
-    return "a damaged .npy file";
-  char *header = malloc((size_t)length + 1);
-  int64_t *shape = calloc(MAX_RANK, 8);
-  if (!header || !shape)
-    return "out of memory";
-  memcpy(header, file + 8 + wide, (size_t)length);
-  header[length] = 0;
-  const element *e = element_of(v->dtype);
-  const char *descr = field(header, "'descr'");
-  if (*descr != '\'' || strncmp(descr + 1, e->npy, strlen(e->npy)) || descr[1 + strlen(e->npy)] != '\'')
-    return another_type(input, v->dtype, descr);
-  int64_t count = 1;
-  int32_t rank = 0;
-  const char *at = field(header, "'shape'");
-  while (*at && *at != ')') {
-    char *end;
-    if (*at < '0' || *at > '9') {
-      ++at;
-      continue;
-    }
-    const int64_t dim = strtoll(at, &end, 10);
-    if (rank == MAX_RANK || __builtin_mul_overflow(count, dim, &count))
-      return "a damaged .npy file";
-    shape[rank++] = dim;
-    at = end;
+/* The sizes of symbols: those of the inputs that files give, or else those asked for; the expected ones, or the nearest to 1 within their
+ * ranges. Null: out of memory. */
+static int64_t *symbol_sizes(const onnxc_model_info *info, const arguments *args, const onnxc_value *in) {
+  int64_t *sizes = malloc(((size_t)info->num_symbols + 1) * sizeof *sizes);
+  for (int32_t s = 0; sizes && s < info->num_symbols; ++s) {
+    const int64_t *range = info->ranges ? info->ranges + 3 * s : NULL;
+    sizes[s] = args->symbol_size >= 0 ? args->symbol_size
+               : !range               ? 1
+               : range[1] >= 0        ? range[1]
+               : range[0] > 1         ? range[0]
+               : range[2] < 1         ? range[2]
+                                      : 1;
   }
-  if (rank > 1 && !strncmp(field(header, "'fortran_order'"), "True", 4))
-    return "column-major order";
-  if (count > (size - begin) / e->size)
-    return "a truncated .npy file";
-  v->tensor.data = malloc((size_t)(count * e->size) + 1);
-  if (!v->tensor.data)
-    return "out of memory";
-  memcpy(v->tensor.data, file + begin, (size_t)(count * e->size));
-  v->tensor.ndim = rank;
-  v->tensor.shape = shape;
-  free(header);
-  free(file);
-  return NULL;
+  for (int32_t i = 0; sizes && i < info->num_inputs; ++i)
+    for (int32_t a = 0; args->files[i] && a < info->inputs[i].rank && a < in[i].tensor.ndim; ++a)
+      if (info->inputs[i].dims[a] < 0 && info->inputs[i].dims[a] != INT64_MIN)
+        sizes[-(info->inputs[i].dims[a] + 1)] = in[i].tensor.shape[a];
+  return sizes;
 }
 
-/* A symbolic size that nobody gives: the expected one, or the nearest to 1 within its range. */
-static int64_t size_of(const int64_t *ranges, int64_t dim) {
-  const int64_t *range = ranges && dim != INT64_MIN ? ranges - 3 * (dim + 1) : NULL;
-  if (!range)
-    return 1;
-  return range[1] >= 0 ? range[1] : range[0] > 1 ? range[0] : range[2] < 1 ? range[2] : 1;
-}
-
-static const char *fill(const onnxc_io_info *io, const int64_t *ranges, onnxc_value *v) {
+static const char *fill(const onnxc_io_info *io, const int64_t *sizes, onnxc_value *v) {
   static uint64_t state = 88172645463325252ull;
   const int64_t size = element_of(io->dtype)->size;
-  int64_t count = 1, *shape = calloc(MAX_RANK, 8);
-  if (io->kind != ONNXC_TENSOR || io->rank < 0 || io->rank > MAX_RANK)
+  int64_t count = 1, *shape = calloc(ONNXC_MAX_RANK, sizeof *shape);
+  if (io->kind != ONNXC_TENSOR || io->rank < 0 || io->rank > ONNXC_MAX_RANK)
     return "has no default; only tensors have";
   for (int32_t a = 0; shape && a < io->rank; ++a) {
-    shape[a] = io->dims[a] < 0 ? size_of(ranges, io->dims[a]) : io->dims[a];
+    shape[a] = io->dims[a] >= 0 ? io->dims[a] : io->dims[a] == INT64_MIN ? 1 : sizes[-(io->dims[a] + 1)];
     if (__builtin_mul_overflow(count, shape[a], &count))
       return "too large";
   }
@@ -166,62 +81,6 @@ static const char *fill(const onnxc_io_info *io, const int64_t *ranges, onnxc_va
   }
   v->tensor.data = data, v->tensor.shape = shape, v->tensor.ndim = io->rank;
   return NULL;
-}
-
-static int write_all(int fd, const char *data, int64_t size) {
-  while (size > 0) {
-    const ssize_t n = write(fd, data, (size_t)size);
-    if (n <= 0)
-      return 0;
-    data += n, size -= n;
-  }
-  return 1;
-}
-
-/* Makes a folder and those that it lies in. Returns what is wrong, or NULL. */
-static const char *make_folder(const char *folder) {
-  char path[MAX_PATH];
-  if (snprintf(path, sizeof path, "%s/", folder) >= (int)sizeof path)
-    return "its path is too long";
-  for (char *p = path + 1; *p; ++p) {
-    if (*p != '/')
-      continue;
-    *p = 0;
-    if (mkdir(path, 0777) && errno != EEXIST)
-      return worded("'%s' cannot be made: %s", path, strerror(errno));
-    *p = '/';
-  }
-  return NULL;
-}
-
-static const char *save_npy(const char *folder, const char *name, const onnxc_value *v) {
-  const element *e = element_of(v->dtype);
-  char path[MAX_PATH], header[2048];
-  if (v->kind != ONNXC_TENSOR || !*e->npy)
-    return "only tensors of numbers can be written";
-  if (snprintf(path, sizeof path, "%s/%s.npy", folder, name) >= (int)sizeof path)
-    return "its path is too long";
-  for (char *p = path + strlen(folder) + 1; *p; ++p)
-    if (*p == '/')
-      *p = '_';
-  int n = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (", e->npy);
-  int64_t count = 1;
-  for (int32_t a = 0; a < v->tensor.ndim && a < MAX_RANK; ++a) {
-    n += snprintf(header + n, sizeof header - (size_t)n, "%lld, ", (long long)v->tensor.shape[a]);
-    count *= v->tensor.shape[a];
-  }
-  n += snprintf(header + n, sizeof header - (size_t)n, "), }");
-  while ((n + 11) % 64)
-    header[n++] = ' ';
-  header[n++] = '\n';
-  char start[10] = "\x93NUMPY\x01";
-  start[7] = 0, start[8] = (char)(n & 255), start[9] = (char)(n >> 8);
-  const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  const int good = fd >= 0 && write_all(fd, start, 10) && write_all(fd, header, n) && write_all(fd, v->tensor.data, count * e->size);
-  const int reason = errno;
-  if (good && !close(fd))
-    return NULL;
-  return worded("'%s' cannot be written: %s", path, strerror(good ? errno : reason));
 }
 
 static double half(uint16_t bits) {
@@ -249,11 +108,11 @@ static double real(int32_t dtype, const char *at) {
   return element_of(dtype)->size == 4 ? (double)*(const float *)at : *(const double *)at;
 }
 
-/* Nothing of complex numbers and of types that NumPy does not know. */
+/* Nothing of complex numbers, of types that NumPy does not know and of none. */
 static void print_element(int32_t dtype, const void *data, int64_t i) {
   const element *e = element_of(dtype);
   const char *at = (const char *)data + i * e->size;
-  if (dtype > BFLOAT16 || e->dl == DL_COMPLEX)
+  if (!e->size || dtype > BFLOAT16 || e->dl == DL_COMPLEX)
     return;
   if (dtype == STRING) {
     const onnxc_string_view *text = (const onnxc_string_view *)data + i;
@@ -295,28 +154,31 @@ static int misused(const char *program, const char *what) {
   return 2;
 }
 
-/* The value of flag `i`, a number of at least `least`. 0: go on; else the exit status. */
-static int take_number(char **argv, int i, int32_t least, int32_t *number) {
-  const char *text = argv[i + 1];
+/* The value of a flag, a number of at least `least`. 0: go on; else the exit status. */
+static int take_number(const char *program, const char *flag, const char *text, int32_t least, int32_t *number) {
   char *end;
   const long n = strtol(text, &end, 10);
   *number = (int32_t)n;
   if (*text >= '0' && *text <= '9' && !*end && n >= least && n <= INT32_MAX)
     return 0;
-  return misused(argv[0], worded("%s: expected a number of at least %d, got '%s'", argv[i], least, text));
+  return misused(program, onnxc_worded("%s: expected a number of at least %d, got '%s'", flag, least, text));
 }
 
 /* NAME=FILE. 0: go on; else the exit status. */
 static int take_file(const char *program, const char *value, const onnxc_model_info *info, arguments *args) {
   const char *equals = strchr(value, '=');
-  if (!equals)
-    return misused(program, worded("--input: expected NAME=FILE, got '%s'", value));
+  if (!equals || equals == value || !equals[1])
+    return misused(program, onnxc_worded("--input: expected NAME=FILE, got '%s'", value));
   const size_t length = (size_t)(equals - value);
-  for (int32_t i = 0; i < info->num_inputs; ++i)
-    if (strlen(info->inputs[i].name) == length && !strncmp(info->inputs[i].name, value, length)) {
-      args->files[i] = equals + 1;
-      return 0;
-    }
+  for (int32_t i = 0; i < info->num_inputs; ++i) {
+    const char *name = info->inputs[i].name;
+    if (strlen(name) != length || strncmp(name, value, length))
+      continue;
+    if (args->files[i])
+      return misused(program, onnxc_worded("--input: '%s' is given twice: '%s' and '%s'", name, args->files[i], equals + 1));
+    args->files[i] = equals + 1;
+    return 0;
+  }
   dprintf(ERR, "error: no input '%.*s' in the model; it has", (int)length, value);
   for (int32_t i = 0; i < info->num_inputs; ++i)
     dprintf(ERR, "%s '%s'", i ? "," : "", info->inputs[i].name);
@@ -324,31 +186,67 @@ static int take_file(const char *program, const char *value, const onnxc_model_i
   return 2;
 }
 
+enum { INPUT, OUTPUT_DIR, WEIGHTS, THREADS, REPEAT, SYMBOL_SIZE, FLAGS };
+static const char *const flags[] = {"--input", "--output-dir", "--weights", "--threads", "--repeat", "--symbol-size"};
+
+/* The flag that `word` is, `--flag` or `--flag=value`; FLAGS: none. */
+static int flag_of(const char *word) {
+  const size_t length = strcspn(word, "=");
+  int flag = 0;
+  while (flag < FLAGS && (strlen(flags[flag]) != length || strncmp(word, flags[flag], length)))
+    ++flag;
+  return flag;
+}
+
+/* 0: go on; else the exit status. */
+static int take(const char *program, int flag, const char *value, const onnxc_model_info *info, arguments *args) {
+  if (flag == INPUT)
+    return take_file(program, value, info, args);
+  if (flag == OUTPUT_DIR || flag == WEIGHTS) {
+    *(flag == OUTPUT_DIR ? &args->folder : &args->weights) = value;
+    return *value ? 0 : misused(program, onnxc_worded("'%s' needs a value", flags[flag]));
+  }
+  return take_number(program, flags[flag], value, flag == REPEAT ? 1 : 0,
+                     flag == THREADS  ? &args->threads
+                     : flag == REPEAT ? &args->repeat
+                                      : &args->symbol_size);
+}
+
 /* 0: go on; else the exit status. */
 static int parse(int argc, char **argv, const onnxc_model_info *info, arguments *args) {
-  enum { INPUT, OUTPUT_DIR, WEIGHTS, THREADS, REPEAT, FLAGS };
-  static const char *const flags[] = {"--input", "--output-dir", "--weights", "--threads", "--repeat"};
-  for (int i = 1; i < argc; i += 2) {
-    const char *value = argv[i + 1]; /* null after the last */
-    int flag = 0, status = 0;
-    while (flag < FLAGS && strcmp(argv[i], flags[flag]))
-      ++flag;
+  unsigned given = 0;
+  for (int i = 1; i < argc; ++i) {
+    const char *equals = strchr(argv[i], '=');
+    const int flag = flag_of(argv[i]);
     if (flag == FLAGS)
-      return misused(argv[0], worded("unknown option '%s'", argv[i]));
-    if (!value || (flag == OUTPUT_DIR && !*value))
-      return misused(argv[0], worded("'%s' needs a value", argv[i]));
-    if (flag == INPUT)
-      status = take_file(argv[0], value, info, args);
-    else if (flag == OUTPUT_DIR)
-      args->folder = value;
-    else if (flag == WEIGHTS)
-      args->weights = value;
-    else
-      status = take_number(argv, i, flag == THREADS ? 0 : 1, flag == THREADS ? &args->threads : &args->repeat);
+      return misused(argv[0], onnxc_worded("unknown option '%s'", argv[i]));
+    const char *value = equals ? equals + 1 : argv[++i]; /* null after the last */
+    if (!value)
+      return misused(argv[0], onnxc_worded("'%s' needs a value", flags[flag]));
+    if (flag != INPUT && given >> flag & 1)
+      return misused(argv[0], onnxc_worded("'%s' is given twice", flags[flag]));
+    given |= 1u << flag;
+    const int status = take(argv[0], flag, value, info, args);
     if (status)
       return status;
   }
   return 0;
+}
+
+/* Makes a folder and those that it lies in. Returns what is wrong, or NULL. */
+static const char *make_folder(const char *folder) {
+  char path[ONNXC_MAX_PATH];
+  if (snprintf(path, sizeof path, "%s/", folder) >= (int)sizeof path)
+    return "its path is too long";
+  for (char *p = path + 1; *p; ++p) {
+    if (*p != '/')
+      continue;
+    *p = 0;
+    if (mkdir(path, 0777) && errno != EEXIST)
+      return onnxc_worded("'%s' cannot be made: %s", path, strerror(errno));
+    *p = '/';
+  }
+  return NULL;
 }
 
 static int run(const onnxc_api *api, const arguments *args, onnxc_value *in, onnxc_value *out) {
@@ -378,13 +276,36 @@ static int run(const onnxc_api *api, const arguments *args, onnxc_value *in, onn
     return fail(wrong, "--output-dir");
   for (int32_t i = 0; i < info->num_outputs; ++i) {
     describe(info->outputs[i].name, &out[i]);
-    const char *bad = args->folder ? save_npy(args->folder, info->outputs[i].name, &out[i]) : NULL;
+    const char *bad = args->folder ? onnxc_write_npy(args->folder, info->outputs[i].name, &out[i]) : NULL;
     if (bad)
       return fail(bad, info->outputs[i].name);
   }
   dprintf(OUT, "%.4f ms\n", (double)best / 1e6);
   api->context_destroy(context);
   api->model_destroy(model);
+  return 0;
+}
+
+/* From files, then random ones. 0: go on; else the exit status. */
+static int make_inputs(const onnxc_model_info *info, const arguments *args, onnxc_value *in) {
+  for (int32_t i = 0; i < info->num_inputs; ++i) {
+    in[i].dtype = info->inputs[i].dtype;
+    if (!args->files[i])
+      continue;
+    if (info->inputs[i].kind != ONNXC_TENSOR || in[i].dtype == STRING)
+      return fail("only tensors of numbers can be read", info->inputs[i].name);
+    const char *bad = onnxc_read_npy(args->files[i], info->inputs[i].name, &in[i]);
+    if (bad)
+      return fail(bad, args->files[i]);
+  }
+  int64_t *sizes = symbol_sizes(info, args, in);
+  for (int32_t i = 0; i < info->num_inputs; ++i) {
+    const int given = args->files[i] || (info->defaults && info->defaults[i] >= 0);
+    const char *bad = given ? NULL : sizes ? fill(&info->inputs[i], sizes, &in[i]) : "out of memory";
+    if (bad)
+      return fail(bad, info->inputs[i].name);
+  }
+  free(sizes);
   return 0;
 }
 
@@ -395,24 +316,14 @@ static int program(int argc, char **argv) {
   }
   const onnxc_api *api = onnxc_get_api(ONNXC_ABI_VERSION);
   const onnxc_model_info *info = api->info();
-  arguments args = {calloc((size_t)info->num_inputs + 1, sizeof(char *)), NULL, NULL, 1, 1};
+  arguments args = {.files = calloc((size_t)info->num_inputs + 1, sizeof(char *)), .threads = 1, .repeat = 1, .symbol_size = -1};
   onnxc_value *in = calloc((size_t)info->num_inputs + 1, sizeof *in), *out = calloc((size_t)info->num_outputs + 1, sizeof *out);
   if (!args.files || !in || !out)
     return fail("out of memory", info->name);
-  const int status = parse(argc, argv, info, &args);
-  if (status)
-    return status;
-  for (int32_t i = 0; i < info->num_inputs; ++i) {
-    in[i].dtype = info->inputs[i].dtype;
-    if (args.files[i] && (info->inputs[i].kind != ONNXC_TENSOR || in[i].dtype == STRING))
-      return fail("only tensors of numbers can be read", info->inputs[i].name);
-    if (!args.files[i] && info->defaults && info->defaults[i] >= 0)
-      continue;
-    const char *bad = args.files[i] ? load_npy(args.files[i], info->inputs[i].name, &in[i]) : fill(&info->inputs[i], info->ranges, &in[i]);
-    if (bad)
-      return fail(bad, args.files[i] ? args.files[i] : info->inputs[i].name);
-  }
-  return run(api, &args, in, out);
+  int status = parse(argc, argv, info, &args);
+  if (!status)
+    status = make_inputs(info, &args, in);
+  return status ? status : run(api, &args, in, out);
 }
 
 extern int __libc_start_main(int (*)(int, char **), int, char **, void (*)(void), void (*)(void), void (*)(void), void *);

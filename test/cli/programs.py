@@ -56,11 +56,43 @@ def program_refuses_what_it_cannot_take(s, folder):
               (["--input", "x"], 2, "--input: expected NAME=FILE, got 'x'"), (["--input", "z=x.npy"], 2, "no input 'z' in the model; it has 'x'\n"),
               (["--input", "x=x.npy"], 1, "x.npy: the file holds float64, input 'x' needs float32\n"),
               (["--input", "x=big.npy"], 1, "big.npy: the file holds '>f8', input 'x' needs float32\n"),
+              (["--input", "=x.npy"], 2, "--input: expected NAME=FILE, got '=x.npy'"), (["--input", "x="], 2, "--input: expected NAME=FILE, got 'x='"),
+              (["--input", "x=a.npy", "--input=x=b.npy"], 2, "--input: 'x' is given twice: 'a.npy' and 'b.npy'"),
+              (["--threads=x"], 2, "--threads: expected a number of at least 0, got 'x'"), (["--threads", "1", "--threads=2"], 2, "'--threads' is given twice"),
+              (["--threadsx=1"], 2, "unknown option '--threadsx=1'"), (["--weights="], 2, "'--weights' needs a value"),
+              (["--symbol-size", "-1"], 2, "--symbol-size: expected a number of at least 0, got '-1'"),
+              (["--input", "x=."], 1, ".: cannot be read: Is a directory\n"),
               (["--input", "x=none.npy"], 1, "none.npy: cannot be read: No such file or directory\n")]
     for arguments, code, words in cases:
         done = started(program, *arguments)
         if done.returncode != code or f"error: {words}" not in done.stderr or done.stdout:
             return f"{arguments}: exit {done.returncode}: {done.stdout}{done.stderr}"
+    return None
+
+
+def program_takes_sizes(s, folder):
+    """Of random inputs: those of files that have them too, then --symbol-size, then what --opt-shapes said."""
+    nodes = [helper.make_node("Identity", ["x"], ["y"]), helper.make_node("Concat", ["x", "z"], ["c"], axis=1)]
+    proto = make(nodes, [info("x", "n", 3), info("z", "n", "m")], [info("y", "n", 3), info("c", "n", "k")])
+    program = s.compile(proto, folder, "--opt-shapes", "x=4x3", suffix="", name="program")
+    np.save(folder / "x.npy", X)
+    for flags, n, m in (([], 4, 1), (["--symbol-size", "7"], 7, 7), (["--symbol-size=7", "--input=x=x.npy"], 2, 7), (["--input", "x=x.npy", "--threads=2"], 2, 1), (["--symbol-size=0"], 0, 0)):
+        done = started(program, *flags)
+        if f"y: float32 [{n}, 3]" not in done.stdout or f"c: float32 [{n}, {3 + m}]" not in done.stdout:
+            return f"{flags}: exit {done.returncode}: {done.stdout}{done.stderr}"
+    return None
+
+
+def program_reads_columns(s, folder):
+    """Column-major files, with axes of one and without elements too."""
+    proto = make([helper.make_node("Identity", ["x"], ["y"])], [info("x", *"abc", dtype=TensorProto.INT16)], [info("y", *"abc", dtype=TensorProto.INT16)])
+    program = s.compile(proto, folder, suffix="", name="program")
+    for shape in ((2, 3, 4), (1, 5, 1), (3, 0, 2)):
+        x = np.arange(np.prod(shape), dtype=np.int16).reshape(shape)
+        np.save(folder / "x.npy", np.asfortranarray(x))
+        done = started(program, "--input", "x=x.npy", "--output-dir", ".")
+        if done.returncode or not np.array_equal(np.load(folder / "y.npy"), x):
+            return f"{shape}: exit {done.returncode}: {done.stdout}{done.stderr}"
     return None
 
 
@@ -92,4 +124,4 @@ def program_makes_halves(s, folder):
     return None
 
 
-CHECKS = [program_makes_halves, program_runs, program_has_help, program_makes_its_folder, program_refuses_what_it_cannot_take, program_prints_every_type]
+CHECKS = [program_reads_columns, program_takes_sizes, program_makes_halves, program_runs, program_has_help, program_makes_its_folder, program_refuses_what_it_cannot_take, program_prints_every_type]
