@@ -1,5 +1,5 @@
 // ContractProduct.cpp: batched products of two run-time operands. A unit packs a group of B's panels into the task's scratch memory, then
-// runs all rows of A over them (Rows.h).
+// runs all rows of A over them (Rows.h). Few rows read B where it lies.
 #include "codegen/cpu/Contract.h"
 #include "codegen/cpu/Rows.h"
 #include "dialects/onnx/Packed.h"
@@ -29,6 +29,10 @@ Strided strided(KernelCode &c, Value v, ArrayRef<int64_t> perm) {
   return s;
 }
 
+// Rows that read B in place, the columns that a unit then reads side by side, and the rows of B that it reads before it goes on to the next
+// columns: as many streams as the prefetchers follow, and a page or less of each at a time.
+constexpr int64_t kRowsInPlace = 24, kPanelsInPlace = 64, kStepsInPlace = 16;
+
 struct Product {
   KernelCode &c;
   onnx::PackedProductOp op;
@@ -42,6 +46,8 @@ struct Product {
         y(sizeExprs(cast<RankedTensorType>(op.getY().getType()))), ySizes(code.sizes(cast<RankedTensorType>(op.getY().getType()))),
         batch(y.size() - 2) {}
 
+  // Whether B is read so few times that packing takes longer.
+  bool readsInPlace(std::optional<int64_t> rows) const { return rows && *rows <= kRowsInPlace && Code::constant(b.strides.back()) == 1; }
   // The operand's matrix of one batch; axes of size 1 are broadcast.
   Value matrix(const Strided &s, ValueRange index) {
     Value offset = c.n(0);
@@ -55,6 +61,7 @@ struct Product {
     }
     return c.at(s.base, c.mul(offset, 4));
   }
+  void packGroup(RowsProblem &p, Value from, Value to, Value panels, Value mask);
   void pack(Value to, Value from, Value firstPanel, Value lastPanel, Value panels, Value mask);
   void packSquares(Value to, Value from, Value panel);
   void emit();
@@ -99,22 +106,32 @@ void Product::packSquares(Value to, Value from, Value panel) {
 void Product::pack(Value to, Value from, Value firstPanel, Value lastPanel, Value panels, Value mask) {
   Value depth = b.sizes[b.sizes.size() - 2], rowBytes = c.mul(b.strides[b.strides.size() - 2], 4);
   VectorType type = c.vec(c.f32, kLanes);
-  c.loop(firstPanel, lastPanel, c.n(1), [&](Value panel) {
-    Value base = c.at(to, c.mul(c.mul(c.sub(panel, firstPanel), depth), kPanelBytes));
-    if (Code::constant(b.strides.back()) != 1)
-      return packSquares(base, from, panel);
-    Value column = c.at(from, c.mul(panel, kPanelBytes));
-    auto copy = [&](bool partial) {
-      c.loop(c.n(0), depth, c.n(1), [&](Value k) {
-        Value at = c.at(column, c.mul(k, rowBytes));
-        c.store(partial ? c.loadMasked(type, at, mask) : c.load(type, at), c.at(base, c.mul(k, kPanelBytes)));
-      });
-    };
-    if (mask)
-      c.when(c.equal(panel, c.sub(panels, 1)), [&] { copy(true); }, [&] { copy(false); });
-    else
-      copy(false);
+  bool squares = Code::constant(b.strides.back()) != 1;
+  c.loop(c.n(0), depth, squares ? depth : c.n(kStepsInPlace), [&](Value start) {
+    c.loop(firstPanel, lastPanel, c.n(1), [&](Value panel) {
+      Value base = c.at(to, c.mul(c.mul(c.sub(panel, firstPanel), depth), kPanelBytes));
+      if (squares)
+        return packSquares(base, from, panel);
+      Value column = c.at(from, c.mul(panel, kPanelBytes)), end = c.min(c.add(start, kStepsInPlace), depth);
+      auto copy = [&](bool partial) {
+        c.loop(start, end, c.n(1), [&](Value k) {
+          Value at = c.at(column, c.mul(k, rowBytes));
+          c.store(partial ? c.loadMasked(type, at, mask) : c.load(type, at), c.at(base, c.mul(k, kPanelBytes)));
+        });
+      };
+      if (mask)
+        c.when(c.equal(panel, c.sub(panels, 1)), [&] { copy(true); }, [&] { copy(false); });
+      else
+        copy(false);
+    });
   });
+}
+
+// Makes `p` multiply with copies of B's panels [from, to).
+void Product::packGroup(RowsProblem &p, Value from, Value to, Value panels, Value mask) {
+  pack(c.scratch, p.b, from, to, panels, mask);
+  p.panelBytes = c.mul(b.sizes[b.sizes.size() - 2], kPanelBytes);
+  p.b = c.at(c.scratch, c.sub(c.n(0), c.mul(from, p.panelBytes))), p.nextB = c.scratch;
 }
 
 void Product::emit() {
@@ -122,7 +139,10 @@ void Product::emit() {
   auto columnsKnown = constantOf(columnsExpr);
   std::optional<int64_t> panelsKnown = columnsKnown ? std::optional<int64_t>(llvm::divideCeilSigned(*columnsKnown, kLanes)) : std::nullopt;
   RowsSchedule s(c, constantOf(rowsExpr), panelsKnown, constantOf(depthExpr), 1);
+  bool inPlace = readsInPlace(s.rows);
   s.chunkTiles = int64_t(1) << 32, s.depthBlock = 0;  // all rows; a group's panels are packed for the whole depth
+  if (inPlace)
+    s.groupPanels = kPanelsInPlace, s.depthBlock = panelsKnown && *panelsKnown <= s.tile.panels ? 0 : kStepsInPlace;
   s.scheduleGroup(c.kernel);
   Epilogue epilogue(c, op);
   Value rows = ySizes[batch], columns = ySizes[batch + 1], depth = a.sizes.back(), panels = c.ceilDiv(columns, kLanes);
@@ -132,16 +152,19 @@ void Product::emit() {
   AffineExpr groups = columnsExpr.ceilDiv(kLanes * s.groupPanels);
   setExtent(c.kernel, {productOf(ArrayRef(y).take_front(batch), c.b.getContext()), groups},
             2.0 * double(constantOf(rowsExpr).value_or(64) * constantOf(depthExpr).value_or(64) * s.groupPanels * kLanes));
-  setScratch(c.kernel, depthExpr * (s.groupPanels * kPanelBytes));
+  if (!inPlace)
+    setScratch(c.kernel, depthExpr * (s.groupPanels * kPanelBytes));
   Value groupCount = c.ceilDiv(columns, kLanes * s.groupPanels);
   c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
     Value from = c.mul(c.rem(unit, groupCount), s.groupPanels), to = c.min(c.add(from, s.groupPanels), panels);
     Value problem = c.div(unit, groupCount);
     Code::Values index = unravel(c, problem, ArrayRef(ySizes).take_front(batch));
     RowsProblem p;
-    p.panelBytes = c.mul(depth, kPanelBytes);
-    pack(c.scratch, matrix(b, index), from, to, panels, mask);
-    p.a = matrix(a, index), p.b = c.at(c.scratch, c.sub(c.n(0), c.mul(from, p.panelBytes))), p.nextB = c.scratch;
+    p.a = matrix(a, index), p.b = matrix(b, index);
+    if (inPlace)
+      p.panelBytes = c.n(kPanelBytes), p.stepBytes = c.mul(b.strides[b.strides.size() - 2], 4);
+    else
+      packGroup(p, from, to, panels, mask);
     p.rowBytes = c.mul(a.strides[a.strides.size() - 2], 4), p.depth = depth;
     p.outRowBytes = c.mul(columns, 4), p.outPanelBytes = c.n(kPanelBytes);
     p.outOffset = c.mul(c.mul(problem, c.mul(rows, columns)), 4);

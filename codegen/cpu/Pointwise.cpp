@@ -363,13 +363,6 @@ const llvm::StringMap<Writer> &writers() {
 #undef WRITE
 }  // namespace
 
-bool isTranscendental(Operation *op) {
-  static const llvm::StringSet<> names = {"Exp",  "Log",  "Erf",  "Sigmoid", "Tanh",        "Mish",        "Softplus",    "Elu",
-                                          "Celu", "Selu", "Gelu", "Swish",   "Pow",         "Sin",         "Cos",         "Tan",
-                                          "Asin", "Acos", "Atan", "SwiGLU",  "ms.FastGelu", "ms.BiasGelu", "ms.QuickGelu"};
-  return names.contains(onnx::opName(op));
-}
-
 Value emitPointwise(Code &c, Operation *op, ValueRange operands) {
   Writer write = writers().lookup(onnx::opName(op));
   return write(Site{c, op, operands, onnx::elementType(op->getOperand(0))});

@@ -14,9 +14,6 @@ mlir::Value constantRegister(Code &c, mlir::ElementsAttr value, int64_t lanes);
 mlir::Value loadElements(Code &c, mlir::Type element, mlir::Value address, int64_t lanes);
 void storeElements(Code &c, mlir::Type element, mlir::Value v, mlir::Value address);
 
-// Whether `op` takes tens of instructions.
-bool isTranscendental(mlir::Operation *op);
-
 // The result of `op`, for which isPointwise or isChannelwise (dialects/kernel/Families.h) holds. `operands` are registers in the order of
 // the op's operands, all scalars or all of one number of lanes.
 mlir::Value emitPointwise(Code &c, mlir::Operation *op, mlir::ValueRange operands);

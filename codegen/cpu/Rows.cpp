@@ -96,7 +96,7 @@ Tile::Values RowsEmitter::steps(const RowsProblem &p, const Tile &t, ValueRange 
   auto inner = [&](Value aBase, Value bBase, Value ahead, Value lo, Value hi, ValueRange acc, Value nextRows = nullptr) {
     auto run = [&](Value begin, Value end, int64_t unroll, ValueRange values) {
       return c.loop(begin, end, c.n(unroll), values, [&](Value k, ValueRange v) {
-        Value aAt = c.at(aBase, c.mul(k, 4)), bAt = c.at(bBase, c.mul(k, t.b.bytes()));
+        Value aAt = c.at(aBase, c.mul(k, 4)), bAt = t.stepsBehind(bBase, k);
         if (nextRows && unroll == 4) {
           int64_t lines = llvm::divideCeil(t.rows, 4);  // of the 16 steps of a block, four at a time
           for (int64_t i = 0; i < lines; ++i)
@@ -191,7 +191,10 @@ void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Place at, Value pane
   Tile::Values acc = c.choose(
       first, [&] { return t.fill([&](int64_t, int64_t i) { return starts[i]; }); },
       [&] { return t.fill([&](int64_t r, int64_t i) { return results.load(c.n(r), i); }); });
-  acc = steps(p, t, acc, at, from, to);
+  Tile readable = t;
+  if (p.stepBytes)
+    readable.lanes = results.lanes.back();
+  acc = steps(p, readable, acc, at, from, to);
   bool later = epilogue.isLong();
   auto finished = [&](Value v, Value r, int64_t i) { return epilogue.apply(v, results.place(r, i), results.mask(r, i)); };
   auto store = [&](bool finish) {
@@ -226,7 +229,7 @@ RowsEmitter::Pass RowsEmitter::passOf(const RowsProblem &p, Value from, Value gr
 // Tile `tile` of a pass asks for one panel of the next pass: what memory gives then takes the time of several tiles, not of one. Tiles
 // past the last panel ask for lines that are near. Null where it does not pay: narrow vectors take longer for a tile than memory does.
 Value RowsEmitter::linesAhead(const RowsProblem &p, const Pass &pass, Value tile) const {
-  if (c.vectorBits < 512 || (s.rows && s.tiles() < 2))
+  if (c.vectorBits < 512 || p.stepBytes || (s.rows && s.tiles() < 2))
     return Value();
   return c.select(c.less(tile, c.n(s.groupPanels)), c.at(pass.next, c.mul(tile, p.inMemory().panelBytes)), pass.here);
 }
@@ -240,12 +243,12 @@ void RowsEmitter::emit(const RowsProblem &p, Value rows, Value chunk, Value pane
       panelTiles(panels, from, to, [&](Value panel, int64_t width) {
         Value down = c.div(c.sub(row, first), s.tile.rows), along = c.div(c.sub(panel, from), s.tile.panels);
         Value ahead = height < s.tile.rows - 1 ? Value() : linesAhead(p, pass, c.add(c.mul(down, across), along));
-        tile(p, Tile{c, height, width, p.type, p.inMemory().type}, {row, panel, fresh, ahead}, panels, k, pass.to);
+        tile(p, Tile{c, height, width, p.type, p.inMemory().type, p.stepBytes}, {row, panel, fresh, ahead}, panels, k, pass.to);
       });
     });
   };
   if (s.depthBlock)
-    c.loop(c.n(0), p.depth, c.n(s.depthBlock), passes);
+    c.loop(c.n(0), c.max(p.depth, c.n(1)), c.n(s.depthBlock), passes);  // of no steps: zeros, the epilogue
   else
     passes(c.n(0));
 }

@@ -18,6 +18,7 @@ struct RowsProblem {
   Value depth;                                                // number of k; of blocks of 16 where `blockBytes`
   int64_t lastSteps = kLanes;                                 // k of the last block that are not zero in B, at least
   Value panelBytes;                                           // from one panel of B to the next
+  Value stepBytes;                                            // from one k of a panel to the next; null: they are side by side
   Value outRowBytes, outPanelBytes;                           // steps of the result
   Value outOffset;                                            // bytes of `out` behind the result's start
   Value mask;                                                 // lanes of the last panel; null: all

@@ -59,13 +59,19 @@ Tile::Values Tile::fill(llvm::function_ref<Value(int64_t, int64_t)> start) const
   return acc;
 }
 
+// Step `i` of panel `panel`.
+Value Tile::column(ArrayRef<Value> bases, int64_t panel, int64_t i) const {
+  Value address = stepsBehind(bases[panel], c.n(i));
+  return lanes && panel + 1 == panels ? c.loadMasked(type(), address, lanes) : b.load(c, address);
+}
+
 // Step `i` of more panels than rows: the panels pass by one by one.
 void Tile::broadcastFirst(Values &acc, ArrayRef<Value> scalars, ArrayRef<Value> panel, int64_t i) const {
   for (int64_t p = 0; p < panels; ++p) {
-    Value column = b.load(c, c.at(panel[p], i * b.bytes()));
+    Value lanes = column(panel, p, i);
     for (int64_t r = 0; r < rows; ++r)
       if (scalars[r])
-        acc[r * panels + p] = c.fma(scalars[r], column, acc[r * panels + p]);
+        acc[r * panels + p] = c.fma(scalars[r], lanes, acc[r * panels + p]);
   }
 }
 
@@ -97,12 +103,12 @@ Tile::Values Tile::products(ValueRange start, llvm::function_ref<Value(int64_t)>
       broadcastFirst(acc, scalars, bases, i);
       continue;
     }
-    Values column;
-    for (Value base : bases)
-      column.push_back(b.load(c, c.at(base, i * b.bytes())));
+    Values columns;
+    for (int64_t p = 0; p < panels; ++p)
+      columns.push_back(column(bases, p, i));
     if (next && i * ahead.bytes() % kLineBytes == 0)
       c.prefetch(c.at(next, i * ahead.bytes()), 2);
-    if (rows >= kPrefetchRows && i * b.bytes() % kLineBytes == 0)
+    if (rows >= kPrefetchRows && !stepBytes && i * b.bytes() % kLineBytes == 0)
       for (Value base : bases)
         c.prefetch(c.at(base, i * b.bytes() + kPrefetchBytes));
     for (int64_t r = 0; r < rows; ++r) {
@@ -110,7 +116,7 @@ Tile::Values Tile::products(ValueRange start, llvm::function_ref<Value(int64_t)>
         continue;
       Value s = scalarOf(r);
       for (int64_t p = 0; p < panels; ++p)
-        acc[r * panels + p] = c.fma(s, column[p], acc[r * panels + p]);
+        acc[r * panels + p] = c.fma(s, columns[p], acc[r * panels + p]);
     }
   }
   return acc;

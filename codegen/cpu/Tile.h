@@ -32,17 +32,21 @@ struct Tile {
   Code &c;
   int64_t rows, panels;
   PanelType b = {}, ahead = {};  // of what is multiplied, and of what is asked for
+  mlir::Value stepBytes = {};    // from one step of a panel to the next; null: b.bytes()
+  mlir::Value lanes = {};        // of the last panel that may be read; null: all
   using Value = mlir::Value;
   using Values = Code::Values;
 
+  Value stepsBehind(Value address, Value steps) const { return c.at(address, c.mul(steps, stepBytes ? stepBytes : c.n(b.bytes()))); }
   mlir::VectorType type() const { return c.vec(c.f32, kLanes); }
   Values fill(llvm::function_ref<Value(int64_t row, int64_t panel)> start) const;
-  // acc + `count` products: step i reads the scalar at row(r) + i * rowStep and the vector at panel(p) + i * b.bytes(), and asks for the
+  // acc + `count` products: step i reads the scalar at row(r) + i * rowStep and the vector i steps behind panel(p), and asks for the
   // panel line at `next` + i * ahead.bytes() for the second-level cache. A null row address leaves the row alone.
   Values products(mlir::ValueRange acc, llvm::function_ref<Value(int64_t)> row, llvm::function_ref<Value(int64_t)> panel, int64_t count,
                   int64_t rowStep = 4, Value next = nullptr) const;
 
 private:
+  Value column(llvm::ArrayRef<Value> bases, int64_t panel, int64_t i) const;
   Value scalar(Value row, int64_t i, int64_t count, int64_t rowStep, Value &four) const;
   void broadcastFirst(Values &acc, llvm::ArrayRef<Value> scalars, llvm::ArrayRef<Value> panel, int64_t i) const;
 };

@@ -138,6 +138,13 @@ static bool isRows(StringRef name) {
   return names.contains(name);
 }
 
+bool isTranscendental(Operation *op) {
+  static const llvm::StringSet<> names = {"Exp",  "Log",  "Erf",  "Sigmoid", "Tanh",        "Mish",        "Softplus",    "Elu",
+                                          "Celu", "Selu", "Gelu", "Swish",   "Pow",         "Sin",         "Cos",         "Tan",
+                                          "Asin", "Acos", "Atan", "SwiGLU",  "ms.FastGelu", "ms.BiasGelu", "ms.QuickGelu"};
+  return names.contains(onnx::opName(op));
+}
+
 bool hasGeneratedCode(StringRef op) {
   static const llvm::StringSet<> packed = {"Conv", "ConvTranspose", "MatMul", "Gemm", "MaxPool", "AveragePool", "Resize", "LRN"};
   return pointwiseDomains().contains(op) || isReduction(op) || isRows(op) || packed.contains(op) || op == "Transpose" ||

@@ -15,6 +15,8 @@ Family familyOf(mlir::Operation *op);
 // True where one result element depends on the elements of the operands at one place (after broadcasting) and codegen/cpu/Pointwise.cpp
 // writes this op for these element types.
 bool isPointwise(mlir::Operation *op);
+// Whether a pointwise op takes tens of instructions.
+bool isTranscendental(mlir::Operation *op);
 // As isPointwise, with the other operands along dim 1 of the first: BatchNormalization of f32 with given statistics.
 bool isChannelwise(mlir::Operation *op);
 // The neighbouring dims of operand 0 that an op of rows joins: a reduction over constant axes, a softmax or a normalisation of f32 that

@@ -59,6 +59,9 @@ SmallVector<Operation *> Groups::contraction(Operation *root) const {
       break;
     if (!llvm::all_of(next->getOperands(), [&](Value o) { return o == v || readable(*shapes, o, dims); }))
       break;
+    auto lanes = dims.empty() ? AffineConstantExpr() : dyn_cast<AffineConstantExpr>(dims.back());
+    if (lanes && fillsVectors(next, lanes.getValue()))
+      break;
     group.push_back(next);
   }
   return group;

@@ -75,6 +75,17 @@ bool Groups::fits(Operation *op, Operation *user, const Group &group) const {
   return shapes->dims(v) == shapes->dims(user->getResult(0));
 }
 
+bool Groups::fillsVectors(Operation *op, int64_t lanes) const {
+  constexpr int64_t full = 8;
+  if (!isTranscendental(op) || lanes >= full)
+    return false;
+  int64_t known = 1;
+  for (AffineExpr e : shapes->dims(op->getResult(0)))
+    if (auto size = dyn_cast<AffineConstantExpr>(e); !size || (known *= size.getValue()) > full)
+      return true;
+  return false;
+}
+
 bool Groups::joins(Operation *op, unsigned &group) const {
   Value v = op->getResult(0);
   bool moves = isTranspose(op) && !keepsRows(op);  // a kernel of its own
@@ -89,7 +100,11 @@ bool Groups::joins(Operation *op, unsigned &group) const {
     group = it->second;
   }
   const Group &g = groups[group];
-  if (rowAxes(op) && (g.row || llvm::any_of(g.ops, keepsRows)))
+  std::optional<RowAxes> row = rowAxes(op);
+  if (row && (g.row || llvm::any_of(g.ops, keepsRows)))
+    return false;
+  bool oneLane = row && row->reduces && row->end == int64_t(shapes->dims(op->getOperand(0)).size());
+  if (oneLane && llvm::any_of(g.ops, [&](Operation *o) { return fillsVectors(o, 1); }))
     return false;
   return g.ops.size() < mostOps;
 }

@@ -30,6 +30,8 @@ private:
   bool joins(mlir::Operation *op, unsigned &group) const;
   bool fits(mlir::Operation *op, mlir::Operation *user, const Group &group) const;
   bool isGenerated(mlir::Operation *op) const;
+  // Whether a kernel of its own computes the long function `op` of what is made a few lanes at a time sooner: its vectors are full.
+  bool fillsVectors(mlir::Operation *op, int64_t lanes) const;
 
   SymbolicShapes *shapes = nullptr;
   llvm::DenseSet<mlir::Value> read;  // elements of these are sizes that the plan loads from their buffers

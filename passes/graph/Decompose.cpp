@@ -174,12 +174,18 @@ static LogicalResult fusedMatMul(onnx::MSFusedMatMulOp op, PatternRewriter &rewr
   return success();
 }
 
-// Gemm(a, b, c) of two matrices that the run makes = alpha a' b' + beta c; with constant weights, dequantised ones too, only its first
-// operand is transposed.
+// Whether an operand is bytes times a scale, which IntegerContractions multiplies.
+static bool isDequantised(Operation *product) {
+  return llvm::any_of(product->getOperands(), [](Value v) { return v && v.getDefiningOp<onnx::DequantizeLinearOp>(); });
+}
+
+// Gemm(a, b, c) = alpha a' b' + beta c where the run makes both matrices, or where b' is one column; with other constant weights,
+// dequantised ones too, only its first operand is transposed.
 static LogicalResult gemm(onnx::GemmOp op, PatternRewriter &rewriter) {
   auto a = rankedType(op.getA()), b = rankedType(op.getB());
   auto dequantised = op.getB().getDefiningOp<onnx::DequantizeLinearOp>();
-  bool constant = bool(onnx::constantValue(dequantised ? dequantised.getX() : op.getB()));
+  bool isColumn = b && b.getRank() == 2 && b.getDimSize(op.getTransB() ? 0 : 1) == 1 && !isDequantised(op);
+  bool constant = !isColumn && bool(onnx::constantValue(dequantised ? dequantised.getX() : op.getB()));
   if (!a || !b || a.getRank() != 2 || b.getRank() != 2 || !a.getElementType().isF32() || (constant && !op.getTransA()))
     return rewriter.notifyMatchFailure(op, "not f32, or weights that are packed as they are");
   Location loc = op.getLoc();
@@ -219,24 +225,27 @@ static LogicalResult depthToSpace(onnx::DepthToSpaceOp op, PatternRewriter &rewr
   return success();
 }
 
-// Matrices times one column each, made in the run: rows summed as they lie, where a tile of columns would be empty but for one.
+// Matrices times one column each: rows summed as they lie, where a tile of columns would be empty but for one.
 static LogicalResult productWithColumn(onnx::MatMulOp op, PatternRewriter &rewriter) {
-  constexpr int64_t leastSum = 32;
+  constexpr int64_t leastSum = 8;
   auto a = rankedType(op.getA()), b = rankedType(op.getB()), y = rankedType(op.getY());
-  if (!a || !b || !y || a.getRank() < 3 || a.getRank() != b.getRank() || !a.getElementType().isF32() || onnx::constantValue(op.getB()))
-    return rewriter.notifyMatchFailure(op, "no batch, or weights");
-  int64_t rank = a.getRank(), sum = a.getDimSize(rank - 1);
-  for (int64_t i = 0; i + 2 < rank; ++i)
-    if (b.getDimSize(i) != a.getDimSize(i) && b.getDimSize(i) != 1)
+  if (!a || !b || !y || a.getRank() < 2 || b.getRank() > a.getRank() || !a.getElementType().isF32() || isDequantised(op))
+    return rewriter.notifyMatchFailure(op, "a vector, or numbers of bytes");
+  bool isVector = b.getRank() == 1;
+  int64_t rank = a.getRank(), sum = a.getDimSize(rank - 1), sumAxis = isVector ? 0 : b.getRank() - 2;
+  for (int64_t i = 0; i < sumAxis; ++i)
+    if (int64_t size = b.getDimSize(i); size != a.getDimSize(rank - b.getRank() + i) && size != 1)
       return rewriter.notifyMatchFailure(op, "columns that share a matrix");
-  if (b.getDimSize(rank - 1) != 1 || b.getDimSize(rank - 2) != sum || sum < leastSum)
+  if ((!isVector && b.getDimSize(sumAxis + 1) != 1) || b.getDimSize(sumAxis) != sum || (!isVector && sum < leastSum))
     return rewriter.notifyMatchFailure(op, "not one column, or a short one");
   GraphBuilder g{rewriter, op.getLoc()};
-  SmallVector<int64_t> row(rank, 0), shape(y.getShape().drop_back());
-  row[rank - 2] = 1, row[rank - 1] = sum;
+  SmallVector<int64_t> row(b.getRank(), 0), shape(isVector ? y.getShape() : y.getShape().drop_back());
+  row.back() = sum;
+  if (!isVector)
+    row[sumAxis] = 1;
   shape.push_back(sum);
-  Value products = onnx::MulOp::create(rewriter, op.getLoc(), y.clone(shape), op.getA(), g.reshape(op.getB(), row));
-  rewriter.replaceOpWithNewOp<onnx::ReduceSumOp>(op, y, products, g.integers({rank - 1}), 1, 0);
+  Value products = onnx::MulOp::create(rewriter, op.getLoc(), y.clone(shape), op.getA(), isVector ? op.getB() : g.reshape(op.getB(), row));
+  rewriter.replaceOpWithNewOp<onnx::ReduceSumOp>(op, y, products, g.integers({rank - 1}), !isVector, 0);
   return success();
 }
 

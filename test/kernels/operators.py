@@ -59,6 +59,15 @@ for _a in (0, 1):
         case(f"gemm run_time_{_a}{_b}", "Gemm", {"x": floats(*_shapes[0]), "y": floats(*_shapes[1])}, transA=_a, transB=_b, alpha=0.5)
         case(f"gemm run_time_{_a}{_b}_bias", "Gemm", {"x": floats(*_shapes[0]), "y": floats(*_shapes[1]), "z": floats(21)}, transA=_a, transB=_b, beta=1.5)
         case(f"gemm {_a}{_b}", "Gemm", {"x": floats(*_shapes[0])}, {"y": floats(*_shapes[1])}, transA=_a, transB=_b)
+for _rows, _sum, _columns in ((1, 7, 3), (1, 33, 1100), (2, 40, 37), (5, 100, 128), (13, 17, 130), (24, 33, 1040), (25, 33, 50), (3, 0, 20)):
+    case(f"matmul {_rows}x{_sum}x{_columns}", "MatMul", {"x": floats(_rows, _sum), "y": floats(_sum, _columns)})
+    case(f"matmul {_rows}x{_sum}x{_columns}_batch", "MatMul", {"x": floats(2, 3, _rows, _sum), "y": floats(3, _sum, _columns)})
+for _rows, _sum in ((1, 300), (9, 5), (40, 8), (40, 33)):
+    case(f"matmul_column {_rows}x{_sum}", "MatMul", {"x": floats(_rows, _sum), "y": floats(_sum, 1)})
+    case(f"matmul_column {_rows}x{_sum}_weights", "MatMul", {"x": floats(2, _rows, _sum)}, {"y": floats(_sum, 1)})
+    case(f"matmul_column {_rows}x{_sum}_vector", "MatMul", {"x": floats(2, _rows, _sum), "y": floats(_sum)})
+    case(f"gemm_column {_rows}x{_sum}", "Gemm", {"x": floats(_rows, _sum)}, {"y": floats(1, _sum), "z": floats(1)}, transB=1, alpha=0.5, beta=3.0)
+    case(f"gemm_column {_rows}x{_sum}_bias", "Gemm", {"x": floats(_sum, _rows)}, {"y": floats(_sum, 1), "z": floats(_rows, 1)}, transA=1)
 for _mode in ("DCR", "CRD"):
     for _block in (2, 3, 5):
         case(f"depth_to_space {_mode}_{_block}", "DepthToSpace", {"x": floats(2, 2 * _block**2, 3, 21)}, blocksize=_block, mode=_mode)

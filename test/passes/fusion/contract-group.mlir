@@ -58,3 +58,19 @@ func.func @main(%x: tensor<1x1x128x128x16xf32>, %v: tensor<1x1x?x128x16xf32>, %l
   %e = "onnx.packed.DepthwiseConv"(%c, %d) <{strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>}> : (tensor<1x4x512x512x16xf32>, tensor<4x3x3x16xf32>) -> tensor<1x4x512x512x16xf32>
   return %y, %z, %q, %e : tensor<1x4x128x128x16xf32>, tensor<1x4x128x128x16xf32>, tensor<1x4x?x128x16xf32>, tensor<1x4x512x512x16xf32>
 }
+
+// -----
+
+// A long function of fewer columns than a vector has is a kernel of its own.
+// CHECK: func.func @plan_run
+// CHECK-COUNT-2: plan.launch
+// CHECK-NOT: plan.launch
+// CHECK-DAG: kernel.func @packed_matmul_relu_f32
+// CHECK-DAG: kernel.func @tanh_f32
+func.func @main(%a: tensor<?x4xf32>) -> tensor<?x3xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x4x16xf32>} : () -> tensor<1x4x16xf32>
+  %y = "onnx.packed.MatMul"(%a, %w) <{N = 3 : i64}> : (tensor<?x4xf32>, tensor<1x4x16xf32>) -> tensor<?x3xf32>
+  %r = "onnx.Relu"(%y) : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  %t = "onnx.Tanh"(%r) : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  return %t : tensor<?x3xf32>
+}

@@ -75,3 +75,23 @@ func.func @main(%x: tensor<2x3x4xf32> {onnx.name = "x"}) -> (tensor<2x4x3xf32> {
   %2 = "onnx.Neg"(%1) : (tensor<2x4x3xf32>) -> tensor<2x4x3xf32>
   return %2 : tensor<2x4x3xf32>
 }
+
+// -----
+
+// A long function of one number a row is a kernel of its own, whose vectors are full; a cheap one is not, nor is that of a few rows.
+// CHECK-COUNT-4: plan.launch
+// CHECK-NOT: plan.launch
+// CHECK-DAG: kernel.func @reducesum_f32
+// CHECK-DAG: kernel.func @sigmoid_f32
+// CHECK-DAG: kernel.func @reducesum_relu_f32
+// CHECK-DAG: kernel.func @reducesum_sigmoid_f32
+func.func @main(%x: tensor<?x20xf32> {onnx.name = "x"}, %f: tensor<2x20xf32> {onnx.name = "f"}) -> (tensor<?x1xf32> {onnx.name = "y"}, tensor<?xf32> {onnx.name = "z"}, tensor<2x1xf32> {onnx.name = "w"}) {
+  %axis = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0 = "onnx.ReduceSum"(%x, %axis) {keepdims = 1 : i64} : (tensor<?x20xf32>, tensor<1xi64>) -> tensor<?x1xf32>
+  %1 = "onnx.Sigmoid"(%0) : (tensor<?x1xf32>) -> tensor<?x1xf32>
+  %2 = "onnx.ReduceSum"(%x, %axis) {keepdims = 0 : i64} : (tensor<?x20xf32>, tensor<1xi64>) -> tensor<?xf32>
+  %3 = "onnx.Relu"(%2) : (tensor<?xf32>) -> tensor<?xf32>
+  %4 = "onnx.ReduceSum"(%f, %axis) {keepdims = 1 : i64} : (tensor<2x20xf32>, tensor<1xi64>) -> tensor<2x1xf32>
+  %5 = "onnx.Sigmoid"(%4) : (tensor<2x1xf32>) -> tensor<2x1xf32>
+  return %1, %3, %5 : tensor<?x1xf32>, tensor<?xf32>, tensor<2x1xf32>
+}

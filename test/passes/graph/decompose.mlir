@@ -308,3 +308,24 @@ func.func @column(%a: tensor<?x40x64xf32>, %b: tensor<?x64x1xf32>, %one: tensor<
   %z = "onnx.MatMul"(%one, %b) : (tensor<1x40x64xf32>, tensor<?x64x1xf32>) -> tensor<?x40x1xf32>
   return %y, %z : tensor<?x40x1xf32>, tensor<?x40x1xf32>
 }
+
+// Weights too, and vectors of any length; a short column stays a product, and so does one of bytes.
+// CHECK-LABEL: @weights_column
+// CHECK: %[[M:.*]] = "onnx.Mul"(%arg0, {{.*}} -> tensor<?x40xf32>
+// CHECK: %[[S:.*]] = "onnx.ReduceSum"(%[[M]], {{.*}} <{keepdims = 1
+// CHECK: "onnx.Add"(%[[S]],
+// CHECK: %[[V:.*]] = "onnx.Mul"(%arg1, %arg2)
+// CHECK: "onnx.ReduceSum"(%[[V]], {{.*}} <{keepdims = 0
+// CHECK: "onnx.MatMul"(%arg1, %arg3)
+// CHECK: "onnx.MatMul"
+func.func @weights_column(%a: tensor<?x40xf32>, %s: tensor<?x3xf32>, %v: tensor<3xf32>, %c: tensor<3x1xf32>, %q: tensor<40x1xui8>) -> (tensor<?x1xf32>, tensor<?xf32>, tensor<?x1xf32>, tensor<?x1xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.5> : tensor<1x40xf32>} : () -> tensor<1x40xf32>
+  %b = "onnx.Constant"() {value = dense<2.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %one = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %x = "onnx.Gemm"(%a, %w, %b) <{transB = 1 : i64}> : (tensor<?x40xf32>, tensor<1x40xf32>, tensor<1xf32>) -> tensor<?x1xf32>
+  %y = "onnx.MatMul"(%s, %v) : (tensor<?x3xf32>, tensor<3xf32>) -> tensor<?xf32>
+  %z = "onnx.MatMul"(%s, %c) : (tensor<?x3xf32>, tensor<3x1xf32>) -> tensor<?x1xf32>
+  %d = "onnx.DequantizeLinear"(%q, %one) : (tensor<40x1xui8>, tensor<f32>) -> tensor<40x1xf32>
+  %u = "onnx.MatMul"(%a, %d) : (tensor<?x40xf32>, tensor<40x1xf32>) -> tensor<?x1xf32>
+  return %x, %y, %z, %u : tensor<?x1xf32>, tensor<?xf32>, tensor<?x1xf32>, tensor<?x1xf32>
+}
