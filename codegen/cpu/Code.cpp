@@ -153,6 +153,12 @@ Value KernelCode::buffer(unsigned i) {
   return v;
 }
 
+Value KernelCode::local(int64_t bytes) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&func.getBody().front());
+  return LLVM::AllocaOp::create(b, loc, ptr, b.getI8Type(), n(bytes), 64);
+}
+
 Code::Values KernelCode::sizes(RankedTensorType type) {
   Values result;
   for (int64_t d : kernel::localDims(type)) {

@@ -94,6 +94,8 @@ struct KernelCode : Code {
   // Of an argument of the kernel.
   Value address(Value argument) { return buffer(llvm::cast<mlir::BlockArgument>(argument).getArgNumber()); }
   Value result(unsigned i) { return buffer(kernel.getArgumentTypes().size() + i); }
+  // So many bytes on the stack, aligned to a line of the cache.
+  Value local(int64_t bytes);
   // Sizes of a tensor of the kernel: constants, or local dims loaded at the start of the function.
   Values sizes(mlir::RankedTensorType type);
   void finish(int32_t status = 0);

@@ -195,22 +195,28 @@ void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Place at, Value pane
   if (p.stepBytes)
     readable.lanes = results.lanes.back();
   acc = steps(p, readable, acc, at, from, to);
-  bool later = epilogue.isLong();
   auto finished = [&](Value v, Value r, int64_t i) { return epilogue.apply(v, results.place(r, i), results.mask(r, i)); };
   auto store = [&](bool finish) {
     for (int64_t r = 0; r < t.rows; ++r)
       for (int64_t i = 0; i < t.panels; ++i) {
         Value v = acc[r * t.panels + i];
-        results.store(finish && !later ? finished(v, c.n(r), i) : v, c.n(r), i);
+        results.store(finish ? finished(v, c.n(r), i) : v, c.n(r), i);
       }
-    if (!finish || !later)
-      return;
+  };
+  auto storeLater = [&] {
+    auto sum = [&](Value r, int64_t i) { return c.at(c.at(sums, c.mul(r, t.panels * kPanelBytes)), i * kPanelBytes); };
+    for (int64_t r = 0; r < t.rows; ++r)
+      for (int64_t i = 0; i < t.panels; ++i)
+        c.store(acc[r * t.panels + i], sum(c.n(r), i));
     c.loop(c.n(0), c.n(t.rows), c.n(1), [&](Value r) {
       for (int64_t i = 0; i < t.panels; ++i)
-        results.store(finished(results.load(r, i), r, i), r, i);
+        results.store(finished(c.load(t.type(), sum(r, i)), r, i), r, i);
     });
   };
-  c.when(last, [&] { store(true); }, [&] { store(false); });
+  bool isLong = epilogue.isLong();
+  if (isLong && !sums)
+    sums = c.local(s.tile.rows * s.tile.panels * kPanelBytes);
+  c.when(last, [&] { isLong ? storeLater() : store(true); }, [&] { store(false); });
 }
 
 // Steps from `from` on of the panels from `group` on.

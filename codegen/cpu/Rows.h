@@ -90,6 +90,7 @@ private:
   KernelCode &c;
   const Epilogue &epilogue;
   const RowsSchedule &s;
+  Value sums;  // of a tile on the stack, for an epilogue that takes them one by one: what is stored under a mask is not loaded at once
 };
 
 // The product that group `group` of a 1x1 convolution of image `n` is; `out` is left to the caller. Rows are pixels, blocks of channels
