@@ -2,6 +2,7 @@
 // work on blocks. After the graph passes, before PackWeights.
 //
 // blocked value  [N, ceil(C/16), H, W, 16] beside the op's own value [N, C, H, W] (or [N, C, W], with H = 1)
+#include "dialects/kernel/Families.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Decompose.h"
 #include "passes/graph/Weights.h"
@@ -33,6 +34,17 @@ static bool staysFinite(Operation *op) {
   return names.contains(onnx::opName(op)) && op->getNumResults() == 1;
 }
 
+// Long functions of a few channels of many pixels: most lanes of a block would be computed for nothing.
+static bool wastesLanes(Operation *op) {
+  constexpr int64_t most = 8, fewPixels = 16;
+  if (!isTranscendental(op) || !isImage(op->getResult(0)) || channelsOf(op->getResult(0)) >= most)
+    return false;
+  int64_t pixels = 1;
+  for (int64_t size : typeOf(op->getResult(0)).getShape().drop_front(2))
+    pixels = ShapedType::isDynamic(size) ? fewPixels : std::min(pixels * size, fewPixels);
+  return pixels == fewPixels;
+}
+
 using Conversion = bool (Blocker::*)(Operation *);
 
 // How an op gets a blocked form; null: it has none.
@@ -53,7 +65,7 @@ static Conversion conversionOf(Operation *op) {
                                                      {"packed.Block", &Blocker::toBlocks},
                                                      {"packed.Unblock", &Blocker::fromBlocks}};
   auto found = byName.find(onnx::opName(op));
-  return found != byName.end() ? found->second : staysFinite(op) ? &Blocker::pointwise : nullptr;
+  return found != byName.end() ? found->second : staysFinite(op) && !wastesLanes(op) ? &Blocker::pointwise : nullptr;
 }
 
 bool isReadInBlocks(Value v) { return llvm::any_of(v.getUsers(), conversionOf); }
@@ -139,7 +151,9 @@ Value Blocker::operand(Value v) {
 bool Blocker::pointwise(Operation *op) {
   Value result = op->getResult(0);
   auto isTable = [&](Value v) { return isa<onnx::PackedByteTableOp>(op) && v == op->getOperand(1); };
-  if (!isImage(result) || llvm::none_of(op->getOperands(), [&](Value v) { return blocked.count(v); }) ||
+  // What is broadcast is smaller to convert than the result.
+  auto isWhole = [&](Value v) { return blocked.count(v) && typeOf(v).getShape() == typeOf(result).getShape(); };
+  if (!isImage(result) || llvm::none_of(op->getOperands(), isWhole) ||
       !llvm::all_of(op->getOperands(), [&](Value v) { return isTable(v) || joinsBlocks(v, result); }))
     return false;
   auto operands = llvm::map_to_vector(op->getOperands(), [&](Value v) { return isTable(v) ? v : operand(v); });

@@ -227,3 +227,33 @@ func.func @response(%x: tensor<1x32x4x4xf32>) -> (tensor<1x20x4x4xf32>, tensor<1
   %p = "onnx.LRN"(%c) <{alpha = 1.0e-4 : f32, beta = 0.6 : f32, bias = 1.0 : f32, size = 4 : i64}> : (tensor<1x20x4x4xf32>) -> tensor<1x20x4x4xf32>
   return %r, %z, %p : tensor<1x20x4x4xf32>, tensor<1x20x4x4xf32>, tensor<1x20x4x4xf32>
 }
+
+// What is broadcast does not make a plain image blocked; an image that is blocked keeps its form.
+// CHECK-LABEL: @scaled
+// CHECK: %[[S:.*]] = "onnx.packed.Conv"
+// CHECK: %[[U:.*]] = "onnx.Reshape"(%[[S]],
+// CHECK: "onnx.Mul"(%arg0, %[[U]])
+// CHECK: %[[C:.*]] = "onnx.packed.Conv"
+// CHECK: "onnx.Mul"(%[[C]], %[[S]])
+func.func @scaled(%x: tensor<?x16x56x56xf32>, %p: tensor<?x16x1x1xf32>) -> (tensor<?x16x56x56xf32>, tensor<?x16x56x56xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<16x16x1x1xf32>} : () -> tensor<16x16x1x1xf32>
+  %s = "onnx.Conv"(%p, %w) : (tensor<?x16x1x1xf32>, tensor<16x16x1x1xf32>) -> tensor<?x16x1x1xf32>
+  %y = "onnx.Mul"(%x, %s) : (tensor<?x16x56x56xf32>, tensor<?x16x1x1xf32>) -> tensor<?x16x56x56xf32>
+  %c = "onnx.Conv"(%x, %w) : (tensor<?x16x56x56xf32>, tensor<16x16x1x1xf32>) -> tensor<?x16x56x56xf32>
+  %z = "onnx.Mul"(%c, %s) : (tensor<?x16x56x56xf32>, tensor<?x16x1x1xf32>) -> tensor<?x16x56x56xf32>
+  return %y, %z : tensor<?x16x56x56xf32>, tensor<?x16x56x56xf32>
+}
+
+// A long function of one channel works on the plain image, a cheap one on blocks.
+// CHECK-LABEL: @few_channels
+// CHECK: %[[C:.*]] = "onnx.packed.WinogradConv"
+// CHECK: %[[R:.*]] = "onnx.Relu"(%[[C]])
+// CHECK: %[[U:.*]] = "onnx.packed.Unblock"(%[[R]])
+// CHECK: "onnx.Sigmoid"(%[[U]])
+func.func @few_channels(%x: tensor<?x16x56x56xf32>) -> tensor<?x1x56x56xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x16x3x3xf32>} : () -> tensor<1x16x3x3xf32>
+  %c = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<?x16x56x56xf32>, tensor<1x16x3x3xf32>) -> tensor<?x1x56x56xf32>
+  %r = "onnx.Relu"(%c) : (tensor<?x1x56x56xf32>) -> tensor<?x1x56x56xf32>
+  %y = "onnx.Sigmoid"(%r) : (tensor<?x1x56x56xf32>) -> tensor<?x1x56x56xf32>
+  return %y : tensor<?x1x56x56xf32>
+}
