@@ -105,14 +105,19 @@ static void bindTargetOptions(CLI::App &app, Options &options) {
       ->type_name("TRIPLE")
       ->group(kCodeGroup);
   app.add_option_function<std::string>(
-         "--device", [&options](const std::string &text) { options.device = oneOf("--device", {"cpu", "cuda"}, text); },
+         "--device",
+         [&options](const std::string &text) {
+           options.device = oneOf("--device", {"cpu", "cuda"}, text);
+         },
          "what runs the model")
       ->type_name("cpu|cuda")
       ->default_str("cpu")
       ->group(kCodeGroup);
   app.add_option_function<std::string>(
          "--precision",
-         [&options](const std::string &text) { options.precision = oneOf("--precision", {"f32", "bf16", "f16", "int8"}, text); },
+         [&options](const std::string &text) {
+           options.precision = oneOf("--precision", {"f32", "bf16", "f16", "int8"}, text);
+         },
          "what large weights of f32 products are stored in; inputs, sums and results stay f32 (int8: quantise the model instead)")
       ->type_name("f32|bf16|f16|int8")
       ->default_str("f32")

@@ -1,5 +1,6 @@
 // Parse.cpp: reads a command line by the options of its command, and says what does not fit them; see CommandLine.h.
 #include "compiler/CommandLine.h"
+#include "compiler/Suggest.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -16,31 +17,19 @@ struct HelpText : CLI::Formatter {
 };
 }  // namespace
 
-// How far `word` is from being `name`, both without dashes in front; at least `limit`: too far.
-static unsigned distance(llvm::StringRef word, llvm::StringRef name, unsigned limit) {
-  constexpr unsigned asOneOfItsWords = 2;
-  auto within = [](llvm::StringRef part, llvm::StringRef whole) {
-    return part.size() > 3 && ("-" + whole.lower() + "-").find("-" + part.lower() + "-") != std::string::npos;
-  };
-  unsigned edits = word.edit_distance_insensitive(name, /*AllowReplacements=*/true, limit);
-  return within(word, name) || within(name, word) ? std::min(edits, asOneOfItsWords) : edits;
-}
-
 // " (did you mean --weights embedded|external?)" for a flag that is almost one of the command's, else nothing.
 static std::string suggestion(const CLI::App &app, llvm::StringRef flag) {
   llvm::StringRef word = flag.split('=').first;
   if (!word.consume_front("--"))
     return "";
-  std::string best;
-  unsigned least = std::min<unsigned>(3, 1 + word.size() / 3);
+  std::vector<std::string> names;
   for (const CLI::Option *option : app.get_options())
-    for (llvm::StringRef name : option->get_lnames())
-      if (unsigned far = distance(word, name, least); far < least) {
-        std::string type = option->get_type_name();
-        best = "--" + name.str() + (llvm::StringRef(type).contains('|') ? " " + type : "");
-        least = far;
-      }
-  return best.empty() ? "" : " (did you mean " + best + "?)";
+    names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
+  std::string best = nearest(word, names);
+  if (best.empty())
+    return "";
+  std::string type = app.get_option("--" + best)->get_type_name();
+  return " (did you mean --" + best + (llvm::StringRef(type).contains('|') ? " " + type : "") + "?)";
 }
 
 // Of the words that belong to no option.

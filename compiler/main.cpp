@@ -2,6 +2,7 @@
 #include "compiler/CommandLine.h"
 #include "compiler/Pipeline.h"
 #include "compiler/Progress.h"
+#include "compiler/Suggest.h"
 #include "compiler/commands/Commands.h"
 #include "compiler/commands/Tune.h"
 #include "llvm/ADT/STLExtras.h"
@@ -129,7 +130,11 @@ int main(int argc, char **argv) {
   for (const Command &c : commands)
     if (first == c.name)
       return c.main(argc - 1, argv + 1);
-  if (isWord(first) && !llvm::sys::fs::exists(first))
-    return fail(ExitUsage, "no command and no file '" + first + "'; see 'onnxc --help'");
+  if (isWord(first) && !llvm::sys::fs::exists(first)) {
+    std::vector<std::string> names;
+    for (const Command &c : commands)
+      names.push_back(c.name);
+    return fail(ExitUsage, "no command and no file '" + first + "'" + didYouMean(first, names) + "; see 'onnxc --help'");
+  }
   return compileMain(argc, argv);
 }

@@ -1,5 +1,6 @@
 // Inputs.cpp: see Inputs.h.
 #include "compiler/commands/Inputs.h"
+#include "compiler/Suggest.h"
 #include "compiler/commands/Data.h"
 #include "compiler/commands/LibraryFile.h"
 #include "compiler/commands/Npy.h"
@@ -71,8 +72,9 @@ static llvm::Expected<std::map<size_t, Value>> readInputs(const std::vector<Port
     if (port == ports.end()) {
       std::vector<std::string> names;
       for (const Port &p : ports)
-        names.push_back("'" + p.name + "'");
-      return failure(ExitUsage, "no input '" + name + "' in the model; it has " + (names.empty() ? "none" : llvm::join(names, ", ")));
+        names.push_back(p.name);
+      return failure(ExitUsage, "no input '" + name + "' in the model" + didYouMean(name, names) + "; it has " +
+                                    (names.empty() ? "none" : "'" + llvm::join(names, "', '") + "'"));
     }
     llvm::Expected<Value> value = readInput(file, *port);
     if (!value)

@@ -5,7 +5,6 @@
 #include "compiler/CommandLine.h"
 #include "compiler/commands/Commands.h"
 #include "compiler/import/Microsoft.h"
-#include "compiler/import/Search.h"
 #include "compiler/import/Upgrade.h"
 #include "dialects/kernel/Families.h"
 #include "dialects/onnx/OnnxDialect.h"
@@ -139,11 +138,8 @@ static std::vector<OpRow> collectOps() {
           {1},
           microsoftTypes(name, rows)};
   }
-  for (const char *name : importer::kSearches)
-    rows["com.microsoft." + std::string(name)] = {"com.microsoft", name, "decomposed", {1}, {}};
-  for (const auto *table : {&importer::kMicrosoftBodies, &importer::kMicrosoftAttentions})
-    for (const importer::MicrosoftBody &body : *table)
-      rows["com.microsoft." + std::string(body.op)] = {"com.microsoft", body.op, "decomposed", {1}, {}};
+  for (const std::string &name : importer::expandedMicrosoftOps())
+    rows["com.microsoft." + name] = {"com.microsoft", name, "decomposed", {1}, {}};
   for (const importer::Upgrade &upgrade : importer::kUpgradesML)
     if (llvm::StringRef name = upgrade.op; name.consume_front("com.microsoft."))
       rows.try_emplace(upgrade.op, OpRow{"com.microsoft", name.str(), "upgraded", {1}, microsoftTypes(name, rows)});

@@ -2,6 +2,8 @@
 #include "compiler/import/Build.h"
 #include "compiler/import/BuildAttrs.h"
 #include "compiler/import/Import.h"
+#include "compiler/import/Microsoft.h"
+#include "compiler/import/Schemas.h"
 #include "compiler/import/Upgrade.h"
 #include "dialects/onnx/CustomCall.h"
 #include "dialects/onnx/OnnxDialect.h"
@@ -12,16 +14,15 @@ using llvm::StringRef;
 namespace onnxc::importer {
 namespace {
 
-std::string dialectName(const pb::NodeProto &node) {
-  const std::string &domain = node.domain();
-  StringRef prefix = domain.empty()                                                         ? ""
-                     : domain == "ai.onnx.ml"                                               ? "ml."
-                     : domain == "com.microsoft"                                            ? "ms."
-                     : domain == "ai.onnx.preview.training" || domain == "ai.onnx.training" ? "training."
-                     : domain == "ai.onnx.preview"                                          ? "preview."
-                                                                                            : "?";
-  return ("onnx." + prefix + node.op_type()).str();
+StringRef dialectPrefix(StringRef domain) {
+  return domain.empty()                                                         ? ""
+         : domain == "ai.onnx.ml"                                               ? "ml."
+         : domain == "com.microsoft"                                            ? "ms."
+         : domain == "ai.onnx.preview.training" || domain == "ai.onnx.training" ? "training."
+         : domain == "ai.onnx.preview"                                          ? "preview."
+                                                                                : "?";
 }
+std::string dialectName(const pb::NodeProto &node) { return ("onnx." + dialectPrefix(node.domain()) + node.op_type()).str(); }
 
 using Graph = pb::GraphProto;
 using Scopes = std::vector<std::unordered_map<std::string, Value>>;
@@ -390,9 +391,28 @@ private:
 }  // namespace
 
 // Names with a dot are the dialect's own, a yield ends bodies.
+static bool isOwn(StringRef op) { return op.contains('.') || op == "Yield"; }
+
 bool isKnown(const pb::NodeProto &node, MLIRContext *context, const std::set<std::string> &customOps) {
-  bool isOwn = StringRef(node.op_type()).contains('.') || node.op_type() == "Yield";
-  return isCustom(node, customOps) || (!isOwn && OperationName(dialectName(node), context).isRegistered());
+  return isCustom(node, customOps) || (!isOwn(node.op_type()) && OperationName(dialectName(node), context).isRegistered());
+}
+
+std::vector<std::string> knownNames(const std::string &domain, MLIRContext *context, const std::set<std::string> &customOps) {
+  std::set<std::string> names = Schemas::instance().names(domain);
+  for (RegisteredOperationName op : context->getRegisteredOperationsByDialect("onnx"))
+    if (StringRef name = op.getStringRef(); name.consume_front(("onnx." + dialectPrefix(domain)).str()) && !isOwn(name))
+      names.insert(name.str());
+  for (StringRef name : customOps)
+    if (name.consume_front(plainName(domain) + "::"))
+      names.insert(name.str());
+  if (domain == "com.microsoft") {
+    for (const std::string &name : expandedMicrosoftOps())
+      names.insert(name);
+    for (const Upgrade &upgrade : kUpgradesML)
+      if (StringRef name = upgrade.op; name.consume_front("com.microsoft."))
+        names.insert(name.str());
+  }
+  return {names.begin(), names.end()};
 }
 
 OwningOpRef<ModuleOp> buildModule(ModelFile &file, Walker &walker, MLIRContext *context) { return Builder(file, walker, context).module(); }

@@ -9,6 +9,9 @@ namespace onnxc::importer {
 // Whether the dialect, or the user's `customOps`, have an operator for a node at the newest opset.
 bool isKnown(const pb::NodeProto &node, mlir::MLIRContext *context, const std::set<std::string> &customOps);
 
+// The names of a domain's operators that models may have, of any opset.
+std::vector<std::string> knownNames(const std::string &domain, mlir::MLIRContext *context, const std::set<std::string> &customOps);
+
 // Null: diagnostics were emitted.
 mlir::OwningOpRef<mlir::ModuleOp> buildModule(ModelFile &file, Walker &walker, mlir::MLIRContext *context);
 

@@ -1,4 +1,5 @@
 // Check.cpp: what is wrong with a node by itself, and reports that do not follow from each other. Walk.cpp calls it.
+#include "compiler/Suggest.h"
 #include "compiler/import/Schemas.h"
 #include "compiler/import/Upgrade.h"
 
@@ -58,10 +59,10 @@ std::string checkNode(const pb::NodeProto &n, int version, bool inFunction) {
   return attributeWordError(n, version);
 }
 
-std::string unknownOperator(const pb::NodeProto &n) {
+std::string unknownOperator(const pb::NodeProto &n, const std::vector<std::string> &names) {
   std::string domain = plainName(n.domain());
-  return "onnxc does not know operator " + n.op_type() + " of " + domain + "; pass --custom-op " + domain + "::" + n.op_type() +
-         "=LIBRARY, or give it as a function of the model";
+  return "onnxc does not know operator " + n.op_type() + " of " + domain + didYouMean(n.op_type(), names) + "; pass --custom-op " + domain +
+         "::" + n.op_type() + "=LIBRARY, or give it as a function of the model";
 }
 
 void Walker::fail(const Origin &from, const std::string &message) {

@@ -1,6 +1,7 @@
 // Microsoft.cpp: operators of com.microsoft as bodies of others: the table's mechanism, and those that are elementwise, quantised or in
 // another layout. Attention and what is around it is in MicrosoftAttention.cpp.
 #include "compiler/import/Microsoft.h"
+#include "compiler/import/Search.h"
 #include "compiler/import/Upgrade.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cstdio>
@@ -292,6 +293,14 @@ const MicrosoftBody *findMicrosoftBody(const std::string &op) {
       if (op == body.op)
         return &body;
   return nullptr;
+}
+
+std::vector<std::string> expandedMicrosoftOps() {
+  std::vector<std::string> names(kSearches.begin(), kSearches.end());
+  for (const auto *table : {&kMicrosoftBodies, &kMicrosoftAttentions})
+    for (const MicrosoftBody &body : *table)
+      names.push_back(body.op);
+  return names;
 }
 
 // The list without marks; `missing` is the first operand that the call needs and lacks.

@@ -41,6 +41,8 @@ extern const std::vector<MicrosoftBody> kMicrosoftBodies, kMicrosoftAttentions;
 
 // Null when the operator has none.
 const MicrosoftBody *findMicrosoftBody(const std::string &op);
+// The operators that become bodies or searches (Search.h).
+std::vector<std::string> expandedMicrosoftOps();
 // The call's body; `error` says why there is none.
 pb::FunctionProto microsoftFunction(const MicrosoftBody &body, const pb::NodeProto &node, const Scope &scope, std::string &error);
 

@@ -1,5 +1,6 @@
 // Ranges.cpp: see Ranges.h.
 #include "compiler/import/Ranges.h"
+#include "compiler/Suggest.h"
 #include "compiler/import/Tensors.h"
 #include "llvm/ADT/StringExtras.h"
 #include "mlir/IR/Diagnostics.h"
@@ -37,7 +38,8 @@ bool fixDims(pb::GraphProto &graph, const std::map<std::string, int64_t> &sizes,
   for (const auto &[name, size] : sizes)
     if (!names.count(name)) {
       ok = false;
-      emitError(loc) << "no input or output has the dimension '" << name << "' of --define-dim; "
+      emitError(loc) << "no input or output has the dimension '" << name << "' of --define-dim"
+                     << didYouMean(name, std::vector<std::string>(names.begin(), names.end())) << "; "
                      << (names.empty() ? "the model has none with a name" : "there are: " + llvm::join(names, ", "));
     }
   return ok;
@@ -82,7 +84,7 @@ private:
 void RangeReader::read(ShapeFlag flag, const std::string &name, const std::vector<int64_t> &sizes) {
   std::vector<std::string> names;
   for (const pb::ValueInfoProto &value : graph.input()) {
-    names.push_back("'" + value.name() + "'");
+    names.push_back(value.name());
     if (value.name() != name)
       continue;
     std::string what = std::string(kShapeFlags[flag]) + ": input '" + name + "' ";
@@ -99,8 +101,8 @@ void RangeReader::read(ShapeFlag flag, const std::string &name, const std::vecto
     }
     return count > kMaxElements ? fail(what + "has more than 2^42 elements as " + shapeText(sizes)) : void();
   }
-  fail(std::string(kShapeFlags[flag]) + ": the model has no input '" + name + "'; " +
-       (names.empty() ? "it has none" : "there are: " + llvm::join(names, ", ")));
+  fail(std::string(kShapeFlags[flag]) + ": the model has no input '" + name + "'" + didYouMean(name, names) + "; " +
+       (names.empty() ? "it has none" : "there are: '" + llvm::join(names, "', '") + "'"));
 }
 
 void RangeReader::bound(ShapeFlag flag, const pb::ValueInfoProto &value, int axis, int64_t size) {

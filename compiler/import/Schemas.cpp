@@ -78,4 +78,13 @@ const pb::OpSchema *Schemas::GetSchema(const std::string &op, int version, const
   return nullptr;
 }
 
+std::set<std::string> Schemas::names(const std::string &domain) const {
+  std::set<std::string> names;
+  llvm::StringRef set = setOf(domain);
+  for (Entry &entry : kEntries)
+    if (entry.set == set && entry.get().domain() == domain)
+      names.insert(entry.name.str());
+  return names;
+}
+
 }  // namespace onnxc::importer

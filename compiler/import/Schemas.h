@@ -2,6 +2,7 @@
 // them at once: a fifth of the time that a model of one operator takes.
 #pragma once
 #include <onnx/defs/schema.h>
+#include <set>
 
 namespace onnxc::importer {
 
@@ -10,6 +11,9 @@ public:
   static const Schemas &instance();
   // The schema of `op` in `domain` ("" is ai.onnx) that was the newest in opset `version`; null when it had none.
   const ::onnx::OpSchema *GetSchema(const std::string &op, int version, const std::string &domain = "") const override;
+
+  // Of all operators that `domain` has had.
+  std::set<std::string> names(const std::string &domain) const;
 
 private:
   Schemas() = default;

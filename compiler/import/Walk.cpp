@@ -285,7 +285,7 @@ void Walker::raise(pb::NodeProto &n, Scope &scope, int version) {
 
 void Walker::append(pb::NodeProto &&n, Scope &scope) {
   if (!isKnown(n))
-    return rejectWhole(std::move(n), scope, unknownOperator(n));
+    return rejectWhole(std::move(n), scope, unknownOperator(n, knownNames(n.domain())));
   pb::NodeProto *added = scope.graph->add_node();
   *added = std::move(n);
   infer(*added, scope);

@@ -68,6 +68,7 @@ public:
   std::unordered_map<const pb::GraphProto *, Types> types;
   // "domain::Name" of operators that the user supplies: their nodes stay as they are.
   std::set<std::string> customOps;
+  std::function<std::vector<std::string>(const std::string &domain)> knownNames;  // of a domain's operators
   // What flattenUnranked gave for the model.
   std::unordered_map<std::string, int> sameShape;
   // What takeRanges gave for its inputs.
@@ -143,8 +144,8 @@ std::string operandTypesError(const pb::NodeProto &node, const Scope &scope);
 // The types that the first operand of a com.microsoft operator can have; none where a kernel of the library says so, or what the operator
 // becomes.
 std::vector<std::string> firstOperandTypes(llvm::StringRef op);
-// What to say of an operator that does not exist here.
-std::string unknownOperator(const pb::NodeProto &node);
+// What to say of an operator that does not exist here; `names`: of those that its domain has.
+std::string unknownOperator(const pb::NodeProto &node, const std::vector<std::string> &names);
 // The newest opset of the default domain that the library knows.
 int newestOpset();
 // The schema of an op, deprecated ones included at their last valid version; null for an unknown op.

@@ -7,8 +7,24 @@ from custom import X
 
 
 def unknown_command(s, folder):
-    text = s.onnxc("frobnicate", code=2).stderr
-    return None if "frobnicate" in text and "--help" in text else text
+    for word, want in (("frobnicate", "no command and no file 'frobnicate'; see 'onnxc --help'"), ("verfy", "no command and no file 'verfy' (did you mean verify?); see")):
+        text = s.onnxc(word, "m.onnx", code=2).stderr
+        if want not in text:
+            return text
+    return None
+
+
+def names_that_are_almost_right(s, folder):
+    model = save(make([helper.make_node("Relu", ["image"], ["y"])], [info("image", "batch", 3)], [info("y", "batch", 3)]), folder / "m.onnx")
+    out = ["-o", folder / "m.so"]
+    for arguments, code, want in ((["run", model, "--input", "imagee=x.npy"], 2, "no input 'imagee' in the model (did you mean image?); it has 'image'\n"),
+                                  (["run", model, "--input", "x=x.npy"], 2, "no input 'x' in the model; it has 'image'\n"),
+                                  ([model, *out, "--max-shapes", "images=1x3"], 1, "--max-shapes: the model has no input 'images' (did you mean image?); there are: 'image'\n"),
+                                  ([model, *out, "--define-dim", "Batch=1"], 1, "has the dimension 'Batch' of --define-dim (did you mean batch?); there are: batch\n")):
+        text = s.onnxc(*arguments, code=code).stderr
+        if want not in text:
+            return text
+    return None
 
 
 def unknown_words(s, folder):
@@ -174,4 +190,4 @@ def folders_that_keep_no_code(s, folder):
     return None
 
 
-CHECKS = [advice_needs_the_first_set, layers_in_blocks, layers_of_given_inputs, layers_of_nothing, random_inputs_of_huge_sizes, random_inputs_take_given_sizes, verify_of_what_is_not_there, data_that_is_not_there, empty_names_of_cpus, flags_that_need_others, folders_that_keep_no_code, inputs_that_name_no_file, unknown_command, unknown_words]
+CHECKS = [names_that_are_almost_right, advice_needs_the_first_set, layers_in_blocks, layers_of_given_inputs, layers_of_nothing, random_inputs_of_huge_sizes, random_inputs_take_given_sizes, verify_of_what_is_not_there, data_that_is_not_there, empty_names_of_cpus, flags_that_need_others, folders_that_keep_no_code, inputs_that_name_no_file, unknown_command, unknown_words]

@@ -115,6 +115,23 @@ def node_of_a_function(s, folder):
 
 
 @SUITE.check
+def operators_that_are_almost_known(s, folder):
+    """By the table of the domain: its operators of every opset, those that become others, and the user's own."""
+    wanted = {"Conv2D": ("", "Conv"), "Relu6": ("", "Relu"), "Softmaxx": ("", "Softmax"), "Upsampel": ("", "Upsample"), "Odd": ("", None), "FastGellu": ("com.microsoft", "FastGelu"),
+              "SkipGroupNormm": ("com.microsoft", "SkipGroupNorm"), "GreedySerach": ("com.microsoft", "GreedySearch"), "ExpandDim": ("com.microsoft", "ExpandDims"),
+              "LabelEncode": ("ai.onnx.ml", "LabelEncoder"), "SoftClipp": ("example.ops", "SoftClip"), "softmax": ("", "Softmax")}
+    domains = sorted({domain for domain, _ in wanted.values()} - {""})
+    nodes = [NODE(op, ["x"], [f"y{i}"], name=f"n{i}", domain=domain) for i, (op, (domain, _)) in enumerate(wanted.items())]
+    (folder / "soft_clip.a").write_text("")
+    got = lines(s, folder, make(nodes, [info("x", 2)], [info(f"y{i}", 2) for i in range(len(nodes))], domains=domains), "--custom-op", f"example.ops::SoftClip={folder}/soft_clip.a")
+    for op, (domain, meant) in wanted.items():
+        text = f"does not know operator {op} of {domain or 'ai.onnx'}{f' (did you mean {meant}?)' if meant else ''}; pass --custom-op"
+        if not any(text in line for line in got):
+            return f"{text} not in " + "\n".join(got)
+    return None
+
+
+@SUITE.check
 def attributes_and_operands(s, folder):
     """What the schema does not allow, beside an operator that does not exist."""
     nodes = [NODE("Relu", ["x", "x"], ["a"], name="two"), NODE("Odd", ["x"], ["b"], name="odd"), NODE("Concat", ["x"], ["c"], name="no_axis"), NODE("Add", ["b", "a"], ["y"], name="sum")]

@@ -77,7 +77,7 @@ def shape_of_a_sequence(folder):
     return save(folder, model([helper.make_node("SequenceLength", ["q"], ["y"])], [sequence], [tensor("y", dtype=7)]), "--min-shapes", "q=2")
 
 
-@case(1, r"model\.onnx: no input or output has the dimension 'N' of --define-dim; there are: n$")
+@case(1, r"model\.onnx: no input or output has the dimension 'N' of --define-dim \(did you mean n\?\); there are: n$")
 def size_of_no_dimension(folder):
     return save(folder, add(("n", 3)), "--define-dim", "N=8")
 

@@ -1,0 +1,31 @@
+// Suggest.cpp: see Suggest.h.
+#include "compiler/Suggest.h"
+#include <algorithm>
+
+namespace onnxc {
+
+// How far `word` is from being `name`; at least `limit`: too far.
+static unsigned distance(llvm::StringRef word, llvm::StringRef name, unsigned limit) {
+  constexpr unsigned asOneOfItsWords = 2;
+  auto within = [](llvm::StringRef part, llvm::StringRef whole) {
+    return part.size() > 3 && ("-" + whole.lower() + "-").find("-" + part.lower() + "-") != std::string::npos;
+  };
+  unsigned edits = word.edit_distance_insensitive(name, /*AllowReplacements=*/true, limit);
+  return within(word, name) || within(name, word) ? std::min(edits, asOneOfItsWords) : edits;
+}
+
+std::string nearest(llvm::StringRef word, llvm::ArrayRef<std::string> names) {
+  std::string best;
+  unsigned least = word.size() < 4 ? 1 : std::min<unsigned>(3, 1 + word.size() / 3);
+  for (const std::string &name : names)
+    if (unsigned far = distance(word, name, least); far < least)
+      best = name, least = far;
+  return best;
+}
+
+std::string didYouMean(llvm::StringRef word, llvm::ArrayRef<std::string> names) {
+  std::string name = nearest(word, names);
+  return name.empty() ? "" : " (did you mean " + name + "?)";
+}
+
+}  // namespace onnxc
