@@ -22,6 +22,9 @@ void bindCompileOptions(CLI::App &app, Options &options);
 // Of an option's text: a finite number that is not negative.
 CLI::Validator notNegative();
 
+// Of an option's text: a whole number from 0 to `most`.
+CLI::Validator wholeNumber(int64_t most = INT64_MAX);
+
 // Parses; an ExitCode when the program should end now (--help, --version, a usage error, which is printed), else nullopt.
 std::optional<int> parseCommandLine(CLI::App &app, int argc, const char *const *argv);
 

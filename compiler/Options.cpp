@@ -105,19 +105,14 @@ static void bindTargetOptions(CLI::App &app, Options &options) {
       ->type_name("TRIPLE")
       ->group(kCodeGroup);
   app.add_option_function<std::string>(
-         "--device",
-         [&options](const std::string &text) {
-           options.device = oneOf("--device", {"cpu", "cuda"}, text);
-         },
+         "--device", [&options](const std::string &text) { options.device = oneOf("--device", {"cpu", "cuda"}, text); },
          "what runs the model")
       ->type_name("cpu|cuda")
       ->default_str("cpu")
       ->group(kCodeGroup);
   app.add_option_function<std::string>(
          "--precision",
-         [&options](const std::string &text) {
-           options.precision = oneOf("--precision", {"f32", "bf16", "f16", "int8"}, text);
-         },
+         [&options](const std::string &text) { options.precision = oneOf("--precision", {"f32", "bf16", "f16", "int8"}, text); },
          "what large weights of f32 products are stored in; inputs, sums and results stay f32 (int8: quantise the model instead)")
       ->type_name("f32|bf16|f16|int8")
       ->default_str("f32")
@@ -166,7 +161,7 @@ void bindCodeOptions(CLI::App &app, Options &options) {
       ->group(kCodeGroup);
   app.add_option("--max-constant-size", options.maxConstantSize,
                  "bytes of constants that are made and not stored: a sparse tensor, what depends on constants alone")
-      ->check(notNegative())
+      ->check(wholeNumber())
       ->type_name("BYTES")
       ->default_str("1073741824")
       ->group(kCodeGroup);
@@ -231,6 +226,16 @@ CLI::Validator notNegative() {
         double number;
         bool good = !llvm::StringRef(text).getAsDouble(number) && number >= 0 && number < INFINITY;
         return good ? std::string() : "expected a number of at least 0, got '" + text + "'";
+      },
+      "");
+}
+
+CLI::Validator wholeNumber(int64_t most) {
+  return CLI::Validator(
+      [most](std::string &text) {
+        int64_t number;
+        bool good = !llvm::StringRef(text).getAsInteger(10, number) && number >= 0 && number <= most;
+        return good ? std::string() : "expected a whole number from 0 to " + std::to_string(most) + ", got '" + text + "'";
       },
       "");
 }
@@ -302,8 +307,8 @@ static std::optional<int> checkPlaces(const Options &options) {
 std::optional<int> checkOptions(const Options &options) {
   if (options.printPipeline)
     return std::nullopt;
-  if (options.output.empty() || options.output == "-")
-    return fail(ExitUsage, "-o '" + options.output + "' names no file: onnxc writes a file, e.g. -o model.so");
+  if (options.output == "-")
+    return fail(ExitUsage, "-o '-' names no file: onnxc writes a file, e.g. -o model.so");
   llvm::StringRef suffix = llvm::sys::path::extension(options.output);
   bool known = llvm::StringSwitch<bool>(suffix).Cases({"", ".so", ".a", ".o", ".mlir", ".ll", ".s"}, true).Default(false);
   if (!known)

@@ -49,6 +49,18 @@ static std::string unexpected(const CLI::App &app) {
   return text;
 }
 
+// What CLI11 does not find wrong, or says in words of its own: a value that is empty, a flag that is given twice. "" when nothing is.
+static std::string misused(const CLI::App &app) {
+  for (const CLI::Option *option : app.get_options()) {
+    bool takesOne = option->get_items_expected_min() == 1 && option->get_items_expected_max() == 1;
+    if (takesOne && option->count() > 1)
+      return option->get_name() + " is given " + (option->count() == 2 ? "twice" : std::to_string(option->count()) + " times");
+    if (option->get_items_expected_min() > 0 && llvm::is_contained(option->results(), ""))
+      return option->get_name() + ": expected " + option->get_type_name() + ", got ''";
+  }
+  return "";
+}
+
 std::optional<int> parseCommandLine(CLI::App &app, int argc, const char *const *argv) {
   // GCC's spelling -MD would read as the flags -M and -D.
   std::vector<std::string> args;
@@ -59,15 +71,18 @@ std::optional<int> parseCommandLine(CLI::App &app, int argc, const char *const *
   app.allow_extras();
   try {
     app.parse(args);
-    if (app.remaining().empty())
+    wrong = app.remaining().empty() ? misused(app) : unexpected(app);
+    if (wrong.empty())
       return std::nullopt;
-    wrong = unexpected(app);
   } catch (const CLI::CallForHelp &) {
     llvm::outs() << app.help();
     return ExitOk;
   } catch (const CLI::CallForVersion &e) {
     llvm::outs() << e.what() << "\n";
     return ExitOk;
+  } catch (const CLI::ArgumentMismatch &e) {
+    wrong = misused(app);
+    wrong = wrong.empty() ? e.what() : wrong;
   } catch (const CLI::ParseError &e) {
     wrong = (app.remaining().empty() ? "" : unexpected(app) + "; ") + e.what();
   }

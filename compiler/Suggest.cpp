@@ -10,13 +10,14 @@ static unsigned distance(llvm::StringRef word, llvm::StringRef name, unsigned li
   auto within = [](llvm::StringRef part, llvm::StringRef whole) {
     return part.size() > 3 && ("-" + whole.lower() + "-").find("-" + part.lower() + "-") != std::string::npos;
   };
-  unsigned edits = word.edit_distance_insensitive(name, /*AllowReplacements=*/true, limit);
+  bool isLong = word.size() > 3;  // another letter in a short word makes another word
+  unsigned edits = word.edit_distance_insensitive(name, /*AllowReplacements=*/isLong, limit);
   return within(word, name) || within(name, word) ? std::min(edits, asOneOfItsWords) : edits;
 }
 
 std::string nearest(llvm::StringRef word, llvm::ArrayRef<std::string> names) {
   std::string best;
-  unsigned least = word.size() < 4 ? 1 : std::min<unsigned>(3, 1 + word.size() / 3);
+  unsigned least = std::min<unsigned>(3, 1 + word.size() / 3);
   for (const std::string &name : names)
     if (unsigned far = distance(word, name, least); far < least)
       best = name, least = far;

@@ -205,7 +205,7 @@ static void bindBenchOptions(CLI::App &app, BenchOptions &options) {
       ->capture_default_str();
   app.add_option("--duration", options.duration, "seconds of timing")->type_name("S")->check(notNegative())->capture_default_str();
   bindInputOptions(app, options.inputs);
-  app.add_option("--rows", options.rows, "kernels to list")->type_name("N")->capture_default_str();
+  app.add_option("--rows", options.rows, "kernels to list")->type_name("N")->check(wholeNumber())->capture_default_str();
   app.add_option("--profile", options.profile, "write the time of every kernel to this file: .json for chrome://tracing, else CSV")
       ->type_name("FILE");
   app.add_flag("--json", options.code.json, "as JSON");

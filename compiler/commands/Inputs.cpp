@@ -45,7 +45,7 @@ void bindInputOptions(CLI::App &app, InputOptions &options, const std::string &g
   CLI::Option *size = app.add_option("--symbol-size", options.symbolSize,
                                      "size of symbolic dimensions of random inputs (default: what --opt-shapes says, or 1)")
                           ->type_name("N")
-                          ->check(notNegative());
+                          ->check(wholeNumber());
   if (!group.empty())
     files->group(group), size->group(group);
 }
@@ -53,7 +53,7 @@ void bindInputOptions(CLI::App &app, InputOptions &options, const std::string &g
 void bindLoadOptions(CLI::App &app, LoadOptions &load) {
   app.add_option("--threads", load.threads, "threads; 0 = as many as the machine has")
       ->type_name("N")
-      ->check(notNegative())
+      ->check(wholeNumber(INT32_MAX))
       ->capture_default_str();
   app.add_option("--weights", load.weights, "the file of a library's external weights, where it does not lie beside it")->type_name("FILE");
 }

@@ -133,6 +133,8 @@ int runMain(int argc, const char *const *argv) {
   if (auto exit = parseCommandLine(app, argc, argv))
     return *exit;
   code.json = json;
+  if (llvm::sys::fs::exists(outputDir) && !llvm::sys::fs::is_directory(outputDir))
+    return fail(ExitBadModel, "--output-dir '" + outputDir + "' is no folder");
   auto artefact = Artefact::open(path, code, load);
   if (!artefact)
     return report(artefact.takeError());

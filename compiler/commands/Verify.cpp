@@ -194,6 +194,9 @@ static void bindVerifyOptions(CLI::App &app, VerifyOptions &options) {
 // The sets of the folders that are given, or else of the model's own.
 static llvm::Expected<std::vector<VerifySet>> findSets(VerifyOptions &options) {
   bool given = !options.folders.empty();
+  for (const std::string &folder : options.folders)
+    if (!llvm::sys::fs::is_directory(folder))
+      return failure(ExitBadModel, "--data: there is no folder '" + folder + "'");
   if (llvm::StringRef own = llvm::sys::path::parent_path(options.model); !given)
     options.folders.push_back(own.empty() ? "." : own.str());
   std::vector<VerifySet> sets;
@@ -232,6 +235,8 @@ int verifyMain(int argc, const char *const *argv) {
     return *exit;
   if (std::error_code error = llvm::sys::fs::access(options.model, llvm::sys::fs::AccessMode::Exist))
     return fail(ExitBadModel, options.model + ": cannot be read: " + error.message());
+  if (llvm::sys::fs::is_directory(options.model))
+    return fail(ExitBadModel, options.model + ": is a folder, not a file; test data is given with --data");
   if (options.layers && isLibrary(options.model))
     return fail(ExitUsage, "--layers compiles the model twice: give the .onnx file");
   VerifyReport report;

@@ -39,7 +39,7 @@ def unknown_words(s, folder):
                             ([model, *out, "--no-such-flag"], "not expected: --no-such-flag; see"),
                             ([model, *out, "--tune", "1"], "not expected: 1 (write --tune=1)"),
                             (["--tune", "1", model, *out], f"not expected: {model} (write --tune=1)"),
-                            ([model, "--outptu", "m.so"], "not expected: --outptu m.so (did you mean --output?); --output is required; see"),
+                            (["ops", "--jso"], "not expected: --jso (did you mean --json?)"), ([model, "--outptu", "m.so"], "not expected: --outptu m.so (did you mean --output?); --output is required; see"),
                             ([model, "m.so"], "not expected: m.so; --output is required; see"),
                             ([model, *out, "b.onnx", "c.onnx"], "not expected: b.onnx c.onnx; see")):
         text = s.onnxc(*arguments, code=2).stderr
@@ -67,7 +67,7 @@ def verify_of_what_is_not_there(s, folder):
     for arguments, code, want in ((["none.onnx"], 1, "none.onnx: cannot be read: No such file or directory"), ([model], 2, "no test_data_set_* folder with output_0.pb in"),
                                   ([model, "--layers", "--data", folder], 1, "no test_data_set_* folder with output_0.pb in"),
                                   ([model, "--rtol", "-1"], 2, "--rtol: expected a number of at least 0, got '-1'"),
-                                  ([model, "--atol", "x"], 2, "--atol: expected a number of at least 0, got 'x'")):
+                                  ([folder], 1, ": is a folder, not a file; test data is given with --data"), ([model, "--atol", "x"], 2, "--atol: expected a number of at least 0, got 'x'")):
         if want not in (text := s.onnxc("verify", *arguments, code=code).stderr):
             return text
     return None
@@ -165,13 +165,45 @@ def flags_that_need_others(s, folder):
 
 
 def empty_names_of_cpus(s, folder):
-    text = s.onnxc(save(relu_model(2, 3), folder / "m.onnx"), "-o", folder / "m.so", "--cpu", "", code=2).stderr
-    return None if "--cpu '' is not known" in text else text
+    model = [save(relu_model(2, 3), folder / "m.onnx"), "-o", folder / "m.so"]
+    for names, want in (("", "--cpu: expected NAME[,NAME], got ''"), ("x86-64-v9", "--cpu x86-64-v9 is not known")):
+        text = s.onnxc(*model, "--cpu", names, code=2).stderr
+        if want not in text:
+            return text
+    return None
+
+
+def values_that_are_empty_or_given_twice(s, folder):
+    """Neither is taken for a flag that is not given: an empty variable of a script would compile for another target."""
+    model, out = save(relu_model(2, 3), folder / "m.onnx"), ["-o", folder / "m.so"]
+    (folder / "file").write_text("")
+    for arguments, code, want in (([model, *out, "--target", ""], 2, "--target: expected TRIPLE, got ''; see 'onnxc --help'"), ([model, *out, "--schedules", ""], 2, "--schedules: expected FILE, got ''"),
+                                  (["run", ""], 2, "model: expected MODEL_OR_ARTEFACT, got ''; see 'onnxc run --help'"), (["run", model, "-o", ""], 2, "--output-dir: expected DIR, got ''"),
+                                  ([model, *out, "-o", "b.so"], 2, "--output is given twice; see"), (["run", model, "--threads=1", "--threads", "2", "--threads", "3"], 2, "--threads is given 3 times; see"),
+                                  (["run", model, "-o", folder / "file"], 1, "/file' is no folder\n")):
+        done = s.onnxc(*arguments, code=code)
+        if f"error: {want}" not in done.stderr and not (code == 1 and want in done.stderr) or done.stdout:
+            return f"{done.stdout}{done.stderr}instead of {want}"
+    return None
+
+
+def numbers_that_are_not_whole(s, folder):
+    model = save(relu_model(2, 3), folder / "m.onnx")
+    most = 2**63 - 1
+    for command, flag, value, most in (("run", "--threads", "1.5", 2**31 - 1), ("run", "--threads", "99999999999", 2**31 - 1), ("run", "--symbol-size", "1e3", most), ("bench", "--rows", "-1", most),
+                                       ("bench", "--rows", "x", most), ("check", "--max-constant-size", "99999999999999999999", most)):
+        text = s.onnxc(command, model, flag, value, code=2).stderr
+        if f"error: {flag}: expected a whole number from 0 to {most}, got '{value}'; see 'onnxc {command} --help'" not in text:
+            return text
+    return None
 
 
 def data_that_is_not_there(s, folder):
     save(relu_model(2, 3), folder / "m.onnx")
-    for flags, code, want in (([], 2, "no test_data_set_* folder with output_0.pb in '.'; give one with --data"), (["--data", "a", "--data", "b"], 1, "in 'a', 'b'\n")):
+    for name in "ab":
+        (folder / name).mkdir()
+    for flags, code, want in (([], 2, "no test_data_set_* folder with output_0.pb in '.'; give one with --data"), (["--data", "a", "--data", "b"], 1, "in 'a', 'b'\n"),
+                              (["--data", "a", "--data", "m.onnx"], 1, "--data: there is no folder 'm.onnx'\n"), (["--data", "c"], 1, "--data: there is no folder 'c'\n")):
         text = s.onnxc("verify", "m.onnx", *flags, code=code, cwd=folder).stderr
         if want not in text:
             return text
@@ -190,4 +222,4 @@ def folders_that_keep_no_code(s, folder):
     return None
 
 
-CHECKS = [names_that_are_almost_right, advice_needs_the_first_set, layers_in_blocks, layers_of_given_inputs, layers_of_nothing, random_inputs_of_huge_sizes, random_inputs_take_given_sizes, verify_of_what_is_not_there, data_that_is_not_there, empty_names_of_cpus, flags_that_need_others, folders_that_keep_no_code, inputs_that_name_no_file, unknown_command, unknown_words]
+CHECKS = [numbers_that_are_not_whole, values_that_are_empty_or_given_twice, names_that_are_almost_right, advice_needs_the_first_set, layers_in_blocks, layers_of_given_inputs, layers_of_nothing, random_inputs_of_huge_sizes, random_inputs_take_given_sizes, verify_of_what_is_not_there, data_that_is_not_there, empty_names_of_cpus, flags_that_need_others, folders_that_keep_no_code, inputs_that_name_no_file, unknown_command, unknown_words]

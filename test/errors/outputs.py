@@ -14,7 +14,7 @@ def output_is_a_dash(folder):
     return [*save(folder, relu())[:1], "-o", "-"]
 
 
-@case(2, r"-o '' names no file")
+@case(2, r"--output: expected FILE, got ''")
 def output_without_a_name(folder):
     return [*save(folder, relu())[:1], "-o", ""]
 

@@ -440,7 +440,7 @@ def negative_number(folder):
     return save(folder, relu(), "--progress", "-1")
 
 
-@case(2, r"--max-constant-size: expected a number of at least 0, got '1e999'")
+@case(2, r"--max-constant-size: expected a whole number from 0 to 9223372036854775807, got '1e999'")
 def number_beyond_all(folder):
     return save(folder, relu(), "--max-constant-size", "1e999")
 
