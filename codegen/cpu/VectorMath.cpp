@@ -143,22 +143,28 @@ Num log1p(Num x) {
   return s * atanhSeries(s * s, 8);
 }
 
-// Near 0 a series, where e^x - 1 cancels.
-Num expm1Negative(Num x) {
-  Num near = x * horner(x, {1, 0.5, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040});
-  return select(less(x, x.of(-0.4)), exp(x) - 1, near);
+// e^x - 1 = 2^n - 1 + 2^n (e^r - 1) for |x| < 88, which keeps its bits near 0; what n ln(2) loses at large x is 2e-9 n of e^x. The low
+// bits of `shifted` are n with an exponent's bias.
+static Num expm1Bounded(Num x) {
+  Code &c = *x.c;
+  constexpr double magic = 12582912 + 127;
+  Num shifted = fma(x, x.of(1.44269504088896341), x.of(magic)), n = shifted - magic, r = fma(n, n.of(-0.69314718055994531), x);
+  Num power = fromBits(x, arith::ShLIOp::create(c.b, c.loc, toBits(shifted), integer(x, 23)));
+  Num p = horner(r, {0.49999998143214874, 0.16666543140349527, 0.041667201945076271, 0.0083665854120696497, 0.00138825089696486});
+  return fma(power, fma(r * r, p, r), power - 1);
 }
+
+Num expm1Negative(Num x) { return expm1Bounded(maxSecond(x.of(-26), x)); }
 
 Num sigmoid(Num x) {
   Num e = exp(-abs(x)), q = 1.0 / (e + 1);
   return select(less(x, x.of(0)), e * q, q);
 }
 
+// (e^2a - 1) / (e^2a + 1)
 Num tanh(Num x) {
-  Num a = abs(x), s = a * a;
-  Num p = horner(-s, {1.0 / 3, 2.0 / 15, 17.0 / 315, 62.0 / 2835, 1382.0 / 155925, 21844.0 / 6081075});
-  Num near = fma(-(p * s), a, a), far = 1.0 - 2.0 / (exp(a * 2) + 1);
-  return copySign(select(less(a, a.of(0.35)), near, far), x);
+  Num a = minSecond(x.of(9.1), abs(x)), e = expm1Bounded(a * 2);
+  return copySign(e / (e + 2), x);
 }
 
 // erfc(a) e^(a^2) for a in [0, 10.2]: a polynomial in t = 1 / (1 + 0.4 a), 8e-9 relative.
@@ -174,11 +180,14 @@ static Num erfcPositive(Num a) {
   return erfcScaled(b) * fma(e, -rest, e);
 }
 
+// Odd below 0.8; above, a polynomial is the logarithm of erfc.
 Num erf(Num x) {
-  Num a = abs(x), s = x * x;
-  Num near = x * horner(s, {1.1283791670286212, -0.3761263789608741, 0.11283766723138088, -0.02686383735358372, 0.005213504500128428,
-                            -0.0008304043961958951, 9.152876876633677e-05});
-  return select(less(a, a.of(0.8)), near, copySign(1.0 - erfcPositive(a), x));
+  Num a = minSecond(x.of(4), abs(x)), s = a * a;
+  Num near = a * horner(s, {1.1283791637008886, -0.37612601388656297, 0.11283112813627863, -0.026820806731812485, 0.0050851304445314813,
+                            -0.00065352360586709611});
+  Num l = horner(a, {-6.5983881578294111e-05, -1.128228881539004, -0.63622201344513973, -0.10479865110826363, 0.022656157084733359,
+                     -0.0031536057008337602, 0.00020745355159443280});
+  return copySign(select(less(a, a.of(0.8)), near, -expm1Bounded(l)), x);
 }
 
 Num softplus(Num x) { return maxSecond(x.of(0), x) + log1p(exp(-abs(x))); }

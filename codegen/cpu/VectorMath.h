@@ -1,7 +1,7 @@
 // VectorMath.h: f32 functions on scalars or vectors, written as branch-free code into a kernel. Pointwise.cpp and the row programs use
 // them; test/kernels checks them against doubles over all exponents.
 //
-// Bounds in ulp of the exact result where the target has FMA: exp 2, log 3, tanh 3, sigmoid 3, erf 3, sin and cos 2, tan 4,
+// Bounds in ulp of the exact result where the target has FMA: exp 2, log 3, tanh 3, sigmoid 3, erf 3, expm1 3, sin and cos 2, tan 4,
 // asin, acos and atan 3; softplus and pow within 2e-6
 // relative, gelu too down to -5 and within 1.2e-5 where it is smaller than 1e-6. NaN in, NaN out; overflow gives infinity.
 #pragma once

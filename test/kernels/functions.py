@@ -24,6 +24,7 @@ FUNCTIONS = {
     "Tanh": (np.tanh, 3, {}, None),
     "Sigmoid": (sigmoid, 3, {}, None),
     "Erf": (lambda x: ERF(x).astype(float), 3, {}, None),
+    "Elu": (lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0))), 3, {}, None),
     "Softplus": (lambda x: np.maximum(x, 0) + np.log1p(np.exp(-abs(x))), 32, {}, None),
     "Gelu": (lambda x: x * 0.5 * ERFC(-x / math.sqrt(2)).astype(float), 200, {}, None),
     "Sqrt": (np.sqrt, 0.5, {}, None),
