@@ -4,7 +4,6 @@
 #include "codegen/cpu/VectorMath.h"
 #include "dialects/onnx/OnnxBase.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
 #include <cmath>
 
 using namespace mlir;
@@ -343,6 +342,11 @@ const llvm::StringMap<Writer> &writers() {
       {"Asin", WRITE(asin(s.num(0)).v)},
       {"Acos", WRITE(acos(s.num(0)).v)},
       {"Atan", WRITE(atan(s.num(0)).v)},
+      {"Sinh", WRITE(sinh(s.num(0)).v)},
+      {"Cosh", WRITE(cosh(s.num(0)).v)},
+      {"Asinh", WRITE(asinh(s.num(0)).v)},
+      {"Acosh", WRITE(acosh(s.num(0)).v)},
+      {"Atanh", WRITE(atanh(s.num(0)).v)},
       {"Softplus", WRITE(softplus(s.num(0)).v)},
       {"Elu", WRITE(linearUnit(s, s.attr("alpha"), 1, 1))},
       {"Celu", celu},

@@ -82,22 +82,25 @@ static std::optional<Num> scaled(Num p, Num n) {
 }
 
 // e^x = 2^n e^r, |r| <= ln(2)/2, the polynomial a minimax fit of 2e-9. Adding 1.5 2^23 leaves n in the low bits, of which the shift keeps
-// what makes an exponent. 2^n is two factors where no instruction has it, the second of which makes subnormals and infinity.
-Num exp(Num x) {
+// what makes an exponent. 2^n is two factors where no instruction has it, the second of which makes subnormals and infinity. With `halves`
+// 1, half of that, which overflows later.
+static Num expParts(Num x, int halves) {
   Code &c = *x.c;
   constexpr double magic = 12582912;
-  Num clamped = maxSecond(x.of(-104), minSecond(x.of(89), x));  // NaN stays
+  Num clamped = maxSecond(x.of(-104), minSecond(x.of(89 + halves), x));  // NaN stays
   Num shifted = fma(clamped, x.of(1.44269504088896341), x.of(magic)), n = shifted - magic;
   Num r = fma(n, n.of(-0.693145751953125), clamped);
   r = fma(n, n.of(-1.42860682030941723e-6), r);
   Num p = horner(
       r, {1, 1.0000000363396058, 0.49999992076176153, 0.1666642009533914, 0.04166822605030219, 0.008374822090776626, 0.001383683770778305});
-  if (std::optional<Num> y = scaled(p, n))
+  if (std::optional<Num> y = scaled(p, halves ? n - halves : n))
     return *y;
-  Value low = less(clamped, x.of(-87)), bits = arith::ShLIOp::create(c.b, c.loc, toBits(shifted), integer(x, 23));
-  Value bias = arith::SelectOp::create(c.b, c.loc, low, integer(x, int64_t(126 + 64) << 23), integer(x, int64_t(126) << 23));
+  Value low = less(clamped, x.of(-86)), bits = arith::ShLIOp::create(c.b, c.loc, toBits(shifted), integer(x, 23));
+  int64_t half = 126 - halves;
+  Value bias = arith::SelectOp::create(c.b, c.loc, low, integer(x, (half + 64) << 23), integer(x, half << 23));
   return p * fromBits(x, c.add(bits, bias)) * select(low, x.of(0x1p-63), x.of(2));
 }
+Num exp(Num x) { return expParts(x, 0); }
 
 namespace {
 // x = mantissa * 2^exponent with the mantissa in [sqrt(1/2), sqrt(2)), for normal x > 0.
@@ -178,6 +181,46 @@ static Num erfcPositive(Num a) {
   Num b = minSecond(a.of(10.1), a), square = b * b, rest = fma(b, b, -square);
   Num e = exp(-square);
   return erfcScaled(b) * fma(e, -rest, e);
+}
+
+// (e^a - e^-a) / 2, and a series where that cancels.
+Num sinh(Num x) {
+  Num a = abs(x), s = a * a, h = expParts(a, 1), far = h - 0.25 / h;
+  Num near = fma(a * s, horner(s, {1.0 / 6, 1.0 / 120, 1.0 / 5040, 1.0 / 362880}), a);
+  return copySign(select(less(a, a.of(1)), near, far), x);
+}
+
+Num cosh(Num x) {
+  Num h = expParts(abs(x), 1);
+  return h + 0.25 / h;
+}
+
+// log(1 + u); what the sum rounds away is put back. Where u is large, that is nothing.
+static Num logOnePlus(Num u) {
+  Num w = u + 1, lost = (u - (w - 1)) / w;
+  return log(w) + select(less(w, w.of(0x1p24)), lost, w.of(0));
+}
+// log(1 + u), or where the square of `a` is too large for u, log(2 a).
+static Num logOfSum(Num u, Num a) {
+  Value large = less(a.of(0x1p30), a);
+  return logOnePlus(select(large, a, u)) + select(large, a.of(0.69314718055994531), a.of(0));
+}
+
+// log(a + sqrt(a^2 + 1))
+Num asinh(Num x) {
+  Num a = abs(x), s = a * a;
+  return copySign(logOfSum(fma(a, a / (sqrt(s + 1) + 1), a), a), x);
+}
+
+Num acosh(Num x) {
+  Num t = x - 1, y = logOfSum(t + sqrt(t * (t + 2)), x);
+  return select(less(x, x.of(1)), x.of(NAN), y);
+}
+
+// log((1 + a) / (1 - a)) / 2
+Num atanh(Num x) {
+  Num a = abs(x);
+  return copySign(logOnePlus(a * 2 / (1.0 - a)) * 0.5, x);
 }
 
 // Odd below 0.8; above, a polynomial is the logarithm of erfc.

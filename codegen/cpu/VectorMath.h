@@ -2,7 +2,7 @@
 // them; test/kernels checks them against doubles over all exponents.
 //
 // Bounds in ulp of the exact result where the target has FMA: exp 2, log 3, tanh 3, sigmoid 3, erf 3, expm1 3, sin and cos 2, tan 4,
-// asin, acos and atan 3; softplus and pow within 2e-6
+// asin, acos and atan 3; sinh 4, cosh 3, asinh, acosh and atanh 4; softplus and pow within 2e-6
 // relative, gelu too down to -5 and within 1.2e-5 where it is smaller than 1e-6. NaN in, NaN out; overflow gives infinity.
 #pragma once
 #include "codegen/cpu/Code.h"
@@ -61,6 +61,11 @@ Num log1p(Num x);
 Num expm1Negative(Num x);
 Num sigmoid(Num x);
 Num tanh(Num x);
+Num sinh(Num x);
+Num cosh(Num x);
+Num asinh(Num x);
+Num acosh(Num x);
+Num atanh(Num x);
 Num erf(Num x);
 Num softplus(Num x);
 // x Phi(x), and its tanh approximation.

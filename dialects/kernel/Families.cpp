@@ -55,9 +55,9 @@ static const llvm::StringMap<Domain> &pointwiseDomains() {
     all(Number, {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"});
     all(Float, {"Div", "Mean", "Ceil", "Floor", "Round", "Sign", "Sqrt", "Reciprocal", "Softsign", "LeakyRelu", "ThresholdedRelu",
                 "HardSigmoid", "HardSwish", "Shrink", "IsNaN", "IsInf"});
-    all(Single,
-        {"Exp",    "Log", "Erf", "Sigmoid", "Tanh", "Mish", "Softplus", "Elu",  "Celu",        "Selu",        "Gelu",        "Swish",
-         "SwiGLU", "Pow", "Sin", "Cos",     "Tan",  "Asin", "Acos",     "Atan", "ms.FastGelu", "ms.BiasGelu", "ms.QuickGelu"});
+    all(Single, {"Exp",  "Log",   "Erf",    "Sigmoid", "Tanh",  "Mish",        "Softplus",    "Elu",         "Celu", "Selu",
+                 "Gelu", "Swish", "SwiGLU", "Pow",     "Sin",   "Cos",         "Tan",         "Asin",        "Acos", "Atan",
+                 "Sinh", "Cosh",  "Asinh",  "Acosh",   "Atanh", "ms.FastGelu", "ms.BiasGelu", "ms.QuickGelu"});
     all(Int, {"BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot"});
     all(Bool, {"And", "Or", "Xor", "Not"});
     all(Any, {"Cast", "CastLike"});
@@ -139,9 +139,10 @@ static bool isRows(StringRef name) {
 }
 
 bool isTranscendental(Operation *op) {
-  static const llvm::StringSet<> names = {"Exp",  "Log",  "Erf",  "Sigmoid", "Tanh",        "Mish",        "Softplus",    "Elu",
-                                          "Celu", "Selu", "Gelu", "Swish",   "Pow",         "Sin",         "Cos",         "Tan",
-                                          "Asin", "Acos", "Atan", "SwiGLU",  "ms.FastGelu", "ms.BiasGelu", "ms.QuickGelu"};
+  static const llvm::StringSet<> names = {"Exp",   "Log",   "Erf",   "Sigmoid", "Tanh",        "Mish",        "Softplus",
+                                          "Elu",   "Celu",  "Selu",  "Gelu",    "Swish",       "Pow",         "Sin",
+                                          "Cos",   "Tan",   "Asin",  "Acos",    "Atan",        "Sinh",        "Cosh",
+                                          "Asinh", "Acosh", "Atanh", "SwiGLU",  "ms.FastGelu", "ms.BiasGelu", "ms.QuickGelu"};
   return names.contains(onnx::opName(op));
 }
 

@@ -35,6 +35,11 @@ FUNCTIONS = {
     "Asin": (np.arcsin, 3, {}, None),
     "Acos": (np.arccos, 3, {}, None),
     "Atan": (np.arctan, 3, {}, None),
+    "Sinh": (np.sinh, 4, {}, None),
+    "Cosh": (np.cosh, 3, {}, None),
+    "Asinh": (np.arcsinh, 4, {}, None),
+    "Acosh": (np.arccosh, 4, {}, None),
+    "Atanh": (np.arctanh, 4, {}, None),
     "Pow": (np.power, 32, {}, 2.7),
 }
 NAMES = [f"ulps_{op.lower()}" for op in FUNCTIONS]
@@ -42,7 +47,7 @@ NAMES = [f"ulps_{op.lower()}" for op in FUNCTIONS]
 
 def floats():
     bits = np.arange(0, 1 << 32, 4099, dtype=np.uint64).astype(np.uint32)
-    return np.concatenate([bits.view(np.float32), np.float32([0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 88.72, -87.4, -103.9])])
+    return np.concatenate([bits.view(np.float32), np.float32([0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 88.72, 89.4, -86.993, -87.4, -103.9])])
 
 
 def ulps(got, exact):
