@@ -6,6 +6,7 @@ COMMAND is run by the shell with {} replaced by a candidate's path; it must fail
 then one by one: the values they made become inputs of the model, values that nothing reads any more become outputs; then unused weights go.
 """
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -78,6 +79,9 @@ def main():
         model = onnx.load(args.model)
     except (OSError, DecodeError) as e:
         sys.exit(f"{args.model}: {e}")
+    output = args.output or args.model.with_suffix(".reduced.onnx")
+    if output.is_dir() or not os.access(output if output.exists() else output.parent, os.W_OK):  # before hours of work
+        sys.exit(f"{output}: cannot be written")
     with tempfile.TemporaryDirectory() as tmp:
         def fails(candidate):
             path = Path(tmp) / "candidate.onnx"
@@ -86,7 +90,6 @@ def main():
         if not fails(model):
             sys.exit(f"{args.model}: the command succeeds, there is nothing to reduce")
         reduced = reduce(model, fails)
-    output = args.output or args.model.with_suffix(".reduced.onnx")
     output.write_bytes(reduced.SerializeToString())
     print(f"{output}: {len(reduced.graph.node)} of {len(model.graph.node)} nodes")
 

@@ -494,9 +494,9 @@ def one_node_of_very_many_operands(s, folder):
 def reduce_leaves_the_node_that_fails(s, folder):
     source, small, bad = save(mlp_model(), folder / "m.onnx"), folder / "small.onnx", folder / "bad.onnx"
     bad.write_bytes(b"\xff" * 40)
-    def reduce(model, command):
+    def reduce(model, command, output=small):
         tool = Path(__file__).parents[2] / "tools" / "reduce.py"
-        return subprocess.run([sys.executable, tool, model, "--fails", command, "-o", small], capture_output=True, text=True)
+        return subprocess.run([sys.executable, tool, model, "--fails", command, "-o", output], capture_output=True, text=True)
     done = reduce(source, f"cd '{folder}' && ! grep -q LayerNormalization {{}}")
     nodes = [n.op_type for n in onnx.load(small).graph.node]
     if done.returncode or nodes != ["LayerNormalization"]:
@@ -504,6 +504,10 @@ def reduce_leaves_the_node_that_fails(s, folder):
     for model, command, word in ((source, "true {}", "nothing to reduce"), (bad, "false", "bad.onnx: "), (folder / "none.onnx", "false", "none.onnx")):
         done = reduce(model, command)
         if done.returncode != 1 or word not in done.stderr or "Traceback" in done.stderr:
+            return done.stderr
+    for output in (folder, folder / "none" / "small.onnx"):
+        done = reduce(source, f"touch '{folder}/begun' && false", output)
+        if done.returncode != 1 or done.stderr != f"{output}: cannot be written\n" or (folder / "begun").exists():
             return done.stderr
     return None
 
