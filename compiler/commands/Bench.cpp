@@ -2,8 +2,10 @@
 #include "compiler/commands/Commands.h"
 #include "compiler/commands/Inputs.h"
 #include "compiler/commands/Roof.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <chrono>
@@ -226,6 +228,16 @@ static llvm::Expected<Report> timed(Artefact &artefact, const BenchOptions &opti
   return report;
 }
 
+// Whether a profile cannot be at `path`: an ExitCode after a message, before anything is compiled or timed.
+static std::optional<int> checkProfile(llvm::StringRef path) {
+  llvm::StringRef folder = llvm::sys::path::parent_path(path);
+  if (!folder.empty() && !llvm::sys::fs::is_directory(folder))
+    return fail(ExitBadModel, "there is no folder '" + folder + "' for --profile");
+  if (llvm::sys::fs::is_directory(path))
+    return fail(ExitBadModel, "--profile '" + path + "' is a folder");
+  return std::nullopt;
+}
+
 int benchMain(int argc, const char *const *argv) {
   CLI::App app("Times a model, or a library made by onnxc: percentiles over whole runs, then each kernel against the "
                "machine's roof.",
@@ -233,6 +245,8 @@ int benchMain(int argc, const char *const *argv) {
   BenchOptions options;
   bindBenchOptions(app, options);
   if (auto exit = parseCommandLine(app, argc, argv))
+    return *exit;
+  if (auto exit = checkProfile(options.profile))
     return *exit;
   int processors = std::max(1u, std::thread::hardware_concurrency());
   if (options.load.threads == 0)

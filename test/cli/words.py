@@ -174,13 +174,15 @@ def empty_names_of_cpus(s, folder):
 
 
 def values_that_are_empty_or_given_twice(s, folder):
-    """Neither is taken for a flag that is not given: an empty variable of a script would compile for another target."""
+    """Neither is taken for a flag that is not given: an empty variable of a script would compile for another target. Places that cannot be written are
+    said before a run."""
     model, out = save(relu_model(2, 3), folder / "m.onnx"), ["-o", folder / "m.so"]
     (folder / "file").write_text("")
     for arguments, code, want in (([model, *out, "--target", ""], 2, "--target: expected TRIPLE, got ''; see 'onnxc --help'"), ([model, *out, "--schedules", ""], 2, "--schedules: expected FILE, got ''"),
                                   (["run", ""], 2, "model: expected MODEL_OR_ARTEFACT, got ''; see 'onnxc run --help'"), (["run", model, "-o", ""], 2, "--output-dir: expected DIR, got ''"),
                                   ([model, *out, "-o", "b.so"], 2, "--output is given twice; see"), (["run", model, "--threads=1", "--threads", "2", "--threads", "3"], 2, "--threads is given 3 times; see"),
-                                  (["run", model, "-o", folder / "file"], 1, "/file' is no folder\n")):
+                                  (["run", model, "-o", folder / "file"], 1, "/file' is no folder\n"), (["bench", model, "--profile", folder], 1, "' is a folder\n"),
+                                  (["bench", model, "--profile", folder / "none" / "p.csv"], 1, "/none' for --profile\n")):
         done = s.onnxc(*arguments, code=code)
         if f"error: {want}" not in done.stderr and not (code == 1 and want in done.stderr) or done.stdout:
             return f"{done.stdout}{done.stderr}instead of {want}"
