@@ -56,7 +56,7 @@ static LogicalResult svmClassifier(ShapeOp &o) {
   int64_t n = entries(o, {"classlabels_strings", "classlabels_ints"});
   bool pairs = entries(o, {"vectors_per_class"}) && !entries(o, {"prob_a"});
   int64_t columns = pairs ? n * (n - 1) / 2 : n;
-  return classes(o, columns == 1 ? 2 : columns);
+  return classes(o, pairs && columns == 1 ? 2 : columns);
 }
 static LogicalResult treeClassifier(ShapeOp &o) {
   return classes(o, std::max<int64_t>(entries(o, {"classlabels_strings", "classlabels_int64s"}), 1));

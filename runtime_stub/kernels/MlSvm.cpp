@@ -291,14 +291,6 @@ int32_t prepare(Machine &m, const Labels &labels) {
   return m.x && m.score && m.votes && m.pairwise && m.matrix && m.gradient ? ONNXC_K_OK : ONNXC_K_MEMORY;
 }
 
-// What one score of two classes becomes depends on the signs of the coefficients, as in ONNX Runtime.
-Second secondScore(const Args *a) {
-  for (int64_t i = 0; i < a->attr[Coefficients].n; ++i)
-    if (floats(a->attr[Coefficients])[i] < 0)
-      return Second::Negate;
-  return Second::Complement;
-}
-
 int32_t classifier(const Args *a) {
   Labels labels{a->attr[IntLabels], a->attr[StringLabels]};
   Machine m{};
@@ -308,6 +300,8 @@ int32_t classifier(const Args *a) {
     return ONNXC_K_VALUE;
   if (int32_t code = prepare(m, labels))
     return code;
+  if (m.classes == 1 && post == Post::Logistic)
+    post = Post::None;  // as in ONNX Runtime, which leaves the score of an only class as it is
   bool probabilities = m.vectors && a->attr[ProbA].n > 0;
   int64_t rows = rowsOf(a->in[0]), width = onnxc_count(a->out[1]) / (rows ? rows : 1);
   Products products{a, m.kernel, floats(a->attr[Vectors]), m.columns, m.vectors};
@@ -323,9 +317,8 @@ int32_t classifier(const Args *a) {
     if (probabilities)
       m.probabilities();
     int64_t best = argMax(m.vectors ? m.votes : m.score, m.classes);
-    if (!m.vectors && m.classes == 1)
-      best = m.score[0] > 0;
-    Second second = count == 1 && labels.count() == 2 ? secondScore(a) : Second::None;
+    // ONNX defines no second score; ONNX Runtime's, which converters were written against.
+    Second second = count != 1 || labels.count() != 2 ? Second::None : post == Post::None ? Second::Negate : Second::Complement;
     labels.give(a, r, best);
     int64_t n = finishScores(m.score, count, post, second);
     for (int64_t k = 0; k < width; ++k)
