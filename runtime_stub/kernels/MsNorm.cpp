@@ -29,18 +29,22 @@ int32_t skip(const Args *a, bool centred) {
   enum { Input, Skip, Gamma };
   int64_t beta = centred ? 3 : -1, bias = centred ? 4 : 3;
   const Tensor &x = a->in[Input];
-  int64_t n = x.rank ? x.dims[x.rank - 1] : 0, count = onnxc_count(x), skips = onnxc_count(a->in[Skip]);
+  int64_t n = x.rank ? x.dims[x.rank - 1] : 0, strides[kMaxRank];
   bool hasBeta = beta >= 0 && hasIn(a, beta), hasBias = hasIn(a, bias);
-  if (n < 1 || skips < n || skips % n || (skips && count % skips) || onnxc_count(a->in[Gamma]) != n)
+  if (n < 1 || a->in[Skip].rank < 1 || a->in[Skip].dims[a->in[Skip].rank - 1] != n ||
+      !broadcastStrides(a->in[Skip], x.dims, x.rank, strides) || onnxc_count(a->in[Gamma]) != n)
     return ONNXC_K_SHAPE;
   if ((hasBeta && onnxc_count(a->in[beta]) != n) || (hasBias && onnxc_count(a->in[bias]) != n))
     return ONNXC_K_SHAPE;
   double *row = heap<double>(a, n);
   if (!row)
     return ONNXC_K_MEMORY;
-  for (int64_t r = 0; r < count / n; ++r) {
+  Odometer<1> o;
+  o.strides[0] = strides;
+  o.init(x.dims, x.rank - 1);
+  for (int64_t r = 0; o.more(); o.next(), ++r) {
     for (int64_t i = 0; i < n; ++i) {
-      row[i] = loadF64(x, r * n + i) + loadF64(a->in[Skip], (r * n + i) % skips) + (hasBias ? loadF64(a->in[bias], i) : 0);
+      row[i] = loadF64(x, r * n + i) + loadF64(a->in[Skip], o.offset[0] + i) + (hasBias ? loadF64(a->in[bias], i) : 0);
       if (hasOut(a, 3))
         storeF64(a->out[3], r * n + i, row[i]);
     }

@@ -4,10 +4,11 @@ import numpy as np
 from onnx import helper, numpy_helper
 
 CASES = {}  # of one model: label -> case
+DOMAINS = {"ml": "ai.onnx.ml", "ms": "com.microsoft"}  # of the operators of models whose names begin so
 RNG = np.random.default_rng(0)
 
 
-def case(name, op, feed, weights=None, results=1, want=None, opset=21, **attributes):  # of ai.onnx.ml where the name says so
+def case(name, op, feed, weights=None, results=1, want=None, opset=21, **attributes):
     """`name`: of the model, then of the case; `feed`: operand name -> array of the run, None where absent; `weights`: constant operands behind them;
     `want`: the results where -O0 is not asked; `opset`: of the model, its first case's."""
     model, _, label = name.partition(" ")
@@ -112,6 +113,7 @@ case("pool nan_global", "GlobalMaxPool", {"x": _holes})
 for _order in (0, 1):
     case(f"pool_indices {_order}", "MaxPool", {"x": _holes}, results=2, kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1], storage_order=_order)
     case(f"pool_indices empty_{_order}", "MaxPool", {"x": floats(1, 1, 0, 4)}, results=2, kernel_shape=[2, 2], pads=[1, 1, 1, 1], storage_order=_order)
+case("conv_transpose empty", "ConvTranspose", {"x": floats(1, 4, 0, 1)}, {"w": floats(4, 3, 2, 2)}, strides=[2, 2])
 case("conv_transpose valid_shape", "ConvTranspose", {"x": floats(1, 1, 4)}, {"w": floats(1, 1, 4)}, strides=[2], output_shape=[8], auto_pad="VALID")
 case("pool_indices 1d", "MaxPool", {"x": floats(2, 3, 1100)}, results=2, kernel_shape=[3], strides=[2], dilations=[2])
 case("pool_indices 3d", "MaxPool", {"x": whole(4, 2, 3, 5, 6, 7).astype(np.float32)}, results=2, kernel_shape=[2, 2, 2], strides=[3, 1, 1])
@@ -137,11 +139,11 @@ def build(name, dynamic):
         infos += [helper.make_tensor_value_info(f"{n}{at}", helper.np_dtype_to_tensor_dtype(a.dtype), shape(n, a)) for n, a in feed.items() if a is not None]
         constants += [numpy_helper.from_array(a, f"{n}{at}") for n, a in weights.items() if a is not None]
         names = [f"y{at}_{i}" for i in range(results)]
-        domain = "ai.onnx.ml" if name.startswith("op_ml_") else ""
+        domain = next((d for prefix, d in DOMAINS.items() if name.startswith(f"op_{prefix}_")), "")
         operands = [f"{n}{at}" if a is not None else "" for n, a in (feed | weights).items()]
         nodes.append(helper.make_node(op, operands, names, domain=domain, **attributes))
         outputs += [helper.make_empty_tensor_value_info(n) for n in names]
-    return helper.make_model(helper.make_graph(nodes, "g", infos, outputs, constants), opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("ai.onnx.ml", 3)], ir_version=10)
+    return helper.make_model(helper.make_graph(nodes, "g", infos, outputs, constants), opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("ai.onnx.ml", 3), helper.make_opsetid("com.microsoft", 1)], ir_version=10)
 
 
 def differ(got, want):

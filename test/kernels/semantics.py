@@ -1,7 +1,7 @@
 """Operators where ONNX Runtime, or one mode of onnxc, may have other numbers than the standard's text: cases of operators.py with results worked out here."""
 import numpy as np
 
-from operators import case
+from operators import case, floats
 
 
 def sampled(x, scale, out, source, pick):
@@ -78,3 +78,19 @@ for _align, _at in ((0, ((_grid[..., 0] + 1) * 1001 - 1) / 2), (1, (_grid[..., 0
     _single = np.arange(101, dtype=np.float32).reshape(1, 1, 1, 101)
     case(f"grid_of_doubles single_{_align}", "GridSample", {"x": _single, "g": _grid}, align_corners=_align,
          want=[((_grid[..., 0] + 1) / 2 * 100 if _align else ((_grid[..., 0] + 1) * 101 - 1) / 2).reshape(1, 1, 1, 777).astype(np.float32)])
+_rows = np.float32([[3, 1], [1, 1.5]])  # scores of ONNX Runtime 1.31, which the text does not define
+_curve = lambda v: 1 / (1 + np.exp(-v))
+for _name, _coefficients, _score in (("signs", [1.0, -1.0], np.float32([1.5, -1])), ("positive", [1.0, 1.0], np.float32([3.5, 2]))):
+    _machine = dict(kernel_type="LINEAR", kernel_params=[0.0, 0.0, 0.0], support_vectors=[1.0, 0.0, 0.0, 1.0], vectors_per_class=[1, 1], coefficients=_coefficients, rho=[-0.5],
+                    classlabels_ints=[4, 9])
+    for _post, _first in (("NONE", -_score), ("SOFTMAX", 1 - _score), ("SOFTMAX_ZERO", 1 - _score), ("LOGISTIC", _curve(-_score))):
+        _second = _curve(_score) if _post == "LOGISTIC" else _score
+        case(f"ml_svm {_name}_{_post}", "SVMClassifier", {"x": _rows}, results=2, want=[np.where(_score > 0, 4, 9), np.stack([_first, _second], 1)], post_transform=_post, **_machine)
+for _post in ("NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"):
+    case(f"ml_svm one_class_{_post}", "SVMClassifier", {"x": _rows}, results=2, want=[np.array([4, 4]), np.float32([[1.5], [-1]])], post_transform=_post,
+         kernel_type="LINEAR", kernel_params=[0.0, 0.0, 0.0], coefficients=[1.0, -1.0], rho=[-0.5], classlabels_ints=[4])
+_x, _skip, _gamma = floats(2, 5, 40), floats(2, 1, 40), floats(40)  # ONNX Runtime refuses such a skip
+_sum = _x + _skip
+_moved = _sum - _sum.mean(-1, keepdims=True)
+_want = [(_moved / np.sqrt((_moved**2).mean(-1, keepdims=True) + 1e-5) * _gamma).astype(np.float32)]
+case("ms_skip_norm", "SkipLayerNormalization", {"x": _x, "skip": _skip}, {"g": _gamma}, want=_want, epsilon=1e-5)
