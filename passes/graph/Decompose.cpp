@@ -179,6 +179,17 @@ static bool isDequantised(Operation *product) {
   return llvm::any_of(product->getOperands(), [](Value v) { return v && v.getDefiningOp<onnx::DequantizeLinearOp>(); });
 }
 
+// An Add with the bias of a Gemm would repeat the product where that has one row or column and the bias more: no size may allow it.
+static bool onlyBiasRepeats(RankedTensorType product, Value bias) {
+  auto type = rankedType(bias);
+  if (!product || !type || type.getRank() > product.getRank())
+    return false;
+  for (auto [size, given] : llvm::zip(llvm::reverse(product.getShape()), llvm::reverse(type.getShape())))
+    if (given != 1 && ShapedType::isDynamic(size))
+      return false;
+  return true;
+}
+
 // Gemm(a, b, c) = alpha a' b' + beta c where the run makes both matrices, or where b' is one column; with other constant weights,
 // dequantised ones too, only its first operand is transposed.
 static LogicalResult gemm(onnx::GemmOp op, PatternRewriter &rewriter) {
@@ -188,6 +199,8 @@ static LogicalResult gemm(onnx::GemmOp op, PatternRewriter &rewriter) {
   bool constant = !isColumn && bool(onnx::constantValue(dequantised ? dequantised.getX() : op.getB()));
   if (!a || !b || a.getRank() != 2 || b.getRank() != 2 || !a.getElementType().isF32() || (constant && !op.getTransA()))
     return rewriter.notifyMatchFailure(op, "not f32, or weights that are packed as they are");
+  if (!constant && op.getC() && !onlyBiasRepeats(rankedType(op.getResult()), op.getC()))
+    return rewriter.notifyMatchFailure(op, "a bias that may have more rows or columns than the product");
   Location loc = op.getLoc();
   GraphBuilder g{rewriter, loc};
   Value left = lastTwoSwapped(g, op.getA(), op.getTransA());

@@ -58,6 +58,12 @@ static std::optional<PhaseAxis> phaseAxis(int64_t kernel, int64_t stride, int64_
   return a;
 }
 
+// The interleaved result is cropped, which would hide a negative size: from one entry on, or from those known, there is none.
+static bool cropsWhatIsThere(const PhaseAxis &a, int64_t size) {
+  int64_t least = ShapedType::isDynamic(size) ? 1 : size, rows = least + a.padBegin + a.padEnd - a.taps + 1;
+  return rows > 0 && rows * a.stride >= a.cropBegin + a.cropEnd;
+}
+
 static std::optional<Transposed> transposed(onnx::ConvTransposeOp op) {
   auto x = rankedType(op.getX()), w = rankedType(op.getW());
   if (!x || !w || !x.getElementType().isF32() || !w.hasStaticShape() || (x.getRank() != 3 && x.getRank() != 4) ||
@@ -82,7 +88,7 @@ static std::optional<Transposed> transposed(onnx::ConvTransposeOp op) {
       begin = mode == "SAME_UPPER" ? total / 2 : total - total / 2, end = total - begin;
     }
     auto axis = phaseAxis(kernel, strides[i], begin, end, more[i]);
-    if (!axis)
+    if (!axis || !cropsWhatIsThere(*axis, x.getDimSize(i + 2)))
       return std::nullopt;
     t.axes.push_back(*axis);
   }

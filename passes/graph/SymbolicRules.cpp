@@ -135,6 +135,17 @@ FailureOr<AffineExpr> ShapeOp::same(AffineExpr a, AffineExpr b, const Twine &wha
   return cb ? b : a;
 }
 
+LogicalResult ShapeOp::oneForEach(ArrayRef<unsigned> operands, AffineExpr count, StringRef what, bool batched) {
+  auto wanted = SymbolicArithmetic::constantOf(count);
+  for (unsigned i : operands) {
+    auto given = in(i) ? s.count(in(i)) : std::nullopt;
+    if (!wanted || !given || *given == 1 || *given == *wanted || (batched && *wanted > 0 && *given > 0 && *given % *wanted == 0))
+      continue;
+    return error() << "input " << i << " has " << *given << " entries, 1 or one for each of the " << *wanted << " " << what << " is needed";
+  }
+  return success();
+}
+
 FailureOr<Dims> ShapeOp::broadcast(DimsRef a, DimsRef b) {
   if (a.size() < b.size())
     std::swap(a, b);

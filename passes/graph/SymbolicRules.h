@@ -60,6 +60,9 @@ public:
   mlir::LogicalResult oneNumber(mlir::Value v, const llvm::Twine &what, mlir::Operation *before = nullptr);
   // The same for the operands that kernels of op `name` read one number from.
   mlir::LogicalResult checkNumbers(llvm::StringRef name);
+  // Scales or zero points: each of these operands that is present has one entry or one for each of `count` (`what`, in the plural); where
+  // `batched`, a multiple of that. Only sizes that are known are looked at.
+  mlir::LogicalResult oneForEach(llvm::ArrayRef<unsigned> operands, mlir::AffineExpr count, llvm::StringRef what, bool batched = false);
   mlir::InFlightDiagnostic error() { return op->emitError() << onnx::opName(op) << ": "; }
   std::string text(DimsRef dims) const;
   std::string text(mlir::AffineExpr e) const { return s.text(e); }

@@ -32,6 +32,17 @@ static LogicalResult product(ShapeOp &o) {
   return failed(dims) ? failure() : o.set(0, *dims);
 }
 
+// With numbers of the rows in operands `rows`, of the columns in operands `columns`: one for all, or one for each.
+template <unsigned a, unsigned b>
+static LogicalResult quantisedProduct(ShapeOp &o, ArrayRef<unsigned> rows, ArrayRef<unsigned> columns) {
+  if (failed(product<a, b>(o)))
+    return failure();
+  AffineExpr height = o.rank(a) > 1 ? o.dim(a, o.rank(a) - 2) : o.c(1), width = o.rank(b) > 1 ? o.dims(b).back() : o.c(1);
+  return success(succeeded(o.oneForEach(rows, height, "rows", true)) && succeeded(o.oneForEach(columns, width, "columns", true)));
+}
+static LogicalResult matMulInteger(ShapeOp &o) { return quantisedProduct<0, 1>(o, {2}, {3}); }
+static LogicalResult qlinearMatMul(ShapeOp &o) { return quantisedProduct<0, 3>(o, {1, 2, 6, 7}, {4, 5}); }
+
 // With a number for each column in operand `bias`.
 template <unsigned a, unsigned b, unsigned bias>
 static LogicalResult biasedProduct(ShapeOp &o) {
@@ -95,6 +106,11 @@ static LogicalResult gemm(ShapeOp &o) {
     auto both = o.broadcast(dims, o.dims(c));
     if (failed(both))
       return failure();
+    if (both->size() != 2)
+      return o.error() << "bias " << o.text(o.dims(c)) << " has more axes than the product " << o.text(dims);
+    for (int axis = 0; axis < 2; ++axis)
+      if (failed(o.same(dims[axis], (*both)[axis], "sizes of axis " + Twine(axis) + " of the product and of it with the bias:")))
+        return failure();
   }
   return o.set(0, dims);
 }
@@ -123,7 +139,7 @@ static LogicalResult readTerm(Einsum &e, StringRef term, DimsRef dims) {
   int64_t letters = term.size() - term.count('.'), at = 0, free = int64_t(dims.size()) - letters;
   if (free < 0 || (free > 0 && !term.contains('.')))
     return e.o.error() << "term '" << term << "' does not fit an operand of " << dims.size() << " axes";
-  for (char label : term) {
+  for (auto [k, label] : llvm::enumerate(term)) {
     if (label == '.') {
       auto both = e.o.broadcast(e.ellipsis, dims.slice(at, free));
       if (failed(both))
@@ -134,9 +150,10 @@ static LogicalResult readTerm(Einsum &e, StringRef term, DimsRef dims) {
     }
     AffineExpr d = dims[at++], &slot = e.sizes[label];
     ++e.uses[label];
-    if (!slot || SymbolicArithmetic::constantOf(slot) == 1)
+    bool diagonal = term.take_front(k).contains(label);
+    if (!slot || (!diagonal && SymbolicArithmetic::constantOf(slot) == 1))
       slot = d;
-    else if (SymbolicArithmetic::constantOf(d) != 1) {
+    else if (diagonal || SymbolicArithmetic::constantOf(d) != 1) {
       auto both = e.o.same(slot, d, "sizes of label '" + Twine(label) + "'");
       if (failed(both))
         return failure();
@@ -293,10 +310,11 @@ void addContractionRules(ShapeRules &rules) {
   rules["packed.LinearMatMul"] = packedColumns;
   rules["packed.Product"] = packedProduct;
   rules["packed.Attention"] = packedAttention;
-  rules["MatMul"] = rules["MatMulInteger"] = product<0, 1>;
+  rules["MatMul"] = product<0, 1>;
+  rules["MatMulInteger"] = matMulInteger;
   rules["ms.DynamicQuantizeMatMul"] = biasedProduct<0, 1, 4>;
   rules["ms.MatMulIntegerToFloat"] = biasedProduct<0, 1, 6>;
-  rules["QLinearMatMul"] = product<0, 3>;
+  rules["QLinearMatMul"] = qlinearMatMul;
   rules["ms.FusedMatMul"] = fusedMatMul;
   rules["Gemm"] = rules["ms.FusedGemm"] = gemm<0, 1, 2>;
   rules["ms.QGemm"] = gemm<0, 3, 6>;

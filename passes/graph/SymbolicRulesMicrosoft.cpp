@@ -62,10 +62,27 @@ static LogicalResult groupQueryAttention(ShapeOp &o) {
                  succeeded(o.set(2, cache)) && succeeded(o.set(3, {o.dim(0, 0), o.c(q), o.dim(0, 1), total})));
 }
 
+// B, scales, zero points and bias may have any axes: their kernel counts entries.
+static LogicalResult blockOperands(ShapeOp &o, int64_t k, int64_t n, int64_t bits, int64_t block) {
+  int64_t blocks = (k + block - 1) / block;
+  bool packed = o.in(3) && onnx::elementType(o.in(3)).isUnsignedInteger(8);
+  std::pair<const char *, int64_t> wanted[] = {
+      {"B", n * blocks * (block * bits / 8)}, {"scales", n * blocks}, {"zero_points", n * (packed ? (blocks * bits + 7) / 8 : blocks)}};
+  for (auto [i, operand] : llvm::enumerate(wanted))
+    if (auto given = o.in(i + 1) ? o.s.count(o.in(i + 1)) : std::nullopt; given && *given != operand.second)
+      return o.error() << operand.first << " " << o.text(o.dims(i + 1)) << " has " << *given << " entries, " << operand.second
+                       << " are needed for N = " << n << " and " << blocks << " blocks of " << block;
+  if (auto given = o.in(4) ? o.s.count(o.in(4)) : std::nullopt; given && *given < k)
+    return o.error() << "g_idx has " << *given << " entries, K = " << k << " are needed";
+  return success(!o.in(5) || succeeded(o.same(o.s.product(o.dims(5)), o.c(n), "entries of the bias and N:")));
+}
+
 static LogicalResult matMulNBits(ShapeOp &o) {
   if (o.rank(0) < 1)
     return o.error() << "A needs at least one axis";
-  if (failed(o.same(o.dims(0).back(), o.c(o.intAttr("K")), "last size of A and K:")))
+  int64_t k = o.intAttr("K"), n = o.intAttr("N"), bits = o.intAttr("bits", 4), block = o.intAttr("block_size");
+  bool small = k > 0 && n > 0 && block > 0 && std::max({k, n, block}) < (int64_t(1) << 31) && llvm::is_contained({2, 4, 8}, bits);
+  if (failed(o.same(o.dims(0).back(), o.c(k), "last size of A and K:")) || (small && failed(blockOperands(o, k, n, bits, block))))
     return failure();
   Dims dims(o.dims(0));
   dims.back() = o.c(o.intAttr("N"));

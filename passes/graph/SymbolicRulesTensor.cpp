@@ -114,6 +114,8 @@ static LogicalResult reshape(ShapeOp &o) {
   if (known(total) && known(rest) && (*known(rest) == 0 ? *known(total) != 0 : *known(total) % *known(rest) != 0))
     return o.error() << "an input of " << *known(total) << " elements cannot have the shape " << o.text(*target);
   dims[inferred] = known(rest) == 0 ? o.c(0) : o.s.floorDiv(total, rest);
+  if (failed(o.same(total, o.s.product(dims), "numbers of elements")))
+    return failure();
   return view(o, dims);
 }
 

@@ -89,14 +89,14 @@ static LogicalResult checkBias(ShapeOp &o, unsigned bias, AffineExpr channels) {
   return success(succeeded(o.same(o.dim(bias, 0), channels, "entries of the bias and channels of the result:")));
 }
 
-// Convolutions with data operand `x`, weight operand `w` and bias operand `bias`.
-static LogicalResult convolution(ShapeOp &o, unsigned x, unsigned w, unsigned bias) {
+// Convolutions with data operand `x`, weight operand `w`, bias operand `bias` and scales or zero points of weights.
+static LogicalResult convolution(ShapeOp &o, unsigned x, unsigned w, unsigned bias, ArrayRef<unsigned> quantisation = {}) {
   int64_t rank = o.rank(x);
   if (rank < 3 || o.rank(w) != rank)
     return o.error() << "data " << o.text(o.dims(x)) << " and weights " << o.text(o.dims(w)) << " need the same number of axes, at least 3";
   int64_t group = o.intAttr("group", 1);
   if (failed(o.same(o.dim(x, 1), o.s.mul(o.dim(w, 1), o.c(group)), "channels of data and weights:")) ||
-      failed(checkBias(o, bias, o.dim(w, 0))))
+      failed(checkBias(o, bias, o.dim(w, 0))) || failed(o.oneForEach(quantisation, o.dim(w, 0), "channels of the result")))
     return failure();
   if (auto channels = known(o.dim(w, 0)); channels && group > 0 && *channels % group != 0)
     return o.error() << "group " << group << " does not divide the " << *channels << " channels of the result";
@@ -117,9 +117,9 @@ static LogicalResult convolution(ShapeOp &o, unsigned x, unsigned w, unsigned bi
   return o.set(0, dims);
 }
 static LogicalResult conv(ShapeOp &o) { return convolution(o, 0, 1, 2); }
-static LogicalResult convInteger(ShapeOp &o) { return convolution(o, 0, 1, 0); }
+static LogicalResult convInteger(ShapeOp &o) { return convolution(o, 0, 1, 0, {3}); }
 static LogicalResult deformConv(ShapeOp &o) { return convolution(o, 0, 1, 3); }
-static LogicalResult qlinearConv(ShapeOp &o) { return convolution(o, 0, 3, 8); }
+static LogicalResult qlinearConv(ShapeOp &o) { return convolution(o, 0, 3, 8, {4, 5}); }
 
 static LogicalResult convTranspose(ShapeOp &o) {
   int64_t rank = o.rank(0), n = rank - 2;

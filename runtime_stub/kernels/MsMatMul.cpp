@@ -295,7 +295,7 @@ int32_t matMulNBits(const Args *a) {
     return ONNXC_K_SHAPE;
   if (zeros && onnxc_count(a->in[ZeroPoints]) != n * (packed ? zeroBytes : blocks))
     return ONNXC_K_SHAPE;
-  if (hasIn(a, GroupIndex) && onnxc_count(a->in[GroupIndex]) < k)
+  if ((hasIn(a, GroupIndex) && onnxc_count(a->in[GroupIndex]) < k) || (hasIn(a, Bias) && onnxc_count(a->in[Bias]) != n))
     return ONNXC_K_SHAPE;
   double *column = heap<double>(a, k);
   if (!column)

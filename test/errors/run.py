@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import data  # more cases
 import library
 import microsoft
+import operands
 import outputs
 import shapes
 from cases import CASES, F32, case, model, relu, save, tensor

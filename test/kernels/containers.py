@@ -15,6 +15,7 @@ from onnx import TensorProto, defs, helper
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common import Suite
 import edges
+import refusals
 from values import compare, peer
 
 SUITE = Suite("containers", __doc__, reuse=True)
@@ -436,6 +437,7 @@ def label_encoder_1(s, folder):
 
 
 SUITE.cases(edges.CASES, edges.check)
+SUITE.cases(refusals.CASES, refusals.check)
 
 if __name__ == "__main__":
     SUITE.main()
