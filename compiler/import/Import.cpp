@@ -24,9 +24,18 @@ using Fail = std::function<void(const std::string &)>;
 
 bool checkOpsets(const google::protobuf::RepeatedPtrField<pb::OperatorSetIdProto> &imports, const Fail &fail) {
   bool ok = true;
+  std::map<std::string, int64_t> versions;
   const auto &ranges = pb::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
   for (const pb::OperatorSetIdProto &import : imports) {
-    auto range = ranges.find(import.domain() == "ai.onnx" ? "" : import.domain());
+    std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
+    auto known = versions.try_emplace(domain, import.version()).first;
+    if (known->second != import.version()) {
+      ok = false;
+      fail("imports opsets " + std::to_string(known->second) + " and " + std::to_string(import.version()) + " of " +
+           (domain.empty() ? "ai.onnx" : domain) + "; only one can hold");
+      continue;
+    }
+    auto range = ranges.find(domain);
     if (range == ranges.end() || (import.version() >= 1 && import.version() <= range->second.second))
       continue;
     ok = false;

@@ -151,6 +151,9 @@ static std::string rangeError(const pb::NodeProto &node) {
       if (attr->i() < range.least || attr->i() > range.most)
         return "attribute '" + attr->name() + "' is " + std::to_string(attr->i()) + ", not from " + std::to_string(range.least) + " to " +
                std::to_string(range.most);
+  const pb::AttributeProto *parts = node.op_type() == "Split" ? findAttr(node, "num_outputs") : nullptr;
+  if (parts && parts->i() != node.output_size())
+    return "attribute 'num_outputs' is " + std::to_string(parts->i()) + ", the node has " + std::to_string(node.output_size()) + " outputs";
   return {};
 }
 

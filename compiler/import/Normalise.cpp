@@ -127,6 +127,7 @@ public:
       define(defined, t.name(), {t.name(), "initializer", 0});
     for (const pb::SparseTensorProto &t : g.sparse_initializer())
       define(defined, t.values().name(), {t.values().name(), "initializer", 0});
+    checkDefaults(g);
     dropDefaultedInputs(g, defined, depth ? Names() : optional);
     for (const pb::ValueInfoProto &input : g.input())
       if (depth || !optional.count(input.name()))
@@ -156,6 +157,36 @@ public:
   Names optional;  // inputs of the main graph that keep their initializer as default
 
 private:
+  // An initializer is the default of the input of its name, which may leave sizes open.
+  void checkDefaults(const pb::GraphProto &g) {
+    std::unordered_map<std::string, const pb::TensorProto *> initializers;
+    for (const pb::TensorProto &t : g.initializer())
+      initializers[t.name()] = &t;
+    for (const pb::ValueInfoProto &input : g.input()) {
+      auto found = initializers.find(input.name());
+      const pb::TypeProto::Tensor &type = input.type().tensor_type();
+      if (found == initializers.end() || !input.type().has_tensor_type())
+        continue;
+      const pb::TensorProto &t = *found->second;
+      auto text = [](int32_t element, const std::string &sizes) {
+        return llvm::StringRef(pb::TensorProto_DataType_Name(pb::TensorProto_DataType(element))).lower() + "[" + sizes + "]";
+      };
+      bool fits = t.data_type() == type.elem_type() && (!type.has_shape() || t.dims_size() == type.shape().dim_size());
+      std::string given, wanted;
+      for (int i = 0; i < t.dims_size(); ++i)
+        given += (i ? ", " : "") + std::to_string(t.dims(i));
+      for (int i = 0; i < type.shape().dim_size(); ++i) {
+        const auto &dim = type.shape().dim(i);
+        bool known = dim.has_dim_value() && dim.dim_value() >= 0;
+        fits &= !known || i >= t.dims_size() || dim.dim_value() == t.dims(i);
+        wanted += (i ? ", " : "") + (known ? std::to_string(dim.dim_value()) : dim.dim_param().empty() ? "?" : dim.dim_param());
+      }
+      if (!fits)
+        fail({t.name(), "initializer", 0},
+             "is " + text(t.data_type(), given) + ", the input of its name " + text(type.elem_type(), wanted));
+    }
+  }
+
   // Other inputs that have an initializer are constants of the artefact.
   static void dropDefaultedInputs(pb::GraphProto &g, const Names &initializers, const Names &optional) {
     google::protobuf::RepeatedPtrField<pb::ValueInfoProto> kept;
