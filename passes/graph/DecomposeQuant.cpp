@@ -106,15 +106,17 @@ static Value scaledProduct(PatternRewriter &rewriter, Location loc, Type type, V
   y = onnx::MulOp::create(rewriter, loc, type, y, scale);
   return bias ? Value(onnx::AddOp::create(rewriter, loc, type, y, bias)) : y;
 }
-static bool isMatrixScale(Value b, Value scale) {
+// Whether B is a constant matrix whose scale and bias have sizes that are checked here: those of the run would broadcast.
+static bool isMatrixScale(Value b, Value scale, Value bias) {
   auto type = llvm::dyn_cast<RankedTensorType>(b.getType()), s = llvm::dyn_cast<RankedTensorType>(scale.getType());
-  return type && s && type.getRank() == 2 && s.getRank() <= 1 && onnx::constantValue(b) && onnx::elementType(scale).isF32();
+  bool sized = s && s.hasStaticShape() && (!bias || llvm::cast<ShapedType>(bias.getType()).hasStaticShape());
+  return type && sized && type.getRank() == 2 && s.getRank() <= 1 && onnx::constantValue(b) && onnx::elementType(scale).isF32();
 }
 
 static LogicalResult dynamicMatMul(onnx::MSDynamicQuantizeMatMulOp op, PatternRewriter &rewriter) {
   auto a = llvm::dyn_cast<RankedTensorType>(op.getA().getType());
-  if (!isMatrixScale(op.getB(), op.getBScale()) || !a)
-    return rewriter.notifyMatchFailure(op, "B is no constant matrix");
+  if (!isMatrixScale(op.getB(), op.getBScale(), op.getBias()) || !a)
+    return rewriter.notifyMatchFailure(op, "B is no constant matrix, or sizes are the run's");
   auto scalarOf = [&](Type element) { return RankedTensorType::get({}, element); };
   Type byte = rewriter.getIntegerType(8, /*isSigned=*/false);
   auto q = onnx::DynamicQuantizeLinearOp::create(rewriter, op.getLoc(), a.clone(byte), scalarOf(rewriter.getF32Type()), scalarOf(byte),
@@ -126,9 +128,9 @@ static LogicalResult dynamicMatMul(onnx::MSDynamicQuantizeMatMulOp op, PatternRe
 
 static LogicalResult integerMatMul(onnx::MSMatMulIntegerToFloatOp op, PatternRewriter &rewriter) {
   auto scale = llvm::dyn_cast<RankedTensorType>(op.getAScale().getType());
-  if (!isMatrixScale(op.getB(), op.getBScale()) || !scale || scale.getRank() > 1 || (scale.getRank() == 1 && scale.getDimSize(0) != 1) ||
-      !onnx::elementType(op.getY()).isF32())
-    return rewriter.notifyMatchFailure(op, "B is no constant matrix");
+  if (!isMatrixScale(op.getB(), op.getBScale(), op.getBias()) || !scale || scale.getRank() > 1 ||
+      (scale.getRank() == 1 && scale.getDimSize(0) != 1) || !onnx::elementType(op.getY()).isF32())
+    return rewriter.notifyMatchFailure(op, "B is no constant matrix, or sizes are the run's");
   SmallVector<Value> a{op.getA(), op.getAScale(), op.getAZeroPoint()};
   rewriter.replaceOp(
       op, scaledProduct(rewriter, op.getLoc(), op.getY().getType(), a, op.getB(), op.getBScale(), op.getBZeroPoint(), op.getBias()));

@@ -146,9 +146,6 @@ int32_t groupQuery(const Args *a) {
   ONNXC_TRY(l.g.read(a));
   const Gqa &g = l.g;
   ONNXC_CHECK(g.presentFits(), ONNXC_K_SHAPE);
-  for (int64_t i = QNorm; i <= KNorm; ++i)
-    if (hasIn(a, i) && onnxc_count(a->in[i]) != g.size)
-      return ONNXC_K_SHAPE;
   if (!l.extra.read(a, AttentionBias, g.batch, g.heads, g.queries, 0))
     return ONNXC_K_SHAPE;
   l.cos = hasIn(a, CosCache) ? in<float>(a, CosCache) : nullptr, l.sin = hasIn(a, SinCache) ? in<float>(a, SinCache) : nullptr;
@@ -158,7 +155,6 @@ int32_t groupQuery(const Args *a) {
   l.epsilon = float(a->attr[NormEpsilon].f), l.interleaved = a->attr[RotaryInterleaved].i != 0;
   l.causal = a->attr[Causal].i != 0, l.window = a->attr[Window].i;
   bool sunk = a->attr[SmoothSoftmax].i == 1 || hasIn(a, HeadSink);
-  ONNXC_CHECK(!hasIn(a, HeadSink) || onnxc_count(a->in[HeadSink]) == g.heads, ONNXC_K_SHAPE);
   l.most = g.mostRows();
   int64_t queries = g.heads * g.batch * g.queries * g.size, cache = g.sliding ? g.batch * g.kvHeads * l.most * g.size : 0;
   float *placed = allocate<float>(a, queries + g.heads + 2 * cache), *sinks = placed + queries;

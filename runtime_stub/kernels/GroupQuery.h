@@ -125,6 +125,11 @@ struct Gqa {
       return ONNXC_K_SHAPE;
     if (hasIn(a, PositionIds) && onnxc_count(a->in[PositionIds]) != batch * queries)
       return ONNXC_K_SHAPE;
+    for (int64_t i = QNorm; i <= KNorm; ++i)
+      if (hasIn(a, i) && onnxc_count(a->in[i]) != size)
+        return ONNXC_K_SHAPE;
+    if (hasIn(a, HeadSink) && onnxc_count(a->in[HeadSink]) != heads)
+      return ONNXC_K_SHAPE;
     past = hasIn(a, PastKey) ? a->in[PastKey].dims[2] : 0;
     if (!readCache(keys, KQuantType, KScale) || !readCache(values, VQuantType, VScale))
       return ONNXC_K_SHAPE;

@@ -165,6 +165,13 @@ int32_t fusedMatMul(const Args *a) {
 
 // ---- products of 8-bit integers
 // An operand's zero points: none, one, or one a column.
+// Whether operand `i`, where it is given, has one number for all columns or as many for each.
+bool fitsColumns(const Args *a, int64_t i, int64_t columns) {
+  int64_t n = hasIn(a, i) ? onnxc_count(a->in[i]) : 1;
+  return n == 1 || (columns > 0 && n > 0 && n % columns == 0);
+}
+bool biasFits(const Args *a, int64_t i, int64_t columns) { return !hasIn(a, i) || onnxc_count(a->in[i]) == columns; }
+
 struct Zeros {
   const Tensor *t = nullptr;
   int64_t n = 0;
@@ -173,7 +180,7 @@ struct Zeros {
       return true;
     t = &a->in[operand];
     n = onnxc_count(*t);
-    return n == 1 || (columns > 0 && n % columns == 0);
+    return fitsColumns(a, operand, columns);
   }
   int64_t operator()(int64_t c) const { return t ? loadI64(*t, n == 1 ? 0 : c % n) : 0; }
 };
@@ -217,6 +224,8 @@ int32_t matMulIntegerToFloat(const Args *a) {
   Zeros zeros;
   if (!x.read(a->in[A], false, false, true) || !y.read(a->in[B], false, false, false) || !zeros.read(a, BZero, y.columns))
     return ONNXC_K_SHAPE;
+  if (onnxc_count(a->in[AScale]) < 1 || !fitsColumns(a, BScale, y.columns) || !biasFits(a, Bias, y.columns))
+    return ONNXC_K_SHAPE;
   int64_t zero = hasIn(a, AZero) ? loadI64(a->in[AZero], 0) : 0;
   double scale = loadF64(a->in[AScale], 0);
   return integerProduct(a, a->in[A], a->in[B], x, y, zero, zeros, [&](int64_t m, int64_t n, int64_t sum) {
@@ -230,6 +239,8 @@ int32_t dynamicQuantizeMatMul(const Args *a) {
   Matrix x, y;
   Zeros zeros;
   if (!x.read(a->in[A], false, false, true) || !y.read(a->in[B], false, false, false) || !zeros.read(a, BZero, y.columns))
+    return ONNXC_K_SHAPE;
+  if (!fitsColumns(a, BScale, y.columns) || !biasFits(a, Bias, y.columns))
     return ONNXC_K_SHAPE;
   int64_t count = onnxc_count(a->in[A]);
   float low = 0, high = 0;
@@ -258,7 +269,7 @@ int32_t quantisedGemm(const Args *a) {
   Matrix x, y;
   Zeros zeros;
   if (!x.read(a->in[A], a->attr[TransA].i, false, true) || !y.read(a->in[B], a->attr[TransB].i, false, false) ||
-      !zeros.read(a, BZero, y.columns))
+      !zeros.read(a, BZero, y.columns) || !fitsColumns(a, BScale, y.columns))
     return ONNXC_K_SHAPE;
   int64_t zero = loadI64(a->in[AZero], 0), biases = hasIn(a, C) ? onnxc_count(a->in[C]) : 0;
   bool perRow = biases == x.rows && hasIn(a, C) && a->in[C].rank == 2 && a->in[C].dims[1] == 1 && x.rows > 1;
@@ -295,7 +306,7 @@ int32_t matMulNBits(const Args *a) {
     return ONNXC_K_SHAPE;
   if (zeros && onnxc_count(a->in[ZeroPoints]) != n * (packed ? zeroBytes : blocks))
     return ONNXC_K_SHAPE;
-  if ((hasIn(a, GroupIndex) && onnxc_count(a->in[GroupIndex]) < k) || (hasIn(a, Bias) && onnxc_count(a->in[Bias]) != n))
+  if ((hasIn(a, GroupIndex) && onnxc_count(a->in[GroupIndex]) < k) || !biasFits(a, Bias, n))
     return ONNXC_K_SHAPE;
   double *column = heap<double>(a, k);
   if (!column)

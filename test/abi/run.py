@@ -472,6 +472,33 @@ def operands_shorter_than_weights(s, folder):
 
 
 @SUITE.check
+def microsoft_operands_of_odd_sizes(s, folder):
+    """Scales, zero points, biases and sinks of which only the run knows how many there are: an error that names the node, at -O0 too."""
+    f, i8, u8 = (lambda *shape, t=t: np.ones(shape, t) for t in (np.float32, np.int8, np.uint8))
+    number, heads = np.array(1, np.float32), {"q": f(1, 3, 32), "k": f(1, 3, 32), "v": f(1, 3, 32), "": None, "-": None, "l": np.array([2], np.int32), "t": np.array(3, np.int32)}
+    sunk = {**heads, "1": None, "2": None, "3": None, "4": None, "s": f(4)}
+    bits, product = dict(K=32, N=8, bits=4, block_size=16), {"x": u8(2, 4), "w": u8(4, 5), "a": number, "s": f(5), "": None, "z": u8(5), "b": f(5)}
+    cases = [("MatMulNBits", {"x": f(1, 32), "w": u8(8, 2, 8), "s": f(16), "": None, "1": None, "b": f(8)}, "b", (0, 1, 3, 20), bits),
+             ("DynamicQuantizeMatMul", {"x": f(2, 4), "w": i8(4, 5), "s": f(5), "": None, "b": f(5)}, "s", (0, 3), {}),
+             ("MatMulIntegerToFloat", product, "s", (0, 3), {}), ("MatMulIntegerToFloat", product, "z", (0, 3), {}),
+             ("QGemm", {"x": u8(2, 4), "a": number, "z": u8(), "w": u8(4, 5), "s": f(5), "o": u8()}, "s", (0, 3), {}),
+             ("GroupQueryAttention", sunk, "s", (0, 1, 5), dict(num_heads=4, kv_num_heads=4)),
+             ("GroupQueryAttention", {**sunk, "5": None, "6": None, "n": f(8), "m": f(8)}, "n", (0, 7, 9), dict(num_heads=4, kv_num_heads=4))]
+    for i, (op, feed, odd, counts, attributes) in enumerate(cases):
+        given = {n: v for n, v in feed.items() if v is not None}
+        ports = [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(v.dtype), ["count"] if n == odd else v.shape) for n, v in given.items()]
+        node = helper.make_node(op, [n if v is not None else "" for n, v in feed.items()], ["y"], name="odd", domain="com.microsoft", **attributes)
+        proto = make([node], ports, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], domains=("com.microsoft",))
+        for flags in ([], ["-O0"]):
+            model = load(s.compile(proto, folder, *flags, name=f"m{i}{len(flags)}"))
+            model.run(given)
+            for count in counts:
+                if wrong := refusal(model, {**given, odd: np.ones(count, given[odd].dtype)}, "odd"):
+                    return f"{op} {i} with {count} {flags}: {wrong}"
+    return None
+
+
+@SUITE.check
 def squeezed_sizes(s, folder):
     """Without axes a size of 1 that only the run knows would change the rank: an error that names the node."""
     proto = make([helper.make_node("Squeeze", ["x"], ["y"], name="tight")], [info("x", 1, "n", 2, "m")], [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
