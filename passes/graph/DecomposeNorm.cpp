@@ -2,14 +2,16 @@
 // groups of Decompose.cpp.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Reduce.h"
+#include "dialects/onnx/Tensor.h"
 #include "passes/graph/Decompose.h"
 
 using namespace mlir;
 namespace onnxc {
 
-// The mean over axes in ascending order, which stay with size 1: run by run of neighbours, the innermost first, since loops join
+// `Reduce` over axes in ascending order, which stay with size 1: run by run of neighbours, the innermost first, since loops join
 // neighbours.
-static Value meanOver(GraphBuilder g, Value v, ArrayRef<int64_t> axes) {
+template <class Reduce>
+static Value reducedOver(GraphBuilder g, Value v, ArrayRef<int64_t> axes) {
   while (!axes.empty()) {
     size_t n = 1;
     while (n < axes.size() && axes[axes.size() - n - 1] + 1 == axes[axes.size() - n])
@@ -17,10 +19,55 @@ static Value meanOver(GraphBuilder g, Value v, ArrayRef<int64_t> axes) {
     SmallVector<int64_t> shape(rankedType(v).getShape());
     for (int64_t a : axes.take_back(n))
       shape[a] = 1;
-    v = onnx::ReduceMeanOp::create(g.b, g.loc, rankedType(v).clone(shape), v, g.integers(axes.take_back(n)), 1, 0);
+    v = Reduce::create(g.b, g.loc, rankedType(v).clone(shape), v, g.integers(axes.take_back(n)), 1, 0);
     axes = axes.drop_back(n);
   }
   return v;
+}
+
+// Axes of a tensor of so many, counted from its front, each once and in ascending order; nothing where it has not got one of them.
+static std::optional<SmallVector<int64_t>> ascending(ArrayRef<int64_t> given, int64_t rank) {
+  SmallVector<int64_t> axes(given);
+  for (int64_t &a : axes)
+    a += a < 0 ? rank : 0;
+  llvm::sort(axes);
+  axes.erase(llvm::unique(axes), axes.end());
+  bool fit = axes.empty() || (axes.front() >= 0 && axes.back() < rank);
+  return fit ? std::optional(axes) : std::nullopt;
+}
+
+// A reduction over axes that are no neighbours.
+template <class Reduce>
+static LogicalResult separatedAxes(Reduce op, PatternRewriter &rewriter) {
+  auto x = rankedType(op.getData()), y = rankedType(op.getReduced());
+  ElementsAttr value = op.getAxes() ? onnx::constantValue(op.getAxes()) : ElementsAttr();
+  auto given = value ? onnx::integerElements(value) : std::nullopt;
+  auto axes = x && given ? ascending(*given, x.getRank()) : std::nullopt;
+  if (!axes || !y || !x.getElementType().isF32() || axes->empty() || axes->back() - axes->front() + 1 == int64_t(axes->size()))
+    return rewriter.notifyMatchFailure(op, "neighbouring axes, or not f32 over known ones");
+  GraphBuilder g{rewriter, op.getLoc()};
+  Value v = reducedOver<Reduce>(g, op.getData(), *axes);
+  if (op.getKeepdims())
+    rewriter.replaceOp(op, v);
+  else
+    rewriter.replaceOpWithNewOp<onnx::SqueezeOp>(op, y, v, g.integers(*axes));
+  return success();
+}
+
+// x / |x|, and 0 where the norm is.
+static LogicalResult lpNormalization(onnx::LpNormalizationOp op, PatternRewriter &rewriter) {
+  auto x = rankedType(op.getInput());
+  int64_t axis = x ? int64_t(op.getAxis()) + (int64_t(op.getAxis()) < 0 ? x.getRank() : 0) : -1;
+  if (axis < 0 || axis >= x.getRank() || !x.getElementType().isF32() || (op.getP() != 1 && op.getP() != 2))
+    return rewriter.notifyMatchFailure(op, "not f32, or an axis or a norm that there is not");
+  GraphBuilder g{rewriter, op.getLoc()};
+  Value norm =
+      op.getP() == 1 ? reducedOver<onnx::ReduceL1Op>(g, op.getInput(), {axis}) : reducedOver<onnx::ReduceL2Op>(g, op.getInput(), {axis});
+  Type flags = rankedType(norm).clone(rewriter.getI1Type());
+  Value none = onnx::EqualOp::create(rewriter, op.getLoc(), flags, norm, g.number(0));
+  Value quotient = onnx::DivOp::create(rewriter, op.getLoc(), x, op.getInput(), norm);
+  rewriter.replaceOpWithNewOp<onnx::WhereOp>(op, op.getType(), none, g.number(0), quotient);
+  return success();
 }
 
 // (x - mean) / (deviation + 1e-9)
@@ -28,16 +75,13 @@ static LogicalResult meanVariance(onnx::MeanVarianceNormalizationOp op, PatternR
   auto x = rankedType(op.getX());
   if (!x || !x.getElementType().isF32())
     return rewriter.notifyMatchFailure(op, "not f32 of a known rank");
-  SmallVector<int64_t> axes(op.getAxes());
-  for (int64_t &a : axes)
-    a += a < 0 ? x.getRank() : 0;
-  llvm::sort(axes);
-  axes.erase(llvm::unique(axes), axes.end());
-  if (!axes.empty() && (axes.front() < 0 || axes.back() >= x.getRank()))
+  auto axes = ascending(op.getAxes(), x.getRank());
+  if (!axes)
     return rewriter.notifyMatchFailure(op, "an axis that the operand has not");
   GraphBuilder g{rewriter, op.getLoc()};
-  Value mean = meanOver(g, op.getX(), axes), centered = onnx::SubOp::create(rewriter, op.getLoc(), x, op.getX(), mean);
-  Value variance = meanOver(g, onnx::MulOp::create(rewriter, op.getLoc(), x, centered, centered), axes);
+  Value mean = reducedOver<onnx::ReduceMeanOp>(g, op.getX(), *axes),
+        centered = onnx::SubOp::create(rewriter, op.getLoc(), x, op.getX(), mean);
+  Value variance = reducedOver<onnx::ReduceMeanOp>(g, onnx::MulOp::create(rewriter, op.getLoc(), x, centered, centered), *axes);
   Value deviation = onnx::SqrtOp::create(rewriter, op.getLoc(), variance.getType(), variance);
   Value divisor = onnx::AddOp::create(rewriter, op.getLoc(), variance.getType(), deviation, g.number(1e-9f));
   rewriter.replaceOpWithNewOp<onnx::DivOp>(op, op.getType(), centered, divisor);
@@ -61,6 +105,11 @@ static LogicalResult crossEntropy(onnx::SoftmaxCrossEntropyLossOp op, PatternRew
 
 void populateDecomposeNormPatterns(RewritePatternSet &patterns) {
   patterns.add(meanVariance);
+  patterns.add(lpNormalization);
+  patterns.add(separatedAxes<onnx::ReduceSumOp>);
+  patterns.add(separatedAxes<onnx::ReduceMeanOp>);
+  patterns.add(separatedAxes<onnx::ReduceMaxOp>);
+  patterns.add(separatedAxes<onnx::ReduceMinOp>);
   patterns.add(crossEntropy);
 }
 

@@ -1,5 +1,5 @@
-// FastSelect.cpp: TopK, ArgMax and ArgMin of f32: values become integers of the same order, whole vectors are passed over with one test.
-// Oracle: Select.cpp.
+// FastSelect.cpp: TopK, ArgMax, ArgMin and Hardmax of f32: values become integers of the same order, whole vectors are passed over with one
+// test. Oracle: Select.cpp.
 #include "runtime_stub/kernels/Lanes.h"
 #include "runtime_stub/kernels/Parallel.h"
 extern "C" int32_t onnxc_s_TopK_f32(const onnxc_args *a);  // Select.cpp
@@ -188,35 +188,66 @@ ONNXC_INLINE void bestOfRows(const float *x, int64_t dim, int64_t count, float s
   bestOfColumns(columns, dim, 64, count, sign, last, to);
 }
 
-// NaN is the best for both.
-int32_t argBest(const onnxc_args *a, bool greatest) {  // attributes: axis, select_last_index
-  const onnxc_tensor &in = a->in[0];
-  int64_t axis = a->attr[0].i;
-  ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_SHAPE);
-  Axis3 s = splitAt(in, axis);
+// give(first, count, best): where the best of the results [first, first + count) are along the axis, up to 64 of them that are neighbours.
+// NaN is the best for both orders.
+template <class Give>
+ONNXC_INLINE int32_t eachBest(const onnxc_args *a, const Axis3 &s, float sign, bool last, const Give &give) {
   ONNXC_CHECK((s.dim > 0 && s.dim <= INT32_MAX) || s.outer * s.inner == 0, ONNXC_K_SIZE);
-  bool last = a->attr[1].i != 0;
-  float sign = greatest ? 1 : -1;
-  const float *x = data<float>(in);
-  int64_t *to = mutableData<int64_t>(a->out[0]), blocks = (s.inner + 63) / 64;
+  const float *x = data<float>(a->in[0]);
+  int64_t blocks = (s.inner + 63) / 64;
   if (s.inner == 1 && s.dim <= kShort)
     return parallelFor(a, (s.outer + 63) / 64, grainOf(s.dim * 64), [=](int64_t begin, int64_t end) {
-      for (int64_t r = begin * 64; r < minOf(end * 64, s.outer); r += 64)
-        bestOfRows(x + r * s.dim, s.dim, minOf<int64_t>(64, s.outer - r), sign, last, to + r);
+      int64_t best[64];
+      for (int64_t r = begin * 64; r < minOf(end * 64, s.outer); r += 64) {
+        int64_t count = minOf<int64_t>(64, s.outer - r);
+        bestOfRows(x + r * s.dim, s.dim, count, sign, last, best);
+        give(r, count, best);
+      }
       return int32_t(ONNXC_K_OK);
     });
   if (s.inner == 1)
     return parallelFor(a, s.outer, grainOf(s.dim), [=](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r)
-        to[r] = bestOfRow(x + r * s.dim, s.dim, sign, last);
+      for (int64_t r = begin; r < end; ++r) {
+        int64_t best = bestOfRow(x + r * s.dim, s.dim, sign, last);
+        give(r, 1, &best);
+      }
       return int32_t(ONNXC_K_OK);
     });
   return parallelFor(a, s.outer * blocks, grainOf(s.dim * 64), [=](int64_t begin, int64_t end) {
+    int64_t best[64];
     for (int64_t r = begin; r < end; ++r) {
-      int64_t o = r / blocks, c = r % blocks * 64;
-      bestOfColumns(x + o * s.dim * s.inner + c, s.dim, s.inner, minOf<int64_t>(64, s.inner - c), sign, last, to + o * s.inner + c);
+      int64_t o = r / blocks, c = r % blocks * 64, count = minOf<int64_t>(64, s.inner - c);
+      bestOfColumns(x + o * s.dim * s.inner + c, s.dim, s.inner, count, sign, last, best);
+      give(o * s.inner + c, count, best);
     }
     return int32_t(ONNXC_K_OK);
+  });
+}
+
+int32_t argBest(const onnxc_args *a, bool greatest) {  // attributes: axis, select_last_index
+  int64_t axis = a->attr[0].i;
+  ONNXC_CHECK(fixAxis(axis, a->in[0].rank), ONNXC_K_SHAPE);
+  int64_t *to = mutableData<int64_t>(a->out[0]);
+  return eachBest(a, splitAt(a->in[0], axis), greatest ? 1 : -1, a->attr[1].i != 0,
+                  [=](int64_t first, int64_t count, const int64_t *best) { memcpy(to + first, best, size_t(count) * sizeof(int64_t)); });
+}
+
+int32_t hardmax(const onnxc_args *a) {  // attributes: axis
+  int64_t axis = a->attr[0].i;
+  ONNXC_CHECK(fixAxis(axis, a->in[0].rank), ONNXC_K_SHAPE);
+  Axis3 s = splitAt(a->in[0], axis);
+  if (s.dim == 0)
+    return ONNXC_K_OK;
+  float *to = mutableData<float>(a->out[0]);
+  return eachBest(a, s, 1, false, [=](int64_t first, int64_t count, const int64_t *best) {
+    float *from = to + first / s.inner * s.dim * s.inner + first % s.inner;
+    int64_t step = s.inner == 1 ? s.dim : 1;  // from one result's elements to the next one's
+    if (s.inner == 1)
+      memset(from, 0, size_t(count * s.dim) * sizeof(float));
+    for (int64_t d = 0; d < s.dim && s.inner > 1; ++d)
+      memset(from + d * s.inner, 0, size_t(count) * sizeof(float));
+    for (int64_t i = 0; i < count; ++i)
+      from[i * step + best[i] * s.inner] = 1;
   });
 }
 
@@ -227,3 +258,4 @@ extern "C" int32_t onnxc_s_FastTopK(const onnxc_args *a) { return onnxc_s_TopK_f
 extern "C" int32_t onnxc_k_FastTopK(const onnxc_args *a) { return onnxc::topK(a); }
 extern "C" int32_t onnxc_k_FastArgMax(const onnxc_args *a) { return onnxc::argBest(a, true); }
 extern "C" int32_t onnxc_k_FastArgMin(const onnxc_args *a) { return onnxc::argBest(a, false); }
+extern "C" int32_t onnxc_k_FastHardmax(const onnxc_args *a) { return onnxc::hardmax(a); }

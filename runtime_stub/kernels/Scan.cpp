@@ -1,38 +1,73 @@
 // Scan.cpp: running sums and products along an axis: CumSum, CumProd.
-#include "runtime_stub/kernels/Index.h"
+#include "runtime_stub/kernels/Lanes.h"
+#include "runtime_stub/kernels/Parallel.h"
 
 namespace onnxc {
 
+constexpr int64_t kColumns = 1024;  // that are read side by side: pages in order, and totals that stay in the first-level cache
+
+// `from` and `to` along `dim`, `width` columns of `most` side by side; `step` elements lie between neighbours of the axis.
+template <class T, bool Sum, bool Exclusive, int64_t most>
+ONNXC_INLINE void cumulateColumns(const T *__restrict from, T *__restrict to, int64_t dim, int64_t step, int64_t width) {
+  Acc<T> totals[most];
+  for (int64_t i = 0; i < width; ++i)
+    totals[i] = Acc<T>(Sum ? 0 : 1);
+  for (int64_t k = 0; k < dim; ++k, from += step, to += step)
+    for (int64_t i = 0; i < width; ++i) {
+      Acc<T> before = totals[i], x = toAcc(from[i]);
+      if constexpr (IsFloat<T>::value)
+        totals[i] = Sum ? before + x : before * x;
+      else
+        totals[i] = Acc<T>(Sum ? uint64_t(before) + uint64_t(x) : uint64_t(before) * uint64_t(x));
+      to[i] = fromAcc<T>(Exclusive ? before : totals[i]);
+    }
+}
+
+// The same for whole vectors of floats, whose sums are doubles.
+template <bool Sum, bool Exclusive>
+ONNXC_INLINE void cumulateVectors(const float *__restrict from, float *__restrict to, int64_t dim, int64_t step, int64_t vectors) {
+  typedef double v16d __attribute__((ext_vector_type(16)));
+  v16d totals[kColumns / kLanes];
+  for (int64_t i = 0; i < vectors; ++i)
+    totals[i] = v16d(Sum ? 0 : 1);
+  for (int64_t k = 0; k < dim; ++k, from += step, to += step)
+    for (int64_t i = 0; i < vectors; ++i) {
+      v16d before = totals[i], x = __builtin_convertvector(*(const v16 *)(from + i * kLanes), v16d);
+      totals[i] = Sum ? before + x : before * x;
+      *(v16 *)(to + i * kLanes) = __builtin_convertvector(Exclusive ? before : totals[i], v16);
+    }
+}
+
+template <class T, bool Sum, bool Exclusive>
+ONNXC_INLINE int32_t cumulateAll(const onnxc_args *a, const Axis3 &s, bool reverse) {
+  const T *from = data<T>(a->in[0]);
+  T *to = mutableData<T>(a->out[0]);
+  int64_t blocks = (s.inner + kColumns - 1) / kColumns, start = reverse ? (s.dim - 1) * s.inner : 0, step = reverse ? -s.inner : s.inner;
+  return parallelFor(a, s.outer * blocks, grainOf(s.dim * minOf(s.inner, kColumns)), [=](int64_t begin, int64_t end) {
+    for (int64_t u = begin; u < end; ++u) {
+      int64_t first = u % blocks * kColumns, at = u / blocks * s.dim * s.inner + start + first, width = minOf(s.inner - first, kColumns);
+      if constexpr (__is_same(T, float))
+        if (int64_t vectors = width / kLanes) {
+          cumulateVectors<Sum, Exclusive>(from + at, to + at, s.dim, step, vectors);
+          at += vectors * kLanes, width -= vectors * kLanes;
+        }
+      if (width == 1)
+        cumulateColumns<T, Sum, Exclusive, 1>(from + at, to + at, s.dim, step, 1);
+      else
+        cumulateColumns<T, Sum, Exclusive, kColumns>(from + at, to + at, s.dim, step, width);
+    }
+    return int32_t(ONNXC_K_OK);
+  });
+}
+
 template <class T, bool Sum>
 static int32_t cumulate(const onnxc_args *a) {  // attributes: exclusive, reverse
-  const onnxc_tensor &in = a->in[0];
   int64_t axis = loadI64(a->in[1], 0);
   ONNXC_CHECK(onnxc_count(a->in[1]) == 1, ONNXC_K_SHAPE);
-  ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_INDEX);
-  bool exclusive = a->attr[0].i != 0, reverse = a->attr[1].i != 0;
-  Axis3 s = splitAt(in, axis);
-  constexpr int64_t kColumns = 64;  // whose totals stay in registers or near
-  const T *from = data<T>(in);
-  T *to = mutableData<T>(a->out[0]);
-  for (int64_t o = 0; o < s.outer; ++o)
-    for (int64_t first = 0; first < s.inner; first += kColumns) {
-      int64_t n = minOf(kColumns, s.inner - first);
-      Acc<T> totals[kColumns];
-      for (Acc<T> &total : totals)
-        total = Acc<T>(Sum ? 0 : 1);
-      for (int64_t k = 0; k < s.dim; ++k) {
-        int64_t at = (o * s.dim + (reverse ? s.dim - 1 - k : k)) * s.inner + first;
-        for (int64_t i = 0; i < n; ++i) {
-          Acc<T> before = totals[i], x = toAcc(from[at + i]);
-          if constexpr (IsFloat<T>::value)
-            totals[i] = Sum ? before + x : before * x;
-          else
-            totals[i] = Acc<T>(Sum ? uint64_t(before) + uint64_t(x) : uint64_t(before) * uint64_t(x));
-          to[at + i] = fromAcc<T>(exclusive ? before : totals[i]);
-        }
-      }
-    }
-  return 0;
+  ONNXC_CHECK(fixAxis(axis, a->in[0].rank), ONNXC_K_INDEX);
+  Axis3 s = splitAt(a->in[0], axis);
+  bool reverse = a->attr[1].i != 0;
+  return a->attr[0].i ? cumulateAll<T, Sum, true>(a, s, reverse) : cumulateAll<T, Sum, false>(a, s, reverse);
 }
 
 }  // namespace onnxc

@@ -69,6 +69,21 @@ for _rows, _sum in ((1, 300), (9, 5), (40, 8), (40, 33)):
     case(f"matmul_column {_rows}x{_sum}_vector", "MatMul", {"x": floats(2, _rows, _sum), "y": floats(_sum)})
     case(f"gemm_column {_rows}x{_sum}", "Gemm", {"x": floats(_rows, _sum)}, {"y": floats(1, _sum), "z": floats(1)}, transB=1, alpha=0.5, beta=3.0)
     case(f"gemm_column {_rows}x{_sum}_bias", "Gemm", {"x": floats(_sum, _rows)}, {"y": floats(_sum, 1), "z": floats(_rows, 1)}, transA=1)
+_odd = floats(3, 7, 40)
+_odd[0, 2, :5], _odd[1, 3, 7], _odd[1, 4, 8], _odd[2, :, 9] = 0, np.nan, np.inf, 0
+for _axis in range(3):
+    for _p in (1, 2):
+        case(f"lp_normalization {_axis}_{_p}", "LpNormalization", {"x": _odd}, axis=_axis, p=_p)
+    case(f"hardmax {_axis}", "Hardmax", {"x": _odd}, axis=_axis)
+    for _columns in (1, 5, 16, 150, 1100):
+        for _flags in ({}, {"exclusive": 1, "reverse": 1}):
+            _shape = [3, 4, _columns][_axis:] + [3, 4, _columns][:_axis]
+            case(f"cumulative_sum {_axis}_{_columns}_{len(_flags)}", "CumSum", {"x": floats(*_shape)}, {"axis": np.int64(1)}, **_flags)
+case("hardmax short", "Hardmax", {"x": whole(3, 130, 5, dtype=np.int64).astype(np.float32)})
+for _reduction in ("Sum", "Mean", "Max", "Min"):
+    for _keep in (0, 1):
+        case(f"reduce_separated {_reduction}_{_keep}", f"Reduce{_reduction}", {"x": _odd.reshape(3, 7, 5, 8)}, {"axes": np.array([0, -1, 2])}, keepdims=_keep)
+        case(f"reduce_separated {_reduction}_{_keep}_two", f"Reduce{_reduction}", {"x": floats(3, 7, 5, 8)}, {"axes": np.array([2, 0])}, keepdims=_keep)
 for _mode in ("DCR", "CRD"):
     for _block in (2, 3, 5):
         case(f"depth_to_space {_mode}_{_block}", "DepthToSpace", {"x": floats(2, 2 * _block**2, 3, 21)}, blocksize=_block, mode=_mode)

@@ -329,3 +329,24 @@ func.func @weights_column(%a: tensor<?x40xf32>, %s: tensor<?x3xf32>, %v: tensor<
   %u = "onnx.MatMul"(%a, %d) : (tensor<?x40xf32>, tensor<40x1xf32>) -> tensor<?x1xf32>
   return %x, %y, %z, %u : tensor<?x1xf32>, tensor<?xf32>, tensor<?x1xf32>, tensor<?x1xf32>
 }
+
+// Axes that are no neighbours are reduced run by run, the innermost first.
+// CHECK-LABEL: @separated
+// CHECK: %[[R:.*]] = "onnx.ReduceMax"(%arg0, {{.*}} <{keepdims = 1 {{.*}} -> tensor<?x5x1x1xf32>
+// CHECK: %[[S:.*]] = "onnx.ReduceMax"(%[[R]], {{.*}} <{keepdims = 1 {{.*}} -> tensor<1x5x1x1xf32>
+// CHECK: "onnx.Squeeze"(%[[S]],
+func.func @separated(%x: tensor<?x5x6x7xf32>) -> tensor<5xf32> {
+  %axes = "onnx.Constant"() {value = dense<[3, 0, -2]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %y = "onnx.ReduceMax"(%x, %axes) <{keepdims = 0 : i64}> : (tensor<?x5x6x7xf32>, tensor<3xi64>) -> tensor<5xf32>
+  return %y : tensor<5xf32>
+}
+
+// CHECK-LABEL: @normalised
+// CHECK: %[[N:.*]] = "onnx.ReduceL2"(%arg0, {{.*}} -> tensor<?x1xf32>
+// CHECK: %[[Z:.*]] = "onnx.Equal"(%[[N]],
+// CHECK: %[[Q:.*]] = "onnx.Div"(%arg0, %[[N]])
+// CHECK: "onnx.Where"(%[[Z]], %{{.*}}, %[[Q]])
+func.func @normalised(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  %y = "onnx.LpNormalization"(%x) : (tensor<?x6xf32>) -> tensor<?x6xf32>
+  return %y : tensor<?x6xf32>
+}
