@@ -156,14 +156,14 @@ def _strings(array, keep):
 
 
 def _plain(given, want, name):
-    """A Python number, or lists of them, as an array of type `want`: whole numbers for integers, no texts for numbers."""
+    """A Python number, or lists of them, as an array of type `want`: whole numbers of its range for integers, no texts for numbers."""
     try:
         found, array = np.asarray(given).dtype, np.asarray(given, dtype=want)
     except (TypeError, ValueError, OverflowError) as e:
         raise Error(f"input '{name}': {e}", name, 2) from None
-    numbers = (int, np.integer) if want.kind in "biu" else (int, float, np.number)  # of large whole ones numpy makes floats or objects
-    odd = array.size and want.kind in "biuf" and found.kind in ("OSU" if want.kind == "f" else "fOSU")
-    if odd and not all(isinstance(v, numbers) for v in np.asarray(given, dtype=object).ravel()):
+    odd = array.size and want.kind in "biufc" and found.kind in ("OSU" if want.kind in "fc" else "fOSU")  # large whole numbers too
+    cut = want.kind == "V" and "int" in want.name and not np.array_equal(np.asarray(given, float), array.astype(float))  # 4 and 2 bits wrap
+    if cut or odd and not all(isinstance(v, (int, np.integer) if want.kind in "biu" else (int, float, complex, np.number)) for v in np.asarray(given, dtype=object).ravel()):
         raise Error(f"input '{name}': dtype {found}, the model needs {want}", name, 2)
     return array
 

@@ -51,6 +51,10 @@ def feeds_that_do_not_fit(s, folder):
     cases = [(half, {"X": batch(2)}, "the model has no input 'X'; there are: 'x'"), (half, {}, "input 'x' is not given"),
              (half, {"x": None}, "input 'x': dtype object, the model needs float32"), (half, {"x": [["1"]]}, "input 'x': dtype <U1, the model needs float32"),
              (whole, {"x": [1.5, 2.5]}, "input 'x': dtype float64, the model needs int64")]
+    small = load(s.compile(make([helper.make_node("Identity", ["x"], ["y"])], [info("x", "n", dtype=TensorProto.INT4)], [info("y", "n", dtype=TensorProto.INT4)]), folder, name="small"))
+    if (got := small.run({"x": [-8, 7]})[0].astype(float).tolist()) != [-8, 7]:
+        return f"int4: {got}"
+    cases += [(small, {"x": [0, 100]}, "input 'x': dtype int64, the model needs int4"), (small, {"x": [1.5]}, "input 'x': dtype float64, the model needs int4")]
     for model, feeds, message in cases:
         if (said := words(lambda: model.run(feeds), onnxc.Error)) != message:
             return said

@@ -44,6 +44,12 @@ def halves_between_layers(s, folder):
     model, data = save(make(nodes, [x], [y], [w]), folder / "m.onnx"), folder / "test_data_set_0"
     if not re.fullmatch(r"2 of 2 results of the model compared with -O0, 0 differ; most: .* of the largest value, at (mm|soft)\n", said := s.onnxc("verify", model, "--layers").stdout):
         return said
+    wide = [helper.make_node("Cast", [n], [m], to=TensorProto.BFLOAT16) for n, m in (("x", "c"), ("w", "v"))]
+    wide += [helper.make_node("MatMul", ["c", "v"], ["a"]), helper.make_node("MatMul", ["a", "v"], ["b"]), helper.make_node("Cast", ["b"], ["y"], to=TensorProto.FLOAT)]
+    weights = numpy_helper.from_array(np.random.default_rng(0).standard_normal((64, 64)).astype(np.float32), "w")
+    widened = save(make(wide, [info("x", 8, 64)], [info("y", 8, 64)], [weights]), folder / "wide.onnx")
+    if " 0 differ; most: " not in (said := s.onnxc("verify", widened, "--layers").stdout):
+        return said
     data.mkdir()
     s.onnxc("run", model, "--output-dir", folder, "--input", f"x={npy(folder / 'x.npy', np.ones((8, 16), np.float16))}")
     result = np.load(folder / "y.npy").astype(np.float32)
