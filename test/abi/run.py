@@ -383,7 +383,7 @@ def inputs_of_any_rank(s, folder):
 @SUITE.check
 def scales_without_elements_are_errors(s, folder):
     sizes = {"a": (2, 4), "as": (1,), "az": (1,), "b": (4, 3), "bs": (1, 0), "bz": (1,), "ys": (1,), "yz": (1,)}
-    ports = [info(n, *d, dtype=1 if n.endswith("s") else 2) for n, d in sizes.items()]
+    ports = [info(n, *(size or "count" for size in d), dtype=1 if n.endswith("s") else 2) for n, d in sizes.items()]
     model = load(s.compile(make([helper.make_node("QLinearMatMul", list(sizes), ["y"], name="mm")], ports, [info("y", 2, 3, dtype=2)]), folder))
     return refusal(model, {n: np.ones(d, np.float32 if n.endswith("s") else np.uint8) for n, d in sizes.items()}, "mm", "shapes do not fit")
 
