@@ -170,7 +170,7 @@ Value isInf(const Site &s) {
 // gain * (x, or alpha (e^(x / scale) - 1) below 0)
 Value linearUnit(const Site &s, double alpha, double scale, double gain) {
   Num x = s.num(0), below = expm1Negative(minSecond(x.of(0), scale == 1 ? x : x / scale)) * (alpha * gain);
-  return select(less(x.of(0), x), gain == 1 ? x : x * gain, below).v;
+  return select(less(x, x.of(0)), below, gain == 1 ? x : x * gain).v;
 }
 // A falling exponential of a negative alpha: e^t - 1 = -(e^-t - 1) e^t.
 Value celu(const Site &s) {
@@ -178,7 +178,7 @@ Value celu(const Site &s) {
   if (alpha >= 0)
     return linearUnit(s, alpha, alpha, 1);
   Num x = s.num(0), falling = minSecond(x.of(0), x / -alpha), below = expm1Negative(falling) * exp(-falling) * -alpha;
-  return select(less(x.of(0), x), x, below).v;
+  return select(less(x, x.of(0)), below, x).v;
 }
 Value swish(const Site &s) {
   double alpha = s.attr("alpha");

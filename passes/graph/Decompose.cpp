@@ -185,7 +185,7 @@ static bool onlyBiasRepeats(RankedTensorType product, Value bias) {
   if (!product || !type || type.getRank() > product.getRank())
     return false;
   for (auto [size, given] : llvm::zip(llvm::reverse(product.getShape()), llvm::reverse(type.getShape())))
-    if (given != 1 && ShapedType::isDynamic(size))
+    if (given != 1 && (ShapedType::isDynamic(size) || (size == 1 && ShapedType::isDynamic(given))))
       return false;
   return true;
 }
@@ -249,8 +249,8 @@ static LogicalResult productWithColumn(onnx::MatMulOp op, PatternRewriter &rewri
   for (int64_t i = 0; i < sumAxis; ++i)
     if (int64_t size = b.getDimSize(i); size != a.getDimSize(rank - b.getRank() + i) && size != 1)
       return rewriter.notifyMatchFailure(op, "columns that share a matrix");
-  if ((!isVector && b.getDimSize(sumAxis + 1) != 1) || b.getDimSize(sumAxis) != sum || (!isVector && sum < leastSum))
-    return rewriter.notifyMatchFailure(op, "not one column, or a short one");
+  if ((!isVector && b.getDimSize(sumAxis + 1) != 1) || b.getDimSize(sumAxis) != sum || sum < (isVector ? 0 : leastSum))
+    return rewriter.notifyMatchFailure(op, "not one column, or one of an unknown size or a small one");
   GraphBuilder g{rewriter, op.getLoc()};
   SmallVector<int64_t> row(b.getRank(), 0), shape(isVector ? y.getShape() : y.getShape().drop_back());
   row.back() = sum;

@@ -164,14 +164,14 @@ int32_t fusedMatMul(const Args *a) {
 }
 
 // ---- products of 8-bit integers
-// An operand's zero points: none, one, or one a column.
 // Whether operand `i`, where it is given, has one number for all columns or as many for each.
 bool fitsColumns(const Args *a, int64_t i, int64_t columns) {
   int64_t n = hasIn(a, i) ? onnxc_count(a->in[i]) : 1;
-  return n == 1 || (columns > 0 && n > 0 && n % columns == 0);
+  return n == 1 || n == columns || (columns > 0 && n > 0 && n % columns == 0);
 }
 bool biasFits(const Args *a, int64_t i, int64_t columns) { return !hasIn(a, i) || onnxc_count(a->in[i]) == columns; }
 
+// An operand's zero points: none, one, or one a column.
 struct Zeros {
   const Tensor *t = nullptr;
   int64_t n = 0;

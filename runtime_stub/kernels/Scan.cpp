@@ -62,8 +62,8 @@ ONNXC_INLINE int32_t cumulateAll(const onnxc_args *a, const Axis3 &s, bool rever
 
 template <class T, bool Sum>
 static int32_t cumulate(const onnxc_args *a) {  // attributes: exclusive, reverse
-  int64_t axis = loadI64(a->in[1], 0);
   ONNXC_CHECK(onnxc_count(a->in[1]) == 1, ONNXC_K_SHAPE);
+  int64_t axis = loadI64(a->in[1], 0);
   ONNXC_CHECK(fixAxis(axis, a->in[0].rank), ONNXC_K_INDEX);
   Axis3 s = splitAt(a->in[0], axis);
   bool reverse = a->attr[1].i != 0;

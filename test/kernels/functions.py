@@ -24,7 +24,7 @@ FUNCTIONS = {
     "Tanh": (np.tanh, 3, {}, None),
     "Sigmoid": (sigmoid, 3, {}, None),
     "Erf": (lambda x: ERF(x).astype(float), 3, {}, None),
-    "Elu": (lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0))), 3, {}, None),
+    "Elu": (lambda x: np.where(x < 0, np.expm1(np.minimum(x, 0)), x), 3, {}, None),
     "Softplus": (lambda x: np.maximum(x, 0) + np.log1p(np.exp(-abs(x))), 32, {}, None),
     "Gelu": (lambda x: x * 0.5 * ERFC(-x / math.sqrt(2)).astype(float), 200, {}, None),
     "Sqrt": (np.sqrt, 0.5, {}, None),
@@ -51,12 +51,13 @@ def floats():
 
 
 def ulps(got, exact):
-    """Distances; infinite where one is NaN, infinite or of the other sign alone."""
+    """Distances; infinite where one is NaN or infinite alone, or a zero has the other sign."""
     near = exact.astype(np.float32)
     _, exponent = np.frexp(near)
     distance = abs(got.astype(float) - exact) / np.ldexp(1.0, np.maximum(exponent - 24, -149))
     same = (np.isnan(got) & np.isnan(near)) | (got == near)
-    return np.where(same & ~np.isfinite(near), 0, np.where(np.isfinite(got) & np.isfinite(near), distance, np.inf))
+    zeros = (exact == 0) & (got == 0) & (np.signbit(got) != np.signbit(near))
+    return np.where(same & ~np.isfinite(near), 0, np.where(np.isfinite(got) & np.isfinite(near) & ~zeros, distance, np.inf))
 
 
 def check(s, folder, name):

@@ -3,20 +3,23 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 ONES = lambda *shape: np.ones(shape, np.float32)
-CASES = {  # name -> operator, operands of the run, constants behind them, attributes
+CASES = {  # name -> operator, operands of the run, constants behind them, attributes, which operands have sizes that the model knows
     "refused_reshape_rest": ("Reshape", [ONES(2, 5)], [np.array([3, -1])], {}),
     "refused_reshape_copied_and_rest": ("Reshape", [ONES(2, 5)], [np.array([0, 2, -1])], {}),
     "refused_gemm_bias_rows": ("Gemm", [ONES(1, 3), ONES(3, 5), ONES(2, 5)], [], {}),
     "refused_gemm_bias_columns": ("Gemm", [ONES(2, 3), ONES(3, 1), ONES(5)], [], {}),
+    "refused_gemm_bias_of_column": ("Gemm", [ONES(4, 32), ONES(32, 1), ONES(3)], [], {}, [1]),
+    "refused_matmul_vector": ("MatMul", [ONES(4, 5), ONES(1)], [], {}),
+    "refused_matmul_vector_of_ones": ("MatMul", [ONES(4, 1), ONES(5)], [], {}),
     "refused_conv_transpose_negative": ("ConvTranspose", [ONES(1, 3, 1, 1)], [ONES(3, 2, 3, 3)], {"strides": [2, 2], "pads": [2, 2, 2, 2]}),
 }
 
 
 def check(s, folder, name):
     import onnxc
-    op, operands, constants, attributes = CASES[name]
+    op, operands, constants, attributes, *known = CASES[name]
     names = [f"x{i}" for i in range(len(operands) + len(constants))]
-    inputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [f"{n}{d}" for d in range(a.ndim)]) for n, a in zip(names, operands)]
+    inputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, a.shape if [i] in known else [f"{n}{d}" for d in range(a.ndim)]) for i, (n, a) in enumerate(zip(names, operands))]
     weights = [numpy_helper.from_array(a, n) for n, a in zip(names[len(operands):], constants)]
     node = helper.make_node(op, names, ["y"], name="odd", **attributes)
     result = helper.make_tensor_value_info("z", TensorProto.FLOAT, None)  # of a second node: the first is not named for the model's output
