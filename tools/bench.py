@@ -1,11 +1,12 @@
 """Times models next to ONNX Runtime and OpenVINO and says how near the machine's roof they come; behind `./dev bench`.
 
-usage: bench.py --build DIR [--threads 1,2] [--only REGEX] [--record FILE] [--write] [--cpu LEVEL] [MODEL.onnx …]
+usage: bench.py --build DIR [--threads 1,2] [--only REGEX] [--record FILE] [--write] [--cpu LEVEL] [--operators | MODEL.onnx …]
 Without models: the graphs of real exporters and the trained models beside the checkout, else light models of the onnx package. The weights of
 graphs are made once, under the cache folder. Each model is measured in a process of its own, engines taking turns (the comparing script beside
 the checkout; without it onnxc alone). What --record FILE holds already is not measured again. --write puts table and chart into docs/.
 --cpu x86-64-v3 shows a machine with AVX-512 how machines without it fare: artefacts of that level against OpenVINO limited to it; ONNX Runtime
-has no such limit, so that its time is shown and enters no ratio.
+has no such limit, so that its time is shown and enters no ratio. --operators takes models of one operator each (operators.py) with short rounds
+in one process, and lists at its end those that are behind.
 """
 import argparse
 import json
@@ -20,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnx.backend.test.loader as loader
+import operators
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = Path(os.environ.get("ONNXC_CACHE", Path.home() / ".cache" / "onnxc"))
@@ -27,7 +29,9 @@ PAGE = ROOT / "docs" / "Performance.md"
 CHART = "performance.svg"
 START, END = "<!-- measured: ./dev bench --write -->", "<!-- end of what was measured -->"
 ALONE = 600  # seconds for one model
+SHORT = 0.02  # seconds of each engine in a round, for one operator
 LIMITS = {"x86-64-v3": "AVX2", "x86-64-v2": "SSE41"}  # what the library under OpenVINO calls a level
+BEHIND = 0.95  # of the fastest peer: an operator to look at
 CACHED = 64 << 20  # bytes that the last cache may hold from run to run
 
 
@@ -61,24 +65,41 @@ class Bench:
             subprocess.run([sys.executable, self.zoo / "weights.py", "materialize", model, "-o", path], check=True, capture_output=True)
         return path
 
+    def comparison(self, threads, seconds, out, models):
+        """The command that times models beside both peers and writes their rows to `out`."""
+        command = [sys.executable, self.compare, "--loader", ROOT / "runtime_stub" / "python", "--onnxc", self.onnxc, "--threads", threads,
+                   "--rounds", self.args.rounds, "--seconds", seconds, "--json", out, *models]
+        if self.entries:
+            command += ["--manifest", self.zoo / "manifest.json"]
+        if self.args.cpu:
+            command += ["--flags=--cpu " + self.args.cpu]
+        return [str(c) for c in command]
+
     def compared(self, model, threads):
         """The row that the comparing script writes: milliseconds of each engine, ratio, error."""
         if not self.compare.exists():
             return {}
         with tempfile.NamedTemporaryFile(suffix=".json") as out:
-            command = [sys.executable, self.compare, "--loader", ROOT / "runtime_stub" / "python", "--onnxc", self.onnxc, "--threads", threads,
-                       "--rounds", self.args.rounds, "--seconds", self.args.seconds, "--json", out.name, model]
-            if self.entries:
-                command += ["--manifest", self.zoo / "manifest.json"]
-            if self.args.cpu:
-                command += ["--flags=--cpu " + self.args.cpu]
-            done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=ALONE, env={**os.environ, **self.limit()})
+            command = self.comparison(threads, self.args.seconds, out.name, [model])
+            done = subprocess.run(command, capture_output=True, text=True, timeout=ALONE, env={**os.environ, **self.limit()})
             text = Path(out.name).read_text()
         row = json.loads(text)[model.stem] if text else {"failed": (done.stderr.strip().splitlines() or ["no result"])[-1][:200]}
         if self.limit() and "ratio" in row:
             ms = row["ms"]
             row["ratio"] = ms["openvino"] / ms["onnxc"] if "openvino" in ms else None
         return {k: v for k, v in row.items() if v is not None}
+
+    def operators(self, threads):
+        """Times the models of one operator; lines of those behind."""
+        if not self.compare.exists():
+            sys.exit(f"--operators needs {self.compare}")
+        with tempfile.TemporaryDirectory() as folder:
+            models = operators.write(Path(folder), self.args.only)
+            out = Path(folder) / "rows.json"
+            subprocess.run(self.comparison(threads, SHORT, out, models), env={**os.environ, **self.limit()}, check=True)
+            rows = json.loads(out.read_text())
+        behind = [(r.get("ratio", 0), n) for n, r in rows.items() if not is_compared(r) or r["ratio"] < BEHIND]
+        return [line(n, rows[n]) for _, n in sorted(behind)]
 
     def limit(self):
         """The environment that keeps OpenVINO to the level asked for."""
@@ -232,9 +253,15 @@ def main():
     p.add_argument("--cpu", help="CPU level of the artefacts and, where it has such a limit, of OpenVINO")
     p.add_argument("--record", type=Path, help="JSON of all rows, read first and written after each model")
     p.add_argument("--write", action="store_true", help="rewrite docs/Performance.md and its chart")
+    p.add_argument("--operators", action="store_true", help="time models of one operator each")
     p.add_argument("models", nargs="*", type=Path)
     args = p.parse_args()
     bench = Bench(args)
+    if args.operators:
+        for threads in args.threads.split(","):
+            behind = bench.operators(threads)
+            print(f"-- behind, {threads} thread(s): {len(behind)}", *behind, sep="\n")
+        return
     record = json.loads(args.record.read_text()) if args.record and args.record.exists() else {}
     for threads in args.threads.split(","):
         rows = record.setdefault(threads, {})

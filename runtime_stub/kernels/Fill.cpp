@@ -47,12 +47,12 @@ static int32_t rangeSize(const onnxc_args *a) {
 template <class T>
 static int32_t range(const onnxc_args *a) {
   int64_t n = onnxc_count(a->out[0]);
-  T *out = mutableData<T>(a->out[0]);
+  T *out = mutableData<T>(a->out[0]), start = *data<T>(a->in[0]), delta = *data<T>(a->in[2]);
   for (int64_t i = 0; i < n; ++i) {
     if constexpr (IsFloat<T>::value)
-      out[i] = fromF64<T>(toF64(*data<T>(a->in[0])) + double(i) * toF64(*data<T>(a->in[2])));
+      out[i] = fromF64<T>(toF64(start) + double(i) * toF64(delta));
     else
-      out[i] = T(uint64_t(*data<T>(a->in[0])) + uint64_t(i) * uint64_t(*data<T>(a->in[2])));
+      out[i] = T(uint64_t(start) + uint64_t(i) * uint64_t(delta));
   }
   return 0;
 }

@@ -61,8 +61,14 @@ static int32_t concat(const onnxc_args *a) {  // attributes: axis
   for (int64_t i = 0; i < a->n_in; ++i) {
     int64_t piece = a->in[i].dims[axis] * o.inner;
     ONNXC_CHECK(onnxc_count(a->in[i]) == piece * o.outer && at + piece <= o.dim * o.inner, ONNXC_K_SHAPE);
-    for (int64_t k = 0; k < o.outer; ++k)
-      memcpy(mutableData<T>(out) + k * o.dim * o.inner + at, data<T>(a->in[i]) + k * piece, size_t(piece) * sizeof(T));
+    T *to = mutableData<T>(out) + at;
+    const T *from = data<T>(a->in[i]);
+    if (piece == 1)
+      for (int64_t k = 0; k < o.outer; ++k)
+        to[k * o.dim * o.inner] = from[k];
+    else
+      for (int64_t k = 0; k < o.outer; ++k)
+        memcpy(to + k * o.dim * o.inner, from + k * piece, size_t(piece) * sizeof(T));
     at += piece;
   }
   return at == o.dim * o.inner || o.outer == 0 ? 0 : ONNXC_K_SHAPE;

@@ -62,7 +62,7 @@ static int64_t padSource(char mode, int64_t at, int64_t before, int64_t low, int
 }
 
 // Tables of the dims: from[d][k] is where position k of the result's dim d comes from. `axis`: the last dim that is padded (0 if none is).
-// Its positions [low, high) come one after the other from [start, …); positions hold `inner` elements.
+// Its positions [low, high) come one after the other from [start, …) and have no entries; positions hold `inner` elements.
 struct PadTables {
   int64_t axis, inner, low, high, start, *from[kMaxRank];
 };
@@ -82,14 +82,16 @@ static int32_t makePadTables(const onnxc_args *a, char mode, PadTables &t) {
     int64_t low = maxOf<int64_t>(0, -before[i]), extent = in.dims[i] - low - maxOf<int64_t>(0, -after[i]);
     ONNXC_CHECK(out.dims[i] == in.dims[i] + before[i] + after[i], ONNXC_K_SHAPE);
     ONNXC_CHECK(extent > 0 || mode == 'c', ONNXC_K_VALUE);
-    t.from[i] = source;
-    for (int64_t k = 0; k < out.dims[i]; ++k)
-      *source++ = padSource(mode, k, before[i], low, maxOf<int64_t>(extent, 0));
     if (i == t.axis) {
       t.low = minOf(maxOf<int64_t>(before[i], 0), out.dims[i]);
       t.high = minOf(t.low + maxOf<int64_t>(extent, 0), out.dims[i]);
       t.start = low;
     }
+    t.from[i] = source;
+    for (int64_t k = 0; k < out.dims[i]; ++k)
+      if (i != t.axis || k < t.low || k >= t.high)
+        source[k] = padSource(mode, k, before[i], low, maxOf<int64_t>(extent, 0));
+    source += out.dims[i];
   }
   t.inner = product(in.dims, t.axis + 1, in.rank);
   return 0;
