@@ -45,7 +45,7 @@ static std::string footer() {
   for (const Command &c : commands)
     text += "  onnxc " + std::string(c.name) + std::string(24 - std::string(c.name).size(), ' ') + c.summary + "\n";
   return text + "\nExamples:\n"
-                "  onnxc resnet50.onnx -o resnet50.so           a library; use it through onnxc.h, onnxc.hpp or onnxc.py\n"
+                "  onnxc resnet50.onnx -o resnet50.so           a library; use it through onnxc.h, onnxc.hpp or Python's onnxc\n"
                 "  onnxc resnet50.onnx -o resnet50              a program; ./resnet50 --input data=image.npy\n"
                 "  onnxc bert.onnx -o bert.so --define-dim batch=1\n"
                 "\nExit codes: 0 done, 1 a model or another file is bad, missing or cannot be written, 2 usage, 3 out of scope for the "

@@ -79,8 +79,8 @@ def weights_are_found_beside_the_library(s, folder):
     if load(moved).run({"x": batch()})[0].tobytes() != want:
         return "other bits from the file beside it"
     code = f"""import sys; sys.path.insert(0, {str(Path(s.args.loader).resolve())!r})
-import onnxc, numpy as np
-onnxc.os.path.abspath = lambda path: path
+import os, onnxc, numpy as np
+os.path.abspath = lambda path: path
 print(onnxc.load("./renamed.so").run({{"x": np.zeros((1, 96), np.float32)}})[0].shape)"""
     done = subprocess.run([sys.executable, "-c", code], cwd=moved.parent, capture_output=True, text=True)
     return None if done.stdout == "(1, 64)\n" else f"by a relative path: {done.stdout}{done.stderr}"

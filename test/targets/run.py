@@ -33,7 +33,7 @@ QEMU = shutil.which("qemu-aarch64")
 
 def module(name, path):
     spec = importlib.util.spec_from_file_location(name, path)
-    found = importlib.util.module_from_spec(spec)
+    found = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(found)
     return found
 
@@ -65,7 +65,7 @@ def load(path, threads=1):
 
 
 def load_here(path):
-    return module("onnxc_here", ROOT / "runtime_stub" / "python" / "onnxc.py").load(str(path))
+    return module("onnxc_here", ROOT / "runtime_stub" / "python" / "onnxc" / "__init__.py").load(str(path))
 
 
 # ---- cases of the backend suite -----------------------------------------------------------------------------------------------------------

@@ -7,11 +7,13 @@ import os
 import shlex
 import struct
 import subprocess
+import sys
 from pathlib import Path
 
-_spec = importlib.util.spec_from_file_location("onnxc_plain", Path(__file__).resolve().parents[3] / "runtime_stub" / "python" / "onnxc.py")
-plain = importlib.util.module_from_spec(_spec)
+_spec = importlib.util.spec_from_file_location("onnxc_plain", Path(__file__).resolve().parents[3] / "runtime_stub" / "python" / "onnxc" / "__init__.py")
+plain = sys.modules["onnxc_plain"] = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(plain)
+abi = plain.abi
 
 
 class Remote:
@@ -48,7 +50,7 @@ class Remote:
 
     def info(self):
         self.start()
-        info = plain._ModelInfo(struct_size=ctypes.sizeof(plain._ModelInfo))
+        info = abi.ModelInfo(struct_size=ctypes.sizeof(abi.ModelInfo))
         info.name, info.json = self.text(), self.text()
         symbols = [self.text() for _ in range(self.get())]
         info.num_symbols, info.symbols = len(symbols), (ctypes.c_char_p * max(len(symbols), 1))(*symbols)
@@ -63,16 +65,16 @@ class Remote:
     def ports(self, defaults):
         ports = []
         for _ in range(self.get()):
-            io = plain._IoInfo(self.text(), self.get(), self.get(), self.get(), self.get())
+            io = abi.IoInfo(self.text(), self.get(), self.get(), self.get(), self.get())
             dims = [self.get() for _ in range(max(io.rank, 0))]
             io.dims = (ctypes.c_int64 * max(len(dims), 1))(*dims)
             if defaults is not None:
                 defaults.append(self.get())
             ports.append(io)
-        return len(ports), (plain._IoInfo * max(len(ports), 1))(*ports)
+        return len(ports), (abi.IoInfo * max(len(ports), 1))(*ports)
 
     def model_create(self, options, handle, error):
-        self.put(plain._Options.from_address(options).num_threads)
+        self.put(abi.Options.from_address(options).num_threads)
         self.host.stdin.flush()
         code = self.status(error)
         if not code:
@@ -85,7 +87,7 @@ class Remote:
         return 0
 
     def status(self, error):
-        e = plain._Error.from_address(error)
+        e = abi.ErrorInfo.from_address(error)
         e.code, e.node, e.message = self.get(), self.text(), self.text()
         return e.code
 
@@ -104,14 +106,14 @@ class Remote:
 
     def run(self, handle, inputs, num_inputs, outputs, num_outputs, error):
         self.put(1)
-        for value in (plain._Value * num_inputs).from_address(inputs):
+        for value in (abi.Value * num_inputs).from_address(inputs):
             self.put_value(value)
         self.host.stdin.flush()
         code = self.status(error)
         if code:
             return code
         self.results.clear()
-        for value in (plain._Value * num_outputs).from_address(outputs):
+        for value in (abi.Value * num_outputs).from_address(outputs):
             self.get_value(value)
         return 0
 
@@ -119,7 +121,7 @@ class Remote:
 
     def put_value(self, value):
         self.put(value.kind, value.dtype)
-        if value.kind != plain.TENSOR:
+        if value.kind != abi.TENSOR:
             self.put(value.count)
             for i in range(value.count):
                 self.put_value(value.items[i])
@@ -132,29 +134,29 @@ class Remote:
         for size in shape:
             count *= size
         self.put(len(shape), *shape)
-        if value.dtype == plain.STRING:
+        if value.dtype == abi.STRING:
             for at in range(tensor.data, tensor.data + 16 * count, 16):
-                data, size = plain._View.from_address(at)
+                data, size = abi.View.from_address(at)
                 self.put(size)
                 self.host.stdin.write(ctypes.string_at(data, size))
             return
-        data = ctypes.string_at(tensor.data, count * plain._dtype(value.dtype).itemsize)
+        data = ctypes.string_at(tensor.data, count * abi.dtype_of(value.dtype).itemsize)
         self.put(len(data))
         self.host.stdin.write(data)
 
     def get_value(self, value):
         """Into the caller's memory, where `value` has some."""
         value.kind, value.dtype = self.get(), self.get()
-        if value.kind != plain.TENSOR:
+        if value.kind != abi.TENSOR:
             value.count = self.get()
-            items = (plain._Value * max(value.count, 1))()
+            items = (abi.Value * max(value.count, 1))()
             self.results.append(items)
             value.items = items
             for i in range(value.count):
                 self.get_value(items[i])
             return
         shape = [self.get() for _ in range(self.get())]
-        if value.dtype == plain.STRING:
+        if value.dtype == abi.STRING:
             count = 1
             for size in shape:
                 count *= size
@@ -181,6 +183,6 @@ class _Ctypes:
         return getattr(ctypes, name)
 
 
-plain.ctypes = _Ctypes()
-plain._check_file = lambda path: None  # it would refuse the other machine's
+plain.model.ctypes = _Ctypes()
+plain.model.check_file = lambda path: None  # it would refuse the other machine's
 Error, Model, compile, load, version = plain.Error, plain.Model, plain.compile, plain.load, plain.version
