@@ -27,8 +27,11 @@ Value GraphBuilder::integers(ArrayRef<int64_t> values) {
   auto type = RankedTensorType::get({int64_t(values.size())}, b.getI64Type());
   return onnx::ConstantOp::create(b, loc, DenseElementsAttr::get(type, values));
 }
-Value GraphBuilder::floats(ArrayRef<int64_t> shape, const std::vector<float> &values) {
-  return onnx::ConstantOp::create(b, loc, makeConstant(RankedTensorType::get(shape, b.getF32Type()), values));
+Value GraphBuilder::floats(ArrayRef<int64_t> shape, std::vector<float> values) {
+  return onnx::ConstantOp::create(b, loc, makeConstant(RankedTensorType::get(shape, b.getF32Type()), std::move(values)));
+}
+Value GraphBuilder::constant(RankedTensorType type, std::vector<char> bytes) {
+  return onnx::ConstantOp::create(b, loc, makeConstant(type, std::move(bytes)));
 }
 Value GraphBuilder::number(float value) { return floats({}, {value}); }
 

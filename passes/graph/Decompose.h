@@ -11,8 +11,15 @@ struct GraphBuilder {
   mlir::Location loc;
 
   mlir::Value integers(llvm::ArrayRef<int64_t> values);
+  template <class T>
+  mlir::Value integers(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<T> values) {
+    auto bytes = reinterpret_cast<const char *>(values.data());
+    return constant(mlir::RankedTensorType::get(shape, b.getIntegerType(8 * sizeof(T))),
+                    std::vector<char>(bytes, bytes + values.size() * sizeof(T)));
+  }
+  mlir::Value constant(mlir::RankedTensorType type, std::vector<char> bytes);
   mlir::Value number(float value);
-  mlir::Value floats(llvm::ArrayRef<int64_t> shape, const std::vector<float> &values);
+  mlir::Value floats(llvm::ArrayRef<int64_t> shape, std::vector<float> values);
   mlir::Value transpose(mlir::Value v, llvm::ArrayRef<int64_t> perm);
   // `target` as Reshape takes it (0 copies, one -1 is inferred).
   mlir::Value reshape(mlir::Value v, llvm::ArrayRef<int64_t> target);

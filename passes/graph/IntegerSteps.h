@@ -34,14 +34,6 @@ mlir::Value linearProduct(mlir::PatternRewriter &rewriter, LinearProduct p);  //
 // Adds a bias in units of the sums, one a channel or none; false where it is too large or, for a result of f32, no integer.
 bool addBias(std::vector<int32_t> &sums, const std::vector<float> &bias, mlir::Type element);  // LinearConvolutions.cpp
 
-template <class T>
-mlir::Value integerConstant(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<T> values) {
-  std::vector<char> bytes(values.size() * sizeof(T));
-  memcpy(bytes.data(), values.data(), bytes.size());
-  auto type = mlir::RankedTensorType::get(shape, b.getIntegerType(8 * sizeof(T)));
-  return onnx::ConstantOp::create(b, loc, makeConstant(type, std::move(bytes)));
-}
-
 // The one constant scale of a quantisation of f32 to bytes, and its zero point; nothing for others.
 struct Scaling {
   float scale, zero;

@@ -74,7 +74,7 @@ Value packed(PatternRewriter &rewriter, Location loc, const Filters &f) {
           panel = o / kLanes, lane = o % kLanes, step = t;
         to[((panel * shape[1] + step / kQuad) * shape[2] + lane) * kQuad + step % kQuad] = f.values[(o * f.channels + c) * taps + t];
       }
-  return integerConstant<int8_t>(rewriter, loc, shape, to);
+  return GraphBuilder{rewriter, loc}.integers<int8_t>(shape, to);
 }
 
 // What is added to each sum: for the zero point of the data, and the bias in units of the sums; nothing where that is too large.
@@ -121,7 +121,7 @@ Value linearConvolution(PatternRewriter &rewriter, LinearConv c) {
   bool valid = c.op.getAutoPad() == "VALID";
   Value y = onnx::PackedLinearConvOp::create(
       rewriter, loc, onnx::blockedType(result), x, packed(rewriter, loc, *f), GraphBuilder{rewriter, loc}.floats(perChannel, c.factors),
-      integerConstant<int32_t>(rewriter, loc, perChannel, *sums), Value(), Value(), n(f->depthwise ? 1 : f->group), n(f->plain),
+      GraphBuilder{rewriter, loc}.integers<int32_t>(perChannel, *sums), Value(), Value(), n(f->depthwise ? 1 : f->group), n(f->plain),
       n(f->depthwise ? 0 : f->channels), list({f->rows, f->columns}), list(listOf(c.op.getStrides(), 2, 1)),
       list(valid ? SmallVector<int64_t>(4, 0) : listOf(c.op.getPads(), 4, 0)), list(listOf(c.op.getDilations(), 2, 1)), n(c.xZero),
       n(c.zero), n(c.least), n(c.most), DenseF32ArrayAttr());

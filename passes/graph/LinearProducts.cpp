@@ -43,10 +43,10 @@ Value linearProduct(PatternRewriter &rewriter, LinearProduct p) {
   p.factors.resize(corrections.size());
   auto n = [&](int64_t v) { return rewriter.getI64IntegerAttr(v); };
   Location loc = p.x.getLoc();
-  return onnx::PackedLinearMatMulOp::create(rewriter, loc, result, p.x, integerConstant<int8_t>(rewriter, loc, shape, packed),
+  return onnx::PackedLinearMatMulOp::create(rewriter, loc, result, p.x, GraphBuilder{rewriter, loc}.integers<int8_t>(shape, packed),
                                             GraphBuilder{rewriter, loc}.floats(panels, p.factors),
-                                            integerConstant<int32_t>(rewriter, loc, panels, corrections), n(columns), n(p.zero), n(p.least),
-                                            n(p.most));
+                                            GraphBuilder{rewriter, loc}.integers<int32_t>(panels, corrections), n(columns), n(p.zero),
+                                            n(p.least), n(p.most));
 }
 
 }  // namespace onnxc

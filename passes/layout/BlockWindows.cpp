@@ -80,10 +80,7 @@ bool Blocker::resize(Operation *op) {
     return false;
   Location loc = op->getLoc();
   auto positions = [&](const ResizeAxis &axis) -> Value {
-    std::vector<char> bytes(axis.index.size() * sizeof(int32_t));
-    memcpy(bytes.data(), axis.index.data(), bytes.size());
-    auto type = RankedTensorType::get({int64_t(axis.index.size()) / axis.taps, axis.taps}, b.getI32Type());
-    return onnx::ConstantOp::create(b, loc, makeConstant(type, std::move(bytes)));
+    return GraphBuilder{b, loc}.integers<int32_t>({int64_t(axis.index.size()) / axis.taps, axis.taps}, axis.index);
   };
   auto weights = [&](const ResizeAxis &axis) -> Value {
     return GraphBuilder{b, loc}.floats({int64_t(axis.weight.size()) / axis.taps, axis.taps}, axis.weight);
