@@ -88,6 +88,32 @@ static LogicalResult meanVariance(onnx::MeanVarianceNormalizationOp op, PatternR
   return success();
 }
 
+// Rows of a group's channels and their planes, whose scale and bias have an element for each channel. A view cannot infer two sizes.
+static LogicalResult groupNormalization(onnx::GroupNormalizationOp op, PatternRewriter &rewriter) {
+  auto x = rankedType(op.getX()), scale = rankedType(op.getScale()), bias = rankedType(op.getBias());
+  int64_t groups = op.getNumGroups();
+  if (!x || x.getRank() < 2 || !x.getElementType().isF32() || !scale || !bias || scale.getRank() != 1 || !scale.hasStaticShape() ||
+      scale != bias || scale.getElementType() != x.getElementType())
+    return rewriter.notifyMatchFailure(op, "not f32 with a scale and a bias of a known size");
+  int64_t channels = scale.getDimSize(0), batch = x.getDimSize(0), plane = 1;
+  if (groups <= 0 || channels <= 0 || channels % groups || x.getDimSize(1) != channels || llvm::is_contained(x.getShape(), 0))
+    return rewriter.notifyMatchFailure(op, "channels that are not known to make groups, or no elements");
+  for (int64_t d : x.getShape().drop_front(2))
+    plane = ShapedType::isDynamic(d) || plane < 0 || plane > INT32_MAX ? -1 : plane * d;
+  if (ShapedType::isDynamic(batch))
+    batch = plane > 0 ? -1 : 0;
+  GraphBuilder g{rewriter, op.getLoc()};
+  int64_t each = channels / groups;
+  Value rows = g.reshape(op.getX(), {batch, groups, each, plane});
+  Value wideScale = g.reshape(op.getScale(), {groups, each, 1}), wideBias = g.reshape(op.getBias(), {groups, each, 1});
+  auto y = onnx::LayerNormalizationOp::create(rewriter, op.getLoc(), rows.getType(), Type(), Type(), rows, wideScale, wideBias,
+                                              rewriter.getI64IntegerAttr(2), op.getEpsilonAttr(), op.getStashTypeAttr());
+  auto sizes = RankedTensorType::get({x.getRank()}, rewriter.getI64Type());
+  Value shape = onnx::ShapeOp::create(rewriter, op.getLoc(), sizes, op.getX(), IntegerAttr(), rewriter.getI64IntegerAttr(0));
+  rewriter.replaceOpWithNewOp<onnx::ReshapeOp>(op, op.getType(), y.getY(), shape);
+  return success();
+}
+
 // The loss of the logarithms of softmax: only the chosen classes are left to a kernel that looks at labels.
 static LogicalResult crossEntropy(onnx::SoftmaxCrossEntropyLossOp op, PatternRewriter &rewriter) {
   auto scores = rankedType(op.getScores());
@@ -106,6 +132,7 @@ static LogicalResult crossEntropy(onnx::SoftmaxCrossEntropyLossOp op, PatternRew
 void populateDecomposeNormPatterns(RewritePatternSet &patterns) {
   patterns.add(meanVariance);
   patterns.add(lpNormalization);
+  patterns.add(groupNormalization);
   patterns.add(separatedAxes<onnx::ReduceSumOp>);
   patterns.add(separatedAxes<onnx::ReduceMeanOp>);
   patterns.add(separatedAxes<onnx::ReduceMaxOp>);

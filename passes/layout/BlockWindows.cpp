@@ -147,17 +147,17 @@ bool Blocker::normalization(Operation *op) {
 }
 
 // LRN: x (bias + alpha / size * squares)^-beta, where beta is 3/4 by two square roots. The power stays finite in lanes past the last
-// channel, whose squares are left out.
+// channel, whose squares are left out. Moving to blocks and back costs less than what the plain form computes.
 bool Blocker::response(Operation *op) {
   auto lrn = cast<onnx::LRNOp>(op);
-  if (!isImage(lrn.getX()) || !isSingle(lrn.getX()) || !blocked.count(lrn.getX()))
+  if (!isImage(lrn.getX()) || !isSingle(lrn.getX()))
     return false;
   constexpr int64_t mostSize = 2 * kLanes + 1;
   float bias = lrn.getBias().convertToFloat(), alpha = lrn.getAlpha().convertToFloat(), beta = lrn.getBeta().convertToFloat();
   if (int64_t(lrn.getSize()) > mostSize || !(bias > 0) || !(alpha >= 0) || !std::isfinite(beta))
     return false;
   Location loc = op->getLoc();
-  Value x = blocked[lrn.getX()];
+  Value x = block(lrn.getX(), loc);
   Type type = x.getType();
   GraphBuilder g{b, loc};
   Value squares = onnx::PackedChannelSquaresOp::create(b, loc, type, x, b.getI64IntegerAttr(channelsOf(lrn.getX())), lrn.getSizeAttr());

@@ -33,6 +33,14 @@ case("deepest", "Transpose", {"x": _deep}, want=[_deep.T], perm=list(range(39, -
 case("mean_variance", "MeanVarianceNormalization", {"x": floats(3, 5, 6, 7)})
 case("mean_variance channels", "MeanVarianceNormalization", {"x": floats(2, 5, 6, 7)}, axes=[1])
 case("mean_variance first", "MeanVarianceNormalization", {"x": floats(2, 5, 6, 7)}, axes=[-1, 0, 1])
+for _shape, _groups in (((2, 12, 7, 9), 3), ((1, 32, 20, 20), 32), ((2, 6, 5), 2), ((3, 8), 4), ((2, 4, 3, 4, 5), 1)):
+    _c = _shape[1]
+    case(f"group_norm {len(_shape)}_{_groups}", "GroupNormalization", {"x": floats(*_shape)}, {"s": floats(_c), "b": floats(_c)}, num_groups=_groups, epsilon=1e-3)
+case("group_norm run_time", "GroupNormalization", {"x": floats(2, 12, 7, 9), "s": floats(12), "b": floats(12)}, num_groups=4)
+for _name, _shape, _attributes in (
+        ("odd", (2, 21, 7, 9), {"size": 5, "alpha": 0.5}), ("even", (1, 16, 5, 6), {"size": 4, "beta": 0.6, "bias": 2.0}), ("line", (2, 40, 11), {"size": 3}),
+        ("one", (1, 1, 6, 6), {"size": 1, "alpha": 1.0}), ("cube", (1, 8, 3, 4, 5), {"size": 3}), ("wide", (1, 9, 4, 4), {"size": 40}), ("base_0", (1, 9, 4, 4), {"size": 3, "bias": 0.0})):
+    case(f"lrn {_name}", "LRN", {"x": floats(*_shape)}, **_attributes)
 for _reduction in ("none", "sum", "mean"):
     case(f"cross_entropy {_reduction}", "SoftmaxCrossEntropyLoss", {"x": floats(9, 40), "t": whole(40, 9)}, results=2, reduction=_reduction)
 case("cross_entropy weights", "SoftmaxCrossEntropyLoss", {"x": floats(3, 7, 5, 6), "t": whole(7, 3, 5, 6), "w": abs(floats(7))}, ignore_index=2)
