@@ -4,6 +4,7 @@
 // along      lanes run along the row and are joined at its end
 // across     the row is not the innermost dim: each lane is a row of its own
 // Sums are taken in lanes in a fixed order, in doubles where a lane adds many elements.
+#include "codegen/cpu/Contract.h"
 #include "codegen/cpu/Loops.h"
 #include "codegen/cpu/Pointwise.h"
 #include "codegen/cpu/Space.h"
@@ -195,18 +196,31 @@ struct RowKernel {
     }
     return v;
   }
-  Num element(At p) { return stashed ? Num{&c, space.reload(last, whole, p.index, p.lanes, p.mask)} : sumOf(p); }
+  Num element(At p) {
+    if (!stashed)
+      return sumOf(p);
+    return {&c, across ? c.load(floats(c.f32, p.lanes), scratchAt(p)) : space.reload(last, whole, p.index, p.lanes, p.mask)};
+  }
   bool stashed = false;
-  // What the first pass reads: later ones find it in the buffer of the kernel's result, which is written last.
+  void keep(Num v, At p) { across ? c.store(v.v, scratchAt(p)) : space.store(last, whole, v.v, p.index, p.lanes, p.mask); }
+  // Across, where the elements of a row are likely to share a few sets of the caches: those that are kept lie side by side.
+  Value scratchAt(At p) {
+    Value row = c.n(0);
+    for (size_t d = firstRow; d < endRow; ++d)
+      row = c.add(c.mul(row, sizeOf(d)), indices[d]);
+    return c.at(c.scratch, c.mul(row, p.lanes * sizeof(float)));
+  }
+  bool keepsFirst() { return stash && (across || isComputed()); }
+  // What the first pass reads: later ones find it in scratch, or in the buffer of the kernel's result, which is written last.
   Num firstElement(At p) {
     Num v = element(p);
     if (added)
       space.store(added, whole, v.v, p.index, p.lanes, p.mask);
-    if (stash && isComputed())
-      space.store(last, whole, v.v, p.index, p.lanes, p.mask);
+    if (keepsFirst())
+      keep(v, p);
     return v;
   }
-  void endOfFirst() { stashed = stash && isComputed(); }
+  void endOfFirst() { stashed = keepsFirst(); }
 
   Value sum(llvm::function_ref<Num(At)> f, Join join = Join::Sum, bool cheap = false) {
     return overRow(join, [&](At p) { return SmallVector<Value>{f(p).v}; }, cheap)[0];
@@ -214,6 +228,8 @@ struct RowKernel {
   bool isCheap() {
     return llvm::none_of(c.kernel.getBody().front(), [](Operation &o) { return isTranscendental(&o); });
   }
+  // Across: several registers, a chain of additions each.
+  int64_t mostLanes() { return (axes.reduces && !isCheap() ? 1 : c.vectorRegisters >= 32 ? 4 : 2) * lanes; }
   Num perRow(Value v) { return {&c, v}; }
   Value count() {
     Value n = arith::SIToFPOp::create(c.b, c.loc, c.f32, length);
@@ -240,20 +256,19 @@ struct RowKernel {
   void softmax(bool log) {
     Value most = sum([&](At p) { return firstElement(p); }, Join::Most, !isComputed());
     endOfFirst();
-    bool keep = stash && !log;
+    bool keepsPowers = stash && !log;
     Value total = sum([&](At p) {
       Num e = exp(element(p) - at(most, p));
-      if (keep)
-        space.store(last, whole, e.v, p.index, p.lanes, p.mask);
+      if (keepsPowers)
+        keep(e, p);
       return e;
     });
-    if (keep)
-      stashed = true;
+    stashed |= keepsPowers;
     Value factor = log ? onnxc::log(perRow(total)).v : (1.0 / perRow(total)).v;
     finishRow([&](At p) {
       if (log)
         return element(p) - at(most, p) - at(factor, p);
-      return (keep ? element(p) : exp(element(p) - at(most, p))) * at(factor, p);
+      return (keepsPowers ? element(p) : exp(element(p) - at(most, p))) * at(factor, p);
     });
     stashed = false;
   }
@@ -378,6 +393,10 @@ struct RowKernel {
     length = space.value(all);
     auto fixed = dyn_cast<AffineConstantExpr>(all);
     wide = !fixed || fixed.getValue() > (across ? 256 : 8192);
+    if (across && !axes.reduces) {
+      stash = true;
+      setScratch(c.kernel, all * (mostLanes() * sizeof(float)));
+    }
   }
 
   void emit() {
@@ -425,7 +444,7 @@ struct RowKernel {
         indices = saved;
       });
     };
-    int64_t most = axes.reduces && isCheap() ? (c.vectorRegisters >= 32 ? 4 : 2) * n : n;  // several registers: a chain of additions each
+    int64_t most = n > 1 ? mostLanes() : 1;
     SmallVector<int64_t> widths = {most, n, 1};
     widths.erase(std::unique(widths.begin(), widths.end()), widths.end());
     for (int64_t by : widths) {

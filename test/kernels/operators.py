@@ -41,6 +41,9 @@ for _name, _shape, _attributes in (
         ("odd", (2, 21, 7, 9), {"size": 5, "alpha": 0.5}), ("even", (1, 16, 5, 6), {"size": 4, "beta": 0.6, "bias": 2.0}), ("line", (2, 40, 11), {"size": 3}),
         ("one", (1, 1, 6, 6), {"size": 1, "alpha": 1.0}), ("cube", (1, 8, 3, 4, 5), {"size": 3}), ("wide", (1, 9, 4, 4), {"size": 40}), ("base_0", (1, 9, 4, 4), {"size": 3, "bias": 0.0})):
     case(f"lrn {_name}", "LRN", {"x": floats(*_shape)}, **_attributes)
+for _op in ("Softmax", "LogSoftmax"):  # rows that lie across memory: vectors of several registers, of one, and the rest
+    for _shape in ((2, 21, 13, 7), (1, 3, 64, 2), (2, 300, 5), (3, 1, 40)):
+        case(f"softmax_across {_op}_{_shape[1]}", _op, {"x": 9 * floats(*_shape)}, axis=1)
 for _reduction in ("none", "sum", "mean"):
     case(f"cross_entropy {_reduction}", "SoftmaxCrossEntropyLoss", {"x": floats(9, 40), "t": whole(40, 9)}, results=2, reduction=_reduction)
 case("cross_entropy weights", "SoftmaxCrossEntropyLoss", {"x": floats(3, 7, 5, 6), "t": whole(7, 3, 5, 6), "w": abs(floats(7))}, ignore_index=2)
