@@ -90,7 +90,10 @@ static void reportBug(void *) {
 }
 #else
 // No exit code of ours: what a sanitiser finds, a leak too, fails any test. A short quarantine: a long one is half of the run time.
-extern "C" const char *__asan_default_options() { return "exitcode=86:quarantine_size_mb=16:allocator_may_return_null=1"; }
+// A thread that writes the first temporary file of a run gets a signal stack from LLVM, which the sanitiser would unmap as its own.
+extern "C" const char *__asan_default_options() {
+  return "exitcode=86:quarantine_size_mb=16:allocator_may_return_null=1:use_sigaltstack=0";
+}
 extern "C" const char *__ubsan_default_options() { return "halt_on_error=1:print_stacktrace=1:exitcode=86"; }
 #endif
 

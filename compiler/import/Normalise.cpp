@@ -142,12 +142,14 @@ public:
       for (const std::string &output : node.output())
         if (!output.empty())
           define(defined, output, {node.name(), node.op_type(), 0});
+      const pb::NodeProto *outer = std::exchange(owner, &node);
       for (pb::AttributeProto &attr : *node.mutable_attribute()) {
         if (attr.has_g())
           graph(*attr.mutable_g(), depth + 1);
         for (pb::GraphProto &inner : *attr.mutable_graphs())
           graph(inner, depth + 1);
       }
+      owner = outer;
     }
     if (ok)
       sort(list);
@@ -253,10 +255,11 @@ private:
 
   void fail(const Origin &from, const std::string &message) {
     ok = false;
-    report(from, message);
+    report(from, owner ? message + ", in a subgraph of " + owner->op_type() + " '" + owner->name() + "'" : message);
   }
 
   const Report &report;
+  const pb::NodeProto *owner = nullptr;  // of the subgraph that is looked at; null for the main graph
 };
 }  // namespace
 

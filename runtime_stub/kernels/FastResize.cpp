@@ -12,6 +12,7 @@ constexpr int64_t kSpread = 16;  // runs shorter than this many elements have a 
 // position where the run behind it is short: one for each element of the run.
 struct Pass {
   int64_t axis, in, out, inner, spread, entries, taps;
+  int64_t repeats;  // position y reads y / repeats for all y; 0 where it is not so
   int32_t *from;
   float *weights;
 };
@@ -20,7 +21,8 @@ static int32_t makePass(const onnxc_args *a, const ResizedAxis &x, int64_t axis,
   bool cubic = attrIs(a->attr[kMode], "cubic"), smooth = cubic || attrIs(a->attr[kMode], "linear");
   Filter f = filterOf(a, x.scale, cubic);
   int64_t taps = smooth ? f.taps : 1;
-  p = {axis, x.in, x.out, inner / spread, spread, x.out * spread, taps, nullptr, nullptr};
+  int64_t repeats = taps == 1 && x.out % x.in == 0 ? x.out / x.in : 0;
+  p = {axis, x.in, x.out, inner / spread, spread, x.out * spread, taps, repeats, nullptr, nullptr};
   ONNXC_CHECK(x.in < INT32_MAX / kSpread, ONNXC_K_SIZE);
   p.from = allocate<int32_t>(a, p.entries * taps);
   p.weights = allocate<float>(a, p.entries * taps);
@@ -36,6 +38,8 @@ static int32_t makePass(const onnxc_args *a, const ResizedAxis &x, int64_t axis,
         p.from[k * p.entries + y * spread + i] = int32_t(maxOf<int64_t>(0, minOf(start + k, x.in - 1)) * spread + i);
         p.weights[k * p.entries + y * spread + i] = float(weights[k]);
       }
+    if (p.repeats && start != y / p.repeats)
+      p.repeats = 0;
   }
   return 0;
 }
@@ -202,15 +206,51 @@ static int32_t resizeRows(const onnxc_args *a, const Passes &p) {
   return p.count == 1 || p.of[0].out < p.of[0].in || p.of[0].taps > 4 ? resizeJoined(a, s, outer) : resizeKept(a, s, outer);
 }
 
+// y[i] = x[i / Times].
+template <int64_t Times, class T>
+ONNXC_INLINE void repeat(const T *__restrict x, T *__restrict y, int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t k = 0; k < Times; ++k)
+      y[i * Times + k] = x[i];
+}
+
 // One result row of nearest: runs of `inner` elements, picked by the last resized axis.
 template <class T>
 ONNXC_INLINE void moveRow(const Pass &p, const T *__restrict x, T *__restrict y) {
-  if (p.inner == 1)
+  if (p.inner == 1 && p.spread == 1 && p.repeats == 2)
+    repeat<2>(x, y, p.in);
+  else if (p.inner == 1 && p.spread == 1 && p.repeats == 4)
+    repeat<4>(x, y, p.in);
+  else if (p.inner == 1)
     for (int64_t i = 0; i < p.entries; ++i)
       y[i] = x[p.from[i]];
   else
     for (int64_t i = 0; i < p.out; ++i)
       memcpy(y + i * p.inner, x + p.from[i] * p.inner, size_t(p.inner) * sizeof(T));
+}
+
+// Operand rows of result rows: `near` says which position of the last axis before them each of `block` result rows reads, null where it is
+// its own.
+struct Rows {
+  const Passes *passes;
+  const int64_t *dims, *results;
+  const int32_t *near;
+  int64_t axis, block;
+  // The row that position 0 of that axis stands for, where `rest` counts positions of the axes before it.
+  int64_t before(int64_t rest) const {
+    int64_t row = 0, stride = axis > 0 ? dims[axis - 1] : 1;
+    for (int64_t i = axis - 1, k = passes->count - (near ? 2 : 1); i-- > 0; rest /= results[i], stride *= dims[i]) {
+      int64_t at = rest % results[i];
+      row += (k > 0 && passes->of[k - 1].axis == i ? passes->of[--k].from[at] : at) * stride;
+    }
+    return row;
+  }
+};
+
+static Rows rowsOf(const onnxc_tensor &in, const onnxc_tensor &out, const Passes &passes) {
+  int64_t axis = passes.of[passes.count - 1].axis;
+  const Pass *near = passes.count > 1 ? &passes.of[passes.count - 2] : nullptr;
+  return {&passes, in.dims, out.dims, near && near->axis == axis - 1 ? near->from : nullptr, axis, axis > 0 ? out.dims[axis - 1] : 1};
 }
 
 // Units are result rows: all that the last resized axis and the axes behind it hold. A row like the one before it is copied.
@@ -223,21 +263,17 @@ static int32_t moveRows(const onnxc_args *a, const Passes &passes) {
     memcpy(y, x, size_t(onnxc_count(out)) * sizeof(T));
     return 0;
   }
-  const Passes *all = &passes;
   const Pass &p = passes.of[passes.count - 1];
-  int64_t width = p.entries * p.inner, from = p.in * p.spread * p.inner, *dims = in.dims, *results = out.dims;
-  return parallelFor(a, product(results, 0, p.axis), grainOf(width), [=](int64_t begin, int64_t end) {
-    int64_t last = -1;
-    for (int64_t u = begin; u < end; ++u) {
-      int64_t row = 0, rest = u, stride = 1;
-      for (int64_t i = p.axis, k = all->count - 1; i-- > 0;) {
-        int64_t at = rest % results[i];
-        rest /= results[i];
-        if (k > 0 && all->of[k - 1].axis == i)
-          at = all->of[--k].from[at];
-        row += at * stride;
-        stride *= dims[i];
+  Rows rows = rowsOf(in, out, passes);
+  int64_t width = p.entries * p.inner, from = p.in * p.spread * p.inner;
+  return parallelFor(a, product(out.dims, 0, p.axis), grainOf(width), [=](int64_t begin, int64_t end) {
+    int64_t last = -1, before = 0, at = rows.block;
+    for (int64_t u = begin; u < end; ++u, ++at) {
+      if (u == begin || at == rows.block) {
+        before = rows.before(u / rows.block);
+        at = u % rows.block;
       }
+      int64_t row = before + (rows.near ? rows.near[at] : at);
       if (row == last)
         memcpy(y + u * width, y + (u - 1) * width, size_t(width) * sizeof(T));
       else

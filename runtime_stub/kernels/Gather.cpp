@@ -34,15 +34,19 @@ static int32_t gather(const onnxc_args *a) {  // attributes: axis
 // to[i] = from[i * along + index[i] * stride] for a row of indices below `dim`; whether all are.
 template <class T, class I>
 static bool gatherRow(T *to, const T *from, const I *index, int64_t n, int64_t dim, int64_t along, int64_t stride) {
-  bool valid = true;
+  I least = 0, most = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    least = minOf(least, index[i]);
+    most = maxOf(most, index[i]);
+  }
+  if (least < -dim || most >= dim)
+    return false;
+#pragma clang loop vectorize(disable) unroll_count(4)
   for (int64_t i = 0; i < n; ++i) {
     int64_t at = index[i];
-    at += at < 0 ? dim : 0;
-    bool inside = uint64_t(at) < uint64_t(dim);
-    valid &= inside;
-    to[i] = from[i * along + (inside ? at : 0) * stride];
+    to[i] = from[i * along + (at + (at < 0 ? dim : 0)) * stride];
   }
-  return valid;
+  return true;
 }
 
 template <class T>

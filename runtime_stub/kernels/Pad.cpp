@@ -45,13 +45,15 @@ static int64_t padSource(char mode, int64_t at, int64_t before, int64_t low, int
   case 'e':
     return low + (i < 0 ? 0 : extent - 1);
   case 'w':
-    i %= extent;
+    if (i < -extent || i >= extent)
+      i %= extent;
     return low + (i < 0 ? i + extent : i);
   case 'r': {
     int64_t period = 2 * (extent - 1);
     if (period == 0)
       return low;
-    i %= period;
+    if (i < -period || i >= period)
+      i %= period;
     if (i < 0)
       i += period;
     return low + (i < extent ? i : period - i);
@@ -72,28 +74,31 @@ static int32_t makePadTables(const onnxc_args *a, char mode, PadTables &t) {
   int64_t before[kMaxRank], after[kMaxRank], total = 0;
   ONNXC_TRY(padAmounts(a, before, after));
   t.axis = 0;
-  for (int32_t i = 0; i < in.rank; ++i) {
-    total += out.dims[i];
+  for (int32_t i = 0; i < in.rank; ++i)
     t.axis = before[i] || after[i] ? i : t.axis;
-  }
+  t.inner = product(in.dims, t.axis + 1, in.rank);
+  for (int32_t i = 0; i < in.rank; ++i)
+    total += i == t.axis ? maxOf<int64_t>(before[i], 0) + maxOf<int64_t>(after[i], 0) : out.dims[i];
   int64_t *source = allocate<int64_t>(a, total);
   ONNXC_CHECK(source, ONNXC_K_MEMORY);
   for (int32_t i = 0; i < in.rank; ++i) {
     int64_t low = maxOf<int64_t>(0, -before[i]), extent = in.dims[i] - low - maxOf<int64_t>(0, -after[i]);
     ONNXC_CHECK(out.dims[i] == in.dims[i] + before[i] + after[i], ONNXC_K_SHAPE);
     ONNXC_CHECK(extent > 0 || mode == 'c', ONNXC_K_VALUE);
+    extent = maxOf<int64_t>(extent, 0);
     if (i == t.axis) {
       t.low = minOf(maxOf<int64_t>(before[i], 0), out.dims[i]);
-      t.high = minOf(t.low + maxOf<int64_t>(extent, 0), out.dims[i]);
+      t.high = minOf(t.low + extent, out.dims[i]);
       t.start = low;
     }
     t.from[i] = source;
-    for (int64_t k = 0; k < out.dims[i]; ++k)
-      if (i != t.axis || k < t.low || k >= t.high)
-        source[k] = padSource(mode, k, before[i], low, maxOf<int64_t>(extent, 0));
-    source += out.dims[i];
+    for (int64_t k = 0; k < out.dims[i]; ++k) {
+      if (i == t.axis && k == t.low)
+        k = t.high;
+      if (k < out.dims[i])
+        *source++ = padSource(mode, k, before[i], low, extent);
+    }
   }
-  t.inner = product(in.dims, t.axis + 1, in.rank);
   return 0;
 }
 
@@ -103,10 +108,10 @@ ONNXC_INLINE void fillWith(T *to, int64_t n, const T &v) {
     to[i] = v;
 }
 
-// Positions [begin, end) of the padded dim, taken one by one.
+// Positions [begin, end) of the padded dim, all before t.low or none, taken one by one.
 template <class T>
 ONNXC_INLINE void padEnds(const PadTables &t, const T *x, T *y, int64_t begin, int64_t end, const T &fill) {
-  const int64_t *from = t.from[t.axis];
+  const int64_t *from = t.from[t.axis] - (begin < t.low ? 0 : t.high - t.low);
   for (int64_t k = begin; k < end; ++k)
     if (from[k] < 0)
       fillWith(y + k * t.inner, t.inner, fill);

@@ -403,13 +403,13 @@ int32_t windowSize(const Args *a) {
   return size < 0 ? ONNXC_K_SIZE : ONNXC_K_OK;
 }
 
-// a0 - a1 cos(2 pi n / N) + a2 cos(4 pi n / N), in an order that gives 1 in the middle; a symmetric window of one point is 1.
+// a0 - a1 cos(2 pi n / N) + a2 cos(4 pi n / N), in an order that gives 1 in the middle, behind which the values come again; a symmetric
+// window of one point is 1.
 int32_t window(const Args *a, double a0, double a1, double a2) {
-  int64_t size = loadI64(a->in[0], 0);
-  double period = double(a->attr[1].i ? size : size - 1);
+  int64_t size = loadI64(a->in[0], 0), period = a->attr[1].i ? size : size - 1;
   for (int64_t n = 0; n < size; ++n) {
-    double phase = 2 * pi * double(n) / period;
-    storeF64(a->out[0], n, period == 0 ? 1 : a0 + a2 * cos(2 * phase) - a1 * cos(phase));
+    double c = 2 * n > period ? 0 : cos(2 * pi * double(n) / double(period));
+    storeF64(a->out[0], n, period == 0 ? 1 : 2 * n > period ? loadF64(a->out[0], period - n) : a0 + a2 * (2 * c * c - 1) - a1 * c);
   }
   return ONNXC_K_OK;
 }

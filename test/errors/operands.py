@@ -112,6 +112,15 @@ def initializer_of_another_type(folder):
     return defaulted(folder, TensorProto.DOUBLE, None)
 
 
+@case(1, r"v \(initializer\): is float\[1\], the input of its name float\[2, 3\], in a subgraph of Loop 'bad'$")
+def initializer_of_another_size_in_a_body(folder):
+    inputs = [tensor("i", dtype=TensorProto.INT64), tensor("go", dtype=TensorProto.BOOL), tensor("v", 2, 3)]
+    nodes = [helper.make_node("Identity", ["go"], ["on"]), helper.make_node("Relu", ["v"], ["w"])]
+    body = helper.make_graph(nodes, "body", inputs, [tensor("on", dtype=TensorProto.BOOL), tensor("w", 2, 3)], [numpy_helper.from_array(np.zeros(1, np.float32), "v")])
+    count = numpy_helper.from_array(np.array(3), "m")
+    return save(folder, model([helper.make_node("Loop", ["m", "", "x"], ["y"], name="bad", body=body)], [tensor("x", 2, 3)], [tensor("y", 2, 3)], [count]))
+
+
 @case(1, r"imports opsets 22 and 13 of ai\.onnx; only one can hold$")
 def two_opsets_of_a_domain(folder):
     proto = model([helper.make_node("Relu", ["x"], ["y"])], [tensor("x", 2)], [tensor("y", 2)])
