@@ -49,9 +49,9 @@ ONNXC_INLINE int32_t mapUnary(const onnxc_args *a, F f) {
   return 0;
 }
 
-// out[i] = f(x[i], y[i]) with both operands broadcast to the result's shape.
+// row(x, x's step, y, y's step, out, n) for the rows of the result, both operands broadcast to its shape.
 template <class In, class In2, class Out, class F>
-ONNXC_INLINE int32_t mapBinary(const onnxc_tensor &x, const onnxc_tensor &y, onnxc_tensor &out, F f) {
+ONNXC_INLINE int32_t mapRows(const onnxc_tensor &x, const onnxc_tensor &y, onnxc_tensor &out, F row) {
   int64_t xs[kMaxRank], ys[kMaxRank];
   ONNXC_CHECK(out.rank <= kMaxRank && broadcastStrides(x, out.dims, out.rank, xs) && broadcastStrides(y, out.dims, out.rank, ys),
               ONNXC_K_SHAPE);
@@ -66,9 +66,17 @@ ONNXC_INLINE int32_t mapBinary(const onnxc_tensor &x, const onnxc_tensor &y, onn
   o.strides[0] = xs;
   o.strides[1] = ys;
   for (; o.more(); o.next(), to += inner)
-    for (int64_t i = 0; i < inner; ++i)
-      to[i] = f(from[o.offset[0] + i * xi], from2[o.offset[1] + i * yi]);
+    row(from + o.offset[0], xi, from2 + o.offset[1], yi, to, inner);
   return 0;
+}
+
+// out[i] = f(x[i], y[i]) with both operands broadcast to the result's shape.
+template <class In, class In2, class Out, class F>
+ONNXC_INLINE int32_t mapBinary(const onnxc_tensor &x, const onnxc_tensor &y, onnxc_tensor &out, F f) {
+  return mapRows<In, In2, Out>(x, y, out, [=](const In *x, int64_t xi, const In2 *y, int64_t yi, Out *to, int64_t n) {
+    for (int64_t i = 0; i < n; ++i)
+      to[i] = f(x[i * xi], y[i * yi]);
+  });
 }
 
 }  // namespace onnxc

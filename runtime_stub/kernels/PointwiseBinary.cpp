@@ -1,5 +1,5 @@
-// PointwiseBinary.cpp: operators of two or more tensors, broadcast as numpy does: arithmetic, comparisons, logic, bits, Clip, Cast between
-// numbers. Integers wrap and never trap: x / 0 is 0. Row format: LibraryPointwise.def.
+// PointwiseBinary.cpp: operators of two or more tensors, broadcast as numpy does: arithmetic (Div and Mod:
+// PointwiseDivide.cpp), comparisons, logic, bits, Clip, Cast between numbers. Integers wrap. Row format: LibraryPointwise.def.
 #include "runtime_stub/kernels/Pointwise.h"
 
 namespace onnxc {
@@ -25,11 +25,6 @@ struct MulOp {
   }
   static int64_t of(int64_t x, int64_t y) { return int64_t(uint64_t(x) * uint64_t(y)); }
 };
-struct DivOp {
-  static double of(double x, double y) { return x / y; }
-  static int64_t of(int64_t x, int64_t y) { return y == 0 ? 0 : y == -1 ? int64_t(uint64_t(0) - uint64_t(x)) : x / y; }
-  static uint64_t of(uint64_t x, uint64_t y) { return y == 0 ? 0 : x / y; }
-};
 struct MaxOp {  // NaN wins
   template <class C>
   static C of(C x, C y) {
@@ -47,22 +42,6 @@ struct PReluOp {
   static C of(C x, C y) {
     return x < C(0) ? C(x * y) : x;
   }
-};
-struct FModOp {  // the sign of the dividend
-  static double of(double x, double y) { return fmod(x, y); }
-  static int64_t of(int64_t x, int64_t y) { return y == 0 || y == -1 ? 0 : x % y; }
-  static uint64_t of(uint64_t x, uint64_t y) { return y == 0 ? 0 : x % y; }
-};
-struct ModOp {  // the sign of the divisor
-  static double of(double x, double y) {
-    double r = fmod(x, y);
-    return r != 0 && (r < 0) != (y < 0) ? r + y : r;
-  }
-  static int64_t of(int64_t x, int64_t y) {
-    int64_t r = FModOp::of(x, y);
-    return r != 0 && (r < 0) != (y < 0) ? r + y : r;
-  }
-  static uint64_t of(uint64_t x, uint64_t y) { return FModOp::of(x, y); }
 };
 struct AndOp {
   template <class C>
@@ -121,11 +100,6 @@ static int32_t binary(const onnxc_args *a) {
 template <class T, class Op>
 static int32_t compare(const onnxc_args *a) {
   return mapBinary<T, T, uint8_t>(a->in[0], a->in[1], a->out[0], [](T x, T y) { return uint8_t(Op::of(Wide<T>::in(x), Wide<T>::in(y))); });
-}
-
-template <class T>
-static int32_t mod(const onnxc_args *a) {  // attributes: fmod
-  return a->attr[0].i ? binary<T, FModOp>(a) : binary<T, ModOp>(a);
 }
 
 // The result accumulates in place: first operand broadcast, then each further one.
@@ -308,12 +282,10 @@ X(bool, onnxc::boolean)
   ONNXC_BINARY(Add, S, T, binary<T COMMA onnxc::AddOp>)                                                                                    \
   ONNXC_BINARY(Sub, S, T, binary<T COMMA onnxc::SubOp>)                                                                                    \
   ONNXC_BINARY(Mul, S, T, binary<T COMMA onnxc::MulOp>)                                                                                    \
-  ONNXC_BINARY(Div, S, T, binary<T COMMA onnxc::DivOp>)                                                                                    \
   ONNXC_BINARY(Max, S, T, variadic<T COMMA onnxc::MaxOp>)                                                                                  \
   ONNXC_BINARY(Min, S, T, variadic<T COMMA onnxc::MinOp>)                                                                                  \
   ONNXC_BINARY(Sum, S, T, variadic<T COMMA onnxc::AddOp>)                                                                                  \
   ONNXC_BINARY(PRelu, S, T, binary<T COMMA onnxc::PReluOp>)                                                                                \
-  ONNXC_BINARY(Mod, S, T, mod<T>)                                                                                                          \
   ONNXC_BINARY(Mean, S, T, mean<T>)                                                                                                        \
   ONNXC_BINARY(Clip, S, T, clip<T>)                                                                                                        \
   ONNXC_BINARY(Pow, S, T, power<T>)                                                                                                        \

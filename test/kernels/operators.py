@@ -116,6 +116,27 @@ for _n in (5, 200):  # few are looked for in the list itself, keys close togethe
 for _rows in (1, 3, 29):
     case(f"doubles matmul_{_rows}", "MatMul", {"x": floats(2, _rows, 300, dtype=np.float64), "y": floats(2, 300, 37, dtype=np.float64)})
     case(f"doubles gemm_{_rows}", "Gemm", {"x": floats(_rows, 40, dtype=np.float64)}, {"y": floats(37, 40, dtype=np.float64), "z": floats(37, dtype=np.float64)}, transB=1)
+for _type in (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64):
+    _range = np.iinfo(_type)
+    for _size in ("small", "any"):
+        _low, _high = (max(_range.min, -1000), min(_range.max, 1000)) if _size == "small" else (_range.min, _range.max)
+        _x, _y = (RNG.integers(_low, _high, (3, 301), _type, endpoint=True) for _ in range(2))
+        _y[_y == 0] = 7
+        _x[0, :4], _y[0, :4] = (_range.min, _range.max, 0, _range.min), (_range.max, 1, _range.max, _range.min)
+        for _op, _attributes in (("Div", {}), ("Mod", {}), ("Mod", {"fmod": 1})):
+            _label = f"quotients {_op}{len(_attributes)}_{_type.__name__}_{_size}"
+            case(_label, _op, {"x": _x, "y": _y}, **_attributes)
+            case(_label + "_by_7", _op, {"x": _x, "y": np.array(7, _type)}, **_attributes)
+            case(_label + "_column", _op, {"x": _x, "y": _y[:, 5:6]}, **_attributes)
+            if _range.min:
+                case(_label + "_by_negative", _op, {"x": _x[1:, 4:], "y": np.array(-3, _type)}, **_attributes)
+_x, _y = (floats(3, 700) * 10.0 ** RNG.integers(-2, 3, (3, 700)) for _ in range(2))
+for _type in (np.float32, np.float64, np.float16):
+    case(f"quotients fmod_{_type.__name__}", "Mod", {"x": _x.astype(_type), "y": _y.astype(_type)}, fmod=1)
+_odd = np.array([0, -0.0, 1, -1, 5.5, -5.5, 1e30, np.inf, -np.inf, np.nan, 1e-40, -4], np.float32)
+for _part in ([0, 1, 2, 3, 4, 5, 10, 11], range(12)):
+    _x, _y = np.meshgrid(_odd[_part], _odd[_part[2:] if len(_part) == 8 else _part])
+    case(f"quotients fmod_odd_{len(_part)}", "Mod", {"x": _x, "y": _y}, fmod=1)
 for _axis in (0, 1, 2):
     case(f"gather_elements {_axis}", "GatherElements", {"x": floats(4, 5, 6), "i": whole(8, 4, 5, 6) - 4}, axis=_axis)
 _spread = np.concatenate([floats(300) * 10.0 ** RNG.integers(-3, 22, 300), [0, -0.0, 127.9, -0.9]])
