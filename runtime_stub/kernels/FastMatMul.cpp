@@ -1,4 +1,5 @@
-// FastMatMul.cpp: MatMul and Gemm of f32 and f64 on Product.h; few rows stream B once instead of packing it. Oracle: MatMul.cpp.
+// FastMatMul.cpp: MatMul of f32, f64 and integers, which wrap, and Gemm of f32 and f64 on Product.h; few rows stream B once instead of
+// packing it. Oracle: MatMul.cpp.
 #include "runtime_stub/kernels/MatMulShape.h"
 #include "runtime_stub/kernels/Product.h"
 
@@ -30,7 +31,7 @@ static int32_t multiply(const onnxc_args *args, const T *a, int64_t ar, int64_t 
         const T *x = a + i * ar, *y = b + j * bc;
         int64_t k = 0;
         for (; k + lanes <= inner; k += lanes)
-          sum = __builtin_elementwise_fma(*(const V *)(x + k), *(const V *)(y + k), sum);
+          sum = multiplyAdd<T>(*(const V *)(x + k), *(const V *)(y + k), sum);
         T total = 0;
         for (int l = 0; l < lanes; ++l)
           total += sum[l];
@@ -88,7 +89,14 @@ static int32_t fastGemm(const onnxc_args *a) {
 
 }  // namespace onnxc
 
-extern "C" int32_t onnxc_k_FastMatMul_f32(const onnxc_args *a) { return onnxc::fastMatMul<float>(a); }
-extern "C" int32_t onnxc_k_FastMatMul_f64(const onnxc_args *a) { return onnxc::fastMatMul<double>(a); }
+#define X(S, T)                                                                                                                            \
+  extern "C" int32_t onnxc_k_FastMatMul_##S(const onnxc_args *a) { return onnxc::fastMatMul<T>(a); }
+X(f32, float)
+X(f64, double)
+X(i32, uint32_t)
+X(u32, uint32_t)
+X(i64, uint64_t)
+X(u64, uint64_t)
+#undef X
 extern "C" int32_t onnxc_k_FastGemm_f32(const onnxc_args *a) { return onnxc::fastGemm<float>(a); }
 extern "C" int32_t onnxc_k_FastGemm_f64(const onnxc_args *a) { return onnxc::fastGemm<double>(a); }

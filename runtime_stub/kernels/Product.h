@@ -1,4 +1,5 @@
-// Product.h: blocked matrix product of f32 or f64 over packed panels, for FastMatMul.cpp, FastConv.cpp and others.
+// Product.h: blocked matrix product of f32, f64 or wrapping integers of 32 and 64 bits over packed panels, for FastMatMul.cpp, FastConv.cpp
+// and others.
 //
 // panel   A: MR rows, one K step after the other; B: NR columns likewise; both padded with zeros
 // tile    MR x NR accumulators in registers
@@ -15,6 +16,15 @@ struct WideOf {
   typedef T type __attribute__((ext_vector_type(64 / sizeof(T)), aligned(sizeof(T))));
 };
 
+// x * y + sum, floats rounded once.
+template <class T>
+ONNXC_INLINE typename WideOf<T>::type multiplyAdd(typename WideOf<T>::type x, typename WideOf<T>::type y, typename WideOf<T>::type sum) {
+  if constexpr (T(0.5) != T(0))
+    return __builtin_elementwise_fma(x, y, sum);
+  else
+    return x * y + sum;
+}
+
 // C[MR, NR] (+)= A panel x B panel over `depth`. `start`: null to go on from C, else the value each row begins with.
 template <int MR, int NV, class T>
 ONNXC_INLINE void tile(const T *a, const T *b, int64_t depth, T *c, int64_t stride, const T *start) {
@@ -30,7 +40,7 @@ ONNXC_INLINE void tile(const T *a, const T *b, int64_t depth, T *c, int64_t stri
     unroll<0, NV>([&](auto j) { column[j.value] = *(const V *)(b + j.value * lanes); });
     unroll<0, MR>([&](auto i) {
       V row = V(a[i.value]);
-      unroll<0, NV>([&](auto j) { acc[i.value][j.value] = __builtin_elementwise_fma(row, column[j.value], acc[i.value][j.value]); });
+      unroll<0, NV>([&](auto j) { acc[i.value][j.value] = multiplyAdd<T>(row, column[j.value], acc[i.value][j.value]); });
     });
   }
   unroll<0, MR>([&](auto i) { unroll<0, NV>([&](auto j) { *(V *)(c + i.value * stride + j.value * lanes) = acc[i.value][j.value]; }); });

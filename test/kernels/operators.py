@@ -113,6 +113,12 @@ for _n in (5, 200):  # few are looked for in the list itself, keys close togethe
     _x = RNG.choice(np.array(_words + ["none"], object), _n)
     case(f"ml_labels words_{_n}", "LabelEncoder", {"x": _x}, keys_strings=_words, values_int64s=list(range(62)))
     case(f"ml_labels one_hot_{_n}", "OneHotEncoder", {"x": whole(70, _n)}, cats_int64s=_keys[:60], zeros=1)
+for _type in (np.int32, np.uint32, np.int64, np.uint64):
+    _all = np.iinfo(_type)
+    for _rows, _inner in ((1, 40), (3, 300), (29, 300), (17, 0)):
+        _x, _y = (RNG.integers(_all.min, _all.max, shape, _type, endpoint=True) for shape in ((2, _rows, _inner), (_inner, 37)))
+        case(f"integer_products {_type.__name__}_{_rows}", "MatMul", {"x": _x, "y": _y})
+        case(f"integer_products {_type.__name__}_{_rows}_batches", "MatMul", {"x": _x[:, None], "y": np.stack([_y, _y + _type(1)])})
 for _rows in (1, 3, 29):
     case(f"doubles matmul_{_rows}", "MatMul", {"x": floats(2, _rows, 300, dtype=np.float64), "y": floats(2, 300, 37, dtype=np.float64)})
     case(f"doubles gemm_{_rows}", "Gemm", {"x": floats(_rows, 40, dtype=np.float64)}, {"y": floats(37, 40, dtype=np.float64), "z": floats(37, dtype=np.float64)}, transB=1)
