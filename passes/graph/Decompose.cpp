@@ -265,6 +265,27 @@ static LogicalResult productWithColumn(onnx::MatMulOp op, PatternRewriter &rewri
   return success();
 }
 
+static bool isWhole(Type t) { return t.isInteger(1) || (llvm::isa<IntegerType>(t) && t.getIntOrFloatBitWidth() >= 8); }
+// Whether a value of `from` goes to the half `to` by f32 as it does at once: f32 holds it, or rounds what f16 takes for infinite anyhow.
+static bool roundsOnce(Type from, Type to) {
+  auto integer = llvm::dyn_cast<IntegerType>(from);
+  return from.isF16() || from.isBF16() || (integer && isWhole(from) && integer.getWidth() <= (to.isF16() ? 64u : 16u));
+}
+
+// Casts between halves and what is not f32, in two steps for which there is code.
+static LogicalResult castHalf(onnx::CastOp op, PatternRewriter &rewriter) {
+  auto tensor = llvm::dyn_cast<TensorType>(op.getInput().getType());
+  Type from = onnx::elementType(op.getInput()), to = onnx::elementType(op.getOutput());
+  if (!tensor || !from || !to || from == to || from.isF32() || to.isF32())
+    return rewriter.notifyMatchFailure(op, "a step of its own");
+  bool fromHalf = from.isF16() || from.isBF16(), toHalf = to.isF16() || to.isBF16();
+  if (toHalf ? !roundsOnce(from, to) : !fromHalf || !(to.isF64() || isWhole(to)))
+    return rewriter.notifyMatchFailure(op, "a half is not concerned, or would be rounded twice");
+  Value single = onnx::CastOp::create(rewriter, op.getLoc(), tensor.clone(rewriter.getF32Type()), op.getInput(), "up", 1, kFloat);
+  rewriter.modifyOpInPlace(op, [&] { op->setOperand(0, single); });
+  return success();
+}
+
 namespace {
 struct Decompose : impl::DecomposeBase<Decompose> {
   void runOnOperation() override {
@@ -275,6 +296,7 @@ struct Decompose : impl::DecomposeBase<Decompose> {
     patterns.add(gemm);
     patterns.add(depthToSpace);
     patterns.add(productWithColumn);
+    patterns.add(castHalf);
     populateDecomposeConvPatterns(patterns);
     populateDecomposeConvIntegerPatterns(patterns);
     populateDecomposeEinsumPatterns(patterns);

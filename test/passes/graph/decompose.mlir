@@ -350,3 +350,19 @@ func.func @normalised(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
   %y = "onnx.LpNormalization"(%x) : (tensor<?x6xf32>) -> tensor<?x6xf32>
   return %y : tensor<?x6xf32>
 }
+
+// Halves are cast by f32 where that rounds once: not from f64, and to bf16 not from 32 bits.
+// CHECK-LABEL: @halves
+// CHECK: %[[A:.*]] = "onnx.Cast"(%arg0) {{.*}} -> tensor<4xf32>
+// CHECK: "onnx.Cast"(%[[A]]) {{.*}} -> tensor<4xf16>
+// CHECK: %[[B:.*]] = "onnx.Cast"(%arg1) {{.*}} -> tensor<4xf32>
+// CHECK: "onnx.Cast"(%[[B]]) {{.*}} -> tensor<4xui8>
+// CHECK: "onnx.Cast"(%arg2) {{.*}} -> tensor<4xf16>
+// CHECK: "onnx.Cast"(%arg0) {{.*}} -> tensor<4xbf16>
+func.func @halves(%i: tensor<4xi32>, %h: tensor<4xbf16>, %d: tensor<4xf64>) -> (tensor<4xf16>, tensor<4xui8>, tensor<4xf16>, tensor<4xbf16>) {
+  %0 = "onnx.Cast"(%i) <{to = 10 : i64}> : (tensor<4xi32>) -> tensor<4xf16>
+  %1 = "onnx.Cast"(%h) <{to = 2 : i64}> : (tensor<4xbf16>) -> tensor<4xui8>
+  %2 = "onnx.Cast"(%d) <{to = 10 : i64}> : (tensor<4xf64>) -> tensor<4xf16>
+  %3 = "onnx.Cast"(%i) <{to = 16 : i64}> : (tensor<4xi32>) -> tensor<4xbf16>
+  return %0, %1, %2, %3 : tensor<4xf16>, tensor<4xui8>, tensor<4xf16>, tensor<4xbf16>
+}
