@@ -29,7 +29,7 @@ struct RowKernel {
   Value scale, shift, added;   // a normalisation's parameters, and its result that is the sum
   Value last;                  // the kernel's first result
   int64_t lanes;
-  bool across = false, stash = false, masks = false;
+  bool across = false, stash = false, aside = false, masks = false;
   size_t firstRow = 0, endRow = 0;  // merged dims of the row
   Value length;                     // of a row
   bool wide = false;
@@ -199,18 +199,19 @@ struct RowKernel {
   Num element(At p) {
     if (!stashed)
       return sumOf(p);
-    return {&c, across ? c.load(floats(c.f32, p.lanes), scratchAt(p)) : space.reload(last, whole, p.index, p.lanes, p.mask)};
+    return {&c, aside ? c.load(floats(c.f32, p.lanes), scratchAt(p)) : space.reload(last, whole, p.index, p.lanes, p.mask)};
   }
   bool stashed = false;
-  void keep(Num v, At p) { across ? c.store(v.v, scratchAt(p)) : space.store(last, whole, v.v, p.index, p.lanes, p.mask); }
-  // Across, where the elements of a row are likely to share a few sets of the caches: those that are kept lie side by side.
+  void keep(Num v, At p) { aside ? c.store(v.v, scratchAt(p)) : space.store(last, whole, v.v, p.index, p.lanes, p.mask); }
+  // Across, elements of a row are likely to share a few sets of the caches: those that are kept lie side by side, where the row is not
+  // long.
   Value scratchAt(At p) {
     Value row = c.n(0);
     for (size_t d = firstRow; d < endRow; ++d)
       row = c.add(c.mul(row, sizeOf(d)), indices[d]);
     return c.at(c.scratch, c.mul(row, p.lanes * sizeof(float)));
   }
-  bool keepsFirst() { return stash && (across || isComputed()); }
+  bool keepsFirst() { return stash && (aside || isComputed()); }
   // What the first pass reads: later ones find it in scratch, or in the buffer of the kernel's result, which is written last.
   Num firstElement(At p) {
     Num v = element(p);
@@ -229,7 +230,7 @@ struct RowKernel {
     return llvm::none_of(c.kernel.getBody().front(), [](Operation &o) { return isTranscendental(&o); });
   }
   // Across: several registers, a chain of additions each.
-  int64_t mostLanes() { return (axes.reduces && !isCheap() ? 1 : c.vectorRegisters >= 32 ? 4 : 2) * lanes; }
+  int64_t mostLanes() { return (!(axes.reduces ? isCheap() : aside) ? 1 : c.vectorRegisters >= 32 ? 4 : 2) * lanes; }
   Num perRow(Value v) { return {&c, v}; }
   Value count() {
     Value n = arith::SIToFPOp::create(c.b, c.loc, c.f32, length);
@@ -393,8 +394,9 @@ struct RowKernel {
     length = space.value(all);
     auto fixed = dyn_cast<AffineConstantExpr>(all);
     wide = !fixed || fixed.getValue() > (across ? 256 : 8192);
-    if (across && !axes.reduces) {
-      stash = true;
+    constexpr int64_t mostAside = 2048;  // elements of a row, times mostLanes(): half of a second-level cache
+    if (across && !axes.reduces && fixed && fixed.getValue() <= mostAside) {
+      stash = aside = true;
       setScratch(c.kernel, all * (mostLanes() * sizeof(float)));
     }
   }

@@ -42,7 +42,7 @@ for _name, _shape, _attributes in (
         ("one", (1, 1, 6, 6), {"size": 1, "alpha": 1.0}), ("cube", (1, 8, 3, 4, 5), {"size": 3}), ("wide", (1, 9, 4, 4), {"size": 40}), ("base_0", (1, 9, 4, 4), {"size": 3, "bias": 0.0})):
     case(f"lrn {_name}", "LRN", {"x": floats(*_shape)}, **_attributes)
 for _op in ("Softmax", "LogSoftmax"):  # rows that lie across memory: vectors of several registers, of one, and the rest
-    for _shape in ((2, 21, 13, 7), (1, 3, 64, 2), (2, 300, 5), (3, 1, 40)):
+    for _shape in ((2, 21, 13, 7), (1, 3, 64, 2), (2, 300, 5), (3, 1, 40), (2, 3000, 3)):
         case(f"softmax_across {_op}_{_shape[1]}", _op, {"x": 9 * floats(*_shape)}, axis=1)
 for _reduction in ("none", "sum", "mean"):
     case(f"cross_entropy {_reduction}", "SoftmaxCrossEntropyLoss", {"x": floats(9, 40), "t": whole(40, 9)}, results=2, reduction=_reduction)
