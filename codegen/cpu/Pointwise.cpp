@@ -244,14 +244,23 @@ bool isClipped(mlir::Value v) {
   });
 }
 
-// Saturates, so that no input is undefined; NaN gives 0. `clipped`: isClipped.
+// f32 or f64 to u64: from 2^63 on saturating, below it the bits of the signed integer.
+Value roundToUnsigned64(Code &c, Value v, Type to) {
+  Num x{&c, v};
+  Value upper = c.b.createOrFold<arith::CmpFOp>(c.loc, arith::CmpFPredicate::OGE, v, x.of(std::ldexp(1.0, 63)).v);
+  Value n = roundToward0(c, select(upper, x - x.of(std::ldexp(1.0, 63)), x).v, to);
+  return arith::SelectOp::create(c.b, c.loc, upper, arith::XOrIOp::create(c.b, c.loc, n, c.integer(APInt::getSignedMinValue(64), to)), n);
+}
+
+// No input is undefined: beyond 32 bits, or 64 for wider types, it saturates, below that it keeps the low bits; NaN gives 0. `clipped`:
+// isClipped.
 Value floatToInt(Code &c, Value v, Type to, bool isUnsigned, bool clipped) {
   unsigned width = getElementTypeOrSelf(to).getIntOrFloatBitWidth();
   Type wide = c.b.getIntegerType(width == 64 || (isUnsigned && width == 32) ? 64 : 32);
   if (auto vector = dyn_cast<VectorType>(to))
     wide = vector.clone(wide);
   if (isUnsigned && width == 64)
-    return LLVM::CallIntrinsicOp::create(c.b, c.loc, wide, c.b.getStringAttr("llvm.fptoui.sat"), ValueRange(v)).getResult(0);
+    return roundToUnsigned64(c, v, wide);
   Num x{&c, v};
   Value n = clipped ? Value(arith::FPToSIOp::create(c.b, c.loc, wide, select(isNan(x), x.of(0), x).v)) : roundToward0(c, v, wide);
   return wide == to ? n : Value(arith::TruncIOp::create(c.b, c.loc, to, n));

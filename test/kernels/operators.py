@@ -146,6 +146,10 @@ for _part in ([0, 1, 2, 3, 4, 5, 10, 11], range(12)):
 for _axis in (0, 1, 2):
     case(f"gather_elements {_axis}", "GatherElements", {"x": floats(4, 5, 6), "i": whole(8, 4, 5, 6) - 4}, axis=_axis)
 _spread = np.concatenate([floats(300) * 10.0 ** RNG.integers(-3, 22, 300), [0, -0.0, 127.9, -0.9]])
+for _from in (np.float32, np.float64, np.float16):
+    for _to in (np.uint8, np.uint16, np.uint32, np.uint64):  # negative values keep the bits of the signed integer, as with numpy and ONNX Runtime
+        _x = np.linspace(-120.4, 3, 41)
+        case(f"cast_negative {np.dtype(_from).name}_{np.dtype(_to).name}", "Cast", {"x": _x.astype(_from)}, to=helper.np_dtype_to_tensor_dtype(np.dtype(_to)))
 for _from in (np.float32, np.float64):
     for _to in (np.int8, np.int32, np.int64, np.uint8, np.uint32, np.uint64):
         _range = np.iinfo(_to)
