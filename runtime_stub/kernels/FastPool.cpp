@@ -1,9 +1,8 @@
-// FastPool.cpp: MaxPool and AveragePool, and the global forms, on vectors of the element type. Oracle: Pool.cpp. Small planes are pooled
-// whole (FastPoolPlane.h), others row by row.
+// FastPool.cpp: MaxPool and AveragePool, and the global forms, on vectors of the element type. Oracle: Pool.cpp.
 //
-// The rows of a window are joined first, over whole contiguous rows, then the columns. The joined row lies in a buffer that holds the
-// padding too, so that the inner loops have no bounds to look at.
-#include "runtime_stub/kernels/FastPoolPlane.h"
+// The rows of a window are joined first, over whole contiguous rows, then the columns. Joined rows lie in a buffer that holds the padding
+// too, so that the inner loops have no bounds to look at; the last vector of a row reads on into the next and is masked.
+#include "runtime_stub/kernels/Lanes.h"
 #include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/Window.h"
 
@@ -57,23 +56,51 @@ struct MeanF32 {
   }
 };
 
+template <class Op>
+struct VectorOf {
+  typedef typename Op::Type type __attribute__((ext_vector_type(Op::lanes), aligned(sizeof(typename Op::Type))));
+};
+
+// A vector of elements of `from` a stride of 1 or 2 apart.
+template <class Op, int Stride>
+ONNXC_INLINE typename VectorOf<Op>::type loadLanes(const typename Op::Type *from) {
+  using V = typename VectorOf<Op>::type;
+  V low = *(const V *)from;
+  if constexpr (Stride == 1)
+    return low;
+  V high = *(const V *)(from + Op::lanes);
+  if constexpr (Op::lanes == 16)
+    return __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  else
+    return __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42, 44, 46, 48,
+                                   50, 52, 54, 56, 58, 60, 62);
+}
+
 // One block of output columns of one task: where its input columns lie and what the buffer holds. The buffer takes `rows` joined rows,
 // `pitch` apart: a row written and read at once would wait for its own stores.
 template <class T, int64_t Lanes>
 struct ColumnsOf {
-  int64_t first, count, base, low, high;  // input columns [low, high) go to joined[low - base ...)
-  int64_t rows, pitch, counts[kRows];     // counts: the kernel rows that count in the mean of each joined row
-  T *joined;                              // the row at hand
-  T buffer[kBuffer + Lanes];
-  float inside[kColumns];  // average: one over the kernel columns that count for each output column
-  int64_t offset[kRows];   // of the rows of a window from its first, where all lie inside
+  int64_t first, count, low, high;  // input columns [low, high) go to joined[pad ...), whole vectors of the buffer
+  int64_t pad, rows, pitch;
+  int64_t kernelRows, inner[kMaxRank];  // windows before `inner` along a dim do not pass the operand's end
+  float whole, share[kRows];            // average: one over the kernel rows that count for each joined row
+  float inside[kColumns + Lanes];       // the same of the kernel columns for each output column
+  int64_t offset[kRows];                // of the rows of a window from its first, where all lie inside
+  T mask[Lanes];                        // 1 for the lanes past the whole vectors of a row that lie inside
+  alignas(64) T buffer[kBuffer];
+  T *joined;
 };
 template <class Op>
 using Columns = ColumnsOf<typename Op::Type, Op::lanes>;
 
+template <class T>
+ONNXC_INLINE T roundUp(T n, T unit) {
+  return (n + unit - 1) / unit * unit;
+}
+
 template <class Op>
 static void startColumns(const Window &w, int64_t first, int64_t count, bool padded, Columns<Op> &c) {
-  int64_t d = w.rank - 1, span = (count - 1) * w.stride[d] + (w.kernel[d] - 1) * w.dilation[d] + 1;
+  int64_t d = w.rank - 1, stride = w.stride[d], reach = (w.kernel[d] - 1) * w.dilation[d];
   Odometer<1> k;
   int64_t strides[kMaxRank], at = 0;
   contiguous(w.in, w.rank, strides);
@@ -83,199 +110,252 @@ static void startColumns(const Window &w, int64_t first, int64_t count, bool pad
   k.strides[0] = strides;
   for (; k.more(); k.next())
     c.offset[at++] = k.offset[0];
+  c.kernelRows = at;
+  c.whole = 1 / float(at);
+  for (int64_t i = 0; i < d; ++i) {
+    int64_t room = w.in[i] + w.begin[i] - (w.kernel[i] - 1) * w.dilation[i] - 1;
+    c.inner[i] = room < 0 ? 0 : minOf(w.out[i], room / w.stride[i] + 1);
+  }
+  int64_t base = first * stride - w.begin[d];
   c.first = first;
   c.count = count;
-  c.base = first * w.stride[d] - w.begin[d];
-  c.low = minOf(maxOf<int64_t>(c.base, 0), w.in[d]);
-  c.high = maxOf(c.low, minOf(w.in[d], c.base + span));
-  c.pitch = (span + 2 * Op::lanes - 1) & -Op::lanes;
+  c.low = minOf(maxOf<int64_t>(base, 0), w.in[d]);
+  c.high = maxOf(c.low, minOf(w.in[d], base + (count - 1) * stride + reach + 1));
+  c.pad = c.low - base;
+  int64_t origin = roundUp(c.pad, Op::lanes) - c.pad, read = stride <= 2 ? maxOf(count, Op::lanes) : count;
+  c.pitch = roundUp(origin + read * stride + reach, Op::lanes);
   c.rows = minOf(kRows, kBuffer / c.pitch);
+  c.joined = c.buffer + origin;
+  for (int64_t i = 0; i < Op::lanes; ++i)
+    c.mask[i] = i < (c.high - c.low) % Op::lanes;
   for (int64_t i = 0; i < c.rows * c.pitch; ++i)
     c.buffer[i] = Op::start;
-  for (int64_t o = 0; Op::average && o < count; ++o) {
+  for (int64_t o = 0; Op::average && o < read; ++o) {
     int64_t n = 0;
     for (int64_t k = 0; k < w.kernel[d]; ++k) {
-      int64_t p = c.base + o * w.stride[d] + k * w.dilation[d];
+      int64_t p = base + o * stride + k * w.dilation[d];
       n += padded ? p < w.in[d] + w.end[d] : p >= 0 && p < w.in[d];
     }
     c.inside[o] = 1 / float(n);
   }
 }
 
-// Joins the columns of the buffer into outputs [o, end) of one row.
-template <class Op, int Stride, int Kernel>
-ONNXC_INLINE void joinSome(const Columns<Op> &c, int64_t stride, int64_t kernel, int64_t dilation, float rows, typename Op::Type *y,
-                           int64_t o, int64_t end) {
+// Columns of joined rows into output rows `pitch` apart, for strides that vectors do not have.
+template <class Op>
+static void joinApart(const Window &w, const Columns<Op> &c, int64_t rows, typename Op::Type *y, int64_t pitch) {
   using T = typename Op::Type;
-  int64_t s = Stride ? Stride : stride;
-  for (; o < end; ++o) {
-    T v = c.joined[o * s];
-    if constexpr (Kernel != 0)
-      unroll<1, Kernel>([&](auto k) { v = Op::join(v, c.joined[o * s + k.value * dilation]); });
-    else
+  int64_t stride = w.stride[w.rank - 1], kernel = w.kernel[w.rank - 1], dilation = w.dilation[w.rank - 1];
+  for (int64_t r = 0; r < rows; ++r) {
+    const T *from = c.joined + r * c.pitch;
+    for (int64_t o = 0; o < c.count; ++o) {
+      T v = from[o * stride];
       for (int64_t k = 1; k < kernel; ++k)
-        v = Op::join(v, c.joined[o * s + k * dilation]);
-    if constexpr (Op::average)
-      y[o] = v * (rows * c.inside[o]);
-    else
-      y[o] = v;
+        v = Op::join(v, from[o * stride + k * dilation]);
+      if constexpr (Op::average)
+        v = v * (c.share[r] * c.inside[o]);
+      y[r * pitch + o] = v;
+    }
   }
 }
 
-// A whole output row of at least one vector. The last one overlaps the one before, so that no scalar rest is left.
-template <class Op, int Part, int Stride, int Kernel>
-static void joinLanes(const Columns<Op> &c, int64_t kernel, int64_t dilation, float rows, typename Op::Type *y) {
-  using V = typename VectorOf<Op, Part>::type;
-  constexpr int64_t lanes = Op::lanes / Part;
-  for (int64_t first = 0; first < c.count; first += lanes) {
-    int64_t o = minOf(first, c.count - lanes);
-    const auto *from = c.joined + o * Stride;
-    V v = loadLanes<Op, Part, Stride>(from);
-    if constexpr (Kernel != 0)
-      unroll<1, Kernel>([&](auto k) { v = Op::join(v, loadLanes<Op, Part, Stride>(from + k.value * dilation)); });
-    else
-      for (int64_t k = 1; k < kernel; ++k)
-        v = Op::join(v, loadLanes<Op, Part, Stride>(from + k * dilation));
-    if constexpr (Op::average)
-      v = v * (V(rows) * *(const V *)(c.inside + o));
-    *(V *)(y + o) = v;
-  }
-}
-
+// The same in vectors. The last one of a row overlaps the one before; the only one of a short row runs into the next, which is written
+// later, unless it would pass `end`.
 template <class Op, int Stride, int Kernel>
-static void joinColumns(const Columns<Op> &c, int64_t stride, int64_t kernel, int64_t dilation, int64_t rows, typename Op::Type *y) {
-  constexpr int S = Stride ? Stride : 1;
-  float above = 1 / float(rows);
-  if (Stride == 0 || c.count < Op::lanes / 4)
-    return joinSome<Op, Stride, Kernel>(c, stride, kernel, dilation, above, y, 0, c.count);
-  if (c.count >= Op::lanes)
-    return joinLanes<Op, 1, S, Kernel>(c, kernel, dilation, above, y);
-  if (c.count >= Op::lanes / 2)
-    return joinLanes<Op, 2, S, Kernel>(c, kernel, dilation, above, y);
-  joinLanes<Op, 4, S, Kernel>(c, kernel, dilation, above, y);
+static void joinAcross(const Window &w, const Columns<Op> &c, int64_t rows, typename Op::Type *y, int64_t pitch,
+                       const typename Op::Type *end) {
+  using T = typename Op::Type;
+  using V = typename VectorOf<Op>::type;
+  constexpr int64_t lanes = Op::lanes;
+  int64_t kernel = w.kernel[w.rank - 1], dilation = w.dilation[w.rank - 1], count = c.count, last = maxOf<int64_t>(0, count - lanes);
+  for (int64_t r = 0; r < rows; ++r, y += pitch) {
+    const T *row = c.joined + r * c.pitch;
+    for (int64_t first = 0; first < count; first += lanes) {
+      int64_t o = minOf(first, last);
+      const T *from = row + o * Stride;
+      V v = loadLanes<Op, Stride>(from);
+      if constexpr (Kernel != 0)
+        unroll<1, Kernel>([&](auto k) { v = Op::join(v, loadLanes<Op, Stride>(from + k.value * dilation)); });
+      else
+        for (int64_t k = 1; k < kernel; ++k)
+          v = Op::join(v, loadLanes<Op, Stride>(from + k * dilation));
+      if constexpr (Op::average)
+        v = v * (V(c.share[r]) * *(const V *)(c.inside + o));
+      if (y + o + lanes <= end)
+        *(V *)(y + o) = v;
+      else
+        memcpy(y + o, &v, size_t(count - o) * sizeof(T));
+    }
+  }
 }
 
 template <class Op, int Stride>
-static void joinColumns(const Window &w, const Columns<Op> &c, int64_t rows, typename Op::Type *y) {
-  int64_t d = w.rank - 1, s = w.stride[d], n = w.kernel[d];
-  switch (n) {
-  case 1:
-    return joinColumns<Op, Stride, 1>(c, s, n, w.dilation[d], rows, y);
+static void joinAcross(const Window &w, const Columns<Op> &c, int64_t rows, typename Op::Type *y, int64_t pitch,
+                       const typename Op::Type *end) {
+  switch (w.kernel[w.rank - 1]) {
   case 2:
-    return joinColumns<Op, Stride, 2>(c, s, n, w.dilation[d], rows, y);
+    return joinAcross<Op, Stride, 2>(w, c, rows, y, pitch, end);
   case 3:
-    return joinColumns<Op, Stride, 3>(c, s, n, w.dilation[d], rows, y);
-  case 5:
-    return joinColumns<Op, Stride, 5>(c, s, n, w.dilation[d], rows, y);
+    return joinAcross<Op, Stride, 3>(w, c, rows, y, pitch, end);
   default:
-    return joinColumns<Op, Stride, 0>(c, s, n, w.dilation[d], rows, y);
+    return joinAcross<Op, Stride, 0>(w, c, rows, y, pitch, end);
   }
 }
 
-// Joins `n` columns of `count` rows, at least one vector of them. Vector types lose their alignment as template arguments.
-template <class Op, int Part>
-static void joinDownLanes(const typename Op::Type *const *rows, int64_t count, typename Op::Type *to, int64_t n) {
-  using V = typename VectorOf<Op, Part>::type;
-  constexpr int64_t lanes = Op::lanes / Part;
-  for (int64_t i = 0; i < n; i += lanes) {
-    int64_t at = minOf(i, n - lanes);
-    V v = *(const V *)(rows[0] + at);
-    for (int64_t r = 1; r < count; ++r)
-      v = Op::join(v, *(const V *)(rows[r] + at));
-    *(V *)(to + at) = v;
+// Rows of a window: where the first starts, at column `low`, and how far the others lie from there, in elements.
+template <class T>
+struct RowsOf {
+  const T *from;
+  const int64_t *offset;
+  int64_t count;
+};
+
+// Joins columns [low, high) of the rows of `n` windows, whose rows lie `step` elements further each, into rows of the buffer. What the last
+// vector reads past them is masked; where vectors would pass `end`, the operand's, elements are read.
+template <class Op, int Count>
+static void joinDown(RowsOf<typename Op::Type> rows, int64_t n, int64_t step, typename Op::Type *to, const Columns<Op> &c,
+                     const typename Op::Type *end) {
+  using T = typename Op::Type;
+  using V = typename VectorOf<Op>::type;
+  constexpr int64_t lanes = Op::lanes;
+  const int64_t *offset = rows.offset;
+  int64_t count = Count ? Count : rows.count, width = c.high - c.low, whole = width & -lanes, pitch = c.pitch;
+  auto inside = *(const V *)c.mask != V(T(0));
+  auto joined = [&](const T *from) {
+    V v = *(const V *)(from + offset[0]);
+    if constexpr (Count != 0)
+      unroll<1, Count>([&](auto r) { v = Op::join(v, *(const V *)(from + offset[r.value])); });
+    else
+      for (int64_t r = 1; r < count; ++r)
+        v = Op::join(v, *(const V *)(from + offset[r]));
+    return v;
+  };
+  const T *from = rows.from;
+  for (; n > 0 && from + offset[count - 1] + roundUp(width, lanes) <= end; --n, from += step, to += pitch) {
+    for (int64_t i = 0; i < whole; i += lanes)
+      *(V *)(to + i) = joined(from + i);
+    if (whole < width)
+      *(V *)(to + whole) = inside ? joined(from + whole) : V(Op::start);
   }
+  for (; n > 0; --n, from += step, to += pitch)
+    for (int64_t i = 0; i < width; ++i) {
+      T v = from[offset[0] + i];
+      for (int64_t r = 1; r < count; ++r)
+        v = Op::join(v, from[offset[r] + i]);
+      to[i] = v;
+    }
 }
 
 template <class Op>
-static void joinDown(const typename Op::Type *const *rows, int64_t count, typename Op::Type *to, int64_t n) {
-  if (n >= Op::lanes)
-    return joinDownLanes<Op, 1>(rows, count, to, n);
-  if (n >= Op::lanes / 2)
-    return joinDownLanes<Op, 2>(rows, count, to, n);
-  if (n >= Op::lanes / 4)
-    return joinDownLanes<Op, 4>(rows, count, to, n);
-  for (int64_t i = 0; i < n; ++i) {
-    auto v = rows[0][i];
-    for (int64_t r = 1; r < count; ++r)
-      v = Op::join(v, rows[r][i]);
-    to[i] = v;
+static void joinDown(const RowsOf<typename Op::Type> &rows, int64_t n, int64_t step, typename Op::Type *to, const Columns<Op> &c,
+                     const typename Op::Type *end) {
+  switch (rows.count) {
+  case 2:
+    return joinDown<Op, 2>(rows, n, step, to, c, end);
+  case 3:
+    return joinDown<Op, 3>(rows, n, step, to, c, end);
+  default:
+    return joinDown<Op, 0>(rows, n, step, to, c, end);
   }
 }
 
-// The rows of the window at `o` that lie inside the operand, from column `low` on; `counted`: those inside the padded one.
+// The rows of the window at `o`, of which some lie outside the operand, from `x`, by `offset`. The share of each in a mean counts those
+// inside the padded operand, if `padded`.
 template <class T>
-static int64_t findRows(const Window &w, const int64_t *o, const T *x, int64_t low, const int64_t *offsets, const T **rows,
-                        int64_t &counted) {
-  int64_t last = w.rank - 1, count = product(w.kernel, 0, last), at = 0, joined = 0;
-  bool all = true;
-  for (int64_t i = 0; i < last; ++i) {
-    int64_t p = o[i] * w.stride[i] - w.begin[i];
-    all &= p >= 0 && p + (w.kernel[i] - 1) * w.dilation[i] < w.in[i];
-    at = at * w.in[i] + p;
-  }
-  if (all) {
-    for (int64_t i = 0; i < count; ++i)
-      rows[i] = x + at * w.in[last] + low + offsets[i];
-    return counted = count;
-  }
+static RowsOf<T> borderRows(const Window &w, const int64_t *o, const T *x, bool padded, int64_t *offset, float &share) {
   Odometer<0> k;
-  counted = 0;
+  int64_t last = w.rank - 1, counted = 0, found = 0;
   for (k.init(w.kernel, last); k.more(); k.next()) {
     bool inside = true, counts = true;
-    at = 0;
+    int64_t at = 0;
     for (int64_t i = 0; i < last; ++i) {
       int64_t p = o[i] * w.stride[i] + k.index[i] * w.dilation[i] - w.begin[i];
       inside &= p >= 0 && p < w.in[i];
       counts &= p < w.in[i] + w.end[i];
       at = at * w.in[i] + p;
     }
-    counted += counts;
-    rows[joined] = x + at * w.in[last] + low;
-    joined += inside;
+    counted += padded ? counts : inside;
+    offset[found] = at * w.in[last];
+    found += inside;
   }
-  return joined;
+  share = 1 / float(counted);
+  return {x, offset, found};
 }
 
-// Joins the valid rows of the window at `o` into the buffer; returns how many rows count in the mean.
+// The same for planes, whose rows inside are neighbours.
+template <class T>
+ONNXC_INLINE RowsOf<T> borderRows(const Window &w, int64_t o, const T *x, bool padded, const int64_t *offset, float &share) {
+  int64_t top = o * w.stride[0] - w.begin[0], dilation = w.dilation[0], begin = 0, end = 0, counted = 0;
+  for (int64_t k = 0, p = top; k < w.kernel[0]; ++k, p += dilation) {
+    begin += p < 0;
+    end += p < w.in[0];
+    counted += p < w.in[0] + w.end[0];
+  }
+  share = 1 / float(padded ? counted : end - begin);
+  return {x + (top + begin * dilation) * w.in[1], offset, maxOf<int64_t>(0, end - begin)};
+}
+
+// Joins the valid rows of the windows from `o` on into rows of the buffer from `r` on, at most `most`: one that lies at a border or, along
+// the last but one dim, those that do not. Returns how many.
 template <class Op>
-static int64_t joinRows(const Window &w, const int64_t *o, const typename Op::Type *x, bool padded, Columns<Op> &c) {
+static int64_t joinRun(const Window &w, const int64_t *o, int64_t most, const typename Op::Type *x, bool padded, Columns<Op> &c, int64_t r,
+                       const typename Op::Type *end) {
   using T = typename Op::Type;
-  const T *rows[kRows + 1];
-  int64_t n = c.high - c.low, counted = 0, joined = findRows(w, o, x, c.low, c.offset, rows, counted);
-  T *to = c.joined + (c.low - c.base);
-  if (!joined)
-    for (int64_t i = 0; i < n; ++i)
+  int64_t last = w.rank - 1, at = 0, border[kRows + 1];
+  T *to = c.joined + r * c.pitch + c.pad;
+  bool inside = true;
+  for (int64_t i = 0; i < last; ++i) {
+    int64_t p = o[i] * w.stride[i] - w.begin[i];
+    inside &= p >= 0 && o[i] < c.inner[i];
+    at = at * w.in[i] + p;
+  }
+  if (!inside) {
+    float &share = c.share[r];
+    RowsOf<T> rows =
+        w.rank == 2 ? borderRows(w, o[0], x + c.low, padded, c.offset, share) : borderRows(w, o, x + c.low, padded, border, share);
+    if (rows.count)
+      joinDown<Op>(rows, 1, 0, to, c, end);
+    for (int64_t i = 0; !rows.count && i < c.high - c.low; ++i)
       to[i] = Op::start;
-  else
-    joinDown<Op>(rows, joined, to, n);
-  return padded ? counted : joined;
+    return 1;
+  }
+  int64_t run = last ? minOf(most, c.inner[last - 1] - o[last - 1]) : 1, step = last ? w.stride[last - 1] * w.in[last] : 0;
+  for (int64_t i = 0; i < run; ++i)
+    c.share[r + i] = c.whole;
+  joinDown<Op>({x + at * w.in[last] + c.low, c.offset, c.kernelRows}, run, step, to, c, end);
+  return run;
 }
 
-// The columns of one block in every row of a plane.
+// The columns of one block in every row of a plane. Vectors stay before the ends of operand and result.
 template <class Op>
-static void poolPlane(const Window &w, const typename Op::Type *x, typename Op::Type *to, bool padded, Columns<Op> &c) {
-  int64_t last = w.rank - 1, stride = w.stride[last];
+static void poolPlane(const Window &w, const typename Op::Type *x, const typename Op::Type *xEnd, typename Op::Type *y,
+                      const typename Op::Type *yEnd, bool padded, Columns<Op> &c) {
+  int64_t last = w.rank - 1, pitch = w.out[last];
   Odometer<0> o;
   for (o.init(w.out, last); o.more();) {
-    int64_t n = minOf(c.rows, o.left);
-    c.joined = c.buffer;
-    for (int64_t r = 0; r < n; ++r, o.next(), c.joined += c.pitch)
-      c.counts[r] = joinRows<Op>(w, o.index, x, padded, c);
-    c.joined = c.buffer;
-    for (int64_t r = 0; r < n; ++r, to += w.out[last], c.joined += c.pitch)
-      if (stride == 1)
-        joinColumns<Op, 1>(w, c, c.counts[r], to);
-      else if (stride == 2)
-        joinColumns<Op, 2>(w, c, c.counts[r], to);
-      else
-        joinColumns<Op, 0>(w, c, c.counts[r], to);
+    int64_t rows = minOf(c.rows, o.left);
+    for (int64_t r = 0; r < rows; o.next()) {
+      int64_t run = joinRun<Op>(w, o.index, rows - r, x, padded, c, r, xEnd);
+      r += run;
+      o.left -= run - 1;
+      o.index[maxOf<int64_t>(0, last - 1)] += run - 1;
+    }
+    if (w.stride[last] == 1)
+      joinAcross<Op, 1>(w, c, rows, y, pitch, yEnd);
+    else if (w.stride[last] == 2)
+      joinAcross<Op, 2>(w, c, rows, y, pitch, yEnd);
+    else
+      joinApart<Op>(w, c, rows, y, pitch);
+    y += rows * pitch;
   }
 }
 
 static bool holdsNaN(const float *x, int64_t n) {
-  typedef int32_t i16 __attribute__((ext_vector_type(16)));
-  i16 any = i16(0);
+  v16i any = v16i(0);
   int64_t i = 0;
+  for (; i + 64 <= n; i += 64) {
+    v16 a = *(const v16 *)(x + i), b = *(const v16 *)(x + i + 16), c = *(const v16 *)(x + i + 32), d = *(const v16 *)(x + i + 48);
+    any |= ((a != a) | (b != b)) | ((c != c) | (d != d));
+  }
   for (; i + 16 <= n; i += 16) {
     v16 v = *(const v16 *)(x + i);
     any |= v != v;
@@ -296,24 +376,28 @@ ONNXC_INLINE bool needsOracle(const typename Op::Type *plane, int64_t n) {
   return false;
 }
 
-// Planes [begin, end) of a pooling whose window is at most half a buffer wide.
+// Planes [begin, end) of `planes`; the window is at most half a block wide.
 template <class Op>
-static int32_t poolPlanes(const Window &w, const typename Op::Type *x, typename Op::Type *y, bool padded, int64_t begin, int64_t end) {
-  int64_t last = w.rank - 1, extent = (w.kernel[last] - 1) * w.dilation[last] + 1, width = w.out[last];
-  int64_t block = maxOf<int64_t>(1, (kColumns - extent) / w.stride[last]), inPlane = w.inPlane(), outPlane = w.outPlane();
+static int32_t poolPlanes(const Window &w, const typename Op::Type *x, typename Op::Type *y, bool padded, int64_t planes, int64_t begin,
+                          int64_t end) {
+  int64_t last = w.rank - 1, reach = (w.kernel[last] - 1) * w.dilation[last], width = w.out[last];
+  int64_t block = maxOf<int64_t>(1, (kColumns - reach) / w.stride[last]), inPlane = w.inPlane(), outPlane = w.outPlane();
+  int64_t group = maxOf<int64_t>(1, kBuffer / inPlane);  // planes that are looked through at once
   Columns<Op> c;
-  for (int64_t first = 0; first < width; first += block) {
+  for (int64_t done = 0; done < width; done += block) {
+    int64_t first = w.stride[last] <= 2 ? maxOf<int64_t>(0, minOf(done, width - Op::lanes)) : done;  // a whole vector in the last block too
     startColumns<Op>(w, first, minOf(block, width - first), padded, c);
     for (int64_t p = begin; p < end; ++p) {
       const auto *from = x + p * inPlane;
-      if (needsOracle<Op>(from, inPlane))
+      if ((p - begin) % group == 0 && needsOracle<Op>(from, minOf(group, end - p) * inPlane))
         return kHoldsNaN;
-      poolPlane<Op>(w, from, y + p * outPlane + first, padded, c);
+      poolPlane<Op>(w, from, x + planes * inPlane, y + p * outPlane + first, y + end * outPlane, padded, c);
     }
   }
   return ONNXC_K_OK;
 }
 
+// Of a whole plane; vectors of the last, incomplete one take nothing twice.
 template <class Op>
 static float foldPlane(const float *x, int64_t n) {
   v16 lanes[4] = {v16(Op::start), v16(Op::start), v16(Op::start), v16(Op::start)};
@@ -323,14 +407,13 @@ static float foldPlane(const float *x, int64_t n) {
   for (; i + 16 <= n; i += 16)
     lanes[0] = Op::join(lanes[0], *(const v16 *)(x + i));
   v16 all = Op::join(Op::join(lanes[0], lanes[1]), Op::join(lanes[2], lanes[3]));
-  float v[16];
-  *(v16 *)v = all;
-  for (int half = 8; half; half /= 2)
-    for (int l = 0; l < half; ++l)
-      v[l] = Op::join(v[l], v[l + half]);
+  auto eight = Op::join(all.lo, all.hi);
+  auto four = Op::join(eight.lo, eight.hi);
+  auto two = Op::join(four.lo, four.hi);
+  float v = Op::join(two.x, two.y);
   for (; i < n; ++i)
-    v[0] = Op::join(v[0], x[i]);
-  return Op::average ? v[0] / float(n) : v[0];
+    v = Op::join(v, x[i]);
+  return Op::average ? v / float(n) : v;
 }
 
 template <class Op>
@@ -376,25 +459,9 @@ static int32_t pool(const onnxc_args *a) {
   const T *x = data<T>(in);
   T *y = mutableData<T>(a->out[0]);
   bool padded = Op::average && a->attr[5].i;
-  int64_t work = (w.inPlane() + w.outPlane() * w.kernelSize()) / 8;
-  int64_t planes = in.dims[0] * in.dims[1], grain = grainOf(work);
-  int32_t status;
-  if (fitsPlane<Op>(w)) {
-    const T *end = x + onnxc_count(in);
-    status = parallelScratchFor(a, planes, grain, sizeof(PlaneBuffers<T>), [=](void *scratch, int64_t begin, int64_t last) {
-      auto &buffers = *static_cast<PlaneBuffers<T> *>(scratch);
-      startPlane<Op>(*window, padded, buffers);
-      for (int64_t p = begin; p < last; ++p) {
-        const T *plane = x + p * window->inPlane();
-        if (needsOracle<Op>(plane, window->inPlane()))
-          return kHoldsNaN;
-        poolWhole<Op>(*window, plane, end, y + p * window->outPlane(), buffers);
-      }
-      return int32_t(ONNXC_K_OK);
-    });
-  } else {
-    status = parallelFor(a, planes, grain, [=](int64_t begin, int64_t end) { return poolPlanes<Op>(*window, x, y, padded, begin, end); });
-  }
+  int64_t planes = in.dims[0] * in.dims[1], work = (w.inPlane() + w.outPlane() * w.kernelSize()) / 8;
+  int32_t status = parallelFor(a, planes, grainOf(work),
+                               [=](int64_t begin, int64_t end) { return poolPlanes<Op>(*window, x, y, padded, planes, begin, end); });
   return status == kHoldsNaN ? Oracle(a) : status;
 }
 
