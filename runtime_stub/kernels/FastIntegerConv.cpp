@@ -87,15 +87,8 @@ struct Unit {
     }
   }
   void finish(const int32_t *c, int64_t first, int64_t have, int64_t pixel, int64_t n) const {
-    for (int64_t b = 0; b < have; ++b) {
-      const int32_t *sums = c + b * kLanes;
-      int64_t at = ((first + b) * p.outHeight * p.outWidth + pixel) * kLanes, done = 0;
-#if !defined(__aarch64__)
-      if (onnxc_vector_bits >= kDotBits && p.dots && !p.toFloat)
-        done = p.finishFours(sums, kColumns, n, first + b, y, at);
-#endif
-      p.finish(sums + done * kColumns, kColumns, n - done, first + b, y, at + done * kLanes);
-    }
+    for (int64_t b = 0; b < have; ++b)
+      p.finishRow(c + b * kLanes, kColumns, n, first + b, y, ((first + b) * p.outHeight * p.outWidth + pixel) * kLanes);
   }
   // Of one panel.
   void run(int64_t first, int64_t end) const {

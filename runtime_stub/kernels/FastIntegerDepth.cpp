@@ -5,121 +5,67 @@
 namespace onnxc {
 namespace {
 
-constexpr int64_t kWide = 4;   // pixels of a tile
+constexpr int64_t kWide = 8;   // pixels of a tile, at most
 constexpr int64_t kStrip = 8;  // rows of a unit
 
-// Taps of one tile: `quads` times four, those past the last one with weights 0.
+typedef int16_t Half16 __attribute__((ext_vector_type(16), aligned(2)));
+
+// The filters of one block. Products of 16-bit numbers with 16 bits of zeros beside them are one instruction of every target.
 struct Taps {
-  const uint8_t *image;
-  const int64_t *offsets;
-  int64_t quads, step;  // bytes from one pixel to the next
-  uint32_t flip;
+  const int16_t *weights;   // [tap][16]
+  const int64_t *offsets;   // of a tap from the first one
+  int64_t kernel[2], step;  // step: bytes from one pixel to the next
 };
 
-// Interleaving within lanes of 16 bytes: of vectors of S bytes, the lower (0) or upper (8) halves of the lane at B.
-#define ONNXC_BYTES(B, S)                                                                                                                  \
-  B, B + S, B + 1, B + 1 + S, B + 2, B + 2 + S, B + 3, B + 3 + S, B + 4, B + 4 + S, B + 5, B + 5 + S, B + 6, B + 6 + S, B + 7, B + 7 + S
-#define ONNXC_WORDS(B, S)                                                                                                                  \
-  B, B + 1, B + S, B + S + 1, B + 2, B + 3, B + S + 2, B + S + 3, B + 4, B + 5, B + S + 4, B + S + 5, B + 6, B + 7, B + S + 6, B + S + 7
-#define ONNXC_LANES16(M, H) M(H, 16)
-#define ONNXC_LANES32(M, H) M(H, 32), M(16 + H, 32)
-#define ONNXC_LANES64(M, H) M(H, 64), M(16 + H, 64), M(32 + H, 64), M(48 + H, 64)
+__attribute__((always_inline)) inline Sums16 wide(const uint8_t *at) { return __builtin_convertvector(*(const Bytes16 *)at, Sums16); }
 
-// Four bytes of each channel side by side: quad[k] has channels 4 k … of each pixel.
-#define ONNXC_QUADS(LANES)                                                                                                                 \
-  Bytes low01 = __builtin_shufflevector(v[0], v[1], LANES(ONNXC_BYTES, 0)),                                                                \
-        high01 = __builtin_shufflevector(v[0], v[1], LANES(ONNXC_BYTES, 8));                                                               \
-  Bytes low23 = __builtin_shufflevector(v[2], v[3], LANES(ONNXC_BYTES, 0)),                                                                \
-        high23 = __builtin_shufflevector(v[2], v[3], LANES(ONNXC_BYTES, 8));                                                               \
-  Bytes quad[4] = {                                                                                                                        \
-      __builtin_shufflevector(low01, low23, LANES(ONNXC_WORDS, 0)), __builtin_shufflevector(low01, low23, LANES(ONNXC_WORDS, 8)),          \
-      __builtin_shufflevector(high01, high23, LANES(ONNXC_WORDS, 0)), __builtin_shufflevector(high01, high23, LANES(ONNXC_WORDS, 8))}
-
-// The sums of kWide pixels, [pixel][16]; w: [quad][16][4].
-#define ONNXC_TAPS(BYTES)                                                                                                                  \
-  typedef char Bytes __attribute__((vector_size(BYTES)));                                                                                  \
-  typedef int Sums __attribute__((vector_size(BYTES)));                                                                                    \
-  constexpr int P = BYTES / 16
-
-#define ONNXC_LOAD(FIRST)                                                                                                                  \
-  Bytes v[4];                                                                                                                              \
-  _Pragma("clang loop unroll(full)") for (int i = 0; i < 4; ++i) {                                                                         \
-    const uint8_t *at = t.image + t.offsets[4 * q + i] + (FIRST) * t.step;                                                                 \
-    if (t.step == 16)                                                                                                                      \
-      memcpy(&v[i], at, sizeof(Bytes));                                                                                                    \
-    else                                                                                                                                   \
-      _Pragma("clang loop unroll(full)") for (int k = 0; k < P; ++k)                                                                       \
-          memcpy(reinterpret_cast<char *>(&v[i]) + 16 * k, at + k * t.step, 16);                                                           \
-    v[i] = (Bytes)((Sums)v[i] ^ (int32_t(t.flip) - Sums{}));                                                                               \
+// Sums of `Pixels` pixels from `image` on, [pixel][16]. `Columns`: of filters with neighbouring taps and pixels, whose bytes are widened
+// once; 0 for all others.
+template <int64_t Pixels, int64_t Columns>
+__attribute__((always_inline)) inline void depthTile(const Taps &t, const uint8_t *image, int32_t *c) {
+  Sums16 acc[Pixels] = {};
+  constexpr int64_t together = Columns ? Columns : 1;
+  int64_t taps = t.kernel[0] * t.kernel[1];
+  for (int64_t tap = 0; tap < taps; tap += together) {
+    const uint8_t *at = image + t.offsets[tap];
+    unroll<0, together>([&](auto k) __attribute__((always_inline)) {
+      Sums16 w = __builtin_convertvector(*(const Half16 *)(t.weights + (tap + k.value) * kLanes), Sums16);
+      unroll<0, Pixels>([&](auto i) __attribute__((always_inline)) {
+        acc[i.value] += w * wide(at + (Columns ? (i.value + k.value) * kLanes : i.value * t.step));
+      });
+    });
   }
-
-#if !defined(__aarch64__)
-ONNXC_DOTS __attribute__((noinline)) void depthDots(const Taps &t, const int8_t *w, int32_t *c) {
-  ONNXC_TAPS(64);
-  Sums acc[4] = {};
-  for (int64_t q = 0; q < t.quads; ++q, w += 64) {
-    ONNXC_LOAD(0);
-    ONNXC_QUADS(ONNXC_LANES64);
-#pragma clang loop unroll(full)
-    for (int k = 0; k < 4; ++k) {
-      Bytes right;
-#pragma clang loop unroll(full)
-      for (int i = 0; i < P; ++i)
-        memcpy(reinterpret_cast<char *>(&right) + 16 * i, w + 16 * k, 16);
-      acc[k] = ONNXC_DOT64(acc[k], quad[k], right);
-    }
-  }
-#pragma clang loop unroll(full)
-  for (int i = 0; i < P; ++i)
-#pragma clang loop unroll(full)
-    for (int k = 0; k < 4; ++k)
-      memcpy(c + i * 16 + k * 4, reinterpret_cast<char *>(&acc[k]) + 16 * i, 16);
+  unroll<0, Pixels>([&](auto i) __attribute__((always_inline)) { *(Sums16 *)(c + i.value * kLanes) = acc[i.value]; });
 }
 
-#endif
+// A row of `width` pixels in whole tiles.
+template <int64_t Pixels>
+__attribute__((always_inline)) inline void depthRow(const Taps &t, const uint8_t *image, int64_t width, int32_t *c) {
+  bool three = t.kernel[1] == 3 && t.step == kLanes && t.offsets[1] == kLanes && t.offsets[2] == 2 * kLanes;
+  for (int64_t x = 0; x < width; x += Pixels, image += Pixels * t.step, c += Pixels * kLanes)
+    three ? depthTile<Pixels, 3>(t, image, c) : depthTile<Pixels, 0>(t, image, c);
+}
 
-// Without dots: 16-bit pairs (0, 2) and (1, 3) of a quad.
-#define ONNXC_DEPTH(NAME, ATTRIBUTE, BYTES, LANES, MULTIPLY)                                                                               \
-  ATTRIBUTE __attribute__((noinline)) void NAME(const Taps &t, const int8_t *weights, int32_t *c) {                                        \
-    ONNXC_TAPS(BYTES);                                                                                                                     \
-    typedef short Half __attribute__((vector_size(BYTES)));                                                                                \
-    typedef unsigned short Bits __attribute__((vector_size(BYTES)));                                                                       \
-    for (int p = 0; p < kWide; p += P) {                                                                                                   \
-      const int8_t *w = weights;                                                                                                           \
-      Sums acc[4] = {};                                                                                                                    \
-      for (int64_t q = 0; q < t.quads; ++q, w += 64) {                                                                                     \
-        ONNXC_LOAD(p);                                                                                                                     \
-        ONNXC_QUADS(LANES);                                                                                                                \
-        _Pragma("clang loop unroll(full)") for (int k = 0; k < 4; ++k) {                                                                   \
-          Half right;                                                                                                                      \
-          _Pragma("clang loop unroll(full)") for (int i = 0; i < P; ++i)                                                                   \
-              memcpy(reinterpret_cast<char *>(&right) + 16 * i, w + 16 * k, 16);                                                           \
-          Half even = (Half)((Bits)quad[k] & (unsigned short)0xff), odd = (Half)((Bits)quad[k] >> 8);                                      \
-          acc[k] += MULTIPLY(even, Half(right << 8) >> 8) + MULTIPLY(odd, right >> 8);                                                     \
-        }                                                                                                                                  \
-      }                                                                                                                                    \
-      _Pragma("clang loop unroll(full)") for (int i = 0; i < P; ++i) _Pragma("clang loop unroll(full)") for (int k = 0; k < 4; ++k)        \
-          memcpy(c + (p + i) * 16 + k * 4, reinterpret_cast<char *>(&acc[k]) + 16 * i, 16);                                                \
-    }                                                                                                                                      \
-  }
 #if !defined(__aarch64__)
-ONNXC_DEPTH(depthAvx2, __attribute__((target("avx2"))), 32, ONNXC_LANES32, __builtin_ia32_pmaddwd256)
+ONNXC_DOTS __attribute__((noinline)) void depthDots(const Taps &t, const uint8_t *image, int64_t width, int32_t *c) {
+  depthRow<kWide>(t, image, width, c);
+}
 #endif
-ONNXC_DEPTH(depthNarrow, , 16, ONNXC_LANES16, ONNXC_PAIRS128)
-#undef ONNXC_DEPTH
 
-void depthTile(bool dots, const Taps &t, const int8_t *w, int32_t *c) {
+void depthSums(bool dots, const Taps &t, const uint8_t *image, int64_t width, int32_t *c) {
 #if !defined(__aarch64__)
   if (onnxc_vector_bits >= kDotBits && dots)
-    return depthDots(t, w, c);
-  if (onnxc_vector_bits >= 256)
-    return depthAvx2(t, w, c);
+    return depthDots(t, image, width, c);
 #endif
-  depthNarrow(t, w, c);
+  if (onnxc_vector_bits >= 512)
+    depthRow<kWide>(t, image, width, c);
+  else
+    depthRow<kWide / 2>(t, image, width, c);
 }
 
-// Rows [from, from + rows) of one block with its border, the first row of the operand being row pads[0].
+// Rows [from, from + rows) of one block with its border, the first row of the operand being row pads[0]. Signed bytes get 128 more.
 void copyStrip(const IntegerConv &p, const uint8_t *block, int64_t from, int64_t rows, uint8_t *to) {
+  uint8_t *start = to;
   for (int64_t r = 0; r < rows; ++r, to += p.row) {
     int64_t y = from + r - p.pads[0];
     if (y < 0 || y >= p.height) {
@@ -130,20 +76,30 @@ void copyStrip(const IntegerConv &p, const uint8_t *block, int64_t from, int64_t
     memcpy(to + p.pads[1] * kLanes, block + y * p.width * kLanes, size_t(p.width * kLanes));
     memset(to + (p.pads[1] + p.width) * kLanes, p.border, size_t(p.pads[3] * kLanes));
   }
+  for (int64_t i = 0; p.flip && i < rows * p.row; ++i)
+    start[i] ^= 0x80;
 }
 
+// Bytes of the scratch of a task, after the strip: the weights of a block in 16 bits and the sums of a row.
+struct Scratch {
+  int64_t strip, weights, sums;
+  int64_t bytes() const { return strip + weights + sums; }
+};
+
 // Output rows [first, last) of a block; `image`: the strip that they need.
-void depthRows(const IntegerConv &p, Taps t, const uint8_t *image, int64_t block, int64_t first, int64_t last, void *y) {
-  int32_t c[kWide * kLanes];
-  const int8_t *w = p.weights + block * t.quads * 64;
-  for (int64_t oy = first; oy < last; ++oy)
-    for (int64_t ox = 0; ox < p.outWidth; ox += kWide) {
-      t.image = image + (oy - first) * p.strides[0] * p.row + ox * t.step;
-      depthTile(p.dots, t, w, c);
-      int64_t at = (block * p.outHeight + oy) * p.outWidth + ox;
-      p.finish(c, kLanes, minOf(kWide, p.outWidth - ox), block, y, at * kLanes);
-    }
+void depthRows(const IntegerConv &p, const Taps &t, const uint8_t *image, int64_t block, int64_t first, int64_t last, int32_t *c, void *y) {
+  for (int64_t oy = first; oy < last; ++oy) {
+    depthSums(p.dots, t, image + (oy - first) * p.strides[0] * p.row, p.outWidth, c);
+    p.finishRow(c, kLanes, p.outWidth, block, y, (block * p.outHeight + oy) * p.outWidth * kLanes);
+  }
   finishTable(p, block, first * p.outWidth, (last - first) * p.outWidth, y);
+}
+
+// Taps [quad][16][4] of bytes as [tap][16].
+void widenTaps(const int8_t *from, int64_t taps, int16_t *to) {
+  for (int64_t tap = 0; tap < taps; ++tap)
+    for (int64_t c = 0; c < kLanes; ++c)
+      to[tap * kLanes + c] = from[(tap / 4 * kLanes + c) * 4 + tap % 4];
 }
 
 }  // namespace
@@ -159,20 +115,28 @@ int32_t depthwiseConv(const Args *a, const IntegerConv &given) {
     return ONNXC_K_MEMORY;
   for (int64_t i = 0; i < taps; ++i)
     offsets[i] = i / p.kernel[1] * p.dilations[0] * p.row + i % p.kernel[1] * p.dilations[1] * kLanes;
-  Taps t{nullptr, offsets, quads, p.strides[1] * kLanes, p.flip};
-  int64_t reach = (p.kernel[0] - 1) * p.dilations[0] + 1, bytes = ((kStrip - 1) * p.strides[0] + reach) * p.row + kWide * t.step + 64;
+  Taps t{nullptr, offsets, {p.kernel[0], p.kernel[1]}, p.strides[1] * kLanes};
+  int64_t reach = (p.kernel[0] - 1) * p.dilations[0] + 1, columns = (p.outWidth + kWide - 1) / kWide * kWide;
+  Scratch s{((kStrip - 1) * p.strides[0] + reach) * p.row + kWide * t.step, taps * kLanes * 2, columns * kLanes * 4};
+  s.strip = (s.strip + 63) & -64, s.weights = (s.weights + 63) & -64;
   const uint8_t *x = in<uint8_t>(a, 0);
   char *y = out<char>(a, 0);
   int64_t outPlane = p.outHeight * p.outWidth * kLanes, work = kStrip * p.outWidth * quads * 8;
-  return parallelScratchFor(a, a->in[0].dims[0] * blocks * strips, grainOf(work), bytes,
+  return parallelScratchFor(a, a->in[0].dims[0] * blocks * strips, grainOf(work), s.bytes(),
                             [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
                               uint8_t *image = static_cast<uint8_t *>(scratch);
+                              int16_t *weights = reinterpret_cast<int16_t *>(image + s.strip);
+                              int32_t *sums = reinterpret_cast<int32_t *>(image + s.strip + s.weights);
+                              Taps own = t;
+                              own.weights = weights;
                               for (int64_t u = begin; u < end; ++u) {
                                 int64_t first = u % strips * kStrip, last = minOf(first + kStrip, p.outHeight), n = u / strips / blocks,
                                         block = u / strips % blocks;
+                                if (u == begin || first == 0)
+                                  widenTaps(p.weights + block * quads * 64, taps, weights);
                                 copyStrip(p, x + (n * blocks + block) * p.height * p.width * kLanes, first * p.strides[0],
                                           (last - first - 1) * p.strides[0] + reach, image);
-                                depthRows(p, t, image, block, first, last, y + n * blocks * outPlane * (p.toFloat ? 4 : 1));
+                                depthRows(p, own, image, block, first, last, sums, y + n * blocks * outPlane * (p.toFloat ? 4 : 1));
                               }
                               return ONNXC_K_OK;
                             });

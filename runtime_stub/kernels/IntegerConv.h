@@ -100,6 +100,15 @@ struct IntegerConv {
     return i;
   }
 #endif
+  // The same of any number of pixels, of results of either kind.
+  void finishRow(const int32_t *sums, int64_t stride, int64_t pixels, int64_t block, void *y, int64_t at) const {
+    int64_t done = 0;
+#if !defined(__aarch64__)
+    if (onnxc_vector_bits >= kDotBits && dots && !toFloat)
+      done = finishFours(sums, stride, pixels, block, y, at);
+#endif
+    finish(sums + done * stride, stride, pixels - done, block, y, at + done * kLanes);
+  }
 };
 
 // Of `pixels` finished pixels of one block from `pixel` on.

@@ -311,6 +311,8 @@ quantised_conv("qlinear_conv_first", (1, 3, 33, 30), 24, (7, 7), pads=[3, 3, 3, 
 quantised_conv("qlinear_conv_few_outputs", (2, 37, 9, 11), 16, (3, 3), pads=[2, 1, 0, 2], dilations=[2, 2])
 quantised_conv("qlinear_conv_groups", (1, 64, 9, 9), 96, (3, 3), pads=[1, 1, 1, 1], group=2)
 quantised_conv("qlinear_conv_depthwise_rows", (2, 40, 19, 13), 40, (3, 5), pads=[2, 2, 2, 2], dilations=[2, 1], group=40)
+quantised_conv("qlinear_conv_depthwise_3x3", (1, 48, 10, 21), 48, (3, 3), pads=[1, 1, 1, 1], group=48)
+quantised_conv("qlinear_conv_depthwise_wide", (2, 32, 11, 37), 32, (5, 5), pads=[2, 2, 2, 2], group=32, strides=[2, 2])
 quantised_conv("qlinear_conv_depthwise", (1, 24, 9, 9), 24, (3, 3), pads=[1, 1, 1, 1], group=24, strides=[2, 2])
 def quantised_silu(name, x, kernel, outputs):
     """Sigmoid and Mul behind a convolution, each quantised: a table of bytes; then a mean over all pixels."""
