@@ -220,7 +220,7 @@ Value PackedAttention::create(OpBuilder &b, Location loc, Type type, ArrayRef<in
   auto integer = [&](int64_t value) { return b.getI64IntegerAttr(value); };
   return onnx::PackedAttentionOp::create(b, loc, type, q.base, k.base, v.base, keep, bias, ints(q.axes), ints(q.at), ints(k.axes),
                                          ints(k.at), ints(v.axes), ints(v.at), ints(axes), number(scale), number(fill), integer(keepIf),
-                                         integer(zero), number(softcap), integer(atEnd), integer(before), integer(after), integer(cut));
+                                         integer(zero), number(softcap), integer(atEnd), integer(before), integer(after), integer(masked));
 }
 
 void PackedAttention::replace(SymbolicShapes &shapes, Value y) const {

@@ -41,7 +41,7 @@ struct PackedAttention {
   double softcap = 0;
   bool atEnd = false;
   int64_t before = -1, after = -1;
-  bool cut = false;
+  enum LastAxis { Broadcasts, Cuts, HasAllKeys } masked = Broadcasts;  // of `keep` and `bias`
 
   // The attention as a tensor of `type`, whose axes the logical ones are.
   mlir::Value create(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type, llvm::ArrayRef<int64_t> axes) const;

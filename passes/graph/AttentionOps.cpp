@@ -134,7 +134,7 @@ bool standardMasks(onnx::AttentionOp op, Writer &w, PackedAttention &p, int64_t 
   if (mask && (w.s.dims(mask).empty() || w.s.dims(mask).size() > 4 || flags == floats))
     return false;
   (flags ? p.keep : p.bias) = mask;
-  p.cut = bool(mask);
+  p.masked = mask ? PackedAttention::Cuts : PackedAttention::Broadcasts;
   p.fill = -INFINITY;
   if (!lengths)
     return true;
@@ -143,7 +143,7 @@ bool standardMasks(onnx::AttentionOp op, Writer &w, PackedAttention &p, int64_t 
       !w.hasAxes(lengths, 1))
     return false;
   p.keep = w.within(lengths, op.getK(), lengthAxis, op.getQ(), lengthAxis, op.getIsCausal());
-  p.after = -1, p.cut = false;
+  p.after = -1, p.masked = PackedAttention::Broadcasts;
   return true;
 }
 
@@ -184,11 +184,11 @@ bool standard(onnx::AttentionOp op, Writer &w) {
 
 // --- com.microsoft ---
 
-// What com.microsoft's operators share: a mask that adds `filter`, a bias, keys up to the query.
+// What com.microsoft's operators share: a mask that adds `filter`, a bias, keys up to the query; `cached`: keys before the given ones.
 struct Masks {
   Value index, bias;
   double filter;
-  bool causal;
+  bool causal, cached;
 };
 
 double filterOf(std::optional<APFloat> given) { return given ? given->convertToFloat() : -10000; }
@@ -205,15 +205,19 @@ bool addMasks(Writer &w, const Masks &m, PackedAttention &p, ArrayRef<AffineExpr
   if (!rankedType(m.index) || !s.hasRank(m.index))
     return false;
   ArrayRef<AffineExpr> dims = s.dims(m.index);
+  bool raw = dims.size() == 2 || dims.size() == 3, known = !raw || dims.back() == scores[3];
+  if (!known && m.bias)
+    return false;
   Value kept;
-  if (dims == ArrayRef<AffineExpr>{scores[0]})
+  if (dims == ArrayRef<AffineExpr>{scores[0]} && !m.cached)
     kept = w.within(m.index, keysOf, keyAxis, Value(), 0, false);
-  else if (dims == ArrayRef<AffineExpr>{scores[0], scores[3]})
+  else if (raw && dims.drop_back() == ArrayRef<AffineExpr>{scores[0]})
     kept = g.unsqueeze(w.cast(m.index, kBool, g.b.getI1Type()), {1, 2});
-  else if (dims == ArrayRef<AffineExpr>{scores[0], scores[2], scores[3]})
+  else if (raw && dims.drop_back() == ArrayRef<AffineExpr>{scores[0], scores[2]})
     kept = g.unsqueeze(w.cast(m.index, kBool, g.b.getI1Type()), {1});
   else
     return false;
+  p.masked = known ? PackedAttention::Broadcasts : PackedAttention::HasAllKeys;
   auto type = rankedType(kept).clone(g.b.getF32Type());
   Value added = onnx::WhereOp::create(g.b, g.loc, type, kept, g.number(0), g.number(float(m.filter)));
   if (m.bias) {
@@ -254,9 +258,7 @@ bool microsoft(onnx::MSAttentionOp op, Writer &w) {
   AffineExpr batch = s.dims(x)[0], queries = s.dims(x)[1], keys = past ? s.add(s.dims(past)[3], queries) : queries;
   PackedAttention p{AttentionOperand(x, 3), AttentionOperand(x, 3), AttentionOperand(x, 3)};
   p.scale = scaleUnlessZero(op.getScale(), sizes[0] / heads), p.atEnd = bool(past);
-  Masks masks{op.getMaskIndex(), op.getAttentionBias(), filterOf(op.getMaskFilterValue()), op.getUnidirectional() != 0};
-  if (past && masks.index)
-    return false;
+  Masks masks{op.getMaskIndex(), op.getAttentionBias(), filterOf(op.getMaskFilterValue()), op.getUnidirectional() != 0, bool(past)};
   if (!addMasks(w, masks, p, {batch, s.constant(heads), queries, keys}, x, 1))
     return false;
   auto type = rankedType(x);
@@ -329,8 +331,8 @@ bool multiHead(onnx::MSMultiHeadAttentionOp op, Writer &w) {
   if (valueWidth <= 0)
     return false;
   AffineExpr fresh = p->k.dim(s, 2), keys = cached ? s.add(s.dims(past)[2], fresh) : fresh, queries = s.dims(op.getQuery())[1];
-  Masks masks{op.getKeyPaddingMask(), op.getAttentionBias(), filterOf(op.getMaskFilterValue()), op.getUnidirectional() != 0};
-  if (cached && (masks.index || (masks.causal && fresh != queries)))
+  Masks masks{op.getKeyPaddingMask(), op.getAttentionBias(), filterOf(op.getMaskFilterValue()), op.getUnidirectional() != 0, cached};
+  if (cached && masks.causal && fresh != queries)
     return false;
   p->scale = scaleUnlessZero(op.getScale(), SymbolicShapes::constantOf(p->q.dim(s, 3)).value_or(-1)), p->atEnd = cached;
   if (!addMasks(w, masks, *p, {s.dims(op.getQuery())[0], s.constant(heads), queries, keys}, p->k.base, keyAxis))

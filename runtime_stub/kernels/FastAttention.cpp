@@ -9,7 +9,7 @@ namespace onnxc {
 namespace {
 
 // Attributes after axes and at of Q, K and V and the axes of the result.
-enum { kQ = 0, kK = 2, kV = 4, kAxesY = 6, kScale = 7, kFill = 8, kKeep = 9, kZero, kSoftcap, kAtEnd, kBefore, kAfter, kCut };
+enum { kQ = 0, kK = 2, kV = 4, kAxesY = 6, kScale = 7, kFill = 8, kKeep = 9, kZero, kSoftcap, kAtEnd, kBefore, kAfter, kMasked };
 int32_t viewOf(const onnxc_tensor &t, const onnxc_attr &axes, const onnxc_attr *at, View &v) {
   int64_t strides[kMaxAxes];
   ONNXC_CHECK(t.rank <= kMaxAxes && axes.n <= kMaxAxes && axes.n >= 2, ONNXC_K_SHAPE);
@@ -35,8 +35,9 @@ int32_t maskOf(const onnxc_args *a, int64_t operand, const int64_t *scores, int6
   const onnxc_tensor &t = a->in[operand];
   for (int64_t i = 0; i < rank; ++i)
     own[i] = scores[i];
-  if (a->attr[kCut].i) {
+  if (int64_t masked = a->attr[kMasked].i) {
     ONNXC_CHECK(t.rank >= 1 && t.dims[t.rank - 1] <= scores[rank - 1], ONNXC_K_SHAPE);
+    ONNXC_CHECK(masked == 1 || t.dims[t.rank - 1] == scores[rank - 1], ONNXC_K_SHAPE);
     own[rank - 1] = t.dims[t.rank - 1];
     end = minOf(end, own[rank - 1]);
   }

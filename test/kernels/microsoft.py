@@ -231,6 +231,27 @@ def attention_shares(s, folder):
     return None
 
 
+def attention_past_mask(s, folder):
+    """A raw mask whose length only the run knows to be that of all keys; a mask of one column does not stand for them."""
+    import onnxc
+    x, w, b, past, mask = f32(2, 3, 16), f32(16, 48), f32(48), f32(2, 2, 4, 5, 4), ids(2, 2, 8)
+    model = build("Attention", [x, w, b, mask, past], [1, 1], {1, 2}, {"num_heads": 4, "unidirectional": 1}, True)
+    want = reference(model, {"x0": x, "x3": mask, "x4": past})
+    for info, names in zip(model.graph.input, (["batch", "sequence", 16], ["batch", "total"], [2, "batch", 4, "past", 4])):
+        info.CopyFrom(helper.make_tensor_value_info(info.name, info.type.tensor_type.elem_type, names))
+    for flags in ([], ["-O0"]):
+        loaded = onnxc.load(str(s.compile(model, folder, *flags, name=f"masked{len(flags)}")))
+        wrong = [differs(a, np.asarray(g)) for a, g in zip(want, loaded.run({"x0": x, "x3": mask, "x4": past}))]
+        if any(wrong):
+            return f"{flags}: {wrong}"
+        try:
+            loaded.run({"x0": x, "x3": mask[:, :1], "x4": past})
+            return f"{flags}: a mask of one column for eight keys was taken"
+        except onnxc.Error:
+            pass
+    return None
+
+
 def softmax_of_odd_scale(s, folder):
     """1 / scale is no whole number, and ONNX Runtime takes its whole part: most of the differences from that are below what `differs` lets pass."""
     import onnxc
@@ -291,6 +312,7 @@ OWN = set(re.findall(r'"ms\.(\w+)"', (ROOT / "dialects" / "onnx" / "Microsoft.td
 SUITE = Suite("microsoft", __doc__, reuse=True)
 SUITE.cases(CASES, check)
 SUITE.check(attention_shares)
+SUITE.check(attention_past_mask)
 SUITE.check(softmax_of_odd_scale)
 SUITE.cases(SLIDING, sliding_cache)
 SUITE.cases({f"types_{op}": op for op in sorted(OWN & {c[0] for c in CASES.values()})}, lambda s, folder, name: refuses_texts(s, folder, name.removeprefix("types_")))

@@ -4,7 +4,7 @@
 // CHECK-LABEL: @standard
 // CHECK-NEXT: %[[Y:.*]] = "onnx.packed.Attention"(%arg0, %arg1, %arg2, %arg3) <{
 // CHECK-SAME: axesK = array<i64: 0, 2, 1, 3>, axesQ = array<i64: 0, 2, 1, 3>, axesV = array<i64: 0, 1, 2, 3>, axesY = array<i64: 0, 2, 1, 3>
-// CHECK-SAME: cut = 1
+// CHECK-SAME: masked = 1
 // CHECK-SAME: softcap = 3.000000e+00
 // CHECK-SAME: zero = 2
 // CHECK-NEXT: return %[[Y]]
@@ -25,6 +25,15 @@ func.func @standard(%q: tensor<2x9x4x64xf32>, %k: tensor<2x?x2x64xf32>, %v: tens
 func.func @cached(%q: tensor<1x3x8xf32>, %k: tensor<1x3x8xf32>, %v: tensor<1x3x8xf32>, %pk: tensor<1x2x?x4xf32>, %pv: tensor<1x2x?x4xf32>) -> (tensor<1x3x8xf32>, tensor<1x2x?x4xf32>, tensor<1x2x?x4xf32>) {
   %y:3 = "onnx.Attention"(%q, %k, %v, %pk, %pv) <{is_causal = 1 : i64, q_num_heads = 2 : i64, kv_num_heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 1, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 0>}> : (tensor<1x3x8xf32>, tensor<1x3x8xf32>, tensor<1x3x8xf32>, tensor<1x2x?x4xf32>, tensor<1x2x?x4xf32>) -> (tensor<1x3x8xf32>, tensor<1x2x?x4xf32>, tensor<1x2x?x4xf32>)
   return %y#0, %y#1, %y#2 : tensor<1x3x8xf32>, tensor<1x2x?x4xf32>, tensor<1x2x?x4xf32>
+}
+
+// A raw mask behind a cache: only the run knows whether it has all keys.
+// CHECK-LABEL: @cached_mask
+// CHECK: "onnx.packed.Attention"({{.*}}atEnd = 1
+// CHECK-SAME: masked = 2
+func.func @cached_mask(%x: tensor<?x?x8xf32> {onnx.dims = ["b", "s", ""]}, %w: tensor<8x24xf32>, %m: tensor<?x?xi32> {onnx.dims = ["b", "t"]}, %p: tensor<2x?x2x?x4xf32> {onnx.dims = ["", "b", "", "p", ""]}) -> tensor<?x?x8xf32> {
+  %y = "onnx.ms.Attention"(%x, %w, %m, %p) <{num_heads = 2 : i64, unidirectional = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 0, 1, 1, 0, 0>}> : (tensor<?x?x8xf32>, tensor<8x24xf32>, tensor<?x?xi32>, tensor<2x?x2x?x4xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
 }
 
 // One product for Q, K and V, whose parts are read where they lie.
