@@ -94,7 +94,7 @@ static std::optional<Transposed> transposed(onnx::ConvTransposeOp op) {
   }
   int64_t each = t.outputs * t.phases();
   bool blocks = group == 1 || (t.channels / group % kLanes == 0 && each % kLanes == 0);
-  bool depthwise = t.channels == group && kLanes % each == 0 && group * each % kLanes == 0;
+  bool depthwise = t.channels == group && (t.outputs > 1 ? kLanes % each == 0 && group * each % kLanes == 0 : each == 1);
   return blocks || depthwise ? std::optional(t) : std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-// ConvWindow.h: the windows that the attributes of Conv's and ConvTranspose's rows describe. For Conv.cpp and FastConvTranspose.cpp.
+// ConvWindow.h: the windows that the attributes of Conv's and ConvTranspose's rows describe. For Conv.cpp and FastConvTranspose*.cpp.
 #pragma once
 #include "runtime_stub/kernels/Window.h"
 
@@ -46,6 +46,15 @@ struct TransposedConv {
     channels = x.dims[1] / groups, xPlane = w.outPlane(), plane = w.inPlane(), taps = w.kernelSize();
     return 0;
   }
+  // What depthwiseTranspose takes: each channel alone, over one or two dims.
+  bool isDepthwise() const {
+    bool plain = channels == 1 && perGroup == 1 && (w.rank == 1 || w.rank == 2) && plane > 0 && taps > 0;
+    for (int64_t i = 0; plain && i < w.rank; ++i)
+      plain = w.dilation[i] == 1 && w.begin[i] >= 0;
+    return plain;
+  }
 };
+
+int32_t depthwiseTranspose(const onnxc_args *a, const TransposedConv &t);  // FastConvTransposeDepth.cpp
 
 }  // namespace onnxc

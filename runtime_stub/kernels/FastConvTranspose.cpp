@@ -1,5 +1,6 @@
 // FastConvTranspose.cpp: ConvTranspose of f32 as one matrix product, whose rows (a result channel and a tap) are then added where the taps
-// stand in the result. For what passes/graph/DecomposeConv.cpp leaves: dilations, small groups, three dims. Oracle: Conv.cpp.
+// stand in the result. For what passes/graph/DecomposeConv.cpp leaves: dilations, small groups, three dims; FastConvTransposeDepth.cpp
+// takes each channel alone. Oracle: Conv.cpp.
 #include "runtime_stub/kernels/ConvWindow.h"
 #include "runtime_stub/kernels/Product.h"
 
@@ -38,6 +39,8 @@ static int32_t fastConvTranspose(const onnxc_args *a) {
   const onnxc_tensor &x = a->in[0], &weights = a->in[1], &out = a->out[0];
   TransposedConv t;
   ONNXC_TRY(t.read(a));
+  if (t.isDepthwise())
+    return depthwiseTranspose(a, t);
   int64_t block = maxOf<int64_t>(1, minOf(t.perGroup, kColumnFloats / maxOf<int64_t>(t.taps * t.xPlane, 1)));
   float *columns = allocate<float>(a, block * t.taps * t.xPlane), *start = rowStarts(a, block * t.taps, nullptr);
   ONNXC_CHECK(columns && start, ONNXC_K_MEMORY);
