@@ -17,12 +17,18 @@ static bool isProduct(const BlockedConv &c) {
   return ones(c.kernel) && ones(c.strides) && llvm::all_of(c.pads, [](int64_t v) { return v == 0; });
 }
 
+// So few results and channels that most lanes of a block would hold none of them: the library's kernel has pixels in its lanes.
+static bool isNarrow(const BlockedConv &c) {
+  constexpr int64_t mostResults = 4;  // FastConv.h, kNarrow
+  return c.outputs <= mostResults && c.channels * c.group <= kLanes;
+}
+
 bool Blocker::conv(Operation *op) {
-  auto c = isImage(op->getOperand(0)) ? blockedConv(op) : std::nullopt;
-  if (!c)
+  Value x = op->getOperand(0);
+  auto c = isImage(x) ? blockedConv(op) : std::nullopt;
+  if (!c || (isNarrow(*c) && !blocked.count(x)))
     return false;
   Location loc = op->getLoc();
-  Value x = op->getOperand(0);
   Type type = onnx::blockedType(typeOf(op->getResult(0)));
   ArrayRef<int64_t> size = typeOf(op->getResult(0)).getShape().take_back(2);
   if (winograd && c->constant && !op->hasAttr(onnx::kExactAttr) && gainsByWinograd(*c, size[0], size[1])) {

@@ -1,17 +1,12 @@
-// FastConv.cpp: Conv of f32: products over gathered windows (1-D to 3-D), depthwise as shifted rows. Oracle: Conv.cpp, which also takes
-// other ranks.
+// FastConv.cpp: Conv of f32 as products over gathered windows (1-D to 3-D); few results a group are FastConvNarrow.cpp's. Oracle: Conv.cpp,
+// which also takes other ranks.
+#include "runtime_stub/kernels/FastConv.h"
 #include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/Product.h"
-#include "runtime_stub/kernels/Window.h"
 
 extern "C" int32_t onnxc_k_Conv_f32(const onnxc_args *a);
 
 namespace onnxc {
-
-// A window of at most two spatial dims, the missing one of size 1.
-struct Window2 {
-  int64_t ih, iw, oh, ow, kh, kw, sh, sw, dh, dw, top, left;
-};
 
 static Window2 asTwo(const Window &w) {
   int64_t l = w.rank - 1;
@@ -39,29 +34,6 @@ static void gatherRow(float *to, const float *plane, const Window2 &w, int64_t k
     x = 0;
     ++y;
   }
-}
-
-static void depthwise(const float *x, const float *weights, float bias, float *out, const Window2 &w) {
-  for (int64_t i = 0; i < w.oh * w.ow; ++i)
-    out[i] = bias;
-  for (int64_t y = 0; y < w.oh; ++y)
-    for (int64_t kh = 0; kh < w.kh; ++kh) {
-      int64_t iy = y * w.sh + kh * w.dh - w.top;
-      if (iy < 0 || iy >= w.ih)
-        continue;
-      for (int64_t kw = 0; kw < w.kw; ++kw) {
-        int64_t shift = kw * w.dw - w.left, low, high;
-        validRange(w.iw, w.ow, w.sw, shift, low, high);
-        const float *from = x + iy * w.iw + shift;
-        float *to = out + y * w.ow, v = weights[kh * w.kw + kw];
-        if (w.sw == 1)
-          for (int64_t i = low; i < high; ++i)
-            to[i] += v * from[i];
-        else
-          for (int64_t i = low; i < high; ++i)
-            to[i] += v * from[i * w.sw];
-      }
-    }
 }
 
 // Three spatial dims: every output plane is the sum of 2-D convolutions of the input planes that its taps meet.
@@ -108,13 +80,6 @@ static int32_t convPlanes(const onnxc_args *a, const Window &whole, const float 
   return 0;
 }
 
-struct Convolution {
-  Window2 w;
-  int64_t groups, channels, results;  // channels of a group
-  const float *x, *weights, *start;
-  float *out;
-};
-
 // Group `unit` of all images' groups.
 static void convGroup(const Convolution &c, int64_t unit, void *scratch) {
   const Window2 &w = c.w;
@@ -123,11 +88,6 @@ static void convGroup(const Convolution &c, int64_t unit, void *scratch) {
   int64_t g = unit % c.groups;
   const float *image = c.x + unit * c.channels * inPlane, *filter = c.weights + g * per * inner, *start = c.start + g * per;
   float *to = c.out + unit * per * plane;
-  if (c.channels == 1 && per <= 4) {
-    for (int64_t m = 0; m < per; ++m)
-      depthwise(image, filter + m * taps, start[m], to + m * plane, w);
-    return;
-  }
   auto packA = [&](float *p, int64_t row, int64_t k, int64_t width, int64_t depth) {
     packPanel(p, filter, per, row, inner, k, 1, width, depth);
   };
@@ -155,7 +115,9 @@ static int32_t fastConv(const onnxc_args *a) {
   ONNXC_CHECK(start, ONNXC_K_MEMORY);
   if (whole.rank == 3)
     return convPlanes(a, whole, start);
-  Convolution c{asTwo(whole), groups, channels, results, data<float>(x), data<float>(weights), start, mutableData<float>(out)};
+  Convolution c{asTwo(whole), x.dims[0], groups, channels, results, data<float>(x), data<float>(weights), start, mutableData<float>(out)};
+  if (results <= groups * kNarrow)
+    return narrowConv(a, c);
   int64_t units = x.dims[0] * groups, macs = results / groups * channels * c.w.kh * c.w.kw * c.w.oh * c.w.ow;
   constexpr int64_t perStep = 8;  // multiply-adds that take as long as an elementary operation
   return parallelScratchFor(a, units, grainOf(macs / perStep), productBytes<float>(results / groups, channels * c.w.kh * c.w.kw),

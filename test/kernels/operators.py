@@ -50,13 +50,22 @@ case("cross_entropy weights", "SoftmaxCrossEntropyLoss", {"x": floats(3, 7, 5, 6
 for _name, _x, _w, _attributes in (
         ("3x3", (2, 20, 9, 11), (24, 20, 3, 3), {"pads": [1, 1, 1, 1]}), ("first", (1, 3, 17, 19), (20, 3, 3, 3), {"strides": [2, 2]}),
         ("depthwise", (1, 24, 9, 9), (24, 1, 3, 3), {"group": 24, "pads": [1, 1, 1, 1]}), ("groups", (1, 32, 9, 9), (32, 16, 3, 3), {"group": 2}),
-        ("small_groups", (1, 12, 9, 9), (8, 6, 3, 3), {"group": 2}), ("1d", (2, 5, 30), (7, 5, 4), {"dilations": [2]})):
+        ("small_groups", (1, 12, 9, 9), (8, 6, 3, 3), {"group": 2}), ("1d", (2, 5, 30), (7, 5, 4), {"dilations": [2]}),
+        ("narrow", (2, 3, 17, 40), (4, 3, 3, 3), {"pads": [1, 1, 1, 1]}), ("narrow_strides", (1, 2, 13, 37), (3, 2, 5, 4), {"strides": [2, 3], "dilations": [1, 2], "pads": [0, 3, 2, 1]}),
+        ("narrow_groups", (2, 3, 9, 50), (3, 1, 7, 7), {"group": 3, "pads": [3, 3, 3, 3]}), ("narrow_line", (1, 1, 5000), (1, 1, 31), {"pads": [15, 15]}),
+        ("narrow_two", (1, 2, 21, 150), (2, 2, 3, 3), {}), ("narrow_outside", (1, 1, 2, 3), (2, 1, 3, 3), {"pads": [4, 5, 4, 5]})):
     case(f"conv_run_time {_name}", "Conv", {"x": floats(*_x), "w": floats(*_w)}, **_attributes)
+    if _name.startswith("narrow"):
+        case(f"conv {_name}", "Conv", {"x": floats(*_x)}, {"w": floats(*_w), "b": floats(_w[0])}, **_attributes)
     case(f"conv_run_time {_name}_bias", "Conv", {"x": floats(*_x), "w": floats(*_w), "b": floats(_w[0])}, **_attributes)
 for _name, _x, _w, _attributes in (
         ("2x2", (2, 20, 9, 11), (20, 6, 2, 2), {"strides": [2, 2]}), ("4x4", (1, 16, 7, 5), (16, 5, 4, 4), {"strides": [2, 2], "pads": [1, 1, 1, 1]}),
         ("dilated", (1, 6, 7, 5), (6, 5, 3, 3), {"strides": [2, 1], "dilations": [2, 3]}), ("1d", (2, 8, 13), (8, 3, 7), {"strides": [3], "output_padding": [1]}),
         ("depthwise", (1, 32, 7, 5), (32, 1, 4, 4), {"strides": [2, 2], "pads": [1, 1, 1, 1], "group": 32}),
+        ("depthwise_8", (1, 5, 3, 9), (5, 1, 16, 16), {"strides": [8, 8], "pads": [4, 4, 4, 4], "group": 5}),
+        ("depthwise_6", (2, 3, 4, 21), (3, 1, 5, 13), {"strides": [2, 6], "pads": [1, 0, 2, 1], "output_padding": [1, 2], "group": 3}),
+        ("depthwise_gaps", (1, 4, 3, 3), (4, 1, 2, 2), {"strides": [3, 3], "group": 4}), ("depthwise_1", (1, 4, 6, 19), (4, 1, 3, 3), {"pads": [1, 1, 1, 1], "group": 4}),
+        ("depthwise_1d", (2, 7, 30), (7, 1, 6), {"strides": [4], "pads": [5, 0], "group": 7}),
         ("groups", (1, 6, 7, 5), (6, 5, 3, 3), {"strides": [2, 2], "group": 3}), ("3d", (1, 4, 3, 5, 6), (4, 3, 2, 3, 2), {"strides": [2, 2, 1]}),
         ("sized", (1, 6, 7, 5), (6, 5, 3, 3), {"strides": [2, 2], "output_shape": [14, 10]}),
         ("sized_upper", (1, 6, 7, 5), (6, 5, 4, 3), {"strides": [2, 2], "output_shape": [13, 10], "auto_pad": "SAME_UPPER"}),

@@ -18,13 +18,25 @@ func.func @network(%x: tensor<1x3x8x8xf32>) -> tensor<1x16x4x4xf32> {
 
 // Weights of a depthwise convolution: [C/16, KH, KW, 16], lanes past the last channel zero.
 // CHECK-LABEL: @depthwise
-// CHECK: %[[W:.*]] = "onnx.Constant"() <{value = dense<{{\[\[\[\[}}2.000000e+00, 3.000000e+00, 0.000000e+00,{{.*}} : tensor<1x1x1x16xf32>
-// CHECK: %[[B:.*]] = "onnx.packed.Block"(%arg0) : (tensor<?x2x4x4xf32>) -> tensor<?x1x4x4x16xf32>
+// CHECK: %[[W:.*]] = "onnx.Constant"() <{value = dense<{{\[\[\[\[}}2.000000e+00, 3.000000e+00, 4.000000e+00, 5.000000e+00, 6.000000e+00, 0.000000e+00,{{.*}} : tensor<1x1x1x16xf32>
+// CHECK: %[[B:.*]] = "onnx.packed.Block"(%arg0) : (tensor<?x5x4x4xf32>) -> tensor<?x1x4x4x16xf32>
 // CHECK: "onnx.packed.DepthwiseConv"(%[[B]], %[[W]])
-func.func @depthwise(%x: tensor<?x2x4x4xf32>) -> tensor<?x2x4x4xf32> {
-  %w = "onnx.Constant"() {value = dense<[[[[2.0]]], [[[3.0]]]]> : tensor<2x1x1x1xf32>} : () -> tensor<2x1x1x1xf32>
-  %c = "onnx.Conv"(%x, %w) <{group = 2 : i64}> : (tensor<?x2x4x4xf32>, tensor<2x1x1x1xf32>) -> tensor<?x2x4x4xf32>
-  return %c : tensor<?x2x4x4xf32>
+func.func @depthwise(%x: tensor<?x5x4x4xf32>) -> tensor<?x5x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<[[[[2.0]]], [[[3.0]]], [[[4.0]]], [[[5.0]]], [[[6.0]]]]> : tensor<5x1x1x1xf32>} : () -> tensor<5x1x1x1xf32>
+  %c = "onnx.Conv"(%x, %w) <{group = 5 : i64}> : (tensor<?x5x4x4xf32>, tensor<5x1x1x1xf32>) -> tensor<?x5x4x4xf32>
+  return %c : tensor<?x5x4x4xf32>
+}
+
+// Few results of few channels are computed where they lie, unless the operand is in blocks already.
+// CHECK-LABEL: @narrow
+// CHECK: %[[A:.*]] = "onnx.Conv"(%arg0
+// CHECK: %[[B:.*]] = "onnx.packed.Conv"(%[[A]]
+// CHECK: "onnx.packed.Conv"(%[[B]]
+func.func @narrow(%x: tensor<1x3x4x4xf32>, %w: tensor<3x3x1x1xf32>, %u: tensor<8x3x1x1xf32>, %v: tensor<2x8x1x1xf32>) -> tensor<1x2x4x4xf32> {
+  %0 = "onnx.Conv"(%x, %w) : (tensor<1x3x4x4xf32>, tensor<3x3x1x1xf32>) -> tensor<1x3x4x4xf32>
+  %1 = "onnx.Conv"(%0, %u) : (tensor<1x3x4x4xf32>, tensor<8x3x1x1xf32>) -> tensor<1x8x4x4xf32>
+  %2 = "onnx.Conv"(%1, %v) : (tensor<1x8x4x4xf32>, tensor<2x8x1x1xf32>) -> tensor<1x2x4x4xf32>
+  return %2 : tensor<1x2x4x4xf32>
 }
 
 // Weights that the run gives are packed by the run.
@@ -42,11 +54,11 @@ func.func @given_weights(%x: tensor<1x20x4x4xf32>, %w: tensor<8x20x3x3xf32>, %b:
 // CHECK-LABEL: @not_finite
 // CHECK: %[[U:.*]] = "onnx.packed.Unblock"
 // CHECK: "onnx.Log"(%[[U]])
-func.func @not_finite(%x: tensor<1x3x2x2xf32>) -> tensor<1x3x2x2xf32> {
-  %w = "onnx.Constant"() {value = dense<1.0> : tensor<3x3x1x1xf32>} : () -> tensor<3x3x1x1xf32>
-  %c = "onnx.Conv"(%x, %w) : (tensor<1x3x2x2xf32>, tensor<3x3x1x1xf32>) -> tensor<1x3x2x2xf32>
-  %l = "onnx.Log"(%c) : (tensor<1x3x2x2xf32>) -> tensor<1x3x2x2xf32>
-  return %l : tensor<1x3x2x2xf32>
+func.func @not_finite(%x: tensor<1x3x2x2xf32>) -> tensor<1x5x2x2xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<5x3x1x1xf32>} : () -> tensor<5x3x1x1xf32>
+  %c = "onnx.Conv"(%x, %w) : (tensor<1x3x2x2xf32>, tensor<5x3x1x1xf32>) -> tensor<1x5x2x2xf32>
+  %l = "onnx.Log"(%c) : (tensor<1x5x2x2xf32>) -> tensor<1x5x2x2xf32>
+  return %l : tensor<1x5x2x2xf32>
 }
 
 // Groups that share blocks: a panel of 16 outputs reads as many blocks as any of them needs.
@@ -250,9 +262,9 @@ func.func @scaled(%x: tensor<?x16x56x56xf32>, %p: tensor<?x16x1x1xf32>) -> (tens
 // CHECK: %[[R:.*]] = "onnx.Relu"(%[[C]])
 // CHECK: %[[U:.*]] = "onnx.packed.Unblock"(%[[R]])
 // CHECK: "onnx.Sigmoid"(%[[U]])
-func.func @few_channels(%x: tensor<?x16x56x56xf32>) -> tensor<?x1x56x56xf32> {
-  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x16x3x3xf32>} : () -> tensor<1x16x3x3xf32>
-  %c = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<?x16x56x56xf32>, tensor<1x16x3x3xf32>) -> tensor<?x1x56x56xf32>
+func.func @few_channels(%x: tensor<?x32x56x56xf32>) -> tensor<?x1x56x56xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x32x3x3xf32>} : () -> tensor<1x32x3x3xf32>
+  %c = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<?x32x56x56xf32>, tensor<1x32x3x3xf32>) -> tensor<?x1x56x56xf32>
   %r = "onnx.Relu"(%c) : (tensor<?x1x56x56xf32>) -> tensor<?x1x56x56xf32>
   %y = "onnx.Sigmoid"(%r) : (tensor<?x1x56x56xf32>) -> tensor<?x1x56x56xf32>
   return %y : tensor<?x1x56x56xf32>
