@@ -31,7 +31,7 @@ struct Island {
   SmallVector<Value> roots;
   DenseMap<Value, int64_t> sources;  // bytes of the constants that a value is made of
 
-  void collect(Block &block, int64_t maxBytes);
+  void collect(func::FuncOp graph, int64_t maxBytes);
   bool take(Operation *op, int64_t &left);
   bool isRoot(Value v) const;
   OwningOpRef<ModuleOp> module(MLIRContext *context) const;
@@ -93,11 +93,13 @@ bool Island::isRoot(Value v) const {
   return llvm::any_of(v.getUsers(), [&](Operation *user) { return !user->getNumResults() || !sources.count(user->getResult(0)); });
 }
 
-void Island::collect(Block &block, int64_t maxBytes) {
+// Bodies of control flow too: what they read of constants does not change from turn to turn.
+void Island::collect(func::FuncOp graph, int64_t maxBytes) {
   SmallVector<Operation *> candidates;
-  for (Operation &op : block.without_terminator())
-    if (mayFold(&op) && take(&op, maxBytes))
-      candidates.push_back(&op);
+  graph.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (mayFold(op) && take(op, maxBytes))
+      candidates.push_back(op);
+  });
   DenseSet<Operation *> needed;
   for (Operation *op : llvm::reverse(candidates)) {
     bool has = false;
@@ -192,7 +194,7 @@ static void replace(const Island &island, const char *bytes) {
 bool foldConstantIslands(ModuleOp module, int64_t maxBytes, BuildIsland build) {
   auto graph = module.lookupSymbol<func::FuncOp>("main");
   Island island;
-  island.collect(graph.getBody().front(), maxBytes);
+  island.collect(graph, maxBytes);
   if (island.roots.empty())
     return false;
   int64_t total = 0;

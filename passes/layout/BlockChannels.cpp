@@ -165,7 +165,7 @@ bool Blocker::pointwise(Operation *op) {
 }
 
 void Blocker::run() {
-  for (Operation &op : llvm::make_early_inc_range(func.getBody().front().without_terminator())) {
+  for (Operation &op : llvm::make_early_inc_range(body.without_terminator())) {
     if (op.getNumResults() == 0 || onnx::constantValue(op.getResult(0)))
       continue;
     b.setInsertionPoint(&op);
@@ -183,7 +183,7 @@ void Blocker::run() {
     Value plain = unblock(original, value);
     original.replaceUsesWithIf(plain, [&](OpOperand &use) { return !replaced.contains(use.getOwner()); });
   }
-  auto ops = llvm::map_to_vector(func.getBody().front(), [](Operation &op) { return &op; });
+  auto ops = llvm::map_to_vector(body, [](Operation &op) { return &op; });
   for (Operation *op : llvm::reverse(ops))
     if (replaced.contains(op))
       op->erase();
@@ -195,7 +195,12 @@ namespace onnxc {
 namespace {
 struct BlockChannels : impl::BlockChannelsBase<BlockChannels> {
   using BlockChannelsBase::BlockChannelsBase;
-  void runOnOperation() override { blocks::Blocker(getOperation(), winograd, weightType(&getContext(), precision)).run(); }
+  void runOnOperation() override {
+    SmallVector<Block *> bodies;
+    getOperation().walk([&](Block *body) { bodies.push_back(body); });
+    for (Block *body : bodies)
+      blocks::Blocker(*body, winograd, weightType(&getContext(), precision)).run();
+  }
 };
 }  // namespace
 }  // namespace onnxc

@@ -30,8 +30,9 @@ struct Channels {
   bool isBlocks() const { return begin % kLanes == 0 && (count % kLanes == 0 || begin + count == all); }
 };
 
+// Of one block of ops: the graph's or that of a body.
 struct Blocker {
-  mlir::func::FuncOp func;
+  mlir::Block &body;
   mlir::OpBuilder b;
   llvm::MapVector<mlir::Value, mlir::Value> blocked;
   llvm::DenseSet<mlir::Operation *> replaced;
@@ -40,8 +41,8 @@ struct Blocker {
   bool winograd;
   mlir::FloatType stored;  // of weights, where there are many
 
-  Blocker(mlir::func::FuncOp func, bool winograd, mlir::FloatType stored)
-      : func(func), b(func.getContext()), winograd(winograd), stored(stored) {}
+  Blocker(mlir::Block &body, bool winograd, mlir::FloatType stored)
+      : body(body), b(body.getParentOp()->getContext()), winograd(winograd), stored(stored) {}
   void run();
 
   // Each gives an op of a kind a blocked form; false: it stays as it is, and nothing has changed.

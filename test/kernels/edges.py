@@ -46,6 +46,15 @@ for _pattern, _inside in ((r"\p{Lu}", "AΣЯǄ"), (r"\P{^Ll}", "aſσǆ"), (r"[\
 case("regex_repeated", r"""y = RegexFullMatch <pattern = "(ab{100}){3}[[:alpha:]]{0,900}"> (x)""", np.array([True, False, True]), "bool[] y",
      x=texts(("a" + "b" * 100) * 3, ("a" + "b" * 100) * 2, ("a" + "b" * 100) * 3 + "z" * 900))
 
+# Bodies have constants that are computed once and images in blocks.
+_image = np.random.default_rng(0).standard_normal((2, 5, 8, 6)).astype(F32)
+_sums = _image.sum(1, keepdims=True)
+for _flag in (True, False):
+    case(f"body_convolutions_{_flag}", """y = If (c) <then_branch = g () => (t) {
+        v = Constant <value = float {3.0}> ()  s = Constant <value_ints = [24, 5, 1, 1]> ()  w = Expand (v, s)  a = Conv (x, w)  r = Relu (a)  t = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (r) },
+        else_branch = h () => (e) { v = Constant <value = float {-1.0}> ()  s = Constant <value_ints = [24, 5, 1, 1]> ()  w = Expand (v, s)  e = Conv <strides = [2, 2]> (x, w) }>""",
+         np.repeat(np.maximum(3 * _sums, 0).reshape(2, 1, 4, 2, 3, 2).max((3, 5)) if _flag else -_sums[:, :, ::2, ::2], 24, 1), x=_image, c=np.array(_flag))
+
 TOP = 2**64 - 1
 case("natural_cast", f"c = Constant <value = uint64[2] {{{TOP}, 5}}> ()  y = Cast <to = 1> (c)", np.array([TOP, 5], F32))
 case("natural_div", f"c = Constant <value = uint64 {{{TOP}}}> ()  d = Constant <value = uint64 {{2}}> ()  y = Div (c, d)", np.array(TOP // 2, np.uint64), "uint64[] y")

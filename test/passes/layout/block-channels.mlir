@@ -269,3 +269,22 @@ func.func @few_channels(%x: tensor<?x32x56x56xf32>) -> tensor<?x1x56x56xf32> {
   %y = "onnx.Sigmoid"(%r) : (tensor<?x1x56x56xf32>) -> tensor<?x1x56x56xf32>
   return %y : tensor<?x1x56x56xf32>
 }
+
+// A body has its own blocks.
+// CHECK-LABEL: @body
+// CHECK: "onnx.If"(%arg0)
+// CHECK: "onnx.packed.Block"(%arg1)
+// CHECK: %[[C:.*]] = "onnx.packed.Conv"
+// CHECK: "onnx.packed.Conv"(%[[C]]
+// CHECK: %[[U:.*]] = "onnx.packed.Unblock"
+// CHECK: "onnx.Yield"(%[[U]])
+func.func @body(%c: tensor<i1>, %x: tensor<1x32x4x4xf32>, %w: tensor<32x32x1x1xf32>) -> tensor<1x32x4x4xf32> {
+  %y = "onnx.If"(%c) ({
+    %0 = "onnx.Conv"(%x, %w) : (tensor<1x32x4x4xf32>, tensor<32x32x1x1xf32>) -> tensor<1x32x4x4xf32>
+    %1 = "onnx.Conv"(%0, %w) : (tensor<1x32x4x4xf32>, tensor<32x32x1x1xf32>) -> tensor<1x32x4x4xf32>
+    "onnx.Yield"(%1) : (tensor<1x32x4x4xf32>) -> ()
+  }, {
+    "onnx.Yield"(%x) : (tensor<1x32x4x4xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<1x32x4x4xf32>
+  return %y : tensor<1x32x4x4xf32>
+}
