@@ -182,6 +182,16 @@ static LogicalResult linearMean(onnx::MSQLinearGlobalAveragePoolOp op, PatternRe
   return linearUnary(op, rewriter, [&](Type type, Value x) { return onnx::GlobalAveragePoolOp::create(rewriter, op.getLoc(), type, x); });
 }
 
+static LogicalResult linearWindowMean(onnx::MSQLinearAveragePoolOp op, PatternRewriter &rewriter) {
+  if (op.getChannelsLast())
+    return rewriter.notifyMatchFailure(op, "channels are last");
+  return linearUnary(op, rewriter, [&](Type type, Value x) {
+    return onnx::AveragePoolOp::create(rewriter, op.getLoc(), type, x, op.getAutoPadAttr(), op.getCeilModeAttr(),
+                                       op.getCountIncludePadAttr(), DenseI64ArrayAttr(), op.getKernelShapeAttr(), op.getPadsAttr(),
+                                       op.getStridesAttr());
+  });
+}
+
 void populateDecomposeQuantPatterns(RewritePatternSet &patterns) {
   patterns.add(linearConv);
   patterns.add(linearMatMul);
@@ -193,5 +203,6 @@ void populateDecomposeQuantPatterns(RewritePatternSet &patterns) {
   patterns.add(linearSigmoid);
   patterns.add(linearLeakyRelu);
   patterns.add(linearMean);
+  patterns.add(linearWindowMean);
 }
 }  // namespace onnxc
