@@ -133,7 +133,7 @@ int32_t digitRows(const Args *a, const BlockWeights &w, int64_t rows, const floa
   }
   constexpr int C = 4;
   float *y = out<float>(a, 0);
-  return parallelFor(a, (w.n + C - 1) / C, grainOf(C * w.k * rows / 16), [=](int64_t begin, int64_t end) -> int32_t {
+  return parallelFor(a, (w.n + C - 1) / C, grainOf(C * w.k * rows / 8), [=](int64_t begin, int64_t end) -> int32_t {
     for (int64_t c = begin * C; c < minOf(end * C, w.n); c += C)
       for (int64_t r = 0; r < rows; ++r) {
         float *to = y + r * w.n + c;

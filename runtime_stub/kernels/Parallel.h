@@ -13,7 +13,7 @@
 namespace onnxc {
 
 // About the work, in elementary operations on a level-1 cache, that pays for waking a thread: some 20 µs.
-constexpr int64_t kTaskWork = 65536;
+constexpr int64_t kTaskWork = 32768;
 
 // Units a task needs when one unit is `work` operations.
 ONNXC_INLINE int64_t grainOf(int64_t work) { return work >= kTaskWork ? 1 : kTaskWork / (work < 1 ? 1 : work); }
