@@ -124,14 +124,8 @@ def _string(address, size):
     return ctypes.string_at(address, size).decode("utf-8", "surrogateescape") if size else ""
 
 
-def _words_at(address, count):
-    """64-bit words as a list; single fields of a structure take ctypes as long each as all of them together."""
-    return (ctypes.c_int64 * count).from_address(address)[:]
-
-
 def _texts(address, count):
-    words = _words_at(address, 2 * count)
-    return [_string(words[i], words[i + 1]) for i in range(0, 2 * count, 2)]
+    return [_string(*View.from_address(at)) for at in range(address, address + 16 * count, 16)]
 
 
 def _read_texts(address, flat):
@@ -171,28 +165,18 @@ def _take_tensor(value):
     return result
 
 
+def _take_list(value):
+    """A list of the elements of a tensor of one axis."""
+    tensor, number = value.tensor, NUMBERS.get(value.dtype)
+    if tensor.ndim != 1 or not (number or value.dtype == STRING):
+        return _take_tensor(value).tolist()
+    count = tensor.shape[0]
+    return (number * count).from_address(tensor.data)[:] if number and count else _texts(tensor.data, count) if count else []
+
+
 _WORDS = ctypes.sizeof(Value) // 8
 _ITEMS, _COUNT = Value.items.offset // 8, Value.count.offset // 8
-_DATA, _NDIM, _SHAPE = ((Value.tensor.offset + at.offset) // 8 for at in (Tensor.data, Tensor.ndim, Tensor.shape))
-
-
-def _take_list(address):
-    """A list of the elements of the tensor of one axis whose onnxc_value lies at `address`."""
-    words = _words_at(address, _WORDS)
-    code, number = words[0] >> 32, NUMBERS.get(words[0] >> 32)
-    if words[_NDIM] & 0xFFFFFFFF != 1 or not (number or code == STRING):
-        return _take_tensor(Value.from_address(address)).tolist()
-    (count,) = _words_at(words[_SHAPE], 1)
-    return (number * count).from_address(words[_DATA])[:] if number and count else _texts(words[_DATA], count) if count else []
-
-
-def _take_map(address):
-    """The dict of the map at `address`."""
-    words = _words_at(address, _WORDS)
-    if words[_COUNT] != 2:
-        return {}
-    keys = words[_ITEMS]
-    return dict(zip(_take_list(keys), _take_list(keys + 8 * _WORDS)))
+_DATA, _SHAPE = ((Value.tensor.offset + at.offset) // 8 for at in (Tensor.data, Tensor.shape))
 
 
 @functools.cache
@@ -217,7 +201,7 @@ def _take_maps(value):
     same = pairs[:, :, [0, _SHAPE]]  # kind, element type and size
     if (same != same[0]).any() or (pairs[:, 0, _DATA] != keys.tensor.data).any() or (np.diff(pairs[:, 1, _DATA]) != step).any():
         return None
-    names, rows = _take_list(ctypes.addressof(keys)), _memory(row.tensor.data, dtype, (n, step // dtype.itemsize))
+    names, rows = _take_list(keys), _memory(row.tensor.data, dtype, (n, step // dtype.itemsize))
     if len(names) > 16:
         return [dict(zip(names, values)) for values in rows.tolist()]
     return _dict_maker(len(names))(*names, zip(*rows.T.tolist()))
@@ -228,7 +212,7 @@ def take(value):
     if value.kind == TENSOR:
         return _take_tensor(value)
     if value.kind == MAP:
-        return _take_map(ctypes.addressof(value))
+        return dict(zip(_take_list(value.items[0]), _take_list(value.items[1]))) if value.count == 2 else {}
     maps = _take_maps(value) if value.kind == SEQUENCE and value.count > 3 else None
     if maps is not None:
         return maps
