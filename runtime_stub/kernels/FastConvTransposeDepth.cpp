@@ -10,7 +10,7 @@
 namespace onnxc {
 namespace {
 
-constexpr int64_t kBand = 8;  // rows of the result
+constexpr int64_t kBand = 8;  // rows of the result, at most
 
 // One axis: `kernel` taps, `stride`, `begin` cropped in front.
 struct Axis {
@@ -22,12 +22,13 @@ struct Depth {
   Axis y, x;
   int64_t border, pitch;  // zeros before a row of the image; floats from one of them to the next
   int64_t phasePitch;     // from one phase of a result's row to the next
+  int64_t band;           // rows of the result that are computed together
   int64_t phases() const { return y.stride * x.stride; }
   int64_t filterTaps() const { return y.kernel * x.kernel; }
-  int64_t stripFloats() const { return ((kBand + y.stride - 2) / y.stride + y.taps()) * pitch; }
+  int64_t stripFloats() const { return ((band + y.stride - 2) / y.stride + y.taps()) * pitch; }
   int64_t rowFloats() const { return x.stride * phasePitch; }
 
-  Depth(const Axis &rows, const Axis &columns) : y(rows), x(columns) {
+  Depth(const Axis &rows, const Axis &columns) : y(rows), x(columns), band(minOf(kBand, rows.result)) {
     phasePitch = ((x.result + x.begin - 1) / x.stride + kLanes) & -kLanes;
     border = (x.taps() + kLanes - 2) & -kLanes;
     pitch = border + maxOf((x.image + kLanes - 1) & -kLanes, phasePitch);
@@ -114,9 +115,9 @@ float *interleave(float *from, float *other, int64_t count, int64_t n) {
 // Of one channel; `weights` as the phases have them.
 void channelOf(const Depth &given, const PhaseTaps &taps, const float *image, const float *weights, float bias, float *y, float *scratch) {
   const Depth d = given;
-  float *strip = scratch, *phases = strip + d.stripFloats(), *other = phases + kBand * d.rowFloats(), *rows[kBand];
-  for (int64_t oy = 0; oy < d.y.result; oy += kBand) {
-    int64_t n = minOf(kBand, d.y.result - oy), q = (oy + d.y.begin) / d.y.stride, first = q - d.y.taps() + 1;
+  float *strip = scratch, *phases = strip + d.stripFloats(), *other = phases + d.band * d.rowFloats(), *rows[kBand];
+  for (int64_t oy = 0; oy < d.y.result; oy += d.band) {
+    int64_t n = minOf(d.band, d.y.result - oy), q = (oy + d.y.begin) / d.y.stride, first = q - d.y.taps() + 1;
     copyRows(d, image, first, (oy + n - 1 + d.y.begin) / d.y.stride, strip);
     for (int64_t r = 0; r < n; ++r) {
       int64_t at = oy + r + d.y.begin, p = at % d.y.stride * d.x.stride;
@@ -143,7 +144,7 @@ int32_t depthwiseTranspose(const onnxc_args *a, const TransposedConv &t) {
   const float *x = data<float>(a->in[0]), *weights = data<float>(a->in[1]), *bias = hasInput(a, 2) ? data<float>(a->in[2]) : nullptr;
   float *y = mutableData<float>(a->out[0]);
   int64_t xPlane = t.xPlane, plane = t.plane, taps = t.taps, groups = t.groups;
-  int64_t words = PhaseTaps::words(d) * 8, bytes = words + (d.filterTaps() + d.stripFloats() + 2 * kBand * d.rowFloats()) * 4;
+  int64_t words = PhaseTaps::words(d) * 8, bytes = words + (d.filterTaps() + d.stripFloats() + 2 * d.band * d.rowFloats()) * 4;
   return parallelScratchFor(a, a->in[0].dims[0] * groups, grainOf(plane * (d.y.taps() * d.x.taps() + 4) / 8), bytes,
                             [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
                               const PhaseTaps phases(d, static_cast<int64_t *>(scratch));

@@ -382,7 +382,7 @@ static int32_t poolPlanes(const Window &w, const typename Op::Type *x, typename 
                           int64_t end) {
   int64_t last = w.rank - 1, reach = (w.kernel[last] - 1) * w.dilation[last], width = w.out[last];
   int64_t block = maxOf<int64_t>(1, (kColumns - reach) / w.stride[last]), inPlane = w.inPlane(), outPlane = w.outPlane();
-  int64_t group = maxOf<int64_t>(1, kBuffer / inPlane);  // planes that are looked through at once
+  int64_t group = maxOf<int64_t>(1, kBuffer / maxOf<int64_t>(1, inPlane));  // planes that are looked through at once
   Columns<Op> c;
   for (int64_t done = 0; done < width; done += block) {
     int64_t first = w.stride[last] <= 2 ? maxOf<int64_t>(0, minOf(done, width - Op::lanes)) : done;  // a whole vector in the last block too

@@ -46,6 +46,9 @@ for _pattern, _inside in ((r"\p{Lu}", "AΣЯǄ"), (r"\P{^Ll}", "aſσǆ"), (r"[\
 case("regex_repeated", r"""y = RegexFullMatch <pattern = "(ab{100}){3}[[:alpha:]]{0,900}"> (x)""", np.array([True, False, True]), "bool[] y",
      x=texts(("a" + "b" * 100) * 3, ("a" + "b" * 100) * 2, ("a" + "b" * 100) * 3 + "z" * 900))
 
+# Windows over padding alone.
+case("empty_pool", "y = MaxPool <kernel_shape = [3, 3], pads = [2, 1, 2, 1]> (x)", np.full((1, 2, 2, 5), -np.inf, F32), x=np.zeros((1, 2, 0, 5), F32))
+
 # Bodies have constants that are computed once and images in blocks.
 _image = np.random.default_rng(0).standard_normal((2, 5, 8, 6)).astype(F32)
 _sums = _image.sum(1, keepdims=True)
