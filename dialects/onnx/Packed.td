@@ -54,8 +54,8 @@ def Onnx_PackedMatMulIntegerOp : Onnx_Op<"packed.MatMulInteger", [Pure, AttrSize
   let results = (outs AnyTensor:$Y);
 }
 def Onnx_PackedLinearMatMulOp : Onnx_Op<"packed.LinearMatMul"> {
-  let summary = "products of bytes as packed.LinearConv has them; A [..., K] times B as packed.MatMulInteger has it, signed; factors, corrections: [ceil(N/64), 64]";
-  let arguments = (ins AnyTensor:$A, AnyTensor:$B, AnyTensor:$factors, AnyTensor:$corrections, I64Attr:$N, I64Attr:$zero, I64Attr:$least,
+  let summary = "products of bytes as packed.LinearConv has them; A [..., K] times B as packed.MatMulInteger has it, signed; factors, corrections, offsets: [ceil(N/64), 64]";
+  let arguments = (ins AnyTensor:$A, AnyTensor:$B, AnyTensor:$factors, AnyTensor:$corrections, OptTensor:$offsets, I64Attr:$N, I64Attr:$zero, I64Attr:$least,
                      I64Attr:$most);
   let results = (outs AnyTensor:$Y);
 }
@@ -67,11 +67,12 @@ def Onnx_PackedLinearConvOp : Onnx_Op<"packed.LinearConv", [Pure, AttrSizedOpera
     these, which then make room for clip(round(((Y - zero) own + (other - from) scale) / step) + to, low, high), `sum` being own, from, scale, step, to,
     low, high. `table`: what stands for each result, by its bits. W: signed,
     [groups * ceil(O/64), quads, 64, 4], the quads (four steps of the depth) in the order KH, KW, C / 4, each C/16 filled up with zeros, or KH,
-    KW * C / 4 where `plain`, each KW * C filled up; [ceil(O/16), ceil(KH * KW / 4), 16, 4] where `channels`, the input channels of a group, is 0:
-    there each channel has its own filter. factors, corrections: [ceil(O/16), 16].
+    KW * C / 4 where `plain`, each KW * C filled up; 16-bit numbers [ceil(O/16), KH * KW, 16] where `channels`, the input channels of a group, is 0:
+    there each channel has its own filter. `offsets`: what the weights of a channel, also those that fill up, are more than W says.
+    factors, corrections, offsets: [ceil(O/16), 16].
   }];
-  let arguments = (ins AnyTensor:$X, AnyTensor:$W, AnyTensor:$factors, AnyTensor:$corrections, OptTensor:$table, OptTensor:$other, Int<"1">:$group,
-                     Int<"0">:$plain, I64Attr:$channels, DenseI64ArrayAttr:$kernel_shape, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+  let arguments = (ins AnyTensor:$X, AnyTensor:$W, AnyTensor:$factors, AnyTensor:$corrections, OptTensor:$table, OptTensor:$other, OptTensor:$offsets,
+                     Int<"1">:$group, Int<"0">:$plain, I64Attr:$channels, DenseI64ArrayAttr:$kernel_shape, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
                      DenseI64ArrayAttr:$dilations, I64Attr:$border, I64Attr:$zero, I64Attr:$least, I64Attr:$most, Floats:$sum);
   let results = (outs AnyTensor:$Y);
 }

@@ -31,6 +31,10 @@ struct LinearProduct {
   int64_t zero = 0, least = 0, most = 0;
 };
 mlir::Value linearProduct(mlir::PatternRewriter &rewriter, LinearProduct p);  // LinearProducts.cpp
+// What the weights of each channel are more than the signed bytes that kernels multiply; empty where bytes hold the weights themselves.
+// `values`: weights less their zero points, which are one or one a channel.
+std::vector<int32_t> weightOffsets(llvm::ArrayRef<int16_t> values, llvm::ArrayRef<float> zeros, bool isSigned,
+                                   int64_t channels);  // LinearConvolutions.cpp
 // Adds a bias in units of the sums, one a channel or none; false where it is too large or, for a result of f32, no integer.
 bool addBias(std::vector<int32_t> &sums, const std::vector<float> &bias, mlir::Type element);  // LinearConvolutions.cpp
 

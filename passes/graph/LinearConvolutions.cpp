@@ -19,10 +19,12 @@ constexpr int64_t kColumns = 64, kQuad = 4;  // of a panel; steps of the depth s
 
 // A convolution's weights less their zero points, and how the kernel reads them.
 struct Filters {
-  std::vector<int8_t> values;
+  std::vector<int16_t> values;
+  std::vector<int32_t> offsets;  // weightOffsets()
   int64_t outputs, channels, rows, columns, group;
   bool plain, depthwise;
   int64_t depth() const { return channels * rows * columns; }
+  int32_t offset(int64_t output) const { return offsets.empty() ? 0 : offsets[output]; }
 };
 
 bool isPlain(onnx::ConvOp op) {
@@ -36,8 +38,8 @@ std::optional<Filters> filtersOf(LinearConv &c) {
   auto bytes = constantBytes(onnx::constantValue(c.w));
   if (!x || x.getRank() != 4 || x.isDynamicDim(1) || !w || w.getRank() != 4 || !bytes || bytes->empty() || !isPlain(c.op))
     return std::nullopt;
-  Filters f{{}, w.getDimSize(0), w.getDimSize(1), w.getDimSize(2), w.getDimSize(3), int64_t(c.op.getGroup()), false, false};
-  constexpr int64_t kDepth = 1 << 16;  // of products below 2^15 that 32 bits hold
+  Filters f{{}, {}, w.getDimSize(0), w.getDimSize(1), w.getDimSize(2), w.getDimSize(3), int64_t(c.op.getGroup()), false, false};
+  constexpr int64_t kDepth = 1 << 15;  // of products below 2^16 that 32 bits hold
   if (f.depth() > kDepth || f.group < 1 || f.outputs % f.group || x.getDimSize(1) != f.channels * f.group)
     return std::nullopt;
   auto dilations = c.op.getDilations();
@@ -48,32 +50,42 @@ std::optional<Filters> filtersOf(LinearConv &c) {
   bool isSigned = w.getElementType().isSignlessInteger();
   for (auto [i, b] : llvm::enumerate(*bytes)) {
     float v = (isSigned ? float(int8_t(b)) : float(uint8_t(b))) - c.wZero[c.wZero.size() == 1 ? 0 : int64_t(i) / f.depth()];
-    if (v < -128 || v > 127)
-      return std::nullopt;
-    f.values.push_back(int8_t(v));
+    f.values.push_back(int16_t(v));
   }
+  if (!f.depthwise)
+    f.offsets = weightOffsets(f.values, c.wZero, isSigned, f.outputs);
   return f;
 }
 
 // The filters as dialects/onnx/Packed.td says.
+Value packedDepthwise(PatternRewriter &rewriter, Location loc, const Filters &f) {
+  int64_t taps = f.rows * f.columns;
+  SmallVector<int64_t> shape{llvm::divideCeilSigned(f.outputs, kLanes), taps, kLanes};
+  std::vector<int16_t> to(shape[0] * taps * kLanes);
+  for (int64_t o = 0; o < f.outputs; ++o)
+    for (int64_t t = 0; t < taps; ++t)
+      to[(o / kLanes * taps + t) * kLanes + o % kLanes] = f.values[o * taps + t];
+  return GraphBuilder{rewriter, loc}.integers<int16_t>(shape, to);
+}
 Value packed(PatternRewriter &rewriter, Location loc, const Filters &f) {
+  if (f.depthwise)
+    return packedDepthwise(rewriter, loc, f);
   int64_t taps = f.rows * f.columns, each = f.outputs / f.group, parts = llvm::divideCeil(f.channels, kQuad);
   SmallVector<int64_t> shape{f.group * llvm::divideCeilSigned(each, kColumns), taps * parts, kColumns, kQuad};
   if (f.plain)
     shape[1] = f.rows * llvm::divideCeilSigned(f.columns * f.channels, kQuad);
-  if (f.depthwise)
-    shape = {llvm::divideCeilSigned(f.outputs, kLanes), llvm::divideCeilSigned(taps, kQuad), kLanes, kQuad};
   std::vector<int8_t> to(shape[0] * shape[1] * shape[2] * shape[3]);
-  for (int64_t o = 0; o < f.outputs; ++o)
+  for (int64_t o = 0; o < f.outputs; ++o) {
+    int64_t panel = o / each * (shape[0] / f.group) + o % each / kColumns, lane = o % each % kColumns;
+    int8_t *column = to.data() + (panel * shape[1] * kColumns + lane) * kQuad;
+    auto step = [&](int64_t i) -> int8_t & { return column[i / kQuad * kColumns * kQuad + i % kQuad]; };
+    for (int64_t i = 0; i < shape[1] * kQuad; ++i)
+      step(i) = int8_t(-f.offset(o));
     for (int64_t c = 0; c < f.channels; ++c)
-      for (int64_t t = 0; t < taps; ++t) {
-        int64_t panel = o / each * (shape[0] / f.group) + o % each / kColumns, lane = o % each % kColumns, step = t * parts * kQuad + c;
-        if (f.plain)
-          step = t / f.columns * (shape[1] / f.rows) * kQuad + t % f.columns * f.channels + c;
-        if (f.depthwise)
-          panel = o / kLanes, lane = o % kLanes, step = t;
-        to[((panel * shape[1] + step / kQuad) * shape[2] + lane) * kQuad + step % kQuad] = f.values[(o * f.channels + c) * taps + t];
-      }
+      for (int64_t t = 0; t < taps; ++t)
+        step(f.plain ? t / f.columns * (shape[1] / f.rows) * kQuad + t % f.columns * f.channels + c : t * parts * kQuad + c) =
+            int8_t(f.values[(o * f.channels + c) * taps + t] - f.offset(o));
+  }
   return GraphBuilder{rewriter, loc}.integers<int8_t>(shape, to);
 }
 
@@ -90,6 +102,15 @@ SmallVector<int64_t> listOf(std::optional<ArrayRef<int64_t>> given, int64_t n, i
 }
 
 }  // namespace
+
+std::vector<int32_t> weightOffsets(ArrayRef<int16_t> values, ArrayRef<float> zeros, bool isSigned, int64_t channels) {
+  if (llvm::all_of(values, [](int16_t v) { return llvm::isInt<8>(v); }))
+    return {};
+  std::vector<int32_t> result;
+  for (int64_t i = 0; i < channels; ++i)
+    result.push_back((isSigned ? 0 : 128) - int32_t(zeros[zeros.size() == 1 ? 0 : i]));
+  return result;
+}
 
 bool addBias(std::vector<int32_t> &sums, const std::vector<float> &bias, Type element) {
   for (auto [sum, b] : llvm::zip(sums, bias)) {
@@ -113,7 +134,11 @@ Value linearConvolution(PatternRewriter &rewriter, LinearConv c) {
   c.factors.resize(outputs, c.factors[0]);
   c.factors.resize(lanes);
   auto result = cast<RankedTensorType>(c.op.getType()).clone(c.element);
-  Value x = c.x;
+  Value x = c.x, offsets;
+  if (!f->offsets.empty()) {
+    f->offsets.resize(lanes);
+    offsets = GraphBuilder{rewriter, loc}.integers<int32_t>(perChannel, f->offsets);
+  }
   if (!f->plain)
     x = onnx::PackedBlockOp::create(rewriter, loc, onnx::blockedType(cast<RankedTensorType>(x.getType())), x);
   auto n = [&](int64_t v) { return rewriter.getI64IntegerAttr(v); };
@@ -121,8 +146,8 @@ Value linearConvolution(PatternRewriter &rewriter, LinearConv c) {
   bool valid = c.op.getAutoPad() == "VALID";
   Value y = onnx::PackedLinearConvOp::create(
       rewriter, loc, onnx::blockedType(result), x, packed(rewriter, loc, *f), GraphBuilder{rewriter, loc}.floats(perChannel, c.factors),
-      GraphBuilder{rewriter, loc}.integers<int32_t>(perChannel, *sums), Value(), Value(), n(f->depthwise ? 1 : f->group), n(f->plain),
-      n(f->depthwise ? 0 : f->channels), list({f->rows, f->columns}), list(listOf(c.op.getStrides(), 2, 1)),
+      GraphBuilder{rewriter, loc}.integers<int32_t>(perChannel, *sums), Value(), Value(), offsets, n(f->depthwise ? 1 : f->group),
+      n(f->plain), n(f->depthwise ? 0 : f->channels), list({f->rows, f->columns}), list(listOf(c.op.getStrides(), 2, 1)),
       list(valid ? SmallVector<int64_t>(4, 0) : listOf(c.op.getPads(), 4, 0)), list(listOf(c.op.getDilations(), 2, 1)), n(c.xZero),
       n(c.zero), n(c.least), n(c.most), DenseF32ArrayAttr());
   return onnx::PackedUnblockOp::create(rewriter, loc, result, y, n(outputs));

@@ -17,13 +17,14 @@ Value linearProduct(PatternRewriter &rewriter, LinearProduct p) {
   auto x = dyn_cast<RankedTensorType>(p.x.getType()), w = dyn_cast<RankedTensorType>(p.w.getType());
   auto result = dyn_cast<RankedTensorType>(p.result);
   auto bytes = constantBytes(onnx::constantValue(p.w));
-  constexpr int64_t kDepth = 1 << 16;  // of products below 2^15 that 32 bits hold
+  constexpr int64_t kDepth = 1 << 15;  // of products below 2^16 that 32 bits hold
   if (!x || x.getRank() < 2 || !w || w.getRank() != 2 || !result || !bytes || bytes->empty())
     return {};
   int64_t depth = w.getDimSize(p.transposed ? 1 : 0), columns = w.getDimSize(p.transposed ? 0 : 1);
   if (depth % kQuad || depth > kDepth || x.getShape().back() != depth)
     return {};
   SmallVector<int64_t> panels{llvm::divideCeilSigned(columns, kColumns), kColumns}, shape{panels[0], depth / kQuad, kColumns, kQuad};
+  std::vector<int16_t> values(depth * columns);
   std::vector<int8_t> packed(panels[0] * kColumns * depth);
   std::vector<int32_t> corrections(panels[0] * kColumns);
   bool isSigned = w.getElementType().isSignlessInteger();
@@ -32,20 +33,25 @@ Value linearProduct(PatternRewriter &rewriter, LinearProduct p) {
     for (int64_t n = 0; n < columns; ++n) {
       char b = (*bytes)[p.transposed ? n * depth + k : k * columns + n];
       float v = (isSigned ? float(int8_t(b)) : float(uint8_t(b))) - p.wZero[p.wZero.size() == 1 ? 0 : n];
-      if (v < -128 || v > 127)
-        return {};
-      packed[((n / kColumns * shape[1] + k / kQuad) * kColumns + n % kColumns) * kQuad + k % kQuad] = int8_t(v);
+      values[k * columns + n] = int16_t(v);
       corrections[n] -= int32_t(v) * zero;
     }
+  std::vector<int32_t> offsets = weightOffsets(values, p.wZero, isSigned, columns);
+  for (int64_t k = 0; k < depth; ++k)
+    for (int64_t n = 0; n < columns; ++n)
+      packed[((n / kColumns * shape[1] + k / kQuad) * kColumns + n % kColumns) * kQuad + k % kQuad] =
+          int8_t(values[k * columns + n] - (offsets.empty() ? 0 : offsets[n]));
   if (!addBias(corrections, p.bias, result.getElementType()))
     return {};
   p.factors.resize(columns, p.factors[0]);
   p.factors.resize(corrections.size());
   auto n = [&](int64_t v) { return rewriter.getI64IntegerAttr(v); };
   Location loc = p.x.getLoc();
+  offsets.resize(offsets.empty() ? 0 : corrections.size());
+  Value more = offsets.empty() ? Value() : GraphBuilder{rewriter, loc}.integers<int32_t>(panels, offsets);
   return onnx::PackedLinearMatMulOp::create(rewriter, loc, result, p.x, GraphBuilder{rewriter, loc}.integers<int8_t>(shape, packed),
                                             GraphBuilder{rewriter, loc}.floats(panels, p.factors),
-                                            GraphBuilder{rewriter, loc}.integers<int32_t>(panels, corrections), n(columns), n(p.zero),
+                                            GraphBuilder{rewriter, loc}.integers<int32_t>(panels, corrections), more, n(columns), n(p.zero),
                                             n(p.least), n(p.most));
 }
 

@@ -6,7 +6,7 @@
 namespace onnxc {
 namespace {
 
-enum { X, W, Factors, Corrections, Lookup, Other };
+enum { X, W, Factors, Corrections, Lookup, Other, Offsets };
 enum { Group, Plain, Channels, KernelShape, Strides, Pads, Dilations, Border, Zero, Least, Most, Sum };
 constexpr int64_t kPixels = 96;  // of a unit of work
 
@@ -73,6 +73,7 @@ struct Unit {
   const uint8_t *image;
   const int8_t *panels;
   int64_t block, last;  // output blocks; the first panel computes those from `block` on
+  const int32_t *sums;  // of the windows of this group, or null
   int64_t quads;
   Depth depth;
   void *y;
@@ -86,7 +87,9 @@ struct Unit {
         ox = 0, ++oy;
     }
   }
-  void finish(const int32_t *c, int64_t first, int64_t have, int64_t pixel, int64_t n) const {
+  void finish(int32_t *c, int64_t first, int64_t have, int64_t pixel, int64_t n) const {
+    if (sums)
+      addOffsets(c, n, have * kLanes, p.offsets + first * kLanes, sums + pixel);
     for (int64_t b = 0; b < have; ++b)
       p.finishRow(c + b * kLanes, kColumns, n, first + b, y, ((first + b) * p.outHeight * p.outWidth + pixel) * kLanes);
   }
@@ -146,9 +149,10 @@ bool readConv(const Args *a, IntegerConv &p) {
   p.outBlocks = y.dims[1], p.outHeight = y.dims[2], p.outWidth = y.dims[3];
   p.border = uint8_t(attr[Border].i), p.flip = x.dtype == ONNXC_I8 ? 0x80808080u : 0;
   p.zero = float(attr[Zero].i), p.least = float(attr[Least].i), p.most = float(attr[Most].i), p.toFloat = y.dtype == ONNXC_F32;
-  p.weights = in<int8_t>(a, W), p.factors = in<float>(a, Factors), p.corrections = in<int32_t>(a, Corrections);
+  p.weights = a->in[W].data, p.factors = in<float>(a, Factors), p.corrections = in<int32_t>(a, Corrections);
   p.table = hasIn(a, Lookup) ? in<uint8_t>(a, Lookup) : nullptr;
   p.other = hasIn(a, Other) ? in<uint8_t>(a, Other) : nullptr;
+  p.offsets = hasIn(a, Offsets) ? in<int32_t>(a, Offsets) : nullptr, p.windowSums = nullptr;
   p.outSigned = y.dtype == ONNXC_I8, p.otherSigned = p.other && a->in[Other].dtype == ONNXC_I8,
   p.sum = p.other && attr[Sum].n == 7 ? floats(attr[Sum]) : nullptr;
   p.perStep = p.sum ? 1 / p.sum[3] : 0;
@@ -156,8 +160,20 @@ bool readConv(const Args *a, IntegerConv &p) {
   p.pixel = p.plain ? p.channels : kLanes;
   int64_t lanes = p.outBlocks * kLanes;
   return onnxc_count(a->in[Factors]) == lanes && onnxc_count(a->in[Corrections]) == lanes && (!p.plain || p.blocks == p.channels) &&
-         (!p.table || onnxc_count(a->in[Lookup]) == 256) &&
+         (!p.offsets || (onnxc_count(a->in[Offsets]) == lanes && p.channels)) && (!p.table || onnxc_count(a->in[Lookup]) == 256) &&
          (!p.other || (onnxc_count(a->in[Other]) == onnxc_count(y) && p.sum && !p.toFloat && p.channels));
+}
+
+// p.windowSums, in `to`.
+int32_t sumWindows(const Args *a, const IntegerConv &p, const Depth &depth, const uint8_t *image, int32_t *to) {
+  return parallelFor(a, p.group * p.outHeight, grainOf(p.outWidth * quadsOf(p)), [=](int64_t begin, int64_t end) {
+    for (int64_t u = begin; u < end; ++u) {
+      const uint8_t *at = image + u / p.outHeight * blocksOf(p) * p.plane + u % p.outHeight * p.strides[0] * p.row;
+      for (int64_t x = 0; x < p.outWidth; ++x, at += p.strides[1] * p.pixel)
+        to[u * p.outWidth + x] = rowSum(at, depth);
+    }
+    return int32_t(ONNXC_K_OK);
+  });
 }
 
 int32_t convolve(const Args *a, const IntegerConv &p, const Depth &depth, const uint8_t *image, void *y) {
@@ -167,9 +183,10 @@ int32_t convolve(const Args *a, const IntegerConv &p, const Depth &depth, const 
     units.each(begin, end, [&](int64_t g, int64_t panel, int64_t count, int64_t first, int64_t last) {
       Unit unit{p,
                 image + g * blocksOf(p) * p.plane,
-                p.weights + (g * panels + panel) * quads * kColumns * 4,
+                static_cast<const int8_t *>(p.weights) + (g * panels + panel) * quads * kColumns * 4,
                 g * each + panel * kColumns / kLanes,
                 (g + 1) * each,
+                p.windowSums ? p.windowSums + g * p.outHeight * p.outWidth : nullptr,
                 quads,
                 depth,
                 y};
@@ -196,12 +213,14 @@ int32_t linearConv(const Args *a) {
   if (onnxc_count(a->in[W]) != p.group * panelsOf(p) * quadsOf(p) * kColumns * 4 || (!p.plain && blocksOf(p) * p.group != p.blocks))
     return ONNXC_K_SHAPE;
   int64_t most = p.kernel[0] * p.kernel[1] * maxOf<int64_t>(1, blocksOf(p));
-  int64_t bytes = most * int64_t(sizeof(Segment)) + (copies ? planes * p.plane + 64 : 0);
+  int64_t sums = p.offsets ? p.group * pixels * int64_t(sizeof(int32_t)) : 0;
+  int64_t bytes = most * int64_t(sizeof(Segment)) + sums + (copies ? planes * p.plane + 64 : 0);
   char *scratch = static_cast<char *>(onnxc_rt_scratch(a->rt, bytes));
   if (!scratch)
     return ONNXC_K_MEMORY;
   Segment *segments = reinterpret_cast<Segment *>(scratch);
-  uint8_t *copy = reinterpret_cast<uint8_t *>(segments + most);
+  int32_t *windows = reinterpret_cast<int32_t *>(segments + most);
+  uint8_t *copy = reinterpret_cast<uint8_t *>(windows) + sums;
   Depth depth{segments, segmentsOf(p, segments), p.flip};
   int64_t inBytes = p.blocks * p.height * p.width * (p.plain ? 1 : kLanes), outLanes = p.outBlocks * pixels * kLanes;
   for (int64_t n = 0; n < a->in[X].dims[0]; ++n) {
@@ -214,7 +233,12 @@ int32_t linearConv(const Args *a) {
           copyRow(p, from, r, copy + r * p.row);
         return int32_t(ONNXC_K_OK);
       }));
-    ONNXC_TRY(convolve(a, p, depth, copies ? copy : from, out<char>(a, 0) + n * outLanes * (p.toFloat ? 4 : 1)));
+    const uint8_t *image = copies ? copy : from;
+    if (p.offsets) {
+      ONNXC_TRY(sumWindows(a, p, depth, image, windows));
+      p.windowSums = windows;
+    }
+    ONNXC_TRY(convolve(a, p, depth, image, out<char>(a, 0) + n * outLanes * (p.toFloat ? 4 : 1)));
   }
   return ONNXC_K_OK;
 }

@@ -80,12 +80,6 @@ void copyStrip(const IntegerConv &p, const uint8_t *block, int64_t from, int64_t
     start[i] ^= 0x80;
 }
 
-// Bytes of the scratch of a task, after the strip: the weights of a block in 16 bits and the sums of a row.
-struct Scratch {
-  int64_t strip, weights, sums;
-  int64_t bytes() const { return strip + weights + sums; }
-};
-
 // Output rows [first, last) of a block; `image`: the strip that they need.
 void depthRows(const IntegerConv &p, const Taps &t, const uint8_t *image, int64_t block, int64_t first, int64_t last, int32_t *c, void *y) {
   for (int64_t oy = first; oy < last; ++oy) {
@@ -95,45 +89,34 @@ void depthRows(const IntegerConv &p, const Taps &t, const uint8_t *image, int64_
   finishTable(p, block, first * p.outWidth, (last - first) * p.outWidth, y);
 }
 
-// Taps [quad][16][4] of bytes as [tap][16].
-void widenTaps(const int8_t *from, int64_t taps, int16_t *to) {
-  for (int64_t tap = 0; tap < taps; ++tap)
-    for (int64_t c = 0; c < kLanes; ++c)
-      to[tap * kLanes + c] = from[(tap / 4 * kLanes + c) * 4 + tap % 4];
-}
-
 }  // namespace
 
 int32_t depthwiseConv(const Args *a, const IntegerConv &given) {
   IntegerConv p = given;
-  int64_t taps = p.kernel[0] * p.kernel[1], quads = (taps + 3) / 4, strips = (p.outHeight + kStrip - 1) / kStrip, blocks = p.blocks;
-  if (onnxc_count(a->in[1]) != p.outBlocks * quads * 64 || p.outBlocks != p.blocks || p.plain)
+  int64_t taps = p.kernel[0] * p.kernel[1], strips = (p.outHeight + kStrip - 1) / kStrip, blocks = p.blocks;
+  if (onnxc_count(a->in[1]) != p.outBlocks * taps * kLanes || p.outBlocks != p.blocks || p.plain)
     return ONNXC_K_SHAPE;
   p.row = (p.width + p.pads[1] + p.pads[3]) * kLanes;
-  int64_t *offsets = heap<int64_t>(a, 4 * quads);
+  int64_t *offsets = heap<int64_t>(a, taps);
   if (!offsets)
     return ONNXC_K_MEMORY;
   for (int64_t i = 0; i < taps; ++i)
     offsets[i] = i / p.kernel[1] * p.dilations[0] * p.row + i % p.kernel[1] * p.dilations[1] * kLanes;
   Taps t{nullptr, offsets, {p.kernel[0], p.kernel[1]}, p.strides[1] * kLanes};
   int64_t reach = (p.kernel[0] - 1) * p.dilations[0] + 1, columns = (p.outWidth + kWide - 1) / kWide * kWide;
-  Scratch s{((kStrip - 1) * p.strides[0] + reach) * p.row + kWide * t.step, taps * kLanes * 2, columns * kLanes * 4};
-  s.strip = (s.strip + 63) & -64, s.weights = (s.weights + 63) & -64;
+  int64_t strip = (((kStrip - 1) * p.strides[0] + reach) * p.row + kWide * t.step + 63) & -64;
   const uint8_t *x = in<uint8_t>(a, 0);
   char *y = out<char>(a, 0);
-  int64_t outPlane = p.outHeight * p.outWidth * kLanes, work = kStrip * p.outWidth * quads * 8;
-  return parallelScratchFor(a, a->in[0].dims[0] * blocks * strips, grainOf(work), s.bytes(),
+  int64_t outPlane = p.outHeight * p.outWidth * kLanes, work = kStrip * p.outWidth * taps * 2;
+  return parallelScratchFor(a, a->in[0].dims[0] * blocks * strips, grainOf(work), strip + columns * kLanes * 4,
                             [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
                               uint8_t *image = static_cast<uint8_t *>(scratch);
-                              int16_t *weights = reinterpret_cast<int16_t *>(image + s.strip);
-                              int32_t *sums = reinterpret_cast<int32_t *>(image + s.strip + s.weights);
+                              int32_t *sums = reinterpret_cast<int32_t *>(image + strip);
                               Taps own = t;
-                              own.weights = weights;
                               for (int64_t u = begin; u < end; ++u) {
                                 int64_t first = u % strips * kStrip, last = minOf(first + kStrip, p.outHeight), n = u / strips / blocks,
                                         block = u / strips % blocks;
-                                if (u == begin || first == 0)
-                                  widenTaps(p.weights + block * quads * 64, taps, weights);
+                                own.weights = static_cast<const int16_t *>(p.weights) + block * taps * kLanes;
                                 copyStrip(p, x + (n * blocks + block) * p.height * p.width * kLanes, first * p.strides[0],
                                           (last - first - 1) * p.strides[0] + reach, image);
                                 depthRows(p, own, image, block, first, last, sums, y + n * blocks * outPlane * (p.toFloat ? 4 : 1));

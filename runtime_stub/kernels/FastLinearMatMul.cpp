@@ -14,6 +14,7 @@ struct Product {
   const int8_t *panels;
   const float *factors;
   const int32_t *corrections;
+  const int32_t *offsets, *rowSums;  // null where weights are those of the panels
   Depth whole;
   bool dots, tiles, toFloat;
   float zero, least, most;
@@ -52,7 +53,9 @@ struct Product {
       finishRows(c, r, n, panel, width, y);
     }
   }
-  void finishRows(const int32_t *c, int64_t row, int64_t n, int64_t panel, int64_t width, void *y) const {
+  void finishRows(int32_t *c, int64_t row, int64_t n, int64_t panel, int64_t width, void *y) const {
+    if (offsets)
+      addOffsets(c, n, width, offsets + panel * kColumns, rowSums + row);
     const Product own = *this;  // a store of bytes may change what is not a local variable
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j < width; j += kLanes)
@@ -80,8 +83,20 @@ struct Product {
   }
 };
 
+int32_t sumRows(const Args *a, Product &p) {
+  int32_t *sums = heap<int32_t>(a, p.rows);
+  p.rowSums = sums;
+  if (!sums)
+    return ONNXC_K_MEMORY;
+  return parallelFor(a, p.rows, grainOf(p.depth / 8), [=](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r)
+      sums[r] = rowSum(p.left + r * p.depth, p.whole);
+    return int32_t(ONNXC_K_OK);
+  });
+}
+
 int32_t linearMatMul(const Args *a) {
-  enum { A, B, Factors, Corrections };
+  enum { A, B, Factors, Corrections, Offsets };
   enum { N, Zero, Least, Most };
   const Tensor &x = a->in[A], &w = a->in[B], &y = a->out[0];
   if (onnxc_count(y) == 0)
@@ -90,7 +105,8 @@ int32_t linearMatMul(const Args *a) {
   p.columns = a->attr[N].i, p.depth = x.rank ? x.dims[x.rank - 1] : 0, p.quads = p.depth / 4;
   int64_t panels = (p.columns + kColumns - 1) / kColumns;
   if (p.depth < 4 || p.depth % 4 || onnxc_count(w) != panels * p.quads * 4 * kColumns || onnxc_count(a->in[Factors]) != panels * kColumns ||
-      onnxc_count(a->in[Corrections]) != panels * kColumns || onnxc_count(y) != onnxc_count(x) / p.depth * p.columns)
+      onnxc_count(a->in[Corrections]) != panels * kColumns || (hasIn(a, Offsets) && onnxc_count(a->in[Offsets]) != panels * kColumns) ||
+      onnxc_count(y) != onnxc_count(x) / p.depth * p.columns)
     return ONNXC_K_SHAPE;
   Segment segment{0, p.quads};
   p.whole = Depth{&segment, 1, x.dtype == ONNXC_I8 ? 0x80808080u : 0};
@@ -99,6 +115,9 @@ int32_t linearMatMul(const Args *a) {
   p.zero = float(a->attr[Zero].i), p.least = float(a->attr[Least].i), p.most = float(a->attr[Most].i);
   p.toFloat = y.dtype == ONNXC_F32, p.dots = hasDots(a);
   p.tiles = p.rows >= kLeastTiled && hasTiles(a);
+  p.offsets = hasIn(a, Offsets) ? in<int32_t>(a, Offsets) : nullptr, p.rowSums = nullptr;
+  if (p.offsets)
+    ONNXC_TRY(sumRows(a, p));
   void *to = out<char>(a, 0);
   ProductUnits units(p.tiles, p.rows, panels, kRowBlock);
   auto body = [=](void *scratch, int64_t begin, int64_t end) -> int32_t {

@@ -25,11 +25,12 @@ struct IntegerConv {
   uint8_t border;
   uint32_t flip;
   float zero, least, most;
-  const int8_t *weights;
+  const void *weights;  // bytes, 16-bit numbers of depthwise filters
   const float *factors;
   const int32_t *corrections;
-  const uint8_t *table;  // of the results, or null
-  const uint8_t *other;  // bytes of the image that are added to the results, or null; `sum`: how (dialects/onnx/Packed.td)
+  const int32_t *offsets, *windowSums;  // null where weights are those of the panels; of a group's pixels, one group after the other
+  const uint8_t *table;                 // of the results, or null
+  const uint8_t *other;                 // bytes of the image that are added to the results, or null; `sum`: how (dialects/onnx/Packed.td)
   bool otherSigned, outSigned;
   const float *sum;
   float perStep;                                   // 1 / step

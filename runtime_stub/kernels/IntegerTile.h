@@ -23,6 +23,29 @@ struct Depth {
   uint32_t flip;
 };
 
+// The sum of the bytes of a row that a tile reads.
+ONNXC_INLINE int32_t rowSum(const uint8_t *a, const Depth &d) {
+  typedef uint8_t Bytes __attribute__((ext_vector_type(16), aligned(1)));
+  typedef uint32_t Sums __attribute__((ext_vector_type(16)));
+  Sums sums = 0;
+  uint32_t sum = 0;
+  for (int64_t s = 0; s < d.count; ++s) {
+    const uint8_t *at = a + d.segments[s].offset, *end = at + 4 * d.segments[s].quads;
+    for (; at + 16 <= end; at += 16)
+      sums += __builtin_convertvector(*(const Bytes *)at ^ uint8_t(d.flip), Sums);
+    for (; at < end; ++at)
+      sum += *at ^ uint8_t(d.flip);
+  }
+  return int32_t(sum + __builtin_reduce_add(sums));
+}
+
+// Adds to the sums of `n` rows by `width` columns what weights that are `offsets` more than those of the panel make of rows of these sums.
+ONNXC_INLINE void addOffsets(int32_t *c, int64_t n, int64_t width, const int32_t *offsets, const int32_t *rowSums) {
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < width; ++j)
+      c[i * kColumns + j] = int32_t(uint32_t(c[i * kColumns + j]) + uint32_t(offsets[j]) * uint32_t(rowSums[i]));
+}
+
 // The tiles, of ROWS rows, on dots.
 #if defined(__aarch64__)
 // Of signed bytes only: the left ones are 128 less, which the sums of the panel's columns make up for. 16 columns at a time.

@@ -282,12 +282,23 @@ def quantised_conv(name, x, outputs, kernel, at_run_time=False, **attributes):
     quantised(name, x, node, weights, before=[*one, helper.make_node("Mul", ["one", "ws"], ["one_ws"])] if at_run_time else ())
 
 
-def quantised_product(name, x, columns, to_float=False, unsigned=False):
-    """MatMul with a bias between dequantised values, quantised again unless `to_float`."""
+def dequantised_conv(name, x, outputs, kernel, zeros, **attributes):
+    """Conv between dequantised values, quantised again. `zeros`: the zero points of the weights, repeated over the outputs."""
+    rng = np.random.default_rng(0)
+    shape = outputs, x[1] // attributes.get("group", 1), *kernel
+    w = rng.integers(-127, 128, shape, dtype=np.int8) if zeros.dtype == np.int8 else rng.integers(0, 256, shape, dtype=np.uint8)
+    weights = {"w": w, "ws": (rng.random(outputs, np.float32) + np.float32(0.5)) / 1000, "wz": np.resize(zeros, outputs)}
+    before = [helper.make_node("QuantizeLinear", ["r", "xs", "xz"], ["q"]), helper.make_node("DequantizeLinear", ["q", "xs", "xz"], ["d"]),
+              helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["wd"], axis=0), helper.make_node("Conv", ["d", "wd"], ["c"], **attributes)]
+    quantised(name, x, helper.make_node("QuantizeLinear", ["c", "ys", "yz"], ["p"]), weights, before=before)
+
+
+def quantised_product(name, x, columns, to_float=False, unsigned=False, zero=None):
+    """MatMul with a bias between dequantised values, quantised again unless `to_float`. `zero`: the zero point of the weights."""
     rng = np.random.default_rng(0)
     w = rng.integers(0, 256, (x[-1], columns), dtype=np.uint8) if unsigned else rng.integers(-127, 128, (x[-1], columns), dtype=np.int8)
     ws = (rng.random(columns, np.float32) + np.float32(0.5)) / 1000
-    weights = {"w": w, "ws": ws, "wz": np.full(columns, 128 if unsigned else 0, w.dtype), "b": (rng.integers(-3000, 3000, columns) * ws * np.float32(0.02)).astype(np.float32)}
+    weights = {"w": w, "ws": ws, "wz": np.full(columns, (128 if unsigned else 0) if zero is None else zero, w.dtype), "b": (rng.integers(-3000, 3000, columns) * ws * np.float32(0.02)).astype(np.float32)}
     before = [helper.make_node("QuantizeLinear", ["r", "xs", "xz"], ["q"]), helper.make_node("DequantizeLinear", ["q", "xs", "xz"], ["d"]),
               helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["wd"], axis=1), helper.make_node("MatMul", ["d", "wd"], ["m"]), helper.make_node("Add", ["m", "b"], ["a"])]
     if to_float:
@@ -297,6 +308,8 @@ def quantised_product(name, x, columns, to_float=False, unsigned=False):
 
 quantised_product("qlinear_product", (2, 7, 64), 77)
 quantised_product("qlinear_product_unsigned", (13, 132), 128, unsigned=True)
+quantised_product("qlinear_product_offset", (13, 132), 70, unsigned=True, zero=115)
+quantised_product("qlinear_product_offset_signed", (2, 7, 64), 128, zero=9, to_float=True)
 quantised_product("qlinear_product_float", (1, 5, 36), 40, to_float=True)
 quantised_product("qlinear_product_rest", (3, 35), 24)
 quantised_product("qlinear_product_parts", (3, 67, 260), 203)
@@ -309,6 +322,11 @@ quantised_conv("qlinear_conv_bytes_1x1", (1, 64, 14, 14), 128, (1, 1), strides=[
 quantised_conv("qlinear_conv_bytes_5x3", (1, 16, 17, 15), 64, (5, 3), pads=[2, 0, 1, 2], strides=[2, 1])
 quantised_conv("qlinear_conv_first", (1, 3, 33, 30), 24, (7, 7), pads=[3, 3, 3, 3], strides=[2, 2])
 quantised_conv("qlinear_conv_few_outputs", (2, 37, 9, 11), 16, (3, 3), pads=[2, 1, 0, 2], dilations=[2, 2])
+for _zeros in np.array([117, 140], np.uint8), np.array([-7], np.int8):
+    dequantised_conv(f"qlinear_conv_offset_{_zeros.dtype}", (2, 37, 9, 11), 70, (3, 3), _zeros, pads=[2, 1, 0, 2], dilations=[2, 1])
+    dequantised_conv(f"qlinear_conv_offset_first_{_zeros.dtype}", (1, 3, 19, 13), 24, (3, 3), _zeros, pads=[1, 1, 1, 1])
+    dequantised_conv(f"qlinear_conv_offset_groups_{_zeros.dtype}", (1, 64, 9, 9), 96, (1, 1), _zeros, group=2, strides=[2, 2])
+    dequantised_conv(f"qlinear_conv_offset_depthwise_{_zeros.dtype}", (1, 48, 10, 21), 48, (3, 3), _zeros, pads=[1, 1, 1, 1], group=48)
 quantised_conv("qlinear_conv_groups", (1, 64, 9, 9), 96, (3, 3), pads=[1, 1, 1, 1], group=2)
 quantised_conv("qlinear_conv_depthwise_rows", (2, 40, 19, 13), 40, (3, 5), pads=[2, 2, 2, 2], dilations=[2, 1], group=40)
 quantised_conv("qlinear_conv_depthwise_3x3", (1, 48, 10, 21), 48, (3, 3), pads=[1, 1, 1, 1], group=48)

@@ -174,7 +174,7 @@ func.func @residual_read_twice(%q: tensor<1x64x4x4xui8>) -> (tensor<1x64x4x4xui8
 
 // Each channel has its own filter: the depth is that of the taps. What is not quantised again is f32.
 // CHECK-LABEL: @depthwise
-// CHECK: %[[W:.*]] = "onnx.Constant"() {{.*}} : tensor<2x1x16x4xi8>
+// CHECK: %[[W:.*]] = "onnx.Constant"() {{.*}} : tensor<2x4x16xi16>
 // CHECK: %[[X:.*]] = "onnx.packed.Block"(%arg0)
 // CHECK: "onnx.packed.LinearConv"(%[[X]], %[[W]], {{.*}}channels = 0 : i64{{.*}} -> tensor<?x2x3x3x16xf32>
 func.func @depthwise(%q: tensor<?x20x4x4xi8>) -> tensor<?x20x3x3xf32> {
@@ -185,6 +185,23 @@ func.func @depthwise(%q: tensor<?x20x4x4xi8>) -> tensor<?x20x3x3xf32> {
   %w = "onnx.DequantizeLinear"(%c, %s, %z) : (tensor<20x1x2x2xui8>, tensor<f32>, tensor<ui8>) -> tensor<20x1x2x2xf32>
   %y = "onnx.Conv"(%x, %w) <{group = 20 : i64}> : (tensor<?x20x4x4xf32>, tensor<20x1x2x2xf32>) -> tensor<?x20x3x3xf32>
   return %y : tensor<?x20x3x3xf32>
+}
+
+// -----
+
+// Weights less their zero point that a byte does not hold are bytes and an offset, 128 - 100 here; what fills a quad up is 0 with it.
+// CHECK-LABEL: @offset
+// CHECK-DAG: %[[W:.*]] = "onnx.Constant"() <{value = dense<"0x7A7A7AE400{{0*}}"> : tensor<1x1x64x4xi8>}>
+// CHECK-DAG: %[[O:.*]] = "onnx.Constant"() <{value = dense<{{\[\[}}28, 0, {{.*}} : tensor<1x16xi32>}>
+// CHECK: "onnx.packed.LinearConv"(%arg0, %[[W]], %{{.*}}, %{{.*}}, %[[O]])
+func.func @offset(%q: tensor<1x3x4x4xi8>) -> tensor<1x1x4x4xf32> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %x = "onnx.DequantizeLinear"(%q, %s) : (tensor<1x3x4x4xi8>, tensor<f32>) -> tensor<1x3x4x4xf32>
+  %c = "onnx.Constant"() {value = dense<250> : tensor<1x3x1x1xui8>} : () -> tensor<1x3x1x1xui8>
+  %z = "onnx.Constant"() {value = dense<100> : tensor<ui8>} : () -> tensor<ui8>
+  %w = "onnx.DequantizeLinear"(%c, %s, %z) : (tensor<1x3x1x1xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x3x1x1xf32>
+  %y = "onnx.Conv"(%x, %w) : (tensor<1x3x4x4xf32>, tensor<1x3x1x1xf32>) -> tensor<1x1x4x4xf32>
+  return %y : tensor<1x1x4x4xf32>
 }
 
 // -----
