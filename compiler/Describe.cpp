@@ -44,6 +44,21 @@ static llvm::json::Array strings(ArrayRef<std::string> list) {
   return array;
 }
 
+// The keys of an output's maps, each of which has all of them; nothing where texts are not UTF-8.
+static std::optional<llvm::json::Array> describeKeys(Attribute keys) {
+  llvm::json::Array list;
+  if (auto numbers = dyn_cast_or_null<DenseI64ArrayAttr>(keys))
+    for (int64_t key : numbers.asArrayRef())
+      list.push_back(key);
+  if (auto texts = dyn_cast_or_null<ArrayAttr>(keys))
+    for (StringRef key : texts.getAsValueRange<StringAttr>()) {
+      if (!llvm::json::isUTF8(key))
+        return std::nullopt;
+      list.push_back(key);
+    }
+  return list.empty() ? std::nullopt : std::optional(std::move(list));
+}
+
 // What `onnxc inspect --json` says of an input or output: the names of sizes, null for those that only a run knows and for any rank.
 static llvm::json::Object describePort(DictionaryAttr port, ArrayRef<Attribute> symbols, bool input) {
   static const char *const kinds[] = {"tensor", "sequence", "optional", "map"};
@@ -54,6 +69,8 @@ static llvm::json::Object describePort(DictionaryAttr port, ArrayRef<Attribute> 
     o["key_type"] = typeName(facts.keyDtype);
   if (port.contains("offset"))
     o["has_default"] = true;
+  if (auto keys = describeKeys(port.get("keys")))
+    o["keys"] = std::move(*keys);
   o["shape"] = nullptr;
   if (facts.rank < 0)
     return o;

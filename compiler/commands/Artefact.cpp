@@ -118,7 +118,9 @@ int64_t Artefact::fileBytes() const {
 std::string Port::type() const {
   const DType *t = findDType(dtype);
   std::string text = t ? t->name : "?";
-  if (rank < 0)
+  if (kind == Value::Sequence && dtype == 0)
+    text = "maps";
+  else if (rank < 0)
     text += "[...]";
   else {
     std::vector<std::string> parts;

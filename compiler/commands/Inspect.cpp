@@ -11,10 +11,11 @@
 
 namespace onnxc {
 
-static void writePorts(llvm::json::OStream &json, llvm::StringRef key, const std::vector<Port> &ports) {
+// `described`: what the artefact's own JSON says of them, or null.
+static void writePorts(llvm::json::OStream &json, llvm::StringRef key, const std::vector<Port> &ports, const llvm::json::Array *described) {
   json.attributeArray(key, [&] {
-    for (const Port &p : ports)
-      json.object([&] {
+    for (const auto &[i, p] : llvm::enumerate(ports))
+      json.object([&, i = i, &p = p] {
         const DType *type = findDType(p.dtype);
         json.attribute("name", p.name);
         json.attribute("kind", kindName(p.kind));
@@ -25,23 +26,26 @@ static void writePorts(llvm::json::OStream &json, llvm::StringRef key, const std
         });
         if (p.hasDefault)
           json.attribute("has_default", true);
+        const llvm::json::Object *own = described && i < described->size() ? (*described)[i].getAsObject() : nullptr;
+        if (const llvm::json::Array *keys = own ? own->getArray("keys") : nullptr)
+          json.attribute("keys", llvm::json::Array(*keys));
       });
   });
 }
 
 static void printJson(const Artefact &artefact) {
   llvm::json::OStream json(llvm::outs(), 1);
+  llvm::Expected<llvm::json::Value> own = llvm::json::parse(artefact.json());
+  llvm::json::Object *model = own ? own->getAsObject() : nullptr;
   json.object([&] {
-    writePorts(json, "inputs", artefact.inputs());
-    writePorts(json, "outputs", artefact.outputs());
+    writePorts(json, "inputs", artefact.inputs(), nullptr);
+    writePorts(json, "outputs", artefact.outputs(), model ? model->getArray("outputs") : nullptr);
     json.attribute("file_bytes", artefact.fileBytes());
     json.attribute("weight_bytes", artefact.weightBytes());
     if (std::string file = artefact.weightsFile(); !file.empty())
       json.attribute("weights_file", llvm::json::fixUTF8(file));
     json.attribute("arena_bytes", artefact.arenaBytes());
     json.attribute("reserved_bytes", artefact.reservedBytes());
-    llvm::Expected<llvm::json::Value> own = llvm::json::parse(artefact.json());
-    llvm::json::Object *model = own ? own->getAsObject() : nullptr;
     if (!model) {
       llvm::consumeError(own.takeError());
       return;

@@ -1,4 +1,5 @@
 // FormKernels.cpp: the graph's function becomes kernels, plan_run and plan_sizes. After the graph passes, before PlanMemory.
+#include "dialects/onnx/ML.h"
 #include "passes/fusion/Passes.h"
 #include "passes/fusion/PlanBuilder.h"
 
@@ -64,7 +65,7 @@ void PlanBuilder::buildSizes(func::FuncOp graph) {
 }
 
 // `onnxc.inputs` and `onnxc.outputs`: {name, type, dims, default, like, most} for each value of the interface, as onnxc_io in
-// runtime_stub/plan.h wants it.
+// runtime_stub/plan.h wants it; `keys` of maps where constants are all of them.
 void PlanBuilder::describeInterface(func::FuncOp graph) {
   auto describe = [&](Value v, DictionaryAttr attrs, bool isResult) -> Attribute {
     SmallVector<int64_t> dims;
@@ -85,6 +86,10 @@ void PlanBuilder::describeInterface(func::FuncOp graph) {
     for (StringRef extra : {"default", "like"})
       if (Attribute value = attrs ? attrs.get(("onnx." + extra).str()) : Attribute())
         result.set(extra, value);
+    if (auto zip = v.getDefiningOp<onnx::MLZipMapOp>()) {
+      bool words = zip.getClasslabelsStrings() && !zip.getClasslabelsStrings()->empty();
+      result.set("keys", words ? Attribute(zip.getClasslabelsStringsAttr()) : Attribute(zip.getClasslabelsInt64sAttr()));
+    }
     bool known = isResult && isa<TensorType>(v.getType()) && llvm::all_of(shapes.dims(v), [&](AffineExpr e) { return knownAtEntry(e); });
     if (int64_t most = known ? mostBytes(v) : -1; most >= 0)
       result.set("most", b.getI64IntegerAttr(most));

@@ -305,7 +305,8 @@ int32_t zipMap(const Args *a) {
   int64_t rows = rowsOf(a->in[0]), columns = columnsOf(a->in[0]);
   if (keys.n != columns)
     return ONNXC_K_SHAPE;
-  // All maps lie side by side, their values as rows of one matrix: the stub and callers may take them at once.
+  // All maps lie side by side, their values as rows of one matrix: the stub and callers that find `keys` in the artefact's JSON
+  // (compiler/Describe.cpp) take them at once.
   const int64_t shape[2] = {rows, columns};
   Tensor *maps = heap<Tensor>(a, rows), *pairs = heap<Tensor>(a, 2 * rows), names, values;
   onnxc_object *objects = heap<onnxc_object>(a, rows);

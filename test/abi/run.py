@@ -106,18 +106,23 @@ def loader_takes_strings_in_every_form(s, folder):
 
 @SUITE.check
 def loader_gives_lists_of_dicts(s, folder):
-    scores = helper.make_tensor_value_info("scores", TensorProto.FLOAT, ["n", 2])
-    for attribute, labels in (("classlabels_strings", ["no", "yes"]), ("classlabels_int64s", [7, -1])):
-        key = TensorProto.STRING if isinstance(labels[0], str) else TensorProto.INT64
+    cases = ["no", "yes"], [7, -1], [b"\xff", "yes"], [f"k{i}" for i in range(17)]  # the third is no UTF-8, which JSON cannot hold
+    for case, labels in enumerate(cases):
+        attribute = "classlabels_int64s" if isinstance(labels[0], int) else "classlabels_strings"
+        key = TensorProto.INT64 if isinstance(labels[0], int) else TensorProto.STRING
+        scores = helper.make_tensor_value_info("scores", TensorProto.FLOAT, ["n", len(labels)])
         pair = helper.make_map_type_proto(key, helper.make_tensor_type_proto(TensorProto.FLOAT, []))
         result = helper.make_value_info("byLabel", helper.make_sequence_type_proto(pair))
         node = helper.make_node("ZipMap", ["scores"], ["byLabel"], domain="ai.onnx.ml", **{attribute: labels})
         opsets = [helper.make_opsetid("", 20), helper.make_opsetid("ai.onnx.ml", 3)]
-        model = load(s.compile(helper.make_model(helper.make_graph([node], "zip", [scores], [result]), opset_imports=opsets), folder, name=attribute))
-        values = np.arange(6, dtype=np.float32).reshape(3, 2)
-        for rows in (values, values, values[:0]):  # equal calls too: shapes are remembered
+        model = load(s.compile(helper.make_model(helper.make_graph([node], "zip", [scores], [result]), opset_imports=opsets), folder, name=f"zip{case}"))
+        labels = ["\udcff" if label == b"\xff" else label for label in labels]
+        if model.outputs[0].keys != (None if "\udcff" in labels else labels):
+            return f"says that the keys are {model.outputs[0].keys}"
+        values = np.arange(3 * len(labels), dtype=np.float32).reshape(3, -1)
+        for rows in (values, values, values[:1], values[:0]):  # equal calls too: shapes are remembered
             if model.run({"scores": rows})[0] != [dict(zip(labels, row.tolist())) for row in rows]:
-                return f"wrong dictionaries for {attribute}"
+                return f"wrong dictionaries for {labels}"
         if model.outputs[0].dtype is not None or "byLabel" not in repr(model):
             return "an output of maps has no one numpy type"
     return None

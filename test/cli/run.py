@@ -361,6 +361,16 @@ def inspect_tells_origin(s, folder):
 
 
 @SUITE.check
+def inspect_tells_keys(s, folder):
+    pair = helper.make_map_type_proto(TensorProto.STRING, helper.make_tensor_type_proto(TensorProto.FLOAT, []))
+    node = helper.make_node("ZipMap", ["x"], ["y"], domain="ai.onnx.ml", classlabels_strings=["no", "yes"])
+    graph = helper.make_graph([node], "zip", [info("x", "n", 2)], [helper.make_value_info("y", helper.make_sequence_type_proto(pair))])
+    library = s.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20), helper.make_opsetid("ai.onnx.ml", 3)]), folder)
+    found = json.loads(s.onnxc("inspect", library, "--json").stdout)["outputs"][0].get("keys")
+    return None if found == ["no", "yes"] and "y  sequence of maps" in s.onnxc("inspect", library).stdout else f"{found}"
+
+
+@SUITE.check
 def inspect_tells_where_weights_are(s, folder):
     library = s.compile(mlp_model(), folder, "--weights", "external")
     text, facts = s.onnxc("inspect", library).stdout, json.loads(s.onnxc("inspect", library, "--json").stdout)

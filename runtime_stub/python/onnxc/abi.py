@@ -32,21 +32,15 @@ class Error(Exception):
 Error.__module__ = "onnxc"  # the name that callers know it by
 
 
-class Tensor(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
-                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
-                ("strides", ctypes.c_void_p), ("byte_offset", ctypes.c_uint64)]
-
-
 class Value(ctypes.Structure):
-    pass
+    """onnxc_value with its tensor's fields among its own and pointers as numbers: ctypes makes an object of every other field that is read."""
+
+    _fields_ = [("kind", ctypes.c_int32), ("dtype", ctypes.c_int32), ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32),
+                ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("lanes", ctypes.c_uint16), ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p), ("byte_offset", ctypes.c_uint64),
+                ("items", ctypes.c_void_p), ("count", ctypes.c_int64)]
 
 
-Value._fields_ = [("kind", ctypes.c_int32), ("dtype", ctypes.c_int32), ("tensor", Tensor), ("items", ctypes.POINTER(Value)),
-                   ("count", ctypes.c_int64)]
-
-
-View = ctypes.c_int64 * 2  # of a string: pointer, size
 NUMBERS = {1: ctypes.c_float, 6: ctypes.c_int32, 7: ctypes.c_int64, 11: ctypes.c_double}
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from .abi import ABI_VERSION, OBJECT, OPTIONAL, RUN_TIME, SEQUENCE, SMALL, STRING, TENSOR, Api, Error, ErrorInfo, ModelInfo, Options, Value, dtype_of
-from .values import address_of, fill, fill_tensor, new_array, put_strings, take
+from .values import address_of, fill, fill_tensor, new_array, put_strings, take, take_rows
 
 _MACHINES = {3: "32-bit x86", 40: "32-bit ARM", 62: "x86-64", 183: "AArch64", 243: "RISC-V"}  # e_machine of ELF
 _HERE = {"x86_64": 62, "aarch64": 183}.get(os.uname().machine)
@@ -42,13 +42,14 @@ def _text(name):
 
 class Port:
     """An input or output. dtype: numpy's, None for maps; shape: ints, names of symbolic sizes, None where only a run knows; None when the rank is not fixed;
-    has_default: an input that need not be given."""
+    has_default: an input that need not be given; keys: of an output of maps, where all have the same that the model holds."""
 
     def __init__(self, info, symbols):
         self.name = _text(info.name)
         self.kind = ("tensor", "sequence", "optional", "map")[info.kind]
         self.onnx_dtype = info.dtype
         self.has_default = False
+        self.keys = None
         dims = [info.dims[i] for i in range(info.rank)] if info.rank > 0 else []
         self.shape = None if info.rank < 0 else tuple(
             d if d >= 0 else None if d == RUN_TIME or -(d + 1) >= len(symbols) else symbols[-(d + 1)] or f"?{-(d + 1)}" for d in dims)
@@ -76,17 +77,16 @@ class _Context:
         self.error = error
         self.inputs = (Value * max(len(model.inputs), 1))()
         self.outputs = (Value * max(len(model.outputs), 1))()
-        self.in_tensors, self.in_shapes, self.last_shapes = [], [], [None] * len(model.inputs)
-        for value, info in zip(self.inputs, model._in):
+        self.in_values, self.out_values = list(self.inputs)[: len(model.inputs)], list(self.outputs)[: len(model.outputs)]
+        self.in_shapes, self.last_shapes = [], [None] * len(model.inputs)
+        for value, info in zip(self.in_values, model._in):
             value.kind, value.dtype = info.kind, info.dtype
             shape = (ctypes.c_int64 * max(info.rank, 1))()
-            value.tensor.shape, value.tensor.ndim = shape, max(info.rank, 0)
-            self.in_tensors.append(value.tensor)
+            value.shape, value.ndim = ctypes.addressof(shape), max(info.rank, 0)
             self.in_shapes.append(shape)
-        self.out_tensors = [value.tensor for value in self.outputs[: len(model.outputs)]]
         self.out_shapes = [(ctypes.c_int64 * max(info.rank, 1))() for info in model._out]
         self.known = [None] * len(model.outputs)  # the outputs' shapes for the last inputs' shapes; None: unknown
-        for index, (value, info, (shape, _, _)) in enumerate(zip(self.outputs, model._out, model._results)):
+        for index, (value, info, (shape, _, _)) in enumerate(zip(self.out_values, model._out, model._results)):
             value.kind, value.dtype = info.kind, info.dtype
             if shape is not None:
                 self.know(index, shape)
@@ -95,9 +95,9 @@ class _Context:
 
     def know(self, index, shape):
         """From now on numpy makes the memory of output `index`."""
-        memory, tensor = self.out_shapes[index], self.out_tensors[index]
+        memory, value = self.out_shapes[index], self.out_values[index]
         memory[: len(shape)] = shape
-        tensor.shape, tensor.ndim, tensor.strides, tensor.byte_offset = memory, len(shape), None, 0
+        value.shape, value.ndim, value.strides, value.byte_offset = ctypes.addressof(memory), len(shape), None, 0
         self.known[index] = shape
 
 
@@ -159,6 +159,9 @@ class Model:
             plain = port.kind == "tensor" and port.onnx_dtype != STRING and port.shape is not None and None not in port.shape
             static = plain and all(isinstance(d, int) for d in port.shape)
             self._results.append((port.shape if static else None, port.dtype if plain else None, plain))
+        maps = any(port.kind == "sequence" and not port.onnx_dtype for port in self.outputs)
+        for port, about in zip(self.outputs, json.loads(self.json)["outputs"] if maps else ()):
+            port.keys = about.get("keys")
         self._static = [shape for shape, _, _ in self._results]
 
     def _need_open(self):
@@ -176,14 +179,14 @@ class Model:
 
     def _put_slow(self, context, index, given, keep):
         info, port = self._in[index], self.inputs[index]
-        value = context.inputs[index]
+        value = context.in_values[index]
         context.last_shapes[index], context.known = None, list(self._static)
         if info.kind == TENSOR:
             fill_tensor(value, given, info.dtype, port.name, keep)
         elif info.kind == OPTIONAL and given is not None:
             child = (Value * 1)()
             fill(child[0], given, SEQUENCE if isinstance(given, (list, tuple)) else TENSOR, info, port.name, keep)
-            value.kind, value.items, value.count = OPTIONAL, child, 1
+            value.kind, value.items, value.count = OPTIONAL, ctypes.addressof(child), 1
             keep.append(child)
         else:
             value.items, value.count = None, 0
@@ -198,7 +201,7 @@ class Model:
             except KeyError:
                 omitted += 1
                 if self.inputs[index].has_default:
-                    context.in_tensors[index].data, context.last_shapes[index], context.known = None, None, list(self._static)
+                    context.in_values[index].data, context.last_shapes[index], context.known = None, None, list(self._static)
                     continue
                 if self._in[index].kind != OPTIONAL:
                     self._refuse_strays(feeds)
@@ -207,16 +210,16 @@ class Model:
             if type(given) is not np.ndarray or given.dtype != dtype or dtype is None or not given.flags.c_contiguous:
                 self._put_slow(context, index, given, keep)
                 continue
-            tensor = context.in_tensors[index]
+            value = context.in_values[index]
             shape = given.shape
             if shape != context.last_shapes[index]:
                 memory = context.in_shapes[index]
                 if len(shape) > len(memory):
                     memory = context.in_shapes[index] = (ctypes.c_int64 * len(shape))()
                 memory[: len(shape)] = shape
-                tensor.shape, tensor.ndim = memory, len(shape)
+                value.shape, value.ndim = ctypes.addressof(memory), len(shape)
                 context.last_shapes[index], context.known = shape, list(self._static)
-            tensor.data = put_strings(given, keep) if dtype is OBJECT else address_of(given)
+            value.data = put_strings(given, keep) if dtype is OBJECT else address_of(given)
         if len(feeds) + omitted > len(self._fast):
             self._refuse_strays(feeds)
 
@@ -228,20 +231,21 @@ class Model:
 
     def _call(self, context):
         results, later = [], False
-        for tensor, shape, (_, dtype, _) in zip(context.out_tensors, context.known, self._results):
+        for value, shape, (_, dtype, _) in zip(context.out_values, context.known, self._results):
             if shape is None:
-                tensor.data, later = None, True
+                value.data, later = None, True
                 results.append(None)
             else:
                 result = new_array(shape, dtype)
-                tensor.data = address_of(result)
+                value.data = address_of(result)
                 results.append(result)
         if self._run(*context.arguments):
             raise _raised(context.error)
         if later:
             for index, result in enumerate(results):
                 if result is None:
-                    results[index] = result = take(context.outputs[index])
+                    keys, value = self.outputs[index].keys, context.out_values[index]
+                    results[index] = result = take_rows(value, keys) if keys else take(value)
                     if self._results[index][2]:
                         context.know(index, result.shape)
         return results

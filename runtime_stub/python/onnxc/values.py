@@ -2,10 +2,11 @@
 import array as compact
 import ctypes
 import functools
+import struct
 
 import numpy as np
 
-from .abi import EXTENDED, MAP, NUMBERS, OBJECT, OPTIONAL, SEQUENCE, SMALL, STRING, TENSOR, Error, Tensor, Value, View, code_of, dtype_of
+from .abi import EXTENDED, MAP, NUMBERS, OBJECT, OPTIONAL, SEQUENCE, SMALL, STRING, TENSOR, Error, Value, code_of, dtype_of
 
 
 def put_strings(array, keep):
@@ -65,11 +66,11 @@ def address_of(array, addressof=ctypes.addressof, view=ctypes.c_char.from_buffer
 def fill_tensor(value, array, code, name, keep):
     array = _canonical(array, code, name)
     value.kind, value.dtype = TENSOR, code
-    value.tensor.ndim = array.ndim
+    value.ndim = array.ndim
     shape = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)
-    value.tensor.shape = shape
+    value.shape = ctypes.addressof(shape)
     keep += (array, shape)
-    value.tensor.data = put_strings(array, keep) if code == STRING else array.ctypes.data
+    value.data = put_strings(array, keep) if code == STRING else array.ctypes.data
 
 
 def _array_of(items):
@@ -103,7 +104,7 @@ def fill(value, given, kind, info, name, keep):
     else:
         for child, item in zip(children, items):
             fill(child, item, SEQUENCE, info, name, keep)
-    value.items, value.count = children, len(items)
+    value.items, value.count = ctypes.addressof(children), len(items)
     keep.append(children)
 
 
@@ -112,6 +113,14 @@ def new_array(shape, dtype):
         return np.empty(shape, dtype)
     except ValueError:  # numpy's word for sizes that no memory holds
         raise MemoryError(f"an output of shape {list(shape)}") from None
+
+
+_array_type = functools.lru_cache(1024)(lambda kind, count: kind * count)  # ctypes makes a type that nobody keeps anew
+
+
+def _numbers(kind, address, count):
+    """A list of what lies at an address that the context owns."""
+    return _array_type(kind, count).from_address(address)[:] if count else []
 
 
 def _memory(address, dtype, shape):
@@ -125,13 +134,16 @@ def _string(address, size):
 
 
 def _texts(address, count):
-    return [_string(*View.from_address(at)) for at in range(address, address + 16 * count, 16)]
+    words = _numbers(ctypes.c_int64, address, 2 * count)
+    return [_string(words[i], words[i + 1]) for i in range(0, 2 * count, 2)]
 
 
 def _read_texts(address, flat):
     """Strings from their views (pointer, size). Results often repeat a few texts that the model holds: each is made once."""
     if flat.size < 16:
-        flat[:] = _texts(address, flat.size)
+        words = _array_type(ctypes.c_int64, 2 * flat.size).from_address(address)
+        for i in range(flat.size):
+            flat[i] = _string(words[2 * i], words[2 * i + 1])
         return
     views = _memory(address, np.int64, (flat.size, 2))
     done, at = np.zeros(flat.size, bool), 0
@@ -144,7 +156,7 @@ def _read_texts(address, flat):
             return
     left = np.flatnonzero(~done)
     keys = np.ascontiguousarray(views[left]).view("S16")[:, 0].tolist()  # bytes that stand for a view
-    known = {key: _string(*View.from_buffer_copy(key.ljust(16, b"\0"))) for key in set(keys)}
+    known = {key: _string(*struct.unpack("2q", key.ljust(16, b"\0"))) for key in set(keys)}
     texts = np.empty(len(keys), OBJECT)
     texts[:] = [known[key] for key in keys]
     flat[left] = texts
@@ -152,31 +164,26 @@ def _read_texts(address, flat):
 
 def _take_tensor(value):
     """A copy of a tensor that the context owns."""
-    tensor, code = value.tensor, value.dtype
-    shape = tensor.shape[: tensor.ndim] if tensor.ndim else ()
-    dtype = dtype_of(code)
-    result = new_array(shape, dtype)
+    result = new_array(_numbers(ctypes.c_int64, value.shape, value.ndim), dtype_of(value.dtype))
     if not result.size:
         return result
-    if code == STRING:
-        _read_texts(tensor.data, result.reshape(-1))
+    if value.dtype == STRING:
+        _read_texts(value.data, result.reshape(-1))
         return result
-    ctypes.memmove(address_of(result), tensor.data, result.nbytes)
+    ctypes.memmove(address_of(result), value.data, result.nbytes)
     return result
 
 
 def _take_list(value):
     """A list of the elements of a tensor of one axis."""
-    tensor, number = value.tensor, NUMBERS.get(value.dtype)
-    if tensor.ndim != 1 or not (number or value.dtype == STRING):
+    number = NUMBERS.get(value.dtype)
+    if value.ndim != 1 or not (number or value.dtype == STRING):
         return _take_tensor(value).tolist()
-    count = tensor.shape[0]
-    return (number * count).from_address(tensor.data)[:] if number and count else _texts(tensor.data, count) if count else []
+    (count,) = _numbers(ctypes.c_int64, value.shape, 1)
+    return _numbers(number, value.data, count) if number else _texts(value.data, count)
 
 
-_WORDS = ctypes.sizeof(Value) // 8
-_ITEMS, _COUNT = Value.items.offset // 8, Value.count.offset // 8
-_DATA, _SHAPE = ((Value.tensor.offset + at.offset) // 8 for at in (Tensor.data, Tensor.shape))
+_SIZE = ctypes.sizeof(Value)
 
 
 @functools.cache
@@ -186,37 +193,26 @@ def _dict_maker(n):
     return eval(f"lambda {', '.join(keys)}, rows: [{{{', '.join(map(': '.join, zip(keys, values)))}}} for {', '.join(values)}, in rows]")
 
 
-def _take_maps(value):
-    """The dicts of a sequence of maps that share their keys and whose values are rows of one matrix, as ZipMap makes them; else None."""
-    n, first = value.count, value.items[0]
-    if first.kind != MAP or first.count != 2:
-        return None
-    maps = _memory(ctypes.addressof(first), np.int64, (n, _WORDS))
-    keys, row = first.items[0], first.items[1]
-    dtype = dtype_of(row.dtype)
-    step = (row.tensor.shape[0] if row.tensor.ndim == 1 else 0) * dtype.itemsize
-    if not step or dtype == OBJECT or (maps[:, _COUNT] != 2).any() or (np.diff(maps[:, _ITEMS]) != 2 * _WORDS * 8).any():
-        return None
-    pairs = _memory(ctypes.addressof(keys), np.int64, (n, 2, _WORDS))
-    same = pairs[:, :, [0, _SHAPE]]  # kind, element type and size
-    if (same != same[0]).any() or (pairs[:, 0, _DATA] != keys.tensor.data).any() or (np.diff(pairs[:, 1, _DATA]) != step).any():
-        return None
-    names, rows = _take_list(keys), _memory(row.tensor.data, dtype, (n, step // dtype.itemsize))
-    if len(names) > 16:
-        return [dict(zip(names, values)) for values in rows.tolist()]
-    return _dict_maker(len(names))(*names, zip(*rows.T.tolist()))
+def take_rows(value, keys):
+    """The dicts of an output of maps with these keys: their values are floats, rows of one matrix."""
+    if not value.count:
+        return []
+    row = Value.from_address(Value.from_address(value.items).items + _SIZE)
+    values, n = _numbers(ctypes.c_float, row.data, value.count * len(keys)), len(keys)
+    if value.count == 1:
+        return [dict(zip(keys, values))]
+    rows = zip(*[iter(values)] * n)
+    return _dict_maker(n)(*keys, rows) if n <= 16 else [dict(zip(keys, row)) for row in rows]
 
 
 def take(value):
     """An onnxc_value as Python values."""
     if value.kind == TENSOR:
         return _take_tensor(value)
+    at = value.items
     if value.kind == MAP:
-        return dict(zip(_take_list(value.items[0]), _take_list(value.items[1]))) if value.count == 2 else {}
-    maps = _take_maps(value) if value.kind == SEQUENCE and value.count > 3 else None
-    if maps is not None:
-        return maps
-    items = [take(value.items[i]) for i in range(value.count)]
+        return dict(zip(_take_list(Value.from_address(at)), _take_list(Value.from_address(at + _SIZE)))) if value.count == 2 else {}
+    items = [take(Value.from_address(at + i * _SIZE)) for i in range(value.count)]
     if value.kind == OPTIONAL:
         return items[0] if items else None
     return items
