@@ -3,6 +3,8 @@
 // unit   an image, a chunk of output rows, a group of output panels
 // strip  tiles of one output row that have the same size and meet the padding in the same places
 //
+// Tiles lie along rows: an image of one column counts as one of a single row.
+//
 // Where widths are known at run time only, all output pixels are one row that is cut into tiles of one size: a unit is a chunk of them,
 // and tiles that are not within one row and clear of the padding read through a table (Ragged.h).
 #include "codegen/cpu/Contract.h"
@@ -30,9 +32,10 @@ struct Conv {
   KernelCode &c;
   onnx::PackedConvOp op;
   Epilogue epilogue;
-  bool plain;
-  Code::Values x, y;  // sizes
+  bool plain, isColumn = false;
+  Code::Values x, y;  // sizes, rows and columns changed places where `isColumn`
   SmallVector<AffineExpr> yExprs;
+  SmallVector<int64_t> strides, pads, dilations;
   WindowShape w;
   int64_t inner, blocks, panels, groups;  // channels side by side, blocks of them, output panels of a group
   std::optional<int64_t> imageBytes;      // of a group's input, where it is known
@@ -42,7 +45,15 @@ struct Conv {
         y(code.sizes(cast<RankedTensorType>(op.getY().getType()))), yExprs(sizeExprs(cast<RankedTensorType>(op.getY().getType()))) {
     ArrayRef<int64_t> f = cast<RankedTensorType>(op.getW().getType()).getShape();
     auto xs = sizeExprs(cast<RankedTensorType>(op.getX().getType()));
-    w = WindowShape{f[2], f[3], op.getStrides(), op.getPads(), op.getDilations(), constantOf(xs[3]), constantOf(yExprs[3])};
+    strides.assign(op.getStrides()), pads.assign(op.getPads()), dilations.assign(op.getDilations());
+    int64_t kh = f[2], kw = f[3];
+    isColumn = kh > 1 && kw == 1 && constantOf(xs[3]) == 1 && pads[1] == 0 && pads[3] == 0;
+    if (isColumn) {
+      std::swap(x[2], x[3]), std::swap(y[2], y[3]), std::swap(xs[2], xs[3]), std::swap(yExprs[2], yExprs[3]);
+      std::swap(kh, kw), std::swap(strides[0], strides[1]), std::swap(dilations[0], dilations[1]);
+      std::swap(pads[0], pads[1]), std::swap(pads[2], pads[3]);
+    }
+    w = WindowShape{kh, kw, strides, pads, dilations, constantOf(xs[3]), constantOf(yExprs[3])};
     inner = plain ? 1 : kLanes;
     blocks = f[1], groups = op.getGroup(), panels = f[0] / groups;
     if (auto height = constantOf(xs[2]); height && w.inWidth)
@@ -51,7 +62,11 @@ struct Conv {
 
   bool known() const { return w.inWidth && w.outWidth; }
   int64_t panelBytes() const { return blocks * w.kh * w.kw * inner * kPanelBytes; }
-  Code::Values index(Value n, Value panel, Value row, Value column) { return {n, panel, row, column, c.n(0)}; }
+  Code::Values index(Value n, Value panel, Value row, Value column) {
+    if (isColumn)
+      std::swap(row, column);
+    return {n, panel, row, column, c.n(0)};
+  }
 
   void emitPointwise();
   void emitDirect();
