@@ -435,8 +435,8 @@ static bool wholePlane(const Window &w) {
   return whole;
 }
 
-// The last attribute: storage_order of MaxPool, count_include_pad of AveragePool. Wide windows are left to the oracle, and so is the whole
-// operand where it holds a NaN.
+// The last attribute: storage_order of MaxPool, count_include_pad of AveragePool. Windows that are wide or far apart are left to the
+// oracle, and so is the whole operand where it holds a NaN.
 template <class Op, int32_t (*Oracle)(const onnxc_args *)>
 static int32_t pool(const onnxc_args *a) {
   const onnxc_tensor &in = a->in[0];
@@ -449,7 +449,7 @@ static int32_t pool(const onnxc_args *a) {
     if (hasOutput(a, 1) && w.rank >= 1 && w.inPlane() <= INT32_MAX)
       return maxPoolIndices(a, w);
   if (hasOutput(a, 1) || w.rank < 1 || w.kernelSize() < 1 || product(w.kernel, 0, last) > kRows ||
-      (w.kernel[last] - 1) * w.dilation[last] >= kColumns / 2)
+      (w.kernel[last] - 1) * w.dilation[last] >= kColumns / 2 || w.stride[last] > kColumns)
     return Oracle(a);
   if constexpr (sizeof(typename Op::Type) == sizeof(float))
     if (wholePlane(w))

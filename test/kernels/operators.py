@@ -176,6 +176,8 @@ _holes[1, 0, 2, :9] = -np.inf
 for _tall in (1, 40):  # planes as a whole, and row by row
     case(f"pool nan_{_tall}", "MaxPool", {"x": np.tile(_holes, (1, 1, _tall, 1))}, kernel_shape=[3, 3], strides=[2, 1], pads=[1, 0, 1, 1])
 case("pool nan_global", "GlobalMaxPool", {"x": _holes})
+for _op in ("MaxPool", "AveragePool"):  # windows further apart than the columns that are pooled together
+    case(f"pool {_op}_apart", _op, {"x": floats(1, 2, 10007)}, kernel_shape=[2], strides=[5000])
 for _order in (0, 1):
     case(f"pool_indices {_order}", "MaxPool", {"x": _holes}, results=2, kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1], storage_order=_order)
     case(f"pool_indices empty_{_order}", "MaxPool", {"x": floats(1, 1, 0, 4)}, results=2, kernel_shape=[2, 2], pads=[1, 1, 1, 1], storage_order=_order)
