@@ -25,6 +25,14 @@ struct Writer {
   bool divides(int64_t heads, Value v) { return heads > 0 && size(v, 2) > 0 && size(v, 2) % heads == 0; }
   Type typed(ArrayRef<int64_t> shape, Type element) { return RankedTensorType::get(shape, element); }
   bool isShown(Value result) { return result && !result.use_empty(); }
+  // `all` for `present`, whose type may know more of it or less.
+  void show(Value present, Value all) {
+    if (!isShown(present))
+      return;
+    if (all.getType() != present.getType())
+      all = onnx::IdentityOp::create(g.b, g.loc, present.getType(), all);
+    present.replaceAllUsesWith(all);
+  }
 
   Value cast(Value v, int64_t to, Type element) {
     return onnx::CastOp::create(g.b, g.loc, rankedType(v).clone(element), v, g.b.getStringAttr("up"), g.b.getI64IntegerAttr(1),
@@ -173,9 +181,7 @@ bool standard(onnx::AttentionOp op, Writer &w) {
   if (cached)
     k = w.g.concat({op.getPastKey(), k}, 2), v = w.g.concat({op.getPastValue(), v}, 2);
   p.k = w.operand(k, kHeads), p.v = w.operand(v, kHeads);
-  for (auto [present, all] : {std::pair(op.getPresentKey(), k), std::pair(op.getPresentValue(), v)})
-    if (w.isShown(present))
-      present.replaceAllUsesWith(all);
+  w.show(op.getPresentKey(), k), w.show(op.getPresentValue(), v);
   if (!cached && !shown)
     lookThrough(s, p);
   give(w, p, op.getY(), packed ? w.size(op.getV(), 2) / kHeads * heads : 0);
@@ -282,7 +288,7 @@ bool microsoft(onnx::MSAttentionOp op, Writer &w) {
     Value v = behind(w, past ? half(w, past, 1) : Value(), w.operand(parts[2], heads));
     p.q = w.operand(parts[0], heads), p.k = AttentionOperand(k, 4), p.v = AttentionOperand(v, 4);
     if (present)
-      present.replaceAllUsesWith(g.concat({g.unsqueeze(k, {0}), g.unsqueeze(v, {0})}, 0));
+      w.show(present, g.concat({g.unsqueeze(k, {0}), g.unsqueeze(v, {0})}, 0));
   }
   give(w, p, op->getResult(0), sizes[2]);
   return true;
@@ -340,9 +346,7 @@ bool multiHead(onnx::MSMultiHeadAttentionOp op, Writer &w) {
   if (cached || shown) {
     Value k = behind(w, past, p->k), v = behind(w, pastV, p->v);
     p->k = AttentionOperand(k, 4), p->v = AttentionOperand(v, 4);
-    for (auto [present, all] : {std::pair(presents[0], k), std::pair(presents[1], v)})
-      if (w.isShown(present))
-        present.replaceAllUsesWith(all);
+    w.show(presents[0], k), w.show(presents[1], v);
   } else {
     lookThrough(s, *p);
   }

@@ -237,10 +237,11 @@ def attention_past_mask(s, folder):
     x, w, b, past, mask = f32(2, 3, 16), f32(16, 48), f32(48), f32(2, 2, 4, 5, 4), ids(2, 2, 8)
     model = build("Attention", [x, w, b, mask, past], [1, 1], {1, 2}, {"num_heads": 4, "unidirectional": 1}, True)
     want = reference(model, {"x0": x, "x3": mask, "x4": past})
-    for info, names in zip(model.graph.input, (["batch", "sequence", 16], ["batch", "total"], [2, "batch", 4, "past", 4])):
-        info.CopyFrom(helper.make_tensor_value_info(info.name, info.type.tensor_type.elem_type, names))
-    for flags in ([], ["-O0"]):
-        loaded = onnxc.load(str(s.compile(model, folder, *flags, name=f"masked{len(flags)}")))
+    known, unknown = [2, "batch", 4, "past", 4], ["two", "entries", "heads", "past", "width"]
+    for flags, names in (([], known), (["-O0"], known), (["-g"], unknown)):
+        for info, dims in zip(model.graph.input, (["batch", "sequence", 16], ["batch", "total"], names)):
+            info.CopyFrom(helper.make_tensor_value_info(info.name, info.type.tensor_type.elem_type, dims))
+        loaded = onnxc.load(str(s.compile(model, folder, *flags, name=f"masked{''.join(flags)}")))
         wrong = [differs(a, np.asarray(g)) for a, g in zip(want, loaded.run({"x0": x, "x3": mask, "x4": past}))]
         if any(wrong):
             return f"{flags}: {wrong}"
