@@ -85,7 +85,7 @@ static bool fits(const onnxc_args *a, int64_t input, int64_t n) {
   if (!hasInput(a, input))
     return true;
   int64_t count = onnxc_count(a->in[input]);
-  return count == 1 || (n > 0 && count > 0 && count % n == 0);
+  return count == 1 || (n == 0 ? count == 0 : count > 0 && count % n == 0);
 }
 
 // store(i, j, batch, Σ(x−zx)(y−zy)) for every element of the product of in[x] and in[y].

@@ -49,6 +49,9 @@ case("regex_repeated", r"""y = RegexFullMatch <pattern = "(ab{100}){3}[[:alpha:]
 # Windows over padding alone.
 case("empty_pool", "y = MaxPool <kernel_shape = [3, 3], pads = [2, 1, 2, 1]> (x)", np.full((1, 2, 2, 5), -np.inf, F32), x=np.zeros((1, 2, 0, 5), F32))
 
+# Zero points of no rows.
+case("empty_integer_rows", "y = MatMulInteger (x, w, z)", np.zeros((0, 3), np.int32), "int32[0, 3] y", x=np.zeros((0, 4), np.uint8), w=np.ones((4, 3), np.uint8), z=np.zeros(0, np.uint8))
+
 # Bodies have constants that are computed once and images in blocks.
 _image = np.random.default_rng(0).standard_normal((2, 5, 8, 6)).astype(F32)
 _sums = _image.sum(1, keepdims=True)
