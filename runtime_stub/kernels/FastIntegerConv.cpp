@@ -93,22 +93,28 @@ struct Unit {
     for (int64_t b = 0; b < have; ++b)
       p.finishRow(c + b * kLanes, kColumns, n, first + b, y, ((first + b) * p.outHeight * p.outWidth + pixel) * kLanes);
   }
-  // Of one panel.
+  // The sums of `n` pixels; `at` has 2 * kRows entries where at most two blocks are wanted and n > kRows.
+  void tile(int64_t n, const uint8_t *const *at, int64_t have, int32_t *c) const {
+    if (n <= kRows)
+      integerTile(n, p.dots, at, depth, panels, c, have * kLanes);
+    else if (have == 1)
+      narrowTile<1>(p.dots, at, depth, panels, c);
+    else
+      narrowTile<2>(p.dots, at, depth, panels, c);
+  }
+  // Of one panel. The sums of several tiles are finished together: what a finish has to prepare takes the time of some pixels.
   void run(int64_t first, int64_t end) const {
-    int32_t c[2 * kRows * kColumns];
-    const uint8_t *at[2 * kRows];
+    constexpr int64_t kTogether = 4 * kRows;
+    int32_t c[kTogether * kColumns];
+    const uint8_t *at[kTogether];
     int64_t have = minOf<int64_t>(kColumns / kLanes, last - block), most = have <= 2 ? 2 * kRows : kRows;
     for (int64_t at0 = first, n; at0 < end; at0 += n) {
-      n = minOf(most, end - at0);
+      n = minOf(kTogether, end - at0);
       find(at0, n, at);
-      for (int64_t i = n; n > kRows && i < most; ++i)
+      for (int64_t i = n; i < kTogether; ++i)
         at[i] = at[0];
-      if (n <= kRows)
-        integerTile(n, p.dots, at, depth, panels, c, have * kLanes);
-      else if (have == 1)
-        narrowTile<1>(p.dots, at, depth, panels, c);
-      else
-        narrowTile<2>(p.dots, at, depth, panels, c);
+      for (int64_t r = 0; r < n; r += most)
+        tile(minOf(most, n - r), at + r, have, c + r * kColumns);
       finish(c, block, have, at0, n);
     }
     for (int64_t b = block; b < block + have; ++b)
@@ -155,7 +161,7 @@ bool readConv(const Args *a, IntegerConv &p) {
   p.offsets = hasIn(a, Offsets) ? in<int32_t>(a, Offsets) : nullptr, p.windowSums = nullptr;
   p.outSigned = y.dtype == ONNXC_I8, p.otherSigned = p.other && a->in[Other].dtype == ONNXC_I8,
   p.sum = p.other && attr[Sum].n == 7 ? floats(attr[Sum]) : nullptr;
-  p.perStep = p.sum ? 1 / p.sum[3] : 0;
+  p.perStep = p.sum ? 1 / p.sum[3] : 0, p.zeroOut = int32_t(p.sum ? p.sum[IntegerConv::To] : p.zero);
   p.dots = hasDots(a), p.tiles = hasTiles(a), p.permute = permutes(a);
   p.pixel = p.plain ? p.channels : kLanes;
   int64_t lanes = p.outBlocks * kLanes;

@@ -25,6 +25,7 @@ struct IntegerConv {
   uint8_t border;
   uint32_t flip;
   float zero, least, most;
+  int32_t zeroOut;      // of the bytes that leave: `zero`, with `other` that of the sum
   const void *weights;  // bytes, 16-bit numbers of depthwise filters
   const float *factors;
   const int32_t *corrections;
@@ -60,7 +61,7 @@ struct IntegerConv {
   // Sixteen results in bytes, as integers.
   __attribute__((always_inline)) Sums16 levels(Sums16 sums, v16 factor, int64_t at) const {
     v16 v = clipped(__builtin_convertvector(sums, v16) * factor, least - zero, most - zero);
-    return other ? whole(added(rounded(v), at)) + int32_t(sum[To]) : whole(v) + int32_t(zero);
+    return whole(other ? added(rounded(v), at) : v) + zeroOut;
   }
 
   // Sixteen channels of `pixels` pixels, `stride` sums apart, of output block `block`; from element `at` of y on.
@@ -78,25 +79,47 @@ struct IntegerConv {
     }
   }
 #if !defined(__aarch64__)
-  // The same of results in bytes, four pixels at a time; gives the number of finished ones.
+  // The same of results in bytes, four pixels at a time; gives the number of finished ones. Packing clips what lies outside a byte, so that
+  // one bound is left for the numbers, which 32 bits have to hold, and one for the bytes.
+  template <bool SIGNED, bool SUM>
   ONNXC_DOTS __attribute__((noinline)) int64_t finishFours(const int32_t *sums, int64_t stride, int64_t pixels, int64_t block, void *y,
                                                            int64_t at) const {
+    typedef int16_t Half32 __attribute__((vector_size(64)));
     typedef int Whole __attribute__((vector_size(64)));
     const IntegerConv own = *this;  // a store of bytes may change what is not a local variable
-    int32_t flip = outSigned ? 128 : 0, flips = outSigned ? int32_t(0x80808080) : 0;
     Sums16 correction = *(const Sums16 *)(corrections + block * kLanes);
     v16 factor = *(const v16 *)(factors + block * kLanes);
+    float low = least - zero, high = most - zero;
+    Half32 shift = int16_t(zeroOut) - Half32{};
+    bytes64 lowest = char(int32_t(SUM ? sum[Low] : least)) - bytes64{};
     int64_t i = 0;
     for (; i + 4 <= pixels; i += 4, at += 4 * kLanes) {
+      v16 steps[4];
       Whole four[4];
-      unroll<0, 4>([&](auto k) {
+      unroll<0, 4>([&](auto k) __attribute__((always_inline)) {
         Sums16 exact = *(const Sums16 *)(sums + (i + k.value) * stride) + correction;
-        four[k.value] = (Whole)(own.levels(exact, factor, at + k.value * kLanes) + flip);
+        v16 v = __builtin_convertvector(exact, v16) * factor;
+        v = v < high ? v : v16(high);
+        if constexpr (SUM)
+          v = own.added(rounded(v > low ? v : v16(low)), at + k.value * kLanes);
+        steps[k.value] = v;
       });
-      auto low = __builtin_ia32_packusdw512(four[0], four[1]), high = __builtin_ia32_packusdw512(four[2], four[3]);
-      Whole bytes = (Whole)__builtin_ia32_packuswb512(low, high);  // of each quarter of a pixel after the other
-      bytes = __builtin_shufflevector(bytes, bytes, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15) ^ flips;
-      memcpy(static_cast<uint8_t *>(y) + at, &bytes, 64);
+#pragma clang loop unroll(full)
+      for (int k = 0; k < 4; ++k)
+        four[k] = (Whole)__builtin_ia32_cvtps2dq512_mask(steps[k], Whole{}, -1, 4);
+      Half32 one = __builtin_elementwise_add_sat((Half32)__builtin_ia32_packssdw512(four[0], four[1]), shift);
+      Half32 two = __builtin_elementwise_add_sat((Half32)__builtin_ia32_packssdw512(four[2], four[3]), shift);
+      bytes64 bytes;  // of each quarter of a pixel after the other
+      if constexpr (SIGNED) {
+        typedef signed char Signed64 __attribute__((vector_size(64)));
+        bytes = (bytes64)__builtin_elementwise_max((Signed64)__builtin_ia32_packsswb512(one, two), (Signed64)lowest);
+      } else {
+        typedef unsigned char Unsigned64 __attribute__((vector_size(64)));
+        bytes = (bytes64)__builtin_elementwise_max((Unsigned64)__builtin_ia32_packuswb512(one, two), (Unsigned64)lowest);
+      }
+      Whole words = (Whole)bytes;
+      words = __builtin_shufflevector(words, words, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+      memcpy(static_cast<uint8_t *>(y) + at, &words, 64);
     }
     return i;
   }
@@ -106,7 +129,10 @@ struct IntegerConv {
     int64_t done = 0;
 #if !defined(__aarch64__)
     if (onnxc_vector_bits >= kDotBits && dots && !toFloat)
-      done = finishFours(sums, stride, pixels, block, y, at);
+      done = outSigned ? (other ? finishFours<true, true>(sums, stride, pixels, block, y, at)
+                                : finishFours<true, false>(sums, stride, pixels, block, y, at))
+                       : (other ? finishFours<false, true>(sums, stride, pixels, block, y, at)
+                                : finishFours<false, false>(sums, stride, pixels, block, y, at));
 #endif
     finish(sums + done * stride, stride, pixels - done, block, y, at + done * kLanes);
   }
