@@ -16,7 +16,7 @@ struct Product {
   const int32_t *corrections;
   const int32_t *offsets, *rowSums;  // null where weights are those of the panels
   Depth whole;
-  bool dots, tiles, toFloat;
+  bool dots, tiles, toFloat, outSigned;
   float zero, least, most;
 
   // Columns [column, column + have) of one row, have <= kLanes.
@@ -40,22 +40,54 @@ struct Product {
     else
       memcpy(static_cast<uint8_t *>(y) + at, &bytes, size_t(have));
   }
-  // Rows [first, last) of one panel.
+#if !defined(__aarch64__)
+  // `n` rows of a whole panel, in bytes.
+  template <bool SIGNED>
+  ONNXC_DOTS __attribute__((noinline)) void finishWhole(const int32_t *sums, int64_t row, int64_t n, int64_t panel, uint8_t *y) const {
+    const int32_t *correction = corrections + panel * kColumns;
+    const float *factor = factors + panel * kColumns;
+    float high = most - zero;
+    int64_t stride = columns;
+    int16_t shift = int16_t(zero);
+    char lowest = char(int32_t(least));
+    y += row * columns + panel * kColumns;
+    for (int64_t i = 0; i < n; ++i, sums += kColumns, y += stride) {
+      v16 steps[4];
+      unroll<0, 4>([&](auto k) __attribute__((always_inline)) {
+        Sums16 exact = *(const Sums16 *)(sums + k.value * kLanes) + *(const Sums16 *)(correction + k.value * kLanes);
+        v16 v = __builtin_convertvector(exact, v16) * *(const v16 *)(factor + k.value * kLanes);
+        steps[k.value] = v < high ? v : v16(high);
+      });
+      storeBytes<SIGNED>(steps, shift, lowest, y);
+    }
+  }
+#endif
+  // Rows [first, last) of one panel. The sums of several tiles are finished together.
   void run(int64_t panel, int64_t first, int64_t last, void *y) const {
-    int32_t c[kRows * kColumns];
+    constexpr int64_t kTogether = 4 * kRows;
+    int32_t c[kTogether * kColumns];
     const uint8_t *at[kRows];
     int64_t width = minOf(kColumns, columns - panel * kColumns);
-    for (int64_t r = first; r < last; r += kRows) {
-      int64_t n = minOf<int64_t>(kRows, last - r);
-      for (int64_t i = 0; i < n; ++i)
-        at[i] = left + (r + i) * depth;
-      integerTile(n, dots, at, whole, panels + panel * quads * 4 * kColumns, c, (width + kLanes - 1) / kLanes * kLanes);
-      finishRows(c, r, n, panel, width, y);
+    for (int64_t r = first; r < last; r += kTogether) {
+      int64_t end = minOf(r + kTogether, last);
+      for (int64_t row = r; row < end; row += kRows) {
+        int64_t n = minOf<int64_t>(kRows, end - row);
+        for (int64_t i = 0; i < n; ++i)
+          at[i] = left + (row + i) * depth;
+        integerTile(n, dots, at, whole, panels + panel * quads * 4 * kColumns, c + (row - r) * kColumns,
+                    (width + kLanes - 1) / kLanes * kLanes);
+      }
+      finishRows(c, r, end - r, panel, width, y);
     }
   }
   void finishRows(int32_t *c, int64_t row, int64_t n, int64_t panel, int64_t width, void *y) const {
     if (offsets)
       addOffsets(c, n, width, offsets + panel * kColumns, rowSums + row);
+#if !defined(__aarch64__)
+    if (onnxc_vector_bits >= kDotBits && dots && !toFloat && width == kColumns)
+      return outSigned ? finishWhole<true>(c, row, n, panel, static_cast<uint8_t *>(y))
+                       : finishWhole<false>(c, row, n, panel, static_cast<uint8_t *>(y));
+#endif
     const Product own = *this;  // a store of bytes may change what is not a local variable
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j < width; j += kLanes)
@@ -113,7 +145,7 @@ int32_t linearMatMul(const Args *a) {
   p.rows = onnxc_count(x) / p.depth, p.left = in<uint8_t>(a, A), p.panels = in<int8_t>(a, B);
   p.factors = in<float>(a, Factors), p.corrections = in<int32_t>(a, Corrections);
   p.zero = float(a->attr[Zero].i), p.least = float(a->attr[Least].i), p.most = float(a->attr[Most].i);
-  p.toFloat = y.dtype == ONNXC_F32, p.dots = hasDots(a);
+  p.toFloat = y.dtype == ONNXC_F32, p.outSigned = y.dtype == ONNXC_I8, p.dots = hasDots(a);
   p.tiles = p.rows >= kLeastTiled && hasTiles(a);
   p.offsets = hasIn(a, Offsets) ? in<int32_t>(a, Offsets) : nullptr, p.rowSums = nullptr;
   if (p.offsets)

@@ -15,6 +15,32 @@ typedef uint8_t Bytes16 __attribute__((ext_vector_type(16), aligned(1)));
 void lookUp(bool permute, const uint8_t *x, const uint8_t *table, uint8_t *y, int64_t n);
 bool permutes(const onnxc_args *a);
 
+#if !defined(__aarch64__)
+// 64 numbers, none above what 32 bits hold, rounded to even, `shift` added, as bytes that are at least `lowest`: packing clips them.
+template <bool SIGNED>
+ONNXC_DOTS __attribute__((always_inline)) inline void storeBytes(const v16 *steps, int16_t shift, char lowest, uint8_t *to) {
+  typedef int16_t Half32 __attribute__((vector_size(64)));
+  typedef int Whole __attribute__((vector_size(64)));
+  Whole four[4];
+#pragma clang loop unroll(full)
+  for (int k = 0; k < 4; ++k)
+    four[k] = (Whole)__builtin_ia32_cvtps2dq512_mask(steps[k], Whole{}, -1, 4);
+  Half32 more = shift - Half32{};
+  Half32 one = __builtin_elementwise_add_sat((Half32)__builtin_ia32_packssdw512(four[0], four[1]), more);
+  Half32 two = __builtin_elementwise_add_sat((Half32)__builtin_ia32_packssdw512(four[2], four[3]), more);
+  Whole bytes;  // of each quarter of a vector after the other
+  if constexpr (SIGNED) {
+    typedef signed char Bytes __attribute__((vector_size(64)));
+    bytes = (Whole)__builtin_elementwise_max((Bytes)__builtin_ia32_packsswb512(one, two), (signed char)lowest - Bytes{});
+  } else {
+    typedef unsigned char Bytes __attribute__((vector_size(64)));
+    bytes = (Whole)__builtin_elementwise_max((Bytes)__builtin_ia32_packuswb512(one, two), (unsigned char)lowest - Bytes{});
+  }
+  bytes = __builtin_shufflevector(bytes, bytes, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  memcpy(to, &bytes, 64);
+}
+#endif
+
 // One launch.
 struct IntegerConv {
   int64_t group, channels, blocks, height, width;  // channels: of one group; blocks: of the operand, or its channels where it is plain
@@ -79,23 +105,19 @@ struct IntegerConv {
     }
   }
 #if !defined(__aarch64__)
-  // The same of results in bytes, four pixels at a time; gives the number of finished ones. Packing clips what lies outside a byte, so that
-  // one bound is left for the numbers, which 32 bits have to hold, and one for the bytes.
+  // The same of results in bytes, four pixels at a time; gives the number of finished ones.
   template <bool SIGNED, bool SUM>
   ONNXC_DOTS __attribute__((noinline)) int64_t finishFours(const int32_t *sums, int64_t stride, int64_t pixels, int64_t block, void *y,
                                                            int64_t at) const {
-    typedef int16_t Half32 __attribute__((vector_size(64)));
-    typedef int Whole __attribute__((vector_size(64)));
     const IntegerConv own = *this;  // a store of bytes may change what is not a local variable
     Sums16 correction = *(const Sums16 *)(corrections + block * kLanes);
     v16 factor = *(const v16 *)(factors + block * kLanes);
     float low = least - zero, high = most - zero;
-    Half32 shift = int16_t(zeroOut) - Half32{};
-    bytes64 lowest = char(int32_t(SUM ? sum[Low] : least)) - bytes64{};
+    int16_t shift = int16_t(zeroOut);
+    char lowest = char(int32_t(SUM ? sum[Low] : least));
     int64_t i = 0;
     for (; i + 4 <= pixels; i += 4, at += 4 * kLanes) {
       v16 steps[4];
-      Whole four[4];
       unroll<0, 4>([&](auto k) __attribute__((always_inline)) {
         Sums16 exact = *(const Sums16 *)(sums + (i + k.value) * stride) + correction;
         v16 v = __builtin_convertvector(exact, v16) * factor;
@@ -104,22 +126,7 @@ struct IntegerConv {
           v = own.added(rounded(v > low ? v : v16(low)), at + k.value * kLanes);
         steps[k.value] = v;
       });
-#pragma clang loop unroll(full)
-      for (int k = 0; k < 4; ++k)
-        four[k] = (Whole)__builtin_ia32_cvtps2dq512_mask(steps[k], Whole{}, -1, 4);
-      Half32 one = __builtin_elementwise_add_sat((Half32)__builtin_ia32_packssdw512(four[0], four[1]), shift);
-      Half32 two = __builtin_elementwise_add_sat((Half32)__builtin_ia32_packssdw512(four[2], four[3]), shift);
-      bytes64 bytes;  // of each quarter of a pixel after the other
-      if constexpr (SIGNED) {
-        typedef signed char Signed64 __attribute__((vector_size(64)));
-        bytes = (bytes64)__builtin_elementwise_max((Signed64)__builtin_ia32_packsswb512(one, two), (Signed64)lowest);
-      } else {
-        typedef unsigned char Unsigned64 __attribute__((vector_size(64)));
-        bytes = (bytes64)__builtin_elementwise_max((Unsigned64)__builtin_ia32_packuswb512(one, two), (Unsigned64)lowest);
-      }
-      Whole words = (Whole)bytes;
-      words = __builtin_shufflevector(words, words, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-      memcpy(static_cast<uint8_t *>(y) + at, &words, 64);
+      storeBytes<SIGNED>(steps, shift, lowest, static_cast<uint8_t *>(y) + at);
     }
     return i;
   }
