@@ -3,6 +3,7 @@ emulator. Suites that take `--loader` run on the other target with this folder; 
 """
 import ctypes
 import importlib.util
+import json
 import os
 import shlex
 import struct
@@ -51,7 +52,10 @@ class Remote:
     def info(self):
         self.start()
         info = abi.ModelInfo(struct_size=ctypes.sizeof(abi.ModelInfo))
-        info.name, info.json = self.text(), self.text()
+        info.name, about = self.text(), json.loads(self.text())
+        for port in about["outputs"]:
+            port.pop("keys", None)  # get_value() puts the maps' rows anywhere, not side by side
+        info.json = json.dumps(about).encode()
         symbols = [self.text() for _ in range(self.get())]
         info.num_symbols, info.symbols = len(symbols), (ctypes.c_char_p * max(len(symbols), 1))(*symbols)
         defaults = []
@@ -124,23 +128,22 @@ class Remote:
         if value.kind != abi.TENSOR:
             self.put(value.count)
             for i in range(value.count):
-                self.put_value(value.items[i])
+                self.put_value(abi.Value.from_address(value.items + i * ctypes.sizeof(abi.Value)))
             return
-        tensor = value.tensor
-        if tensor.data is None:
+        if value.data is None:
             return self.put(-1)
-        shape = tensor.shape[: tensor.ndim]
+        shape = (ctypes.c_int64 * value.ndim).from_address(value.shape)[:]
         count = 1
         for size in shape:
             count *= size
         self.put(len(shape), *shape)
         if value.dtype == abi.STRING:
-            for at in range(tensor.data, tensor.data + 16 * count, 16):
-                data, size = abi.View.from_address(at)
+            for at in range(value.data, value.data + 16 * count, 16):
+                data, size = (ctypes.c_int64 * 2).from_address(at)
                 self.put(size)
                 self.host.stdin.write(ctypes.string_at(data, size))
             return
-        data = ctypes.string_at(tensor.data, count * abi.dtype_of(value.dtype).itemsize)
+        data = ctypes.string_at(value.data, count * abi.dtype_of(value.dtype).itemsize)
         self.put(len(data))
         self.host.stdin.write(data)
 
@@ -151,7 +154,7 @@ class Remote:
             value.count = self.get()
             items = (abi.Value * max(value.count, 1))()
             self.results.append(items)
-            value.items = items
+            value.items = ctypes.addressof(items)
             for i in range(value.count):
                 self.get_value(items[i])
             return
@@ -167,13 +170,13 @@ class Remote:
             self.results += texts
         else:
             data = self.text()
-            if value.tensor.data:
-                ctypes.memmove(value.tensor.data, data, len(data))
+            if value.data:
+                ctypes.memmove(value.data, data, len(data))
                 return
             data = ctypes.create_string_buffer(data, len(data) + 1)
         sizes = (ctypes.c_int64 * max(len(shape), 1))(*shape)
         self.results += data, sizes
-        value.tensor.ndim, value.tensor.shape, value.tensor.data = len(shape), sizes, ctypes.addressof(data)
+        value.ndim, value.shape, value.data = len(shape), ctypes.addressof(sizes), ctypes.addressof(data)
 
 
 class _Ctypes:
