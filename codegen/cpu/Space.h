@@ -1,4 +1,4 @@
-// Space.h: the iteration space of a generated loop kernel, and how the kernel's buffers are read over it. Loops.cpp and RowLoops.cpp use
+// Space.h: the iteration space of a generated loop kernel, and how the kernel's buffers are read over it. Loops.cpp and RowWalk.cpp use
 // it.
 //
 // space     the dims that the kernel iterates over, sizes as affine expressions over the kernel's local dims; neighbours that every access

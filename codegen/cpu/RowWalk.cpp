@@ -1,0 +1,151 @@
+// RowWalk.cpp: the loops over a row, and the accumulators that they carry.
+#include "codegen/cpu/RowWalk.h"
+#include "codegen/cpu/VectorMath.h"
+#include <cmath>
+
+using namespace mlir;
+namespace onnxc {
+
+AffineExpr RowWalk::layOut() {
+  size_t n = space.sizes.size();
+  while (firstRow < n && space.segments[firstRow] < 1)
+    ++firstRow;
+  endRow = firstRow;
+  while (endRow < n && space.segments[endRow] == 1)
+    ++endRow;
+  across = endRow < n;
+  masks = !across && space.masksWell(c.vectorBits);
+  AffineExpr all = getAffineConstantExpr(1, c.b.getContext());
+  for (size_t d = firstRow; d < endRow; ++d)
+    all = all * space.sizes[d];
+  length = space.value(all);
+  auto fixed = dyn_cast<AffineConstantExpr>(all);
+  wide = !fixed || fixed.getValue() > (across ? 256 : 8192);
+  return all;
+}
+
+Value RowWalk::start(Join join, Type t) {
+  return c.real(join == Join::Sum ? 0 : join == Join::Prod ? 1 : join == Join::Min ? INFINITY : -INFINITY, t);
+}
+
+Value RowWalk::combine(Join join, Value acc, Value v) {
+  Num a{&c, acc}, n{&c, v};
+  if (getElementTypeOrSelf(acc.getType()).isF64() && !getElementTypeOrSelf(v.getType()).isF64())
+    n.v = arith::ExtFOp::create(c.b, c.loc, acc.getType(), v);
+  if (join == Join::Sum)
+    return (a + n).v;
+  if (join == Join::Prod)
+    return (a * n).v;
+  if (join == Join::Most && hasExtremes(a))
+    return LLVM::MaxNumOp::create(c.b, c.loc, n.v, acc);
+  if (join == Join::Most)
+    return maxSecond(n, a).v;
+  if (hasExtremes(a))
+    return (join == Join::Max ? larger(a, n) : smaller(a, n)).v;
+  Num best = join == Join::Max ? maxSecond(a, n) : minSecond(a, n);  // NaN in `n` is taken
+  return select(isNan(a), a, best).v;
+}
+
+// The lanes of a vector as one, halves first.
+Value RowWalk::joinLanes(Join join, Value v) {
+  auto type = cast<VectorType>(v.getType());
+  for (int64_t n = type.getDimSize(0) / 2; n >= 1; n /= 2) {
+    SmallVector<int32_t> low(n), high(n);
+    for (int64_t i = 0; i < n; ++i)
+      low[i] = i, high[i] = n + i;
+    Value l = LLVM::ShuffleVectorOp::create(c.b, c.loc, v, v, low), h = LLVM::ShuffleVectorOp::create(c.b, c.loc, v, v, high);
+    v = combine(join, l, h);
+  }
+  return vector::ExtractOp::create(c.b, c.loc, v, ArrayRef<int64_t>{0});
+}
+
+RowWalk::Values RowWalk::overRow(ArrayRef<Join> joins, Body body, bool cheap) {
+  // Vectors joined side by side where a step is little work: one chain of additions or comparisons waits for each. Sums of doubles hold
+  // several registers as they are.
+  int64_t ways = !cheap || across ? 1 : c.vectorRegisters >= 32 ? 4 : wide ? 1 : 2;
+  int64_t vectorLanes = across ? 1 : width, tailLanes = across ? width : 1;
+  Values accs;
+  for (int64_t n : {vectorLanes, tailLanes})
+    for (Join j : joins)
+      accs.push_back(start(j, floats(wide && j == Join::Sum ? Type(c.b.getF64Type()) : Type(c.f32), n)));
+  accs = nest(firstRow, joins, accs, body, ways);
+  Values result;
+  for (auto [i, j] : llvm::enumerate(joins)) {
+    Value v = accs[joins.size() + i];
+    if (!across && width > 1)
+      v = masks ? joinLanes(j, accs[i]) : combine(j, joinLanes(j, accs[i]), v);
+    if (getElementTypeOrSelf(v.getType()).isF64())
+      v = arith::TruncFOp::create(c.b, c.loc, floats(c.f32, across ? width : 1), v);
+    result.push_back(v);
+  }
+  return result;
+}
+
+RowWalk::Values RowWalk::nest(size_t d, ArrayRef<Join> joins, ValueRange accs, Body body, int64_t ways) {
+  bool inner = !across && d + 1 == endRow;
+  if (d < endRow && !inner)
+    return c.loop(c.n(0), sizeOf(d), c.n(1), accs, [&](Value i, ValueRange now) {
+      indices[d] = i;
+      return nest(d + 1, joins, now, body, ways);
+    });
+  space.beginRow(ValueRange(indices).drop_back());
+  if (inner)
+    return innermost(joins, accs, body, ways);
+  size_t n = joins.size();
+  Values result(accs.begin(), accs.end());
+  llvm::copy(step(joins, accs.drop_front(n), body, {indices.back(), width, {}}), result.begin() + n);
+  return result;
+}
+
+RowWalk::Values RowWalk::step(ArrayRef<Join> joins, ValueRange accs, Body body, At at) {
+  space.newPoint();
+  Values given = body(at), next;
+  for (auto [j, acc, v] : llvm::zip(joins, accs, given)) {
+    Value kept = at.mask ? Value(arith::SelectOp::create(c.b, c.loc, at.mask, v, start(j, v.getType()))) : v;
+    next.push_back(combine(j, acc, kept));
+  }
+  return next;
+}
+
+// Whole vectors, then what is left over: under a mask, or element by element.
+RowWalk::Values RowWalk::innermost(ArrayRef<Join> joins, ValueRange accs, Body body, int64_t ways) {
+  size_t n = joins.size();
+  Values vectors(accs.take_front(n)), rest(accs.drop_front(n));
+  Value size = sizeOf(endRow - 1), from = c.n(0);
+  if (width > 1) {
+    Value begin = from;
+    from = c.sub(size, c.rem(size, width));
+    auto whole = [&](Value i, ValueRange now) { return step(joins, now, body, {i, width, {}}); };
+    if (n > 0 && ways > 1)
+      vectors = sideBySide(joins, vectors, begin = c.sub(size, c.rem(size, width * ways)), ways, whole);
+    vectors = c.loop(begin, from, c.n(width), vectors, whole);
+  }
+  if (auto left = c.constant(from), all = c.constant(size); !left || !all || *left != *all) {
+    if (width > 1 && masks)
+      vectors = step(joins, vectors, body, {from, width, c.lanesBelow(c.sub(size, from), width)});
+    else
+      rest = c.loop(from, size, c.n(1), rest, [&](Value i, ValueRange now) { return step(joins, now, body, {i, 1, {}}); });
+  }
+  llvm::append_range(vectors, rest);
+  return vectors;
+}
+
+RowWalk::Values RowWalk::sideBySide(ArrayRef<Join> joins, ValueRange accs, Value end, int64_t ways, Step step) {
+  size_t n = joins.size();
+  Values all(accs.begin(), accs.end());
+  for (size_t k = n; k < n * ways; ++k)
+    all.push_back(start(joins[k % n], accs[k % n].getType()));
+  all = c.loop(c.n(0), end, c.n(width * ways), all, [&](Value i, ValueRange now) {
+    Values next;
+    for (int64_t w = 0; w < ways; ++w)
+      llvm::append_range(next, step(c.add(i, w * width), now.slice(w * n, n)));
+    return next;
+  });
+  for (int64_t half = ways / 2; half >= 1; half /= 2)
+    for (size_t k = 0; k < half * n; ++k)
+      all[k] = combine(joins[k % n], all[k], all[half * n + k]);
+  all.resize(n);
+  return all;
+}
+
+}  // namespace onnxc
