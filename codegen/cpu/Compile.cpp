@@ -296,7 +296,7 @@ void Level::seal() {
       f.setVisibility(llvm::GlobalValue::HiddenVisibility);
   for (llvm::Function &f : *m)
     if (f.getName().ends_with(".code"))
-      hintDeepLoops(f);
+      hintLoops(f);
   setCpu(*m, isa, tune);
 }
 

@@ -1,4 +1,4 @@
-// LoopHints.cpp: counts the paths through the operands of a function's values. See LoopHints.h.
+// LoopHints.cpp: counts the paths through the operands of a function's values, and what loops hold. See LoopHints.h.
 #include "codegen/cpu/LoopHints.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -27,13 +27,26 @@ static bool isDeep(llvm::Function &f) {
   return false;
 }
 
-void hintDeepLoops(llvm::Function &f) {
-  if (!isDeep(f))
-    return;
+// Instructions. At -O2 LLVM unrolls to 150, to more where it sees that much of them would fold.
+static constexpr size_t kMostUnrolled = 250;
+
+static bool isLarge(const llvm::Loop &loop) {
+  size_t size = 0;
+  for (llvm::BasicBlock *b : loop.blocks())
+    size += b->size();
+  return size > kMostUnrolled;
+}
+
+void hintLoops(llvm::Function &f) {
+  bool deep = isDeep(f);
   llvm::DominatorTree tree(f);
   llvm::LoopInfo loops(tree);
-  for (llvm::Loop *loop : loops.getLoopsInPreorder())
-    llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.enable", 0);
+  for (llvm::Loop *loop : loops.getLoopsInPreorder()) {
+    if (deep)
+      llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.enable", 0);
+    if (isLarge(*loop))
+      llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1);
+  }
 }
 
 }  // namespace onnxc
