@@ -1,7 +1,8 @@
 // ContractConv.cpp: 2-D convolution to blocked results: 1x1 filters as products of rows (Rows.h), others directly over windows.
 //
 // unit   an image, a chunk of output rows, a group of output panels
-// strip  tiles of one output row that have the same size and meet the padding in the same places
+// strip  tiles of one output row that have the same size and meet the padding in the same places; where the window is so long that such
+//        places are many, tiles of padding read through a table (Ragged.h)
 //
 // Tiles lie along rows: an image of one column counts as one of a single row.
 //
@@ -155,16 +156,16 @@ Tile::Values Conv::blockProducts(const Tile &t, const Pixels &pixels, ValueRange
     Value line = c.at(image, c.mul(c.mul(c.add(top, c.mul(kh, w.dilations[0])), x[3]), pixel));
     Value taps = c.at(weights, c.mul(kh, w.kw * inner * kPanelBytes));
     Value left = c.sub(c.mul(pixels.column, w.strides[1]), w.pads[1]);
-    auto tap = [&](Value kw, llvm::function_ref<bool(int64_t)> meets, ValueRange acc) {
-      Value first = c.at(line, c.mul(c.add(left, c.mul(kw, w.dilations[1])), pixel));
-      auto at = [&](int64_t r, Value bytes) { return meets(r) ? c.at(c.at(first, bytes), r * w.strides[1] * pixel) : Value(); };
-      return channelProducts(t, acc, at, c.at(taps, c.mul(kw, inner * kPanelBytes)), steps);
-    };
-    if (strip.uniform())
-      return c.loop(c.n(0), c.n(w.kw), c.n(1), v, [&](Value kw, ValueRange acc) { return tap(kw, [](int64_t) { return true; }, acc); });
     Tile::Values acc(v);
-    for (int64_t kw = 0; kw < w.kw; ++kw)
-      acc = tap(c.n(kw), [&](int64_t r) { return strip.meets(r, kw); }, acc);
+    forTapRuns(strip, [&](int64_t from, int64_t to) {
+      acc = c.loop(c.n(from), c.n(to), c.n(1), acc, [&](Value kw, ValueRange now) {
+        Value first = c.at(line, c.mul(c.add(left, c.mul(kw, w.dilations[1])), pixel));
+        auto at = [&](int64_t r, Value bytes) {
+          return strip.meets(r, from) ? c.at(c.at(first, bytes), r * w.strides[1] * pixel) : Value();
+        };
+        return channelProducts(t, now, at, c.at(taps, c.mul(kw, inner * kPanelBytes)), steps);
+      });
+    });
     return acc;
   });
 }
@@ -258,8 +259,14 @@ void Conv::panelTiles(int64_t rows, const Pixels &pixels, Value n, Value group, 
 
 void Conv::row(Value n, Value group, Value oh, Value from, Value to, Value low, Value high, const TileShape &shape,
                std::optional<TileRange> tiles) {
+  RaggedTile ragged(c, w, shape.rows, x[2], x[3]);
   auto body = [&](Value column, const StripTile &strip) {
-    panelTiles(strip.width, Pixels{oh, column, &strip, nullptr, Value()}, n, group, from, to, low, high, shape.panels);
+    if (!strip.checked)
+      return panelTiles(strip.width, Pixels{oh, column, &strip, nullptr, Value()}, n, group, from, to, low, high, shape.panels);
+    Value count = c.n(strip.width);
+    ragged.setScratch();
+    ragged.fill(oh, column, y[3], count);
+    panelTiles(shape.rows, Pixels{oh, column, nullptr, &ragged, count}, n, group, from, to, low, high, shape.panels);
   };
   forTiles(c, w, shape.rows, x[3], y[3], body, tiles);
 }

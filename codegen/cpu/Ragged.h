@@ -1,5 +1,6 @@
-// Ragged.h: tiles of output pixels that do not lie in one row or meet the padding, where widths are known at run time only. A table says
-// for every tap that meets the image where each pixel of the tile reads. For ContractConv.cpp; Strips.h has the tiles of known widths.
+// Ragged.h: tiles of output pixels that do not lie in one row or meet the padding, where widths are known at run time only or windows are
+// long. A table says for every tap that meets the image where each pixel of the tile reads. For ContractConv.cpp; Strips.h has the tiles
+// of known widths.
 #pragma once
 #include "codegen/cpu/Strips.h"
 

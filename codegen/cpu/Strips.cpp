@@ -32,15 +32,46 @@ static int64_t equalTiles(const WindowShape &w, int64_t column, int64_t width) {
   return n;
 }
 
-static void knownTiles(Code &c, const WindowShape &w, int64_t most, llvm::function_ref<void(Value, const StripTile &)> body,
-                       std::optional<TileRange> range) {
-  int64_t count = llvm::divideCeil(*w.outWidth, most), height = count ? llvm::divideCeil(*w.outWidth, count) : 0;
-  int64_t full = *w.outWidth - count * (height - 1), column = 0;
-  struct Run {
-    int64_t column, first;  // of its first tile
-    StripTile tile;
-  };
-  SmallVector<Run> runs;  // of equal tiles
+bool StripTile::alike(int64_t a, int64_t b) const {
+  return llvm::all_of(llvm::seq(width), [&](int64_t pixel) { return meets(pixel, a) == meets(pixel, b); });
+}
+
+void forTapRuns(const StripTile &tile, llvm::function_ref<void(int64_t from, int64_t to)> body) {
+  for (int64_t from = 0, to; from < tile.taps; from = to) {
+    for (to = from + 1; to < tile.taps && tile.alike(from, to);)
+      ++to;
+    if (llvm::any_of(llvm::seq(tile.width), [&](int64_t pixel) { return tile.meets(pixel, from); }))
+      body(from, to);
+  }
+}
+
+namespace {
+struct TileRun {          // of equal tiles
+  int64_t column, first;  // of its first tile
+  StripTile tile;
+};
+}  // namespace
+
+// Tiles of padding have code of their own for each run of taps: where that is too much of it, they are checked as they run.
+static void boundCode(SmallVector<TileRun> &runs) {
+  constexpr int64_t mostCode = 32;
+  int64_t code = 0;
+  for (const TileRun &run : runs)
+    if (!run.tile.uniform())
+      forTapRuns(run.tile, [&](int64_t, int64_t) { ++code; });
+  if (code <= mostCode)
+    return;
+  for (TileRun &run : runs)
+    if (!run.tile.uniform())
+      run.tile.checked = true, run.tile.outside.clear();
+  auto continues = [](const TileRun &a, const TileRun &b) { return a.tile.checked && b.tile.checked && a.tile.width == b.tile.width; };
+  runs.erase(std::unique(runs.begin(), runs.end(), continues), runs.end());
+}
+
+// The runs of a row of `count` tiles.
+static SmallVector<TileRun> tileRuns(const WindowShape &w, int64_t count) {
+  int64_t height = count ? llvm::divideCeil(*w.outWidth, count) : 0, full = *w.outWidth - count * (height - 1), column = 0;
+  SmallVector<TileRun> runs;
   for (int64_t i = 0; i < count;) {
     int64_t width = i < full ? height : height - 1, equal = 1 + std::min(equalTiles(w, column, width), (i < full ? full : count) - i - 1);
     StripTile tile{width, false, outsideTaps(w, column, width), w.kw};
@@ -49,8 +80,16 @@ static void knownTiles(Code &c, const WindowShape &w, int64_t most, llvm::functi
     column += equal * width;
     i += equal;
   }
+  boundCode(runs);
+  return runs;
+}
+
+static void knownTiles(Code &c, const WindowShape &w, int64_t most, llvm::function_ref<void(Value, const StripTile &)> body,
+                       std::optional<TileRange> range) {
+  int64_t count = llvm::divideCeil(*w.outWidth, most);
+  SmallVector<TileRun> runs = tileRuns(w, count);
   for (size_t i = 0; i < runs.size(); ++i) {
-    const Run &run = runs[i];
+    const TileRun &run = runs[i];
     const StripTile &tile = run.tile;
     int64_t last = i + 1 < runs.size() ? runs[i + 1].first : count, width = tile.width;
     auto columnOf = [&](Value t) { return c.add(c.mul(c.sub(t, run.first), width), run.column); };

@@ -19,8 +19,13 @@ struct StripTile {
   llvm::BitVector outside;  // pixel * kw + tap: reads padding
   int64_t taps = 1;
   bool meets(int64_t pixel, int64_t tap) const { return checked || !outside[pixel * taps + tap]; }
+  // Whether the same pixels meet taps `a` and `b`.
+  bool alike(int64_t a, int64_t b) const;
   bool uniform() const { return checked || outside.none(); }
 };
+
+// Calls `body` with each run [from, to) of a tile's taps that the same pixels meet, and some do.
+void forTapRuns(const StripTile &tile, llvm::function_ref<void(int64_t from, int64_t to)> body);
 
 // Tiles [first, end) of a row.
 struct TileRange {

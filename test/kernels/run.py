@@ -178,6 +178,17 @@ expanded("conv_expanded_read_twice", (1, 32, 80, 80), 64, (3, 3), "Relu", ["Add"
 conv("conv_1d", (2, 16, 50), 32, (9,), pads=[4, 4], strides=[3])
 conv("conv_1d_chunks", (1, 32, 1500), 64, (9,), pads=[4, 4], strides=[2], epilogue=["Relu"])
 conv("conv_1d_depth_blocks", (1, 512, 37), 32, (3,), strides=[2])
+# Windows that meet the padding in too many places for code of each of them.
+conv("conv_long_window", (2, 48, 150), 40, (127,), pads=[63, 63], epilogue=["Relu"])
+conv("conv_long_window_groups", (1, 64, 90), 64, (128,), pads=[64, 64], group=4, epilogue=["Sigmoid", "Neg"])
+conv("conv_longer_than_the_image", (1, 16, 40), 32, (255,), pads=[127, 130])
+conv("conv_long_window_rows", (1, 20, 9, 170), 36, (3, 65), strides=[2, 2], pads=[1, 40, 1, 32], dilations=[1, 2])
+conv("conv_long_window_chunks", (1, 16, 1500), 24, (101,), pads=[50, 50])
+conv("conv_depthwise_long_window", (2, 24, 1, 200), 24, (1, 129), pads=[0, 64, 0, 64], group=24, epilogue=["Relu"])
+case("max_pool_long_window", [helper.make_node("Conv", ["x", "w"], ["t"]), helper.make_node("MaxPool", ["t"], ["y"], kernel_shape=[3, 61], pads=[1, 30, 1, 30])],
+     {"x": (1, 16, 7, 150)}, {"w": np.eye(16, dtype=np.float32)[:, :, None, None]})
+case("average_pool_long_window", [helper.make_node("Conv", ["x", "w"], ["t"]), helper.make_node("AveragePool", ["t"], ["y"], kernel_shape=[2, 81], pads=[1, 40, 0, 40])],
+     {"x": (1, 16, 7, 150)}, {"w": np.eye(16, dtype=np.float32)[:, :, None, None]})
 conv("conv_3d", (1, 6, 5, 9, 11), 14, (3, 3, 3), strides=[1, 2, 1], pads=[1, 1, 1, 1, 1, 1])
 conv("conv_over_time", (2, 20, 6, 5, 7), 24, (3, 1, 1), strides=[2, 1, 1], pads=[1, 0, 0, 2, 0, 0], epilogue=["Relu"])
 conv("conv_over_time_groups", (1, 32, 7, 4, 6), 32, (3, 1, 1), pads=[2, 0, 0, 2, 0, 0], dilations=[2, 1, 1], group=2)
