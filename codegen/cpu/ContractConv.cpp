@@ -158,13 +158,18 @@ Tile::Values Conv::blockProducts(const Tile &t, const Pixels &pixels, ValueRange
     Value left = c.sub(c.mul(pixels.column, w.strides[1]), w.pads[1]);
     Tile::Values acc(v);
     forTapRuns(strip, [&](int64_t from, int64_t to) {
-      acc = c.loop(c.n(from), c.n(to), c.n(1), acc, [&](Value kw, ValueRange now) {
+      auto tap = [&](Value kw, ValueRange now) {
         Value first = c.at(line, c.mul(c.add(left, c.mul(kw, w.dilations[1])), pixel));
         auto at = [&](int64_t r, Value bytes) {
           return strip.meets(r, from) ? c.at(c.at(first, bytes), r * w.strides[1] * pixel) : Value();
         };
         return channelProducts(t, now, at, c.at(taps, c.mul(kw, inner * kPanelBytes)), steps);
-      });
+      };
+      // LLVM would unroll a loop of two after it has ordered the code of an iteration: on NEON that spilled.
+      if (to - from == 2)
+        acc = tap(c.n(from + 1), tap(c.n(from), acc));
+      else
+        acc = c.loop(c.n(from), c.n(to), c.n(1), acc, tap);
     });
     return acc;
   });
