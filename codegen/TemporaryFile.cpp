@@ -79,13 +79,23 @@ std::error_code TemporaryFile::sync() const {
   return synced;
 }
 
-std::error_code TemporaryFile::keepAs(StringRef output, bool executable, bool durable) {
+std::error_code TemporaryFile::setPermissions(bool executable) const {
   mode_t mask = umask(0);
   umask(mask);
-  if (chmod(name.c_str(), (executable ? 0777 : 0666) & ~mask))
-    return lastError();
+  return chmod(name.c_str(), (executable ? 0777 : 0666) & ~mask) ? lastError() : std::error_code();
+}
+
+std::error_code TemporaryFile::keepAs(StringRef output, bool executable, bool durable) {
+  if (std::error_code code = setPermissions(executable))
+    return code;
   std::error_code synced = durable ? sync() : std::error_code();
   return synced ? synced : sys::fs::rename(name, output);
+}
+
+std::error_code TemporaryFile::swapWith(StringRef output) const {
+  if (!sys::fs::is_regular_file(output))
+    return std::make_error_code(std::errc::no_such_file_or_directory);
+  return renameat2(AT_FDCWD, name.c_str(), AT_FDCWD, output.str().c_str(), RENAME_EXCHANGE) ? lastError() : std::error_code();
 }
 
 SignalsHeld::SignalsHeld() {

@@ -36,6 +36,11 @@ public:
   // Gives the finished file the name `output` in place of any earlier one, and the permissions of a new file. `durable`: synced
   // before.
   std::error_code keepAs(llvm::StringRef output, bool executable, bool durable = true);
+  // Swaps the finished file with the one at `output`, which goes when this ends; a second call swaps them back. Fails where there is no
+  // such file and where a file system cannot do it at once.
+  std::error_code swapWith(llvm::StringRef output) const;
+  // The permissions of a new file.
+  std::error_code setPermissions(bool executable) const;
   const std::string &path() const { return name; }  // "": not created
 
 private:

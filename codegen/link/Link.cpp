@@ -309,7 +309,8 @@ private:
 };
 }  // namespace
 
-// Gives both files their names at once, as far as a signal can tell: each is of no use with an earlier other one.
+// Gives both files their names at once, as far as a signal can tell: each is of no use with an earlier other one. Earlier weights come back
+// where the artefact's name cannot be had.
 static Error keepWithWeights(const LinkInputs &in, TemporaryFile &output, TemporaryFile &weights, bool executable) {
   if (std::error_code code = output.sync())
     return reason(code);
@@ -317,9 +318,13 @@ static Error keepWithWeights(const LinkInputs &in, TemporaryFile &output, Tempor
     return fileError(in.weightsFile, code);
   FolderLock alone(in.output);
   SignalsHeld together;
-  std::error_code weightsCode = weights.keepAs(in.weightsFile, /*executable=*/false, /*durable=*/false), code;
+  std::error_code weightsCode = weights.setPermissions(/*executable=*/false), code;
+  bool swapped = !weightsCode && !weights.swapWith(in.weightsFile);
+  if (!weightsCode && !swapped)
+    weightsCode = weights.keepAs(in.weightsFile, /*executable=*/false, /*durable=*/false);
   if (!weightsCode && (code = output.keepAs(in.output, executable, /*durable=*/false)))
-    sys::fs::remove(in.weightsFile);
+    if (!swapped || weights.swapWith(in.weightsFile))
+      sys::fs::remove(in.weightsFile);
   return weightsCode ? fileError(in.weightsFile, weightsCode) : code ? reason(code) : Error::success();
 }
 

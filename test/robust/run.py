@@ -161,11 +161,9 @@ def compiles_to_one_file_at_once(s, folder):
     return f"left {left} behind" if left else None if out.read_bytes() in wanted else "the output is a mixture"
 
 
-@SUITE.check
-def pairs_get_their_names_together(s, folder):
-    """An artefact and its weights are renamed under a lock of their folder: two compiles to one file leave no artefact of one with weights of the other."""
+def while_names_wait(s, folder, body):
+    """Compiles to folder/out/m.so and m.so.weights, calls `body` when only their names are missing, and returns the process's end."""
     out, source = folder / "out" / "m.so", save(mlp_model(), folder / "m.onnx")
-    out.parent.mkdir()
     holder = os.open(out.parent, os.O_RDONLY)
     fcntl.flock(holder, fcntl.LOCK_EX)
     locks = lambda: [line.split()[1:] for line in Path("/proc/locks").read_text().splitlines() if f":{out.parent.stat().st_ino} " in line]
@@ -174,11 +172,37 @@ def pairs_get_their_names_together(s, folder):
     p = start(s, source, "-o", out, "--weights", "external")
     while p.poll() is None and not any(line[0] == "->" for line in locks()):
         time.sleep(0.01)
-    early = p.poll() is not None or out.exists() or Path(f"{out}.weights").exists()
+    body(out, p.poll() is not None)
     os.close(holder)
     said = p.communicate()[1]
-    left = sorted(f.name for f in out.parent.iterdir())
-    return "it did not wait" if early else None if p.returncode == 0 and left == ["m.so", "m.so.weights"] else f"{p.returncode}, {left}, {said}"
+    return p.returncode, sorted(f.name for f in out.parent.iterdir()), said
+
+
+@SUITE.check
+def pairs_get_their_names_together(s, folder):
+    """An artefact and its weights are renamed under a lock of their folder: two compiles to one file leave no artefact of one with weights of the other."""
+    early = []
+    (folder / "out").mkdir()
+    end = while_names_wait(s, folder, lambda out, ended: early.append(ended or out.exists() or Path(f"{out}.weights").exists()))
+    return "it did not wait" if early[0] else None if end[:2] == (0, ["m.so", "m.so.weights"]) else f"{end}"
+
+
+@SUITE.check
+def old_weights_outlive_a_name_that_cannot_be_had(s, folder):
+    (folder / "out").mkdir()
+    weights = folder / "out" / "m.so.weights"
+    for old in (b"earlier", None):
+        def taken(out, ended):
+            out.mkdir(exist_ok=True)
+            if old:
+                weights.write_bytes(old)
+        end = while_names_wait(s, folder, taken)
+        left = weights.read_bytes() if weights.exists() else None
+        if end[:2] != (1, ["m.so", "m.so.weights"] if old else ["m.so"]) or left != old or "is a directory" not in end[2].lower():
+            return f"{end}, {left}"
+        (folder / "out" / "m.so").rmdir()
+        weights.unlink(missing_ok=True)
+    return None
 
 
 @SUITE.check
