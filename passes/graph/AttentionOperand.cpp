@@ -54,7 +54,8 @@ bool AttentionOperand::step(SymbolicShapes &shapes, double *scale) {
         return true;
       }
   if (isa<onnx::ReshapeOp, onnx::SqueezeOp, onnx::UnsqueezeOp>(op))
-    return throughView(shapes, op) || throughSwap(shapes, op) || throughRepeat(shapes, op) || throughHeadsOfSplit(shapes, op);
+    return throughView(shapes, op) || throughSwap(shapes, op) || throughRepeat(shapes, op) || throughHeadsOfSplit(shapes, op) ||
+           throughFactors(shapes, op, scale);
   return throughPart(shapes, op);
 }
 
@@ -169,6 +170,84 @@ bool AttentionOperand::throughHeadsOfSplit(SymbolicShapes &shapes, Operation *op
   int64_t index = llvm::find(split->getResults(), part) - split->getResults().begin();
   rebase(view, axisOf, rank + 2);
   at[rank - 1] = index;
+  return true;
+}
+
+// The axes of `to` that each one of `from` is split into; null where `to` does more than split axes and add or drop axes of size 1.
+static std::optional<SmallVector<SmallVector<AffineExpr>>> factorsOf(SymbolicShapes &shapes, ArrayRef<AffineExpr> from,
+                                                                     ArrayRef<AffineExpr> to) {
+  AffineExpr one = shapes.constant(1);
+  SmallVector<SmallVector<AffineExpr>> factors(from.size());
+  size_t next = 0;
+  for (auto [d, parts] : llvm::zip(from, factors))
+    for (AffineExpr size = one; size != d; parts.push_back(to[next++])) {
+      size = next < to.size() ? shapes.mul(size, to[next]) : AffineExpr();
+      if (!size)
+        return std::nullopt;
+    }
+  for (; next < to.size() && to[next] == one && !factors.empty(); ++next)
+    factors.back().push_back(one);
+  return next == to.size() ? std::optional(std::move(factors)) : std::nullopt;
+}
+
+// A Reshape of `x`; null where its list of numbers cannot say it.
+static Value viewAs(SymbolicShapes &shapes, OpBuilder &b, Location loc, Value x, ArrayRef<AffineExpr> dims) {
+  ArrayRef<AffineExpr> from = shapes.dims(x);
+  SmallVector<int64_t> target;
+  for (auto [i, d] : llvm::enumerate(dims)) {
+    bool same = i < from.size() && from[i] == d;
+    target.push_back(SymbolicShapes::constantOf(d).value_or(same ? 0 : -1));
+    if (target.back() == 0 && !same)
+      return {};
+  }
+  if (llvm::count(target, -1) > 1)
+    return {};
+  auto listType = RankedTensorType::get({int64_t(target.size())}, b.getI64Type());
+  Value list = onnx::ConstantOp::create(b, loc, DenseElementsAttr::get(listType, ArrayRef<int64_t>(target)));
+  Value view = onnx::ReshapeOp::create(b, loc, SymbolicShapes::tensorType(dims, onnx::elementType(x)), x, list);
+  shapes.setDims(view, dims);
+  return view;
+}
+
+// A Reshape that splits axes of what is itself a view or a part of some tensor, as such a view or part of a Reshape of that tensor: heads
+// that share an axis with the batch, as those of torch.nn.MultiheadAttention.
+bool AttentionOperand::throughFactors(SymbolicShapes &shapes, Operation *reshape, double *scale) {
+  Value source = reshape->getOperand(0);
+  Operation *op = source.getDefiningOp();
+  SmallVector<AffineExpr> to(shapes.dims(base)), dims;
+  auto factors = factorsOf(shapes, shapes.dims(source), to);
+  if (!op || !factors)
+    return false;
+  OpBuilder b(reshape);
+  double factor = 1;
+  AttentionOperand whole(source, factors->size());
+  if (!whole.step(shapes, scale ? &factor : nullptr)) {
+    bool isView = isa<onnx::ReshapeOp, onnx::SqueezeOp, onnx::UnsqueezeOp>(op) && shapes.hasRank(op->getOperand(0));
+    Value view = isView && shapes.checks(op).empty() ? viewAs(shapes, b, reshape->getLoc(), op->getOperand(0), to) : Value();
+    base = view ? view : base;
+    return bool(view);
+  }
+  SmallVector<int64_t> starts, axisOf;  // in `dims`
+  for (auto [axis, d] : llvm::enumerate(shapes.dims(whole.base))) {
+    starts.push_back(dims.size());
+    if (auto i = llvm::find(whole.axes, int64_t(axis)); i == whole.axes.end())
+      dims.push_back(d);
+    else if (whole.at[axis] == 0)
+      llvm::append_range(dims, (*factors)[i - whole.axes.begin()]);
+    else
+      return false;
+  }
+  Value view = whole.repeats.empty() ? viewAs(shapes, b, reshape->getLoc(), whole.base, dims) : Value();
+  if (!view)
+    return false;
+  for (auto [axis, parts] : llvm::zip(whole.axes, *factors))
+    llvm::append_range(axisOf, llvm::seq<int64_t>(starts[axis], starts[axis] + parts.size()));
+  rebase(view, axisOf, dims.size());
+  for (auto [axis, start] : llvm::enumerate(starts))
+    if (!llvm::is_contained(whole.axes, int64_t(axis)))
+      at[start] = whole.at[axis];
+  if (scale)
+    *scale *= factor;
   return true;
 }
 

@@ -26,6 +26,7 @@ private:
   bool throughSwap(SymbolicShapes &shapes, mlir::Operation *reshape);
   bool throughRepeat(SymbolicShapes &shapes, mlir::Operation *reshape);
   bool throughHeadsOfSplit(SymbolicShapes &shapes, mlir::Operation *reshape);
+  bool throughFactors(SymbolicShapes &shapes, mlir::Operation *reshape, double *scale);
   bool throughPart(SymbolicShapes &shapes, mlir::Operation *op);
   // `axisOf[i]`: the new base's axis of the old one's axis i.
   void rebase(mlir::Value v, llvm::ArrayRef<int64_t> axisOf, int64_t rank);

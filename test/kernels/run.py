@@ -122,6 +122,32 @@ attention("attention_one_query", (2, 1, 3, 72), (2, 133, 3, 72), (2, 133, 3, 90)
 attention("attention_one_query_heads_first", (1, 3, 2, 64), (1, 3, 51, 64), (1, 3, 51, 64), keep=(2, 51), swapped=False, width=0.2)
 attention("attention_dead_rows", (1, 9, 2, 8), (1, 2, 2, 8), (1, 2, 2, 8), keep=(9, 2), zero=True)
 attention("attention_shared_keys", (3, 5, 26, 33), (1, 5, 26, 33), (1, 5, 26, 33), swapped=False, width=0.25)
+
+
+def multihead(name, batch, length, heads, width, scaled):
+    """torch.nn.MultiheadAttention: one projection, batch and heads in one axis, `scaled`: queries times a number between."""
+    node, wide = helper.make_node, heads * width
+    lists = {"split": [length, batch, 3, wide], "together": [length, batch * heads, width], "heads": [batch, heads, length, width],
+             "keys": [batch, heads, width, length], "rows": [length * batch, wide]}
+    weights = {n: np.array(v, np.int64) for n, v in lists.items()} | {str(i): np.array(i, np.int64) for i in range(3)}
+    weights |= {"w": np.random.default_rng(3).standard_normal((wide, 3 * wide)).astype(np.float32) / np.float32(wide ** 0.5), "number": np.array(width ** -0.5, np.float32)}
+    nodes = [node("Transpose", ["x"], ["xt"], perm=[1, 0, 2]), node("MatMul", ["xt", "w"], ["qkv"]), node("Reshape", ["qkv", "split"], ["parts"]),
+             node("Transpose", ["parts"], ["front"], perm=[2, 0, 1, 3])]
+    for i, n in enumerate("qkv"):
+        nodes += [node("Gather", ["front", str(i)], [f"{n}0"], axis=0), node("Reshape", [f"{n}0", "together"], [f"{n}1"])]
+        if n == "q" and scaled:
+            nodes.append(node("Mul", ["q1", "number"], ["q1s"]))
+        nodes += [node("Transpose", ["q1s" if n == "q" and scaled else f"{n}1"], [f"{n}2"], perm=[1, 2, 0] if n == "k" else [1, 0, 2]),
+                  node("Reshape", [f"{n}2", "keys" if n == "k" else "heads"], [f"{n}3"])]
+    nodes += [node("MatMul", ["q3", "k3"], ["s"]), node("Softmax", ["s"], ["p"], axis=-1), node("MatMul", ["p", "v3"], ["o"]),
+              node("Transpose", ["o"], ["ot"], perm=[2, 0, 1, 3]), node("Reshape", ["ot", "rows"], ["y"])]
+    case(name, nodes, {"x": (batch, length, wide)}, weights)
+
+
+multihead("attention_multihead", 3, 21, 4, 16, False)
+multihead("attention_multihead_scaled", 2, 130, 3, 24, True)
+
+
 def response(name, x, channels, **attributes):
     """LRN between convolutions, which lanes past the last channel must not reach."""
     rng, node = np.random.default_rng(0), helper.make_node

@@ -72,6 +72,44 @@ func.func @groups(%q: tensor<1x8x?x16xf32>, %k: tensor<1x2x?x16xf32>, %v: tensor
   return %o : tensor<1x8x?x16xf32>
 }
 
+// torch.nn.MultiheadAttention: heads share an axis with the batch, of which only the run knows the size.
+// CHECK-LABEL: @multihead
+// CHECK: %[[X:.*]] = "onnx.Reshape"(%arg0, {{.*}} -> tensor<9x?x3x4x8xf32>
+// CHECK-NOT: onnx.Transpose
+// CHECK: "onnx.packed.Attention"(%[[X]], %{{.*}}, %{{.*}}) <{
+// CHECK-SAME: atK = array<i64: 0, 0, 1, 0, 0>, atQ = array<i64: 0, 0, 0, 0, 0>, atV = array<i64: 0, 0, 2, 0, 0>
+// CHECK-SAME: axesK = array<i64: 1, 3, 0, 4>, axesQ = array<i64: 1, 3, 0, 4>, axesV = array<i64: 1, 3, 0, 4>
+// CHECK-SAME: scale = 5.000000e-01
+func.func @multihead(%x: tensor<9x?x96xf32>) -> tensor<?x4x9x8xf32> {
+  %split = "onnx.Constant"() {value = dense<[9, -1, 3, 32]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %together = "onnx.Constant"() {value = dense<[9, -1, 8]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %heads = "onnx.Constant"() {value = dense<[-1, 4, 9, 8]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %keys = "onnx.Constant"() {value = dense<[-1, 4, 8, 9]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %half = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %i0 = "onnx.Constant"() {value = dense<0> : tensor<i64>} : () -> tensor<i64>
+  %i1 = "onnx.Constant"() {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+  %i2 = "onnx.Constant"() {value = dense<2> : tensor<i64>} : () -> tensor<i64>
+  %parts = "onnx.Reshape"(%x, %split) : (tensor<9x?x96xf32>, tensor<4xi64>) -> tensor<9x?x3x32xf32>
+  %front = "onnx.Transpose"(%parts) <{perm = array<i64: 2, 0, 1, 3>}> : (tensor<9x?x3x32xf32>) -> tensor<3x9x?x32xf32>
+  %q0 = "onnx.Gather"(%front, %i0) <{axis = 0 : i64}> : (tensor<3x9x?x32xf32>, tensor<i64>) -> tensor<9x?x32xf32>
+  %k0 = "onnx.Gather"(%front, %i1) <{axis = 0 : i64}> : (tensor<3x9x?x32xf32>, tensor<i64>) -> tensor<9x?x32xf32>
+  %v0 = "onnx.Gather"(%front, %i2) <{axis = 0 : i64}> : (tensor<3x9x?x32xf32>, tensor<i64>) -> tensor<9x?x32xf32>
+  %qs = "onnx.Mul"(%q0, %half) : (tensor<9x?x32xf32>, tensor<f32>) -> tensor<9x?x32xf32>
+  %q1 = "onnx.Reshape"(%qs, %together) : (tensor<9x?x32xf32>, tensor<3xi64>) -> tensor<9x?x8xf32>
+  %k1 = "onnx.Reshape"(%k0, %together) : (tensor<9x?x32xf32>, tensor<3xi64>) -> tensor<9x?x8xf32>
+  %v1 = "onnx.Reshape"(%v0, %together) : (tensor<9x?x32xf32>, tensor<3xi64>) -> tensor<9x?x8xf32>
+  %q2 = "onnx.Transpose"(%q1) <{perm = array<i64: 1, 0, 2>}> : (tensor<9x?x8xf32>) -> tensor<?x9x8xf32>
+  %k2 = "onnx.Transpose"(%k1) <{perm = array<i64: 1, 2, 0>}> : (tensor<9x?x8xf32>) -> tensor<?x8x9xf32>
+  %v2 = "onnx.Transpose"(%v1) <{perm = array<i64: 1, 0, 2>}> : (tensor<9x?x8xf32>) -> tensor<?x9x8xf32>
+  %q = "onnx.Reshape"(%q2, %heads) : (tensor<?x9x8xf32>, tensor<4xi64>) -> tensor<?x4x9x8xf32>
+  %k = "onnx.Reshape"(%k2, %keys) : (tensor<?x8x9xf32>, tensor<4xi64>) -> tensor<?x4x8x9xf32>
+  %v = "onnx.Reshape"(%v2, %heads) : (tensor<?x9x8xf32>, tensor<4xi64>) -> tensor<?x4x9x8xf32>
+  %s = "onnx.MatMul"(%q, %k) : (tensor<?x4x9x8xf32>, tensor<?x4x8x9xf32>) -> tensor<?x4x9x9xf32>
+  %p = "onnx.Softmax"(%s) <{axis = -1 : i64}> : (tensor<?x4x9x9xf32>) -> tensor<?x4x9x9xf32>
+  %o = "onnx.MatMul"(%p, %v) : (tensor<?x4x9x9xf32>, tensor<?x4x9x8xf32>) -> tensor<?x4x9x8xf32>
+  return %o : tensor<?x4x9x8xf32>
+}
+
 // Weights that the model gives away, and a softmax over queries, stay what they are.
 // CHECK-LABEL: @shown
 // CHECK-NOT: packed.Attention
