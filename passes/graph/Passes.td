@@ -55,6 +55,20 @@ def Recognize : Pass<"recognize", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }
 
+def MoveTranspositions : Pass<"move-transpositions", "::mlir::func::FuncOp"> {
+  let summary = "order the axes of parts of the graph so that few transpositions are left around them";
+  let description = [{
+    Elementwise ops, Concat, Split, Slice, Pad and reductions work in any order of axes. A part of the graph that consists of them gets the
+    order with which transpositions at its border move the fewest elements, as a whole:
+    ```
+    %t = onnx.Transpose (onnx.Conv %x, %w) {perm = [0, 2, 3, 1]} ; %r = onnx.Relu (onnx.Mul %t, %scale)
+    onnx.Conv (onnx.Transpose %r {perm = [0, 3, 1, 2]}), %v
+    =>  onnx.Conv (onnx.Relu (onnx.Mul (onnx.Conv %x, %w), %scale')), %v
+    ```
+  }];
+  let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
+}
+
 def Simplify : Pass<"simplify", "::mlir::func::FuncOp"> {
   let summary = "rewrite to fewer and simpler ops with the same results";
   let description = [{

@@ -17,6 +17,7 @@ import attentions
 import functions
 import halves
 import operators
+import orders
 import resizes
 import schedules
 import semantics  # adds to operators.CASES
@@ -124,8 +125,8 @@ attention("attention_dead_rows", (1, 9, 2, 8), (1, 2, 2, 8), (1, 2, 2, 8), keep=
 attention("attention_shared_keys", (3, 5, 26, 33), (1, 5, 26, 33), (1, 5, 26, 33), swapped=False, width=0.25)
 
 
-def multihead(name, batch, length, heads, width, scaled):
-    """torch.nn.MultiheadAttention: one projection, batch and heads in one axis, `scaled`: queries times a number between."""
+def multihead(name, batch, length, heads, width):
+    """torch.nn.MultiheadAttention: one projection, batch and heads in one axis."""
     node, wide = helper.make_node, heads * width
     lists = {"split": [length, batch, 3, wide], "together": [length, batch * heads, width], "heads": [batch, heads, length, width],
              "keys": [batch, heads, width, length], "rows": [length * batch, wide]}
@@ -134,18 +135,16 @@ def multihead(name, batch, length, heads, width, scaled):
     nodes = [node("Transpose", ["x"], ["xt"], perm=[1, 0, 2]), node("MatMul", ["xt", "w"], ["qkv"]), node("Reshape", ["qkv", "split"], ["parts"]),
              node("Transpose", ["parts"], ["front"], perm=[2, 0, 1, 3])]
     for i, n in enumerate("qkv"):
-        nodes += [node("Gather", ["front", str(i)], [f"{n}0"], axis=0), node("Reshape", [f"{n}0", "together"], [f"{n}1"])]
-        if n == "q" and scaled:
-            nodes.append(node("Mul", ["q1", "number"], ["q1s"]))
-        nodes += [node("Transpose", ["q1s" if n == "q" and scaled else f"{n}1"], [f"{n}2"], perm=[1, 2, 0] if n == "k" else [1, 0, 2]),
+        nodes += [node("Gather", ["front", str(i)], [f"{n}0"], axis=0), node("Mul", [f"{n}0", "number"], [f"{n}s"]) if n == "q" else node("Identity", [f"{n}0"], [f"{n}s"]),
+                  node("Reshape", [f"{n}s", "together"], [f"{n}1"]), node("Transpose", [f"{n}1"], [f"{n}2"], perm=[1, 2, 0] if n == "k" else [1, 0, 2]),
                   node("Reshape", [f"{n}2", "keys" if n == "k" else "heads"], [f"{n}3"])]
     nodes += [node("MatMul", ["q3", "k3"], ["s"]), node("Softmax", ["s"], ["p"], axis=-1), node("MatMul", ["p", "v3"], ["o"]),
               node("Transpose", ["o"], ["ot"], perm=[2, 0, 1, 3]), node("Reshape", ["ot", "rows"], ["y"])]
     case(name, nodes, {"x": (batch, length, wide)}, weights)
 
 
-multihead("attention_multihead", 3, 21, 4, 16, False)
-multihead("attention_multihead_scaled", 2, 130, 3, 24, True)
+multihead("attention_multihead", 3, 21, 4, 16)
+multihead("attention_multihead_many_keys", 2, 130, 3, 24)
 
 
 def response(name, x, channels, **attributes):
@@ -585,6 +584,7 @@ def check_cast(s, folder, name):
 SUITE = Suite("kernels", __doc__, reuse=True)
 SUITE.cases(CASES, check)
 SUITE.cases(attentions.CASES, attentions.check)
+SUITE.cases(orders.CASES, orders.check)
 SUITE.cases(operators.CASES, operators.check)
 SUITE.cases(halves.CASES, halves.check)
 SUITE.cases(halves.CONVS, halves.check_conv)

@@ -1,0 +1,58 @@
+// RUN: onnxc-opt %s --move-transpositions --split-input-file | FileCheck %s
+
+// Between two convolutions nothing is transposed; constants turn with the axes.
+// CHECK-LABEL: @between
+// CHECK: %[[C:.*]] = "onnx.Conv"(%arg0
+// CHECK: %[[S:.*]] = "onnx.Reshape"({{.*}} : (tensor<8xf32>, tensor<4xi64>) -> tensor<1x1x1x8xf32>
+// CHECK: %[[T:.*]] = "onnx.Transpose"(%[[S]]) <{perm = array<i64: 0, 3, 1, 2>}>
+// CHECK: %[[M:.*]] = "onnx.Mul"(%[[C]], %[[T]]) : (tensor<1x8x4x5xf32>, tensor<1x8x1x1xf32>) -> tensor<1x8x4x5xf32>
+// CHECK: %[[R:.*]] = "onnx.Relu"(%[[M]])
+// CHECK: %[[PADS:.*]] = "onnx.Constant"() <{value = dense<[0, 0, 0, 1, 0, 0, 2, 0]>
+// CHECK: %[[P:.*]] = "onnx.Pad"(%[[R]], %[[PADS]]) {{.*}} -> tensor<1x8x6x6xf32>
+// CHECK: "onnx.Conv"(%[[P]]
+func.func @between(%x: tensor<1x3x4x5xf32>, %w: tensor<8x3x1x1xf32>, %v: tensor<2x8x1x1xf32>) -> tensor<1x2x6x6xf32> {
+  %scale = "onnx.Constant"() {value = dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]> : tensor<8xf32>} : () -> tensor<8xf32>
+  %pads = "onnx.Constant"() {value = dense<[0, 0, 1, 0, 0, 2, 0, 0]> : tensor<8xi64>} : () -> tensor<8xi64>
+  %c = "onnx.Conv"(%x, %w) : (tensor<1x3x4x5xf32>, tensor<8x3x1x1xf32>) -> tensor<1x8x4x5xf32>
+  %t = "onnx.Transpose"(%c) <{perm = array<i64: 0, 2, 3, 1>}> : (tensor<1x8x4x5xf32>) -> tensor<1x4x5x8xf32>
+  %m = "onnx.Mul"(%t, %scale) : (tensor<1x4x5x8xf32>, tensor<8xf32>) -> tensor<1x4x5x8xf32>
+  %r = "onnx.Relu"(%m) : (tensor<1x4x5x8xf32>) -> tensor<1x4x5x8xf32>
+  %p = "onnx.Pad"(%r, %pads) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>}> : (tensor<1x4x5x8xf32>, tensor<8xi64>) -> tensor<1x6x6x8xf32>
+  %b = "onnx.Transpose"(%p) <{perm = array<i64: 0, 3, 1, 2>}> : (tensor<1x6x6x8xf32>) -> tensor<1x8x6x6xf32>
+  %y = "onnx.Conv"(%b, %v) : (tensor<1x8x6x6xf32>, tensor<2x8x1x1xf32>) -> tensor<1x2x6x6xf32>
+  return %y : tensor<1x2x6x6xf32>
+}
+
+// -----
+
+// Parts, joins and reductions follow; what is given away is turned back once.
+// CHECK-LABEL: @pieces
+// CHECK: %[[H:.*]]:2 = "onnx.Split"(%arg0) <{axis = 1 : i64
+// CHECK: %[[J:.*]] = "onnx.Concat"(%[[H]]#1, %[[H]]#0) <{axis = 2 : i64}>
+// CHECK: %[[Y:.*]] = "onnx.Transpose"(%[[J]]) <{perm = array<i64: 0, 2, 3, 1>}>
+// CHECK: "onnx.Constant"() <{value = dense<[2, 3]>
+// CHECK: %[[R:.*]] = "onnx.ReduceMean"(%[[J]]
+// CHECK-SAME: -> tensor<?x4xf32>
+// CHECK: return %[[J]], %[[R]], %[[Y]]
+func.func @pieces(%x: tensor<?x8x4x5xf32>) -> (tensor<?x4x8x5xf32>, tensor<?x4xf32>, tensor<?x8x5x4xf32>) {
+  %axes = "onnx.Constant"() {value = dense<[1, -2]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %t = "onnx.Transpose"(%x) <{perm = array<i64: 0, 2, 3, 1>}> : (tensor<?x8x4x5xf32>) -> tensor<?x4x5x8xf32>
+  %h:2 = "onnx.Split"(%t) <{axis = -1 : i64, num_outputs = 2 : i64}> {operandSegmentSizes = array<i32: 1, 0>} : (tensor<?x4x5x8xf32>) -> (tensor<?x4x5x4xf32>, tensor<?x4x5x4xf32>)
+  %j = "onnx.Concat"(%h#1, %h#0) <{axis = 1 : i64}> : (tensor<?x4x5x4xf32>, tensor<?x4x5x4xf32>) -> tensor<?x8x5x4xf32>
+  %b = "onnx.Transpose"(%j) <{perm = array<i64: 0, 3, 1, 2>}> : (tensor<?x8x5x4xf32>) -> tensor<?x4x8x5xf32>
+  %r = "onnx.ReduceMean"(%j, %axes) <{keepdims = 0 : i64}> : (tensor<?x8x5x4xf32>, tensor<2xi64>) -> tensor<?x4xf32>
+  return %b, %r, %j : tensor<?x4x8x5xf32>, tensor<?x4xf32>, tensor<?x8x5x4xf32>
+}
+
+// -----
+
+// One transposition in and none out is as good as none in and one out.
+// CHECK-LABEL: @even
+// CHECK: %[[T:.*]] = "onnx.Transpose"(%arg0)
+// CHECK: %[[R:.*]] = "onnx.Relu"(%[[T]])
+// CHECK: return %[[R]]
+func.func @even(%x: tensor<2x3x4xf32>) -> tensor<2x4x3xf32> {
+  %t = "onnx.Transpose"(%x) <{perm = array<i64: 0, 2, 1>}> : (tensor<2x3x4xf32>) -> tensor<2x4x3xf32>
+  %r = "onnx.Relu"(%t) : (tensor<2x4x3xf32>) -> tensor<2x4x3xf32>
+  return %r : tensor<2x4x3xf32>
+}
