@@ -174,7 +174,7 @@ def while_names_wait(s, folder, body):
         time.sleep(0.01)
     body(out, p.poll() is not None)
     os.close(holder)
-    said = p.communicate()[1]
+    said = p.communicate()[1].decode()
     return p.returncode, sorted(f.name for f in out.parent.iterdir()), said
 
 
