@@ -130,6 +130,15 @@ def Onnx_PackedChannelSquaresOp : Onnx_Op<"packed.ChannelSquares"> {
   let arguments = (ins AnyTensor:$X, I64Attr:$channels, I64Attr:$size);
   let results = (outs AnyTensor:$Y);
 }
+def Onnx_PackedGroupMomentsOp : Onnx_Op<"packed.GroupMoments"> {
+  let summary = "what normalises blocked activations over groups of channels and all pixels, as one library kernel";
+  let description = [{
+    Y = (X - mean) factor, where factor = scale / sqrt(variance + epsilon), has mean 0 and deviation `scale` in each group of an image. scale:
+    [ceil(channels / 16), 1, 1, 16], zero past the last channel, as factor is then. mean, factor: [N, ceil(channels / 16), 1, 1, 16].
+  }];
+  let arguments = (ins AnyTensor:$X, AnyTensor:$scale, I64Attr:$channels, I64Attr:$groups, Float<"1e-05f">:$epsilon);
+  let results = (outs AnyTensor:$mean, AnyTensor:$factor);
+}
 def Onnx_PackedResizeOp : Onnx_Op<"packed.Resize"> {
   let summary = "blocked activations resized by tables: positions (i32) and weights (f32) of the taps, [size of the result, taps] an axis";
   let arguments = (ins AnyTensor:$X, AnyTensor:$rows, AnyTensor:$rowWeights, AnyTensor:$columns, AnyTensor:$columnWeights);

@@ -353,6 +353,10 @@ static LogicalResult packedDepthwise(ShapeOp &o) { return slideBlocked(o, o.dim(
 static LogicalResult packedWinograd(ShapeOp &o) { return slideBlocked(o, o.dim(1, 1), {o.c(3), o.c(3)}); }
 static LogicalResult packedLinear(ShapeOp &o) { return slideBlocked(o, o.dim(2, 0), constants(o, o.intsAttr("kernel_shape"))); }
 static LogicalResult packedMean(ShapeOp &o) { return setBlocked(o, o.dim(0, 1), o.c(1), o.c(1)); }
+static LogicalResult packedMoments(ShapeOp &o) {
+  Dims each = {o.dim(0, 0), o.dim(0, 1), o.c(1), o.c(1), o.c(kLanes)};
+  return success(succeeded(o.set(0, each)) && succeeded(o.set(1, each)));
+}
 static LogicalResult packedPool(ShapeOp &o) { return slideBlocked(o, o.dim(0, 1), constants(o, o.intsAttr("kernel_shape"))); }
 static LogicalResult packedSquares(ShapeOp &o) { return o.set(0, o.dims(0)); }
 static LogicalResult packedResize(ShapeOp &o) { return setBlocked(o, o.dim(0, 1), o.dim(1, 0), o.dim(3, 0)); }
@@ -371,6 +375,7 @@ void addWindowRules(ShapeRules &rules) {
   rules["packed.DepthwiseConv"] = packedDepthwise;
   rules["packed.Resize"] = packedResize;
   rules["packed.ChannelSquares"] = packedSquares;
+  rules["packed.GroupMoments"] = packedMoments;
   rules["packed.ByteMean"] = packedMean;
   rules["packed.LinearConv"] = packedLinear;
   rules["packed.Pool"] = rules["packed.BytePool"] = packedPool;

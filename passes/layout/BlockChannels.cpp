@@ -56,6 +56,8 @@ static Conversion conversionOf(Operation *op) {
                                                      {"GlobalMaxPool", &Blocker::globalPool},
                                                      {"ReduceMean", &Blocker::globalPool},
                                                      {"BatchNormalization", &Blocker::normalization},
+                                                     {"InstanceNormalization", &Blocker::groups},
+                                                     {"LayerNormalization", &Blocker::groups},
                                                      {"Resize", &Blocker::resize},
                                                      {"Pad", &Blocker::pad},
                                                      {"Concat", &Blocker::concat},
@@ -68,7 +70,7 @@ static Conversion conversionOf(Operation *op) {
   return found != byName.end() ? found->second : staysFinite(op) && !wastesLanes(op) ? &Blocker::pointwise : nullptr;
 }
 
-bool isReadInBlocks(Value v) { return llvm::any_of(v.getUsers(), conversionOf); }
+bool isReadInBlocks(Value v) { return llvm::any_of(v.getUsers(), conversionOf) || isReadByGroups(v); }
 
 // `v` with four axes.
 Value Blocker::image(Value v, Location loc) {

@@ -1,4 +1,4 @@
-// BlockWindows.cpp: convolutions, pools, resizes, borders and normalisations on blocks. Part of the block-channels pass (Blocker.h).
+// BlockWindows.cpp: convolutions, pools, resizes and borders on blocks. Part of the block-channels pass (Blocker.h).
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
@@ -135,47 +135,6 @@ bool Blocker::pad(Operation *op) {
   Value pads = GraphBuilder{b, loc}.integers(*given);
   done(op, onnx::PadOp::create(b, loc, onnx::blockedType(typeOf(op->getResult(0))), blocked[pad.getData()], pads, pad.getConstantValue(),
                                Value(), pad.getModeAttr()));
-  return true;
-}
-
-// A normalisation that no convolution before it could take up is a product and a sum.
-bool Blocker::normalization(Operation *op) {
-  auto norm = cast<onnx::BatchNormalizationOp>(op);
-  if (!isImage(norm.getX()) || !isSingle(norm.getX()) || !blocked.count(norm.getX()))
-    return false;
-  auto affine = channelAffine(norm);
-  if (!affine || int64_t(affine->scale.size()) != channelsOf(norm.getX()))
-    return false;
-  Location loc = op->getLoc();
-  Value x = blocked[norm.getX()], scale = packChannels(b, loc, affine->scale, true), offset = packChannels(b, loc, affine->offset, true);
-  done(op, onnx::AddOp::create(b, loc, x.getType(), onnx::MulOp::create(b, loc, x.getType(), x, scale), offset));
-  return true;
-}
-
-// LRN: x (bias + alpha / size * squares)^-beta, where beta is 3/4 by two square roots. The power stays finite in lanes past the last
-// channel, whose squares are left out. Moving to blocks and back costs less than what the plain form computes.
-bool Blocker::response(Operation *op) {
-  auto lrn = cast<onnx::LRNOp>(op);
-  if (!isImage(lrn.getX()) || !isSingle(lrn.getX()))
-    return false;
-  constexpr int64_t mostSize = 2 * kLanes + 1;
-  float bias = lrn.getBias().convertToFloat(), alpha = lrn.getAlpha().convertToFloat(), beta = lrn.getBeta().convertToFloat();
-  if (int64_t(lrn.getSize()) > mostSize || !(bias > 0) || !(alpha >= 0) || !std::isfinite(beta))
-    return false;
-  Location loc = op->getLoc();
-  Value x = block(lrn.getX(), loc);
-  Type type = x.getType();
-  GraphBuilder g{b, loc};
-  Value squares = onnx::PackedChannelSquaresOp::create(b, loc, type, x, b.getI64IntegerAttr(channelsOf(lrn.getX())), lrn.getSizeAttr());
-  Value scaled = onnx::MulOp::create(b, loc, type, squares, g.number(alpha / float(lrn.getSize())));
-  Value base = onnx::AddOp::create(b, loc, type, scaled, g.number(bias));
-  if (beta == 0.75f) {
-    Value root = onnx::SqrtOp::create(b, loc, type, base);
-    Value power = onnx::MulOp::create(b, loc, type, root, onnx::SqrtOp::create(b, loc, type, root));
-    done(op, onnx::DivOp::create(b, loc, type, x, power));
-  } else {
-    done(op, onnx::MulOp::create(b, loc, type, x, onnx::PowOp::create(b, loc, type, base, g.number(-beta))));
-  }
   return true;
 }
 

@@ -1,5 +1,5 @@
-// Blocker.h: the work of BlockChannels.cpp, whose conversions lie in BlockWindows.cpp (ops that slide a window, and normalisations) and
-// BlockPieces.cpp (ops that join and cut channels).
+// Blocker.h: the work of BlockChannels.cpp, whose conversions lie in BlockWindows.cpp (ops that slide a window), BlockNorms.cpp
+// (normalisations) and BlockPieces.cpp (ops that join and cut channels).
 #pragma once
 #include "dialects/onnx/Blocked.h"
 #include "dialects/onnx/Packed.h"
@@ -20,6 +20,8 @@ inline int64_t channelsOf(mlir::Value image) { return typeOf(image).getDimSize(1
 
 // Whether an op that can work on blocks reads `v`.
 bool isReadInBlocks(mlir::Value v);
+// Whether a normalisation over groups of channels that can work on blocks reads `image`, as rows (BlockNorms.cpp).
+bool isReadByGroups(mlir::Value image);
 
 // Some neighbouring channels of a blocked value that has `all`. Lanes past the last channel of a blocked value are finite where its
 // channels are: convolutions multiply them by zero. So a range that ends inside a block, before other channels, is no blocked value by
@@ -52,6 +54,7 @@ struct Blocker {
   bool globalPool(mlir::Operation *op);
   bool pad(mlir::Operation *op);
   bool normalization(mlir::Operation *op);
+  bool groups(mlir::Operation *op);
   bool response(mlir::Operation *op);
   bool pointwise(mlir::Operation *op);
   bool concat(mlir::Operation *op);

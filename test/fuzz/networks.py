@@ -230,7 +230,7 @@ class Network(Graph):
         return self.emit("BatchNormalization", [x, self.per_channel(x), self.per_channel(x, -1, 1), self.per_channel(x, -1, 1), self.per_channel(x)])
 
     def normalise(self, x):
-        kind, shape = int(self.r.integers(4)), x[1].shape
+        kind, shape = int(self.r.integers(5)), x[1].shape
         if kind == 0:
             return self.batch_norm(x)
         if kind == 1:
@@ -240,7 +240,11 @@ class Network(Graph):
             raise Refused  # would magnify rounding errors
         if kind == 2:
             return self.emit("InstanceNormalization", [x, self.per_channel(x), self.per_channel(x, -1, 1)])
-        return self.emit("GroupNormalization", [x, self.per_channel(x), self.per_channel(x, -1, 1)], num_groups=groups)
+        if kind == 3:
+            return self.emit("GroupNormalization", [x, self.per_channel(x), self.per_channel(x, -1, 1)], num_groups=groups)
+        rows = self.emit("Reshape", [x, self.constant(np.int64([0, groups, -1]))])
+        rows = self.emit("InstanceNormalization", [rows, self.constant(np.ones(groups, np.float32)), self.constant(np.zeros(groups, np.float32))])
+        return self.emit("Reshape", [rows, self.emit("Shape", [x])])
 
     def scale(self, x):
         """With one number, one for each channel, or others that broadcast."""

@@ -16,6 +16,7 @@ import assignments
 import attentions
 import functions
 import halves
+import norms
 import operators
 import orders
 import resizes
@@ -147,18 +148,8 @@ multihead("attention_multihead", 3, 21, 4, 16)
 multihead("attention_multihead_many_keys", 2, 130, 3, 24)
 
 
-def response(name, x, channels, **attributes):
-    """LRN between convolutions, which lanes past the last channel must not reach."""
-    rng, node = np.random.default_rng(0), helper.make_node
-    weights = {"w": rng.standard_normal((channels, x[1], 1, 1)).astype(np.float32), "v": rng.standard_normal((8, channels, 1, 1)).astype(np.float32)}
-    case(name, [node("Conv", ["x", "w"], ["t"]), node("Sigmoid", ["t"], ["s"]), node("LRN", ["s"], ["u"], **attributes), node("Conv", ["u", "v"], ["y"])],
-         {"x": x}, weights)
-
-
-response("lrn", (2, 24, 7, 9), 72, size=5, alpha=0.5, beta=0.75, bias=2.0)
-response("lrn_odd_channels", (1, 20, 5, 6), 44, size=3, alpha=0.3, beta=0.6)
-response("lrn_wide", (1, 16, 4, 5), 40, size=33, alpha=1.0, beta=0.75)
-response("lrn_wider", (1, 16, 4, 5), 70, size=35, alpha=1.0, beta=0.75)
+for _name, _case in norms.CASES.items():
+    case(_name, *_case)
 
 conv("conv_first_layer", (1, 3, 33, 47), 40, (7, 7), strides=[2, 2], pads=[3, 3, 3, 3], epilogue=["Relu"])
 conv("conv_3x3", (2, 32, 15, 29), 64, (3, 3), pads=[1, 1, 1, 1], epilogue=["Sigmoid"])
