@@ -1,200 +1,11 @@
 // Signal.cpp: DFT, STFT, mel weights and windows.
-#include "runtime_stub/kernels/Special.h"
+#include "runtime_stub/kernels/Fourier.h"
+#include "runtime_stub/kernels/Lanes.h"
+#include "runtime_stub/kernels/Parallel.h"
 extern "C" double log10(double) noexcept;
 
 namespace onnxc {
 namespace {
-
-constexpr double pi = 3.14159265358979323846;
-
-// Lengths of factors 2, 3, 4 and 5 as one pass over the sequence for each factor, from one buffer into another; other lengths by
-// Bluestein's convolution in double. Sums and products are rounded one by one, in the usual order of these butterflies.
-template <class R>
-struct Complex {
-  R re, im;
-};
-template <class R>
-ONNXC_INLINE Complex<R> operator+(Complex<R> x, Complex<R> y) {
-  return {x.re + y.re, x.im + y.im};
-}
-template <class R>
-ONNXC_INLINE Complex<R> operator-(Complex<R> x, Complex<R> y) {
-  return {x.re - y.re, x.im - y.im};
-}
-template <class R>
-ONNXC_INLINE Complex<R> operator*(R x, Complex<R> y) {
-  return {x * y.re, x * y.im};
-}
-template <class R>
-ONNXC_INLINE Complex<R> times(Complex<R> x, Complex<R> y) {
-#pragma clang fp contract(off)
-  return {x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
-}
-template <class R>
-ONNXC_INLINE Complex<R> turned(Complex<R> x) {  // by a quarter
-  return {-x.im, x.re};
-}
-
-// The transform of P points in place, with phases exp(sign * 2 pi i / P).
-template <int P, class R>
-ONNXC_INLINE void butterfly(Complex<R> *x, R sign) {
-#pragma clang fp contract(off)
-  using C = Complex<R>;
-  if constexpr (P == 2) {
-    C a = x[0], b = x[1];
-    x[0] = a + b, x[1] = a - b;
-  } else if constexpr (P == 3) {
-    C a = x[0], s = x[1] + x[2], d = turned((sign * R(0.86602540378443864676)) * (x[1] - x[2])), m = a + R(-0.5) * s;
-    x[0] = a + s, x[1] = m + d, x[2] = m - d;
-  } else if constexpr (P == 4) {
-    C s = x[0] + x[2], d = x[0] - x[2], u = x[1] + x[3], v = turned(sign * (x[1] - x[3]));
-    x[0] = s + u, x[1] = d + v, x[2] = s - u, x[3] = d - v;
-  } else {
-    constexpr R c1 = R(0.30901699437494742410), c2 = R(-0.80901699437494742410);
-    R s1 = sign * R(0.95105651629515357212), s2 = sign * R(0.58778525229247312917);
-    C a = x[0], t1 = x[1] + x[4], t4 = x[1] - x[4], t2 = x[2] + x[3], t3 = x[2] - x[3];
-    C m1 = a + c1 * t1 + c2 * t2, m2 = a + c2 * t1 + c1 * t2, d1 = turned(s1 * t4 + s2 * t3), d2 = turned(s2 * t4 - s1 * t3);
-    x[0] = a + t1 + t2, x[1] = m1 + d1, x[4] = m1 - d1, x[2] = m2 + d2, x[3] = m2 - d2;
-  }
-}
-
-// One factor P: from[i + run * (j + P * k)] to to[i + run * (k + groups * j)], turned by twiddle[j - 1][i].
-template <int P, class R>
-ONNXC_INLINE void pass(const Complex<R> *from, Complex<R> *to, const Complex<R> *twiddle, int64_t groups, int64_t run, R sign) {
-  for (int64_t k = 0; k < groups; ++k)
-    for (int64_t i = 0; i < run; ++i) {
-      Complex<R> x[P];
-      for (int j = 0; j < P; ++j)
-        x[j] = from[i + run * (j + P * k)];
-      butterfly<P>(x, sign);
-      to[i + run * k] = x[0];
-      for (int j = 1; j < P; ++j) {
-        Complex<R> w = twiddle[(j - 1) * run + i];
-        to[i + run * (k + groups * j)] = i ? times(x[j], {w.re, sign * w.im}) : x[j];
-      }
-    }
-}
-
-constexpr int kFactors[] = {4, 2, 3, 5};
-
-template <class R>
-struct Fourier {
-  using C = Complex<R>;
-  int64_t n = 0;
-  int count = 0, factor[64];
-  C *twiddle = nullptr, *other = nullptr;  // all factors' one after the other; as long as a sequence
-
-  // Factors of 4 first, a single 2 before all. False when another factor is left.
-  bool factorise(int64_t length) {
-    n = length, count = 0;
-    for (int p : kFactors)
-      for (; length % p == 0; length /= p) {
-        factor[count++] = p;
-        if (p == 2)
-          factor[count - 1] = factor[0], factor[0] = 2;
-      }
-    return length == 1;
-  }
-
-  bool prepare(const Args *a) {
-    int64_t size = 0, groups = 1;
-    for (int f = 0; f < count; groups *= factor[f++])
-      size += (factor[f] - 1) * (n / (groups * factor[f]));
-    if (!(twiddle = heap<C>(a, size)) || !(other = heap<C>(a, n)))
-      return false;
-    C *to = twiddle;
-    groups = 1;
-    for (int f = 0; f < count; groups *= factor[f++])
-      for (int64_t j = 1, run = n / (groups * factor[f]); j < factor[f]; ++j)
-        for (int64_t i = 0; i < run; ++i) {
-          double phase = 2 * pi * double(j * groups * i) / double(n);
-          *to++ = {R(cos(phase)), R(sin(phase))};
-        }
-    return true;
-  }
-
-  // sign -1: forward, 1: backward, without a factor.
-  void run(C *x, R sign) const {
-    const C *from = x, *w = twiddle;
-    C *to = other;
-    int64_t groups = 1;
-    for (int f = 0; f < count; ++f) {
-      int64_t p = factor[f], length = n / (groups * p);
-      if (p == 2)
-        pass<2>(from, to, w, groups, length, sign);
-      else if (p == 3)
-        pass<3>(from, to, w, groups, length, sign);
-      else if (p == 4)
-        pass<4>(from, to, w, groups, length, sign);
-      else
-        pass<5>(from, to, w, groups, length, sign);
-      w += (p - 1) * length, groups *= p;
-      C *next = to == other ? x : other;
-      from = to, to = next;
-    }
-    if (from != x)
-      memcpy(x, from, size_t(n) * sizeof(C));
-  }
-};
-
-// Any length. `chirp` holds the phases of Bluestein's algorithm, `filter` their transform, `padded` the sequence.
-template <class R>
-struct Transform {
-  using C = Complex<R>;
-  using D = Complex<double>;
-  Fourier<R> direct;
-  Fourier<double> power;
-  D *chirp = nullptr, *filter = nullptr, *padded = nullptr;
-
-  bool prepare(const Args *a, int64_t n) {
-    if (direct.factorise(n))
-      return direct.prepare(a);
-    int64_t m = 1;
-    while (m < 2 * n - 1)
-      m *= 2;
-    power.factorise(m);
-    chirp = heap<D>(a, n), filter = heap<D>(a, m), padded = heap<D>(a, m);
-    if (!chirp || !filter || !padded || !power.prepare(a))
-      return false;
-    for (int64_t k = 0, phase = 0; k < n; phase = (phase + 2 * k + 1) % (2 * n), ++k) {  // phase: k * k modulo 2n
-      chirp[k] = {cos(pi * double(phase) / double(n)), -sin(pi * double(phase) / double(n))};
-      filter[k] = {chirp[k].re, -chirp[k].im};
-      if (k)
-        filter[m - k] = filter[k];
-    }
-    power.run(filter, -1);
-    return true;
-  }
-
-  void forward(C *x) const {
-    if (!chirp)
-      return direct.run(x, -1);
-    for (int64_t k = 0; k < power.n; ++k)
-      padded[k] = k < direct.n ? times({x[k].re, x[k].im}, chirp[k]) : D{0, 0};
-    power.run(padded, -1);
-    for (int64_t k = 0; k < power.n; ++k)
-      padded[k] = times(padded[k], filter[k]);
-    power.run(padded, 1);
-    for (int64_t k = 0; k < direct.n; ++k) {
-      D y = times((1 / double(power.n)) * padded[k], chirp[k]);
-      x[k] = {R(y.re), R(y.im)};
-    }
-  }
-
-  void inverse(C *x) const {
-    if (!chirp) {
-      direct.run(x, 1);
-    } else {
-      for (int64_t k = 0; k < direct.n; ++k)
-        x[k].im = -x[k].im;
-      forward(x);
-      for (int64_t k = 0; k < direct.n; ++k)
-        x[k].im = -x[k].im;
-    }
-    for (int64_t k = 0; k < direct.n; ++k)
-      x[k] = R(1 / double(direct.n)) * x[k];
-  }
-};
 
 // The precision of transforms: a spectrum's small bins stand beside large ones and are computed in double; the sequence that comes back
 // from a spectrum is as precise as its type.
@@ -245,19 +56,67 @@ int32_t dftSizes(const Args *a) {
   return ONNXC_K_OK;
 }
 
-// Gathers one line, zero padded or cut to the length; an inverse of half a spectrum gets its mirrored half.
+// `read(line, to)` and `write(line, from)` for each of `count` transforms, some of them side by side. Strided: consecutive numbers are L
+// apart.
+template <int L, class R, class Read, class Write>
+int32_t transformSide(const Args *a, const Transform<R> &f, bool inverse, int64_t count, const Read &read, const Write &write) {
+  constexpr int64_t kWork = 16 + 2 * L;  // for each number of a sequence
+  int64_t line = f.n * int64_t(sizeof(Lines<R, L>)), line64 = (line + 63) / 64 * 64;
+  auto body = [=, &f, &read, &write](void *scratch, int64_t begin, int64_t end) -> int32_t {
+    auto *x = static_cast<Lines<R, L> *>(scratch);
+    R *lanes = static_cast<R *>(scratch);
+    void *room = static_cast<char *>(scratch) + line64;
+    for (int64_t at = begin * L; at < minOf(end * L, count); at += L) {
+      int64_t some = minOf(int64_t(L), count - at);
+      for (int64_t l = 0; l < L; ++l)
+        read(at + minOf(l, some - 1), lanes + l);
+      if (inverse)
+        f.template inverse<L>(x, room);
+      else
+        f.template forward<L>(x, room);
+      for (int64_t l = 0; l < some; ++l)
+        write(at + l, lanes + l);
+    }
+    return ONNXC_K_OK;
+  };
+  return parallelScratchFor(a, (count + L - 1) / L, grainOf(f.n * kWork), line64 + f.template room<L>(), body);
+}
+
+// Several side by side where there are some and they stay in a cache.
+template <class R, class Read, class Write>
+int32_t transforms(const Args *a, const Transform<R> &f, bool inverse, int64_t count, const Read &read, const Write &write) {
+  constexpr int kSide = 8;
+  constexpr int64_t kLongest = 4096;
+  auto strided = [&](auto side) {
+    constexpr int64_t L = side.value;
+    return transformSide<L>(
+        a, f, inverse, count, [&](int64_t i, R *to) { read(i, to, L); }, [&](int64_t i, const R *from) { write(i, from, L); });
+  };
+  return count >= kSide / 2 && f.n <= kLongest ? strided(Index<kSide>()) : strided(Index<1>());
+}
+
+// Reads one line, zero padded or cut to the length; an inverse of half a spectrum gets its mirrored half. A packed one has its real parts
+// alone.
 template <class T, class R>
-void readLine(const DftShape &s, const T *x, int64_t stride, Complex<R> *line) {
+ONNXC_INLINE void readLine(const DftShape &s, bool packed, const T *x, int64_t stride, R *to, int64_t lanes) {
   int64_t parts = s.complexIn ? 2 : 1;
-  for (int64_t k = 0; k < s.length; ++k) {
+  if (packed) {
+    int64_t known = minOf(s.given, s.length);
+    for (int64_t k = 0; k < known; ++k)
+      to[k * lanes] = R(toF64(x[k * stride]));
+    for (int64_t k = known; k < s.length; ++k)
+      to[k * lanes] = 0;
+    return;
+  }
+  for (int64_t k = 0; k < s.length; ++k, to += 2 * lanes) {
     int64_t from = s.inverse && s.onesided && k > s.length / 2 ? s.length - k : k;
     if (from >= s.given) {
-      line[k] = {0, 0};
+      to[0] = to[lanes] = 0;
       continue;
     }
     const T *p = x + from * stride * parts;
     R im = s.complexIn ? R(toF64(p[1])) : 0;
-    line[k] = {R(toF64(p[0])), from == k ? im : -im};
+    to[0] = R(toF64(p[0])), to[lanes] = from == k ? im : -im;
   }
 }
 
@@ -265,26 +124,22 @@ template <class T, class R>
 int32_t dftIn(const Args *a, const DftShape &s) {
   const Tensor &x = a->in[0];
   Transform<R> f;
-  auto *line = heap<Complex<R>>(a, s.length);
-  if (!line || !f.prepare(a, s.length))
+  if (!f.prepare(a, s.length, !s.complexIn && !s.inverse))
     return ONNXC_K_MEMORY;
   int64_t outer = product(x.dims, 0, s.axis), inner = product(x.dims, s.axis + 1, x.rank - 1);
   int64_t parts = s.complexIn ? 2 : 1, outParts = s.onesided && s.inverse ? 1 : 2;
-  for (int64_t o = 0; o < outer; ++o)
-    for (int64_t i = 0; i < inner; ++i) {
-      readLine(s, in<T>(a, 0) + (o * s.given * inner + i) * parts, inner, line);
-      if (s.inverse)
-        f.inverse(line);
-      else
-        f.forward(line);
-      T *y = out<T>(a, 0) + (o * s.bins * inner + i) * outParts;
-      for (int64_t k = 0; k < s.bins; ++k, y += inner * outParts) {
-        y[0] = fromF64<T>(line[k].re);
-        if (outParts == 2)
-          y[1] = fromF64<T>(line[k].im);
-      }
+  auto read = [&](int64_t line, R *to, int64_t lanes) {
+    readLine(s, f.half, in<T>(a, 0) + (line / inner * s.given * inner + line % inner) * parts, inner, to, lanes);
+  };
+  auto write = [&](int64_t line, const R *from, int64_t lanes) {
+    T *y = out<T>(a, 0) + (line / inner * s.bins * inner + line % inner) * outParts;
+    for (int64_t k = 0; k < s.bins; ++k, y += inner * outParts, from += 2 * lanes) {
+      y[0] = fromF64<T>(from[0]);
+      if (outParts == 2)
+        y[1] = fromF64<T>(from[lanes]);
     }
-  return ONNXC_K_OK;
+  };
+  return transforms(a, f, s.inverse, outer * inner, read, write);
 }
 
 template <class T>
@@ -336,25 +191,27 @@ int32_t stft(const Args *a) {
   if (int32_t code = stftShape(a, s))
     return code;
   using R = typename PrecisionOf<T>::Forward;
-  Transform<R> f;
-  auto *line = heap<Complex<R>>(a, s.length);
-  if (!line || !f.prepare(a, s.length))
-    return ONNXC_K_MEMORY;
   const Tensor &x = a->in[0];
   int64_t parts = x.rank == 3 ? x.dims[2] : 1;
-  T *y = out<T>(a, 0);
-  for (int64_t b = 0; b < x.dims[0]; ++b)
-    for (int64_t t = 0; t < s.frames; ++t) {
-      const T *p = in<T>(a, 0) + (b * x.dims[1] + t * s.step) * parts;
-      for (int64_t k = 0; k < s.length; ++k) {
-        R w = hasIn(a, 2) ? R(toF64(in<T>(a, 2)[k])) : 1;
-        line[k] = {w * R(toF64(p[k * parts])), parts == 2 ? w * R(toF64(p[k * parts + 1])) : 0};
-      }
-      f.forward(line);
-      for (int64_t k = 0; k < s.bins; ++k, y += 2)
-        y[0] = fromF64<T>(line[k].re), y[1] = fromF64<T>(line[k].im);
+  Transform<R> f;
+  if (!f.prepare(a, s.length, parts == 1))
+    return ONNXC_K_MEMORY;
+  auto read = [&](int64_t frame, R *to, int64_t lanes) {
+    const T *p = in<T>(a, 0) + (frame / s.frames * x.dims[1] + frame % s.frames * s.step) * parts;
+    int64_t apart = f.half ? lanes : 2 * lanes;
+    for (int64_t k = 0; k < s.length; ++k, to += apart) {
+      R w = hasIn(a, 2) ? R(toF64(in<T>(a, 2)[k])) : 1;
+      to[0] = w * R(toF64(p[k * parts]));
+      if (!f.half)
+        to[lanes] = parts == 2 ? w * R(toF64(p[k * parts + 1])) : 0;
     }
-  return ONNXC_K_OK;
+  };
+  auto write = [&](int64_t frame, const R *from, int64_t lanes) {
+    T *y = out<T>(a, 0) + frame * s.bins * 2;
+    for (int64_t k = 0; k < s.bins; ++k, y += 2, from += 2 * lanes)
+      y[0] = fromF64<T>(from[0]), y[1] = fromF64<T>(from[lanes]);
+  };
+  return transforms(a, f, false, x.dims[0] * s.frames, read, write);
 }
 
 int32_t melSizes(const Args *a) {

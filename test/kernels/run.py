@@ -22,6 +22,7 @@ import orders
 import resizes
 import schedules
 import semantics  # adds to operators.CASES
+import signals  # adds to operators.CASES
 from values import peer
 
 CASES = {}
