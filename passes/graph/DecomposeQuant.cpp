@@ -4,6 +4,7 @@
 #include "dialects/onnx/Microsoft.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Quant.h"
+#include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Decompose.h"
 #include "passes/graph/Weights.h"
@@ -76,6 +77,26 @@ static LogicalResult linearMatMul(onnx::QLinearMatMulOp op, PatternRewriter &rew
   Value a = dequantised(rewriter, loc, op.getA(), op.getAScale(), op.getAZeroPoint(), 1);
   Value b = dequantised(rewriter, loc, op.getB(), op.getBScale(), op.getBZeroPoint(), 1);
   Value y = onnx::MatMulOp::create(rewriter, loc, single(rewriter, op.getY()), a, b);
+  rewriter.replaceOp(op, quantised(rewriter, loc, op.getY().getType(), y, op.getYScale(), op.getYZeroPoint()));
+  return success();
+}
+
+// Of two values of the run, as between queries and keys: sums of whole numbers, which f32 holds up to 258 products deep.
+static LogicalResult linearRunTimeMatMul(onnx::QLinearMatMulOp op, PatternRewriter &rewriter) {
+  auto isByte = [](Value v) { return onnx::elementType(v).isInteger(8); };
+  if (onnx::constantValue(op.getB()) || !isByte(op.getA()) || !isByte(op.getB()) || !isByte(op.getY()))
+    return rewriter.notifyMatchFailure(op, "weights are constant, or no bytes");
+  SmallVector<Value> numbers{op.getAScale(), op.getAZeroPoint(), op.getBScale(), op.getBZeroPoint(), op.getYScale(), op.getYZeroPoint()};
+  auto a = constantFloats(op.getAScale()), b = constantFloats(op.getBScale());
+  if (!llvm::all_of(numbers, isConstant) || !llvm::all_of(numbers, isOneNumber) || !a || !b || !onnx::elementType(op.getYScale()).isF32())
+    return rewriter.notifyMatchFailure(op, "scales are not one constant each");
+  Location loc = op.getLoc();
+  GraphBuilder g{rewriter, loc};
+  Type type = single(rewriter, op.getY());
+  Value left = dequantised(rewriter, loc, op.getA(), g.number(1), op.getAZeroPoint(), 1);
+  Value right = dequantised(rewriter, loc, op.getB(), g.number(1), op.getBZeroPoint(), 1);
+  Value y = onnx::MatMulOp::create(rewriter, loc, type, left, right);
+  y = onnx::MulOp::create(rewriter, loc, type, y, g.number(a->front() * b->front()));
   rewriter.replaceOp(op, quantised(rewriter, loc, op.getY().getType(), y, op.getYScale(), op.getYZeroPoint()));
   return success();
 }
@@ -176,6 +197,13 @@ static LogicalResult linearLeakyRelu(onnx::MSQLinearLeakyReluOp op, PatternRewri
   return linearUnary(op, rewriter,
                      [&](Type type, Value x) { return onnx::LeakyReluOp::create(rewriter, op.getLoc(), type, x, op.getAlphaAttr()); });
 }
+static LogicalResult linearSoftmax(onnx::MSQLinearSoftmaxOp op, PatternRewriter &rewriter) {
+  constexpr int64_t kAlongAxis = 13;  // older ones are over all axes from the one that is named
+  if (int64_t(op.getOpset()) < kAlongAxis)
+    return rewriter.notifyMatchFailure(op, "over several axes");
+  return linearUnary(op, rewriter,
+                     [&](Type type, Value x) { return onnx::SoftmaxOp::create(rewriter, op.getLoc(), type, x, op.getAxisAttr()); });
+}
 static LogicalResult linearMean(onnx::MSQLinearGlobalAveragePoolOp op, PatternRewriter &rewriter) {
   if (op.getChannelsLast())
     return rewriter.notifyMatchFailure(op, "channels are last");
@@ -195,6 +223,7 @@ static LogicalResult linearWindowMean(onnx::MSQLinearAveragePoolOp op, PatternRe
 void populateDecomposeQuantPatterns(RewritePatternSet &patterns) {
   patterns.add(linearConv);
   patterns.add(linearMatMul);
+  patterns.add(linearRunTimeMatMul);
   patterns.add(linearGemm);
   patterns.add(dynamicMatMul);
   patterns.add(integerMatMul);
@@ -202,6 +231,7 @@ void populateDecomposeQuantPatterns(RewritePatternSet &patterns) {
   patterns.add(linearMul);
   patterns.add(linearSigmoid);
   patterns.add(linearLeakyRelu);
+  patterns.add(linearSoftmax);
   patterns.add(linearMean);
   patterns.add(linearWindowMean);
 }

@@ -135,6 +135,14 @@ void tiledPanels(const Integers &p, int64_t panel, int64_t count, int64_t first,
 
 // Unsigned rows, a whole number of quads each; the operand itself where it is that already, unless a row of ones can be added that one tile
 // takes together with all of them.
+void copyFlipped(const uint8_t *from, int64_t n, uint8_t flip, uint8_t *to) {
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16)
+    *(s16 *)(to + i) = *(const s16 *)(from + i) ^ int8_t(flip);
+  for (; i < n; ++i)
+    to[i] = from[i] ^ flip;
+}
+
 bool prepareLeft(const Args *a, Integers &p, bool isSigned) {
   p.left = in<uint8_t>(a, 0), p.stride = p.depth;
   p.summed = p.rows < kRows;
@@ -143,8 +151,7 @@ bool prepareLeft(const Args *a, Integers &p, bool isSigned) {
   p.stride = 4 * p.quads;
   uint8_t *copy = heap<uint8_t>(a, (p.rows + 1) * p.stride);
   for (int64_t r = 0; copy && r < p.rows; ++r)
-    for (int64_t k = 0; k < p.depth; ++k)
-      copy[r * p.stride + k] = p.left[r * p.depth + k] ^ (isSigned ? 0x80 : 0);
+    copyFlipped(p.left + r * p.depth, p.depth, isSigned ? 0x80 : 0, copy + r * p.stride);
   if (copy)
     memset(copy + p.rows * p.stride, 1, size_t(p.stride));
   p.left = copy;

@@ -76,8 +76,8 @@ void copyStrip(const IntegerConv &p, const uint8_t *block, int64_t from, int64_t
     memcpy(to + p.pads[1] * kLanes, block + y * p.width * kLanes, size_t(p.width * kLanes));
     memset(to + (p.pads[1] + p.width) * kLanes, p.border, size_t(p.pads[3] * kLanes));
   }
-  for (int64_t i = 0; p.flip && i < rows * p.row; ++i)
-    start[i] ^= 0x80;
+  for (int64_t i = p.flip ? 0 : rows * p.row, end = rows * p.row; i < end; i += kLanes)
+    *(Bytes16 *)(start + i) ^= 0x80;
 }
 
 // Output rows [first, last) of a block; `image`: the strip that they need.

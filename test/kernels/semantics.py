@@ -58,6 +58,14 @@ for _name, _rows, _columns in (("rows", (2,), (1,)), ("row_matrix", (2, 1), (1,)
         _weights = {"as": _as, "az": _zero(_as), "b": np.eye(2, dtype=np.uint8), "bs": _bs, "bz": _zero(_bs), "ys": _ys, "yz": _zero(_ys) + np.uint8(3)}
         _exact = 10 * np.broadcast_to(_as.reshape(-1, 1), (2, 2)) * _bs.reshape(-1) / np.reshape(_ys, (-1, 1))
         case(f"qlinear_rows {_name}_{_results}", "QLinearMatMul", {"a": _a}, _weights, want=[np.uint8(_exact + 3)])
+for _type in (np.uint8, np.int8):  # both of the run; depths whose sums f32 holds, and one beyond; no quotient lies between two steps
+    for _shape, _other in (((2, 3, 7, 40), (2, 3, 40, 9)), ((7, 33), (33, 20)), ((5, 1, 6, 8), (1, 4, 8, 6)), ((2, 9, 700), (2, 700, 5))):
+        _draw = np.random.default_rng(5)
+        _a, _b = (_draw.integers(np.iinfo(_type).min, np.iinfo(_type).max + 1, n).astype(_type) for n in (_shape, _other))
+        _numbers = {"as": np.float32(0.5), "az": _type(7), "bs": np.float32(0.25), "bz": _type(100), "ys": np.float32(1.37173 * _shape[-1]), "yz": _type(3)}
+        _exact = np.round((_a.astype(int) - 7) @ (_b.astype(int) - 100) * 0.125 / float(_numbers["ys"])) + 3
+        case(f"qlinear_products {_type.__name__}_{len(_shape)}_{_shape[-1]}", "QLinearMatMul", {"a": _a, "as": None, "az": None, "b": _b}, _numbers,
+             want=[np.clip(_exact, np.iinfo(_type).min, np.iinfo(_type).max).astype(_type)])
 _off_on = np.array([0, 1], np.float32)
 for _dtype in (np.int64, np.float32):
     for _opset, _axis, _negative in ((9, -1, [0, 0, 0]), (11, -1, [0, 0, 1]), (9, 0, [0, 0, 0])):  # of opset 9 and 10 without the elements from the end

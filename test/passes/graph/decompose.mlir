@@ -271,6 +271,56 @@ func.func @linear_conv(%x: tensor<1x1x4x4xui8>) -> tensor<1x1x4x4xui8> {
 
 // -----
 
+// Two values of the run: products of whole numbers, whose scale is that of both.
+// CHECK-LABEL: @linear_run_time_product
+// CHECK-DAG: %[[S:.*]] = "onnx.Constant"() <{value = dense<1.250000e-01> : tensor<f32>}>
+// CHECK: %[[P:.*]] = "onnx.MatMul"
+// CHECK: %[[Y:.*]] = "onnx.Mul"(%[[P]], %[[S]])
+// CHECK: "onnx.QuantizeLinear"(%[[Y]]
+func.func @linear_run_time_product(%a: tensor<2x3x4xui8>, %b: tensor<2x4x3xui8>) -> tensor<2x3x3xui8> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %t = "onnx.Constant"() {value = dense<0.25> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<128> : tensor<ui8>} : () -> tensor<ui8>
+  %y = "onnx.QLinearMatMul"(%a, %s, %z, %b, %t, %z, %s, %z)
+      : (tensor<2x3x4xui8>, tensor<f32>, tensor<ui8>, tensor<2x4x3xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<2x3x3xui8>
+  return %y : tensor<2x3x3xui8>
+}
+
+// -----
+
+// Numbers that the run gives, or one for each row, stay with the op.
+// CHECK-LABEL: @linear_run_time_scales
+// CHECK: onnx.QLinearMatMul
+// CHECK: onnx.QLinearMatMul
+func.func @linear_run_time_scales(%a: tensor<2x4xui8>, %b: tensor<4x3xui8>, %s: tensor<f32>) -> (tensor<2x3xui8>, tensor<2x3xui8>) {
+  %t = "onnx.Constant"() {value = dense<0.25> : tensor<f32>} : () -> tensor<f32>
+  %r = "onnx.Constant"() {value = dense<[0.25, 0.5]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %z = "onnx.Constant"() {value = dense<128> : tensor<ui8>} : () -> tensor<ui8>
+  %q = "onnx.Constant"() {value = dense<128> : tensor<2xui8>} : () -> tensor<2xui8>
+  %y = "onnx.QLinearMatMul"(%a, %s, %z, %b, %t, %z, %t, %z)
+      : (tensor<2x4xui8>, tensor<f32>, tensor<ui8>, tensor<4x3xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<2x3xui8>
+  %x = "onnx.QLinearMatMul"(%a, %r, %q, %b, %t, %z, %t, %z)
+      : (tensor<2x4xui8>, tensor<2xf32>, tensor<2xui8>, tensor<4x3xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<2x3xui8>
+  return %y, %x : tensor<2x3xui8>, tensor<2x3xui8>
+}
+
+// -----
+
+// Along one axis since opset 13, over all axes from one on before.
+// CHECK-LABEL: @linear_softmax
+// CHECK: "onnx.Softmax"
+// CHECK: "onnx.QuantizeLinear"
+// CHECK: onnx.ms.QLinearSoftmax
+func.func @linear_softmax(%x: tensor<2x3x4xui8>) -> (tensor<2x3x4xui8>, tensor<2x3x4xui8>) {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<0> : tensor<ui8>} : () -> tensor<ui8>
+  %y = "onnx.ms.QLinearSoftmax"(%x, %s, %z, %s, %z) <{axis = 1 : i64, opset = 13 : i64}> : (tensor<2x3x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<2x3x4xui8>
+  %w = "onnx.ms.QLinearSoftmax"(%x, %s, %z, %s, %z) <{axis = 1 : i64, opset = 12 : i64}> : (tensor<2x3x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<2x3x4xui8>
+  return %y, %w : tensor<2x3x4xui8>, tensor<2x3x4xui8>
+}
+
+// -----
+
 // Two blocks of 16 in one column; -8 is nibble 0, and a signed zero point 0 is the 8 that MatMulNBits means.
 // CHECK-LABEL: @block_weights
 // CHECK-DAG: %[[B:.*]] = "onnx.Constant"() <{value = dense<0> : tensor<1x2x8xui8>}>
