@@ -35,6 +35,8 @@ struct GraphBuilder {
 mlir::RankedTensorType rankedType(mlir::Value v);
 
 void populateDecomposeConvPatterns(mlir::RewritePatternSet &patterns);
+// Of those the convolutions over three dims, also of integers, whose weights are constants behind integer-contractions only.
+void populateFramePatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeConvIntegerPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeNormPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeEinsumPatterns(mlir::RewritePatternSet &patterns);

@@ -370,6 +370,9 @@ static LogicalResult convWhole(onnx::ConvOp op, PatternRewriter &rewriter) {
 void populateDecomposeConvPatterns(RewritePatternSet &patterns) {
   patterns.add(convWhole, /*benefit=*/3);
   patterns.add(convTranspose);
+  populateFramePatterns(patterns);
+}
+void populateFramePatterns(RewritePatternSet &patterns) {
   patterns.add(convOverTime, /*benefit=*/2);
   patterns.add(convFrames);
 }

@@ -350,6 +350,7 @@ struct IntegerContractions : impl::IntegerContractionsBase<IntegerContractions> 
     populateQuantisationPatterns(rest);
     populatePackIntegerPatterns(rest);
     populateTableOfConvPatterns(rest);
+    populateFramePatterns(rest);
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     for (RewritePatternSet *patterns : {&moves, &contractions, &sums, &rest})

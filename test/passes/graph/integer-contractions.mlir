@@ -121,6 +121,24 @@ func.func @linear(%q: tensor<1x4x4x4xui8>) -> tensor<1x64x4x4xui8> {
 
 // -----
 
+// One of three axes becomes one of images, exact sums of integers too.
+// CHECK-LABEL: @frames
+// CHECK: %[[S:.*]] = "onnx.Conv"({{.*}}) <{{.*}}> {onnxc.exact} : (tensor<3x12x4x4xf32>, tensor<8x12x3x3xf32>) -> tensor<3x8x2x2xf32>
+// CHECK-NOT: "onnx.Conv"
+// CHECK: "onnx.Round"
+func.func @frames(%q: tensor<1x4x5x4x4xui8>) -> tensor<1x8x3x2x2xui8> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<128> : tensor<ui8>} : () -> tensor<ui8>
+  %x = "onnx.DequantizeLinear"(%q, %s, %z) : (tensor<1x4x5x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x4x5x4x4xf32>
+  %c = "onnx.Constant"() {value = dense<2> : tensor<8x4x3x3x3xi8>} : () -> tensor<8x4x3x3x3xi8>
+  %w = "onnx.DequantizeLinear"(%c, %s) : (tensor<8x4x3x3x3xi8>, tensor<f32>) -> tensor<8x4x3x3x3xf32>
+  %y = "onnx.Conv"(%x, %w) : (tensor<1x4x5x4x4xf32>, tensor<8x4x3x3x3xf32>) -> tensor<1x8x3x2x2xf32>
+  %o = "onnx.QuantizeLinear"(%y, %s, %z) : (tensor<1x8x3x2x2xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x8x3x2x2xui8>
+  return %o : tensor<1x8x3x2x2xui8>
+}
+
+// -----
+
 // The convolution that is computed last adds the other's bytes to its own; a Relu is a bound.
 // CHECK-LABEL: @residual
 // CHECK: %[[A:.*]] = "onnx.packed.LinearConv"(%arg0
