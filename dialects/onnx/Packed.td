@@ -8,12 +8,12 @@
 include "dialects/onnx/Onnx.td"
 
 def Onnx_PackedBlockOp : Onnx_Op<"packed.Block"> {
-  let summary = "[N, C, H, W] to blocked; lanes past C are zero";
+  let summary = "[N, C, H, W], or [N, C, W] as one row, to blocked; lanes past C are zero";
   let arguments = (ins AnyTensor:$X);
   let results = (outs AnyTensor:$Y);
 }
 def Onnx_PackedUnblockOp : Onnx_Op<"packed.Unblock"> {
-  let summary = "blocked to [N, channels, H, W]";
+  let summary = "blocked to [N, channels, H, W], or [N, channels, W] of one row";
   let arguments = (ins AnyTensor:$X, I64Attr:$channels);
   let results = (outs AnyTensor:$Y);
 }

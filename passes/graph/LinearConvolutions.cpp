@@ -1,5 +1,6 @@
-// LinearConvolutions.cpp: 2-D convolutions of dequantised values as onnx.packed.LinearConv, which stays in bytes; passes/layout then drops
-// the conversions to blocks between them. The first step of the integer-contractions pass, which writes the others as sums in f32.
+// LinearConvolutions.cpp: 1-D and 2-D convolutions of dequantised values as onnx.packed.LinearConv, which stays in bytes; passes/layout
+// then drops the conversions to blocks between them. The first step of the integer-contractions pass, which writes the others as sums in
+// f32.
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Blocked.h"
 #include "dialects/onnx/Packed.h"
@@ -36,9 +37,11 @@ bool isPlain(onnx::ConvOp op) {
 std::optional<Filters> filtersOf(LinearConv &c) {
   auto x = dyn_cast<RankedTensorType>(c.x.getType()), w = dyn_cast<RankedTensorType>(c.w.getType());
   auto bytes = constantBytes(onnx::constantValue(c.w));
-  if (!x || x.getRank() != 4 || x.isDynamicDim(1) || !w || w.getRank() != 4 || !bytes || bytes->empty() || !isPlain(c.op))
+  bool images = x && w && x.getRank() == w.getRank() && (x.getRank() == 3 || x.getRank() == 4);
+  if (!images || x.isDynamicDim(1) || !bytes || bytes->empty() || !isPlain(c.op))
     return std::nullopt;
-  Filters f{{}, {}, w.getDimSize(0), w.getDimSize(1), w.getDimSize(2), w.getDimSize(3), int64_t(c.op.getGroup()), false, false};
+  int64_t rows = x.getRank() == 4 ? w.getDimSize(2) : 1, columns = w.getShape().back();
+  Filters f{{}, {}, w.getDimSize(0), w.getDimSize(1), rows, columns, int64_t(c.op.getGroup()), false, false};
   constexpr int64_t kDepth = 1 << 15;  // of products below 2^16 that 32 bits hold
   if (f.depth() > kDepth || f.group < 1 || f.outputs % f.group || x.getDimSize(1) != f.channels * f.group)
     return std::nullopt;
@@ -97,8 +100,12 @@ std::optional<std::vector<int32_t>> corrections(const Filters &f, const std::vec
   return addBias(result, bias, element) ? std::optional(result) : std::nullopt;
 }
 
-SmallVector<int64_t> listOf(std::optional<ArrayRef<int64_t>> given, int64_t n, int64_t otherwise) {
-  return given && !given->empty() ? SmallVector<int64_t>(*given) : SmallVector<int64_t>(n, otherwise);
+// What is given for each axis, or each end of one, of an image; a row is one of height 1.
+SmallVector<int64_t> listOf(std::optional<ArrayRef<int64_t>> given, int64_t rank, int64_t otherwise, int64_t ends = 1) {
+  SmallVector<int64_t> list = given && !given->empty() ? SmallVector<int64_t>(*given) : SmallVector<int64_t>((rank - 2) * ends, otherwise);
+  for (int64_t end = ends; rank == 3 && end--;)
+    list.insert(list.begin() + end, otherwise);
+  return list;
 }
 
 }  // namespace
@@ -139,16 +146,21 @@ Value linearConvolution(PatternRewriter &rewriter, LinearConv c) {
     f->offsets.resize(lanes);
     offsets = GraphBuilder{rewriter, loc}.integers<int32_t>(perChannel, f->offsets);
   }
+  auto given = cast<RankedTensorType>(x.getType());
+  int64_t rank = given.getRank();
   if (!f->plain)
-    x = onnx::PackedBlockOp::create(rewriter, loc, onnx::blockedType(cast<RankedTensorType>(x.getType())), x);
+    x = onnx::PackedBlockOp::create(rewriter, loc, onnx::blockedType(given), x);
+  else if (rank == 3)
+    x = onnx::UnsqueezeOp::create(rewriter, loc, given.clone({given.getDimSize(0), given.getDimSize(1), 1, given.getDimSize(2)}), x,
+                                  GraphBuilder{rewriter, loc}.integers({2}));
   auto n = [&](int64_t v) { return rewriter.getI64IntegerAttr(v); };
   auto list = [&](ArrayRef<int64_t> v) { return rewriter.getDenseI64ArrayAttr(v); };
   bool valid = c.op.getAutoPad() == "VALID";
   Value y = onnx::PackedLinearConvOp::create(
       rewriter, loc, onnx::blockedType(result), x, packed(rewriter, loc, *f), GraphBuilder{rewriter, loc}.floats(perChannel, c.factors),
       GraphBuilder{rewriter, loc}.integers<int32_t>(perChannel, *sums), Value(), Value(), offsets, n(f->depthwise ? 1 : f->group),
-      n(f->plain), n(f->depthwise ? 0 : f->channels), list({f->rows, f->columns}), list(listOf(c.op.getStrides(), 2, 1)),
-      list(valid ? SmallVector<int64_t>(4, 0) : listOf(c.op.getPads(), 4, 0)), list(listOf(c.op.getDilations(), 2, 1)), n(c.xZero),
+      n(f->plain), n(f->depthwise ? 0 : f->channels), list({f->rows, f->columns}), list(listOf(c.op.getStrides(), rank, 1)),
+      list(valid ? SmallVector<int64_t>(4, 0) : listOf(c.op.getPads(), rank, 0, 2)), list(listOf(c.op.getDilations(), rank, 1)), n(c.xZero),
       n(c.zero), n(c.least), n(c.most), DenseF32ArrayAttr());
   return onnx::PackedUnblockOp::create(rewriter, loc, result, y, n(outputs));
 }

@@ -360,8 +360,16 @@ static LogicalResult packedMoments(ShapeOp &o) {
 static LogicalResult packedPool(ShapeOp &o) { return slideBlocked(o, o.dim(0, 1), constants(o, o.intsAttr("kernel_shape"))); }
 static LogicalResult packedSquares(ShapeOp &o) { return o.set(0, o.dims(0)); }
 static LogicalResult packedResize(ShapeOp &o) { return setBlocked(o, o.dim(0, 1), o.dim(1, 0), o.dim(3, 0)); }
-static LogicalResult block(ShapeOp &o) { return setBlocked(o, o.s.ceilDiv(o.dim(0, 1), o.c(kLanes)), o.dim(0, 2), o.dim(0, 3)); }
-static LogicalResult unblock(ShapeOp &o) { return o.set(0, {o.dim(0, 0), o.c(o.intAttr("channels")), o.dim(0, 2), o.dim(0, 3)}); }
+static LogicalResult block(ShapeOp &o) {
+  AffineExpr height = o.rank(0) == 3 ? o.c(1) : o.dim(0, 2);
+  return setBlocked(o, o.s.ceilDiv(o.dim(0, 1), o.c(kLanes)), height, o.dims(0).back());
+}
+static LogicalResult unblock(ShapeOp &o) {
+  Dims image{o.dim(0, 0), o.c(o.intAttr("channels")), o.dim(0, 2), o.dim(0, 3)};
+  if (cast<RankedTensorType>(o.out(0).getType()).getRank() == 3)
+    image.erase(image.begin() + 2);
+  return o.set(0, image);
+}
 static LogicalResult channels(ShapeOp &o) {
   int64_t count = 0;
   for (int64_t n : o.intsAttr("counts"))

@@ -84,7 +84,7 @@ Value Blocker::image(Value v, Location loc) {
 Value Blocker::block(Value v, Location loc) {
   Value &have = blocked[v];
   if (!have)
-    have = onnx::PackedBlockOp::create(b, loc, onnx::blockedType(typeOf(v)), image(v, loc));
+    have = onnx::PackedBlockOp::create(b, loc, onnx::blockedType(typeOf(v)), v);
   return have;
 }
 
@@ -98,9 +98,11 @@ Value Blocker::unblock(Value original, Value value) {
     shape[0] = 0, shape[1] = type.getDimSize(1);
     return onnx::ReshapeOp::create(b, loc, type, value, GraphBuilder{b, loc}.integers(shape));
   }
-  auto wide = RankedTensorType::get({s[0], type.getDimSize(1), s[2], s[3]}, type.getElementType());
-  Value plain = onnx::PackedUnblockOp::create(b, loc, wide, value, b.getI64IntegerAttr(type.getDimSize(1)));
-  return type.getRank() == 4 ? plain : onnx::SqueezeOp::create(b, loc, type, plain, GraphBuilder{b, loc}.integers({2}));
+  SmallVector<int64_t> sizes{s[0], type.getDimSize(1), s[2], s[3]};
+  if (type.getRank() == 3)
+    sizes.erase(sizes.begin() + 2);
+  auto plain = RankedTensorType::get(sizes, type.getElementType());
+  return onnx::PackedUnblockOp::create(b, loc, plain, value, b.getI64IntegerAttr(type.getDimSize(1)));
 }
 
 void Blocker::done(Operation *op, Value result) {

@@ -62,8 +62,8 @@ ONNXC_INLINE void moveFew(T *image, T *lanes, int64_t plane, int64_t have, bool 
 
 template <class T>
 ONNXC_INLINE int32_t convertAll(const onnxc_args *a, const onnxc_tensor &plain, const onnxc_tensor &blocked, bool toBlocks) {
-  ONNXC_CHECK(plain.rank == 4 && blocked.rank == 5 && blocked.dims[4] == kLanes, ONNXC_K_SHAPE);
-  int64_t channels = plain.dims[1], blocks = blocked.dims[1], plane = plain.dims[2] * plain.dims[3];
+  ONNXC_CHECK((plain.rank == 3 || plain.rank == 4) && blocked.rank == 5 && blocked.dims[4] == kLanes, ONNXC_K_SHAPE);
+  int64_t channels = plain.dims[1], blocks = blocked.dims[1], plane = product(plain.dims, 2, plain.rank);
   ONNXC_CHECK(blocks == (channels + kLanes - 1) / kLanes && blocked.dims[0] == plain.dims[0], ONNXC_K_SHAPE);
   ONNXC_CHECK(blocked.dims[2] * blocked.dims[3] == plane, ONNXC_K_SHAPE);
   T *images = const_cast<T *>(data<T>(plain)), *all = const_cast<T *>(data<T>(blocked));

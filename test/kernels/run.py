@@ -396,6 +396,10 @@ quantised_residual("qlinear_residual", (2, 40, 9, 11), (3, 3), pads=[1, 1, 1, 1]
 quantised_residual("qlinear_residual_relu", (1, 64, 7, 7), (1, 1), relu=True)
 quantised_residual("qlinear_residual_of_two", (2, 17, 9, 11), (1, 1), both=True)
 quantised_conv("qlinear_conv_deep", (1, 80, 9, 9), 40, (3, 3), pads=[1, 1, 1, 1])
+for _name, _x, _outputs, _kernel, _more in (("", (2, 33, 70), 40, (3,), {"pads": [4, 1], "dilations": [2]}), ("_depth", (2, 40, 70), 40, (5,), {"group": 40, "strides": [2], "pads": [2, 1]}),
+                                            ("_few", (2, 3, 70), 20, (7,), {"strides": [3]}), ("_frames", (1, 5, 6, 7, 9), 12, (3, 3, 3), {"pads": [1] * 6})):
+    quantised_conv(f"quantised_conv_row{_name}", _x, _outputs, _kernel, **_more)
+    dequantised_conv(f"dequantised_conv_row{_name}", _x, _outputs, _kernel, np.zeros(1, np.int8), **_more)
 quantised_product("qlinear_product_deep", (9, 1340), 70)
 quantised_silu("qlinear_silu", (2, 19, 9, 11), (3, 3), 21)
 quantised_silu("qlinear_silu_1x1", (1, 40, 17, 17), (1, 1), 80)

@@ -1,6 +1,6 @@
 // RUN: onnxc-opt %s --integer-contractions --split-input-file | FileCheck %s
 
-// Of one axis: the sums are integers in f32; one multiplication takes them to the scale of the result. A bias that was quantised with both scales stays integer.
+// Padded by what its size asks for: the sums are integers in f32; one multiplication takes them to the scale of the result. A bias that was quantised with both scales stays integer.
 // CHECK-LABEL: @conv
 // CHECK-DAG: %[[W:.*]] = "onnx.Constant"() <{value = dense<{{.*}}2.000000e+00{{.*}}-3.000000e+00{{.*}}> : tensor<2x1x1xf32>}>
 // CHECK-DAG: %[[B:.*]] = "onnx.Constant"() <{value = dense<[1.000000e+01, 2.000000e+01]> : tensor<2xf32>}>
@@ -26,7 +26,7 @@ func.func @conv(%q: tensor<1x1x16xui8>) -> tensor<1x2x16xui8> {
   %u = "onnx.Constant"() {value = dense<[0.125, 0.25]> : tensor<2xf32>} : () -> tensor<2xf32>
   %zeros = "onnx.Constant"() {value = dense<0> : tensor<2xi32>} : () -> tensor<2xi32>
   %b = "onnx.DequantizeLinear"(%d, %u, %zeros) <{axis = 0 : i64}> : (tensor<2xi32>, tensor<2xf32>, tensor<2xi32>) -> tensor<2xf32>
-  %y = "onnx.Conv"(%x, %w, %b) : (tensor<1x1x16xf32>, tensor<2x1x1xf32>, tensor<2xf32>) -> tensor<1x2x16xf32>
+  %y = "onnx.Conv"(%x, %w, %b) <{auto_pad = "SAME_UPPER"}> : (tensor<1x1x16xf32>, tensor<2x1x1xf32>, tensor<2xf32>) -> tensor<1x2x16xf32>
   %r = "onnx.Relu"(%y) : (tensor<1x2x16xf32>) -> tensor<1x2x16xf32>
   %one = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
   %nil = "onnx.Constant"() {value = dense<0> : tensor<ui8>} : () -> tensor<ui8>
@@ -117,6 +117,24 @@ func.func @linear(%q: tensor<1x4x4x4xui8>) -> tensor<1x64x4x4xui8> {
   %three = "onnx.Constant"() {value = dense<3> : tensor<ui8>} : () -> tensor<ui8>
   %o = "onnx.QuantizeLinear"(%r, %s, %three) : (tensor<1x64x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xui8>
   return %o : tensor<1x64x4x4xui8>
+}
+
+// -----
+
+// A row is an image of height 1, in blocks too.
+// CHECK-LABEL: @row
+// CHECK: %[[X:.*]] = "onnx.packed.Block"(%arg0) : (tensor<2x16x20xui8>) -> tensor<2x1x1x20x16xui8>
+// CHECK: %[[Y:.*]] = "onnx.packed.LinearConv"(%[[X]], {{.*}} <{{{.*}}dilations = array<i64: 1, 2>{{.*}}kernel_shape = array<i64: 1, 3>{{.*}}pads = array<i64: 0, 4, 0, 1>{{.*}}strides = array<i64: 1, 1>
+// CHECK: "onnx.packed.Unblock"(%[[Y]]) <{channels = 8 : i64}> : (tensor<2x1x1x21x16xui8>) -> tensor<2x8x21xui8>
+func.func @row(%q: tensor<2x16x20xui8>) -> tensor<2x8x21xui8> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<128> : tensor<ui8>} : () -> tensor<ui8>
+  %x = "onnx.DequantizeLinear"(%q, %s, %z) : (tensor<2x16x20xui8>, tensor<f32>, tensor<ui8>) -> tensor<2x16x20xf32>
+  %c = "onnx.Constant"() {value = dense<2> : tensor<8x16x3xi8>} : () -> tensor<8x16x3xi8>
+  %w = "onnx.DequantizeLinear"(%c, %s) : (tensor<8x16x3xi8>, tensor<f32>) -> tensor<8x16x3xf32>
+  %y = "onnx.Conv"(%x, %w) <{dilations = array<i64: 2>, pads = array<i64: 4, 1>}> : (tensor<2x16x20xf32>, tensor<8x16x3xf32>) -> tensor<2x8x21xf32>
+  %o = "onnx.QuantizeLinear"(%y, %s, %z) : (tensor<2x8x21xf32>, tensor<f32>, tensor<ui8>) -> tensor<2x8x21xui8>
+  return %o : tensor<2x8x21xui8>
 }
 
 // -----
