@@ -8,6 +8,7 @@
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Decompose.h"
 #include "passes/graph/Weights.h"
+#include <cmath>
 
 using namespace mlir;
 namespace onnxc {
@@ -87,8 +88,8 @@ static LogicalResult linearRunTimeMatMul(onnx::QLinearMatMulOp op, PatternRewrit
   if (onnx::constantValue(op.getB()) || !isByte(op.getA()) || !isByte(op.getB()) || !isByte(op.getY()))
     return rewriter.notifyMatchFailure(op, "weights are constant, or no bytes");
   SmallVector<Value> numbers{op.getAScale(), op.getAZeroPoint(), op.getBScale(), op.getBZeroPoint(), op.getYScale(), op.getYZeroPoint()};
-  auto a = constantFloats(op.getAScale()), b = constantFloats(op.getBScale());
-  if (!llvm::all_of(numbers, isConstant) || !llvm::all_of(numbers, isOneNumber) || !a || !b || !onnx::elementType(op.getYScale()).isF32())
+  auto a = constantFloats(op.getAScale()), b = constantFloats(op.getBScale()), to = constantFloats(op.getYScale());
+  if (!llvm::all_of(numbers, isConstant) || !llvm::all_of(numbers, isOneNumber) || !a || !b || !to)
     return rewriter.notifyMatchFailure(op, "scales are not one constant each");
   Location loc = op.getLoc();
   GraphBuilder g{rewriter, loc};
@@ -96,8 +97,8 @@ static LogicalResult linearRunTimeMatMul(onnx::QLinearMatMulOp op, PatternRewrit
   Value left = dequantised(rewriter, loc, op.getA(), g.number(1), op.getAZeroPoint(), 1);
   Value right = dequantised(rewriter, loc, op.getB(), g.number(1), op.getBZeroPoint(), 1);
   Value y = onnx::MatMulOp::create(rewriter, loc, type, left, right);
-  y = onnx::MulOp::create(rewriter, loc, type, y, g.number(a->front() * b->front()));
-  rewriter.replaceOp(op, quantised(rewriter, loc, op.getY().getType(), y, op.getYScale(), op.getYZeroPoint()));
+  y = onnx::MulOp::create(rewriter, loc, type, y, g.number(a->front() * b->front() / to->front()));  // as runtimes round
+  rewriter.replaceOp(op, quantised(rewriter, loc, op.getY().getType(), y, g.number(1), op.getYZeroPoint()));
   return success();
 }
 
@@ -201,8 +202,15 @@ static LogicalResult linearSoftmax(onnx::MSQLinearSoftmaxOp op, PatternRewriter 
   constexpr int64_t kAlongAxis = 13;  // older ones are over all axes from the one that is named
   if (int64_t(op.getOpset()) < kAlongAxis)
     return rewriter.notifyMatchFailure(op, "over several axes");
-  return linearUnary(op, rewriter,
-                     [&](Type type, Value x) { return onnx::SoftmaxOp::create(rewriter, op.getLoc(), type, x, op.getAxisAttr()); });
+  auto scale = constantFloats(op.getYScale());
+  if (!scale || scale->size() != 1 || !isConstant(op.getXScale()) || !isConstant(op.getXZeroPoint()) || !isConstant(op.getYZeroPoint()))
+    return rewriter.notifyMatchFailure(op, "scales are not constant");
+  Location loc = op.getLoc();
+  Value x = dequantised(rewriter, loc, op.getX(), op.getXScale(), op.getXZeroPoint(), 1);
+  Value y = onnx::SoftmaxOp::create(rewriter, loc, single(rewriter, op.getY()), x, op.getAxisAttr());
+  float step = 1 / std::floor(1 / scale->front());  // a whole number of steps makes 1, as in ONNX Runtime
+  rewriter.replaceOp(op, quantised(rewriter, loc, op.getY().getType(), y, GraphBuilder{rewriter, loc}.number(step), op.getYZeroPoint()));
+  return success();
 }
 static LogicalResult linearMean(onnx::MSQLinearGlobalAveragePoolOp op, PatternRewriter &rewriter) {
   if (op.getChannelsLast())

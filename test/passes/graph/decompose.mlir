@@ -271,9 +271,9 @@ func.func @linear_conv(%x: tensor<1x1x4x4xui8>) -> tensor<1x1x4x4xui8> {
 
 // -----
 
-// Two values of the run: products of whole numbers, whose scale is that of both.
+// Two values of the run: products of whole numbers, scaled by 0.5 * 0.25 / 0.5.
 // CHECK-LABEL: @linear_run_time_product
-// CHECK-DAG: %[[S:.*]] = "onnx.Constant"() <{value = dense<1.250000e-01> : tensor<f32>}>
+// CHECK-DAG: %[[S:.*]] = "onnx.Constant"() <{value = dense<2.500000e-01> : tensor<f32>}>
 // CHECK: %[[P:.*]] = "onnx.MatMul"
 // CHECK: %[[Y:.*]] = "onnx.Mul"(%[[P]], %[[S]])
 // CHECK: "onnx.QuantizeLinear"(%[[Y]]
@@ -306,13 +306,14 @@ func.func @linear_run_time_scales(%a: tensor<2x4xui8>, %b: tensor<4x3xui8>, %s: 
 
 // -----
 
-// Along one axis since opset 13, over all axes from one on before.
+// Along one axis since opset 13, over all axes from one on before. 1 is a whole number of steps.
 // CHECK-LABEL: @linear_softmax
-// CHECK: "onnx.Softmax"
-// CHECK: "onnx.QuantizeLinear"
+// CHECK: %[[S:.*]] = "onnx.Constant"() <{value = dense<5.000000e-01> : tensor<f32>}>
+// CHECK: %[[Y:.*]] = "onnx.Softmax"
+// CHECK: "onnx.QuantizeLinear"(%[[Y]], %[[S]]
 // CHECK: onnx.ms.QLinearSoftmax
 func.func @linear_softmax(%x: tensor<2x3x4xui8>) -> (tensor<2x3x4xui8>, tensor<2x3x4xui8>) {
-  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %s = "onnx.Constant"() {value = dense<0.4> : tensor<f32>} : () -> tensor<f32>
   %z = "onnx.Constant"() {value = dense<0> : tensor<ui8>} : () -> tensor<ui8>
   %y = "onnx.ms.QLinearSoftmax"(%x, %s, %z, %s, %z) <{axis = 1 : i64, opset = 13 : i64}> : (tensor<2x3x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<2x3x4xui8>
   %w = "onnx.ms.QLinearSoftmax"(%x, %s, %z, %s, %z) <{axis = 1 : i64, opset = 12 : i64}> : (tensor<2x3x4xui8>, tensor<f32>, tensor<ui8>, tensor<f32>, tensor<ui8>) -> tensor<2x3x4xui8>
