@@ -13,7 +13,6 @@ import tempfile
 import time
 from pathlib import Path
 
-import numpy as np
 import onnx
 from onnx import helper
 
@@ -22,7 +21,7 @@ from common import WIDEST
 from graphs import Graph, model
 from networks import Network
 from quantised import Quantised
-from values import PATIENCE, compare, forked
+from values import PATIENCE, forked
 
 BATCH = 40
 KINDS = {"graphs": Graph, "networks": Network, "quantised": Quantised}
@@ -45,7 +44,7 @@ def run(library, graphs, threads):
         results = iter(loaded.run({name: x for feed in feeds for name, x in feed.items()}))
         for g, wants in zip(graphs, wanted):
             for end, want in zip(g.ends, wants):
-                wrong = compare(want, next(results), 2e-4, 2e-5 + g.ERROR * float(np.abs(want).max()))
+                wrong = g.differs(end, want, next(results))
                 if wrong:
                     return f"{end}, run {turn}: {wrong}"
     return "ok"

@@ -3,6 +3,8 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
+from values import compare
+
 UNARY = ["Relu", "Neg", "Abs", "Sigmoid", "Tanh", "Exp", "Floor", "Sqrt", "Softplus", "Erf", "HardSigmoid", "LeakyRelu", "Identity", "Sign", "Cos"]
 BINARY = ["Add", "Sub", "Mul", "Div", "Max", "Min"]
 REDUCE = ["ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceL2", "ReduceLogSumExp"]
@@ -45,6 +47,14 @@ class Graph:
     def more_runs(self):
         """(feed, results) of other sizes of the same model."""
         return []
+
+    def error(self, name, want):
+        """What an element of the result may be off besides its own 2e-4."""
+        return 2e-5 + self.ERROR * float(np.abs(want).max())
+
+    def differs(self, name, want, got):
+        """None, or what is wrong with a result."""
+        return compare(want, got, 2e-4, self.error(name, want))
 
     def pick(self, test=lambda a: True):
         names = [n for n, a in self.values.items() if test(a)]

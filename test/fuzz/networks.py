@@ -15,10 +15,11 @@ STEPS = {"convolve": 6, "separable": 3, "residual": 3, "split": 2, "slice": 3, "
 
 class Network(Graph):
     TYPES = (np.float32, np.int64)
-    ERROR = 2e-5  # of the largest number of a result: sums of many products cancel
+    ERROR = 2e-5  # of the largest number that a result comes from: sums of many products cancel
 
     def begin(self):
         r, self.hidden = self.r, set()  # values that no step takes
+        self.largest = {}  # number behind each value
         self.axes = (2, 2, 2, 2, 2, 2, 1, 3)[int(r.integers(8))]
         large = self.axes == 2 and self.maybe(8)  # values between layers larger than a cache
         self.GREATEST = 800000 if large else 40000
@@ -64,6 +65,18 @@ class Network(Graph):
             return peer(model(graph), optimized=False).run(None, feed)
         except Exception as e:  # the peer's own class for each of its codes
             raise Refused from e
+
+    def fits(self, a):
+        return super().fits(a) and (a.dtype != np.float32 or np.abs(a).max() < 200)
+
+    def emit(self, op, inputs, results=1, **attributes):
+        made = super().emit(op, inputs, results, **attributes)
+        for name, a in made if results > 1 else [made]:
+            self.largest[name] = max(float(np.abs(a).max()), *(self.largest.get(n, 0) for n, _ in inputs))
+        return made
+
+    def error(self, name, want):
+        return super().error(name, self.largest[name])
 
     # ---- choices
 
@@ -111,6 +124,8 @@ class Network(Graph):
         same = self.maybe() and [(k - 1) * d // 2 for k, d in zip(kernel, dilations)] * 2
         pads = same or [int(r.integers(0, (k + 1) // 2 + 1)) for k in kernel * 2]
         for i, size in enumerate(sizes):
+            if size < dilations[i]:
+                raise Refused  # a window may have no pixel, whose mean evaluators differ about
             if size + pads[i] + pads[i + self.axes] < (kernel[i] - 1) * dilations[i] + 1 or max(pads[i], pads[i + self.axes]) >= kernel[i]:
                 raise Refused
         return {"kernel_shape": kernel, "strides": strides, "dilations": dilations, "pads": pads}
@@ -234,6 +249,8 @@ class Network(Graph):
         if kind == 0:
             return self.batch_norm(x)
         if kind == 1:
+            if np.abs(x[1]).max() > 50:
+                raise Refused  # a rounding error of the exponent is one of the result
             return self.emit("Softmax", [x], axis=1)
         groups = shape[1] if kind == 2 else next(g for g in (4, 3, 2, 1) if shape[1] % g == 0)
         if x[1].reshape(shape[0] * groups, -1).std(axis=1).min() < 0.2:
