@@ -1,4 +1,4 @@
-// DecomposeQuant.cpp: quantised products of ONNX and com.microsoft as dequantisation, contraction and quantisation, which
+// DecomposeQuant.cpp: quantised ops of ONNX and com.microsoft as dequantisation, the op on f32 and quantisation, which
 // IntegerContractions then contracts as integers. For the decompose pass.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Microsoft.h"
@@ -228,6 +228,28 @@ static LogicalResult linearWindowMean(onnx::MSQLinearAveragePoolOp op, PatternRe
   });
 }
 
+// Parts of the result's scale and zero point are joined as they are, others requantised, which is a table of bytes.
+static LogicalResult linearConcat(onnx::MSQLinearConcatOp op, PatternRewriter &rewriter) {
+  Value scale = op.getYScale(), zero = op.getYZeroPoint();
+  ValueRange parts = op.getInputs();  // value, scale and zero point of each
+  auto sameNumber = [](Value a, Value b) { return onnx::constantValue(a) == onnx::constantValue(b); };
+  SmallVector<Value> numbers{scale, zero};
+  for (size_t i = 0; i < parts.size(); ++i)
+    if (i % 3 != 0)
+      numbers.push_back(parts[i]);
+  if (!llvm::all_of(numbers, isConstant) || !llvm::all_of(numbers, isOneNumber))
+    return rewriter.notifyMatchFailure(op, "scales are not one constant each");
+  SmallVector<Value> bytes;
+  for (size_t i = 0; i + 2 < parts.size(); i += 3) {
+    Value x = parts[i], s = scalarOrAxis(rewriter, parts[i + 1]), z = scalarOrAxis(rewriter, parts[i + 2]);
+    bool isSame = sameNumber(s, scalarOrAxis(rewriter, scale)) && sameNumber(z, scalarOrAxis(rewriter, zero));
+    Type type = llvm::cast<TensorType>(x.getType()).clone(onnx::elementType(op.getY()));
+    bytes.push_back(isSame ? x : quantised(rewriter, x.getLoc(), type, dequantised(rewriter, x.getLoc(), x, s, z, 1), scale, zero));
+  }
+  rewriter.replaceOpWithNewOp<onnx::ConcatOp>(op, op.getY().getType(), bytes, op.getAxisAttr());
+  return success();
+}
+
 void populateDecomposeQuantPatterns(RewritePatternSet &patterns) {
   patterns.add(linearConv);
   patterns.add(linearMatMul);
@@ -242,5 +264,6 @@ void populateDecomposeQuantPatterns(RewritePatternSet &patterns) {
   patterns.add(linearSoftmax);
   patterns.add(linearMean);
   patterns.add(linearWindowMean);
+  patterns.add(linearConcat);
 }
 }  // namespace onnxc

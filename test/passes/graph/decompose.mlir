@@ -322,6 +322,33 @@ func.func @linear_softmax(%x: tensor<2x3x4xui8>) -> (tensor<2x3x4xui8>, tensor<2
 
 // -----
 
+// The second part has the result's numbers, the first is requantised.
+// CHECK-LABEL: @linear_concat
+// CHECK: %[[F:.*]] = "onnx.DequantizeLinear"(%arg0
+// CHECK: %[[A:.*]] = "onnx.QuantizeLinear"(%[[F]]
+// CHECK: "onnx.Concat"(%[[A]], %arg1) <{axis = 1 : i64}>
+func.func @linear_concat(%a: tensor<2x3xui8>, %b: tensor<2x5xui8>) -> tensor<2x8xui8> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %t = "onnx.Constant"() {value = dense<0.25> : tensor<f32>} : () -> tensor<f32>
+  %u = "onnx.Constant"() {value = dense<0.5> : tensor<1xf32>} : () -> tensor<1xf32>
+  %z = "onnx.Constant"() {value = dense<128> : tensor<ui8>} : () -> tensor<ui8>
+  %y = "onnx.ms.QLinearConcat"(%s, %z, %a, %t, %z, %b, %u, %z) <{axis = 1 : i64}> : (tensor<f32>, tensor<ui8>, tensor<2x3xui8>, tensor<f32>, tensor<ui8>, tensor<2x5xui8>, tensor<1xf32>, tensor<ui8>) -> tensor<2x8xui8>
+  return %y : tensor<2x8xui8>
+}
+
+// -----
+
+// A scale that the run gives.
+// CHECK-LABEL: @linear_concat_run_time
+// CHECK: onnx.ms.QLinearConcat
+func.func @linear_concat_run_time(%a: tensor<2x3xui8>, %s: tensor<f32>) -> tensor<2x3xui8> {
+  %z = "onnx.Constant"() {value = dense<128> : tensor<ui8>} : () -> tensor<ui8>
+  %y = "onnx.ms.QLinearConcat"(%s, %z, %a, %s, %z) <{axis = 1 : i64}> : (tensor<f32>, tensor<ui8>, tensor<2x3xui8>, tensor<f32>, tensor<ui8>) -> tensor<2x3xui8>
+  return %y : tensor<2x3xui8>
+}
+
+// -----
+
 // Two blocks of 16 in one column; -8 is nibble 0, and a signed zero point 0 is the 8 that MatMulNBits means.
 // CHECK-LABEL: @block_weights
 // CHECK-DAG: %[[B:.*]] = "onnx.Constant"() <{value = dense<0> : tensor<1x2x8xui8>}>
