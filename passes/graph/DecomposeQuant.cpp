@@ -1,11 +1,12 @@
 // DecomposeQuant.cpp: quantised ops of ONNX and com.microsoft as dequantisation, the op on f32 and quantisation, which
-// IntegerContractions then contracts as integers. For the decompose pass.
+// IntegerContractions then contracts as integers, and interpolation between bytes as that between f32. For the decompose pass.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Microsoft.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
+#include "dialects/onnx/Vision.h"
 #include "passes/graph/Decompose.h"
 #include "passes/graph/Weights.h"
 #include <cmath>
@@ -250,6 +251,47 @@ static LogicalResult linearConcat(onnx::MSQLinearConcatOp op, PatternRewriter &r
   return success();
 }
 
+static bool isPowerOfTwo(double x) {
+  int exponent;
+  return x > 0 && std::frexp(x, &exponent) == 0.5;
+}
+// Whether f32 holds each sum of weighted bytes of a linear Resize: scales of at most 2^6 in two axes put positions, and so weights, on
+// multiples of 2^-7, and 8 + 2 * 7 bits are fewer than 24.
+static bool isExactInSingle(onnx::ResizeOp op) {
+  constexpr double kMost = 64;
+  StringRef coordinates = op.getCoordinateTransformationMode();
+  if (op.getMode() != "linear" || op.getAntialias() || op.getExcludeOutside() || op.getKeepAspectRatioPolicy() != "stretch" ||
+      !llvm::is_contained({"half_pixel", "pytorch_half_pixel", "asymmetric"}, coordinates))
+    return false;
+  auto x = rankedType(op.getX()), y = rankedType(op.getY());
+  SmallVector<double> scales;
+  if (op.getSizes()) {
+    if (!x || !y || !x.hasStaticShape() || !y.hasStaticShape())
+      return false;
+    for (auto [from, to] : llvm::zip_equal(x.getShape(), y.getShape()))
+      scales.push_back(from == to ? 1 : double(to) / double(from));
+  } else if (auto given = op.getScales() ? constantFloats(op.getScales()) : std::nullopt) {
+    scales.assign(given->begin(), given->end());
+  }
+  auto changes = [](double s) { return s != 1; };
+  return !scales.empty() && llvm::count_if(scales, changes) <= 2 &&
+         llvm::all_of(scales, [&](double s) { return isPowerOfTwo(s) && s <= kMost && s >= 1 / kMost; });
+}
+static LogicalResult resizedBytes(onnx::ResizeOp op, PatternRewriter &rewriter) {
+  Type byte = onnx::elementType(op.getX());
+  if (!byte || !isByte(byte) || !isExactInSingle(op))
+    return rewriter.notifyMatchFailure(op, "not between bytes, or f32 would round");
+  Location loc = op.getLoc();
+  Type from = single(rewriter, op.getX()), to = single(rewriter, op.getY());
+  Value x = onnx::CastOp::create(rewriter, loc, from, op.getX(), "up", 1, kFloat);
+  Operation *smooth = rewriter.clone(*op);
+  smooth->setOperand(0, x);
+  smooth->getResult(0).setType(to);
+  Value y = onnx::RoundOp::create(rewriter, loc, to, smooth->getResult(0));
+  rewriter.replaceOpWithNewOp<onnx::CastOp>(op, op.getY().getType(), y, "up", 1, byte.isUnsignedInteger() ? kUint8 : kInt8);
+  return success();
+}
+
 void populateDecomposeQuantPatterns(RewritePatternSet &patterns) {
   patterns.add(linearConv);
   patterns.add(linearMatMul);
@@ -265,5 +307,6 @@ void populateDecomposeQuantPatterns(RewritePatternSet &patterns) {
   patterns.add(linearMean);
   patterns.add(linearWindowMean);
   patterns.add(linearConcat);
+  patterns.add(resizedBytes);
 }
 }  // namespace onnxc

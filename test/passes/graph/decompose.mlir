@@ -349,6 +349,34 @@ func.func @linear_concat_run_time(%a: tensor<2x3xui8>, %s: tensor<f32>) -> tenso
 
 // -----
 
+// Weights that are multiples of a power of two make sums that f32 holds.
+// CHECK-LABEL: @byte_resize
+// CHECK: %[[F:.*]] = "onnx.Cast"(%arg0)
+// CHECK: %[[Y:.*]] = "onnx.Resize"(%[[F]]
+// CHECK: %[[R:.*]] = "onnx.Round"(%[[Y]])
+// CHECK: "onnx.Cast"(%[[R]])
+func.func @byte_resize(%x: tensor<1x3x4x4xui8>) -> tensor<1x3x8x16xui8> {
+  %sizes = "onnx.Constant"() {value = dense<[1, 3, 8, 16]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %y = "onnx.Resize"(%x, %sizes) <{mode = "linear", operandSegmentSizes = array<i32: 1, 0, 0, 1>}> : (tensor<1x3x4x4xui8>, tensor<4xi64>) -> tensor<1x3x8x16xui8>
+  return %y : tensor<1x3x8x16xui8>
+}
+
+// -----
+
+// Others do not: thirds, and corners that are aligned.
+// CHECK-LABEL: @byte_resize_rounds
+// CHECK: "onnx.Resize"(%arg0
+// CHECK: "onnx.Resize"(%arg0
+func.func @byte_resize_rounds(%x: tensor<1x3x4x4xui8>) -> (tensor<1x3x12x12xui8>, tensor<1x3x8x8xui8>) {
+  %thrice = "onnx.Constant"() {value = dense<[1, 3, 12, 12]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %twice = "onnx.Constant"() {value = dense<[1, 3, 8, 8]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %y = "onnx.Resize"(%x, %thrice) <{mode = "linear", operandSegmentSizes = array<i32: 1, 0, 0, 1>}> : (tensor<1x3x4x4xui8>, tensor<4xi64>) -> tensor<1x3x12x12xui8>
+  %z = "onnx.Resize"(%x, %twice) <{mode = "linear", coordinate_transformation_mode = "align_corners", operandSegmentSizes = array<i32: 1, 0, 0, 1>}> : (tensor<1x3x4x4xui8>, tensor<4xi64>) -> tensor<1x3x8x8xui8>
+  return %y, %z : tensor<1x3x12x12xui8>, tensor<1x3x8x8xui8>
+}
+
+// -----
+
 // Two blocks of 16 in one column; -8 is nibble 0, and a signed zero point 0 is the 8 that MatMulNBits means.
 // CHECK-LABEL: @block_weights
 // CHECK-DAG: %[[B:.*]] = "onnx.Constant"() <{value = dense<0> : tensor<1x2x8xui8>}>
