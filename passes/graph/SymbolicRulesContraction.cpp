@@ -276,8 +276,9 @@ static LogicalResult recurrentOperands(ShapeOp &o, AffineExpr hidden, AffineExpr
   int64_t gates = name == "LSTM" ? 4 : name == "GRU" ? 3 : 1;
   AffineExpr rows = o.s.mul(hidden, o.c(gates));
   Dims state = o.intAttr("layout") ? Dims{batch, directions, hidden} : Dims{directions, batch, hidden};
-  bool good = succeeded(operandDims(o, 1, "W", {directions, rows, o.dim(0, 2)})) &&
-              succeeded(operandDims(o, 2, "R", {directions, rows, hidden})) &&
+  bool packed = o.op->hasAttr("packed");  // rows of W and R are padded
+  bool good = (packed || (succeeded(operandDims(o, 1, "W", {directions, rows, o.dim(0, 2)})) &&
+                          succeeded(operandDims(o, 2, "R", {directions, rows, hidden})))) &&
               succeeded(operandDims(o, 3, "B", {directions, o.s.mul(rows, o.c(2))})) &&
               succeeded(operandDims(o, 4, "sequence_lens", {batch})) && succeeded(operandDims(o, 5, "initial_h", state));
   if (good && gates == 4)

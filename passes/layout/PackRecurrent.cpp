@@ -10,15 +10,26 @@ namespace onnxc {
 
 static constexpr int64_t kWide = 64;  // rows of the weights side by side in a panel, as FastRecurrent.cpp has it
 
-// [directions, rows, depth] as [directions, rows / 64, depth, 64] under the old type.
-static Value panels(OpBuilder &b, Value v, ArrayRef<float> values) {
+static int64_t padded(int64_t rows) { return llvm::alignTo(rows, kWide); }
+
+// [directions, rows, depth], whose rows are those of `groups`, as [directions, rows / 64, depth, 64] under the type
+// [directions, rows, depth]; each group's rows padded with zeros.
+static Value panels(OpBuilder &b, Value v, ArrayRef<float> values, ArrayRef<int64_t> groups) {
   auto type = cast<RankedTensorType>(v.getType());
-  int64_t rows = type.getDimSize(0) * type.getDimSize(1), depth = type.getDimSize(2);
-  std::vector<float> packed(values.size());
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t k = 0; k < depth; ++k)
-      packed[(r / kWide * depth + k) * kWide + r % kWide] = values[r * depth + k];
-  return onnx::ConstantOp::create(b, v.getLoc(), makeConstant(type, packed));
+  int64_t directions = type.getDimSize(0), depth = type.getDimSize(2), rows = 0;
+  for (int64_t group : groups)
+    rows += padded(group);
+  std::vector<float> packed(directions * rows * depth);
+  float *to = packed.data();
+  const float *from = values.data();
+  for (int64_t d = 0; d < directions; ++d)
+    for (int64_t group : groups) {
+      for (int64_t r = 0; r < group; ++r)
+        for (int64_t k = 0; k < depth; ++k)
+          to[(r / kWide * depth + k) * kWide + r % kWide] = *from++;
+      to += padded(group) * depth;
+    }
+  return onnx::ConstantOp::create(b, v.getLoc(), makeConstant(type.clone({directions, rows, depth}), packed));
 }
 
 void packRecurrent(Operation *op) {
@@ -27,13 +38,17 @@ void packRecurrent(Operation *op) {
   auto weights = dyn_cast<RankedTensorType>(w.getType()), shape = dyn_cast<RankedTensorType>(r.getType());
   if (!x || !x.getElementType().isF32() || !shape || shape.getRank() != 3 || !weights || weights.getRank() != 3)
     return;
-  int64_t whole = isa<onnx::GRUOp>(op) ? shape.getDimSize(2) : shape.getDimSize(1);  // GRU's last gate has panels of its own
+  int64_t rows = shape.getDimSize(1), hidden = shape.getDimSize(2);
+  SmallVector<int64_t> groups{rows};
+  if (isa<onnx::GRUOp>(op))  // the last gate has panels of its own
+    groups = {2 * hidden, hidden};
+  int64_t most = padded(groups.front()) + (groups.size() > 1 ? padded(groups.back()) : 0);
   auto values = constantFloats(w), recurrent = constantFloats(r);
-  if (!values || !recurrent || values->empty() || whole % kWide || shape.getDimSize(1) != weights.getDimSize(1))
+  if (!values || !recurrent || values->empty() || most > 2 * rows || rows != weights.getDimSize(1))
     return;
   OpBuilder b(op);
-  op->setOperand(1, panels(b, w, *values));
-  op->setOperand(2, panels(b, r, *recurrent));
+  op->setOperand(1, panels(b, w, *values, rows));
+  op->setOperand(2, panels(b, r, *recurrent, groups));
   op->setAttr("packed", b.getI64IntegerAttr(1));
 }
 

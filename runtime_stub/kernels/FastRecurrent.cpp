@@ -4,145 +4,11 @@
 #include "runtime_stub/kernels/BytePanels.h"
 #include "runtime_stub/kernels/Math.h"
 #include "runtime_stub/kernels/Parallel.h"
-#include "runtime_stub/kernels/Product.h"
 #include "runtime_stub/kernels/Recurrent.h"
+#include "runtime_stub/kernels/RecurrentPanels.h"
 
 namespace onnxc {
 namespace {
-
-constexpr int64_t kWide = 64;       // columns of a panel
-constexpr int64_t kFew = 6;         // products with one matrix that do not pay for packing it
-constexpr int64_t kNear = 1 << 20;  // bytes that a second-level cache keeps from step to step
-
-int64_t panelsOf(int64_t rows) { return (rows + kWide - 1) / kWide; }
-
-// Recurrent weights of `rows` gate units, [panel][hidden][kWide], padded with zeros; or, for few products, the operand's [rows][hidden].
-struct Panels {
-  const float *data;
-  const float *plain;
-  int64_t rows, hidden;
-
-  bool pack(const Args *a, const float *r, int64_t count, int64_t h, bool few, bool packed) {
-    rows = count, hidden = h, plain = few && !packed ? r : nullptr, data = r;
-    if (few || packed)
-      return true;
-    int64_t panels = panelsOf(rows);
-    float *to = heap<float>(a, panels * kWide * hidden);
-    for (int64_t p = 0; to && p < panels; ++p)
-      packPanel(to + p * kWide * hidden, r, rows, p * kWide, hidden, 0, 1, kWide, hidden);
-    return data = to;
-  }
-};
-
-// to[i] += panel^T x[i] for N states and NV vectors of the panel's columns. `Far`: the panels come from beyond the second-level cache.
-template <int N, int NV, bool Far>
-ONNXC_INLINE void addPanel(const float *panel, int64_t hidden, const float *const *x, float *const *to) {
-  v16 acc[N][NV];
-  unroll<0, N>([&](auto i) { unroll<0, NV>([&](auto j) { acc[i.value][j.value] = *(const v16 *)(to[i.value] + j.value * 16); }); });
-  for (int64_t k = 0; k < hidden; ++k, panel += kWide) {
-    v16 column[NV];
-    unroll<0, NV>([&](auto j) { column[j.value] = *(const v16 *)(panel + j.value * 16); });
-    if constexpr (Far)
-      unroll<0, NV>([&](auto j) { __builtin_prefetch(panel + 768 + j.value * 16); });
-    unroll<0, N>([&](auto i) {
-      v16 v = v16(x[i.value][k]);
-      unroll<0, NV>([&](auto j) { acc[i.value][j.value] = __builtin_elementwise_fma(v, column[j.value], acc[i.value][j.value]); });
-    });
-  }
-  unroll<0, N>([&](auto i) { unroll<0, NV>([&](auto j) { *(v16 *)(to[i.value] + j.value * 16) = acc[i.value][j.value]; }); });
-}
-
-// to[i] += panel^T x[i] for N states and the panel that starts at column c.
-template <int N, int NV, bool Far>
-void addColumns(const Panels &p, int64_t c, const float *const *x, float *const *to) {
-  float edge[N][kWide], *at[N];
-  int64_t have = minOf(kWide, p.rows - c);
-  for (int i = 0; i < N; ++i) {
-    at[i] = have == kWide ? to[i] + c : edge[i];
-    if (have < kWide)
-      memcpy(edge[i], to[i] + c, size_t(have) * sizeof(float));
-  }
-  for (int j = 0; j < kWide; j += NV * 16) {
-    addPanel<N, NV, Far>(p.data + c * p.hidden + j, p.hidden, x, at);
-    for (int i = 0; i < N; ++i)
-      at[i] += NV * 16;
-  }
-  for (int i = 0; have < kWide && i < N; ++i)
-    memcpy(to[i] + c, edge[i], size_t(have) * sizeof(float));
-}
-
-// The same for `count` states; how they are grouped changes no sum.
-template <bool Far>
-void addStates(const Panels &p, int64_t c, const float *const *x, float *const *to, int64_t count) {
-  int64_t i = 0;
-  if (onnxc_vector_bits >= 512) {
-    for (; i + 6 <= count; i += 6)
-      addColumns<6, 4, Far>(p, c, x + i, to + i);
-    for (; i + 4 <= count; i += 4)
-      addColumns<4, 4, Far>(p, c, x + i, to + i);
-    for (; i + 2 <= count; i += 2)
-      addColumns<2, 4, Far>(p, c, x + i, to + i);
-  }
-  if (onnxc_vector_bits == 256) {
-    for (; i + 6 <= count; i += 6)
-      addColumns<6, 1, Far>(p, c, x + i, to + i);
-    for (; i + 3 <= count; i += 3)
-      addColumns<3, 2, Far>(p, c, x + i, to + i);
-  }
-  for (; i < count; ++i)
-    addColumns<1, 4, Far>(p, c, x + i, to + i);
-}
-
-// The sums of eight vectors.
-ONNXC_INLINE v8 sumsOf(const v16 *v) {
-  v16 pair[4], four[2];
-  for (int i = 0; i < 4; ++i)
-    pair[i] = __builtin_shufflevector(v[2 * i], v[2 * i + 1], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23) +
-              __builtin_shufflevector(v[2 * i], v[2 * i + 1], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-  for (int i = 0; i < 2; ++i)
-    four[i] = __builtin_shufflevector(pair[2 * i], pair[2 * i + 1], 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27) +
-              __builtin_shufflevector(pair[2 * i], pair[2 * i + 1], 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
-  v16 all = __builtin_shufflevector(four[0], four[1], 0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29) +
-            __builtin_shufflevector(four[0], four[1], 2, 3, 6, 7, 10, 11, 14, 15, 18, 19, 22, 23, 26, 27, 30, 31);
-  return __builtin_shufflevector(all, all, 0, 2, 4, 6, 8, 10, 12, 14) + __builtin_shufflevector(all, all, 1, 3, 5, 7, 9, 11, 13, 15);
-}
-
-// to[r] += matrix[r] · x for rows of `inner` numbers.
-void addDots(const float *matrix, int64_t rows, int64_t inner, const float *x, float *to) {
-  int64_t r = 0;
-  for (; r + 8 <= rows; r += 8, matrix += 8 * inner) {
-    v16 acc[8];
-    unroll<0, 8>([&](auto i) { acc[i.value] = v16(0.0f); });
-    int64_t k = 0;
-    for (; k + 16 <= inner; k += 16) {
-      v16 v = *(const v16 *)(x + k);
-      unroll<0, 8>(
-          [&](auto i) { acc[i.value] = __builtin_elementwise_fma(*(const v16 *)(matrix + i.value * inner + k), v, acc[i.value]); });
-    }
-    *(v8 *)(to + r) += sumsOf(acc);
-    for (; k < inner; ++k)
-      for (int64_t i = 0; i < 8; ++i)
-        to[r + i] = __builtin_fmaf(matrix[i * inner + k], x[k], to[r + i]);
-  }
-  for (; r < rows; ++r, matrix += inner)
-    for (int64_t k = 0; k < inner; ++k)
-      to[r] = __builtin_fmaf(matrix[k], x[k], to[r]);
-}
-
-// to[i] += R x[i] for `count` states. Every other step goes `backward` through the panels, which meets those that caches still hold.
-void addProducts(const Panels &p, const float *const *x, float *const *to, int64_t count, bool backward) {
-  for (int64_t i = 0; p.plain && i < count; ++i)
-    addDots(p.plain, p.rows, p.hidden, x[i], to[i]);
-  int64_t panels = p.plain ? 0 : panelsOf(p.rows);
-  bool far = p.rows * p.hidden * int64_t(sizeof(float)) > kNear;
-  for (int64_t i = 0; i < panels; ++i) {
-    int64_t c = (backward ? panels - 1 - i : i) * kWide;
-    if (far)
-      addStates<true>(p, c, x, to, count);
-    else
-      addStates<false>(p, c, x, to, count);
-  }
-}
 
 void activate(const Activation &f, double clip, float *v, int64_t n) {
   float limit = float(clip);
@@ -165,66 +31,101 @@ void activate(const Activation &f, double clip, float *v, int64_t n) {
 // One direction of a layer while it runs.
 struct Pass {
   const Layer *l;
+  const Args *threads;  // null: they run the other direction
   const Activation *f;
   const float *peephole, *lateBias;  // null: none; lateBias: the recurrent bias of GRU's last gate, where the reset multiplies it
   Panels all, last;                  // GRU: the first two gates, the last gate
   const BytePanels *bytes;           // of a quantised LSTM, whose products see the state as `rounded`
   ByteRows rounded;
-  bool flag, backward;  // backward: see addProducts
+  bool flag, backward;  // backward: every other step goes so through the panels, which meets those that caches still hold
   int64_t n, count;     // hidden units; rows active at this step
   float **gates, **h, **c, **tmp;
-  float *spare;  // one row
   float *xw;     // input products of all steps, [steps, batch, gates * hidden]
   float *state;  // h, c, tmp of each row
 
   bool start(const Args *a, const Layer &layer, int64_t gateCount, bool flag) {
     l = &layer, n = layer.hidden, this->flag = flag;
-    xw = heap<float>(a, layer.steps * layer.batch * gateCount * n), state = heap<float>(a, 3 * layer.batch * n), spare = heap<float>(a, n);
+    xw = heap<float>(a, layer.steps * layer.batch * gateCount * n), state = heap<float>(a, 3 * layer.batch * n);
     gates = heap<float *>(a, 4 * layer.batch);
-    if (!xw || !state || !spare || !gates)
+    if (!xw || !state || !gates)
       return false;
     h = gates + layer.batch, c = h + layer.batch, tmp = c + layer.batch;
     return true;
+  }
+
+  // body(begin, end) by threads, whose results depend on no cut.
+  template <class Body>
+  int32_t each(int64_t extent, int64_t work, const Body &body) const {
+    return threads ? parallelFor(threads, extent, grainOf(work), body) : body(0, extent);
+  }
+  // Operations of a panel, twice what they are: threads that still watch after the step before pay for less work than those that wake.
+  int64_t panelWork() const { return count * kWide * n / 4; }
+  // to[i] += R x[i] of the active rows.
+  int32_t addProducts(const Panels &panels, const float *const *x, float *const *to) const {
+    const Panels *r = &panels;
+    return each(panelsOf(r->rows), panelWork(),
+                [=](int64_t begin, int64_t end) -> int32_t { return addPanels(*r, begin, end, x, to, count, backward), ONNXC_K_OK; });
+  }
+  // body(b) for the active rows; `work`: operations for each hidden unit.
+  template <class Body>
+  int32_t eachRow(int64_t work, const Body &body) const {
+    return each(count, work * n, [&](int64_t begin, int64_t end) -> int32_t {
+      for (int64_t b = begin; b < end; ++b)
+        body(b);
+      return ONNXC_K_OK;
+    });
   }
 };
 
 struct RnnCell {
   static constexpr int gates = 1;
   static constexpr bool quantised = false;
-  static void step(const Pass &p) {
-    addProducts(p.all, p.h, p.gates, p.count, p.backward);
-    for (int64_t b = 0; b < p.count; ++b) {
+  static int32_t step(const Pass &p) {
+    ONNXC_TRY(p.addProducts(p.all, p.h, p.gates));
+    return p.eachRow(2, [&](int64_t b) {
       activate(p.f[0], p.l->clip, p.gates[b], p.n);
       memcpy(p.h[b], p.gates[b], size_t(p.n) * sizeof(float));
-    }
+    });
   }
 };
 
 struct GruCell {
   static constexpr int gates = 3;
   static constexpr bool quantised = false;
-  static void step(const Pass &p) {
+  // Where the reset multiplies the last gate's product, that product is of the same state as the others.
+  static int32_t allProducts(const Pass &p) {
+    for (int64_t b = 0; b < p.count; ++b)
+      for (int64_t j = 0; j < p.n; ++j)
+        p.tmp[b][j] = p.lateBias ? p.lateBias[j] : 0;
+    const Pass *pass = &p;
+    int64_t first = panelsOf(p.all.rows);
+    return p.each(first + panelsOf(p.n), p.panelWork(), [=](int64_t begin, int64_t end) -> int32_t {
+      addPanels(pass->all, begin, minOf(end, first), pass->h, pass->gates, pass->count, pass->backward);
+      addPanels(pass->last, maxOf(begin, first) - first, end - first, pass->h, pass->tmp, pass->count, pass->backward);
+      return ONNXC_K_OK;
+    });
+  }
+  static int32_t step(const Pass &p) {
     int64_t n = p.n;
-    addProducts(p.all, p.h, p.gates, p.count, p.backward);
-    for (int64_t b = 0; b < p.count; ++b) {
-      float *g = p.gates[b], *r = g + n, *t = p.tmp[b];
-      activate(p.f[0], p.l->clip, g, 2 * n);
-      for (int64_t j = 0; j < n; ++j)
-        t[j] = p.flag ? (p.lateBias ? p.lateBias[j] : 0) : r[j] * p.h[b][j];
-      p.gates[b] = g + 2 * n;
-    }
-    if (p.flag)
-      addProducts(p.last, p.h, p.tmp, p.count, p.backward);
-    else
-      addProducts(p.last, p.tmp, p.gates, p.count, p.backward);
-    for (int64_t b = 0; b < p.count; ++b) {
-      float *fresh = p.gates[b], *z = fresh - 2 * n, *r = fresh - n, *h = p.h[b];
+    double clip = p.l->clip;
+    ONNXC_TRY(p.flag ? allProducts(p) : p.addProducts(p.all, p.h, p.gates));
+    ONNXC_TRY(p.eachRow(4, [&](int64_t b) {
+      float *g = p.gates[b], *r = g + n, *fresh = r + n, *t = p.tmp[b];
+      activate(p.f[0], clip, g, 2 * n);
       for (int64_t j = 0; p.flag && j < n; ++j)
-        fresh[j] += r[j] * p.tmp[b][j];
-      activate(p.f[1], p.l->clip, fresh, n);
+        fresh[j] += r[j] * t[j];
+      for (int64_t j = 0; !p.flag && j < n; ++j)
+        t[j] = r[j] * p.h[b][j];
+      p.gates[b] = fresh;
+    }));
+    if (!p.flag)
+      ONNXC_TRY(p.addProducts(p.last, p.tmp, p.gates));
+    return p.eachRow(4, [&](int64_t b) {
+      float *fresh = p.gates[b], *z = fresh - 2 * n, *h = p.h[b];
+      activate(p.f[1], clip, fresh, n);
       for (int64_t j = 0; j < n; ++j)
         h[j] = (1 - z[j]) * fresh[j] + z[j] * h[j];
-    }
+    });
   }
 };
 
@@ -237,31 +138,32 @@ struct LstmCell {
     for (int64_t j = 0; p.peephole && j < p.n; ++j)
       to[j] += p.peephole[which * p.n + j] * c[j];
   }
-  static void step(const Pass &p) {
+  static void finish(const Pass &p, int64_t b) {
     int64_t n = p.n;
     double clip = p.l->clip;
+    float *i = p.gates[b], *o = i + n, *f = o + n, *fresh = f + n, *c = p.c[b], *h = p.h[b], *s = p.tmp[b];
+    peep(p, 0, i, c);
+    peep(p, 2, f, c);
+    activate(p.f[0], clip, i, n);
+    for (int64_t j = 0; p.flag && j < n; ++j)
+      f[j] = 1 - i[j];
+    if (!p.flag)
+      activate(p.f[0], clip, f, n);
+    activate(p.f[1], clip, fresh, n);
+    for (int64_t j = 0; j < n; ++j)
+      s[j] = c[j] = f[j] * c[j] + i[j] * fresh[j];
+    peep(p, 1, o, c);
+    activate(p.f[0], clip, o, n);
+    activate(p.f[2], __builtin_inf(), s, n);
+    for (int64_t j = 0; j < n; ++j)
+      h[j] = o[j] * s[j];
+  }
+  static int32_t step(const Pass &p) {
     if constexpr (quantised)
       p.bytes->addProducts(p.rounded, 0, p.gates, p.count);
     else
-      addProducts(p.all, p.h, p.gates, p.count, p.backward);
-    for (int64_t b = 0; b < p.count; ++b) {
-      float *i = p.gates[b], *o = i + n, *f = o + n, *fresh = f + n, *c = p.c[b], *h = p.h[b], *s = p.spare;
-      peep(p, 0, i, c);
-      peep(p, 2, f, c);
-      activate(p.f[0], clip, i, n);
-      for (int64_t j = 0; p.flag && j < n; ++j)
-        f[j] = 1 - i[j];
-      if (!p.flag)
-        activate(p.f[0], clip, f, n);
-      activate(p.f[1], clip, fresh, n);
-      for (int64_t j = 0; j < n; ++j)
-        s[j] = c[j] = f[j] * c[j] + i[j] * fresh[j];
-      peep(p, 1, o, c);
-      activate(p.f[0], clip, o, n);
-      activate(p.f[2], __builtin_inf(), s, n);
-      for (int64_t j = 0; j < n; ++j)
-        h[j] = o[j] * s[j];
-    }
+      ONNXC_TRY(p.addProducts(p.all, p.h, p.gates));
+    return p.eachRow(8, [&](int64_t b) { finish(p, b); });
   }
 };
 
@@ -286,19 +188,15 @@ int32_t addInputRows(const Args *a, const Layer &l, const Panels &w, float *to) 
   for (int64_t t = 0; t < l.steps; ++t)
     for (int64_t b = 0; b < l.batch; ++b)
       from[t * l.batch + b] = x + l.inputRow(t, b), rows[t * l.batch + b] = to + (t * l.batch + b) * w.rows;
-  if (w.plain)
-    return addProducts(w, from, rows, count, false), ONNXC_K_OK;
   const Panels *matrix = &w;
   return parallelFor(a, panelsOf(w.rows), grainOf(count * kWide * l.inputs / 8), [=](int64_t begin, int64_t end) -> int32_t {
-    for (int64_t i = begin; i < end; ++i)
-      addStates<false>(*matrix, i * kWide, from, rows, count);
-    return ONNXC_K_OK;
+    return addPanels(*matrix, begin, end, from, rows, count, false), ONNXC_K_OK;
   });
 }
 
 // x W^T + biases of all steps, [steps, batch, rows].
 int32_t inputProducts(const Args *a, const Layer &l, int64_t d, int64_t rows, bool late, bool packed, float *to) {
-  const float *x = in<float>(a, X), *w = in<float>(a, W) + d * rows * l.inputs;
+  const float *x = in<float>(a, X), *w = in<float>(a, W) + d * (packed ? padded(rows) : rows) * l.inputs;
   setBiases(a, l, d, rows, late, to);
   if (packed || isFew(l))
     return addInputRows(a, l, {w, packed ? nullptr : w, rows, l.inputs}, to);
@@ -336,7 +234,7 @@ void roundStates(Pass &p, const float *state, int64_t step) {
 
 // All steps of one direction.
 template <class Cell>
-void runSteps(const Args *a, Pass &p, int64_t d) {
+int32_t runSteps(const Args *a, Pass &p, int64_t d) {
   const Layer &l = *p.l;
   float *const xw = p.xw, *const state = p.state;
   int64_t n = l.hidden;
@@ -360,7 +258,7 @@ void runSteps(const Args *a, Pass &p, int64_t d) {
     }
     if constexpr (Cell::quantised)
       roundStates(p, state, s);
-    Cell::step(p);
+    ONNXC_TRY(Cell::step(p));
     for (int64_t b = 0; y && b < l.batch; ++b) {
       int64_t length = l.lengths ? l.lengths[b] : l.steps;
       if (s < length)
@@ -370,38 +268,61 @@ void runSteps(const Args *a, Pass &p, int64_t d) {
   for (int which = 1; which <= 2; ++which)
     for (int64_t b = 0; hasOut(a, which) && b < l.batch; ++b)
       memcpy(out<float>(a, which) + l.stateRow(d, b), state + b * 3 * n + (which - 1) * n, size_t(n) * sizeof(float));
+  return ONNXC_K_OK;
 }
 
-// The directions, side by side.
+// The directions, side by side; or the one, whose steps use the threads.
 template <class Cell>
 int32_t runDirections(const Args *a, Pass *passes) {
   const Layer &l = *passes->l;
+  if (l.directions == 1) {
+    passes->threads = a;
+    return runSteps<Cell>(a, *passes, 0);
+  }
   int64_t work = l.steps * l.batch * Cell::gates * l.hidden * l.hidden / 8;
   return parallelFor(a, l.directions, grainOf(work), [=](int64_t begin, int64_t end) -> int32_t {
     for (int64_t d = begin; d < end; ++d)
-      runSteps<Cell>(a, passes[d], d);
+      ONNXC_TRY(runSteps<Cell>(a, passes[d], d));
     return ONNXC_K_OK;
   });
 }
 
+// readLayer of W and R in panels, whose types say how many rows they are padded to.
+int32_t readPacked(const Args *a, int gates, const char *const *defaults, int activations, Layer &l) {
+  const Tensor &w = a->in[W], &r = a->in[R];
+  if (w.rank != 3 || r.rank != 3)
+    return ONNXC_K_SHAPE;
+  int64_t n = r.dims[2], rows = gates * n;
+  if (w.dims[1] != padded(rows) || r.dims[1] != (gates == 3 ? padded(2 * n) + padded(n) : padded(rows)))
+    return ONNXC_K_SHAPE;
+  Tensor operands[8];
+  for (int64_t i = 0; i < a->n_in; ++i)
+    operands[i] = a->in[i];
+  int64_t input[] = {w.dims[0], rows, w.dims[2]}, recurrent[] = {r.dims[0], rows, n};
+  operands[W].dims = input, operands[R].dims = recurrent;
+  Args plain = *a;
+  plain.in = operands;
+  return readLayer(&plain, gates, defaults, activations, l);
+}
+
 template <class Cell>
 int32_t run(const Args *a, const char *const *defaults, int activations, bool flag) {
-  Layer l;
-  ONNXC_TRY(readLayer(a, Cell::gates, defaults, activations, l));
-  if (Cell::gates == 4)
-    ONNXC_TRY(readLstm(a, l));
   constexpr bool gru = Cell::gates == 3, lstm = Cell::gates == 4;
   bool packed = a->attr[Cell::gates == 1 ? Extra : Extra + 1].i != 0;  // passes/layout made panels of W and R
-  int64_t n = l.hidden, rows = Cell::gates * n;
+  Layer l;
+  ONNXC_TRY((packed ? readPacked : readLayer)(a, Cell::gates, defaults, activations, l));
+  if (lstm)
+    ONNXC_TRY(readLstm(a, l));
+  int64_t n = l.hidden, rows = Cell::gates * n, stride = packed ? a->in[R].dims[1] : rows, rest = packed ? padded(2 * n) : 2 * n;
   Pass passes[2] = {};
   for (int64_t d = 0; d < l.directions; ++d) {
     Pass &p = passes[d];
-    const float *r = in<float>(a, R) + d * rows * n;
+    const float *r = in<float>(a, R) + d * stride * n;
     p.f = l.f + d * activations;
     p.peephole = lstm && hasIn(a, Peephole) ? in<float>(a, Peephole) + d * 3 * n : nullptr;
     p.lateBias = gru && flag && hasIn(a, B) ? in<float>(a, B) + d * 2 * rows + rows + 2 * n : nullptr;
     if (!p.start(a, l, Cell::gates, flag) || !p.all.pack(a, r, gru ? 2 * n : rows, n, isFew(l), packed) ||
-        (gru && !p.last.pack(a, r + 2 * n * n, n, n, isFew(l), packed)))
+        (gru && !p.last.pack(a, r + rest * n, n, n, isFew(l), packed)))
       return ONNXC_K_MEMORY;
     ONNXC_TRY(inputProducts(a, l, d, rows, gru && flag, packed, p.xw));
   }

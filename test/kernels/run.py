@@ -415,19 +415,24 @@ def library(name, op, inputs, weights=None, results=("y",), domain="", operands=
     CASES[name] = (nodes, inputs, weights or {}, False)
 
 
-def recurrent(name, op, steps, batch, inputs, hidden, **attributes):
+def recurrent(name, op, steps, batch, inputs, hidden, directions=2, constant=True, **attributes):
     rng = np.random.default_rng(0)
-    rows = {"RNN": 1, "GRU": 3, "LSTM": 4}[op] * hidden
-    weights = {k: (rng.standard_normal(s) * 0.2).astype(np.float32) for k, s in (("w", (2, rows, inputs)), ("r", (2, rows, hidden)), ("b", (2, 2 * rows)))}
-    library(name, op, {"x": (steps, batch, inputs)}, weights, hidden_size=hidden, direction="bidirectional", **attributes)
+    rows, inside = {"RNN": 1, "GRU": 3, "LSTM": 4}[op] * hidden, {"x": (steps, batch, inputs)}
+    shapes = {"w": (directions, rows, inputs), "r": (directions, rows, hidden), "b": (directions, 2 * rows)}
+    weights = {k: (rng.standard_normal(v) * 0.2).astype(np.float32) for k, v in shapes.items()} if constant else {}
+    attributes["direction"] = "bidirectional" if directions == 2 else "forward"
+    library(name, op, inside if constant else inside | shapes, weights, hidden_size=hidden, **attributes)
 
 
 for _op in ("RNN", "GRU", "LSTM"):
-    recurrent(f"{_op.lower()}_few_steps", _op, 2, 3, 20, 33)
-    recurrent(f"{_op.lower()}_few_steps_packed", _op, 1, 2, 40, 64)
-    recurrent(f"{_op.lower()}_packed", _op, 9, 2, 40, 64)
-    recurrent(f"{_op.lower()}_batch_packed", _op, 3, 13, 40, 70)
-recurrent("gru_late_reset_packed", "GRU", 9, 2, 40, 64, linear_before_reset=1)
+    recurrent(f"{_op.lower()}_steps", _op, 9, 2, 40, 64)
+    for _batch, _hidden, _known in ((2, 33, True), (2, 33, False), (13, 70, True), (13, 70, False)):
+        recurrent(f"{_op.lower()}_batch_{_batch}_{_known}", _op, 3, _batch, 40, _hidden, constant=_known)
+    for _steps, _batch in ((1, 2), (3, 64)):  # steps whose panels, or rows too, are for several threads
+        recurrent(f"{_op.lower()}_wide_{_steps}", _op, _steps, _batch, 300, 300, directions=1)
+for _late in (0, 1):
+    recurrent(f"gru_reset_{_late}", "GRU", 9, 2, 40, 70, linear_before_reset=_late)
+    recurrent(f"gru_reset_{_late}_wide", "GRU", 3, 9, 40, 300, directions=1, linear_before_reset=_late)
 for _largest in (0, 1):
     library(f"top_k_{_largest}", "TopK", {"x": (3, 100, 5)}, {"k": np.array([37])}, ("v", "i"), axis=1, largest=_largest)
     library(f"top_k_short_rows_{_largest}", "TopK", {"x": (70, 11)}, {"k": np.array([3])}, ("v", "i"), largest=_largest)

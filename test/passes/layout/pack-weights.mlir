@@ -40,7 +40,7 @@ func.func @scores(%q: tensor<2x?x8xf32>, %k: tensor<2x?x8xf32>) -> tensor<2x?x?x
   return %y : tensor<2x?x?xf32>
 }
 
-// Recurrent weights that fill panels of 64 rows keep their type.
+// Recurrent weights in panels of 64 rows.
 // CHECK-LABEL: @rnn
 // CHECK: "onnx.RNN"(%arg0, %{{.*}}, %{{.*}}) <{{.*}}> {packed = 1 : i64}
 func.func @rnn(%x: tensor<?x1x2xf32>) -> tensor<?x1x1x64xf32> {
@@ -50,12 +50,22 @@ func.func @rnn(%x: tensor<?x1x2xf32>) -> tensor<?x1x1x64xf32> {
   return %y : tensor<?x1x1x64xf32>
 }
 
-// 63 rows do not.
+// 63 rows are padded; GRU's last gate by itself.
 // CHECK-LABEL: @rest
+// CHECK: "onnx.GRU"(%arg0, %{{.*}}, %{{.*}}) <{{.*}}> {packed = 1 : i64} : (tensor<?x1x2xf32>, tensor<1x128x2xf32>, tensor<1x192x40xf32>)
+func.func @rest(%x: tensor<?x1x2xf32>) -> tensor<?x1x1x40xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x120x2xf32>} : () -> tensor<1x120x2xf32>
+  %r = "onnx.Constant"() {value = dense<1.0> : tensor<1x120x40xf32>} : () -> tensor<1x120x40xf32>
+  %y = "onnx.GRU"(%x, %w, %r) <{hidden_size = 40 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0>}> : (tensor<?x1x2xf32>, tensor<1x120x2xf32>, tensor<1x120x40xf32>) -> tensor<?x1x1x40xf32>
+  return %y : tensor<?x1x1x40xf32>
+}
+
+// Few rows would be mostly padding.
+// CHECK-LABEL: @few
 // CHECK-NOT: packed
-func.func @rest(%x: tensor<?x1x2xf32>) -> tensor<?x1x1x63xf32> {
-  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x63x2xf32>} : () -> tensor<1x63x2xf32>
-  %r = "onnx.Constant"() {value = dense<1.0> : tensor<1x63x63xf32>} : () -> tensor<1x63x63xf32>
-  %y = "onnx.RNN"(%x, %w, %r) <{hidden_size = 63 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0>}> : (tensor<?x1x2xf32>, tensor<1x63x2xf32>, tensor<1x63x63xf32>) -> tensor<?x1x1x63xf32>
-  return %y : tensor<?x1x1x63xf32>
+func.func @few(%x: tensor<?x1x2xf32>) -> tensor<?x1x1x8xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x8x2xf32>} : () -> tensor<1x8x2xf32>
+  %r = "onnx.Constant"() {value = dense<1.0> : tensor<1x8x8xf32>} : () -> tensor<1x8x8xf32>
+  %y = "onnx.RNN"(%x, %w, %r) <{hidden_size = 8 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0>}> : (tensor<?x1x2xf32>, tensor<1x8x2xf32>, tensor<1x8x8xf32>) -> tensor<?x1x1x8xf32>
+  return %y : tensor<?x1x1x8xf32>
 }
