@@ -13,6 +13,7 @@ namespace onnxc {
 namespace {
 
 constexpr int64_t kRowBlock = 192;
+constexpr int64_t kAhead = 32;  // rows of a right matrix in place that are asked for, a line of memory each
 
 // One launch.
 struct Integers {
@@ -36,40 +37,52 @@ struct Integers {
   }
 };
 
-// Sixteen columns of four rows, quad by quad.
-ONNXC_INLINE void storeQuads(int8_t *to, s16 a, s16 b, s16 c, s16 d) {
-  typedef int8_t s32 __attribute__((ext_vector_type(32)));
-  s32 ab = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13,
-                                   29, 14, 30, 15, 31);
-  s32 cd = __builtin_shufflevector(c, d, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13,
-                                   29, 14, 30, 15, 31);
-  typedef int16_t h32 __attribute__((ext_vector_type(16)));
-  h32 x = __builtin_bit_cast(h32, ab), y = __builtin_bit_cast(h32, cd);
-  auto both = __builtin_shufflevector(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28,
-                                      13, 29, 14, 30, 15, 31);
-  memcpy(to, &both, 64);
+typedef int8_t Half16 __attribute__((ext_vector_type(16)));
+typedef int16_t Half8 __attribute__((ext_vector_type(8)));
+
+ONNXC_INLINE Half8 low(Half16 a, Half16 b) {
+  return __builtin_bit_cast(Half8, __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
+}
+ONNXC_INLINE Half8 high(Half16 a, Half16 b) {
+  return __builtin_bit_cast(Half8, __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31));
+}
+// The first and the last four quads of eight pairs of two rows each.
+ONNXC_INLINE void storePairs(int8_t *to, Half8 ab, Half8 cd) {
+  Half8 first = __builtin_shufflevector(ab, cd, 0, 8, 1, 9, 2, 10, 3, 11), last = __builtin_shufflevector(ab, cd, 4, 12, 5, 13, 6, 14, 7, 15);
+  memcpy(to, &first, 16), memcpy(to + 16, &last, 16);
+}
+// Sixteen columns of four rows, quad by quad, in vectors of 16 bytes, within which every target interleaves at once.
+ONNXC_INLINE void storeQuads(int8_t *to, Half16 a, Half16 b, Half16 c, Half16 d) {
+  storePairs(to, low(a, b), low(c, d));
+  storePairs(to + 32, high(a, b), high(c, d));
+}
+
+// The quads of 64 columns of four rows.
+ONNXC_INLINE void storeColumns(int8_t *to, const int8_t *const *from, uint8_t flip) {
+  unroll<0, kColumns / 16>([&](auto n) {
+    auto row = [&](int r) { return *(const s16 *)(from[r] + 16 * n.value) ^ int8_t(flip); };
+    storeQuads(to + 64 * n.value, row(0), row(1), row(2), row(3));
+  });
 }
 
 void packColumns(const Integers &p, int64_t column, int64_t width, int8_t *panel) {
-  int8_t edge[4][kColumns];
-  for (int64_t q = 0; q < p.quads; ++q, panel += 4 * kColumns) {
+  const int8_t *at = reinterpret_cast<const int8_t *>(p.right) + column;
+  int64_t whole = width == kColumns ? p.depth / 4 : 0, ahead = kAhead * p.columns;
+  for (int64_t q = 0; q < whole; ++q, panel += 4 * kColumns) {
     const int8_t *from[4];
-    for (int64_t r = 0; r < 4; ++r) {
-      int64_t k = 4 * q + r;
-      from[r] = reinterpret_cast<const int8_t *>(p.right) + k * p.columns + column;
-      if (k < p.depth && width == kColumns)
-        continue;
-      memset(edge[r], p.flip, kColumns);  // 0 after the flip
-      if (k < p.depth)
-        memcpy(edge[r], from[r], size_t(width));
-      from[r] = edge[r];
-    }
-    for (int64_t n = 0; n < kColumns; n += 16) {
-      s16 row[4];
-      for (int r = 0; r < 4; ++r)
-        row[r] = *(const s16 *)(from[r] + n) ^ int8_t(p.flip);
-      storeQuads(panel + 4 * n, row[0], row[1], row[2], row[3]);
-    }
+    unroll<0, 4>([&](auto r) {
+      from[r.value] = at, at += p.columns;
+      __builtin_prefetch(from[r.value] + ahead);
+    });
+    storeColumns(panel, from, p.flip);
+  }
+  for (int64_t q = whole; q < p.quads; ++q, panel += 4 * kColumns) {
+    int8_t edge[4][kColumns];
+    memset(edge, p.flip, sizeof(edge));  // 0 after the flip
+    for (int64_t r = 0; r < minOf<int64_t>(4, p.depth - 4 * q); ++r, at += p.columns)
+      memcpy(edge[r], at, size_t(width));
+    const int8_t *from[4] = {edge[0], edge[1], edge[2], edge[3]};
+    storeColumns(panel, from, p.flip);
   }
 }
 
