@@ -24,7 +24,7 @@ struct Packer {
   std::vector<Node> nodes;
   SmallVector<int64_t> roots;
   llvm::DenseMap<std::pair<int64_t, int64_t>, int64_t> index;
-  PackedHeader header = {0, 0, 0, 0, 0, 1, 1};
+  PackedHeader header = {0, 0, 0, 0, 0, 1, 1, 1, 1};
   std::vector<PackedNode> packed;
   std::vector<PackedEntry> entries;
   std::vector<int32_t> trees;
@@ -197,19 +197,62 @@ struct Packer {
     return true;
   }
 
+  // The leaves below `i` from the first on, and the tests on the way to them; false where there are more than 32 or the node is shared.
+  bool masksOf(int64_t i, std::vector<PackedTest> &tests, std::vector<PackedLeaf> &leaves) {
+    const PackedNode &n = packed[i];
+    if (n.isForward()) {
+      leaves.push_back({int32_t(i), n.entry < 0 ? 0 : entries[n.entry].value});
+      return n.child == i && leaves.size() <= 32;
+    }
+    size_t test = tests.size(), first = leaves.size();
+    tests.push_back({n.split, n.feature >> 1, 0});
+    if (!masksOf(n.child, tests, leaves))
+      return false;
+    uint64_t gone = (uint64_t(1) << leaves.size()) - (uint64_t(1) << first);
+    tests[test].keep = uint32_t(~gone);
+    return masksOf(n.child + 1, tests, leaves);
+  }
+
+  bool isPlain(ArrayRef<PackedLeaf> leaves) {
+    return llvm::all_of(leaves, [&](const PackedLeaf &leaf) {
+      int32_t entry = packed[leaf.node].entry;
+      return entry >= 0 && entries[entry].target == (entries[packed[leaves[0].node].entry].target | 1);
+    });
+  }
+
+  // The masks of all trees; none where one tree has none.
+  std::vector<int32_t> masks() {
+    std::vector<int32_t> all;
+    constexpr int32_t mostColumns = 1024;  // of the rows that the kernel turns at once
+    for (size_t t = 0; t < trees.size() && header.masks; t += 2) {
+      std::vector<PackedTest> tests;
+      std::vector<PackedLeaf> leaves;
+      header.masks = header.features <= mostColumns && masksOf(trees[t], tests, leaves);
+      header.plain &= header.masks && isPlain(leaves);
+      all.push_back(tests.size());
+      append(all, tests.data(), tests.size() * sizeof(PackedTest));
+      append(all, leaves.data(), leaves.size() * sizeof(PackedLeaf));
+    }
+    if (!header.masks)
+      all.clear();
+    return all;
+  }
+
+  static void append(std::vector<int32_t> &words, const void *data, size_t bytes) {
+    size_t at = words.size();
+    words.resize(at + bytes / 4);
+    if (bytes)
+      memcpy(words.data() + at, data, bytes);
+  }
+
   std::vector<int32_t> words() {
     header.trees = trees.size() / 2, header.nodes = packed.size(), header.entries = entries.size();
-    std::vector<int32_t> all;
-    auto add = [&](const void *data, size_t bytes) {
-      size_t at = all.size();
-      all.resize(at + bytes / 4);
-      if (bytes)
-        memcpy(all.data() + at, data, bytes);
-    };
-    add(&header, sizeof(header));
-    add(trees.data(), trees.size() * 4);
-    add(packed.data(), packed.size() * sizeof(PackedNode));
-    add(entries.data(), entries.size() * sizeof(PackedEntry));
+    std::vector<int32_t> all, last = masks();
+    append(all, &header, sizeof(header));
+    append(all, trees.data(), trees.size() * 4);
+    append(all, packed.data(), packed.size() * sizeof(PackedNode));
+    append(all, entries.data(), entries.size() * sizeof(PackedEntry));
+    append(all, last.data(), last.size() * 4);
     return all;
   }
 };

@@ -48,7 +48,8 @@ ONNXC_INLINE Half8 high(Half16 a, Half16 b) {
 }
 // The first and the last four quads of eight pairs of two rows each.
 ONNXC_INLINE void storePairs(int8_t *to, Half8 ab, Half8 cd) {
-  Half8 first = __builtin_shufflevector(ab, cd, 0, 8, 1, 9, 2, 10, 3, 11), last = __builtin_shufflevector(ab, cd, 4, 12, 5, 13, 6, 14, 7, 15);
+  Half8 first = __builtin_shufflevector(ab, cd, 0, 8, 1, 9, 2, 10, 3, 11),
+        last = __builtin_shufflevector(ab, cd, 4, 12, 5, 13, 6, 14, 7, 15);
   memcpy(to, &first, 16), memcpy(to + 16, &last, 16);
 }
 // Sixteen columns of four rows, quad by quad, in vectors of 16 bytes, within which every target interleaves at once.

@@ -1,6 +1,6 @@
 // FastTree.cpp: TreeEnsembleRegressor and TreeEnsembleClassifier on forests that the compiler packed (PackedForest.h). Several walks run
-// side by side, rows of one tree or trees of one row. Sums are of the input's type, in the order of the trees, as other runtimes make them:
-// votes of equally many trees then fall to the same class. Oracle: MlTree.cpp.
+// side by side, rows of one tree or trees of one row; small trees are read as masks, for vectors of rows. Sums are of the input's type, in
+// the order of the trees, as other runtimes make them: votes of equally many trees then fall to the same class. Oracle: MlTree.cpp.
 #include "runtime_stub/kernels/Lanes.h"
 #include "runtime_stub/kernels/MlTree.h"
 #include "runtime_stub/kernels/PackedForest.h"
@@ -11,6 +11,8 @@ namespace {
 
 constexpr int kWalks = 16;
 constexpr int64_t kRowBlock = 32;
+constexpr int64_t kLeastMasked = 6;  // rows; fewer walks take less time than all tests of a tree
+typedef uint32_t Leaves __attribute__((ext_vector_type(16)));
 
 // T: the input's element type, in which sums are made.
 template <class T>
@@ -19,17 +21,23 @@ struct Walker {
   const int32_t *trees;  // root and depth of each
   const PackedNode *nodes;
   const PackedEntry *entries;
+  const int32_t *masks;  // null: none
   Fold fold;
   int64_t targets, stride;  // stride: between the scores of rows
   int64_t steps;            // of one row through all trees
   T *score;
   bool *hit;
   double *row;  // the scores of one row, for what finishes them
+  T *turned;    // the rows of a block, [column][row], where there are masks
 
-  int64_t blockBytes() const { return stride * int64_t(sizeof(double)) + kRowBlock * stride * int64_t(sizeof(T) + sizeof(bool)); }
+  int64_t blockBytes() const {
+    int64_t columns = masks ? kRowBlock * header->features : 0;
+    return stride * int64_t(sizeof(double)) + (kRowBlock * stride + columns) * int64_t(sizeof(T)) + kRowBlock * stride;
+  }
   void placeIn(void *scratch) {
     row = static_cast<double *>(scratch), score = reinterpret_cast<T *>(row + stride);
-    hit = reinterpret_cast<bool *>(score + kRowBlock * stride);
+    turned = score + kRowBlock * stride;
+    hit = reinterpret_cast<bool *>(turned + (masks ? kRowBlock * header->features : 0));
   }
   int32_t open(const Args *a, const Attr &forest) {
     const int32_t *words = static_cast<const int32_t *>(static_cast<const Tensor *>(forest.p)->data);
@@ -37,6 +45,7 @@ struct Walker {
     trees = words + sizeof(PackedHeader) / 4;
     nodes = reinterpret_cast<const PackedNode *>(trees + 2 * header->trees);
     entries = reinterpret_cast<const PackedEntry *>(nodes + header->nodes);
+    masks = header->masks && sizeof(T) == 4 ? reinterpret_cast<const int32_t *>(entries + header->entries) : nullptr;
     stride = targets + 2;  // a classifier may add a second score
     steps = 0;
     for (int32_t t = 0; t < header->trees; ++t)
@@ -84,11 +93,58 @@ struct Walker {
         give(row, at[i]);
     }
   }
+  // Where walks of 16 rows of a tree end, among its leaves: the lowest bit of what its tests leave.
+  template <int N>
+  ONNXC_INLINE void findLeaves(const T *turned, const PackedTest *test, int32_t tests, int32_t *leaf) {
+    Leaves left[N];
+    for (Leaves &l : left)
+      l = ~0u;
+    for (const PackedTest *end = test + tests; test < end; ++test)
+      unroll<0, N>([&](auto i) {
+        v16 x = *(const v16 *)(turned + test->column * kRowBlock + 16 * i.value);
+        left[i.value] &= test->keep | ~__builtin_bit_cast(Leaves, x > test->split);
+      });
+    unroll<0, N>([&](auto i) {  // the exponent of a power of two is its place
+      v16i lowest = __builtin_bit_cast(v16i, left[i.value] & -left[i.value]);
+      *(v16i *)(leaf + 16 * i.value) = (__builtin_bit_cast(v16i, __builtin_convertvector(lowest, v16)) >> 23 & 0xff) - 127;
+    });
+  }
+  // All trees for rows [0, n) of a block.
+  void scoreMasked(const T *x, int64_t columns, int64_t n) {
+    for (int64_t c = 0; c < header->features; ++c)
+      for (int64_t r = 0; r < kRowBlock; ++r)
+        turned[c * kRowBlock + r] = x[(r < n ? r : 0) * columns + c];
+    bool sums = header->plain && fold != Fold::Min && fold != Fold::Max;
+    const int32_t *at = masks;
+    for (int32_t t = 0; t < header->trees; ++t) {
+      int32_t tests = *at++, leaf[kRowBlock];
+      const PackedTest *test = reinterpret_cast<const PackedTest *>(at);
+      const PackedLeaf *leaves = reinterpret_cast<const PackedLeaf *>(test + tests);
+      at = reinterpret_cast<const int32_t *>(leaves + tests + 1);
+      n > 16 ? findLeaves<2>(turned, test, tests, leaf) : findLeaves<1>(turned, test, tests, leaf);
+      if (!sums) {
+        for (int64_t r = 0; r < n; ++r)
+          give(r, uint32_t(leaves[leaf[r]].node));
+        continue;
+      }
+      int64_t target = entries[nodes[leaves->node].entry].target >> 1;
+      bool first = !hit[target];  // of all rows alike
+      for (int64_t r = 0; r < n; ++r) {
+        T &s = score[r * stride + target], v = leaves[leaf[r]].value;
+        s = first ? v : s + v;
+      }
+      for (int64_t r = 0; first && r < n; ++r)
+        hit[r * stride + target] = true;
+    }
+  }
   // All trees for rows [0, n) of a block: one tree after the other stays in the cache for all of them.
   template <bool Clean>
   void scoreRows(const T *x, int64_t columns, int64_t n) {
     memset(score, 0, size_t(kRowBlock * stride) * sizeof(T));
     memset(hit, 0, size_t(kRowBlock * stride));
+    if constexpr (Clean && sizeof(T) == 4)
+      if (masks && n >= kLeastMasked)
+        return scoreMasked(x, columns, n);
     int64_t whole = n - n % kWalks;
     for (int32_t t = 0; t < header->trees; ++t)
       for (int64_t r = 0; r < whole; r += kWalks) {

@@ -267,6 +267,35 @@ for _name in ("categories", "categories_f64"):
 for _mode in ("LT", "GTE"):
     for _missing in (0, 1):
         MODELS[f"categories_least_{_mode}_{_missing}"] = graph(("BRANCH_" + _mode, 0, -np.inf, 1, 2, _missing), 1.0, 2.0)
+
+
+def grown(op, trees, leaves, entries, **more):
+    """Trees of so many leaves each, in no order; entries(tree): the targets of one of its leaves."""
+    rng = np.random.default_rng(leaves)
+    kind = "class" if op == "TreeEnsembleClassifier" else "target"
+    columns, weights = {k: [] for k in ("treeids", "nodeids", "featureids", "modes", "values", "truenodeids", "falsenodeids")}, []
+    for tree in range(trees):
+        children = {0: None}
+        while len(children) < 2 * leaves - 1:
+            node = rng.choice([n for n, c in children.items() if c is None])
+            children[node] = len(children), len(children) + 1
+            children.update(dict.fromkeys(children[node]))
+        for node, pair in children.items():
+            row = (tree, node, int(rng.integers(FEATURES)), "BRANCH_LEQ" if pair else "LEAF", float(np.round(2 * rng.standard_normal()) / 2), *(pair or (0, 0)))
+            for values, value in zip(columns.values(), row):
+                values.append(int(value) if isinstance(value, np.integer) else value)
+            weights += [] if pair else [(tree, node, target, float(rng.standard_normal())) for target in entries(tree)]
+    lists = zip(("treeids", "nodeids", "ids", "weights"), map(list, zip(*[(t, int(n), *rest) for t, n, *rest in weights])))
+    return op, {**{f"nodes_{k}": v for k, v in columns.items()}, **{f"{kind}_{k}": v for k, v in lists}, **more}
+
+
+# Small trees are masks for many rows, up to 32 leaves; rows with NaN are walked.
+for _leaves in (2, 31, 32, 33):
+    MODELS[f"grown_{_leaves}"] = grown("TreeEnsembleRegressor", 9, _leaves, lambda tree: [0], n_targets=1)
+MODELS["grown_classes"] = grown("TreeEnsembleClassifier", 12, 20, lambda tree: [tree % 3], classlabels_int64s=[0, 1, 2], post_transform="SOFTMAX")
+MODELS["grown_votes"] = grown("TreeEnsembleClassifier", 8, 13, lambda tree: [0, 1, 2], classlabels_int64s=[0, 1, 2])
+for _fold in ("MIN", "MAX", "AVERAGE"):
+    MODELS[f"grown_{_fold.lower()}"] = grown("TreeEnsembleRegressor", 8, 6, lambda tree: [tree % 2], n_targets=2, aggregate_function=_fold)
 MODELS["forest_f64"] = forest("TreeEnsembleRegressor", 40, lambda t, side: [(k, 0.1 * t + side - k) for k in range(2)], n_targets=2)
 
 
@@ -284,6 +313,8 @@ def batches(s, folder, name):
         for rows in (1, 3, 4, 13, 70):
             rng = np.random.default_rng(rows)
             x = rng.standard_normal((rows, FEATURES)).astype(helper.tensor_dtype_to_np_dtype(code))
+            if name.startswith("grown"):
+                x = np.where(rng.random(x.shape) < 0.01, np.nan, np.round(4 * x) / 4).astype(x.dtype)
             if name.startswith("categories"):
                 x = np.where(rng.random(x.shape) < 0.1, np.nan, np.round(2 * x)).astype(x.dtype)
             for result, want, got in zip(results, session.run(None, {"x": x}), loaded.run({"x": x})):
