@@ -84,15 +84,15 @@ inline Keyed *sortKeyed(Keyed *items, Keyed *other, int64_t n) {
     }
     return items;
   }
-  int64_t counts[8][256];
-  memset(counts, 0, sizeof(counts));
-  for (int64_t i = 0; i < n; ++i)
-    for (int b = 0; b < 8; ++b)
-      ++counts[b][items[i].key >> (8 * b) & 255];
+  uint64_t differ = 0;
+  for (int64_t i = 1; i < n; ++i)
+    differ |= items[i].key ^ items[0].key;
   for (int b = 0; b < 8; ++b) {
-    int64_t *count = counts[b], at = 0;
-    if (count[items[0].key >> (8 * b) & 255] == n)
+    if (!(differ >> (8 * b) & 255))
       continue;
+    int64_t count[256] = {}, at = 0;
+    for (int64_t i = 0; i < n; ++i)
+      ++count[items[i].key >> (8 * b) & 255];
     for (int d = 0; d < 256; ++d) {
       int64_t have = count[d];
       count[d] = at;
@@ -105,6 +105,27 @@ inline Keyed *sortKeyed(Keyed *items, Keyed *other, int64_t n) {
     other = swap;
   }
   return items;
+}
+
+// Moves the items of about the `want` least keys, more rather than fewer, before the others, both in their order; returns how many, the
+// items then being in `other`, or 0, where nothing moved.
+inline int64_t selectKeyed(const Keyed *items, Keyed *other, int64_t n, int64_t want) {
+  constexpr int64_t kSamples = 48;
+  if (n < 16 * kSamples || want > n / 8)
+    return 0;
+  Keyed sample[kSamples];
+  for (int64_t i = 0; i < kSamples; ++i)
+    sample[i] = items[i * (n / kSamples)];
+  uint64_t most = sortKeyed(sample, nullptr, kSamples)[want * kSamples / n + 2].key;
+  int64_t head = 0, at = 0;
+  for (int64_t i = 0; i < n; ++i)
+    head += items[i].key <= most;
+  for (int64_t i = 0, tail = head; i < n; ++i) {
+    bool first = items[i].key <= most;
+    other[first ? at : tail] = items[i];
+    at += first, tail += !first;
+  }
+  return head;
 }
 
 // Bottom-up merge sort of `index`; `other` has room for n. less(i, j): i goes before j.

@@ -191,6 +191,32 @@ _limits = {"m": np.array([20]), "i": np.array([0.4], np.float32)}
 case("suppression", "NonMaxSuppression", {"b": _boxes, "s": floats(2, 3, 300)}, _limits | {"t": np.array([0.3], np.float32)})
 case("suppression all", "NonMaxSuppression", {"b": _boxes, "s": np.round(floats(2, 3, 300))}, _limits)
 case("suppression nothing", "NonMaxSuppression", {"b": _boxes, "s": floats(2, 3, 300)}, _limits | {"t": np.array([9], np.float32)})
+
+
+def suppressed(boxes, scores, limit, threshold):
+    """What NonMaxSuppression chooses of one image, one box after the other."""
+    low, high = np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])
+    area, chosen = (high - low).prod(1), []
+    for scores_of in scores:
+        kept = []
+        for i in np.argsort(-scores_of, kind="stable"):
+            common = np.maximum(np.minimum(high[kept], high[i]) - np.maximum(low[kept], low[i]), 0).prod(1)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                if len(kept) < limit and not (common / (area[kept] + area[i] - common) > threshold).any():
+                    kept.append(i)
+        chosen.append(kept)
+    return np.array([(0, k, i) for k, kept in enumerate(chosen) for i in kept], np.int64)
+
+
+# Boxes of 90 classes side by side, some as large as all of them, some of no size: those kept are looked for where they lie, and few of many by the greatest scores alone.
+_corner = abs(floats(1, 3000, 2)) * 50 + whole(90, 1, 3000, 1).astype(np.float32) * 200
+_extent = abs(floats(1, 3000, 2)) * 40
+_extent[0, ::500], _extent[0, 7::300] = 20000, 0
+_apart, _scores = np.concatenate([_corner, _corner + _extent], 2), floats(1, 2, 3000)
+for _axes, _limit in (([0, 1, 2, 3], 3000), ([3, 0, 1, 2], 3000), ([0, 1, 2, 3], 20)):
+    _boxes = np.ascontiguousarray(_apart[..., _axes])
+    case(f"suppression apart_{_axes[0]}_{_limit}", "NonMaxSuppression", {"b": _boxes, "s": _scores}, {"m": np.array([_limit]), "i": np.array([0.3], np.float32)},
+         want=[suppressed(_boxes[0], _scores[0], _limit, np.float32(0.3))])
 for _dtype in (np.int64, np.int8, np.uint8, np.uint64, np.float32, np.float64):
     _x = whole(400, 1000).astype(_dtype) - _dtype(90)
     case(f"unique {np.dtype(_dtype).name}", "Unique", {"x": _x}, results=4)
