@@ -2,6 +2,7 @@
 // quantised LSTM of FastRecurrent.cpp.
 #pragma once
 #include "runtime_stub/kernels/IntegerTile.h"
+#include "runtime_stub/kernels/Recurrent.h"
 #include "runtime_stub/kernels/Special.h"
 
 namespace onnxc {
@@ -25,17 +26,30 @@ struct ByteRows {
   }
   void set(int64_t row, const float *from, int64_t n) {
     uint8_t *to = bytes + row * stride;
-    int32_t sum = 0;
-    float offset = float(zero);
-    for (int64_t i = 0; scale > 0 && i < n; ++i) {
-      float q = __builtin_rintf(from[i] / scale) + offset;
+    float step = scale, offset = float(zero);  // a store of bytes may change what members hold
+    for (int64_t i = 0; step > 0 && i < n; ++i) {
+      float q = __builtin_rintf(from[i] / step) + offset;
       q = q > 0 ? q : 0;
       to[i] = uint8_t(int32_t(q < 255 ? q : 255));
-      sum += to[i];
     }
-    sums[row] = sum;
+    Segment whole{0, stride / 4};  // behind the row: zeros
+    sums[row] = rowSum(to, Depth{&whole, 1, 0});
   }
 };
+
+// range.see of floats, sixteen at a time.
+inline void seeLanes(EightBits &range, const float *x, int64_t n) {
+  v16 low = 0.0f, high = 0.0f;
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    v16 v = *(const v16 *)(x + i);
+    low = v < low ? v : low, high = v > high ? v : high;
+  }
+  float ends[2][16];
+  memcpy(ends[0], &low, 64), memcpy(ends[1], &high, 64);
+  range.see(ends[0], 32);
+  range.see(x + i, n - i);
+}
 
 struct BytePanels {
   const int8_t *panels;
