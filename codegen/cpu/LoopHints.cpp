@@ -37,6 +37,16 @@ static bool isLarge(const llvm::Loop &loop) {
   return size > kMostUnrolled;
 }
 
+// Whether a loop carries a tile of accumulators.
+static bool carriesTile(const llvm::Loop &loop) {
+  constexpr uint64_t least = 2048;
+  uint64_t bits = 0;
+  for (const llvm::PHINode &phi : loop.getHeader()->phis())
+    if (phi.getType()->isVectorTy())
+      bits += phi.getType()->getPrimitiveSizeInBits().getKnownMinValue();
+  return bits >= least;
+}
+
 void hintLoops(llvm::Function &f) {
   bool deep = isDeep(f);
   llvm::DominatorTree tree(f);
@@ -44,7 +54,7 @@ void hintLoops(llvm::Function &f) {
   for (llvm::Loop *loop : loops.getLoopsInPreorder()) {
     if (deep)
       llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.enable", 0);
-    if (isLarge(*loop))
+    if (isLarge(*loop) || carriesTile(*loop))
       llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1);
   }
 }
