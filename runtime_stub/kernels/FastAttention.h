@@ -157,17 +157,17 @@ struct Scratch {
 
 ONNXC_INLINE v16 laneNumbers() { return v16{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}; }
 
+// `lanes` numbers of a mask, one for all where it has no stride, and zeros.
 template <class T>
 ONNXC_INLINE v16 maskLanes(const T *from, int64_t stride, int64_t lanes) {
-  v16 r = v16(0.0f);
+  typedef T Lanes __attribute__((ext_vector_type(16), aligned(1)));
   if (stride == 0)
     return v16(float(*from));
-  if constexpr (sizeof(T) == 4)
-    if (lanes >= 16)
-      return *(const v16 *)from;
-  for (int64_t i = 0; i < minOf<int64_t>(lanes, 16); ++i)
-    r[i] = float(from[i]);
-  return r;
+  if (lanes >= 16)
+    return __builtin_convertvector(*(const Lanes *)from, v16);
+  T some[16] = {};
+  memcpy(some, from, size_t(maxOf<int64_t>(lanes, 0)) * sizeof(T));
+  return __builtin_convertvector(*(const Lanes *)some, v16);
 }
 
 ONNXC_INLINE bool unmasked(const Attention &s) {
