@@ -1,52 +1,60 @@
 // Block.cpp: images of f32 or bytes to blocks of 16 channels and back (dialects/onnx/Packed.td): squares of 16 pixels by 16 channels are
 // transposed in registers, the last one of a plane overlapping the one before it.
-#include "runtime_stub/kernels/Lanes.h"
 #include "runtime_stub/kernels/Parallel.h"
+#include "runtime_stub/kernels/Transpose.h"
 
 namespace onnxc {
 
 template <class T>
 struct Lanes {
-  typedef T Row __attribute__((vector_size(kLanes * sizeof(T)), aligned(sizeof(T))));
+  typedef T Row __attribute__((ext_vector_type(kLanes)));
+  typedef Row Loose __attribute__((aligned(sizeof(T))));  // in an operand
 };
-
-// Rows become columns: four rounds of interleaving halves.
-template <class T>
-ONNXC_INLINE void transpose(typename Lanes<T>::Row (&rows)[kLanes]) {
-  using Row = typename Lanes<T>::Row;
-  for (int round = 0; round < 4; ++round) {
-    Row next[kLanes];
-#pragma clang loop unroll(full)
-    for (int i = 0; i < kLanes / 2; ++i) {
-      next[2 * i] = __builtin_shufflevector(rows[i], rows[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-      next[2 * i + 1] = __builtin_shufflevector(rows[i], rows[i + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-    }
-#pragma clang loop unroll(full)
-    for (int i = 0; i < kLanes; ++i)
-      rows[i] = next[i];
-  }
-}
 
 // The 16 channels of one block at 16 pixels; channels past `have` are zero in blocks and do not exist in the image.
 template <class T>
 ONNXC_INLINE void moveSquare(T *image, T *lanes, int64_t plane, int64_t have, bool toBlocks) {
   using Row = typename Lanes<T>::Row;
+  using Loose = typename Lanes<T>::Loose;
   Row rows[kLanes];
 #pragma clang loop unroll(full)
   for (int i = 0; i < kLanes; ++i)
     if (!toBlocks)
-      rows[i] = *reinterpret_cast<const Row *>(lanes + i * kLanes);
+      rows[i] = *reinterpret_cast<const Loose *>(lanes + i * kLanes);
     else if (i < have)
-      rows[i] = *reinterpret_cast<const Row *>(image + i * plane);
+      rows[i] = *reinterpret_cast<const Loose *>(image + i * plane);
     else
-      rows[i] = Row{};
-  transpose<T>(rows);
+      rows[i] = Row(0);
+  transpose16(rows);
 #pragma clang loop unroll(full)
   for (int i = 0; i < kLanes; ++i)
     if (toBlocks)
-      *reinterpret_cast<Row *>(lanes + i * kLanes) = rows[i];
+      *reinterpret_cast<Loose *>(lanes + i * kLanes) = rows[i];
     else if (i < have)
-      *reinterpret_cast<Row *>(image + i * plane) = rows[i];
+      *reinterpret_cast<Loose *>(image + i * plane) = rows[i];
+}
+
+// The same by quarters, where vectors have eight lanes.
+ONNXC_INLINE void moveQuarters(float *image, float *lanes, int64_t plane, int64_t have, bool toBlocks) {
+  for (int64_t channel = 0; channel < kLanes; channel += 8)
+    for (int64_t pixel = 0; pixel < kLanes; pixel += 8) {
+      Row8 rows[8];
+      unroll<0, 8>([&](auto i) {
+        if (!toBlocks)
+          rows[i.value] = *(const v8 *)(lanes + (pixel + i.value) * kLanes + channel);
+        else if (channel + i.value < have)
+          rows[i.value] = *(const v8 *)(image + (channel + i.value) * plane + pixel);
+        else
+          rows[i.value] = v8(0.0f);
+      });
+      transpose8(rows);
+      unroll<0, 8>([&](auto i) {
+        if (toBlocks)
+          *(v8 *)(lanes + (pixel + i.value) * kLanes + channel) = rows[i.value];
+        else if (channel + i.value < have)
+          *(v8 *)(image + (channel + i.value) * plane + pixel) = rows[i.value];
+      });
+    }
 }
 
 // Planes of fewer than 16 pixels.
@@ -77,6 +85,11 @@ ONNXC_INLINE int32_t convertAll(const onnxc_args *a, const onnxc_tensor &plain, 
       }
       for (int64_t p = 0; p < plane; p += kLanes) {
         int64_t first = minOf(p, plane - kLanes);
+        if constexpr (sizeof(T) == 4)
+          if (onnxc_vector_bits < 512) {
+            moveQuarters(image + first, lanes + first * kLanes, plane, have, toBlocks);
+            continue;
+          }
         moveSquare(image + first, lanes + first * kLanes, plane, have, toBlocks);
       }
     }

@@ -5,6 +5,7 @@
 #include "runtime_stub/kernels/Math.h"
 #include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/Product.h"
+#include "runtime_stub/kernels/Transpose.h"
 
 namespace onnxc {
 namespace {
@@ -64,31 +65,6 @@ Place placeOf(const Attention &s, int64_t batch) {
   return p;
 }
 
-// Sixteen rows of sixteen become columns, in four rounds of riffling.
-ONNXC_INLINE void transpose16(v16 *r) {
-  for (int round = 0; round < 4; ++round) {
-    v16 t[16];
-    unroll<0, 8>([&](auto i) {
-      constexpr int k = i.value;
-      t[2 * k] = __builtin_shufflevector(r[k], r[k + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-      t[2 * k + 1] = __builtin_shufflevector(r[k], r[k + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-    });
-    unroll<0, 16>([&](auto i) { r[i.value] = t[i.value]; });
-  }
-}
-
-ONNXC_INLINE void transpose8(v8 *r) {
-  for (int round = 0; round < 3; ++round) {
-    v8 t[8];
-    unroll<0, 4>([&](auto i) {
-      constexpr int k = i.value;
-      t[2 * k] = __builtin_shufflevector(r[k], r[k + 4], 0, 8, 1, 9, 2, 10, 3, 11);
-      t[2 * k + 1] = __builtin_shufflevector(r[k], r[k + 4], 4, 12, 5, 13, 6, 14, 7, 15);
-    });
-    unroll<0, 8>([&](auto i) { r[i.value] = t[i.value]; });
-  }
-}
-
 // to[width][MR]: `have` queries side by side, times `scale`, and zeros; what is written behind a row of MR is the next row's, or one vector
 // past the last.
 template <int MR>
@@ -100,14 +76,14 @@ ONNXC_INLINE void packQueries(float *to, const float *from, int64_t have, int64_
   };
   if constexpr (MR > 8) {
     for (; stride == 1 && d + 16 <= width; d += 16) {
-      v16 r[16];
+      Row16 r[16];
       unroll<0, 16>([&](auto i) { r[i.value] = row(i, v16(0.0f)); });
       transpose16(r);
       unroll<0, 16>([&](auto i) { *(v16 *)(to + (d + i.value) * MR) = r[i.value]; });
     }
   } else {
     for (; stride == 1 && d + 8 <= width; d += 8) {
-      v8 r[8];
+      Row8 r[8];
       unroll<0, 8>([&](auto i) { r[i.value] = row(i, v8(0.0f)); });
       transpose8(r);
       unroll<0, 8>([&](auto i) { *(v8 *)(to + (d + i.value) * MR) = r[i.value]; });
@@ -118,18 +94,28 @@ ONNXC_INLINE void packQueries(float *to, const float *from, int64_t have, int64_
       to[d * MR + i] = i < have ? from[i * queryStride + d * stride] * scale : 0.0f;
 }
 
-// to[depth][NR]: NR keys side by side.
+// to[depth][NR]: NR keys side by side, more than 16 where vectors have 16 lanes.
 template <int NR>
 void packKeys(float *to, const float *from, int64_t have, int64_t keyStride, int64_t stride, int64_t depth) {
   if (have == NR && stride == 1) {
     int64_t whole = depth / 16 * 16;
-    for (int64_t j = 0; j < NR; j += 16)
-      for (int64_t d = 0; d < whole; d += 16) {
-        v16 r[16];
-        unroll<0, 16>([&](auto i) { r[i.value] = *(const v16 *)(from + (j + i.value) * keyStride + d); });
-        transpose16(r);
-        unroll<0, 16>([&](auto i) { *(v16 *)(to + (d + i.value) * NR + j) = r[i.value]; });
-      }
+    if constexpr (NR > 16) {
+      for (int64_t j = 0; j < NR; j += 16)
+        for (int64_t d = 0; d < whole; d += 16) {
+          Row16 r[16];
+          unroll<0, 16>([&](auto i) { r[i.value] = *(const v16 *)(from + (j + i.value) * keyStride + d); });
+          transpose16(r);
+          unroll<0, 16>([&](auto i) { *(v16 *)(to + (d + i.value) * NR + j) = r[i.value]; });
+        }
+    } else {
+      for (int64_t j = 0; j < NR; j += 8)
+        for (int64_t d = 0; d < whole; d += 8) {
+          Row8 r[8];
+          unroll<0, 8>([&](auto i) { r[i.value] = *(const v8 *)(from + (j + i.value) * keyStride + d); });
+          transpose8(r);
+          unroll<0, 8>([&](auto i) { *(v8 *)(to + (d + i.value) * NR + j) = r[i.value]; });
+        }
+    }
     for (int64_t d = whole; d < depth; ++d)
       for (int64_t j = 0; j < NR; ++j)
         to[d * NR + j] = from[j * keyStride + d];
