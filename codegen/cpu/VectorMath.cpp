@@ -159,9 +159,21 @@ static Num expm1Bounded(Num x) {
 
 Num expm1Negative(Num x) { return expm1Bounded(maxSecond(x.of(-26), x)); }
 
+// t / (t + t e^-x) with t = 2^-24: where the result is subnormal t e^-x is finite still, and where it is 1 not yet subnormal. e^-x as in
+// expParts, of -x = n ln(2) - r.
 Num sigmoid(Num x) {
-  Num e = exp(-abs(x)), q = 1.0 / (e + 1);
-  return select(less(x, x.of(0)), e * q, q);
+  Code &c = *x.c;
+  constexpr double magic = 12582912;
+  constexpr int64_t down = 24;
+  Num clamped = maxSecond(x.of(-104), minSecond(x.of(30), x));  // NaN stays
+  Num shifted = fma(clamped, x.of(-1.44269504088896341), x.of(magic)), n = shifted - magic;
+  Num r = fma(n, n.of(0.693145751953125), clamped);
+  r = fma(n, n.of(1.42860682030941723e-6), r);
+  Num p = horner(r, {1, -1.0000000363396058, 0.49999992076176153, -0.1666642009533914, 0.04166822605030219, -0.008374822090776626,
+                     0.001383683770778305});
+  Value bits = arith::ShLIOp::create(c.b, c.loc, toBits(shifted), integer(x, 23));
+  Num t = x.of(0x1p-24), e = p * fromBits(x, c.add(bits, integer(x, (127 - down) << 23)));
+  return t / (e + t);
 }
 
 // (e^2a - 1) / (e^2a + 1)

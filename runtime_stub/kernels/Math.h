@@ -33,23 +33,35 @@ ONNXC_INLINE float expF32(float x) {
   return x == x ? scaled : x;
 }
 
+// 1.5 2^23, to which a number is added that leaves its nearest whole one in the low bits.
+constexpr float kRounding = 12582912;
+
+// t / (t + t e^-x) with t = 2^-24: where the result is subnormal t e^-x is finite still, and where it is 1 not yet subnormal.
 ONNXC_INLINE float sigmoidF32(float x) {
-  float e = expF32(-__builtin_fabsf(x)), q = 1.0f / (1.0f + e);
-  return x < 0 ? e * q : q;
+  float c = x > 30.0f ? 30.0f : x;
+  c = c < -104.0f ? -104.0f : c;
+  float shifted = __builtin_fmaf(c, -1.44269504088896341f, kRounding), n = shifted - kRounding;
+  float r = __builtin_fmaf(n, -0.693145751953125f, -c);
+  r = __builtin_fmaf(n, -1.42860682030941723e-6f, r);
+  float e = expReduced(r) * bitsToF32((__builtin_bit_cast(uint32_t, shifted) << 23) + (uint32_t(127 - 24) << 23));
+  return 0x1p-24f / (0x1p-24f + e);
 }
 
-// An odd series near 0, where 1 - 2/(e^2x + 1) cancels.
+// (e^2a - 1) / (e^2a + 1) of the magnitude; e^2a - 1 = 2^n - 1 + 2^n (e^r - 1), which keeps its bits near 0. The low bits of `shifted` are
+// n with an exponent's bias.
 ONNXC_INLINE float tanhF32(float x) {
-  float a = __builtin_fabsf(x), s = a * a;
-  float p = 21844.0f / 6081075;
-  p = __builtin_fmaf(p, -s, 1382.0f / 155925);
-  p = __builtin_fmaf(p, -s, 62.0f / 2835);
-  p = __builtin_fmaf(p, -s, 17.0f / 315);
-  p = __builtin_fmaf(p, -s, 2.0f / 15);
-  p = __builtin_fmaf(p, -s, 1.0f / 3);
-  float near = __builtin_fmaf(-p * s, a, a);
-  float far = 1.0f - 2.0f / (expF32(2.0f * a) + 1.0f);
-  return __builtin_copysignf(a < 0.35f ? near : far, x);
+  constexpr float rounding = kRounding + 127;
+  float a = __builtin_fabsf(x), t = 2 * (a > 9.1f ? 9.1f : a);
+  float shifted = __builtin_fmaf(t, 1.44269504088896341f, rounding), n = shifted - rounding,
+        r = __builtin_fmaf(n, -0.69314718055994531f, t);
+  float power = bitsToF32(__builtin_bit_cast(uint32_t, shifted) << 23);
+  float p = 0.00138825089696486f;
+  p = __builtin_fmaf(p, r, 0.0083665854120696497f);
+  p = __builtin_fmaf(p, r, 0.041667201945076271f);
+  p = __builtin_fmaf(p, r, 0.16666543140349527f);
+  p = __builtin_fmaf(p, r, 0.49999998143214874f);
+  float e = __builtin_fmaf(power, __builtin_fmaf(r * r, p, r), power - 1);
+  return __builtin_copysignf(e / (e + 2), x);
 }
 
 }  // namespace onnxc
