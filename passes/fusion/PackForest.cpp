@@ -197,14 +197,19 @@ struct Packer {
     return true;
   }
 
-  // The leaves below `i` from the first on, and the tests on the way to them; false where there are more than 32 or the node is shared.
+  static constexpr size_t mostLeaves = 32;  // of a tree with masks, and more than its tests
+
+  // The leaves below `i` from the first on, and the tests on the way to them; false where there are more than masks have bits for, or where
+  // the node is shared.
   bool masksOf(int64_t i, std::vector<PackedTest> &tests, std::vector<PackedLeaf> &leaves) {
     const PackedNode &n = packed[i];
     if (n.isForward()) {
       leaves.push_back({int32_t(i), n.entry < 0 ? 0 : entries[n.entry].value});
-      return n.child == i && leaves.size() <= 32;
+      return n.child == i && leaves.size() <= mostLeaves;
     }
     size_t test = tests.size(), first = leaves.size();
+    if (test == mostLeaves - 1)
+      return false;
     tests.push_back({n.split, n.feature >> 1, 0});
     if (!masksOf(n.child, tests, leaves))
       return false;

@@ -327,6 +327,23 @@ def batches(s, folder, name):
 SUITE.cases([f"model_{n}" for n in MODELS], lambda s, folder, name: batches(s, folder, name[6:]))
 
 
+@SUITE.check
+def deep_tree(s, folder):
+    """A tree that is a list of 200,000 tests: nothing that packs it goes down it by calls of itself."""
+    import onnxc
+    tests = 200_000
+    leaves = range(tests, 2 * tests + 1)
+    columns = {"treeids": [0] * (2 * tests + 1), "nodeids": list(range(2 * tests + 1)), "featureids": [0] * (2 * tests + 1), "modes": ["BRANCH_LEQ"] * tests + ["LEAF"] * (tests + 1),
+               "values": [float(tests - n) for n in range(tests)] + [0.0] * (tests + 1), "truenodeids": [n + 1 for n in range(tests)] + [0] * (tests + 1),
+               "falsenodeids": [tests + 1 + n for n in range(tests)] + [0] * (tests + 1)}
+    node = helper.make_node("TreeEnsembleRegressor", ["x"], ["y"], domain="ai.onnx.ml", n_targets=1, target_treeids=[0] * len(leaves), target_nodeids=list(leaves), target_ids=[0] * len(leaves),
+                            target_weights=[float(n) for n in leaves], **{f"nodes_{k}": v for k, v in columns.items()})
+    model = helper.make_model(helper.make_graph([node], "g", [helper.make_tensor_value_info("x", F32, ["N", 1])], [helper.make_tensor_value_info("y", F32, ["N", 1])]),
+                              opset_imports=[helper.make_opsetid("", 15), helper.make_opsetid("ai.onnx.ml", 1)], ir_version=8)
+    got = onnxc.load(str(s.compile(model, folder))).run({"x": np.array([[0], [tests + 1], [tests - 0.5]] * 3, np.float32)})[0]
+    return None if got.ravel()[:3].tolist() == [tests, tests + 1, tests + 2] else f"{got.ravel()}"
+
+
 # ---- what a caller takes at once -----------------------------------------------------------------------------------------------------------
 
 def zipped(s, folder, rows, keys, **attributes):
