@@ -30,8 +30,9 @@ Strided strided(KernelCode &c, Value v, ArrayRef<int64_t> perm) {
 }
 
 // Rows that read B in place, the columns that a unit then reads side by side, and the rows of B that it reads before it goes on to the next
-// columns: as many streams as the prefetchers follow, and a page or less of each at a time.
-constexpr int64_t kRowsInPlace = 24, kPanelsInPlace = 64, kStepsInPlace = 16;
+// columns: as many streams as the prefetchers follow. A single row has half as many, and reads all columns of a task side by side.
+constexpr int64_t kRowsInPlace = 24, kPanelsInPlace = 128, kStepsInPlace = 16;
+constexpr int64_t kPanelsOfRow = 64, kStepsOfRow = 8;
 
 struct Product {
   KernelCode &c;
@@ -141,8 +142,11 @@ void Product::emit() {
   RowsSchedule s(c, constantOf(rowsExpr), panelsKnown, constantOf(depthExpr), 1);
   bool inPlace = readsInPlace(s.rows);
   s.chunkTiles = int64_t(1) << 32, s.depthBlock = 0;  // all rows; a group's panels are packed for the whole depth
-  if (inPlace)
-    s.groupPanels = kPanelsInPlace, s.depthBlock = panelsKnown && *panelsKnown <= s.tile.panels ? 0 : kStepsInPlace;
+  bool single = inPlace && s.rows == 1;
+  if (inPlace) {
+    s.groupPanels = single ? kPanelsOfRow : kPanelsInPlace;
+    s.depthBlock = panelsKnown && *panelsKnown <= s.tile.panels ? 0 : single ? kStepsOfRow : kStepsInPlace;
+  }
   s.scheduleGroup(c.kernel);
   Epilogue epilogue(c, op);
   Value rows = ySizes[batch], columns = ySizes[batch + 1], depth = a.sizes.back(), panels = c.ceilDiv(columns, kLanes);
@@ -154,10 +158,9 @@ void Product::emit() {
             2.0 * double(constantOf(rowsExpr).value_or(64) * constantOf(depthExpr).value_or(64) * s.groupPanels * kLanes));
   if (!inPlace)
     setScratch(c.kernel, depthExpr * (s.groupPanels * kPanelBytes));
-  Value groupCount = c.ceilDiv(columns, kLanes * s.groupPanels);
-  c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
-    Value from = c.mul(c.rem(unit, groupCount), s.groupPanels), to = c.min(c.add(from, s.groupPanels), panels);
-    Value problem = c.div(unit, groupCount);
+  Value groupCount = c.max(c.ceilDiv(columns, kLanes * s.groupPanels), c.n(1));  // no columns: nothing to do, and a divisor
+  // The panels [from, to) of one problem.
+  auto multiply = [&](Value problem, Value from, Value to) {
     Code::Values index = unravel(c, problem, ArrayRef(ySizes).take_front(batch));
     RowsProblem p;
     p.a = matrix(a, index), p.b = matrix(b, index);
@@ -175,7 +178,18 @@ void Product::emit() {
       return all;
     };
     RowsEmitter(c, epilogue, s).emit(p, rows, c.n(0), panels, from, to);
-  });
+  };
+  auto panelsTo = [&](Value group) { return c.min(c.mul(group, s.groupPanels), panels); };
+  if (single)
+    c.loop(c.div(c.begin, groupCount), c.ceilDiv(c.end, groupCount), c.n(1), [&](Value problem) {
+      Value first = c.mul(problem, groupCount);
+      multiply(problem, panelsTo(c.max(c.sub(c.begin, first), c.n(0))), panelsTo(c.min(c.sub(c.end, first), groupCount)));
+    });
+  else
+    c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
+      Value group = c.rem(unit, groupCount);
+      multiply(c.div(unit, groupCount), panelsTo(group), panelsTo(c.add(group, 1)));
+    });
 }
 }  // namespace
 
