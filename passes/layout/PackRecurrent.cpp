@@ -38,13 +38,16 @@ void packRecurrent(Operation *op) {
   auto weights = dyn_cast<RankedTensorType>(w.getType()), shape = dyn_cast<RankedTensorType>(r.getType());
   if (!x || !x.getElementType().isF32() || !shape || shape.getRank() != 3 || !weights || weights.getRank() != 3)
     return;
+  auto values = constantFloats(w), recurrent = constantFloats(r);
+  if (!values || !recurrent || values->empty())
+    return;
   int64_t rows = shape.getDimSize(1), hidden = shape.getDimSize(2);
   SmallVector<int64_t> groups{rows};
   if (isa<onnx::GRUOp>(op))  // the last gate has panels of its own
     groups = {2 * hidden, hidden};
   int64_t most = padded(groups.front()) + (groups.size() > 1 ? padded(groups.back()) : 0);
-  auto values = constantFloats(w), recurrent = constantFloats(r);
-  if (!values || !recurrent || values->empty() || most > 2 * rows || rows != weights.getDimSize(1))
+  bool fits = rows == weights.getDimSize(1) && (groups.size() == 1 || rows == 3 * hidden);
+  if (!fits || most > 2 * rows)
     return;
   OpBuilder b(op);
   op->setOperand(1, panels(b, w, *values, rows));
