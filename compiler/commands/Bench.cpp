@@ -201,7 +201,7 @@ static llvm::Error writeProfile(llvm::StringRef path, const Report &report) {
 static void bindBenchOptions(CLI::App &app, BenchOptions &options) {
   bindArtefact(app, options.path, options.code);
   bindLoadOptions(app, options.load);
-  app.add_option("--warmup", options.warmUp, "milliseconds before timing starts")
+  app.add_option("--warmup,--warmUp", options.warmUp, "milliseconds before timing starts")
       ->type_name("MS")
       ->check(notNegative())
       ->capture_default_str();

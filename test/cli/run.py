@@ -246,7 +246,7 @@ def verify_layers(s, folder):
 @SUITE.check
 def bench_takes_inputs(s, folder):
     np.save(folder / "x.npy", np.zeros((7, 96), np.float32))
-    text = s.onnxc("bench", save(mlp_model(), folder / "m.onnx"), "--duration", "0.02", "--warmup", "1", "--json", "--input", f"x={folder}/x.npy").stdout
+    text = s.onnxc("bench", save(mlp_model(), folder / "m.onnx"), "--duration", "0.02", "--warmUp", "1", "--json", "--input", f"x={folder}/x.npy").stdout
     facts = json.loads(text)
     weights, values = 4 * (96 * 256 + 256 + 256 * 64 + 2 * 64), 4 * 7 * (96 + 64)
     return None if 0 <= facts["model_bytes"] - weights - values < 4096 else f"{facts['model_bytes']} bytes of the model, {weights + values} expected"
