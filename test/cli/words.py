@@ -31,7 +31,7 @@ def unknown_words(s, folder):
     """Words come back in the order they were typed, with the flag that is meant where one is almost the same."""
     model = save(relu_model(2, 3), folder / "m.onnx")
     out = ["-o", folder / "m.so"]
-    for arguments, want in ((["bench", model, "--warmUp", "3"], "not expected: --warmUp 3 (did you mean --warmup?); see 'onnxc bench --help'"),
+    for arguments, want in ((["bench", model, "--WarmUp", "3"], "not expected: --WarmUp 3 (did you mean --warmup?); see 'onnxc bench --help'"),
                             (["bench", model, "--warmpu=3"], "not expected: --warmpu=3 (did you mean --warmup?)"),
                             ([model, *out, "--external-weights"], "not expected: --external-weights (did you mean --weights embedded|external?)"),
                             (["run", model, "--output", "d"], "not expected: --output d (did you mean --output-dir?)"),
