@@ -81,21 +81,35 @@ static std::optional<Num> scaled(Num p, Num n) {
   return Num{&c, LLVM::CallIntrinsicOp::create(c.b, c.loc, type, name, ValueRange{p.v, n.v, p.v, all, rounding}).getResult(0)};
 }
 
-// e^x = 2^n e^r, |r| <= ln(2)/2, the polynomial a minimax fit of 2e-9. Adding 1.5 2^23 leaves n in the low bits, of which the shift keeps
-// what makes an exponent. 2^n is two factors where no instruction has it, the second of which makes subnormals and infinity. With `halves`
-// 1, half of that, which overflows later.
-static Num expParts(Num x, int halves) {
+namespace {
+// e^x = 2^n p, p = e^r with |r| <= ln(2)/2; `exponent`: the bits of n where an exponent has them.
+struct Power {
+  Num n, p;
+  Value exponent;
+};
+}  // namespace
+
+// The polynomial is a minimax fit of 2e-9. Adding 1.5 2^23 leaves n in the low bits, of which the shift keeps what makes an exponent.
+static Power powerOf(Num x) {
   Code &c = *x.c;
   constexpr double magic = 12582912;
-  Num clamped = maxSecond(x.of(-104), minSecond(x.of(89 + halves), x));  // NaN stays
-  Num shifted = fma(clamped, x.of(1.44269504088896341), x.of(magic)), n = shifted - magic;
-  Num r = fma(n, n.of(-0.693145751953125), clamped);
+  Num shifted = fma(x, x.of(1.44269504088896341), x.of(magic)), n = shifted - magic;
+  Num r = fma(n, n.of(-0.693145751953125), x);
   r = fma(n, n.of(-1.42860682030941723e-6), r);
   Num p = horner(
       r, {1, 1.0000000363396058, 0.49999992076176153, 0.1666642009533914, 0.04166822605030219, 0.008374822090776626, 0.001383683770778305});
+  return {n, p, arith::ShLIOp::create(c.b, c.loc, toBits(shifted), integer(x, 23))};
+}
+
+// 2^n is two factors where no instruction has it, the second of which makes subnormals and infinity. With `halves` 1, half of that, which
+// overflows later.
+static Num expParts(Num x, int halves) {
+  Code &c = *x.c;
+  Num clamped = maxSecond(x.of(-104), minSecond(x.of(89 + halves), x));  // NaN stays
+  auto [n, p, bits] = powerOf(clamped);
   if (std::optional<Num> y = scaled(p, halves ? n - halves : n))
     return *y;
-  Value low = less(clamped, x.of(-86)), bits = arith::ShLIOp::create(c.b, c.loc, toBits(shifted), integer(x, 23));
+  Value low = less(clamped, x.of(-86));
   int64_t half = 126 - halves;
   Value bias = arith::SelectOp::create(c.b, c.loc, low, integer(x, (half + 64) << 23), integer(x, half << 23));
   return p * fromBits(x, c.add(bits, bias)) * select(low, x.of(0x1p-63), x.of(2));
@@ -159,20 +173,12 @@ static Num expm1Bounded(Num x) {
 
 Num expm1Negative(Num x) { return expm1Bounded(maxSecond(x.of(-26), x)); }
 
-// t / (t + t e^-x) with t = 2^-24: where the result is subnormal t e^-x is finite still, and where it is 1 not yet subnormal. e^-x as in
-// expParts, of -x = n ln(2) - r.
+// t / (t + t e^-x) with t = 2^-24: where the result is subnormal t e^-x is finite still, and where it is 1 not yet subnormal.
 Num sigmoid(Num x) {
   Code &c = *x.c;
-  constexpr double magic = 12582912;
   constexpr int64_t down = 24;
-  Num clamped = maxSecond(x.of(-104), minSecond(x.of(30), x));  // NaN stays
-  Num shifted = fma(clamped, x.of(-1.44269504088896341), x.of(magic)), n = shifted - magic;
-  Num r = fma(n, n.of(0.693145751953125), clamped);
-  r = fma(n, n.of(1.42860682030941723e-6), r);
-  Num p = horner(r, {1, -1.0000000363396058, 0.49999992076176153, -0.1666642009533914, 0.04166822605030219, -0.008374822090776626,
-                     0.001383683770778305});
-  Value bits = arith::ShLIOp::create(c.b, c.loc, toBits(shifted), integer(x, 23));
-  Num t = x.of(0x1p-24), e = p * fromBits(x, c.add(bits, integer(x, (127 - down) << 23)));
+  Power power = powerOf(-maxSecond(x.of(-104), minSecond(x.of(30), x)));  // NaN stays
+  Num t = x.of(0x1p-24), e = power.p * fromBits(x, c.add(power.exponent, integer(x, (127 - down) << 23)));
   return t / (e + t);
 }
 
