@@ -25,7 +25,7 @@ ONNXC_INLINE void moveSquare(T *image, T *lanes, int64_t plane, int64_t have, bo
       rows[i] = *reinterpret_cast<const Loose *>(image + i * plane);
     else
       rows[i] = Row(0);
-  transpose16(rows);
+  transpose(rows);
 #pragma clang loop unroll(full)
   for (int i = 0; i < kLanes; ++i)
     if (toBlocks)
@@ -47,7 +47,7 @@ ONNXC_INLINE void moveQuarters(float *image, float *lanes, int64_t plane, int64_
         else
           rows[i.value] = v8(0.0f);
       });
-      transpose8(rows);
+      transpose(rows);
       unroll<0, 8>([&](auto i) {
         if (toBlocks)
           *(v8 *)(lanes + (pixel + i.value) * kLanes + channel) = rows[i.value];

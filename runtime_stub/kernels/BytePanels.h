@@ -2,7 +2,6 @@
 // quantised LSTM of FastRecurrent.cpp.
 #pragma once
 #include "runtime_stub/kernels/IntegerTile.h"
-#include "runtime_stub/kernels/Recurrent.h"
 #include "runtime_stub/kernels/Special.h"
 
 namespace onnxc {
@@ -36,20 +35,6 @@ struct ByteRows {
     sums[row] = rowSum(to, Depth{&whole, 1, 0});
   }
 };
-
-// range.see of floats, sixteen at a time.
-inline void seeLanes(EightBits &range, const float *x, int64_t n) {
-  v16 low = 0.0f, high = 0.0f;
-  int64_t i = 0;
-  for (; i + 16 <= n; i += 16) {
-    v16 v = *(const v16 *)(x + i);
-    low = v < low ? v : low, high = v > high ? v : high;
-  }
-  float ends[2][16];
-  memcpy(ends[0], &low, 64), memcpy(ends[1], &high, 64);
-  range.see(ends[0], 32);
-  range.see(x + i, n - i);
-}
 
 struct BytePanels {
   const int8_t *panels;

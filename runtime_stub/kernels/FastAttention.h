@@ -78,14 +78,14 @@ ONNXC_INLINE void packQueries(float *to, const float *from, int64_t have, int64_
     for (; stride == 1 && d + 16 <= width; d += 16) {
       Row16 r[16];
       unroll<0, 16>([&](auto i) { r[i.value] = row(i, v16(0.0f)); });
-      transpose16(r);
+      transpose(r);
       unroll<0, 16>([&](auto i) { *(v16 *)(to + (d + i.value) * MR) = r[i.value]; });
     }
   } else {
     for (; stride == 1 && d + 8 <= width; d += 8) {
       Row8 r[8];
       unroll<0, 8>([&](auto i) { r[i.value] = row(i, v8(0.0f)); });
-      transpose8(r);
+      transpose(r);
       unroll<0, 8>([&](auto i) { *(v8 *)(to + (d + i.value) * MR) = r[i.value]; });
     }
   }
@@ -98,24 +98,16 @@ ONNXC_INLINE void packQueries(float *to, const float *from, int64_t have, int64_
 template <int NR>
 void packKeys(float *to, const float *from, int64_t have, int64_t keyStride, int64_t stride, int64_t depth) {
   if (have == NR && stride == 1) {
+    constexpr int N = NR > 16 ? 16 : 8;
+    typedef float Loose __attribute__((ext_vector_type(N), aligned(4)));
     int64_t whole = depth / 16 * 16;
-    if constexpr (NR > 16) {
-      for (int64_t j = 0; j < NR; j += 16)
-        for (int64_t d = 0; d < whole; d += 16) {
-          Row16 r[16];
-          unroll<0, 16>([&](auto i) { r[i.value] = *(const v16 *)(from + (j + i.value) * keyStride + d); });
-          transpose16(r);
-          unroll<0, 16>([&](auto i) { *(v16 *)(to + (d + i.value) * NR + j) = r[i.value]; });
-        }
-    } else {
-      for (int64_t j = 0; j < NR; j += 8)
-        for (int64_t d = 0; d < whole; d += 8) {
-          Row8 r[8];
-          unroll<0, 8>([&](auto i) { r[i.value] = *(const v8 *)(from + (j + i.value) * keyStride + d); });
-          transpose8(r);
-          unroll<0, 8>([&](auto i) { *(v8 *)(to + (d + i.value) * NR + j) = r[i.value]; });
-        }
-    }
+    for (int64_t j = 0; j < NR; j += N)
+      for (int64_t d = 0; d < whole; d += N) {
+        typename Square<N>::Row r[N];
+        unroll<0, N>([&](auto i) { r[i.value] = *(const Loose *)(from + (j + i.value) * keyStride + d); });
+        transpose(r);
+        unroll<0, N>([&](auto i) { *(Loose *)(to + (d + i.value) * NR + j) = r[i.value]; });
+      }
     for (int64_t d = whole; d < depth; ++d)
       for (int64_t j = 0; j < NR; ++j)
         to[d * NR + j] = from[j * keyStride + d];

@@ -246,23 +246,9 @@ int32_t packedIntegers(const Args *a) {
 int32_t dynamicQuantize(const Args *a) {
   const float *x = in<float>(a, 0);
   uint8_t *y = out<uint8_t>(a, 0);
-  constexpr int kChains = 4;
-  int64_t n = onnxc_count(a->in[0]), i = 0;
-  v16 lows[kChains], highs[kChains];
-  for (int c = 0; c < kChains; ++c)
-    lows[c] = highs[c] = v16(0.0f);
-  for (; i + 16 * kChains <= n; i += 16 * kChains)
-    unroll<0, kChains>([&](auto c) {
-      v16 v = *(const v16 *)(x + i + 16 * c.value);
-      lows[c.value] = v < lows[c.value] ? v : lows[c.value];
-      highs[c.value] = v > highs[c.value] ? v : highs[c.value];
-    });
+  int64_t n = onnxc_count(a->in[0]);
   float low = 0, high = 0;
-  for (int c = 0; c < kChains; ++c)
-    for (int l = 0; l < 16; ++l)
-      low = minOf(low, float(lows[c][l])), high = maxOf(high, float(highs[c][l]));
-  for (; i < n; ++i)
-    low = x[i] < low ? x[i] : low, high = x[i] > high ? x[i] : high;
+  widenRange(x, n, low, high);
   float scale = high == low ? 1 : (high - low) / 255;
   uint8_t zero = saturateTo<uint8_t>(nearbyint(-low / scale));
   if (hasOut(a, 1))

@@ -226,7 +226,7 @@ void roundStates(Pass &p, const float *state, int64_t step) {
   EightBits range;
   for (int64_t b = 0; b < p.l->batch; ++b)
     if (!p.l->lengths || step <= p.l->lengths[b])
-      seeLanes(range, state + b * 3 * p.n, p.n);
+      widenRange(state + b * 3 * p.n, p.n, range.low, range.high);
   p.rounded.range(range.low, range.high);
   for (int64_t b = 0; b < p.count; ++b)
     p.rounded.set(b, p.h[b], p.n);
@@ -375,7 +375,7 @@ int32_t quantisedLstm(const Args *a) {
   if (!x.start(a, all, l.inputs))
     return ONNXC_K_MEMORY;
   EightBits range;
-  seeLanes(range, in<float>(a, X), longest(a) * l.batch * l.inputs);
+  widenRange(in<float>(a, X), longest(a) * l.batch * l.inputs, range.low, range.high);
   x.range(range.low, range.high);
   for (int64_t i = 0; i < all; ++i)
     x.set(i, in<float>(a, X) + i * l.inputs, l.inputs);

@@ -24,4 +24,24 @@ ONNXC_INLINE void unroll(const F &f) {
   }
 }
 
+// Widens [low, high] to the `n` numbers of x; NaN is passed over.
+ONNXC_INLINE void widenRange(const float *x, int64_t n, float &low, float &high) {
+  constexpr int kChains = 4;
+  int64_t i = 0;
+  v16 lows[kChains], highs[kChains];
+  for (int c = 0; c < kChains; ++c)
+    lows[c] = v16(low), highs[c] = v16(high);
+  for (; i + 16 * kChains <= n; i += 16 * kChains)
+    unroll<0, kChains>([&](auto c) {
+      v16 v = *(const v16 *)(x + i + 16 * c.value);
+      lows[c.value] = v < lows[c.value] ? v : lows[c.value];
+      highs[c.value] = v > highs[c.value] ? v : highs[c.value];
+    });
+  for (int c = 0; c < kChains; ++c)
+    for (int l = 0; l < 16; ++l)
+      low = minOf(low, float(lows[c][l])), high = maxOf(high, float(highs[c][l]));
+  for (; i < n; ++i)
+    low = x[i] < low ? x[i] : low, high = x[i] > high ? x[i] : high;
+}
+
 }  // namespace onnxc

@@ -96,7 +96,9 @@ struct Kept {
       float both = common(i);
       likely |= (both > 0) & (both >= nearly * (own + c.area[i] - both));
     }
-    for (int64_t i = 0; i < (likely ? kChunk : 0); ++i) {
+    if (!likely)
+      return false;
+    for (int64_t i = 0; i < kChunk; ++i) {
       float both = common(i), all = own + c.area[i] - both;
       found |= (both > 0) & (own > 0) & (c.area[i] > 0) & (all > 0) & (both / all > threshold);
     }

@@ -7,10 +7,14 @@ namespace onnxc {
 // Rows in registers, aligned as no operand is.
 typedef float Row8 __attribute__((ext_vector_type(8)));
 typedef float Row16 __attribute__((ext_vector_type(16)));
+template <int N>
+struct Square {
+  typedef float Row __attribute__((ext_vector_type(N)));
+};
 
 // Sixteen rows of sixteen, in four rounds of interleaving halves.
 template <class Row>
-ONNXC_INLINE void transpose16(Row *r) {
+ONNXC_INLINE void transpose(Row (&r)[16]) {
   for (int round = 0; round < 4; ++round) {
     Row t[16];
     unroll<0, 8>([&](auto i) {
@@ -23,7 +27,7 @@ ONNXC_INLINE void transpose16(Row *r) {
 }
 
 // Eight rows of eight, for targets that have no vectors of sixteen: pairs, quads and halves, the first two within 128 bits.
-ONNXC_INLINE void transpose8(Row8 *r) {
+ONNXC_INLINE void transpose(Row8 (&r)[8]) {
   Row8 pairs[8], quads[8];
   unroll<0, 4>([&](auto i) {
     constexpr int k = 2 * i.value;
