@@ -12,7 +12,7 @@ mlir::LogicalResult emitExpandedWindow(KernelCode &code, mlir::Operation *conv, 
 mlir::LogicalResult emitPackedWinograd(KernelCode &code, mlir::Operation *op);
 mlir::LogicalResult emitPackedResize(KernelCode &code, mlir::Operation *op);
 mlir::LogicalResult emitPackedSquares(KernelCode &code, mlir::Operation *op);
-// Depthwise convolutions and pooling: lanes stay where they are.
+// Convolutions of groups within blocks, and pooling.
 mlir::LogicalResult emitPackedWindow(KernelCode &code, mlir::Operation *op);
 
 // Sets the kernel's parallel extent to the product of `factors`, each a constant or an expression over local dims, and its grain so

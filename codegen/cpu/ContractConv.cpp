@@ -414,7 +414,7 @@ RowsProblem pointwiseRows(KernelCode &c, onnx::PackedConvOp op, Value n, Value g
 
 LogicalResult emitPackedConv(KernelCode &code, Operation *op) {
   for (Operation *next = op->getNextNode(); next; next = next->getNextNode())
-    if (isa<onnx::PackedDepthwiseConvOp>(next))
+    if (isa<onnx::PackedGroupedConvOp>(next))
       return emitExpandedWindow(code, op, next);
   Conv conv(code, cast<onnx::PackedConvOp>(op));
   if (onnx::isProduct(conv.op))

@@ -1,20 +1,23 @@
-// ContractWindow.cpp: windows over blocked activations that keep each channel in its lane: depthwise convolution, MaxPool, AveragePool.
+// ContractWindow.cpp: windows over blocked activations whose lanes read lanes of one block: convolutions of single channels or small
+// groups, MaxPool, AveragePool.
 #include "codegen/cpu/Contract.h"
-#include "codegen/cpu/Tile.h"
 #include "codegen/cpu/Window.h"
 #include "dialects/onnx/Packed.h"
+#include <map>
 
 using namespace mlir;
 namespace onnxc {
+
+static constexpr int64_t kManyRegisters = 32;
 
 WindowEmitter::WindowEmitter(KernelCode &code, Operation *op) : c(code), op(op), epilogue(code, op), type(c.vec(c.f32, kLanes)) {
   auto xType = cast<RankedTensorType>(op->getOperand(0).getType()), yType = cast<RankedTensorType>(op->getResult(0).getType());
   x = c.sizes(xType), y = c.sizes(yType);
   std::optional<int64_t> in = constantOf(sizeExprs(xType)[3]), out = constantOf(sizeExprs(yType)[3]);
-  depthwise = isa<onnx::PackedDepthwiseConvOp>(op);
-  if (auto conv = dyn_cast<onnx::PackedDepthwiseConvOp>(op)) {
+  convolves = isa<onnx::PackedGroupedConvOp>(op);
+  if (auto conv = dyn_cast<onnx::PackedGroupedConvOp>(op)) {
     ArrayRef<int64_t> f = cast<RankedTensorType>(conv.getW().getType()).getShape();
-    multiplier = conv.getMultiplier();
+    channels = f[3], multiplier = conv.getMultiplier();
     w = WindowShape{f[1], f[2], conv.getStrides(), conv.getPads(), conv.getDilations(), in, out};
     return;
   }
@@ -23,20 +26,20 @@ WindowEmitter::WindowEmitter(KernelCode &code, Operation *op) : c(code), op(op),
   w = WindowShape{pool.getKernelShape()[0], pool.getKernelShape()[1], pool.getStrides(), pool.getPads(), pool.getDilations(), in, out};
 }
 
-// The input lanes of 16 outputs, each as often as its multiplier says.
-Value WindowEmitter::load(Value at) {
-  if (multiplier == 1)
+// Channel `channel` of the group that each of 16 results belongs to.
+Value WindowEmitter::load(Value at, int64_t channel) {
+  if (channels * multiplier == 1)
     return c.load(type, at);
   SmallVector<int64_t> order;
   for (int64_t i = 0; i < kLanes; ++i)
-    order.push_back(i / multiplier);
+    order.push_back(i / (channels * multiplier) * channels + channel);
   Value few = c.load(c.vec(c.f32, kLanes / multiplier), at);
   return vector::ShuffleOp::create(c.b, c.loc, few, few, order);
 }
 
 // NaN wins in MaxPool: acc > v fails for it.
 Value WindowEmitter::combine(Value acc, Value v, Value weight) {
-  if (depthwise)
+  if (convolves)
     return c.fma(v, weight, acc);
   if (average)
     return c.addf(acc, v);
@@ -45,32 +48,67 @@ Value WindowEmitter::combine(Value acc, Value v, Value weight) {
   return arith::SelectOp::create(c.b, c.loc, arith::OrIOp::create(c.b, c.loc, keep, bad), acc, v);
 }
 
+// A group's channels over the columns that a tile reads, one column after the other: what becomes of its lanes serves all taps and pixels
+// that read it, and need not be kept. The filters of a row stay in registers.
+Code::Values WindowEmitter::columns(const StripTile &strip, ValueRange start, Value line, Value weights, Value left) {
+  std::map<int64_t, SmallVector<std::pair<int64_t, int64_t>>> readers;  // pixels and taps
+  for (int64_t r = 0; r < strip.width; ++r)
+    for (int64_t kw = 0; kw < w.kw; ++kw)
+      if (strip.meets(r, kw))
+        readers[r * w.strides[1] + kw * w.dilations[1]].push_back({r, kw});
+  Code::Values acc(start);
+  // Where four lanes are moved with one instruction and eight with two, two channels share the first.
+  int64_t together = channels == 8 ? 2 : 1, apart = channels / together;
+  for (int64_t channel = 0; channel < apart; ++channel) {
+    SmallVector<Code::Values> filters(together);
+    for (int64_t i = 0; i < together; ++i)
+      for (int64_t kw = 0; kw < w.kw; ++kw)
+        filters[i].push_back(c.load(type, c.at(weights, (kw * channels + i * apart + channel) * kPanelBytes)));
+    for (auto &[column, uses] : readers)
+      for (int64_t i = 0; i < together; ++i) {
+        Value v = load(c.at(c.at(line, c.mul(left, 64)), column * 64), i * apart + channel);
+        for (auto [r, kw] : uses)
+          acc[r] = c.fma(v, filters[i][kw], acc[r]);
+      }
+  }
+  return acc;
+}
+
 Code::Values WindowEmitter::taps(const StripTile &strip, ValueRange start, Value line, Value weights, Value column) {
+  constexpr int64_t mostUnrolled = 7;
   Value left = c.sub(c.mul(column, w.strides[1]), w.pads[1]);
-  auto tap = [&](ValueRange from, Value offset, Value weight, llvm::function_ref<bool(int64_t)> meets) {
+  if (channels > 1 && registers() >= kManyRegisters && !strip.checked && w.kw <= mostUnrolled)
+    return columns(strip, start, line, weights, left);
+  auto tap = [&](ValueRange from, Value kw, int64_t channel, llvm::function_ref<bool(int64_t)> meets) {
     Code::Values acc(from);
+    Value offset = c.add(left, c.mul(kw, w.dilations[1])), weight;
+    if (convolves)
+      weight = c.load(type, c.at(weights, c.mul(c.add(c.mul(kw, channels), channel), kPanelBytes)));
     for (int64_t r = 0; r < strip.width; ++r) {
       if (!meets(r))
         continue;
       if (!strip.checked) {
         Value at = c.at(c.at(line, c.mul(offset, 64)), r * w.strides[1] * 64);
-        acc[r] = combine(acc[r], load(at), weight);
+        acc[r] = combine(acc[r], load(at, channel), weight);
         continue;
       }
       Value at = c.add(offset, r * w.strides[1]), inside = c.both(c.less(c.n(-1), at), c.less(at, x[3]));
-      Value v = load(c.select(inside, c.at(line, c.mul(at, 64)), zeroBytes(c)));
+      Value v = load(c.select(inside, c.at(line, c.mul(at, 64)), zeroBytes(c)), channel);
       acc[r] = arith::SelectOp::create(c.b, c.loc, inside, combine(acc[r], v, weight), acc[r]);
     }
     return acc;
   };
-  auto weightAt = [&](Value kw) { return depthwise ? c.load(type, c.at(weights, c.mul(kw, kPanelBytes))) : Value(); };
-  if (strip.uniform() && w.kw > 7)
-    return c.loop(c.n(0), c.n(w.kw), c.n(1), start, [&](Value kw, ValueRange v) {
-      return tap(v, c.add(left, c.mul(kw, w.dilations[1])), weightAt(kw), [](int64_t) { return true; });
-    });
   Code::Values acc(start);
-  for (int64_t kw = 0; kw < w.kw; ++kw)
-    acc = tap(acc, c.add(left, kw * w.dilations[1]), weightAt(c.n(kw)), [&](int64_t r) { return strip.meets(r, kw); });
+  if (strip.uniform() && w.kw > mostUnrolled)
+    return c.loop(c.n(0), c.n(w.kw), c.n(1), acc, [&](Value kw, ValueRange v) {
+      Code::Values now(v);
+      for (int64_t channel = 0; channel < channels; ++channel)
+        now = tap(now, kw, channel, [](int64_t) { return true; });
+      return now;
+    });
+  for (int64_t channel = 0; channel < channels; ++channel)  // its taps side by side: they share inputs
+    for (int64_t kw = 0; kw < w.kw; ++kw)
+      acc = tap(acc, c.n(kw), channel, [&](int64_t r) { return strip.meets(r, kw); });
   return acc;
 }
 
@@ -89,14 +127,16 @@ Value WindowEmitter::divisor(Value top, Value column) {
 
 void WindowEmitter::tile(const StripTile &strip, Value n, Value block, Value oh, Value column, Value plane) {
   Value top = c.sub(c.mul(oh, w.strides[0]), w.pads[0]), first = c.mul(c.rem(block, multiplier), kPanelBytes / multiplier);
-  Value start = c.real(depthwise || average ? 0.0 : -INFINITY, type);
-  if (depthwise && op->getNumOperands() > 2)
+  Value start = c.real(convolves || average ? 0.0 : -INFINITY, type);
+  if (convolves && op->getNumOperands() > 2)
     start = c.load(type, c.at(c.address(op->getOperand(2)), c.mul(block, kPanelBytes)));
   auto [low, high] = tapRange(c, top, w.kh, w.dilations[0], x[2]);
   Code::Values acc(strip.width, start);
   acc = c.loop(low, high, c.n(1), acc, [&](Value kh, ValueRange v) {
     Value line = c.at(c.at(plane, first), c.mul(c.mul(c.add(top, c.mul(kh, w.dilations[0])), x[3]), 64));
-    Value weights = depthwise ? c.at(c.address(op->getOperand(1)), c.mul(c.add(c.mul(block, w.kh), kh), w.kw * kPanelBytes)) : Value();
+    Value weights;
+    if (convolves)
+      weights = c.at(c.address(op->getOperand(1)), c.mul(c.add(c.mul(block, w.kh), kh), w.kw * channels * kPanelBytes));
     return taps(strip, v, line, weights, column);
   });
   Value row = c.add(c.mul(c.add(c.mul(c.add(c.mul(n, y[1]), block), y[2]), oh), y[3]), column);
@@ -111,14 +151,15 @@ void WindowEmitter::tile(const StripTile &strip, Value n, Value block, Value oh,
 }
 
 void WindowEmitter::row(Value n, Value block, Value oh, Value plane) {
-  int64_t room = c.vectorRegisters * c.vectorBits / (8 * kPanelBytes);
-  int64_t most = room >= 32 ? 14 : room >= 8 ? 4 : 2;  // accumulators, the inputs that taps share and a weight in registers
+  int64_t most = registers() >= kManyRegisters ? 14
+                 : registers() >= 8            ? 4
+                                               : 2;  // accumulators, the inputs that taps share and a weight in registers
   forTiles(c, w, most, x[3], y[3], [&](Value column, const StripTile &strip) { tile(strip, n, block, oh, column, plane); });
 }
 
 void WindowEmitter::emit() {
   auto yExprs = sizeExprs(cast<RankedTensorType>(op->getResult(0).getType()));
-  setExtent(c.kernel, {yExprs[0], yExprs[1], yExprs[2]}, 2.0 * double(w.outWidth.value_or(64) * kLanes * w.kh * w.kw));
+  setExtent(c.kernel, {yExprs[0], yExprs[1], yExprs[2]}, 2.0 * double(w.outWidth.value_or(64) * kLanes * w.kh * w.kw * channels));
   c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
     Value oh = c.rem(unit, y[2]), each = c.div(unit, y[2]), block = c.rem(each, y[1]), n = c.div(each, y[1]);
     Value image = c.mul(c.add(c.mul(n, x[1]), c.div(block, multiplier)), c.mul(x[2], x[3]));

@@ -57,7 +57,7 @@ static Product work(Operation *op) {
   }
   if (name == "packed.WinogradConv")  // of the convolution: it needs a quarter of them at best
     return twice(product({9, op->getAttrOfType<IntegerAttr>("channels").getInt()}));
-  if (name != "Conv" && name != "packed.Conv" && name != "packed.DepthwiseConv")
+  if (name != "Conv" && name != "packed.Conv" && name != "packed.GroupedConv")
     return CostTerm{1, {}};
   auto weights = dyn_cast<RankedTensorType>(op->getOperand(1).getType());
   if (!weights)
@@ -65,8 +65,8 @@ static Product work(Operation *op) {
   SmallVector<int64_t> w = kernel::localDims(weights);
   if (name == "packed.Conv")
     return twice(product({w[2], w[3], op->getAttrOfType<IntegerAttr>("channels").getInt()}));
-  if (name == "packed.DepthwiseConv")
-    return twice(product({w[1], w[2]}));
+  if (name == "packed.GroupedConv")
+    return twice(product({w[1], w[2], w[3]}));
   return twice(product(ArrayRef<int64_t>(w).drop_front()));
 }
 

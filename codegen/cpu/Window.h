@@ -1,15 +1,16 @@
-// Window.h: windows over blocked activations that keep each channel in its lane. For ContractWindow.cpp, and ContractExpand.cpp, whose
+// Window.h: windows over blocked activations whose lanes read lanes of one block. For ContractWindow.cpp, and ContractExpand.cpp, whose
 // input is computed on the way.
 #pragma once
 #include "codegen/cpu/Epilogue.h"
 #include "codegen/cpu/Strips.h"
+#include "codegen/cpu/Tile.h"
 
 namespace onnxc {
 
 class WindowEmitter {
 public:
   using Value = mlir::Value;
-  // `op`: packed.DepthwiseConv or packed.Pool.
+  // `op`: packed.GroupedConv or packed.Pool.
   WindowEmitter(KernelCode &code, mlir::Operation *op);
   // Row `oh` of block `block` of image `n` of the result. `plane`: where the block of the input that it reads begins.
   void row(Value n, Value block, Value oh, Value plane);
@@ -17,8 +18,10 @@ public:
   void emit();
 
 private:
-  Value load(Value at);
+  int64_t registers() const { return c.vectorRegisters * c.vectorBits / (8 * kPanelBytes); }  // of 16 lanes
+  Value load(Value at, int64_t channel);
   Value combine(Value acc, Value v, Value weight);
+  Code::Values columns(const StripTile &strip, mlir::ValueRange start, Value line, Value weights, Value left);
   Code::Values taps(const StripTile &strip, mlir::ValueRange start, Value line, Value weights, Value column);
   Value divisor(Value top, Value column);
   void tile(const StripTile &strip, Value n, Value block, Value oh, Value column, Value plane);
@@ -28,8 +31,8 @@ private:
   Epilogue epilogue;
   Code::Values x, y;
   WindowShape w;
-  int64_t multiplier = 1;  // outputs of one input channel
-  bool depthwise, average = false, includePad = false;
+  int64_t channels = 1, multiplier = 1;  // of a group; its results for each of them
+  bool convolves, average = false, includePad = false;
   mlir::VectorType type;
 };
 

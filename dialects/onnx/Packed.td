@@ -113,8 +113,11 @@ def Onnx_PackedWinogradConvOp : Onnx_Op<"packed.WinogradConv"> {
   let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, I64Attr:$channels, DenseI64ArrayAttr:$pads);
   let results = (outs AnyTensor:$Y);
 }
-def Onnx_PackedDepthwiseConvOp : Onnx_Op<"packed.DepthwiseConv"> {
-  let summary = "2-D convolution of each channel with `multiplier` filters of its own, a divisor of 16; W: [ceil(O/16), KH, KW, 16]";
+def Onnx_PackedGroupedConvOp : Onnx_Op<"packed.GroupedConv"> {
+  let summary = "2-D convolution of blocked activations in groups that lie within blocks; depthwise where they have one channel";
+  let description = [{
+    W: [ceil(O/16), KH, KW, C, 16], C the channels of a group, which has C * `multiplier` results, a divisor of 16.
+  }];
   let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, Int<"1">:$multiplier, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
                      DenseI64ArrayAttr:$dilations);
   let results = (outs AnyTensor:$Y);

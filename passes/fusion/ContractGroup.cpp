@@ -24,7 +24,7 @@ static bool readable(SymbolicShapes &shapes, Value v, ArrayRef<AffineExpr> resul
 static bool expands(SymbolicShapes &shapes, Operation *root, Value v, Operation *next) {
   constexpr int64_t least = 1 << 20, mostPanel = 2 << 20;
   auto conv = dyn_cast<onnx::PackedConvOp>(root);
-  auto window = dyn_cast<onnx::PackedDepthwiseConvOp>(next);
+  auto window = dyn_cast<onnx::PackedGroupedConvOp>(next);
   if (!conv || !window || !onnx::isProduct(conv) || conv.getGroup() != 1 || window.getMultiplier() != 1 || window.getX() != v)
     return false;
   SmallVector<double> sizes;
@@ -49,7 +49,7 @@ SmallVector<Operation *> Groups::contraction(Operation *root) const {
     Operation *next = *v.getUsers().begin();
     if (groupOf.count(next) || next->getBlock() != root->getBlock())
       break;
-    if (llvm::none_of(group, llvm::IsaPred<onnx::PackedDepthwiseConvOp>) && expands(*shapes, root, v, next)) {
+    if (llvm::none_of(group, llvm::IsaPred<onnx::PackedGroupedConvOp>) && expands(*shapes, root, v, next)) {
       group.push_back(next);
       dims = llvm::to_vector(shapes->dims(next->getResult(0)));
       continue;

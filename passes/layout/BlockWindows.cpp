@@ -43,9 +43,9 @@ bool Blocker::conv(Operation *op) {
   Value weights = packConvWeights(b, loc, *c, op->getOperand(1), plain, rounds ? stored : b.getF32Type());
   Value bias = packConvBias(b, loc, op);
   if (!dense) {
-    done(op, onnx::PackedDepthwiseConvOp::create(b, loc, type, block(x, loc), weights, bias, b.getI64IntegerAttr(c->outputs / c->group),
-                                                 b.getDenseI64ArrayAttr(c->strides), b.getDenseI64ArrayAttr(c->pads),
-                                                 b.getDenseI64ArrayAttr(c->dilations)));
+    done(op, onnx::PackedGroupedConvOp::create(b, loc, type, block(x, loc), weights, bias,
+                                               b.getI64IntegerAttr(c->outputs / c->group / c->channels), b.getDenseI64ArrayAttr(c->strides),
+                                               b.getDenseI64ArrayAttr(c->pads), b.getDenseI64ArrayAttr(c->dilations)));
     return true;
   }
   int64_t group = c->span ? llvm::divideCeil(c->outputs, kLanes) : c->group, channels = c->span ? c->span * kLanes : c->channels;

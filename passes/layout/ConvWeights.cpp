@@ -87,8 +87,9 @@ std::optional<BlockedConv> blockedConv(Operation *op) {
   int64_t each = c.outputs / c.group;
   if (c.group == 1)
     return c;
-  if (c.channels == 1 && (each == 1 || (kLanes % each == 0 && c.outputs % kLanes == 0)))
-    c.form = BlockedConv::Depthwise;
+  bool inLanes = each % c.channels == 0 && kLanes % each == 0;
+  if (inLanes && c.channels < kLanes && (each == c.channels || c.outputs % kLanes == 0))
+    c.form = BlockedConv::Grouped;
   else if (c.channels % kLanes || each % kLanes)
     c.span = spanOf(c);
   return c.span && !gainsBySpan(c) ? std::nullopt : std::optional(c);
@@ -101,22 +102,23 @@ static Value packAtRunTime(GraphBuilder g, const BlockedConv &c, Value weights, 
   more[0] = panels * kLanes - c.outputs, more[1] = blocks * inner - c.channels;
   Value v = g.reshape(g.padEnds(weights, more), {panels, kLanes, blocks, inner, c.kernel[0], c.kernel[1]});
   v = g.transpose(v, {0, 2, 4, 5, 3, 1});
-  if (c.form == BlockedConv::Depthwise)
-    return g.reshape(v, {panels, c.kernel[0], c.kernel[1], kLanes});
+  if (c.form == BlockedConv::Grouped)
+    return g.reshape(v, {panels, c.kernel[0], c.kernel[1], inner, kLanes});
   return inner == 1 ? g.reshape(v, {panels, blocks, c.kernel[0], c.kernel[1], kLanes}) : v;
 }
 
 Value packConvWeights(OpBuilder &b, Location loc, const BlockedConv &c, Value weights, bool plain, FloatType wanted) {
   if (!c.constant)
-    return packAtRunTime({b, loc}, c, weights, plain || c.form == BlockedConv::Depthwise ? 1 : kLanes);
+    return packAtRunTime({b, loc}, c, weights, plain ? 1 : c.form == BlockedConv::Grouped ? c.channels : kLanes);
   std::vector<float> w = *constantFloats(weights);
   int64_t taps = c.kernel[0] * c.kernel[1], panels = llvm::divideCeil(c.outputs, kLanes);
-  if (c.form == BlockedConv::Depthwise) {
-    std::vector<float> packed(panels * taps * kLanes);
+  if (c.form == BlockedConv::Grouped) {
+    std::vector<float> packed(panels * taps * c.channels * kLanes);
     for (int64_t o = 0; o < c.outputs; ++o)
-      for (int64_t t = 0; t < taps; ++t)
-        packed[(o / kLanes * taps + t) * kLanes + o % kLanes] = w[o * taps + t];
-    return GraphBuilder{b, loc}.floats({panels, c.kernel[0], c.kernel[1], kLanes}, std::move(packed));
+      for (int64_t i = 0; i < c.channels; ++i)
+        for (int64_t t = 0; t < taps; ++t)
+          packed[((o / kLanes * taps + t) * c.channels + i) * kLanes + o % kLanes] = w[(o * c.channels + i) * taps + t];
+    return GraphBuilder{b, loc}.floats({panels, c.kernel[0], c.kernel[1], c.channels, kLanes}, std::move(packed));
   }
   int64_t inner = plain ? 1 : kLanes, blocks = c.span ? c.span : llvm::divideCeil(c.channels, inner), each = c.outputs / c.group;
   int64_t lastStart = llvm::divideCeil(c.channels * c.group, kLanes) - blocks;  // of a span

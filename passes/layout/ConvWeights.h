@@ -7,7 +7,7 @@ namespace onnxc {
 
 // A Conv over one or two spatial axes, the first of size 1 where there is one.
 struct BlockedConv {
-  enum Form { Dense, Depthwise } form = Dense;
+  enum Form { Dense, Grouped } form = Dense;
   int64_t outputs, channels, group;  // `channels` of one group
   bool constant = true;              // the weights are known
   int64_t span = 0;  // groups share blocks: how many blocks a panel of outputs reads, its weights spread over them; 0: none do

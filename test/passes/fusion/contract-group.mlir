@@ -27,18 +27,18 @@ func.func @main(%a: tensor<?x4xf32>) -> tensor<?x16xf32> {
 // CHECK: kernel.func
 // CHECK: onnx.packed.Conv
 // CHECK: onnx.Relu
-// CHECK: onnx.packed.DepthwiseConv
+// CHECK: onnx.packed.GroupedConv
 // CHECK: onnx.Relu
 // CHECK: kernel.func
-// CHECK: onnx.packed.DepthwiseConv
+// CHECK: onnx.packed.GroupedConv
 func.func @main(%x: tensor<?x1x128x128x16xf32>) -> tensor<?x4x128x128x16xf32> {
   %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x1x1x1x16x16xf32>} : () -> tensor<4x1x1x1x16x16xf32>
-  %d = "onnx.Constant"() {value = dense<1.0> : tensor<4x3x3x16xf32>} : () -> tensor<4x3x3x16xf32>
+  %d = "onnx.Constant"() {value = dense<1.0> : tensor<4x3x3x1x16xf32>} : () -> tensor<4x3x3x1x16xf32>
   %y = "onnx.packed.Conv"(%x, %w) <{channels = 16 : i64, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, operandSegmentSizes = array<i32: 1, 1, 0>}> : (tensor<?x1x128x128x16xf32>, tensor<4x1x1x1x16x16xf32>) -> tensor<?x4x128x128x16xf32>
   %r = "onnx.Relu"(%y) : (tensor<?x4x128x128x16xf32>) -> tensor<?x4x128x128x16xf32>
-  %z = "onnx.packed.DepthwiseConv"(%r, %d) <{strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>}> : (tensor<?x4x128x128x16xf32>, tensor<4x3x3x16xf32>) -> tensor<?x4x128x128x16xf32>
+  %z = "onnx.packed.GroupedConv"(%r, %d) <{strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>}> : (tensor<?x4x128x128x16xf32>, tensor<4x3x3x1x16xf32>) -> tensor<?x4x128x128x16xf32>
   %s = "onnx.Relu"(%z) : (tensor<?x4x128x128x16xf32>) -> tensor<?x4x128x128x16xf32>
-  %q = "onnx.packed.DepthwiseConv"(%s, %d) <{strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>}> : (tensor<?x4x128x128x16xf32>, tensor<4x3x3x16xf32>) -> tensor<?x4x128x128x16xf32>
+  %q = "onnx.packed.GroupedConv"(%s, %d) <{strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>}> : (tensor<?x4x128x128x16xf32>, tensor<4x3x3x1x16xf32>) -> tensor<?x4x128x128x16xf32>
   return %q : tensor<?x4x128x128x16xf32>
 }
 
@@ -49,13 +49,13 @@ func.func @main(%x: tensor<?x1x128x128x16xf32>) -> tensor<?x4x128x128x16xf32> {
 // CHECK-COUNT-6: plan.launch
 func.func @main(%x: tensor<1x1x128x128x16xf32>, %v: tensor<1x1x?x128x16xf32>, %l: tensor<1x1x512x512x16xf32>) -> (tensor<1x4x128x128x16xf32>, tensor<1x4x128x128x16xf32>, tensor<1x4x?x128x16xf32>, tensor<1x4x512x512x16xf32>) {
   %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x1x1x1x16x16xf32>} : () -> tensor<4x1x1x1x16x16xf32>
-  %d = "onnx.Constant"() {value = dense<1.0> : tensor<4x3x3x16xf32>} : () -> tensor<4x3x3x16xf32>
+  %d = "onnx.Constant"() {value = dense<1.0> : tensor<4x3x3x1x16xf32>} : () -> tensor<4x3x3x1x16xf32>
   %y = "onnx.packed.Conv"(%x, %w) <{channels = 16 : i64, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, operandSegmentSizes = array<i32: 1, 1, 0>}> : (tensor<1x1x128x128x16xf32>, tensor<4x1x1x1x16x16xf32>) -> tensor<1x4x128x128x16xf32>
-  %z = "onnx.packed.DepthwiseConv"(%y, %d) <{strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>}> : (tensor<1x4x128x128x16xf32>, tensor<4x3x3x16xf32>) -> tensor<1x4x128x128x16xf32>
+  %z = "onnx.packed.GroupedConv"(%y, %d) <{strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>}> : (tensor<1x4x128x128x16xf32>, tensor<4x3x3x1x16xf32>) -> tensor<1x4x128x128x16xf32>
   %p = "onnx.packed.Conv"(%v, %w) <{channels = 16 : i64, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, operandSegmentSizes = array<i32: 1, 1, 0>}> : (tensor<1x1x?x128x16xf32>, tensor<4x1x1x1x16x16xf32>) -> tensor<1x4x?x128x16xf32>
-  %q = "onnx.packed.DepthwiseConv"(%p, %d) <{strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>}> : (tensor<1x4x?x128x16xf32>, tensor<4x3x3x16xf32>) -> tensor<1x4x?x128x16xf32>
+  %q = "onnx.packed.GroupedConv"(%p, %d) <{strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>}> : (tensor<1x4x?x128x16xf32>, tensor<4x3x3x1x16xf32>) -> tensor<1x4x?x128x16xf32>
   %c = "onnx.packed.Conv"(%l, %w) <{channels = 16 : i64, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, operandSegmentSizes = array<i32: 1, 1, 0>}> : (tensor<1x1x512x512x16xf32>, tensor<4x1x1x1x16x16xf32>) -> tensor<1x4x512x512x16xf32>
-  %e = "onnx.packed.DepthwiseConv"(%c, %d) <{strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>}> : (tensor<1x4x512x512x16xf32>, tensor<4x3x3x16xf32>) -> tensor<1x4x512x512x16xf32>
+  %e = "onnx.packed.GroupedConv"(%c, %d) <{strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>}> : (tensor<1x4x512x512x16xf32>, tensor<4x3x3x1x16xf32>) -> tensor<1x4x512x512x16xf32>
   return %y, %z, %q, %e : tensor<1x4x128x128x16xf32>, tensor<1x4x128x128x16xf32>, tensor<1x4x?x128x16xf32>, tensor<1x4x512x512x16xf32>
 }
 

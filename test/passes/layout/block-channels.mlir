@@ -16,15 +16,25 @@ func.func @network(%x: tensor<1x3x8x8xf32>) -> tensor<1x16x4x4xf32> {
   return %p : tensor<1x16x4x4xf32>
 }
 
-// Weights of a depthwise convolution: [C/16, KH, KW, 16], lanes past the last channel zero.
+// Weights of a depthwise convolution: [C/16, KH, KW, 1, 16], lanes past the last channel zero.
 // CHECK-LABEL: @depthwise
-// CHECK: %[[W:.*]] = "onnx.Constant"() <{value = dense<{{\[\[\[\[}}2.000000e+00, 3.000000e+00, 4.000000e+00, 5.000000e+00, 6.000000e+00, 0.000000e+00,{{.*}} : tensor<1x1x1x16xf32>
+// CHECK: %[[W:.*]] = "onnx.Constant"() <{value = dense<{{\[\[\[\[\[}}2.000000e+00, 3.000000e+00, 4.000000e+00, 5.000000e+00, 6.000000e+00, 0.000000e+00,{{.*}} : tensor<1x1x1x1x16xf32>
 // CHECK: %[[B:.*]] = "onnx.packed.Block"(%arg0) : (tensor<?x5x4x4xf32>) -> tensor<?x1x4x4x16xf32>
-// CHECK: "onnx.packed.DepthwiseConv"(%[[B]], %[[W]])
+// CHECK: "onnx.packed.GroupedConv"(%[[B]], %[[W]])
 func.func @depthwise(%x: tensor<?x5x4x4xf32>) -> tensor<?x5x4x4xf32> {
   %w = "onnx.Constant"() {value = dense<[[[[2.0]]], [[[3.0]]], [[[4.0]]], [[[5.0]]], [[[6.0]]]]> : tensor<5x1x1x1xf32>} : () -> tensor<5x1x1x1xf32>
   %c = "onnx.Conv"(%x, %w) <{group = 5 : i64}> : (tensor<?x5x4x4xf32>, tensor<5x1x1x1xf32>) -> tensor<?x5x4x4xf32>
   return %c : tensor<?x5x4x4xf32>
+}
+
+// Groups that lie within a block: a lane of the weights for each result, [C/16, KH, KW, channels of a group, 16].
+// CHECK-LABEL: @groups
+// CHECK: %[[W:.*]] = "onnx.Constant"() <{value = dense<{{\[\[\[\[\[}}1.000000e+00, 3.000000e+00, 5.000000e+00, 7.000000e+00, 9.000000e+00, 1.100000e+01, 0.000000e+00,{{.*}}, [2.000000e+00, 4.000000e+00, 6.000000e+00, 8.000000e+00, 1.000000e+01, 1.200000e+01, 0.000000e+00,{{.*}} : tensor<1x1x1x2x16xf32>
+// CHECK: "onnx.packed.GroupedConv"(%{{.*}}, %[[W]])
+func.func @groups(%x: tensor<1x6x4x4xf32>) -> tensor<1x6x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<[[[[1.0]], [[2.0]]], [[[3.0]], [[4.0]]], [[[5.0]], [[6.0]]], [[[7.0]], [[8.0]]], [[[9.0]], [[10.0]]], [[[11.0]], [[12.0]]]]> : tensor<6x2x1x1xf32>} : () -> tensor<6x2x1x1xf32>
+  %c = "onnx.Conv"(%x, %w) <{group = 3 : i64}> : (tensor<1x6x4x4xf32>, tensor<6x2x1x1xf32>) -> tensor<1x6x4x4xf32>
+  return %c : tensor<1x6x4x4xf32>
 }
 
 // Few results of few channels are computed where they lie, unless the operand is in blocks already.

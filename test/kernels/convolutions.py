@@ -1,0 +1,116 @@
+"""Convolutions of f32: both ends, strides, dilations, groups, depth blocks, epilogues, windows longer than their image. run.py beside it runs them."""
+import numpy as np
+from onnx import helper
+
+CASES = {}
+
+
+def case(name, nodes, inputs, weights=None, dynamic=False):
+    """`inputs`: name -> shape; `weights`: name -> array; the result is `y`."""
+    CASES[name] = (nodes, inputs, weights or {}, dynamic)
+    if not dynamic:
+        CASES[name + "_dynamic"] = (nodes, inputs, weights or {}, True)
+
+
+def conv(name, x, outputs, kernel, epilogue=(), **attributes):
+    rng = np.random.default_rng(0)
+    group = attributes.get("group", 1)
+    w = rng.standard_normal((outputs, x[1] // group, *kernel)).astype(np.float32) / np.sqrt(np.prod(kernel) * x[1] / group).astype(np.float32)
+    nodes = [helper.make_node("Conv", ["x", "w", "b"], ["t0"], **attributes)]
+    for i, op in enumerate(epilogue):
+        nodes.append(helper.make_node(op, [f"t{i}"], [f"t{i + 1}"]))
+    nodes[-1].output[0] = "y"
+    case(name, nodes, {"x": x}, {"w": w, "b": rng.standard_normal(outputs).astype(np.float32)})
+
+
+def expanded(name, x, channels, kernel, activation, ends=(), added=False, batches=False, channels_each=1, **attributes):
+    """A 1x1 convolution to `channels`, one of its result in groups of `channels_each`, and the ops `ends` of that, or of both where they take two. `added`: to what
+    stands between them. `batches`: how many images there are only the run knows, else all sizes or none."""
+    rng, node = np.random.default_rng(0), helper.make_node
+    weights = {"w": rng.standard_normal((channels, x[1], 1, 1)).astype(np.float32) / np.float32(np.sqrt(x[1])),
+               "b": rng.standard_normal(channels).astype(np.float32), "d": rng.standard_normal((channels, channels_each, *kernel)).astype(np.float32)}
+    nodes = [node("Conv", ["x", "w", "b"], ["t"]), node(activation, ["t"], ["u"])]
+    inputs = {"x": x}
+    if added:
+        inputs["r"] = (x[0], channels, *x[2:])
+        nodes.append(node("Add", ["u", "r"], ["s"]))
+    nodes.append(node("Conv", [nodes[-1].output[0], "d"], ["v0"], group=channels // channels_each, **attributes))
+    for i, op in enumerate(ends):
+        nodes.append(node(op, [f"v{i}"] if op != "Add" else [f"v{i}", "u"], [f"v{i + 1}"]))
+    nodes[-1].output[0] = "y"
+    case(name, nodes, inputs, weights, "batch" if batches else False)
+
+
+conv("conv_first_layer", (1, 3, 33, 47), 40, (7, 7), strides=[2, 2], pads=[3, 3, 3, 3], epilogue=["Relu"])
+conv("conv_3x3", (2, 32, 15, 29), 64, (3, 3), pads=[1, 1, 1, 1], epilogue=["Sigmoid"])
+conv("conv_3x3_odd_channels", (1, 24, 9, 13), 40, (3, 3), pads=[1, 1, 1, 1])
+conv("conv_3x3_depth_blocks", (1, 256, 7, 9), 64, (3, 3), pads=[1, 1, 1, 1])
+conv("conv_winograd_whole_tiles", (2, 32, 16, 20), 64, (3, 3), pads=[1, 1, 1, 1], epilogue=["Relu"])
+conv("conv_winograd_many_parts", (1, 72, 23, 37), 200, (3, 3), pads=[0, 1, 2, 0], epilogue=["Sigmoid", "Neg"])
+conv("conv_winograd_odd_panels", (1, 96, 14, 14), 208, (3, 3), pads=[1, 1, 1, 1])
+conv("conv_winograd_few_outputs", (2, 40, 30, 27), 5, (3, 3), pads=[1, 1, 1, 1], epilogue=["Relu"])
+conv("conv_winograd_few_tiles", (2, 64, 7, 6), 72, (3, 3), pads=[1, 1, 1, 1], epilogue=["Relu"])
+conv("conv_winograd_many_tiles", (1, 48, 41, 39), 64, (3, 3), pads=[1, 1, 1, 1])
+conv("conv_narrow", (2, 32, 9, 3), 48, (3, 3), strides=[2, 1], pads=[1, 1, 1, 1], epilogue=["Sigmoid", "Neg"])
+conv("conv_column", (2, 32, 61, 1), 48, (5, 1), strides=[2, 1], pads=[2, 0, 1, 0], dilations=[2, 1], epilogue=["Sigmoid", "Neg"])
+conv("conv_column_first_layer", (1, 3, 70, 1), 24, (3, 1), pads=[1, 0, 1, 0], epilogue=["Relu"])
+conv("conv_column_groups", (1, 32, 40, 1), 64, (9, 1), group=2)
+conv("conv_dilated_past_the_image", (1, 16, 5, 7), 32, (3, 3), pads=[6, 6, 6, 6], dilations=[6, 6], epilogue=["Relu"])
+conv("conv_first_layer_narrow", (1, 3, 12, 10), 40, (5, 5), strides=[2, 2], pads=[2, 2, 2, 2], epilogue=["Relu"])
+conv("conv_winograd_deep", (1, 512, 14, 14), 48, (3, 3), pads=[1, 1, 1, 1])
+conv("conv_3x3_stride_2", (1, 32, 14, 17), 48, (3, 3), strides=[2, 2], pads=[0, 1, 1, 0])
+conv("conv_dilated", (1, 16, 19, 23), 32, (3, 3), pads=[2, 2, 2, 2], dilations=[2, 2])
+conv("conv_1x1", (2, 48, 13, 11), 80, (1, 1), epilogue=["Relu"])
+conv("conv_1x1_depth_blocks", (1, 1040, 5, 5), 32, (1, 1))
+conv("conv_1x1_stride_2", (1, 32, 13, 11), 32, (1, 1), strides=[2, 2])
+conv("conv_groups", (1, 64, 9, 9), 32, (3, 3), pads=[1, 1, 1, 1], group=2)
+conv("conv_groups_of_24", (2, 72, 9, 13), 72, (3, 3), pads=[1, 1, 1, 1], group=3, epilogue=["Relu"])
+conv("conv_groups_that_grow", (1, 90, 9, 11), 120, (3, 3), strides=[2, 2], pads=[1, 1, 1, 1], group=15)
+conv("conv_groups_that_shrink", (1, 72, 9, 7), 36, (5, 5), pads=[2, 2, 2, 2], group=6)
+conv("conv_groups_in_one_block", (1, 20, 9, 7), 10, (3, 3), pads=[1, 1, 1, 1], group=5)
+conv("conv_groups_1x1", (3, 136, 28, 28), 136, (1, 1), group=4, epilogue=["Relu"])
+conv("conv_small_groups", (1, 32, 9, 21), 32, (3, 3), pads=[1, 1, 1, 1], group=8)
+for _name, _x, _outputs, _kernel, _attributes in (
+        ("of_2", (2, 12, 9, 33), 12, (3, 3), {"pads": [1, 1, 1, 1], "group": 6}), ("of_4", (2, 20, 17, 31), 20, (3, 3), {"pads": [1, 1, 1, 1], "group": 5}),
+        ("of_4_stride_2", (1, 32, 18, 37), 32, (5, 3), {"strides": [2, 2], "pads": [1, 2, 0, 1], "group": 8}),
+        ("of_4_that_double", (1, 24, 9, 29), 48, (3, 3), {"pads": [1, 1, 1, 1], "dilations": [1, 2], "group": 6}),
+        ("of_8", (2, 40, 11, 31), 40, (3, 3), {"pads": [1, 1, 1, 1], "group": 5}), ("of_8_stride_3", (1, 32, 10, 50), 32, (2, 5), {"strides": [1, 3], "group": 4}),
+        ("of_8_that_double", (1, 16, 7, 9), 32, (3, 3), {"pads": [2, 2, 2, 2], "dilations": [2, 2], "group": 2}), ("of_8_1x1", (1, 48, 5, 9), 48, (1, 1), {"group": 6}),
+        ("of_4_1d", (2, 16, 90), 16, (7,), {"pads": [3, 3], "group": 4}), ("of_4_long", (1, 16, 3, 90), 16, (1, 9), {"pads": [0, 4, 0, 4], "group": 4}),
+        ("of_8_long", (1, 24, 120), 24, (65,), {"pads": [32, 32], "group": 3}), ("of_4_that_grow_by_half", (1, 16, 7, 9), 24, (3, 3), {"group": 4})):
+    conv(f"conv_groups_{_name}", _x, _outputs, _kernel, epilogue=["Sigmoid", "Neg"], **_attributes)
+case("conv_groups_of_4_given", [helper.make_node("Conv", ["x", "w"], ["y"], group=5, pads=[1, 1, 1, 1])], {"x": (1, 20, 9, 17), "w": (20, 4, 3, 3)})
+expanded("conv_expanded_groups_of_4", (1, 24, 56, 56), 128, (3, 3), "Relu", ["HardSwish"], channels_each=4, pads=[1, 1, 1, 1])
+conv("conv_depthwise", (2, 40, 17, 31), 40, (5, 5), pads=[2, 2, 2, 2], group=40, epilogue=["HardSwish"])
+conv("conv_depthwise_stride_2", (1, 32, 16, 30), 32, (3, 3), strides=[2, 2], pads=[1, 1, 1, 1], group=32)
+conv("conv_depthwise_multiplier", (2, 24, 17, 31), 48, (7, 7), strides=[2, 2], pads=[3, 3, 3, 3], group=24, epilogue=["Relu"])
+conv("conv_depthwise_multiplier_4", (1, 12, 9, 20), 48, (3, 3), pads=[1, 1, 1, 1], group=12)
+expanded("conv_expanded", (2, 24, 60, 39), 144, (3, 3), "Relu", ["HardSwish"], pads=[1, 1, 1, 1])
+expanded("conv_expanded_large_plane", (1, 16, 97, 101), 72, (5, 5), "Sigmoid", pads=[2, 2, 2, 2], strides=[2, 2])
+expanded("conv_expanded_deep", (1, 650, 24, 24), 656, (3, 3), "Relu", ["Sigmoid", "Neg"], pads=[0, 1, 2, 1])
+expanded("conv_expanded_groups", (2, 24, 36, 36), 256, (3, 3), "Relu", pads=[1, 1, 1, 1])
+expanded("conv_expanded_added", (1, 20, 50, 45), 120, (3, 3), "Sigmoid", ["Relu"], added=True, pads=[1, 1, 1, 1])
+expanded("conv_expanded_batches", (3, 16, 56, 57), 96, (3, 3), "Relu", batches=True, pads=[1, 1, 1, 1], strides=[2, 2])
+expanded("conv_expanded_read_twice", (1, 32, 80, 80), 64, (3, 3), "Relu", ["Add"], pads=[1, 1, 1, 1])
+conv("conv_1d", (2, 16, 50), 32, (9,), pads=[4, 4], strides=[3])
+conv("conv_1d_chunks", (1, 32, 1500), 64, (9,), pads=[4, 4], strides=[2], epilogue=["Relu"])
+conv("conv_1d_depth_blocks", (1, 512, 37), 32, (3,), strides=[2])
+# Windows that meet the padding in too many places for code of each of them.
+conv("conv_long_window", (2, 48, 150), 40, (127,), pads=[63, 63], epilogue=["Relu"])
+conv("conv_long_window_groups", (1, 64, 90), 64, (128,), pads=[64, 64], group=4, epilogue=["Sigmoid", "Neg"])
+conv("conv_longer_than_the_image", (1, 16, 40), 32, (255,), pads=[127, 130])
+conv("conv_long_window_rows", (1, 20, 9, 170), 36, (3, 65), strides=[2, 2], pads=[1, 40, 1, 32], dilations=[1, 2])
+conv("conv_long_window_chunks", (1, 16, 1500), 24, (101,), pads=[50, 50])
+conv("conv_depthwise_long_window", (2, 24, 1, 200), 24, (1, 129), pads=[0, 64, 0, 64], group=24, epilogue=["Relu"])
+case("max_pool_long_window", [helper.make_node("Conv", ["x", "w"], ["t"]), helper.make_node("MaxPool", ["t"], ["y"], kernel_shape=[3, 61], pads=[1, 30, 1, 30])],
+     {"x": (1, 16, 7, 150)}, {"w": np.eye(16, dtype=np.float32)[:, :, None, None]})
+case("average_pool_long_window", [helper.make_node("Conv", ["x", "w"], ["t"]), helper.make_node("AveragePool", ["t"], ["y"], kernel_shape=[2, 81], pads=[1, 40, 0, 40])],
+     {"x": (1, 16, 7, 150)}, {"w": np.eye(16, dtype=np.float32)[:, :, None, None]})
+conv("conv_3d", (1, 6, 5, 9, 11), 14, (3, 3, 3), strides=[1, 2, 1], pads=[1, 1, 1, 1, 1, 1])
+conv("conv_over_time", (2, 20, 6, 5, 7), 24, (3, 1, 1), strides=[2, 1, 1], pads=[1, 0, 0, 2, 0, 0], epilogue=["Relu"])
+conv("conv_over_time_groups", (1, 32, 7, 4, 6), 32, (3, 1, 1), pads=[2, 0, 0, 2, 0, 0], dilations=[2, 1, 1], group=2)
+conv("conv_wide", (1, 64, 5, 3000), 40, (3, 3), strides=[1, 2], pads=[1, 1, 1, 1], epilogue=["Relu"])
+conv("conv_3d_groups", (2, 8, 4, 6, 7), 8, (2, 3, 3), pads=[2, 1, 1, 2, 1, 1], dilations=[2, 1, 1], group=2)
+conv("conv_whole_images", (9, 5, 4, 3), 21, (4, 3), epilogue=["Relu"])
+conv("conv_3d_depthwise", (2, 24, 5, 9, 11), 24, (3, 5, 3), strides=[2, 1, 1], pads=[1, 2, 1, 1, 2, 1], group=24)
+conv("conv_3d_depthwise_twice", (1, 8, 4, 6, 7), 16, (2, 3, 3), pads=[2, 1, 1, 2, 1, 1], dilations=[2, 1, 1], group=8)
