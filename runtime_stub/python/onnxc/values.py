@@ -11,7 +11,7 @@ from .abi import EXTENDED, MAP, NUMBERS, OBJECT, OPTIONAL, SEQUENCE, SMALL, STRI
 
 def put_strings(array, keep):
     """Where the string views (pointer, size) of an array of str or bytes lie: all texts one after the other in one buffer."""
-    texts = array.ravel().tolist()
+    texts = (array if array.ndim == 1 else array.ravel()).tolist()
     try:
         joined = "".join(texts)
     except TypeError:  # bytes among them
@@ -24,8 +24,7 @@ def put_strings(array, keep):
     data = compact.array("b", data or b"\0")
     at, _ = data.buffer_info()
     pairs = []
-    for text in texts:
-        size = len(text)
+    for size in map(len, texts):
         pairs += at, size
         at += size
     views = compact.array("q", pairs or (0, 0))
@@ -180,8 +179,9 @@ def _read_texts(address, flat):
 
 def _take_tensor(value):
     """A copy of a tensor that the context owns."""
-    shape, code = _numbers(ctypes.c_int64, value.shape, value.ndim), value.dtype
-    if code == STRING and value.ndim == 1 and shape[0] < _FEW:
+    axes, code = value.ndim, value.dtype
+    shape = _numbers(ctypes.c_int64, value.shape, axes)
+    if code == STRING and axes == 1 and shape[0] < _FEW:
         return np.array(_texts(value.data, shape[0]), OBJECT)
     result = new_array(shape, dtype_of(code))
     if not result.size:
