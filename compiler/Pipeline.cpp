@@ -67,6 +67,7 @@ void graphPhase(OpPassManager &pm, const Options &options) {
     f.addPass(createRecognize());
     f.addPass(createMoveTranspositions());
     f.addPass(createSimplify(simplifyOptions(options)));
+    f.addPass(createMoveConvolutions());
     f.addPass(createIntegerContractions());
     f.addPass(createCSEPass());
   }

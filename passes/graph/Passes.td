@@ -80,6 +80,19 @@ def Simplify : Pass<"simplify", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }
 
+def MoveConvolutions : Pass<"move-convolutions", "::mlir::func::FuncOp"> {
+  let summary = "compute 1x1 convolutions of what a Resize enlarges before it does";
+  let description = [{
+    Each result of a Resize is a mean of its operand's elements, so a sum over channels may come first, of fewer pixels. Where the products
+    that are saved outweigh channels that are resized and added besides:
+    ```
+    %l = onnx.Resize %x ; onnx.Conv (onnx.Concat %y, %l), %w
+    =>  onnx.Add (onnx.Conv %y, %w1), (onnx.Resize (onnx.Conv %x, %w2))
+    ```
+  }];
+  let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
+}
+
 def IntegerContractions : Pass<"integer-contractions", "::mlir::func::FuncOp"> {
   let summary = "contract dequantised values as integers";
   let description = [{

@@ -2,6 +2,7 @@
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
+#include "dialects/onnx/Vision.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Weights.h"
@@ -32,6 +33,18 @@ static LogicalResult dropDropout(onnx::DropoutOp op, PatternRewriter &rewriter) 
   }
   rewriter.replaceAllUsesWith(op.getOutput(), op.getData());
   rewriter.eraseOp(op);
+  return success();
+}
+
+// Resize(x) = x where no size changes; "tf_half_pixel_for_nn" moves positions even then.
+static LogicalResult dropResize(onnx::ResizeOp op, PatternRewriter &rewriter) {
+  auto type = llvm::dyn_cast<RankedTensorType>(op.getX().getType());
+  auto scales = op.getScales() ? constantFloats(op.getScales()) : std::nullopt;
+  bool one = scales ? llvm::all_of(*scales, [](float s) { return s == 1; }) : op.getSizes() && type && type.hasStaticShape();
+  StringRef mode = op.getCoordinateTransformationMode();
+  if (!one || !type || op.getY().getType() != type || mode == "tf_crop_and_resize" || mode == "tf_half_pixel_for_nn")
+    return rewriter.notifyMatchFailure(op, "sizes or positions change");
+  rewriter.replaceOp(op, op.getX());
   return success();
 }
 
@@ -231,6 +244,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
 
 void populateSimplifyPatterns(RewritePatternSet &patterns) {
   patterns.add(dropDropout);
+  patterns.add(dropResize);
   patterns.add(undoCast);
   patterns.add(plainPower);
   patterns.add(transposeToReshape);

@@ -40,6 +40,31 @@ def pad(name, x, pads, mode="constant"):
     case(name, [helper.make_node("Pad", ["x", *weights], ["y"], mode=mode)], {"x": x}, weights)
 
 
+def convolved(name, x, results, small, *pieces, readers=1, **attributes):
+    """1x1 convolutions of a Concat of `x` and of tensors that are resized to its image; each has a bias and an activation behind it. `small`: the channels and
+    image of the resized ones; `pieces`: their modes."""
+    rng, node = np.random.default_rng(0), helper.make_node
+    inputs, names, nodes = {"x": x}, ["x"], []
+    weights = {"n": np.array([*x[:1], small[0], *x[2:]], np.int64)}
+    for i, mode in enumerate(pieces):
+        inputs[f"s{i}"] = (x[0], *small)
+        nodes.append(node("Resize", [f"s{i}", "", "", "n"], [f"r{i}"], mode=mode, **attributes))
+        names.append(f"r{i}")
+    nodes.append(node("Concat", names, ["c"], axis=1))
+    for i in range(readers):
+        weights[f"w{i}"] = (rng.standard_normal((results, x[1] + small[0] * len(pieces), *[1] * (len(x) - 2))) / 8).astype(np.float32)
+        weights[f"b{i}"] = rng.standard_normal(results).astype(np.float32)
+        nodes += [node("Conv", ["c", f"w{i}", f"b{i}"], [f"t{i}"]), node("Sigmoid", [f"t{i}"], [f"y{i}"])]
+    nodes.append(node("Sum", [f"y{i}" for i in range(readers)], ["y"]))
+    case(name, nodes, inputs, weights)
+
+
+convolved("resize_convolved", (2, 32, 18, 22), 64, (48, 9, 11), "nearest")
+convolved("resize_convolved_pieces", (1, 20, 13, 9), 80, (96, 5, 4), "linear", "cubic", "nearest", coordinate_transformation_mode="align_corners")
+convolved("resize_convolved_readers", (1, 32, 12, 10), 32, (128, 6, 5), "linear", readers=3)
+convolved("resize_convolved_line", (2, 32, 50), 48, (64, 20), "linear")
+convolved("resize_convolved_same", (1, 32, 8, 9), 32, (64, 8, 9), "linear", "nearest")
+convolved("resize_convolved_down", (1, 32, 8, 9), 32, (64, 16, 18), "linear", antialias=1)
 resize("resize_linear", (2, 16, 7, 9), [1, 1, 2, 2], mode="linear")
 resize("resize_linear_corners", (1, 16, 5, 6), sizes=[1, 20, 13, 17], mode="linear", coordinate_transformation_mode="align_corners")
 resize("resize_linear_asymmetric", (1, 16, 9, 6), [1, 1, 0.6, 1.7], mode="linear", coordinate_transformation_mode="asymmetric")

@@ -240,3 +240,12 @@ func.func @infinite_scale(%x: tensor<1x1x4x4xf32>) -> tensor<1x2x4x4xf32> {
   %r = "onnx.Mul"(%c, %s) : (tensor<1x2x4x4xf32>, tensor<f32>) -> tensor<1x2x4x4xf32>
   return %r : tensor<1x2x4x4xf32>
 }
+
+// A Resize to the same sizes is its operand.
+// CHECK-LABEL: @same_size
+// CHECK-NEXT: return %arg0
+func.func @same_size(%x: tensor<?x3x4x5xf32>) -> tensor<?x3x4x5xf32> {
+  %scales = "onnx.Constant"() {value = dense<1.0> : tensor<4xf32>} : () -> tensor<4xf32>
+  %y = "onnx.Resize"(%x, %scales) <{mode = "linear", operandSegmentSizes = array<i32: 1, 0, 1, 0>}> : (tensor<?x3x4x5xf32>, tensor<4xf32>) -> tensor<?x3x4x5xf32>
+  return %y : tensor<?x3x4x5xf32>
+}
