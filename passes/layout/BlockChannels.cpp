@@ -81,8 +81,77 @@ Value Blocker::image(Value v, Location loc) {
   return onnx::UnsqueezeOp::create(b, loc, wide, v, GraphBuilder{b, loc}.integers({2}));
 }
 
+// Whether blocks of an image are runs of channels where channels are its last axis.
+static bool hasRuns(Value image) {
+  auto t = typeOf(image);
+  return channelsOf(image) % kLanes == 0 && llvm::none_of(t.getShape().drop_front(2), ShapedType::isDynamic);
+}
+// The axes of an image behind its batch, as views of the same memory with its channels last.
+static SmallVector<int64_t> lastChannels(Value image) {
+  SmallVector<int64_t> sizes(typeOf(image).getShape().drop_front(2));
+  if (sizes.size() == 1)
+    sizes.insert(sizes.begin(), 1);
+  return {0, sizes[0], sizes[1], channelsOf(image) / kLanes, kLanes};
+}
+
+// Whether `op` only puts the pixels of an image on one axis, or that axis in rows: [N, C, H * W] and [N, C, H, W].
+static bool isViewOfPixels(Operation *op) {
+  if (!isa_and_present<onnx::ReshapeOp>(op))
+    return false;
+  auto from = typeOf(op->getOperand(0)), to = typeOf(op->getResult(0));
+  return isImage(op->getOperand(0)) && isImage(op->getResult(0)) && from.getDimSize(1) == to.getDimSize(1) && hasRuns(op->getOperand(0)) &&
+         hasRuns(op->getResult(0)) &&
+         ShapedType::getNumElements(from.getShape().drop_front(2)) == ShapedType::getNumElements(to.getShape().drop_front(2));
+}
+static bool movesChannels(Operation *op, bool last) {
+  auto transpose = dyn_cast_if_present<onnx::TransposeOp>(op);
+  if (!transpose || !transpose.getPerm())
+    return false;
+  ArrayRef<int64_t> perm = *transpose.getPerm();
+  return perm == ArrayRef<int64_t>{0, 2, 1} || (last ? perm == ArrayRef<int64_t>{0, 2, 3, 1} : perm == ArrayRef<int64_t>{0, 3, 1, 2});
+}
+
+// The blocked form of an image that a transposition made, perhaps of tokens, [N, H * W, C]: runs of 16 channels change places.
+Value Blocker::blockOfRows(Value image, Location loc) {
+  Operation *op = image.getDefiningOp();
+  if (isViewOfPixels(op))
+    op = op->getOperand(0).getDefiningOp();
+  if (!hasRuns(image) || !movesChannels(op, false))
+    return {};
+  GraphBuilder g{b, loc};
+  return g.transpose(g.reshape(op->getOperand(0), lastChannels(image)), {0, 3, 1, 2, 4});
+}
+
+// The transpositions that put the channels of the image `original` last read its blocks so.
+void Blocker::rowsOfBlocks(Value original, Value value) {
+  if (!hasRuns(original))
+    return;
+  SmallVector<Operation *> rows;
+  for (Operation *user : original.getUsers()) {
+    if (movesChannels(user, true))
+      rows.push_back(user);
+    else if (isViewOfPixels(user) && !replaced.contains(user))
+      llvm::copy_if(user->getUsers(), std::back_inserter(rows), [](Operation *next) { return movesChannels(next, true); });
+  }
+  Value turned;
+  GraphBuilder g{b, value.getLoc()};
+  for (Operation *op : rows) {
+    if (!turned)
+      turned = g.transpose(value, {0, 2, 3, 1, 4});
+    SmallVector<int64_t> shape(typeOf(op->getResult(0)).getShape());
+    shape[0] = 0;
+    op->getResult(0).replaceAllUsesWith(g.reshape(turned, shape));
+    replaced.insert(op);
+    Operation *view = op->getOperand(0).getDefiningOp();
+    if (isViewOfPixels(view) && llvm::all_of(view->getUsers(), [&](Operation *user) { return replaced.contains(user); }))
+      replaced.insert(view);
+  }
+}
+
 Value Blocker::block(Value v, Location loc) {
   Value &have = blocked[v];
+  if (!have)
+    have = blockOfRows(v, loc);
   if (!have)
     have = onnx::PackedBlockOp::create(b, loc, onnx::blockedType(typeOf(v)), v);
   return have;
@@ -180,16 +249,18 @@ void Blocker::run() {
     Operation *op = original.getDefiningOp();
     if (!op || !replaced.contains(op))
       continue;
+    b.setInsertionPointAfterValue(value);
+    rowsOfBlocks(original, value);
     bool used = llvm::any_of(original.getUsers(), [&](Operation *user) { return !replaced.contains(user); });
     if (!used)
       continue;
-    b.setInsertionPointAfterValue(value);
     Value plain = unblock(original, value);
     original.replaceUsesWithIf(plain, [&](OpOperand &use) { return !replaced.contains(use.getOwner()); });
   }
   auto ops = llvm::map_to_vector(body, [](Operation &op) { return &op; });
+  auto isPassed = [](Operation *op) { return isa<onnx::TransposeOp, onnx::ReshapeOp>(op) && op->use_empty(); };  // by blockOfRows
   for (Operation *op : llvm::reverse(ops))
-    if (replaced.contains(op))
+    if (replaced.contains(op) || isPassed(op))
       op->erase();
 }
 

@@ -67,6 +67,8 @@ struct Blocker {
 private:
   mlir::Value image(mlir::Value v, mlir::Location loc);
   mlir::Value block(mlir::Value v, mlir::Location loc);
+  mlir::Value blockOfRows(mlir::Value image, mlir::Location loc);
+  void rowsOfBlocks(mlir::Value original, mlir::Value value);
   mlir::Value unblock(mlir::Value original, mlir::Value value);
   void done(mlir::Operation *op, mlir::Value result);
   mlir::Value operand(mlir::Value v);

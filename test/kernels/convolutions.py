@@ -114,3 +114,13 @@ conv("conv_3d_groups", (2, 8, 4, 6, 7), 8, (2, 3, 3), pads=[2, 1, 1, 2, 1, 1], d
 conv("conv_whole_images", (9, 5, 4, 3), 21, (4, 3), epilogue=["Relu"])
 conv("conv_3d_depthwise", (2, 24, 5, 9, 11), 24, (3, 5, 3), strides=[2, 1, 1], pads=[1, 2, 1, 1, 2, 1], group=24)
 conv("conv_3d_depthwise_twice", (1, 8, 4, 6, 7), 16, (2, 3, 3), pads=[2, 1, 1, 2, 1, 1], dilations=[2, 1, 1], group=8)
+# Between tokens: blocks are runs of channels that come last.
+for _name, _x, _channels, _image in (("tokens", (2, 35, 32), 48, (5, 7)), ("tokens_24", (1, 12, 24), 24, (3, 4)), ("tokens_line", (2, 19, 16), 32, (19,))):
+    _w = np.random.default_rng(0).standard_normal((_channels, _x[2], *[3] * len(_image))).astype(np.float32)
+    _nodes = [helper.make_node("Transpose", ["x"], ["t"], perm=[0, 2, 1]), helper.make_node("Reshape", ["t", "i"], ["u"]),
+              helper.make_node("Conv", ["u", "w"], ["v"], pads=[1] * 2 * len(_image)), helper.make_node("Reshape", ["v", "l"], ["s"]),
+              helper.make_node("Transpose", ["s"], ["r"], perm=[0, 2, 1]), helper.make_node("ReduceSum", ["s", "a"], ["m"]), helper.make_node("Mul", ["r", "m"], ["y"])]
+    case(f"conv_between_{_name}", _nodes, {"x": _x}, {"i": np.array([0, _x[2], *_image]), "l": np.array([0, _channels, _x[1]]), "w": _w, "a": np.array([1, 2])}, True)
+    CASES[f"conv_between_{_name}_static"] = CASES[f"conv_between_{_name}"][:3] + (False,)
+_nodes = [helper.make_node("Transpose", ["x"], ["t"], perm=[0, 3, 1, 2]), helper.make_node("Conv", ["t", "w"], ["u"]), helper.make_node("Transpose", ["u"], ["y"], perm=[0, 2, 3, 1])]
+case("conv_channels_last", _nodes, {"x": (2, 9, 11, 32)}, {"w": np.random.default_rng(0).standard_normal((16, 32, 3, 3)).astype(np.float32)})

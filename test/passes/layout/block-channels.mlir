@@ -298,3 +298,25 @@ func.func @body(%c: tensor<i1>, %x: tensor<1x32x4x4xf32>, %w: tensor<32x32x1x1xf
   }) : (tensor<i1>) -> tensor<1x32x4x4xf32>
   return %y : tensor<1x32x4x4xf32>
 }
+
+// Tokens, whose channels come last, become blocks and come back from them by runs of 16 channels; other readers get a plain image.
+// CHECK-LABEL: @tokens
+// CHECK: %[[R:.*]] = "onnx.Reshape"(%arg0, %{{.*}}) {{.*}} -> tensor<?x2x3x2x16xf32>
+// CHECK: %[[B:.*]] = "onnx.Transpose"(%[[R]]) <{perm = array<i64: 0, 3, 1, 2, 4>}>
+// CHECK: %[[C:.*]] = "onnx.packed.GroupedConv"(%[[B]]
+// CHECK: %[[T:.*]] = "onnx.Transpose"(%[[C]]) <{perm = array<i64: 0, 2, 3, 1, 4>}>
+// CHECK: %[[Y:.*]] = "onnx.Reshape"(%[[T]], %{{.*}}) {{.*}} -> tensor<?x6x32xf32>
+// CHECK: %[[Z:.*]] = "onnx.packed.Unblock"(%[[C]])
+// CHECK-NOT: onnx.Transpose
+// CHECK: return %[[Y]], %[[Z]]
+func.func @tokens(%x: tensor<?x6x32xf32>) -> (tensor<?x6x32xf32>, tensor<?x32x2x3xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<32x1x1x1xf32>} : () -> tensor<32x1x1x1xf32>
+  %image = "onnx.Constant"() {value = dense<[0, 32, 2, 3]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %line = "onnx.Constant"() {value = dense<[0, 32, 6]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %0 = "onnx.Transpose"(%x) <{perm = array<i64: 0, 2, 1>}> : (tensor<?x6x32xf32>) -> tensor<?x32x6xf32>
+  %1 = "onnx.Reshape"(%0, %image) : (tensor<?x32x6xf32>, tensor<4xi64>) -> tensor<?x32x2x3xf32>
+  %2 = "onnx.Conv"(%1, %w) <{group = 32 : i64}> : (tensor<?x32x2x3xf32>, tensor<32x1x1x1xf32>) -> tensor<?x32x2x3xf32>
+  %3 = "onnx.Reshape"(%2, %line) : (tensor<?x32x2x3xf32>, tensor<3xi64>) -> tensor<?x32x6xf32>
+  %4 = "onnx.Transpose"(%3) <{perm = array<i64: 0, 2, 1>}> : (tensor<?x32x6xf32>) -> tensor<?x6x32xf32>
+  return %4, %2 : tensor<?x6x32xf32>, tensor<?x32x2x3xf32>
+}
