@@ -188,19 +188,6 @@ Num tanh(Num x) {
   return copySign(e / (e + 2), x);
 }
 
-// erfc(a) e^(a^2) for a in [0, 10.2]: a polynomial in t = 1 / (1 + 0.4 a), 8e-9 relative.
-static Num erfcScaled(Num a) {
-  Num t = 1.0 / fma(a, a.of(0.4), a.of(1));
-  return t * horner(t, {0.22570555919423052, 0.2249782925497901, 0.21470064834046168, 0.13069954758814573, 0.2691148807649989,
-                        -0.27886725899641535, 0.5408227382391522, -0.49385295318731154, 0.1959046972059751, -0.029206143392326467});
-}
-// erfc(a) for a >= 0; the rounding of a^2 is put back.
-static Num erfcPositive(Num a) {
-  Num b = minSecond(a.of(10.1), a), square = b * b, rest = fma(b, b, -square);
-  Num e = exp(-square);
-  return erfcScaled(b) * fma(e, -rest, e);
-}
-
 // (e^a - e^-a) / 2, and a series where that cancels.
 Num sinh(Num x) {
   Num a = abs(x), s = a * a, h = expParts(a, 1), far = h - 0.25 / h;
@@ -253,10 +240,19 @@ Num erf(Num x) {
 
 Num softplus(Num x) { return maxSecond(x.of(0), x) + log1p(exp(-abs(x))); }
 
+// x Phi(x), where Phi(-a) = e^(-a^2/2) erfcx(a / sqrt(2)) / 2, erfcx(b) = t P(t) with t = 1 / (1 + 0.3 b) to 2e-8 in [0, 10.2]. The power
+// is 2^40 times as large until the end, where it would be subnormal otherwise.
 Num gelu(Num x) {
-  Num half = erfcPositive(abs(x) * 0.70710678118654752) * 0.5;
-  Num phi = select(less(x, x.of(0)), half, 1.0 - half);
-  return x * phi;
+  Code &c = *x.c;
+  constexpr int64_t up = 40;
+  Num a = minSecond(x.of(14.3), abs(x));  // Phi is 0 beyond
+  Power power = powerOf(a * a * -0.5);
+  Num e = power.p * fromBits(x, c.add(power.exponent, integer(x, (127 + up) << 23)));
+  Num t = 1.0 / fma(a, a.of(0.3 * 0.70710678118654752), a.of(1));
+  Num half = e * t * 0x1p-41 *
+             horner(t, {0.169187753134882, 0.17071888147647213, 0.14831666339474864, 0.21500307268797186, -0.0948111149871956,
+                        0.5479285324160412, -0.5124435818951233, 0.4856366503935592, -0.12953687622683766});
+  return x * select(less(x, x.of(0)), half, 1.0 - half);
 }
 
 Num geluTanh(Num x) {

@@ -3,7 +3,7 @@
 //
 // Bounds in ulp of the exact result where the target has FMA: exp 2, log 3, tanh 3, sigmoid 3, erf 3, expm1 3, sin and cos 2, tan 4,
 // asin, acos and atan 3; sinh 4, cosh 3, asinh, acosh and atanh 4; softplus and pow within 2e-6
-// relative, gelu too down to -5 and within 1.2e-5 where it is smaller than 1e-6. NaN in, NaN out; overflow gives infinity.
+// relative, gelu within 1e-6 down to -5 and 5e-6 below. NaN in, NaN out; overflow gives infinity.
 #pragma once
 #include "codegen/cpu/Code.h"
 
