@@ -1,6 +1,7 @@
 // DecomposeNorm.cpp: normalisations and losses as the reductions and elementwise ops that they are, for which there are loops. One of the
 // groups of Decompose.cpp.
 #include "dialects/onnx/Elementwise.h"
+#include "dialects/onnx/NN.h"
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Decompose.h"
@@ -70,6 +71,36 @@ static LogicalResult lpNormalization(onnx::LpNormalizationOp op, PatternRewriter
   return success();
 }
 
+// The root of the sum of squares of a window, or the sum of magnitudes; sums are averages of a window with its padding, times its size.
+static LogicalResult lpPool(onnx::LpPoolOp op, PatternRewriter &rewriter) {
+  auto x = rankedType(op.getX()), y = rankedType(op.getY());
+  bool plain = op.getAutoPad() == "NOTSET" || op.getAutoPad() == "VALID";
+  if (!x || !y || !x.getElementType().isF32() || (op.getP() != 1 && op.getP() != 2) || op.getCeilMode() || !plain)
+    return rewriter.notifyMatchFailure(op, "not f32, another norm, or windows past the end");
+  Location loc = op.getLoc();
+  GraphBuilder g{rewriter, loc};
+  bool squares = op.getP() == 2;
+  Value v = squares ? Value(onnx::MulOp::create(rewriter, loc, x, op.getX(), op.getX())) : onnx::AbsOp::create(rewriter, loc, x, op.getX());
+  v = onnx::AveragePoolOp::create(rewriter, loc, y, v, op.getAutoPadAttr(), rewriter.getI64IntegerAttr(0), rewriter.getI64IntegerAttr(1),
+                                  op.getDilationsAttr(), op.getKernelShapeAttr(), op.getPadsAttr(), op.getStridesAttr());
+  v = onnx::MulOp::create(rewriter, loc, y, v, g.number(float(ShapedType::getNumElements(op.getKernelShape()))));
+  if (squares)
+    v = onnx::SqrtOp::create(rewriter, loc, y, v);
+  rewriter.replaceOp(op, v);
+  return success();
+}
+static LogicalResult globalLpPool(onnx::GlobalLpPoolOp op, PatternRewriter &rewriter) {
+  auto x = rankedType(op.getX());
+  if (!x || x.getRank() < 3 || !x.getElementType().isF32() || (op.getP() != 1 && op.getP() != 2))
+    return rewriter.notifyMatchFailure(op, "not f32 images, or another norm");
+  Value axes = GraphBuilder{rewriter, op.getLoc()}.integers(llvm::to_vector(llvm::seq<int64_t>(2, x.getRank())));
+  if (op.getP() == 1)
+    rewriter.replaceOpWithNewOp<onnx::ReduceL1Op>(op, op.getType(), op.getX(), axes, 1, 0);
+  else
+    rewriter.replaceOpWithNewOp<onnx::ReduceL2Op>(op, op.getType(), op.getX(), axes, 1, 0);
+  return success();
+}
+
 // (x - mean) / (deviation + 1e-9)
 static LogicalResult meanVariance(onnx::MeanVarianceNormalizationOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX());
@@ -132,6 +163,8 @@ static LogicalResult crossEntropy(onnx::SoftmaxCrossEntropyLossOp op, PatternRew
 void populateDecomposeNormPatterns(RewritePatternSet &patterns) {
   patterns.add(meanVariance);
   patterns.add(lpNormalization);
+  patterns.add(lpPool);
+  patterns.add(globalLpPool);
   patterns.add(groupNormalization);
   patterns.add(separatedAxes<onnx::ReduceSumOp>);
   patterns.add(separatedAxes<onnx::ReduceMeanOp>);

@@ -94,6 +94,34 @@ static LogicalResult absorbNormalization(onnx::BatchNormalizationOp op, PatternR
   return absorb(rewriter, op, producer, axis, *a);
 }
 
+// A BatchNormalization that no weights can take is a product and a sum. Where a mean is many deviations, the product would cancel with the
+// sum: it is subtracted first.
+static LogicalResult scaleAndOffset(onnx::BatchNormalizationOp op, PatternRewriter &rewriter) {
+  constexpr float many = 16;
+  Operation *producer = op.getX().getDefiningOp();
+  auto x = llvm::dyn_cast<RankedTensorType>(op.getX().getType());
+  auto a = channelAffine(op);
+  if (!x || x.getRank() < 2 || !x.getElementType().isF32() || !a || a->scale.empty() ||
+      llvm::isa_and_present<onnx::ConvOp, onnx::ConvTransposeOp, onnx::GemmOp, onnx::MatMulOp>(producer))
+    return rewriter.notifyMatchFailure(op, "weights may take it, or parameters that are not constant");
+  Location loc = op.getLoc();
+  GraphBuilder g{rewriter, loc};
+  SmallVector<int64_t> shape(x.getRank() - 1, 1);
+  shape[0] = int64_t(a->scale.size());
+  std::vector<float> mean = *constantFloats(op.getInputMean()), offset = a->offset;
+  bool apart = llvm::any_of(llvm::zip(mean, a->scale), [](auto pair) { return std::fabs(std::get<0>(pair) * std::get<1>(pair)) > many; });
+  Value v = op.getX();
+  if (apart)
+    v = onnx::SubOp::create(rewriter, loc, x, v, g.floats(shape, mean)), offset = *constantFloats(op.getB());
+  v = onnx::MulOp::create(rewriter, loc, x, v, g.floats(shape, a->scale));
+  v = onnx::AddOp::create(rewriter, loc, x, v, g.floats(shape, offset));
+  if (v.getType() != op.getY().getType())
+    v.setType(op.getY().getType());
+  rewriter.replaceAllUsesWith(op.getY(), v);
+  rewriter.eraseOp(op);
+  return success();
+}
+
 // Mul or Add(Conv(x), constant per channel) = Conv(x) with other weights.
 static LogicalResult absorbBinary(Operation *op, bool multiplies, PatternRewriter &rewriter) {
   for (unsigned i = 0; i < 2; ++i) {
@@ -167,6 +195,7 @@ void foldFills(func::FuncOp func, int64_t mostBytes) {
 
 void populateWeightPatterns(RewritePatternSet &patterns) {
   patterns.add(absorbNormalization);
+  patterns.add(scaleAndOffset);
   patterns.add(absorbMul);
   patterns.add(absorbAdd);
   patterns.add(absorbPad);

@@ -41,6 +41,18 @@ for _name, _shape, _attributes in (
         ("odd", (2, 21, 7, 9), {"size": 5, "alpha": 0.5}), ("even", (1, 16, 5, 6), {"size": 4, "beta": 0.6, "bias": 2.0}), ("line", (2, 40, 11), {"size": 3}),
         ("one", (1, 1, 6, 6), {"size": 1, "alpha": 1.0}), ("cube", (1, 8, 3, 4, 5), {"size": 3}), ("wide", (1, 9, 4, 4), {"size": 40}), ("base_0", (1, 9, 4, 4), {"size": 3, "bias": 0.0})):
     case(f"lrn {_name}", "LRN", {"x": floats(*_shape)}, **_attributes)
+for _name, _shape, _attributes in (
+        ("padded", (2, 5, 9, 23), {"kernel_shape": [3, 2], "pads": [1, 1, 1, 0], "strides": [2, 1]}), ("magnitudes", (1, 20, 7, 9), {"kernel_shape": [2, 3], "p": 1}),
+        ("dilated", (1, 3, 11, 12), {"kernel_shape": [2, 2], "dilations": [2, 3], "p": 2}), ("line", (2, 4, 31), {"kernel_shape": [5], "strides": [3]}),
+        ("cube", (1, 2, 5, 6, 7), {"kernel_shape": [2, 3, 2], "pads": [1, 1, 1, 1, 1, 1]}), ("third", (1, 2, 6, 7), {"kernel_shape": [2, 2], "p": 3})):
+    case(f"lp_pool {_name}", "LpPool", {"x": floats(*_shape)}, **_attributes)
+for _p in (1, 2, 3):
+    _x = floats(2, 5, 7, 9)
+    case(f"global_lp_pool {_p}", "GlobalLpPool", {"x": _x}, want=[(abs(_x.astype(float)) ** _p).sum((2, 3), keepdims=True).astype(np.float32) ** np.float32(1 / _p)], p=_p)
+for _name, _mean in (("", 0), (" far", 3000)):  # from its own mean by few or by many deviations
+    for _shape in ((70, 21), (2, 21, 33), (1, 21, 5, 9)):
+        case(f"batch_norm{_name} {len(_shape)}", "BatchNormalization", {"x": floats(*_shape) + np.float32(_mean)},
+             {"s": floats(21), "b": floats(21), "m": floats(21) + np.float32(_mean), "v": abs(floats(21)) + np.float32(0.2)})
 for _op in ("Softmax", "LogSoftmax"):  # rows that lie across memory: vectors of several registers, of one, and the rest
     for _shape in ((2, 21, 13, 7), (1, 3, 64, 2), (2, 300, 5), (3, 1, 40), (2, 3000, 3)):
         case(f"softmax_across {_op}_{_shape[1]}", _op, {"x": 9 * floats(*_shape)}, axis=1)

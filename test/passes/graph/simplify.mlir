@@ -249,3 +249,18 @@ func.func @same_size(%x: tensor<?x3x4x5xf32>) -> tensor<?x3x4x5xf32> {
   %y = "onnx.Resize"(%x, %scales) <{mode = "linear", operandSegmentSizes = array<i32: 1, 0, 1, 0>}> : (tensor<?x3x4x5xf32>, tensor<4xf32>) -> tensor<?x3x4x5xf32>
   return %y : tensor<?x3x4x5xf32>
 }
+
+// A normalisation that no weights can take is a product and a sum; a mean of many deviations is subtracted first.
+// CHECK-LABEL: @scaled
+// CHECK: %[[M:.*]] = "onnx.Mul"(%arg0, %{{.*}}) : (tensor<?x2xf32>, tensor<2xf32>)
+// CHECK: %[[A:.*]] = "onnx.Add"(%[[M]]
+// CHECK: %[[S:.*]] = "onnx.Sub"(%[[A]]
+// CHECK: %[[P:.*]] = "onnx.Mul"(%[[S]]
+// CHECK: "onnx.Add"(%[[P]]
+func.func @scaled(%x: tensor<?x2xf32>) -> tensor<?x2xf32> {
+  %one = "onnx.Constant"() {value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %far = "onnx.Constant"() {value = dense<[3.0, 2000.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %y = "onnx.BatchNormalization"(%x, %one, %one, %one, %one) <{resultSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<?x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<?x2xf32>
+  %z = "onnx.BatchNormalization"(%y, %one, %one, %far, %one) <{resultSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<?x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<?x2xf32>
+  return %z : tensor<?x2xf32>
+}
