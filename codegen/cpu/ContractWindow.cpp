@@ -8,7 +8,7 @@
 using namespace mlir;
 namespace onnxc {
 
-static constexpr int64_t kManyRegisters = 32;
+static constexpr int64_t kManyRegisters = 32, kSomeRegisters = 8;
 
 WindowEmitter::WindowEmitter(KernelCode &code, Operation *op) : c(code), op(op), epilogue(code, op), type(c.vec(c.f32, kLanes)) {
   auto xType = cast<RankedTensorType>(op->getOperand(0).getType()), yType = cast<RankedTensorType>(op->getResult(0).getType());
@@ -151,9 +151,8 @@ void WindowEmitter::tile(const StripTile &strip, Value n, Value block, Value oh,
 }
 
 void WindowEmitter::row(Value n, Value block, Value oh, Value plane) {
-  int64_t most = registers() >= kManyRegisters ? 14
-                 : registers() >= 8            ? 4
-                                               : 2;  // accumulators, the inputs that taps share and a weight in registers
+  // Accumulators, the inputs that taps share and a weight in registers.
+  int64_t most = registers() >= kManyRegisters ? 14 : registers() >= kSomeRegisters ? 4 : 2;
   forTiles(c, w, most, x[3], y[3], [&](Value column, const StripTile &strip) { tile(strip, n, block, oh, column, plane); });
 }
 

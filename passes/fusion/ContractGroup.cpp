@@ -1,5 +1,5 @@
-// ContractGroup.cpp: which ops a contraction's kernel computes besides it: pointwise ones on its accumulators, a depthwise convolution of
-// its result.
+// ContractGroup.cpp: which ops a contraction's kernel computes besides it: pointwise ones on its accumulators, a convolution of its
+// result in groups within blocks, most often depthwise.
 #include "dialects/kernel/Families.h"
 #include "dialects/onnx/Packed.h"
 #include "passes/fusion/Groups.h"
@@ -18,7 +18,7 @@ static bool readable(SymbolicShapes &shapes, Value v, ArrayRef<AffineExpr> resul
   });
 }
 
-// Whether the kernel of `root` goes on with the depthwise convolution `next` of its result `v`: codegen/cpu/ContractExpand.cpp. It pays
+// Whether the kernel of `root` goes on with the grouped convolution `next` of its result `v`: codegen/cpu/ContractExpand.cpp. It pays
 // where that result, of one image, is larger than a second-level cache and a panel of it is not much: small results cost up to 2 %.
 // Fewer than four panels are too few units of parallel work.
 static bool expands(SymbolicShapes &shapes, Operation *root, Value v, Operation *next) {

@@ -42,11 +42,20 @@ bool isPointwise(onnx::ConvOp op) {
          constantFloats(op.getW()).has_value();
 }
 
-// What is enlarged to `v` by weights that sum to 1, and read nowhere else so large; null: something else.
+// Whether channels stay what they are.
+bool keepsChannels(onnx::ResizeOp op) {
+  auto in = rankedType(op.getX()), out = rankedType(op.getY());
+  if (op.getAxes())
+    return llvm::none_of(*op.getAxes(), [&](int64_t axis) { return axis == 1 || axis + in.getRank() == 1; });
+  auto scales = op.getScales() ? constantFloats(op.getScales()) : std::nullopt;
+  return in.getDimSize(1) == out.getDimSize(1) && (op.getSizes() || (scales && scales->size() > 1 && (*scales)[1] == 1));
+}
+
+// What makes more pixels of the same channels of something, `v`, by weights that sum to 1; null: something else.
 onnx::ResizeOp enlargement(Value v) {
   auto op = v.getDefiningOp<onnx::ResizeOp>();
   if (!op || !isImage(op.getX()) || !isImage(v) || op.getCoordinateTransformationMode() == "tf_crop_and_resize" ||
-      op.getKeepAspectRatioPolicy() != "stretch" || rankedType(op.getX()).getDimSize(1) != rankedType(v).getDimSize(1))
+      op.getKeepAspectRatioPolicy() != "stretch" || !keepsChannels(op))
     return {};
   auto from = pixels(op.getX()), to = pixels(v);
   return from && to && *from < *to ? op : onnx::ResizeOp();
@@ -100,18 +109,20 @@ struct Mover {
     return made.getY();
   }
 
-  // `x` as `like` resizes its operand. Sizes, which may speak of its channels, are those of the result.
+  // `x` as `like` resizes its operand. Sizes of all axes speak of other channels.
   Value resized(onnx::ResizeOp like, Value x) {
     auto type = rankedType(like.getY());
     SmallVector<int64_t> shape(type.getShape());
     shape[1] = rankedType(x).getDimSize(1);
-    Value sizes = like.getSizes() ? GraphBuilder{b, like.getLoc()}.integers(type.getShape().drop_front(2)) : Value();
+    Value sizes;
+    if (like.getSizes() && !like.getAxes()) {
+      GraphBuilder g{b, like.getLoc()};
+      sizes = g.concat({g.slice(like.getSizes(), 0, 0, 1), g.integers(ArrayRef(shape).drop_front())}, 0);
+    }
     auto made = cast<onnx::ResizeOp>(b.clone(*like));
     made.getXMutable().assign(x);
-    if (sizes) {
+    if (sizes)
       made.getSizesMutable().assign(sizes);
-      made.setAxes(llvm::to_vector(llvm::seq<int64_t>(2, type.getRank())));
-    }
     made.getY().setType(type.clone(shape));
     return made.getY();
   }
@@ -144,20 +155,22 @@ struct Mover {
 struct MoveConvolutions : impl::MoveConvolutionsBase<MoveConvolutions> {
   using MoveConvolutionsBase::MoveConvolutionsBase;
 
-  // All readers of `x` are such convolutions: nothing needs the large value then.
+  // All readers of `x` are such convolutions, as often computed as it is: nothing needs the large value then.
   void move(Value x) {
+    SmallVector<Value> operands = pieces(x);
+    if (llvm::none_of(operands, enlargement))
+      return;
     int64_t results = 0;
     for (Operation *user : x.getUsers()) {
       auto conv = dyn_cast<onnx::ConvOp>(user);
-      if (!conv || conv.getX() != x || !isPointwise(conv))
+      if (!conv || conv.getX() != x || conv->getBlock() != x.getParentBlock() || !isPointwise(conv))
         return;
       results += rankedType(conv.getY()).getDimSize(1);
     }
-    SmallVector<Value> operands = pieces(x);
     llvm::SetVector<Value> moved;
     for (Value v : operands) {
       onnx::ResizeOp resize = enlargement(v);
-      if (resize && (v == x || llvm::all_equal(v.getUsers())) && gains(resize, results))
+      if (resize && resize->getBlock() == x.getParentBlock() && (v == x || llvm::all_equal(v.getUsers())) && gains(resize, results))
         moved.insert(v);
     }
     if (moved.empty())

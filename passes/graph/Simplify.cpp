@@ -36,13 +36,13 @@ static LogicalResult dropDropout(onnx::DropoutOp op, PatternRewriter &rewriter) 
   return success();
 }
 
-// Resize(x) = x where no size changes; "tf_half_pixel_for_nn" moves positions even then.
+// Resize(x) = x where no size changes.
 static LogicalResult dropResize(onnx::ResizeOp op, PatternRewriter &rewriter) {
   auto type = llvm::dyn_cast<RankedTensorType>(op.getX().getType());
   auto scales = op.getScales() ? constantFloats(op.getScales()) : std::nullopt;
   bool one = scales ? llvm::all_of(*scales, [](float s) { return s == 1; }) : op.getSizes() && type && type.hasStaticShape();
   StringRef mode = op.getCoordinateTransformationMode();
-  if (!one || !type || op.getY().getType() != type || mode == "tf_crop_and_resize" || mode == "tf_half_pixel_for_nn")
+  if (!one || !type || op.getY().getType() != type || mode == "tf_crop_and_resize")
     return rewriter.notifyMatchFailure(op, "sizes or positions change");
   rewriter.replaceOp(op, op.getX());
   return success();

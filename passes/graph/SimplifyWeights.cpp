@@ -94,15 +94,15 @@ static LogicalResult absorbNormalization(onnx::BatchNormalizationOp op, PatternR
   return absorb(rewriter, op, producer, axis, *a);
 }
 
-// A BatchNormalization that no weights can take is a product and a sum. Where a mean is many deviations, the product would cancel with the
-// sum: it is subtracted first.
+// A BatchNormalization that stands behind no weights is a product and a sum. Where a mean is many deviations, the product would cancel with
+// the sum: it is subtracted first.
 static LogicalResult scaleAndOffset(onnx::BatchNormalizationOp op, PatternRewriter &rewriter) {
   constexpr float many = 16;
   Operation *producer = op.getX().getDefiningOp();
   auto x = llvm::dyn_cast<RankedTensorType>(op.getX().getType());
   auto a = channelAffine(op);
   if (!x || x.getRank() < 2 || !x.getElementType().isF32() || !a || a->scale.empty() ||
-      llvm::isa_and_present<onnx::ConvOp, onnx::ConvTransposeOp, onnx::GemmOp, onnx::MatMulOp>(producer))
+      llvm::isa_and_present<onnx::ConvOp, onnx::ConvTransposeOp, onnx::GemmOp>(producer))
     return rewriter.notifyMatchFailure(op, "weights may take it, or parameters that are not constant");
   Location loc = op.getLoc();
   GraphBuilder g{rewriter, loc};

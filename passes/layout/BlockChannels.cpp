@@ -114,10 +114,13 @@ static bool movesChannels(Operation *op, bool last) {
 // The blocked form of an image that a transposition made, perhaps of tokens, [N, H * W, C]: runs of 16 channels change places.
 Value Blocker::blockOfRows(Value image, Location loc) {
   Operation *op = image.getDefiningOp();
-  if (isViewOfPixels(op))
+  if (isViewOfPixels(op)) {
+    passed.push_back(op);
     op = op->getOperand(0).getDefiningOp();
+  }
   if (!hasRuns(image) || !movesChannels(op, false))
     return {};
+  passed.push_back(op);
   GraphBuilder g{b, loc};
   return g.transpose(g.reshape(op->getOperand(0), lastChannels(image)), {0, 3, 1, 2, 4});
 }
@@ -128,10 +131,13 @@ void Blocker::rowsOfBlocks(Value original, Value value) {
     return;
   SmallVector<Operation *> rows;
   for (Operation *user : original.getUsers()) {
+    if (user->getBlock() != &body)
+      continue;
     if (movesChannels(user, true))
       rows.push_back(user);
     else if (isViewOfPixels(user) && !replaced.contains(user))
-      llvm::copy_if(user->getUsers(), std::back_inserter(rows), [](Operation *next) { return movesChannels(next, true); });
+      llvm::copy_if(user->getUsers(), std::back_inserter(rows),
+                    [&](Operation *next) { return next->getBlock() == &body && movesChannels(next, true); });
   }
   Value turned;
   GraphBuilder g{b, value.getLoc()};
@@ -258,7 +264,7 @@ void Blocker::run() {
     original.replaceUsesWithIf(plain, [&](OpOperand &use) { return !replaced.contains(use.getOwner()); });
   }
   auto ops = llvm::map_to_vector(body, [](Operation &op) { return &op; });
-  auto isPassed = [](Operation *op) { return isa<onnx::TransposeOp, onnx::ReshapeOp>(op) && op->use_empty(); };  // by blockOfRows
+  auto isPassed = [&](Operation *op) { return llvm::is_contained(passed, op) && op->use_empty() && op->getBlock() == &body; };
   for (Operation *op : llvm::reverse(ops))
     if (replaced.contains(op) || isPassed(op))
       op->erase();

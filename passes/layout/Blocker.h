@@ -38,6 +38,7 @@ struct Blocker {
   mlir::OpBuilder b;
   llvm::MapVector<mlir::Value, mlir::Value> blocked;
   llvm::DenseSet<mlir::Operation *> replaced;
+  llvm::SmallVector<mlir::Operation *> passed;   // whose operand is read instead of their result
   llvm::DenseMap<mlir::Value, Channels> pieces;  // blocked values that are channels of another
 
   bool winograd;

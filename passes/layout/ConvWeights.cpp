@@ -87,7 +87,8 @@ std::optional<BlockedConv> blockedConv(Operation *op) {
   int64_t each = c.outputs / c.group;
   if (c.group == 1)
     return c;
-  bool inLanes = each % c.channels == 0 && kLanes % each == 0;
+  constexpr int64_t mostCode = 64;  // products of a row of a filter, which its kernel writes out
+  bool inLanes = each % c.channels == 0 && kLanes % each == 0 && (c.channels == 1 || c.channels * c.kernel[1] <= mostCode);
   if (inLanes && c.channels < kLanes && (each == c.channels || c.outputs % kLanes == 0))
     c.form = BlockedConv::Grouped;
   else if (c.channels % kLanes || each % kLanes)

@@ -27,7 +27,8 @@ std::optional<ResizeAxis> tableOf(onnx::ResizeOp op, const ResizedAxis &x) {
   Filter filter = makeFilter(op.getAntialias(), op.getCubicCoeffA().convertToDouble(), x.scale, op.getMode() == "cubic");
   bool nearest = op.getMode() == "nearest";
   ResizeAxis table;
-  table.taps = nearest || (x.in == x.out && x.scale == 1) ? 1 : filter.taps;
+  bool unchanged = x.in == x.out && x.scale == 1;
+  table.taps = nearest || unchanged ? 1 : filter.taps;
   if (mode == Coordinates::Crop || mode == Coordinates::Count || nearestMode == Nearest::Count || x.in < 1 || x.out > mostPositions ||
       !(x.scale > 0) || table.taps > mostTaps)
     return std::nullopt;
@@ -39,7 +40,7 @@ std::optional<ResizeAxis> tableOf(onnx::ResizeOp op, const ResizedAxis &x) {
       addSmooth(table, filter, x, at, op.getExcludeOutside());
       continue;
     }
-    int64_t from = nearest ? nearestOf(at, nearestMode, x.scale) : y;
+    int64_t from = unchanged ? y : nearestOf(at, nearestMode, x.scale);
     table.index.push_back(int32_t(std::clamp<int64_t>(from, 0, x.in - 1)));
     table.weight.push_back(1);
   }
@@ -59,7 +60,7 @@ std::optional<SmallVector<double>> scalesOf(onnx::ResizeOp op, RankedTensorType 
   for (auto [i, axis] : llvm::enumerate(axes)) {
     int64_t k = axis < 0 ? axis + in.getRank() : axis;
     bool known = !in.isDynamicDim(k) && !out.isDynamicDim(k);
-    if (bySizes && !known && k >= 2)
+    if (bySizes && !known && (k >= 2 || in.isDynamicDim(k) != out.isDynamicDim(k)))
       return std::nullopt;
     scales[k] = bySizes ? (known ? double(out.getDimSize(k)) / double(in.getDimSize(k)) : 1) : (*given)[i];
   }

@@ -65,6 +65,11 @@ convolved("resize_convolved_readers", (1, 32, 12, 10), 32, (128, 6, 5), "linear"
 convolved("resize_convolved_line", (2, 32, 50), 48, (64, 20), "linear")
 convolved("resize_convolved_same", (1, 32, 8, 9), 32, (64, 8, 9), "linear", "nearest")
 convolved("resize_convolved_down", (1, 32, 8, 9), 32, (64, 16, 18), "linear", antialias=1)
+for _name, _tensor in (("batch", np.array([2, 64, 12, 12])), ("channels", np.float32([1, 1.01, 2, 2]))):  # what a convolution may not change places with, or only so
+    case(f"resize_convolved_{_name}", [helper.make_node("Resize", ["x", "", "", "n"] if _name == "batch" else ["x", "", "n"], ["r"], coordinate_transformation_mode="asymmetric",
+                                                        nearest_mode="floor"), helper.make_node("Conv", ["r", "w"], ["y"])],
+         {"x": (1, 64, 6, 6)}, {"n": _tensor, "w": np.random.default_rng(0).standard_normal((32, 64, 1, 1)).astype(np.float32) / 8})
+resize("resize_for_nn_up", (1, 16, 6, 6), sizes=[1, 20, 6, 12], mode="nearest", coordinate_transformation_mode="tf_half_pixel_for_nn", nearest_mode="ceil")
 resize("resize_linear", (2, 16, 7, 9), [1, 1, 2, 2], mode="linear")
 resize("resize_linear_corners", (1, 16, 5, 6), sizes=[1, 20, 13, 17], mode="linear", coordinate_transformation_mode="align_corners")
 resize("resize_linear_asymmetric", (1, 16, 9, 6), [1, 1, 0.6, 1.7], mode="linear", coordinate_transformation_mode="asymmetric")

@@ -16,11 +16,12 @@ func.func @pieces(%x: tensor<1x32x8x8xf32>, %s: tensor<1x64x4x4xf32>, %b: tensor
   return %y : tensor<1x64x8x8xf32>
 }
 
-// Sizes that speak of the operand's channels become those of the result; two readers are moved together, each with its bias.
+// Sizes that speak of the operand's channels speak of the result's then; two readers are moved together, each with its bias.
 // CHECK-LABEL: @readers
 // CHECK: %[[A:.*]] = "onnx.Conv"(%arg0, %{{.*}}, %arg1) {{.*}} -> tensor<1x48x4x4xf32>
-// CHECK: %[[N:.*]] = "onnx.Constant"() <{value = dense<8> : tensor<2xi64>}>
-// CHECK: "onnx.Resize"(%[[A]], %[[N]]) <{{.*}}axes = array<i64: 2, 3>{{.*}} -> tensor<1x48x8x8xf32>
+// CHECK: %[[C:.*]] = "onnx.Constant"() <{value = dense<[48, 8, 8]> : tensor<3xi64>}>
+// CHECK: %[[N:.*]] = "onnx.Concat"(%{{.*}}, %[[C]])
+// CHECK: "onnx.Resize"(%[[A]], %[[N]]) {{.*}} -> tensor<1x48x8x8xf32>
 // CHECK: %[[B:.*]] = "onnx.Conv"(%arg0, %{{.*}}, %arg1) {{.*}} -> tensor<1x48x4x4xf32>
 // CHECK: "onnx.Resize"(%[[B]]
 func.func @readers(%s: tensor<1x64x4x4xf32>, %b: tensor<48xf32>) -> (tensor<1x48x8x8xf32>, tensor<1x48x8x8xf32>) {
