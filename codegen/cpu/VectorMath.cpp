@@ -101,6 +101,12 @@ static Power powerOf(Num x) {
   return {n, p, arith::ShLIOp::create(c.b, c.loc, toBits(shifted), integer(x, 23))};
 }
 
+// 2^up e^x, where it is normal.
+static Num expTimesPower(Num x, int64_t up) {
+  Power power = powerOf(x);
+  return power.p * fromBits(x, x.c->add(power.exponent, integer(x, (127 + up) << 23)));
+}
+
 // 2^n is two factors where no instruction has it, the second of which makes subnormals and infinity. With `halves` 1, half of that, which
 // overflows later.
 static Num expParts(Num x, int halves) {
@@ -175,10 +181,7 @@ Num expm1Negative(Num x) { return expm1Bounded(maxSecond(x.of(-26), x)); }
 
 // t / (t + t e^-x) with t = 2^-24: where the result is subnormal t e^-x is finite still, and where it is 1 not yet subnormal.
 Num sigmoid(Num x) {
-  Code &c = *x.c;
-  constexpr int64_t down = 24;
-  Power power = powerOf(-maxSecond(x.of(-104), minSecond(x.of(30), x)));  // NaN stays
-  Num t = x.of(0x1p-24), e = power.p * fromBits(x, c.add(power.exponent, integer(x, (127 - down) << 23)));
+  Num t = x.of(0x1p-24), e = expTimesPower(-maxSecond(x.of(-104), minSecond(x.of(30), x)), -24);  // NaN stays
   return t / (e + t);
 }
 
@@ -243,11 +246,8 @@ Num softplus(Num x) { return maxSecond(x.of(0), x) + log1p(exp(-abs(x))); }
 // x Phi(x), where Phi(-a) = e^(-a^2/2) erfcx(a / sqrt(2)) / 2, erfcx(b) = t P(t) with t = 1 / (1 + 0.3 b) to 2e-8 in [0, 10.2]. The power
 // is 2^40 times as large until the end, where it would be subnormal otherwise.
 Num gelu(Num x) {
-  Code &c = *x.c;
-  constexpr int64_t up = 40;
   Num a = minSecond(x.of(14.3), abs(x));  // Phi is 0 beyond
-  Power power = powerOf(a * a * -0.5);
-  Num e = power.p * fromBits(x, c.add(power.exponent, integer(x, (127 + up) << 23)));
+  Num e = expTimesPower(a * a * -0.5, 40);
   Num t = 1.0 / fma(a, a.of(0.3 * 0.70710678118654752), a.of(1));
   Num half = e * t * 0x1p-41 *
              horner(t, {0.169187753134882, 0.17071888147647213, 0.14831666339474864, 0.21500307268797186, -0.0948111149871956,

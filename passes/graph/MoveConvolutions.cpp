@@ -32,7 +32,8 @@ std::optional<double> pixels(Value v) {
   return count;
 }
 
-bool isPointwise(onnx::ConvOp op) {
+// Whether pixels are rows of a product with constant weights.
+bool isProduct(onnx::ConvOp op) {
   auto none = [&](StringRef name, int64_t neutral) {
     return llvm::all_of(onnx::intsAttr(op, name), [&](int64_t v) { return v == neutral; });
   };
@@ -163,7 +164,7 @@ struct MoveConvolutions : impl::MoveConvolutionsBase<MoveConvolutions> {
     int64_t results = 0;
     for (Operation *user : x.getUsers()) {
       auto conv = dyn_cast<onnx::ConvOp>(user);
-      if (!conv || conv.getX() != x || conv->getBlock() != x.getParentBlock() || !isPointwise(conv))
+      if (!conv || conv.getX() != x || conv->getBlock() != x.getParentBlock() || !isProduct(conv))
         return;
       results += rankedType(conv.getY()).getDimSize(1);
     }

@@ -131,11 +131,11 @@ void Blocker::rowsOfBlocks(Value original, Value value) {
     return;
   SmallVector<Operation *> rows;
   for (Operation *user : original.getUsers()) {
-    if (user->getBlock() != &body)
+    if (user->getBlock() != &body || replaced.contains(user))
       continue;
     if (movesChannels(user, true))
       rows.push_back(user);
-    else if (isViewOfPixels(user) && !replaced.contains(user))
+    else if (isViewOfPixels(user))
       llvm::copy_if(user->getUsers(), std::back_inserter(rows),
                     [&](Operation *next) { return next->getBlock() == &body && movesChannels(next, true); });
   }

@@ -2,15 +2,7 @@
 import numpy as np
 from onnx import helper
 
-CASES = {}
-
-
-def case(name, nodes, inputs, weights=None, dynamic=False):
-    """`inputs`: name -> shape; `weights`: name -> array; the result is `y`."""
-    CASES[name] = (nodes, inputs, weights or {}, dynamic)
-    if not dynamic:
-        CASES[name + "_dynamic"] = (nodes, inputs, weights or {}, True)
-
+from cases import case
 
 def conv(name, x, outputs, kernel, epilogue=(), **attributes):
     rng = np.random.default_rng(0)
@@ -120,13 +112,11 @@ for _name, _x, _channels, _image in (("tokens", (2, 35, 32), 48, (5, 7)), ("toke
     _nodes = [helper.make_node("Transpose", ["x"], ["t"], perm=[0, 2, 1]), helper.make_node("Reshape", ["t", "i"], ["u"]),
               helper.make_node("Conv", ["u", "w"], ["v"], pads=[1] * 2 * len(_image)), helper.make_node("Reshape", ["v", "l"], ["s"]),
               helper.make_node("Transpose", ["s"], ["r"], perm=[0, 2, 1]), helper.make_node("ReduceSum", ["s", "a"], ["m"]), helper.make_node("Mul", ["r", "m"], ["y"])]
-    case(f"conv_between_{_name}", _nodes, {"x": _x}, {"i": np.array([0, _x[2], *_image]), "l": np.array([0, _channels, _x[1]]), "w": _w, "a": np.array([1, 2])}, True)
-    CASES[f"conv_between_{_name}_static"] = CASES[f"conv_between_{_name}"][:3] + (False,)
+    case(f"conv_between_{_name}", _nodes, {"x": _x}, {"i": np.array([0, _x[2], *_image]), "l": np.array([0, _channels, _x[1]]), "w": _w, "a": np.array([1, 2])})
 _nodes = [helper.make_node("Transpose", ["x"], ["t"], perm=[0, 3, 1, 2]), helper.make_node("Conv", ["t", "w"], ["u"]), helper.make_node("Transpose", ["u"], ["y"], perm=[0, 2, 3, 1])]
 case("conv_channels_last", _nodes, {"x": (2, 9, 11, 32)}, {"w": np.random.default_rng(0).standard_normal((16, 32, 3, 3)).astype(np.float32)})
 _branch = [helper.make_graph([helper.make_node("Transpose", ["u"], [f"{_name}t"], perm=[0, 2, 3, 1]), helper.make_node(_op, [f"{_name}t"], [f"{_name}y"])], _name, [],
                              [helper.make_tensor_value_info(f"{_name}y", 1, [2, 6, 7, 16])]) for _name, _op in (("then", "Relu"), ("else", "Neg"))]
 _nodes = [helper.make_node("Conv", ["x", "w"], ["u"]), helper.make_node("ReduceMax", ["x"], ["m"], keepdims=0), helper.make_node("Greater", ["m", "zero"], ["c"]),
           helper.make_node("If", ["c"], ["y"], then_branch=_branch[0], else_branch=_branch[1])]
-case("conv_read_in_branches", _nodes, {"x": (2, 16, 6, 7)}, {"w": np.eye(16, dtype=np.float32)[:, :, None, None], "zero": np.float32(0)}, True)
-CASES["conv_read_in_branches_static"] = CASES["conv_read_in_branches"][:3] + (False,)
+case("conv_read_in_branches", _nodes, {"x": (2, 16, 6, 7)}, {"w": np.eye(16, dtype=np.float32)[:, :, None, None], "zero": np.float32(0)})

@@ -2,15 +2,7 @@
 import numpy as np
 from onnx import helper
 
-CASES = {}
-
-
-def case(name, nodes, inputs, weights=None, dynamic=False):
-    """`inputs`: name -> shape; `weights`: name -> array; the result is `y`."""
-    CASES[name] = (nodes, inputs, weights or {}, dynamic)
-    if not dynamic:
-        CASES[name + "_dynamic"] = (nodes, inputs, weights or {}, True)
-
+from cases import case
 
 def resize(name, x, scales=None, sizes=None, **attributes):
     """Behind a convolution, whose result is blocked."""

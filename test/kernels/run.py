@@ -14,26 +14,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common import WIDEST, Suite
 import assignments
 import attentions
-import convolutions
+import convolutions  # adds to cases.CASES
 import functions
 import halves
 import norms
 import operators
 import orders
-import resizes
+import resizes  # adds to cases.CASES
 import schedules
 import semantics  # adds to operators.CASES
 import signals  # adds to operators.CASES
+from cases import CASES, case
 from values import peer
-
-CASES = {}
-
-
-def case(name, nodes, inputs, weights=None, dynamic=False):
-    """`inputs`: name -> shape; `weights`: name -> array; the result is `y`."""
-    CASES[name] = (nodes, inputs, weights or {}, dynamic)
-    if not dynamic:
-        CASES[name + "_dynamic"] = (nodes, inputs, weights or {}, True)
 
 
 def matmul(name, a, n, epilogue=False):
@@ -133,7 +125,6 @@ case("max_pool_many_rows", [helper.make_node("MaxPool", ["x"], ["y"], kernel_sha
 case("average_pool_wide", [helper.make_node("AveragePool", ["x"], ["y"], kernel_shape=[2, 2], strides=[2, 2])], {"x": (1, 1, 9, 2500)})
 case("space_to_depth", [helper.make_node("SpaceToDepth", ["x"], ["y"], blocksize=2)], {"x": (2, 3, 10, 38)})
 case("space_to_depth_3", [helper.make_node("SpaceToDepth", ["x"], ["y"], blocksize=3)], {"x": (2, 3, 6, 15)})
-CASES |= convolutions.CASES | resizes.CASES
 matmul("matmul_37x300x77", (37, 300), 77)
 matmul("matmul_1x130x250", (1, 130), 250, epilogue=True)
 matmul("matmul_depth_blocks", (2, 30, 1500), 100, epilogue=True)

@@ -1,0 +1,9 @@
+"""What run.py beside it checks: name -> (nodes, inputs, weights, whether sizes are the run's). It and the modules that it imports add to them."""
+CASES = {}
+
+
+def case(name, nodes, inputs, weights=None, dynamic=False):
+    """`inputs`: name -> shape; `weights`: name -> array; the result is `y`; `dynamic`: only so, else with known sizes too."""
+    CASES[name] = (nodes, inputs, weights or {}, dynamic)
+    if not dynamic:
+        CASES[name + "_dynamic"] = (nodes, inputs, weights or {}, True)
