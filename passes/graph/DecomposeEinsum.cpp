@@ -1,5 +1,6 @@
-// DecomposeEinsum.cpp: Einsum of floats as transpositions, sums, products and matrix products, two operands at a time from the left. One of
-// the groups of Decompose.cpp; equations with a diagonal or a broadcast stay with the library kernel.
+// DecomposeEinsum.cpp: Einsum of floats as transpositions, sums, products and matrix products, two operands at a time from the left, and a
+// label that a term has twice as a slice. One of the groups of Decompose.cpp; equations with a broadcast, or a diagonal
+// of a size that is not known, stay with the library kernel.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Tensor.h"
@@ -62,29 +63,45 @@ Labels impliedResult(ArrayRef<Term> terms, int64_t ellipsis) {
   return result;
 }
 
-std::optional<Equation> parse(onnx::EinsumOp op) {
-  std::string text = op.getEquation().str();
-  llvm::erase(text, ' ');
-  auto [left, right] = StringRef(text).split("->");
+// What an equation says, without spaces, and the labels of its terms, which are empty where they do not fit the operands.
+struct Text {
+  std::string all;
   SmallVector<StringRef> parts;
-  left.split(parts, ',');
-  Equation e;
-  int64_t ellipsis = -1;
-  if (parts.size() != op.getInputs().size() || parts.empty())
-    return std::nullopt;
-  for (auto [part, v] : llvm::zip(parts, op.getInputs())) {
-    auto type = rankedType(v);
-    auto labels = type && isa<FloatType>(type.getElementType()) && !llvm::is_contained(type.getShape(), 0)
-                      ? labelsOf(part, type.getRank(), ellipsis)
-                      : std::nullopt;
-    if (!labels || !plainLabels(*labels))
-      return std::nullopt;
-    e.terms.push_back({v, *labels});
+  StringRef result;
+  bool given;  // a result
+  SmallVector<Term> terms;
+  int64_t ellipsis = -1;  // the axes that it stands for
+
+  explicit Text(onnx::EinsumOp op) : all(op.getEquation().str()) {
+    llvm::erase(all, ' ');
+    auto [left, right] = StringRef(all).split("->");
+    left.split(parts, ',');
+    result = right, given = StringRef(all).contains("->");
+    for (auto [part, v] : llvm::zip(parts, op.getInputs())) {
+      auto type = rankedType(v);
+      auto labels = type ? labelsOf(part, type.getRank(), ellipsis) : std::nullopt;
+      if (labels)
+        terms.push_back({v, *labels});
+    }
+    if (parts.size() != op.getInputs().size() || terms.size() != parts.size())
+      terms.clear();
   }
-  int64_t dots = std::max<int64_t>(ellipsis, 0);
-  bool given = StringRef(text).contains("->"), spread = right.contains("...");
-  auto result = given ? labelsOf(right, int64_t(right.size()) - (spread ? 3 : 0) + (spread ? dots : 0), ellipsis)
-                      : std::optional(impliedResult(e.terms, dots));
+};
+
+std::optional<Equation> parse(onnx::EinsumOp op) {
+  Text text(op);
+  Equation e{text.terms, {}};
+  for (const Term &t : e.terms)
+    if (auto type = rankedType(t.value);
+        !isa<FloatType>(type.getElementType()) || llvm::is_contained(type.getShape(), 0) || !plainLabels(t.labels))
+      return std::nullopt;
+  if (e.terms.empty())
+    return std::nullopt;
+  StringRef right = text.result;
+  int64_t ellipsis = text.ellipsis, dots = std::max<int64_t>(ellipsis, 0);
+  bool spread = right.contains("...");
+  auto result = text.given ? labelsOf(right, int64_t(right.size()) - (spread ? 3 : 0) + (spread ? dots : 0), ellipsis)
+                           : std::optional(impliedResult(e.terms, dots));
   if (!result || !plainLabels(*result))
     return std::nullopt;
   e.result = *result;
@@ -265,6 +282,41 @@ std::optional<std::vector<Meeting>> meetings(const Equation &e) {
   return sum.size() == e.result.size() ? std::optional(found) : std::nullopt;
 }
 
+// A label that a term has twice is its diagonal: of the two axes as one, each element that comes `size` + 1 behind another.
+LogicalResult diagonal(onnx::EinsumOp op, PatternRewriter &rewriter) {
+  Text text(op);
+  for (auto [i, t] : llvm::enumerate(text.terms))
+    for (char c : t.labels) {
+      size_t first = t.labels.find(c), second = t.labels.find(c, first + 1);
+      int64_t n = t.size(c);
+      if (second == Labels::npos || n <= 0 || rankedType(t.value).getDimSize(second) != n || n > (1 << 24))
+        continue;
+      GraphBuilder g{rewriter, op.getLoc()};
+      SmallVector<int64_t> perm, flat;
+      for (size_t axis = 0; axis < t.labels.size(); ++axis)
+        if (axis != first && axis != second)
+          perm.push_back(axis), flat.push_back(0);
+      perm.append({int64_t(first), int64_t(second)});
+      flat.push_back(n * n);
+      Value square = g.reshape(g.transpose(t.value, perm), flat);
+      std::string parts, part = text.parts[i].str();
+      part.erase(part.find(c), 1).erase(part.find(c), 1) += c;
+      for (auto [k, other] : llvm::enumerate(text.parts))
+        parts += (k ? "," : "") + (k == i ? part : other.str());
+      Labels result = impliedResult(text.terms, 0);
+      if (text.given)
+        result = text.result.str();
+      else if (text.ellipsis > 0)
+        result.insert(0, "...");
+      rewriter.modifyOpInPlace(op, [&] {
+        op->setOperand(i, g.slice(square, int64_t(perm.size()) - 2, 0, INT64_MAX, n + 1));
+        op.setEquation(parts + "->" + result);
+      });
+      return success();
+    }
+  return failure();
+}
+
 LogicalResult einsum(onnx::EinsumOp op, PatternRewriter &rewriter) {
   auto e = parse(op);
   auto steps = e ? meetings(*e) : std::nullopt;
@@ -285,6 +337,6 @@ LogicalResult einsum(onnx::EinsumOp op, PatternRewriter &rewriter) {
 
 }  // namespace
 
-void populateDecomposeEinsumPatterns(RewritePatternSet &patterns) { patterns.add(einsum); }
+void populateDecomposeEinsumPatterns(RewritePatternSet &patterns) { patterns.add(diagonal).add(einsum); }
 
 }  // namespace onnxc

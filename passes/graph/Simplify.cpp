@@ -1,4 +1,5 @@
 // Simplify.cpp: rewrites of the graph that need no profitability: fewer ops, same results. Runs after fold-shapes.
+#include "dialects/onnx/ControlFlow.h"
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
@@ -214,6 +215,53 @@ static LogicalResult sumToAdditions(onnx::SumOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+// --- loops ---
+
+// A carried value that the body hands on as it came is the one from before the loop. Frameworks pass weights along so; captured, they are
+// constants of the body.
+static LogicalResult captureInvariants(onnx::LoopOp op, PatternRewriter &rewriter) {
+  constexpr unsigned before = 2;  // arguments: the iteration, the condition, then what is carried; the terminator has no iteration
+  Block &body = op.getBody().front();
+  Operation *yield = body.getTerminator();
+  OperandRange initial = op.getVInitial();
+  llvm::BitVector arguments(body.getNumArguments()), handedOn(yield->getNumOperands());
+  SmallVector<Value> kept, results(op->getNumResults());
+  for (auto [i, value] : llvm::enumerate(initial)) {
+    BlockArgument arg = body.getArgument(before + i);
+    Value result = op.getResult(i);
+    if (yield->getOperand(i + 1) == arg && arg.getType() == value.getType() && (result.use_empty() || result.getType() == value.getType()))
+      arguments.set(before + i), handedOn.set(i + 1), results[i] = value;
+    else
+      kept.push_back(value);
+  }
+  if (arguments.none())
+    return rewriter.notifyMatchFailure(op, "every carried value changes");
+  SmallVector<Type> types;
+  for (auto [result, value] : llvm::zip(op.getResults(), results))
+    if (!value)
+      types.push_back(result.getType());
+  auto loop = onnx::LoopOp::create(rewriter, op.getLoc(), types, op.getM(), op.getCond(), kept);
+  rewriter.inlineRegionBefore(op.getBody(), loop.getBody(), loop.getBody().end());
+  for (unsigned i : arguments.set_bits())
+    rewriter.replaceAllUsesWith(body.getArgument(i), initial[i - before]);
+  rewriter.modifyOpInPlace(yield, [&] {
+    yield->eraseOperands(handedOn);
+    if (auto declared = yield->getAttrOfType<ArrayAttr>(onnx::kDeclaredAttr)) {
+      SmallVector<Attribute> sizes;
+      for (auto [i, size] : llvm::enumerate(declared))
+        if (!handedOn[i])
+          sizes.push_back(size);
+      yield->setAttr(onnx::kDeclaredAttr, rewriter.getArrayAttr(sizes));
+    }
+  });
+  body.eraseArguments(arguments);
+  auto changing = loop->result_begin();
+  for (Value &v : results)
+    v = v ? v : Value(*changing++);
+  rewriter.replaceOp(op, results);
+  return success();
+}
+
 namespace {
 struct ViewOfConstant : RewritePattern {
   ViewOfConstant(MLIRContext *c) : RewritePattern(MatchAnyOpTypeTag(), 1, c) {}
@@ -251,6 +299,7 @@ void populateSimplifyPatterns(RewritePatternSet &patterns) {
   patterns.add(transposeOfConstant);
   patterns.add(sumToAdditions);
   patterns.add(expandOfSplat);
+  patterns.add(captureInvariants);
   patterns.add<ViewOfConstant, ComposeViews>(patterns.getContext());
 }
 

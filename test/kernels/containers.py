@@ -21,14 +21,15 @@ from values import compare, peer
 SUITE = Suite("containers", __doc__, reuse=True)
 F32, F64, I64, TEXT = TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT64, TensorProto.STRING
 
-# Loop state that changes, values captured from outside, scan outputs, an optional state.
+# Loop state that changes, state that is handed on, values captured from outside, scan outputs, an optional state.
 FLOW = """
   chosen = If (c) <then_branch = t () => (T[2,3] a) { a = Identity (x) }, else_branch = e () => (T[2,3] b) { b = Identity (w) }>
   last, all = Loop (n, "", x) <body = l (int64 i, bool k, T[2,3] s) => (bool k1, T[2,3] s1, T[2,3] o) { k1 = Identity (k) s1 = Identity (w) o = Identity (s) }>
+  same, after, each = Loop (n, "", w, x) <body = h (int64 i, bool k, T[2,3] u, T[2,3] s) => (bool k1, T[2,3] u1, T[2,3] s1, T[2,3] o) { k1 = Identity (k) u1 = Identity (u) s1 = Identity (u) o = Identity (u) }>
   final, rows = Scan (x, pair) <num_scan_inputs = 1, body = q (T[2,3] s, T[2,3] v) => (T[2,3] s1, T[2,3] o) { s1 = Identity (v) o = Identity (s) }>
 """
-FLOW_RESULTS = "T[2,3] chosen, T[2,3] last, T[N,2,3] all, T[2,3] final, T[M,2,3] rows"
-FLOW_WANT = lambda x, w: [x, w, np.stack([x, w, w]), w, np.stack([x, x])]
+FLOW_RESULTS = "T[2,3] chosen, T[2,3] last, T[N,2,3] all, T[2,3] same, T[2,3] after, T[N,2,3] each, T[2,3] final, T[M,2,3] rows"
+FLOW_WANT = lambda x, w: [x, w, np.stack([x, w, w]), w, w, np.stack([w, w, w]), w, np.stack([x, x])]
 
 OPTIONAL = """
   o = Optional (x)  has = OptionalHasElement (o)  got = OptionalGetElement (o)

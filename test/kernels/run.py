@@ -399,6 +399,10 @@ matmul_integer("matmul_integer_parts_signed", 130, 64, 24, signed=True)
 einsum("einsum_relative", "bhld,lrd->bhlr", (2, 3, 5, 8), (5, 7, 8))
 einsum("einsum_depths", "abcd,cdef->abef", (2, 3, 4, 5), (4, 5, 3, 2))
 einsum("einsum_heads", "bshd,hde->bse", (2, 6, 3, 4), (3, 4, 7))
+einsum("einsum_diagonal", "ii->i", (5, 5))
+einsum("einsum_trace", "bii", (3, 4, 4))
+einsum("einsum_diagonals", "i...ji,jk...k->...j", (4, 2, 3, 4), (3, 5, 2, 5))
+einsum("einsum_thrice", "aiibi->bia", (2, 3, 3, 4, 3))
 einsum("einsum_three", "bij,bjk,bkl->bil", (2, 3, 4), (2, 4, 5), (2, 5, 6))
 
 

@@ -242,15 +242,6 @@ func.func @relative(%q: tensor<?x4x?x16xf32>, %k: tensor<?x?x16xf32>) -> tensor<
 
 // -----
 
-// CHECK-LABEL: @diagonal
-// CHECK: onnx.Einsum
-func.func @diagonal(%x: tensor<4x4xf32>) -> tensor<4xf32> {
-  %y = "onnx.Einsum"(%x) <{equation = "ii->i"}> : (tensor<4x4xf32>) -> tensor<4xf32>
-  return %y : tensor<4xf32>
-}
-
-// -----
-
 // The bias counts in units of both scales.
 // CHECK-LABEL: @linear_conv
 // CHECK-DAG: %[[U:.*]] = "onnx.Constant"() <{value = dense<1.250000e-01> : tensor<f32>}>
@@ -488,4 +479,26 @@ func.func @halves(%i: tensor<4xi32>, %h: tensor<4xbf16>, %d: tensor<4xf64>) -> (
   %2 = "onnx.Cast"(%d) <{to = 10 : i64}> : (tensor<4xf64>) -> tensor<4xf16>
   %3 = "onnx.Cast"(%i) <{to = 16 : i64}> : (tensor<4xi32>) -> tensor<4xbf16>
   return %0, %1, %2, %3 : tensor<4xf16>, tensor<4xui8>, tensor<4xf16>, tensor<4xbf16>
+}
+
+// -----
+
+// A diagonal is every sixth element of the square, where its size is known.
+// CHECK-LABEL: @diagonal
+// CHECK: %[[T:.*]] = "onnx.Transpose"(%arg0) <{perm = array<i64: 1, 0, 2>}>
+// CHECK: %[[F:.*]] = "onnx.Reshape"(%[[T]]{{.*}} -> tensor<3x25xf32>
+// CHECK: "onnx.Slice"(%[[F]]{{.*}} -> tensor<3x5xf32>
+// CHECK-NOT: onnx.Einsum
+func.func @diagonal(%x: tensor<5x3x5xf32>) -> tensor<3x5xf32> {
+  %y = "onnx.Einsum"(%x) <{equation = "iji->ji"}> : (tensor<5x3x5xf32>) -> tensor<3x5xf32>
+  return %y : tensor<3x5xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @unknown_diagonal
+// CHECK: "onnx.Einsum"(%arg0)
+func.func @unknown_diagonal(%x: tensor<?x?xf32>) -> tensor<?xf32> {
+  %y = "onnx.Einsum"(%x) <{equation = "ii->i"}> : (tensor<?x?xf32>) -> tensor<?xf32>
+  return %y : tensor<?xf32>
 }

@@ -264,3 +264,19 @@ func.func @scaled(%x: tensor<?x2xf32>) -> tensor<?x2xf32> {
   %z = "onnx.BatchNormalization"(%y, %one, %one, %far, %one) <{resultSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<?x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<?x2xf32>
   return %z : tensor<?x2xf32>
 }
+
+// What a loop hands on as it came is captured, also where it is stacked; what changes places stays.
+// CHECK-LABEL: @invariant
+// CHECK: %[[L:.*]]:3 = "onnx.Loop"(%arg0, %arg1, %arg3, %arg4)
+// CHECK-NEXT: ^bb0(%{{.*}}, %[[GO:.*]]: tensor<i1>, %[[A:.*]]: tensor<2xf32>, %[[B:.*]]: tensor<2xf32>):
+// CHECK-NEXT: %[[S:.*]] = "onnx.Add"(%[[A]], %arg2)
+// CHECK-NEXT: "onnx.Yield"(%[[GO]], %[[B]], %[[S]], %arg2)
+// CHECK: return %arg2, %[[L]]#0, %[[L]]#2
+func.func @invariant(%m: tensor<i64>, %c: tensor<i1>, %w: tensor<2xf32>, %x: tensor<2xf32>, %y: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<?x2xf32>) {
+  %r:4 = "onnx.Loop"(%m, %c, %w, %x, %y) <{operandSegmentSizes = array<i32: 1, 1, 3>}> ({
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %k: tensor<2xf32>, %a: tensor<2xf32>, %b: tensor<2xf32>):
+    %s = "onnx.Add"(%a, %k) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    "onnx.Yield"(%go, %k, %b, %s, %k) : (tensor<i1>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> ()
+  }) : (tensor<i64>, tensor<i1>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<?x2xf32>)
+  return %r#0, %r#1, %r#3 : tensor<2xf32>, tensor<2xf32>, tensor<?x2xf32>
+}
