@@ -12,6 +12,16 @@ void plainDomain(std::string *domain) {
     domain->clear();
 }
 
+// Exporters of old write each size that they do not know as "?", "*" or "None". Equal names mean equal sizes; these mean nothing.
+void dropPlaceholders(google::protobuf::RepeatedPtrField<pb::ValueInfoProto> &values) {
+  for (pb::ValueInfoProto &value : values)
+    if (value.type().tensor_type().has_shape())
+      for (auto &dim : *value.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim())
+        if (dim.has_dim_param() &&
+            (dim.dim_param() == "None" || llvm::none_of(dim.dim_param(), [](char c) { return llvm::isAlnum(c) || c & 0x80; })))
+          dim.clear_dim_param();
+}
+
 using Names = std::unordered_set<std::string>;
 
 // Of several constants under one name the last holds, nodes after initializers, as ONNX Runtime has it.
@@ -292,6 +302,8 @@ bool normalise(pb::ModelProto &model, DefaultInputs defaults, const Report &repo
     plainDomain(import.mutable_domain());
   if (model.ir_version() >= 4)
     work.optional = optionalInputs(model.graph(), defaults);
+  dropPlaceholders(*model.mutable_graph()->mutable_input());
+  dropPlaceholders(*model.mutable_graph()->mutable_output());
   work.graph(*model.mutable_graph(), 0);
   for (pb::FunctionProto &function : *model.mutable_functions()) {
     plainDomain(function.mutable_domain());

@@ -22,6 +22,17 @@ TEST_CASE("a named size is no size of 0") {
              Contains("Number of elements of input 'sizes' (3)"));
 }
 
+TEST_CASE("a placeholder names no size") {
+  auto model = parse(R"(<ir_version: 8, opset_import: ["" : 17]> g (float[n,m,k] x) => (float[n,m,k] y) { y = Relu(x) })");
+  auto names = [&](const char *first, const char *second, const char *third) {
+    auto *shape = model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+    shape->mutable_dim(0)->set_dim_param(first), shape->mutable_dim(1)->set_dim_param(second), shape->mutable_dim(2)->set_dim_param(third);
+    return importProto(model);
+  };
+  CHECK_THAT(names("?", "*", "None"), Contains(R"(onnx.dims = ["", "", ""])"));
+  CHECK_THAT(names("n?", "größe", "ö"), Contains(R"(onnx.dims = ["n?", "gr\C3\B6\C3\9Fe", "\C3\B6"])"));
+}
+
 TEST_CASE("a named size can be fixed") {
   ImportOptions options;
   options.defineDims["batch"] = 8;
