@@ -1,9 +1,12 @@
-// ContractWinograd.cpp: convolutions with 3x3 filters as F(4x4, 3x3): a chunk of input tiles is transformed into scratch memory, multiplied
-// with the transformed filters point by point (Rows.h), and transformed back. passes/layout/Winograd.cpp has the filters and the points.
+// ContractWinograd.cpp: convolutions by Winograd's transformation of one axis or two: a chunk of input tiles is transformed into scratch
+// memory, multiplied with the transformed filters point by point (Rows.h), and transformed back. passes/layout/Winograd.cpp has the filters
+// and the points.
 //
-// tile     4x4 pixels of the result, from 6x6 of the input
+// tile     pixels of the result, 4x4 of a 3x3 filter, from 6x6 of the input; in a dilated convolution they lie apart
 // unit     an image, a chunk of tiles, a group of output panels
-// scratch  inputs [36, blocks, tiles, 16] and products [36, group's panels, tiles, 16], the points a few lines apart from a power of two
+// scratch  inputs [points, blocks, tiles, 16] and products [points, group's panels, tiles, 16], the points a few lines apart from a power
+// of
+//          two
 #include "codegen/cpu/Contract.h"
 #include "codegen/cpu/Rows.h"
 #include "codegen/cpu/Strips.h"
@@ -14,12 +17,31 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
-constexpr int64_t kIn = 6, kOut = 4, kPoints = kIn * kIn, kMostTiles = 42;
+constexpr int64_t kMostTiles = 42;
+
+// One axis. Of a dilated one the first tiles of all phases come before the second.
+struct Axis : onnx::WinogradAxis {
+  int64_t dilation, pad;
+
+  AffineExpr tiles(AffineExpr size) const { return size.ceilDiv(dilation).ceilDiv(results()) * dilation; }
+  std::optional<int64_t> tiles(std::optional<int64_t> size) const {
+    return size ? std::optional(onnx::WinogradAxis::tiles(*size, dilation)) : size;
+  }
+  Value tiles(Code &c, Value size) const { return c.mul(c.ceilDiv(c.ceilDiv(size, dilation), results()), dilation); }
+  // The first result of a tile.
+  Value first(Code &c, Value tile) const {
+    return dilation == 1 ? c.mul(tile, results()) : c.add(c.rem(tile, dilation), c.mul(c.div(tile, dilation), dilation * results()));
+  }
+  // Whether all of a tile's `count` pixels from `first` on are of `size`.
+  Value fits(Code &c, Value first, int64_t count, Value size) const { return c.less(c.add(first, (count - 1) * dilation), size); }
+};
 
 struct Winograd {
   KernelCode &c;
   onnx::PackedWinogradConvOp op;
   Epilogue epilogue;
+  std::array<Axis, 2> axes;
+  int64_t points;
   Code::Values x, y;  // sizes
   SmallVector<AffineExpr> yExprs;
   int64_t blocks, panels, tiles, groupPanels, inputStep, productStep;  // tiles of a chunk; bytes from one point to the next
@@ -28,10 +50,10 @@ struct Winograd {
   VectorType lanes;
 
   Winograd(KernelCode &code, onnx::PackedWinogradConvOp op);
-  double unitFlops() const { return 2.0 * double(kPoints * tiles * blocks * kLanes * groupPanels * kLanes); }
-  Value products() { return c.at(c.scratch, kPoints * inputStep); }
-  Code::Values inputRow(ValueRange d);
-  Code::Values outputRow(ValueRange m);
+  double unitFlops() const { return 2.0 * double(points * tiles * blocks * kLanes * groupPanels * kLanes); }
+  Value products() { return c.at(c.scratch, points * inputStep); }
+  Code::Values inputRow(const Axis &axis, ValueRange d);
+  Code::Values outputRow(const Axis &axis, ValueRange m);
   void transformInputs(Value n, Value chunk, Value have, Value count, Value across);
   int64_t chunkTiles();
   void chooseRows();
@@ -49,6 +71,9 @@ Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op)
       y(code.sizes(cast<RankedTensorType>(op.getY().getType()))), yExprs(sizeExprs(cast<RankedTensorType>(op.getY().getType()))),
       lanes(code.vec(code.f32, kLanes)) {
   constexpr int64_t apart = 5 * 64;
+  for (size_t i = 0; i < axes.size(); ++i)
+    axes[i] = {{op.getKernelShape()[i]}, op.getDilations()[i], op.getPads()[i]};
+  points = axes[0].points() * axes[1].points();
   ArrayRef<int64_t> f = cast<RankedTensorType>(op.getW().getType()).getShape();
   panels = f[1], blocks = f[2] / kLanes;
   tiles = scheduled(c.kernel, "chunk", chunkTiles(), 4 * kMostTiles);
@@ -81,11 +106,11 @@ void Winograd::chooseRows() {
 // Tiles of a chunk: as many as the second-level cache holds the transformed inputs of, shared out evenly.
 int64_t Winograd::chunkTiles() {
   constexpr int64_t inputBytes = 768 << 10, least = 14, leastShare = 8;
-  tiles = std::clamp<int64_t>(inputBytes / (kPoints * blocks * kPanelBytes), least, kMostTiles);
-  auto height = constantOf(yExprs[2]), width = constantOf(yExprs[3]);
-  if (!height || !width)
+  tiles = std::clamp<int64_t>(inputBytes / (points * blocks * kPanelBytes), least, kMostTiles);
+  auto down = axes[0].tiles(constantOf(yExprs[2])), across = axes[1].tiles(constantOf(yExprs[3]));
+  if (!down || !across)
     return tiles;
-  allTiles = std::max<int64_t>(1, llvm::divideCeil(*height, kOut) * llvm::divideCeil(*width, kOut));
+  allTiles = std::max<int64_t>(1, *down * *across);
   groupPanels = std::min<int64_t>(panels, 4);
   int64_t chunks = llvm::divideCeil(*allTiles, tiles);
   tiles = llvm::divideCeil(*allTiles, chunks);
@@ -96,7 +121,9 @@ int64_t Winograd::chunkTiles() {
 
 // B^T d: row j of B^T holds the coefficients of the product of (x - p_i) over the points i other than j, that of infinity those of all.
 // Written with u = x^2 + 3/2 x - 1 = (x - 1/2) (x + 2) and w = x^2 - 1, each shifted.
-Code::Values Winograd::inputRow(ValueRange d) {
+Code::Values Winograd::inputRow(const Axis &axis, ValueRange d) {
+  if (!axis.isTransformed())
+    return Code::Values(d);
   auto sub = [&](Value l, Value r) -> Value { return arith::SubFOp::create(c.b, c.loc, l, r); };
   Type type = d[0].getType();
   Value half = c.real(1.5, type);
@@ -108,58 +135,70 @@ Code::Values Winograd::inputRow(ValueRange d) {
 }
 
 // A^T m: row i of A^T holds the points to the power of i, infinity only in the last.
-Code::Values Winograd::outputRow(ValueRange m) {
+Code::Values Winograd::outputRow(const Axis &axis, ValueRange m) {
+  if (!axis.isTransformed())
+    return Code::Values(m);
   Value sum = c.addf(m[1], m[2]), difference = arith::SubFOp::create(c.b, c.loc, m[1], m[2]);
-  auto powers = [&](double p, double q, Value to) { return c.fma(c.real(p, lanes), m[3], c.fma(c.real(q, lanes), m[4], to)); };
-  return {c.addf(c.addf(m[0], sum), c.addf(m[3], m[4])), powers(0.5, -2, difference), powers(0.25, 4, sum),
-          c.addf(powers(0.125, -8, difference), m[5])};
+  Code::Values rows{c.addf(c.addf(m[0], sum), c.addf(m[3], m[4]))};
+  double half = 0.5, two = -2;
+  for (int64_t i = 1; i < axis.results(); ++i, half *= 0.5, two *= -2)
+    rows.push_back(c.fma(c.real(half, lanes), m[3], c.fma(c.real(two, lanes), m[4], i % 2 ? difference : sum)));
+  rows.back() = c.addf(rows.back(), m[5]);
+  return rows;
 }
 
 // The first `have` tiles of a chunk; those past the image's `count` are its last one again.
 void Winograd::transformInputs(Value n, Value chunk, Value have, Value count, Value across) {
   Value line = c.mul(x[3], kPanelBytes), plane = c.mul(x[2], line);
   Value image = c.at(c.address(op.getX()), c.mul(c.mul(n, x[1]), plane));
-  ArrayRef<int64_t> pads = op.getPads();
-  c.loop(c.n(0), have, c.n(1), [&](Value t) {
+  const auto &[down, right] = axes;
+  c.loop(c.n(0), have, c.n(1), [&, &down = down, &right = right](Value t) {
     Value tile = c.min(c.add(c.mul(chunk, tiles), t), c.sub(count, 1));
-    Value top = c.sub(c.mul(c.div(tile, across), kOut), pads[0]), left = c.sub(c.mul(c.rem(tile, across), kOut), pads[1]);
-    auto within = [&](Value first, Value size) { return c.both(c.less(c.n(-1), first), c.less(c.add(first, kIn - 1), size)); };
-    // A tile's 36 values in one register each, where there are almost as many.
+    Value top = c.sub(down.first(c, c.div(tile, across)), down.pad), left = c.sub(right.first(c, c.rem(tile, across)), right.pad);
+    auto within = [&](const Axis &axis, Value first, Value size) {
+      return c.both(c.less(c.n(-1), first), axis.fits(c, first, axis.points(), size));
+    };
+    // A tile's values in one register each, where there are almost as many.
     int64_t parts = c.vectorRegisters == 32 ? kPanelBytes * 8 / c.vectorBits : 1;
     auto transform = [&](llvm::function_ref<Value(Value plane, int64_t row, int64_t column)> pixel) {
       c.loop(c.n(0), c.n(blocks), c.n(1), [&](Value block) {
         Value base = c.at(image, c.mul(block, plane));
         c.loop(c.n(0), c.n(kPanelBytes), c.n(kPanelBytes / parts), [&](Value part) {
           SmallVector<Code::Values> columns;
-          for (int64_t j = 0; j < kIn; ++j) {
+          for (int64_t j = 0; j < right.points(); ++j) {
             Code::Values d;
-            for (int64_t i = 0; i < kIn; ++i)
+            for (int64_t i = 0; i < down.points(); ++i)
               d.push_back(c.load(c.vec(c.f32, kLanes / parts), c.at(pixel(base, i, j), part)));
-            columns.push_back(inputRow(d));
+            columns.push_back(inputRow(down, d));
           }
           Value to = c.at(c.scratch, c.add(c.mul(block, tiles * kPanelBytes), c.mul(t, kPanelBytes)));
-          for (int64_t i = 0; i < kIn; ++i) {
+          for (int64_t i = 0; i < down.points(); ++i) {
             Code::Values d = llvm::map_to_vector(columns, [&](const Code::Values &column) { return column[i]; });
-            for (auto [j, v] : llvm::enumerate(inputRow(d)))
-              c.store(v, c.at(c.at(to, (i * kIn + int64_t(j)) * inputStep), part));
+            for (auto [j, v] : llvm::enumerate(inputRow(right, d)))
+              c.store(v, c.at(c.at(to, (i * right.points() + int64_t(j)) * inputStep), part));
           }
         });
       });
     };
     Value first = c.add(c.mul(top, line), c.mul(left, kPanelBytes));
+    Value lines = c.mul(line, down.dilation);
+    int64_t pixels = kPanelBytes * right.dilation;
     c.when(
-        c.both(within(top, x[2]), within(left, x[3])),
+        c.both(within(down, top, x[2]), within(right, left, x[3])),
+        [&] { transform([&](Value base, int64_t i, int64_t j) { return c.at(c.at(c.at(base, first), c.mul(lines, i)), j * pixels); }); },
         [&] {
-          transform([&](Value base, int64_t i, int64_t j) { return c.at(c.at(c.at(base, first), c.mul(line, i)), j * kPanelBytes); });
-        },
-        [&] {
-          auto exists = [&](Value at, Value size) { return c.both(c.less(c.n(-1), at), c.less(at, size)); };
-          Code::Values rows, columns;
-          for (int64_t i = 0; i < kIn; ++i)
-            rows.push_back(exists(c.add(top, i), x[2])), columns.push_back(exists(c.add(left, i), x[3]));
+          auto exist = [&](const Axis &axis, Value first, Value size) {
+            Code::Values flags;
+            for (int64_t i = 0; i < axis.points(); ++i) {
+              Value at = c.add(first, i * axis.dilation);
+              flags.push_back(c.both(c.less(c.n(-1), at), c.less(at, size)));
+            }
+            return flags;
+          };
+          Code::Values rows = exist(down, top, x[2]), columns = exist(right, left, x[3]);
           Value zeros = zeroBytes(c);
           transform([&](Value base, int64_t i, int64_t j) {
-            Value at = c.at(base, c.add(c.add(first, c.mul(line, i)), j * kPanelBytes));
+            Value at = c.at(base, c.add(c.add(first, c.mul(lines, i)), j * pixels));
             return c.select(c.both(rows[i], columns[j]), at, zeros);
           });
         });
@@ -169,7 +208,7 @@ void Winograd::transformInputs(Value n, Value chunk, Value have, Value count, Va
 void Winograd::multiply(Value count, Value from, Value to) {
   int64_t panelBytes = blocks * kLanes * kPanelBytes;
   Epilogue none(c, nullptr);
-  c.loop(c.n(0), c.n(kPoints), c.n(1), [&](Value point) {
+  c.loop(c.n(0), c.n(points), c.n(1), [&](Value point) {
     RowsProblem p;
     p.a = c.at(c.scratch, c.mul(point, inputStep));
     p.b = c.at(c.address(op.getW()), c.mul(point, panels * panelBytes));
@@ -184,23 +223,24 @@ void Winograd::multiply(Value count, Value from, Value to) {
   });
 }
 
-// The 4x4 pixels from (top, left) on; `at`: the tile's product at the first point. Where not `whole`, only pixels of the result.
+// The pixels of a tile from (top, left) on; `at`: the tile's product at the first point. Where not `whole`, only pixels of the result.
 void Winograd::finishTile(Value n, Value panel, Value top, Value left, Value at, bool whole) {
   Value bias = op.getBias() ? c.load(lanes, c.at(c.address(op.getBias()), c.mul(panel, kPanelBytes))) : Value();
   SmallVector<Code::Values> columns;
-  for (int64_t j = 0; j < kIn; ++j) {
+  const auto &[down, right] = axes;
+  for (int64_t j = 0; j < right.points(); ++j) {
     Code::Values m;
-    for (int64_t i = 0; i < kIn; ++i)
-      m.push_back(c.load(lanes, c.at(at, (i * kIn + j) * productStep)));
-    columns.push_back(outputRow(m));
+    for (int64_t i = 0; i < down.points(); ++i)
+      m.push_back(c.load(lanes, c.at(at, (i * right.points() + j) * productStep)));
+    columns.push_back(outputRow(down, m));
   }
   Value plane = c.mul(c.add(c.mul(n, y[1]), panel), c.mul(y[2], y[3]));
   // `body` of the pixels of a row that exist, with their place and address.
-  auto eachPixel = [&](Value i, llvm::function_ref<void(int64_t, const LanePlace &, Value)> body) {
-    Value row = c.add(top, i);
+  auto eachPixel = [&, &down = down, &right = right](Value i, llvm::function_ref<void(int64_t, const LanePlace &, Value)> body) {
+    Value row = c.add(top, c.mul(i, down.dilation));
     auto line = [&] {
-      for (int64_t j = 0; j < kOut; ++j) {
-        Value column = c.add(left, j);
+      for (int64_t j = 0; j < right.results(); ++j) {
+        Value column = c.add(left, j * right.dilation);
         auto pixel = [&] {
           Value offset = c.mul(c.add(plane, c.add(c.mul(row, y[3]), column)), kPanelBytes);
           body(j, LanePlace{offset, [&] { return Code::Values{n, panel, row, column, c.n(0)}; }}, c.at(c.result(0), offset));
@@ -211,28 +251,29 @@ void Winograd::finishTile(Value n, Value panel, Value top, Value left, Value at,
     whole ? line() : c.when(c.less(row, y[2]), line);
   };
   bool later = epilogue.isLong();
-  for (int64_t i = 0; i < kOut; ++i) {
-    Code::Values pixels = outputRow(llvm::map_to_vector(columns, [&](const Code::Values &column) { return column[i]; }));
+  for (int64_t i = 0; i < down.results(); ++i) {
+    Code::Values pixels = outputRow(right, llvm::map_to_vector(columns, [&](const Code::Values &column) { return column[i]; }));
     eachPixel(c.n(i), [&](int64_t j, const LanePlace &place, Value at) {
       Value v = bias ? c.addf(pixels[j], bias) : pixels[j];
       c.store(later ? v : epilogue.apply(v, place, Value()), at);
     });
   }
   if (later)
-    c.loop(c.n(0), c.n(kOut), c.n(1), [&](Value i) {
+    c.loop(c.n(0), c.n(down.results()), c.n(1), [&](Value i) {
       eachPixel(i, [&](int64_t, const LanePlace &place, Value at) { c.store(epilogue.apply(c.load(lanes, at), place, Value()), at); });
     });
 }
 
 void Winograd::finishTiles(Value n, Value chunk, Value count, Value across, Value from, Value to) {
   Value first = c.mul(chunk, tiles), most = c.min(c.n(tiles), c.sub(count, first));
-  bool even = Code::constant(c.rem(y[2], kOut)) == 0 && Code::constant(c.rem(y[3], kOut)) == 0;
-  c.loop(from, to, c.n(1), [&](Value panel) {
+  const auto &[down, right] = axes;
+  auto isWhole = [&](const Axis &axis, Value size) { return Code::constant(c.rem(size, axis.results() * axis.dilation)) == 0; };
+  bool even = isWhole(down, y[2]) && isWhole(right, y[3]);
+  c.loop(from, to, c.n(1), [&, &down = down, &right = right](Value panel) {
     c.loop(c.n(0), most, c.n(1), [&](Value t) {
-      Value tile = c.add(first, t), top = c.mul(c.div(tile, across), kOut), left = c.mul(c.rem(tile, across), kOut);
+      Value tile = c.add(first, t), top = down.first(c, c.div(tile, across)), left = right.first(c, c.rem(tile, across));
       Value at = c.at(products(), c.mul(c.add(c.mul(c.sub(panel, from), tiles), t), kPanelBytes));
-      auto fits = [&](Value from, Value size) { return c.less(c.add(from, kOut - 1), size); };
-      Value whole = even ? c.flag(true) : c.both(fits(top, y[2]), fits(left, y[3]));
+      Value whole = even ? c.flag(true) : c.both(down.fits(c, top, down.results(), y[2]), right.fits(c, left, right.results(), y[3]));
       c.when(whole, [&] { finishTile(n, panel, top, left, at, true); }, [&] { finishTile(n, panel, top, left, at, false); });
     });
   });
@@ -241,10 +282,10 @@ void Winograd::finishTiles(Value n, Value chunk, Value count, Value across, Valu
 void Winograd::emit() {
   int64_t parts = llvm::divideCeil(panels, groupPanels);
   MLIRContext *context = c.b.getContext();
-  AffineExpr all = yExprs[2].ceilDiv(kOut) * yExprs[3].ceilDiv(kOut);
+  AffineExpr all = axes[0].tiles(yExprs[2]) * axes[1].tiles(yExprs[3]);
   setExtent(c.kernel, {yExprs[0], all.ceilDiv(tiles), getAffineConstantExpr(parts, context)}, unitFlops());
-  setScratch(c.kernel, getAffineConstantExpr(kPoints * (inputStep + productStep), context));
-  Value across = c.ceilDiv(y[3], kOut), count = c.mul(c.ceilDiv(y[2], kOut), across), chunks = c.ceilDiv(count, tiles);
+  setScratch(c.kernel, getAffineConstantExpr(points * (inputStep + productStep), context));
+  Value across = axes[1].tiles(c, y[3]), count = c.mul(axes[0].tiles(c, y[2]), across), chunks = c.ceilDiv(count, tiles);
   // The parts of a chunk follow one another: its inputs are transformed once.
   Code::Values none{c.n(-1)};
   c.loop(c.begin, c.end, c.n(1), none, [&](Value unit, ValueRange have) {

@@ -55,8 +55,10 @@ static Product work(Operation *op) {
     ArrayRef<int64_t> kernel = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape").asArrayRef();
     return twice(product({kernel[0], kernel[1], std::max<int64_t>(1, op->getAttrOfType<IntegerAttr>("channels").getInt())}));
   }
-  if (name == "packed.WinogradConv")  // of the convolution: it needs a quarter of them at best
-    return twice(product({9, op->getAttrOfType<IntegerAttr>("channels").getInt()}));
+  if (name == "packed.WinogradConv") {  // of the convolution: it needs a quarter of them at best
+    ArrayRef<int64_t> kernel = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape").asArrayRef();
+    return twice(product({kernel[0], kernel[1], op->getAttrOfType<IntegerAttr>("channels").getInt()}));
+  }
   if (name != "Conv" && name != "packed.Conv" && name != "packed.GroupedConv")
     return CostTerm{1, {}};
   auto weights = dyn_cast<RankedTensorType>(op->getOperand(1).getType());

@@ -8,6 +8,16 @@ namespace onnxc {
 constexpr int64_t kLanes = 16;
 
 namespace onnx {
+// An axis of Winograd's transformation of stride 1 (passes/layout/Winograd.cpp): tiles of six points. One tap needs none.
+struct WinogradAxis {
+  int64_t taps;
+  bool isTransformed() const { return taps > 1; }
+  int64_t points() const { return isTransformed() ? 6 : 1; }
+  int64_t results() const { return points() - taps + 1; }  // of a tile
+  // Those that `size` results need; each phase of a dilated axis has its own.
+  int64_t tiles(int64_t size, int64_t dilation) const { return llvm::divideCeil(llvm::divideCeil(size, dilation), results()) * dilation; }
+};
+
 // What an image [N, C, H, W], or [N, C, W] as one of height 1, is in blocks of channels: [N, ceil(C / 16), H, W, 16]. C is known.
 inline mlir::RankedTensorType blockedType(mlir::RankedTensorType image) {
   llvm::ArrayRef<int64_t> s = image.getShape();

@@ -350,7 +350,7 @@ static LogicalResult slideBlocked(ShapeOp &o, AffineExpr blocks, DimsRef kernel)
 }
 static LogicalResult packedConv(ShapeOp &o) { return slideBlocked(o, o.dim(1, 0), o.dims(1).slice(2, 2)); }
 static LogicalResult packedGrouped(ShapeOp &o) { return slideBlocked(o, o.dim(1, 0), o.dims(1).slice(1, 2)); }
-static LogicalResult packedWinograd(ShapeOp &o) { return slideBlocked(o, o.dim(1, 1), {o.c(3), o.c(3)}); }
+static LogicalResult packedWinograd(ShapeOp &o) { return slideBlocked(o, o.dim(1, 1), constants(o, o.intsAttr("kernel_shape"))); }
 static LogicalResult packedLinear(ShapeOp &o) { return slideBlocked(o, o.dim(2, 0), constants(o, o.intsAttr("kernel_shape"))); }
 static LogicalResult packedMean(ShapeOp &o) { return setBlocked(o, o.dim(0, 1), o.c(1), o.c(1)); }
 static LogicalResult packedMoments(ShapeOp &o) {

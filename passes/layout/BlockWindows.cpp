@@ -30,12 +30,13 @@ bool Blocker::conv(Operation *op) {
     return false;
   Location loc = op->getLoc();
   Type type = onnx::blockedType(typeOf(op->getResult(0)));
-  ArrayRef<int64_t> size = typeOf(op->getResult(0)).getShape().take_back(2);
+  ArrayRef<int64_t> size = cast<RankedTensorType>(type).getShape().slice(2, 2);
   if (winograd && c->constant && !op->hasAttr(onnx::kExactAttr) && gainsByWinograd(*c, size[0], size[1])) {
     Value bias = packConvBias(b, loc, op);
     Value weights = packWinogradWeights(b, loc, *c, op->getOperand(1));
     done(op, onnx::PackedWinogradConvOp::create(b, loc, type, block(x, loc), weights, bias, b.getI64IntegerAttr(c->channels),
-                                                b.getDenseI64ArrayAttr(c->pads)));
+                                                b.getDenseI64ArrayAttr(c->kernel), b.getDenseI64ArrayAttr(c->pads),
+                                                b.getDenseI64ArrayAttr(c->dilations)));
     return true;
   }
   bool dense = c->form == BlockedConv::Dense, plain = dense && c->group == 1 && c->channels < kLanes && !blocked.count(x);

@@ -1,8 +1,10 @@
-// Winograd.cpp: when F(4x4, 3x3) pays for a convolution, and its weights. codegen/cpu/ContractWinograd.cpp has the other two transforms.
+// Winograd.cpp: when F(4x4, 3x3) and the like pay for a convolution, and its weights. codegen/cpu/ContractWinograd.cpp has the other two
+// transforms.
 //
 // The algorithm is Toom and Cook's with the points 0, 1, -1, 1/2, -2 and infinity: with M(x) = x (x^2 - 1) (x - 1/2) (x + 2),
-// row j of G is (1, p_j, p_j^2) / M'(p_j), that of infinity (0, 0, 1); U = G g G^T for each pair of channels. With these points the
-// greatest relative error is about 5e-6 for 512 channels, half of that of the points 0, +-1, +-2.
+// row j of G is (1, p_j, p_j^2, ...) / M'(p_j), that of infinity (0, ..., 0, 1); U = G g G^T for each pair of channels, or G g where one
+// axis has one tap. Six points give 7 - r results for r taps. With these points the greatest relative error is about 5e-6 for 512 channels,
+// half of that of the points 0, +-1, +-2.
 #include "passes/graph/Weights.h"
 #include "passes/layout/ConvWeights.h"
 #include "dialects/onnx/Blocked.h"
@@ -12,56 +14,85 @@
 using namespace mlir;
 namespace onnxc {
 
-static constexpr int64_t kPoints = 6;
-
-// G, rows by points.
-static void filterTransform(double g[kPoints][3]) {
+// G of an axis, rows by points.
+static SmallVector<SmallVector<double>> filterTransform(onnx::WinogradAxis axis) {
+  if (!axis.isTransformed())
+    return {{1}};
   constexpr double points[] = {0, 1, -1, 0.5, -2};
-  for (int64_t j = 0; j < kPoints - 1; ++j) {
-    double slope = 1;
-    for (int64_t i = 0; i < kPoints - 1; ++i)
-      slope *= i == j ? 1 : points[j] - points[i];
-    g[j][0] = 1 / slope, g[j][1] = points[j] / slope, g[j][2] = points[j] * points[j] / slope;
+  SmallVector<SmallVector<double>> g;
+  for (double point : points) {
+    double power = 1;
+    for (double other : points)
+      power /= other == point ? 1 : point - other;
+    g.emplace_back();
+    for (int64_t i = 0; i < axis.taps; ++i, power *= point)
+      g.back().push_back(power);
   }
-  g[kPoints - 1][0] = g[kPoints - 1][1] = 0, g[kPoints - 1][2] = 1;
+  g.emplace_back(axis.taps, 0.0).back() = 1;
+  return g;
+}
+
+// Pairs of a result and a tap that meet no padding.
+static int64_t meetings(int64_t size, int64_t taps, int64_t dilation, int64_t pad, int64_t padEnd) {
+  int64_t count = 0, input = size - pad - padEnd + (taps - 1) * dilation;
+  for (int64_t t = 0; t < taps; ++t)
+    count += std::max<int64_t>(0, std::min(size, input + pad - t * dilation) - std::max<int64_t>(0, pad - t * dilation));
+  return count;
 }
 
 bool gainsByWinograd(const BlockedConv &conv, int64_t height, int64_t width) {
-  auto all = [](ArrayRef<int64_t> values, int64_t wanted) { return llvm::all_of(values, [&](int64_t v) { return v == wanted; }); };
-  if (conv.group != 1 || !all(conv.kernel, 3) || !all(conv.strides, 1) || !all(conv.dilations, 1) || conv.channels < kLanes)
+  auto all = [](ArrayRef<int64_t> values, auto isGood) { return llvm::all_of(values, isGood); };
+  if (conv.group != 1 || conv.channels < kLanes ||
+      !all(
+          conv.strides, [](int64_t s) { return s == 1; }) ||
+      !all(conv.kernel, [](int64_t k) { return k == 1 || (k >= 3 && k <= 5); }) || all(conv.kernel, [](int64_t k) { return k == 1; }))
     return false;
   constexpr int64_t unknown = 28;  // of a size: a middle layer
-  double h = ShapedType::isDynamic(height) ? unknown : height, w = ShapedType::isDynamic(width) ? unknown : width;
+  const int64_t sizes[2] = {ShapedType::isDynamic(height) ? unknown : height, ShapedType::isDynamic(width) ? unknown : width};
+  const onnx::WinogradAxis axes[2] = {{conv.kernel[0]}, {conv.kernel[1]}};
   auto whole = [](int64_t channels) { return double(llvm::divideCeil(channels, kLanes) * kLanes); };
-  double tiles = std::ceil(h / 4) * std::ceil(w / 4);
-  // In multiply-adds per pair of channels, of which there are whole lanes. A weight that comes from memory costs as much as 24;
-  // transforming a tile about 480 per input channel and 350 per output channel.
-  constexpr double load = 24, margin = 1.15;
-  double direct = 9 * (h * w + load);
-  double transformed = tiles * (36 + 480.0 / whole(conv.outputs) + 350.0 / whole(conv.channels)) + 36 * load;
-  return transformed * margin < direct;
+  // Additions, loads and stores of a tile's transformations; an axis of six points takes 11 for the input, about 3 for each result.
+  double points = 1, results = 1, tiles = 1, taps = 1, direct = 1;
+  for (int i = 0; i < 2; ++i) {
+    points *= axes[i].points(), results *= axes[i].results(), taps *= axes[i].taps;
+    tiles *= axes[i].tiles(sizes[i], conv.dilations[i]);
+    direct *= meetings(sizes[i], axes[i].taps, conv.dilations[i], conv.pads[i], conv.pads[i + 2]);
+  }
+  auto rows = [&](int64_t down, int64_t right) { return (axes[0].isTransformed() ? right : 0) + (axes[1].isTransformed() ? down : 0); };
+  const double input = 2 * points + 11 * rows(axes[0].points(), axes[1].points());
+  const double output = points + results + 10 * rows(axes[0].results(), axes[1].points());
+  // In multiply-adds per pair of channels, of which there are whole lanes. A weight that comes from memory costs as much as 24, a
+  // transformation's operation somewhat over two.
+  constexpr double load = 24, margin = 1.15, operation = 2.35;
+  double transformed = tiles * (points + operation * (input / whole(conv.outputs) + output / whole(conv.channels))) + points * load;
+  return transformed * margin < direct + taps * load;
 }
 
 Value packWinogradWeights(OpBuilder &b, Location loc, const BlockedConv &conv, Value weights) {
   std::vector<float> w = *constantFloats(weights);
   int64_t panels = llvm::divideCeil(conv.outputs, kLanes), depth = llvm::divideCeil(conv.channels, kLanes) * kLanes;
-  std::vector<float> packed(kPoints * kPoints * panels * depth * kLanes);
-  double g[kPoints][3];
-  filterTransform(g);
+  const auto down = filterTransform({conv.kernel[0]}), right = filterTransform({conv.kernel[1]});
+  const int64_t height = conv.kernel[0], width = conv.kernel[1];
+  std::vector<float> packed(down.size() * right.size() * panels * depth * kLanes);
+  SmallVector<double> row(width);
   for (int64_t o = 0; o < conv.outputs; ++o)
     for (int64_t c = 0; c < conv.channels; ++c) {
-      const float *filter = &w[(o * conv.channels + c) * 9];
-      double rows[kPoints][3];
-      for (int64_t i = 0; i < kPoints; ++i)
-        for (int64_t x = 0; x < 3; ++x)
-          rows[i][x] = g[i][0] * filter[x] + g[i][1] * filter[3 + x] + g[i][2] * filter[6 + x];
-      for (int64_t i = 0; i < kPoints; ++i)
-        for (int64_t j = 0; j < kPoints; ++j) {
-          double u = rows[i][0] * g[j][0] + rows[i][1] * g[j][1] + rows[i][2] * g[j][2];
-          packed[(((i * kPoints + j) * panels + o / kLanes) * depth + c) * kLanes + o % kLanes] = float(u);
+      const float *filter = &w[(o * conv.channels + c) * height * width];
+      for (auto [i, g] : llvm::enumerate(down)) {
+        for (int64_t x = 0; x < width; ++x) {
+          row[x] = 0;
+          for (int64_t y = 0; y < height; ++y)
+            row[x] += g[y] * filter[y * width + x];
         }
+        for (auto [j, h] : llvm::enumerate(right)) {
+          double u = 0;
+          for (int64_t x = 0; x < width; ++x)
+            u += h[x] * row[x];
+          packed[(((i * right.size() + j) * panels + o / kLanes) * depth + c) * kLanes + o % kLanes] = float(u);
+        }
+      }
     }
-  auto type = RankedTensorType::get({kPoints * kPoints, panels, depth, kLanes}, b.getF32Type());
+  auto type = RankedTensorType::get({int64_t(down.size() * right.size()), panels, depth, kLanes}, b.getF32Type());
   return onnx::ConstantOp::create(b, loc, makeConstant(type, std::move(packed)));
 }
 

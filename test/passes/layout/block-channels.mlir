@@ -92,7 +92,7 @@ func.func @shared_blocks_1x1(%x: tensor<1x48x8x8xf32>) -> tensor<1x48x8x8xf32> {
 
 // 3x3 filters of stride 1 over many pixels go through Winograd's transformation: [36, ceil(O/16), C, 16] weights. Few pixels, strides and sums that must stay exact are computed directly.
 // CHECK-LABEL: @winograd
-// CHECK: "onnx.packed.WinogradConv"(%{{.*}}, %{{.*}}) <{channels = 32 : i64, {{.*}}pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x2x56x56x16xf32>, tensor<36x2x32x16xf32>) -> tensor<1x2x56x56x16xf32>
+// CHECK: "onnx.packed.WinogradConv"(%{{.*}}, %{{.*}}) <{channels = 32 : i64, {{.*}}kernel_shape = array<i64: 3, 3>, {{.*}}pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x2x56x56x16xf32>, tensor<36x2x32x16xf32>) -> tensor<1x2x56x56x16xf32>
 // CHECK: "onnx.packed.Conv"
 // CHECK: "onnx.packed.Conv"
 // CHECK: "onnx.packed.Conv"
@@ -103,6 +103,23 @@ func.func @winograd(%x: tensor<1x32x56x56xf32>, %s: tensor<1x32x4x4xf32>) -> (te
   %c = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>}> : (tensor<1x32x56x56xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x28x28xf32>
   %d = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1>}> {onnxc.exact} : (tensor<1x32x56x56xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x56x56xf32>
   return %a, %b, %c, %d : tensor<1x32x56x56xf32>, tensor<1x32x4x4xf32>, tensor<1x32x28x28xf32>, tensor<1x32x56x56xf32>
+}
+
+// So do filters of 3 to 5 taps along one axis or both, also apart; an axis of one tap keeps its points, and taps in the padding count for nothing.
+// CHECK-LABEL: @winograd_axes
+// CHECK: "onnx.packed.WinogradConv"{{.*}}kernel_shape = array<i64: 1, 3>{{.*}} (tensor<1x4x1x200x16xf32>, tensor<6x4x64x16xf32>)
+// CHECK: "onnx.packed.WinogradConv"{{.*}}dilations = array<i64: 3, 3>{{.*}}kernel_shape = array<i64: 5, 5>{{.*}} (tensor<1x4x30x30x16xf32>, tensor<36x4x64x16xf32>)
+// CHECK: "onnx.packed.Conv"
+// CHECK: "onnx.packed.Conv"
+func.func @winograd_axes(%x: tensor<1x64x200xf32>, %s: tensor<1x64x30x30xf32>) -> (tensor<1x64x200xf32>, tensor<1x64x30x30xf32>, tensor<1x64x30x30xf32>, tensor<1x64x29x30xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<64x64x3xf32>} : () -> tensor<64x64x3xf32>
+  %f = "onnx.Constant"() {value = dense<1.0> : tensor<64x64x5x5xf32>} : () -> tensor<64x64x5x5xf32>
+  %t = "onnx.Constant"() {value = dense<1.0> : tensor<64x64x2x1xf32>} : () -> tensor<64x64x2x1xf32>
+  %a = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1>}> : (tensor<1x64x200xf32>, tensor<64x64x3xf32>) -> tensor<1x64x200xf32>
+  %b = "onnx.Conv"(%s, %f) <{dilations = array<i64: 3, 3>, pads = array<i64: 6, 6, 6, 6>}> : (tensor<1x64x30x30xf32>, tensor<64x64x5x5xf32>) -> tensor<1x64x30x30xf32>
+  %c = "onnx.Conv"(%s, %f) <{dilations = array<i64: 29, 29>, pads = array<i64: 58, 58, 58, 58>}> : (tensor<1x64x30x30xf32>, tensor<64x64x5x5xf32>) -> tensor<1x64x30x30xf32>
+  %d = "onnx.Conv"(%s, %t) : (tensor<1x64x30x30xf32>, tensor<64x64x2x1xf32>) -> tensor<1x64x29x30xf32>
+  return %a, %b, %c, %d : tensor<1x64x200xf32>, tensor<1x64x30x30xf32>, tensor<1x64x30x30xf32>, tensor<1x64x29x30xf32>
 }
 
 // A blocked value is resized by tables: halfway between neighbours, the ends held.
