@@ -99,7 +99,7 @@ static void bindTargetOptions(CLI::App &app, Options &options) {
       ->group(kCodeGroup);
   app.add_flag_callback(
          "--no-winograd", [&options] { options.winograd = false; },
-         "compute every 3x3 convolution directly: slower, rounding errors a little smaller")
+         "compute every convolution directly: slower, rounding errors a little smaller")
       ->group(kCodeGroup);
   app.add_option("--target", options.target, "target, e.g. aarch64-linux-gnu (default: this machine)")
       ->type_name("TRIPLE")

@@ -20,7 +20,7 @@ struct Options {
   std::vector<std::string> cpus;                 // empty = the default levels of codegen/cpu/Isa.cpp
   std::map<std::string, std::string> tune;       // level -> CPU that --cpu named; compile() fills it
   int optLevel = 3;                              // -O0 is the oracle: no recognition, fusion or layout
-  bool winograd = true;                          // 3x3 convolutions as F(4x4, 3x3) where it pays
+  bool winograd = true;                          // convolutions of stride 1 by Winograd's transformation where it pays
   std::map<std::string, int64_t> defineDims;     // --define-dim batch=8
   ShapeFlags shapes;                             // --min-shapes x=1x3, --opt-shapes, --max-shapes
   std::map<std::string, std::string> customOps;  // --custom-op domain::Name=library.a

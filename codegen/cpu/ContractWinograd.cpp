@@ -3,10 +3,11 @@
 // and the points.
 //
 // tile     pixels of the result, 4x4 of a 3x3 filter, from 6x6 of the input; in a dilated convolution they lie apart
+// segment  a part of a large filter, 4x4 of 7x7, whose inputs lie a segment's taps further
 // unit     an image, a chunk of tiles, a group of output panels
-// scratch  inputs [points, blocks, tiles, 16] and products [points, group's panels, tiles, 16], the points a few lines apart from a power
-// of
-//          two
+// scratch  inputs [points, segments, blocks, tiles, 16] and products [points, group's panels, tiles, 16], the points a few lines apart from
+// a
+//          power of two
 #include "codegen/cpu/Contract.h"
 #include "codegen/cpu/Rows.h"
 #include "codegen/cpu/Strips.h"
@@ -23,6 +24,8 @@ constexpr int64_t kMostTiles = 42;
 struct Axis : onnx::WinogradAxis {
   int64_t dilation, pad;
 
+  Axis(onnx::PackedWinogradConvOp op, int64_t axis)
+      : WinogradAxis(op.getKernelShape()[axis]), dilation(op.getDilations()[axis]), pad(op.getPads()[axis]) {}
   AffineExpr tiles(AffineExpr size) const { return size.ceilDiv(dilation).ceilDiv(results()) * dilation; }
   std::optional<int64_t> tiles(std::optional<int64_t> size) const {
     return size ? std::optional(onnx::WinogradAxis::tiles(*size, dilation)) : size;
@@ -32,6 +35,8 @@ struct Axis : onnx::WinogradAxis {
   Value first(Code &c, Value tile) const {
     return dilation == 1 ? c.mul(tile, results()) : c.add(c.rem(tile, dilation), c.mul(c.div(tile, dilation), dilation * results()));
   }
+  // What a segment reads for the first result of the image.
+  Value input(Code &c, Value index) const { return c.sub(c.mul(index, segment * dilation), pad); }
   // Whether all of a tile's `count` pixels from `first` on are of `size`.
   Value fits(Code &c, Value first, int64_t count, Value size) const { return c.less(c.add(first, (count - 1) * dilation), size); }
 };
@@ -40,17 +45,17 @@ struct Winograd {
   KernelCode &c;
   onnx::PackedWinogradConvOp op;
   Epilogue epilogue;
-  std::array<Axis, 2> axes;
-  int64_t points;
+  Axis down, right;
+  int64_t points, segments;
   Code::Values x, y;  // sizes
   SmallVector<AffineExpr> yExprs;
-  int64_t blocks, panels, tiles, groupPanels, inputStep, productStep;  // tiles of a chunk; bytes from one point to the next
-  std::optional<int64_t> allTiles;                                     // of an image, where known
-  std::optional<RowsSchedule> rows;                                    // a chunk's tiles, at each point
+  int64_t blocks, depth, panels, tiles, groupPanels, inputStep, productStep;  // tiles of a chunk; bytes from one point to the next
+  std::optional<int64_t> allTiles;                                            // of an image, where known
+  std::optional<RowsSchedule> rows;                                           // a chunk's tiles, at each point
   VectorType lanes;
 
   Winograd(KernelCode &code, onnx::PackedWinogradConvOp op);
-  double unitFlops() const { return 2.0 * double(points * tiles * blocks * kLanes * groupPanels * kLanes); }
+  double unitFlops() const { return 2.0 * double(points * tiles * depth * kLanes * groupPanels * kLanes); }
   Value products() { return c.at(c.scratch, points * inputStep); }
   Code::Values inputRow(const Axis &axis, ValueRange d);
   Code::Values outputRow(const Axis &axis, ValueRange m);
@@ -67,15 +72,13 @@ struct Winograd {
 };
 
 Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op)
-    : c(code), op(op), epilogue(code, op), x(code.sizes(cast<RankedTensorType>(op.getX().getType()))),
+    : c(code), op(op), epilogue(code, op), down(op, 0), right(op, 1), points(down.points() * right.points()),
+      segments(down.segments * right.segments), x(code.sizes(cast<RankedTensorType>(op.getX().getType()))),
       y(code.sizes(cast<RankedTensorType>(op.getY().getType()))), yExprs(sizeExprs(cast<RankedTensorType>(op.getY().getType()))),
       lanes(code.vec(code.f32, kLanes)) {
   constexpr int64_t apart = 5 * 64;
-  for (size_t i = 0; i < axes.size(); ++i)
-    axes[i] = {{op.getKernelShape()[i]}, op.getDilations()[i], op.getPads()[i]};
-  points = axes[0].points() * axes[1].points();
   ArrayRef<int64_t> f = cast<RankedTensorType>(op.getW().getType()).getShape();
-  panels = f[1], blocks = f[2] / kLanes;
+  panels = f[1], depth = f[2] / kLanes, blocks = depth / segments;
   tiles = scheduled(c.kernel, "chunk", chunkTiles(), 4 * kMostTiles);
   chooseRows();
   // A group is a multiple of the register tile's panels: RowsEmitter gives only the last one a rest.
@@ -85,7 +88,7 @@ Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op)
     while (groupPanels > step && worthHalving(units(), unitFlops()))
       groupPanels = llvm::divideCeil(llvm::divideCeil(groupPanels, 2), step) * step;
   groupPanels = std::min<int64_t>(panels, llvm::divideCeil(scheduled(c.kernel, "group", groupPanels, panels), step) * step);
-  inputStep = blocks * tiles * kPanelBytes + apart, productStep = groupPanels * tiles * kPanelBytes + apart;
+  inputStep = depth * tiles * kPanelBytes + apart, productStep = groupPanels * tiles * kPanelBytes + apart;
 }
 
 // How a chunk's tiles are multiplied. An image of unknown size may have few of them: register tiles of eight take 4, 16, 49, 64 and 196
@@ -93,24 +96,24 @@ Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op)
 void Winograd::chooseRows() {
   constexpr int64_t rowsOfUnknown = 8;
   if (allTiles) {
-    rows.emplace(c, tiles, panels, blocks, kLanes);
+    rows.emplace(c, tiles, panels, depth, kLanes);
   } else {
-    rows.emplace(c, std::nullopt, panels, blocks, kLanes, rowsOfUnknown);
+    rows.emplace(c, std::nullopt, panels, depth, kLanes, rowsOfUnknown);
     rows->wholeTiles = true;
     tiles = llvm::divideCeil(tiles, rows->tile.rows) * rows->tile.rows;
   }
   rows->chunkTiles = llvm::divideCeil(tiles, rows->tile.rows);
-  rows->scheduleDepth(c.kernel, blocks);
+  rows->scheduleDepth(c.kernel, depth);
 }
 
 // Tiles of a chunk: as many as the second-level cache holds the transformed inputs of, shared out evenly.
 int64_t Winograd::chunkTiles() {
   constexpr int64_t inputBytes = 768 << 10, least = 14, leastShare = 8;
-  tiles = std::clamp<int64_t>(inputBytes / (points * blocks * kPanelBytes), least, kMostTiles);
-  auto down = axes[0].tiles(constantOf(yExprs[2])), across = axes[1].tiles(constantOf(yExprs[3]));
-  if (!down || !across)
+  tiles = std::clamp<int64_t>(inputBytes / (points * depth * kPanelBytes), least, kMostTiles);
+  auto high = down.tiles(constantOf(yExprs[2])), wide = right.tiles(constantOf(yExprs[3]));
+  if (!high || !wide)
     return tiles;
-  allTiles = std::max<int64_t>(1, *down * *across);
+  allTiles = std::max<int64_t>(1, *high * *wide);
   groupPanels = std::min<int64_t>(panels, 4);
   int64_t chunks = llvm::divideCeil(*allTiles, tiles);
   tiles = llvm::divideCeil(*allTiles, chunks);
@@ -151,10 +154,10 @@ Code::Values Winograd::outputRow(const Axis &axis, ValueRange m) {
 void Winograd::transformInputs(Value n, Value chunk, Value have, Value count, Value across) {
   Value line = c.mul(x[3], kPanelBytes), plane = c.mul(x[2], line);
   Value image = c.at(c.address(op.getX()), c.mul(c.mul(n, x[1]), plane));
-  const auto &[down, right] = axes;
-  c.loop(c.n(0), have, c.n(1), [&, &down = down, &right = right](Value t) {
+  auto eachTile = [&](Value t, Value segment) {
     Value tile = c.min(c.add(c.mul(chunk, tiles), t), c.sub(count, 1));
-    Value top = c.sub(down.first(c, c.div(tile, across)), down.pad), left = c.sub(right.first(c, c.rem(tile, across)), right.pad);
+    Value top = c.add(down.first(c, c.div(tile, across)), down.input(c, c.div(segment, right.segments)));
+    Value left = c.add(right.first(c, c.rem(tile, across)), right.input(c, c.rem(segment, right.segments)));
     auto within = [&](const Axis &axis, Value first, Value size) {
       return c.both(c.less(c.n(-1), first), axis.fits(c, first, axis.points(), size));
     };
@@ -171,7 +174,7 @@ void Winograd::transformInputs(Value n, Value chunk, Value have, Value count, Va
               d.push_back(c.load(c.vec(c.f32, kLanes / parts), c.at(pixel(base, i, j), part)));
             columns.push_back(inputRow(down, d));
           }
-          Value to = c.at(c.scratch, c.add(c.mul(block, tiles * kPanelBytes), c.mul(t, kPanelBytes)));
+          Value to = c.at(c.scratch, c.add(c.mul(c.add(block, c.mul(segment, blocks)), tiles * kPanelBytes), c.mul(t, kPanelBytes)));
           for (int64_t i = 0; i < down.points(); ++i) {
             Code::Values d = llvm::map_to_vector(columns, [&](const Code::Values &column) { return column[i]; });
             for (auto [j, v] : llvm::enumerate(inputRow(right, d)))
@@ -202,11 +205,13 @@ void Winograd::transformInputs(Value n, Value chunk, Value have, Value count, Va
             return c.select(c.both(rows[i], columns[j]), at, zeros);
           });
         });
-  });
+  };
+  auto allTiles = [&](Value segment) { c.loop(c.n(0), have, c.n(1), [&](Value t) { eachTile(t, segment); }); };
+  segments == 1 ? allTiles(c.n(0)) : c.loop(c.n(0), c.n(segments), c.n(1), allTiles);
 }
 
 void Winograd::multiply(Value count, Value from, Value to) {
-  int64_t panelBytes = blocks * kLanes * kPanelBytes;
+  int64_t panelBytes = depth * kLanes * kPanelBytes;
   Epilogue none(c, nullptr);
   c.loop(c.n(0), c.n(points), c.n(1), [&](Value point) {
     RowsProblem p;
@@ -217,7 +222,7 @@ void Winograd::multiply(Value count, Value from, Value to) {
     p.outOffset = c.n(0);
     p.rowBytes = p.outRowBytes = c.n(kPanelBytes);
     p.blockBytes = p.outPanelBytes = c.n(tiles * kPanelBytes);
-    p.depth = c.n(blocks), p.panelBytes = c.n(panelBytes), p.lastSteps = lastBlockSteps(op.getChannels());
+    p.depth = c.n(depth), p.panelBytes = c.n(panelBytes), p.lastSteps = lastBlockSteps(op.getChannels());
     p.index = [](Value, Value) { return Code::Values(); };
     RowsEmitter(c, none, *rows).emit(p, count, c.n(0), c.n(panels), from, to);
   });
@@ -227,7 +232,6 @@ void Winograd::multiply(Value count, Value from, Value to) {
 void Winograd::finishTile(Value n, Value panel, Value top, Value left, Value at, bool whole) {
   Value bias = op.getBias() ? c.load(lanes, c.at(c.address(op.getBias()), c.mul(panel, kPanelBytes))) : Value();
   SmallVector<Code::Values> columns;
-  const auto &[down, right] = axes;
   for (int64_t j = 0; j < right.points(); ++j) {
     Code::Values m;
     for (int64_t i = 0; i < down.points(); ++i)
@@ -236,7 +240,7 @@ void Winograd::finishTile(Value n, Value panel, Value top, Value left, Value at,
   }
   Value plane = c.mul(c.add(c.mul(n, y[1]), panel), c.mul(y[2], y[3]));
   // `body` of the pixels of a row that exist, with their place and address.
-  auto eachPixel = [&, &down = down, &right = right](Value i, llvm::function_ref<void(int64_t, const LanePlace &, Value)> body) {
+  auto eachPixel = [&](Value i, llvm::function_ref<void(int64_t, const LanePlace &, Value)> body) {
     Value row = c.add(top, c.mul(i, down.dilation));
     auto line = [&] {
       for (int64_t j = 0; j < right.results(); ++j) {
@@ -266,10 +270,9 @@ void Winograd::finishTile(Value n, Value panel, Value top, Value left, Value at,
 
 void Winograd::finishTiles(Value n, Value chunk, Value count, Value across, Value from, Value to) {
   Value first = c.mul(chunk, tiles), most = c.min(c.n(tiles), c.sub(count, first));
-  const auto &[down, right] = axes;
   auto isWhole = [&](const Axis &axis, Value size) { return Code::constant(c.rem(size, axis.results() * axis.dilation)) == 0; };
   bool even = isWhole(down, y[2]) && isWhole(right, y[3]);
-  c.loop(from, to, c.n(1), [&, &down = down, &right = right](Value panel) {
+  c.loop(from, to, c.n(1), [&](Value panel) {
     c.loop(c.n(0), most, c.n(1), [&](Value t) {
       Value tile = c.add(first, t), top = down.first(c, c.div(tile, across)), left = right.first(c, c.rem(tile, across));
       Value at = c.at(products(), c.mul(c.add(c.mul(c.sub(panel, from), tiles), t), kPanelBytes));
@@ -282,10 +285,10 @@ void Winograd::finishTiles(Value n, Value chunk, Value count, Value across, Valu
 void Winograd::emit() {
   int64_t parts = llvm::divideCeil(panels, groupPanels);
   MLIRContext *context = c.b.getContext();
-  AffineExpr all = axes[0].tiles(yExprs[2]) * axes[1].tiles(yExprs[3]);
+  AffineExpr all = down.tiles(yExprs[2]) * right.tiles(yExprs[3]);
   setExtent(c.kernel, {yExprs[0], all.ceilDiv(tiles), getAffineConstantExpr(parts, context)}, unitFlops());
   setScratch(c.kernel, getAffineConstantExpr(points * (inputStep + productStep), context));
-  Value across = axes[1].tiles(c, y[3]), count = c.mul(axes[0].tiles(c, y[2]), across), chunks = c.ceilDiv(count, tiles);
+  Value across = right.tiles(c, y[3]), count = c.mul(down.tiles(c, y[2]), across), chunks = c.ceilDiv(count, tiles);
   // The parts of a chunk follow one another: its inputs are transformed once.
   Code::Values none{c.n(-1)};
   c.loop(c.begin, c.end, c.n(1), none, [&](Value unit, ValueRange have) {

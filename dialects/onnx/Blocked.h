@@ -8,12 +8,19 @@ namespace onnxc {
 constexpr int64_t kLanes = 16;
 
 namespace onnx {
-// An axis of Winograd's transformation of stride 1 (passes/layout/Winograd.cpp): tiles of six points. One tap needs none.
+// An axis of Winograd's transformation of stride 1 (passes/layout/Winograd.cpp): tiles of six points. One tap needs none; more than five
+// are cut into segments, as if there were as many times the channels.
 struct WinogradAxis {
-  int64_t taps;
+  int64_t taps, segment, segments;  // `segment`: its taps
+
+  explicit WinogradAxis(int64_t taps) : taps(taps), segment(taps), segments(1) {
+    for (int64_t t = 3; t <= 5 && taps > 5; ++t)
+      if (int64_t n = llvm::divideCeil(taps, t); t == 3 || n * (7 - segment) < segments * (7 - t))
+        segment = t, segments = n;
+  }
   bool isTransformed() const { return taps > 1; }
   int64_t points() const { return isTransformed() ? 6 : 1; }
-  int64_t results() const { return points() - taps + 1; }  // of a tile
+  int64_t results() const { return points() - segment + 1; }  // of a tile
   // Those that `size` results need; each phase of a dilated axis has its own.
   int64_t tiles(int64_t size, int64_t dilation) const { return llvm::divideCeil(llvm::divideCeil(size, dilation), results()) * dilation; }
 };

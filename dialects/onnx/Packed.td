@@ -108,8 +108,8 @@ def Onnx_PackedConvOp : Onnx_Op<"packed.Conv"> {
 def Onnx_PackedWinogradConvOp : Onnx_Op<"packed.WinogradConv"> {
   let summary = "2-D convolution of blocked activations with stride 1 as F(4x4, 3x3) and the like";
   let description = [{
-    W: [points, ceil(O/16), ceil(C/16) * 16, 16], the filters under G g G^T of passes/layout/Winograd.cpp. `pads`: top, left, bottom, right.
-    `kernel_shape`: an axis has 1, 3, 4 or 5 taps, and 6 points where it has more than one.
+    W: [points, ceil(O/16), segments * ceil(C/16) * 16, 16], the filters under G g G^T of passes/layout/Winograd.cpp. `pads`: top, left,
+    bottom, right. onnx::WinogradAxis tells the points and segments of an axis of `kernel_shape`.
   }];
   let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, I64Attr:$channels, DenseI64ArrayAttr:$kernel_shape,
                      DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);

@@ -12,9 +12,9 @@ def BlockChannels : Pass<"block-channels", "::mlir::func::FuncOp"> {
     %y = onnx.Conv %x, %w ; %z = onnx.Relu %y
     =>  %b = onnx.packed.Conv %x, %packed {plain = 1} ; %r = onnx.Relu %b ; %z = onnx.packed.Unblock %r
     ```
-    3x3 filters of stride 1 go through Winograd's transformation where that pays. Under `precision` bf16 or f16 large 1x1 filters are stored rounded to that type.
+    Filters of stride 1 go through Winograd's transformation where that pays. Under `precision` bf16 or f16 large 1x1 filters are stored rounded to that type.
   }];
-  let options = [Option<"winograd", "winograd", "bool", "true", "use F(4x4, 3x3)">,
+  let options = [Option<"winograd", "winograd", "bool", "true", "use Winograd's transformation">,
                  Option<"precision", "precision", "std::string", "\"f32\"", "what large weights of 1x1 filters are stored in: f32, bf16 or f16">];
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }

@@ -3,8 +3,8 @@
 //
 // The algorithm is Toom and Cook's with the points 0, 1, -1, 1/2, -2 and infinity: with M(x) = x (x^2 - 1) (x - 1/2) (x + 2),
 // row j of G is (1, p_j, p_j^2, ...) / M'(p_j), that of infinity (0, ..., 0, 1); U = G g G^T for each pair of channels, or G g where one
-// axis has one tap. Six points give 7 - r results for r taps. With these points the greatest relative error is about 5e-6 for 512 channels,
-// half of that of the points 0, +-1, +-2.
+// axis has one tap. Six points give 7 - r results for r taps; filters of more than five are cut into segments. With these points the
+// greatest relative error is about 5e-6 for 512 channels, half of that of the points 0, +-1, +-2.
 #include "passes/graph/Weights.h"
 #include "passes/layout/ConvWeights.h"
 #include "dialects/onnx/Blocked.h"
@@ -13,6 +13,8 @@
 
 using namespace mlir;
 namespace onnxc {
+
+static constexpr int64_t kMostTaps = 15;  // of an axis
 
 // G of an axis, rows by points.
 static SmallVector<SmallVector<double>> filterTransform(onnx::WinogradAxis axis) {
@@ -25,10 +27,10 @@ static SmallVector<SmallVector<double>> filterTransform(onnx::WinogradAxis axis)
     for (double other : points)
       power /= other == point ? 1 : point - other;
     g.emplace_back();
-    for (int64_t i = 0; i < axis.taps; ++i, power *= point)
+    for (int64_t i = 0; i < axis.segment; ++i, power *= point)
       g.back().push_back(power);
   }
-  g.emplace_back(axis.taps, 0.0).back() = 1;
+  g.emplace_back(axis.segment, 0.0).back() = 1;
   return g;
 }
 
@@ -45,16 +47,18 @@ bool gainsByWinograd(const BlockedConv &conv, int64_t height, int64_t width) {
   if (conv.group != 1 || conv.channels < kLanes ||
       !all(
           conv.strides, [](int64_t s) { return s == 1; }) ||
-      !all(conv.kernel, [](int64_t k) { return k == 1 || (k >= 3 && k <= 5); }) || all(conv.kernel, [](int64_t k) { return k == 1; }))
+      !all(
+          conv.kernel, [](int64_t k) { return k == 1 || (k >= 3 && k <= kMostTaps); }) ||
+      all(conv.kernel, [](int64_t k) { return k == 1; }))
     return false;
   constexpr int64_t unknown = 28;  // of a size: a middle layer
   const int64_t sizes[2] = {ShapedType::isDynamic(height) ? unknown : height, ShapedType::isDynamic(width) ? unknown : width};
-  const onnx::WinogradAxis axes[2] = {{conv.kernel[0]}, {conv.kernel[1]}};
+  const onnx::WinogradAxis axes[2] = {onnx::WinogradAxis(conv.kernel[0]), onnx::WinogradAxis(conv.kernel[1])};
   auto whole = [](int64_t channels) { return double(llvm::divideCeil(channels, kLanes) * kLanes); };
   // Additions, loads and stores of a tile's transformations; an axis of six points takes 11 for the input, about 3 for each result.
-  double points = 1, results = 1, tiles = 1, taps = 1, direct = 1;
+  double points = 1, results = 1, segments = 1, tiles = 1, taps = 1, direct = 1;
   for (int i = 0; i < 2; ++i) {
-    points *= axes[i].points(), results *= axes[i].results(), taps *= axes[i].taps;
+    points *= axes[i].points(), results *= axes[i].results(), segments *= axes[i].segments, taps *= axes[i].taps;
     tiles *= axes[i].tiles(sizes[i], conv.dilations[i]);
     direct *= meetings(sizes[i], axes[i].taps, conv.dilations[i], conv.pads[i], conv.pads[i + 2]);
   }
@@ -64,35 +68,41 @@ bool gainsByWinograd(const BlockedConv &conv, int64_t height, int64_t width) {
   // In multiply-adds per pair of channels, of which there are whole lanes. A weight that comes from memory costs as much as 24, a
   // transformation's operation somewhat over two.
   constexpr double load = 24, margin = 1.15, operation = 2.35;
-  double transformed = tiles * (points + operation * (input / whole(conv.outputs) + output / whole(conv.channels))) + points * load;
+  double tile = segments * (points + operation * input / whole(conv.outputs)) + operation * output / whole(conv.channels);
+  double transformed = tiles * tile + segments * points * load;
   return transformed * margin < direct + taps * load;
 }
 
 Value packWinogradWeights(OpBuilder &b, Location loc, const BlockedConv &conv, Value weights) {
   std::vector<float> w = *constantFloats(weights);
   int64_t panels = llvm::divideCeil(conv.outputs, kLanes), depth = llvm::divideCeil(conv.channels, kLanes) * kLanes;
-  const auto down = filterTransform({conv.kernel[0]}), right = filterTransform({conv.kernel[1]});
-  const int64_t height = conv.kernel[0], width = conv.kernel[1];
-  std::vector<float> packed(down.size() * right.size() * panels * depth * kLanes);
-  SmallVector<double> row(width);
+  const onnx::WinogradAxis down(conv.kernel[0]), right(conv.kernel[1]);
+  const auto g = filterTransform(down), h = filterTransform(right);
+  const int64_t segments = down.segments * right.segments;
+  std::vector<float> packed(g.size() * h.size() * panels * segments * depth * kLanes);
+  SmallVector<double> row(right.segment);
   for (int64_t o = 0; o < conv.outputs; ++o)
-    for (int64_t c = 0; c < conv.channels; ++c) {
-      const float *filter = &w[(o * conv.channels + c) * height * width];
-      for (auto [i, g] : llvm::enumerate(down)) {
-        for (int64_t x = 0; x < width; ++x) {
-          row[x] = 0;
-          for (int64_t y = 0; y < height; ++y)
-            row[x] += g[y] * filter[y * width + x];
-        }
-        for (auto [j, h] : llvm::enumerate(right)) {
-          double u = 0;
-          for (int64_t x = 0; x < width; ++x)
-            u += h[x] * row[x];
-          packed[(((i * right.size() + j) * panels + o / kLanes) * depth + c) * kLanes + o % kLanes] = float(u);
+    for (int64_t c = 0; c < conv.channels; ++c)
+      for (int64_t s = 0; s < segments; ++s) {
+        const int64_t top = s / right.segments * down.segment, left = s % right.segments * right.segment;
+        const int64_t height = std::min(down.segment, down.taps - top), width = std::min(right.segment, right.taps - left);
+        const float *filter = &w[((o * conv.channels + c) * down.taps + top) * right.taps + left];
+        for (size_t i = 0; i < g.size(); ++i) {
+          for (int64_t x = 0; x < width; ++x) {
+            row[x] = 0;
+            for (int64_t y = 0; y < height; ++y)
+              row[x] += g[i][y] * filter[y * right.taps + x];
+          }
+          for (size_t j = 0; j < h.size(); ++j) {
+            double u = 0;
+            for (int64_t x = 0; x < width; ++x)
+              u += h[j][x] * row[x];
+            int64_t at = (((i * h.size() + j) * panels + o / kLanes) * segments + s) * depth + c;
+            packed[at * kLanes + o % kLanes] = float(u);
+          }
         }
       }
-    }
-  auto type = RankedTensorType::get({int64_t(down.size() * right.size()), panels, depth, kLanes}, b.getF32Type());
+  auto type = RankedTensorType::get({int64_t(g.size() * h.size()), panels, segments * depth, kLanes}, b.getF32Type());
   return onnx::ConstantOp::create(b, loc, makeConstant(type, std::move(packed)));
 }
 
