@@ -107,9 +107,52 @@ ONNXC_INLINE A merge(A a, A b) {
   return sums ? plus(a, b) : join<R>(a, b);
 }
 
+// Lanes that take what is joined of integers: wrapped sums and products need no more bits than the result, a mean needs all.
+template <Reduction R, class T>
+struct LaneOf {
+  using type = T;
+};
+template <class T>
+struct LaneOf<Reduction::Mean, T> {
+  using type = Acc<T>;
+};
+template <Reduction R, class T>
+constexpr bool kJoinsInLanes = !IsFloat<T>::value && R != Reduction::L2 && R != Reduction::LogSum && R != Reduction::LogSumExp;
+
+template <Reduction R, class V, class U>  // vectors of T's and of unsigned ones
+ONNXC_INLINE V joinLanes(V acc, V v) {
+  if constexpr (R == Reduction::Max)
+    return __builtin_elementwise_max(acc, v);
+  else if constexpr (R == Reduction::Min)
+    return __builtin_elementwise_min(acc, v);
+  else if constexpr (R == Reduction::L1)
+    return (V)((U)acc + (U)(v < 0 ? (V)(-(U)v) : v));
+  else if constexpr (R == Reduction::Prod)
+    return (V)((U)acc * (U)v);
+  else
+    return (V)((U)acc + (U)v * (R == Reduction::SumSquare ? (U)v : U(1)));
+}
+
 // A row of elements that are all joined, in chains that do not wait for each other.
 template <Reduction R, class T>
 static Acc<T> joinRow(Acc<T> acc, const T *x, int64_t n) {
+  if constexpr (kJoinsInLanes<R, T>) {
+    constexpr int64_t lanes = 64 / sizeof(T), chains = 2;
+    using C = typename LaneOf<R, T>::type;
+    typedef T X __attribute__((ext_vector_type(lanes), aligned(sizeof(T))));
+    typedef C V __attribute__((ext_vector_type(lanes)));
+    typedef __make_unsigned(C) U __attribute__((ext_vector_type(lanes)));
+    V chain[chains] = {V(C(start<R, T>())), V(C(start<R, T>()))};
+    int64_t i = 0;
+    for (; i + chains * lanes <= n; i += chains * lanes)
+      for (int64_t k = 0; k < chains; ++k)
+        chain[k] = joinLanes<R, V, U>(chain[k], __builtin_convertvector(*(const X *)(x + i + k * lanes), V));
+    for (int64_t k = 0; i > 0 && k < chains * lanes; ++k)
+      acc = merge<R, Acc<T>>(acc, Acc<T>(chain[k / lanes][k % lanes]));
+    for (; i < n; ++i)
+      acc = join<R, Acc<T>>(acc, toAcc<T>(x[i]));
+    return acc;
+  }
   constexpr int64_t chains = 16;
   Acc<T> chain[chains];
   for (Acc<T> &c : chain)
