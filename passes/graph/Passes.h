@@ -19,4 +19,5 @@ void populateWeightPatterns(mlir::RewritePatternSet &patterns);
 void foldFills(mlir::func::FuncOp func, int64_t mostBytes);
 // Those of the recognize pass.
 void populateRecognizePatterns(mlir::RewritePatternSet &patterns);
+void populateSpectrumPatterns(mlir::RewritePatternSet &patterns);
 }  // namespace onnxc

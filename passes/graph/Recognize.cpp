@@ -1,5 +1,5 @@
-// Recognize.cpp: ops that exporters wrote out in pieces: Gelu, Swish, HardSwish, LayerNormalization, RMSNormalization. Runs after simplify;
-// left out at -O0, where every op stays as the model has it.
+// Recognize.cpp: ops that exporters wrote out in pieces: Gelu, Swish, HardSwish, LayerNormalization, RMSNormalization;
+// RecognizeSpectrum.cpp has STFT. Runs after simplify; left out at -O0, where every op stays as the model has it.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Reduce.h"
@@ -417,6 +417,7 @@ struct Recognize : impl::RecognizeBase<Recognize> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     populateRecognizePatterns(patterns);
+    populateSpectrumPatterns(patterns);
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))

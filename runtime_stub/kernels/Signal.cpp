@@ -56,11 +56,12 @@ int32_t dftSizes(const Args *a) {
   return ONNXC_K_OK;
 }
 
-// `read(line, to)` and `write(line, from)` for each of `count` transforms, some of them side by side. Strided: consecutive numbers are L
-// apart.
+// `read(line, to, first, end)` and `write(line, from, first, end)` for each of `count` transforms, some of them side by side, numbers
+// [first, end) at a time, of which the first-level cache holds those of all lines. Strided: consecutive numbers are L apart.
 template <int L, class R, class Read, class Write>
 int32_t transformSide(const Args *a, const Transform<R> &f, bool inverse, int64_t count, const Read &read, const Write &write) {
   constexpr int64_t kWork = 16 + 2 * L;  // for each number of a sequence
+  constexpr int64_t kPiece = 64;
   int64_t line = f.n * int64_t(sizeof(Lines<R, L>)), line64 = (line + 63) / 64 * 64;
   auto body = [=, &f, &read, &write](void *scratch, int64_t begin, int64_t end) -> int32_t {
     auto *x = static_cast<Lines<R, L> *>(scratch);
@@ -68,14 +69,16 @@ int32_t transformSide(const Args *a, const Transform<R> &f, bool inverse, int64_
     void *room = static_cast<char *>(scratch) + line64;
     for (int64_t at = begin * L; at < minOf(end * L, count); at += L) {
       int64_t some = minOf(int64_t(L), count - at);
-      for (int64_t l = 0; l < L; ++l)
-        read(at + minOf(l, some - 1), lanes + l);
+      for (int64_t k = 0; k < f.n; k += kPiece)
+        for (int64_t l = 0; l < L; ++l)
+          read(at + minOf(l, some - 1), lanes + l, k, minOf(k + kPiece, f.n));
       if (inverse)
         f.template inverse<L>(x, room);
       else
         f.template forward<L>(x, room);
-      for (int64_t l = 0; l < some; ++l)
-        write(at + l, lanes + l);
+      for (int64_t k = 0; k < f.n; k += kPiece)
+        for (int64_t l = 0; l < some; ++l)
+          write(at + l, lanes + l, k, minOf(k + kPiece, f.n));
     }
     return ONNXC_K_OK;
   };
@@ -90,7 +93,8 @@ int32_t transforms(const Args *a, const Transform<R> &f, bool inverse, int64_t c
   auto strided = [&](auto side) {
     constexpr int64_t L = side.value;
     return transformSide<L>(
-        a, f, inverse, count, [&](int64_t i, R *to) { read(i, to, L); }, [&](int64_t i, const R *from) { write(i, from, L); });
+        a, f, inverse, count, [&](int64_t i, R *to, int64_t first, int64_t end) { read(i, to, L, first, end); },
+        [&](int64_t i, const R *from, int64_t first, int64_t end) { write(i, from, L, first, end); });
   };
   return count >= kSide / 2 && f.n <= kLongest ? strided(Index<kSide>()) : strided(Index<1>());
 }
@@ -98,17 +102,18 @@ int32_t transforms(const Args *a, const Transform<R> &f, bool inverse, int64_t c
 // Reads one line, zero padded or cut to the length; an inverse of half a spectrum gets its mirrored half. A packed one has its real parts
 // alone.
 template <class T, class R>
-ONNXC_INLINE void readLine(const DftShape &s, bool packed, const T *x, int64_t stride, R *to, int64_t lanes) {
+ONNXC_INLINE void readLine(const DftShape &s, bool packed, const T *x, int64_t stride, R *to, int64_t lanes, int64_t first, int64_t end) {
   int64_t parts = s.complexIn ? 2 : 1;
   if (packed) {
-    int64_t known = minOf(s.given, s.length);
-    for (int64_t k = 0; k < known; ++k)
+    int64_t known = minOf(s.given, end);
+    for (int64_t k = first; k < known; ++k)
       to[k * lanes] = R(toF64(x[k * stride]));
-    for (int64_t k = known; k < s.length; ++k)
+    for (int64_t k = maxOf(known, first); k < end; ++k)
       to[k * lanes] = 0;
     return;
   }
-  for (int64_t k = 0; k < s.length; ++k, to += 2 * lanes) {
+  to += 2 * lanes * first;
+  for (int64_t k = first; k < end; ++k, to += 2 * lanes) {
     int64_t from = s.inverse && s.onesided && k > s.length / 2 ? s.length - k : k;
     if (from >= s.given) {
       to[0] = to[lanes] = 0;
@@ -128,12 +133,13 @@ int32_t dftIn(const Args *a, const DftShape &s) {
     return ONNXC_K_MEMORY;
   int64_t outer = product(x.dims, 0, s.axis), inner = product(x.dims, s.axis + 1, x.rank - 1);
   int64_t parts = s.complexIn ? 2 : 1, outParts = s.onesided && s.inverse ? 1 : 2;
-  auto read = [&](int64_t line, R *to, int64_t lanes) {
-    readLine(s, f.half, in<T>(a, 0) + (line / inner * s.given * inner + line % inner) * parts, inner, to, lanes);
+  auto read = [&](int64_t line, R *to, int64_t lanes, int64_t first, int64_t end) {
+    readLine(s, f.half, in<T>(a, 0) + (line / inner * s.given * inner + line % inner) * parts, inner, to, lanes, first, end);
   };
-  auto write = [&](int64_t line, const R *from, int64_t lanes) {
-    T *y = out<T>(a, 0) + (line / inner * s.bins * inner + line % inner) * outParts;
-    for (int64_t k = 0; k < s.bins; ++k, y += inner * outParts, from += 2 * lanes) {
+  auto write = [&](int64_t line, const R *from, int64_t lanes, int64_t first, int64_t end) {
+    T *y = out<T>(a, 0) + (line / inner * s.bins * inner + line % inner + first * inner) * outParts;
+    from += 2 * lanes * first;
+    for (int64_t k = first; k < minOf(end, s.bins); ++k, y += inner * outParts, from += 2 * lanes) {
       y[0] = fromF64<T>(from[0]);
       if (outParts == 2)
         y[1] = fromF64<T>(from[lanes]);
@@ -196,19 +202,22 @@ int32_t stft(const Args *a) {
   Transform<R> f;
   if (!f.prepare(a, s.length, parts == 1))
     return ONNXC_K_MEMORY;
-  auto read = [&](int64_t frame, R *to, int64_t lanes) {
+  const T *window = hasIn(a, 2) ? in<T>(a, 2) : nullptr;
+  auto read = [&](int64_t frame, R *to, int64_t lanes, int64_t first, int64_t end) {
     const T *p = in<T>(a, 0) + (frame / s.frames * x.dims[1] + frame % s.frames * s.step) * parts;
     int64_t apart = f.half ? lanes : 2 * lanes;
-    for (int64_t k = 0; k < s.length; ++k, to += apart) {
-      R w = hasIn(a, 2) ? R(toF64(in<T>(a, 2)[k])) : 1;
+    to += apart * first;
+    for (int64_t k = first; k < end; ++k, to += apart) {
+      R w = window ? R(toF64(window[k])) : 1;
       to[0] = w * R(toF64(p[k * parts]));
       if (!f.half)
         to[lanes] = parts == 2 ? w * R(toF64(p[k * parts + 1])) : 0;
     }
   };
-  auto write = [&](int64_t frame, const R *from, int64_t lanes) {
-    T *y = out<T>(a, 0) + frame * s.bins * 2;
-    for (int64_t k = 0; k < s.bins; ++k, y += 2, from += 2 * lanes)
+  auto write = [&](int64_t frame, const R *from, int64_t lanes, int64_t first, int64_t end) {
+    T *y = out<T>(a, 0) + (frame * s.bins + first) * 2;
+    from += 2 * lanes * first;
+    for (int64_t k = first; k < minOf(end, s.bins); ++k, y += 2, from += 2 * lanes)
       y[0] = fromF64<T>(from[0]), y[1] = fromF64<T>(from[lanes]);
   };
   return transforms(a, f, false, x.dims[0] * s.frames, read, write);

@@ -24,6 +24,7 @@ import resizes  # adds to cases.CASES
 import schedules
 import semantics  # adds to operators.CASES
 import signals  # adds to operators.CASES
+import spectra
 from cases import CASES, case
 from values import peer
 
@@ -491,6 +492,7 @@ SUITE = Suite("kernels", __doc__, reuse=True)
 SUITE.cases(CASES, check)
 SUITE.cases(attentions.CASES, attentions.check)
 SUITE.cases(orders.CASES, orders.check)
+SUITE.cases(spectra.CASES, spectra.check)
 SUITE.cases(operators.CASES, operators.check)
 SUITE.cases(halves.CASES, halves.check)
 SUITE.cases(halves.CONVS, halves.check_conv)
