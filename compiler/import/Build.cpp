@@ -47,8 +47,11 @@ public:
       function.setArgAttrs(i, valueAttrs(graph.input(i)));
     if (!defaults(graph, function))
       return {};
-    for (int i = 0; i < graph.output_size(); ++i)
+    for (int i = 0; i < graph.output_size(); ++i) {
       function.setResultAttrs(i, valueAttrs(graph.output(i)));
+      if (const pb::TypeProto &type = graph.output(i).type(); type.tensor_type().has_shape())
+        function.setResultAttr(i, onnx::kRankAttr, b.getIndexAttr(type.tensor_type().shape().dim_size()));
+    }
     return module;
   }
 

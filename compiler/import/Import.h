@@ -2,10 +2,10 @@
 // Pipeline.cpp calls it.
 //
 // Form of the result:
-// - arguments carry `onnx.name` and `onnx.dims` (one string per dim, "" for a static or anonymous one), results the same; an argument that
-// a run may leave out
-//   carries `onnx.default`; an input of any rank, a list of elements, and each result of its shape carry its index as `onnx.like`; one with
-//   a bounded dim carries `onnx.ranges`: least, expected (-1: not said) and greatest size of each dim;
+// - arguments carry `onnx.name` and `onnx.dims` (one string per dim, "" for a static or anonymous one), results the same and `onnx.rank`
+//   where the model declares their shape; an argument that a run may leave out carries `onnx.default`; an input of any rank, a list of
+//   elements, and each result of its shape carry its index as `onnx.like`; one with a bounded dim carries `onnx.ranges`: least, expected
+//   (-1: not said) and greatest size of each dim;
 // - the module carries `onnx.opset`, `onnx.ir_version`, `onnx.producer`, `onnx.producer_version`, `onnx.model_name`, `onnx.domain`,
 // `onnx.doc`,
 //   `onnx.model_version` and the dictionary `onnx.metadata`; `onnx.reserve` where contexts take memory for the greatest sizes at once;

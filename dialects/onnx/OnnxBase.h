@@ -57,6 +57,8 @@ inline constexpr llvm::StringLiteral kExactAttr = "onnxc.exact";
 
 // On the end of a loop's body: the sizes that the model declares for its results. Of no use but where no iteration computes them.
 inline constexpr llvm::StringLiteral kDeclaredAttr = "onnx.declared";
+// Of a function's result: the number of axes that the model declares.
+inline constexpr llvm::StringLiteral kRankAttr = "onnx.rank";
 
 // The name of a constant whose bytes a text does not hold; empty for one that is there. What to say of it, behind the name.
 llvm::StringRef leftOut(mlir::ElementsAttr value);

@@ -4,6 +4,7 @@
 #include "dialects/onnx/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Iterators.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/graph/BoxUpdates.h"
 #include "passes/graph/Passes.h"
@@ -120,6 +121,56 @@ void inlineBranch(onnx::IfOp op, bool condition) {
   op->erase();
 }
 
+// --- Squeeze without axes ---
+
+SmallVector<onnx::SqueezeOp> withoutAxes(func::FuncOp function) {
+  SmallVector<onnx::SqueezeOp> found;
+  function.walk([&](onnx::SqueezeOp op) {
+    if (!op.getAxes())
+      found.push_back(op);
+  });
+  return found;
+}
+
+// Whether a result of the function has another rank than the model declares.
+bool contradictsDeclared(func::FuncOp function, const SymbolicShapes &s) {
+  for (auto [i, v] : llvm::enumerate(function.front().getTerminator()->getOperands()))
+    if (auto rank = function.getResultAttrOfType<IntegerAttr>(i, onnx::kRankAttr);
+        rank && s.hasRank(v) && int64_t(s.dims(v).size()) != rank.getInt())
+      return true;
+  return false;
+}
+
+// A size that only the run knows stays when it is squeezed without axes, unless the ranks that the model declares say that it is 1: then
+// the axes are written down, and a run in which it is another number fails.
+FailureOr<SymbolicShapes> computeWithAxes(func::FuncOp function) {
+  OwningOpRef<func::FuncOp> other(withoutAxes(function).empty() ? func::FuncOp() : function.clone());
+  auto shapes = computeWithVersions(function);
+  if (failed(shapes) || !other || !contradictsDeclared(function, *shapes))
+    return shapes;
+  auto ops = withoutAxes(function), twins = withoutAxes(*other);
+  if (ops.size() != twins.size())  // versions of other ops have taken some along
+    return shapes;
+  for (auto [op, twin] : llvm::zip_equal(ops, twins)) {
+    SmallVector<int64_t> axes;
+    for (auto [i, d] : llvm::enumerate(shapes->hasRank(op.getData()) ? shapes->dims(op.getData()) : ArrayRef<AffineExpr>()))
+      if (known(d).value_or(1) == 1)
+        axes.push_back(i);
+    OpBuilder b(twin);
+    auto type = RankedTensorType::get({int64_t(axes.size())}, b.getI64Type());
+    twin->insertOperands(1, {onnx::ConstantOp::create(b, twin.getLoc(), DenseElementsAttr::get(type, ArrayRef<int64_t>(axes)))});
+  }
+  {
+    ScopedDiagnosticHandler quiet(function.getContext(), [](Diagnostic &) { return success(); });
+    auto otherShapes = computeWithVersions(*other);
+    if (failed(otherShapes) || contradictsDeclared(*other, *otherShapes))
+      return shapes;
+  }
+  function.setFunctionType(other->getFunctionType());
+  function.getBody().takeBody(other->getBody());
+  return computeWithVersions(function);
+}
+
 struct FoldShapes : impl::FoldShapesBase<FoldShapes> {
   void foldBranches(SymbolicShapes &s) {
     SmallVector<onnx::IfOp> ifs;
@@ -188,7 +239,7 @@ struct FoldShapes : impl::FoldShapesBase<FoldShapes> {
   }
 
   void runOnOperation() override {
-    auto shapes = computeWithVersions(getOperation());
+    auto shapes = computeWithAxes(getOperation());
     if (failed(shapes))
       return signalPassFailure();
     foldBranches(*shapes);

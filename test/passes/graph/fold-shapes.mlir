@@ -241,3 +241,34 @@ func.func @box_outside(%x: tensor<?x5xf32>, %u: tensor<3x5xf32>) -> tensor<?x5xf
   %y = "onnx.ScatterND"(%x, %i, %u) : (tensor<?x5xf32>, tensor<3x1xi64>, tensor<3x5xf32>) -> tensor<?x5xf32>
   return %y : tensor<?x5xf32>
 }
+
+// -----
+
+// Squeeze without axes keeps a size that only the run knows, unless the declared rank of the result says that it is 1.
+// CHECK-LABEL: @squeezed_all
+// CHECK-SAME: -> (tensor<4xf32>
+// CHECK: %[[A:.*]] = "onnx.Constant"() <{value = dense<[0, 2]>
+// CHECK: "onnx.Squeeze"(%arg0, %[[A]])
+func.func @squeezed_all(%x: tensor<?x4x1xf32>) -> (tensor<*xf32> {onnx.rank = 1 : index}) {
+  %y = "onnx.Squeeze"(%x) : (tensor<?x4x1xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @squeezed_known
+// CHECK-SAME: -> (tensor<?x4xf32>
+func.func @squeezed_known(%x: tensor<?x4x1xf32>) -> (tensor<*xf32> {onnx.rank = 2 : index}) {
+  %y = "onnx.Squeeze"(%x) : (tensor<?x4x1xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// Neither way has the declared rank.
+// CHECK-LABEL: @squeezed_otherwise
+// CHECK-SAME: -> (tensor<?x4xf32>
+func.func @squeezed_otherwise(%x: tensor<?x4x1xf32>) -> (tensor<*xf32> {onnx.rank = 3 : index}) {
+  %y = "onnx.Squeeze"(%x) : (tensor<?x4x1xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
