@@ -234,6 +234,34 @@ static LogicalResult convOverTime(onnx::ConvOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+// One frame and filters of one: images, of any size.
+static LogicalResult convOfOneFrame(onnx::ConvOp op, PatternRewriter &rewriter) {
+  auto x = rankedType(op.getX()), w = rankedType(op.getW()), y = rankedType(op.getY());
+  bool one = x && x.getRank() == 5 && w && w.getRank() == 5 && y && x.getDimSize(2) == 1 && w.getDimSize(2) == 1 && y.getDimSize(2) == 1;
+  auto pads = listOr(op.getPads(), 6, 0);
+  if (!one || pads[0] || pads[3])
+    return rewriter.notifyMatchFailure(op, "several frames");
+  GraphBuilder g{rewriter, op.getLoc()};
+  auto image = [&](Value v) -> Value {
+    SmallVector<int64_t> shape(rankedType(v).getShape());
+    shape.erase(shape.begin() + 2);
+    return onnx::SqueezeOp::create(rewriter, op.getLoc(), rankedType(v).clone(shape), v, g.integers({2}));
+  };
+  auto ofImage = [&](std::optional<ArrayRef<int64_t>> values) {
+    return values && values->size() == 3 ? rewriter.getDenseI64ArrayAttr(values->drop_front()) : DenseI64ArrayAttr();
+  };
+  auto type = y.clone({y.getDimSize(0), y.getDimSize(1), y.getDimSize(3), y.getDimSize(4)});
+  auto conv = onnx::ConvOp::create(rewriter, op.getLoc(), type, image(op.getX()), image(op.getW()), op.getB(), op.getAutoPadAttr(),
+                                   ofImage(op.getDilations()), op.getGroupAttr(), ofImage(op.getKernelShape()),
+                                   op.getPads() ? rewriter.getDenseI64ArrayAttr({pads[1], pads[2], pads[4], pads[5]}) : DenseI64ArrayAttr(),
+                                   ofImage(op.getStrides()));
+  Value v = g.unsqueeze(asExactAs(op, conv), {2});
+  if (v.getType() != y)
+    v.setType(y);
+  rewriter.replaceOp(op, v);
+  return success();
+}
+
 namespace {
 // A convolution over frames, as convolutions of images.
 struct Frames {
@@ -373,6 +401,7 @@ void populateDecomposeConvPatterns(RewritePatternSet &patterns) {
   populateFramePatterns(patterns);
 }
 void populateFramePatterns(RewritePatternSet &patterns) {
+  patterns.add(convOfOneFrame, /*benefit=*/3);
   patterns.add(convOverTime, /*benefit=*/2);
   patterns.add(convFrames);
 }

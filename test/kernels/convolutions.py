@@ -116,6 +116,7 @@ conv("conv_3d", (1, 6, 5, 9, 11), 14, (3, 3, 3), strides=[1, 2, 1], pads=[1, 1, 
 conv("conv_over_time", (2, 20, 6, 5, 7), 24, (3, 1, 1), strides=[2, 1, 1], pads=[1, 0, 0, 2, 0, 0], epilogue=["Relu"])
 conv("conv_over_time_groups", (1, 32, 7, 4, 6), 32, (3, 1, 1), pads=[2, 0, 0, 2, 0, 0], dilations=[2, 1, 1], group=2)
 conv("conv_wide", (1, 64, 5, 3000), 40, (3, 3), strides=[1, 2], pads=[1, 1, 1, 1], epilogue=["Relu"])
+conv("conv_3d_one_frame", (2, 6, 1, 9, 11), 14, (1, 3, 5), strides=[1, 2, 1], pads=[0, 1, 2, 0, 1, 2])
 conv("conv_3d_groups", (2, 8, 4, 6, 7), 8, (2, 3, 3), pads=[2, 1, 1, 2, 1, 1], dilations=[2, 1, 1], group=2)
 conv("conv_whole_images", (9, 5, 4, 3), 21, (4, 3), epilogue=["Relu"])
 conv("conv_3d_depthwise", (2, 24, 5, 9, 11), 24, (3, 5, 3), strides=[2, 1, 1], pads=[1, 2, 1, 1, 2, 1], group=24)

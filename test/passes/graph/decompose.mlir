@@ -502,3 +502,15 @@ func.func @unknown_diagonal(%x: tensor<?x?xf32>) -> tensor<?xf32> {
   %y = "onnx.Einsum"(%x) <{equation = "ii->i"}> : (tensor<?x?xf32>) -> tensor<?xf32>
   return %y : tensor<?xf32>
 }
+
+// -----
+
+// One frame is an image, whose sizes need not be known.
+// CHECK-LABEL: @one_frame
+// CHECK: %[[X:.*]] = "onnx.Squeeze"(%arg0{{.*}} -> tensor<?x3x?x?xf32>
+// CHECK: %[[C:.*]] = "onnx.Conv"(%[[X]]{{.*}}pads = array<i64: 5, 4, 5, 4>, strides = array<i64: 2, 1>
+// CHECK: "onnx.Unsqueeze"(%[[C]]{{.*}} -> tensor<?x8x1x?x?xf32>
+func.func @one_frame(%x: tensor<?x3x1x?x?xf32>, %w: tensor<8x3x1x11x9xf32>) -> tensor<?x8x1x?x?xf32> {
+  %y = "onnx.Conv"(%x, %w) <{pads = array<i64: 0, 5, 4, 0, 5, 4>, strides = array<i64: 1, 2, 1>}> : (tensor<?x3x1x?x?xf32>, tensor<8x3x1x11x9xf32>) -> tensor<?x8x1x?x?xf32>
+  return %y : tensor<?x8x1x?x?xf32>
+}
