@@ -23,7 +23,7 @@ namespace onnxc {
 
 namespace {
 
-constexpr int64_t kAlwaysBytes = 1 << 20;  // a root of this size is folded whatever it is made of
+constexpr int64_t kAlwaysBytes = 4 << 20;  // a root of this size is folded whatever it is made of
 constexpr rlim_t kSeconds = 60;            // of the child
 
 struct Island {
