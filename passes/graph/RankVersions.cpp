@@ -1,6 +1,7 @@
 // RankVersions.cpp: results of an If whose rank depends on the branch. A tensor has one rank in a plan, so the ops that read such a result
 // are moved into both branches, layer by layer, until what leaves the If has one rank again. A branch in which they cannot be right is
-// dropped: a run that would take it fails with a message. The facts come from SymbolicShapes; FoldShapes.cpp is the caller.
+// dropped: a run that would take it fails with a message. One number that a loop carries, and what it overwrites before anybody
+// reads it, get the axes that they have afterwards, of size 1. The facts come from SymbolicShapes; FoldShapes.cpp is the caller.
 #include "dialects/onnx/ControlFlow.h"
 #include "dialects/onnx/Tensor.h"
 #include "llvm/ADT/MapVector.h"
@@ -16,6 +17,11 @@ void RankDoubts::Branch::emit() const {
   op->emitError("If: neither branch gives results of a rank that what reads them takes: ") << message;
 }
 
+void RankDoubts::Carried::emit() const {
+  before->getOwner()->emitError() << onnx::opName(before->getOwner()) << ": a carried value has " << given << " axes, then " << axes
+                                  << "; give it the same number in every iteration (Unsqueeze, Reshape)";
+}
+
 namespace {
 
 constexpr int64_t kMaxClones = 20000;
@@ -26,7 +32,9 @@ public:
     for (const RankDoubts::Branch &b : doubts.impossible)
       if (failed(drop(b)))
         return failure();
-    if (!doubts.impossible.empty())
+    for (const RankDoubts::Carried &u : doubts.carried)
+      addAxes(u);
+    if (!doubts.impossible.empty() || !doubts.carried.empty())
       return success();
     for (const RankDoubts::Mixed &m : doubts.mixed)
       waiting[m.result.getOwner()].push_back(m);
@@ -68,6 +76,19 @@ private:
     }
     b.op->setAttr(kTakenAttr, BoolAttr::get(b.op->getContext(), b.region == 1));
     return success();
+  }
+
+  // The loop without a turn gives the same numbers, with more axes.
+  static void addAxes(RankDoubts::Carried u) {
+    Operation *loop = u.before->getOwner();
+    auto any = UnrankedTensorType::get(onnx::elementType(u.argument));
+    auto axes = llvm::to_vector(llvm::seq<int64_t>(0, int64_t(u.axes - u.given)));
+    OpBuilder b(loop);
+    auto places = DenseElementsAttr::get(RankedTensorType::get({int64_t(axes.size())}, b.getI64Type()), ArrayRef<int64_t>(axes));
+    Value where = onnx::ConstantOp::create(b, loop->getLoc(), places);
+    u.before->set(onnx::UnsqueezeOp::create(b, loop->getLoc(), any, u.before->get(), where));
+    u.argument.setType(any);
+    loop->getResult(u.argument.getArgNumber() - (llvm::isa<onnx::LoopOp>(loop) ? 2 : 0)).setType(any);
   }
 
   LogicalResult pullReaders(Operation *op, ArrayRef<RankDoubts::Mixed> mixed) {

@@ -1,5 +1,6 @@
 // SymbolicControl.cpp: shapes through If, Loop, Scan and SequenceMap. What a loop carries starts as its initial value and is widened to
 // SymbolDef::Argument symbols, one dim at a time, until the body gives back what it was given.
+#include "dialects/onnx/ControlFlow.h"
 #include "passes/graph/SymbolicRules.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -98,6 +99,10 @@ void ShapeEvaluator::doubt(OpResult result, size_t first, size_t second) {
     doubts.mixed.push_back({result, {first, second}});
 }
 
+static bool isOneNumber(ArrayRef<AffineExpr> dims) {
+  return llvm::all_of(dims, [](AffineExpr d) { return SymbolicArithmetic::constantOf(d) == 1; });
+}
+
 // Facts that hold whichever branch is taken.
 void ShapeEvaluator::joinBranches(OpResult result, Value a, Value b, llvm::function_ref<bool(AffineExpr)> visible) {
   const ItemShape *p = s.items(a), *q = s.items(b);
@@ -110,7 +115,9 @@ void ShapeEvaluator::joinBranches(OpResult result, Value a, Value b, llvm::funct
   Dims x(s.dims(a)), y(s.dims(b));
   if (x.size() != y.size()) {
     size_t rank = std::max(x.size(), y.size());
-    if (!onlyBroadcast(result, rank))
+    // A loop carries one number with one rank, so the ops of its body that read it cannot be made for both.
+    bool carried = llvm::isa<onnx::LoopOp, onnx::ScanOp>(result.getOwner()->getParentOp()) && isOneNumber(x) && isOneNumber(y);
+    if (!carried && !onlyBroadcast(result, rank))
       return doubt(result, x.size(), y.size());
     for (Dims *d : {&x, &y})
       d->insert(d->begin(), rank - d->size(), s.constant(1));
@@ -257,9 +264,15 @@ static FailureOr<bool> widen(SymbolicShapes &s, Operation *op, BlockArgument arg
   return changed;
 }
 
+// Whether what a loop carries may have the axes that its body gives it before the loop too: nobody reads it there, or it is one number.
+static bool mayTakeAxes(BlockArgument arg, ArrayRef<AffineExpr> given, ArrayRef<AffineExpr> next) {
+  return given.size() < next.size() && ((given.empty() && isOneNumber(next)) || arg.use_empty());
+}
+
 // Evaluates the only body of `op` until the state holds. The body's results for it start at terminator operand `first`.
 LogicalResult ShapeEvaluator::iterate(Operation *op, ValueRange initial, ArrayRef<BlockArgument> state, unsigned first) {
   Block &body = op->getRegion(0).front();
+  const unsigned before = first ? op->getNumOperands() - initial.size() : 0;  // a Loop's state comes last, a Scan's first
   auto visible = [&](AffineExpr e) { return visibleOutside(op, e); };
   for (auto [v, arg] : llvm::zip(initial, state)) {
     copyFacts(v, arg);
@@ -270,7 +283,13 @@ LogicalResult ShapeEvaluator::iterate(Operation *op, ValueRange initial, ArrayRe
       return failure();
     bool changed = false;
     for (auto [i, arg] : llvm::enumerate(state)) {
-      auto one = widen(s, op, arg, body.getTerminator()->getOperand(first + i), visible);
+      Value next = body.getTerminator()->getOperand(first + i);
+      if (s.hasRank(arg) && s.hasRank(next) && mayTakeAxes(arg, s.dims(arg), s.dims(next))) {
+        doubts.carried.push_back({&op->getOpOperand(before + i), arg, s.dims(arg).size(), s.dims(next).size()});
+        s.forget(arg);
+        continue;
+      }
+      auto one = widen(s, op, arg, next, visible);
       if (failed(one))
         return failure();
       changed |= *one;

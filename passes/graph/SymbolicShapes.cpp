@@ -285,10 +285,12 @@ FailureOr<SymbolicShapes> SymbolicShapes::compute(Operation *root, RankDoubts *d
   if (!evaluator.doubts.empty()) {
     if (doubts)
       *doubts = std::move(evaluator.doubts);
-    else if (evaluator.doubts.impossible.empty())
+    else if (!evaluator.doubts.impossible.empty())
+      evaluator.doubts.impossible.front().emit();
+    else if (!evaluator.doubts.mixed.empty())
       evaluator.doubts.mixed.front().emit();
     else
-      evaluator.doubts.impossible.front().emit();
+      evaluator.doubts.carried.front().emit();
     return failure();
   }
   refineTypes(s, root);

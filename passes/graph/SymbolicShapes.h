@@ -44,9 +44,17 @@ struct RankDoubts {
     std::string message;
     void emit() const;
   };
+  // A value with fewer axes before a loop than its body gives it, which may as well have them there: nobody reads it, or it is one number.
+  struct Carried {
+    mlir::OpOperand *before;
+    mlir::BlockArgument argument;
+    size_t given, axes;
+    void emit() const;
+  };
   llvm::SmallVector<Mixed> mixed;
   llvm::SmallVector<Branch> impossible;
-  bool empty() const { return mixed.empty() && impossible.empty(); }
+  llvm::SmallVector<Carried> carried;
+  bool empty() const { return mixed.empty() && impossible.empty() && carried.empty(); }
 };
 
 class SymbolicShapes : public SymbolicArithmetic {

@@ -79,6 +79,13 @@ for _n in (0, 3):
     case(f"loop_declared_{_n}", f"k, y = Loop (n, \"\", v) <body = b (int64 i, bool c, float[3] s) => (bool c1, float[3] s1, {STACK.replace('{', '{ c1 = Identity (c)  s1 = Identity (s) ', 1)}>",
          [np.array([1, -1, 2], F32), _x[:, ::2]], "float[] k, float[] y", n=np.array(_n), v=np.array([1, -1, 2], F32))
 
+for _n in (1, 3):  # what is there before a loop that overwrites it may have any rank; one number is read with the rank that the body gives it
+    case(f"loop_takes_axes_{_n}", """k, y, z = Loop (n, "", u, v, v) <body = b (int64 i, bool c, float[A,B] a, float[D] s, float[E] t) => (bool c1, float[2,3] a1, float[1] s1, float[1] t1) {
+        c1 = Identity (c)  a1 = Identity (w)  o = Constant <value_floats = [1.0]> ()  s1 = Add (s, o)  h = Less (s, m)
+        g = If (h) <then_branch = p () => (float[1] f) { f = Constant <value_floats = [2.0]> () }, else_branch = q () => (float[F] e) { e = Identity (m) }>
+        t1 = Add (t, g) }>""", [np.arange(6, dtype=F32).reshape(2, 3), np.array([_n], F32), np.array([2 if _n == 1 else 2 + 1 + 1], F32)], "float[] k, float[] y, float[] z",
+         n=np.array(_n), u=np.zeros(5, F32), v=np.zeros((), F32), w=np.arange(6, dtype=F32).reshape(2, 3), m=np.array(1, F32))
+
 LEAST, MOST = 2.0**-127, 2.0**127
 for mode, rounded in (("up", [2, 2, MOST]), ("down", [1, 1, MOST]), ("nearest", [1, 2, MOST])):
     for saturate in (1, 0):

@@ -272,3 +272,20 @@ func.func @squeezed_otherwise(%x: tensor<?x4x1xf32>) -> (tensor<*xf32> {onnx.ran
   %y = "onnx.Squeeze"(%x) : (tensor<?x4x1xf32>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }
+
+// -----
+
+// What a loop overwrites before anybody reads it, and one number, have the axes before the loop that the body gives them.
+// CHECK-LABEL: @carried_axes
+// CHECK: %[[U:.*]] = "onnx.Reshape"(%arg2, {{.*}} -> tensor<1x5xf32>
+// CHECK: %[[N:.*]] = "onnx.Reshape"(%arg3, {{.*}} -> tensor<1xf32>
+// CHECK: "onnx.Loop"(%arg0, %arg1, %[[U]], %[[N]])
+// CHECK: -> (tensor<?x?xf32>, tensor<1xf32>)
+func.func @carried_axes(%m: tensor<i64>, %c: tensor<i1>, %u: tensor<5xf32>, %n: tensor<f32>, %x: tensor<3x4xf32>, %one: tensor<1xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %r:2 = "onnx.Loop"(%m, %c, %u, %n) <{operandSegmentSizes = array<i32: 1, 1, 2>}> ({
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %a: tensor<*xf32>, %b: tensor<*xf32>):
+    %s = "onnx.Add"(%b, %one) : (tensor<*xf32>, tensor<1xf32>) -> tensor<*xf32>
+    "onnx.Yield"(%go, %x, %s) : (tensor<i1>, tensor<3x4xf32>, tensor<*xf32>) -> ()
+  }) : (tensor<i64>, tensor<i1>, tensor<5xf32>, tensor<f32>) -> (tensor<*xf32>, tensor<*xf32>)
+  return %r#0, %r#1 : tensor<*xf32>, tensor<*xf32>
+}
