@@ -51,8 +51,10 @@ bool gainsByWinograd(const BlockedConv &conv, int64_t height, int64_t width) {
           conv.kernel, [](int64_t k) { return k == 1 || (k >= 3 && k <= kMostTaps); }) ||
       all(conv.kernel, [](int64_t k) { return k == 1; }))
     return false;
-  constexpr int64_t unknown = 28;  // of a size: a middle layer
-  const int64_t sizes[2] = {ShapedType::isDynamic(height) ? unknown : height, ShapedType::isDynamic(width) ? unknown : width};
+  constexpr int64_t unknown = 28, series = 512;  // sizes of a middle layer, of images and over time
+  const int64_t sizes[2] = {ShapedType::isDynamic(height) ? unknown : height, !ShapedType::isDynamic(width) ? width
+                                                                              : height == 1                 ? series
+                                                                                                            : unknown};
   const onnx::WinogradAxis axes[2] = {onnx::WinogradAxis(conv.kernel[0]), onnx::WinogradAxis(conv.kernel[1])};
   auto whole = [](int64_t channels) { return double(llvm::divideCeil(channels, kLanes) * kLanes); };
   // Additions, loads and stores of a tile's transformations; an axis of six points takes 11 for the input, about 3 for each result.
