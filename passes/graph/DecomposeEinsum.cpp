@@ -285,8 +285,9 @@ std::optional<std::vector<Meeting>> meetings(const Equation &e) {
 // A label that a term has twice is its diagonal: of the two axes as one, each element that comes `size` + 1 behind another.
 LogicalResult diagonal(onnx::EinsumOp op, PatternRewriter &rewriter) {
   Text text(op);
-  for (auto [i, t] : llvm::enumerate(text.terms))
-    for (char c : t.labels) {
+  for (size_t i = 0; i < text.terms.size(); ++i)
+    for (char c : text.terms[i].labels) {
+      const Term &t = text.terms[i];
       size_t first = t.labels.find(c), second = t.labels.find(c, first + 1);
       int64_t n = t.size(c);
       if (second == Labels::npos || n <= 0 || rankedType(t.value).getDimSize(second) != n || n > (1 << 24))

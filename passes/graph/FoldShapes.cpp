@@ -2,6 +2,7 @@
 // rewrites that expose more.
 #include "dialects/onnx/ControlFlow.h"
 #include "dialects/onnx/Tensor.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -132,42 +133,71 @@ SmallVector<onnx::SqueezeOp> withoutAxes(func::FuncOp function) {
   return found;
 }
 
-// Whether a result of the function has another rank than the model declares.
-bool contradictsDeclared(func::FuncOp function, const SymbolicShapes &s) {
+// The results of the function that have another rank than the model declares.
+SmallVector<Value> contradictDeclared(func::FuncOp function, const SymbolicShapes &s) {
+  SmallVector<Value> found;
   for (auto [i, v] : llvm::enumerate(function.front().getTerminator()->getOperands()))
     if (auto rank = function.getResultAttrOfType<IntegerAttr>(i, onnx::kRankAttr);
         rank && s.hasRank(v) && int64_t(s.dims(v).size()) != rank.getInt())
-      return true;
-  return false;
+      found.push_back(v);
+  return found;
+}
+
+// The first Squeeze without axes that a value is made of, of a size that is not known.
+onnx::SqueezeOp firstWithoutAxes(func::FuncOp function, const SymbolicShapes &s, ArrayRef<Value> values) {
+  llvm::SetVector<Operation *> makers;
+  BackwardSliceOptions options;
+  options.omitUsesFromAbove = false;
+  options.inclusive = true;
+  for (Value v : values)
+    if (v.getDefiningOp())
+      (void)getBackwardSlice(v.getDefiningOp(), &makers, options);
+  for (onnx::SqueezeOp op : withoutAxes(function)) {
+    bool open = s.hasRank(op.getData()) && llvm::any_of(s.dims(op.getData()), [](AffineExpr d) { return !known(d); });
+    if (open && makers.contains(op))
+      return op;
+  }
+  return {};
+}
+
+void writeAxes(onnx::SqueezeOp op, ArrayRef<int64_t> axes) {
+  OpBuilder b(op);
+  auto type = RankedTensorType::get({int64_t(axes.size())}, b.getI64Type());
+  auto places = onnx::ConstantOp::create(b, op.getLoc(), DenseElementsAttr::get(type, axes));
+  op->insertOperands(1, {places.getResult()});
 }
 
 // A size that only the run knows stays when it is squeezed without axes, unless the ranks that the model declares say that it is 1: then
-// the axes are written down, and a run in which it is another number fails.
+// the axes are written down, one Squeeze after the other, and a run in which it is another number fails.
 FailureOr<SymbolicShapes> computeWithAxes(func::FuncOp function) {
-  OwningOpRef<func::FuncOp> other(withoutAxes(function).empty() ? func::FuncOp() : function.clone());
+  OwningOpRef<func::FuncOp> source(withoutAxes(function).empty() ? func::FuncOp() : function.clone());
   auto shapes = computeWithVersions(function);
-  if (failed(shapes) || !other || !contradictsDeclared(function, *shapes))
+  if (failed(shapes) || !source || contradictDeclared(function, *shapes).empty())
     return shapes;
-  auto ops = withoutAxes(function), twins = withoutAxes(*other);
-  if (ops.size() != twins.size())  // versions of other ops have taken some along
-    return shapes;
-  for (auto [op, twin] : llvm::zip_equal(ops, twins)) {
-    SmallVector<int64_t> axes;
-    for (auto [i, d] : llvm::enumerate(shapes->hasRank(op.getData()) ? shapes->dims(op.getData()) : ArrayRef<AffineExpr>()))
-      if (known(d).value_or(1) == 1)
-        axes.push_back(i);
-    OpBuilder b(twin);
-    auto type = RankedTensorType::get({int64_t(axes.size())}, b.getI64Type());
-    twin->insertOperands(1, {onnx::ConstantOp::create(b, twin.getLoc(), DenseElementsAttr::get(type, ArrayRef<int64_t>(axes)))});
-  }
+  OwningOpRef<func::FuncOp> trial;
   {
     ScopedDiagnosticHandler quiet(function.getContext(), [](Diagnostic &) { return success(); });
-    auto otherShapes = computeWithVersions(*other);
-    if (failed(otherShapes) || contradictsDeclared(*other, *otherShapes))
-      return shapes;
+    for (SmallVector<std::pair<Location, SmallVector<int64_t>>> written;;) {
+      trial = source->clone();
+      for (onnx::SqueezeOp op : withoutAxes(*trial))
+        for (auto &[place, axes] : written)
+          if (op.getLoc() == place)
+            writeAxes(op, axes);
+      auto now = computeWithVersions(*trial);
+      auto wrong = succeeded(now) ? contradictDeclared(*trial, *now) : SmallVector<Value>();
+      if (succeeded(now) && wrong.empty())
+        break;
+      onnx::SqueezeOp op = succeeded(now) ? firstWithoutAxes(*trial, *now, wrong) : onnx::SqueezeOp();
+      if (!op || llvm::any_of(written, [&](auto &w) { return w.first == op.getLoc(); }))
+        return shapes;
+      written.emplace_back(op.getLoc(), SmallVector<int64_t>());
+      for (auto [i, d] : llvm::enumerate(now->dims(op.getData())))
+        if (known(d).value_or(1) == 1)
+          written.back().second.push_back(i);
+    }
   }
-  function.setFunctionType(other->getFunctionType());
-  function.getBody().takeBody(other->getBody());
+  function.setFunctionType(trial->getFunctionType());
+  function.getBody().takeBody(trial->getBody());
   return computeWithVersions(function);
 }
 

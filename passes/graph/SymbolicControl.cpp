@@ -1,6 +1,8 @@
 // SymbolicControl.cpp: shapes through If, Loop, Scan and SequenceMap. What a loop carries starts as its initial value and is widened to
 // SymbolDef::Argument symbols, one dim at a time, until the body gives back what it was given.
 #include "dialects/onnx/ControlFlow.h"
+#include "dialects/onnx/Elementwise.h"
+#include "dialects/onnx/Tensor.h"
 #include "passes/graph/SymbolicRules.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -65,19 +67,49 @@ static bool readsCondition(OpOperand &use) {
 
 // Users that broadcast `v` against a tensor of at least `rank` axes, or read one number: leading axes of size 1 that `v` has or lacks
 // change nothing.
-static bool onlyBroadcast(Value v, size_t rank) {
+static bool broadcasts(Operation *op) {
   static const llvm::StringSet<> names = {"Add",   "Sub",   "Mul",     "Div",   "Pow",  "Mod",         "Min",     "Max",
                                           "And",   "Or",    "Xor",     "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual",
                                           "Where", "PRelu", "BitShift"};
+  return onnx::isOnnx(op) && names.contains(onnx::opName(op));
+}
+static bool meetsRank(Operation *op, Value v, size_t rank) {
+  return broadcasts(op) && llvm::any_of(op->getOperands(), [&](Value other) {
+           auto type = llvm::dyn_cast<RankedTensorType>(other.getType());
+           return other != v && type && size_t(type.getRank()) >= rank;
+         });
+}
+static bool onlyBroadcast(Value v, size_t rank) {
+  return llvm::all_of(v.getUses(), [&](OpOperand &use) { return readsCondition(use) || meetsRank(use.getOwner(), v, rank); });
+}
+
+// The same for one number, also of what is made of it and of what a loop carries: until a tensor of `rank` axes or a constant shape
+// decides.
+static bool takesAnyRank(Value v, size_t rank, llvm::SmallPtrSetImpl<Value> &seen) {
+  auto follow = [&](Value next) { return !seen.insert(next).second || takesAnyRank(next, rank, seen); };
   return llvm::all_of(v.getUses(), [&](OpOperand &use) {
-    Operation *user = use.getOwner();
-    if (readsCondition(use))
+    Operation *user = use.getOwner(), *parent = user->getParentOp();
+    if (readsCondition(use) || meetsRank(user, v, rank))
       return true;
-    return onnx::isOnnx(user) && names.contains(onnx::opName(user)) && llvm::any_of(user->getOperands(), [&](Value other) {
-             auto type = llvm::dyn_cast<RankedTensorType>(other.getType());
-             return other != v && type && size_t(type.getRank()) >= rank;
-           });
+    if (broadcasts(user) || llvm::isa<onnx::NotOp, onnx::CastOp, onnx::NegOp, onnx::AbsOp>(user))
+      return follow(user->getResult(0));
+    if (auto reshape = llvm::dyn_cast<onnx::ReshapeOp>(user)) {
+      auto target = onnx::integerElements(onnx::constantValue(reshape.getShape()));
+      return use.getOperandNumber() == 0 && target && !llvm::is_contained(*target, 0);
+    }
+    if (!llvm::isa<onnx::YieldOp>(user))
+      return false;
+    if (llvm::isa<onnx::IfOp>(parent))
+      return follow(parent->getResult(use.getOperandNumber()));
+    auto loop = llvm::dyn_cast<onnx::LoopOp>(parent);
+    const unsigned carried = use.getOperandNumber() - 1;  // the condition comes first
+    return loop && carried < loop.getVInitial().size() && follow(loop.getBody().getArgument(carried + 2)) &&
+           follow(loop.getResult(carried));
   });
+}
+static bool takesAnyRank(Value v, size_t rank) {
+  llvm::SmallPtrSet<Value, 8> seen;
+  return takesAnyRank(v, rank, seen);
 }
 
 void RankDoubts::Mixed::emit() const {
@@ -116,7 +148,8 @@ void ShapeEvaluator::joinBranches(OpResult result, Value a, Value b, llvm::funct
   if (x.size() != y.size()) {
     size_t rank = std::max(x.size(), y.size());
     // A loop carries one number with one rank, so the ops of its body that read it cannot be made for both.
-    bool carried = llvm::isa<onnx::LoopOp, onnx::ScanOp>(result.getOwner()->getParentOp()) && isOneNumber(x) && isOneNumber(y);
+    bool carried =
+        llvm::isa<onnx::LoopOp>(result.getOwner()->getParentOp()) && isOneNumber(x) && isOneNumber(y) && takesAnyRank(result, rank);
     if (!carried && !onlyBroadcast(result, rank))
       return doubt(result, x.size(), y.size());
     for (Dims *d : {&x, &y})
@@ -151,6 +184,11 @@ bool ShapeEvaluator::assumeEqualSizes(Operation *op) {
     return false;
   DimsRef a = s.partialElements(equal->getOperand(0)), b = s.partialElements(equal->getOperand(1));
   if (a.size() != 1 || b.size() != 1 || !a[0] || !b[0])
+    return false;
+  bool sizes = true;
+  for (AffineExpr e : {a[0], b[0]})
+    s.walkSymbols(e, [&](const SymbolDef &def) { sizes &= def.kind != SymbolDef::Load; });
+  if (!sizes)
     return false;
   s.assume(op, true, {op, a[0], b[0], false});
   return true;
@@ -264,9 +302,10 @@ static FailureOr<bool> widen(SymbolicShapes &s, Operation *op, BlockArgument arg
   return changed;
 }
 
-// Whether what a loop carries may have the axes that its body gives it before the loop too: nobody reads it there, or it is one number.
+// Whether what a loop carries may have the axes that its body gives it before the loop too: nobody reads it there, or it is one number, of
+// any rank for those who do.
 static bool mayTakeAxes(BlockArgument arg, ArrayRef<AffineExpr> given, ArrayRef<AffineExpr> next) {
-  return given.size() < next.size() && ((given.empty() && isOneNumber(next)) || arg.use_empty());
+  return given.size() < next.size() && ((given.empty() && isOneNumber(next) && takesAnyRank(arg, next.size())) || arg.use_empty());
 }
 
 // Evaluates the only body of `op` until the state holds. The body's results for it start at terminator operand `first`.

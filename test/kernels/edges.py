@@ -80,11 +80,22 @@ for _n in (0, 3):
          [np.array([1, -1, 2], F32), _x[:, ::2]], "float[] k, float[] y", n=np.array(_n), v=np.array([1, -1, 2], F32))
 
 for _n in (1, 3):  # what is there before a loop that overwrites it may have any rank; one number is read with the rank that the body gives it
-    case(f"loop_takes_axes_{_n}", """k, y, z = Loop (n, "", u, v, v) <body = b (int64 i, bool c, float[A,B] a, float[D] s, float[E] t) => (bool c1, float[2,3] a1, float[1] s1, float[1] t1) {
+    case(f"loop_takes_axes_{_n}", """k, y, last = Loop (n, "", u, v, v) <body = b (int64 i, bool c, float[A,B] a, float[D] s, float[E] t) => (bool c1, float[2,3] a1, float[1] s1, float[1] t1) {
         c1 = Identity (c)  a1 = Identity (w)  o = Constant <value_floats = [1.0]> ()  s1 = Add (s, o)  h = Less (s, m)
         g = If (h) <then_branch = p () => (float[1] f) { f = Constant <value_floats = [2.0]> () }, else_branch = q () => (float[F] e) { e = Identity (m) }>
-        t1 = Add (t, g) }>""", [np.arange(6, dtype=F32).reshape(2, 3), np.array([_n], F32), np.array([2 if _n == 1 else 2 + 1 + 1], F32)], "float[] k, float[] y, float[] z",
+        t1 = Add (t, g) }>  all = Constant <value_ints = [-1]> ()  z = Reshape (last, all)""", [np.arange(6, dtype=F32).reshape(2, 3), np.array([_n], F32), np.array([2 if _n == 1 else 2 + 1 + 1], F32)], "float[] k, float[] y, float[] z",
          n=np.array(_n), u=np.zeros(5, F32), v=np.zeros((), F32), w=np.arange(6, dtype=F32).reshape(2, 3), m=np.array(1, F32))
+
+_rows = np.arange(12, dtype=F32).reshape(3, 4)
+case("if_rank_read_in_loop", """y = Loop (n, "", x) <body = b (int64 i, bool c, float[4] a) => (bool c1, float[4] a1) {
+        c1 = Identity (c)  o = Constant <value_int = 1> ()  z = Constant <value_ints = [0]> ()  q = Less (i, o)
+        v = If (q) <then_branch = p () => (int64 f) { f = Constant <value_int = 1> () }, else_branch = r () => (int64[1] e) { e = Constant <value_ints = [2]> () }>
+        g = Gather (d, v)  s = ReduceSum (g, z)  t = ReduceMax <keepdims = 0> (s)  a1 = Add (a, t) }>""",
+     np.full(4, 22 + 11, F32), n=np.array(2), x=np.zeros(4, F32), d=_rows)
+for _m in (0, 1):  # numbers of the run are no sizes that may be assumed
+    case(f"if_equal_numbers_{_m}", """z = Constant <value_int = 0> ()  q = Equal (m, z)  h = Constant <value_ints = [-1]> ()
+        v = If (q) <then_branch = p () => (int64 f) { f = Constant <value_int = 1> () }, else_branch = r () => (int64[1] e) { e = Constant <value_ints = [2]> () }>
+        w = Cast <to = 1> (v)  u = Reshape (w, h)  y = Add (x, u)""", np.full(4, 1 + _m, F32), m=np.array(_m), x=np.zeros(4, F32))
 
 LEAST, MOST = 2.0**-127, 2.0**127
 for mode, rounded in (("up", [2, 2, MOST]), ("down", [1, 1, MOST]), ("nearest", [1, 2, MOST])):

@@ -289,3 +289,16 @@ func.func @carried_axes(%m: tensor<i64>, %c: tensor<i1>, %u: tensor<5xf32>, %n: 
   }) : (tensor<i64>, tensor<i1>, tensor<5xf32>, tensor<f32>) -> (tensor<*xf32>, tensor<*xf32>)
   return %r#0, %r#1 : tensor<*xf32>, tensor<*xf32>
 }
+
+// -----
+
+// Only what a result of another rank is made of is squeezed, also through a Squeeze behind it.
+// CHECK-LABEL: @squeezed_chain
+// CHECK-SAME: -> (tensor<3xf32>{{.*}}, tensor<3xf32>{{.*}}, tensor<?x4xf32>
+func.func @squeezed_chain(%x: tensor<?x3x?xf32>, %z: tensor<?x4xf32>) -> (tensor<*xf32> {onnx.rank = 1 : index}, tensor<*xf32> {onnx.rank = 1 : index}, tensor<*xf32> {onnx.rank = 2 : index}) {
+  %s = "onnx.Squeeze"(%x) : (tensor<?x3x?xf32>) -> tensor<*xf32> loc("first")
+  %r = "onnx.Relu"(%s) : (tensor<*xf32>) -> tensor<*xf32>
+  %u = "onnx.Squeeze"(%r) : (tensor<*xf32>) -> tensor<*xf32> loc("second")
+  %w = "onnx.Squeeze"(%z) : (tensor<?x4xf32>) -> tensor<*xf32> loc("third")
+  return %r, %u, %w : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
+}
