@@ -5,9 +5,8 @@
 // tile     pixels of the result, 4x4 of a 3x3 filter, from 6x6 of the input; in a dilated convolution they lie apart
 // segment  a part of a large filter, 4x4 of 7x7, whose inputs lie a segment's taps further
 // unit     an image, a chunk of tiles, a group of output panels
-// scratch  inputs [points, segments, blocks, tiles, 16] and products [points, group's panels, tiles, 16], the points a few lines apart from
-// a
-//          power of two
+// scratch  inputs [points, segments, blocks, tiles, 16] and products [points, group's panels, tiles, 16]; a few lines keep the points apart
+//          from a power of two
 #include "codegen/cpu/Contract.h"
 #include "codegen/cpu/Rows.h"
 #include "codegen/cpu/Strips.h"
@@ -206,8 +205,8 @@ void Winograd::transformInputs(Value n, Value chunk, Value have, Value count, Va
           });
         });
   };
-  auto allTiles = [&](Value segment) { c.loop(c.n(0), have, c.n(1), [&](Value t) { eachTile(t, segment); }); };
-  segments == 1 ? allTiles(c.n(0)) : c.loop(c.n(0), c.n(segments), c.n(1), allTiles);
+  auto ofSegment = [&](Value segment) { c.loop(c.n(0), have, c.n(1), [&](Value t) { eachTile(t, segment); }); };
+  segments == 1 ? ofSegment(c.n(0)) : c.loop(c.n(0), c.n(segments), c.n(1), ofSegment);
 }
 
 void Winograd::multiply(Value count, Value from, Value to) {

@@ -65,20 +65,20 @@ static bool readsCondition(OpOperand &use) {
   return ends || isNamed(user, "If") || (isNamed(user, "Loop") && onnx::operand(user, 1) == use.get() && use.getOperandNumber() <= 1);
 }
 
-// Users that broadcast `v` against a tensor of at least `rank` axes, or read one number: leading axes of size 1 that `v` has or lacks
-// change nothing.
 static bool broadcasts(Operation *op) {
   static const llvm::StringSet<> names = {"Add",   "Sub",   "Mul",     "Div",   "Pow",  "Mod",         "Min",     "Max",
                                           "And",   "Or",    "Xor",     "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual",
                                           "Where", "PRelu", "BitShift"};
   return onnx::isOnnx(op) && names.contains(onnx::opName(op));
 }
+// Whether `op` broadcasts `v` against a tensor of at least `rank` axes.
 static bool meetsRank(Operation *op, Value v, size_t rank) {
   return broadcasts(op) && llvm::any_of(op->getOperands(), [&](Value other) {
            auto type = llvm::dyn_cast<RankedTensorType>(other.getType());
            return other != v && type && size_t(type.getRank()) >= rank;
          });
 }
+// Whether all users do so, or read one number: leading axes of size 1 that `v` has or lacks change nothing.
 static bool onlyBroadcast(Value v, size_t rank) {
   return llvm::all_of(v.getUses(), [&](OpOperand &use) { return readsCondition(use) || meetsRank(use.getOwner(), v, rank); });
 }
