@@ -124,10 +124,12 @@ void inlineBranch(onnx::IfOp op, bool condition) {
 
 // --- Squeeze without axes ---
 
+// Of sizes that are known there is nothing to decide.
 SmallVector<onnx::SqueezeOp> withoutAxes(func::FuncOp function) {
   SmallVector<onnx::SqueezeOp> found;
   function.walk([&](onnx::SqueezeOp op) {
-    if (!op.getAxes())
+    auto type = llvm::cast<TensorType>(op.getData().getType());
+    if (!op.getAxes() && !type.hasStaticShape())
       found.push_back(op);
   });
   return found;
