@@ -24,6 +24,32 @@ void dropPlaceholders(google::protobuf::RepeatedPtrField<pb::ValueInfoProto> &va
 
 using Names = std::unordered_set<std::string>;
 
+void countUses(const pb::GraphProto &graph, std::unordered_map<std::string, int> &all, std::unordered_map<std::string, int> &expanded) {
+  for (const pb::NodeProto &node : graph.node()) {
+    for (const std::string &input : node.input())
+      ++all[input];
+    if (node.op_type() == "Expand" && node.input_size())
+      ++expanded[node.input(0)];
+    for (const pb::AttributeProto &attr : node.attribute())
+      if (attr.has_g())
+        countUses(attr.g(), all, expanded);
+  }
+  for (const pb::ValueInfoProto &output : graph.output())
+    ++all[output.name()];
+}
+
+// An input that is only read to be expanded may be of size 1 wherever another input of that name is not: a first state of one zero.
+void dropExpandedNames(pb::GraphProto &graph) {
+  std::unordered_map<std::string, int> all, expanded;
+  countUses(graph, all, expanded);
+  for (pb::ValueInfoProto &input : *graph.mutable_input())
+    if (auto it = expanded.find(input.name());
+        it != expanded.end() && it->second == all[input.name()] && input.type().tensor_type().has_shape())
+      for (auto &dim : *input.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim())
+        if (dim.has_dim_param())
+          dim.clear_dim_param();
+}
+
 // Of several constants under one name the last holds, nodes after initializers, as ONNX Runtime has it.
 void dropOldConstants(pb::GraphProto &graph) {
   Names seen;
@@ -304,6 +330,7 @@ bool normalise(pb::ModelProto &model, DefaultInputs defaults, const Report &repo
     work.optional = optionalInputs(model.graph(), defaults);
   dropPlaceholders(*model.mutable_graph()->mutable_input());
   dropPlaceholders(*model.mutable_graph()->mutable_output());
+  dropExpandedNames(*model.mutable_graph());
   work.graph(*model.mutable_graph(), 0);
   for (pb::FunctionProto &function : *model.mutable_functions()) {
     plainDomain(function.mutable_domain());

@@ -33,6 +33,18 @@ TEST_CASE("a placeholder names no size") {
   CHECK_THAT(names("n?", "größe", "ö"), Contains(R"(onnx.dims = ["n?", "gr\C3\B6\C3\9Fe", "\C3\B6"])"));
 }
 
+TEST_CASE("an input that is only expanded shares no size by name") {
+  auto names = [](const std::string &read) {
+    return importText(R"(<ir_version: 8, opset_import: ["" : 17]> g (float[n] x, float[n] state) => (float[n] y, float[n] z) {
+      shape = Shape(x)
+      y = Expand(state, shape)
+      z = Relu()" + read +
+                      ") }");
+  };
+  CHECK_THAT(names("x"), Contains(R"(onnx.dims = ["n"])") && Contains(R"(onnx.dims = [""])"));
+  CHECK_THAT(names("state"), Contains(R"(onnx.dims = ["n"])") && !Contains(R"(onnx.dims = [""])"));
+}
+
 TEST_CASE("a named size can be fixed") {
   ImportOptions options;
   options.defineDims["batch"] = 8;
