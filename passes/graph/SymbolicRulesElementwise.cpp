@@ -15,7 +15,6 @@ static std::optional<int64_t> known(AffineExpr e) { return SymbolicArithmetic::c
 
 // --- fractions ---
 
-static RealValue unknownReal() { return {{}, 1, std::nan("")}; }
 static RealValue realConstant(double v) { return {{}, 1, v}; }
 static bool isUnknown(const RealValue &r) { return !r.numerator && std::isnan(r.value); }
 static std::optional<double> realOf(const RealValue &r) {

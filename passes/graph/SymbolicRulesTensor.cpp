@@ -270,6 +270,7 @@ static LogicalResult concat(ShapeOp &o) {
   if (failed(o.set(0, dims)) || rank != 1)
     return failed(o.set(0, dims)) ? failure() : success();
   Dims elements;
+  SmallVector<RealValue> reals;
   for (Value v : ins) {
     auto n = o.s.count(v);
     if (!n || *n > 1024)
@@ -277,8 +278,13 @@ static LogicalResult concat(ShapeOp &o) {
     Dims part(o.s.partialElements(v));
     part.resize(*n);
     elements.append(part);
+    SmallVector<RealValue> realPart(o.s.realElements(v));
+    realPart.resize(*n, unknownReal());
+    reals.append(realPart);
   }
   o.setElements(0, elements);
+  if (reals.size() <= 64 && llvm::any_of(ins, [&](Value v) { return !o.s.realElements(v).empty(); }))
+    o.s.setReals(o.out(0), reals);
   return success();
 }
 

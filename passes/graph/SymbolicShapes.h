@@ -27,8 +27,9 @@ struct ItemShape {
 struct RealValue {
   mlir::AffineExpr numerator;
   int64_t denominator = 1;
-  double value = 0;  // when numerator is null
+  double value = 0;  // when numerator is null; not a number: not known
 };
+inline RealValue unknownReal() { return {{}, 1, std::numeric_limits<double>::quiet_NaN()}; }
 
 // What keeps some values from having one rank: results of an If whose branches give different ranks, and branches (of an If that
 // RankVersions.cpp made) that fail whenever they run, each with its diagnostic.

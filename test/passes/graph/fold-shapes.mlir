@@ -34,6 +34,18 @@ func.func @half(%x: tensor<9x?xf32>) -> tensor<?xf32> {
 
 // -----
 
+// Known entries of a list of scales leave their axes as they are.
+// CHECK-LABEL: @scales_of_the_run
+func.func @scales_of_the_run(%x: tensor<?x3x?x?xf32>, %scale: tensor<1xf32>) -> tensor<*xf32> {
+  %one = "onnx.Constant"() {value = dense<1.0> : tensor<2xf32>} : () -> tensor<2xf32>
+  %scales = "onnx.Concat"(%one, %scale, %scale) {axis = 0 : i64} : (tensor<2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<4xf32>
+  // CHECK: "onnx.Resize"{{.*}} -> tensor<?x3x?x?xf32>
+  %r = "onnx.Resize"(%x, %scales) {mode = "linear", operandSegmentSizes = array<i32: 1, 0, 1, 0>} : (tensor<?x3x?x?xf32>, tensor<4xf32>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
 // A label whose size is 1 wherever it stands, in a result of which inference knew less.
 // CHECK-LABEL: @einsum_of_ones
 // CHECK: "onnx.Einsum"{{.*}} -> tensor<3x1x5xf32>
