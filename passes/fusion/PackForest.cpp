@@ -24,7 +24,7 @@ struct Packer {
   std::vector<Node> nodes;
   SmallVector<int64_t> roots;
   llvm::DenseMap<std::pair<int64_t, int64_t>, int64_t> index;
-  PackedHeader header = {0, 0, 0, 0, 0, 1, 1, 1, 1};
+  PackedHeader header = {0, 0, 0, 0, 0, 1, 1, 1, 1, 0};
   std::vector<PackedNode> packed;
   std::vector<PackedEntry> entries;
   std::vector<int32_t> trees;
@@ -197,25 +197,43 @@ struct Packer {
     return true;
   }
 
-  static constexpr size_t mostLeaves = 32;  // of a tree with masks, and more than its tests
+  struct MaskedTest {
+    PackedTest test;
+    size_t first, end;  // the leaves that it takes away
+  };
 
-  // The leaves below `i` from the first on, and the tests on the way to them; false where there are more than masks have bits for, or where
+  // The leaves below `i` from the first on, and the tests on the way to them; false where there are more than masks are made for, or where
   // the node is shared.
-  bool masksOf(int64_t i, std::vector<PackedTest> &tests, std::vector<PackedLeaf> &leaves) {
+  bool masksOf(int64_t i, std::vector<MaskedTest> &tests, std::vector<PackedLeaf> &leaves) {
     const PackedNode &n = packed[i];
     if (n.isForward()) {
       leaves.push_back({int32_t(i), n.entry < 0 ? 0 : entries[n.entry].value});
-      return n.child == i && leaves.size() <= mostLeaves;
+      return n.child == i && leaves.size() <= kMostMasked;
     }
-    size_t test = tests.size(), first = leaves.size();
-    if (test == mostLeaves - 1)
+    size_t test = tests.size();
+    if (test == kMostMasked - 1)
       return false;
-    tests.push_back({n.split, n.feature >> 1, 0});
+    tests.push_back({{n.split, n.feature >> 1, 0}, leaves.size(), 0});
     if (!masksOf(n.child, tests, leaves))
       return false;
-    uint64_t gone = (uint64_t(1) << leaves.size()) - (uint64_t(1) << first);
-    tests[test].keep = uint32_t(~gone);
+    tests[test].end = leaves.size();
     return masksOf(n.child + 1, tests, leaves);
+  }
+
+  // What of `tests` concerns each 32 leaves, behind the number of it for each.
+  void appendTests(std::vector<int32_t> &words, ArrayRef<MaskedTest> tests, size_t leaves) {
+    std::vector<PackedTest> parts;
+    for (size_t from = 0; from < leaves; from += 32) {
+      size_t before = parts.size();
+      for (const MaskedTest &t : tests)
+        if (size_t first = std::max(t.first, from), end = std::min(t.end, from + 32); first < end) {
+          parts.push_back(t.test);
+          parts.back().keep = uint32_t(~((uint64_t(1) << (end - from)) - (uint64_t(1) << (first - from))));
+        }
+      words.push_back(parts.size() - before);
+    }
+    append(words, parts.data(), parts.size() * sizeof(PackedTest));
+    header.tests += parts.size();
   }
 
   bool isPlain(ArrayRef<PackedLeaf> leaves) {
@@ -230,16 +248,16 @@ struct Packer {
     std::vector<int32_t> all;
     constexpr int32_t mostColumns = 1024;  // of the rows that the kernel turns at once
     for (size_t t = 0; t < trees.size() && header.masks; t += 2) {
-      std::vector<PackedTest> tests;
+      std::vector<MaskedTest> tests;
       std::vector<PackedLeaf> leaves;
       header.masks = header.features <= mostColumns && masksOf(trees[t], tests, leaves);
       header.plain &= header.masks && isPlain(leaves);
-      all.push_back(tests.size());
-      append(all, tests.data(), tests.size() * sizeof(PackedTest));
+      all.push_back(leaves.size());
+      appendTests(all, tests, leaves.size());
       append(all, leaves.data(), leaves.size() * sizeof(PackedLeaf));
     }
     if (!header.masks)
-      all.clear();
+      all.clear(), header.tests = 0;
     return all;
   }
 

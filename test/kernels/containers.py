@@ -290,10 +290,11 @@ def grown(op, trees, leaves, entries, **more):
     return op, {**{f"nodes_{k}": v for k, v in columns.items()}, **{f"{kind}_{k}": v for k, v in lists}, **more}
 
 
-# Small trees are masks for many rows, up to 32 leaves; rows with NaN are walked.
-for _leaves in (2, 31, 32, 33):
+# Small trees are masks for many rows, up to 128 leaves, each 32 of which have tests of their own; rows with NaN are walked.
+for _leaves in (2, 31, 32, 33, 64, 65, 97, 128, 129):
     MODELS[f"grown_{_leaves}"] = grown("TreeEnsembleRegressor", 9, _leaves, lambda tree: [0], n_targets=1)
 MODELS["grown_classes"] = grown("TreeEnsembleClassifier", 12, 20, lambda tree: [tree % 3], classlabels_int64s=[0, 1, 2], post_transform="SOFTMAX")
+MODELS["grown_large_classes"] = grown("TreeEnsembleClassifier", 7, 50, lambda tree: [tree % 3], classlabels_int64s=[0, 1, 2])
 MODELS["grown_votes"] = grown("TreeEnsembleClassifier", 8, 13, lambda tree: [0, 1, 2], classlabels_int64s=[0, 1, 2])
 for _fold in ("MIN", "MAX", "AVERAGE"):
     MODELS[f"grown_{_fold.lower()}"] = grown("TreeEnsembleRegressor", 8, 6, lambda tree: [tree % 2], n_targets=2, aggregate_function=_fold)
