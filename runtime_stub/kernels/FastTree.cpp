@@ -142,11 +142,11 @@ struct Walker {
         hit[r * stride + target] = true;
     }
   }
-  // Whether all tests of the trees take less time than walks of n rows: about 1.1 ns for a step where the rows of a tree are walked
-  // together, 1.2 to 1.7 where the trees of a row are, 1.3 for a test of 16 rows and 2 for one of 32, on a Zen 4 at either width.
+  // Whether all tests of the trees take less time than walks of n rows, on a Zen 4 at either width: a step takes 1.1 ns where the rows of a
+  // tree are walked together and about 1.2 where the trees of a row are, a test 0.8 for 16 rows and 1.6 for 32, a tree 10 to 27 more.
   bool gainsByMasks(int64_t n) const {
-    int64_t whole = n - n % kWalks;
-    return masks && steps * (11 * whole + 12 * (n - whole)) > header->tests * int64_t(n > 16 ? 20 : 13);
+    int64_t whole = n - n % kWalks, test = n > 16 ? 16 : 8, tree = header->plain ? 100 : 270;
+    return masks && steps * (11 * whole + 12 * (n - whole)) > header->tests * test + header->trees * tree;
   }
   // All trees for rows [0, n) of a block: one tree after the other stays in the cache for all of them.
   template <bool Clean>
