@@ -41,14 +41,18 @@ ONNXC_INLINE void putPoint(Points &p, const Taps &t, int64_t rank, int64_t i, do
   }
 }
 
-// The taps of one coordinate of linear sampling: plane offsets (-1: outside) and weights, without branches. As gridTaps has them.
+// A normalised coordinate in places of its dim, without branches. As gridTaps has it.
 template <bool Border>
-ONNXC_INLINE void linearTaps(bool align, float n, int64_t dim, int64_t stride, int32_t (&at)[2], double (&weight)[2]) {
+ONNXC_INLINE float placeOf(bool align, float n, int64_t dim) {
   float where = float(align ? (double(n) + 1) / 2 * double(dim - 1) : ((double(n) + 1) * double(dim) - 1) / 2);
   float x = where != where ? -1 : where < -1e9f ? -1e9f : where > 1e9f ? 1e9f : where;
-  if (Border)
-    x = x < 0 ? 0 : x > float(dim - 1) ? float(dim - 1) : x;
-  float low = __builtin_floorf(x);
+  return !Border ? x : x < 0 ? 0 : x > float(dim - 1) ? float(dim - 1) : x;
+}
+
+// The taps of one coordinate of linear sampling: plane offsets (-1: outside) and weights.
+template <bool Border>
+ONNXC_INLINE void linearTaps(bool align, float n, int64_t dim, int64_t stride, int32_t (&at)[2], double (&weight)[2]) {
+  float x = placeOf<Border>(align, n, dim), low = __builtin_floorf(x);
   int32_t first = int32_t(low), end = int32_t(dim), step = int32_t(stride), next = first + 1;
   if (Border)  // the last place may round to one behind it
     first = first < end ? first : end - 1, next = next < end ? next : end - 1;
@@ -56,6 +60,26 @@ ONNXC_INLINE void linearTaps(bool align, float n, int64_t dim, int64_t stride, i
   at[1] = next >= 0 && next < end ? next * step : -1;
   weight[1] = double(x) - double(low);
   weight[0] = 1 - weight[1];
+}
+
+// The tap of one coordinate of nearest sampling.
+template <bool Border>
+ONNXC_INLINE int32_t nearestTap(bool align, float n, int64_t dim, int64_t stride) {
+  int32_t at = int32_t(__builtin_rintf(placeOf<Border>(align, n, dim))), end = int32_t(dim);
+  if (Border)
+    at = at < end ? at : end - 1;
+  return at >= 0 && at < end ? at * int32_t(stride) : -1;
+}
+
+// Points of an image of two dims, sampled at the nearest place: putPoint for all of them side by side.
+template <bool Border>
+static void nearestPoints(bool align, const float *__restrict where, const int64_t *dims, Points &p, int64_t n) {
+  int64_t height = dims[0], width = dims[1];
+  for (int64_t i = 0; i < n; ++i) {
+    int32_t row = nearestTap<Border>(align, where[2 * i + 1], height, width), column = nearestTap<Border>(align, where[2 * i], width, 1);
+    p.at[0][i] = (row | column) < 0 ? -1 : row + column;
+    p.weight[0][i] = 1;
+  }
 }
 
 // Points of an image of two dims, sampled linearly: putPoint for all of them side by side.
@@ -127,10 +151,12 @@ static int32_t gridSample(const onnxc_args *a) {
     for (int64_t u = begin; u < end; ++u) {
       int64_t image = u / blocks, first = u % blocks * kPoints, n = minOf(kPoints, points - first);
       const float *at = where + (image * points + first) * rank;
-      bool linear = rank == 2 && taps == 2 && !m.reflection;
-      if (linear)
+      bool plain = rank == 2 && !m.cubic && !m.reflection;
+      if (plain && m.nearest)
+        m.border ? nearestPoints<true>(m.align, at, dims, p, n) : nearestPoints<false>(m.align, at, dims, p, n);
+      else if (plain)
         m.border ? linearPoints<true>(m.align, at, dims, p, n) : linearPoints<false>(m.align, at, dims, p, n);
-      for (int64_t i = 0; i < n && !linear; ++i, at += rank) {
+      for (int64_t i = 0; i < n && !plain; ++i, at += rank) {
         for (int64_t d = 0; d < rank; ++d)  // a grid point lists x first, dims list it last
           gridTaps(m, double(at[rank - 1 - d]), dims[d], strides[d], t, d);
         putPoint(p, t, rank, i, 1);

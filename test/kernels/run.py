@@ -351,8 +351,10 @@ for _mode in ("linear", "nearest", "cubic"):
     for _padding in ("zeros", "border", "reflection"):
         library(f"grid_sample_{_mode}_{_padding}", "GridSample", {"x": (2, 5, 13, 9), "g": (2, 11, 17, 2)}, mode=_mode, padding_mode=_padding)
 for _padding in ("zeros", "border"):
-    library(f"grid_sample_one_plane_{_padding}", "GridSample", {"x": (3, 1, 1, 21), "g": (3, 7, 45, 2)}, mode="linear", padding_mode=_padding, align_corners=1)
-library("grid_sample_corners", "GridSample", {"x": (1, 5, 13, 9), "g": (1, 31, 17, 2)}, mode="linear", align_corners=1)
+    for _mode in ("linear", "nearest"):
+        library(f"grid_sample_one_plane_{_mode}_{_padding}", "GridSample", {"x": (3, 1, 1, 21), "g": (3, 7, 45, 2)}, mode=_mode, padding_mode=_padding, align_corners=1)
+for _mode in ("linear", "nearest"):
+    library(f"grid_sample_corners_{_mode}", "GridSample", {"x": (1, 5, 13, 9), "g": (1, 31, 17, 2)}, mode=_mode, align_corners=1)
 library("grid_sample_3d", "GridSample", {"x": (2, 3, 5, 6, 7), "g": (2, 4, 5, 9, 3)}, mode="linear")
 for _group, _offsets, _mask in ((1, 1, False), (2, 3, True)):
     _deform = {"x": (2, 6, 13, 21), "o": (2, _offsets * 18, 13, 21)} | ({"m": (2, _offsets * 9, 13, 21)} if _mask else {})
