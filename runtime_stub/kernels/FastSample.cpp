@@ -171,11 +171,47 @@ static int32_t gridSample(const onnxc_args *a) {
 // The operands of a DeformConv of one image.
 struct Deformed {
   Window w;
-  const float *x, *offset, *mask;  // mask: may be null
-  int64_t taps, plane, points, offsetGroups, perOffset;
+  const float *image, *offset, *mask;  // image: [plane + 1, channels], a row of zeros last; mask: may be null
+  int64_t taps, plane, points, offsetGroups, perOffset, channels, perGroup;
 };
 
-// Samples of tap `tap` of offset group `g` at result points [first, first + n), n at most kPoints.
+// The taps of one coordinate of linear sampling with zeros outside. As zeroPaddedTaps has it.
+ONNXC_INLINE void zeroPaddedTap(double x, int64_t dim, int64_t stride, int32_t (&at)[2], double (&weight)[2]) {
+  double low = x == x && __builtin_fabs(x) < 1e9 ? __builtin_floor(x) : -9;
+  int32_t first = int32_t(low), end = int32_t(dim), step = int32_t(stride);
+  at[0] = first >= 0 && first < end ? first * step : -1;
+  at[1] = first >= -1 && first < end - 1 ? (first + 1) * step : -1;
+  weight[1] = x - low;
+  weight[0] = 1 - weight[1];
+}
+
+// Samples of tap `tap` of offset group `g` at result points [first, first + n), n at most kPoints, of an image of two dims.
+static void deformImagePoints(const Deformed &d, int64_t g, int64_t tap, int64_t first, int64_t n, Points &p) {
+  int64_t field = g * d.taps + tap, height = d.w.in[0], width = d.w.in[1], stride = d.w.stride[1];
+  int64_t top = tap / d.w.kernel[1] * d.w.dilation[0] - d.w.begin[0], left = tap % d.w.kernel[1] * d.w.dilation[1] - d.w.begin[1];
+  const float *down = d.offset + field * 2 * d.points, *along = down + d.points, *mask = d.mask ? d.mask + field * d.points : nullptr;
+  for (int64_t i = 0; i < n;) {
+    int64_t row = (first + i) / d.w.out[1], column = (first + i) % d.w.out[1], m = minOf(n - i, d.w.out[1] - column);
+    double y = double(row * d.w.stride[0] + top), x = double(column * stride + left), step = double(stride);
+    for (int64_t j = 0; j < m; ++j) {
+      int32_t rowAt[2], columnAt[2];
+      double rowWeight[2], columnWeight[2];
+      int64_t point = first + i + j;
+      zeroPaddedTap(y + double(down[point]), height, width, rowAt, rowWeight);
+      zeroPaddedTap(x + double(int32_t(j)) * step + double(along[point]), width, 1, columnAt, columnWeight);
+      double scale = mask ? double(mask[point]) : 1;
+      unroll<0, 4>([&](auto k) {
+        constexpr int x = k.value / 2, y = k.value % 2;
+        bool outside = (rowAt[y] | columnAt[x]) < 0;
+        p.at[k.value][i + j] = outside ? -1 : rowAt[y] + columnAt[x];
+        p.weight[k.value][i + j] = outside ? 0 : float(scale * rowWeight[y] * columnWeight[x]);
+      });
+    }
+    i += m;
+  }
+}
+
+// The same of images of one or three dims.
 static void deformPoints(const Deformed &d, int64_t g, int64_t tap, int64_t first, int64_t n, Points &p) {
   int64_t strides[kMaxRank], rank = d.w.rank, field = g * d.taps + tap;
   contiguous(d.w.in, rank, strides);
@@ -190,18 +226,41 @@ static void deformPoints(const Deformed &d, int64_t g, int64_t tap, int64_t firs
   }
 }
 
-// Columns [first, first + width) of the matrix [channel, tap] by points.
+// Channels [first, end) of point i, those of a group side by side for each tap: to[group, tap, channel].
+template <int Combinations>
+static void sampleChannels(const Deformed &d, const Points &p, int64_t i, int64_t first, int64_t end, int64_t tap, float *to) {
+  const float *from[Combinations];
+  float weight[Combinations];
+  unroll<0, Combinations>([&](auto k) {
+    int64_t at = p.at[k.value][i];
+    from[k.value] = d.image + (at < 0 ? d.plane : at) * d.channels;
+    weight[k.value] = p.weight[k.value][i];
+  });
+  for (int64_t c = first, next; c < end; c = next) {
+    int64_t group = c / d.perGroup;
+    next = minOf(end, (group + 1) * d.perGroup);
+    float *__restrict out = to + (group * d.taps + tap) * d.perGroup - group * d.perGroup;
+    for (int64_t e = c; e < next; ++e) {
+      float sum = 0;
+      unroll<0, Combinations>([&](auto k) { sum = __builtin_fmaf(from[k.value][e], weight[k.value], sum); });
+      out[e] = sum;
+    }
+  }
+}
+
+// Points [first, first + width) as rows of [group, tap, channel].
+template <int Combinations>
 static int32_t deformColumns(const onnxc_args *a, const Deformed &d, int64_t first, int64_t width, float *columns) {
   const Deformed *from = &d;
-  int64_t combinations = combinationsOf(2, d.w.rank);
-  return parallelFor(a, d.offsetGroups * d.taps, grainOf(width * (d.perOffset * 4 + 64)), [=](int64_t begin, int64_t end) {
+  return parallelFor(a, d.offsetGroups * d.taps, grainOf(width * (d.perOffset + 64)), [=](int64_t begin, int64_t end) {
     Points p;
+    const Deformed &d = *from;
     for (int64_t u = begin; u < end; ++u)
       for (int64_t i = 0; i < width; i += kPoints) {
-        int64_t g = u / from->taps, tap = u % from->taps, n = minOf(kPoints, width - i);
-        deformPoints(*from, g, tap, first + i, n, p);
-        for (int64_t c = g * from->perOffset; c < (g + 1) * from->perOffset; ++c)
-          samplePlane(p, combinations, from->x + c * from->plane, columns + (c * from->taps + tap) * width + i, n);
+        int64_t g = u / d.taps, tap = u % d.taps, n = minOf(kPoints, width - i);
+        (Combinations == 4 ? deformImagePoints : deformPoints)(d, g, tap, first + i, n, p);
+        for (int64_t j = 0; j < n; ++j)
+          sampleChannels<Combinations>(d, p, j, g * d.perOffset, (g + 1) * d.perOffset, tap, columns + (i + j) * d.channels * d.taps);
       }
     return 0;
   });
@@ -210,17 +269,21 @@ static int32_t deformColumns(const onnxc_args *a, const Deformed &d, int64_t fir
 // One image, part of the points after part.
 static int32_t deformImage(const onnxc_args *a, const Deformed &d, const float *start, float *columns, float *out) {
   const onnxc_tensor &weights = a->in[1];
-  int64_t groups = a->attr[1].i, results = weights.dims[0] / groups, inner = weights.dims[1] * d.taps;
+  int64_t groups = a->attr[1].i, results = weights.dims[0] / groups, channels = d.perGroup, taps = d.taps, inner = channels * taps;
+  auto column = d.w.rank == 1 ? deformColumns<2> : d.w.rank == 2 ? deformColumns<4> : deformColumns<8>;
   for (int64_t first = 0; first < d.points; first += kColumnsPerPart) {
     int64_t width = minOf(kColumnsPerPart, d.points - first);
-    ONNXC_TRY(deformColumns(a, d, first, width, columns));
+    ONNXC_TRY(column(a, d, first, width, columns));
     for (int64_t g = 0; g < groups; ++g) {
-      const float *filter = data<float>(weights) + g * results * inner, *samples = columns + g * inner * width;
-      auto packA = [=](float *p, int64_t row, int64_t k, int64_t panel, int64_t depth) {
-        packPanel(p, filter, results, row, inner, k, 1, panel, depth);
+      const float *filter = data<float>(weights) + g * results * inner, *samples = columns + g * inner;
+      auto packA = [=](float *p, int64_t row, int64_t k, int64_t panel, int64_t depth) {  // a filter has its channels first
+        int64_t have = minOf(panel, results - row);
+        for (int64_t e = k; e < k + depth; ++e, p += panel)
+          for (int64_t i = 0; i < panel; ++i)
+            p[i] = i < have ? filter[(row + i) * inner + e % channels * taps + e / channels] : 0;
       };
       auto packB = [=](float *p, int64_t col, int64_t k, int64_t panel, int64_t depth) {
-        packPanel(p, samples, width, col, 1, k, width, panel, depth);
+        packPanel(p, samples, width, col, groups * inner, k, 1, panel, depth);
       };
       ONNXC_TRY(product(a, results, width, inner, out + g * results * d.points + first, d.points, start + g * results, packA, packB));
     }
@@ -243,16 +306,24 @@ static int32_t deformConv(const onnxc_args *a) {
   d.taps = d.w.kernelSize();
   d.plane = d.w.inPlane();
   d.points = d.w.outPlane();
-  d.perOffset = x.dims[1] / d.offsetGroups;
+  d.channels = x.dims[1];
+  d.perOffset = d.channels / d.offsetGroups;
+  d.perGroup = channels;
   int64_t fields = d.offsetGroups * d.taps * d.points;
   ONNXC_CHECK(onnxc_count(offset) == x.dims[0] * fields * d.w.rank, ONNXC_K_SHAPE);
   ONNXC_CHECK(!hasInput(a, 3) || onnxc_count(a->in[3]) == results, ONNXC_K_SHAPE);
   ONNXC_CHECK(!hasInput(a, 4) || onnxc_count(a->in[4]) == x.dims[0] * fields, ONNXC_K_SHAPE);
-  float *columns = allocate<float>(a, x.dims[1] * d.taps * minOf(d.points, kColumnsPerPart));
+  float *columns = allocate<float>(a, d.channels * d.taps * minOf(d.points, kColumnsPerPart));
+  float *image = allocate<float>(a, (d.plane + 1) * d.channels);
   const float *start = rowStarts(a, results, hasInput(a, 3) ? data<float>(a->in[3]) : nullptr);
-  ONNXC_CHECK(columns && start, ONNXC_K_MEMORY);
+  ONNXC_CHECK(columns && image && start, ONNXC_K_MEMORY);
   for (int64_t n = 0; n < x.dims[0]; ++n) {
-    d.x = data<float>(x) + n * x.dims[1] * d.plane;
+    const float *from = data<float>(x) + n * d.channels * d.plane;
+    for (int64_t at = 0; at < d.plane; ++at)
+      for (int64_t c = 0; c < d.channels; ++c)
+        image[at * d.channels + c] = from[c * d.plane + at];
+    memset(image + d.plane * d.channels, 0, size_t(d.channels) * sizeof(float));
+    d.image = image;
     d.offset = data<float>(offset) + n * fields * d.w.rank;
     d.mask = hasInput(a, 4) ? data<float>(a->in[4]) + n * fields : nullptr;
     ONNXC_TRY(deformImage(a, d, start, columns, mutableData<float>(out) + n * results * d.points));

@@ -360,6 +360,9 @@ for _group, _offsets, _mask in ((1, 1, False), (2, 3, True)):
     _deform = {"x": (2, 6, 13, 21), "o": (2, _offsets * 18, 13, 21)} | ({"m": (2, _offsets * 9, 13, 21)} if _mask else {})
     library(f"deform_conv_{_group}", "DeformConv", _deform, {"w": np.random.default_rng(0).standard_normal((10, 6 // _group, 3, 3)).astype(np.float32)},
             operands=["x", "w", "o", "", "m"] if _mask else ["x", "w", "o"], kernel_shape=[3, 3], pads=[1, 1, 1, 1], group=_group, offset_group=_offsets)
+# Channels of a group that several groups of offsets move, in steps.
+library("deform_conv_crossing", "DeformConv", {"x": (2, 40, 15, 17), "o": (2, 90, 8, 8), "m": (2, 45, 8, 8)}, {"w": np.random.default_rng(0).standard_normal((12, 10, 3, 3)).astype(np.float32)},
+        operands=["x", "w", "o", "", "m"], kernel_shape=[3, 3], pads=[1, 2, 2, 0], strides=[2, 2], dilations=[1, 2], group=4, offset_group=5)
 _rois = np.array([[1, 2, 30, 25], [-4, -4, 60, 50], [10, 10, 10, 10], [5, 3, 9, 40]], np.float32)
 for _ratio in (0, 2):
     library(f"roi_align_{_ratio}", "RoiAlign", {"x": (2, 5, 20, 25)}, {"r": _rois, "n": np.array([0, 1, 1, 0])}, output_height=7, output_width=6,
