@@ -112,6 +112,13 @@ def suite_robust(args):
     return script(TEST / "robust" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER)
 
 
+def suite_fuzz(args):
+    """The fuzzers, which compile some files again, are built and run for a moment each."""
+    if call("ninja", "-C", args.build, "--quiet", "fuzz").returncode:
+        return Result(0, 1, 0)
+    return script(TEST / "fuzz" / "run.py", "--build", args.build, "--loader", LOADER, "--seconds", 8)
+
+
 def suite_cli(args):
     return script(TEST / "cli" / "run.py", "--onnxc", args.onnxc, "--loader", LOADER)
 

@@ -1,5 +1,7 @@
 // Normalise.cpp: the structural part of Walk.h: what must hold before types make sense.
 #include "compiler/import/Walk.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include <queue>
 
 namespace onnxc::importer {
