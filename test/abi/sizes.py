@@ -73,4 +73,15 @@ def sizes_that_grow_at_compile_time(s, folder):
     return refusal(load(folder / "doubled.so"), {"x": np.ones(1, np.float32)}, "'t69'")
 
 
-CHECKS = [wrapping_sizes_are_refused, sizes_that_grow_at_compile_time]
+def scaled_sizes_round_as_scales_do(s, folder):
+    """A scale of a third of a size is rounded before it multiplies another: 27 * float(7 / 3) is below 63."""
+    node = helper.make_node
+    nodes = [node("Shape", ["x"], ["s"], start=3), node("Cast", ["s"], ["f"], to=1), node("Div", ["f", "three"], ["third"]), node("Concat", ["ones", "third", "one"], ["scales"], axis=0),
+             node("Resize", ["x", "", "scales"], ["y"], mode="nearest")]
+    weights = [numpy_helper.from_array(np.array(v, np.float32), n) for n, v in (("three", [3]), ("ones", [1, 1]), ("one", [1]))]
+    model = load(s.compile(make(nodes, [info("x", 1, 1, "h", "w")], [info("y", None, None, None, None)], weights), folder))
+    got = model.run({"x": np.ones((1, 1, 27, 7), np.float32)})[0].shape
+    return None if got == (1, 1, 62, 7) else f"{got} instead of (1, 1, 62, 7)"
+
+
+CHECKS = [wrapping_sizes_are_refused, sizes_that_grow_at_compile_time, scaled_sizes_round_as_scales_do]
