@@ -30,7 +30,7 @@ void countUses(const pb::GraphProto &graph, std::unordered_map<std::string, int>
   for (const pb::NodeProto &node : graph.node()) {
     for (const std::string &input : node.input())
       ++all[input];
-    if (node.op_type() == "Expand" && node.input_size())
+    if (node.op_type() == "Expand" && node.domain().empty() && node.input_size())
       ++expanded[node.input(0)];
     for (const pb::AttributeProto &attr : node.attribute())
       if (attr.has_g())
@@ -40,15 +40,23 @@ void countUses(const pb::GraphProto &graph, std::unordered_map<std::string, int>
     ++all[output.name()];
 }
 
-// An input that is only read to be expanded may be of size 1 wherever another input of that name is not: a first state of one zero.
+// A state that a model enlarges before it reads it, and that begins with one zero, has size 1 where other inputs have the image's height,
+// whatever name both give it. Names that no other input has stay.
 void dropExpandedNames(pb::GraphProto &graph) {
-  std::unordered_map<std::string, int> all, expanded;
+  std::unordered_map<std::string, int> all, expanded, inputs;
   countUses(graph, all, expanded);
+  for (const pb::ValueInfoProto &input : graph.input()) {
+    std::set<std::string> names;
+    for (const auto &dim : input.type().tensor_type().shape().dim())
+      names.insert(dim.dim_param());
+    for (const std::string &name : names)
+      ++inputs[name];
+  }
   for (pb::ValueInfoProto &input : *graph.mutable_input())
     if (auto it = expanded.find(input.name());
         it != expanded.end() && it->second == all[input.name()] && input.type().tensor_type().has_shape())
       for (auto &dim : *input.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim())
-        if (dim.has_dim_param())
+        if (dim.has_dim_param() && inputs[dim.dim_param()] > 1)
           dim.clear_dim_param();
 }
 
@@ -332,8 +340,8 @@ bool normalise(pb::ModelProto &model, DefaultInputs defaults, const Report &repo
     work.optional = optionalInputs(model.graph(), defaults);
   dropPlaceholders(*model.mutable_graph()->mutable_input());
   dropPlaceholders(*model.mutable_graph()->mutable_output());
-  dropExpandedNames(*model.mutable_graph());
   work.graph(*model.mutable_graph(), 0);
+  dropExpandedNames(*model.mutable_graph());
   for (pb::FunctionProto &function : *model.mutable_functions()) {
     plainDomain(function.mutable_domain());
     for (pb::OperatorSetIdProto &import : *function.mutable_opset_import())

@@ -220,7 +220,7 @@ struct Packer {
     return masksOf(n.child + 1, tests, leaves);
   }
 
-  // What of `tests` concerns each 32 leaves, behind the number of it for each.
+  // For each 32 leaves the number of tests that take some of them away, then all these tests.
   void appendTests(std::vector<int32_t> &words, ArrayRef<MaskedTest> tests, size_t leaves) {
     std::vector<PackedTest> parts;
     for (size_t from = 0; from < leaves; from += 32) {

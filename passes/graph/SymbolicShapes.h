@@ -6,6 +6,7 @@
 #pragma once
 #include "mlir/IR/Operation.h"
 #include "passes/graph/SymbolicArithmetic.h"
+#include <limits>
 
 namespace onnxc {
 

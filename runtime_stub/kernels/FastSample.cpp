@@ -201,17 +201,17 @@ static void deformImagePoints(const Deformed &d, int64_t g, int64_t tap, int64_t
       zeroPaddedTap(x + double(int32_t(j)) * step + double(along[point]), width, 1, columnAt, columnWeight);
       double scale = mask ? double(mask[point]) : 1;
       unroll<0, 4>([&](auto k) {
-        constexpr int x = k.value / 2, y = k.value % 2;
-        bool outside = (rowAt[y] | columnAt[x]) < 0;
-        p.at[k.value][i + j] = outside ? -1 : rowAt[y] + columnAt[x];
-        p.weight[k.value][i + j] = outside ? 0 : float(scale * rowWeight[y] * columnWeight[x]);
+        constexpr int right = k.value / 2, below = k.value % 2;
+        bool outside = (rowAt[below] | columnAt[right]) < 0;
+        p.at[k.value][i + j] = outside ? -1 : rowAt[below] + columnAt[right];
+        p.weight[k.value][i + j] = outside ? 0 : float(scale * rowWeight[below] * columnWeight[right]);
       });
     }
     i += m;
   }
 }
 
-// The same of images of one or three dims.
+// The same of any dims.
 static void deformPoints(const Deformed &d, int64_t g, int64_t tap, int64_t first, int64_t n, Points &p) {
   int64_t strides[kMaxRank], rank = d.w.rank, field = g * d.taps + tap;
   contiguous(d.w.in, rank, strides);
@@ -226,7 +226,7 @@ static void deformPoints(const Deformed &d, int64_t g, int64_t tap, int64_t firs
   }
 }
 
-// Channels [first, end) of point i, those of a group side by side for each tap: to[group, tap, channel].
+// Channels [first, end) of point i, those of a group side by side for each tap: to[group, tap, channel of the group].
 template <int Combinations>
 static void sampleChannels(const Deformed &d, const Points &p, int64_t i, int64_t first, int64_t end, int64_t tap, float *to) {
   const float *from[Combinations];
@@ -239,7 +239,8 @@ static void sampleChannels(const Deformed &d, const Points &p, int64_t i, int64_
   for (int64_t c = first, next; c < end; c = next) {
     int64_t group = c / d.perGroup;
     next = minOf(end, (group + 1) * d.perGroup);
-    float *__restrict out = to + (group * d.taps + tap) * d.perGroup - group * d.perGroup;
+    float *__restrict out =
+        to + (group * d.taps + tap) * d.perGroup - group * d.perGroup;  // its channels are counted from the image's first
     for (int64_t e = c; e < next; ++e) {
       float sum = 0;
       unroll<0, Combinations>([&](auto k) { sum = __builtin_fmaf(from[k.value][e], weight[k.value], sum); });
@@ -251,10 +252,8 @@ static void sampleChannels(const Deformed &d, const Points &p, int64_t i, int64_
 // Points [first, first + width) as rows of [group, tap, channel].
 template <int Combinations>
 static int32_t deformColumns(const onnxc_args *a, const Deformed &d, int64_t first, int64_t width, float *columns) {
-  const Deformed *from = &d;
-  return parallelFor(a, d.offsetGroups * d.taps, grainOf(width * (d.perOffset + 64)), [=](int64_t begin, int64_t end) {
+  return parallelFor(a, d.offsetGroups * d.taps, grainOf(width * (d.perOffset + 64)), [=, &d](int64_t begin, int64_t end) {
     Points p;
-    const Deformed &d = *from;
     for (int64_t u = begin; u < end; ++u)
       for (int64_t i = 0; i < width; i += kPoints) {
         int64_t g = u / d.taps, tap = u % d.taps, n = minOf(kPoints, width - i);

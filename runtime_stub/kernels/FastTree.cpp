@@ -92,14 +92,15 @@ struct Walker {
         give(row, at[i]);
     }
   }
-  // Where walks of 16 rows of a tree end, among its leaves: the lowest bit of what its tests leave.
+  // Where walks of N times 16 rows of a tree end, among its leaves: the first that its tests leave, in the first 32 where one is left.
+  // counts: of the tests that concern each 32 leaves.
   template <int N>
-  ONNXC_INLINE void findLeaves(const T *turned, const int32_t *tests, int32_t leaves, const PackedTest *test, int32_t *leaf) {
+  ONNXC_INLINE void findLeaves(const T *turned, const int32_t *counts, int32_t leaves, const PackedTest *test, int32_t *leaf) {
     for (int32_t first = 0; first < leaves; first += 32) {
       Leaves left[N];
       for (Leaves &l : left)
         l = ~0u;
-      for (const PackedTest *end = test + *tests++; test < end; ++test)
+      for (const PackedTest *end = test + *counts++; test < end; ++test)
         unroll<0, N>([&](auto i) {
           v16 x = *(const v16 *)(turned + test->column * kRowBlock + 16 * i.value);
           left[i.value] &= test->keep | ~__builtin_bit_cast(Leaves, x > test->split);

@@ -34,15 +34,21 @@ TEST_CASE("a placeholder names no size") {
 }
 
 TEST_CASE("an input that is only expanded shares no size by name") {
-  auto names = [](const std::string &read) {
-    return importText(R"(<ir_version: 8, opset_import: ["" : 17]> g (float[n] x, float[n] state) => (float[n] y, float[n] z) {
+  auto names = [](const std::string &op, const std::string &read) {
+    return importText(
+        R"(<ir_version: 8, opset_import: ["" : 17, "f" : 1]> g (float[n] x, float[n,m] state) => (float[k,l] y, float[i,j] z) {
       shape = Shape(x)
-      y = Expand(state, shape)
-      z = Relu()" + read +
-                      ") }");
+      y = )" +
+        op + R"((state, shape)
+      z = Relu()" +
+        read + R"()
+    }
+    <domain: "f", opset_import: ["" : 17]> Expand (a, b) => (c) { c = Identity(a) })");
   };
-  CHECK_THAT(names("x"), Contains(R"(onnx.dims = ["n"])") && Contains(R"(onnx.dims = [""])"));
-  CHECK_THAT(names("state"), Contains(R"(onnx.dims = ["n"])") && !Contains(R"(onnx.dims = [""])"));
+  const char *shared = R"(onnx.dims = ["n", "m"])", *apart = R"(onnx.dims = ["", "m"])";
+  CHECK_THAT(names("Expand", "x"), Contains(R"(onnx.dims = ["n"])") && Contains(apart) && !Contains(shared));
+  CHECK_THAT(names("Expand", "state"), Contains(shared) && !Contains(apart));
+  CHECK_THAT(names("f.Expand", "x"), Contains(shared) && !Contains(apart));
 }
 
 TEST_CASE("a named size can be fixed") {
