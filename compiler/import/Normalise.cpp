@@ -26,35 +26,34 @@ void dropPlaceholders(google::protobuf::RepeatedPtrField<pb::ValueInfoProto> &va
 
 using Names = std::unordered_set<std::string>;
 
-void countUses(const pb::GraphProto &graph, std::unordered_map<std::string, int> &all, std::unordered_map<std::string, int> &expanded) {
+// What nodes and results read, as the operand that Expand enlarges and in any other way.
+void readValues(const pb::GraphProto &graph, Names &expanded, Names &otherwise) {
   for (const pb::NodeProto &node : graph.node()) {
-    for (const std::string &input : node.input())
-      ++all[input];
-    if (node.op_type() == "Expand" && node.domain().empty() && node.input_size())
-      ++expanded[node.input(0)];
+    bool expands = node.op_type() == "Expand" && node.domain().empty();
+    for (int i = 0; i < node.input_size(); ++i)
+      (expands && i == 0 ? expanded : otherwise).insert(node.input(i));
     for (const pb::AttributeProto &attr : node.attribute())
       if (attr.has_g())
-        countUses(attr.g(), all, expanded);
+        readValues(attr.g(), expanded, otherwise);
   }
   for (const pb::ValueInfoProto &output : graph.output())
-    ++all[output.name()];
+    otherwise.insert(output.name());
 }
 
 // A state that a model enlarges before it reads it, and that begins with one zero, has size 1 where other inputs have the image's height,
 // whatever name both give it. Names that no other input has stay.
 void dropExpandedNames(pb::GraphProto &graph) {
-  std::unordered_map<std::string, int> all, expanded, inputs;
-  countUses(graph, all, expanded);
+  Names expanded, otherwise;
+  readValues(graph, expanded, otherwise);
+  std::unordered_map<std::string, int> inputs;  // that have a size of this name
   for (const pb::ValueInfoProto &input : graph.input()) {
-    std::set<std::string> names;
+    Names names;
     for (const auto &dim : input.type().tensor_type().shape().dim())
-      names.insert(dim.dim_param());
-    for (const std::string &name : names)
-      ++inputs[name];
+      if (names.insert(dim.dim_param()).second)
+        ++inputs[dim.dim_param()];
   }
   for (pb::ValueInfoProto &input : *graph.mutable_input())
-    if (auto it = expanded.find(input.name());
-        it != expanded.end() && it->second == all[input.name()] && input.type().tensor_type().has_shape())
+    if (expanded.count(input.name()) && !otherwise.count(input.name()) && input.type().tensor_type().has_shape())
       for (auto &dim : *input.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim())
         if (dim.has_dim_param() && inputs[dim.dim_param()] > 1)
           dim.clear_dim_param();

@@ -35,9 +35,6 @@ static RealValue fraction(ShapeOp &o, const RealValue &r) {
 }
 static bool isSingle(ShapeOp &o) { return onnx::elementType(o.op->getResult(0)).isF32(); }
 
-// Whether floats hold it without rounding, up to 2^24: a third is rounded, and what is made of it is not what is made of the fraction.
-static bool isExact(const RealValue &r) { return llvm::isPowerOf2_64(r.denominator); }
-
 // Both constants: computed in the op's own precision. Else both as exact fractions, or unknown.
 template <typename Constant, typename Fraction>
 static RealValue combine(ShapeOp &o, Reals r, Constant onConstants, Fraction onFractions) {
@@ -45,7 +42,7 @@ static RealValue combine(ShapeOp &o, Reals r, Constant onConstants, Fraction onF
   if (a && b)
     return realConstant(isSingle(o) ? double(float(onConstants(*a, *b))) : onConstants(*a, *b));
   RealValue x = fraction(o, r[0]), y = fraction(o, r[1]);
-  if (isUnknown(x) || isUnknown(y) || !isExact(x) || !isExact(y))
+  if (isUnknown(x) || isUnknown(y) || !x.isExact() || !y.isExact())
     return unknownReal();
   RealValue z = onFractions(x, y);
   return z.numerator && z.denominator > 0 && z.denominator < (1 << 30) ? z : unknownReal();

@@ -217,12 +217,11 @@ static LogicalResult col2Im(ShapeOp &o) {
 
 // --- resizing ---
 
-// A size times a scale, rounded down: in single precision as the kernel does it. Of a fraction of sizes that only the run knows single
-// precision has the same where its denominator is a power of two.
+// A size times a scale, rounded down: in single precision as the kernel does it, a fraction of sizes that only the run knows exactly.
 static AffineExpr scaled(ShapeOp &o, AffineExpr d, const RealValue &scale) {
   auto n = known(d), numerator = known(scale.numerator);
   if (scale.numerator && !(n && numerator))
-    return (numerator || o.s.isNonNegative(scale.numerator)) && llvm::isPowerOf2_64(scale.denominator)
+    return (numerator || o.s.isNonNegative(scale.numerator)) && scale.isExact()
                ? o.s.floorDiv(o.s.mul(d, scale.numerator), o.c(scale.denominator))
                : AffineExpr();
   float value = float(numerator ? double(*numerator) / double(scale.denominator) : scale.value);

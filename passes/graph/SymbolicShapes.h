@@ -6,6 +6,7 @@
 #pragma once
 #include "mlir/IR/Operation.h"
 #include "passes/graph/SymbolicArithmetic.h"
+#include "llvm/Support/MathExtras.h"
 #include <limits>
 
 namespace onnxc {
@@ -29,6 +30,10 @@ struct RealValue {
   mlir::AffineExpr numerator;
   int64_t denominator = 1;
   double value = 0;  // when numerator is null; not a number: not known
+
+  // Whether floats hold the fraction without rounding, up to 2^24: a third is rounded, and what is made of it is not what is made of the
+  // fraction.
+  bool isExact() const { return llvm::isPowerOf2_64(denominator); }
 };
 inline RealValue unknownReal() { return {{}, 1, std::numeric_limits<double>::quiet_NaN()}; }
 

@@ -49,10 +49,10 @@ ONNXC_INLINE float placeOf(bool align, float n, int64_t dim) {
   return !Border ? x : x < 0 ? 0 : x > float(dim - 1) ? float(dim - 1) : x;
 }
 
-// The taps of one coordinate of linear sampling: plane offsets (-1: outside) and weights.
-template <bool Border>
-ONNXC_INLINE void linearTaps(bool align, float n, int64_t dim, int64_t stride, int32_t (&at)[2], double (&weight)[2]) {
-  float x = placeOf<Border>(align, n, dim), low = __builtin_floorf(x);
+// The two taps around place x of a dim: plane offsets (-1: outside) and weights.
+template <bool Border, class T>
+ONNXC_INLINE void linearTaps(T x, int64_t dim, int64_t stride, int32_t (&at)[2], double (&weight)[2]) {
+  T low = __builtin_elementwise_floor(x);
   int32_t first = int32_t(low), end = int32_t(dim), step = int32_t(stride), next = first + 1;
   if (Border)  // the last place may round to one behind it
     first = first < end ? first : end - 1, next = next < end ? next : end - 1;
@@ -60,6 +60,17 @@ ONNXC_INLINE void linearTaps(bool align, float n, int64_t dim, int64_t stride, i
   at[1] = next >= 0 && next < end ? next * step : -1;
   weight[1] = double(x) - double(low);
   weight[0] = 1 - weight[1];
+}
+
+// Point i reads the four corners that the taps of a row and a column make, times `scale`: putPoint for two taps of two dims.
+ONNXC_INLINE void putCorners(Points &p, int64_t i, const int32_t (&row)[2], const double (&down)[2], const int32_t (&column)[2],
+                             const double (&along)[2], double scale) {
+  unroll<0, 4>([&](auto k) {
+    constexpr int right = k.value / 2, below = k.value % 2;
+    bool outside = (row[below] | column[right]) < 0;
+    p.at[k.value][i] = outside ? -1 : row[below] + column[right];
+    p.weight[k.value][i] = outside ? 0 : float(scale * down[below] * along[right]);
+  });
 }
 
 // The tap of one coordinate of nearest sampling.
@@ -89,14 +100,9 @@ static void linearPoints(bool align, const float *__restrict where, const int64_
   for (int64_t i = 0; i < n; ++i) {
     int32_t row[2], column[2];
     double down[2], along[2];
-    linearTaps<Border>(align, where[2 * i + 1], height, width, row, down);
-    linearTaps<Border>(align, where[2 * i], width, 1, column, along);
-    unroll<0, 4>([&](auto k) {
-      constexpr int x = k.value / 2, y = k.value % 2;
-      bool outside = (row[y] | column[x]) < 0;
-      p.at[k.value][i] = outside ? -1 : row[y] + column[x];
-      p.weight[k.value][i] = outside ? 0 : float(down[y] * along[x]);
-    });
+    linearTaps<Border>(placeOf<Border>(align, where[2 * i + 1], height), height, width, row, down);
+    linearTaps<Border>(placeOf<Border>(align, where[2 * i], width), width, 1, column, along);
+    putCorners(p, i, row, down, column, along, 1);
   }
 }
 
@@ -175,15 +181,8 @@ struct Deformed {
   int64_t taps, plane, points, offsetGroups, perOffset, channels, perGroup;
 };
 
-// The taps of one coordinate of linear sampling with zeros outside. As zeroPaddedTaps has it.
-ONNXC_INLINE void zeroPaddedTap(double x, int64_t dim, int64_t stride, int32_t (&at)[2], double (&weight)[2]) {
-  double low = x == x && __builtin_fabs(x) < 1e9 ? __builtin_floor(x) : -9;
-  int32_t first = int32_t(low), end = int32_t(dim), step = int32_t(stride);
-  at[0] = first >= 0 && first < end ? first * step : -1;
-  at[1] = first >= -1 && first < end - 1 ? (first + 1) * step : -1;
-  weight[1] = x - low;
-  weight[0] = 1 - weight[1];
-}
+// As zeroPaddedTaps has it: what is no place of the image is outside.
+ONNXC_INLINE double deformedPlace(double x) { return x == x && __builtin_fabs(x) < 1e9 ? x : -9; }
 
 // Samples of tap `tap` of offset group `g` at result points [first, first + n), n at most kPoints, of an image of two dims.
 static void deformImagePoints(const Deformed &d, int64_t g, int64_t tap, int64_t first, int64_t n, Points &p) {
@@ -197,15 +196,9 @@ static void deformImagePoints(const Deformed &d, int64_t g, int64_t tap, int64_t
       int32_t rowAt[2], columnAt[2];
       double rowWeight[2], columnWeight[2];
       int64_t point = first + i + j;
-      zeroPaddedTap(y + double(down[point]), height, width, rowAt, rowWeight);
-      zeroPaddedTap(x + double(int32_t(j)) * step + double(along[point]), width, 1, columnAt, columnWeight);
-      double scale = mask ? double(mask[point]) : 1;
-      unroll<0, 4>([&](auto k) {
-        constexpr int right = k.value / 2, below = k.value % 2;
-        bool outside = (rowAt[below] | columnAt[right]) < 0;
-        p.at[k.value][i + j] = outside ? -1 : rowAt[below] + columnAt[right];
-        p.weight[k.value][i + j] = outside ? 0 : float(scale * rowWeight[below] * columnWeight[right]);
-      });
+      linearTaps<false>(deformedPlace(y + double(down[point])), height, width, rowAt, rowWeight);
+      linearTaps<false>(deformedPlace(x + double(int32_t(j)) * step + double(along[point])), width, 1, columnAt, columnWeight);
+      putCorners(p, i + j, rowAt, rowWeight, columnAt, columnWeight, mask ? double(mask[point]) : 1);
     }
     i += m;
   }
