@@ -43,9 +43,10 @@ static bool isMatrix(Value v) {
   return type && type.getElementType().isF32() && type.hasStaticShape() && type.getRank() == 2 && type.getNumElements() > 0;
 }
 
+// Matrices without elements, as an adapter of rank 0, have nothing to cut into panels.
 static bool isF32Rows(Value v) {
   auto type = dyn_cast<RankedTensorType>(v.getType());
-  return type && type.getElementType().isF32() && type.getRank() >= 2;
+  return type && type.getElementType().isF32() && type.getRank() >= 2 && !llvm::is_contained(type.getShape(), 0);
 }
 
 // The operand under a transposition that the kernel's strides can stand for: `last`, the axis read as vectors or broadcasts, stays last in

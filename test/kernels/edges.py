@@ -49,6 +49,11 @@ case("regex_repeated", r"""y = RegexFullMatch <pattern = "(ab{100}){3}[[:alpha:]
 # Windows over padding alone.
 case("empty_pool", "y = MaxPool <kernel_shape = [3, 3], pads = [2, 1, 2, 1]> (x)", np.full((1, 2, 2, 5), -np.inf, F32), x=np.zeros((1, 2, 0, 5), F32))
 
+# An adapter of rank 0, as LoRA's before it has learnt anything.
+case("empty_adapter", """e = Constant <value = float {1.0}> ()  s = Constant <value_ints = [4, 0]> ()  t = Constant <value_ints = [0, 4]> ()  a = Expand (e, s)  b = Expand (e, t)
+    p = MatMul (x, a)  q = MatMul (p, b)  y = Add (q, x)  u = MatMul (r, b)  z = Add (u, x)  v = MatMul (x, p)""", [np.eye(4, dtype=F32)] * 2 + [np.zeros((4, 0), F32)],
+     "float[] y, float[] z, float[] v", x=np.eye(4, dtype=F32), r=np.zeros((4, 0), F32))
+
 # Zero points of no rows.
 case("empty_integer_rows", "y = MatMulInteger (x, w, z)", np.zeros((0, 3), np.int32), "int32[0, 3] y", x=np.zeros((0, 4), np.uint8), w=np.ones((4, 3), np.uint8), z=np.zeros(0, np.uint8))
 
