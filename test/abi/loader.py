@@ -30,6 +30,27 @@ def closed_models(s, folder):
     return None
 
 
+def results_that_are_kept(s, folder):
+    """Large results lie where dropped ones lay; what a view is left of keeps its values, for several models' worth of runs and other shapes between."""
+    model = load(s.compile(whole_numbers(), folder))
+    feed = lambda value, size=4096: {"x": np.full(size, -value, np.int64)}
+    kept = []
+    for value in range(1, 9):
+        result, = model.run(feed(value))
+        kept.append((value, (result, result[10:20], memoryview(result), result.reshape(64, -1).T, np.frombuffer(result, np.int64))[value % 5]))
+        del result
+        if value == 5:
+            kept.append((7, model.run(feed(7, 5000))[0]))
+        model.run(feed(100))
+    if not all((np.asarray(array) == value).all() for value, array in kept):
+        return "a later run has written into a result that is in use"
+    places = set()
+    for value in range(8):
+        result, = model.run(feed(value))  # the one before is still held
+        places.add(result.ctypes.data)
+    return None if len(places) == 2 and result.flags.writeable and (result == 7).all() else f"results at {len(places)} places"
+
+
 def feeds_without_names(s, folder):
     model = load(s.compile(mlp_model(), folder))
     for feeds, name in ((batch(2), "ndarray"), ([batch(2)], "list"), (None, "NoneType")):
@@ -93,4 +114,4 @@ def levels_that_are_not_there(s, folder):
     return None if said == "model_create: num_threads is -1; it must not be negative" else said
 
 
-CHECKS = [levels_that_are_not_there, closed_models, feeds_without_names, feeds_that_do_not_fit, files_that_are_no_artefacts]
+CHECKS = [levels_that_are_not_there, closed_models, results_that_are_kept, feeds_without_names, feeds_that_do_not_fit, files_that_are_no_artefacts]

@@ -1,6 +1,7 @@
 """model.py: an artefact in memory, its contexts and its runs."""
 import ctypes
 import json
+import math
 import os
 import struct
 import weakref
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from .abi import ABI_VERSION, OBJECT, OPTIONAL, RUN_TIME, SEQUENCE, SMALL, STRING, TENSOR, Api, Error, ErrorInfo, ModelInfo, Options, Value, dtype_of
-from .values import address_of, fill, fill_tensor, new_array, put_strings, take, take_rows
+from .values import LARGE, address_of, fill, fill_tensor, lend, new_array, put_strings, take, take_rows
 
 _MACHINES = {3: "32-bit x86", 40: "32-bit ARM", 62: "x86-64", 183: "AArch64", 243: "RISC-V"}  # e_machine of ELF
 _HERE = {"x86_64": 62, "aarch64": 183}.get(os.uname().machine)
@@ -86,15 +87,20 @@ class _Context:
             self.in_shapes.append(shape)
         self.out_shapes = [(ctypes.c_int64 * max(info.rank, 1))() for info in model._out]
         self.known = [None] * len(model.outputs)  # the outputs' shapes for the last inputs' shapes; None: unknown
-        for index, (value, info, (shape, _, _)) in enumerate(zip(self.out_values, model._out, model._results)):
+        self.lent = [None] * len(model.outputs)  # the arrays whose views are results, where such are large
+        for index, (value, info, (shape, dtype, _)) in enumerate(zip(self.out_values, model._out, model._results)):
             value.kind, value.dtype = info.kind, info.dtype
             if shape is not None:
-                self.know(index, shape)
+                self.know(index, shape, dtype)
         self.arguments = (self.handle, ctypes.addressof(self.inputs), len(model.inputs), ctypes.addressof(self.outputs), len(model.outputs),
                           ctypes.addressof(error))
 
-    def know(self, index, shape):
+    def know(self, index, shape, dtype):
         """From now on numpy makes the memory of output `index`."""
+        if math.prod(shape) * dtype.itemsize < LARGE:
+            self.lent[index] = None
+        elif self.lent[index] is None:
+            self.lent[index] = []
         memory, value = self.out_shapes[index], self.out_values[index]
         memory[: len(shape)] = shape
         value.shape, value.ndim, value.strides, value.byte_offset = ctypes.addressof(memory), len(shape), None, 0
@@ -231,12 +237,12 @@ class Model:
 
     def _call(self, context):
         results, later = [], False
-        for value, shape, (_, dtype, _) in zip(context.out_values, context.known, self._results):
+        for value, shape, lent, (_, dtype, _) in zip(context.out_values, context.known, context.lent, self._results):
             if shape is None:
                 value.data, later = None, True
                 results.append(None)
             else:
-                result = new_array(shape, dtype)
+                result = new_array(shape, dtype) if lent is None else lend(lent, shape, dtype)
                 value.data = address_of(result)
                 results.append(result)
         if self._run(*context.arguments):
@@ -247,7 +253,7 @@ class Model:
                     keys, value = self.outputs[index].keys, context.out_values[index]
                     results[index] = result = take_rows(value, keys) if keys else take(value)
                     if self._results[index][2]:
-                        context.know(index, result.shape)
+                        context.know(index, result.shape, result.dtype)
         return results
 
     def run(self, feeds):

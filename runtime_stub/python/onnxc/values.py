@@ -3,6 +3,7 @@ import array as compact
 import ctypes
 import functools
 import struct
+import sys
 
 import numpy as np
 
@@ -122,6 +123,29 @@ def new_array(shape, dtype):
         return np.empty(shape, dtype)
     except ValueError:  # numpy's word for sizes that no memory holds
         raise MemoryError(f"an output of shape {list(shape)}") from None
+
+
+LARGE = 1 << 14  # bytes from which on a fresh array's pages may cost more than looking for an array that is free again
+
+
+def _holders(memory):
+    """Lists and names that hold an array; its views hold it as well."""
+    return sys.getrefcount(memory)
+
+
+_ALONE = [_holders(memory) for memory in [np.empty(0)]][0]  # of an array in a list that a loop looks at
+_COUNTS = getattr(sys, "_is_gil_enabled", lambda: True)()  # without the lock a count may be an old one
+
+
+def lend(lent, shape, dtype):
+    """A view of an array of `lent` that no earlier view is left of, or of a new one: a process that frees several large arrays gives their pages back, and gets them anew one by one."""
+    for memory in lent:
+        if _holders(memory) == _ALONE and memory.shape == shape:
+            return memory.view()
+    memory = new_array(shape, dtype)
+    if _COUNTS:
+        lent[:] = [memory, *(other for other in lent[:1] if other.shape == shape)]  # two: a caller may hold one result while it asks for the next
+    return memory.view()
 
 
 # All of memory as arrays of one type, which are not looked at but where a slice, a copy, is taken of them: in a third of string_at's time.
