@@ -4,7 +4,7 @@
 // strip  tiles of one output row that have the same size and meet the padding in the same places; where the window is so long that such
 //        places are many, tiles of padding read through a table (Ragged.h)
 //
-// Tiles lie along rows: an image of one column counts as one of a single row.
+// Tiles lie along rows: a result of one column counts as one of a single row, its input as turned on its side.
 //
 // Where widths are known at run time only, all output pixels are one row that is cut into tiles of one size: a unit is a chunk of them,
 // and tiles that are not within one row and clear of the padding read through a table (Ragged.h).
@@ -39,6 +39,8 @@ struct Conv {
   SmallVector<int64_t> strides, pads, dilations;
   WindowShape w;
   int64_t inner, blocks, panels, groups;  // channels side by side, blocks of them, output panels of a group
+  Value down;                             // pixels of the input from one row to the next,
+  int64_t across = 1;                     // and from one column
   std::optional<int64_t> imageBytes;      // of a group's input, where it is known
 
   Conv(KernelCode &code, onnx::PackedConvOp op)
@@ -48,8 +50,11 @@ struct Conv {
     auto xs = sizeExprs(cast<RankedTensorType>(op.getX().getType()));
     strides.assign(op.getStrides()), pads.assign(op.getPads()), dilations.assign(op.getDilations());
     int64_t kh = f[2], kw = f[3];
-    isColumn = kh > 1 && kw == 1 && constantOf(xs[3]) == 1 && pads[1] == 0 && pads[3] == 0;
+    auto width = constantOf(xs[3]);
+    isColumn = constantOf(yExprs[3]) == 1 && constantOf(yExprs[2]) != 1 && width && pads[1] == 0 && pads[3] == 0;
+    down = isColumn ? c.n(1) : x[3];
     if (isColumn) {
+      across = *width;
       std::swap(x[2], x[3]), std::swap(y[2], y[3]), std::swap(xs[2], xs[3]), std::swap(yExprs[2], yExprs[3]);
       std::swap(kh, kw), std::swap(strides[0], strides[1]), std::swap(dilations[0], dilations[1]);
       std::swap(pads[0], pads[1]), std::swap(pads[2], pads[3]);
@@ -62,6 +67,11 @@ struct Conv {
   }
 
   bool known() const { return w.inWidth && w.outWidth; }
+  // Where the weights of a tap lie among those of a block.
+  Value tapBytes(Value kh, Value kw) {
+    Value at = isColumn ? c.add(c.mul(kw, w.kh), kh) : c.add(c.mul(kh, w.kw), kw);
+    return c.mul(at, inner * kPanelBytes);
+  }
   int64_t panelBytes() const { return blocks * w.kh * w.kw * inner * kPanelBytes; }
   Code::Values index(Value n, Value panel, Value row, Value column) {
     if (isColumn)
@@ -140,7 +150,8 @@ Tile::Values Conv::channelProducts(const Tile &t, ValueRange acc, llvm::function
 Tile::Values Conv::raggedProducts(const Tile &t, const Pixels &pixels, ValueRange start, Value image, Value weights, int64_t steps) {
   return pixels.ragged->forTaps(image, inner * 4, start, [&](Value tap, ArrayRef<Value> pixel, ValueRange acc) {
     return channelProducts(
-        t, acc, [&](int64_t r, Value bytes) { return c.at(pixel[r], bytes); }, c.at(weights, c.mul(tap, inner * kPanelBytes)), steps);
+        t, acc, [&](int64_t r, Value bytes) { return c.at(pixel[r], bytes); }, c.at(weights, tapBytes(c.div(tap, w.kw), c.rem(tap, w.kw))),
+        steps);
   });
 }
 
@@ -153,17 +164,17 @@ Tile::Values Conv::blockProducts(const Tile &t, const Pixels &pixels, ValueRange
   Value top = c.sub(c.mul(pixels.row, w.strides[0]), w.pads[0]);
   auto [low, high] = tapRange(c, top, w.kh, w.dilations[0], x[2]);
   return c.loop(low, high, c.n(1), start, [&](Value kh, ValueRange v) {
-    Value line = c.at(image, c.mul(c.mul(c.add(top, c.mul(kh, w.dilations[0])), x[3]), pixel));
-    Value taps = c.at(weights, c.mul(kh, w.kw * inner * kPanelBytes));
+    Value line = c.at(image, c.mul(c.mul(c.add(top, c.mul(kh, w.dilations[0])), down), pixel));
+    Value taps = c.at(weights, tapBytes(kh, c.n(0)));
     Value left = c.sub(c.mul(pixels.column, w.strides[1]), w.pads[1]);
     Tile::Values acc(v);
     forTapRuns(strip, [&](int64_t from, int64_t to) {
       auto tap = [&](Value kw, ValueRange now) {
-        Value first = c.at(line, c.mul(c.add(left, c.mul(kw, w.dilations[1])), pixel));
+        Value first = c.at(line, c.mul(c.add(left, c.mul(kw, w.dilations[1])), across * pixel));
         auto at = [&](int64_t r, Value bytes) {
-          return strip.meets(r, from) ? c.at(c.at(first, bytes), r * w.strides[1] * pixel) : Value();
+          return strip.meets(r, from) ? c.at(c.at(first, bytes), r * w.strides[1] * across * pixel) : Value();
         };
-        return channelProducts(t, now, at, c.at(taps, c.mul(kw, inner * kPanelBytes)), steps);
+        return channelProducts(t, now, at, c.at(taps, tapBytes(c.n(0), kw)), steps);
       };
       // LLVM would unroll a loop of two after it has ordered the code of an iteration: on NEON that spilled.
       if (to - from == 2)
@@ -264,7 +275,7 @@ void Conv::panelTiles(int64_t rows, const Pixels &pixels, Value n, Value group, 
 
 void Conv::row(Value n, Value group, Value oh, Value from, Value to, Value low, Value high, const TileShape &shape,
                std::optional<TileRange> tiles) {
-  RaggedTile ragged(c, w, shape.rows, x[2], x[3]);
+  RaggedTile ragged(c, w, shape.rows, x[2], x[3], down, across);
   auto body = [&](Value column, const StripTile &strip) {
     if (!strip.checked)
       return panelTiles(strip.width, Pixels{oh, column, &strip, nullptr, Value()}, n, group, from, to, low, high, shape.panels);
@@ -279,7 +290,7 @@ void Conv::row(Value n, Value group, Value oh, Value from, Value to, Value low, 
 // The tiles of the pixels [first, end) of the plane.
 void Conv::flat(Value n, Value group, Value first, Value end, Value from, Value to, Value low, Value high, const TileShape &shape) {
   StripTile inside{shape.rows, false, llvm::BitVector(shape.rows * w.kw), w.kw};
-  RaggedTile ragged(c, w, shape.rows, x[2], x[3]);
+  RaggedTile ragged(c, w, shape.rows, x[2], x[3], down, across);
   ragged.setScratch();
   c.loop(first, end, c.n(shape.rows), [&](Value pixel) {
     Value row = c.div(pixel, y[3]), column = c.rem(pixel, y[3]), count = c.sub(end, pixel);

@@ -17,12 +17,12 @@ void RaggedTile::fill(Value row, Value column, Value outWidth, Value count) {
   auto inside = [&](Value at, Value size) { return c.both(c.less(c.n(-1), at), c.less(at, size)); };
   auto entry = [&](Value tap, Value at) {
     Value address = c.at(c.scratch, c.mul(at, entryBytes()));
-    Value down = c.sub(c.mul(c.div(tap, w.kw), w.dilations[0]), w.pads[0]);
+    Value below = c.sub(c.mul(c.div(tap, w.kw), w.dilations[0]), w.pads[0]);
     Value along = c.sub(c.mul(c.rem(tap, w.kw), w.dilations[1]), w.pads[1]);
     Code::Values v = c.loop(c.n(0), c.n(rows), c.n(1), {row, column, c.n(0)}, [&](Value r, ValueRange v) -> Code::Values {
-      Value line = c.add(c.mul(v[0], w.strides[0]), down), place = c.add(c.mul(v[1], w.strides[1]), along);
+      Value line = c.add(c.mul(v[0], w.strides[0]), below), place = c.add(c.mul(v[1], w.strides[1]), along);
       Value meets = c.both(c.less(r, count), c.both(inside(line, inHeight), inside(place, inWidth)));
-      c.store(c.select(meets, c.add(c.mul(line, inWidth), place), c.n(-1)), c.at(address, c.mul(r, 8)), 8);
+      c.store(c.select(meets, c.add(c.mul(line, down), c.mul(place, across)), c.n(-1)), c.at(address, c.mul(r, 8)), 8);
       Value next = c.add(v[1], 1), turns = c.equal(next, outWidth);
       return {c.select(turns, c.add(v[0], 1), v[0]), c.select(turns, c.n(0), next), c.select(meets, c.n(1), v[2])};
     });

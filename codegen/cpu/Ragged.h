@@ -8,10 +8,11 @@ namespace onnxc {
 
 class RaggedTile {
 public:
-  // The table of `rows` pixels of an image of `inHeight` x `inWidth` pixels, in the task's scratch memory, of which setScratch asks the
-  // kernel to have enough.
-  RaggedTile(KernelCode &code, const WindowShape &window, int64_t rows, mlir::Value inHeight, mlir::Value inWidth)
-      : c(code), w(window), rows(rows), inHeight(inHeight), inWidth(inWidth) {}
+  // The table of `rows` pixels of an image of `inHeight` x `inWidth` pixels, whose rows lie `down` and whose columns `across` pixels apart,
+  // in the task's scratch memory, of which setScratch asks the kernel to have enough.
+  RaggedTile(KernelCode &code, const WindowShape &window, int64_t rows, mlir::Value inHeight, mlir::Value inWidth, mlir::Value down,
+             int64_t across)
+      : c(code), w(window), rows(rows), across(across), inHeight(inHeight), inWidth(inWidth), down(down) {}
   void setScratch();
 
   // Whether the tile that begins at `row`, `column` lies in one row and has its taps between the ends of the input's rows.
@@ -26,8 +27,8 @@ private:
   int64_t entryBytes() const { return (rows + 1) * 8; }  // a pixel of the input for each row, -1: padding; the tap's number
   KernelCode &c;
   const WindowShape &w;
-  int64_t rows;
-  mlir::Value inHeight, inWidth, taps;
+  int64_t rows, across;
+  mlir::Value inHeight, inWidth, down, taps;
 };
 
 }  // namespace onnxc

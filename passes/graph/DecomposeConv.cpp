@@ -395,7 +395,47 @@ static LogicalResult convWhole(onnx::ConvOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+// Filters as wide as their images, as those that read the words of a text: a row's pixels are channels, and the results lie along the
+// height, where kernels take several at once. Blocks of channels stay as they are, since their kernel turns such images on its side, but
+// where Winograd's form of the result, which a row of one pixel has not, spares more products than moving a pixel takes time for.
+static LogicalResult convWholeRows(onnx::ConvOp op, PatternRewriter &rewriter) {
+  auto x = rankedType(op.getX()), w = rankedType(op.getW()), y = rankedType(op.getY());
+  bool plain = op.getAutoPad() == "NOTSET" || op.getAutoPad() == "VALID";
+  if (!x || x.getRank() != 4 || !x.getElementType().isF32() || !w || !w.hasStaticShape() || w.getRank() != 4 || !plain ||
+      op->hasAttr(onnx::kExactAttr) || op.getX().getDefiningOp<onnx::DequantizeLinearOp>())
+    return rewriter.notifyMatchFailure(op, "not of images of floats");
+  auto pads = op.getAutoPad() == "VALID" ? SmallVector<int64_t>(4, 0) : listOr(op.getPads(), 4, 0);
+  auto strides = listOr(op.getStrides(), 2, 1), dilations = listOr(op.getDilations(), 2, 1);
+  int64_t channels = x.getDimSize(1), height = x.getDimSize(2), width = x.getDimSize(3), taps = w.getDimSize(2);
+  bool halves = taps >= 3 && strides[0] == 1 && w.getDimSize(0) * taps >= 128;
+  if (width != w.getDimSize(3) || width < 2 || dilations[1] != 1 || pads[1] || pads[3] || ShapedType::isDynamic(channels) ||
+      y.getDimSize(2) == 1 || (channels >= kLanes && !halves))
+    return rewriter.notifyMatchFailure(op, "not as wide as the images, or of one row");
+  bool one = channels == 1;
+  if (!one && ShapedType::isDynamic(height) && ShapedType::isDynamic(x.getDimSize(0)))
+    return rewriter.notifyMatchFailure(op, "two sizes are missing");
+  GraphBuilder g{rewriter, op.getLoc()};
+  auto columns = [&](Value v, RankedTensorType type) -> Value {
+    v = g.transpose(v, {0, 1, 3, 2});
+    SmallVector<int64_t> shape{type.getDimSize(0), type.getDimSize(1) * width, type.getDimSize(2)};
+    if (type.getDimSize(1) == 1)
+      return onnx::SqueezeOp::create(rewriter, op.getLoc(), type.clone(shape), v, g.integers({1}));
+    llvm::replace(shape, ShapedType::kDynamic, int64_t(-1));
+    return g.reshape(v, shape);
+  };
+  auto type = y.clone({y.getDimSize(0), y.getDimSize(1), y.getDimSize(2)});
+  auto conv = onnx::ConvOp::create(rewriter, op.getLoc(), type, columns(op.getX(), x), columns(op.getW(), w), op.getB(),
+                                   op.getAutoPadAttr(), rewriter.getDenseI64ArrayAttr({dilations[0]}), op.getGroupAttr(), {},
+                                   rewriter.getDenseI64ArrayAttr({pads[0], pads[2]}), rewriter.getDenseI64ArrayAttr({strides[0]}));
+  Value v = g.unsqueeze(conv, {3});
+  if (v.getType() != y)
+    v.setType(y);
+  rewriter.replaceOp(op, v);
+  return success();
+}
+
 void populateDecomposeConvPatterns(RewritePatternSet &patterns) {
+  patterns.add(convWholeRows, /*benefit=*/2);
   patterns.add(convWhole, /*benefit=*/3);
   patterns.add(convTranspose);
   populateFramePatterns(patterns);

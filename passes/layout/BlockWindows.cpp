@@ -17,20 +17,25 @@ static bool isProduct(const BlockedConv &c) {
   return ones(c.kernel) && ones(c.strides) && llvm::all_of(c.pads, [](int64_t v) { return v == 0; });
 }
 
-// So few results and channels that most lanes of a block would hold none of them: the library's kernel has pixels in its lanes.
-static bool isNarrow(const BlockedConv &c) {
-  constexpr int64_t mostResults = 4;  // FastConv.h, kNarrow
-  return c.outputs <= mostResults && c.channels * c.group <= kLanes;
+// So few results and channels that most lanes of a block would hold none of them: the library's kernel has pixels in its lanes. Where half
+// of the lanes would hold results, long sums make up for a conversion to blocks behind it, if rows of pixels fill theirs.
+static bool isNarrow(const BlockedConv &c, int64_t width) {
+  constexpr int64_t mostResults = 8, few = 4, longSum = 48;  // FastConv.h, kNarrow
+  bool fills = ShapedType::isDynamic(width) || (width >= kLanes && 4 * width >= 3 * int64_t(llvm::alignTo(width, kLanes)));
+  bool pays = c.outputs <= few || (c.group == 1 && c.channels * c.kernel[0] * c.kernel[1] >= longSum && fills);
+  return c.outputs <= mostResults && c.channels * c.group <= kLanes && pays;
 }
 
 bool Blocker::conv(Operation *op) {
   Value x = op->getOperand(0);
   auto c = isImage(x) ? blockedConv(op) : std::nullopt;
-  if (!c || (isNarrow(*c) && !blocked.count(x)))
+  if (!c)
     return false;
   Location loc = op->getLoc();
   Type type = onnx::blockedType(typeOf(op->getResult(0)));
   ArrayRef<int64_t> size = cast<RankedTensorType>(type).getShape().slice(2, 2);
+  if (isNarrow(*c, size[1]) && !blocked.count(x))
+    return false;
   if (winograd && c->constant && !op->hasAttr(onnx::kExactAttr) && gainsByWinograd(*c, size[0], size[1])) {
     Value bias = packConvBias(b, loc, op);
     Value weights = packWinogradWeights(b, loc, *c, op->getOperand(1));

@@ -18,7 +18,7 @@ struct Convolution {
   float *out;
 };
 
-constexpr int64_t kNarrow = 4;  // results of a group, at most, that FastConvNarrow.cpp computes
+constexpr int64_t kNarrow = 8;  // results of a group, at most, that FastConvNarrow.cpp computes
 
 int32_t narrowConv(const onnxc_args *a, const Convolution &c);
 

@@ -104,8 +104,11 @@ void narrowRow(const float *strip, const int64_t *offsets, int64_t taps, const f
   narrowRow<Results, Results == 1 ? 4 : Results == 2 ? 3 : Results == 3 ? 2 : 1>(strip, offsets, taps, weights, start, to, plane, n);
 }
 
+// More than four results share no registers with their inputs: they take turns.
 void narrowRow(int64_t results, const float *strip, const int64_t *offsets, int64_t taps, const float *weights, const float *start,
                float *to, int64_t plane, int64_t n) {
+  for (; results > 4; results -= 4, weights += 4 * taps, start += 4, to += 4 * plane)
+    narrowRow<4>(strip, offsets, taps, weights, start, to, plane, n);
   switch (results) {
   case 1:
     return narrowRow<1>(strip, offsets, taps, weights, start, to, plane, n);

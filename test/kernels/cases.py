@@ -3,7 +3,7 @@ CASES = {}
 
 
 def case(name, nodes, inputs, weights=None, dynamic=False):
-    """`inputs`: name -> shape; `weights`: name -> array; the result is `y`; `dynamic`: only so, else with known sizes too."""
+    """`inputs`: name -> shape; `weights`: name -> array; the result is `y`; `dynamic`: only so (True; "batch" or "height": of that axis alone), else with known sizes too."""
     CASES[name] = (nodes, inputs, weights or {}, dynamic)
     if not dynamic:
         CASES[name + "_dynamic"] = (nodes, inputs, weights or {}, True)

@@ -4,7 +4,7 @@ from onnx import helper
 
 from cases import case
 
-def conv(name, x, outputs, kernel, epilogue=(), **attributes):
+def conv(name, x, outputs, kernel, epilogue=(), dynamic=False, **attributes):
     rng = np.random.default_rng(0)
     group = attributes.get("group", 1)
     w = rng.standard_normal((outputs, x[1] // group, *kernel)).astype(np.float32) / np.sqrt(np.prod(kernel) * x[1] / group).astype(np.float32)
@@ -12,7 +12,7 @@ def conv(name, x, outputs, kernel, epilogue=(), **attributes):
     for i, op in enumerate(epilogue):
         nodes.append(helper.make_node(op, [f"t{i}"], [f"t{i + 1}"]))
     nodes[-1].output[0] = "y"
-    case(name, nodes, {"x": x}, {"w": w, "b": rng.standard_normal(outputs).astype(np.float32)})
+    case(name, nodes, {"x": x}, {"w": w, "b": rng.standard_normal(outputs).astype(np.float32)}, dynamic)
 
 
 def expanded(name, x, channels, kernel, activation, ends=(), added=False, batches=False, channels_each=1, **attributes):
@@ -61,6 +61,20 @@ conv("conv_narrow", (2, 32, 9, 3), 48, (3, 3), strides=[2, 1], pads=[1, 1, 1, 1]
 conv("conv_column", (2, 32, 61, 1), 48, (5, 1), strides=[2, 1], pads=[2, 0, 1, 0], dilations=[2, 1], epilogue=["Sigmoid", "Neg"])
 conv("conv_column_first_layer", (1, 3, 70, 1), 24, (3, 1), pads=[1, 0, 1, 0], epilogue=["Relu"])
 conv("conv_column_groups", (1, 32, 40, 1), 64, (9, 1), group=2)
+# Filters as wide as their images: of few channels, of blocks, of blocks for Winograd's form.
+for _dynamic in (False, "batch", "height"):
+    _name = f"conv_whole_rows_{_dynamic}"
+    conv(_name, (2, 1, 38, 100), 3, (4, 100), epilogue=["Relu"], dynamic=_dynamic)
+    conv(f"{_name}_groups", (2, 6, 19, 7), 10, (3, 7), strides=[2, 1], pads=[2, 0, 1, 0], group=2, dynamic=_dynamic)
+    conv(f"{_name}_blocks", (2, 40, 41, 9), 20, (2, 9), strides=[3, 5], pads=[1, 0, 4, 0], dilations=[2, 1], epilogue=["Sigmoid", "Neg"], dynamic=_dynamic)
+    conv(f"{_name}_one", (1, 32, 50, 5), 48, (1, 5), epilogue=["Relu"], dynamic=_dynamic)
+    conv(f"{_name}_winograd", (2, 48, 45, 4), 64, (3, 4), pads=[1, 0, 1, 0], epilogue=["Relu"], dynamic=_dynamic)
+conv("conv_long_window_column", (1, 16, 150, 3), 40, (101, 3), pads=[50, 0, 50, 0], epilogue=["Relu"])
+conv("conv_column_of_wider_images", (1, 32, 30, 7), 32, (3, 5), strides=[1, 3])
+# Half a block of results.
+conv("conv_half_a_block", (2, 3, 23, 39), 8, (5, 5), pads=[2, 2, 2, 2], epilogue=["Relu"])
+conv("conv_half_a_block_series", (1, 1, 700), 5, (80,), strides=[4], pads=[3, 0])
+conv("conv_half_a_block_apart", (2, 2, 40, 28), 7, (3, 9), pads=[2, 4, 2, 4], dilations=[2, 1], epilogue=["Sigmoid", "Neg"])
 conv("conv_dilated_past_the_image", (1, 16, 5, 7), 32, (3, 3), pads=[6, 6, 6, 6], dilations=[6, 6], epilogue=["Relu"])
 conv("conv_first_layer_narrow", (1, 3, 12, 10), 40, (5, 5), strides=[2, 2], pads=[2, 2, 2, 2], epilogue=["Relu"])
 conv("conv_winograd_deep", (1, 512, 14, 14), 48, (3, 3), pads=[1, 1, 1, 1])

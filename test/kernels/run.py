@@ -416,8 +416,8 @@ def sizes(name, shape, weights, dynamic):
     """The model's dims of an input: under `dynamic` symbols, but for those that weights fix. Equal sizes of an attention are one symbol."""
     if not dynamic:
         return list(shape)
-    if dynamic == "batch":
-        return ["n", *shape[1:]]
+    if dynamic in ("batch", "height"):
+        return [dim if axis != ("batch", None, "height").index(dynamic) else "n" for axis, dim in enumerate(shape)]
     if "scale" in weights:
         return [f"n{d}" for d in shape]
     fixed = set()

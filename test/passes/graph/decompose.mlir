@@ -170,6 +170,37 @@ func.func @whole_images_of_bytes(%x: tensor<?x2x3x3xf32>) -> (tensor<?x4x1x1xf32
 
 // -----
 
+// Filters as wide as their images: rows are channels, of one channel by a Squeeze, which needs no size.
+// CHECK-LABEL: @whole_rows
+// CHECK: %[[T:.*]] = "onnx.Transpose"(%arg0) <{perm = array<i64: 0, 1, 3, 2>}>
+// CHECK: %[[S:.*]] = "onnx.Squeeze"(%[[T]], {{.*}} -> tensor<?x5x?xf32>
+// CHECK: "onnx.Conv"(%[[S]], {{.*}} pads = array<i64: 1, 0>, strides = array<i64: 2>{{.*}} (tensor<?x5x?xf32>, tensor<4x5x2xf32>) -> tensor<?x4x?xf32>
+// CHECK: "onnx.Conv"({{.*}} (tensor<?x10x7xf32>, tensor<4x10x3xf32>) -> tensor<?x4x5xf32>
+func.func @whole_rows(%x: tensor<?x1x?x5xf32>, %z: tensor<?x2x7x5xf32>) -> (tensor<?x4x?x1xf32>, tensor<?x4x5x1xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x1x2x5xf32>} : () -> tensor<4x1x2x5xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<4x2x3x5xf32>} : () -> tensor<4x2x3x5xf32>
+  %y = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 0, 0, 0>, strides = array<i64: 2, 1>}> : (tensor<?x1x?x5xf32>, tensor<4x1x2x5xf32>) -> tensor<?x4x?x1xf32>
+  %u = "onnx.Conv"(%z, %v) : (tensor<?x2x7x5xf32>, tensor<4x2x3x5xf32>) -> tensor<?x4x5x1xf32>
+  return %y, %u : tensor<?x4x?x1xf32>, tensor<?x4x5x1xf32>
+}
+
+// -----
+
+// Not blocks whose result Winograd's form is not for, borders beside the filters, or a batch and heights of the run with several channels.
+// CHECK-LABEL: @not_whole_rows
+// CHECK-NOT: "onnx.Transpose"
+func.func @not_whole_rows(%x: tensor<1x32x9x5xf32>, %z: tensor<1x1x9x5xf32>, %t: tensor<?x2x?x5xf32>) -> (tensor<1x32x9x1xf32>, tensor<1x1x9x2xf32>, tensor<?x1x?x1xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<32x32x1x5xf32>} : () -> tensor<32x32x1x5xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<1x1x1x5xf32>} : () -> tensor<1x1x1x5xf32>
+  %k = "onnx.Constant"() {value = dense<1.0> : tensor<1x2x1x5xf32>} : () -> tensor<1x2x1x5xf32>
+  %y = "onnx.Conv"(%x, %w) : (tensor<1x32x9x5xf32>, tensor<32x32x1x5xf32>) -> tensor<1x32x9x1xf32>
+  %u = "onnx.Conv"(%z, %v) <{pads = array<i64: 0, 0, 0, 1>}> : (tensor<1x1x9x5xf32>, tensor<1x1x1x5xf32>) -> tensor<1x1x9x2xf32>
+  %s = "onnx.Conv"(%t, %k) : (tensor<?x2x?x5xf32>, tensor<1x2x1x5xf32>) -> tensor<?x1x?x1xf32>
+  return %y, %u, %s : tensor<1x32x9x1xf32>, tensor<1x1x9x2xf32>, tensor<?x1x?x1xf32>
+}
+
+// -----
+
 // A border, or one image.
 // CHECK-LABEL: @not_whole_images
 // CHECK-COUNT-2: "onnx.Conv"

@@ -49,6 +49,18 @@ func.func @narrow(%x: tensor<1x3x4x4xf32>, %w: tensor<3x3x1x1xf32>, %u: tensor<8
   return %2 : tensor<1x2x4x4xf32>
 }
 
+// Half a block of results: where their sums are long and rows fill the lanes.
+// CHECK-LABEL: @half_a_block
+// CHECK: "onnx.Conv"(%arg0, %arg1)
+// CHECK: "onnx.packed.Conv"(%arg0
+// CHECK: "onnx.packed.Conv"(%arg2
+func.func @half_a_block(%x: tensor<1x3x32x32xf32>, %w: tensor<8x3x5x5xf32>, %s: tensor<1x3x32x18xf32>, %v: tensor<8x3x3x3xf32>) -> (tensor<1x8x28x28xf32>, tensor<1x8x30x30xf32>, tensor<1x8x28x14xf32>) {
+  %0 = "onnx.Conv"(%x, %w) : (tensor<1x3x32x32xf32>, tensor<8x3x5x5xf32>) -> tensor<1x8x28x28xf32>
+  %1 = "onnx.Conv"(%x, %v) : (tensor<1x3x32x32xf32>, tensor<8x3x3x3xf32>) -> tensor<1x8x30x30xf32>
+  %2 = "onnx.Conv"(%s, %w) : (tensor<1x3x32x18xf32>, tensor<8x3x5x5xf32>) -> tensor<1x8x28x14xf32>
+  return %0, %1, %2 : tensor<1x8x28x28xf32>, tensor<1x8x30x30xf32>, tensor<1x8x28x14xf32>
+}
+
 // Weights that the run gives are packed by the run.
 // CHECK-LABEL: @given_weights
 // CHECK: "onnx.Pad"(%arg1{{.*}} -> tensor<16x32x3x3xf32>
