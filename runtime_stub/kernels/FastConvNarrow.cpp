@@ -28,6 +28,21 @@ struct Strip {
   }
 };
 
+// `pitch` floats, a multiple of kLanes: [low, high) of `from`, zeros around them. Most rows are short: calls would take longer than copies.
+ONNXC_INLINE void copyRow(const float *from, int64_t low, int64_t high, int64_t pitch, float *to) {
+  for (int64_t i = 0; i < pitch; i += kLanes)
+    if (i < low || i + kLanes > high)
+      *(v16 *)(to + i) = v16(0);
+  if (high - low < kLanes) {
+    for (int64_t i = low; i < high; ++i)
+      to[i] = from[i];
+    return;
+  }
+  for (int64_t i = low; i < high - kLanes; i += kLanes)
+    *(v16 *)(to + i) = *(const v16 *)(from + i);
+  *(v16 *)(to + high - kLanes) = *(const v16 *)(from + high - kLanes);
+}
+
 // What row `y` and the columns from `x` on of the result read of one channel.
 void copyPlane(const Window2 &w, const Strip &s, const float *image, int64_t y, int64_t x, float *to) {
   for (int64_t r = 0; r < s.plane / s.row; ++r) {
@@ -38,13 +53,14 @@ void copyPlane(const Window2 &w, const Strip &s, const float *image, int64_t y, 
         validRange(w.iw, s.pitch, w.sw, shift, low, high);
       low = minOf(low, high);
       const float *from = image + iy * w.iw + shift;
+      if (w.sw == 1) {
+        copyRow(from, low, high, s.pitch, to);
+        continue;
+      }
       for (int64_t i = 0; i < low; ++i)
         to[i] = 0;
-      if (w.sw == 1)
-        memcpy(to + low, from + low, size_t(high - low) * sizeof(float));
-      else
-        for (int64_t i = low; i < high; ++i)
-          to[i] = from[i * w.sw];
+      for (int64_t i = low; i < high; ++i)
+        to[i] = from[i * w.sw];
       for (int64_t i = high; i < s.pitch; ++i)
         to[i] = 0;
     }
@@ -60,64 +76,97 @@ void findTaps(const Convolution &c, const Strip &s, int64_t *offsets) {
         *offsets++ = channel * s.plane + y * w.dh * s.row + x * w.dw % w.sw * s.pitch + x * w.dw / w.sw;
 }
 
-// `Results` results of `Vectors` neighbouring vectors of pixels, `plane` apart.
+// The vectors of a strip's pixels, row by row: a row of few pixels alone would leave most registers without a sum.
+struct Pixels {
+  int64_t below;              // floats of the strip from what a row of the result reads to what the next one does
+  int64_t rows, columns, ow;  // of the strip's part of the result, and the columns of the whole
+  int64_t row = 0, column = 0;
+
+  bool atEnd() const { return row == rows; }
+  int64_t from() const { return row * below + column; }
+  int64_t to() const { return row * ow + column; }
+  void next() {
+    column += kLanes;
+    if (column >= columns)
+      column = 0, ++row;
+  }
+};
+
+// Where `results` results of one strip come from and go to.
+struct Sums {
+  const float *strip;
+  const int64_t *offsets;
+  int64_t taps;
+  const float *weights, *start;
+  float *to;
+  int64_t plane;
+};
+
+// `Results` results of the next `Vectors` vectors, or those that are left, one at least.
 template <int Results, int Vectors>
-ONNXC_INLINE void narrowTile(const float *strip, const int64_t *offsets, int64_t taps, const float *weights, const float *start, float *to,
-                             int64_t plane) {
+ONNXC_INLINE void narrowTile(const Sums &sums, Pixels &pixels) {
+  const float *from[Vectors];
+  Pixels first = pixels, last = pixels;
+  unroll<0, Vectors>([&](auto i) {
+    if (!pixels.atEnd()) {  // the last one again for those that are missing
+      last = pixels;
+      pixels.next();
+    }
+    from[i.value] = sums.strip + last.from();
+  });
   v16 acc[Results][Vectors];
-  unroll<0, Results>([&](auto o) { unroll<0, Vectors>([&](auto i) { acc[o.value][i.value] = v16(start[o.value]); }); });
-  for (int64_t t = 0; t < taps; ++t) {
-    const float *at = strip + offsets[t];
+  unroll<0, Results>([&](auto o) { unroll<0, Vectors>([&](auto i) { acc[o.value][i.value] = v16(sums.start[o.value]); }); });
+  for (int64_t t = 0; t < sums.taps; ++t) {
+    int64_t offset = sums.offsets[t];
     unroll<0, Vectors>([&](auto i) {
-      v16 v = *(const v16 *)(at + i.value * kLanes);
-      unroll<0, Results>(
-          [&](auto o) { acc[o.value][i.value] = __builtin_elementwise_fma(v16(weights[o.value * taps + t]), v, acc[o.value][i.value]); });
+      v16 v = *(const v16 *)(from[i.value] + offset);
+      unroll<0, Results>([&](auto o) {
+        acc[o.value][i.value] = __builtin_elementwise_fma(v16(sums.weights[o.value * sums.taps + t]), v, acc[o.value][i.value]);
+      });
     });
   }
-  unroll<0, Results>(
-      [&](auto o) { unroll<0, Vectors>([&](auto i) { *(v16 *)(to + o.value * plane + i.value * kLanes) = acc[o.value][i.value]; }); });
+  unroll<0, Vectors>([&](auto i) {
+    if (first.atEnd())
+      return;
+    float *to = sums.to + first.to();
+    if (int64_t lanes = first.columns - first.column; lanes >= kLanes)
+      unroll<0, Results>([&](auto o) { *(v16 *)(to + o.value * sums.plane) = acc[o.value][i.value]; });
+    else
+      unroll<0, Results>([&](auto o) { memcpy(to + o.value * sums.plane, &acc[o.value][i.value], size_t(lanes) * sizeof(float)); });
+    first.next();
+  });
 }
 
-// `n` pixels of a row of the result.
 template <int Results, int Vectors>
-void narrowRow(const float *strip, const int64_t *offsets, int64_t taps, const float *weights, const float *start, float *to, int64_t plane,
-               int64_t n) {
-  int64_t x = 0;
-  for (; x + Vectors * kLanes <= n; x += Vectors * kLanes)
-    narrowTile<Results, Vectors>(strip + x, offsets, taps, weights, start, to + x, plane);
-  for (; x + kLanes <= n; x += kLanes)
-    narrowTile<Results, 1>(strip + x, offsets, taps, weights, start, to + x, plane);
-  if (x == n)
-    return;
-  float last[Results * kLanes];
-  narrowTile<Results, 1>(strip + x, offsets, taps, weights, start, last, kLanes);
-  for (int64_t o = 0; o < Results; ++o)
-    memcpy(to + o * plane + x, last + o * kLanes, size_t(n - x) * sizeof(float));
+void narrowTiles(const Sums &sums, Pixels pixels) {
+  int64_t left = pixels.rows * ((pixels.columns + kLanes - 1) / kLanes);
+  for (; left > Vectors / 2; left -= Vectors)
+    narrowTile<Results, Vectors>(sums, pixels);
+  if (left > 0)
+    narrowTile<Results, (Vectors + 1) / 2>(sums, pixels);
 }
 
 // As many vectors as leave registers for what is read.
 template <int Results>
-void narrowRow(const float *strip, const int64_t *offsets, int64_t taps, const float *weights, const float *start, float *to, int64_t plane,
-               int64_t n) {
+void narrowTiles(const Sums &sums, const Pixels &pixels) {
   if (onnxc_vector_bits >= 512)
-    return narrowRow<Results, Results == 1 ? 8 : Results == 2 ? 6 : 4>(strip, offsets, taps, weights, start, to, plane, n);
-  narrowRow<Results, Results == 1 ? 4 : Results == 2 ? 3 : Results == 3 ? 2 : 1>(strip, offsets, taps, weights, start, to, plane, n);
+    return narrowTiles<Results, Results == 1 ? 8 : Results == 2 ? 6 : 4>(sums, pixels);
+  narrowTiles<Results, Results == 1 ? 4 : Results == 2 ? 3 : Results == 3 ? 2 : 1>(sums, pixels);
 }
 
 // More than four results share no registers with their inputs: they take turns.
-void narrowRow(int64_t results, const float *strip, const int64_t *offsets, int64_t taps, const float *weights, const float *start,
-               float *to, int64_t plane, int64_t n) {
-  for (; results > 4; results -= 4, weights += 4 * taps, start += 4, to += 4 * plane)
-    narrowRow<4>(strip, offsets, taps, weights, start, to, plane, n);
+void narrowTiles(int64_t results, Sums sums, const Pixels &pixels) {
+  for (; results > 4; results -= 4, sums.weights += 4 * sums.taps, sums.start += 4, sums.to += 4 * sums.plane)
+    narrowTiles<4>(sums, pixels);
   switch (results) {
   case 1:
-    return narrowRow<1>(strip, offsets, taps, weights, start, to, plane, n);
+    return narrowTiles<1>(sums, pixels);
   case 2:
-    return narrowRow<2>(strip, offsets, taps, weights, start, to, plane, n);
+    return narrowTiles<2>(sums, pixels);
   case 3:
-    return narrowRow<3>(strip, offsets, taps, weights, start, to, plane, n);
+    return narrowTiles<3>(sums, pixels);
   default:
-    return narrowRow<4>(strip, offsets, taps, weights, start, to, plane, n);
+    return narrowTiles<4>(sums, pixels);
   }
 }
 
@@ -131,23 +180,24 @@ int32_t narrowConv(const onnxc_args *a, const Convolution &given) {
   int64_t down = (c.w.oh + s.rows - 1) / s.rows, across = (c.w.ow + s.columns - 1) / s.columns, per = c.results / c.groups;
   int64_t offsetBytes = (s.taps * 8 + 63) & -64;
   constexpr int64_t perStep = 8;  // multiply-adds that take as long as an elementary operation
-  return parallelScratchFor(
-      a, c.images * c.groups * down * across, grainOf(per * s.taps * s.rows * s.columns / perStep), offsetBytes + s.floats * 4,
-      [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
-        const Window2 &w = c.w;
-        int64_t *offsets = static_cast<int64_t *>(scratch), plane = w.oh * w.ow;
-        float *strip = reinterpret_cast<float *>(static_cast<char *>(scratch) + offsetBytes);
-        findTaps(c, s, offsets);
-        for (int64_t u = begin; u < end; ++u) {
-          int64_t x = u % across * s.columns, y = u / across % down * s.rows, unit = u / across / down, group = unit % c.groups;
-          for (int64_t i = 0; i < c.channels; ++i)
-            copyPlane(w, s, c.x + (unit * c.channels + i) * w.ih * w.iw, y, x, strip + i * s.plane);
-          for (int64_t r = 0; r < minOf(s.rows, w.oh - y); ++r)
-            narrowRow(per, strip + r * w.sh * s.row, offsets, s.taps, c.weights + group * per * s.taps, c.start + group * per,
-                      c.out + unit * per * plane + (y + r) * w.ow + x, plane, minOf(s.columns, w.ow - x));
-        }
-        return ONNXC_K_OK;
-      });
+  return parallelScratchFor(a, c.images * c.groups * down * across, grainOf(per * s.taps * s.rows * s.columns / perStep),
+                            offsetBytes + s.floats * 4, [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
+                              const Window2 &w = c.w;
+                              int64_t *offsets = static_cast<int64_t *>(scratch), plane = w.oh * w.ow;
+                              float *strip = reinterpret_cast<float *>(static_cast<char *>(scratch) + offsetBytes);
+                              findTaps(c, s, offsets);
+                              for (int64_t u = begin; u < end; ++u) {
+                                int64_t x = u % across * s.columns, y = u / across % down * s.rows, unit = u / across / down,
+                                        group = unit % c.groups;
+                                for (int64_t i = 0; i < c.channels; ++i)
+                                  copyPlane(w, s, c.x + (unit * c.channels + i) * w.ih * w.iw, y, x, strip + i * s.plane);
+                                narrowTiles(per,
+                                            Sums{strip, offsets, s.taps, c.weights + group * per * s.taps, c.start + group * per,
+                                                 c.out + unit * per * plane + y * w.ow + x, plane},
+                                            Pixels{w.sh * s.row, minOf(s.rows, w.oh - y), minOf(s.columns, w.ow - x), w.ow});
+                              }
+                              return ONNXC_K_OK;
+                            });
 }
 
 }  // namespace onnxc
