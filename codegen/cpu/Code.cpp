@@ -206,6 +206,7 @@ LogicalResult emitKernel(ModuleOp target, kernel::FuncOp kernel, const Isa &isa)
   auto emit = name == "packed.MatMul"           ? emitPackedMatMul
               : name == "packed.Product"        ? emitPackedProduct
               : name == "packed.Conv"           ? emitPackedConv
+              : name == "packed.ConvTranspose"  ? emitPackedTransposed
               : name == "packed.WinogradConv"   ? emitPackedWinograd
               : name == "packed.Resize"         ? emitPackedResize
               : name == "packed.ChannelSquares" ? emitPackedSquares

@@ -7,6 +7,7 @@ namespace onnxc {
 mlir::LogicalResult emitPackedMatMul(KernelCode &code, mlir::Operation *op);
 mlir::LogicalResult emitPackedProduct(KernelCode &code, mlir::Operation *op);
 mlir::LogicalResult emitPackedConv(KernelCode &code, mlir::Operation *op);
+mlir::LogicalResult emitPackedTransposed(KernelCode &code, mlir::Operation *op);
 // The 1x1 convolution `conv` and the depthwise one that alone reads its result.
 mlir::LogicalResult emitExpandedWindow(KernelCode &code, mlir::Operation *conv, mlir::Operation *window);
 mlir::LogicalResult emitPackedWinograd(KernelCode &code, mlir::Operation *op);

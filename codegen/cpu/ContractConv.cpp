@@ -1,4 +1,5 @@
-// ContractConv.cpp: 2-D convolution to blocked results: 1x1 filters as products of rows (Rows.h), others directly over windows.
+// ContractConv.cpp: 2-D convolution to blocked results: 1x1 filters as products of rows (Rows.h), others directly over windows. A
+// transposed one is a convolution for each phase, whose results lie some pixels apart.
 //
 // unit   an image, a chunk of output rows, a group of output panels
 // strip  tiles of one output row that have the same size and meet the padding in the same places; where the window is so long that such
@@ -19,8 +20,10 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
-// The block of input channels where those of group `group` begin, of `all`.
+// The block of input channels where those of group `group` begin, of `all`. `op`: null where there is one group.
 Value firstBlock(KernelCode &c, onnx::PackedConvOp op, Value group, Value all) {
+  if (!op)
+    return c.n(0);
   int64_t blocks = cast<RankedTensorType>(op.getW().getType()).getDimSize(1);
   if (!op.getShared())
     return c.mul(group, blocks);
@@ -31,9 +34,11 @@ Value firstBlock(KernelCode &c, onnx::PackedConvOp op, Value group, Value all) {
 
 struct Conv {
   KernelCode &c;
-  onnx::PackedConvOp op;
+  onnx::PackedConvOp op;  // null: a phase of a transposed one
   Epilogue epilogue;
-  bool plain, isColumn = false;
+  Value data, filters, bias;  // memory; the bias may be null
+  int64_t channels;           // of a group's input
+  bool plain = false, isColumn = false;
   Code::Values x, y;  // sizes, rows and columns changed places where `isColumn`
   SmallVector<AffineExpr> yExprs;
   SmallVector<int64_t> strides, pads, dilations;
@@ -42,10 +47,15 @@ struct Conv {
   Value down;                             // pixels of the input from one row to the next,
   int64_t across = 1;                     // and from one column
   std::optional<int64_t> imageBytes;      // of a group's input, where it is known
+  // Where row and column 0 of the results lie, how far the next ones, and in what: of a phase in the whole result.
+  std::array<int64_t, 2> firstPlace{0, 0}, placeStep{1, 1};
+  Value outWidth, outPlane;
 
   Conv(KernelCode &code, onnx::PackedConvOp op)
-      : c(code), op(op), epilogue(code, op), plain(op.getPlain()), x(code.sizes(cast<RankedTensorType>(op.getX().getType()))),
-        y(code.sizes(cast<RankedTensorType>(op.getY().getType()))), yExprs(sizeExprs(cast<RankedTensorType>(op.getY().getType()))) {
+      : c(code), op(op), epilogue(code, op), data(code.address(op.getX())), filters(code.address(op.getW())),
+        bias(op.getBias() ? code.address(op.getBias()) : Value()), channels(op.getChannels()), plain(op.getPlain()),
+        x(code.sizes(cast<RankedTensorType>(op.getX().getType()))), y(code.sizes(cast<RankedTensorType>(op.getY().getType()))),
+        yExprs(sizeExprs(cast<RankedTensorType>(op.getY().getType()))) {
     ArrayRef<int64_t> f = cast<RankedTensorType>(op.getW().getType()).getShape();
     auto xs = sizeExprs(cast<RankedTensorType>(op.getX().getType()));
     strides.assign(op.getStrides()), pads.assign(op.getPads()), dilations.assign(op.getDilations());
@@ -59,9 +69,31 @@ struct Conv {
       std::swap(kh, kw), std::swap(strides[0], strides[1]), std::swap(dilations[0], dilations[1]);
       std::swap(pads[0], pads[1]), std::swap(pads[2], pads[3]);
     }
-    w = WindowShape{kh, kw, strides, pads, dilations, constantOf(xs[3]), constantOf(yExprs[3])};
     inner = plain ? 1 : kLanes;
     blocks = f[1], groups = op.getGroup(), panels = f[0] / groups;
+    outWidth = y[3], outPlane = c.mul(y[2], y[3]);
+    setWindow(kh, kw, xs);
+  }
+  // A phase of a transposed convolution, whose filters lie `filterBytes` behind the first one's.
+  Conv(KernelCode &code, onnx::PackedConvTransposeOp op, const onnx::PhaseAxis &down, const onnx::PhaseAxis &right, int64_t filterBytes)
+      : c(code), epilogue(code, op), data(code.address(op.getX())), filters(code.at(code.address(op.getW()), filterBytes)),
+        bias(op.getBias() ? code.address(op.getBias()) : Value()), channels(op.getChannels()),
+        x(code.sizes(cast<RankedTensorType>(op.getX().getType()))), y(code.sizes(cast<RankedTensorType>(op.getY().getType()))),
+        yExprs(sizeExprs(cast<RankedTensorType>(op.getY().getType()))) {
+    auto xs = sizeExprs(cast<RankedTensorType>(op.getX().getType()));
+    strides.assign({1, 1}), dilations.assign({1, 1}), pads.assign({down.pad, right.pad, 0, 0});
+    inner = kLanes, blocks = llvm::divideCeil(channels, kLanes), groups = 1, panels = llvm::divideCeil(op.getOutputs(), kLanes);
+    outWidth = y[3], outPlane = c.mul(y[2], y[3]);
+    firstPlace = {down.first, right.first}, placeStep = {op.getStrides()[0], op.getStrides()[1]};
+    for (auto [axis, phase] : {std::pair(2, &down), {3, &right}}) {
+      y[axis] = c.div(c.add(y[axis], phase->stride - 1 - phase->first), phase->stride);
+      yExprs[axis] = phase->count(yExprs[axis]);
+    }
+    this->down = x[3];
+    setWindow(down.taps, right.taps, xs);
+  }
+  void setWindow(int64_t kh, int64_t kw, ArrayRef<AffineExpr> xs) {
+    w = WindowShape{kh, kw, strides, pads, dilations, constantOf(xs[3]), constantOf(yExprs[3])};
     if (auto height = constantOf(xs[2]); height && w.inWidth)
       imageBytes = *height * *w.inWidth * blocks * inner * 4;
   }
@@ -73,6 +105,8 @@ struct Conv {
     return c.mul(at, inner * kPanelBytes);
   }
   int64_t panelBytes() const { return blocks * w.kh * w.kw * inner * kPanelBytes; }
+  // Where a row or column of the results lies.
+  Value placeOf(int axis, Value at) { return c.add(c.mul(at, placeStep[axis]), firstPlace[axis]); }
   Code::Values index(Value n, Value panel, Value row, Value column) {
     if (isColumn)
       std::swap(row, column);
@@ -81,6 +115,7 @@ struct Conv {
 
   void emitPointwise();
   void emitDirect();
+  static void emitPhases(KernelCode &c, onnx::PackedConvTransposeOp op);
   // How the direct way is cut into units: rows, and where those are few, wide or of unknown width tiles of them.
   struct Units {
     TileShape tile;
@@ -98,6 +133,9 @@ struct Conv {
   Units directUnits() const;
   void cutRows(Units &u) const;
   double unitFlops(const Units &u) const;
+  struct Chunks;
+  AffineExpr unitsOfImage(const Units &u) const;
+  void unit(const Units &u, const Chunks &chunks, Value n, Value rest);
   void row(Value n, Value group, Value oh, Value from, Value to, Value lowBlock, Value highBlock, const TileShape &shape,
            std::optional<TileRange> tiles);
   void flat(Value n, Value group, Value first, Value end, Value from, Value to, Value low, Value high, const TileShape &shape);
@@ -190,20 +228,27 @@ Tile::Values Conv::blockProducts(const Tile &t, const Pixels &pixels, ValueRange
 struct Conv::Results {
   Conv &conv;
   const Pixels &pixels;
-  Value n, panel, plane;
+  Value n, panel;
   KernelCode &c = conv.c;
 
   // Bytes from the start of the result.
   Value offset(Value r, int64_t i) const {
-    Value place = c.add(c.mul(c.add(c.mul(n, conv.y[1]), panel), plane), c.add(c.mul(pixels.row, conv.y[3]), pixels.column));
-    return c.add(c.mul(place, 64), c.add(c.mul(c.n(i), c.mul(plane, 64)), c.mul(r, 64)));
+    Value row = pixels.row, column = pixels.column;
+    if (!pixels.strip && !conv.op) {  // on the next row, perhaps, which does not follow in memory
+      column = c.add(column, r), r = c.n(0);
+      row = c.add(row, c.div(column, conv.y[3])), column = c.rem(column, conv.y[3]);
+    }
+    row = conv.placeOf(0, row), column = conv.placeOf(1, column);
+    Value place = c.add(c.mul(c.add(c.mul(n, conv.y[1]), panel), conv.outPlane), c.add(c.mul(row, conv.outWidth), column));
+    return c.add(c.mul(place, 64), c.add(c.mul(c.n(i), c.mul(conv.outPlane, 64)), c.mul(r, conv.placeStep[1] * 64)));
   }
   Value exists(Value r) const { return pixels.strip ? c.flag(true) : c.less(r, pixels.count); }
   LanePlace place(Value r, int64_t i) const {
     return LanePlace{offset(r, i), [this, r, i] {
                        Value column = c.add(pixels.column, r), width = conv.y[3];
                        Value row = pixels.strip ? pixels.row : c.add(pixels.row, c.div(column, width));
-                       return conv.index(n, c.add(panel, i), row, pixels.strip ? column : c.rem(column, width));
+                       column = pixels.strip ? column : c.rem(column, width);
+                       return conv.index(n, c.add(panel, i), conv.placeOf(0, row), conv.placeOf(1, column));
                      }};
   }
   // Zeros for a pixel that does not exist.
@@ -237,23 +282,23 @@ struct Conv::Results {
 };
 
 void Conv::tile(const Tile &t, const Pixels &pixels, Value n, Value group, Value panel, Value low, Value high) {
-  Value plane = c.mul(y[2], y[3]), all = c.add(c.mul(group, panels), panel);
+  Value all = c.add(c.mul(group, panels), panel);
   Value imageBytes = c.mul(c.mul(x[2], x[3]), inner * 4);
-  Value image = c.at(c.address(op.getX()), c.mul(c.add(c.mul(n, x[1]), firstBlock(c, op, group, x[1])), imageBytes));
-  Value weights = c.at(c.address(op.getW()), c.mul(all, panelBytes()));
-  Results results{*this, pixels, n, all, plane};
+  Value image = c.at(data, c.mul(c.add(c.mul(n, x[1]), firstBlock(c, op, group, x[1])), imageBytes));
+  Value weights = c.at(filters, c.mul(all, panelBytes()));
+  Results results{*this, pixels, n, all};
   Value zero = c.real(0, t.type());
   SmallVector<Value> starts;
   for (int64_t i = 0; i < t.panels; ++i)
-    starts.push_back(op.getBias() ? c.load(t.type(), c.at(c.address(op.getBias()), c.mul(c.add(all, i), kPanelBytes))) : zero);
+    starts.push_back(bias ? c.load(t.type(), c.at(bias, c.mul(c.add(all, i), kPanelBytes))) : zero);
   Tile::Values acc = c.choose(
       c.equal(low, c.n(0)), [&] { return t.fill([&](int64_t, int64_t i) { return starts[i]; }); },
       [&] { return t.fill([&](int64_t r, int64_t i) { return results.load(t, c.n(r), i); }); });
   auto products = [&](Value block, ValueRange v, int64_t steps) {
-    Value filters = c.at(weights, c.mul(block, w.kh * w.kw * inner * kPanelBytes));
-    return blockProducts(t, pixels, v, c.at(image, c.mul(block, imageBytes)), filters, steps);
+    Value own = c.at(weights, c.mul(block, w.kh * w.kw * inner * kPanelBytes));
+    return blockProducts(t, pixels, v, c.at(image, c.mul(block, imageBytes)), own, steps);
   };
-  int64_t lastSteps = plain ? inner : lastBlockSteps(op.getChannels());
+  int64_t lastSteps = plain ? inner : lastBlockSteps(channels);
   Value whole = lastSteps == inner ? high : c.min(high, c.n(blocks - 1));
   acc = c.loop(low, whole, c.n(1), acc, [&](Value block, ValueRange v) { return products(block, v, inner); });
   acc = c.choose(c.less(whole, high), [&] { return products(whole, acc, lastSteps); }, [&] { return acc; });
@@ -367,38 +412,91 @@ double Conv::unitFlops(const Units &u) const {
   return 2.0 * double(u.rows * columns) * double(u.panels) * double(panelBytes() / 4);
 }
 
+// How the units of one image are counted.
+struct Conv::Chunks {
+  int64_t panelGroups;
+  Value tilesAcross, rowChunks, count;  // `count`: chunks of pixels
+
+  Chunks(Conv &v, const Units &u) : panelGroups(llvm::divideCeil(v.panels, u.panels)) {
+    KernelCode &c = v.c;
+    // Of one row: the image's only one, or where widths are unknown all of them.
+    tilesAcross = c.ceilDiv(v.known() ? v.y[3] : c.mul(v.y[2], v.y[3]), u.tile.rows);
+    rowChunks = v.known() ? c.ceilDiv(v.y[2], u.rows) : c.n(1);  // side by side in time: they share rows of the input
+    count = u.byTiles ? c.mul(c.ceilDiv(tilesAcross, u.tiles), rowChunks) : rowChunks;
+  }
+};
+
+AffineExpr Conv::unitsOfImage(const Units &u) const {
+  AffineExpr across = known() ? yExprs[3] : yExprs[2] * yExprs[3], units = known() ? yExprs[2].ceilDiv(u.rows) : across * 0 + 1;
+  if (u.byTiles)
+    units = units * across.ceilDiv(u.tile.rows).ceilDiv(u.tiles);
+  return units * (llvm::divideCeil(panels, u.panels) * groups);
+}
+
+// Unit `rest` of those of image `n`.
+void Conv::unit(const Units &u, const Chunks &chunks, Value n, Value rest) {
+  // Small weights stay in the cache while chunks of the image pass; large ones are read once.
+  bool chunksOutside = panelBytes() * panels * groups <= kSmallBytes;
+  int64_t parts = chunks.panelGroups * groups;
+  Value chunk = chunksOutside ? c.div(rest, parts) : c.rem(rest, chunks.count);
+  Value part = chunksOutside ? c.rem(rest, parts) : c.div(rest, chunks.count);
+  Value group = c.div(part, chunks.panelGroups), from = c.mul(c.rem(part, chunks.panelGroups), u.panels);
+  Value to = c.min(c.add(from, u.panels), c.n(panels));
+  Value first = c.mul(c.rem(chunk, chunks.rowChunks), u.rows), last = c.min(c.add(first, u.rows), y[2]);
+  Value column = c.div(chunk, chunks.rowChunks);
+  std::optional<TileRange> tiles;
+  if (u.byTiles)
+    tiles = TileRange{c.mul(column, u.tiles), c.min(c.mul(c.add(column, 1), u.tiles), chunks.tilesAcross)};
+  c.loop(c.n(0), c.n(blocks), c.n(u.blocks), [&](Value low) {
+    Value high = c.min(c.add(low, u.blocks), c.n(blocks));
+    if (!known()) {
+      Value end = c.min(c.mul(tiles->end, u.tile.rows), c.mul(y[2], y[3]));
+      return flat(n, group, c.mul(tiles->first, u.tile.rows), end, from, to, low, high, u.tile);
+    }
+    c.loop(first, last, c.n(1), [&](Value oh) { row(n, group, oh, from, to, low, high, u.tile, tiles); });
+  });
+}
+
 void Conv::emitDirect() {
   Units u = directUnits();
-  int64_t panelGroups = llvm::divideCeil(panels, u.panels);
-  // Of one row: the image's only one, or where widths are unknown all of them.
-  Value across = known() ? y[3] : c.mul(y[2], y[3]), tilesAcross = c.ceilDiv(across, u.tile.rows);
-  AffineExpr acrossExpr = known() ? yExprs[3] : yExprs[2] * yExprs[3];
-  Value rowChunks = known() ? c.ceilDiv(y[2], u.rows) : c.n(1);  // side by side in time: they share rows of the input
-  Value chunkCount = u.byTiles ? c.mul(c.ceilDiv(tilesAcross, u.tiles), rowChunks) : rowChunks;
-  AffineExpr one = getAffineConstantExpr(1, c.b.getContext()), rowsExpr = known() ? yExprs[2].ceilDiv(u.rows) : one;
-  AffineExpr tilesExpr = u.byTiles ? acrossExpr.ceilDiv(u.tile.rows).ceilDiv(u.tiles) : one;
-  AffineExpr perImage = getAffineConstantExpr(panelGroups * groups, c.b.getContext());
-  setExtent(c.kernel, {yExprs[0], rowsExpr, tilesExpr, perImage}, unitFlops(u));
-  c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
-    Value each = c.mul(chunkCount, panelGroups * groups), n = c.div(unit, each), rest = c.rem(unit, each);
-    // Small weights stay in the cache while chunks of the image pass; large ones are read once.
-    bool chunksOutside = panelBytes() * panels * groups <= kSmallBytes;
-    Value chunk = chunksOutside ? c.div(rest, panelGroups * groups) : c.rem(rest, chunkCount);
-    Value part = chunksOutside ? c.rem(rest, panelGroups * groups) : c.div(rest, chunkCount);
-    Value group = c.div(part, panelGroups), from = c.mul(c.rem(part, panelGroups), u.panels);
-    Value to = c.min(c.add(from, u.panels), c.n(panels));
-    Value first = c.mul(c.rem(chunk, rowChunks), u.rows), last = c.min(c.add(first, u.rows), y[2]), column = c.div(chunk, rowChunks);
-    std::optional<TileRange> tiles;
-    if (u.byTiles)
-      tiles = TileRange{c.mul(column, u.tiles), c.min(c.mul(c.add(column, 1), u.tiles), tilesAcross)};
-    c.loop(c.n(0), c.n(blocks), c.n(u.blocks), [&](Value low) {
-      Value high = c.min(c.add(low, u.blocks), c.n(blocks));
-      if (!known()) {
-        Value end = c.min(c.mul(tiles->end, u.tile.rows), across);
-        return flat(n, group, c.mul(tiles->first, u.tile.rows), end, from, to, low, high, u.tile);
-      }
-      c.loop(first, last, c.n(1), [&](Value oh) { row(n, group, oh, from, to, low, high, u.tile, tiles); });
-    });
+  setExtent(c.kernel, {yExprs[0], unitsOfImage(u)}, unitFlops(u));
+  Chunks chunks(*this, u);
+  Value each = c.mul(chunks.count, chunks.panelGroups * groups);
+  c.loop(c.begin, c.end, c.n(1), [&](Value at) { unit(u, chunks, c.div(at, each), c.rem(at, each)); });
+}
+
+// The units of an image are those of one phase after the other.
+void Conv::emitPhases(KernelCode &c, onnx::PackedConvTransposeOp op) {
+  struct Phase {
+    std::unique_ptr<Conv> conv;
+    Units u;
+    Chunks chunks;
+    Value first, end;  // units of an image
+  };
+  std::vector<Phase> phases;
+  ArrayRef<int64_t> kernel = op.getKernelShape(), strides = op.getStrides(), crops = op.getCrops();
+  int64_t filterBytes = 0;
+  double flops = 0;
+  Value units = c.n(0);
+  AffineExpr unitsExpr = getAffineConstantExpr(0, c.b.getContext()), images;
+  for (int64_t i = 0; i < strides[0]; ++i)
+    for (int64_t j = 0; j < strides[1]; ++j) {
+      onnx::PhaseAxis down(i, kernel[0], strides[0], crops[0]), right(j, kernel[1], strides[1], crops[1]);
+      auto conv = std::make_unique<Conv>(c, op, down, right, filterBytes);
+      filterBytes += conv->panels * conv->panelBytes();
+      Units u = conv->directUnits();
+      Chunks chunks(*conv, u);
+      Value end = c.add(units, c.mul(chunks.count, chunks.panelGroups));
+      flops = std::max(flops, conv->unitFlops(u));
+      images = conv->yExprs[0], unitsExpr = unitsExpr + conv->unitsOfImage(u);
+      phases.push_back(Phase{std::move(conv), u, chunks, units, end});
+      units = end;
+    }
+  setExtent(c.kernel, {images, unitsExpr}, flops);
+  c.loop(c.begin, c.end, c.n(1), [&](Value at) {
+    Value n = c.div(at, units), rest = c.rem(at, units);
+    for (Phase &p : phases)
+      c.when(c.both(c.less(c.sub(p.first, 1), rest), c.less(rest, p.end)), [&] { p.conv->unit(p.u, p.chunks, n, c.sub(rest, p.first)); });
   });
 }
 }  // namespace
@@ -432,6 +530,11 @@ LogicalResult emitPackedConv(KernelCode &code, Operation *op) {
     conv.emitPointwise();
   else
     conv.emitDirect();
+  return success();
+}
+
+LogicalResult emitPackedTransposed(KernelCode &code, Operation *op) {
+  Conv::emitPhases(code, cast<onnx::PackedConvTransposeOp>(op));
   return success();
 }
 

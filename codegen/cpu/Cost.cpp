@@ -59,6 +59,11 @@ static Product work(Operation *op) {
     ArrayRef<int64_t> kernel = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape").asArrayRef();
     return twice(product({kernel[0], kernel[1], op->getAttrOfType<IntegerAttr>("channels").getInt()}));
   }
+  if (name == "packed.ConvTranspose") {
+    auto ints = [&](StringRef attribute) { return op->getAttrOfType<DenseI64ArrayAttr>(attribute).asArrayRef(); };
+    auto taps = [&](int64_t axis) { return llvm::divideCeil(ints("kernel_shape")[axis], ints("strides")[axis]); };  // of a phase, at most
+    return twice(product({int64_t(taps(0)), int64_t(taps(1)), op->getAttrOfType<IntegerAttr>("channels").getInt()}));
+  }
   if (name != "Conv" && name != "packed.Conv" && name != "packed.GroupedConv")
     return CostTerm{1, {}};
   auto weights = dyn_cast<RankedTensorType>(op->getOperand(1).getType());

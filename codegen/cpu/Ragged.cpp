@@ -5,7 +5,12 @@
 using namespace mlir;
 namespace onnxc {
 
-void RaggedTile::setScratch() { onnxc::setScratch(c.kernel, getAffineConstantExpr(w.kh * w.kw * entryBytes(), c.kernel.getContext())); }
+void RaggedTile::setScratch() {
+  int64_t bytes = w.kh * w.kw * entryBytes();
+  if (auto others = c.kernel->getAttrOfType<AffineMapAttr>("scratch"))  // of another phase of a transposed convolution
+    bytes = std::max(bytes, others.getValue().getSingleConstantResult());
+  onnxc::setScratch(c.kernel, getAffineConstantExpr(bytes, c.kernel.getContext()));
+}
 
 Value RaggedTile::regular(Value column, Value outWidth) const {
   Value first = c.sub(c.mul(column, w.strides[1]), w.pads[1]);

@@ -115,6 +115,17 @@ def Onnx_PackedWinogradConvOp : Onnx_Op<"packed.WinogradConv"> {
                      DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
   let results = (outs AnyTensor:$Y);
 }
+def Onnx_PackedConvTransposeOp : Onnx_Op<"packed.ConvTranspose"> {
+  let summary = "2-D transposed convolution of blocked activations";
+  let description = [{
+    Each phase, row by row, is a convolution of stride 1 with some of the taps (onnx::PhaseAxis). W: their filters one behind the other as
+    packed.Conv has them, the taps in reverse. `crops`: what the result lacks at the top, left, bottom and right of all pixels that are
+    reached, or, negative, has more. `outputs`: its channels.
+  }];
+  let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, I64Attr:$channels, I64Attr:$outputs, DenseI64ArrayAttr:$kernel_shape,
+                     DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$crops);
+  let results = (outs AnyTensor:$Y);
+}
 def Onnx_PackedGroupedConvOp : Onnx_Op<"packed.GroupedConv"> {
   let summary = "2-D convolution of blocked activations in groups that lie within blocks; depthwise where they have one channel";
   let description = [{

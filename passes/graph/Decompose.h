@@ -34,6 +34,15 @@ struct GraphBuilder {
 
 mlir::RankedTensorType rankedType(mlir::Value v);
 
+// A ConvTranspose that is left to block-channels, whose kernel has code for each phase, as one over two axes: the first is 1 where there is
+// one.
+struct BlockedTransposed {
+  int64_t channels, outputs;
+  llvm::SmallVector<int64_t> kernel, strides, crops;  // as packed.ConvTranspose has them
+  std::vector<float> weights;
+};
+std::optional<BlockedTransposed> blockedTransposed(mlir::Operation *op);
+
 void populateDecomposeConvPatterns(mlir::RewritePatternSet &patterns);
 // Of those the convolutions over three dims, also of integers, whose weights are constants behind integer-contractions only.
 void populateFramePatterns(mlir::RewritePatternSet &patterns);

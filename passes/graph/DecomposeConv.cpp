@@ -176,7 +176,41 @@ static Value interleaved(GraphBuilder g, Value v, const Transposed &t) {
   return g.reshape(v, {0, channels, h * sy, w * sx});
 }
 
+// Two taps an axis at most, since more gain by Winograd's form of the convolution that all phases are; no more phases than are few code;
+// and not where phases that share panels leave fewer lanes empty than they compute products of zeros.
+std::optional<BlockedTransposed> blockedTransposed(Operation *operation) {
+  constexpr int64_t mostTaps = 2, mostPhases = 4;
+  auto op = dyn_cast<onnx::ConvTransposeOp>(operation);
+  auto t = op ? transposed(op) : std::nullopt;
+  if (!t || rankedType(op.getX()).isDynamicDim(1) || t->group != 1 || t->phases() == 1 || t->phases() > mostPhases ||
+      op.getX().getDefiningOp<onnx::DequantizeLinearOp>())
+    return std::nullopt;
+  auto weights = constantFloats(op.getW());
+  if (!weights)
+    return std::nullopt;
+  BlockedTransposed b{t->channels, t->outputs, {}, {}, {}, std::move(*weights)};
+  SmallVector<int64_t> ends;
+  int64_t products = llvm::divideCeil(t->outputs, kLanes), together = llvm::divideCeil(t->outputs * t->phases(), kLanes);
+  for (const PhaseAxis &a : t->axes) {
+    if (a.taps > mostTaps || a.kernel < a.stride)
+      return std::nullopt;
+    b.kernel.push_back(a.kernel), b.strides.push_back(a.stride);
+    b.crops.push_back((a.taps - 1 - a.padBegin) * a.stride + a.cropBegin);
+    ends.push_back(a.kernel - (a.padBegin + a.padEnd - a.taps + 2) * a.stride + a.cropBegin + a.cropEnd - b.crops.back());
+    products *= a.kernel, together *= a.taps;
+  }
+  for (auto [list, one] : {std::pair(&b.kernel, 1), {&b.strides, 1}, {&b.crops, 0}, {&ends, 0}})
+    if (list->size() == 1)
+      list->insert(list->begin(), one);
+  b.crops.append(ends);
+  // Few channels have few products for each result that would be moved.
+  constexpr int64_t few = 32;
+  return 4 * products <= (t->channels <= few ? 5 : 4) * together ? std::optional(std::move(b)) : std::nullopt;
+}
+
 static LogicalResult convTranspose(onnx::ConvTransposeOp op, PatternRewriter &rewriter) {
+  if (blockedTransposed(op))
+    return rewriter.notifyMatchFailure(op, "has a kernel of its own");
   auto t = transposed(op);
   auto x = rankedType(op.getX());
   bool sizes = t && (x.hasStaticShape() || t->axes.size() == 1 || t->axes[0].stride == t->axes[1].stride);

@@ -350,6 +350,14 @@ static LogicalResult slideBlocked(ShapeOp &o, AffineExpr blocks, DimsRef kernel)
   return failed(sizes) ? failure() : setBlocked(o, blocks, sizes->front(), sizes->back());
 }
 static LogicalResult packedConv(ShapeOp &o) { return slideBlocked(o, o.dim(1, 0), o.dims(1).slice(2, 2)); }
+static LogicalResult packedTransposed(ShapeOp &o) {
+  ArrayRef<int64_t> kernel = o.intsAttr("kernel_shape"), strides = o.intsAttr("strides"), crops = o.intsAttr("crops");
+  auto size = [&](int64_t axis) {
+    AffineExpr starts = o.s.mul(o.s.sub(o.dim(0, axis + 2), o.c(1)), o.c(strides[axis]));
+    return o.s.add(starts, o.c(kernel[axis] - crops[axis] - crops[axis + 2]));
+  };
+  return setBlocked(o, o.c(llvm::divideCeil(o.intAttr("outputs"), kLanes)), size(0), size(1));
+}
 static LogicalResult packedGrouped(ShapeOp &o) { return slideBlocked(o, o.dim(1, 0), o.dims(1).slice(1, 2)); }
 static LogicalResult packedWinograd(ShapeOp &o) { return slideBlocked(o, o.dim(1, 1), constants(o, o.intsAttr("kernel_shape"))); }
 static LogicalResult packedLinear(ShapeOp &o) { return slideBlocked(o, o.dim(2, 0), constants(o, o.intsAttr("kernel_shape"))); }
@@ -381,6 +389,7 @@ static LogicalResult channels(ShapeOp &o) {
 void addWindowRules(ShapeRules &rules) {
   rules["packed.Conv"] = packedConv;
   rules["packed.WinogradConv"] = packedWinograd;
+  rules["packed.ConvTranspose"] = packedTransposed;
   rules["packed.GroupedConv"] = packedGrouped;
   rules["packed.Resize"] = packedResize;
   rules["packed.ChannelSquares"] = packedSquares;

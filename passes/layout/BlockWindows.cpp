@@ -63,6 +63,19 @@ bool Blocker::conv(Operation *op) {
   return true;
 }
 
+bool Blocker::convTranspose(Operation *op) {
+  auto t = isImage(op->getOperand(0)) ? blockedTransposed(op) : std::nullopt;
+  if (!t)
+    return false;
+  Location loc = op->getLoc();
+  Value weights = packTransposedWeights(b, loc, *t), bias = packConvBias(b, loc, op);
+  done(op, onnx::PackedConvTransposeOp::create(b, loc, onnx::blockedType(typeOf(op->getResult(0))), block(op->getOperand(0), loc), weights,
+                                               bias, b.getI64IntegerAttr(t->channels), b.getI64IntegerAttr(t->outputs),
+                                               b.getDenseI64ArrayAttr(t->kernel), b.getDenseI64ArrayAttr(t->strides),
+                                               b.getDenseI64ArrayAttr(t->crops)));
+  return true;
+}
+
 bool Blocker::pool(Operation *op) {
   bool average = onnx::opName(op) == "AveragePool", ceil = onnx::intAttr(op, "ceil_mode");
   if (!blocked.count(op->getOperand(0)) || (average && ceil) || op->getNumResults() != 1)

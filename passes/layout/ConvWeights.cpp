@@ -139,6 +139,25 @@ Value packConvWeights(OpBuilder &b, Location loc, const BlockedConv &c, Value we
   return onnx::ConstantOp::create(b, loc, storedConstant(type, std::move(packed)));
 }
 
+Value packTransposedWeights(OpBuilder &b, Location loc, const BlockedTransposed &t) {
+  int64_t panels = llvm::divideCeil(t.outputs, kLanes), blocks = llvm::divideCeil(t.channels, kLanes), begin = 0;
+  std::vector<float> packed(panels * blocks * t.kernel[0] * t.kernel[1] * kLanes * kLanes);
+  for (int64_t phase = 0; phase < t.strides[0] * t.strides[1]; ++phase) {
+    int64_t down = phase / t.strides[1], right = phase % t.strides[1];
+    int64_t rows = llvm::divideCeil(t.kernel[0] - down, t.strides[0]), columns = llvm::divideCeil(t.kernel[1] - right, t.strides[1]);
+    for (int64_t c = 0; c < t.channels; ++c)
+      for (int64_t o = 0; o < t.outputs; ++o)
+        for (int64_t i = 0; i < rows; ++i)
+          for (int64_t j = 0; j < columns; ++j) {
+            int64_t y = down + t.strides[0] * (rows - 1 - i), x = right + t.strides[1] * (columns - 1 - j);
+            int64_t at = (((o / kLanes * blocks + c / kLanes) * rows + i) * columns + j) * kLanes + c % kLanes;
+            packed[begin + at * kLanes + o % kLanes] = t.weights[((c * t.outputs + o) * t.kernel[0] + y) * t.kernel[1] + x];
+          }
+    begin += panels * blocks * rows * columns * kLanes * kLanes;
+  }
+  return GraphBuilder{b, loc}.floats({begin}, std::move(packed));
+}
+
 Value packConvBias(OpBuilder &b, Location loc, Operation *conv) {
   Value bias = conv->getNumOperands() > 2 ? conv->getOperand(2) : Value();
   if (!bias)

@@ -23,6 +23,8 @@ llvm::SmallVector<int64_t> twoAxes(mlir::Operation *op, llvm::StringRef attribut
 
 mlir::Value packConvWeights(mlir::OpBuilder &b, mlir::Location loc, const BlockedConv &conv, mlir::Value weights, bool plain,
                             mlir::FloatType wanted);
+struct BlockedTransposed;
+mlir::Value packTransposedWeights(mlir::OpBuilder &b, mlir::Location loc, const BlockedTransposed &conv);
 // The bias of a Conv, padded to blocks; null where it has none.
 mlir::Value packConvBias(mlir::OpBuilder &b, mlir::Location loc, mlir::Operation *conv);
 // Whether F(4x4, 3x3) is worth its larger weights for results of `height` x `width`, and its weights (dialects/onnx/Packed.td).

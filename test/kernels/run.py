@@ -162,10 +162,13 @@ product("product_one_row", (4, 1, 33), (4, 33, 130))
 product("product_one_column", (3, 37, 133), (3, 133, 1))
 
 
-def conv_transpose(name, x, outputs, kernel, **attributes):
+def conv_transpose(name, x, outputs, kernel, epilogue=(), **attributes):
     rng = np.random.default_rng(0)
     w = rng.standard_normal((x[1], outputs // attributes.get("group", 1), *kernel)).astype(np.float32) / np.sqrt(x[1]).astype(np.float32)
-    nodes = [helper.make_node("ConvTranspose", ["x", "w", "b"], ["y"], **attributes)]
+    nodes = [helper.make_node("ConvTranspose", ["x", "w", "b"], ["t0"], **attributes)]
+    for i, op in enumerate(epilogue):
+        nodes.append(helper.make_node(op, [f"t{i}"], [f"t{i + 1}"]))
+    nodes[-1].output[0] = "y"
     case(name, nodes, {"x": x}, {"w": w, "b": rng.standard_normal(outputs).astype(np.float32)})
 
 
@@ -185,6 +188,17 @@ conv_transpose("conv_transpose_cropped", (1, 16, 5, 6), 32, (4, 4), strides=[2, 
 conv_transpose("conv_transpose_padded", (1, 8, 5, 6), 12, (5, 3), strides=[3, 2], pads=[1, 0, 2, 1], output_padding=[2, 0])
 conv_transpose("conv_transpose_groups", (1, 32, 5, 6), 64, (3, 3), strides=[2, 2], pads=[1, 1, 1, 1], output_padding=[1, 1], group=2)
 conv_transpose("conv_transpose_1d", (2, 16, 19), 8, (4,), strides=[2], pads=[1, 1])
+# A kernel for each phase: of different taps, of results that others have more of, cropped beyond a tap, enlarged, along one axis, longer than a tile.
+for _name, _x, _outputs, _kernel, _attributes in (
+        ("2x2", (2, 24, 7, 9), 32, (2, 2), {"strides": [2, 2]}), ("3x3", (2, 20, 7, 18), 24, (3, 3), {"strides": [2, 2]}),
+        ("enlarged", (1, 40, 9, 7), 16, (3, 3), {"strides": [2, 2], "pads": [1, 1, 1, 1], "output_padding": [1, 1]}),
+        ("4x4", (1, 16, 5, 36), 30, (4, 4), {"strides": [2, 2], "pads": [1, 1, 1, 1]}), ("cropped", (2, 17, 6, 7), 13, (3, 4), {"strides": [2, 2], "pads": [2, 3, 0, 1]}),
+        ("rows", (1, 32, 9, 33), 48, (3, 2), {"strides": [2, 1], "pads": [0, 1, 1, 0]}), ("columns", (1, 32, 9, 33), 48, (1, 6), {"strides": [1, 4], "pads": [0, 1, 0, 4]}),
+        ("1d", (2, 64, 70), 40, (4,), {"strides": [2], "pads": [1, 1]}), ("1d_4", (1, 64, 30), 40, (7,), {"strides": [4], "pads": [3, 1], "output_padding": [3]}),
+        ("one_pixel", (3, 16, 1, 1), 32, (4, 3), {"strides": [2, 2], "pads": [1, 1, 2, 1]}), ("wide", (1, 16, 3, 900), 16, (2, 2), {"strides": [2, 2]}),
+        ("few_results", (1, 16, 2, 1), 16, (2, 3), {"strides": [2, 2], "pads": [1, 1, 1, 1]})):
+    conv_transpose(f"conv_transpose_phases_{_name}", _x, _outputs, _kernel, **_attributes)
+    conv_transpose(f"conv_transpose_phases_{_name}_epilogue", _x, _outputs, _kernel, ["Relu", "Sigmoid", "Neg"][len(_x) == 4:], **_attributes)
 four_bits("four_bits_one_row", (1, 1), 640, 77, 32)
 four_bits("four_bits_no_zeros", (2,), 256, 13, 32, zeros=False)
 four_bits("four_bits_blocks_of_64", (1,), 384, 21, 64)

@@ -61,6 +61,19 @@ func.func @half_a_block(%x: tensor<1x3x32x32xf32>, %w: tensor<8x3x5x5xf32>, %s: 
   return %0, %1, %2 : tensor<1x8x28x28xf32>, tensor<1x8x30x30xf32>, tensor<1x8x28x14xf32>
 }
 
+// A transposed convolution is a convolution for each phase: 2 * 2, 2 * 1, 1 * 2 and 1 taps of the nine.
+// CHECK-LABEL: @transposed
+// CHECK: %[[W:.*]] = "onnx.Constant"() {{.*}} : () -> tensor<2304xf32>
+// CHECK: %[[X:.*]] = "onnx.packed.Block"(%arg0)
+// CHECK: %[[Y:.*]] = "onnx.packed.ConvTranspose"(%[[X]], %[[W]]) <{channels = 16 : i64, crops = array<i64: 1, 1, 0, 0>, kernel_shape = array<i64: 3, 3>, outputs = 16 : i64, strides = array<i64: 2, 2>}> : (tensor<?x1x?x5x16xf32>, tensor<2304xf32>) -> tensor<?x1x?x10x16xf32>
+// CHECK: "onnx.Relu"(%[[Y]])
+func.func @transposed(%x: tensor<?x16x?x5xf32>) -> tensor<?x16x?x10xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<16x16x3x3xf32>} : () -> tensor<16x16x3x3xf32>
+  %0 = "onnx.ConvTranspose"(%x, %w) <{output_padding = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>}> : (tensor<?x16x?x5xf32>, tensor<16x16x3x3xf32>) -> tensor<?x16x?x10xf32>
+  %1 = "onnx.Relu"(%0) : (tensor<?x16x?x10xf32>) -> tensor<?x16x?x10xf32>
+  return %1 : tensor<?x16x?x10xf32>
+}
+
 // Weights that the run gives are packed by the run.
 // CHECK-LABEL: @given_weights
 // CHECK: "onnx.Pad"(%arg1{{.*}} -> tensor<16x32x3x3xf32>
