@@ -280,6 +280,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
     if (weights) {
       foldFills(getOperation(), fillBytes);
       populateWeightPatterns(patterns);
+      populateLinearMachinePatterns(patterns);
     }
     onnx::TransposeOp::getCanonicalizationPatterns(patterns, &getContext());
     GreedyRewriteConfig config;

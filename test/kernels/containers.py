@@ -243,6 +243,7 @@ def forest(op, trees, leaf, **more):
 
 MODELS = {f"svr_{k.lower()}": machine("SVMRegressor", k) for k in ("LINEAR", "POLY", "RBF", "SIGMOID")}
 MODELS.update({f"svc_{k.lower()}": machine("SVMClassifier", k) for k in ("LINEAR", "POLY", "RBF", "SIGMOID")})
+MODELS["svc_linear_probabilities"] = machine("SVMClassifier", "LINEAR", prob_a=[-1.0, -0.5, -2.0], prob_b=[0.1, 0.2, -0.1])
 MODELS["svc_probabilities"] = machine("SVMClassifier", "RBF", prob_a=[-1.0, -0.5, -2.0], prob_b=[0.1, 0.2, -0.1])
 MODELS.update({f"linear_{t}_{p.lower()}": linear("LinearClassifier", t, post_transform=p) for t, p in ((1, "LOGISTIC"), (3, "SOFTMAX"), (3, "LOGISTIC"), (9, "NONE"))})
 MODELS.update({f"regression_{t}": linear("LinearRegressor", t) for t in (1, 3)})

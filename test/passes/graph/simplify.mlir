@@ -280,3 +280,18 @@ func.func @invariant(%m: tensor<i64>, %c: tensor<i1>, %w: tensor<2xf32>, %x: ten
   }) : (tensor<i64>, tensor<i1>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<?x2xf32>)
   return %r#0, %r#1, %r#3 : tensor<2xf32>, tensor<2xf32>, tensor<?x2xf32>
 }
+
+// -----
+
+// With a linear kernel a class has one vector for each opponent, the sum of its own: 1 * (1, 2) + 2 * (3, 4), 5 * (5, 6) + 6 * (7, 8) + 7 * (9, 0).
+// CHECK-LABEL: @machines
+// CHECK: "onnx.ml.SVMClassifier"(%arg0) <{{.*}}coefficients = array<f32: 1.000000e+00, 1.000000e+00>{{.*}}support_vectors = array<f32: 7.000000e+00, 1.000000e+01, 1.300000e+02, 7.800000e+01>, vectors_per_class = array<i64: 1, 1>
+// CHECK: "onnx.ml.SVMRegressor"(%arg0) <{{.*}}coefficients = array<f32: 1.000000e+00>{{.*}}n_supports = 1 : i64{{.*}}support_vectors = array<f32: 7.000000e+00, 1.000000e+01>
+// CHECK: "onnx.ml.SVMRegressor"(%arg0) <{{.*}}n_supports = 2 : i64
+func.func @machines(%x: tensor<?x2xf32>) -> (tensor<?xi64>, tensor<?x2xf32>, tensor<?x1xf32>, tensor<?x1xf32>) {
+  %l, %s = "onnx.ml.SVMClassifier"(%x) <{classlabels_ints = array<i64: 0, 1>, coefficients = array<f32: 1.0, 2.0, 5.0, 6.0, 7.0>, rho = array<f32: 0.5>,
+      support_vectors = array<f32: 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 0.0>, vectors_per_class = array<i64: 2, 3>}> : (tensor<?x2xf32>) -> (tensor<?xi64>, tensor<?x2xf32>)
+  %r = "onnx.ml.SVMRegressor"(%x) <{coefficients = array<f32: 1.0, 2.0>, n_supports = 2 : i64, rho = array<f32: 0.5>, support_vectors = array<f32: 1.0, 2.0, 3.0, 4.0>}> : (tensor<?x2xf32>) -> tensor<?x1xf32>
+  %p = "onnx.ml.SVMRegressor"(%x) <{coefficients = array<f32: 1.0, 2.0>, kernel_params = array<f32: 1.0, 0.0, 2.0>, kernel_type = "RBF", n_supports = 2 : i64, rho = array<f32: 0.5>, support_vectors = array<f32: 1.0, 2.0, 3.0, 4.0>}> : (tensor<?x2xf32>) -> tensor<?x1xf32>
+  return %l, %s, %r, %p : tensor<?xi64>, tensor<?x2xf32>, tensor<?x1xf32>, tensor<?x1xf32>
+}
