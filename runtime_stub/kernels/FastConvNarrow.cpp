@@ -1,7 +1,7 @@
 // FastConvNarrow.cpp: convolutions of f32 with few results a group, in vectors along the width. For FastConv.cpp.
 //
-// strip   the rows of an image that some rows of the result read, between their padding; of a stride s, s rows of every s-th column for
-//         each, so that neighbouring results read neighbours
+// strip   the rows of an image that some rows of the result read, between their padding, without those that dilation skips; of a stride s,
+//         s rows of every s-th column for each, so that neighbouring results read neighbours
 #include "runtime_stub/kernels/FastConv.h"
 #include "runtime_stub/kernels/Lanes.h"
 #include "runtime_stub/kernels/Parallel.h"
@@ -15,6 +15,7 @@ constexpr int64_t kStripFloats = 16 << 10;               // of a strip with more
 struct Strip {
   int64_t rows, columns;      // of the result
   int64_t pitch, row, plane;  // floats from one of the s rows, one row, one channel to the next
+  int64_t each, below;        // rows that one row of taps reads, and from them to those of the next
   int64_t taps, floats;       // of one result; of the strip
 
   explicit Strip(const Convolution &c) : rows(minOf(kStripRows, c.w.oh)), columns(minOf(kStripColumns, c.w.ow)) {
@@ -22,7 +23,10 @@ struct Strip {
     taps = c.channels * w.kh * w.kw;
     pitch = (columns + (w.kw - 1) * w.dw / w.sw + 2 * kLanes - 1) & -kLanes;  // a vector may start in the last column
     row = pitch * w.sw;
-    auto resize = [&] { plane = ((rows - 1) * w.sh + (w.kh - 1) * w.dh + 1) * row, floats = plane * c.channels; };
+    auto resize = [&] {
+      each = (rows - 1) * w.sh + 1, below = minOf(each, w.dh);
+      plane = (each + (w.kh - 1) * below) * row, floats = plane * c.channels;
+    };
     for (resize(); rows > 1 && floats > kStripFloats; resize())
       rows /= 2;
   }
@@ -46,7 +50,7 @@ ONNXC_INLINE void copyRow(const float *from, int64_t low, int64_t high, int64_t 
 // What row `y` and the columns from `x` on of the result read of one channel.
 void copyPlane(const Window2 &w, const Strip &s, const float *image, int64_t y, int64_t x, float *to) {
   for (int64_t r = 0; r < s.plane / s.row; ++r) {
-    int64_t iy = y * w.sh - w.top + r;
+    int64_t tap = minOf(r / s.below, w.kh - 1), iy = y * w.sh - w.top + tap * w.dh + r - tap * s.below;
     for (int64_t phase = 0; phase < w.sw; ++phase, to += s.pitch) {
       int64_t shift = x * w.sw + phase - w.left, low = 0, high = 0;
       if (iy >= 0 && iy < w.ih)
@@ -73,7 +77,7 @@ void findTaps(const Convolution &c, const Strip &s, int64_t *offsets) {
   for (int64_t channel = 0; channel < c.channels; ++channel)
     for (int64_t y = 0; y < w.kh; ++y)
       for (int64_t x = 0; x < w.kw; ++x)
-        *offsets++ = channel * s.plane + y * w.dh * s.row + x * w.dw % w.sw * s.pitch + x * w.dw / w.sw;
+        *offsets++ = channel * s.plane + y * s.below * s.row + x * w.dw % w.sw * s.pitch + x * w.dw / w.sw;
 }
 
 // The vectors of a strip's pixels, row by row: a row of few pixels alone would leave most registers without a sum.

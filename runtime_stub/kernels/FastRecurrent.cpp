@@ -1,6 +1,7 @@
-// FastRecurrent.cpp: RNN, GRU and LSTM of f32. The input products of all steps are one matrix product; the recurrent weights are packed
-// into panels of columns, which each step streams: by passes/layout where they are constant, which gives the input weights the same
-// panels, else once a run. A run of few steps reads unpacked weights as they are. Oracle: Recurrent.cpp.
+// FastRecurrent.cpp: RNN, GRU and LSTM of f32. The input products of all steps are one matrix product, or those of a step are made with it
+// where a batch meets weights that are near; the recurrent weights are packed into panels of columns, which each step streams: by
+// passes/layout where they are constant, which gives the input weights the same panels, else once a run. A run of few steps reads unpacked
+// weights as they are. Oracle: Recurrent.cpp.
 #include "runtime_stub/kernels/BytePanels.h"
 #include "runtime_stub/kernels/Math.h"
 #include "runtime_stub/kernels/Parallel.h"
@@ -40,12 +41,16 @@ struct Pass {
   bool flag, backward;  // backward: every other step goes so through the panels, which meets those that caches still hold
   int64_t n, count;     // hidden units; rows active at this step
   float **gates, **h, **c, **tmp;
-  float *xw;     // input products of all steps, [steps, batch, gates * hidden]
+  float *xw;     // input products of all steps, [steps, batch, gates * hidden], or of one
   float *state;  // h, c, tmp of each row
+  // Where a step makes its own input products: the weights, the biases, and the inputs of the active rows.
+  Panels input;
+  const float *bias;  // null: they are made
+  const float **x;
 
-  bool start(const Args *a, const Layer &layer, int64_t gateCount, bool flag) {
+  bool start(const Args *a, const Layer &layer, int64_t gateCount, bool flag, bool byStep = false) {
     l = &layer, n = layer.hidden, this->flag = flag;
-    xw = heap<float>(a, layer.steps * layer.batch * gateCount * n), state = heap<float>(a, 3 * layer.batch * n);
+    xw = heap<float>(a, (byStep ? 1 : layer.steps) * layer.batch * gateCount * n), state = heap<float>(a, 3 * layer.batch * n);
     gates = heap<float *>(a, 4 * layer.batch);
     if (!xw || !state || !gates)
       return false;
@@ -169,10 +174,10 @@ struct LstmCell {
 
 bool isFew(const Layer &l) { return l.steps * l.batch <= kFew; }
 
-// The biases of all steps, rows of [steps, batch, rows] at `to`; the last gate's recurrent one is left out where `late`.
-void setBiases(const Args *a, const Layer &l, int64_t d, int64_t rows, bool late, float *to) {
+// The biases of `count` rows of gates at `to`; the last gate's recurrent one is left out where `late`.
+void setBiases(const Args *a, const Layer &l, int64_t d, int64_t rows, bool late, float *to, int64_t count) {
   const float *b = hasIn(a, B) ? in<float>(a, B) + d * 2 * rows : nullptr;
-  for (int64_t i = 0; i < l.steps * l.batch; ++i, to += rows)
+  for (int64_t i = 0; i < count; ++i, to += rows)
     for (int64_t j = 0; j < rows; ++j)
       to[j] = !b ? 0 : late && j >= rows - l.hidden ? b[j] : b[j] + b[rows + j];
 }
@@ -197,7 +202,7 @@ int32_t addInputRows(const Args *a, const Layer &l, const Panels &w, float *to) 
 // x W^T + biases of all steps, [steps, batch, rows].
 int32_t inputProducts(const Args *a, const Layer &l, int64_t d, int64_t rows, bool late, bool packed, float *to) {
   const float *x = in<float>(a, X), *w = in<float>(a, W) + d * (packed ? padded(rows) : rows) * l.inputs;
-  setBiases(a, l, d, rows, late, to);
+  setBiases(a, l, d, rows, late, to, l.steps * l.batch);
   if (packed || isFew(l))
     return addInputRows(a, l, {w, packed ? nullptr : w, rows, l.inputs}, to);
   int64_t outer = l.layout ? l.batch : 1, inner = l.layout ? l.steps : l.steps * l.batch, stride = rows * (l.layout ? l.batch : 1);
@@ -210,6 +215,24 @@ int32_t inputProducts(const Args *a, const Layer &l, int64_t d, int64_t rows, bo
         },
         [&](float *p, int64_t col, int64_t k, int64_t width, int64_t depth) { packPanel(p, w, rows, col, l.inputs, k, 1, width, depth); }));
   }
+  return ONNXC_K_OK;
+}
+
+// Whether steps make their input products: a batch that fills the kernel's registers, of panels that stay in a cache with the recurrent
+// ones, while the products of all steps would not.
+bool isByStep(const Layer &l, int64_t rows, bool packed) {
+  const int64_t batch = onnxc_vector_bits >= 512 ? 12 : 32;  // narrower tiles read the panels more often
+  return packed && l.batch >= batch && l.steps > 1 && padded(rows) * (l.inputs + l.hidden) * int64_t(sizeof(float)) <= kNear;
+}
+int32_t startByStep(const Args *a, Pass &p, int64_t d, int64_t rows, bool late) {
+  const Layer &l = *p.l;
+  float *bias = heap<float>(a, rows);
+  p.x = heap<const float *>(a, l.batch);
+  if (!bias || !p.x)
+    return ONNXC_K_MEMORY;
+  setBiases(a, l, d, rows, late, bias, 1);
+  p.input = {in<float>(a, W) + d * padded(rows) * l.inputs, nullptr, rows, l.inputs};
+  p.bias = bias;
   return ONNXC_K_OK;
 }
 
@@ -253,11 +276,17 @@ int32_t runSteps(const Args *a, Pass &p, int64_t d) {
       int64_t length = l.lengths ? l.lengths[b] : l.steps, t = forward ? s : length - 1 - s;
       if (s >= length)
         continue;
-      p.gates[p.count] = xw + (t * l.batch + b) * Cell::gates * n;
+      p.gates[p.count] = xw + ((p.bias ? 0 : t * l.batch) + b) * Cell::gates * n;
+      if (p.bias)
+        p.x[p.count] = in<float>(a, X) + l.inputRow(t, b);
       p.h[p.count] = state + b * 3 * n, p.c[p.count] = p.h[p.count] + n, p.tmp[p.count++] = state + b * 3 * n + 2 * n;
     }
     if constexpr (Cell::quantised)
       roundStates(p, state, s);
+    for (int64_t i = 0; p.bias && i < p.count; ++i)
+      memcpy(p.gates[i], p.bias, size_t(Cell::gates * n) * sizeof(float));
+    if (p.bias)
+      ONNXC_TRY(p.addProducts(p.input, p.x, p.gates));
     ONNXC_TRY(Cell::step(p));
     for (int64_t b = 0; y && b < l.batch; ++b) {
       int64_t length = l.lengths ? l.lengths[b] : l.steps;
@@ -314,6 +343,7 @@ int32_t run(const Args *a, const char *const *defaults, int activations, bool fl
   if (lstm)
     ONNXC_TRY(readLstm(a, l));
   int64_t n = l.hidden, rows = Cell::gates * n, stride = packed ? a->in[R].dims[1] : rows, rest = packed ? padded(2 * n) : 2 * n;
+  bool byStep = isByStep(l, rows, packed);
   Pass passes[2] = {};
   for (int64_t d = 0; d < l.directions; ++d) {
     Pass &p = passes[d];
@@ -321,10 +351,11 @@ int32_t run(const Args *a, const char *const *defaults, int activations, bool fl
     p.f = l.f + d * activations;
     p.peephole = lstm && hasIn(a, Peephole) ? in<float>(a, Peephole) + d * 3 * n : nullptr;
     p.lateBias = gru && flag && hasIn(a, B) ? in<float>(a, B) + d * 2 * rows + rows + 2 * n : nullptr;
-    if (!p.start(a, l, Cell::gates, flag) || !p.all.pack(a, r, gru ? 2 * n : rows, n, isFew(l), packed) ||
+    if (!p.start(a, l, Cell::gates, flag, byStep) || !p.all.pack(a, r, gru ? 2 * n : rows, n, isFew(l), packed) ||
         (gru && !p.last.pack(a, r + rest * n, n, n, isFew(l), packed)))
       return ONNXC_K_MEMORY;
-    ONNXC_TRY(inputProducts(a, l, d, rows, gru && flag, packed, p.xw));
+    bool late = gru && flag;
+    ONNXC_TRY(byStep ? startByStep(a, p, d, rows, late) : inputProducts(a, l, d, rows, late, packed, p.xw));
   }
   return runDirections<Cell>(a, passes);
 }
@@ -346,7 +377,7 @@ int32_t startQuantised(const Args *a, Pass &p, BytePanels &r, int64_t d, const B
   if (!to || !w.start(a, a->in[W], d, a->in[WScale], a->in[WScale + 1], packed) ||
       !r.start(a, a->in[R], d, a->in[RScale], a->in[RScale + 1], packed))
     return ONNXC_K_MEMORY;
-  setBiases(a, l, d, rows, false, p.xw);
+  setBiases(a, l, d, rows, false, p.xw, all);
   for (int64_t i = 0; i < all; ++i)
     to[i] = p.xw + i * rows;
   w.addProducts(x, 0, to, all);

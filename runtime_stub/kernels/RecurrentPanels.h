@@ -57,7 +57,7 @@ inline void addColumns(const Panels &p, int64_t c, const float *const *x, float 
     if (have < kWide)
       memcpy(edge[i], to[i] + c, size_t(have) * sizeof(float));
   }
-  for (int j = 0; j < kWide; j += NV * 16) {
+  for (int j = 0; j < have; j += NV * 16) {
     addPanel<N, NV, Far>(p.data + c * p.hidden + j, p.hidden, x, at);
     for (int i = 0; i < N; ++i)
       at[i] += NV * 16;
@@ -66,18 +66,27 @@ inline void addColumns(const Panels &p, int64_t c, const float *const *x, float 
     memcpy(to[i] + c, edge[i], size_t(have) * sizeof(float));
 }
 
+// The same for those of `count` states that are whole groups, from `i` on; returns the first that is in none.
+template <int NV, bool Far>
+inline int64_t addGroups(const Panels &p, int64_t c, const float *const *x, float *const *to, int64_t i, int64_t count) {
+  for (; i + 6 <= count; i += 6)
+    addColumns<6, NV, Far>(p, c, x + i, to + i);
+  for (; i + 4 <= count; i += 4)
+    addColumns<4, NV, Far>(p, c, x + i, to + i);
+  for (; i + 2 <= count; i += 2)
+    addColumns<2, NV, Far>(p, c, x + i, to + i);
+  return i;
+}
+
 // The same for `count` states; how they are grouped changes no sum.
 template <bool Far>
 inline void addStates(const Panels &p, int64_t c, const float *const *x, float *const *to, int64_t count) {
-  int64_t i = 0;
-  if (onnxc_vector_bits >= 512) {
-    for (; i + 6 <= count; i += 6)
-      addColumns<6, 4, Far>(p, c, x + i, to + i);
-    for (; i + 4 <= count; i += 4)
-      addColumns<4, 4, Far>(p, c, x + i, to + i);
-    for (; i + 2 <= count; i += 2)
-      addColumns<2, 4, Far>(p, c, x + i, to + i);
-  }
+  int64_t i = 0, vectors = (minOf(kWide, p.rows - c) + 15) / 16;
+  if (onnxc_vector_bits >= 512)
+    i = vectors == 4   ? addGroups<4, Far>(p, c, x, to, i, count)
+        : vectors == 3 ? addGroups<3, false>(p, c, x, to, i, count)
+        : vectors == 2 ? addGroups<2, false>(p, c, x, to, i, count)
+                       : addGroups<1, false>(p, c, x, to, i, count);
   if (onnxc_vector_bits == 256) {
     for (; i + 6 <= count; i += 6)
       addColumns<6, 1, Far>(p, c, x + i, to + i);

@@ -344,10 +344,13 @@ for _op in ("RNN", "GRU", "LSTM"):
     recurrent(f"{_op.lower()}_steps", _op, 9, 2, 40, 64)
     for _batch, _hidden, _known in ((2, 33, True), (2, 33, False), (13, 70, True), (13, 70, False)):
         recurrent(f"{_op.lower()}_batch_{_batch}_{_known}", _op, 3, _batch, 40, _hidden, constant=_known)
+    for _hidden in (4, 8, 12, 20, 37):  # the last panel has a few columns; steps that make their own input products
+        recurrent(f"{_op.lower()}_edge_{_hidden}", _op, 4, 17 if _hidden < 30 else 35, 21, _hidden)
     for _steps, _batch in ((1, 2), (3, 64)):  # steps whose panels, or rows too, are for several threads
         recurrent(f"{_op.lower()}_wide_{_steps}", _op, _steps, _batch, 300, 300, directions=1)
 for _late in (0, 1):
     recurrent(f"gru_reset_{_late}", "GRU", 9, 2, 40, 70, linear_before_reset=_late)
+    recurrent(f"gru_reset_{_late}_batch", "GRU", 5, 14, 40, 36, linear_before_reset=_late)
     recurrent(f"gru_reset_{_late}_wide", "GRU", 3, 9, 40, 300, directions=1, linear_before_reset=_late)
 for _largest in (0, 1):
     library(f"top_k_{_largest}", "TopK", {"x": (3, 100, 5)}, {"k": np.array([37])}, ("v", "i"), axis=1, largest=_largest)
