@@ -18,12 +18,16 @@ static bool isProduct(const BlockedConv &c) {
 }
 
 // So few results and channels that most lanes of a block would hold none of them: the library's kernel has pixels in its lanes. Where half
-// of the lanes would hold results, long sums make up for a conversion to blocks behind it, if rows of pixels fill theirs.
-static bool isNarrow(const BlockedConv &c, int64_t width) {
-  constexpr int64_t mostResults = 8, few = 4, longSum = 48;  // FastConv.h, kNarrow
+// of the lanes would hold results, long sums make up for a conversion to blocks behind it, if rows of pixels fill theirs; longer ones also
+// for one from blocks.
+static bool isNarrow(const BlockedConv &c, int64_t width, bool blocked) {
+  constexpr int64_t mostResults = 8, few = 4, longSum = 48, mostChannels = 24;  // FastConv.h, kNarrow
+  int64_t sum = c.channels * c.kernel[0] * c.kernel[1], channels = c.channels * c.group;
   bool fills = ShapedType::isDynamic(width) || (width >= kLanes && 4 * width >= 3 * int64_t(llvm::alignTo(width, kLanes)));
-  bool pays = c.outputs <= few || (c.group == 1 && c.channels * c.kernel[0] * c.kernel[1] >= longSum && fills);
-  return c.outputs <= mostResults && c.channels * c.group <= kLanes && pays;
+  bool pays = c.outputs <= few || (c.group == 1 && sum >= longSum && fills);
+  if (channels <= kLanes && !blocked)
+    return c.outputs <= mostResults && pays;
+  return c.outputs <= few && c.group == 1 && channels <= mostChannels && fills && sum >= 2 * longSum;
 }
 
 bool Blocker::conv(Operation *op) {
@@ -34,7 +38,7 @@ bool Blocker::conv(Operation *op) {
   Location loc = op->getLoc();
   Type type = onnx::blockedType(typeOf(op->getResult(0)));
   ArrayRef<int64_t> size = cast<RankedTensorType>(type).getShape().slice(2, 2);
-  if (isNarrow(*c, size[1]) && !blocked.count(x))
+  if (isNarrow(*c, size[1], blocked.count(x)))
     return false;
   if (winograd && c->constant && !op->hasAttr(onnx::kExactAttr) && gainsByWinograd(*c, size[0], size[1])) {
     Value bias = packConvBias(b, loc, op);
