@@ -58,8 +58,9 @@ ONNXC_INLINE uint64_t orderBits(T v) {
     using Wide = typename Choose<sizeof(T) == 8, double, float>::type;
     using Bits = typename Choose<sizeof(T) == 8, uint64_t, uint32_t>::type;
     Wide w = Wide(toF64(v));
-    Bits sign = Bits(1) << (sizeof(Bits) * 8 - 1), bits = bitcast<Bits>(w == 0 ? Wide(0) : w);
-    return w != w ? ~Bits(0) : bits & sign ? ~bits : bits | sign;
+    constexpr int last = sizeof(Bits) * 8 - 1;
+    Bits bits = bitcast<Bits>(w == 0 ? Wide(0) : w), negative = Bits(0) - (bits >> last), none = Bits(0) - Bits(w != w);
+    return Bits((bits ^ (negative | Bits(1) << last)) | none);  // without a branch: signs are as they come
   } else {
     using Bits = typename Choose<sizeof(T) == 8, uint64_t, uint32_t>::type;
     return T(-1) < T(0) ? Bits(v) ^ (Bits(1) << (sizeof(Bits) * 8 - 1)) : Bits(v);
