@@ -128,20 +128,21 @@ def new_array(shape, dtype):
 LARGE = 1 << 14  # bytes from which on a fresh array's pages may cost more than looking for an array that is free again
 
 
-def _holders(memory):
-    """Lists and names that hold an array; its views hold it as well."""
+def _holders(lent, index):
+    """How many hold an array of a list; its views do. What interpreters count besides them differs, so nothing else may count for _ALONE."""
+    memory = lent[index]
     return sys.getrefcount(memory)
 
 
-_ALONE = [_holders(memory) for memory in [np.empty(0)]][0]  # of an array in a list that a loop looks at
+_ALONE = _holders([np.empty(0)], 0)
 _COUNTS = getattr(sys, "_is_gil_enabled", lambda: True)()  # without the lock a count may be an old one
 
 
 def lend(lent, shape, dtype):
     """A view of an array of `lent` that no earlier view is left of, or of a new one: a process that frees several large arrays gives their pages back, and gets them anew one by one."""
-    for memory in lent:
-        if _holders(memory) == _ALONE and memory.shape == shape:
-            return memory.view()
+    for index in range(len(lent)):
+        if _holders(lent, index) == _ALONE and lent[index].shape == shape:
+            return lent[index].view()
     memory = new_array(shape, dtype)
     if _COUNTS:
         lent[:] = [memory, *(other for other in lent[:1] if other.shape == shape)]  # two: a caller may hold one result while it asks for the next
