@@ -63,7 +63,7 @@ void graphPhase(OpPassManager &pm, const Options &options) {
   auto &f = pm.nest<func::FuncOp>();
   if (options.optLevel > 0) {
     f.addPass(createWidenHalf());
-    f.addPass(createDecompose());
+    f.addPass(createDecompose(DecomposeOptions{options.precision}));
     f.addPass(createRecognize());
     f.addPass(createMoveTranspositions());
     f.addPass(createSimplify(simplifyOptions(options)));

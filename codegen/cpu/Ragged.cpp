@@ -7,7 +7,8 @@ namespace onnxc {
 
 void RaggedTile::setScratch() {
   int64_t bytes = w.kh * w.kw * entryBytes();
-  if (auto others = c.kernel->getAttrOfType<AffineMapAttr>("scratch"))  // of another phase of a transposed convolution
+  auto others = c.kernel->getAttrOfType<AffineMapAttr>("scratch");  // of this convolution, or another phase of a transposed one
+  if (others && others.getValue().isSingleConstant())
     bytes = std::max(bytes, others.getValue().getSingleConstantResult());
   onnxc::setScratch(c.kernel, getAffineConstantExpr(bytes, c.kernel.getContext()));
 }

@@ -288,6 +288,7 @@ static LogicalResult castHalf(onnx::CastOp op, PatternRewriter &rewriter) {
 
 namespace {
 struct Decompose : impl::DecomposeBase<Decompose> {
+  using DecomposeBase::DecomposeBase;
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add(fusedConv);
@@ -297,7 +298,7 @@ struct Decompose : impl::DecomposeBase<Decompose> {
     patterns.add(depthToSpace);
     patterns.add(productWithColumn);
     patterns.add(castHalf);
-    populateDecomposeConvPatterns(patterns);
+    populateDecomposeConvPatterns(patterns, precision != "f32");
     populateDecomposeConvIntegerPatterns(patterns);
     populateDecomposeEinsumPatterns(patterns);
     populateDecomposeNormPatterns(patterns);

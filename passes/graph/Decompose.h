@@ -43,7 +43,8 @@ struct BlockedTransposed {
 };
 std::optional<BlockedTransposed> blockedTransposed(mlir::Operation *op);
 
-void populateDecomposeConvPatterns(mlir::RewritePatternSet &patterns);
+// `halves`: large weights of 1x1 filters are stored as f16 or bf16.
+void populateDecomposeConvPatterns(mlir::RewritePatternSet &patterns, bool halves);
 // Of those the convolutions over three dims, also of integers, whose weights are constants behind integer-contractions only.
 void populateFramePatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeConvIntegerPatterns(mlir::RewritePatternSet &patterns);

@@ -208,8 +208,9 @@ std::optional<BlockedTransposed> blockedTransposed(Operation *operation) {
   return 4 * products <= (t->channels <= few ? 5 : 4) * together ? std::optional(std::move(b)) : std::nullopt;
 }
 
-static LogicalResult convTranspose(onnx::ConvTransposeOp op, PatternRewriter &rewriter) {
-  if (blockedTransposed(op))
+// `halves`: weights of 1x1 filters are stored so, as those of one tap a phase become.
+static LogicalResult convTranspose(onnx::ConvTransposeOp op, bool halves, PatternRewriter &rewriter) {
+  if (auto own = blockedTransposed(op); own && (!halves || own->kernel != own->strides))
     return rewriter.notifyMatchFailure(op, "has a kernel of its own");
   auto t = transposed(op);
   auto x = rankedType(op.getX());
@@ -436,7 +437,8 @@ static LogicalResult convWholeRows(onnx::ConvOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX()), w = rankedType(op.getW()), y = rankedType(op.getY());
   bool plain = op.getAutoPad() == "NOTSET" || op.getAutoPad() == "VALID";
   if (!x || x.getRank() != 4 || !x.getElementType().isF32() || !w || !w.hasStaticShape() || w.getRank() != 4 || !plain ||
-      op->hasAttr(onnx::kExactAttr) || op.getX().getDefiningOp<onnx::DequantizeLinearOp>())
+      op->hasAttr(onnx::kExactAttr) || op.getX().getDefiningOp<onnx::DequantizeLinearOp>() ||
+      op.getW().getDefiningOp<onnx::DequantizeLinearOp>() || llvm::is_contained(x.getShape(), 0) || llvm::is_contained(y.getShape(), 0))
     return rewriter.notifyMatchFailure(op, "not of images of floats");
   auto pads = op.getAutoPad() == "VALID" ? SmallVector<int64_t>(4, 0) : listOr(op.getPads(), 4, 0);
   auto strides = listOr(op.getStrides(), 2, 1), dilations = listOr(op.getDilations(), 2, 1);
@@ -468,10 +470,20 @@ static LogicalResult convWholeRows(onnx::ConvOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-void populateDecomposeConvPatterns(RewritePatternSet &patterns) {
+namespace {
+struct TransposedPattern : OpRewritePattern<onnx::ConvTransposeOp> {
+  TransposedPattern(MLIRContext *context, bool halves) : OpRewritePattern(context), halves(halves) {}
+  LogicalResult matchAndRewrite(onnx::ConvTransposeOp op, PatternRewriter &rewriter) const override {
+    return convTranspose(op, halves, rewriter);
+  }
+  bool halves;
+};
+}  // namespace
+
+void populateDecomposeConvPatterns(RewritePatternSet &patterns, bool halves) {
   patterns.add(convWholeRows, /*benefit=*/2);
   patterns.add(convWhole, /*benefit=*/3);
-  patterns.add(convTranspose);
+  patterns.add<TransposedPattern>(patterns.getContext(), halves);
   populateFramePatterns(patterns);
 }
 void populateFramePatterns(RewritePatternSet &patterns) {

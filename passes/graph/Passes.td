@@ -39,7 +39,9 @@ def Decompose : Pass<"decompose", "::mlir::func::FuncOp"> {
     %y = onnx.ConvTranspose %x, %w {strides = [2, 2]}   (2x2 taps)
     =>  onnx.Reshape (onnx.Transpose (onnx.Reshape (onnx.Conv %x, %phases)))
     ```
+    Those that block-channels has a kernel for stay, but under `precision` bf16 or f16 those of one tap a phase, whose weights are stored so.
   }];
+  let options = [Option<"precision", "precision", "std::string", "\"f32\"", "what large weights of 1x1 filters are stored in: f32, bf16 or f16">];
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }
 

@@ -64,11 +64,11 @@ struct Pass {
     return threads ? parallelFor(threads, extent, grainOf(work), body) : body(0, extent);
   }
   // Operations of a panel, twice what they are: threads that still watch after the step before pay for less work than those that wake.
-  int64_t panelWork() const { return count * kWide * n / 4; }
+  int64_t panelWork(int64_t inner) const { return count * kWide * inner / 4; }
   // to[i] += R x[i] of the active rows.
   int32_t addProducts(const Panels &panels, const float *const *x, float *const *to) const {
     const Panels *r = &panels;
-    return each(panelsOf(r->rows), panelWork(),
+    return each(panelsOf(r->rows), panelWork(r->hidden),
                 [=](int64_t begin, int64_t end) -> int32_t { return addPanels(*r, begin, end, x, to, count, backward), ONNXC_K_OK; });
   }
   // body(b) for the active rows; `work`: operations for each hidden unit.
@@ -104,7 +104,7 @@ struct GruCell {
         p.tmp[b][j] = p.lateBias ? p.lateBias[j] : 0;
     const Pass *pass = &p;
     int64_t first = panelsOf(p.all.rows);
-    return p.each(first + panelsOf(p.n), p.panelWork(), [=](int64_t begin, int64_t end) -> int32_t {
+    return p.each(first + panelsOf(p.n), p.panelWork(p.n), [=](int64_t begin, int64_t end) -> int32_t {
       addPanels(pass->all, begin, minOf(end, first), pass->h, pass->gates, pass->count, pass->backward);
       addPanels(pass->last, maxOf(begin, first) - first, end - first, pass->h, pass->tmp, pass->count, pass->backward);
       return ONNXC_K_OK;
@@ -219,7 +219,7 @@ int32_t inputProducts(const Args *a, const Layer &l, int64_t d, int64_t rows, bo
 }
 
 // Whether steps make their input products: a batch that fills the kernel's registers, of panels that stay in a cache with the recurrent
-// ones, while the products of all steps would not.
+// ones.
 bool isByStep(const Layer &l, int64_t rows, bool packed) {
   const int64_t batch = onnxc_vector_bits >= 512 ? 12 : 32;  // narrower tiles read the panels more often
   return packed && l.batch >= batch && l.steps > 1 && padded(rows) * (l.inputs + l.hidden) * int64_t(sizeof(float)) <= kNear;

@@ -54,6 +54,10 @@ case("empty_adapter", """e = Constant <value = float {1.0}> ()  s = Constant <va
     p = MatMul (x, a)  q = MatMul (p, b)  y = Add (q, x)  u = MatMul (r, b)  z = Add (u, x)  v = MatMul (x, p)""", [np.eye(4, dtype=F32)] * 2 + [np.zeros((4, 0), F32)],
      "float[] y, float[] z, float[] v", x=np.eye(4, dtype=F32), r=np.zeros((4, 0), F32))
 
+# Rows as wide as their images, of images without rows, and none of them.
+case("empty_whole_rows", "y = Conv <pads = [2, 0, 2, 0]> (x, w)", np.zeros((1, 8, 3, 1), F32), x=np.zeros((1, 3, 0, 5), F32), w=np.ones((8, 3, 2, 5), F32))
+case("empty_whole_rows_batch", "y = Conv (x, w)", np.zeros((0, 8, 6, 1), F32), x=np.zeros((0, 3, 7, 5), F32), w=np.ones((8, 3, 2, 5), F32))
+
 # Zero points of no rows.
 case("empty_integer_rows", "y = MatMulInteger (x, w, z)", np.zeros((0, 3), np.int32), "int32[0, 3] y", x=np.zeros((0, 4), np.uint8), w=np.ones((4, 3), np.uint8), z=np.zeros(0, np.uint8))
 

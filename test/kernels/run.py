@@ -350,7 +350,7 @@ for _op in ("RNN", "GRU", "LSTM"):
         recurrent(f"{_op.lower()}_wide_{_steps}", _op, _steps, _batch, 300, 300, directions=1)
 for _late in (0, 1):
     recurrent(f"gru_reset_{_late}", "GRU", 9, 2, 40, 70, linear_before_reset=_late)
-    recurrent(f"gru_reset_{_late}_batch", "GRU", 5, 14, 40, 36, linear_before_reset=_late)
+    recurrent(f"gru_reset_{_late}_batch", "GRU", 5, 36, 40, 36, linear_before_reset=_late)
     recurrent(f"gru_reset_{_late}_wide", "GRU", 3, 9, 40, 300, directions=1, linear_before_reset=_late)
 for _largest in (0, 1):
     library(f"top_k_{_largest}", "TopK", {"x": (3, 100, 5)}, {"k": np.array([37])}, ("v", "i"), axis=1, largest=_largest)

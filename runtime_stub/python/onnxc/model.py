@@ -99,8 +99,8 @@ class _Context:
         """From now on numpy makes the memory of output `index`."""
         if math.prod(shape) * dtype.itemsize < LARGE:
             self.lent[index] = None
-        elif self.lent[index] is None:
-            self.lent[index] = []
+        else:  # those of other sizes are not kept
+            self.lent[index] = [memory for memory in self.lent[index] or () if memory.shape == shape]
         memory, value = self.out_shapes[index], self.out_values[index]
         memory[: len(shape)] = shape
         value.shape, value.ndim, value.strides, value.byte_offset = ctypes.addressof(memory), len(shape), None, 0
@@ -226,6 +226,7 @@ class Model:
                 value.shape, value.ndim = ctypes.addressof(memory), len(shape)
                 context.last_shapes[index], context.known = shape, list(self._static)
             value.data = put_strings(given, keep) if dtype is OBJECT else address_of(given)
+            keep.append(given)  # a mapping may make it anew at each look
         if len(feeds) + omitted > len(self._fast):
             self._refuse_strays(feeds)
 

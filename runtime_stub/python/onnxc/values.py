@@ -134,7 +134,7 @@ def _holders(lent, index):
     return sys.getrefcount(memory)
 
 
-_ALONE = _holders([np.empty(0)], 0)
+_ALONE = min(_holders([np.empty(0)], 0), 3)  # the list, the name, the argument; a tracer at work would count as well
 _COUNTS = getattr(sys, "_is_gil_enabled", lambda: True)()  # without the lock a count may be an old one
 
 
