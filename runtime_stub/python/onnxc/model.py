@@ -258,7 +258,8 @@ class Model:
         return results
 
     def run(self, feeds):
-        """Runs the model on {input name: array}; returns the outputs in order. Raises Error, with the node's name, when it fails."""
+        """Runs the model on {input name: array}; returns the outputs in order, large ones as views of memory that later runs take up when no view is left. Raises
+        Error, with the node's name, when it fails."""
         if not isinstance(feeds, (dict, Mapping)):
             raise TypeError(f"run takes a dict of input name -> array, not {type(feeds).__name__}")
         context, keep = self._acquire(), []
