@@ -30,6 +30,10 @@ Value GraphBuilder::integers(ArrayRef<int64_t> values) {
 Value GraphBuilder::floats(ArrayRef<int64_t> shape, std::vector<float> values) {
   return onnx::ConstantOp::create(b, loc, makeConstant(RankedTensorType::get(shape, b.getF32Type()), std::move(values)));
 }
+SmallVector<int64_t> listOr(std::optional<ArrayRef<int64_t>> given, int64_t n, int64_t otherwise) {
+  return given && !given->empty() ? SmallVector<int64_t>(*given) : SmallVector<int64_t>(n, otherwise);
+}
+
 Value GraphBuilder::constant(RankedTensorType type, std::vector<char> bytes) {
   return onnx::ConstantOp::create(b, loc, makeConstant(type, std::move(bytes)));
 }

@@ -33,6 +33,8 @@ struct GraphBuilder {
 };
 
 mlir::RankedTensorType rankedType(mlir::Value v);
+// The list of an attribute, or `n` times `otherwise` where it is missing or empty.
+llvm::SmallVector<int64_t> listOr(std::optional<llvm::ArrayRef<int64_t>> given, int64_t n, int64_t otherwise);
 
 // A ConvTranspose that is left to block-channels, whose kernel has code for each phase, as one over two axes: the first is 1 where there is
 // one.

@@ -12,9 +12,6 @@
 using namespace mlir;
 namespace onnxc {
 
-static SmallVector<int64_t> listOr(std::optional<ArrayRef<int64_t>> given, int64_t n, int64_t otherwise) {
-  return given && !given->empty() ? SmallVector<int64_t>(*given) : SmallVector<int64_t>(n, otherwise);
-}
 static std::optional<std::vector<float>> biasOf(Value b) { return b ? constantFloats(b) : std::vector<float>(); }
 
 // A convolution that stands for `op` has to be as exact as it.
@@ -30,25 +27,26 @@ static onnx::ConvOp asExactAs(onnx::ConvOp op, onnx::ConvOp made) {
 // phases are one convolution over q with ceil(kernel / stride) taps and stride as many outputs, whose results then interleave.
 
 namespace {
-struct PhaseAxis {
-  int64_t kernel, stride, taps;
-  int64_t padBegin, padEnd;    // of the convolution over q
-  int64_t cropBegin, cropEnd;  // of the interleaved result
+struct TransposedAxis {
+  int64_t kernel, stride, taps;  // `taps`: of a phase, at most
+  int64_t begin, end;            // results that are dropped, of all that the input makes; end < 0: zeros are added
+  int64_t padBegin, padEnd;      // of the convolution over q
+  int64_t cropBegin, cropEnd;    // of the interleaved result
 };
 struct Transposed {
   int64_t channels, outputs, group;  // `outputs` of one group
-  SmallVector<PhaseAxis> axes;
+  SmallVector<TransposedAxis> axes;
   int64_t phases() const {
     int64_t n = 1;
-    for (const PhaseAxis &a : axes)
+    for (const TransposedAxis &a : axes)
       n *= a.stride;
     return n;
   }
 };
 }  // namespace
 
-static std::optional<PhaseAxis> phaseAxis(int64_t kernel, int64_t stride, int64_t begin, int64_t end, int64_t more) {
-  PhaseAxis a{kernel, stride, int64_t(llvm::divideCeil(kernel, stride)), 0, 0, 0, 0};
+static std::optional<TransposedAxis> transposedAxis(int64_t kernel, int64_t stride, int64_t begin, int64_t end, int64_t more) {
+  TransposedAxis a{kernel, stride, int64_t(llvm::divideCeil(kernel, stride)), begin, end - more, 0, 0, 0, 0};
   int64_t dropped = begin / stride, last = kernel - end + more - 1;
   if (begin < 0 || end < 0 || more < 0 || last < 0 || a.taps - 1 < dropped)
     return std::nullopt;
@@ -59,7 +57,7 @@ static std::optional<PhaseAxis> phaseAxis(int64_t kernel, int64_t stride, int64_
 }
 
 // The interleaved result is cropped, which would hide a negative size: from one entry on, or from those known, there is none.
-static bool cropsWhatIsThere(const PhaseAxis &a, int64_t size) {
+static bool cropsWhatIsThere(const TransposedAxis &a, int64_t size) {
   int64_t least = ShapedType::isDynamic(size) ? 1 : size, rows = least + a.padBegin + a.padEnd - a.taps + 1;
   return rows > 0 && rows * a.stride >= a.cropBegin + a.cropEnd;
 }
@@ -87,7 +85,7 @@ static std::optional<Transposed> transposed(onnx::ConvTransposeOp op) {
         total += ShapedType::isDynamic(size) ? INT64_MIN / 2 : strides[i] * size - sizes[i];
       begin = mode == "SAME_UPPER" ? total / 2 : total - total / 2, end = total - begin;
     }
-    auto axis = phaseAxis(kernel, strides[i], begin, end, more[i]);
+    auto axis = transposedAxis(kernel, strides[i], begin, end, more[i]);
     if (!axis || !cropsWhatIsThere(*axis, x.getDimSize(i + 2)))
       return std::nullopt;
     t.axes.push_back(*axis);
@@ -100,7 +98,7 @@ static std::optional<Transposed> transposed(onnx::ConvTransposeOp op) {
 
 // [group * outputs * phases, channels / group, taps…]; one axis counts as rows of one.
 static Value phaseWeights(GraphBuilder g, const Transposed &t, const std::vector<float> &w) {
-  PhaseAxis one{1, 1, 1, 0, 0, 0, 0}, y = t.axes.size() == 2 ? t.axes[0] : one, x = t.axes.back();
+  TransposedAxis one{1, 1, 1, 0, 0, 0, 0, 0, 0}, y = t.axes.size() == 2 ? t.axes[0] : one, x = t.axes.back();
   int64_t each = t.channels / t.group, at = 0;
   std::vector<float> result(t.group * t.outputs * t.phases() * each * y.taps * x.taps);
   for (int64_t o = 0; o < t.group * t.outputs; ++o)
@@ -114,7 +112,7 @@ static Value phaseWeights(GraphBuilder g, const Transposed &t, const std::vector
               result[at] = w[((channel * t.outputs + o % t.outputs) * y.kernel + ky) * x.kernel + kx];
           }
   SmallVector<int64_t> shape{t.group * t.outputs * t.phases(), each};
-  for (const PhaseAxis &a : t.axes)
+  for (const TransposedAxis &a : t.axes)
     shape.push_back(a.taps);
   return g.floats(shape, result);
 }
@@ -123,7 +121,7 @@ static Value phaseWeights(GraphBuilder g, const Transposed &t, const std::vector
 static Value phaseWeights(GraphBuilder g, const Transposed &t, Value w) {
   int64_t n = t.axes.size(), each = t.channels / t.group;
   SmallVector<int64_t> more{0, 0}, parts{t.group, each, t.outputs}, perm{0, 2}, shape{t.group * t.outputs * t.phases(), each};
-  for (const PhaseAxis &a : t.axes) {
+  for (const TransposedAxis &a : t.axes) {
     more.push_back(a.taps * a.stride - a.kernel);
     parts.append({a.taps, a.stride});
     shape.push_back(a.taps);
@@ -191,12 +189,11 @@ std::optional<BlockedTransposed> blockedTransposed(Operation *operation) {
   BlockedTransposed b{t->channels, t->outputs, {}, {}, {}, std::move(*weights)};
   SmallVector<int64_t> ends;
   int64_t products = llvm::divideCeil(t->outputs, kLanes), together = llvm::divideCeil(t->outputs * t->phases(), kLanes);
-  for (const PhaseAxis &a : t->axes) {
+  for (const TransposedAxis &a : t->axes) {
     if (a.taps > mostTaps || a.kernel < a.stride)
       return std::nullopt;
     b.kernel.push_back(a.kernel), b.strides.push_back(a.stride);
-    b.crops.push_back((a.taps - 1 - a.padBegin) * a.stride + a.cropBegin);
-    ends.push_back(a.kernel - (a.padBegin + a.padEnd - a.taps + 2) * a.stride + a.cropBegin + a.cropEnd - b.crops.back());
+    b.crops.push_back(a.begin), ends.push_back(a.end);
     products *= a.kernel, together *= a.taps;
   }
   for (auto [list, one] : {std::pair(&b.kernel, 1), {&b.strides, 1}, {&b.crops, 0}, {&ends, 0}})
@@ -221,7 +218,7 @@ static LogicalResult convTranspose(onnx::ConvTransposeOp op, bool halves, Patter
   int64_t n = t->axes.size(), channels = t->group * t->outputs;
   SmallVector<int64_t> shape{x.getDimSize(0), channels * t->phases()}, pads(2 * n);
   for (int64_t i = 0; i < n; ++i) {
-    const PhaseAxis &a = t->axes[i];
+    const TransposedAxis &a = t->axes[i];
     int64_t size = x.getDimSize(i + 2);
     pads[i] = a.padBegin, pads[i + n] = a.padEnd;
     shape.push_back(ShapedType::isDynamic(size) ? size : size + a.padBegin + a.padEnd - a.taps + 1);

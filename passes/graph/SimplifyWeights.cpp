@@ -1,4 +1,5 @@
-// SimplifyWeights.cpp: per-channel scales and offsets after a convolution or Gemm go into its constant weights (f32, one use).
+// SimplifyWeights.cpp: per-channel scales and offsets after a convolution or Gemm go into its constant weights (f32, one use), zeros before
+// a convolution and what is cut off behind it into its padding.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Reduce.h"
@@ -172,6 +173,69 @@ static LogicalResult absorbPad(onnx::ConvOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+// What a Slice cuts off at both ends of an axis of `size`.
+struct Cut {
+  int64_t begin, end;
+};
+// Of each axis of `op` that it keeps elements of, in order; nothing for other steps than 1 and for what depends on a size of the run.
+static std::optional<SmallVector<Cut>> cuts(onnx::SliceOp op) {
+  auto type = llvm::dyn_cast<RankedTensorType>(op.getData().getType());
+  auto numbers = [](Value v) { return v ? onnx::integerElements(onnx::constantValue(v)) : std::nullopt; };
+  auto starts = numbers(op.getStarts()), ends = numbers(op.getEnds()), axes = numbers(op.getAxes()), steps = numbers(op.getSteps());
+  if (!type || !starts || !ends || !axes || starts->size() != axes->size() || ends->size() != axes->size() ||
+      (op.getSteps() && !(steps && llvm::all_of(*steps, [](int64_t s) { return s == 1; }))))
+    return std::nullopt;
+  SmallVector<Cut> result(type.getRank(), Cut{0, 0});
+  for (auto [axis, start, end] : llvm::zip(*axes, *starts, *ends)) {
+    axis += axis < 0 ? type.getRank() : 0;
+    int64_t size = type.getDimSize(axis);
+    bool known = !ShapedType::isDynamic(size);
+    if (known)
+      start = std::clamp<int64_t>(start + (start < 0 ? size : 0), 0, size), end = std::min(end + (end < 0 ? size : 0), size) - size;
+    else if (end >= INT32_MAX)
+      end = 0;
+    else if (end >= 0)
+      return std::nullopt;
+    if (start < 0 || end < -INT32_MAX || (known && start - end >= size))
+      return std::nullopt;
+    result[axis] = {start, -end};
+  }
+  return result;
+}
+
+// Slice(Conv(x)) = Conv(x) with less padding, Slice(ConvTranspose(x)) = ConvTranspose(x) with more.
+static LogicalResult absorbCut(onnx::SliceOp op, PatternRewriter &rewriter) {
+  Operation *producer = op.getData().getDefiningOp();
+  if (!llvm::isa_and_present<onnx::ConvOp, onnx::ConvTransposeOp>(producer) || !producer->hasOneUse() ||
+      onnx::strAttr(producer, "auto_pad", "NOTSET") != "NOTSET" || !onnx::intsAttr(producer, "output_shape").empty())
+    return rewriter.notifyMatchFailure(op, "no plain convolution before it");
+  auto cut = cuts(op);
+  auto type = rankedType(op.getData()), weights = rankedType(producer->getOperand(1));
+  if (!cut || !weights || weights.getRank() != type.getRank() || llvm::any_of(weights.getShape().drop_front(2), ShapedType::isDynamic) ||
+      llvm::any_of(ArrayRef(*cut).take_front(2), [](Cut c) { return c.begin || c.end; }))
+    return rewriter.notifyMatchFailure(op, "cuts other axes, or by what only the run knows");
+  int64_t axes = type.getRank() - 2;
+  auto list = [&](StringRef name, int64_t n, int64_t otherwise) { return listOr(onnx::optionalInts(producer, name), n, otherwise); };
+  auto pads = list("pads", 2 * axes, 0), strides = list("strides", axes, 1), dilations = list("dilations", axes, 1);
+  bool transposed = llvm::isa<onnx::ConvTransposeOp>(producer);
+  for (int64_t i = 0; i < axes; ++i) {
+    int64_t by = transposed ? -1 : strides[i], window = (weights.getDimSize(i + 2) - 1) * dilations[i] + 1;
+    int64_t &begin = pads[i], &end = pads[i + axes];
+    begin -= (*cut)[i + 2].begin * by, end -= (*cut)[i + 2].end * by;
+    // Of an axis of any size something is left.
+    bool leaves = transposed ? begin + end < window : std::min(begin, end) >= 0 && begin + end + 1 >= window;
+    bool cutsNone = !(*cut)[i + 2].begin && !(*cut)[i + 2].end;
+    if (!cutsNone && !leaves && (type.isDynamicDim(i + 2) || transposed || std::min(begin, end) < 0))
+      return rewriter.notifyMatchFailure(op, "cuts more than padding");
+  }
+  rewriter.modifyOpInPlace(producer, [&] {
+    producer->setAttr("pads", rewriter.getDenseI64ArrayAttr(pads));
+    producer->getResult(0).setType(op.getType());
+  });
+  rewriter.replaceOp(op, producer->getResult(0));
+  return success();
+}
+
 static bool readsWeights(Operation *op) { return llvm::isa<onnx::ConvOp, onnx::ConvTransposeOp, onnx::MatMulOp, onnx::GemmOp>(op); }
 
 void foldFills(func::FuncOp func, int64_t mostBytes) {
@@ -199,6 +263,7 @@ void populateWeightPatterns(RewritePatternSet &patterns) {
   patterns.add(absorbMul);
   patterns.add(absorbAdd);
   patterns.add(absorbPad);
+  patterns.add(absorbCut);
 }
 
 }  // namespace onnxc

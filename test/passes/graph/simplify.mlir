@@ -295,3 +295,45 @@ func.func @machines(%x: tensor<?x2xf32>) -> (tensor<?xi64>, tensor<?x2xf32>, ten
   %p = "onnx.ml.SVMRegressor"(%x) <{coefficients = array<f32: 1.0, 2.0>, kernel_params = array<f32: 1.0, 0.0, 2.0>, kernel_type = "RBF", n_supports = 2 : i64, rho = array<f32: 0.5>, support_vectors = array<f32: 1.0, 2.0, 3.0, 4.0>}> : (tensor<?x2xf32>) -> tensor<?x1xf32>
   return %l, %s, %r, %p : tensor<?xi64>, tensor<?x2xf32>, tensor<?x1xf32>, tensor<?x1xf32>
 }
+
+// What is cut off behind a convolution is padding that it need not have, or that a transposed one has more of.
+// CHECK-LABEL: @cut_padding
+// CHECK: %[[C:.*]] = "onnx.Conv"{{.*}} pads = array<i64: 4, 0>{{.*}} -> tensor<1x8x?xf32>
+// CHECK: %[[T:.*]] = "onnx.ConvTranspose"{{.*}} pads = array<i64: 1, 2>{{.*}} -> tensor<1x8x19xf32>
+// CHECK: return %[[C]], %[[T]]
+func.func @cut_padding(%x: tensor<1x8x?xf32>, %y: tensor<1x8x10xf32>) -> (tensor<1x8x?xf32>, tensor<1x8x19xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<8x8x3xf32>} : () -> tensor<8x8x3xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<8x8x4xf32>} : () -> tensor<8x8x4xf32>
+  %zero = "onnx.Constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %one = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %axis = "onnx.Constant"() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %less = "onnx.Constant"() {value = dense<-4> : tensor<1xi64>} : () -> tensor<1xi64>
+  %to = "onnx.Constant"() {value = dense<20> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0 = "onnx.Conv"(%x, %w) {pads = array<i64: 4, 4>, dilations = array<i64: 2>} : (tensor<1x8x?xf32>, tensor<8x8x3xf32>) -> tensor<1x8x?xf32>
+  %1 = "onnx.Slice"(%0, %zero, %less, %axis) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}> : (tensor<1x8x?xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<1x8x?xf32>
+  %2 = "onnx.ConvTranspose"(%y, %v) {strides = array<i64: 2>} : (tensor<1x8x10xf32>, tensor<8x8x4xf32>) -> tensor<1x8x22xf32>
+  %3 = "onnx.Slice"(%2, %one, %to, %axis) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}> : (tensor<1x8x22xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<1x8x19xf32>
+  return %1, %3 : tensor<1x8x?xf32>, tensor<1x8x19xf32>
+}
+
+// More than the padding is cut, or all, or channels, or a size of the run might become less than none.
+// CHECK-LABEL: @cut_more
+// CHECK-COUNT-4: "onnx.Slice"
+func.func @cut_more(%x: tensor<1x8x?xf32>, %y: tensor<1x8x10xf32>) -> (tensor<1x8x?xf32>, tensor<1x8x?xf32>, tensor<1x7x12xf32>, tensor<1x8x0xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<8x8x3xf32>} : () -> tensor<8x8x3xf32>
+  %zero = "onnx.Constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %one = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %axis = "onnx.Constant"() {value = dense<2> : tensor<1xi64>} : () -> tensor<1xi64>
+  %less = "onnx.Constant"() {value = dense<-2> : tensor<1xi64>} : () -> tensor<1xi64>
+  %less3 = "onnx.Constant"() {value = dense<-3> : tensor<1xi64>} : () -> tensor<1xi64>
+  %all = "onnx.Constant"() {value = dense<12> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0 = "onnx.Conv"(%x, %w) {pads = array<i64: 2, 2>} : (tensor<1x8x?xf32>, tensor<8x8x3xf32>) -> tensor<1x8x?xf32>
+  %1 = "onnx.Slice"(%0, %zero, %less3, %axis) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}> : (tensor<1x8x?xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<1x8x?xf32>
+  %2 = "onnx.Conv"(%x, %w) {pads = array<i64: 0, 2>} : (tensor<1x8x?xf32>, tensor<8x8x3xf32>) -> tensor<1x8x?xf32>
+  %3 = "onnx.Slice"(%2, %zero, %less, %axis) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}> : (tensor<1x8x?xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<1x8x?xf32>
+  %4 = "onnx.Conv"(%y, %w) {pads = array<i64: 2, 2>} : (tensor<1x8x10xf32>, tensor<8x8x3xf32>) -> tensor<1x8x12xf32>
+  %5 = "onnx.Slice"(%4, %one, %all, %one) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}> : (tensor<1x8x12xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<1x7x12xf32>
+  %6 = "onnx.Conv"(%y, %w) {pads = array<i64: 2, 2>} : (tensor<1x8x10xf32>, tensor<8x8x3xf32>) -> tensor<1x8x12xf32>
+  %7 = "onnx.Slice"(%6, %all, %all, %axis) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}> : (tensor<1x8x12xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<1x8x0xf32>
+  return %1, %3, %5, %7 : tensor<1x8x?xf32>, tensor<1x8x?xf32>, tensor<1x7x12xf32>, tensor<1x8x0xf32>
+}
