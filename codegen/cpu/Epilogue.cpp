@@ -19,16 +19,16 @@ static Operation *following(Operation *op) {
 // A kernel's argument at `place`: its axes are the last ones of the result's, of the same size or of size 1.
 Value Epilogue::operand(Value v, const LanePlace &place, Value mask) const {
   auto type = cast<RankedTensorType>(v.getType());
-  VectorType lanes = c.vec(type.getElementType(), kLanes);
+  Type element = type.getElementType();
   if (ElementsAttr constant = onnx::constantValue(v))
-    return c.real((*constant.getValues<APFloat>().begin()).convertToFloat(), lanes);
+    return constantRegister(c, constant, kLanes);
   Value base = c.address(v);
   SmallVector<int64_t> dims = kernel::localDims(type);
   Code::Values sizes = c.sizes(type);
   Value offset = place.offset;
-  if (dims != kernel::localDims(cast<RankedTensorType>(root->getResult(0).getType()))) {
+  if (element.isInteger(1) || dims != kernel::localDims(cast<RankedTensorType>(root->getResult(0).getType()))) {
     Code::Values index = place.index();
-    Value stride = c.n(4);
+    Value stride = c.n(element.isInteger(1) ? 1 : 4);
     offset = c.n(0);
     for (size_t i = dims.size(), skip = index.size() - dims.size(); i-- > 0;) {
       if (dims[i] != 1)
@@ -38,8 +38,8 @@ Value Epilogue::operand(Value v, const LanePlace &place, Value mask) const {
   }
   Value address = c.at(base, offset);
   if (dims.empty() || dims.back() == 1)
-    return c.splat(c.load(type.getElementType(), address), kLanes);
-  return mask ? c.loadMasked(lanes, address, mask) : c.load(lanes, address);
+    return c.splat(loadElements(c, element, address, 1), kLanes);
+  return loadElements(c, element, address, kLanes, mask);
 }
 
 bool Epilogue::isLong() const {

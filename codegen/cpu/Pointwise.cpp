@@ -33,15 +33,12 @@ Value constantRegister(Code &c, ElementsAttr value, int64_t lanes) {
   return c.integer(*value.value_begin<APInt>(), type);
 }
 
-Value loadElements(Code &c, Type element, Value address, int64_t lanes) {
-  Type type = registerType(element, lanes);
+Value loadElements(Code &c, Type element, Value address, int64_t lanes, Value mask) {
   bool boolean = element.isInteger(1);
+  Type memory = registerType(boolean ? Type(c.b.getI8Type()) : element, lanes);
   unsigned bytes = boolean ? 1 : element.getIntOrFloatBitWidth() / 8;
-  if (!boolean)
-    return c.load(type, address, bytes);
-  Type memory = registerType(c.b.getI8Type(), lanes);
-  Value v = c.load(memory, address, 1);
-  return arith::CmpIOp::create(c.b, c.loc, arith::CmpIPredicate::ne, v, c.integer(0, memory));
+  Value v = mask ? c.loadMasked(cast<VectorType>(memory), address, mask, bytes) : c.load(memory, address, bytes);
+  return boolean ? arith::CmpIOp::create(c.b, c.loc, arith::CmpIPredicate::ne, v, c.integer(0, memory)) : v;
 }
 
 void storeElements(Code &c, Type element, Value v, Value address) {

@@ -18,7 +18,7 @@ def Onnx_PackedUnblockOp : Onnx_Op<"packed.Unblock"> {
   let results = (outs AnyTensor:$Y);
 }
 def Onnx_PackedChannelsOp : Onnx_Op<"packed.Channels"> {
-  let summary = "channels [begins[i], begins[i] + counts[i]) of the blocked images X[i], one range after the other; lanes past the last are zero";
+  let summary = "channels [begins[i], begins[i] + counts[i]) of the blocked images X[i], zeros where begins[i] is -1, one range after the other; lanes past the last are zero";
   let arguments = (ins Tensors:$X, DenseI64ArrayAttr:$begins, DenseI64ArrayAttr:$counts);
   let results = (outs AnyTensor:$Y);
 }

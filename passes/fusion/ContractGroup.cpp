@@ -1,5 +1,5 @@
-// ContractGroup.cpp: which ops a contraction's kernel computes besides it: pointwise ones on its accumulators, a convolution of its
-// result in groups within blocks, most often depthwise.
+// ContractGroup.cpp: which ops a contraction's kernel computes besides it: pointwise ones on its accumulators and those that make their
+// other operands, a convolution of its result in groups within blocks, most often depthwise.
 #include "dialects/kernel/Families.h"
 #include "dialects/onnx/Packed.h"
 #include "passes/fusion/Groups.h"
@@ -9,7 +9,8 @@ namespace onnxc {
 
 // Every operand but the chain's value is a scalar, or lies along the result's last axes with sizes equal or 1.
 static bool readable(SymbolicShapes &shapes, Value v, ArrayRef<AffineExpr> result) {
-  if (!shapes.hasRank(v) || !onnx::elementType(v).isF32() || shapes.dims(v).size() > result.size())
+  Type element = shapes.hasRank(v) ? onnx::elementType(v) : Type();
+  if (!element || !(element.isF32() || element.isInteger(1)) || shapes.dims(v).size() > result.size())
     return false;
   ArrayRef<AffineExpr> own = shapes.dims(v), last = result.take_back(own.size());
   return llvm::all_of(llvm::zip(own, last), [&](auto pair) {
@@ -57,14 +58,34 @@ SmallVector<Operation *> Groups::contraction(Operation *root) const {
     if (!isPointwise(next) || next->getNumResults() != 1 || !onnx::elementType(next->getResult(0)).isF32() ||
         ArrayRef<AffineExpr>(dims) != shapes->dims(next->getResult(0)))
       break;
-    if (!llvm::all_of(next->getOperands(), [&](Value o) { return o == v || readable(*shapes, o, dims); }))
+    auto others = llvm::make_filter_range(next->getOperands(), [&](Value o) { return o != v; });
+    if (!llvm::all_of(others, [&](Value o) { return readable(*shapes, o, dims); }))
       break;
     auto lanes = dims.empty() ? AffineConstantExpr() : dyn_cast<AffineConstantExpr>(dims.back());
     if (lanes && fillsVectors(next, lanes.getValue()))
       break;
+    for (Value o : others)
+      if (Operation *op = o.getDefiningOp(); op && isAside(op, next) && group.size() + 1 < most)
+        group.push_back(op);
     group.push_back(next);
   }
   return group;
+}
+
+// Whether a contraction's kernel whose accumulators `next` takes may compute its other operand, the result of `op`, too: nothing else reads
+// that, and no contraction makes what it is computed of.
+bool Groups::isAside(Operation *op, Operation *next) const {
+  if (!isPointwise(op) || op->getNumResults() != 1 || groupOf.count(op) || op->getBlock() != next->getBlock())
+    return false;
+  Value v = op->getResult(0);
+  ArrayRef<AffineExpr> dims = shapes->dims(next->getResult(0));
+  auto mayRead = [&](Value o) {
+    Operation *by = o.getDefiningOp();
+    return readable(*shapes, o, dims) && !(by && familyOf(by) == Family::Contract);
+  };
+  auto lanes = dims.empty() ? AffineConstantExpr() : dyn_cast<AffineConstantExpr>(dims.back());
+  return v.hasOneUse() && !read.contains(v) && onnx::elementType(v).isF32() && shapes->dims(v) == dims &&
+         llvm::all_of(op->getOperands(), mayRead) && !(lanes && fillsVectors(op, lanes.getValue()));
 }
 
 }  // namespace onnxc

@@ -24,9 +24,10 @@ public:
 
 private:
   void add(llvm::ArrayRef<mlir::Operation *> ops, llvm::StringRef family);
-  // ContractGroup.cpp: the contraction `root` and the ops that its kernel computes besides: elementwise ones behind it, a depthwise
-  // convolution behind those.
+  // ContractGroup.cpp: the contraction `root` and the ops that its kernel computes besides: elementwise ones behind it and before their
+  // other operands, a depthwise convolution behind those.
   llvm::SmallVector<mlir::Operation *> contraction(mlir::Operation *root) const;
+  bool isAside(mlir::Operation *op, mlir::Operation *next) const;
   bool joins(mlir::Operation *op, unsigned &group) const;
   bool fits(mlir::Operation *op, mlir::Operation *user, const Group &group) const;
   bool isGenerated(mlir::Operation *op) const;

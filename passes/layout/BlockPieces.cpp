@@ -1,4 +1,6 @@
-// BlockPieces.cpp: Concat, Split and Slice along the channels of blocked values. Part of the block-channels pass (Blocker.h).
+// BlockPieces.cpp: Concat, Split and Slice along the channels of blocked values, Slice of their pixels. Part of the block-channels pass
+// (Blocker.h).
+#include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Decompose.h"
 #include "passes/layout/Blocker.h"
@@ -31,6 +33,24 @@ Value Blocker::join(ArrayRef<Channels> ranges, RankedTensorType plain, Location 
   for (const Channels &c : ranges)
     values.push_back(c.value), begins.push_back(c.begin), counts.push_back(c.count);
   return onnx::PackedChannelsOp::create(b, loc, type, values, b.getDenseI64ArrayAttr(begins), b.getDenseI64ArrayAttr(counts));
+}
+
+// The `channels` of a blocked value between `before` and `after` others that are all `fill`: 0 unless these lie in its lanes.
+Value Blocker::surround(Value value, int64_t channels, int64_t before, int64_t after, float fill, RankedTensorType plain, Location loc) {
+  auto type = onnx::blockedType(plain);
+  GraphBuilder g{b, loc};
+  if (!fitsLanes(channels, before, after)) {
+    SmallVector<Value> values;
+    SmallVector<int64_t> begins, counts;
+    for (auto [begin, count] : {std::pair<int64_t, int64_t>{-1, before}, {0, channels}, {-1, after}})
+      if (count)
+        values.push_back(value), begins.push_back(begin), counts.push_back(count);
+    return onnx::PackedChannelsOp::create(b, loc, type, values, b.getDenseI64ArrayAttr(begins), b.getDenseI64ArrayAttr(counts));
+  }
+  auto lanes = llvm::map_to_vector(llvm::seq<int64_t>(type.getDimSize(1) * kLanes), [&](int64_t c) { return c < channels; });
+  auto maskType = RankedTensorType::get({1, type.getDimSize(1), 1, 1, kLanes}, b.getI1Type());
+  Value mask = onnx::ConstantOp::create(b, loc, DenseElementsAttr::get(maskType, ArrayRef<bool>(lanes)));
+  return onnx::WhereOp::create(b, loc, type, mask, value, g.number(fill));
 }
 
 // Concatenated channels that something reads in blocks. Neighbouring pieces of one value are one range of it.
@@ -86,6 +106,26 @@ bool Blocker::split(Operation *op) {
   return true;
 }
 
+// Of pixels or images: blocks have the same axes.
+bool Blocker::slicePixels(onnx::SliceOp op) {
+  Value x = op.getData(), result = op.getResult();
+  auto axes = op.getAxes() ? onnx::constantValue(op.getAxes()) : ElementsAttr();
+  auto numbers = axes ? onnx::integerElements(axes) : std::nullopt;
+  if (!numbers || !isImage(x) || !blocked.count(x) || !isImage(result) || !isReadInBlocks(result))
+    return false;
+  int64_t rank = typeOf(x).getRank();
+  for (int64_t &axis : *numbers) {
+    axis += axis < 0 ? rank : 0;
+    if (axis == 1)
+      return false;
+    axis += axis > 1 ? 4 - rank : 0;
+  }
+  Value same = GraphBuilder{b, op.getLoc()}.integers(*numbers);
+  done(op, onnx::SliceOp::create(b, op.getLoc(), onnx::blockedType(typeOf(result)), blocked[x], op.getStarts(), op.getEnds(), same,
+                                 op.getSteps()));
+  return true;
+}
+
 bool Blocker::slice(Operation *op) {
   auto number = [&](unsigned index, int64_t otherwise) -> std::optional<int64_t> {
     Value v = onnx::operand(op, index);
@@ -98,7 +138,7 @@ bool Blocker::slice(Operation *op) {
   auto start = number(1, 0), axis = number(3, 0), step = number(4, 1);
   Value result = op->getResult(0);
   if (!start || !axis || step != 1 || !isPiece(result, *axis))
-    return false;
+    return slicePixels(cast<onnx::SliceOp>(op));
   int64_t channels = channelsOf(op->getOperand(0)), begin = std::clamp<int64_t>(*start + (*start < 0 ? channels : 0), 0, channels);
   take(result, {blocked[op->getOperand(0)], begin, channelsOf(result), channels});
   replaced.insert(op);

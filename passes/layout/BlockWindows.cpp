@@ -140,24 +140,34 @@ bool Blocker::globalPool(Operation *op) {
   return true;
 }
 
-// Images with a border of one finite number.
+// Images with a border of one finite number, and with more channels of it.
 bool Blocker::pad(Operation *op) {
   auto pad = cast<onnx::PadOp>(op);
-  if (!isImage(op->getResult(0)) || !isSingle(pad.getData()) || typeOf(pad.getData()).getRank() != 4 || pad.getAxes() ||
-      !blocked.count(pad.getData()) || pad.getMode() != "constant")
+  Value x = pad.getData(), result = op->getResult(0);
+  if (!isImage(result) || !isSingle(x) || pad.getAxes() || !blocked.count(x) || pad.getMode() != "constant")
     return false;
+  int64_t rank = typeOf(x).getRank();
   ElementsAttr amounts = onnx::constantValue(pad.getPads());
   auto given = amounts ? onnx::integerElements(amounts) : std::nullopt;
   auto value = pad.getConstantValue() ? constantFloats(pad.getConstantValue()) : std::vector<float>{0.f};
-  if (!given || given->size() != 8 || (*given)[0] || (*given)[1] || (*given)[4] || (*given)[5] || !value || value->size() != 1 ||
+  if (!given || int64_t(given->size()) != 2 * rank || (*given)[0] || (*given)[rank] || !value || value->size() != 1 ||
       !std::isfinite(value->front()))
     return false;
-  given->insert(given->begin() + 4, 0);
-  given->push_back(0);
+  int64_t before = (*given)[1], after = (*given)[rank + 1];
+  if (before < 0 || after < 0 || (!fitsLanes(channelsOf(x), before, after) && value->front() != 0))
+    return false;
   Location loc = op->getLoc();
-  Value pads = GraphBuilder{b, loc}.integers(*given);
-  done(op, onnx::PadOp::create(b, loc, onnx::blockedType(typeOf(op->getResult(0))), blocked[pad.getData()], pads, pad.getConstantValue(),
-                               Value(), pad.getModeAttr()));
+  SmallVector<int64_t> pads(10, 0);
+  for (int64_t i = 2; i < rank; ++i)
+    pads[i + 4 - rank] = (*given)[i], pads[i + 9 - rank] = (*given)[rank + i];
+  Value v = blocked[x];
+  if (llvm::any_of(pads, [](int64_t p) { return p != 0; })) {
+    SmallVector<int64_t> shape(typeOf(result).getShape());
+    shape[1] = channelsOf(x);
+    v = onnx::PadOp::create(b, loc, onnx::blockedType(typeOf(result).clone(shape)), v, GraphBuilder{b, loc}.integers(pads),
+                            pad.getConstantValue(), Value(), pad.getModeAttr());
+  }
+  done(op, before || after ? surround(v, channelsOf(x), before, after, value->front(), typeOf(result), loc) : v);
   return true;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include "dialects/onnx/Blocked.h"
 #include "dialects/onnx/Packed.h"
+#include "dialects/onnx/Tensor.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -17,6 +18,11 @@ inline bool isImage(mlir::Value v) {
   return (isSingle(v) || isBytes(v)) && (t.getRank() == 3 || t.getRank() == 4) && !t.isDynamicDim(1);
 }
 inline int64_t channelsOf(mlir::Value image) { return typeOf(image).getDimSize(1); }
+
+// Whether so many more channels before and behind those of a blocked value lie in lanes that it has.
+inline bool fitsLanes(int64_t channels, int64_t before, int64_t after) {
+  return before == 0 && channels + after <= int64_t(llvm::alignTo(channels, kLanes));
+}
 
 // Whether an op that can work on blocks reads `v`.
 bool isReadInBlocks(mlir::Value v);
@@ -76,7 +82,10 @@ private:
   mlir::Value operand(mlir::Value v);
   bool isPiece(mlir::Value v, int64_t axis) const;
   void take(mlir::Value result, Channels channels);
+  bool slicePixels(onnx::SliceOp op);
   mlir::Value join(llvm::ArrayRef<Channels> ranges, mlir::RankedTensorType plain, mlir::Location loc);
+  mlir::Value surround(mlir::Value value, int64_t channels, int64_t before, int64_t after, float fill, mlir::RankedTensorType plain,
+                       mlir::Location loc);
 };
 
 }  // namespace onnxc::blocks

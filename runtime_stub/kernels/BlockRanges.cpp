@@ -1,5 +1,5 @@
-// BlockRanges.cpp: packed.Channels, ranges of the channels of blocked images (dialects/onnx/Packed.td) that do not begin or end with
-// blocks. A block of the result is put together from runs of lanes of up to 16 blocks; Block.cpp converts whole images.
+// BlockRanges.cpp: packed.Channels, ranges of the channels of blocked images, and zeros (dialects/onnx/Packed.td), that do not begin or
+// end with blocks. A block of the result is put together from runs of lanes of up to 16 blocks; Block.cpp converts whole images.
 #include "runtime_stub/kernels/Lanes.h"
 #include "runtime_stub/kernels/Special.h"
 #include "runtime_stub/kernels/Parallel.h"
@@ -51,7 +51,9 @@ struct Block {
   void move(int64_t plane) const {
     movePixel(0);
     movePixel(plane - 1);
-    if (used == 1)
+    if (used == 0)
+      memset(result, 0, size_t(plane * kLanes) * sizeof(T));
+    else if (used == 1)
       moveRows<1>(plane);
     else if (used == 2)
       moveRows<2>(plane);
@@ -72,7 +74,7 @@ ONNXC_INLINE void findRuns(const onnxc_args *a, int64_t n, int64_t first, int64_
   for (int64_t i = 0; i < a->n_in; at += ints(a->attr[1])[i++]) {
     const onnxc_tensor &x = a->in[i];
     int64_t c = maxOf(first, at), end = minOf(first + kLanes, at + ints(a->attr[1])[i]);
-    while (c < end) {
+    while (c < end && ints(a->attr[0])[i] >= 0) {
       int64_t channel = ints(a->attr[0])[i] + c - at, from = channel % kLanes, count = minOf(end - c, kLanes - from);
       const T *source = data<T>(x) + (n * x.dims[1] + channel / kLanes) * plane * kLanes;
       block.runs[block.used++] = {source, from, c - first, count};
@@ -91,7 +93,7 @@ ONNXC_INLINE int32_t joinRanges(const onnxc_args *a) {
     int64_t begin = ints(a->attr[0])[i], count = ints(a->attr[1])[i];
     ONNXC_CHECK(x.rank == 5 && x.dims[4] == kLanes && x.dims[0] == y.dims[0], ONNXC_K_SHAPE);
     ONNXC_CHECK(x.dims[2] == y.dims[2] && x.dims[3] == y.dims[3], ONNXC_K_SHAPE);
-    ONNXC_CHECK(begin >= 0 && count >= 0 && begin + count <= x.dims[1] * kLanes, ONNXC_K_SHAPE);
+    ONNXC_CHECK(count >= 0 && (begin == -1 || (begin >= 0 && begin + count <= x.dims[1] * kLanes)), ONNXC_K_SHAPE);
     channels += count;
   }
   ONNXC_CHECK(blocks == (channels + kLanes - 1) / kLanes, ONNXC_K_SHAPE);

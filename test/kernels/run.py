@@ -152,6 +152,47 @@ channel_pieces("halves", (16, 16), 1, (3, 5))
 channel_pieces("pieces_inside_blocks", (10, 23, 7), 2, (5, 7))
 channel_pieces("pieces_of_few_channels", (3, 2, 4, 1, 5, 2, 3), 1, (4, 9))
 channel_pieces("pieces_of_one_pixel", (20, 12, 9), 3, (1, 1))
+
+
+def more_channels(name, channels, before, after, plane, value=0.0, rank=2):
+    """A convolution's channels with others before and behind them, which are added to those of the next one, pooled, and read by a third."""
+    rng, node, total = np.random.default_rng(0), helper.make_node, before + channels + after
+    ones = [1] * rank
+    weights = {n: rng.standard_normal(shape).astype(np.float32) for n, shape in
+               {"w": (channels, 3, *ones), "v": (total, channels, *ones), "u": (9, total, *ones)}.items()}
+    weights |= {"pads": np.array([0, before, *[0] * rank, 0, after, *[0] * rank]), "value": np.float32(value)}
+    nodes = [node("Conv", ["x", "w"], ["c"]), node("Relu", ["c"], ["r"]), node("Pad", ["r", "pads", "value"], ["p"]), node("Conv", ["r", "v"], ["d"]), node("Add", ["p", "d"], ["s"]),
+             node("Relu", ["s"], ["t"]), node("MaxPool", ["p"], ["m"], kernel_shape=[2] * rank, auto_pad="SAME_UPPER"), node("Sub", ["t", "m"], ["q"]), node("Conv", ["q", "u"], ["y"])]
+    case(name, nodes, {"x": (2, 3, *plane)}, weights)
+
+
+more_channels("channels_in_lanes", 24, 0, 4, (7, 9))
+more_channels("channels_of_a_number", 24, 0, 8, (7, 9), -1.5)
+more_channels("channels_behind", 28, 0, 9, (7, 9))
+more_channels("channels_around", 16, 8, 8, (6, 5))
+more_channels("channels_of_blocks", 16, 16, 32, (3, 3))
+more_channels("channels_outside_of_blocks", 12, 0, 8, (6, 5), 2.0)
+more_channels("channels_of_a_row", 20, 3, 4, (33,), rank=1)
+
+
+def cut_borders(name, op, x, weights, ends, begins=0, rank=1, **attributes):
+    """What is cut off behind a convolution, an activation and a second convolution of blocks, whose rows are cut too."""
+    rng, node = np.random.default_rng(0), helper.make_node
+    channels = weights[1 if op == "ConvTranspose" else 0]
+    constants = {"w": rng.standard_normal(weights).astype(np.float32), "v": rng.standard_normal((20, channels, *[1] * rank)).astype(np.float32),
+                 "u": rng.standard_normal((5, 20, *[1] * rank)).astype(np.float32), "starts": np.array([begins]), "ends": np.array([ends]), "axis": np.array([-1]),
+                 "all": np.array([2**62]), "two": np.array([2])}
+    nodes = [node(op, ["x", "w"], ["c"], **attributes), node("Slice", ["c", "starts", "ends", "axis"], ["s"]), node("Relu", ["s"], ["r"]), node("Conv", ["r", "v"], ["d"]),
+             node("Slice", ["d", "starts", "all", "axis", "two"], ["t"]), node("Conv", ["t", "u"], ["y"])]
+    case(name, nodes, {"x": x}, constants)
+
+
+cut_borders("cut_behind", "Conv", (2, 6, 23), (24, 6, 3), -4, dilations=[2], pads=[4, 4])
+cut_borders("cut_around", "Conv", (1, 6, 23), (24, 6, 5), -2, 1, pads=[2, 2])
+cut_borders("cut_strided", "Conv", (1, 16, 7, 23), (16, 16, 3, 3), -1, 1, 2, strides=[2, 2], pads=[1, 2, 1, 2])
+cut_borders("cut_more", "Conv", (1, 16, 7, 23), (16, 16, 3, 3), -3, 2, 2, pads=[1] * 4)
+cut_borders("cut_transposed", "ConvTranspose", (1, 16, 11), (16, 24, 8), -2, 2, strides=[4])
+cut_borders("cut_transposed_padded", "ConvTranspose", (1, 16, 5, 11), (16, 24, 4, 4), -3, 1, 2, strides=[2, 2], pads=[1] * 4)
 for _rows in (3, 8, 11, 24, 115):  # the last tile of rows begins among those of the one before; at 115 in another unit of work
     matmul(f"matmul_rest_{_rows}", (_rows, 700), 40, epilogue=True)
 product("product", (2, 3, 37, 64), (2, 3, 64, 50))

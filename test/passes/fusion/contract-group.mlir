@@ -74,3 +74,25 @@ func.func @main(%a: tensor<?x4xf32>) -> tensor<?x3xf32> {
   %t = "onnx.Tanh"(%r) : (tensor<?x3xf32>) -> tensor<?x3xf32>
   return %t : tensor<?x3xf32>
 }
+
+// -----
+
+// What makes the other operand of an op behind the product is computed with it, unless something else reads it too.
+// CHECK: func.func @plan_run
+// CHECK-COUNT-3: plan.launch
+// CHECK-NOT: plan.launch
+// CHECK-DAG: kernel.func @packed_matmul_where_add_f32
+// CHECK-DAG: kernel.func @neg_f32
+// CHECK-DAG: kernel.func @packed_matmul_add_f32
+func.func @main(%x: tensor<?x16xf32>) -> (tensor<?x16xf32>, tensor<?x16xf32>, tensor<?x16xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x16x16xf32>} : () -> tensor<1x16x16xf32>
+  %zero = "onnx.Constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %mask = "onnx.Constant"() {value = dense<[1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0]> : tensor<16xi1>} : () -> tensor<16xi1>
+  %m = "onnx.Where"(%mask, %x, %zero) : (tensor<16xi1>, tensor<?x16xf32>, tensor<f32>) -> tensor<?x16xf32>
+  %n = "onnx.Neg"(%x) : (tensor<?x16xf32>) -> tensor<?x16xf32>
+  %q = "onnx.packed.MatMul"(%x, %w) <{N = 16 : i64}> : (tensor<?x16xf32>, tensor<1x16x16xf32>) -> tensor<?x16xf32>
+  %s = "onnx.Add"(%q, %m) : (tensor<?x16xf32>, tensor<?x16xf32>) -> tensor<?x16xf32>
+  %t = "onnx.packed.MatMul"(%x, %w) <{N = 16 : i64}> : (tensor<?x16xf32>, tensor<1x16x16xf32>) -> tensor<?x16xf32>
+  %u = "onnx.Add"(%t, %n) : (tensor<?x16xf32>, tensor<?x16xf32>) -> tensor<?x16xf32>
+  return %s, %u, %n : tensor<?x16xf32>, tensor<?x16xf32>, tensor<?x16xf32>
+}

@@ -270,6 +270,42 @@ func.func @cut_inside_block(%x: tensor<1x3x4x4xf32>) -> tensor<1x16x4x4xf32> {
   return %2 : tensor<1x16x4x4xf32>
 }
 
+// More channels of Pad: those that a block has lanes for are chosen, others are moved, also below rows of zeros.
+// CHECK-LABEL: @more_channels
+// CHECK: %[[A:.*]] = "onnx.packed.Conv"
+// CHECK: %[[M:.*]] = "onnx.Constant"() <{value = dense<{{.*}}true, true, false, false, false, false]]]]]> : tensor<1x1x1x1x16xi1>
+// CHECK: %[[L:.*]] = "onnx.Where"(%[[M]], %[[A]]
+// CHECK: %[[P:.*]] = "onnx.Pad"(%[[L]]{{.*}} -> tensor<?x1x5x4x16xf32>
+// CHECK: %[[C:.*]] = "onnx.packed.Channels"(%[[P]], %[[P]], %[[P]]) <{begins = array<i64: -1, 0, -1>, counts = array<i64: 3, 14, 15>}>
+// CHECK: "onnx.packed.Conv"(%[[C]]
+func.func @more_channels(%x: tensor<?x3x4x4xf32>) -> tensor<?x16x5x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<12x3x1x1xf32>} : () -> tensor<12x3x1x1xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<16x32x1x1xf32>} : () -> tensor<16x32x1x1xf32>
+  %one = "onnx.Constant"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %lanes = "onnx.Constant"() {value = dense<[0, 0, 0, 0, 0, 2, 0, 0]> : tensor<8xi64>} : () -> tensor<8xi64>
+  %more = "onnx.Constant"() {value = dense<[0, 3, 1, 0, 0, 15, 0, 0]> : tensor<8xi64>} : () -> tensor<8xi64>
+  %0 = "onnx.Conv"(%x, %w) : (tensor<?x3x4x4xf32>, tensor<12x3x1x1xf32>) -> tensor<?x12x4x4xf32>
+  %1 = "onnx.Pad"(%0, %lanes, %one) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (tensor<?x12x4x4xf32>, tensor<8xi64>, tensor<f32>) -> tensor<?x14x4x4xf32>
+  %2 = "onnx.Pad"(%1, %more) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>}> : (tensor<?x14x4x4xf32>, tensor<8xi64>) -> tensor<?x32x5x4xf32>
+  %3 = "onnx.Conv"(%2, %v) : (tensor<?x32x5x4xf32>, tensor<16x32x1x1xf32>) -> tensor<?x16x5x4xf32>
+  return %3 : tensor<?x16x5x4xf32>
+}
+
+// What is moved is zero, so that more channels of another number are not made in blocks.
+// CHECK-LABEL: @channels_of_ones
+// CHECK: "onnx.packed.Unblock"
+// CHECK: "onnx.Pad"(%{{.*}} -> tensor<1x20x4x4xf32>
+func.func @channels_of_ones(%x: tensor<1x3x4x4xf32>) -> tensor<1x16x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<12x3x1x1xf32>} : () -> tensor<12x3x1x1xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<16x20x1x1xf32>} : () -> tensor<16x20x1x1xf32>
+  %one = "onnx.Constant"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %more = "onnx.Constant"() {value = dense<[0, 0, 0, 0, 0, 8, 0, 0]> : tensor<8xi64>} : () -> tensor<8xi64>
+  %0 = "onnx.Conv"(%x, %w) : (tensor<1x3x4x4xf32>, tensor<12x3x1x1xf32>) -> tensor<1x12x4x4xf32>
+  %1 = "onnx.Pad"(%0, %more, %one) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (tensor<1x12x4x4xf32>, tensor<8xi64>, tensor<f32>) -> tensor<1x20x4x4xf32>
+  %2 = "onnx.Conv"(%1, %v) : (tensor<1x20x4x4xf32>, tensor<16x20x1x1xf32>) -> tensor<1x16x4x4xf32>
+  return %2 : tensor<1x16x4x4xf32>
+}
+
 // LRN on blocks: squares of neighbouring channels, and what is pointwise. A bias of 0 would not keep lanes past the last channel finite.
 // CHECK-LABEL: @response
 // CHECK: %[[C:.*]] = "onnx.packed.Conv"
