@@ -1,5 +1,5 @@
-// QuantiseAsPointwise.cpp: quantisation and dequantisation of bytes with constant scales as the arithmetic that they are, which fuses with
-// the ops around it. The last step of the integer-contractions pass, whose rewrites look for the whole ops.
+// QuantiseAsPointwise.cpp: quantisation and dequantisation of integers of 8 and 16 bits with constant scales as the arithmetic that they
+// are, which fuses with the ops around it. The last step of the integer-contractions pass, whose rewrites look for the whole ops.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Tensor.h"
@@ -12,19 +12,25 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
-// The elements of a constant of bytes or f32.
+bool isShort(Type type) {
+  return type && type.isIntOrFloat() && (isByte(type) || type.isSignlessInteger(16) || type.isUnsignedInteger(16));
+}
+
+struct Limits {
+  float least, most;
+};
+Limits limitsOf(Type element) {
+  int64_t count = int64_t(1) << element.getIntOrFloatBitWidth();
+  return element.isUnsignedInteger() ? Limits{0, float(count - 1)} : Limits{-float(count / 2), float(count / 2 - 1)};
+}
+
+// The elements of a constant of short integers or f32.
 std::optional<std::vector<float>> numbers(Value v) {
   ElementsAttr value = onnx::constantValue(v);
-  Type type = value ? value.getElementType() : Type();
-  if (!type || !isByte(type))
+  if (!value || !isShort(value.getElementType()))
     return constantFloats(v);
-  auto bytes = constantBytes(value);
-  if (!bytes)
-    return std::nullopt;
-  std::vector<float> result;
-  for (char c : *bytes)
-    result.push_back(type.isUnsignedInteger() ? float(uint8_t(c)) : float(int8_t(c)));
-  return result;
+  auto integers = onnx::integerElements(value, value.getNumElements());
+  return integers ? std::optional(std::vector<float>(integers->begin(), integers->end())) : std::nullopt;
 }
 
 // `v`, one value or one for each index of `axis`, as a constant that broadcasts to `type`; null for others.
@@ -69,34 +75,60 @@ std::optional<Scales> spreadScales(PatternRewriter &rewriter, Value scale, Value
 LogicalResult quantise(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
   auto x = llvm::dyn_cast<RankedTensorType>(op.getX().getType());
   Type to = onnx::elementType(op.getY());
-  if (!x || !x.getElementType().isF32() || !isByte(to) || op.getBlockSize() != 0 || onnx::intAttr(op, "precision") != 0)
-    return rewriter.notifyMatchFailure(op, "not f32 to bytes");
+  if (!x || !x.getElementType().isF32() || !isShort(to) || op.getBlockSize() != 0 || onnx::intAttr(op, "precision") != 0)
+    return rewriter.notifyMatchFailure(op, "not f32 to short integers");
   Location loc = op.getLoc();
   auto scales = spreadScales(rewriter, op.getYScale(), op.getYZeroPoint(), x, op.getAxis());
   if (!scales)
     return rewriter.notifyMatchFailure(op, "scales are not constant");
   GraphBuilder g{rewriter, loc};
-  bool isSigned = to.isSignlessInteger();
   Value v = onnx::RoundOp::create(rewriter, loc, x, onnx::DivOp::create(rewriter, loc, x, op.getX(), scales->scale));
   if (scales->zero)
     v = onnx::AddOp::create(rewriter, loc, x, v, scales->zero);
-  v = onnx::ClipOp::create(rewriter, loc, x, v, g.number(isSigned ? -128 : 0), g.number(isSigned ? 127 : 255));
-  rewriter.replaceOpWithNewOp<onnx::CastOp>(op, op.getY().getType(), v, "up", 1, isSigned ? kInt8 : kUint8);
+  Limits limits = limitsOf(to);
+  v = onnx::ClipOp::create(rewriter, loc, x, v, g.number(limits.least), g.number(limits.most));
+  int64_t type = isByte(to) ? (to.isUnsignedInteger() ? kUint8 : kInt8) : to.isUnsignedInteger() ? kUint16 : kInt16;
+  rewriter.replaceOpWithNewOp<onnx::CastOp>(op, op.getY().getType(), v, "up", 1, type);
   return success();
 }
 
-// (x - zero) * scale
+// The whole numbers in f32 that `v` was cast from, as quantise() writes it, without rounding; null for others.
+Value wholeNumbers(Value v) {
+  auto number = [](Value bound) {
+    auto values = bound ? constantFloats(bound) : std::nullopt;
+    return values && values->size() == 1 ? values->front() : NAN;
+  };
+  auto cast = v.getDefiningOp<onnx::CastOp>();
+  auto clip = cast ? cast.getInput().getDefiningOp<onnx::ClipOp>() : nullptr;
+  auto add = clip ? clip.getInput().getDefiningOp<onnx::AddOp>() : nullptr;
+  Value rounded = add ? add.getA() : clip ? clip.getInput() : Value();
+  if (!clip || !rounded.getDefiningOp<onnx::RoundOp>() || !onnx::elementType(clip.getOutput()).isF32())
+    return {};
+  auto zeros = add ? constantFloats(add.getB()) : std::vector<float>();
+  Limits limits = limitsOf(onnx::elementType(v));
+  bool whole = zeros && llvm::all_of(*zeros, [](float f) { return f == std::nearbyint(f); });
+  return whole && number(clip.getMin()) == limits.least && number(clip.getMax()) == limits.most ? clip.getOutput() : Value();
+}
+
+// (x - zero) * scale. Integers of 16 bits that were just quantised stay f32, where bytes take a quarter of the memory.
 LogicalResult dequantise(onnx::DequantizeLinearOp op, PatternRewriter &rewriter) {
   auto x = llvm::dyn_cast<RankedTensorType>(op.getX().getType());
-  if (!x || !isByte(x.getElementType()) || !onnx::elementType(op.getY()).isF32() || op.getBlockSize() != 0 ||
+  if (!x || !isShort(x.getElementType()) || !onnx::elementType(op.getY()).isF32() || op.getBlockSize() != 0 ||
       onnx::constantValue(op.getX()))
-    return rewriter.notifyMatchFailure(op, "not bytes to f32");
+    return rewriter.notifyMatchFailure(op, "not short integers to f32");
   Location loc = op.getLoc();
+  if (auto quantised = op.getX().getDefiningOp<onnx::QuantizeLinearOp>()) {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPoint(quantised);
+    (void)quantise(quantised, rewriter);
+  }
   auto scales = spreadScales(rewriter, op.getXScale(), op.getXZeroPoint(), x, op.getAxis());
   if (!scales)
     return rewriter.notifyMatchFailure(op, "scales are not constant");
   Type type = x.clone(rewriter.getF32Type());
-  Value v = onnx::CastOp::create(rewriter, loc, type, op.getX(), "up", 1, kFloat);
+  Value v = isByte(x.getElementType()) ? Value() : wholeNumbers(op.getX());
+  if (!v)
+    v = onnx::CastOp::create(rewriter, loc, type, op.getX(), "up", 1, kFloat);
   if (scales->zero)
     v = onnx::SubOp::create(rewriter, loc, type, v, scales->zero);
   rewriter.replaceOpWithNewOp<onnx::MulOp>(op, op.getY().getType(), v, scales->scale);

@@ -4,7 +4,16 @@
 #include <vector>
 
 namespace onnxc {
-enum { kFloat = 1, kUint8 = 2, kInt8 = 3, kInt32 = 6, kFloat16 = 10, kBfloat16 = 16 };  // TensorProto.DataType, of operators' attributes
+enum {
+  kFloat = 1,
+  kUint8 = 2,
+  kInt8 = 3,
+  kUint16 = 4,
+  kInt16 = 5,
+  kInt32 = 6,
+  kFloat16 = 10,
+  kBfloat16 = 16
+};  // TensorProto.DataType, of operators' attributes
 
 // Bytes of one element in memory; 0 for types that constants here are not made of (bool, strings).
 int64_t elementBytes(mlir::Type elementType);

@@ -357,6 +357,12 @@ for _name, _x, _outputs, _kernel, _more in (("", (2, 33, 70), 40, (3,), {"pads":
                                             ("_few", (2, 3, 70), 20, (7,), {"strides": [3]}), ("_frames", (1, 5, 6, 7, 9), 12, (3, 3, 3), {"pads": [1] * 6})):
     quantised_conv(f"quantised_conv_row{_name}", _x, _outputs, _kernel, **_more)
     dequantised_conv(f"dequantised_conv_row{_name}", _x, _outputs, _kernel, np.zeros(1, np.int8), **_more)
+for _kind in (np.uint16, np.int16):  # a part of the numbers is beyond what 16 bits hold
+    _name = np.dtype(_kind).name
+    case(f"quantised_{_name}", [helper.make_node("Conv", ["x", "w"], ["c"]), helper.make_node("QuantizeLinear", ["c", "s", "z"], ["q"]),
+                                helper.make_node("DequantizeLinear", ["q", "s", "z"], ["d"]), helper.make_node("Conv", ["d", "v"], ["y"])], {"x": (1, 5, 9, 7)},
+         {"w": np.random.default_rng(0).standard_normal((20, 5, 1, 1)).astype(np.float32), "v": np.random.default_rng(1).standard_normal((9, 20, 1, 1)).astype(np.float32),
+          "s": np.float32(1 / 16384), "z": np.array(300, _kind)})
 quantised_product("qlinear_product_deep", (9, 1340), 70)
 quantised_silu("qlinear_silu", (2, 19, 9, 11), (3, 3), 21)
 quantised_silu("qlinear_silu_1x1", (1, 40, 17, 17), (1, 1), 80)

@@ -84,6 +84,27 @@ func.func @quantise(%x: tensor<2x2xf32>) -> tensor<2x2xui8> {
 
 // -----
 
+// So is that of 16 bits, whose integers need no memory of their own between both.
+// CHECK-LABEL: @quantise_shorts
+// CHECK: %[[A:.*]] = "onnx.Add"
+// CHECK: %[[C:.*]] = "onnx.Clip"(%[[A]], %[[LEAST:.*]], %[[MOST:.*]])
+// CHECK: %[[Q:.*]] = "onnx.Cast"(%[[C]]) <{{.*}}to = 5
+// CHECK: %[[S:.*]] = "onnx.Sub"(%[[C]]
+// CHECK: %[[D:.*]] = "onnx.Mul"(%[[S]]
+// CHECK: %[[T:.*]] = "onnx.Cast"(%arg1) <{{.*}}to = 1
+// CHECK: %[[E:.*]] = "onnx.Mul"(%[[T]]
+// CHECK: return %[[Q]], %[[D]], %[[E]]
+func.func @quantise_shorts(%x: tensor<2x2xf32>, %p: tensor<2x2xui16>) -> (tensor<2x2xi16>, tensor<2x2xf32>, tensor<2x2xf32>) {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<-3> : tensor<i16>} : () -> tensor<i16>
+  %q = "onnx.QuantizeLinear"(%x, %s, %z) : (tensor<2x2xf32>, tensor<f32>, tensor<i16>) -> tensor<2x2xi16>
+  %d = "onnx.DequantizeLinear"(%q, %s, %z) : (tensor<2x2xi16>, tensor<f32>, tensor<i16>) -> tensor<2x2xf32>
+  %e = "onnx.DequantizeLinear"(%p, %s) : (tensor<2x2xui16>, tensor<f32>) -> tensor<2x2xf32>
+  return %q, %d, %e : tensor<2x2xi16>, tensor<2x2xf32>, tensor<2x2xf32>
+}
+
+// -----
+
 // A constant right side lies in panels.
 // CHECK-LABEL: @packed
 // CHECK: %[[B:.*]] = "onnx.Constant"() {{.*}} : tensor<2x2x64x4xi8>
