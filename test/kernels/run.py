@@ -497,7 +497,7 @@ def build(nodes, inputs, weights, dynamic):
     infos = [helper.make_tensor_value_info(k, TensorProto.FLOAT, sizes(k, s, weights, dynamic)) for k, s in inputs.items()]
     graph = helper.make_graph(nodes, "g", infos, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
                               [numpy_helper.from_array(v, k) for k, v in weights.items()])
-    opset = max(SINCE.get(n.op_type, 18) for n in nodes)
+    opset = max(21 if any(w.dtype.kind in "iu" and w.dtype.itemsize == 2 for w in weights.values()) else SINCE.get(n.op_type, 18) for n in nodes)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)], ir_version=9)
 
 
