@@ -145,9 +145,12 @@ int32_t linearClassifier(const Args *a) {
   const Tensor &x = a->in[0];
   Labels labels{a->attr[IntLabels], a->attr[StringLabels]};
   int64_t rows = rowsOf(x), columns = columnsOf(x), width = onnxc_count(a->out[1]) / (rows ? rows : 1);
-  if (columns < 1 || a->attr[Coefficients].n % columns)
+  if (columns < 1)
     return ONNXC_K_SHAPE;
-  int64_t classes = a->attr[Coefficients].n / columns;
+  // As ONNX Runtime counts: more coefficients than these classes have are not read.
+  int64_t classes = a->attr[Intercepts].n > 0 ? a->attr[Intercepts].n : a->attr[Coefficients].n / columns;
+  if (a->attr[Coefficients].n < classes * columns || (a->attr[Intercepts].n <= 0 && a->attr[Coefficients].n % columns))
+    return ONNXC_K_SHAPE;
   Post post;
   if (!readPost(text(a->attr[PostTransform]), post) || classes < 1)
     return ONNXC_K_VALUE;

@@ -39,14 +39,14 @@ struct Decision {
 
 inline Decision decide(double *score, bool *hit, int64_t classes, const Reals &base, const Binary &binary) {
   if (classes > 2) {
-    int64_t best = 0, offsets = base.count() < classes ? base.count() : classes;
+    // Classes that no leaf and no base value speaks for are none to choose from, whatever their score of 0.
+    int64_t best = -1, offsets = base.count() < classes ? base.count() : classes;
     for (int64_t k = 0; k < offsets; ++k)
       score[k] += base[k];
-    double top = score[0];
-    for (int64_t k = 1; k < classes; ++k)
-      if (score[k] > top)
-        best = k, top = score[k];
-    return {best, classes, Second::None};
+    for (int64_t k = 0; k < classes; ++k)
+      if ((hit[k] || k < offsets) && (best < 0 || score[k] > score[best]))
+        best = k;
+    return {best < 0 ? 0 : best, classes, Second::None};
   }
   for (int64_t k = 0; k < classes && k < base.count(); ++k)
     if (hit[k] || base.count() == 1)

@@ -205,6 +205,10 @@ def trees():
         nodes, (tree, node, target, weight) = forest(4, 2, 3, 5, "BRANCH_LT")
         a = {**nodes, "class_treeids": tree, "class_nodeids": node, "class_ids": target, "class_weights": weight, "post_transform": post}
         case(ML, "TreeEnsembleClassifier", {**a, **labels}, [x], 2, types=[7 if "classlabels_int64s" in labels else 8, 1])
+    # Classes that no leaf speaks for are not chosen, however low the score of the one that has some.
+    nodes, (tree, node, target, weight) = forest(4, 2, 1, 5, "BRANCH_LT")
+    a = {**nodes, "class_treeids": tree, "class_nodeids": node, "class_ids": [1 for _ in target], "class_weights": [-abs(w) for w in weight], "classlabels_int64s": [7, -3, 12]}
+    case(ML, "TreeEnsembleClassifier", a, [x], 2, types=[7, 1])
 
 
 def vectors():
@@ -214,6 +218,7 @@ def vectors():
         for classes in (1, 2, 3):
             a = {"coefficients": floats(4 * classes), "intercepts": floats(classes), "post_transform": post, "classlabels_ints": [5, -1, 9][: max(classes, 2)]}
             case(ML, "LinearClassifier", a, [x], 2, types=[7, 1])
+    case(ML, "LinearClassifier", {"coefficients": floats(24), "intercepts": floats(3), "classlabels_ints": [5, -1, 9]}, [x], 2, types=[7, 1])  # more coefficients than are read
     for kernel in ("LINEAR", "POLY", "RBF", "SIGMOID"):
         a = {"kernel_params": [0.3, 0.5, 3.0], "kernel_type": kernel}
         case(ML, "SVMRegressor", {**a, "coefficients": floats(6), "n_supports": 6, "rho": [0.2], "support_vectors": floats(24)}, [x])
