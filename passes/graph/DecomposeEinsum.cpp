@@ -1,6 +1,6 @@
-// DecomposeEinsum.cpp: Einsum of floats as transpositions, sums, products and matrix products, two operands at a time from the left, and a
-// label that a term has twice as a slice. One of the groups of Decompose.cpp; equations with a broadcast, or a diagonal
-// of a size that is not known, stay with the library kernel.
+// DecomposeEinsum.cpp: Einsum of floats as transpositions, sums, products and matrix products, two operands at a time from the left, a
+// label that a term has twice as a slice, and without the axes of one entry that others' spread. One of the groups of Decompose.cpp;
+// equations whose ellipsis is spread, or with a diagonal of a size that is not known, stay with the library kernel.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Tensor.h"
@@ -282,6 +282,43 @@ std::optional<std::vector<Meeting>> meetings(const Equation &e) {
   return sum.size() == e.result.size() ? std::optional(found) : std::nullopt;
 }
 
+// Gives term `i` another value, whose labels are `part`.
+void replaceTerm(onnx::EinsumOp op, const Text &text, size_t i, Value value, StringRef part, PatternRewriter &rewriter) {
+  std::string parts;
+  for (auto [k, other] : llvm::enumerate(text.parts))
+    parts += (k ? "," : "") + (k == i ? part : other).str();
+  Labels result = impliedResult(text.terms, 0);
+  if (text.given)
+    result = text.result.str();
+  else if (text.ellipsis > 0)
+    result.insert(0, "...");
+  rewriter.modifyOpInPlace(op, [&] {
+    op->setOperand(i, value);
+    op.setEquation(parts + "->" + result);
+  });
+}
+
+// An axis of one entry is no axis where another term's, of the same label, says how long it is.
+LogicalResult spreadOnes(onnx::EinsumOp op, PatternRewriter &rewriter) {
+  Text text(op);
+  for (auto [i, t] : llvm::enumerate(text.terms))
+    for (auto [axis, c] : llvm::enumerate(t.labels)) {
+      auto isLonger = [&, c = c](const Term &u) { return has(u.labels, c) && u.size(c) != 1; };
+      if (!llvm::isAlpha(c) || llvm::count(t.labels, c) != 1 || t.size(c) != 1 || llvm::none_of(text.terms, isLonger))
+        continue;
+      GraphBuilder g{rewriter, op.getLoc()};
+      SmallVector<int64_t> shape(rankedType(t.value).getShape());
+      shape.erase(shape.begin() + axis);
+      auto type = rankedType(t.value).clone(shape);
+      Value value = onnx::SqueezeOp::create(rewriter, op.getLoc(), type, t.value, g.integers({int64_t(axis)}));
+      std::string part = text.parts[i].str();
+      part.erase(part.find(c), 1);
+      replaceTerm(op, text, i, value, part, rewriter);
+      return success();
+    }
+  return failure();
+}
+
 // A label that a term has twice is its diagonal: of the two axes as one, each element that comes `size` + 1 behind another.
 LogicalResult diagonal(onnx::EinsumOp op, PatternRewriter &rewriter) {
   Text text(op);
@@ -300,19 +337,9 @@ LogicalResult diagonal(onnx::EinsumOp op, PatternRewriter &rewriter) {
       perm.append({int64_t(first), int64_t(second)});
       flat.push_back(n * n);
       Value square = g.reshape(g.transpose(t.value, perm), flat);
-      std::string parts, part = text.parts[i].str();
+      std::string part = text.parts[i].str();
       part.erase(part.find(c), 1).erase(part.find(c), 1) += c;
-      for (auto [k, other] : llvm::enumerate(text.parts))
-        parts += (k ? "," : "") + (k == i ? part : other.str());
-      Labels result = impliedResult(text.terms, 0);
-      if (text.given)
-        result = text.result.str();
-      else if (text.ellipsis > 0)
-        result.insert(0, "...");
-      rewriter.modifyOpInPlace(op, [&] {
-        op->setOperand(i, g.slice(square, int64_t(perm.size()) - 2, 0, INT64_MAX, n + 1));
-        op.setEquation(parts + "->" + result);
-      });
+      replaceTerm(op, text, i, g.slice(square, int64_t(perm.size()) - 2, 0, INT64_MAX, n + 1), part, rewriter);
       return success();
     }
   return failure();
@@ -338,6 +365,6 @@ LogicalResult einsum(onnx::EinsumOp op, PatternRewriter &rewriter) {
 
 }  // namespace
 
-void populateDecomposeEinsumPatterns(RewritePatternSet &patterns) { patterns.add(diagonal).add(einsum); }
+void populateDecomposeEinsumPatterns(RewritePatternSet &patterns) { patterns.add(diagonal).add(spreadOnes).add(einsum); }
 
 }  // namespace onnxc
