@@ -12,6 +12,7 @@ namespace {
 
 constexpr int64_t kKeys = 512, kRow = kKeys + 16;  // keys of a block; a row of scores, off the cache's period
 constexpr int64_t kFew = 2;                        // queries for which packing keys and values does not pay
+constexpr int kFewColumns = 4;                     // of values, computed together with keys in lanes
 constexpr int64_t kMaxAxes = 8;
 // One operand under its logical axes.
 struct View {
@@ -42,6 +43,8 @@ ONNXC_INLINE Range visible(const Attention &s, int64_t query) {
   int64_t high = s.after >= 0 ? minOf(s.end, at + s.after + 1) : s.end;
   return {low, maxOf(low, high)};
 }
+
+ONNXC_INLINE v16 laneNumbers() { return v16{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}; }
 
 // What a row of scores becomes: 0 without keys, or NaN as the model asks.
 ONNXC_INLINE float weightOf(const Attention &s, float total, bool any) {
@@ -116,6 +119,17 @@ void packKeys(float *to, const float *from, int64_t have, int64_t keyStride, int
   packPanel(to, from, have, 0, keyStride, 0, stride, NR, depth);
 }
 
+// to[column][pitch]: the values of neighbouring keys side by side, zeros behind the last key and in the columns that make whole panels.
+ONNXC_INLINE void turnValues(float *to, const float *from, int64_t columns, int64_t have, int64_t keyStride, int64_t stride, int64_t keys,
+                             int64_t pitch) {
+  for (int64_t d = 0; d < columns; ++d, to += pitch) {
+    int64_t some = d < have ? keys : 0;
+    for (int64_t j = 0; j < some; ++j)
+      to[j] = from[j * keyStride + d * stride];
+    memset(to + some, 0, size_t(pitch - some) * sizeof(float));
+  }
+}
+
 // to[key][NR]: NR columns of the values side by side.
 template <int NR>
 void packValues(float *to, const float *from, int64_t have, int64_t keyStride, int64_t stride, int64_t keys) {
@@ -132,8 +146,6 @@ struct Scratch {
   float *keys, *values, *query, *scores, *sums;
   float most[16], total[16];
 };
-
-ONNXC_INLINE v16 laneNumbers() { return v16{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}; }
 
 // `lanes` numbers of a mask, one for all where it has no stride, and zeros.
 template <class T>
@@ -228,19 +240,57 @@ ONNXC_INLINE void weigh(const float *p, const float *values, int64_t count, floa
   unroll<0, MR>([&](auto i) { unroll<0, NV>([&](auto j) { *(v16 *)(sums + i.value * stride + j.value * 16) = acc[i.value][j.value]; }); });
 }
 
-// The packed sizes of one batch entry's keys and values.
-template <int NV>
+// The same for kFewColumns columns of turned values: sums[MR][column] are vectors whose lanes are to be added.
+template <int MR>
+ONNXC_INLINE void weighKeys(const float *p, const float *values, int64_t pitch, int64_t count, float *sums, int64_t stride,
+                            const float *factor) {
+  constexpr int R = MR == 12 ? 4 : 1;  // rows side by side, as many as registers hold
+  for (int row = 0; row < MR; row += R) {
+    v16 acc[R][kFewColumns];
+    auto at = [&](auto i, auto d) { return (v16 *)(sums + (row + i.value) * stride + d.value * 16); };
+    auto add = [&](int64_t k, auto select) {
+      unroll<0, kFewColumns>([&](auto d) {
+        v16 column = select(*(const v16 *)(values + d.value * pitch + k));
+        unroll<0, R>([&](auto i) {
+          v16 w = *(const v16 *)(p + (row + i.value) * kRow + k);
+          acc[i.value][d.value] = __builtin_elementwise_fma(w, column, acc[i.value][d.value]);
+        });
+      });
+    };
+    unroll<0, R>([&](auto i) {
+      unroll<0, kFewColumns>([&](auto d) { acc[i.value][d.value] = factor ? *at(i, d) * factor[row + i.value] : v16(0.0f); });
+    });
+    int64_t k = 0;
+    for (; k + 16 <= count; k += 16)
+      add(k, [](v16 v) { return v; });
+    if (k < count)  // a value that no query of the tile sees may be no number
+      add(k, [&](v16 v) { return laneNumbers() < v16(float(count - k)) ? v : v16(0.0f); });
+    unroll<0, R>([&](auto i) { unroll<0, kFewColumns>([&](auto d) { *at(i, d) = acc[i.value][d.value]; }); });
+  }
+}
+
+// The packed sizes of one batch entry's keys and values. VV: vectors of a panel of values' columns; 0: values are turned.
+template <int NV, int VV>
 struct Packed {
-  static constexpr int64_t NR = NV * 16;
-  int64_t keyPanels, valuePanels, keys;
-  explicit Packed(const Attention &s) : keyPanels((s.keys + NR - 1) / NR), valuePanels((s.valueWidth + NR - 1) / NR), keys(s.keys) {}
+  static constexpr int64_t NR = NV * 16, columns = VV ? VV * 16 : kFewColumns;
+  int64_t keyPanels, valuePanels, keys, pitch;
+  explicit Packed(const Attention &s)
+      : keyPanels((s.keys + NR - 1) / NR), valuePanels((s.valueWidth + columns - 1) / columns), keys(s.keys), pitch((s.keys + 15) & -16) {}
+  int64_t panelFloats() const { return columns * (VV ? keys : pitch); }
+  int64_t sumsStride() const { return valuePanels * columns * (VV ? 1 : 16); }
+  void packPanel(float *to, const float *from, int64_t have, int64_t keyStride, int64_t stride) const {
+    if constexpr (VV == 0)
+      turnValues(to, from, columns, have, keyStride, stride, keys, pitch);
+    else
+      packValues<VV * 16>(to, from, have, keyStride, stride, keys);
+  }
 };
 
 // `have` queries from `first` on, of MR that the tile has room for.
-template <int MR, int NV>
-void attendTile(const Attention &s, const Place &p, const Packed<NV> &packed, Scratch &t, int64_t first, int64_t have) {
+template <int MR, int NV, int VV>
+void attendTile(const Attention &s, const Place &p, const Packed<NV, VV> &packed, Scratch &t, int64_t first, int64_t have) {
   constexpr int64_t NR = NV * 16;
-  int64_t stride = packed.valuePanels * NR, axis = s.batchAxes;
+  int64_t stride = packed.sumsStride(), axis = s.batchAxes;
   const float *q = s.q.data + p.q + first * s.q.strides[axis], none[MR] = {};
   packQueries<MR>(t.query, q, have, s.q.strides[axis], s.q.strides[axis + 1], s.width, s.scale);
   for (int i = 0; i < MR; ++i)
@@ -261,22 +311,27 @@ void attendTile(const Attention &s, const Place &p, const Packed<NV> &packed, Sc
       softmaxRows<1>(t.scores + row * kRow, count, t.most + row, t.total + row, factor + row);
     for (int64_t i = have; i < MR; ++i)
       factor[i] = 0;
-    for (int64_t v = 0; v < packed.valuePanels; ++v)
-      weigh<MR, NV>(t.scores, t.values + (v * packed.keys + key) * NR, count, t.sums + v * NR, stride, key > begin ? factor : nullptr);
+    for (int64_t v = 0; v < packed.valuePanels; ++v) {
+      const float *values = t.values + v * packed.panelFloats(), *before = key > begin ? factor : nullptr;
+      if constexpr (VV == 0)
+        weighKeys<MR>(t.scores, values + key, packed.pitch, count, t.sums + v * kFewColumns * 16, stride, before);
+      else
+        weigh<MR, VV>(t.scores, values + key * VV * 16, count, t.sums + v * VV * 16, stride, before);
+    }
   }
   for (int64_t i = 0; i < have; ++i) {
     float *y = s.y.data + p.y + (first + i) * s.y.strides[axis], factor = weightOf(s, t.total[i], end > begin);
     for (int64_t d = 0; d < s.valueWidth; ++d)
-      y[d] = factor == 0 ? 0.0f : t.sums[i * stride + d] * factor;
+      y[d] = factor == 0 ? 0.0f : (VV ? t.sums[i * stride + d] : sumOf(*(const v16 *)(t.sums + i * stride + d * 16))) * factor;
   }
 }
 
-template <int MR, int NV>
+template <int MR, int NV, int VV>
 int32_t attend(const onnxc_args *a, const Attention &s) {
   constexpr int64_t NR = NV * 16;
-  Packed<NV> packed(s);
+  Packed<NV, VV> packed(s);
   int64_t tiles = (s.queries + MR - 1) / MR, keyFloats = packed.keyPanels * NR * s.width;
-  int64_t valueFloats = packed.valuePanels * NR * s.keys, sums = MR * packed.valuePanels * NR;
+  int64_t valueFloats = packed.valuePanels * packed.panelFloats(), sums = MR * packed.sumsStride(), columns = packed.columns;
   int64_t floats = keyFloats + valueFloats + (MR * s.width + 31) / 16 * 16 + MR * kRow + sums;
   Attention copy = s;
   return parallelScratchFor(a, s.batches * tiles, grainOf(MR * s.keys * (s.width + s.valueWidth) / 8), floats * int64_t(sizeof(float)),
@@ -297,13 +352,14 @@ int32_t attend(const onnxc_args *a, const Attention &s) {
                                     packKeys<NR>(t.keys + j * NR * s.width, s.k.data + k + j * NR * s.k.strides[axis],
                                                  minOf(NR, s.keys - j * NR), s.k.strides[axis], s.k.strides[axis + 1], s.width);
                                   for (int64_t j = 0; j < packed.valuePanels; ++j)
-                                    packValues<NR>(t.values + j * NR * s.keys, s.v.data + v + j * NR * s.v.strides[axis + 1],
-                                                   minOf(NR, s.valueWidth - j * NR), s.v.strides[axis], s.v.strides[axis + 1], s.keys);
+                                    packed.packPanel(t.values + j * packed.panelFloats(),
+                                                     s.v.data + v + j * columns * s.v.strides[axis + 1],
+                                                     minOf(columns, s.valueWidth - j * columns), s.v.strides[axis], s.v.strides[axis + 1]);
                                 }
                                 if (have > MR / 2)
-                                  attendTile<MR, NV>(s, p, packed, t, first, have);
+                                  attendTile<MR, NV, VV>(s, p, packed, t, first, have);
                                 else
-                                  attendTile<MR / 2, NV>(s, p, packed, t, first, have);
+                                  attendTile<MR / 2, NV, VV>(s, p, packed, t, first, have);
                               }
                               return 0;
                             });
@@ -392,12 +448,19 @@ int32_t attendFew(const onnxc_args *a, const Attention &s) {
                             });
 }
 
+template <int MR, int NV>
+int32_t attendMany(const onnxc_args *a, const Attention &s) {
+  if (s.valueWidth <= 2 * kFewColumns)
+    return attend<MR, NV, 0>(a, s);
+  if (NV == 1 || (s.valueWidth + 15) / 16 % 2 == 1)  // no panel of which half is empty
+    return attend<MR, NV, 1>(a, s);
+  return attend<MR, NV, NV>(a, s);
+}
+
 int32_t attention(const onnxc_args *a, const Attention &s) {
   if (s.queries <= kFew)
     return attendFew(a, s);
-  if (onnxc_vector_bits >= 512)
-    return attend<12, 2>(a, s);
-  return attend<6, 1>(a, s);
+  return onnxc_vector_bits >= 512 ? attendMany<12, 2>(a, s) : attendMany<6, 1>(a, s);
 }
 
 }  // namespace
