@@ -69,10 +69,11 @@ def Onnx_PackedLinearConvOp : Onnx_Op<"packed.LinearConv", [Pure, AttrSizedOpera
     [groups * ceil(O/64), quads, 64, 4], the quads (four steps of the depth) in the order KH, KW, C / 4, each C/16 filled up with zeros, or KH,
     KW * C / 4 where `plain`, each KW * C filled up; 16-bit numbers [ceil(O/16), KH * KW, 16] where `channels`, the input channels of a group, is 0:
     there each channel has its own filter. `offsets`: what the weights of a channel, also those that fill up, are more than W says.
-    factors, corrections, offsets: [ceil(O/16), 16].
+    `zeroPoint`: one byte like X's that only the run knows; it is the border, and corrections are minus it, counted as X's bytes are, times those
+    given. factors, corrections, offsets: [ceil(O/16), 16].
   }];
   let arguments = (ins AnyTensor:$X, AnyTensor:$W, AnyTensor:$factors, AnyTensor:$corrections, OptTensor:$table, OptTensor:$other, OptTensor:$offsets,
-                     Int<"1">:$group, Int<"0">:$plain, I64Attr:$channels, DenseI64ArrayAttr:$kernel_shape, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                     OptTensor:$zeroPoint, Int<"1">:$group, Int<"0">:$plain, I64Attr:$channels, DenseI64ArrayAttr:$kernel_shape, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
                      DenseI64ArrayAttr:$dilations, I64Attr:$border, I64Attr:$zero, I64Attr:$least, I64Attr:$most, Floats:$sum);
   let results = (outs AnyTensor:$Y);
 }

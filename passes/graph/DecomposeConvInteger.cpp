@@ -1,10 +1,12 @@
-// DecomposeConvInteger.cpp: ConvInteger with constant weights as a convolution of f32, whose sums are exact below 2^24; where they may be
-// larger, only if all that reads them casts them to f32, of which they keep the accuracy. One of the groups of Decompose.cpp.
+// DecomposeConvInteger.cpp: ConvInteger with constant weights as one of bytes with a result of f32, or where there is no such kernel as one
+// of f32, whose sums are exact below 2^24; where they may be larger, only if all that reads them casts them to f32, of which they keep the
+// accuracy. One of the groups of Decompose.cpp.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Decompose.h"
+#include "passes/graph/IntegerSteps.h"
 #include "passes/graph/Weights.h"
 
 using namespace mlir;
@@ -35,6 +37,17 @@ static bool staysExact(ArrayRef<float> w, int64_t outputs) {
   return true;
 }
 
+// The sums in f32, of products of bytes; null where the kernel is not made for them.
+static Value convOfBytes(onnx::ConvIntegerOp op, PatternRewriter &rewriter) {
+  auto wZero = op.getWZeroPoint() ? constantIntegers(op.getWZeroPoint()) : std::vector<float>{0.f};
+  auto xZero = op.getXZeroPoint() ? constantIntegers(op.getXZeroPoint()) : std::vector<float>{0.f};
+  if (!wZero || (xZero && xZero->size() != 1) || rankedType(op.getY()).isDynamicDim(1))
+    return {};
+  LinearConv c{op, op.getX(), op.getW(), xZero ? int32_t(xZero->front()) : 0, *wZero, {1.f}, {}, rewriter.getF32Type()};
+  c.runZero = xZero ? Value() : op.getXZeroPoint();
+  return linearConvolution(rewriter, c);
+}
+
 static LogicalResult convInteger(onnx::ConvIntegerOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX()), w = rankedType(op.getW()), y = rankedType(op.getY());
   auto zeroType = op.getXZeroPoint() ? rankedType(op.getXZeroPoint()) : RankedTensorType();
@@ -51,21 +64,25 @@ static LogicalResult convInteger(onnx::ConvIntegerOp op, PatternRewriter &rewrit
   GraphBuilder g{rewriter, loc};
   Type f32 = rewriter.getF32Type();
   auto cast = [&](Value v, Type type, int64_t code) -> Value { return onnx::CastOp::create(rewriter, loc, type, v, "up", 1, code); };
-  Value data = cast(op.getX(), x.clone(f32), kFloat);
-  if (op.getXZeroPoint()) {
-    Value zero = cast(op.getXZeroPoint(), zeroType.clone(f32), kFloat);
-    data = onnx::SubOp::create(rewriter, loc, data.getType(), data, zeroType.getRank() == 0 ? zero : g.reshape(zero, {1}));
+  Value sums = convOfBytes(op, rewriter);
+  if (!sums) {
+    Value data = cast(op.getX(), x.clone(f32), kFloat);
+    if (op.getXZeroPoint()) {
+      Value zero = cast(op.getXZeroPoint(), zeroType.clone(f32), kFloat);
+      data = onnx::SubOp::create(rewriter, loc, data.getType(), data, zeroType.getRank() == 0 ? zero : g.reshape(zero, {1}));
+    }
+    auto conv =
+        onnx::ConvOp::create(rewriter, loc, y.clone(f32), data, g.floats(w.getShape(), *weights), Value(), op.getAutoPadAttr(),
+                             op.getDilationsAttr(), op.getGroupAttr(), op.getKernelShapeAttr(), op.getPadsAttr(), op.getStridesAttr());
+    conv->setAttr(onnx::kExactAttr, rewriter.getUnitAttr());
+    sums = conv.getY();
   }
-  auto sums =
-      onnx::ConvOp::create(rewriter, loc, y.clone(f32), data, g.floats(w.getShape(), *weights), Value(), op.getAutoPadAttr(),
-                           op.getDilationsAttr(), op.getGroupAttr(), op.getKernelShapeAttr(), op.getPadsAttr(), op.getStridesAttr());
-  sums->setAttr(onnx::kExactAttr, rewriter.getUnitAttr());
   if (!asFloats) {
-    rewriter.replaceOp(op, cast(sums.getY(), op.getY().getType(), kInt32));
+    rewriter.replaceOp(op, cast(sums, op.getY().getType(), kInt32));
     return success();
   }
   for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
-    rewriter.replaceOp(user, sums.getY());
+    rewriter.replaceOp(user, sums);
   rewriter.eraseOp(op);
   return success();
 }

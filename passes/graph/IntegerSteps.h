@@ -11,12 +11,13 @@ namespace onnxc {
 // clip(round((sum of (x - xZero) (w - wZero) + bias) factors) + zero, least, most) of an 8-bit `element`, or of f32 the sums times factors.
 // wZero, factors: one or one a channel; bias: none or one a channel.
 struct LinearConv {
-  onnx::ConvOp op;
+  mlir::Operation *op;  // a Conv or ConvInteger
   mlir::Value x, w;
   int32_t xZero;
   std::vector<float> wZero, factors, bias;
   mlir::Type element;
   int64_t zero = 0, least = 0, most = 0;
+  mlir::Value runZero = {};  // xZero that only the run knows, one element; the result is f32 then
 };
 // Null where the kernel is not made for it.
 mlir::Value linearConvolution(mlir::PatternRewriter &rewriter, LinearConv c);  // LinearConvolutions.cpp

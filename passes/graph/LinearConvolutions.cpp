@@ -28,9 +28,10 @@ struct Filters {
   int32_t offset(int64_t output) const { return offsets.empty() ? 0 : offsets[output]; }
 };
 
-bool isPlain(onnx::ConvOp op) {
-  auto positive = [](std::optional<ArrayRef<int64_t>> list) { return !list || llvm::all_of(*list, [](int64_t i) { return i >= 0; }); };
-  return (op.getAutoPad() == "NOTSET" || op.getAutoPad() == "VALID" || op.getAutoPad().empty()) && positive(op.getPads());
+bool isPlain(Operation *op) {
+  StringRef mode = onnx::strAttr(op, "auto_pad");
+  return (mode == "NOTSET" || mode == "VALID" || mode.empty()) &&
+         llvm::all_of(onnx::intsAttr(op, "pads"), [](int64_t i) { return i >= 0; });
 }
 
 // Nothing where the kernel is not made for them.
@@ -41,11 +42,11 @@ std::optional<Filters> filtersOf(LinearConv &c) {
   if (!images || x.isDynamicDim(1) || !bytes || bytes->empty() || !isPlain(c.op))
     return std::nullopt;
   int64_t rows = x.getRank() == 4 ? w.getDimSize(2) : 1, columns = w.getShape().back();
-  Filters f{{}, {}, w.getDimSize(0), w.getDimSize(1), rows, columns, int64_t(c.op.getGroup()), false, false};
+  Filters f{{}, {}, w.getDimSize(0), w.getDimSize(1), rows, columns, onnx::intAttr(c.op, "group", 1), false, false};
   constexpr int64_t kDepth = 1 << 15;  // of products below 2^16 that 32 bits hold
   if (f.depth() > kDepth || f.group < 1 || f.outputs % f.group || x.getDimSize(1) != f.channels * f.group)
     return std::nullopt;
-  auto dilations = c.op.getDilations();
+  auto dilations = onnx::optionalInts(c.op, "dilations");
   f.plain = f.group == 1 && f.channels < kLanes && (!dilations || dilations->back() == 1);
   f.depthwise = f.group > 1 && f.channels == 1 && f.outputs == f.group;
   if (f.group > 1 && !f.depthwise && (f.channels % kLanes || f.outputs / f.group % kLanes))
@@ -92,7 +93,8 @@ Value packed(PatternRewriter &rewriter, Location loc, const Filters &f) {
   return GraphBuilder{rewriter, loc}.integers<int8_t>(shape, to);
 }
 
-// What is added to each sum: for the zero point of the data, and the bias in units of the sums; nothing where that is too large.
+// What is added to each sum: for the zero point of the data, and the bias in units of the sums; nothing where that is too large. For a zero
+// point of the run, what it is multiplied by: `zero` is -1.
 std::optional<std::vector<int32_t>> corrections(const Filters &f, const std::vector<float> &bias, int32_t zero, Type element) {
   std::vector<int32_t> result(llvm::alignTo(f.outputs, kLanes));
   for (int64_t i = 0; i < int64_t(f.values.size()); ++i)
@@ -132,35 +134,38 @@ bool addBias(std::vector<int32_t> &sums, const std::vector<float> &bias, Type el
 Value linearConvolution(PatternRewriter &rewriter, LinearConv c) {
   auto f = filtersOf(c);
   bool isSigned = onnx::elementType(c.x).isSignlessInteger();
-  auto sums = f ? corrections(*f, c.bias, c.xZero + (isSigned ? 128 : 0), c.element) : std::nullopt;
+  auto sums = f ? corrections(*f, c.bias, c.runZero ? -1 : c.xZero + (isSigned ? 128 : 0), c.element) : std::nullopt;
   if (!sums)
     return {};
-  Location loc = c.op.getLoc();
+  Location loc = c.op->getLoc();
   int64_t outputs = f->outputs, lanes = llvm::alignTo(outputs, kLanes);
   SmallVector<int64_t> perChannel{lanes / kLanes, kLanes};
   c.factors.resize(outputs, c.factors[0]);
   c.factors.resize(lanes);
-  auto result = cast<RankedTensorType>(c.op.getType()).clone(c.element);
+  auto result = cast<RankedTensorType>(c.op->getResult(0).getType()).clone(c.element);
   Value x = c.x, offsets;
   if (!f->offsets.empty()) {
     f->offsets.resize(lanes);
     offsets = GraphBuilder{rewriter, loc}.integers<int32_t>(perChannel, f->offsets);
   }
-  auto given = cast<RankedTensorType>(x.getType());
-  int64_t rank = given.getRank();
+  auto image = cast<RankedTensorType>(x.getType());
+  int64_t rank = image.getRank();
   if (!f->plain)
-    x = onnx::PackedBlockOp::create(rewriter, loc, onnx::blockedType(given), x);
+    x = onnx::PackedBlockOp::create(rewriter, loc, onnx::blockedType(image), x);
   else if (rank == 3)
-    x = onnx::UnsqueezeOp::create(rewriter, loc, given.clone({given.getDimSize(0), given.getDimSize(1), 1, given.getDimSize(2)}), x,
+    x = onnx::UnsqueezeOp::create(rewriter, loc, image.clone({image.getDimSize(0), image.getDimSize(1), 1, image.getDimSize(2)}), x,
                                   GraphBuilder{rewriter, loc}.integers({2}));
   auto n = [&](int64_t v) { return rewriter.getI64IntegerAttr(v); };
   auto list = [&](ArrayRef<int64_t> v) { return rewriter.getDenseI64ArrayAttr(v); };
-  bool valid = c.op.getAutoPad() == "VALID";
+  bool valid = onnx::strAttr(c.op, "auto_pad") == "VALID";
+  auto given = [&](StringRef name, int64_t otherwise, int64_t ends = 1) {
+    return listOf(onnx::optionalInts(c.op, name), rank, otherwise, ends);
+  };
   Value y = onnx::PackedLinearConvOp::create(
       rewriter, loc, onnx::blockedType(result), x, packed(rewriter, loc, *f), GraphBuilder{rewriter, loc}.floats(perChannel, c.factors),
-      GraphBuilder{rewriter, loc}.integers<int32_t>(perChannel, *sums), Value(), Value(), offsets, n(f->depthwise ? 1 : f->group),
-      n(f->plain), n(f->depthwise ? 0 : f->channels), list({f->rows, f->columns}), list(listOf(c.op.getStrides(), rank, 1)),
-      list(valid ? SmallVector<int64_t>(4, 0) : listOf(c.op.getPads(), rank, 0, 2)), list(listOf(c.op.getDilations(), rank, 1)), n(c.xZero),
+      GraphBuilder{rewriter, loc}.integers<int32_t>(perChannel, *sums), Value(), Value(), offsets, c.runZero,
+      n(f->depthwise ? 1 : f->group), n(f->plain), n(f->depthwise ? 0 : f->channels), list({f->rows, f->columns}),
+      list(given("strides", 1)), list(valid ? SmallVector<int64_t>(4, 0) : given("pads", 0, 2)), list(given("dilations", 1)), n(c.xZero),
       n(c.zero), n(c.least), n(c.most), DenseF32ArrayAttr());
   return onnx::PackedUnblockOp::create(rewriter, loc, result, y, n(outputs));
 }

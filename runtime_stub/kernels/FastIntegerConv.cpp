@@ -6,7 +6,7 @@
 namespace onnxc {
 namespace {
 
-enum { X, W, Factors, Corrections, Lookup, Other, Offsets };
+enum { X, W, Factors, Corrections, Lookup, Other, Offsets, ZeroPoint };
 enum { Group, Plain, Channels, KernelShape, Strides, Pads, Dilations, Border, Zero, Least, Most, Sum };
 constexpr int64_t kPixels = 96;  // of a unit of work
 
@@ -206,10 +206,28 @@ int32_t convolve(const Args *a, const IntegerConv &p, const Depth &depth, const 
   return parallelScratchFor(a, units.count(p.group), grainOf(units.part * quads * 2), p.tiles ? TiledRows::bytes(quads) : 0, body);
 }
 
+// The border and the corrections of a zero point that only the run knows.
+int32_t readZeroPoint(const Args *a, IntegerConv &p) {
+  if (!hasIn(a, ZeroPoint))
+    return ONNXC_K_OK;
+  if (onnxc_count(a->in[ZeroPoint]) != 1)
+    return ONNXC_K_SHAPE;
+  p.border = *in<uint8_t>(a, ZeroPoint);
+  int64_t lanes = p.outBlocks * kLanes;
+  int32_t *to = heap<int32_t>(a, lanes), zero = p.flip ? int32_t(int8_t(p.border)) + 128 : int32_t(p.border);
+  if (!to)
+    return ONNXC_K_MEMORY;
+  for (int64_t i = 0; i < lanes; ++i)
+    to[i] = -zero * p.corrections[i];
+  p.corrections = to;
+  return ONNXC_K_OK;
+}
+
 int32_t linearConv(const Args *a) {
   IntegerConv p;
   if (!readConv(a, p))
     return ONNXC_K_SHAPE;
+  ONNXC_TRY(readZeroPoint(a, p));
   if (p.channels == 0)
     return depthwiseConv(a, p);
   bool copies = p.plain || p.pads[0] || p.pads[1] || p.pads[2] || p.pads[3];

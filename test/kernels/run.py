@@ -357,6 +357,25 @@ for _name, _x, _outputs, _kernel, _more in (("", (2, 33, 70), 40, (3,), {"pads":
                                             ("_few", (2, 3, 70), 20, (7,), {"strides": [3]}), ("_frames", (1, 5, 6, 7, 9), 12, (3, 3, 3), {"pads": [1] * 6})):
     quantised_conv(f"quantised_conv_row{_name}", _x, _outputs, _kernel, **_more)
     dequantised_conv(f"dequantised_conv_row{_name}", _x, _outputs, _kernel, np.zeros(1, np.int8), **_more)
+
+
+def dynamic_conv(name, x, outputs, kernel, zero=np.int8(0), **attributes):
+    """A convolution of bytes whose zero point the run finds, then one of its sums as signed bytes, with the zero point 7 of the run."""
+    rng, node = np.random.default_rng(0), helper.make_node
+    w = rng.integers(0, 256, (outputs, x[1] // attributes.get("group", 1), *kernel)).astype(np.uint8).view(zero.dtype)
+    v = rng.integers(-127, 128, (5, outputs, *[1] * len(kernel)), dtype=np.int8)
+    nodes = [node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]), node("ConvInteger", ["q", "w", "z", "wz"], ["c"], **attributes), node("Cast", ["c"], ["f"], to=1), node("Mul", ["f", "s"], ["m"]),
+             node("Mul", ["m", "less"], ["l"]), node("Cast", ["l"], ["i"], to=6), node("Clip", ["i", "least", "most"], ["b"]), node("Cast", ["b"], ["sb"], to=3), node("Cast", ["z"], ["zi"], to=6),
+             node("Mul", ["zi", "none"], ["zn"]), node("Add", ["zn", "seven"], ["z7"]), node("Cast", ["z7"], ["sz"], to=3), node("ConvInteger", ["sb", "v", "sz"], ["d"]), node("Cast", ["d"], ["y"], to=1)]
+    case(name, nodes, {"x": x}, {"w": w, "wz": zero, "v": v, "less": np.float32(1e-2), "none": np.int32(0), "seven": np.int32(7), "least": np.int32(-128), "most": np.int32(127)})
+
+
+dynamic_conv("dynamic_conv_first", (2, 3, 15, 13), 20, (3, 3), pads=[1, 1, 1, 1], strides=[2, 2])
+dynamic_conv("dynamic_conv", (1, 40, 9, 11), 70, (3, 3), pads=[1, 0, 2, 1])
+dynamic_conv("dynamic_conv_offsets", (2, 20, 9, 11), 24, (3, 3), np.uint8(117), pads=[2, 2, 2, 2], dilations=[2, 2])
+dynamic_conv("dynamic_conv_groups", (1, 64, 7, 7), 32, (3, 3), group=2, pads=[1] * 4)
+dynamic_conv("dynamic_conv_depth", (2, 40, 9, 11), 40, (3, 3), group=40, pads=[1] * 4)
+dynamic_conv("dynamic_conv_row", (1, 33, 70), 40, (5,), pads=[2, 1])
 for _kind in (np.uint16, np.int16):  # a part of the numbers is beyond what 16 bits hold
     _name = np.dtype(_kind).name
     case(f"quantised_{_name}", [helper.make_node("Conv", ["x", "w"], ["c"]), helper.make_node("QuantizeLinear", ["c", "s", "z"], ["q"]),

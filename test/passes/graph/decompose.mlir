@@ -84,15 +84,29 @@ func.func @pixels(%x: tensor<?x12x4x5xf32>) -> tensor<?x3x8x10xf32> {
 
 // -----
 
-// Sums that f32 holds exactly.
+// Sums that f32 holds exactly, of products of bytes; the corrections are those of a zero point of -1.
 // CHECK-LABEL: @integers
-// CHECK: %[[X:.*]] = "onnx.Sub"
-// CHECK: %[[S:.*]] = "onnx.Conv"(%[[X]], {{.*}}onnxc.exact{{.*}} -> tensor<1x1x2x2xf32>
-// CHECK: "onnx.Cast"(%[[S]]) {{.*}} -> tensor<1x1x2x2xi32>
+// CHECK: %[[C:.*]] = "onnx.Constant"() <{value = dense<{{\[\[}}10, 0, {{.*}} : tensor<1x16xi32>
+// CHECK: %[[S:.*]] = "onnx.packed.LinearConv"(%arg0, %{{.*}}, %{{.*}}, %[[C]], %arg1) <{{.*}}operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 1>{{.*}} -> tensor<1x1x2x2x16xf32>
+// CHECK: %[[P:.*]] = "onnx.packed.Unblock"(%[[S]])
+// CHECK: "onnx.Cast"(%[[P]]) {{.*}} -> tensor<1x1x2x2xi32>
 func.func @integers(%x: tensor<1x1x3x3xui8>, %z: tensor<ui8>) -> tensor<1x1x2x2xi32> {
   %w = "onnx.Constant"() {value = dense<[[[[1, 2], [3, 4]]]]> : tensor<1x1x2x2xi8>} : () -> tensor<1x1x2x2xi8>
   %y = "onnx.ConvInteger"(%x, %w, %z) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (tensor<1x1x3x3xui8>, tensor<1x1x2x2xi8>, tensor<ui8>) -> tensor<1x1x2x2xi32>
   return %y : tensor<1x1x2x2xi32>
+}
+
+// -----
+
+// Of f32 where the kernel of bytes knows no such padding.
+// CHECK-LABEL: @padded_integers
+// CHECK: %[[X:.*]] = "onnx.Sub"
+// CHECK: %[[S:.*]] = "onnx.Conv"(%[[X]], {{.*}}onnxc.exact{{.*}} -> tensor<1x1x3x3xf32>
+// CHECK: "onnx.Cast"(%[[S]]) {{.*}} -> tensor<1x1x3x3xi32>
+func.func @padded_integers(%x: tensor<1x1x3x3xui8>, %z: tensor<ui8>) -> tensor<1x1x3x3xi32> {
+  %w = "onnx.Constant"() {value = dense<[[[[1, 2], [3, 4]]]]> : tensor<1x1x2x2xi8>} : () -> tensor<1x1x2x2xi8>
+  %y = "onnx.ConvInteger"(%x, %w, %z) <{auto_pad = "SAME_UPPER", operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (tensor<1x1x3x3xui8>, tensor<1x1x2x2xi8>, tensor<ui8>) -> tensor<1x1x3x3xi32>
+  return %y : tensor<1x1x3x3xi32>
 }
 
 // -----
