@@ -21,7 +21,7 @@ SmallVector<AffineExpr> sizeExprs(RankedTensorType type) {
 }
 
 void setExtent(kernel::FuncOp kernel, ArrayRef<AffineExpr> factors, double flops) {
-  constexpr double worth = 2e6;  // flops of about 20 us of one core
+  constexpr double worth = 1e6;  // flops of about 10 us of one core
   AffineExpr extent = getAffineConstantExpr(1, kernel.getContext());
   for (AffineExpr f : factors)
     extent = extent * f;
