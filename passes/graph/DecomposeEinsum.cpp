@@ -1,6 +1,7 @@
 // DecomposeEinsum.cpp: Einsum of floats as transpositions, sums, products and matrix products, two operands at a time from the left, a
 // label that a term has twice as a slice, and without the axes of one entry that others' spread. One of the groups of Decompose.cpp;
-// equations whose ellipsis is spread, or with a diagonal of a size that is not known, stay with the library kernel.
+// equations whose ellipsis is spread, or with a diagonal of a size that is not known, stay with the library kernel. A size that only the
+// run knows is that of its label elsewhere, never 1 beside more.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Tensor.h"

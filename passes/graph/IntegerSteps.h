@@ -17,7 +17,7 @@ struct LinearConv {
   std::vector<float> wZero, factors, bias;
   mlir::Type element;
   int64_t zero = 0, least = 0, most = 0;
-  mlir::Value runZero = {};  // xZero that only the run knows, one element; the result is f32 then
+  mlir::Value runZero = {};  // xZero that only the run knows, one element; the result is f32 then, and there is no bias
 };
 // Null where the kernel is not made for it.
 mlir::Value linearConvolution(mlir::PatternRewriter &rewriter, LinearConv c);  // LinearConvolutions.cpp

@@ -132,6 +132,7 @@ bool addBias(std::vector<int32_t> &sums, const std::vector<float> &bias, Type el
 }
 
 Value linearConvolution(PatternRewriter &rewriter, LinearConv c) {
+  assert(!c.runZero || c.bias.empty());  // corrections are multiplied by the zero point
   auto f = filtersOf(c);
   bool isSigned = onnx::elementType(c.x).isSignlessInteger();
   auto sums = f ? corrections(*f, c.bias, c.runZero ? -1 : c.xZero + (isSigned ? 128 : 0), c.element) : std::nullopt;

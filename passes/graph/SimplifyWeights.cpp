@@ -229,6 +229,7 @@ static LogicalResult absorbCut(onnx::SliceOp op, PatternRewriter &rewriter) {
       return rewriter.notifyMatchFailure(op, "cuts more than padding");
   }
   rewriter.modifyOpInPlace(producer, [&] {
+    producer->setLoc(op.getLoc());  // whose value it has
     producer->setAttr("pads", rewriter.getDenseI64ArrayAttr(pads));
     producer->getResult(0).setType(op.getType());
   });

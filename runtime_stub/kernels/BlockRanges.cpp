@@ -49,11 +49,13 @@ struct Block {
   }
 
   void move(int64_t plane) const {
+    if (used == 0) {
+      memset(result, 0, size_t(plane * kLanes) * sizeof(T));
+      return;
+    }
     movePixel(0);
     movePixel(plane - 1);
-    if (used == 0)
-      memset(result, 0, size_t(plane * kLanes) * sizeof(T));
-    else if (used == 1)
+    if (used == 1)
       moveRows<1>(plane);
     else if (used == 2)
       moveRows<2>(plane);
