@@ -104,7 +104,7 @@ std::optional<std::vector<int32_t>> corrections(const Filters &f, const std::vec
 
 // What is given for each axis, or each end of one, of an image; a row is one of height 1.
 SmallVector<int64_t> listOf(std::optional<ArrayRef<int64_t>> given, int64_t rank, int64_t otherwise, int64_t ends = 1) {
-  SmallVector<int64_t> list = given && !given->empty() ? SmallVector<int64_t>(*given) : SmallVector<int64_t>((rank - 2) * ends, otherwise);
+  SmallVector<int64_t> list = listOr(given, (rank - 2) * ends, otherwise);
   for (int64_t end = ends; rank == 3 && end--;)
     list.insert(list.begin() + end, otherwise);
   return list;

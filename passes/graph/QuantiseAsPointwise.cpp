@@ -12,9 +12,7 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
-bool isShort(Type type) {
-  return type && type.isIntOrFloat() && (isByte(type) || type.isSignlessInteger(16) || type.isUnsignedInteger(16));
-}
+bool isShort(Type type) { return isByte(type) || (type && (type.isSignlessInteger(16) || type.isUnsignedInteger(16))); }
 
 struct Limits {
   float least, most;

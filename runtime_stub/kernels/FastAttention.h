@@ -44,8 +44,6 @@ ONNXC_INLINE Range visible(const Attention &s, int64_t query) {
   return {low, maxOf(low, high)};
 }
 
-ONNXC_INLINE v16 laneNumbers() { return v16{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}; }
-
 // What a row of scores becomes: 0 without keys, or NaN as the model asks.
 ONNXC_INLINE float weightOf(const Attention &s, float total, bool any) {
   bool dead = !any || (s.zero == 1 ? !(total > 0) : s.zero && total == 0);
@@ -146,6 +144,8 @@ struct Scratch {
   float *keys, *values, *query, *scores, *sums;
   float most[16], total[16];
 };
+
+ONNXC_INLINE v16 laneNumbers() { return v16{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}; }
 
 // `lanes` numbers of a mask, one for all where it has no stride, and zeros.
 template <class T>
