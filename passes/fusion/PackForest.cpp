@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 using namespace mlir;
 namespace onnxc {
@@ -24,10 +25,14 @@ struct Packer {
   std::vector<Node> nodes;
   SmallVector<int64_t> roots;
   llvm::DenseMap<std::pair<int64_t, int64_t>, int64_t> index;
-  PackedHeader header = {0, 0, 0, 0, 0, 1, 1, 1, 1, 0};
-  std::vector<PackedNode> packed;
-  std::vector<PackedEntry> entries;
-  std::vector<int32_t> trees;
+  PackedHeader header = {0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0};
+  struct Place {
+    int64_t node, child;  // child: of a leaf its own place; where the node lies elsewhere that place
+    bool elsewhere;
+  };
+  std::vector<Place> places;
+  std::vector<PackedTree> trees;
+  bool anyMissingYes = false;
 
   ArrayRef<int64_t> ints(const Twine &name) {
     auto list = op->getAttrOfType<DenseI64ArrayAttr>(name.str());
@@ -124,18 +129,18 @@ struct Packer {
     return true;
   }
 
+  bool isLeaf(int64_t place) { return places[place].child == place; }
+
   // The most steps from `root` to a leaf; none where a node is its own descendant.
   std::optional<int32_t> depthOf(int64_t root, std::vector<int32_t> &depths) {
     constexpr int32_t unseen = -1, open = -2;
-    depths.resize(packed.size(), unseen);
+    depths.resize(places.size(), unseen);
     std::vector<int64_t> stack = {root};
     while (!stack.empty()) {
-      int64_t i = stack.back();
-      const PackedNode &n = packed[i];
-      int64_t children = n.child == i ? 0 : n.isForward() ? 1 : 2;
+      int64_t i = stack.back(), first = places[i].child, end = first + (isLeaf(i) ? 0 : places[i].elsewhere ? 1 : 2);
       if (depths[i] != unseen) {
         int32_t most = 0;
-        for (int64_t c = n.child; depths[i] == open && c < n.child + children; ++c)
+        for (int64_t c = first; depths[i] == open && c < end; ++c)
           most = std::max(most, depths[c] + 1);
         if (depths[i] == open)
           depths[i] = most;
@@ -143,7 +148,7 @@ struct Packer {
         continue;
       }
       depths[i] = open;
-      for (int64_t c = n.child; c < n.child + children; ++c)
+      for (int64_t c = first; c < end; ++c)
         if (depths[c] == open)
           return std::nullopt;
         else if (depths[c] == unseen)
@@ -152,47 +157,75 @@ struct Packer {
     return depths[root];
   }
 
-  // Lays out one tree breadth first. `places`: of nodes that lie somewhere, others -1.
-  void layOut(int64_t root, std::vector<int64_t> &places) {
-    struct Place {
-      int64_t node, at;
-    };
-    std::vector<Place> queue = {{root, int64_t(packed.size())}};
-    trees.push_back(int32_t(packed.size()));
-    packed.emplace_back();
-    for (size_t q = 0; q < queue.size(); ++q) {
-      auto [i, at] = queue[q];
+  // Lays out one tree breadth first. `placeOf`: of nodes that lie somewhere, others -1.
+  void layOut(int64_t root, std::vector<int64_t> &placeOf) {
+    PackedTree tree = {int32_t(places.size()), 0, -1};
+    places.push_back({root, 0, false});
+    for (size_t at = tree.root; at < places.size(); ++at) {
+      int64_t i = places[at].node;
       const Node &n = nodes[i];
-      if (places[i] >= 0) {
-        packed[at] = PackedNode::forward(int32_t(places[i]));
+      if (placeOf[i] >= 0) {
+        places[at].child = placeOf[i], places[at].elsewhere = true;
+        header.plain &= placeOf[i] >= tree.root;
         continue;
       }
-      places[i] = at;
+      placeOf[i] = at;
       if (n.leaf) {
-        packed[at] = PackedNode::forward(int32_t(at));
-        packed[at].entry = n.entries.empty() ? -1 : int32_t(entries.size());
-        entries.insert(entries.end(), n.entries.begin(), n.entries.end());
-        if (!n.entries.empty())
-          entries.back().target |= 1;
+        places[at].child = at;
+        int32_t target = n.entries.size() == 1 ? n.entries[0].target >> 1 : -1;
+        header.plain &= target >= 0 && (tree.target < 0 || target == tree.target);
+        tree.target = target;
         continue;
       }
-      packed[at] = {n.split, int32_t(n.feature * 2 + n.missingYes), int32_t(packed.size()), -1};
+      places[at].child = places.size();
       header.features = std::max<int32_t>(header.features, n.feature + 1);
-      queue.push_back({n.yes, int64_t(packed.size())});
-      queue.push_back({n.no, int64_t(packed.size()) + 1});
-      packed.resize(packed.size() + 2);
+      anyMissingYes |= n.missingYes;
+      places.push_back({n.yes, 0, false});
+      places.push_back({n.no, 0, false});
     }
+    trees.push_back(tree);
   }
 
   bool layOutAll() {
-    std::vector<int64_t> places(nodes.size(), -1);
+    std::vector<int64_t> placeOf(nodes.size(), -1);
     std::vector<int32_t> depths;
     for (int64_t root : roots) {
-      layOut(root, places);
-      std::optional<int32_t> depth = depthOf(trees.back(), depths);
+      layOut(root, placeOf);
+      std::optional<int32_t> depth = depthOf(trees.back().root, depths);
       if (!depth)
         return false;
-      trees.push_back(*depth);
+      trees.back().depth = *depth;
+    }
+    header.columns = (anyMissingYes ? 2 : 1) * header.features + 1;
+    header.columnBits = llvm::Log2_32_Ceil(header.columns + 1);
+    return true;
+  }
+
+  // Of leaves; makes the entries.
+  int32_t wordOf(const Node &leaf, std::vector<PackedEntry> &entries) {
+    if (leaf.entries.empty())
+      return -1;
+    if (header.plain)
+      return llvm::bit_cast<int32_t>(leaf.entries[0].value);
+    int32_t first = entries.size();
+    entries.insert(entries.end(), leaf.entries.begin(), leaf.entries.end());
+    entries.back().target |= 1;
+    return first;
+  }
+
+  // False where the children of a node lie too far away for its link.
+  bool pack(std::vector<PackedNode> &packed, std::vector<PackedEntry> &entries) {
+    for (auto [at, place] : llvm::enumerate(places)) {
+      const Node &n = nodes[place.node];
+      int64_t far = place.child - int64_t(at), column = header.columns - 1;
+      uint32_t key = 0;
+      if (isLeaf(at))
+        key = wordOf(n, entries);
+      else if (!place.elsewhere)
+        key = keyOf(llvm::bit_cast<uint32_t>(n.split)), column = n.feature + (n.missingYes ? header.features : 0);
+      if (!llvm::isIntN(32 - header.columnBits, far))
+        return false;
+      packed.push_back({key, int32_t(uint32_t(far) << header.columnBits | uint32_t(column))});
     }
     return true;
   }
@@ -202,22 +235,23 @@ struct Packer {
     size_t first, end;  // the leaves that it takes away
   };
 
-  // The leaves below `i` from the first on, and the tests on the way to them; false where there are more than masks are made for, or where
-  // the node is shared.
-  bool masksOf(int64_t i, std::vector<MaskedTest> &tests, std::vector<PackedLeaf> &leaves) {
-    const PackedNode &n = packed[i];
-    if (n.isForward()) {
-      leaves.push_back({int32_t(i), n.entry < 0 ? 0 : entries[n.entry].value});
-      return n.child == i && leaves.size() <= kMostMasked;
-    }
+  // The leaves below a place from the first on, and the tests on the way to them; false where there are more than masks are made for, or
+  // where a node lies elsewhere.
+  bool masksOf(int64_t at, std::vector<MaskedTest> &tests, std::vector<int64_t> &leaves) {
+    const Place &place = places[at];
+    if (isLeaf(at))
+      leaves.push_back(at);
+    if (isLeaf(at) || place.elsewhere)
+      return !place.elsewhere && leaves.size() <= kMostMasked;
     size_t test = tests.size();
     if (test == kMostMasked - 1)
       return false;
-    tests.push_back({{n.split, n.feature >> 1, 0}, leaves.size(), 0});
-    if (!masksOf(n.child, tests, leaves))
+    const Node &n = nodes[place.node];
+    tests.push_back({{n.split, int32_t(n.feature), 0}, leaves.size(), 0});
+    if (!masksOf(place.child, tests, leaves))
       return false;
     tests[test].end = leaves.size();
-    return masksOf(n.child + 1, tests, leaves);
+    return masksOf(place.child + 1, tests, leaves);
   }
 
   // For each 32 leaves the number of tests that take some of them away, then all these tests.
@@ -232,50 +266,51 @@ struct Packer {
         }
       words.push_back(parts.size() - before);
     }
-    append(words, parts.data(), parts.size() * sizeof(PackedTest));
+    append(words, parts);
     header.tests += parts.size();
   }
 
-  bool isPlain(ArrayRef<PackedLeaf> leaves) {
-    return llvm::all_of(leaves, [&](const PackedLeaf &leaf) {
-      int32_t entry = packed[leaf.node].entry;
-      return entry >= 0 && entries[entry].target == (entries[packed[leaves[0].node].entry].target | 1);
-    });
-  }
-
   // The masks of all trees; none where one tree has none.
-  std::vector<int32_t> masks() {
+  std::vector<int32_t> masks(ArrayRef<PackedNode> packed) {
     std::vector<int32_t> all;
     constexpr int32_t mostColumns = 1024;  // of the rows that the kernel turns at once
-    for (size_t t = 0; t < trees.size() && header.masks; t += 2) {
+    for (const PackedTree &tree : trees) {
       std::vector<MaskedTest> tests;
-      std::vector<PackedLeaf> leaves;
-      header.masks = header.features <= mostColumns && masksOf(trees[t], tests, leaves);
-      header.plain &= header.masks && isPlain(leaves);
+      std::vector<int64_t> leaves;
+      header.masks &= header.features <= mostColumns && masksOf(tree.root, tests, leaves);
+      if (!header.masks)
+        return {};
       all.push_back(leaves.size());
       appendTests(all, tests, leaves.size());
-      append(all, leaves.data(), leaves.size() * sizeof(PackedLeaf));
+      for (int64_t leaf : leaves)
+        all.push_back(int32_t(packed[leaf].key));
     }
-    if (!header.masks)
-      all.clear(), header.tests = 0;
     return all;
   }
 
-  static void append(std::vector<int32_t> &words, const void *data, size_t bytes) {
-    size_t at = words.size();
+  template <class List>
+  static void append(std::vector<int32_t> &words, const List &list) {
+    size_t at = words.size(), bytes = list.size() * sizeof(list[0]);
     words.resize(at + bytes / 4);
     if (bytes)
-      memcpy(words.data() + at, data, bytes);
+      memcpy(words.data() + at, list.data(), bytes);
   }
 
-  std::vector<int32_t> words() {
-    header.trees = trees.size() / 2, header.nodes = packed.size(), header.entries = entries.size();
-    std::vector<int32_t> all, last = masks();
-    append(all, &header, sizeof(header));
-    append(all, trees.data(), trees.size() * 4);
-    append(all, packed.data(), packed.size() * sizeof(PackedNode));
-    append(all, entries.data(), entries.size() * sizeof(PackedEntry));
-    append(all, last.data(), last.size() * 4);
+  std::optional<std::vector<int32_t>> words() {
+    std::vector<PackedNode> packed;
+    std::vector<PackedEntry> entries;
+    if (!pack(packed, entries))
+      return std::nullopt;
+    header.trees = trees.size(), header.nodes = packed.size(), header.entries = entries.size();
+    std::vector<int32_t> all, last = masks(packed), byDepth(trees.size());
+    std::iota(byDepth.begin(), byDepth.end(), 0);
+    llvm::stable_sort(byDepth, [&](int32_t a, int32_t b) { return trees[a].depth < trees[b].depth; });
+    append(all, ArrayRef(header));
+    append(all, trees);
+    append(all, byDepth);
+    append(all, packed);
+    append(all, entries);
+    append(all, last);
     return all;
   }
 };
@@ -290,14 +325,16 @@ bool packForest(Operation *op) {
   Packer p(op);
   if (!p.readNodes() || !p.readEntries(prefix) || !p.layOutAll())
     return false;
-  std::vector<int32_t> words = p.words();
+  std::optional<std::vector<int32_t>> words = p.words();
+  if (!words)
+    return false;
   for (StringRef name : {"treeids", "nodeids", "truenodeids", "falsenodeids", "featureids", "missing_value_tracks_true", "values", "modes",
                          "hitrates", "hitrates_as_tensor"})
     op->removeAttr(("nodes_" + name).str());
   for (StringRef name : {"ids", "nodeids", "treeids", "weights"})
     op->removeAttr((prefix + name).str());
-  auto type = RankedTensorType::get({int64_t(words.size())}, IntegerType::get(op->getContext(), 32));
-  op->setAttr("forest", DenseElementsAttr::get(type, ArrayRef<int32_t>(words)));
+  auto type = RankedTensorType::get({int64_t(words->size())}, IntegerType::get(op->getContext(), 32));
+  op->setAttr("forest", DenseElementsAttr::get(type, ArrayRef<int32_t>(*words)));
   return true;
 }
 

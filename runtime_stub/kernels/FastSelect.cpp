@@ -2,6 +2,7 @@
 // test. Oracle: Select.cpp.
 #include "runtime_stub/kernels/Lanes.h"
 #include "runtime_stub/kernels/Parallel.h"
+#include "runtime_stub/kernels/Sort.h"
 extern "C" int32_t onnxc_s_TopK_f32(const onnxc_args *a);  // Select.cpp
 
 namespace onnxc {
@@ -20,13 +21,16 @@ ONNXC_INLINE int32_t keyOf(float v, int32_t flip) {
   return maxOf(key ^ flip, INT32_MIN + 1);
 }
 
-constexpr int64_t kShort = 32;  // elements of a row that is quicker as a column among 64 than by itself
+constexpr int64_t kShort = 32;   // elements of a row whose best is found quicker as a column among 64 than by itself
+constexpr int64_t kColumn = 64;  // the most elements of one whose best few are
+
+ONNXC_INLINE int64_t roundUp(int64_t keys) { return (keys + 63) / 64 * 64; }
 
 // An entry orders by its key, then by a lower index.
 ONNXC_INLINE uint64_t entryOf(int32_t key, int64_t index) {
   return uint64_t(uint32_t(key) ^ 0x80000000u) << 32 | (0xffffffffu - uint32_t(index));
 }
-ONNXC_INLINE int64_t indexOf(uint64_t entry) { return 0xffffffffu - uint32_t(entry); }
+ONNXC_INLINE int32_t indexOf(uint64_t entry) { return int32_t(0xffffffffu - uint32_t(entry)); }
 
 // Lets `value` sink from the top of a heap with the least entry on top.
 ONNXC_INLINE void sink(uint64_t *heap, int64_t at, int64_t size, uint64_t value) {
@@ -39,8 +43,8 @@ ONNXC_INLINE void sink(uint64_t *heap, int64_t at, int64_t size, uint64_t value)
   heap[at] = value;
 }
 
-// The k greatest of n keys (padded to whole vectors), best first, in `heap`.
-void selectKeys(const int32_t *key, int64_t n, int64_t k, uint64_t *heap) {
+// The k greatest of n keys (padded to a multiple of 64 by the least), best first, equal ones in order: three ways, all of them to `order`.
+void selectByHeap(const int32_t *key, int64_t n, int64_t k, uint64_t *heap, int32_t *order) {
   for (int64_t i = 0; i < k; ++i)
     heap[i] = entryOf(key[i], i);
   for (int64_t i = k / 2; i-- > 0;)
@@ -55,11 +59,97 @@ void selectKeys(const int32_t *key, int64_t n, int64_t k, uint64_t *heap) {
         sink(heap, 0, k, entry);
     }
   }
-  for (int64_t size = k; size > 1; --size) {
-    uint64_t worst = heap[0];
+  for (int64_t size = k; size > 0; --size) {
+    order[size - 1] = indexOf(heap[0]);
     sink(heap, 0, size - 1, heap[size - 1]);
-    heap[size - 1] = worst;
   }
+}
+
+// A key's place is the number of better ones. Four vectors of keys meet each of the others.
+void selectByCount(const int32_t *key, int64_t n, int32_t *order) {
+  const v16i lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  for (int64_t b = 0; b < n; b += 64) {
+    v16i mine[4], better[4];
+    unroll<0, 4>([&](auto i) { mine[i.value] = *(const v16i *)(key + b + 16 * i.value), better[i.value] = v16i(0); });
+    for (int64_t j = 0; j < b; ++j)
+      unroll<0, 4>([&](auto i) { better[i.value] -= v16i(key[j]) >= mine[i.value]; });
+    unroll<0, 4>([&](auto own) {
+      for (int32_t l = 0; l < 16; ++l) {
+        v16i other = v16i(key[b + 16 * own.value + l]);
+        unroll<0, 4>([&](auto i) {
+          if constexpr (i.value < own.value)
+            better[i.value] -= other > mine[i.value];
+          else if constexpr (i.value > own.value)
+            better[i.value] -= other >= mine[i.value];
+          else
+            better[i.value] -= (other > mine[i.value]) | ((other == mine[i.value]) & (lane > l));
+        });
+      }
+    });
+    for (int64_t j = b + 64; j < n; ++j)
+      unroll<0, 4>([&](auto i) { better[i.value] -= v16i(key[j]) > mine[i.value]; });
+    int32_t place[64];
+    unroll<0, 4>([&](auto i) { *(v16i *)(place + 16 * i.value) = better[i.value]; });
+    for (int64_t i = b; i < b + 64 && i < n; ++i)
+      order[place[i - b]] = int32_t(i);
+  }
+}
+
+// Sorts those that are among the k greatest or share one of kBuckets equal parts of the range with the least of them; false where these
+// are more than `most`, for which items and other have room.
+bool selectBySort(const int32_t *key, int64_t n, int64_t k, int64_t most, Keyed *items, Keyed *other, int32_t *order) {
+  constexpr int kBuckets = 2048;
+  v16i low = v16i(key[0]), high = low;
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    v16i v = *(const v16i *)(key + i);
+    low = v < low ? v : low, high = v > high ? v : high;
+  }
+  int32_t least = __builtin_reduce_min(low), greatest = __builtin_reduce_max(high);
+  for (; i < n; ++i)
+    least = minOf(least, key[i]), greatest = maxOf(greatest, key[i]);
+  uint32_t last = uint32_t(greatest) - uint32_t(least);  // how far behind the greatest what is sorted lies at most
+  if (k < n) {
+    uint32_t count[2][kBuckets] = {};  // two, so that equal keys do not wait for one another
+    int shift = 0;
+    while (last >> shift >= kBuckets)
+      ++shift;
+    for (int64_t j = 0; j < n; ++j)
+      ++count[j & 1][(uint32_t(greatest) - uint32_t(key[j])) >> shift];
+    int64_t have = 0;
+    uint32_t bucket = 0;
+    for (; have < k; ++bucket)
+      have += count[0][bucket] + count[1][bucket];
+    if (have > most)
+      return false;
+    last = uint32_t((uint64_t(bucket) << shift) - 1);
+  }
+  int64_t have = 0;
+  for (int64_t j = 0; j < n; j += 16) {
+    v16u behind = uint32_t(greatest) - *(const v16u *)(key + j);
+    if (!__builtin_reduce_or(behind <= last))
+      continue;
+    for (int64_t l = j; l < j + 16 && l < n; ++l)
+      if (uint32_t(greatest) - uint32_t(key[l]) <= last)
+        items[have++] = {uint32_t(greatest) - uint32_t(key[l]), l};
+  }
+  const Keyed *sorted = sortKeyed(items, other, have);
+  for (int64_t j = 0; j < k; ++j)
+    order[j] = int32_t(sorted[j].index);
+  return true;
+}
+
+enum class Way { Heap, Count, Sort };
+// The one that takes the least, in ns on a Zen 4: a heap has ceil(log2 k) levels and takes in about k numbers for each doubling of k to n.
+inline Way wayFor(int64_t n, int64_t k) {
+  int64_t levels = 0, doublings = 0;
+  while (int64_t(1) << levels < k)
+    ++levels;
+  while (n >> doublings > k)
+    ++doublings;
+  int64_t heap = k * levels * (15 + 6 * doublings) / 5, count = n * roundUp(n) / 25 + 40,
+          sort = 1500 + (k < n ? n * 3 / 2 : 0) + 8 * minOf(2 * k, n);
+  return heap <= count && heap <= sort ? Way::Heap : count < sort ? Way::Count : Way::Sort;
 }
 
 // Keys of a strided row; what is past its end is never better than anything.
@@ -73,13 +163,13 @@ void loadKeys(const float *row, int64_t stride, int64_t n, int32_t flip, int32_t
       part[j - i] = row[j * stride];
     *(v16i *)(key + i) = keysOf(part, flip);
   }
-  for (int64_t j = n; j < i; ++j)
+  for (int64_t j = n; j < roundUp(n); ++j)
     key[j] = INT32_MIN;
 }
 
-// The k best of each of `count` <= 64 contiguous rows of `dim` <= kShort, best first; `values` and `indices` may be null.
+// The k best of each of `count` <= 64 contiguous rows of `dim` <= kColumn, best first; `values` and `indices` may be null.
 void topOfRows(const float *x, int64_t dim, int64_t count, int32_t flip, int64_t k, float *values, int64_t *indices) {
-  int32_t key[kShort * 64], best[64], where[64];
+  int32_t key[kColumn * 64], best[64], where[64];
   memset(key, 0, size_t(dim) * 64 * sizeof(int32_t));
   for (int64_t d = 0; d < dim; ++d)
     for (int64_t r = 0; r < count; ++r)
@@ -109,31 +199,36 @@ int32_t topK(const onnxc_args *a) {  // attributes: axis, largest
   int32_t flip = a->attr[1].i ? 0 : -1;
   ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_SHAPE);
   Axis3 s = splitAt(in, axis);
-  int64_t k = a->out[hasOutput(a, 1) ? 1 : 0].dims[axis], padded = (s.dim + 15) / 16 * 16;
-  ONNXC_CHECK(k <= s.dim && s.dim < int64_t(1) << 32, ONNXC_K_SIZE);
+  int64_t k = a->out[hasOutput(a, 1) ? 1 : 0].dims[axis], padded = roundUp(s.dim);
+  ONNXC_CHECK(k <= s.dim && s.dim < int64_t(1) << 31, ONNXC_K_SIZE);
   if (!k)
     return ONNXC_K_OK;
   float *values = hasOutput(a, 0) ? mutableData<float>(a->out[0]) : nullptr;
   int64_t *indices = hasOutput(a, 1) ? mutableData<int64_t>(a->out[1]) : nullptr;
   const float *x = data<float>(in);
-  if (s.inner == 1 && s.dim <= kShort && k <= 8)  // a heap is quicker for more
+  if (s.inner == 1 && s.dim <= kColumn && k <= 8 && s.dim * k <= 400)  // a heap is quicker for more
     return parallelFor(a, (s.outer + 63) / 64, grainOf(s.dim * k * 64), [=](int64_t begin, int64_t end) {
       for (int64_t r = begin * 64; r < minOf(end * 64, s.outer); r += 64)
         topOfRows(x + r * s.dim, s.dim, minOf<int64_t>(64, s.outer - r), flip, k, values ? values + r * k : nullptr,
                   indices ? indices + r * k : nullptr);
       return int32_t(ONNXC_K_OK);
     });
-  return parallelScratchFor(a, s.outer * s.inner, grainOf(s.dim * 2), k * 8 + padded * 4 + 64,
+  Way way = wayFor(s.dim, k);
+  int64_t most = minOf(s.dim, 2 * k + 512), room = way == Way::Sort ? 2 * most * int64_t(sizeof(Keyed)) : k * 8;
+  return parallelScratchFor(a, s.outer * s.inner, grainOf(s.dim * 2), room + 2 * padded * 4 + 64,
                             [=](void *scratch, int64_t begin, int64_t end) {
-                              uint64_t *heap = static_cast<uint64_t *>(scratch);
-                              int32_t *key = static_cast<int32_t *>(scratch) + 2 * k;
+                              Keyed *items = static_cast<Keyed *>(scratch);
+                              int32_t *key = reinterpret_cast<int32_t *>(static_cast<char *>(scratch) + room), *order = key + padded;
                               for (int64_t r = begin; r < end; ++r) {
                                 int64_t o = r / s.inner, i = r % s.inner;
                                 const float *row = x + o * s.dim * s.inner + i;
                                 loadKeys(row, s.inner, s.dim, flip, key);
-                                selectKeys(key, s.dim, k, heap);
+                                if (way == Way::Count)
+                                  selectByCount(key, s.dim, order);
+                                else if (way == Way::Heap || !selectBySort(key, s.dim, k, most, items, items + most, order))
+                                  selectByHeap(key, s.dim, k, static_cast<uint64_t *>(scratch), order);
                                 for (int64_t j = 0; j < k; ++j) {
-                                  int64_t at = (o * k + j) * s.inner + i, from = indexOf(heap[j]);
+                                  int64_t at = (o * k + j) * s.inner + i, from = order[j];
                                   if (values)
                                     values[at] = row[from * s.inner];
                                   if (indices)

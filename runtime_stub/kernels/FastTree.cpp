@@ -11,13 +11,22 @@ namespace {
 
 constexpr int kWalks = 16;
 constexpr int64_t kRowBlock = 32;
-typedef uint32_t Leaves __attribute__((ext_vector_type(16)));
+
+// Sixteen at once.
+ONNXC_INLINE v16i keysOf(v16i bits) {
+  bits = bits == INT32_MIN ? v16i(0) : bits;
+  return bits ^ (bits >> 31 | INT32_MIN);
+}
+// Of a number that need not be a float: of the least float that is not below it, since all tests are x <= split.
+ONNXC_INLINE uint32_t keyOfNumber(float x) { return keyOf(__builtin_bit_cast(uint32_t, x)); }
+ONNXC_INLINE uint32_t keyOfNumber(double x) { return keyOfNumber(float(x)) + (double(float(x)) < x); }
 
 // T: the input's element type, in which sums are made.
 template <class T>
 struct Walker {
   const PackedHeader *header;
-  const int32_t *trees;  // root and depth of each
+  const PackedTree *trees;
+  const int32_t *byDepth;
   const PackedNode *nodes;
   const PackedEntry *entries;
   const int32_t *masks;  // null: none
@@ -26,84 +35,142 @@ struct Walker {
   int64_t steps;            // of one row through all trees
   T *score;
   bool *hit;
-  double *row;  // the scores of one row, for what finishes them
-  T *turned;    // the rows of a block, [column][row], where there are masks
+  double *row;      // the scores of one row, for what finishes them
+  uint32_t *keys;   // of the rows of a block
+  uint32_t *found;  // of each tree the word of the leaf where a row's walk ends
+  T *turned;        // the rows of a block, [column][row], where there are masks
 
+  int64_t turnedCount() const { return masks ? kRowBlock * header->features : 0; }
   int64_t blockBytes() const {
-    int64_t columns = masks ? kRowBlock * header->features : 0;
-    return stride * int64_t(sizeof(double)) + (kRowBlock * stride + columns) * int64_t(sizeof(T)) + kRowBlock * stride;
+    return stride * int64_t(sizeof(double)) + (kRowBlock * stride + turnedCount()) * int64_t(sizeof(T)) +
+           (kRowBlock * header->columns + header->trees) * 4 + kRowBlock * stride;
   }
   void placeIn(void *scratch) {
     row = static_cast<double *>(scratch), score = reinterpret_cast<T *>(row + stride);
     turned = score + kRowBlock * stride;
-    hit = reinterpret_cast<bool *>(turned + (masks ? kRowBlock * header->features : 0));
+    keys = reinterpret_cast<uint32_t *>(turned + turnedCount());
+    found = keys + kRowBlock * header->columns;
+    hit = reinterpret_cast<bool *>(found + header->trees);
   }
   int32_t open(const Args *a, const Attr &forest) {
     const int32_t *words = static_cast<const int32_t *>(static_cast<const Tensor *>(forest.p)->data);
     header = reinterpret_cast<const PackedHeader *>(words);
-    trees = words + sizeof(PackedHeader) / 4;
-    nodes = reinterpret_cast<const PackedNode *>(trees + 2 * header->trees);
+    trees = reinterpret_cast<const PackedTree *>(header + 1);
+    byDepth = reinterpret_cast<const int32_t *>(trees + header->trees);
+    nodes = reinterpret_cast<const PackedNode *>(byDepth + header->trees);
     entries = reinterpret_cast<const PackedEntry *>(nodes + header->nodes);
     masks = header->masks && sizeof(T) == 4 ? reinterpret_cast<const int32_t *>(entries + header->entries) : nullptr;
     stride = targets + 2;  // a classifier may add a second score
     steps = 0;
     for (int32_t t = 0; t < header->trees; ++t)
-      steps += trees[2 * t + 1];
+      steps += trees[t].depth;
     if (header->features > columnsOf(a->in[0]))
       return ONNXC_K_VALUE;
     return header->targets > targets ? ONNXC_K_INDEX : ONNXC_K_OK;
   }
 
-  // Leaves turn round on themselves, so that walks need not end together. `Clean`: no NaN is met.
-  template <bool Clean>
-  ONNXC_INLINE void walk(const T *const *x, uint32_t *at, int32_t depth, const PackedNode *nodes) {
+  void setKeys(const T *x, uint32_t *to) const {
+    int32_t n = header->features;
+    bool twice = header->columns > n + 1;
+    to[header->columns - 1] = 0;
+    if constexpr (sizeof(T) == 4)
+      if (n >= 16) {
+        for (int32_t first = 0; first < n; first += 16) {
+          int32_t c = minOf(first, n - 16);
+          v16 v = *(const v16 *)(x + c);
+          v16i key = keysOf(__builtin_bit_cast(v16i, v));
+          *(v16i *)(to + c) = v == v ? key : -1;
+          if (twice)
+            *(v16i *)(to + n + c) = v == v ? key : 0;
+        }
+        return;
+      }
+    for (int32_t c = 0; c < n; ++c) {
+      uint32_t key = keyOfNumber(x[c]);
+      to[c] = x[c] == x[c] ? key : ~0u;
+      if (twice)
+        to[n + c] = x[c] == x[c] ? key : 0;
+    }
+  }
+  // N walks side by side: of one row from several roots, or of several rows from one. v16u turn round on themselves, so that walks need
+  // not end together.
+  template <int N>
+  ONNXC_INLINE void walk(const PackedNode *nodes, int32_t columnBits, const uint32_t *const *x, uint32_t *at, int32_t depth) {
+    uint32_t mask = (1u << columnBits) - 1;
     for (int32_t d = 0; d < depth; ++d)
-      unroll<0, kWalks>([&](auto i) {
+      unroll<0, N>([&](auto i) {
         const PackedNode &n = nodes[at[i.value]];
-        T v = x[i.value][uint32_t(n.feature) >> 1], split = T(n.split);
-        bool second = Clean ? v > split : !((v <= split) | ((v != v) & (n.feature & 1)));
-        at[i.value] = uint32_t(n.child) + second;
+        at[i.value] += uint32_t(n.link >> columnBits) + (n.key < x[i.value][uint32_t(n.link) & mask]);
       });
   }
-  void give(int64_t row, uint32_t leaf) {
-    for (int32_t e = nodes[leaf].entry; e >= 0; ++e) {
+  void give(int64_t row, int32_t tree, uint32_t word) {
+    if (header->plain) {
+      int64_t target = row * stride + trees[tree].target;
+      return foldIn(fold, T(__builtin_bit_cast(float, word)), score[target], hit[target]);
+    }
+    for (int32_t e = int32_t(word); e >= 0; ++e) {
       int64_t target = row * stride + (entries[e].target >> 1);
       foldIn(fold, T(entries[e].value), score[target], hit[target]);
       if (entries[e].target & 1)
         break;
     }
   }
-  // Trees of one row.
-  template <bool Clean>
-  void scoreRow(const T *x, int64_t row) {
-    const T *rows[kWalks];
-    uint32_t at[kWalks];
-    for (const T *&r : rows)
-      r = x;
-    for (int32_t t = 0; t < header->trees; t += kWalks) {
-      int32_t n = header->trees - t < kWalks ? header->trees - t : kWalks, depth = 0;
-      for (int32_t i = 0; i < kWalks; ++i) {
-        const int32_t *tree = trees + 2 * (t + (i < n ? i : 0));
-        at[i] = uint32_t(tree[0]);
-        depth = tree[1] > depth ? tree[1] : depth;
-      }
-      walk<Clean>(rows, at, depth, nodes);
-      for (int32_t i = 0; i < n; ++i)
-        give(row, at[i]);
+  // Sums of many trees of one target stay in a register.
+  void giveAll(int64_t row) {
+    int32_t n = header->trees;
+    bool sums = header->plain && fold != Fold::Min && fold != Fold::Max;
+    for (int32_t t = 0; t < n;) {
+      give(row, t, found[t]);
+      int32_t target = trees[t++].target;
+      T &to = score[row * stride + target], sum = to;
+      for (; sums && t < n && trees[t].target == target; ++t)
+        sum += T(__builtin_bit_cast(float, found[t]));
+      to = sum;
     }
+  }
+  // N trees of one row, by depth from `first` on.
+  template <int N>
+  void walkTrees(const uint32_t *x, int32_t first) {
+    int32_t n = minOf(header->trees - first, N);
+    const uint32_t *rows[N];
+    uint32_t at[N];
+    for (int32_t i = 0; i < N; ++i)
+      rows[i] = x, at[i] = uint32_t(trees[byDepth[first + minOf(i, n - 1)]].root);
+    walk<N>(nodes, header->columnBits, rows, at, trees[byDepth[first + n - 1]].depth);
+    for (int32_t i = 0; i < n; ++i)
+      found[byDepth[first + i]] = nodes[at[i]].key;
+  }
+  void scoreRow(const uint32_t *x, int64_t row) {
+    int32_t t = 0;
+    for (; t + kWalks / 2 <= header->trees; t += kWalks)
+      walkTrees<kWalks>(x, t);
+    for (; t < header->trees; t += kWalks / 4)
+      walkTrees<kWalks / 4>(x, t);
+    giveAll(row);
+  }
+  // N rows of one tree.
+  template <int N>
+  void walkRows(int32_t tree, int64_t first, int64_t end) {
+    const uint32_t *rows[N];
+    uint32_t at[N];
+    for (int i = 0; i < N; ++i)
+      rows[i] = keys + minOf(first + i, end - 1) * header->columns, at[i] = uint32_t(trees[tree].root);
+    walk<N>(nodes, header->columnBits, rows, at, trees[tree].depth);
+    for (int64_t i = 0; i < N && first + i < end; ++i)
+      give(first + i, tree, nodes[at[i]].key);
   }
   // Where walks of N times 16 rows of a tree end, among its leaves: the first that its tests leave, in the first 32 where one is left.
   // counts: of the tests that concern each 32 leaves.
   template <int N>
   ONNXC_INLINE void findLeaves(const T *turned, const int32_t *counts, int32_t leaves, const PackedTest *test, int32_t *leaf) {
     for (int32_t first = 0; first < leaves; first += 32) {
-      Leaves left[N];
-      for (Leaves &l : left)
+      v16u left[N];
+      for (v16u &l : left)
         l = ~0u;
       for (const PackedTest *end = test + *counts++; test < end; ++test)
         unroll<0, N>([&](auto i) {
           v16 x = *(const v16 *)(turned + test->column * kRowBlock + 16 * i.value);
-          left[i.value] &= test->keep | ~__builtin_bit_cast(Leaves, x > test->split);
+          left[i.value] &= test->keep | ~__builtin_bit_cast(v16u, x > test->split);
         });
       unroll<0, N>([&](auto i) {  // the exponent of a power of two is its place
         v16i lowest = __builtin_bit_cast(v16i, left[i.value] & -left[i.value]);
@@ -126,50 +193,60 @@ struct Walker {
         all += at[g];
       const PackedTest *test = reinterpret_cast<const PackedTest *>(at + groups);
       n > 16 ? findLeaves<2>(turned, at, count, test, leaf) : findLeaves<1>(turned, at, count, test, leaf);
-      const PackedLeaf *leaves = reinterpret_cast<const PackedLeaf *>(test + all);
-      at = reinterpret_cast<const int32_t *>(leaves + count);
+      const int32_t *leaves = reinterpret_cast<const int32_t *>(test + all);
+      at = leaves + count;
       if (!sums) {
         for (int64_t r = 0; r < n; ++r)
-          give(r, uint32_t(leaves[leaf[r]].node));
+          give(r, t, uint32_t(leaves[leaf[r]]));
         continue;
       }
-      int64_t target = entries[nodes[leaves->node].entry].target >> 1;
+      int64_t target = trees[t].target;
       bool first = !hit[target];  // of all rows alike
       for (int64_t r = 0; r < n; ++r) {
-        T &s = score[r * stride + target], v = leaves[leaf[r]].value;
+        T &s = score[r * stride + target], v = T(__builtin_bit_cast(float, leaves[leaf[r]]));
         s = first ? v : s + v;
       }
       for (int64_t r = 0; first && r < n; ++r)
         hit[r * stride + target] = true;
     }
   }
-  // Whether all tests of the trees take less time than walks of n rows, on a Zen 4 at either width: a step takes 1.1 ns where the rows of a
-  // tree are walked together and about 1.2 where the trees of a row are, a test 0.8 for 16 rows and 1.6 for 32, a tree 10 to 27 more.
+  // Whether all tests of the trees take less time than walks of n rows, in 0.05 ns on a Zen 4 at either width.
   bool gainsByMasks(int64_t n) const {
-    int64_t whole = n - n % kWalks, test = n > 16 ? 16 : 8, tree = header->plain ? 100 : 270;
-    return masks && steps * (11 * whole + 12 * (n - whole)) > header->tests * test + header->trees * tree;
+    int64_t left = n % kWalks, walks = (n - left) * 11 * steps + left * 13 * steps + n * 40 * header->trees;
+    int64_t test = n > 16 ? 30 : 16, row = header->plain ? 18 : 40;
+    return masks && walks > test * header->tests + (200 + row * n) * header->trees;
+  }
+  static bool isClean(const T *x, int64_t n) {
+    int64_t i = 0;
+    v16i strange = v16i(0);
+    if constexpr (sizeof(T) == 4)
+      for (; i + 16 <= n; i += 16)
+        strange |= *(const v16 *)(x + i) != *(const v16 *)(x + i);
+    bool clean = __builtin_reduce_or(strange) == 0;
+    for (; i < n; ++i)
+      clean &= x[i] == x[i];
+    return clean;
   }
   // All trees for rows [0, n) of a block: one tree after the other stays in the cache for all of them.
-  template <bool Clean>
   void scoreRows(const T *x, int64_t columns, int64_t n) {
     memset(score, 0, size_t(kRowBlock * stride) * sizeof(T));
     memset(hit, 0, size_t(kRowBlock * stride));
-    if constexpr (Clean && sizeof(T) == 4)
-      if (gainsByMasks(n))
+    if constexpr (sizeof(T) == 4)
+      if (gainsByMasks(n) && isClean(x, n * columns))
         return scoreMasked(x, columns, n);
-    int64_t whole = n - n % kWalks;
-    for (int32_t t = 0; t < header->trees; ++t)
-      for (int64_t r = 0; r < whole; r += kWalks) {
-        const T *rows[kWalks];
-        uint32_t at[kWalks];
-        for (int i = 0; i < kWalks; ++i)
-          rows[i] = x + (r + i) * columns, at[i] = uint32_t(trees[2 * t]);
-        walk<Clean>(rows, at, trees[2 * t + 1], nodes);
-        for (int i = 0; i < kWalks; ++i)
-          give(r + i, at[i]);
-      }
-    for (int64_t r = whole; r < n; ++r)
-      scoreRow<Clean>(x + r * columns, r);
+    for (int64_t r = 0; r < n; ++r)
+      setKeys(x + r * columns, keys + r * header->columns);
+    // Rows that are left walk through several trees at once, where there are as many.
+    int64_t together = header->trees < kWalks ? n : n - n % kWalks;
+    for (int32_t t = 0; t < header->trees; ++t) {
+      int64_t r = 0;
+      for (; r + kWalks / 2 <= together; r += kWalks)
+        walkRows<kWalks>(t, r, together);
+      for (; r < together; r += kWalks / 4)
+        walkRows<kWalks / 4>(t, r, together);
+    }
+    for (int64_t r = together; r < n; ++r)
+      scoreRow(keys + r * header->columns, r);
   }
 };
 
@@ -185,10 +262,7 @@ int32_t eachRow(const Args *a, const Walker<T> &walker, const Finish &finish) {
     for (int64_t r = begin * kRowBlock; r < minOf(rows, end * kRowBlock); r += kRowBlock) {
       int64_t n = minOf(kRowBlock, rows - r);
       const T *x = in<T>(a, 0) + r * columns;
-      bool clean = true;
-      for (int64_t i = 0; i < n * columns; ++i)
-        clean &= x[i] == x[i];
-      clean ? w.template scoreRows<true>(x, columns, n) : w.template scoreRows<false>(x, columns, n);
+      w.scoreRows(x, columns, n);
       for (int64_t i = 0; i < n; ++i) {
         for (int64_t t = 0; t < w.stride; ++t)
           w.row[t] = double(w.score[i * w.stride + t]);

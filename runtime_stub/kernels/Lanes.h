@@ -11,6 +11,7 @@ constexpr int64_t kLanes = 16;  // channels of a block (dialects/onnx/Blocked.h)
 typedef float v8 __attribute__((ext_vector_type(8), aligned(4)));
 typedef float v16 __attribute__((ext_vector_type(16), aligned(4)));
 typedef int32_t v16i __attribute__((ext_vector_type(16), aligned(4)));
+typedef uint32_t v16u __attribute__((ext_vector_type(16), aligned(4)));
 
 template <int I>
 struct Index {

@@ -212,7 +212,7 @@ def ranks_of_which_one_fits(s, folder):
 
 # ---- models of ai.onnx.ml, row by row and in batches -------------------------------------------------------------------------------------------
 
-FEATURES = 5
+FEATURES, WIDE = 5, 37
 
 
 def machine(op, kernel, **more):
@@ -271,11 +271,11 @@ for _mode in ("LT", "GTE"):
         MODELS[f"categories_least_{_mode}_{_missing}"] = graph(("BRANCH_" + _mode, 0, -np.inf, 1, 2, _missing), 1.0, 2.0)
 
 
-def grown(op, trees, leaves, entries, **more):
-    """Trees of so many leaves each, in no order; entries(tree): the targets of one of its leaves."""
+def grown(op, trees, leaves, entries, missing=False, features=FEATURES, **more):
+    """Trees of so many leaves each, in no order; entries(tree): the targets of one of its leaves; missing: NaN goes to some first children."""
     rng = np.random.default_rng(leaves)
     kind = "class" if op == "TreeEnsembleClassifier" else "target"
-    columns, weights = {k: [] for k in ("treeids", "nodeids", "featureids", "modes", "values", "truenodeids", "falsenodeids")}, []
+    columns, weights = {k: [] for k in ("treeids", "nodeids", "featureids", "modes", "values", "truenodeids", "falsenodeids", "missing_value_tracks_true")}, []
     for tree in range(trees):
         children = {0: None}
         while len(children) < 2 * leaves - 1:
@@ -283,7 +283,7 @@ def grown(op, trees, leaves, entries, **more):
             children[node] = len(children), len(children) + 1
             children.update(dict.fromkeys(children[node]))
         for node, pair in children.items():
-            row = (tree, node, int(rng.integers(FEATURES)), "BRANCH_LEQ" if pair else "LEAF", float(np.round(2 * rng.standard_normal()) / 2), *(pair or (0, 0)))
+            row = (tree, node, int(rng.integers(features)), "BRANCH_LEQ" if pair else "LEAF", float(np.round(2 * rng.standard_normal()) / 2), *(pair or (0, 0)), int(missing and node % 3 == 0))
             for values, value in zip(columns.values(), row):
                 values.append(int(value) if isinstance(value, np.integer) else value)
             weights += [] if pair else [(tree, node, target, float(rng.standard_normal())) for target in entries(tree)]
@@ -299,25 +299,29 @@ MODELS["grown_large_classes"] = grown("TreeEnsembleClassifier", 7, 50, lambda tr
 MODELS["grown_votes"] = grown("TreeEnsembleClassifier", 8, 13, lambda tree: [0, 1, 2], classlabels_int64s=[0, 1, 2])
 for _fold in ("MIN", "MAX", "AVERAGE"):
     MODELS[f"grown_{_fold.lower()}"] = grown("TreeEnsembleRegressor", 8, 6, lambda tree: [tree % 2], n_targets=2, aggregate_function=_fold)
+# One row is walked through sixteen trees at once, trees of like depths together; doubles are walked as the floats above them.
+for _name in ("grown_wide", "grown_wide_f64"):
+    MODELS[_name] = grown("TreeEnsembleRegressor", 37, 140, lambda tree: [tree // 20], missing=True, features=WIDE, n_targets=2)
 MODELS["forest_f64"] = forest("TreeEnsembleRegressor", 40, lambda t, side: [(k, 0.1 * t + side - k) for k in range(2)], n_targets=2)
 
 
 def batches(s, folder, name):
     import onnxc
     op, attributes = MODELS[name]
-    code = F64 if name.endswith("f64") else F32
+    code, features = F64 if name.endswith("f64") else F32, WIDE if "wide" in name else FEATURES
     results = [helper.make_tensor_value_info("label", I64, ["N"]), helper.make_tensor_value_info("y", F32, ["N", None])] if "Classifier" in op else [helper.make_tensor_value_info("y", F32, ["N", None])]
     model = helper.make_model(helper.make_graph([helper.make_node(op, ["x"], [r.name for r in results], domain="ai.onnx.ml", **attributes)], "g",
-                                                [helper.make_tensor_value_info("x", code, ["N", FEATURES])], results),
+                                                [helper.make_tensor_value_info("x", code, ["N", features])], results),
                               opset_imports=[helper.make_opsetid("", 15), helper.make_opsetid("ai.onnx.ml", 1)], ir_version=8)
     session = peer(model)
     for level in ("-O0", "-O3"):
         loaded = onnxc.load(str(s.compile(model, folder, level, name="m" + level)))
         for rows in (1, 3, 4, 13, 70):
             rng = np.random.default_rng(rows)
-            x = rng.standard_normal((rows, FEATURES)).astype(helper.tensor_dtype_to_np_dtype(code))
+            x = rng.standard_normal((rows, features)).astype(helper.tensor_dtype_to_np_dtype(code))
             if name.startswith("grown"):
                 x = np.where(rng.random(x.shape) < 0.01, np.nan, np.round(4 * x) / 4).astype(x.dtype)
+                x *= 1 + 1e-12 * (rng.random(x.shape) - 0.5) * (x.dtype == np.float64)  # no floats
             if name.startswith("categories"):
                 x = np.where(rng.random(x.shape) < 0.1, np.nan, np.round(2 * x)).astype(x.dtype)
             for result, want, got in zip(results, session.run(None, {"x": x}), loaded.run({"x": x})):

@@ -422,6 +422,10 @@ for _largest in (0, 1):
     library(f"top_k_{_largest}", "TopK", {"x": (3, 100, 5)}, {"k": np.array([37])}, ("v", "i"), axis=1, largest=_largest)
     library(f"top_k_short_rows_{_largest}", "TopK", {"x": (70, 11)}, {"k": np.array([3])}, ("v", "i"), largest=_largest)
     library(f"top_k_rows_{_largest}", "TopK", {"x": (7, 333)}, {"k": np.array([20])}, ("v", "i"), largest=_largest)
+    for _length, _k in ((50, 6), (33, 33), (70, 50), (130, 129), (700, 700), (9000, 500)):  # rounded: many are equal; columns, counts, sorts
+        case(f"top_k_{_length}_{_k}_{_largest}", [
+            helper.make_node("Mul", ["x", "four"], ["m"]), helper.make_node("Round", ["m"], ["r"]), helper.make_node("TopK", ["r", "k"], ["v", "i"], largest=_largest),
+            helper.make_node("Cast", ["i"], ["y"], to=TensorProto.FLOAT)], {"x": (3, _length)}, {"k": np.array([_k]), "four": np.float32(4)})
 for _op in ("ArgMax", "ArgMin"):
     library(f"{_op.lower()}_rows", _op, {"x": (7, 333)}, results=("i",), axis=1)
     library(f"{_op.lower()}_columns", _op, {"x": (3, 21, 130)}, results=("i",), axis=1)
