@@ -15,6 +15,7 @@ namespace onnxc {
 void populateSimplifyPatterns(mlir::RewritePatternSet &patterns);
 void populateWeightPatterns(mlir::RewritePatternSet &patterns);
 void populateLinearMachinePatterns(mlir::RewritePatternSet &patterns);
+void populateTreeEnsemblePatterns(mlir::RewritePatternSet &patterns);
 // What a ConstantOfShape of a known shape makes becomes a splat, which can be folded and packed: small ones, and weights, together at most
 // `mostBytes`, since the artefact will hold them.
 void foldFills(mlir::func::FuncOp func, int64_t mostBytes);

@@ -281,6 +281,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
       foldFills(getOperation(), fillBytes);
       populateWeightPatterns(patterns);
       populateLinearMachinePatterns(patterns);
+      populateTreeEnsemblePatterns(patterns);
     }
     onnx::TransposeOp::getCanonicalizationPatterns(patterns, &getContext());
     GreedyRewriteConfig config;

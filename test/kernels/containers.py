@@ -305,14 +305,41 @@ for _name in ("grown_wide", "grown_wide_f64"):
 MODELS["forest_f64"] = forest("TreeEnsembleRegressor", 40, lambda t, side: [(k, 0.1 * t + side - k) for k in range(2)], n_targets=2)
 
 
+# Two regressors whose results are joined, of two targets and of one.
+MODELS["joined_grown"] = "TreeEnsembleRegressor", [grown("TreeEnsembleRegressor", 5, 9, lambda tree: [tree % 2], n_targets=2)[1], grown("TreeEnsembleRegressor", 3, 40, lambda tree: [0], n_targets=1)[1]]
+
+
+def ensemble(trees, **more):
+    """The form of ai.onnx.ml 5: nodes 2t and 2t + 1 of a tree of three leaves, the first a test of a set, every third tree one leaf."""
+    rng, inner = np.random.default_rng(trees), 2 * trees
+    single = [t % 3 == 0 for t in range(trees)]
+    leaf = lambda t, k: 3 * t + k
+    rows = [r for t in range(trees) for r in ((leaf(t, 0), 1, leaf(t, 0), 1) if single[t] else (leaf(t, 0), 1, 2 * t + 1, 0), (leaf(t, 1), 1, leaf(t, 2), 1))]
+    rows = [r for k, r in enumerate(rows) if not (k % 2 and single[k // 2])]
+    place = np.cumsum([0] + [1 if s else 2 for s in single])
+    columns = dict(zip(("truenodeids", "trueleafs", "falsenodeids", "falseleafs"), map(list, zip(*rows))))
+    first = [k in place for k in range(len(rows))]
+    columns["falsenodeids"] = [k + 1 if not done else v for k, (v, done) in enumerate(zip(columns["falsenodeids"], columns["falseleafs"]))]
+    sets = [v for k, f in enumerate(first) if f for v in (0.5, float(k % 3), np.nan)]
+    tensor = lambda values, kind=np.float32: onnx.numpy_helper.from_array(np.array(values, kind))
+    return "TreeEnsemble", {"tree_roots": place[:-1].tolist(), "nodes_featureids": rng.integers(FEATURES, size=len(rows)).tolist(), "nodes_splits": tensor(rng.standard_normal(len(rows))),
+                            "nodes_modes": tensor([6 if f else 0 for f in first], np.uint8), "membership_values": tensor(sets), "nodes_missing_value_tracks_true": [k % 2 for k in range(len(rows))],
+                            "leaf_targetids": [k % 2 for k in range(3 * trees)], "leaf_weights": tensor(rng.standard_normal(3 * trees)), "n_targets": 2, **{f"nodes_{k}": v for k, v in columns.items()}, **more}
+
+
+MODELS.update({f"ensemble_{fold}": ensemble(20, aggregate_function=fold) for fold in range(4)})
+
+
 def batches(s, folder, name):
     import onnxc
     op, attributes = MODELS[name]
     code, features = F64 if name.endswith("f64") else F32, WIDE if "wide" in name else FEATURES
     results = [helper.make_tensor_value_info("label", I64, ["N"]), helper.make_tensor_value_info("y", F32, ["N", None])] if "Classifier" in op else [helper.make_tensor_value_info("y", F32, ["N", None])]
-    model = helper.make_model(helper.make_graph([helper.make_node(op, ["x"], [r.name for r in results], domain="ai.onnx.ml", **attributes)], "g",
-                                                [helper.make_tensor_value_info("x", code, ["N", features])], results),
-                              opset_imports=[helper.make_opsetid("", 15), helper.make_opsetid("ai.onnx.ml", 1)], ir_version=8)
+    node = lambda names, given: helper.make_node(op, ["x"], names, domain="ai.onnx.ml", **given)
+    parts = [f"y{k}" for k in range(len(attributes))]
+    nodes = [node([part], given) for part, given in zip(parts, attributes)] + [helper.make_node("Concat", parts, ["y"], axis=1)] if isinstance(attributes, list) else [node([r.name for r in results], attributes)]
+    model = helper.make_model(helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", code, ["N", features])], results),
+                              opset_imports=[helper.make_opsetid("", 15), helper.make_opsetid("ai.onnx.ml", 5 if op == "TreeEnsemble" else 1)], ir_version=8)
     session = peer(model)
     for level in ("-O0", "-O3"):
         loaded = onnxc.load(str(s.compile(model, folder, level, name="m" + level)))
@@ -322,7 +349,7 @@ def batches(s, folder, name):
             if name.startswith("grown"):
                 x = np.where(rng.random(x.shape) < 0.01, np.nan, np.round(4 * x) / 4).astype(x.dtype)
                 x *= 1 + 1e-12 * (rng.random(x.shape) - 0.5) * (x.dtype == np.float64)  # no floats
-            if name.startswith("categories"):
+            if name.startswith(("categories", "ensemble")):
                 x = np.where(rng.random(x.shape) < 0.1, np.nan, np.round(2 * x)).astype(x.dtype)
             for result, want, got in zip(results, session.run(None, {"x": x}), loaded.run({"x": x})):
                 wrong = "" if result.name == "label" and level == "-O0" else compare(want, got, 2e-5, 2e-5)  # -O0 sums in doubles: ties fall otherwise

@@ -337,3 +337,33 @@ func.func @cut_more(%x: tensor<1x8x?xf32>, %y: tensor<1x8x10xf32>) -> (tensor<1x
   %7 = "onnx.Slice"(%6, %all, %all, %axis) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}> : (tensor<1x8x12xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<1x8x0xf32>
   return %1, %3, %5, %7 : tensor<1x8x?xf32>, tensor<1x8x?xf32>, tensor<1x7x12xf32>, tensor<1x8x0xf32>
 }
+
+// TreeEnsemble as a regressor: leaves are numbered behind the nodes, x in {1, 2} is two tests that lead to one leaf, a root whose children
+// are one leaf is that leaf.
+// CHECK-LABEL: @tree_ensemble
+// CHECK: "onnx.ml.TreeEnsembleRegressor"(%arg0) <{aggregate_function = "MAX"{{.*}}n_targets = 2 : i64, nodes_falsenodeids = array<i64: 5, 3, 0, 0, 0>, nodes_featureids = array<i64: 1, 1, 0, 0, 0>, nodes_missing_value_tracks_true = array<i64: 1, 1, 0, 0, 0>, nodes_modes = ["BRANCH_EQ", "BRANCH_EQ", "LEAF", "LEAF", "LEAF"], nodes_nodeids = array<i64: 0, 5, 1, 2, 3>, nodes_treeids = array<i64: 0, 0, 0, 0, 0>, nodes_truenodeids = array<i64: 2, 2, 0, 0, 0>, nodes_values = array<f32: 1.000000e+00, 2.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00>, post_transform = "LOGISTIC", target_ids = array<i64: 1, 0, 1>, target_nodeids = array<i64: 1, 2, 3>, target_treeids = array<i64: 0, 0, 0>, target_weights = array<f32: 9.000000e+00, 7.000000e+00, 8.000000e+00>
+func.func @tree_ensemble(%x: tensor<?x2xf32>) -> tensor<?x2xf32> {
+  %y = "onnx.ml.TreeEnsemble"(%x) <{aggregate_function = 3 : i64, post_transform = 2 : i64, n_targets = 2 : i64, tree_roots = array<i64: 0, 1>,
+    nodes_featureids = array<i64: 1, 0>, nodes_modes = dense<[6, 0]> : tensor<2xui8>, nodes_splits = dense<0.0> : tensor<2xf32>,
+    membership_values = dense<[1.0, 2.0, 0x7FC00000]> : tensor<3xf32>, nodes_missing_value_tracks_true = array<i64: 1, 0>,
+    nodes_truenodeids = array<i64: 0, 2>, nodes_trueleafs = array<i64: 1, 1>, nodes_falsenodeids = array<i64: 1, 2>, nodes_falseleafs = array<i64: 1, 1>,
+    leaf_targetids = array<i64: 0, 1, 1>, leaf_weights = dense<[7.0, 8.0, 9.0]> : tensor<3xf32>}> : (tensor<?x2xf32>) -> tensor<?x2xf32>
+  return %y : tensor<?x2xf32>
+}
+
+// Regressors of one input side by side become one of all their targets; not one whose sums are transformed, nor one of another input.
+// CHECK-LABEL: @joined_trees
+// CHECK: %[[ONE:.*]] = "onnx.ml.TreeEnsembleRegressor"(%arg0) <{{.*}}n_targets = 2 : i64, {{.*}}nodes_modes = ["LEAF", "LEAF"], nodes_nodeids = array<i64: 0, 4>, nodes_treeids = array<i64: 7, 8>, {{.*}}target_ids = array<i64: 0, 1>, target_nodeids = array<i64: 0, 4>, target_treeids = array<i64: 7, 8>, target_weights = array<f32: 1.000000e+00, 2.000000e+00>
+// CHECK: "onnx.Concat"(%[[ONE]], %{{.*}}, %{{.*}}) {{.*}} -> tensor<?x4xf32>
+func.func @joined_trees(%x: tensor<?x2xf32>, %z: tensor<?x2xf32>) -> tensor<?x4xf32> {
+  %0 = "onnx.ml.TreeEnsembleRegressor"(%x) <{nodes_treeids = array<i64: 7>, nodes_nodeids = array<i64: 0>, nodes_truenodeids = array<i64: 0>, nodes_falsenodeids = array<i64: 0>, nodes_featureids = array<i64: 0>,
+    nodes_modes = ["LEAF"], nodes_values = array<f32: 0.0>, target_ids = array<i64: 0, 0>, target_nodeids = array<i64: 0, 0>, target_treeids = array<i64: 7, 7>, target_weights = array<f32: 1.0, 5.0>}> : (tensor<?x2xf32>) -> tensor<?x1xf32>
+  %1 = "onnx.ml.TreeEnsembleRegressor"(%x) <{nodes_treeids = array<i64: 0>, nodes_nodeids = array<i64: 4>, nodes_truenodeids = array<i64: 0>, nodes_falsenodeids = array<i64: 0>, nodes_featureids = array<i64: 0>,
+    nodes_modes = ["LEAF"], nodes_values = array<f32: 0.0>, target_ids = array<i64: 0>, target_nodeids = array<i64: 4>, target_treeids = array<i64: 0>, target_weights = array<f32: 2.0>}> : (tensor<?x2xf32>) -> tensor<?x1xf32>
+  %2 = "onnx.ml.TreeEnsembleRegressor"(%x) <{nodes_treeids = array<i64: 0>, nodes_nodeids = array<i64: 4>, nodes_truenodeids = array<i64: 0>, nodes_falsenodeids = array<i64: 0>, nodes_featureids = array<i64: 0>, post_transform = "LOGISTIC",
+    nodes_modes = ["LEAF"], nodes_values = array<f32: 0.0>, target_ids = array<i64: 0>, target_nodeids = array<i64: 4>, target_treeids = array<i64: 0>, target_weights = array<f32: 2.0>}> : (tensor<?x2xf32>) -> tensor<?x1xf32>
+  %3 = "onnx.ml.TreeEnsembleRegressor"(%z) <{nodes_treeids = array<i64: 0>, nodes_nodeids = array<i64: 4>, nodes_truenodeids = array<i64: 0>, nodes_falsenodeids = array<i64: 0>, nodes_featureids = array<i64: 0>,
+    nodes_modes = ["LEAF"], nodes_values = array<f32: 0.0>, target_ids = array<i64: 0>, target_nodeids = array<i64: 4>, target_treeids = array<i64: 0>, target_weights = array<f32: 2.0>}> : (tensor<?x2xf32>) -> tensor<?x1xf32>
+  %y = "onnx.Concat"(%0, %1, %2, %3) <{axis = 1 : i64}> : (tensor<?x1xf32>, tensor<?x1xf32>, tensor<?x1xf32>, tensor<?x1xf32>) -> tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}
