@@ -75,8 +75,12 @@ static int32_t constantOfShape(const onnxc_args *a) {  // attributes: value
     return 0;
   }
   ONNXC_CHECK(value->dtype == a->out[0].dtype, ONNXC_K_SHAPE);
-  for (int64_t i = 0; i < n; ++i)
-    memcpy(out + i * bytes, value->data, size_t(bytes));
+  constexpr int64_t block = 4096;  // a multiple of every element's size
+  char filled[block];
+  for (int64_t i = 0; i < block; i += bytes)
+    memcpy(filled + i, value->data, size_t(bytes));
+  for (int64_t i = 0; i < n * bytes; i += block)
+    memcpy(out + i, filled, size_t(minOf(block, n * bytes - i)));
   return 0;
 }
 

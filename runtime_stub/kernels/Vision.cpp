@@ -1,4 +1,5 @@
 // Vision.cpp: kernels that sample images: GridSample, AffineGrid, DeformConv, RoiAlign, MaxRoiPool, Col2Im. Fast forms: FastSample.cpp.
+#include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/Sample.h"
 #include "runtime_stub/kernels/Window.h"
 
@@ -323,22 +324,30 @@ static int32_t col2Im(const onnxc_args *a) {  // attributes: dilations, pads, st
   }
   int64_t taps = w.kernelSize(), points = w.outPlane(), plane = w.inPlane(), planes = out.dims[0] * out.dims[1];
   ONNXC_CHECK(columns.dims[2] == points && columns.dims[0] * columns.dims[1] == planes * taps, ONNXC_K_SHAPE);
-  Acc<T> *sums = allocate<Acc<T>>(a, plane);
-  ONNXC_CHECK(sums, ONNXC_K_MEMORY);
-  for (int64_t p = 0; p < planes; ++p) {
-    for (int64_t i = 0; i < plane; ++i)
-      sums[i] = Acc<T>();
-    Odometer<0> k;
-    const T *column = data<T>(columns) + p * taps * points;
-    for (k.init(w.kernel, w.rank); k.more(); k.next(), column += points)
-      forRows(w, k.index, [&](int64_t from, int64_t to, int64_t count, int64_t stride) {
-        for (int64_t i = 0; i < count; ++i)
-          sums[to + i * stride] = sums[to + i * stride] + toAcc(column[from + i]);
-      });
-    for (int64_t i = 0; i < plane; ++i)
-      mutableData<T>(out)[p * plane + i] = fromAcc<T>(sums[i]);
-  }
-  return 0;
+  const T *from = data<T>(columns);
+  T *to = mutableData<T>(out);
+  return parallelScratchFor(a, planes, grainOf(taps * points), plane * int64_t(sizeof(Acc<T>)),
+                            [=](void *scratch, int64_t begin, int64_t end) {
+                              Acc<T> *sums = static_cast<Acc<T> *>(scratch);
+                              for (int64_t p = begin; p < end; ++p) {
+                                for (int64_t i = 0; i < plane; ++i)
+                                  sums[i] = Acc<T>();
+                                Odometer<0> k;
+                                const T *column = from + p * taps * points;
+                                for (k.init(w.kernel, w.rank); k.more(); k.next(), column += points)
+                                  forRows(w, k.index, [&](int64_t first, int64_t at, int64_t count, int64_t stride) {
+                                    const T *__restrict x = column + first;
+                                    Acc<T> *__restrict y = sums + at;
+                                    for (int64_t i = 0; stride == 1 && i < count; ++i)
+                                      y[i] = y[i] + toAcc(x[i]);
+                                    for (int64_t i = 0; stride != 1 && i < count; ++i)
+                                      y[i * stride] = y[i * stride] + toAcc(x[i]);
+                                  });
+                                for (int64_t i = 0; i < plane; ++i)
+                                  to[p * plane + i] = fromAcc<T>(sums[i]);
+                              }
+                              return int32_t(ONNXC_K_OK);
+                            });
 }
 
 }  // namespace onnxc
