@@ -242,7 +242,8 @@ static LogicalResult convTranspose(onnx::ConvTransposeOp op, bool halves, Patter
 // Filters of one pixel and several frames: a frame is a row of an image, whose height is time.
 static LogicalResult convOverTime(onnx::ConvOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX()), w = rankedType(op.getW()), y = rankedType(op.getY());
-  bool frames = x && x.getRank() == 5 && w && w.getRank() == 5 && y && w.hasStaticShape() && w.getDimSize(3) * w.getDimSize(4) == 1;
+  bool frames = x && x.getRank() == 5 && w && w.getRank() == 5 && y && w.hasStaticShape() && w.getDimSize(3) * w.getDimSize(4) == 1 &&
+                w.getDimSize(2) > 1;
   bool plain = op.getAutoPad() == "NOTSET" || op.getAutoPad() == "VALID";
   if (!frames || !plain || llvm::any_of(x.getShape().drop_front(), ShapedType::isDynamic) ||
       llvm::any_of(y.getShape().drop_front(), [](int64_t d) { return d <= 0; }))
@@ -324,28 +325,33 @@ static std::optional<Frames> framesOf(onnx::ConvOp op) {
   return llvm::any_of(f.pads, [](int64_t p) { return p < 0; }) ? std::nullopt : std::optional(std::move(f));
 }
 
-// The frames that each tap along the depth reads, [batch, count, channels, height, width].
+// The frames that each tap along the depth reads, [batch, count, channels, height, width]; of a batch of one [count, channels, height,
+// width], images, which can be padded and cut in their layout.
 static SmallVector<Value> frameTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
   Value v = g.transpose(op.getX(), {0, 2, 1, 3, 4});
+  int64_t axis = 1;
+  if (f.x.getDimSize(0) == 1)
+    v = g.reshape(v, rankedType(v).getShape().drop_front()), axis = 0;
   if (f.pads[0] || f.pads[3]) {
-    SmallVector<int64_t> shape(rankedType(v).getShape());
-    shape[1] += f.pads[0] + f.pads[3];
-    v = onnx::PadOp::create(g.b, op.getLoc(), f.x.clone(shape), v, g.integers({0, f.pads[0], 0, 0, 0, 0, f.pads[3], 0, 0, 0}), Value(),
-                            Value(), "constant");
+    SmallVector<int64_t> shape(rankedType(v).getShape()), pads(2 * shape.size(), 0);
+    shape[axis] += f.pads[0] + f.pads[3];
+    pads[axis] = f.pads[0], pads[shape.size() + axis] = f.pads[3];
+    v = onnx::PadOp::create(g.b, op.getLoc(), f.x.clone(shape), v, g.integers(pads), Value(), Value(), "constant");
   }
   SmallVector<Value> taps;
   for (int64_t d = 0; d < f.depth; ++d) {
     int64_t start = d * f.dilations[0], end = start + (f.count - 1) * f.strides[0] + 1;
-    bool whole = start == 0 && end == rankedType(v).getDimSize(1) && f.strides[0] == 1;
-    taps.push_back(whole ? v : g.slice(v, 1, start, end, f.strides[0]));
+    bool whole = start == 0 && end == rankedType(v).getDimSize(axis) && f.strides[0] == 1;
+    taps.push_back(whole ? v : g.slice(v, axis, start, end, f.strides[0]));
   }
   return taps;
 }
 
-// `v`: [batch, count, channels, height, width], its frames convolved as images by [outputs, channels of a group, area] weights.
+// `v`: frames as frameTaps has them, convolved as images by [outputs, channels of a group, area] weights.
 static Value convImages(const Frames &f, onnx::ConvOp op, GraphBuilder g, Value v, const std::vector<float> &weights, Value bias) {
-  int64_t channels = rankedType(v).getDimSize(2), each = f.depthwise ? 1 : channels;
-  v = g.reshape(v, {-1, channels, f.x.getDimSize(3), f.x.getDimSize(4)});
+  int64_t rank = rankedType(v).getRank(), channels = rankedType(v).getDimSize(rank - 3), each = f.depthwise ? 1 : channels;
+  if (rank > 4)
+    v = g.reshape(v, {-1, channels, f.x.getDimSize(3), f.x.getDimSize(4)});
   Value images = g.floats({f.outputs, each, f.w.getDimSize(3), f.w.getDimSize(4)}, weights);
   auto type = f.x.clone({rankedType(v).getDimSize(0), f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)});
   auto conv = onnx::ConvOp::create(g.b, op.getLoc(), type, v, images, bias, g.b.getStringAttr("NOTSET"),
@@ -363,7 +369,7 @@ static Value joinedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g, ArrayR
       for (int64_t c = 0; c < f.channels; ++c)
         for (int64_t i = 0; i < f.area; ++i)
           images[((o * f.depth + d) * f.channels + c) * f.area + i] = f.weights[((o * f.channels + c) * f.depth + d) * f.area + i];
-  return convImages(f, op, g, g.concat(taps, 2), images, op.getB());
+  return convImages(f, op, g, g.concat(taps, rankedType(taps[0]).getRank() - 3), images, op.getB());
 }
 
 // Each tap keeps its channels apart; their images are added up.

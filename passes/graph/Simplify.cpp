@@ -1,4 +1,5 @@
 // Simplify.cpp: rewrites of the graph that need no profitability: fewer ops, same results. Runs after fold-shapes.
+#include "dialects/kernel/Families.h"
 #include "dialects/onnx/ControlFlow.h"
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Reduce.h"
@@ -140,6 +141,35 @@ static LogicalResult composeViews(Operation *op, PatternRewriter &rewriter) {
   return success();
 }
 
+// Pointwise(View(x), ...) = View(Pointwise(x, ...)), where the view puts a batch of one before images: images stay in their layout.
+static LogicalResult viewOfImages(Operation *op, PatternRewriter &rewriter) {
+  auto type = op->getNumResults() == 1 ? llvm::dyn_cast<RankedTensorType>(op->getResult(0).getType()) : RankedTensorType();
+  if (!type || !isPointwise(op) || type.getRank() != 5 || !type.hasStaticShape() || type.getDimSize(0) != 1)
+    return failure();
+  ArrayRef<int64_t> images = type.getShape().drop_front();
+  auto imagesOf = [&](Value v) {
+    auto source = isView(v.getDefiningOp()) ? llvm::dyn_cast<RankedTensorType>(v.getDefiningOp()->getOperand(0).getType()) : nullptr;
+    return source && source.getShape() == images ? v.getDefiningOp()->getOperand(0) : Value();
+  };
+  auto fits = [&](Value v) {
+    auto from = llvm::dyn_cast<RankedTensorType>(v.getType());
+    return from && (from.getShape() == type.getShape() || (from.getRank() < 5 && onnx::constantValue(v)));
+  };
+  if (!llvm::all_of(op->getOperands(), fits) || llvm::none_of(op->getOperands(), imagesOf))
+    return failure();
+  auto operands = llvm::map_to_vector(op->getOperands(), [&](Value v) -> Value {
+    auto from = llvm::cast<RankedTensorType>(v.getType());
+    if (Value source = imagesOf(v); source || from.getRank() < 5)
+      return source ? source : v;
+    return onnx::ReshapeOp::create(rewriter, op->getLoc(), from.clone(images), v, shapeConstant(rewriter, op->getLoc(), images));
+  });
+  Operation *same = rewriter.clone(*op);
+  same->setOperands(operands);
+  same->getResult(0).setType(type.clone(images));
+  rewriter.replaceOpWithNewOp<onnx::ReshapeOp>(op, type, same->getResult(0), shapeConstant(rewriter, op->getLoc(), type.getShape()));
+  return success();
+}
+
 // Transpose that keeps the order of the axes longer than 1 = Reshape.
 static LogicalResult transposeToReshape(onnx::TransposeOp op, PatternRewriter &rewriter) {
   auto from = llvm::dyn_cast<RankedTensorType>(op.getData().getType()), to = llvm::dyn_cast<RankedTensorType>(op.getType());
@@ -272,6 +302,11 @@ struct ComposeViews : RewritePattern {
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override { return composeViews(op, rewriter); }
 };
 
+struct ViewOfImages : RewritePattern {
+  ViewOfImages(MLIRContext *c) : RewritePattern(MatchAnyOpTypeTag(), 1, c) {}
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override { return viewOfImages(op, rewriter); }
+};
+
 struct Simplify : impl::SimplifyBase<Simplify> {
   using SimplifyBase::SimplifyBase;
   void runOnOperation() override {
@@ -282,6 +317,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
       populateWeightPatterns(patterns);
       populateLinearMachinePatterns(patterns);
       populateTreeEnsemblePatterns(patterns);
+      patterns.add<ViewOfImages>(&getContext());
     }
     onnx::TransposeOp::getCanonicalizationPatterns(patterns, &getContext());
     GreedyRewriteConfig config;

@@ -143,6 +143,30 @@ static LogicalResult absorbBinary(Operation *op, bool multiplies, PatternRewrite
 static LogicalResult absorbMul(onnx::MulOp op, PatternRewriter &rewriter) { return absorbBinary(op, true, rewriter); }
 static LogicalResult absorbAdd(onnx::AddOp op, PatternRewriter &rewriter) { return absorbBinary(op, false, rewriter); }
 
+// auto_pad SAME as numbers, so that one form is left; where the stride is 1 they do not depend on the image's size.
+static LogicalResult explicitPadding(onnx::ConvOp op, PatternRewriter &rewriter) {
+  auto x = llvm::dyn_cast<RankedTensorType>(op.getX().getType()), w = llvm::dyn_cast<RankedTensorType>(op.getW().getType());
+  if (!x || !w || x.getRank() != w.getRank() || !op.getAutoPad().starts_with("SAME"))
+    return rewriter.notifyMatchFailure(op, "padded by numbers");
+  int64_t rank = x.getRank() - 2;
+  ArrayRef<int64_t> strides = onnx::intsAttr(op, "strides"), dilations = onnx::intsAttr(op, "dilations");
+  SmallVector<int64_t> pads(2 * rank);
+  for (int64_t i = 0; i < rank; ++i) {
+    int64_t size = x.getDimSize(i + 2), kernel = w.getDimSize(i + 2), stride = strides.empty() ? 1 : strides[i];
+    if (ShapedType::isDynamic(kernel) || (ShapedType::isDynamic(size) && stride != 1))
+      return rewriter.notifyMatchFailure(op, "sizes are not known");
+    int64_t covered = stride == 1 ? 1 : size - (llvm::divideCeilSigned(size, stride) - 1) * stride;
+    int64_t total = std::max<int64_t>(0, (kernel - 1) * (dilations.empty() ? 1 : dilations[i]) + 1 - covered);
+    pads[i] = op.getAutoPad() == "SAME_UPPER" ? total / 2 : total - total / 2;
+    pads[rank + i] = total - pads[i];
+  }
+  rewriter.modifyOpInPlace(op, [&] {
+    op.setPads(pads);
+    op.setAutoPad("NOTSET");
+  });
+  return success();
+}
+
 // Conv(Pad(x) with zeros) = Conv(x) with more padding.
 static LogicalResult absorbPad(onnx::ConvOp op, PatternRewriter &rewriter) {
   auto pad = op.getX().getDefiningOp<onnx::PadOp>();
@@ -263,6 +287,7 @@ void populateWeightPatterns(RewritePatternSet &patterns) {
   patterns.add(scaleAndOffset);
   patterns.add(absorbMul);
   patterns.add(absorbAdd);
+  patterns.add(explicitPadding);
   patterns.add(absorbPad);
   patterns.add(absorbCut);
 }

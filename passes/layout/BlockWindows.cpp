@@ -140,7 +140,7 @@ bool Blocker::globalPool(Operation *op) {
   return true;
 }
 
-// Images with a border of one finite number, and with more channels of it.
+// Images with a border of one finite number, more of them, and with more channels of it.
 bool Blocker::pad(Operation *op) {
   auto pad = cast<onnx::PadOp>(op);
   Value x = pad.getData(), result = op->getResult(0);
@@ -150,14 +150,14 @@ bool Blocker::pad(Operation *op) {
   ElementsAttr amounts = onnx::constantValue(pad.getPads());
   auto given = amounts ? onnx::integerElements(amounts) : std::nullopt;
   auto value = pad.getConstantValue() ? constantFloats(pad.getConstantValue()) : std::vector<float>{0.f};
-  if (!given || int64_t(given->size()) != 2 * rank || (*given)[0] || (*given)[rank] || !value || value->size() != 1 ||
-      !std::isfinite(value->front()))
+  if (!given || int64_t(given->size()) != 2 * rank || !value || value->size() != 1 || !std::isfinite(value->front()))
     return false;
   int64_t before = (*given)[1], after = (*given)[rank + 1];
   if (before < 0 || after < 0 || (!fitsLanes(channelsOf(x), before, after) && value->front() != 0))
     return false;
   Location loc = op->getLoc();
   SmallVector<int64_t> pads(10, 0);
+  pads[0] = (*given)[0], pads[5] = (*given)[rank];
   for (int64_t i = 2; i < rank; ++i)
     pads[i + 4 - rank] = (*given)[i], pads[i + 9 - rank] = (*given)[rank + i];
   Value v = blocked[x];

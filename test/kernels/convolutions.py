@@ -135,6 +135,20 @@ conv("conv_3d_groups", (2, 8, 4, 6, 7), 8, (2, 3, 3), pads=[2, 1, 1, 2, 1, 1], d
 conv("conv_whole_images", (9, 5, 4, 3), 21, (4, 3), epilogue=["Relu"])
 conv("conv_3d_depthwise", (2, 24, 5, 9, 11), 24, (3, 5, 3), strides=[2, 1, 1], pads=[1, 2, 1, 1, 2, 1], group=24)
 conv("conv_3d_depthwise_twice", (1, 8, 4, 6, 7), 16, (2, 3, 3), pads=[2, 1, 1, 2, 1, 1], dilations=[2, 1, 1], group=8)
+conv("conv_3d_pixels", (1, 20, 3, 5, 7), 24, (1, 1, 1), strides=[2, 1, 2], epilogue=["Relu"])
+for _batch in (1, 2):
+    for _mode in ("SAME_UPPER", "SAME_LOWER"):
+        conv(f"conv_3d_{_mode.lower()}_{_batch}", (_batch, 20, 6, 5, 7), 24, (3, 2, 1), strides=[2, 1, 1], auto_pad=_mode, epilogue=["Relu"])
+# A network over frames: of a batch of one they stay images in blocks, padded and cut by frames, between views of five axes.
+for _batch in (1, 2):
+    _rng = np.random.default_rng(_batch)
+    _weights = {f"w{_k}": (_rng.standard_normal(_s) * 0.3).astype(np.float32) for _k, _s in enumerate(((20, 3, 1, 3, 3), (20, 1, 3, 3, 3), (20, 20, 1, 1, 1), (20, 20, 3, 3, 3)))}
+    _nodes = [helper.make_node("Conv", ["x", "w0"], ["a"], pads=[0, 1, 1, 0, 1, 1]), helper.make_node("Relu", ["a"], ["b"]),
+              helper.make_node("Conv", ["b", "w1"], ["c"], pads=[1] * 6, group=20), helper.make_node("Sigmoid", ["c"], ["s"]), helper.make_node("Mul", ["c", "s"], ["d"]),
+              helper.make_node("Conv", ["d", "w2"], ["e"]), helper.make_node("Add", ["e", "b"], ["f"]), helper.make_node("Mul", ["f", "k"], ["g"]), helper.make_node("Relu", ["g"], ["h"]),
+              helper.make_node("Conv", ["h", "w3"], ["i"], pads=[1, 1, 1, 1, 1, 1], strides=[2, 1, 1]), helper.make_node("GlobalAveragePool", ["h"], ["m"]),
+              helper.make_node("Mul", ["i", "m"], ["y"])]
+    case(f"conv_over_frames_{_batch}", _nodes, {"x": (_batch, 3, 5, 9, 11)}, {**_weights, "k": _rng.standard_normal((20, 1, 1, 1)).astype(np.float32)})
 # Between tokens: blocks are runs of channels that come last.
 for _name, _x, _channels, _image in (("tokens", (2, 35, 32), 48, (5, 7)), ("tokens_24", (1, 12, 24), 24, (3, 4)), ("tokens_line", (2, 19, 16), 32, (19,))):
     _w = np.random.default_rng(0).standard_normal((_channels, _x[2], *[3] * len(_image))).astype(np.float32)

@@ -146,13 +146,39 @@ func.func @gemm_of_bytes(%a: tensor<4x5xf32>) -> tensor<4x6xf32> {
 
 // -----
 
+// Frames of one batch are images.
 // CHECK-LABEL: @frames
-// CHECK: "onnx.Concat"{{.*}} -> tensor<1x3x4x5x5xf32>
+// CHECK: "onnx.Concat"{{.*}} -> tensor<3x4x5x5xf32>
 // CHECK: "onnx.Conv"{{.*}} -> tensor<3x1x4x4xf32>
 func.func @frames(%x: tensor<1x2x4x5x5xf32>) -> tensor<1x1x3x4x4xf32> {
   %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x2x2x2x2xf32>} : () -> tensor<1x2x2x2x2xf32>
   %y = "onnx.Conv"(%x, %w) : (tensor<1x2x4x5x5xf32>, tensor<1x2x2x2x2xf32>) -> tensor<1x1x3x4x4xf32>
   return %y : tensor<1x1x3x4x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @frames_of_batches
+// CHECK: "onnx.Concat"{{.*}} -> tensor<2x3x4x5x5xf32>
+// CHECK: "onnx.Conv"{{.*}} -> tensor<6x1x4x4xf32>
+func.func @frames_of_batches(%x: tensor<2x2x4x5x5xf32>) -> tensor<2x1x3x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x2x2x2x2xf32>} : () -> tensor<1x2x2x2x2xf32>
+  %y = "onnx.Conv"(%x, %w) : (tensor<2x2x4x5x5xf32>, tensor<1x2x2x2x2xf32>) -> tensor<2x1x3x4x4xf32>
+  return %y : tensor<2x1x3x4x4xf32>
+}
+
+// -----
+
+// Filters of one pixel and one frame are for images, those of several frames for images whose height is time.
+// CHECK-LABEL: @pixels_of_frames
+// CHECK: "onnx.Conv"{{.*}} -> tensor<4x4x5x5xf32>
+// CHECK: "onnx.Conv"{{.*}} -> tensor<1x4x3x25xf32>
+func.func @pixels_of_frames(%x: tensor<1x2x4x5x5xf32>) -> (tensor<1x4x4x5x5xf32>, tensor<1x4x3x5x5xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x2x1x1x1xf32>} : () -> tensor<4x2x1x1x1xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<4x2x2x1x1xf32>} : () -> tensor<4x2x2x1x1xf32>
+  %y = "onnx.Conv"(%x, %w) : (tensor<1x2x4x5x5xf32>, tensor<4x2x1x1x1xf32>) -> tensor<1x4x4x5x5xf32>
+  %z = "onnx.Conv"(%x, %v) : (tensor<1x2x4x5x5xf32>, tensor<4x2x2x1x1xf32>) -> tensor<1x4x3x5x5xf32>
+  return %y, %z : tensor<1x4x4x5x5xf32>, tensor<1x4x3x5x5xf32>
 }
 
 // -----

@@ -367,3 +367,36 @@ func.func @joined_trees(%x: tensor<?x2xf32>, %z: tensor<?x2xf32>) -> tensor<?x4x
   %y = "onnx.Concat"(%0, %1, %2, %3) <{axis = 1 : i64}> : (tensor<?x1xf32>, tensor<?x1xf32>, tensor<?x1xf32>, tensor<?x1xf32>) -> tensor<?x4xf32>
   return %y : tensor<?x4xf32>
 }
+
+// Padding that is to keep the size, as numbers: of a size of the run where the stride is 1.
+// CHECK-LABEL: @same_padding
+// CHECK: "onnx.Conv"(%arg0, {{.*}} <{auto_pad = "NOTSET", {{.*}}pads = array<i64: 1, 2, 2, 2>
+// CHECK: "onnx.Conv"(%arg1, {{.*}} <{auto_pad = "NOTSET", {{.*}}pads = array<i64: 1, 1, 0, 0>
+// CHECK: "onnx.Conv"(%arg0, {{.*}} <{auto_pad = "SAME_UPPER", {{.*}}strides = array<i64: 2, 2>
+func.func @same_padding(%x: tensor<1x1x?x?xf32>, %y: tensor<1x1x6x7xf32>) -> (tensor<1x1x?x?xf32>, tensor<1x1x3x3xf32>, tensor<1x1x?x?xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x1x4x3xf32>} : () -> tensor<1x1x4x3xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<1x1x3x2xf32>} : () -> tensor<1x1x3x2xf32>
+  %0 = "onnx.Conv"(%x, %w) {auto_pad = "SAME_UPPER", dilations = array<i64: 1, 2>} : (tensor<1x1x?x?xf32>, tensor<1x1x4x3xf32>) -> tensor<1x1x?x?xf32>
+  %1 = "onnx.Conv"(%y, %v) {auto_pad = "SAME_LOWER", strides = array<i64: 2, 3>} : (tensor<1x1x6x7xf32>, tensor<1x1x3x2xf32>) -> tensor<1x1x3x3xf32>
+  %2 = "onnx.Conv"(%x, %w) {auto_pad = "SAME_UPPER", strides = array<i64: 2, 2>} : (tensor<1x1x?x?xf32>, tensor<1x1x4x3xf32>) -> tensor<1x1x?x?xf32>
+  return %0, %1, %2 : tensor<1x1x?x?xf32>, tensor<1x1x3x3xf32>, tensor<1x1x?x?xf32>
+}
+
+// What computes on views of images as a batch of one computes on the images.
+// CHECK-LABEL: @view_of_images
+// CHECK-DAG: %[[Z:.*]] = "onnx.Reshape"(%arg1, {{.*}} -> tensor<3x8x4x5xf32>
+// CHECK-DAG: %[[R:.*]] = "onnx.Relu"(%arg0) : (tensor<3x8x4x5xf32>)
+// CHECK: %[[S:.*]] = "onnx.Add"(%[[R]], %[[Z]]) : (tensor<3x8x4x5xf32>
+// CHECK: "onnx.Mul"(%[[S]], %{{.*}}) : (tensor<3x8x4x5xf32>, tensor<8x1x1xf32>)
+// CHECK-NEXT: return
+func.func @view_of_images(%x: tensor<3x8x4x5xf32>, %z: tensor<1x3x8x4x5xf32>) -> tensor<3x8x4x5xf32> {
+  %to = "onnx.Constant"() {value = dense<[1, 3, 8, 4, 5]> : tensor<5xi64>} : () -> tensor<5xi64>
+  %back = "onnx.Constant"() {value = dense<[3, 8, 4, 5]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %c = "onnx.Constant"() {value = dense<2.0> : tensor<8x1x1xf32>} : () -> tensor<8x1x1xf32>
+  %0 = "onnx.Reshape"(%x, %to) : (tensor<3x8x4x5xf32>, tensor<5xi64>) -> tensor<1x3x8x4x5xf32>
+  %1 = "onnx.Relu"(%0) : (tensor<1x3x8x4x5xf32>) -> tensor<1x3x8x4x5xf32>
+  %2 = "onnx.Add"(%1, %z) : (tensor<1x3x8x4x5xf32>, tensor<1x3x8x4x5xf32>) -> tensor<1x3x8x4x5xf32>
+  %3 = "onnx.Mul"(%2, %c) : (tensor<1x3x8x4x5xf32>, tensor<8x1x1xf32>) -> tensor<1x3x8x4x5xf32>
+  %4 = "onnx.Reshape"(%3, %back) : (tensor<1x3x8x4x5xf32>, tensor<4xi64>) -> tensor<3x8x4x5xf32>
+  return %4 : tensor<3x8x4x5xf32>
+}

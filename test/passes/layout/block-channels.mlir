@@ -291,6 +291,24 @@ func.func @more_channels(%x: tensor<?x3x4x4xf32>) -> tensor<?x16x5x4xf32> {
   return %3 : tensor<?x16x5x4xf32>
 }
 
+// More images of Pad are more of blocks.
+// CHECK-LABEL: @more_images
+// CHECK: "onnx.Pad"(%{{.*}}) {{.*}} -> tensor<5x1x4x4x16xf32>
+// CHECK: "onnx.Slice"(%{{.*}} -> tensor<3x1x4x4x16xf32>
+// CHECK: "onnx.packed.Conv"
+func.func @more_images(%x: tensor<3x3x4x4xf32>) -> tensor<3x16x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<16x3x1x1xf32>} : () -> tensor<16x3x1x1xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<16x16x1x1xf32>} : () -> tensor<16x16x1x1xf32>
+  %more = "onnx.Constant"() {value = dense<[1, 0, 0, 0, 1, 0, 0, 0]> : tensor<8xi64>} : () -> tensor<8xi64>
+  %zero = "onnx.Constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %end = "onnx.Constant"() {value = dense<3> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0 = "onnx.Conv"(%x, %w) : (tensor<3x3x4x4xf32>, tensor<16x3x1x1xf32>) -> tensor<3x16x4x4xf32>
+  %1 = "onnx.Pad"(%0, %more) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>}> : (tensor<3x16x4x4xf32>, tensor<8xi64>) -> tensor<5x16x4x4xf32>
+  %2 = "onnx.Slice"(%1, %zero, %end, %zero) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}> : (tensor<5x16x4x4xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3x16x4x4xf32>
+  %3 = "onnx.Conv"(%2, %v) : (tensor<3x16x4x4xf32>, tensor<16x16x1x1xf32>) -> tensor<3x16x4x4xf32>
+  return %3 : tensor<3x16x4x4xf32>
+}
+
 // What is moved is zero, so that more channels of another number are not made in blocks.
 // CHECK-LABEL: @channels_of_ones
 // CHECK: "onnx.packed.Unblock"
