@@ -32,7 +32,8 @@ void activate(const Activation &f, double clip, float *v, int64_t n) {
 // One direction of a layer while it runs.
 struct Pass {
   const Layer *l;
-  const Args *threads;  // null: they run the other direction
+  const Args *threads;  // null: they run the other direction, or other rows
+  int64_t first, end;   // rows of the batch
   const Activation *f;
   const float *peephole, *lateBias;  // null: none; lateBias: the recurrent bias of GRU's last gate, where the reset multiplies it
   Panels all, last;                  // GRU: the first two gates, the last gate
@@ -49,7 +50,7 @@ struct Pass {
   const float **x;
 
   bool start(const Args *a, const Layer &layer, int64_t gateCount, bool flag, bool byStep = false) {
-    l = &layer, n = layer.hidden, this->flag = flag;
+    l = &layer, n = layer.hidden, end = layer.batch, this->flag = flag;
     xw = heap<float>(a, (byStep ? 1 : layer.steps) * layer.batch * gateCount * n), state = heap<float>(a, 3 * layer.batch * n);
     gates = heap<float *>(a, 4 * layer.batch);
     if (!xw || !state || !gates)
@@ -172,6 +173,8 @@ struct LstmCell {
   }
 };
 
+constexpr int64_t kRows = 4, kGroups = 3;  // of a batch that go together; groups of rows that pay for reading the weights once more
+
 bool isFew(const Layer &l) { return l.steps * l.batch <= kFew; }
 
 // The biases of `count` rows of gates at `to`; the last gate's recurrent one is left out where `late`.
@@ -255,7 +258,7 @@ void roundStates(Pass &p, const float *state, int64_t step) {
     p.rounded.set(b, p.h[b], p.n);
 }
 
-// All steps of one direction.
+// All steps of one direction for the rows of a pass.
 template <class Cell>
 int32_t runSteps(const Args *a, Pass &p, int64_t d) {
   const Layer &l = *p.l;
@@ -263,7 +266,7 @@ int32_t runSteps(const Args *a, Pass &p, int64_t d) {
   int64_t n = l.hidden;
   float *y = hasOut(a, 0) ? out<float>(a, 0) : nullptr;
   bool forward = l.forwardFirst && d == 0;
-  for (int64_t b = 0; b < l.batch; ++b) {
+  for (int64_t b = p.first; b < p.end; ++b) {
     startRow(state + b * 3 * n, a, InitialH, l.stateRow(d, b), n);
     if (Cell::gates == 4)
       startRow(state + b * 3 * n + n, a, InitialC, l.stateRow(d, b), n);
@@ -272,7 +275,7 @@ int32_t runSteps(const Args *a, Pass &p, int64_t d) {
   }
   for (int64_t s = 0; s < l.steps; ++s) {
     p.count = 0, p.backward = s & 1;
-    for (int64_t b = 0; b < l.batch; ++b) {
+    for (int64_t b = p.first; b < p.end; ++b) {
       int64_t length = l.lengths ? l.lengths[b] : l.steps, t = forward ? s : length - 1 - s;
       if (s >= length)
         continue;
@@ -288,32 +291,46 @@ int32_t runSteps(const Args *a, Pass &p, int64_t d) {
     if (p.bias)
       ONNXC_TRY(p.addProducts(p.input, p.x, p.gates));
     ONNXC_TRY(Cell::step(p));
-    for (int64_t b = 0; y && b < l.batch; ++b) {
+    for (int64_t b = p.first; y && b < p.end; ++b) {
       int64_t length = l.lengths ? l.lengths[b] : l.steps;
       if (s < length)
         memcpy(y + l.outputRow(forward ? s : length - 1 - s, d, b), state + b * 3 * n, size_t(n) * sizeof(float));
     }
   }
   for (int which = 1; which <= 2; ++which)
-    for (int64_t b = 0; hasOut(a, which) && b < l.batch; ++b)
+    for (int64_t b = p.first; hasOut(a, which) && b < p.end; ++b)
       memcpy(out<float>(a, which) + l.stateRow(d, b), state + b * 3 * n + (which - 1) * n, size_t(n) * sizeof(float));
   return ONNXC_K_OK;
 }
 
-// The directions, side by side; or the one, whose steps use the threads.
+// Rows whose steps read weights that a cache holds go their way without waiting for others; a quantised state has one range for all.
+template <class Cell>
+bool isByRows(const Layer &l) {
+  return !Cell::quantised && l.batch >= 2 * kGroups * kRows &&
+         padded(Cell::gates * l.hidden) * (l.inputs + l.hidden) * int64_t(sizeof(float)) <= kNear;
+}
+
+// Directions and groups of rows, side by side; or one direction, whose steps use the threads.
 template <class Cell>
 int32_t runDirections(const Args *a, Pass *passes) {
   const Layer &l = *passes->l;
-  if (l.directions == 1) {
+  bool byRows = isByRows<Cell>(l);
+  if (l.directions == 1 && !byRows) {
     passes->threads = a;
     return runSteps<Cell>(a, *passes, 0);
   }
-  int64_t work = l.steps * l.batch * Cell::gates * l.hidden * l.hidden / 8;
-  return parallelFor(a, l.directions, grainOf(work), [=](int64_t begin, int64_t end) -> int32_t {
-    for (int64_t d = begin; d < end; ++d)
-      ONNXC_TRY(runSteps<Cell>(a, passes[d], d));
-    return ONNXC_K_OK;
-  });
+  int64_t each = byRows ? kRows : l.batch, groups = (l.batch + each - 1) / each;
+  int64_t work = l.steps * each * Cell::gates * l.hidden * l.hidden / 8;
+  return parallelFor(
+      a, l.directions * groups, byRows ? maxOf(grainOf(work), kGroups) : grainOf(work), [=](int64_t begin, int64_t end) -> int32_t {
+        for (int64_t d = begin / groups; d * groups < end; ++d) {
+          Pass p = passes[d];
+          p.first = maxOf<int64_t>(begin - d * groups, 0) * each, p.end = minOf(minOf(end - d * groups, groups) * each, p.end);
+          p.gates += p.first, p.h += p.first, p.c += p.first, p.tmp += p.first, p.x += p.bias ? p.first : 0;
+          ONNXC_TRY(runSteps<Cell>(a, p, d));
+        }
+        return ONNXC_K_OK;
+      });
 }
 
 // readLayer of W and R in panels, whose types say how many rows they are padded to.
