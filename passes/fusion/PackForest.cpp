@@ -196,8 +196,11 @@ struct Packer {
         return false;
       trees.back().depth = *depth;
     }
-    header.columns = (anyMissingYes ? 2 : 1) * header.features + 1;
-    header.columnBits = llvm::Log2_32_Ceil(header.columns + 1);
+    constexpr int32_t mostFeatures = 1 << 24;
+    if (header.features > mostFeatures)
+      return false;
+    header.columns = (anyMissingYes ? 2 : 1) * header.features + 1;       // NaN has two keys
+    header.columnBits = llvm::Log2_32_Ceil(std::max(header.columns, 2));  // at least one
     return true;
   }
 
@@ -217,15 +220,15 @@ struct Packer {
   bool pack(std::vector<PackedNode> &packed, std::vector<PackedEntry> &entries) {
     for (auto [at, place] : llvm::enumerate(places)) {
       const Node &n = nodes[place.node];
-      int64_t far = place.child - int64_t(at), column = header.columns - 1;
+      int64_t distance = place.child - int64_t(at), column = header.columns - 1;
       uint32_t key = 0;
       if (isLeaf(at))
         key = wordOf(n, entries);
       else if (!place.elsewhere)
         key = keyOf(llvm::bit_cast<uint32_t>(n.split)), column = n.feature + (n.missingYes ? header.features : 0);
-      if (!llvm::isIntN(32 - header.columnBits, far))
+      if (!llvm::isIntN(32 - header.columnBits, distance))
         return false;
-      packed.push_back({key, int32_t(uint32_t(far) << header.columnBits | uint32_t(column))});
+      packed.push_back({key, int32_t(uint32_t(distance) << header.columnBits | uint32_t(column))});
     }
     return true;
   }
@@ -278,8 +281,10 @@ struct Packer {
       std::vector<MaskedTest> tests;
       std::vector<int64_t> leaves;
       header.masks &= header.features <= mostColumns && masksOf(tree.root, tests, leaves);
-      if (!header.masks)
+      if (!header.masks) {
+        header.tests = 0;
         return {};
+      }
       all.push_back(leaves.size());
       appendTests(all, tests, leaves.size());
       for (int64_t leaf : leaves)

@@ -310,7 +310,7 @@ static std::optional<Frames> framesOf(onnx::ConvOp op) {
   Frames f{rankedType(op.getX()), rankedType(op.getW()), rankedType(op.getY()), {}, {}, {}, 0, 0, 0, 0, 0, {}, false};
   bool plain = op.getAutoPad() == "NOTSET" || op.getAutoPad() == "VALID";
   if (!f.x || f.x.getRank() != 5 || !f.w || f.w.getRank() != 5 || !plain || !biasOf(op.getB()) ||
-      llvm::any_of(f.x.getShape().drop_front(), ShapedType::isDynamic) ||
+      llvm::any_of(f.x.getShape().drop_front(), [](int64_t d) { return d <= 0; }) ||
       llvm::any_of(f.y.getShape().drop_front(), [](int64_t d) { return d <= 0; }))
     return std::nullopt;
   f.channels = f.x.getDimSize(1), f.outputs = f.w.getDimSize(0), f.depth = f.w.getDimSize(2), f.count = f.y.getDimSize(2);

@@ -141,22 +141,25 @@ static LogicalResult composeViews(Operation *op, PatternRewriter &rewriter) {
   return success();
 }
 
-// Pointwise(View(x), ...) = View(Pointwise(x, ...)), where the view puts a batch of one before images: images stay in their layout.
+// Pointwise(View(x), ...) = View(Pointwise(x, ...)), where the view puts a batch of one before images: images stay in their layout. Other
+// operands of five axes become images by a view of their own.
 static LogicalResult viewOfImages(Operation *op, PatternRewriter &rewriter) {
   auto type = op->getNumResults() == 1 ? llvm::dyn_cast<RankedTensorType>(op->getResult(0).getType()) : RankedTensorType();
-  if (!type || !isPointwise(op) || type.getRank() != 5 || !type.hasStaticShape() || type.getDimSize(0) != 1)
-    return failure();
+  if (!type || !isPointwise(op) || type.getRank() != 5 || !type.hasStaticShape() || type.getDimSize(0) != 1 ||
+      llvm::is_contained(type.getShape(), 0))
+    return rewriter.notifyMatchFailure(op, "not of a batch of one of images");
   ArrayRef<int64_t> images = type.getShape().drop_front();
   auto imagesOf = [&](Value v) {
-    auto source = isView(v.getDefiningOp()) ? llvm::dyn_cast<RankedTensorType>(v.getDefiningOp()->getOperand(0).getType()) : nullptr;
-    return source && source.getShape() == images ? v.getDefiningOp()->getOperand(0) : Value();
+    Value source = isView(v.getDefiningOp()) ? v.getDefiningOp()->getOperand(0) : Value();
+    auto from = source ? llvm::dyn_cast<RankedTensorType>(source.getType()) : nullptr;
+    return from && from.getShape() == images ? source : Value();
   };
   auto fits = [&](Value v) {
     auto from = llvm::dyn_cast<RankedTensorType>(v.getType());
     return from && (from.getShape() == type.getShape() || (from.getRank() < 5 && onnx::constantValue(v)));
   };
   if (!llvm::all_of(op->getOperands(), fits) || llvm::none_of(op->getOperands(), imagesOf))
-    return failure();
+    return rewriter.notifyMatchFailure(op, "no view of images, or an operand that is spread");
   auto operands = llvm::map_to_vector(op->getOperands(), [&](Value v) -> Value {
     auto from = llvm::cast<RankedTensorType>(v.getType());
     if (Value source = imagesOf(v); source || from.getRank() < 5)

@@ -119,9 +119,9 @@ struct FromTreeEnsemble {
       trees.addTest(0, i, names[int(modes[i])], op.getNodesFeatureids()[i], splits[i], *yes, *no, missing);
     return true;
   }
-  // A regressor takes the nodes without parents as its roots; sets are read in the order of the nodes.
+  // A regressor takes the nodes without parents as its roots, and adds up in their order; sets are read in the order of the nodes.
   bool convert() {
-    if (!read())
+    if (!read() || !llvm::is_sorted(op.getTreeRoots()))
       return false;
     std::vector<bool> isRoot(inner);
     for (int64_t r : op.getTreeRoots()) {
@@ -149,7 +149,7 @@ LogicalResult asRegressor(onnx::MLTreeEnsembleOp op, PatternRewriter &rewriter) 
   constexpr StringRef folds[] = {"AVERAGE", "SUM", "MIN", "MAX"}, posts[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
   int64_t fold = op.getAggregateFunction(), post = op.getPostTransform();
   if (!onnx::elementType(op.getX()).isF32() || !op.getNTargets() || fold < 0 || fold > 3 || post < 0 || post > 4)
-    return rewriter.notifyMatchFailure(op, "not of floats");
+    return rewriter.notifyMatchFailure(op, "not of floats, without a number of targets, or of an unknown sum or transform");
   FromTreeEnsemble from(op);
   if (!from.convert())
     return rewriter.notifyMatchFailure(op, "nodes that a regressor has no form for");
@@ -186,15 +186,20 @@ bool append(onnx::MLTreeEnsembleRegressorOp op, Trees &trees, int64_t firstTree,
       op.getNodesModes()->size() != n || targetTree.size() != entries || targetNode.size() != entries || weight.size() < entries ||
       llvm::any_of(tree, [](int64_t t) { return t < 0 || t >= (1 << 30); }))
     return false;
+  int64_t targets = op.getNTargets().value_or(1);
+  llvm::DenseSet<std::pair<int64_t, int64_t>> named, seen;
+  for (size_t i = 0; i < n; ++i)
+    named.insert({tree[i], node[i]});
+  for (size_t i = 0; i < entries; ++i)
+    if (target[i] < 0 || target[i] >= targets || !named.contains({targetTree[i], targetNode[i]}))
+      return false;
   for (size_t i = 0; i < n; ++i) {
     nextTree = std::max(nextTree, firstTree + tree[i] + 1);
     trees.addTest(firstTree + tree[i], node[i], cast<StringAttr>((*op.getNodesModes())[i]).getValue(), feature[i], split[i], yes[i], no[i],
                   i < missing.size() && missing[i]);
   }
-  bool oneTarget = op.getNTargets().value_or(1) == 1;
-  llvm::DenseSet<std::pair<int64_t, int64_t>> seen;
   for (size_t i = 0; i < entries; ++i)
-    if (!oneTarget || seen.insert({targetTree[i], targetNode[i]}).second)  // of several weights for the one target the first counts
+    if (targets > 1 || seen.insert({targetTree[i], targetNode[i]}).second)  // of several weights for the one target the first counts
       trees.addWeight(firstTree + targetTree[i], targetNode[i], firstTarget + target[i], weight[i]);
   return true;
 }

@@ -140,7 +140,7 @@ bool Blocker::globalPool(Operation *op) {
   return true;
 }
 
-// Images with a border of one finite number, more of them, and with more channels of it.
+// Images with a border of one finite number, images of it before and behind them (or some cut off), and more channels of it.
 bool Blocker::pad(Operation *op) {
   auto pad = cast<onnx::PadOp>(op);
   Value x = pad.getData(), result = op->getResult(0);

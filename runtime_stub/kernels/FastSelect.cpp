@@ -43,7 +43,8 @@ ONNXC_INLINE void sink(uint64_t *heap, int64_t at, int64_t size, uint64_t value)
   heap[at] = value;
 }
 
-// The k greatest of n keys (padded to a multiple of 64 by the least), best first, equal ones in order: three ways, all of them to `order`.
+// Three ways to find the k greatest of n keys, padded to a multiple of 64 by the least ones, and to write their places to `order`, best
+// first, equal ones in order. This one keeps them in a heap.
 void selectByHeap(const int32_t *key, int64_t n, int64_t k, uint64_t *heap, int32_t *order) {
   for (int64_t i = 0; i < k; ++i)
     heap[i] = entryOf(key[i], i);
@@ -95,8 +96,8 @@ void selectByCount(const int32_t *key, int64_t n, int32_t *order) {
   }
 }
 
-// Sorts those that are among the k greatest or share one of kBuckets equal parts of the range with the least of them; false where these
-// are more than `most`, for which items and other have room.
+// The range of the keys is cut into kBuckets equal parts. Sorts what lies in the same part as the least of the k greatest or in a higher
+// one; false where that is more than `most`, for which items and other have room.
 bool selectBySort(const int32_t *key, int64_t n, int64_t k, int64_t most, Keyed *items, Keyed *other, int32_t *order) {
   constexpr int kBuckets = 2048;
   v16i low = v16i(key[0]), high = low;
@@ -206,7 +207,7 @@ int32_t topK(const onnxc_args *a) {  // attributes: axis, largest
   float *values = hasOutput(a, 0) ? mutableData<float>(a->out[0]) : nullptr;
   int64_t *indices = hasOutput(a, 1) ? mutableData<int64_t>(a->out[1]) : nullptr;
   const float *x = data<float>(in);
-  if (s.inner == 1 && s.dim <= kColumn && k <= 8 && s.dim * k <= 400)  // a heap is quicker for more
+  if (s.inner == 1 && s.dim <= kColumn && k <= 8 && s.dim * k <= 400)  // what follows is quicker for more
     return parallelFor(a, (s.outer + 63) / 64, grainOf(s.dim * k * 64), [=](int64_t begin, int64_t end) {
       for (int64_t r = begin * 64; r < minOf(end * 64, s.outer); r += 64)
         topOfRows(x + r * s.dim, s.dim, minOf<int64_t>(64, s.outer - r), flip, k, values ? values + r * k : nullptr,

@@ -135,6 +135,7 @@ conv("conv_3d_groups", (2, 8, 4, 6, 7), 8, (2, 3, 3), pads=[2, 1, 1, 2, 1, 1], d
 conv("conv_whole_images", (9, 5, 4, 3), 21, (4, 3), epilogue=["Relu"])
 conv("conv_3d_depthwise", (2, 24, 5, 9, 11), 24, (3, 5, 3), strides=[2, 1, 1], pads=[1, 2, 1, 1, 2, 1], group=24)
 conv("conv_3d_depthwise_twice", (1, 8, 4, 6, 7), 16, (2, 3, 3), pads=[2, 1, 1, 2, 1, 1], dilations=[2, 1, 1], group=8)
+conv("conv_3d_no_frames", (1, 6, 0, 9, 11), 14, (1, 3, 3), pads=[1, 1, 1, 1, 1, 1])
 conv("conv_3d_pixels", (1, 20, 3, 5, 7), 24, (1, 1, 1), strides=[2, 1, 2], epilogue=["Relu"])
 for _batch in (1, 2):
     for _mode in ("SAME_UPPER", "SAME_LOWER"):

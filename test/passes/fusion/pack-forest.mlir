@@ -4,7 +4,7 @@
 // values, their own children. Behind: its masks, of two leaves the one test, which leaves all but the first, and the leaves.
 // CHECK-LABEL: kernel.func @ml_treeensembleregressor
 // CHECK: fast
-// CHECK-SAME: forest = dense<[1, 3, 0, 1, 1, 1, 1, 1, 1, 1, 2, 2, 0, 1, 0, 0, -1090519041, 4, 1065353216, 1, 1073741824, 1, 2, 1, 1056964607, 0, -2, 1065353216, 1073741824]>
+// CHECK-SAME: forest = dense<[1, 3, 0, 1, 1, 1, 1, 1, 1, 1, 2, 1, 0, 1, 0, 0, -1090519041, 2, 1065353216, 1, 1073741824, 1, 2, 1, 1056964607, 0, -2, 1065353216, 1073741824]>
 // CHECK-NOT: nodes_modes
 func.func @main(%x: tensor<4x1xf32>) -> tensor<4x1xf32> {
   %y = "onnx.ml.TreeEnsembleRegressor"(%x) <{n_targets = 1 : i64, nodes_treeids = array<i64: 0, 0, 0>, nodes_nodeids = array<i64: 0, 1, 2>,
@@ -35,7 +35,7 @@ func.func @main(%x: tensor<4x1xf32>) -> tensor<4x1xf32> {
 // x == 0.5 is x <= 0.5 and not x <= the float before, without masks; the leaf that both lead to is reached the second time by a node that always holds.
 // CHECK-LABEL: kernel.func @ml_treeensembleregressor
 // CHECK: fast
-// CHECK-SAME: forest = dense<[1, 5, 0, 1, 1, 1, 1, 0, 1, 0, 2, 2, 0, 3, 0, 0, -1090519040, 4, -1090519041, 8, 1073741824, 1, 0, -3, 1065353216, 1]>
+// CHECK-SAME: forest = dense<[1, 5, 0, 1, 1, 1, 1, 0, 1, 0, 2, 1, 0, 3, 0, 0, -1090519040, 2, -1090519041, 4, 1073741824, 1, 0, -1, 1065353216, 1]>
 func.func @main(%x: tensor<4x1xf32>) -> tensor<4x1xf32> {
   %y = "onnx.ml.TreeEnsembleRegressor"(%x) <{n_targets = 1 : i64, nodes_treeids = array<i64: 0, 0, 0>, nodes_nodeids = array<i64: 0, 1, 2>,
     nodes_truenodeids = array<i64: 1, 0, 0>, nodes_falsenodeids = array<i64: 2, 0, 0>, nodes_featureids = array<i64: 0, 0, 0>,

@@ -400,3 +400,41 @@ func.func @view_of_images(%x: tensor<3x8x4x5xf32>, %z: tensor<1x3x8x4x5xf32>) ->
   %4 = "onnx.Reshape"(%3, %back) : (tensor<1x3x8x4x5xf32>, tensor<4xi64>) -> tensor<3x8x4x5xf32>
   return %4 : tensor<3x8x4x5xf32>
 }
+
+// Images without elements keep their views: a size of 0 in a Reshape means another one.
+// CHECK-LABEL: @view_of_no_images
+// CHECK: "onnx.Relu"{{.*}} (tensor<1x0x8x4x5xf32>)
+func.func @view_of_no_images(%x: tensor<0x8x4x5xf32>) -> tensor<1x0x8x4x5xf32> {
+  %axis = "onnx.Constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0 = "onnx.Unsqueeze"(%x, %axis) : (tensor<0x8x4x5xf32>, tensor<1xi64>) -> tensor<1x0x8x4x5xf32>
+  %1 = "onnx.Relu"(%0) : (tensor<1x0x8x4x5xf32>) -> tensor<1x0x8x4x5xf32>
+  return %1 : tensor<1x0x8x4x5xf32>
+}
+
+// A weight of a target or of a tree that its own regressor has not stays where it is refused.
+// CHECK-LABEL: @not_joined
+// CHECK-COUNT-4: "onnx.ml.TreeEnsembleRegressor"
+func.func @not_joined(%x: tensor<?x2xf32>) -> (tensor<?x2xf32>, tensor<?x2xf32>) {
+  %0 = "onnx.ml.TreeEnsembleRegressor"(%x) <{nodes_treeids = array<i64: 0>, nodes_nodeids = array<i64: 4>, nodes_truenodeids = array<i64: 0>, nodes_falsenodeids = array<i64: 0>, nodes_featureids = array<i64: 0>,
+    nodes_modes = ["LEAF"], nodes_values = array<f32: 0.0>, target_ids = array<i64: 1>, target_nodeids = array<i64: 4>, target_treeids = array<i64: 0>, target_weights = array<f32: 2.0>}> : (tensor<?x2xf32>) -> tensor<?x1xf32>
+  %1 = "onnx.ml.TreeEnsembleRegressor"(%x) <{nodes_treeids = array<i64: 0>, nodes_nodeids = array<i64: 4>, nodes_truenodeids = array<i64: 0>, nodes_falsenodeids = array<i64: 0>, nodes_featureids = array<i64: 0>,
+    nodes_modes = ["LEAF"], nodes_values = array<f32: 0.0>, target_ids = array<i64: 0>, target_nodeids = array<i64: 4>, target_treeids = array<i64: 0>, target_weights = array<f32: 2.0>}> : (tensor<?x2xf32>) -> tensor<?x1xf32>
+  %2 = "onnx.ml.TreeEnsembleRegressor"(%x) <{nodes_treeids = array<i64: 0>, nodes_nodeids = array<i64: 4>, nodes_truenodeids = array<i64: 0>, nodes_falsenodeids = array<i64: 0>, nodes_featureids = array<i64: 0>,
+    nodes_modes = ["LEAF"], nodes_values = array<f32: 0.0>, target_ids = array<i64: 0>, target_nodeids = array<i64: 4>, target_treeids = array<i64: 1>, target_weights = array<f32: 2.0>}> : (tensor<?x2xf32>) -> tensor<?x1xf32>
+  %3 = "onnx.ml.TreeEnsembleRegressor"(%x) <{nodes_treeids = array<i64: 0>, nodes_nodeids = array<i64: 4>, nodes_truenodeids = array<i64: 0>, nodes_falsenodeids = array<i64: 0>, nodes_featureids = array<i64: 0>,
+    nodes_modes = ["LEAF"], nodes_values = array<f32: 0.0>, target_ids = array<i64: 0>, target_nodeids = array<i64: 4>, target_treeids = array<i64: 0>, target_weights = array<f32: 3.0>}> : (tensor<?x2xf32>) -> tensor<?x1xf32>
+  %y = "onnx.Concat"(%0, %1) <{axis = 1 : i64}> : (tensor<?x1xf32>, tensor<?x1xf32>) -> tensor<?x2xf32>
+  %z = "onnx.Concat"(%2, %3) <{axis = 1 : i64}> : (tensor<?x1xf32>, tensor<?x1xf32>) -> tensor<?x2xf32>
+  return %y, %z : tensor<?x2xf32>, tensor<?x2xf32>
+}
+
+// Sums are in the order of the roots, which a regressor takes as they are numbered.
+// CHECK-LABEL: @roots_in_another_order
+// CHECK: "onnx.ml.TreeEnsemble"
+func.func @roots_in_another_order(%x: tensor<?x2xf32>) -> tensor<?x1xf32> {
+  %y = "onnx.ml.TreeEnsemble"(%x) <{n_targets = 1 : i64, tree_roots = array<i64: 1, 0>,
+    nodes_featureids = array<i64: 1, 0>, nodes_modes = dense<0> : tensor<2xui8>, nodes_splits = dense<0.0> : tensor<2xf32>,
+    nodes_truenodeids = array<i64: 0, 1>, nodes_trueleafs = array<i64: 1, 1>, nodes_falsenodeids = array<i64: 0, 1>, nodes_falseleafs = array<i64: 1, 1>,
+    leaf_targetids = array<i64: 0, 0>, leaf_weights = dense<[7.0, 8.0]> : tensor<2xf32>}> : (tensor<?x2xf32>) -> tensor<?x1xf32>
+  return %y : tensor<?x1xf32>
+}
