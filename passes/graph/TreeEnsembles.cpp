@@ -34,17 +34,6 @@ struct Trees {
   }
 };
 
-std::optional<std::vector<float>> floatsOf(ElementsAttr value) {
-  if (!value || !value.getElementType().isF32())
-    return std::nullopt;
-  std::optional<std::vector<char>> bytes = constantBytes(value);
-  if (!bytes)
-    return std::nullopt;
-  std::vector<float> floats(bytes->size() / sizeof(float));
-  memcpy(floats.data(), bytes->data(), floats.size() * sizeof(float));
-  return floats;
-}
-
 // Inner nodes and leaves are numbered apart, and trees share no numbers.
 struct FromTreeEnsemble {
   explicit FromTreeEnsemble(onnx::MLTreeEnsembleOp op) : op(op), trees(op.getContext()) {}
@@ -58,9 +47,9 @@ struct FromTreeEnsemble {
   size_t set = 0;
 
   bool read() {
-    auto s = floatsOf(op.getNodesSplits()), w = floatsOf(op.getLeafWeights());
+    auto s = constantFloats(op.getNodesSplits()), w = constantFloats(op.getLeafWeights());
     std::optional<std::vector<char>> m = constantBytes(op.getNodesModes());
-    auto sets = op.getMembershipValues() ? floatsOf(*op.getMembershipValues()) : std::vector<float>();
+    auto sets = op.getMembershipValues() ? constantFloats(*op.getMembershipValues()) : std::vector<float>();
     if (!s || !w || !m || !sets)
       return false;
     splits = *s, weights = *w, modes = *m, members = *sets;

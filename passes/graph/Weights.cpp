@@ -48,8 +48,9 @@ static std::optional<std::vector<T>> elements(ElementsAttr value) {
 
 std::optional<std::vector<char>> constantBytes(ElementsAttr value) { return elements<char>(value); }
 
-std::optional<std::vector<float>> constantFloats(Value v) {
-  ElementsAttr value = onnx::constantValue(v);
+std::optional<std::vector<float>> constantFloats(Value v) { return constantFloats(onnx::constantValue(v)); }
+
+std::optional<std::vector<float>> constantFloats(ElementsAttr value) {
   if (!value || !value.getElementType().isF32())
     return std::nullopt;
   return elements<float>(value);

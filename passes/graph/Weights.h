@@ -19,7 +19,8 @@ enum {
 int64_t elementBytes(mlir::Type elementType);
 // The elements of a constant one after the other, splats spread; nothing when they are not plain bytes.
 std::optional<std::vector<char>> constantBytes(mlir::ElementsAttr value);
-std::optional<std::vector<float>> constantFloats(mlir::Value v);    // of an f32 onnx.Constant
+std::optional<std::vector<float>> constantFloats(mlir::Value v);  // of an f32 onnx.Constant
+std::optional<std::vector<float>> constantFloats(mlir::ElementsAttr value);
 bool isByte(mlir::Type elementType);                                // 8 bits, signed or not; not null
 std::optional<std::vector<float>> constantIntegers(mlir::Value v);  // of an onnx.Constant of bytes or of i32
 

@@ -103,6 +103,8 @@ struct Walker {
         at[i.value] += uint32_t(n.link >> columnBits) + (n.key < x[i.value][uint32_t(n.link) & mask]);
       });
   }
+  // Whether a leaf's word is what its tree adds to its target.
+  bool sums() const { return header->plain && fold != Fold::Min && fold != Fold::Max; }
   void give(int64_t row, int32_t tree, uint32_t word) {
     if (header->plain) {
       int64_t target = row * stride + trees[tree].target;
@@ -118,11 +120,10 @@ struct Walker {
   // Sums of many trees of one target stay in a register.
   void giveAll(int64_t row) {
     int32_t n = header->trees;
-    bool sums = header->plain && fold != Fold::Min && fold != Fold::Max;
     for (int32_t t = 0; t < n;) {
       give(row, t, found[t]);
       int32_t target = trees[t++].target;
-      if (!sums)
+      if (!sums())
         continue;
       T &to = score[row * stride + target], sum = to;
       for (; t < n && trees[t].target == target; ++t)
@@ -187,7 +188,6 @@ struct Walker {
     for (int64_t c = 0; c < header->features; ++c)
       for (int64_t r = 0; r < kRowBlock; ++r)
         turned[c * kRowBlock + r] = x[(r < n ? r : 0) * columns + c];
-    bool sums = header->plain && fold != Fold::Min && fold != Fold::Max;
     const int32_t *at = masks;
     for (int32_t t = 0; t < header->trees; ++t) {
       int32_t count = *at++, groups = (count + 31) / 32, all = 0, leaf[kRowBlock];
@@ -197,7 +197,7 @@ struct Walker {
       n > 16 ? findLeaves<2>(turned, at, count, test, leaf) : findLeaves<1>(turned, at, count, test, leaf);
       const int32_t *leaves = reinterpret_cast<const int32_t *>(test + all);
       at = leaves + count;
-      if (!sums) {
+      if (!sums()) {
         for (int64_t r = 0; r < n; ++r)
           give(r, t, uint32_t(leaves[leaf[r]]));
         continue;
