@@ -34,7 +34,7 @@ int readSchedules(Options &options, bool mayBeNew) {
     return ExitOk;
   auto file = llvm::MemoryBuffer::getFile(options.scheduleFile);
   if (!file)
-    return fail(ExitBadModel, "'" + options.scheduleFile + "': " + file.getError().message());
+    return fail(ExitBadModel, "--schedules '" + options.scheduleFile + "': " + file.getError().message());
   llvm::Expected<llvm::json::Value> json =
       isDeep((*file)->getBuffer()) ? llvm::json::Value(nullptr) : llvm::json::parse((*file)->getBuffer());
   llvm::Expected<Schedules> schedules = json ? fromJson(*json) : json.takeError();
@@ -76,7 +76,7 @@ static int writeDependencies(ModuleOp module, const Options &options) {
 int writeCompanions(ModuleOp module, const Options &options, StringRef modelName) {
   if (!options.emitHeader.empty())
     if (auto error = emitModelHeaders(module, modelName, options.emitHeader))
-      return fail(ExitBadModel, llvm::toString(std::move(error)));
+      return fail(ExitBadModel, "--emit-header " + llvm::toString(std::move(error)));
   return writeDependencies(module, options);
 }
 

@@ -45,7 +45,7 @@ bool Phases::write(llvm::StringRef name, llvm::function_ref<void(llvm::raw_ostre
       write(out);
   }
   if (code)
-    say("error", path, code.message());
+    say("error", "", "--dump-phases '" + path + "': " + code.message());
   return !code;
 }
 

@@ -74,7 +74,8 @@ int32_t onnxc_weights_open(onnxc_model *m, const char *path, onnxc_error *error)
   if (bytes >= 0 && !(status = check_file(&stamp, stamped, bytes, path, error)))
     at = mmap(NULL, (size_t)bytes, PROT_READ, MAP_PRIVATE, fd, 0);
   if (!status && at == MAP_FAILED)
-    status = onnxc_fail(error, ONNXC_E_WEIGHTS, NULL, "no weights (%m): '%s'; options.weights_path may name their file", path);
+    status = onnxc_fail(error, ONNXC_E_WEIGHTS, NULL,
+                        "no weights (%m): '%s'; options.weights_path (--weights, in Python weights=) may name their file", path);
   if (fd >= 0)
     close(fd);
   if (status)

@@ -5,8 +5,14 @@ find_program(ONNXC_EXECUTABLE onnxc HINTS "${_onnxc_root}/build/bin" "${_onnxc_r
 find_path(ONNXC_INCLUDE_DIR onnxc/onnxc.h HINTS "${_onnxc_root}/runtime_stub/include" "${_onnxc_root}/../include" "${_onnxc_root}/include")
 if(NOT ONNXC_EXECUTABLE OR NOT ONNXC_INCLUDE_DIR)
   set(onnxc_FOUND FALSE)
-  set(onnxc_NOT_FOUND_MESSAGE "set ONNXC_EXECUTABLE to the onnxc program and ONNXC_INCLUDE_DIR to the folder of onnxc/onnxc.h")
+  set(onnxc_NOT_FOUND_MESSAGE "build onnxc (./dev build in its checkout), or set ONNXC_EXECUTABLE to the onnxc program and ONNXC_INCLUDE_DIR to the folder of onnxc/onnxc.h")
   return()
+endif()
+
+# Functions keep the policies under which they are defined: files of dependencies name their targets by paths from the build folder's top.
+cmake_policy(PUSH)
+if(POLICY CMP0116)
+  cmake_policy(SET CMP0116 NEW)
 endif()
 
 # The triple of what CMake builds for.
@@ -83,3 +89,4 @@ function(onnxc_add_model target)
     INTERFACE_LINK_LIBRARIES "Threads::Threads;m" ONNXC_WEIGHTS "${weights}")
   add_dependencies(${target} ${target}_onnxc)
 endfunction()
+cmake_policy(POP)

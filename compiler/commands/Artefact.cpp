@@ -167,9 +167,6 @@ static llvm::Error compileTemporary(const std::string &model, const Options &cod
   return exit == ExitOk ? llvm::Error::success() : failure(exit, "");
 }
 
-// How the library's message about missing weights names what is --weights here.
-constexpr llvm::StringLiteral kWeightsField = "options.weights_path";
-
 static llvm::Error runError(const onnxc_error &error) { return failure(ExitBadModel, llvm::StringRef(error.message)); }
 
 // Maps the library and asks for its functions; `name`: what the user calls it.
@@ -203,12 +200,9 @@ llvm::Error Artefact::Impl::start(const LoadOptions &load) {
   options.num_threads = load.threads > 0 ? load.threads : std::max(1u, std::thread::hardware_concurrency());
   options.weights_path = load.weights.empty() ? nullptr : load.weights.c_str();
   if (int32_t status = api->model_create(&options, &model, &error)) {
-    std::string text = error.message;
-    if (size_t at = text.find(kWeightsField); at != std::string::npos)
-      text.replace(at, kWeightsField.size(), "--weights");
     if (status != ONNXC_E_WEIGHTS || !load.mayLackWeights)
-      return failure(ExitBadModel, text);
-    say("note", "", "memory is not known without the weights: " + text.substr(0, text.find("; --weights")));
+      return runError(error);
+    say("note", "", "memory is not known without the weights: " + llvm::StringRef(error.message).split("; ").first);
     return llvm::Error::success();
   }
   if (api->context_create(model, &options, &context, &error))

@@ -202,7 +202,8 @@ static void printResult(const Options &options, const Tuner &tuner, const Kernel
   else if (faster.empty())
     llvm::outs() << "no other schedule is faster\n";
   else
-    llvm::outs() << llvm::format("%zu kernels with another schedule: %.4f ms instead of %.4f; ", faster.size(), tuner.after, tuner.before)
+    llvm::outs() << llvm::format("%zu kernel%s with another schedule: %.4f ms instead of %.4f; ", faster.size(),
+                                 faster.size() == 1 ? "" : "s", tuner.after, tuner.before)
                  << options.scheduleFile << "\n";
 }
 
@@ -229,9 +230,7 @@ int tuneAndCompile(Options options, const InputOptions &inputs) {
   kept.insert(faster->begin(), faster->end());
   if (kept.empty())
     all.erase(host->isa->name.str());
-  if (all.empty() && !llvm::sys::fs::exists(options.scheduleFile))
-    options.scheduleFile.clear();  // nothing to keep
-  else if (int status = writeFile(options.scheduleFile, [&](llvm::raw_ostream &os) { os << llvm::formatv("{0:2}", toJson(all)) << "\n"; }))
+  if (int status = writeFile(options.scheduleFile, [&](llvm::raw_ostream &os) { os << llvm::formatv("{0:2}", toJson(all)) << "\n"; }))
     return status;
   printResult(options, tuner, *faster);
   return compile(options);

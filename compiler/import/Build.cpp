@@ -150,12 +150,26 @@ private:
     return ok;
   }
 
+  // Sizes that are declared otherwise than inferred are an exporter's mistake, mostly of a fixed batch: the run gives what is computed.
+  void warnOfSizes(const pb::ValueInfoProto &declared, TensorType promised, TensorType actual) {
+    if (!promised || !actual || !promised.hasRank() || !actual.hasRank() || succeeded(verifyCompatibleShape(promised, actual)))
+      return;
+    auto sizes = [](TensorType t) {
+      auto shown = llvm::map_range(t.getShape(), [](int64_t d) { return ShapedType::isDynamic(d) ? std::string("?") : std::to_string(d); });
+      return "[" + llvm::join(shown, ", ") + "]";
+    };
+    emitWarning(locOf(file.path)) << "output '" << declared.name() << "' is declared with sizes " << sizes(promised)
+                                  << " but computed with " << sizes(actual);
+  }
+
   // A declared element type is a promise to users.
   bool sameElement(const pb::ValueInfoProto &declared, Value value) {
     auto promised = llvm::dyn_cast_if_present<TensorType>(toType(declared.type(), context));
     auto actual = llvm::dyn_cast<TensorType>(value.getType());
-    if (!promised || !actual || promised.getElementType() == actual.getElementType())
+    if (!promised || !actual || promised.getElementType() == actual.getElementType()) {
+      warnOfSizes(declared, promised, actual);
       return true;
+    }
     emitError(value.getLoc()) << "output '" << declared.name() << "' is declared with elements " << promised.getElementType()
                               << " but computed as " << actual.getElementType();
     return false;

@@ -54,9 +54,25 @@ static void collectNames(const pb::GraphProto &graph, std::unordered_set<std::st
   }
 }
 
+static void collectDefined(const pb::GraphProto &graph, std::unordered_set<std::string> &defined) {
+  for (const pb::TensorProto &t : graph.initializer())
+    defined.insert(t.name());
+  for (const pb::SparseTensorProto &t : graph.sparse_initializer())
+    defined.insert(t.values().name());
+  for (const pb::ValueInfoProto &v : graph.input())
+    defined.insert(v.name());
+  for (const pb::NodeProto &node : graph.node()) {
+    defined.insert(node.output().begin(), node.output().end());
+    for (const pb::AttributeProto &attr : node.attribute())
+      if (attr.has_g())
+        collectDefined(attr.g(), defined);
+  }
+}
+
 Walker::Walker(pb::ModelProto &model, std::function<bool(const pb::NodeProto &)> isKnown, Report report)
     : model(model), isKnown(std::move(isKnown)), report(std::move(report)) {
   collectNames(model.graph(), names);
+  collectDefined(model.graph(), defined);
   for (const pb::FunctionProto &f : model.functions())
     functions[functionKey(f.domain(), f.name(), f.overload())] = &f;
 }
@@ -212,6 +228,9 @@ void Walker::node(pb::NodeProto &&n, Scope &scope) {
       from.name = current->caller.name + "/" + from.name;
     setOrigin(n, from);
   }
+  auto unknown = llvm::find_if(n.input(), [&](const std::string &input) { return !input.empty() && !defined.count(input); });
+  if (!isNew && current->depth == 0 && unknown != n.input().end())
+    return rejectWhole(std::move(n), scope, "reads '" + *unknown + "', which nothing defines");
   if (isCustom(n, customOps))
     return append(std::move(n), scope);
   if (called != functions.end())

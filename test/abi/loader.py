@@ -118,4 +118,13 @@ def levels_that_are_not_there(s, folder):
     return None if said == "model_create: num_threads is -1; it must not be negative" else said
 
 
-CHECKS = [levels_that_are_not_there, closed_models, results_that_are_kept, feeds_without_names, feeds_that_do_not_fit, files_that_are_no_artefacts]
+def files_that_were_replaced(s, folder):
+    """A path stands for the file that lies there, whatever was loaded from it before."""
+    for size in (2, 3, 2):
+        model = load(s.compile(make([helper.make_node("Relu", ["x"], ["y"])], [info("x", size)], [info("y", size)]), folder))
+        if (got := model.inputs[0].shape) != (size,) or len(model.run({"x": np.zeros(size, np.float32)})[0]) != size:
+            return f"{got} instead of {size}"
+    return None
+
+
+CHECKS = [files_that_were_replaced, levels_that_are_not_there, closed_models, results_that_are_kept, feeds_without_names, feeds_that_do_not_fit, files_that_are_no_artefacts]

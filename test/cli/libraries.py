@@ -51,7 +51,7 @@ def weights_elsewhere(s, folder):
     (folder / "output_0.pb").write_bytes(numpy_helper.from_array(np.zeros((1, 64), np.float32)).SerializeToString())
     for command, *flags in (["run"], ["bench", *QUICK], ["verify", "--atol", "1"]):
         text = s.onnxc(command, library, *flags, code=1).stderr
-        if f"No such file" not in text or not text.endswith(f"'{library}.weights'; --weights may name their file\n"):
+        if f"No such file" not in text or not text.endswith(f"'{library}.weights'; options.weights_path (--weights, in Python weights=) may name their file\n"):
             return f"{command}: {text}"
         s.onnxc(command, library, *flags, "--weights", weights)
     facts, told = json.loads(s.onnxc("inspect", library, "--json").stdout), s.onnxc("inspect", library)

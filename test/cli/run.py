@@ -63,6 +63,21 @@ def run_artefact(s, folder):
 
 
 @SUITE.check
+def trusted_models_read_data_outside_their_folder(s, folder):
+    w = weight("w", *X.shape)
+    proto = make([helper.make_node("Add", ["x", "w"], ["y"])], [info("x", *X.shape)], [info("y", *X.shape)], [w])
+    expected = X + numpy_helper.to_array(w)
+    (folder / "w.bin").write_bytes(w.raw_data)
+    onnx.external_data_helper.set_external_data(proto.graph.initializer[0], "../w.bin")
+    proto.graph.initializer[0].ClearField("raw_data")
+    (folder / "sub").mkdir()
+    np.save(folder / "x.npy", X)
+    model = save(proto, folder / "sub" / "m.onnx")
+    s.onnxc("run", model, "--input", f"x={folder}/x.npy", "--output-dir", folder / "out", "--allow-external-outside")
+    return None if (np.load(folder / "out" / "y.npy") == expected).all() else "wrong result"
+
+
+@SUITE.check
 def run_rejects_wrong_shape(s, folder):
     np.save(folder / "x.npy", X[:, :2])
     text = s.onnxc("run", save(relu_model(2, 3), folder / "m.onnx"), "--input", f"x={folder}/x.npy", code=1).stderr
@@ -314,9 +329,10 @@ def tune_writes_schedules(s, folder):
     s.onnxc("run", library)
     report = json.loads(s.onnxc(model, "-o", library, "--tune=1", "--json").stdout)
     s.onnxc(save(relu_model(2, 3), folder / "relu.onnx"), "-o", folder / "relu.so", "--tune=1")
-    if (folder / "relu.so.schedules").exists():
-        return "a file of schedules without any"
-    return None if (folder / "m.so.schedules").exists() == (report["tuned_kernels"] > 0) else f"{list(folder.iterdir())}"
+    if json.loads((folder / "relu.so.schedules").read_text()) != {}:
+        return "schedules of a model that has no kernels with any"
+    s.onnxc(folder / "relu.onnx", "-o", folder / "again.so", "--schedules", folder / "relu.so.schedules")
+    return None if bool(json.loads((folder / "m.so.schedules").read_text())) == (report["tuned_kernels"] > 0) else f"{report}"
 
 
 @SUITE.check

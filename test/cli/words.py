@@ -151,6 +151,11 @@ def random_inputs_take_given_sizes(s, folder):
     return None if text.startswith("y: float32[4,3] = ") else text
 
 
+def sizes_that_are_declared_otherwise(s, folder):
+    text = s.onnxc("check", save(make([helper.make_node("Relu", ["x"], ["y"])], [info("x", 2, 3)], [info("y", 5, 3)]), folder / "m.onnx")).stderr
+    return None if text.endswith("m.onnx: output 'y' is declared with sizes [5, 3] but computed with [2, 3]\n") and "warning: " in text else text
+
+
 def flags_that_need_others(s, folder):
     model = save(relu_model(2, 3), folder / "m.onnx")
     for flags in (["--input", "x=x.npy"], ["--symbol-size", "3"]):
@@ -224,4 +229,4 @@ def folders_that_keep_no_code(s, folder):
     return None
 
 
-CHECKS = [numbers_that_are_not_whole, values_that_are_empty_or_given_twice, names_that_are_almost_right, advice_needs_the_first_set, layers_in_blocks, layers_of_given_inputs, layers_of_nothing, random_inputs_of_huge_sizes, random_inputs_take_given_sizes, verify_of_what_is_not_there, data_that_is_not_there, empty_names_of_cpus, flags_that_need_others, folders_that_keep_no_code, inputs_that_name_no_file, unknown_command, unknown_words]
+CHECKS = [numbers_that_are_not_whole, sizes_that_are_declared_otherwise, values_that_are_empty_or_given_twice, names_that_are_almost_right, advice_needs_the_first_set, layers_in_blocks, layers_of_given_inputs, layers_of_nothing, random_inputs_of_huge_sizes, random_inputs_take_given_sizes, verify_of_what_is_not_there, data_that_is_not_there, empty_names_of_cpus, flags_that_need_others, folders_that_keep_no_code, inputs_that_name_no_file, unknown_command, unknown_words]

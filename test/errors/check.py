@@ -255,6 +255,12 @@ SUITE.cases(WORDS, unknown_word)
 
 
 @SUITE.check
+def values_that_nothing_defines(s, folder):
+    got = lines(s, folder, make([NODE("Odd", ["x"], ["z"], name="a"), NODE("Relu", ["nowhere"], ["y"], name="b")], [info("x", 2)], [info("y", 2)]))
+    return None if len(got) == 2 and got[1].endswith("b (Relu, opset 22): reads 'nowhere', which nothing defines") else "\n".join(got)
+
+
+@SUITE.check
 def words_of_old_opsets(s, folder):
     """GridSample's modes were renamed in opset 20."""
     for opset, good, bad in ((16, "bilinear", "linear"), (20, "linear", "bilinear")):

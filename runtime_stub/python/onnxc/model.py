@@ -114,6 +114,20 @@ def _destroy(api, handle, contexts):
     api.model_destroy(handle)
 
 
+_loaded = {}  # path -> (which file was loaded from it last, how many others before)
+
+
+def _open(path):
+    """The library that lies at `path` now. A path that was loaded before is spelled in another way where its file has been replaced: the system's
+    loader knows libraries by their paths."""
+    status = os.stat(path)
+    identity = status.st_dev, status.st_ino
+    last, others = _loaded.get(path, (identity, 0))
+    _loaded[path] = identity, others + (last != identity)
+    folder, name = os.path.split(path)
+    return ctypes.CDLL(os.path.join(folder, "./" * _loaded[path][1] + name))
+
+
 class Model:
     """An artefact in memory. Made by load()."""
 
@@ -121,7 +135,7 @@ class Model:
         path = os.path.abspath(os.fspath(path))
         check_file(path)
         try:
-            library = ctypes.CDLL(path)
+            library = _open(path)
             get = library.onnxc_get_api
         except (OSError, AttributeError) as e:
             raise Error(f"{path}: not an artefact of onnxc: {e}") from None
