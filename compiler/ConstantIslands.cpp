@@ -58,7 +58,7 @@ static bool mayFold(Operation *op) {
   bool random = name.starts_with("Random") || name == "Multinomial" || name == "Bernoulli" || name == "Dropout";
   bool expands = name.contains("DequantizeLinear") || name.contains("DequantizeBlockwise");
   return onnx::isOnnx(op) && name != "Constant" && name != "Yield" && name != "custom.Call" && !random && !expands &&
-         op->getNumRegions() == 0 && (familyOf(op) != Family::Library || findLibraryRow(name)) && op->getNumResults() > 0;
+         op->getNumRegions() == 0 && (loweringOf(op) != Lowering::Kernel || findLibraryRow(name)) && op->getNumResults() > 0;
 }
 
 bool Island::take(Operation *op, int64_t &left) {
@@ -85,7 +85,7 @@ bool Island::take(Operation *op, int64_t &left) {
 // A view of a constant costs nothing as it is, and a filled tensor is cheaper made than loaded.
 bool Island::isRoot(Value v) const {
   Operation *op = v.getDefiningOp();
-  while (familyOf(op) == Family::View)
+  while (loweringOf(op) == Lowering::View)
     op = op->getOperand(0).getDefiningOp();
   if (onnx::constantValue(op->getResult(0)) || onnx::opName(op) == "ConstantOfShape" ||
       plainBytes(v.getType()) > std::max(kAlwaysBytes, 2 * sources.lookup(v)))

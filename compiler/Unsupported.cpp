@@ -11,7 +11,7 @@ namespace onnxc {
 // Whether code of the op is the library's, for all that is known before groups are formed.
 static bool isLibrary(Operation *op, const Options &options) {
   StringRef name = onnx::opName(op);
-  if (!onnx::isOnnx(op) || name == "Constant" || name == "Yield" || familyOf(op) != Family::Library)
+  if (!onnx::isOnnx(op) || name == "Constant" || name == "Yield" || loweringOf(op) != Lowering::Kernel)
     return false;
   return options.optLevel == 0 || !(isPointwise(op) || isChannelwise(op) || rowAxes(op));
 }

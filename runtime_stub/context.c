@@ -231,7 +231,11 @@ static void set_launch_tap(onnxc_context *c, onnxc_launch_tap tap, void *user) {
 
 /* The plan's constants laid out as the public struct: onnxc_io and onnxc_io_info are the same. */
 _Static_assert(sizeof(onnxc_io) == sizeof(onnxc_io_info), "onnxc_io_info mirrors onnxc_io");
-_Static_assert(sizeof(onnxc_model_info) == 136, "codegen/cpu/EmitTables.cpp writes it");
+/* codegen/cpu/EmitTables.cpp writes these field by field. */
+_Static_assert(sizeof(onnxc_model_info) == 136, "onnxc_model_info in EmitTables.cpp");
+_Static_assert(sizeof(onnxc_plan) == 120, "onnxc_plan in EmitTables.cpp");
+_Static_assert(sizeof(onnxc_site) == 72 && sizeof(onnxc_result) == 16, "onnxc_site in EmitTables.cpp");
+_Static_assert(sizeof(onnxc_variant) == 32, "onnxc_variant in EmitTables.cpp");
 extern const onnxc_model_info onnxc_the_info __attribute__((visibility("hidden")));
 static const onnxc_model_info *info(void) { return &onnxc_the_info; }
 

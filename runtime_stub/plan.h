@@ -114,7 +114,6 @@ typedef struct onnxc_plan {
   const char *const *symbols; /* names of symbolic dims; "" when anonymous */
   const onnxc_site *sites;
   const onnxc_variant *variants;
-  int64_t weights_size;
   const int64_t *defaults; /* NULL, or for each input -1 or where in the weights its default begins */
   const int64_t *like; /* NULL, or for each input, then each output: -1, or the input of any rank whose shape it has; dims: its elements */
   /* NULL: the weights are in the artefact. Else in a file of their own, of this name in the folder of the library or program that holds the

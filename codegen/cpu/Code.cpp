@@ -203,14 +203,19 @@ LogicalResult emitKernel(ModuleOp target, kernel::FuncOp kernel, const Isa &isa)
   while (onnx::constantValue(op->getResult(0)))
     op = op->getNextNode();
   StringRef name = onnx::opName(op);
-  auto emit = name == "packed.MatMul"           ? emitPackedMatMul
+  using Emit = LogicalResult (*)(KernelCode &, Operation *);
+  Emit emit = name == "packed.MatMul"           ? emitPackedMatMul
               : name == "packed.Product"        ? emitPackedProduct
               : name == "packed.Conv"           ? emitPackedConv
               : name == "packed.ConvTranspose"  ? emitPackedTransposed
               : name == "packed.WinogradConv"   ? emitPackedWinograd
               : name == "packed.Resize"         ? emitPackedResize
               : name == "packed.ChannelSquares" ? emitPackedSquares
-                                                : emitPackedWindow;
+              : name == "packed.GroupedConv"    ? emitPackedWindow
+              : name == "packed.Pool"           ? emitPackedWindow
+                                                : Emit();
+  if (!emit)
+    return op->emitError("no emitter for ") << name;
   if (failed(emit(code, op)))
     return failure();
   code.finish();

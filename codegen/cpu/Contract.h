@@ -1,4 +1,5 @@
-// Contract.h: emitters of the contract family, one function per op of dialects/onnx/Packed.td and for MatMul of two run-time operands.
+// Contract.h: emitters of the contract family, one function for each op of dialects/onnx/Packed.td that is no library kernel, and what they
+// share.
 #pragma once
 #include "codegen/cpu/Code.h"
 

@@ -207,7 +207,7 @@ struct Tables {
     int64_t ins = list("onnxc.inputs").size(), outs = list("onnxc.outputs").size();
     define("onnxc_the_plan", structure({name, json, n32(ins), n32(outs), n32(symbols.size()), n32(number("onnxc.num_slots")),
                                         n32(sites.size()), n32(variants.size()), in(false), out(false), syms, array(sites), array(variants),
-                                        n64(number("onnxc.weights_bytes")), given, like, file, ranges, reserved()}));
+                                        given, like, file, ranges, reserved()}));
     SmallVector<llvm::Constant *> about{n64(136), name, json, n32(ins), n32(outs), n32(symbols.size()), n32(sites.size())};
     about.append({n32(variants.size()), n32(0), in(true), out(true), syms, n64(number("onnxc.weights_bytes")), given});
     about.append(origin());

@@ -13,7 +13,7 @@ Epilogue::Epilogue(KernelCode &code, Operation *root) : c(code), root(root) {}
 // The op behind `op` in its kernel, if it is computed on the same accumulators.
 static Operation *following(Operation *op) {
   op = op->getNextNode();
-  return op && onnx::isOnnx(op) && familyOf(op) != Family::Contract ? op : nullptr;
+  return op && onnx::isOnnx(op) && loweringOf(op) != Lowering::Contract ? op : nullptr;
 }
 
 // A kernel's argument at `place`: its axes are the last ones of the result's, of the same size or of size 1.

@@ -1,5 +1,5 @@
-// Rows.h: products of a range of rows with packed panels: MatMul, Gemm and convolutions with 1x1 filters. ContractMatMul.cpp and
-// ContractConv.cpp say where their operands are.
+// Rows.h: products of a range of rows with packed panels: MatMul, Gemm, convolutions with 1x1 filters and the points of Winograd's.
+// The Contract*.cpp say where their operands are.
 #pragma once
 #include "codegen/cpu/Epilogue.h"
 #include "codegen/cpu/Schedule.h"

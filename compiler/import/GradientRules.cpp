@@ -1,6 +1,7 @@
 // GradientRules.cpp: the rules of Gradient.h for operators that move, sum or multiply elements.
 #include "compiler/import/Gradient.h"
 #include "compiler/import/Upgrade.h"
+#include "runtime_stub/kernels/SamePadding.h"
 
 namespace onnxc::importer {
 
@@ -140,10 +141,9 @@ bool Differentiation::window(const pb::NodeProto &n, GradientWindow &w) {
   for (size_t i = 0; i < rank; ++i) {
     if (!x->dim(int(i) + 2).has_dim_value())
       return false;
-    int64_t in = x->dim(int(i) + 2).dim_value(), s = w.strides[i];
-    int64_t total = std::max<int64_t>(((in + s - 1) / s - 1) * s + w.dilations[i] * (w.kernel[i] - 1) + 1 - in, 0);
-    w.ends[i] = automatic->s() == "SAME_UPPER" ? total - total / 2 : total / 2;
-    w.begins[i] = total - w.ends[i];
+    int64_t extent = w.dilations[i] * (w.kernel[i] - 1) + 1;
+    SamePads same = samePads(x->dim(int(i) + 2).dim_value(), extent, w.strides[i], automatic->s() == "SAME_UPPER");
+    w.begins[i] = same.begin, w.ends[i] = same.end;
   }
   return true;
 }

@@ -8,13 +8,13 @@
 using namespace mlir;
 namespace onnxc {
 
-Family familyOf(Operation *op) {
+Lowering loweringOf(Operation *op) {
   StringRef name = onnx::opName(op);
   if (name == "If" || name == "Loop" || name == "Scan" || name == "SequenceMap")
-    return Family::Control;
+    return Lowering::Control;
   if (name == "Reshape" || name == "Squeeze" || name == "Unsqueeze" || name == "Flatten" || name == "Identity")
-    return Family::View;
-  return name.starts_with("packed.") && !findLibraryRow(name) ? Family::Contract : Family::Library;
+    return Lowering::View;
+  return name.starts_with("packed.") && !findLibraryRow(name) ? Lowering::Contract : Lowering::Kernel;
 }
 
 namespace {
@@ -55,6 +55,7 @@ static const llvm::StringMap<Domain> &pointwiseDomains() {
     all(Number, {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"});
     all(Float, {"Div", "Mean", "Ceil", "Floor", "Round", "Sign", "Sqrt", "Reciprocal", "Softsign", "LeakyRelu", "ThresholdedRelu",
                 "HardSigmoid", "HardSwish", "Shrink", "IsNaN", "IsInf"});
+    // Those that take tens of instructions (isTranscendental).
     all(Single, {"Exp",  "Log",   "Erf",    "Sigmoid", "Tanh",  "Mish",        "Softplus",    "Elu",         "Celu", "Selu",
                  "Gelu", "Swish", "SwiGLU", "Pow",     "Sin",   "Cos",         "Tan",         "Asin",        "Acos", "Atan",
                  "Sinh", "Cosh",  "Asinh",  "Acosh",   "Atanh", "ms.FastGelu", "ms.BiasGelu", "ms.QuickGelu"});
@@ -138,13 +139,7 @@ static bool isRows(StringRef name) {
   return names.contains(name);
 }
 
-bool isTranscendental(Operation *op) {
-  static const llvm::StringSet<> names = {"Exp",   "Log",   "Erf",   "Sigmoid", "Tanh",        "Mish",        "Softplus",
-                                          "Elu",   "Celu",  "Selu",  "Gelu",    "Swish",       "Pow",         "Sin",
-                                          "Cos",   "Tan",   "Asin",  "Acos",    "Atan",        "Sinh",        "Cosh",
-                                          "Asinh", "Acosh", "Atanh", "SwiGLU",  "ms.FastGelu", "ms.BiasGelu", "ms.QuickGelu"};
-  return names.contains(onnx::opName(op));
-}
+bool isTranscendental(Operation *op) { return pointwiseDomains().lookup(onnx::opName(op)) == Single; }
 
 bool hasGeneratedCode(StringRef op) {
   static const llvm::StringSet<> packed = {"Conv", "ConvTranspose", "MatMul", "Gemm", "MaxPool", "AveragePool", "Resize", "LRN"};

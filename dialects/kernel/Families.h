@@ -1,16 +1,17 @@
-// Families.h: how an op is computed, and the table of library kernels. FormKernels groups by it, codegen/cpu emits by it.
+// Families.h: how an op becomes code, which of them generated loops compute, and the table of library kernels. FormKernels makes kernels of
+// the families "loops", "contract" and "library" by it (Kernel.td).
 #pragma once
 #include "dialects/onnx/OnnxBase.h"
 
 namespace onnxc {
 
-enum class Family {
-  Library,   // one op, runtime_stub/kernels
-  Contract,  // generated: packed products and windows, with the pointwise ops behind them
+enum class Lowering {
+  Kernel,    // a kernel of family "library", or of "loops" where Groups says so
+  Contract,  // a kernel of family "contract": packed products and windows, with the pointwise ops behind them
   View,      // same bytes, other shape: no kernel at all
   Control    // If, Loop, Scan: becomes scf in the plan
 };
-Family familyOf(mlir::Operation *op);
+Lowering loweringOf(mlir::Operation *op);
 
 // True where one result element depends on the elements of the operands at one place (after broadcasting) and codegen/cpu/Pointwise.cpp
 // writes this op for these element types.

@@ -1,5 +1,5 @@
 // Onnx.td: the dialect, its types and the classes its op families are built from.
-// Ops are at the newest opset; the importer raises older models. Names: onnx.<Op>, onnx.ml.<Op>, onnx.training.<Op>, onnx.ms.<Op>; onnx.packed.<Op> for those of our own that passes/layout makes.
+// Ops are at the newest opset; the importer raises older models. Names: onnx.<Op>, onnx.ml.<Op>, onnx.training.<Op>, onnx.ms.<Op>; onnx.packed.<Op> for those of our own (Packed.td).
 #ifndef ONNX_TD
 #define ONNX_TD
 include "mlir/IR/OpBase.td"

@@ -1,5 +1,5 @@
-// Packed.td: ops that no file names. First f32 contractions and windows over packed operands, made by passes/layout; panels and blocks
-// have 16 lanes on every target. Last the calls of the operators that users supply.
+// Packed.td: ops that no file names. First contractions, windows and moves over packed operands, made by passes/layout and passes/graph; panels
+// and blocks of f32 have 16 lanes on every target. Those with a row in Library.def are library kernels, the rest generated. Last the calls of the operators that users supply.
 //
 // blocked activations  [N, ceil(C/16), H, W, 16]; the lanes past C hold finite numbers that nothing reads
 // packed weights       [ceil(O/16), …, 16]: 16 output channels side by side, zero past the last

@@ -81,7 +81,7 @@ bool Groups::isAside(Operation *op, Operation *next) const {
   ArrayRef<AffineExpr> dims = shapes->dims(next->getResult(0));
   auto mayRead = [&](Value o) {
     Operation *by = o.getDefiningOp();
-    return readable(*shapes, o, dims) && !(by && familyOf(by) == Family::Contract);
+    return readable(*shapes, o, dims) && !(by && loweringOf(by) == Lowering::Contract);
   };
   auto lanes = dims.empty() ? AffineConstantExpr() : dyn_cast<AffineConstantExpr>(dims.back());
   return v.hasOneUse() && !read.contains(v) && onnx::elementType(v).isF32() && shapes->dims(v) == dims &&

@@ -17,12 +17,12 @@ void PlanBuilder::chooseOutputs(Operation *terminator) {
     if (!tensor || !llvm::all_of(shapes.dims(v), [&](AffineExpr e) { return knownAtEntry(e); }))
       continue;
     while (Operation *op = v.getDefiningOp()) {
-      if (familyOf(op) != Family::View)
+      if (loweringOf(op) != Lowering::View)
         break;
       v = op->getOperand(0);
     }
     Operation *op = v.getDefiningOp();
-    bool computed = op && !onnx::constantValue(v) && familyOf(op) != Family::Control;
+    bool computed = op && !onnx::constantValue(v) && loweringOf(op) != Lowering::Control;
     if (computed && !outputOf.count(v))
       outputOf[v] = use.getOperandNumber();
   }

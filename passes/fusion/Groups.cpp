@@ -25,7 +25,7 @@ Groups::Groups(Block &block, SymbolicShapes &shapes, bool loops, bool alone) : s
     if (def.kind == SymbolDef::Load)
       read.insert(def.value);
   for (Operation &op : block.without_terminator())
-    if (familyOf(&op) == Family::Contract && !groupOf.count(&op))
+    if (loweringOf(&op) == Lowering::Contract && !groupOf.count(&op))
       add(alone ? SmallVector<Operation *>{&op} : contraction(&op), "contract");
   size_t contractions = groups.size();
   for (Operation &op : llvm::reverse(block.without_terminator())) {

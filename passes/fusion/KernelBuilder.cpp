@@ -71,7 +71,7 @@ static void findInterface(ArrayRef<Operation *> group, StringRef family, KernelC
   bool isLibrary = family == "library";
   for (Operation *op : group)
     for (Value v : op->getOperands()) {
-      bool isWeight = family == "contract" && familyOf(op) == Family::Contract;  // read by address
+      bool isWeight = family == "contract" && loweringOf(op) == Lowering::Contract;  // read by address
       bool isLocal = inside.contains(v.getDefiningOp()) || (!isLibrary && !isWeight && (isImmediate(v) || isAxes(op, v)));
       if (!isLocal && (isLibrary || !llvm::is_contained(call.inputs, v)))
         call.inputs.push_back(v);

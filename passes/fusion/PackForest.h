@@ -6,7 +6,7 @@
 namespace onnxc {
 
 // Replaces the node lists of a tree ensemble by the attribute `forest`. False, and the op as it was, where its trees need the general
-// kernel (tests for equality, tensors of doubles) or are no trees.
+// kernel (its attributes in tensors, doubles that test for equality) or are no trees.
 bool packForest(mlir::Operation *op);
 
 }  // namespace onnxc

@@ -45,7 +45,7 @@ Parts::Memory::Memory(Block &block, SymbolicShapes &shapes, const Groups &groups
     if (const Group *group = groups.find(&op))
       position[&op] = position.lookup(group->ops.back());
   for (Operation &op : block.without_terminator()) {
-    bool isPlaced = familyOf(&op) != Family::View && !parts.isRead(&op) && onnx::opName(&op) != "Constant";
+    bool isPlaced = loweringOf(&op) != Lowering::View && !parts.isRead(&op) && onnx::opName(&op) != "Constant";
     const Group *group = groups.find(&op);
     for (Value v : op.getResults()) {
       bool isInner = group && &op != group->ops.back() && llvm::all_of(v.getUsers(), [&](Operation *u) { return groups.find(u) == group; });
@@ -81,7 +81,7 @@ int64_t Parts::Memory::lastUse(Value v) const {
   for (Operation *user : v.getUsers()) {
     Operation *op = block.findAncestorOpInBlock(*user);
     last = std::max(last, position.lookup(op));
-    if (op == user && (familyOf(op) == Family::View || parts.isRead(op)) && op->getOperand(0) == v)
+    if (op == user && (loweringOf(op) == Lowering::View || parts.isRead(op)) && op->getOperand(0) == v)
       for (Value result : op->getResults())
         last = std::max(last, lastUse(result));
   }
@@ -211,7 +211,7 @@ SmallVector<Parts::Box> Parts::boxesOf(Operation *op) const {
 // Whether `v` may be what the block gives: that must be no part of a model input, and no memory that the next iteration writes over.
 static bool leaves(Value v) {
   return llvm::any_of(v.getUsers(), [](Operation *user) {
-    return user->hasTrait<OpTrait::IsTerminator>() || (familyOf(user) == Family::View && leaves(user->getResult(0)));
+    return user->hasTrait<OpTrait::IsTerminator>() || (loweringOf(user) == Lowering::View && leaves(user->getResult(0)));
   });
 }
 
@@ -240,8 +240,8 @@ bool Parts::isComputed(Value v, Block *block) const {
   Operation *op = v.getDefiningOp();
   if (!op || op->getBlock() != block || onnx::constantValue(v) || reads.contains(op) || onnx::opName(op) == "custom.Call")
     return false;
-  Family family = familyOf(op);
-  return family == Family::Library || family == Family::Contract;
+  Lowering lowering = loweringOf(op);
+  return lowering == Lowering::Kernel || lowering == Lowering::Contract;
 }
 
 void Parts::findWhole(Operation *concat, const Context &context, Memory &memory) {
@@ -260,7 +260,7 @@ void Parts::findWhole(Operation *concat, const Context &context, Memory &memory)
     if (!part || !context.isKnown(part->offset))
       return;
     Value root = v;
-    while (root.getDefiningOp() && familyOf(root.getDefiningOp()) == Family::View)
+    while (root.getDefiningOp() && loweringOf(root.getDefiningOp()) == Lowering::View)
       root = root.getDefiningOp()->getOperand(0);
     // Sizes that are equal only in a run that passes the checks of the Concat, or of a view before it, are not yet when `root` is computed.
     bool fills = shapes->hasRank(root) && shapes->product(shapes->dims(root)) == shapes->product(box.sizes);

@@ -52,8 +52,7 @@ Value PlanBuilder::symbolValue(unsigned index, Location loc) {
     v = arith::MinSIOp::create(b, loc, size(def.lhs, loc), size(def.rhs, loc));
     break;
   default:
-    v = constant(0, loc);
-    break;  // unreachable value: its definition binds SizeOf and Argument symbols
+    llvm_unreachable("definitions bind SizeOf and Argument symbols");
   }
   bind(index, v);
   return v;
@@ -320,15 +319,15 @@ LogicalResult PlanBuilder::buildOp(Operation *op) {
     return success();
   if (parts && (parts->isRead(op) || parts->isWhole(op)))
     return buildParts(op);
-  switch (familyOf(op)) {
-  case Family::View:
+  switch (loweringOf(op)) {
+  case Lowering::View:
     return buildView(op);
-  case Family::Control: {
+  case Lowering::Control: {
     StringRef name = onnx::opName(op);
     return name == "If" ? buildIf(op) : name == "Loop" ? buildLoop(op) : buildScan(op);
   }
-  case Family::Contract:
-  case Family::Library:
+  case Lowering::Contract:
+  case Lowering::Kernel:
     break;
   }
   if (!findLibraryRow(onnx::opName(op)))

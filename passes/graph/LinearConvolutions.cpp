@@ -1,6 +1,6 @@
 // LinearConvolutions.cpp: 1-D and 2-D convolutions of dequantised values as onnx.packed.LinearConv, which stays in bytes; passes/layout
-// then drops the conversions to blocks between them. The first step of the integer-contractions pass, which writes the others as sums in
-// f32.
+// then drops the conversions to blocks between them. The second step of the integer-contractions pass, behind the moves of bytes; it
+// writes the others as sums in f32.
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Blocked.h"
 #include "dialects/onnx/Packed.h"
@@ -10,13 +10,12 @@
 #include "passes/graph/IntegerSteps.h"
 #include "passes/graph/Weights.h"
 #include "llvm/Support/MathExtras.h"
+#include "runtime_stub/kernels/PanelSizes.h"
 #include <cmath>
 
 using namespace mlir;
 namespace onnxc {
 namespace {
-
-constexpr int64_t kColumns = 64, kQuad = 4;  // of a panel; steps of the depth side by side
 
 // A convolution's weights less their zero points, and how the kernel reads them.
 struct Filters {
@@ -75,14 +74,14 @@ Value packed(PatternRewriter &rewriter, Location loc, const Filters &f) {
   if (f.depthwise)
     return packedDepthwise(rewriter, loc, f);
   int64_t taps = f.rows * f.columns, each = f.outputs / f.group, parts = llvm::divideCeil(f.channels, kQuad);
-  SmallVector<int64_t> shape{f.group * llvm::divideCeilSigned(each, kColumns), taps * parts, kColumns, kQuad};
+  SmallVector<int64_t> shape{f.group * llvm::divideCeilSigned(each, kByteColumns), taps * parts, kByteColumns, kQuad};
   if (f.plain)
     shape[1] = f.rows * llvm::divideCeilSigned(f.columns * f.channels, kQuad);
   std::vector<int8_t> to(shape[0] * shape[1] * shape[2] * shape[3]);
   for (int64_t o = 0; o < f.outputs; ++o) {
-    int64_t panel = o / each * (shape[0] / f.group) + o % each / kColumns, lane = o % each % kColumns;
-    int8_t *column = to.data() + (panel * shape[1] * kColumns + lane) * kQuad;
-    auto step = [&](int64_t i) -> int8_t & { return column[i / kQuad * kColumns * kQuad + i % kQuad]; };
+    int64_t panel = o / each * (shape[0] / f.group) + o % each / kByteColumns, lane = o % each % kByteColumns;
+    int8_t *column = to.data() + (panel * shape[1] * kByteColumns + lane) * kQuad;
+    auto step = [&](int64_t i) -> int8_t & { return column[i / kQuad * kByteColumns * kQuad + i % kQuad]; };
     for (int64_t i = 0; i < shape[1] * kQuad; ++i)
       step(i) = int8_t(-f.offset(o));
     for (int64_t c = 0; c < f.channels; ++c)

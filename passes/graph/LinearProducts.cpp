@@ -1,17 +1,16 @@
 // LinearProducts.cpp: products of dequantised values with dequantised constant matrices as onnx.packed.LinearMatMul. With
-// LinearConvolutions.cpp the first step of the integer-contractions pass.
+// LinearConvolutions.cpp the second step of the integer-contractions pass.
 #include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Decompose.h"
 #include "passes/graph/IntegerSteps.h"
 #include "passes/graph/Weights.h"
 #include "llvm/Support/MathExtras.h"
+#include "runtime_stub/kernels/PanelSizes.h"
 #include <cmath>
 
 using namespace mlir;
 namespace onnxc {
-
-static constexpr int64_t kColumns = 64, kQuad = 4;  // of a panel; steps of the depth side by side
 
 Value linearProduct(PatternRewriter &rewriter, LinearProduct p) {
   auto x = dyn_cast<RankedTensorType>(p.x.getType()), w = dyn_cast<RankedTensorType>(p.w.getType());
@@ -23,10 +22,11 @@ Value linearProduct(PatternRewriter &rewriter, LinearProduct p) {
   int64_t depth = w.getDimSize(p.transposed ? 1 : 0), columns = w.getDimSize(p.transposed ? 0 : 1);
   if (depth % kQuad || depth > kDepth || x.getShape().back() != depth)
     return {};
-  SmallVector<int64_t> panels{llvm::divideCeilSigned(columns, kColumns), kColumns}, shape{panels[0], depth / kQuad, kColumns, kQuad};
+  SmallVector<int64_t> panels{llvm::divideCeilSigned(columns, kByteColumns), kByteColumns},
+      shape{panels[0], depth / kQuad, kByteColumns, kQuad};
   std::vector<int16_t> values(depth * columns);
-  std::vector<int8_t> packed(panels[0] * kColumns * depth);
-  std::vector<int32_t> corrections(panels[0] * kColumns);
+  std::vector<int8_t> packed(panels[0] * kByteColumns * depth);
+  std::vector<int32_t> corrections(panels[0] * kByteColumns);
   bool isSigned = w.getElementType().isSignlessInteger();
   int32_t zero = p.xZero + (x.getElementType().isSignlessInteger() ? 128 : 0);
   for (int64_t k = 0; k < depth; ++k)
@@ -39,7 +39,7 @@ Value linearProduct(PatternRewriter &rewriter, LinearProduct p) {
   std::vector<int32_t> offsets = weightOffsets(values, p.wZero, isSigned, columns);
   for (int64_t k = 0; k < depth; ++k)
     for (int64_t n = 0; n < columns; ++n)
-      packed[((n / kColumns * shape[1] + k / kQuad) * kColumns + n % kColumns) * kQuad + k % kQuad] =
+      packed[((n / kByteColumns * shape[1] + k / kQuad) * kByteColumns + n % kByteColumns) * kQuad + k % kQuad] =
           int8_t(values[k * columns + n] - (offsets.empty() ? 0 : offsets[n]));
   if (!addBias(corrections, p.bias, result.getElementType()))
     return {};

@@ -7,12 +7,11 @@
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/IntegerSteps.h"
 #include "passes/graph/Weights.h"
+#include "runtime_stub/kernels/PanelSizes.h"
 
 using namespace mlir;
 namespace onnxc {
 namespace {
-
-constexpr int64_t kColumns = 64, kQuad = 4;  // of a panel, and steps of the depth side by side, as FastInteger.cpp has them
 
 bool isSingle(Value v) {
   auto type = v ? dyn_cast<RankedTensorType>(v.getType()) : RankedTensorType();
@@ -32,12 +31,13 @@ LogicalResult pack(onnx::MatMulIntegerOp op, PatternRewriter &rewriter) {
   auto bytes = constantBytes(value);
   if (!fits || !bytes || bytes->empty())
     return rewriter.notifyMatchFailure(op, "zero points of another shape, or no weights");
-  SmallVector<int64_t> shape{llvm::divideCeilSigned(columns, kColumns), llvm::divideCeilSigned(depth, kQuad), kColumns, kQuad};
-  std::vector<char> packed(shape[0] * shape[1] * kColumns * kQuad);
+  SmallVector<int64_t> shape{llvm::divideCeilSigned(columns, kByteColumns), llvm::divideCeilSigned(depth, kQuad), kByteColumns, kQuad};
+  std::vector<char> packed(shape[0] * shape[1] * kByteColumns * kQuad);
   char flip = b.getElementType().isUnsignedInteger() ? char(0x80) : char(0);
   for (int64_t k = 0; k < depth; ++k)
     for (int64_t n = 0; n < columns; ++n)
-      packed[((n / kColumns * shape[1] + k / kQuad) * kColumns + n % kColumns) * kQuad + k % kQuad] = (*bytes)[k * columns + n] ^ flip;
+      packed[((n / kByteColumns * shape[1] + k / kQuad) * kByteColumns + n % kByteColumns) * kQuad + k % kQuad] =
+          (*bytes)[k * columns + n] ^ flip;
   Value panels = onnx::ConstantOp::create(rewriter, op.getLoc(), makeConstant(b.clone(shape), std::move(packed)));
   rewriter.replaceOpWithNewOp<onnx::PackedMatMulIntegerOp>(op, op.getType(), op.getA(), panels, op.getAZeroPoint(), op.getBZeroPoint(),
                                                            rewriter.getI64IntegerAttr(depth), rewriter.getI64IntegerAttr(columns));
@@ -49,15 +49,15 @@ Value packMatrices(PatternRewriter &rewriter, Value v) {
   auto type = dyn_cast<RankedTensorType>(v.getType());
   ElementsAttr value = onnx::constantValue(v);
   auto bytes = value && type && type.getRank() == 3 && isByte(type.getElementType()) ? constantBytes(value) : std::nullopt;
-  if (!bytes || bytes->empty() || type.getDimSize(1) % kQuad || type.getDimSize(2) % kColumns)
+  if (!bytes || bytes->empty() || type.getDimSize(1) % kQuad || type.getDimSize(2) % kByteColumns)
     return {};
   int64_t depth = type.getDimSize(1), columns = type.getDimSize(2), rows = type.getDimSize(0) * depth;
   std::vector<char> packed(bytes->size());
   char flip = type.getElementType().isUnsignedInteger() ? char(0x80) : char(0);
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t n = 0; n < columns; ++n) {
-      int64_t k = r % depth, panel = (r / depth * (columns / kColumns) + n / kColumns) * (depth / kQuad) + k / kQuad;
-      packed[(panel * kColumns + n % kColumns) * kQuad + k % kQuad] = (*bytes)[r * columns + n] ^ flip;
+      int64_t k = r % depth, panel = (r / depth * (columns / kByteColumns) + n / kByteColumns) * (depth / kQuad) + k / kQuad;
+      packed[(panel * kByteColumns + n % kByteColumns) * kQuad + k % kQuad] = (*bytes)[r * columns + n] ^ flip;
     }
   return onnx::ConstantOp::create(rewriter, v.getLoc(), makeConstant(type, std::move(packed)));
 }

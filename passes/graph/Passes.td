@@ -76,9 +76,10 @@ def Simplify : Pass<"simplify", "::mlir::func::FuncOp"> {
   let summary = "rewrite to fewer and simpler ops with the same results";
   let description = [{
     Dropout at inference, casts there and back, composed transposes and reshapes, views of constants, sums as additions, batch normalisation and constant
-    scales folded into the weights before them, what a ConstantOfShape makes as constants where it is small or weights. Leaves types alone; dead ops go.
+    scales folded into the weights before them, what a ConstantOfShape makes as constants where it is small or weights; with `weights` also linear machines as products, joined tree ensembles and views of
+    images. Leaves types alone; dead ops go.
   }];
-  let options = [Option<"weights", "weights", "bool", "true", "fold batch normalisation and scales into weights, which rounds them once more">,
+  let options = [Option<"weights", "weights", "bool", "true", "everywhere but at -O0: write weights anew (batch normalisation and scales in them round once more), and ops that have faster kernels as those">,
                  Option<"fillBytes", "fill-bytes", "int64_t", "int64_t(512) << 20", "bytes of the weights that a ConstantOfShape may become, together">];
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }
@@ -105,8 +106,8 @@ def IntegerContractions : Pass<"integer-contractions", "::mlir::func::FuncOp"> {
     %x = onnx.DequantizeLinear %q, %s, %z ; %w = onnx.DequantizeLinear %c, %t ; %y = onnx.Conv %x, %w ; onnx.QuantizeLinear %y, %u, %v
     =>  onnx.Cast (onnx.Clip (onnx.Round (onnx.Conv(%q - %z, %c) * (%s %t / %u)) + %v))
     ```
-    Of two axes such a convolution stays in bytes as packed.LinearConv, which adds a dequantised residual that is only quantised again, products become packed.MatMulInteger, with weights in the order in which
-    their kernels stream them; MaxPool picks among bytes. What quantisation of f32 with constant scales is left becomes arithmetic.
+    Of one or two axes such a convolution stays in bytes as packed.LinearConv, which adds a dequantised residual that is only quantised again; products with constant matrices become packed.LinearMatMul, others
+    packed.MatMulInteger, with weights in the order in which their kernels stream them; MaxPool picks among bytes. What quantisation of f32 with constant scales is left becomes arithmetic.
   }];
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }

@@ -7,6 +7,7 @@
 #include "passes/graph/Decompose.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Weights.h"
+#include "runtime_stub/kernels/SamePadding.h"
 #include <cmath>
 
 using namespace mlir;
@@ -155,10 +156,9 @@ static LogicalResult explicitPadding(onnx::ConvOp op, PatternRewriter &rewriter)
     int64_t size = x.getDimSize(i + 2), kernel = w.getDimSize(i + 2), stride = strides.empty() ? 1 : strides[i];
     if (ShapedType::isDynamic(kernel) || (ShapedType::isDynamic(size) && stride != 1))
       return rewriter.notifyMatchFailure(op, "sizes are not known");
-    int64_t covered = stride == 1 ? 1 : size - (llvm::divideCeilSigned(size, stride) - 1) * stride;
-    int64_t total = std::max<int64_t>(0, (kernel - 1) * (dilations.empty() ? 1 : dilations[i]) + 1 - covered);
-    pads[i] = op.getAutoPad() == "SAME_UPPER" ? total / 2 : total - total / 2;
-    pads[rank + i] = total - pads[i];
+    int64_t extent = (kernel - 1) * (dilations.empty() ? 1 : dilations[i]) + 1;
+    SamePads same = samePads(std::max<int64_t>(size, 0), extent, stride, op.getAutoPad() == "SAME_UPPER");
+    pads[i] = same.begin, pads[rank + i] = same.end;
   }
   rewriter.modifyOpInPlace(op, [&] {
     op.setPads(pads);

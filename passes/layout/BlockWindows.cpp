@@ -7,6 +7,7 @@
 #include "passes/layout/Blocker.h"
 #include "passes/layout/ConvWeights.h"
 #include "passes/layout/ResizeTables.h"
+#include "runtime_stub/kernels/PanelSizes.h"
 
 using namespace mlir;
 namespace onnxc::blocks {
@@ -21,12 +22,12 @@ static bool isProduct(const BlockedConv &c) {
 // of the lanes would hold results, long sums make up for a conversion to blocks behind it, if rows of pixels fill theirs; longer ones also
 // for one from blocks.
 static bool isNarrow(const BlockedConv &c, int64_t width, bool blocked) {
-  constexpr int64_t mostResults = 8, few = 4, longSum = 48, mostChannels = 24;  // FastConv.h, kNarrow
+  constexpr int64_t few = 4, longSum = 48, mostChannels = 24;
   int64_t sum = c.channels * c.kernel[0] * c.kernel[1], channels = c.channels * c.group;
   bool fills = ShapedType::isDynamic(width) || (width >= kLanes && 4 * width >= 3 * int64_t(llvm::alignTo(width, kLanes)));
   bool pays = c.outputs <= few || (c.group == 1 && sum >= longSum && fills);
   if (channels <= kLanes && !blocked)
-    return c.outputs <= mostResults && pays;
+    return c.outputs <= kNarrowResults && pays;
   return c.outputs <= few && c.group == 1 && channels <= mostChannels && fills && sum >= 2 * longSum;
 }
 

@@ -5,6 +5,7 @@
 #include "passes/graph/Decompose.h"
 #include "passes/layout/StoredWeights.h"
 #include "llvm/Support/MathExtras.h"
+#include "runtime_stub/kernels/SamePadding.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -32,11 +33,8 @@ std::optional<SmallVector<int64_t>> explicitPads(Operation *op, ArrayRef<int64_t
       int64_t size = type.getDimSize(i + 2), extent = (kernel[axis] - 1) * dilations[axis] + 1;
       if (ShapedType::isDynamic(size) && strides[axis] != 1)
         return std::nullopt;
-      int64_t total = strides[axis] == 1
-                          ? extent - 1
-                          : std::max<int64_t>(0, (llvm::divideCeil(size, strides[axis]) - 1) * strides[axis] + extent - size);
-      pads[axis] = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
-      pads[axis + 2] = total - pads[axis];
+      SamePads same = samePads(std::max<int64_t>(size, 0), extent, strides[axis], mode == "SAME_UPPER");
+      pads[axis] = same.begin, pads[axis + 2] = same.end;
     }
   }
   if (llvm::any_of(pads, [](int64_t p) { return p < 0; }))

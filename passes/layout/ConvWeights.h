@@ -27,7 +27,8 @@ struct BlockedTransposed;
 mlir::Value packTransposedWeights(mlir::OpBuilder &b, mlir::Location loc, const BlockedTransposed &conv);
 // The bias of a Conv, padded to blocks; null where it has none.
 mlir::Value packConvBias(mlir::OpBuilder &b, mlir::Location loc, mlir::Operation *conv);
-// Whether F(4x4, 3x3) is worth its larger weights for results of `height` x `width`, and its weights (dialects/onnx/Packed.td).
+// Whether Winograd's form of the filters (Winograd.cpp) is worth its larger weights for results of `height` x `width`, and its weights
+// (dialects/onnx/Packed.td).
 bool gainsByWinograd(const BlockedConv &conv, int64_t height, int64_t width);
 mlir::Value packWinogradWeights(mlir::OpBuilder &b, mlir::Location loc, const BlockedConv &conv, mlir::Value weights);
 // Per-channel values, padded with zeros to blocks, of type [blocks * 16] or [blocks, 1, 1, 16].

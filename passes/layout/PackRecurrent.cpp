@@ -4,13 +4,12 @@
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Weights.h"
+#include "runtime_stub/kernels/PanelSizes.h"
 
 using namespace mlir;
 namespace onnxc {
 
-static constexpr int64_t kWide = 64;  // rows of the weights side by side in a panel, as FastRecurrent.cpp has it
-
-static int64_t padded(int64_t rows) { return llvm::alignTo(rows, kWide); }
+static int64_t padded(int64_t rows) { return llvm::alignTo(rows, kGateRows); }
 
 // [directions, rows, depth], whose rows are those of `groups`, as [directions, rows / 64, depth, 64] under the type
 // [directions, rows, depth]; each group's rows padded with zeros.
@@ -26,7 +25,7 @@ static Value panels(OpBuilder &b, Value v, ArrayRef<float> values, ArrayRef<int6
     for (int64_t group : groups) {
       for (int64_t r = 0; r < group; ++r)
         for (int64_t k = 0; k < depth; ++k)
-          to[(r / kWide * depth + k) * kWide + r % kWide] = *from++;
+          to[(r / kGateRows * depth + k) * kGateRows + r % kGateRows] = *from++;
       to += padded(group) * depth;
     }
   return onnx::ConstantOp::create(b, v.getLoc(), makeConstant(type.clone({directions, rows, depth}), packed));

@@ -1,3 +1,4 @@
+// Passes.td: the pass that gives values their places.
 #ifndef MEMORY_PASSES_TD
 #define MEMORY_PASSES_TD
 include "mlir/Pass/PassBase.td"

@@ -116,7 +116,7 @@ static int32_t fastConv(const onnxc_args *a) {
   if (whole.rank == 3)
     return convPlanes(a, whole, start);
   Convolution c{asTwo(whole), x.dims[0], groups, channels, results, data<float>(x), data<float>(weights), start, mutableData<float>(out)};
-  if (results <= groups * kNarrow)
+  if (results <= groups * kNarrowResults)
     return narrowConv(a, c);
   int64_t units = x.dims[0] * groups, macs = results / groups * channels * c.w.kh * c.w.kw * c.w.oh * c.w.ow;
   constexpr int64_t perStep = 8;  // multiply-adds that take as long as an elementary operation

@@ -1,5 +1,6 @@
 // FastConv.h: what FastConv.cpp and FastConvNarrow.cpp share.
 #pragma once
+#include "runtime_stub/kernels/PanelSizes.h"
 #include "runtime_stub/kernels/Window.h"
 
 namespace onnxc {
@@ -17,8 +18,6 @@ struct Convolution {
   const float *x, *weights, *start;
   float *out;
 };
-
-constexpr int64_t kNarrow = 8;  // results of a group, at most, that FastConvNarrow.cpp computes
 
 int32_t narrowConv(const onnxc_args *a, const Convolution &c);
 

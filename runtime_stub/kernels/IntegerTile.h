@@ -5,12 +5,13 @@
 // Left bytes are unsigned after `flip`, those of a panel signed. Row i of A starts at a[i].
 #pragma once
 #include "runtime_stub/kernels/Dots.h"
+#include "runtime_stub/kernels/PanelSizes.h"
 
 namespace onnxc {
 
 typedef int8_t s16 __attribute__((ext_vector_type(16), aligned(1)));
 
-constexpr int64_t kColumns = 64;
+constexpr int64_t kColumns = kByteColumns;
 constexpr int kRows = 6;  // of a tile of more than 32 columns; narrower ones have twice as many
 
 struct Segment {

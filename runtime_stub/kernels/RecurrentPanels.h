@@ -1,12 +1,13 @@
 // RecurrentPanels.h: rows of gates in panels of columns, by which states and inputs of f32 are multiplied. Included by FastRecurrent.cpp.
 #pragma once
+#include "runtime_stub/kernels/PanelSizes.h"
 #include "runtime_stub/kernels/Product.h"
 
 namespace onnxc {
 
-constexpr int64_t kWide = 64;       // columns of a panel
-constexpr int64_t kFew = 6;         // products with one matrix that do not pay for packing it
-constexpr int64_t kNear = 1 << 20;  // bytes that a second-level cache keeps from step to step
+constexpr int64_t kWide = kGateRows;  // columns of a panel
+constexpr int64_t kFew = 6;           // products with one matrix that do not pay for packing it
+constexpr int64_t kNear = 1 << 20;    // bytes that a second-level cache keeps from step to step
 
 inline int64_t panelsOf(int64_t rows) { return (rows + kWide - 1) / kWide; }
 inline int64_t padded(int64_t rows) { return panelsOf(rows) * kWide; }

@@ -1,6 +1,7 @@
 // Window.h: sliding windows of convolutions and pooling over any number of spatial dims. Beside Index.h.
 #pragma once
 #include "runtime_stub/kernels/Index.h"
+#include "runtime_stub/kernels/SamePadding.h"
 
 namespace onnxc {
 
@@ -44,10 +45,8 @@ inline int32_t readWindow(const onnxc_tensor &in, const onnxc_tensor &out, const
     w.begin[i] = mode == 'N' ? listAt(*at.pads, i, 0) : 0;
     w.end[i] = mode == 'N' ? listAt(*at.pads, w.rank + i, 0) : 0;
     if (mode == 'U' || mode == 'L') {
-      int64_t want = (w.in[i] + w.stride[i] - 1) / w.stride[i];
-      int64_t total = maxOf<int64_t>(0, (want - 1) * w.stride[i] + (w.kernel[i] - 1) * w.dilation[i] + 1 - w.in[i]);
-      w.begin[i] = mode == 'U' ? total / 2 : total - total / 2;
-      w.end[i] = total - w.begin[i];
+      SamePads pads = samePads(w.in[i], (w.kernel[i] - 1) * w.dilation[i] + 1, w.stride[i], mode == 'U');
+      w.begin[i] = pads.begin, w.end[i] = pads.end;
     }
   }
   return 0;

@@ -23,12 +23,12 @@ from common import Suite
 
 # ---- usage: exit 2 ------------------------------------------------------------------------------------------------------------------------
 
-@case(2, r"output.*required|required.*output")
+@case(2, r"--output is required; see 'onnxc --help'")
 def no_output(folder):
     return save(folder, relu())[:1]
 
 
-@case(2, r"required")
+@case(2, r"model is required; see 'onnxc --help'")
 def no_model(folder):
     return ["-o", folder / "out.so"]
 
@@ -247,7 +247,7 @@ def unknown_domain(folder):
     return save(folder, model([node], [tensor("x", 2)], [tensor("y", 2)], domains=["my.domain"]))
 
 
-@case(1, r"sum|Add")
+@case(1, r"sum \(Add, opset 22\): Incompatible dimensions; it reads 'x' float\[2, 3\], 'z' float\[2, 4\]")
 def shapes_do_not_broadcast(folder):
     return save(folder, model([helper.make_node("Add", ["x", "z"], ["y"], name="sum")], [tensor("x", 2, 3), tensor("z", 2, 4)], [tensor("y", 2, 3)]))
 
@@ -332,7 +332,7 @@ def negative_ir_version(folder):
     return save(folder, proto)
 
 
-@case(1, r"model\.onnx.*is written in opset 9999 of ai\.onnx")
+@case(1, r"model\.onnx: is written in opset 9999 of ai\.onnx; onnxc knows 1 to \d+$")
 def opset_of_the_future(folder):
     return save(folder, model([helper.make_node("Relu", ["x"], ["y"])], [tensor("x", 2)], [tensor("y", 2)], opset=9999))
 
@@ -362,22 +362,15 @@ def device_as_output(folder):
     return [*save(folder, relu())[:1], "-o", "/dev/null"]
 
 
-@case(1, r"stack|Concat")
+@case(1, r"stack \(Concat, opset 22\): axis must be in \[-rank, rank-1\]\.; it reads 'x' float\[2, 3\]")
 def axis_out_of_range(folder):
     return save(folder, model([helper.make_node("Concat", ["x", "x"], ["y"], name="stack", axis=7)], [tensor("x", 2, 3)], [tensor("y", 4, 3)]))
 
 
-@case(1, r"view|Reshape")
+@case(1, r"view \(Reshape, opset 22\): Reshape: numbers of elements 6 and 16 differ")
 def impossible_reshape(folder):
     shape = numpy_helper.from_array(np.array([4, 4], np.int64), "shape")
     return save(folder, model([helper.make_node("Reshape", ["x", "shape"], ["y"], name="view")], [tensor("x", 2, 3)], [tensor("y", 4, 4)], [shape]))
-
-
-@case(1, r"opset|version")
-def opset_from_the_future(folder):
-    proto = relu()
-    proto.opset_import[0].version = 999
-    return save(folder, proto)
 
 
 @case(1, r"no/such/folder")
@@ -385,7 +378,7 @@ def output_folder_missing(folder):
     return [*save(folder, relu())[:1], "-o", folder / "no/such/folder/out.so"]
 
 
-@case(3, r"riscv|target")
+@case(3, r"--target riscv64-linux-gnu is not supported; `onnxc targets` lists what is")
 def unknown_target(folder):
     return save(folder, relu(), "--target", "riscv64-linux-gnu")
 

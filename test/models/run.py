@@ -65,9 +65,9 @@ def main():
     bad = {name for name, result in results.items() if result != "pass"}
     if args.update:
         write_xfail(bad)
-    unexpected = bad ^ (read_xfail() & set(results))
+    unexpected = bad ^ read_xfail()
     for name in sorted(unexpected):
-        print(f"{name}: {results[name] if name in bad else 'passes, but xfail.txt lists it'}")
+        print(f"{name}: {results.get(name, 'no such model') if name in bad or name not in results else 'passes, but xfail.txt lists it'}")
     print(f"models: {len(results) - len(unexpected)} passed, {len(unexpected)} failed, 0 skipped")
     sys.exit(bool(unexpected))
 

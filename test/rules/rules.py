@@ -1,6 +1,6 @@
 """House rules that a program can check. One test a rule; ends with `rules: N passed, N failed, N skipped`.
 
-- a folder includes only what docs/Architecture.md allows it to, the runtime stub only headers of libc
+- a folder includes and links only what docs/Architecture.md allows it to, the runtime stub only headers of libc; that page names every pass
 - sources are formatted, open with a comment and stay below 600 lines
 - no machine paths or registry hosts, nothing unfinished, no tracked file over 1 MiB
 - every library kernel row names an operator of the dialect
@@ -13,8 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDERS = ["compiler", "codegen", "passes", "dialects", "runtime_stub"]
-# What a folder may include from the other folders. Library.def, PackedForest.h, PackedPool.h, ResizePositions.h and plan.h are the tables, layouts and formulas that compiler and artefact share;
-# Bitcode.h gives codegen the objects and bitcode that go into artefacts.
+# What a folder may include from the other folders. SHARED_TABLES are the tables, layouts and formulas that compiler and artefact share; Bitcode.h gives codegen the objects and bitcode that go into artefacts.
 MAY_INCLUDE = {
     "compiler": {"compiler", "codegen", "passes", "dialects"},
     "codegen": {"codegen", "dialects"},
@@ -22,7 +21,7 @@ MAY_INCLUDE = {
     "dialects": {"dialects"},
     "runtime_stub": {"runtime_stub"},
 }
-SHARED_TABLES = re.compile(r"runtime_stub/(kernels/Library\w*\.def|kernels/(PackedForest|PackedPool|ResizePositions)\.h|plan\.h|Bitcode\.h|include/onnxc/onnxc\.h)$")
+SHARED_TABLES = re.compile(r"runtime_stub/(kernels/Library\w*\.def|kernels/(PackedForest|PackedPool|PanelSizes|ResizePositions|SamePadding)\.h|plan\.h|Bitcode\.h|include/onnxc/onnxc\.h)$")
 CODE = (".cpp", ".h", ".hpp", ".c", ".td", ".def", ".py")
 
 
@@ -46,6 +45,24 @@ def rule_includes(files):
             folder = name.split("/")[0]
             if folder in FOLDERS and folder not in allowed and not SHARED_TABLES.match(name):
                 yield f"{f} includes {name}: {f.parts[0]} may include {', '.join(sorted(allowed))}"
+
+
+def rule_links(files):
+    lists = {f: text(f) for f in files if f.name == "CMakeLists.txt" and f.parts[0] in FOLDERS}
+    folder = {name: f.parts[0] for f, t in lists.items() for name in re.findall(r"onnxc_add_library\((\w+)", t)}
+    for f, t in lists.items():
+        for names in re.findall(r"\bLINK ([^)]*)\)", t):
+            for name in names.split():
+                if folder.get(name, f.parts[0]) not in MAY_INCLUDE[f.parts[0]]:
+                    yield f"{f} links {name} of {folder[name]}: {f.parts[0]} may link {', '.join(sorted(MAY_INCLUDE[f.parts[0]]))}"
+
+
+def rule_passes(files):
+    page = text("docs/Architecture.md")
+    for f in files:
+        for name in re.findall(r"^def (\w+) : Pass<", text(f), re.M) if f.name == "Passes.td" else []:
+            if name not in page:
+                yield f"{f}: docs/Architecture.md does not name the pass {name}"
 
 
 # Headers of C11 and POSIX, of compilers for one instruction set, and of the two image libraries whose decoders are carried along.
@@ -73,7 +90,7 @@ def rule_size(files):
 def rule_opening_comment(files):
     for f in code(files):
         first = text(f).lstrip()
-        if first and not first.startswith(("//", "/*", "#", '"""')):
+        if first and not first.startswith(("#", '"""') if f.suffix == ".py" else ("//", "/*")):
             yield f"{f} does not open with a comment that says what it is"
 
 

@@ -62,8 +62,8 @@ static const onnxc_variant variants[] = {{"x86-64", sizes, run, 0}, {"x86-64-v9"
 
 extern "C" {
 alignas(64) extern const char onnxc_weights[64] = {};
-extern const onnxc_plan onnxc_the_plan = {"fake",  "{}",  3,        3, 1,       1,       2,       2,       inputs, outputs,
-                                          symbols, sites, variants, 0, nullptr, nullptr, nullptr, nullptr, nullptr};
+extern const onnxc_plan onnxc_the_plan = {"fake",  "{}",    3,     3,        1,       1,       2,       2,       inputs,
+                                          outputs, symbols, sites, variants, nullptr, nullptr, nullptr, nullptr, nullptr};
 extern const onnxc_model_info onnxc_the_info;
 const onnxc_model_info onnxc_the_info = {sizeof(onnxc_model_info),
                                          "fake",
