@@ -185,6 +185,7 @@ static int32_t context_create(onnxc_model *m, const onnxc_options *options, onnx
   c->rt.input_dims = c->input_dims;
   c->rt.outputs = c->output_data;
   c->rt.output_dims = c->output_dims;
+  c->rt.blamed[0] = ONNXC_NOTHING;
   c->rt.num_threads = o.num_threads < 1 ? 1 : o.num_threads > ONNXC_MAX_TASKS ? ONNXC_MAX_TASKS : o.num_threads;
   if (c->rt.num_threads > 1 && !o.parallel_for && !(c->pool = onnxc_pool_create(&o, c->rt.num_threads))) {
     context_destroy(c);

@@ -51,7 +51,9 @@ typedef struct onnxc_rt {
   void *trace;           /* non-NULL: the plan calls onnxc_rt_trace after each launch */
   int32_t num_threads;
   int32_t failed_site; /* set by the plan beside a non-zero status */
+  int64_t blamed[2];   /* what made it fail: two sizes, or an index and the size that it is beyond; the first ONNXC_NOTHING: not said */
 } onnxc_rt;
+#define ONNXC_NOTHING INT64_MIN
 
 typedef int32_t (*onnxc_kernel_fn)(void *const *bufs, const int64_t *dims, void *scratch, int64_t begin, int64_t end);
 
@@ -61,6 +63,8 @@ void *onnxc_rt_slot(
     int64_t bytes); /* growable 64-byte aligned buffer no. `slot` of the context; contents lost on growth; NULL: no memory or bytes < 0 */
 void *onnxc_rt_heap(onnxc_rt *rt, int64_t bytes);    /* zeroed, 64-byte aligned, freed when the run ends; NULL: no memory */
 void *onnxc_rt_scratch(onnxc_rt *rt, int64_t bytes); /* scratch of a serial launch; contents lost at the next call */
+int32_t onnxc_rt_blame(onnxc_rt *rt, int32_t code, int64_t index,
+                       int64_t size); /* sets `blamed` for the error that the caller returns; gives `code` */
 /* What a size function has found out, for the kernel that follows it: `data` of the run's heap under `key`. The oldest of eight gives way;
    taking it, and the end of the run, forget it. NULL: not there. */
 void onnxc_rt_keep(onnxc_rt *rt, uint64_t key, void *data);

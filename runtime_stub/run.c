@@ -485,6 +485,12 @@ static int32_t give_outputs(onnxc_context *c, const onnxc_value *inputs, onnxc_v
   return 0;
 }
 
+int32_t onnxc_rt_blame(onnxc_rt *rt, int32_t code, int64_t index, int64_t size) {
+  __atomic_store_n(&rt->blamed[0], index, __ATOMIC_RELAXED); /* threads may fail side by side: one of them is told */
+  __atomic_store_n(&rt->blamed[1], size, __ATOMIC_RELAXED);
+  return code;
+}
+
 static const char *words(int32_t code) {
   static const char *const text[] = {
       [ONNXC_K_INDEX] = "an index is out of range",
@@ -526,8 +532,17 @@ int32_t onnxc_run(onnxc_context *c, const onnxc_value *inputs, int32_t num_input
   if (status) {
     const int32_t site = c->rt.failed_site;
     const onnxc_site *s = site >= 0 && site < onnxc_the_plan.num_sites ? &onnxc_the_plan.sites[site] : NULL;
-    return onnxc_fail(error, status == ONNXC_K_MEMORY ? ONNXC_E_MEMORY : ONNXC_E_RUN, s ? s->node : NULL, "%s (%s): %s", s ? s->node : "?",
-                      s ? s->op : "?", words(status));
+    const char *node = s ? s->node : "?", *op = s ? s->op : "?";
+    const int64_t first = c->rt.blamed[0], second = c->rt.blamed[1];
+    c->rt.blamed[0] = ONNXC_NOTHING;
+    if (first != ONNXC_NOTHING && status == ONNXC_K_SHAPE)
+      return onnxc_fail(error, ONNXC_E_RUN, s ? s->node : NULL, "%s (%s): shapes do not fit together: %lld and %lld differ", node, op,
+                        (long long)first, (long long)second);
+    if (first != ONNXC_NOTHING && status == ONNXC_K_INDEX)
+      return onnxc_fail(error, ONNXC_E_RUN, s ? s->node : NULL, "%s (%s): an index is out of range: %lld of an axis of %lld", node, op,
+                        (long long)first, (long long)second);
+    return onnxc_fail(error, status == ONNXC_K_MEMORY ? ONNXC_E_MEMORY : ONNXC_E_RUN, s ? s->node : NULL, "%s (%s): %s", node, op,
+                      words(status));
   }
   return give_outputs(c, inputs, outputs, error);
 }

@@ -24,7 +24,8 @@ enum RtField {
   Outputs = offsetof(onnxc_rt, outputs),
   OutputDims = offsetof(onnxc_rt, output_dims),
   Trace = offsetof(onnxc_rt, trace),
-  FailedSite = offsetof(onnxc_rt, failed_site)
+  FailedSite = offsetof(onnxc_rt, failed_site),
+  Blamed = offsetof(onnxc_rt, blamed)
 };
 
 struct Lowering {
@@ -87,14 +88,23 @@ struct Lowering {
     func::ReturnOp::create(fb, loc, ValueRange(failure->getArgument(0)));
   }
 
-  // Leaves for the exit when `status` is not 0; goes on in a new block.
-  void check(Operation *op, Value status, int64_t site) {
+  // Leaves for the exit when `status` is not 0, and says so of the numbers `blamed`; goes on in a new block.
+  void check(Operation *op, Value status, int64_t site, ValueRange blamed = {}) {
     Location loc = op->getLoc();
     Value ok = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, status, n32(0, loc));
     Value where = n32(site, loc);
     Block *here = op->getBlock(), *next = here->splitBlock(op);
     b.setInsertionPointToEnd(here);
-    cf::CondBranchOp::create(b, loc, ok, next, ValueRange(), failure, ValueRange{status, where});
+    if (blamed.empty()) {
+      cf::CondBranchOp::create(b, loc, ok, next, ValueRange(), failure, ValueRange{status, where});
+    } else {
+      Block *telling = b.createBlock(failure);
+      for (auto [i, v] : llvm::enumerate(blamed))
+        LLVM::StoreOp::create(b, loc, v, at(rt, Blamed + 8 * int64_t(i), loc));
+      cf::BranchOp::create(b, loc, failure, ValueRange{status, where});
+      b.setInsertionPointToEnd(here);
+      cf::CondBranchOp::create(b, loc, ok, next, ValueRange(), telling, ValueRange());
+    }
     b.setInsertionPoint(op);
   }
 
@@ -302,7 +312,7 @@ struct Lowering {
     if (auto o = dyn_cast<plan::SizeOp>(op))
       size(o);
     if (auto o = dyn_cast<plan::CheckOp>(op))
-      check(op, LLVM::SelectOp::create(b, loc, o.getHolds(), n32(0, loc), n32(o.getCode(), loc)), o.getSite());
+      check(op, LLVM::SelectOp::create(b, loc, o.getHolds(), n32(0, loc), n32(o.getCode(), loc)), o.getSite(), o.getBlamed());
     if (auto o = dyn_cast<plan::SetOutputOp>(op)) {
       LLVM::StoreOp::create(b, loc, o.getBuffer(), element(field(Outputs, loc), ptr, o.getIndex(), loc));
       Value shape = LLVM::LoadOp::create(b, loc, ptr, element(field(OutputDims, loc), ptr, o.getIndex(), loc));

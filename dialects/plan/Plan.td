@@ -86,8 +86,8 @@ def Plan_SizeOp : Plan_Op<"size", [AttrSizedOperandSegments]> {
   let assemblyFormat = "$kernel `(` $buffers `)` `[` $dims `]` attr-dict `:` type($buffers) `->` type($sizes)";
 }
 def Plan_CheckOp : Plan_Op<"check"> {
-  let summary = "ends the run with an onnxc_code where `holds` is false";
-  let arguments = (ins I1:$holds, I64Attr:$code, I64Attr:$site);
+  let summary = "ends the run with an onnxc_code where `holds` is false; `blamed`: none, or the two sizes of which the user is told";
+  let arguments = (ins I1:$holds, Variadic<I64>:$blamed, I64Attr:$code, I64Attr:$site);
 }
 def Plan_SetOutputOp : Plan_Op<"set_output"> {
   let summary = "result `index`: where it is and its dims";

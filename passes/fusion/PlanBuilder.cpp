@@ -291,13 +291,15 @@ LogicalResult PlanBuilder::buildParts(Operation *op) {
 }
 
 // A size that does not fit is an error of `op`.
-void PlanBuilder::failUnless(Value holds, Operation *op) { plan::CheckOp::create(b, op->getLoc(), holds, ONNXC_K_SHAPE, addSite(op, "")); }
+void PlanBuilder::failUnless(Value holds, Operation *op, ValueRange blamed) {
+  plan::CheckOp::create(b, op->getLoc(), holds, blamed, ONNXC_K_SHAPE, addSite(op, ""));
+}
 
 // Sizes that only the run knows and that must fit before `op` reads its operands.
 void PlanBuilder::buildChecks(Operation *op) {
   Location loc = op->getLoc();
   auto equal = [&](Value l, Value r) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, l, r); };
-  Value holds;
+  Value holds, left, right;  // all of them; the two sizes of the last one that does not
   for (const ShapeCheck &c : shapes.checks(op)) {
     bool ready = true;  // sizes of its own results are the size function's to check
     for (AffineExpr e : {c.lhs, c.rhs})
@@ -307,10 +309,12 @@ void PlanBuilder::buildChecks(Operation *op) {
     Value l = size(c.lhs, loc), r = size(c.rhs, loc), fits = equal(l, r);
     if (c.broadcast)
       fits = arith::OrIOp::create(b, loc, fits, arith::OrIOp::create(b, loc, equal(l, constant(1, loc)), equal(r, constant(1, loc))));
+    left = left ? Value(arith::SelectOp::create(b, loc, fits, left, l)) : l;
+    right = right ? Value(arith::SelectOp::create(b, loc, fits, right, r)) : r;
     holds = holds ? Value(arith::AndIOp::create(b, loc, holds, fits)) : fits;
   }
   if (holds)
-    failUnless(holds, op->hasTrait<OpTrait::IsTerminator>() && op->getParentOp() ? op->getParentOp() : op);
+    failUnless(holds, op->hasTrait<OpTrait::IsTerminator>() && op->getParentOp() ? op->getParentOp() : op, {left, right});
 }
 
 LogicalResult PlanBuilder::buildOp(Operation *op) {

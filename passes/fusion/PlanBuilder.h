@@ -56,7 +56,7 @@ private:
   mlir::LogicalResult buildOp(mlir::Operation *op);
   mlir::LogicalResult buildFused(const Group &group);
   void buildChecks(mlir::Operation *op);
-  void failUnless(mlir::Value holds, mlir::Operation *op);
+  void failUnless(mlir::Value holds, mlir::Operation *op, mlir::ValueRange blamed = {});
   mlir::LogicalResult buildGroup(llvm::ArrayRef<mlir::Operation *> group, llvm::StringRef family);
   std::optional<unsigned> sizeSymbol(mlir::AffineExpr e, mlir::Operation *op) const;
   bool needsSizesOf(mlir::AffineExpr e, mlir::Operation *op) const;

@@ -15,11 +15,6 @@ Way wayOf(const onnxc_attr &reduction) {
                                                                  : Way::Other;
 }
 
-ONNXC_INLINE bool fixIndex(int64_t &i, int64_t dim) {
-  i += i < 0 ? dim : 0;
-  return i >= 0 && i < dim;
-}
-
 ONNXC_INLINE void putRow(float *to, const float *from, int64_t n, bool add) {
   for (int64_t i = 0; add && i < n; ++i)
     to[i] += from[i];
@@ -29,19 +24,20 @@ ONNXC_INLINE void putRow(float *to, const float *from, int64_t n, bool add) {
 
 // Updates of one row of indices: to[at * stride + j * step] for index `at` of update j.
 template <class I>
-int32_t putIndices(float *to, const I *index, const float *from, int64_t n, int64_t dim, int64_t stride, int64_t step, bool add) {
+int32_t putIndices(const onnxc_args *a, float *to, const I *index, const float *from, int64_t n, int64_t dim, int64_t stride, int64_t step,
+                   bool add) {
   I differ = 0;
   for (int64_t j = 0; j < n; ++j)
     differ |= index[j] ^ index[0];
   int64_t at = n ? int64_t(index[0]) : 0;
   if (!differ && step == 1) {
-    ONNXC_CHECK(!n || fixIndex(at, dim), ONNXC_K_INDEX);
+    ONNXC_TRY(n ? fixIndex(a, at, dim) : 0);
     putRow(to + at * stride, from, n, add);
     return 0;
   }
   for (int64_t j = 0; j < n; ++j, to += step) {
     at = int64_t(index[j]);
-    ONNXC_CHECK(fixIndex(at, dim), ONNXC_K_INDEX);
+    ONNXC_TRY(fixIndex(a, at, dim));
     to[at * stride] = add ? to[at * stride] + from[j] : from[j];
   }
   return 0;
@@ -68,8 +64,9 @@ int32_t scatterElements(const onnxc_args *a) {  // attributes: axis, reduction
   for (int64_t i = 0; n > 0 && o.more(); o.next(), i += n) {
     float *to = mutableData<float>(a->out[0]) + o.offset[0];
     int64_t dim = in.dims[axis], stride = strides[axis], step = walked[in.rank - 1];
-    int32_t code = indices.dtype == ONNXC_I64 ? putIndices(to, data<int64_t>(indices) + i, from + i, n, dim, stride, step, way == Way::Add)
-                                              : putIndices(to, data<int32_t>(indices) + i, from + i, n, dim, stride, step, way == Way::Add);
+    int32_t code = indices.dtype == ONNXC_I64
+                       ? putIndices(a, to, data<int64_t>(indices) + i, from + i, n, dim, stride, step, way == Way::Add)
+                       : putIndices(a, to, data<int32_t>(indices) + i, from + i, n, dim, stride, step, way == Way::Add);
     ONNXC_TRY(code);
   }
   return 0;
@@ -88,7 +85,7 @@ int32_t scatterND(const onnxc_args *a) {  // attributes: reduction
     int64_t offset = 0, stride = block;
     for (int64_t k = length; k-- > 0;) {
       int64_t at = loadI64(indices, i * length + k);
-      ONNXC_CHECK(fixIndex(at, in.dims[k]), ONNXC_K_INDEX);
+      ONNXC_TRY(fixIndex(a, at, in.dims[k]));
       offset += at * stride;
       stride *= in.dims[k];
     }

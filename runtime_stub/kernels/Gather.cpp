@@ -4,12 +4,6 @@
 
 namespace onnxc {
 
-ONNXC_INLINE bool fixIndex(int64_t &i, int64_t dim) {
-  if (i < 0)
-    i += dim;
-  return i >= 0 && i < dim;
-}
-
 template <class T>
 static int32_t gather(const onnxc_args *a) {  // attributes: axis
   const onnxc_tensor &in = a->in[0], &indices = a->in[1];
@@ -21,7 +15,7 @@ static int32_t gather(const onnxc_args *a) {  // attributes: axis
   T *out = mutableData<T>(a->out[0]);
   for (int64_t i = 0; i < n; ++i) {
     int64_t at = loadI64(indices, i);
-    ONNXC_CHECK(fixIndex(at, s.dim), ONNXC_K_INDEX);
+    ONNXC_TRY(fixIndex(a, at, s.dim));
     for (int64_t o = 0; o < s.outer; ++o)
       if (s.inner == 1)
         out[o * n + i] = data<T>(in)[o * s.dim + at];
@@ -71,18 +65,20 @@ static int32_t gatherElements(const onnxc_args *a) {  // attributes: axis
     const T *from = data<T>(in) + o.offset[0];
     bool valid = indices.dtype == ONNXC_I64 ? gatherRow(to, from, data<int64_t>(indices) + at, n, in.dims[axis], along, strides[axis])
                                             : gatherRow(to, from, data<int32_t>(indices) + at, n, in.dims[axis], along, strides[axis]);
-    ONNXC_CHECK(valid, ONNXC_K_INDEX);
+    for (int64_t i = 0, index; !valid && i < n; ++i)
+      ONNXC_TRY(fixIndex(a, index = loadI64(indices, at + i), in.dims[axis]));
   }
   return 0;
 }
 
 // Offset in `t` of the index tuple at indices[at…at+length), whose first entry is dimension `first`.
-static int32_t tupleOffset(const onnxc_tensor &t, int64_t first, const onnxc_tensor &indices, int64_t at, int64_t length, int64_t &offset) {
+static int32_t tupleOffset(const onnxc_args *a, const onnxc_tensor &t, int64_t first, const onnxc_tensor &indices, int64_t at,
+                           int64_t length, int64_t &offset) {
   int64_t stride = product(t.dims, first + length, t.rank);
   offset = 0;
   for (int64_t k = length; k-- > 0;) {
     int64_t i = loadI64(indices, at + k);
-    ONNXC_CHECK(fixIndex(i, t.dims[first + k]), ONNXC_K_INDEX);
+    ONNXC_TRY(fixIndex(a, i, t.dims[first + k]));
     offset += i * stride;
     stride *= t.dims[first + k];
   }
@@ -104,7 +100,7 @@ static int32_t gatherND(const onnxc_args *a) {  // attributes: batch_dims
   int64_t perBatch = batches ? tuples / batches : 0;
   for (int64_t i = 0; i < tuples; ++i) {
     int64_t offset;
-    ONNXC_TRY(tupleOffset(in, batchDims, indices, i * length, length, offset));
+    ONNXC_TRY(tupleOffset(a, in, batchDims, indices, i * length, length, offset));
     memcpy(mutableData<T>(a->out[0]) + i * block, data<T>(in) + i / perBatch * batchSize + offset, size_t(block) * sizeof(T));
   }
   return 0;
@@ -128,7 +124,7 @@ static int32_t scatterElements(const onnxc_args *a) {  // attributes: axis, redu
   o.strides[0] = zero;
   for (int64_t i = 0; o.more(); o.next(), ++i) {
     int64_t at = loadI64(indices, i);
-    ONNXC_CHECK(fixIndex(at, in.dims[axis]), ONNXC_K_INDEX);
+    ONNXC_TRY(fixIndex(a, at, in.dims[axis]));
     T *to = mutableData<T>(a->out[0]) + o.offset[0] + at * strides[axis];
     if (combine)
       combine(to, data<T>(updates) + i);
@@ -150,7 +146,7 @@ static int32_t scatterND(const onnxc_args *a) {  // attributes: reduction
   ONNXC_CHECK(onnxc_count(updates) == tuples * block, ONNXC_K_SHAPE);
   for (int64_t i = 0; i < tuples; ++i) {
     int64_t offset;
-    ONNXC_TRY(tupleOffset(in, 0, indices, i * length, length, offset));
+    ONNXC_TRY(tupleOffset(a, in, 0, indices, i * length, length, offset));
     T *to = mutableData<T>(a->out[0]) + offset;
     const T *from = data<T>(updates) + i * block;
     if (!combine)

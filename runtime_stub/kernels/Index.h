@@ -61,6 +61,15 @@ ONNXC_INLINE bool fixAxis(int64_t &axis, int64_t rank) {
   return axis >= 0 && axis < rank;
 }
 
+// Counts a negative index of an axis from its end. ONNXC_K_INDEX, of which the user is told, where it is out of range.
+ONNXC_INLINE int32_t fixIndex(const onnxc_args *a, int64_t &index, int64_t dim) {
+  int64_t at = index < 0 ? index + dim : index;
+  if (at < 0 || at >= dim)
+    return onnxc_rt_blame(a->rt, ONNXC_K_INDEX, index, dim);
+  index = at;
+  return 0;
+}
+
 ONNXC_INLINE void contiguous(const int64_t *dims, int64_t rank, int64_t *strides) {
   int64_t n = 1;
   for (int64_t i = rank; i-- > 0;) {

@@ -127,4 +127,21 @@ def files_that_were_replaced(s, folder):
     return None
 
 
-CHECKS = [files_that_were_replaced, levels_that_are_not_there, closed_models, results_that_are_kept, feeds_without_names, feeds_that_do_not_fit, files_that_are_no_artefacts]
+def what_disagrees(s, folder):
+    """Sizes and indices that only the run knows: the message has the two numbers."""
+    import onnxc
+    ids = np.array([1, -5], np.int64)
+    cases = {"Add": ({"x": np.zeros(5, np.float32), "z": np.zeros(4, np.float32)}, 1, "odd (Add): shapes do not fit together: 5 and 4 differ"),
+             "Gather": ({"x": np.zeros(4, np.float32), "z": ids}, 1, "odd (Gather): an index is out of range: -5 of an axis of 4"),
+             "GatherElements": ({"x": np.zeros(4, np.float32), "z": ids}, 1, "odd (GatherElements): an index is out of range: -5 of an axis of 4"),
+             "GatherND": ({"x": np.zeros((4, 4), np.float32), "z": ids[None]}, 1, "odd (GatherND): an index is out of range: -5 of an axis of 4")}
+    for op, (feed, rank, want) in cases.items():
+        inputs = [info(n, *(f"{n}{i}" for i in range(v.ndim)), dtype=helper.np_dtype_to_tensor_dtype(v.dtype)) for n, v in feed.items()]
+        for flags in ((), ("-O0",)):
+            model = load(s.compile(make([helper.make_node(op, ["x", "z"], ["y"], name="odd")], inputs, [info("y", *(f"r{i}" for i in range(rank)))]), folder, *flags))
+            if want not in (said := words(lambda: model.run(feed), onnxc.Error)):
+                return f"{op} {flags}: {said}"
+    return None
+
+
+CHECKS = [files_that_were_replaced, what_disagrees, levels_that_are_not_there, closed_models, results_that_are_kept, feeds_without_names, feeds_that_do_not_fit, files_that_are_no_artefacts]
