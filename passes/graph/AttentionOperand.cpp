@@ -3,19 +3,10 @@
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Tensor.h"
+#include "passes/graph/Weights.h"
 
 using namespace mlir;
 namespace onnxc {
-
-std::optional<double> scalarOf(Value v) {
-  auto dense = dyn_cast_if_present<DenseElementsAttr>(onnx::constantValue(v));
-  if (!dense || !dense.isSplat() || !isa<FloatType>(dense.getElementType()))
-    return std::nullopt;
-  APFloat value = dense.getSplatValue<APFloat>();
-  bool loses;
-  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &loses);
-  return value.convertToDouble();
-}
 
 AttentionOperand::AttentionOperand(Value v, int64_t rank) : base(v), axes(llvm::to_vector(llvm::seq<int64_t>(0, rank))), at(rank, 0) {}
 
@@ -47,7 +38,7 @@ bool AttentionOperand::step(SymbolicShapes &shapes, double *scale) {
   }
   if (scale && isa<onnx::MulOp, onnx::DivOp>(op))
     for (unsigned i = 0; i < (isa<onnx::MulOp>(op) ? 2 : 1); ++i)
-      if (auto factor = scalarOf(op->getOperand(1 - i));
+      if (auto factor = constantNumber(op->getOperand(1 - i));
           factor && *factor != 0 && shapes.hasRank(op->getOperand(i)) && shapes.dims(op->getOperand(i)) == shapes.dims(base)) {
         *scale *= isa<onnx::MulOp>(op) ? *factor : 1 / *factor;
         base = op->getOperand(i);

@@ -6,9 +6,6 @@
 
 namespace onnxc {
 
-// The number that every element of a float constant is.
-std::optional<double> scalarOf(mlir::Value v);
-
 // Element (i0, i1, …) of the operand is that of `base` whose index is i at `axes`, and `at` on the other axes.
 struct AttentionOperand {
   mlir::Value base;

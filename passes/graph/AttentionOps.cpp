@@ -5,15 +5,13 @@
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/AttentionOperand.h"
-#include "passes/graph/Decompose.h"
+#include "passes/graph/GraphBuilder.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
 using namespace mlir;
 namespace onnxc {
 namespace {
-
-constexpr int64_t kBool = 9, kInt64 = 7;  // of TensorProto
 
 struct Writer {
   GraphBuilder g;
@@ -32,11 +30,6 @@ struct Writer {
     if (all.getType() != present.getType())
       all = onnx::IdentityOp::create(g.b, g.loc, present.getType(), all);
     present.replaceAllUsesWith(all);
-  }
-
-  Value cast(Value v, int64_t to, Type element) {
-    return onnx::CastOp::create(g.b, g.loc, rankedType(v).clone(element), v, g.b.getStringAttr("up"), g.b.getI64IntegerAttr(1),
-                                g.b.getI64IntegerAttr(to));
   }
 
   // [batch, length, heads * width] with its heads apart.
@@ -82,7 +75,7 @@ struct Writer {
   // Where key j < lengths[batch entry], [batch, 1, 1, keys]; `causal`: and j <= query + lengths - queries, [batch, 1, queries, keys].
   Value within(Value lengths, Value keysOf, int64_t keyAxis, Value queriesOf, int64_t queryAxis, bool causal) {
     Type boolean = g.b.getI1Type(), i64 = g.b.getI64Type();
-    Value end = g.unsqueeze(cast(lengths, kInt64, i64), {1, 2, 3}), keys = numbers(keysOf, keyAxis);
+    Value end = g.unsqueeze(g.cast(lengths, i64), {1, 2, 3}), keys = numbers(keysOf, keyAxis);
     int64_t batch = rankedType(end).getDimSize(0), n = rankedType(keys).getDimSize(0);
     Value known = onnx::LessOp::create(g.b, g.loc, typed({batch, 1, 1, n}, boolean), keys, end);
     if (!causal)
@@ -218,9 +211,9 @@ bool addMasks(Writer &w, const Masks &m, PackedAttention &p, ArrayRef<AffineExpr
   if (dims == ArrayRef<AffineExpr>{scores[0]} && !m.cached)
     kept = w.within(m.index, keysOf, keyAxis, Value(), 0, false);
   else if (raw && dims.drop_back() == ArrayRef<AffineExpr>{scores[0]})
-    kept = g.unsqueeze(w.cast(m.index, kBool, g.b.getI1Type()), {1, 2});
+    kept = g.unsqueeze(g.cast(m.index, g.b.getI1Type()), {1, 2});
   else if (raw && dims.drop_back() == ArrayRef<AffineExpr>{scores[0], scores[2]})
-    kept = g.unsqueeze(w.cast(m.index, kBool, g.b.getI1Type()), {1});
+    kept = g.unsqueeze(g.cast(m.index, g.b.getI1Type()), {1});
   else
     return false;
   p.masked = known ? PackedAttention::Broadcasts : PackedAttention::HasAllKeys;

@@ -1,6 +1,6 @@
 // BoxUpdates.cpp: see BoxUpdates.h.
 #include "passes/graph/BoxUpdates.h"
-#include "passes/graph/Decompose.h"
+#include "passes/graph/GraphBuilder.h"
 
 using namespace mlir;
 namespace onnxc {

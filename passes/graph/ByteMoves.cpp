@@ -7,7 +7,7 @@
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
-#include "passes/graph/Decompose.h"
+#include "passes/graph/GraphBuilder.h"
 #include "passes/graph/IntegerSteps.h"
 #include "passes/graph/Weights.h"
 #include "llvm/ADT/StringSet.h"
@@ -15,25 +15,6 @@
 
 using namespace mlir;
 namespace onnxc {
-
-static std::optional<Scaling> scalingOf(Value scale, Value zero, int64_t blockSize) {
-  auto scales = constantFloats(scale);
-  ElementsAttr value = zero ? onnx::constantValue(zero) : ElementsAttr();
-  auto bytes = value && isByte(value.getElementType()) ? constantBytes(value) : std::nullopt;
-  if (!scales || scales->size() != 1 || blockSize != 0 || !(scales->front() > 0) || !std::isfinite(scales->front()) ||
-      (zero && (!bytes || bytes->size() != 1)))
-    return std::nullopt;
-  bool isSigned = zero && value.getElementType().isSignlessInteger();
-  return Scaling{scales->front(), !zero ? 0 : isSigned ? float(int8_t(bytes->front())) : float(uint8_t(bytes->front()))};
-}
-std::optional<Scaling> scalingOf(onnx::QuantizeLinearOp op) {
-  bool fits = isByte(onnx::elementType(op.getY())) && onnx::elementType(op.getX()) && onnx::elementType(op.getX()).isF32();
-  return fits ? scalingOf(op.getYScale(), op.getYZeroPoint(), op.getBlockSize()) : std::nullopt;
-}
-std::optional<Scaling> scalingOf(onnx::DequantizeLinearOp op) {
-  bool fits = isByte(onnx::elementType(op.getX())) && onnx::elementType(op.getY()).isF32() && !onnx::constantValue(op.getX());
-  return fits ? scalingOf(op.getXScale(), op.getXZeroPoint(), op.getBlockSize()) : std::nullopt;
-}
 
 static onnx::DequantizeLinearOp dequantised(Value v) {
   auto dq = v.getDefiningOp<onnx::DequantizeLinearOp>();
@@ -59,8 +40,8 @@ static LogicalResult maxPool(onnx::MaxPoolOp op, PatternRewriter &rewriter) {
 // The mean over all pixels is that of the bytes, less the zero point, in units of the scale.
 static LogicalResult meanOfBytes(Operation *op, PatternRewriter &rewriter) {
   auto dq = dequantised(op->getOperand(0));
-  auto x = dq ? dyn_cast<RankedTensorType>(dq.getX().getType()) : RankedTensorType();
-  auto result = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  auto x = dq ? rankedType(dq.getX()) : RankedTensorType();
+  auto result = rankedType(op->getResult(0));
   if (!x || !result || x.getRank() != 4 || result.getRank() != 4 || x.isDynamicDim(1))
     return rewriter.notifyMatchFailure(op, "not over the pixels of dequantised values");
   Location loc = op->getLoc();

@@ -57,7 +57,7 @@ Value batchOf(Value v) {
 
 // Whether images `a` and `b` have the same shape in every run.
 bool sameShape(Value a, Value b) {
-  auto left = dyn_cast<RankedTensorType>(a.getType()), right = dyn_cast<RankedTensorType>(b.getType());
+  auto left = rankedType(a), right = rankedType(b);
   if (!left || !right || left.getShape() != right.getShape() || left.getRank() != 4)
     return false;
   bool known = RankedTensorType::get(left.getShape().drop_front(), left.getElementType()).hasStaticShape();
@@ -75,19 +75,17 @@ LogicalResult sumOfConv(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
     return rewriter.notifyMatchFailure(op, "not of a sum of two dequantised values");
   if (!left->conv || (right->conv && left->conv->getBlock() == right->conv->getBlock() && left->conv->isBeforeInBlock(right->conv)))
     std::swap(left, right);  // the later one finds the other's result
-  auto type = dyn_cast<RankedTensorType>(op.getType());
+  auto type = rankedType(op);
   if (!left->conv || !type || !sameShape(left->bytes, right->bytes) || left->bytes.getType() != type.clone(onnx::elementType(left->bytes)))
     return rewriter.notifyMatchFailure(op, "not what a convolution can add to its result");
-  bool isSigned = type.getElementType().isSignlessInteger();
-  float least = isSigned ? -128 : 0, most = isSigned ? 127 : 255;
-  auto inSteps = [&](float v) { return std::clamp(std::nearbyint(v / to->scale) + to->zero, least, most); };
+  Limits limits = limitsOf(type.getElementType());
   float sum[] = {left->scaling.scale,
                  right->scaling.zero,
                  right->scaling.scale,
                  to->scale,
                  to->zero,
-                 bounds ? inSteps(bounds->first) : least,
-                 bounds ? inSteps(bounds->second) : most};
+                 bounds ? inSteps(bounds->first, *to, type.getElementType()) : limits.least,
+                 bounds ? inSteps(bounds->second, *to, type.getElementType()) : limits.most};
   Value added = blocked(rewriter, right->bytes);
   auto conv = cast<onnx::PackedLinearConvOp>(rewriter.clone(*left->conv));
   conv.getOtherMutable().assign(added);

@@ -30,15 +30,9 @@ struct Evaluator {
   Values elementwise(Operation *op);
 };
 
-float finish(onnx::QuantizeLinearOp op, const Scaling &s, float x) {
-  bool isSigned = onnx::elementType(op.getY()).isSignlessInteger();
-  float q = std::nearbyint(x / s.scale) + s.zero;
-  return std::clamp(q, isSigned ? -128.0f : 0.0f, isSigned ? 127.0f : 255.0f);
-}
-
 Values Evaluator::constant(Value v) {
   auto values = constantFloats(v);
-  auto type = dyn_cast<RankedTensorType>(v.getType());
+  auto type = rankedType(v);
   if (!values || values->size() != 1 || type.getRank() > cast<RankedTensorType>(source.getType()).getRank())
     return std::nullopt;
   Table t;
@@ -53,7 +47,7 @@ Values Evaluator::bytes(Value v) {
     Values x = s && v != source ? of(q.getX()) : std::nullopt;
     if (x) {
       for (float &f : *x)
-        f = finish(q, *s, f);
+        f = inSteps(f, *s, onnx::elementType(q.getY()));
       return x;
     }
   }
@@ -179,7 +173,7 @@ LogicalResult table(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
   if (!s)
     return rewriter.notifyMatchFailure(op, "not to bytes with one constant scale");
   for (Value source : sourcesOf(op.getX())) {
-    auto type = dyn_cast<RankedTensorType>(source.getType()), result = dyn_cast<RankedTensorType>(op.getY().getType());
+    auto type = rankedType(source), result = rankedType(op.getY());
     if (!type || !result || onnx::constantValue(source) || !(type.getElementType().isInteger(8)) || type.getShape() != result.getShape())
       continue;
     Evaluator evaluator;
@@ -189,7 +183,7 @@ LogicalResult table(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
       continue;
     std::vector<char> bytes;
     for (float f : *values)
-      bytes.push_back(char(int(finish(op, *s, f))));
+      bytes.push_back(char(int(inSteps(f, *s, onnx::elementType(op.getY())))));
     Value constant =
         onnx::ConstantOp::create(rewriter, op.getLoc(), makeConstant(RankedTensorType::get({256}, result.getElementType()), bytes));
     rewriter.replaceOpWithNewOp<onnx::PackedByteTableOp>(op, op.getType(), source, constant);

@@ -18,99 +18,6 @@ namespace onnxc {
 #define GEN_PASS_DEF_DECOMPOSE
 #include "passes/graph/Passes.h.inc"
 
-static constexpr int64_t kUnknown = ShapedType::kDynamic;
-
-// --- GraphBuilder ---
-
-RankedTensorType rankedType(Value v) { return llvm::dyn_cast<RankedTensorType>(v.getType()); }
-
-Value GraphBuilder::integers(ArrayRef<int64_t> values) {
-  auto type = RankedTensorType::get({int64_t(values.size())}, b.getI64Type());
-  return onnx::ConstantOp::create(b, loc, DenseElementsAttr::get(type, values));
-}
-Value GraphBuilder::floats(ArrayRef<int64_t> shape, std::vector<float> values) {
-  return onnx::ConstantOp::create(b, loc, makeConstant(RankedTensorType::get(shape, b.getF32Type()), std::move(values)));
-}
-SmallVector<int64_t> listOr(std::optional<ArrayRef<int64_t>> given, int64_t n, int64_t otherwise) {
-  return given && !given->empty() ? SmallVector<int64_t>(*given) : SmallVector<int64_t>(n, otherwise);
-}
-
-Value GraphBuilder::constant(RankedTensorType type, std::vector<char> bytes) {
-  return onnx::ConstantOp::create(b, loc, makeConstant(type, std::move(bytes)));
-}
-Value GraphBuilder::number(float value) { return floats({}, {value}); }
-
-Value GraphBuilder::transpose(Value v, ArrayRef<int64_t> perm) {
-  if (llvm::equal(perm, llvm::seq<int64_t>(0, perm.size())))
-    return v;
-  auto type = rankedType(v);
-  SmallVector<int64_t> shape = llvm::map_to_vector(perm, [&](int64_t p) { return type.getDimSize(p); });
-  return onnx::TransposeOp::create(b, loc, type.clone(shape), v, b.getDenseI64ArrayAttr(perm));
-}
-
-Value GraphBuilder::reshape(Value v, ArrayRef<int64_t> target) {
-  auto type = rankedType(v);
-  SmallVector<int64_t> shape(target);
-  int64_t known = 1, inferred = -1;
-  for (auto [i, size] : llvm::enumerate(shape)) {
-    if (size == 0)
-      size = type.getDimSize(i);
-    if (size == -1)
-      inferred = i, size = kUnknown;
-    else
-      known = ShapedType::isDynamic(size) ? 0 : known * size;
-  }
-  if (inferred >= 0 && known > 0 && type.hasStaticShape())
-    shape[inferred] = type.getNumElements() / known;
-  return onnx::ReshapeOp::create(b, loc, type.clone(shape), v, integers(target));
-}
-
-Value GraphBuilder::unsqueeze(Value v, ArrayRef<int64_t> axes) {
-  auto type = rankedType(v);
-  SmallVector<int64_t> shape(type.getShape());
-  for (int64_t a : axes)
-    shape.insert(shape.begin() + a, 1);
-  return axes.empty() ? v : Value(onnx::UnsqueezeOp::create(b, loc, type.clone(shape), v, integers(axes)));
-}
-
-Value GraphBuilder::sum(Value v, ArrayRef<int64_t> axes) {
-  auto type = rankedType(v);
-  SmallVector<int64_t> shape;
-  for (int64_t i = 0; i < type.getRank(); ++i)
-    if (!llvm::is_contained(axes, i))
-      shape.push_back(type.getDimSize(i));
-  return axes.empty() ? v : Value(onnx::ReduceSumOp::create(b, loc, type.clone(shape), v, integers(axes), 0, 0));
-}
-
-Value GraphBuilder::slice(Value v, int64_t axis, int64_t start, int64_t end, int64_t step) {
-  auto type = rankedType(v);
-  SmallVector<int64_t> shape(type.getShape());
-  if (!ShapedType::isDynamic(shape[axis])) {
-    int64_t last = end < 0 ? shape[axis] + end : std::min(end, shape[axis]);
-    shape[axis] = std::max<int64_t>(0, (last - start + step - 1) / step);
-  }
-  return onnx::SliceOp::create(b, loc, type.clone(shape), v, integers({start}), integers({end}), integers({axis}), integers({step}));
-}
-
-Value GraphBuilder::concat(ArrayRef<Value> values, int64_t axis) {
-  auto type = rankedType(values[0]);
-  SmallVector<int64_t> shape(type.getShape());
-  for (Value v : values.drop_front())
-    shape[axis] =
-        ShapedType::isDynamic(shape[axis]) || rankedType(v).isDynamicDim(axis) ? kUnknown : shape[axis] + rankedType(v).getDimSize(axis);
-  return values.size() == 1 ? values[0] : Value(onnx::ConcatOp::create(b, loc, type.clone(shape), values, b.getI64IntegerAttr(axis)));
-}
-
-Value GraphBuilder::padEnds(Value v, ArrayRef<int64_t> more) {
-  auto type = rankedType(v);
-  SmallVector<int64_t> shape(type.getShape()), pads(more.size(), 0);
-  for (auto [size, n] : llvm::zip(shape, more))
-    size = ShapedType::isDynamic(size) ? size : size + n;
-  pads.append(more.begin(), more.end());
-  bool none = llvm::all_of(more, [](int64_t n) { return n == 0; });
-  return none ? v : Value(onnx::PadOp::create(b, loc, type.clone(shape), v, integers(pads), Value(), Value(), "constant"));
-}
-
 // --- fused ops of com.microsoft ---
 
 static bool isActivation(StringRef name, bool bounded) {
@@ -286,7 +193,7 @@ static LogicalResult castHalf(onnx::CastOp op, PatternRewriter &rewriter) {
   bool fromHalf = from.isF16() || from.isBF16(), toHalf = to.isF16() || to.isBF16();
   if (toHalf ? !roundsOnce(from, to) : !fromHalf || !(to.isF64() || isWhole(to)))
     return rewriter.notifyMatchFailure(op, "a half is not concerned, or would be rounded twice");
-  Value single = onnx::CastOp::create(rewriter, op.getLoc(), tensor.clone(rewriter.getF32Type()), op.getInput(), "up", 1, kFloat);
+  Value single = GraphBuilder{rewriter, op.getLoc()}.cast(op.getInput(), rewriter.getF32Type());
   rewriter.modifyOpInPlace(op, [&] { op->setOperand(0, single); });
   return success();
 }

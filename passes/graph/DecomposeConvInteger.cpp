@@ -63,12 +63,11 @@ static LogicalResult convInteger(onnx::ConvIntegerOp op, PatternRewriter &rewrit
   Location loc = op.getLoc();
   GraphBuilder g{rewriter, loc};
   Type f32 = rewriter.getF32Type();
-  auto cast = [&](Value v, Type type, int64_t code) -> Value { return onnx::CastOp::create(rewriter, loc, type, v, "up", 1, code); };
   Value sums = convOfBytes(op, rewriter);
   if (!sums) {
-    Value data = cast(op.getX(), x.clone(f32), kFloat);
+    Value data = g.cast(op.getX(), f32);
     if (op.getXZeroPoint()) {
-      Value zero = cast(op.getXZeroPoint(), zeroType.clone(f32), kFloat);
+      Value zero = g.cast(op.getXZeroPoint(), f32);
       data = onnx::SubOp::create(rewriter, loc, data.getType(), data, zeroType.getRank() == 0 ? zero : g.reshape(zero, {1}));
     }
     auto conv =
@@ -78,7 +77,7 @@ static LogicalResult convInteger(onnx::ConvIntegerOp op, PatternRewriter &rewrit
     sums = conv.getY();
   }
   if (!asFloats) {
-    rewriter.replaceOp(op, cast(sums, op.getY().getType(), kInt32));
+    rewriter.replaceOp(op, g.as(op.getY().getType(), sums));
     return success();
   }
   for (Operation *user : llvm::make_early_inc_range(op->getUsers()))

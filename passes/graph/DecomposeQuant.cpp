@@ -68,7 +68,7 @@ static bool isListOrNumber(Value v) {
 static bool isOneNumber(Value v) { return !v || llvm::cast<RankedTensorType>(v.getType()).getNumElements() == 1; }
 
 static LogicalResult linearMatMul(onnx::QLinearMatMulOp op, PatternRewriter &rewriter) {
-  auto weights = llvm::dyn_cast<RankedTensorType>(op.getB().getType());
+  auto weights = rankedType(op.getB());
   if (!weights || weights.getRank() != 2 || !onnx::elementType(op.getY()).isInteger(8) ||
       !llvm::all_of(op->getOperands().drop_front(), isConstant))
     return rewriter.notifyMatchFailure(op, "weights or scales are not constant");
@@ -104,8 +104,8 @@ static LogicalResult linearRunTimeMatMul(onnx::QLinearMatMulOp op, PatternRewrit
 }
 
 static LogicalResult linearGemm(onnx::MSQGemmOp op, PatternRewriter &rewriter) {
-  auto b = llvm::dyn_cast<RankedTensorType>(op.getB().getType());
-  auto bias = op.getC() ? llvm::dyn_cast<RankedTensorType>(op.getC().getType()) : RankedTensorType();
+  auto b = rankedType(op.getB());
+  auto bias = op.getC() ? rankedType(op.getC()) : RankedTensorType();
   if (!llvm::all_of(op->getOperands().drop_front(), isConstant) || !op.getAlpha().isExactlyValue(1.0) || !b || b.getRank() != 2 ||
       (bias && bias.getShape() != ArrayRef<int64_t>{b.getDimSize(op.getTransB() ? 0 : 1)}))
     return rewriter.notifyMatchFailure(op, "weights or scales are not constant, or the bias is no row");
@@ -124,20 +124,20 @@ static Value scaledProduct(PatternRewriter &rewriter, Location loc, Type type, V
                            Value bias) {
   auto product = llvm::cast<TensorType>(type);
   Value sums = onnx::MatMulIntegerOp::create(rewriter, loc, product.clone(rewriter.getI32Type()), a[0], b, a[2], bZero);
-  Value y = onnx::CastOp::create(rewriter, loc, type, sums, "up", 1, 1);
+  Value y = GraphBuilder{rewriter, loc}.as(type, sums);
   Value scale = onnx::MulOp::create(rewriter, loc, bScale.getType(), bScale, a[1]);
   y = onnx::MulOp::create(rewriter, loc, type, y, scale);
   return bias ? Value(onnx::AddOp::create(rewriter, loc, type, y, bias)) : y;
 }
 // Whether B is a constant matrix whose scale and bias have sizes that are checked here: those of the run would broadcast.
 static bool isMatrixScale(Value b, Value scale, Value bias) {
-  auto type = llvm::dyn_cast<RankedTensorType>(b.getType()), s = llvm::dyn_cast<RankedTensorType>(scale.getType());
+  auto type = rankedType(b), s = rankedType(scale);
   bool sized = s && s.hasStaticShape() && (!bias || llvm::cast<ShapedType>(bias.getType()).hasStaticShape());
   return type && sized && type.getRank() == 2 && s.getRank() <= 1 && onnx::constantValue(b) && onnx::elementType(scale).isF32();
 }
 
 static LogicalResult dynamicMatMul(onnx::MSDynamicQuantizeMatMulOp op, PatternRewriter &rewriter) {
-  auto a = llvm::dyn_cast<RankedTensorType>(op.getA().getType());
+  auto a = rankedType(op.getA());
   if (!isMatrixScale(op.getB(), op.getBScale(), op.getBias()) || !a)
     return rewriter.notifyMatchFailure(op, "B is no constant matrix, or sizes are the run's");
   auto scalarOf = [&](Type element) { return RankedTensorType::get({}, element); };
@@ -150,7 +150,7 @@ static LogicalResult dynamicMatMul(onnx::MSDynamicQuantizeMatMulOp op, PatternRe
 }
 
 static LogicalResult integerMatMul(onnx::MSMatMulIntegerToFloatOp op, PatternRewriter &rewriter) {
-  auto scale = llvm::dyn_cast<RankedTensorType>(op.getAScale().getType());
+  auto scale = rankedType(op.getAScale());
   if (!isMatrixScale(op.getB(), op.getBScale(), op.getBias()) || !scale || scale.getRank() > 1 ||
       (scale.getRank() == 1 && scale.getDimSize(0) != 1) || !onnx::elementType(op.getY()).isF32())
     return rewriter.notifyMatchFailure(op, "B is no constant matrix, or sizes are the run's");
@@ -282,13 +282,13 @@ static LogicalResult resizedBytes(onnx::ResizeOp op, PatternRewriter &rewriter) 
   if (!byte || !isByte(byte) || !isExactInSingle(op))
     return rewriter.notifyMatchFailure(op, "not between bytes, or f32 would round");
   Location loc = op.getLoc();
-  Type from = single(rewriter, op.getX()), to = single(rewriter, op.getY());
-  Value x = onnx::CastOp::create(rewriter, loc, from, op.getX(), "up", 1, kFloat);
+  Type to = single(rewriter, op.getY());
+  Value x = GraphBuilder{rewriter, loc}.cast(op.getX(), rewriter.getF32Type());
   Operation *smooth = rewriter.clone(*op);
   smooth->setOperand(0, x);
   smooth->getResult(0).setType(to);
   Value y = onnx::RoundOp::create(rewriter, loc, to, smooth->getResult(0));
-  rewriter.replaceOpWithNewOp<onnx::CastOp>(op, op.getY().getType(), y, "up", 1, byte.isUnsignedInteger() ? kUint8 : kInt8);
+  rewriter.replaceOp(op, GraphBuilder{rewriter, loc}.as(op.getY().getType(), y));
   return success();
 }
 

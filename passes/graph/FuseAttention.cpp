@@ -10,6 +10,7 @@
 #include "passes/graph/AttentionOperand.h"
 #include "mlir/IR/Iterators.h"
 #include "passes/graph/Passes.h"
+#include "passes/graph/Weights.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -44,7 +45,7 @@ struct Fuser {
       return false;
     bool plain = !s.keep && !s.bias;
     if (auto where = dyn_cast<onnx::WhereOp>(op)) {
-      auto fill = scalarOf(op->getOperand(3 - i));
+      auto fill = constantNumber(op->getOperand(3 - i));
       if (!plain || !fill || !broadcasts(op->getOperand(0), v))
         return false;
       s.keep = op->getOperand(0), s.keepIf = i == 1, s.fill = *fill;
@@ -57,7 +58,7 @@ struct Fuser {
       s.bias = other;
       return true;
     }
-    auto factor = scalarOf(other);
+    auto factor = constantNumber(other);
     if (!plain || !factor || *factor == 0)
       return false;
     s.scale *= isa<onnx::MulOp>(op) ? *factor : 1 / *factor;
@@ -87,7 +88,7 @@ struct Fuser {
     if (where && v.hasOneUse()) {
       auto test = where->getOperand(0).getDefiningOp<onnx::IsNaNOp>();
       Value p = where->getOperand(2);
-      if (!test || test->getOperand(0) != p || scalarOf(where->getOperand(1)) != 0.0 || !p.hasNUses(2) || !test->hasOneUse())
+      if (!test || test->getOperand(0) != p || constantNumber(where->getOperand(1)) != 0.0 || !p.hasNUses(2) || !test->hasOneUse())
         return {};
       zero = true;
       return p.getDefiningOp<onnx::SoftmaxOp>();

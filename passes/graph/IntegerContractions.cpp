@@ -38,7 +38,7 @@ static std::optional<Quantised> quantised(Value values, Value scale, Value zero)
 }
 static std::optional<Quantised> dequantised(Value v) {
   auto op = v ? v.getDefiningOp<onnx::DequantizeLinearOp>() : onnx::DequantizeLinearOp();
-  auto type = op ? llvm::dyn_cast<RankedTensorType>(op.getX().getType()) : RankedTensorType();
+  auto type = op ? rankedType(op.getX()) : RankedTensorType();
   if (!type || op.getBlockSize() != 0 || !onnx::elementType(v).isF32())
     return std::nullopt;
   auto q = quantised(op.getX(), op.getXScale(), op.getXZeroPoint());
@@ -60,7 +60,7 @@ struct Contraction {
 }  // namespace
 
 static std::optional<Contraction> contraction(Operation *op) {
-  auto weights = llvm::dyn_cast<RankedTensorType>(op->getOperand(1).getType());
+  auto weights = rankedType(op->getOperand(1));
   auto x = dequantised(op->getOperand(0)), w = dequantised(op->getOperand(1));
   if (!weights || !x || !w || x->scale.size() != 1 || x->zero.size() != 1 || !isByte(onnx::elementType(x->values)) ||
       !isByte(onnx::elementType(w->values)) || !onnx::constantValue(w->values))
@@ -92,9 +92,9 @@ static std::vector<float> products(const Contraction &c) {
 }
 
 static Value integerInput(PatternRewriter &rewriter, Location loc, const Quantised &x) {
-  auto type = llvm::cast<TensorType>(x.values.getType()).clone(rewriter.getF32Type());
-  Value v = onnx::CastOp::create(rewriter, loc, type, x.values, "up", 1, kFloat);
-  return x.zero[0] ? Value(onnx::SubOp::create(rewriter, loc, type, v, GraphBuilder{rewriter, loc}.number(x.zero[0]))) : v;
+  GraphBuilder g{rewriter, loc};
+  Value v = g.cast(x.values, rewriter.getF32Type());
+  return x.zero[0] ? Value(onnx::SubOp::create(rewriter, loc, v.getType(), v, g.number(x.zero[0]))) : v;
 }
 static Value integerWeights(PatternRewriter &rewriter, Location loc, const Contraction &c) {
   auto type = llvm::cast<RankedTensorType>(c.w.values.getType());
@@ -150,18 +150,13 @@ static Value perChannel(PatternRewriter &rewriter, Location loc, const Contracti
 // clip(round(sums * (products / scale)) + zero): the arithmetic that runtimes agree on.
 static Value requantised(PatternRewriter &rewriter, const Contraction &c, Value sums, onnx::QuantizeLinearOp to, const Quantised &target) {
   Location loc = to.getLoc();
-  bool isSigned = onnx::elementType(to.getY()).isSignlessInteger(8);
   std::vector<float> factors = products(c);
   for (float &f : factors)
     f /= target.scale[0];
   Type type = sums.getType();
   Value v = onnx::MulOp::create(rewriter, loc, type, sums, perChannel(rewriter, loc, c, factors));
-  v = onnx::RoundOp::create(rewriter, loc, type, v);
-  if (target.zero[0])
-    v = onnx::AddOp::create(rewriter, loc, type, v, GraphBuilder{rewriter, loc}.number(target.zero[0]));
-  Value least = GraphBuilder{rewriter, loc}.number(isSigned ? -128 : 0), most = GraphBuilder{rewriter, loc}.number(isSigned ? 127 : 255);
-  v = onnx::ClipOp::create(rewriter, loc, type, v, least, most);
-  return onnx::CastOp::create(rewriter, loc, to.getType(), v, "up", 1, isSigned ? kInt8 : kUint8);
+  GraphBuilder g{rewriter, loc};
+  return clippedTo(to.getType(), onnx::RoundOp::create(rewriter, loc, type, v), target.zero[0] ? g.number(target.zero[0]) : Value(), g);
 }
 
 // Where `op` quantises to 8 bits with one constant scale.
@@ -215,7 +210,7 @@ static Value integerSums(PatternRewriter &rewriter, const Contraction &c, Value 
   auto zero = [&](unsigned i) { return op->getOperand(i).getDefiningOp<onnx::DequantizeLinearOp>().getXZeroPoint(); };
   Value sums = onnx::MatMulIntegerOp::create(rewriter, loc, llvm::cast<TensorType>(type).clone(rewriter.getI32Type()), c.x.values,
                                              depthFirst(rewriter, c), zero(0), zero(1));
-  sums = onnx::CastOp::create(rewriter, loc, type, sums, "up", 1, kFloat);
+  sums = GraphBuilder{rewriter, loc}.as(type, sums);
   return bias ? Value(onnx::AddOp::create(rewriter, loc, type, sums, bias)) : sums;
 }
 
@@ -243,19 +238,6 @@ struct Requantisation {
 };
 }  // namespace
 
-std::optional<std::pair<float, float>> boundsOf(Operation *op) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  if (llvm::isa<onnx::ReluOp>(op))
-    return std::pair(0.0f, kInfinity);
-  auto clip = llvm::dyn_cast<onnx::ClipOp>(op);
-  auto bound = [](Value v, float otherwise) {
-    auto values = v ? constantFloats(v) : std::vector<float>{otherwise};
-    return values && values->size() == 1 ? std::optional(values->front()) : std::nullopt;
-  };
-  auto low = clip ? bound(onnx::operand(op, 1), -kInfinity) : std::nullopt, high = clip ? bound(onnx::operand(op, 2), kInfinity) : low;
-  return low && high && *low <= *high ? std::optional(std::pair(*low, *high)) : std::nullopt;
-}
-
 static std::optional<Requantisation> requantisation(Operation *op) {
   Operation *user = op->hasOneUse() ? *op->getUsers().begin() : nullptr;
   auto bounds = user ? boundsOf(user) : std::nullopt;
@@ -265,12 +247,11 @@ static std::optional<Requantisation> requantisation(Operation *op) {
   if (!to)
     return std::nullopt;
   auto q = llvm::cast<onnx::QuantizeLinearOp>(user);
-  bool isSigned = onnx::elementType(q.getY()).isSignlessInteger();
-  float least = isSigned ? -128 : 0, most = isSigned ? 127 : 255;
-  auto inSteps = [&](float v) { return int64_t(std::clamp(std::nearbyint(v / to->scale[0]) + to->zero[0], least, most)); };
+  Limits limits = limitsOf(onnx::elementType(q.getY()));
+  auto steps = [&](float v) { return int64_t(inSteps(v, {to->scale[0], to->zero[0]}, onnx::elementType(q.getY()))); };
   if (!bounds)
-    return Requantisation{q, *to, int64_t(least), int64_t(most)};
-  return Requantisation{q, *to, inSteps(bounds->first), inSteps(bounds->second)};
+    return Requantisation{q, *to, int64_t(limits.least), int64_t(limits.most)};
+  return Requantisation{q, *to, steps(bounds->first), steps(bounds->second)};
 }
 
 static LogicalResult contractConv(onnx::ConvOp op, PatternRewriter &rewriter) {
@@ -302,7 +283,7 @@ static Operation *withBias(Operation *op, const Contraction &c, std::vector<floa
   if (!add || add.getType() != op->getResult(0).getType())
     return op;
   Value other = add->getOperand(add->getOperand(0) == op->getResult(0) ? 1 : 0);
-  auto type = llvm::dyn_cast<RankedTensorType>(other.getType());
+  auto type = rankedType(other);
   std::vector<float> found;
   if (!type || type.getRank() < 1 || !integerBias(other, c, found))
     return op;

@@ -3,7 +3,7 @@
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Tensor.h"
-#include "mlir/IR/PatternMatch.h"
+#include "passes/graph/GraphBuilder.h"
 #include "passes/graph/Weights.h"
 
 namespace onnxc {
@@ -43,11 +43,20 @@ bool addBias(std::vector<int32_t> &sums, const std::vector<float> &bias, mlir::T
 struct Scaling {
   float scale, zero;
 };
-std::optional<Scaling> scalingOf(onnx::QuantizeLinearOp op);    // ByteMoves.cpp
+std::optional<Scaling> scalingOf(onnx::QuantizeLinearOp op);
 std::optional<Scaling> scalingOf(onnx::DequantizeLinearOp op);  // of what is no constant
+// What an integer type holds.
+struct Limits {
+  float least, most;
+};
+Limits limitsOf(mlir::Type element);
+// What a quantisation to `element` makes of a value.
+float inSteps(float value, Scaling scaling, mlir::Type element);
+// The end of a quantisation to `type`: whole numbers in f32, with the zero point added where it is not null, within what the integers hold.
+mlir::Value clippedTo(mlir::Type type, mlir::Value whole, mlir::Value zero, GraphBuilder g);
 
 // The bounds of a Relu or a Clip with constant bounds; nothing for other ops.
-std::optional<std::pair<float, float>> boundsOf(mlir::Operation *op);  // IntegerContractions.cpp
+std::optional<std::pair<float, float>> boundsOf(mlir::Operation *op);
 
 void populateByteSumPatterns(mlir::RewritePatternSet &patterns);       // ByteSums.cpp
 void populateByteMovePatterns(mlir::RewritePatternSet &patterns);      // ByteMoves.cpp

@@ -6,7 +6,7 @@
 #include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Tensor.h"
-#include "passes/graph/Decompose.h"
+#include "passes/graph/GraphBuilder.h"
 #include "passes/graph/IntegerSteps.h"
 #include "passes/graph/Weights.h"
 #include "llvm/Support/MathExtras.h"
@@ -35,7 +35,7 @@ bool isPlain(Operation *op) {
 
 // Nothing where the kernel is not made for them.
 std::optional<Filters> filtersOf(LinearConv &c) {
-  auto x = dyn_cast<RankedTensorType>(c.x.getType()), w = dyn_cast<RankedTensorType>(c.w.getType());
+  auto x = rankedType(c.x), w = rankedType(c.w);
   auto bytes = constantBytes(onnx::constantValue(c.w));
   bool images = x && w && x.getRank() == w.getRank() && (x.getRank() == 3 || x.getRank() == 4);
   if (!images || x.isDynamicDim(1) || !bytes || bytes->empty() || !isPlain(c.op))

@@ -1,7 +1,7 @@
 // LinearMachines.cpp: support vector machines with a linear kernel: products with sums of vectors are sums of products, so a class needs
 // one vector for each of its opponents. For simplify.
 #include "dialects/onnx/ML.h"
-#include "passes/graph/Decompose.h"
+#include "passes/graph/GraphBuilder.h"
 #include "passes/graph/Passes.h"
 #include <cmath>
 

@@ -2,7 +2,7 @@
 // LinearConvolutions.cpp the second step of the integer-contractions pass.
 #include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Tensor.h"
-#include "passes/graph/Decompose.h"
+#include "passes/graph/GraphBuilder.h"
 #include "passes/graph/IntegerSteps.h"
 #include "passes/graph/Weights.h"
 #include "llvm/Support/MathExtras.h"
@@ -13,7 +13,7 @@ using namespace mlir;
 namespace onnxc {
 
 Value linearProduct(PatternRewriter &rewriter, LinearProduct p) {
-  auto x = dyn_cast<RankedTensorType>(p.x.getType()), w = dyn_cast<RankedTensorType>(p.w.getType());
+  auto x = rankedType(p.x), w = rankedType(p.w);
   auto result = dyn_cast<RankedTensorType>(p.result);
   auto bytes = constantBytes(onnx::constantValue(p.w));
   constexpr int64_t kDepth = 1 << 15;  // of products below 2^16 that 32 bits hold

@@ -5,7 +5,7 @@
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Tensor.h"
 #include "dialects/onnx/Vision.h"
-#include "passes/graph/Decompose.h"
+#include "passes/graph/GraphBuilder.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Weights.h"
 #include "llvm/ADT/SetVector.h"

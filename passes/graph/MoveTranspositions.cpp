@@ -8,7 +8,7 @@
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
-#include "passes/graph/Decompose.h"
+#include "passes/graph/GraphBuilder.h"
 #include "passes/graph/Passes.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"

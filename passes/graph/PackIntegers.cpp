@@ -14,19 +14,19 @@ namespace onnxc {
 namespace {
 
 bool isSingle(Value v) {
-  auto type = v ? dyn_cast<RankedTensorType>(v.getType()) : RankedTensorType();
+  auto type = v ? rankedType(v) : RankedTensorType();
   return !v || (type && type.hasStaticShape() && type.getNumElements() == 1);
 }
 
 // [depth, columns] as [ceil(columns / 64), ceil(depth / 4), 64, 4] of the same type, bytes made signed; 0 past the ends.
 LogicalResult pack(onnx::MatMulIntegerOp op, PatternRewriter &rewriter) {
-  auto a = dyn_cast<RankedTensorType>(op.getA().getType()), b = dyn_cast<RankedTensorType>(op.getB().getType());
+  auto a = rankedType(op.getA()), b = rankedType(op.getB());
   ElementsAttr value = onnx::constantValue(op.getB());
   if (!a || a.getRank() < 2 || !isByte(a.getElementType()) || !b || b.getRank() != 2 || !value || !isByte(b.getElementType()) ||
       !isSingle(op.getAZeroPoint()))
     return rewriter.notifyMatchFailure(op, "not a product of bytes with a constant matrix");
   int64_t depth = b.getDimSize(0), columns = b.getDimSize(1);
-  auto zeros = op.getBZeroPoint() ? dyn_cast<RankedTensorType>(op.getBZeroPoint().getType()) : RankedTensorType();
+  auto zeros = op.getBZeroPoint() ? rankedType(op.getBZeroPoint()) : RankedTensorType();
   bool fits = isSingle(op.getBZeroPoint()) || (zeros && zeros.getShape() == ArrayRef<int64_t>{columns});
   auto bytes = constantBytes(value);
   if (!fits || !bytes || bytes->empty())
@@ -46,7 +46,7 @@ LogicalResult pack(onnx::MatMulIntegerOp op, PatternRewriter &rewriter) {
 
 // [matrices, depth, columns] as [matrices, columns / 64, depth / 4, 64, 4] under the old type; null where panels would not be full.
 Value packMatrices(PatternRewriter &rewriter, Value v) {
-  auto type = dyn_cast<RankedTensorType>(v.getType());
+  auto type = rankedType(v);
   ElementsAttr value = onnx::constantValue(v);
   auto bytes = value && type && type.getRank() == 3 && isByte(type.getElementType()) ? constantBytes(value) : std::nullopt;
   if (!bytes || bytes->empty() || type.getDimSize(1) % kQuad || type.getDimSize(2) % kByteColumns)

@@ -3,7 +3,7 @@
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Tensor.h"
-#include "passes/graph/Decompose.h"
+#include "passes/graph/GraphBuilder.h"
 #include "passes/graph/IntegerSteps.h"
 #include "passes/graph/Weights.h"
 #include <cmath>
@@ -13,14 +13,6 @@ namespace onnxc {
 namespace {
 
 bool isShort(Type type) { return isByte(type) || (type && (type.isSignlessInteger(16) || type.isUnsignedInteger(16))); }
-
-struct Limits {
-  float least, most;
-};
-Limits limitsOf(Type element) {
-  int64_t count = int64_t(1) << element.getIntOrFloatBitWidth();
-  return element.isUnsignedInteger() ? Limits{0, float(count - 1)} : Limits{-float(count / 2), float(count / 2 - 1)};
-}
 
 // The elements of a constant of short integers or f32.
 std::optional<std::vector<float>> numbers(Value v) {
@@ -71,7 +63,7 @@ std::optional<Scales> spreadScales(PatternRewriter &rewriter, Value scale, Value
 
 // clip(round(x / scale) + zero)
 LogicalResult quantise(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
-  auto x = llvm::dyn_cast<RankedTensorType>(op.getX().getType());
+  auto x = rankedType(op.getX());
   Type to = onnx::elementType(op.getY());
   if (!x || !x.getElementType().isF32() || !isShort(to) || op.getBlockSize() != 0 || onnx::intAttr(op, "precision") != 0)
     return rewriter.notifyMatchFailure(op, "not f32 to short integers");
@@ -81,12 +73,7 @@ LogicalResult quantise(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
     return rewriter.notifyMatchFailure(op, "scales are not constant");
   GraphBuilder g{rewriter, loc};
   Value v = onnx::RoundOp::create(rewriter, loc, x, onnx::DivOp::create(rewriter, loc, x, op.getX(), scales->scale));
-  if (scales->zero)
-    v = onnx::AddOp::create(rewriter, loc, x, v, scales->zero);
-  Limits limits = limitsOf(to);
-  v = onnx::ClipOp::create(rewriter, loc, x, v, g.number(limits.least), g.number(limits.most));
-  int64_t type = isByte(to) ? (to.isUnsignedInteger() ? kUint8 : kInt8) : to.isUnsignedInteger() ? kUint16 : kInt16;
-  rewriter.replaceOpWithNewOp<onnx::CastOp>(op, op.getY().getType(), v, "up", 1, type);
+  rewriter.replaceOp(op, clippedTo(op.getY().getType(), v, scales->zero, g));
   return success();
 }
 
@@ -110,7 +97,7 @@ Value wholeNumbers(Value v) {
 
 // (x - zero) * scale. Integers of 16 bits that were just quantised stay f32, where bytes take a quarter of the memory.
 LogicalResult dequantise(onnx::DequantizeLinearOp op, PatternRewriter &rewriter) {
-  auto x = llvm::dyn_cast<RankedTensorType>(op.getX().getType());
+  auto x = rankedType(op.getX());
   if (!x || !isShort(x.getElementType()) || !onnx::elementType(op.getY()).isF32() || op.getBlockSize() != 0 ||
       onnx::constantValue(op.getX()))
     return rewriter.notifyMatchFailure(op, "not short integers to f32");
@@ -126,7 +113,7 @@ LogicalResult dequantise(onnx::DequantizeLinearOp op, PatternRewriter &rewriter)
   Type type = x.clone(rewriter.getF32Type());
   Value v = isByte(x.getElementType()) ? Value() : wholeNumbers(op.getX());
   if (!v)
-    v = onnx::CastOp::create(rewriter, loc, type, op.getX(), "up", 1, kFloat);
+    v = GraphBuilder{rewriter, loc}.cast(op.getX(), rewriter.getF32Type());
   if (scales->zero)
     v = onnx::SubOp::create(rewriter, loc, type, v, scales->zero);
   rewriter.replaceOpWithNewOp<onnx::MulOp>(op, op.getY().getType(), v, scales->scale);

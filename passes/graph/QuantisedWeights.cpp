@@ -74,7 +74,7 @@ LogicalResult blockProduct(onnx::MatMulOp op, PatternRewriter &rewriter) {
 // Gather(DequantizeLinear(table)) = DequantizeLinear(Gather(table)) where one scale is for all.
 LogicalResult gatherQuantised(onnx::GatherOp op, PatternRewriter &rewriter) {
   auto dq = op.getData().getDefiningOp<onnx::DequantizeLinearOp>();
-  auto type = dq ? rankedType(dq.getXScale()) : RankedTensorType(), result = llvm::dyn_cast<RankedTensorType>(op.getType());
+  auto type = dq ? rankedType(dq.getXScale()) : RankedTensorType(), result = rankedType(op);
   if (!dq || !type || !result || !type.hasStaticShape() || type.getNumElements() != 1 || dq.getBlockSize() != 0 ||
       !onnx::constantValue(dq.getX()))
     return rewriter.notifyMatchFailure(op, "not a table with one scale");

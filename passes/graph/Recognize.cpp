@@ -16,15 +16,9 @@ namespace onnxc {
 
 // --- matching ---
 
-// The number that every element of a float constant is. Not one of f64: the attributes that take its place are f32.
+// constantNumber, but not of f64: the attributes that take its place are f32.
 static std::optional<double> number(Value v) {
-  auto dense = llvm::dyn_cast_if_present<DenseElementsAttr>(onnx::constantValue(v));
-  if (!dense || !dense.isSplat() || !llvm::isa<FloatType>(dense.getElementType()) || dense.getElementType().isF64())
-    return std::nullopt;
-  APFloat value = dense.getSplatValue<APFloat>();
-  bool loses;
-  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &loses);
-  return value.convertToDouble();
+  return onnx::elementType(v) && !onnx::elementType(v).isF64() ? constantNumber(v) : std::nullopt;
 }
 // As near as the precision of constants of a type tells.
 static bool near(std::optional<double> n, double wanted, Type type) {

@@ -3,7 +3,7 @@
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Signal.h"
-#include "passes/graph/Decompose.h"
+#include "passes/graph/GraphBuilder.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Weights.h"
 #include <cmath>
@@ -55,7 +55,7 @@ bool isFast(int64_t length) {
 }
 
 std::optional<Filters> filters(onnx::ConvOp op) {
-  auto weights = llvm::dyn_cast<RankedTensorType>(op.getW().getType());
+  auto weights = rankedType(op.getW());
   auto ones = [&](StringRef name) { return llvm::all_of(onnx::intsAttr(op, name), [](int64_t v) { return v == 1; }); };
   bool padded = llvm::any_of(onnx::intsAttr(op, "pads"), [](int64_t v) { return v != 0; }) || op.getAutoPad().starts_with("SAME");
   if (!weights || weights.getRank() != 3 || !weights.hasStaticShape() || weights.getDimSize(1) != 1 || op.getB() || op.getGroup() != 1 ||

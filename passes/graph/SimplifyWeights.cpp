@@ -4,7 +4,7 @@
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
-#include "passes/graph/Decompose.h"
+#include "passes/graph/GraphBuilder.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Weights.h"
 #include "runtime_stub/kernels/SamePadding.h"
@@ -15,7 +15,7 @@ namespace onnxc {
 
 // Values per channel (axis 1 of `rank`) of a constant that broadcasts to it; nothing for other constants.
 static std::optional<std::vector<float>> perChannel(Value v, int64_t rank, int64_t channels) {
-  auto type = llvm::dyn_cast<RankedTensorType>(v.getType());
+  auto type = rankedType(v);
   auto values = constantFloats(v);
   if (!values || !type || type.getRank() > rank)
     return std::nullopt;
@@ -51,7 +51,7 @@ static Value scaledBias(PatternRewriter &rewriter, Location loc, Value bias, con
 static int64_t channelAxis(Operation *producer) {
   if (!producer || !producer->hasOneUse() || !llvm::isa<onnx::ConvOp, onnx::GemmOp>(producer))
     return -1;
-  auto weights = llvm::dyn_cast<RankedTensorType>(producer->getOperand(1).getType());
+  auto weights = rankedType(producer->getOperand(1));
   ElementsAttr value = onnx::constantValue(producer->getOperand(1));
   Value bias = producer->getNumOperands() > 2 ? producer->getOperand(2) : Value();
   if (!weights || !value || !weights.getElementType().isF32() || !constantBytes(value) || (bias && !constantFloats(bias)))
@@ -101,7 +101,7 @@ static LogicalResult absorbNormalization(onnx::BatchNormalizationOp op, PatternR
 static LogicalResult scaleAndOffset(onnx::BatchNormalizationOp op, PatternRewriter &rewriter) {
   constexpr float many = 16;
   Operation *producer = op.getX().getDefiningOp();
-  auto x = llvm::dyn_cast<RankedTensorType>(op.getX().getType());
+  auto x = rankedType(op.getX());
   auto a = channelAffine(op);
   if (!x || x.getRank() < 2 || !x.getElementType().isF32() || !a || a->scale.empty() ||
       llvm::isa_and_present<onnx::ConvOp, onnx::ConvTransposeOp, onnx::GemmOp>(producer))
@@ -129,7 +129,7 @@ static LogicalResult absorbBinary(Operation *op, bool multiplies, PatternRewrite
   for (unsigned i = 0; i < 2; ++i) {
     Operation *producer = op->getOperand(i).getDefiningOp();
     int64_t axis = channelAxis(producer);
-    auto type = llvm::dyn_cast<RankedTensorType>(op->getOperand(i).getType());
+    auto type = rankedType(op->getOperand(i));
     if (axis < 0 || !type || op->getResult(0).getType() != type)
       continue;
     int64_t n = channels(producer, axis);
@@ -146,7 +146,7 @@ static LogicalResult absorbAdd(onnx::AddOp op, PatternRewriter &rewriter) { retu
 
 // auto_pad SAME as numbers, so that one form is left; where the stride is 1 they do not depend on the image's size.
 static LogicalResult explicitPadding(onnx::ConvOp op, PatternRewriter &rewriter) {
-  auto x = llvm::dyn_cast<RankedTensorType>(op.getX().getType()), w = llvm::dyn_cast<RankedTensorType>(op.getW().getType());
+  auto x = rankedType(op.getX()), w = rankedType(op.getW());
   if (!x || !w || x.getRank() != w.getRank() || !op.getAutoPad().starts_with("SAME"))
     return rewriter.notifyMatchFailure(op, "padded by numbers");
   int64_t rank = x.getRank() - 2;
@@ -170,7 +170,7 @@ static LogicalResult explicitPadding(onnx::ConvOp op, PatternRewriter &rewriter)
 // Conv(Pad(x) with zeros) = Conv(x) with more padding.
 static LogicalResult absorbPad(onnx::ConvOp op, PatternRewriter &rewriter) {
   auto pad = op.getX().getDefiningOp<onnx::PadOp>();
-  auto type = llvm::dyn_cast<RankedTensorType>(op.getX().getType());
+  auto type = rankedType(op.getX());
   if (!pad || !type || pad.getMode() != "constant" || pad.getAxes() || (op.getAutoPad() != "NOTSET" && op.getAutoPad() != "VALID"))
     return rewriter.notifyMatchFailure(op, "no plain padding before it");
   auto amounts = onnx::integerElements(onnx::constantValue(pad.getPads()));
@@ -203,7 +203,7 @@ struct Cut {
 };
 // Of each axis of `op` that it keeps elements of, in order; nothing for other steps than 1 and for what depends on a size of the run.
 static std::optional<SmallVector<Cut>> cuts(onnx::SliceOp op) {
-  auto type = llvm::dyn_cast<RankedTensorType>(op.getData().getType());
+  auto type = rankedType(op.getData());
   auto numbers = [](Value v) { return v ? onnx::integerElements(onnx::constantValue(v)) : std::nullopt; };
   auto starts = numbers(op.getStarts()), ends = numbers(op.getEnds()), axes = numbers(op.getAxes()), steps = numbers(op.getSteps());
   if (!type || !starts || !ends || !axes || starts->size() != axes->size() || ends->size() != axes->size() ||
@@ -267,7 +267,7 @@ void foldFills(func::FuncOp func, int64_t mostBytes) {
   constexpr int64_t kFillBytes = 16 << 10;
   int64_t total = 0;
   func.walk([&](onnx::ConstantOfShapeOp fill) {
-    auto type = llvm::dyn_cast<RankedTensorType>(fill.getType());
+    auto type = rankedType(fill);
     if (!type || !type.getElementType().isF32() || !type.hasStaticShape() || type.getNumElements() > mostBytes / 4)
       return;
     int64_t bytes = type.getNumElements() * 4;

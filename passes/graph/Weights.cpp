@@ -56,6 +56,16 @@ std::optional<std::vector<float>> constantFloats(ElementsAttr value) {
   return elements<float>(value);
 }
 
+std::optional<double> constantNumber(Value v) {
+  auto dense = llvm::dyn_cast_if_present<DenseElementsAttr>(onnx::constantValue(v));
+  if (!dense || !dense.isSplat() || !llvm::isa<FloatType>(dense.getElementType()))
+    return std::nullopt;
+  APFloat value = dense.getSplatValue<APFloat>();
+  bool loses;
+  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &loses);
+  return value.convertToDouble();
+}
+
 bool isByte(Type type) { return type && (type.isSignlessInteger(8) || type.isUnsignedInteger(8)); }
 
 std::optional<std::vector<float>> constantIntegers(Value v) {

@@ -4,23 +4,14 @@
 #include <vector>
 
 namespace onnxc {
-enum {
-  kFloat = 1,
-  kUint8 = 2,
-  kInt8 = 3,
-  kUint16 = 4,
-  kInt16 = 5,
-  kInt32 = 6,
-  kFloat16 = 10,
-  kBfloat16 = 16
-};  // TensorProto.DataType, of operators' attributes
-
 // Bytes of one element in memory; 0 for types that constants here are not made of (bool, strings).
 int64_t elementBytes(mlir::Type elementType);
 // The elements of a constant one after the other, splats spread; nothing when they are not plain bytes.
 std::optional<std::vector<char>> constantBytes(mlir::ElementsAttr value);
 std::optional<std::vector<float>> constantFloats(mlir::Value v);  // of an f32 onnx.Constant
 std::optional<std::vector<float>> constantFloats(mlir::ElementsAttr value);
+// The number that every element of a constant of floats is; nothing for others and where `v` is null.
+std::optional<double> constantNumber(mlir::Value v);
 bool isByte(mlir::Type elementType);                                // 8 bits, signed or not; not null
 std::optional<std::vector<float>> constantIntegers(mlir::Value v);  // of an onnx.Constant of bytes or of i32
 

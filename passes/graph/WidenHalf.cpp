@@ -3,6 +3,7 @@
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Tensor.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/graph/GraphBuilder.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Weights.h"
 #include "llvm/ADT/StringSet.h"
@@ -98,7 +99,7 @@ struct Widener {
     if (ElementsAttr value = onnx::constantValue(v))
       if (ElementsAttr floats = widenedConstant(value))
         return have = onnx::ConstantOp::create(b, v.getLoc(), floats);
-    return have = onnx::CastOp::create(b, v.getLoc(), single(v), v, "up", 1, kFloat);
+    return have = GraphBuilder{b, v.getLoc()}.cast(v, b.getF32Type());
   }
 
   void widen(Operation *op) {
@@ -129,8 +130,7 @@ struct Widener {
           continue;
         Value floats = wide[v];
         b.setInsertionPointAfterValue(floats);
-        int64_t code = onnx::elementType(v).isF16() ? kFloat16 : kBfloat16;
-        v.replaceUsesWithIf(onnx::CastOp::create(b, v.getLoc(), v.getType(), floats, "up", 1, code), stays);
+        v.replaceUsesWithIf(GraphBuilder{b, v.getLoc()}.as(v.getType(), floats), stays);
       }
     for (Operation *op : llvm::reverse(replaced))
       op->erase();

@@ -4,7 +4,7 @@
 // blocked value  [N, ceil(C/16), H, W, 16] beside the op's own value [N, C, H, W] (or [N, C, W], with H = 1)
 #include "dialects/kernel/Families.h"
 #include "dialects/onnx/Tensor.h"
-#include "passes/graph/Decompose.h"
+#include "passes/graph/GraphBuilder.h"
 #include "passes/graph/Weights.h"
 #include "passes/layout/Blocker.h"
 #include "passes/layout/ConvWeights.h"
@@ -40,7 +40,7 @@ static bool wastesLanes(Operation *op) {
   if (!isTranscendental(op) || !isImage(op->getResult(0)) || channelsOf(op->getResult(0)) >= most)
     return false;
   int64_t pixels = 1;
-  for (int64_t size : typeOf(op->getResult(0)).getShape().drop_front(2))
+  for (int64_t size : rankedType(op->getResult(0)).getShape().drop_front(2))
     pixels = ShapedType::isDynamic(size) ? fewPixels : std::min(pixels * size, fewPixels);
   return pixels == fewPixels;
 }
@@ -75,7 +75,7 @@ bool isReadInBlocks(Value v) { return llvm::any_of(v.getUsers(), conversionOf) |
 
 // `v` with four axes.
 Value Blocker::image(Value v, Location loc) {
-  auto t = typeOf(v);
+  auto t = rankedType(v);
   if (t.getRank() == 4)
     return v;
   auto wide = RankedTensorType::get({t.getDimSize(0), t.getDimSize(1), 1, t.getDimSize(2)}, t.getElementType());
@@ -84,12 +84,12 @@ Value Blocker::image(Value v, Location loc) {
 
 // Whether blocks of an image are runs of channels where channels are its last axis.
 static bool hasRuns(Value image) {
-  auto t = typeOf(image);
+  auto t = rankedType(image);
   return channelsOf(image) % kLanes == 0 && llvm::none_of(t.getShape().drop_front(2), ShapedType::isDynamic);
 }
 // The axes of an image behind its batch, as views of the same memory with its channels last.
 static SmallVector<int64_t> lastChannels(Value image) {
-  SmallVector<int64_t> sizes(typeOf(image).getShape().drop_front(2));
+  SmallVector<int64_t> sizes(rankedType(image).getShape().drop_front(2));
   if (sizes.size() == 1)
     sizes.insert(sizes.begin(), 1);
   return {0, sizes[0], sizes[1], channelsOf(image) / kLanes, kLanes};
@@ -99,7 +99,7 @@ static SmallVector<int64_t> lastChannels(Value image) {
 static bool isViewOfPixels(Operation *op) {
   if (!isa_and_present<onnx::ReshapeOp>(op))
     return false;
-  auto from = typeOf(op->getOperand(0)), to = typeOf(op->getResult(0));
+  auto from = rankedType(op->getOperand(0)), to = rankedType(op->getResult(0));
   return isImage(op->getOperand(0)) && isImage(op->getResult(0)) && from.getDimSize(1) == to.getDimSize(1) && hasRuns(op->getOperand(0)) &&
          hasRuns(op->getResult(0)) &&
          ShapedType::getNumElements(from.getShape().drop_front(2)) == ShapedType::getNumElements(to.getShape().drop_front(2));
@@ -145,7 +145,7 @@ void Blocker::rowsOfBlocks(Value original, Value value) {
   for (Operation *op : rows) {
     if (!turned)
       turned = g.transpose(value, {0, 2, 3, 1, 4});
-    SmallVector<int64_t> shape(typeOf(op->getResult(0)).getShape());
+    SmallVector<int64_t> shape(rankedType(op->getResult(0)).getShape());
     shape[0] = 0;
     op->getResult(0).replaceAllUsesWith(g.reshape(turned, shape));
     replaced.insert(op);
@@ -160,15 +160,15 @@ Value Blocker::block(Value v, Location loc) {
   if (!have)
     have = blockOfRows(v, loc);
   if (!have)
-    have = onnx::PackedBlockOp::create(b, loc, onnx::blockedType(typeOf(v)), v);
+    have = onnx::PackedBlockOp::create(b, loc, onnx::blockedType(rankedType(v)), v);
   return have;
 }
 
 // The plain form of a blocked value: a view where there is one pixel and no lane is left over.
 Value Blocker::unblock(Value original, Value value) {
-  auto type = typeOf(original);
+  auto type = rankedType(original);
   Location loc = value.getLoc();
-  ArrayRef<int64_t> s = typeOf(value).getShape();
+  ArrayRef<int64_t> s = rankedType(value).getShape();
   if (s[2] == 1 && s[3] == 1 && type.getDimSize(1) % kLanes == 0) {
     SmallVector<int64_t> shape(type.getRank(), 1);
     shape[0] = 0, shape[1] = type.getDimSize(1);
@@ -206,8 +206,8 @@ bool Blocker::toBlocks(Operation *op) {
 // Whether an operand of a pointwise op with the image `result` has a blocked form: an image of the same channels, or an f32 constant of
 // one element or of one for each channel, whose axis is the only one that is longer than 1.
 static bool joinsBlocks(Value v, Value result) {
-  auto type = typeOf(v);
-  int64_t rank = typeOf(result).getRank(), channels = channelsOf(result);
+  auto type = rankedType(v);
+  int64_t rank = rankedType(result).getRank(), channels = channelsOf(result);
   if (!onnx::constantValue(v))
     return isImage(v) && type.getRank() == rank && channelsOf(v) == channels;
   if (!isSingle(v) || !type.hasStaticShape())
@@ -221,7 +221,7 @@ Value Blocker::operand(Value v) {
   ElementsAttr constant = onnx::constantValue(v);
   if (!constant)
     return block(v, v.getLoc());
-  auto type = typeOf(v);
+  auto type = rankedType(v);
   if (constant.getNumElements() != 1)
     return packChannels(b, v.getLoc(), *constantFloats(v), true);
   auto scalar = RankedTensorType::get({}, type.getElementType());
@@ -232,14 +232,14 @@ bool Blocker::pointwise(Operation *op) {
   Value result = op->getResult(0);
   auto isTable = [&](Value v) { return isa<onnx::PackedByteTableOp>(op) && v == op->getOperand(1); };
   // What is broadcast is smaller to convert than the result.
-  auto isWhole = [&](Value v) { return blocked.count(v) && typeOf(v).getShape() == typeOf(result).getShape(); };
+  auto isWhole = [&](Value v) { return blocked.count(v) && rankedType(v).getShape() == rankedType(result).getShape(); };
   if (!isImage(result) || llvm::none_of(op->getOperands(), isWhole) ||
       !llvm::all_of(op->getOperands(), [&](Value v) { return isTable(v) || joinsBlocks(v, result); }))
     return false;
   auto operands = llvm::map_to_vector(op->getOperands(), [&](Value v) { return isTable(v) ? v : operand(v); });
   Operation *copy = b.clone(*op);
   copy->setOperands(operands);
-  copy->getResult(0).setType(onnx::blockedType(typeOf(result)));
+  copy->getResult(0).setType(onnx::blockedType(rankedType(result)));
   done(op, copy->getResult(0));
   return true;
 }

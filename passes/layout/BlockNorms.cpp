@@ -2,7 +2,7 @@
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
-#include "passes/graph/Decompose.h"
+#include "passes/graph/GraphBuilder.h"
 #include "passes/graph/Weights.h"
 #include "passes/layout/Blocker.h"
 #include "passes/layout/ConvWeights.h"
@@ -78,13 +78,13 @@ static bool hasSizesOf(onnx::ReshapeOp y, Value x) {
   auto shape = y.getShape().getDefiningOp<onnx::ShapeOp>();
   if (shape && shape.getData() == x && !shape.getEnd() && shape.getStart() == 0)
     return true;
-  ArrayRef<int64_t> sizes = typeOf(x).getShape();
-  return typeOf(y.getReshaped()) == typeOf(x) && llvm::count_if(sizes, ShapedType::isDynamic) <= 1 && !llvm::is_contained(sizes, 0);
+  ArrayRef<int64_t> sizes = rankedType(x).getShape();
+  return rankedType(y.getReshaped()) == rankedType(x) && llvm::count_if(sizes, ShapedType::isDynamic) <= 1 && !llvm::is_contained(sizes, 0);
 }
 
 // Whether `rows` has the batch of `x`: by the sizes, or since the first one is copied.
 static bool hasBatchOf(onnx::ReshapeOp rows, Value x) {
-  ArrayRef<int64_t> from = typeOf(x).getShape(), to = typeOf(rows.getReshaped()).getShape();
+  ArrayRef<int64_t> from = rankedType(x).getShape(), to = rankedType(rows.getReshaped()).getShape();
   if (!ShapedType::isDynamic(from[0]) && !ShapedType::isDynamic(to[0]))
     return from[0] == to[0];
   auto known = [](ArrayRef<int64_t> sizes) { return llvm::none_of(sizes, [](int64_t d) { return ShapedType::isDynamic(d) || d == 0; }); };
@@ -97,10 +97,10 @@ static bool hasBatchOf(onnx::ReshapeOp rows, Value x) {
 
 // Whether a normalisation over the rows [N, groups, channels / groups, pixels] has a scale and a bias for each channel.
 static bool isOfGroups(onnx::LayerNormalizationOp op, int64_t groups, int64_t channels) {
-  ArrayRef<int64_t> rows = typeOf(op.getX()).getShape();
+  ArrayRef<int64_t> rows = rankedType(op.getX()).getShape();
   SmallVector<int64_t> each = {groups, channels / groups, 1};
   return rows.size() == 4 && rows[2] == each[1] && int64_t(op.getAxis()) == 2 && op->getNumResults() == 1 && op.getB() &&
-         typeOf(op.getScale()).getShape().equals(each) && typeOf(op.getB()).getShape().equals(each);
+         rankedType(op.getScale()).getShape().equals(each) && rankedType(op.getB()).getShape().equals(each);
 }
 
 // InstanceNormalization of an image, or between two views, as exporters write GroupNormalization; LayerNormalization between two views,
@@ -113,7 +113,7 @@ static std::optional<GroupedNorm> groupedNorm(Operation *op) {
   auto image = op->hasOneUse() ? dyn_cast<onnx::ReshapeOp>(*op->user_begin()) : nullptr;
   if (rows && image && rows->hasOneUse() && image.getData() == op->getResult(0)) {
     norm.x = rows.getData(), norm.rows = rows, norm.image = image;
-    auto type = typeOf(rows.getReshaped());
+    auto type = rankedType(rows.getReshaped());
     bool same = isImage(norm.x) && type && type.getRank() >= 3 && hasSizesOf(image, norm.x) && hasBatchOf(rows, norm.x);
     norm.groups = same && !type.isDynamicDim(1) ? type.getDimSize(1) : 0;
   } else if (instance && isImage(norm.x)) {
@@ -143,7 +143,7 @@ bool Blocker::groups(Operation *op) {
     return false;
   Location loc = op->getLoc();
   Value x = blocked[norm->x], scale = packChannels(b, loc, norm->scale, true);
-  auto type = typeOf(x);
+  auto type = rankedType(x);
   auto each = type.clone({type.getDimSize(0), type.getDimSize(1), 1, 1, kLanes});
   auto moments = onnx::PackedGroupMomentsOp::create(b, loc, each, each, x, scale, b.getI64IntegerAttr(channelsOf(norm->x)),
                                                     b.getI64IntegerAttr(norm->groups), norm->epsilon);

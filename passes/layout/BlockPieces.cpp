@@ -2,7 +2,7 @@
 // (Blocker.h).
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Tensor.h"
-#include "passes/graph/Decompose.h"
+#include "passes/graph/GraphBuilder.h"
 #include "passes/layout/Blocker.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -13,7 +13,7 @@ namespace onnxc::blocks {
 Value Blocker::join(ArrayRef<Channels> ranges, RankedTensorType plain, Location loc) {
   auto type = onnx::blockedType(plain);
   auto blocksOf = [&](const Channels &c) -> Value {
-    SmallVector<int64_t> shape(typeOf(c.value).getShape());
+    SmallVector<int64_t> shape(rankedType(c.value).getShape());
     int64_t first = c.begin / kLanes, blocks = llvm::divideCeilSigned(c.count, kLanes);
     if (blocks == shape[1])
       return c.value;
@@ -57,7 +57,7 @@ Value Blocker::surround(Value value, int64_t channels, int64_t before, int64_t a
 bool Blocker::concat(Operation *op) {
   auto concat = cast<onnx::ConcatOp>(op);
   Value result = op->getResult(0);
-  if (!isImage(result) || (int64_t(concat.getAxis()) != 1 && int64_t(concat.getAxis()) != 1 - typeOf(result).getRank()))
+  if (!isImage(result) || (int64_t(concat.getAxis()) != 1 && int64_t(concat.getAxis()) != 1 - rankedType(result).getRank()))
     return false;
   if (!llvm::all_of(concat.getInputs(), isImage) || llvm::none_of(concat.getInputs(), [&](Value v) { return blocked.count(v); }) ||
       !isReadInBlocks(result))
@@ -72,14 +72,14 @@ bool Blocker::concat(Operation *op) {
     else
       ranges.push_back(c);
   }
-  done(op, join(ranges, typeOf(result), op->getLoc()));
+  done(op, join(ranges, rankedType(result), op->getLoc()));
   return true;
 }
 
 // Whether the result `v` of a Split or Slice along `axis` may be a part of a blocked value.
 bool Blocker::isPiece(Value v, int64_t axis) const {
   Value x = v.getDefiningOp()->getOperand(0);
-  int64_t rank = isImage(x) ? typeOf(x).getRank() : 0;
+  int64_t rank = isImage(x) ? rankedType(x).getRank() : 0;
   return rank && blocked.count(x) && (axis == 1 || axis == 1 - rank) && isImage(v) && isReadInBlocks(v);
 }
 
@@ -87,7 +87,7 @@ void Blocker::take(Value result, Channels channels) {
   auto from = pieces.find(channels.value);
   if (from != pieces.end())
     channels = {from->second.value, from->second.begin + channels.begin, channels.count, from->second.all};
-  Value piece = join(channels, typeOf(result), result.getLoc());
+  Value piece = join(channels, rankedType(result), result.getLoc());
   blocked[result] = piece;
   if (piece != channels.value)
     pieces[piece] = channels;
@@ -113,7 +113,7 @@ bool Blocker::slicePixels(onnx::SliceOp op) {
   auto numbers = axes ? onnx::integerElements(axes) : std::nullopt;
   if (!numbers || !isImage(x) || !blocked.count(x) || !isImage(result) || !isReadInBlocks(result))
     return false;
-  int64_t rank = typeOf(x).getRank();
+  int64_t rank = rankedType(x).getRank();
   for (int64_t &axis : *numbers) {
     axis += axis < 0 ? rank : 0;
     if (axis == 1)
@@ -121,7 +121,7 @@ bool Blocker::slicePixels(onnx::SliceOp op) {
     axis += axis > 1 ? 4 - rank : 0;
   }
   Value same = GraphBuilder{b, op.getLoc()}.integers(*numbers);
-  done(op, onnx::SliceOp::create(b, op.getLoc(), onnx::blockedType(typeOf(result)), blocked[x], op.getStarts(), op.getEnds(), same,
+  done(op, onnx::SliceOp::create(b, op.getLoc(), onnx::blockedType(rankedType(result)), blocked[x], op.getStarts(), op.getEnds(), same,
                                  op.getSteps()));
   return true;
 }

@@ -37,7 +37,7 @@ bool Blocker::conv(Operation *op) {
   if (!c)
     return false;
   Location loc = op->getLoc();
-  Type type = onnx::blockedType(typeOf(op->getResult(0)));
+  Type type = onnx::blockedType(rankedType(op->getResult(0)));
   ArrayRef<int64_t> size = cast<RankedTensorType>(type).getShape().slice(2, 2);
   if (isNarrow(*c, size[1], blocked.count(x)))
     return false;
@@ -74,8 +74,8 @@ bool Blocker::convTranspose(Operation *op) {
     return false;
   Location loc = op->getLoc();
   Value weights = packTransposedWeights(b, loc, *t), bias = packConvBias(b, loc, op);
-  done(op, onnx::PackedConvTransposeOp::create(b, loc, onnx::blockedType(typeOf(op->getResult(0))), block(op->getOperand(0), loc), weights,
-                                               bias, b.getI64IntegerAttr(t->channels), b.getI64IntegerAttr(t->outputs),
+  done(op, onnx::PackedConvTransposeOp::create(b, loc, onnx::blockedType(rankedType(op->getResult(0))), block(op->getOperand(0), loc),
+                                               weights, bias, b.getI64IntegerAttr(t->channels), b.getI64IntegerAttr(t->outputs),
                                                b.getDenseI64ArrayAttr(t->kernel), b.getDenseI64ArrayAttr(t->strides),
                                                b.getDenseI64ArrayAttr(t->crops)));
   return true;
@@ -85,19 +85,19 @@ bool Blocker::pool(Operation *op) {
   bool average = onnx::opName(op) == "AveragePool", ceil = onnx::intAttr(op, "ceil_mode");
   if (!blocked.count(op->getOperand(0)) || (average && ceil) || op->getNumResults() != 1)
     return false;
-  int64_t rank = typeOf(op->getOperand(0)).getRank() - 2;
+  int64_t rank = rankedType(op->getOperand(0)).getRank() - 2;
   auto kernel = twoAxes(op, "kernel_shape", rank, 1), strides = twoAxes(op, "strides", rank, 1),
        dilations = twoAxes(op, "dilations", rank, 1);
   auto pads = explicitPads(op, kernel, strides, dilations);
   if (!pads || (isBytes(op->getOperand(0)) && average))
     return false;
   if (isBytes(op->getOperand(0))) {
-    done(op, onnx::PackedBytePoolOp::create(b, op->getLoc(), onnx::blockedType(typeOf(op->getResult(0))), blocked[op->getOperand(0)],
+    done(op, onnx::PackedBytePoolOp::create(b, op->getLoc(), onnx::blockedType(rankedType(op->getResult(0))), blocked[op->getOperand(0)],
                                             b.getDenseI64ArrayAttr(kernel), b.getDenseI64ArrayAttr(strides), b.getDenseI64ArrayAttr(*pads),
                                             b.getDenseI64ArrayAttr(dilations), b.getI64IntegerAttr(ceil)));
     return true;
   }
-  done(op, onnx::PackedPoolOp::create(b, op->getLoc(), onnx::blockedType(typeOf(op->getResult(0))), blocked[op->getOperand(0)],
+  done(op, onnx::PackedPoolOp::create(b, op->getLoc(), onnx::blockedType(rankedType(op->getResult(0))), blocked[op->getOperand(0)],
                                       b.getI64IntegerAttr(average), b.getI64IntegerAttr(onnx::intAttr(op, "count_include_pad")),
                                       b.getI64IntegerAttr(ceil), b.getDenseI64ArrayAttr(kernel), b.getDenseI64ArrayAttr(strides),
                                       b.getDenseI64ArrayAttr(*pads), b.getDenseI64ArrayAttr(dilations)));
@@ -116,7 +116,7 @@ bool Blocker::resize(Operation *op) {
     return GraphBuilder{b, loc}.floats({int64_t(axis.weight.size()) / axis.taps, axis.taps}, axis.weight);
   };
   done(op,
-       onnx::PackedResizeOp::create(b, loc, onnx::blockedType(typeOf(op->getResult(0))), blocked[op->getOperand(0)],
+       onnx::PackedResizeOp::create(b, loc, onnx::blockedType(rankedType(op->getResult(0))), blocked[op->getOperand(0)],
                                     positions(tables->rows), weights(tables->rows), positions(tables->columns), weights(tables->columns)));
   return true;
 }
@@ -124,7 +124,7 @@ bool Blocker::resize(Operation *op) {
 // GlobalAveragePool and ReduceMean over all spatial axes of a known size are one window.
 bool Blocker::globalPool(Operation *op) {
   Value x = op->getOperand(0);
-  if (!isSingle(x) || !blocked.count(x) || typeOf(x).getRank() != 4 || typeOf(x).isDynamicDim(2) || typeOf(x).isDynamicDim(3))
+  if (!isSingle(x) || !blocked.count(x) || rankedType(x).getRank() != 4 || rankedType(x).isDynamicDim(2) || rankedType(x).isDynamicDim(3))
     return false;
   if (onnx::opName(op) == "ReduceMean") {
     auto axes = op->getNumOperands() > 1 ? onnx::integerElements(onnx::constantValue(op->getOperand(1))) : std::nullopt;
@@ -133,11 +133,11 @@ bool Blocker::globalPool(Operation *op) {
       return false;
   }
   bool maximum = onnx::opName(op) == "GlobalMaxPool";
-  ArrayRef<int64_t> shape = typeOf(x).getShape();
-  done(op,
-       onnx::PackedPoolOp::create(b, op->getLoc(), onnx::blockedType(typeOf(op->getResult(0))), blocked[x], b.getI64IntegerAttr(!maximum),
-                                  b.getI64IntegerAttr(0), b.getI64IntegerAttr(0), b.getDenseI64ArrayAttr({shape[2], shape[3]}),
-                                  b.getDenseI64ArrayAttr({1, 1}), b.getDenseI64ArrayAttr({0, 0, 0, 0}), b.getDenseI64ArrayAttr({1, 1})));
+  ArrayRef<int64_t> shape = rankedType(x).getShape();
+  done(op, onnx::PackedPoolOp::create(b, op->getLoc(), onnx::blockedType(rankedType(op->getResult(0))), blocked[x],
+                                      b.getI64IntegerAttr(!maximum), b.getI64IntegerAttr(0), b.getI64IntegerAttr(0),
+                                      b.getDenseI64ArrayAttr({shape[2], shape[3]}), b.getDenseI64ArrayAttr({1, 1}),
+                                      b.getDenseI64ArrayAttr({0, 0, 0, 0}), b.getDenseI64ArrayAttr({1, 1})));
   return true;
 }
 
@@ -147,7 +147,7 @@ bool Blocker::pad(Operation *op) {
   Value x = pad.getData(), result = op->getResult(0);
   if (!isImage(result) || !isSingle(x) || pad.getAxes() || !blocked.count(x) || pad.getMode() != "constant")
     return false;
-  int64_t rank = typeOf(x).getRank();
+  int64_t rank = rankedType(x).getRank();
   ElementsAttr amounts = onnx::constantValue(pad.getPads());
   auto given = amounts ? onnx::integerElements(amounts) : std::nullopt;
   auto value = pad.getConstantValue() ? constantFloats(pad.getConstantValue()) : std::vector<float>{0.f};
@@ -163,12 +163,12 @@ bool Blocker::pad(Operation *op) {
     pads[i + 4 - rank] = (*given)[i], pads[i + 9 - rank] = (*given)[rank + i];
   Value v = blocked[x];
   if (llvm::any_of(pads, [](int64_t p) { return p != 0; })) {
-    SmallVector<int64_t> shape(typeOf(result).getShape());
+    SmallVector<int64_t> shape(rankedType(result).getShape());
     shape[1] = channelsOf(x);
-    v = onnx::PadOp::create(b, loc, onnx::blockedType(typeOf(result).clone(shape)), v, GraphBuilder{b, loc}.integers(pads),
+    v = onnx::PadOp::create(b, loc, onnx::blockedType(rankedType(result).clone(shape)), v, GraphBuilder{b, loc}.integers(pads),
                             pad.getConstantValue(), Value(), pad.getModeAttr());
   }
-  done(op, before || after ? surround(v, channelsOf(x), before, after, value->front(), typeOf(result), loc) : v);
+  done(op, before || after ? surround(v, channelsOf(x), before, after, value->front(), rankedType(result), loc) : v);
   return true;
 }
 

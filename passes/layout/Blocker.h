@@ -5,19 +5,19 @@
 #include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Tensor.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/graph/GraphBuilder.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace onnxc::blocks {
 
-inline mlir::RankedTensorType typeOf(mlir::Value v) { return llvm::dyn_cast<mlir::RankedTensorType>(v.getType()); }
-inline bool isSingle(mlir::Value v) { return typeOf(v) && typeOf(v).getElementType().isF32(); }
-inline bool isBytes(mlir::Value v) { return typeOf(v) && typeOf(v).getElementType().isInteger(8); }
+inline bool isSingle(mlir::Value v) { return rankedType(v) && rankedType(v).getElementType().isF32(); }
+inline bool isBytes(mlir::Value v) { return rankedType(v) && rankedType(v).getElementType().isInteger(8); }
 // What may be blocked: [N, C, H, W] or [N, C, W] of f32 or signless bytes, C known.
 inline bool isImage(mlir::Value v) {
-  auto t = typeOf(v);
+  auto t = rankedType(v);
   return (isSingle(v) || isBytes(v)) && (t.getRank() == 3 || t.getRank() == 4) && !t.isDynamicDim(1);
 }
-inline int64_t channelsOf(mlir::Value image) { return typeOf(image).getDimSize(1); }
+inline int64_t channelsOf(mlir::Value image) { return rankedType(image).getDimSize(1); }
 
 // Whether so many more channels before and behind those of a blocked value lie in lanes that it has.
 inline bool fitsLanes(int64_t channels, int64_t before, int64_t after) {

@@ -62,12 +62,12 @@ static bool gainsBySpan(const BlockedConv &c) {
 }
 
 std::optional<BlockedConv> blockedConv(Operation *op) {
-  auto x = dyn_cast<RankedTensorType>(op->getOperand(0).getType()), w = dyn_cast<RankedTensorType>(op->getOperand(1).getType());
+  auto x = rankedType(op->getOperand(0)), w = rankedType(op->getOperand(1));
   if (!x || !w || !x.getElementType().isF32() || !w.hasStaticShape() || w.getNumElements() == 0 || x.getRank() != w.getRank() ||
       (x.getRank() != 3 && x.getRank() != 4))
     return std::nullopt;
   Value bias = op->getNumOperands() > 2 ? op->getOperand(2) : Value();
-  auto biasType = bias ? dyn_cast<RankedTensorType>(bias.getType()) : RankedTensorType();
+  auto biasType = bias ? rankedType(bias) : RankedTensorType();
   if (bias && !onnx::constantValue(bias) && (!biasType || biasType.getShape() != w.getShape().take_front()))
     return std::nullopt;
   BlockedConv c;

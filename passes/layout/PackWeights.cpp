@@ -5,7 +5,7 @@
 #include "dialects/onnx/Blocked.h"
 #include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Tensor.h"
-#include "passes/graph/Decompose.h"
+#include "passes/graph/GraphBuilder.h"
 #include "passes/graph/Weights.h"
 #include "passes/layout/PackRecurrent.h"
 #include "passes/layout/Passes.h"
@@ -39,13 +39,13 @@ static Value packBias(OpBuilder &b, Location loc, ArrayRef<float> row, int64_t c
 }
 
 static bool isMatrix(Value v) {
-  auto type = dyn_cast<RankedTensorType>(v.getType());
+  auto type = rankedType(v);
   return type && type.getElementType().isF32() && type.hasStaticShape() && type.getRank() == 2 && type.getNumElements() > 0;
 }
 
 // Matrices without elements, as an adapter of rank 0, have nothing to cut into panels.
 static bool isF32Rows(Value v) {
-  auto type = dyn_cast<RankedTensorType>(v.getType());
+  auto type = rankedType(v);
   return type && type.getElementType().isF32() && type.getRank() >= 2 && !llvm::is_contained(type.getShape(), 0);
 }
 
@@ -133,7 +133,7 @@ static void packTable(onnx::ConstantOp table, FloatType wanted) {
     auto gather = cast<onnx::GatherOp>(b.clone(*user));
     gather->setOperand(0, half);
     gather.getResult().setType(cast<TensorType>(gather.getType()).clone(stored));
-    user->replaceAllUsesWith(onnx::CastOp::create(b, user->getLoc(), user->getResult(0).getType(), gather.getResult(), "up", 1, kFloat));
+    user->getResult(0).replaceAllUsesWith(GraphBuilder{b, user->getLoc()}.as(user->getResult(0).getType(), gather.getResult()));
     user->erase();
   }
   table->erase();

@@ -12,11 +12,6 @@ namespace {
 constexpr int kWalks = 16;
 constexpr int64_t kRowBlock = 32;
 
-// keyOf of sixteen numbers.
-ONNXC_INLINE v16i treeKeysOf(v16i bits) {
-  bits = bits == INT32_MIN ? v16i(0) : bits;
-  return bits ^ (bits >> 31 | INT32_MIN);
-}
 // Of a number that need not be a float: of the least float that is not below it, since all tests are x <= split.
 ONNXC_INLINE uint32_t keyOfNumber(float x) { return keyOf(__builtin_bit_cast(uint32_t, x)); }
 ONNXC_INLINE uint32_t keyOfNumber(double x) { return keyOfNumber(float(x)) + (double(float(x)) < x); }
@@ -78,7 +73,7 @@ struct Walker {
         for (int32_t first = 0; first < n; first += 16) {
           int32_t c = minOf(first, n - 16);
           v16 v = *(const v16 *)(x + c);
-          v16i key = treeKeysOf(__builtin_bit_cast(v16i, v));
+          v16i key = keysOf(__builtin_bit_cast(v16i, v));
           *(v16i *)(to + c) = v == v ? key : -1;
           if (twice)
             *(v16i *)(to + n + c) = v == v ? key : 0;

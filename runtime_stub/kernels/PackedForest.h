@@ -43,9 +43,11 @@ struct PackedTest {
 
 // The keys of a row: its numbers, NaN as more than all others; where header.columns has room for them, its numbers again, NaN as less; 0,
 // which holds in any test. In the order of floats, -0 and 0 alike.
-inline uint32_t keyOf(uint32_t bits) {
-  bits = bits == 0x80000000u ? 0 : bits;
-  return bits ^ (bits >> 31 ? ~0u : 0x80000000u);
+template <class Bits>  // int32_t, or a vector of them
+__attribute__((always_inline)) inline Bits keysOf(Bits bits) {
+  bits = bits == INT32_MIN ? Bits(0) : bits;
+  return bits ^ (bits >> 31 | INT32_MIN);
 }
+inline uint32_t keyOf(uint32_t bits) { return uint32_t(keysOf(int32_t(bits))); }
 
 }  // namespace onnxc

@@ -1,0 +1,44 @@
+// GraphBuilder.h: writing tensor ops with the types that are known.
+#pragma once
+#include "dialects/onnx/OnnxBase.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace onnxc {
+
+// Makes ops before one op; sizes that are not known stay dynamic until fold-shapes.
+struct GraphBuilder {
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+
+  mlir::Value integers(llvm::ArrayRef<int64_t> values);
+  template <class T>
+  mlir::Value integers(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<T> values) {
+    auto bytes = reinterpret_cast<const char *>(values.data());
+    return constant(mlir::RankedTensorType::get(shape, b.getIntegerType(8 * sizeof(T))),
+                    std::vector<char>(bytes, bytes + values.size() * sizeof(T)));
+  }
+  mlir::Value constant(mlir::RankedTensorType type, std::vector<char> bytes);
+  mlir::Value number(float value);
+  mlir::Value floats(llvm::ArrayRef<int64_t> shape, std::vector<float> values);
+  mlir::Value transpose(mlir::Value v, llvm::ArrayRef<int64_t> perm);
+  // `target` as Reshape takes it (0 copies, one -1 is inferred).
+  mlir::Value reshape(mlir::Value v, llvm::ArrayRef<int64_t> target);
+  mlir::Value unsqueeze(mlir::Value v, llvm::ArrayRef<int64_t> axes);
+  mlir::Value sum(mlir::Value v, llvm::ArrayRef<int64_t> axes);
+  // [start, end) by `step` of one axis; end is INT64_MAX for all or negative from the end.
+  mlir::Value slice(mlir::Value v, int64_t axis, int64_t start, int64_t end, int64_t step = 1);
+  mlir::Value concat(llvm::ArrayRef<mlir::Value> values, int64_t axis);
+  // With elements of another type, rounded as Cast rounds them.
+  mlir::Value cast(mlir::Value v, mlir::Type element);
+  // The same to a tensor type, of which other sizes may be known.
+  mlir::Value as(mlir::Type type, mlir::Value v);
+  // Zeros behind the last element of each axis; `more` has an entry for each.
+  mlir::Value padEnds(mlir::Value v, llvm::ArrayRef<int64_t> more);
+};
+
+// Null where `v` is null or no tensor of a known rank.
+mlir::RankedTensorType rankedType(mlir::Value v);
+// The list of an attribute, or `n` times `otherwise` where it is missing or empty.
+llvm::SmallVector<int64_t> listOr(std::optional<llvm::ArrayRef<int64_t>> given, int64_t n, int64_t otherwise);
+
+}  // namespace onnxc
