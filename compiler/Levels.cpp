@@ -34,9 +34,12 @@ int chooseLevels(Options &options) {
   llvm::SmallVector<const Isa *> levels;
   for (const std::string &cpu : options.cpus) {
     std::optional<CpuChoice> choice = chooseCpu(cpu, *target);
-    if (!choice)
+    if (!choice) {
+      const Target *other = llvm::find_if(targets(), [&](const Target &t) { return chooseCpu(cpu, t) && cpu != "native"; });
       return fail(ExitUsage, "--cpu " + (cpu.empty() ? "''" : cpu) + " is not known for " + target->name + ", which has " +
-                                 levelNames(*target) + "; `onnxc targets` lists what is");
+                                 levelNames(*target) +
+                                 (other != targets().end() ? "; it is one of --target " + other->name : "; `onnxc targets` lists what is"));
+    }
     if (!llvm::is_contained(levels, choice->isa))
       levels.push_back(choice->isa);
     if (choice->tune.empty())

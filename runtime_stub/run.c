@@ -339,8 +339,8 @@ static int32_t check_output(const onnxc_io *io, int32_t rank, const onnxc_value 
   if (t->ndim < 0 || t->ndim > ONNXC_MAX_RANK || (rank >= 0 && t->ndim != rank) || v->dtype != io->dtype || (t->ndim && !t->shape) ||
       count_of(t->shape, t->ndim) < 0 || !is_packed(t))
     return onnxc_fail(error, v->dtype != io->dtype ? ONNXC_E_DTYPE : ONNXC_E_SHAPE, io->name,
-                      "output '%s': the given tensor needs rank %d, element type %s and row-major memory", io->name, rank,
-                      onnxc_dtype_name(io->dtype));
+                      "output '%s': the given tensor has rank %d and element type %s; it needs rank %d, %s and row-major memory", io->name,
+                      t->ndim, onnxc_dtype_name(v->dtype), rank, onnxc_dtype_name(io->dtype));
   const int64_t size = element_of(io->dtype)->size;
   if ((uintptr_t)start_of(t) & (uintptr_t)((size > 8 ? 8 : size) - 1))
     return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "output '%s': the given memory is not aligned to its elements", io->name);

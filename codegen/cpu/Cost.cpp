@@ -59,6 +59,8 @@ static Product work(Operation *op) {
     ArrayRef<int64_t> kernel = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape").asArrayRef();
     return twice(product({kernel[0], kernel[1], op->getAttrOfType<IntegerAttr>("channels").getInt()}));
   }
+  if (name == "packed.Pool")
+    return product(op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape").asArrayRef());
   if (name == "packed.ConvTranspose") {
     auto ints = [&](StringRef attribute) { return op->getAttrOfType<DenseI64ArrayAttr>(attribute).asArrayRef(); };
     auto taps = [&](int64_t axis) { return llvm::divideCeil(ints("kernel_shape")[axis], ints("strides")[axis]); };  // of a phase, at most

@@ -19,8 +19,8 @@ namespace onnxc {
 
 ElfTarget elfTarget(llvm::Triple::ArchType arch) {
   if (arch == llvm::Triple::aarch64)
-    return {ELF::EM_AARCH64, "/lib/ld-linux-aarch64.so.1", 65536, 0};
-  return {ELF::EM_X86_64, "/lib64/ld-linux-x86-64.so.2", 4096, ELF::SHF_X86_64_LARGE};
+    return {ELF::EM_AARCH64, "aarch64linux", "/lib/ld-linux-aarch64.so.1", 65536, 0};
+  return {ELF::EM_X86_64, "elf_x86_64", "/lib64/ld-linux-x86-64.so.2", 4096, ELF::SHF_X86_64_LARGE};
 }
 
 Error fileError(StringRef path, std::error_code code) { return createStringError(code, "'" + path + "': " + code.message()); }

@@ -17,6 +17,7 @@ constexpr const char *WeightsSymbol = "onnxc_weights";
 // What files of a target have in common.
 struct ElfTarget {
   uint16_t machine;
+  const char *emulation;  // as ld's -m takes it
   const char *loader;     // of programs, as a path
   uint64_t pageBytes;     // the largest pages of its systems
   uint64_t weightsFlags;  // of the section that an object holds the weights in

@@ -158,7 +158,8 @@ static Error runLinker(std::vector<std::string> args) {
 
 // What the code calls of the archives of the user's operators, as one object.
 static Error linkCustomOps(const LinkInputs &in, const std::string &output) {
-  std::vector<std::string> args = {"-r", "-o", output};
+  // With -m an archive for another processor is refused by its name.
+  std::vector<std::string> args = {"-r", "-m", elfTarget(in.arch).emulation, "-o", output};
   for (const std::string &symbol : in.customSymbols)
     args.insert(args.end(), {"-u", "onnxc_custom_shape_" + symbol, "-u", "onnxc_custom_run_" + symbol});
   args.insert(args.end(), in.customArchives.begin(), in.customArchives.end());

@@ -200,6 +200,7 @@ def custom_operator_says_what_is_wrong(s, folder):
     typed = save(make([kind], [info("x", "n"), info("z", "m")], [info("y", "k")], domains=["my.ops"]), folder / "t.onnx")
     cases = [(["--custom-op", f"my.ops::Other={archive}"], other, 1, "onnxc_custom_"), (["--custom-op", f"my.ops::Pairs={archive}"], typed, 1, "attribute 'kind' is a graph or a type"), (["--custom-op", "Pairs=x.a"], model, 2, "DOMAIN::NAME=LIBRARY"),
              (["--custom-op", "my.ops::Pairs=x.a", "--custom-op", "my.ops::Pairs=y.a"], model, 2, "'my.ops::Pairs' cannot come from both 'x.a' and 'y.a'"),
+             (["--custom-op", f"my.ops::Pairs={archive}", "--target", "aarch64-linux-gnu"], model, 1, "pairs.o) is incompatible with aarch64linux"),
              (["--custom-op", f"my.ops::Pairs={folder}/no.a"], model, 1, "no file")]
     for flags, path, code, word in cases:
         text = s.onnxc(path, "-o", folder / "o.so", *flags, code=code).stderr

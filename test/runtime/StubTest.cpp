@@ -214,7 +214,7 @@ TEST_CASE("element types are named") {
   SECTION("that there are not") { f.in[0].dtype = 77, words = "input 'x': 77 is no element type, the model needs float32"; }
   SECTION("of the caller's memory") {
     f.out[0] = Fixture::tensor(11, y, 2, f.yShape);
-    words = "output 'y': the given tensor needs rank 2, element type float32 and row-major memory";
+    words = "output 'y': the given tensor has rank 2 and element type float64; it needs rank 2, float32 and row-major memory";
   }
   CHECK(f.run() == ONNXC_E_DTYPE);
   CHECK(f.error.message == words);
