@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from bench import ROOT, Bench
 
 CHILD = """
-import json, sys
+import ctypes, gc, json, sys
 from pathlib import Path
 engine, model, library, loader, shared = sys.argv[1:6]
 sys.path[:0] = [loader, shared + "/tools", shared + "/zoo"]
@@ -27,6 +27,8 @@ session = lambda: onnxruntime.InferenceSession(model, options, providers=["CPUEx
 feed = compare.make_feed(Path(model), [] if entry else session().get_inputs(), entry)
 held = lambda key: next(int(l.split()[1]) for l in open("/proc/self/status") if l.startswith(key))
 import onnxc
+gc.collect()
+ctypes.CDLL(None).malloc_trim(0)  # what the session that told the inputs has left
 open("/proc/self/clear_refs", "w").write("5")  # the peak is now what is held
 before = held("VmRSS:")
 if engine == "onnxc":
