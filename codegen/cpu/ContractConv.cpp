@@ -47,6 +47,7 @@ struct Conv {
   Value down;                             // pixels of the input from one row to the next,
   int64_t across = 1;                     // and from one column
   std::optional<int64_t> imageBytes;      // of a group's input, where it is known
+  std::optional<onnx::FrameAxis> frames;  // over which it goes, each with its share of the blocks
   // Where row and column 0 of the results lie, how far the next ones, and in what: of a phase in the whole result.
   std::array<int64_t, 2> firstPlace{0, 0}, placeStep{1, 1};
   Value outWidth, outPlane;
@@ -69,7 +70,7 @@ struct Conv {
       std::swap(kh, kw), std::swap(strides[0], strides[1]), std::swap(dilations[0], dilations[1]);
       std::swap(pads[0], pads[1]), std::swap(pads[2], pads[3]);
     }
-    inner = plain ? 1 : kLanes;
+    inner = plain ? 1 : kLanes, frames = onnx::frameAxis(op);
     blocks = f[1], groups = op.getGroup(), panels = f[0] / groups;
     outWidth = y[3], outPlane = c.mul(y[2], y[3]);
     setWindow(kh, kw, xs);
@@ -99,6 +100,17 @@ struct Conv {
   }
 
   bool known() const { return w.inWidth && w.outWidth; }
+  // The input blocks of result image `n`: [low, high) of those that follow block `first` of the input.
+  struct Blocks {
+    Value first, low, high;
+  };
+  Blocks blocksOf(Value n, Value group) {
+    if (!frames)
+      return {c.add(c.mul(n, x[1]), firstBlock(c, op, group, x[1])), c.n(0), c.n(blocks)};
+    FrameTaps t = frameTaps(c, *frames, n);
+    int64_t each = blocks / frames->taps;
+    return {c.mul(c.add(c.mul(t.video, frames->count), t.first), each), c.mul(t.low, each), c.mul(t.high, each)};
+  }
   // Where the weights of a tap lie among those of a block.
   Value tapBytes(Value kh, Value kw) {
     Value at = isColumn ? c.add(c.mul(kw, w.kh), kh) : c.add(c.mul(kh, w.kw), kw);
@@ -284,7 +296,8 @@ struct Conv::Results {
 void Conv::tile(const Tile &t, const Pixels &pixels, Value n, Value group, Value panel, Value low, Value high) {
   Value all = c.add(c.mul(group, panels), panel);
   Value imageBytes = c.mul(c.mul(x[2], x[3]), inner * 4);
-  Value image = c.at(data, c.mul(c.add(c.mul(n, x[1]), firstBlock(c, op, group, x[1])), imageBytes));
+  Blocks own = blocksOf(n, group);
+  Value image = c.at(data, c.mul(own.first, imageBytes));
   Value weights = c.at(filters, c.mul(all, panelBytes()));
   Results results{*this, pixels, n, all};
   Value zero = c.real(0, t.type());
@@ -292,17 +305,17 @@ void Conv::tile(const Tile &t, const Pixels &pixels, Value n, Value group, Value
   for (int64_t i = 0; i < t.panels; ++i)
     starts.push_back(bias ? c.load(t.type(), c.at(bias, c.mul(c.add(all, i), kPanelBytes))) : zero);
   Tile::Values acc = c.choose(
-      c.equal(low, c.n(0)), [&] { return t.fill([&](int64_t, int64_t i) { return starts[i]; }); },
+      c.equal(low, own.low), [&] { return t.fill([&](int64_t, int64_t i) { return starts[i]; }); },
       [&] { return t.fill([&](int64_t r, int64_t i) { return results.load(t, c.n(r), i); }); });
   auto products = [&](Value block, ValueRange v, int64_t steps) {
-    Value own = c.at(weights, c.mul(block, w.kh * w.kw * inner * kPanelBytes));
-    return blockProducts(t, pixels, v, c.at(image, c.mul(block, imageBytes)), own, steps);
+    Value filter = c.at(weights, c.mul(block, w.kh * w.kw * inner * kPanelBytes));
+    return blockProducts(t, pixels, v, c.at(image, c.mul(block, imageBytes)), filter, steps);
   };
   int64_t lastSteps = plain ? inner : lastBlockSteps(channels);
   Value whole = lastSteps == inner ? high : c.min(high, c.n(blocks - 1));
   acc = c.loop(low, whole, c.n(1), acc, [&](Value block, ValueRange v) { return products(block, v, inner); });
   acc = c.choose(c.less(whole, high), [&] { return products(whole, acc, lastSteps); }, [&] { return acc; });
-  c.when(c.equal(high, c.n(blocks)), [&] { results.store(t, acc, true); }, [&] { results.store(t, acc, false); });
+  c.when(c.equal(high, own.high), [&] { results.store(t, acc, true); }, [&] { results.store(t, acc, false); });
 }
 
 // The tiles of `pixels` and of all panels [from, to), `width` of them at a time.
@@ -447,8 +460,9 @@ void Conv::unit(const Units &u, const Chunks &chunks, Value n, Value rest) {
   std::optional<TileRange> tiles;
   if (u.byTiles)
     tiles = TileRange{c.mul(column, u.tiles), c.min(c.mul(c.add(column, 1), u.tiles), chunks.tilesAcross)};
-  c.loop(c.n(0), c.n(blocks), c.n(u.blocks), [&](Value low) {
-    Value high = c.min(c.add(low, u.blocks), c.n(blocks));
+  Blocks own = blocksOf(n, group);
+  c.loop(own.low, own.high, c.n(u.blocks), [&](Value low) {
+    Value high = c.min(c.add(low, u.blocks), own.high);
     if (!known()) {
       Value end = c.min(c.mul(tiles->end, u.tile.rows), c.mul(y[2], y[3]));
       return flat(n, group, c.mul(tiles->first, u.tile.rows), end, from, to, low, high, u.tile);

@@ -17,8 +17,8 @@ WindowEmitter::WindowEmitter(KernelCode &code, Operation *op) : c(code), op(op),
   convolves = isa<onnx::PackedGroupedConvOp>(op);
   if (auto conv = dyn_cast<onnx::PackedGroupedConvOp>(op)) {
     ArrayRef<int64_t> f = cast<RankedTensorType>(conv.getW().getType()).getShape();
-    channels = f[3], multiplier = conv.getMultiplier();
-    w = WindowShape{f[1], f[2], conv.getStrides(), conv.getPads(), conv.getDilations(), in, out};
+    channels = f[3], multiplier = conv.getMultiplier(), frames = onnx::frameAxis(op);
+    w = WindowShape{f[1] / (frames ? frames->taps : 1), f[2], conv.getStrides(), conv.getPads(), conv.getDilations(), in, out};
     return;
   }
   auto pool = cast<onnx::PackedPoolOp>(op);
@@ -130,15 +130,28 @@ void WindowEmitter::tile(const StripTile &strip, Value n, Value block, Value oh,
   Value start = c.real(convolves || average ? 0.0 : -INFINITY, type);
   if (convolves && op->getNumOperands() > 2)
     start = c.load(type, c.at(c.address(op->getOperand(2)), c.mul(block, kPanelBytes)));
-  auto [low, high] = tapRange(c, top, w.kh, w.dilations[0], x[2]);
+  std::pair<Value, Value> range = tapRange(c, top, w.kh, w.dilations[0], x[2]);
   Code::Values acc(strip.width, start);
-  acc = c.loop(low, high, c.n(1), acc, [&](Value kh, ValueRange v) {
-    Value line = c.at(c.at(plane, first), c.mul(c.mul(c.add(top, c.mul(kh, w.dilations[0])), x[3]), 64));
-    Value weights;
-    if (convolves)
-      weights = c.at(c.address(op->getOperand(1)), c.mul(c.add(c.mul(block, w.kh), kh), w.kw * channels * kPanelBytes));
-    return taps(strip, v, line, weights, column);
-  });
+  // `filter`: rows of filters before those of this block and frame.
+  auto rows = [&](ValueRange from, Value image, Value filter) {
+    return c.loop(range.first, range.second, c.n(1), from, [&](Value kh, ValueRange v) {
+      Value line = c.at(c.at(image, first), c.mul(c.mul(c.add(top, c.mul(kh, w.dilations[0])), x[3]), 64));
+      Value weights;
+      if (convolves)
+        weights = c.at(c.address(op->getOperand(1)), c.mul(c.add(filter, kh), w.kw * channels * kPanelBytes));
+      return taps(strip, v, line, weights, column);
+    });
+  };
+  if (!frames) {
+    acc = rows(acc, plane, c.mul(block, w.kh));
+  } else {
+    FrameTaps t = frameTaps(c, *frames, n);
+    Value frameBytes = c.mul(c.mul(x[1], c.mul(x[2], x[3])), 64);
+    acc = c.loop(t.low, t.high, c.n(1), acc, [&](Value tap, ValueRange v) {
+      Value image = c.at(plane, c.mul(c.add(t.first, c.mul(tap, frames->dilation)), frameBytes));
+      return rows(v, image, c.mul(c.add(c.mul(block, frames->taps), tap), w.kh));
+    });
+  }
   Value row = c.add(c.mul(c.add(c.mul(c.add(c.mul(n, y[1]), block), y[2]), oh), y[3]), column);
   for (int64_t r = 0; r < strip.width; ++r)
     c.when(strip.checked ? c.less(c.add(column, r), y[3]) : c.flag(true), [&] {
@@ -158,10 +171,12 @@ void WindowEmitter::row(Value n, Value block, Value oh, Value plane) {
 
 void WindowEmitter::emit() {
   auto yExprs = sizeExprs(cast<RankedTensorType>(op->getResult(0).getType()));
-  setExtent(c.kernel, {yExprs[0], yExprs[1], yExprs[2]}, 2.0 * double(w.outWidth.value_or(64) * kLanes * w.kh * w.kw * channels));
+  setExtent(c.kernel, {yExprs[0], yExprs[1], yExprs[2]},
+            2.0 * double(w.outWidth.value_or(64) * kLanes * w.kh * w.kw * channels * (frames ? frames->taps : 1)));
   c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
     Value oh = c.rem(unit, y[2]), each = c.div(unit, y[2]), block = c.rem(each, y[1]), n = c.div(each, y[1]);
-    Value image = c.mul(c.add(c.mul(n, x[1]), c.div(block, multiplier)), c.mul(x[2], x[3]));
+    Value input = frames ? c.mul(c.div(n, frames->results()), frames->count) : n;
+    Value image = c.mul(c.add(c.mul(input, x[1]), c.div(block, multiplier)), c.mul(x[2], x[3]));
     row(n, block, oh, c.at(c.address(op->getOperand(0)), c.mul(image, 64)));
   });
 }

@@ -118,6 +118,12 @@ std::pair<Value, Value> tapRange(Code &c, Value start, int64_t taps, int64_t dil
   return {c.min(c.ceilDiv(below, dilation), c.n(taps)), c.min(c.ceilDiv(room, dilation), c.n(taps))};
 }
 
+FrameTaps frameTaps(Code &c, const onnx::FrameAxis &axis, Value n) {
+  Value first = c.sub(c.mul(c.rem(n, axis.results()), axis.stride), axis.before);
+  auto [low, high] = tapRange(c, first, axis.taps, axis.dilation, c.n(axis.count));
+  return {c.div(n, axis.results()), first, low, high};
+}
+
 Value zeroBytes(KernelCode &c) {
   auto module = c.func->getParentOfType<ModuleOp>();
   auto zeros = module.lookupSymbol<LLVM::GlobalOp>("onnxc.zeros");

@@ -2,6 +2,7 @@
 // ContractWindow.cpp.
 #pragma once
 #include "codegen/cpu/Code.h"
+#include "dialects/onnx/Packed.h"
 #include "llvm/ADT/BitVector.h"
 
 namespace onnxc {
@@ -36,6 +37,12 @@ void forTiles(Code &c, const WindowShape &w, int64_t most, mlir::Value inWidth, 
               llvm::function_ref<void(mlir::Value column, const StripTile &tile)> body, std::optional<TileRange> range = std::nullopt);
 // Taps [low, high) of one axis that lie inside [0, size) when the first lies at `start`.
 std::pair<mlir::Value, mlir::Value> tapRange(Code &c, mlir::Value start, int64_t taps, int64_t dilation, mlir::Value size);
+// Which images the result image `n` of a convolution over frames reads (onnx::FrameAxis): its tap t frame `first` + t dilation of `video`,
+// of taps [low, high).
+struct FrameTaps {
+  mlir::Value video, first, low, high;
+};
+FrameTaps frameTaps(Code &c, const onnx::FrameAxis &axis, mlir::Value n);
 // 1024 zero bytes.
 mlir::Value zeroBytes(KernelCode &c);
 

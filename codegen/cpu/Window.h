@@ -12,7 +12,8 @@ public:
   using Value = mlir::Value;
   // `op`: packed.GroupedConv or packed.Pool.
   WindowEmitter(KernelCode &code, mlir::Operation *op);
-  // Row `oh` of block `block` of image `n` of the result. `plane`: where the block of the input that it reads begins.
+  // Row `oh` of block `block` of image `n` of the result. `plane`: where the block of the input that it reads begins, in the first frame of
+  // a video.
   void row(Value n, Value block, Value oh, Value plane);
   // Units of parallel work, a row each.
   void emit();
@@ -31,6 +32,7 @@ private:
   Epilogue epilogue;
   Code::Values x, y;
   WindowShape w;
+  std::optional<onnx::FrameAxis> frames;
   int64_t channels = 1, multiplier = 1;  // of a group; its results for each of them
   bool convolves, average = false, includePad = false;
   mlir::VectorType type;

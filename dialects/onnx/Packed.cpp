@@ -17,5 +17,10 @@ void onnxc::onnx::OnnxDialect::registerPacked() {
 bool onnxc::onnx::isProduct(PackedConvOp op) {
   ArrayRef<int64_t> w = cast<RankedTensorType>(op.getW().getType()).getShape(), strides = op.getStrides();
   bool isPoint = w[2] == 1 && w[3] == 1 && strides[0] == 1 && strides[1] == 1;
-  return !op.getPlain() && isPoint && llvm::all_of(op.getPads(), [](int64_t v) { return v == 0; });
+  return !op.getPlain() && !op.getFrames() && isPoint && llvm::all_of(op.getPads(), [](int64_t v) { return v == 0; });
+}
+
+std::optional<onnxc::onnx::FrameAxis> onnxc::onnx::frameAxis(Operation *op) {
+  auto frames = op->getAttrOfType<DenseI64ArrayAttr>("frames");
+  return frames ? std::optional(FrameAxis{frames[0], frames[1], frames[2], frames[3], frames[4], frames[5]}) : std::nullopt;
 }

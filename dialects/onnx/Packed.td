@@ -93,6 +93,19 @@ def Onnx_PackedBytePoolOp : Onnx_Op<"packed.BytePool"> {
                      DenseI64ArrayAttr:$dilations, Int<"0">:$ceil_mode);
   let results = (outs AnyTensor:$Y);
 }
+def Onnx_PackedFrameConvOp : Onnx_Op<"packed.FrameConv"> {
+  let summary = "3-D convolution of frames that are images, before they are blocked: BlockChannels makes one of the next three of it";
+  let description = [{
+    X: [videos * frames, C, H, W], all frames of a video one after the other. W: as Conv has it, of one group or (`depthwise`) of C. `frames`:
+    of a video, taps of W along them, stride, dilation (1 but for `depthwise`), and frames of zeros before and behind (onnx::FrameAxis).
+    `pads`: top, left, bottom, right.
+  }];
+  let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, BoolAttr:$depthwise, DenseI64ArrayAttr:$frames,
+                     DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
+  let results = (outs AnyTensor:$Y);
+}
+// `frames` of the three: as packed.FrameConv has them. Input block b of result image n is block b % ceil(C/16) of frame b / ceil(C/16) of those
+// that n reads, so that W and `channels` have the blocks of all taps; those of frames before the first and behind the last are skipped.
 def Onnx_PackedConvOp : Onnx_Op<"packed.Conv"> {
   let summary = "2-D convolution to a blocked result";
   let description = [{
@@ -103,7 +116,8 @@ def Onnx_PackedConvOp : Onnx_Op<"packed.Conv"> {
   }];
   let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, Int<"1">:$group, I64Attr:$channels,
                      OptionalAttr<DenseI64ArrayAttr>:$shared, Int<"0">:$plain,
-                     DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
+                     DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
+                     OptionalAttr<DenseI64ArrayAttr>:$frames);
   let results = (outs AnyTensor:$Y);
 }
 def Onnx_PackedWinogradConvOp : Onnx_Op<"packed.WinogradConv"> {
@@ -113,7 +127,7 @@ def Onnx_PackedWinogradConvOp : Onnx_Op<"packed.WinogradConv"> {
     bottom, right. onnx::WinogradAxis tells the points and segments of an axis of `kernel_shape`.
   }];
   let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, I64Attr:$channels, DenseI64ArrayAttr:$kernel_shape,
-                     DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
+                     DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations, OptionalAttr<DenseI64ArrayAttr>:$frames);
   let results = (outs AnyTensor:$Y);
 }
 def Onnx_PackedConvTransposeOp : Onnx_Op<"packed.ConvTranspose"> {
@@ -130,10 +144,11 @@ def Onnx_PackedConvTransposeOp : Onnx_Op<"packed.ConvTranspose"> {
 def Onnx_PackedGroupedConvOp : Onnx_Op<"packed.GroupedConv"> {
   let summary = "2-D convolution of blocked activations in groups that lie within blocks; depthwise where they have one channel";
   let description = [{
-    W: [ceil(O/16), KH, KW, C, 16], C the channels of a group, which has C * `multiplier` results, a divisor of 16.
+    W: [ceil(O/16), KH, KW, C, 16], C the channels of a group, which has C * `multiplier` results, a divisor of 16. With `frames` KH counts the
+    rows of all taps.
   }];
   let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, Int<"1">:$multiplier, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
-                     DenseI64ArrayAttr:$dilations);
+                     DenseI64ArrayAttr:$dilations, OptionalAttr<DenseI64ArrayAttr>:$frames);
   let results = (outs AnyTensor:$Y);
 }
 def Onnx_PackedPoolOp : Onnx_Op<"packed.Pool"> {

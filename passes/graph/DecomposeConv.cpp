@@ -3,6 +3,7 @@
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Blocked.h"
+#include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Decompose.h"
@@ -315,7 +316,9 @@ static std::optional<Frames> framesOf(onnx::ConvOp op) {
     return std::nullopt;
   f.channels = f.x.getDimSize(1), f.outputs = f.w.getDimSize(0), f.depth = f.w.getDimSize(2), f.count = f.y.getDimSize(2);
   f.area = f.w.getDimSize(3) * f.w.getDimSize(4);
-  f.depthwise = f.channels > 1 && int64_t(op.getGroup()) == f.channels && f.w.getDimSize(1) == 1;
+  int64_t each = f.outputs / std::max<int64_t>(op.getGroup(), 1);  // within the lanes of a block
+  f.depthwise = f.channels > 1 && int64_t(op.getGroup()) == f.channels && f.w.getDimSize(1) == 1 &&
+                (each == 1 || (kLanes % each == 0 && f.outputs % kLanes == 0));
   auto weights = op.getGroup() == 1 || f.depthwise ? constantFloats(op.getW()) : std::nullopt;
   if (!weights || weights->empty())
     return std::nullopt;
@@ -325,13 +328,18 @@ static std::optional<Frames> framesOf(onnx::ConvOp op) {
   return llvm::any_of(f.pads, [](int64_t p) { return p < 0; }) ? std::nullopt : std::optional(std::move(f));
 }
 
-// The frames that each tap along the depth reads, [batch, count, channels, height, width]; of a batch of one [count, channels, height,
-// width], images, which can be padded and cut in their layout.
-static SmallVector<Value> frameTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
+// [batch * frames, channels, height, width]; of a batch of one a view of its frames.
+static Value framesAsImages(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
   Value v = g.transpose(op.getX(), {0, 2, 1, 3, 4});
-  int64_t axis = 1;
-  if (f.x.getDimSize(0) == 1)
-    v = g.reshape(v, rankedType(v).getShape().drop_front()), axis = 0;
+  int64_t images = f.x.getDimSize(0) == 1 ? f.x.getDimSize(2) : -1;
+  return g.reshape(v, {images, f.channels, f.x.getDimSize(3), f.x.getDimSize(4)});
+}
+
+// The frames that each tap along the depth reads, [batch * count, channels, height, width].
+static SmallVector<Value> frameTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
+  bool one = f.x.getDimSize(0) == 1;
+  int64_t axis = one ? 0 : 1;
+  Value v = one ? framesAsImages(f, op, g) : g.transpose(op.getX(), {0, 2, 1, 3, 4});
   if (f.pads[0] || f.pads[3]) {
     SmallVector<int64_t> shape(rankedType(v).getShape()), pads(2 * shape.size(), 0);
     shape[axis] += f.pads[0] + f.pads[3];
@@ -342,49 +350,50 @@ static SmallVector<Value> frameTaps(const Frames &f, onnx::ConvOp op, GraphBuild
   for (int64_t d = 0; d < f.depth; ++d) {
     int64_t start = d * f.dilations[0], end = start + (f.count - 1) * f.strides[0] + 1;
     bool whole = start == 0 && end == rankedType(v).getDimSize(axis) && f.strides[0] == 1;
-    taps.push_back(whole ? v : g.slice(v, axis, start, end, f.strides[0]));
+    Value tap = whole ? v : g.slice(v, axis, start, end, f.strides[0]);
+    taps.push_back(one ? tap : g.reshape(tap, {-1, f.channels, f.x.getDimSize(3), f.x.getDimSize(4)}));
   }
   return taps;
 }
 
-// `v`: frames as frameTaps has them, convolved as images by [outputs, channels of a group, area] weights.
-static Value convImages(const Frames &f, onnx::ConvOp op, GraphBuilder g, Value v, const std::vector<float> &weights, Value bias) {
-  int64_t rank = rankedType(v).getRank(), channels = rankedType(v).getDimSize(rank - 3), each = f.depthwise ? 1 : channels;
-  if (rank > 4)
-    v = g.reshape(v, {-1, channels, f.x.getDimSize(3), f.x.getDimSize(4)});
-  Value images = g.floats({f.outputs, each, f.w.getDimSize(3), f.w.getDimSize(4)}, weights);
-  auto type = f.x.clone({rankedType(v).getDimSize(0), f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)});
-  auto conv = onnx::ConvOp::create(g.b, op.getLoc(), type, v, images, bias, g.b.getStringAttr("NOTSET"),
-                                   g.b.getDenseI64ArrayAttr({f.dilations[1], f.dilations[2]}), g.b.getI64IntegerAttr(channels / each), {},
-                                   g.b.getDenseI64ArrayAttr({f.pads[1], f.pads[2], f.pads[4], f.pads[5]}),
-                                   g.b.getDenseI64ArrayAttr({f.strides[1], f.strides[2]}));
-  return asExactAs(op, conv);
-}
-
-// All taps at once, joined along the channels.
-static Value joinedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g, ArrayRef<Value> taps) {
+// All taps at once, joined along the channels: of few of them, which leave less of a block's lanes empty so.
+static Value joinedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
   std::vector<float> images(f.weights.size());
   for (int64_t o = 0; o < f.outputs; ++o)
     for (int64_t d = 0; d < f.depth; ++d)
       for (int64_t c = 0; c < f.channels; ++c)
         for (int64_t i = 0; i < f.area; ++i)
           images[((o * f.depth + d) * f.channels + c) * f.area + i] = f.weights[((o * f.channels + c) * f.depth + d) * f.area + i];
-  return convImages(f, op, g, g.concat(taps, rankedType(taps[0]).getRank() - 3), images, op.getB());
+  Value v = g.concat(frameTaps(f, op, g), 1),
+        filters = g.floats({f.outputs, f.depth * f.channels, f.w.getDimSize(3), f.w.getDimSize(4)}, images);
+  auto type = f.x.clone({rankedType(v).getDimSize(0), f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)});
+  auto conv = onnx::ConvOp::create(g.b, op.getLoc(), type, v, filters, op.getB(), g.b.getStringAttr("NOTSET"),
+                                   g.b.getDenseI64ArrayAttr({f.dilations[1], f.dilations[2]}), g.b.getI64IntegerAttr(1), {},
+                                   g.b.getDenseI64ArrayAttr({f.pads[1], f.pads[2], f.pads[4], f.pads[5]}),
+                                   g.b.getDenseI64ArrayAttr({f.strides[1], f.strides[2]}));
+  return asExactAs(op, conv);
 }
 
-// Each tap keeps its channels apart; their images are added up.
-static Value addedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g, ArrayRef<Value> taps) {
-  Value sum;
-  for (int64_t d = 0; d < f.depth; ++d) {
-    std::vector<float> images;
-    for (int64_t o = 0; o < f.outputs; ++o) {
-      auto from = f.weights.begin() + (o * f.depth + d) * f.area;
-      images.insert(images.end(), from, from + f.area);
-    }
-    Value tap = convImages(f, op, g, taps[d], images, d ? Value() : op.getB());
-    sum = sum ? Value(onnx::AddOp::create(g.b, op.getLoc(), tap.getType(), tap, sum)) : tap;
-  }
-  return sum;
+// Whether blocks hold the channels of a frame and those of neighbouring frames are read as if they were one image's.
+static bool readsFrames(const Frames &f) {
+  bool meetsOne = std::max(f.pads[0], f.pads[3]) < f.depth;  // each result a frame
+  return f.depthwise ||
+         (f.depth > 1 && f.dilations[0] == 1 && meetsOne && 4 * f.channels >= 3 * int64_t(llvm::alignTo(f.channels, kLanes)));
+}
+
+static Value frameConv(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
+  Value v = framesAsImages(f, op, g);
+  int64_t images = rankedType(v).getDimSize(0), frames = f.x.getDimSize(2);
+  onnx::FrameAxis axis{frames, f.depth, f.strides[0], f.dilations[0], f.pads[0], f.pads[3]};
+  auto type =
+      f.x.clone({ShapedType::isDynamic(images) ? images : images / frames * f.count, f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)});
+  auto conv = onnx::PackedFrameConvOp::create(g.b, op.getLoc(), type, v, op.getW(), op.getB(), g.b.getBoolAttr(f.depthwise),
+                                              g.b.getDenseI64ArrayAttr(axis.list()), g.b.getDenseI64ArrayAttr({f.strides[1], f.strides[2]}),
+                                              g.b.getDenseI64ArrayAttr({f.pads[1], f.pads[2], f.pads[4], f.pads[5]}),
+                                              g.b.getDenseI64ArrayAttr({f.dilations[1], f.dilations[2]}));
+  if (op->hasAttr(onnx::kExactAttr))
+    conv->setAttr(onnx::kExactAttr, UnitAttr::get(op.getContext()));
+  return conv;
 }
 
 // Frames become images.
@@ -393,8 +402,7 @@ static LogicalResult convFrames(onnx::ConvOp op, PatternRewriter &rewriter) {
   if (!f)
     return rewriter.notifyMatchFailure(op, "not over frames of known size with constant weights, all channels together or each apart");
   GraphBuilder g{rewriter, op.getLoc()};
-  SmallVector<Value> taps = frameTaps(*f, op, g);
-  Value v = f->depthwise ? addedTaps(*f, op, g, taps) : joinedTaps(*f, op, g, taps);
+  Value v = readsFrames(*f) ? frameConv(*f, op, g) : joinedTaps(*f, op, g);
   v = g.transpose(g.reshape(v, {-1, f->count, f->outputs, f->y.getDimSize(3), f->y.getDimSize(4)}), {0, 2, 1, 3, 4});
   if (v.getType() != f->y)
     v.setType(f->y);

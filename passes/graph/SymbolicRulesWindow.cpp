@@ -1,5 +1,6 @@
 // SymbolicRulesWindow.cpp: convolutions, pooling, resizing and other ops that slide a window over spatial axes.
 #include "dialects/onnx/Blocked.h"
+#include "dialects/onnx/Packed.h"
 #include "passes/graph/SymbolicRules.h"
 #include <cmath>
 
@@ -341,8 +342,13 @@ static LogicalResult causalConv(ShapeOp &o) {
 
 // --- blocked activations (onnx::blockedType) ---
 
+// How many images the result has: those of the input, or the frames that are made of them.
+static AffineExpr imagesOf(ShapeOp &o) {
+  auto frames = onnx::frameAxis(o.op);
+  return frames ? o.s.mul(o.s.floorDiv(o.dim(0, 0), o.c(frames->count)), o.c(frames->results())) : o.dim(0, 0);
+}
 static LogicalResult setBlocked(ShapeOp &o, AffineExpr blocks, AffineExpr height, AffineExpr width) {
-  return o.set(0, {o.dim(0, 0), blocks, height, width, o.c(kLanes)});
+  return o.set(0, {imagesOf(o), blocks, height, width, o.c(kLanes)});
 }
 static LogicalResult slideBlocked(ShapeOp &o, AffineExpr blocks, DimsRef kernel) {
   auto w = window(o, kernel);
@@ -358,7 +364,18 @@ static LogicalResult packedTransposed(ShapeOp &o) {
   };
   return setBlocked(o, o.c(llvm::divideCeil(o.intAttr("outputs"), kLanes)), size(0), size(1));
 }
-static LogicalResult packedGrouped(ShapeOp &o) { return slideBlocked(o, o.dim(1, 0), o.dims(1).slice(1, 2)); }
+static LogicalResult packedGrouped(ShapeOp &o) {
+  auto frames = onnx::frameAxis(o.op);
+  Dims kernel(o.dims(1).slice(1, 2));
+  if (frames)
+    kernel[0] = o.s.floorDiv(kernel[0], o.c(frames->taps));
+  return slideBlocked(o, o.dim(1, 0), kernel);
+}
+static LogicalResult frameConv(ShapeOp &o) {
+  auto w = window(o, o.dims(1).slice(3, 2));
+  auto sizes = failed(w) ? FailureOr<Dims>(failure()) : slide(o, *w, o.dims(0).slice(2, 2));
+  return failed(sizes) ? failure() : o.set(0, {imagesOf(o), o.dim(1, 0), sizes->front(), sizes->back()});
+}
 static LogicalResult packedWinograd(ShapeOp &o) { return slideBlocked(o, o.dim(1, 1), constants(o, o.intsAttr("kernel_shape"))); }
 static LogicalResult packedLinear(ShapeOp &o) { return slideBlocked(o, o.dim(2, 0), constants(o, o.intsAttr("kernel_shape"))); }
 static LogicalResult packedMean(ShapeOp &o) { return setBlocked(o, o.dim(0, 1), o.c(1), o.c(1)); }
@@ -388,6 +405,7 @@ static LogicalResult channels(ShapeOp &o) {
 
 void addWindowRules(ShapeRules &rules) {
   rules["packed.Conv"] = packedConv;
+  rules["packed.FrameConv"] = frameConv;
   rules["packed.WinogradConv"] = packedWinograd;
   rules["packed.ConvTranspose"] = packedTransposed;
   rules["packed.GroupedConv"] = packedGrouped;

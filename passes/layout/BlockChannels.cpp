@@ -50,6 +50,7 @@ using Conversion = bool (Blocker::*)(Operation *);
 // How an op gets a blocked form; null: it has none.
 static Conversion conversionOf(Operation *op) {
   static const llvm::StringMap<Conversion> byName = {{"Conv", &Blocker::conv},
+                                                     {"packed.FrameConv", &Blocker::frameConv},
                                                      {"ConvTranspose", &Blocker::convTranspose},
                                                      {"MaxPool", &Blocker::pool},
                                                      {"AveragePool", &Blocker::pool},

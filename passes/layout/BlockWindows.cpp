@@ -34,38 +34,46 @@ static bool isNarrow(const BlockedConv &c, int64_t width, bool blocked) {
 bool Blocker::conv(Operation *op) {
   Value x = op->getOperand(0);
   auto c = isImage(x) ? blockedConv(op) : std::nullopt;
-  if (!c)
+  if (!c || isNarrow(*c, rankedType(op->getResult(0)).getShape().back(), blocked.count(x)))
     return false;
+  blockConv(op, *c, op->getOperand(1), nullptr);
+  return true;
+}
+
+bool Blocker::frameConv(Operation *op) {
+  auto conv = cast<onnx::PackedFrameConvOp>(op);
+  onnx::FrameAxis frames = *onnx::frameAxis(op);
+  BlockedConv c = blockedFrames(conv);
+  blockConv(op, c, frameWeights(b, op->getLoc(), conv), b.getDenseI64ArrayAttr(frames.list()));
+  return true;
+}
+
+void Blocker::blockConv(Operation *op, const BlockedConv &c, Value filters, DenseI64ArrayAttr frames) {
+  Value x = op->getOperand(0), bias;
   Location loc = op->getLoc();
   Type type = onnx::blockedType(rankedType(op->getResult(0)));
   ArrayRef<int64_t> size = cast<RankedTensorType>(type).getShape().slice(2, 2);
-  if (isNarrow(*c, size[1], blocked.count(x)))
-    return false;
-  if (winograd && c->constant && !op->hasAttr(onnx::kExactAttr) && gainsByWinograd(*c, size[0], size[1])) {
-    Value bias = packConvBias(b, loc, op);
-    Value weights = packWinogradWeights(b, loc, *c, op->getOperand(1));
-    done(op, onnx::PackedWinogradConvOp::create(b, loc, type, block(x, loc), weights, bias, b.getI64IntegerAttr(c->channels),
-                                                b.getDenseI64ArrayAttr(c->kernel), b.getDenseI64ArrayAttr(c->pads),
-                                                b.getDenseI64ArrayAttr(c->dilations)));
-    return true;
+  if (winograd && c.constant && !op->hasAttr(onnx::kExactAttr) && gainsByWinograd(c, size[0], size[1])) {
+    bias = packConvBias(b, loc, op);
+    Value weights = packWinogradWeights(b, loc, c, filters);
+    return done(op, onnx::PackedWinogradConvOp::create(b, loc, type, block(x, loc), weights, bias, b.getI64IntegerAttr(c.channels),
+                                                       b.getDenseI64ArrayAttr(c.kernel), b.getDenseI64ArrayAttr(c.pads),
+                                                       b.getDenseI64ArrayAttr(c.dilations), frames));
   }
-  bool dense = c->form == BlockedConv::Dense, plain = dense && c->group == 1 && c->channels < kLanes && !blocked.count(x);
-  bool rounds = isProduct(*c) && !op->hasAttr(onnx::kExactAttr);
-  Value weights = packConvWeights(b, loc, *c, op->getOperand(1), plain, rounds ? stored : b.getF32Type());
-  Value bias = packConvBias(b, loc, op);
-  if (!dense) {
-    done(op, onnx::PackedGroupedConvOp::create(b, loc, type, block(x, loc), weights, bias,
-                                               b.getI64IntegerAttr(c->outputs / c->group / c->channels), b.getDenseI64ArrayAttr(c->strides),
-                                               b.getDenseI64ArrayAttr(c->pads), b.getDenseI64ArrayAttr(c->dilations)));
-    return true;
-  }
-  int64_t group = c->span ? llvm::divideCeil(c->outputs, kLanes) : c->group, channels = c->span ? c->span * kLanes : c->channels;
-  auto shared = c->span ? b.getDenseI64ArrayAttr({c->outputs / c->group, c->channels}) : nullptr;
+  bool dense = c.form == BlockedConv::Dense, plain = dense && !frames && c.group == 1 && c.channels < kLanes && !blocked.count(x);
+  bool rounds = isProduct(c) && !op->hasAttr(onnx::kExactAttr);
+  Value weights = packConvWeights(b, loc, c, filters, plain, rounds ? stored : b.getF32Type());
+  bias = packConvBias(b, loc, op);
+  if (!dense)
+    return done(op, onnx::PackedGroupedConvOp::create(
+                        b, loc, type, block(x, loc), weights, bias, b.getI64IntegerAttr(c.outputs / c.group / c.channels),
+                        b.getDenseI64ArrayAttr(c.strides), b.getDenseI64ArrayAttr(c.pads), b.getDenseI64ArrayAttr(c.dilations), frames));
+  int64_t group = c.span ? llvm::divideCeil(c.outputs, kLanes) : c.group, channels = c.span ? c.span * kLanes : c.channels;
+  auto shared = c.span ? b.getDenseI64ArrayAttr({c.outputs / c.group, c.channels}) : nullptr;
   Value data = plain ? image(x, loc) : block(x, loc);
   done(op, onnx::PackedConvOp::create(b, loc, type, data, weights, bias, b.getI64IntegerAttr(group), b.getI64IntegerAttr(channels), shared,
-                                      b.getI64IntegerAttr(plain), b.getDenseI64ArrayAttr(c->strides), b.getDenseI64ArrayAttr(c->pads),
-                                      b.getDenseI64ArrayAttr(c->dilations)));
-  return true;
+                                      b.getI64IntegerAttr(plain), b.getDenseI64ArrayAttr(c.strides), b.getDenseI64ArrayAttr(c.pads),
+                                      b.getDenseI64ArrayAttr(c.dilations), frames));
 }
 
 bool Blocker::convTranspose(Operation *op) {

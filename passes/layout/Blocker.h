@@ -8,6 +8,9 @@
 #include "passes/graph/GraphBuilder.h"
 #include "llvm/ADT/MapVector.h"
 
+namespace onnxc {
+struct BlockedConv;
+}
 namespace onnxc::blocks {
 
 inline bool isSingle(mlir::Value v) { return rankedType(v) && rankedType(v).getElementType().isF32(); }
@@ -56,6 +59,7 @@ struct Blocker {
 
   // Each gives an op of a kind a blocked form; false: it stays as it is, and nothing has changed.
   bool conv(mlir::Operation *op);
+  bool frameConv(mlir::Operation *op);
   bool convTranspose(mlir::Operation *op);
   bool pool(mlir::Operation *op);
   bool resize(mlir::Operation *op);
@@ -73,6 +77,7 @@ struct Blocker {
   bool fromBlocks(mlir::Operation *op);
 
 private:
+  void blockConv(mlir::Operation *op, const BlockedConv &c, mlir::Value weights, mlir::DenseI64ArrayAttr frames);
   mlir::Value image(mlir::Value v, mlir::Location loc);
   mlir::Value block(mlir::Value v, mlir::Location loc);
   mlir::Value blockOfRows(mlir::Value image, mlir::Location loc);

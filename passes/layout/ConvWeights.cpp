@@ -94,6 +94,34 @@ std::optional<BlockedConv> blockedConv(Operation *op) {
   return c.span && !gainsBySpan(c) ? std::nullopt : std::optional(c);
 }
 
+BlockedConv blockedFrames(onnx::PackedFrameConvOp op) {
+  ArrayRef<int64_t> w = cast<RankedTensorType>(op.getW().getType()).getShape();
+  BlockedConv c;
+  bool depthwise = op.getDepthwise();
+  c.form = depthwise ? BlockedConv::Grouped : BlockedConv::Dense;
+  c.outputs = w[0], c.group = depthwise ? rankedType(op.getX()).getDimSize(1) : 1,
+  c.channels = depthwise ? 1 : w[2] * int64_t(llvm::alignTo(w[1], kLanes));
+  c.kernel = {depthwise ? w[2] * w[3] : w[3], w[4]};
+  c.strides.assign(op.getStrides()), c.pads.assign(op.getPads()), c.dilations.assign(op.getDilations());
+  return c;
+}
+
+Value frameWeights(OpBuilder &b, Location loc, onnx::PackedFrameConvOp op) {
+  ArrayRef<int64_t> w = cast<RankedTensorType>(op.getW().getType()).getShape();
+  GraphBuilder g{b, loc};
+  std::vector<float> values = *constantFloats(op.getW());
+  if (op.getDepthwise())  // the rows of one tap behind those of the one before
+    return g.floats({w[0], 1, w[2] * w[3], w[4]}, std::move(values));
+  int64_t area = w[3] * w[4], whole = llvm::alignTo(w[1], kLanes);
+  std::vector<float> result(w[0] * w[2] * whole * area);
+  for (int64_t o = 0; o < w[0]; ++o)
+    for (int64_t c = 0; c < w[1]; ++c)
+      for (int64_t t = 0; t < w[2]; ++t)
+        for (int64_t i = 0; i < area; ++i)
+          result[((o * w[2] + t) * whole + c) * area + i] = values[((o * w[1] + c) * w[2] + t) * area + i];
+  return g.floats({w[0], w[2] * whole, w[3], w[4]}, std::move(result));
+}
+
 // Channels of a panel last, as ops that the run computes; `inner`: how many input channels a block has.
 static Value packAtRunTime(GraphBuilder g, const BlockedConv &c, Value weights, int64_t inner) {
   int64_t panels = llvm::divideCeil(c.outputs, kLanes), blocks = llvm::divideCeil(c.channels, inner);

@@ -1,7 +1,7 @@
 // ConvWeights.h: what BlockChannels needs of a convolution: whether it can be blocked, and its weights repacked, by ops of the graph where
 // the run gives them.
 #pragma once
-#include "dialects/onnx/OnnxBase.h"
+#include "dialects/onnx/Packed.h"
 
 namespace onnxc {
 
@@ -15,6 +15,9 @@ struct BlockedConv {
 };
 // Nothing where the convolution stays as it is.
 std::optional<BlockedConv> blockedConv(mlir::Operation *conv);
+// One over frames as if it were over images that have the blocks of all taps (packed.FrameConv), and its filters so.
+BlockedConv blockedFrames(onnx::PackedFrameConvOp conv);
+mlir::Value frameWeights(mlir::OpBuilder &b, mlir::Location loc, onnx::PackedFrameConvOp conv);
 // Pads of a window op for two spatial axes, auto_pad resolved; nothing when the sizes decide and are unknown.
 std::optional<llvm::SmallVector<int64_t>> explicitPads(mlir::Operation *op, llvm::ArrayRef<int64_t> kernel, llvm::ArrayRef<int64_t> strides,
                                                        llvm::ArrayRef<int64_t> dilations);

@@ -146,43 +146,6 @@ func.func @gemm_of_bytes(%a: tensor<4x5xf32>) -> tensor<4x6xf32> {
 
 // -----
 
-// Frames of one batch are images.
-// CHECK-LABEL: @frames
-// CHECK: "onnx.Concat"{{.*}} -> tensor<3x4x5x5xf32>
-// CHECK: "onnx.Conv"{{.*}} -> tensor<3x1x4x4xf32>
-func.func @frames(%x: tensor<1x2x4x5x5xf32>) -> tensor<1x1x3x4x4xf32> {
-  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x2x2x2x2xf32>} : () -> tensor<1x2x2x2x2xf32>
-  %y = "onnx.Conv"(%x, %w) : (tensor<1x2x4x5x5xf32>, tensor<1x2x2x2x2xf32>) -> tensor<1x1x3x4x4xf32>
-  return %y : tensor<1x1x3x4x4xf32>
-}
-
-// -----
-
-// CHECK-LABEL: @frames_of_batches
-// CHECK: "onnx.Concat"{{.*}} -> tensor<2x3x4x5x5xf32>
-// CHECK: "onnx.Conv"{{.*}} -> tensor<6x1x4x4xf32>
-func.func @frames_of_batches(%x: tensor<2x2x4x5x5xf32>) -> tensor<2x1x3x4x4xf32> {
-  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x2x2x2x2xf32>} : () -> tensor<1x2x2x2x2xf32>
-  %y = "onnx.Conv"(%x, %w) : (tensor<2x2x4x5x5xf32>, tensor<1x2x2x2x2xf32>) -> tensor<2x1x3x4x4xf32>
-  return %y : tensor<2x1x3x4x4xf32>
-}
-
-// -----
-
-// Filters of one pixel and one frame are for images, those of several frames for images whose height is time.
-// CHECK-LABEL: @pixels_of_frames
-// CHECK: "onnx.Conv"{{.*}} -> tensor<4x4x5x5xf32>
-// CHECK: "onnx.Conv"{{.*}} -> tensor<1x4x3x25xf32>
-func.func @pixels_of_frames(%x: tensor<1x2x4x5x5xf32>) -> (tensor<1x4x4x5x5xf32>, tensor<1x4x3x5x5xf32>) {
-  %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x2x1x1x1xf32>} : () -> tensor<4x2x1x1x1xf32>
-  %v = "onnx.Constant"() {value = dense<1.0> : tensor<4x2x2x1x1xf32>} : () -> tensor<4x2x2x1x1xf32>
-  %y = "onnx.Conv"(%x, %w) : (tensor<1x2x4x5x5xf32>, tensor<4x2x1x1x1xf32>) -> tensor<1x4x4x5x5xf32>
-  %z = "onnx.Conv"(%x, %v) : (tensor<1x2x4x5x5xf32>, tensor<4x2x2x1x1xf32>) -> tensor<1x4x3x5x5xf32>
-  return %y, %z : tensor<1x4x4x5x5xf32>, tensor<1x4x3x5x5xf32>
-}
-
-// -----
-
 // CHECK-LABEL: @whole_images
 // CHECK: %[[X:.*]] = "onnx.Reshape"(%arg0, {{.*}} -> tensor<?x18xf32>
 // CHECK: "onnx.{{Gemm|MatMul}}"(%[[X]],
@@ -249,31 +212,6 @@ func.func @not_whole_images(%x: tensor<?x2x3x3xf32>, %one: tensor<1x2x3x3xf32>) 
   %y = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 0, 0, 0>}> : (tensor<?x2x3x3xf32>, tensor<4x2x3x3xf32>) -> tensor<?x4x2x1xf32>
   %z = "onnx.Conv"(%one, %w) : (tensor<1x2x3x3xf32>, tensor<4x2x3x3xf32>) -> tensor<1x4x1x1xf32>
   return %y, %z : tensor<?x4x2x1xf32>, tensor<1x4x1x1xf32>
-}
-
-// -----
-
-// Exact sums stay exact.
-// CHECK-LABEL: @exact_frames
-// CHECK: "onnx.Conv"{{.*}}onnxc.exact{{.*}} -> tensor<3x1x4x4xf32>
-func.func @exact_frames(%x: tensor<1x2x4x5x5xf32>) -> tensor<1x1x3x4x4xf32> {
-  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x2x2x2x2xf32>} : () -> tensor<1x2x2x2x2xf32>
-  %y = "onnx.Conv"(%x, %w) {onnxc.exact} : (tensor<1x2x4x5x5xf32>, tensor<1x2x2x2x2xf32>) -> tensor<1x1x3x4x4xf32>
-  return %y : tensor<1x1x3x4x4xf32>
-}
-
-// -----
-
-// Channels that stay apart: images of every tap, added up.
-// CHECK-LABEL: @depthwise_frames
-// CHECK: %[[A:.*]] = "onnx.Conv"{{.*}}group = 2{{.*}} -> tensor<3x4x4x4xf32>
-// CHECK: %[[B:.*]] = "onnx.Conv"{{.*}}group = 2{{.*}} -> tensor<3x4x4x4xf32>
-// CHECK: "onnx.Add"(%[[B]], %[[A]])
-// CHECK-NOT: "onnx.Conv"
-func.func @depthwise_frames(%x: tensor<1x2x4x5x5xf32>) -> tensor<1x4x3x4x4xf32> {
-  %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x1x2x2x2xf32>} : () -> tensor<4x1x2x2x2xf32>
-  %y = "onnx.Conv"(%x, %w) <{group = 2 : i64}> : (tensor<1x2x4x5x5xf32>, tensor<4x1x2x2x2xf32>) -> tensor<1x4x3x4x4xf32>
-  return %y : tensor<1x4x3x4x4xf32>
 }
 
 // -----
@@ -585,16 +523,4 @@ func.func @spread(%x: tensor<2x3x4x5xf32>, %w: tensor<1x1x5x6xf32>) -> tensor<2x
 func.func @unknown_diagonal(%x: tensor<?x?xf32>) -> tensor<?xf32> {
   %y = "onnx.Einsum"(%x) <{equation = "ii->i"}> : (tensor<?x?xf32>) -> tensor<?xf32>
   return %y : tensor<?xf32>
-}
-
-// -----
-
-// One frame is an image, whose sizes need not be known.
-// CHECK-LABEL: @one_frame
-// CHECK: %[[X:.*]] = "onnx.Squeeze"(%arg0{{.*}} -> tensor<?x3x?x?xf32>
-// CHECK: %[[C:.*]] = "onnx.Conv"(%[[X]]{{.*}}pads = array<i64: 5, 4, 5, 4>, strides = array<i64: 2, 1>
-// CHECK: "onnx.Unsqueeze"(%[[C]]{{.*}} -> tensor<?x8x1x?x?xf32>
-func.func @one_frame(%x: tensor<?x3x1x?x?xf32>, %w: tensor<8x3x1x11x9xf32>) -> tensor<?x8x1x?x?xf32> {
-  %y = "onnx.Conv"(%x, %w) <{pads = array<i64: 0, 5, 4, 0, 5, 4>, strides = array<i64: 1, 2, 1>}> : (tensor<?x3x1x?x?xf32>, tensor<8x3x1x11x9xf32>) -> tensor<?x8x1x?x?xf32>
-  return %y : tensor<?x8x1x?x?xf32>
 }

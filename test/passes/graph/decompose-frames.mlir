@@ -1,0 +1,96 @@
+// RUN: onnxc-opt %s --decompose --split-input-file | FileCheck %s
+
+// Convolutions over frames.
+
+// Frames of one batch are images.
+// CHECK-LABEL: @frames
+// CHECK: "onnx.Concat"{{.*}} -> tensor<3x4x5x5xf32>
+// CHECK: "onnx.Conv"{{.*}} -> tensor<3x1x4x4xf32>
+func.func @frames(%x: tensor<1x2x4x5x5xf32>) -> tensor<1x1x3x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x2x2x2x2xf32>} : () -> tensor<1x2x2x2x2xf32>
+  %y = "onnx.Conv"(%x, %w) : (tensor<1x2x4x5x5xf32>, tensor<1x2x2x2x2xf32>) -> tensor<1x1x3x4x4xf32>
+  return %y : tensor<1x1x3x4x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @frames_of_batches
+// CHECK: "onnx.Concat"{{.*}} -> tensor<6x4x5x5xf32>
+// CHECK: "onnx.Conv"{{.*}} -> tensor<6x1x4x4xf32>
+func.func @frames_of_batches(%x: tensor<2x2x4x5x5xf32>) -> tensor<2x1x3x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x2x2x2x2xf32>} : () -> tensor<1x2x2x2x2xf32>
+  %y = "onnx.Conv"(%x, %w) : (tensor<2x2x4x5x5xf32>, tensor<1x2x2x2x2xf32>) -> tensor<2x1x3x4x4xf32>
+  return %y : tensor<2x1x3x4x4xf32>
+}
+
+// -----
+
+// Filters of one pixel and one frame are for images, those of several frames for images whose height is time.
+// CHECK-LABEL: @pixels_of_frames
+// CHECK: "onnx.Conv"{{.*}} -> tensor<4x4x5x5xf32>
+// CHECK: "onnx.Conv"{{.*}} -> tensor<1x4x3x25xf32>
+func.func @pixels_of_frames(%x: tensor<1x2x4x5x5xf32>) -> (tensor<1x4x4x5x5xf32>, tensor<1x4x3x5x5xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x2x1x1x1xf32>} : () -> tensor<4x2x1x1x1xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<4x2x2x1x1xf32>} : () -> tensor<4x2x2x1x1xf32>
+  %y = "onnx.Conv"(%x, %w) : (tensor<1x2x4x5x5xf32>, tensor<4x2x1x1x1xf32>) -> tensor<1x4x4x5x5xf32>
+  %z = "onnx.Conv"(%x, %v) : (tensor<1x2x4x5x5xf32>, tensor<4x2x2x1x1xf32>) -> tensor<1x4x3x5x5xf32>
+  return %y, %z : tensor<1x4x4x5x5xf32>, tensor<1x4x3x5x5xf32>
+}
+
+// -----
+
+// Exact sums stay exact.
+// CHECK-LABEL: @exact_frames
+// CHECK: "onnx.Conv"{{.*}}onnxc.exact{{.*}} -> tensor<3x1x4x4xf32>
+func.func @exact_frames(%x: tensor<1x2x4x5x5xf32>) -> tensor<1x1x3x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x2x2x2x2xf32>} : () -> tensor<1x2x2x2x2xf32>
+  %y = "onnx.Conv"(%x, %w) {onnxc.exact} : (tensor<1x2x4x5x5xf32>, tensor<1x2x2x2x2xf32>) -> tensor<1x1x3x4x4xf32>
+  return %y : tensor<1x1x3x4x4xf32>
+}
+
+// -----
+
+// One frame is an image, whose sizes need not be known.
+// CHECK-LABEL: @one_frame
+// CHECK: %[[X:.*]] = "onnx.Squeeze"(%arg0{{.*}} -> tensor<?x3x?x?xf32>
+// CHECK: %[[C:.*]] = "onnx.Conv"(%[[X]]{{.*}}pads = array<i64: 5, 4, 5, 4>, strides = array<i64: 2, 1>
+// CHECK: "onnx.Unsqueeze"(%[[C]]{{.*}} -> tensor<?x8x1x?x?xf32>
+func.func @one_frame(%x: tensor<?x3x1x?x?xf32>, %w: tensor<8x3x1x11x9xf32>) -> tensor<?x8x1x?x?xf32> {
+  %y = "onnx.Conv"(%x, %w) <{pads = array<i64: 0, 5, 4, 0, 5, 4>, strides = array<i64: 1, 2, 1>}> : (tensor<?x3x1x?x?xf32>, tensor<8x3x1x11x9xf32>) -> tensor<?x8x1x?x?xf32>
+  return %y : tensor<?x8x1x?x?xf32>
+}
+
+// -----
+
+// Frames whose blocks are full are read where they lie; zeros before them are no frames.
+// CHECK-LABEL: @full_frames
+// CHECK: %[[X:.*]] = "onnx.Reshape"{{.*}} -> tensor<4x16x5x5xf32>
+// CHECK: "onnx.packed.FrameConv"(%[[X]], {{.*}}depthwise = false{{.*}}frames = array<i64: 4, 3, 1, 1, 1, 0>{{.*}}pads = array<i64: 0, 1, 0, 0>{{.*}} -> tensor<3x8x4x4xf32>
+func.func @full_frames(%x: tensor<1x16x4x5x5xf32>) -> tensor<1x8x3x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<8x16x3x2x3xf32>} : () -> tensor<8x16x3x2x3xf32>
+  %y = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 0, 1, 0, 0, 0>}> : (tensor<1x16x4x5x5xf32>, tensor<8x16x3x2x3xf32>) -> tensor<1x8x3x4x4xf32>
+  return %y : tensor<1x8x3x4x4xf32>
+}
+
+// -----
+
+// Not where taps skip frames, which are no neighbours.
+// CHECK-LABEL: @skipped_frames
+// CHECK-NOT: onnx.packed.FrameConv
+// CHECK: "onnx.Concat"{{.*}} -> tensor<2x32x5x5xf32>
+func.func @skipped_frames(%x: tensor<1x16x4x5x5xf32>) -> tensor<1x8x2x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<8x16x2x2x2xf32>} : () -> tensor<8x16x2x2x2xf32>
+  %y = "onnx.Conv"(%x, %w) <{dilations = array<i64: 2, 1, 1>}> : (tensor<1x16x4x5x5xf32>, tensor<8x16x2x2x2xf32>) -> tensor<1x8x2x4x4xf32>
+  return %y : tensor<1x8x2x4x4xf32>
+}
+
+// -----
+
+// Channels that stay apart, of videos of an unknown number.
+// CHECK-LABEL: @depthwise_frames
+// CHECK: "onnx.packed.FrameConv"{{.*}}depthwise = true{{.*}}frames = array<i64: 6, 2, 2, 3, 0, 0>{{.*}} -> tensor<?x4x4x4xf32>
+func.func @depthwise_frames(%x: tensor<?x4x6x5x5xf32>) -> tensor<?x4x2x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x1x2x2x2xf32>} : () -> tensor<4x1x2x2x2xf32>
+  %y = "onnx.Conv"(%x, %w) <{group = 4 : i64, strides = array<i64: 2, 1, 1>, dilations = array<i64: 3, 1, 1>}> : (tensor<?x4x6x5x5xf32>, tensor<4x1x2x2x2xf32>) -> tensor<?x4x2x4x4xf32>
+  return %y : tensor<?x4x2x4x4xf32>
+}
