@@ -137,6 +137,8 @@ conv("conv_pointwise", (1, 64, 11, 13), (40, 64, 1, 1), node("HardSwish", ["t"],
 conv("conv_depthwise", (1, 48, 15, 17), (48, 1, 3, 3), node("Sigmoid", ["t"], ["y"]), group=48, pads=[1, 1, 1, 1])
 conv("conv_grouped", (1, 64, 9, 9), (64, 16, 3, 3), group=4, pads=[1, 1, 1, 1])
 conv("conv_width_unknown", (1, 16, "h", "w"), (32, 16, 3, 3), pads=[1, 1, 1, 1])
+conv("conv_over_frames", (1, 32, 3, 9, 10), (32, 32, 3, 3, 3), pads=[1] * 6)
+conv("conv_over_frames_apart", ("n", 24, 4, 7, 9), (24, 1, 3, 3, 3), group=24, pads=[1] * 6, strides=[2, 1, 1])
 kernel("conv_transpose", [node("ConvTranspose", ["x", "w"], ["y"], strides=[2, 2])], {"x": (1, 32, 9, 10)}, w=normal(32, 24, 4, 4))
 kernel("pools", [node("AveragePool", ["x"], ["a"], kernel_shape=[3, 3], pads=[1, 1, 1, 1]), node("GlobalAveragePool", ["a"], ["y"])], {"x": (2, 40, 12, 13)})
 kernel("functions", [node(op, ["x"], [op]) for op in ("Exp", "Tanh", "Erf", "Softplus", "Mish", "Sin", "Cos")] + [node("Sum", ["Exp", "Tanh", "Erf", "Softplus", "Mish", "Sin", "Cos"], ["y"])],
