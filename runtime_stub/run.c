@@ -532,16 +532,19 @@ int32_t onnxc_run(onnxc_context *c, const onnxc_value *inputs, int32_t num_input
   if (status) {
     const int32_t site = c->rt.failed_site;
     const onnxc_site *s = site >= 0 && site < onnxc_the_plan.num_sites ? &onnxc_the_plan.sites[site] : NULL;
-    const char *node = s ? s->node : "?", *op = s ? s->op : "?";
+    const char *node = s ? s->node : "?";
+    char op[64] = ""; /* the operator, where it is one of the model's */
+    if (s && strncmp(s->op, "packed.", 7))
+      snprintf(op, sizeof op, " (%s)", s->op);
     const int64_t first = c->rt.blamed[0], second = c->rt.blamed[1];
     c->rt.blamed[0] = ONNXC_NOTHING;
     if (first != ONNXC_NOTHING && status == ONNXC_K_SHAPE)
-      return onnxc_fail(error, ONNXC_E_RUN, s ? s->node : NULL, "%s (%s): shapes do not fit together: %lld and %lld differ", node, op,
+      return onnxc_fail(error, ONNXC_E_RUN, s ? s->node : NULL, "%s%s: shapes do not fit together: %lld and %lld differ", node, op,
                         (long long)first, (long long)second);
     if (first != ONNXC_NOTHING && status == ONNXC_K_INDEX)
-      return onnxc_fail(error, ONNXC_E_RUN, s ? s->node : NULL, "%s (%s): an index is out of range: %lld of an axis of %lld", node, op,
+      return onnxc_fail(error, ONNXC_E_RUN, s ? s->node : NULL, "%s%s: an index is out of range: %lld of an axis of %lld", node, op,
                         (long long)first, (long long)second);
-    return onnxc_fail(error, status == ONNXC_K_MEMORY ? ONNXC_E_MEMORY : ONNXC_E_RUN, s ? s->node : NULL, "%s (%s): %s", node, op,
+    return onnxc_fail(error, status == ONNXC_K_MEMORY ? ONNXC_E_MEMORY : ONNXC_E_RUN, s ? s->node : NULL, "%s%s: %s", node, op,
                       words(status));
   }
   return give_outputs(c, inputs, outputs, error);

@@ -100,16 +100,11 @@ struct Conv {
   }
 
   bool known() const { return w.inWidth && w.outWidth; }
-  // The input blocks of result image `n`: [low, high) of those that follow block `first` of the input.
-  struct Blocks {
-    Value first, low, high;
-  };
-  Blocks blocksOf(Value n, Value group) {
-    if (!frames)
-      return {c.add(c.mul(n, x[1]), firstBlock(c, op, group, x[1])), c.n(0), c.n(blocks)};
-    FrameTaps t = frameTaps(c, *frames, n);
-    int64_t each = blocks / frames->taps;
-    return {c.mul(c.add(c.mul(t.video, frames->count), t.first), each), c.mul(t.low, each), c.mul(t.high, each)};
+  // The input blocks of result image `n`.
+  FrameBlocks blocksOf(Value n, Value group) {
+    if (frames)
+      return frameBlocks(c, *frames, n, blocks / frames->taps);
+    return {c.add(c.mul(n, x[1]), firstBlock(c, op, group, x[1])), c.n(0), c.n(blocks)};
   }
   // Where the weights of a tap lie among those of a block.
   Value tapBytes(Value kh, Value kw) {
@@ -296,7 +291,7 @@ struct Conv::Results {
 void Conv::tile(const Tile &t, const Pixels &pixels, Value n, Value group, Value panel, Value low, Value high) {
   Value all = c.add(c.mul(group, panels), panel);
   Value imageBytes = c.mul(c.mul(x[2], x[3]), inner * 4);
-  Blocks own = blocksOf(n, group);
+  FrameBlocks own = blocksOf(n, group);
   Value image = c.at(data, c.mul(own.first, imageBytes));
   Value weights = c.at(filters, c.mul(all, panelBytes()));
   Results results{*this, pixels, n, all};
@@ -460,7 +455,7 @@ void Conv::unit(const Units &u, const Chunks &chunks, Value n, Value rest) {
   std::optional<TileRange> tiles;
   if (u.byTiles)
     tiles = TileRange{c.mul(column, u.tiles), c.min(c.mul(c.add(column, 1), u.tiles), chunks.tilesAcross)};
-  Blocks own = blocksOf(n, group);
+  FrameBlocks own = blocksOf(n, group);
   c.loop(own.low, own.high, c.n(u.blocks), [&](Value low) {
     Value high = c.min(c.add(low, u.blocks), own.high);
     if (!known()) {

@@ -152,13 +152,9 @@ Code::Values Winograd::outputRow(const Axis &axis, ValueRange m) {
 // The first `have` tiles of a chunk; those past the image's `count` are its last one again.
 void Winograd::transformInputs(Value n, Value chunk, Value have, Value count, Value across) {
   Value line = c.mul(x[3], kPanelBytes), plane = c.mul(x[2], line);
-  Value image = c.mul(n, x[1]), low = c.n(0), high = c.n(blocks);  // blocks [low, high) behind the first one of the image
-  if (auto frames = onnx::frameAxis(op)) {
-    FrameTaps t = frameTaps(c, *frames, n);
-    int64_t each = blocks / frames->taps;
-    image = c.mul(c.add(c.mul(t.video, frames->count), t.first), each), low = c.mul(t.low, each), high = c.mul(t.high, each);
-  }
-  image = c.at(c.address(op.getX()), c.mul(image, plane));
+  auto frames = onnx::frameAxis(op);
+  FrameBlocks own = frames ? frameBlocks(c, *frames, n, blocks / frames->taps) : FrameBlocks{c.mul(n, x[1]), c.n(0), c.n(blocks)};
+  Value image = c.at(c.address(op.getX()), c.mul(own.first, plane));
   auto eachTile = [&](Value t, Value segment) {
     Value tile = c.min(c.add(c.mul(chunk, tiles), t), c.sub(count, 1));
     Value top = c.add(down.first(c, c.div(tile, across)), down.input(c, c.div(segment, right.segments)));
@@ -169,7 +165,7 @@ void Winograd::transformInputs(Value n, Value chunk, Value have, Value count, Va
     // A tile's values in one register each, where there are almost as many.
     int64_t parts = c.vectorRegisters == 32 ? kPanelBytes * 8 / c.vectorBits : 1;
     auto transform = [&](llvm::function_ref<Value(Value plane, int64_t row, int64_t column)> pixel) {
-      c.loop(low, high, c.n(1), [&](Value block) {
+      c.loop(own.low, own.high, c.n(1), [&](Value block) {
         Value base = c.at(image, c.mul(block, plane));
         c.loop(c.n(0), c.n(kPanelBytes), c.n(kPanelBytes / parts), [&](Value part) {
           SmallVector<Code::Values> columns;
@@ -194,9 +190,9 @@ void Winograd::transformInputs(Value n, Value chunk, Value have, Value count, Va
       for (int64_t i = 0; i < points; ++i)
         c.store(c.real(0, lanes), c.at(to, i * inputStep));
     };
-    if (op.getFrames()) {
-      c.loop(c.n(0), low, c.n(1), clear);
-      c.loop(high, c.n(blocks), c.n(1), clear);
+    if (frames) {
+      c.loop(c.n(0), own.low, c.n(1), clear);
+      c.loop(own.high, c.n(blocks), c.n(1), clear);
     }
     Value first = c.add(c.mul(top, line), c.mul(left, kPanelBytes));
     Value lines = c.mul(line, down.dilation);

@@ -124,6 +124,11 @@ FrameTaps frameTaps(Code &c, const onnx::FrameAxis &axis, Value n) {
   return {c.div(n, axis.results()), first, low, high};
 }
 
+FrameBlocks frameBlocks(Code &c, const onnx::FrameAxis &axis, Value n, int64_t each) {
+  FrameTaps t = frameTaps(c, axis, n);
+  return {c.mul(c.add(c.mul(t.video, axis.count), t.first), each), c.mul(t.low, each), c.mul(t.high, each)};
+}
+
 Value zeroBytes(KernelCode &c) {
   auto module = c.func->getParentOfType<ModuleOp>();
   auto zeros = module.lookupSymbol<LLVM::GlobalOp>("onnxc.zeros");

@@ -43,6 +43,11 @@ struct FrameTaps {
   mlir::Value video, first, low, high;
 };
 FrameTaps frameTaps(Code &c, const onnx::FrameAxis &axis, mlir::Value n);
+// The same in blocks of channels, of which a frame has `each`: blocks [low, high) of those behind block `first` of the input.
+struct FrameBlocks {
+  mlir::Value first, low, high;
+};
+FrameBlocks frameBlocks(Code &c, const onnx::FrameAxis &axis, mlir::Value n, int64_t each);
 // 1024 zero bytes.
 mlir::Value zeroBytes(KernelCode &c);
 

@@ -94,7 +94,7 @@ def Onnx_PackedBytePoolOp : Onnx_Op<"packed.BytePool"> {
   let results = (outs AnyTensor:$Y);
 }
 def Onnx_PackedFrameConvOp : Onnx_Op<"packed.FrameConv"> {
-  let summary = "3-D convolution of frames that are images, before they are blocked: BlockChannels makes one of the next three of it";
+  let summary = "3-D convolution of frames that are images, before they are blocked: BlockChannels makes a packed one of it";
   let description = [{
     X: [videos * frames, C, H, W], all frames of a video one after the other. W: as Conv has it, of one group or (`depthwise`) of C. `frames`:
     of a video, taps of W along them, stride, dilation (1 but for `depthwise`), and frames of zeros before and behind (onnx::FrameAxis).
@@ -104,7 +104,7 @@ def Onnx_PackedFrameConvOp : Onnx_Op<"packed.FrameConv"> {
                      DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
   let results = (outs AnyTensor:$Y);
 }
-// `frames` of the three: as packed.FrameConv has them. Input block b of result image n is block b % ceil(C/16) of frame b / ceil(C/16) of those
+// `frames` of packed.Conv, packed.WinogradConv and packed.GroupedConv: as packed.FrameConv has them. Input block b of result image n is block b % ceil(C/16) of frame b / ceil(C/16) of those
 // that n reads, so that W and `channels` have the blocks of all taps; those of frames before the first and behind the last are skipped.
 def Onnx_PackedConvOp : Onnx_Op<"packed.Conv"> {
   let summary = "2-D convolution to a blocked result";

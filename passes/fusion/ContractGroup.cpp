@@ -26,7 +26,8 @@ static bool expands(SymbolicShapes &shapes, Operation *root, Value v, Operation 
   constexpr int64_t least = 1 << 20, mostPanel = 2 << 20;
   auto conv = dyn_cast<onnx::PackedConvOp>(root);
   auto window = dyn_cast<onnx::PackedGroupedConvOp>(next);
-  if (!conv || !window || !onnx::isProduct(conv) || conv.getGroup() != 1 || window.getMultiplier() != 1 || window.getFrames() || window.getX() != v)
+  if (!conv || !window || !onnx::isProduct(conv) || conv.getGroup() != 1 || window.getMultiplier() != 1 || window.getFrames() ||
+      window.getX() != v)
     return false;
   SmallVector<double> sizes;
   for (AffineExpr e : shapes.dims(v).slice(1, 3)) {

@@ -14,6 +14,10 @@ struct BlockedTransposed {
 };
 std::optional<BlockedTransposed> blockedTransposed(mlir::Operation *op);
 
+// Filters [outputs, channels, taps, area] of frames as [outputs, taps, room, area], zeros past the last channel.
+std::vector<float> tapsBeforeChannels(const std::vector<float> &weights, int64_t outputs, int64_t channels, int64_t taps, int64_t area,
+                                      int64_t room);
+
 // `halves`: large weights of 1x1 filters are stored as f16 or bf16.
 void populateDecomposeConvPatterns(mlir::RewritePatternSet &patterns, bool halves);
 // Of those the convolutions over three dims, also of integers, whose weights are constants behind integer-contractions only.

@@ -336,7 +336,7 @@ static Value framesAsImages(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
 }
 
 // The frames that each tap along the depth reads, [batch * count, channels, height, width].
-static SmallVector<Value> frameTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
+static SmallVector<Value> tapFrames(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
   bool one = f.x.getDimSize(0) == 1;
   int64_t axis = one ? 0 : 1;
   Value v = one ? framesAsImages(f, op, g) : g.transpose(op.getX(), {0, 2, 1, 3, 4});
@@ -356,15 +356,21 @@ static SmallVector<Value> frameTaps(const Frames &f, onnx::ConvOp op, GraphBuild
   return taps;
 }
 
+std::vector<float> tapsBeforeChannels(const std::vector<float> &weights, int64_t outputs, int64_t channels, int64_t taps, int64_t area,
+                                      int64_t room) {
+  std::vector<float> result(outputs * taps * room * area);
+  for (int64_t o = 0; o < outputs; ++o)
+    for (int64_t c = 0; c < channels; ++c)
+      for (int64_t t = 0; t < taps; ++t)
+        for (int64_t i = 0; i < area; ++i)
+          result[((o * taps + t) * room + c) * area + i] = weights[((o * channels + c) * taps + t) * area + i];
+  return result;
+}
+
 // All taps at once, joined along the channels: of few of them, which leave less of a block's lanes empty so.
 static Value joinedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
-  std::vector<float> images(f.weights.size());
-  for (int64_t o = 0; o < f.outputs; ++o)
-    for (int64_t d = 0; d < f.depth; ++d)
-      for (int64_t c = 0; c < f.channels; ++c)
-        for (int64_t i = 0; i < f.area; ++i)
-          images[((o * f.depth + d) * f.channels + c) * f.area + i] = f.weights[((o * f.channels + c) * f.depth + d) * f.area + i];
-  Value v = g.concat(frameTaps(f, op, g), 1),
+  std::vector<float> images = tapsBeforeChannels(f.weights, f.outputs, f.channels, f.depth, f.area, f.channels);
+  Value v = g.concat(tapFrames(f, op, g), 1),
         filters = g.floats({f.outputs, f.depth * f.channels, f.w.getDimSize(3), f.w.getDimSize(4)}, images);
   auto type = f.x.clone({rankedType(v).getDimSize(0), f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)});
   auto conv = onnx::ConvOp::create(g.b, op.getLoc(), type, v, filters, op.getB(), g.b.getStringAttr("NOTSET"),
@@ -376,7 +382,7 @@ static Value joinedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
 
 // Whether blocks hold the channels of a frame and those of neighbouring frames are read as if they were one image's.
 static bool readsFrames(const Frames &f) {
-  bool meetsOne = std::max(f.pads[0], f.pads[3]) < f.depth;  // each result a frame
+  bool meetsOne = std::max(f.pads[0], f.pads[3]) < f.depth;  // each result some frame: kernels of whole blocks store with the last one
   return f.depthwise ||
          (f.depth > 1 && f.dilations[0] == 1 && meetsOne && 4 * f.channels >= 3 * int64_t(llvm::alignTo(f.channels, kLanes)));
 }

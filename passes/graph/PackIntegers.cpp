@@ -14,7 +14,7 @@ namespace onnxc {
 namespace {
 
 bool isSingle(Value v) {
-  auto type = v ? rankedType(v) : RankedTensorType();
+  auto type = rankedType(v);
   return !v || (type && type.hasStaticShape() && type.getNumElements() == 1);
 }
 

@@ -112,14 +112,8 @@ Value frameWeights(OpBuilder &b, Location loc, onnx::PackedFrameConvOp op) {
   std::vector<float> values = *constantFloats(op.getW());
   if (op.getDepthwise())  // the rows of one tap behind those of the one before
     return g.floats({w[0], 1, w[2] * w[3], w[4]}, std::move(values));
-  int64_t area = w[3] * w[4], whole = llvm::alignTo(w[1], kLanes);
-  std::vector<float> result(w[0] * w[2] * whole * area);
-  for (int64_t o = 0; o < w[0]; ++o)
-    for (int64_t c = 0; c < w[1]; ++c)
-      for (int64_t t = 0; t < w[2]; ++t)
-        for (int64_t i = 0; i < area; ++i)
-          result[((o * w[2] + t) * whole + c) * area + i] = values[((o * w[1] + c) * w[2] + t) * area + i];
-  return g.floats({w[0], w[2] * whole, w[3], w[4]}, std::move(result));
+  int64_t whole = llvm::alignTo(w[1], kLanes);
+  return g.floats({w[0], w[2] * whole, w[3], w[4]}, tapsBeforeChannels(values, w[0], w[1], w[2], w[3] * w[4], whole));
 }
 
 // Channels of a panel last, as ops that the run computes; `inner`: how many input channels a block has.

@@ -52,7 +52,6 @@ static int32_t gatherElements(const onnxc_args *a) {  // attributes: axis
     ONNXC_CHECK(i == axis || indices.dims[i] <= in.dims[i], ONNXC_K_SHAPE);
   if (onnxc_count(indices) == 0)
     return 0;
-  ONNXC_CHECK(in.dims[axis] > 0, ONNXC_K_INDEX);
   contiguous(in.dims, in.rank, strides);
   for (int32_t i = 0; i < in.rank; ++i)
     outer[i] = i == axis ? 0 : strides[i];

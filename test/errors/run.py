@@ -413,7 +413,7 @@ def unknown_device(folder):
     return save(folder, relu(), "--device", "tpu")
 
 
-@case(2, r"cortex-a76.*x86_64-linux-gnu, which has x86-64-v4.*targets")
+@case(2, r"--cpu cortex-a76 is not known for x86_64-linux-gnu, which has x86-64-v4, .*; it is one of --target aarch64-linux-gnu$")
 def cpu_of_another_target(folder):
     return save(folder, relu(), "--cpu", "cortex-a76")
 

@@ -125,7 +125,8 @@ def _open(path):
     last, others = _loaded.get(path, (identity, 0))
     _loaded[path] = identity, others + (last != identity)
     folder, name = os.path.split(path)
-    return ctypes.CDLL(os.path.join(folder, "./" * _loaded[path][1] + name))
+    spelling = "".join("./" if digit == "1" else "/" for digit in f"{_loaded[path][1]:b}") if _loaded[path][1] else ""
+    return ctypes.CDLL(f"{folder}/{spelling}{name}")
 
 
 class Model:
