@@ -47,6 +47,7 @@ SEQUENCE = """
   empty = SequenceEmpty <dtype = CODE> ()
   grown = Loop (n, "", empty) <body = l (int64 i, bool k, seq(T[2,3]) q) => (bool k1, seq(T[2,3]) q1) { k1 = Identity (k) q1 = SequenceInsert (q, w) }>
   same = SequenceMap (s) <body = m (T[2,3] v) => (T[2,3] r) { r = Identity (v) }>
+  outer = SequenceMap (s) <body = m (T[2,3] v) => (T[2,3] r) { r = If (c) <then_branch = t () => (T[2,3] a) { a = Identity (w) }, else_branch = e () => (T[2,3] b) { b = Identity (v) }> }>
   boxed = Optional (s)  unboxed = OptionalGetElement (boxed)
 """
 
@@ -107,8 +108,8 @@ def optional(s, folder, name):
 
 
 def sequence(s, folder, name):
-    want = lambda x, w: [w, np.array(2), np.concatenate([x, w]), np.stack([x, w]), x[1:], [x, w, x], [w, w, w], [x, w], [x, w]]
-    results = "T[2,3] at, int64 length, T[4,3] joined, T[2,2,3] stacked, T[1,3] part, seq(T[2,3]) picked, seq(T[2,3]) grown, seq(T[2,3]) same, seq(T[2,3]) unboxed"
+    want = lambda x, w: [w, np.array(2), np.concatenate([x, w]), np.stack([x, w]), x[1:], [x, w, x], [w, w, w], [x, w], [w, w], [x, w]]
+    results = "T[2,3] at, int64 length, T[4,3] joined, T[2,2,3] stacked, T[1,3] part, seq(T[2,3]) picked, seq(T[2,3]) grown, seq(T[2,3]) same, seq(T[2,3]) outer, seq(T[2,3]) unboxed"
     return run(s, folder, name[9:], SEQUENCE, results, ("x", "w", "c", "n"), want)
 
 
