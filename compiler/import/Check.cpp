@@ -99,7 +99,9 @@ void Walker::rejectWhole(pb::NodeProto &&node, Scope &scope, const std::string &
   pb::NodeProto *kept = scope.graph->add_node();
   *kept = std::move(node);
   doubtBodies(*kept);
+  enclosing.push_back(origin(*kept).name);
   bodies(*kept, scope);
+  enclosing.pop_back();
 }
 
 // What a body gets from a node that is in doubt.

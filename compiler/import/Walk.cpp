@@ -230,7 +230,9 @@ void Walker::node(pb::NodeProto &&n, Scope &scope) {
   }
   auto unknown = llvm::find_if(n.input(), [&](const std::string &input) { return !input.empty() && !defined.count(input); });
   if (!isNew && current->depth == 0 && unknown != n.input().end())
-    return rejectWhole(std::move(n), scope, "reads '" + *unknown + "', which nothing defines");
+    return rejectWhole(std::move(n), scope,
+                       "reads '" + *unknown + "', which nothing defines" +
+                           (enclosing.empty() ? "" : ", inside node '" + enclosing.back() + "'"));
   if (isCustom(n, customOps))
     return append(std::move(n), scope);
   if (called != functions.end())
@@ -339,8 +341,10 @@ void Walker::infer(pb::NodeProto &n, Scope &scope) {
   size_t before = doubts;
   if (isDoubtful(n))
     doubtBodies(n);
-  inferNode(*this, n, scope, shapeData, results, error);
+  enclosing.push_back(origin(n).name);
+  inferNode(*this, n, scope, shapeData, results, error);  // walks bodies whose inputs it gives types
   bodies(n, scope);
+  enclosing.pop_back();
   if (!error.empty() || doubts != before || isDoubtful(n))
     return doubts != before ? doubt(n) : rejectTypes(n, error);
   Types &own = types[scope.graph], &hints = declared[scope.graph];

@@ -123,6 +123,7 @@ private:
   size_t count = 0, unnamed = 0, unique = 0;
   const Context *current = nullptr;
   std::unordered_set<std::string> names, defined;  // all of the model's graphs; those that stand for a value
+  std::vector<std::string> enclosing;              // the nodes whose bodies are walked
   std::unordered_map<std::string, const pb::FunctionProto *> functions;
   std::unordered_map<const pb::FunctionProto *, size_t> unfoldedSizes;
   std::unordered_map<std::string, pb::TensorShapeProto> shapeData;

@@ -257,7 +257,12 @@ SUITE.cases(WORDS, unknown_word)
 @SUITE.check
 def values_that_nothing_defines(s, folder):
     got = lines(s, folder, make([NODE("Odd", ["x"], ["z"], name="a"), NODE("Relu", ["nowhere"], ["y"], name="b")], [info("x", 2)], [info("y", 2)]))
-    return None if len(got) == 2 and got[1].endswith("b (Relu, opset 22): reads 'nowhere', which nothing defines") else "\n".join(got)
+    if len(got) != 2 or not got[1].endswith("b (Relu, opset 22): reads 'nowhere', which nothing defines"):
+        return "\n".join(got)
+    branch = helper.make_graph([NODE("Add", ["x", "ghost"], ["z"], name="add")], "g", [], [info("z", 2)])
+    choice = NODE("If", ["c"], ["y"], name="choose", then_branch=branch, else_branch=branch)
+    got = lines(s, folder, make([choice], [info("x", 2), info("c", dtype=TensorProto.BOOL)], [info("y", 2)]))
+    return None if got[0].endswith("add (Add, opset 22): reads 'ghost', which nothing defines, inside node 'choose'") else "\n".join(got)
 
 
 @SUITE.check
