@@ -538,14 +538,12 @@ int32_t onnxc_run(onnxc_context *c, const onnxc_value *inputs, int32_t num_input
       snprintf(op, sizeof op, " (%s)", s->op);
     const int64_t first = c->rt.blamed[0], second = c->rt.blamed[1];
     c->rt.blamed[0] = ONNXC_NOTHING;
-    if (first != ONNXC_NOTHING && status == ONNXC_K_SHAPE)
-      return onnxc_fail(error, ONNXC_E_RUN, s ? s->node : NULL, "%s%s: shapes do not fit together: %lld and %lld differ", node, op,
-                        (long long)first, (long long)second);
-    if (first != ONNXC_NOTHING && status == ONNXC_K_INDEX)
-      return onnxc_fail(error, ONNXC_E_RUN, s ? s->node : NULL, "%s%s: an index is out of range: %lld of an axis of %lld", node, op,
-                        (long long)first, (long long)second);
-    return onnxc_fail(error, status == ONNXC_K_MEMORY ? ONNXC_E_MEMORY : ONNXC_E_RUN, s ? s->node : NULL, "%s%s: %s", node, op,
-                      words(status));
+    char told[64] = "";
+    if (first != ONNXC_NOTHING && (status == ONNXC_K_SHAPE || status == ONNXC_K_INDEX))
+      snprintf(told, sizeof told, status == ONNXC_K_SHAPE ? ": %lld and %lld differ" : ": %lld of an axis of %lld", (long long)first,
+               (long long)second);
+    return onnxc_fail(error, status == ONNXC_K_MEMORY ? ONNXC_E_MEMORY : ONNXC_E_RUN, s ? s->node : NULL, "%s%s: %s%s", node, op,
+                      words(status), told);
   }
   return give_outputs(c, inputs, outputs, error);
 }

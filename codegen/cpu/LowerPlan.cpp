@@ -28,7 +28,7 @@ enum RtField {
   Blamed = offsetof(onnxc_rt, blamed)
 };
 
-struct Lowering {
+struct PlanLowering {
   ModuleOp module;
   func::FuncOp func;
   OpBuilder b;
@@ -39,7 +39,7 @@ struct Lowering {
   LLVM::LLVMPointerType ptr;
   IntegerType i32, i64;
 
-  Lowering(ModuleOp module, func::FuncOp func)
+  PlanLowering(ModuleOp module, func::FuncOp func)
       : module(module), func(func), b(module.getContext()), ptr(LLVM::LLVMPointerType::get(module.getContext())), i32(b.getI32Type()),
         i64(b.getI64Type()) {}
 
@@ -342,10 +342,10 @@ struct Lowering {
 }  // namespace
 
 LogicalResult lowerPlan(ModuleOp target) {
-  Lowering run(target, target.lookupSymbol<func::FuncOp>("plan_run"));
+  PlanLowering run(target, target.lookupSymbol<func::FuncOp>("plan_run"));
   run.run();
   target->setAttr("onnxc.scratch", OpBuilder(target).getI64IntegerAttr(run.mostScratch));
-  Lowering(target, target.lookupSymbol<func::FuncOp>("plan_sizes")).run();
+  PlanLowering(target, target.lookupSymbol<func::FuncOp>("plan_sizes")).run();
   return success();
 }
 

@@ -119,27 +119,6 @@ bool defines(const pb::FunctionProto &body, const std::string &name) {
          llvm::any_of(body.node(), [&](const pb::NodeProto &n) { return llvm::is_contained(n.output(), name); });
 }
 
-// Values of graphs around it that `graph` reads keep their names: a standard function has such a graph of its call inside.
-void keepOuterNames(const pb::GraphProto &graph, std::unordered_set<std::string> defined, NameMap &renamed) {
-  for (const pb::ValueInfoProto &input : graph.input())
-    defined.insert(input.name());
-  for (const pb::TensorProto &t : graph.initializer())
-    defined.insert(t.name());
-  auto reads = [&](const std::string &name) {
-    if (!name.empty() && !defined.count(name))
-      renamed.emplace(name, name);
-  };
-  for (const pb::NodeProto &n : graph.node()) {
-    llvm::for_each(n.input(), reads);
-    for (const pb::AttributeProto &attr : n.attribute())
-      if (attr.has_g())
-        keepOuterNames(attr.g(), defined, renamed);
-    defined.insert(n.output().begin(), n.output().end());
-  }
-  for (const pb::ValueInfoProto &output : graph.output())
-    reads(output.name());
-}
-
 void bindCall(Binder &binder, Walker &walker, const pb::NodeProto &call, const pb::FunctionProto &body) {
   for (int i = 0; i < body.input_size(); ++i)
     binder.renamed[body.input(i)] = i < call.input_size() ? call.input(i) : "";
@@ -177,9 +156,11 @@ void Walker::splice(const pb::NodeProto &call, const pb::FunctionProto &body, Sc
     inner.versions.emplace("", newestOpset());
   Binder binder(*this, isStandard ? call.op_type() + "." : call.name() + "/");
   bindCall(binder, *this, call, body);
+  // A standard function has graphs of its call inside, whose reads of values around the call keep their names.
   for (const pb::AttributeProto &attr : call.attribute())
     if (isStandard && attr.has_g())
-      keepOuterNames(attr.g(), {}, binder.renamed);
+      for (const std::string &name : capturedNames(attr.g()))
+        binder.renamed.emplace(name, name);
   const Context *outer = current;
   current = &inner;
   inner.part = outer->part;

@@ -40,21 +40,7 @@ std::string functionKey(const std::string &domain, const std::string &name, cons
   return domain + '\n' + name + '\n' + overload;
 }
 
-static void collectNames(const pb::GraphProto &graph, std::unordered_set<std::string> &names) {
-  for (const pb::TensorProto &t : graph.initializer())
-    names.insert(t.name());
-  for (const pb::ValueInfoProto &v : graph.input())
-    names.insert(v.name());
-  for (const pb::NodeProto &node : graph.node()) {
-    names.insert(node.input().begin(), node.input().end());
-    names.insert(node.output().begin(), node.output().end());
-    for (const pb::AttributeProto &attr : node.attribute())
-      if (attr.has_g())
-        collectNames(attr.g(), names);
-  }
-}
-
-static void collectDefined(const pb::GraphProto &graph, std::unordered_set<std::string> &defined) {
+static void collectNames(const pb::GraphProto &graph, std::unordered_set<std::string> &read, std::unordered_set<std::string> &defined) {
   for (const pb::TensorProto &t : graph.initializer())
     defined.insert(t.name());
   for (const pb::SparseTensorProto &t : graph.sparse_initializer())
@@ -62,17 +48,18 @@ static void collectDefined(const pb::GraphProto &graph, std::unordered_set<std::
   for (const pb::ValueInfoProto &v : graph.input())
     defined.insert(v.name());
   for (const pb::NodeProto &node : graph.node()) {
+    read.insert(node.input().begin(), node.input().end());
     defined.insert(node.output().begin(), node.output().end());
     for (const pb::AttributeProto &attr : node.attribute())
       if (attr.has_g())
-        collectDefined(attr.g(), defined);
+        collectNames(attr.g(), read, defined);
   }
 }
 
 Walker::Walker(pb::ModelProto &model, std::function<bool(const pb::NodeProto &)> isKnown, Report report)
     : model(model), isKnown(std::move(isKnown)), report(std::move(report)) {
-  collectNames(model.graph(), names);
-  collectDefined(model.graph(), defined);
+  collectNames(model.graph(), names, defined);
+  names.insert(defined.begin(), defined.end());
   for (const pb::FunctionProto &f : model.functions())
     functions[functionKey(f.domain(), f.name(), f.overload())] = &f;
 }

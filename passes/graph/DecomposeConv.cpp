@@ -16,10 +16,10 @@ namespace onnxc {
 static std::optional<std::vector<float>> biasOf(Value b) { return b ? constantFloats(b) : std::vector<float>(); }
 
 // A convolution that stands for `op` has to be as exact as it.
-static onnx::ConvOp asExactAs(onnx::ConvOp op, onnx::ConvOp made) {
+static Value asExactAs(onnx::ConvOp op, Operation *made) {
   if (op->hasAttr(onnx::kExactAttr))
     made->setAttr(onnx::kExactAttr, UnitAttr::get(op.getContext()));
-  return made;
+  return made->getResult(0);
 }
 
 // --- ConvTranspose ---
@@ -397,9 +397,7 @@ static Value frameConv(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
                                               g.b.getDenseI64ArrayAttr(axis.list()), g.b.getDenseI64ArrayAttr({f.strides[1], f.strides[2]}),
                                               g.b.getDenseI64ArrayAttr({f.pads[1], f.pads[2], f.pads[4], f.pads[5]}),
                                               g.b.getDenseI64ArrayAttr({f.dilations[1], f.dilations[2]}));
-  if (op->hasAttr(onnx::kExactAttr))
-    conv->setAttr(onnx::kExactAttr, UnitAttr::get(op.getContext()));
-  return conv;
+  return asExactAs(op, conv);
 }
 
 // Frames become images.

@@ -50,7 +50,7 @@ static Value convOfBytes(onnx::ConvIntegerOp op, PatternRewriter &rewriter) {
 
 static LogicalResult convInteger(onnx::ConvIntegerOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX()), w = rankedType(op.getW()), y = rankedType(op.getY());
-  auto zeroType = op.getXZeroPoint() ? rankedType(op.getXZeroPoint()) : RankedTensorType();
+  auto zeroType = rankedType(op.getXZeroPoint());
   bool oneZero = !op.getXZeroPoint() || (zeroType && zeroType.hasStaticShape() && zeroType.getNumElements() == 1);
   auto weights =
       x && w && y && oneZero && w.hasStaticShape() && w.getRank() >= 3 && w.getDimSize(0) > 0 ? centred(op, w.getDimSize(0)) : std::nullopt;

@@ -105,7 +105,7 @@ static LogicalResult linearRunTimeMatMul(onnx::QLinearMatMulOp op, PatternRewrit
 
 static LogicalResult linearGemm(onnx::MSQGemmOp op, PatternRewriter &rewriter) {
   auto b = rankedType(op.getB());
-  auto bias = op.getC() ? rankedType(op.getC()) : RankedTensorType();
+  auto bias = rankedType(op.getC());
   if (!llvm::all_of(op->getOperands().drop_front(), isConstant) || !op.getAlpha().isExactlyValue(1.0) || !b || b.getRank() != 2 ||
       (bias && bias.getShape() != ArrayRef<int64_t>{b.getDimSize(op.getTransB() ? 0 : 1)}))
     return rewriter.notifyMatchFailure(op, "weights or scales are not constant, or the bias is no row");

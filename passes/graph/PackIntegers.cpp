@@ -26,7 +26,7 @@ LogicalResult pack(onnx::MatMulIntegerOp op, PatternRewriter &rewriter) {
       !isSingle(op.getAZeroPoint()))
     return rewriter.notifyMatchFailure(op, "not a product of bytes with a constant matrix");
   int64_t depth = b.getDimSize(0), columns = b.getDimSize(1);
-  auto zeros = op.getBZeroPoint() ? rankedType(op.getBZeroPoint()) : RankedTensorType();
+  auto zeros = rankedType(op.getBZeroPoint());
   bool fits = isSingle(op.getBZeroPoint()) || (zeros && zeros.getShape() == ArrayRef<int64_t>{columns});
   auto bytes = constantBytes(value);
   if (!fits || !bytes || bytes->empty())

@@ -67,7 +67,7 @@ std::optional<BlockedConv> blockedConv(Operation *op) {
       (x.getRank() != 3 && x.getRank() != 4))
     return std::nullopt;
   Value bias = op->getNumOperands() > 2 ? op->getOperand(2) : Value();
-  auto biasType = bias ? rankedType(bias) : RankedTensorType();
+  auto biasType = rankedType(bias);
   if (bias && !onnx::constantValue(bias) && (!biasType || biasType.getShape() != w.getShape().take_front()))
     return std::nullopt;
   BlockedConv c;

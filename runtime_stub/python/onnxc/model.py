@@ -123,9 +123,10 @@ def _open(path):
     status = os.stat(path)
     identity = status.st_dev, status.st_ino
     last, others = _loaded.get(path, (identity, 0))
-    _loaded[path] = identity, others + (last != identity)
+    others += last != identity
+    _loaded[path] = identity, others
     folder, name = os.path.split(path)
-    spelling = "".join("./" if digit == "1" else "/" for digit in f"{_loaded[path][1]:b}") if _loaded[path][1] else ""
+    spelling = f"{others:b}".replace("1", "./").replace("0", "/") if others else ""
     return ctypes.CDLL(f"{folder}/{spelling}{name}")
 
 
