@@ -96,12 +96,27 @@ static llvm::json::Array describePorts(ModuleOp module, StringRef key) {
   return ports;
 }
 
-// Names of symbolic sizes, in the order of onnxc_model_info's, with what flags said of them.
+// The first dim of an input that is symbol `index`.
+static void describePlace(ModuleOp module, int64_t index, llvm::json::Object &symbol) {
+  for (auto port : module->getAttrOfType<ArrayAttr>("onnxc.inputs").getAsRange<DictionaryAttr>()) {
+    PortFacts facts = portFacts(port, /*shown=*/true, /*input=*/true);
+    for (auto [d, dim] : llvm::enumerate(facts.dims))
+      if (dim == -(index + 1)) {
+        symbol["input"] = llvm::json::fixUTF8(facts.name);
+        symbol["dim"] = d;
+        return;
+      }
+  }
+}
+
+// Symbolic sizes in the order of onnxc_model_info's: their names, or where one without a name is, with what flags said of them.
 static llvm::json::Array describeSymbols(ModuleOp module) {
   auto ranges = module->getAttrOfType<DenseI64ArrayAttr>("onnxc.ranges");
   llvm::json::Array symbols;
   for (auto [i, name] : llvm::enumerate(module->getAttrOfType<ArrayAttr>("onnxc.symbols").getAsValueRange<StringAttr>())) {
     llvm::json::Object symbol{{"name", name.empty() ? llvm::json::Value(nullptr) : llvm::json::fixUTF8(name)}};
+    if (name.empty())
+      describePlace(module, i, symbol);
     if (ranges && ranges[3 * i] > 0)
       symbol["min"] = ranges[3 * i];
     if (ranges && ranges[3 * i + 1] >= 0)

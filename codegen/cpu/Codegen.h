@@ -27,6 +27,9 @@ struct SelfDescription {
   std::vector<std::string> flags;
 };
 
+// Holds SelfDescription's text in every artefact, for who cannot load it.
+inline constexpr llvm::StringLiteral DescriptionSection = ".onnxc.json";
+
 struct CodegenOptions {
   std::vector<std::string> cpus;  // levels, oldest first
   int optLevel = 3;

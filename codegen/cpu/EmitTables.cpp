@@ -54,10 +54,15 @@ struct Tables {
   Tables(ModuleOp module, const CodegenOptions &options, llvm::Module &m)
       : module(module), options(options), m(m), c(m.getContext()), b(c), ptr(b.getPtrTy()), i32(b.getInt32Ty()), i64(b.getInt64Ty()) {}
 
-  llvm::Constant *global(llvm::Constant *init) {
+  llvm::GlobalVariable *global(llvm::Constant *init) {
     return new llvm::GlobalVariable(m, init->getType(), true, llvm::GlobalValue::PrivateLinkage, init, "onnxc.table");
   }
   llvm::Constant *text(StringRef s) { return global(llvm::ConstantDataArray::getString(c, s)); }
+  llvm::Constant *description() {
+    llvm::GlobalVariable *json = global(llvm::ConstantDataArray::getString(c, options.self.json));
+    json->setSection(DescriptionSection);
+    return json;
+  }
   llvm::Constant *structure(ArrayRef<llvm::Constant *> fields) { return llvm::ConstantStruct::getAnon(c, fields); }
   llvm::Constant *array(ArrayRef<llvm::Constant *> items) {
     if (items.empty())
@@ -198,8 +203,8 @@ struct Tables {
       variants.push_back(structure({text(cpu), declare("plan_sizes" + suffix, i64), declare("plan_run" + suffix, i32), n64(bytes)}));
     }
     llvm::Constant *file = options.weightsFile ? text(*options.weightsFile) : llvm::ConstantPointerNull::get(ptr);
-    llvm::Constant *name = text(options.modelName), *json = text(options.self.json), *syms = array(symbols), *given = defaults(),
-                   *like = likes(), *ranges = array({});
+    llvm::Constant *name = text(options.modelName), *json = description(), *syms = array(symbols), *given = defaults(), *like = likes(),
+                   *ranges = array({});
     if (auto all = module->getAttrOfType<DenseI64ArrayAttr>("onnxc.ranges"))
       ranges = numbers(all);
     auto in = [&](bool shown) { return ports("onnxc.inputs", shown); };

@@ -42,6 +42,7 @@ static std::string linkerScript(const ElfTarget &target, bool program, bool thre
   .rela.dyn : { *(.rela.dyn) } :ro
   .rela.plt : { *(.rela.plt) } :ro
   .rodata : { *(.rodata .rodata.*) *(.lrodata .lrodata.*) } :ro
+  .onnxc.json : { *(.onnxc.json) } :ro
   NEXT_PAGE .text : { *(.text .text.*) } :text
   .plt : { *(.plt) } :text
   NEXT_PAGE)";

@@ -74,23 +74,22 @@ struct Artefact::Impl {
 
 Artefact::Artefact() : impl(std::make_unique<Impl>()) {}
 Artefact::~Artefact() = default;
+const std::string &Artefact::path() const { return impl->path; }
 const std::vector<Port> &Artefact::inputs() const { return impl->inputs; }
 const std::vector<Port> &Artefact::outputs() const { return impl->outputs; }
-std::string Artefact::json() const { return impl->api->info()->json; }
 unsigned Artefact::vectorBits() const {
   const Isa *isa = findIsa(impl->api->isa(impl->model));
   return isa ? isa->vectorBits : 0;
 }
-// The self-description as an object; empty for text that is none.
-static llvm::json::Object described(llvm::StringRef json) {
-  llvm::Expected<llvm::json::Value> description = llvm::json::parse(json);
+llvm::json::Object Artefact::description() const {
+  llvm::Expected<llvm::json::Value> description = llvm::json::parse(impl->api->info()->json);
   llvm::json::Object *object = description ? description->getAsObject() : nullptr;
   llvm::json::Object result = object ? std::move(*object) : llvm::json::Object();
   llvm::consumeError(description.takeError());
   return result;
 }
 std::map<std::string, Schedule> Artefact::schedules() const {
-  const llvm::json::Object object = described(json());
+  const llvm::json::Object object = description();
   const llvm::json::Value *all = object.get("schedules");
   llvm::Expected<Schedules> schedules = all ? fromJson(*all) : Schedules();
   const Isa *isa = findIsa(impl->api->isa(impl->model));
@@ -100,36 +99,30 @@ std::map<std::string, Schedule> Artefact::schedules() const {
   return {};
 }
 bool Artefact::hasFlag(llvm::StringRef flag) const {
-  const llvm::json::Object object = described(json());
+  const llvm::json::Object object = description();
   const llvm::json::Array *flags = object.getArray("flags");
   return flags && llvm::is_contained(*flags, llvm::json::Value(flag));
 }
-std::string Artefact::weightsFile() const { return described(json()).getString("weights") == "external" ? impl->path + ".weights" : ""; }
 int64_t Artefact::weightBytes() const { return impl->api->info()->weights_bytes; }
 bool Artefact::canRun() const { return impl->context; }
 int64_t Artefact::arenaBytes() const { return canRun() ? impl->api->arena_bytes(impl->context) : -1; }
 int64_t Artefact::reservedBytes() const { return impl->reserved; }
 
-int64_t Artefact::fileBytes() const {
-  uint64_t size = 0;
-  return llvm::sys::fs::file_size(impl->path, size) ? -1 : int64_t(size);
+std::string portType(Value::Kind kind, llvm::StringRef element, const std::optional<std::vector<std::string>> &sizes) {
+  const char *wrap[] = {"", "sequence of ", "optional ", "map to "};
+  if (kind == Value::Sequence && element == "?")
+    return "sequence of maps";
+  return (wrap[kind] + element + "[" + (sizes ? llvm::join(*sizes, ",") : "...") + "]").str();
 }
 
 std::string Port::type() const {
+  std::optional<std::vector<std::string>> sizes;
+  if (rank >= 0)
+    sizes.emplace();
+  for (size_t d = 0; d < dims.size(); ++d)
+    sizes->push_back(dims[d] >= 0 ? std::to_string(dims[d]) : symbols[d].empty() ? "?" : symbols[d]);
   const DType *t = findDType(dtype);
-  std::string text = t ? t->name : "?";
-  if (kind == Value::Sequence && dtype == 0)
-    text = "maps";
-  else if (rank < 0)
-    text += "[...]";
-  else {
-    std::vector<std::string> parts;
-    for (size_t d = 0; d < dims.size(); ++d)
-      parts.push_back(dims[d] >= 0 ? std::to_string(dims[d]) : symbols[d].empty() ? "?" : symbols[d]);
-    text += "[" + llvm::join(parts, ",") + "]";
-  }
-  const char *wrap[] = {"", "sequence of ", "optional ", "map to "};
-  return wrap[kind] + text;
+  return portType(kind, t ? t->name : "?", sizes);
 }
 
 // `ranges`: three numbers a symbol, or null.
@@ -230,7 +223,7 @@ llvm::Expected<std::unique_ptr<Artefact>> Artefact::open(const std::string &path
   a.path = library.str().str();
   if (llvm::Error error = a.load(path))
     return std::move(error);
-  if (!load.weights.empty() && artefact->weightsFile().empty())
+  if (!load.weights.empty() && artefact->description().getString("weights") != "external")
     return failure(ExitUsage, "--weights is for weights in a file; '" + path + "' holds its own");
   a.describe();
   if (llvm::Error error = a.start(load))

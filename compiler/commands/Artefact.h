@@ -4,8 +4,10 @@
 #include "compiler/Options.h"
 #include "compiler/commands/Value.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 namespace onnxc {
 
@@ -29,6 +31,10 @@ struct Port {
 
   std::string type() const;  // "float32[batch,3,224,224]"
 };
+
+// "sequence of float32[batch,3]": `element` is a DType's name or "?", `sizes` a number, a name or "?" for each dim, or nothing where the
+// rank is not fixed.
+std::string portType(Value::Kind kind, llvm::StringRef element, const std::optional<std::vector<std::string>> &sizes);
 
 // One launch of the plan: sums over its calls in the profiled runs; flops and bytes -1 where unknown.
 struct KernelTime {
@@ -57,18 +63,17 @@ public:
   static llvm::Expected<std::unique_ptr<Artefact>> open(const std::string &path, const Options &code, const LoadOptions &load);
   ~Artefact();
 
+  const std::string &path() const;  // of the library
   const std::vector<Port> &inputs() const;
   const std::vector<Port> &outputs() const;
-  std::string json() const;                  // the artefact's own description
+  llvm::json::Object description() const;    // what it says of itself, as Describe.h makes it; empty where that is no JSON
   bool hasFlag(llvm::StringRef flag) const;  // whether it was compiled with "--flag value"
   unsigned vectorBits() const;               // of the level that was chosen for this processor
   // How its kernels were cut: kernel -> numbers of codegen/cpu/Schedule.h.
   std::map<std::string, std::map<std::string, int64_t>> schedules() const;
-  int64_t fileBytes() const;  // of the library
   int64_t weightBytes() const;
-  std::string weightsFile() const;  // that holds them; "": the library
-  int64_t arenaBytes() const;       // after the last run; -1: unknown
-  int64_t reservedBytes() const;    // before the first run; -1: unknown
+  int64_t arenaBytes() const;     // after the last run; -1: unknown
+  int64_t reservedBytes() const;  // before the first run; -1: unknown
 
   bool canRun() const;  // its weights were found
 

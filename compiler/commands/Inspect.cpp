@@ -4,144 +4,187 @@
 #include "compiler/commands/Artefact.h"
 #include "compiler/commands/Commands.h"
 #include "compiler/commands/Inputs.h"
+#include "compiler/commands/LibraryFile.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace onnxc {
 
-// `described`: what the artefact's own JSON says of them, or null.
-static void writePorts(llvm::json::OStream &json, llvm::StringRef key, const std::vector<Port> &ports, const llvm::json::Array *described) {
-  json.attributeArray(key, [&] {
-    for (const auto &[i, p] : llvm::enumerate(ports))
-      json.object([&, i = i, &p = p] {
-        const DType *type = findDType(p.dtype);
-        json.attribute("name", p.name);
-        json.attribute("kind", kindName(p.kind));
-        json.attribute("type", type ? type->name : "?");
-        json.attributeArray("shape", [&] {
-          for (size_t d = 0; d < p.dims.size(); ++d)
-            p.dims[d] >= 0 ? json.value(p.dims[d]) : p.symbols[d].empty() ? json.value(nullptr) : json.value(p.symbols[d]);
-        });
-        if (p.hasDefault)
-          json.attribute("has_default", true);
-        const llvm::json::Object *own = described && i < described->size() ? (*described)[i].getAsObject() : nullptr;
-        if (const llvm::json::Array *keys = own ? own->getArray("keys") : nullptr)
-          json.attribute("keys", llvm::json::Array(*keys));
-      });
-  });
+// What is told of: the library, what it says of itself, and where this machine can load it, itself.
+namespace {
+struct Inspected {
+  std::string path;  // of the library
+  llvm::json::Object description;
+  std::unique_ptr<Artefact> artefact;
+  bool ran = false;  // on inputs of the smallest sizes
+
+  int64_t fileBytes() const {
+    uint64_t size = 0;
+    return llvm::sys::fs::file_size(path, size) ? -1 : int64_t(size);
+  }
+  int64_t weightBytes() const { return description.getInteger("weights_bytes").value_or(0); }
+  // That holds the weights; "": the library.
+  std::string weightsFile() const { return description.getString("weights") == "external" ? path + ".weights" : ""; }
+  int64_t arenaBytes() const { return artefact ? artefact->arenaBytes() : -1; }
+  int64_t reservedBytes() const { return artefact ? artefact->reservedBytes() : -1; }
+};
+}  // namespace
+
+// The objects of an array.
+static std::vector<const llvm::json::Object *> objects(const llvm::json::Object &of, llvm::StringRef key) {
+  std::vector<const llvm::json::Object *> list;
+  if (const llvm::json::Array *array = of.getArray(key))
+    for (const llvm::json::Value &value : *array)
+      if (const llvm::json::Object *object = value.getAsObject())
+        list.push_back(object);
+  return list;
 }
 
-static void printJson(const Artefact &artefact) {
+static void printJson(Inspected &library) {
   llvm::json::OStream json(llvm::outs(), 1);
-  llvm::Expected<llvm::json::Value> own = llvm::json::parse(artefact.json());
-  llvm::json::Object *model = own ? own->getAsObject() : nullptr;
   json.object([&] {
-    writePorts(json, "inputs", artefact.inputs(), nullptr);
-    writePorts(json, "outputs", artefact.outputs(), model ? model->getArray("outputs") : nullptr);
-    json.attribute("file_bytes", artefact.fileBytes());
-    json.attribute("weight_bytes", artefact.weightBytes());
-    if (std::string file = artefact.weightsFile(); !file.empty())
+    for (const char *key : {"inputs", "outputs"})
+      if (llvm::json::Value *ports = library.description.get(key)) {
+        json.attribute(key, *ports);
+        library.description.erase(key);
+      }
+    json.attribute("file_bytes", library.fileBytes());
+    json.attribute("weight_bytes", library.weightBytes());
+    if (std::string file = library.weightsFile(); !file.empty())
       json.attribute("weights_file", llvm::json::fixUTF8(file));
-    json.attribute("arena_bytes", artefact.arenaBytes());
-    json.attribute("reserved_bytes", artefact.reservedBytes());
-    if (!model) {
-      llvm::consumeError(own.takeError());
-      return;
-    }
-    for (const char *shownAbove : {"inputs", "outputs"})
-      model->erase(shownAbove);
-    json.attribute("model", std::move(*model));
+    json.attribute("arena_bytes", library.arenaBytes());
+    json.attribute("reserved_bytes", library.reservedBytes());
+    json.attribute("model", std::move(library.description));
   });
   llvm::outs() << "\n";
 }
 
-static void printPorts(llvm::StringRef title, const std::vector<Port> &ports) {
-  for (const Port &p : ports) {
-    llvm::outs() << llvm::left_justify(title, 10) << p.name << "  " << p.type() << (p.hasDefault ? ", has a default" : "") << "\n";
+// "sequence of float32[batch,3]"
+static std::string typeText(const llvm::json::Object &port) {
+  Value::Kind kind = Value::Tensor;
+  for (Value::Kind k : {Value::Sequence, Value::Optional, Value::Map})
+    if (port.getString("kind") == kindName(k))
+      kind = k;
+  std::optional<std::vector<std::string>> sizes;
+  if (const llvm::json::Array *shape = port.getArray("shape")) {
+    sizes.emplace();
+    for (const llvm::json::Value &size : *shape)
+      sizes->push_back(size.getAsInteger() ? std::to_string(*size.getAsInteger()) : size.getAsString().value_or("?").str());
+  }
+  return portType(kind, port.getString("type").value_or("?"), sizes);
+}
+
+static void printPorts(llvm::StringRef title, const llvm::json::Object &description) {
+  llvm::StringRef key = title;
+  for (const llvm::json::Object *port : objects(description, key)) {
+    llvm::outs() << llvm::left_justify(title, 10) << port->getString("name").value_or("") << "  " << typeText(*port)
+                 << (port->getBoolean("has_default").value_or(false) ? ", has a default" : "") << "\n";
     title = "";
   }
 }
 
 // "sizes     batch 1 to 16, mostly 8", a line for each symbol of which flags said something.
-static void printRanges(const std::vector<Port> &inputs) {
+static void printRanges(const llvm::json::Object &description) {
   llvm::StringRef title = "sizes";
-  llvm::StringSet<> shown;
-  for (const Port &p : inputs)
-    for (size_t d = 0; d < p.ranges.size(); ++d) {
-      const SizeRange &range = p.ranges[d];
-      std::string name = p.symbols[d].empty() ? "dim " + std::to_string(d) + " of " + p.name : p.symbols[d];
-      if (!range.isSaid() || !shown.insert(name).second)
-        continue;
-      llvm::outs() << llvm::left_justify(title, 10) << name << " " << range.least;
-      range.most == INT64_MAX ? llvm::outs() << " or more" : llvm::outs() << " to " << range.most;
-      if (range.expected >= 0)
-        llvm::outs() << ", mostly " << range.expected;
-      llvm::outs() << "\n";
-      title = "";
-    }
+  for (const llvm::json::Object *symbol : objects(description, "symbols")) {
+    std::optional<int64_t> least = symbol->getInteger("min"), expected = symbol->getInteger("opt"), most = symbol->getInteger("max");
+    if (!least && !expected && !most)
+      continue;
+    llvm::outs() << llvm::left_justify(title, 10);
+    if (std::optional<llvm::StringRef> name = symbol->getString("name"))
+      llvm::outs() << *name;
+    else
+      llvm::outs() << "dim " << symbol->getInteger("dim").value_or(0) << " of " << symbol->getString("input").value_or("");
+    llvm::outs() << " " << least.value_or(0);
+    most ? llvm::outs() << " to " << *most : llvm::outs() << " or more";
+    if (expected)
+      llvm::outs() << ", mostly " << *expected;
+    llvm::outs() << "\n";
+    title = "";
+  }
 }
 
 // At which sizes a run on the smallest shapes is.
-static llvm::StringRef smallestSizes(const Artefact &artefact) {
-  bool hasSymbols = llvm::any_of(artefact.inputs(), [](const Port &p) { return p.rank < 0 || llvm::is_contained(p.dims, -1); });
-  bool hasRanges =
-      llvm::any_of(artefact.inputs(), [](const Port &p) { return llvm::any_of(p.ranges, [](auto &r) { return r.isSaid(); }); });
+static llvm::StringRef smallestSizes(const llvm::json::Object &description) {
+  bool hasRanges = false, hasSymbols = false;
+  for (const llvm::json::Object *symbol : objects(description, "symbols"))
+    hasRanges |= symbol->get("min") || symbol->get("opt") || symbol->get("max");
+  for (const llvm::json::Object *input : objects(description, "inputs")) {
+    const llvm::json::Array *shape = input->getArray("shape");
+    hasSymbols |= !shape || !llvm::all_of(*shape, [](const llvm::json::Value &size) { return size.getAsInteger().has_value(); });
+  }
   return hasRanges ? " at the smallest sizes" : hasSymbols ? " when symbolic dims are 1" : "";
 }
 
 // Memory that a context takes when it is made, or else what a run on the smallest shapes takes.
-static void printMemory(const Artefact &artefact, bool ran) {
-  llvm::Expected<llvm::json::Value> own = llvm::json::parse(artefact.json());
-  const llvm::json::Object *model = own ? own->getAsObject() : nullptr;
-  if (std::optional<int64_t> results = model && artefact.canRun() ? model->getInteger("reserved_result_bytes") : std::nullopt)
-    llvm::outs() << "memory    " << artefact.reservedBytes() << " bytes beside the weights, and " << *results
+static void printMemory(const Inspected &library) {
+  std::optional<int64_t> results = library.description.getInteger("reserved_result_bytes");
+  if (!library.artefact)
+    llvm::outs() << "memory    is known where the library runs: " << otherTarget(library.path) << "\n";
+  else if (results && library.artefact->canRun())
+    llvm::outs() << "memory    " << library.reservedBytes() << " bytes beside the weights, and " << *results
                  << " of results, for the largest sizes, taken with the context\n";
-  else if (ran && artefact.arenaBytes() >= 0)
-    llvm::outs() << "memory    " << artefact.arenaBytes() << " bytes beside the weights" << smallestSizes(artefact) << "\n";
-  if (!own)
-    llvm::consumeError(own.takeError());
+  else if (library.ran && library.arenaBytes() >= 0)
+    llvm::outs() << "memory    " << library.arenaBytes() << " bytes beside the weights" << smallestSizes(library.description) << "\n";
 }
 
-// Lines from what the artefact says of itself.
-static void printOrigin(llvm::StringRef text) {
-  llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(text);
-  const llvm::json::Object *own = parsed ? parsed->getAsObject() : nullptr;
-  if (!own) {
-    llvm::consumeError(parsed.takeError());
-    return;
-  }
+static void printOrigin(const llvm::json::Object &own) {
   auto words = [&](llvm::StringRef key) {
     std::string line;
-    if (const llvm::json::Array *list = own->getArray(key))
+    if (const llvm::json::Array *list = own.getArray(key))
       for (const llvm::json::Value &v : *list)
         line += (line.empty() ? "" : ", ") + v.getAsString().value_or("").str();
     return line;
   };
-  auto word = [&](llvm::StringRef key) { return own->getString(key).value_or("").str(); };
-  llvm::outs() << "model     " << word("model_name") << ", opset " << own->getInteger("opset").value_or(0) << ", IR "
-               << own->getInteger("ir_version").value_or(0);
+  auto word = [&](llvm::StringRef key) { return own.getString(key).value_or("").str(); };
+  llvm::outs() << "model     " << word("model_name") << ", opset " << own.getInteger("opset").value_or(0) << ", IR "
+               << own.getInteger("ir_version").value_or(0);
   if (std::string producer = word("producer"); !producer.empty())
     llvm::outs() << ", made by " << producer;
   llvm::outs() << "\n          " << word("model_hash") << "\n";
   llvm::outs() << "compiled  by " << word("compiler") << " for " << words("isas") << "; " << words("flags") << "\n";
-  if (const llvm::json::Object *metadata = own->getObject("metadata"))
+  if (const llvm::json::Object *metadata = own.getObject("metadata"))
     for (const auto &[key, value] : *metadata)
       llvm::outs() << "metadata  " << key.str() << ": " << value.getAsString().value_or("") << "\n";
 }
 
-static void printSizes(const Artefact &artefact) {
-  llvm::outs() << "library   " << artefact.fileBytes() << " bytes";
-  if (std::string file = artefact.weightsFile(); !file.empty())
-    llvm::outs() << "\nweights   " << artefact.weightBytes() << " bytes in '" << file << "'\n";
+static void printSizes(const Inspected &library) {
+  llvm::outs() << "library   " << library.fileBytes() << " bytes";
+  if (std::string file = library.weightsFile(); !file.empty())
+    llvm::outs() << "\nweights   " << library.weightBytes() << " bytes in '" << file << "'\n";
   else
-    llvm::outs() << ", of which weights " << artefact.weightBytes() << "\n";
+    llvm::outs() << ", of which weights " << library.weightBytes() << "\n";
+}
+
+// Loads the library, or the model as one, where this machine can, and runs it once.
+static llvm::Error load(const std::string &path, const Options &code, Inspected &library) {
+  if (isLibrary(path) && !otherTarget(path).empty()) {
+    library.path = path;
+    return readDescription(path, path).moveInto(library.description);
+  }
+  LoadOptions options;
+  options.mayLackWeights = true;
+  if (llvm::Error error = Artefact::open(path, code, options).moveInto(library.artefact))
+    return error;
+  library.path = library.artefact->path();
+  library.description = library.artefact->description();
+  // Inputs of the smallest shapes show the arena; a model that refuses them has no figure.
+  InputOptions inputs;
+  inputs.smallest = true;
+  llvm::Expected<std::vector<Value>> values = makeInputs(*library.artefact, inputs);
+  if (values)
+    library.ran = library.artefact->canRun() && !llvm::errorToBool(firstRun(*library.artefact, inputs, *values));
+  else
+    llvm::consumeError(values.takeError());
+  return llvm::Error::success();
 }
 
 int inspectMain(int argc, const char *const *argv) {
-  CLI::App app("Prints inputs, outputs, memory and origin of a model (compiled on the way) or of a library made by onnxc.",
-               "onnxc inspect");
+  CLI::App app(
+      "Prints inputs, outputs, memory and origin of a model (compiled on the way) or of a library made by onnxc, for whatever machine.",
+      "onnxc inspect");
   std::string path;
   bool json = false;
   Options code;
@@ -150,28 +193,19 @@ int inspectMain(int argc, const char *const *argv) {
   if (auto exit = parseCommandLine(app, argc, argv))
     return *exit;
   code.json = json;
-  LoadOptions load;
-  load.mayLackWeights = true;
-  auto artefact = Artefact::open(path, code, load);
-  if (!artefact)
-    return report(artefact.takeError());
-  // One run on inputs of the smallest shapes shows the arena; a model that refuses them has no figure.
-  InputOptions inputs;
-  inputs.smallest = true;
-  llvm::Expected<std::vector<Value>> values = makeInputs(**artefact, inputs);
-  bool ran = values && (*artefact)->canRun() && !llvm::errorToBool(firstRun(**artefact, inputs, *values));
-  if (!values)
-    llvm::consumeError(values.takeError());
+  Inspected library;
+  if (llvm::Error error = load(path, code, library))
+    return report(std::move(error));
   if (json) {
-    printJson(**artefact);
+    printJson(library);
     return ExitOk;
   }
-  printPorts("inputs", (*artefact)->inputs());
-  printPorts("outputs", (*artefact)->outputs());
-  printRanges((*artefact)->inputs());
-  printSizes(**artefact);
-  printMemory(**artefact, ran);
-  printOrigin((*artefact)->json());
+  printPorts("inputs", library.description);
+  printPorts("outputs", library.description);
+  printRanges(library.description);
+  printSizes(library);
+  printMemory(library);
+  printOrigin(library.description);
   return ExitOk;
 }
 

@@ -334,8 +334,30 @@ def cannot_run_here(s, folder):
     text = s.onnxc("run", save(relu_model(2, 3), folder / "m.onnx"), *TARGET, code=2).stderr
     if "this machine cannot run" not in text:
         return text
-    text = s.onnxc("inspect", s.compile(relu_model(2, 3), folder, *TARGET), code=1).stderr
+    text = s.onnxc("bench", s.compile(relu_model(2, 3), folder, *TARGET), code=1).stderr
     return None if "is made for aarch64-linux-gnu: this machine cannot run it" in text else text
+
+
+@SUITE.check
+def inspects_what_cannot_run_here(s, folder):
+    """A library of another machine tells what this machine's own does but what only a run shows; one that was damaged, that it was."""
+    flags = ["--max-shapes", "x=40x96", "--weights", "external"]
+    facts = [json.loads(s.onnxc("inspect", s.compile(mlp_model(), folder, *flags, *target), "--json").stdout) for target in ((), TARGET)]
+    for key in ("inputs", "outputs", "weight_bytes", "weights_file"):
+        if facts[0][key] != facts[1][key]:
+            return f"{key}: {facts[0][key]}, {facts[1][key]}"
+    library = folder / "model.so"
+    text = s.onnxc("inspect", library).stdout
+    for words in ("inputs    x  float32[batch,96]\n", "\nsizes     batch 0 to 40\n", "\nmemory    is known where the library runs: aarch64-linux-gnu\n", " for armv8-a; -O3, --max-shapes x=40x96, "):
+        if words not in text:
+            return f"{words} not in {text}"
+    content = library.read_bytes()
+    for damaged, words in ((content[:2000], "is no library made by this version of onnxc: "), (content.replace(b".onnxc.json", b".xnnxc.json"), "it does not describe itself")):
+        library.write_bytes(damaged)
+        text = s.onnxc("inspect", library, code=1).stderr
+        if words not in text:
+            return text
+    return None
 
 
 def main():
