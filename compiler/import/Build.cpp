@@ -29,7 +29,7 @@ using Scopes = std::vector<std::unordered_map<std::string, Value>>;
 
 class Builder {
 public:
-  Builder(ModelFile &file, Walker &walker, MLIRContext *context) : file(file), walker(walker), context(context), b(context) {}
+  Builder(ModelFile &file, Walker &walker, MLIRContext *context) : file(file), walker(walker), context(context), b(context), unusedCustomOps(walker.customOps) {}
 
   OwningOpRef<ModuleOp> module() {
     const Graph &graph = file.model.graph();
@@ -52,6 +52,8 @@ public:
       if (const pb::TypeProto &type = graph.output(i).type(); type.tensor_type().has_shape())
         function.setResultAttr(i, onnx::kRankAttr, b.getIndexAttr(type.tensor_type().shape().dim_size()));
     }
+    for (const std::string &name : unusedCustomOps)
+      emitWarning(module->getLoc()) << "--custom-op " << name << ": no node of the model has this operator";
     return module;
   }
 
@@ -345,6 +347,7 @@ private:
         return fail(loc, "attribute '" + attr.name() + "' is a graph or a type, which a custom operator cannot have");
     if (!attributes(node, own))
       return false;
+    unusedCustomOps.erase(plainName(node.domain()) + "::" + node.op_type());
     std::string symbol = plainName(node.domain()) + "_" + node.op_type();
     std::replace_if(symbol.begin(), symbol.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
     state.addAttribute("symbol", b.getStringAttr(symbol));
@@ -404,6 +407,7 @@ private:
   Scopes scopes;
   std::unordered_set<std::string> missing;  // results of nodes that failed
   std::vector<std::string> enclosing;       // the nodes whose bodies are being built
+  std::set<std::string> unusedCustomOps;    // so far
 };
 }  // namespace
 

@@ -202,6 +202,9 @@ def custom_operator_says_what_is_wrong(s, folder):
              (["--custom-op", "my.ops::Pairs=x.a", "--custom-op", "my.ops::Pairs=y.a"], model, 2, "'my.ops::Pairs' cannot come from both 'x.a' and 'y.a'"),
              (["--custom-op", f"my.ops::Pairs={archive}", "--target", "aarch64-linux-gnu"], model, 1, "pairs.o) is incompatible with aarch64linux"),
              (["--custom-op", f"my.ops::Pairs={folder}/no.a"], model, 1, "no file")]
+    text = s.onnxc(model, "-o", folder / "m.so", "--custom-op", f"my.ops::Pairs={archive}", "--custom-op", f"my.ops::Pair={archive}").stderr
+    if text != f"onnxc: warning: {model}: --custom-op my.ops::Pair: no node of the model has this operator\n":
+        return text
     for flags, path, code, word in cases:
         text = s.onnxc(path, "-o", folder / "o.so", *flags, code=code).stderr
         if word not in text:
