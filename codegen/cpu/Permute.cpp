@@ -13,9 +13,10 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
-constexpr int64_t lastBlock = 128;  // with 64 of `first` at most a unit of work: 32 KiB of f32, the nearest cache
-constexpr int64_t laneBytes = 16;   // of a register: x86 shuffles freely within these
-constexpr int64_t fewest = 4;       // side of the smallest square
+// Elements of `first` and `last` that are a unit of work at most: 32 KiB of f32, the nearest cache.
+constexpr int64_t firstInSquares = 64, lastInSquares = 128, inTurns = 2048;
+constexpr int64_t laneBytes = 16;  // of a register: x86 shuffles freely within these
+constexpr int64_t fewest = 4;      // side of the smallest square
 
 // An equal part of a dim.
 struct Range {
@@ -29,9 +30,10 @@ struct Permutation {
   const Access &from, &to;
   size_t first, last;
   Type element;
-  int64_t bytes, most;                 // `most`: side of the largest square
-  std::optional<int64_t> turns;        // size of `last` where it is small and the result of each `first` one run
-  int64_t firstBlock;                  // at most so many of `first` are a unit of work
+  int64_t bytes, most;           // `most`: side of the largest square
+  std::optional<int64_t> turns;  // size of `last` where it is small and the result of each `first` one run
+  std::optional<int64_t> parts;  // size of `first` where it is small and the operand of each `last` one run
+  int64_t firstBlock, lastBlock;
   bool alongLast;                      // squares follow each other along `last`
   Value source, target, across, down;  // addresses of the outer indices; bytes from one of `last` to the next, of `first` in the result
 
@@ -39,10 +41,15 @@ struct Permutation {
       : c(c), space(space), from(space.accesses[0]), to(space.accesses[1]), first(first), last(space.sizes.size() - 1),
         element(c.b.getIntegerType(storageBytes(from.element) * 8)), bytes(storageBytes(from.element)),
         most(std::min<int64_t>(16, std::max<int64_t>(c.vectorBits / 8, laneBytes) / bytes)) {
-    auto size = dyn_cast<AffineConstantExpr>(space.sizes[last]);
-    if (size && size.getValue() >= 2 && size.getValue() <= 4 && to.strides[first] == space.sizes[last])
-      turns = size.getValue();
-    firstBlock = turns ? 2048 : 64;
+    auto few = [&](size_t d, AffineExpr stride) {
+      auto size = dyn_cast<AffineConstantExpr>(space.sizes[d]);
+      bool isFew = size && size.getValue() >= 2 && size.getValue() <= 4 && stride == space.sizes[d];
+      return isFew ? std::optional(size.getValue()) : std::nullopt;
+    };
+    turns = few(last, to.strides[first]);
+    parts = turns ? std::nullopt : few(first, from.strides[last]);
+    firstBlock = turns ? inTurns : firstInSquares;
+    lastBlock = parts ? inTurns : lastInSquares;
   }
 
   Value step(const Access &a, size_t d) { return c.mul(space.value(a.strides[d]), bytes); }
@@ -137,6 +144,31 @@ struct Permutation {
     c.when(holds(i, lanes), vectors, elements);
   }
 
+  // The opposite: every `count`-th element of a run is one row's.
+  void unweave(int64_t count, const Range &j) {
+    int64_t lanes = most;
+    auto vectors = [&] {
+      steps(j, lanes, [&](Value at) {
+        Value run = c.load(c.vec(element, count * lanes), read(c.n(0), at), bytes);
+        for (int64_t r = 0; r < count; ++r) {
+          SmallVector<int32_t> own;
+          for (int64_t k = 0; k < lanes; ++k)
+            own.push_back(k * count + r);
+          c.store(LLVM::ShuffleVectorOp::create(c.b, c.loc, run, run, own), write(c.n(r), at), bytes);
+        }
+      });
+    };
+    auto elements = [&] {
+      c.loop(j.begin, j.end, c.n(1), [&](Value at) {
+        for (int64_t r = 0; r < count; ++r)
+          single(c.n(r), at);
+      });
+    };
+    if (isShorter(j, lanes))
+      return elements();
+    c.when(holds(j, lanes), vectors, elements);
+  }
+
   // In squares of `side`, or smaller ones where a range is too short for that.
   void squares(int64_t side, const Range &i, const Range &j) {
     if (side < fewest)
@@ -197,6 +229,8 @@ struct Permutation {
       }
       if (turns)
         weave(*turns, i);
+      else if (parts)
+        unweave(*parts, j);
       else
         squares(most, i, j);
     });

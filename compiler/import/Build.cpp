@@ -29,7 +29,8 @@ using Scopes = std::vector<std::unordered_map<std::string, Value>>;
 
 class Builder {
 public:
-  Builder(ModelFile &file, Walker &walker, MLIRContext *context) : file(file), walker(walker), context(context), b(context), unusedCustomOps(walker.customOps) {}
+  Builder(ModelFile &file, Walker &walker, MLIRContext *context)
+      : file(file), walker(walker), context(context), b(context), unusedCustomOps(walker.customOps) {}
 
   OwningOpRef<ModuleOp> module() {
     const Graph &graph = file.model.graph();

@@ -10,17 +10,19 @@ using namespace mlir;
 namespace onnxc {
 
 // `Reduce` over axes in ascending order, which stay with size 1: run by run of neighbours, the innermost first, since loops join
-// neighbours.
-template <class Reduce>
+// neighbours. `Outer` is what the runs behind the first are reduced by.
+template <class Reduce, class Outer = Reduce>
 static Value reducedOver(GraphBuilder g, Value v, ArrayRef<int64_t> axes) {
-  while (!axes.empty()) {
+  for (bool inner = true; !axes.empty(); inner = false) {
     size_t n = 1;
     while (n < axes.size() && axes[axes.size() - n - 1] + 1 == axes[axes.size() - n])
       ++n;
     SmallVector<int64_t> shape(rankedType(v).getShape());
     for (int64_t a : axes.take_back(n))
       shape[a] = 1;
-    v = Reduce::create(g.b, g.loc, rankedType(v).clone(shape), v, g.integers(axes.take_back(n)), 1, 0);
+    Type type = rankedType(v).clone(shape);
+    Value run = g.integers(axes.take_back(n));
+    v = inner ? Value(Reduce::create(g.b, g.loc, type, v, run, 1, 0)) : Value(Outer::create(g.b, g.loc, type, v, run, 1, 0));
     axes = axes.drop_back(n);
   }
   return v;
@@ -37,8 +39,8 @@ static std::optional<SmallVector<int64_t>> ascending(ArrayRef<int64_t> given, in
   return fit ? std::optional(axes) : std::nullopt;
 }
 
-// A reduction over axes that are no neighbours.
-template <class Reduce>
+// A reduction over axes that are no neighbours; those of size 1 change nothing beside others.
+template <class Reduce, class Outer = Reduce>
 static LogicalResult separatedAxes(Reduce op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getData()), y = rankedType(op.getReduced());
   ElementsAttr value = op.getAxes() ? onnx::constantValue(op.getAxes()) : ElementsAttr();
@@ -47,7 +49,8 @@ static LogicalResult separatedAxes(Reduce op, PatternRewriter &rewriter) {
   if (!axes || !y || !x.getElementType().isF32() || axes->empty() || axes->back() - axes->front() + 1 == int64_t(axes->size()))
     return rewriter.notifyMatchFailure(op, "neighbouring axes, or not f32 over known ones");
   GraphBuilder g{rewriter, op.getLoc()};
-  Value v = reducedOver<Reduce>(g, op.getData(), *axes);
+  SmallVector<int64_t> longer(llvm::make_filter_range(*axes, [&](int64_t a) { return x.getDimSize(a) != 1; }));
+  Value v = reducedOver<Reduce, Outer>(g, op.getData(), longer.empty() ? ArrayRef(axes->front()) : ArrayRef(longer));
   if (op.getKeepdims())
     rewriter.replaceOp(op, v);
   else
@@ -170,6 +173,9 @@ void populateDecomposeNormPatterns(RewritePatternSet &patterns) {
   patterns.add(separatedAxes<onnx::ReduceMeanOp>);
   patterns.add(separatedAxes<onnx::ReduceMaxOp>);
   patterns.add(separatedAxes<onnx::ReduceMinOp>);
+  patterns.add(separatedAxes<onnx::ReduceSumSquareOp, onnx::ReduceSumOp>);
+  patterns.add(separatedAxes<onnx::ReduceL1Op, onnx::ReduceSumOp>);
+  patterns.add(separatedAxes<onnx::ReduceL2Op>);
   patterns.add(crossEntropy);
 }
 

@@ -13,6 +13,8 @@ static constexpr int64_t kUnknown = ShapedType::kDynamic;
 
 RankedTensorType rankedType(Value v) { return v ? llvm::dyn_cast<RankedTensorType>(v.getType()) : RankedTensorType(); }
 
+bool isView(Operation *op) { return llvm::isa_and_present<onnx::ReshapeOp, onnx::FlattenOp, onnx::SqueezeOp, onnx::UnsqueezeOp>(op); }
+
 SmallVector<int64_t> listOr(std::optional<ArrayRef<int64_t>> given, int64_t n, int64_t otherwise) {
   return given && !given->empty() ? SmallVector<int64_t>(*given) : SmallVector<int64_t>(n, otherwise);
 }

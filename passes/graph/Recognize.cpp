@@ -1,44 +1,22 @@
-// Recognize.cpp: ops that exporters wrote out in pieces: Gelu, Swish, HardSwish, LayerNormalization, RMSNormalization;
-// RecognizeSpectrum.cpp has STFT. Runs after simplify; left out at -O0, where every op stays as the model has it.
+// Recognize.cpp: ops that exporters wrote out in pieces: Gelu, Swish, HardSwish; RecognizeNorm.cpp has normalisations,
+// RecognizeSpectrum.cpp STFT. Runs after simplify; left out at -O0, where every op stays as the model has it.
+#include "dialects/kernel/Families.h"
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/graph/Passes.h"
-#include "passes/graph/Weights.h"
-#include <cmath>
+#include "passes/graph/Recognize.h"
+#include <utility>
 
 using namespace mlir;
 namespace onnxc {
 #define GEN_PASS_DEF_RECOGNIZE
 #include "passes/graph/Passes.h.inc"
 
-// --- matching ---
+// --- activations ---
 
-// constantNumber, but not of f64: the attributes that take its place are f32.
-static std::optional<double> number(Value v) {
-  return onnx::elementType(v) && !onnx::elementType(v).isF64() ? constantNumber(v) : std::nullopt;
-}
-// As near as the precision of constants of a type tells.
-static bool near(std::optional<double> n, double wanted, Type type) {
-  double tolerance = type.isF16() || type.isBF16() ? 4e-3 : 1e-5;
-  return n && std::fabs(*n - wanted) <= tolerance * std::fabs(wanted);
-}
-static bool isNumber(Value v, double wanted) { return near(number(v), wanted, onnx::elementType(v)); }
-
-// The other operand of a commutative `op` when one is `v` or a constant like `n`.
-static Value otherThan(Operation *op, Value v) {
-  return op->getOperand(0) == v ? op->getOperand(1) : op->getOperand(1) == v ? op->getOperand(0) : Value();
-}
-static Value besides(Operation *op, double n) {
-  return isNumber(op->getOperand(1), n) ? op->getOperand(0) : isNumber(op->getOperand(0), n) ? op->getOperand(1) : Value();
-}
-template <typename Op>
-static Value besides(Value v, double n) {
-  auto op = v ? v.getDefiningOp<Op>() : Op();
-  return op ? besides(op.getOperation(), n) : Value();
-}
 // The number that `v` is `x` times of.
 static std::optional<double> timesOf(Value v, Value x) {
   if (v == x)
@@ -67,8 +45,6 @@ static void factors(Value v, SmallVectorImpl<Value> &found, bool root = true) {
   factors(mul.getA(), found, false);
   factors(mul.getB(), found, false);
 }
-
-// --- activations ---
 
 // x cubed: Pow(x, 3) or a product of three.
 static bool isCube(Value v, Value x) {
@@ -165,223 +141,7 @@ static LogicalResult hardSwish(onnx::DivOp op, PatternRewriter &rewriter) {
   return rewriter.notifyMatchFailure(op, "not a ramp of x");
 }
 
-// --- normalisations ---
-
-// Number of trailing axes that `v`, a mean of `x`, is over; 0 when it is not one.
-static int64_t meanOf(Value v, Value x) {
-  auto mean = v ? v.getDefiningOp<onnx::ReduceMeanOp>() : onnx::ReduceMeanOp();
-  auto type = llvm::dyn_cast<RankedTensorType>(x.getType());
-  auto axes = mean && mean.getAxes() ? onnx::integerElements(onnx::constantValue(mean.getAxes())) : std::nullopt;
-  if (!mean || mean.getData() != x || !type || !axes || axes->empty() || !mean.getKeepdims())
-    return 0;
-  for (int64_t &a : *axes)
-    a += a < 0 ? type.getRank() : 0;
-  llvm::sort(*axes);
-  for (auto [i, a] : llvm::enumerate(*axes))
-    if (a != type.getRank() - int64_t(axes->size()) + int64_t(i))
-      return 0;
-  return axes->size();
-}
-static Value baseOfSquare(Value v) {
-  auto square = [](Value v) {
-    if (auto pow = v.getDefiningOp<onnx::PowOp>())
-      return isNumber(pow.getB(), 2) ? pow.getA() : Value();
-    auto mul = v.getDefiningOp<onnx::MulOp>();
-    return mul && mul.getA() == mul.getB() ? mul.getA() : Value();
-  };
-  return square(v);
-}
-
-namespace {
-// 1 / sqrt(mean(centered²) + epsilon) over the last `axes` axes.
-struct Deviation {
-  Value centered;
-  int64_t axes = 0;
-  float epsilon = 0;
-};
-}  // namespace
-
-// `v` is the square root of a mean of squares, plus a small number.
-static std::optional<Deviation> deviation(Value v) {
-  auto root = v.getDefiningOp<onnx::SqrtOp>();
-  auto add = root ? root.getInput().getDefiningOp<onnx::AddOp>() : onnx::AddOp();
-  if (!add)
-    return std::nullopt;
-  for (Value mean : add->getOperands()) {
-    auto reduce = mean.getDefiningOp<onnx::ReduceMeanOp>();
-    auto epsilon = number(otherThan(add, mean));
-    Value centered = reduce ? baseOfSquare(reduce.getData()) : Value();
-    int64_t axes = reduce ? meanOf(mean, reduce.getData()) : 0;
-    if (centered && axes && epsilon && *epsilon > 0 && *epsilon < 0.1)
-      return Deviation{centered, axes, float(*epsilon)};
-  }
-  return std::nullopt;
-}
-// `v` is one over it.
-static std::optional<Deviation> inverseDeviation(Value v) {
-  if (auto reciprocal = v.getDefiningOp<onnx::ReciprocalOp>())
-    return deviation(reciprocal.getInput());
-  auto div = v.getDefiningOp<onnx::DivOp>();
-  return div && isNumber(div.getA(), 1) ? deviation(div.getB()) : std::nullopt;
-}
-
-// What was centred: x where `v` = x - mean(x) over the last `axes` axes.
-static Value uncentered(Value v, int64_t axes) {
-  auto sub = v.getDefiningOp<onnx::SubOp>();
-  return sub && meanOf(sub.getB(), sub.getA()) == axes ? sub.getA() : Value();
-}
-
-static Value onesLike(PatternRewriter &rewriter, Location loc, Value x, int64_t axes) {
-  auto type = llvm::cast<RankedTensorType>(x.getType());
-  auto shape = RankedTensorType::get(type.getShape().take_back(axes), type.getElementType());
-  if (!shape.hasStaticShape())
-    return {};
-  return onnx::ConstantOp::create(rewriter, loc,
-                                  DenseElementsAttr::get(shape, ArrayRef<Attribute>(FloatAttr::get(type.getElementType(), 1.0))));
-}
-
-// Replaces `op`, d.centered over its deviation, by a normalisation with a scale of ones.
-static LogicalResult normalise(Operation *op, const Deviation &d, PatternRewriter &rewriter) {
-  Value x = uncentered(d.centered, d.axes);
-  Value from = x ? x : d.centered;
-  if (from.getType() != op->getResult(0).getType())
-    return rewriter.notifyMatchFailure(op, "the result has another type");
-  Value ones = onesLike(rewriter, op->getLoc(), from, d.axes);
-  if (!ones)
-    return rewriter.notifyMatchFailure(op, "the normalised sizes are not constant");
-  auto axis = rewriter.getI64IntegerAttr(-d.axes);
-  auto epsilon = rewriter.getF32FloatAttr(d.epsilon);
-  Type type = op->getResult(0).getType();
-  if (!x) {
-    rewriter.replaceOpWithNewOp<onnx::RMSNormalizationOp>(op, type, from, ones, axis, epsilon, rewriter.getI64IntegerAttr(1));
-    return success();
-  }
-  auto norm = onnx::LayerNormalizationOp::create(rewriter, op->getLoc(), type, Type(), Type(), from, ones, Value(), axis, epsilon,
-                                                 rewriter.getI64IntegerAttr(1));
-  rewriter.replaceOp(op, norm.getY());
-  return success();
-}
-static LogicalResult normaliseByDiv(onnx::DivOp op, PatternRewriter &rewriter) {
-  auto d = deviation(op.getB());
-  return d && d->centered == op.getA() ? normalise(op, *d, rewriter) : rewriter.notifyMatchFailure(op, "not over a deviation");
-}
-static LogicalResult normaliseByMul(onnx::MulOp op, PatternRewriter &rewriter) {
-  for (Value v : op->getOperands())
-    if (auto d = inverseDeviation(v); d && d->centered == otherThan(op, v))
-      return normalise(op, *d, rewriter);
-  return rewriter.notifyMatchFailure(op, "not times an inverse deviation");
-}
-
-// `v` as a scale or bias of type `wanted`: itself, or a constant without its leading axes of size 1; null for others. Sizes that only the
-// run knows may differ though the types are equal.
-static Value parameter(PatternRewriter &rewriter, Value v, RankedTensorType wanted) {
-  auto type = llvm::dyn_cast<RankedTensorType>(v.getType());
-  if (!wanted.hasStaticShape())
-    return {};
-  if (type == wanted)
-    return v;
-  ElementsAttr value = onnx::constantValue(v);
-  int64_t more = type ? type.getRank() - wanted.getRank() : -1;
-  if (!value || more < 1 || type.getElementType() != wanted.getElementType() || type.getShape().drop_front(more) != wanted.getShape() ||
-      llvm::any_of(type.getShape().take_front(more), [](int64_t d) { return d != 1; }))
-    return {};
-  ElementsAttr same = reshaped(value, wanted);
-  return same ? Value(onnx::ConstantOp::create(rewriter, v.getLoc(), same)) : Value();
-}
-
-namespace {
-// shift = bias - mean * factor
-struct Shift {
-  Value bias, mean, factor;
-};
-}  // namespace
-static SmallVector<Shift> shifts(Value v) {
-  SmallVector<Shift> found;
-  auto add = [&](Value bias, Value product, bool negative) {
-    auto mul = product.getDefiningOp<onnx::MulOp>();
-    for (unsigned i = 0; mul && i < 2; ++i) {
-      auto neg = mul->getOperand(i).getDefiningOp<onnx::NegOp>();
-      if (!negative || neg)
-        found.push_back({bias, negative ? neg.getInput() : mul->getOperand(i), mul->getOperand(1 - i)});
-    }
-  };
-  if (auto sub = v.getDefiningOp<onnx::SubOp>())
-    add(sub.getA(), sub.getB(), false);
-  if (auto sum = v.getDefiningOp<onnx::AddOp>()) {
-    add(sum.getA(), sum.getB(), true);
-    add(sum.getB(), sum.getA(), true);
-  }
-  return found;
-}
-
-// x (r g) + (b - mean(x) (r g)), as TensorFlow writes it.
-static LogicalResult foldedNormalisation(onnx::AddOp op, Value x, const Shift &shift, PatternRewriter &rewriter) {
-  auto pair = shift.factor.getDefiningOp<onnx::MulOp>();
-  auto type = llvm::dyn_cast<RankedTensorType>(x.getType());
-  if (!pair || !type || type != op.getType())
-    return failure();
-  for (Value r : pair->getOperands()) {
-    auto d = inverseDeviation(r);
-    if (!d || meanOf(shift.mean, x) != d->axes || uncentered(d->centered, d->axes) != x)
-      continue;
-    auto wanted = RankedTensorType::get(type.getShape().take_back(d->axes), type.getElementType());
-    Value gamma = parameter(rewriter, otherThan(pair, r), wanted), beta = parameter(rewriter, shift.bias, wanted);
-    if (!gamma || !beta)
-      continue;
-    auto norm = onnx::LayerNormalizationOp::create(rewriter, op.getLoc(), op.getType(), Type(), Type(), x, gamma, beta,
-                                                   rewriter.getI64IntegerAttr(-d->axes), rewriter.getF32FloatAttr(d->epsilon),
-                                                   rewriter.getI64IntegerAttr(1));
-    rewriter.replaceOp(op, norm.getY());
-    return success();
-  }
-  return failure();
-}
-static LogicalResult normaliseFolded(onnx::AddOp op, PatternRewriter &rewriter) {
-  for (Value product : op->getOperands()) {
-    auto scaled = product.getDefiningOp<onnx::MulOp>();
-    if (!scaled)
-      continue;
-    for (const Shift &shift : shifts(otherThan(op, product)))
-      if (Value x = otherThan(scaled, shift.factor); x && succeeded(foldedNormalisation(op, x, shift, rewriter)))
-        return success();
-  }
-  return rewriter.notifyMatchFailure(op, "not a folded normalisation");
-}
-
-// A scale of ones gives way to the constant that the normalised value is multiplied with.
-static LogicalResult takeScale(onnx::MulOp op, PatternRewriter &rewriter) {
-  for (Value v : op->getOperands()) {
-    Operation *norm = v.getDefiningOp();
-    if (!llvm::isa_and_nonnull<onnx::LayerNormalizationOp, onnx::RMSNormalizationOp>(norm) || !v.hasOneUse() || norm->getNumResults() != 1)
-      continue;
-    if (norm->getNumOperands() != 2 || number(norm->getOperand(1)) != 1.0 || v.getType() != op.getType())
-      continue;
-    Value scale = parameter(rewriter, otherThan(op, v), llvm::cast<RankedTensorType>(norm->getOperand(1).getType()));
-    if (!scale)
-      continue;
-    rewriter.setInsertionPoint(op);
-    Operation *copy = rewriter.clone(*norm);
-    copy->setOperand(1, scale);
-    rewriter.replaceOp(op, copy->getResult(0));
-    return success();
-  }
-  return rewriter.notifyMatchFailure(op, "no normalisation with a scale of ones");
-}
-static LogicalResult takeBias(onnx::AddOp op, PatternRewriter &rewriter) {
-  for (Value v : op->getOperands()) {
-    auto norm = v.getDefiningOp<onnx::LayerNormalizationOp>();
-    if (!norm || norm.getB() || !v.hasOneUse() || norm->getNumResults() != 1 || v.getType() != op.getType())
-      continue;
-    Value bias = parameter(rewriter, otherThan(op, v), llvm::cast<RankedTensorType>(norm.getScale().getType()));
-    if (!bias)
-      continue;
-    auto biased = onnx::LayerNormalizationOp::create(rewriter, op.getLoc(), op.getType(), Type(), Type(), norm.getX(), norm.getScale(),
-                                                     bias, norm.getAxisAttr(), norm.getEpsilonAttr(), norm.getStashTypeAttr());
-    rewriter.replaceOp(op, biased.getY());
-    return success();
-  }
-  return rewriter.notifyMatchFailure(op, "no normalisation without a bias");
-}
+// --- images and views ---
 
 // ReduceMean over the rows and columns of images = GlobalAveragePool, which keeps blocked layouts.
 static LogicalResult globalAverage(onnx::ReduceMeanOp op, PatternRewriter &rewriter) {
@@ -394,24 +154,82 @@ static LogicalResult globalAverage(onnx::ReduceMeanOp op, PatternRewriter &rewri
   return success();
 }
 
+// What a contraction or a normalisation gives, perhaps through elementwise ops that belong to it.
+static bool isOfKernel(Value v) {
+  for (Operation *op = v.getDefiningOp(); op && v.hasOneUse(); v = op->getOperand(0), op = v.getDefiningOp())
+    if (!isPointwise(op))
+      return llvm::isa<onnx::MatMulOp, onnx::GemmOp, onnx::LayerNormalizationOp, onnx::RMSNormalizationOp>(op);
+  return false;
+}
+
+// Pointwise(View(x), constants) = View(Pointwise(x, constants)) behind what can compute it in its own kernel: frameworks multiply rows of
+// two axes and give the product its shape before the bias. A constant has one element, or one for each of the last axis, which stays.
+static LogicalResult pointwiseBeforeView(Operation *op, PatternRewriter &rewriter) {
+  auto type = isPointwise(op) ? rankedType(op->getResult(0)) : RankedTensorType();
+  Value view;
+  for (Value v : type ? op->getOperands() : ValueRange())
+    if (!onnx::constantValue(v) && std::exchange(view, v))
+      return rewriter.notifyMatchFailure(op, "several values");
+  SmallVector<Operation *> views;  // from the last to the first
+  Value x = view;
+  for (; x && isView(x.getDefiningOp()) && x.hasOneUse(); x = x.getDefiningOp()->getOperand(0))
+    views.push_back(x.getDefiningOp());
+  if (views.empty() || rankedType(view).getShape() != type.getShape())
+    return rewriter.notifyMatchFailure(op, "not of a view");
+  auto from = rankedType(x);
+  if (!from || from.getRank() == 0 || type.getRank() == 0 || !isOfKernel(x))
+    return rewriter.notifyMatchFailure(op, "nothing whose kernel computes it");
+  bool sameLast = from.getShape().back() == type.getShape().back() && !ShapedType::isDynamic(type.getShape().back());
+  SmallVector<Value> operands;
+  for (Value v : op->getOperands()) {
+    auto own = rankedType(v);
+    if (v == view) {
+      operands.push_back(x);
+      continue;
+    }
+    int64_t count = own && own.hasStaticShape() ? own.getNumElements() : -1;
+    bool isLast = sameLast && count == type.getShape().back() && own.getRank() > 0 && own.getShape().back() == count;
+    if (count != 1 && !isLast)
+      return rewriter.notifyMatchFailure(op, "a constant along other axes");
+    auto flat = RankedTensorType::get(count == 1 ? ArrayRef<int64_t>() : ArrayRef(count), own.getElementType());
+    ElementsAttr same = reshaped(onnx::constantValue(v), flat);
+    if (!same)
+      return rewriter.notifyMatchFailure(op, "a constant that has no other shape");
+    operands.push_back(onnx::ConstantOp::create(rewriter, v.getLoc(), same));
+  }
+  Operation *last = rewriter.clone(*op);
+  last->setOperands(operands);
+  last->getResult(0).setType(from.clone(type.getElementType()));
+  for (Operation *each : llvm::reverse(views)) {
+    Operation *next = rewriter.clone(*each);
+    next->setOperand(0, last->getResult(0));
+    next->getResult(0).setType(rankedType(each->getResult(0)).clone(type.getElementType()));
+    last = next;
+  }
+  rewriter.replaceOp(op, last);
+  return success();
+}
+
 void populateRecognizePatterns(RewritePatternSet &patterns) {
   patterns.add(gelu);
   patterns.add(swish);
   patterns.add(hardSwish);
-  patterns.add(normaliseByDiv);
-  patterns.add(normaliseByMul);
-  patterns.add(normaliseFolded);
-  patterns.add(takeScale);
-  patterns.add(takeBias);
   patterns.add(globalAverage);
 }
 
 namespace {
+struct PointwiseBeforeView : RewritePattern {
+  PointwiseBeforeView(MLIRContext *c) : RewritePattern(MatchAnyOpTypeTag(), 1, c) {}
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override { return pointwiseBeforeView(op, rewriter); }
+};
+
 struct Recognize : impl::RecognizeBase<Recognize> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     populateRecognizePatterns(patterns);
+    populateNormPatterns(patterns);
     populateSpectrumPatterns(patterns);
+    patterns.add<PointwiseBeforeView>(&getContext());
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))

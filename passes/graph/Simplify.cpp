@@ -6,6 +6,7 @@
 #include "dialects/onnx/Tensor.h"
 #include "dialects/onnx/Vision.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/graph/GraphBuilder.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Weights.h"
 
@@ -91,8 +92,6 @@ static LogicalResult plainPower(onnx::PowOp op, PatternRewriter &rewriter) {
 }
 
 // --- views ---
-
-static bool isView(Operation *op) { return op && llvm::isa<onnx::ReshapeOp, onnx::FlattenOp, onnx::SqueezeOp, onnx::UnsqueezeOp>(op); }
 
 // View(constant) = the constant under another shape.
 static LogicalResult viewOfConstant(Operation *op, PatternRewriter &rewriter) {

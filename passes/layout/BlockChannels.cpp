@@ -65,6 +65,9 @@ static Conversion conversionOf(Operation *op) {
                                                      {"Concat", &Blocker::concat},
                                                      {"Split", &Blocker::split},
                                                      {"Slice", &Blocker::slice},
+                                                     {"Squeeze", &Blocker::view},
+                                                     {"Unsqueeze", &Blocker::view},
+                                                     {"Reshape", &Blocker::view},
                                                      {"LRN", &Blocker::response},
                                                      {"packed.Block", &Blocker::toBlocks},
                                                      {"packed.Unblock", &Blocker::fromBlocks}};
@@ -72,7 +75,25 @@ static Conversion conversionOf(Operation *op) {
   return found != byName.end() ? found->second : staysFinite(op) && !wastesLanes(op) ? &Blocker::pointwise : nullptr;
 }
 
-bool isReadInBlocks(Value v) { return llvm::any_of(v.getUsers(), conversionOf) || isReadByGroups(v); }
+// Whether `op` puts the pixels of the same images on other axes: that is a view of blocks too.
+static bool isViewOfBlocks(Operation *op) {
+  Value from = op->getOperand(0), to = op->getResult(0);
+  if (!isView(op) || !isImage(from) || !isImage(to))
+    return false;
+  auto source = rankedType(from), target = rankedType(to);
+  ArrayRef<int64_t> before = source.getShape().drop_front(2), behind = target.getShape().drop_front(2);
+  if (source.getShape().take_front(2) != target.getShape().take_front(2))
+    return false;
+  if (!isa<onnx::ReshapeOp>(op) && onnx::blockedType(source) == onnx::blockedType(target))
+    return true;
+  return ShapedType::isStaticShape(before) && ShapedType::isStaticShape(behind) &&
+         ShapedType::getNumElements(before) == ShapedType::getNumElements(behind) && ShapedType::getNumElements(before) != 0;
+}
+
+static bool readsInBlocks(Operation *user) {
+  return conversionOf(user) && (!isView(user) || (isViewOfBlocks(user) && isReadInBlocks(user->getResult(0))));
+}
+bool isReadInBlocks(Value v) { return llvm::any_of(v.getUsers(), readsInBlocks) || isReadByGroups(v); }
 
 // `v` with four axes.
 Value Blocker::image(Value v, Location loc) {
@@ -242,6 +263,24 @@ bool Blocker::pointwise(Operation *op) {
   copy->setOperands(operands);
   copy->getResult(0).setType(onnx::blockedType(rankedType(result)));
   done(op, copy->getResult(0));
+  return true;
+}
+
+// Rows that are convolved as images of one, [N, C, W] and [N, C, 1, W], are one value in blocks; other pixels are a view of it.
+bool Blocker::view(Operation *op) {
+  auto it = blocked.find(op->getOperand(0));
+  Value result = op->getResult(0);
+  // What joins or cuts it works as well on plain values, unless its own results are read in blocks.
+  auto reads = [](Operation *user) {
+    return readsInBlocks(user) && (!isa<onnx::ConcatOp, onnx::SplitOp, onnx::SliceOp, onnx::PackedBlockOp>(user) ||
+                                   llvm::any_of(user->getResults(), isReadInBlocks));
+  };
+  if (it == blocked.end() || !isViewOfBlocks(op) || llvm::none_of(result.getUsers(), reads))
+    return false;
+  auto type = onnx::blockedType(rankedType(result));
+  SmallVector<int64_t> shape(type.getShape());
+  shape[0] = 0;
+  done(op, it->second.getType() == type ? it->second : GraphBuilder{b, op->getLoc()}.reshape(it->second, shape));
   return true;
 }
 

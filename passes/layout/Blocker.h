@@ -72,6 +72,7 @@ struct Blocker {
   bool concat(mlir::Operation *op);
   bool split(mlir::Operation *op);
   bool slice(mlir::Operation *op);
+  bool view(mlir::Operation *op);
   // Conversions that earlier passes wrote are like this pass's own.
   bool toBlocks(mlir::Operation *op);
   bool fromBlocks(mlir::Operation *op);

@@ -435,6 +435,12 @@ static bool wholePlane(const Window &w) {
   return whole;
 }
 
+// Leaves out the columns of images of one column, so that vectors lie along the rows.
+static void dropColumn(Window &w) {
+  for (int64_t d = w.rank - 1; d > 0 && w.in[d] == 1 && w.kernel[d] == 1 && w.begin[d] == 0 && w.end[d] == 0; --d)
+    w.rank = d;
+}
+
 // The last attribute: storage_order of MaxPool, count_include_pad of AveragePool. Windows that are wide or far apart are left to the
 // oracle, and so is the whole operand where it holds a NaN.
 template <class Op, int32_t (*Oracle)(const onnxc_args *)>
@@ -444,10 +450,11 @@ static int32_t pool(const onnxc_args *a) {
   WindowAttrs attrs = {&a->attr[0], &a->attr[1], &a->attr[2], &a->attr[3], &a->attr[4]};
   ONNXC_TRY(readWindow(in, a->out[0], nullptr, attrs, w));
   ONNXC_CHECK(in.dims[0] == a->out[0].dims[0] && in.dims[1] == a->out[0].dims[1], ONNXC_K_SHAPE);
-  int64_t last = w.rank - 1;
   if constexpr (sizeof(typename Op::Type) == sizeof(float))
     if (hasOutput(a, 1) && w.rank >= 1 && w.inPlane() <= INT32_MAX)
       return maxPoolIndices(a, w);
+  dropColumn(w);
+  int64_t last = w.rank - 1;
   if (hasOutput(a, 1) || w.rank < 1 || w.kernelSize() < 1 || product(w.kernel, 0, last) > kRows ||
       (w.kernel[last] - 1) * w.dilation[last] >= kColumns / 2 || w.stride[last] > kColumns)
     return Oracle(a);

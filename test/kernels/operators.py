@@ -24,7 +24,7 @@ def whole(top, *shape, dtype=np.int64):
 
 
 for _dtype in (np.float32, np.float64, np.float16, np.uint8):
-    for _shape, _perm in (((2, 7, 9, 5), (0, 3, 1, 2)), ((1, 20, 33, 3), (0, 3, 1, 2)), ((1, 3, 33, 20), (0, 2, 3, 1)), ((2, 17, 40), (0, 2, 1)), ((70, 4), (1, 0)),
+    for _shape, _perm in (((2, 7, 9, 5), (0, 3, 1, 2)), ((1, 20, 33, 3), (0, 3, 1, 2)), ((1, 3, 33, 20), (0, 2, 3, 1)), ((2, 2500, 2), (0, 2, 1)), ((3, 7, 4), (0, 2, 1)), ((2, 17, 40), (0, 2, 1)), ((70, 4), (1, 0)),
                           ((5, 66, 19, 16), (0, 3, 1, 2)), ((130, 1100), (1, 0)), ((3, 4, 5, 6), (3, 2, 1, 0)), ((2, 129, 65), (2, 1, 0))):
         case(f"transpose_{np.dtype(_dtype).name} {'x'.join(map(str, _shape))}_{''.join(map(str, _perm))}", "Transpose",
              {"x": whole(250, *_shape).astype(_dtype)}, perm=_perm)
@@ -181,6 +181,11 @@ for _op in ("MaxPool", "AveragePool"):
     for _size in (3, 7, 9, 14, 15, 21):  # rows of quarters, halves and whole vectors
         for _stride in (1, 2):
             case(f"pool {_op}_{_size}_{_stride}", _op, {"x": floats(2, 3, _size, _size)}, kernel_shape=[3, 3], strides=[_stride] * 2, pads=[1, 1, 1, 1])
+    case(f"pool {_op}_column", _op, {"x": floats(2, 3, 41, 1)}, kernel_shape=[3, 1], strides=[2, 1], pads=[1, 0, 0, 0])
+for _op in ("ReduceSumSquare", "ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean"):
+    case(f"reduce_separate {_op}", _op, {"x": floats(3, 4, 5, 6)}, {"axes": np.int64([0, 2, 3])}, keepdims=0)
+    case(f"reduce_separate {_op}_ones", _op, {"x": floats(1, 4, 5, 1)}, {"axes": np.int64([-4, 2, 3])}, keepdims=1)
+    case(f"reduce_separate {_op}_only_ones", _op, {"x": floats(1, 4, 5, 1)}, {"axes": np.int64([0, 3])}, keepdims=0)
 case("pool bytes", "MaxPool", {"x": whole(250, 2, 3, 9, 20, dtype=np.uint8)}, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
 _holes = floats(2, 3, 9, 20)
 _holes[0, 1, 3, 4:7] = np.nan

@@ -48,6 +48,21 @@ func.func @dilated_transpose(%x: tensor<1x1x3x3xf32>, %w: tensor<1x1x2x2xf32>) -
 
 // -----
 
+// Axes of size 1 are left out; squares are summed over the innermost neighbours, their sums over others.
+// CHECK-LABEL: @separate_axes
+// CHECK: %[[Q:.*]] = "onnx.ReduceSumSquare"(%arg0, %{{.*}} -> tensor<1x?x1x1xf32>
+// CHECK: "onnx.Squeeze"(%[[Q]]
+// CHECK: %[[R:.*]] = "onnx.ReduceSumSquare"(%arg1, %{{.*}} -> tensor<2x3x1x1xf32>
+// CHECK: "onnx.ReduceSum"(%[[R]], %{{.*}} -> tensor<1x3x1x1xf32>
+func.func @separate_axes(%x: tensor<1x?x8x1xf32>, %y: tensor<2x3x4x5xf32>) -> (tensor<?xf32>, tensor<1x3x1x1xf32>) {
+  %axes = "onnx.Constant"() {value = dense<[0, 2, 3]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %q = "onnx.ReduceSumSquare"(%x, %axes) <{keepdims = 0 : i64}> : (tensor<1x?x8x1xf32>, tensor<3xi64>) -> tensor<?xf32>
+  %r = "onnx.ReduceSumSquare"(%y, %axes) : (tensor<2x3x4x5xf32>, tensor<3xi64>) -> tensor<1x3x1x1xf32>
+  return %q, %r : tensor<?xf32>, tensor<1x3x1x1xf32>
+}
+
+// -----
+
 // Means over neighbours one after the other.
 // CHECK-LABEL: @mean_variance
 // CHECK: %[[P:.*]] = "onnx.ReduceMean"(%arg0{{.*}} -> tensor<2x3x1x1xf32>

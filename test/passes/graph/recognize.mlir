@@ -233,3 +233,96 @@ func.func @doubles(%x: tensor<?x8xf64>) -> tensor<?x8xf64> {
   %y = "onnx.Div"(%x, %s) : (tensor<?x8xf64>, tensor<?x1xf64>) -> tensor<?x8xf64>
   return %y : tensor<?x8xf64>
 }
+
+// TensorFlow's LayerNormalization takes rows for the channels of one image; the scale and bias behind it are its own.
+// CHECK-LABEL: @statistics_of_rows
+// CHECK: %[[N:.*]] = "onnx.LayerNormalization"(%arg0, %[[G:.*]], %[[G]]) <{axis = -1 : i64, epsilon = 1.000000e-03 : f32
+// CHECK-NOT: onnx.BatchNormalization
+// CHECK-NOT: onnx.Mul
+// CHECK: return
+func.func @statistics_of_rows(%x: tensor<?x4x8xf32>, %rows: tensor<1xi64>) -> tensor<?x4x8xf32> {
+  %one = "onnx.Constant"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %zero = "onnx.Constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %count = "onnx.Constant"() {value = dense<8.0> : tensor<f32>} : () -> tensor<f32>
+  %axes = "onnx.Constant"() {value = dense<[0, 2, 3]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %wide = "onnx.Constant"() {value = dense<[1, -1, 8, 1]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %back = "onnx.Constant"() {value = dense<[-1, 4, 8]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %flat = "onnx.Constant"() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %gamma = "onnx.Constant"() {value = dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]> : tensor<8xf32>} : () -> tensor<8xf32>
+  %ones = "onnx.Expand"(%one, %rows) : (tensor<f32>, tensor<1xi64>) -> tensor<?xf32>
+  %zeros = "onnx.Expand"(%zero, %rows) : (tensor<f32>, tensor<1xi64>) -> tensor<?xf32>
+  %i = "onnx.Reshape"(%x, %wide) : (tensor<?x4x8xf32>, tensor<4xi64>) -> tensor<1x?x8x1xf32>
+  %m = "onnx.ReduceMean"(%i, %axes) : (tensor<1x?x8x1xf32>, tensor<3xi64>) -> tensor<1x?x1x1xf32>
+  %c = "onnx.Sub"(%i, %m) : (tensor<1x?x8x1xf32>, tensor<1x?x1x1xf32>) -> tensor<1x?x8x1xf32>
+  %q = "onnx.ReduceSumSquare"(%c, %axes) <{keepdims = 0 : i64}> : (tensor<1x?x8x1xf32>, tensor<3xi64>) -> tensor<?xf32>
+  %mean = "onnx.Reshape"(%m, %flat) : (tensor<1x?x1x1xf32>, tensor<1xi64>) -> tensor<?xf32>
+  %var = "onnx.Div"(%q, %count) : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+  %n = "onnx.BatchNormalization"(%i, %ones, %zeros, %mean, %var) <{epsilon = 1.0e-3 : f32, resultSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<1x?x8x1xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<1x?x8x1xf32>
+  %r = "onnx.Reshape"(%n, %back) : (tensor<1x?x8x1xf32>, tensor<3xi64>) -> tensor<?x4x8xf32>
+  %s = "onnx.Mul"(%r, %gamma) : (tensor<?x4x8xf32>, tensor<8xf32>) -> tensor<?x4x8xf32>
+  %y = "onnx.Add"(%s, %gamma) : (tensor<?x4x8xf32>, tensor<8xf32>) -> tensor<?x4x8xf32>
+  return %y : tensor<?x4x8xf32>
+}
+
+// Means that another axis is centred by, or squares over another count, are none of a LayerNormalization.
+// CHECK-LABEL: @other_statistics
+// CHECK-COUNT-2: "onnx.BatchNormalization"
+func.func @other_statistics(%x: tensor<8x8xf32>) -> (tensor<1x8x8xf32>, tensor<1x8x8xf32>) {
+  %ones = "onnx.Constant"() {value = dense<1.0> : tensor<8xf32>} : () -> tensor<8xf32>
+  %zeros = "onnx.Constant"() {value = dense<0.0> : tensor<8xf32>} : () -> tensor<8xf32>
+  %count = "onnx.Constant"() {value = dense<8.0> : tensor<f32>} : () -> tensor<f32>
+  %seven = "onnx.Constant"() {value = dense<7.0> : tensor<f32>} : () -> tensor<f32>
+  %axes = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %wide = "onnx.Constant"() {value = dense<[1, 8, 8]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %flat = "onnx.Constant"() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %row = "onnx.Constant"() {value = dense<[1, 8]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %i = "onnx.Reshape"(%x, %wide) : (tensor<8x8xf32>, tensor<3xi64>) -> tensor<1x8x8xf32>
+  %m = "onnx.ReduceMean"(%x, %axes) : (tensor<8x8xf32>, tensor<1xi64>) -> tensor<8x1xf32>
+  %across = "onnx.Reshape"(%m, %row) : (tensor<8x1xf32>, tensor<2xi64>) -> tensor<1x8xf32>
+  %mean = "onnx.Reshape"(%m, %flat) : (tensor<8x1xf32>, tensor<1xi64>) -> tensor<8xf32>
+  %c = "onnx.Sub"(%x, %across) : (tensor<8x8xf32>, tensor<1x8xf32>) -> tensor<8x8xf32>
+  %d = "onnx.Sub"(%x, %m) : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
+  %qc = "onnx.ReduceSumSquare"(%c, %axes) <{keepdims = 0 : i64}> : (tensor<8x8xf32>, tensor<1xi64>) -> tensor<8xf32>
+  %qd = "onnx.ReduceSumSquare"(%d, %axes) <{keepdims = 0 : i64}> : (tensor<8x8xf32>, tensor<1xi64>) -> tensor<8xf32>
+  %vc = "onnx.Div"(%qc, %count) : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %vd = "onnx.Div"(%qd, %seven) : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %y = "onnx.BatchNormalization"(%i, %ones, %zeros, %mean, %vc) <{resultSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<1x8x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<1x8x8xf32>
+  %z = "onnx.BatchNormalization"(%i, %ones, %zeros, %mean, %vd) <{resultSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<1x8x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<1x8x8xf32>
+  return %y, %z : tensor<1x8x8xf32>, tensor<1x8x8xf32>
+}
+
+// What a product's kernel can compute comes before the view that gives the product its shape.
+// CHECK-LABEL: @bias_behind_a_view
+// CHECK: %[[P:.*]] = "onnx.MatMul"(%arg0, %arg1)
+// CHECK: %[[A:.*]] = "onnx.Add"(%[[P]], %{{.*}}) : (tensor<?x4xf32>, tensor<4xf32>) -> tensor<?x4xf32>
+// CHECK: %[[R:.*]] = "onnx.Relu"(%[[A]]) : (tensor<?x4xf32>)
+// CHECK: %[[V:.*]] = "onnx.Reshape"(%[[R]], %{{.*}}) {{.*}} -> tensor<?x3x4xf32>
+// CHECK: return %[[V]]
+func.func @bias_behind_a_view(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) -> tensor<?x3x4xf32> {
+  %shape = "onnx.Constant"() {value = dense<[-1, 3, 4]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %bias = "onnx.Constant"() {value = dense<[[[1.0, 2.0, 3.0, 4.0]]]> : tensor<1x1x4xf32>} : () -> tensor<1x1x4xf32>
+  %p = "onnx.MatMul"(%x, %w) : (tensor<?x8xf32>, tensor<8x4xf32>) -> tensor<?x4xf32>
+  %v = "onnx.Reshape"(%p, %shape) : (tensor<?x4xf32>, tensor<3xi64>) -> tensor<?x3x4xf32>
+  %a = "onnx.Add"(%v, %bias) : (tensor<?x3x4xf32>, tensor<1x1x4xf32>) -> tensor<?x3x4xf32>
+  %r = "onnx.Relu"(%a) : (tensor<?x3x4xf32>) -> tensor<?x3x4xf32>
+  return %r : tensor<?x3x4xf32>
+}
+
+// Along an axis that the view makes, from a view that others read, or of what no kernel computes with it: stays behind.
+// CHECK-LABEL: @stays_behind_a_view
+// CHECK: "onnx.Add"(%{{.*}}) : (tensor<2x3x4xf32>, tensor<3x1xf32>)
+// CHECK: "onnx.Relu"(%{{.*}}) : (tensor<2x3x4xf32>)
+// CHECK: "onnx.Neg"(%{{.*}}) : (tensor<2x3x4xf32>)
+func.func @stays_behind_a_view(%x: tensor<6x8xf32>, %w: tensor<8x4xf32>, %z: tensor<6x4xf32>) -> (tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>) {
+  %shape = "onnx.Constant"() {value = dense<[2, 3, 4]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %bias = "onnx.Constant"() {value = dense<[[1.0], [2.0], [3.0]]> : tensor<3x1xf32>} : () -> tensor<3x1xf32>
+  %p = "onnx.MatMul"(%x, %w) : (tensor<6x8xf32>, tensor<8x4xf32>) -> tensor<6x4xf32>
+  %v = "onnx.Reshape"(%p, %shape) : (tensor<6x4xf32>, tensor<3xi64>) -> tensor<2x3x4xf32>
+  %a = "onnx.Add"(%v, %bias) : (tensor<2x3x4xf32>, tensor<3x1xf32>) -> tensor<2x3x4xf32>
+  %q = "onnx.MatMul"(%x, %w) : (tensor<6x8xf32>, tensor<8x4xf32>) -> tensor<6x4xf32>
+  %u = "onnx.Reshape"(%q, %shape) : (tensor<6x4xf32>, tensor<3xi64>) -> tensor<2x3x4xf32>
+  %r = "onnx.Relu"(%u) : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  %t = "onnx.Reshape"(%z, %shape) : (tensor<6x4xf32>, tensor<3xi64>) -> tensor<2x3x4xf32>
+  %n = "onnx.Neg"(%t) : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  return %a, %u, %r, %n : tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>
+}

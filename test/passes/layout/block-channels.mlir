@@ -416,3 +416,41 @@ func.func @tokens(%x: tensor<?x6x32xf32>) -> (tensor<?x6x32xf32>, tensor<?x32x2x
   %4 = "onnx.Transpose"(%3) <{perm = array<i64: 0, 2, 1>}> : (tensor<?x32x6xf32>) -> tensor<?x6x32xf32>
   return %4, %2 : tensor<?x6x32xf32>, tensor<?x32x2x3xf32>
 }
+
+// Rows that are convolved as images of one stay in blocks between views; other pixels of the same channels are views of blocks.
+// CHECK-LABEL: @rows_as_images
+// CHECK: %[[C:.*]] = "onnx.packed.Conv"
+// CHECK-NEXT: %[[R:.*]] = "onnx.Relu"(%[[C]]) : (tensor<?x2x1x8x16xf32>)
+// CHECK: %[[D:.*]] = "onnx.packed.Conv"(%[[R]]
+// CHECK: %[[V:.*]] = "onnx.Reshape"(%[[D]], %{{.*}}) {{.*}} -> tensor<?x2x8x1x16xf32>
+// CHECK: "onnx.packed.Pool"(%[[V]])
+func.func @rows_as_images(%x: tensor<?x32x1x8xf32>) -> tensor<?x32x4x1xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<32x32x1x1xf32>} : () -> tensor<32x32x1x1xf32>
+  %two = "onnx.Constant"() {value = dense<2> : tensor<1xi64>} : () -> tensor<1xi64>
+  %column = "onnx.Constant"() {value = dense<[-1, 32, 8, 1]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %c = "onnx.Conv"(%x, %w) : (tensor<?x32x1x8xf32>, tensor<32x32x1x1xf32>) -> tensor<?x32x1x8xf32>
+  %s = "onnx.Squeeze"(%c, %two) : (tensor<?x32x1x8xf32>, tensor<1xi64>) -> tensor<?x32x8xf32>
+  %r = "onnx.Relu"(%s) : (tensor<?x32x8xf32>) -> tensor<?x32x8xf32>
+  %u = "onnx.Unsqueeze"(%r, %two) : (tensor<?x32x8xf32>, tensor<1xi64>) -> tensor<?x32x1x8xf32>
+  %d = "onnx.Conv"(%u, %w) : (tensor<?x32x1x8xf32>, tensor<32x32x1x1xf32>) -> tensor<?x32x1x8xf32>
+  %v = "onnx.Reshape"(%d, %column) : (tensor<?x32x1x8xf32>, tensor<4xi64>) -> tensor<?x32x8x1xf32>
+  %p = "onnx.MaxPool"(%v) <{kernel_shape = array<i64: 2, 1>, resultSegmentSizes = array<i32: 1, 0>, strides = array<i64: 2, 1>}> : (tensor<?x32x8x1xf32>) -> tensor<?x32x4x1xf32>
+  return %p : tensor<?x32x4x1xf32>
+}
+
+// A view that takes channels for pixels, and one that nothing reads in blocks, read a plain image.
+// CHECK-LABEL: @other_views
+// CHECK: %[[C:.*]] = "onnx.packed.Conv"
+// CHECK: %[[U:.*]] = "onnx.packed.Unblock"(%[[C]])
+// CHECK: "onnx.Reshape"(%[[U]], %{{.*}}) {{.*}} -> tensor<1x16x2x8xf32>
+// CHECK: "onnx.Squeeze"(%[[U]]
+func.func @other_views(%x: tensor<1x32x1x8xf32>) -> (tensor<1x16x2x8xf32>, tensor<1x32x8xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<32x32x1x1xf32>} : () -> tensor<32x32x1x1xf32>
+  %two = "onnx.Constant"() {value = dense<2> : tensor<1xi64>} : () -> tensor<1xi64>
+  %halves = "onnx.Constant"() {value = dense<[1, 16, 2, 8]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %c = "onnx.Conv"(%x, %w) : (tensor<1x32x1x8xf32>, tensor<32x32x1x1xf32>) -> tensor<1x32x1x8xf32>
+  %r = "onnx.Reshape"(%c, %halves) : (tensor<1x32x1x8xf32>, tensor<4xi64>) -> tensor<1x16x2x8xf32>
+  %y = "onnx.Relu"(%r) : (tensor<1x16x2x8xf32>) -> tensor<1x16x2x8xf32>
+  %s = "onnx.Squeeze"(%c, %two) : (tensor<1x32x1x8xf32>, tensor<1xi64>) -> tensor<1x32x8xf32>
+  return %y, %s : tensor<1x16x2x8xf32>, tensor<1x32x8xf32>
+}
