@@ -142,6 +142,28 @@ inline int64_t mergeAxes(int64_t *dims, int64_t *outStrides, int64_t *inStrides,
   return kept;
 }
 
+template <int64_t N, class T>
+ONNXC_INLINE void copyShortRows(T *to, int64_t toStep, const T *from, int64_t fromStep, int64_t rows) {
+  for (int64_t r = 0; r < rows; ++r)
+    memcpy(to + r * toStep, from + r * fromStep, N * sizeof(T));
+}
+
+// `rows` rows of `n` neighbours, `toStep` and `fromStep` elements apart. Short ones are moved by instructions, not by calls.
+template <class T>
+inline void copyRows(T *to, int64_t toStep, const T *from, int64_t fromStep, int64_t n, int64_t rows) {
+  if (n == 1)
+    copyShortRows<1>(to, toStep, from, fromStep, rows);
+  else if (n == 2)
+    copyShortRows<2>(to, toStep, from, fromStep, rows);
+  else if (n == 3)
+    copyShortRows<3>(to, toStep, from, fromStep, rows);
+  else if (n == 4)
+    copyShortRows<4>(to, toStep, from, fromStep, rows);
+  else
+    for (int64_t r = 0; r < rows; ++r)
+      memcpy(to + r * toStep, from + r * fromStep, size_t(n) * sizeof(T));
+}
+
 // out[i·outStrides] = in[i·inStrides] for all indices i of `givenDims`.
 template <class T>
 inline void copyStrided(T *out, const int64_t *givenOut, const T *in, const int64_t *givenIn, const int64_t *givenDims, int64_t rank) {
@@ -151,30 +173,36 @@ inline void copyStrided(T *out, const int64_t *givenOut, const T *in, const int6
     *out = *in;
     return;
   }
-  int64_t dims[kMaxRank], outStrides[kMaxRank], inStrides[kMaxRank];
+  int64_t dims[kMaxRank + 1], outStrides[kMaxRank + 1], inStrides[kMaxRank + 1];
+  dims[0] = 1, outStrides[0] = 0, inStrides[0] = 0;  // where there is one axis only, of one row
   for (int64_t i = 0; i < rank; ++i)
-    dims[i] = givenDims[i], outStrides[i] = givenOut[i], inStrides[i] = givenIn[i];
-  rank = mergeAxes(dims, outStrides, inStrides, rank);
+    dims[i + 1] = givenDims[i], outStrides[i + 1] = givenOut[i], inStrides[i + 1] = givenIn[i];
+  rank = mergeAxes(dims + 1, outStrides + 1, inStrides + 1, rank) + 1;
   int64_t inner = dims[rank - 1], os = outStrides[rank - 1], is = inStrides[rank - 1];
+  int64_t rows = dims[rank - 2], rowOut = outStrides[rank - 2], rowIn = inStrides[rank - 2];
   Odometer<2> o;
-  o.init(dims, rank - 1);
+  o.init(dims, rank - 2);
   o.strides[0] = outStrides;
   o.strides[1] = inStrides;
   for (; o.more(); o.next()) {
     T *to = out + o.offset[0];
     const T *from = in + o.offset[1];
-    T first = *from;
-    if (os == 1 && is == 1)
-      memcpy(to, from, size_t(inner) * sizeof(T));
-    else if (os == 1 && is == 0)
-      for (int64_t i = 0; i < inner; ++i)
-        to[i] = first;
-    else if (os == 1 && is == 2)  // a stride the vectoriser knows
-      for (int64_t i = 0; i < inner; ++i)
-        to[i] = from[i * 2];
-    else
-      for (int64_t i = 0; i < inner; ++i)
-        to[i * os] = from[i * is];
+    if (os == 1 && is == 1) {
+      copyRows(to, rowOut, from, rowIn, inner, rows);
+      continue;
+    }
+    for (int64_t r = 0; r < rows; ++r, to += rowOut, from += rowIn) {
+      T first = *from;
+      if (os == 1 && is == 0)
+        for (int64_t i = 0; i < inner; ++i)
+          to[i] = first;
+      else if (os == 1 && is == 2)  // a stride the vectoriser knows
+        for (int64_t i = 0; i < inner; ++i)
+          to[i] = from[i * 2];
+      else
+        for (int64_t i = 0; i < inner; ++i)
+          to[i * os] = from[i * is];
+    }
   }
 }
 

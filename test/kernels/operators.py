@@ -28,6 +28,13 @@ for _dtype in (np.float32, np.float64, np.float16, np.uint8):
                           ((5, 66, 19, 16), (0, 3, 1, 2)), ((130, 1100), (1, 0)), ((3, 4, 5, 6), (3, 2, 1, 0)), ((2, 129, 65), (2, 1, 0))):
         case(f"transpose_{np.dtype(_dtype).name} {'x'.join(map(str, _shape))}_{''.join(map(str, _perm))}", "Transpose",
              {"x": whole(250, *_shape).astype(_dtype)}, perm=_perm)
+for _count in (2, 3, 4, 5):  # columns that take turns, and rows of a few
+    for _dtype in (np.float32, np.uint8, np.int64, np.float16):
+        _columns = {f"x{_i}": whole(250, 3, 41, 1).astype(_dtype) for _i in range(_count)}
+        case(f"concat columns_{_count}_{np.dtype(_dtype).name}", "Concat", _columns, want=[np.concatenate(list(_columns.values()), 2)], axis=2)
+        _joined = whole(250, 3, 41, _count).astype(_dtype)
+        case(f"split columns_{_count}_{np.dtype(_dtype).name}", "Split", {"x": _joined}, {"s": np.int64([1] * _count)}, results=_count, want=np.split(_joined, _count, 2), axis=2)
+        case(f"tile columns_{_count}_{np.dtype(_dtype).name}", "Tile", {"x": _joined}, {"r": np.int64([2, 1, _count])}, want=[np.tile(_joined, [2, 1, _count])])
 _deep = floats(*[1] * 38, 2, 3)
 case("deepest", "Transpose", {"x": _deep}, want=[_deep.T], perm=list(range(39, -1, -1)))
 case("mean_variance", "MeanVarianceNormalization", {"x": floats(3, 5, 6, 7)})
