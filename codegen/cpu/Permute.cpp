@@ -1,8 +1,9 @@
 // Permute.cpp: kernels of family "loops" that are one transposition which moves the last dim: squares of elements change places in
 // registers. Transpositions that keep it are rows of Loops.cpp.
 //
-// last    the result's last dim; the operand steps by more than one element along it
-// first   the dim of the space along which the operand's elements are neighbours
+// unit    what is moved: an element, or the few of a last dim that both sides keep, where they fill a larger one
+// last    the result's last dim of units; the operand steps by more than one unit along it
+// first   the dim of the space along which the operand's units are neighbours
 #include "codegen/cpu/Loops.h"
 #include "codegen/cpu/Space.h"
 #include "dialects/kernel/Weights.h"
@@ -29,21 +30,22 @@ struct Permutation {
   Space &space;
   const Access &from, &to;
   size_t first, last;
-  Type element;
-  int64_t bytes, most;           // `most`: side of the largest square
+  int64_t elementBytes, bytes;   // of an element and of a unit
+  Type element;                  // an integer as large as a unit
+  int64_t most;                  // side of the largest square
   std::optional<int64_t> turns;  // size of `last` where it is small and the result of each `first` one run
   std::optional<int64_t> parts;  // size of `first` where it is small and the operand of each `last` one run
   int64_t firstBlock, lastBlock;
   bool alongLast;                      // squares follow each other along `last`
   Value source, target, across, down;  // addresses of the outer indices; bytes from one of `last` to the next, of `first` in the result
 
-  Permutation(KernelCode &c, Space &space, size_t first)
-      : c(c), space(space), from(space.accesses[0]), to(space.accesses[1]), first(first), last(space.sizes.size() - 1),
-        element(c.b.getIntegerType(storageBytes(from.element) * 8)), bytes(storageBytes(from.element)),
+  Permutation(KernelCode &c, Space &space, size_t first, size_t last, int64_t unit)
+      : c(c), space(space), from(space.accesses[0]), to(space.accesses[1]), first(first), last(last),
+        elementBytes(storageBytes(from.element)), bytes(elementBytes * unit), element(c.b.getIntegerType(bytes * 8)),
         most(std::min<int64_t>(16, std::max<int64_t>(c.vectorBits / 8, laneBytes) / bytes)) {
     auto few = [&](size_t d, AffineExpr stride) {
       auto size = dyn_cast<AffineConstantExpr>(space.sizes[d]);
-      bool isFew = size && size.getValue() >= 2 && size.getValue() <= 4 && stride == space.sizes[d];
+      bool isFew = size && size.getValue() >= 2 && size.getValue() <= 4 && stride == space.sizes[d] * unit;
       return isFew ? std::optional(size.getValue()) : std::nullopt;
     };
     turns = few(last, to.strides[first]);
@@ -52,7 +54,7 @@ struct Permutation {
     lastBlock = parts ? inTurns : lastInSquares;
   }
 
-  Value step(const Access &a, size_t d) { return c.mul(space.value(a.strides[d]), bytes); }
+  Value step(const Access &a, size_t d) { return c.mul(space.value(a.strides[d]), elementBytes); }
   Value read(Value i, Value j) { return c.at(c.at(source, c.mul(j, across)), c.mul(i, bytes)); }
   Value write(Value i, Value j) { return c.at(c.at(target, c.mul(i, down)), c.mul(j, bytes)); }
   Value shuffle(Value a, Value b, llvm::function_ref<int64_t(int64_t)> lane) {
@@ -242,12 +244,19 @@ bool emitPermute(KernelCode &c, Space &space) {
   Operation &op = c.kernel.getBody().front().front();
   if (onnx::opName(&op) != "Transpose" || op.getResult(0) != c.kernel.getReturn()->getOperand(0))
     return false;
-  AffineExpr one = getAffineConstantExpr(1, c.b.getContext());
   ArrayRef<AffineExpr> strides = space.accesses[0].strides;
-  auto first = llvm::find(strides.drop_back(), one);
-  if (strides.back() == one || first == strides.drop_back().end())
+  size_t last = strides.size() - 1;
+  int64_t unit = 1;
+  if (auto size = dyn_cast<AffineConstantExpr>(space.sizes[last]); size && strides[last] == 1 && last > 1) {
+    int64_t bytes = size.getValue() * storageBytes(space.accesses[0].element);
+    if (bytes <= 8 && llvm::isPowerOf2_64(bytes))
+      unit = size.getValue(), --last;
+  }
+  ArrayRef<AffineExpr> outer = strides.take_front(last);
+  auto first = llvm::find_if(outer, [&](AffineExpr stride) { return stride == unit; });
+  if (strides[last] == unit || first == outer.end())
     return false;
-  Permutation(c, space, first - strides.begin()).emit();
+  Permutation(c, space, first - outer.begin(), last, unit).emit();
   return true;
 }
 

@@ -105,13 +105,20 @@ static bool onlyBiasRepeats(RankedTensorType product, Value bias) {
   return true;
 }
 
-// Gemm(a, b, c) = alpha a' b' + beta c where the run makes both matrices, or where b' is one column; with other constant weights,
-// dequantised ones too, only its first operand is transposed.
+// Whether `columns` sums along rows of `sum` elements take less than a panel of columns, most of which it has not.
+static bool areFewColumns(int64_t columns, int64_t sum) {
+  constexpr int64_t most = 4, lanes = 16, ends = 10;  // steps from a vector of sums to one number
+  return columns > 0 && columns <= most && columns * (sum / lanes + ends) < sum;
+}
+
+// Gemm(a, b, c) = alpha a' b' + beta c where the run makes both matrices, or where b' is a column or few; with other constant
+// weights, dequantised ones too, only its first operand is transposed.
 static LogicalResult gemm(onnx::GemmOp op, PatternRewriter &rewriter) {
   auto a = rankedType(op.getA()), b = rankedType(op.getB());
   auto dequantised = op.getB().getDefiningOp<onnx::DequantizeLinearOp>();
-  bool isColumn = b && b.getRank() == 2 && b.getDimSize(op.getTransB() ? 0 : 1) == 1 && !isDequantised(op);
-  bool constant = !isColumn && bool(onnx::constantValue(dequantised ? dequantised.getX() : op.getB()));
+  bool areColumns = b && b.getRank() == 2 && !isDequantised(op) &&
+                    (b.getDimSize(!op.getTransB()) == 1 || areFewColumns(b.getDimSize(!op.getTransB()), b.getDimSize(op.getTransB() != 0)));
+  bool constant = !areColumns && bool(onnx::constantValue(dequantised ? dequantised.getX() : op.getB()));
   if (!a || !b || a.getRank() != 2 || b.getRank() != 2 || !a.getElementType().isF32() || (constant && !op.getTransA()))
     return rewriter.notifyMatchFailure(op, "not f32, or weights that are packed as they are");
   if (!constant && op.getC() && !onlyBiasRepeats(rankedType(op.getResult()), op.getC()))
@@ -177,6 +184,29 @@ static LogicalResult productWithColumn(onnx::MatMulOp op, PatternRewriter &rewri
   return success();
 }
 
+// Matrices times a few constant columns of a long sum, as heads of two classes are: each is summed along the rows, as they lie.
+static LogicalResult productWithFewColumns(onnx::MatMulOp op, PatternRewriter &rewriter) {
+  auto a = rankedType(op.getA()), b = rankedType(op.getB()), y = rankedType(op.getY());
+  if (!a || !b || !y || a.getRank() < 2 || b.getRank() != 2 || !b.hasStaticShape() || !a.getElementType().isF32() || isDequantised(op))
+    return rewriter.notifyMatchFailure(op, "a vector, several matrices, or numbers of bytes");
+  int64_t rank = a.getRank(), sum = b.getDimSize(0), columns = b.getDimSize(1);
+  auto transpose = op.getB().getDefiningOp<onnx::TransposeOp>();  // as Gemm gives it
+  auto values = columns > 1 && areFewColumns(columns, sum) ? constantFloats(transpose ? transpose.getData() : op.getB()) : std::nullopt;
+  if (!values || a.getDimSize(rank - 1) != sum)
+    return rewriter.notifyMatchFailure(op, "many columns, a short sum, or no constants");
+  std::vector<float> turned(*values);
+  for (int64_t i = 0; i < sum && !transpose; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      turned[j * sum + i] = (*values)[i * columns + j];
+  GraphBuilder g{rewriter, op.getLoc()};
+  SmallVector<int64_t> shape(y.getShape());
+  shape.push_back(sum);
+  Value rows = g.unsqueeze(op.getA(), {rank - 1}), weights = g.floats({columns, sum}, std::move(turned));
+  Value products = onnx::MulOp::create(rewriter, op.getLoc(), y.clone(shape), rows, weights);
+  rewriter.replaceOpWithNewOp<onnx::ReduceSumOp>(op, y, products, g.integers({rank}), 0, 0);
+  return success();
+}
+
 static bool isWhole(Type t) { return t.isInteger(1) || (llvm::isa<IntegerType>(t) && t.getIntOrFloatBitWidth() >= 8); }
 // Whether a value of `from` goes to the half `to` by f32 as it does at once: f32 holds it, or rounds what f16 takes for infinite anyhow.
 static bool roundsOnce(Type from, Type to) {
@@ -209,6 +239,7 @@ struct Decompose : impl::DecomposeBase<Decompose> {
     patterns.add(gemm);
     patterns.add(depthToSpace);
     patterns.add(productWithColumn);
+    patterns.add(productWithFewColumns);
     patterns.add(castHalf);
     populateDecomposeConvPatterns(patterns, precision != "f32");
     populateDecomposeConvIntegerPatterns(patterns);

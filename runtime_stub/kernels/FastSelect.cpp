@@ -22,6 +22,7 @@ ONNXC_INLINE int32_t keyOf(float v, int32_t flip) {
 }
 
 constexpr int64_t kShort = 32;   // elements of a row whose best is found quicker as a column among 64 than by itself
+constexpr int64_t kFew = 6;      // columns that are taken together with those of other rows
 constexpr int64_t kColumn = 64;  // the most elements of one whose best few are
 
 ONNXC_INLINE int64_t roundUp(int64_t keys) { return (keys + 63) / 64 * 64; }
@@ -140,17 +141,21 @@ bool selectBySort(const int32_t *key, int64_t n, int64_t k, int64_t most, Keyed 
   return true;
 }
 
-enum class Way { Heap, Count, Sort };
-// The one that takes the least, in ns on a Zen 4: a heap has ceil(log2 k) levels and takes in about k numbers for each doubling of k to n.
-inline Way wayFor(int64_t n, int64_t k) {
+enum Way { Heap, Count, Sort };
+struct Plan {
+  Way way;
+  int64_t ns;
+};
+// The way that takes the least, in ns on a Zen 4: a heap has ceil(log2 k) levels and takes in about k numbers for each doubling of k to n.
+inline Plan planFor(int64_t n, int64_t k) {
   int64_t levels = 0, doublings = 0;
   while (int64_t(1) << levels < k)
     ++levels;
   while (n >> doublings > k)
     ++doublings;
-  int64_t heap = k * levels * (15 + 6 * doublings) / 5, count = n * roundUp(n) / 25 + 40,
+  int64_t heap = k * levels * (15 + 6 * doublings) / 5 + n / 8 + 10, count = maxOf<int64_t>(n, 64) * roundUp(n) / 25 + 60,
           sort = 1500 + (k < n ? n * 3 / 2 : 0) + 8 * minOf(2 * k, n);
-  return heap <= count && heap <= sort ? Way::Heap : count < sort ? Way::Count : Way::Sort;
+  return heap <= count && heap <= sort ? Plan{Heap, heap} : count < sort ? Plan{Count, count} : Plan{Sort, sort};
 }
 
 // Keys of a strided row; what is past its end is never better than anything.
@@ -168,28 +173,53 @@ void loadKeys(const float *row, int64_t stride, int64_t n, int32_t flip, int32_t
     key[j] = INT32_MIN;
 }
 
-// The k best of each of `count` <= 64 contiguous rows of `dim` <= kColumn, best first; `values` and `indices` may be null.
-void topOfRows(const float *x, int64_t dim, int64_t count, int32_t flip, int64_t k, float *values, int64_t *indices) {
+// Up to 64 neighbouring results along an axis of which `kept` elements are left: where the first element of each lies in the operand and in
+// the result. Those past `count` repeat the first.
+struct Results {
+  int64_t count, at[64], to[64];
+
+  Results(const Axis3 &s, int64_t first, int64_t kept) : count(minOf<int64_t>(64, s.outer * s.inner - first)) {
+    int64_t o = first / s.inner, i = first % s.inner;
+    for (int64_t r = 0; r < 64; ++r) {
+      at[r] = r < count ? o * s.dim * s.inner + i : at[0];
+      to[r] = o * kept * s.inner + i;
+      o += i + 1 == s.inner;
+      i = i + 1 == s.inner ? 0 : i + 1;
+    }
+  }
+  bool areNeighbours() const { return at[63] == at[0] + 63; }
+};
+
+// The k best along an axis of at most kColumn elements, best first; `values` and `indices` may be null.
+void topOfResults(const float *x, const Axis3 &s, const Results &results, int32_t flip, int64_t k, float *values, int64_t *indices) {
   int32_t key[kColumn * 64], best[64], where[64];
-  memset(key, 0, size_t(dim) * 64 * sizeof(int32_t));
-  for (int64_t d = 0; d < dim; ++d)
-    for (int64_t r = 0; r < count; ++r)
-      key[d * 64 + r] = keyOf(x[r * dim + d], flip);
+  const float *first = x + results.at[0];
+  for (int64_t d = 0; d < s.dim; ++d)
+    if (results.areNeighbours())
+      for (int64_t r = 0; r < 64; ++r)
+        key[d * 64 + r] = keyOf(first[d * s.inner + r], flip);
+    else if (s.inner == 1)
+      for (int64_t r = 0; r < results.count; ++r)
+        key[d * 64 + r] = keyOf(first[r * s.dim + d], flip);
+    else
+      for (int64_t r = 0; r < 64; ++r)
+        key[d * 64 + r] = keyOf(x[results.at[r] + d * s.inner], flip);
   for (int64_t j = 0; j < k; ++j) {
     for (int64_t r = 0; r < 64; ++r)
       best[r] = INT32_MIN, where[r] = 0;
-    for (int64_t d = 0; d < dim; ++d)
+    for (int64_t d = 0; d < s.dim; ++d)
       for (int64_t r = 0; r < 64; ++r) {
         bool better = key[d * 64 + r] > best[r];
         best[r] = better ? key[d * 64 + r] : best[r];
         where[r] = better ? int32_t(d) : where[r];
       }
-    for (int64_t r = 0; r < count; ++r) {
+    for (int64_t r = 0; r < results.count; ++r) {
       key[where[r] * 64 + r] = INT32_MIN;  // taken
+      int64_t to = results.to[r] + j * s.inner;
       if (values)
-        values[r * k + j] = x[r * dim + where[r]];
+        values[to] = x[results.at[r] + where[r] * s.inner];
       if (indices)
-        indices[r * k + j] = where[r];
+        indices[to] = where[r];
     }
   }
 }
@@ -207,15 +237,15 @@ int32_t topK(const onnxc_args *a) {  // attributes: axis, largest
   float *values = hasOutput(a, 0) ? mutableData<float>(a->out[0]) : nullptr;
   int64_t *indices = hasOutput(a, 1) ? mutableData<int64_t>(a->out[1]) : nullptr;
   const float *x = data<float>(in);
-  if (s.inner == 1 && s.dim <= kColumn && k <= 8 && s.dim * k <= 400)  // what follows is quicker for more
-    return parallelFor(a, (s.outer + 63) / 64, grainOf(s.dim * k * 64), [=](int64_t begin, int64_t end) {
-      for (int64_t r = begin * 64; r < minOf(end * 64, s.outer); r += 64)
-        topOfRows(x + r * s.dim, s.dim, minOf<int64_t>(64, s.outer - r), flip, k, values ? values + r * k : nullptr,
-                  indices ? indices + r * k : nullptr);
+  const Plan plan = planFor(s.dim, k);
+  int64_t blocks = (s.outer * s.inner + 63) / 64;
+  if (s.dim <= kColumn && blocks * 16 * s.dim * k < s.outer * s.inner * plan.ns)
+    return parallelFor(a, blocks, grainOf(s.dim * k * 64), [=](int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b)
+        topOfResults(x, s, Results(s, b * 64, k), flip, k, values, indices);
       return int32_t(ONNXC_K_OK);
     });
-  Way way = wayFor(s.dim, k);
-  int64_t most = minOf(s.dim, 2 * k + 512), room = way == Way::Sort ? 2 * most * int64_t(sizeof(Keyed)) : k * 8;
+  int64_t most = minOf(s.dim, 2 * k + 512), room = plan.way == Sort ? 2 * most * int64_t(sizeof(Keyed)) : k * 8;
   return parallelScratchFor(a, s.outer * s.inner, grainOf(s.dim * 2), room + 2 * padded * 4 + 64,
                             [=](void *scratch, int64_t begin, int64_t end) {
                               Keyed *items = static_cast<Keyed *>(scratch);
@@ -224,9 +254,9 @@ int32_t topK(const onnxc_args *a) {  // attributes: axis, largest
                                 int64_t o = r / s.inner, i = r % s.inner;
                                 const float *row = x + o * s.dim * s.inner + i;
                                 loadKeys(row, s.inner, s.dim, flip, key);
-                                if (way == Way::Count)
+                                if (plan.way == Count)
                                   selectByCount(key, s.dim, order);
-                                else if (way == Way::Heap || !selectBySort(key, s.dim, k, most, items, items + most, order))
+                                else if (plan.way == Heap || !selectBySort(key, s.dim, k, most, items, items + most, order))
                                   selectByHeap(key, s.dim, k, static_cast<uint64_t *>(scratch), order);
                                 for (int64_t j = 0; j < k; ++j) {
                                   int64_t at = (o * k + j) * s.inner + i, from = order[j];
@@ -284,6 +314,20 @@ ONNXC_INLINE void bestOfRows(const float *x, int64_t dim, int64_t count, float s
   bestOfColumns(columns, dim, 64, count, sign, last, to);
 }
 
+// The same for results that are no neighbours, as they are where few columns lie side by side.
+ONNXC_INLINE void bestOfResults(const float *x, const Axis3 &s, const Results &results, float sign, bool last, int64_t *to) {
+  int32_t best[64], where[64];
+  for (int64_t d = 0; d < s.dim; ++d, x += s.inner)
+    for (int64_t r = 0; r < 64; ++r) {
+      int32_t key = keyOf(sign * x[results.at[r]], 0);
+      bool better = (d == 0) | (last ? key >= best[r] : key > best[r]);
+      best[r] = better ? key : best[r];
+      where[r] = better ? int32_t(d) : where[r];
+    }
+  for (int64_t r = 0; r < results.count; ++r)
+    to[r] = where[r];
+}
+
 // give(first, count, best): where the best of the results [first, first + count) are along the axis, up to 64 of them that are neighbours.
 // NaN is the best for both orders.
 template <class Give>
@@ -306,6 +350,16 @@ ONNXC_INLINE int32_t eachBest(const onnxc_args *a, const Axis3 &s, float sign, b
       for (int64_t r = begin; r < end; ++r) {
         int64_t best = bestOfRow(x + r * s.dim, s.dim, sign, last);
         give(r, 1, &best);
+      }
+      return int32_t(ONNXC_K_OK);
+    });
+  if (s.inner <= kFew)
+    return parallelFor(a, (s.outer * s.inner + 63) / 64, grainOf(s.dim * 64), [=](int64_t begin, int64_t end) {
+      int64_t best[64];
+      for (int64_t b = begin; b < end; ++b) {
+        Results results(s, b * 64, 1);
+        bestOfResults(x, s, results, sign, last, best);
+        give(b * 64, results.count, best);
       }
       return int32_t(ONNXC_K_OK);
     });
@@ -335,15 +389,10 @@ int32_t hardmax(const onnxc_args *a) {  // attributes: axis
   if (s.dim == 0)
     return ONNXC_K_OK;
   float *to = mutableData<float>(a->out[0]);
+  memset(to, 0, size_t(s.outer * s.dim * s.inner) * sizeof(float));
   return eachBest(a, s, 1, false, [=](int64_t first, int64_t count, const int64_t *best) {
-    float *from = to + first / s.inner * s.dim * s.inner + first % s.inner;
-    int64_t step = s.inner == 1 ? s.dim : 1;  // from one result's elements to the next one's
-    if (s.inner == 1)
-      memset(from, 0, size_t(count * s.dim) * sizeof(float));
-    for (int64_t d = 0; d < s.dim && s.inner > 1; ++d)
-      memset(from + d * s.inner, 0, size_t(count) * sizeof(float));
     for (int64_t i = 0; i < count; ++i)
-      from[i * step + best[i] * s.inner] = 1;
+      to[((first + i) / s.inner * s.dim + best[i]) * s.inner + (first + i) % s.inner] = 1;
   });
 }
 

@@ -24,7 +24,7 @@ def whole(top, *shape, dtype=np.int64):
 
 
 for _dtype in (np.float32, np.float64, np.float16, np.uint8):
-    for _shape, _perm in (((2, 7, 9, 5), (0, 3, 1, 2)), ((1, 20, 33, 3), (0, 3, 1, 2)), ((1, 3, 33, 20), (0, 2, 3, 1)), ((2, 2500, 2), (0, 2, 1)), ((3, 7, 4), (0, 2, 1)), ((2, 17, 40), (0, 2, 1)), ((70, 4), (1, 0)),
+    for _shape, _perm in (((2, 7, 9, 5), (0, 3, 1, 2)), ((1, 20, 33, 3), (0, 3, 1, 2)), ((1, 3, 33, 20), (0, 2, 3, 1)), ((2, 2500, 2), (0, 2, 1)), ((3, 7, 4), (0, 2, 1)), ((3, 37, 21, 2), (0, 2, 1, 3)), ((2, 37, 21, 4), (2, 0, 1, 3)), ((2, 17, 40), (0, 2, 1)), ((70, 4), (1, 0)),
                           ((5, 66, 19, 16), (0, 3, 1, 2)), ((130, 1100), (1, 0)), ((3, 4, 5, 6), (3, 2, 1, 0)), ((2, 129, 65), (2, 1, 0))):
         case(f"transpose_{np.dtype(_dtype).name} {'x'.join(map(str, _shape))}_{''.join(map(str, _perm))}", "Transpose",
              {"x": whole(250, *_shape).astype(_dtype)}, perm=_perm)
@@ -118,6 +118,13 @@ for _axis in range(3):
         for _flags in ({}, {"exclusive": 1, "reverse": 1}):
             _shape = [3, 4, _columns][_axis:] + [3, 4, _columns][:_axis]
             case(f"cumulative_sum {_axis}_{_columns}_{len(_flags)}", "CumSum", {"x": floats(*_shape)}, {"axis": np.int64(1)}, **_flags)
+for _size, _k, _axis in (((9, 17, 5), 6, 1), ((40, 3), 2, 0), ((3, 20, 70), 16, 1), ((130, 24), 12, 1), ((7, 1, 5), 1, 1)):  # blocks of 64 results, side by side or not
+    _x = whole(40, *_size).astype(np.float32)
+    _order = np.argsort(-_x, _axis, kind="stable").take(range(_k), _axis)
+    case(f"top_k columns_{'x'.join(map(str, _size))}", "TopK", {"x": _x}, {"k": np.int64([_k])}, results=2, want=[np.take_along_axis(_x, _order, _axis), _order], axis=_axis)
+    case(f"arg_max columns_{'x'.join(map(str, _size))}", "ArgMax", {"x": _x}, want=[_x.argmax(_axis)], axis=_axis, keepdims=0)
+    case(f"hardmax columns_{'x'.join(map(str, _size))}", "Hardmax", {"x": _x}, want=[(np.arange(_size[_axis]).reshape([-1 if i == _axis else 1 for i in range(len(_size))])
+                                                                                      == np.expand_dims(_x.argmax(_axis), _axis)).astype(np.float32)], axis=_axis)
 case("hardmax short", "Hardmax", {"x": whole(3, 130, 5, dtype=np.int64).astype(np.float32)})
 for _reduction in ("Sum", "Mean", "Max", "Min"):
     for _keep in (0, 1):

@@ -48,6 +48,29 @@ func.func @dilated_transpose(%x: tensor<1x1x3x3xf32>, %w: tensor<1x1x2x2xf32>) -
 
 // -----
 
+// A few columns of long sums are summed along the rows; of short sums, and more of them, they stay a product.
+// CHECK-LABEL: @few_columns
+// CHECK: %[[U:.*]] = "onnx.Unsqueeze"(%arg0
+// CHECK: %[[P:.*]] = "onnx.Mul"(%[[U]], %{{.*}}) : (tensor<?x1x64xf32>, tensor<2x64xf32>) -> tensor<?x2x64xf32>
+// CHECK: "onnx.ReduceSum"(%[[P]], %{{.*}} -> tensor<?x2xf32>
+// CHECK: "onnx.Mul"{{.*}} -> tensor<?x4x64xf32>
+// CHECK: "onnx.Gemm"{{.*}} -> tensor<?x5xf32>
+// CHECK: "onnx.MatMul"{{.*}} -> tensor<?x2xf32>
+func.func @few_columns(%x: tensor<?x64xf32>, %z: tensor<?x16xf32>) -> (tensor<?x2xf32>, tensor<?x4xf32>, tensor<?x5xf32>, tensor<?x2xf32>) {
+  %w2 = "onnx.Constant"() {value = dense<2.0> : tensor<64x2xf32>} : () -> tensor<64x2xf32>
+  %w4 = "onnx.Constant"() {value = dense<4.0> : tensor<4x64xf32>} : () -> tensor<4x64xf32>
+  %w5 = "onnx.Constant"() {value = dense<5.0> : tensor<64x5xf32>} : () -> tensor<64x5xf32>
+  %short = "onnx.Constant"() {value = dense<2.0> : tensor<16x2xf32>} : () -> tensor<16x2xf32>
+  %bias = "onnx.Constant"() {value = dense<1.0> : tensor<4xf32>} : () -> tensor<4xf32>
+  %0 = "onnx.MatMul"(%x, %w2) : (tensor<?x64xf32>, tensor<64x2xf32>) -> tensor<?x2xf32>
+  %1 = "onnx.Gemm"(%x, %w4, %bias) <{transB = 1 : i64}> : (tensor<?x64xf32>, tensor<4x64xf32>, tensor<4xf32>) -> tensor<?x4xf32>
+  %2 = "onnx.Gemm"(%x, %w5) : (tensor<?x64xf32>, tensor<64x5xf32>) -> tensor<?x5xf32>
+  %3 = "onnx.MatMul"(%z, %short) : (tensor<?x16xf32>, tensor<16x2xf32>) -> tensor<?x2xf32>
+  return %0, %1, %2, %3 : tensor<?x2xf32>, tensor<?x4xf32>, tensor<?x5xf32>, tensor<?x2xf32>
+}
+
+// -----
+
 // Axes of size 1 are left out; squares are summed over the innermost neighbours, their sums over others.
 // CHECK-LABEL: @separate_axes
 // CHECK: %[[Q:.*]] = "onnx.ReduceSumSquare"(%arg0, %{{.*}} -> tensor<1x?x1x1xf32>
