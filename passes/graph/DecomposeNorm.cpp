@@ -58,6 +58,37 @@ static LogicalResult separatedAxes(Reduce op, PatternRewriter &rewriter) {
   return success();
 }
 
+// A reduction of a few columns: rows that lie one behind the other are more columns first, as many as fill vectors.
+template <class Reduce>
+static LogicalResult fewColumns(Reduce op, PatternRewriter &rewriter) {
+  constexpr int64_t lanes = 16, leastRows = 4;
+  auto x = rankedType(op.getData()), y = rankedType(op.getReduced());
+  ElementsAttr value = op.getAxes() ? onnx::constantValue(op.getAxes()) : ElementsAttr();
+  auto given = value ? onnx::integerElements(value) : std::nullopt;
+  auto axes = x && given ? ascending(*given, x.getRank()) : std::nullopt;
+  if (!axes || !y || !x.getElementType().isF32() || axes->size() != 1 || axes->front() + 1 == x.getRank())
+    return rewriter.notifyMatchFailure(op, "not f32 along one known axis before the last");
+  int64_t axis = axes->front(), rows = x.getDimSize(axis), columns = 1, joined = 2;
+  for (int64_t d : x.getShape().drop_front(axis + 1))
+    columns = ShapedType::isDynamic(d) ? lanes : std::min(lanes, columns * d);
+  while (joined * columns < lanes || (rows > 0 && rows % joined && joined < lanes))
+    ++joined;
+  // The sizes before the axis are copied, the last of them may be inferred.
+  if (columns < 2 || columns > lanes / 2 || rows % joined || rows < joined * leastRows ||
+      llvm::count_if(x.getShape().take_front(axis), ShapedType::isDynamic) > 1)
+    return rewriter.notifyMatchFailure(op, "many columns, or few rows");
+  GraphBuilder g{rewriter, op.getLoc()};
+  SmallVector<int64_t> shape(x.getShape().take_front(axis)), result(y.getShape());
+  auto unknown = [](SmallVector<int64_t> &sizes) { llvm::replace(sizes, ShapedType::kDynamic, int64_t(-1)); };
+  unknown(shape), unknown(result);
+  shape.append({rows / joined, joined * columns});
+  Value v = reducedOver<Reduce>(g, g.reshape(op.getData(), shape), {axis});
+  shape[axis] = joined, shape[axis + 1] = columns;
+  v = reducedOver<Reduce>(g, g.reshape(v, shape), {axis});
+  rewriter.replaceOpWithNewOp<onnx::ReshapeOp>(op, y, v, g.integers(result));
+  return success();
+}
+
 // x / |x|, and 0 where the norm is.
 static LogicalResult lpNormalization(onnx::LpNormalizationOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getInput());
@@ -176,6 +207,10 @@ void populateDecomposeNormPatterns(RewritePatternSet &patterns) {
   patterns.add(separatedAxes<onnx::ReduceSumSquareOp, onnx::ReduceSumOp>);
   patterns.add(separatedAxes<onnx::ReduceL1Op, onnx::ReduceSumOp>);
   patterns.add(separatedAxes<onnx::ReduceL2Op>);
+  patterns.add(fewColumns<onnx::ReduceSumOp>);
+  patterns.add(fewColumns<onnx::ReduceMeanOp>);
+  patterns.add(fewColumns<onnx::ReduceMaxOp>);
+  patterns.add(fewColumns<onnx::ReduceMinOp>);
   patterns.add(crossEntropy);
 }
 

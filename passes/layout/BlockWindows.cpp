@@ -28,7 +28,10 @@ static bool isNarrow(const BlockedConv &c, int64_t width, bool blocked) {
   bool pays = c.outputs <= few || (c.group == 1 && sum >= longSum && fills);
   if (channels <= kLanes && !blocked)
     return c.outputs <= kNarrowResults && pays;
-  return c.outputs <= few && c.group == 1 && channels <= mostChannels && fills && sum >= 2 * longSum;
+  if (c.outputs > few || c.group != 1 || !fills)
+    return false;
+  bool oneAxis = c.kernel[0] == 1 || c.kernel[1] == 1;  // more have Winograd's products
+  return blocked ? channels <= mostChannels && sum >= 2 * longSum : oneAxis || channels <= 2 * kLanes;
 }
 
 bool Blocker::conv(Operation *op) {

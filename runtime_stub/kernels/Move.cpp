@@ -265,19 +265,35 @@ static int32_t tile(const onnxc_args *a) {
   ONNXC_CHECK(in.rank <= kMaxRank, ONNXC_K_SHAPE);
   if (onnxc_count(out) == 0)
     return 0;
-  // Each axis is two of the result: how often, and the operand's own. Those of one element are left out, so there are few.
-  int64_t is[kMaxRank], os[kMaxRank], dims[kMaxRank], from[kMaxRank], to[kMaxRank], rank = 0;
+  // Of the innermost axes, whose blocks are short, each is two of the result: how often, and the operand's own. Those of one element are
+  // left out, so there are few.
+  constexpr int64_t longEnough = 64;
+  int64_t is[kMaxRank], os[kMaxRank], dims[kMaxRank], from[kMaxRank], to[kMaxRank], rank = 0, inner = in.rank;
   contiguous(in.dims, in.rank, is);
   contiguous(out.dims, out.rank, os);
+  while (inner > 0 && (inner == in.rank || os[inner] * out.dims[inner] < longEnough))
+    --inner;
   auto add = [&](int64_t n, int64_t step, int64_t stride) {
     if (n != 1)
       dims[rank] = n, from[rank] = step, to[rank++] = stride;
   };
   for (int64_t i = 0; i < in.rank; ++i) {
-    add(out.dims[i] / in.dims[i], 0, in.dims[i] * os[i]);
+    if (i >= inner)
+      add(out.dims[i] / in.dims[i], 0, in.dims[i] * os[i]);
     add(in.dims[i], is[i], os[i]);
   }
   copyStrided(mutableData<T>(out), to, data<T>(in), from, dims, rank);
+  for (int64_t i = inner; i-- > 0;) {  // dims after i are complete in the first block: repeat it along i
+    int64_t block = in.dims[i] * os[i];
+    Odometer<1> o;
+    o.init(in.dims, i);
+    o.strides[0] = os;
+    for (; o.more(); o.next()) {
+      T *first = mutableData<T>(out) + o.offset[0];
+      for (int64_t at = block; at < out.dims[i] * os[i]; at += block)
+        memcpy(first + at, first, size_t(block) * sizeof(T));
+    }
+  }
   return 0;
 }
 

@@ -160,6 +160,9 @@ for _batch in (1, 2):
               helper.make_node("Conv", ["h", "w3"], ["i"], pads=[1, 1, 1, 1, 1, 1], strides=[2, 1, 1]), helper.make_node("GlobalAveragePool", ["h"], ["m"]),
               helper.make_node("Mul", ["i", "m"], ["y"])]
     case(f"conv_over_frames_{_batch}", _nodes, {"x": (_batch, 3, 5, 9, 11)}, {**_weights, "k": _rng.standard_normal((20, 1, 1, 1)).astype(np.float32)})
+for _channels, _results, _taps in ((40, 1, 3), (64, 3, 1), (33, 4, 7)):  # of plain rows to few results: pixels in the lanes
+    case(f"conv_few_results_{_channels}_{_results}_{_taps}", [helper.make_node("Conv", ["x", "w"], ["y"], pads=[_taps // 2] * 2)], {"x": (2, _channels, 83)},
+         {"w": np.random.default_rng(0).standard_normal((_results, _channels, _taps)).astype(np.float32)})
 # Between tokens: blocks are runs of channels that come last.
 for _name, _x, _channels, _image in (("tokens", (2, 35, 32), 48, (5, 7)), ("tokens_24", (1, 12, 24), 24, (3, 4)), ("tokens_line", (2, 19, 16), 32, (19,))):
     _w = np.random.default_rng(0).standard_normal((_channels, _x[2], *[3] * len(_image))).astype(np.float32)

@@ -48,6 +48,25 @@ func.func @dilated_transpose(%x: tensor<1x1x3x3xf32>, %w: tensor<1x1x2x2xf32>) -
 
 // -----
 
+// Few columns are reduced as more columns of fewer rows first; a short axis and many columns are left.
+// CHECK-LABEL: @reduced_columns
+// CHECK: %[[W:.*]] = "onnx.Reshape"(%arg0, %{{.*}} -> tensor<?x24x16xf32>
+// CHECK: %[[M:.*]] = "onnx.ReduceMax"(%[[W]], %{{.*}} -> tensor<?x1x16xf32>
+// CHECK: %[[R:.*]] = "onnx.Reshape"(%[[M]], %{{.*}} -> tensor<?x4x4xf32>
+// CHECK: %[[Y:.*]] = "onnx.ReduceMax"(%[[R]], %{{.*}} -> tensor<?x1x4xf32>
+// CHECK: "onnx.Reshape"(%[[Y]], %{{.*}} -> tensor<?x4xf32>
+// CHECK: "onnx.ReduceMax"(%arg1
+// CHECK: "onnx.ReduceMax"(%arg2
+func.func @reduced_columns(%x: tensor<?x96x4xf32>, %s: tensor<?x12x4xf32>, %m: tensor<?x96x20xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x20xf32>) {
+  %axes = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0 = "onnx.ReduceMax"(%x, %axes) <{keepdims = 0 : i64}> : (tensor<?x96x4xf32>, tensor<1xi64>) -> tensor<?x4xf32>
+  %1 = "onnx.ReduceMax"(%s, %axes) <{keepdims = 0 : i64}> : (tensor<?x12x4xf32>, tensor<1xi64>) -> tensor<?x4xf32>
+  %2 = "onnx.ReduceMax"(%m, %axes) <{keepdims = 0 : i64}> : (tensor<?x96x20xf32>, tensor<1xi64>) -> tensor<?x20xf32>
+  return %0, %1, %2 : tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x20xf32>
+}
+
+// -----
+
 // A few columns of long sums are summed along the rows; of short sums, and more of them, they stay a product.
 // CHECK-LABEL: @few_columns
 // CHECK: %[[U:.*]] = "onnx.Unsqueeze"(%arg0

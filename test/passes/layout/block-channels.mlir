@@ -368,9 +368,9 @@ func.func @scaled(%x: tensor<?x16x56x56xf32>, %p: tensor<?x16x1x1xf32>) -> (tens
 // CHECK: %[[R:.*]] = "onnx.Relu"(%[[C]])
 // CHECK: %[[U:.*]] = "onnx.packed.Unblock"(%[[R]])
 // CHECK: "onnx.Sigmoid"(%[[U]])
-func.func @few_channels(%x: tensor<?x32x56x56xf32>) -> tensor<?x1x56x56xf32> {
-  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x32x3x3xf32>} : () -> tensor<1x32x3x3xf32>
-  %c = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<?x32x56x56xf32>, tensor<1x32x3x3xf32>) -> tensor<?x1x56x56xf32>
+func.func @few_channels(%x: tensor<?x48x56x56xf32>) -> tensor<?x1x56x56xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x48x3x3xf32>} : () -> tensor<1x48x3x3xf32>
+  %c = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<?x48x56x56xf32>, tensor<1x48x3x3xf32>) -> tensor<?x1x56x56xf32>
   %r = "onnx.Relu"(%c) : (tensor<?x1x56x56xf32>) -> tensor<?x1x56x56xf32>
   %y = "onnx.Sigmoid"(%r) : (tensor<?x1x56x56xf32>) -> tensor<?x1x56x56xf32>
   return %y : tensor<?x1x56x56xf32>
