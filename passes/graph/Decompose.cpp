@@ -191,6 +191,8 @@ static LogicalResult productWithFewColumns(onnx::MatMulOp op, PatternRewriter &r
     return rewriter.notifyMatchFailure(op, "a vector, several matrices, or numbers of bytes");
   int64_t rank = a.getRank(), sum = b.getDimSize(0), columns = b.getDimSize(1);
   auto transpose = op.getB().getDefiningOp<onnx::TransposeOp>();  // as Gemm gives it
+  if (transpose && transpose.getPerm() && transpose.getPerm()->front() == 0)
+    return rewriter.notifyMatchFailure(op, "a transposition of nothing");
   auto values = columns > 1 && areFewColumns(columns, sum) ? constantFloats(transpose ? transpose.getData() : op.getB()) : std::nullopt;
   if (!values || a.getDimSize(rank - 1) != sum)
     return rewriter.notifyMatchFailure(op, "many columns, a short sum, or no constants");

@@ -71,12 +71,13 @@ static LogicalResult fewColumns(Reduce op, PatternRewriter &rewriter) {
   int64_t axis = axes->front(), rows = x.getDimSize(axis), columns = 1, joined = 2;
   for (int64_t d : x.getShape().drop_front(axis + 1))
     columns = ShapedType::isDynamic(d) ? lanes : std::min(lanes, columns * d);
+  if (columns < 2 || columns > lanes / 2)
+    return rewriter.notifyMatchFailure(op, "many columns, or one or none");
   while (joined * columns < lanes || (rows > 0 && rows % joined && joined < lanes))
     ++joined;
-  // The sizes before the axis are copied, the last of them may be inferred.
-  if (columns < 2 || columns > lanes / 2 || rows % joined || rows < joined * leastRows ||
-      llvm::count_if(x.getShape().take_front(axis), ShapedType::isDynamic) > 1)
-    return rewriter.notifyMatchFailure(op, "many columns, or few rows");
+  // The sizes before the axis are copied, one of them may be inferred.
+  if (rows % joined || rows < joined * leastRows || llvm::count_if(x.getShape().take_front(axis), ShapedType::isDynamic) > 1)
+    return rewriter.notifyMatchFailure(op, "few rows, or several unknown sizes");
   GraphBuilder g{rewriter, op.getLoc()};
   SmallVector<int64_t> shape(x.getShape().take_front(axis)), result(y.getShape());
   auto unknown = [](SmallVector<int64_t> &sizes) { llvm::replace(sizes, ShapedType::kDynamic, int64_t(-1)); };

@@ -200,6 +200,9 @@ for _op in ("ReduceSumSquare", "ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean"
     case(f"reduce_separate {_op}", _op, {"x": floats(3, 4, 5, 6)}, {"axes": np.int64([0, 2, 3])}, keepdims=0)
     for _columns in (2, 3, 4, 7):
         case(f"reduce_columns {_op}_{_columns}", _op, {"x": floats(3, 96, _columns)}, {"axes": np.int64([1])}, keepdims=_columns % 2)
+    case(f"reduce_columns {_op}_leading_0", _op, {"x": floats(0, 96, 3)}, {"axes": np.int64([1])})
+    if _op not in ("ReduceMax", "ReduceMean"):
+        case(f"reduce_columns {_op}_of_0", _op, {"x": floats(3, 96, 0)}, {"axes": np.int64([1])})
     case(f"reduce_separate {_op}_ones", _op, {"x": floats(1, 4, 5, 1)}, {"axes": np.int64([-4, 2, 3])}, keepdims=1)
     case(f"reduce_separate {_op}_only_ones", _op, {"x": floats(1, 4, 5, 1)}, {"axes": np.int64([0, 3])}, keepdims=0)
 case("pool bytes", "MaxPool", {"x": whole(250, 2, 3, 9, 20, dtype=np.uint8)}, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
