@@ -172,7 +172,7 @@ static LogicalResult pointwiseBeforeView(Operation *op, PatternRewriter &rewrite
       return rewriter.notifyMatchFailure(op, "several values");
   SmallVector<Operation *> views;  // from the last to the first
   Value x = view;
-  for (; x && isView(x.getDefiningOp()) && x.hasOneUse(); x = x.getDefiningOp()->getOperand(0))
+  for (; rankedType(x) && isView(x.getDefiningOp()) && x.hasOneUse(); x = x.getDefiningOp()->getOperand(0))
     views.push_back(x.getDefiningOp());
   if (views.empty() || rankedType(view).getShape() != type.getShape())
     return rewriter.notifyMatchFailure(op, "not of a view");
@@ -180,23 +180,23 @@ static LogicalResult pointwiseBeforeView(Operation *op, PatternRewriter &rewrite
   if (!from || from.getRank() == 0 || type.getRank() == 0 || !isOfKernel(x))
     return rewriter.notifyMatchFailure(op, "nothing whose kernel computes it");
   bool sameLast = from.getShape().back() == type.getShape().back() && !ShapedType::isDynamic(type.getShape().back());
-  SmallVector<Value> operands;
+  SmallVector<ElementsAttr> constants;  // null for the view
   for (Value v : op->getOperands()) {
-    auto own = rankedType(v);
-    if (v == view) {
-      operands.push_back(x);
+    constants.emplace_back();
+    if (v == view)
       continue;
-    }
+    auto own = rankedType(v);
     int64_t count = own && own.hasStaticShape() ? own.getNumElements() : -1;
     bool isLast = sameLast && count == type.getShape().back() && own.getRank() > 0 && own.getShape().back() == count;
     if (count != 1 && !isLast)
       return rewriter.notifyMatchFailure(op, "a constant along other axes");
     auto flat = RankedTensorType::get(count == 1 ? ArrayRef<int64_t>() : ArrayRef(count), own.getElementType());
-    ElementsAttr same = reshaped(onnx::constantValue(v), flat);
-    if (!same)
+    if (constants.back() = reshaped(onnx::constantValue(v), flat); !constants.back())
       return rewriter.notifyMatchFailure(op, "a constant that has no other shape");
-    operands.push_back(onnx::ConstantOp::create(rewriter, v.getLoc(), same));
   }
+  SmallVector<Value> operands;
+  for (auto [v, value] : llvm::zip_equal(op->getOperands(), constants))
+    operands.push_back(value ? Value(onnx::ConstantOp::create(rewriter, v.getLoc(), value)) : x);
   Operation *last = rewriter.clone(*op);
   last->setOperands(operands);
   last->getResult(0).setType(from.clone(type.getElementType()));

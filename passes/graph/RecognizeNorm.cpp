@@ -253,7 +253,7 @@ static bool isOverRows(Reduce reduce, int64_t length) {
       continue;
     if (llvm::is_contained(*axes, d) != (product < length))
       return false;
-    if (product < length && (type.isDynamicDim(d) || length % type.getDimSize(d)))
+    if (product < length && (type.getDimSize(d) <= 0 || length % type.getDimSize(d)))  // an unknown size is negative
       return false;
     product *= product < length ? type.getDimSize(d) : 1;
   }
@@ -292,9 +292,9 @@ static LogicalResult normaliseByStatistics(onnx::BatchNormalizationOp op, Patter
   Value centered;
   if (auto squares = variance.getDefiningOp<onnx::ReduceMeanOp>(); squares && isOverRows(squares, length))
     centered = baseOfSquare(squares.getData());
-  Value sums = besides<onnx::DivOp>(variance, double(length));
-  if (!sums)
-    sums = besides<onnx::MulOp>(variance, 1.0 / double(length));
+  auto quotient = variance.getDefiningOp<onnx::DivOp>();
+  bool overLength = quotient && isNumber(quotient.getB(), double(length));
+  Value sums = overLength ? quotient.getA() : besides<onnx::MulOp>(variance, 1.0 / double(length));
   if (auto squares = sums ? viewed(sums).getDefiningOp<onnx::ReduceSumSquareOp>() : onnx::ReduceSumSquareOp();
       squares && isOverRows(squares, length))
     centered = squares.getData();

@@ -264,10 +264,10 @@ func.func @statistics_of_rows(%x: tensor<?x4x8xf32>, %rows: tensor<1xi64>) -> te
   return %y : tensor<?x4x8xf32>
 }
 
-// Means that another axis is centred by, or squares over another count, are none of a LayerNormalization.
+// Means that another axis is centred by, squares over another count, or a count over squares, are none of a LayerNormalization.
 // CHECK-LABEL: @other_statistics
-// CHECK-COUNT-2: "onnx.BatchNormalization"
-func.func @other_statistics(%x: tensor<8x8xf32>) -> (tensor<1x8x8xf32>, tensor<1x8x8xf32>) {
+// CHECK-COUNT-3: "onnx.BatchNormalization"
+func.func @other_statistics(%x: tensor<8x8xf32>) -> (tensor<1x8x8xf32>, tensor<1x8x8xf32>, tensor<1x8x8xf32>) {
   %ones = "onnx.Constant"() {value = dense<1.0> : tensor<8xf32>} : () -> tensor<8xf32>
   %zeros = "onnx.Constant"() {value = dense<0.0> : tensor<8xf32>} : () -> tensor<8xf32>
   %count = "onnx.Constant"() {value = dense<8.0> : tensor<f32>} : () -> tensor<f32>
@@ -288,7 +288,9 @@ func.func @other_statistics(%x: tensor<8x8xf32>) -> (tensor<1x8x8xf32>, tensor<1
   %vd = "onnx.Div"(%qd, %seven) : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
   %y = "onnx.BatchNormalization"(%i, %ones, %zeros, %mean, %vc) <{resultSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<1x8x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<1x8x8xf32>
   %z = "onnx.BatchNormalization"(%i, %ones, %zeros, %mean, %vd) <{resultSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<1x8x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<1x8x8xf32>
-  return %y, %z : tensor<1x8x8xf32>, tensor<1x8x8xf32>
+  %inverse = "onnx.Div"(%count, %qd) : (tensor<f32>, tensor<8xf32>) -> tensor<8xf32>
+  %t = "onnx.BatchNormalization"(%i, %ones, %zeros, %mean, %inverse) <{resultSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<1x8x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<1x8x8xf32>
+  return %y, %z, %t : tensor<1x8x8xf32>, tensor<1x8x8xf32>, tensor<1x8x8xf32>
 }
 
 // What a product's kernel can compute comes before the view that gives the product its shape.
