@@ -116,8 +116,9 @@ static bool areFewColumns(int64_t columns, int64_t sum) {
 static LogicalResult gemm(onnx::GemmOp op, PatternRewriter &rewriter) {
   auto a = rankedType(op.getA()), b = rankedType(op.getB());
   auto dequantised = op.getB().getDefiningOp<onnx::DequantizeLinearOp>();
-  bool areColumns = b && b.getRank() == 2 && !isDequantised(op) &&
-                    (b.getDimSize(!op.getTransB()) == 1 || areFewColumns(b.getDimSize(!op.getTransB()), b.getDimSize(op.getTransB() != 0)));
+  bool isMatrix = b && b.getRank() == 2, turned = op.getTransB() != 0;
+  int64_t columns = isMatrix ? b.getDimSize(turned ? 0 : 1) : 0, sum = isMatrix ? b.getDimSize(turned ? 1 : 0) : 0;
+  bool areColumns = !isDequantised(op) && (columns == 1 || areFewColumns(columns, sum));
   bool constant = !areColumns && bool(onnx::constantValue(dequantised ? dequantised.getX() : op.getB()));
   if (!a || !b || a.getRank() != 2 || b.getRank() != 2 || !a.getElementType().isF32() || (constant && !op.getTransA()))
     return rewriter.notifyMatchFailure(op, "not f32, or weights that are packed as they are");

@@ -39,14 +39,22 @@ static std::optional<SmallVector<int64_t>> ascending(ArrayRef<int64_t> given, in
   return fit ? std::optional(axes) : std::nullopt;
 }
 
+// The axes of a reduction of f32 that are known, as `ascending` gives them; nothing where they or the types are not.
+template <class Reduce>
+static std::optional<SmallVector<int64_t>> knownAxes(Reduce op) {
+  auto x = rankedType(op.getData());
+  ElementsAttr value = op.getAxes() ? onnx::constantValue(op.getAxes()) : ElementsAttr();
+  auto given = value ? onnx::integerElements(value) : std::nullopt;
+  bool known = x && given && rankedType(op.getReduced()) && x.getElementType().isF32();
+  return known ? ascending(*given, x.getRank()) : std::nullopt;
+}
+
 // A reduction over axes that are no neighbours; those of size 1 change nothing beside others.
 template <class Reduce, class Outer = Reduce>
 static LogicalResult separatedAxes(Reduce op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getData()), y = rankedType(op.getReduced());
-  ElementsAttr value = op.getAxes() ? onnx::constantValue(op.getAxes()) : ElementsAttr();
-  auto given = value ? onnx::integerElements(value) : std::nullopt;
-  auto axes = x && given ? ascending(*given, x.getRank()) : std::nullopt;
-  if (!axes || !y || !x.getElementType().isF32() || axes->empty() || axes->back() - axes->front() + 1 == int64_t(axes->size()))
+  auto axes = knownAxes(op);
+  if (!axes || axes->empty() || axes->back() - axes->front() + 1 == int64_t(axes->size()))
     return rewriter.notifyMatchFailure(op, "neighbouring axes, or not f32 over known ones");
   GraphBuilder g{rewriter, op.getLoc()};
   SmallVector<int64_t> longer(llvm::make_filter_range(*axes, [&](int64_t a) { return x.getDimSize(a) != 1; }));
@@ -63,16 +71,14 @@ template <class Reduce>
 static LogicalResult fewColumns(Reduce op, PatternRewriter &rewriter) {
   constexpr int64_t lanes = 16, leastRows = 4;
   auto x = rankedType(op.getData()), y = rankedType(op.getReduced());
-  ElementsAttr value = op.getAxes() ? onnx::constantValue(op.getAxes()) : ElementsAttr();
-  auto given = value ? onnx::integerElements(value) : std::nullopt;
-  auto axes = x && given ? ascending(*given, x.getRank()) : std::nullopt;
-  if (!axes || !y || !x.getElementType().isF32() || axes->size() != 1 || axes->front() + 1 == x.getRank())
-    return rewriter.notifyMatchFailure(op, "not f32 along one known axis before the last");
+  auto axes = knownAxes(op);
+  if (!axes || axes->size() != 1 || axes->front() + 1 == x.getRank() || llvm::is_contained(x.getShape(), 0))
+    return rewriter.notifyMatchFailure(op, "not f32 along one known axis before the last, or no elements");
   int64_t axis = axes->front(), rows = x.getDimSize(axis), columns = 1, joined = 2;
   for (int64_t d : x.getShape().drop_front(axis + 1))
     columns = ShapedType::isDynamic(d) ? lanes : std::min(lanes, columns * d);
   if (columns < 2 || columns > lanes / 2)
-    return rewriter.notifyMatchFailure(op, "many columns, or one or none");
+    return rewriter.notifyMatchFailure(op, "many columns, or one");
   while (joined * columns < lanes || (rows > 0 && rows % joined && joined < lanes))
     ++joined;
   // The sizes before the axis are copied, one of them may be inferred.

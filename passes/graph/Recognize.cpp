@@ -8,7 +8,6 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Recognize.h"
-#include <utility>
 
 using namespace mlir;
 namespace onnxc {
@@ -166,10 +165,13 @@ static bool isOfKernel(Value v) {
 // two axes and give the product its shape before the bias. A constant has one element, or one for each of the last axis, which stays.
 static LogicalResult pointwiseBeforeView(Operation *op, PatternRewriter &rewriter) {
   auto type = isPointwise(op) ? rankedType(op->getResult(0)) : RankedTensorType();
-  Value view;
+  SmallVector<Value> values;
   for (Value v : type ? op->getOperands() : ValueRange())
-    if (!onnx::constantValue(v) && std::exchange(view, v))
-      return rewriter.notifyMatchFailure(op, "several values");
+    if (!onnx::constantValue(v))
+      values.push_back(v);
+  if (values.size() != 1)
+    return rewriter.notifyMatchFailure(op, "not of one value beside constants");
+  Value view = values.front();
   SmallVector<Operation *> views;  // from the last to the first
   Value x = view;
   for (; rankedType(x) && isView(x.getDefiningOp()) && x.hasOneUse(); x = x.getDefiningOp()->getOperand(0))

@@ -260,7 +260,8 @@ static bool isOverRows(Reduce reduce, int64_t length) {
   return product == length;
 }
 
-// Whether `v` has one element for each row of `length` elements of `of`: a size of 1 where the row is, as many axes.
+// Whether `v` has as many axes as `of`, with a size of 1 where a row of `length` elements of `of` is. With one element for each row in all,
+// and where `of` is not spread, it has the sizes of `of` in front of the row.
 static bool isOfRows(Value v, Value of, int64_t length) {
   auto type = llvm::dyn_cast<RankedTensorType>(v.getType()), whole = llvm::dyn_cast<RankedTensorType>(of.getType());
   if (!type || !whole || type.getRank() != whole.getRank())

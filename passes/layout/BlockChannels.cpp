@@ -75,7 +75,8 @@ static Conversion conversionOf(Operation *op) {
   return found != byName.end() ? found->second : staysFinite(op) && !wastesLanes(op) ? &Blocker::pointwise : nullptr;
 }
 
-// Whether `op` puts the pixels of the same images on other axes: that is a view of blocks too.
+// Whether `op` puts the pixels of the same images on other axes: that is a view of blocks too. isViewOfPixels asks more, that channels may
+// come last as well.
 static bool isViewOfBlocks(Operation *op) {
   Value from = op->getOperand(0), to = op->getResult(0);
   if (!isView(op) || !isImage(from) || !isImage(to))

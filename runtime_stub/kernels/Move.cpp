@@ -266,7 +266,7 @@ static int32_t tile(const onnxc_args *a) {
   if (onnxc_count(out) == 0)
     return 0;
   // Of the innermost axes, whose blocks are short, each is two of the result: how often, and the operand's own. Those of one element are
-  // left out, so there are few.
+  // left out, and 2^63 elements have no more than 62 others.
   constexpr int64_t longEnough = 64;
   int64_t is[kMaxRank], os[kMaxRank], dims[kMaxRank], from[kMaxRank], to[kMaxRank], rank = 0, inner = in.rank;
   contiguous(in.dims, in.rank, is);

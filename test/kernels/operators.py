@@ -201,6 +201,7 @@ for _op in ("ReduceSumSquare", "ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean"
     for _columns in (2, 3, 4, 7):
         case(f"reduce_columns {_op}_{_columns}", _op, {"x": floats(3, 96, _columns)}, {"axes": np.int64([1])}, keepdims=_columns % 2)
     case(f"reduce_columns {_op}_leading_0", _op, {"x": floats(0, 96, 3)}, {"axes": np.int64([1])})
+    case(f"reduce_columns {_op}_second_0", _op, {"x": floats(2, 0, 64, 2)}, {"axes": np.int64([2])}, keepdims=0)
     if _op not in ("ReduceMax", "ReduceMean"):
         case(f"reduce_columns {_op}_of_0", _op, {"x": floats(3, 96, 0)}, {"axes": np.int64([1])})
     case(f"reduce_separate {_op}_ones", _op, {"x": floats(1, 4, 5, 1)}, {"axes": np.int64([-4, 2, 3])}, keepdims=1)
