@@ -45,6 +45,10 @@ template <>
 struct Unsigned<int64_t> {
   using type = uint64_t;
 };
+template <>
+struct Unsigned<int32_t> {
+  using type = uint32_t;
+};
 template <class A>
 ONNXC_INLINE A plus(A a, A b) {
   return A(typename Unsigned<A>::type(a) + typename Unsigned<A>::type(b));
@@ -195,40 +199,60 @@ static int32_t logSumExp(const onnxc_args *a, Odometer<1> &o, const Acc<T> *larg
   return 0;
 }
 
+// What the results are joined in while their elements are read.
+template <Reduction R, class T, bool InLanes = kJoinsInLanes<R, T>>
+struct JoinedIn {
+  using type = Acc<T>;
+};
+template <Reduction R, class T>
+struct JoinedIn<R, T, true> {
+  using type = typename LaneOf<R, T>::type;
+};
+
 template <Reduction R, class T>
 static int32_t reduce(const onnxc_args *a) {
-  bool reduced[kMaxRank];
-  ONNXC_CHECK(reducedAxes(a, reduced), ONNXC_K_INDEX);
+  using C = typename JoinedIn<R, T>::type;
+  bool named[kMaxRank], reduced[kMaxRank];
+  ONNXC_CHECK(reducedAxes(a, named), ONNXC_K_INDEX);
   const onnxc_tensor &in = a->in[0];
-  int64_t strides[kMaxRank], step = 1, n = onnxc_count(a->out[0]), each = 1;
-  for (int64_t i = in.rank; i-- > 0;) {
+  // Neighbours of a kind are one axis.
+  int64_t dims[kMaxRank], strides[kMaxRank], rank = 0, step = 1, n = onnxc_count(a->out[0]), each = 1;
+  for (int64_t i = 0; i < in.rank; ++i) {
+    if (in.dims[i] == 1)
+      continue;
+    if (rank && reduced[rank - 1] == named[i])
+      dims[rank - 1] *= in.dims[i];
+    else
+      dims[rank] = in.dims[i], reduced[rank++] = named[i];
+  }
+  for (int64_t i = rank; i-- > 0;) {
     strides[i] = reduced[i] ? 0 : step;
-    (reduced[i] ? each : step) *= in.dims[i];
+    (reduced[i] ? each : step) *= dims[i];
   }
   ONNXC_CHECK(step == n, ONNXC_K_SHAPE);
-  Acc<T> *acc = allocate<Acc<T>>(a, n);
-  ONNXC_CHECK(acc, ONNXC_K_MEMORY);
+  C *joined = allocate<C>(a, n);
+  ONNXC_CHECK(joined, ONNXC_K_MEMORY);
   for (int64_t i = 0; i < n; ++i)
-    acc[i] = start<R, T>();
+    joined[i] = C(start<R, T>());
   Odometer<1> o;
-  int64_t last = in.rank - 1, width = in.rank ? in.dims[last] : 1;
-  o.init(in.dims, maxOf<int64_t>(last, 0));
+  int64_t last = rank - 1, width = rank ? dims[last] : 1;
+  o.init(dims, maxOf<int64_t>(last, 0));
   o.strides[0] = strides;
   for (const T *x = data<T>(in); o.more(); o.next(), x += width) {
-    Acc<T> *to = acc + o.offset[0];
-    if (in.rank == 0 || reduced[last])
-      *to = joinRow<R, T>(*to, x, width);
+    C *to = joined + o.offset[0];
+    if (rank == 0 || reduced[last])
+      *to = C(joinRow<R, T>(Acc<T>(*to), x, width));
     else
       for (int64_t i = 0; i < width; ++i)
-        to[i] = join<R, Acc<T>>(to[i], toAcc<T>(x[i]));
+        to[i] = join<R, C>(to[i], C(toAcc<T>(x[i])));
   }
-  if (R == Reduction::LogSumExp) {
-    o.init(in.dims, in.rank);
+  if constexpr (R == Reduction::LogSumExp) {
+    o.init(dims, rank);
     o.strides[0] = strides;
-    return logSumExp<T>(a, o, acc, n);
+    return logSumExp<T>(a, o, joined, n);
   }
   for (int64_t i = 0; i < n; ++i)
-    mutableData<T>(a->out[0])[i] = finish<R, T>(acc[i], each);
+    mutableData<T>(a->out[0])[i] = finish<R, T>(Acc<T>(joined[i]), each);
   return 0;
 }
 
