@@ -109,66 +109,58 @@ struct Permutation {
   static bool isShorter(const Range &r, int64_t side) { return r.least && *r.least < side; }
   Value holds(const Range &r, int64_t side) { return r.least ? c.flag(*r.least >= side) : c.less(c.n(side - 1), c.sub(r.end, r.begin)); }
 
-  // Elements of `count` rows take turns in the result.
-  void weave(int64_t count, const Range &i) {
-    int64_t lanes = most;
-    auto vectors = [&] {
-      steps(i, lanes, [&](Value at) {
-        SmallVector<Value> rows;
-        for (int64_t r = 0; r < count; ++r)
-          rows.push_back(c.load(c.vec(element, lanes), read(at, c.n(r)), bytes));
-        // All rows as one vector, then in turns.
-        while (rows.size() > 1) {
-          int64_t n = cast<VectorType>(rows[0].getType()).getDimSize(0);
-          SmallVector<int32_t> both;
-          for (int64_t k = 0; k < 2 * n; ++k)
-            both.push_back(k);
-          SmallVector<Value> next;
-          for (size_t r = 0; r < rows.size(); r += 2)
-            next.push_back(LLVM::ShuffleVectorOp::create(c.b, c.loc, rows[r], rows[std::min(r + 1, rows.size() - 1)], both));
-          rows = next;
-        }
-        SmallVector<int32_t> turns;
-        for (int64_t k = 0; k < count * lanes; ++k)
-          turns.push_back(k % count * lanes + k / count);
-        Value woven = LLVM::ShuffleVectorOp::create(c.b, c.loc, rows[0], rows[0], turns);
-        c.store(woven, write(at, c.n(0)), bytes);
-      });
-    };
-    auto elements = [&] {
-      c.loop(i.begin, i.end, c.n(1), [&](Value at) {
-        for (int64_t r = 0; r < count; ++r)
-          single(at, c.n(r));
-      });
-    };
-    if (isShorter(i, lanes))
-      return elements();
-    c.when(holds(i, lanes), vectors, elements);
+  // A vector of units at a time, or one by one where the range is too short for that.
+  void alongRange(const Range &r, llvm::function_ref<void(Value)> vector, llvm::function_ref<void(Value)> one) {
+    auto ones = [&] { c.loop(r.begin, r.end, c.n(1), one); };
+    if (isShorter(r, most))
+      return ones();
+    c.when(holds(r, most), [&] { steps(r, most, vector); }, ones);
   }
 
-  // The opposite: every `count`-th element of a run is one row's.
+  // Units of `count` rows take turns in the result.
+  void weave(int64_t count, const Range &i) {
+    auto vector = [&](Value at) {
+      SmallVector<Value> rows;
+      for (int64_t r = 0; r < count; ++r)
+        rows.push_back(c.load(c.vec(element, most), read(at, c.n(r)), bytes));
+      // All rows as one vector, then in turns.
+      while (rows.size() > 1) {
+        int64_t n = cast<VectorType>(rows[0].getType()).getDimSize(0);
+        SmallVector<int32_t> both;
+        for (int64_t k = 0; k < 2 * n; ++k)
+          both.push_back(k);
+        SmallVector<Value> next;
+        for (size_t r = 0; r < rows.size(); r += 2)
+          next.push_back(LLVM::ShuffleVectorOp::create(c.b, c.loc, rows[r], rows[std::min(r + 1, rows.size() - 1)], both));
+        rows = next;
+      }
+      SmallVector<int32_t> turns;
+      for (int64_t k = 0; k < count * most; ++k)
+        turns.push_back(k % count * most + k / count);
+      Value woven = LLVM::ShuffleVectorOp::create(c.b, c.loc, rows[0], rows[0], turns);
+      c.store(woven, write(at, c.n(0)), bytes);
+    };
+    alongRange(i, vector, [&](Value at) {
+      for (int64_t r = 0; r < count; ++r)
+        single(at, c.n(r));
+    });
+  }
+
+  // The opposite: every `count`-th unit of a run is one row's.
   void unweave(int64_t count, const Range &j) {
-    int64_t lanes = most;
-    auto vectors = [&] {
-      steps(j, lanes, [&](Value at) {
-        Value run = c.load(c.vec(element, count * lanes), read(c.n(0), at), bytes);
-        for (int64_t r = 0; r < count; ++r) {
-          SmallVector<int32_t> own;
-          for (int64_t k = 0; k < lanes; ++k)
-            own.push_back(k * count + r);
-          c.store(LLVM::ShuffleVectorOp::create(c.b, c.loc, run, run, own), write(c.n(r), at), bytes);
-        }
-      });
+    auto vector = [&](Value at) {
+      Value run = c.load(c.vec(element, count * most), read(c.n(0), at), bytes);
+      for (int64_t r = 0; r < count; ++r) {
+        SmallVector<int32_t> own;
+        for (int64_t k = 0; k < most; ++k)
+          own.push_back(k * count + r);
+        c.store(LLVM::ShuffleVectorOp::create(c.b, c.loc, run, run, own), write(c.n(r), at), bytes);
+      }
     };
-    auto elements = [&] {
-      c.loop(j.begin, j.end, c.n(1), [&](Value at) {
-        for (int64_t r = 0; r < count; ++r)
-          single(c.n(r), at);
-      });
-    };
-    if (isShorter(j, lanes))
-      return elements();
-    c.when(holds(j, lanes), vectors, elements);
+    alongRange(j, vector, [&](Value at) {
+      for (int64_t r = 0; r < count; ++r)
+        single(c.n(r), at);
+    });
   }
 
   // In squares of `side`, or smaller ones where a range is too short for that.

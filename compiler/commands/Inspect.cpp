@@ -85,13 +85,18 @@ static void printPorts(llvm::StringRef title, const llvm::json::Object &descript
   }
 }
 
+// Whether flags of the compile said something of a symbol.
+static bool hasRange(const llvm::json::Object &symbol) {
+  return llvm::any_of(llvm::ArrayRef{"min", "opt", "max"}, [&](const char *key) { return symbol.get(key) != nullptr; });
+}
+
 // "sizes     batch 1 to 16, mostly 8", a line for each symbol of which flags said something.
 static void printRanges(const llvm::json::Object &description) {
   llvm::StringRef title = "sizes";
   for (const llvm::json::Object *symbol : objects(description, "symbols")) {
-    std::optional<int64_t> least = symbol->getInteger("min"), expected = symbol->getInteger("opt"), most = symbol->getInteger("max");
-    if (!least && !expected && !most)
+    if (!hasRange(*symbol))
       continue;
+    std::optional<int64_t> least = symbol->getInteger("min"), expected = symbol->getInteger("opt"), most = symbol->getInteger("max");
     llvm::outs() << llvm::left_justify(title, 10);
     if (std::optional<llvm::StringRef> name = symbol->getString("name"))
       llvm::outs() << *name;
@@ -110,7 +115,7 @@ static void printRanges(const llvm::json::Object &description) {
 static llvm::StringRef smallestSizes(const llvm::json::Object &description) {
   bool hasRanges = false, hasSymbols = false;
   for (const llvm::json::Object *symbol : objects(description, "symbols"))
-    hasRanges |= symbol->get("min") || symbol->get("opt") || symbol->get("max");
+    hasRanges |= hasRange(*symbol);
   for (const llvm::json::Object *input : objects(description, "inputs")) {
     const llvm::json::Array *shape = input->getArray("shape");
     hasSymbols |= !shape || !llvm::all_of(*shape, [](const llvm::json::Value &size) { return size.getAsInteger().has_value(); });

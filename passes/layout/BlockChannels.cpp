@@ -75,20 +75,26 @@ static Conversion conversionOf(Operation *op) {
   return found != byName.end() ? found->second : staysFinite(op) && !wastesLanes(op) ? &Blocker::pointwise : nullptr;
 }
 
-// Whether `op` puts the pixels of the same images on other axes: that is a view of blocks too. isViewOfPixels asks more, that channels may
-// come last as well.
+// Whether images have as many channels and, known, as many pixels.
+static bool areAlike(Value from, Value to) {
+  auto count = [](Value image) {
+    ArrayRef<int64_t> pixels = rankedType(image).getShape().drop_front(2);
+    return ShapedType::isStaticShape(pixels) ? ShapedType::getNumElements(pixels) : -1;
+  };
+  return isImage(from) && isImage(to) && channelsOf(from) == channelsOf(to) && count(from) >= 0 && count(from) == count(to);
+}
+
+// Whether `op` puts the pixels of the same images on other axes: that is a view of blocks too.
 static bool isViewOfBlocks(Operation *op) {
   Value from = op->getOperand(0), to = op->getResult(0);
   if (!isView(op) || !isImage(from) || !isImage(to))
     return false;
   auto source = rankedType(from), target = rankedType(to);
-  ArrayRef<int64_t> before = source.getShape().drop_front(2), behind = target.getShape().drop_front(2);
   if (source.getShape().take_front(2) != target.getShape().take_front(2))
     return false;
   if (!isa<onnx::ReshapeOp>(op) && onnx::blockedType(source) == onnx::blockedType(target))
     return true;
-  return ShapedType::isStaticShape(before) && ShapedType::isStaticShape(behind) &&
-         ShapedType::getNumElements(before) == ShapedType::getNumElements(behind) && ShapedType::getNumElements(before) != 0;
+  return areAlike(from, to) && !llvm::is_contained(target.getShape().drop_front(2), 0);
 }
 
 static bool readsInBlocks(Operation *user) {
@@ -120,12 +126,8 @@ static SmallVector<int64_t> lastChannels(Value image) {
 
 // Whether `op` only puts the pixels of an image on one axis, or that axis in rows: [N, C, H * W] and [N, C, H, W].
 static bool isViewOfPixels(Operation *op) {
-  if (!isa_and_present<onnx::ReshapeOp>(op))
-    return false;
-  auto from = rankedType(op->getOperand(0)), to = rankedType(op->getResult(0));
-  return isImage(op->getOperand(0)) && isImage(op->getResult(0)) && from.getDimSize(1) == to.getDimSize(1) && hasRuns(op->getOperand(0)) &&
-         hasRuns(op->getResult(0)) &&
-         ShapedType::getNumElements(from.getShape().drop_front(2)) == ShapedType::getNumElements(to.getShape().drop_front(2));
+  return isa_and_present<onnx::ReshapeOp>(op) && areAlike(op->getOperand(0), op->getResult(0)) && hasRuns(op->getOperand(0)) &&
+         hasRuns(op->getResult(0));
 }
 static bool movesChannels(Operation *op, bool last) {
   auto transpose = dyn_cast_if_present<onnx::TransposeOp>(op);

@@ -291,18 +291,24 @@ ONNXC_INLINE int64_t bestOfRow(const float *row, int64_t n, float sign, bool las
   return at;
 }
 
-// The same along `dim` for `width` <= 64 neighbouring columns.
-ONNXC_INLINE void bestOfColumns(const float *x, int64_t dim, int64_t stride, int64_t width, float sign, bool last, int64_t *to) {
+// The same along `dim` for `width` <= 64 columns, of which at(c) is where column c begins.
+template <class At>
+ONNXC_INLINE void bestOfEach(const float *x, int64_t dim, int64_t stride, int64_t width, float sign, bool last, int64_t *to, const At &at) {
   int32_t best[64], where[64];
   for (int64_t d = 0; d < dim; ++d, x += stride)
     for (int64_t c = 0; c < width; ++c) {
-      int32_t key = keyOf(sign * x[c], 0);
+      int32_t key = keyOf(sign * x[at(c)], 0);
       bool better = (d == 0) | (last ? key >= best[c] : key > best[c]);
       best[c] = better ? key : best[c];
       where[c] = better ? int32_t(d) : where[c];
     }
   for (int64_t c = 0; c < width; ++c)
     to[c] = where[c];
+}
+
+// The same where the columns are neighbours.
+ONNXC_INLINE void bestOfColumns(const float *x, int64_t dim, int64_t stride, int64_t width, float sign, bool last, int64_t *to) {
+  bestOfEach(x, dim, stride, width, sign, last, to, [](int64_t c) { return c; });
 }
 
 // The same for `count` <= 64 contiguous rows of `dim` <= kShort.
@@ -312,20 +318,6 @@ ONNXC_INLINE void bestOfRows(const float *x, int64_t dim, int64_t count, float s
     for (int64_t r = 0; r < count; ++r)
       columns[d * 64 + r] = x[r * dim + d];
   bestOfColumns(columns, dim, 64, count, sign, last, to);
-}
-
-// The same for results that are no neighbours, as they are where few columns lie side by side.
-ONNXC_INLINE void bestOfResults(const float *x, const Axis3 &s, const Results &results, float sign, bool last, int64_t *to) {
-  int32_t best[64], where[64];
-  for (int64_t d = 0; d < s.dim; ++d, x += s.inner)
-    for (int64_t r = 0; r < 64; ++r) {
-      int32_t key = keyOf(sign * x[results.at[r]], 0);
-      bool better = (d == 0) | (last ? key >= best[r] : key > best[r]);
-      best[r] = better ? key : best[r];
-      where[r] = better ? int32_t(d) : where[r];
-    }
-  for (int64_t r = 0; r < results.count; ++r)
-    to[r] = where[r];
 }
 
 // give(first, count, best): where the best of the results [first, first + count) are along the axis, up to 64 of them that are neighbours.
@@ -358,7 +350,7 @@ ONNXC_INLINE int32_t eachBest(const onnxc_args *a, const Axis3 &s, float sign, b
       int64_t best[64];
       for (int64_t b = begin; b < end; ++b) {
         Results results(s, b * 64, 1);
-        bestOfResults(x, s, results, sign, last, best);
+        bestOfEach(x, s.dim, s.inner, 64, sign, last, best, [&](int64_t r) { return results.at[r]; });
         give(b * 64, results.count, best);
       }
       return int32_t(ONNXC_K_OK);
