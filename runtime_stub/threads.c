@@ -1,7 +1,10 @@
 /* threads.c: parallel launches. Ranges are contiguous and depend on the extent and the number of threads only through which task computes
  * what; kernels give the same bits for any partition. The default pool starts its threads on first use, never more than the processors this
  * process may use (cpu.c). They watch for the next launch for a while, which makes regions of 20 us worth while, then park: for longer in a
- * run, where others' work between two launches ends soon, than after it. */
+ * run, where others' work between two launches ends soon, than after it.
+ *
+ * Task i is thread i's, so that a launch finds in a processor's caches what the one before it left there; others take it when they have
+ * nothing left to do, or see it wait for longer than its thread needs to notice. */
 #include "runtime_stub/internal.h"
 #include <pthread.h>
 #include <signal.h>
@@ -11,40 +14,61 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { IN_RUN = 300000, IDLE = 30000, LOOKS = 64 }; /* nanoseconds; looks between two readings of the clock */
+enum { IN_RUN = 300000, IDLE = 30000, LOOKS = 64, PATIENCE = 16 }; /* nanoseconds; looks between two readings of the clock; looks */
+enum { LINE = 64 };
+/* A grain is some 5 us. Work of 20 is worth a region; of many threads half of that, since one alone waits for what the others' caches hold:
+ * with 16 threads layers of 7 to 30 us, left to one, took up to four times as long as in a run of one. */
+enum { FEW_TASKS = 4, FEW_THREADS = 4 };
 
-/* The ticket says all of a launch that threads must agree on: number of the launch, tasks, next task to take (32, 16 and 16 bits). */
+typedef struct member { /* a thread of a pool, and the task of its number */
+  onnxc_pool *pool;
+  pthread_t thread;
+  int32_t number;
+  uint64_t seen;                         /* the last launch it worked for */
+  _Alignas(LINE) _Atomic uint64_t taken; /* number of the last launch in which the task was taken */
+} member;
+
+/* `launch` says all of one that threads must agree on: its number and its tasks (48 and 16 bits). */
 struct onnxc_pool {
-  _Atomic uint64_t ticket;
-  _Atomic int32_t pending, parked, waiting;
+  _Alignas(LINE) _Atomic uint64_t launch;
+  _Alignas(LINE) _Atomic int32_t pending;
+  _Alignas(LINE) _Atomic int32_t parked, waiting;
   _Atomic uint32_t turn; /* odd in a run */
   void (*body)(void *, int32_t);
   void *arg;
   pthread_mutex_t lock;
   pthread_cond_t wake, done;
-  pthread_t *threads;
   int32_t wanted, started, given_up;
   /* Threads do not follow a fork. Of the two that tell of one, a page that the system wipes in the child costs no system call. */
   atomic_bool *page; /* NULL: the system has no such pages */
   pid_t owner;
   atomic_bool stop;
+  member members[]; /* the caller's first; one for each task */
 };
 
-static bool has_task(uint64_t ticket) { return (ticket & 0xffff) < (ticket >> 16 & 0xffff); }
+/* Whether this thread is the one that runs task `task` of launch `number`. What is not yet taken keeps its launch from ending, and of one
+ * that has ended all was. */
+static bool take(onnxc_pool *p, uint64_t number, int32_t task) {
+  uint64_t last = atomic_load(&p->members[task].taken);
+  return last < number && atomic_compare_exchange_strong(&p->members[task].taken, &last, number);
+}
 
-/* Takes tasks of the launch at hand until none is left. A task that is taken keeps its launch from ending, so body and arg stay. */
-static void work(onnxc_pool *p) {
-  uint64_t ticket = atomic_load(&p->ticket);
-  while (has_task(ticket)) {
-    if (!atomic_compare_exchange_weak(&p->ticket, &ticket, ticket + 1))
+static int32_t tasks_of(uint64_t launch) { return (int32_t)(launch & 0xffff); }
+
+/* Takes tasks of the launch, its own first, until none is left. Body and arg stay while one is pending. */
+static void work(member *self, uint64_t launch) {
+  onnxc_pool *p = self->pool;
+  const int32_t tasks = tasks_of(launch);
+  self->seen = launch;
+  for (int32_t i = 0, task = self->number % tasks; i < tasks; ++i, task = task + 1 < tasks ? task + 1 : 0) {
+    if (!take(p, launch >> 16, task))
       continue;
-    p->body(p->arg, (int32_t)(ticket & 0xffff));
+    p->body(p->arg, task);
     if (atomic_fetch_sub(&p->pending, 1) == 1 && atomic_load(&p->waiting)) {
       pthread_mutex_lock(&p->lock);
       pthread_cond_signal(&p->done);
       pthread_mutex_unlock(&p->lock);
     }
-    ticket = atomic_load(&p->ticket);
   }
 }
 
@@ -62,14 +86,15 @@ static void pause_briefly(void) {
 #endif
 }
 
-static bool worker_ready(onnxc_pool *p) { return has_task(atomic_load(&p->ticket)) || atomic_load(&p->stop); }
-static bool caller_ready(onnxc_pool *p) { return !atomic_load(&p->pending); }
+static bool worker_ready(const member *self) { return atomic_load(&self->pool->launch) != self->seen || atomic_load(&self->pool->stop); }
+static bool caller_ready(const member *self) { return !atomic_load(&self->pool->pending); }
 
-static bool spin(onnxc_pool *p, bool (*ready)(onnxc_pool *)) {
+static bool spin(const member *self, bool (*ready)(const member *)) {
+  onnxc_pool *p = self->pool;
   const int64_t begin = now();
   do {
     for (int i = 0; i < LOOKS; ++i) {
-      if (ready(p))
+      if (ready(self))
         return true;
       pause_briefly();
     }
@@ -77,17 +102,24 @@ static bool spin(onnxc_pool *p, bool (*ready)(onnxc_pool *)) {
   return false;
 }
 
-/* Who parks counts itself first and looks again after; who launches writes the ticket first and looks for parked threads after. */
+/* Who parks counts itself first and looks again after; who launches writes its number first and looks for parked threads after. */
 static void *worker(void *arg) {
-  onnxc_pool *p = arg;
+  member *self = arg;
+  onnxc_pool *p = self->pool;
   while (!atomic_load(&p->stop)) {
-    work(p);
-    if (spin(p, worker_ready))
+    const uint64_t launch = atomic_load(&p->launch);
+    if (launch != self->seen) {
+      if (self->number >= tasks_of(launch)) /* none of its own */
+        for (int i = 0; i < PATIENCE && atomic_load(&p->launch) == launch; ++i)
+          pause_briefly();
+      work(self, launch);
+    }
+    if (spin(self, worker_ready))
       continue;
     pthread_mutex_lock(&p->lock);
     const uint32_t turn = atomic_load(&p->turn);
     atomic_fetch_add(&p->parked, 1);
-    while (!worker_ready(p) && atomic_load(&p->turn) - turn < 1 + (turn & 1)) /* till the next run */
+    while (!worker_ready(self) && atomic_load(&p->turn) - turn < 1 + (turn & 1)) /* till the next run */
       pthread_cond_wait(&p->wake, &p->lock);
     atomic_fetch_sub(&p->parked, 1);
     pthread_mutex_unlock(&p->lock);
@@ -124,12 +156,12 @@ static void reset(onnxc_pool *p) {
 
 onnxc_pool *onnxc_pool_create(const onnxc_options *options, int32_t threads) {
   const int32_t processors = onnxc_processors();
-  if (threads > processors)
-    threads = processors;
-  onnxc_pool *p = onnxc_allocate(options, (int64_t)sizeof *p + threads * (int64_t)sizeof(pthread_t));
+  onnxc_pool *p = onnxc_allocate(options, (int64_t)sizeof *p + threads * (int64_t)sizeof(member));
   if (!p)
     return NULL;
-  *p = (onnxc_pool){.threads = (pthread_t *)(p + 1), .wanted = threads - 1, .page = fork_page()};
+  *p = (onnxc_pool){.wanted = (threads < processors ? threads : processors) - 1, .page = fork_page()};
+  for (int32_t i = 0; i < threads; ++i)
+    p->members[i] = (member){.pool = p, .number = i};
   reset(p);
   return p;
 }
@@ -141,7 +173,7 @@ void onnxc_pool_destroy(onnxc_pool *p, const onnxc_options *options) {
     pthread_cond_broadcast(&p->wake);
     pthread_mutex_unlock(&p->lock);
     for (int32_t i = 0; i < p->started; ++i)
-      pthread_join(p->threads[i], NULL);
+      pthread_join(p->members[i + 1].thread, NULL);
     pthread_cond_destroy(&p->wake);
     pthread_cond_destroy(&p->done);
     pthread_mutex_destroy(&p->lock);
@@ -156,7 +188,7 @@ static void start(onnxc_pool *p) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  while (p->started < p->wanted && !pthread_create(&p->threads[p->started], NULL, worker, p))
+  for (member *m = p->members + 1 + p->started; p->started < p->wanted && !pthread_create(&m->thread, NULL, worker, m); ++m)
     ++p->started;
   p->given_up = p->started < p->wanted;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -188,16 +220,18 @@ void onnxc_pool_run(onnxc_pool *p, int32_t tasks, void (*body)(void *, int32_t),
   p->body = body;
   p->arg = arg;
   atomic_store(&p->pending, tasks);
-  atomic_store(&p->ticket, ((atomic_load(&p->ticket) >> 32) + 1) << 32 | (uint64_t)tasks << 16);
+  const uint64_t launch = ((atomic_load(&p->launch) >> 16) + 1) << 16 | (uint64_t)tasks;
+  atomic_store(&p->launch, launch);
   wake(p);
-  work(p);
-  if (caller_ready(p) || spin(p, caller_ready))
+  member *self = p->members;
+  work(self, launch);
+  if (caller_ready(self) || spin(self, caller_ready))
     return;
   int before;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before); /* the threads work with this one's stack */
   pthread_mutex_lock(&p->lock);
   atomic_store(&p->waiting, 1);
-  while (!caller_ready(p))
+  while (!caller_ready(self))
     pthread_cond_wait(&p->done, &p->lock);
   atomic_store(&p->waiting, 0);
   pthread_mutex_unlock(&p->lock);
@@ -228,7 +262,7 @@ int32_t onnxc_rt_parallel(onnxc_rt *rt, onnxc_kernel_fn k, void *const *bufs, co
   int64_t tasks = rt->num_threads < ONNXC_MAX_TASKS ? rt->num_threads : ONNXC_MAX_TASKS;
   if (grain > 0 && extent / grain < tasks)
     tasks = extent / grain;
-  if (tasks < 1)
+  if (tasks < 1 || (tasks < FEW_TASKS && grain > 1 && rt->num_threads <= FEW_THREADS && extent / grain < FEW_TASKS))
     tasks = 1;
   scratch_bytes = (scratch_bytes + 63) & ~(int64_t)63;
   char *scratch = NULL;

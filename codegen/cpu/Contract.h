@@ -18,13 +18,20 @@ mlir::LogicalResult emitPackedSquares(KernelCode &code, mlir::Operation *op);
 mlir::LogicalResult emitPackedWindow(KernelCode &code, mlir::Operation *op);
 
 // Sets the kernel's parallel extent to the product of `factors`, each a constant or an expression over local dims, and its grain so
-// that a task is worth starting a thread for; `flops`: of one unit.
+// that a task takes some 5 us (threads.c); `flops`: of one unit.
 void setExtent(kernel::FuncOp kernel, llvm::ArrayRef<mlir::AffineExpr> factors, double flops);
 // Sets the bytes of scratch memory that each task of the kernel gets, over local dims.
 void setScratch(kernel::FuncOp kernel, mlir::AffineExpr bytes);
-// Whether units of parallel work of `flops` each are few enough and large enough to be halved. Smaller units read operands more often,
-// which costs a single thread up to 10 %: only what would keep one processor alone busy is cut.
-inline bool worthHalving(int64_t units, double flops) { return units < 4 && flops >= 2e6; }
+// A loop over units [begin, end) of parallel work, of which `each` are one whole: `body` of the parts [from, to) of whole `of`, at most
+// `most` at once, with the values that go from one to the next. A task works on `most` parts together, whose operands meet in its caches;
+// however few wholes there are, all tasks get their share.
+struct Parts {
+  mlir::Value begin, end, each;
+  int64_t most;
+  void loop(Code &c, llvm::function_ref<void(mlir::Value of, mlir::Value from, mlir::Value to)> body) const;
+  using Body = Code::Values(mlir::Value of, mlir::Value from, mlir::Value to, mlir::ValueRange values);
+  Code::Values loop(Code &c, mlir::ValueRange start, llvm::function_ref<Body> body) const;
+};
 // Expressions of a tensor's sizes over the kernel's local dims.
 llvm::SmallVector<mlir::AffineExpr> sizeExprs(mlir::RankedTensorType type);
 std::optional<int64_t> constantOf(mlir::AffineExpr e);

@@ -20,6 +20,8 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
+constexpr int64_t kSmallBytes = 320 << 10;  // of weights that stay in the second-level cache
+
 // The block of input channels where those of group `group` begin, of `all`. `op`: null where there is one group.
 Value firstBlock(KernelCode &c, onnx::PackedConvOp op, Value group, Value all) {
   if (!op)
@@ -128,6 +130,7 @@ struct Conv {
     TileShape tile;
     int64_t rows, tiles, panels, blocks;  // blocks of input channels whose weights for a group of panels stay in a cache
     bool byTiles;
+    int64_t parts() const { return byTiles ? tiles : rows; }  // that tasks share, the last chunk's too
   };
   // The pixels of a tile.
   struct Pixels {
@@ -137,12 +140,14 @@ struct Conv {
     Value count;  // of a ragged tile's that exist
   };
   int64_t groupBytes() const;
+  // Small weights stay in the cache while chunks of the image pass; large ones are read once.
+  bool chunksOutside() const { return panelBytes() * panels * groups <= kSmallBytes; }
   Units directUnits() const;
   void cutRows(Units &u) const;
-  double unitFlops(const Units &u) const;
+  double partFlops(const Units &u) const;
   struct Chunks;
   AffineExpr unitsOfImage(const Units &u) const;
-  void unit(const Units &u, const Chunks &chunks, Value n, Value rest);
+  void unit(const Units &u, const Chunks &chunks, Value n, Value rest, Value low, Value high);
   void row(Value n, Value group, Value oh, Value from, Value to, Value lowBlock, Value highBlock, const TileShape &shape,
            std::optional<TileRange> tiles);
   void flat(Value n, Value group, Value first, Value end, Value from, Value to, Value low, Value high, const TileShape &shape);
@@ -163,22 +168,17 @@ void Conv::emitPointwise() {
   RowsSchedule s(c, constantOf(rowsExpr), panels, blocks, kLanes);
   s.scheduleChunk(c.kernel), s.scheduleGroup(c.kernel), s.scheduleDepth(c.kernel, blocks);
   int64_t panelGroups = llvm::divideCeil(panels, s.groupPanels);
-  AffineExpr chunks = rowsExpr.ceilDiv(s.chunkRows());
-  if (s.rows)
-    chunks = getAffineConstantExpr(llvm::divideCeil(s.tiles(), s.chunkTiles), c.b.getContext());
-  Value chunkCount = s.rows ? c.n(*constantOf(chunks)) : c.ceilDiv(plane, s.chunkRows());
-  setExtent(c.kernel, {yExprs[0], chunks, getAffineConstantExpr(panelGroups * groups, c.b.getContext())},
-            2.0 * double(std::min(s.rows.value_or(s.chunkRows()), s.chunkRows()) * s.groupPanels * kLanes * blocks * kLanes));
-  auto unitAt = [&](Value unit) {
-    Value n = c.div(unit, c.mul(chunkCount, panelGroups * groups)), rest = c.rem(unit, c.mul(chunkCount, panelGroups * groups));
-    Value group = c.div(rest, c.mul(chunkCount, panelGroups)), part = c.rem(rest, c.mul(chunkCount, panelGroups));
-    Value from = c.mul(c.div(part, chunkCount), s.groupPanels), to = c.min(c.add(from, s.groupPanels), c.n(panels));
-    RowsProblem p = pointwiseRows(c, op, n, group);
+  setExtent(c.kernel, {yExprs[0], s.tiles(rowsExpr), getAffineConstantExpr(panelGroups * groups, c.b.getContext())},
+            s.tileFlops(blocks * kLanes));
+  auto groupAt = [&](Value at) {
+    Value n = c.div(at, panelGroups * groups), rest = c.rem(at, panelGroups * groups);
+    Value from = c.mul(c.rem(rest, panelGroups), s.groupPanels), to = c.min(c.add(from, s.groupPanels), c.n(panels));
+    RowsProblem p = pointwiseRows(c, op, n, c.div(rest, panelGroups));
     p.out = c.at(c.result(0), p.outOffset);
-    return RowsEmitter::Unit{p, c.div(rest, chunkCount), c.rem(part, chunkCount), from, to};
+    return RowsEmitter::Group{p, from, to};
   };
   PanelType type = PanelType::of(onnx::elementType(op.getW()));
-  RowsEmitter(c, epilogue, s).emitUnits(unitAt, plane, c.n(panels), type, blocks * kLanes);
+  RowsEmitter(c, epilogue, s).emitGroups(groupAt, plane, c.n(panels), type, blocks * kLanes);
 }
 
 Tile::Values Conv::channelProducts(const Tile &t, ValueRange acc, llvm::function_ref<Value(int64_t, Value)> channel, Value weights,
@@ -359,8 +359,6 @@ void Conv::flat(Value n, Value group, Value first, Value end, Value from, Value 
   });
 }
 
-static constexpr int64_t kSmallBytes = 320 << 10;  // of weights that stay in the second-level cache
-
 // Of the weights of a group of panels and some blocks of input channels, which meet every tile of a chunk: in the first-level cache where
 // the second-level one holds the image, which each group reads again.
 int64_t Conv::groupBytes() const {
@@ -381,8 +379,9 @@ void Conv::cutRows(Units &u) const {
     u.tiles = std::max<int64_t>(4, near / columnBytes / w.strides[1] / u.tile.rows);
 }
 
+// Two threads take the upper and the lower half of an image, as of the one before, where that costs one thread nothing.
 Conv::Units Conv::directUnits() const {
-  constexpr int64_t leastTiles = 4;
+  constexpr double worthHalving = 2e6;  // flops
   int64_t bytes = groupBytes(), near = bytes < kSmallBytes ? bytes * blocks / panelBytes() : 0;
   TileShape tile = chooseTile(w.outWidth, panels, c, near);
   Units u{scheduledTile(c.kernel, tile, w.outWidth, panels), 4, 0, 0, 0, false};
@@ -391,33 +390,26 @@ Conv::Units Conv::directUnits() const {
   cutRows(u);
   u.panels = u.tile.panels * std::max<int64_t>(1, std::min<int64_t>(8, bytes / panelBytes()) / u.tile.panels);
   u.panels = std::min(u.panels, panels);
-  int64_t images = constantOf(yExprs[0]).value_or(1) * groups;
-  while (auto height = constantOf(yExprs[2])) {
-    int64_t across = u.byTiles && w.outWidth ? llvm::divideCeil(llvm::divideCeil(*w.outWidth, u.tile.rows), u.tiles) : 1;
-    int64_t units = images * llvm::divideCeil(*height, u.rows) * across * llvm::divideCeil(panels, u.panels);
-    if (!w.outWidth || !worthHalving(units, unitFlops(u)))
-      break;
-    if (u.rows > 1)
-      u.rows = llvm::divideCeil(u.rows, 2);
-    else if (u.byTiles && u.tiles >= 2 * leastTiles)
-      u.tiles = llvm::divideCeil(u.tiles, 2);
-    else if (u.panels > u.tile.panels)
-      u.panels = llvm::divideCeil(llvm::divideCeil(u.panels, 2), u.tile.panels) * u.tile.panels;
-    else
-      break;
-  }
   int64_t &chunk = u.byTiles ? u.tiles : u.rows;
   chunk = scheduled(c.kernel, "chunk", chunk);
+  auto shareOut = [](int64_t &size, std::optional<int64_t> all) {  // in chunks alike
+    if (all && *all > 0)
+      size = llvm::divideCeil(*all, llvm::divideCeil(*all, size));
+  };
+  shareOut(u.rows, constantOf(yExprs[2]));
+  if (chunksOutside() && !u.byTiles && u.rows > 1 && constantOf(yExprs[2]) == u.rows && partFlops(u) * double(u.rows) >= worthHalving)
+    u.rows = llvm::divideCeil(u.rows, 2);
+  if (u.byTiles && known())
+    shareOut(u.tiles, llvm::divideCeil(*w.outWidth, u.tile.rows));
   u.panels = std::min<int64_t>(panels, llvm::divideCeil(scheduled(c.kernel, "group", u.panels), u.tile.panels) * u.tile.panels);
   int64_t blockBytes = panelBytes() / blocks * u.panels, step = std::clamp<int64_t>(bytes / blockBytes, 1, blocks);
   u.blocks = scheduled(c.kernel, "depth", llvm::divideCeil(blocks, llvm::divideCeil(blocks, step)), blocks);
   return u;
 }
 
-double Conv::unitFlops(const Units &u) const {
-  int64_t width = w.outWidth.value_or(64);
-  int64_t columns = u.byTiles ? std::min(u.tiles * u.tile.rows, known() ? width : INT64_MAX) : width;
-  return 2.0 * double(u.rows * columns) * double(u.panels) * double(panelBytes() / 4);
+double Conv::partFlops(const Units &u) const {
+  int64_t pixels = u.byTiles ? u.rows * u.tile.rows : w.outWidth.value_or(64);
+  return 2.0 * double(pixels) * double(u.panels) * double(panelBytes() / 4);
 }
 
 // How the units of one image are counted.
@@ -438,23 +430,24 @@ AffineExpr Conv::unitsOfImage(const Units &u) const {
   AffineExpr across = known() ? yExprs[3] : yExprs[2] * yExprs[3], units = known() ? yExprs[2].ceilDiv(u.rows) : across * 0 + 1;
   if (u.byTiles)
     units = units * across.ceilDiv(u.tile.rows).ceilDiv(u.tiles);
-  return units * (llvm::divideCeil(panels, u.panels) * groups);
+  return units * (llvm::divideCeil(panels, u.panels) * groups * u.parts());
 }
 
-// Unit `rest` of those of image `n`.
-void Conv::unit(const Units &u, const Chunks &chunks, Value n, Value rest) {
-  // Small weights stay in the cache while chunks of the image pass; large ones are read once.
-  bool chunksOutside = panelBytes() * panels * groups <= kSmallBytes;
+// Rows or tiles [low, high) of unit `rest` of those of image `n`.
+void Conv::unit(const Units &u, const Chunks &chunks, Value n, Value rest, Value low, Value high) {
   int64_t parts = chunks.panelGroups * groups;
-  Value chunk = chunksOutside ? c.div(rest, parts) : c.rem(rest, chunks.count);
-  Value part = chunksOutside ? c.rem(rest, parts) : c.div(rest, chunks.count);
+  Value chunk = chunksOutside() ? c.div(rest, parts) : c.rem(rest, chunks.count);
+  Value part = chunksOutside() ? c.rem(rest, parts) : c.div(rest, chunks.count);
   Value group = c.div(part, chunks.panelGroups), from = c.mul(c.rem(part, chunks.panelGroups), u.panels);
   Value to = c.min(c.add(from, u.panels), c.n(panels));
-  Value first = c.mul(c.rem(chunk, chunks.rowChunks), u.rows), last = c.min(c.add(first, u.rows), y[2]);
-  Value column = c.div(chunk, chunks.rowChunks);
+  Value first = c.mul(c.rem(chunk, chunks.rowChunks), u.rows), last = c.min(c.add(first, u.byTiles ? c.n(u.rows) : high), y[2]);
   std::optional<TileRange> tiles;
-  if (u.byTiles)
-    tiles = TileRange{c.mul(column, u.tiles), c.min(c.mul(c.add(column, 1), u.tiles), chunks.tilesAcross)};
+  if (u.byTiles) {
+    Value left = c.mul(c.div(chunk, chunks.rowChunks), u.tiles);
+    tiles = TileRange{c.add(left, low), c.min(c.add(left, high), chunks.tilesAcross)};
+  } else {
+    first = c.add(first, low);
+  }
   FrameBlocks own = blocksOf(n, group);
   c.loop(own.low, own.high, c.n(u.blocks), [&](Value low) {
     Value high = c.min(c.add(low, u.blocks), own.high);
@@ -468,10 +461,11 @@ void Conv::unit(const Units &u, const Chunks &chunks, Value n, Value rest) {
 
 void Conv::emitDirect() {
   Units u = directUnits();
-  setExtent(c.kernel, {yExprs[0], unitsOfImage(u)}, unitFlops(u));
+  setExtent(c.kernel, {yExprs[0], unitsOfImage(u)}, partFlops(u));
   Chunks chunks(*this, u);
   Value each = c.mul(chunks.count, chunks.panelGroups * groups);
-  c.loop(c.begin, c.end, c.n(1), [&](Value at) { unit(u, chunks, c.div(at, each), c.rem(at, each)); });
+  Parts{c.begin, c.end, c.n(u.parts()), u.parts()}.loop(
+      c, [&](Value at, Value low, Value high) { unit(u, chunks, c.div(at, each), c.rem(at, each), low, high); });
 }
 
 // The units of an image are those of one phase after the other.
@@ -495,17 +489,21 @@ void Conv::emitPhases(KernelCode &c, onnx::PackedConvTransposeOp op) {
       filterBytes += conv->panels * conv->panelBytes();
       Units u = conv->directUnits();
       Chunks chunks(*conv, u);
-      Value end = c.add(units, c.mul(chunks.count, chunks.panelGroups));
-      flops = std::max(flops, conv->unitFlops(u));
+      Value end = c.add(units, c.mul(chunks.count, chunks.panelGroups * u.parts()));
+      flops = std::max(flops, conv->partFlops(u));
       images = conv->yExprs[0], unitsExpr = unitsExpr + conv->unitsOfImage(u);
       phases.push_back(Phase{std::move(conv), u, chunks, units, end});
       units = end;
     }
   setExtent(c.kernel, {images, unitsExpr}, flops);
-  c.loop(c.begin, c.end, c.n(1), [&](Value at) {
-    Value n = c.div(at, units), rest = c.rem(at, units);
-    for (Phase &p : phases)
-      c.when(c.both(c.less(c.sub(p.first, 1), rest), c.less(rest, p.end)), [&] { p.conv->unit(p.u, p.chunks, n, c.sub(rest, p.first)); });
+  units = c.max(units, c.n(1));
+  c.loop(c.div(c.begin, units), c.ceilDiv(c.end, units), c.n(1), [&](Value n) {
+    Value before = c.mul(n, units);
+    for (Phase &p : phases) {
+      Value begin = c.max(c.sub(c.begin, before), p.first), end = c.min(c.sub(c.end, before), p.end);
+      Parts{c.sub(begin, p.first), c.sub(end, p.first), c.n(p.u.parts()), p.u.parts()}.loop(
+          c, [&](Value rest, Value low, Value high) { p.conv->unit(p.u, p.chunks, n, rest, low, high); });
+    }
   });
 }
 }  // namespace

@@ -22,7 +22,7 @@ SmallVector<AffineExpr> sizeExprs(RankedTensorType type) {
 }
 
 void setExtent(kernel::FuncOp kernel, ArrayRef<AffineExpr> factors, double flops) {
-  constexpr double worth = 1e6;  // flops of about 10 us of one core
+  constexpr double worth = 4e5;  // flops of about 5 us of one core
   AffineExpr extent = getAffineConstantExpr(1, kernel.getContext());
   for (AffineExpr f : factors)
     extent = extent * f;
@@ -40,6 +40,21 @@ AffineExpr productOf(ArrayRef<AffineExpr> factors, MLIRContext *context) {
   for (AffineExpr f : factors)
     p = p * f;
   return p;
+}
+
+Code::Values Parts::loop(Code &c, ValueRange start, llvm::function_ref<Body> body) const {
+  Value all = c.max(each, c.n(1)), blocks = c.ceilDiv(all, most);
+  auto blockOf = [&](Value unit) { return c.add(c.mul(c.div(unit, all), blocks), c.div(c.rem(unit, all), most)); };
+  Value first = blockOf(begin), last = c.select(c.less(begin, end), c.add(blockOf(c.sub(end, 1)), 1), first);
+  return c.loop(first, last, c.n(1), start, [&](Value block, ValueRange values) {
+    Value of = c.div(block, blocks), before = c.mul(of, all), at = c.mul(c.rem(block, blocks), most);
+    Value to = c.min(c.min(c.add(at, most), all), c.sub(end, before));
+    return body(of, c.max(at, c.sub(begin, before)), to, values);
+  });
+}
+
+void Parts::loop(Code &c, llvm::function_ref<void(Value, Value, Value)> body) const {
+  loop(c, {}, [&](Value of, Value from, Value to, ValueRange) { return body(of, from, to), Code::Values(); });
 }
 
 Code::Values unravel(Code &c, Value linear, ValueRange sizes) {
@@ -82,17 +97,12 @@ LogicalResult emitPackedMatMul(KernelCode &c, Operation *raw) {
     return index;
   };
   int64_t groups = llvm::divideCeil(panels, s.groupPanels);
-  AffineExpr chunks = rowsExpr.ceilDiv(s.chunkRows());
-  if (s.rows)
-    chunks = getAffineConstantExpr(llvm::divideCeil(s.tiles(), s.chunkTiles), c.b.getContext());
-  Value chunkCount = s.rows ? c.n(*constantOf(chunks)) : c.ceilDiv(rows, s.chunkRows());
-  setExtent(c.kernel, {chunks, getAffineConstantExpr(groups, c.b.getContext())},
-            2.0 * double(std::min(s.rows.value_or(s.chunkRows()), s.chunkRows()) * s.groupPanels * kLanes * depth));
-  auto unitAt = [&](Value unit) {
-    Value group = c.div(unit, chunkCount), from = c.mul(group, s.groupPanels), to = c.min(c.add(from, s.groupPanels), c.n(panels));
-    return RowsEmitter::Unit{p, group, c.rem(unit, chunkCount), from, to};
+  setExtent(c.kernel, {s.tiles(rowsExpr), getAffineConstantExpr(groups, c.b.getContext())}, s.tileFlops(depth));
+  auto groupAt = [&](Value group) {
+    Value from = c.mul(group, s.groupPanels), to = c.min(c.add(from, s.groupPanels), c.n(panels));
+    return RowsEmitter::Group{p, from, to};
   };
-  RowsEmitter(c, epilogue, s).emitUnits(unitAt, rows, c.n(panels), p.type, depth);
+  RowsEmitter(c, epilogue, s).emitGroups(groupAt, rows, c.n(panels), p.type, depth);
   return success();
 }
 

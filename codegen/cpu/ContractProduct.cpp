@@ -141,7 +141,7 @@ void Product::emit() {
   std::optional<int64_t> panelsKnown = columnsKnown ? std::optional<int64_t>(llvm::divideCeilSigned(*columnsKnown, kLanes)) : std::nullopt;
   RowsSchedule s(c, constantOf(rowsExpr), panelsKnown, constantOf(depthExpr), 1);
   bool inPlace = readsInPlace(s.rows);
-  s.chunkTiles = int64_t(1) << 32, s.depthBlock = 0;  // all rows; a group's panels are packed for the whole depth
+  s.depthBlock = 0;  // a group's panels are packed for the whole depth
   bool single = inPlace && s.rows == 1;
   if (inPlace) {
     s.groupPanels = single ? kPanelsOfRow : kPanelsInPlace;
@@ -177,7 +177,7 @@ void Product::emit() {
       all.append({row, c.mul(panel, kLanes)});
       return all;
     };
-    RowsEmitter(c, epilogue, s).emit(p, rows, c.n(0), panels, from, to);
+    RowsEmitter(c, epilogue, s).emit(p, rows, {c.n(0), s.tiles(c, rows)}, panels, from, to);
   };
   auto panelsTo = [&](Value group) { return c.min(c.mul(group, s.groupPanels), panels); };
   if (single)

@@ -4,7 +4,7 @@
 //
 // tile     pixels of the result, 4x4 of a 3x3 filter, from 6x6 of the input; in a dilated convolution they lie apart
 // segment  a part of a large filter, 4x4 of 7x7, whose inputs lie a segment's taps further
-// unit     an image, a chunk of tiles, a group of output panels
+// unit     an image, a chunk of tiles, a register tile's output panels; a task takes a group of them at once
 // scratch  inputs [points, segments, blocks, tiles, 16] and products [points, group's panels, tiles, 16]; a few lines keep the points apart
 //          from a power of two
 #include "codegen/cpu/Contract.h"
@@ -54,16 +54,13 @@ struct Winograd {
   VectorType lanes;
 
   Winograd(KernelCode &code, onnx::PackedWinogradConvOp op);
-  double unitFlops() const { return 2.0 * double(points * tiles * depth * kLanes * groupPanels * kLanes); }
+  double flops(int64_t panels) const { return 2.0 * double(points * tiles * depth * kLanes * panels * kLanes); }  // of a chunk
   Value products() { return c.at(c.scratch, points * inputStep); }
   Code::Values inputRow(const Axis &axis, ValueRange d);
   Code::Values outputRow(const Axis &axis, ValueRange m);
   void transformInputs(Value n, Value chunk, Value have, Value count, Value across);
   int64_t chunkTiles();
   void chooseRows();
-  int64_t units() const {
-    return constantOf(yExprs[0]).value_or(1) * llvm::divideCeil(*allTiles, tiles) * llvm::divideCeil(panels, groupPanels);
-  }
   void multiply(Value count, Value from, Value to);
   void finishTiles(Value n, Value chunk, Value count, Value across, Value from, Value to);
   void finishTile(Value n, Value panel, Value top, Value left, Value at, bool whole);
@@ -83,9 +80,6 @@ Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op)
   // A group is a multiple of the register tile's panels: RowsEmitter gives only the last one a rest.
   int64_t step = rows->tile.panels;
   groupPanels = std::min(panels, std::max<int64_t>(1, 4 / step) * step);
-  if (allTiles)
-    while (groupPanels > step && worthHalving(units(), unitFlops()))
-      groupPanels = llvm::divideCeil(llvm::divideCeil(groupPanels, 2), step) * step;
   groupPanels = std::min<int64_t>(panels, llvm::divideCeil(scheduled(c.kernel, "group", groupPanels, panels), step) * step);
   inputStep = depth * tiles * kPanelBytes + apart, productStep = groupPanels * tiles * kPanelBytes + apart;
 }
@@ -105,18 +99,19 @@ void Winograd::chooseRows() {
   rows->scheduleDepth(c.kernel, depth);
 }
 
-// Tiles of a chunk: as many as the second-level cache holds the transformed inputs of, shared out evenly.
+// Tiles of a chunk: as many as the second-level cache holds the transformed inputs of, shared out evenly. Smaller chunks read filters more
+// often, which costs a single thread up to 10 %: only what would keep few processors alone busy is cut.
 int64_t Winograd::chunkTiles() {
-  constexpr int64_t inputBytes = 768 << 10, least = 14, leastShare = 8;
+  constexpr int64_t inputBytes = 768 << 10, least = 14, leastShare = 8, panelsOfUnit = 2, fewUnits = 4;
+  constexpr double largeUnit = 2e6;  // flops
   tiles = std::clamp<int64_t>(inputBytes / (points * depth * kPanelBytes), least, kMostTiles);
   auto high = down.tiles(constantOf(yExprs[2])), wide = right.tiles(constantOf(yExprs[3]));
   if (!high || !wide)
     return tiles;
   allTiles = std::max<int64_t>(1, *high * *wide);
-  groupPanels = std::min<int64_t>(panels, 4);
-  int64_t chunks = llvm::divideCeil(*allTiles, tiles);
+  int64_t chunks = llvm::divideCeil(*allTiles, tiles), parts = constantOf(yExprs[0]).value_or(1) * llvm::divideCeil(panels, panelsOfUnit);
   tiles = llvm::divideCeil(*allTiles, chunks);
-  while (worthHalving(units(), unitFlops()) && *allTiles >= 2 * chunks * leastShare)
+  while (chunks * parts < fewUnits && flops(panelsOfUnit) >= largeUnit && *allTiles >= 2 * chunks * leastShare)
     chunks *= 2, tiles = llvm::divideCeil(*allTiles, chunks);
   return tiles;
 }
@@ -235,7 +230,7 @@ void Winograd::multiply(Value count, Value from, Value to) {
     p.blockBytes = p.outPanelBytes = c.n(tiles * kPanelBytes);
     p.depth = c.n(depth), p.panelBytes = c.n(panelBytes), p.lastSteps = lastBlockSteps(op.getChannels());
     p.index = [](Value, Value) { return Code::Values(); };
-    RowsEmitter(c, none, *rows).emit(p, count, c.n(0), c.n(panels), from, to);
+    RowsEmitter(c, none, *rows).emit(p, count, {c.n(0), rows->tiles(c, count)}, c.n(panels), from, to);
   });
 }
 
@@ -294,19 +289,19 @@ void Winograd::finishTiles(Value n, Value chunk, Value count, Value across, Valu
 }
 
 void Winograd::emit() {
-  int64_t parts = llvm::divideCeil(panels, groupPanels);
+  int64_t step = rows->tile.panels, parts = llvm::divideCeil(panels, step);
   MLIRContext *context = c.b.getContext();
-  AffineExpr all = down.tiles(yExprs[2]) * right.tiles(yExprs[3]);
-  setExtent(c.kernel, {yExprs[0], all.ceilDiv(tiles), getAffineConstantExpr(parts, context)}, unitFlops());
+  AffineExpr tilesExpr = down.tiles(yExprs[2]) * right.tiles(yExprs[3]);
+  setExtent(c.kernel, {yExprs[0], tilesExpr.ceilDiv(tiles), getAffineConstantExpr(parts, context)}, flops(step));
   setScratch(c.kernel, getAffineConstantExpr(points * (inputStep + productStep), context));
   Value across = right.tiles(c, y[3]), count = c.mul(down.tiles(c, y[2]), across), chunks = c.ceilDiv(count, tiles);
   // The parts of a chunk follow one another: its inputs are transformed once.
-  Code::Values none{c.n(-1)};
-  c.loop(c.begin, c.end, c.n(1), none, [&](Value unit, ValueRange have) {
-    Value one = c.div(unit, parts), from = c.mul(c.rem(unit, parts), groupPanels), to = c.min(c.add(from, groupPanels), c.n(panels));
+  Parts units{c.begin, c.end, c.n(parts), int64_t(llvm::divideCeil(groupPanels, step))};
+  units.loop(c, {c.n(-1)}, [&](Value one, Value first, Value end, ValueRange have) {
+    Value from = c.mul(first, step), to = c.min(c.mul(end, step), c.n(panels));
     Value n = c.div(one, chunks), chunk = c.rem(one, chunks);
-    Value rest = c.sub(count, c.mul(chunk, tiles)), step = c.n(rows->tile.rows);
-    Value held = allTiles ? c.n(tiles) : c.min(c.n(tiles), c.mul(c.ceilDiv(rest, step), step));
+    Value rest = c.sub(count, c.mul(chunk, tiles)), height = c.n(rows->tile.rows);
+    Value held = allTiles ? c.n(tiles) : c.min(c.n(tiles), c.mul(c.ceilDiv(rest, height), height));
     c.when(c.equal(one, have[0]), [] {}, [&] { transformInputs(n, chunk, held, count, across); });
     multiply(held, from, to);
     finishTiles(n, chunk, count, across, from, to);

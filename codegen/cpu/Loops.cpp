@@ -25,7 +25,7 @@ int64_t pointCost(kernel::FuncOp kernel) {
 }
 
 namespace {
-constexpr int64_t taskPoints = 65536;  // of cost 2: some 20 microseconds
+constexpr int64_t taskPoints = 16384;  // of cost 2: some 5 microseconds
 
 struct LoopKernel {
   KernelCode &c;
@@ -71,7 +71,7 @@ struct LoopKernel {
   void emit() {
     MLIRContext *context = c.b.getContext();
     AffineExpr inner = space.sizes.back(), extent = getAffineConstantExpr(1, context);
-    int64_t chunk = space.sizes.size() == 1 ? 4096 : 1 << 16;
+    int64_t chunk = space.sizes.size() == 1 ? 1024 : 1 << 16;
     auto fixed = dyn_cast<AffineConstantExpr>(inner);
     if (fixed)
       chunk = std::min(chunk, std::max<int64_t>(fixed.getValue(), 1));

@@ -42,19 +42,25 @@ void RowsSchedule::scheduleGroup(kernel::FuncOp kernel) {
 
 int64_t RowsSchedule::tiles() const { return llvm::divideCeil(*rows, tile.rows); }
 int64_t RowsSchedule::fullTiles() const { return *rows - tiles() * (tile.rows - 1); }
+Value RowsSchedule::tileOf(Code &c, Value row) const {
+  int64_t h = tile.rows, full = fullTiles();
+  Value behind = h > 1 ? c.add(c.div(c.sub(row, full * h), h - 1), full) : row;
+  return c.select(c.less(row, c.n(full * h)), c.div(row, h), behind);
+}
+AffineExpr RowsSchedule::tiles(AffineExpr all) const { return all.ceilDiv(tile.rows); }
+Value RowsSchedule::tiles(Code &c, Value all) const { return c.ceilDiv(all, tile.rows); }
 
-void RowsEmitter::rowTiles(Value rows, Value chunk, RowsBody body) {
+void RowsEmitter::rowTiles(Value rows, Tiles tiles, RowsBody body) {
   int64_t h = s.tile.rows;
-  Value first = c.mul(chunk, s.chunkTiles);
   if (s.rows) {
-    int64_t full = s.fullTiles(), all = s.tiles();
-    Value end = c.min(c.add(first, s.chunkTiles), c.n(all));
-    c.loop(c.min(first, c.n(full)), c.min(end, c.n(full)), c.n(1), [&](Value t) { body(c.mul(t, h), h, Value()); });
-    if (full < all)
-      c.loop(c.max(first, c.n(full)), end, c.n(1), [&](Value t) { body(c.add(c.mul(c.sub(t, full), h - 1), full * h), h - 1, Value()); });
+    int64_t full = s.fullTiles();
+    c.loop(c.min(tiles.first, c.n(full)), c.min(tiles.end, c.n(full)), c.n(1), [&](Value t) { body(c.mul(t, h), h, Value()); });
+    if (full < s.tiles())
+      c.loop(c.max(tiles.first, c.n(full)), tiles.end, c.n(1),
+             [&](Value t) { body(c.add(c.mul(c.sub(t, full), h - 1), full * h), h - 1, Value()); });
     return;
   }
-  Value begin = c.mul(first, h), end = c.min(c.add(begin, s.chunkRows()), rows);
+  Value begin = c.mul(tiles.first, h), end = c.min(c.mul(tiles.end, h), rows);
   Value whole = c.add(begin, c.mul(c.div(c.sub(end, begin), h), h));
   c.loop(begin, whole, c.n(h), [&](Value row) { body(row, h, Value()); });
   if (h > 1 && !s.wholeTiles)
@@ -240,12 +246,12 @@ Value RowsEmitter::linesAhead(const RowsProblem &p, const Pass &pass, Value tile
   return c.select(c.less(tile, c.n(s.groupPanels)), c.at(pass.next, c.mul(tile, p.inMemory().panelBytes)), pass.here);
 }
 
-void RowsEmitter::emit(const RowsProblem &p, Value rows, Value chunk, Value panels, Value from, Value to) {
+void RowsEmitter::emit(const RowsProblem &p, Value rows, Tiles tiles, Value panels, Value from, Value to) {
   int64_t across = llvm::divideCeil(s.groupPanels, s.tile.panels);
-  Value first = c.mul(chunk, s.chunkRows());
+  Value first = c.mul(tiles.first, s.tile.rows);
   auto passes = [&](Value k) {
     Pass pass = passOf(p, k, from);
-    rowTiles(rows, chunk, [&](Value row, int64_t height, Value fresh) {
+    rowTiles(rows, tiles, [&](Value row, int64_t height, Value fresh) {
       panelTiles(panels, from, to, [&](Value panel, int64_t width) {
         Value down = c.div(c.sub(row, first), s.tile.rows), along = c.div(c.sub(panel, from), s.tile.panels);
         Value ahead = height < s.tile.rows - 1 ? Value() : linesAhead(p, pass, c.add(c.mul(down, across), along));
@@ -278,20 +284,21 @@ void RowsEmitter::widen(const RowsProblem &p, const RowsProblem &wide, Value fro
   });
 }
 
-void RowsEmitter::emitUnits(llvm::function_ref<Unit(Value)> unitAt, Value rows, Value panels, PanelType type, int64_t steps) {
+void RowsEmitter::emitGroups(llvm::function_ref<Group(Value)> groupAt, Value rows, Value panels, PanelType type, int64_t steps) {
+  Parts parts{c.begin, c.end, s.tiles(c, rows), s.chunkTiles};
   auto direct = [&] {
-    c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
-      Unit u = unitAt(unit);
-      emit(u.p, rows, u.chunk, panels, u.from, u.to);
+    parts.loop(c, [&](Value group, Value first, Value end) {
+      Group g = groupAt(group);
+      emit(g.p, rows, {first, end}, panels, g.from, g.to);
     });
   };
   auto copied = [&] {
-    c.loop(c.begin, c.end, c.n(1), {c.n(-1)}, [&](Value unit, ValueRange have) -> Code::Values {
-      Unit u = unitAt(unit);
-      RowsProblem wide = widened(u.p, u.from);
-      c.when(c.equal(u.group, have[0]), [] {}, [&] { widen(u.p, wide, u.from, u.to); });
-      emit(wide, rows, u.chunk, panels, u.from, u.to);
-      return {u.group};
+    parts.loop(c, {c.n(-1)}, [&](Value group, Value first, Value end, ValueRange have) -> Code::Values {
+      Group g = groupAt(group);
+      RowsProblem wide = widened(g.p, g.from);
+      c.when(c.equal(group, have[0]), [] {}, [&] { widen(g.p, wide, g.from, g.to); });
+      emit(wide, rows, {first, end}, panels, g.from, g.to);
+      return {group};
     });
   };
   if (!type.isHalf() || (s.rows && *s.rows < s.widenRows()))

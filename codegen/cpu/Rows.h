@@ -28,7 +28,7 @@ struct RowsProblem {
   const RowsProblem &inMemory() const { return stored ? *stored : *this; }
 };
 
-// How rows and panels are cut; units of parallel work are (row chunk, panel group) pairs.
+// How rows and panels are cut; units of parallel work are (panel group, row tile) pairs, of which a task takes a chunk of rows at once.
 struct RowsSchedule {
   TileShape tile;
   std::optional<int64_t> rows, panels;                      // where they are known
@@ -41,10 +41,14 @@ struct RowsSchedule {
   void scheduleChunk(kernel::FuncOp kernel) { chunkTiles = scheduled(kernel, "chunk", chunkTiles); }
   void scheduleGroup(kernel::FuncOp kernel);
   void scheduleDepth(kernel::FuncOp kernel, int64_t steps);
-  int64_t chunkRows() const { return chunkTiles * tile.rows; }
   // Tiles of `tile.rows` rows come first; the rest of known rows is cut into tiles one row shorter.
   int64_t fullTiles() const;
   int64_t tiles() const;
+  mlir::AffineExpr tiles(mlir::AffineExpr rows) const;
+  mlir::Value tileOf(Code &c, mlir::Value row) const;  // of known rows
+  mlir::Value tiles(Code &c, mlir::Value rows) const;
+  // Of a row tile and a group's panels of `depth` steps.
+  double tileFlops(int64_t depth) const { return 2.0 * double(tile.rows * groupPanels * kLanes * depth); }
   // Of so many rows panels of halves are widened before the tiles, which else do it whenever they load them: that costs them a few percent.
   int64_t widenRows() const { return 4 * tile.rows + 1; }
 };
@@ -56,15 +60,19 @@ class RowsEmitter {
 public:
   RowsEmitter(KernelCode &code, const Epilogue &epilogue, const RowsSchedule &schedule) : c(code), epilogue(epilogue), s(schedule) {}
   using Value = mlir::Value;
-  // Rows of chunk `chunk` (of `rows` in all) and panels [from, to).
-  void emit(const RowsProblem &p, Value rows, Value chunk, Value panels, Value from, Value to);
-  // What a unit of parallel work is; neighbours of one `group` read the same panels [from, to).
-  struct Unit {
-    RowsProblem p;
-    Value group, chunk, from, to;
+  // Tiles [first, end) of `rows` and panels [from, to).
+  struct Tiles {
+    Value first, end;
   };
-  // The kernel's units, whose panels of `type` have `steps` each. Halves are widened once a group where there are many rows.
-  void emitUnits(llvm::function_ref<Unit(Value unit)> unitAt, Value rows, Value panels, PanelType type, int64_t steps);
+  void emit(const RowsProblem &p, Value rows, Tiles tiles, Value panels, Value from, Value to);
+  // The panels [from, to) of a problem.
+  struct Group {
+    RowsProblem p;
+    Value from, to;
+  };
+  // The kernel's units: all row tiles of one group, then of the next, whose panels of `type` have `steps` each. Halves are widened once a
+  // group where there are many rows.
+  void emitGroups(llvm::function_ref<Group(Value group)> groupAt, Value rows, Value panels, PanelType type, int64_t steps);
 
 private:
   // Where a tile is; its rows before `fresh` (null: none) are computed already. `ahead`: lines of B to ask for on the way; null: none.
@@ -80,7 +88,7 @@ private:
   RowsProblem widened(const RowsProblem &p, Value group) const;
   void widen(const RowsProblem &p, const RowsProblem &wide, Value from, Value to);
   using RowsBody = llvm::function_ref<void(Value row, int64_t height, Value fresh)>;
-  void rowTiles(Value rows, Value chunk, RowsBody body);
+  void rowTiles(Value rows, Tiles tiles, RowsBody body);
   void restTiles(Value from, Value to, RowsBody body);
   void panelTiles(Value panels, Value from, Value to, llvm::function_ref<void(Value panel, int64_t width)> body);
   struct Results;  // of a tile

@@ -2,9 +2,9 @@
 // chooses them; what `--tune` measured to be faster takes their place.
 //
 //   tile_rows, tile_panels   the register tile (Tile.h)
-//   chunk                    what a unit of parallel work holds: row tiles; rows of a convolution's result, or tiles where it has one row,
-//                            an unknown or a very large width; Winograd's tiles
-//   group                    panels of a unit
+//   chunk                    what a task takes at once: row tiles; rows of a convolution's result, or tiles where it has one row, an
+//                            unknown or a very large width; Winograd's tiles
+//   group                    panels of it
 //   depth                    steps, or blocks of input channels, that are summed before the next ones are begun
 //
 // No number changes the order in which one result is summed, and so none changes a bit of any result.

@@ -17,6 +17,7 @@ public:
   void row(Value n, Value block, Value oh, Value plane);
   // Units of parallel work, a row each.
   void emit();
+  const WindowShape &shape() const { return w; }
 
 private:
   int64_t registers() const { return c.vectorRegisters * c.vectorBits / (8 * kPanelBytes); }  // of 16 lanes

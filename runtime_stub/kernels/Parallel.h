@@ -5,15 +5,15 @@
 // A unit is what one iteration computes alone; results must not depend on where [begin, end) is cut, so a sum never crosses units. `grain`
 // is the least number of units worth a task. The body allocates nothing (no onnxc_rt_heap, no onnxc_rt_scratch: they belong to the calling
 // thread), starts no parallelFor of its own, and returns an onnxc_code; the first failing task's code is the result. Without threads, and
-// for less than two grains of work, the body is called once, in place, and inlines. Capture by value ([=]): what is captured by reference
-// the vectoriser reloads after every store.
+// for less than two grains of work (four of few threads), the body is called once, in place, and inlines. Capture by value ([=]): what is
+// captured by reference the vectoriser reloads after every store.
 #pragma once
 #include "runtime_stub/kernels/Kernel.h"
 
 namespace onnxc {
 
-// About the work, in elementary operations on a level-1 cache, that pays for waking a thread: some 20 µs.
-constexpr int64_t kTaskWork = 32768;
+// About the work, in elementary operations on a level-1 cache, of the smallest task: some 5 µs. threads.c says how many pay for a region.
+constexpr int64_t kTaskWork = 8192;
 
 // Units a task needs when one unit is `work` operations.
 ONNXC_INLINE int64_t grainOf(int64_t work) { return work >= kTaskWork ? 1 : kTaskWork / (work < 1 ? 1 : work); }
