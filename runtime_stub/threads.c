@@ -16,8 +16,9 @@
 
 enum { IN_RUN = 300000, IDLE = 30000, LOOKS = 64, PATIENCE = 16 }; /* nanoseconds; looks between two readings of the clock; looks */
 enum { LINE = 64 };
-/* A grain is some 5 us. Work of 20 is worth a region; of many threads half of that, since one alone waits for what the others' caches hold:
- * with 16 threads layers of 7 to 30 us, left to one, took up to four times as long as in a run of one. */
+/* A grain is some 5 us, or one larger unit. Small units are worth a region from 20 us on; of many threads half of that, since one alone
+ * waits for what the others' caches hold: with 16 threads layers of 7 to 30 us, left to one, took up to four times as long as in a run of
+ * one. */
 enum { FEW_TASKS = 4, FEW_THREADS = 4 };
 
 typedef struct member { /* a thread of a pool, and the task of its number */
@@ -262,7 +263,7 @@ int32_t onnxc_rt_parallel(onnxc_rt *rt, onnxc_kernel_fn k, void *const *bufs, co
   int64_t tasks = rt->num_threads < ONNXC_MAX_TASKS ? rt->num_threads : ONNXC_MAX_TASKS;
   if (grain > 0 && extent / grain < tasks)
     tasks = extent / grain;
-  if (tasks < 1 || (tasks < FEW_TASKS && grain > 1 && rt->num_threads <= FEW_THREADS && extent / grain < FEW_TASKS))
+  if (tasks < 1 || (grain > 1 && rt->num_threads <= FEW_THREADS && extent / grain < FEW_TASKS))
     tasks = 1;
   scratch_bytes = (scratch_bytes + 63) & ~(int64_t)63;
   char *scratch = NULL;

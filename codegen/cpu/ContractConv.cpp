@@ -1,7 +1,8 @@
 // ContractConv.cpp: 2-D convolution to blocked results: 1x1 filters as products of rows (Rows.h), others directly over windows. A
 // transposed one is a convolution for each phase, whose results lie some pixels apart.
 //
-// unit   an image, a chunk of output rows, a group of output panels
+// chunk  output rows or, where those are few, wide or of unknown width, tiles
+// unit   an image, a row or tile of a chunk, a group of output panels; where sizes are known at run time only, a whole chunk
 // strip  tiles of one output row that have the same size and meet the padding in the same places; where the window is so long that such
 //        places are many, tiles of padding read through a table (Ragged.h)
 //
@@ -129,8 +130,9 @@ struct Conv {
   struct Units {
     TileShape tile;
     int64_t rows, tiles, panels, blocks;  // blocks of input channels whose weights for a group of panels stay in a cache
-    bool byTiles;
-    int64_t parts() const { return byTiles ? tiles : rows; }  // that tasks share, the last chunk's too
+    bool byTiles, cut;                    // `cut`: tasks share a chunk, whose parts all exist but for a few of the last
+    int64_t parts() const { return cut ? size() : 1; }
+    int64_t size() const { return byTiles ? tiles : rows; }  // of a chunk
   };
   // The pixels of a tile.
   struct Pixels {
@@ -384,23 +386,23 @@ Conv::Units Conv::directUnits() const {
   constexpr double worthHalving = 2e6;  // flops
   int64_t bytes = groupBytes(), near = bytes < kSmallBytes ? bytes * blocks / panelBytes() : 0;
   TileShape tile = chooseTile(w.outWidth, panels, c, near);
-  Units u{scheduledTile(c.kernel, tile, w.outWidth, panels), 4, 0, 0, 0, false};
+  Units u{scheduledTile(c.kernel, tile, w.outWidth, panels), 4, 0, 0, 0, false, known() && constantOf(yExprs[2])};
   if (w.outWidth)
     u.rows = std::max<int64_t>(1, llvm::divideCeil(kChunkPixels, std::max<int64_t>(*w.outWidth, 1)));
   cutRows(u);
   u.panels = u.tile.panels * std::max<int64_t>(1, std::min<int64_t>(8, bytes / panelBytes()) / u.tile.panels);
   u.panels = std::min(u.panels, panels);
-  int64_t &chunk = u.byTiles ? u.tiles : u.rows;
-  chunk = scheduled(c.kernel, "chunk", chunk);
   auto shareOut = [](int64_t &size, std::optional<int64_t> all) {  // in chunks alike
     if (all && *all > 0)
       size = llvm::divideCeil(*all, llvm::divideCeil(*all, size));
   };
   shareOut(u.rows, constantOf(yExprs[2]));
-  if (chunksOutside() && !u.byTiles && u.rows > 1 && constantOf(yExprs[2]) == u.rows && partFlops(u) * double(u.rows) >= worthHalving)
-    u.rows = llvm::divideCeil(u.rows, 2);
   if (u.byTiles && known())
     shareOut(u.tiles, llvm::divideCeil(*w.outWidth, u.tile.rows));
+  if (chunksOutside() && !u.byTiles && u.rows > 1 && constantOf(yExprs[2]) == u.rows && partFlops(u) * double(u.rows) >= worthHalving)
+    u.rows = llvm::divideCeil(u.rows, 2);
+  int64_t &chunk = u.byTiles ? u.tiles : u.rows;
+  chunk = scheduled(c.kernel, "chunk", chunk);
   u.panels = std::min<int64_t>(panels, llvm::divideCeil(scheduled(c.kernel, "group", u.panels), u.tile.panels) * u.tile.panels);
   int64_t blockBytes = panelBytes() / blocks * u.panels, step = std::clamp<int64_t>(bytes / blockBytes, 1, blocks);
   u.blocks = scheduled(c.kernel, "depth", llvm::divideCeil(blocks, llvm::divideCeil(blocks, step)), blocks);
@@ -409,7 +411,7 @@ Conv::Units Conv::directUnits() const {
 
 double Conv::partFlops(const Units &u) const {
   int64_t pixels = u.byTiles ? u.rows * u.tile.rows : w.outWidth.value_or(64);
-  return 2.0 * double(pixels) * double(u.panels) * double(panelBytes() / 4);
+  return 2.0 * double(pixels * u.size() / u.parts()) * double(u.panels) * double(panelBytes() / 4);
 }
 
 // How the units of one image are counted.
@@ -433,8 +435,10 @@ AffineExpr Conv::unitsOfImage(const Units &u) const {
   return units * (llvm::divideCeil(panels, u.panels) * groups * u.parts());
 }
 
-// Rows or tiles [low, high) of unit `rest` of those of image `n`.
+// Parts [low, high) of chunk and panels `rest` of those of image `n`.
 void Conv::unit(const Units &u, const Chunks &chunks, Value n, Value rest, Value low, Value high) {
+  if (!u.cut)
+    low = c.n(0), high = c.n(u.size());
   int64_t parts = chunks.panelGroups * groups;
   Value chunk = chunksOutside() ? c.div(rest, parts) : c.rem(rest, chunks.count);
   Value part = chunksOutside() ? c.rem(rest, parts) : c.div(rest, chunks.count);

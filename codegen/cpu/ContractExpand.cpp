@@ -14,7 +14,8 @@ namespace onnxc {
 
 static constexpr int64_t kNearBytes = 512 << 10;  // of a group's result, which a second-level cache holds
 
-// Panels of a unit: a divisor of `panels`, so that all units are alike, and eight of them.
+// Panels that a task takes at once: a divisor of `panels`, so that all groups are alike, and an eighth at most, since each task has memory
+// for so many.
 static int64_t panelsOfUnit(int64_t panels, int64_t planeBytes) {
   int64_t most = std::max<int64_t>(1, kNearBytes / planeBytes);
   for (int64_t count = std::min(most, panels); count > 1; --count)

@@ -28,7 +28,7 @@ void setExtent(kernel::FuncOp kernel, ArrayRef<AffineExpr> factors, double flops
     extent = extent * f;
   Builder b(kernel.getContext());
   kernel->setAttr("extent", AffineMapAttr::get(AffineMap::get(0, kernel.getNumDims(), extent)));
-  kernel->setAttr("grain", b.getI64IntegerAttr(std::max<int64_t>(1, int64_t(worth / std::max(flops, 1.0)))));
+  kernel->setAttr("grain", b.getI64IntegerAttr(std::max<int64_t>(1, int64_t(std::ceil(worth / std::max(flops, 1.0))))));
 }
 
 void setScratch(kernel::FuncOp kernel, AffineExpr bytes) {

@@ -95,23 +95,22 @@ void Winograd::chooseRows() {
     rows->wholeTiles = true;
     tiles = llvm::divideCeil(tiles, rows->tile.rows) * rows->tile.rows;
   }
-  rows->chunkTiles = llvm::divideCeil(tiles, rows->tile.rows);
   rows->scheduleDepth(c.kernel, depth);
 }
 
 // Tiles of a chunk: as many as the second-level cache holds the transformed inputs of, shared out evenly. Smaller chunks read filters more
 // often, which costs a single thread up to 10 %: only what would keep few processors alone busy is cut.
 int64_t Winograd::chunkTiles() {
-  constexpr int64_t inputBytes = 768 << 10, least = 14, leastShare = 8, panelsOfUnit = 2, fewUnits = 4;
-  constexpr double largeUnit = 2e6;  // flops
+  constexpr int64_t inputBytes = 768 << 10, least = 14, leastShare = 8, mostlyPanels = 2, fewUnits = 4;  // panels of a unit, of most tiles
+  constexpr double largeUnit = 2e6;                                                                      // flops
   tiles = std::clamp<int64_t>(inputBytes / (points * depth * kPanelBytes), least, kMostTiles);
   auto high = down.tiles(constantOf(yExprs[2])), wide = right.tiles(constantOf(yExprs[3]));
   if (!high || !wide)
     return tiles;
   allTiles = std::max<int64_t>(1, *high * *wide);
-  int64_t chunks = llvm::divideCeil(*allTiles, tiles), parts = constantOf(yExprs[0]).value_or(1) * llvm::divideCeil(panels, panelsOfUnit);
+  int64_t chunks = llvm::divideCeil(*allTiles, tiles), parts = constantOf(yExprs[0]).value_or(1) * llvm::divideCeil(panels, mostlyPanels);
   tiles = llvm::divideCeil(*allTiles, chunks);
-  while (chunks * parts < fewUnits && flops(panelsOfUnit) >= largeUnit && *allTiles >= 2 * chunks * leastShare)
+  while (chunks * parts < fewUnits && flops(mostlyPanels) >= largeUnit && *allTiles >= 2 * chunks * leastShare)
     chunks *= 2, tiles = llvm::divideCeil(*allTiles, chunks);
   return tiles;
 }

@@ -79,7 +79,7 @@ struct LoopKernel {
       extent = extent * s;
     AffineExpr chunks = inner.ceilDiv(chunk);
     int64_t unit = fixed ? chunk : space.sizes.size() == 1 ? chunk : 64;
-    setExtent(c.kernel, extent * chunks, 2 * taskPoints / pointCost(c.kernel) / unit);
+    setExtent(c.kernel, extent * chunks, llvm::divideCeil(2 * taskPoints / pointCost(c.kernel), unit));
 
     Value size = space.value(inner), perRow = c.ceilDiv(size, chunk);
     SmallVector<Value> outer;

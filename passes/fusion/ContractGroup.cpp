@@ -21,7 +21,7 @@ static bool readable(SymbolicShapes &shapes, Value v, ArrayRef<AffineExpr> resul
 
 // Whether the kernel of `root` goes on with the grouped convolution `next` of its result `v`: codegen/cpu/ContractExpand.cpp. It pays
 // where that result, of one image, is larger than a second-level cache and a panel of it is not much: small results cost up to 2 %.
-// Fewer than four panels are too few units of parallel work.
+// Of fewer than four panels tasks would share the rows, whose neighbours they compute twice.
 static bool expands(SymbolicShapes &shapes, Operation *root, Value v, Operation *next) {
   constexpr int64_t least = 1 << 20, mostPanel = 2 << 20;
   auto conv = dyn_cast<onnx::PackedConvOp>(root);

@@ -71,7 +71,7 @@ int32_t byteTable(const Args *a) {
   if (onnxc_count(a->in[1]) != 256 || onnxc_count(a->out[0]) != n)
     return ONNXC_K_SHAPE;
   bool permute = permutes(a);
-  return parallelFor(a, n, kTaskWork, [=](int64_t begin, int64_t end) -> int32_t {
+  return parallelFor(a, n, 4 * kTaskWork, [=](int64_t begin, int64_t end) -> int32_t {
     lookUp(permute, x + begin, table, y + begin, end - begin);
     return ONNXC_K_OK;
   });

@@ -255,7 +255,7 @@ int32_t dynamicQuantize(const Args *a) {
     *out<float>(a, 1) = scale;
   if (hasOut(a, 2))
     *out<uint8_t>(a, 2) = zero;
-  return parallelFor(a, n, kTaskWork / 4, [=](int64_t begin, int64_t end) -> int32_t {
+  return parallelFor(a, n, kTaskWork, [=](int64_t begin, int64_t end) -> int32_t {
     const float *from = x;  // a store of bytes may change what is captured
     uint8_t *to = y;
     float step = scale, shift = float(zero);

@@ -5,7 +5,7 @@
 // A unit is what one iteration computes alone; results must not depend on where [begin, end) is cut, so a sum never crosses units. `grain`
 // is the least number of units worth a task. The body allocates nothing (no onnxc_rt_heap, no onnxc_rt_scratch: they belong to the calling
 // thread), starts no parallelFor of its own, and returns an onnxc_code; the first failing task's code is the result. Without threads, and
-// for less than two grains of work (four of few threads), the body is called once, in place, and inlines. Capture by value ([=]): what is
+// for less than two grains of work, the body is called once, in place, and inlines. Capture by value ([=]): what is
 // captured by reference the vectoriser reloads after every store.
 #pragma once
 #include "runtime_stub/kernels/Kernel.h"
@@ -16,7 +16,7 @@ namespace onnxc {
 constexpr int64_t kTaskWork = 8192;
 
 // Units a task needs when one unit is `work` operations.
-ONNXC_INLINE int64_t grainOf(int64_t work) { return work >= kTaskWork ? 1 : kTaskWork / (work < 1 ? 1 : work); }
+ONNXC_INLINE int64_t grainOf(int64_t work) { return work >= kTaskWork ? 1 : work < 1 ? kTaskWork : (kTaskWork + work - 1) / work; }
 
 template <class Body>
 static int32_t parallelTask(void *const *bufs, const int64_t *, void *, int64_t begin, int64_t end) {
