@@ -47,6 +47,8 @@ static Product work(Operation *op) {
     auto perm = op->getAttrOfType<DenseI64ArrayAttr>("permA").asArrayRef();
     return twice(product(kernel::localDims(cast<RankedTensorType>(op->getOperand(0).getType()))[perm.back()]));
   }
+  if (name == "packed.GatherProduct")
+    return twice(dim(op->getOperand(0), onnx::intAttr(op, "transW", 0) ? 1 : 2));
   if (name == "Gemm")
     return twice(dim(op->getOperand(0), onnx::intAttr(op, "transA", 0) ? 2 : 1));
   if (name == "packed.MatMulInteger" || name == "packed.LinearMatMul")

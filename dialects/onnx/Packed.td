@@ -32,6 +32,11 @@ def Onnx_PackedProductOp : Onnx_Op<"packed.Product"> {
   let arguments = (ins AnyTensor:$A, AnyTensor:$B, DenseI64ArrayAttr:$permA, DenseI64ArrayAttr:$permB);
   let results = (outs AnyTensor:$Y);
 }
+def Onnx_PackedGatherProductOp : Onnx_Op<"packed.GatherProduct"> {
+  let summary = "rows X [rows, 1, K] of f32 times the matrix W[indices[i]] of W [matrices, K, N] each, or with `transW` matrices of W [matrices, N, K] times columns [rows, K, 1]; one row or index serves all";
+  let arguments = (ins AnyTensor:$W, AnyTensor:$indices, AnyTensor:$X, Int<"0">:$transW);
+  let results = (outs AnyTensor:$Y);
+}
 def Onnx_PackedAttentionOp : Onnx_Op<"packed.Attention", [Pure, AttrSizedOperandSegments]> {
   let summary = "softmax(scale Q K^T) V of f32 as one library kernel";
   let description = [{

@@ -6,6 +6,7 @@
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Microsoft.h"
 #include "dialects/onnx/NN.h"
+#include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
@@ -161,6 +162,44 @@ static LogicalResult depthToSpace(onnx::DepthToSpaceOp op, PatternRewriter &rewr
   return success();
 }
 
+namespace {
+struct ChosenMatrices {  // matrices[indices]
+  Value matrices, indices;
+};
+}  // namespace
+
+// What alone `v` is read for, where it is matrices that indices choose along the first axis.
+static std::optional<ChosenMatrices> chosenMatrices(Value v) {
+  Operation *op = v.getDefiningOp();
+  if (!op || !op->hasOneUse() || !isa<onnx::GatherOp, onnx::GatherNDOp>(op))
+    return std::nullopt;
+  auto data = rankedType(op->getOperand(0)), indices = rankedType(op->getOperand(1));
+  if (!data || !indices || data.getRank() != 3 || !data.getElementType().isF32())
+    return std::nullopt;
+  bool first = isa<onnx::GatherOp>(op) ? indices.getRank() == 1 && (onnx::intAttr(op, "axis") == 0 || onnx::intAttr(op, "axis") == -3)
+                                       : indices.getRank() == 2 && indices.getDimSize(1) == 1 && !onnx::intAttr(op, "batch_dims");
+  return first ? std::optional(ChosenMatrices{op->getOperand(0), op->getOperand(1)}) : std::nullopt;
+}
+
+// A vector times the matrix that an index chooses for it, as experts' are: the matrices are read where they lie.
+static LogicalResult productWithChosen(onnx::MatMulOp op, PatternRewriter &rewriter) {
+  auto left = chosenMatrices(op.getA()), right = chosenMatrices(op.getB());
+  if (bool(left) == bool(right))
+    return rewriter.notifyMatchFailure(op, "no chosen matrices, or nothing else");
+  const ChosenMatrices &chosen = left ? *left : *right;
+  Value vectors = left ? op.getB() : op.getA();
+  auto x = rankedType(vectors), w = rankedType(chosen.matrices);
+  int64_t sumAxis = left ? 1 : 2, count = rankedType(chosen.indices).getDimSize(0);
+  if (!x || x.getRank() != 3 || x.getDimSize(3 - sumAxis) != 1 || x.getDimSize(sumAxis) != w.getDimSize(3 - sumAxis))
+    return rewriter.notifyMatchFailure(op, "no vectors, or of another size");
+  if (!llvm::is_contained({ShapedType::kDynamic, int64_t(1), count}, x.getDimSize(0)) && count != 1 && !ShapedType::isDynamic(count))
+    return rewriter.notifyMatchFailure(op, "not an index for each vector");
+  Location loc = (left ? op.getA() : op.getB()).getLoc();  // what may fail is an index
+  rewriter.replaceOp(op, onnx::PackedGatherProductOp::create(rewriter, loc, op.getType(), chosen.matrices, chosen.indices, vectors,
+                                                             rewriter.getI64IntegerAttr(left.has_value())));
+  return success();
+}
+
 // Matrices times one column each: rows summed as they lie, where a tile of columns would be empty but for one.
 static LogicalResult productWithColumn(onnx::MatMulOp op, PatternRewriter &rewriter) {
   constexpr int64_t leastSum = 8;
@@ -241,6 +280,7 @@ struct Decompose : impl::DecomposeBase<Decompose> {
     patterns.add(fusedMatMul);
     patterns.add(gemm);
     patterns.add(depthToSpace);
+    patterns.add(productWithChosen, /*benefit=*/2);
     patterns.add(productWithColumn);
     patterns.add(productWithFewColumns);
     patterns.add(castHalf);

@@ -80,6 +80,14 @@ static LogicalResult packedProduct(ShapeOp &o) {
   return failed(dims) ? failure() : o.set(0, *dims);
 }
 
+static LogicalResult gatherProduct(ShapeOp &o) {
+  unsigned inner = o.intAttr("transW") ? 2 : 1;
+  auto rows = o.broadcast({o.dim(1, 0)}, {o.dim(2, 0)});
+  if (failed(rows) || failed(o.same(o.dim(0, inner), o.dim(2, inner == 2 ? 1 : 2), "inner sizes")))
+    return failure();
+  return o.set(0, inner == 2 ? Dims{rows->front(), o.dim(0, 1), o.c(1)} : Dims{rows->front(), o.c(1), o.dim(0, 2)});
+}
+
 static LogicalResult fusedMatMul(ShapeOp &o) {
   Dims operands[2] = {Dims(o.dims(0)), Dims(o.dims(1))};
   StringRef trans[2] = {"transA", "transB"}, batch[2] = {"transBatchA", "transBatchB"};
@@ -310,6 +318,7 @@ void addContractionRules(ShapeRules &rules) {
   rules["packed.MatMulInteger"] = packedMatMulInteger;
   rules["packed.LinearMatMul"] = packedColumns;
   rules["packed.Product"] = packedProduct;
+  rules["packed.GatherProduct"] = gatherProduct;
   rules["packed.Attention"] = packedAttention;
   rules["MatMul"] = product<0, 1>;
   rules["MatMulInteger"] = matMulInteger;

@@ -17,6 +17,7 @@ import attentions
 import convolutions  # adds to cases.CASES
 import functions
 import halves
+import experts  # adds to cases.CASES
 import keras  # adds to cases.CASES
 import libraries  # adds to cases.CASES
 import norms
