@@ -179,8 +179,8 @@ Value celu(const Site &s) {
 }
 Value swish(const Site &s) {
   double alpha = s.attr("alpha");
-  Num x = s.num(0), gate = sigmoid(alpha == 1 ? x : x * alpha);
-  return (x * gate).v;
+  Num x = s.num(0);
+  return swish(x, alpha == 1 ? x : x * alpha).v;
 }
 Value swiglu(const Site &s) { return s.c.mulf(swish(s), s.operands[1]); }
 // With the bias that com.microsoft's forms may add first.

@@ -185,6 +185,12 @@ Num sigmoid(Num x) {
   return t / (e + t);
 }
 
+// x / (1 + e^-gate), and 0 from where e^-gate is infinite, from 88.376 on, so that no number of that size becomes subnormal: Intel's
+// processors take 100 cycles for a product of one.
+Num swish(Num x, Num gate) {
+  return x / (expTimesPower(-maxSecond(x.of(-89), minSecond(x.of(30), gate)), 0) + 1);  // NaN stays
+}
+
 // (e^2a - 1) / (e^2a + 1)
 Num tanh(Num x) {
   Num a = minSecond(x.of(9.1), abs(x)), e = expm1Bounded(a * 2);

@@ -60,6 +60,7 @@ Num log1p(Num x);
 // e^x - 1 for x <= 0.
 Num expm1Negative(Num x);
 Num sigmoid(Num x);
+Num swish(Num x, Num gate);
 Num tanh(Num x);
 Num sinh(Num x);
 Num cosh(Num x);
