@@ -5,8 +5,8 @@
 // A unit is what one iteration computes alone; results must not depend on where [begin, end) is cut, so a sum never crosses units. `grain`
 // is the least number of units worth a task. The body allocates nothing (no onnxc_rt_heap, no onnxc_rt_scratch: they belong to the calling
 // thread), starts no parallelFor of its own, and returns an onnxc_code; the first failing task's code is the result. Without threads, and
-// for less than two grains of work, the body is called once, in place, and inlines. Capture by value ([=]): what is
-// captured by reference the vectoriser reloads after every store.
+// for less than two grains of work, the body is called once, in place, and inlines. Capture by value ([=]): what is captured by reference
+// the vectoriser reloads after every store.
 #pragma once
 #include "runtime_stub/kernels/Kernel.h"
 

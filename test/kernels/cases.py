@@ -1,5 +1,12 @@
 """What run.py beside it checks: name -> (nodes, inputs, weights, whether sizes are the run's). It and the modules that it imports add to them."""
+from onnx import helper
+
 CASES = {}
+
+
+def node(op, inputs, outputs, **attributes):
+    """Names between spaces."""
+    return helper.make_node(op, inputs.split(), outputs.split(), **attributes)
 
 
 def case(name, nodes, inputs, weights=None, dynamic=False):

@@ -1,18 +1,13 @@
 """Mixtures of experts: vectors times matrices that their own scores choose, as columns and as rows; adds to what run.py beside it checks."""
 import numpy as np
-from onnx import helper
 
-from cases import case
+from cases import case, node
 
 RNG = np.random.default_rng(0)
 
 
 def floats(*shape):
     return RNG.standard_normal(shape).astype(np.float32)
-
-
-def node(op, inputs, outputs, **attributes):
-    return helper.make_node(op, inputs.split(), outputs.split(), **attributes)
 
 
 # The best two of five, each token twice: more matrices than vectors that share one, rows and columns that fill no vector.

@@ -1,19 +1,14 @@
 """Forms that tf2onnx gives Keras's layers: LayerNormalization by the statistics of rows, Dense behind views, Conv1D and its pools as images of one row or column;
 adds to what run.py beside it checks."""
 import numpy as np
-from onnx import helper
 
-from cases import case
+from cases import case, node
 
 RNG = np.random.default_rng(0)
 
 
 def floats(*shape):
     return RNG.standard_normal(shape).astype(np.float32)
-
-
-def node(op, inputs, outputs, **attributes):
-    return helper.make_node(op, inputs.split(), outputs.split(), **attributes)
 
 
 def layer_norm(axis_sizes, mean_of_squares=False):

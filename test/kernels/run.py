@@ -15,9 +15,9 @@ from common import WIDEST, Suite
 import assignments
 import attentions
 import convolutions  # adds to cases.CASES
+import experts  # adds to cases.CASES
 import functions
 import halves
-import experts  # adds to cases.CASES
 import keras  # adds to cases.CASES
 import libraries  # adds to cases.CASES
 import norms
