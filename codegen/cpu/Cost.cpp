@@ -63,7 +63,7 @@ static Product work(Operation *op) {
   }
   if (name == "packed.Pool")
     return product(op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape").asArrayRef());
-  if (name == "packed.ConvTranspose") {
+  if (name == "packed.ConvTranspose" || name == "packed.NarrowConv") {
     auto ints = [&](StringRef attribute) { return op->getAttrOfType<DenseI64ArrayAttr>(attribute).asArrayRef(); };
     auto taps = [&](int64_t axis) { return llvm::divideCeil(ints("kernel_shape")[axis], ints("strides")[axis]); };  // of a phase, at most
     return twice(product({int64_t(taps(0)), int64_t(taps(1)), op->getAttrOfType<IntegerAttr>("channels").getInt()}));

@@ -146,6 +146,16 @@ def Onnx_PackedConvTransposeOp : Onnx_Op<"packed.ConvTranspose"> {
                      DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$crops);
   let results = (outs AnyTensor:$Y);
 }
+def Onnx_PackedNarrowConvOp : Onnx_Op<"packed.NarrowConv"> {
+  let summary = "2-D transposed convolution of blocked activations to at most four results [N, O, H, W] or, of one row, [N, O, W]";
+  let description = [{
+    With `strides` of 1 a convolution, whose filters are in reverse. Attributes as packed.ConvTranspose has them. W: the filters of its phases
+    one behind the other, [KH, ceil(C/16), KW, O, 16] each, the taps in reverse; zeros past the last channel. bias: [O].
+  }];
+  let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, I64Attr:$channels, I64Attr:$outputs, DenseI64ArrayAttr:$kernel_shape,
+                     DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$crops);
+  let results = (outs AnyTensor:$Y);
+}
 def Onnx_PackedGroupedConvOp : Onnx_Op<"packed.GroupedConv"> {
   let summary = "2-D convolution of blocked activations in groups that lie within blocks; depthwise where they have one channel";
   let description = [{

@@ -9,6 +9,7 @@
 #include "passes/graph/Decompose.h"
 #include "passes/graph/Weights.h"
 #include "llvm/Support/MathExtras.h"
+#include "runtime_stub/kernels/PanelSizes.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -175,13 +176,31 @@ static Value interleaved(GraphBuilder g, Value v, const Transposed &t) {
   return g.reshape(v, {0, channels, h * sy, w * sx});
 }
 
-// Two taps an axis at most, since more gain by Winograd's form of the convolution that all phases are; no more phases than are few code;
-// and not where phases that share panels leave fewer lanes empty than they compute products of zeros.
+// Whether few results are computed sooner with channels in the lanes (packed.NarrowConv), which are added up for each, than as the lanes of
+// all phases' results, whose three taps an axis and more have Winograd's form.
+static bool gainsInLanes(const Transposed &t) {
+  constexpr int64_t addUp = 5;  // multiply-adds of a vector, which adding up its lanes takes longer than moving a result
+  int64_t taps = 1, all = 1;
+  bool halves = t.axes.size() == 2;
+  for (const TransposedAxis &a : t.axes) {
+    if (a.kernel < a.stride)
+      return false;
+    taps *= a.kernel, all *= a.taps, halves &= a.taps >= 3;
+  }
+  int64_t own = t.outputs * (taps * llvm::divideCeilSigned(t.channels, kLanes) + addUp * t.phases());
+  int64_t together = llvm::divideCeilSigned(t.outputs * t.phases(), kLanes) * all * t.channels;
+  return t.outputs <= kFewResults && own < (halves ? together * 2 / 5 : together);
+}
+
+// Few results of any taps may have channels in the lanes. Of others two taps an axis at most, since more gain by Winograd's
+// form of the convolution that all phases are; no more phases than are few code; and not where phases that share panels leave fewer lanes
+// empty than they compute products of zeros.
 std::optional<BlockedTransposed> blockedTransposed(Operation *operation) {
   constexpr int64_t mostTaps = 2, mostPhases = 4;
   auto op = dyn_cast<onnx::ConvTransposeOp>(operation);
   auto t = op ? transposed(op) : std::nullopt;
-  if (!t || rankedType(op.getX()).isDynamicDim(1) || t->group != 1 || t->phases() == 1 || t->phases() > mostPhases ||
+  bool narrow = t && gainsInLanes(*t);
+  if (!t || rankedType(op.getX()).isDynamicDim(1) || t->group != 1 || t->phases() == 1 || (!narrow && t->phases() > mostPhases) ||
       op.getX().getDefiningOp<onnx::DequantizeLinearOp>())
     return std::nullopt;
   auto weights = constantFloats(op.getW());
@@ -191,7 +210,7 @@ std::optional<BlockedTransposed> blockedTransposed(Operation *operation) {
   SmallVector<int64_t> ends;
   int64_t products = llvm::divideCeil(t->outputs, kLanes), together = llvm::divideCeil(t->outputs * t->phases(), kLanes);
   for (const TransposedAxis &a : t->axes) {
-    if (a.taps > mostTaps || a.kernel < a.stride)
+    if ((!narrow && a.taps > mostTaps) || a.kernel < a.stride)
       return std::nullopt;
     b.kernel.push_back(a.kernel), b.strides.push_back(a.stride);
     b.crops.push_back(a.begin), ends.push_back(a.end);
@@ -203,7 +222,7 @@ std::optional<BlockedTransposed> blockedTransposed(Operation *operation) {
   b.crops.append(ends);
   // Few channels have few products for each result that would be moved.
   constexpr int64_t few = 32;
-  return 4 * products <= (t->channels <= few ? 5 : 4) * together ? std::optional(std::move(b)) : std::nullopt;
+  return narrow || 4 * products <= (t->channels <= few ? 5 : 4) * together ? std::optional(std::move(b)) : std::nullopt;
 }
 
 // `halves`: weights of 1x1 filters are stored so, as those of one tap a phase become.

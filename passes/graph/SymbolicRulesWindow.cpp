@@ -356,13 +356,27 @@ static LogicalResult slideBlocked(ShapeOp &o, AffineExpr blocks, DimsRef kernel)
   return failed(sizes) ? failure() : setBlocked(o, blocks, sizes->front(), sizes->back());
 }
 static LogicalResult packedConv(ShapeOp &o) { return slideBlocked(o, o.dim(1, 0), o.dims(1).slice(2, 2)); }
-static LogicalResult packedTransposed(ShapeOp &o) {
+static Dims transposedSizes(ShapeOp &o) {
   ArrayRef<int64_t> kernel = o.intsAttr("kernel_shape"), strides = o.intsAttr("strides"), crops = o.intsAttr("crops");
   auto size = [&](int64_t axis) {
     AffineExpr starts = o.s.mul(o.s.sub(o.dim(0, axis + 2), o.c(1)), o.c(strides[axis]));
     return o.s.add(starts, o.c(kernel[axis] - crops[axis] - crops[axis + 2]));
   };
-  return setBlocked(o, o.c(llvm::divideCeil(o.intAttr("outputs"), kLanes)), size(0), size(1));
+  return {size(0), size(1)};
+}
+static LogicalResult packedTransposed(ShapeOp &o) {
+  Dims sizes = transposedSizes(o);
+  return setBlocked(o, o.c(llvm::divideCeil(o.intAttr("outputs"), kLanes)), sizes[0], sizes[1]);
+}
+static LogicalResult setImage(ShapeOp &o, int64_t channels, AffineExpr height, AffineExpr width) {
+  Dims image{o.dim(0, 0), o.c(channels), height, width};
+  if (cast<RankedTensorType>(o.out(0).getType()).getRank() == 3)
+    image.erase(image.begin() + 2);
+  return o.set(0, image);
+}
+static LogicalResult packedNarrow(ShapeOp &o) {
+  Dims sizes = transposedSizes(o);
+  return setImage(o, o.intAttr("outputs"), sizes[0], sizes[1]);
 }
 static LogicalResult packedGrouped(ShapeOp &o) {
   auto frames = onnx::frameAxis(o.op);
@@ -390,12 +404,7 @@ static LogicalResult block(ShapeOp &o) {
   AffineExpr height = o.rank(0) == 3 ? o.c(1) : o.dim(0, 2);
   return setBlocked(o, o.s.ceilDiv(o.dim(0, 1), o.c(kLanes)), height, o.dims(0).back());
 }
-static LogicalResult unblock(ShapeOp &o) {
-  Dims image{o.dim(0, 0), o.c(o.intAttr("channels")), o.dim(0, 2), o.dim(0, 3)};
-  if (cast<RankedTensorType>(o.out(0).getType()).getRank() == 3)
-    image.erase(image.begin() + 2);
-  return o.set(0, image);
-}
+static LogicalResult unblock(ShapeOp &o) { return setImage(o, o.intAttr("channels"), o.dim(0, 2), o.dim(0, 3)); }
 static LogicalResult channels(ShapeOp &o) {
   int64_t count = 0;
   for (int64_t n : o.intsAttr("counts"))
@@ -408,6 +417,7 @@ void addWindowRules(ShapeRules &rules) {
   rules["packed.FrameConv"] = frameConv;
   rules["packed.WinogradConv"] = packedWinograd;
   rules["packed.ConvTranspose"] = packedTransposed;
+  rules["packed.NarrowConv"] = packedNarrow;
   rules["packed.GroupedConv"] = packedGrouped;
   rules["packed.Resize"] = packedResize;
   rules["packed.ChannelSquares"] = packedSquares;

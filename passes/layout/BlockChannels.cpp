@@ -34,6 +34,9 @@ static bool staysFinite(Operation *op) {
   return names.contains(onnx::opName(op)) && op->getNumResults() == 1;
 }
 
+// Whether channels fill the lanes of their blocks, so that there are none past the last channel.
+static bool fillsLanes(Value image) { return isImage(image) && channelsOf(image) % kLanes == 0; }
+
 // Long functions of a few channels of many pixels: most lanes of a block would be computed for nothing.
 static bool wastesLanes(Operation *op) {
   constexpr int64_t most = 8, fewPixels = 16;
@@ -57,6 +60,11 @@ static Conversion conversionOf(Operation *op) {
                                                      {"GlobalAveragePool", &Blocker::globalPool},
                                                      {"GlobalMaxPool", &Blocker::globalPool},
                                                      {"ReduceMean", &Blocker::globalPool},
+                                                     {"ReduceMax", &Blocker::reduceChannels},
+                                                     {"ReduceMin", &Blocker::reduceChannels},
+                                                     {"ReduceSum", &Blocker::reduceChannels},
+                                                     {"ReduceL1", &Blocker::reduceChannels},
+                                                     {"ReduceL2", &Blocker::reduceChannels},
                                                      {"BatchNormalization", &Blocker::normalization},
                                                      {"InstanceNormalization", &Blocker::groups},
                                                      {"LayerNormalization", &Blocker::groups},
@@ -72,7 +80,10 @@ static Conversion conversionOf(Operation *op) {
                                                      {"packed.Block", &Blocker::toBlocks},
                                                      {"packed.Unblock", &Blocker::fromBlocks}};
   auto found = byName.find(onnx::opName(op));
-  return found != byName.end() ? found->second : staysFinite(op) && !wastesLanes(op) ? &Blocker::pointwise : nullptr;
+  if (found != byName.end())
+    return found->second;
+  bool works = staysFinite(op) || (isPointwise(op) && fillsLanes(op->getResult(0)));
+  return works && !wastesLanes(op) ? &Blocker::pointwise : nullptr;
 }
 
 // Whether images have as many channels and, known, as many pixels.
@@ -228,24 +239,29 @@ bool Blocker::toBlocks(Operation *op) {
   return true;
 }
 
-// Whether an operand of a pointwise op with the image `result` has a blocked form: an image of the same channels, or an f32 constant of
-// one element or of one for each channel, whose axis is the only one that is longer than 1.
+// Whether all channels of `result` have one of `v` in common: a mask of pixels.
+static bool isMask(Value v, Value result) {
+  return isImage(v) && rankedType(v).getRank() == rankedType(result).getRank() && channelsOf(v) == 1 && channelsOf(result) != 1;
+}
+
+// Whether an operand of a pointwise op with the image `result` has a blocked form: an image of the same channels or of one, or an f32
+// constant of one element or of one for each channel, whose axis is the only one that is longer than 1.
 static bool joinsBlocks(Value v, Value result) {
   auto type = rankedType(v);
   int64_t rank = rankedType(result).getRank(), channels = channelsOf(result);
   if (!onnx::constantValue(v))
-    return isImage(v) && type.getRank() == rank && channelsOf(v) == channels;
+    return isMask(v, result) || (isImage(v) && type.getRank() == rank && channelsOf(v) == channels);
   if (!isSingle(v) || !type.hasStaticShape())
     return false;
   int64_t axis = type.getRank() - (rank - 1);
   return type.getNumElements() == 1 || (axis >= 0 && type.getDimSize(axis) == channels && type.getNumElements() == channels);
 }
 
-// The blocked form of an operand that joins blocks.
-Value Blocker::operand(Value v) {
+// The blocked form of an operand that joins the blocks of `result`.
+Value Blocker::operand(Value v, Value result) {
   ElementsAttr constant = onnx::constantValue(v);
   if (!constant)
-    return block(v, v.getLoc());
+    return isMask(v, result) ? GraphBuilder{b, v.getLoc()}.unsqueeze(image(v, v.getLoc()), {4}) : block(v, v.getLoc());
   auto type = rankedType(v);
   if (constant.getNumElements() != 1)
     return packChannels(b, v.getLoc(), *constantFloats(v), true);
@@ -261,7 +277,7 @@ bool Blocker::pointwise(Operation *op) {
   if (!isImage(result) || llvm::none_of(op->getOperands(), isWhole) ||
       !llvm::all_of(op->getOperands(), [&](Value v) { return isTable(v) || joinsBlocks(v, result); }))
     return false;
-  auto operands = llvm::map_to_vector(op->getOperands(), [&](Value v) { return isTable(v) ? v : operand(v); });
+  auto operands = llvm::map_to_vector(op->getOperands(), [&](Value v) { return isTable(v) ? v : operand(v, result); });
   Operation *copy = b.clone(*op);
   copy->setOperands(operands);
   copy->getResult(0).setType(onnx::blockedType(rankedType(result)));

@@ -12,10 +12,13 @@
 using namespace mlir;
 namespace onnxc::blocks {
 
+static bool areOnes(ArrayRef<int64_t> sizes) {
+  return llvm::all_of(sizes, [](int64_t v) { return v == 1; });
+}
+
 // Whether pixels are rows of a product, as onnx::isProduct says of what becomes of it.
 static bool isProduct(const BlockedConv &c) {
-  auto ones = [](ArrayRef<int64_t> sizes) { return llvm::all_of(sizes, [](int64_t v) { return v == 1; }); };
-  return ones(c.kernel) && ones(c.strides) && llvm::all_of(c.pads, [](int64_t v) { return v == 0; });
+  return areOnes(c.kernel) && areOnes(c.strides) && llvm::all_of(c.pads, [](int64_t v) { return v == 0; });
 }
 
 // So few results and channels that most lanes of a block would hold none of them: the library's kernel has pixels in its lanes. Where half
@@ -34,10 +37,46 @@ static bool isNarrow(const BlockedConv &c, int64_t width, bool blocked) {
   return blocked ? channels <= mostChannels && sum >= 2 * longSum : oneAxis || channels <= 2 * kLanes;
 }
 
+// A convolution of stride 1 to few results as the transposed one that it is too.
+static std::optional<BlockedTransposed> fewResults(const BlockedConv &c, Value filters) {
+  if (!c.constant || c.group != 1 || c.outputs > kFewResults || !areOnes(c.strides) || !areOnes(c.dilations))
+    return std::nullopt;
+  BlockedTransposed t{c.channels, c.outputs, c.kernel, {1, 1}, {}, {}};
+  for (int64_t i = 0; i < 4; ++i)
+    t.crops.push_back(c.kernel[i % 2] - 1 - c.pads[i]);
+  std::vector<float> w = *constantFloats(filters);
+  int64_t taps = c.kernel[0] * c.kernel[1];
+  t.weights.resize(w.size());
+  for (int64_t o = 0; o < c.outputs; ++o)
+    for (int64_t i = 0; i < c.channels; ++i)
+      for (int64_t tap = 0; tap < taps; ++tap)
+        t.weights[(i * c.outputs + o) * taps + taps - 1 - tap] = w[(o * c.channels + i) * taps + tap];
+  return t;
+}
+
+// Results that stay plain, of blocks whose lanes are added up.
+void Blocker::narrowConv(Operation *op, const BlockedTransposed &t) {
+  Location loc = op->getLoc();
+  auto type = rankedType(op->getResult(0));
+  Value bias = op->getNumOperands() > 2 ? op->getOperand(2) : Value();
+  Value weights = packNarrowWeights(b, loc, t);
+  auto narrow = onnx::PackedNarrowConvOp::create(
+      b, loc, type, block(op->getOperand(0), loc), weights, bias, b.getI64IntegerAttr(t.channels), b.getI64IntegerAttr(t.outputs),
+      b.getDenseI64ArrayAttr(t.kernel), b.getDenseI64ArrayAttr(t.strides), b.getDenseI64ArrayAttr(t.crops));
+  op->getResult(0).replaceAllUsesWith(narrow.getY());
+  replaced.insert(op);
+}
+
 bool Blocker::conv(Operation *op) {
   Value x = op->getOperand(0);
   auto c = isImage(x) ? blockedConv(op) : std::nullopt;
-  if (!c || isNarrow(*c, rankedType(op->getResult(0)).getShape().back(), blocked.count(x)))
+  if (!c)
+    return false;
+  if (auto few = blocked.count(x) || c->channels >= kLanes ? fewResults(*c, op->getOperand(1)) : std::nullopt) {
+    narrowConv(op, *few);
+    return true;
+  }
+  if (isNarrow(*c, rankedType(op->getResult(0)).getShape().back(), blocked.count(x)))
     return false;
   blockConv(op, *c, op->getOperand(1), nullptr);
   return true;
@@ -83,6 +122,10 @@ bool Blocker::convTranspose(Operation *op) {
   auto t = isImage(op->getOperand(0)) ? blockedTransposed(op) : std::nullopt;
   if (!t)
     return false;
+  if (t->outputs <= kFewResults) {
+    narrowConv(op, *t);
+    return true;
+  }
   Location loc = op->getLoc();
   Value weights = packTransposedWeights(b, loc, *t), bias = packConvBias(b, loc, op);
   done(op, onnx::PackedConvTransposeOp::create(b, loc, onnx::blockedType(rankedType(op->getResult(0))), block(op->getOperand(0), loc),
@@ -132,17 +175,57 @@ bool Blocker::resize(Operation *op) {
   return true;
 }
 
+// The axes of a reduction of an image, ascending; none where they are not known.
+static SmallVector<int64_t> reducedAxes(Operation *op) {
+  ElementsAttr given = op->getNumOperands() > 1 && op->getOperand(1) ? onnx::constantValue(op->getOperand(1)) : ElementsAttr();
+  auto list = given ? onnx::integerElements(given) : std::nullopt;
+  if (!list)
+    return {};
+  int64_t rank = rankedType(op->getOperand(0)).getRank();
+  auto axes = llvm::map_to_vector(*list, [&](int64_t axis) { return axis < 0 ? axis + rank : axis; });
+  llvm::sort(axes);
+  return axes;
+}
+
+// Over whole blocks of channels: over the blocks, then over their lanes. The result, one channel, is plain.
+bool Blocker::reduceChannels(Operation *op) {
+  Value x = op->getOperand(0);
+  if (!isImage(x) || !isSingle(x) || !blocked.count(x) || channelsOf(x) % kLanes || reducedAxes(op) != ArrayRef<int64_t>{1})
+    return false;
+  GraphBuilder g{b, op->getLoc()};
+  Value v = blocked[x];
+  for (int64_t axis : {1, 4}) {
+    SmallVector<int64_t> shape(rankedType(v).getShape());
+    if (shape[axis] == 1)
+      continue;
+    shape[axis] = 1;
+    Value axes = g.integers({axis});
+    Operation *part = b.clone(*op);
+    part->setOperands({v, axes});
+    part->setAttr("keepdims", b.getI64IntegerAttr(1));
+    part->getResult(0).setType(rankedType(v).clone(shape));
+    v = part->getResult(0);
+  }
+  SmallVector<int64_t> gone{4};
+  if (rankedType(x).getRank() == 3)
+    gone.push_back(2);
+  if (!onnx::intAttr(op, "keepdims", 1))
+    gone.push_back(1);
+  op->getResult(0).replaceAllUsesWith(onnx::SqueezeOp::create(b, op->getLoc(), op->getResult(0).getType(), v, g.integers(gone)));
+  replaced.insert(op);
+  return true;
+}
+
 // GlobalAveragePool and ReduceMean over all spatial axes of a known size are one window.
 bool Blocker::globalPool(Operation *op) {
   Value x = op->getOperand(0);
+  bool mean = onnx::opName(op) == "ReduceMean";
+  if (mean && reduceChannels(op))
+    return true;
   if (!isSingle(x) || !blocked.count(x) || rankedType(x).getRank() != 4 || rankedType(x).isDynamicDim(2) || rankedType(x).isDynamicDim(3))
     return false;
-  if (onnx::opName(op) == "ReduceMean") {
-    auto axes = op->getNumOperands() > 1 ? onnx::integerElements(onnx::constantValue(op->getOperand(1))) : std::nullopt;
-    bool spatial = axes && axes->size() == 2 && (((*axes)[0] + 4) % 4) + (((*axes)[1] + 4) % 4) == 5 && ((*axes)[0] + 4) % 4 >= 2;
-    if (!spatial || !onnx::intAttr(op, "keepdims", 1))
-      return false;
-  }
+  if (mean && (reducedAxes(op) != ArrayRef<int64_t>{2, 3} || !onnx::intAttr(op, "keepdims", 1)))
+    return false;
   bool maximum = onnx::opName(op) == "GlobalMaxPool";
   ArrayRef<int64_t> shape = rankedType(x).getShape();
   done(op, onnx::PackedPoolOp::create(b, op->getLoc(), onnx::blockedType(rankedType(op->getResult(0))), blocked[x],

@@ -10,7 +10,8 @@
 
 namespace onnxc {
 struct BlockedConv;
-}
+struct BlockedTransposed;
+}  // namespace onnxc
 namespace onnxc::blocks {
 
 inline bool isSingle(mlir::Value v) { return rankedType(v) && rankedType(v).getElementType().isF32(); }
@@ -64,6 +65,7 @@ struct Blocker {
   bool pool(mlir::Operation *op);
   bool resize(mlir::Operation *op);
   bool globalPool(mlir::Operation *op);
+  bool reduceChannels(mlir::Operation *op);
   bool pad(mlir::Operation *op);
   bool normalization(mlir::Operation *op);
   bool groups(mlir::Operation *op);
@@ -78,6 +80,7 @@ struct Blocker {
   bool fromBlocks(mlir::Operation *op);
 
 private:
+  void narrowConv(mlir::Operation *op, const BlockedTransposed &t);
   void blockConv(mlir::Operation *op, const BlockedConv &c, mlir::Value weights, mlir::DenseI64ArrayAttr frames);
   mlir::Value image(mlir::Value v, mlir::Location loc);
   mlir::Value block(mlir::Value v, mlir::Location loc);
@@ -85,7 +88,7 @@ private:
   void rowsOfBlocks(mlir::Value original, mlir::Value value);
   mlir::Value unblock(mlir::Value original, mlir::Value value);
   void done(mlir::Operation *op, mlir::Value result);
-  mlir::Value operand(mlir::Value v);
+  mlir::Value operand(mlir::Value v, mlir::Value result);
   bool isPiece(mlir::Value v, int64_t axis) const;
   void take(mlir::Value result, Channels channels);
   bool slicePixels(onnx::SliceOp op);

@@ -159,9 +159,15 @@ Value packConvWeights(OpBuilder &b, Location loc, const BlockedConv &c, Value we
   return onnx::ConstantOp::create(b, loc, storedConstant(type, std::move(packed)));
 }
 
-Value packTransposedWeights(OpBuilder &b, Location loc, const BlockedTransposed &t) {
-  int64_t panels = llvm::divideCeil(t.outputs, kLanes), blocks = llvm::divideCeil(t.channels, kLanes), begin = 0;
-  std::vector<float> packed(panels * blocks * t.kernel[0] * t.kernel[1] * kLanes * kLanes);
+namespace {
+struct PhaseTap {  // of the taps of a phase in reverse, and what results lie before those of the phase: products of a channel
+  int64_t row, column, rows, columns, before;
+};
+}  // namespace
+
+// `visit(tap, channel, output, weight)` of all filters, phase by phase.
+static void forPhaseTaps(const BlockedTransposed &t, llvm::function_ref<void(const PhaseTap &, int64_t, int64_t, float)> visit) {
+  int64_t before = 0;
   for (int64_t phase = 0; phase < t.strides[0] * t.strides[1]; ++phase) {
     int64_t down = phase / t.strides[1], right = phase % t.strides[1];
     int64_t rows = llvm::divideCeil(t.kernel[0] - down, t.strides[0]), columns = llvm::divideCeil(t.kernel[1] - right, t.strides[1]);
@@ -170,12 +176,32 @@ Value packTransposedWeights(OpBuilder &b, Location loc, const BlockedTransposed 
         for (int64_t i = 0; i < rows; ++i)
           for (int64_t j = 0; j < columns; ++j) {
             int64_t y = down + t.strides[0] * (rows - 1 - i), x = right + t.strides[1] * (columns - 1 - j);
-            int64_t at = (((o / kLanes * blocks + c / kLanes) * rows + i) * columns + j) * kLanes + c % kLanes;
-            packed[begin + at * kLanes + o % kLanes] = t.weights[((c * t.outputs + o) * t.kernel[0] + y) * t.kernel[1] + x];
+            visit({i, j, rows, columns, before}, c, o, t.weights[((c * t.outputs + o) * t.kernel[0] + y) * t.kernel[1] + x]);
           }
-    begin += panels * blocks * rows * columns * kLanes * kLanes;
+    before += rows * columns;
   }
-  return GraphBuilder{b, loc}.floats({begin}, std::move(packed));
+}
+
+Value packTransposedWeights(OpBuilder &b, Location loc, const BlockedTransposed &t) {
+  int64_t panels = llvm::divideCeil(t.outputs, kLanes), blocks = llvm::divideCeil(t.channels, kLanes), size = t.kernel[0] * t.kernel[1];
+  std::vector<float> packed(panels * blocks * size * kLanes * kLanes);
+  forPhaseTaps(t, [&](const PhaseTap &tap, int64_t c, int64_t o, float weight) {
+    int64_t block = o / kLanes * blocks + c / kLanes, at = (block * tap.rows + tap.row) * tap.columns + tap.column;
+    packed[((panels * blocks * tap.before + at) * kLanes + c % kLanes) * kLanes + o % kLanes] = weight;
+  });
+  int64_t count = packed.size();
+  return GraphBuilder{b, loc}.floats({count}, std::move(packed));
+}
+
+Value packNarrowWeights(OpBuilder &b, Location loc, const BlockedTransposed &t) {
+  int64_t blocks = llvm::divideCeil(t.channels, kLanes);
+  std::vector<float> packed(t.kernel[0] * t.kernel[1] * blocks * t.outputs * kLanes);
+  forPhaseTaps(t, [&](const PhaseTap &tap, int64_t c, int64_t o, float weight) {
+    int64_t at = (blocks * tap.before + (tap.row * blocks + c / kLanes) * tap.columns + tap.column) * t.outputs + o;
+    packed[at * kLanes + c % kLanes] = weight;
+  });
+  int64_t count = packed.size();
+  return GraphBuilder{b, loc}.floats({count}, std::move(packed));
 }
 
 Value packConvBias(OpBuilder &b, Location loc, Operation *conv) {

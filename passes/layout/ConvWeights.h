@@ -28,6 +28,7 @@ mlir::Value packConvWeights(mlir::OpBuilder &b, mlir::Location loc, const Blocke
                             mlir::FloatType wanted);
 struct BlockedTransposed;
 mlir::Value packTransposedWeights(mlir::OpBuilder &b, mlir::Location loc, const BlockedTransposed &conv);
+mlir::Value packNarrowWeights(mlir::OpBuilder &b, mlir::Location loc, const BlockedTransposed &conv);  // of packed.NarrowConv
 // The bias of a Conv, padded to blocks; null where it has none.
 mlir::Value packConvBias(mlir::OpBuilder &b, mlir::Location loc, mlir::Operation *conv);
 // Whether Winograd's form of the filters (Winograd.cpp) is worth its larger weights for results of `height` x `width`, and its weights

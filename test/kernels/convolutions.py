@@ -163,6 +163,25 @@ for _batch in (1, 2):
 for _channels, _results, _taps in ((40, 1, 3), (64, 3, 1), (33, 4, 7)):  # of plain rows to few results: pixels in the lanes
     case(f"conv_few_results_{_channels}_{_results}_{_taps}", [helper.make_node("Conv", ["x", "w"], ["y"], pads=[_taps // 2] * 2)], {"x": (2, _channels, 83)},
          {"w": np.random.default_rng(0).standard_normal((_results, _channels, _taps)).astype(np.float32)})
+# Of blocks to few results, whose channels are added up: images narrower and wider than a tile, tiles that overlap, filters longer than the image, one axis.
+for _name, _x, _results, _kernel, _pads in (("1", (2, 40, 9, 37), 1, (3, 3), [1] * 4), ("2", (1, 64, 11, 150), 2, (5, 3), [2, 0, 1, 1]), ("3", (2, 17, 7, 9), 3, (1, 1), [0] * 4),
+                                            ("4", (1, 33, 12, 5), 4, (3, 4), [1, 2, 1, 3]), ("1_narrow", (2, 48, 5, 3), 1, (3, 3), [1] * 4), ("2_outside", (1, 20, 2, 3), 2, (3, 5), [3, 6, 4, 7]),
+                                            ("3_line", (2, 32, 301), 3, (7,), [3, 3]), ("1_causal", (1, 96, 64), 1, (4,), [3, 0]), ("4_column", (1, 32, 60, 1), 4, (5, 1), [2, 0, 2, 0])):
+    _rng = np.random.default_rng(0)
+    _first, _second = ((_rng.standard_normal(_s) / np.sqrt(np.prod(_s[1:]))).astype(np.float32) for _s in ((_x[1], _x[1], *[1] * len(_kernel)), (_results, _x[1], *_kernel)))
+    case(f"conv_few_results_of_blocks_{_name}", [helper.make_node("Conv", ["x", "v"], ["t"]), helper.make_node("Relu", ["t"], ["u"]),
+                                                 helper.make_node("Conv", ["u", "w", "b"], ["c"], pads=_pads), helper.make_node("Tanh", ["c"], ["y"])],
+         {"x": _x}, {"v": _first, "w": _second, "b": _rng.standard_normal(_results).astype(np.float32)})
+# Attention to pixels: what all channels have in common, of images and of series, made by reductions over whole blocks and over channels that fill none.
+for _name, _x, _axis, _keep, _after in (("image", (2, 48, 7, 9), 1, 1, "Div"), ("lanes_left", (1, 40, 6, 5), -3, 1, "Mul"), ("one_block", (2, 16, 5, 4), 1, 0, "Sub"), ("series", (2, 32, 33), -2, 1, "Pow"),
+                                        ("series_flat", (1, 64, 21), 1, 0, "Add")):
+    _w = np.abs(np.random.default_rng(0).standard_normal((_x[1], _x[1], *[1] * (len(_x) - 2)))).astype(np.float32) / np.float32(_x[1])
+    _nodes = [helper.make_node("Conv", ["x", "w"], ["t"]), helper.make_node("Sigmoid", ["t"], ["u"])]
+    for _op in ("ReduceMax", "ReduceMin", "ReduceMean", "ReduceSum", "ReduceL1", "ReduceL2"):
+        _nodes += [helper.make_node(_op, ["u", "axes"], [_op], keepdims=_keep), helper.make_node("Unsqueeze", [_op, "one"], [_op + "m"]) if not _keep else helper.make_node("Neg", [_op], [_op + "m"])]
+    _nodes += [helper.make_node("Sum", [f"{_op}m" for _op in ("ReduceMax", "ReduceMin", "ReduceMean", "ReduceSum", "ReduceL1", "ReduceL2")], ["m"]),
+               helper.make_node(_after, ["u", "m"], ["v"]), helper.make_node("Conv", ["v", "w"], ["y"])]
+    case(f"conv_pixels_{_name}", _nodes, {"x": _x}, {"w": _w, "axes": np.int64([_axis]), "one": np.int64([1])})
 # Between tokens: blocks are runs of channels that come last.
 for _name, _x, _channels, _image in (("tokens", (2, 35, 32), 48, (5, 7)), ("tokens_24", (1, 12, 24), 24, (3, 4)), ("tokens_line", (2, 19, 16), 32, (19,))):
     _w = np.random.default_rng(0).standard_normal((_channels, _x[2], *[3] * len(_image))).astype(np.float32)

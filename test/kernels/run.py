@@ -243,6 +243,12 @@ for _name, _x, _outputs, _kernel, _attributes in (
         ("few_results", (1, 16, 2, 1), 16, (2, 3), {"strides": [2, 2], "pads": [1, 1, 1, 1]})):
     conv_transpose(f"conv_transpose_phases_{_name}", _x, _outputs, _kernel, **_attributes)
     conv_transpose(f"conv_transpose_phases_{_name}_epilogue", _x, _outputs, _kernel, ["Relu", "Sigmoid", "Neg"][len(_x) == 4:], **_attributes)
+# To few results, whose channels are added up: phases of different taps, cropped and enlarged, along one axis, narrower than a tile, of one pixel.
+for _name, _x, _outputs, _kernel, _attributes in (
+        ("4x4", (2, 64, 9, 41), 1, (4, 4), {"strides": [2, 2], "pads": [1, 1, 1, 1]}), ("3x3", (1, 72, 7, 6), 2, (3, 3), {"strides": [2, 2], "pads": [1, 1, 1, 1], "output_padding": [1, 1]}),
+        ("stride_1", (1, 40, 6, 150), 3, (5, 4), {"pads": [0, 1, 2, 0]}), ("1d", (2, 100, 133), 1, (9,), {"strides": [4], "pads": [4, 2], "output_padding": [1]}),
+        ("cropped", (1, 130, 5, 7), 1, (5, 6), {"strides": [2, 3], "pads": [3, 5, 1, 0]}), ("one_pixel", (3, 96, 1, 1), 4, (4, 4), {}), ("wide", (1, 64, 2, 700), 1, (2, 2), {"strides": [2, 2]})):
+    conv_transpose(f"conv_transpose_few_{_name}", _x, _outputs, _kernel, ["Sigmoid"][len(_x) == 4:], **_attributes)
 four_bits("four_bits_one_row", (1, 1), 640, 77, 32)
 four_bits("four_bits_no_zeros", (2,), 256, 13, 32, zeros=False)
 four_bits("four_bits_blocks_of_64", (1,), 384, 21, 64)

@@ -74,6 +74,30 @@ func.func @transposed(%x: tensor<?x16x?x5xf32>) -> tensor<?x16x?x10xf32> {
   return %1 : tensor<?x16x?x10xf32>
 }
 
+// Few results of many channels stay plain, and what reads them: the lanes of a block are added up for each. Taps are in reverse.
+// CHECK-LABEL: @few_results
+// CHECK: %[[W:.*]] = "onnx.Constant"() <{value = dense<{{\[}}1.000000e+00, 0.000000e+00{{.*}}, 2.000000e+00, 0.000000e+00{{.*}}, 3.000000e+00, 0.000000e+00{{.*}}, 4.000000e+00,{{.*}}> : tensor<64xf32>}>
+// CHECK: %[[X:.*]] = "onnx.packed.Block"(%arg0) : (tensor<1x17x5x9xf32>) -> tensor<1x2x5x9x16xf32>
+// CHECK: %[[Y:.*]] = "onnx.packed.NarrowConv"(%[[X]], %{{.*}}) <{channels = 17 : i64, crops = array<i64: 0, 1, 0, 0>, kernel_shape = array<i64: 1, 2>, outputs = 1 : i64, strides = array<i64: 1, 1>}> : (tensor<1x2x5x9x16xf32>, tensor<64xf32>) -> tensor<1x1x5x9xf32>
+// CHECK: "onnx.Sigmoid"(%[[Y]]) : (tensor<1x1x5x9xf32>)
+func.func @few_results(%x: tensor<1x17x5x9xf32>) -> tensor<1x1x5x9xf32> {
+  %w = "onnx.Constant"() {value = dense<[[[[1.0, 2.0]], [[0.0, 0.0]], [[0.0, 0.0]], [[0.0, 0.0]], [[0.0, 0.0]], [[0.0, 0.0]], [[0.0, 0.0]], [[0.0, 0.0]], [[0.0, 0.0]], [[0.0, 0.0]], [[0.0, 0.0]], [[0.0, 0.0]], [[0.0, 0.0]], [[0.0, 0.0]], [[0.0, 0.0]], [[0.0, 0.0]], [[3.0, 4.0]]]]> : tensor<1x17x1x2xf32>} : () -> tensor<1x17x1x2xf32>
+  %0 = "onnx.Conv"(%x, %w) <{pads = array<i64: 0, 0, 0, 1>}> : (tensor<1x17x5x9xf32>, tensor<1x17x1x2xf32>) -> tensor<1x1x5x9xf32>
+  %1 = "onnx.Sigmoid"(%0) : (tensor<1x1x5x9xf32>) -> tensor<1x1x5x9xf32>
+  return %1 : tensor<1x1x5x9xf32>
+}
+
+// Those of a transposed one where one result has fewer products so than the lanes of all phases.
+// CHECK-LABEL: @few_transposed
+// CHECK: "onnx.packed.NarrowConv"
+// CHECK: "onnx.ConvTranspose"
+func.func @few_transposed(%x: tensor<1x64x5x9xf32>, %v: tensor<64x1x4x4xf32>) -> (tensor<1x1x12x20xf32>, tensor<1x1x12x20xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<64x1x4x4xf32>} : () -> tensor<64x1x4x4xf32>
+  %0 = "onnx.ConvTranspose"(%x, %w) <{strides = array<i64: 2, 2>}> : (tensor<1x64x5x9xf32>, tensor<64x1x4x4xf32>) -> tensor<1x1x12x20xf32>
+  %1 = "onnx.ConvTranspose"(%x, %v) <{strides = array<i64: 2, 2>}> : (tensor<1x64x5x9xf32>, tensor<64x1x4x4xf32>) -> tensor<1x1x12x20xf32>
+  return %0, %1 : tensor<1x1x12x20xf32>, tensor<1x1x12x20xf32>
+}
+
 // Weights that the run gives are packed by the run.
 // CHECK-LABEL: @given_weights
 // CHECK: "onnx.Pad"(%arg1{{.*}} -> tensor<16x32x3x3xf32>
@@ -362,18 +386,54 @@ func.func @scaled(%x: tensor<?x16x56x56xf32>, %p: tensor<?x16x1x1xf32>) -> (tens
   return %y, %z : tensor<?x16x56x56xf32>, tensor<?x16x56x56xf32>
 }
 
-// A long function of one channel works on the plain image, a cheap one on blocks.
+// A long function of five channels works on the plain image, a cheap one on blocks.
 // CHECK-LABEL: @few_channels
 // CHECK: %[[C:.*]] = "onnx.packed.WinogradConv"
 // CHECK: %[[R:.*]] = "onnx.Relu"(%[[C]])
 // CHECK: %[[U:.*]] = "onnx.packed.Unblock"(%[[R]])
 // CHECK: "onnx.Sigmoid"(%[[U]])
-func.func @few_channels(%x: tensor<?x48x56x56xf32>) -> tensor<?x1x56x56xf32> {
-  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x48x3x3xf32>} : () -> tensor<1x48x3x3xf32>
-  %c = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<?x48x56x56xf32>, tensor<1x48x3x3xf32>) -> tensor<?x1x56x56xf32>
-  %r = "onnx.Relu"(%c) : (tensor<?x1x56x56xf32>) -> tensor<?x1x56x56xf32>
-  %y = "onnx.Sigmoid"(%r) : (tensor<?x1x56x56xf32>) -> tensor<?x1x56x56xf32>
-  return %y : tensor<?x1x56x56xf32>
+func.func @few_channels(%x: tensor<?x48x56x56xf32>) -> tensor<?x5x56x56xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<5x48x3x3xf32>} : () -> tensor<5x48x3x3xf32>
+  %c = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<?x48x56x56xf32>, tensor<5x48x3x3xf32>) -> tensor<?x5x56x56xf32>
+  %r = "onnx.Relu"(%c) : (tensor<?x5x56x56xf32>) -> tensor<?x5x56x56xf32>
+  %y = "onnx.Sigmoid"(%r) : (tensor<?x5x56x56xf32>) -> tensor<?x5x56x56xf32>
+  return %y : tensor<?x5x56x56xf32>
+}
+
+// One channel of pixels scales the lanes of all blocks; reductions of whole blocks of channels go over the blocks, then over the lanes.
+// CHECK-LABEL: @attention_to_pixels
+// CHECK: %[[C:.*]] = "onnx.packed.Conv"
+// CHECK: %[[P:.*]] = "onnx.ReduceMax"(%[[C]], %{{.*}}) {{.*}} -> tensor<1x1x9x9x16xf32>
+// CHECK: %[[L:.*]] = "onnx.ReduceMax"(%[[P]], %{{.*}}) {{.*}} -> tensor<1x1x9x9x1xf32>
+// CHECK: %[[S:.*]] = "onnx.Squeeze"(%[[L]], %{{.*}}) {{.*}} -> tensor<1x1x9x9xf32>
+// CHECK: %[[G:.*]] = "onnx.Sigmoid"(%[[S]])
+// CHECK: %[[M:.*]] = "onnx.Unsqueeze"(%[[G]], %{{.*}}) {{.*}} -> tensor<1x1x9x9x1xf32>
+// CHECK: "onnx.Mul"(%[[C]], %[[M]]) : (tensor<1x2x9x9x16xf32>, tensor<1x1x9x9x1xf32>)
+func.func @attention_to_pixels(%x: tensor<1x32x9x9xf32>, %w: tensor<32x32x1x1xf32>) -> tensor<1x32x9x9xf32> {
+  %axes = "onnx.Constant"() {value = dense<-3> : tensor<1xi64>} : () -> tensor<1xi64>
+  %c = "onnx.Conv"(%x, %w) : (tensor<1x32x9x9xf32>, tensor<32x32x1x1xf32>) -> tensor<1x32x9x9xf32>
+  %m = "onnx.ReduceMax"(%c, %axes) : (tensor<1x32x9x9xf32>, tensor<1xi64>) -> tensor<1x1x9x9xf32>
+  %g = "onnx.Sigmoid"(%m) : (tensor<1x1x9x9xf32>) -> tensor<1x1x9x9xf32>
+  %y = "onnx.Mul"(%c, %g) : (tensor<1x32x9x9xf32>, tensor<1x1x9x9xf32>) -> tensor<1x32x9x9xf32>
+  return %y : tensor<1x32x9x9xf32>
+}
+
+// What may not stay finite, and a reduction, works on blocks that have no lane past the last channel.
+// CHECK-LABEL: @whole_lanes
+// CHECK: %[[C:.*]] = "onnx.packed.Conv"{{.*}} -> tensor<1x1x9x9x16xf32>
+// CHECK: "onnx.Exp"(%[[C]]) : (tensor<1x1x9x9x16xf32>)
+// CHECK: %[[D:.*]] = "onnx.packed.Conv"
+// CHECK: %[[U:.*]] = "onnx.packed.Unblock"(%[[D]])
+// CHECK: "onnx.Exp"(%[[U]]) : (tensor<1x24x9x9xf32>)
+// CHECK: "onnx.ReduceSum"(%[[U]]
+func.func @whole_lanes(%x: tensor<1x32x9x9xf32>, %w: tensor<16x32x1x1xf32>, %v: tensor<24x32x1x1xf32>) -> (tensor<1x16x9x9xf32>, tensor<1x24x9x9xf32>, tensor<1x9x9xf32>) {
+  %axes = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %c = "onnx.Conv"(%x, %w) : (tensor<1x32x9x9xf32>, tensor<16x32x1x1xf32>) -> tensor<1x16x9x9xf32>
+  %e = "onnx.Exp"(%c) : (tensor<1x16x9x9xf32>) -> tensor<1x16x9x9xf32>
+  %d = "onnx.Conv"(%x, %v) : (tensor<1x32x9x9xf32>, tensor<24x32x1x1xf32>) -> tensor<1x24x9x9xf32>
+  %f = "onnx.Exp"(%d) : (tensor<1x24x9x9xf32>) -> tensor<1x24x9x9xf32>
+  %s = "onnx.ReduceSum"(%d, %axes) <{keepdims = 0 : i64}> : (tensor<1x24x9x9xf32>, tensor<1xi64>) -> tensor<1x9x9xf32>
+  return %e, %f, %s : tensor<1x16x9x9xf32>, tensor<1x24x9x9xf32>, tensor<1x9x9xf32>
 }
 
 // A body has its own blocks.
