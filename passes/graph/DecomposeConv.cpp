@@ -1,12 +1,12 @@
-// DecomposeConv.cpp: transposed convolutions, and three-dimensional ones with constant weights, as plain ones of one or two dims, which
-// have tuned kernels and layouts; convolutions of whole images as products. One of the groups of Decompose.cpp.
+// DecomposeConv.cpp: transposed convolutions as plain ones, which have tuned kernels and layouts; convolutions of whole images as products.
+// One of the groups of Decompose.cpp.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Blocked.h"
 #include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Tensor.h"
-#include "passes/graph/Decompose.h"
+#include "passes/graph/DecomposeConv.h"
 #include "passes/graph/Weights.h"
 #include "llvm/Support/MathExtras.h"
 #include "runtime_stub/kernels/PanelSizes.h"
@@ -14,38 +14,7 @@
 using namespace mlir;
 namespace onnxc {
 
-static std::optional<std::vector<float>> biasOf(Value b) { return b ? constantFloats(b) : std::vector<float>(); }
-
-// A convolution that stands for `op` has to be as exact as it.
-static Value asExactAs(onnx::ConvOp op, Operation *made) {
-  if (op->hasAttr(onnx::kExactAttr))
-    made->setAttr(onnx::kExactAttr, UnitAttr::get(op.getContext()));
-  return made->getResult(0);
-}
-
 // --- ConvTranspose ---
-//
-// Position o of the result before cropping has phase o mod stride and reads input q - j, q = o / stride, with tap phase + stride j. So all
-// phases are one convolution over q with ceil(kernel / stride) taps and stride as many outputs, whose results then interleave.
-
-namespace {
-struct TransposedAxis {
-  int64_t kernel, stride, taps;  // `taps`: of a phase, at most
-  int64_t begin, end;            // results that are dropped, of all that the input makes; end < 0: zeros are added
-  int64_t padBegin, padEnd;      // of the convolution over q
-  int64_t cropBegin, cropEnd;    // of the interleaved result
-};
-struct Transposed {
-  int64_t channels, outputs, group;  // `outputs` of one group
-  SmallVector<TransposedAxis> axes;
-  int64_t phases() const {
-    int64_t n = 1;
-    for (const TransposedAxis &a : axes)
-      n *= a.stride;
-    return n;
-  }
-};
-}  // namespace
 
 static std::optional<TransposedAxis> transposedAxis(int64_t kernel, int64_t stride, int64_t begin, int64_t end, int64_t more) {
   TransposedAxis a{kernel, stride, int64_t(llvm::divideCeil(kernel, stride)), begin, end - more, 0, 0, 0, 0};
@@ -64,10 +33,10 @@ static bool cropsWhatIsThere(const TransposedAxis &a, int64_t size) {
   return rows > 0 && rows * a.stride >= a.cropBegin + a.cropEnd;
 }
 
-static std::optional<Transposed> transposed(onnx::ConvTransposeOp op) {
+std::optional<Transposed> transposed(onnx::ConvTransposeOp op) {
   auto x = rankedType(op.getX()), w = rankedType(op.getW());
-  if (!x || !w || !x.getElementType().isF32() || !w.hasStaticShape() || (x.getRank() != 3 && x.getRank() != 4) ||
-      w.getRank() != x.getRank() || w.getNumElements() == 0 || (op.getB() && !rankedType(op.getB())))
+  if (!x || !w || !x.getElementType().isF32() || !w.hasStaticShape() || x.getRank() < 3 || x.getRank() > 5 || w.getRank() != x.getRank() ||
+      w.getNumElements() == 0 || (op.getB() && !rankedType(op.getB())))
     return std::nullopt;
   int64_t rank = x.getRank() - 2, group = op.getGroup();
   auto strides = listOr(op.getStrides(), rank, 1), pads = listOr(op.getPads(), 2 * rank, 0), more = listOr(op.getOutputPadding(), rank, 0);
@@ -93,6 +62,8 @@ static std::optional<Transposed> transposed(onnx::ConvTransposeOp op) {
     t.axes.push_back(*axis);
   }
   int64_t each = t.outputs * t.phases();
+  if (rank == 3)
+    return group == 1 ? std::optional(t) : std::nullopt;
   bool blocks = group == 1 || (t.channels / group % kLanes == 0 && each % kLanes == 0);
   bool depthwise = t.channels == group && (t.outputs > 1 ? kLanes % each == 0 && group * each % kLanes == 0 : each == 1);
   return blocks || depthwise ? std::optional(t) : std::nullopt;
@@ -200,8 +171,8 @@ std::optional<BlockedTransposed> blockedTransposed(Operation *operation) {
   auto op = dyn_cast<onnx::ConvTransposeOp>(operation);
   auto t = op ? transposed(op) : std::nullopt;
   bool narrow = t && gainsInLanes(*t);
-  if (!t || rankedType(op.getX()).isDynamicDim(1) || t->group != 1 || t->phases() == 1 || (!narrow && t->phases() > mostPhases) ||
-      op.getX().getDefiningOp<onnx::DequantizeLinearOp>())
+  if (!t || t->axes.size() > 2 || rankedType(op.getX()).isDynamicDim(1) || t->group != 1 || t->phases() == 1 ||
+      (!narrow && t->phases() > mostPhases) || op.getX().getDefiningOp<onnx::DequantizeLinearOp>())
     return std::nullopt;
   auto weights = constantFloats(op.getW());
   if (!weights)
@@ -231,7 +202,7 @@ static LogicalResult convTranspose(onnx::ConvTransposeOp op, bool halves, Patter
     return rewriter.notifyMatchFailure(op, "has a kernel of its own");
   auto t = transposed(op);
   auto x = rankedType(op.getX());
-  bool sizes = t && (x.hasStaticShape() || t->axes.size() == 1 || t->axes[0].stride == t->axes[1].stride);
+  bool sizes = t && t->axes.size() <= 2 && (x.hasStaticShape() || t->axes.size() == 1 || t->axes[0].stride == t->axes[1].stride);
   if (!sizes)
     return rewriter.notifyMatchFailure(op, "sizes and padding of a kind that a convolution has not");
   GraphBuilder g{rewriter, op.getLoc()};
@@ -253,182 +224,6 @@ static LogicalResult convTranspose(onnx::ConvTransposeOp op, bool halves, Patter
       v = g.slice(v, i + 2, a.cropBegin, a.cropEnd ? -a.cropEnd : INT64_MAX);
   if (v.getType() != op.getType())
     v.setType(op.getType());
-  rewriter.replaceOp(op, v);
-  return success();
-}
-
-// --- Conv over three dims ---
-
-// Filters of one pixel and several frames: a frame is a row of an image, whose height is time.
-static LogicalResult convOverTime(onnx::ConvOp op, PatternRewriter &rewriter) {
-  auto x = rankedType(op.getX()), w = rankedType(op.getW()), y = rankedType(op.getY());
-  bool frames = x && x.getRank() == 5 && w && w.getRank() == 5 && y && w.hasStaticShape() && w.getDimSize(3) * w.getDimSize(4) == 1 &&
-                w.getDimSize(2) > 1;
-  bool plain = op.getAutoPad() == "NOTSET" || op.getAutoPad() == "VALID";
-  if (!frames || !plain || llvm::any_of(x.getShape().drop_front(), ShapedType::isDynamic) ||
-      llvm::any_of(y.getShape().drop_front(), [](int64_t d) { return d <= 0; }))
-    return rewriter.notifyMatchFailure(op, "not over frames of known size with filters of one pixel");
-  auto strides = listOr(op.getStrides(), 3, 1), dilations = listOr(op.getDilations(), 3, 1);
-  auto pads = op.getAutoPad() == "VALID" ? SmallVector<int64_t>(6, 0) : listOr(op.getPads(), 6, 0);
-  if (strides[1] != 1 || strides[2] != 1 || pads[1] || pads[2] || pads[4] || pads[5])
-    return rewriter.notifyMatchFailure(op, "skips pixels or pads frames");
-  GraphBuilder g{rewriter, op.getLoc()};
-  int64_t area = x.getDimSize(3) * x.getDimSize(4);
-  Value v = g.reshape(op.getX(), {-1, x.getDimSize(1), x.getDimSize(2), area});
-  Value filters = g.reshape(op.getW(), {w.getDimSize(0), w.getDimSize(1), w.getDimSize(2), 1});
-  auto type = x.clone({y.getDimSize(0), y.getDimSize(1), y.getDimSize(2), area});
-  auto conv = onnx::ConvOp::create(rewriter, op.getLoc(), type, v, filters, op.getB(), rewriter.getStringAttr("NOTSET"),
-                                   rewriter.getDenseI64ArrayAttr({dilations[0], 1}), op.getGroupAttr(), {},
-                                   rewriter.getDenseI64ArrayAttr({pads[0], 0, pads[3], 0}), rewriter.getDenseI64ArrayAttr({strides[0], 1}));
-  v = g.reshape(asExactAs(op, conv), {-1, y.getDimSize(1), y.getDimSize(2), y.getDimSize(3), y.getDimSize(4)});
-  if (v.getType() != y)
-    v.setType(y);
-  rewriter.replaceOp(op, v);
-  return success();
-}
-
-// One frame and filters of one: images, of any size.
-static LogicalResult convOfOneFrame(onnx::ConvOp op, PatternRewriter &rewriter) {
-  auto x = rankedType(op.getX()), w = rankedType(op.getW()), y = rankedType(op.getY());
-  bool one = x && x.getRank() == 5 && w && w.getRank() == 5 && y && x.getDimSize(2) == 1 && w.getDimSize(2) == 1 && y.getDimSize(2) == 1;
-  auto pads = listOr(op.getPads(), 6, 0);
-  if (!one || pads[0] || pads[3])
-    return rewriter.notifyMatchFailure(op, "several frames");
-  GraphBuilder g{rewriter, op.getLoc()};
-  auto image = [&](Value v) -> Value {
-    SmallVector<int64_t> shape(rankedType(v).getShape());
-    shape.erase(shape.begin() + 2);
-    return onnx::SqueezeOp::create(rewriter, op.getLoc(), rankedType(v).clone(shape), v, g.integers({2}));
-  };
-  auto ofImage = [&](std::optional<ArrayRef<int64_t>> values) {
-    return values && values->size() == 3 ? rewriter.getDenseI64ArrayAttr(values->drop_front()) : DenseI64ArrayAttr();
-  };
-  auto type = y.clone({y.getDimSize(0), y.getDimSize(1), y.getDimSize(3), y.getDimSize(4)});
-  auto conv = onnx::ConvOp::create(rewriter, op.getLoc(), type, image(op.getX()), image(op.getW()), op.getB(), op.getAutoPadAttr(),
-                                   ofImage(op.getDilations()), op.getGroupAttr(), ofImage(op.getKernelShape()),
-                                   op.getPads() ? rewriter.getDenseI64ArrayAttr({pads[1], pads[2], pads[4], pads[5]}) : DenseI64ArrayAttr(),
-                                   ofImage(op.getStrides()));
-  Value v = g.unsqueeze(asExactAs(op, conv), {2});
-  if (v.getType() != y)
-    v.setType(y);
-  rewriter.replaceOp(op, v);
-  return success();
-}
-
-namespace {
-// A convolution over frames, as convolutions of images.
-struct Frames {
-  RankedTensorType x, w, y;
-  SmallVector<int64_t> strides, dilations, pads;
-  int64_t channels, outputs, depth, area, count;  // area: of a filter's image; count: frames of the result
-  std::vector<float> weights;
-  bool depthwise;
-};
-}  // namespace
-
-static std::optional<Frames> framesOf(onnx::ConvOp op) {
-  Frames f{rankedType(op.getX()), rankedType(op.getW()), rankedType(op.getY()), {}, {}, {}, 0, 0, 0, 0, 0, {}, false};
-  bool plain = op.getAutoPad() == "NOTSET" || op.getAutoPad() == "VALID";
-  if (!f.x || f.x.getRank() != 5 || !f.w || f.w.getRank() != 5 || !plain || !biasOf(op.getB()) ||
-      llvm::any_of(f.x.getShape().drop_front(), [](int64_t d) { return d <= 0; }) ||
-      llvm::any_of(f.y.getShape().drop_front(), [](int64_t d) { return d <= 0; }))
-    return std::nullopt;
-  f.channels = f.x.getDimSize(1), f.outputs = f.w.getDimSize(0), f.depth = f.w.getDimSize(2), f.count = f.y.getDimSize(2);
-  f.area = f.w.getDimSize(3) * f.w.getDimSize(4);
-  int64_t each = f.outputs / std::max<int64_t>(op.getGroup(), 1);  // within the lanes of a block
-  f.depthwise = f.channels > 1 && int64_t(op.getGroup()) == f.channels && f.w.getDimSize(1) == 1 &&
-                (each == 1 || (kLanes % each == 0 && f.outputs % kLanes == 0));
-  auto weights = op.getGroup() == 1 || f.depthwise ? constantFloats(op.getW()) : std::nullopt;
-  if (!weights || weights->empty())
-    return std::nullopt;
-  f.weights = std::move(*weights);
-  f.strides = listOr(op.getStrides(), 3, 1), f.dilations = listOr(op.getDilations(), 3, 1);
-  f.pads = op.getAutoPad() == "VALID" ? SmallVector<int64_t>(6, 0) : listOr(op.getPads(), 6, 0);
-  return llvm::any_of(f.pads, [](int64_t p) { return p < 0; }) ? std::nullopt : std::optional(std::move(f));
-}
-
-// [batch * frames, channels, height, width]; of a batch of one a view of its frames.
-static Value framesAsImages(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
-  Value v = g.transpose(op.getX(), {0, 2, 1, 3, 4});
-  int64_t images = f.x.getDimSize(0) == 1 ? f.x.getDimSize(2) : -1;
-  return g.reshape(v, {images, f.channels, f.x.getDimSize(3), f.x.getDimSize(4)});
-}
-
-// The frames that each tap along the depth reads, [batch * count, channels, height, width].
-static SmallVector<Value> tapFrames(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
-  bool one = f.x.getDimSize(0) == 1;
-  int64_t axis = one ? 0 : 1;
-  Value v = one ? framesAsImages(f, op, g) : g.transpose(op.getX(), {0, 2, 1, 3, 4});
-  if (f.pads[0] || f.pads[3]) {
-    SmallVector<int64_t> shape(rankedType(v).getShape()), pads(2 * shape.size(), 0);
-    shape[axis] += f.pads[0] + f.pads[3];
-    pads[axis] = f.pads[0], pads[shape.size() + axis] = f.pads[3];
-    v = onnx::PadOp::create(g.b, op.getLoc(), f.x.clone(shape), v, g.integers(pads), Value(), Value(), "constant");
-  }
-  SmallVector<Value> taps;
-  for (int64_t d = 0; d < f.depth; ++d) {
-    int64_t start = d * f.dilations[0], end = start + (f.count - 1) * f.strides[0] + 1;
-    bool whole = start == 0 && end == rankedType(v).getDimSize(axis) && f.strides[0] == 1;
-    Value tap = whole ? v : g.slice(v, axis, start, end, f.strides[0]);
-    taps.push_back(one ? tap : g.reshape(tap, {-1, f.channels, f.x.getDimSize(3), f.x.getDimSize(4)}));
-  }
-  return taps;
-}
-
-std::vector<float> tapsBeforeChannels(const std::vector<float> &weights, int64_t outputs, int64_t channels, int64_t taps, int64_t area,
-                                      int64_t room) {
-  std::vector<float> result(outputs * taps * room * area);
-  for (int64_t o = 0; o < outputs; ++o)
-    for (int64_t c = 0; c < channels; ++c)
-      for (int64_t t = 0; t < taps; ++t)
-        for (int64_t i = 0; i < area; ++i)
-          result[((o * taps + t) * room + c) * area + i] = weights[((o * channels + c) * taps + t) * area + i];
-  return result;
-}
-
-// All taps at once, joined along the channels: of few of them, which leave less of a block's lanes empty so.
-static Value joinedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
-  std::vector<float> images = tapsBeforeChannels(f.weights, f.outputs, f.channels, f.depth, f.area, f.channels);
-  Value v = g.concat(tapFrames(f, op, g), 1),
-        filters = g.floats({f.outputs, f.depth * f.channels, f.w.getDimSize(3), f.w.getDimSize(4)}, images);
-  auto type = f.x.clone({rankedType(v).getDimSize(0), f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)});
-  auto conv = onnx::ConvOp::create(g.b, op.getLoc(), type, v, filters, op.getB(), g.b.getStringAttr("NOTSET"),
-                                   g.b.getDenseI64ArrayAttr({f.dilations[1], f.dilations[2]}), g.b.getI64IntegerAttr(1), {},
-                                   g.b.getDenseI64ArrayAttr({f.pads[1], f.pads[2], f.pads[4], f.pads[5]}),
-                                   g.b.getDenseI64ArrayAttr({f.strides[1], f.strides[2]}));
-  return asExactAs(op, conv);
-}
-
-// Whether blocks hold the channels of a frame and those of neighbouring frames are read as if they were one image's.
-static bool readsFrames(const Frames &f) {
-  bool meetsOne = std::max(f.pads[0], f.pads[3]) < f.depth;  // each result some frame: kernels of whole blocks store with the last one
-  return f.depthwise ||
-         (f.depth > 1 && f.dilations[0] == 1 && meetsOne && 4 * f.channels >= 3 * int64_t(llvm::alignTo(f.channels, kLanes)));
-}
-
-static Value frameConv(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
-  Value v = framesAsImages(f, op, g);
-  int64_t images = rankedType(v).getDimSize(0), frames = f.x.getDimSize(2);
-  onnx::FrameAxis axis{frames, f.depth, f.strides[0], f.dilations[0], f.pads[0], f.pads[3]};
-  auto type =
-      f.x.clone({ShapedType::isDynamic(images) ? images : images / frames * f.count, f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)});
-  auto conv = onnx::PackedFrameConvOp::create(g.b, op.getLoc(), type, v, op.getW(), op.getB(), g.b.getBoolAttr(f.depthwise),
-                                              g.b.getDenseI64ArrayAttr(axis.list()), g.b.getDenseI64ArrayAttr({f.strides[1], f.strides[2]}),
-                                              g.b.getDenseI64ArrayAttr({f.pads[1], f.pads[2], f.pads[4], f.pads[5]}),
-                                              g.b.getDenseI64ArrayAttr({f.dilations[1], f.dilations[2]}));
-  return asExactAs(op, conv);
-}
-
-// Frames become images.
-static LogicalResult convFrames(onnx::ConvOp op, PatternRewriter &rewriter) {
-  auto f = framesOf(op);
-  if (!f)
-    return rewriter.notifyMatchFailure(op, "not over frames of known size with constant weights, all channels together or each apart");
-  GraphBuilder g{rewriter, op.getLoc()};
-  Value v = readsFrames(*f) ? frameConv(*f, op, g) : joinedTaps(*f, op, g);
-  v = g.transpose(g.reshape(v, {-1, f->count, f->outputs, f->y.getDimSize(3), f->y.getDimSize(4)}), {0, 2, 1, 3, 4});
-  if (v.getType() != f->y)
-    v.setType(f->y);
   rewriter.replaceOp(op, v);
   return success();
 }
@@ -519,11 +314,6 @@ void populateDecomposeConvPatterns(RewritePatternSet &patterns, bool halves) {
   patterns.add(convWhole, /*benefit=*/3);
   patterns.add<TransposedPattern>(patterns.getContext(), halves);
   populateFramePatterns(patterns);
-}
-void populateFramePatterns(RewritePatternSet &patterns) {
-  patterns.add(convOfOneFrame, /*benefit=*/3);
-  patterns.add(convOverTime, /*benefit=*/2);
-  patterns.add(convFrames);
 }
 
 }  // namespace onnxc

@@ -95,12 +95,21 @@ static bool areAlike(Value from, Value to) {
   return isImage(from) && isImage(to) && channelsOf(from) == channelsOf(to) && count(from) >= 0 && count(from) == count(to);
 }
 
-// Whether `op` puts the pixels of the same images on other axes: that is a view of blocks too.
+// Whether whole blocks of channels become images of their own, or those of several images one, as the frames that a transposed convolution
+// makes of one frame.
+static bool movesBlocks(RankedTensorType from, RankedTensorType to) {
+  return from.hasStaticShape() && to.hasStaticShape() && from.getShape().drop_front(2) == to.getShape().drop_front(2) &&
+         from.getDimSize(1) % kLanes == 0 && to.getDimSize(1) % kLanes == 0;
+}
+
+// Whether `op` puts the pixels of the same images on other axes, or whole blocks in other images: that is a view of blocks too.
 static bool isViewOfBlocks(Operation *op) {
   Value from = op->getOperand(0), to = op->getResult(0);
   if (!isView(op) || !isImage(from) || !isImage(to))
     return false;
   auto source = rankedType(from), target = rankedType(to);
+  if (movesBlocks(source, target))
+    return true;
   if (source.getShape().take_front(2) != target.getShape().take_front(2))
     return false;
   if (!isa<onnx::ReshapeOp>(op) && onnx::blockedType(source) == onnx::blockedType(target))
@@ -298,7 +307,8 @@ bool Blocker::view(Operation *op) {
     return false;
   auto type = onnx::blockedType(rankedType(result));
   SmallVector<int64_t> shape(type.getShape());
-  shape[0] = 0;
+  if (rankedType(op->getOperand(0)).getShape().take_front(2) == rankedType(result).getShape().take_front(2))
+    shape[0] = 0;
   done(op, it->second.getType() == type ? it->second : GraphBuilder{b, op->getLoc()}.reshape(it->second, shape));
   return true;
 }

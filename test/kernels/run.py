@@ -249,6 +249,14 @@ for _name, _x, _outputs, _kernel, _attributes in (
         ("stride_1", (1, 40, 6, 150), 3, (5, 4), {"pads": [0, 1, 2, 0]}), ("1d", (2, 100, 133), 1, (9,), {"strides": [4], "pads": [4, 2], "output_padding": [1]}),
         ("cropped", (1, 130, 5, 7), 1, (5, 6), {"strides": [2, 3], "pads": [3, 5, 1, 0]}), ("one_pixel", (3, 96, 1, 1), 4, (4, 4), {}), ("wide", (1, 64, 2, 700), 1, (2, 2), {"strides": [2, 2]})):
     conv_transpose(f"conv_transpose_few_{_name}", _x, _outputs, _kernel, ["Sigmoid"][len(_x) == 4:], **_attributes)
+# Over frames: of one tap each, of several and not as many results of all phases, cropped and enlarged, a convolution, of several videos, whole blocks and others.
+for _name, _x, _outputs, _kernel, _attributes in (
+        ("2", (1, 32, 3, 5, 4), 48, (2, 2, 2), {"strides": [2, 2, 2]}), ("3", (2, 20, 4, 3, 5), 32, (3, 3, 3), {"strides": [2, 2, 2], "pads": [1] * 6, "output_padding": [1, 1, 1]}),
+        ("4", (1, 16, 3, 4, 7), 16, (4, 4, 4), {"strides": [2, 2, 2], "pads": [1] * 6}), ("few", (1, 24, 4, 5, 6), 3, (3, 2, 4), {"strides": [2, 1, 2], "pads": [0, 1, 1, 1, 0, 1]}),
+        ("odd", (1, 16, 4, 5, 3), 16, (3, 3, 3), {"strides": [2, 2, 2], "pads": [1] * 6}), ("stride_1", (2, 18, 5, 4, 6), 20, (3, 3, 3), {"pads": [1, 1, 0, 1, 1, 2]}),
+        ("cropped", (1, 16, 5, 3, 3), 32, (5, 2, 3), {"strides": [2, 3, 1], "pads": [3, 0, 1, 2, 1, 1], "output_padding": [1, 0, 0]}), ("same", (1, 12, 3, 4, 5), 16, (3, 3, 3), {"strides": [2, 2, 2], "auto_pad": "SAME_UPPER"}),
+        ("short", (1, 16, 3, 4, 5), 16, (2, 2, 2), {"strides": [3, 2, 2]}), ("groups", (1, 16, 3, 4, 5), 32, (2, 2, 2), {"strides": [2, 2, 2], "group": 2})):
+    conv_transpose(f"conv_transpose_frames_{_name}", _x, _outputs, _kernel, ["Relu"], **_attributes)
 four_bits("four_bits_one_row", (1, 1), 640, 77, 32)
 four_bits("four_bits_no_zeros", (2,), 256, 13, 32, zeros=False)
 four_bits("four_bits_blocks_of_64", (1,), 384, 21, 64)

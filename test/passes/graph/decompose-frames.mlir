@@ -94,3 +94,43 @@ func.func @depthwise_frames(%x: tensor<?x4x6x5x5xf32>) -> tensor<?x4x2x4x4xf32> 
   %y = "onnx.Conv"(%x, %w) <{group = 4 : i64, strides = array<i64: 2, 1, 1>, dilations = array<i64: 3, 1, 1>}> : (tensor<?x4x6x5x5xf32>, tensor<4x1x2x2x2xf32>) -> tensor<?x4x2x4x4xf32>
   return %y : tensor<?x4x2x4x4xf32>
 }
+
+// -----
+
+// Of a transposed one the phases along the depth are channels, then frames of the result.
+// CHECK-LABEL: @transposed
+// CHECK: %[[X:.*]] = "onnx.Reshape"{{.*}} -> tensor<3x8x5x4xf32>
+// CHECK: %[[Y:.*]] = "onnx.ConvTranspose"(%[[X]], %{{.*}}) <{{.*}}strides = array<i64: 2, 2>}> : (tensor<3x8x5x4xf32>, tensor<8x32x2x2xf32>) -> tensor<3x32x10x8xf32>
+// CHECK: "onnx.Reshape"(%[[Y]], %{{.*}}) {{.*}} -> tensor<6x16x10x8xf32>
+func.func @transposed(%x: tensor<1x8x3x5x4xf32>) -> tensor<1x16x6x10x8xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<8x16x2x2x2xf32>} : () -> tensor<8x16x2x2x2xf32>
+  %y = "onnx.ConvTranspose"(%x, %w) <{strides = array<i64: 2, 2, 2>}> : (tensor<1x8x3x5x4xf32>, tensor<8x16x2x2x2xf32>) -> tensor<1x16x6x10x8xf32>
+  return %y : tensor<1x16x6x10x8xf32>
+}
+
+// -----
+
+// Phases of one and of two frames: the first reads each alone, the second with the next, behind the last of which are zeros.
+// CHECK-LABEL: @transposed_phases
+// CHECK: %[[P:.*]] = "onnx.Pad"{{.*}} -> tensor<4x8x5x4xf32>
+// CHECK: %[[J:.*]] = "onnx.Concat"{{.*}} -> tensor<3x16x5x4xf32>
+// CHECK: %[[B:.*]] = "onnx.ConvTranspose"(%[[J]]{{.*}} (tensor<3x16x5x4xf32>, tensor<16x16x3x3xf32>) -> tensor<3x16x10x8xf32>
+// CHECK: %[[A:.*]] = "onnx.ConvTranspose"{{.*}} (tensor<3x8x5x4xf32>, tensor<8x16x3x3xf32>) -> tensor<3x16x10x8xf32>
+// CHECK: "onnx.Concat"(%[[A]], %[[B]]) {{.*}} -> tensor<3x32x10x8xf32>
+func.func @transposed_phases(%x: tensor<1x8x3x5x4xf32>) -> tensor<1x16x6x10x8xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<8x16x3x3x3xf32>} : () -> tensor<8x16x3x3x3xf32>
+  %y = "onnx.ConvTranspose"(%x, %w) <{output_padding = array<i64: 1, 1, 1>, pads = array<i64: 1, 1, 1, 1, 1, 1>, strides = array<i64: 2, 2, 2>}> : (tensor<1x8x3x5x4xf32>, tensor<8x16x3x3x3xf32>) -> tensor<1x16x6x10x8xf32>
+  return %y : tensor<1x16x6x10x8xf32>
+}
+
+// -----
+
+// Few results are made of all phases together, of which the first and the last are dropped.
+// CHECK-LABEL: @transposed_few
+// CHECK: "onnx.Concat"{{.*}} -> tensor<4x16x5x4xf32>
+// CHECK: "onnx.Slice"{{.*}} -> tensor<6x1x10x8xf32>
+func.func @transposed_few(%x: tensor<1x8x3x5x4xf32>) -> tensor<1x1x6x10x8xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<8x1x4x4x4xf32>} : () -> tensor<8x1x4x4x4xf32>
+  %y = "onnx.ConvTranspose"(%x, %w) <{pads = array<i64: 1, 1, 1, 1, 1, 1>, strides = array<i64: 2, 2, 2>}> : (tensor<1x8x3x5x4xf32>, tensor<8x1x4x4x4xf32>) -> tensor<1x1x6x10x8xf32>
+  return %y : tensor<1x1x6x10x8xf32>
+}

@@ -23,3 +23,18 @@ func.func @depthwise(%x: tensor<?x20x8x8xf32>) -> tensor<?x20x6x6xf32> {
   %y = "onnx.packed.FrameConv"(%x, %w) <{depthwise = true, frames = array<i64: 4, 2, 1, 1, 0, 0>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}> : (tensor<?x20x8x8xf32>, tensor<20x1x2x3x3xf32>) -> tensor<?x20x6x6xf32>
   return %y : tensor<?x20x6x6xf32>
 }
+
+// -----
+
+// Whole blocks of channels that become images of their own, as frames do that a transposed convolution makes of one, are a view.
+// CHECK-LABEL: @blocks_as_images
+// CHECK: %[[A:.*]] = "onnx.packed.Conv"{{.*}} -> tensor<3x2x5x4x16xf32>
+// CHECK: %[[V:.*]] = "onnx.Reshape"(%[[A]], %{{.*}}) {{.*}} -> tensor<6x1x5x4x16xf32>
+// CHECK: "onnx.packed.Conv"(%[[V]]
+func.func @blocks_as_images(%x: tensor<3x16x5x4xf32>, %w: tensor<32x16x1x1xf32>, %v: tensor<16x16x1x1xf32>) -> tensor<6x16x5x4xf32> {
+  %s = "onnx.Constant"() {value = dense<[6, 16, 5, 4]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %a = "onnx.Conv"(%x, %w) : (tensor<3x16x5x4xf32>, tensor<32x16x1x1xf32>) -> tensor<3x32x5x4xf32>
+  %r = "onnx.Reshape"(%a, %s) : (tensor<3x32x5x4xf32>, tensor<4xi64>) -> tensor<6x16x5x4xf32>
+  %y = "onnx.Conv"(%r, %v) : (tensor<6x16x5x4xf32>, tensor<16x16x1x1xf32>) -> tensor<6x16x5x4xf32>
+  return %y : tensor<6x16x5x4xf32>
+}

@@ -1,0 +1,293 @@
+// DecomposeFrames.cpp: convolutions over three dims with constant weights, also transposed ones, as those of frames that are images. One of
+// the groups of Decompose.cpp.
+#include "dialects/onnx/Blocked.h"
+#include "dialects/onnx/NN.h"
+#include "dialects/onnx/Packed.h"
+#include "dialects/onnx/Tensor.h"
+#include "passes/graph/DecomposeConv.h"
+#include "passes/graph/Weights.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+namespace onnxc {
+
+static std::optional<std::vector<float>> biasOf(Value b) { return b ? constantFloats(b) : std::vector<float>(); }
+
+// A convolution that stands for `op` has to be as exact as it.
+static Value asExactAs(onnx::ConvOp op, Operation *made) {
+  if (op->hasAttr(onnx::kExactAttr))
+    made->setAttr(onnx::kExactAttr, UnitAttr::get(op.getContext()));
+  return made->getResult(0);
+}
+
+// Filters of one pixel and several frames: a frame is a row of an image, whose height is time.
+static LogicalResult convOverTime(onnx::ConvOp op, PatternRewriter &rewriter) {
+  auto x = rankedType(op.getX()), w = rankedType(op.getW()), y = rankedType(op.getY());
+  bool frames = x && x.getRank() == 5 && w && w.getRank() == 5 && y && w.hasStaticShape() && w.getDimSize(3) * w.getDimSize(4) == 1 &&
+                w.getDimSize(2) > 1;
+  bool plain = op.getAutoPad() == "NOTSET" || op.getAutoPad() == "VALID";
+  if (!frames || !plain || llvm::any_of(x.getShape().drop_front(), ShapedType::isDynamic) ||
+      llvm::any_of(y.getShape().drop_front(), [](int64_t d) { return d <= 0; }))
+    return rewriter.notifyMatchFailure(op, "not over frames of known size with filters of one pixel");
+  auto strides = listOr(op.getStrides(), 3, 1), dilations = listOr(op.getDilations(), 3, 1);
+  auto pads = op.getAutoPad() == "VALID" ? SmallVector<int64_t>(6, 0) : listOr(op.getPads(), 6, 0);
+  if (strides[1] != 1 || strides[2] != 1 || pads[1] || pads[2] || pads[4] || pads[5])
+    return rewriter.notifyMatchFailure(op, "skips pixels or pads frames");
+  GraphBuilder g{rewriter, op.getLoc()};
+  int64_t area = x.getDimSize(3) * x.getDimSize(4);
+  Value v = g.reshape(op.getX(), {-1, x.getDimSize(1), x.getDimSize(2), area});
+  Value filters = g.reshape(op.getW(), {w.getDimSize(0), w.getDimSize(1), w.getDimSize(2), 1});
+  auto type = x.clone({y.getDimSize(0), y.getDimSize(1), y.getDimSize(2), area});
+  auto conv = onnx::ConvOp::create(rewriter, op.getLoc(), type, v, filters, op.getB(), rewriter.getStringAttr("NOTSET"),
+                                   rewriter.getDenseI64ArrayAttr({dilations[0], 1}), op.getGroupAttr(), {},
+                                   rewriter.getDenseI64ArrayAttr({pads[0], 0, pads[3], 0}), rewriter.getDenseI64ArrayAttr({strides[0], 1}));
+  v = g.reshape(asExactAs(op, conv), {-1, y.getDimSize(1), y.getDimSize(2), y.getDimSize(3), y.getDimSize(4)});
+  if (v.getType() != y)
+    v.setType(y);
+  rewriter.replaceOp(op, v);
+  return success();
+}
+
+// One frame and filters of one: images, of any size.
+static LogicalResult convOfOneFrame(onnx::ConvOp op, PatternRewriter &rewriter) {
+  auto x = rankedType(op.getX()), w = rankedType(op.getW()), y = rankedType(op.getY());
+  bool one = x && x.getRank() == 5 && w && w.getRank() == 5 && y && x.getDimSize(2) == 1 && w.getDimSize(2) == 1 && y.getDimSize(2) == 1;
+  auto pads = listOr(op.getPads(), 6, 0);
+  if (!one || pads[0] || pads[3])
+    return rewriter.notifyMatchFailure(op, "several frames");
+  GraphBuilder g{rewriter, op.getLoc()};
+  auto image = [&](Value v) -> Value {
+    SmallVector<int64_t> shape(rankedType(v).getShape());
+    shape.erase(shape.begin() + 2);
+    return onnx::SqueezeOp::create(rewriter, op.getLoc(), rankedType(v).clone(shape), v, g.integers({2}));
+  };
+  auto ofImage = [&](std::optional<ArrayRef<int64_t>> values) {
+    return values && values->size() == 3 ? rewriter.getDenseI64ArrayAttr(values->drop_front()) : DenseI64ArrayAttr();
+  };
+  auto type = y.clone({y.getDimSize(0), y.getDimSize(1), y.getDimSize(3), y.getDimSize(4)});
+  auto conv = onnx::ConvOp::create(rewriter, op.getLoc(), type, image(op.getX()), image(op.getW()), op.getB(), op.getAutoPadAttr(),
+                                   ofImage(op.getDilations()), op.getGroupAttr(), ofImage(op.getKernelShape()),
+                                   op.getPads() ? rewriter.getDenseI64ArrayAttr({pads[1], pads[2], pads[4], pads[5]}) : DenseI64ArrayAttr(),
+                                   ofImage(op.getStrides()));
+  Value v = g.unsqueeze(asExactAs(op, conv), {2});
+  if (v.getType() != y)
+    v.setType(y);
+  rewriter.replaceOp(op, v);
+  return success();
+}
+
+namespace {
+// A convolution over frames, as convolutions of images.
+struct Frames {
+  RankedTensorType x, w, y;
+  SmallVector<int64_t> strides, dilations, pads;
+  int64_t channels, outputs, depth, area, count;  // area: of a filter's image; count: frames of the result
+  std::vector<float> weights;
+  bool depthwise;
+};
+}  // namespace
+
+static std::optional<Frames> framesOf(onnx::ConvOp op) {
+  Frames f{rankedType(op.getX()), rankedType(op.getW()), rankedType(op.getY()), {}, {}, {}, 0, 0, 0, 0, 0, {}, false};
+  bool plain = op.getAutoPad() == "NOTSET" || op.getAutoPad() == "VALID";
+  if (!f.x || f.x.getRank() != 5 || !f.w || f.w.getRank() != 5 || !plain || !biasOf(op.getB()) ||
+      llvm::any_of(f.x.getShape().drop_front(), [](int64_t d) { return d <= 0; }) ||
+      llvm::any_of(f.y.getShape().drop_front(), [](int64_t d) { return d <= 0; }))
+    return std::nullopt;
+  f.channels = f.x.getDimSize(1), f.outputs = f.w.getDimSize(0), f.depth = f.w.getDimSize(2), f.count = f.y.getDimSize(2);
+  f.area = f.w.getDimSize(3) * f.w.getDimSize(4);
+  int64_t each = f.outputs / std::max<int64_t>(op.getGroup(), 1);  // within the lanes of a block
+  f.depthwise = f.channels > 1 && int64_t(op.getGroup()) == f.channels && f.w.getDimSize(1) == 1 &&
+                (each == 1 || (kLanes % each == 0 && f.outputs % kLanes == 0));
+  auto weights = op.getGroup() == 1 || f.depthwise ? constantFloats(op.getW()) : std::nullopt;
+  if (!weights || weights->empty())
+    return std::nullopt;
+  f.weights = std::move(*weights);
+  f.strides = listOr(op.getStrides(), 3, 1), f.dilations = listOr(op.getDilations(), 3, 1);
+  f.pads = op.getAutoPad() == "VALID" ? SmallVector<int64_t>(6, 0) : listOr(op.getPads(), 6, 0);
+  return llvm::any_of(f.pads, [](int64_t p) { return p < 0; }) ? std::nullopt : std::optional(std::move(f));
+}
+
+// [batch * frames, channels, height, width]; of a batch of one a view of its frames.
+static Value framesAsImages(const Frames &f, Value x, GraphBuilder g) {
+  Value v = g.transpose(x, {0, 2, 1, 3, 4});
+  int64_t images = f.x.getDimSize(0) == 1 ? f.x.getDimSize(2) : -1;
+  return g.reshape(v, {images, f.channels, f.x.getDimSize(3), f.x.getDimSize(4)});
+}
+
+// The frames that each tap along the depth reads, those of the first one from `first` on, [batch * count, channels, height, width].
+static SmallVector<Value> tapFrames(const Frames &f, Value x, GraphBuilder g, int64_t first = 0) {
+  bool one = f.x.getDimSize(0) == 1;
+  int64_t axis = one ? 0 : 1;
+  Value v = one ? framesAsImages(f, x, g) : g.transpose(x, {0, 2, 1, 3, 4});
+  if (f.pads[0] || f.pads[3]) {
+    SmallVector<int64_t> shape(rankedType(v).getShape()), pads(2 * shape.size(), 0);
+    shape[axis] += f.pads[0] + f.pads[3];
+    pads[axis] = f.pads[0], pads[shape.size() + axis] = f.pads[3];
+    v = onnx::PadOp::create(g.b, g.loc, f.x.clone(shape), v, g.integers(pads), Value(), Value(), "constant");
+  }
+  SmallVector<Value> taps;
+  for (int64_t d = 0; d < f.depth; ++d) {
+    int64_t start = first + d * f.dilations[0], end = start + (f.count - 1) * f.strides[0] + 1;
+    bool whole = start == 0 && end == rankedType(v).getDimSize(axis) && f.strides[0] == 1;
+    Value tap = whole ? v : g.slice(v, axis, start, end, f.strides[0]);
+    taps.push_back(one ? tap : g.reshape(tap, {-1, f.channels, f.x.getDimSize(3), f.x.getDimSize(4)}));
+  }
+  return taps;
+}
+
+std::vector<float> tapsBeforeChannels(const std::vector<float> &weights, int64_t outputs, int64_t channels, int64_t taps, int64_t area,
+                                      int64_t room) {
+  std::vector<float> result(outputs * taps * room * area);
+  for (int64_t o = 0; o < outputs; ++o)
+    for (int64_t c = 0; c < channels; ++c)
+      for (int64_t t = 0; t < taps; ++t)
+        for (int64_t i = 0; i < area; ++i)
+          result[((o * taps + t) * room + c) * area + i] = weights[((o * channels + c) * taps + t) * area + i];
+  return result;
+}
+
+// All taps at once, joined along the channels: of few of them, which leave less of a block's lanes empty so.
+static Value joinedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
+  std::vector<float> images = tapsBeforeChannels(f.weights, f.outputs, f.channels, f.depth, f.area, f.channels);
+  Value v = g.concat(tapFrames(f, op.getX(), g), 1),
+        filters = g.floats({f.outputs, f.depth * f.channels, f.w.getDimSize(3), f.w.getDimSize(4)}, images);
+  auto type = f.x.clone({rankedType(v).getDimSize(0), f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)});
+  auto conv = onnx::ConvOp::create(g.b, op.getLoc(), type, v, filters, op.getB(), g.b.getStringAttr("NOTSET"),
+                                   g.b.getDenseI64ArrayAttr({f.dilations[1], f.dilations[2]}), g.b.getI64IntegerAttr(1), {},
+                                   g.b.getDenseI64ArrayAttr({f.pads[1], f.pads[2], f.pads[4], f.pads[5]}),
+                                   g.b.getDenseI64ArrayAttr({f.strides[1], f.strides[2]}));
+  return asExactAs(op, conv);
+}
+
+// Whether blocks hold the channels of a frame and those of neighbouring frames are read as if they were one image's.
+static bool readsFrames(const Frames &f) {
+  bool meetsOne = std::max(f.pads[0], f.pads[3]) < f.depth;  // each result some frame: kernels of whole blocks store with the last one
+  return f.depthwise ||
+         (f.depth > 1 && f.dilations[0] == 1 && meetsOne && 4 * f.channels >= 3 * int64_t(llvm::alignTo(f.channels, kLanes)));
+}
+
+static Value frameConv(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
+  Value v = framesAsImages(f, op.getX(), g);
+  int64_t images = rankedType(v).getDimSize(0), frames = f.x.getDimSize(2);
+  onnx::FrameAxis axis{frames, f.depth, f.strides[0], f.dilations[0], f.pads[0], f.pads[3]};
+  auto type =
+      f.x.clone({ShapedType::isDynamic(images) ? images : images / frames * f.count, f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)});
+  auto conv = onnx::PackedFrameConvOp::create(g.b, op.getLoc(), type, v, op.getW(), op.getB(), g.b.getBoolAttr(f.depthwise),
+                                              g.b.getDenseI64ArrayAttr(axis.list()), g.b.getDenseI64ArrayAttr({f.strides[1], f.strides[2]}),
+                                              g.b.getDenseI64ArrayAttr({f.pads[1], f.pads[2], f.pads[4], f.pads[5]}),
+                                              g.b.getDenseI64ArrayAttr({f.dilations[1], f.dilations[2]}));
+  return asExactAs(op, conv);
+}
+
+// Frames become images.
+static LogicalResult convFrames(onnx::ConvOp op, PatternRewriter &rewriter) {
+  auto f = framesOf(op);
+  if (!f)
+    return rewriter.notifyMatchFailure(op, "not over frames of known size with constant weights, all channels together or each apart");
+  GraphBuilder g{rewriter, op.getLoc()};
+  Value v = readsFrames(*f) ? frameConv(*f, op, g) : joinedTaps(*f, op, g);
+  v = g.transpose(g.reshape(v, {-1, f->count, f->outputs, f->y.getDimSize(3), f->y.getDimSize(4)}), {0, 2, 1, 3, 4});
+  if (v.getType() != f->y)
+    v.setType(f->y);
+  rewriter.replaceOp(op, v);
+  return success();
+}
+
+// --- ConvTranspose over three dims ---
+
+namespace {
+// One over frames, as those of images: of the frames that some phases of the result along the depth read.
+struct TransposedFrames {
+  Transposed t;
+  RankedTensorType x, y;
+  std::vector<float> weights, bias;
+  const TransposedAxis &depth() const { return t.axes[0]; }
+};
+}  // namespace
+
+static std::optional<TransposedFrames> transposedFramesOf(onnx::ConvTransposeOp op) {
+  auto x = rankedType(op.getX()), y = rankedType(op.getY());
+  auto t = x && x.getRank() == 5 ? transposed(op) : std::nullopt;
+  auto weights = t ? constantFloats(op.getW()) : std::nullopt;
+  auto bias = biasOf(op.getB());
+  auto isKnown = [](RankedTensorType v) { return llvm::all_of(v.getShape().drop_front(), [](int64_t d) { return d > 0; }); };
+  if (!weights || !bias || !y || !isKnown(x) || !isKnown(y))
+    return std::nullopt;
+  return TransposedFrames{*t, x, y, std::move(*weights), std::move(*bias)};
+}
+
+// `count` images of the phases [begin, end) along the depth, [batch * count, phases * outputs, height, width]: of `taps` frames each, the
+// first of which is frame -pad.
+static Value phaseImages(const TransposedFrames &t, onnx::ConvTransposeOp op, GraphBuilder g, int64_t begin, int64_t end, int64_t taps,
+                         int64_t pad, int64_t count) {
+  int64_t channels = t.t.channels, phases = end - begin, outputs = t.t.outputs, last = count - 1 + taps - 1 - pad;
+  const TransposedAxis &depth = t.depth(), &down = t.t.axes[1], &right = t.t.axes[2];
+  Frames f{t.x, {}, t.y, {1, 1, 1}, {1, 1, 1}, {}, channels, outputs, taps, 0, count, {}, false};
+  f.pads = {std::max<int64_t>(pad, 0), 0, 0, std::max<int64_t>(last + 1 - t.x.getDimSize(2), 0), 0, 0};
+  Value v = g.concat(tapFrames(f, op.getX(), g, std::max<int64_t>(-pad, 0)), 1);
+  int64_t area = down.kernel * right.kernel;
+  std::vector<float> weights(taps * channels * phases * outputs * area), bias;
+  for (int64_t tap = 0; tap < taps; ++tap)
+    for (int64_t c = 0; c < channels; ++c)
+      for (int64_t phase = begin; phase < end; ++phase)
+        for (int64_t o = 0; o < outputs; ++o)
+          if (int64_t z = phase + depth.stride * (taps - 1 - tap); z < depth.kernel)
+            std::copy_n(&t.weights[((c * outputs + o) * depth.kernel + z) * area], area,
+                        &weights[(((tap * channels + c) * phases + phase - begin) * outputs + o) * area]);
+  for (int64_t phase = begin; phase < end; ++phase)
+    llvm::append_range(bias, t.bias);
+  auto list = [&](auto value) { return g.b.getDenseI64ArrayAttr({value(down), value(right)}); };
+  auto cut = [](int64_t n) { return std::max<int64_t>(n, 0); };
+  Value filters = g.floats({taps * channels, phases * outputs, down.kernel, right.kernel}, std::move(weights));
+  Value start = bias.empty() ? Value() : g.floats({phases * outputs}, std::move(bias));
+  auto type = t.x.clone({rankedType(v).getDimSize(0), phases * outputs, t.y.getDimSize(3), t.y.getDimSize(4)});
+  return onnx::ConvTransposeOp::create(g.b, g.loc, type, v, filters, start, g.b.getStringAttr("NOTSET"), {}, g.b.getI64IntegerAttr(1), {},
+                                       list([&](const TransposedAxis &a) { return cut(-a.end); }), {},
+                                       g.b.getDenseI64ArrayAttr({down.begin, right.begin, cut(down.end), cut(right.end)}),
+                                       list([](const TransposedAxis &a) { return a.stride; }));
+}
+
+// Phases along the depth are channels of images, which are frames of the result in turn. Phases of several taps read other frames each,
+// and have images of their own where there are as many of all and these fill their blocks; else those of all phases are computed, and some
+// are dropped.
+static LogicalResult transposedFrames(onnx::ConvTransposeOp op, PatternRewriter &rewriter) {
+  auto t = transposedFramesOf(op);
+  if (!t)
+    return rewriter.notifyMatchFailure(op, "not over frames of known size with constant weights, all channels together");
+  GraphBuilder g{rewriter, op.getLoc()};
+  const TransposedAxis &depth = t->depth();
+  int64_t frames = t->y.getDimSize(2), begin = 0, end = frames, count = frames / depth.stride;
+  Value v;
+  if (depth.taps > 1 && frames % depth.stride == 0 && depth.kernel >= depth.stride && t->t.outputs >= kLanes) {
+    SmallVector<Value> phases(depth.stride);
+    for (int64_t i = 0; i < depth.stride; ++i) {
+      onnx::PhaseAxis phase(i, depth.kernel, depth.stride, depth.begin);
+      phases[phase.first] = phaseImages(*t, op, g, i, i + 1, phase.taps, phase.pad, count);
+    }
+    v = g.concat(phases, 1);
+  } else {
+    count = t->x.getDimSize(2) + depth.padBegin + depth.padEnd - depth.taps + 1;
+    v = phaseImages(*t, op, g, 0, depth.stride, depth.taps, depth.padBegin, count);
+    begin = depth.cropBegin, end = count * depth.stride - depth.cropEnd;
+  }
+  bool one = t->x.getDimSize(0) == 1;
+  int64_t made = count * depth.stride, outputs = t->t.outputs, height = t->y.getDimSize(3), width = t->y.getDimSize(4);
+  v = one ? g.reshape(v, {made, outputs, height, width}) : g.reshape(v, {-1, made, outputs, height, width});
+  if (begin != 0 || end != made)
+    v = g.slice(v, one ? 0 : 1, begin, end);
+  v = g.transpose(one ? g.reshape(v, {1, frames, outputs, height, width}) : v, {0, 2, 1, 3, 4});
+  if (v.getType() != t->y)
+    v.setType(t->y);
+  rewriter.replaceOp(op, v);
+  return success();
+}
+
+void populateFramePatterns(RewritePatternSet &patterns) {
+  patterns.add(transposedFrames);
+  patterns.add(convOfOneFrame, /*benefit=*/3);
+  patterns.add(convOverTime, /*benefit=*/2);
+  patterns.add(convFrames);
+}
+
+}  // namespace onnxc
