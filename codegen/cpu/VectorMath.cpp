@@ -185,6 +185,11 @@ Num sigmoid(Num x) {
   return t / (e + t);
 }
 
+Num withoutSubnormals(Num x) {
+  Value sign = arith::AndIOp::create(x.c->b, x.c->loc, toBits(x), integer(x, int64_t(1) << 31));
+  return select(less(abs(x), x.of(0x1p-126)), fromBits(x, sign), x);
+}
+
 // x / (1 + e^-gate), and 0 from where e^-gate is infinite, from 88.376 on, so that no number of that size becomes subnormal: Intel's
 // processors take 100 cycles for a product of one.
 Num swish(Num x, Num gate) {

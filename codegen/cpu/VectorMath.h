@@ -59,6 +59,8 @@ Num log(Num x);
 Num log1p(Num x);
 // e^x - 1 for x <= 0.
 Num expm1Negative(Num x);
+// Of f32: a zero of its sign for a number that is not normal.
+Num withoutSubnormals(Num x);
 Num sigmoid(Num x);
 Num swish(Num x, Num gate);
 Num tanh(Num x);
