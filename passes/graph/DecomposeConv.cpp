@@ -47,16 +47,20 @@ std::optional<Transposed> transposed(onnx::ConvTransposeOp op) {
     return std::nullopt;
   Transposed t{w.getDimSize(0), w.getDimSize(1), group, {}};
   for (int64_t i = 0; i < rank; ++i) {
-    int64_t kernel = w.getDimSize(i + 2), begin = pads[i], end = pads[i + rank];
+    int64_t kernel = w.getDimSize(i + 2), begin = pads[i], end = pads[i + rank], added = more[i];
     if (mode == "VALID")
       begin = end = 0;
     if (mode.starts_with("SAME") || !sizes.empty()) {  // what is dropped decides the size: stride times that of the input, or the given one
       int64_t total = more[i] + kernel - strides[i], size = x.getDimSize(i + 2);
+      if (!sizes.empty() && ShapedType::isDynamic(size))
+        return std::nullopt;
       if (!sizes.empty())
-        total += ShapedType::isDynamic(size) ? INT64_MIN / 2 : strides[i] * size - sizes[i];
-      begin = mode == "SAME_UPPER" ? total / 2 : total - total / 2, end = total - begin;
+        total += strides[i] * size - sizes[i];
+      int64_t dropped = std::max<int64_t>(total, 0);
+      begin = mode == "SAME_UPPER" ? dropped / 2 : dropped - dropped / 2, end = dropped - begin;
+      added += dropped - total;  // a result that is larger than what the input makes
     }
-    auto axis = transposedAxis(kernel, strides[i], begin, end, more[i]);
+    auto axis = transposedAxis(kernel, strides[i], begin, end, added);
     if (!axis || !cropsWhatIsThere(*axis, x.getDimSize(i + 2)))
       return std::nullopt;
     t.axes.push_back(*axis);

@@ -57,14 +57,14 @@ static Conversion conversionOf(Operation *op) {
                                                      {"ConvTranspose", &Blocker::convTranspose},
                                                      {"MaxPool", &Blocker::pool},
                                                      {"AveragePool", &Blocker::pool},
-                                                     {"GlobalAveragePool", &Blocker::globalPool},
-                                                     {"GlobalMaxPool", &Blocker::globalPool},
-                                                     {"ReduceMean", &Blocker::globalPool},
-                                                     {"ReduceMax", &Blocker::reduceChannels},
-                                                     {"ReduceMin", &Blocker::reduceChannels},
-                                                     {"ReduceSum", &Blocker::reduceChannels},
-                                                     {"ReduceL1", &Blocker::reduceChannels},
-                                                     {"ReduceL2", &Blocker::reduceChannels},
+                                                     {"GlobalAveragePool", &Blocker::reduce},
+                                                     {"GlobalMaxPool", &Blocker::reduce},
+                                                     {"ReduceMean", &Blocker::reduce},
+                                                     {"ReduceMax", &Blocker::reduce},
+                                                     {"ReduceMin", &Blocker::reduce},
+                                                     {"ReduceSum", &Blocker::reduce},
+                                                     {"ReduceL1", &Blocker::reduce},
+                                                     {"ReduceL2", &Blocker::reduce},
                                                      {"BatchNormalization", &Blocker::normalization},
                                                      {"InstanceNormalization", &Blocker::groups},
                                                      {"LayerNormalization", &Blocker::groups},
@@ -228,6 +228,11 @@ Value Blocker::unblock(Value original, Value value) {
 
 void Blocker::done(Operation *op, Value result) {
   blocked[op->getResult(0)] = result;
+  replaced.insert(op);
+}
+
+void Blocker::replacePlain(Operation *op, Value result) {
+  op->getResult(0).replaceAllUsesWith(result);
   replaced.insert(op);
 }
 

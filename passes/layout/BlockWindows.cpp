@@ -1,5 +1,6 @@
 // BlockWindows.cpp: convolutions, pools, resizes and borders on blocks. Part of the block-channels pass (Blocker.h).
 #include "dialects/onnx/Elementwise.h"
+#include "dialects/onnx/NN.h"
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Decompose.h"
@@ -63,8 +64,7 @@ void Blocker::narrowConv(Operation *op, const BlockedTransposed &t) {
   auto narrow = onnx::PackedNarrowConvOp::create(
       b, loc, type, block(op->getOperand(0), loc), weights, bias, b.getI64IntegerAttr(t.channels), b.getI64IntegerAttr(t.outputs),
       b.getDenseI64ArrayAttr(t.kernel), b.getDenseI64ArrayAttr(t.strides), b.getDenseI64ArrayAttr(t.crops));
-  op->getResult(0).replaceAllUsesWith(narrow.getY());
-  replaced.insert(op);
+  replacePlain(op, narrow.getY());
 }
 
 bool Blocker::conv(Operation *op) {
@@ -187,51 +187,71 @@ static SmallVector<int64_t> reducedAxes(Operation *op) {
   return axes;
 }
 
-// Over whole blocks of channels: over the blocks, then over their lanes. The result, one channel, is plain.
-bool Blocker::reduceChannels(Operation *op) {
-  Value x = op->getOperand(0);
-  if (!isImage(x) || !isSingle(x) || !blocked.count(x) || channelsOf(x) % kLanes || reducedAxes(op) != ArrayRef<int64_t>{1})
-    return false;
-  GraphBuilder g{b, op->getLoc()};
-  Value v = blocked[x];
-  for (int64_t axis : {1, 4}) {
-    SmallVector<int64_t> shape(rankedType(v).getShape());
-    if (shape[axis] == 1)
-      continue;
+// `op`, a reduction, over one axis or some of another value.
+static Value reducedOver(OpBuilder &b, Operation *op, Value v, ArrayRef<int64_t> axes) {
+  SmallVector<int64_t> shape(rankedType(v).getShape());
+  for (int64_t axis : axes)
     shape[axis] = 1;
-    Value axes = g.integers({axis});
-    Operation *part = b.clone(*op);
-    part->setOperands({v, axes});
-    part->setAttr("keepdims", b.getI64IntegerAttr(1));
-    part->getResult(0).setType(rankedType(v).clone(shape));
-    v = part->getResult(0);
-  }
+  Value list = GraphBuilder{b, op->getLoc()}.integers(axes);
+  Operation *part = b.clone(*op);
+  part->setOperands({v, list});
+  part->setAttr("keepdims", b.getI64IntegerAttr(1));
+  part->getResult(0).setType(rankedType(v).clone(shape));
+  return part->getResult(0);
+}
+
+// Over the blocks of channels that have no lanes to spare, then over their lanes. The result, one channel, is plain.
+void Blocker::reduceChannels(Operation *op) {
+  Value x = op->getOperand(0), v = blocked[x];
+  for (int64_t axis : {1, 4})
+    if (rankedType(v).getDimSize(axis) != 1)
+      v = reducedOver(b, op, v, {axis});
   SmallVector<int64_t> gone{4};
   if (rankedType(x).getRank() == 3)
     gone.push_back(2);
   if (!onnx::intAttr(op, "keepdims", 1))
     gone.push_back(1);
-  op->getResult(0).replaceAllUsesWith(onnx::SqueezeOp::create(b, op->getLoc(), op->getResult(0).getType(), v, g.integers(gone)));
-  replaced.insert(op);
-  return true;
+  replacePlain(op, onnx::SqueezeOp::create(b, op->getLoc(), op->getResult(0).getType(), v, GraphBuilder{b, op->getLoc()}.integers(gone)));
 }
 
-// GlobalAveragePool and ReduceMean over all spatial axes of a known size are one window.
-bool Blocker::globalPool(Operation *op) {
+// The pool of all pixels of a blocked value; of sizes that the run gives a reduction.
+static Value poolOf(OpBuilder &b, Location loc, Value v, bool mean) {
+  ArrayRef<int64_t> s = rankedType(v).getShape();
+  auto type = rankedType(v).clone({s[0], s[1], 1, 1, kLanes});
+  if (!ShapedType::isDynamic(s[2]) && !ShapedType::isDynamic(s[3]))
+    return onnx::PackedPoolOp::create(b, loc, type, v, b.getI64IntegerAttr(mean), b.getI64IntegerAttr(0), b.getI64IntegerAttr(0),
+                                      b.getDenseI64ArrayAttr({s[2], s[3]}), b.getDenseI64ArrayAttr({1, 1}),
+                                      b.getDenseI64ArrayAttr({0, 0, 0, 0}), b.getDenseI64ArrayAttr({1, 1}));
+  Value axes = GraphBuilder{b, loc}.integers({2, 3});
+  return mean ? Value(onnx::ReduceMeanOp::create(b, loc, type, v, axes)) : onnx::ReduceMaxOp::create(b, loc, type, v, axes);
+}
+
+// Over all channels, where these fill blocks, or over all pixels, also as a global pool.
+bool Blocker::reduce(Operation *op) {
   Value x = op->getOperand(0);
-  bool mean = onnx::opName(op) == "ReduceMean";
-  if (mean && reduceChannels(op))
+  if (!isImage(x) || !isSingle(x) || !blocked.count(x))
+    return false;
+  bool global = isa<onnx::GlobalAveragePoolOp, onnx::GlobalMaxPoolOp>(op), fills = channelsOf(x) % kLanes == 0;
+  auto axes = global ? SmallVector<int64_t>() : reducedAxes(op);
+  if (fills && axes == ArrayRef<int64_t>{1}) {
+    reduceChannels(op);
     return true;
-  if (!isSingle(x) || !blocked.count(x) || rankedType(x).getRank() != 4 || rankedType(x).isDynamicDim(2) || rankedType(x).isDynamicDim(3))
+  }
+  bool pixels = global || llvm::equal(axes, llvm::seq<int64_t>(2, rankedType(x).getRank()));
+  if (!pixels || (!fills && isa<onnx::ReduceL2Op>(op)))  // squares of what other lanes hold may be infinite
     return false;
-  if (mean && (reducedAxes(op) != ArrayRef<int64_t>{2, 3} || !onnx::intAttr(op, "keepdims", 1)))
-    return false;
-  bool maximum = onnx::opName(op) == "GlobalMaxPool";
-  ArrayRef<int64_t> shape = rankedType(x).getShape();
-  done(op, onnx::PackedPoolOp::create(b, op->getLoc(), onnx::blockedType(rankedType(op->getResult(0))), blocked[x],
-                                      b.getI64IntegerAttr(!maximum), b.getI64IntegerAttr(0), b.getI64IntegerAttr(0),
-                                      b.getDenseI64ArrayAttr({shape[2], shape[3]}), b.getDenseI64ArrayAttr({1, 1}),
-                                      b.getDenseI64ArrayAttr({0, 0, 0, 0}), b.getDenseI64ArrayAttr({1, 1})));
+  Location loc = op->getLoc();
+  bool mean = isa<onnx::GlobalAveragePoolOp, onnx::ReduceMeanOp>(op), most = isa<onnx::GlobalMaxPoolOp, onnx::ReduceMaxOp>(op);
+  Value v = mean || most ? poolOf(b, loc, blocked[x], mean) : reducedOver(b, op, blocked[x], {2, 3});
+  if (global || onnx::intAttr(op, "keepdims", 1)) {
+    done(op, v);
+  } else if (fills) {
+    replacePlain(op, GraphBuilder{b, loc}.reshape(v, {0, channelsOf(x)}));
+  } else {
+    auto type = rankedType(x).clone({rankedType(x).getDimSize(0), channelsOf(x), 1, 1});
+    Value plain = onnx::PackedUnblockOp::create(b, loc, type, v, b.getI64IntegerAttr(channelsOf(x)));
+    replacePlain(op, onnx::SqueezeOp::create(b, loc, op->getResult(0).getType(), plain, GraphBuilder{b, loc}.integers({2, 3})));
+  }
   return true;
 }
 

@@ -64,8 +64,7 @@ struct Blocker {
   bool convTranspose(mlir::Operation *op);
   bool pool(mlir::Operation *op);
   bool resize(mlir::Operation *op);
-  bool globalPool(mlir::Operation *op);
-  bool reduceChannels(mlir::Operation *op);
+  bool reduce(mlir::Operation *op);
   bool pad(mlir::Operation *op);
   bool normalization(mlir::Operation *op);
   bool groups(mlir::Operation *op);
@@ -80,6 +79,7 @@ struct Blocker {
   bool fromBlocks(mlir::Operation *op);
 
 private:
+  void reduceChannels(mlir::Operation *op);
   void narrowConv(mlir::Operation *op, const BlockedTransposed &t);
   void blockConv(mlir::Operation *op, const BlockedConv &c, mlir::Value weights, mlir::DenseI64ArrayAttr frames);
   mlir::Value image(mlir::Value v, mlir::Location loc);
@@ -88,6 +88,7 @@ private:
   void rowsOfBlocks(mlir::Value original, mlir::Value value);
   mlir::Value unblock(mlir::Value original, mlir::Value value);
   void done(mlir::Operation *op, mlir::Value result);
+  void replacePlain(mlir::Operation *op, mlir::Value result);  // by a plain value
   mlir::Value operand(mlir::Value v, mlir::Value result);
   bool isPiece(mlir::Value v, int64_t axis) const;
   void take(mlir::Value result, Channels channels);

@@ -182,6 +182,14 @@ for _name, _x, _axis, _keep, _after in (("image", (2, 48, 7, 9), 1, 1, "Div"), (
     _nodes += [helper.make_node("Sum", [f"{_op}m" for _op in ("ReduceMax", "ReduceMin", "ReduceMean", "ReduceSum", "ReduceL1", "ReduceL2")], ["m"]),
                helper.make_node(_after, ["u", "m"], ["v"]), helper.make_node("Conv", ["v", "w"], ["y"])]
     case(f"conv_pixels_{_name}", _nodes, {"x": _x}, {"w": _w, "axes": np.int64([_axis]), "one": np.int64([1])})
+# Reductions over all pixels, which stay or leave no axes, of channels that fill blocks and others.
+for _name, _x, _keep in (("image", (2, 32, 7, 9), 1), ("lanes_left", (1, 40, 6, 5), 1), ("image_flat", (2, 32, 5, 4), 0), ("lanes_left_flat", (2, 24, 5, 4), 0), ("series", (2, 32, 33), 1), ("series_flat", (1, 20, 21), 0)):
+    _w = np.abs(np.random.default_rng(0).standard_normal((_x[1], _x[1], *[1] * (len(_x) - 2)))).astype(np.float32) / np.float32(_x[1])
+    _ops = ("ReduceMax", "ReduceMin", "ReduceMean", "ReduceSum", "ReduceL1", "ReduceL2", *(("GlobalAveragePool", "GlobalMaxPool") if _keep else ()))
+    _nodes = [helper.make_node("Conv", ["x", "w"], ["t"]), helper.make_node("Tanh", ["t"], ["u"])]
+    _nodes += [helper.make_node(_op, ["u"], [_op]) if _op.startswith("Global") else helper.make_node(_op, ["u", "axes"], [_op], keepdims=_keep) for _op in _ops]
+    _nodes += [helper.make_node("Sum", list(_ops), ["m"]), *([helper.make_node("Mul", ["u", "m"], ["v"]), helper.make_node("Conv", ["v", "w"], ["y"])] if _keep else [helper.make_node("Neg", ["m"], ["y"])])]
+    case(f"conv_all_pixels_{_name}", _nodes, {"x": _x}, {"w": _w, "axes": np.int64(range(2, len(_x)))})
 # Between tokens: blocks are runs of channels that come last.
 for _name, _x, _channels, _image in (("tokens", (2, 35, 32), 48, (5, 7)), ("tokens_24", (1, 12, 24), 24, (3, 4)), ("tokens_line", (2, 19, 16), 32, (19,))):
     _w = np.random.default_rng(0).standard_normal((_channels, _x[2], *[3] * len(_image))).astype(np.float32)

@@ -239,7 +239,7 @@ for _name, _x, _outputs, _kernel, _attributes in (
         ("4x4", (1, 16, 5, 36), 30, (4, 4), {"strides": [2, 2], "pads": [1, 1, 1, 1]}), ("cropped", (2, 17, 6, 7), 13, (3, 4), {"strides": [2, 2], "pads": [2, 3, 0, 1]}),
         ("rows", (1, 32, 9, 33), 48, (3, 2), {"strides": [2, 1], "pads": [0, 1, 1, 0]}), ("columns", (1, 32, 9, 33), 48, (1, 6), {"strides": [1, 4], "pads": [0, 1, 0, 4]}),
         ("1d", (2, 64, 70), 40, (4,), {"strides": [2], "pads": [1, 1]}), ("1d_4", (1, 64, 30), 40, (7,), {"strides": [4], "pads": [3, 1], "output_padding": [3]}),
-        ("one_pixel", (3, 16, 1, 1), 32, (4, 3), {"strides": [2, 2], "pads": [1, 1, 2, 1]}), ("wide", (1, 16, 3, 900), 16, (2, 2), {"strides": [2, 2]}),
+        ("one_pixel", (3, 16, 1, 1), 32, (4, 3), {"strides": [2, 2], "pads": [1, 1, 2, 1]}), ("larger", (1, 16, 5, 6), 32, (3, 3), {"strides": [2, 2], "auto_pad": "VALID", "output_shape": [12, 14]}), ("wide", (1, 16, 3, 900), 16, (2, 2), {"strides": [2, 2]}),
         ("few_results", (1, 16, 2, 1), 16, (2, 3), {"strides": [2, 2], "pads": [1, 1, 1, 1]})):
     conv_transpose(f"conv_transpose_phases_{_name}", _x, _outputs, _kernel, **_attributes)
     conv_transpose(f"conv_transpose_phases_{_name}_epilogue", _x, _outputs, _kernel, ["Relu", "Sigmoid", "Neg"][len(_x) == 4:], **_attributes)

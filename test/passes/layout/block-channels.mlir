@@ -436,6 +436,23 @@ func.func @whole_lanes(%x: tensor<1x32x9x9xf32>, %w: tensor<16x32x1x1xf32>, %v: 
   return %e, %f, %s : tensor<1x16x9x9xf32>, tensor<1x24x9x9xf32>, tensor<1x9x9xf32>
 }
 
+// Reductions over pixels, of whose sizes a pool needs to know all; without them the channels that fill blocks are a view.
+// CHECK-LABEL: @pixels
+// CHECK: %[[C:.*]] = "onnx.packed.Conv"
+// CHECK: %[[M:.*]] = "onnx.ReduceMean"(%[[C]], %{{.*}}) {{.*}} -> tensor<1x2x1x1x16xf32>
+// CHECK: "onnx.Mul"(%[[C]], %[[M]])
+// CHECK: %[[P:.*]] = "onnx.ReduceMax"(%[[C]], %{{.*}}) {{.*}} -> tensor<1x2x1x1x16xf32>
+// CHECK: %[[R:.*]] = "onnx.Reshape"(%[[P]], %{{.*}}) {{.*}} -> tensor<1x32xf32>
+// CHECK: return %{{.*}}, %[[R]]
+func.func @pixels(%x: tensor<1x32x?x9xf32>, %w: tensor<32x32x1x1xf32>) -> (tensor<1x32x?x9xf32>, tensor<1x32xf32>) {
+  %axes = "onnx.Constant"() {value = dense<[-1, 2]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %c = "onnx.Conv"(%x, %w) : (tensor<1x32x?x9xf32>, tensor<32x32x1x1xf32>) -> tensor<1x32x?x9xf32>
+  %m = "onnx.GlobalAveragePool"(%c) : (tensor<1x32x?x9xf32>) -> tensor<1x32x1x1xf32>
+  %y = "onnx.Mul"(%c, %m) : (tensor<1x32x?x9xf32>, tensor<1x32x1x1xf32>) -> tensor<1x32x?x9xf32>
+  %z = "onnx.ReduceMax"(%c, %axes) <{keepdims = 0 : i64}> : (tensor<1x32x?x9xf32>, tensor<2xi64>) -> tensor<1x32xf32>
+  return %y, %z : tensor<1x32x?x9xf32>, tensor<1x32xf32>
+}
+
 // A body has its own blocks.
 // CHECK-LABEL: @body
 // CHECK: "onnx.If"(%arg0)
