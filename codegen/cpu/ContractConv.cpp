@@ -109,6 +109,10 @@ struct Conv {
       return frameBlocks(c, *frames, n, blocks / frames->taps);
     return {c.add(c.mul(n, x[1]), firstBlock(c, op, group, x[1])), c.n(0), c.n(blocks)};
   }
+  // Planes whose ragged tiles have a table each: as many as leave the first-level cache room.
+  int64_t tables() const { return plain && blocks * w.kh * w.kw <= 32 ? blocks : 0; }
+  // Where the input of a group of result image `n` begins.
+  Value imageOf(Value n, Value group) { return c.at(data, c.mul(blocksOf(n, group).first, c.mul(c.mul(x[2], x[3]), inner * 4))); }
   // Where the weights of a tap lie among those of a block.
   Value tapBytes(Value kh, Value kw) {
     Value at = isColumn ? c.add(c.mul(kw, w.kh), kh) : c.add(c.mul(kh, w.kw), kw);
@@ -157,8 +161,8 @@ struct Conv {
   struct Results;  // of a tile
   void tile(const Tile &t, const Pixels &pixels, Value n, Value group, Value panel, Value low, Value high);
   // Of the first `steps` channels of a block.
-  Tile::Values blockProducts(const Tile &t, const Pixels &pixels, ValueRange acc, Value image, Value weights, int64_t steps);
-  Tile::Values raggedProducts(const Tile &t, const Pixels &pixels, ValueRange acc, Value image, Value weights, int64_t steps);
+  Tile::Values blockProducts(const Tile &t, const Pixels &pixels, ValueRange acc, Value block, Value image, Value weights, int64_t steps);
+  Tile::Values raggedProducts(const Tile &t, const Pixels &pixels, ValueRange acc, Value block, Value image, Value weights, int64_t steps);
   // A few of the `count` steps at a time. `channel`: where a pixel's channels begin, some bytes further on; null: left alone.
   Tile::Values channelProducts(const Tile &t, ValueRange acc, llvm::function_ref<Value(int64_t row, Value bytes)> channel, Value weights,
                                int64_t count);
@@ -194,18 +198,20 @@ Tile::Values Conv::channelProducts(const Tile &t, ValueRange acc, llvm::function
   return c.loop(c.n(0), c.n(count), c.n(4), acc, [&](Value k, ValueRange v) { return steps(v, k, 4); });
 }
 
-Tile::Values Conv::raggedProducts(const Tile &t, const Pixels &pixels, ValueRange start, Value image, Value weights, int64_t steps) {
-  return pixels.ragged->forTaps(image, inner * 4, start, [&](Value tap, ArrayRef<Value> pixel, ValueRange acc) {
+Tile::Values Conv::raggedProducts(const Tile &t, const Pixels &pixels, ValueRange start, Value block, Value image, Value weights,
+                                  int64_t steps) {
+  return pixels.ragged->forTaps(image, block, start, [&](Value tap, ArrayRef<Value> pixel, ValueRange acc) {
     return channelProducts(
         t, acc, [&](int64_t r, Value bytes) { return c.at(pixel[r], bytes); }, c.at(weights, tapBytes(c.div(tap, w.kw), c.rem(tap, w.kw))),
         steps);
   });
 }
 
-// Products of one block of input channels. `image`: the block's plane; `weights`: the block's filters of the first panel.
-Tile::Values Conv::blockProducts(const Tile &t, const Pixels &pixels, ValueRange start, Value image, Value weights, int64_t steps) {
+// Products of one `block` of input channels. `image`: the block's plane; `weights`: the block's filters of the first panel.
+Tile::Values Conv::blockProducts(const Tile &t, const Pixels &pixels, ValueRange start, Value block, Value image, Value weights,
+                                 int64_t steps) {
   if (!pixels.strip)
-    return raggedProducts(t, pixels, start, image, weights, steps);
+    return raggedProducts(t, pixels, start, block, image, weights, steps);
   const StripTile &strip = *pixels.strip;
   int64_t pixel = inner * 4;
   Value top = c.sub(c.mul(pixels.row, w.strides[0]), w.pads[0]);
@@ -294,7 +300,7 @@ void Conv::tile(const Tile &t, const Pixels &pixels, Value n, Value group, Value
   Value all = c.add(c.mul(group, panels), panel);
   Value imageBytes = c.mul(c.mul(x[2], x[3]), inner * 4);
   FrameBlocks own = blocksOf(n, group);
-  Value image = c.at(data, c.mul(own.first, imageBytes));
+  Value image = imageOf(n, group);
   Value weights = c.at(filters, c.mul(all, panelBytes()));
   Results results{*this, pixels, n, all};
   Value zero = c.real(0, t.type());
@@ -306,7 +312,7 @@ void Conv::tile(const Tile &t, const Pixels &pixels, Value n, Value group, Value
       [&] { return t.fill([&](int64_t r, int64_t i) { return results.load(t, c.n(r), i); }); });
   auto products = [&](Value block, ValueRange v, int64_t steps) {
     Value filter = c.at(weights, c.mul(block, w.kh * w.kw * inner * kPanelBytes));
-    return blockProducts(t, pixels, v, c.at(image, c.mul(block, imageBytes)), filter, steps);
+    return blockProducts(t, pixels, v, block, c.at(image, c.mul(block, imageBytes)), filter, steps);
   };
   int64_t lastSteps = plain ? inner : lastBlockSteps(channels);
   Value whole = lastSteps == inner ? high : c.min(high, c.n(blocks - 1));
@@ -330,13 +336,13 @@ void Conv::panelTiles(int64_t rows, const Pixels &pixels, Value n, Value group, 
 
 void Conv::row(Value n, Value group, Value oh, Value from, Value to, Value low, Value high, const TileShape &shape,
                std::optional<TileRange> tiles) {
-  RaggedTile ragged(c, w, shape.rows, x[2], x[3], down, across);
+  RaggedTile ragged(c, w, shape.rows, x[2], x[3], down, across, inner * 4, tables());
   auto body = [&](Value column, const StripTile &strip) {
     if (!strip.checked)
       return panelTiles(strip.width, Pixels{oh, column, &strip, nullptr, Value()}, n, group, from, to, low, high, shape.panels);
     Value count = c.n(strip.width);
     ragged.setScratch();
-    ragged.fill(oh, column, y[3], count);
+    ragged.fill(imageOf(n, group), oh, column, y[3], count);
     panelTiles(shape.rows, Pixels{oh, column, nullptr, &ragged, count}, n, group, from, to, low, high, shape.panels);
   };
   forTiles(c, w, shape.rows, x[3], y[3], body, tiles);
@@ -345,7 +351,7 @@ void Conv::row(Value n, Value group, Value oh, Value from, Value to, Value low, 
 // The tiles of the pixels [first, end) of the plane.
 void Conv::flat(Value n, Value group, Value first, Value end, Value from, Value to, Value low, Value high, const TileShape &shape) {
   StripTile inside{shape.rows, false, llvm::BitVector(shape.rows * w.kw), w.kw};
-  RaggedTile ragged(c, w, shape.rows, x[2], x[3], down, across);
+  RaggedTile ragged(c, w, shape.rows, x[2], x[3], down, across, inner * 4, tables());
   ragged.setScratch();
   c.loop(first, end, c.n(shape.rows), [&](Value pixel) {
     Value row = c.div(pixel, y[3]), column = c.rem(pixel, y[3]), count = c.sub(end, pixel);
@@ -355,7 +361,7 @@ void Conv::flat(Value n, Value group, Value first, Value end, Value from, Value 
     c.when(
         ragged.regular(column, y[3]), [&] { tiles(&inside); },
         [&] {
-          ragged.fill(row, column, y[3], count);
+          ragged.fill(imageOf(n, group), row, column, y[3], count);
           tiles(nullptr);
         });
   });
