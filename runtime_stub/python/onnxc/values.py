@@ -2,6 +2,7 @@
 import array as compact
 import ctypes
 import functools
+import math
 import struct
 import sys
 
@@ -128,13 +129,21 @@ def new_array(shape, dtype):
 LARGE = 1 << 14  # bytes from which on a fresh array's pages may cost more than looking for an array that is free again
 
 
+def _aligned(shape, dtype):
+    """An array that begins with a line of the cache, as a part of a larger one: vectors that cross lines take twice as long to store."""
+    size = math.prod(shape) * dtype.itemsize
+    memory = new_array(size + 63, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + size].view(dtype).reshape(shape)
+
+
 def _holders(lent, index):
-    """How many hold an array of a list; its views do. What interpreters count besides them differs, so nothing else may count for _ALONE."""
-    memory = lent[index]
+    """How many hold the memory of an array of a list; its views do. What interpreters count besides them differs, so nothing else may count for _ALONE."""
+    memory = lent[index].base
     return sys.getrefcount(memory)
 
 
-_ALONE = min(_holders([np.empty(0)], 0), 3)  # the list, the name, the argument; a tracer at work would count as well
+_ALONE = min(_holders([_aligned((1,), np.dtype(np.uint8))], 0), 3)  # the array, the name, the argument; a tracer at work would count as well
 _COUNTS = getattr(sys, "_is_gil_enabled", lambda: True)()  # without the lock a count may be an old one
 
 
@@ -143,7 +152,7 @@ def lend(lent, shape, dtype):
     for index in range(len(lent)):
         if _holders(lent, index) == _ALONE and lent[index].shape == shape:
             return lent[index].view()
-    memory = new_array(shape, dtype)
+    memory = _aligned(shape, dtype)
     if _COUNTS:
         lent[:] = [memory, *(other for other in lent[:1] if other.shape == shape)]  # two: a caller may hold one result while it asks for the next
     return memory.view()
