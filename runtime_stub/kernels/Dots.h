@@ -20,6 +20,7 @@ constexpr int32_t kDotBits = 128;  // of a level's vectors, from which on functi
 #else
 #define ONNXC_DOTS __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
 #define ONNXC_VBMI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi")))
+#define ONNXC_PERMUTED_DOTS __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vnni")))
 constexpr int32_t kDotBits = 512;
 #endif
 

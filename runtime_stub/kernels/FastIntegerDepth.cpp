@@ -47,6 +47,55 @@ __attribute__((always_inline)) inline void depthRow(const Taps &t, const uint8_t
 }
 
 #if !defined(__aarch64__)
+// Where a filter's weights are bytes, four neighbouring taps of a row are one instruction: lane c of a vector has channel c of four pixels.
+constexpr int64_t kMostFours = 32;  // vectors of weights
+
+// Whether there are such weights of a filter whose neighbouring taps read neighbouring pixels; `to`: [row][fours of a row][16] of four
+// bytes.
+__attribute__((always_inline)) inline bool packFours(const Taps &t, v16u *to) {
+  int64_t rows = t.kernel[0], columns = t.kernel[1], fours = (columns + 3) / 4;
+  if (rows * fours > kMostFours || (columns > 1 && t.offsets[1] != kLanes))
+    return false;
+  Sums16 lost = {};
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t four = 0; four < fours; ++four) {
+      v16u bytes = {};
+      for (int64_t k = 0; k < minOf<int64_t>(4, columns - four * 4); ++k) {
+        Sums16 w = __builtin_convertvector(*(const Half16 *)(t.weights + (row * columns + four * 4 + k) * kLanes), Sums16);
+        lost |= w ^ (w << 24 >> 24);
+        bytes |= (v16u(w) & 255u) << uint32_t(8 * k);
+      }
+      to[row * fours + four] = bytes;
+    }
+  return __builtin_reduce_or(lost) == 0;
+}
+
+ONNXC_PERMUTED_DOTS __attribute__((noinline)) void depthFours(const Taps &t, const v16u *weights, const uint8_t *image, int64_t width,
+                                                              int32_t *c) {
+  bytes64 order;
+  for (int i = 0; i < 64; ++i)
+    order[i] = char(i % 4 * kLanes + i / 4);
+  int64_t columns = t.kernel[1], fours = (columns + 3) / 4;
+  for (int64_t x = 0; x < width; x += kWide, image += kWide * t.step, c += kWide * kLanes) {
+    q16 acc[kWide] = {};
+    for (int64_t row = 0; row < t.kernel[0]; ++row)
+      for (int64_t four = 0; four < fours; ++four) {
+        const uint8_t *at = image + t.offsets[row * columns] + four * 4 * kLanes;
+        bytes64 w;
+        memcpy(&w, weights + row * fours + four, 64);
+#pragma clang loop unroll(full)
+        for (int i = 0; i < kWide; ++i) {
+          bytes64 pixels;
+          memcpy(&pixels, at + i * t.step, 64);
+          acc[i] = ONNXC_DOT64(acc[i], (bytes64)__builtin_ia32_permvarqi512(pixels, order), w);
+        }
+      }
+#pragma clang loop unroll(full)
+    for (int i = 0; i < kWide; ++i)
+      memcpy(c + i * kLanes, &acc[i], 64);
+  }
+}
+
 ONNXC_DOTS __attribute__((noinline)) void depthDots(const Taps &t, const uint8_t *image, int64_t width, int32_t *c) {
   depthRow<kWide>(t, image, width, c);
 }
@@ -82,8 +131,18 @@ void copyStrip(const IntegerConv &p, const uint8_t *block, int64_t from, int64_t
 
 // Output rows [first, last) of a block; `image`: the strip that they need.
 void depthRows(const IntegerConv &p, const Taps &t, const uint8_t *image, int64_t block, int64_t first, int64_t last, int32_t *c, void *y) {
+#if !defined(__aarch64__)
+  v16u fours[kMostFours];
+  bool packed = onnxc_vector_bits >= kDotBits && p.dots && p.permute && packFours(t, fours);
+#endif
   for (int64_t oy = first; oy < last; ++oy) {
-    depthSums(p.dots, t, image + (oy - first) * p.strides[0] * p.row, p.outWidth, c);
+    const uint8_t *from = image + (oy - first) * p.strides[0] * p.row;
+#if !defined(__aarch64__)
+    if (onnxc_vector_bits >= kDotBits && packed)
+      depthFours(t, fours, from, p.outWidth, c);
+    else
+#endif
+      depthSums(p.dots, t, from, p.outWidth, c);
     p.finishRow(c, kLanes, p.outWidth, block, y, (block * p.outHeight + oy) * p.outWidth * kLanes);
   }
   finishTable(p, block, first * p.outWidth, (last - first) * p.outWidth, y);
@@ -104,7 +163,8 @@ int32_t depthwiseConv(const Args *a, const IntegerConv &given) {
     offsets[i] = i / p.kernel[1] * p.dilations[0] * p.row + i % p.kernel[1] * p.dilations[1] * kLanes;
   Taps t{nullptr, offsets, {p.kernel[0], p.kernel[1]}, p.strides[1] * kLanes};
   int64_t reach = (p.kernel[0] - 1) * p.dilations[0] + 1, columns = (p.outWidth + kWide - 1) / kWide * kWide;
-  int64_t strip = (((kStrip - 1) * p.strides[0] + reach) * p.row + kWide * t.step + 63) & -64;
+  constexpr int64_t beyond = 4 * kLanes;  // what vectors of four pixels read more
+  int64_t strip = (((kStrip - 1) * p.strides[0] + reach) * p.row + kWide * t.step + beyond + 63) & -64;
   const uint8_t *x = in<uint8_t>(a, 0);
   char *y = out<char>(a, 0);
   int64_t outPlane = p.outHeight * p.outWidth * kLanes, work = kStrip * p.outWidth * taps * 2;
