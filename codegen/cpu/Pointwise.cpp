@@ -177,13 +177,9 @@ Value celu(const Site &s) {
   Num x = s.num(0), falling = minSecond(x.of(0), x / -alpha), below = expm1Negative(falling) * exp(-falling) * -alpha;
   return select(less(x, x.of(0)), below, x).v;
 }
-// Of two tensors without subnormal numbers, as of small activations and a gate: what a convolution reads of them would take Intel's
-// processors 100 cycles for each product.
 Value product(const Site &s) {
   Value v = times(s, s.operands[0], s.operands[1]);
-  if (!s.element.isF32() || s.op->getOperand(0) == s.op->getOperand(1))
-    return v;
-  return withoutSubnormals({&s.c, v}).v;
+  return s.op->hasAttr(onnx::kFlushAttr) && s.element.isF32() ? withoutSubnormals({&s.c, v}).v : v;
 }
 Value swish(const Site &s) {
   double alpha = s.attr("alpha");

@@ -17,9 +17,9 @@ public:
         down(down) {}
   void setScratch();
 
-  // Whether the tile that begins at `row`, `column` lies in one row and has its taps between the ends of the input's rows.
+  // Whether the tile that begins at `column` lies in one row and has its taps between the ends of the input's rows.
   mlir::Value regular(mlir::Value column, mlir::Value outWidth) const;
-  // Fills the table for the first `count` pixels from `row`, `column` on, row by row.
+  // Fills the table of the images from `image` on for the first `count` pixels from `row`, `column` on, row by row.
   void fill(mlir::Value image, mlir::Value row, mlir::Value column, mlir::Value outWidth, mlir::Value count);
   // Calls `body` with each tap in the table: its number, and where each pixel begins in plane `number`, at `plane`; zeros for padding.
   Code::Values forTaps(mlir::Value plane, mlir::Value number, mlir::ValueRange start,

@@ -54,6 +54,8 @@ std::optional<llvm::ArrayRef<int64_t>> optionalInts(mlir::Operation *op, llvm::S
 
 // On a contraction whose sums are integers that f32 holds: algorithms that round on the way must not compute it.
 inline constexpr llvm::StringLiteral kExactAttr = "onnxc.exact";
+// On a Mul of blocked activations: what would be subnormal is zero.
+inline constexpr llvm::StringLiteral kFlushAttr = "onnxc.flush";
 
 // On the end of a loop's body: the sizes that the model declares for its results. Of no use but where no iteration computes them.
 inline constexpr llvm::StringLiteral kDeclaredAttr = "onnx.declared";

@@ -3,6 +3,7 @@
 //
 // blocked value  [N, ceil(C/16), H, W, 16] beside the op's own value [N, C, H, W] (or [N, C, W], with H = 1)
 #include "dialects/kernel/Families.h"
+#include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/GraphBuilder.h"
 #include "passes/graph/Weights.h"
@@ -253,9 +254,10 @@ bool Blocker::toBlocks(Operation *op) {
   return true;
 }
 
-// Whether all channels of `result` have one of `v` in common: a mask of pixels.
+// Whether all channels of `result` have one of `v` in common: a mask of pixels. It may be infinite, which lanes past the last channel would
+// not survive.
 static bool isMask(Value v, Value result) {
-  return isImage(v) && rankedType(v).getRank() == rankedType(result).getRank() && channelsOf(v) == 1 && channelsOf(result) != 1;
+  return isImage(v) && rankedType(v).getRank() == rankedType(result).getRank() && channelsOf(v) == 1 && fillsLanes(result);
 }
 
 // Whether an operand of a pointwise op with the image `result` has a blocked form: an image of the same channels or of one, or an f32
@@ -294,6 +296,9 @@ bool Blocker::pointwise(Operation *op) {
   auto operands = llvm::map_to_vector(op->getOperands(), [&](Value v) { return isTable(v) ? v : operand(v, result); });
   Operation *copy = b.clone(*op);
   copy->setOperands(operands);
+  // What small activations make with a gate is subnormal: a convolution would take Intel's processors 100 cycles for each product of it.
+  if (isa<onnx::MulOp>(op) && !onnx::constantValue(op->getOperand(0)) && !onnx::constantValue(op->getOperand(1)))
+    copy->setAttr(onnx::kFlushAttr, b.getUnitAttr());
   copy->getResult(0).setType(onnx::blockedType(rankedType(result)));
   done(op, copy->getResult(0));
   return true;

@@ -38,6 +38,12 @@ static bool isNarrow(const BlockedConv &c, int64_t width, bool blocked) {
   return blocked ? channels <= mostChannels && sum >= 2 * longSum : oneAxis || channels <= 2 * kLanes;
 }
 
+// Whether a plain image is converted to blocks for few results: many products of channels that leave few lanes empty.
+static bool paysForBlocks(const BlockedConv &c) {
+  return c.kernel[0] >= 3 && c.kernel[1] >= 3 && c.channels >= 2 * kLanes &&
+         4 * c.channels >= 3 * int64_t(llvm::alignTo(c.channels, kLanes));
+}
+
 // A convolution of stride 1 to few results as the transposed one that it is too.
 static std::optional<BlockedTransposed> fewResults(const BlockedConv &c, Value filters) {
   if (!c.constant || c.group != 1 || c.outputs > kFewResults || !areOnes(c.strides) || !areOnes(c.dilations))
@@ -72,7 +78,7 @@ bool Blocker::conv(Operation *op) {
   auto c = isImage(x) ? blockedConv(op) : std::nullopt;
   if (!c)
     return false;
-  if (auto few = blocked.count(x) || c->channels >= kLanes ? fewResults(*c, op->getOperand(1)) : std::nullopt) {
+  if (auto few = blocked.count(x) || paysForBlocks(*c) ? fewResults(*c, op->getOperand(1)) : std::nullopt) {
     narrowConv(op, *few);
     return true;
   }
@@ -214,11 +220,12 @@ void Blocker::reduceChannels(Operation *op) {
   replacePlain(op, onnx::SqueezeOp::create(b, op->getLoc(), op->getResult(0).getType(), v, GraphBuilder{b, op->getLoc()}.integers(gone)));
 }
 
-// The pool of all pixels of a blocked value; of sizes that the run gives a reduction.
+// The pool of all pixels of a blocked value; of many, whose sums lose digits one by one, or of sizes that the run gives a reduction.
 static Value poolOf(OpBuilder &b, Location loc, Value v, bool mean) {
+  constexpr int64_t many = 4096;
   ArrayRef<int64_t> s = rankedType(v).getShape();
   auto type = rankedType(v).clone({s[0], s[1], 1, 1, kLanes});
-  if (!ShapedType::isDynamic(s[2]) && !ShapedType::isDynamic(s[3]))
+  if (!ShapedType::isDynamic(s[2]) && !ShapedType::isDynamic(s[3]) && s[2] * s[3] < many)
     return onnx::PackedPoolOp::create(b, loc, type, v, b.getI64IntegerAttr(mean), b.getI64IntegerAttr(0), b.getI64IntegerAttr(0),
                                       b.getDenseI64ArrayAttr({s[2], s[3]}), b.getDenseI64ArrayAttr({1, 1}),
                                       b.getDenseI64ArrayAttr({0, 0, 0, 0}), b.getDenseI64ArrayAttr({1, 1}));

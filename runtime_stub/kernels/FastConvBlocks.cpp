@@ -26,7 +26,8 @@ struct Narrow {
   float *out;
   int64_t images, blocks, ih, iw, oh, ow;
   int64_t kh, kw, sh, sw, top, left;
-  int64_t outputs;
+  int64_t outputs, channels;
+  uint32_t lanes[kLanes];  // of the last block: ones for channels
 
   Phase down(int64_t i) const { return Phase(i, kh, sh, top, oh); }
   Phase right(int64_t j) const { return Phase(j, kw, sw, left, ow); }
@@ -37,7 +38,20 @@ struct Taps {
   const float *from, *weights;
   int64_t row, block, weightStep;  // floats from one to the next, and of the weights from one block to the next
   int64_t kh, blocks, kw;
+  const uint32_t *lanes;  // of the last block: ones for channels; null where it has no other lanes
 };
+
+typedef uint32_t v8u __attribute__((ext_vector_type(8), aligned(4)));
+ONNXC_INLINE v16 kept(v16 v, const uint32_t *lanes) { return __builtin_bit_cast(v16, __builtin_bit_cast(v16u, v) & *(const v16u *)lanes); }
+ONNXC_INLINE v8 kept(v8 v, const uint32_t *lanes) { return __builtin_bit_cast(v8, __builtin_bit_cast(v8u, v) & *(const v8u *)lanes); }
+
+// At any address: a type that is deduced forgets that it need not be aligned.
+template <class V>
+ONNXC_INLINE V load(const float *from) {
+  V v;
+  memcpy(&v, from, sizeof(V));
+  return v;
+}
 
 // Lanes of a and b in groups of `Each`, every other one added to the one behind it: those of a are followed by those of b.
 template <int Each>
@@ -96,20 +110,27 @@ ONNXC_INLINE void tile(const Taps &t, const float *bias, float *to, int64_t step
   constexpr int kParts = kLanes * sizeof(float) / sizeof(V), kPart = kLanes / kParts;
   V acc[Outputs][Pixels] = {};
   const float *weights = t.weights;
-  for (int64_t y = 0; y < t.kh; ++y)
-    for (int64_t b = 0; b < t.blocks; ++b, weights += t.weightStep) {
-      const float *from = t.from + y * t.row + b * t.block, *w = weights;
-      for (int64_t x = 0; x < t.kw; ++x, from += kLanes, w += Outputs * kLanes)
-        unroll<0, kParts>([&](auto part) {
-          V columns[Outputs];
-          unroll<0, Outputs>([&](auto o) { columns[o.value] = *(const V *)(w + o.value * kLanes + part.value * kPart); });
-          unroll<0, Pixels>([&](auto i) {
-            V v = *(const V *)(from + i.value * kLanes + part.value * kPart);
-            unroll<0, Outputs>(
-                [&](auto o) { acc[o.value][i.value] = __builtin_elementwise_fma(v, columns[o.value], acc[o.value][i.value]); });
-          });
+  auto add = [&](const float *from, const auto &lanes) {
+    const float *w = weights;
+    for (int64_t x = 0; x < t.kw; ++x, from += kLanes, w += Outputs * kLanes)
+      unroll<0, kParts>([&](auto part) {
+        V columns[Outputs];
+        unroll<0, Outputs>([&](auto o) { columns[o.value] = load<V>(w + o.value * kLanes + part.value * kPart); });
+        unroll<0, Pixels>([&](auto i) {
+          V v = lanes(load<V>(from + i.value * kLanes + part.value * kPart), part.value * kPart);
+          unroll<0, Outputs>(
+              [&](auto o) { acc[o.value][i.value] = __builtin_elementwise_fma(v, columns[o.value], acc[o.value][i.value]); });
         });
-    }
+      });
+    weights += t.weightStep;
+  };
+  for (int64_t y = 0; y < t.kh; ++y) {
+    const float *from = t.from + y * t.row;
+    for (int64_t b = 0; b < t.blocks - (t.lanes != nullptr); ++b, from += t.block)
+      add(from, [](V v, int64_t) { return v; });
+    if (t.lanes)
+      add(from, [&](V v, int64_t at) { return kept(v, t.lanes + at); });
+  }
   unroll<0, Outputs>(
       [&](auto o) { storeSums(sumsOf<Pixels>(acc[o.value]) + v16(bias ? bias[o.value] : 0.0f), to + o.value * step, Index<Pixels>()); });
 }
@@ -119,29 +140,31 @@ template <class V, int Outputs>
 ONNXC_INLINE void pixel(const Taps &t, const float *bias, float *to, int64_t step) {
   constexpr int kParts = kLanes * sizeof(float) / sizeof(V), kPart = kLanes / kParts, kChains = Outputs > 2 ? 2 : 4;
   V acc[Outputs][kChains] = {};
-  int64_t y = 0, b = 0;
-  auto add = [&](auto chains) {
-    const float *from[chains.value], *w = t.weights + (y * t.blocks + b) * t.weightStep;
-    unroll<0, chains.value>([&](auto i) {
-      from[i.value] = t.from + y * t.row + b * t.block;
-      if (++b == t.blocks)
-        b = 0, ++y;
-    });
-    for (int64_t x = 0; x < t.kw; ++x, w += Outputs * kLanes)
+  const float *row = t.from, *weights = t.weights;
+  auto add = [&](auto chains, const float *from, const auto &lanes) {
+    const float *w = weights;
+    for (int64_t x = 0; x < t.kw; ++x, from += kLanes, w += Outputs * kLanes)
       unroll<0, kParts * chains.value>([&](auto k) {
         constexpr int i = k.value % chains.value, part = k.value / chains.value * kPart;
-        V v = *(const V *)(from[i] + x * kLanes + part);
+        V v = lanes(load<V>(from + i * t.block + part), part);
         unroll<0, Outputs>([&](auto o) {
-          V column = *(const V *)(w + i * t.weightStep + o.value * kLanes + part);
+          V column = load<V>(w + i * t.weightStep + o.value * kLanes + part);
           acc[o.value][i] = __builtin_elementwise_fma(v, column, acc[o.value][i]);
         });
       });
+    weights += chains.value * t.weightStep;
   };
-  int64_t left = t.kh * t.blocks;
-  for (; left >= kChains; left -= kChains)
-    add(Index<kChains>());
-  for (; left > 0; --left)
-    add(Index<1>());
+  auto all = [](V v, int64_t) { return v; };
+  for (int64_t y = 0; y < t.kh; ++y, row += t.row) {
+    const float *from = row;
+    int64_t left = t.blocks - (t.lanes != nullptr);
+    for (; left >= kChains; left -= kChains, from += kChains * t.block)
+      add(Index<kChains>(), from, all);
+    for (; left > 0; --left, from += t.block)
+      add(Index<1>(), from, all);
+    if (t.lanes)
+      add(Index<1>(), from, [&](V v, int64_t at) { return kept(v, t.lanes + at); });
+  }
   unroll<0, Outputs>([&](auto o) {
     V sum[1] = {acc[o.value][0]};
     unroll<1, kChains>([&](auto i) { sum[0] += acc[o.value][i.value]; });
@@ -175,7 +198,8 @@ void phaseRow(const Narrow &c, const Phase &down, const Phase &right, const floa
          weightStep,
          high - low,
          c.blocks,
-         right.taps};
+         right.taps,
+         c.channels % kLanes ? c.lanes : nullptr};
   int64_t inside = minOf(end, maxOf(begin, right.pad)), outside = maxOf(inside, minOf(end, c.iw + right.pad - right.taps + 1));
   auto alone = [&](int64_t at, int64_t last) {
     for (; at < last; ++at) {
@@ -228,28 +252,34 @@ void units(const Narrow &c, int64_t across, int64_t begin, int64_t end) {
   }
 }
 
-int32_t convBlocks(const onnxc_args *a) {  // attributes: kernel_shape, strides, crops
+int32_t convBlocks(const onnxc_args *a) {  // attributes: channels, kernel_shape, strides, crops
   const onnxc_tensor &x = a->in[0], &w = a->in[1], &out = a->out[0];
   ONNXC_CHECK(x.rank == 5 && x.dims[4] == kLanes && (out.rank == 3 || out.rank == 4), ONNXC_K_SHAPE);
   auto ints = [&](int i) { return static_cast<const int64_t *>(a->attr[i].p); };
-  const int64_t *kernel = ints(0), *strides = ints(1), *crops = ints(2);
-  const Narrow c{data<float>(x),
-                 data<float>(w),
-                 hasInput(a, 2) ? data<float>(a->in[2]) : nullptr,
-                 mutableData<float>(out),
-                 x.dims[0],
-                 x.dims[1],
-                 x.dims[2],
-                 x.dims[3],
-                 out.rank == 3 ? 1 : out.dims[2],
-                 out.dims[out.rank - 1],
-                 kernel[0],
-                 kernel[1],
-                 strides[0],
-                 strides[1],
-                 crops[0],
-                 crops[1],
-                 out.dims[1]};
+  const int64_t *kernel = ints(1), *strides = ints(2), *crops = ints(3);
+  Narrow given{data<float>(x),
+               data<float>(w),
+               hasInput(a, 2) ? data<float>(a->in[2]) : nullptr,
+               mutableData<float>(out),
+               x.dims[0],
+               x.dims[1],
+               x.dims[2],
+               x.dims[3],
+               out.rank == 3 ? 1 : out.dims[2],
+               out.dims[out.rank - 1],
+               kernel[0],
+               kernel[1],
+               strides[0],
+               strides[1],
+               crops[0],
+               crops[1],
+               out.dims[1],
+               a->attr[0].i,
+               {}};
+  for (int64_t i = 0; i < kLanes; ++i)
+    given.lanes[i] = i < given.channels % kLanes ? ~0u : 0;
+  const Narrow c = given;
+  ONNXC_CHECK(c.blocks == (c.channels + kLanes - 1) / kLanes, ONNXC_K_SHAPE);
   ONNXC_CHECK(out.dims[0] == c.images && onnxc_count(w) == c.kh * c.kw * c.blocks * c.outputs * kLanes, ONNXC_K_SHAPE);
   if (onnxc_count(out) == 0)
     return ONNXC_K_OK;

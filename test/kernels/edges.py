@@ -54,6 +54,17 @@ case("empty_adapter", """e = Constant <value = float {1.0}> ()  s = Constant <va
     p = MatMul (x, a)  q = MatMul (p, b)  y = Add (q, x)  u = MatMul (r, b)  z = Add (u, x)  v = MatMul (x, p)""", [np.eye(4, dtype=F32)] * 2 + [np.zeros((4, 0), F32)],
      "float[] y, float[] z, float[] v", x=np.eye(4, dtype=F32), r=np.zeros((4, 0), F32))
 
+# Few results of blocks that lie in the caller's memory, which may begin anywhere; of channels that were infinite beside lanes that are none.
+for _shift in (1, 2, 4):
+    case(f"narrow_output_{_shift}", "t = Conv (x, v)  u = Relu (t)  y = Conv (u, w)", [np.full((1, 64, 1, 1), 128, F32), np.full((1, 1, 1, 1), 8192, F32)], "float[] u, float[] y",
+         x=np.ones((1, 64 * _shift, 1, 1), F32), v=np.full((64, 64 * _shift, 1, 1), 2 / _shift, F32), w=np.ones((1, 64, 1, 1), F32))
+for _channels in (20, 24, 40):
+    case(f"narrow_infinite_{_channels}", "low = Constant <value = float {0.0}> ()  high = Constant <value = float {6.0}> ()  w = Constant <value = float {1.0}> ()  s = Shape (z)  f = Expand (w, s)"
+         "  t = Conv (x, v)  u = Clip (t, low, high)  y = Conv (u, f)", np.full((1, 2, 1, 3), 6 * _channels, F32), "float[] y", x=np.full((1, 16, 1, 3), np.inf, F32),
+         v=np.ones((_channels, 16, 1, 1), F32), z=np.ones((2, _channels, 1, 1), F32))
+    case(f"infinite_mask_{_channels}", "high = Constant <value = float {6.0}> ()  t = Conv (x, v)  m = Mul (t, k)  u = Min (m, high)  y = Conv (u, w)", np.full((1, 5, 1, 3), 6 * _channels, F32), "float[] y",
+         x=np.ones((1, 16, 1, 3), F32), v=np.ones((_channels, 16, 1, 1), F32), k=np.full((1, 1, 1, 3), np.inf, F32), w=np.ones((5, _channels, 1, 1), F32))
+
 # Rows as wide as their images, of images without rows, and none of them.
 case("empty_whole_rows", "y = Conv <pads = [2, 0, 2, 0]> (x, w)", np.zeros((1, 8, 3, 1), F32), x=np.zeros((1, 3, 0, 5), F32), w=np.ones((8, 3, 2, 5), F32))
 case("empty_whole_rows_batch", "y = Conv (x, w)", np.zeros((0, 8, 6, 1), F32), x=np.zeros((0, 3, 7, 5), F32), w=np.ones((8, 3, 2, 5), F32))
