@@ -1,4 +1,5 @@
 // BlockWindows.cpp: convolutions, pools, resizes and borders on blocks. Part of the block-channels pass (Blocker.h).
+#include "dialects/kernel/Families.h"
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Reduce.h"
@@ -181,18 +182,6 @@ bool Blocker::resize(Operation *op) {
   return true;
 }
 
-// The axes of a reduction of an image, ascending; none where they are not known.
-static SmallVector<int64_t> reducedAxes(Operation *op) {
-  ElementsAttr given = op->getNumOperands() > 1 && op->getOperand(1) ? onnx::constantValue(op->getOperand(1)) : ElementsAttr();
-  auto list = given ? onnx::integerElements(given) : std::nullopt;
-  if (!list)
-    return {};
-  int64_t rank = rankedType(op->getOperand(0)).getRank();
-  auto axes = llvm::map_to_vector(*list, [&](int64_t axis) { return axis < 0 ? axis + rank : axis; });
-  llvm::sort(axes);
-  return axes;
-}
-
 // `op`, a reduction, over one axis or some of another value.
 static Value reducedOver(OpBuilder &b, Operation *op, Value v, ArrayRef<int64_t> axes) {
   SmallVector<int64_t> shape(rankedType(v).getShape());
@@ -239,12 +228,13 @@ bool Blocker::reduce(Operation *op) {
   if (!isImage(x) || !isSingle(x) || !blocked.count(x))
     return false;
   bool global = isa<onnx::GlobalAveragePoolOp, onnx::GlobalMaxPoolOp>(op), fills = channelsOf(x) % kLanes == 0;
-  auto axes = global ? SmallVector<int64_t>() : reducedAxes(op);
-  if (fills && axes == ArrayRef<int64_t>{1}) {
+  std::optional<RowAxes> axes = rowAxes(op);
+  auto areFrom = [&](int64_t begin, int64_t end) { return axes && axes->begin == begin && axes->end == end; };
+  if (fills && areFrom(1, 2)) {
     reduceChannels(op);
     return true;
   }
-  bool pixels = global || llvm::equal(axes, llvm::seq<int64_t>(2, rankedType(x).getRank()));
+  bool pixels = global || areFrom(2, rankedType(x).getRank());
   if (!pixels || (!fills && isa<onnx::ReduceL2Op>(op)))  // squares of what other lanes hold may be infinite
     return false;
   Location loc = op->getLoc();
