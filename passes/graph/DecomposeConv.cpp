@@ -3,7 +3,6 @@
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Blocked.h"
-#include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/DecomposeConv.h"

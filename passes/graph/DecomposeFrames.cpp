@@ -109,29 +109,35 @@ static std::optional<Frames> framesOf(onnx::ConvOp op) {
 }
 
 // [batch * frames, channels, height, width]; of a batch of one a view of its frames.
-static Value framesAsImages(const Frames &f, Value x, GraphBuilder g) {
-  Value v = g.transpose(x, {0, 2, 1, 3, 4});
-  int64_t images = f.x.getDimSize(0) == 1 ? f.x.getDimSize(2) : -1;
-  return g.reshape(v, {images, f.channels, f.x.getDimSize(3), f.x.getDimSize(4)});
+static Value framesAsImages(Value x, GraphBuilder g) {
+  ArrayRef<int64_t> s = rankedType(x).getShape();
+  return g.reshape(g.transpose(x, {0, 2, 1, 3, 4}), {s[0] == 1 ? s[2] : -1, s[1], s[3], s[4]});
 }
 
-// The frames that each tap along the depth reads, those of the first one from `first` on, [batch * count, channels, height, width].
-static SmallVector<Value> tapFrames(const Frames &f, Value x, GraphBuilder g, int64_t first = 0) {
-  bool one = f.x.getDimSize(0) == 1;
+namespace {
+struct DepthTaps {  // of a filter along the depth; `first`: the frame that the first tap reads first, behind those of zeros
+  int64_t taps, count, stride, dilation, padBegin, padEnd, first;
+};
+}  // namespace
+
+// The frames that each tap reads, [batch * count, channels, height, width].
+static SmallVector<Value> tapFrames(Value x, const DepthTaps &depth, GraphBuilder g) {
+  auto type = rankedType(x);
+  bool one = type.getDimSize(0) == 1;
   int64_t axis = one ? 0 : 1;
-  Value v = one ? framesAsImages(f, x, g) : g.transpose(x, {0, 2, 1, 3, 4});
-  if (f.pads[0] || f.pads[3]) {
+  Value v = one ? framesAsImages(x, g) : g.transpose(x, {0, 2, 1, 3, 4});
+  if (depth.padBegin || depth.padEnd) {
     SmallVector<int64_t> shape(rankedType(v).getShape()), pads(2 * shape.size(), 0);
-    shape[axis] += f.pads[0] + f.pads[3];
-    pads[axis] = f.pads[0], pads[shape.size() + axis] = f.pads[3];
-    v = onnx::PadOp::create(g.b, g.loc, f.x.clone(shape), v, g.integers(pads), Value(), Value(), "constant");
+    shape[axis] += depth.padBegin + depth.padEnd;
+    pads[axis] = depth.padBegin, pads[shape.size() + axis] = depth.padEnd;
+    v = onnx::PadOp::create(g.b, g.loc, type.clone(shape), v, g.integers(pads), Value(), Value(), "constant");
   }
   SmallVector<Value> taps;
-  for (int64_t d = 0; d < f.depth; ++d) {
-    int64_t start = first + d * f.dilations[0], end = start + (f.count - 1) * f.strides[0] + 1;
-    bool whole = start == 0 && end == rankedType(v).getDimSize(axis) && f.strides[0] == 1;
-    Value tap = whole ? v : g.slice(v, axis, start, end, f.strides[0]);
-    taps.push_back(one ? tap : g.reshape(tap, {-1, f.channels, f.x.getDimSize(3), f.x.getDimSize(4)}));
+  for (int64_t d = 0; d < depth.taps; ++d) {
+    int64_t start = depth.first + d * depth.dilation, end = start + (depth.count - 1) * depth.stride + 1;
+    bool whole = start == 0 && end == rankedType(v).getDimSize(axis) && depth.stride == 1;
+    Value tap = whole ? v : g.slice(v, axis, start, end, depth.stride);
+    taps.push_back(one ? tap : g.reshape(tap, {-1, type.getDimSize(1), type.getDimSize(3), type.getDimSize(4)}));
   }
   return taps;
 }
@@ -150,7 +156,8 @@ std::vector<float> tapsBeforeChannels(const std::vector<float> &weights, int64_t
 // All taps at once, joined along the channels: of few of them, which leave less of a block's lanes empty so.
 static Value joinedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
   std::vector<float> images = tapsBeforeChannels(f.weights, f.outputs, f.channels, f.depth, f.area, f.channels);
-  Value v = g.concat(tapFrames(f, op.getX(), g), 1),
+  DepthTaps depth{f.depth, f.count, f.strides[0], f.dilations[0], f.pads[0], f.pads[3], 0};
+  Value v = g.concat(tapFrames(op.getX(), depth, g), 1),
         filters = g.floats({f.outputs, f.depth * f.channels, f.w.getDimSize(3), f.w.getDimSize(4)}, images);
   auto type = f.x.clone({rankedType(v).getDimSize(0), f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)});
   auto conv = onnx::ConvOp::create(g.b, op.getLoc(), type, v, filters, op.getB(), g.b.getStringAttr("NOTSET"),
@@ -168,7 +175,7 @@ static bool readsFrames(const Frames &f) {
 }
 
 static Value frameConv(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
-  Value v = framesAsImages(f, op.getX(), g);
+  Value v = framesAsImages(op.getX(), g);
   int64_t images = rankedType(v).getDimSize(0), frames = f.x.getDimSize(2);
   onnx::FrameAxis axis{frames, f.depth, f.strides[0], f.dilations[0], f.pads[0], f.pads[3]};
   auto type =
@@ -223,9 +230,9 @@ static Value phaseImages(const TransposedFrames &t, onnx::ConvTransposeOp op, Gr
                          int64_t pad, int64_t count) {
   int64_t channels = t.t.channels, phases = end - begin, outputs = t.t.outputs, last = count - 1 + taps - 1 - pad;
   const TransposedAxis &depth = t.depth(), &down = t.t.axes[1], &right = t.t.axes[2];
-  Frames f{t.x, {}, t.y, {1, 1, 1}, {1, 1, 1}, {}, channels, outputs, taps, 0, count, {}, false};
-  f.pads = {std::max<int64_t>(pad, 0), 0, 0, std::max<int64_t>(last + 1 - t.x.getDimSize(2), 0), 0, 0};
-  Value v = g.concat(tapFrames(f, op.getX(), g, std::max<int64_t>(-pad, 0)), 1);
+  DepthTaps read{
+      taps, count, 1, 1, std::max<int64_t>(pad, 0), std::max<int64_t>(last + 1 - t.x.getDimSize(2), 0), std::max<int64_t>(-pad, 0)};
+  Value v = g.concat(tapFrames(op.getX(), read, g), 1);
   int64_t area = down.kernel * right.kernel;
   std::vector<float> weights(taps * channels * phases * outputs * area), bias;
   for (int64_t tap = 0; tap < taps; ++tap)

@@ -232,13 +232,16 @@ void units(const Narrow &c, int64_t across, int64_t begin, int64_t end) {
     const float *weights = c.weights;
     for (int64_t i = 0; i < c.sh; ++i) {
       Phase down = c.down(i);
-      bool own = oy % c.sh == down.first;
+      if (oy % c.sh != down.first) {  // another phase's row
+        weights += down.taps * c.blocks * c.kw * Outputs * kLanes;
+        continue;
+      }
       for (int64_t j = 0; j < c.sw; ++j) {
         Phase right = c.right(j);
         int64_t last = minOf(first + kUnitColumns, right.count);
-        if (own && c.sw == 1)
+        if (c.sw == 1) {
           phaseRow<V, Outputs, Pixels>(c, down, right, weights, n, oy / c.sh, first, last, row, plane);
-        else if (own) {
+        } else {
           float sums[Outputs * kUnitColumns];
           phaseRow<V, Outputs, Pixels>(c, down, right, weights, n, oy / c.sh, first, last, sums - first, kUnitColumns);
           unroll<0, Outputs>([&](auto o) {
