@@ -122,6 +122,10 @@ static Num expParts(Num x, int halves) {
 }
 Num exp(Num x) { return expParts(x, 0); }
 
+Num expNegative(Num x) {
+  return select(less(x, x.of(-87)), x.of(0), expTimesPower(maxSecond(x.of(-87), x), 0));  // NaN stays
+}
+
 namespace {
 // x = mantissa * 2^exponent with the mantissa in [sqrt(1/2), sqrt(2)), for normal x > 0.
 struct Split {

@@ -54,6 +54,8 @@ Num roundEven(Num x);
 Num copySign(Num x, Num sign);
 
 Num exp(Num x);
+// Of f32 x <= 0: zero where it would be subnormal.
+Num expNegative(Num x);
 Num log(Num x);
 // log(1 + x) for x in [0, 1].
 Num log1p(Num x);

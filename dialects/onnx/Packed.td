@@ -42,12 +42,12 @@ def Onnx_PackedAttentionOp : Onnx_Op<"packed.Attention", [Pure, AttrSizedOperand
   let description = [{
     Logical axes: batch axes, query (key for K and V), width. `axesQ` says which axis of Q each is, and `atQ` where the other axes of Q stand
     (0 for those that are listed). A batch axis of K and V divides that of Q. `axesY`: the axis of Y that each logical axis is.
-    A score x becomes softcap tanh(x / softcap) where `softcap` > 0; where `keep` (bool) is not `keepIf`, `fill`; then `bias` is added. Query i stands at
+    A score x becomes softcap tanh(x / softcap) where `softcap` > 0; where `keep` (bool) is not `keepIf`, `fill`; then `bias` and `mask` are added. Query i stands at
     key i, with `atEnd` at key i + keys - queries: of the keys, those more than `before` or `after` places from it are masked where these are not
-    negative. The last axis of `keep` and `bias` broadcasts; with `masked` 1 keys past it are masked, with 2 it has to have all keys. NaN becomes 0 where `zero` is 1; rows
+    negative. The last axis of `keep`, `bias` and `mask` broadcasts; with `masked` 1 keys past it are masked, with 2 it has to have all keys. NaN becomes 0 where `zero` is 1; rows
     without any key are 0 where `zero` is not 0, else NaN.
   }];
-  let arguments = (ins AnyTensor:$Q, AnyTensor:$K, AnyTensor:$V, OptTensor:$keep, OptTensor:$bias, DenseI64ArrayAttr:$axesQ,
+  let arguments = (ins AnyTensor:$Q, AnyTensor:$K, AnyTensor:$V, OptTensor:$keep, OptTensor:$bias, OptTensor:$mask, DenseI64ArrayAttr:$axesQ,
                      DenseI64ArrayAttr:$atQ, DenseI64ArrayAttr:$axesK, DenseI64ArrayAttr:$atK, DenseI64ArrayAttr:$axesV,
                      DenseI64ArrayAttr:$atV, DenseI64ArrayAttr:$axesY, Float<"1">:$scale, Float<"0">:$fill, Int<"1">:$keepIf,
                      Int<"0">:$zero, Float<"0">:$softcap, Int<"0">:$atEnd, Int<"-1">:$before, Int<"-1">:$after, Int<"0">:$masked);

@@ -3,6 +3,7 @@
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Tensor.h"
+#include "passes/graph/GraphBuilder.h"
 #include "passes/graph/Weights.h"
 
 using namespace mlir;
@@ -164,9 +165,7 @@ bool AttentionOperand::throughHeadsOfSplit(SymbolicShapes &shapes, Operation *op
   return true;
 }
 
-// The axes of `to` that each one of `from` is split into; null where `to` does more than split axes and add or drop axes of size 1.
-static std::optional<SmallVector<SmallVector<AffineExpr>>> factorsOf(SymbolicShapes &shapes, ArrayRef<AffineExpr> from,
-                                                                     ArrayRef<AffineExpr> to) {
+std::optional<SmallVector<SmallVector<AffineExpr>>> factorsOf(SymbolicShapes &shapes, ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to) {
   AffineExpr one = shapes.constant(1);
   SmallVector<SmallVector<AffineExpr>> factors(from.size());
   size_t next = 0;
@@ -181,20 +180,28 @@ static std::optional<SmallVector<SmallVector<AffineExpr>>> factorsOf(SymbolicSha
   return next == to.size() ? std::optional(std::move(factors)) : std::nullopt;
 }
 
-// A Reshape of `x`; null where its list of numbers cannot say it.
-static Value viewAs(SymbolicShapes &shapes, OpBuilder &b, Location loc, Value x, ArrayRef<AffineExpr> dims) {
+bool canReshape(ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to) {
+  auto isUnknown = [&](AffineExpr d) { return !SymbolicShapes::constantOf(d) && !llvm::is_contained(from, d); };
+  return llvm::count_if(to, isUnknown) <= 1 && llvm::none_of(to, [](AffineExpr d) { return SymbolicShapes::constantOf(d) == 0; });
+}
+
+Value viewAs(SymbolicShapes &shapes, OpBuilder &b, Location loc, Value x, ArrayRef<AffineExpr> dims) {
   ArrayRef<AffineExpr> from = shapes.dims(x);
+  if (!canReshape(from, dims))
+    return {};
+  GraphBuilder g{b, loc};
   SmallVector<int64_t> target;
+  SmallVector<Value> sizes;  // where the run has to tell more than one
   for (auto [i, d] : llvm::enumerate(dims)) {
     bool same = i < from.size() && from[i] == d;
     target.push_back(SymbolicShapes::constantOf(d).value_or(same ? 0 : -1));
-    if (target.back() == 0 && !same)
-      return {};
+    const int64_t axis = llvm::find(from, d) - from.begin();
+    sizes.push_back(target.back() != -1 || axis == int64_t(from.size())
+                        ? g.integers({target.back()})
+                        : onnx::ShapeOp::create(b, loc, RankedTensorType::get({1}, b.getI64Type()), x, b.getI64IntegerAttr(axis + 1),
+                                                b.getI64IntegerAttr(axis)));
   }
-  if (llvm::count(target, -1) > 1)
-    return {};
-  auto listType = RankedTensorType::get({int64_t(target.size())}, b.getI64Type());
-  Value list = onnx::ConstantOp::create(b, loc, DenseElementsAttr::get(listType, ArrayRef<int64_t>(target)));
+  Value list = llvm::count(target, -1) > 1 ? g.concat(sizes, 0) : g.integers(target);
   Value view = onnx::ReshapeOp::create(b, loc, SymbolicShapes::tensorType(dims, onnx::elementType(x)), x, list);
   shapes.setDims(view, dims);
   return view;
@@ -288,26 +295,38 @@ Value PackedAttention::create(OpBuilder &b, Location loc, Type type, ArrayRef<in
   auto ints = [&](ArrayRef<int64_t> list) { return b.getDenseI64ArrayAttr(list); };
   auto number = [&](double value) { return b.getF32FloatAttr(float(value)); };
   auto integer = [&](int64_t value) { return b.getI64IntegerAttr(value); };
-  return onnx::PackedAttentionOp::create(b, loc, type, q.base, k.base, v.base, keep, bias, ints(q.axes), ints(q.at), ints(k.axes),
+  return onnx::PackedAttentionOp::create(b, loc, type, q.base, k.base, v.base, keep, bias, mask, ints(q.axes), ints(q.at), ints(k.axes),
                                          ints(k.at), ints(v.axes), ints(v.at), ints(axes), number(scale), number(fill), integer(keepIf),
                                          integer(zero), number(softcap), integer(atEnd), integer(before), integer(after), integer(masked));
 }
 
-void PackedAttention::replace(SymbolicShapes &shapes, Value y) const {
-  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, q.axes.size()));
+void PackedAttention::replace(SymbolicShapes &shapes, Value y, ArrayRef<int64_t> groups) const {
+  const int64_t rank = shapes.dims(y).size();
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank)), axes(q.axes.size());
   Value last = y;
   if (y.hasOneUse())
     if (auto transpose = dyn_cast<onnx::TransposeOp>(*y.getUsers().begin()); transpose && transpose.getPerm())
-      if (ArrayRef<int64_t> perm = *transpose.getPerm(); perm.back() == int64_t(perm.size()) - 1) {
-        for (auto [j, logical] : llvm::enumerate(perm))
-          axes[logical] = j;
-        last = transpose.getTransposed();
-      }
+      if (ArrayRef<int64_t> perm = *transpose.getPerm(); perm.back() == rank - 1)
+        order.assign(perm), last = transpose.getTransposed();
+  SmallVector<int64_t> starts{0};  // the logical axes of each of y's
+  for (int64_t i = 0; i < rank; ++i)
+    starts.push_back(starts.back() + (groups.empty() ? 1 : groups[i]));
+  SmallVector<int64_t> places;  // the logical axis of each of the attention's
+  for (int64_t axis : order)
+    for (int64_t logical = starts[axis]; logical < starts[axis + 1]; ++logical) {
+      axes[logical] = places.size();
+      places.push_back(logical);
+    }
   OpBuilder b(last.getDefiningOp());
-  Value attention = create(b, y.getLoc(), last.getType(), axes);
-  SmallVector<AffineExpr> dims(shapes.dims(last));
+  SmallVector<AffineExpr> whole(shapes.dims(last)), dims = whole;
+  Type type = last.getType();
+  if (!groups.empty()) {
+    dims = llvm::map_to_vector(places, [&](int64_t i) { return i + 1 == starts.back() ? v.dim(shapes, i) : q.dim(shapes, i); });
+    type = SymbolicShapes::tensorType(dims, onnx::elementType(y));
+  }
+  Value attention = create(b, y.getLoc(), type, axes);
   shapes.setDims(attention, dims);
-  last.replaceAllUsesWith(attention);
+  last.replaceAllUsesWith(groups.empty() ? attention : viewAs(shapes, b, y.getLoc(), attention, whole));
 }
 
 }  // namespace onnxc

@@ -29,22 +29,30 @@ private:
   void rebase(mlir::Value v, llvm::ArrayRef<int64_t> axisOf, int64_t rank);
 };
 
+// The axes of `to` that each one of `from` is split into; nothing where `to` does more than split axes and add or drop axes of size 1.
+std::optional<llvm::SmallVector<llvm::SmallVector<mlir::AffineExpr>>>
+factorsOf(SymbolicShapes &shapes, llvm::ArrayRef<mlir::AffineExpr> from, llvm::ArrayRef<mlir::AffineExpr> to);
+// Whether a Reshape can make the one of the other; and that of `x`, null where none can.
+bool canReshape(llvm::ArrayRef<mlir::AffineExpr> from, llvm::ArrayRef<mlir::AffineExpr> to);
+mlir::Value viewAs(SymbolicShapes &shapes, mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, llvm::ArrayRef<mlir::AffineExpr> dims);
+
 // An attention of f32 in the terms of onnx.packed.Attention.
 struct PackedAttention {
   AttentionOperand q, k, v;
-  mlir::Value keep = {}, bias = {};
+  mlir::Value keep = {}, bias = {}, mask = {};
   double scale = 1, fill = 0;
   bool keepIf = true;
   int64_t zero = 0;
   double softcap = 0;
   bool atEnd = false;
   int64_t before = -1, after = -1;
-  enum LastAxis { Broadcasts, Cuts, HasAllKeys } masked = Broadcasts;  // of `keep` and `bias`
+  enum LastAxis { Broadcasts, Cuts, HasAllKeys } masked = Broadcasts;  // of `keep`, `bias` and `mask`
 
   // The attention as a tensor of `type`, whose axes the logical ones are.
   mlir::Value create(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type, llvm::ArrayRef<int64_t> axes) const;
-  // In the place of `y`, which has the logical axes, or of the transposition that alone uses it.
-  void replace(SymbolicShapes &shapes, mlir::Value y) const;
+  // In the place of `y`, which has the logical axes, or of the transposition that alone uses it. `groups`: how many logical axes each axis
+  // of `y` merges; empty: it is one.
+  void replace(SymbolicShapes &shapes, mlir::Value y, llvm::ArrayRef<int64_t> groups = {}) const;
 };
 
 // Replaces an op that is an attention by onnx.packed.Attention where its form allows it.

@@ -8,6 +8,7 @@
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/AttentionOperand.h"
+#include "passes/graph/GraphBuilder.h"
 #include "mlir/IR/Iterators.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Weights.h"
@@ -19,12 +20,70 @@ namespace onnxc {
 
 namespace {
 
+using Dims = SmallVector<AffineExpr>;
+
+// A tensor that broadcasts to the scores as they are at a place between the product and the softmax.
+struct Operand {
+  Value value;
+  size_t form = 0;
+  explicit operator bool() const { return bool(value); }
+};
+
 // What lies between the product of queries and keys and the softmax, from the inside out.
 struct Scores {
   onnx::MatMulOp product;
+  SmallVector<Dims> forms;  // the product's, and what views make of its batch axes
   double scale = 1, fill = 0;
-  Value keep, bias;
-  bool keepIf = true;
+  Operand factor, keep, bias, mask;  // `factor` has one number for all keys
+  bool divides = false, keepIf = true;
+};
+
+// The forms of scores as views of one that has all their batch axes apart.
+class Forms {
+  SmallVector<Dims> all;
+  size_t widest = 0;
+  SmallVector<SmallVector<Dims>> factors;  // of each form's batch axes; empty where there is one form
+
+public:
+  static std::optional<Forms> of(SymbolicShapes &shapes, ArrayRef<Dims> all) {
+    Forms forms;
+    forms.all.assign(all.begin(), all.end());
+    if (all.size() == 1)
+      return forms;
+    for (size_t i = 1; i < all.size(); ++i)
+      if (all[i].size() > all[forms.widest].size())
+        forms.widest = i;
+    for (const Dims &form : all) {
+      auto factors = factorsOf(shapes, ArrayRef(form).drop_back(2), ArrayRef(forms.finest()).drop_back(2));
+      if (!factors || !canReshape(form, forms.finest()) || !canReshape(forms.finest(), form))
+        return std::nullopt;
+      forms.factors.push_back(std::move(*factors));
+    }
+    return forms;
+  }
+  const Dims &finest() const { return all[widest]; }
+  // Of the last form, as PackedAttention::replace takes them.
+  SmallVector<int64_t> groups() const {
+    SmallVector<int64_t> counts;
+    if (factors.empty())
+      return counts;
+    for (const Dims &parts : factors.back())
+      counts.push_back(parts.size());
+    counts.append(2, 1);
+    return counts;
+  }
+  Value view(SymbolicShapes &shapes, OpBuilder &b, Location loc, Operand o) const {
+    ArrayRef<AffineExpr> own = shapes.dims(o.value);
+    if (factors.empty() || own.size() < 3 || all[o.form] == finest())
+      return o.value;
+    Dims dims;
+    const size_t missing = all[o.form].size() - own.size();
+    for (size_t i = 0; i + 2 < own.size(); ++i)
+      for (AffineExpr part : factors[o.form][missing + i])
+        dims.push_back(own[i] == all[o.form][missing + i] ? part : shapes.constant(1));
+    llvm::append_range(dims, own.take_back(2));
+    return viewAs(shapes, b, loc, o.value, dims);
+  }
 };
 
 struct Fuser {
@@ -38,30 +97,46 @@ struct Fuser {
                         [&](auto pair) { return std::get<0>(pair) == std::get<1>(pair) || std::get<0>(pair) == shapes.constant(1); });
   }
 
+  // Whether a view leaves the last two axes as they are.
+  bool keepsMatrices(Operation *view) {
+    Value from = view->getOperand(0), to = view->getResult(0);
+    if (!shapes.hasRank(from) || !shapes.hasRank(to) || !shapes.checks(view).empty())
+      return false;
+    ArrayRef<AffineExpr> before = shapes.dims(from), after = shapes.dims(to);
+    return before.size() >= 2 && after.size() >= 2 && before.take_back(2) == after.take_back(2);
+  }
+
   // One operator around the scores `inner`, which operand `i` of it is.
   bool around(Operation *op, unsigned i, Scores &s) {
     Value v = op->getResult(0), inner = op->getOperand(i);
     if (shapes.dims(v) != shapes.dims(inner))
       return false;
     bool plain = !s.keep && !s.bias;
+    const size_t form = s.forms.size() - 1;
     if (auto where = dyn_cast<onnx::WhereOp>(op)) {
       auto fill = constantNumber(op->getOperand(3 - i));
       if (!plain || !fill || !broadcasts(op->getOperand(0), v))
         return false;
-      s.keep = op->getOperand(0), s.keepIf = i == 1, s.fill = *fill;
+      s.keep = {op->getOperand(0), form}, s.keepIf = i == 1, s.fill = *fill;
       return true;
     }
     Value other = op->getOperand(1 - i);
     if (isa<onnx::AddOp>(op)) {
-      if (s.bias || !broadcasts(other, v))
+      if (s.mask || !broadcasts(other, v))
         return false;
-      s.bias = other;
+      (s.bias ? s.mask : s.bias) = {other, form};
       return true;
     }
     auto factor = constantNumber(other);
-    if (!plain || !factor || *factor == 0)
+    if (!plain || factor == 0.0)
       return false;
-    s.scale *= isa<onnx::MulOp>(op) ? *factor : 1 / *factor;
+    if (factor) {
+      s.scale *= isa<onnx::MulOp>(op) ? *factor : 1 / *factor;
+      return true;
+    }
+    if (s.factor || !broadcasts(other, v) || (!shapes.dims(other).empty() && shapes.dims(other).back() != shapes.constant(1)))
+      return false;
+    s.factor = {other, form}, s.divides = isa<onnx::DivOp>(op);
     return true;
   }
 
@@ -72,6 +147,13 @@ struct Fuser {
     if (auto product = dyn_cast<onnx::MatMulOp>(op)) {
       Scores s;
       s.product = product;
+      s.forms.emplace_back(shapes.dims(v));
+      return s;
+    }
+    if (isView(op)) {
+      auto s = keepsMatrices(op) ? scoresOf(op->getOperand(0)) : std::nullopt;
+      if (s)
+        s->forms.emplace_back(shapes.dims(v));
       return s;
     }
     if (!isa<onnx::AddOp, onnx::MulOp, onnx::DivOp, onnx::WhereOp>(op))
@@ -110,30 +192,49 @@ struct Fuser {
 
   bool fuse(onnx::MatMulOp op) {
     bool zero = false;
-    onnx::SoftmaxOp softmax = softmaxOf(op.getA(), zero);
+    Operation *view = op.getA().getDefiningOp();
+    view = isView(view) && op.getA().hasOneUse() && keepsMatrices(view) ? view : nullptr;
+    onnx::SoftmaxOp softmax = softmaxOf(view ? view->getOperand(0) : op.getA(), zero);
     if (!softmax || !shapes.hasRank(op.getY()) || !shapes.hasRank(op.getB()) || !shapes.hasRank(softmax.getInput()))
       return false;
-    SmallVector<AffineExpr> dims(shapes.dims(op.getY()));
-    int64_t rank = dims.size(), axis = onnx::intAttr(softmax, "axis", -1);
+    const size_t outer = shapes.dims(op.getY()).size();
+    int64_t axis = onnx::intAttr(softmax, "axis", -1);
     auto s = scoresOf(softmax.getInput());
-    if (!s || rank < 2 || rank > 6 || (axis != -1 && axis != rank - 1) || int64_t(shapes.dims(softmax.getInput()).size()) != rank)
+    if (s && view)
+      s->forms.emplace_back(shapes.dims(op.getA()));
+    if (!s || s->forms.back().size() != outer || outer < 2 || (axis != -1 && axis != int64_t(shapes.dims(softmax.getInput()).size()) - 1))
       return false;
-    for (Value v : {s->product.getA(), s->product.getB(), op.getB()})
-      if (!shapes.hasRank(v) || int64_t(shapes.dims(v).size()) != rank || !onnx::elementType(v).isF32())
+    const size_t inner = s->forms.front().size();
+    for (auto [v, rank] : {std::pair(s->product.getA(), inner), {s->product.getB(), inner}, {op.getB(), outer}})
+      if (!shapes.hasRank(v) || shapes.dims(v).size() != rank || !onnx::elementType(v).isF32())
         return false;
-    AttentionOperand q(s->product.getA(), rank), k(s->product.getB(), rank), v(op.getB(), rank);
+    auto forms = Forms::of(shapes, s->forms);
+    if (!forms || forms->finest().size() > 6)
+      return false;
+    OpBuilder b(op);
+    auto finest = [&](Operand o) { return o ? forms->view(shapes, b, op.getLoc(), o) : Value(); };
+    Value queries = finest({s->product.getA(), 0}), keys = finest({s->product.getB(), 0}),
+          values = finest({op.getB(), s->forms.size() - 1});
+    Value factor = finest(s->factor), keep = finest(s->keep), bias = finest(s->bias), mask = finest(s->mask);
+    if (!queries || !keys || !values || (s->factor && !factor) || (s->keep && !keep) || (s->bias && !bias) || (s->mask && !mask))
+      return false;
+    if (factor && !broadcasts(factor, queries))
+      return false;
+    if (factor) {
+      Value scaled = s->divides ? onnx::DivOp::create(b, op.getLoc(), queries.getType(), queries, factor).getResult()
+                                : onnx::MulOp::create(b, op.getLoc(), queries.getType(), queries, factor).getResult();
+      shapes.setDims(scaled, Dims(shapes.dims(queries)));
+      queries = scaled;
+    }
+    const int64_t rank = forms->finest().size();
+    AttentionOperand q(queries, rank), k(keys, rank), v(values, rank);
     std::swap(k.axes[rank - 2], k.axes[rank - 1]);
     q.lookThrough(shapes, &s->scale), k.lookThrough(shapes, &s->scale), v.lookThrough(shapes, nullptr);
-    if (!batchesFit(dims, q, k, v))
+    if (!batchesFit(forms->finest(), q, k, v))
       return false;
-    replace(op, *s, q, k, v, zero);
+    PackedAttention attention{q, k, v, keep, bias, mask, s->scale, s->fill, s->keepIf, zero};
+    attention.replace(shapes, op.getY(), forms->groups());
     return true;
-  }
-
-  void replace(onnx::MatMulOp op, const Scores &s, const AttentionOperand &q, const AttentionOperand &k, const AttentionOperand &v,
-               bool zero) {
-    PackedAttention attention{q, k, v, s.keep, s.bias, s.scale, s.fill, s.keepIf, zero};
-    attention.replace(shapes, op.getY());
   }
 };
 

@@ -66,9 +66,11 @@ int32_t describe(const onnxc_args *a, Attention &s) {
     scores[i] = i == rank - 1 ? s.keys : s.q.sizes[i];
   s.end = s.keys, s.sinks = nullptr;
   ONNXC_TRY(maskOf(a, 3, scores, rank, s.keepStrides, s.end));
-  ONNXC_TRY(maskOf(a, 4, scores, rank, s.biasStrides, s.end));
+  for (int64_t m = 0; m < 2; ++m) {
+    ONNXC_TRY(maskOf(a, 4 + m, scores, rank, s.addedStrides[m], s.end));
+    s.added[m] = hasInput(a, 4 + m) ? data<float>(a->in[4 + m]) : nullptr;
+  }
   s.keep = hasInput(a, 3) ? data<unsigned char>(a->in[3]) : nullptr;
-  s.bias = hasInput(a, 4) ? data<float>(a->in[4]) : nullptr;
   s.scale = float(a->attr[kScale].f), s.fill = float(a->attr[kFill].f);
   s.softcap = float(a->attr[kSoftcap].f);
   s.keepIf = a->attr[kKeep].i, s.zero = a->attr[kZero].i;

@@ -24,8 +24,8 @@ struct Attention {
   View q, k, v, y;
   int64_t batchAxes, batches, queries, keys, width, valueWidth;
   const unsigned char *keep;  // null: no such mask
-  const float *bias;
-  int64_t keepStrides[kMaxAxes], biasStrides[kMaxAxes];
+  const float *added[2];      // to the scores, each null or with strides
+  int64_t keepStrides[kMaxAxes], addedStrides[2][kMaxAxes];
   float scale, fill, softcap;
   bool keepIf;
   int64_t zero;
@@ -52,16 +52,18 @@ ONNXC_INLINE float weightOf(const Attention &s, float total, bool any) {
 
 // Where one batch entry begins in each tensor, in elements.
 struct Place {
-  int64_t batch, q, k, v, y, keep, bias;
+  int64_t batch, q, k, v, y, keep, added[2];
 };
 Place placeOf(const Attention &s, int64_t batch) {
-  Place p = {batch, 0, 0, 0, 0, 0, 0};
+  Place p = {batch, 0, 0, 0, 0, 0, {0, 0}};
   for (int64_t i = s.batchAxes; i-- > 0;) {
     int64_t n = s.q.sizes[i], at = batch % n, shared = n / s.k.sizes[i];
     batch /= n;
     p.q += at * s.q.strides[i], p.y += at * s.y.strides[i];
     p.k += at / shared * s.k.strides[i], p.v += at / shared * s.v.strides[i];
-    p.keep += s.keep ? at * s.keepStrides[i] : 0, p.bias += s.bias ? at * s.biasStrides[i] : 0;
+    p.keep += s.keep ? at * s.keepStrides[i] : 0;
+    for (int64_t m = 0; m < 2; ++m)
+      p.added[m] += s.added[m] ? at * s.addedStrides[m][i] : 0;
   }
   return p;
 }
@@ -161,7 +163,7 @@ ONNXC_INLINE v16 maskLanes(const T *from, int64_t stride, int64_t lanes) {
 }
 
 ONNXC_INLINE bool unmasked(const Attention &s) {
-  return !s.keep && !s.bias && s.before < 0 && s.after < 0 && !(s.softcap > 0) && s.end == s.keys;
+  return !s.keep && !s.added[0] && !s.added[1] && s.before < 0 && s.after < 0 && !(s.softcap > 0) && s.end == s.keys;
 }
 
 // Masks the scores of one query and `count` keys from `key` on; past the last key they become -inf.
@@ -179,10 +181,11 @@ void maskRow(const Attention &s, const Place &p, int64_t query, int64_t key, int
       v16 k = maskLanes(s.keep + p.keep + query * s.keepStrides[last] + (key + j) * step, step, s.end - key - j);
       v = (k != 0.0f) == (s.keepIf ? (v16(1.0f) == 1.0f) : (v16(1.0f) == 0.0f)) ? v : v16(s.fill);
     }
-    if (s.bias) {
-      int64_t step = s.biasStrides[last + 1];
-      v += maskLanes(s.bias + p.bias + query * s.biasStrides[last] + (key + j) * step, step, s.end - key - j);
-    }
+    for (int64_t m = 0; m < 2; ++m)
+      if (s.added[m]) {
+        const int64_t *strides = s.addedStrides[m] + last;
+        v += maskLanes(s.added[m] + p.added[m] + query * strides[0] + (key + j) * strides[1], strides[1], s.end - key - j);
+      }
     v16 at = laneNumbers() + v16(float(j));
     v = at < high ? at >= low ? v : none : none;
     *(v16 *)(row + j) = v;

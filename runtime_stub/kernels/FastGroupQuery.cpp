@@ -122,8 +122,8 @@ int32_t attendEntry(const Launch &l, int64_t b, const float *placed, const float
   s.batchAxes = 1, s.batches = g.heads, s.queries = g.queries, s.keys = s.end = at.total, s.width = s.valueWidth = n;
   if (const Tensor *t = l.extra.t) {
     int64_t plane = t->dims[2] * t->dims[3];
-    s.bias = data<float>(*t) + (t->dims[0] == 1 ? 0 : b) * t->dims[1] * plane + at.first;
-    s.biasStrides[0] = t->dims[1] == 1 ? 0 : plane, s.biasStrides[1] = t->dims[3], s.biasStrides[2] = 1;
+    s.added[0] = data<float>(*t) + (t->dims[0] == 1 ? 0 : b) * t->dims[1] * plane + at.first;
+    s.addedStrides[0][0] = t->dims[1] == 1 ? 0 : plane, s.addedStrides[0][1] = t->dims[3], s.addedStrides[0][2] = 1;
   }
   s.scale = l.scale, s.softcap = l.softcap, s.zero = 2, s.sinks = sinks;
   s.offset = at.before, s.before = l.window > 0 ? l.window - 1 : -1, s.after = l.causal ? 0 : -1;

@@ -54,6 +54,29 @@ case("empty_adapter", """e = Constant <value = float {1.0}> ()  s = Constant <va
     p = MatMul (x, a)  q = MatMul (p, b)  y = Add (q, x)  u = MatMul (r, b)  z = Add (u, x)  v = MatMul (x, p)""", [np.eye(4, dtype=F32)] * 2 + [np.zeros((4, 0), F32)],
      "float[] y, float[] z, float[] v", x=np.eye(4, dtype=F32), r=np.zeros((4, 0), F32))
 
+
+
+# Attention whose scores change their axes on the way: windows in the batch axis with masks of their own, heads in it outside the softmax.
+def attended(q, k, v, added):
+    scores = np.einsum("...id,...jd->...ij", q.astype(np.float64), k) + added
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return np.einsum("...ij,...jd->...id", weights / weights.sum(-1, keepdims=True), v).astype(F32)
+
+
+_r = np.random.default_rng(5)
+_q, _k, _v, _bias, _mask = ((0.5 * _r.standard_normal(s)).astype(F32) for s in [(2, 4, 3, 9, 8)] * 3 + [(1, 3, 9, 9), (4, 1, 9, 9)])
+_mask[_mask < -0.5] = -100
+case("attention_windows", """w = Constant <value_ints = [-1, 4, 3, 9, 9]> ()  r = Constant <value_ints = [-1, 3, 9, 9]> ()  t = Transpose <perm = [0, 1, 3, 2]> (k)  s = MatMul (q, t)
+    a = Add (s, bias)  b = Reshape (a, w)  m = Add (b, mask)  c = Reshape (m, r)  p = Softmax (c)  o = MatMul (p, v)  y = Transpose <perm = [0, 2, 1, 3]> (o)""",
+     attended(_q, _k, _v, _bias + _mask).reshape(8, 3, 9, 8).swapaxes(1, 2), q=_q.reshape(8, 3, 9, 8), k=_k.reshape(8, 3, 9, 8), v=_v.reshape(8, 3, 9, 8), bias=_bias, mask=_mask)
+_scale = np.linspace(0.5, 2, 3, dtype=F32).reshape(3, 1, 1)
+for _name in ("before", "after"):
+    _softmax = "h = Reshape (s, heads)  d = Div (h, scale)  m = Add (d, bias)  " + ("n = Reshape (m, rows)  p = Softmax (n)" if _name == "before" else "n = Softmax (m)  p = Reshape (n, rows)")
+    case(f"attention_merged_{_name}", f"""u = Constant <value_ints = [-1, 9, 8]> ()  rows = Constant <value_ints = [-1, 9, 9]> ()  heads = Constant <value_ints = [-1, 3, 9, 9]> ()
+        a = Reshape (q, u)  b = Reshape (k, u)  c = Reshape (v, u)  t = Transpose <perm = [0, 2, 1]> (b)  s = MatMul (a, t)  {_softmax}  o = MatMul (p, c)
+        w = Constant <value_ints = [-1, 3, 9, 8]> ()  y = Reshape (o, w)""",
+         attended(_q[0] / _scale, _k[0], _v[0], _bias[0]), q=_q[0], k=_k[0], v=_v[0], bias=_bias, scale=_scale)
+
 # Few results of blocks that lie in the caller's memory, which may begin anywhere; of channels that were infinite beside lanes that are none.
 for _shift in (1, 2, 4):
     case(f"narrow_output_{_shift}", "t = Conv (x, v)  u = Relu (t)  y = Conv (u, w)", [np.full((1, 64, 1, 1), 128, F32), np.full((1, 1, 1, 1), 8192, F32)], "float[] u, float[] y",

@@ -123,3 +123,58 @@ func.func @shown(%q: tensor<4x8xf32>, %k: tensor<8x4xf32>, %v: tensor<4x8xf32>) 
   %o2 = "onnx.MatMul"(%p2, %v) : (tensor<4x4xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   return %p, %o, %o2 : tensor<4x4xf32>, tensor<4x8xf32>, tensor<4x8xf32>
 }
+
+// Windows in the batch axis, whose masks their heads share, beside a bias that windows share: views around the scores move to the operands.
+// CHECK-LABEL: @windows
+// CHECK: %[[BIAS:.*]] = "onnx.Reshape"(%arg3, {{.*}} -> tensor<1x1x3x9x9xf32>
+// CHECK: %[[Y:.*]] = "onnx.packed.Attention"(%arg0, %arg1, %arg2, %[[BIAS]], %arg4) <{
+// CHECK-SAME: axesY = array<i64: 0, 1, 3, 2, 4>
+// CHECK-SAME: operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 1>
+// CHECK-SAME: -> tensor<?x4x9x3x8xf32>
+// CHECK: "onnx.Reshape"(%[[Y]], {{.*}} -> tensor<?x9x3x8xf32>
+func.func @windows(%q: tensor<?x4x3x9x8xf32> {onnx.dims = ["b", "", "", "", ""]}, %k: tensor<?x4x3x9x8xf32> {onnx.dims = ["b", "", "", "", ""]}, %v: tensor<?x4x3x9x8xf32> {onnx.dims = ["b", "", "", "", ""]}, %bias: tensor<1x3x9x9xf32>, %mask: tensor<1x4x1x9x9xf32>) -> tensor<?x9x3x8xf32> {
+  %windows = "onnx.Constant"() {value = dense<[-1, 4, 3, 9, 9]> : tensor<5xi64>} : () -> tensor<5xi64>
+  %all = "onnx.Constant"() {value = dense<[-1, 3, 9, 9]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %rows = "onnx.Constant"() {value = dense<[-1, 3, 9, 8]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %qw = "onnx.Reshape"(%q, %rows) : (tensor<?x4x3x9x8xf32>, tensor<4xi64>) -> tensor<?x3x9x8xf32>
+  %kw = "onnx.Reshape"(%k, %rows) : (tensor<?x4x3x9x8xf32>, tensor<4xi64>) -> tensor<?x3x9x8xf32>
+  %vw = "onnx.Reshape"(%v, %rows) : (tensor<?x4x3x9x8xf32>, tensor<4xi64>) -> tensor<?x3x9x8xf32>
+  %kt = "onnx.Transpose"(%kw) <{perm = array<i64: 0, 1, 3, 2>}> : (tensor<?x3x9x8xf32>) -> tensor<?x3x8x9xf32>
+  %s = "onnx.MatMul"(%qw, %kt) : (tensor<?x3x9x8xf32>, tensor<?x3x8x9xf32>) -> tensor<?x3x9x9xf32>
+  %b = "onnx.Add"(%s, %bias) : (tensor<?x3x9x9xf32>, tensor<1x3x9x9xf32>) -> tensor<?x3x9x9xf32>
+  %w = "onnx.Reshape"(%b, %windows) : (tensor<?x3x9x9xf32>, tensor<5xi64>) -> tensor<?x4x3x9x9xf32>
+  %m = "onnx.Add"(%w, %mask) : (tensor<?x4x3x9x9xf32>, tensor<1x4x1x9x9xf32>) -> tensor<?x4x3x9x9xf32>
+  %a = "onnx.Reshape"(%m, %all) : (tensor<?x4x3x9x9xf32>, tensor<4xi64>) -> tensor<?x3x9x9xf32>
+  %p = "onnx.Softmax"(%a) <{axis = -1 : i64}> : (tensor<?x3x9x9xf32>) -> tensor<?x3x9x9xf32>
+  %o = "onnx.MatMul"(%p, %vw) : (tensor<?x3x9x9xf32>, tensor<?x3x9x8xf32>) -> tensor<?x3x9x8xf32>
+  %y = "onnx.Transpose"(%o) <{perm = array<i64: 0, 2, 1, 3>}> : (tensor<?x3x9x8xf32>) -> tensor<?x9x3x8xf32>
+  return %y : tensor<?x9x3x8xf32>
+}
+
+// Heads in the batch axis outside the softmax, and a size of the run in each list; a scale of each head multiplies the queries.
+// CHECK-LABEL: @merged
+// CHECK: %[[Q:.*]] = "onnx.Mul"(%{{.*}}, %arg3) : (tensor<?x4x?x8xf32>, tensor<4x1x1xf32>) -> tensor<?x4x?x8xf32>
+// CHECK: %[[Y:.*]] = "onnx.packed.Attention"(%[[Q]], %arg1, %arg2, %arg4) <{
+// CHECK-SAME: -> tensor<?x4x?x8xf32>
+// CHECK: "onnx.Reshape"(%[[Y]], {{.*}} -> tensor<?x?x8xf32>
+func.func @merged(%q: tensor<?x4x?x8xf32> {onnx.dims = ["b", "", "n", ""]}, %k: tensor<?x4x?x8xf32> {onnx.dims = ["b", "", "n", ""]}, %v: tensor<?x4x?x8xf32> {onnx.dims = ["b", "", "n", ""]}, %scale: tensor<4x1x1xf32>, %mask: tensor<?x1x?x?xf32> {onnx.dims = ["b", "", "n", "n"]}) -> tensor<?x?x8xf32> {
+  %n = "onnx.Shape"(%q) <{start = 2 : i64, end = 3 : i64}> : (tensor<?x4x?x8xf32>) -> tensor<1xi64>
+  %any = "onnx.Constant"() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %four = "onnx.Constant"() {value = dense<[-1, 4]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %eight = "onnx.Constant"() {value = dense<8> : tensor<1xi64>} : () -> tensor<1xi64>
+  %rows = "onnx.Concat"(%any, %n, %eight) <{axis = 0 : i64}> : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3xi64>
+  %apart = "onnx.Concat"(%four, %n, %n) <{axis = 0 : i64}> : (tensor<2xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<4xi64>
+  %together = "onnx.Concat"(%any, %n, %n) <{axis = 0 : i64}> : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3xi64>
+  %qh = "onnx.Reshape"(%q, %rows) : (tensor<?x4x?x8xf32>, tensor<3xi64>) -> tensor<?x?x8xf32>
+  %kh = "onnx.Reshape"(%k, %rows) : (tensor<?x4x?x8xf32>, tensor<3xi64>) -> tensor<?x?x8xf32>
+  %vh = "onnx.Reshape"(%v, %rows) : (tensor<?x4x?x8xf32>, tensor<3xi64>) -> tensor<?x?x8xf32>
+  %kt = "onnx.Transpose"(%kh) <{perm = array<i64: 0, 2, 1>}> : (tensor<?x?x8xf32>) -> tensor<?x8x?xf32>
+  %s = "onnx.MatMul"(%qh, %kt) : (tensor<?x?x8xf32>, tensor<?x8x?xf32>) -> tensor<?x?x?xf32>
+  %h = "onnx.Reshape"(%s, %apart) : (tensor<?x?x?xf32>, tensor<4xi64>) -> tensor<?x4x?x?xf32>
+  %d = "onnx.Mul"(%h, %scale) : (tensor<?x4x?x?xf32>, tensor<4x1x1xf32>) -> tensor<?x4x?x?xf32>
+  %m = "onnx.Add"(%d, %mask) : (tensor<?x4x?x?xf32>, tensor<?x1x?x?xf32>) -> tensor<?x4x?x?xf32>
+  %p = "onnx.Softmax"(%m) <{axis = -1 : i64}> : (tensor<?x4x?x?xf32>) -> tensor<?x4x?x?xf32>
+  %t = "onnx.Reshape"(%p, %together) : (tensor<?x4x?x?xf32>, tensor<3xi64>) -> tensor<?x?x?xf32>
+  %o = "onnx.MatMul"(%t, %vh) : (tensor<?x?x?xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %o : tensor<?x?x8xf32>
+}
