@@ -160,12 +160,17 @@ struct Conv {
   void panelTiles(int64_t rows, const Pixels &pixels, Value n, Value group, Value from, Value to, Value low, Value high, int64_t width);
   struct Results;  // of a tile
   void tile(const Tile &t, const Pixels &pixels, Value n, Value group, Value panel, Value low, Value high);
-  // Of the first `steps` channels of a block.
-  Tile::Values blockProducts(const Tile &t, const Pixels &pixels, ValueRange acc, Value block, Value image, Value weights, int64_t steps);
-  Tile::Values raggedProducts(const Tile &t, const Pixels &pixels, ValueRange acc, Value block, Value image, Value weights, int64_t steps);
-  // A few of the `count` steps at a time. `channel`: where a pixel's channels begin, some bytes further on; null: left alone.
+  // Some channels of a block, multiples of four of blocked ones.
+  struct Steps {
+    Value begin, end;
+  };
+  // The channels that the groups of a panel have, from the first of the blocks on that it reads.
+  Steps channelsOf(Value panel);
+  Tile::Values blockProducts(const Tile &t, const Pixels &pixels, ValueRange acc, Value block, Value image, Value weights, Steps steps);
+  Tile::Values raggedProducts(const Tile &t, const Pixels &pixels, ValueRange acc, Value block, Value image, Value weights, Steps steps);
+  // A few of the steps at a time. `channel`: where a pixel's channels begin, some bytes further on; null: left alone.
   Tile::Values channelProducts(const Tile &t, ValueRange acc, llvm::function_ref<Value(int64_t row, Value bytes)> channel, Value weights,
-                               int64_t count);
+                               Steps range);
 };
 
 void Conv::emitPointwise() {
@@ -188,18 +193,26 @@ void Conv::emitPointwise() {
 }
 
 Tile::Values Conv::channelProducts(const Tile &t, ValueRange acc, llvm::function_ref<Value(int64_t, Value)> channel, Value weights,
-                                   int64_t count) {
+                                   Steps range) {
   auto steps = [&](ValueRange v, Value k, int64_t count) {
     auto row = [&](int64_t r) { return channel(r, c.mul(k, 4)); };
     return t.products(v, row, [&](int64_t i) { return c.at(c.at(weights, c.mul(k, kPanelBytes)), i * panelBytes()); }, count);
   };
   if (inner == 1)
     return steps(acc, c.n(0), 1);
-  return c.loop(c.n(0), c.n(count), c.n(4), acc, [&](Value k, ValueRange v) { return steps(v, k, 4); });
+  return c.loop(range.begin, range.end, c.n(4), acc, [&](Value k, ValueRange v) { return steps(v, k, 4); });
+}
+
+Conv::Steps Conv::channelsOf(Value panel) {
+  ArrayRef<int64_t> shared = *op.getShared();
+  Value first = c.mul(firstBlock(c, op, panel, x[1]), kLanes), begin = c.mul(c.div(c.mul(panel, kLanes), shared[0]), shared[1]);
+  Value end = c.mul(c.add(c.div(c.add(c.mul(panel, kLanes), kLanes - 1), shared[0]), 1), shared[1]);
+  end = c.min(end, c.mul(x[1], kLanes));
+  return {c.mul(c.div(c.sub(begin, first), 4), 4), c.mul(c.ceilDiv(c.sub(end, first), 4), 4)};
 }
 
 Tile::Values Conv::raggedProducts(const Tile &t, const Pixels &pixels, ValueRange start, Value block, Value image, Value weights,
-                                  int64_t steps) {
+                                  Steps steps) {
   return pixels.ragged->forTaps(image, block, start, [&](Value tap, ArrayRef<Value> pixel, ValueRange acc) {
     return channelProducts(
         t, acc, [&](int64_t r, Value bytes) { return c.at(pixel[r], bytes); }, c.at(weights, tapBytes(c.div(tap, w.kw), c.rem(tap, w.kw))),
@@ -209,7 +222,7 @@ Tile::Values Conv::raggedProducts(const Tile &t, const Pixels &pixels, ValueRang
 
 // Products of one `block` of input channels. `image`: the block's plane; `weights`: the block's filters of the first panel.
 Tile::Values Conv::blockProducts(const Tile &t, const Pixels &pixels, ValueRange start, Value block, Value image, Value weights,
-                                 int64_t steps) {
+                                 Steps steps) {
   if (!pixels.strip)
     return raggedProducts(t, pixels, start, block, image, weights, steps);
   const StripTile &strip = *pixels.strip;
@@ -310,14 +323,23 @@ void Conv::tile(const Tile &t, const Pixels &pixels, Value n, Value group, Value
   Tile::Values acc = c.choose(
       c.equal(low, own.low), [&] { return t.fill([&](int64_t, int64_t i) { return starts[i]; }); },
       [&] { return t.fill([&](int64_t r, int64_t i) { return results.load(t, c.n(r), i); }); });
-  auto products = [&](Value block, ValueRange v, int64_t steps) {
+  auto products = [&](Value block, ValueRange v, Steps steps) {
     Value filter = c.at(weights, c.mul(block, w.kh * w.kw * inner * kPanelBytes));
     return blockProducts(t, pixels, v, block, c.at(image, c.mul(block, imageBytes)), filter, steps);
   };
-  int64_t lastSteps = plain ? inner : lastBlockSteps(channels);
-  Value whole = lastSteps == inner ? high : c.min(high, c.n(blocks - 1));
-  acc = c.loop(low, whole, c.n(1), acc, [&](Value block, ValueRange v) { return products(block, v, inner); });
-  acc = c.choose(c.less(whole, high), [&] { return products(whole, acc, lastSteps); }, [&] { return acc; });
+  if (op && op.getShared()) {
+    Steps own = channelsOf(group);
+    acc =
+        c.loop(c.max(low, c.div(own.begin, kLanes)), c.min(high, c.ceilDiv(own.end, kLanes)), c.n(1), acc, [&](Value block, ValueRange v) {
+          Value first = c.mul(block, kLanes);
+          return products(block, v, {c.max(c.sub(own.begin, first), c.n(0)), c.min(c.sub(own.end, first), c.n(kLanes))});
+        });
+  } else {
+    int64_t lastSteps = plain ? inner : lastBlockSteps(channels);
+    Value whole = lastSteps == inner ? high : c.min(high, c.n(blocks - 1));
+    acc = c.loop(low, whole, c.n(1), acc, [&](Value block, ValueRange v) { return products(block, v, {c.n(0), c.n(inner)}); });
+    acc = c.choose(c.less(whole, high), [&] { return products(whole, acc, {c.n(0), c.n(lastSteps)}); }, [&] { return acc; });
+  }
   c.when(c.equal(high, own.high), [&] { results.store(t, acc, true); }, [&] { results.store(t, acc, false); });
 }
 

@@ -74,8 +74,10 @@ static Product work(Operation *op) {
   if (!weights)
     return std::nullopt;
   SmallVector<int64_t> w = kernel::localDims(weights);
-  if (name == "packed.Conv")
-    return twice(product({w[2], w[3], op->getAttrOfType<IntegerAttr>("channels").getInt()}));
+  if (name == "packed.Conv") {
+    auto shared = op->getAttrOfType<DenseI64ArrayAttr>("shared");
+    return twice(product({w[2], w[3], shared ? shared[1] : op->getAttrOfType<IntegerAttr>("channels").getInt()}));
+  }
   if (name == "packed.GroupedConv")
     return twice(product({w[1], w[2], w[3]}));
   return twice(product(ArrayRef<int64_t>(w).drop_front()));

@@ -97,13 +97,13 @@ struct RowKernel : RowWalk {
     space.store(result == y ? last : result, outer, computed, indices.back(), n);
   }
 
-  // No result is subnormal: masks of -100 make such numbers, for each of whose products Intel's processors take 100 cycles.
+  // No result is subnormal: masks of -100 would make such numbers.
   void softmax(bool log) {
     Value most = sum([&](At p) { return firstElement(p); }, Join::Most, !isComputed());
     endOfFirst();
     bool keepsPowers = stash && !log;
     Value total = sum([&](At p) {
-      Num e = expNegative(element(p) - at(most, p));
+      Num e = expOrZero(element(p) - at(most, p));
       if (keepsPowers)
         keep(e, p);
       return e;
@@ -113,7 +113,7 @@ struct RowKernel : RowWalk {
     finishRow([&](At p) {
       if (log)
         return element(p) - at(most, p) - at(factor, p);
-      Num v = (keepsPowers ? element(p) : expNegative(element(p) - at(most, p))) * at(factor, p);
+      Num v = (keepsPowers ? element(p) : expOrZero(element(p) - at(most, p))) * at(factor, p);
       return select(less(v, v.of(0x1p-126)), v.of(0), v);
     });
     stashed = false;

@@ -122,7 +122,7 @@ static Num expParts(Num x, int halves) {
 }
 Num exp(Num x) { return expParts(x, 0); }
 
-Num expNegative(Num x) {
+Num expOrZero(Num x) {
   return select(less(x, x.of(-87)), x.of(0), expTimesPower(maxSecond(x.of(-87), x), 0));  // NaN stays
 }
 
@@ -194,8 +194,7 @@ Num withoutSubnormals(Num x) {
   return select(less(abs(x), x.of(0x1p-126)), fromBits(x, sign), x);
 }
 
-// x / (1 + e^-gate), and 0 from where e^-gate is infinite, from 88.376 on, so that no number of that size becomes subnormal: Intel's
-// processors take 100 cycles for a product of one.
+// x / (1 + e^-gate), and 0 from where e^-gate is infinite, from 88.376 on, so that no number of that size becomes subnormal.
 Num swish(Num x, Num gate) {
   return x / (expTimesPower(-maxSecond(x.of(-89), minSecond(x.of(30), gate)), 0) + 1);  // NaN stays
 }
@@ -258,26 +257,22 @@ Num erf(Num x) {
 
 Num softplus(Num x) { return maxSecond(x.of(0), x) + log1p(exp(-abs(x))); }
 
-// x Phi(x), where Phi(-a) = e^(-a^2/2) erfcx(a / sqrt(2)) / 2, erfcx(b) = t P(t) with t = 1 / (1 + 0.3 b) to 2e-8 in [0, 10.2]. The power
-// is 2^40 times as large until the end, where it would be subnormal otherwise.
+// x Phi(x), where Phi(-a) = e^(-a^2/2) t P(t), t = 1 / (1 + 0.3 a / sqrt(2)): a fit of erfcx(a / sqrt(2)) / 2 to 1e-8 for a to 14.4. 0 from
+// -13.1463 on, beyond which the result would be subnormal, as Phi alone is before.
 Num gelu(Num x) {
-  Num a = minSecond(x.of(14.3), abs(x));  // Phi is 0 beyond
-  Num e = expTimesPower(a * a * -0.5, 40);
+  Num a = minSecond(x.of(14.3), abs(x));
+  Num e = select(less(a.of(13.1463), a), a.of(0), expTimesPower(a * a * -0.5, 0));
   Num t = 1.0 / fma(a, a.of(0.3 * 0.70710678118654752), a.of(1));
-  Num half = e * t * 0x1p-41 *
-             horner(t, {0.169187753134882, 0.17071888147647213, 0.14831666339474864, 0.21500307268797186, -0.0948111149871956,
-                        0.5479285324160412, -0.5124435818951233, 0.4856366503935592, -0.12953687622683766});
-  return x * select(less(x, x.of(0)), half, 1.0 - half);
+  Num p = t * horner(t, {0.084593876567441, 0.08535944073823606, 0.07415833169737432, 0.10750153634398593, -0.0474055574935978,
+                         0.2739642662080206, -0.25622179094756165, 0.2428183251967796, -0.06476843811341883});
+  return select(less(x, x.of(0)), x * e * p, x * (1.0 - e * p));
 }
 
-Num geluTanh(Num x) {
-  Num u = x * fma(x * x, x.of(2 * 0.7978845608028654 * 0.044715), x.of(2 * 0.7978845608028654));
-  return x * sigmoid(u);
-}
+Num geluTanh(Num x) { return swish(x, x * fma(x * x, x.of(2 * 0.7978845608028654 * 0.044715), x.of(2 * 0.7978845608028654))); }
 
 // tanh(log(1 + e)) = e (e + 2) / (e (e + 2) + 2)
 Num mish(Num x) {
-  Num e = exp(minSecond(x.of(20), x)), n = e * (e + 2);
+  Num e = expOrZero(minSecond(x.of(20), x)), n = e * (e + 2);
   return x * (n / (n + 2));
 }
 

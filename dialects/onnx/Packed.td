@@ -117,7 +117,7 @@ def Onnx_PackedConvOp : Onnx_Op<"packed.Conv"> {
     X is blocked, or [N, C, H, W] where `plain`. W: [groups * ceil(O/16), C/16, KH, KW, 16, 16] (input blocks and output panels of one group),
     [ceil(O/16), C, KH, KW, 16] where `plain`. `channels`: input channels of one group. `pads`: top, left, bottom, right.
     `shared`: outputs and input channels of a group where groups share blocks; each panel is a `group` by itself then and reads as many blocks
-    as W has from the one where its first group's channels begin, or the last ones.
+    as W has from the one where its first group's channels begin, or the last ones; of those only the channels of its groups are multiplied.
   }];
   let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, Int<"1">:$group, I64Attr:$channels,
                      OptionalAttr<DenseI64ArrayAttr>:$shared, Int<"0">:$plain,

@@ -27,7 +27,7 @@ FUNCTIONS = {
     "Erf": (lambda x: ERF(x).astype(float), 3, {}, None),
     "Elu": (lambda x: np.where(x < 0, np.expm1(np.minimum(x, 0)), x), 3, {}, None),
     "Softplus": (lambda x: np.maximum(x, 0) + np.log1p(np.exp(-abs(x))), 32, {}, None),
-    "Gelu": (lambda x: x * 0.5 * ERFC(-x / math.sqrt(2)).astype(float), 100, {}, None),
+    "Gelu": (lambda x: np.where((x < -13.1463) & np.isfinite(x), -0.0, x * 0.5 * ERFC(-x / math.sqrt(2)).astype(float)), 100, {}, None),  # likewise
     "Sqrt": (np.sqrt, 0.5, {}, None),
     "Reciprocal": (lambda x: 1 / x, 0.5, {}, None),
     "Sin": (np.sin, 2, {}, None),
