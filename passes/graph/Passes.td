@@ -58,6 +58,19 @@ def Recognize : Pass<"recognize", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }
 
+def MoveProducts : Pass<"move-products", "::mlir::func::FuncOp"> {
+  let summary = "compute products of rows as 1x1 convolutions where fewer channels are transposed then";
+  let description = [{
+    Beside a transposition into an image that is convolved, or out of a convolution's:
+    ```
+    %y = onnx.MatMul %x, %w ; onnx.Conv (onnx.Reshape (onnx.Transpose %y)), %v   (64 channels of %x, 256 of %y)
+    =>  onnx.Conv (onnx.Reshape (onnx.Conv (onnx.Transpose %x), %w')), %v
+    ```
+    Activations between the convolution and a product behind it are computed of the image.
+  }];
+  let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
+}
+
 def MoveTranspositions : Pass<"move-transpositions", "::mlir::func::FuncOp"> {
   let summary = "order the axes of parts of the graph so that few transpositions are left around them";
   let description = [{

@@ -2,7 +2,7 @@
 import numpy as np
 from onnx import helper
 
-from cases import case
+from cases import case, node
 
 def conv(name, x, outputs, kernel, epilogue=(), dynamic=False, **attributes):
     rng = np.random.default_rng(0)
@@ -207,3 +207,11 @@ _branch = [helper.make_graph([helper.make_node("Transpose", ["u"], [f"{_name}t"]
 _nodes = [helper.make_node("Conv", ["x", "w"], ["u"]), helper.make_node("ReduceMax", ["x"], ["m"], keepdims=0), helper.make_node("Greater", ["m", "zero"], ["c"]),
           helper.make_node("If", ["c"], ["y"], then_branch=_branch[0], else_branch=_branch[1])]
 case("conv_read_in_branches", _nodes, {"x": (2, 16, 6, 7)}, {"w": np.eye(16, dtype=np.float32)[:, :, None, None], "zero": np.float32(0)})
+
+# Products of rows beside a depthwise convolution, whose images they become and were (passes/graph/MoveProducts).
+_rng = np.random.default_rng(3)
+case("conv_between_products", [node("MatMul", "x w", "a"), node("Add", "b a", "c"), node("Transpose", "c", "d", perm=[0, 2, 1]), node("Reshape", "d image", "e"),
+                               node("Conv", "e f", "g", group=48, pads=[1, 1, 1, 1]), node("Reshape", "g rows", "h"), node("Transpose", "h", "i", perm=[0, 2, 1]),
+                               node("Relu", "i", "j"), node("MatMul", "j v", "y")], {"x": (2, 63, 20)},
+     {"w": _rng.standard_normal((20, 48)).astype(np.float32), "b": _rng.standard_normal(48).astype(np.float32), "f": _rng.standard_normal((48, 1, 3, 3)).astype(np.float32),
+      "v": _rng.standard_normal((48, 20)).astype(np.float32) / 7, "image": np.array([0, 48, 7, 9]), "rows": np.array([0, 48, -1])})
