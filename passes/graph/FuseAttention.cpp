@@ -106,6 +106,22 @@ struct Fuser {
     return before.size() >= 2 && after.size() >= 2 && before.take_back(2) == after.take_back(2);
   }
 
+  // Of two tensors of the same sizes.
+  Value sum(Operation *before, Value a, Value b) {
+    OpBuilder builder(before);
+    auto first = constantFloats(a), second = constantFloats(b);
+    Value total;
+    if (first && second) {
+      for (auto [x, y] : llvm::zip(*first, *second))
+        x += y;
+      total = GraphBuilder{builder, before->getLoc()}.floats(rankedType(a).getShape(), std::move(*first));
+    } else {
+      total = onnx::AddOp::create(builder, before->getLoc(), a.getType(), a, b);
+    }
+    shapes.setDims(total, Dims(shapes.dims(a)));
+    return total;
+  }
+
   // One operator around the scores `inner`, which operand `i` of it is.
   bool around(Operation *op, unsigned i, Scores &s) {
     Value v = op->getResult(0), inner = op->getOperand(i);
@@ -122,9 +138,15 @@ struct Fuser {
     }
     Value other = op->getOperand(1 - i);
     if (isa<onnx::AddOp>(op)) {
-      if (s.mask || !broadcasts(other, v))
+      if (!broadcasts(other, v))
         return false;
-      (s.bias ? s.mask : s.bias) = {other, form};
+      if (!s.mask) {
+        (s.bias ? s.mask : s.bias) = {other, form};
+        return true;
+      }
+      if (s.mask.form != form || shapes.dims(s.mask.value) != shapes.dims(other))
+        return false;
+      s.mask.value = sum(op, s.mask.value, other);
       return true;
     }
     auto factor = constantNumber(other);

@@ -124,10 +124,12 @@ func.func @shown(%q: tensor<4x8xf32>, %k: tensor<8x4xf32>, %v: tensor<4x8xf32>) 
   return %p, %o, %o2 : tensor<4x4xf32>, tensor<4x8xf32>, tensor<4x8xf32>
 }
 
-// Windows in the batch axis, whose masks their heads share, beside a bias that windows share: views around the scores move to the operands.
+// Windows in the batch axis, whose masks their heads share, beside a bias that windows share: views around the scores move to the operands. A mask that
+// is added twice, as that of transformers' Swin v2.
 // CHECK-LABEL: @windows
-// CHECK: %[[BIAS:.*]] = "onnx.Reshape"(%arg3, {{.*}} -> tensor<1x1x3x9x9xf32>
-// CHECK: %[[Y:.*]] = "onnx.packed.Attention"(%arg0, %arg1, %arg2, %[[BIAS]], %arg4) <{
+// CHECK-DAG: %[[BIAS:.*]] = "onnx.Reshape"(%arg3, {{.*}} -> tensor<1x1x3x9x9xf32>
+// CHECK-DAG: %[[MASK:.*]] = "onnx.Add"(%arg4, %arg4)
+// CHECK: %[[Y:.*]] = "onnx.packed.Attention"(%arg0, %arg1, %arg2, %[[BIAS]], %[[MASK]]) <{
 // CHECK-SAME: axesY = array<i64: 0, 1, 3, 2, 4>
 // CHECK-SAME: operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 1>
 // CHECK-SAME: -> tensor<?x4x9x3x8xf32>
@@ -144,7 +146,8 @@ func.func @windows(%q: tensor<?x4x3x9x8xf32> {onnx.dims = ["b", "", "", "", ""]}
   %b = "onnx.Add"(%s, %bias) : (tensor<?x3x9x9xf32>, tensor<1x3x9x9xf32>) -> tensor<?x3x9x9xf32>
   %w = "onnx.Reshape"(%b, %windows) : (tensor<?x3x9x9xf32>, tensor<5xi64>) -> tensor<?x4x3x9x9xf32>
   %m = "onnx.Add"(%w, %mask) : (tensor<?x4x3x9x9xf32>, tensor<1x4x1x9x9xf32>) -> tensor<?x4x3x9x9xf32>
-  %a = "onnx.Reshape"(%m, %all) : (tensor<?x4x3x9x9xf32>, tensor<4xi64>) -> tensor<?x3x9x9xf32>
+  %t = "onnx.Add"(%m, %mask) : (tensor<?x4x3x9x9xf32>, tensor<1x4x1x9x9xf32>) -> tensor<?x4x3x9x9xf32>
+  %a = "onnx.Reshape"(%t, %all) : (tensor<?x4x3x9x9xf32>, tensor<4xi64>) -> tensor<?x3x9x9xf32>
   %p = "onnx.Softmax"(%a) <{axis = -1 : i64}> : (tensor<?x3x9x9xf32>) -> tensor<?x3x9x9xf32>
   %o = "onnx.MatMul"(%p, %vw) : (tensor<?x3x9x9xf32>, tensor<?x3x9x8xf32>) -> tensor<?x3x9x8xf32>
   %y = "onnx.Transpose"(%o) <{perm = array<i64: 0, 2, 1, 3>}> : (tensor<?x3x9x8xf32>) -> tensor<?x9x3x8xf32>
