@@ -189,6 +189,24 @@ static LogicalResult transposeToReshape(onnx::TransposeOp op, PatternRewriter &r
   return success();
 }
 
+// The only element of an axis, by a constant index, as Squeeze or Unsqueeze.
+static LogicalResult gatherOfOne(onnx::GatherOp op, PatternRewriter &rewriter) {
+  auto data = rankedType(op.getData()), indices = rankedType(op.getIndices());
+  auto list = onnx::integerElements(onnx::constantValue(op.getIndices()));
+  int64_t axis = op.getAxis() + (op.getAxis() < 0 && data ? data.getRank() : 0);
+  if (!data || !indices || !list || list->size() != 1 || (list->front() != 0 && list->front() != -1) || data.getDimSize(axis) != 1)
+    return rewriter.notifyMatchFailure(op, "no axis of one element");
+  GraphBuilder g{rewriter, op.getLoc()};
+  if (indices.getRank() == 0)
+    rewriter.replaceOpWithNewOp<onnx::SqueezeOp>(op, op.getType(), op.getData(), g.integers({axis}));
+  else if (indices.getRank() == 1)
+    rewriter.replaceOp(op, op.getData());
+  else
+    rewriter.replaceOpWithNewOp<onnx::UnsqueezeOp>(op, op.getType(), op.getData(),
+                                                   g.integers(llvm::to_vector(llvm::seq<int64_t>(axis + 1, axis + indices.getRank()))));
+  return success();
+}
+
 static std::vector<char> permuted(const std::vector<char> &bytes, ArrayRef<int64_t> shape, ArrayRef<int64_t> perm, int64_t size) {
   int64_t rank = shape.size();
   SmallVector<int64_t> stride(rank, size), step, extent, index(rank, 0);
@@ -336,6 +354,7 @@ void populateSimplifyPatterns(RewritePatternSet &patterns) {
   patterns.add(undoCast);
   patterns.add(plainPower);
   patterns.add(transposeToReshape);
+  patterns.add(gatherOfOne);
   patterns.add(transposeOfConstant);
   patterns.add(sumToAdditions);
   patterns.add(expandOfSplat);

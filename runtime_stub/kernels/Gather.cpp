@@ -4,27 +4,6 @@
 
 namespace onnxc {
 
-template <class T>
-static int32_t gather(const onnxc_args *a) {  // attributes: axis
-  const onnxc_tensor &in = a->in[0], &indices = a->in[1];
-  int64_t axis = a->attr[0].i;
-  ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_SHAPE);
-  Axis3 s = splitAt(in, axis);
-  int64_t n = onnxc_count(indices);
-  ONNXC_CHECK(onnxc_count(a->out[0]) == s.outer * n * s.inner, ONNXC_K_SHAPE);
-  T *out = mutableData<T>(a->out[0]);
-  for (int64_t i = 0; i < n; ++i) {
-    int64_t at = loadI64(indices, i);
-    ONNXC_TRY(fixIndex(a, at, s.dim));
-    for (int64_t o = 0; o < s.outer; ++o)
-      if (s.inner == 1)
-        out[o * n + i] = data<T>(in)[o * s.dim + at];
-      else
-        memcpy(out + (o * n + i) * s.inner, data<T>(in) + (o * s.dim + at) * s.inner, size_t(s.inner) * sizeof(T));
-  }
-  return 0;
-}
-
 // to[i] = from[i * along + index[i] * stride] for a row of indices below `dim`; whether all are.
 template <class T, class I>
 static bool gatherRow(T *to, const T *from, const I *index, int64_t n, int64_t dim, int64_t along, int64_t stride) {
@@ -41,6 +20,36 @@ static bool gatherRow(T *to, const T *from, const I *index, int64_t n, int64_t d
     to[i] = from[i * along + (at + (at < 0 ? dim : 0)) * stride];
   }
   return true;
+}
+
+template <class T>
+static int32_t gather(const onnxc_args *a) {  // attributes: axis
+  const onnxc_tensor &in = a->in[0], &indices = a->in[1];
+  int64_t axis = a->attr[0].i;
+  ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_SHAPE);
+  Axis3 s = splitAt(in, axis);
+  int64_t n = onnxc_count(indices);
+  ONNXC_CHECK(onnxc_count(a->out[0]) == s.outer * n * s.inner, ONNXC_K_SHAPE);
+  T *out = mutableData<T>(a->out[0]);
+  constexpr int64_t many = 8;  // fewer indices than that are read once
+  bool byRows = s.inner == 1 && n >= many;
+  for (int64_t o = 0; byRows && o < s.outer; ++o) {
+    const T *from = data<T>(in) + o * s.dim;
+    bool valid = indices.dtype == ONNXC_I64 ? gatherRow(out + o * n, from, data<int64_t>(indices), n, s.dim, 0, 1)
+                                            : gatherRow(out + o * n, from, data<int32_t>(indices), n, s.dim, 0, 1);
+    for (int64_t i = 0, index; !valid && i < n; ++i)
+      ONNXC_TRY(fixIndex(a, index = loadI64(indices, i), s.dim));
+  }
+  for (int64_t i = 0; !byRows && i < n; ++i) {
+    int64_t at = loadI64(indices, i);
+    ONNXC_TRY(fixIndex(a, at, s.dim));
+    for (int64_t o = 0; o < s.outer; ++o)
+      if (s.inner == 1)
+        out[o * n + i] = data<T>(in)[o * s.dim + at];
+      else
+        memcpy(out + (o * n + i) * s.inner, data<T>(in) + (o * s.dim + at) * s.inner, size_t(s.inner) * sizeof(T));
+  }
+  return 0;
 }
 
 template <class T>

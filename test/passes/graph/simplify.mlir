@@ -438,3 +438,20 @@ func.func @roots_in_another_order(%x: tensor<?x2xf32>) -> tensor<?x1xf32> {
     leaf_targetids = array<i64: 0, 0>, leaf_weights = dense<[7.0, 8.0]> : tensor<2xf32>}> : (tensor<?x2xf32>) -> tensor<?x1xf32>
   return %y : tensor<?x1xf32>
 }
+
+// -----
+
+// The only element of an axis.
+// CHECK-LABEL: @only_element
+// CHECK: %[[A:.*]] = "onnx.Squeeze"(%arg0, {{.*}} -> tensor<2x?xf32>
+// CHECK: %[[B:.*]] = "onnx.Unsqueeze"(%arg0, {{.*}} -> tensor<2x1x1x?xf32>
+// CHECK: return %[[A]], %[[B]], %arg0
+func.func @only_element(%x: tensor<2x1x?xf32>) -> (tensor<2x?xf32>, tensor<2x1x1x?xf32>, tensor<2x1x?xf32>) {
+  %number = "onnx.Constant"() {value = dense<-1> : tensor<i64>} : () -> tensor<i64>
+  %square = "onnx.Constant"() {value = dense<0> : tensor<1x1xi64>} : () -> tensor<1x1xi64>
+  %list = "onnx.Constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0 = "onnx.Gather"(%x, %number) <{axis = 1 : i64}> : (tensor<2x1x?xf32>, tensor<i64>) -> tensor<2x?xf32>
+  %1 = "onnx.Gather"(%x, %square) <{axis = -2 : i64}> : (tensor<2x1x?xf32>, tensor<1x1xi64>) -> tensor<2x1x1x?xf32>
+  %2 = "onnx.Gather"(%x, %list) <{axis = 1 : i64}> : (tensor<2x1x?xf32>, tensor<1xi64>) -> tensor<2x1x?xf32>
+  return %0, %1, %2 : tensor<2x?xf32>, tensor<2x1x1x?xf32>, tensor<2x1x?xf32>
+}
