@@ -233,7 +233,8 @@ int32_t linearConv(const Args *a) {
   bool copies = p.plain || p.pads[0] || p.pads[1] || p.pads[2] || p.pads[3];
   int64_t planes = p.plain ? 1 : p.blocks, rows = p.height + p.pads[0] + p.pads[2], pixels = p.outHeight * p.outWidth;
   p.row = (p.width + p.pads[1] + p.pads[3]) * p.pixel, p.plane = rows * p.row;
-  p.tiles = p.tiles && pixels >= kLeastTiled;
+  constexpr int64_t leastQuads = 12;  // of a tile's 16: gathering fewer takes longer than their products in registers
+  p.tiles = p.tiles && pixels >= kLeastTiled && quadsOf(p) >= leastQuads;
   if (onnxc_count(a->in[W]) != p.group * panelsOf(p) * quadsOf(p) * kColumns * 4 || (!p.plain && blocksOf(p) * p.group != p.blocks))
     return ONNXC_K_SHAPE;
   int64_t most = p.kernel[0] * p.kernel[1] * maxOf<int64_t>(1, blocksOf(p));
