@@ -3,6 +3,8 @@
 #include "dialects/kernel/Weights.h"
 #include "dialects/onnx/NodeLoc.h"
 #include "dialects/onnx/Packed.h"
+#include "dialects/onnx/Tensor.h"
+#include "passes/graph/GraphBuilder.h"
 #include "runtime_stub/plan.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -147,6 +149,21 @@ Value PlanBuilder::bufferOf(Value v) {
   return buffers[v] = plan::WeightOp::create(b, v.getLoc(), pointer(), value, -1);
 }
 
+// The buffer of the data that a scatter changes to make `v`, where nothing reads them afterwards; else null. What shares a buffer with
+// other values, views and the parts of a whole, keeps it.
+Value PlanBuilder::overwritten(Value v) const {
+  Operation *op = v.getDefiningOp();
+  if (!fast || alone || !isa_and_present<onnx::ScatterElementsOp, onnx::ScatterNDOp, onnx::TensorScatterOp>(op))
+    return {};
+  Value data = op->getOperand(0);
+  Operation *source = data.getDefiningOp();
+  auto alloc = buffers.lookup(data) ? buffers.lookup(data).getDefiningOp<plan::AllocOp>() : plan::AllocOp();
+  if (!alloc || !source || source->getBlock() != op->getBlock() || !data.hasOneUse() || isView(source) ||
+      (parts && (parts->isWhole(source) || parts->of(data))) || alloc->getBlock() != b.getInsertionBlock())
+    return {};
+  return alloc.getResult();
+}
+
 Value PlanBuilder::allocate(Value v, Location loc) {
   Operation *op = v.getDefiningOp();
   Value buffer = parts && op && parts->isWhole(op) ? buffers.lookup(v) : Value();
@@ -157,6 +174,8 @@ Value PlanBuilder::allocate(Value v, Location loc) {
     buffer = allocatePart(v, *part, loc);
   else if (auto it = outputOf.find(v); it != outputOf.end())
     buffer = plan::OutputOp::create(b, loc, pointer(), it->second);
+  else if (Value place = overwritten(v))
+    buffer = place;
   else if (!tensor || isa<onnx::StringType>(tensor.getElementType()))
     buffer = plan::HeapOp::create(b, loc, pointer(), bytesOf(v, loc));
   else

@@ -5,8 +5,9 @@
 namespace onnxc {
 namespace {
 
-constexpr int64_t kWide = 8;   // pixels of a tile, at most
-constexpr int64_t kStrip = 8;  // rows of a unit
+constexpr int64_t kWide = 8;        // pixels of a tile, at most
+constexpr int64_t kStrip = 8;       // rows of a unit
+constexpr int64_t kTogether = 192;  // pixels of the rows whose sums are finished together, unless one has more
 
 typedef int16_t Half16 __attribute__((ext_vector_type(16), aligned(2)));
 
@@ -129,21 +130,27 @@ void copyStrip(const IntegerConv &p, const uint8_t *block, int64_t from, int64_t
     *(Bytes16 *)(start + i) ^= 0x80;
 }
 
-// Output rows [first, last) of a block; `image`: the strip that they need.
+// Output rows [first, last) of a block; `image`: the strip that they need. What a tile makes behind its row is the next row's, which
+// follows.
 void depthRows(const IntegerConv &p, const Taps &t, const uint8_t *image, int64_t block, int64_t first, int64_t last, int32_t *c, void *y) {
 #if !defined(__aarch64__)
   v16u fours[kMostFours];
   bool packed = onnxc_vector_bits >= kDotBits && p.dots && p.permute && packFours(t, fours);
 #endif
-  for (int64_t oy = first; oy < last; ++oy) {
-    const uint8_t *from = image + (oy - first) * p.strides[0] * p.row;
+  int64_t together = maxOf<int64_t>(1, kTogether / maxOf<int64_t>(1, p.outWidth));
+  for (int64_t oy = first, rows; oy < last; oy += rows) {
+    rows = minOf(together, last - oy);
+    for (int64_t r = 0; r < rows; ++r) {
+      const uint8_t *from = image + (oy + r - first) * p.strides[0] * p.row;
+      int32_t *to = c + r * p.outWidth * kLanes;
 #if !defined(__aarch64__)
-    if (onnxc_vector_bits >= kDotBits && packed)
-      depthFours(t, fours, from, p.outWidth, c);
-    else
+      if (onnxc_vector_bits >= kDotBits && packed)
+        depthFours(t, fours, from, p.outWidth, to);
+      else
 #endif
-      depthSums(p.dots, t, from, p.outWidth, c);
-    p.finishRow(c, kLanes, p.outWidth, block, y, (block * p.outHeight + oy) * p.outWidth * kLanes);
+        depthSums(p.dots, t, from, p.outWidth, to);
+    }
+    p.finishRow(c, kLanes, rows * p.outWidth, block, y, (block * p.outHeight + oy) * p.outWidth * kLanes);
   }
   finishTable(p, block, first * p.outWidth, (last - first) * p.outWidth, y);
 }
@@ -162,13 +169,13 @@ int32_t depthwiseConv(const Args *a, const IntegerConv &given) {
   for (int64_t i = 0; i < taps; ++i)
     offsets[i] = i / p.kernel[1] * p.dilations[0] * p.row + i % p.kernel[1] * p.dilations[1] * kLanes;
   Taps t{nullptr, offsets, {p.kernel[0], p.kernel[1]}, p.strides[1] * kLanes};
-  int64_t reach = (p.kernel[0] - 1) * p.dilations[0] + 1, columns = (p.outWidth + kWide - 1) / kWide * kWide;
+  int64_t reach = (p.kernel[0] - 1) * p.dilations[0] + 1, pixels = maxOf(p.outWidth, kTogether) + kWide;
   constexpr int64_t beyond = 4 * kLanes;  // what vectors of four pixels read more
   int64_t strip = (((kStrip - 1) * p.strides[0] + reach) * p.row + kWide * t.step + beyond + 63) & -64;
   const uint8_t *x = in<uint8_t>(a, 0);
   char *y = out<char>(a, 0);
   int64_t outPlane = p.outHeight * p.outWidth * kLanes, work = kStrip * p.outWidth * taps * 2;
-  return parallelScratchFor(a, a->in[0].dims[0] * blocks * strips, grainOf(work), strip + columns * kLanes * 4,
+  return parallelScratchFor(a, a->in[0].dims[0] * blocks * strips, grainOf(work), strip + pixels * kLanes * 4,
                             [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
                               uint8_t *image = static_cast<uint8_t *>(scratch);
                               int32_t *sums = reinterpret_cast<int32_t *>(image + strip);

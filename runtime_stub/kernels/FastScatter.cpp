@@ -52,7 +52,7 @@ int32_t scatterElements(const onnxc_args *a) {  // attributes: axis, reduction
   ONNXC_CHECK(in.rank <= kMaxRank && in.rank == indices.rank && sameDims(indices, updates) && fixAxis(axis, in.rank), ONNXC_K_SHAPE);
   for (int32_t i = 0; i < in.rank; ++i)
     ONNXC_CHECK(i == axis || indices.dims[i] <= in.dims[i], ONNXC_K_SHAPE);
-  memcpy(a->out[0].data, in.data, size_t(onnxc_count(in)) * sizeof(float));
+  copyData(a->out[0], in, sizeof(float));
   contiguous(in.dims, in.rank, strides);
   for (int32_t i = 0; i < in.rank; ++i)
     walked[i] = i == axis ? 0 : strides[i];
@@ -77,7 +77,7 @@ int32_t scatterND(const onnxc_args *a) {  // attributes: reduction
   if (wayOf(a->attr[0]) != Way::Add)
     return onnxc_k_ScatterND_b4(a);
   ONNXC_CHECK(indices.rank >= 1 && indices.dims[indices.rank - 1] <= in.rank, ONNXC_K_SHAPE);
-  memcpy(a->out[0].data, in.data, size_t(onnxc_count(in)) * sizeof(float));
+  copyData(a->out[0], in, sizeof(float));
   int64_t length = indices.dims[indices.rank - 1], tuples = product(indices.dims, 0, indices.rank - 1);
   int64_t block = product(in.dims, length, in.rank);
   ONNXC_CHECK(onnxc_count(updates) == tuples * block, ONNXC_K_SHAPE);

@@ -123,7 +123,7 @@ static int32_t scatterElements(const onnxc_args *a) {  // attributes: axis, redu
     ONNXC_CHECK(i == axis || indices.dims[i] <= in.dims[i], ONNXC_K_SHAPE);
   CombineFn combine;
   ONNXC_CHECK(findCombine(a->attr[1], in.dtype, combine), ONNXC_K_VALUE);
-  memcpy(a->out[0].data, in.data, size_t(onnxc_count(in)) * sizeof(T));
+  copyData(a->out[0], in, sizeof(T));
   contiguous(in.dims, in.rank, strides);
   for (int32_t i = 0; i < in.rank; ++i)
     zero[i] = i == axis ? 0 : strides[i];
@@ -148,7 +148,7 @@ static int32_t scatterND(const onnxc_args *a) {  // attributes: reduction
   ONNXC_CHECK(indices.rank >= 1 && indices.dims[indices.rank - 1] <= in.rank, ONNXC_K_SHAPE);
   CombineFn combine;
   ONNXC_CHECK(findCombine(a->attr[0], in.dtype, combine), ONNXC_K_VALUE);
-  memcpy(a->out[0].data, in.data, size_t(onnxc_count(in)) * sizeof(T));
+  copyData(a->out[0], in, sizeof(T));
   int64_t length = indices.dims[indices.rank - 1], tuples = product(indices.dims, 0, indices.rank - 1);
   int64_t block = product(in.dims, length, in.rank);
   ONNXC_CHECK(onnxc_count(updates) == tuples * block, ONNXC_K_SHAPE);
@@ -174,7 +174,7 @@ static int32_t tensorScatter(const onnxc_args *a) {  // attributes: axis, mode
     ONNXC_CHECK(i == axis || past.dims[i] == update.dims[i], ONNXC_K_SHAPE);
   const char *mode = static_cast<const char *>(a->attr[1].p);
   bool circular = a->attr[1].n > 0 && mode[0] == 'c';
-  memcpy(a->out[0].data, past.data, size_t(onnxc_count(past)) * sizeof(T));
+  copyData(a->out[0], past, sizeof(T));
   Axis3 p = splitAt(past, axis);
   int64_t length = update.dims[axis], batch = past.dims[0];
   ONNXC_CHECK(!hasInput(a, 2) || onnxc_count(a->in[2]) == batch, ONNXC_K_SHAPE);

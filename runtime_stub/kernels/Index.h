@@ -23,6 +23,11 @@ ONNXC_INLINE T *mutableData(const onnxc_tensor &t) {
   return static_cast<T *>(t.data);
 }
 
+// Of a result that may lie where the data do that it changes (passes/fusion/PlanBuilder.cpp).
+ONNXC_INLINE void copyData(const onnxc_tensor &to, const onnxc_tensor &from, size_t elementBytes) {
+  if (to.data != from.data)
+    memcpy(to.data, from.data, size_t(onnxc_count(from)) * elementBytes);
+}
 ONNXC_INLINE bool hasInput(const onnxc_args *a, int64_t i) { return i < a->n_in && a->in[i].rank >= 0; }
 ONNXC_INLINE bool hasOutput(const onnxc_args *a, int64_t i) { return i < a->n_out && a->out[i].rank >= 0; }
 ONNXC_INLINE bool hasAttr(const onnxc_attr &a) { return a.n >= 0; }

@@ -77,6 +77,19 @@ for _name in ("before", "after"):
         w = Constant <value_ints = [-1, 3, 9, 8]> ()  y = Reshape (o, w)""",
          attended(_q[0] / _scale, _k[0], _v[0], _bias[0]), q=_q[0], k=_k[0], v=_v[0], bias=_bias, scale=_scale)
 
+# Scatters one after the other, which may write where their data lie: where nothing else reads these, as `d` reads b's.
+_x, _rows = np.arange(12, dtype=F32).reshape(3, 4), np.arange(4, dtype=F32)
+_a = _x + _x
+_a[1] = _rows
+_b = _a.copy()
+_b[2, 3] = 7
+_c = _b.copy()
+_c[0, 1] += 5
+case("scatter_chain", """t = Add (x, x)  i = Constant <value = int64[1, 4] {1, 1, 1, 1}> ()  r = Unsqueeze (rows, zero)  a = ScatterElements <axis = 0> (t, i, r)
+    j = Constant <value = int64[1, 2] {2, 3}> ()  seven = Constant <value = float[1] {7}> ()  b = ScatterND (a, j, seven)
+    k = Constant <value = int64[1, 2] {0, 1}> ()  five = Constant <value = float[1] {5}> ()  c = ScatterND <reduction = "add"> (b, k, five)  y = Neg (c)  d = Abs (b)""",
+     [-_c, _b], "float[] y, float[] d", x=_x, rows=_rows)
+
 # Few results of blocks that lie in the caller's memory, which may begin anywhere; of channels that were infinite beside lanes that are none.
 for _shift in (1, 2, 4):
     case(f"narrow_output_{_shift}", "t = Conv (x, v)  u = Relu (t)  y = Conv (u, w)", [np.full((1, 64, 1, 1), 128, F32), np.full((1, 1, 1, 1), 8192, F32)], "float[] u, float[] y",

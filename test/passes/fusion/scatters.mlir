@@ -1,0 +1,30 @@
+// RUN: onnxc-opt %s --form-kernels --split-input-file | FileCheck %s
+
+// A scatter writes where its data lie, unless something reads them afterwards: the model's own data, here, and those that @kept gives away.
+// CHECK-LABEL: func.func @plan_run
+// CHECK: %[[DATA:.*]] = plan.alloc
+// CHECK: plan.launch @neg{{[^(]*}}(%{{.*}}, %[[DATA]])
+// CHECK-NOT: plan.alloc
+// CHECK: plan.launch @scatterelements{{[^(]*}}(%[[DATA]], %{{.*}}, %{{.*}}, %[[DATA]])
+// CHECK: plan.launch @scatternd{{[^(]*}}(%[[DATA]], %{{.*}}, %{{.*}}, %[[DATA]])
+func.func @main(%x: tensor<3x4xf32>, %i: tensor<1x4xi64>, %u: tensor<1x4xf32>, %j: tensor<1x2xi64>, %v: tensor<1xf32>) -> tensor<3x4xf32> {
+  %0 = "onnx.Neg"(%x) : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  %1 = "onnx.ScatterElements"(%0, %i, %u) <{axis = 0 : i64}> : (tensor<3x4xf32>, tensor<1x4xi64>, tensor<1x4xf32>) -> tensor<3x4xf32>
+  %2 = "onnx.ScatterND"(%1, %j, %v) : (tensor<3x4xf32>, tensor<1x2xi64>, tensor<1xf32>) -> tensor<3x4xf32>
+  %3 = "onnx.Abs"(%2) : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  return %3 : tensor<3x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @plan_run
+// CHECK: plan.launch @scatterelements{{[^(]*}}(%[[X:[^,]*]], %{{.*}}, %{{.*}}, %[[A:[^,)]*]])
+// CHECK: %[[B:.*]] = plan.alloc
+// CHECK: plan.launch @scatternd{{[^(]*}}(%[[A]], %{{.*}}, %{{.*}}, %[[B]])
+func.func @main(%x: tensor<3x4xf32>, %i: tensor<1x4xi64>, %u: tensor<1x4xf32>, %j: tensor<1x2xi64>, %v: tensor<1xf32>) -> (tensor<3x4xf32>, tensor<3x4xf32>) {
+  %1 = "onnx.ScatterElements"(%x, %i, %u) <{axis = 0 : i64}> : (tensor<3x4xf32>, tensor<1x4xi64>, tensor<1x4xf32>) -> tensor<3x4xf32>
+  %2 = "onnx.ScatterND"(%1, %j, %v) : (tensor<3x4xf32>, tensor<1x2xi64>, tensor<1xf32>) -> tensor<3x4xf32>
+  %3 = "onnx.Abs"(%2) : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  %4 = "onnx.Neg"(%1) : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  return %3, %4 : tensor<3x4xf32>, tensor<3x4xf32>
+}
