@@ -166,6 +166,18 @@ ONNXC_INLINE bool unmasked(const Attention &s) {
   return !s.keep && !s.added[0] && !s.added[1] && s.before < 0 && s.after < 0 && !(s.softcap > 0) && s.end == s.keys;
 }
 
+// What is added to the scores of one query and keys from `key` on. Stores of scores may change what is not a local variable.
+struct Added {
+  const float *from;  // null: nothing
+  int64_t step, end;
+
+  Added(const Attention &s, const Place &p, int64_t m, int64_t query, int64_t key)
+      : from(s.added[m]), step(from ? s.addedStrides[m][s.batchAxes + 1] : 0), end(s.end - key) {
+    from += from ? p.added[m] + query * s.addedStrides[m][s.batchAxes] + key * step : 0;
+  }
+  v16 lanes(int64_t j) const { return maskLanes(from + j * step, step, end - j); }
+};
+
 // Masks the scores of one query and `count` keys from `key` on; past the last key they become -inf.
 void maskRow(const Attention &s, const Place &p, int64_t query, int64_t key, int64_t count, float *row) {
   const v16 none = v16(-__builtin_inff());
@@ -174,6 +186,7 @@ void maskRow(const Attention &s, const Place &p, int64_t query, int64_t key, int
   int64_t last = s.batchAxes;
   for (int64_t j = 0; s.softcap > 0 && j < count; ++j)
     row[j] = s.softcap * tanhF32(row[j] / s.softcap);
+  const Added first(s, p, 0, query, key), second(s, p, 1, query, key);
   for (int64_t j = unmasked(s) ? count / 16 * 16 : 0; j < count; j += 16) {
     v16 v = *(v16 *)(row + j);
     if (s.keep) {
@@ -181,11 +194,10 @@ void maskRow(const Attention &s, const Place &p, int64_t query, int64_t key, int
       v16 k = maskLanes(s.keep + p.keep + query * s.keepStrides[last] + (key + j) * step, step, s.end - key - j);
       v = (k != 0.0f) == (s.keepIf ? (v16(1.0f) == 1.0f) : (v16(1.0f) == 0.0f)) ? v : v16(s.fill);
     }
-    for (int64_t m = 0; m < 2; ++m)
-      if (s.added[m]) {
-        const int64_t *strides = s.addedStrides[m] + last;
-        v += maskLanes(s.added[m] + p.added[m] + query * strides[0] + (key + j) * strides[1], strides[1], s.end - key - j);
-      }
+    if (first.from)
+      v += first.lanes(j);
+    if (second.from)
+      v += second.lanes(j);
     v16 at = laneNumbers() + v16(float(j));
     v = at < high ? at >= low ? v : none : none;
     *(v16 *)(row + j) = v;
