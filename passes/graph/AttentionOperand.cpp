@@ -191,17 +191,21 @@ Value viewAs(SymbolicShapes &shapes, OpBuilder &b, Location loc, Value x, ArrayR
     return {};
   GraphBuilder g{b, loc};
   SmallVector<int64_t> target;
-  SmallVector<Value> sizes;  // where the run has to tell more than one
-  for (auto [i, d] : llvm::enumerate(dims)) {
-    bool same = i < from.size() && from[i] == d;
-    target.push_back(SymbolicShapes::constantOf(d).value_or(same ? 0 : -1));
+  for (auto [i, d] : llvm::enumerate(dims))
+    target.push_back(SymbolicShapes::constantOf(d).value_or(i < from.size() && from[i] == d ? 0 : -1));
+  auto sizeOf = [&](int64_t number, AffineExpr d) -> Value {
     const int64_t axis = llvm::find(from, d) - from.begin();
-    sizes.push_back(target.back() != -1 || axis == int64_t(from.size())
-                        ? g.integers({target.back()})
-                        : onnx::ShapeOp::create(b, loc, RankedTensorType::get({1}, b.getI64Type()), x, b.getI64IntegerAttr(axis + 1),
-                                                b.getI64IntegerAttr(axis)));
-  }
-  Value list = llvm::count(target, -1) > 1 ? g.concat(sizes, 0) : g.integers(target);
+    if (number != -1 || axis == int64_t(from.size()))
+      return g.integers({number});
+    return onnx::ShapeOp::create(b, loc, RankedTensorType::get({1}, b.getI64Type()), x, b.getI64IntegerAttr(axis + 1),
+                                 b.getI64IntegerAttr(axis));
+  };
+  Value list;
+  if (llvm::count(target, -1) <= 1)
+    list = g.integers(target);
+  else  // the run has to tell more than one
+    list =
+        g.concat(llvm::map_to_vector(llvm::zip(target, dims), [&](auto pair) { return sizeOf(std::get<0>(pair), std::get<1>(pair)); }), 0);
   Value view = onnx::ReshapeOp::create(b, loc, SymbolicShapes::tensorType(dims, onnx::elementType(x)), x, list);
   shapes.setDims(view, dims);
   return view;

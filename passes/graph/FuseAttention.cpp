@@ -72,15 +72,20 @@ public:
     counts.append(2, 1);
     return counts;
   }
+  // Null where a batch axis is neither the form's nor 1.
   Value view(SymbolicShapes &shapes, OpBuilder &b, Location loc, Operand o) const {
     ArrayRef<AffineExpr> own = shapes.dims(o.value);
-    if (factors.empty() || own.size() < 3 || all[o.form] == finest())
-      return o.value;
     Dims dims;
     const size_t missing = all[o.form].size() - own.size();
-    for (size_t i = 0; i + 2 < own.size(); ++i)
+    for (size_t i = 0; i + 2 < own.size() && !factors.empty(); ++i) {
+      AffineExpr size = all[o.form][missing + i], one = shapes.constant(1);
+      if (own[i] != size && own[i] != one)
+        return {};
       for (AffineExpr part : factors[o.form][missing + i])
-        dims.push_back(own[i] == all[o.form][missing + i] ? part : shapes.constant(1));
+        dims.push_back(own[i] == size ? part : one);
+    }
+    if (factors.empty() || own.size() < 3 || all[o.form] == finest())
+      return o.value;
     llvm::append_range(dims, own.take_back(2));
     return viewAs(shapes, b, loc, o.value, dims);
   }
@@ -144,10 +149,12 @@ struct Fuser {
         (s.bias ? s.mask : s.bias) = {other, form};
         return true;
       }
-      if (s.mask.form != form || shapes.dims(s.mask.value) != shapes.dims(other))
-        return false;
-      s.mask.value = sum(op, s.mask.value, other);
-      return true;
+      for (Operand *own : {&s.bias, &s.mask})
+        if (own->form == form && shapes.dims(own->value) == shapes.dims(other)) {
+          own->value = sum(op, own->value, other);
+          return true;
+        }
+      return false;
     }
     auto factor = constantNumber(other);
     if (!plain || factor == 0.0)
@@ -226,12 +233,20 @@ struct Fuser {
       s->forms.emplace_back(shapes.dims(op.getA()));
     if (!s || s->forms.back().size() != outer || outer < 2 || (axis != -1 && axis != int64_t(shapes.dims(softmax.getInput()).size()) - 1))
       return false;
+    constexpr int64_t fewKeys = 32;  // packing them takes longer than storing their scores
+    if (auto keys = SymbolicShapes::constantOf(s->forms.front().back()); keys && *keys < fewKeys)
+      return false;
     const size_t inner = s->forms.front().size();
     for (auto [v, rank] : {std::pair(s->product.getA(), inner), {s->product.getB(), inner}, {op.getB(), outer}})
       if (!shapes.hasRank(v) || shapes.dims(v).size() != rank || !onnx::elementType(v).isF32())
         return false;
     auto forms = Forms::of(shapes, s->forms);
-    if (!forms || forms->finest().size() > 6)
+    ArrayRef<AffineExpr> result = shapes.dims(op.getY());
+    if (!forms || forms->finest().size() > 6 || result.drop_back(2) != ArrayRef(s->forms.back()).drop_back(2))
+      return false;
+    Dims made(ArrayRef(forms->finest()).drop_back());
+    made.push_back(result.back());
+    if (!forms->groups().empty() && !canReshape(made, result))
       return false;
     OpBuilder b(op);
     auto finest = [&](Operand o) { return o ? forms->view(shapes, b, op.getLoc(), o) : Value(); };
@@ -277,16 +292,14 @@ struct FuseAttention : impl::FuseAttentionBase<FuseAttention> {
     if (failed(shapes))
       return signalPassFailure();
     Fuser fuser{*shapes};
-    bool any = false;
     for (onnx::MatMulOp op : products)
-      any |= fuser.fuse(op);
+      fuser.fuse(op);
     for (Operation *op : attentions)
-      any |= packAttention(*shapes, op);
-    if (any)
-      getOperation().walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-        if (isOpTriviallyDead(op))
-          op->erase();
-      });
+      packAttention(*shapes, op);
+    getOperation().walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+      if (isOpTriviallyDead(op))
+        op->erase();
+    });
   }
 };
 }  // namespace

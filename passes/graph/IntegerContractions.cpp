@@ -42,7 +42,8 @@ static std::optional<Quantised> dequantised(Value v) {
   if (!type || op.getBlockSize() != 0 || !onnx::elementType(v).isF32())
     return std::nullopt;
   auto q = quantised(op.getX(), op.getXScale(), op.getXZeroPoint());
-  int64_t axis = op.getAxis() < 0 ? op.getAxis() + type.getRank() : op.getAxis();
+  int64_t axis = onnx::intAttr(op, "axis");
+  axis += axis < 0 ? type.getRank() : 0;
   bool channels = axis == 0 || axis == type.getRank() - 1;  // the callers check which
   return q && (q->scale.size() == 1 || channels) ? q : std::nullopt;
 }
@@ -78,7 +79,8 @@ static std::optional<Contraction> contraction(Operation *op) {
   bool matrix = llvm::isa<onnx::ConvOp>(op) || weights.getRank() == 2;
   auto fits = [&](size_t n) { return n == 1 || int64_t(n) == c.channels(); };
   auto dq = op->getOperand(1).getDefiningOp<onnx::DequantizeLinearOp>();
-  int64_t axis = dq.getAxis() < 0 ? dq.getAxis() + weights.getRank() : dq.getAxis();
+  int64_t axis = onnx::intAttr(dq, "axis");
+  axis += axis < 0 ? weights.getRank() : 0;
   bool along = (w->scale.size() == 1 && w->zero.size() == 1) || axis == c.axis;
   return matrix && along && fits(w->scale.size()) && fits(w->zero.size()) ? std::optional(c) : std::nullopt;
 }

@@ -65,7 +65,7 @@ Value convolution(GraphBuilder g, const Linear &linear, Value image) {
                               g.b.getStringAttr("NOTSET"), {}, g.b.getI64IntegerAttr(1), {}, {}, {});
 }
 
-// The list of a view that keeps images and channels, of `channels` of them; nothing where the run makes the list.
+// The list of a view that keeps images and channels, of `channels` of them; nothing where the run decides whether it does.
 std::optional<SmallVector<int64_t>> viewOf(Operation *view, int64_t channels) {
   auto reshape = dyn_cast_if_present<onnx::ReshapeOp>(view);
   auto from = reshape ? rankedType(reshape.getData()) : RankedTensorType(),
@@ -74,6 +74,9 @@ std::optional<SmallVector<int64_t>> viewOf(Operation *view, int64_t channels) {
     return std::nullopt;
   auto list = onnx::integerElements(onnx::constantValue(reshape.getShape()));
   if (!list || (reshape.getAllowzero() && llvm::is_contained(*list, 0)))
+    return std::nullopt;
+  bool sameImages = list->front() == 0 || (!from.isDynamicDim(0) && from.getDimSize(0) == to.getDimSize(0));
+  if (!sameImages)
     return std::nullopt;
   (*list)[1] = channels;
   return list;

@@ -32,7 +32,7 @@ static int32_t gather(const onnxc_args *a) {  // attributes: axis
   ONNXC_CHECK(onnxc_count(a->out[0]) == s.outer * n * s.inner, ONNXC_K_SHAPE);
   T *out = mutableData<T>(a->out[0]);
   constexpr int64_t many = 8;  // fewer indices than that are read once
-  bool byRows = s.inner == 1 && n >= many;
+  bool byRows = s.inner == 1 && n >= many && s.outer > 0;
   for (int64_t o = 0; byRows && o < s.outer; ++o) {
     const T *from = data<T>(in) + o * s.dim;
     bool valid = indices.dtype == ONNXC_I64 ? gatherRow(out + o * n, from, data<int64_t>(indices), n, s.dim, 0, 1)

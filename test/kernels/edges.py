@@ -55,7 +55,6 @@ case("empty_adapter", """e = Constant <value = float {1.0}> ()  s = Constant <va
      "float[] y, float[] z, float[] v", x=np.eye(4, dtype=F32), r=np.zeros((4, 0), F32))
 
 
-
 # Attention whose scores change their axes on the way: windows in the batch axis with masks of their own, heads in it outside the softmax.
 def attended(q, k, v, added):
     scores = np.einsum("...id,...jd->...ij", q.astype(np.float64), k) + added
@@ -64,18 +63,22 @@ def attended(q, k, v, added):
 
 
 _r = np.random.default_rng(5)
-_q, _k, _v, _bias, _mask = ((0.5 * _r.standard_normal(s)).astype(F32) for s in [(2, 4, 3, 9, 8)] * 3 + [(1, 3, 9, 9), (4, 1, 9, 9)])
+_q, _k, _v, _bias, _mask = ((0.5 * _r.standard_normal(s)).astype(F32) for s in [(2, 4, 3, 39, 8)] * 3 + [(1, 3, 39, 39), (4, 1, 39, 39)])
 _mask[_mask < -0.5] = -100
-case("attention_windows", """w = Constant <value_ints = [-1, 4, 3, 9, 9]> ()  r = Constant <value_ints = [-1, 3, 9, 9]> ()  t = Transpose <perm = [0, 1, 3, 2]> (k)  s = MatMul (q, t)
+case("attention_windows", """w = Constant <value_ints = [-1, 4, 3, 39, 39]> ()  r = Constant <value_ints = [-1, 3, 39, 39]> ()  t = Transpose <perm = [0, 1, 3, 2]> (k)  s = MatMul (q, t)
     a = Add (s, bias)  b = Reshape (a, w)  m = Add (b, mask)  c = Reshape (m, r)  p = Softmax (c)  o = MatMul (p, v)  y = Transpose <perm = [0, 2, 1, 3]> (o)""",
-     attended(_q, _k, _v, _bias + _mask).reshape(8, 3, 9, 8).swapaxes(1, 2), q=_q.reshape(8, 3, 9, 8), k=_k.reshape(8, 3, 9, 8), v=_v.reshape(8, 3, 9, 8), bias=_bias, mask=_mask)
+     attended(_q, _k, _v, _bias + _mask).reshape(8, 3, 39, 8).swapaxes(1, 2), q=_q.reshape(8, 3, 39, 8), k=_k.reshape(8, 3, 39, 8), v=_v.reshape(8, 3, 39, 8), bias=_bias, mask=_mask)
 _scale = np.linspace(0.5, 2, 3, dtype=F32).reshape(3, 1, 1)
 for _name in ("before", "after"):
     _softmax = "h = Reshape (s, heads)  d = Div (h, scale)  m = Add (d, bias)  " + ("n = Reshape (m, rows)  p = Softmax (n)" if _name == "before" else "n = Softmax (m)  p = Reshape (n, rows)")
-    case(f"attention_merged_{_name}", f"""u = Constant <value_ints = [-1, 9, 8]> ()  rows = Constant <value_ints = [-1, 9, 9]> ()  heads = Constant <value_ints = [-1, 3, 9, 9]> ()
+    case(f"attention_merged_{_name}", f"""u = Constant <value_ints = [-1, 39, 8]> ()  rows = Constant <value_ints = [-1, 39, 39]> ()  heads = Constant <value_ints = [-1, 3, 39, 39]> ()
         a = Reshape (q, u)  b = Reshape (k, u)  c = Reshape (v, u)  t = Transpose <perm = [0, 2, 1]> (b)  s = MatMul (a, t)  {_softmax}  o = MatMul (p, c)
-        w = Constant <value_ints = [-1, 3, 9, 8]> ()  y = Reshape (o, w)""",
+        w = Constant <value_ints = [-1, 3, 39, 8]> ()  y = Reshape (o, w)""",
          attended(_q[0] / _scale, _k[0], _v[0], _bias[0]), q=_q[0], k=_k[0], v=_v[0], bias=_bias, scale=_scale)
+
+# Constant indices of one element on axes that count from the end.
+case("gather_from_end", """i = Constant <value_ints = [0]> ()  n = Constant <value_int = -1> ()  y = Gather <axis = -1> (x, i)  z = Gather <axis = -2> (x, n)""",
+     [np.arange(12, dtype=F32).reshape(3, 1, 4)[..., :1], np.arange(12, dtype=F32).reshape(3, 4)], "float[] y, float[] z", x=np.arange(12, dtype=F32).reshape(3, 1, 4))
 
 # Scatters one after the other, which may write where their data lie: where nothing else reads these, as `d` reads b's.
 _x, _rows = np.arange(12, dtype=F32).reshape(3, 4), np.arange(4, dtype=F32)

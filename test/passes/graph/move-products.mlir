@@ -47,3 +47,18 @@ func.func @others(%x: tensor<1x9x32xf32>, %v: tensor<16x16x1xf32>, %y: tensor<1x
   %6 = "onnx.Conv"(%5, %f) <{group = 16 : i64, pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x16x?x?xf32>, tensor<16x1x3x3xf32>) -> tensor<1x16x?x?xf32>
   return %2, %6 : tensor<1x16x9xf32>, tensor<1x16x?x?xf32>
 }
+
+// A view that makes other images of the pixels stays behind the product.
+// CHECK-LABEL: @other_images
+// CHECK: %[[IN:.*]] = "onnx.Transpose"(%arg0)
+// CHECK: %[[FIRST:.*]] = "onnx.Conv"(%[[IN]], {{.*}} tensor<16x4x1xf32>) -> tensor<2x16x9xf32>
+// CHECK: "onnx.Reshape"(%[[FIRST]],
+func.func @other_images(%x: tensor<2x9x4xf32>, %v: tensor<16x16x1xf32>) -> tensor<6x16x3xf32> {
+  %w = "onnx.Constant"() {value = dense<0.5> : tensor<4x16xf32>} : () -> tensor<4x16xf32>
+  %list = "onnx.Constant"() {value = dense<[6, 16, 3]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %0 = "onnx.MatMul"(%x, %w) : (tensor<2x9x4xf32>, tensor<4x16xf32>) -> tensor<2x9x16xf32>
+  %1 = "onnx.Transpose"(%0) <{perm = array<i64: 0, 2, 1>}> : (tensor<2x9x16xf32>) -> tensor<2x16x9xf32>
+  %2 = "onnx.Reshape"(%1, %list) : (tensor<2x16x9xf32>, tensor<3xi64>) -> tensor<6x16x3xf32>
+  %3 = "onnx.Conv"(%2, %v) : (tensor<6x16x3xf32>, tensor<16x16x1xf32>) -> tensor<6x16x3xf32>
+  return %3 : tensor<6x16x3xf32>
+}
