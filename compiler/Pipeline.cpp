@@ -65,7 +65,7 @@ void graphPhase(OpPassManager &pm, const Options &options) {
     f.addPass(createWidenHalf());
     f.addPass(createDecompose(DecomposeOptions{options.precision}));
     f.addPass(createRecognize());
-    f.addPass(createMoveProducts());
+    f.addPass(createMoveProducts());  // activations are one op each now, and transpositions where the model has them
     f.addPass(createMoveTranspositions());
     f.addPass(createSimplify(simplifyOptions(options)));
     f.addPass(createMoveConvolutions());

@@ -328,12 +328,12 @@ void Conv::tile(const Tile &t, const Pixels &pixels, Value n, Value group, Value
     return blockProducts(t, pixels, v, block, c.at(image, c.mul(block, imageBytes)), filter, steps);
   };
   if (op && op.getShared()) {
-    Steps own = channelsOf(group);
-    acc =
-        c.loop(c.max(low, c.div(own.begin, kLanes)), c.min(high, c.ceilDiv(own.end, kLanes)), c.n(1), acc, [&](Value block, ValueRange v) {
-          Value first = c.mul(block, kLanes);
-          return products(block, v, {c.max(c.sub(own.begin, first), c.n(0)), c.min(c.sub(own.end, first), c.n(kLanes))});
-        });
+    Steps range = channelsOf(group);
+    acc = c.loop(c.max(low, c.div(range.begin, kLanes)), c.min(high, c.ceilDiv(range.end, kLanes)), c.n(1), acc,
+                 [&](Value block, ValueRange v) {
+                   Value first = c.mul(block, kLanes);
+                   return products(block, v, {c.max(c.sub(range.begin, first), c.n(0)), c.min(c.sub(range.end, first), c.n(kLanes))});
+                 });
   } else {
     int64_t lastSteps = plain ? inner : lastBlockSteps(channels);
     Value whole = lastSteps == inner ? high : c.min(high, c.n(blocks - 1));

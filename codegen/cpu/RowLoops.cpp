@@ -97,7 +97,7 @@ struct RowKernel : RowWalk {
     space.store(result == y ? last : result, outer, computed, indices.back(), n);
   }
 
-  // No result is subnormal: masks of -100 would make such numbers.
+  // A Softmax gives 0 for what would be subnormal, as masks of -100 make it.
   void softmax(bool log) {
     Value most = sum([&](At p) { return firstElement(p); }, Join::Most, !isComputed());
     endOfFirst();

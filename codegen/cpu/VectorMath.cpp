@@ -258,7 +258,7 @@ Num erf(Num x) {
 Num softplus(Num x) { return maxSecond(x.of(0), x) + log1p(exp(-abs(x))); }
 
 // x Phi(x), where Phi(-a) = e^(-a^2/2) t P(t), t = 1 / (1 + 0.3 a / sqrt(2)): a fit of erfcx(a / sqrt(2)) / 2 to 1e-8 for a to 14.4. 0 from
-// -13.1463 on, beyond which the result would be subnormal, as Phi alone is before.
+// -13.1463 on, beyond which the result would be subnormal; Phi is so sooner, so the power is cut instead.
 Num gelu(Num x) {
   Num a = minSecond(x.of(14.3), abs(x));
   Num e = select(less(a.of(13.1463), a), a.of(0), expTimesPower(a * a * -0.5, 0));

@@ -4,7 +4,6 @@
 #include "dialects/onnx/NodeLoc.h"
 #include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Tensor.h"
-#include "passes/graph/GraphBuilder.h"
 #include "runtime_stub/plan.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -149,17 +148,22 @@ Value PlanBuilder::bufferOf(Value v) {
   return buffers[v] = plan::WeightOp::create(b, v.getLoc(), pointer(), value, -1);
 }
 
-// The buffer of the data that a scatter changes to make `v`, where nothing reads them afterwards; else null. What shares a buffer with
-// other values, views and the parts of a whole, keeps it.
-Value PlanBuilder::overwritten(Value v) const {
+// The buffer of the data that a scatter changes to make `v`, where nothing reads them afterwards; else null. The kernels of these ops
+// call copyData (runtime_stub/kernels/Index.h). Views, parts and wholes share buffers with values that may be read yet.
+Value PlanBuilder::bufferInPlace(Value v) const {
   Operation *op = v.getDefiningOp();
   if (!fast || alone || !isa_and_present<onnx::ScatterElementsOp, onnx::ScatterNDOp, onnx::TensorScatterOp>(op))
     return {};
   Value data = op->getOperand(0);
   Operation *source = data.getDefiningOp();
   auto alloc = buffers.lookup(data) ? buffers.lookup(data).getDefiningOp<plan::AllocOp>() : plan::AllocOp();
-  if (!alloc || !source || source->getBlock() != op->getBlock() || !data.hasOneUse() || isView(source) ||
-      (parts && (parts->isWhole(source) || parts->of(data))) || alloc->getBlock() != b.getInsertionBlock())
+  auto sharesBuffer = [&] {
+    Lowering lowering = loweringOf(source);
+    return (lowering != Lowering::Kernel && lowering != Lowering::Contract) ||
+           (parts && (parts->isWhole(source) || parts->isRead(source) || parts->of(data)));
+  };
+  if (!alloc || !source || source->getBlock() != op->getBlock() || !data.hasOneUse() || alloc->getBlock() != b.getInsertionBlock() ||
+      sharesBuffer())
     return {};
   return alloc.getResult();
 }
@@ -174,7 +178,7 @@ Value PlanBuilder::allocate(Value v, Location loc) {
     buffer = allocatePart(v, *part, loc);
   else if (auto it = outputOf.find(v); it != outputOf.end())
     buffer = plan::OutputOp::create(b, loc, pointer(), it->second);
-  else if (Value place = overwritten(v))
+  else if (Value place = bufferInPlace(v))
     buffer = place;
   else if (!tensor || isa<onnx::StringType>(tensor.getElementType()))
     buffer = plan::HeapOp::create(b, loc, pointer(), bytesOf(v, loc));

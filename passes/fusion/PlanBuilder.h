@@ -67,7 +67,7 @@ private:
   mlir::Value allocatePart(mlir::Value v, const Part &part, mlir::Location loc);
   mlir::Value bufferOf(mlir::Value v);
   mlir::Value allocate(mlir::Value v, mlir::Location loc);
-  mlir::Value overwritten(mlir::Value v) const;
+  mlir::Value bufferInPlace(mlir::Value v) const;
   mlir::Value bytesOf(mlir::Value v, mlir::Location loc);
   int64_t mostBytes(mlir::Value v);
   mlir::Value constant(int64_t v, mlir::Location loc);

@@ -133,6 +133,8 @@ def FuseAttention : Pass<"fuse-attention", "::mlir::func::FuncOp"> {
     onnx.Transpose (onnx.MatMul %p, (onnx.Transpose %v))
     =>  onnx.packed.Attention %q, %k, %v, %mask {scale = 0.125}
     ```
+    Views of the scores that leave queries and keys alone become views of the operands and the result; a factor that is one for all keys
+    multiplies the queries; of several masks the second is an operand of its own, and others of its sizes are added to it.
   }];
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }

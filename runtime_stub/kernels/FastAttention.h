@@ -166,7 +166,8 @@ ONNXC_INLINE bool unmasked(const Attention &s) {
   return !s.keep && !s.added[0] && !s.added[1] && s.before < 0 && s.after < 0 && !(s.softcap > 0) && s.end == s.keys;
 }
 
-// What is added to the scores of one query and keys from `key` on. Stores of scores may change what is not a local variable.
+// What is added to the scores of one query and keys from `key` on. Its fields are locals of maskRow: the compiler has to assume that stores
+// of scores change `s`.
 struct Added {
   const float *from;  // null: nothing
   int64_t step, end;

@@ -27,7 +27,8 @@ FUNCTIONS = {
     "Erf": (lambda x: ERF(x).astype(float), 3, {}, None),
     "Elu": (lambda x: np.where(x < 0, np.expm1(np.minimum(x, 0)), x), 3, {}, None),
     "Softplus": (lambda x: np.maximum(x, 0) + np.log1p(np.exp(-abs(x))), 32, {}, None),
-    "Gelu": (lambda x: np.where((x < -13.1463) & np.isfinite(x), -0.0, x * 0.5 * ERFC(-x / math.sqrt(2)).astype(float)), 100, {}, None),  # likewise
+    "Gelu": (lambda x: np.where((x < -13.1463) & np.isfinite(x), -0.0, x * 0.5 * ERFC(-x / math.sqrt(2)).astype(float)), 100, {}, None),  # nothing subnormal of finite numbers
+    "Mish": (lambda x: np.where((x < -87) & np.isfinite(x), -0.0, x * np.exp(np.minimum(x, 20)) * (np.exp(np.minimum(x, 20)) + 2) / (np.exp(np.minimum(x, 20)) * (np.exp(np.minimum(x, 20)) + 2) + 2)), 8, {}, None),
     "Sqrt": (np.sqrt, 0.5, {}, None),
     "Reciprocal": (lambda x: 1 / x, 0.5, {}, None),
     "Sin": (np.sin, 2, {}, None),
