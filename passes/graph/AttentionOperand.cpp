@@ -149,14 +149,11 @@ bool AttentionOperand::throughHeadsOfSplit(SymbolicShapes &shapes, Operation *op
     if (heads < 0 || width < 0 || !shapes.hasRank(r) || size(shapes.dims(r).back()) != heads * width)
       return false;
   OpBuilder b(split);
-  SmallVector<int64_t> target(rank - 1, 0);
-  target.append({count, heads, width});
   SmallVector<AffineExpr> dims(whole.drop_back());
   dims.append({shapes.constant(count), shapes.constant(heads), shapes.constant(width)});
-  auto listType = RankedTensorType::get({int64_t(target.size())}, b.getI64Type());
-  Value list = onnx::ConstantOp::create(b, op->getLoc(), DenseElementsAttr::get(listType, ArrayRef<int64_t>(target)));
-  Value view = onnx::ReshapeOp::create(b, op->getLoc(), SymbolicShapes::tensorType(dims, onnx::elementType(part)), split.getInput(), list);
-  shapes.setDims(view, dims);
+  Value view = viewAs(shapes, b, op->getLoc(), split.getInput(), dims);
+  if (!view)
+    return false;
   SmallVector<int64_t> axisOf = llvm::to_vector(llvm::seq<int64_t>(0, rank - 1));
   axisOf.append({rank, rank + 1});
   int64_t index = llvm::find(split->getResults(), part) - split->getResults().begin();

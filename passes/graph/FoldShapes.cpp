@@ -4,10 +4,10 @@
 #include "dialects/onnx/Tensor.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Iterators.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/graph/BoxUpdates.h"
+#include "passes/graph/GraphBuilder.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/SymbolicShapes.h"
 
@@ -262,21 +262,13 @@ struct FoldShapes : impl::FoldShapesBase<FoldShapes> {
     });
   }
 
-  // Bodies last to first, so that a chain goes in one walk.
-  void eraseDead() {
-    getOperation().walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-      if (isOpTriviallyDead(op))
-        op->erase();
-    });
-  }
-
   void runOnOperation() override {
     auto shapes = computeWithAxes(getOperation());
     if (failed(shapes))
       return signalPassFailure();
     foldBranches(*shapes);
     foldConstants(*shapes);
-    eraseDead();
+    eraseDeadOps(getOperation());
   }
 };
 

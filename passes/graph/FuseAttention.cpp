@@ -9,7 +9,6 @@
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/AttentionOperand.h"
 #include "passes/graph/GraphBuilder.h"
-#include "mlir/IR/Iterators.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Weights.h"
 
@@ -296,10 +295,7 @@ struct FuseAttention : impl::FuseAttentionBase<FuseAttention> {
       fuser.fuse(op);
     for (Operation *op : attentions)
       packAttention(*shapes, op);
-    getOperation().walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-      if (isOpTriviallyDead(op))
-        op->erase();
-    });
+    eraseDeadOps(getOperation());
   }
 };
 }  // namespace

@@ -4,6 +4,7 @@
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
+#include "mlir/IR/Iterators.h"
 #include "passes/graph/Weights.h"
 
 using namespace mlir;
@@ -14,6 +15,14 @@ static constexpr int64_t kUnknown = ShapedType::kDynamic;
 RankedTensorType rankedType(Value v) { return v ? llvm::dyn_cast<RankedTensorType>(v.getType()) : RankedTensorType(); }
 
 bool isView(Operation *op) { return llvm::isa_and_present<onnx::ReshapeOp, onnx::FlattenOp, onnx::SqueezeOp, onnx::UnsqueezeOp>(op); }
+
+void eraseDeadOps(Operation *root) {
+  // Bodies last to first, so that a chain goes in one walk.
+  root->walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isOpTriviallyDead(op))
+      op->erase();
+  });
+}
 
 SmallVector<int64_t> listOr(std::optional<ArrayRef<int64_t>> given, int64_t n, int64_t otherwise) {
   return given && !given->empty() ? SmallVector<int64_t>(*given) : SmallVector<int64_t>(n, otherwise);

@@ -40,6 +40,8 @@ struct GraphBuilder {
 mlir::RankedTensorType rankedType(mlir::Value v);
 // Whether `op` only gives its first operand's elements another shape.
 bool isView(mlir::Operation *op);
+// Erases the ops in `root` that nothing needs.
+void eraseDeadOps(mlir::Operation *root);
 // The list of an attribute, or `n` times `otherwise` where it is missing or empty.
 llvm::SmallVector<int64_t> listOr(std::optional<llvm::ArrayRef<int64_t>> given, int64_t n, int64_t otherwise);
 

@@ -5,7 +5,6 @@
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Tensor.h"
-#include "mlir/IR/Iterators.h"
 #include "passes/graph/GraphBuilder.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Weights.h"
@@ -27,7 +26,7 @@ std::optional<Linear> linearOf(Value v) {
   Linear linear;
   if (auto add = v.getDefiningOp<onnx::AddOp>())
     for (unsigned i : {0, 1})
-      if (auto type = rankedType(add->getOperand(i)); type && type.getRank() == 1 && constantFloats(add->getOperand(i)) &&
+      if (auto type = rankedType(add->getOperand(i)); type && type.getRank() == 1 && onnx::constantValue(add->getOperand(i)) &&
                                                       add->getOperand(1 - i).getDefiningOp<onnx::MatMulOp>() &&
                                                       add->getOperand(1 - i).hasOneUse() && type.getDimSize(0) > 1) {
         linear.bias = add->getOperand(i), v = add->getOperand(1 - i);
@@ -36,7 +35,7 @@ std::optional<Linear> linearOf(Value v) {
   auto product = v.getDefiningOp<onnx::MatMulOp>();
   auto x = product ? rankedType(product.getA()) : RankedTensorType(), w = product ? rankedType(product.getB()) : RankedTensorType();
   if (!x || !w || (x.getRank() != 3 && x.getRank() != 4) || w.getRank() != 2 || !x.getElementType().isF32() ||
-      !constantFloats(product.getB()))
+      !onnx::constantValue(product.getB()))
     return std::nullopt;
   linear.x = product.getA(), linear.weights = product.getB();
   linear.channels = w.getDimSize(0), linear.results = w.getDimSize(1);
@@ -54,8 +53,9 @@ onnx::TransposeOp transposition(Value v, llvm::function_ref<SmallVector<int64_t>
   return op && op.getPerm() && rankedType(v) && *op.getPerm() == ArrayRef(order(rankedType(v).getRank())) ? op : onnx::TransposeOp();
 }
 
-Value convolution(GraphBuilder g, const Linear &linear, Value image) {
-  std::vector<float> from = *constantFloats(linear.weights), w(from.size());
+// `from`: the weights of `linear`.
+Value convolution(GraphBuilder g, const Linear &linear, const std::vector<float> &from, Value image) {
+  std::vector<float> w(from.size());
   for (int64_t i = 0; i < linear.channels; ++i)
     for (int64_t o = 0; o < linear.results; ++o)
       w[o * linear.channels + i] = from[i * linear.results + o];
@@ -102,7 +102,8 @@ bool beforeImage(onnx::TransposeOp op) {
   if (!transposition(op.getTransposed(), imagesOfRows) || !op.getData().hasOneUse() || !isConvolved(op.getTransposed()))
     return false;
   auto linear = linearOf(op.getData());
-  if (!linear || linear->channels >= linear->results)
+  auto weights = linear && linear->channels < linear->results ? constantFloats(linear->weights) : std::nullopt;
+  if (!weights)
     return false;
   OpBuilder b(op);
   GraphBuilder g{b, op.getLoc()};
@@ -112,18 +113,17 @@ bool beforeImage(onnx::TransposeOp op) {
     b.setInsertionPoint(view);
     image = g.reshape(image, *list), old = view->getResult(0);
   }
-  replace(old, convolution(g, *linear, image));
+  replace(old, convolution(g, *linear, *weights, image));
   return true;
 }
 
 // A W + b where A is made, element by element, of the transposition of a convolution's result. `last`: the result of the product with its
 // bias.
-bool behindImage(Value last) {
-  auto linear = linearOf(last);
-  if (!linear || linear->results >= linear->channels)
+bool behindImage(Value last, const Linear &linear) {
+  if (linear.results >= linear.channels)
     return false;
   SmallVector<Operation *> between;
-  Value v = linear->x;
+  Value v = linear.x;
   while (Operation *op = v.getDefiningOp()) {
     if (!isPointwise(op) || op->getNumOperands() != 1 || !v.hasOneUse())
       break;
@@ -137,9 +137,12 @@ bool behindImage(Value last) {
   if (!conv || !source.hasOneUse() || !rankedType(image) || !rankedType(source) ||
       rankedType(source).getDimSize(1) != rankedType(image).getDimSize(1))
     return false;
+  auto weights = constantFloats(linear.weights);
+  if (!weights)
+    return false;
   OpBuilder b(last.getDefiningOp());
   GraphBuilder g{b, last.getLoc()};
-  auto list = viewOf(image.getDefiningOp(), linear->results);
+  auto list = viewOf(image.getDefiningOp(), linear.results);
   image = list ? image.getDefiningOp()->getOperand(0) : image;
   for (Operation *op : llvm::reverse(between)) {
     Operation *same = b.clone(*op);
@@ -147,7 +150,7 @@ bool behindImage(Value last) {
     same->getResult(0).setType(rankedType(image).clone(onnx::elementType(op->getResult(0))));
     image = same->getResult(0);
   }
-  Value sums = convolution(g, *linear, image);
+  Value sums = convolution(g, linear, *weights, image);
   sums = list ? g.reshape(sums, *list) : sums;
   replace(last, g.transpose(sums, rowsOfImages(rankedType(sums).getRank())));
   return true;
@@ -166,16 +169,17 @@ struct MoveProducts : impl::MoveProductsBase<MoveProducts> {
     for (Operation *op : products) {
       Value y = op->getResult(0);
       auto add = y.hasOneUse() ? dyn_cast<onnx::AddOp>(*y.getUsers().begin()) : onnx::AddOp();
-      auto whole = add ? linearOf(add.getResult()) : std::nullopt;
-      any |= behindImage(whole && whole->bias ? add.getResult() : y);
+      auto linear = add ? linearOf(add.getResult()) : std::nullopt;
+      if (linear && linear->bias)
+        y = add.getResult();
+      else
+        linear = linearOf(y);
+      any |= linear && behindImage(y, *linear);
     }
     for (Operation *op : transpositions)
       any |= beforeImage(cast<onnx::TransposeOp>(op));
     if (any)
-      getOperation().walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-        if (isOpTriviallyDead(op))
-          op->erase();
-      });
+      eraseDeadOps(getOperation());
   }
 };
 }  // namespace

@@ -22,6 +22,17 @@ static bool gatherRow(T *to, const T *from, const I *index, int64_t n, int64_t d
   return true;
 }
 
+// The same of indices from `at` on.
+template <class T>
+static int32_t gatherRow(const onnxc_args *a, T *to, const T *from, const onnxc_tensor &indices, int64_t at, int64_t n, int64_t dim,
+                         int64_t along, int64_t stride) {
+  bool valid = indices.dtype == ONNXC_I64 ? gatherRow(to, from, data<int64_t>(indices) + at, n, dim, along, stride)
+                                          : gatherRow(to, from, data<int32_t>(indices) + at, n, dim, along, stride);
+  for (int64_t i = 0, index; !valid && i < n; ++i)
+    ONNXC_TRY(fixIndex(a, index = loadI64(indices, at + i), dim));
+  return 0;
+}
+
 template <class T>
 static int32_t gather(const onnxc_args *a) {  // attributes: axis
   const onnxc_tensor &in = a->in[0], &indices = a->in[1];
@@ -32,15 +43,12 @@ static int32_t gather(const onnxc_args *a) {  // attributes: axis
   ONNXC_CHECK(onnxc_count(a->out[0]) == s.outer * n * s.inner, ONNXC_K_SHAPE);
   T *out = mutableData<T>(a->out[0]);
   constexpr int64_t many = 8;  // fewer indices than that are read once
-  bool byRows = s.inner == 1 && n >= many && s.outer > 0;
-  for (int64_t o = 0; byRows && o < s.outer; ++o) {
-    const T *from = data<T>(in) + o * s.dim;
-    bool valid = indices.dtype == ONNXC_I64 ? gatherRow(out + o * n, from, data<int64_t>(indices), n, s.dim, 0, 1)
-                                            : gatherRow(out + o * n, from, data<int32_t>(indices), n, s.dim, 0, 1);
-    for (int64_t i = 0, index; !valid && i < n; ++i)
-      ONNXC_TRY(fixIndex(a, index = loadI64(indices, i), s.dim));
+  if (s.inner == 1 && n >= many && s.outer > 0) {
+    for (int64_t o = 0; o < s.outer; ++o)
+      ONNXC_TRY(gatherRow(a, out + o * n, data<T>(in) + o * s.dim, indices, 0, n, s.dim, 0, 1));
+    return 0;
   }
-  for (int64_t i = 0; !byRows && i < n; ++i) {
+  for (int64_t i = 0; i < n; ++i) {
     int64_t at = loadI64(indices, i);
     ONNXC_TRY(fixIndex(a, at, s.dim));
     for (int64_t o = 0; o < s.outer; ++o)
@@ -71,10 +79,7 @@ static int32_t gatherElements(const onnxc_args *a) {  // attributes: axis
   for (; o.more(); o.next(), at += n) {
     T *to = mutableData<T>(a->out[0]) + at;
     const T *from = data<T>(in) + o.offset[0];
-    bool valid = indices.dtype == ONNXC_I64 ? gatherRow(to, from, data<int64_t>(indices) + at, n, in.dims[axis], along, strides[axis])
-                                            : gatherRow(to, from, data<int32_t>(indices) + at, n, in.dims[axis], along, strides[axis]);
-    for (int64_t i = 0, index; !valid && i < n; ++i)
-      ONNXC_TRY(fixIndex(a, index = loadI64(indices, at + i), in.dims[axis]));
+    ONNXC_TRY(gatherRow(a, to, from, indices, at, n, in.dims[axis], along, strides[axis]));
   }
   return 0;
 }
