@@ -36,8 +36,17 @@ mlir::Value linearProduct(mlir::PatternRewriter &rewriter, LinearProduct p);  //
 // `values`: weights less their zero points, which are one or one a channel.
 std::vector<int32_t> weightOffsets(llvm::ArrayRef<int16_t> values, llvm::ArrayRef<float> zeros, bool isSigned,
                                    int64_t channels);  // LinearConvolutions.cpp
-// Adds a bias in units of the sums, one a channel or none; false where it is too large or, for a result of f32, no integer.
-bool addBias(std::vector<int32_t> &sums, const std::vector<float> &bias, mlir::Type element);  // LinearConvolutions.cpp
+// The weights of all channels, less their zero points; weight `k` of channel `n` is values[n * channelStep + k * depthStep].
+struct ChannelWeights {
+  llvm::MutableArrayRef<int16_t> values;
+  int64_t channels, depth, channelStep, depthStep;
+  int16_t &at(int64_t n, int64_t k) { return values[n * channelStep + k * depthStep]; }
+};
+// Adds a bias in units of the sums, one a channel or none, to what is added to the sums. Where 32 bits do not hold such a channel's results
+// in bytes, as where nearly all of its weights are zero, weights and bias are halved and its factor doubled. False where that changes a
+// result by more than a twentieth of a step, and where results are f32 if they are too large or the bias is no integer.
+bool addBias(std::vector<int32_t> &sums, const std::vector<float> &bias, ChannelWeights weights, std::vector<float> &factors,
+             mlir::Type element);  // LinearConvolutions.cpp
 
 // The one constant scale of a quantisation of f32 to bytes, and its zero point; nothing for others.
 struct Scaling {

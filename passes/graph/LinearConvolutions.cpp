@@ -23,6 +23,7 @@ struct Filters {
   std::vector<int32_t> offsets;  // weightOffsets()
   int64_t outputs, channels, rows, columns, group;
   bool plain, depthwise;
+  ByteGroups groups() const { return {group, channels, outputs / group}; }
   int64_t depth() const { return channels * rows * columns; }
   int32_t offset(int64_t output) const { return offsets.empty() ? 0 : offsets[output]; }
 };
@@ -48,7 +49,8 @@ std::optional<Filters> filtersOf(LinearConv &c) {
   auto dilations = onnx::optionalInts(c.op, "dilations");
   f.plain = f.group == 1 && f.channels < kLanes && (!dilations || dilations->back() == 1);
   f.depthwise = f.group > 1 && f.channels == 1 && f.outputs == f.group;
-  if (f.group > 1 && !f.depthwise && (f.channels % kLanes || f.outputs / f.group % kLanes))
+  constexpr int64_t mostTogether = 4;  // more groups multiply too many zeros
+  if (!f.depthwise && f.groups().together > mostTogether && f.groups().blocks > 1)
     return std::nullopt;
   bool isSigned = w.getElementType().isSignlessInteger();
   for (auto [i, b] : llvm::enumerate(*bytes)) {
@@ -73,20 +75,23 @@ Value packedDepthwise(PatternRewriter &rewriter, Location loc, const Filters &f)
 Value packed(PatternRewriter &rewriter, Location loc, const Filters &f) {
   if (f.depthwise)
     return packedDepthwise(rewriter, loc, f);
-  int64_t taps = f.rows * f.columns, each = f.outputs / f.group, parts = llvm::divideCeil(f.channels, kQuad);
-  SmallVector<int64_t> shape{f.group * llvm::divideCeilSigned(each, kByteColumns), taps * parts, kByteColumns, kQuad};
+  ByteGroups groups = f.groups();
+  int64_t taps = f.rows * f.columns, parts = llvm::divideCeil(groups.channels, kQuad),
+          panels = llvm::divideCeil(groups.outBlocks * kLanes, kByteColumns);
+  SmallVector<int64_t> shape{groups.count * panels, taps * parts, kByteColumns, kQuad};
   if (f.plain)
     shape[1] = f.rows * llvm::divideCeilSigned(f.columns * f.channels, kQuad);
   std::vector<int8_t> to(shape[0] * shape[1] * shape[2] * shape[3]);
   for (int64_t o = 0; o < f.outputs; ++o) {
-    int64_t panel = o / each * (shape[0] / f.group) + o % each / kByteColumns, lane = o % each % kByteColumns;
-    int8_t *column = to.data() + (panel * shape[1] * kByteColumns + lane) * kQuad;
+    int64_t of = o / (f.outputs / f.group), group = of / groups.together, at = o - group * groups.outBlocks * kLanes;
+    int64_t first = of * f.channels - groups.firstBlock(group) * kLanes;  // of its channels, among those that are read
+    int8_t *column = to.data() + ((group * panels + at / kByteColumns) * shape[1] * kByteColumns + at % kByteColumns) * kQuad;
     auto step = [&](int64_t i) -> int8_t & { return column[i / kQuad * kByteColumns * kQuad + i % kQuad]; };
     for (int64_t i = 0; i < shape[1] * kQuad; ++i)
       step(i) = int8_t(-f.offset(o));
     for (int64_t c = 0; c < f.channels; ++c)
       for (int64_t t = 0; t < taps; ++t)
-        step(f.plain ? t / f.columns * (shape[1] / f.rows) * kQuad + t % f.columns * f.channels + c : t * parts * kQuad + c) =
+        step(f.plain ? t / f.columns * (shape[1] / f.rows) * kQuad + t % f.columns * f.channels + c : t * parts * kQuad + first + c) =
             int8_t(f.values[(o * f.channels + c) * taps + t] - f.offset(o));
   }
   return GraphBuilder{rewriter, loc}.integers<int8_t>(shape, to);
@@ -94,11 +99,13 @@ Value packed(PatternRewriter &rewriter, Location loc, const Filters &f) {
 
 // What is added to each sum: for the zero point of the data, and the bias in units of the sums; nothing where that is too large. For a zero
 // point of the run, what it is multiplied by: `zero` is -1.
-std::optional<std::vector<int32_t>> corrections(const Filters &f, const std::vector<float> &bias, int32_t zero, Type element) {
+std::optional<std::vector<int32_t>> corrections(Filters &f, LinearConv &c, int32_t zero) {
   std::vector<int32_t> result(llvm::alignTo(f.outputs, kLanes));
+  if (!addBias(result, c.bias, {f.values, f.outputs, f.depth(), f.depth(), 1}, c.factors, c.element))
+    return std::nullopt;
   for (int64_t i = 0; i < int64_t(f.values.size()); ++i)
     result[i / f.depth()] -= int32_t(f.values[i]) * zero;
-  return addBias(result, bias, element) ? std::optional(result) : std::nullopt;
+  return result;
 }
 
 // What is given for each axis, or each end of one, of an image; a row is one of height 1.
@@ -120,12 +127,28 @@ std::vector<int32_t> weightOffsets(ArrayRef<int16_t> values, ArrayRef<float> zer
   return result;
 }
 
-bool addBias(std::vector<int32_t> &sums, const std::vector<float> &bias, Type element) {
-  for (auto [sum, b] : llvm::zip(sums, bias)) {
-    float whole = std::nearbyint(b);
-    if (!(std::fabs(b) < float(1 << 30)) || (element.isF32() && std::fabs(b - whole) > 1e-3f))
+bool addBias(std::vector<int32_t> &sums, const std::vector<float> &bias, ChannelWeights weights, std::vector<float> &factors,
+             Type element) {
+  constexpr double mostLost = 0.05, thousandth = 1e-3, mostByte = 255;
+  for (int64_t n = 0; n < int64_t(bias.size()); ++n) {
+    double reach = 0, lost = 0;
+    for (int64_t k = 0; k < weights.depth; ++k) {
+      reach += mostByte * std::abs(weights.at(n, k));
+      lost += mostByte * std::abs(weights.at(n, k) % 2);
+    }
+    float whole = std::nearbyint(bias[n]);
+    bool large = !(std::fabs(whole) + reach <= double(INT32_MAX));
+    if (element.isF32() && (large || std::fabs(bias[n] - whole) > thousandth))
       return false;
-    sum = int32_t(uint32_t(sum) + uint32_t(int32_t(whole)));
+    if (large) {
+      factors.resize(weights.channels, factors[0]);
+      if (!(lost * factors[n] <= mostLost) || !(std::fabs(whole) + reach <= 2.0 * double(INT32_MAX)))
+        return false;
+      factors[n] *= 2, whole = std::nearbyint(bias[n] / 2);
+      for (int64_t k = 0; k < weights.depth; ++k)
+        weights.at(n, k) /= 2;
+    }
+    sums[n] = int32_t(uint32_t(sums[n]) + uint32_t(int32_t(whole)));
   }
   return true;
 }
@@ -134,7 +157,7 @@ Value linearConvolution(PatternRewriter &rewriter, LinearConv c) {
   assert(!c.runZero || c.bias.empty());  // corrections are multiplied by the zero point
   auto f = filtersOf(c);
   bool isSigned = onnx::elementType(c.x).isSignlessInteger();
-  auto sums = f ? corrections(*f, c.bias, c.runZero ? -1 : c.xZero + (isSigned ? 128 : 0), c.element) : std::nullopt;
+  auto sums = f ? corrections(*f, c, c.runZero ? -1 : c.xZero + (isSigned ? 128 : 0)) : std::nullopt;
   if (!sums)
     return {};
   Location loc = c.op->getLoc();
@@ -164,7 +187,7 @@ Value linearConvolution(PatternRewriter &rewriter, LinearConv c) {
   Value y = onnx::PackedLinearConvOp::create(
       rewriter, loc, onnx::blockedType(result), x, packed(rewriter, loc, *f), GraphBuilder{rewriter, loc}.floats(perChannel, c.factors),
       GraphBuilder{rewriter, loc}.integers<int32_t>(perChannel, *sums), Value(), Value(), offsets, c.runZero,
-      n(f->depthwise ? 1 : f->group), n(f->plain), n(f->depthwise ? 0 : f->channels), list({f->rows, f->columns}),
+      n(f->depthwise ? 1 : f->group), n(f->plain), n(f->depthwise ? 0 : f->channels), n(f->outputs / f->group), list({f->rows, f->columns}),
       list(given("strides", 1)), list(valid ? SmallVector<int64_t>(4, 0) : given("pads", 0, 2)), list(given("dilations", 1)), n(c.xZero),
       n(c.zero), n(c.least), n(c.most), DenseF32ArrayAttr());
   return onnx::PackedUnblockOp::create(rewriter, loc, result, y, n(outputs));

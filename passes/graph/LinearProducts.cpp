@@ -34,15 +34,16 @@ Value linearProduct(PatternRewriter &rewriter, LinearProduct p) {
       char b = (*bytes)[p.transposed ? n * depth + k : k * columns + n];
       float v = (isSigned ? float(int8_t(b)) : float(uint8_t(b))) - p.wZero[p.wZero.size() == 1 ? 0 : n];
       values[k * columns + n] = int16_t(v);
-      corrections[n] -= int32_t(v) * zero;
     }
+  if (!addBias(corrections, p.bias, {values, columns, depth, 1, columns}, p.factors, result.getElementType()))
+    return {};
   std::vector<int32_t> offsets = weightOffsets(values, p.wZero, isSigned, columns);
   for (int64_t k = 0; k < depth; ++k)
-    for (int64_t n = 0; n < columns; ++n)
+    for (int64_t n = 0; n < columns; ++n) {
+      corrections[n] -= int32_t(values[k * columns + n]) * zero;
       packed[((n / kByteColumns * shape[1] + k / kQuad) * kByteColumns + n % kByteColumns) * kQuad + k % kQuad] =
           int8_t(values[k * columns + n] - (offsets.empty() ? 0 : offsets[n]));
-  if (!addBias(corrections, p.bias, result.getElementType()))
-    return {};
+    }
   p.factors.resize(columns, p.factors[0]);
   p.factors.resize(corrections.size());
   auto n = [&](int64_t v) { return rewriter.getI64IntegerAttr(v); };

@@ -141,7 +141,7 @@ void tiledPanels(const Integers &p, int64_t panel, int64_t count, int64_t first,
   Segment whole{0, p.quads};
   TiledRows rows;
   rows.gather(at, last - first, Depth{&whole, 1, 0}, p.quads, scratch);
-  startTiles(rows);
+  startTiles(rows.each);
   for (int64_t i = panel; i < panel + count; ++i)
     panelOf(p, i * kColumns, first, last, reinterpret_cast<int8_t *>(scratch + TiledRows::bytes(p.quads)), ones, &rows);
   endTiles();

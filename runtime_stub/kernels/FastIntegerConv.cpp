@@ -7,17 +7,8 @@ namespace onnxc {
 namespace {
 
 enum { X, W, Factors, Corrections, Lookup, Other, Offsets, ZeroPoint };
-enum { Group, Plain, Channels, KernelShape, Strides, Pads, Dilations, Border, Zero, Least, Most, Sum };
+enum { Group, Plain, Channels, Outputs, KernelShape, Strides, Pads, Dilations, Border, Zero, Least, Most, Sum };
 constexpr int64_t kPixels = 96;  // of a unit of work
-
-// `C` channels side by side, 0: as many as there are.
-template <int C>
-void interleave(const uint8_t *from, int64_t plane, int64_t channels, int64_t width, uint8_t *to) {
-  int64_t n = C ? C : channels;
-  for (int64_t x = 0; x < width; ++x)
-    for (int64_t c = 0; c < n; ++c)
-      to[x * n + c] = from[c * plane + x];
-}
 
 // Row `r` of the copy, over all blocks: r = block * rows + y.
 void copyRow(const IntegerConv &p, const uint8_t *x, int64_t r, uint8_t *to) {
@@ -29,51 +20,20 @@ void copyRow(const IntegerConv &p, const uint8_t *x, int64_t r, uint8_t *to) {
   memset(to, p.border, size_t(p.pads[1] * p.pixel));
   memset(to + (p.pads[1] + p.width) * p.pixel, p.border, size_t(p.pads[3] * p.pixel));
   to += p.pads[1] * p.pixel;
-  if (!p.plain) {
-    memcpy(to, x + (block * p.height + y) * p.width * kLanes, size_t(p.width * kLanes));
-    return;
-  }
-  const uint8_t *from = x + y * p.width;
-  int64_t plane = p.height * p.width;
-  if (p.channels == 1)
-    memcpy(to, from, size_t(p.width));
-  else if (p.channels == 3)
-    interleave<3>(from, plane, 3, p.width, to);
-  else if (p.channels == 4)
-    interleave<4>(from, plane, 4, p.width, to);
+  if (p.plain)
+    interleaveRow(p, x + y * p.width, to);
   else
-    interleave<0>(from, plane, p.channels, p.width, to);
+    memcpy(to, x + (block * p.height + y) * p.width * kLanes, size_t(p.width * kLanes));
 }
 
-int64_t blocksOf(const IntegerConv &p) { return p.plain ? 0 : (p.channels + kLanes - 1) / kLanes; }  // of one group
-int64_t panelsOf(const IntegerConv &p) { return (p.outBlocks / p.group + 3) / 4; }                   // of one group
+const uint8_t *imageOf(const IntegerConv &p, const uint8_t *image, int64_t group) { return image + p.groups.firstBlock(group) * p.plane; }
 
-// The segments of a filter in the order of the weights; neighbours that touch become one.
-int64_t segmentsOf(const IntegerConv &p, Segment *to) {
-  int64_t n = 0, parts = p.plain ? 1 : blocksOf(p), columns = p.plain ? 1 : p.kernel[1];
-  for (int64_t y = 0; y < p.kernel[0]; ++y)
-    for (int64_t x = 0; x < columns; ++x)
-      for (int64_t c = 0; c < parts; ++c) {
-        int64_t bytes = p.plain ? p.kernel[1] * p.channels : minOf(kLanes, p.channels - c * kLanes);
-        Segment s{c * p.plane + y * p.dilations[0] * p.row + x * p.dilations[1] * p.pixel, (bytes + 3) / 4};
-        if (n && to[n - 1].offset + 4 * to[n - 1].quads == s.offset)
-          to[n - 1].quads += s.quads;
-        else
-          to[n++] = s;
-      }
-  return n;
-}
-int64_t quadsOf(const IntegerConv &p) {
-  return p.plain ? p.kernel[0] * ((p.kernel[1] * p.channels + 3) / 4) : p.kernel[0] * p.kernel[1] * ((p.channels + 3) / 4);
-}
-
-// Pixels of one group.
+// Pixels of groups computed as one.
 struct Unit {
   const IntegerConv &p;
   const uint8_t *image;
   const int8_t *panels;
-  int64_t block, last;  // output blocks; the first panel computes those from `block` on
-  const int32_t *sums;  // of the windows of this group, or null
+  int64_t group, block, last;  // output blocks; the first panel computes those from `block` on
   int64_t quads;
   Depth depth;
   void *y;
@@ -86,12 +46,6 @@ struct Unit {
       if (++ox == p.outWidth)
         ox = 0, ++oy;
     }
-  }
-  void finish(int32_t *c, int64_t first, int64_t have, int64_t pixel, int64_t n) const {
-    if (sums)
-      addOffsets(c, n, have * kLanes, p.offsets + first * kLanes, sums + pixel);
-    for (int64_t b = 0; b < have; ++b)
-      p.finishRow(c + b * kLanes, kColumns, n, first + b, y, ((first + b) * p.outHeight * p.outWidth + pixel) * kLanes);
   }
   // The sums of `n` pixels; `at` has 2 * kRows entries where at most two blocks are wanted and n > kRows.
   void tile(int64_t n, const uint8_t *const *at, int64_t have, int32_t *c) const {
@@ -107,7 +61,7 @@ struct Unit {
     constexpr int64_t kTogether = 4 * kRows;
     int32_t c[kTogether * kColumns];
     const uint8_t *at[kTogether];
-    int64_t have = minOf<int64_t>(kColumns / kLanes, last - block), most = have <= 2 ? 2 * kRows : kRows;
+    int64_t have = minOf(kPanelBlocks, last - block), most = have <= 2 ? 2 * kRows : kRows;
     for (int64_t at0 = first, n; at0 < end; at0 += n) {
       n = minOf(kTogether, end - at0);
       find(at0, n, at);
@@ -115,7 +69,7 @@ struct Unit {
         at[i] = at[0];
       for (int64_t r = 0; r < n; r += most)
         tile(minOf(most, n - r), at + r, have, c + r * kColumns);
-      finish(c, block, have, at0, n);
+      finishPanel(p, group, c, block, have, at0, n, y);
     }
     for (int64_t b = block; b < block + have; ++b)
       finishTable(p, b, first, end - first, y);
@@ -128,13 +82,13 @@ struct Unit {
     TiledRows rows;
     rows.gather(at, end - first, depth, quads, left);
     TiledPanel panel;
-    startTiles(rows);
-    for (int64_t i = 0; i < count; ++i) {
-      int64_t from = block + i * kColumns / kLanes, have = minOf<int64_t>(kColumns / kLanes, last - from);
+    startTiles(rows.each);
+    for (int64_t i = 0; i < count && block + i * kPanelBlocks < last; ++i) {
+      int64_t from = block + i * kPanelBlocks, have = minOf(kPanelBlocks, last - from);
       panel.start(panels + i * quads * 4 * kColumns, quads);
       for (int64_t pixel = first; pixel < end; pixel += 2 * rows.each) {
         tiledProducts(rows, pixel - first, panel, have * kLanes, c);
-        finish(c, from, have, pixel, minOf(2 * rows.each, end - pixel));
+        finishPanel(p, group, c, from, have, pixel, minOf(2 * rows.each, end - pixel), y);
       }
       for (int64_t b = from; b < from + have; ++b)
         finishTable(p, b, first, end - first, y);
@@ -146,7 +100,8 @@ struct Unit {
 bool readConv(const Args *a, IntegerConv &p) {
   const Tensor &x = a->in[X], &y = a->out[0];
   auto &attr = a->attr;
-  p.plain = attr[Plain].i != 0, p.group = attr[Group].i, p.channels = attr[Channels].i;
+  p.groups = ByteGroups(attr[Group].i, attr[Channels].i, attr[Outputs].i);
+  p.plain = attr[Plain].i != 0, p.channels = attr[Channels].i ? p.groups.channels : 0;
   if (x.rank != (p.plain ? 4 : 5) || y.rank != 5 || attr[KernelShape].n != 2 || attr[Strides].n != 2 || attr[Pads].n != 4 ||
       attr[Dilations].n != 2)
     return false;
@@ -170,32 +125,16 @@ bool readConv(const Args *a, IntegerConv &p) {
          (!p.other || (onnxc_count(a->in[Other]) == onnxc_count(y) && p.sum && !p.toFloat && p.channels));
 }
 
-// p.windowSums, in `to`.
-int32_t sumWindows(const Args *a, const IntegerConv &p, const Depth &depth, const uint8_t *image, int32_t *to) {
-  return parallelFor(a, p.group * p.outHeight, grainOf(p.outWidth * quadsOf(p)), [=](int64_t begin, int64_t end) {
-    for (int64_t u = begin; u < end; ++u) {
-      const uint8_t *at = image + u / p.outHeight * blocksOf(p) * p.plane + u % p.outHeight * p.strides[0] * p.row;
-      for (int64_t x = 0; x < p.outWidth; ++x, at += p.strides[1] * p.pixel)
-        to[u * p.outWidth + x] = rowSum(at, depth);
-    }
-    return int32_t(ONNXC_K_OK);
-  });
-}
-
 int32_t convolve(const Args *a, const IntegerConv &p, const Depth &depth, const uint8_t *image, void *y) {
-  int64_t each = p.outBlocks / p.group, panels = panelsOf(p), quads = quadsOf(p);
-  ProductUnits units(p.tiles, p.outHeight * p.outWidth, panels, kPixels);
+  int64_t quads = quadsOf(p);
+  ProductUnits units(p.tiles, p.outHeight * p.outWidth, panelsOf(p), kPixels);
   auto body = [=](void *left, int64_t begin, int64_t end) {
     units.each(begin, end, [&](int64_t g, int64_t panel, int64_t count, int64_t first, int64_t last) {
-      Unit unit{p,
-                image + g * blocksOf(p) * p.plane,
-                static_cast<const int8_t *>(p.weights) + (g * panels + panel) * quads * kColumns * 4,
-                g * each + panel * kColumns / kLanes,
-                (g + 1) * each,
-                p.windowSums ? p.windowSums + g * p.outHeight * p.outWidth : nullptr,
-                quads,
-                depth,
-                y};
+      Unit unit{
+          p, imageOf(p, image, g), panelOf(p, g, panel), g, g * p.groups.outBlocks + panel * kPanelBlocks, lastBlockOf(p, g), quads, depth,
+          y};
+      if (unit.block >= unit.last)
+        return;  // the last groups may lack panels
       if (p.tiles)
         unit.runTiles(first, last, count, static_cast<uint8_t *>(left));
       else
@@ -203,7 +142,7 @@ int32_t convolve(const Args *a, const IntegerConv &p, const Depth &depth, const 
     });
     return int32_t(ONNXC_K_OK);
   };
-  return parallelScratchFor(a, units.count(p.group), grainOf(units.part * quads * 2), p.tiles ? TiledRows::bytes(quads) : 0, body);
+  return parallelScratchFor(a, units.count(p.groups.count), grainOf(units.part * quads * 2), p.tiles ? TiledRows::bytes(quads) : 0, body);
 }
 
 // The border and the corrections of a zero point that only the run knows.
@@ -235,10 +174,13 @@ int32_t linearConv(const Args *a) {
   p.row = (p.width + p.pads[1] + p.pads[3]) * p.pixel, p.plane = rows * p.row;
   constexpr int64_t leastQuads = 12;  // of a tile's 16: gathering fewer takes longer than their products in registers
   p.tiles = p.tiles && pixels >= kLeastTiled && quadsOf(p) >= leastQuads;
-  if (onnxc_count(a->in[W]) != p.group * panelsOf(p) * quadsOf(p) * kColumns * 4 || (!p.plain && blocksOf(p) * p.group != p.blocks))
+  if (onnxc_count(a->in[W]) != p.groups.count * panelsOf(p) * quadsOf(p) * kColumns * 4 ||
+      (!p.plain && p.blocks != p.groups.last + p.groups.blocks))
     return ONNXC_K_SHAPE;
-  int64_t most = p.kernel[0] * p.kernel[1] * maxOf<int64_t>(1, blocksOf(p));
-  int64_t sums = p.offsets ? p.group * pixels * int64_t(sizeof(int32_t)) : 0;
+  if (p.tiles && p.kernel[0] * p.kernel[1] > 1)
+    return windowConv(a, p);
+  int64_t most = mostSegments(p);
+  int64_t sums = p.offsets ? p.groups.count * pixels * int64_t(sizeof(int32_t)) : 0;
   int64_t bytes = most * int64_t(sizeof(Segment)) + sums + (copies ? planes * p.plane + 64 : 0);
   char *scratch = static_cast<char *>(onnxc_rt_scratch(a->rt, bytes));
   if (!scratch)
@@ -260,7 +202,7 @@ int32_t linearConv(const Args *a) {
       }));
     const uint8_t *image = copies ? copy : from;
     if (p.offsets) {
-      ONNXC_TRY(sumWindows(a, p, depth, image, windows));
+      ONNXC_TRY(sumWindows(a, p, depth, [=](int64_t group) { return imageOf(p, image, group); }, windows));
       p.windowSums = windows;
     }
     ONNXC_TRY(convolve(a, p, depth, image, out<char>(a, 0) + n * outLanes * (p.toFloat ? 4 : 1)));

@@ -5,9 +5,18 @@
 namespace onnxc {
 namespace {
 
-constexpr int64_t kWide = 8;        // pixels of a tile, at most
-constexpr int64_t kStrip = 8;       // rows of a unit
-constexpr int64_t kTogether = 192;  // pixels of the rows whose sums are finished together, unless one has more
+constexpr int64_t kWide = 8;       // pixels of a tile, at most
+constexpr int64_t kStrip = 512;    // pixels of a unit, in at least
+constexpr int64_t kStripRows = 8;  // rows
+constexpr int64_t kRowsTogether = 4;
+
+// The rows whose sums are finished together: whole tiles of kRowsTogether, unless those have very many pixels.
+int64_t rowsTogether(int64_t width) {
+  constexpr int64_t most = 512, enough = 192;  // pixels
+  if (kRowsTogether * width > most)
+    return maxOf<int64_t>(1, enough / width);
+  return maxOf<int64_t>(1, enough / maxOf<int64_t>(1, kRowsTogether * width)) * kRowsTogether;
+}
 
 typedef int16_t Half16 __attribute__((ext_vector_type(16), aligned(2)));
 
@@ -97,6 +106,60 @@ ONNXC_PERMUTED_DOTS __attribute__((noinline)) void depthFours(const Taps &t, con
   }
 }
 
+// Of kRowsTogether rows at a time, whose filters of `Rows` rows one below the other share the bytes in order; gives the number of rows
+// that it has summed.
+template <int64_t Rows>
+ONNXC_PERMUTED_DOTS __attribute__((noinline)) int64_t depthRowsOfFours(const Taps &t, const v16u *weights, const uint8_t *image,
+                                                                       int64_t row, int64_t width, int64_t height, int32_t *c) {
+  constexpr int64_t together = kRowsTogether, pixels = 2;
+  bytes64 order;
+  for (int i = 0; i < 64; ++i)
+    order[i] = char(i % 4 * kLanes + i / 4);
+  int64_t fours = (t.kernel[1] + 3) / 4, y = 0;
+  for (; y + together <= height; y += together, image += together * row, c += together * width * kLanes)
+    for (int64_t x = 0; x < width; x += pixels) {
+      q16 acc[together][pixels] = {};
+      for (int64_t four = 0; four < fours; ++four)
+#pragma clang loop unroll(full)
+        for (int r = 0; r < together + Rows - 1; ++r)
+#pragma clang loop unroll(full)
+          for (int i = 0; i < pixels; ++i) {
+            bytes64 bytes;
+            memcpy(&bytes, image + r * row + (x + i) * t.step + four * 4 * kLanes, 64);
+            bytes = (bytes64)__builtin_ia32_permvarqi512(bytes, order);
+#pragma clang loop unroll(full)
+            for (int k = 0; k < Rows; ++k)
+              if (r >= k && r - k < together) {
+                bytes64 w;
+                memcpy(&w, weights + k * fours + four, 64);
+                acc[r - k][i] = ONNXC_DOT64(acc[r - k][i], bytes, w);
+              }
+          }
+#pragma clang loop unroll(full)
+      for (int r = 0; r < together; ++r)
+#pragma clang loop unroll(full)
+        for (int i = 0; i < pixels; ++i)
+          if (x + i < width)
+            memcpy(c + (r * width + x + i) * kLanes, &acc[r][i], 64);
+    }
+  return y;
+}
+// The same where there is such a kernel, of the rows of an image whose rows are `row` bytes.
+int64_t depthRowsOfFours(const IntegerConv &p, const Taps &t, const v16u *weights, const uint8_t *image, int64_t rows, int32_t *c) {
+  if (p.strides[0] != 1 || p.dilations[0] != 1)
+    return 0;
+  switch (t.kernel[0]) {
+  case 3:
+    return depthRowsOfFours<3>(t, weights, image, p.row, p.outWidth, rows, c);
+  case 5:
+    return depthRowsOfFours<5>(t, weights, image, p.row, p.outWidth, rows, c);
+  case 7:
+    return depthRowsOfFours<7>(t, weights, image, p.row, p.outWidth, rows, c);
+  default:
+    return 0;
+  }
+}
+
 ONNXC_DOTS __attribute__((noinline)) void depthDots(const Taps &t, const uint8_t *image, int64_t width, int32_t *c) {
   depthRow<kWide>(t, image, width, c);
 }
@@ -113,21 +176,29 @@ void depthSums(bool dots, const Taps &t, const uint8_t *image, int64_t width, in
     depthRow<kWide / 2>(t, image, width, c);
 }
 
+uint8_t *fillPixels(uint8_t byte, int64_t n, uint8_t *to) {
+  for (int64_t i = 0; i < n; ++i, to += kLanes)
+    *(Bytes16 *)to = Bytes16(byte);
+  return to;
+}
 // Rows [from, from + rows) of one block with its border, the first row of the operand being row pads[0]. Signed bytes get 128 more.
 void copyStrip(const IntegerConv &p, const uint8_t *block, int64_t from, int64_t rows, uint8_t *to) {
-  uint8_t *start = to;
-  for (int64_t r = 0; r < rows; ++r, to += p.row) {
-    int64_t y = from + r - p.pads[0];
-    if (y < 0 || y >= p.height) {
-      memset(to, p.border, size_t(p.row));
+  constexpr int64_t four = 4;  // pixels of a vector
+  typedef uint8_t Bytes64 __attribute__((ext_vector_type(four * kLanes), aligned(1)));
+  uint8_t flip = uint8_t(p.flip), border = p.border ^ flip;
+  for (int64_t r = 0; r < rows; ++r) {
+    int64_t y = from + r - p.pads[0], x = 0;
+    bool inside = y >= 0 && y < p.height;
+    to = fillPixels(border, inside ? p.pads[1] : p.pads[1] + p.width + p.pads[3], to);
+    if (!inside)
       continue;
-    }
-    memset(to, p.border, size_t(p.pads[1] * kLanes));
-    memcpy(to + p.pads[1] * kLanes, block + y * p.width * kLanes, size_t(p.width * kLanes));
-    memset(to + (p.pads[1] + p.width) * kLanes, p.border, size_t(p.pads[3] * kLanes));
+    const uint8_t *at = block + y * p.width * kLanes;
+    for (; x + four <= p.width; x += four, at += four * kLanes, to += four * kLanes)
+      *(Bytes64 *)to = *(const Bytes64 *)at ^ flip;
+    for (; x < p.width; ++x, at += kLanes, to += kLanes)
+      *(Bytes16 *)to = *(const Bytes16 *)at ^ flip;
+    to = fillPixels(border, p.pads[3], to);
   }
-  for (int64_t i = p.flip ? 0 : rows * p.row, end = rows * p.row; i < end; i += kLanes)
-    *(Bytes16 *)(start + i) ^= 0x80;
 }
 
 // Output rows [first, last) of a block; `image`: the strip that they need. What a tile makes behind its row is the next row's, which
@@ -137,10 +208,15 @@ void depthRows(const IntegerConv &p, const Taps &t, const uint8_t *image, int64_
   v16u fours[kMostFours];
   bool packed = onnxc_vector_bits >= kDotBits && p.dots && p.permute && packFours(t, fours);
 #endif
-  int64_t together = maxOf<int64_t>(1, kTogether / maxOf<int64_t>(1, p.outWidth));
+  int64_t together = rowsTogether(p.outWidth);
   for (int64_t oy = first, rows; oy < last; oy += rows) {
     rows = minOf(together, last - oy);
-    for (int64_t r = 0; r < rows; ++r) {
+    int64_t r = 0;
+#if !defined(__aarch64__)
+    if (onnxc_vector_bits >= kDotBits && packed)
+      r = depthRowsOfFours(p, t, fours, image + (oy - first) * p.strides[0] * p.row, rows, c);
+#endif
+    for (; r < rows; ++r) {
       const uint8_t *from = image + (oy + r - first) * p.strides[0] * p.row;
       int32_t *to = c + r * p.outWidth * kLanes;
 #if !defined(__aarch64__)
@@ -159,7 +235,8 @@ void depthRows(const IntegerConv &p, const Taps &t, const uint8_t *image, int64_
 
 int32_t depthwiseConv(const Args *a, const IntegerConv &given) {
   IntegerConv p = given;
-  int64_t taps = p.kernel[0] * p.kernel[1], strips = (p.outHeight + kStrip - 1) / kStrip, blocks = p.blocks;
+  int64_t taps = p.kernel[0] * p.kernel[1], blocks = p.blocks, most = maxOf(kStripRows, kStrip / maxOf<int64_t>(1, p.outWidth));
+  int64_t strips = (p.outHeight + most - 1) / most, rows = (p.outHeight + strips - 1) / maxOf<int64_t>(1, strips);
   if (onnxc_count(a->in[1]) != p.outBlocks * taps * kLanes || p.outBlocks != p.blocks || p.plain)
     return ONNXC_K_SHAPE;
   p.row = (p.width + p.pads[1] + p.pads[3]) * kLanes;
@@ -169,19 +246,19 @@ int32_t depthwiseConv(const Args *a, const IntegerConv &given) {
   for (int64_t i = 0; i < taps; ++i)
     offsets[i] = i / p.kernel[1] * p.dilations[0] * p.row + i % p.kernel[1] * p.dilations[1] * kLanes;
   Taps t{nullptr, offsets, {p.kernel[0], p.kernel[1]}, p.strides[1] * kLanes};
-  int64_t reach = (p.kernel[0] - 1) * p.dilations[0] + 1, pixels = maxOf(p.outWidth, kTogether) + kWide;
+  int64_t reach = (p.kernel[0] - 1) * p.dilations[0] + 1, pixels = rowsTogether(p.outWidth) * p.outWidth + kWide;
   constexpr int64_t beyond = 4 * kLanes;  // what vectors of four pixels read more
-  int64_t strip = (((kStrip - 1) * p.strides[0] + reach) * p.row + kWide * t.step + beyond + 63) & -64;
+  int64_t strip = (((rows - 1) * p.strides[0] + reach) * p.row + kWide * t.step + beyond + 63) & -64;
   const uint8_t *x = in<uint8_t>(a, 0);
   char *y = out<char>(a, 0);
-  int64_t outPlane = p.outHeight * p.outWidth * kLanes, work = kStrip * p.outWidth * taps * 2;
+  int64_t outPlane = p.outHeight * p.outWidth * kLanes, work = rows * p.outWidth * taps * 2;
   return parallelScratchFor(a, a->in[0].dims[0] * blocks * strips, grainOf(work), strip + pixels * kLanes * 4,
                             [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
                               uint8_t *image = static_cast<uint8_t *>(scratch);
                               int32_t *sums = reinterpret_cast<int32_t *>(image + strip);
                               Taps own = t;
                               for (int64_t u = begin; u < end; ++u) {
-                                int64_t first = u % strips * kStrip, last = minOf(first + kStrip, p.outHeight), n = u / strips / blocks,
+                                int64_t first = u % strips * rows, last = minOf(first + rows, p.outHeight), n = u / strips / blocks,
                                         block = u / strips % blocks;
                                 own.weights = static_cast<const int16_t *>(p.weights) + block * taps * kLanes;
                                 copyStrip(p, x + (n * blocks + block) * p.height * p.width * kLanes, first * p.strides[0],

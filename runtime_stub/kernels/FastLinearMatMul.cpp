@@ -102,7 +102,7 @@ struct Product {
     TiledRows rows;
     rows.gather(at, last - first, whole, quads, scratch);
     TiledPanel tiled;
-    startTiles(rows);
+    startTiles(rows.each);
     for (int64_t p = panel; p < panel + count; ++p) {
       int64_t width = minOf(kColumns, columns - p * kColumns);
       tiled.start(panels + p * quads * 4 * kColumns, quads);

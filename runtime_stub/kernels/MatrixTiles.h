@@ -112,9 +112,9 @@ struct TiledPanel {
 #if !defined(__aarch64__)
 #define ONNXC_TILES __attribute__((target("amx-tile,amx-int8")))
 
-// Between these two a thread's tiles hold values: 0 to 3 sums, 4 and 5 rows of A, 6 and 7 panels.
-ONNXC_TILES __attribute__((noinline)) static void startTiles(const TiledRows &r) {
-  uint8_t each = uint8_t(r.each);
+// Between these two a thread's tiles hold values: 0 to 3 sums, 4 and 5 `rows` rows of A, 6 and 7 panels.
+ONNXC_TILES __attribute__((noinline)) static void startTiles(int64_t rows) {
+  uint8_t each = uint8_t(rows);
   struct {
     uint8_t palette, row, reserved[14];
     uint16_t bytes[16];
@@ -181,7 +181,7 @@ ONNXC_INLINE void tiledProducts(const TiledRows &r, int64_t row, const TiledPane
       multiplyTiles<1, 1>(left, r.each, p, n, c);
 }
 #else
-ONNXC_INLINE void startTiles(const TiledRows &) {}
+ONNXC_INLINE void startTiles(int64_t) {}
 ONNXC_INLINE void endTiles() {}
 ONNXC_INLINE void tiledProducts(const TiledRows &, int64_t, const TiledPanel &, int64_t, int32_t *) {}
 #endif

@@ -298,6 +298,17 @@ def dequantised_conv(name, x, outputs, kernel, zeros, **attributes):
     quantised(name, x, helper.make_node("QuantizeLinear", ["c", "ys", "yz"], ["p"]), weights, before=before)
 
 
+def large_bias_conv(name, x, outputs, kernel, **attributes):
+    """A channel whose bias is nearly all that 32 bits hold, as tools write it where its weights are nearly zero."""
+    rng = np.random.default_rng(0)
+    ws = np.full(outputs, 0.001, np.float32)
+    ws[1] = 3.5e-8
+    bias = rng.integers(-3000, 3000, outputs, dtype=np.int32)
+    bias[1] = 2_000_000 - (1 << 31)
+    weights = {"w": rng.integers(-127, 128, (outputs, x[1], *kernel), dtype=np.int8), "ws": ws, "wz": np.zeros(outputs, np.int8), "b": bias}
+    quantised(name, x, helper.make_node("QLinearConv", ["q", "xs", "xz", "w", "ws", "wz", "ys", "yz", "b"], ["p"], **attributes), weights)
+
+
 def quantised_product(name, x, columns, to_float=False, unsigned=False, zero=None):
     """MatMul with a bias between dequantised values, quantised again unless `to_float`. `zero`: the zero point of the weights."""
     rng = np.random.default_rng(0)
@@ -322,6 +333,7 @@ quantised_conv("qlinear_conv", (2, 19, 9, 11), 21, (3, 3), pads=[1, 1, 1, 1])
 quantised_conv("qlinear_conv_1x1", (1, 40, 7, 7), 33, (1, 1))
 quantised_conv("qlinear_conv_bytes", (2, 20, 9, 11), 64, (3, 3), pads=[1, 1, 1, 1])
 quantised_conv("qlinear_conv_run_time_scales", (2, 20, 9, 11), 64, (3, 3), at_run_time=True, pads=[1, 1, 1, 1])
+large_bias_conv("qlinear_conv_large_bias", (1, 20, 9, 11), 24, (3, 3), pads=[1, 1, 1, 1])
 quantised_conv("qlinear_conv_parts", (2, 80, 17, 19), 130, (3, 3), pads=[1, 1, 1, 1])
 quantised_conv("qlinear_conv_bytes_1x1", (1, 64, 14, 14), 128, (1, 1), strides=[2, 2])
 quantised_conv("qlinear_conv_bytes_5x3", (1, 16, 17, 15), 64, (5, 3), pads=[2, 0, 1, 2], strides=[2, 1])
@@ -333,6 +345,9 @@ for _zeros in np.array([117, 140], np.uint8), np.array([-7], np.int8):
     dequantised_conv(f"qlinear_conv_offset_groups_{_zeros.dtype}", (1, 64, 9, 9), 96, (1, 1), _zeros, group=2, strides=[2, 2])
     dequantised_conv(f"qlinear_conv_offset_depthwise_{_zeros.dtype}", (1, 48, 10, 21), 48, (3, 3), _zeros, pads=[1, 1, 1, 1], group=48)
 quantised_conv("qlinear_conv_groups", (1, 64, 9, 9), 96, (3, 3), pads=[1, 1, 1, 1], group=2)
+for _group, _channels, _each in (7, 24, 24), (3, 40, 24), (32, 4, 4), (6, 8, 16), (2, 12, 20), (3, 4, 12), (20, 1, 2), (5, 18, 18), (9, 24, 56):  # of a group
+    quantised_conv(f"qlinear_conv_groups_{_group}x{_channels}x{_each}", (2, _group * _channels, 9, 11), _group * _each, (3, 3), pads=[1, 1, 1, 1], group=_group)
+dequantised_conv("qlinear_conv_offset_groups_together", (1, 120, 8, 9), 120, (3, 3), np.array([117, 140], np.uint8), pads=[1, 1, 1, 1], group=5)
 quantised_conv("qlinear_conv_depthwise_rows", (2, 40, 19, 13), 40, (3, 5), pads=[2, 2, 2, 2], dilations=[2, 1], group=40)
 quantised_conv("qlinear_conv_depthwise_3x3", (1, 48, 10, 21), 48, (3, 3), pads=[1, 1, 1, 1], group=48)
 quantised_conv("qlinear_conv_depthwise_wide", (2, 32, 11, 37), 32, (5, 5), pads=[2, 2, 2, 2], group=32, strides=[2, 2])

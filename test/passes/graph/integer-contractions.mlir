@@ -350,3 +350,43 @@ func.func @linear_product(%q: tensor<?x3x4xui8>) -> tensor<?x3x1xi8> {
   %o = "onnx.QuantizeLinear"(%a, %s, %one) : (tensor<?x3x1xf32>, tensor<f32>, tensor<i8>) -> tensor<?x3x1xi8>
   return %o : tensor<?x3x1xi8>
 }
+
+// -----
+
+// Groups of 8 channels are computed two at a time, as 16; of the last there is one. Weights of one channel for each meet the others' zeros.
+// CHECK-LABEL: @together
+// CHECK-DAG: %[[W:.*]] = "onnx.Constant"() {{.*}} : tensor<2x4x64x4xi8>
+// CHECK: "onnx.packed.LinearConv"(%{{.*}}, %[[W]], {{.*}}channels = 8 : i64{{.*}}group = 3 : i64{{.*}}outputs = 8 : i64
+func.func @together(%q: tensor<1x24x4x4xui8>) -> tensor<1x24x4x4xf32> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %x = "onnx.DequantizeLinear"(%q, %s) : (tensor<1x24x4x4xui8>, tensor<f32>) -> tensor<1x24x4x4xf32>
+  %c = "onnx.Constant"() {value = dense<3> : tensor<24x8x1x1xi8>} : () -> tensor<24x8x1x1xi8>
+  %w = "onnx.DequantizeLinear"(%c, %s) : (tensor<24x8x1x1xi8>, tensor<f32>) -> tensor<24x8x1x1xf32>
+  %y = "onnx.Conv"(%x, %w) <{group = 3 : i64}> : (tensor<1x24x4x4xf32>, tensor<24x8x1x1xf32>) -> tensor<1x24x4x4xf32>
+  return %y : tensor<1x24x4x4xf32>
+}
+
+// -----
+
+// A bias near what 32 bits hold, of a channel of small weights: weights of 100 and the bias become half of themselves, the factor 0.25 2^-24
+// / 0.5 twice that.
+// CHECK-LABEL: @largeBias
+// CHECK-DAG: "onnx.Constant"() <{value = dense<"0x32323232{{.*}}"> : tensor<1x4x64x4xi8>}>
+// CHECK-DAG: "onnx.Constant"() <{value = dense<{{\[\[}}5.96046448E-8, 0.000000e+00{{.*}} : tensor<1x16xf32>}>
+// CHECK-DAG: "onnx.Constant"() <{value = dense<{{\[\[}}-1073740992, 0{{.*}} : tensor<1x16xi32>}>
+// CHECK: "onnx.packed.LinearConv"
+func.func @largeBias(%q: tensor<1x16x4x4xui8>) -> tensor<1x1x4x4xui8> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %zero = "onnx.Constant"() {value = dense<0> : tensor<ui8>} : () -> tensor<ui8>
+  %x = "onnx.DequantizeLinear"(%q, %s, %zero) : (tensor<1x16x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x16x4x4xf32>
+  %c = "onnx.Constant"() {value = dense<100> : tensor<1x16x1x1xi8>} : () -> tensor<1x16x1x1xi8>
+  %t = "onnx.Constant"() {value = dense<2.98023224E-8> : tensor<f32>} : () -> tensor<f32>
+  %none = "onnx.Constant"() {value = dense<0> : tensor<i8>} : () -> tensor<i8>
+  %w = "onnx.DequantizeLinear"(%c, %t, %none) : (tensor<1x16x1x1xi8>, tensor<f32>, tensor<i8>) -> tensor<1x16x1x1xf32>
+  %bq = "onnx.Constant"() {value = dense<-2147482000> : tensor<1xi32>} : () -> tensor<1xi32>
+  %bs = "onnx.Constant"() {value = dense<1.49011612E-8> : tensor<f32>} : () -> tensor<f32>
+  %b = "onnx.DequantizeLinear"(%bq, %bs) : (tensor<1xi32>, tensor<f32>) -> tensor<1xf32>
+  %y = "onnx.Conv"(%x, %w, %b) : (tensor<1x16x4x4xf32>, tensor<1x16x1x1xf32>, tensor<1xf32>) -> tensor<1x1x4x4xf32>
+  %o = "onnx.QuantizeLinear"(%y, %s, %zero) : (tensor<1x1x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x1x4x4xui8>
+  return %o : tensor<1x1x4x4xui8>
+}

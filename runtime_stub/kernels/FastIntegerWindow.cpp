@@ -1,0 +1,248 @@
+// FastIntegerWindow.cpp: convolutions of bytes with windows of several pixels (packed.LinearConv) on the tiles of x86 (MatrixTiles.h),
+// whose rows are read where an image has them. FastIntegerConv.cpp has all others.
+//
+// image  of a group, with its border: [row][column][channels], as many channels as quads read
+// step   up to 64 bytes of a window that lie side by side: some columns of a row of the filter
+// edge   the weights of a step of fewer bytes, with zeros behind them
+#include "runtime_stub/kernels/IntegerConv.h"
+#include "runtime_stub/kernels/MatrixTiles.h"
+
+namespace onnxc {
+namespace {
+
+constexpr int64_t kPart = 8;  // tiles of a unit of work
+constexpr int64_t kEdge = kTileRows * kRowBytes;
+
+struct Step {
+  int64_t offset, quad, edge;  // of a window's first byte; of the panel; the number of the edge, or -1
+};
+
+// The tiles of an image's results. Their rows are windows at equal distances: results of one row, or `flat`, where rows are short, of
+// the image as if its border had some too.
+struct Grid {
+  bool flat;
+  int64_t width, pitch, each, across, windows, count;  // each: rows of a tile; across: tiles of a row; pitch: windows of a row
+  int64_t rowBytes, pixelBytes;                        // from one window to the next
+
+  explicit Grid(const IntegerConv &p)
+      : width(p.outWidth), pitch(p.row / p.pixel), across((width + kTileRows - 1) / kTileRows), rowBytes(p.strides[0] * p.row),
+        pixelBytes(p.strides[1] * p.pixel) {
+    constexpr int64_t shortest = 12;  // rows that a tile takes the time of, at least
+    each = (width + across - 1) / across;
+    int64_t inRows = p.outHeight * across;
+    windows = (p.outHeight - 1) * pitch + width, count = (windows + kTileRows - 1) / kTileRows;
+    flat = p.strides[0] == 1 && p.strides[1] == 1 && count * kTileRows < inRows * maxOf(each, shortest);
+    if (flat)
+      each = kTileRows;
+    else
+      count = inRows;
+  }
+  int64_t offset(int64_t tile) const {
+    return flat ? tile * kTileRows * pixelBytes : tile / across * rowBytes + tile % across * each * pixelBytes;
+  }
+  // The first result of a tile, or of those behind it.
+  int64_t pixel(int64_t tile) const {
+    if (!flat)
+      return tile / across * width + tile % across * each;
+    int64_t window = minOf(tile * kTileRows, windows);
+    return window / pitch * width + minOf(window % pitch, width);
+  }
+};
+
+// Row `r` of a group's image; `x`: of the group.
+void placeRow(const IntegerConv &p, const uint8_t *x, int64_t r, uint8_t *to) {
+  int64_t y = r - p.pads[0];
+  if (y < 0 || y >= p.height) {
+    memset(to, p.border ^ uint8_t(p.flip), size_t(p.row));
+    return;
+  }
+  memset(to, p.border, size_t(p.pads[1] * p.pixel));
+  memset(to + (p.pads[1] + p.width) * p.pixel, p.border, size_t(p.pads[3] * p.pixel));
+  uint8_t *start = to + p.pads[1] * p.pixel;
+  if (p.plain)
+    interleaveRow(p, x + y * p.width, start);
+  for (int64_t c = 0; c < p.pixel && !p.plain; c += kLanes) {
+    const uint8_t *from = x + (c / kLanes * p.height + y) * p.width * kLanes;
+    uint8_t *at = start + c;
+    if (c + kLanes <= p.pixel)
+      for (int64_t i = 0; i < p.width; ++i, from += kLanes, at += p.pixel)
+        *(Bytes16 *)at = *(const Bytes16 *)from;
+    else
+      for (int64_t i = 0; i < p.width; ++i, from += kLanes, at += p.pixel)
+        for (int64_t k = 0; k < p.pixel - c; k += 4)
+          memcpy(at + k, from + k, 4);
+  }
+  for (int64_t i = 0; i < p.row && p.flip; ++i)
+    to[i] ^= uint8_t(p.flip);
+}
+
+#if !defined(__aarch64__)
+// `ROWS` tiles of windows from `above` and `below` on, `stride` bytes apart, times 16 * COLUMNS columns; c, under: [row][kColumns].
+template <int ROWS, int COLUMNS>
+ONNXC_TILES __attribute__((noinline)) void multiplyWindows(const Step *steps, int64_t count, const uint8_t *above, const uint8_t *below,
+                                                           int64_t stride, const int8_t *panel, const int8_t *edges, int32_t *c,
+                                                           int32_t *under) {
+  __builtin_ia32_tilezero(0);
+  __builtin_ia32_tilezero(1);
+  __builtin_ia32_tilezero(2);
+  __builtin_ia32_tilezero(3);
+  for (int64_t i = 0; i < count; ++i) {
+    const Step s = steps[i];
+    const int8_t *right = s.edge < 0 ? panel + s.quad * kRowBytes : edges + s.edge * kEdge;
+    __builtin_ia32_tileloadd64(6, right, kRowBytes);
+    __builtin_ia32_tileloadd64(4, above + s.offset, stride);
+    __builtin_ia32_tdpbusd(0, 4, 6);
+    if constexpr (COLUMNS > 1) {
+      __builtin_ia32_tileloadd64(7, right + 64, kRowBytes);
+      __builtin_ia32_tdpbusd(1, 4, 7);
+    }
+    if constexpr (ROWS > 1) {
+      __builtin_ia32_tileloadd64(5, below + s.offset, stride);
+      __builtin_ia32_tdpbusd(2, 5, 6);
+      if constexpr (COLUMNS > 1)
+        __builtin_ia32_tdpbusd(3, 5, 7);
+    }
+  }
+  __builtin_ia32_tilestored64(0, c, kRowBytes);
+  if constexpr (COLUMNS > 1)
+    __builtin_ia32_tilestored64(1, c + 16, kRowBytes);
+  if constexpr (ROWS > 1) {
+    __builtin_ia32_tilestored64(2, under, kRowBytes);
+    if constexpr (COLUMNS > 1)
+      __builtin_ia32_tilestored64(3, under + 16, kRowBytes);
+  }
+}
+#endif
+
+struct Windows {
+  const IntegerConv &p;
+  Grid grid;
+  const Step *steps;
+  int64_t count;
+  const uint8_t *image;  // of a group
+  const int8_t *panel, *edges;
+  int64_t group, block, have;
+  void *y;
+
+  // Tiles `t` and, where there are `two`, t + 1.
+  void multiply(int64_t t, bool two, int32_t *c, int32_t *under) const {
+#if !defined(__aarch64__)
+    const uint8_t *above = image + grid.offset(t), *below = image + grid.offset(t + 1);
+    for (int64_t n = 0, columns = have * kLanes; n < columns; n += 32, c += 32, under += 32) {
+      bool wide = columns - n > 16;
+      auto *kernel = two ? (wide ? multiplyWindows<2, 2> : multiplyWindows<2, 1>) : wide ? multiplyWindows<1, 2> : multiplyWindows<1, 1>;
+      kernel(steps, count, above, below, grid.pixelBytes, panel + 4 * n, edges + 4 * n, c, under);
+    }
+#endif
+  }
+  void run(int64_t first, int64_t last) const {
+    int32_t c[3 * kTileRows * kColumns];  // what is behind a row is overwritten by the next one's
+    startTiles(grid.each);
+    for (int64_t t = first; t < last; t += 2) {
+      bool two = t + 1 < last;
+      int64_t pixel = grid.pixel(t), next = grid.pixel(t + 1);
+      multiply(t, two, c, c + (grid.flat ? kTileRows : next - pixel) * kColumns);
+      if (grid.flat)
+        finishFlat(t * kTileRows, (two ? t + 2 : t + 1) * kTileRows, c);
+      else
+        finishPanel(p, group, c, block, have, pixel, two ? grid.pixel(t + 2) - pixel : next - pixel, y);
+    }
+    endTiles();
+    for (int64_t b = block; b < block + have; ++b)
+      finishTable(p, b, grid.pixel(first), grid.pixel(last) - grid.pixel(first), y);
+  }
+  // What of the windows [first, last) is a result.
+  void finishFlat(int64_t first, int64_t last, int32_t *c) const {
+    for (int64_t at = first, row = first / grid.pitch; at < last && row < p.outHeight; at = ++row * grid.pitch)
+      if (int64_t column = at - row * grid.pitch; column < grid.width)
+        finishPanel(p, group, c + (at - first) * kColumns, block, have, row * grid.width + column, minOf(grid.width - column, last - at),
+                    y);
+  }
+};
+
+// Gives the number of steps; `edges`: how many of them are edges.
+int64_t stepsOf(const Depth &depth, Step *to, int64_t &edges) {
+  int64_t n = 0, quad = 0;
+  edges = 0;
+  for (int64_t s = 0; s < depth.count; ++s)
+    for (int64_t at = 0; at < depth.segments[s].quads; at += kTileRows) {
+      int64_t quads = minOf(kTileRows, depth.segments[s].quads - at);
+      to[n++] = {depth.segments[s].offset + 4 * at, quad, quads < kTileRows ? edges++ : -1};
+      quad += quads;
+    }
+  return n;
+}
+
+// The edges of all panels of all groups; the last entry of `steps` is the end.
+int32_t copyEdges(const onnxc_args *a, const IntegerConv &p, const Step *steps, int64_t count, int64_t edges, int8_t *to) {
+  return parallelFor(a, p.groups.count * panelsOf(p), grainOf(edges * kEdge / 16), [=](int64_t begin, int64_t end) {
+    for (int64_t u = begin; u < end; ++u)
+      for (int64_t i = 0; i < count; ++i)
+        if (steps[i].edge >= 0) {
+          int8_t *edge = to + (u * edges + steps[i].edge) * kEdge;
+          int64_t bytes = (steps[i + 1].quad - steps[i].quad) * kRowBytes;
+          memcpy(edge, panelOf(p, 0, u) + steps[i].quad * kRowBytes, size_t(bytes));
+          memset(edge + bytes, 0, size_t(kEdge - bytes));
+        }
+    return int32_t(ONNXC_K_OK);
+  });
+}
+
+}  // namespace
+
+int32_t windowConv(const onnxc_args *a, const IntegerConv &given) {
+  IntegerConv p = given;
+  int64_t rows = p.height + p.pads[0] + p.pads[2], groups = p.groups.count, pixels = p.outHeight * p.outWidth, panels = panelsOf(p);
+  p.pixel = p.plain ? p.channels : (p.channels + 3) / 4 * 4, p.plane = kLanes;
+  p.row = (p.width + p.pads[1] + p.pads[3]) * p.pixel;
+  int64_t behind = kTileRows * p.strides[1] * p.pixel + kStep;  // what tiles read behind the last row
+  int64_t most = mostSegments(p), mostSteps = most + quadsOf(p) / kTileRows + 1, sums = p.offsets ? groups * pixels : 0;
+  char *lists = static_cast<char *>(heap<char>(a, most * int64_t(sizeof(Segment)) + mostSteps * int64_t(sizeof(Step))));
+  if (!lists)
+    return ONNXC_K_MEMORY;
+  Segment *segments = reinterpret_cast<Segment *>(lists);
+  Step *steps = reinterpret_cast<Step *>(segments + most);
+  Depth depth{segments, segmentsOf(p, segments), 0};
+  int64_t edges, count = stepsOf(depth, steps, edges);
+  steps[count] = {0, quadsOf(p), -1};
+  int64_t imageBytes = rows * p.row, edgeBytes = groups * panels * edges * kEdge;
+  char *scratch = static_cast<char *>(onnxc_rt_scratch(a->rt, edgeBytes + sums * int64_t(sizeof(int32_t)) + groups * imageBytes + behind));
+  if (!scratch)
+    return ONNXC_K_MEMORY;
+  int8_t *edge = reinterpret_cast<int8_t *>(scratch);
+  int32_t *windows = reinterpret_cast<int32_t *>(scratch + edgeBytes);
+  uint8_t *images = reinterpret_cast<uint8_t *>(windows + sums);
+  ONNXC_TRY(copyEdges(a, p, steps, count, edges, edge));
+  Grid grid(p);
+  ProductUnits units(false, grid.count, panels, kPart);
+  int64_t inBytes = p.blocks * p.height * p.width * (p.plain ? 1 : kLanes), outLanes = p.outBlocks * pixels * kLanes;
+  for (int64_t n = 0; n < a->in[0].dims[0]; ++n) {
+    const uint8_t *from = in<uint8_t>(a, 0) + n * inBytes;
+    if (n && p.other)
+      p.other += outLanes;
+    ONNXC_TRY(parallelFor(a, groups * rows, grainOf(p.row / 8), [=](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r)
+        placeRow(p, from + p.groups.firstBlock(r / rows) * p.height * p.width * kLanes, r % rows, images + r * p.row);
+      return int32_t(ONNXC_K_OK);
+    }));
+    auto imageOf = [=](int64_t group) { return images + group * imageBytes; };
+    if (p.offsets) {
+      ONNXC_TRY(sumWindows(a, p, depth, imageOf, windows));
+      p.windowSums = windows;
+    }
+    char *y = out<char>(a, 0) + n * outLanes * (p.toFloat ? 4 : 1);
+    ONNXC_TRY(parallelFor(a, units.count(groups), grainOf(kPart * kTileRows * quadsOf(p) * 2), [=](int64_t begin, int64_t end) {
+      units.each(begin, end, [&](int64_t group, int64_t panel, int64_t, int64_t first, int64_t last) {
+        int64_t block = group * p.groups.outBlocks + panel * kPanelBlocks, have = minOf(kPanelBlocks, lastBlockOf(p, group) - block);
+        if (have > 0)  // the last groups may lack panels
+          Windows{p,     grid,  steps, count, imageOf(group), panelOf(p, group, panel), edge + (group * panels + panel) * edges * kEdge,
+                  group, block, have,  y}
+              .run(first, last);
+      });
+      return int32_t(ONNXC_K_OK);
+    }));
+  }
+  return ONNXC_K_OK;
+}
+
+}  // namespace onnxc
