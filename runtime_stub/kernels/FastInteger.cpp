@@ -204,7 +204,7 @@ int32_t multiply(const Args *a, Integers &p) {
   if (!prepareLeft(a, p, isSigned) || !prepareZeros(a, p) || !ones)
     return ONNXC_K_MEMORY;
   memset(ones, 1, size_t(4 * p.quads));
-  ProductUnits units(p.tiles, p.rows, (p.columns + kColumns - 1) / kColumns, kRowBlock);
+  ProductUnits units(p.tiles, p.rows, (p.columns + kColumns - 1) / kColumns, p.tiles ? tiledPart(p.rows) : kRowBlock);
   int64_t bytes = 4 * p.quads * kColumns + (p.tiles ? TiledRows::bytes(p.quads) : 0);
   auto body = [&p, ones, units](void *scratch, int64_t begin, int64_t end) -> int32_t {
     units.each(begin, end, [&](int64_t, int64_t panel, int64_t count, int64_t first, int64_t last) {

@@ -126,8 +126,8 @@ bool readConv(const Args *a, IntegerConv &p) {
 }
 
 int32_t convolve(const Args *a, const IntegerConv &p, const Depth &depth, const uint8_t *image, void *y) {
-  int64_t quads = quadsOf(p);
-  ProductUnits units(p.tiles, p.outHeight * p.outWidth, panelsOf(p), kPixels);
+  int64_t quads = quadsOf(p), pixels = p.outHeight * p.outWidth, panels = panelsOf(p);
+  ProductUnits units(p.tiles, pixels, panels, p.tiles ? nearPart(pixels, quads, panels) : kPixels);
   auto body = [=](void *left, int64_t begin, int64_t end) {
     units.each(begin, end, [&](int64_t g, int64_t panel, int64_t count, int64_t first, int64_t last) {
       Unit unit{

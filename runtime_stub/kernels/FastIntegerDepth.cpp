@@ -298,13 +298,17 @@ void poolPlane(const PoolShape &p, const uint8_t *x, uint8_t *y, Vector lowest) 
                              ? TapRange{0, p.kernel[1]}
                              : tapsInside(left, p.kernel[1], p.dilations[1], p.width);
       V v = lowest;
-      for (int64_t i = rows.low; i < rows.high; ++i) {
-        const uint8_t *from = x + (top * p.width + left) * kLanes + i * line;
-        for (int64_t j = columns.low; j < columns.high; ++j) {
-          V other = *(const V *)(from + j * step);
-          v = other > v ? other : v;
-        }
-      }
+      const uint8_t *corner = x + (top * p.width + left) * kLanes;
+      auto most = [&](const uint8_t *from) {
+        V other = *(const V *)from;
+        v = other > v ? other : v;
+      };
+      if (rows.low == 0 && rows.high == 3 && columns.low == 0 && columns.high == 3)
+        unroll<0, 9>([&](auto k) { most(corner + k.value / 3 * line + k.value % 3 * step); });
+      else
+        for (int64_t i = rows.low; i < rows.high; ++i)
+          for (int64_t j = columns.low; j < columns.high; ++j)
+            most(corner + i * line + j * step);
       *(V *)y = v;
     }
   }

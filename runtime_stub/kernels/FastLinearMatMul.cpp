@@ -151,7 +151,7 @@ int32_t linearMatMul(const Args *a) {
   if (p.offsets)
     ONNXC_TRY(sumRows(a, p));
   void *to = out<char>(a, 0);
-  ProductUnits units(p.tiles, p.rows, panels, kRowBlock);
+  ProductUnits units(p.tiles, p.rows, panels, p.tiles ? nearPart(p.rows, p.quads, panels) : kRowBlock);
   auto body = [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
     units.each(begin, end, [&](int64_t, int64_t panel, int64_t count, int64_t first, int64_t last) {
       if (p.tiles)

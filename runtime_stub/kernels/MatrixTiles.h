@@ -14,10 +14,17 @@ constexpr int64_t kLeastTiled = 8;           // rows; fewer take less time in re
 constexpr int64_t kTiledRows = 128;          // at most, of a unit of work
 
 ONNXC_INLINE int64_t stepsOf(int64_t quads) { return (4 * quads + kStep - 1) / kStep; }
-// The size of equal parts of `rows` rows.
-ONNXC_INLINE int64_t tiledPart(int64_t rows) {
-  int64_t parts = (rows + kTiledRows - 1) / kTiledRows;
+// The size of equal parts of `rows` rows, of at most `most`.
+ONNXC_INLINE int64_t tiledPart(int64_t rows, int64_t most = kTiledRows) {
+  int64_t parts = (rows + most - 1) / most;
   return (rows + parts - 1) / parts;
+}
+// The same of rows of whole steps that are multiplied by `panels` panels after gathering: as many as the first-level cache holds, where the
+// second-level one holds the panels.
+ONNXC_INLINE int64_t nearPart(int64_t rows, int64_t quads, int64_t panels) {
+  constexpr int64_t near = 32 << 10, far = 1 << 20, two = 2 * kTileRows;
+  bool fits = quads % kTileRows == 0 && panels * quads * 4 * kColumns <= far;
+  return tiledPart(rows, fits ? maxOf(two, minOf(kTiledRows, near / (4 * quads) / two * two)) : kTiledRows);
 }
 
 // The units of work of `groups` products, each of `rows` rows by `panels` panels of columns: a part of the rows by a panel. Neighbouring
@@ -26,8 +33,8 @@ struct ProductUnits {
   bool tiles;
   int64_t rows, panels, part, parts;  // `part`: rows of a unit
 
-  ProductUnits(bool tiles, int64_t rows, int64_t panels, int64_t rowsInRegisters)
-      : tiles(tiles), rows(rows), panels(panels), part(tiles ? tiledPart(rows) : rowsInRegisters), parts((rows + part - 1) / part) {}
+  ProductUnits(bool tiles, int64_t rows, int64_t panels, int64_t part)
+      : tiles(tiles), rows(rows), panels(panels), part(part), parts((rows + part - 1) / part) {}
 
   int64_t count(int64_t groups = 1) const { return groups * panels * parts; }
   // body(group, panel, number of panels, first row, end of rows); the number is 1 but for tiles.
