@@ -78,20 +78,19 @@ Value packed(PatternRewriter &rewriter, Location loc, const Filters &f) {
   ByteGroups groups = f.groups();
   int64_t taps = f.rows * f.columns, parts = llvm::divideCeil(groups.channels, kQuad),
           panels = llvm::divideCeil(groups.outBlocks * kLanes, kByteColumns);
-  SmallVector<int64_t> shape{groups.count * panels, taps * parts, kByteColumns, kQuad};
-  if (f.plain)
-    shape[1] = f.rows * llvm::divideCeilSigned(f.columns * f.channels, kQuad);
-  std::vector<int8_t> to(shape[0] * shape[1] * shape[2] * shape[3]);
+  int64_t rowQuads = f.plain ? llvm::divideCeilSigned(f.columns * f.channels, kQuad) : f.columns * parts, quads = f.rows * rowQuads;
+  SmallVector<int64_t> shape{groups.count * panels * kByteColumns / kLanes, quads, kLanes, kQuad};
+  std::vector<int8_t> to(shape[0] * quads * kLanes * kQuad);
   for (int64_t o = 0; o < f.outputs; ++o) {
     int64_t of = o / (f.outputs / f.group), group = of / groups.together, at = o - group * groups.outBlocks * kLanes;
     int64_t first = of * f.channels - groups.firstBlock(group) * kLanes;  // of its channels, among those that are read
-    int8_t *column = to.data() + ((group * panels + at / kByteColumns) * shape[1] * kByteColumns + at % kByteColumns) * kQuad;
-    auto step = [&](int64_t i) -> int8_t & { return column[i / kQuad * kByteColumns * kQuad + i % kQuad]; };
-    for (int64_t i = 0; i < shape[1] * kQuad; ++i)
+    int8_t *column = to.data() + ((group * panels * kByteColumns + at) / kLanes * quads * kLanes + at % kLanes) * kQuad;
+    auto step = [&](int64_t i) -> int8_t & { return column[i / kQuad * kLanes * kQuad + i % kQuad]; };
+    for (int64_t i = 0; i < quads * kQuad; ++i)
       step(i) = int8_t(-f.offset(o));
     for (int64_t c = 0; c < f.channels; ++c)
       for (int64_t t = 0; t < taps; ++t)
-        step(f.plain ? t / f.columns * (shape[1] / f.rows) * kQuad + t % f.columns * f.channels + c : t * parts * kQuad + first + c) =
+        step(f.plain ? t / f.columns * rowQuads * kQuad + t % f.columns * f.channels + c : t * parts * kQuad + first + c) =
             int8_t(f.values[(o * f.channels + c) * taps + t] - f.offset(o));
   }
   return GraphBuilder{rewriter, loc}.integers<int8_t>(shape, to);

@@ -85,7 +85,7 @@ struct Unit {
     startTiles(rows.each);
     for (int64_t i = 0; i < count && block + i * kPanelBlocks < last; ++i) {
       int64_t from = block + i * kPanelBlocks, have = minOf(kPanelBlocks, last - from);
-      panel.start(panels + i * quads * 4 * kColumns, quads);
+      panel.start(panels + i * quads * 4 * kColumns, depth, quads);
       for (int64_t pixel = first; pixel < end; pixel += 2 * rows.each) {
         tiledProducts(rows, pixel - first, panel, have * kLanes, c);
         finishPanel(p, group, c, from, have, pixel, minOf(2 * rows.each, end - pixel), y);
@@ -188,7 +188,7 @@ int32_t linearConv(const Args *a) {
   Segment *segments = reinterpret_cast<Segment *>(scratch);
   int32_t *windows = reinterpret_cast<int32_t *>(segments + most);
   uint8_t *copy = reinterpret_cast<uint8_t *>(windows) + sums;
-  Depth depth{segments, segmentsOf(p, segments), p.flip};
+  Depth depth{segments, segmentsOf(p, segments), p.flip, panelShape(p)};
   int64_t inBytes = p.blocks * p.height * p.width * (p.plain ? 1 : kLanes), outLanes = p.outBlocks * pixels * kLanes;
   for (int64_t n = 0; n < a->in[X].dims[0]; ++n) {
     const uint8_t *from = in<uint8_t>(a, X) + n * inBytes;

@@ -11,7 +11,6 @@ namespace onnxc {
 namespace {
 
 constexpr int64_t kPart = 8;  // tiles of a unit of work
-constexpr int64_t kEdge = kTileRows * kRowBytes;
 
 struct Step {
   int64_t offset, quad, edge;  // of a window's first byte; of the panel; the number of the edge, or -1
@@ -80,20 +79,20 @@ void placeRow(const IntegerConv &p, const uint8_t *x, int64_t r, uint8_t *to) {
 // `ROWS` tiles of windows from `above` and `below` on, `stride` bytes apart, times 16 * COLUMNS columns; c, under: [row][kColumns].
 template <int ROWS, int COLUMNS>
 ONNXC_TILES __attribute__((noinline)) void multiplyWindows(const Step *steps, int64_t count, const uint8_t *above, const uint8_t *below,
-                                                           int64_t stride, const int8_t *panel, const int8_t *edges, int32_t *c,
-                                                           int32_t *under) {
+                                                           int64_t stride, const int8_t *panel, int64_t partBytes, const int8_t *edges,
+                                                           int32_t *c, int32_t *under) {
   __builtin_ia32_tilezero(0);
   __builtin_ia32_tilezero(1);
   __builtin_ia32_tilezero(2);
   __builtin_ia32_tilezero(3);
   for (int64_t i = 0; i < count; ++i) {
     const Step s = steps[i];
-    const int8_t *right = s.edge < 0 ? panel + s.quad * kRowBytes : edges + s.edge * kEdge;
-    __builtin_ia32_tileloadd64(6, right, kRowBytes);
+    const int8_t *right = s.edge < 0 ? panel + s.quad * 64 : edges + s.edge * kEdge;
+    __builtin_ia32_tileloadd64(6, right, 64);
     __builtin_ia32_tileloadd64(4, above + s.offset, stride);
     __builtin_ia32_tdpbusd(0, 4, 6);
     if constexpr (COLUMNS > 1) {
-      __builtin_ia32_tileloadd64(7, right + 64, kRowBytes);
+      __builtin_ia32_tileloadd64(7, right + (s.edge < 0 ? partBytes : kTile), 64);
       __builtin_ia32_tdpbusd(1, 4, 7);
     }
     if constexpr (ROWS > 1) {
@@ -121,6 +120,7 @@ struct Windows {
   int64_t count;
   const uint8_t *image;  // of a group
   const int8_t *panel, *edges;
+  int64_t partBytes;  // from the weights of 16 columns to those of the next
   int64_t group, block, have;
   void *y;
 
@@ -131,7 +131,7 @@ struct Windows {
     for (int64_t n = 0, columns = have * kLanes; n < columns; n += 32, c += 32, under += 32) {
       bool wide = columns - n > 16;
       auto *kernel = two ? (wide ? multiplyWindows<2, 2> : multiplyWindows<2, 1>) : wide ? multiplyWindows<1, 2> : multiplyWindows<1, 1>;
-      kernel(steps, count, above, below, grid.pixelBytes, panel + 4 * n, edges + 4 * n, c, under);
+      kernel(steps, count, above, below, grid.pixelBytes, panel + n / 16 * partBytes, partBytes, edges + n / 16 * kTile, c, under);
     }
 #endif
   }
@@ -178,12 +178,9 @@ int32_t copyEdges(const onnxc_args *a, const IntegerConv &p, const Step *steps, 
   return parallelFor(a, p.groups.count * panelsOf(p), grainOf(edges * kEdge / 16), [=](int64_t begin, int64_t end) {
     for (int64_t u = begin; u < end; ++u)
       for (int64_t i = 0; i < count; ++i)
-        if (steps[i].edge >= 0) {
-          int8_t *edge = to + (u * edges + steps[i].edge) * kEdge;
-          int64_t bytes = (steps[i + 1].quad - steps[i].quad) * kRowBytes;
-          memcpy(edge, panelOf(p, 0, u) + steps[i].quad * kRowBytes, size_t(bytes));
-          memset(edge + bytes, 0, size_t(kEdge - bytes));
-        }
+        if (steps[i].edge >= 0)
+          copyEdge(panelOf(p, 0, u) + steps[i].quad * 64, panelShape(p), steps[i + 1].quad - steps[i].quad,
+                   to + (u * edges + steps[i].edge) * kEdge);
     return int32_t(ONNXC_K_OK);
   });
 }
@@ -202,7 +199,7 @@ int32_t windowConv(const onnxc_args *a, const IntegerConv &given) {
     return ONNXC_K_MEMORY;
   Segment *segments = reinterpret_cast<Segment *>(lists);
   Step *steps = reinterpret_cast<Step *>(segments + most);
-  Depth depth{segments, segmentsOf(p, segments), 0};
+  Depth depth{segments, segmentsOf(p, segments), 0, panelShape(p)};
   int64_t edges, count = stepsOf(depth, steps, edges);
   steps[count] = {0, quadsOf(p), -1};
   int64_t imageBytes = rows * p.row, edgeBytes = groups * panels * edges * kEdge;
@@ -235,8 +232,18 @@ int32_t windowConv(const onnxc_args *a, const IntegerConv &given) {
       units.each(begin, end, [&](int64_t group, int64_t panel, int64_t, int64_t first, int64_t last) {
         int64_t block = group * p.groups.outBlocks + panel * kPanelBlocks, have = minOf(kPanelBlocks, lastBlockOf(p, group) - block);
         if (have > 0)  // the last groups may lack panels
-          Windows{p,     grid,  steps, count, imageOf(group), panelOf(p, group, panel), edge + (group * panels + panel) * edges * kEdge,
-                  group, block, have,  y}
+          Windows{p,
+                  grid,
+                  steps,
+                  count,
+                  imageOf(group),
+                  panelOf(p, group, panel),
+                  edge + (group * panels + panel) * edges * kEdge,
+                  depth.panel.partBytes,
+                  group,
+                  block,
+                  have,
+                  y}
               .run(first, last);
       });
       return int32_t(ONNXC_K_OK);

@@ -162,6 +162,7 @@ ONNXC_INLINE int64_t panelsOf(const IntegerConv &p) { return (p.groups.outBlocks
 ONNXC_INLINE int64_t quadsOf(const IntegerConv &p) {
   return p.plain ? p.kernel[0] * ((p.kernel[1] * p.channels + 3) / 4) : p.kernel[0] * p.kernel[1] * ((p.channels + 3) / 4);
 }
+ONNXC_INLINE PanelShape panelShape(const IntegerConv &p) { return {64, quadsOf(p) * 64}; }
 ONNXC_INLINE const int8_t *panelOf(const IntegerConv &p, int64_t group, int64_t panel) {
   return static_cast<const int8_t *>(p.weights) + (group * panelsOf(p) + panel) * quadsOf(p) * kColumns * 4;
 }

@@ -1,6 +1,6 @@
 // IntegerTile.h: products of bytes in registers, for FastInteger.cpp and FastIntegerConv.cpp: C[rows, 64] = A[rows, depth] x panel.
 //
-// quad     four steps of the depth, which one instruction sums: a panel holds 64 columns, [quad][column][4]
+// quad     four steps of the depth, which one instruction sums: a panel holds 64 columns, [quad][column][4] or PanelShape
 // segment  quads that follow each other in every row of A; the panel holds the quads of one segment behind those of the one before it
 // Left bytes are unsigned after `flip`, those of a panel signed. Row i of A starts at a[i].
 #pragma once
@@ -17,11 +17,16 @@ constexpr int kRows = 6;  // of a tile of more than 32 columns; narrower ones ha
 struct Segment {
   int64_t offset, quads;
 };
+// Where a panel has quad q of the columns from 16 i on: at q * quadBytes + i * partBytes.
+struct PanelShape {
+  int64_t quadBytes = 4 * kColumns, partBytes = 64;
+};
 // The depth of a tile; `flip`: 0 or 0x80808080.
 struct Depth {
   const Segment *segments;
   int64_t count;
   uint32_t flip;
+  PanelShape panel = {};
 };
 
 // The sum of the bytes of a row that a tile reads.
@@ -56,10 +61,10 @@ ONNXC_DOTS __attribute__((noinline)) static void tileDots(const uint8_t *const *
   const int32x4_t flip = vdupq_n_s32(int32_t(d.flip ^ 0x80808080u));
   for (int64_t n = 0; n < columns; n += 16) {
     int32x4_t acc[ROWS][4] = {}, sums[4] = {};
-    const int8_t *from = panel + 4 * n;
+    const int8_t *from = panel + n / 16 * d.panel.partBytes;
     for (int64_t s = 0; s < d.count; ++s) {
       int64_t at = d.segments[s].offset, end = at + 4 * d.segments[s].quads;
-      for (; at < end; at += 4, from += 4 * kColumns) {
+      for (; at < end; at += 4, from += d.panel.quadBytes) {
         int8x16_t b[4];
 #pragma clang loop unroll(full)
         for (int j = 0; j < 4; ++j)
@@ -87,13 +92,14 @@ ONNXC_DOTS __attribute__((noinline)) static void tileDots(const uint8_t *const *
 template <int ROWS, int NV, bool FLIP>
 ONNXC_DOTS __attribute__((noinline)) static void tileDots(const uint8_t *const *a, const Depth &d, const int8_t *panel, int32_t *c) {
   q16 acc[ROWS][NV] = {};
+  const PanelShape shape = d.panel;
   for (int64_t s = 0; s < d.count; ++s) {
     int64_t at = d.segments[s].offset, end = at + 4 * d.segments[s].quads;
-    for (; at < end; at += 4, panel += 4 * kColumns) {
+    for (; at < end; at += 4, panel += shape.quadBytes) {
       bytes64 b[NV];
 #pragma clang loop unroll(full)
       for (int j = 0; j < NV; ++j)
-        memcpy(&b[j], panel + 64 * j, 64);
+        memcpy(&b[j], panel + shape.partBytes * j, 64);
 #pragma clang loop unroll(full)
       for (int i = 0; i < ROWS; ++i) {
         int32_t four;
@@ -155,8 +161,8 @@ ONNXC_INLINE int64_t widen(const uint8_t *const *a, const Depth &d, QuadPlace &a
 // 16 columns at a time; c is added to where there is `more` of it.
 #define ONNXC_PAIRS(NAME, ATTRIBUTE, BYTES, MULTIPLY)                                                                                      \
   template <int ROWS>                                                                                                                      \
-  ATTRIBUTE __attribute__((noinline)) static void NAME(const Pairs *a, int64_t quads, const int8_t *panel, int32_t *c, int64_t columns,    \
-                                                       bool more) {                                                                        \
+  ATTRIBUTE __attribute__((noinline)) static void NAME(const Pairs *a, int64_t quads, const int8_t *panel, PanelShape shape, int32_t *c,   \
+                                                       int64_t columns, bool more) {                                                       \
     typedef short half __attribute__((vector_size(BYTES)));                                                                                \
     typedef int full __attribute__((vector_size(BYTES)));                                                                                  \
     constexpr int N = 64 / BYTES;                                                                                                          \
@@ -164,8 +170,8 @@ ONNXC_INLINE int64_t widen(const uint8_t *const *a, const Depth &d, QuadPlace &a
       full acc[ROWS][N] = {};                                                                                                              \
       if (more)                                                                                                                            \
         _Pragma("clang loop unroll(full)") for (int i = 0; i < ROWS; ++i) memcpy(acc[i], c + i * kColumns + n, 64);                        \
-      const int8_t *from = panel + 4 * n;                                                                                                  \
-      for (int64_t q = 0; q < quads; ++q, from += 4 * kColumns)                                                                            \
+      const int8_t *from = panel + n / 16 * shape.partBytes;                                                                               \
+      for (int64_t q = 0; q < quads; ++q, from += shape.quadBytes)                                                                         \
         _Pragma("clang loop unroll(full)") for (int j = 0; j < N; ++j) {                                                                   \
           half odd;                                                                                                                        \
           memcpy(&odd, from + BYTES * j, BYTES);                                                                                           \
@@ -195,11 +201,11 @@ __attribute__((noinline)) static void tilePairs(const uint8_t *const *a, const D
     int64_t quads = widen<ROWS>(a, d, at, pairs);
 #if !defined(__aarch64__)
     if (onnxc_vector_bits >= 256)
-      pairsAvx2<ROWS>(pairs, quads, panel, c, columns, more);
+      pairsAvx2<ROWS>(pairs, quads, panel, d.panel, c, columns, more);
     else
 #endif
-      pairsNarrow<ROWS>(pairs, quads, panel, c, columns, more);
-    panel += quads * 4 * kColumns, more = true;
+      pairsNarrow<ROWS>(pairs, quads, panel, d.panel, c, columns, more);
+    panel += quads * d.panel.quadBytes, more = true;
   } while (at.segment < d.count);
 }
 

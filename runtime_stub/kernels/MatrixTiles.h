@@ -9,9 +9,10 @@
 namespace onnxc {
 
 constexpr int64_t kTileRows = 16, kStep = 64, kTile = kTileRows * kStep;
-constexpr int64_t kRowBytes = 4 * kColumns;  // of a quad of a panel, and of a row of sums
-constexpr int64_t kLeastTiled = 8;           // rows; fewer take less time in registers
-constexpr int64_t kTiledRows = 128;          // at most, of a unit of work
+constexpr int64_t kRowBytes = 4 * kColumns;          // of a row of sums
+constexpr int64_t kEdge = kTileRows * 4 * kColumns;  // bytes of an edge: a step of a panel, zeros behind its quads, [part][16 quads][64]
+constexpr int64_t kLeastTiled = 8;                   // rows; fewer take less time in registers
+constexpr int64_t kTiledRows = 128;                  // at most, of a unit of work
 
 ONNXC_INLINE int64_t stepsOf(int64_t quads) { return (4 * quads + kStep - 1) / kStep; }
 // The size of equal parts of `rows` rows, of at most `most`.
@@ -99,20 +100,24 @@ private:
   }
 };
 
+// The edge that `quads` quads from `from` on are.
+ONNXC_INLINE void copyEdge(const int8_t *from, PanelShape shape, int64_t quads, int8_t *to) {
+  for (int64_t part = 0; part < kColumns / 16; ++part)
+    for (int64_t q = 0; q < kTileRows; ++q, to += 64)
+      q < quads ? memcpy(to, from + part * shape.partBytes + q * shape.quadBytes, 64) : memset(to, 0, 64);
+}
+
 // A panel of `quads` quads; its last step has zeros behind them.
 struct TiledPanel {
   const int8_t *panel;
-  int64_t steps;
-  const int8_t *last;  // quads of the last step
-  int8_t edge[kTileRows * kRowBytes];
+  PanelShape shape;
+  int64_t steps, whole;  // `whole`: that are no edge
+  int8_t edge[kEdge];
 
-  void start(const int8_t *from, int64_t quads) {
-    panel = from, steps = stepsOf(quads), last = from + (steps - 1) * int64_t(sizeof(edge));
-    if (int64_t rest = quads % kTileRows) {
-      memcpy(edge, last, size_t(rest * kRowBytes));
-      memset(edge + rest * kRowBytes, 0, size_t((kTileRows - rest) * kRowBytes));
-      last = edge;
-    }
+  void start(const int8_t *from, const Depth &d, int64_t quads) {
+    panel = from, shape = d.panel, steps = stepsOf(quads), whole = quads / kTileRows;
+    if (whole < steps)
+      copyEdge(from + whole * kTileRows * shape.quadBytes, shape, quads % kTileRows, edge);
   }
 };
 
@@ -141,18 +146,13 @@ ONNXC_TILES __attribute__((noinline)) static void multiplyTiles(const uint8_t *l
   __builtin_ia32_tilezero(2);
   __builtin_ia32_tilezero(3);
   for (int64_t s = 0; s < p.steps; ++s) {
-    const int8_t *right = (s + 1 < p.steps ? p.panel + s * kTileRows * kRowBytes : p.last) + 4 * column;
-#pragma clang loop unroll(full)
-    for (int64_t i = 0; i < kTileRows; ++i) {
-      __builtin_prefetch(right + (kTileRows + i) * kRowBytes);
-      if (COLUMNS > 1)
-        __builtin_prefetch(right + (kTileRows + i) * kRowBytes + 64);
-    }
+    PanelShape shape = s < p.whole ? p.shape : PanelShape{64, kTile};
+    const int8_t *right = (s < p.whole ? p.panel + s * kTileRows * shape.quadBytes : p.edge) + column / 16 * shape.partBytes;
     __builtin_ia32_tileloadd64(4, left + s * kTile, kStep);
-    __builtin_ia32_tileloadd64(6, right, kRowBytes);
+    __builtin_ia32_tileloadd64(6, right, shape.quadBytes);
     __builtin_ia32_tdpbusd(0, 4, 6);
     if constexpr (COLUMNS > 1) {
-      __builtin_ia32_tileloadd64(7, right + 64, kRowBytes);
+      __builtin_ia32_tileloadd64(7, right + shape.partBytes, shape.quadBytes);
       __builtin_ia32_tdpbusd(1, 4, 7);
     }
     if constexpr (ROWS > 1) {

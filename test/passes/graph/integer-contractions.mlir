@@ -120,7 +120,7 @@ func.func @packed(%a: tensor<3x7xui8>, %z: tensor<ui8>) -> tensor<3x65xi32> {
 // A convolution of two axes stays in bytes: factors 0.5 * 0.25 / 0.5, corrections -128 * 4 * 2; Relu is a bound. Few channels are read as they
 // are.
 // CHECK-LABEL: @linear
-// CHECK-DAG: %[[W:.*]] = "onnx.Constant"() <{value = dense<2> : tensor<1x1x64x4xi8>}>
+// CHECK-DAG: %[[W:.*]] = "onnx.Constant"() <{value = dense<2> : tensor<4x1x16x4xi8>}>
 // CHECK-DAG: %[[F:.*]] = "onnx.Constant"() <{value = dense<2.500000e-01> : tensor<4x16xf32>}>
 // CHECK-DAG: %[[K:.*]] = "onnx.Constant"() <{value = dense<-1024> : tensor<4x16xi32>}>
 // CHECK: %[[Y:.*]] = "onnx.packed.LinearConv"(%arg0, %[[W]], %[[F]], %[[K]]) <{border = 128 : i64, channels = 4 : i64{{.*}}least = 3 : i64, most = 255 : i64{{.*}}plain = 1 : i64{{.*}}zero = 3 : i64}>
@@ -248,7 +248,7 @@ func.func @depthwise(%q: tensor<?x20x4x4xi8>) -> tensor<?x20x3x3xf32> {
 
 // Weights less their zero point that a byte does not hold are bytes and an offset, 128 - 100 here; what fills a quad up is 0 with it.
 // CHECK-LABEL: @offset
-// CHECK-DAG: %[[W:.*]] = "onnx.Constant"() <{value = dense<"0x7A7A7AE400{{0*}}"> : tensor<1x1x64x4xi8>}>
+// CHECK-DAG: %[[W:.*]] = "onnx.Constant"() <{value = dense<"0x7A7A7AE400{{0*}}"> : tensor<4x1x16x4xi8>}>
 // CHECK-DAG: %[[O:.*]] = "onnx.Constant"() <{value = dense<{{\[\[}}28, 0, {{.*}} : tensor<1x16xi32>}>
 // CHECK: "onnx.packed.LinearConv"(%arg0, %[[W]], %{{.*}}, %{{.*}}, %[[O]])
 func.func @offset(%q: tensor<1x3x4x4xi8>) -> tensor<1x1x4x4xf32> {
@@ -355,7 +355,7 @@ func.func @linear_product(%q: tensor<?x3x4xui8>) -> tensor<?x3x1xi8> {
 
 // Groups of 8 channels are computed two at a time, as 16; of the last there is one. Weights of one channel for each meet the others' zeros.
 // CHECK-LABEL: @together
-// CHECK-DAG: %[[W:.*]] = "onnx.Constant"() {{.*}} : tensor<2x4x64x4xi8>
+// CHECK-DAG: %[[W:.*]] = "onnx.Constant"() {{.*}} : tensor<8x4x16x4xi8>
 // CHECK: "onnx.packed.LinearConv"(%{{.*}}, %[[W]], {{.*}}channels = 8 : i64{{.*}}group = 3 : i64{{.*}}outputs = 8 : i64
 func.func @together(%q: tensor<1x24x4x4xui8>) -> tensor<1x24x4x4xf32> {
   %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
@@ -371,7 +371,7 @@ func.func @together(%q: tensor<1x24x4x4xui8>) -> tensor<1x24x4x4xf32> {
 // A bias near what 32 bits hold, of a channel of small weights: weights of 100 and the bias become half of themselves, the factor 0.25 2^-24
 // / 0.5 twice that.
 // CHECK-LABEL: @largeBias
-// CHECK-DAG: "onnx.Constant"() <{value = dense<"0x32323232{{.*}}"> : tensor<1x4x64x4xi8>}>
+// CHECK-DAG: "onnx.Constant"() <{value = dense<"0x32323232{{.*}}"> : tensor<4x4x16x4xi8>}>
 // CHECK-DAG: "onnx.Constant"() <{value = dense<{{\[\[}}5.96046448E-8, 0.000000e+00{{.*}} : tensor<1x16xf32>}>
 // CHECK-DAG: "onnx.Constant"() <{value = dense<{{\[\[}}-1073740992, 0{{.*}} : tensor<1x16xi32>}>
 // CHECK: "onnx.packed.LinearConv"
