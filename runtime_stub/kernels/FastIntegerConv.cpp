@@ -120,7 +120,12 @@ bool readConv(const Args *a, IntegerConv &p) {
   p.dots = hasDots(a), p.tiles = hasTiles(a), p.permute = permutes(a);
   p.pixel = p.plain ? p.channels : kLanes;
   int64_t lanes = p.outBlocks * kLanes;
-  return onnxc_count(a->in[Factors]) == lanes && onnxc_count(a->in[Corrections]) == lanes && (!p.plain || p.blocks == p.channels) &&
+  if (onnxc_count(a->in[Factors]) != lanes)
+    return false;
+  constexpr float mostSteps = 1 << 30;
+  p.packs = !p.toFloat && keepToWords(p.factors, lanes) &&
+            (!p.sum || 255 * (p.sum[IntegerConv::Own] + p.sum[IntegerConv::Scale]) <= mostSteps * p.sum[IntegerConv::Step]);
+  return onnxc_count(a->in[Corrections]) == lanes && (!p.plain || p.blocks == p.channels) &&
          (!p.offsets || (onnxc_count(a->in[Offsets]) == lanes && p.channels)) && (!p.table || onnxc_count(a->in[Lookup]) == 256) &&
          (!p.other || (onnxc_count(a->in[Other]) == onnxc_count(y) && p.sum && !p.toFloat && p.channels));
 }

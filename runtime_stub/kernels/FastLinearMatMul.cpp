@@ -16,7 +16,7 @@ struct Product {
   const int32_t *corrections;
   const int32_t *offsets, *rowSums;  // null where weights are those of the panels
   Depth whole;
-  bool dots, tiles, toFloat, outSigned;
+  bool dots, tiles, toFloat, outSigned, packs;  // packs: whether storeBytes() may clip results
   float zero, least, most;
 
   // Columns [column, column + have) of one row, have <= kLanes.
@@ -46,19 +46,17 @@ struct Product {
   ONNXC_DOTS __attribute__((noinline)) void finishWhole(const int32_t *sums, int64_t row, int64_t n, int64_t panel, uint8_t *y) const {
     const int32_t *correction = corrections + panel * kColumns;
     const float *factor = factors + panel * kColumns;
-    float high = most - zero;
     int64_t stride = columns;
     int16_t shift = int16_t(zero);
-    char lowest = char(int32_t(least));
+    char lowest = char(int32_t(least)), highest = char(int32_t(most));
     y += row * columns + panel * kColumns;
     for (int64_t i = 0; i < n; ++i, sums += kColumns, y += stride) {
       v16 steps[4];
       unroll<0, 4>([&](auto k) __attribute__((always_inline)) {
         Sums16 exact = *(const Sums16 *)(sums + k.value * kLanes) + *(const Sums16 *)(correction + k.value * kLanes);
-        v16 v = __builtin_convertvector(exact, v16) * *(const v16 *)(factor + k.value * kLanes);
-        steps[k.value] = v < high ? v : v16(high);
+        steps[k.value] = __builtin_convertvector(exact, v16) * *(const v16 *)(factor + k.value * kLanes);
       });
-      storeBytes<SIGNED>(steps, shift, lowest, y);
+      storeBytes<SIGNED>(steps, shift, lowest, highest, y);
     }
   }
 #endif
@@ -84,7 +82,7 @@ struct Product {
     if (offsets)
       addOffsets(c, n, width, offsets + panel * kColumns, rowSums + row);
 #if !defined(__aarch64__)
-    if (onnxc_vector_bits >= kDotBits && dots && !toFloat && width == kColumns)
+    if (onnxc_vector_bits >= kDotBits && dots && packs && width == kColumns)
       return outSigned ? finishWhole<true>(c, row, n, panel, static_cast<uint8_t *>(y))
                        : finishWhole<false>(c, row, n, panel, static_cast<uint8_t *>(y));
 #endif
@@ -146,6 +144,7 @@ int32_t linearMatMul(const Args *a) {
   p.factors = in<float>(a, Factors), p.corrections = in<int32_t>(a, Corrections);
   p.zero = float(a->attr[Zero].i), p.least = float(a->attr[Least].i), p.most = float(a->attr[Most].i);
   p.toFloat = y.dtype == ONNXC_F32, p.outSigned = y.dtype == ONNXC_I8, p.dots = hasDots(a);
+  p.packs = !p.toFloat && keepToWords(p.factors, panels * kColumns);
   p.tiles = p.rows >= kLeastTiled && hasTiles(a);
   p.offsets = hasIn(a, Offsets) ? in<int32_t>(a, Offsets) : nullptr, p.rowSums = nullptr;
   if (p.offsets)

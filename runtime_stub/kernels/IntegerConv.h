@@ -17,9 +17,9 @@ void lookUp(bool permute, const uint8_t *x, const uint8_t *table, uint8_t *y, in
 bool permutes(const onnxc_args *a);
 
 #if !defined(__aarch64__)
-// 64 numbers, none above what 32 bits hold, rounded to even, `shift` added, as bytes that are at least `lowest`: packing clips them.
+// 64 numbers, none beyond what 32 bits hold, rounded to even, `shift` added, as bytes from `lowest` to `highest`: packing clips them.
 template <bool SIGNED>
-ONNXC_DOTS __attribute__((always_inline)) inline void storeBytes(const v16 *steps, int16_t shift, char lowest, uint8_t *to) {
+ONNXC_DOTS __attribute__((always_inline)) inline void storeBytes(const v16 *steps, int16_t shift, char lowest, char highest, uint8_t *to) {
   typedef int16_t Half32 __attribute__((vector_size(64)));
   typedef int Whole __attribute__((vector_size(64)));
   Whole four[4];
@@ -32,15 +32,25 @@ ONNXC_DOTS __attribute__((always_inline)) inline void storeBytes(const v16 *step
   Whole bytes;  // of each quarter of a vector after the other
   if constexpr (SIGNED) {
     typedef signed char Bytes __attribute__((vector_size(64)));
-    bytes = (Whole)__builtin_elementwise_max((Bytes)__builtin_ia32_packsswb512(one, two), (signed char)lowest - Bytes{});
+    Bytes packed = __builtin_elementwise_max((Bytes)__builtin_ia32_packsswb512(one, two), (signed char)lowest - Bytes{});
+    bytes = (Whole)__builtin_elementwise_min(packed, (signed char)highest - Bytes{});
   } else {
     typedef unsigned char Bytes __attribute__((vector_size(64)));
-    bytes = (Whole)__builtin_elementwise_max((Bytes)__builtin_ia32_packuswb512(one, two), (unsigned char)lowest - Bytes{});
+    Bytes packed = __builtin_elementwise_max((Bytes)__builtin_ia32_packuswb512(one, two), (unsigned char)lowest - Bytes{});
+    bytes = (Whole)__builtin_elementwise_min(packed, (unsigned char)highest - Bytes{});
   }
   bytes = __builtin_shufflevector(bytes, bytes, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   memcpy(to, &bytes, 64);
 }
 #endif
+
+// Whether no sum times one of `n` factors is beyond what 32 bits hold.
+ONNXC_INLINE bool keepToWords(const float *factors, int64_t n) {
+  bool keep = true;
+  for (int64_t i = 0; i < n; ++i)
+    keep &= __builtin_fabsf(factors[i]) <= 0.5f;
+  return keep;
+}
 
 // One launch.
 struct IntegerConv {
@@ -49,8 +59,8 @@ struct IntegerConv {
       width;  // channels: of groups computed as one; blocks: of the operand, or its channels where it is plain
   int64_t outBlocks, outHeight, outWidth;
   const int64_t *kernel, *strides, *pads, *dilations;
-  int64_t pixel, row, plane;  // of the image: bytes from one pixel, row, block to the next
-  bool plain, dots, tiles, permute, toFloat;
+  int64_t pixel, row, plane;                         // of the image: bytes from one pixel, row, block to the next
+  bool plain, dots, tiles, permute, toFloat, packs;  // packs: whether storeBytes() may clip results
   uint8_t border;
   uint32_t flip;
   float zero, least, most;
@@ -76,7 +86,8 @@ struct IntegerConv {
   __attribute__((always_inline)) static Sums16 whole(v16 v) {
     return __builtin_bit_cast(Sums16, v + kRounder) - int32_t(__builtin_bit_cast(int32_t, kRounder));
   }
-  // The steps above their zero point that `v`, in steps of its own above its own, and bytes `at` of `other` add up to.
+  // The steps above their zero point that `v`, in steps of its own above its own, and bytes `at` of `other` add up to, before they are
+  // clipped.
   __attribute__((always_inline)) v16 added(v16 v, int64_t at) const {
     Sums16 bytes = otherSigned ? __builtin_convertvector(*(const s16 *)(other + at), Sums16)
                                : __builtin_convertvector(*(const Bytes16 *)(other + at), Sums16);
@@ -84,13 +95,12 @@ struct IntegerConv {
     v16 both = left + right;  // no fused operation: dequantised values are rounded
     // The quotient, rounded as a division rounds it (Markstein): what the product with the reciprocal lacks is added.
     v16 step = v16(sum[Step]), part = both * perStep;
-    v16 quotient = __builtin_elementwise_fma(__builtin_elementwise_fma(-part, step, both), v16(perStep), part);
-    return clipped(quotient, sum[Low] - sum[To], sum[High] - sum[To]);
+    return __builtin_elementwise_fma(__builtin_elementwise_fma(-part, step, both), v16(perStep), part);
   }
   // Sixteen results in bytes, as integers.
   __attribute__((always_inline)) Sums16 levels(Sums16 sums, v16 factor, int64_t at) const {
     v16 v = clipped(__builtin_convertvector(sums, v16) * factor, least - zero, most - zero);
-    return whole(other ? added(rounded(v), at) : v) + zeroOut;
+    return whole(other ? clipped(added(rounded(v), at), sum[Low] - sum[To], sum[High] - sum[To]) : v) + zeroOut;
   }
 
   // Sixteen channels of `pixels` pixels, `stride` sums apart, of output block `block`; from element `at` of y on.
@@ -117,19 +127,18 @@ struct IntegerConv {
     v16 factor = *(const v16 *)(factors + block * kLanes);
     float low = least - zero, high = most - zero;
     int16_t shift = int16_t(zeroOut);
-    char lowest = char(int32_t(SUM ? sum[Low] : least));
+    char lowest = char(int32_t(SUM ? sum[Low] : least)), highest = char(int32_t(SUM ? sum[High] : most));
     int64_t i = 0;
     for (; i + 4 <= pixels; i += 4, at += 4 * kLanes) {
       v16 steps[4];
       unroll<0, 4>([&](auto k) __attribute__((always_inline)) {
         Sums16 exact = *(const Sums16 *)(sums + (i + k.value) * stride) + correction;
         v16 v = __builtin_convertvector(exact, v16) * factor;
-        v = v < high ? v : v16(high);
         if constexpr (SUM)
-          v = own.added(rounded(v > low ? v : v16(low)), at + k.value * kLanes);
+          v = own.added(rounded(clipped(v, low, high)), at + k.value * kLanes);
         steps[k.value] = v;
       });
-      storeBytes<SIGNED>(steps, shift, lowest, static_cast<uint8_t *>(y) + at);
+      storeBytes<SIGNED>(steps, shift, lowest, highest, static_cast<uint8_t *>(y) + at);
     }
     return i;
   }
@@ -138,7 +147,7 @@ struct IntegerConv {
   void finishRow(const int32_t *sums, int64_t stride, int64_t pixels, int64_t block, void *y, int64_t at) const {
     int64_t done = 0;
 #if !defined(__aarch64__)
-    if (onnxc_vector_bits >= kDotBits && dots && !toFloat)
+    if (onnxc_vector_bits >= kDotBits && dots && packs)
       done = outSigned ? (other ? finishFours<true, true>(sums, stride, pixels, block, y, at)
                                 : finishFours<true, false>(sums, stride, pixels, block, y, at))
                        : (other ? finishFours<false, true>(sums, stride, pixels, block, y, at)
