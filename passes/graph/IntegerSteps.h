@@ -45,7 +45,7 @@ struct ChannelWeights {
 // Adds a bias in units of the sums, one a channel or none, to what is added to the sums. Where 32 bits do not hold such a channel's results
 // in bytes, as where nearly all of its weights are zero, weights and bias are halved and its factor doubled. False where that changes a
 // result by more than a twentieth of a step, and where results are f32 if they are too large or the bias is no integer.
-bool addBias(std::vector<int32_t> &sums, const std::vector<float> &bias, ChannelWeights weights, std::vector<float> &factors,
+bool fitBias(std::vector<int32_t> &sums, const std::vector<float> &bias, ChannelWeights weights, std::vector<float> &factors,
              mlir::Type element);  // LinearConvolutions.cpp
 
 // The one constant scale of a quantisation of f32 to bytes, and its zero point; nothing for others.

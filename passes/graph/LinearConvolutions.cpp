@@ -100,7 +100,7 @@ Value packed(PatternRewriter &rewriter, Location loc, const Filters &f) {
 // point of the run, what it is multiplied by: `zero` is -1.
 std::optional<std::vector<int32_t>> corrections(Filters &f, LinearConv &c, int32_t zero) {
   std::vector<int32_t> result(llvm::alignTo(f.outputs, kLanes));
-  if (!addBias(result, c.bias, {f.values, f.outputs, f.depth(), f.depth(), 1}, c.factors, c.element))
+  if (!fitBias(result, c.bias, {f.values, f.outputs, f.depth(), f.depth(), 1}, c.factors, c.element))
     return std::nullopt;
   for (int64_t i = 0; i < int64_t(f.values.size()); ++i)
     result[i / f.depth()] -= int32_t(f.values[i]) * zero;
@@ -126,7 +126,7 @@ std::vector<int32_t> weightOffsets(ArrayRef<int16_t> values, ArrayRef<float> zer
   return result;
 }
 
-bool addBias(std::vector<int32_t> &sums, const std::vector<float> &bias, ChannelWeights weights, std::vector<float> &factors,
+bool fitBias(std::vector<int32_t> &sums, const std::vector<float> &bias, ChannelWeights weights, std::vector<float> &factors,
              Type element) {
   constexpr double mostLost = 0.05, thousandth = 1e-3, mostByte = 255;
   for (int64_t n = 0; n < int64_t(bias.size()); ++n) {
@@ -144,7 +144,7 @@ bool addBias(std::vector<int32_t> &sums, const std::vector<float> &bias, Channel
       if (!(lost * factors[n] <= mostLost) || !(std::fabs(whole) + reach <= 2.0 * double(INT32_MAX)))
         return false;
       factors[n] *= 2, whole = std::nearbyint(bias[n] / 2);
-      for (int64_t k = 0; k < weights.depth; ++k)
+      for (int64_t k = 0; k < weights.depth; ++k)  // between 0 and what it was: weightOffsets() still takes it to a byte
         weights.at(n, k) /= 2;
     }
     sums[n] = int32_t(uint32_t(sums[n]) + uint32_t(int32_t(whole)));

@@ -35,7 +35,7 @@ Value linearProduct(PatternRewriter &rewriter, LinearProduct p) {
       float v = (isSigned ? float(int8_t(b)) : float(uint8_t(b))) - p.wZero[p.wZero.size() == 1 ? 0 : n];
       values[k * columns + n] = int16_t(v);
     }
-  if (!addBias(corrections, p.bias, {values, columns, depth, 1, columns}, p.factors, result.getElementType()))
+  if (!fitBias(corrections, p.bias, {values, columns, depth, 1, columns}, p.factors, result.getElementType()))
     return {};
   std::vector<int32_t> offsets = weightOffsets(values, p.wZero, isSigned, columns);
   for (int64_t k = 0; k < depth; ++k)

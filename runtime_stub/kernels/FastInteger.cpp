@@ -122,7 +122,7 @@ void panelOf(const Integers &p, int64_t column, int64_t first, int64_t last, int
     base[n] = int32_t(0u - uint32_t(p.leftZero) * uint32_t(base[n]));
   TiledPanel tiled;
   if (tiles)
-    tiled.start(panel, Depth{}, p.quads);
+    tiled.start(panel, PanelShape{}, p.quads);
   for (int64_t r = first; r < last; r += rows) {
     int64_t have = minOf<int64_t>(rows, last - r);
     if (tiles)

@@ -85,7 +85,7 @@ struct Unit {
     startTiles(rows.each);
     for (int64_t i = 0; i < count && block + i * kPanelBlocks < last; ++i) {
       int64_t from = block + i * kPanelBlocks, have = minOf(kPanelBlocks, last - from);
-      panel.start(panels + i * quads * 4 * kColumns, depth, quads);
+      panel.start(panels + i * quads * 4 * kColumns, depth.panel, quads);
       for (int64_t pixel = first; pixel < end; pixel += 2 * rows.each) {
         tiledProducts(rows, pixel - first, panel, have * kLanes, c);
         finishPanel(p, group, c, from, have, pixel, minOf(2 * rows.each, end - pixel), y);
@@ -180,7 +180,7 @@ int32_t linearConv(const Args *a) {
   constexpr int64_t leastQuads = 12;  // of a tile's 16: gathering fewer takes longer than their products in registers
   p.tiles = p.tiles && pixels >= kLeastTiled && quadsOf(p) >= leastQuads;
   if (onnxc_count(a->in[W]) != p.groups.count * panelsOf(p) * quadsOf(p) * kColumns * 4 ||
-      (!p.plain && p.blocks != p.groups.last + p.groups.blocks))
+      (!p.plain && p.blocks != p.groups.lastBlock + p.groups.blocks))
     return ONNXC_K_SHAPE;
   if (p.tiles && p.kernel[0] * p.kernel[1] > 1)
     return windowConv(a, p);

@@ -6,8 +6,8 @@ namespace onnxc {
 namespace {
 
 constexpr int64_t kWide = 8;       // pixels of a tile, at most
-constexpr int64_t kStrip = 512;    // pixels of a unit, in at least
-constexpr int64_t kStripRows = 8;  // rows
+constexpr int64_t kStrip = 512;    // pixels of a unit, unless its rows are longer
+constexpr int64_t kStripRows = 8;  // rows of a unit, at least
 constexpr int64_t kRowsTogether = 4;
 
 // The rows whose sums are finished together: whole tiles of kRowsTogether, unless those have very many pixels.
@@ -235,8 +235,8 @@ void depthRows(const IntegerConv &p, const Taps &t, const uint8_t *image, int64_
 
 int32_t depthwiseConv(const Args *a, const IntegerConv &given) {
   IntegerConv p = given;
-  int64_t taps = p.kernel[0] * p.kernel[1], blocks = p.blocks, most = maxOf(kStripRows, kStrip / maxOf<int64_t>(1, p.outWidth));
-  int64_t strips = (p.outHeight + most - 1) / most, rows = (p.outHeight + strips - 1) / maxOf<int64_t>(1, strips);
+  int64_t taps = p.kernel[0] * p.kernel[1], blocks = p.blocks, mostRows = maxOf(kStripRows, kStrip / maxOf<int64_t>(1, p.outWidth));
+  int64_t strips = (p.outHeight + mostRows - 1) / mostRows, rows = (p.outHeight + strips - 1) / maxOf<int64_t>(1, strips);
   if (onnxc_count(a->in[1]) != p.outBlocks * taps * kLanes || p.outBlocks != p.blocks || p.plain)
     return ONNXC_K_SHAPE;
   p.row = (p.width + p.pads[1] + p.pads[3]) * kLanes;
@@ -299,16 +299,16 @@ void poolPlane(const PoolShape &p, const uint8_t *x, uint8_t *y, Vector lowest) 
                              : tapsInside(left, p.kernel[1], p.dilations[1], p.width);
       V v = lowest;
       const uint8_t *corner = x + (top * p.width + left) * kLanes;
-      auto most = [&](const uint8_t *from) {
+      auto take = [&](const uint8_t *from) {
         V other = *(const V *)from;
         v = other > v ? other : v;
       };
       if (rows.low == 0 && rows.high == 3 && columns.low == 0 && columns.high == 3)
-        unroll<0, 9>([&](auto k) { most(corner + k.value / 3 * line + k.value % 3 * step); });
+        unroll<0, 9>([&](auto k) { take(corner + k.value / 3 * line + k.value % 3 * step); });
       else
         for (int64_t i = rows.low; i < rows.high; ++i)
           for (int64_t j = columns.low; j < columns.high; ++j)
-            most(corner + i * line + j * step);
+            take(corner + i * line + j * step);
       *(V *)y = v;
     }
   }

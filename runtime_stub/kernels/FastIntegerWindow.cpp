@@ -136,7 +136,7 @@ struct Windows {
 #endif
   }
   void run(int64_t first, int64_t last) const {
-    int32_t c[3 * kTileRows * kColumns];  // what is behind a row is overwritten by the next one's
+    int32_t c[2 * kTileRows * kColumns];  // what is behind a row is overwritten by the next one's
     startTiles(grid.each);
     for (int64_t t = first; t < last; t += 2) {
       bool two = t + 1 < last;
@@ -160,20 +160,23 @@ struct Windows {
   }
 };
 
-// Gives the number of steps; `edges`: how many of them are edges.
-int64_t stepsOf(const Depth &depth, Step *to, int64_t &edges) {
-  int64_t n = 0, quad = 0;
-  edges = 0;
+// The steps of a window, and the end behind them.
+struct StepList {
+  int64_t count, edges;
+};
+StepList listSteps(const Depth &depth, Step *to) {
+  int64_t n = 0, quad = 0, edges = 0;
   for (int64_t s = 0; s < depth.count; ++s)
     for (int64_t at = 0; at < depth.segments[s].quads; at += kTileRows) {
       int64_t quads = minOf(kTileRows, depth.segments[s].quads - at);
       to[n++] = {depth.segments[s].offset + 4 * at, quad, quads < kTileRows ? edges++ : -1};
       quad += quads;
     }
-  return n;
+  to[n] = {0, quad, -1};
+  return {n, edges};
 }
 
-// The edges of all panels of all groups; the last entry of `steps` is the end.
+// The edges of all panels of all groups.
 int32_t copyEdges(const onnxc_args *a, const IntegerConv &p, const Step *steps, int64_t count, int64_t edges, int8_t *to) {
   return parallelFor(a, p.groups.count * panelsOf(p), grainOf(edges * kEdge / 16), [=](int64_t begin, int64_t end) {
     for (int64_t u = begin; u < end; ++u)
@@ -200,8 +203,8 @@ int32_t windowConv(const onnxc_args *a, const IntegerConv &given) {
   Segment *segments = reinterpret_cast<Segment *>(lists);
   Step *steps = reinterpret_cast<Step *>(segments + most);
   Depth depth{segments, segmentsOf(p, segments), 0, panelShape(p)};
-  int64_t edges, count = stepsOf(depth, steps, edges);
-  steps[count] = {0, quadsOf(p), -1};
+  StepList list = listSteps(depth, steps);
+  int64_t count = list.count, edges = list.edges;
   int64_t imageBytes = rows * p.row, edgeBytes = groups * panels * edges * kEdge;
   char *scratch = static_cast<char *>(onnxc_rt_scratch(a->rt, edgeBytes + sums * int64_t(sizeof(int32_t)) + groups * imageBytes + behind));
   if (!scratch)

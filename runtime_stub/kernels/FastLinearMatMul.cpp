@@ -103,7 +103,7 @@ struct Product {
     startTiles(rows.each);
     for (int64_t p = panel; p < panel + count; ++p) {
       int64_t width = minOf(kColumns, columns - p * kColumns);
-      tiled.start(panels + p * quads * 4 * kColumns, whole, quads);
+      tiled.start(panels + p * quads * 4 * kColumns, whole.panel, quads);
       for (int64_t r = first; r < last; r += 2 * rows.each) {
         tiledProducts(rows, r - first, tiled, width, c);
         finishRows(c, r, minOf(2 * rows.each, last - r), p, width, y);

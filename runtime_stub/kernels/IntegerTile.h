@@ -1,4 +1,4 @@
-// IntegerTile.h: products of bytes in registers, for FastInteger.cpp and FastIntegerConv.cpp: C[rows, 64] = A[rows, depth] x panel.
+// IntegerTile.h: products of bytes in registers, for FastInteger*.cpp and FastLinearMatMul.cpp: C[rows, 64] = A[rows, depth] x panel.
 //
 // quad     four steps of the depth, which one instruction sums: a panel holds 64 columns, [quad][column][4] or PanelShape
 // segment  quads that follow each other in every row of A; the panel holds the quads of one segment behind those of the one before it

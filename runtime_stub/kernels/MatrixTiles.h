@@ -114,8 +114,8 @@ struct TiledPanel {
   int64_t steps, whole;  // `whole`: that are no edge
   int8_t edge[kEdge];
 
-  void start(const int8_t *from, const Depth &d, int64_t quads) {
-    panel = from, shape = d.panel, steps = stepsOf(quads), whole = quads / kTileRows;
+  void start(const int8_t *from, PanelShape given, int64_t quads) {
+    panel = from, shape = given, steps = stepsOf(quads), whole = quads / kTileRows;
     if (whole < steps)
       copyEdge(from + whole * kTileRows * shape.quadBytes, shape, quads % kTileRows, edge);
   }

@@ -10,21 +10,26 @@ constexpr int64_t kGateRows = 64;      // rows of recurrent weights side by side
 constexpr int64_t kNarrowResults = 8;  // results of a group, at most, that FastConvNarrow.cpp computes
 constexpr int64_t kFewResults = 4;     // results, at most, that FastConvBlocks.cpp computes
 
-// The groups of a convolution of blocked bytes that are computed as one: `together` of them, the fewest that fill their blocks of 16
-// channels, those of the others being multiplied by zero. `channels`, `outputs`: of a group. The last of `count` of these
-// reads the last `blocks` blocks that there are, and may compute fewer than `outBlocks`.
+// The groups of a convolution of blocked bytes that are computed as one: `together` of them, the fewest that fill their blocks, the
+// channels of the others being multiplied by zero. There are `count` of these, each of `channels` channels in `blocks` blocks and with
+// `outBlocks` of results; the last one reads the last blocks that there are, from `lastBlock` on, and may have fewer results.
 struct ByteGroups {
-  int64_t together = 1, count = 0, channels = 0, blocks = 0, outBlocks = 0, last = 0;
+  static constexpr int64_t kBlock = 16;  // channels
+  int64_t together = 1, count = 0, channels = 0, blocks = 0, outBlocks = 0, lastBlock = 0;
 
-  constexpr ByteGroups(int64_t groups, int64_t channelsOfOne, int64_t outputs) {
-    while (groups > 1 && together < 16 && (together * channelsOfOne % 16 || together * outputs % 16))
+  // `inputs`, `outputs`: channels of one group.
+  constexpr ByteGroups(int64_t groups, int64_t inputs, int64_t outputs) {
+    while (groups > 1 && together < kBlock && (together * inputs % kBlock || together * outputs % kBlock))
       together *= 2;
     count = (groups + together - 1) / together;
     int64_t most = together < groups ? together : groups;
-    channels = most * channelsOfOne, blocks = (channels + 15) / 16, outBlocks = (most * outputs + 15) / 16;
-    last = (groups * channelsOfOne + 15) / 16 - blocks;
+    channels = most * inputs, blocks = blocksOf(channels), outBlocks = blocksOf(most * outputs);
+    lastBlock = blocksOf(groups * inputs) - blocks;
   }
-  constexpr int64_t firstBlock(int64_t group) const { return group * blocks < last ? group * blocks : last; }
+  constexpr int64_t firstBlock(int64_t group) const { return group * blocks < lastBlock ? group * blocks : lastBlock; }
+
+private:
+  static constexpr int64_t blocksOf(int64_t channels) { return (channels + kBlock - 1) / kBlock; }
 };
 
 }  // namespace onnxc
