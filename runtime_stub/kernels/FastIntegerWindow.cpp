@@ -75,73 +75,37 @@ void placeRow(const IntegerConv &p, const uint8_t *x, int64_t r, uint8_t *to) {
     to[i] ^= uint8_t(p.flip);
 }
 
-#if !defined(__aarch64__)
-// `ROWS` tiles of windows from `above` and `below` on, `stride` bytes apart, times 16 * COLUMNS columns; c, under: [row][kColumns].
-template <int ROWS, int COLUMNS>
-ONNXC_TILES __attribute__((noinline)) void multiplyWindows(const Step *steps, int64_t count, const uint8_t *above, const uint8_t *below,
-                                                           int64_t stride, const int8_t *panel, int64_t partBytes, const int8_t *edges,
-                                                           int32_t *c, int32_t *under) {
-  __builtin_ia32_tilezero(0);
-  __builtin_ia32_tilezero(1);
-  __builtin_ia32_tilezero(2);
-  __builtin_ia32_tilezero(3);
-  for (int64_t i = 0; i < count; ++i) {
-    const Step s = steps[i];
-    const int8_t *right = s.edge < 0 ? panel + s.quad * 64 : edges + s.edge * kEdge;
-    __builtin_ia32_tileloadd64(6, right, 64);
-    __builtin_ia32_tileloadd64(4, above + s.offset, stride);
-    __builtin_ia32_tdpbusd(0, 4, 6);
-    if constexpr (COLUMNS > 1) {
-      __builtin_ia32_tileloadd64(7, right + (s.edge < 0 ? partBytes : kTile), 64);
-      __builtin_ia32_tdpbusd(1, 4, 7);
-    }
-    if constexpr (ROWS > 1) {
-      __builtin_ia32_tileloadd64(5, below + s.offset, stride);
-      __builtin_ia32_tdpbusd(2, 5, 6);
-      if constexpr (COLUMNS > 1)
-        __builtin_ia32_tdpbusd(3, 5, 7);
-    }
+// The weights of a panel.
+struct WindowPanel {
+  const Step *steps;
+  int64_t count;
+  const int8_t *panel, *edges;
+  int64_t partBytes;  // from the weights of 16 columns to those of the next
+
+  __attribute__((always_inline)) TileStep at(int64_t step, int64_t column) const {
+    const Step s = steps[step];
+    bool whole = s.edge < 0;
+    PanelShape shape{64, whole ? partBytes : kTile};
+    return {s.offset, (whole ? panel + s.quad * 64 : edges + s.edge * kEdge) + column / 16 * shape.partBytes, shape};
   }
-  __builtin_ia32_tilestored64(0, c, kRowBytes);
-  if constexpr (COLUMNS > 1)
-    __builtin_ia32_tilestored64(1, c + 16, kRowBytes);
-  if constexpr (ROWS > 1) {
-    __builtin_ia32_tilestored64(2, under, kRowBytes);
-    if constexpr (COLUMNS > 1)
-      __builtin_ia32_tilestored64(3, under + 16, kRowBytes);
-  }
-}
-#endif
+};
 
 struct Windows {
   const IntegerConv &p;
   Grid grid;
-  const Step *steps;
-  int64_t count;
+  WindowPanel panel;
   const uint8_t *image;  // of a group
-  const int8_t *panel, *edges;
-  int64_t partBytes;  // from the weights of 16 columns to those of the next
   int64_t group, block, have;
   void *y;
 
-  // Tiles `t` and, where there are `two`, t + 1.
-  void multiply(int64_t t, bool two, int32_t *c, int32_t *under) const {
-#if !defined(__aarch64__)
-    const uint8_t *above = image + grid.offset(t), *below = image + grid.offset(t + 1);
-    for (int64_t n = 0, columns = have * kLanes; n < columns; n += 32, c += 32, under += 32) {
-      bool wide = columns - n > 16;
-      auto *kernel = two ? (wide ? multiplyWindows<2, 2> : multiplyWindows<2, 1>) : wide ? multiplyWindows<1, 2> : multiplyWindows<1, 1>;
-      kernel(steps, count, above, below, grid.pixelBytes, panel + n / 16 * partBytes, partBytes, edges + n / 16 * kTile, c, under);
-    }
-#endif
-  }
   void run(int64_t first, int64_t last) const {
     int32_t c[2 * kTileRows * kColumns];  // what is behind a row is overwritten by the next one's
     startTiles(grid.each);
     for (int64_t t = first; t < last; t += 2) {
       bool two = t + 1 < last;
       int64_t pixel = grid.pixel(t), next = grid.pixel(t + 1);
-      multiply(t, two, c, c + (grid.flat ? kTileRows : next - pixel) * kColumns);
+      multiplyPanel(panel, have * kLanes, two, image + grid.offset(t), image + grid.offset(t + 1), grid.pixelBytes, c,
+                    c + (grid.flat ? kTileRows : next - pixel) * kColumns);
       if (grid.flat)
         finishFlat(t * kTileRows, (two ? t + 2 : t + 1) * kTileRows, c);
       else
@@ -237,12 +201,8 @@ int32_t windowConv(const onnxc_args *a, const IntegerConv &given) {
         if (have > 0)  // the last groups may lack panels
           Windows{p,
                   grid,
-                  steps,
-                  count,
+                  {steps, count, panelOf(p, group, panel), edge + (group * panels + panel) * edges * kEdge, depth.panel.partBytes},
                   imageOf(group),
-                  panelOf(p, group, panel),
-                  edge + (group * panels + panel) * edges * kEdge,
-                  depth.panel.partBytes,
                   group,
                   block,
                   have,

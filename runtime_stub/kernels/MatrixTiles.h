@@ -107,17 +107,28 @@ ONNXC_INLINE void copyEdge(const int8_t *from, PanelShape shape, int64_t quads, 
       q < quads ? memcpy(to, from + part * shape.partBytes + q * shape.quadBytes, 64) : memset(to, 0, 64);
 }
 
+// What tiles hold of a step: the rows lie `offset` behind the first step's, the quads of 16 columns at `right`, as `shape` says.
+struct TileStep {
+  int64_t offset;
+  const int8_t *right;
+  PanelShape shape;
+};
+
 // A panel of `quads` quads; its last step has zeros behind them.
 struct TiledPanel {
   const int8_t *panel;
   PanelShape shape;
-  int64_t steps, whole;  // `whole`: that are no edge
+  int64_t count, whole;  // steps; `whole`: that are no edge
   int8_t edge[kEdge];
 
   void start(const int8_t *from, PanelShape given, int64_t quads) {
-    panel = from, shape = given, steps = stepsOf(quads), whole = quads / kTileRows;
-    if (whole < steps)
+    panel = from, shape = given, count = stepsOf(quads), whole = quads / kTileRows;
+    if (whole < count)
       copyEdge(from + whole * kTileRows * shape.quadBytes, shape, quads % kTileRows, edge);
+  }
+  __attribute__((always_inline)) TileStep at(int64_t step, int64_t column) const {
+    PanelShape own = step < whole ? shape : PanelShape{64, kTile};
+    return {step * kTile, (step < whole ? panel + step * kTileRows * own.quadBytes : edge) + column / 16 * own.partBytes, own};
   }
 };
 
@@ -136,61 +147,66 @@ ONNXC_TILES __attribute__((noinline)) static void startTiles(int64_t rows) {
 }
 ONNXC_TILES __attribute__((noinline)) static void endTiles() { __builtin_ia32_tilerelease(); }
 
-// ROWS tiles of rows, 16 * COLUMNS columns; c: [row][kColumns].
-template <int ROWS, int COLUMNS>
-ONNXC_TILES __attribute__((noinline)) static void multiplyTiles(const uint8_t *left, int64_t each, const TiledPanel &p, int64_t column,
-                                                                int32_t *c) {
-  const uint8_t *below = left + p.steps * kTile;
+// ROWS tiles, their rows `stride` bytes apart from `above` and `below` on, times 16 * COLUMNS columns of a panel (TiledPanel or the like)
+// from `column` on; c, under: [row][kColumns].
+template <int ROWS, int COLUMNS, class Panel>
+ONNXC_TILES __attribute__((noinline)) static void multiplyTiles(const Panel &panel, int64_t column, const uint8_t *above,
+                                                                const uint8_t *below, int64_t stride, int32_t *c, int32_t *under) {
   __builtin_ia32_tilezero(0);
   __builtin_ia32_tilezero(1);
   __builtin_ia32_tilezero(2);
   __builtin_ia32_tilezero(3);
-  for (int64_t s = 0; s < p.steps; ++s) {
-    PanelShape shape = s < p.whole ? p.shape : PanelShape{64, kTile};
-    const int8_t *right = (s < p.whole ? p.panel + s * kTileRows * shape.quadBytes : p.edge) + column / 16 * shape.partBytes;
-    __builtin_ia32_tileloadd64(4, left + s * kTile, kStep);
-    __builtin_ia32_tileloadd64(6, right, shape.quadBytes);
+  for (int64_t i = 0; i < panel.count; ++i) {
+    const TileStep s = panel.at(i, column);
+    __builtin_ia32_tileloadd64(6, s.right, s.shape.quadBytes);
+    __builtin_ia32_tileloadd64(4, above + s.offset, stride);
     __builtin_ia32_tdpbusd(0, 4, 6);
     if constexpr (COLUMNS > 1) {
-      __builtin_ia32_tileloadd64(7, right + shape.partBytes, shape.quadBytes);
+      __builtin_ia32_tileloadd64(7, s.right + s.shape.partBytes, s.shape.quadBytes);
       __builtin_ia32_tdpbusd(1, 4, 7);
     }
     if constexpr (ROWS > 1) {
-      __builtin_ia32_tileloadd64(5, below + s * kTile, kStep);
+      __builtin_ia32_tileloadd64(5, below + s.offset, stride);
       __builtin_ia32_tdpbusd(2, 5, 6);
       if constexpr (COLUMNS > 1)
         __builtin_ia32_tdpbusd(3, 5, 7);
     }
   }
-  int32_t *at = c + column;
-  __builtin_ia32_tilestored64(0, at, kRowBytes);
+  __builtin_ia32_tilestored64(0, c + column, kRowBytes);
   if constexpr (COLUMNS > 1)
-    __builtin_ia32_tilestored64(1, at + 16, kRowBytes);
+    __builtin_ia32_tilestored64(1, c + column + 16, kRowBytes);
   if constexpr (ROWS > 1) {
-    __builtin_ia32_tilestored64(2, at + each * kColumns, kRowBytes);
+    __builtin_ia32_tilestored64(2, under + column, kRowBytes);
     if constexpr (COLUMNS > 1)
-      __builtin_ia32_tilestored64(3, at + each * kColumns + 16, kRowBytes);
+      __builtin_ia32_tilestored64(3, under + column + 16, kRowBytes);
   }
 }
 
-// The two tiles of rows from `row` on, or what there is of them, times `width` columns, 16 or 32 at a time; c: [2 * each][kColumns].
-ONNXC_INLINE void tiledProducts(const TiledRows &r, int64_t row, const TiledPanel &p, int64_t width, int32_t *c) {
-  const uint8_t *left = r.left + row / r.each * r.steps * kTile;
-  bool two = r.rows - row > r.each;
+// The tile from `above` on and, where there are `two`, that from `below` on, times `width` columns, 16 or 32 at a time.
+template <class Panel>
+ONNXC_INLINE void multiplyPanel(const Panel &panel, int64_t width, bool two, const uint8_t *above, const uint8_t *below, int64_t stride,
+                                int32_t *c, int32_t *under) {
   for (int64_t n = 0; n < width; n += 32)
     if (two && width - n > 16)
-      multiplyTiles<2, 2>(left, r.each, p, n, c);
+      multiplyTiles<2, 2>(panel, n, above, below, stride, c, under);
     else if (two)
-      multiplyTiles<2, 1>(left, r.each, p, n, c);
+      multiplyTiles<2, 1>(panel, n, above, below, stride, c, under);
     else if (width - n > 16)
-      multiplyTiles<1, 2>(left, r.each, p, n, c);
+      multiplyTiles<1, 2>(panel, n, above, below, stride, c, under);
     else
-      multiplyTiles<1, 1>(left, r.each, p, n, c);
+      multiplyTiles<1, 1>(panel, n, above, below, stride, c, under);
 }
 #else
 ONNXC_INLINE void startTiles(int64_t) {}
 ONNXC_INLINE void endTiles() {}
-ONNXC_INLINE void tiledProducts(const TiledRows &, int64_t, const TiledPanel &, int64_t, int32_t *) {}
+template <class Panel>
+ONNXC_INLINE void multiplyPanel(const Panel &, int64_t, bool, const uint8_t *, const uint8_t *, int64_t, int32_t *, int32_t *) {}
 #endif
+
+// The two tiles of rows from `row` on, or what there is of them, times `width` columns; c: [2 * each][kColumns].
+ONNXC_INLINE void tiledProducts(const TiledRows &r, int64_t row, const TiledPanel &p, int64_t width, int32_t *c) {
+  const uint8_t *left = r.left + row / r.each * r.steps * kTile;
+  multiplyPanel(p, width, r.rows - row > r.each, left, left + r.steps * kTile, kStep, c, c + r.each * kColumns);
+}
 
 }  // namespace onnxc
