@@ -149,14 +149,6 @@ void tiledPanels(const Integers &p, int64_t panel, int64_t count, int64_t first,
 
 // Unsigned rows, a whole number of quads each; the operand itself where it is that already, unless a row of ones can be added that one tile
 // takes together with all of them.
-void copyFlipped(const uint8_t *from, int64_t n, uint8_t flip, uint8_t *to) {
-  int64_t i = 0;
-  for (; i + 16 <= n; i += 16)
-    *(s16 *)(to + i) = *(const s16 *)(from + i) ^ int8_t(flip);
-  for (; i < n; ++i)
-    to[i] = from[i] ^ flip;
-}
-
 bool prepareLeft(const Args *a, Integers &p, bool isSigned) {
   p.left = in<uint8_t>(a, 0), p.stride = p.depth;
   p.summed = p.rows < kRows;

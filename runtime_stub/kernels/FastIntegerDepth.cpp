@@ -183,21 +183,15 @@ uint8_t *fillPixels(uint8_t byte, int64_t n, uint8_t *to) {
 }
 // Rows [from, from + rows) of one block with its border, the first row of the operand being row pads[0]. Signed bytes get 128 more.
 void copyStrip(const IntegerConv &p, const uint8_t *block, int64_t from, int64_t rows, uint8_t *to) {
-  constexpr int64_t four = 4;  // pixels of a vector
-  typedef uint8_t Bytes64 __attribute__((ext_vector_type(four * kLanes), aligned(1)));
   uint8_t flip = uint8_t(p.flip), border = p.border ^ flip;
   for (int64_t r = 0; r < rows; ++r) {
-    int64_t y = from + r - p.pads[0], x = 0;
+    int64_t y = from + r - p.pads[0];
     bool inside = y >= 0 && y < p.height;
     to = fillPixels(border, inside ? p.pads[1] : p.pads[1] + p.width + p.pads[3], to);
     if (!inside)
       continue;
-    const uint8_t *at = block + y * p.width * kLanes;
-    for (; x + four <= p.width; x += four, at += four * kLanes, to += four * kLanes)
-      *(Bytes64 *)to = *(const Bytes64 *)at ^ flip;
-    for (; x < p.width; ++x, at += kLanes, to += kLanes)
-      *(Bytes16 *)to = *(const Bytes16 *)at ^ flip;
-    to = fillPixels(border, p.pads[3], to);
+    copyFlipped(block + y * p.width * kLanes, p.width * kLanes, flip, to);
+    to = fillPixels(border, p.pads[3], to + p.width * kLanes);
   }
 }
 

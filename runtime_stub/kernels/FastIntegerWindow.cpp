@@ -71,8 +71,8 @@ void placeRow(const IntegerConv &p, const uint8_t *x, int64_t r, uint8_t *to) {
         for (int64_t k = 0; k < p.pixel - c; k += 4)
           memcpy(at + k, from + k, 4);
   }
-  for (int64_t i = 0; i < p.row && p.flip; ++i)
-    to[i] ^= uint8_t(p.flip);
+  if (p.flip)
+    copyFlipped(to, p.row, uint8_t(p.flip), to);
 }
 
 // The weights of a panel.

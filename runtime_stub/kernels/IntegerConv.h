@@ -44,19 +44,19 @@ ONNXC_DOTS __attribute__((always_inline)) inline void storeBytes(const v16 *step
 }
 #endif
 
-// Whether no sum times one of `n` factors is beyond what 32 bits hold.
+// Whether no sum times one of `n` factors, whole vectors of them, is beyond what 32 bits hold.
 ONNXC_INLINE bool keepToWords(const float *factors, int64_t n) {
-  bool keep = true;
-  for (int64_t i = 0; i < n; ++i)
-    keep &= __builtin_fabsf(factors[i]) <= 0.5f;
-  return keep;
+  Sums16 keep = Sums16(-1);
+  for (int64_t i = 0; i < n; i += kLanes)
+    keep &= __builtin_elementwise_abs(*(const v16 *)(factors + i)) <= 0.5f;
+  return __builtin_reduce_and(keep) != 0;
 }
 
 // One launch.
 struct IntegerConv {
   ByteGroups groups{1, 1, 1};
-  int64_t channels, blocks, height,
-      width;  // channels: of groups computed as one; blocks: of the operand, or its channels where it is plain
+  // channels: of groups computed as one; blocks: of the operand, or its channels where it is plain
+  int64_t channels, blocks, height, width;
   int64_t outBlocks, outHeight, outWidth;
   const int64_t *kernel, *strides, *pads, *dilations;
   int64_t pixel, row, plane;                         // of the image: bytes from one pixel, row, block to the next

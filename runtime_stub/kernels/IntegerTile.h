@@ -11,6 +11,18 @@ namespace onnxc {
 
 typedef int8_t s16 __attribute__((ext_vector_type(16), aligned(1)));
 
+// `n` bytes, each changed by `flip`; `to` may be `from`.
+ONNXC_INLINE void copyFlipped(const uint8_t *from, int64_t n, uint8_t flip, uint8_t *to) {
+  typedef uint8_t Bytes64 __attribute__((ext_vector_type(64), aligned(1)));
+  int64_t i = 0;
+  for (; i + 64 <= n; i += 64)
+    *(Bytes64 *)(to + i) = *(const Bytes64 *)(from + i) ^ flip;
+  for (; i + 16 <= n; i += 16)
+    *(s16 *)(to + i) = *(const s16 *)(from + i) ^ int8_t(flip);
+  for (; i < n; ++i)
+    to[i] = from[i] ^ flip;
+}
+
 constexpr int64_t kColumns = kByteColumns;
 constexpr int kRows = 6;  // of a tile of more than 32 columns; narrower ones have twice as many
 
