@@ -70,7 +70,8 @@ def Onnx_PackedLinearConvOp : Onnx_Op<"packed.LinearConv", [Pure, AttrSizedOpera
     X is blocked, or [N, C, H, W] where `plain`; its signed bytes count 128 more than they are, `border` is the byte that pads it. With s the sum
     of products, Y = clip(round((s + corrections) factors) + zero, least, most), of f32 (s + corrections) factors. `other`: blocked bytes like
     these, which then make room for clip(round(((Y - zero) own + (other - from) scale) / step) + to, low, high), `sum` being own, from, scale, step, to,
-    low, high. `table`: what stands for each result, by its bits. `channels`, `outputs`: of a group. W: signed, [groups * ceil(O/64) * 4, quads, 16, 4] of
+    low, high. `joined`: p, q, r for which fma(Y - zero, p, fma(other, q, r)), rounded and clipped, are the same steps above `to` for all bytes; not
+    there where none were found. `table`: what stands for each result, by its bits. `channels`, `outputs`: of a group. W: signed, [groups * ceil(O/64) * 4, quads, 16, 4] of
     the groups that are computed together (ByteGroups in runtime_stub/kernels/PanelSizes.h), the quads (four steps of the depth) in the order KH, KW,
     C / 4, each C/16 filled up with zeros, or KH, KW * C / 4 where `plain`, each KW * C filled up; 16-bit numbers [ceil(O/16), KH * KW, 16] where
     `channels` is 0: there each channel has its own filter. `offsets`: what the weights of a channel, also those that fill up, are more than W says.
@@ -79,7 +80,7 @@ def Onnx_PackedLinearConvOp : Onnx_Op<"packed.LinearConv", [Pure, AttrSizedOpera
   }];
   let arguments = (ins AnyTensor:$X, AnyTensor:$W, AnyTensor:$factors, AnyTensor:$corrections, OptTensor:$table, OptTensor:$other, OptTensor:$offsets,
                      OptTensor:$zeroPoint, Int<"1">:$group, Int<"0">:$plain, I64Attr:$channels, I64Attr:$outputs, DenseI64ArrayAttr:$kernel_shape, DenseI64ArrayAttr:$strides,
-                     DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations, I64Attr:$border, I64Attr:$zero, I64Attr:$least, I64Attr:$most, Floats:$sum);
+                     DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations, I64Attr:$border, I64Attr:$zero, I64Attr:$least, I64Attr:$most, Floats:$sum, Floats:$joined);
   let results = (outs AnyTensor:$Y);
 }
 def Onnx_PackedByteTableOp : Onnx_Op<"packed.ByteTable"> {

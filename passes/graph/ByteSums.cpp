@@ -64,14 +64,57 @@ bool sameShape(Value a, Value b) {
   return known && (!left.isDynamicDim(0) || batchOf(a) == batchOf(b));
 }
 
+// What becomes of two bytes: packed.LinearConv's `sum`, and the values that its result and `other` have.
+struct ByteSum {
+  float own, from, scale, step, to, low, high;
+  Limits result, other;  // result: less its zero point
+
+  // Eight bits each: the steps above `to` of all pairs, those of one result after the other.
+  std::vector<float> steps() const {
+    std::vector<float> all;
+    for (float a = result.least; a <= result.most; ++a)
+      for (float b = other.least; b <= other.most; ++b) {
+        float left = a * own;  // each operation rounds: no fused ones
+        float right = (b - from) * scale;
+        float both = left + right;
+        all.push_back(clipped(both / step));
+      }
+    return all;
+  }
+  float clipped(float v) const { return std::clamp(std::nearbyint(v), low - to, high - to); }
+  bool agrees(const std::array<float, 3> &joined, ArrayRef<float> steps) const {
+    size_t i = 0;
+    for (float a = result.least; a <= result.most; ++a)
+      for (float b = other.least; b <= other.most; ++b)
+        if (clipped(std::fma(a, joined[0], std::fma(b, joined[1], joined[2]))) != steps[i++])
+          return false;
+    return true;
+  }
+  // packed.LinearConv's `joined`. Rounding leaves a pair or two whose sum is as good as between two steps on the wrong side; the numbers
+  // beside the nearest ones round otherwise.
+  std::optional<std::array<float, 3>> joined() const {
+    std::vector<float> all = steps();
+    constexpr int near[] = {0, 1, -1, 2, -2};
+    for (int third : near)
+      for (int second : near)
+        for (int first : near) {
+          auto beside = [](double v, int ulps, double unit) { return float(v + ulps * unit); };
+          double p = double(own) / step, q = double(scale) / step;
+          std::array<float, 3> tried = {beside(p, first, p * 0x1p-23), beside(q, second, q * 0x1p-23), beside(-from * q, third, 0x1p-18)};
+          if (agrees(tried, all))
+            return tried;
+        }
+    return std::nullopt;
+  }
+};
+
 LogicalResult sumOfConv(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
   auto to = scalingOf(op);
   Operation *from = op.getX().getDefiningOp();
   auto bounds = from && from->hasOneUse() ? boundsOf(from) : std::nullopt;
   auto add = bounds ? from->getOperand(0).getDefiningOp<onnx::AddOp>() : dyn_cast_or_null<onnx::AddOp>(from);
   auto left = add && add->hasOneUse() ? termOf(add.getA()) : std::nullopt, right = left ? termOf(add.getB()) : left;
-  constexpr float kLeast = 1e-20f;  // of a step, whose reciprocal the kernel takes
-  if (!to || to->scale < kLeast || !right)
+  if (!to || !right)
     return rewriter.notifyMatchFailure(op, "not of a sum of two dequantised values");
   if (!left->conv || (right->conv && left->conv->getBlock() == right->conv->getBlock() && left->conv->isBeforeInBlock(right->conv)))
     std::swap(left, right);  // the later one finds the other's result
@@ -79,17 +122,22 @@ LogicalResult sumOfConv(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
   if (!left->conv || !type || !sameShape(left->bytes, right->bytes) || left->bytes.getType() != type.clone(onnx::elementType(left->bytes)))
     return rewriter.notifyMatchFailure(op, "not what a convolution can add to its result");
   Limits limits = limitsOf(type.getElementType());
-  float sum[] = {left->scaling.scale,
-                 right->scaling.zero,
-                 right->scaling.scale,
-                 to->scale,
-                 to->zero,
-                 bounds ? inSteps(bounds->first, *to, type.getElementType()) : limits.least,
-                 bounds ? inSteps(bounds->second, *to, type.getElementType()) : limits.most};
+  float zero = left->scaling.zero;
+  ByteSum sum{left->scaling.scale,
+              right->scaling.zero,
+              right->scaling.scale,
+              to->scale,
+              to->zero,
+              bounds ? inSteps(bounds->first, *to, type.getElementType()) : limits.least,
+              bounds ? inSteps(bounds->second, *to, type.getElementType()) : limits.most,
+              {float(left->conv.getLeast()) - zero, float(left->conv.getMost()) - zero},
+              limitsOf(onnx::elementType(right->bytes))};
   Value added = blocked(rewriter, right->bytes);
   auto conv = cast<onnx::PackedLinearConvOp>(rewriter.clone(*left->conv));
   conv.getOtherMutable().assign(added);
-  conv.setSumAttr(rewriter.getDenseF32ArrayAttr(sum));
+  conv.setSumAttr(rewriter.getDenseF32ArrayAttr({sum.own, sum.from, sum.scale, sum.step, sum.to, sum.low, sum.high}));
+  if (auto joined = sum.joined())
+    conv.setJoinedAttr(rewriter.getDenseF32ArrayAttr(*joined));
   conv->getResult(0).setType(cast<TensorType>(left->conv.getType()).clone(type.getElementType()));
   rewriter.replaceOpWithNewOp<onnx::PackedUnblockOp>(op, type, conv.getY(), rewriter.getI64IntegerAttr(type.getDimSize(1)));
   return success();

@@ -188,7 +188,7 @@ Value linearConvolution(PatternRewriter &rewriter, LinearConv c) {
       GraphBuilder{rewriter, loc}.integers<int32_t>(perChannel, *sums), Value(), Value(), offsets, c.runZero,
       n(f->depthwise ? 1 : f->group), n(f->plain), n(f->depthwise ? 0 : f->channels), n(f->outputs / f->group), list({f->rows, f->columns}),
       list(given("strides", 1)), list(valid ? SmallVector<int64_t>(4, 0) : given("pads", 0, 2)), list(given("dilations", 1)), n(c.xZero),
-      n(c.zero), n(c.least), n(c.most), DenseF32ArrayAttr());
+      n(c.zero), n(c.least), n(c.most), DenseF32ArrayAttr(), DenseF32ArrayAttr());
   return onnx::PackedUnblockOp::create(rewriter, loc, result, y, n(outputs));
 }
 

@@ -1,6 +1,7 @@
 // FastBytes.cpp: elementwise tables and means of bytes: packed.ByteTable, packed.ByteMean (dialects/onnx/Packed.td). Oracles of what they
 // were made of: Quant.cpp, PointwiseUnary.cpp, Pool.cpp.
-#include "runtime_stub/kernels/IntegerConv.h"
+#include "runtime_stub/kernels/IntegerResults.h"
+#include "runtime_stub/kernels/Parallel.h"
 
 namespace onnxc {
 namespace {

@@ -7,7 +7,7 @@ namespace onnxc {
 namespace {
 
 enum { X, W, Factors, Corrections, Lookup, Other, Offsets, ZeroPoint };
-enum { Group, Plain, Channels, Outputs, KernelShape, Strides, Pads, Dilations, Border, Zero, Least, Most, Sum };
+enum { Group, Plain, Channels, Outputs, KernelShape, Strides, Pads, Dilations, Border, Zero, Least, Most, Sum, Joined };
 constexpr int64_t kPixels = 96;  // of a unit of work
 
 // Row `r` of the copy, over all blocks: r = block * rows + y.
@@ -97,6 +97,27 @@ struct Unit {
   }
 };
 
+bool readResults(const Args *a, IntegerConv &p) {
+  const Tensor &y = a->out[0];
+  auto &attr = a->attr;
+  BlockResults &r = p.results;
+  r.zero = float(attr[Zero].i), r.least = float(attr[Least].i), r.most = float(attr[Most].i);
+  r.toFloat = y.dtype == ONNXC_F32, r.isSigned = y.dtype == ONNXC_I8;
+  r.factors = in<float>(a, Factors), r.corrections = in<int32_t>(a, Corrections);
+  r.other = hasIn(a, Other) ? in<uint8_t>(a, Other) : nullptr, r.otherSigned = r.other && a->in[Other].dtype == ONNXC_I8;
+  r.sum = r.other && attr[Sum].n == 7 ? floats(attr[Sum]) : nullptr,
+  r.joined = r.sum && attr[Joined].n == 3 ? floats(attr[Joined]) : nullptr;
+  r.zeroOut = int32_t(r.sum ? r.sum[BlockResults::To] : r.zero);
+  int64_t lanes = p.outBlocks * kLanes;
+  if (onnxc_count(a->in[Factors]) != lanes || onnxc_count(a->in[Corrections]) != lanes ||
+      (r.other && (onnxc_count(a->in[Other]) != onnxc_count(y) || !r.sum || r.toFloat)))
+    return false;
+  constexpr float mostSteps = 1 << 30;
+  r.packs = p.dots && !r.toFloat && keepToWords(r.factors, lanes) &&
+            (!r.sum || 255 * (r.sum[BlockResults::Own] + r.sum[BlockResults::Scale]) <= mostSteps * r.sum[BlockResults::Step]);
+  return true;
+}
+
 bool readConv(const Args *a, IntegerConv &p) {
   const Tensor &x = a->in[X], &y = a->out[0];
   auto &attr = a->attr;
@@ -109,25 +130,13 @@ bool readConv(const Args *a, IntegerConv &p) {
   p.blocks = x.dims[1], p.height = x.dims[2], p.width = x.dims[3];
   p.outBlocks = y.dims[1], p.outHeight = y.dims[2], p.outWidth = y.dims[3];
   p.border = uint8_t(attr[Border].i), p.flip = x.dtype == ONNXC_I8 ? 0x80808080u : 0;
-  p.zero = float(attr[Zero].i), p.least = float(attr[Least].i), p.most = float(attr[Most].i), p.toFloat = y.dtype == ONNXC_F32;
-  p.weights = a->in[W].data, p.factors = in<float>(a, Factors), p.corrections = in<int32_t>(a, Corrections);
-  p.table = hasIn(a, Lookup) ? in<uint8_t>(a, Lookup) : nullptr;
-  p.other = hasIn(a, Other) ? in<uint8_t>(a, Other) : nullptr;
+  p.weights = a->in[W].data, p.table = hasIn(a, Lookup) ? in<uint8_t>(a, Lookup) : nullptr;
   p.offsets = hasIn(a, Offsets) ? in<int32_t>(a, Offsets) : nullptr, p.windowSums = nullptr;
-  p.outSigned = y.dtype == ONNXC_I8, p.otherSigned = p.other && a->in[Other].dtype == ONNXC_I8,
-  p.sum = p.other && attr[Sum].n == 7 ? floats(attr[Sum]) : nullptr;
-  p.perStep = p.sum ? 1 / p.sum[3] : 0, p.zeroOut = int32_t(p.sum ? p.sum[IntegerConv::To] : p.zero);
   p.dots = hasDots(a), p.tiles = hasTiles(a), p.permute = permutes(a);
   p.pixel = p.plain ? p.channels : kLanes;
-  int64_t lanes = p.outBlocks * kLanes;
-  if (onnxc_count(a->in[Factors]) != lanes)
-    return false;
-  constexpr float mostSteps = 1 << 30;
-  p.packs = !p.toFloat && keepToWords(p.factors, lanes) &&
-            (!p.sum || 255 * (p.sum[IntegerConv::Own] + p.sum[IntegerConv::Scale]) <= mostSteps * p.sum[IntegerConv::Step]);
-  return onnxc_count(a->in[Corrections]) == lanes && (!p.plain || p.blocks == p.channels) &&
-         (!p.offsets || (onnxc_count(a->in[Offsets]) == lanes && p.channels)) && (!p.table || onnxc_count(a->in[Lookup]) == 256) &&
-         (!p.other || (onnxc_count(a->in[Other]) == onnxc_count(y) && p.sum && !p.toFloat && p.channels));
+  return readResults(a, p) && (!p.plain || p.blocks == p.channels) &&
+         (!p.offsets || (onnxc_count(a->in[Offsets]) == p.outBlocks * kLanes && p.channels)) &&
+         (!p.table || onnxc_count(a->in[Lookup]) == 256) && (!p.results.other || p.channels);
 }
 
 int32_t convolve(const Args *a, const IntegerConv &p, const Depth &depth, const uint8_t *image, void *y) {
@@ -162,8 +171,8 @@ int32_t readZeroPoint(const Args *a, IntegerConv &p) {
   if (!to)
     return ONNXC_K_MEMORY;
   for (int64_t i = 0; i < lanes; ++i)
-    to[i] = -zero * p.corrections[i];
-  p.corrections = to;
+    to[i] = -zero * p.results.corrections[i];
+  p.results.corrections = to;
   return ONNXC_K_OK;
 }
 
@@ -197,8 +206,8 @@ int32_t linearConv(const Args *a) {
   int64_t inBytes = p.blocks * p.height * p.width * (p.plain ? 1 : kLanes), outLanes = p.outBlocks * pixels * kLanes;
   for (int64_t n = 0; n < a->in[X].dims[0]; ++n) {
     const uint8_t *from = in<uint8_t>(a, X) + n * inBytes;
-    if (n && p.other)
-      p.other += outLanes;
+    if (n && p.results.other)
+      p.results.other += outLanes;
     if (copies)
       ONNXC_TRY(parallelFor(a, planes * rows, grainOf(p.row / 8), [=](int64_t begin, int64_t end) {
         for (int64_t r = begin; r < end; ++r)
@@ -210,7 +219,7 @@ int32_t linearConv(const Args *a) {
       ONNXC_TRY(sumWindows(a, p, depth, [=](int64_t group) { return imageOf(p, image, group); }, windows));
       p.windowSums = windows;
     }
-    ONNXC_TRY(convolve(a, p, depth, image, out<char>(a, 0) + n * outLanes * (p.toFloat ? 4 : 1)));
+    ONNXC_TRY(convolve(a, p, depth, image, out<char>(a, 0) + n * outLanes * p.results.elementBytes()));
   }
   return ONNXC_K_OK;
 }

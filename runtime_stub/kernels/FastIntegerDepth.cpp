@@ -220,7 +220,7 @@ void depthRows(const IntegerConv &p, const Taps &t, const uint8_t *image, int64_
 #endif
         depthSums(p.dots, t, from, p.outWidth, to);
     }
-    p.finishRow(c, kLanes, rows * p.outWidth, block, y, (block * p.outHeight + oy) * p.outWidth * kLanes);
+    p.results.finishRow(c, kLanes, rows * p.outWidth, block, y, (block * p.outHeight + oy) * p.outWidth * kLanes);
   }
   finishTable(p, block, first * p.outWidth, (last - first) * p.outWidth, y);
 }
@@ -257,7 +257,7 @@ int32_t depthwiseConv(const Args *a, const IntegerConv &given) {
                                 own.weights = static_cast<const int16_t *>(p.weights) + block * taps * kLanes;
                                 copyStrip(p, x + (n * blocks + block) * p.height * p.width * kLanes, first * p.strides[0],
                                           (last - first - 1) * p.strides[0] + reach, image);
-                                depthRows(p, own, image, block, first, last, sums, y + n * blocks * outPlane * (p.toFloat ? 4 : 1));
+                                depthRows(p, own, image, block, first, last, sums, y + n * blocks * outPlane * p.results.elementBytes());
                               }
                               return ONNXC_K_OK;
                             });

@@ -182,8 +182,8 @@ int32_t windowConv(const onnxc_args *a, const IntegerConv &given) {
   int64_t inBytes = p.blocks * p.height * p.width * (p.plain ? 1 : kLanes), outLanes = p.outBlocks * pixels * kLanes;
   for (int64_t n = 0; n < a->in[0].dims[0]; ++n) {
     const uint8_t *from = in<uint8_t>(a, 0) + n * inBytes;
-    if (n && p.other)
-      p.other += outLanes;
+    if (n && p.results.other)
+      p.results.other += outLanes;
     ONNXC_TRY(parallelFor(a, groups * rows, grainOf(p.row / 8), [=](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r)
         placeRow(p, from + p.groups.firstBlock(r / rows) * p.height * p.width * kLanes, r % rows, images + r * p.row);
@@ -194,7 +194,7 @@ int32_t windowConv(const onnxc_args *a, const IntegerConv &given) {
       ONNXC_TRY(sumWindows(a, p, depth, imageOf, windows));
       p.windowSums = windows;
     }
-    char *y = out<char>(a, 0) + n * outLanes * (p.toFloat ? 4 : 1);
+    char *y = out<char>(a, 0) + n * outLanes * p.results.elementBytes();
     ONNXC_TRY(parallelFor(a, units.count(groups), grainOf(kPart * kTileRows * quadsOf(p) * 2), [=](int64_t begin, int64_t end) {
       units.each(begin, end, [&](int64_t group, int64_t panel, int64_t, int64_t first, int64_t last) {
         int64_t block = group * p.groups.outBlocks + panel * kPanelBlocks, have = minOf(kPanelBlocks, lastBlockOf(p, group) - block);

@@ -1,7 +1,8 @@
 // FastLinearMatMul.cpp: packed.LinearMatMul (dialects/onnx/Packed.td), which passes/graph/LinearProducts.cpp makes: products of bytes with
 // constant bytes that get their scales in registers. Beside FastInteger.cpp, whose results are the sums themselves.
-#include "runtime_stub/kernels/IntegerConv.h"
+#include "runtime_stub/kernels/IntegerResults.h"
 #include "runtime_stub/kernels/MatrixTiles.h"
+#include "runtime_stub/kernels/Parallel.h"
 
 namespace onnxc {
 namespace {

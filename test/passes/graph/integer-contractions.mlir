@@ -181,7 +181,7 @@ func.func @frames(%q: tensor<1x4x5x4x4xui8>) -> tensor<1x8x3x2x2xui8> {
 // The convolution that is computed last adds the other's bytes to its own; a Relu is a bound.
 // CHECK-LABEL: @residual
 // CHECK: %[[A:.*]] = "onnx.packed.LinearConv"(%arg0
-// CHECK: "onnx.packed.LinearConv"(%arg0, {{.*}}, %[[A]]) <{{{.*}}sum = array<f32: 5.000000e-01, 3.000000e+00, 5.000000e-01, 2.500000e-01, 1.000000e+00, 1.000000e+00, 2.550000e+02>
+// CHECK: "onnx.packed.LinearConv"(%arg0, {{.*}}, %[[A]]) <{{{.*}}joined = array<f32: 2.000000e+00, 2.000000e+00, -6.000000e+00>{{.*}}sum = array<f32: 5.000000e-01, 3.000000e+00, 5.000000e-01, 2.500000e-01, 1.000000e+00, 1.000000e+00, 2.550000e+02>
 // CHECK-NOT: onnx.Add
 func.func @residual(%q: tensor<1x4x4x4xui8>) -> tensor<1x64x4x4xui8> {
   %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
