@@ -87,11 +87,12 @@ void packColumns(const Integers &p, int64_t column, int64_t width, int8_t *panel
   }
 }
 
-// The results of rows [row, row + n) of `width` columns, less what depends on the column alone: `base`.
-void finish(const Integers &p, const int32_t *c, const int32_t *base, int64_t row, int64_t n, int64_t column, int64_t width) {
+// The results of rows [row, row + n) of `width` columns, less what depends on the column alone: `base`; c: `stride` from row to row.
+void finish(const Integers &p, const int32_t *c, int64_t stride, const int32_t *base, int64_t row, int64_t n, int64_t column,
+            int64_t width) {
   for (int64_t i = 0; i < n; ++i) {
     int32_t *to = p.out + (row + i) * p.columns + column;
-    const int32_t *sums = c + i * kColumns;
+    const int32_t *sums = c + i * stride;
     uint32_t missing = p.rightZeros ? uint32_t(p.depth) * uint32_t(p.leftZero) - uint32_t(p.rowSums[row + i]) : 0;
     if (p.rightZeros)
       for (int64_t j = 0; j < width; ++j)
@@ -104,8 +105,8 @@ void finish(const Integers &p, const int32_t *c, const int32_t *base, int64_t ro
 
 // Rows [first, last) of the 64 columns from `column` on; `tiles`: those rows, gathered, or null.
 void panelOf(const Integers &p, int64_t column, int64_t first, int64_t last, int8_t *scratch, const uint8_t *ones, const TiledRows *tiles) {
-  int64_t width = minOf(kColumns, p.columns - column), rows = tiles ? 2 * tiles->each : kRows;
-  int32_t base[kColumns], c[2 * kTileRows * kColumns];
+  int64_t width = minOf(kColumns, p.columns - column);
+  int32_t base[kColumns], c[kTiledSums];
   const int8_t *panel = scratch;
   if (p.packed)
     panel = reinterpret_cast<const int8_t *>(p.right) + column * 4 * p.quads;
@@ -120,16 +121,19 @@ void panelOf(const Integers &p, int64_t column, int64_t first, int64_t last, int
   }
   for (int64_t n = 0; n < width; ++n)
     base[n] = int32_t(0u - uint32_t(p.leftZero) * uint32_t(base[n]));
-  TiledPanel tiled;
-  if (tiles)
+  if (tiles) {
+    TiledPanel tiled;
     tiled.start(panel, PanelShape{}, p.quads);
-  for (int64_t r = first; r < last; r += rows) {
-    int64_t have = minOf<int64_t>(rows, last - r);
-    if (tiles)
-      tiledProducts(*tiles, r - first, tiled, width, c);
-    else if (!p.summed)
+    return multiplyPanel(tiled, width, *tiles, c, [&](const TilePiece &s) {
+      int64_t row = tiles->row(s.first);
+      finish(p, s.sums, kPiece, base + s.column, first + row, tiles->row(s.last) - row, column + s.column, s.columns);
+    });
+  }
+  for (int64_t r = first; r < last; r += kRows) {
+    int64_t have = minOf<int64_t>(kRows, last - r);
+    if (!p.summed)
       p.tile(have, r, panel, c, (width + 15) / 16 * 16);
-    finish(p, c, base, r, have, column, width);
+    finish(p, c, kColumns, base, r, have, column, width);
   }
 }
 

@@ -69,14 +69,14 @@ struct Unit {
         at[i] = at[0];
       for (int64_t r = 0; r < n; r += most)
         tile(minOf(most, n - r), at + r, have, c + r * kColumns);
-      finishPanel(p, group, c, block, have, at0, n, y);
+      finishPanel(p, group, c, kColumns, block, have, at0, n, y);
     }
     for (int64_t b = block; b < block + have; ++b)
       finishTable(p, b, first, end - first, y);
   }
   // Of `count` panels, on tiles; left: TiledRows::bytes(quads).
   void runTiles(int64_t first, int64_t end, int64_t count, uint8_t *left) const {
-    int32_t c[2 * kTileRows * kColumns];
+    int32_t c[kTiledSums];
     const uint8_t *at[kTiledRows];
     find(first, end - first, at);
     TiledRows rows;
@@ -86,10 +86,10 @@ struct Unit {
     for (int64_t i = 0; i < count && block + i * kPanelBlocks < last; ++i) {
       int64_t from = block + i * kPanelBlocks, have = minOf(kPanelBlocks, last - from);
       panel.start(panels + i * quads * 4 * kColumns, depth.panel, quads);
-      for (int64_t pixel = first; pixel < end; pixel += 2 * rows.each) {
-        tiledProducts(rows, pixel - first, panel, have * kLanes, c);
-        finishPanel(p, group, c, from, have, pixel, minOf(2 * rows.each, end - pixel), y);
-      }
+      multiplyPanel(panel, have * kLanes, rows, c, [&](const TilePiece &s) {
+        int64_t row = rows.row(s.first);
+        finishPanel(p, group, s.sums, kPiece, from + s.column / kLanes, s.columns / kLanes, first + row, rows.row(s.last) - row, y);
+      });
       for (int64_t b = from; b < from + have; ++b)
         finishTable(p, b, first, end - first, y);
     }
@@ -141,7 +141,7 @@ bool readConv(const Args *a, IntegerConv &p) {
 
 int32_t convolve(const Args *a, const IntegerConv &p, const Depth &depth, const uint8_t *image, void *y) {
   int64_t quads = quadsOf(p), pixels = p.outHeight * p.outWidth, panels = panelsOf(p);
-  ProductUnits units(p.tiles, pixels, panels, p.tiles ? nearPart(pixels, quads, panels) : kPixels);
+  ProductUnits units(p.tiles, pixels, panels, p.tiles ? tiledPart(pixels) : kPixels);
   auto body = [=](void *left, int64_t begin, int64_t end) {
     units.each(begin, end, [&](int64_t g, int64_t panel, int64_t count, int64_t first, int64_t last) {
       Unit unit{

@@ -48,6 +48,38 @@ struct Grid {
   }
 };
 
+// The channels of each of a row's pixels side by side; `x`: the row in the first block.
+void placeBlocks(const IntegerConv &p, const uint8_t *x, uint8_t *to) {
+  int64_t plane = p.height * p.width * kLanes;
+  auto place = [&](int64_t channel, int64_t first) {  // the pixels from `first` on of one block
+    const uint8_t *from = x + channel / kLanes * plane + first * kLanes;
+    uint8_t *at = to + first * p.pixel + channel;
+    if (channel + kLanes <= p.pixel)
+      for (int64_t i = first; i < p.width; ++i, from += kLanes, at += p.pixel)
+        *(Bytes16 *)at = *(const Bytes16 *)from;
+    else
+      for (int64_t i = first; i < p.width; ++i, from += kLanes, at += p.pixel)
+        for (int64_t k = 0; k < p.pixel - channel; k += 4)
+          memcpy(at + k, from + k, 4);
+  };
+  int64_t channel = 0;
+  for (; channel + 4 * kLanes <= p.pixel; channel += 4 * kLanes) {
+    const uint8_t *from[4];
+    for (int64_t b = 0; b < 4; ++b)
+      from[b] = x + (channel / kLanes + b) * plane;
+    int64_t i = 0;
+    for (; i + 4 <= p.width; i += 4) {
+      joinBlocks(from, 0, to + i * p.pixel + channel, p.pixel);
+      for (int64_t b = 0; b < 4; ++b)
+        from[b] += 4 * kLanes;
+    }
+    for (int64_t b = 0; b < 4; ++b)
+      place(channel + b * kLanes, i);
+  }
+  for (; channel < p.pixel; channel += kLanes)
+    place(channel, 0);
+}
+
 // Row `r` of a group's image; `x`: of the group.
 void placeRow(const IntegerConv &p, const uint8_t *x, int64_t r, uint8_t *to) {
   int64_t y = r - p.pads[0];
@@ -60,17 +92,8 @@ void placeRow(const IntegerConv &p, const uint8_t *x, int64_t r, uint8_t *to) {
   uint8_t *start = to + p.pads[1] * p.pixel;
   if (p.plain)
     interleaveRow(p, x + y * p.width, start);
-  for (int64_t c = 0; c < p.pixel && !p.plain; c += kLanes) {
-    const uint8_t *from = x + (c / kLanes * p.height + y) * p.width * kLanes;
-    uint8_t *at = start + c;
-    if (c + kLanes <= p.pixel)
-      for (int64_t i = 0; i < p.width; ++i, from += kLanes, at += p.pixel)
-        *(Bytes16 *)at = *(const Bytes16 *)from;
-    else
-      for (int64_t i = 0; i < p.width; ++i, from += kLanes, at += p.pixel)
-        for (int64_t k = 0; k < p.pixel - c; k += 4)
-          memcpy(at + k, from + k, 4);
-  }
+  else
+    placeBlocks(p, x + y * p.width * kLanes, start);
   if (p.flip)
     copyFlipped(to, p.row, uint8_t(p.flip), to);
 }
@@ -98,29 +121,40 @@ struct Windows {
   int64_t group, block, have;
   void *y;
 
+  // Tiles [from, end) of the grid.
+  struct Rows {
+    const Grid &grid;
+    const uint8_t *image;
+    int64_t from, end;
+    static constexpr int64_t kNear = INT64_MAX / 2;  // steps: windows overlap, so that all of them are near
+
+    int64_t count() const { return end - from; }
+    int64_t stride() const { return grid.pixelBytes; }
+    const uint8_t *at(int64_t tile) const { return image + grid.offset(from + tile); }
+    // What is behind a row of results is overwritten by the next one's.
+    int64_t row(int64_t tile) const { return grid.flat ? tile * kTileRows : grid.pixel(from + tile) - grid.pixel(from); }
+  };
   void run(int64_t first, int64_t last) const {
-    int32_t c[2 * kTileRows * kColumns];  // what is behind a row is overwritten by the next one's
+    int32_t c[kTiledSums];
+    Rows rows{grid, image, first, last};
     startTiles(grid.each);
-    for (int64_t t = first; t < last; t += 2) {
-      bool two = t + 1 < last;
-      int64_t pixel = grid.pixel(t), next = grid.pixel(t + 1);
-      multiplyPanel(panel, have * kLanes, two, image + grid.offset(t), image + grid.offset(t + 1), grid.pixelBytes, c,
-                    c + (grid.flat ? kTileRows : next - pixel) * kColumns);
+    multiplyPanel(panel, have * kLanes, rows, c, [&](const TilePiece &s) {
+      int64_t from = block + s.column / kLanes, blocks = s.columns / kLanes;
       if (grid.flat)
-        finishFlat(t * kTileRows, (two ? t + 2 : t + 1) * kTileRows, c);
-      else
-        finishPanel(p, group, c, block, have, pixel, two ? grid.pixel(t + 2) - pixel : next - pixel, y);
-    }
+        return finishFlat((first + s.first) * kTileRows, (first + s.last) * kTileRows, from, blocks, s.sums);
+      int64_t row = rows.row(s.first);
+      finishPanel(p, group, s.sums, kPiece, from, blocks, grid.pixel(first) + row, rows.row(s.last) - row, y);
+    });
     endTiles();
     for (int64_t b = block; b < block + have; ++b)
       finishTable(p, b, grid.pixel(first), grid.pixel(last) - grid.pixel(first), y);
   }
   // What of the windows [first, last) is a result.
-  void finishFlat(int64_t first, int64_t last, int32_t *c) const {
+  void finishFlat(int64_t first, int64_t last, int64_t from, int64_t blocks, int32_t *c) const {
     for (int64_t at = first, row = first / grid.pitch; at < last && row < p.outHeight; at = ++row * grid.pitch)
       if (int64_t column = at - row * grid.pitch; column < grid.width)
-        finishPanel(p, group, c + (at - first) * kColumns, block, have, row * grid.width + column, minOf(grid.width - column, last - at),
-                    y);
+        finishPanel(p, group, c + (at - first) * kPiece, kPiece, from, blocks, row * grid.width + column,
+                    minOf(grid.width - column, last - at), y);
   }
 };
 

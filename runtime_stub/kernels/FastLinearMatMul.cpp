@@ -42,25 +42,47 @@ struct Product {
       memcpy(static_cast<uint8_t *>(y) + at, &bytes, size_t(have));
   }
 #if !defined(__aarch64__)
-  // `n` rows of a whole panel, in bytes.
-  template <bool SIGNED>
-  ONNXC_DOTS __attribute__((noinline)) void finishWhole(const int32_t *sums, int64_t row, int64_t n, int64_t panel, uint8_t *y) const {
-    const int32_t *correction = corrections + panel * kColumns;
-    const float *factor = factors + panel * kColumns;
-    int64_t stride = columns;
+  // The results in bytes of `n` rows of WIDTH columns from `column` on, 64 of them at a time; gives the number of finished rows.
+  template <bool SIGNED, int WIDTH>
+  ONNXC_DOTS __attribute__((noinline)) int64_t finishWhole(const int32_t *sums, int64_t row, int64_t n, int64_t column, uint8_t *y) const {
+    constexpr int kParts = WIDTH / int(kLanes), kTogether = 4 / kParts;
+    const int32_t *correction = corrections + column;
+    const float *factor = factors + column;
+    int64_t stride = columns, i = 0;
     int16_t shift = int16_t(zero);
     char lowest = char(int32_t(least)), highest = char(int32_t(most));
-    y += row * columns + panel * kColumns;
-    for (int64_t i = 0; i < n; ++i, sums += kColumns, y += stride) {
+    y += row * columns + column;
+    for (; i + kTogether <= n; i += kTogether, sums += 64) {
       v16 steps[4];
       unroll<0, 4>([&](auto k) __attribute__((always_inline)) {
-        Sums16 exact = *(const Sums16 *)(sums + k.value * kLanes) + *(const Sums16 *)(correction + k.value * kLanes);
-        steps[k.value] = __builtin_convertvector(exact, v16) * *(const v16 *)(factor + k.value * kLanes);
+        constexpr int64_t at = k.value % kParts * kLanes;
+        Sums16 exact = *(const Sums16 *)(sums + k.value * kLanes) + *(const Sums16 *)(correction + at);
+        steps[k.value] = __builtin_convertvector(exact, v16) * *(const v16 *)(factor + at);
       });
-      storeBytes<SIGNED>(steps, shift, lowest, highest, y);
+      uint8_t bytes[64];
+      storeBytes<SIGNED>(steps, shift, lowest, highest, bytes);
+      for (int r = 0; r < kTogether; ++r, y += stride)
+        memcpy(y, bytes + r * WIDTH, WIDTH);
     }
+    return i;
   }
 #endif
+  // The results of `n` rows, whose sums are [row][WIDTH], of the `width` columns from `column` on.
+  template <int WIDTH>
+  void finishRows(int32_t *c, int64_t row, int64_t n, int64_t column, int64_t width, void *y) const {
+    if (offsets)
+      addOffsets(c, WIDTH, n, width, offsets + column, rowSums + row);
+    int64_t i = 0;
+#if !defined(__aarch64__)
+    if (onnxc_vector_bits >= kDotBits && dots && packs && width == WIDTH)
+      i = outSigned ? finishWhole<true, WIDTH>(c, row, n, column, static_cast<uint8_t *>(y))
+                    : finishWhole<false, WIDTH>(c, row, n, column, static_cast<uint8_t *>(y));
+#endif
+    const Product own = *this;  // a store of bytes may change what is not a local variable
+    for (; i < n; ++i)
+      for (int64_t j = 0; j < width; j += kLanes)
+        own.finish(c + i * WIDTH + j, row + i, column + j, minOf(kLanes, width - j), y);
+  }
   // Rows [first, last) of one panel. The sums of several tiles are finished together.
   void run(int64_t panel, int64_t first, int64_t last, void *y) const {
     constexpr int64_t kTogether = 4 * kRows;
@@ -76,25 +98,12 @@ struct Product {
         integerTile(n, dots, at, whole, panels + panel * quads * 4 * kColumns, c + (row - r) * kColumns,
                     (width + kLanes - 1) / kLanes * kLanes);
       }
-      finishRows(c, r, end - r, panel, width, y);
+      finishRows<kColumns>(c, r, end - r, panel * kColumns, width, y);
     }
-  }
-  void finishRows(int32_t *c, int64_t row, int64_t n, int64_t panel, int64_t width, void *y) const {
-    if (offsets)
-      addOffsets(c, n, width, offsets + panel * kColumns, rowSums + row);
-#if !defined(__aarch64__)
-    if (onnxc_vector_bits >= kDotBits && dots && packs && width == kColumns)
-      return outSigned ? finishWhole<true>(c, row, n, panel, static_cast<uint8_t *>(y))
-                       : finishWhole<false>(c, row, n, panel, static_cast<uint8_t *>(y));
-#endif
-    const Product own = *this;  // a store of bytes may change what is not a local variable
-    for (int64_t i = 0; i < n; ++i)
-      for (int64_t j = 0; j < width; j += kLanes)
-        own.finish(c + i * kColumns + j, row + i, panel * kColumns + j, minOf(kLanes, width - j), y);
   }
   // Rows [first, last) of `count` panels, on tiles.
   void runTiles(int64_t panel, int64_t count, int64_t first, int64_t last, uint8_t *scratch, void *y) const {
-    int32_t c[2 * kTileRows * kColumns];
+    int32_t c[kTiledSums];
     const uint8_t *at[kTiledRows];
     for (int64_t i = 0; i < last - first; ++i)
       at[i] = left + (first + i) * depth;
@@ -103,12 +112,11 @@ struct Product {
     TiledPanel tiled;
     startTiles(rows.each);
     for (int64_t p = panel; p < panel + count; ++p) {
-      int64_t width = minOf(kColumns, columns - p * kColumns);
       tiled.start(panels + p * quads * 4 * kColumns, whole.panel, quads);
-      for (int64_t r = first; r < last; r += 2 * rows.each) {
-        tiledProducts(rows, r - first, tiled, width, c);
-        finishRows(c, r, minOf(2 * rows.each, last - r), p, width, y);
-      }
+      multiplyPanel(tiled, minOf(kColumns, columns - p * kColumns), rows, c, [&](const TilePiece &s) {
+        int64_t row = rows.row(s.first);
+        finishRows<kPiece>(s.sums, first + row, rows.row(s.last) - row, p * kColumns + s.column, s.columns, y);
+      });
     }
     endTiles();
   }
@@ -151,7 +159,7 @@ int32_t linearMatMul(const Args *a) {
   if (p.offsets)
     ONNXC_TRY(sumRows(a, p));
   void *to = out<char>(a, 0);
-  ProductUnits units(p.tiles, p.rows, panels, p.tiles ? nearPart(p.rows, p.quads, panels) : kRowBlock);
+  ProductUnits units(p.tiles, p.rows, panels, p.tiles ? tiledPart(p.rows) : kRowBlock);
   auto body = [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
     units.each(begin, end, [&](int64_t, int64_t panel, int64_t count, int64_t first, int64_t last) {
       if (p.tiles)

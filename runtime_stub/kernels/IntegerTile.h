@@ -57,11 +57,12 @@ ONNXC_INLINE int32_t rowSum(const uint8_t *a, const Depth &d) {
   return int32_t(sum + __builtin_reduce_add(sums));
 }
 
-// Adds to the sums of `n` rows by `width` columns what weights that are `offsets` more than those of the panel make of rows of these sums.
-ONNXC_INLINE void addOffsets(int32_t *c, int64_t n, int64_t width, const int32_t *offsets, const int32_t *rowSums) {
+// Adds to the sums of `n` rows by `width` columns, `stride` from row to row, what weights that are `offsets` more than those of the panel
+// make of rows of these sums.
+ONNXC_INLINE void addOffsets(int32_t *c, int64_t stride, int64_t n, int64_t width, const int32_t *offsets, const int32_t *rowSums) {
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < width; ++j)
-      c[i * kColumns + j] = int32_t(uint32_t(c[i * kColumns + j]) + uint32_t(offsets[j]) * uint32_t(rowSums[i]));
+      c[i * stride + j] = int32_t(uint32_t(c[i * stride + j]) + uint32_t(offsets[j]) * uint32_t(rowSums[i]));
 }
 
 // The tiles, of ROWS rows, on dots.

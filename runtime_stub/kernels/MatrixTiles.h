@@ -9,25 +9,18 @@
 namespace onnxc {
 
 constexpr int64_t kTileRows = 16, kStep = 64, kTile = kTileRows * kStep;
-constexpr int64_t kRowBytes = 4 * kColumns;          // of a row of sums
 constexpr int64_t kEdge = kTileRows * 4 * kColumns;  // bytes of an edge: a step of a panel, zeros behind its quads, [part][16 quads][64]
 constexpr int64_t kLeastTiled = 8;                   // rows; fewer take less time in registers
+constexpr int64_t kPiece = 32;                       // columns that tiles have sums of
+constexpr int64_t kSumBytes = 4 * kPiece;            // of a row of sums
 constexpr int64_t kTiledRows = 128;                  // at most, of a unit of work
 
 ONNXC_INLINE int64_t stepsOf(int64_t quads) { return (4 * quads + kStep - 1) / kStep; }
-// The size of equal parts of `rows` rows, of at most `most`.
-ONNXC_INLINE int64_t tiledPart(int64_t rows, int64_t most = kTiledRows) {
-  int64_t parts = (rows + most - 1) / most;
+// The size of equal parts of `rows` rows, of at most kTiledRows.
+ONNXC_INLINE int64_t tiledPart(int64_t rows) {
+  int64_t parts = (rows + kTiledRows - 1) / kTiledRows;
   return (rows + parts - 1) / parts;
 }
-// The same of rows of whole steps that are multiplied by `panels` panels after gathering: as many as the first-level cache holds, where the
-// second-level one holds the panels.
-ONNXC_INLINE int64_t nearPart(int64_t rows, int64_t quads, int64_t panels) {
-  constexpr int64_t near = 32 << 10, far = 1 << 20, two = 2 * kTileRows;
-  bool fits = quads % kTileRows == 0 && panels * quads * 4 * kColumns <= far;
-  return tiledPart(rows, fits ? maxOf(two, minOf(kTiledRows, near / (4 * quads) / two * two)) : kTiledRows);
-}
-
 // The units of work of `groups` products, each of `rows` rows by `panels` panels of columns: a part of the rows by a panel. Neighbouring
 // units share what costs more to fetch: registers read a panel for all rows, tiles gather rows for all panels.
 struct ProductUnits {
@@ -65,10 +58,34 @@ ONNXC_INLINE void gatherBytes(const uint8_t *const *a, int64_t rows, int64_t at,
     *(Words *)(to + i * kStep) = *(const Words *)(a[i] + at) ^ flip;
 }
 
+// Four neighbouring pixels of four blocks of 16 bytes, from[block]: the bytes of a pixel side by side, `stride` bytes from one to the next.
+ONNXC_INLINE void joinBlocks(const uint8_t *const *from, uint32_t flip, uint8_t *to, int64_t stride) {
+  typedef uint32_t Words __attribute__((ext_vector_type(16), aligned(1)));
+  Words b[4], two[4];
+  unroll<0, 4>([&](auto i) { b[i.value] = *(const Words *)from[i.value] ^ flip; });
+  unroll<0, 2>([&](auto i) {
+    constexpr int k = 2 * i.value;
+    two[k] = __builtin_shufflevector(b[k], b[k + 1], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+    two[k + 1] = __builtin_shufflevector(b[k], b[k + 1], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  });
+  unroll<0, 2>([&](auto i) {
+    constexpr int k = i.value;
+    *(Words *)(to + 2 * k * stride) = __builtin_shufflevector(two[k], two[k + 2], 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27);
+    *(Words *)(to + (2 * k + 1) * stride) =
+        __builtin_shufflevector(two[k], two[k + 2], 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
+  });
+}
+
 // Up to kTiledRows rows, divided into tiles of equal size: a product takes as long as it has rows.
 struct TiledRows {
   int64_t rows, each, steps;
   uint8_t *left;  // bytes(quads)
+
+  int64_t count() const { return (rows + each - 1) / each; }
+  int64_t row(int64_t tile) const { return minOf(tile * each, rows); }
+  const uint8_t *at(int64_t tile) const { return left + tile * steps * kTile; }
+  static constexpr int64_t stride() { return kStep; }
+  static constexpr int64_t kNear = 8;  // steps of two tiles and a piece of a panel that the first-level cache holds
 
   static int64_t bytes(int64_t quads) { return kTiledRows / kTileRows * stepsOf(quads) * kTile; }
 
@@ -81,9 +98,35 @@ struct TiledRows {
   }
 
 private:
+  static constexpr int64_t kQuads = 4;  // of a block
+  static bool isStepOfBlocks(const Depth &d, int64_t segment) {
+    bool all = segment + 4 <= d.count;
+    for (int64_t i = segment; all && i < segment + 4; ++i)
+      all = d.segments[i].quads == kQuads;
+    return all;
+  }
+  static void gatherBlocks(const uint8_t *const *a, int64_t n, const Segment *blocks, uint32_t flip, uint8_t *to) {
+    constexpr int64_t block = 4 * kQuads;
+    for (int64_t i = 0; i < n;) {
+      const uint8_t *from[4];
+      unroll<0, 4>([&](auto b) { from[b.value] = a[i] + blocks[b.value].offset; });
+      if (i + 4 <= n && a[i + 3] - a[i] == 3 * block) {
+        joinBlocks(from, flip, to + i * kStep, kStep);
+        i += 4;
+        continue;
+      }
+      unroll<0, 4>([&](auto b) { gatherBytes<block>(&from[b.value], 1, 0, flip, to + i * kStep + b.value * block); });
+      ++i;
+    }
+  }
   static void gatherTile(const uint8_t *const *a, int64_t n, const Depth &d, uint8_t *to) {
     int64_t at = 0;
     for (int64_t s = 0; s < d.count; ++s) {
+      if (at % kStep == 0 && isStepOfBlocks(d, s)) {
+        gatherBlocks(a, n, d.segments + s, d.flip, to + at / kStep * kTile);
+        at += kStep, s += 3;
+        continue;
+      }
       int64_t from = d.segments[s].offset, end = from + 4 * d.segments[s].quads;
       while (from < end) {
         uint8_t *tile = to + at / kStep * kTile + at % kStep;
@@ -147,16 +190,27 @@ ONNXC_TILES __attribute__((noinline)) static void startTiles(int64_t rows) {
 }
 ONNXC_TILES __attribute__((noinline)) static void endTiles() { __builtin_ia32_tilerelease(); }
 
-// ROWS tiles, their rows `stride` bytes apart from `above` and `below` on, times 16 * COLUMNS columns of a panel (TiledPanel or the like)
-// from `column` on; c, under: [row][kColumns].
+// ROWS tiles, their rows `stride` bytes apart from `above` and `below` on, times 16 * COLUMNS columns of a panel from `column` on, over the
+// steps [first, end); the sums of the steps before them in c and under: [row][kPiece], or null.
 template <int ROWS, int COLUMNS, class Panel>
-ONNXC_TILES __attribute__((noinline)) static void multiplyTiles(const Panel &panel, int64_t column, const uint8_t *above,
-                                                                const uint8_t *below, int64_t stride, int32_t *c, int32_t *under) {
-  __builtin_ia32_tilezero(0);
-  __builtin_ia32_tilezero(1);
-  __builtin_ia32_tilezero(2);
-  __builtin_ia32_tilezero(3);
-  for (int64_t i = 0; i < panel.count; ++i) {
+ONNXC_TILES __attribute__((noinline)) static void multiplyTiles(const Panel &panel, int64_t column, int64_t first, int64_t end,
+                                                                const uint8_t *above, const uint8_t *below, int64_t stride,
+                                                                const int32_t *c, const int32_t *under) {
+  if (c) {
+    __builtin_ia32_tileloadd64(0, c, kSumBytes);
+    if constexpr (COLUMNS > 1)
+      __builtin_ia32_tileloadd64(1, c + 16, kSumBytes);
+    if constexpr (ROWS > 1)
+      __builtin_ia32_tileloadd64(2, under, kSumBytes);
+    if constexpr (ROWS > 1 && COLUMNS > 1)
+      __builtin_ia32_tileloadd64(3, under + 16, kSumBytes);
+  } else {
+    __builtin_ia32_tilezero(0);
+    __builtin_ia32_tilezero(1);
+    __builtin_ia32_tilezero(2);
+    __builtin_ia32_tilezero(3);
+  }
+  for (int64_t i = first; i < end; ++i) {
     const TileStep s = panel.at(i, column);
     __builtin_ia32_tileloadd64(6, s.right, s.shape.quadBytes);
     __builtin_ia32_tileloadd64(4, above + s.offset, stride);
@@ -172,41 +226,67 @@ ONNXC_TILES __attribute__((noinline)) static void multiplyTiles(const Panel &pan
         __builtin_ia32_tdpbusd(3, 5, 7);
     }
   }
-  __builtin_ia32_tilestored64(0, c + column, kRowBytes);
-  if constexpr (COLUMNS > 1)
-    __builtin_ia32_tilestored64(1, c + column + 16, kRowBytes);
-  if constexpr (ROWS > 1) {
-    __builtin_ia32_tilestored64(2, under + column, kRowBytes);
-    if constexpr (COLUMNS > 1)
-      __builtin_ia32_tilestored64(3, under + column + 16, kRowBytes);
-  }
 }
-
-// The tile from `above` on and, where there are `two`, that from `below` on, times `width` columns, 16 or 32 at a time.
-template <class Panel>
-ONNXC_INLINE void multiplyPanel(const Panel &panel, int64_t width, bool two, const uint8_t *above, const uint8_t *below, int64_t stride,
-                                int32_t *c, int32_t *under) {
-  for (int64_t n = 0; n < width; n += 32)
-    if (two && width - n > 16)
-      multiplyTiles<2, 2>(panel, n, above, below, stride, c, under);
-    else if (two)
-      multiplyTiles<2, 1>(panel, n, above, below, stride, c, under);
-    else if (width - n > 16)
-      multiplyTiles<1, 2>(panel, n, above, below, stride, c, under);
-    else
-      multiplyTiles<1, 1>(panel, n, above, below, stride, c, under);
+template <int ROWS, int COLUMNS>
+ONNXC_TILES __attribute__((noinline)) static void storeTiles(int32_t *c, int32_t *under) {
+  __builtin_ia32_tilestored64(0, c, kSumBytes);
+  if constexpr (COLUMNS > 1)
+    __builtin_ia32_tilestored64(1, c + 16, kSumBytes);
+  if constexpr (ROWS > 1)
+    __builtin_ia32_tilestored64(2, under, kSumBytes);
+  if constexpr (ROWS > 1 && COLUMNS > 1)
+    __builtin_ia32_tilestored64(3, under + 16, kSumBytes);
 }
 #else
 ONNXC_INLINE void startTiles(int64_t) {}
 ONNXC_INLINE void endTiles() {}
-template <class Panel>
-ONNXC_INLINE void multiplyPanel(const Panel &, int64_t, bool, const uint8_t *, const uint8_t *, int64_t, int32_t *, int32_t *) {}
+template <int ROWS, int COLUMNS, class Panel>
+void multiplyTiles(const Panel &, int64_t, int64_t, int64_t, const uint8_t *, const uint8_t *, int64_t, const int32_t *, const int32_t *) {}
+template <int ROWS, int COLUMNS>
+void storeTiles(int32_t *, int32_t *) {}
 #endif
 
-// The two tiles of rows from `row` on, or what there is of them, times `width` columns; c: [2 * each][kColumns].
-ONNXC_INLINE void tiledProducts(const TiledRows &r, int64_t row, const TiledPanel &p, int64_t width, int32_t *c) {
-  const uint8_t *left = r.left + row / r.each * r.steps * kTile;
-  multiplyPanel(p, width, r.rows - row > r.each, left, left + r.steps * kTile, kStep, c, c + r.each * kColumns);
+// Sums of `columns` columns of a panel from `column` on, of the tiles [first, last): [row][kPiece].
+struct TilePiece {
+  int64_t column, columns, first, last;
+  int32_t *sums;
+};
+
+// The sums of `width` columns of a panel (TiledPanel or the like) and all tiles of `rows` (TiledRows or the like), in pieces for finish(),
+// which works while the next piece is multiplied. Tiles pass by the steps of a piece of the panel that are near.
+// c: kTiledSums.
+constexpr int64_t kTiledSums = (kTiledRows + kTileRows) * kPiece;
+template <class Panel, class Rows, class Finish>
+ONNXC_INLINE void multiplyPanel(const Panel &panel, int64_t width, const Rows &rows, int32_t *c, const Finish &finish) {
+  TilePiece waiting = {};
+  auto finishWaiting = [&] {
+    if (waiting.columns)
+      finish(waiting);
+    waiting.columns = 0;
+  };
+  int64_t count = rows.count(), passes = (panel.count + Rows::kNear - 1) / Rows::kNear, near = (panel.count + passes - 1) / passes;
+  for (int64_t n = 0; n < width; n += kPiece)
+    for (int64_t step = 0, end; step < panel.count; step = end) {
+      end = minOf(step + near, panel.count);
+      for (int64_t t = 0; t < count; t += 2) {
+        bool two = t + 1 < count, wide = width - n > 16;
+        TilePiece piece{n, minOf(kPiece, width - n), t, two ? t + 2 : t + 1, c + (panel.count > near ? rows.row(t) * kPiece : 0)};
+        int32_t *under = piece.sums + (rows.row(t + 1) - rows.row(t)) * kPiece;
+        auto multiply = [&](auto tiles, auto parts) {
+          multiplyTiles<tiles.value, parts.value>(panel, n, step, end, rows.at(t), rows.at(t + 1), rows.stride(),
+                                                  step ? piece.sums : nullptr, under);
+          finishWaiting();
+          storeTiles<tiles.value, parts.value>(piece.sums, under);
+        };
+        if (two)
+          wide ? multiply(Index<2>{}, Index<2>{}) : multiply(Index<2>{}, Index<1>{});
+        else
+          wide ? multiply(Index<1>{}, Index<2>{}) : multiply(Index<1>{}, Index<1>{});
+        if (end == panel.count)
+          waiting = piece;
+      }
+    }
+  finishWaiting();
 }
 
 }  // namespace onnxc
