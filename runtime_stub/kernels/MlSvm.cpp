@@ -272,8 +272,9 @@ int32_t prepare(Machine &m, const Labels &labels) {
   m.first = heap<int64_t>(m.a, m.classes);
   if (!m.first)
     return ONNXC_K_MEMORY;
+  int64_t most = maxOf<int64_t>(t[Vectors].n, 0) / m.columns;
   for (int64_t k = 0; k < t[PerClass].n; ++k) {
-    if (ints(t[PerClass])[k] < 0)
+    if (ints(t[PerClass])[k] < 0 || ints(t[PerClass])[k] > most - m.vectors)
       return ONNXC_K_VALUE;
     m.first[k] = m.vectors;
     m.vectors += ints(t[PerClass])[k];

@@ -14,6 +14,7 @@ from onnx import TensorProto, defs, helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common import Suite
+import bounds  # adds to edges.CASES
 import edges
 import refusals
 from values import compare, peer

@@ -1,5 +1,5 @@
 """Cases of containers.py at the edges of what the standard says: no elements, texts as constants, numbers beyond 63 bits, forms that few models use. Each has its
-answer here and is compiled with known sizes, with symbolic ones and at -O0."""
+answer here, or the pattern of its error, and is compiled with known sizes, with symbolic ones and at -O0."""
 import re
 
 import numpy as np
@@ -13,7 +13,7 @@ F32 = np.float32
 
 
 def case(name, body, want, outputs="float[] y", opset=22, **feed):
-    """`body`: in ONNX's text form; `want`: the results; `feed`: inputs by name."""
+    """`body`: in ONNX's text form; `want`: the results, or a pattern of the error; `feed`: inputs by name."""
     CASES["edge_" + name] = body, want if isinstance(want, list) else [want], outputs, opset, feed
 
 
@@ -197,8 +197,13 @@ def check(s, folder, name):
     import onnxc
     _, want, _, _, feed = CASES[name]
     for mode, symbolic, flags in (("static", False, []), ("symbolic", True, []), ("O0", True, ["-O0"])):
-        got = onnxc.load(str(s.compile(build(name, symbolic), folder, "--cpu", "x86-64-v3", *flags, name=mode))).run(feed)
-        wrong = compare(want, got, 1e-6, 1e-6)
+        try:
+            got = onnxc.load(str(s.compile(build(name, symbolic), folder, "--cpu", "x86-64-v3", *flags, name=mode))).run(feed)
+        except (AssertionError, onnxc.Error) as e:  # of the compile, of the run
+            if isinstance(want[0], re.Pattern) and want[0].search(str(e)):
+                continue
+            raise
+        wrong = f"a result: {got}" if isinstance(want[0], re.Pattern) else compare(want, got, 1e-6, 1e-6)
         if wrong:
             return f"{mode}: {wrong}"
     return None
