@@ -3,6 +3,7 @@
 // greatest.
 #include "runtime_stub/kernels/Lanes.h"
 #include "runtime_stub/kernels/Parallel.h"
+#include "runtime_stub/kernels/RoiBins.h"
 extern "C" int32_t onnxc_k_RoiAlign_f32(const onnxc_args *a);  // Vision.cpp
 
 namespace onnxc {
@@ -22,15 +23,13 @@ struct Side {
     last = first + bins;
     return memory + bytes(bins, size);
   }
-  void fill(double start, double length, int64_t grid) {
+  void fill(const RoiSide &roi) {
     for (int64_t b = 0; b < bins; ++b) {
       float *w = weight + b * size;
       int64_t low = 0, end = 0;
-      for (int64_t s = 0; s < grid; ++s) {
-        double x = start + double(b) * length + (double(s) + 0.5) * length / double(grid);
-        if (!(x >= -1 && x <= double(size)))
-          continue;
-        x = maxOf(x, 0.0);
+      RoiSide::Range samples = roi.inside(b, size);
+      for (int64_t s = samples.begin; s < samples.end; ++s) {
+        double x = maxOf(roi.at(b, s), 0.0);
         int64_t i = minOf(int64_t(x), size - 1);
         double part = i == size - 1 ? 0 : x - double(i);
         for (int64_t k = i; k < minOf(i + 2, size); ++k) {
@@ -40,37 +39,13 @@ struct Side {
             w[end] = 0;
           while (low > k)  // a roi may run backwards
             w[--low] = 0;
-          w[k] += float((k > i ? part : 1 - part) / double(grid));
+          w[k] += float((k > i ? part : 1 - part) / double(roi.grid));
         }
       }
       first[b] = int32_t(low), last[b] = int32_t(end);
     }
   }
 };
-
-struct Roi {
-  double start[2], length[2];
-  int64_t grid[2], image;
-};
-
-// Attributes: coordinate_transformation_mode, mode, sampling_ratio, spatial_scale.
-int32_t readRoi(const onnxc_args *a, int64_t r, Roi &roi) {
-  const float *corner = data<float>(a->in[1]) + r * 4;  // x1 y1 x2 y2
-  bool halfPixel = !(a->attr[0].n > 0 && a->attr[0].n != 10);
-  roi.image = loadI64(a->in[2], r);
-  ONNXC_CHECK(roi.image >= 0 && roi.image < a->in[0].dims[0], ONNXC_K_INDEX);
-  for (int k = 0; k < 2; ++k) {
-    double offset = halfPixel ? 0.5 : 0, low = double(corner[1 - k]) * a->attr[3].f - offset;
-    double length = double(corner[3 - k]) * a->attr[3].f - offset - low;
-    if (!halfPixel)
-      length = maxOf(length, 1.0);
-    roi.start[k] = low;
-    roi.length[k] = length / double(a->out[0].dims[2 + k]);
-    roi.grid[k] = a->attr[2].i > 0 ? a->attr[2].i : maxOf<int64_t>(0, truncToI64(__builtin_ceil(roi.length[k])));
-    ONNXC_CHECK(roi.grid[k] < 1 << 20, ONNXC_K_VALUE);
-  }
-  return ONNXC_K_OK;
-}
 
 // One plane: rows first, into `mid`, which has room for 16 columns before and behind those of the roi.
 void plane(const float *x, const Side &rows, const Side &columns, int64_t from, int64_t to, float *mid, float *out) {
@@ -99,22 +74,20 @@ void plane(const float *x, const Side &rows, const Side &columns, int64_t from, 
 }
 
 int32_t roiAlign(const onnxc_args *a) {
-  const onnxc_tensor &x = a->in[0], &rois = a->in[1], &out = a->out[0];
-  if (startsWith(a->attr[1], 'm'))
+  const onnxc_tensor &x = a->in[0], &out = a->out[0];
+  if (is(text(a->attr[1]), "max"))
     return onnxc_k_RoiAlign_f32(a);
-  ONNXC_CHECK(x.rank == 4 && rois.rank == 2 && rois.dims[1] == 4 && out.rank == 4, ONNXC_K_SHAPE);
-  ONNXC_CHECK(onnxc_count(a->in[2]) == rois.dims[0] && out.dims[0] == rois.dims[0], ONNXC_K_SHAPE);
+  ONNXC_TRY(checkRois(a));
   int64_t cells = out.dims[2] * out.dims[3], height = x.dims[2], width = x.dims[3], channels = x.dims[1];
   int64_t bytes = Side::bytes(out.dims[2], height) + Side::bytes(out.dims[3], width) + (width + 32) * 4;
-  return parallelScratchFor(a, rois.dims[0], grainOf(channels * cells * 16), bytes, [=](void *scratch, int64_t begin, int64_t end) {
+  return parallelScratchFor(a, out.dims[0], grainOf(channels * cells * 16), bytes, [=](void *scratch, int64_t begin, int64_t end) {
     Side rows, columns;
     float *mid = 16 + reinterpret_cast<float *>(columns.at(rows.at(static_cast<char *>(scratch), out.dims[2], height), out.dims[3], width));
     for (int64_t r = begin; r < end; ++r) {
-      Roi roi;
-      ONNXC_TRY(readRoi(a, r, roi));
-      bool empty = !height || !width || !roi.grid[0] || !roi.grid[1];
-      rows.fill(roi.start[0], roi.length[0], empty ? 0 : roi.grid[0]);
-      columns.fill(roi.start[1], roi.length[1], empty ? 0 : roi.grid[1]);
+      RoiBins roi;
+      ONNXC_TRY(readRoi<float>(a, r, roi));
+      rows.fill(roi.side[0]);
+      columns.fill(roi.side[1]);
       int64_t from = width, to = 0;
       for (int64_t p = 0; p < columns.bins; ++p)
         if (columns.last[p] > columns.first[p])

@@ -1,5 +1,6 @@
 // Vision.cpp: kernels that sample images: GridSample, AffineGrid, DeformConv, RoiAlign, MaxRoiPool, Col2Im. Fast forms: FastSample.cpp.
 #include "runtime_stub/kernels/Parallel.h"
+#include "runtime_stub/kernels/RoiBins.h"
 #include "runtime_stub/kernels/Sample.h"
 #include "runtime_stub/kernels/Window.h"
 
@@ -193,24 +194,18 @@ static int32_t deformConv(const onnxc_args *a) {
   return 0;
 }
 
-// Attributes of RoiAlign: coordinate_transformation_mode, mode, sampling_ratio, spatial_scale.
-struct Bins {
-  double start[2], size[2];
-  int64_t grid[2];
-};
-
-// Mean or greatest of the grid of samples in bin (ph, pw).
+// Mean or greatest of the samples of a bin of an image of `dims`. A sample outside counts as zero.
 template <class T>
-static double binValue(const Bins &b, const T *plane, const int64_t *dims, int64_t ph, int64_t pw, bool most) {
-  double sum = 0, best = 0;
-  for (int64_t i = 0; i < b.grid[0] * b.grid[1]; ++i) {
-    double at[2] = {b.start[0] + double(ph) * b.size[0] + (double(i / b.grid[1]) + 0.5) * b.size[0] / double(b.grid[0]),
-                    b.start[1] + double(pw) * b.size[1] + (double(i % b.grid[1]) + 0.5) * b.size[1] / double(b.grid[1])};
-    double value = 0, corner[4] = {0, 0, 0, 0};
-    if (at[0] >= -1 && at[0] <= double(dims[0]) && at[1] >= -1 && at[1] <= double(dims[1])) {
+static double binValue(const RoiSide (&side)[2], const T *plane, const int64_t *dims, int64_t ph, int64_t pw, bool most) {
+  RoiSide::Range rows = side[0].inside(ph, dims[0]), columns = side[1].inside(pw, dims[1]);
+  double sum = 0, samples = double(side[0].grid) * double(side[1].grid);
+  bool isUnset = double(rows.end - rows.begin) * double(columns.end - columns.begin) >= samples;  // one outside sets it
+  double best = 0;
+  for (int64_t i = rows.begin; i < rows.end; ++i)
+    for (int64_t j = columns.begin; j < columns.end; ++j) {
+      double at[2] = {maxOf(side[0].at(ph, i), 0.0), maxOf(side[1].at(pw, j), 0.0)}, corner[4], value = 0;
       int64_t low[2], high[2];
       for (int k = 0; k < 2; ++k) {
-        at[k] = maxOf(at[k], 0.0);
         low[k] = minOf(int64_t(at[k]), dims[k] - 1);
         high[k] = minOf(low[k] + 1, dims[k] - 1);
         at[k] = low[k] == dims[k] - 1 ? 0 : at[k] - double(low[k]);
@@ -220,39 +215,27 @@ static double binValue(const Bins &b, const T *plane, const int64_t *dims, int64
         corner[k] = weight * toF64(plane[(k & 2 ? high[0] : low[0]) * dims[1] + (k & 1 ? high[1] : low[1])]);
         value += corner[k];
       }
+      sum += value;
+      double greatest = maxOf(maxOf(corner[0], corner[1]), maxOf(corner[2], corner[3]));
+      best = isUnset ? greatest : maxOf(best, greatest);
+      isUnset = false;
     }
-    sum += value;
-    double greatest = maxOf(maxOf(corner[0], corner[1]), maxOf(corner[2], corner[3]));
-    best = i == 0 ? greatest : maxOf(best, greatest);
-  }
-  return most ? best : sum / double(maxOf<int64_t>(1, b.grid[0] * b.grid[1]));
+  return most ? best : sum / maxOf(1.0, samples);
 }
 
 template <class T>
 static int32_t roiAlign(const onnxc_args *a) {
-  const onnxc_tensor &x = a->in[0], &rois = a->in[1], &out = a->out[0];
-  ONNXC_CHECK(x.rank == 4 && rois.rank == 2 && rois.dims[1] == 4 && out.rank == 4, ONNXC_K_SHAPE);
-  ONNXC_CHECK(onnxc_count(a->in[2]) == rois.dims[0] && out.dims[0] == rois.dims[0], ONNXC_K_SHAPE);
-  bool halfPixel = !(a->attr[0].n > 0 && a->attr[0].n != 10), most = startsWith(a->attr[1], 'm');
+  const onnxc_tensor &x = a->in[0], &out = a->out[0];
+  ONNXC_TRY(checkRois(a));
+  bool most = is(text(a->attr[1]), "max");
   int64_t cells = out.dims[2] * out.dims[3], plane = x.dims[2] * x.dims[3];
-  for (int64_t r = 0; r < rois.dims[0]; ++r) {
-    int64_t image = loadI64(a->in[2], r);
-    ONNXC_CHECK(image >= 0 && image < x.dims[0], ONNXC_K_INDEX);
-    Bins b;
-    for (int k = 0; k < 2; ++k) {  // rois hold x1 y1 x2 y2
-      double offset = halfPixel ? 0.5 : 0, low = toF64(data<T>(rois)[r * 4 + 1 - k]) * a->attr[3].f - offset;
-      double length = toF64(data<T>(rois)[r * 4 + 3 - k]) * a->attr[3].f - offset - low;
-      if (!halfPixel)
-        length = maxOf(length, 1.0);
-      b.start[k] = low;
-      b.size[k] = length / double(out.dims[2 + k]);
-      b.grid[k] = a->attr[2].i > 0 ? a->attr[2].i : maxOf<int64_t>(0, truncToI64(ceil(b.size[k])));
-      ONNXC_CHECK(b.grid[k] < 1 << 20, ONNXC_K_VALUE);
-    }
+  for (int64_t r = 0; r < out.dims[0]; ++r) {
+    RoiBins b;
+    ONNXC_TRY(readRoi<T>(a, r, b));
     for (int64_t c = 0; c < x.dims[1]; ++c)
       for (int64_t i = 0; i < cells; ++i)
-        mutableData<T>(out)[(r * x.dims[1] + c) * cells + i] =
-            fromF64<T>(binValue(b, data<T>(x) + (image * x.dims[1] + c) * plane, x.dims + 2, i / out.dims[3], i % out.dims[3], most));
+        mutableData<T>(out)[(r * x.dims[1] + c) * cells + i] = fromF64<T>(
+            binValue(b.side, data<T>(x) + (b.image * x.dims[1] + c) * plane, x.dims + 2, i / out.dims[3], i % out.dims[3], most));
   }
   return 0;
 }

@@ -20,3 +20,15 @@ def refused(name, body, why, **more):
 # Numbers of vectors whose sum leaves 64 bits.
 refused("vectors_of_classes", f"""l, y = ai.onnx.ml.SVMClassifier <classlabels_ints = [0, 1, 2, 3, 4], coefficients = {floats(8)}, kernel_params = [0.3, 0.0, 3.0], kernel_type = "RBF",
     rho = {floats(10)}, support_vectors = {floats(4)}, vectors_per_class = [{2**62}, {2**62}, {2**62}, {2**62}, 2]> (x)""", "SVMClassifier", outputs="int64[N] l, float[N,M] y", x=np.ones((3, 2), F32))
+
+# Rois of images without rows or columns; far greater than their image; with as many samples as a bin may not have.
+ROI = 'y = RoiAlign <mode = "MODE", coordinate_transformation_mode = "output_half_pixel", sampling_ratio = 2> (x, r, i)'
+IMAGE = {"i": np.zeros(1, np.int64)}
+for _mode in ("avg", "max"):
+    for _type, _name in ((F32, "float"), (np.float64, "double")):
+        if _mode == "max" or _type != F32:  # the kernel for means reserves memory for a row
+            case(f"roi_no_rows_{_mode}_{_name}", ROI.replace("MODE", _mode), np.zeros((1, 1, 1, 1), _type), f"{_name}[] y", x=np.zeros((1, 1, 0, 2**28), _type), r=np.array([[0, -1, 4, 0]], _type), **IMAGE)
+        case(f"roi_no_columns_{_mode}_{_name}", ROI.replace("MODE", _mode), np.zeros((1, 1, 1, 1), _type), f"{_name}[] y", x=np.zeros((1, 1, 3, 0), _type), r=np.array([[-1, 0, 0, 4]], _type), **IMAGE)
+    case(f"roi_far_{_mode}", ROI.replace("MODE", _mode).replace("sampling_ratio = 2", "sampling_ratio = 0"), np.full((1, 1, 1, 1), 25 if _mode == "avg" else 1e12, F32), x=np.full((1, 1, 4, 4), 1e12, F32),
+         r=np.array([[-5e5, -5e5, 5e5, 5e5]], F32), **IMAGE)  # 5 x 5 of its 10^12 samples lie in the image
+    refused(f"roi_samples_{_mode}", ROI.replace("MODE", _mode).replace("sampling_ratio = 2", f"sampling_ratio = {2**20 - 1}"), "RoiAlign", x=np.ones((1, 1, 4, 4), F32), r=np.array([[0, 0, 4, 4]], F32), **IMAGE)
