@@ -42,6 +42,9 @@ ONNXC_INLINE T maxOf(T a, T b) {
   return a > b ? a : b;
 }
 
+// a / b rounded up, of any a >= 0 and b > 0.
+ONNXC_INLINE int64_t ceilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
 // Product of dims [from, to).
 ONNXC_INLINE int64_t product(const int64_t *dims, int64_t from, int64_t to) {
   int64_t n = 1;

@@ -118,7 +118,7 @@ int32_t splitToSequence(const Args *a) {
   int64_t total = x.dims[axis], chunk = listed && !uneven ? loadI64(a->in[1], 0) : 1;
   if (chunk <= 0)
     return ONNXC_K_VALUE;
-  int64_t parts = uneven ? a->in[1].dims[0] : (total + chunk - 1) / chunk, start = 0;
+  int64_t parts = uneven ? a->in[1].dims[0] : ceilDiv(total, chunk), start = 0;
   Tensor *items = heap<Tensor>(a, parts);
   if (!items)
     return ONNXC_K_MEMORY;

@@ -32,3 +32,6 @@ for _mode in ("avg", "max"):
     case(f"roi_far_{_mode}", ROI.replace("MODE", _mode).replace("sampling_ratio = 2", "sampling_ratio = 0"), np.full((1, 1, 1, 1), 25 if _mode == "avg" else 1e12, F32), x=np.full((1, 1, 4, 4), 1e12, F32),
          r=np.array([[-5e5, -5e5, 5e5, 5e5]], F32), **IMAGE)  # 5 x 5 of its 10^12 samples lie in the image
     refused(f"roi_samples_{_mode}", ROI.replace("MODE", _mode).replace("sampling_ratio = 2", f"sampling_ratio = {2**20 - 1}"), "RoiAlign", x=np.ones((1, 1, 4, 4), F32), r=np.array([[0, 0, 4, 4]], F32), **IMAGE)
+
+# A size that overflows where one is added to it.
+case("split_far", "s = SplitToSequence (x, k)  y = ConcatFromSequence <axis = 0> (s)", np.arange(5, dtype=F32), x=np.arange(5, dtype=F32), k=np.array(FAR))
