@@ -64,6 +64,8 @@ static LogicalResult groupQueryAttention(ShapeOp &o) {
 
 // B, scales, zero points and bias may have any axes: their kernel counts entries.
 static LogicalResult blockOperands(ShapeOp &o, int64_t k, int64_t n, int64_t bits, int64_t block) {
+  if (block * bits % 8 != 0)
+    return o.error() << "blocks of " << block << " values of " << bits << " bits do not fill whole bytes";
   int64_t blocks = (k + block - 1) / block;
   bool packed = o.in(3) && onnx::elementType(o.in(3)).isUnsignedInteger(8);
   std::pair<const char *, int64_t> wanted[] = {

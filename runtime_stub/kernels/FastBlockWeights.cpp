@@ -200,9 +200,10 @@ int32_t matMulNBits(const Args *a) {
   enum { K, N, Bits, BlockSize };
   BlockWeights w{a->attr[K].i, a->attr[N].i, a->attr[BlockSize].i, 0, in<uint8_t>(a, B), nullptr, in<float>(a, Scales)};
   bool zeros = hasIn(a, ZeroPoints), plain = a->attr[Bits].i == 4 && !hasIn(a, GroupIndex) && w.block >= kChunk && w.block % kChunk == 0;
-  if (!plain || w.k < 1 || w.n < 1 || (zeros && a->in[ZeroPoints].dtype != ONNXC_U8))
+  bool small = w.k >= 1 && w.k < kSizeLimit && w.n >= 1 && w.n < kSizeLimit && w.block < kSizeLimit;
+  if (!plain || !small || (zeros && a->in[ZeroPoints].dtype != ONNXC_U8))
     return onnxc_k_MsMatMulNBits_f32(a);
-  w.blocks = (w.k + w.block - 1) / w.block;
+  w.blocks = ceilDiv(w.k, w.block);
   if (a->in[A].rank < 1 || a->in[A].dims[a->in[A].rank - 1] != w.k || onnxc_count(a->in[B]) != w.n * w.columnBytes() ||
       onnxc_count(a->in[Scales]) != w.n * w.blocks || (zeros && onnxc_count(a->in[ZeroPoints]) != w.n * ((w.blocks + 1) / 2)) ||
       (hasIn(a, Bias) && onnxc_count(a->in[Bias]) != w.n))

@@ -6,6 +6,7 @@
 namespace onnxc {
 
 constexpr int32_t kMaxRank = ONNXC_MAX_RANK;
+constexpr int64_t kSizeLimit = int64_t(1) << 31;  // sizes that attributes give and that are multiplied by each other stay below it
 
 #define ONNXC_CHECK(COND, CODE)                                                                                                            \
   if (!(COND))                                                                                                                             \

@@ -287,6 +287,11 @@ int32_t quantisedGemm(const Args *a) {
   });
 }
 
+// Whether blocks of `block` values of `bits` bits fill whole bytes.
+bool fillBytes(int64_t block, int64_t bits) {
+  return block >= 1 && block < kSizeLimit && (bits == 2 || bits == 4 || bits == 8) && block * bits % 8 == 0;
+}
+
 // ---- MatMulNBits: B [N, blocks, bytes] packs `bits` wide values from the low end; zero points pack along the blocks.
 uint32_t unpack(const uint8_t *bytes, int64_t i, int64_t bits) {
   int64_t bit = i * bits;
@@ -298,9 +303,9 @@ int32_t matMulNBits(const Args *a) {
   enum { A, B, Scales, ZeroPoints, GroupIndex, Bias };
   enum { K, N, Bits, BlockSize };
   int64_t k = a->attr[K].i, n = a->attr[N].i, bits = a->attr[Bits].i, block = a->attr[BlockSize].i;
-  if (a->in[A].rank < 1 || k < 1 || n < 1 || block < 1 || (bits != 2 && bits != 4 && bits != 8))
+  if (a->in[A].rank < 1 || k < 1 || k >= kSizeLimit || n < 1 || n >= kSizeLimit || !fillBytes(block, bits))
     return ONNXC_K_VALUE;
-  int64_t blocks = (k + block - 1) / block, bytes = block * bits / 8, zeroBytes = (blocks * bits + 7) / 8, rows = onnxc_count(a->in[A]) / k;
+  int64_t blocks = ceilDiv(k, block), bytes = block * bits / 8, zeroBytes = ceilDiv(blocks * bits, 8), rows = onnxc_count(a->in[A]) / k;
   bool zeros = hasIn(a, ZeroPoints), packed = zeros && a->in[ZeroPoints].dtype == ONNXC_U8;
   if (a->in[A].dims[a->in[A].rank - 1] != k || onnxc_count(a->in[B]) != n * blocks * bytes || onnxc_count(a->in[Scales]) != n * blocks)
     return ONNXC_K_SHAPE;
@@ -333,18 +338,21 @@ int32_t gatherBlockQuantized(const Args *a) {
   enum { Data, Indices, Scales, ZeroPoints };
   enum { Bits, BlockSize, GatherAxis, QuantizeAxis };
   const Tensor &x = a->in[Data];
-  int64_t bits = a->attr[Bits].i, block = a->attr[BlockSize].i, pack = x.dtype == ONNXC_U8 ? 8 / bits : 1;
+  int64_t bits = a->attr[Bits].i, block = a->attr[BlockSize].i;
   int64_t axis = axisOf(a->attr[GatherAxis].i, x.rank), quantised = axisOf(a->attr[QuantizeAxis].i, x.rank);
-  if (block < 1 || axis < 0 || axis >= x.rank || quantised < 0 || quantised >= x.rank || x.rank > 16)
+  if (!fillBytes(block, bits) || axis < 0 || axis >= x.rank || quantised < 0 || quantised >= x.rank || x.rank > 16)
     return ONNXC_K_VALUE;
+  int64_t pack = x.dtype == ONNXC_U8 ? 8 / bits : 1;
   if (pack > 1 && quantised != x.rank - 1)
     return ONNXC_K_VALUE;
   int64_t dims[16];
   for (int32_t d = 0; d < x.rank; ++d)
     dims[d] = x.dims[d] * (d == x.rank - 1 ? pack : 1);
-  int64_t blocks = (dims[quantised] + block - 1) / block, count = onnxc_count(a->in[Indices]);
+  int64_t blocks = ceilDiv(dims[quantised], block), zeroBytes = ceilDiv(blocks * bits, 8), count = onnxc_count(a->in[Indices]);
   int64_t outer = product(dims, 0, axis), inner = product(dims, axis + 1, x.rank), below = product(dims, quantised + 1, x.rank);
-  if (onnxc_count(a->out[0]) != outer * count * inner || onnxc_count(a->in[Scales]) != product(dims, 0, quantised) * blocks * below)
+  int64_t rows = product(dims, 0, quantised), scales = rows * blocks * below;
+  if (onnxc_count(a->out[0]) != outer * count * inner || onnxc_count(a->in[Scales]) != scales ||
+      (hasIn(a, ZeroPoints) && onnxc_count(a->in[ZeroPoints]) != (pack > 1 ? rows * zeroBytes : scales)))
     return ONNXC_K_SHAPE;
   double zeroDefault = x.dtype == ONNXC_U8 ? double(1 << (bits - 1)) : 0;
   for (int64_t o = 0; o < outer; ++o)
@@ -358,10 +366,8 @@ int32_t gatherBlockQuantized(const Args *a) {
         int64_t e = (o * dims[axis] + index) * inner + i, q = e / below % dims[quantised];
         int64_t above = e / below / dims[quantised], s = (above * blocks + q / block) * below + e % below;
         double zero = zeroDefault;
-        if (hasIn(a, ZeroPoints)) {
-          int64_t zeroBytes = (blocks * bits + 7) / 8;
+        if (hasIn(a, ZeroPoints))
           zero = pack > 1 ? double(unpack(in<uint8_t>(a, ZeroPoints) + above * zeroBytes, q / block, bits)) : loadF64(a->in[ZeroPoints], s);
-        }
         double v = pack > 1 ? double(unpack(in<uint8_t>(a, Data), e, bits)) : loadF64(x, e);
         storeF64(a->out[0], (o * count + j) * inner + i, (v - zero) * loadF64(a->in[Scales], s));
       }

@@ -33,5 +33,13 @@ for _mode in ("avg", "max"):
          r=np.array([[-5e5, -5e5, 5e5, 5e5]], F32), **IMAGE)  # 5 x 5 of its 10^12 samples lie in the image
     refused(f"roi_samples_{_mode}", ROI.replace("MODE", _mode).replace("sampling_ratio = 2", f"sampling_ratio = {2**20 - 1}"), "RoiAlign", x=np.ones((1, 1, 4, 4), F32), r=np.array([[0, 0, 4, 4]], F32), **IMAGE)
 
+# Blocks that fill no whole bytes, or are longer than memory; too few zero points; values of no bits.
+for _bits, _block, _why in ((4, 1, "blocks of 1 values of 4 bits do not fill whole bytes"), (2, 3, "blocks of 3 values of 2 bits do not"), (4, 2**62, "MatMulNBits"), (8, FAR, "MatMulNBits")):
+    refused(f"blocks_{_bits}_{_block}", f"y = com.microsoft.MatMulNBits <K = 6, N = 2, bits = {_bits}, block_size = {_block}> (x, b, s)", _why, x=np.ones((3, 6), F32), b=np.zeros((2, 0), np.uint8),
+            s=np.ones(2, F32))
+for _bits, _block, _zeros in ((4, 16, 1), (8, 16, 11), (0, 16, 12), (4, 0, 12), (4, FAR, 12)):
+    refused(f"gather_blocks_{_bits}_{_block}_{_zeros}", f"y = com.microsoft.GatherBlockQuantized <bits = {_bits}, block_size = {_block}> (x, i, s, z)", "GatherBlockQuantized",
+            x=np.zeros((12, 8 if _bits == 4 else 16), np.uint8), i=np.array([0, 11]), s=np.ones((12, 1), F32), z=np.zeros((_zeros, 1), np.uint8))
+
 # A size that overflows where one is added to it.
 case("split_far", "s = SplitToSequence (x, k)  y = ConcatFromSequence <axis = 0> (s)", np.arange(5, dtype=F32), x=np.arange(5, dtype=F32), k=np.array(FAR))
