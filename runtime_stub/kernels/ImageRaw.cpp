@@ -113,18 +113,28 @@ struct Tiff {
   bool bigEndian;
   int64_t directory = 0, entries = 0;
   uint32_t word(int64_t at, int n) const { return !m.has(at, n) ? 0 : bigEndian ? m.big(at, n) : m.little(at, n); }
-  // Element i of a tag's list of integers, or `otherwise`.
-  int64_t value(int64_t tag, int64_t i, int64_t otherwise) const {
+  // A tag's list of integers, empty where the directory lacks it. The directory has up to 65535 entries, so that no list is looked up
+  // twice.
+  struct List {
+    int64_t from = 0, count = 0, bytes = 1;
+  };
+  List list(int64_t tag) const {
     for (int64_t e = 0; e < entries; ++e) {
       int64_t at = directory + 2 + 12 * e, type = word(at + 2, 2), count = word(at + 4, 4), n = type == 3 ? 2 : type == 1 ? 1 : 4;
-      if (word(at, 2) != tag)
-        continue;
-      if (i >= count)
-        return otherwise;
-      int64_t from = count * n <= 4 ? at + 8 : int64_t(word(at + 8, 4));
-      return word(from + i * n, int(n));
+      if (word(at, 2) == tag)
+        return {count * n <= 4 ? at + 8 : int64_t(word(at + 8, 4)), count, n};
     }
-    return otherwise;
+    return {};
+  }
+  int64_t at(const List &l, int64_t i, int64_t otherwise) const {
+    return i < l.count ? word(l.from + i * l.bytes, int(l.bytes)) : otherwise;
+  }
+  int64_t value(int64_t tag, int64_t otherwise) const { return at(list(tag), 0, otherwise); }
+  // All reds, all greens, all blues.
+  void readPalette(uint8_t (&to)[768]) const {
+    List colours = list(320);
+    for (int64_t i = 0; i < 768; ++i)
+      to[i] = uint8_t(at(colours, i, 0) >> 8);
   }
 };
 
@@ -141,8 +151,13 @@ bool unpackBits(const uint8_t *from, int64_t size, uint8_t *to, int64_t n) {
   return at == n;
 }
 
-int32_t tiffStrip(const Image &m, const Tiff &t, int64_t strip, int64_t compression, uint8_t *to, int64_t n) {
-  int64_t at = t.value(273, strip, -1), size = t.value(279, strip, 0);
+struct Strips {
+  Tiff::List from, size;
+  int64_t compression;
+};
+
+int32_t tiffStrip(const Image &m, const Tiff &t, const Strips &strips, int64_t strip, uint8_t *to, int64_t n) {
+  int64_t at = t.at(strips.from, strip, -1), size = t.at(strips.size, strip, 0), compression = strips.compression;
   if (!m.has(at, size))
     return ONNXC_K_DECODE;
   bool ok = false;
@@ -155,6 +170,18 @@ int32_t tiffStrip(const Image &m, const Tiff &t, int64_t strip, int64_t compress
   return ok ? ONNXC_K_OK : ONNXC_K_DECODE;
 }
 
+void tiffRow(Image &m, int64_t y, const uint8_t *p, int64_t kind, int64_t channels, const uint8_t *palette) {
+  for (int64_t x = 0; x < m.width; ++x, p += channels) {
+    uint8_t grey = kind == 0 ? uint8_t(255 - p[0]) : p[0];
+    if (kind == 3)
+      m.put(x, y, palette[p[0]], palette[p[0] + 256], palette[p[0] + 512]);
+    else if (kind == 2)
+      m.put(x, y, p[0], p[1], p[2]);
+    else
+      m.put(x, y, grey, grey, grey);
+  }
+}
+
 }  // namespace
 
 int32_t readTiff(Image &m) {
@@ -163,37 +190,32 @@ int32_t readTiff(Image &m) {
   t.entries = t.word(t.directory, 2);
   if (!m.has(t.directory, 2 + 12 * t.entries))
     return ONNXC_K_DECODE;
-  if (int32_t code = m.begin(t.value(256, 0, 0), t.value(257, 0, 0)))
+  if (int32_t code = m.begin(t.value(256, 0), t.value(257, 0)))
     return code;
   if (m.sizeOnly)
     return ONNXC_K_OK;
-  int64_t bits = t.value(258, 0, 1), compression = t.value(259, 0, 1), kind = t.value(262, 0, 1), channels = t.value(277, 0, 1);
-  int64_t rows = t.value(278, 0, m.height), stride = m.width * channels;
-  if (bits != 8 || channels < 1 || channels > 8 || kind > 3 || (kind == 2 && channels < 3) || t.value(284, 0, 1) != 1 || rows < 1)
+  int64_t bits = t.value(258, 1), kind = t.value(262, 1), channels = t.value(277, 1);
+  int64_t rows = t.value(278, m.height), stride = m.width * channels;
+  if (bits != 8 || channels < 1 || channels > 8 || kind > 3 || (kind == 2 && channels < 3) || t.value(284, 1) != 1 || rows < 1)
     return ONNXC_K_DECODE;
   if (rows > m.height)
     rows = m.height;
   uint8_t *strip = heap<uint8_t>(m.a, rows * stride);
   if (!strip)
     return ONNXC_K_MEMORY;
+  Strips strips = {t.list(273), t.list(279), t.value(259, 1)};
+  bool differences = t.value(317, 1) == 2;
+  uint8_t palette[768];
+  t.readPalette(palette);
   for (int64_t y = 0; y < m.height; ++y) {
     int64_t left = m.height - y < rows ? m.height - y : rows;
     if (y % rows == 0)
-      if (int32_t code = tiffStrip(m, t, y / rows, compression, strip, left * stride))
+      if (int32_t code = tiffStrip(m, t, strips, y / rows, strip, left * stride))
         return code;
     uint8_t *p = strip + y % rows * stride;
-    for (int64_t i = channels; t.value(317, 0, 1) == 2 && i < stride; ++i)
+    for (int64_t i = channels; differences && i < stride; ++i)
       p[i] = uint8_t(p[i] + p[i - channels]);
-    for (int64_t x = 0; x < m.width; ++x, p += channels) {
-      uint8_t grey = kind == 0 ? uint8_t(255 - p[0]) : p[0];
-      if (kind == 3)
-        m.put(x, y, uint8_t(t.value(320, p[0], 0) >> 8), uint8_t(t.value(320, p[0] + 256, 0) >> 8),
-              uint8_t(t.value(320, p[0] + 512, 0) >> 8));
-      else if (kind == 2)
-        m.put(x, y, p[0], p[1], p[2]);
-      else
-        m.put(x, y, grey, grey, grey);
-    }
+    tiffRow(m, y, p, kind, channels, palette);
   }
   return ONNXC_K_OK;
 }

@@ -1,6 +1,7 @@
 """Operands and attributes that would lead a kernel beyond its memory, or through more steps than there are data: an error that names the operator, or the answer,
 within the suite's limit of time. The cases have edges.py's form."""
 import re
+import struct
 
 import numpy as np
 
@@ -40,6 +41,20 @@ for _bits, _block, _why in ((4, 1, "blocks of 1 values of 4 bits do not fill who
 for _bits, _block, _zeros in ((4, 16, 1), (8, 16, 11), (0, 16, 12), (4, 0, 12), (4, FAR, 12)):
     refused(f"gather_blocks_{_bits}_{_block}_{_zeros}", f"y = com.microsoft.GatherBlockQuantized <bits = {_bits}, block_size = {_block}> (x, i, s, z)", "GatherBlockQuantized",
             x=np.zeros((12, 8 if _bits == 4 else 16), np.uint8), i=np.array([0, 11]), s=np.ones((12, 1), F32), z=np.zeros((_zeros, 1), np.uint8))
+
+
+def tiff(width, height, entries, colour):
+    """An image of palette colours, one for all pixels, whose directory begins with `entries` that mean nothing."""
+    run = b"\x81" + bytes([colour])  # 128 equal bytes
+    strip = run * (width * height // 128)
+    size = 2 + 12 * (entries + 10) + 4
+    tags = [(1, 3, 1, 0)] * entries + [(256, 4, 1, width), (257, 4, 1, height), (258, 3, 1, 8), (259, 3, 1, 32773), (262, 3, 1, 3), (273, 4, 1, 8 + size + 1536), (277, 3, 1, 1), (278, 4, 1, height),
+                                       (279, 4, 1, len(strip)), (320, 3, 768, 8 + size)]
+    directory = struct.pack("<H", len(tags)) + b"".join(struct.pack("<HHII", *t) for t in tags) + bytes(4)
+    return np.frombuffer(b"II*\0" + struct.pack("<I", 8) + directory + b"".join(struct.pack("<H", 256 * (c % 256)) for c in range(768)) + strip, np.uint8)
+
+
+case("tiff_of_many_entries", 'y = ImageDecoder (x)', np.full((1280, 1280, 3), 77, np.uint8), "uint8[] y", x=tiff(1280, 1280, 65525, 77))
 
 # A size that overflows where one is added to it.
 case("split_far", "s = SplitToSequence (x, k)  y = ConcatFromSequence <axis = 0> (s)", np.arange(5, dtype=F32), x=np.arange(5, dtype=F32), k=np.array(FAR))
