@@ -121,34 +121,62 @@ int32_t split(const Args *a) {
   return ONNXC_K_OK;
 }
 
-bool foldCase(const Args *a, Str &s, bool upper) {
-  char *to = heap<char>(a, s.size * 2 + 4);  // a simple mapping is at most one byte longer than its source
-  if (!to)
-    return false;
+int64_t foldedRoom(int64_t size) { return size * 2 + 4; }  // a simple mapping is at most one byte longer than its source
+
+// `s` in the memory at `to`, which has foldedRoom().
+Str foldInto(char *to, Str s, bool upper) {
   int64_t n = 0;
   for (int64_t i = 0; i < s.size;)
     n += encodeUtf8(to + n, upper ? upperCase(decodeUtf8(s, i)) : lowerCase(decodeUtf8(s, i)));
-  s = {to, n};
-  return true;
+  return {to, n};
+}
+
+bool foldCase(const Args *a, Str &s, bool upper) {
+  char *to = heap<char>(a, foldedRoom(s.size));
+  if (to)
+    s = foldInto(to, s, upper);
+  return to != nullptr;
 }
 
 enum { Action, CaseSensitive, Locale, Stopwords };
 
-int32_t isStopword(const Args *a, Str word, bool &found) {
-  bool exact = a->attr[CaseSensitive].i != 0;
-  found = false;
-  if (a->attr[Stopwords].n <= 0)
-    return ONNXC_K_OK;
-  if (!exact && !foldCase(a, word, false))
-    return ONNXC_K_MEMORY;
-  for (int64_t i = 0; i < a->attr[Stopwords].n && !found; ++i) {
-    Str stop = strings(a->attr[Stopwords])[i];
-    if (!exact && !foldCase(a, stop, false))
+// The stopwords in a table of places by hash, folded where case does not count, and one buffer to fold words in.
+struct StopwordSet {
+  bool exact = false;
+  Str *words = nullptr;
+  int64_t *place = nullptr, mask = 0;  // place[h]: 1 + number of a word, 0 where there is none
+  char *buffer = nullptr;
+
+  int32_t open(const Args *a) {
+    const Tensor &x = a->in[0];
+    int64_t n = a->attr[Stopwords].n, longest = 0, count = onnxc_count(x);
+    exact = a->attr[CaseSensitive].i != 0;
+    if (n <= 0)
+      return ONNXC_K_OK;
+    for (mask = 1; mask < 2 * n;)
+      mask = 2 * mask + 1;
+    for (int64_t i = 0; i < count; ++i)
+      longest = in<Str>(a, 0)[i].size > longest ? in<Str>(a, 0)[i].size : longest;
+    words = heap<Str>(a, n), place = heap<int64_t>(a, mask + 1), buffer = heap<char>(a, exact ? 0 : foldedRoom(longest));
+    if (!words || !place || !buffer)
       return ONNXC_K_MEMORY;
-    found = equal(stop, word);
+    for (int64_t i = 0; i < n; ++i) {
+      words[i] = strings(a->attr[Stopwords])[i];
+      if (!exact && !foldCase(a, words[i], false))
+        return ONNXC_K_MEMORY;
+      place[placeOf(words[i])] = i + 1;
+    }
+    return ONNXC_K_OK;
   }
-  return ONNXC_K_OK;
-}
+  // Where the folded word is, or would be.
+  int64_t placeOf(Str word) const {
+    int64_t h = int64_t(hash(word)) & mask;
+    while (place[h] && !equal(words[place[h] - 1], word))
+      h = (h + 1) & mask;
+    return h;
+  }
+  bool contains(Str word) const { return words && place[placeOf(exact ? word : foldInto(buffer, word, false))]; }
+};
 
 bool isOneRow(const Tensor &x) { return x.rank == 1 || (x.rank == 2 && x.dims[0] == 1); }
 
@@ -157,12 +185,10 @@ int32_t normaliseSizes(const Args *a) {
   if (!isOneRow(x))
     return ONNXC_K_SHAPE;
   int64_t kept = 0;
-  for (int64_t i = 0; i < x.dims[x.rank - 1]; ++i) {
-    bool stop;
-    if (int32_t code = isStopword(a, in<Str>(a, 0)[i], stop))
-      return code;
-    kept += !stop;
-  }
+  StopwordSet stops;
+  ONNXC_TRY(stops.open(a));
+  for (int64_t i = 0; i < x.dims[x.rank - 1]; ++i)
+    kept += !stops.contains(in<Str>(a, 0)[i]);
   a->out[0].dims[0] = 1;
   a->out[0].dims[x.rank - 1] = kept ? kept : 1;
   return ONNXC_K_OK;
@@ -174,12 +200,11 @@ int32_t normalise(const Args *a) {
   int64_t kept = 0;
   if (!isOneRow(x))
     return ONNXC_K_SHAPE;
+  StopwordSet stops;
+  ONNXC_TRY(stops.open(a));
   for (int64_t i = 0; i < x.dims[x.rank - 1]; ++i) {
-    bool stop;
     Str word = in<Str>(a, 0)[i];
-    if (int32_t code = isStopword(a, word, stop))
-      return code;
-    if (stop)
+    if (stops.contains(word))
       continue;
     if ((is(action, "UPPER") || is(action, "LOWER")) && !foldCase(a, word, is(action, "UPPER")))
       return ONNXC_K_MEMORY;

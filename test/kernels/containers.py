@@ -4,6 +4,7 @@ Also the operators of ai.onnx.ml on maps, its models in batches, LabelEncoder's 
 usage: containers.py --onnxc BIN --loader DIR [--filter REGEX]      ends with `containers: N passed, N failed, N skipped`
 """
 import re
+import resource
 import sys
 from pathlib import Path
 
@@ -426,6 +427,20 @@ def vocabulary(s, folder):
                               opset_imports=[helper.make_opsetid("", 15)], ir_version=8)
     got = onnxc.load(str(s.compile(model, folder))).run({"x": np.array([59999, 0, 31234])})[0].tolist()
     return None if got == [words[59999], words[0], words[31234]] else f"{got}"
+
+
+@SUITE.check
+def stopwords_once(s, folder):
+    """Stopwords that were folded for each word would take more memory than there is."""
+    import onnxc
+    stop = ", ".join(f'"STOP{i}"' for i in range(2000))
+    text = f'<ir_version: 8, opset_import: ["" : 15]> g (string[N] x) => (string[M] y) {{ y = StringNormalizer <case_change_action = "UPPER", stopwords = [{stop}]> (x) }}'
+    loaded = onnxc.load(str(s.compile(onnx.parser.parse_model(text), folder)))
+    words = np.array([f"stop{i % 2001}" for i in range(40020)], object)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 29),) * 2)
+    got = loaded.run({"x": words})[0].tolist()
+    return None if got == ["STOP2000"] * 20 else f"{got[:3]} of {len(got)}"
 
 
 def refused(loaded, feed):
