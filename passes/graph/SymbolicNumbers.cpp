@@ -6,8 +6,8 @@ using namespace mlir;
 namespace onnxc {
 
 // By the name that onnx::opName gives: which declared operands.
-static const llvm::StringMap<SmallVector<unsigned, 5>> &numberOperands() {
-  static const llvm::StringMap<SmallVector<unsigned, 5>> table = {
+static const llvm::StringMap<SmallVector<unsigned, 6>> &numberOperands() {
+  static const llvm::StringMap<SmallVector<unsigned, 6>> table = {
       {"BlackmanWindow", {0}},
       {"Clip", {1, 2}},
       {"ConvInteger", {2}},
@@ -27,6 +27,19 @@ static const llvm::StringMap<SmallVector<unsigned, 5>> &numberOperands() {
       {"STFT", {1, 3}},
       {"TopK", {1}},
       {"Trilu", {1}},
+      {"ms.BifurcationDetector", {2}},
+      {"ms.GroupQueryAttention", {6}},
+      {"ms.MatMulIntegerToFloat", {2, 4}},
+      {"ms.QAttention", {3, 6}},
+      {"ms.QGemm", {1, 2, 7, 8}},
+      {"ms.QLinearAdd", {1, 2, 4, 5, 6, 7}},
+      {"ms.QLinearAveragePool", {1, 2, 3, 4}},
+      {"ms.QLinearConcat", {0, 1}},
+      {"ms.QLinearGlobalAveragePool", {1, 2, 3, 4}},
+      {"ms.QLinearLeakyRelu", {1, 2, 3, 4}},
+      {"ms.QLinearMul", {1, 2, 4, 5, 6, 7}},
+      {"ms.QLinearSigmoid", {1, 2, 3, 4}},
+      {"ms.QLinearSoftmax", {1, 2, 3, 4}},
       {"training.Adagrad", {0, 1}},
       {"training.Adam", {0, 1}},
       {"training.Momentum", {0, 1}},

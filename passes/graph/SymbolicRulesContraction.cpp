@@ -123,6 +123,11 @@ static LogicalResult gemm(ShapeOp &o) {
   return o.set(0, dims);
 }
 
+// Operands 4 and 5: scales and zero points of B.
+static LogicalResult quantisedGemm(ShapeOp &o) {
+  return failed(gemm<0, 3, 6>(o)) ? failure() : o.oneForEach({4, 5}, o.dim(3, !o.intAttr("transB")), "columns");
+}
+
 static LogicalResult det(ShapeOp &o) {
   if (o.rank(0) < 2)
     return o.error() << "needs at least 2 axes, the input has " << o.rank(0);
@@ -327,7 +332,7 @@ void addContractionRules(ShapeRules &rules) {
   rules["QLinearMatMul"] = qlinearMatMul;
   rules["ms.FusedMatMul"] = fusedMatMul;
   rules["Gemm"] = rules["ms.FusedGemm"] = gemm<0, 1, 2>;
-  rules["ms.QGemm"] = gemm<0, 3, 6>;
+  rules["ms.QGemm"] = quantisedGemm;
   rules["Det"] = det;
   rules["Einsum"] = einsum;
   rules["Attention"] = attention;

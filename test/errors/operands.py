@@ -41,6 +41,35 @@ def scales_of_filters(folder):
     return node(folder, "QLinearConv", [(1, 2, 3, 3), (), (), (3, 2, 2, 2), (2,), (3,), (), ()], [BYTE, F32, BYTE, BYTE, F32, BYTE, F32, BYTE])
 
 
+def quantised_gemm(folder, sizes, *flags):
+    """`sizes`: of scales and zero points of A, B and the result."""
+    a, b, y = sizes
+    shapes, dtypes = [(2, 3), a, a, (3, 4), b, b, (4,), y, y], [BYTE, F32, BYTE, BYTE, F32, BYTE, TensorProto.INT32, F32, BYTE]
+    values = [numpy_helper.from_array(np.ones(s, helper.tensor_dtype_to_np_dtype(t)), f"x{i}") for i, (s, t) in enumerate(zip(shapes, dtypes))]
+    odd = helper.make_node("QGemm", [v.name for v in values], ["y"], name="odd", domain="com.microsoft")
+    return save(folder, model([odd], [tensor("x0", 2, 3, dtype=BYTE)], [helper.make_tensor_value_info("y", BYTE, None)], values[1:], domains=["com.microsoft"]), *flags)
+
+
+@case(1, r"odd .*QGemm: input 1 has 2 elements, one is needed")
+def scales_of_a_gemm(folder):
+    return quantised_gemm(folder, [(2,), (), ()])
+
+
+@case(1, r"odd .*QGemm: input 1 has 2 elements, one is needed")
+def scales_of_a_gemm_as_written(folder):
+    return quantised_gemm(folder, [(2,), (), ()], "-O0")
+
+
+@case(1, r"odd .*QGemm: input 4 has 3 entries, 1 or one for each of the 4 columns is needed")
+def scales_of_columns_of_a_gemm(folder):
+    return quantised_gemm(folder, [(), (3,), ()], "-O0")
+
+
+@case(1, r"odd .*QGemm: input 7 has 4 elements, one is needed")
+def scales_of_results_of_a_gemm(folder):
+    return quantised_gemm(folder, [(), (4,), (4,)])
+
+
 def blocks(folder, *shapes):
     return node(folder, "MatMulNBits", [(2, 64), *shapes], [F32, BYTE, F32, BYTE, TensorProto.INT32], "com.microsoft", K=64, N=4, bits=4, block_size=32)
 

@@ -58,3 +58,9 @@ case("tiff_of_many_entries", 'y = ImageDecoder (x)', np.full((1280, 1280, 3), 77
 
 # A size that overflows where one is added to it.
 case("split_far", "s = SplitToSequence (x, k)  y = ConcatFromSequence <axis = 0> (s)", np.arange(5, dtype=F32), x=np.arange(5, dtype=F32), k=np.array(FAR))
+
+# Operands of no elements where one number is needed.
+for _op, _operands, _result in (("QLinearAdd", "x, none, zero8, x, one, zero8, one, zero8", "uint8"), ("QLinearSigmoid", "x, none, zero8, one, zero8", "uint8"),
+                                ("QGemm", "x, none, zero8, x, one, zero8", "float"), ("MatMulIntegerToFloat", "x, x, none, one", "float")):
+    refused(f"no_number_{_op}", f"y = com.microsoft.{_op} ({_operands})", f"{_op}.*(0 elements, one is needed|0 and 1 differ)", outputs=f"{_result}[] y", x=np.ones((3, 3), np.uint8), none=np.zeros(0, F32),
+            one=np.ones((), F32), zero8=np.zeros((), np.uint8))
