@@ -84,9 +84,9 @@ static double biasAt(const onnxc_args *a, const AttentionShape &s, const int64_t
   int64_t offset = hasInput(a, 4) ? s.past : hasInput(a, 6) ? valid - s.q.length : 0, p = i + offset;
   if (j >= valid || (a->attr[kCausal].i && j > p))
     return masked;
-  if (a->attr[kLeft].i >= 0 && j < p - a->attr[kLeft].i)
+  if (a->attr[kLeft].i >= 0 && p - j > a->attr[kLeft].i)
     return masked;
-  if (a->attr[kRight].i >= 0 && j > p + a->attr[kRight].i)
+  if (a->attr[kRight].i >= 0 && j - p > a->attr[kRight].i)
     return masked;
   if (!hasInput(a, 3))
     return 0;

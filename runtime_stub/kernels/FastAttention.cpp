@@ -74,7 +74,9 @@ int32_t describe(const onnxc_args *a, Attention &s) {
   s.scale = float(a->attr[kScale].f), s.fill = float(a->attr[kFill].f);
   s.softcap = float(a->attr[kSoftcap].f);
   s.keepIf = a->attr[kKeep].i, s.zero = a->attr[kZero].i;
-  s.offset = a->attr[kAtEnd].i ? s.keys - s.queries : 0, s.before = a->attr[kBefore].i, s.after = a->attr[kAfter].i;
+  s.offset = a->attr[kAtEnd].i ? s.keys - s.queries : 0;
+  int64_t all = s.keys + s.queries;  // an attribute may be so great that places added to it overflow
+  s.before = minOf(a->attr[kBefore].i, all), s.after = minOf(a->attr[kAfter].i, all);
   return 0;
 }
 

@@ -25,6 +25,7 @@ for _width in (3, 4, 8, 12, 40):  # values in lanes by keys, by columns of half 
 attention("softcap", heads(1, 20, 33) + [(20, 33)], softcap=2.5)
 attention("window", heads(1, 640, 640, h=1, kh=1), is_causal=1, left_window_size=37)
 attention("window_right", heads(1, 30, 700, h=1, kh=1), left_window_size=5, right_window_size=600)
+attention("window_far", heads(1, 30, 40, h=1, kh=1), left_window_size=2**63 - 1, right_window_size=2**63 - 1)
 attention("window_one_query", heads(1, 1, 9) + [None, (1, 3, 600, 24), (1, 3, 600, 24)], 3, is_causal=1, left_window_size=100)
 attention("short_mask", heads(2, 30, 50) + [(2, 1, 30, 37)])
 attention("short_flags", heads(2, 30, 50) + [(30, 37)], flags=[3])
