@@ -55,8 +55,9 @@ static int32_t bind_dim(onnxc_context *c, const onnxc_io *io, int32_t axis, int6
 /* Of the elements; an offset of no memory is no pointer arithmetic. */
 static char *start_of(const onnxc_dltensor *t) { return (char *)((uintptr_t)t->data + t->byte_offset); }
 
+/* Of a shape whose count is known to fit 64 bits: then so does each product of its last dims, unless one is 0. */
 static bool is_packed(const onnxc_dltensor *t) {
-  if (!t->strides)
+  if (!t->strides || count_of(t->shape, t->ndim) == 0)
     return true;
   int64_t expect = 1;
   for (int32_t i = t->ndim - 1; i >= 0; --i) {
@@ -131,7 +132,7 @@ static int32_t check_tensor(onnxc_context *c, int32_t index, const onnxc_value *
     return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': data is null", io->name);
   if (t->device.type != 0 && t->device.type != 1)
     return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': not in host memory (device type %d)", io->name, t->device.type);
-  if (t->strides && n && v->dtype == STRING && !is_packed(t))
+  if (v->dtype == STRING && !is_packed(t))
     return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': strings cannot be strided", io->name);
   if (v->dtype == STRING && !are_strings(start_of(t), n))
     return onnxc_fail(error, ONNXC_E_ARGUMENT, io->name, "input '%s': a string has a null pointer or a negative size", io->name);
@@ -145,7 +146,7 @@ static int32_t place_tensor(onnxc_context *c, int32_t index, const onnxc_value *
   const char *data = start_of(t);
   c->input_dims[index] = t->shape;
   c->input_data[index] = bytes ? (const void *)data : (const void *)onnxc_weights;
-  const bool packed = !bytes || is_packed(t);
+  const bool packed = is_packed(t);
   if (!bytes || (packed && ((uintptr_t)data & (uintptr_t)(align - 1)) == 0))
     return 0;
   char *to = onnxc_reserve(&c->options, &c->packed[index], bytes);
@@ -170,7 +171,7 @@ static bool take_item_tensor(const onnxc_value *v, int32_t dtype, onnxc_tensor *
     return false;
   const int64_t n = count_of(t->shape, t->ndim);
   const char *data = start_of(t);
-  if (n < 0 || n > INT64_MAX / size || (!t->data && n) || (n && !is_packed(t)))
+  if (n < 0 || n > INT64_MAX / size || (!t->data && n) || !is_packed(t))
     return false;
   if ((uintptr_t)data & (uintptr_t)((size > 8 ? 8 : size) - 1))
     return false;

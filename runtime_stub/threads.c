@@ -265,10 +265,10 @@ int32_t onnxc_rt_parallel(onnxc_rt *rt, onnxc_kernel_fn k, void *const *bufs, co
     tasks = extent / grain;
   if (tasks < 1 || (grain > 1 && rt->num_threads <= FEW_THREADS && extent / grain < FEW_TASKS))
     tasks = 1;
-  scratch_bytes = (scratch_bytes + 63) & ~(int64_t)63;
   char *scratch = NULL;
-  if (scratch_bytes < 0 || scratch_bytes > INT64_MAX / ONNXC_MAX_TASKS)
+  if (scratch_bytes < 0 || scratch_bytes > INT64_MAX / ONNXC_MAX_TASKS - 63)
     return ONNXC_K_MEMORY;
+  scratch_bytes = (scratch_bytes + 63) & ~(int64_t)63;
   if (scratch_bytes && !(scratch = onnxc_reserve(&c->options, &c->tasks, scratch_bytes * tasks)))
     return ONNXC_K_MEMORY;
   if (tasks == 1)

@@ -284,6 +284,17 @@ TEST_CASE("an older caller's shorter options") {
   api()->model_destroy(model);
 }
 
+TEST_CASE("strides of no elements are not looked at") {
+  Fixture f;
+  int64_t strides[2] = {7, 7};
+  float y[6];
+  f.xShape[0] = f.wShape[0] = f.yShape[0] = 0;
+  f.in[0].tensor.strides = strides;
+  f.out[0] = Fixture::tensor(1, y, 2, f.yShape);
+  f.out[0].tensor.strides = strides;
+  CHECK(f.run() == 0);
+}
+
 TEST_CASE("shapes before a run") {
   Fixture f;
   int64_t y[2], z[1], *dims[3] = {y, z, nullptr};
