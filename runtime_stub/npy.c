@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,9 @@ static char *read_file(const char *path, int64_t *size) {
   struct stat is;
   if (fd < 0)
     return NULL;
-  const int64_t n = fstat(fd, &is) || S_ISDIR(is.st_mode) ? -1 : lseek(fd, 0, SEEK_END);
-  if (n < 0 && S_ISDIR(is.st_mode))
+  const bool known = fstat(fd, &is) == 0, folder = known && S_ISDIR(is.st_mode);
+  const int64_t n = known && !folder ? lseek(fd, 0, SEEK_END) : -1;
+  if (folder)
     errno = EISDIR;
   char *data = n < 0 ? NULL : malloc((size_t)n + 1);
   int64_t at = 0;
@@ -108,13 +110,12 @@ static const char *read_tensor(const char *header, const char *data, int64_t lef
   if (!shape)
     return "out of memory";
   const int32_t rank = read_shape(field(header, "'shape'"), shape, &count);
-  if (rank < 0)
-    return "a damaged .npy file";
-  if (count > left / e->size)
-    return "a truncated .npy file";
-  char *row_major = malloc((size_t)(count * e->size) + 1);
-  if (!row_major)
-    return "out of memory";
+  const char *wrong = rank < 0 ? "a damaged .npy file" : count > left / e->size ? "a truncated .npy file" : NULL;
+  char *row_major = wrong ? NULL : malloc((size_t)(count * e->size) + 1);
+  if (!row_major) {
+    free(shape);
+    return wrong ? wrong : "out of memory";
+  }
   if (rank > 1 && !strncmp(field(header, "'fortran_order'"), "True", 4))
     to_row_major(row_major, data, count, e->size, rank, shape);
   else
@@ -125,11 +126,7 @@ static const char *read_tensor(const char *header, const char *data, int64_t lef
   return NULL;
 }
 
-const char *onnxc_read_npy(const char *path, const char *input, onnxc_value *v) {
-  int64_t size = 0;
-  char *file = read_file(path, &size);
-  if (!file)
-    return onnxc_worded("cannot be read: %s", strerror(errno));
+static const char *read_whole(const char *file, int64_t size, const char *input, onnxc_value *v) {
   if (size < 12 || memcmp(file, "\x93NUMPY", 6))
     return "not a .npy file";
   const int64_t wide = file[6] > 1 ? 4 : 2, length = (unsigned char)file[8] | (unsigned char)file[9] << 8;
@@ -139,6 +136,15 @@ const char *onnxc_read_npy(const char *path, const char *input, onnxc_value *v) 
   char *header = strndup(file + 8 + wide, (size_t)length);
   const char *wrong = header ? read_tensor(header, file + begin, size - begin, input, v) : "out of memory";
   free(header);
+  return wrong;
+}
+
+const char *onnxc_read_npy(const char *path, const char *input, onnxc_value *v) {
+  int64_t size = 0;
+  char *file = read_file(path, &size);
+  if (!file)
+    return onnxc_worded("cannot be read: %s", strerror(errno));
+  const char *wrong = read_whole(file, size, input, v);
   free(file);
   return wrong;
 }
