@@ -157,7 +157,7 @@ struct MoveConvolutions : impl::MoveConvolutionsBase<MoveConvolutions> {
   using MoveConvolutionsBase::MoveConvolutionsBase;
 
   // All readers of `x` are such convolutions, as often computed as it is: nothing needs the large value then.
-  void move(Value x) {
+  void move(Value x, llvm::SmallPtrSetImpl<Operation *> &gone) {
     SmallVector<Value> operands = pieces(x);
     if (llvm::none_of(operands, enlargement))
       return;
@@ -184,13 +184,12 @@ struct MoveConvolutions : impl::MoveConvolutionsBase<MoveConvolutions> {
 
   void runOnOperation() override {
     SmallVector<onnx::ConvOp> convs;
+    llvm::SmallPtrSet<Operation *, 8> gone;
     getOperation().walk([&](onnx::ConvOp op) { convs.push_back(op); });
     for (onnx::ConvOp op : convs)
       if (!gone.contains(op) && isImage(op.getX()))
-        move(op.getX());
+        move(op.getX(), gone);
   }
-
-  llvm::SmallPtrSet<Operation *, 8> gone;
 };
 }  // namespace
 

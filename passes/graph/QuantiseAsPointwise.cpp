@@ -102,14 +102,14 @@ LogicalResult dequantise(onnx::DequantizeLinearOp op, PatternRewriter &rewriter)
       onnx::constantValue(op.getX()))
     return rewriter.notifyMatchFailure(op, "not short integers to f32");
   Location loc = op.getLoc();
+  auto scales = spreadScales(rewriter, op.getXScale(), op.getXZeroPoint(), x, op.getAxis());
+  if (!scales)
+    return rewriter.notifyMatchFailure(op, "scales are not constant");
   if (auto quantised = op.getX().getDefiningOp<onnx::QuantizeLinearOp>()) {
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPoint(quantised);
     (void)quantise(quantised, rewriter);
   }
-  auto scales = spreadScales(rewriter, op.getXScale(), op.getXZeroPoint(), x, op.getAxis());
-  if (!scales)
-    return rewriter.notifyMatchFailure(op, "scales are not constant");
   Type type = x.clone(rewriter.getF32Type());
   Value v = isByte(x.getElementType()) ? Value() : wholeNumbers(op.getX());
   if (!v)
