@@ -199,8 +199,8 @@ void topOfResults(const float *x, const Axis3 &s, const Results &results, int32_
       for (int64_t r = 0; r < 64; ++r)
         key[d * 64 + r] = keyOf(first[d * s.inner + r], flip);
     else if (s.inner == 1)
-      for (int64_t r = 0; r < results.count; ++r)
-        key[d * 64 + r] = keyOf(first[r * s.dim + d], flip);
+      for (int64_t r = 0; r < 64; ++r)
+        key[d * 64 + r] = r < results.count ? keyOf(first[r * s.dim + d], flip) : 0;
     else
       for (int64_t r = 0; r < 64; ++r)
         key[d * 64 + r] = keyOf(x[results.at[r] + d * s.inner], flip);
