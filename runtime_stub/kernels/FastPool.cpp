@@ -422,9 +422,12 @@ static int32_t foldPlanes(const onnxc_args *a) {
   ONNXC_CHECK(in.rank >= 2, ONNXC_K_SHAPE);
   int64_t planes = in.dims[0] * in.dims[1], n = product(in.dims, 2, in.rank);
   const float *x = data<float>(in);
-  for (int64_t p = 0; p < planes; ++p)
-    mutableData<float>(a->out[0])[p] = foldPlane<Op>(x + p * n, n);
-  return 0;
+  float *y = mutableData<float>(a->out[0]);
+  return parallelFor(a, planes, grainOf(n / 8), [=](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p)
+      y[p] = foldPlane<Op>(x + p * n, n);
+    return int32_t(ONNXC_K_OK);
+  });
 }
 
 // One window that is the whole plane.
