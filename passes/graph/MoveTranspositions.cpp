@@ -206,7 +206,7 @@ double Part::cost(ArrayRef<int64_t> order) const {
   return total;
 }
 
-// The order that is better than that of today; nothing where there is none.
+// The order that is better than the order it has; nothing where there is none.
 std::optional<Order> Part::best() const {
   llvm::SetVector<Order, SmallVector<Order>, std::set<Order>> orders;
   for (Value v : inputs())

@@ -1,9 +1,8 @@
 // FastNorm.cpp: packed.GroupMoments (dialects/onnx/Packed.td). Oracle of the normalisations it serves: Norm.cpp.
 //
-// moments  of a set of numbers: their mean and the sum of their squared distances from it. Those of two sets make those of both (Chan,
-// Golub,
-//          LeVeque 1979: "Updating formulae and a pairwise algorithm for computing sample variances"), so that an image is read once, by
-//          chunks that stay in the level-1 cache, and nothing cancels.
+// Moments of a set of numbers are their mean and the sum of their squared distances from it. Those of two sets make those of both (Chan,
+// Golub, LeVeque 1979: "Updating formulae and a pairwise algorithm for computing sample variances"), so that an image is read once, by
+// chunks that stay in the level-1 cache, and nothing cancels.
 #include "runtime_stub/kernels/Lanes.h"
 #include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/Special.h"

@@ -1,4 +1,4 @@
-// MatMul.cpp: matrix products as plain loops: MatMul, Gemm, MatMulInteger, QLinearMatMul, Einsum, Det. The fast path is codegen/cpu's
+// MatMul.cpp: matrix products as plain loops: MatMul, Gemm, MatMulInteger, QLinearMatMul, Det. The fast path is codegen/cpu's
 // microkernels; these are its oracle and take every type.
 #include "runtime_stub/kernels/MatMulShape.h"
 

@@ -1,5 +1,4 @@
-// Select.cpp: kernels whose result is chosen by comparing or testing data: NonZero, Compress, TopK, Unique, ArgMax, ArgMin, Hardmax,
-// OneHot.
+// Select.cpp: kernels whose result is chosen by comparing or testing data: NonZero, Compress, TopK, ArgMax, ArgMin, Hardmax, OneHot.
 #include "runtime_stub/kernels/Sort.h"
 
 namespace onnxc {
