@@ -163,12 +163,33 @@ static bool isClose(std::complex<double> want, std::complex<double> got, const T
          (std::isfinite(std::abs(want)) && std::abs(want - got) <= tolerance.atol + tolerance.rtol * std::abs(want));
 }
 
-static double largestOf(const Value &floats) {
-  double largest = 0;
-  for (int64_t i = 0, n = floats.count(); i < n; ++i)
-    if (double size = std::abs(elementAsComplex(floats, i)); std::isfinite(size))
-      largest = std::max(largest, size);
-  return largest;
+static double distance(std::complex<double> want, std::complex<double> got) {
+  if (isSame(want.real(), got.real()) && isSame(want.imag(), got.imag()))
+    return 0;
+  double off = std::abs(want - got);
+  return std::isnan(off) ? INFINITY : off;
+}
+
+static Closeness closenessOf(const Value &want, const Value &got) {
+  Closeness c;
+  for (int64_t i = 0, n = want.count(); i < n; ++i) {
+    std::complex<double> w = elementAsComplex(want, i);
+    if (double size = std::abs(w); std::isfinite(size))
+      c.largest = std::max(c.largest, size);
+    c.off = std::max(c.off, distance(w, elementAsComplex(got, i)));
+  }
+  return c;
+}
+
+std::string Closeness::text() const {
+  if (off == 0)
+    return "equal";
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << llvm::format("largest difference %.3g", off);
+  if (largest > 0 && std::isfinite(off))
+    out << llvm::format(", %.2g of the largest value", relative());
+  return text;
 }
 
 double partOfLargest(const Tolerance &tolerance, int32_t dtype) {
@@ -176,25 +197,23 @@ double partOfLargest(const Tolerance &tolerance, int32_t dtype) {
   return std::max(tolerance.ofLargest, rounding);
 }
 
-static std::string tensorDifference(const Value &want, const Value &got, Tolerance tolerance) {
-  double part = partOfLargest(tolerance, want.dtype);
-  if (part > 0 && want.dtype != StringCode && !isInteger(want.dtype))
-    tolerance.atol += part * largestOf(want);
+// Element `i` of a tensor of integers, bools or strings.
+static bool isEqual(const Value &want, const Value &got, int64_t i) {
+  if (want.dtype == StringCode)
+    return want.strings[i] == got.strings[i];
+  int32_t size = findDType(want.dtype)->size;
+  return !memcmp(want.bytes.data() + i * size, got.bytes.data() + i * size, size);
+}
+
+static std::string tensorDifference(const Value &want, const Value &got, Tolerance tolerance, Closeness &closeness) {
+  bool isExact = want.dtype == StringCode || isInteger(want.dtype);
+  Closeness own = isExact ? Closeness() : closenessOf(want, got);
+  tolerance.atol += partOfLargest(tolerance, want.dtype) * own.largest;
+  if (own.off > 0 && own.relative() >= closeness.relative())
+    closeness = own;
   int64_t n = want.count(), wrong = 0, first = -1;
-  double worst = 0;
   for (int64_t i = 0; i < n; ++i) {
-    bool same;
-    if (want.dtype == StringCode) {
-      same = want.strings[i] == got.strings[i];
-    } else if (isInteger(want.dtype)) {
-      int32_t size = findDType(want.dtype)->size;
-      same = !memcmp(want.bytes.data() + i * size, got.bytes.data() + i * size, size);
-    } else {
-      std::complex<double> w = elementAsComplex(want, i), g = elementAsComplex(got, i);
-      same = isClose(w, g, tolerance);
-      if (std::abs(w - g) > worst)
-        worst = std::abs(w - g);
-    }
+    bool same = isExact ? isEqual(want, got, i) : isClose(elementAsComplex(want, i), elementAsComplex(got, i), tolerance);
     if (!same && wrong++ == 0)
       first = i;
   }
@@ -204,21 +223,23 @@ static std::string tensorDifference(const Value &want, const Value &got, Toleran
   llvm::raw_string_ostream out(text);
   out << wrong << " of " << n << " elements differ, first at " << index(want, first) << ": " << elementText(got, first, 9) << " instead of "
       << elementText(want, first, 9);
-  if (want.dtype != StringCode && !isInteger(want.dtype))
-    out << llvm::format("; largest difference %.3g", worst);
+  if (!isExact)
+    out << "; " << own.text();
   return text;
 }
 
-std::string difference(const Value &want, const Value &got, const Tolerance &tolerance) {
+std::string difference(const Value &want, const Value &got, const Tolerance &tolerance, Closeness *closeness) {
+  Closeness unasked;
+  Closeness &worst = closeness ? *closeness : unasked;
   if (want.kind == Value::Tensor && got.kind == Value::Tensor) {
     if (want.dtype != got.dtype || want.dims != got.dims)
       return got.type() + " instead of " + want.type();
-    return tensorDifference(want, got, tolerance);
+    return tensorDifference(want, got, tolerance, worst);
   }
   if (want.kind != got.kind || want.items.size() != got.items.size())
     return got.type() + " instead of " + want.type();
   for (size_t i = 0; i < want.items.size(); ++i)
-    if (std::string text = difference(want.items[i], got.items[i], tolerance); !text.empty())
+    if (std::string text = difference(want.items[i], got.items[i], tolerance, &worst); !text.empty())
       return "item " + std::to_string(i) + ": " + text;
   return "";
 }

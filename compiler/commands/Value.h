@@ -4,6 +4,7 @@
 #pragma once
 #include "compiler/DType.h"
 #include "llvm/ADT/StringRef.h"
+#include <cmath>
 #include <complex>
 #include <cstdint>
 #include <string>
@@ -46,10 +47,19 @@ struct Tolerance {
   double ofLargest = 0;  // more atol, as a part of the largest finite element of a tensor
   bool given = false;    // by the user: holds for every type
 };
-// What rounding to bfloat16 and float16 may move an element by, as a part of the largest of its tensor.
-constexpr double kBrainTolerance = 0.03, kHalfTolerance = 0.004;
+// What the order of a sum, and rounding to bfloat16 and float16, may move an element by, as a part of the largest of its tensor.
+constexpr double kFloatTolerance = 1e-4, kBrainTolerance = 0.03, kHalfTolerance = 0.004;
 // ofLargest for a tensor of this type.
 double partOfLargest(const Tolerance &tolerance, int32_t dtype);
-std::string difference(const Value &want, const Value &got, const Tolerance &tolerance);
+
+// How far floats are from those that are wanted: of the tensors it was measured on, the one where that is the greatest part of its largest
+// element.
+struct Closeness {
+  double off = 0;      // the largest difference; infinite where only one of two is a finite number
+  double largest = 0;  // the largest finite element that is wanted
+  double relative() const { return off == 0 ? 0 : largest > 0 ? off / largest : INFINITY; }
+  std::string text() const;  // "largest difference 1.5e-06, 1.6e-06 of the largest value", "equal"
+};
+std::string difference(const Value &want, const Value &got, const Tolerance &tolerance, Closeness *closeness = nullptr);
 
 }  // namespace onnxc

@@ -30,7 +30,8 @@ struct VerifyOptions {
 
 struct VerifySet {
   std::string folder;
-  std::vector<std::string> wrong;
+  std::vector<std::string> wrong;  // what does not agree, one line for each output
+  Closeness closeness = {};        // of all outputs that were compared
 };
 
 struct VerifyReport {
@@ -78,27 +79,25 @@ static llvm::Expected<std::vector<Value>> readSetInputs(const Artefact &artefact
   return inputs;
 }
 
-// What does not agree, one line for each output.
-static llvm::Expected<std::vector<std::string>> verifySet(Artefact &artefact, const std::string &dir, const Tolerance &tolerance) {
-  llvm::Expected<std::vector<Value>> inputs = readSetInputs(artefact, dir);
+static llvm::Error verifySet(Artefact &artefact, const Tolerance &tolerance, VerifySet &set) {
+  llvm::Expected<std::vector<Value>> inputs = readSetInputs(artefact, set.folder);
   if (!inputs)
     return inputs.takeError();
   artefact.bind(*inputs);
   if (llvm::Error error = artefact.runOnce())
-    return std::move(error);
+    return error;
   std::vector<Value> results = artefact.results();
-  std::vector<std::string> wrong;
   for (size_t i = 0; i < results.size(); ++i) {
-    std::string path = member(dir, "output", i);
+    std::string path = member(set.folder, "output", i);
     if (!llvm::sys::fs::exists(path))
       continue;
     llvm::Expected<Value> want = readPb(path, artefact.outputs()[i].kind);
     if (!want)
       return want.takeError();
-    if (std::string text = difference(*want, results[i], tolerance); !text.empty())
-      wrong.push_back("output '" + artefact.outputs()[i].name + "': " + text);
+    if (std::string text = difference(*want, results[i], tolerance, &set.closeness); !text.empty())
+      set.wrong.push_back("output '" + artefact.outputs()[i].name + "': " + text);
   }
-  return wrong;
+  return llvm::Error::success();
 }
 
 // Every launch beside -O0, on a set's inputs or (dir empty) those that --input gives and random ones.
@@ -121,7 +120,10 @@ static void printText(const VerifyReport &report) {
   if (report.layers)
     printLayers(*report.layers);
   for (const VerifySet &set : report.sets) {
-    llvm::outs() << (set.wrong.empty() ? "pass " : "FAIL ") << set.folder << "\n";
+    llvm::outs() << (set.wrong.empty() ? "pass " : "FAIL ") << set.folder;
+    if (set.wrong.empty())
+      llvm::outs() << " (" << set.closeness.text() << ")";
+    llvm::outs() << "\n";
     for (const std::string &line : set.wrong)
       llvm::outs() << "  " << line << "\n";
   }
@@ -131,6 +133,9 @@ static void printText(const VerifyReport &report) {
     llvm::outs() << "the optimised code does what -O0 does: look for the difference in the model or in the data\n";
 }
 
+// JSON has no infinities.
+static llvm::json::Value toJson(double x) { return std::isfinite(x) ? llvm::json::Value(x) : "Infinity"; }
+
 static llvm::json::Value toJson(const LayerReport &layers) {
   llvm::json::Array differ;
   for (const LayerDifference &d : layers.differ)
@@ -138,7 +143,7 @@ static llvm::json::Value toJson(const LayerReport &layers) {
                                         {"op", d.op},
                                         {"kernel", d.kernel},
                                         {"type", d.type},
-                                        {"off_by", std::isfinite(d.largest) ? llvm::json::Value(d.largest) : "Infinity"},
+                                        {"off_by", toJson(d.largest)},
                                         {"largest_value", d.scale}});
   return llvm::json::Object{{"results", int64_t(layers.results)}, {"compared", int64_t(layers.compared)}, {"differ", std::move(differ)}};
 }
@@ -149,7 +154,10 @@ static void printJson(const VerifyReport &report) {
     llvm::json::Array wrong;
     for (const std::string &line : set.wrong)
       wrong.push_back(llvm::json::fixUTF8(line));
-    sets.push_back(llvm::json::Object{{"folder", llvm::json::fixUTF8(set.folder)}, {"differences", std::move(wrong)}});
+    sets.push_back(llvm::json::Object{{"folder", llvm::json::fixUTF8(set.folder)},
+                                      {"differences", std::move(wrong)},
+                                      {"largest_difference", toJson(set.closeness.off)},
+                                      {"of_largest_value", toJson(set.closeness.relative())}});
   }
   int64_t failed = report.failed(), passed = report.sets.size() - failed;
   llvm::json::Object object{{"sets", std::move(sets)}, {"passed", passed}, {"failed", failed}};
@@ -158,12 +166,14 @@ static void printJson(const VerifyReport &report) {
   llvm::outs() << llvm::json::Value(std::move(object)) << "\n";
 }
 
-// Weights of 16 bits move a result by a part of the largest: elements near zero have no digits that agree.
+// Sums in another order and weights of 16 bits move a result by a part of the largest: elements near zero have no digits that agree.
 static void fitTolerance(const CLI::App &app, const Artefact &artefact, Tolerance &tolerance) {
   tolerance.given = app.count("--rtol") || app.count("--atol");
   if (tolerance.given)
     return;
-  tolerance.ofLargest = artefact.hasFlag("--precision bf16") ? kBrainTolerance : artefact.hasFlag("--precision f16") ? kHalfTolerance : 0;
+  tolerance.ofLargest = artefact.hasFlag("--precision bf16")  ? kBrainTolerance
+                        : artefact.hasFlag("--precision f16") ? kHalfTolerance
+                                                              : kFloatTolerance;
 }
 
 static void bindVerifyOptions(CLI::App &app, VerifyOptions &options) {
@@ -177,8 +187,8 @@ static void bindVerifyOptions(CLI::App &app, VerifyOptions &options) {
       ->capture_default_str()
       ->check(notNegative());
   app.add_option("--atol", options.tolerance.atol,
-                 "largest absolute difference of floats; without --rtol and --atol 0.03 (0.004) of an output's largest is added with "
-                 "--precision bf16 (f16) and for outputs of that type")
+                 "largest absolute difference of floats; without --rtol and --atol 0.0001 of an output's largest element is added, 0.03 "
+                 "(0.004) with --precision bf16 (f16) and for outputs of that type")
       ->type_name("X")
       ->capture_default_str()
       ->check(notNegative());
@@ -202,7 +212,7 @@ static llvm::Expected<std::vector<VerifySet>> findSets(VerifyOptions &options) {
   std::vector<VerifySet> sets;
   for (const std::string &folder : options.folders)
     for (const std::string &set : dataSets(folder))
-      sets.push_back({set, {}});
+      sets.push_back({set, {}, {}});
   if (sets.empty() && (given || !options.layers))
     return failure(given ? ExitBadModel : ExitUsage, "no test_data_set_* folder with output_0.pb in '" +
                                                          llvm::join(options.folders, "', '") + "'" +
@@ -220,8 +230,8 @@ static llvm::Error verifyAll(Artefact &artefact, const VerifyOptions &options, V
     report.layers = std::move(*layers);
   }
   for (VerifySet &set : report.sets) {
-    llvm::Expected<std::vector<std::string>> wrong = verifySet(artefact, set.folder, options.tolerance);
-    set.wrong = wrong ? *wrong : std::vector<std::string>{llvm::toString(wrong.takeError())};
+    if (llvm::Error error = verifySet(artefact, options.tolerance, set))
+      set.wrong.push_back(llvm::toString(std::move(error)));
   }
   return llvm::Error::success();
 }

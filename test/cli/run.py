@@ -14,6 +14,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import closeness
 import custom
 import libraries
 import package
@@ -27,7 +28,7 @@ from custom import X
 SUITE = Suite("cli", __doc__, jobs=1)
 COMMANDS = ["run", "verify", "bench", "check", "inspect", "ops", "targets"]
 ROOT = Path(__file__).resolve().parent.parent.parent
-for check in custom.CHECKS + libraries.CHECKS + package.CHECKS + precision.CHECKS + programs.CHECKS + terminal.CHECKS + words.CHECKS:
+for check in closeness.CHECKS + custom.CHECKS + libraries.CHECKS + package.CHECKS + precision.CHECKS + programs.CHECKS + terminal.CHECKS + words.CHECKS:
     SUITE.check(check)
 
 

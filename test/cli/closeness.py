@@ -1,0 +1,46 @@
+"""How close results must be to reference data, and how close `onnxc verify` says they are: checks of the suite `cli` (run.py)."""
+import json
+
+import numpy as np
+from onnx import numpy_helper
+
+from common import relu_model, save
+
+
+def write_set(folder, x, y):
+    folder.mkdir(parents=True)
+    (folder / "input_0.pb").write_bytes(numpy_helper.from_array(x, "x").SerializeToString())
+    (folder / "output_0.pb").write_bytes(numpy_helper.from_array(y, "y").SerializeToString())
+
+
+def verify_allows_a_part_of_the_largest(s, folder):
+    """0.0001 of an output's largest element, where neither --rtol nor --atol is given; the line of a set tells how close it was."""
+    x = np.array([[50, 1e-4, 0], [1, 2, 3]], np.float32)
+    model = save(relu_model(2, 3), folder / "m.onnx")
+    for name, off in (("equal", 0), ("near", 0.004), ("far", 0.006)):
+        write_set(folder / name / "test_data_set_0", x, x + np.array([[0, off, 0], [0, 0, 0]], np.float32))
+    for name, flags, code, words in (("equal", [], 0, "_0 (equal)\n"), ("near", [], 0, "_0 (largest difference 0.004, 8e-05 of the largest value)\n"),
+                                     ("near", ["--rtol", "1e-3"], 1, "1 of 6 elements differ, first at [0,1]: 9.99999975e-05 instead of 0.0041000"),
+                                     ("far", [], 1, "; largest difference 0.006, 0.00012 of the largest value\n"), ("far", ["--atol", "0.01"], 0, "(largest difference 0.006")):
+        text = s.onnxc("verify", model, "--data", folder / name, *flags, code=code).stdout
+        if words not in text:
+            return f"{name} {flags}: {text}"
+    (report,) = json.loads(s.onnxc("verify", model, "--data", folder / "near", "--json").stdout)["sets"]
+    return None if np.allclose([report["largest_difference"], report["of_largest_value"]], [0.004, 8e-5], 1e-3) else f"{report}"
+
+
+def verify_tells_what_is_not_finite(s, folder):
+    """A number in the place of none is infinitely far from it; none in the place of none is equal."""
+    model = save(relu_model(2, 3), folder / "m.onnx")
+    x = np.array([[np.inf, 1, 0], [0, 0, 0]], np.float32)
+    write_set(folder / "same" / "test_data_set_0", x, x)
+    write_set(folder / "other" / "test_data_set_0", x, np.array([[np.nan, 1, 0], [0, 0, 0]], np.float32))
+    if "(equal)" not in (text := s.onnxc("verify", model, "--data", folder / "same").stdout):
+        return text
+    if "; largest difference inf\n" not in (text := s.onnxc("verify", model, "--data", folder / "other", code=1).stdout):
+        return text
+    (report,) = json.loads(s.onnxc("verify", model, "--data", folder / "other", "--json", code=1).stdout)["sets"]
+    return None if report["largest_difference"] == report["of_largest_value"] == "Infinity" else f"{report}"
+
+
+CHECKS = [verify_allows_a_part_of_the_largest, verify_tells_what_is_not_finite]
