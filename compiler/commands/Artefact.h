@@ -15,7 +15,6 @@ namespace onnxc {
 struct SizeRange {
   int64_t least = 0, expected = -1, most = INT64_MAX;  // -1: not said
   int64_t nearestTo1() const { return std::clamp<int64_t>(1, least, most); }
-  int64_t usual() const { return expected >= 0 ? expected : nearestTo1(); }
 };
 
 struct Port {

@@ -2,6 +2,7 @@
 #include "compiler/commands/Commands.h"
 #include "compiler/commands/Inputs.h"
 #include "compiler/commands/Roof.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -24,8 +25,10 @@ struct BenchOptions {
 };
 
 struct Report {
-  std::vector<double> milliseconds;  // sorted
-  std::vector<KernelTime> kernels;   // summed over `profiled` runs
+  std::vector<double> milliseconds;                         // sorted
+  std::vector<std::pair<std::string, std::string>> inputs;  // their names and types, with the sizes of the runs
+  std::string random;                                       // of them, and sizes that nobody gave
+  std::vector<KernelTime> kernels;                          // summed over `profiled` runs
   int profiled = 0;
   Roof roof;
   std::map<std::string, std::map<std::string, int64_t>> schedules;  // by kernel
@@ -97,6 +100,13 @@ static void printJson(const Report &report, int threads) {
     json.attribute("p90_ms", report.quantile(0.9));
     json.attribute("p99_ms", report.quantile(0.99));
     json.attribute("model_bytes", report.modelBytes);
+    json.attributeArray("inputs", [&] {
+      for (const auto &[name, type] : report.inputs)
+        json.object([&, &name = name, &type = type] {
+          json.attribute("name", llvm::json::fixUTF8(name));
+          json.attribute("type", type);
+        });
+    });
     json.attributeObject("roof", [&] {
       json.attribute("isa", report.roof.isa);
       json.attribute("gflops", report.roof.gflops);
@@ -126,6 +136,8 @@ static void printJson(const Report &report, int threads) {
 static void printTable(const Report &report, size_t rows) {
   llvm::outs() << llvm::format("median %.4f ms   p90 %.4f   p99 %.4f   fastest %.4f   (%zu runs)\n", report.quantile(0.5),
                                report.quantile(0.9), report.quantile(0.99), report.milliseconds.front(), report.milliseconds.size());
+  if (!report.random.empty())
+    llvm::outs() << "random inputs: " << report.random << "\n";
   llvm::outs() << llvm::format("machine: %.0f GFLOP/s f32 (%s), %.1f GB/s memory\n\n", report.roof.gflops, report.roof.isa,
                                report.roof.gigabytes);
   std::vector<KernelTime> kernels = report.kernels;
@@ -224,6 +236,9 @@ static llvm::Expected<Report> timed(Artefact &artefact, const BenchOptions &opti
   if (llvm::Error error = measure(artefact, options.warmUp, options.duration * 1e3, report))
     return std::move(error);
   report.schedules = artefact.schedules();
+  for (auto [port, value] : llvm::zip(artefact.inputs(), *values))
+    report.inputs.emplace_back(port.name, value.type());
+  report.random = randomInputs(artefact, options.inputs, *values);
   report.modelBytes = modelBytes(artefact, *values);
   return report;
 }

@@ -115,23 +115,48 @@ static llvm::Expected<Value> randomInput(const Port &port, size_t index, std::ve
   return value;
 }
 
+namespace {
+// The sizes of random inputs: those of the inputs that files give, by name the same in all inputs, then those that flags say.
+class Sizes {
+public:
+  // `values` holds the inputs that files give, by their places.
+  template <typename Values>
+  Sizes(const Artefact &artefact, const InputOptions &options, const Values &values) : options(options) {
+    for (auto [i, port] : llvm::enumerate(artefact.inputs()))
+      if (options.files.count(port.name))
+        for (size_t d = 0; d < std::min(port.symbols.size(), values.at(i).dims.size()); ++d)
+          if (!port.symbols[d].empty())
+            known.try_emplace(port.symbols[d], values.at(i).dims[d]);
+  }
+  int64_t of(const Port &port, size_t d) const {
+    if (std::optional<int64_t> size = given(port, d))
+      return *size;
+    return port.ranges[d].nearestTo1();
+  }
+  // Nothing where neither the model nor the user says it.
+  std::optional<int64_t> given(const Port &port, size_t d) const {
+    if (port.dims[d] >= 0)
+      return port.dims[d];
+    if (auto found = known.find(port.symbols[d]); found != known.end())
+      return found->second;
+    if (options.symbolSize && !options.smallest)
+      return options.symbolSize;
+    bool isExpected = port.ranges[d].expected >= 0 && !options.smallest;
+    return isExpected ? std::optional(port.ranges[d].expected) : std::nullopt;
+  }
+
+private:
+  const InputOptions &options;
+  llvm::StringMap<int64_t> known;
+};
+}  // namespace
+
 llvm::Expected<std::vector<Value>> makeInputs(const Artefact &artefact, const InputOptions &options) {
   const std::vector<Port> &ports = artefact.inputs();
   llvm::Expected<std::map<size_t, Value>> given = readInputs(ports, options);
   if (!given)
     return given.takeError();
-  llvm::StringMap<int64_t> sizes;  // by name: the same in all inputs
-  for (const auto &[i, value] : *given)
-    for (size_t d = 0; d < std::min(ports[i].symbols.size(), value.dims.size()); ++d)
-      if (!ports[i].symbols[d].empty())
-        sizes.try_emplace(ports[i].symbols[d], value.dims[d]);
-  auto sizeOf = [&](const Port &port, size_t d) {
-    if (port.dims[d] >= 0)
-      return port.dims[d];
-    if (auto known = sizes.find(port.symbols[d]); known != sizes.end())
-      return known->second;
-    return options.smallest ? port.ranges[d].nearestTo1() : options.symbolSize.value_or(port.ranges[d].usual());
-  };
+  Sizes sizes(artefact, options, *given);
   std::vector<Value> values;
   for (auto [i, port] : llvm::enumerate(ports)) {
     if (auto found = given->find(i); found != given->end()) {
@@ -140,13 +165,42 @@ llvm::Expected<std::vector<Value>> makeInputs(const Artefact &artefact, const In
     }
     std::vector<int64_t> dims;
     for (size_t d = 0; d < port.dims.size(); ++d)
-      dims.push_back(sizeOf(port, d));
+      dims.push_back(sizes.of(port, d));
     llvm::Expected<Value> value = randomInput(port, i, std::move(dims));
     if (!value)
       return value.takeError();
     values.push_back(std::move(*value));
   }
   return values;
+}
+
+// "a, b and 7 more"
+static std::string listed(llvm::ArrayRef<std::string> words) {
+  constexpr size_t shown = 6;
+  std::string text = llvm::join(words.take_front(shown), ", ");
+  return words.size() > shown ? text + " and " + std::to_string(words.size() - shown) + " more" : text;
+}
+
+std::string randomInputs(const Artefact &artefact, const InputOptions &options, const std::vector<Value> &values) {
+  Sizes sizes(artefact, options, values);
+  std::vector<std::string> inputs, assumed;
+  for (auto [port, value] : llvm::zip(artefact.inputs(), values)) {
+    if (options.files.count(port.name) || value.absent)
+      continue;
+    inputs.push_back(port.name + " " + value.type());
+    for (size_t d = 0; d < std::min(port.dims.size(), value.dims.size()); ++d) {
+      std::string size = port.symbols[d].empty() ? "dim " + std::to_string(d) + " of " + port.name : port.symbols[d];
+      size += " = " + std::to_string(value.dims[d]);
+      if (!sizes.given(port, d) && !llvm::is_contained(assumed, size))
+        assumed.push_back(size);
+    }
+  }
+  return listed(inputs) + (assumed.empty() ? "" : "; sizes that were not given: " + listed(assumed));
+}
+
+void noteRandomInputs(const Artefact &artefact, const InputOptions &options, const std::vector<Value> &values) {
+  if (std::string random = randomInputs(artefact, options, values); !random.empty())
+    say("note", "", "random inputs: " + random);
 }
 
 // Zeroes the integers that nobody gave; false when there are none.
@@ -168,12 +222,14 @@ static llvm::Error bindAndRun(Artefact &artefact, const std::vector<Value> &valu
 
 llvm::Error firstRun(Artefact &artefact, const InputOptions &options, std::vector<Value> &values) {
   llvm::Error refused = bindAndRun(artefact, values);
-  if (!refused || !zeroIntegers(artefact, options, values))
+  if (!refused)
     return refused;
-  if (llvm::Error error = bindAndRun(artefact, values)) {
-    llvm::consumeError(std::move(error));
-    return refused;
-  }
+  std::string random = randomInputs(artefact, options, values);
+  llvm::Error again = zeroIntegers(artefact, options, values) ? bindAndRun(artefact, values) : failure(ExitBadModel, "");
+  if (llvm::errorToBool(std::move(again)))
+    return random.empty() || options.smallest ? std::move(refused)
+                                              : failure(ExitBadModel, llvm::toString(std::move(refused)) + "; random inputs: " + random +
+                                                                          "; --input gives values, --symbol-size sizes");
   say("note", "", "random integers became zeros: " + llvm::toString(std::move(refused)));
   return llvm::Error::success();
 }

@@ -19,7 +19,13 @@ void bindLoadOptions(CLI::App &app, LoadOptions &load);
 // In the order of the artefact's inputs; sizes with a name that a file gives are those of random inputs too.
 llvm::Expected<std::vector<Value>> makeInputs(const Artefact &artefact, const InputOptions &options);
 
+// "x float32[1,3,1,1]; sizes that were not given: height = 1, width = 1": of the values that nobody gave; "" where all were given.
+std::string randomInputs(const Artefact &artefact, const InputOptions &options, const std::vector<Value> &values);
+// Says so.
+void noteRandomInputs(const Artefact &artefact, const InputOptions &options, const std::vector<Value> &values);
+
 // The first run. Random integers are 0 and 1; where a node refuses them (an index past a dim of 1), zeros take their place, with a note.
+// The error of a run on random inputs tells what they were.
 llvm::Error firstRun(Artefact &artefact, const InputOptions &options, std::vector<Value> &values);
 
 }  // namespace onnxc

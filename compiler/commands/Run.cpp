@@ -143,6 +143,7 @@ int runMain(int argc, const char *const *argv) {
     return report(values.takeError());
   if (llvm::Error error = firstRun(**artefact, inputs, *values))
     return report(std::move(error));
+  noteRandomInputs(**artefact, inputs, *values);
   std::vector<Value> results = (*artefact)->results();
   (json ? printJson : printText)(results, (*artefact)->outputs());
   if (!outputDir.empty())

@@ -111,7 +111,8 @@ std::optional<Trial> Tuner::compileTrial(const Kernels &kernels, int &exit) {
   }
   Trial trial;
   trial.artefact = std::move(*artefact);
-  if (values.empty() && !trial.artefact->inputs().empty()) {
+  bool isFirst = values.empty();
+  if (isFirst) {
     llvm::Expected<std::vector<Value>> made = makeInputs(*trial.artefact, inputs);
     if (!made) {
       exit = report(made.takeError());
@@ -123,6 +124,8 @@ std::optional<Trial> Tuner::compileTrial(const Kernels &kernels, int &exit) {
     exit = report(std::move(error));
     return std::nullopt;
   }
+  if (isFirst)
+    noteRandomInputs(*trial.artefact, inputs, values);
   return trial;
 }
 

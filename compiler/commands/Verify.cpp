@@ -110,9 +110,11 @@ static llvm::Expected<LayerReport> verifyLayers(Artefact &artefact, const Verify
   llvm::Expected<std::vector<Value>> inputs = dir.empty() ? makeInputs(artefact, options.inputs) : readSetInputs(artefact, dir);
   if (!inputs)
     return inputs.takeError();
-  if (dir.empty())
+  if (dir.empty()) {
     if (llvm::Error error = firstRun(artefact, options.inputs, *inputs))
       return std::move(error);
+    noteRandomInputs(artefact, options.inputs, *inputs);
+  }
   return compareLayers(artefact, **reference, *inputs, options.tolerance);
 }
 
