@@ -133,6 +133,20 @@ static void printJson(const Report &report, int threads) {
   llvm::outs() << "\n";
 }
 
+// Whether a launch multiplies bytes: the roof is that of f32, which such products pass.
+static bool multipliesBytes(llvm::StringRef op) {
+  return op.contains("Integer") || op.contains("QLinear") || op == "QAttention" || op.starts_with("packed.Linear");
+}
+
+// "     87%", or blanks where the roof is another.
+static std::string roofText(const KernelTime &k, const Roof &roof) {
+  if (multipliesBytes(k.op) || roof.gflops <= 0)
+    return "        ";
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%7.0f%%", 100 * rate(k.flops, k) / roof.gflops);
+  return text;
+}
+
 static void printTable(const Report &report, size_t rows) {
   llvm::outs() << llvm::format("median %.4f ms   p90 %.4f   p99 %.4f   fastest %.4f   (%zu runs)\n", report.quantile(0.5),
                                report.quantile(0.9), report.quantile(0.99), report.milliseconds.front(), report.milliseconds.size());
@@ -148,11 +162,10 @@ static void printTable(const Report &report, size_t rows) {
   llvm::outs() << "        us      %   GFLOP/s  of roof     GB/s  node\n";
   for (size_t i = 0; i < kernels.size() && i < rows; ++i) {
     const KernelTime &k = kernels[i];
-    double gflops = rate(k.flops, k);
-    llvm::outs() << llvm::format("%10.2f %6.1f %9.1f %7.0f%% %8.1f  ", double(k.nanoseconds) / 1e3 / report.profiled,
-                                 100.0 * k.nanoseconds / total, gflops, report.roof.gflops > 0 ? 100 * gflops / report.roof.gflops : 0.0,
-                                 rate(k.bytes, k))
-                 << k.node << " (" << k.op << ") " << k.kernel << scheduleText(scheduleOf(report, k)) << "\n";
+    llvm::outs() << llvm::format("%10.2f %6.1f %9.1f ", double(k.nanoseconds) / 1e3 / report.profiled, 100.0 * k.nanoseconds / total,
+                                 rate(k.flops, k))
+                 << roofText(k, report.roof) << llvm::format(" %8.1f  ", rate(k.bytes, k)) << k.node << " (" << k.op << ") " << k.kernel
+                 << scheduleText(scheduleOf(report, k)) << "\n";
   }
   if (kernels.size() > rows)
     llvm::outs() << "and " << kernels.size() - rows << " more (--rows)\n";

@@ -2,9 +2,9 @@
 import json
 
 import numpy as np
-from onnx import helper
+from onnx import TensorProto, helper, numpy_helper
 
-from common import info, make, relu_model, save
+from common import info, make, save, weight
 from custom import X
 
 QUICK = ["--duration", "0.02", "--warmup", "1"]
@@ -53,4 +53,13 @@ def errors_of_random_inputs_say_so(s, folder):
     return said if "random" in said else None
 
 
-CHECKS = [random_inputs_are_named, random_inputs_without_names, errors_of_random_inputs_say_so]
+def bytes_have_no_share_of_the_roof(s, folder):
+    """The roof is that of f32, which products of bytes pass."""
+    node = helper.make_node("MatMulInteger", ["x", "w"], ["y"], name="bytes")
+    model = make([node, helper.make_node("MatMul", ["f", "v"], ["g"], name="floats")], [info("x", 8, 64, dtype=TensorProto.UINT8), info("f", 8, 64)],
+                 [info("y", 8, 64, dtype=TensorProto.INT32), info("g", 8, 64)], [numpy_helper.from_array(np.ones((64, 64), np.int8), "w"), weight("v", 64, 64)])
+    rows = {name: line for line in s.onnxc("bench", save(model, folder / "m.onnx"), *QUICK).stdout.splitlines() for name in ("bytes", "floats") if f"  {name} (" in line}
+    return None if len(rows) == 2 and "%" in rows["floats"] and "%" not in rows["bytes"] else f"{rows}"
+
+
+CHECKS = [bytes_have_no_share_of_the_roof, random_inputs_are_named, random_inputs_without_names, errors_of_random_inputs_say_so]
