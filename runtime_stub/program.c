@@ -51,8 +51,9 @@ static int64_t *symbol_sizes(const onnxc_model_info *info, const arguments *args
   return sizes;
 }
 
-static const char *fill(const onnxc_io_info *io, const int64_t *sizes, onnxc_value *v) {
-  static uint64_t state = 88172645463325252ull;
+/* The numbers that `onnxc run` gives input `index` (fillRandom in compiler/commands/Value.cpp). */
+static const char *fill(const onnxc_io_info *io, int32_t index, const int64_t *sizes, onnxc_value *v) {
+  uint64_t state = ((uint64_t)index + 1) * 0x9e3779b97f4a7c15u + 1;
   const int64_t size = element_of(io->dtype)->size;
   int64_t count = 1, *shape = calloc(ONNXC_MAX_RANK, sizeof *shape);
   if (io->kind != ONNXC_TENSOR || io->rank < 0 || io->rank > ONNXC_MAX_RANK)
@@ -130,19 +131,26 @@ static void print_element(int32_t dtype, const void *data, int64_t i) {
   }
 }
 
+/* "float32 [2, 3]". Returns the number of elements. */
+static int64_t print_type(int to, const onnxc_value *v) {
+  int64_t count = 1;
+  dprintf(to, "%s [", onnxc_dtype_name(v->dtype));
+  for (int32_t a = 0; a < v->tensor.ndim; ++a) {
+    dprintf(to, "%s%lld", a ? ", " : "", (long long)v->tensor.shape[a]);
+    count *= v->tensor.shape[a];
+  }
+  dprintf(to, "]");
+  return count;
+}
+
 static void describe(const char *name, const onnxc_value *v) {
   static const char *const kinds[] = {"tensor", "sequence", "optional", "map"};
   if (v->kind != ONNXC_TENSOR) {
     dprintf(OUT, "%s: %s of %lld\n", name, kinds[v->kind & 3], (long long)v->count);
     return;
   }
-  int64_t count = 1;
-  dprintf(OUT, "%s: %s [", name, onnxc_dtype_name(v->dtype));
-  for (int32_t a = 0; a < v->tensor.ndim; ++a) {
-    dprintf(OUT, "%s%lld", a ? ", " : "", (long long)v->tensor.shape[a]);
-    count *= v->tensor.shape[a];
-  }
-  dprintf(OUT, "]");
+  dprintf(OUT, "%s: ", name);
+  const int64_t count = print_type(OUT, v);
   for (int64_t i = 0; i < count && i < 8; ++i)
     print_element(v->dtype, v->tensor.data, i);
   dprintf(OUT, count > 8 ? " ...\n" : "\n");
@@ -286,6 +294,23 @@ static int run(const onnxc_api *api, const arguments *args, onnxc_value *in, onn
   return 0;
 }
 
+/* Whether neither a file nor the model gives an input. */
+static int is_random(const onnxc_model_info *info, const arguments *args, int32_t i) {
+  return !args->files[i] && !(info->defaults && info->defaults[i] >= 0);
+}
+
+static void note_random(const onnxc_model_info *info, const arguments *args, const onnxc_value *in) {
+  int count = 0;
+  for (int32_t i = 0; i < info->num_inputs; ++i) {
+    if (!is_random(info, args, i))
+      continue;
+    dprintf(ERR, "%s%s ", count++ ? ", " : "note: random inputs: ", info->inputs[i].name);
+    print_type(ERR, &in[i]);
+  }
+  if (count)
+    dprintf(ERR, "\n");
+}
+
 /* From files, then random ones. 0: go on; else the exit status. */
 static int make_inputs(const onnxc_model_info *info, const arguments *args, onnxc_value *in) {
   for (int32_t i = 0; i < info->num_inputs; ++i) {
@@ -300,12 +325,12 @@ static int make_inputs(const onnxc_model_info *info, const arguments *args, onnx
   }
   int64_t *sizes = symbol_sizes(info, args, in);
   for (int32_t i = 0; i < info->num_inputs; ++i) {
-    const int given = args->files[i] || (info->defaults && info->defaults[i] >= 0);
-    const char *bad = given ? NULL : sizes ? fill(&info->inputs[i], sizes, &in[i]) : "out of memory";
+    const char *bad = !is_random(info, args, i) ? NULL : sizes ? fill(&info->inputs[i], i, sizes, &in[i]) : "out of memory";
     if (bad)
       return fail(bad, info->inputs[i].name);
   }
   free(sizes);
+  note_random(info, args, in);
   return 0;
 }
 

@@ -114,12 +114,27 @@ std::string elementText(const Value &v, int64_t i, int digits) {
   return text;
 }
 
+// The bits of a random element: floats in [-1, 1), halves between 0.5 and 1 of both signs (that exponent, and any bits behind it), else
+// 0 or 1.
+static uint64_t randomBits(int32_t dtype, uint64_t random) {
+  double number = double(random >> 11) * 0x1p-52 - 1;
+  switch (dtype) {
+  case 1:
+    return llvm::bit_cast<uint32_t>(float(number));
+  case 11:
+    return llvm::bit_cast<uint64_t>(number);
+  case 10:
+    return 0x3800 | (random >> 40 & 0x83ff);
+  case 16:
+    return 0x3f00 | (random >> 40 & 0x807f);
+  default:
+    return random >> 40 & 1;
+  }
+}
+
+// runtime_stub/program.c makes the same numbers.
 void fillRandom(Value &v, uint64_t seed) {
   uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
-  auto next = [&] {
-    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-    return state >> 11;
-  };
   int64_t n = v.count();
   if (v.dtype == StringCode) {
     v.strings.assign(n, "text");
@@ -129,20 +144,10 @@ void fillRandom(Value &v, uint64_t seed) {
   if (!t)
     return;
   v.bytes.assign(n * t->size, 0);
-  bool isFloat = t->kind == DType::Float && t->bits >= 16;
   for (int64_t i = 0; i < n; ++i) {
-    char *at = v.bytes.data() + i * t->size;
-    uint64_t r = next();
-    if (!isFloat) {
-      *at = r & 1;
-      continue;
-    }
-    double x = double(int64_t(r % 2000001) - 1000000) / 1000000;
-    llvm::APFloat f(x);
-    bool lost;
-    f.convert(t->format(), llvm::APFloat::rmNearestTiesToEven, &lost);
-    uint64_t bits = f.bitcastToAPInt().getZExtValue();
-    memcpy(at, &bits, t->size);
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    uint64_t bits = randomBits(v.dtype, state);
+    memcpy(v.bytes.data() + i * t->size, &bits, std::min<size_t>(t->size, sizeof bits));
   }
 }
 

@@ -38,7 +38,8 @@ bool isInteger(int32_t dtype);  // bool too
 // Element `i` for people, floats with `digits` significant ones: "0.25", "-7", "1+2i", "'text'".
 std::string elementText(const Value &tensor, int64_t i, int digits);
 
-// Fills a tensor with values that suit its type: floats in [-1, 1), integers 0 or 1; the same for the same seed.
+// Fills a tensor with values that suit its type: floats in [-1, 1), integers 0 or 1; the same for the same seed, a place among the inputs
+// that counts from 1.
 void fillRandom(Value &tensor, uint64_t seed);
 
 // Equal within rtol/atol (integers, bools and strings exactly); else what differs.

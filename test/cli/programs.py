@@ -124,4 +124,19 @@ def program_makes_halves(s, folder):
     return None
 
 
-CHECKS = [program_reads_columns, program_takes_sizes, program_makes_halves, program_runs, program_has_help, program_makes_its_folder, program_refuses_what_it_cannot_take, program_prints_every_type]
+def program_has_the_numbers_of_run(s, folder):
+    """Inputs without a file are named, and the same as those of `onnxc run`."""
+    types = {"a": TensorProto.FLOAT, "b": TensorProto.DOUBLE, "c": TensorProto.FLOAT16, "d": TensorProto.INT64, "e": TensorProto.FLOAT}
+    nodes = [helper.make_node("Cast", [name], [f"{name}_out"], to=TensorProto.DOUBLE) for name in types]
+    proto = make(nodes, [info(name, "n", 4, dtype=t) for name, t in types.items()], [info(f"{name}_out", "n", 4, dtype=TensorProto.DOUBLE) for name in types])
+    np.save(folder / "e.npy", np.ones((5, 4), np.float32))
+    flags = ["--input", f"e={folder}/e.npy", "--output-dir"]
+    done = started(s.compile(proto, folder, suffix="", name="program"), *flags, folder / "program.out")
+    if done.stderr != "note: random inputs: a float32 [5, 4], b float64 [5, 4], c float16 [5, 4], d int64 [5, 4]\n":
+        return f"exit {done.returncode}: {done.stderr}"
+    s.onnxc("run", folder / "program.onnx", *flags, folder / "run.out")
+    ours, theirs = ([np.load(folder / f"{made}.out" / f"{name}_out.npy") for name in types] for made in ("program", "run"))
+    return None if all(map(np.array_equal, ours, theirs)) and len({x.tobytes() for x in ours}) == len(types) else f"{ours} {theirs}"
+
+
+CHECKS = [program_has_the_numbers_of_run, program_reads_columns, program_takes_sizes, program_makes_halves, program_runs, program_has_help, program_makes_its_folder, program_refuses_what_it_cannot_take, program_prints_every_type]
