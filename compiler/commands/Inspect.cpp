@@ -18,7 +18,8 @@ struct Inspected {
   std::string path;  // of the library
   llvm::json::Object description;
   std::unique_ptr<Artefact> artefact;
-  bool ran = false;  // on inputs of the smallest sizes
+  bool ran = false;     // on inputs of the smallest sizes
+  std::string refused;  // or else why not
 
   int64_t fileBytes() const {
     uint64_t size = 0;
@@ -133,6 +134,10 @@ static void printMemory(const Inspected &library) {
                  << " of results, for the largest sizes, taken with the context\n";
   else if (library.ran && library.arenaBytes() >= 0)
     llvm::outs() << "memory    " << library.arenaBytes() << " bytes beside the weights" << smallestSizes(library.description) << "\n";
+  else if (!library.refused.empty())
+    llvm::outs() << "memory    is not known: a run" << smallestSizes(library.description) << " fails: " << library.refused
+                 << (smallestSizes(library.description).empty() ? "" : "; compiled with --max-shapes, it is known for the largest sizes")
+                 << "\n";
 }
 
 static void printOrigin(const llvm::json::Object &own) {
@@ -179,10 +184,14 @@ static llvm::Error load(const std::string &path, const Options &code, Inspected 
   InputOptions inputs;
   inputs.smallest = true;
   llvm::Expected<std::vector<Value>> values = makeInputs(*library.artefact, inputs);
-  if (values)
-    library.ran = library.artefact->canRun() && !llvm::errorToBool(firstRun(*library.artefact, inputs, *values));
+  if (!values)
+    library.refused = llvm::toString(values.takeError());
+  else if (!library.artefact->canRun())
+    return llvm::Error::success();
+  else if (llvm::Error error = firstRun(*library.artefact, inputs, *values))
+    library.refused = llvm::toString(std::move(error));
   else
-    llvm::consumeError(values.takeError());
+    library.ran = true;
   return llvm::Error::success();
 }
 
