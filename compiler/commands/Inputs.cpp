@@ -37,15 +37,32 @@ static void addFile(const std::string &text, std::map<std::string, std::string> 
     throw CLI::ValidationError("--input", "'" + name.str() + "' is given twice: '" + known->second + "' and '" + file.str() + "'");
 }
 
+// "1", "height=320,width=240", or both into `options`.
+static void addSizes(const std::string &text, InputOptions &options) {
+  auto fail = [](const llvm::Twine &what) { throw CLI::ValidationError("--symbol-size", what.str()); };
+  for (llvm::StringRef each : llvm::split(text, ',')) {
+    auto [name, number] = each.contains('=') ? each.rsplit('=') : std::pair(llvm::StringRef(), each);
+    std::string size = number.str();
+    if (std::string wrong = wholeNumber()(size); !wrong.empty())
+      fail(wrong);
+    bool isNew = each.contains('=') ? options.namedSizes.try_emplace(name.str(), std::stoll(size)).second : !options.symbolSize;
+    if (!isNew)
+      fail((name.empty() ? "a size of all dimensions" : "'" + name.str() + "'") + " is given twice");
+    if (!each.contains('='))
+      options.symbolSize = std::stoll(size);
+  }
+}
+
 void bindInputOptions(CLI::App &app, InputOptions &options, const std::string &group) {
   CLI::Option *files = addRepeatable(
                            app, "-i,--input", [&options](const std::string &text) { addFile(text, options.files); },
                            "an input from a .npy or .pb file (repeatable); inputs not given are random")
                            ->type_name("NAME=FILE");
-  CLI::Option *size = app.add_option("--symbol-size", options.symbolSize,
-                                     "size of symbolic dimensions of random inputs (default: what --opt-shapes says, or 1)")
-                          ->type_name("N")
-                          ->check(wholeNumber());
+  CLI::Option *size = app.add_option_function<std::string>(
+                             "--symbol-size", [&options](const std::string &text) { addSizes(text, options); },
+                             "size of symbolic dimensions of random inputs: of all, or of some, e.g. height=320,width=240 (default: what "
+                             "--opt-shapes says, or 1)")
+                          ->type_name("N|NAME=N,NAME=N");
   if (!group.empty())
     files->group(group), size->group(group);
 }
@@ -139,6 +156,8 @@ public:
       return port.dims[d];
     if (auto found = known.find(port.symbols[d]); found != known.end())
       return found->second;
+    if (auto found = options.namedSizes.find(port.symbols[d]); found != options.namedSizes.end())
+      return found->second;
     if (options.symbolSize && !options.smallest)
       return options.symbolSize;
     bool isExpected = port.ranges[d].expected >= 0 && !options.smallest;
@@ -151,11 +170,27 @@ private:
 };
 }  // namespace
 
+// A size for a name that no input has is most likely a typing error.
+static llvm::Error checkNames(const std::vector<Port> &ports, const InputOptions &options) {
+  std::vector<std::string> names;
+  for (const Port &port : ports)
+    for (const std::string &symbol : port.symbols)
+      if (!symbol.empty() && !llvm::is_contained(names, symbol))
+        names.push_back(symbol);
+  for (const auto &[name, size] : options.namedSizes)
+    if (!llvm::is_contained(names, name))
+      return failure(ExitUsage, "--symbol-size: no input has a symbolic size '" + name + "'" + didYouMean(name, names) +
+                                    "; there are: " + (names.empty() ? "none with a name" : llvm::join(names, ", ")));
+  return llvm::Error::success();
+}
+
 llvm::Expected<std::vector<Value>> makeInputs(const Artefact &artefact, const InputOptions &options) {
   const std::vector<Port> &ports = artefact.inputs();
   llvm::Expected<std::map<size_t, Value>> given = readInputs(ports, options);
   if (!given)
     return given.takeError();
+  if (llvm::Error error = checkNames(ports, options))
+    return std::move(error);
   Sizes sizes(artefact, options, *given);
   std::vector<Value> values;
   for (auto [i, port] : llvm::enumerate(ports)) {

@@ -6,9 +6,11 @@
 namespace onnxc {
 
 struct InputOptions {
-  std::map<std::string, std::string> files;  // of named inputs
-  std::optional<int64_t> symbolSize;         // of symbolic dims of random inputs
-  bool smallest = false;                     // or else the nearest to 1 that the compile allows
+  std::map<std::string, std::string> files;   // of named inputs
+  std::optional<int64_t> symbolSize;          // of symbolic dims of random inputs
+  std::map<std::string, int64_t> namedSizes;  // of those with these names
+  bool saysSizes() const { return symbolSize || !namedSizes.empty(); }
+  bool smallest = false;  // or else the nearest to 1 that the compile allows
 };
 // The model or library that a command works on, and the flags of compiling it, which a library refuses.
 void bindArtefact(CLI::App &app, std::string &path, Options &code);

@@ -224,7 +224,7 @@ static llvm::Expected<std::vector<VerifySet>> findSets(VerifyOptions &options) {
 
 // Compares layers where that is asked for, then every set.
 static llvm::Error verifyAll(Artefact &artefact, const VerifyOptions &options, VerifyReport &report) {
-  report.layersOfFirstSet = options.layers && !report.sets.empty() && options.inputs.files.empty() && !options.inputs.symbolSize;
+  report.layersOfFirstSet = options.layers && !report.sets.empty() && options.inputs.files.empty() && !options.inputs.saysSizes();
   if (options.layers) {
     llvm::Expected<LayerReport> layers = verifyLayers(artefact, options, report.layersOfFirstSet ? report.sets.front().folder : "");
     if (!layers)

@@ -32,6 +32,20 @@ def random_inputs_are_named(s, folder):
     return None if report["inputs"] == [{"name": name, "type": "float32[2,3]"} for name in "ab"] else f"{report['inputs']}"
 
 
+def sizes_have_names(s, folder):
+    model = save(make([helper.make_node("Relu", ["x"], ["y"])], [info("x", "batch", 3, "height", "width")], [info("y", "batch", 3, "height", "width")]), folder / "m.onnx")
+    for text, want in (("height=5,width=4", "[1,3,5,4]; sizes that were not given: batch = 1\n"), ("2,width=4", "[2,3,2,4]\n"), ("width=4,2", "[2,3,2,4]\n"), ("6", "[6,3,6,6]\n")):
+        if not (said := s.onnxc("run", model, "--symbol-size", text).stderr).endswith(f"x float32{want}"):
+            return f"{text}: {said}"
+    for text, want in (("hight=5", "no input has a symbolic size 'hight' (did you mean height?); there are: batch, height, width\n"), ("width=4,width=5", "'width' is given twice; see"),
+                       ("width=x", "expected a whole number from 0 to 9223372036854775807, got 'x'; see"), ("1,2", "a size of all dimensions is given twice; see"),
+                       ("width=", "expected a whole number from 0 to 9223372036854775807, got ''; see")):
+        if f"error: --symbol-size: {want}" not in (said := s.onnxc("run", model, "--symbol-size", text, code=2).stderr):
+            return f"{text}: {said}"
+    said = s.onnxc("verify", model, "--layers", "--symbol-size", "width=9").stderr
+    return None if "float32[1,3,1,9]" in said else said
+
+
 def random_inputs_without_names(s, folder):
     """A size without a name is told by its place; of many inputs the first are."""
     nodes = [helper.make_node("Sum", [f"x{i}" for i in range(9)], ["y"])]
@@ -62,4 +76,13 @@ def bytes_have_no_share_of_the_roof(s, folder):
     return None if len(rows) == 2 and "%" in rows["floats"] and "%" not in rows["bytes"] else f"{rows}"
 
 
-CHECKS = [bytes_have_no_share_of_the_roof, random_inputs_are_named, random_inputs_without_names, errors_of_random_inputs_say_so]
+def inspect_says_why_memory_is_unknown(s, folder):
+    pool = helper.make_node("MaxPool", ["x"], ["y"], name="pool", kernel_shape=[3, 3])
+    model = save(make([pool], [info("x", 1, 2, "h", "w")], [info("y", 1, 2, "p", "q")]), folder / "m.onnx")
+    if "\nmemory    is not known: a run when symbolic dims are 1 fails: " not in (told := s.onnxc("inspect", model).stdout) or "; compiled with --max-shapes, it is known" not in told:
+        return told
+    told = s.onnxc("inspect", model, "--max-shapes", "x=1x2x9x9").stdout
+    return None if " of results, for the largest sizes" in told else told
+
+
+CHECKS = [bytes_have_no_share_of_the_roof, random_inputs_are_named, random_inputs_without_names, errors_of_random_inputs_say_so, inspect_says_why_memory_is_unknown, sizes_have_names]
