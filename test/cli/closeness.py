@@ -5,12 +5,25 @@ import numpy as np
 from onnx import numpy_helper
 
 from common import relu_model, save
+from custom import X
 
 
 def write_set(folder, x, y):
     folder.mkdir(parents=True)
     (folder / "input_0.pb").write_bytes(numpy_helper.from_array(x, "x").SerializeToString())
     (folder / "output_0.pb").write_bytes(numpy_helper.from_array(y, "y").SerializeToString())
+
+
+def verify_passes(s, folder):
+    write_set(folder / "test_data_set_0", X, np.maximum(X, 0))
+    text = s.onnxc("verify", save(relu_model(2, 3), folder / "m.onnx"), "--data", folder).stdout
+    return None if "1 passed" in text else text
+
+
+def verify_fails(s, folder):
+    write_set(folder / "test_data_set_0", X, np.maximum(X, 0) + 0.5)
+    text = s.onnxc("verify", save(relu_model(2, 3), folder / "m.onnx"), "--data", folder, code=1).stdout
+    return None if "y" in text and "6 of 6" in text else text
 
 
 def verify_allows_a_part_of_the_largest(s, folder):
@@ -43,4 +56,4 @@ def verify_tells_what_is_not_finite(s, folder):
     return None if report["largest_difference"] == report["of_largest_value"] == "Infinity" else f"{report}"
 
 
-CHECKS = [verify_allows_a_part_of_the_largest, verify_tells_what_is_not_finite]
+CHECKS = [verify_passes, verify_fails, verify_allows_a_part_of_the_largest, verify_tells_what_is_not_finite]

@@ -23,6 +23,7 @@ import precision
 import programs
 import terminal
 import words
+from closeness import write_set
 from common import Suite, info, make, mlp_model, relu_model, save, weight
 from custom import X
 
@@ -91,26 +92,6 @@ def run_rejects_unknown_input(s, folder):
     np.save(folder / "x.npy", X)
     text = s.onnxc("run", save(relu_model(2, 3), folder / "m.onnx"), "--input", f"z={folder}/x.npy", code=2).stderr
     return None if "'z'" in text and "x" in text else f"message does not say which inputs there are: {text}"
-
-
-def write_set(folder, x, y):
-    folder.mkdir(parents=True)
-    (folder / "input_0.pb").write_bytes(numpy_helper.from_array(x, "x").SerializeToString())
-    (folder / "output_0.pb").write_bytes(numpy_helper.from_array(y, "y").SerializeToString())
-
-
-@SUITE.check
-def verify_passes(s, folder):
-    write_set(folder / "test_data_set_0", X, np.maximum(X, 0))
-    text = s.onnxc("verify", save(relu_model(2, 3), folder / "m.onnx"), "--data", folder).stdout
-    return None if "1 passed" in text else text
-
-
-@SUITE.check
-def verify_fails(s, folder):
-    write_set(folder / "test_data_set_0", X, np.maximum(X, 0) + 0.5)
-    text = s.onnxc("verify", save(relu_model(2, 3), folder / "m.onnx"), "--data", folder, code=1).stdout
-    return None if "y" in text and "6 of 6" in text else text
 
 
 def ops_after_folding(s, nodes, weights, folder, *flags):
