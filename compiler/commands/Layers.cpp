@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 
 namespace onnxc {
 
@@ -18,6 +19,10 @@ struct Distance {
   double largest = 0, scale = 0;  // largest difference, largest finite value of the reference
   double relative() const { return largest == 0 ? 0 : largest / std::max(scale, 1e-30); }
 };
+
+// Why a result is not judged.
+constexpr const char *kNoLaunch = "no launch of the optimised code makes it: folded, or fused into another";
+constexpr const char *kOtherForm = "the optimised code has it in another type or shape";
 }  // namespace
 
 // Optimised code keeps f32 where the model, and -O0, have 16 bits.
@@ -99,6 +104,7 @@ llvm::Expected<LayerReport> compareLayers(Artefact &artefact, Artefact &referenc
   std::vector<double> rounding = roundings(want, tolerance);
   LayerReport report;
   report.results = wanted.size();
+  std::set<ByNode::key_type> compared;
   for (const NodeResult &result : got) {
     auto it = wanted.find({result.node, result.index});
     std::vector<int64_t> places;
@@ -106,12 +112,30 @@ llvm::Expected<LayerReport> compareLayers(Artefact &artefact, Artefact &referenc
       continue;
     Distance d = distance(it->second->value, result.value, places);
     ++report.compared;
+    compared.insert({result.node, result.index});
     if (d.relative() > report.worst)
       report.worst = d.relative(), report.worstNode = result.node;
     if (d.largest > tolerance.atol + (tolerance.rtol + rounding[it->second - want.data()]) * d.scale)
       report.differ.push_back({result.node, result.op, it->second->value.type(), result.kernel, d.largest, d.scale});
   }
+  for (const NodeResult &result : want)
+    if (ByNode::key_type key{result.node, result.index}; wanted[key] == &result && !compared.count(key))
+      report.skipped.push_back({result.node, made.count(key) ? kOtherForm : kNoLaunch});
   return report;
+}
+
+// "not compared: a, b and 3 more (why)", a line for each reason.
+static void printSkipped(const LayerReport &report, size_t shown) {
+  for (const char *why : {kNoLaunch, kOtherForm}) {
+    size_t count = 0;
+    for (const LayerSkipped &skipped : report.skipped)
+      if (skipped.why == why && count++ < shown)
+        llvm::outs() << (count == 1 ? "not compared: " : ", ") << skipped.node;
+    if (count > shown)
+      llvm::outs() << " and " << count - shown << " more";
+    if (count)
+      llvm::outs() << " (" << why << ")\n";
+  }
 }
 
 void printLayers(const LayerReport &report) {
@@ -126,6 +150,7 @@ void printLayers(const LayerReport &report) {
   if (report.worst > 0)
     llvm::outs() << "; most: " << llvm::format("%.3g", report.worst) << " of the largest value, at " << report.worstNode;
   llvm::outs() << "\n";
+  printSkipped(report, kShown);
 }
 
 }  // namespace onnxc

@@ -9,8 +9,15 @@ struct LayerDifference {
   double largest, scale;  // largest difference, largest finite value of the reference
 };
 
+// A result of the model that was not judged, and why.
+struct LayerSkipped {
+  std::string node;
+  const char *why;
+};
+
 struct LayerReport {
   std::vector<LayerDifference> differ;  // in launch order
+  std::vector<LayerSkipped> skipped;    // in launch order of the reference
   size_t compared = 0, results = 0;     // of all results of the model
   double worst = 0;                     // of the largest value
   std::string worstNode;

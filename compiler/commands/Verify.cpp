@@ -147,7 +147,13 @@ static llvm::json::Value toJson(const LayerReport &layers) {
                                         {"type", d.type},
                                         {"off_by", toJson(d.largest)},
                                         {"largest_value", d.scale}});
-  return llvm::json::Object{{"results", int64_t(layers.results)}, {"compared", int64_t(layers.compared)}, {"differ", std::move(differ)}};
+  llvm::json::Array skipped;
+  for (const LayerSkipped &s : layers.skipped)
+    skipped.push_back(llvm::json::Object{{"node", llvm::json::fixUTF8(s.node)}, {"why", s.why}});
+  return llvm::json::Object{{"results", int64_t(layers.results)},
+                            {"compared", int64_t(layers.compared)},
+                            {"not_compared", std::move(skipped)},
+                            {"differ", std::move(differ)}};
 }
 
 static void printJson(const VerifyReport &report) {
