@@ -128,8 +128,10 @@ static void bindModelOptions(CLI::App &app, Options &options) {
       ->group(kCodeGroup);
   for (auto [flag, help] :
        {std::pair(MinShapes, "the smallest sizes of an input that runs may give, e.g. image=1x3x224x224 (repeatable)"),
-        std::pair(OptShapes, "the sizes of an input that runs mostly give: those of random inputs of bench, --tune and programs"),
-        std::pair(MaxShapes, "the largest sizes of an input that runs may give; contexts take memory for them when they are made")})
+        std::pair(OptShapes,
+                  "the sizes of an input that runs mostly give: those of random inputs of bench, --tune and programs (repeatable)"),
+        std::pair(MaxShapes,
+                  "the largest sizes of an input that runs may give; contexts take memory for them when they are made (repeatable)")})
     addRepeatable(
         app, kShapeFlags[flag], [&options, flag = flag](const std::string &text) { addShapes(flag, text, options.shapes); }, help)
         ->type_name("INPUT=SIZExSIZE")

@@ -8,10 +8,14 @@
 namespace onnxc {
 
 namespace {
-// An option whose value is optional is shown as it is written: --tune[=SECONDS].
+// An option whose value is optional is shown as it is written: --tune[=SECONDS]; one that is repeated, with its one value.
 struct HelpText : CLI::Formatter {
   std::string make_option_opts(const CLI::Option *option) const override {
-    return isOptional(*option) ? option->get_option_text() : CLI::Formatter::make_option_opts(option);
+    if (isOptional(*option))
+      return option->get_option_text();
+    std::string text = CLI::Formatter::make_option_opts(option);
+    size_t more = option->get_allow_extra_args() ? std::string::npos : text.find(" ...");
+    return more == std::string::npos ? text : text.erase(more, 4);
   }
   static bool isOptional(const CLI::Option &option) { return llvm::StringRef(option.get_option_text()).starts_with("[="); }
 };
@@ -32,6 +36,21 @@ static std::string suggestion(const CLI::App &app, llvm::StringRef flag) {
   return " (did you mean --" + best + (llvm::StringRef(type).contains('|') ? " " + type : "") + "?)";
 }
 
+// " (write --max-shapes x2=8x3)" where the first word that belongs to no option is a value NAME=… and the only flags given that take such
+// are of one name, else nothing.
+static std::string repeated(const CLI::App &app) {
+  std::string word = app.remaining().front();
+  std::string flag;
+  for (const CLI::Option *option : app.get_options())
+    if (option->count() && llvm::StringRef(option->get_type_name()).contains('=') &&
+        option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll) {
+      if (!flag.empty())
+        return "";
+      flag = option->get_name();
+    }
+  return flag.empty() || word.front() == '-' || !llvm::StringRef(word).contains('=') ? "" : " (write " + flag + " " + word + ")";
+}
+
 // Of the words that belong to no option.
 static std::string unexpected(const CLI::App &app) {
   std::vector<std::string> words = app.remaining();
@@ -39,6 +58,8 @@ static std::string unexpected(const CLI::App &app) {
   for (const std::string &word : words)
     if (std::string likely = suggestion(app, word); !likely.empty())
       return text + likely;
+  if (std::string again = repeated(app); !again.empty())
+    return text + again;
   for (const CLI::Option *option : app.get_options())
     if (option->get_positional() && option->count())
       words.push_back(option->results().front());

@@ -38,9 +38,11 @@ bool fixDims(pb::GraphProto &graph, const std::map<std::string, int64_t> &sizes,
   for (const auto &[name, size] : sizes)
     if (!names.count(name)) {
       ok = false;
+      bool isList = name.find('=') != std::string::npos && name.find(',') != std::string::npos;
       emitError(loc) << "no input or output has the dimension '" << name << "' of --define-dim"
                      << didYouMean(name, std::vector<std::string>(names.begin(), names.end())) << "; "
-                     << (names.empty() ? "the model has none with a name" : "there are: " + llvm::join(names, ", "));
+                     << (names.empty() ? "the model has none with a name" : "there are: " + llvm::join(names, ", "))
+                     << (isList ? "; give --define-dim once for each dimension" : "");
     }
   return ok;
 }

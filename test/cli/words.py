@@ -20,6 +20,7 @@ def names_that_are_almost_right(s, folder):
     for arguments, code, want in ((["run", model, "--input", "imagee=x.npy"], 2, "no input 'imagee' in the model (did you mean image?); it has 'image'\n"),
                                   (["run", model, "--input", "x=x.npy"], 2, "no input 'x' in the model; it has 'image'\n"),
                                   ([model, *out, "--max-shapes", "images=1x3"], 1, "--max-shapes: the model has no input 'images' (did you mean image?); there are: 'image'\n"),
+                                  ([model, *out, "--define-dim", "batch=1,n=2"], 1, "the dimension 'batch=1,n' of --define-dim; there are: batch; give --define-dim once for each dimension\n"),
                                   ([model, *out, "--define-dim", "Batch=1"], 1, "has the dimension 'Batch' of --define-dim (did you mean batch?); there are: batch\n")):
         text = s.onnxc(*arguments, code=code).stderr
         if want not in text:
@@ -40,12 +41,15 @@ def unknown_words(s, folder):
                             ([model, *out, "--tune", "1"], "not expected: 1 (write --tune=1)"),
                             (["--tune", "1", model, *out], f"not expected: {model} (write --tune=1)"),
                             (["ops", "--jso"], "not expected: --jso (did you mean --json?)"), ([model, "--outptu", "m.so"], "not expected: --outptu m.so (did you mean --output?); --output is required; see"),
+                            ([model, *out, "--max-shapes", "x=2x3", "x2=2x3"], "not expected: x2=2x3 (write --max-shapes x2=2x3); see"),
+                            ([model, *out, "--define-dim", "n=2", "--max-shapes", "x=2x3", "x2=2x3"], "not expected: x2=2x3; see"),
                             ([model, "m.so"], "not expected: m.so; --output is required; see"),
                             ([model, *out, "b.onnx", "c.onnx"], "not expected: b.onnx c.onnx; see")):
         text = s.onnxc(*arguments, code=2).stderr
         if f"error: {want}" not in text:
             return f"{text}instead of {want}"
-    return None if "\n  --tune[=SECONDS]  " in s.onnxc("--help").stdout else "--help does not show how --tune takes its value"
+    text = s.onnxc("--help").stdout
+    return None if "\n  --tune[=SECONDS]  " in text and "--define-dim NAME=SIZE  " in text else f"--help does not show how --tune and --define-dim take their values: {text}"
 
 
 def inputs_that_name_no_file(s, folder):

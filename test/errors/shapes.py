@@ -82,7 +82,7 @@ def size_of_no_dimension(folder):
     return save(folder, add(("n", 3)), "--define-dim", "N=8")
 
 
-@case(1, r"no input or output has the dimension 'n=2,m' of --define-dim; there are: n$")
+@case(1, r"no input or output has the dimension 'n=2,m' of --define-dim; there are: n; give --define-dim once for each dimension$")
 def two_sizes_in_one_flag(folder):
     return save(folder, add(("n", 3)), "--define-dim", "n=2,m=3")
 
