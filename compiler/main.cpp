@@ -137,7 +137,8 @@ int main(int argc, char **argv) {
     std::vector<std::string> names;
     for (const Command &c : commands)
       names.push_back(c.name);
-    return fail(ExitUsage, "no command and no file '" + first + "'" + didYouMean(first, names) + "; see 'onnxc --help'");
+    return fail(ExitUsage, "no command and no file '" + first + "'" +
+                               (first == "help" ? " (did you mean --help?)" : didYouMean(first, names)) + "; see 'onnxc --help'");
   }
   return compileMain(argc, argv);
 }

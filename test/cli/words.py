@@ -7,7 +7,8 @@ from custom import X
 
 
 def unknown_command(s, folder):
-    for word, want in (("frobnicate", "no command and no file 'frobnicate'; see 'onnxc --help'"), ("verfy", "no command and no file 'verfy' (did you mean verify?); see")):
+    for word, want in (("frobnicate", "no command and no file 'frobnicate'; see 'onnxc --help'"), ("verfy", "no command and no file 'verfy' (did you mean verify?); see"), ("rnu", "'rnu' (did you mean run?); see"),
+                       ("help", "'help' (did you mean --help?); see"), ("rum", "no file 'rum'; see")):
         text = s.onnxc(word, "m.onnx", code=2).stderr
         if want not in text:
             return text
