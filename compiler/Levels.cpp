@@ -20,13 +20,22 @@ int checkSupported(const Options &options) {
   return ExitOk;
 }
 
+// " (did you mean aarch64-linux-gnu?)" for the name of a target's processor alone, else nothing.
+static std::string nearestTarget(llvm::StringRef name) {
+  llvm::Triple::ArchType arch = llvm::Triple(name == "amd64" ? "x86_64" : name).getArch();
+  for (const Target &target : targets())
+    if (!name.contains('-') && target.arch == arch)
+      return " (did you mean " + target.name.str() + "?)";
+  return "";
+}
+
 int chooseLevels(Options &options) {
   if (int status = checkSupported(options))
     return status;
   const Target *target = findTarget(options.target);
   if (!target)
-    return fail(ExitOutOfScope, (options.target.empty() ? "this machine" : "--target " + options.target) +
-                                    " is not supported; `onnxc targets` lists what is");
+    return fail(ExitOutOfScope, (options.target.empty() ? "this machine" : "--target " + options.target) + " is not supported" +
+                                    nearestTarget(options.target) + "; `onnxc targets` lists what is");
   if (options.cpus.empty())
     for (const Isa &isa : isas())
       if (isa.isDefault && isa.arch == target->arch)

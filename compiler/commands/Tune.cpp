@@ -214,11 +214,14 @@ int tuneAndCompile(Options options, const InputOptions &inputs) {
   options.scheduleFile = schedulesPath(options);
   const Target *machine = findTarget("");
   std::optional<CpuChoice> host = machine ? chooseCpu("native", *machine) : std::nullopt;
+  bool isNamed = !options.cpus.empty();
   if (int status = chooseLevels(options))
     return status;
+  if (const Target *target = findTarget(options.target); target != machine)
+    return fail(ExitUsage, "--tune times code on this machine, which cannot run that of --target " + options.target);
   if (!host || !llvm::is_contained(options.cpus, host->isa->name.str()))
-    return fail(ExitUsage, "--tune times code for this machine, " + (host ? host->isa->name : "an unknown one") + ", but --cpu asks for " +
-                               llvm::join(options.cpus, ",") + " only");
+    return fail(ExitUsage, "--tune times code for this machine, " + (host ? host->isa->name : "an unknown one") + ", but " +
+                               (isNamed ? "--cpu asks for " : "without --cpu code is for ") + llvm::join(options.cpus, ",") + " only");
   if (int status = readSchedules(options, /*mayBeNew=*/true))
     return status;
   Schedules all = options.schedules;

@@ -341,6 +341,9 @@ def tune_refuses_what_it_cannot_time(s, folder):
         message = s.onnxc(model, "-o", folder / "m.so", *flags, code=1).stderr
         if word not in message or (folder / "m.so").exists():
             return message
+    other = s.onnxc(model, "-o", folder / "m.so", "--tune=1", "--target", "aarch64-linux-gnu", code=2).stderr
+    if "this machine, which cannot run that of --target aarch64-linux-gnu\n" not in other:
+        return other
     return None if "this machine" in text and "--cpu" in text else text
 
 

@@ -378,6 +378,11 @@ def output_folder_missing(folder):
     return [*save(folder, relu())[:1], "-o", folder / "no/such/folder/out.so"]
 
 
+@case(3, r"--target arm64 is not supported \(did you mean aarch64-linux-gnu\?\); `onnxc targets` lists what is")
+def target_without_a_system(folder):
+    return save(folder, relu(), "--target", "arm64")
+
+
 @case(3, r"--target riscv64-linux-gnu is not supported; `onnxc targets` lists what is")
 def unknown_target(folder):
     return save(folder, relu(), "--target", "riscv64-linux-gnu")
