@@ -213,6 +213,8 @@ llvm::Expected<std::unique_ptr<Artefact>> Artefact::open(const std::string &path
   if (!isLibrary(path)) {
     if (!load.weights.empty())
       return failure(ExitUsage, "--weights is for a library; '" + path + "' is a model");
+    if (std::string what = otherArtefact(path); !what.empty())
+      return failure(ExitBadModel, "'" + path + "' is " + what + ". Give the .onnx model, or a .so that was made of it");
     if (llvm::Error error = compileTemporary(path, code, a.compiled))
       return std::move(error);
     library = a.compiled.path();

@@ -40,6 +40,19 @@ llvm::StringRef otherTarget(llvm::StringRef path) {
   return header ? otherTarget(*header) : "";
 }
 
+std::string otherArtefact(llvm::StringRef path) {
+  constexpr llvm::StringLiteral archive = "!<arch>\n";
+  auto start = llvm::MemoryBuffer::getFileSlice(path, archive.size(), 0);
+  if (start && (*start)->getBuffer() == archive)
+    return "an archive, which becomes part of a program";
+  std::optional<Elf64_Ehdr> header = readHeader(path);
+  if (!header)
+    return "";
+  if (header->e_type == llvm::ELF::ET_REL)
+    return "an object file, which becomes part of a program";
+  return header->e_entry ? "a program: run it itself; --help tells how" : "a library, whose name has to end in .so";
+}
+
 llvm::Expected<llvm::json::Object> readDescription(llvm::StringRef name, llvm::StringRef path) {
   auto damaged = [&](const llvm::Twine &why) {
     return llvm::createStringError("'" + name + "' is no library made by this version of onnxc: " + why);

@@ -96,7 +96,10 @@ def files_that_are_no_artefacts(s, folder):
     import onnxc
     library, other = s.compile(mlp_model(), folder), s.compile(mlp_model(), folder, "--target", "aarch64-linux-gnu", name="other")
     (folder / "text.so").write_text("model")
-    cases = [("missing.so", ": the file does not exist"), (".", ": Is a directory"), ("text.so", ": not an artefact of onnxc: "),
+    (folder / "other.so.1").write_bytes(b"\x7fELF\1\1" + bytes(58))
+    cases = [("missing.so", ": the file does not exist"), (".", ": Is a directory"), ("text.so", ": not an artefact of onnxc: it is no library"),
+             ("model.onnx", ': not an artefact of onnxc: it is no library; compile the model first: onnxc.compile("model.onnx", "model.so")'),
+             ("other.so.1", ": not an artefact of onnxc: wrong ELF class"),
              (other.name, ": made for AArch64, this machine is x86-64")]
     whole = library.read_bytes()
     for size in (64, 100, 4096, 60000, len(whole) // 2, len(whole) - 1):

@@ -68,4 +68,16 @@ def weights_elsewhere(s, folder):
     return None if f"'{weights}' is cut or damaged" in text else text
 
 
-CHECKS = [cut_libraries, flags_of_code, verify_layers_needs_a_model, weights_elsewhere]
+def artefacts_that_are_no_libraries(s, folder):
+    kinds = {"": "a program: run it itself; --help tells how", ".a": "an archive, which becomes part of a program", ".o": "an object file, which becomes part of a program"}
+    made = {s.compile(relu_model(2, 3), folder, suffix=suffix, name="relu"): what for suffix, what in kinds.items()}
+    made[s.compile(relu_model(2, 3), folder, name="relu").rename(folder / "relu.so.1")] = "a library, whose name has to end in .so"
+    for path, what in made.items():
+        for command in ("run", "inspect", "bench"):
+            text = s.onnxc(command, path, code=1).stderr
+            if text != f"onnxc: error: '{path}' is {what}. Give the .onnx model, or a .so that was made of it\n":
+                return text
+    return None
+
+
+CHECKS = [artefacts_that_are_no_libraries, cut_libraries, flags_of_code, verify_layers_needs_a_model, weights_elsewhere]

@@ -21,7 +21,10 @@ def check_file(path):
     try:
         with open(path, "rb") as file:
             head, size = file.read(64), os.fstat(file.fileno()).st_size
-            if len(head) < 64 or head[:6] != b"\x7fELF\2\1":
+            if head[:4] != b"\x7fELF":
+                advice = '; compile the model first: onnxc.compile("model.onnx", "model.so")' if path.endswith(".onnx") else ""
+                raise Error(f"{path}: not an artefact of onnxc: it is no library{advice}")
+            if len(head) < 64 or head[4:6] != b"\2\1":
                 return  # dlopen knows
             machine, programs, sections = *struct.unpack_from("<H", head, 18), *struct.unpack_from("<QQ", head, 32)
             program_count, section_size, section_count = struct.unpack_from("<HHH", head, 56)
@@ -140,7 +143,7 @@ class Model:
             library = _open(path)
             get = library.onnxc_get_api
         except (OSError, AttributeError) as e:
-            raise Error(f"{path}: not an artefact of onnxc: {e}") from None
+            raise Error(f"{path}: not an artefact of onnxc: {str(e).removeprefix(f'{path}: ')}") from None
         get.restype, get.argtypes = ctypes.POINTER(Api), [ctypes.c_uint32]
         found = get(ABI_VERSION)
         if not found:
