@@ -71,9 +71,10 @@ Phases::~Phases() {
     return;
   if (options.json) {
     llvm::json::Object object;
+    double total = 0;
     for (const Time &t : times)
-      object[t.name] = t.milliseconds;
-    llvm::errs() << llvm::json::Value(llvm::json::Object{{"milliseconds", std::move(object)}}) << "\n";
+      object[t.name] = t.milliseconds, total += t.milliseconds;
+    llvm::errs() << llvm::json::Value(llvm::json::Object{{"milliseconds", std::move(object)}, {"total_milliseconds", total}}) << "\n";
     return;
   }
   double total = 0;

@@ -263,6 +263,14 @@ static std::optional<int> checkProfile(llvm::StringRef path) {
     return fail(ExitBadModel, "there is no folder '" + folder + "' for --profile");
   if (llvm::sys::fs::is_directory(path))
     return fail(ExitBadModel, "--profile '" + path + "' is a folder");
+  bool isNew = !path.empty() && !llvm::sys::fs::exists(path);
+  std::error_code error;
+  if (!path.empty())
+    llvm::raw_fd_ostream probe(path, error, llvm::sys::fs::OF_Append);
+  if (error)
+    return fail(ExitBadModel, "--profile '" + path + "': " + error.message());
+  if (isNew)
+    (void)llvm::sys::fs::remove(path);
   return std::nullopt;
 }
 

@@ -112,6 +112,11 @@ def files_that_are_no_artefacts(s, folder):
     return None
 
 
+def version_of_the_loader(s, folder):
+    import onnxc
+    return None if f"onnxc {onnxc.__version__}\n" == (said := s.onnxc("--version").stdout) else f"{said}, the loader {onnxc.__version__}"
+
+
 def levels_that_are_not_there(s, folder):
     import onnxc
     library = s.compile(mlp_model(), folder, "--cpu", "x86-64-v2,x86-64-v3")

@@ -192,7 +192,8 @@ def values_that_are_empty_or_given_twice(s, folder):
                                   (["run", ""], 2, "model: expected MODEL_OR_ARTEFACT, got ''; see 'onnxc run --help'"), (["run", model, "-o", ""], 2, "--output-dir: expected DIR, got ''"),
                                   ([model, *out, "-o", "b.so"], 2, "--output is given twice; see"), (["run", model, "--threads=1", "--threads", "2", "--threads", "3"], 2, "--threads is given 3 times; see"),
                                   (["run", model, "-o", folder / "file"], 1, "/file' is no folder\n"), (["bench", model, "--profile", folder], 1, "' is a folder\n"),
-                                  (["bench", model, "--profile", folder / "none" / "p.csv"], 1, "/none' for --profile\n")):
+                                  (["bench", model, "--profile", folder / "none" / "p.csv"], 1, "/none' for --profile\n"),
+                                  (["bench", "none.onnx", "--profile", "/proc/p.csv"], 1, "--profile '/proc/p.csv': ")):
         done = s.onnxc(*arguments, code=code)
         if f"error: {want}" not in done.stderr and not (code == 1 and want in done.stderr) or done.stdout:
             return f"{done.stdout}{done.stderr}instead of {want}"

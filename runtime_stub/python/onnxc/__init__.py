@@ -11,4 +11,5 @@ from .abi import Error
 from .compiler import compile, version
 from .model import Model, load
 
+__version__ = "0.1.0"  # of CMakeLists.txt
 __all__ = ["Error", "Model", "compile", "load", "version"]
