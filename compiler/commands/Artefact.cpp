@@ -190,7 +190,10 @@ llvm::Error Artefact::Impl::start(const LoadOptions &load) {
   onnxc_error error = {};
   onnxc_options options = {};
   options.struct_size = sizeof options;
-  options.num_threads = load.threads > 0 ? load.threads : std::max(1u, std::thread::hardware_concurrency());
+  int processors = std::max(1u, std::thread::hardware_concurrency());
+  if (load.threads > processors)
+    say("note", "", "--threads " + llvm::Twine(load.threads) + ": this machine has " + llvm::Twine(processors) + " processors");
+  options.num_threads = load.threads > 0 ? load.threads : processors;
   options.weights_path = load.weights.empty() ? nullptr : load.weights.c_str();
   if (int32_t status = api->model_create(&options, &model, &error)) {
     if (status != ONNXC_E_WEIGHTS || !load.mayLackWeights)

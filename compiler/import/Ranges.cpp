@@ -36,7 +36,10 @@ bool fixDims(pb::GraphProto &graph, const std::map<std::string, int64_t> &sizes,
   names.erase("");
   bool ok = true;
   for (const auto &[name, size] : sizes)
-    if (!names.count(name)) {
+    if (names.count(name)) {
+      if (size == 0)
+        emitWarning(loc) << "--define-dim " << name << "=0 leaves every value of that size without elements";
+    } else {
       ok = false;
       bool isList = name.find('=') != std::string::npos && name.find(',') != std::string::npos;
       emitError(loc) << "no input or output has the dimension '" << name << "' of --define-dim"

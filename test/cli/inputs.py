@@ -1,10 +1,11 @@
 """What commands run on where nobody gives inputs or sizes, and what they say of it: checks of the suite `cli` (run.py)."""
 import json
+import os
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-from common import info, make, save, weight
+from common import info, make, relu_model, save, weight
 from custom import X
 
 QUICK = ["--duration", "0.02", "--warmup", "1"]
@@ -85,4 +86,15 @@ def inspect_says_why_memory_is_unknown(s, folder):
     return None if " of results, for the largest sizes" in told else told
 
 
-CHECKS = [bytes_have_no_share_of_the_roof, random_inputs_are_named, random_inputs_without_names, errors_of_random_inputs_say_so, inspect_says_why_memory_is_unknown, sizes_have_names]
+def odd_numbers_are_told(s, folder):
+    """More threads than processors, and sizes of none, may be meant; they are not taken in silence."""
+    model, cpus = save(relu_model("n", 3), folder / "m.onnx"), os.cpu_count()
+    for command, want in ((["run", model, "--threads", cpus + 1], f"note: --threads {cpus + 1}: this machine has {cpus} processors\n"),
+                          (["run", model, "--symbol-size", "0"], "random inputs: x float32[0,3]\n"),
+                          ([model, "-o", folder / "m.so", "--define-dim", "n=0"], "--define-dim n=0 leaves every value of that size without elements\n")):
+        if want not in (said := s.onnxc(*command).stderr):
+            return said
+    return None
+
+
+CHECKS = [odd_numbers_are_told, bytes_have_no_share_of_the_roof, random_inputs_are_named, random_inputs_without_names, errors_of_random_inputs_say_so, inspect_says_why_memory_is_unknown, sizes_have_names]
