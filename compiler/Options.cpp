@@ -199,7 +199,8 @@ static void bindReportOptions(CLI::App &app, Options &options) {
 void bindCompileOptions(CLI::App &app, Options &options) {
   CLI::Option *model = app.add_option("model", options.input, "the ONNX model")->required()->type_name("MODEL.onnx");
   CLI::Option *output =
-      app.add_option("-o,--output", options.output, "what to write; the suffix says what: .so .a .o .mlir .ll .s, none = an executable")
+      app.add_option("-o,--output", options.output,
+                     "what to write; the suffix says what: .so .a .o .mlir, .ll or .s (the code of the newest level), none = an executable")
           ->required()
           ->type_name("FILE");
   bindCodeOptions(app, options);
