@@ -238,11 +238,30 @@ static int checkDataFiles(ModuleOp module, const Options &options) {
   return ExitOk;
 }
 
+// Said once, as of the cache.
+static void checkPrecision(ModuleOp module, const Options &options) {
+  static bool said = false;
+  bool isBrain = options.precision == "bf16", isAsked = options.optLevel > 0 && (isBrain || options.precision == "f16"), changes = false;
+  module.walk([&](plan::WeightOp op) {
+    Type type = op.getValue().getElementType();
+    changes |= isBrain ? type.isBF16() : type.isF16();
+  });
+  if (!isAsked || said || changes)
+    return;
+  said = true;
+  say("warning", "",
+      "--precision " + options.precision +
+          " changes nothing: no f32 product of this model has a constant matrix of 4,096 elements or more that can be stored so");
+}
+
 // The phases between the graph and code.
 static bool formPlan(ModuleOp module, const Options &options, Phases &phases) {
   phases.begin("planning kernels");
-  return succeeded(runPhase(layoutPhase, module, options)) && phases.done("layout", module) &&
-         succeeded(runPhase(planPhase, module, options)) && phases.done("plan", module);
+  if (failed(runPhase(layoutPhase, module, options)) || !phases.done("layout", module) || failed(runPhase(planPhase, module, options)) ||
+      !phases.done("plan", module))
+    return false;
+  checkPrecision(module, options);
+  return true;
 }
 
 // Code of the plan for each level, linked; a .ll or .s file shows that of the newest level.
