@@ -91,12 +91,18 @@ def compile_model(onnxc, model, out):
     return time.perf_counter() - start
 
 
+def shown(path):
+    """As it is typed where the demonstration was started."""
+    return os.path.relpath(path)
+
+
 def show(onnxc, title, path, x, meaning, folder):
     import onnxc as loader
     print(f"\n\033[1m{title}\033[0m")
     library, program = folder / f"{path.stem}.so", folder / path.stem
-    print(f"  onnxc {path.name} -o {library.name}    {compile_model(onnxc, path, library):.2f} s, {size(library)}")
-    print(f"  onnxc {path.name} -o {program.name}       {compile_model(onnxc, path, program):.2f} s, {size(program)}")
+    for made in (library, program):
+        seconds = compile_model(onnxc, path, made)
+        print(f"  {shown(onnxc)} {shown(path)} -o {made.name}    {seconds:.2f} s, {size(made)}")
     model = loader.load(str(library), num_threads=1)
     name = model.inputs[0].name
     options = onnxruntime.SessionOptions()
@@ -123,6 +129,8 @@ def main():
     onnxruntime.set_default_logger_severity(4)
     with tempfile.TemporaryDirectory() as tmp:
         good = [show(args.build / "bin" / "onnxc", *model, Path(tmp)) for model in models(args.shared)]
+    print(f"\nNext, with a model of yours:\n  {shown(args.build / 'bin' / 'onnxc')} check model.onnx    whether everything in it can be compiled\n"
+          "  docs/Use.md                          from Python, C, C++ and CMake, step by step")
     sys.exit(not all(good))
 
 
