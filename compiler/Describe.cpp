@@ -157,6 +157,12 @@ SelfDescription describeModel(ModuleOp module, const Options &options) {
   for (StringRef key : {"onnx.opset", "onnx.ir_version"})
     if (auto a = module->getAttrOfType<IntegerAttr>(key))
       o[key.drop_front(5)] = a.getInt();
+  if (auto opsets = module->getAttrOfType<DictionaryAttr>("onnx.opsets")) {
+    llvm::json::Object versions;
+    for (NamedAttribute a : opsets)
+      versions[llvm::json::fixUTF8(a.getName().getValue())] = cast<IntegerAttr>(a.getValue()).getInt();
+    o["opsets"] = std::move(versions);
+  }
   for (StringRef key : {"onnx.producer", "onnx.model_name", "onnx.domain"})
     if (auto a = module->getAttrOfType<StringAttr>(key))
       o[key.drop_front(5)] = llvm::json::fixUTF8(a.getValue());

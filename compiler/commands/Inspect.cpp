@@ -74,7 +74,9 @@ static std::string typeText(const llvm::json::Object &port) {
     for (const llvm::json::Value &size : *shape)
       sizes->push_back(size.getAsInteger() ? std::to_string(*size.getAsInteger()) : size.getAsString().value_or("?").str());
   }
-  return portType(kind, port.getString("type").value_or("?"), sizes);
+  llvm::StringRef type = port.getString("type").value_or("?");
+  std::optional<llvm::StringRef> key = port.getString("key_type");
+  return kind == Value::Map && key ? ("map of " + *key + " to " + type).str() : portType(kind, type, sizes);
 }
 
 static void printPorts(llvm::StringRef title, const llvm::json::Object &description) {
@@ -140,6 +142,16 @@ static void printMemory(const Inspected &library) {
                  << "\n";
 }
 
+// "opset 17", "opset 17, ai.onnx.ml 3", "ai.onnx.ml 1"
+static std::string opsetText(const llvm::json::Object &own) {
+  std::string text = own.getInteger("opset").value_or(0) ? "opset " + std::to_string(*own.getInteger("opset")) : "";
+  if (const llvm::json::Object *opsets = own.getObject("opsets"))
+    for (const auto &[domain, version] : *opsets)
+      if (domain != "ai.onnx")
+        text += (text.empty() ? "" : ", ") + domain.str() + " " + std::to_string(version.getAsInteger().value_or(0));
+  return text;
+}
+
 static void printOrigin(const llvm::json::Object &own) {
   auto words = [&](llvm::StringRef key) {
     std::string line;
@@ -149,8 +161,7 @@ static void printOrigin(const llvm::json::Object &own) {
     return line;
   };
   auto word = [&](llvm::StringRef key) { return own.getString(key).value_or("").str(); };
-  llvm::outs() << "model     " << word("model_name") << ", opset " << own.getInteger("opset").value_or(0) << ", IR "
-               << own.getInteger("ir_version").value_or(0);
+  llvm::outs() << "model     " << word("model_name") << ", " << opsetText(own) << ", IR " << own.getInteger("ir_version").value_or(0);
   if (std::string producer = word("producer"); !producer.empty())
     llvm::outs() << ", made by " << producer;
   llvm::outs() << "\n          " << word("model_hash") << "\n";

@@ -24,16 +24,19 @@ bool Value::operator==(const Value &other) const {
   return parts(*this) == parts(other);
 }
 
-std::string Value::type() const {
+static std::string nameOf(int32_t dtype) {
   const DType *t = findDType(dtype);
-  std::string text = t ? t->name : "?";
+  return t ? t->name : "?";
+}
+
+std::string Value::type() const {
   if (kind == Sequence)
     return "sequence of " + std::to_string(items.size());
   if (kind == Optional)
     return items.empty() ? "nothing" : items[0].type();
   if (kind == Map)
-    return "map of " + text;
-  text += "[";
+    return items.size() == 2 ? "map of " + nameOf(items[0].dtype) + " to " + nameOf(items[1].dtype) : "map";
+  std::string text = nameOf(dtype) + "[";
   for (size_t i = 0; i < dims.size(); ++i)
     text += (i ? "," : "") + std::to_string(dims[i]);
   return text + "]";

@@ -22,7 +22,7 @@ struct Value {
   std::vector<Value> items;          // a sequence's; an optional's one or none; a map's keys tensor and values tensor
 
   int64_t count() const;     // elements of a tensor
-  std::string type() const;  // "float32[2,3]"
+  std::string type() const;  // "float32[2,3]", "map of string to float32"
 
   bool operator==(const Value &other) const;  // of all bits
 };

@@ -74,6 +74,7 @@ private:
   void moduleAttrs(ModuleOp module) {
     const pb::ModelProto &m = file.model;
     module->setAttr("onnx.opset", b.getI64IntegerAttr(opsetOf(m)));
+    module->setAttr("onnx.opsets", opsets(m));
     module->setAttr("onnx.ir_version", b.getI64IntegerAttr(m.ir_version()));
     module->setAttr("onnx.model_version", b.getI64IntegerAttr(m.model_version()));
     module->setAttr("onnx.producer", b.getStringAttr(m.producer_name()));
@@ -91,11 +92,19 @@ private:
     module->setAttr("onnx.metadata", b.getDictionaryAttr(metadata));
   }
 
+  // Of ai.onnx; 0 where the model imports other domains alone.
   static int64_t opsetOf(const pb::ModelProto &m) {
     for (const pb::OperatorSetIdProto &import : m.opset_import())
-      if (import.domain().empty())
+      if (plainName(import.domain()) == "ai.onnx")
         return import.version();
-    return newestOpset();
+    return 0;
+  }
+
+  DictionaryAttr opsets(const pb::ModelProto &m) {
+    NamedAttrList versions;
+    for (const pb::OperatorSetIdProto &import : m.opset_import())
+      versions.set(plainName(import.domain()), b.getI64IntegerAttr(import.version()));
+    return versions.getDictionary(context);
   }
 
   DictionaryAttr valueAttrs(const pb::ValueInfoProto &value) {

@@ -6,8 +6,8 @@
 //   where the model declares their shape; an argument that a run may leave out carries `onnx.default`; an input of any rank, a list of
 //   elements, and each result of its shape carry its index as `onnx.like`; one with a bounded dim carries `onnx.ranges`: least, expected
 //   (-1: not said) and greatest size of each dim;
-// - the module carries `onnx.opset`, `onnx.ir_version`, `onnx.producer`, `onnx.producer_version`, `onnx.model_name`, `onnx.domain`,
-// `onnx.doc`,
+// - the module carries `onnx.opset` (of ai.onnx; 0: none), `onnx.opsets` (by domain), `onnx.ir_version`, `onnx.producer`,
+// `onnx.producer_version`, `onnx.model_name`, `onnx.domain`, `onnx.doc`,
 //   `onnx.model_version` and the dictionary `onnx.metadata`; `onnx.reserve` where contexts take memory for the greatest sizes at once;
 // - every op's location is made by nodeLoc: describeLoc reads it back;
 // - a weight is an `onnx.Constant` with `value`. Up to 1 KiB: a DenseElementsAttr (strings: DenseStringElementsAttr of any size). Above: a

@@ -97,4 +97,16 @@ def odd_numbers_are_told(s, folder):
     return None
 
 
-CHECKS = [odd_numbers_are_told, bytes_have_no_share_of_the_roof, random_inputs_are_named, random_inputs_without_names, errors_of_random_inputs_say_so, inspect_says_why_memory_is_unknown, sizes_have_names]
+def inspect_of_other_domains(s, folder):
+    """A model that imports no ai.onnx has no opset of it; a map is told with the types of its keys and values."""
+    pair = helper.make_map_type_proto(TensorProto.INT64, helper.make_tensor_type_proto(TensorProto.FLOAT, []))
+    node = helper.make_node("DictVectorizer", ["x"], ["y"], domain="ai.onnx.ml", int64_vocabulary=[3, 5])
+    graph = helper.make_graph([node], "g", [helper.make_value_info("x", pair)], [info("y", 1, 2)])
+    model = save(helper.make_model(graph, opset_imports=[helper.make_opsetid("ai.onnx.ml", 1)]), folder / "m.onnx")
+    told, facts = s.onnxc("inspect", model).stdout, json.loads(s.onnxc("inspect", model, "--json").stdout)["model"]
+    if (facts["opset"], facts["opsets"]) != (0, {"ai.onnx.ml": 1}):
+        return f"{facts}"
+    return None if "x  map of int64 to float32\n" in told and "model     g, ai.onnx.ml 1, IR " in told else told
+
+
+CHECKS = [inspect_of_other_domains, odd_numbers_are_told, bytes_have_no_share_of_the_roof, random_inputs_are_named, random_inputs_without_names, errors_of_random_inputs_say_so, inspect_says_why_memory_is_unknown, sizes_have_names]
