@@ -133,6 +133,7 @@ static std::vector<Port> readPorts(const onnxc_io_info *io, int32_t count, const
     p.name = io[i].name;
     p.kind = Value::Kind(io[i].kind);
     p.dtype = io[i].dtype;
+    p.keyDtype = io[i].key_dtype;
     p.rank = io[i].rank;
     for (int32_t d = 0; d < io[i].rank; ++d) {
       int64_t dim = io[i].dims[d];

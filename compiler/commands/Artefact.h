@@ -21,6 +21,7 @@ struct Port {
   std::string name;
   Value::Kind kind = Value::Tensor;
   int32_t dtype = 1;
+  int32_t keyDtype = 0;              // of a map
   int32_t rank = 0;                  // -1: not fixed
   std::vector<int64_t> dims;         // -1: symbolic or known only after the run
   std::vector<std::string> symbols;  // name of each dim that has one, else ""

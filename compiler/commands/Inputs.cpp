@@ -113,12 +113,19 @@ static std::optional<int64_t> bytesOf(const Value &value) {
   return bytes;
 }
 
-// A random value of the sizes `sizes`; an error where this machine has no memory for it.
+// A random value of the sizes `sizes`, of a map one entry; an error where this machine has no memory for it.
 static llvm::Expected<Value> randomInput(const Port &port, size_t index, std::vector<int64_t> sizes) {
   Value value;
   value.kind = port.kind;
   value.dtype = port.dtype;
   value.absent = port.hasDefault;
+  if (port.kind == Value::Map && !value.absent)
+    for (int32_t dtype : {port.keyDtype, port.dtype}) {
+      Value &column = value.items.emplace_back();
+      column.dtype = dtype;
+      column.dims = {1};
+      fillRandom(column, index + 1);
+    }
   if (port.kind != Value::Tensor || value.absent)
     return value;
   value.dims = std::move(sizes);
