@@ -208,6 +208,33 @@ func.func @residual(%q: tensor<1x4x4x4xui8>) -> tensor<1x64x4x4xui8> {
 
 // -----
 
+// 0.0555 / 0.037 is a step and a half: what lies between two steps is rounded as the scales say, which no three numbers do for all bytes.
+// CHECK-LABEL: @residual_not_joined
+// CHECK: "onnx.packed.LinearConv"(
+// CHECK-NOT: joined
+// CHECK-SAME: sum = array<f32: 5.550000e-02, 1.310000e+02, 2.000000e-02, 3.700000e-02, 1.230000e+02, 0.000000e+00, 2.550000e+02>
+// CHECK-NOT: onnx.Add
+func.func @residual_not_joined(%q: tensor<1x64x4x4xui8>, %p: tensor<1x64x4x4xui8>) -> tensor<1x64x4x4xui8> {
+  %own = "onnx.Constant"() {value = dense<0.0555> : tensor<f32>} : () -> tensor<f32>
+  %other = "onnx.Constant"() {value = dense<0.02> : tensor<f32>} : () -> tensor<f32>
+  %step = "onnx.Constant"() {value = dense<0.037> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<120> : tensor<ui8>} : () -> tensor<ui8>
+  %middle = "onnx.Constant"() {value = dense<131> : tensor<ui8>} : () -> tensor<ui8>
+  %to = "onnx.Constant"() {value = dense<123> : tensor<ui8>} : () -> tensor<ui8>
+  %c = "onnx.Constant"() {value = dense<2> : tensor<64x64x1x1xi8>} : () -> tensor<64x64x1x1xi8>
+  %x = "onnx.DequantizeLinear"(%q, %step) : (tensor<1x64x4x4xui8>, tensor<f32>) -> tensor<1x64x4x4xf32>
+  %w = "onnx.DequantizeLinear"(%c, %step) : (tensor<64x64x1x1xi8>, tensor<f32>) -> tensor<64x64x1x1xf32>
+  %y = "onnx.Conv"(%x, %w) : (tensor<1x64x4x4xf32>, tensor<64x64x1x1xf32>) -> tensor<1x64x4x4xf32>
+  %yq = "onnx.QuantizeLinear"(%y, %own, %z) : (tensor<1x64x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xui8>
+  %yd = "onnx.DequantizeLinear"(%yq, %own, %z) : (tensor<1x64x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xf32>
+  %pd = "onnx.DequantizeLinear"(%p, %other, %middle) : (tensor<1x64x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xf32>
+  %sum = "onnx.Add"(%yd, %pd) : (tensor<1x64x4x4xf32>, tensor<1x64x4x4xf32>) -> tensor<1x64x4x4xf32>
+  %o = "onnx.QuantizeLinear"(%sum, %step, %to) : (tensor<1x64x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xui8>
+  return %o : tensor<1x64x4x4xui8>
+}
+
+// -----
+
 // A result that is read elsewhere stays what it was.
 // CHECK-LABEL: @residual_read_twice
 // CHECK: "onnx.packed.LinearConv"
