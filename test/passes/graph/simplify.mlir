@@ -296,6 +296,31 @@ func.func @machines(%x: tensor<?x2xf32>) -> (tensor<?xi64>, tensor<?x2xf32>, ten
   return %l, %s, %r, %p : tensor<?xi64>, tensor<?x2xf32>, tensor<?x1xf32>, tensor<?x1xf32>
 }
 
+// Not of fewer vectors than there are pairs, of sums that are not finite, or of one vector.
+// CHECK-LABEL: @other_machines
+// CHECK: "onnx.ml.SVMClassifier"(%arg0) <{{.*}}coefficients = array<f32: 1.000000e+00, 2.000000e+00>{{.*}}vectors_per_class = array<i64: 1, 1>
+// CHECK: "onnx.ml.SVMClassifier"(%arg0) <{{.*}}vectors_per_class = array<i64: 2, 1>
+// CHECK: "onnx.ml.SVMRegressor"(%arg0) <{{.*}}coefficients = array<f32: 1.000000e+10, 1.000000e+00>{{.*}}n_supports = 2 : i64
+// CHECK: "onnx.ml.SVMRegressor"(%arg0) <{{.*}}coefficients = array<f32: 3.000000e+00>{{.*}}n_supports = 1 : i64{{.*}}support_vectors = array<f32: 1.000000e+00, 2.000000e+00>
+func.func @other_machines(%x: tensor<?x2xf32>) -> (tensor<?xi64>, tensor<?x2xf32>, tensor<?xi64>, tensor<?x2xf32>, tensor<?x1xf32>, tensor<?x1xf32>) {
+  %0, %1 = "onnx.ml.SVMClassifier"(%x) <{classlabels_ints = array<i64: 0, 1>, coefficients = array<f32: 1.0, 2.0>, rho = array<f32: 0.5>,
+      support_vectors = array<f32: 1.0, 2.0, 3.0, 4.0>, vectors_per_class = array<i64: 1, 1>}> : (tensor<?x2xf32>) -> (tensor<?xi64>, tensor<?x2xf32>)
+  %2, %3 = "onnx.ml.SVMClassifier"(%x) <{classlabels_ints = array<i64: 0, 1>, coefficients = array<f32: 1.0e10, 2.0, 3.0>, rho = array<f32: 0.5>,
+      support_vectors = array<f32: 1.0e30, 2.0, 3.0, 4.0, 5.0, 6.0>, vectors_per_class = array<i64: 2, 1>}> : (tensor<?x2xf32>) -> (tensor<?xi64>, tensor<?x2xf32>)
+  %4 = "onnx.ml.SVMRegressor"(%x) <{coefficients = array<f32: 1.0e10, 1.0>, n_supports = 2 : i64, rho = array<f32: 0.5>, support_vectors = array<f32: 1.0e30, 2.0, 3.0, 4.0>}> : (tensor<?x2xf32>) -> tensor<?x1xf32>
+  %5 = "onnx.ml.SVMRegressor"(%x) <{coefficients = array<f32: 3.0>, n_supports = 1 : i64, rho = array<f32: 0.5>, support_vectors = array<f32: 1.0, 2.0>}> : (tensor<?x2xf32>) -> tensor<?x1xf32>
+  return %0, %1, %2, %3, %4, %5 : tensor<?xi64>, tensor<?x2xf32>, tensor<?xi64>, tensor<?x2xf32>, tensor<?x1xf32>, tensor<?x1xf32>
+}
+
+// Of three classes a vector counts for each opponent: row k of the coefficients is that of the k-th opponent, and adds up for it alone.
+// CHECK-LABEL: @three_classes
+// CHECK: "onnx.ml.SVMClassifier"(%arg0) <{{.*}}coefficients = array<f32: 1.000000e+00, 0.000000e+00, 1.000000e+00, 0.000000e+00, 1.000000e+00, 0.000000e+00, 0.000000e+00, 1.000000e+00, 0.000000e+00, 1.000000e+00, 0.000000e+00, 1.000000e+00>{{.*}}support_vectors = array<f32: 1.400000e+01, 3.000000e+01, 4.100000e+01, 9.500000e+01, 8.500000e+01, 1.630000e+02>, vectors_per_class = array<i64: 2, 2, 2>
+func.func @three_classes(%x: tensor<?x1xf32>) -> (tensor<?xi64>, tensor<?x3xf32>) {
+  %l, %s = "onnx.ml.SVMClassifier"(%x) <{classlabels_ints = array<i64: 0, 1, 2>, coefficients = array<f32: 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 2.0, 5.0, 6.0, 10.0, 11.0, 12.0, 13.0>, rho = array<f32: 0.5, 0.5, 0.5>,
+      support_vectors = array<f32: 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0>, vectors_per_class = array<i64: 3, 2, 2>}> : (tensor<?x1xf32>) -> (tensor<?xi64>, tensor<?x3xf32>)
+  return %l, %s : tensor<?xi64>, tensor<?x3xf32>
+}
+
 // What is cut off behind a convolution is padding that it need not have, or that a transposed one has more of.
 // CHECK-LABEL: @cut_padding
 // CHECK: %[[C:.*]] = "onnx.Conv"{{.*}} pads = array<i64: 4, 0>{{.*}} -> tensor<1x8x?xf32>
