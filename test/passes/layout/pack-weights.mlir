@@ -69,3 +69,42 @@ func.func @few(%x: tensor<?x1x2xf32>) -> tensor<?x1x1x8xf32> {
   %y = "onnx.RNN"(%x, %w, %r) <{hidden_size = 8 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0>}> : (tensor<?x1x2xf32>, tensor<1x8x2xf32>, tensor<1x8x8xf32>) -> tensor<?x1x1x8xf32>
   return %y : tensor<?x1x1x8xf32>
 }
+
+// One number is a bias for all columns; a bias for each row, a transposed first operand, and a bias of the run are the plain kernel's.
+// CHECK-LABEL: @other_gemms
+// CHECK-DAG: dense<{{\[}}5.000000e+00, 5.000000e+00, 0.000000e+00,{{.*}} : tensor<16xf32>
+// CHECK: "onnx.packed.MatMul"
+// CHECK-COUNT-3: "onnx.Gemm"
+func.func @other_gemms(%a: tensor<2x2xf32>, %run: tensor<2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) {
+  %w = "onnx.Constant"() {value = dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
+  %one = "onnx.Constant"() {value = dense<5.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %rows = "onnx.Constant"() {value = dense<[[1.0], [2.0]]> : tensor<2x1xf32>} : () -> tensor<2x1xf32>
+  %0 = "onnx.Gemm"(%a, %w, %one) : (tensor<2x2xf32>, tensor<2x2xf32>, tensor<1xf32>) -> tensor<2x2xf32>
+  %1 = "onnx.Gemm"(%a, %w, %rows) : (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x1xf32>) -> tensor<2x2xf32>
+  %2 = "onnx.Gemm"(%a, %w) <{transA = 1 : i64}> : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %3 = "onnx.Gemm"(%a, %w, %run) : (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+  return %0, %1, %2, %3 : tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>
+}
+
+// Rows of the first operand are read as vectors: what moves its last axis stays a transposition, and so does what moves the second's from
+// both its last places.
+// CHECK-LABEL: @other_transpositions
+// CHECK: %[[A:.*]] = "onnx.Transpose"(%arg0)
+// CHECK: %[[B:.*]] = "onnx.Transpose"(%arg1)
+// CHECK: "onnx.packed.Product"(%[[A]], %[[B]]) <{permA = array<i64: 0, 1, 2>, permB = array<i64: 0, 1, 2>}>
+func.func @other_transpositions(%a: tensor<2x8x5xf32>, %b: tensor<8x3x2xf32>) -> tensor<2x5x3xf32> {
+  %t = "onnx.Transpose"(%a) <{perm = array<i64: 0, 2, 1>}> : (tensor<2x8x5xf32>) -> tensor<2x5x8xf32>
+  %u = "onnx.Transpose"(%b) <{perm = array<i64: 2, 0, 1>}> : (tensor<8x3x2xf32>) -> tensor<2x8x3xf32>
+  %y = "onnx.MatMul"(%t, %u) : (tensor<2x5x8xf32>, tensor<2x8x3xf32>) -> tensor<2x5x3xf32>
+  return %y : tensor<2x5x3xf32>
+}
+
+// Batches without elements, and weights without columns, have nothing to cut into panels.
+// CHECK-LABEL: @nothing
+// CHECK-COUNT-2: "onnx.MatMul"
+func.func @nothing(%a: tensor<0x2xf32>, %b: tensor<2x3xf32>, %c: tensor<4x2xf32>) -> (tensor<0x3xf32>, tensor<4x0xf32>) {
+  %w = "onnx.Constant"() {value = dense<> : tensor<2x0xf32>} : () -> tensor<2x0xf32>
+  %0 = "onnx.MatMul"(%a, %b) : (tensor<0x2xf32>, tensor<2x3xf32>) -> tensor<0x3xf32>
+  %1 = "onnx.MatMul"(%c, %w) : (tensor<4x2xf32>, tensor<2x0xf32>) -> tensor<4x0xf32>
+  return %0, %1 : tensor<0x3xf32>, tensor<4x0xf32>
+}
