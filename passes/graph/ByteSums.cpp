@@ -26,7 +26,8 @@ std::optional<Term> termOf(Value v) {
   auto unblock = t.bytes.getDefiningOp<onnx::PackedUnblockOp>();
   if (unblock && dq->hasOneUse() && unblock->hasOneUse() && unblock.getX().hasOneUse())
     t.conv = unblock.getX().getDefiningOp<onnx::PackedLinearConvOp>();
-  bool takes = t.conv && !t.conv.getTable() && !t.conv.getOther() && t.conv.getChannels() && float(t.conv.getZero()) == scaling->zero;
+  bool takes =
+      t.conv && !t.conv.getTable() && !t.conv.getOther() && t.conv.getChannels() && float(int64_t(t.conv.getZero())) == scaling->zero;
   if (!takes)
     t.conv = {};
   return t;
@@ -69,8 +70,9 @@ struct ByteSum {
   float own, from, scale, step, to, low, high;
   Limits result, other;  // result: less its zero point
 
-  // Eight bits each: the steps above `to` of all pairs, those of one result after the other.
+  // The steps above `to` of all pairs of bytes, those of one result after the other.
   std::vector<float> steps() const {
+    assert(result.least <= result.most && other.least <= other.most && "a proof over no pair");
     std::vector<float> all;
     for (float a = result.least; a <= result.most; ++a)
       for (float b = other.least; b <= other.most; ++b) {
@@ -82,27 +84,27 @@ struct ByteSum {
     return all;
   }
   float clipped(float v) const { return std::clamp(std::nearbyint(v), low - to, high - to); }
-  bool agrees(const std::array<float, 3> &joined, ArrayRef<float> steps) const {
+  bool agrees(const std::array<float, 3> &numbers, ArrayRef<float> wanted) const {
     size_t i = 0;
     for (float a = result.least; a <= result.most; ++a)
       for (float b = other.least; b <= other.most; ++b)
-        if (clipped(std::fma(a, joined[0], std::fma(b, joined[1], joined[2]))) != steps[i++])
+        if (clipped(std::fma(a, numbers[0], std::fma(b, numbers[1], numbers[2]))) != wanted[i++])
           return false;
     return true;
   }
-  // packed.LinearConv's `joined`. Rounding leaves a pair or two whose sum is as good as between two steps on the wrong side; the numbers
-  // beside the nearest ones round otherwise.
+  // packed.LinearConv's `joined`. The nearest numbers put a pair or two, whose sum is as good as between two steps, on the wrong side;
+  // numbers an ulp or a few beside them, and addends that move such sums by their own rounding (2^-17 and less), put others there.
   std::optional<std::array<float, 3>> joined() const {
-    std::vector<float> all = steps();
-    constexpr int near[] = {0, 1, -1, 2, -2};
-    for (int third : near)
-      for (int second : near)
-        for (int first : near) {
-          auto beside = [](double v, int ulps, double unit) { return float(v + ulps * unit); };
-          double p = double(own) / step, q = double(scale) / step;
-          std::array<float, 3> tried = {beside(p, first, p * 0x1p-23), beside(q, second, q * 0x1p-23), beside(-from * q, third, 0x1p-18)};
-          if (agrees(tried, all))
-            return tried;
+    constexpr double ulp = 0x1p-23, shift = 0x1p-18;
+    constexpr int beside[] = {0, 1, -1, 2, -2};
+    std::vector<float> wanted = steps();
+    double p = double(own) / step, q = double(scale) / step, r = -from * q;
+    for (int third : beside)
+      for (int second : beside)
+        for (int first : beside) {
+          std::array<float, 3> numbers = {float(p + first * p * ulp), float(q + second * q * ulp), float(r + third * shift)};
+          if (agrees(numbers, wanted))
+            return numbers;
         }
     return std::nullopt;
   }
@@ -130,7 +132,7 @@ LogicalResult sumOfConv(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
               to->zero,
               bounds ? inSteps(bounds->first, *to, type.getElementType()) : limits.least,
               bounds ? inSteps(bounds->second, *to, type.getElementType()) : limits.most,
-              {float(left->conv.getLeast()) - zero, float(left->conv.getMost()) - zero},
+              {float(int64_t(left->conv.getLeast())) - zero, float(int64_t(left->conv.getMost())) - zero},
               limitsOf(onnx::elementType(right->bytes))};
   Value added = blocked(rewriter, right->bytes);
   auto conv = cast<onnx::PackedLinearConvOp>(rewriter.clone(*left->conv));

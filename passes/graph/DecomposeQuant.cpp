@@ -125,7 +125,8 @@ static Value scaledProduct(PatternRewriter &rewriter, Location loc, Type type, V
   auto product = llvm::cast<TensorType>(type);
   Value sums = onnx::MatMulIntegerOp::create(rewriter, loc, product.clone(rewriter.getI32Type()), a[0], b, a[2], bZero);
   Value y = GraphBuilder{rewriter, loc}.as(type, sums);
-  Value scale = onnx::MulOp::create(rewriter, loc, bScale.getType(), bScale, a[1]);
+  Type scaleType = rankedType(bScale).getRank() ? bScale.getType() : a[1].getType();  // either may be a list of one
+  Value scale = onnx::MulOp::create(rewriter, loc, scaleType, bScale, a[1]);
   y = onnx::MulOp::create(rewriter, loc, type, y, scale);
   return bias ? Value(onnx::AddOp::create(rewriter, loc, type, y, bias)) : y;
 }

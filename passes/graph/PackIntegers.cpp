@@ -44,13 +44,18 @@ LogicalResult pack(onnx::MatMulIntegerOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-// [matrices, depth, columns] as [matrices, columns / 64, depth / 4, 64, 4] under the old type; null where panels would not be full.
-Value packMatrices(PatternRewriter &rewriter, Value v) {
+// Whether `v` is constant bytes [matrices, depth, columns] that fill panels.
+bool fillsPanels(Value v) {
   auto type = rankedType(v);
   ElementsAttr value = onnx::constantValue(v);
   auto bytes = value && type && type.getRank() == 3 && isByte(type.getElementType()) ? constantBytes(value) : std::nullopt;
-  if (!bytes || bytes->empty() || type.getDimSize(1) % kQuad || type.getDimSize(2) % kByteColumns)
-    return {};
+  return bytes && !bytes->empty() && type.getDimSize(1) % kQuad == 0 && type.getDimSize(2) % kByteColumns == 0;
+}
+
+// They as [matrices, columns / 64, depth / 4, 64, 4] under the old type.
+Value packMatrices(PatternRewriter &rewriter, Value v) {
+  auto type = rankedType(v);
+  auto bytes = constantBytes(onnx::constantValue(v));
   int64_t depth = type.getDimSize(1), columns = type.getDimSize(2), rows = type.getDimSize(0) * depth;
   std::vector<char> packed(bytes->size());
   char flip = type.getElementType().isUnsignedInteger() ? char(0x80) : char(0);
@@ -63,9 +68,9 @@ Value packMatrices(PatternRewriter &rewriter, Value v) {
 }
 
 LogicalResult packLstm(onnx::MSDynamicQuantizeLSTMOp op, PatternRewriter &rewriter) {
-  Value w = op->hasAttr("packed") ? Value() : packMatrices(rewriter, op.getW()), r = w ? packMatrices(rewriter, op.getR()) : Value();
-  if (!r)
+  if (op->hasAttr("packed") || !fillsPanels(op.getW()) || !fillsPanels(op.getR()))
     return rewriter.notifyMatchFailure(op, "weights are not constant, or panels would not be full");
+  Value w = packMatrices(rewriter, op.getW()), r = packMatrices(rewriter, op.getR());
   rewriter.modifyOpInPlace(op, [&] {
     op.getWMutable().assign(w);
     op.getRMutable().assign(r);

@@ -114,21 +114,22 @@ static LogicalResult normaliseByMul(onnx::MulOp op, PatternRewriter &rewriter) {
   return rewriter.notifyMatchFailure(op, "not times an inverse deviation");
 }
 
-// `v` as a scale or bias of type `wanted`: itself, or a constant without its leading axes of size 1; null for others. Sizes that only the
-// run knows may differ though the types are equal.
-static Value parameter(PatternRewriter &rewriter, Value v, RankedTensorType wanted) {
+// Whether `v` is a scale or bias of type `wanted`: itself, or a constant without its leading axes of size 1. Sizes that only the run knows
+// may differ though the types are equal.
+static bool isParameter(Value v, RankedTensorType wanted) {
   auto type = llvm::dyn_cast<RankedTensorType>(v.getType());
-  if (!wanted.hasStaticShape())
-    return {};
-  if (type == wanted)
-    return v;
+  if (!wanted.hasStaticShape() || type == wanted)
+    return wanted.hasStaticShape();
   ElementsAttr value = onnx::constantValue(v);
   int64_t more = type ? type.getRank() - wanted.getRank() : -1;
-  if (!value || more < 1 || type.getElementType() != wanted.getElementType() || type.getShape().drop_front(more) != wanted.getShape() ||
-      llvm::any_of(type.getShape().take_front(more), [](int64_t d) { return d != 1; }))
-    return {};
-  ElementsAttr same = reshaped(value, wanted);
-  return same ? Value(onnx::ConstantOp::create(rewriter, v.getLoc(), same)) : Value();
+  return value && more >= 1 && type.getElementType() == wanted.getElementType() && type.getShape().drop_front(more) == wanted.getShape() &&
+         llvm::all_of(type.getShape().take_front(more), [](int64_t d) { return d == 1; }) && reshaped(value, wanted);
+}
+// Null where it is none. Creates a constant: a pattern that may still fail asks isParameter().
+static Value parameter(PatternRewriter &rewriter, Value v, RankedTensorType wanted) {
+  if (!isParameter(v, wanted) || v.getType() == wanted)
+    return isParameter(v, wanted) ? v : Value();
+  return onnx::ConstantOp::create(rewriter, v.getLoc(), reshaped(onnx::constantValue(v), wanted));
 }
 
 namespace {
@@ -167,9 +168,9 @@ static LogicalResult foldedNormalisation(onnx::AddOp op, Value x, const Shift &s
     if (!d || meanOf(shift.mean, x) != d->axes || uncentered(d->centered, d->axes) != x)
       continue;
     auto wanted = RankedTensorType::get(type.getShape().take_back(d->axes), type.getElementType());
-    Value gamma = parameter(rewriter, otherThan(pair, r), wanted), beta = parameter(rewriter, shift.bias, wanted);
-    if (!gamma || !beta)
+    if (!isParameter(otherThan(pair, r), wanted) || !isParameter(shift.bias, wanted))
       continue;
+    Value gamma = parameter(rewriter, otherThan(pair, r), wanted), beta = parameter(rewriter, shift.bias, wanted);
     auto norm = onnx::LayerNormalizationOp::create(rewriter, op.getLoc(), op.getType(), Type(), Type(), x, gamma, beta,
                                                    rewriter.getI64IntegerAttr(-d->axes), rewriter.getF32FloatAttr(d->epsilon),
                                                    rewriter.getI64IntegerAttr(1));

@@ -105,7 +105,7 @@ bool readResults(const Args *a, IntegerConv &p) {
   r.toFloat = y.dtype == ONNXC_F32, r.isSigned = y.dtype == ONNXC_I8;
   r.factors = in<float>(a, Factors), r.corrections = in<int32_t>(a, Corrections);
   r.other = hasIn(a, Other) ? in<uint8_t>(a, Other) : nullptr, r.otherSigned = r.other && a->in[Other].dtype == ONNXC_I8;
-  r.sum = r.other && attr[Sum].n == 7 ? floats(attr[Sum]) : nullptr,
+  r.sum = r.other && attr[Sum].n == 7 ? floats(attr[Sum]) : nullptr;
   r.joined = r.sum && attr[Joined].n == 3 ? floats(attr[Joined]) : nullptr;
   r.zeroOut = int32_t(r.sum ? r.sum[BlockResults::To] : r.zero);
   int64_t lanes = p.outBlocks * kLanes;

@@ -126,12 +126,12 @@ struct Windows {
     const Grid &grid;
     const uint8_t *image;
     int64_t from, end;
-    static constexpr int64_t kNear = INT64_MAX / 2;  // steps: windows overlap, so that all of them are near
+    static constexpr int64_t kNear = 1 << 30;  // all steps: windows overlap, so that what they read is near
 
     int64_t count() const { return end - from; }
     int64_t stride() const { return grid.pixelBytes; }
     const uint8_t *at(int64_t tile) const { return image + grid.offset(from + tile); }
-    // What is behind a row of results is overwritten by the next one's.
+    // The first row of its sums; what a tile stores behind a row of results is overwritten by the next one's.
     int64_t row(int64_t tile) const { return grid.flat ? tile * kTileRows : grid.pixel(from + tile) - grid.pixel(from); }
   };
   void run(int64_t first, int64_t last) const {

@@ -111,14 +111,14 @@ int32_t sumWindows(const onnxc_args *a, const IntegerConv &p, const Depth &depth
   });
 }
 
-// Sums of `n` pixels of a group from `pixel` on, of `have` blocks from `first` on; c: [pixel][width].
-ONNXC_INLINE void finishPanel(const IntegerConv &p, int64_t group, int32_t *c, int64_t width, int64_t first, int64_t have, int64_t pixel,
+// Sums of `n` pixels of a group from `pixel` on, of `have` blocks from `first` on; c: `stride` from pixel to pixel.
+ONNXC_INLINE void finishPanel(const IntegerConv &p, int64_t group, int32_t *c, int64_t stride, int64_t first, int64_t have, int64_t pixel,
                               int64_t n, void *y) {
   int64_t pixels = p.outHeight * p.outWidth;
   if (p.windowSums)
-    addOffsets(c, width, n, have * kLanes, p.offsets + first * kLanes, p.windowSums + group * pixels + pixel);
+    addOffsets(c, stride, n, have * kLanes, p.offsets + first * kLanes, p.windowSums + group * pixels + pixel);
   for (int64_t b = 0; b < have; ++b)
-    p.results.finishRow(c + b * kLanes, width, n, first + b, y, ((first + b) * pixels + pixel) * kLanes);
+    p.results.finishRow(c + b * kLanes, stride, n, first + b, y, ((first + b) * pixels + pixel) * kLanes);
 }
 
 int32_t depthwiseConv(const onnxc_args *a, const IntegerConv &p);  // FastIntegerDepth.cpp

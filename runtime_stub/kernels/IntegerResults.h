@@ -49,12 +49,12 @@ ONNXC_INLINE bool keepToWords(const float *factors, int64_t n) {
   return __builtin_reduce_and(keep) != 0;
 }
 
-// How bytes are added to results before they leave (packed.LinearConv's `other`).
-enum class ByteSum { None, Exact, Joined };
+// How the bytes of packed.LinearConv's `other` are added to results before they leave: by its `sum`, by its `joined`.
+enum class Residual { None, Exact, Joined };
 
-// Of the blocked sums of one launch.
+// What becomes of the blocked sums of one launch.
 struct BlockResults {
-  bool toFloat, isSigned, packs;  // packs: whether storeBytes() may clip bytes
+  bool toFloat, isSigned, packs;  // packs: whether storeBytes() may clip results
   float zero, least, most;
   int32_t zeroOut;  // of the bytes that leave: `zero`, with `other` that of the sum
   const float *factors;
@@ -78,16 +78,16 @@ struct BlockResults {
     return __builtin_bit_cast(Sums16, v + kRounder) - int32_t(__builtin_bit_cast(int32_t, kRounder));
   }
   // The steps above their zero point of 16 sums and, but for None, of bytes `at` of `other` with them, before they are rounded and clipped.
-  template <ByteSum KIND>
+  template <Residual KIND>
   __attribute__((always_inline)) v16 steps(Sums16 sums, v16 factor, int64_t at) const {
     v16 v = __builtin_convertvector(sums, v16) * factor;
-    if constexpr (KIND == ByteSum::None)
+    if constexpr (KIND == Residual::None)
       return v;
     v = rounded(clipped(v, least - zero, most - zero));
     Sums16 bytes = otherSigned ? __builtin_convertvector(*(const s16 *)(other + at), Sums16)
                                : __builtin_convertvector(*(const Bytes16 *)(other + at), Sums16);
     v16 added = __builtin_convertvector(bytes, v16);
-    if constexpr (KIND == ByteSum::Joined)
+    if constexpr (KIND == Residual::Joined)
       return __builtin_elementwise_fma(v, v16(joined[OwnSteps]),
                                        __builtin_elementwise_fma(added, v16(joined[OtherSteps]), v16(joined[Addend])));
     v16 left = v * sum[Own], right = (added - sum[From]) * sum[Scale];
@@ -95,13 +95,13 @@ struct BlockResults {
   }
 
   // Sixteen channels of `pixels` pixels, `stride` sums apart, of output block `block`; from element `at` of y on.
-  template <ByteSum KIND>
+  template <Residual KIND>
   void finish(const int32_t *sums, int64_t stride, int64_t pixels, int64_t block, void *y, int64_t at) const {
     const BlockResults own = *this;  // a store of bytes may change what is not a local variable
     Sums16 correction = *(const Sums16 *)(corrections + block * kLanes);
     v16 factor = *(const v16 *)(factors + block * kLanes);
-    float low = (KIND == ByteSum::None ? least : sum[Low]) - float(zeroOut),
-          high = (KIND == ByteSum::None ? most : sum[High]) - float(zeroOut);
+    float low = (KIND == Residual::None ? least : sum[Low]) - float(zeroOut),
+          high = (KIND == Residual::None ? most : sum[High]) - float(zeroOut);
     for (int64_t i = 0; i < pixels; ++i, at += kLanes) {
       Sums16 exact = *(const Sums16 *)(sums + i * stride) + correction;
       v16 v = own.steps<KIND>(exact, factor, at);
@@ -113,15 +113,15 @@ struct BlockResults {
   }
 #if !defined(__aarch64__)
   // The same of results in bytes, four pixels at a time; gives the number of finished ones.
-  template <bool SIGNED, ByteSum KIND>
+  template <bool SIGNED, Residual KIND>
   ONNXC_DOTS __attribute__((noinline)) int64_t finishFours(const int32_t *sums, int64_t stride, int64_t pixels, int64_t block, void *y,
                                                            int64_t at) const {
     const BlockResults own = *this;  // a store of bytes may change what is not a local variable
     Sums16 correction = *(const Sums16 *)(corrections + block * kLanes);
     v16 factor = *(const v16 *)(factors + block * kLanes);
     int16_t shift = int16_t(zeroOut);
-    char lowest = char(int32_t(KIND == ByteSum::None ? least : sum[Low])),
-         highest = char(int32_t(KIND == ByteSum::None ? most : sum[High]));
+    char lowest = char(int32_t(KIND == Residual::None ? least : sum[Low])),
+         highest = char(int32_t(KIND == Residual::None ? most : sum[High]));
     int64_t i = 0;
     for (; i + 4 <= pixels; i += 4, at += 4 * kLanes) {
       v16 four[4];
@@ -134,7 +134,7 @@ struct BlockResults {
     return i;
   }
 #endif
-  template <ByteSum KIND>
+  template <Residual KIND>
   void finishAs(const int32_t *sums, int64_t stride, int64_t pixels, int64_t block, void *y, int64_t at) const {
     int64_t done = 0;
 #if !defined(__aarch64__)
@@ -147,11 +147,11 @@ struct BlockResults {
   // The same of any number of pixels, of results of each kind.
   void finishRow(const int32_t *sums, int64_t stride, int64_t pixels, int64_t block, void *y, int64_t at) const {
     if (!other)
-      finishAs<ByteSum::None>(sums, stride, pixels, block, y, at);
+      finishAs<Residual::None>(sums, stride, pixels, block, y, at);
     else if (joined)
-      finishAs<ByteSum::Joined>(sums, stride, pixels, block, y, at);
+      finishAs<Residual::Joined>(sums, stride, pixels, block, y, at);
     else
-      finishAs<ByteSum::Exact>(sums, stride, pixels, block, y, at);
+      finishAs<Residual::Exact>(sums, stride, pixels, block, y, at);
   }
 };
 

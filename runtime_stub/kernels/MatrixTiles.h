@@ -11,7 +11,7 @@ namespace onnxc {
 constexpr int64_t kTileRows = 16, kStep = 64, kTile = kTileRows * kStep;
 constexpr int64_t kEdge = kTileRows * 4 * kColumns;  // bytes of an edge: a step of a panel, zeros behind its quads, [part][16 quads][64]
 constexpr int64_t kLeastTiled = 8;                   // rows; fewer take less time in registers
-constexpr int64_t kPiece = 32;                       // columns that tiles have sums of
+constexpr int64_t kPiece = 32;                       // columns of a panel that two tiles side by side have sums of
 constexpr int64_t kSumBytes = 4 * kPiece;            // of a row of sums
 constexpr int64_t kTiledRows = 128;                  // at most, of a unit of work
 
@@ -246,16 +246,16 @@ template <int ROWS, int COLUMNS>
 void storeTiles(int32_t *, int32_t *) {}
 #endif
 
+constexpr int64_t kTiledSums = (kTiledRows + kTileRows) * kPiece;  // a last tile may have fewer rows than it stores
 // Sums of `columns` columns of a panel from `column` on, of the tiles [first, last): [row][kPiece].
 struct TilePiece {
   int64_t column, columns, first, last;
   int32_t *sums;
 };
 
-// The sums of `width` columns of a panel (TiledPanel or the like) and all tiles of `rows` (TiledRows or the like), in pieces for finish(),
-// which works while the next piece is multiplied. Tiles pass by the steps of a piece of the panel that are near.
+// The sums of `width` columns of a panel (TiledPanel or the like, of one step at least) and all tiles of `rows` (TiledRows or the like), in
+// pieces for finish(), which works while the next piece is multiplied. Tiles pass by Rows::kNear steps of a piece of the panel at a time.
 // c: kTiledSums.
-constexpr int64_t kTiledSums = (kTiledRows + kTileRows) * kPiece;
 template <class Panel, class Rows, class Finish>
 ONNXC_INLINE void multiplyPanel(const Panel &panel, int64_t width, const Rows &rows, int32_t *c, const Finish &finish) {
   TilePiece waiting = {};
@@ -272,11 +272,11 @@ ONNXC_INLINE void multiplyPanel(const Panel &panel, int64_t width, const Rows &r
         bool two = t + 1 < count, wide = width - n > 16;
         TilePiece piece{n, minOf(kPiece, width - n), t, two ? t + 2 : t + 1, c + (panel.count > near ? rows.row(t) * kPiece : 0)};
         int32_t *under = piece.sums + (rows.row(t + 1) - rows.row(t)) * kPiece;
-        auto multiply = [&](auto tiles, auto parts) {
-          multiplyTiles<tiles.value, parts.value>(panel, n, step, end, rows.at(t), rows.at(t + 1), rows.stride(),
+        auto multiply = [&](auto high, auto across) {
+          multiplyTiles<high.value, across.value>(panel, n, step, end, rows.at(t), rows.at(t + 1), rows.stride(),
                                                   step ? piece.sums : nullptr, under);
           finishWaiting();
-          storeTiles<tiles.value, parts.value>(piece.sums, under);
+          storeTiles<high.value, across.value>(piece.sums, under);
         };
         if (two)
           wide ? multiply(Index<2>{}, Index<2>{}) : multiply(Index<2>{}, Index<1>{});

@@ -365,11 +365,11 @@ def quantised_silu(name, x, kernel, outputs):
     quantised(name, x, helper.make_node("QuantizeLinear", ["a", "ys", "yz"], ["p"]), weights, before=before)
 
 
-def quantised_residual(name, x, kernel, both=False, relu=False, scale=0.05, **attributes):
+def quantised_residual(name, x, kernel, both=False, relu=False, scale=0.05, zero=-8, **attributes):
     """The sum of a convolution and its data, or of two convolutions, each quantised, quantised again."""
     rng = np.random.default_rng(0)
     w = lambda: rng.integers(-127, 128, (x[1], x[1], *kernel), dtype=np.int8)
-    weights = {"w": w(), "v": w(), "ws": np.float32(0.002), "wz": np.array(0, np.int8), "cs": np.float32(scale), "cz": np.array(-8, np.int8),
+    weights = {"w": w(), "v": w(), "ws": np.float32(0.002), "wz": np.array(0, np.int8), "cs": np.float32(scale), "cz": np.array(zero, np.int8),
                "b": rng.integers(-3000, 3000, x[1], dtype=np.int32)}
     nodes = [("QuantizeLinear", ["r", "xs", "xz"], "q"), ("QLinearConv", ["q", "xs", "xz", "w", "ws", "wz", "cs", "cz", "b"], "c"), ("DequantizeLinear", ["c", "cs", "cz"], "d")]
     if both:
@@ -386,6 +386,7 @@ quantised_residual("qlinear_residual_relu", (1, 64, 7, 7), (1, 1), relu=True)
 quantised_residual("qlinear_residual_of_two", (2, 17, 9, 11), (1, 1), both=True)
 for _name, _scale in (("of_ties", 0.0555), ("of_small_steps", 3e37)):  # no numbers join these scales
     quantised_residual(f"qlinear_residual_{_name}", (2, 40, 9, 11), (1, 1), scale=_scale)
+quantised_residual("qlinear_residual_symmetric", (2, 40, 9, 11), (1, 1), scale=0.0371, zero=0)
 quantised_conv("qlinear_conv_deep", (1, 80, 9, 9), 40, (3, 3), pads=[1, 1, 1, 1])
 for _name, _x, _outputs, _kernel, _more in (("", (2, 33, 70), 40, (3,), {"pads": [4, 1], "dilations": [2]}), ("_depth", (2, 40, 70), 40, (5,), {"group": 40, "strides": [2], "pads": [2, 1]}),
                                             ("_few", (2, 3, 70), 20, (7,), {"strides": [3]}), ("_frames", (1, 5, 6, 7, 9), 12, (3, 3, 3), {"pads": [1] * 6})):

@@ -287,3 +287,15 @@ func.func @other_blocks(%x: tensor<?x32xf32>) -> (tensor<?x16xf32>, tensor<?x16x
   %5 = "onnx.MatMul"(%x, %2) : (tensor<?x32xf32>, tensor<32x16xf32>) -> tensor<?x16xf32>
   return %3, %4, %5 : tensor<?x16xf32>, tensor<?x16xf32>, tensor<?x16xf32>
 }
+
+// -----
+
+// A number times a list of one is a list.
+// CHECK-LABEL: @product_of_a_list_of_one_scale
+// CHECK: "onnx.Mul"({{.*}}) : (tensor<f32>, tensor<1xf32>) -> tensor<1xf32>
+func.func @product_of_a_list_of_one_scale(%a: tensor<?x4xi8>, %s: tensor<1xf32>) -> tensor<?x3xf32> {
+  %b = "onnx.Constant"() {value = dense<2> : tensor<4x3xi8>} : () -> tensor<4x3xi8>
+  %t = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %y = "onnx.ms.MatMulIntegerToFloat"(%a, %b, %s, %t) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0>}> : (tensor<?x4xi8>, tensor<4x3xi8>, tensor<1xf32>, tensor<f32>) -> tensor<?x3xf32>
+  return %y : tensor<?x3xf32>
+}

@@ -417,3 +417,53 @@ func.func @largeBias(%q: tensor<1x16x4x4xui8>) -> tensor<1x1x4x4xui8> {
   %o = "onnx.QuantizeLinear"(%y, %s, %zero) : (tensor<1x1x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x1x4x4xui8>
   return %o : tensor<1x1x4x4xui8>
 }
+
+// -----
+
+// Signed bytes too: no numbers join these scales for all pairs from -128 to 127.
+// CHECK-LABEL: @residual_of_signed_bytes
+// CHECK: "onnx.packed.LinearConv"
+// CHECK-NOT: joined
+// CHECK-SAME: sum = array<f32: 5.550000e-02, 3.000000e+00, 2.000000e-02, 3.700000e-02, -5.000000e+00, -1.280000e+02, 1.270000e+02>
+func.func @residual_of_signed_bytes(%q: tensor<1x16x4x4xi8>, %p: tensor<1x16x4x4xi8>) -> tensor<1x16x4x4xi8> {
+  %own = "onnx.Constant"() {value = dense<0.0555> : tensor<f32>} : () -> tensor<f32>
+  %other = "onnx.Constant"() {value = dense<0.02> : tensor<f32>} : () -> tensor<f32>
+  %step = "onnx.Constant"() {value = dense<0.037> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<0> : tensor<i8>} : () -> tensor<i8>
+  %three = "onnx.Constant"() {value = dense<3> : tensor<i8>} : () -> tensor<i8>
+  %to = "onnx.Constant"() {value = dense<-5> : tensor<i8>} : () -> tensor<i8>
+  %c = "onnx.Constant"() {value = dense<2> : tensor<16x16x1x1xi8>} : () -> tensor<16x16x1x1xi8>
+  %x = "onnx.DequantizeLinear"(%q, %step) : (tensor<1x16x4x4xi8>, tensor<f32>) -> tensor<1x16x4x4xf32>
+  %w = "onnx.DequantizeLinear"(%c, %step) : (tensor<16x16x1x1xi8>, tensor<f32>) -> tensor<16x16x1x1xf32>
+  %y = "onnx.Conv"(%x, %w) : (tensor<1x16x4x4xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x4x4xf32>
+  %yq = "onnx.QuantizeLinear"(%y, %own, %z) : (tensor<1x16x4x4xf32>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xi8>
+  %yd = "onnx.DequantizeLinear"(%yq, %own, %z) : (tensor<1x16x4x4xi8>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xf32>
+  %pd = "onnx.DequantizeLinear"(%p, %other, %three) : (tensor<1x16x4x4xi8>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xf32>
+  %sum = "onnx.Add"(%yd, %pd) : (tensor<1x16x4x4xf32>, tensor<1x16x4x4xf32>) -> tensor<1x16x4x4xf32>
+  %o = "onnx.QuantizeLinear"(%sum, %step, %to) : (tensor<1x16x4x4xf32>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xi8>
+  return %o : tensor<1x16x4x4xi8>
+}
+
+// -----
+
+// So does a result whose zero point is below zero; these scales have numbers.
+// CHECK-LABEL: @residual_of_bytes_below_zero
+// CHECK: "onnx.packed.LinearConv"{{.*}}joined = array<f32: {{.*}}sum = array<f32: 4.139270e-02{{.*}}zero = -8
+func.func @residual_of_bytes_below_zero(%q: tensor<1x16x4x4xi8>, %p: tensor<1x16x4x4xi8>) -> tensor<1x16x4x4xi8> {
+  %own = "onnx.Constant"() {value = dense<0.0413927> : tensor<f32>} : () -> tensor<f32>
+  %other = "onnx.Constant"() {value = dense<0.0207113> : tensor<f32>} : () -> tensor<f32>
+  %step = "onnx.Constant"() {value = dense<0.0370557> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<-8> : tensor<i8>} : () -> tensor<i8>
+  %three = "onnx.Constant"() {value = dense<3> : tensor<i8>} : () -> tensor<i8>
+  %to = "onnx.Constant"() {value = dense<-5> : tensor<i8>} : () -> tensor<i8>
+  %c = "onnx.Constant"() {value = dense<2> : tensor<16x16x1x1xi8>} : () -> tensor<16x16x1x1xi8>
+  %x = "onnx.DequantizeLinear"(%q, %step) : (tensor<1x16x4x4xi8>, tensor<f32>) -> tensor<1x16x4x4xf32>
+  %w = "onnx.DequantizeLinear"(%c, %step) : (tensor<16x16x1x1xi8>, tensor<f32>) -> tensor<16x16x1x1xf32>
+  %y = "onnx.Conv"(%x, %w) : (tensor<1x16x4x4xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x4x4xf32>
+  %yq = "onnx.QuantizeLinear"(%y, %own, %z) : (tensor<1x16x4x4xf32>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xi8>
+  %yd = "onnx.DequantizeLinear"(%yq, %own, %z) : (tensor<1x16x4x4xi8>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xf32>
+  %pd = "onnx.DequantizeLinear"(%p, %other, %three) : (tensor<1x16x4x4xi8>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xf32>
+  %sum = "onnx.Add"(%yd, %pd) : (tensor<1x16x4x4xf32>, tensor<1x16x4x4xf32>) -> tensor<1x16x4x4xf32>
+  %o = "onnx.QuantizeLinear"(%sum, %step, %to) : (tensor<1x16x4x4xf32>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xi8>
+  return %o : tensor<1x16x4x4xi8>
+}

@@ -326,3 +326,18 @@ func.func @scales_along_an_axis(%x: tensor<3x2xf32>) -> (tensor<3x2xui8>, tensor
   %1 = "onnx.QuantizeLinear"(%x, %s) <{axis = 1 : i64}> : (tensor<3x2xf32>, tensor<3xf32>) -> tensor<3x2xui8>
   return %0, %1 : tensor<3x2xui8>, tensor<3x2xui8>
 }
+
+// -----
+
+// Weights that only the run knows leave the constant ones as they are.
+// CHECK-LABEL: @lstm_of_the_run
+// CHECK: "onnx.ms.DynamicQuantizeLSTM"
+// CHECK-NOT: packed =
+// CHECK: return
+func.func @lstm_of_the_run(%x: tensor<?x1x4xf32>, %r: tensor<1x16x64xi8>) -> tensor<?x1x1x16xf32> {
+  %w = "onnx.Constant"() {value = dense<2> : tensor<1x4x64xi8>} : () -> tensor<1x4x64xi8>
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<1xf32>} : () -> tensor<1xf32>
+  %z = "onnx.Constant"() {value = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
+  %y = "onnx.ms.DynamicQuantizeLSTM"(%x, %w, %r, %s, %z, %s, %z) <{hidden_size = 16 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1>, resultSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<?x1x4xf32>, tensor<1x4x64xi8>, tensor<1x16x64xi8>, tensor<1xf32>, tensor<1xi8>, tensor<1xf32>, tensor<1xi8>) -> tensor<?x1x1x16xf32>
+  return %y : tensor<?x1x1x16xf32>
+}

@@ -218,3 +218,28 @@ func.func @other_means(%x: tensor<2x3x4x4xf32>, %v: tensor<2x3x4x4x4xf32>) -> (t
   %n = "onnx.ReduceMean"(%v, %b) : (tensor<2x3x4x4x4xf32>, tensor<2xi64>) -> tensor<2x3x4x1x1xf32>
   return %m, %n : tensor<2x1x1x4xf32>, tensor<2x3x4x1x1xf32>
 }
+
+// -----
+
+// A bias that only the run knows, of a size that it may broadcast: not of LayerNormalization, though the scale would be.
+// CHECK-LABEL: @folded_bias_of_the_run
+// CHECK-NOT: onnx.LayerNormalization
+// CHECK: return
+func.func @folded_bias_of_the_run(%x: tensor<?x8xf32>, %b: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %g = "onnx.Constant"() {value = dense<2.0> : tensor<1x8xf32>} : () -> tensor<1x8xf32>
+  %axes = "onnx.Constant"() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %eps = "onnx.Constant"() {value = dense<1.0e-5> : tensor<f32>} : () -> tensor<f32>
+  %mean = "onnx.ReduceMean"(%x, %axes) : (tensor<?x8xf32>, tensor<1xi64>) -> tensor<?x1xf32>
+  %d = "onnx.Sub"(%x, %mean) : (tensor<?x8xf32>, tensor<?x1xf32>) -> tensor<?x8xf32>
+  %q = "onnx.Mul"(%d, %d) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %v = "onnx.ReduceMean"(%q, %axes) : (tensor<?x8xf32>, tensor<1xi64>) -> tensor<?x1xf32>
+  %e = "onnx.Add"(%v, %eps) : (tensor<?x1xf32>, tensor<f32>) -> tensor<?x1xf32>
+  %s = "onnx.Sqrt"(%e) : (tensor<?x1xf32>) -> tensor<?x1xf32>
+  %r = "onnx.Reciprocal"(%s) : (tensor<?x1xf32>) -> tensor<?x1xf32>
+  %f = "onnx.Mul"(%r, %g) : (tensor<?x1xf32>, tensor<1x8xf32>) -> tensor<?x8xf32>
+  %xf = "onnx.Mul"(%x, %f) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %mf = "onnx.Mul"(%mean, %f) : (tensor<?x1xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %shift = "onnx.Sub"(%b, %mf) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %y = "onnx.Add"(%xf, %shift) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}
