@@ -28,9 +28,16 @@ void setScratch(kernel::FuncOp kernel, mlir::AffineExpr bytes);
 struct Parts {
   mlir::Value begin, end, each;
   int64_t most;
+  // Where `alike` wholes, one after the other, read the same operands (all row tiles with one group of panels, then with the next), strips
+  // of `near` times `most` parts go through all of them, so that the second-level cache holds what they read; 0, or fewer parts than
+  // `least`: all parts do.
+  int64_t alike = 1, near = 0, least = 0;
   void loop(Code &c, llvm::function_ref<void(mlir::Value of, mlir::Value from, mlir::Value to)> body) const;
   using Body = Code::Values(mlir::Value of, mlir::Value from, mlir::Value to, mlir::ValueRange values);
   Code::Values loop(Code &c, mlir::ValueRange start, llvm::function_ref<Body> body) const;
+
+private:
+  void loopNear(Code &c, llvm::function_ref<void(mlir::Value of, mlir::Value from, mlir::Value to)> body) const;
 };
 // Expressions of a tensor's sizes over the kernel's local dims.
 llvm::SmallVector<mlir::AffineExpr> sizeExprs(mlir::RankedTensorType type);

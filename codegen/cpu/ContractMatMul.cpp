@@ -53,7 +53,46 @@ Code::Values Parts::loop(Code &c, ValueRange start, llvm::function_ref<Body> bod
   });
 }
 
+// Pieces (alike wholes, strip of near parts, whole, most of these parts), some of them empty at the end of the wholes.
+void Parts::loopNear(Code &c, llvm::function_ref<void(Value, Value, Value)> body) const {
+  Value all = c.max(each, c.n(1)), single = c.less(all, c.n(std::max(least, near * most + 1)));
+  Value strip = c.select(single, all, c.n(near * most)), blocks = c.select(single, c.ceilDiv(all, most), c.n(near));
+  Value together = c.mul(all, alike), stripUnits = c.mul(strip, alike);
+  auto split = [&](Value l, llvm::function_ref<Value()> by) {  // l / by(), l % by()
+    return c.choose(
+        single, [&] { return Code::Values{l, c.n(0)}; },
+        [&] {
+          Value r = by();
+          return Code::Values{c.div(l, r), c.rem(l, r)};
+        });
+  };
+  auto strips = [&] { return c.ceilDiv(all, strip); };
+  auto widthOf = [&](Value i) { return c.min(strip, c.sub(all, c.mul(i, strip))); };
+  auto pieceOf = [&](Value unit) {
+    auto place = [&](Value whole, Value part) { return c.add(c.mul(whole, blocks), c.div(part, most)); };
+    return c.choose(
+        single, [&] { return Code::Values{place(c.div(unit, all), c.rem(unit, all))}; },
+        [&] {
+          Value inside = c.rem(unit, together), i = c.div(inside, stripUnits), rest = c.rem(inside, stripUnits), width = widthOf(i);
+          Value before = c.mul(c.add(c.mul(c.div(unit, together), strips()), i), alike);
+          return Code::Values{place(c.add(before, c.div(rest, width)), c.rem(rest, width))};
+        })[0];
+  };
+  Value first = pieceOf(begin), last = c.select(c.less(begin, end), c.add(pieceOf(c.sub(end, 1)), 1), first);
+  c.loop(first, last, c.n(1), [&](Value piece) {
+    Value of = c.div(piece, blocks), whole = c.rem(of, alike), offset = c.mul(c.rem(piece, blocks), most);
+    Code::Values place = split(c.div(of, alike), strips);
+    Value outer = place[0], i = place[1], part = c.add(c.mul(i, strip), offset);
+    Value before = c.add(c.mul(outer, together), c.add(c.mul(i, stripUnits), c.add(c.mul(whole, widthOf(i)), offset)));
+    Value from = c.add(part, c.max(c.sub(begin, before), c.n(0)));
+    Value to = c.min(c.min(c.add(part, most), all), c.add(part, c.sub(end, before)));
+    body(c.add(c.mul(outer, alike), whole), from, to);
+  });
+}
+
 void Parts::loop(Code &c, llvm::function_ref<void(Value, Value, Value)> body) const {
+  if (near)
+    return loopNear(c, body);
   loop(c, {}, [&](Value of, Value from, Value to, ValueRange) { return body(of, from, to), Code::Values(); });
 }
 
@@ -102,7 +141,7 @@ LogicalResult emitPackedMatMul(KernelCode &c, Operation *raw) {
     Value from = c.mul(group, s.groupPanels), to = c.min(c.add(from, s.groupPanels), c.n(panels));
     return RowsEmitter::Group{p, from, to};
   };
-  RowsEmitter(c, epilogue, s).emitGroups(groupAt, rows, c.n(panels), p.type, depth);
+  RowsEmitter(c, epilogue, s).emitGroups(groupAt, groups, rows, c.n(panels), p.type, depth);
   return success();
 }
 

@@ -1,6 +1,7 @@
 // Rows.h: products of a range of rows with packed panels: MatMul, Gemm, convolutions with 1x1 filters and the points of Winograd's.
 // The Contract*.cpp say where their operands are.
 #pragma once
+#include "codegen/cpu/Contract.h"
 #include "codegen/cpu/Epilogue.h"
 #include "codegen/cpu/Schedule.h"
 #include "dialects/onnx/Packed.h"
@@ -47,6 +48,8 @@ struct RowsSchedule {
   mlir::AffineExpr tiles(mlir::AffineExpr rows) const;
   mlir::Value tileOf(Code &c, mlir::Value row) const;  // of known rows
   mlir::Value tiles(Code &c, mlir::Value rows) const;
+  // Units of parallel work; see emitGroups().
+  Parts parts(KernelCode &c, mlir::Value rows, int64_t alike, int64_t steps) const;
   // Of a row tile and a group's panels of `depth` steps.
   double tileFlops(int64_t depth) const { return 2.0 * double(tile.rows * groupPanels * kLanes * depth); }
   // Of so many rows panels of halves are widened before the tiles, which else do it whenever they load them: that costs them a few percent.
@@ -70,9 +73,9 @@ public:
     RowsProblem p;
     Value from, to;
   };
-  // The kernel's units: all row tiles of one group, then of the next, whose panels of `type` have `steps` each. Halves are widened once a
-  // group where there are many rows.
-  void emitGroups(llvm::function_ref<Group(Value group)> groupAt, Value rows, Value panels, PanelType type, int64_t steps);
+  // The kernel's units: all row tiles of one group, then of the next, whose panels of `type` have `steps` each; `alike` groups have the
+  // same rows, of which those that are near meet all of them. Halves are widened once a group where there are many rows.
+  void emitGroups(llvm::function_ref<Group(Value group)> groupAt, int64_t alike, Value rows, Value panels, PanelType type, int64_t steps);
 
 private:
   // Where a tile is; its rows before `fresh` (null: none) are computed already. `ahead`: lines of B to ask for on the way; null: none.

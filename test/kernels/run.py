@@ -132,6 +132,7 @@ case("space_to_depth_3", [helper.make_node("SpaceToDepth", ["x"], ["y"], blocksi
 matmul("matmul_37x300x77", (37, 300), 77)
 matmul("matmul_1x130x250", (1, 130), 250, epilogue=True)
 matmul("matmul_depth_blocks", (2, 30, 1500), 100, epilogue=True)
+matmul("matmul_strips", (1100, 300), 200)  # of rows that a cache holds
 
 
 def channel_pieces(name, sizes, batch, plane):

@@ -467,3 +467,30 @@ func.func @residual_of_bytes_below_zero(%q: tensor<1x16x4x4xi8>, %p: tensor<1x16
   %o = "onnx.QuantizeLinear"(%sum, %step, %to) : (tensor<1x16x4x4xf32>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xi8>
   return %o : tensor<1x16x4x4xi8>
 }
+
+// -----
+
+// Nor need any of the results be above zero.
+// CHECK-LABEL: @residual_of_negative_bytes
+// CHECK: "onnx.packed.LinearConv"{{.*}}joined = array<f32: {{.*}}least = -80 : i64, most = -32 : i64
+func.func @residual_of_negative_bytes(%q: tensor<1x16x4x4xi8>, %p: tensor<1x16x4x4xi8>) -> tensor<1x16x4x4xi8> {
+  %own = "onnx.Constant"() {value = dense<0.0413927> : tensor<f32>} : () -> tensor<f32>
+  %other = "onnx.Constant"() {value = dense<0.0207113> : tensor<f32>} : () -> tensor<f32>
+  %step = "onnx.Constant"() {value = dense<0.0370557> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<-8> : tensor<i8>} : () -> tensor<i8>
+  %three = "onnx.Constant"() {value = dense<3> : tensor<i8>} : () -> tensor<i8>
+  %to = "onnx.Constant"() {value = dense<-5> : tensor<i8>} : () -> tensor<i8>
+  %c = "onnx.Constant"() {value = dense<2> : tensor<16x16x1x1xi8>} : () -> tensor<16x16x1x1xi8>
+  %x = "onnx.DequantizeLinear"(%q, %step) : (tensor<1x16x4x4xi8>, tensor<f32>) -> tensor<1x16x4x4xf32>
+  %w = "onnx.DequantizeLinear"(%c, %step) : (tensor<16x16x1x1xi8>, tensor<f32>) -> tensor<16x16x1x1xf32>
+  %y = "onnx.Conv"(%x, %w) : (tensor<1x16x4x4xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x4x4xf32>
+  %lo = "onnx.Constant"() {value = dense<-3.0> : tensor<f32>} : () -> tensor<f32>
+  %hi = "onnx.Constant"() {value = dense<-1.0> : tensor<f32>} : () -> tensor<f32>
+  %clip = "onnx.Clip"(%y, %lo, %hi) <{operandSegmentSizes = array<i32: 1, 1, 1>}> : (tensor<1x16x4x4xf32>, tensor<f32>, tensor<f32>) -> tensor<1x16x4x4xf32>
+  %yq = "onnx.QuantizeLinear"(%clip, %own, %z) : (tensor<1x16x4x4xf32>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xi8>
+  %yd = "onnx.DequantizeLinear"(%yq, %own, %z) : (tensor<1x16x4x4xi8>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xf32>
+  %pd = "onnx.DequantizeLinear"(%p, %other, %three) : (tensor<1x16x4x4xi8>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xf32>
+  %sum = "onnx.Add"(%yd, %pd) : (tensor<1x16x4x4xf32>, tensor<1x16x4x4xf32>) -> tensor<1x16x4x4xf32>
+  %o = "onnx.QuantizeLinear"(%sum, %step, %to) : (tensor<1x16x4x4xf32>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xi8>
+  return %o : tensor<1x16x4x4xi8>
+}
