@@ -43,8 +43,7 @@ std::optional<Filters> filtersOf(LinearConv &c) {
     return std::nullopt;
   int64_t rows = x.getRank() == 4 ? w.getDimSize(2) : 1, columns = w.getShape().back();
   Filters f{{}, {}, w.getDimSize(0), w.getDimSize(1), rows, columns, onnx::intAttr(c.op, "group", 1), false, false};
-  constexpr int64_t kDepth = 1 << 15;  // of products below 2^16 that 32 bits hold
-  if (f.depth() > kDepth || f.group < 1 || f.outputs % f.group || x.getDimSize(1) != f.channels * f.group)
+  if (f.depth() > kByteDepth || f.group < 1 || f.outputs % f.group || x.getDimSize(1) != f.channels * f.group)
     return std::nullopt;
   auto dilations = onnx::optionalInts(c.op, "dilations");
   f.plain = f.group == 1 && f.channels < kLanes && (!dilations || dilations->back() == 1);
@@ -53,10 +52,8 @@ std::optional<Filters> filtersOf(LinearConv &c) {
   if (!f.depthwise && f.groups().together > mostTogether && f.groups().blocks > 1)
     return std::nullopt;
   bool isSigned = w.getElementType().isSignlessInteger();
-  for (auto [i, b] : llvm::enumerate(*bytes)) {
-    float v = (isSigned ? float(int8_t(b)) : float(uint8_t(b))) - c.wZero[c.wZero.size() == 1 ? 0 : int64_t(i) / f.depth()];
-    f.values.push_back(int16_t(v));
-  }
+  for (auto [i, b] : llvm::enumerate(*bytes))
+    f.values.push_back(lessZero(b, isSigned, c.wZero, int64_t(i) / f.depth()));
   if (!f.depthwise)
     f.offsets = weightOffsets(f.values, c.wZero, isSigned, f.outputs);
   return f;
@@ -84,8 +81,7 @@ Value packed(PatternRewriter &rewriter, Location loc, const Filters &f) {
   for (int64_t o = 0; o < f.outputs; ++o) {
     int64_t of = o / (f.outputs / f.group), group = of / groups.together, at = o - group * groups.outBlocks * kLanes;
     int64_t first = of * f.channels - groups.firstBlock(group) * kLanes;  // of its channels, among those that are read
-    int8_t *column = to.data() + ((group * panels * kByteColumns + at) / kLanes * quads * kLanes + at % kLanes) * kQuad;
-    auto step = [&](int64_t i) -> int8_t & { return column[i / kQuad * kLanes * kQuad + i % kQuad]; };
+    auto step = [&](int64_t i) -> int8_t & { return to[panelByte(i, group * panels * kByteColumns + at, quads, kLanes)]; };
     for (int64_t i = 0; i < quads * kQuad; ++i)
       step(i) = int8_t(-f.offset(o));
     for (int64_t c = 0; c < f.channels; ++c)

@@ -16,11 +16,10 @@ Value linearProduct(PatternRewriter &rewriter, LinearProduct p) {
   auto x = rankedType(p.x), w = rankedType(p.w);
   auto result = dyn_cast<RankedTensorType>(p.result);
   auto bytes = constantBytes(onnx::constantValue(p.w));
-  constexpr int64_t kDepth = 1 << 15;  // of products below 2^16 that 32 bits hold
   if (!x || x.getRank() < 2 || !w || w.getRank() != 2 || !result || !bytes || bytes->empty())
     return {};
   int64_t depth = w.getDimSize(p.transposed ? 1 : 0), columns = w.getDimSize(p.transposed ? 0 : 1);
-  if (depth % kQuad || depth > kDepth || x.getShape().back() != depth)
+  if (depth % kQuad || depth > kByteDepth || x.getShape().back() != depth)
     return {};
   SmallVector<int64_t> panels{llvm::divideCeilSigned(columns, kByteColumns), kByteColumns},
       shape{panels[0], depth / kQuad, kByteColumns, kQuad};
@@ -30,19 +29,15 @@ Value linearProduct(PatternRewriter &rewriter, LinearProduct p) {
   bool isSigned = w.getElementType().isSignlessInteger();
   int32_t zero = p.xZero + (x.getElementType().isSignlessInteger() ? 128 : 0);
   for (int64_t k = 0; k < depth; ++k)
-    for (int64_t n = 0; n < columns; ++n) {
-      char b = (*bytes)[p.transposed ? n * depth + k : k * columns + n];
-      float v = (isSigned ? float(int8_t(b)) : float(uint8_t(b))) - p.wZero[p.wZero.size() == 1 ? 0 : n];
-      values[k * columns + n] = int16_t(v);
-    }
+    for (int64_t n = 0; n < columns; ++n)
+      values[k * columns + n] = lessZero((*bytes)[p.transposed ? n * depth + k : k * columns + n], isSigned, p.wZero, n);
   if (!fitBias(corrections, p.bias, {values, columns, depth, 1, columns}, p.factors, result.getElementType()))
     return {};
   std::vector<int32_t> offsets = weightOffsets(values, p.wZero, isSigned, columns);
   for (int64_t k = 0; k < depth; ++k)
     for (int64_t n = 0; n < columns; ++n) {
       corrections[n] -= int32_t(values[k * columns + n]) * zero;
-      packed[((n / kByteColumns * shape[1] + k / kQuad) * kByteColumns + n % kByteColumns) * kQuad + k % kQuad] =
-          int8_t(values[k * columns + n] - (offsets.empty() ? 0 : offsets[n]));
+      packed[panelByte(k, n, shape[1])] = int8_t(values[k * columns + n] - (offsets.empty() ? 0 : offsets[n]));
     }
   p.factors.resize(columns, p.factors[0]);
   p.factors.resize(corrections.size());

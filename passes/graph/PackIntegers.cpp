@@ -36,8 +36,7 @@ LogicalResult pack(onnx::MatMulIntegerOp op, PatternRewriter &rewriter) {
   char flip = b.getElementType().isUnsignedInteger() ? char(0x80) : char(0);
   for (int64_t k = 0; k < depth; ++k)
     for (int64_t n = 0; n < columns; ++n)
-      packed[((n / kByteColumns * shape[1] + k / kQuad) * kByteColumns + n % kByteColumns) * kQuad + k % kQuad] =
-          (*bytes)[k * columns + n] ^ flip;
+      packed[panelByte(k, n, shape[1])] = (*bytes)[k * columns + n] ^ flip;
   Value panels = onnx::ConstantOp::create(rewriter, op.getLoc(), makeConstant(b.clone(shape), std::move(packed)));
   rewriter.replaceOpWithNewOp<onnx::PackedMatMulIntegerOp>(op, op.getType(), op.getA(), panels, op.getAZeroPoint(), op.getBZeroPoint(),
                                                            rewriter.getI64IntegerAttr(depth), rewriter.getI64IntegerAttr(columns));
@@ -60,10 +59,8 @@ Value packMatrices(PatternRewriter &rewriter, Value v) {
   std::vector<char> packed(bytes->size());
   char flip = type.getElementType().isUnsignedInteger() ? char(0x80) : char(0);
   for (int64_t r = 0; r < rows; ++r)
-    for (int64_t n = 0; n < columns; ++n) {
-      int64_t k = r % depth, panel = (r / depth * (columns / kByteColumns) + n / kByteColumns) * (depth / kQuad) + k / kQuad;
-      packed[(panel * kByteColumns + n % kByteColumns) * kQuad + k % kQuad] = (*bytes)[r * columns + n] ^ flip;
-    }
+    for (int64_t n = 0; n < columns; ++n)  // whole panels: the columns of one matrix follow those of the one before
+      packed[panelByte(r % depth, r / depth * columns + n, depth / kQuad)] = (*bytes)[r * columns + n] ^ flip;
   return onnx::ConstantOp::create(rewriter, v.getLoc(), makeConstant(type, std::move(packed)));
 }
 

@@ -56,7 +56,7 @@ struct BytePanels {
       return false;
     for (int64_t k = 0; !packed && k < depth; ++k)
       for (int64_t c = 0; c < columns; ++c)
-        to[((c / kColumns * quads + k / 4) * kColumns + c % kColumns) * 4 + k % 4] = from[k * columns + c] ^ flip;
+        to[panelByte(k, c, quads)] = from[k * columns + c] ^ flip;
     panels = reinterpret_cast<const int8_t *>(packed ? from : to);
     bool each = onnxc_count(scale) != w.dims[0];
     for (int64_t c = 0; c < columns; ++c) {

@@ -4,11 +4,23 @@
 
 namespace onnxc {
 
-constexpr int64_t kByteColumns = 64;   // columns of a panel of bytes (IntegerTile.h)
-constexpr int64_t kQuad = 4;           // steps of the depth that lie side by side in it
-constexpr int64_t kGateRows = 64;      // rows of recurrent weights side by side in a panel (RecurrentPanels.h)
-constexpr int64_t kNarrowResults = 8;  // results of a group, at most, that FastConvNarrow.cpp computes
-constexpr int64_t kFewResults = 4;     // results, at most, that FastConvBlocks.cpp computes
+constexpr int64_t kByteColumns = 64;     // columns of a panel of bytes (IntegerTile.h)
+constexpr int64_t kQuad = 4;             // steps of the depth that lie side by side in it
+constexpr int64_t kByteDepth = 1 << 15;  // steps of the depth, at most, whose products 32 bits sum: 255 * 255 * 2^15 < 2^31
+constexpr int64_t kGateRows = 64;        // rows of recurrent weights side by side in a panel (RecurrentPanels.h)
+constexpr int64_t kNarrowResults = 8;    // results of a group, at most, that FastConvNarrow.cpp computes
+constexpr int64_t kFewResults = 4;       // results, at most, that FastConvBlocks.cpp computes
+
+// Where a matrix of bytes in panels of `columns` columns and `quads` quads has step `k` of the depth of column `n`. Panels follow each
+// other:
+//
+//            column 0      column 1           column 63
+//   quad 0   k 0 1 2 3     k 0 1 2 3    ...   k 0 1 2 3
+//   quad 1   k 4 5 6 7     k 4 5 6 7    ...   k 4 5 6 7
+//   ...
+constexpr int64_t panelByte(int64_t k, int64_t n, int64_t quads, int64_t columns = kByteColumns) {
+  return ((n / columns * quads + k / kQuad) * columns + n % columns) * kQuad + k % kQuad;
+}
 
 // The groups of a convolution of blocked bytes that are computed as one: `together` of them, the fewest that fill their blocks, the
 // channels of the others being multiplied by zero. There are `count` of these, each of `channels` channels in `blocks` blocks and with
