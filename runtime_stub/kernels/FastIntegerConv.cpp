@@ -6,24 +6,17 @@
 namespace onnxc {
 namespace {
 
-enum { X, W, Factors, Corrections, Lookup, Other, Offsets, ZeroPoint };
 enum { Group, Plain, Channels, Outputs, KernelShape, Strides, Pads, Dilations, Border, Zero, Least, Most, Sum, Joined };
 constexpr int64_t kPixels = 96;  // of a unit of work
 
 // Row `r` of the copy, over all blocks: r = block * rows + y.
 void copyRow(const IntegerConv &p, const uint8_t *x, int64_t r, uint8_t *to) {
   int64_t rows = p.height + p.pads[0] + p.pads[2], block = r / rows, y = r % rows - p.pads[0];
-  if (y < 0 || y >= p.height) {
-    memset(to, p.border, size_t(p.row));
-    return;
-  }
-  memset(to, p.border, size_t(p.pads[1] * p.pixel));
-  memset(to + (p.pads[1] + p.width) * p.pixel, p.border, size_t(p.pads[3] * p.pixel));
-  to += p.pads[1] * p.pixel;
-  if (p.plain)
-    interleaveRow(p, x + y * p.width, to);
-  else
-    memcpy(to, x + (block * p.height + y) * p.width * kLanes, size_t(p.width * kLanes));
+  uint8_t *inside = startRow(p, y, to);
+  if (inside && p.plain)
+    interleaveRow(p, x + y * p.width, inside);
+  else if (inside)
+    memcpy(inside, x + (block * p.height + y) * p.width * kLanes, size_t(p.width * kLanes));
 }
 
 const uint8_t *imageOf(const IntegerConv &p, const uint8_t *image, int64_t group) { return image + p.groups.firstBlock(group) * p.plane; }

@@ -80,11 +80,17 @@ __attribute__((always_inline)) inline bool packFours(const Taps &t, v16u *to) {
   return __builtin_reduce_or(lost) == 0;
 }
 
-ONNXC_PERMUTED_DOTS __attribute__((noinline)) void depthFours(const Taps &t, const v16u *weights, const uint8_t *image, int64_t width,
-                                                              int32_t *c) {
+// The bytes of four pixels in the order of their channels: channel 0 of each pixel, channel 1 of each, ...
+ONNXC_PERMUTED_DOTS __attribute__((always_inline)) inline bytes64 channelOrder() {
   bytes64 order;
   for (int i = 0; i < 64; ++i)
     order[i] = char(i % 4 * kLanes + i / 4);
+  return order;
+}
+
+ONNXC_PERMUTED_DOTS __attribute__((noinline)) void depthFours(const Taps &t, const v16u *weights, const uint8_t *image, int64_t width,
+                                                              int32_t *c) {
+  const bytes64 order = channelOrder();
   int64_t columns = t.kernel[1], fours = (columns + 3) / 4;
   for (int64_t x = 0; x < width; x += kWide, image += kWide * t.step, c += kWide * kLanes) {
     q16 acc[kWide] = {};
@@ -112,9 +118,7 @@ template <int64_t Rows>
 ONNXC_PERMUTED_DOTS __attribute__((noinline)) int64_t depthRowsOfFours(const Taps &t, const v16u *weights, const uint8_t *image,
                                                                        int64_t row, int64_t width, int64_t height, int32_t *c) {
   constexpr int64_t together = kRowsTogether, pixels = 2;
-  bytes64 order;
-  for (int i = 0; i < 64; ++i)
-    order[i] = char(i % 4 * kLanes + i / 4);
+  const bytes64 order = channelOrder();
   int64_t fours = (t.kernel[1] + 3) / 4, y = 0;
   for (; y + together <= height; y += together, image += together * row, c += together * width * kLanes)
     for (int64_t x = 0; x < width; x += pixels) {
@@ -231,7 +235,7 @@ int32_t depthwiseConv(const Args *a, const IntegerConv &given) {
   IntegerConv p = given;
   int64_t taps = p.kernel[0] * p.kernel[1], blocks = p.blocks, mostRows = maxOf(kStripRows, kStrip / maxOf<int64_t>(1, p.outWidth));
   int64_t strips = (p.outHeight + mostRows - 1) / mostRows, rows = (p.outHeight + strips - 1) / maxOf<int64_t>(1, strips);
-  if (onnxc_count(a->in[1]) != p.outBlocks * taps * kLanes || p.outBlocks != p.blocks || p.plain)
+  if (onnxc_count(a->in[W]) != p.outBlocks * taps * kLanes || p.outBlocks != p.blocks || p.plain)
     return ONNXC_K_SHAPE;
   p.row = (p.width + p.pads[1] + p.pads[3]) * kLanes;
   int64_t *offsets = heap<int64_t>(a, taps);
@@ -243,10 +247,10 @@ int32_t depthwiseConv(const Args *a, const IntegerConv &given) {
   int64_t reach = (p.kernel[0] - 1) * p.dilations[0] + 1, pixels = rowsTogether(p.outWidth) * p.outWidth + kWide;
   constexpr int64_t beyond = 4 * kLanes;  // what vectors of four pixels read more
   int64_t strip = (((rows - 1) * p.strides[0] + reach) * p.row + kWide * t.step + beyond + 63) & -64;
-  const uint8_t *x = in<uint8_t>(a, 0);
+  const uint8_t *x = in<uint8_t>(a, X);
   char *y = out<char>(a, 0);
   int64_t outPlane = p.outHeight * p.outWidth * kLanes, work = rows * p.outWidth * taps * 2;
-  return parallelScratchFor(a, a->in[0].dims[0] * blocks * strips, grainOf(work), strip + pixels * kLanes * 4,
+  return parallelScratchFor(a, a->in[X].dims[0] * blocks * strips, grainOf(work), strip + pixels * kLanes * 4,
                             [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
                               uint8_t *image = static_cast<uint8_t *>(scratch);
                               int32_t *sums = reinterpret_cast<int32_t *>(image + strip);

@@ -83,17 +83,11 @@ void placeBlocks(const IntegerConv &p, const uint8_t *x, uint8_t *to) {
 // Row `r` of a group's image; `x`: of the group.
 void placeRow(const IntegerConv &p, const uint8_t *x, int64_t r, uint8_t *to) {
   int64_t y = r - p.pads[0];
-  if (y < 0 || y >= p.height) {
-    memset(to, p.border ^ uint8_t(p.flip), size_t(p.row));
-    return;
-  }
-  memset(to, p.border, size_t(p.pads[1] * p.pixel));
-  memset(to + (p.pads[1] + p.width) * p.pixel, p.border, size_t(p.pads[3] * p.pixel));
-  uint8_t *start = to + p.pads[1] * p.pixel;
-  if (p.plain)
-    interleaveRow(p, x + y * p.width, start);
-  else
-    placeBlocks(p, x + y * p.width * kLanes, start);
+  uint8_t *inside = startRow(p, y, to);
+  if (inside && p.plain)
+    interleaveRow(p, x + y * p.width, inside);
+  else if (inside)
+    placeBlocks(p, x + y * p.width * kLanes, inside);
   if (p.flip)
     copyFlipped(to, p.row, uint8_t(p.flip), to);
 }
@@ -214,8 +208,8 @@ int32_t windowConv(const onnxc_args *a, const IntegerConv &given) {
   Grid grid(p);
   ProductUnits units(false, grid.count, panels, kPart);
   int64_t inBytes = p.blocks * p.height * p.width * (p.plain ? 1 : kLanes), outLanes = p.outBlocks * pixels * kLanes;
-  for (int64_t n = 0; n < a->in[0].dims[0]; ++n) {
-    const uint8_t *from = in<uint8_t>(a, 0) + n * inBytes;
+  for (int64_t n = 0; n < a->in[X].dims[0]; ++n) {
+    const uint8_t *from = in<uint8_t>(a, X) + n * inBytes;
     if (n && p.results.other)
       p.results.other += outLanes;
     ONNXC_TRY(parallelFor(a, groups * rows, grainOf(p.row / 8), [=](int64_t begin, int64_t end) {

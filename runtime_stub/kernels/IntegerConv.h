@@ -8,6 +8,8 @@
 
 namespace onnxc {
 
+enum { X, W, Factors, Corrections, Lookup, Other, Offsets, ZeroPoint };  // operands
+
 // One launch.
 struct IntegerConv {
   ByteGroups groups{1, 1, 1};
@@ -45,6 +47,16 @@ ONNXC_INLINE const int8_t *panelOf(const IntegerConv &p, int64_t group, int64_t 
 }
 ONNXC_INLINE int64_t lastBlockOf(const IntegerConv &p, int64_t group) { return minOf((group + 1) * p.groups.outBlocks, p.outBlocks); }
 
+// Begins row `y` of the operand in the image: writes its border, and gives where the row itself goes; null where all of it is border.
+inline uint8_t *startRow(const IntegerConv &p, int64_t y, uint8_t *to) {
+  if (y < 0 || y >= p.height) {
+    memset(to, p.border, size_t(p.row));
+    return nullptr;
+  }
+  memset(to, p.border, size_t(p.pads[1] * p.pixel));
+  memset(to + (p.pads[1] + p.width) * p.pixel, p.border, size_t(p.pads[3] * p.pixel));
+  return to + p.pads[1] * p.pixel;
+}
 // Three channels side by side, of whole vectors of pixels; gives their number.
 ONNXC_INLINE int64_t interleaveThree(const uint8_t *from, int64_t plane, int64_t width, uint8_t *to) {
   int64_t x = 0;
