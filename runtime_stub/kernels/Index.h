@@ -244,10 +244,13 @@ ONNXC_INLINE double roundTo(int32_t dtype, double v) {
   }
 }
 
-// Temporary memory of the run; a failed allocation is ONNXC_K_MEMORY at the caller.
+// An array of the run, zeroed; null, ONNXC_K_MEMORY at the caller, when out of memory. At least one element is reserved so that null always
+// means failure.
 template <class T>
 ONNXC_INLINE T *allocate(const onnxc_args *a, int64_t n) {
-  return static_cast<T *>(onnxc_rt_heap(a->rt, (n > 0 ? n : 1) * int64_t(sizeof(T))));
+  if (n < 0 || n > INT64_MAX / int64_t(sizeof(T)) - 1)
+    return nullptr;
+  return static_cast<T *>(onnxc_rt_heap(a->rt, (n ? n : 1) * int64_t(sizeof(T))));
 }
 
 // A key for onnxc_rt_keep: the launch's operands, and `salt`, which tells kernels and attributes apart.

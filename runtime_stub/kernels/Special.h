@@ -10,12 +10,9 @@ using Tensor = onnxc_tensor;
 using Args = onnxc_args;
 using Attr = onnxc_attr;
 
-// An array of the run, zeroed; null when out of memory. At least one element is reserved so that null always means failure.
 template <class T>
 ONNXC_INLINE T *heap(const Args *a, int64_t n) {
-  if (n < 0 || n > INT64_MAX / int64_t(sizeof(T)) - 1)
-    return nullptr;
-  return static_cast<T *>(onnxc_rt_heap(a->rt, (n ? n : 1) * int64_t(sizeof(T))));
+  return allocate<T>(a, n);
 }
 template <class T>
 ONNXC_INLINE const T *in(const Args *a, int64_t i) {
