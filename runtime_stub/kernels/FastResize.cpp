@@ -18,7 +18,7 @@ struct Pass {
 };
 
 static int32_t makePass(const onnxc_args *a, const ResizedAxis &x, int64_t axis, int64_t inner, int64_t spread, Coordinates c, Pass &p) {
-  bool cubic = attrIs(a->attr[kMode], "cubic"), smooth = cubic || attrIs(a->attr[kMode], "linear");
+  bool cubic = is(text(a->attr[kMode]), "cubic"), smooth = cubic || is(text(a->attr[kMode]), "linear");
   Filter f = filterOf(a, x.scale, cubic);
   int64_t taps = smooth ? f.taps : 1;
   int64_t repeats = taps == 1 && x.out % x.in == 0 ? x.out / x.in : 0;
@@ -289,7 +289,7 @@ template <class T, bool Smooth>
 static int32_t fastResize(const onnxc_args *a, int32_t (*oracle)(const onnxc_args *)) {
   ResizedAxis axes[kMaxRank];
   Coordinates c;
-  bool smooth = attrIs(a->attr[kMode], "linear") || attrIs(a->attr[kMode], "cubic");
+  bool smooth = is(text(a->attr[kMode]), "linear") || is(text(a->attr[kMode]), "cubic");
   ONNXC_TRY(resizeAxes(a, axes));
   ONNXC_CHECK(coordinatesOf(a->attr[kCoordinates], c), ONNXC_K_VALUE);
   if ((smooth && !Smooth) || c == Coordinates::Crop || onnxc_count(a->out[0]) == 0)

@@ -121,7 +121,7 @@ static int32_t resize(const onnxc_args *a) {
     return 0;
   Coordinates c;
   ONNXC_CHECK(coordinatesOf(a->attr[kCoordinates], c), ONNXC_K_VALUE);
-  bool linear = attrIs(a->attr[kMode], "linear"), cubic = attrIs(a->attr[kMode], "cubic");
+  bool linear = is(text(a->attr[kMode]), "linear"), cubic = is(text(a->attr[kMode]), "cubic");
   if constexpr (Numeric) {
     if (linear || cubic)
       return resizeSmooth<T>(a, axes, c, cubic);

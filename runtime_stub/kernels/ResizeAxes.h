@@ -1,20 +1,13 @@
 // ResizeAxes.h: what Resize's operands and attributes say about each axis: scale, region, size, modes. For Resize.cpp, the oracle, and
 // FastResize.cpp.
 #pragma once
-#include "runtime_stub/kernels/Index.h"
 #include "runtime_stub/kernels/ResizePositions.h"
+#include "runtime_stub/kernels/Special.h"
 
 namespace onnxc {
 
 // Attribute positions of the Resize row.
 enum ResizeAttribute { kAntialias, kAxes, kCoordinates, kCubicA, kExcludeOutside, kExtrapolation, kAspect, kMode, kNearest };
-
-inline bool attrIs(const onnxc_attr &a, const char *text) {
-  int64_t n = 0;
-  while (text[n])
-    ++n;
-  return a.n == n && memcmp(a.p, text, size_t(n)) == 0;
-}
 
 // The axis stays as it is.
 inline bool unchanged(const ResizedAxis &x) { return x.in == x.out && x.scale == 1 && x.roiLow == 0 && x.roiHigh == 1; }
@@ -40,7 +33,7 @@ inline int32_t resizeAxes(const onnxc_args *a, ResizedAxis *axes) {
   ONNXC_CHECK(bySizes || hasInput(a, 2), ONNXC_K_SHAPE);
   const onnxc_tensor &amounts = a->in[bySizes ? 3 : 2];
   ONNXC_CHECK(onnxc_count(amounts) == n, ONNXC_K_SHAPE);
-  bool larger = attrIs(a->attr[kAspect], "not_smaller"), keep = bySizes && (larger || attrIs(a->attr[kAspect], "not_larger"));
+  bool larger = is(text(a->attr[kAspect]), "not_smaller"), keep = bySizes && (larger || is(text(a->attr[kAspect]), "not_larger"));
   double common = larger ? 0 : __builtin_inf();
   for (int64_t i = 0; i < n; ++i) {
     int64_t k = hasAttr(list) ? static_cast<const int64_t *>(list.p)[i] : i;

@@ -100,13 +100,15 @@ inline Filter makeFilter(bool antialias, double cubicA, double scale, bool cubic
   return {cubic, cubicA, shrink, 2 - 2 * first, first};
 }
 
+// The cubic of a tap at distance d of at most 2; `a`: its slope at 1.
+inline double cubicWeight(double a, double d) {
+  return d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1 : ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
+}
 inline double weightAt(const Filter &f, double distance) {
-  double x = __builtin_fabs(distance * f.scale), a = f.a;
+  double x = __builtin_fabs(distance * f.scale);
   if (!f.cubic)
     return x < 1 ? 1 - x : 0;
-  if (x <= 1)
-    return ((a + 2) * x - (a + 3)) * x * x + 1;
-  return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+  return x < 2 ? cubicWeight(f.a, x) : 0;
 }
 
 // Weights of taps first…; returns the position of the first tap. An integer position counts as ratio 1 of its left neighbour.

@@ -2,6 +2,7 @@
 // and FastSample.cpp.
 #pragma once
 #include "runtime_stub/kernels/Index.h"
+#include "runtime_stub/kernels/ResizePositions.h"
 
 namespace onnxc {
 
@@ -40,12 +41,6 @@ inline int64_t paddedIndex(const GridMode &m, double i, int64_t dim, double low,
   return m.reflection ? maxOf<int64_t>(0, minOf(int64_t(reflect(i, low, high)), dim - 1)) : -1;
 }
 
-// Weight of a tap at distance d of at most 2.
-inline double cubicWeight(double d) {
-  double a = -0.75;
-  return d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1 : ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
-}
-
 // Taps of one dim for normalised coordinate n.
 inline void gridTaps(const GridMode &m, double n, int64_t dim, int64_t stride, Taps &t, int64_t axis) {
   double exact = m.align ? (n + 1) / 2 * double(dim - 1) : ((n + 1) * double(dim) - 1) / 2, where = m.wide ? exact : double(float(exact));
@@ -63,7 +58,7 @@ inline void gridTaps(const GridMode &m, double n, int64_t dim, int64_t stride, T
   for (int64_t k = 0; k < t.count; ++k) {
     int64_t index = paddedIndex(m, first + double(k), dim, low, high);
     t.at[axis][k] = index < 0 ? -1 : index * stride;
-    t.weight[axis][k] = m.nearest ? 1 : m.cubic ? cubicWeight(fabs(first + double(k) - x)) : k ? r : 1 - r;
+    t.weight[axis][k] = m.nearest ? 1 : m.cubic ? cubicWeight(-0.75, fabs(first + double(k) - x)) : k ? r : 1 - r;
   }
 }
 

@@ -42,11 +42,7 @@ ONNXC_INLINE int64_t lengthOf(const char *s) {
 }
 ONNXC_INLINE bool equal(Str x, Str y) { return x.size == y.size && (x.size == 0 || memcmp(x.data, y.data, size_t(x.size)) == 0); }
 ONNXC_INLINE bool is(Str x, const char *word) { return equal(x, {word, lengthOf(word)}); }
-ONNXC_INLINE int compare(Str x, Str y) {
-  int64_t n = x.size < y.size ? x.size : y.size;
-  int c = n ? memcmp(x.data, y.data, size_t(n)) : 0;
-  return c ? c : x.size < y.size ? -1 : x.size > y.size;
-}
+ONNXC_INLINE bool isSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 ONNXC_INLINE char lowerAscii(char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; }
 ONNXC_INLINE bool isNoCase(Str x, const char *lowerWord) {
   if (x.size != lengthOf(lowerWord))

@@ -125,10 +125,9 @@ int32_t toStrings(const Args *a) {
 struct Numeral {
   char text[400];
   int32_t read(Str s) {
-    auto blank = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
-    while (s.size && blank(*s.data))
+    while (s.size && isSpace(*s.data))
       ++s.data, --s.size;
-    while (s.size && blank(s.data[s.size - 1]))
+    while (s.size && isSpace(s.data[s.size - 1]))
       --s.size;
     if (s.size == 0 || s.size >= int64_t(sizeof(text)))
       return ONNXC_K_DECODE;

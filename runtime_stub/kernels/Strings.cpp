@@ -45,8 +45,6 @@ int32_t where(const Args *a) {
   return ONNXC_K_OK;
 }
 
-bool isSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
 // The next part of `rest`, at most `limit` cuts to come. False: no part is left.
 struct Splitter {
   Str rest, delimiter;
