@@ -11,7 +11,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { IN_RUN = 300000, IDLE = 30000, LOOKS = 64, PATIENCE = 16 }; /* nanoseconds; looks between two readings of the clock; looks */
@@ -73,12 +72,6 @@ static void work(member *self, uint64_t launch) {
   }
 }
 
-static int64_t now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
 static void pause_briefly(void) {
 #if defined(__x86_64__)
   _mm_pause();
@@ -92,14 +85,14 @@ static bool caller_ready(const member *self) { return !atomic_load(&self->pool->
 
 static bool spin(const member *self, bool (*ready)(const member *)) {
   onnxc_pool *p = self->pool;
-  const int64_t begin = now();
+  const int64_t begin = onnxc_now();
   do {
     for (int i = 0; i < LOOKS; ++i) {
       if (ready(self))
         return true;
       pause_briefly();
     }
-  } while (now() - begin < (atomic_load(&p->turn) & 1 ? IN_RUN : IDLE));
+  } while (onnxc_now() - begin < (atomic_load(&p->turn) & 1 ? IN_RUN : IDLE));
   return false;
 }
 
