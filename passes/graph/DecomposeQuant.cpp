@@ -167,16 +167,15 @@ static LogicalResult linearElements(Operation *op, PatternRewriter &rewriter) {
   auto byAxis = [](Value v) {
     return v && llvm::cast<ShapedType>(v.getType()).getRank() != 0 && onnx::constantValue(v).getNumElements() != 1;
   };
-  auto operand = [&](unsigned i) { return onnx::operands(op, i).empty() ? Value() : onnx::operands(op, i).front(); };
   for (unsigned i : {1, 2, 4, 5, 6, 7})
-    if (!isConstant(operand(i)) || byAxis(operand(i)))
+    if (!isConstant(onnx::operand(op, i)) || byAxis(onnx::operand(op, i)))
       return rewriter.notifyMatchFailure(op, "scales are not constant");
   Location loc = op->getLoc();
   Type type = op->getResult(0).getType();
-  Value a = dequantised(rewriter, loc, operand(0), operand(1), operand(2), 1);
-  Value b = dequantised(rewriter, loc, operand(3), operand(4), operand(5), 1);
+  Value a = dequantised(rewriter, loc, onnx::operand(op, 0), onnx::operand(op, 1), onnx::operand(op, 2), 1);
+  Value b = dequantised(rewriter, loc, onnx::operand(op, 3), onnx::operand(op, 4), onnx::operand(op, 5), 1);
   Value y = Op::create(rewriter, loc, single(rewriter, op->getResult(0)), a, b);
-  rewriter.replaceOp(op, quantised(rewriter, loc, type, y, operand(6), operand(7)));
+  rewriter.replaceOp(op, quantised(rewriter, loc, type, y, onnx::operand(op, 6), onnx::operand(op, 7)));
   return success();
 }
 static LogicalResult linearAdd(onnx::MSQLinearAddOp op, PatternRewriter &rewriter) { return linearElements<onnx::AddOp>(op, rewriter); }
@@ -184,13 +183,12 @@ static LogicalResult linearMul(onnx::MSQLinearMulOp op, PatternRewriter &rewrite
 
 // One value that is quantised: `make` computes f32 from f32.
 static LogicalResult linearUnary(Operation *op, PatternRewriter &rewriter, function_ref<Value(Type, Value)> make) {
-  auto operand = [&](unsigned i) { return onnx::operands(op, i).empty() ? Value() : onnx::operands(op, i).front(); };
   for (unsigned i : {1, 2, 3, 4})
-    if (!isConstant(operand(i)))
+    if (!isConstant(onnx::operand(op, i)))
       return rewriter.notifyMatchFailure(op, "scales are not constant");
-  Value x = dequantised(rewriter, op->getLoc(), operand(0), operand(1), operand(2), 1);
+  Value x = dequantised(rewriter, op->getLoc(), onnx::operand(op, 0), onnx::operand(op, 1), onnx::operand(op, 2), 1);
   Value y = make(single(rewriter, op->getResult(0)), x);
-  rewriter.replaceOp(op, quantised(rewriter, op->getLoc(), op->getResult(0).getType(), y, operand(3), operand(4)));
+  rewriter.replaceOp(op, quantised(rewriter, op->getLoc(), op->getResult(0).getType(), y, onnx::operand(op, 3), onnx::operand(op, 4)));
   return success();
 }
 static LogicalResult linearSigmoid(onnx::MSQLinearSigmoidOp op, PatternRewriter &rewriter) {
