@@ -9,8 +9,6 @@
 
 namespace onnxc {
 
-typedef int32_t Sums16 __attribute__((ext_vector_type(16), aligned(4)));
-
 constexpr int64_t kGroup = 128;
 constexpr int kDigits = 3, kDigitBits = 7;
 
@@ -36,11 +34,11 @@ ONNXC_INLINE float laneSum(v16 v) {
 }
 
 ONNXC_INLINE void storeDigits(v16 values, float inverse, int8_t *to) {
-  Sums16 v = __builtin_convertvector(__builtin_elementwise_rint(values * inverse), Sums16), high = (v + (1 << 13)) >> 14;
-  Sums16 rest = v - (high << 14), middle = (rest + 64) >> 7;
-  *(s16 *)to = __builtin_convertvector(high, s16);
-  *(s16 *)(to + kGroup) = __builtin_convertvector(middle, s16);
-  *(s16 *)(to + 2 * kGroup) = __builtin_convertvector(rest - (middle << 7), s16);
+  i32x16 v = __builtin_convertvector(__builtin_elementwise_rint(values * inverse), i32x16), high = (v + (1 << 13)) >> 14;
+  i32x16 rest = v - (high << 14), middle = (rest + 64) >> 7;
+  *(i8x16 *)to = __builtin_convertvector(high, i8x16);
+  *(i8x16 *)(to + kGroup) = __builtin_convertvector(middle, i8x16);
+  *(i8x16 *)(to + 2 * kGroup) = __builtin_convertvector(rest - (middle << 7), i8x16);
 }
 
 // Whole groups; `block`: values that share a scale, 32 to 128. False where a value is not finite.
@@ -122,7 +120,7 @@ ONNXC_DOTS __attribute__((noinline)) static void digitProducts(const DigitRow &r
       } else {
         sum -= totals;
       }
-      acc[c] = __builtin_elementwise_fma(__builtin_convertvector((Sums16)sum, v16), scale * unit, acc[c]);
+      acc[c] = __builtin_elementwise_fma(__builtin_convertvector((i32x16)sum, v16), scale * unit, acc[c]);
     }
   }
 #pragma clang loop unroll(full)

@@ -11,9 +11,6 @@ extern "C" int32_t onnxc_k_MsMatMulNBits_f32(const onnxc_args *a);
 namespace onnxc {
 namespace {
 
-typedef uint8_t b16 __attribute__((ext_vector_type(16), aligned(1)));
-typedef int32_t i16 __attribute__((ext_vector_type(16)));
-
 constexpr int64_t kChunk = 32;  // weights unpacked at a time: 16 bytes
 constexpr int64_t kFewRows = 3;
 
@@ -29,11 +26,11 @@ struct BlockWeights {
 };
 
 // Nibbles less 8, the low ones times 2^28: bit 3 of q ^ 8 is the sign of q - 8.
-ONNXC_INLINE i16 signedNibbles(const uint8_t *from) {
-  return __builtin_convertvector(__builtin_bit_cast(s16, *(const b16 *)from ^ uint8_t(0x88)), i16);
+ONNXC_INLINE i32x16 signedNibbles(const uint8_t *from) {
+  return __builtin_convertvector(__builtin_bit_cast(i8x16, *(const u8x16 *)from ^ uint8_t(0x88)), i32x16);
 }
-ONNXC_INLINE v16 lowNibbles(i16 v) { return __builtin_convertvector(v << 28, v16); }
-ONNXC_INLINE v16 highNibbles(i16 v) { return __builtin_convertvector(v >> 4, v16); }
+ONNXC_INLINE v16 lowNibbles(i32x16 v) { return __builtin_convertvector(v << 28, v16); }
+ONNXC_INLINE v16 highNibbles(i32x16 v) { return __builtin_convertvector(v >> 4, v16); }
 constexpr float kLowUnit = 0x1p-28f;
 
 // One row of A, its values of each chunk sorted into even ones, in units of lowNibbles, and odd ones; sums[b]: the sum over block b. All
@@ -72,7 +69,7 @@ ONNXC_INLINE void columnsOf(const BlockWeights &w, int64_t c, const float *sorte
     for (int64_t j = 0; j < chunks; ++j, from += kChunk / 2, sorted += kChunk) {
       v16 even = *(const v16 *)sorted, odd = *(const v16 *)(sorted + 16);
       unroll<0, C>([&](auto i) {
-        i16 v = signedNibbles(from + i.value * stride);
+        i32x16 v = signedNibbles(from + i.value * stride);
         v16 low = lowNibbles(v) * even;
         part[i.value] = __builtin_elementwise_fma(highNibbles(v), odd, j ? low + part[i.value] : low);
       });
@@ -164,7 +161,7 @@ void unpackColumn(const BlockWeights &w, int64_t c, int64_t k, int64_t depth, fl
     int64_t b = (k + i) / w.block;
     float scale = w.scales[c * w.blocks + b];
     v16 zero = v16(w.zeroLess8(c, b));
-    i16 v = signedNibbles(w.bytes + c * w.columnBytes() + (k + i) / 2);
+    i32x16 v = signedNibbles(w.bytes + c * w.columnBytes() + (k + i) / 2);
     v16 even = (lowNibbles(v) * kLowUnit - zero) * scale, odd = (highNibbles(v) - zero) * scale;
     for (int64_t j = 0; j < minOf(depth - i, kChunk); ++j)
       to[i + j] = j % 2 ? odd[j / 2] : even[j / 2];

@@ -26,7 +26,6 @@ int64_t permuteBytes(const uint8_t *x, const uint8_t *table, uint8_t *y, int64_t
 #else
 // 64 bytes at a time, of a table of 256 in four registers.
 ONNXC_VBMI __attribute__((noinline)) int64_t permuteBytes(const uint8_t *x, const uint8_t *table, uint8_t *y, int64_t n) {
-  typedef char bytes64 __attribute__((vector_size(64)));
   bytes64 t[4];
   memcpy(t, table, 256);
   int64_t i = 0;
@@ -86,9 +85,9 @@ void meanOf(const uint8_t *x, int64_t pixels, float *y) {
   for (int64_t p = 0; p < pixels;) {
     constexpr int64_t kExact = 4096;  // sums of bytes that 32 bits and f32 hold exactly
     int64_t end = minOf(p + kExact, pixels);
-    Sums16 sum = Sums16(0);
+    i32x16 sum = i32x16(0);
     for (; p < end; ++p)
-      sum += __builtin_convertvector(*(const Bytes *)(x + p * kLanes), Sums16);
+      sum += __builtin_convertvector(*(const Bytes *)(x + p * kLanes), i32x16);
     total += __builtin_convertvector(sum, v16);
   }
   *(v16 *)y = total / float(pixels);
@@ -104,8 +103,8 @@ int32_t byteMean(const Args *a) {
   bool isSigned = x.dtype == ONNXC_I8;
   return parallelFor(a, x.dims[0] * x.dims[1], grainOf(pixels * 2), [=](int64_t begin, int64_t end) -> int32_t {
     for (int64_t u = begin; u < end; ++u)
-      isSigned ? meanOf<s16>(from + u * pixels * kLanes, pixels, y + u * kLanes)
-               : meanOf<Bytes16>(from + u * pixels * kLanes, pixels, y + u * kLanes);
+      isSigned ? meanOf<i8x16>(from + u * pixels * kLanes, pixels, y + u * kLanes)
+               : meanOf<u8x16>(from + u * pixels * kLanes, pixels, y + u * kLanes);
     return ONNXC_K_OK;
   });
 }

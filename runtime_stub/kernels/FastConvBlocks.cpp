@@ -41,9 +41,10 @@ struct Taps {
   const uint32_t *lanes;  // of the last block: ones for channels; null where it has no other lanes
 };
 
-typedef uint32_t v8u __attribute__((ext_vector_type(8), aligned(4)));
-ONNXC_INLINE v16 kept(v16 v, const uint32_t *lanes) { return __builtin_bit_cast(v16, __builtin_bit_cast(v16u, v) & *(const v16u *)lanes); }
-ONNXC_INLINE v8 kept(v8 v, const uint32_t *lanes) { return __builtin_bit_cast(v8, __builtin_bit_cast(v8u, v) & *(const v8u *)lanes); }
+ONNXC_INLINE v16 kept(v16 v, const uint32_t *lanes) {
+  return __builtin_bit_cast(v16, __builtin_bit_cast(u32x16, v) & *(const u32x16 *)lanes);
+}
+ONNXC_INLINE v8 kept(v8 v, const uint32_t *lanes) { return __builtin_bit_cast(v8, __builtin_bit_cast(u32x8, v) & *(const u32x8 *)lanes); }
 
 // At any address: a type that is deduced forgets that it need not be aligned.
 template <class V>

@@ -18,7 +18,7 @@ ONNXC_INLINE v16 expNegative(v16 x) {
   p = __builtin_elementwise_fma(p, r, v16(0.49999992076176153f));
   p = __builtin_elementwise_fma(p, r, v16(1.0f));
   p = __builtin_elementwise_fma(p, r, v16(1.0f));
-  v16 power = __builtin_bit_cast(v16, (__builtin_bit_cast(v16i, shifted) << 23) + (127 << 23));
+  v16 power = __builtin_bit_cast(v16, (__builtin_bit_cast(i32x16, shifted) << 23) + (127 << 23));
   return x < v16(-87.0f) ? v16(0.0f) : p * power;
 }
 

@@ -37,23 +37,20 @@ struct Integers {
   }
 };
 
-typedef int8_t Half16 __attribute__((ext_vector_type(16)));
-typedef int16_t Half8 __attribute__((ext_vector_type(8)));
-
-ONNXC_INLINE Half8 low(Half16 a, Half16 b) {
-  return __builtin_bit_cast(Half8, __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
+ONNXC_INLINE i16x8 low(i8x16 a, i8x16 b) {
+  return __builtin_bit_cast(i16x8, __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
 }
-ONNXC_INLINE Half8 high(Half16 a, Half16 b) {
-  return __builtin_bit_cast(Half8, __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31));
+ONNXC_INLINE i16x8 high(i8x16 a, i8x16 b) {
+  return __builtin_bit_cast(i16x8, __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31));
 }
 // The first and the last four quads of eight pairs of two rows each.
-ONNXC_INLINE void storePairs(int8_t *to, Half8 ab, Half8 cd) {
-  Half8 first = __builtin_shufflevector(ab, cd, 0, 8, 1, 9, 2, 10, 3, 11),
+ONNXC_INLINE void storePairs(int8_t *to, i16x8 ab, i16x8 cd) {
+  i16x8 first = __builtin_shufflevector(ab, cd, 0, 8, 1, 9, 2, 10, 3, 11),
         last = __builtin_shufflevector(ab, cd, 4, 12, 5, 13, 6, 14, 7, 15);
   memcpy(to, &first, 16), memcpy(to + 16, &last, 16);
 }
 // Sixteen columns of four rows, quad by quad, in vectors of 16 bytes, within which every target interleaves at once.
-ONNXC_INLINE void storeQuads(int8_t *to, Half16 a, Half16 b, Half16 c, Half16 d) {
+ONNXC_INLINE void storeQuads(int8_t *to, i8x16 a, i8x16 b, i8x16 c, i8x16 d) {
   storePairs(to, low(a, b), low(c, d));
   storePairs(to + 32, high(a, b), high(c, d));
 }
@@ -61,7 +58,7 @@ ONNXC_INLINE void storeQuads(int8_t *to, Half16 a, Half16 b, Half16 c, Half16 d)
 // The quads of 64 columns of four rows.
 ONNXC_INLINE void storeColumns(int8_t *to, const int8_t *const *from, uint8_t flip) {
   unroll<0, kColumns / 16>([&](auto n) {
-    auto row = [&](int r) { return *(const s16 *)(from[r] + 16 * n.value) ^ int8_t(flip); };
+    auto row = [&](int r) { return *(const i8x16 *)(from[r] + 16 * n.value) ^ int8_t(flip); };
     storeQuads(to + 64 * n.value, row(0), row(1), row(2), row(3));
   });
 }

@@ -18,8 +18,6 @@ int64_t rowsTogether(int64_t width) {
   return maxOf<int64_t>(1, enough / maxOf<int64_t>(1, kRowsTogether * width)) * kRowsTogether;
 }
 
-typedef int16_t Half16 __attribute__((ext_vector_type(16), aligned(2)));
-
 // The filters of one block. Products of 16-bit numbers with 16 bits of zeros beside them are one instruction of every target.
 struct Taps {
   const int16_t *weights;   // [tap][16]
@@ -27,25 +25,25 @@ struct Taps {
   int64_t kernel[2], step;  // step: bytes from one pixel to the next
 };
 
-__attribute__((always_inline)) inline Sums16 wide(const uint8_t *at) { return __builtin_convertvector(*(const Bytes16 *)at, Sums16); }
+__attribute__((always_inline)) inline i32x16 wide(const uint8_t *at) { return __builtin_convertvector(*(const u8x16 *)at, i32x16); }
 
 // Sums of `Pixels` pixels from `image` on, [pixel][16]. `Columns`: of filters with neighbouring taps and pixels, whose bytes are widened
 // once; 0 for all others.
 template <int64_t Pixels, int64_t Columns>
 __attribute__((always_inline)) inline void depthTile(const Taps &t, const uint8_t *image, int32_t *c) {
-  Sums16 acc[Pixels] = {};
+  i32x16 acc[Pixels] = {};
   constexpr int64_t together = Columns ? Columns : 1;
   int64_t taps = t.kernel[0] * t.kernel[1];
   for (int64_t tap = 0; tap < taps; tap += together) {
     const uint8_t *at = image + t.offsets[tap];
     unroll<0, together>([&](auto k) __attribute__((always_inline)) {
-      Sums16 w = __builtin_convertvector(*(const Half16 *)(t.weights + (tap + k.value) * kLanes), Sums16);
+      i32x16 w = __builtin_convertvector(*(const i16x16 *)(t.weights + (tap + k.value) * kLanes), i32x16);
       unroll<0, Pixels>([&](auto i) __attribute__((always_inline)) {
         acc[i.value] += w * wide(at + (Columns ? (i.value + k.value) * kLanes : i.value * t.step));
       });
     });
   }
-  unroll<0, Pixels>([&](auto i) __attribute__((always_inline)) { *(Sums16 *)(c + i.value * kLanes) = acc[i.value]; });
+  unroll<0, Pixels>([&](auto i) __attribute__((always_inline)) { *(i32x16 *)(c + i.value * kLanes) = acc[i.value]; });
 }
 
 // A row of `width` pixels in whole tiles.
@@ -62,18 +60,18 @@ constexpr int64_t kMostFours = 32;  // vectors of weights
 
 // Whether there are such weights of a filter whose neighbouring taps read neighbouring pixels; `to`: [row][fours of a row][16] of four
 // bytes.
-__attribute__((always_inline)) inline bool packFours(const Taps &t, v16u *to) {
+__attribute__((always_inline)) inline bool packFours(const Taps &t, u32x16 *to) {
   int64_t rows = t.kernel[0], columns = t.kernel[1], fours = (columns + 3) / 4;
   if (rows * fours > kMostFours || (columns > 1 && t.offsets[1] != kLanes))
     return false;
-  Sums16 lost = {};
+  i32x16 lost = {};
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t four = 0; four < fours; ++four) {
-      v16u bytes = {};
+      u32x16 bytes = {};
       for (int64_t k = 0; k < minOf<int64_t>(4, columns - four * 4); ++k) {
-        Sums16 w = __builtin_convertvector(*(const Half16 *)(t.weights + (row * columns + four * 4 + k) * kLanes), Sums16);
+        i32x16 w = __builtin_convertvector(*(const i16x16 *)(t.weights + (row * columns + four * 4 + k) * kLanes), i32x16);
         lost |= w ^ (w << 24 >> 24);
-        bytes |= (v16u(w) & 255u) << uint32_t(8 * k);
+        bytes |= (u32x16(w) & 255u) << uint32_t(8 * k);
       }
       to[row * fours + four] = bytes;
     }
@@ -88,7 +86,7 @@ ONNXC_PERMUTED_DOTS __attribute__((always_inline)) inline bytes64 channelOrder()
   return order;
 }
 
-ONNXC_PERMUTED_DOTS __attribute__((noinline)) void depthFours(const Taps &t, const v16u *weights, const uint8_t *image, int64_t width,
+ONNXC_PERMUTED_DOTS __attribute__((noinline)) void depthFours(const Taps &t, const u32x16 *weights, const uint8_t *image, int64_t width,
                                                               int32_t *c) {
   const bytes64 order = channelOrder();
   int64_t columns = t.kernel[1], fours = (columns + 3) / 4;
@@ -115,7 +113,7 @@ ONNXC_PERMUTED_DOTS __attribute__((noinline)) void depthFours(const Taps &t, con
 // Of kRowsTogether rows at a time, whose filters of `Rows` rows one below the other share the bytes in order; gives the number of rows
 // that it has summed.
 template <int64_t Rows>
-ONNXC_PERMUTED_DOTS __attribute__((noinline)) int64_t depthRowsOfFours(const Taps &t, const v16u *weights, const uint8_t *image,
+ONNXC_PERMUTED_DOTS __attribute__((noinline)) int64_t depthRowsOfFours(const Taps &t, const u32x16 *weights, const uint8_t *image,
                                                                        int64_t row, int64_t width, int64_t height, int32_t *c) {
   constexpr int64_t together = kRowsTogether, pixels = 2;
   const bytes64 order = channelOrder();
@@ -149,7 +147,7 @@ ONNXC_PERMUTED_DOTS __attribute__((noinline)) int64_t depthRowsOfFours(const Tap
   return y;
 }
 // The same where there is such a kernel, of the rows of an image whose rows are `row` bytes.
-int64_t depthRowsOfFours(const IntegerConv &p, const Taps &t, const v16u *weights, const uint8_t *image, int64_t rows, int32_t *c) {
+int64_t depthRowsOfFours(const IntegerConv &p, const Taps &t, const u32x16 *weights, const uint8_t *image, int64_t rows, int32_t *c) {
   if (p.strides[0] != 1 || p.dilations[0] != 1)
     return 0;
   switch (t.kernel[0]) {
@@ -182,7 +180,7 @@ void depthSums(bool dots, const Taps &t, const uint8_t *image, int64_t width, in
 
 uint8_t *fillPixels(uint8_t byte, int64_t n, uint8_t *to) {
   for (int64_t i = 0; i < n; ++i, to += kLanes)
-    *(Bytes16 *)to = Bytes16(byte);
+    *(u8x16 *)to = u8x16(byte);
   return to;
 }
 // Rows [from, from + rows) of one block with its border, the first row of the operand being row pads[0]. Signed bytes get 128 more.
@@ -203,7 +201,7 @@ void copyStrip(const IntegerConv &p, const uint8_t *block, int64_t from, int64_t
 // follows.
 void depthRows(const IntegerConv &p, const Taps &t, const uint8_t *image, int64_t block, int64_t first, int64_t last, int32_t *c, void *y) {
 #if !defined(__aarch64__)
-  v16u fours[kMostFours];
+  u32x16 fours[kMostFours];
   bool packed = onnxc_vector_bits >= kDotBits && p.dots && p.permute && packFours(t, fours);
 #endif
   int64_t together = rowsTogether(p.outWidth);
@@ -325,9 +323,9 @@ int32_t bytePool(const Args *a) {
     for (int64_t u = begin; u < end; ++u) {
       const uint8_t *plane = from + u * p.height * p.width * kLanes;
       if (isSigned)
-        poolPlane(p, plane, to + u * pixels * kLanes, s16(int8_t(-128)));
+        poolPlane(p, plane, to + u * pixels * kLanes, i8x16(int8_t(-128)));
       else
-        poolPlane(p, plane, to + u * pixels * kLanes, Bytes16(uint8_t(0)));
+        poolPlane(p, plane, to + u * pixels * kLanes, u8x16(uint8_t(0)));
     }
     return ONNXC_K_OK;
   });

@@ -56,7 +56,7 @@ void placeBlocks(const IntegerConv &p, const uint8_t *x, uint8_t *to) {
     uint8_t *at = to + first * p.pixel + channel;
     if (channel + kLanes <= p.pixel)
       for (int64_t i = first; i < p.width; ++i, from += kLanes, at += p.pixel)
-        *(Bytes16 *)at = *(const Bytes16 *)from;
+        *(u8x16 *)at = *(const u8x16 *)from;
     else
       for (int64_t i = first; i < p.width; ++i, from += kLanes, at += p.pixel)
         for (int64_t k = 0; k < p.pixel - channel; k += 4)

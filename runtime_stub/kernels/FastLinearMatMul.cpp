@@ -22,7 +22,7 @@ struct Product {
 
   // Columns [column, column + have) of one row, have <= kLanes.
   void finish(const int32_t *sums, int64_t row, int64_t column, int64_t have, void *y) const {
-    Sums16 exact = *(const Sums16 *)sums + *(const Sums16 *)(corrections + column);
+    i32x16 exact = *(const i32x16 *)sums + *(const i32x16 *)(corrections + column);
     v16 v = __builtin_convertvector(exact, v16) * *(const v16 *)(factors + column);
     int64_t at = row * columns + column;
     if (toFloat) {
@@ -35,9 +35,9 @@ struct Product {
     v = __builtin_elementwise_rint(v) + zero;
     v = v > least ? v : v16(least);
     v = v < most ? v : v16(most);
-    Bytes16 bytes = __builtin_convertvector(__builtin_convertvector(v, Sums16), Bytes16);
+    u8x16 bytes = __builtin_convertvector(__builtin_convertvector(v, i32x16), u8x16);
     if (have == kLanes)
-      *(Bytes16 *)(static_cast<uint8_t *>(y) + at) = bytes;
+      *(u8x16 *)(static_cast<uint8_t *>(y) + at) = bytes;
     else
       memcpy(static_cast<uint8_t *>(y) + at, &bytes, size_t(have));
   }
@@ -56,7 +56,7 @@ struct Product {
       v16 steps[4];
       unroll<0, 4>([&](auto k) __attribute__((always_inline)) {
         constexpr int64_t at = k.value % kParts * kLanes;
-        Sums16 exact = *(const Sums16 *)(sums + k.value * kLanes) + *(const Sums16 *)(correction + at);
+        i32x16 exact = *(const i32x16 *)(sums + k.value * kLanes) + *(const i32x16 *)(correction + at);
         steps[k.value] = __builtin_convertvector(exact, v16) * *(const v16 *)(factor + at);
       });
       uint8_t bytes[64];

@@ -350,7 +350,7 @@ static void poolPlane(const Window &w, const typename Op::Type *x, const typenam
 }
 
 static bool holdsNaN(const float *x, int64_t n) {
-  v16i any = v16i(0);
+  i32x16 any = i32x16(0);
   int64_t i = 0;
   for (; i + 64 <= n; i += 64) {
     v16 a = *(const v16 *)(x + i), b = *(const v16 *)(x + i + 16), c = *(const v16 *)(x + i + 32), d = *(const v16 *)(x + i + 48);

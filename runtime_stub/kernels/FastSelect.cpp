@@ -9,10 +9,10 @@ namespace onnxc {
 namespace {
 
 // The order of floats as that of integers: -0 equals 0, every NaN is one greatest value. `flip` (0 or -1) turns the order round.
-ONNXC_INLINE v16i keysOf(v16 x, int32_t flip) {
-  v16i bits = __builtin_bit_cast(v16i, x + 0.0f);
-  v16i key = bits ^ ((bits >> 31) & 0x7fffffff);
-  return (x == x ? key : v16i(0x7fffffff)) ^ flip;
+ONNXC_INLINE i32x16 keysOf(v16 x, int32_t flip) {
+  i32x16 bits = __builtin_bit_cast(i32x16, x + 0.0f);
+  i32x16 key = bits ^ ((bits >> 31) & 0x7fffffff);
+  return (x == x ? key : i32x16(0x7fffffff)) ^ flip;
 }
 
 // The same of one value, never the least integer.
@@ -53,7 +53,7 @@ void selectByHeap(const int32_t *key, int64_t n, int64_t k, uint64_t *heap, int3
     sink(heap, i, k, heap[i]);
   for (int64_t i = k / 16 * 16; i < n; i += 16) {
     int32_t worst = int32_t(uint32_t(heap[0] >> 32) ^ 0x80000000u);
-    if (!__builtin_reduce_or(*(const v16i *)(key + i) > v16i(worst)))
+    if (!__builtin_reduce_or(*(const i32x16 *)(key + i) > i32x16(worst)))
       continue;
     for (int64_t j = i < k ? k : i; j < i + 16 && j < n; ++j) {
       uint64_t entry = entryOf(key[j], j);
@@ -69,15 +69,15 @@ void selectByHeap(const int32_t *key, int64_t n, int64_t k, uint64_t *heap, int3
 
 // A key's place is the number of better ones. Four vectors of keys meet each of the others.
 void selectByCount(const int32_t *key, int64_t n, int32_t *order) {
-  const v16i lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  const i32x16 lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   for (int64_t b = 0; b < n; b += 64) {
-    v16i mine[4], better[4];
-    unroll<0, 4>([&](auto i) { mine[i.value] = *(const v16i *)(key + b + 16 * i.value), better[i.value] = v16i(0); });
+    i32x16 mine[4], better[4];
+    unroll<0, 4>([&](auto i) { mine[i.value] = *(const i32x16 *)(key + b + 16 * i.value), better[i.value] = i32x16(0); });
     for (int64_t j = 0; j < b; ++j)
-      unroll<0, 4>([&](auto i) { better[i.value] -= v16i(key[j]) >= mine[i.value]; });
+      unroll<0, 4>([&](auto i) { better[i.value] -= i32x16(key[j]) >= mine[i.value]; });
     unroll<0, 4>([&](auto own) {
       for (int32_t l = 0; l < 16; ++l) {
-        v16i other = v16i(key[b + 16 * own.value + l]);
+        i32x16 other = i32x16(key[b + 16 * own.value + l]);
         unroll<0, 4>([&](auto i) {
           if constexpr (i.value < own.value)
             better[i.value] -= other > mine[i.value];
@@ -89,9 +89,9 @@ void selectByCount(const int32_t *key, int64_t n, int32_t *order) {
       }
     });
     for (int64_t j = b + 64; j < n; ++j)
-      unroll<0, 4>([&](auto i) { better[i.value] -= v16i(key[j]) > mine[i.value]; });
+      unroll<0, 4>([&](auto i) { better[i.value] -= i32x16(key[j]) > mine[i.value]; });
     int32_t place[64];
-    unroll<0, 4>([&](auto i) { *(v16i *)(place + 16 * i.value) = better[i.value]; });
+    unroll<0, 4>([&](auto i) { *(i32x16 *)(place + 16 * i.value) = better[i.value]; });
     for (int64_t i = b; i < b + 64 && i < n; ++i)
       order[place[i - b]] = int32_t(i);
   }
@@ -101,10 +101,10 @@ void selectByCount(const int32_t *key, int64_t n, int32_t *order) {
 // one; false where that is more than `most`, for which items and other have room.
 bool selectBySort(const int32_t *key, int64_t n, int64_t k, int64_t most, Keyed *items, Keyed *other, int32_t *order) {
   constexpr int kBuckets = 2048;
-  v16i low = v16i(key[0]), high = low;
+  i32x16 low = i32x16(key[0]), high = low;
   int64_t i = 0;
   for (; i + 16 <= n; i += 16) {
-    v16i v = *(const v16i *)(key + i);
+    i32x16 v = *(const i32x16 *)(key + i);
     low = v < low ? v : low, high = v > high ? v : high;
   }
   int32_t least = __builtin_reduce_min(low), greatest = __builtin_reduce_max(high);
@@ -128,7 +128,7 @@ bool selectBySort(const int32_t *key, int64_t n, int64_t k, int64_t most, Keyed 
   }
   int64_t have = 0;
   for (int64_t j = 0; j < n; j += 16) {
-    v16u behind = uint32_t(greatest) - *(const v16u *)(key + j);
+    u32x16 behind = uint32_t(greatest) - *(const u32x16 *)(key + j);
     if (!__builtin_reduce_or(behind <= last))
       continue;
     for (int64_t l = j; l < j + 16 && l < n; ++l)
@@ -162,12 +162,12 @@ inline Plan planFor(int64_t n, int64_t k) {
 void loadKeys(const float *row, int64_t stride, int64_t n, int32_t flip, int32_t *key) {
   int64_t i = 0;
   for (; stride == 1 && i + 16 <= n; i += 16)
-    *(v16i *)(key + i) = keysOf(*(const v16 *)(row + i), flip);
+    *(i32x16 *)(key + i) = keysOf(*(const v16 *)(row + i), flip);
   for (; i < n; i += 16) {
     v16 part = v16(0.0f);
     for (int64_t j = i; j < n && j < i + 16; ++j)
       part[j - i] = row[j * stride];
-    *(v16i *)(key + i) = keysOf(part, flip);
+    *(i32x16 *)(key + i) = keysOf(part, flip);
   }
   for (int64_t j = n; j < roundUp(n); ++j)
     key[j] = INT32_MIN;
@@ -272,17 +272,18 @@ int32_t topK(const onnxc_args *a) {  // attributes: axis, largest
 
 // The first (last) greatest key of a contiguous row.
 ONNXC_INLINE int64_t bestOfRow(const float *row, int64_t n, float sign, bool last) {
-  v16i best = keysOf(sign * v16(row[0]), 0), where = v16i(0);
-  const v16i lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  i32x16 best = keysOf(sign * v16(row[0]), 0), where = i32x16(0);
+  const i32x16 lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   int64_t i = 0;
   for (; i + 16 <= n; i += 16) {
-    v16i key = keysOf(sign * *(const v16 *)(row + i), 0);
+    i32x16 key = keysOf(sign * *(const v16 *)(row + i), 0);
     auto better = last ? key >= best : key > best;
     best = better ? key : best;
     where = better ? lane + int32_t(i) : where;
   }
   int32_t top = __builtin_reduce_max(best);
-  int32_t at = last ? __builtin_reduce_max(best == top ? where : v16i(-1)) : __builtin_reduce_min(best == top ? where : v16i(INT32_MAX));
+  int32_t at =
+      last ? __builtin_reduce_max(best == top ? where : i32x16(-1)) : __builtin_reduce_min(best == top ? where : i32x16(INT32_MAX));
   for (; i < n; ++i) {
     int32_t key = keysOf(sign * v16(row[i]), 0)[0];
     if (last ? key >= top : key > top)

@@ -73,10 +73,10 @@ struct Walker {
         for (int32_t first = 0; first < n; first += 16) {
           int32_t c = minOf(first, n - 16);
           v16 v = *(const v16 *)(x + c);
-          v16i key = keysOf(__builtin_bit_cast(v16i, v));
-          *(v16i *)(to + c) = v == v ? key : -1;
+          i32x16 key = keysOf(__builtin_bit_cast(i32x16, v));
+          *(i32x16 *)(to + c) = v == v ? key : -1;
           if (twice)
-            *(v16i *)(to + n + c) = v == v ? key : 0;
+            *(i32x16 *)(to + n + c) = v == v ? key : 0;
         }
         return;
       }
@@ -162,18 +162,18 @@ struct Walker {
   template <int N>
   ONNXC_INLINE void findLeaves(const T *turned, const int32_t *counts, int32_t leaves, const PackedTest *test, int32_t *leaf) {
     for (int32_t first = 0; first < leaves; first += 32) {
-      v16u left[N];
-      for (v16u &l : left)
+      u32x16 left[N];
+      for (u32x16 &l : left)
         l = ~0u;
       for (const PackedTest *end = test + *counts++; test < end; ++test)
         unroll<0, N>([&](auto i) {
           v16 x = *(const v16 *)(turned + test->column * kRowBlock + 16 * i.value);
-          left[i.value] &= test->keep | ~__builtin_bit_cast(v16u, x > test->split);
+          left[i.value] &= test->keep | ~__builtin_bit_cast(u32x16, x > test->split);
         });
       unroll<0, N>([&](auto i) {  // the exponent of a power of two is its place
-        v16i lowest = __builtin_bit_cast(v16i, left[i.value] & -left[i.value]);
-        v16i at = (__builtin_bit_cast(v16i, __builtin_convertvector(lowest, v16)) >> 23 & 0xff) - 127 + first;
-        v16i *to = (v16i *)(leaf + 16 * i.value), found = first ? *to : v16i(leaves);
+        i32x16 lowest = __builtin_bit_cast(i32x16, left[i.value] & -left[i.value]);
+        i32x16 at = (__builtin_bit_cast(i32x16, __builtin_convertvector(lowest, v16)) >> 23 & 0xff) - 127 + first;
+        i32x16 *to = (i32x16 *)(leaf + 16 * i.value), found = first ? *to : i32x16(leaves);
         *to = ((found < first) | (lowest == 0)) ? found : at;
       });
     }
@@ -217,7 +217,7 @@ struct Walker {
   }
   static bool isClean(const T *x, int64_t n) {
     int64_t i = 0;
-    v16i strange = v16i(0);
+    i32x16 strange = i32x16(0);
     if constexpr (sizeof(T) == 4)
       for (; i + 16 <= n; i += 16)
         strange |= *(const v16 *)(x + i) != *(const v16 *)(x + i);

@@ -61,14 +61,14 @@ inline uint8_t *startRow(const IntegerConv &p, int64_t y, uint8_t *to) {
 ONNXC_INLINE int64_t interleaveThree(const uint8_t *from, int64_t plane, int64_t width, uint8_t *to) {
   int64_t x = 0;
   for (; x + 16 <= width; x += 16, to += 48) {
-    Bytes16 a = *(const Bytes16 *)(from + x), b = *(const Bytes16 *)(from + plane + x), c = *(const Bytes16 *)(from + 2 * plane + x);
+    u8x16 a = *(const u8x16 *)(from + x), b = *(const u8x16 *)(from + plane + x), c = *(const u8x16 *)(from + 2 * plane + x);
     auto ab = __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
                                       26, 27, 28, 29, 30, 31);
     auto cc = __builtin_shufflevector(c, c, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
                                       13, 14, 15);
-    *(Bytes16 *)to = __builtin_shufflevector(ab, cc, 0, 16, 32, 1, 17, 33, 2, 18, 34, 3, 19, 35, 4, 20, 36, 5);
-    *(Bytes16 *)(to + 16) = __builtin_shufflevector(ab, cc, 21, 37, 6, 22, 38, 7, 23, 39, 8, 24, 40, 9, 25, 41, 10, 26);
-    *(Bytes16 *)(to + 32) = __builtin_shufflevector(ab, cc, 42, 11, 27, 43, 12, 28, 44, 13, 29, 45, 14, 30, 46, 15, 31, 47);
+    *(u8x16 *)to = __builtin_shufflevector(ab, cc, 0, 16, 32, 1, 17, 33, 2, 18, 34, 3, 19, 35, 4, 20, 36, 5);
+    *(u8x16 *)(to + 16) = __builtin_shufflevector(ab, cc, 21, 37, 6, 22, 38, 7, 23, 39, 8, 24, 40, 9, 25, 41, 10, 26);
+    *(u8x16 *)(to + 32) = __builtin_shufflevector(ab, cc, 42, 11, 27, 43, 12, 28, 44, 13, 29, 45, 14, 30, 46, 15, 31, 47);
   }
   return x;
 }

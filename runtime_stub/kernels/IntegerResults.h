@@ -6,9 +6,6 @@
 
 namespace onnxc {
 
-typedef int32_t Sums16 __attribute__((ext_vector_type(16), aligned(4)));
-typedef uint8_t Bytes16 __attribute__((ext_vector_type(16), aligned(1)));
-
 // FastBytes.cpp: y[i] = table[x[i]]; `permute`: by the instructions that permutes() found.
 void lookUp(bool permute, const uint8_t *x, const uint8_t *table, uint8_t *y, int64_t n);
 bool permutes(const onnxc_args *a);
@@ -43,7 +40,7 @@ ONNXC_DOTS __attribute__((always_inline)) inline void storeBytes(const v16 *step
 
 // Whether no sum times one of `n` factors, whole vectors of them, is beyond what 32 bits hold.
 ONNXC_INLINE bool keepToWords(const float *factors, int64_t n) {
-  Sums16 keep = Sums16(-1);
+  i32x16 keep = i32x16(-1);
   for (int64_t i = 0; i < n; i += kLanes)
     keep &= __builtin_elementwise_abs(*(const v16 *)(factors + i)) <= 0.5f;
   return __builtin_reduce_and(keep) != 0;
@@ -74,18 +71,18 @@ struct BlockResults {
   }
   // Clipped values rounded to even, as floats and as integers.
   __attribute__((always_inline)) static v16 rounded(v16 v) { return (v + kRounder) - kRounder; }
-  __attribute__((always_inline)) static Sums16 whole(v16 v) {
-    return __builtin_bit_cast(Sums16, v + kRounder) - int32_t(__builtin_bit_cast(int32_t, kRounder));
+  __attribute__((always_inline)) static i32x16 whole(v16 v) {
+    return __builtin_bit_cast(i32x16, v + kRounder) - int32_t(__builtin_bit_cast(int32_t, kRounder));
   }
   // The steps above their zero point of 16 sums and, but for None, of bytes `at` of `other` with them, before they are rounded and clipped.
   template <Residual KIND>
-  __attribute__((always_inline)) v16 steps(Sums16 sums, v16 factor, int64_t at) const {
+  __attribute__((always_inline)) v16 steps(i32x16 sums, v16 factor, int64_t at) const {
     v16 v = __builtin_convertvector(sums, v16) * factor;
     if constexpr (KIND == Residual::None)
       return v;
     v = rounded(clipped(v, least - zero, most - zero));
-    Sums16 bytes = otherSigned ? __builtin_convertvector(*(const s16 *)(other + at), Sums16)
-                               : __builtin_convertvector(*(const Bytes16 *)(other + at), Sums16);
+    i32x16 bytes = otherSigned ? __builtin_convertvector(*(const i8x16 *)(other + at), i32x16)
+                               : __builtin_convertvector(*(const u8x16 *)(other + at), i32x16);
     v16 added = __builtin_convertvector(bytes, v16);
     if constexpr (KIND == Residual::Joined)
       return __builtin_elementwise_fma(v, v16(joined[OwnSteps]),
@@ -98,17 +95,17 @@ struct BlockResults {
   template <Residual KIND>
   void finish(const int32_t *sums, int64_t stride, int64_t pixels, int64_t block, void *y, int64_t at) const {
     const BlockResults own = *this;  // a store of bytes may change what is not a local variable
-    Sums16 correction = *(const Sums16 *)(corrections + block * kLanes);
+    i32x16 correction = *(const i32x16 *)(corrections + block * kLanes);
     v16 factor = *(const v16 *)(factors + block * kLanes);
     float low = (KIND == Residual::None ? least : sum[Low]) - float(zeroOut),
           high = (KIND == Residual::None ? most : sum[High]) - float(zeroOut);
     for (int64_t i = 0; i < pixels; ++i, at += kLanes) {
-      Sums16 exact = *(const Sums16 *)(sums + i * stride) + correction;
+      i32x16 exact = *(const i32x16 *)(sums + i * stride) + correction;
       v16 v = own.steps<KIND>(exact, factor, at);
       if (own.toFloat)
         *(v16 *)(static_cast<float *>(y) + at) = v;
       else
-        *(Bytes16 *)(static_cast<uint8_t *>(y) + at) = __builtin_convertvector(whole(clipped(v, low, high)) + own.zeroOut, Bytes16);
+        *(u8x16 *)(static_cast<uint8_t *>(y) + at) = __builtin_convertvector(whole(clipped(v, low, high)) + own.zeroOut, u8x16);
     }
   }
 #if !defined(__aarch64__)
@@ -117,7 +114,7 @@ struct BlockResults {
   ONNXC_DOTS __attribute__((noinline)) int64_t finishFours(const int32_t *sums, int64_t stride, int64_t pixels, int64_t block, void *y,
                                                            int64_t at) const {
     const BlockResults own = *this;  // a store of bytes may change what is not a local variable
-    Sums16 correction = *(const Sums16 *)(corrections + block * kLanes);
+    i32x16 correction = *(const i32x16 *)(corrections + block * kLanes);
     v16 factor = *(const v16 *)(factors + block * kLanes);
     int16_t shift = int16_t(zeroOut);
     char lowest = char(int32_t(KIND == Residual::None ? least : sum[Low])),
@@ -126,7 +123,7 @@ struct BlockResults {
     for (; i + 4 <= pixels; i += 4, at += 4 * kLanes) {
       v16 four[4];
       unroll<0, 4>([&](auto k) __attribute__((always_inline)) {
-        Sums16 exact = *(const Sums16 *)(sums + (i + k.value) * stride) + correction;
+        i32x16 exact = *(const i32x16 *)(sums + (i + k.value) * stride) + correction;
         four[k.value] = own.steps<KIND>(exact, factor, at + k.value * kLanes);
       });
       storeBytes<SIGNED>(four, shift, lowest, highest, static_cast<uint8_t *>(y) + at);

@@ -9,16 +9,13 @@
 
 namespace onnxc {
 
-typedef int8_t s16 __attribute__((ext_vector_type(16), aligned(1)));
-
 // `n` bytes, each changed by `flip`; `to` may be `from`.
 ONNXC_INLINE void copyFlipped(const uint8_t *from, int64_t n, uint8_t flip, uint8_t *to) {
-  typedef uint8_t Bytes64 __attribute__((ext_vector_type(64), aligned(1)));
   int64_t i = 0;
   for (; i + 64 <= n; i += 64)
-    *(Bytes64 *)(to + i) = *(const Bytes64 *)(from + i) ^ flip;
+    *(u8x64 *)(to + i) = *(const u8x64 *)(from + i) ^ flip;
   for (; i + 16 <= n; i += 16)
-    *(s16 *)(to + i) = *(const s16 *)(from + i) ^ int8_t(flip);
+    *(i8x16 *)(to + i) = *(const i8x16 *)(from + i) ^ int8_t(flip);
   for (; i < n; ++i)
     to[i] = from[i] ^ flip;
 }
@@ -43,14 +40,12 @@ struct Depth {
 
 // The sum of the bytes of a row that a tile reads.
 ONNXC_INLINE int32_t rowSum(const uint8_t *a, const Depth &d) {
-  typedef uint8_t Bytes __attribute__((ext_vector_type(16), aligned(1)));
-  typedef uint32_t Sums __attribute__((ext_vector_type(16)));
-  Sums sums = 0;
+  u32x16 sums = 0;
   uint32_t sum = 0;
   for (int64_t s = 0; s < d.count; ++s) {
     const uint8_t *at = a + d.segments[s].offset, *end = at + 4 * d.segments[s].quads;
     for (; at + 16 <= end; at += 16)
-      sums += __builtin_convertvector(*(const Bytes *)at ^ uint8_t(d.flip), Sums);
+      sums += __builtin_convertvector(*(const u8x16 *)at ^ uint8_t(d.flip), u32x16);
     for (; at < end; ++at)
       sum += *at ^ uint8_t(d.flip);
   }

@@ -8,10 +8,18 @@ namespace onnxc {
 
 constexpr int64_t kLanes = 16;  // channels of a block (dialects/onnx/Blocked.h)
 
+// Of floats.
 typedef float v8 __attribute__((ext_vector_type(8), aligned(4)));
 typedef float v16 __attribute__((ext_vector_type(16), aligned(4)));
-typedef int32_t v16i __attribute__((ext_vector_type(16), aligned(4)));
-typedef uint32_t v16u __attribute__((ext_vector_type(16), aligned(4)));
+// Of integers: the type of an element, its bits, and the number of elements.
+typedef int8_t i8x16 __attribute__((ext_vector_type(16), aligned(1)));
+typedef uint8_t u8x16 __attribute__((ext_vector_type(16), aligned(1)));
+typedef uint8_t u8x64 __attribute__((ext_vector_type(64), aligned(1)));
+typedef int16_t i16x8 __attribute__((ext_vector_type(8), aligned(2)));
+typedef int16_t i16x16 __attribute__((ext_vector_type(16), aligned(2)));
+typedef int32_t i32x16 __attribute__((ext_vector_type(16), aligned(4)));
+typedef uint32_t u32x8 __attribute__((ext_vector_type(8), aligned(4)));
+typedef uint32_t u32x16 __attribute__((ext_vector_type(16), aligned(4)));
 
 template <int I>
 struct Index {
