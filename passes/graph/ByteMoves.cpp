@@ -16,30 +16,31 @@
 using namespace mlir;
 namespace onnxc {
 
-static onnx::DequantizeLinearOp dequantised(Value v) {
+// The dequantisation that makes `v`, of bytes with one constant scale; null where there is none.
+static onnx::DequantizeLinearOp dequantisation(Value v) {
   auto dq = v.getDefiningOp<onnx::DequantizeLinearOp>();
   return dq && scalingOf(dq) ? dq : onnx::DequantizeLinearOp();
 }
-static onnx::DequantizeLinearOp dequantisedAs(PatternRewriter &rewriter, onnx::DequantizeLinearOp like, Type type, Value bytes) {
+static onnx::DequantizeLinearOp dequantiseAs(PatternRewriter &rewriter, onnx::DequantizeLinearOp like, Type type, Value bytes) {
   return onnx::DequantizeLinearOp::create(rewriter, like.getLoc(), type, bytes, like.getXScale(), like.getXZeroPoint(), like.getAxisAttr(),
                                           like.getBlockSizeAttr(), like.getOutputDtypeAttr());
 }
 
 // The greatest of values is that of their bytes.
 static LogicalResult maxPool(onnx::MaxPoolOp op, PatternRewriter &rewriter) {
-  auto dq = dequantised(op.getX());
+  auto dq = dequantisation(op.getX());
   if (!dq || op->getNumResults() != 1)
     return rewriter.notifyMatchFailure(op, "not of one dequantised value");
   Operation *bytes = rewriter.clone(*op);
   bytes->setOperand(0, dq.getX());
   bytes->getResult(0).setType(cast<TensorType>(op->getResult(0).getType()).clone(onnx::elementType(dq.getX())));
-  rewriter.replaceOp(op, dequantisedAs(rewriter, dq, op->getResult(0).getType(), bytes->getResult(0)));
+  rewriter.replaceOp(op, dequantiseAs(rewriter, dq, op->getResult(0).getType(), bytes->getResult(0)));
   return success();
 }
 
 // The mean over all pixels is that of the bytes, less the zero point, in units of the scale.
 static LogicalResult meanOfBytes(Operation *op, PatternRewriter &rewriter) {
-  auto dq = dequantised(op->getOperand(0));
+  auto dq = dequantisation(op->getOperand(0));
   auto x = dq ? rankedType(dq.getX()) : RankedTensorType();
   auto result = rankedType(op->getResult(0));
   if (!x || !result || x.getRank() != 4 || result.getRank() != 4 || x.isDynamicDim(1))
@@ -96,7 +97,7 @@ static LogicalResult quantiseFirst(onnx::QuantizeLinearOp op, PatternRewriter &r
 
 // ((q - zero) scale / scale) rounds to q - zero again.
 static LogicalResult roundTrip(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
-  auto dq = dequantised(op.getX());
+  auto dq = dequantisation(op.getX());
   auto to = scalingOf(op), from = dq ? scalingOf(dq) : std::nullopt;
   if (!to || !from || to->scale != from->scale || to->zero != from->zero || op.getY().getType() != dq.getX().getType())
     return rewriter.notifyMatchFailure(op, "not what the value was dequantised with");

@@ -23,17 +23,17 @@ static Value scalarOrAxis(PatternRewriter &rewriter, Value v) {
   return onnx::ConstantOp::create(rewriter, v.getLoc(), reshaped(value, RankedTensorType::get({}, type.getElementType())));
 }
 static Type single(PatternRewriter &rewriter, Value like) { return llvm::cast<TensorType>(like.getType()).clone(rewriter.getF32Type()); }
-static Value dequantised(PatternRewriter &rewriter, Location loc, Value q, Value scale, Value zero, int64_t axis) {
+static Value dequantise(PatternRewriter &rewriter, Location loc, Value q, Value scale, Value zero, int64_t axis) {
   return onnx::DequantizeLinearOp::create(rewriter, loc, single(rewriter, q), q, scalarOrAxis(rewriter, scale),
                                           scalarOrAxis(rewriter, zero), rewriter.getI64IntegerAttr(axis));
 }
-static Value quantised(PatternRewriter &rewriter, Location loc, Type type, Value x, Value scale, Value zero) {
+static Value quantise(PatternRewriter &rewriter, Location loc, Type type, Value x, Value scale, Value zero) {
   return onnx::QuantizeLinearOp::create(rewriter, loc, type, x, scalarOrAxis(rewriter, scale), scalarOrAxis(rewriter, zero));
 }
 static bool isConstant(Value v) { return !v || onnx::constantValue(v); }
 
 // A bias of integers in units of `scale` * `other`; null where there is none.
-static Value dequantisedBias(PatternRewriter &rewriter, Value bias, Value scale, Value other) {
+static Value dequantiseBias(PatternRewriter &rewriter, Value bias, Value scale, Value other) {
   auto a = constantFloats(scale), b = constantFloats(other);
   if (!bias || !a || !b || b->size() != 1)
     return {};
@@ -44,19 +44,19 @@ static Value dequantisedBias(PatternRewriter &rewriter, Value bias, Value scale,
     shape.push_back(a->size());
   auto type = RankedTensorType::get(shape, rewriter.getF32Type());
   Value unit = onnx::ConstantOp::create(rewriter, bias.getLoc(), makeConstant(type, *a));
-  return dequantised(rewriter, bias.getLoc(), bias, unit, Value(), llvm::cast<RankedTensorType>(bias.getType()).getRank() - 1);
+  return dequantise(rewriter, bias.getLoc(), bias, unit, Value(), llvm::cast<RankedTensorType>(bias.getType()).getRank() - 1);
 }
 
 static LogicalResult linearConv(onnx::QLinearConvOp op, PatternRewriter &rewriter) {
   if (!llvm::all_of(op->getOperands().drop_front(), isConstant))
     return rewriter.notifyMatchFailure(op, "weights or scales are not constant");
   Location loc = op.getLoc();
-  Value bias = dequantisedBias(rewriter, op.getB(), op.getWScale(), op.getXScale());
-  Value x = dequantised(rewriter, loc, op.getX(), op.getXScale(), op.getXZeroPoint(), 1);
-  Value w = dequantised(rewriter, loc, op.getW(), op.getWScale(), op.getWZeroPoint(), 0);
+  Value bias = dequantiseBias(rewriter, op.getB(), op.getWScale(), op.getXScale());
+  Value x = dequantise(rewriter, loc, op.getX(), op.getXScale(), op.getXZeroPoint(), 1);
+  Value w = dequantise(rewriter, loc, op.getW(), op.getWScale(), op.getWZeroPoint(), 0);
   Value y = onnx::ConvOp::create(rewriter, loc, single(rewriter, op.getY()), x, w, bias, op.getAutoPadAttr(), op.getDilationsAttr(),
                                  op.getGroupAttr(), op.getKernelShapeAttr(), op.getPadsAttr(), op.getStridesAttr());
-  rewriter.replaceOp(op, quantised(rewriter, loc, op.getY().getType(), y, op.getYScale(), op.getYZeroPoint()));
+  rewriter.replaceOp(op, quantise(rewriter, loc, op.getY().getType(), y, op.getYScale(), op.getYZeroPoint()));
   return success();
 }
 
@@ -76,10 +76,10 @@ static LogicalResult linearMatMul(onnx::QLinearMatMulOp op, PatternRewriter &rew
       !isListOrNumber(op.getBScale()) || !isListOrNumber(op.getBZeroPoint()))
     return rewriter.notifyMatchFailure(op, "numbers for each row or each matrix");
   Location loc = op.getLoc();
-  Value a = dequantised(rewriter, loc, op.getA(), op.getAScale(), op.getAZeroPoint(), 1);
-  Value b = dequantised(rewriter, loc, op.getB(), op.getBScale(), op.getBZeroPoint(), 1);
+  Value a = dequantise(rewriter, loc, op.getA(), op.getAScale(), op.getAZeroPoint(), 1);
+  Value b = dequantise(rewriter, loc, op.getB(), op.getBScale(), op.getBZeroPoint(), 1);
   Value y = onnx::MatMulOp::create(rewriter, loc, single(rewriter, op.getY()), a, b);
-  rewriter.replaceOp(op, quantised(rewriter, loc, op.getY().getType(), y, op.getYScale(), op.getYZeroPoint()));
+  rewriter.replaceOp(op, quantise(rewriter, loc, op.getY().getType(), y, op.getYScale(), op.getYZeroPoint()));
   return success();
 }
 
@@ -95,11 +95,11 @@ static LogicalResult linearRunTimeMatMul(onnx::QLinearMatMulOp op, PatternRewrit
   Location loc = op.getLoc();
   GraphBuilder g{rewriter, loc};
   Type type = single(rewriter, op.getY());
-  Value left = dequantised(rewriter, loc, op.getA(), g.number(1), op.getAZeroPoint(), 1);
-  Value right = dequantised(rewriter, loc, op.getB(), g.number(1), op.getBZeroPoint(), 1);
+  Value left = dequantise(rewriter, loc, op.getA(), g.number(1), op.getAZeroPoint(), 1);
+  Value right = dequantise(rewriter, loc, op.getB(), g.number(1), op.getBZeroPoint(), 1);
   Value y = onnx::MatMulOp::create(rewriter, loc, type, left, right);
   y = onnx::MulOp::create(rewriter, loc, type, y, g.number(a->front() * b->front() / to->front()));  // as runtimes round
-  rewriter.replaceOp(op, quantised(rewriter, loc, op.getY().getType(), y, g.number(1), op.getYZeroPoint()));
+  rewriter.replaceOp(op, quantise(rewriter, loc, op.getY().getType(), y, g.number(1), op.getYZeroPoint()));
   return success();
 }
 
@@ -110,12 +110,12 @@ static LogicalResult linearGemm(onnx::MSQGemmOp op, PatternRewriter &rewriter) {
       (bias && bias.getShape() != ArrayRef<int64_t>{b.getDimSize(op.getTransB() ? 0 : 1)}))
     return rewriter.notifyMatchFailure(op, "weights or scales are not constant, or the bias is no row");
   Location loc = op.getLoc();
-  Value a = dequantised(rewriter, loc, op.getA(), op.getAScale(), op.getAZeroPoint(), 1);
-  Value w = dequantised(rewriter, loc, op.getB(), op.getBScale(), op.getBZeroPoint(), op.getTransB() ? 0 : 1);
-  Value c = dequantisedBias(rewriter, op.getC(), op.getBScale(), op.getAScale());
+  Value a = dequantise(rewriter, loc, op.getA(), op.getAScale(), op.getAZeroPoint(), 1);
+  Value w = dequantise(rewriter, loc, op.getB(), op.getBScale(), op.getBZeroPoint(), op.getTransB() ? 0 : 1);
+  Value c = dequantiseBias(rewriter, op.getC(), op.getBScale(), op.getAScale());
   FloatAttr one = rewriter.getF32FloatAttr(1);
   Value y = onnx::GemmOp::create(rewriter, loc, single(rewriter, op.getY()), a, w, c, one, one, op.getTransAAttr(), op.getTransBAttr());
-  rewriter.replaceOp(op, op.getYScale() ? quantised(rewriter, loc, op.getY().getType(), y, op.getYScale(), op.getYZeroPoint()) : y);
+  rewriter.replaceOp(op, op.getYScale() ? quantise(rewriter, loc, op.getY().getType(), y, op.getYScale(), op.getYZeroPoint()) : y);
   return success();
 }
 
@@ -172,10 +172,10 @@ static LogicalResult linearElements(Operation *op, PatternRewriter &rewriter) {
       return rewriter.notifyMatchFailure(op, "scales are not constant");
   Location loc = op->getLoc();
   Type type = op->getResult(0).getType();
-  Value a = dequantised(rewriter, loc, onnx::operand(op, 0), onnx::operand(op, 1), onnx::operand(op, 2), 1);
-  Value b = dequantised(rewriter, loc, onnx::operand(op, 3), onnx::operand(op, 4), onnx::operand(op, 5), 1);
+  Value a = dequantise(rewriter, loc, onnx::operand(op, 0), onnx::operand(op, 1), onnx::operand(op, 2), 1);
+  Value b = dequantise(rewriter, loc, onnx::operand(op, 3), onnx::operand(op, 4), onnx::operand(op, 5), 1);
   Value y = Op::create(rewriter, loc, single(rewriter, op->getResult(0)), a, b);
-  rewriter.replaceOp(op, quantised(rewriter, loc, type, y, onnx::operand(op, 6), onnx::operand(op, 7)));
+  rewriter.replaceOp(op, quantise(rewriter, loc, type, y, onnx::operand(op, 6), onnx::operand(op, 7)));
   return success();
 }
 static LogicalResult linearAdd(onnx::MSQLinearAddOp op, PatternRewriter &rewriter) { return linearElements<onnx::AddOp>(op, rewriter); }
@@ -186,9 +186,9 @@ static LogicalResult linearUnary(Operation *op, PatternRewriter &rewriter, funct
   for (unsigned i : {1, 2, 3, 4})
     if (!isConstant(onnx::operand(op, i)))
       return rewriter.notifyMatchFailure(op, "scales are not constant");
-  Value x = dequantised(rewriter, op->getLoc(), onnx::operand(op, 0), onnx::operand(op, 1), onnx::operand(op, 2), 1);
+  Value x = dequantise(rewriter, op->getLoc(), onnx::operand(op, 0), onnx::operand(op, 1), onnx::operand(op, 2), 1);
   Value y = make(single(rewriter, op->getResult(0)), x);
-  rewriter.replaceOp(op, quantised(rewriter, op->getLoc(), op->getResult(0).getType(), y, onnx::operand(op, 3), onnx::operand(op, 4)));
+  rewriter.replaceOp(op, quantise(rewriter, op->getLoc(), op->getResult(0).getType(), y, onnx::operand(op, 3), onnx::operand(op, 4)));
   return success();
 }
 static LogicalResult linearSigmoid(onnx::MSQLinearSigmoidOp op, PatternRewriter &rewriter) {
@@ -206,10 +206,10 @@ static LogicalResult linearSoftmax(onnx::MSQLinearSoftmaxOp op, PatternRewriter 
   if (!scale || scale->size() != 1 || !isConstant(op.getXScale()) || !isConstant(op.getXZeroPoint()) || !isConstant(op.getYZeroPoint()))
     return rewriter.notifyMatchFailure(op, "scales are not constant");
   Location loc = op.getLoc();
-  Value x = dequantised(rewriter, loc, op.getX(), op.getXScale(), op.getXZeroPoint(), 1);
+  Value x = dequantise(rewriter, loc, op.getX(), op.getXScale(), op.getXZeroPoint(), 1);
   Value y = onnx::SoftmaxOp::create(rewriter, loc, single(rewriter, op.getY()), x, op.getAxisAttr());
   float step = 1 / std::floor(1 / scale->front());  // a whole number of steps makes 1, as in ONNX Runtime
-  rewriter.replaceOp(op, quantised(rewriter, loc, op.getY().getType(), y, GraphBuilder{rewriter, loc}.number(step), op.getYZeroPoint()));
+  rewriter.replaceOp(op, quantise(rewriter, loc, op.getY().getType(), y, GraphBuilder{rewriter, loc}.number(step), op.getYZeroPoint()));
   return success();
 }
 static LogicalResult linearMean(onnx::MSQLinearGlobalAveragePoolOp op, PatternRewriter &rewriter) {
@@ -244,7 +244,7 @@ static LogicalResult linearConcat(onnx::MSQLinearConcatOp op, PatternRewriter &r
     Value x = parts[i], s = scalarOrAxis(rewriter, parts[i + 1]), z = scalarOrAxis(rewriter, parts[i + 2]);
     bool isSame = sameNumber(s, scalarOrAxis(rewriter, scale)) && sameNumber(z, scalarOrAxis(rewriter, zero));
     Type type = llvm::cast<TensorType>(x.getType()).clone(onnx::elementType(op.getY()));
-    bytes.push_back(isSame ? x : quantised(rewriter, x.getLoc(), type, dequantised(rewriter, x.getLoc(), x, s, z, 1), scale, zero));
+    bytes.push_back(isSame ? x : quantise(rewriter, x.getLoc(), type, dequantise(rewriter, x.getLoc(), x, s, z, 1), scale, zero));
   }
   rewriter.replaceOpWithNewOp<onnx::ConcatOp>(op, op.getY().getType(), bytes, op.getAxisAttr());
   return success();

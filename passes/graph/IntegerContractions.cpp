@@ -28,7 +28,8 @@ struct Quantised {
 
 // --- constants ---
 
-static std::optional<Quantised> quantised(Value values, Value scale, Value zero) {
+// Values of this scale and zero point; nothing where these are no constants.
+static std::optional<Quantised> quantisedBy(Value values, Value scale, Value zero) {
   auto scales = constantFloats(scale);
   auto zeros = zero ? constantIntegers(zero) : std::vector<float>{0.f};
   auto positive = [](float f) { return f > 0 && std::isfinite(f); };
@@ -36,12 +37,13 @@ static std::optional<Quantised> quantised(Value values, Value scale, Value zero)
     return std::nullopt;
   return Quantised{values, *scales, *zeros};
 }
-static std::optional<Quantised> dequantised(Value v) {
+// What `v` is dequantised from.
+static std::optional<Quantised> quantisedOf(Value v) {
   auto op = v ? v.getDefiningOp<onnx::DequantizeLinearOp>() : onnx::DequantizeLinearOp();
   auto type = op ? rankedType(op.getX()) : RankedTensorType();
   if (!type || op.getBlockSize() != 0 || !onnx::elementType(v).isF32())
     return std::nullopt;
-  auto q = quantised(op.getX(), op.getXScale(), op.getXZeroPoint());
+  auto q = quantisedBy(op.getX(), op.getXScale(), op.getXZeroPoint());
   int64_t axis = onnx::intAttr(op, "axis");
   axis += axis < 0 ? type.getRank() : 0;
   bool channels = axis == 0 || axis == type.getRank() - 1;  // the callers check which
@@ -62,7 +64,7 @@ struct Contraction {
 
 static std::optional<Contraction> contraction(Operation *op) {
   auto weights = rankedType(op->getOperand(1));
-  auto x = dequantised(op->getOperand(0)), w = dequantised(op->getOperand(1));
+  auto x = quantisedOf(op->getOperand(0)), w = quantisedOf(op->getOperand(1));
   if (!weights || !x || !w || x->scale.size() != 1 || x->zero.size() != 1 || !isByte(onnx::elementType(x->values)) ||
       !isByte(onnx::elementType(w->values)) || !onnx::constantValue(w->values))
     return std::nullopt;
@@ -111,7 +113,7 @@ static Value integerWeights(PatternRewriter &rewriter, Location loc, const Contr
 
 // The bias in units of the products: integers where it was quantised with them, as the tools write it. False when it is not one a channel.
 static bool integerBias(Value bias, const Contraction &c, std::vector<float> &result) {
-  auto q = dequantised(bias);
+  auto q = quantisedOf(bias);
   auto values = q ? constantIntegers(q->values) : constantFloats(bias);
   auto type = llvm::cast<ShapedType>(bias.getType());
   int64_t n = c.channels();
@@ -150,7 +152,7 @@ static Value perChannel(PatternRewriter &rewriter, Location loc, const Contracti
 }
 
 // clip(round(sums * (products / scale)) + zero): the arithmetic that runtimes agree on.
-static Value requantised(PatternRewriter &rewriter, const Contraction &c, Value sums, onnx::QuantizeLinearOp to, const Quantised &target) {
+static Value requantise(PatternRewriter &rewriter, const Contraction &c, Value sums, onnx::QuantizeLinearOp to, const Quantised &target) {
   Location loc = to.getLoc();
   std::vector<float> factors = products(c);
   for (float &f : factors)
@@ -166,7 +168,7 @@ static std::optional<Quantised> target(Operation *op) {
   auto q = llvm::dyn_cast<onnx::QuantizeLinearOp>(op);
   if (!q || q.getBlockSize() != 0 || !isByte(onnx::elementType(q.getY())))
     return std::nullopt;
-  auto result = quantised(q.getX(), q.getYScale(), q.getYZeroPoint());
+  auto result = quantisedBy(q.getX(), q.getYScale(), q.getYZeroPoint());
   return result && result->scale.size() == 1 && result->zero.size() == 1 ? result : std::nullopt;
 }
 
@@ -178,7 +180,7 @@ static void replaceUsers(PatternRewriter &rewriter, const Contraction &c, Value 
       rewriter.eraseOp(user);
     } else if (auto to = target(user)) {
       rewriter.setInsertionPoint(user);
-      rewriter.replaceOp(user, requantised(rewriter, c, sums, llvm::cast<onnx::QuantizeLinearOp>(user), *to));
+      rewriter.replaceOp(user, requantise(rewriter, c, sums, llvm::cast<onnx::QuantizeLinearOp>(user), *to));
     }
   }
 }
