@@ -22,7 +22,7 @@ int checkSupported(const Options &options) {
 
 // " (did you mean aarch64-linux-gnu?)" for the name of a target's processor alone, else nothing.
 static std::string nearestTarget(llvm::StringRef name) {
-  llvm::Triple::ArchType arch = llvm::Triple(name == "amd64" ? "x86_64" : name).getArch();
+  llvm::Triple::ArchType arch = llvm::Triple(name).getArch();
   for (const Target &target : targets())
     if (!name.contains('-') && target.arch == arch)
       return " (did you mean " + target.name.str() + "?)";

@@ -39,16 +39,16 @@ static std::string suggestion(const CLI::App &app, llvm::StringRef flag) {
 // " (write --max-shapes x2=8x3)" where the first word that belongs to no option is a value NAME=… and the only flags given that take such
 // are of one name, else nothing.
 static std::string repeated(const CLI::App &app) {
-  std::string word = app.remaining().front();
-  std::string flag;
+  std::string word = app.remaining().front(), flag;
   for (const CLI::Option *option : app.get_options())
-    if (option->count() && llvm::StringRef(option->get_type_name()).contains('=') &&
-        option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll) {
-      if (!flag.empty())
+    if (option->count() && llvm::StringRef(option->get_type_name()).contains('=')) {
+      if (!flag.empty() || option->get_multi_option_policy() != CLI::MultiOptionPolicy::TakeAll)
         return "";
       flag = option->get_name();
     }
-  return flag.empty() || word.front() == '-' || !llvm::StringRef(word).contains('=') ? "" : " (write " + flag + " " + word + ")";
+  return flag.empty() || llvm::StringRef(word).starts_with("-") || !llvm::StringRef(word).contains('=')
+             ? ""
+             : " (write " + flag + " " + word + ")";
 }
 
 // Of the words that belong to no option.

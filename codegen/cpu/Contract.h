@@ -28,9 +28,9 @@ void setScratch(kernel::FuncOp kernel, mlir::AffineExpr bytes);
 struct Parts {
   mlir::Value begin, end, each;
   int64_t most;
-  // Where `alike` wholes, one after the other, read the same operands (all row tiles with one group of panels, then with the next), strips
-  // of `near` times `most` parts go through all of them, so that the second-level cache holds what they read; 0, or fewer parts than
-  // `least`: all parts do.
+  // Where `alike` wholes, one after the other, read the same operands (all row tiles with one group of panels, then with the next), units
+  // are in the order strip, whole, part: strips of `near` times `most` parts go through all these wholes, so that the second-level cache
+  // holds what they read. One strip where `near` is 0, where it holds all parts, and where there are fewer than `least`.
   int64_t alike = 1, near = 0, least = 0;
   void loop(Code &c, llvm::function_ref<void(mlir::Value of, mlir::Value from, mlir::Value to)> body) const;
   using Body = Code::Values(mlir::Value of, mlir::Value from, mlir::Value to, mlir::ValueRange values);

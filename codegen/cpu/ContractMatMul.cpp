@@ -86,7 +86,7 @@ void Parts::loopNear(Code &c, llvm::function_ref<void(Value, Value, Value)> body
     Value before = c.add(c.mul(outer, together), c.add(c.mul(i, stripUnits), c.add(c.mul(whole, widthOf(i)), offset)));
     Value from = c.add(part, c.max(c.sub(begin, before), c.n(0)));
     Value to = c.min(c.min(c.add(part, most), all), c.add(part, c.sub(end, before)));
-    body(c.add(c.mul(outer, alike), whole), from, to);
+    body(c.add(c.mul(outer, alike), whole), from, c.max(from, to));
   });
 }
 

@@ -6,11 +6,11 @@
 using namespace mlir;
 namespace onnxc {
 
+// Bytes of rows that a second-level cache holds beside panels, and the rows from which on they are cut into such strips: panels are read
+// again for each strip, and those of fewer rows mostly come from memory (docs/Performance.md).
+static constexpr int64_t kNearBytes = 1 << 19, kLeastRows = 512;
 // A block of B's panels stays in the first-level cache while rows pass by, at least one tile's. Few panels at a time also write the results
 // of blocked layouts as long runs, which the prefetchers follow.
-// Of rows, those that a second-level cache holds beside panels; fewer rows than the least take panels, which are read again for each
-// strip, from memory: ViT-B's 197 rows took 3 % longer in strips, 1,500 to 4,096 rows 5 to 15 % less.
-static constexpr int64_t kNearBytes = 1 << 19, kLeastRows = 512;
 static constexpr int64_t kDepthMost = 640, kGroupBytes = 32 << 10, kChunkRows = 112;
 static constexpr int64_t kSmallRows = 4;  // of a tile of two panels, whose eight sums just hide the latency of an FMA
 
@@ -297,15 +297,14 @@ Parts RowsSchedule::parts(KernelCode &c, Value all, int64_t alike, int64_t steps
 
 void RowsEmitter::emitGroups(llvm::function_ref<Group(Value)> groupAt, int64_t alike, Value rows, Value panels, PanelType type,
                              int64_t steps) {
-  auto direct = [&] {
-    s.parts(c, rows, alike, steps).loop(c, [&](Value group, Value first, Value end) {
+  auto direct = [&] {  // of few rows where panels are halves
+    s.parts(c, rows, type.isHalf() ? 1 : alike, steps).loop(c, [&](Value group, Value first, Value end) {
       Group g = groupAt(group);
       emit(g.p, rows, {first, end}, panels, g.from, g.to);
     });
   };
   auto copied = [&] {
-    Parts parts{c.begin, c.end, s.tiles(c, rows), s.chunkTiles};
-    parts.loop(c, {c.n(-1)}, [&](Value group, Value first, Value end, ValueRange have) -> Code::Values {
+    s.parts(c, rows, 1, steps).loop(c, {c.n(-1)}, [&](Value group, Value first, Value end, ValueRange have) -> Code::Values {
       Group g = groupAt(group);
       RowsProblem wide = widened(g.p, g.from);
       c.when(c.equal(group, have[0]), [] {}, [&] { widen(g.p, wide, g.from, g.to); });

@@ -48,7 +48,8 @@ struct RowsSchedule {
   mlir::AffineExpr tiles(mlir::AffineExpr rows) const;
   mlir::Value tileOf(Code &c, mlir::Value row) const;  // of known rows
   mlir::Value tiles(Code &c, mlir::Value rows) const;
-  // Units of parallel work; see emitGroups().
+  // Units of parallel work: tiles of `rows`, of `steps` each, with one group of panels after the other, `alike` of which have the same
+  // rows.
   Parts parts(KernelCode &c, mlir::Value rows, int64_t alike, int64_t steps) const;
   // Of a row tile and a group's panels of `depth` steps.
   double tileFlops(int64_t depth) const { return 2.0 * double(tile.rows * groupPanels * kLanes * depth); }

@@ -193,7 +193,9 @@ llvm::Error Artefact::Impl::start(const LoadOptions &load) {
   options.struct_size = sizeof options;
   int processors = std::max(1u, std::thread::hardware_concurrency());
   if (load.threads > processors)
-    say("note", "", "--threads " + llvm::Twine(load.threads) + ": this machine has " + llvm::Twine(processors) + " processors");
+    say("note", "",
+        "--threads " + llvm::Twine(load.threads) + ": this machine has " + llvm::Twine(processors) +
+            (processors == 1 ? " processor" : " processors"));
   options.num_threads = load.threads > 0 ? load.threads : processors;
   options.weights_path = load.weights.empty() ? nullptr : load.weights.c_str();
   if (int32_t status = api->model_create(&options, &model, &error)) {

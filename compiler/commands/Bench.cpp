@@ -135,7 +135,8 @@ static void printJson(const Report &report, int threads) {
 
 // Whether a launch multiplies bytes: the roof is that of f32, which such products pass.
 static bool multipliesBytes(llvm::StringRef op) {
-  return op.contains("Integer") || op.contains("QLinear") || op == "QAttention" || op.starts_with("packed.Linear");
+  return op.contains("Integer") || op.contains("QLinear") || op == "ms.QAttention" || op == "ms.DynamicQuantizeLSTM" ||
+         op.starts_with("packed.Linear");
 }
 
 // "     87%", or blanks where the roof is another.
@@ -263,13 +264,14 @@ static std::optional<int> checkProfile(llvm::StringRef path) {
     return fail(ExitBadModel, "there is no folder '" + folder + "' for --profile");
   if (llvm::sys::fs::is_directory(path))
     return fail(ExitBadModel, "--profile '" + path + "' is a folder");
-  bool isNew = !path.empty() && !llvm::sys::fs::exists(path);
+  llvm::sys::fs::file_status status;
+  bool isNew = llvm::sys::fs::status(path, status, /*follow=*/false) == std::errc::no_such_file_or_directory;
   std::error_code error;
-  if (!path.empty())
+  if (!path.empty() && (isNew || llvm::sys::fs::is_regular_file(status)))  // others notice: pipes end, links get a target
     llvm::raw_fd_ostream probe(path, error, llvm::sys::fs::OF_Append);
   if (error)
     return fail(ExitBadModel, "--profile '" + path + "': " + error.message());
-  if (isNew)
+  if (isNew && !path.empty())
     (void)llvm::sys::fs::remove(path);
   return std::nullopt;
 }

@@ -187,7 +187,7 @@ static llvm::Error checkNames(const std::vector<Port> &ports, const InputOptions
   for (const auto &[name, size] : options.namedSizes)
     if (!llvm::is_contained(names, name))
       return failure(ExitUsage, "--symbol-size: no input has a symbolic size '" + name + "'" + didYouMean(name, names) +
-                                    "; there are: " + (names.empty() ? "none with a name" : llvm::join(names, ", ")));
+                                    (names.empty() ? "; the model has none with a name" : "; there are: " + llvm::join(names, ", ")));
   return llvm::Error::success();
 }
 

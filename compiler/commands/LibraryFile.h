@@ -10,8 +10,8 @@ namespace onnxc {
 // What is no library is a model.
 inline bool isLibrary(llvm::StringRef path) { return llvm::sys::path::extension(path) == ".so"; }
 
-// What the file at `path` is, and what to do with it, where onnxc made it and it is neither a model nor has a library's name: "a program:
-// run it as such"; "" where it is none of these.
+// What the file at `path` is, and what to do with it, where it is an archive, an object file, a program or a library of another name: "a
+// program: run it itself; --help tells how"; "" where it is none of these.
 std::string otherArtefact(llvm::StringRef path);
 
 // The target that the library at `path` is made for, where this machine is another; empty: it is none, or this machine's.

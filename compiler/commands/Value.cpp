@@ -219,6 +219,7 @@ static std::string tensorDifference(const Value &want, const Value &got, Toleran
   tolerance.atol += partOfLargest(tolerance, want.dtype) * own.largest;
   if (own.off > 0 && own.relative() >= closeness.relative())
     closeness = own;
+  closeness.measured |= !isExact;
   int64_t n = want.count(), wrong = 0, first = -1;
   for (int64_t i = 0; i < n; ++i) {
     bool same = isExact ? isEqual(want, got, i) : isClose(elementAsComplex(want, i), elementAsComplex(got, i), tolerance);

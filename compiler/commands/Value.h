@@ -38,7 +38,7 @@ bool isInteger(int32_t dtype);  // bool too
 // Element `i` for people, floats with `digits` significant ones: "0.25", "-7", "1+2i", "'text'".
 std::string elementText(const Value &tensor, int64_t i, int digits);
 
-// Fills a tensor with values that suit its type: floats in [-1, 1), integers 0 or 1; the same for the same seed, a place among the inputs
+// Fills a tensor with values that suit its type: floats in [-1, 1], integers 0 or 1; the same for the same seed, a place among the inputs
 // that counts from 1.
 void fillRandom(Value &tensor, uint64_t seed);
 
@@ -56,8 +56,9 @@ double partOfLargest(const Tolerance &tolerance, int32_t dtype);
 // How far floats are from those that are wanted: of the tensors it was measured on, the one where that is the greatest part of its largest
 // element.
 struct Closeness {
-  double off = 0;      // the largest difference; infinite where only one of two is a finite number
-  double largest = 0;  // the largest finite element that is wanted
+  bool measured = false;  // whether there were floats
+  double off = 0;         // the largest difference; infinite where only one of two is a finite number
+  double largest = 0;     // the largest finite element that is wanted
   double relative() const { return off == 0 ? 0 : largest > 0 ? off / largest : INFINITY; }
   std::string text() const;  // "largest difference 1.5e-06, 1.6e-06 of the largest value", "equal"
 };

@@ -31,7 +31,7 @@ struct VerifyOptions {
 struct VerifySet {
   std::string folder;
   std::vector<std::string> wrong;  // what does not agree, one line for each output
-  Closeness closeness = {};        // of all outputs that were compared
+  Closeness closeness = {};        // of all outputs of floats that were compared
 };
 
 struct VerifyReport {
@@ -162,10 +162,12 @@ static void printJson(const VerifyReport &report) {
     llvm::json::Array wrong;
     for (const std::string &line : set.wrong)
       wrong.push_back(llvm::json::fixUTF8(line));
-    sets.push_back(llvm::json::Object{{"folder", llvm::json::fixUTF8(set.folder)},
-                                      {"differences", std::move(wrong)},
-                                      {"largest_difference", toJson(set.closeness.off)},
-                                      {"of_largest_value", toJson(set.closeness.relative())}});
+    llvm::json::Object object{{"folder", llvm::json::fixUTF8(set.folder)}, {"differences", std::move(wrong)}};
+    if (set.closeness.measured) {
+      object["largest_difference"] = toJson(set.closeness.off);
+      object["of_largest_value"] = toJson(set.closeness.relative());
+    }
+    sets.push_back(std::move(object));
   }
   int64_t failed = report.failed(), passed = report.sets.size() - failed;
   llvm::json::Object object{{"sets", std::move(sets)}, {"passed", passed}, {"failed", failed}};

@@ -24,7 +24,7 @@ struct Evaluator {
 
   Values of(Value v);
   Values compute(Value v);
-  Values dequantisation(onnx::DequantizeLinearOp op);
+  Values dequantised(onnx::DequantizeLinearOp op);
   Values bytes(Value v);
   Values constant(Value v);
   Values elementwise(Operation *op);
@@ -60,7 +60,7 @@ Values Evaluator::bytes(Value v) {
   return t;
 }
 
-Values Evaluator::dequantisation(onnx::DequantizeLinearOp op) {
+Values Evaluator::dequantised(onnx::DequantizeLinearOp op) {
   auto s = scalingOf(op);
   Values t = s ? bytes(op.getX()) : std::nullopt;
   if (t)
@@ -135,7 +135,7 @@ Values Evaluator::compute(Value v) {
   if (onnx::constantValue(v))
     return constant(v);
   if (auto dq = dyn_cast<onnx::DequantizeLinearOp>(op))
-    return dequantisation(dq);
+    return dequantised(dq);
   return elementwise(op);
 }
 Values Evaluator::of(Value v) {

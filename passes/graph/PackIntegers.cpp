@@ -51,7 +51,7 @@ bool fillsPanels(Value v) {
   return bytes && !bytes->empty() && type.getDimSize(1) % kQuad == 0 && type.getDimSize(2) % kByteColumns == 0;
 }
 
-// They as [matrices, columns / 64, depth / 4, 64, 4] under the old type.
+// Bytes that fill panels (fillsPanels()) as [matrices, columns / 64, depth / 4, 64, 4], under the type they had.
 Value packMatrices(PatternRewriter &rewriter, Value v) {
   auto type = rankedType(v);
   auto bytes = constantBytes(onnx::constantValue(v));

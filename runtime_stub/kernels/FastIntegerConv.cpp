@@ -196,11 +196,7 @@ int32_t linearConv(const Args *a) {
   int32_t *windows = reinterpret_cast<int32_t *>(segments + most);
   uint8_t *copy = reinterpret_cast<uint8_t *>(windows) + sums;
   Depth depth{segments, segmentsOf(p, segments), p.flip, panelShape(p)};
-  int64_t inBytes = p.blocks * p.height * p.width * (p.plain ? 1 : kLanes), outLanes = p.outBlocks * pixels * kLanes;
-  for (int64_t n = 0; n < a->in[X].dims[0]; ++n) {
-    const uint8_t *from = in<uint8_t>(a, X) + n * inBytes;
-    if (n && p.results.other)
-      p.results.other += outLanes;
+  return eachImage(a, p, [&](const uint8_t *from, char *y) -> int32_t {
     if (copies)
       ONNXC_TRY(parallelFor(a, planes * rows, grainOf(p.row / 8), [=](int64_t begin, int64_t end) {
         for (int64_t r = begin; r < end; ++r)
@@ -212,9 +208,8 @@ int32_t linearConv(const Args *a) {
       ONNXC_TRY(sumWindows(a, p, depth, [=](int64_t group) { return imageOf(p, image, group); }, windows));
       p.windowSums = windows;
     }
-    ONNXC_TRY(convolve(a, p, depth, image, out<char>(a, 0) + n * outLanes * p.results.elementBytes()));
-  }
-  return ONNXC_K_OK;
+    return convolve(a, p, depth, image, y);
+  });
 }
 
 }  // namespace

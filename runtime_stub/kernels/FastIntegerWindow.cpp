@@ -180,67 +180,86 @@ int32_t copyEdges(const onnxc_args *a, const IntegerConv &p, const Step *steps, 
   });
 }
 
-}  // namespace
+// One launch: what its images share.
+struct Launch {
+  const onnxc_args *a;
+  IntegerConv p;
+  int64_t rows = 0, imageBytes = 0;  // of a group's image, with its border
+  Depth depth = {};
+  Step *steps = nullptr;
+  StepList list = {};
+  int8_t *edges = nullptr;
+  int32_t *windowSums = nullptr;  // where there are offsets
+  uint8_t *images = nullptr;      // one a group
 
-int32_t windowConv(const onnxc_args *a, const IntegerConv &given) {
-  IntegerConv p = given;
-  int64_t rows = p.height + p.pads[0] + p.pads[2], groups = p.groups.count, pixels = p.outHeight * p.outWidth, panels = panelsOf(p);
-  p.pixel = p.plain ? p.channels : (p.channels + 3) / 4 * 4, p.plane = kLanes;
-  p.row = (p.width + p.pads[1] + p.pads[3]) * p.pixel;
-  int64_t behind = kTileRows * p.strides[1] * p.pixel + kStep;  // what tiles read behind the last row
-  int64_t most = mostSegments(p), mostSteps = most + quadsOf(p) / kTileRows + 1, sums = p.offsets ? groups * pixels : 0;
-  char *lists = static_cast<char *>(heap<char>(a, most * int64_t(sizeof(Segment)) + mostSteps * int64_t(sizeof(Step))));
-  if (!lists)
-    return ONNXC_K_MEMORY;
-  Segment *segments = reinterpret_cast<Segment *>(lists);
-  Step *steps = reinterpret_cast<Step *>(segments + most);
-  Depth depth{segments, segmentsOf(p, segments), 0, panelShape(p)};
-  StepList list = listSteps(depth, steps);
-  int64_t count = list.count, edges = list.edges;
-  int64_t imageBytes = rows * p.row, edgeBytes = groups * panels * edges * kEdge;
-  char *scratch = static_cast<char *>(onnxc_rt_scratch(a->rt, edgeBytes + sums * int64_t(sizeof(int32_t)) + groups * imageBytes + behind));
-  if (!scratch)
-    return ONNXC_K_MEMORY;
-  int8_t *edge = reinterpret_cast<int8_t *>(scratch);
-  int32_t *windows = reinterpret_cast<int32_t *>(scratch + edgeBytes);
-  uint8_t *images = reinterpret_cast<uint8_t *>(windows + sums);
-  ONNXC_TRY(copyEdges(a, p, steps, count, edges, edge));
-  Grid grid(p);
-  ProductUnits units(false, grid.count, panels, kPart);
-  int64_t inBytes = p.blocks * p.height * p.width * (p.plain ? 1 : kLanes), outLanes = p.outBlocks * pixels * kLanes;
-  for (int64_t n = 0; n < a->in[X].dims[0]; ++n) {
-    const uint8_t *from = in<uint8_t>(a, X) + n * inBytes;
-    if (n && p.results.other)
-      p.results.other += outLanes;
-    ONNXC_TRY(parallelFor(a, groups * rows, grainOf(p.row / 8), [=](int64_t begin, int64_t end) {
+  // Finds the steps and the memory of all this.
+  int32_t prepare() {
+    rows = p.height + p.pads[0] + p.pads[2];
+    p.pixel = p.plain ? p.channels : (p.channels + 3) / 4 * 4, p.plane = kLanes;
+    p.row = (p.width + p.pads[1] + p.pads[3]) * p.pixel, imageBytes = rows * p.row;
+    int64_t most = mostSegments(p), mostSteps = most + quadsOf(p) / kTileRows + 1;
+    char *lists = heap<char>(a, most * int64_t(sizeof(Segment)) + mostSteps * int64_t(sizeof(Step)));
+    if (!lists)
+      return ONNXC_K_MEMORY;
+    Segment *segments = reinterpret_cast<Segment *>(lists);
+    steps = reinterpret_cast<Step *>(segments + most);
+    depth = Depth{segments, segmentsOf(p, segments), 0, panelShape(p)};
+    list = listSteps(depth, steps);
+    int64_t groups = p.groups.count, behind = kTileRows * p.strides[1] * p.pixel + kStep;  // what tiles read behind the last row
+    int64_t edgeBytes = groups * panelsOf(p) * list.edges * kEdge, sums = p.offsets ? groups * p.outHeight * p.outWidth : 0;
+    char *scratch =
+        static_cast<char *>(onnxc_rt_scratch(a->rt, edgeBytes + sums * int64_t(sizeof(int32_t)) + groups * imageBytes + behind));
+    if (!scratch)
+      return ONNXC_K_MEMORY;
+    edges = reinterpret_cast<int8_t *>(scratch);
+    windowSums = reinterpret_cast<int32_t *>(scratch + edgeBytes);
+    images = reinterpret_cast<uint8_t *>(windowSums + sums);
+    return copyEdges(a, p, steps, list.count, list.edges, edges);
+  }
+  int32_t place(const uint8_t *x) const {
+    const Launch own = *this;
+    return parallelFor(a, p.groups.count * rows, grainOf(p.row / 8), [=](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r)
-        placeRow(p, from + p.groups.firstBlock(r / rows) * p.height * p.width * kLanes, r % rows, images + r * p.row);
+        placeRow(own.p, x + own.p.groups.firstBlock(r / own.rows) * own.p.height * own.p.width * kLanes, r % own.rows,
+                 own.images + r * own.p.row);
       return int32_t(ONNXC_K_OK);
-    }));
-    auto imageOf = [=](int64_t group) { return images + group * imageBytes; };
-    if (p.offsets) {
-      ONNXC_TRY(sumWindows(a, p, depth, imageOf, windows));
-      p.windowSums = windows;
-    }
-    char *y = out<char>(a, 0) + n * outLanes * p.results.elementBytes();
-    ONNXC_TRY(parallelFor(a, units.count(groups), grainOf(kPart * kTileRows * quadsOf(p) * 2), [=](int64_t begin, int64_t end) {
+    });
+  }
+  int32_t sum() {
+    if (!p.offsets)
+      return ONNXC_K_OK;
+    const Launch own = *this;
+    p.windowSums = windowSums;
+    return sumWindows(a, p, depth, [=](int64_t group) { return own.images + group * own.imageBytes; }, windowSums);
+  }
+  int32_t multiply(void *y) const {
+    const Launch own = *this;
+    Grid grid(p);
+    ProductUnits units(false, grid.count, panelsOf(p), kPart);
+    return parallelFor(a, units.count(p.groups.count), grainOf(kPart * kTileRows * quadsOf(p) * 2), [=](int64_t begin, int64_t end) {
       units.each(begin, end, [&](int64_t group, int64_t panel, int64_t, int64_t first, int64_t last) {
-        int64_t block = group * p.groups.outBlocks + panel * kPanelBlocks, have = minOf(kPanelBlocks, lastBlockOf(p, group) - block);
+        int64_t block = group * own.p.groups.outBlocks + panel * kPanelBlocks,
+                have = minOf(kPanelBlocks, lastBlockOf(own.p, group) - block);
+        WindowPanel weights{own.steps, own.list.count, panelOf(own.p, group, panel),
+                            own.edges + (group * units.panels + panel) * own.list.edges * kEdge, own.depth.panel.partBytes};
         if (have > 0)  // the last groups may lack panels
-          Windows{p,
-                  grid,
-                  {steps, count, panelOf(p, group, panel), edge + (group * panels + panel) * edges * kEdge, depth.panel.partBytes},
-                  imageOf(group),
-                  group,
-                  block,
-                  have,
-                  y}
-              .run(first, last);
+          Windows{own.p, grid, weights, own.images + group * own.imageBytes, group, block, have, y}.run(first, last);
       });
       return int32_t(ONNXC_K_OK);
-    }));
+    });
   }
-  return ONNXC_K_OK;
+};
+
+}  // namespace
+
+int32_t windowConv(const onnxc_args *a, const IntegerConv &p) {
+  Launch launch{a, p};
+  ONNXC_TRY(launch.prepare());
+  return eachImage(a, launch.p, [&](const uint8_t *x, char *y) -> int32_t {
+    ONNXC_TRY(launch.place(x));
+    ONNXC_TRY(launch.sum());
+    return launch.multiply(y);
+  });
 }
 
 }  // namespace onnxc

@@ -133,6 +133,18 @@ ONNXC_INLINE void finishPanel(const IntegerConv &p, int64_t group, int32_t *c, i
     p.results.finishRow(c + b * kLanes, stride, n, first + b, y, ((first + b) * pixels + pixel) * kLanes);
 }
 
+// body(operand, result) of each image of the batch, whose `other` moves along.
+template <class Body>
+int32_t eachImage(const onnxc_args *a, IntegerConv &p, const Body &body) {
+  int64_t inBytes = p.blocks * p.height * p.width * (p.plain ? 1 : kLanes), lanes = p.outBlocks * p.outHeight * p.outWidth * kLanes;
+  for (int64_t n = 0; n < a->in[X].dims[0]; ++n) {
+    if (n && p.results.other)
+      p.results.other += lanes;
+    ONNXC_TRY(body(in<uint8_t>(a, X) + n * inBytes, out<char>(a, 0) + n * lanes * p.results.elementBytes()));
+  }
+  return ONNXC_K_OK;
+}
+
 int32_t depthwiseConv(const onnxc_args *a, const IntegerConv &p);  // FastIntegerDepth.cpp
 int32_t windowConv(const onnxc_args *a, const IntegerConv &p);     // FastIntegerWindow.cpp
 

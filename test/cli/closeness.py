@@ -2,9 +2,9 @@
 import json
 
 import numpy as np
-from onnx import numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
-from common import relu_model, save
+from common import info, make, relu_model, save
 from custom import X
 
 
@@ -29,31 +29,40 @@ def verify_fails(s, folder):
 def verify_allows_a_part_of_the_largest(s, folder):
     """0.0001 of an output's largest element, where neither --rtol nor --atol is given; the line of a set tells how close it was."""
     x = np.array([[50, 1e-4, 0], [1, 2, 3]], np.float32)
-    model = save(relu_model(2, 3), folder / "m.onnx")
+    path = save(relu_model(2, 3), folder / "m.onnx")
     for name, off in (("equal", 0), ("near", 0.004), ("far", 0.006)):
         write_set(folder / name / "test_data_set_0", x, x + np.array([[0, off, 0], [0, 0, 0]], np.float32))
     for name, flags, code, words in (("equal", [], 0, "_0 (equal)\n"), ("near", [], 0, "_0 (largest difference 0.004, 8e-05 of the largest value)\n"),
                                      ("near", ["--rtol", "1e-3"], 1, "1 of 6 elements differ, first at [0,1]: 9.99999975e-05 instead of 0.0041000"),
                                      ("far", [], 1, "; largest difference 0.006, 0.00012 of the largest value\n"), ("far", ["--atol", "0.01"], 0, "(largest difference 0.006")):
-        text = s.onnxc("verify", model, "--data", folder / name, *flags, code=code).stdout
+        text = s.onnxc("verify", path, "--data", folder / name, *flags, code=code).stdout
         if words not in text:
             return f"{name} {flags}: {text}"
-    (report,) = json.loads(s.onnxc("verify", model, "--data", folder / "near", "--json").stdout)["sets"]
+    (report,) = json.loads(s.onnxc("verify", path, "--data", folder / "near", "--json").stdout)["sets"]
     return None if np.allclose([report["largest_difference"], report["of_largest_value"]], [0.004, 8e-5], 1e-3) else f"{report}"
 
 
 def verify_tells_what_is_not_finite(s, folder):
     """A number in the place of none is infinitely far from it; none in the place of none is equal."""
-    model = save(relu_model(2, 3), folder / "m.onnx")
+    path = save(relu_model(2, 3), folder / "m.onnx")
     x = np.array([[np.inf, 1, 0], [0, 0, 0]], np.float32)
     write_set(folder / "same" / "test_data_set_0", x, x)
     write_set(folder / "other" / "test_data_set_0", x, np.array([[np.nan, 1, 0], [0, 0, 0]], np.float32))
-    if "(equal)" not in (text := s.onnxc("verify", model, "--data", folder / "same").stdout):
+    if "(equal)" not in (text := s.onnxc("verify", path, "--data", folder / "same").stdout):
         return text
-    if "; largest difference inf\n" not in (text := s.onnxc("verify", model, "--data", folder / "other", code=1).stdout):
+    if "; largest difference inf\n" not in (text := s.onnxc("verify", path, "--data", folder / "other", code=1).stdout):
         return text
-    (report,) = json.loads(s.onnxc("verify", model, "--data", folder / "other", "--json", code=1).stdout)["sets"]
+    (report,) = json.loads(s.onnxc("verify", path, "--data", folder / "other", "--json", code=1).stdout)["sets"]
     return None if report["largest_difference"] == report["of_largest_value"] == "Infinity" else f"{report}"
 
 
-CHECKS = [verify_passes, verify_fails, verify_allows_a_part_of_the_largest, verify_tells_what_is_not_finite]
+def verify_measures_floats_alone(s, folder):
+    """Of integers there is no distance: `--json` has none, rather than 0, where they differ."""
+    x = np.array([1, 2, 3], np.int64)
+    write_set(folder / "test_data_set_0", x, x)
+    path = save(make([helper.make_node("Neg", ["x"], ["y"])], [info("x", 3, dtype=TensorProto.INT64)], [info("y", 3, dtype=TensorProto.INT64)]), folder / "m.onnx")
+    (report,) = json.loads(s.onnxc("verify", path, "--data", folder, "--json", code=1).stdout)["sets"]
+    return None if len(report["differences"]) == 1 and "largest_difference" not in report else f"{report}"
+
+
+CHECKS = [verify_passes, verify_fails, verify_allows_a_part_of_the_largest, verify_tells_what_is_not_finite, verify_measures_floats_alone]
