@@ -242,11 +242,13 @@ static int checkDataFiles(ModuleOp module, const Options &options) {
 static void checkPrecision(ModuleOp module, const Options &options) {
   static bool said = false;
   bool isBrain = options.precision == "bf16", isAsked = options.optLevel > 0 && (isBrain || options.precision == "f16"), changes = false;
+  if (!isAsked || said)
+    return;
   module.walk([&](plan::WeightOp op) {
     Type type = op.getValue().getElementType();
     changes |= isBrain ? type.isBF16() : type.isF16();
   });
-  if (!isAsked || said || changes)
+  if (changes)
     return;
   said = true;
   say("warning", "",

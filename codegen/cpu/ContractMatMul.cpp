@@ -58,16 +58,8 @@ void Parts::loopNear(Code &c, llvm::function_ref<void(Value, Value, Value)> body
   Value all = c.max(each, c.n(1)), single = c.less(all, c.n(std::max(least, near * most + 1)));
   Value strip = c.select(single, all, c.n(near * most)), blocks = c.select(single, c.ceilDiv(all, most), c.n(near));
   Value together = c.mul(all, alike), stripUnits = c.mul(strip, alike);
-  auto split = [&](Value l, llvm::function_ref<Value()> by) {  // l / by(), l % by()
-    return c.choose(
-        single, [&] { return Code::Values{l, c.n(0)}; },
-        [&] {
-          Value r = by();
-          return Code::Values{c.div(l, r), c.rem(l, r)};
-        });
-  };
-  auto strips = [&] { return c.ceilDiv(all, strip); };
   auto widthOf = [&](Value i) { return c.min(strip, c.sub(all, c.mul(i, strip))); };
+  auto strips = [&] { return c.ceilDiv(all, strip); };
   auto pieceOf = [&](Value unit) {
     auto place = [&](Value whole, Value part) { return c.add(c.mul(whole, blocks), c.div(part, most)); };
     return c.choose(
@@ -81,7 +73,10 @@ void Parts::loopNear(Code &c, llvm::function_ref<void(Value, Value, Value)> body
   Value first = pieceOf(begin), last = c.select(c.less(begin, end), c.add(pieceOf(c.sub(end, 1)), 1), first);
   c.loop(first, last, c.n(1), [&](Value piece) {
     Value of = c.div(piece, blocks), whole = c.rem(of, alike), offset = c.mul(c.rem(piece, blocks), most);
-    Code::Values place = split(c.div(of, alike), strips);
+    Value inOrder = c.div(of, alike);
+    Code::Values place = c.choose(
+        single, [&] { return Code::Values{inOrder, c.n(0)}; },
+        [&] { return Code::Values{c.div(inOrder, strips()), c.rem(inOrder, strips())}; });
     Value outer = place[0], i = place[1], part = c.add(c.mul(i, strip), offset);
     Value before = c.add(c.mul(outer, together), c.add(c.mul(i, stripUnits), c.add(c.mul(whole, widthOf(i)), offset)));
     Value from = c.add(part, c.max(c.sub(begin, before), c.n(0)));

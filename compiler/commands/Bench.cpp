@@ -259,6 +259,8 @@ static llvm::Expected<Report> timed(Artefact &artefact, const BenchOptions &opti
 
 // Whether a profile cannot be at `path`: an ExitCode after a message, before anything is compiled or timed.
 static std::optional<int> checkProfile(llvm::StringRef path) {
+  if (path.empty())
+    return std::nullopt;
   llvm::StringRef folder = llvm::sys::path::parent_path(path);
   if (!folder.empty() && !llvm::sys::fs::is_directory(folder))
     return fail(ExitBadModel, "there is no folder '" + folder + "' for --profile");
@@ -267,11 +269,11 @@ static std::optional<int> checkProfile(llvm::StringRef path) {
   llvm::sys::fs::file_status status;
   bool isNew = llvm::sys::fs::status(path, status, /*follow=*/false) == std::errc::no_such_file_or_directory;
   std::error_code error;
-  if (!path.empty() && (isNew || llvm::sys::fs::is_regular_file(status)))  // others notice: pipes end, links get a target
+  if (isNew || llvm::sys::fs::is_regular_file(status))  // others notice: pipes end, links get a target
     llvm::raw_fd_ostream probe(path, error, llvm::sys::fs::OF_Append);
   if (error)
     return fail(ExitBadModel, "--profile '" + path + "': " + error.message());
-  if (isNew && !path.empty())
+  if (isNew)
     (void)llvm::sys::fs::remove(path);
   return std::nullopt;
 }

@@ -127,9 +127,9 @@ static bool isParameter(Value v, RankedTensorType wanted) {
 }
 // Null where it is none. Creates a constant: a pattern that may still fail asks isParameter().
 static Value parameter(PatternRewriter &rewriter, Value v, RankedTensorType wanted) {
-  if (!isParameter(v, wanted) || v.getType() == wanted)
-    return isParameter(v, wanted) ? v : Value();
-  return onnx::ConstantOp::create(rewriter, v.getLoc(), reshaped(onnx::constantValue(v), wanted));
+  if (!isParameter(v, wanted))
+    return {};
+  return v.getType() == wanted ? v : onnx::ConstantOp::create(rewriter, v.getLoc(), reshaped(onnx::constantValue(v), wanted));
 }
 
 namespace {

@@ -190,6 +190,18 @@ ONNXC_TILES __attribute__((noinline)) static void startTiles(int64_t rows) {
 }
 ONNXC_TILES __attribute__((noinline)) static void endTiles() { __builtin_ia32_tilerelease(); }
 
+// f(tile, where its sums lie) of ROWS by COLUMNS tiles of sums; c, under: [row][kPiece].
+template <int ROWS, int COLUMNS, class Sums, class F>
+ONNXC_TILES __attribute__((always_inline)) static inline void eachTile(Sums *c, Sums *under, const F &f) {
+  f(Index<0>{}, c);
+  if constexpr (COLUMNS > 1)
+    f(Index<1>{}, c + 16);
+  if constexpr (ROWS > 1)
+    f(Index<2>{}, under);
+  if constexpr (ROWS > 1 && COLUMNS > 1)
+    f(Index<3>{}, under + 16);
+}
+
 // ROWS tiles, their rows `stride` bytes apart from `above` and `below` on, times 16 * COLUMNS columns of a panel from `column` on, over the
 // steps [first, end); the sums of the steps before them in c and under: [row][kPiece], or null.
 template <int ROWS, int COLUMNS, class Panel>
@@ -197,13 +209,9 @@ ONNXC_TILES __attribute__((noinline)) static void multiplyTiles(const Panel &pan
                                                                 const uint8_t *above, const uint8_t *below, int64_t stride,
                                                                 const int32_t *c, const int32_t *under) {
   if (c) {
-    __builtin_ia32_tileloadd64(0, c, kSumBytes);
-    if constexpr (COLUMNS > 1)
-      __builtin_ia32_tileloadd64(1, c + 16, kSumBytes);
-    if constexpr (ROWS > 1)
-      __builtin_ia32_tileloadd64(2, under, kSumBytes);
-    if constexpr (ROWS > 1 && COLUMNS > 1)
-      __builtin_ia32_tileloadd64(3, under + 16, kSumBytes);
+    eachTile<ROWS, COLUMNS>(c, under, [](auto tile, const int32_t *at) ONNXC_TILES __attribute__((always_inline)) {
+      __builtin_ia32_tileloadd64(tile.value, at, kSumBytes);
+    });
   } else {
     __builtin_ia32_tilezero(0);
     __builtin_ia32_tilezero(1);
@@ -229,13 +237,9 @@ ONNXC_TILES __attribute__((noinline)) static void multiplyTiles(const Panel &pan
 }
 template <int ROWS, int COLUMNS>
 ONNXC_TILES __attribute__((noinline)) static void storeTiles(int32_t *c, int32_t *under) {
-  __builtin_ia32_tilestored64(0, c, kSumBytes);
-  if constexpr (COLUMNS > 1)
-    __builtin_ia32_tilestored64(1, c + 16, kSumBytes);
-  if constexpr (ROWS > 1)
-    __builtin_ia32_tilestored64(2, under, kSumBytes);
-  if constexpr (ROWS > 1 && COLUMNS > 1)
-    __builtin_ia32_tilestored64(3, under + 16, kSumBytes);
+  eachTile<ROWS, COLUMNS>(c, under, [](auto tile, int32_t *at) ONNXC_TILES __attribute__((always_inline)) {
+    __builtin_ia32_tilestored64(tile.value, at, kSumBytes);
+  });
 }
 #else
 ONNXC_INLINE void startTiles(int64_t) {}
