@@ -4,11 +4,12 @@ usage: bench.py --build DIR [--threads 1,2] [--only REGEX] [--record FILE] [--wr
 Without models: the graphs of real exporters and the trained models beside the checkout, else light models of the onnx package. The weights of
 graphs are made once, under the cache folder. Each model is measured in a process of its own, engines taking turns (the comparing script beside
 the checkout; without it onnxc alone). What --record FILE holds already is not measured again. --write puts table and chart into docs/.
---cpu x86-64-v3 shows a machine with AVX-512 how machines without it fare: artefacts of that level against OpenVINO limited to it; ONNX Runtime
-has no such limit, so that its time is shown and enters no ratio. --operators takes models of one operator each (operators.py) with short rounds
-in one process, and lists at its end those that are behind.
+--cpu x86-64-v3 shows a machine with AVX-512 how machines without it fare: artefacts of that level, and peers in a process to which cpuid shows
+no more (hide_cpu.c). --operators takes models of one operator each (operators.py) with short rounds in one process, and lists at its end those
+that are behind.
 """
 import argparse
+import functools
 import json
 import math
 import os
@@ -30,7 +31,7 @@ CHART = "performance.svg"
 START, END = "<!-- measured: ./dev bench --write -->", "<!-- end of what was measured -->"
 ALONE = 600  # seconds for one model
 SHORT = 0.02  # seconds of each engine in a round, for one operator
-LIMITS = {"x86-64-v3": "AVX2", "x86-64-v2": "SSE41"}  # what the library under OpenVINO calls a level
+LEVELS = {"x86-64-v3": "3", "x86-64-v2": "2"}  # what hide_cpu.c calls a level
 BEHIND = 0.95  # of the fastest peer: an operator to look at
 CACHED = 64 << 20  # bytes that the last cache may hold from run to run
 
@@ -81,12 +82,9 @@ class Bench:
             return {}
         with tempfile.NamedTemporaryFile(suffix=".json") as out:
             command = self.comparison(threads, self.args.seconds, out.name, [model])
-            done = subprocess.run(command, capture_output=True, text=True, timeout=ALONE, env={**os.environ, **self.limit()})
+            done = subprocess.run(command, capture_output=True, text=True, timeout=ALONE, env={**os.environ, **self.hidden})
             text = Path(out.name).read_text()
         row = json.loads(text)[model.stem] if text else {"failed": (done.stderr.strip().splitlines() or ["no result"])[-1][:200]}
-        if self.limit() and "ratio" in row:
-            ms = row["ms"]
-            row["ratio"] = ms["openvino"] / ms["onnxc"] if "openvino" in ms else None
         return {k: v for k, v in row.items() if v is not None}
 
     def operators(self, threads):
@@ -96,14 +94,23 @@ class Bench:
         with tempfile.TemporaryDirectory() as folder:
             models = operators.write(Path(folder), self.args.only)
             out = Path(folder) / "rows.json"
-            subprocess.run(self.comparison(threads, SHORT, out, models), env={**os.environ, **self.limit()}, check=True)
+            subprocess.run(self.comparison(threads, SHORT, out, models), env={**os.environ, **self.hidden}, check=True)
             rows = json.loads(out.read_text())
         behind = [(r.get("ratio", 0), n) for n, r in rows.items() if not is_compared(r) or r["ratio"] < BEHIND]
         return [line(n, rows[n]) for _, n in sorted(behind)]
 
-    def limit(self):
-        """The environment that keeps OpenVINO to the level asked for."""
-        return {"ONEDNN_MAX_CPU_ISA": LIMITS[self.args.cpu]} if self.args.cpu in LIMITS else {}
+    @functools.cached_property
+    def hidden(self):
+        """The environment that shows engines a processor of the level asked for."""
+        if self.args.cpu not in LEVELS:
+            return {}
+        library = CACHE / "hide_cpu.so"
+        subprocess.run(["clang-22", "-O2", "-shared", "-fPIC", ROOT / "tools" / "hide_cpu.c", "-o", library], check=True)
+        found = {"LD_PRELOAD": str(library), "ONNXC_HIDE": LEVELS[self.args.cpu]}
+        probe = subprocess.run([sys.executable, "-c", ""], env={**os.environ, **found}, capture_output=True, text=True)
+        if probe.returncode:
+            sys.exit(f"--cpu {self.args.cpu}: {probe.stderr.strip()}")
+        return found
 
     def feeds(self, model):
         """The inputs that the comparing script gives; none for a model that it gives random ones."""
@@ -250,7 +257,7 @@ def main():
     p.add_argument("--only", default="", help="models whose name has this regular expression")
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--seconds", type=float, default=0.4, help="of each engine in a round")
-    p.add_argument("--cpu", help="CPU level of the artefacts and, where it has such a limit, of OpenVINO")
+    p.add_argument("--cpu", help="CPU level of the artefacts and of what the peers see: x86-64-v3, x86-64-v2; others limit artefacts alone")
     p.add_argument("--record", type=Path, help="JSON of all rows, read first and written after each model")
     p.add_argument("--write", action="store_true", help="rewrite docs/Performance.md and its chart")
     p.add_argument("--operators", action="store_true", help="time models of one operator each")
