@@ -47,13 +47,17 @@ static int needed_level(const char *isa) { return strcmp(isa, "armv8-a") ? -1 : 
 int32_t onnxc_dots(void) {
 #if defined(__x86_64__)
   const unsigned TILES = 3u << 24, TILE_STATE = 3u << 17; /* AMX-TILE and AMX-INT8; XTILECFG and XTILEDATA */
-  unsigned a, b, c, d;
-  if (machine_level() < 4 || !__get_cpuid_count(7, 0, &a, &b, &c, &d))
+  unsigned a, b, c, d, more, unused;
+  const int level = machine_level();
+  if (level < 3 || !__get_cpuid_count(7, 0, &a, &b, &c, &d))
     return 0;
+  const int32_t narrow = a >= 1 && __get_cpuid_count(7, 1, &more, &unused, &unused, &unused) ? (int32_t)(more >> 4 & 1) * 8 : 0;
+  if (level < 4)
+    return narrow;
   unsigned xcr0, high;
   __asm__("xgetbv" : "=a"(xcr0), "=d"(high) : "c"(0));
   const bool tiles = (d & TILES) == TILES && (xcr0 & TILE_STATE) == TILE_STATE;
-  return (int32_t)((c >> 11 & 1) + (c >> 1 & 1) * 2 + tiles * 4);
+  return (int32_t)((c >> 11 & 1) + (c >> 1 & 1) * 2 + tiles * 4) + narrow;
 #elif defined(__aarch64__)
   return getauxval(AT_HWCAP) >> 20 & 1;
 #endif

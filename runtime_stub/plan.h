@@ -72,7 +72,8 @@ void *onnxc_rt_take(onnxc_rt *rt, uint64_t key);
 int32_t onnxc_rt_parallel(onnxc_rt *rt, onnxc_kernel_fn k, void *const *bufs, const int64_t *dims, int64_t extent, int64_t grain,
                           int64_t scratch_bytes);
 int32_t onnxc_rt_dots(onnxc_rt *rt);  /* which instructions library kernels may use: 1: dot products of bytes (AVX-512 VNNI, Armv8.2),
-                                 2: AVX-512 VBMI, 4: tiles of bytes (AMX), which a process has to ask for */
+                                 2: AVX-512 VBMI, 4: tiles of bytes (AMX), which a process has to ask for, 8: 1 in vectors of 256 bits
+                                 (AVX-VNNI) */
 int32_t onnxc_rt_tiles(onnxc_rt *rt); /* whether library kernels may use AMX: asks the system when a context's first kernel asks */
 void onnxc_rt_trace(onnxc_rt *rt, int32_t site, void *const *bufs, const int64_t *dims);
 

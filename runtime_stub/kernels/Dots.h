@@ -19,12 +19,19 @@ typedef char bytes64 __attribute__((vector_size(64)));
 constexpr int32_t kDotBits = 128;  // of a level's vectors, from which on functions with dots may be called
 #else
 #define ONNXC_DOTS __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
+#define ONNXC_DOTS256 __attribute__((target("avx2,avxvnni")))
+#define ONNXC_AVX2 __attribute__((target("avx2")))
 #define ONNXC_VBMI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi")))
 #define ONNXC_PERMUTED_DOTS __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vnni")))
 constexpr int32_t kDotBits = 512;
 #endif
 
 ONNXC_INLINE bool hasDots(const onnxc_args *a) { return onnxc_vector_bits >= kDotBits && (onnxc_rt_dots(a->rt) & 1) != 0; }
+// Of vectors of the level's size, which tiles of products take.
+ONNXC_INLINE bool hasTileDots(const onnxc_args *a) {
+  constexpr int32_t kAvxVnni = 8;
+  return hasDots(a) || (onnxc_vector_bits == 256 && (onnxc_rt_dots(a->rt) & kAvxVnni) != 0);
+}
 
 #if defined(__aarch64__)
 ONNXC_DOTS __attribute__((always_inline)) inline q16 dots64(q16 sum, bytes64 left, bytes64 right) {

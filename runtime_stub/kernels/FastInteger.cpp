@@ -27,13 +27,13 @@ struct Integers {
   bool dots, tiles;
   int32_t *out;
 
-  // Rows [row, row + n).
-  void tile(int64_t n, int64_t row, const int8_t *panel, int32_t *c, int64_t width) const {
+  // Rows [row, row + n); `limits`: Depth's.
+  void tile(int64_t n, int64_t row, const int8_t *panel, PairLimits limits, int32_t *c, int64_t width) const {
     const uint8_t *rows[kRows];
     for (int64_t i = 0; i < n; ++i)
       rows[i] = left + (row + i) * stride;
     Segment whole{0, quads};
-    integerTile(n, dots, rows, Depth{&whole, 1, 0}, panel, c, width);
+    integerTile(n, dots, rows, Depth{&whole, 1, 0, {}, limits}, panel, c, width);
   }
 };
 
@@ -102,7 +102,7 @@ void finish(const Integers &p, const int32_t *c, int64_t stride, const int32_t *
 
 // Rows [first, last) of the 64 columns from `column` on; `tiles`: those rows, gathered, or null.
 void panelOf(const Integers &p, int64_t column, int64_t first, int64_t last, int8_t *scratch, const uint8_t *ones, const TiledRows *tiles) {
-  int64_t width = minOf(kColumns, p.columns - column);
+  int64_t width = minOf(kColumns, p.columns - column), whole16 = (width + 15) / 16 * 16;
   int32_t base[kColumns], c[kTiledSums];
   const int8_t *panel = scratch;
   if (p.packed)
@@ -110,7 +110,7 @@ void panelOf(const Integers &p, int64_t column, int64_t first, int64_t last, int
   else
     packColumns(p, column, width, scratch);
   if (p.summed) {
-    p.tile(p.rows + 1, 0, panel, c, kColumns);
+    p.tile(p.rows + 1, 0, panel, {}, c, kColumns);
     memcpy(base, c + p.rows * kColumns, sizeof(base));
   } else {
     Segment whole{0, p.quads};
@@ -126,10 +126,12 @@ void panelOf(const Integers &p, int64_t column, int64_t first, int64_t last, int
       finish(p, s.sums, kPiece, base + s.column, first + row, tiles->row(s.last) - row, column + s.column, s.columns);
     });
   }
+  PanelLimits found;
+  PairLimits limits = found.find(p.dots, last - first, panel, p.quads, PanelShape{}, whole16);
   for (int64_t r = first; r < last; r += kRows) {
     int64_t have = minOf<int64_t>(kRows, last - r);
     if (!p.summed)
-      p.tile(have, r, panel, c, (width + 15) / 16 * 16);
+      p.tile(have, r, panel, limits, c, whole16);
     finish(p, c, kColumns, base, r, have, column, width);
   }
 }
@@ -192,7 +194,7 @@ int32_t multiply(const Args *a, Integers &p) {
   p.rows = onnxc_count(x) / p.depth, p.quads = (p.depth + 3) / 4;
   p.right = in<uint8_t>(a, 1), p.flip = y.dtype == ONNXC_U8 ? 0x80 : 0, p.out = out<int32_t>(a, 0);
   p.leftZero = int32_t(hasIn(a, 2) ? loadI64(a->in[2], 0) : 0) + (isSigned ? 128 : 0);
-  p.dots = hasDots(a), p.tiles = p.rows >= kLeastTiled && hasTiles(a);
+  p.dots = hasTileDots(a), p.tiles = p.rows >= kLeastTiled && hasTiles(a);
   uint8_t *ones = heap<uint8_t>(a, 4 * p.quads);
   if (!prepareLeft(a, p, isSigned) || !prepareZeros(a, p) || !ones)
     return ONNXC_K_MEMORY;

@@ -41,13 +41,13 @@ struct Unit {
     }
   }
   // The sums of `n` pixels; `at` has 2 * kRows entries where at most two blocks are wanted and n > kRows.
-  void tile(int64_t n, const uint8_t *const *at, int64_t have, int32_t *c) const {
+  void tile(int64_t n, const uint8_t *const *at, const Depth &steps, int64_t have, int32_t *c) const {
     if (n <= kRows)
-      integerTile(n, p.dots, at, depth, panels, c, have * kLanes);
+      integerTile(n, p.dots, at, steps, panels, c, have * kLanes);
     else if (have == 1)
-      narrowTile<1>(p.dots, at, depth, panels, c);
+      narrowTile<1>(p.dots, at, steps, panels, c);
     else
-      narrowTile<2>(p.dots, at, depth, panels, c);
+      narrowTile<2>(p.dots, at, steps, panels, c);
   }
   // Of one panel. The sums of several tiles are finished together: what a finish has to prepare takes the time of some pixels.
   void run(int64_t first, int64_t end) const {
@@ -55,13 +55,16 @@ struct Unit {
     int32_t c[kTogether * kColumns];
     const uint8_t *at[kTogether];
     int64_t have = minOf(kPanelBlocks, last - block), most = have <= 2 ? 2 * kRows : kRows;
+    PanelLimits limits;
+    Depth steps = depth;
+    steps.limits = limits.find(p.dots, end - first, panels, quads, depth.panel, have * kLanes);
     for (int64_t at0 = first, n; at0 < end; at0 += n) {
       n = minOf(kTogether, end - at0);
       find(at0, n, at);
       for (int64_t i = n; i < kTogether; ++i)
         at[i] = at[0];
       for (int64_t r = 0; r < n; r += most)
-        tile(minOf(most, n - r), at + r, have, c + r * kColumns);
+        tile(minOf(most, n - r), at + r, steps, have, c + r * kColumns);
       finishPanel(p, group, c, kColumns, block, have, at0, n, y);
     }
     for (int64_t b = block; b < block + have; ++b)
@@ -125,7 +128,7 @@ bool readConv(const Args *a, IntegerConv &p) {
   p.border = uint8_t(attr[Border].i), p.flip = x.dtype == ONNXC_I8 ? 0x80808080u : 0;
   p.weights = a->in[W].data, p.table = hasIn(a, Lookup) ? in<uint8_t>(a, Lookup) : nullptr;
   p.offsets = hasIn(a, Offsets) ? in<int32_t>(a, Offsets) : nullptr, p.windowSums = nullptr;
-  p.dots = hasDots(a), p.tiles = hasTiles(a), p.permute = permutes(a);
+  p.dots = hasTileDots(a), p.tiles = hasTiles(a), p.permute = permutes(a);
   p.pixel = p.plain ? p.channels : kLanes;
   return readResults(a, p) && (!p.plain || p.blocks == p.channels) &&
          (!p.offsets || (onnxc_count(a->in[Offsets]) == p.outBlocks * kLanes && p.channels)) &&

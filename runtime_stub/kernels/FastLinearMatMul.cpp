@@ -88,15 +88,18 @@ struct Product {
     constexpr int64_t kTogether = 4 * kRows;
     int32_t c[kTogether * kColumns];
     const uint8_t *at[kRows];
-    int64_t width = minOf(kColumns, columns - panel * kColumns);
+    int64_t width = minOf(kColumns, columns - panel * kColumns), whole16 = (width + kLanes - 1) / kLanes * kLanes;
+    const int8_t *weights = panels + panel * quads * 4 * kColumns;
+    PanelLimits limits;
+    Depth steps = whole;
+    steps.limits = limits.find(dots, last - first, weights, quads, whole.panel, whole16);
     for (int64_t r = first; r < last; r += kTogether) {
       int64_t end = minOf(r + kTogether, last);
       for (int64_t row = r; row < end; row += kRows) {
         int64_t n = minOf<int64_t>(kRows, end - row);
         for (int64_t i = 0; i < n; ++i)
           at[i] = left + (row + i) * depth;
-        integerTile(n, dots, at, whole, panels + panel * quads * 4 * kColumns, c + (row - r) * kColumns,
-                    (width + kLanes - 1) / kLanes * kLanes);
+        integerTile(n, dots, at, steps, weights, c + (row - r) * kColumns, whole16);
       }
       finishRows<kColumns>(c, r, end - r, panel * kColumns, width, y);
     }
@@ -152,7 +155,7 @@ int32_t linearMatMul(const Args *a) {
   p.rows = onnxc_count(x) / p.depth, p.left = in<uint8_t>(a, A), p.panels = in<int8_t>(a, B);
   p.factors = in<float>(a, Factors), p.corrections = in<int32_t>(a, Corrections);
   p.zero = float(a->attr[Zero].i), p.least = float(a->attr[Least].i), p.most = float(a->attr[Most].i);
-  p.toFloat = y.dtype == ONNXC_F32, p.outSigned = y.dtype == ONNXC_I8, p.dots = hasDots(a);
+  p.toFloat = y.dtype == ONNXC_F32, p.outSigned = y.dtype == ONNXC_I8, p.dots = hasTileDots(a);
   p.packs = !p.toFloat && keepToWords(p.factors, panels * kColumns);
   p.tiles = p.rows >= kLeastTiled && hasTiles(a);
   p.offsets = hasIn(a, Offsets) ? in<int32_t>(a, Offsets) : nullptr, p.rowSums = nullptr;
