@@ -1,8 +1,8 @@
-// BlockDigits.h: one row of f32 times 4-bit weights on instructions that multiply bytes, for FastBlockWeights.cpp. A value is three signed
-// bytes over the range of its block, 21 bits together, so that the product is as exact as one of f32.
+// BlockDigits.h: one row of f32 times 4-bit weights on instructions that multiply bytes, for FastBlockWeights.cpp. A value is two or three
+// signed bytes over the range of its block, 14 or 21 bits together; with these the product is as exact as one of f32.
 //
-// group  128 values: 64 bytes of a column, which one vector holds, even values in the low halves of the bytes
-// lane   eight neighbouring values of a group, whose products one lane of a vector sums
+// group  128 values: 64 bytes of a column, even values in the low halves of the bytes
+// lane   eight neighbouring values of a group, whose products are summed as an integer
 #pragma once
 #include "runtime_stub/kernels/IntegerTile.h"
 #include "runtime_stub/kernels/Special.h"
@@ -10,14 +10,15 @@
 namespace onnxc {
 
 constexpr int64_t kGroup = 128;
-constexpr int kDigits = 3, kDigitBits = 7;
+constexpr int kDigitBits = 7;
 
-// A row of the left matrix.
+// A row of the left matrix, of DIGITS bytes a value.
+template <int DIGITS>
 struct DigitRow {
   int8_t *digits;   // [group][digit, most significant first][even, odd][64]
   float *units;     // [group][lane]: what an integer is worth
   int32_t *totals;  // [group][lane]: eight times the sum of the lane's integers
-  static int64_t bytes(int64_t groups) { return groups * (kDigits * kGroup + 16 * 8); }
+  static int64_t bytes(int64_t groups) { return groups * (DIGITS * kGroup + 16 * 8); }
 };
 // Columns of `groups` groups.
 struct DigitColumns {
@@ -33,17 +34,22 @@ ONNXC_INLINE float laneSum(v16 v) {
   return pair.x + pair.y;
 }
 
+template <int DIGITS>
 ONNXC_INLINE void storeDigits(v16 values, float inverse, int8_t *to) {
-  i32x16 v = __builtin_convertvector(__builtin_elementwise_rint(values * inverse), i32x16), high = (v + (1 << 13)) >> 14;
-  i32x16 rest = v - (high << 14), middle = (rest + 64) >> 7;
-  *(i8x16 *)to = __builtin_convertvector(high, i8x16);
-  *(i8x16 *)(to + kGroup) = __builtin_convertvector(middle, i8x16);
-  *(i8x16 *)(to + 2 * kGroup) = __builtin_convertvector(rest - (middle << 7), i8x16);
+  constexpr int kHalf = 1 << (kDigitBits - 1);
+  i32x16 v = __builtin_convertvector(__builtin_elementwise_rint(values * inverse), i32x16);
+  unroll<0, DIGITS>([&](auto d) {
+    constexpr int kLast = DIGITS - 1 - d.value;  // from the least significant one on
+    i32x16 rest = kLast ? (v + kHalf) >> kDigitBits : i32x16(0);
+    *(i8x16 *)(to + kLast * kGroup) = __builtin_convertvector(v - (rest << kDigitBits), i8x16);
+    v = rest;
+  });
 }
 
 // Whole groups; `block`: values that share a scale, 32 to 128. False where a value is not finite.
-inline bool splitRow(const float *x, int64_t groups, int64_t block, const DigitRow &to) {
-  constexpr float kMost = 2080768;  // 127 * 2^14
+template <int DIGITS>
+bool splitRow(const float *x, int64_t groups, int64_t block, const DigitRow<DIGITS> &to) {
+  constexpr float kMost = 127 << kDigitBits * (DIGITS - 1);
   for (int64_t first = 0; first < groups * kGroup; first += block) {
     v16 mosts = v16(0.0f);
     for (int64_t i = first; i < first + block; i += 16) {
@@ -60,72 +66,144 @@ inline bool splitRow(const float *x, int64_t groups, int64_t block, const DigitR
       to.units[lane] = unit;
     for (int64_t i = first; i < first + block; i += 32) {
       v16 a = *(const v16 *)(x + i), b = *(const v16 *)(x + i + 16);
-      int8_t *digit = to.digits + i / kGroup * kDigits * kGroup + i % kGroup / 2;
-      storeDigits(__builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30), inverse, digit);
-      storeDigits(__builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31), inverse, digit + 64);
+      int8_t *digit = to.digits + i / kGroup * DIGITS * kGroup + i % kGroup / 2;
+      storeDigits<DIGITS>(__builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30), inverse, digit);
+      storeDigits<DIGITS>(__builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31), inverse, digit + 64);
     }
   }
   return true;
 }
 
-// The sums of products of 64 bytes `low` and `high` with the digits at `row`, lane by lane.
-#define ONNXC_DIGITS(SUM, LOW, HIGH, ROW)                                                                                                  \
-  q16 SUM = {};                                                                                                                            \
-  _Pragma("clang loop unroll(full)") for (int d = 0; d < kDigits; ++d) {                                                                   \
-    bytes64 even, odd;                                                                                                                     \
-    memcpy(&even, (ROW) + d * kGroup, 64);                                                                                                 \
-    memcpy(&odd, (ROW) + d * kGroup + 64, 64);                                                                                             \
-    SUM = (SUM << kDigitBits) + ONNXC_DOT64(ONNXC_DOT64(q16{}, LOW, even), HIGH, odd);                                                     \
+// The sums of products of 64 bytes `low` with `even` and `high` with `odd`, lane by lane; low and high are at most 15.
+ONNXC_DOTS __attribute__((always_inline)) inline void laneDots(const bytes64 &low, const bytes64 &even, const bytes64 &high,
+                                                               const bytes64 &odd, q16 &to) {
+  to = ONNXC_DOT64(ONNXC_DOT64(q16{}, low, even), high, odd);
+}
+#if !defined(__aarch64__)
+struct Halves {
+  Bytes32 of[2];
+};
+ONNXC_DOTS256 __attribute__((always_inline)) inline void laneDots256(const bytes64 &low, const bytes64 &even, const bytes64 &high,
+                                                                     const bytes64 &odd, q16 &to) {
+  Halves l = __builtin_bit_cast(Halves, low), e = __builtin_bit_cast(Halves, even), h = __builtin_bit_cast(Halves, high),
+         o = __builtin_bit_cast(Halves, odd), sums;
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 2; ++i)
+    sums.of[i] = (Bytes32)__builtin_ia32_vpdpbusd256(__builtin_ia32_vpdpbusd256(Quads8{}, l.of[i], e.of[i]), h.of[i], o.of[i]);
+  to = __builtin_bit_cast(q16, sums);
+}
+ONNXC_AVX2 __attribute__((always_inline)) inline void lanePairs(const bytes64 &low, const bytes64 &even, const bytes64 &high,
+                                                                const bytes64 &odd, q16 &to) {
+  Halves l = __builtin_bit_cast(Halves, low), e = __builtin_bit_cast(Halves, even), h = __builtin_bit_cast(Halves, high),
+         o = __builtin_bit_cast(Halves, odd), sums;
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 2; ++i) {
+    Words16 words = (Words16)__builtin_ia32_pmaddubsw256(l.of[i], e.of[i]) + (Words16)__builtin_ia32_pmaddubsw256(h.of[i], o.of[i]);
+    sums.of[i] = (Bytes32)__builtin_ia32_pmaddwd256(words, 1 - Words16{});
   }
+  to = __builtin_bit_cast(q16, sums);
+}
+#endif
 
-ONNXC_DOTS __attribute__((noinline)) static void totalRow(const DigitRow &row, int64_t groups) {
-  bytes64 eight = (bytes64)(0x08080808 - q16{});
-  for (int64_t g = 0; g < groups; ++g) {
-    ONNXC_DIGITS(sum, eight, eight, row.digits + g * kDigits * kGroup);
-    memcpy(row.totals + g * 16, &sum, 64);
-  }
+// The scales and zero points of a group of one column, which has SCALES of them, lane by lane.
+template <int SCALES>
+ONNXC_INLINE void laneScales(const float *from, v16 &to) {
+  typedef float Four __attribute__((ext_vector_type(4)));
+  Four s = Four(0.0f);
+  memcpy(&s, from, SCALES * sizeof(float));
+  to = SCALES == 4   ? __builtin_shufflevector(s, s, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3)
+       : SCALES == 2 ? __builtin_shufflevector(s, s, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1)
+                     : v16(s.x);
+}
+template <int SCALES>
+ONNXC_INLINE void laneZeros(const uint8_t *zeros, int64_t g, q16 &to) {
+  int32_t bits = SCALES == 4 ? zeros[2 * g] | zeros[2 * g + 1] << 8 : SCALES == 2 ? zeros[g] : zeros[g / 2] >> (g % 2 * 4);
+  constexpr int A = SCALES == 4 ? 4 : 0, B = SCALES == 4 ? 8 : SCALES == 2 ? 4 : 0;
+  constexpr q16 kShifts = {0, 0, 0, 0, A, A, A, A, B, B, B, B, A + B, A + B, A + B, A + B};
+  to = (bits - q16{}) >> kShifts & 15;
 }
 
-// C neighbouring columns, SCALES scales a group; sixteen parts of each result.
-template <int C, int SCALES>
-ONNXC_DOTS __attribute__((noinline)) static void digitProducts(const DigitRow &row, const DigitColumns &w, float *lanes) {
-  int64_t stride = 64 * w.groups, zeroStride = (w.groups * SCALES + 1) / 2;
-  v16 acc[C];
-#pragma clang loop unroll(full)
-  for (int c = 0; c < C; ++c)
-    acc[c] = v16(0.0f);
-  for (int64_t g = 0; g < w.groups; ++g) {
-    q16 totals;
-    memcpy(&totals, row.totals + g * 16, 64);
-    v16 unit = *(const v16 *)(row.units + g * 16);
-#pragma clang loop unroll(full)
-    for (int c = 0; c < C; ++c) {
-      q16 both;
-      memcpy(&both, w.bytes + c * stride + g * 64, 64);
-      __builtin_prefetch(w.bytes + (c + C) * stride + g * 64);
-      bytes64 low = (bytes64)(both & 0x0f0f0f0f), high = (bytes64)(both >> 4 & 0x0f0f0f0f);
-      ONNXC_DIGITS(sum, low, high, row.digits + g * kDigits * kGroup);
-      typedef float Four __attribute__((ext_vector_type(4)));
-      Four s = Four(0.0f);
-      memcpy(&s, w.scales + (c * w.groups + g) * SCALES, SCALES * sizeof(float));
-      v16 scale = SCALES == 4   ? __builtin_shufflevector(s, s, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3)
-                  : SCALES == 2 ? __builtin_shufflevector(s, s, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1)
-                                : v16(s.x);
-      if (w.zeros) {
-        const uint8_t *zeros = w.zeros + c * zeroStride;
-        int32_t bits = SCALES == 4 ? zeros[2 * g] | zeros[2 * g + 1] << 8 : SCALES == 2 ? zeros[g] : zeros[g / 2] >> (g % 2 * 4);
-        constexpr int A = SCALES == 4 ? 4 : 0, B = SCALES == 4 ? 8 : SCALES == 2 ? 4 : 0;
-        constexpr q16 kShifts = {0, 0, 0, 0, A, A, A, A, B, B, B, B, A + B, A + B, A + B, A + B};
-        sum -= (totals >> 3) * ((bits - q16{}) >> kShifts & 15);
-      } else {
-        sum -= totals;
-      }
-      acc[c] = __builtin_elementwise_fma(__builtin_convertvector((i32x16)sum, v16), scale * unit, acc[c]);
-    }
+constexpr int kDigitColumns = 4;  // that digitProducts() takes
+
+// TOTAL: row.totals. PRODUCTS: of neighbouring columns, SCALES scales a group; sixteen parts of each result.
+#define ONNXC_DIGITS(ATTRIBUTE, DOTS, TOTAL, PRODUCTS)                                                                                     \
+  template <int DIGITS>                                                                                                                    \
+  ATTRIBUTE __attribute__((always_inline)) inline void DOTS##OfDigits(const bytes64 &low, const bytes64 &high, const int8_t *row,          \
+                                                                      q16 &sum) {                                                          \
+    sum = q16{};                                                                                                                           \
+    _Pragma("clang loop unroll(full)") for (int d = 0; d < DIGITS; ++d) {                                                                  \
+      bytes64 even, odd;                                                                                                                   \
+      memcpy(&even, row + d * kGroup, 64), memcpy(&odd, row + d * kGroup + 64, 64);                                                        \
+      q16 one;                                                                                                                             \
+      DOTS(low, even, high, odd, one);                                                                                                     \
+      sum = (sum << kDigitBits) + one;                                                                                                     \
+    }                                                                                                                                      \
+  }                                                                                                                                        \
+  template <int DIGITS>                                                                                                                    \
+  ATTRIBUTE __attribute__((noinline)) static void TOTAL(const DigitRow<DIGITS> &row, int64_t groups) {                                     \
+    const bytes64 eight = (bytes64)(0x08080808 - q16{});                                                                                   \
+    for (int64_t g = 0; g < groups; ++g) {                                                                                                 \
+      q16 sum;                                                                                                                             \
+      DOTS##OfDigits<DIGITS>(eight, eight, row.digits + g * DIGITS * kGroup, sum);                                                         \
+      memcpy(row.totals + g * 16, &sum, 64);                                                                                               \
+    }                                                                                                                                      \
+  }                                                                                                                                        \
+  template <int DIGITS, int SCALES>                                                                                                        \
+  ATTRIBUTE __attribute__((noinline)) static void PRODUCTS(const DigitRow<DIGITS> &row, const DigitColumns &w, float *lanes) {             \
+    int64_t stride = 64 * w.groups, zeroStride = (w.groups * SCALES + 1) / 2;                                                              \
+    v16 acc[kDigitColumns] = {};                                                                                                           \
+    for (int64_t g = 0; g < w.groups; ++g) {                                                                                               \
+      q16 totals;                                                                                                                          \
+      memcpy(&totals, row.totals + g * 16, 64);                                                                                            \
+      v16 unit = *(const v16 *)(row.units + g * 16);                                                                                       \
+      _Pragma("clang loop unroll(full)") for (int c = 0; c < kDigitColumns; ++c) {                                                         \
+        q16 both;                                                                                                                          \
+        memcpy(&both, w.bytes + c * stride + g * 64, 64);                                                                                  \
+        __builtin_prefetch(w.bytes + (c + kDigitColumns) * stride + g * 64);                                                               \
+        bytes64 low = (bytes64)(both & 0x0f0f0f0f), high = (bytes64)(both >> 4 & 0x0f0f0f0f);                                              \
+        q16 sum;                                                                                                                           \
+        DOTS##OfDigits<DIGITS>(low, high, row.digits + g * DIGITS * kGroup, sum);                                                          \
+        if (w.zeros) {                                                                                                                     \
+          q16 zeros;                                                                                                                       \
+          laneZeros<SCALES>(w.zeros + c * zeroStride, g, zeros);                                                                           \
+          sum -= (totals >> 3) * zeros;                                                                                                    \
+        } else {                                                                                                                           \
+          sum -= totals;                                                                                                                   \
+        }                                                                                                                                  \
+        v16 scale;                                                                                                                         \
+        laneScales<SCALES>(w.scales + (c * w.groups + g) * SCALES, scale);                                                                 \
+        acc[c] = __builtin_elementwise_fma(__builtin_convertvector((i32x16)sum, v16), scale * unit, acc[c]);                               \
+      }                                                                                                                                    \
+    }                                                                                                                                      \
+    memcpy(lanes, acc, sizeof(acc));                                                                                                       \
   }
-#pragma clang loop unroll(full)
-  for (int c = 0; c < C; ++c)
-    *(v16 *)(lanes + 16 * c) = acc[c];
+ONNXC_DIGITS(ONNXC_DOTS, laneDots, totalDots, digitDots)
+#if !defined(__aarch64__)
+ONNXC_DIGITS(ONNXC_DOTS256, laneDots256, totalDots256, digitDots256)
+ONNXC_DIGITS(ONNXC_AVX2, lanePairs, totalPairs, digitPairs)
+#endif
+#undef ONNXC_DIGITS
+
+ONNXC_INLINE bool hasDigits(const onnxc_args *a) { return hasTileDots(a) || onnxc_vector_bits == 256; }
+template <int DIGITS>
+void totalRow(bool dots, const DigitRow<DIGITS> &row, int64_t groups) {
+  if (onnxc_vector_bits >= kDotBits)
+    return totalDots<DIGITS>(row, groups);
+#if !defined(__aarch64__)
+  if (dots)
+    return totalDots256<DIGITS>(row, groups);
+  totalPairs<DIGITS>(row, groups);
+#endif
+}
+template <int DIGITS, int SCALES>
+void digitProducts(bool dots, const DigitRow<DIGITS> &row, const DigitColumns &w, float *lanes) {
+  if (onnxc_vector_bits >= kDotBits)
+    return digitDots<DIGITS, SCALES>(row, w, lanes);
+#if !defined(__aarch64__)
+  if (dots)
+    return digitDots256<DIGITS, SCALES>(row, w, lanes);
+  digitPairs<DIGITS, SCALES>(row, w, lanes);
+#endif
 }
 
 }  // namespace onnxc

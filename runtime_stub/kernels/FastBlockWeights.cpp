@@ -113,38 +113,33 @@ int32_t fewRows(const Args *a, const BlockWeights &w, int64_t rows, const float 
   });
 }
 
-template <int SCALES>
+template <int DIGITS, int SCALES>
 int32_t digitRows(const Args *a, const BlockWeights &w, int64_t rows, const float *bias) {
-  int64_t groups = w.k / kGroup, each = DigitRow::bytes(groups);
+  int64_t groups = w.k / kGroup, each = DigitRow<DIGITS>::bytes(groups);
   char *room = heap<char>(a, rows * each);
-  DigitRow *split = heap<DigitRow>(a, rows);
+  DigitRow<DIGITS> *split = heap<DigitRow<DIGITS>>(a, rows);
   if (!room || !split)
     return ONNXC_K_MEMORY;
+  bool dots = hasTileDots(a);
   for (int64_t r = 0; r < rows; ++r) {
     char *at = room + r * each;
     split[r].units = reinterpret_cast<float *>(at), split[r].totals = reinterpret_cast<int32_t *>(split[r].units + groups * 16);
     split[r].digits = reinterpret_cast<int8_t *>(split[r].totals + groups * 16);
     if (!splitRow(in<float>(a, 0) + r * w.k, groups, w.block, split[r]))
       return fewRows(a, w, rows, bias);
-    totalRow(split[r], groups);
+    totalRow(dots, split[r], groups);
   }
-  constexpr int C = 4;
+  constexpr int C = kDigitColumns;
   float *y = out<float>(a, 0);
   return parallelFor(a, (w.n + C - 1) / C, grainOf(C * w.k * rows / 8), [=](int64_t begin, int64_t end) -> int32_t {
-    for (int64_t c = begin * C; c < minOf(end * C, w.n); c += C)
+    for (int64_t u = begin; u < end; ++u)
       for (int64_t r = 0; r < rows; ++r) {
-        float *to = y + r * w.n + c;
-        int64_t have = minOf<int64_t>(C, w.n - c);
-        auto columns = [&](int64_t i) {
-          return DigitColumns{w.bytes + (c + i) * 64 * groups, w.zeros ? w.zeros + (c + i) * ((w.blocks + 1) / 2) : nullptr,
-                              w.scales + (c + i) * w.blocks, groups};
-        };
-        float lanes[C * 16];
-        if (have == C)
-          digitProducts<C, SCALES>(split[r], columns(0), lanes);
-        for (int64_t i = 0; have < C && i < have; ++i)
-          digitProducts<1, SCALES>(split[r], columns(i), lanes + i * 16);
-        for (int64_t i = 0; i < have; ++i)
+        int64_t c = minOf(u * C, w.n - C);  // the last ones overlap those before them
+        DigitColumns columns{w.bytes + c * 64 * groups, w.zeros ? w.zeros + c * ((w.blocks + 1) / 2) : nullptr, w.scales + c * w.blocks,
+                             groups};
+        float lanes[C * 16], *to = y + r * w.n + c;
+        digitProducts<DIGITS, SCALES>(dots, split[r], columns, lanes);
+        for (int64_t i = u * C - c; i < C; ++i)
           to[i] = laneSum(*(const v16 *)(lanes + i * 16)) + (bias ? bias[c + i] : 0);
       }
     return ONNXC_K_OK;
@@ -152,7 +147,13 @@ int32_t digitRows(const Args *a, const BlockWeights &w, int64_t rows, const floa
 }
 // Whether the weights lie in whole groups.
 bool hasGroups(const Args *a, const BlockWeights &w) {
-  return hasDots(a) && w.k % kGroup == 0 && w.k == w.blocks * w.block && w.block <= kGroup;
+  return hasDigits(a) && w.n >= kDigitColumns && w.k % kGroup == 0 && w.k == w.blocks * w.block && w.block <= kGroup;
+}
+template <int DIGITS>
+int32_t digitProduct(const Args *a, const BlockWeights &w, int64_t rows, const float *bias) {
+  return w.block == 32   ? digitRows<DIGITS, 4>(a, w, rows, bias)
+         : w.block == 64 ? digitRows<DIGITS, 2>(a, w, rows, bias)
+                         : digitRows<DIGITS, 1>(a, w, rows, bias);
 }
 
 // Values [k, k + depth) of column c; k and depth in whole chunks but at the end.
@@ -194,7 +195,8 @@ int32_t manyRows(const Args *a, const BlockWeights &w, int64_t rows, const float
 
 int32_t matMulNBits(const Args *a) {
   enum { A, B, Scales, ZeroPoints, GroupIndex, Bias };
-  enum { K, N, Bits, BlockSize };
+  enum { K, N, Bits, BlockSize, Accuracy };
+  constexpr int64_t kInt8 = 4;  // accuracy_level: A may be rounded to 8 bits
   BlockWeights w{a->attr[K].i, a->attr[N].i, a->attr[BlockSize].i, 0, in<uint8_t>(a, B), nullptr, in<float>(a, Scales)};
   bool zeros = hasIn(a, ZeroPoints), plain = a->attr[Bits].i == 4 && !hasIn(a, GroupIndex) && w.block >= kChunk && w.block % kChunk == 0;
   bool small = w.k >= 1 && w.k < kSizeLimit && w.n >= 1 && w.n < kSizeLimit && w.block < kSizeLimit;
@@ -212,7 +214,7 @@ int32_t matMulNBits(const Args *a) {
     return manyRows(a, w, rows, bias);
   if (!hasGroups(a, w))
     return fewRows(a, w, rows, bias);
-  return w.block == 32 ? digitRows<4>(a, w, rows, bias) : w.block == 64 ? digitRows<2>(a, w, rows, bias) : digitRows<1>(a, w, rows, bias);
+  return a->attr[Accuracy].i == kInt8 ? digitProduct<2>(a, w, rows, bias) : digitProduct<3>(a, w, rows, bias);
 }
 
 }  // namespace

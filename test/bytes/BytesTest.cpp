@@ -1,0 +1,174 @@
+// BytesTest.cpp: the tiles of runtime_stub/kernels/IntegerTile.h and BlockDigits.h, each instruction set's that this processor has, against
+// plain sums: an artefact's tests reach those of its own processor alone.
+#include "runtime_stub/kernels/BlockDigits.h"
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
+#include <vector>
+
+extern "C" const int32_t onnxc_vector_bits = 512;
+extern "C" int32_t onnxc_rt_dots(onnxc_rt *) { return 0; }
+
+using namespace onnxc;
+namespace {
+std::mt19937 rng(1);
+int32_t between(int32_t low, int32_t high) { return std::uniform_int_distribution<int32_t>(low, high)(rng); }
+int32_t normal(double deviation, int32_t low, int32_t high) {
+  return std::clamp(int32_t(std::lround(std::normal_distribution<double>(0, deviation)(rng))), low, high);
+}
+
+// kRows rows of two segments, and a panel in each of the two shapes that kernels have.
+struct Case {
+  int64_t quads;
+  uint32_t flip;
+  PanelShape shape;
+  std::vector<uint8_t> rows;
+  std::vector<int8_t> panel;
+  Segment segments[2];
+  const uint8_t *at[kRows];
+
+  template <class Left, class Right>
+  Case(int64_t first, int64_t second, bool flipped, bool blocked, const Left &left, const Right &right)
+      : quads(first + second), flip(flipped ? 0x80808080u : 0), segments{{16, first}, {32 + 4 * first, second}} {
+    if (blocked)
+      shape = PanelShape{64, 64 * quads};
+    int64_t stride = 48 + 4 * quads;
+    for (int64_t i = 0; i < kRows * stride; ++i)
+      rows.push_back(uint8_t(left()) ^ uint8_t(flip));
+    for (int64_t i = 0; i < quads * 4 * kColumns; ++i)
+      panel.push_back(int8_t(right()));
+    for (int64_t i = 0; i < kRows; ++i)
+      at[i] = rows.data() + i * stride;
+  }
+  Depth depth() const { return {segments, 2, flip, shape, {}}; }
+  std::vector<int32_t> sums() const {
+    std::vector<int32_t> c(kRows * kColumns);
+    for (int64_t i = 0; i < kRows; ++i)
+      for (int64_t n = 0; n < kColumns; ++n) {
+        int64_t q = 0;
+        for (const Segment &s : segments)
+          for (int64_t k = 0; k < 4 * s.quads; ++k, q += k % 4 == 0)
+            c[i * kColumns + n] +=
+                int32_t(at[i][s.offset + k] ^ uint8_t(flip)) * panel[q * shape.quadBytes + n / 16 * shape.partBytes + n % 16 * 4 + k % 4];
+      }
+    return c;
+  }
+};
+
+template <class Left, class Right>
+void check(const Left &left, const Right &right) {
+  bool dots = __builtin_cpu_supports("avx512vnni"), narrow = __builtin_cpu_supports("avxvnni");
+  for (auto [first, second] : {std::pair<int64_t, int64_t>{1, 0}, {4, 4}, {3, 6}, {16, 33}, {140, 200}})
+    for (bool flip : {false, true})
+      for (bool blocked : {false, true}) {
+        Case c(first, second, flip, blocked, left, right);
+        INFO("quads " << first << " + " << second << ", flip " << flip << ", blocked " << blocked);
+        std::vector<int32_t> want = c.sums(), got(want.size());
+        Depth d = c.depth();
+        tilePairs<kRows>(c.at, d, c.panel.data(), got.data(), kColumns);
+        CHECK(got == want);
+        for (auto [rows, tile] : {std::pair{1, &tileOf<1>}, {2, &tileOf<2>}, {4, &tileOf<4>}, {5, &tileOf<5>}, {6, &tileOf<6>}}) {
+          std::fill(got.begin(), got.end(), 0);
+          tile(false, c.at, d, c.panel.data(), got.data(), kColumns);
+          CHECK(std::equal(want.begin(), want.begin() + rows * kColumns, got.begin()));
+        }
+        PanelLimits limits;
+        d.limits = limits.find(false, 4 * kRows, c.panel.data(), c.quads, c.shape, kColumns);
+        std::fill(got.begin(), got.end(), 0);
+        tileOf<kRows>(false, c.at, d, c.panel.data(), got.data(), kColumns);
+        CHECK(got == want);
+        if (narrow) {
+          std::fill(got.begin(), got.end(), 0);
+          flip ? tileDots256<kRows, true>(c.at, d, c.panel.data(), got.data(), kColumns)
+               : tileDots256<kRows, false>(c.at, d, c.panel.data(), got.data(), kColumns);
+          CHECK(got == want);
+        }
+        if (dots) {
+          std::fill(got.begin(), got.end(), 0);
+          tileOf<kRows>(true, c.at, d, c.panel.data(), got.data(), kColumns);
+          CHECK(got == want);
+        }
+      }
+}
+
+struct Digits {
+  std::vector<float> x, scales;
+  std::vector<uint8_t> bytes, zeros;
+  int64_t groups, block;
+
+  Digits(int64_t groups, int64_t block) : groups(groups), block(block) {
+    int64_t scaleCount = kDigitColumns * groups * kGroup / block;
+    for (int64_t i = 0; i < groups * kGroup; ++i)
+      x.push_back(float(std::normal_distribution<double>()(rng)));
+    for (int64_t i = 0; i < kDigitColumns * groups * 64; ++i)
+      bytes.push_back(uint8_t(between(0, 255)));
+    for (int64_t i = 0; i < scaleCount; ++i)
+      scales.push_back(float(between(1, 100)) / 100), zeros.push_back(uint8_t(between(0, 255)));
+  }
+  double value(int64_t column, int64_t k) const {
+    int64_t blocks = groups * kGroup / block, b = k / block, byte = bytes[column * groups * 64 + k / 2];
+    int64_t zero = zeros[column * ((blocks + 1) / 2) + b / 2] >> (b % 2 * 4) & 15;
+    return double((byte >> (k % 2 * 4) & 15) - zero) * double(scales[column * blocks + b]);
+  }
+};
+
+template <int DIGITS, int SCALES, class Total, class Products>
+double worst(const Digits &d, const Total &total, const Products &products) {
+  std::vector<char> room(size_t(DigitRow<DIGITS>::bytes(d.groups)));
+  DigitRow<DIGITS> row;
+  row.units = reinterpret_cast<float *>(room.data()), row.totals = reinterpret_cast<int32_t *>(row.units + d.groups * 16);
+  row.digits = reinterpret_cast<int8_t *>(row.totals + d.groups * 16);
+  REQUIRE(splitRow(d.x.data(), d.groups, d.block, row));
+  total(row, d.groups);
+  float lanes[kDigitColumns * 16];
+  products(row, DigitColumns{d.bytes.data(), d.zeros.data(), d.scales.data(), d.groups}, lanes);
+  double far = 0;
+  for (int64_t c = 0; c < kDigitColumns; ++c) {
+    double sum = 0, size = 0;
+    for (int64_t k = 0; k < d.groups * kGroup; ++k)
+      sum += double(d.x[size_t(k)]) * d.value(c, k), size += std::abs(double(d.x[size_t(k)]) * d.value(c, k));
+    far = std::max(far, std::abs(double(laneSum(*(const v16 *)(lanes + c * 16))) - sum) / size);
+  }
+  return far;
+}
+
+template <int DIGITS, int SCALES>
+void checkDigits() {
+  constexpr double most = DIGITS == 3 ? 3e-7 : 3e-5;
+  for (int64_t groups : {1, 2, 7}) {
+    Digits d(groups, kGroup / SCALES);
+    CHECK(worst<DIGITS, SCALES>(d, totalPairs<DIGITS>, digitPairs<DIGITS, SCALES>) <= most);
+    if (__builtin_cpu_supports("avxvnni"))
+      CHECK(worst<DIGITS, SCALES>(d, totalDots256<DIGITS>, digitDots256<DIGITS, SCALES>) <= most);
+    if (__builtin_cpu_supports("avx512vnni"))
+      CHECK(worst<DIGITS, SCALES>(d, totalDots<DIGITS>, digitDots<DIGITS, SCALES>) <= most);
+  }
+}
+}  // namespace
+
+TEST_CASE("tiles of the largest bytes are exact") {
+  REQUIRE(__builtin_cpu_supports("avx2"));
+  for (int32_t byte : {127, -127, -128})
+    check([] { return 255; }, [=] { return byte; });
+  check([] { return 255; }, [] { return between(0, 1) ? 127 : -128; });
+}
+TEST_CASE("tiles of any bytes are exact") {
+  check([] { return between(0, 255); }, [] { return between(-128, 127); });
+}
+TEST_CASE("tiles whose sums of two products are the most that 16 bits hold, or one byte more, are exact") {
+  for (int32_t sum = 128; sum <= 256; ++sum)
+    for (int32_t more : {0, 1})
+      for (int32_t sign : {sum <= 254 ? 1 : -1, -1}) {
+        bool second = false;
+        check([=] { return std::min(INT16_MAX / sum + more, 255); },
+              [=, &second] { return sign * ((second = !second) ? sum / 2 : sum - sum / 2); });
+      }
+}
+TEST_CASE("tiles of few large bytes are exact") {
+  check([] { return normal(25, 0, 255); }, [] { return normal(42, -128, 127); });
+  check([] { return between(0, 400) ? 128 : 255; }, [] { return between(0, 1) ? 127 : -128; });
+}
+TEST_CASE("products of digits are as exact as their number says") {
+  checkDigits<2, 1>(), checkDigits<2, 2>(), checkDigits<2, 4>();
+  checkDigits<3, 1>(), checkDigits<3, 2>(), checkDigits<3, 4>();
+}
