@@ -62,7 +62,7 @@ static void answer(int signal_number, siginfo_t *info, void *state) {
 __attribute__((constructor)) static void start(void) {
   unsetenv("LD_PRELOAD");
   level = atoi(getenv("ONNXC_HIDE") ? getenv("ONNXC_HIDE") : "");
-  struct sigaction action = {.sa_sigaction = answer, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
+  struct sigaction action = {.sa_sigaction = answer, .sa_flags = SA_SIGINFO | SA_NODEFER};
   if (level < 2 || sigaction(SIGSEGV, &action, NULL) || syscall(SYS_arch_prctl, ARCH_SET_CPUID, 0)) {
     fprintf(stderr, "this processor, or its kernel, cannot pretend to be an older one\n");
     _exit(1);
