@@ -82,29 +82,31 @@ static std::optional<Num> scaled(Num p, Num n) {
 }
 
 namespace {
-// e^x = 2^n p, p = e^r with |r| <= ln(2)/2; `exponent`: the bits of n where an exponent has them.
+// e^x = 2^n p, p = e^r with |r| <= ln(2)/2; `exponent`: the bits of n + bias where an exponent has them.
 struct Power {
   Num n, p;
   Value exponent;
 };
+enum class Reduction { Whole, Short };  // Short: n ln(2) in one step, which loses 2e-9 n of e^x
 }  // namespace
 
 // The polynomial is a minimax fit of 2e-9. Adding 1.5 2^23 leaves n in the low bits, of which the shift keeps what makes an exponent.
-static Power powerOf(Num x) {
+static Power powerOf(Num x, int64_t bias, Reduction reduction) {
   Code &c = *x.c;
-  constexpr double magic = 12582912;
+  double magic = 12582912 + double(bias);
   Num shifted = fma(x, x.of(1.44269504088896341), x.of(magic)), n = shifted - magic;
-  Num r = fma(n, n.of(-0.693145751953125), x);
-  r = fma(n, n.of(-1.42860682030941723e-6), r);
+  Num r = reduction == Reduction::Short ? fma(n, n.of(-0.69314718055994531), x)
+                                        : fma(n, n.of(-1.42860682030941723e-6), fma(n, n.of(-0.693145751953125), x));
   Num p = horner(
       r, {1, 1.0000000363396058, 0.49999992076176153, 0.1666642009533914, 0.04166822605030219, 0.008374822090776626, 0.001383683770778305});
   return {n, p, arith::ShLIOp::create(c.b, c.loc, toBits(shifted), integer(x, 23))};
 }
 
-// 2^up e^x, where it is normal.
+// 2^up e^x, where it is normal; 0 where e^x is just below 2^-126, at `kZeroPower`, and `up` is 0.
+static constexpr double kZeroPower = -88;
 static Num expTimesPower(Num x, int64_t up) {
-  Power power = powerOf(x);
-  return power.p * fromBits(x, x.c->add(power.exponent, integer(x, (127 + up) << 23)));
+  Power power = powerOf(x, 127 + up, Reduction::Short);
+  return power.p * fromBits(x, power.exponent);
 }
 
 // 2^n is two factors where no instruction has it, the second of which makes subnormals and infinity. With `halves` 1, half of that, which
@@ -112,7 +114,7 @@ static Num expTimesPower(Num x, int64_t up) {
 static Num expParts(Num x, int halves) {
   Code &c = *x.c;
   Num clamped = maxSecond(x.of(-104), minSecond(x.of(89 + halves), x));  // NaN stays
-  auto [n, p, bits] = powerOf(clamped);
+  auto [n, p, bits] = powerOf(clamped, 0, Reduction::Whole);
   if (std::optional<Num> y = scaled(p, halves ? n - halves : n))
     return *y;
   Value low = less(clamped, x.of(-86));
@@ -122,9 +124,7 @@ static Num expParts(Num x, int halves) {
 }
 Num exp(Num x) { return expParts(x, 0); }
 
-Num expOrZero(Num x) {
-  return select(less(x, x.of(-87)), x.of(0), expTimesPower(maxSecond(x.of(-87), x), 0));  // NaN stays
-}
+Num expOrZero(Num x) { return expTimesPower(maxSecond(x.of(kZeroPower), x), 0); }  // NaN stays
 
 namespace {
 // x = mantissa * 2^exponent with the mantissa in [sqrt(1/2), sqrt(2)), for normal x > 0.

@@ -22,8 +22,8 @@ FUNCTIONS = {
     "Exp": (np.exp, 2, {}, None),
     "Log": (np.log, 3, {}, None),
     "Tanh": (np.tanh, 3, {}, None),
-    "Sigmoid": (sigmoid, 3, {}, None),
-    "Swish": (lambda x: np.where((x < -88.376) & np.isfinite(x), -0.0, x / (1 + np.exp(-x))), 4, {}, None),  # nothing subnormal of finite numbers
+    "Sigmoid": (sigmoid, 5, {}, None),
+    "Swish": (lambda x: np.where((x < -88.376) & np.isfinite(x), -0.0, x / (1 + np.exp(-x))), 5, {}, None),  # nothing subnormal of finite numbers
     "Erf": (lambda x: ERF(x).astype(float), 3, {}, None),
     "Elu": (lambda x: np.where(x < 0, np.expm1(np.minimum(x, 0)), x), 3, {}, None),
     "Softplus": (lambda x: np.maximum(x, 0) + np.log1p(np.exp(-abs(x))), 32, {}, None),
