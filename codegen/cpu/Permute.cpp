@@ -181,15 +181,17 @@ struct Permutation {
   }
 
   AffineExpr blocks(size_t d, int64_t block) { return space.sizes[d].ceilDiv(block); }
+  // Equal parts but for whole squares, so that rows which start where a line of memory does are stored in whole lines.
   Range part(Value index, size_t d, int64_t block) {
-    Value size = space.value(space.sizes[d]), n = c.ceilDiv(size, block);
+    Value size = space.value(space.sizes[d]), n = c.ceilDiv(size, block), squares = c.ceilDiv(size, most);
     auto known = c.constant(size);
     if (known && *known <= block)
       return {c.n(0), size, *known};
     std::optional<int64_t> least;
-    if (known)
-      least = *known / llvm::divideCeilSigned(*known, block);
-    return {c.div(c.mul(index, size), n), c.div(c.mul(c.add(index, 1), size), n), least};
+    if (known)  // the last square may have but one
+      least = llvm::divideCeilSigned(*known, most) / llvm::divideCeilSigned(*known, block) * most - (most - 1);
+    auto start = [&](Value i) { return c.mul(c.div(c.mul(i, squares), n), most); };
+    return {start(index), c.min(start(c.add(index, 1)), size), least};
   }
 
   void emit() {
