@@ -102,7 +102,7 @@ class Bench:
     @functools.cached_property
     def hidden(self):
         """The environment that shows engines a processor of the level asked for."""
-        if self.args.cpu not in LEVELS:
+        if self.args.cpu not in LEVELS or not self.compare.exists():
             return {}
         library = CACHE / "hide_cpu.so"
         subprocess.run(["clang-22", "-O2", "-shared", "-fPIC", ROOT / "tools" / "hide_cpu.c", "-o", library], check=True)

@@ -25,7 +25,7 @@ static uint32_t without(uint32_t word, const int *bits) {
 static void hide(uint32_t leaf, uint32_t sub, uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *d) {
   if (leaf == 7 && sub == 0) {
     WITHOUT(*b, 16, 17, 21, 26, 27, 28, 30, 31); /* AVX-512 F, DQ, IFMA, PF, ER, CD, BW, VL */
-    WITHOUT(*c, 1, 6, 11, 12, 14);               /* VBMI, VBMI2, VNNI, BITALG, VPOPCNTDQ */
+    WITHOUT(*c, 1, 6, 8, 9, 10, 11, 12, 14);     /* VBMI, VBMI2, GFNI, VAES, VPCLMULQDQ, VNNI, BITALG, VPOPCNTDQ */
     WITHOUT(*d, 2, 3, 8, 22, 23, 24, 25);        /* 4VNNIW, 4FMAPS, VP2INTERSECT, AMX-BF16, FP16, AMX-TILE, AMX-INT8 */
   } else if (leaf == 7 && sub == 1) {
     WITHOUT(*a, 4, 5, 21, 23);    /* AVX-VNNI, AVX512-BF16, AMX-FP16, AVX-IFMA */
@@ -41,6 +41,8 @@ static void hide(uint32_t leaf, uint32_t sub, uint32_t *a, uint32_t *b, uint32_t
     WITHOUT(*c, 12, 22, 28, 29); /* FMA, MOVBE, AVX, F16C */
   else if (leaf == 7 && sub == 0)
     WITHOUT(*b, 3, 5, 8); /* BMI1, AVX2, BMI2 */
+  else if (leaf == 0x80000001)
+    WITHOUT(*c, 5); /* LZCNT */
 }
 
 static void answer(int signal_number, siginfo_t *info, void *state) {

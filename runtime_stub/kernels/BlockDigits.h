@@ -1,5 +1,5 @@
 // BlockDigits.h: one row of f32 times 4-bit weights on instructions that multiply bytes, for FastBlockWeights.cpp. A value is two or three
-// signed bytes over the range of its block, 14 or 21 bits together; with these the product is as exact as one of f32.
+// signed bytes over the range of its block, 14 or 21 bits together; with three the product is as exact as one of f32.
 //
 // group  128 values: 64 bytes of a column, even values in the low halves of the bytes
 // lane   eight neighbouring values of a group, whose products are summed as an integer
@@ -19,6 +19,11 @@ struct DigitRow {
   float *units;     // [group][lane]: what an integer is worth
   int32_t *totals;  // [group][lane]: eight times the sum of the lane's integers
   static int64_t bytes(int64_t groups) { return groups * (DIGITS * kGroup + 16 * 8); }
+  // In `room`, of bytes(groups).
+  void place(char *room, int64_t groups) {
+    units = reinterpret_cast<float *>(room), totals = reinterpret_cast<int32_t *>(units + groups * 16);
+    digits = reinterpret_cast<int8_t *>(totals + groups * 16);
+  }
 };
 // Columns of `groups` groups.
 struct DigitColumns {
@@ -184,26 +189,32 @@ ONNXC_DIGITS(ONNXC_AVX2, lanePairs, totalPairs, digitPairs)
 #endif
 #undef ONNXC_DIGITS
 
-ONNXC_INLINE bool hasDigits(const onnxc_args *a) { return hasTileDots(a) || onnxc_vector_bits == 256; }
+ONNXC_INLINE bool hasDigits(const onnxc_args *a) {
+#if defined(__aarch64__)
+  return hasDots(a);
+#else
+  return onnxc_vector_bits >= 256;
+#endif
+}
 template <int DIGITS>
 void totalRow(bool dots, const DigitRow<DIGITS> &row, int64_t groups) {
-  if (onnxc_vector_bits >= kDotBits)
-    return totalDots<DIGITS>(row, groups);
 #if !defined(__aarch64__)
-  if (dots)
+  if (!dots)
+    return totalPairs<DIGITS>(row, groups);
+  if (onnxc_vector_bits < kDotBits)
     return totalDots256<DIGITS>(row, groups);
-  totalPairs<DIGITS>(row, groups);
 #endif
+  totalDots<DIGITS>(row, groups);
 }
 template <int DIGITS, int SCALES>
 void digitProducts(bool dots, const DigitRow<DIGITS> &row, const DigitColumns &w, float *lanes) {
-  if (onnxc_vector_bits >= kDotBits)
-    return digitDots<DIGITS, SCALES>(row, w, lanes);
 #if !defined(__aarch64__)
-  if (dots)
+  if (!dots)
+    return digitPairs<DIGITS, SCALES>(row, w, lanes);
+  if (onnxc_vector_bits < kDotBits)
     return digitDots256<DIGITS, SCALES>(row, w, lanes);
-  digitPairs<DIGITS, SCALES>(row, w, lanes);
 #endif
+  digitDots<DIGITS, SCALES>(row, w, lanes);
 }
 
 }  // namespace onnxc

@@ -46,7 +46,7 @@ struct BytePanels {
   // Matrix `d` of w [matrices, depth, columns], `packed`: in panels already, top bits flipped where they are unsigned. One scale and zero
   // point for each matrix or column.
   bool start(const Args *a, const Tensor &w, int64_t d, const Tensor &scale, const Tensor &zero, bool packed) {
-    depth = w.dims[1], columns = w.dims[2], quads = (depth + 3) / 4, dots = hasTileDots(a);
+    depth = w.dims[1], columns = w.dims[2], quads = (depth + 3) / 4, dots = hasDots(a);
     int64_t count = (columns + kColumns - 1) / kColumns, size = count * quads * 4 * kColumns;
     uint8_t flip = w.dtype == ONNXC_U8 ? 0x80 : 0;
     const uint8_t *from = static_cast<const uint8_t *>(w.data) + d * depth * columns;

@@ -16,7 +16,7 @@ typedef char bytes64 __attribute__((vector_size(64)));
 // The attributes tell codegen/cpu to keep the instruction set.
 #if defined(__aarch64__)
 #define ONNXC_DOTS __attribute__((target("dotprod")))
-constexpr int32_t kDotBits = 128;  // of a level's vectors, from which on functions with dots may be called
+constexpr int32_t kDotBits = 128;  // of a level's vectors, from which on ONNXC_DOTS may be called
 #else
 #define ONNXC_DOTS __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
 #define ONNXC_DOTS256 __attribute__((target("avx2,avxvnni")))
@@ -26,11 +26,10 @@ constexpr int32_t kDotBits = 128;  // of a level's vectors, from which on functi
 constexpr int32_t kDotBits = 512;
 #endif
 
-ONNXC_INLINE bool hasDots(const onnxc_args *a) { return onnxc_vector_bits >= kDotBits && (onnxc_rt_dots(a->rt) & 1) != 0; }
-// Of vectors of the level's size, which tiles of products take.
-ONNXC_INLINE bool hasTileDots(const onnxc_args *a) {
-  constexpr int32_t kAvxVnni = 8;
-  return hasDots(a) || (onnxc_vector_bits == 256 && (onnxc_rt_dots(a->rt) & kAvxVnni) != 0);
+// Whether the processor has dots of vectors as large as the level's.
+ONNXC_INLINE bool hasDots(const onnxc_args *a) {
+  enum { Dots = 1, AvxVnni = 8 };  // of onnxc_rt_dots
+  return onnxc_vector_bits >= kDotBits ? (onnxc_rt_dots(a->rt) & Dots) != 0 : onnxc_vector_bits == 256 && (onnxc_rt_dots(a->rt) & AvxVnni);
 }
 
 #if defined(__aarch64__)

@@ -120,11 +120,9 @@ int32_t digitRows(const Args *a, const BlockWeights &w, int64_t rows, const floa
   DigitRow<DIGITS> *split = heap<DigitRow<DIGITS>>(a, rows);
   if (!room || !split)
     return ONNXC_K_MEMORY;
-  bool dots = hasTileDots(a);
+  bool dots = hasDots(a);
   for (int64_t r = 0; r < rows; ++r) {
-    char *at = room + r * each;
-    split[r].units = reinterpret_cast<float *>(at), split[r].totals = reinterpret_cast<int32_t *>(split[r].units + groups * 16);
-    split[r].digits = reinterpret_cast<int8_t *>(split[r].totals + groups * 16);
+    split[r].place(room + r * each, groups);
     if (!splitRow(in<float>(a, 0) + r * w.k, groups, w.block, split[r]))
       return fewRows(a, w, rows, bias);
     totalRow(dots, split[r], groups);
@@ -145,9 +143,9 @@ int32_t digitRows(const Args *a, const BlockWeights &w, int64_t rows, const floa
     return ONNXC_K_OK;
   });
 }
-// Whether the weights lie in whole groups.
+// Whether the weights lie in whole groups, and these in whole blocks.
 bool hasGroups(const Args *a, const BlockWeights &w) {
-  return hasDigits(a) && w.n >= kDigitColumns && w.k % kGroup == 0 && w.k == w.blocks * w.block && w.block <= kGroup;
+  return hasDigits(a) && w.n >= kDigitColumns && w.k % kGroup == 0 && w.k == w.blocks * w.block && kGroup % w.block == 0;
 }
 template <int DIGITS>
 int32_t digitProduct(const Args *a, const BlockWeights &w, int64_t rows, const float *bias) {

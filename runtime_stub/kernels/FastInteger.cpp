@@ -194,7 +194,7 @@ int32_t multiply(const Args *a, Integers &p) {
   p.rows = onnxc_count(x) / p.depth, p.quads = (p.depth + 3) / 4;
   p.right = in<uint8_t>(a, 1), p.flip = y.dtype == ONNXC_U8 ? 0x80 : 0, p.out = out<int32_t>(a, 0);
   p.leftZero = int32_t(hasIn(a, 2) ? loadI64(a->in[2], 0) : 0) + (isSigned ? 128 : 0);
-  p.dots = hasTileDots(a), p.tiles = p.rows >= kLeastTiled && hasTiles(a);
+  p.dots = hasDots(a), p.tiles = p.rows >= kLeastTiled && hasTiles(a);
   uint8_t *ones = heap<uint8_t>(a, 4 * p.quads);
   if (!prepareLeft(a, p, isSigned) || !prepareZeros(a, p) || !ones)
     return ONNXC_K_MEMORY;

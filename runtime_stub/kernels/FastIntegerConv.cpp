@@ -109,7 +109,7 @@ bool readResults(const Args *a, IntegerConv &p) {
       (r.other && (onnxc_count(a->in[Other]) != onnxc_count(y) || !r.sum || r.toFloat)))
     return false;
   constexpr float mostSteps = 1 << 30;
-  r.packs = p.dots && !r.toFloat && keepToWords(r.factors, lanes) &&
+  r.packs = onnxc_vector_bits >= kDotBits && p.dots && !r.toFloat && keepToWords(r.factors, lanes) &&
             (!r.sum || 255 * (r.sum[BlockResults::Own] + r.sum[BlockResults::Scale]) <= mostSteps * r.sum[BlockResults::Step]);
   return true;
 }
@@ -128,7 +128,7 @@ bool readConv(const Args *a, IntegerConv &p) {
   p.border = uint8_t(attr[Border].i), p.flip = x.dtype == ONNXC_I8 ? 0x80808080u : 0;
   p.weights = a->in[W].data, p.table = hasIn(a, Lookup) ? in<uint8_t>(a, Lookup) : nullptr;
   p.offsets = hasIn(a, Offsets) ? in<int32_t>(a, Offsets) : nullptr, p.windowSums = nullptr;
-  p.dots = hasTileDots(a), p.tiles = hasTiles(a), p.permute = permutes(a);
+  p.dots = hasDots(a), p.tiles = hasTiles(a), p.permute = permutes(a);
   p.pixel = p.plain ? p.channels : kLanes;
   return readResults(a, p) && (!p.plain || p.blocks == p.channels) &&
          (!p.offsets || (onnxc_count(a->in[Offsets]) == p.outBlocks * kLanes && p.channels)) &&

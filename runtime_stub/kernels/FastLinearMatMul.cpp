@@ -155,7 +155,7 @@ int32_t linearMatMul(const Args *a) {
   p.rows = onnxc_count(x) / p.depth, p.left = in<uint8_t>(a, A), p.panels = in<int8_t>(a, B);
   p.factors = in<float>(a, Factors), p.corrections = in<int32_t>(a, Corrections);
   p.zero = float(a->attr[Zero].i), p.least = float(a->attr[Least].i), p.most = float(a->attr[Most].i);
-  p.toFloat = y.dtype == ONNXC_F32, p.outSigned = y.dtype == ONNXC_I8, p.dots = hasTileDots(a);
+  p.toFloat = y.dtype == ONNXC_F32, p.outSigned = y.dtype == ONNXC_I8, p.dots = hasDots(a);
   p.packs = !p.toFloat && keepToWords(p.factors, panels * kColumns);
   p.tiles = p.rows >= kLeastTiled && hasTiles(a);
   p.offsets = hasIn(a, Offsets) ? in<int32_t>(a, Offsets) : nullptr, p.rowSums = nullptr;
