@@ -110,20 +110,6 @@ func.func @multihead(%x: tensor<39x?x96xf32>) -> tensor<?x4x39x8xf32> {
   return %o : tensor<?x4x39x8xf32>
 }
 
-// Weights that the model gives away, and a softmax over queries, stay what they are.
-// CHECK-LABEL: @shown
-// CHECK-NOT: packed.Attention
-// CHECK: return
-func.func @shown(%q: tensor<4x8xf32>, %k: tensor<8x4xf32>, %v: tensor<4x8xf32>) -> (tensor<4x4xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
-  %s = "onnx.MatMul"(%q, %k) : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
-  %p = "onnx.Softmax"(%s) <{axis = 1 : i64}> : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  %o = "onnx.MatMul"(%p, %v) : (tensor<4x4xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
-  %s2 = "onnx.MatMul"(%v, %k) : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
-  %p2 = "onnx.Softmax"(%s2) <{axis = 0 : i64}> : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  %o2 = "onnx.MatMul"(%p2, %v) : (tensor<4x4xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
-  return %p, %o, %o2 : tensor<4x4xf32>, tensor<4x8xf32>, tensor<4x8xf32>
-}
-
 // Windows in the batch axis, whose masks their heads share, beside a bias that windows share: views around the scores move to the operands. A mask that
 // is added twice, as that of transformers' Swin v2.
 // CHECK-LABEL: @windows
