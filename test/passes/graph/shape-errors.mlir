@@ -224,3 +224,36 @@ func.func @neither(%c: tensor<i1>, %x: tensor<2x3xf32>, %w: tensor<5x7xf32>) -> 
   %y = "onnx.MatMul"(%r, %w) : (tensor<*xf32>, tensor<5x7xf32>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }
+
+// -----
+
+// A loop's state has one rank.
+func.func @carried(%m: tensor<i64>, %c: tensor<i1>, %x: tensor<2x3xf32>) -> tensor<*xf32> {
+  %axes = "onnx.Constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  // expected-error @+1 {{Loop: rank of result depends on run-time data: a carried value has 2 axes, then 3; give it the same number in every iteration (Unsqueeze, Reshape)}}
+  %r = "onnx.Loop"(%m, %c, %x) <{operandSegmentSizes = array<i32: 1, 1, 1>}> ({
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %a: tensor<*xf32>):
+    %u = "onnx.Unsqueeze"(%a, %axes) : (tensor<*xf32>, tensor<1xi64>) -> tensor<*xf32>
+    "onnx.Yield"(%go, %u) : (tensor<i1>, tensor<*xf32>) -> ()
+  }) : (tensor<i64>, tensor<i1>, tensor<2x3xf32>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+// The branches of an If in a loop's body give what the loop carries, and nothing behind the If makes one rank of it.
+func.func @carried_ranks(%m: tensor<i64>, %c: tensor<i1>, %d: tensor<i1>, %x: tensor<2x3xf32>) -> tensor<*xf32> {
+  %axes = "onnx.Constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %r = "onnx.Loop"(%m, %c, %x) <{operandSegmentSizes = array<i32: 1, 1, 1>}> ({
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %a: tensor<*xf32>):
+    // expected-error @+1 {{If: rank of result depends on run-time data: the branches give 3 and 2 axes}}
+    %b = "onnx.If"(%d) ({
+      %u = "onnx.Unsqueeze"(%x, %axes) : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<*xf32>
+      "onnx.Yield"(%u) : (tensor<*xf32>) -> ()
+    }, {
+      "onnx.Yield"(%x) : (tensor<2x3xf32>) -> ()
+    }) : (tensor<i1>) -> tensor<*xf32>
+    "onnx.Yield"(%go, %b) : (tensor<i1>, tensor<*xf32>) -> ()
+  }) : (tensor<i64>, tensor<i1>, tensor<2x3xf32>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
