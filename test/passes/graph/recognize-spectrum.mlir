@@ -100,3 +100,43 @@ func.func @other_lengths(%x: tensor<?x1x?xf32>) -> (tensor<?x33x?xf32>, tensor<?
   %2 = "onnx.Conv"(%x, %u) : (tensor<?x1x?xf32>, tensor<17x1x32xf32>) -> tensor<?x17x?xf32>
   return %0, %1, %2 : tensor<?x33x?xf32>, tensor<?x32x?xf32>, tensor<?x17x?xf32>
 }
+
+// -----
+
+// Sines whose cosines nobody asks for stay a convolution, and so do those of another signal or of a branch that may not be taken.
+// CHECK-LABEL: @sines
+// CHECK: "onnx.Conv"(%arg0,
+// CHECK-NOT: onnx.STFT
+// CHECK: "onnx.STFT"
+// CHECK-NOT: onnx.STFT
+// CHECK: "onnx.If"
+// CHECK: "onnx.Conv"(%arg1,
+func.func @sines(%x: tensor<1x1x128xf32>, %y: tensor<1x1x128xf32>, %c: tensor<i1>) -> (tensor<1x33x65xf32>, tensor<1x33x65xf32>, tensor<1x33x65xf32>) {
+  %w = "onnx.Constant"() {value = dense<"0xPZMZPZMZPZMZPZMZPZMZPZMZPZMZPZMZP"> : tensor<33x1x64xf32>} : () -> tensor<33x1x64xf32>
+  %v = "onnx.Constant"() {value = dense<"0xZPZMZPZMZPZMZPZMZPZMZPZMZPZMZPZMZ"> : tensor<33x1x64xf32>} : () -> tensor<33x1x64xf32>
+  %0 = "onnx.Conv"(%x, %v) : (tensor<1x1x128xf32>, tensor<33x1x64xf32>) -> tensor<1x33x65xf32>
+  %1 = "onnx.Conv"(%y, %w) : (tensor<1x1x128xf32>, tensor<33x1x64xf32>) -> tensor<1x33x65xf32>
+  %2 = "onnx.If"(%c) ({
+    %3 = "onnx.Conv"(%y, %v) : (tensor<1x1x128xf32>, tensor<33x1x64xf32>) -> tensor<1x33x65xf32>
+    "onnx.Yield"(%3) : (tensor<1x33x65xf32>) -> ()
+  }, {
+    "onnx.Yield"(%0) : (tensor<1x33x65xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<1x33x65xf32>
+  return %0, %1, %2 : tensor<1x33x65xf32>, tensor<1x33x65xf32>, tensor<1x33x65xf32>
+}
+
+// -----
+
+// Two channels, each with its spectrum or both in one, are no signal; neither are images.
+// CHECK-LABEL: @other_signals
+// CHECK-COUNT-3: "onnx.Conv"
+// CHECK-NOT: onnx.STFT
+func.func @other_signals(%x: tensor<1x2x128xf32>, %i: tensor<1x1x1x128xf32>) -> (tensor<1x66x65xf32>, tensor<1x33x65xf32>, tensor<1x33x1x65xf32>) {
+  %w = "onnx.Constant"() {value = dense<"0xPZMZPZMZPZMZPZMZPZMZPZMZPZMZPZMZPZMZPZMZPZMZPZMZPZMZPZMZPZMZPZMZPZ"> : tensor<66x1x64xf32>} : () -> tensor<66x1x64xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<33x2x64xf32>} : () -> tensor<33x2x64xf32>
+  %u = "onnx.Constant"() {value = dense<"0xPZMZPZMZPZMZPZMZPZMZPZMZPZMZPZMZP"> : tensor<33x1x1x64xf32>} : () -> tensor<33x1x1x64xf32>
+  %0 = "onnx.Conv"(%x, %w) <{group = 2 : i64}> : (tensor<1x2x128xf32>, tensor<66x1x64xf32>) -> tensor<1x66x65xf32>
+  %1 = "onnx.Conv"(%x, %v) : (tensor<1x2x128xf32>, tensor<33x2x64xf32>) -> tensor<1x33x65xf32>
+  %2 = "onnx.Conv"(%i, %u) : (tensor<1x1x1x128xf32>, tensor<33x1x1x64xf32>) -> tensor<1x33x1x65xf32>
+  return %0, %1, %2 : tensor<1x66x65xf32>, tensor<1x33x65xf32>, tensor<1x33x1x65xf32>
+}
