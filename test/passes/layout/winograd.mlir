@@ -1,0 +1,48 @@
+// RUN: onnxc-opt %s --block-channels | FileCheck %s
+// RUN: onnxc-opt %s --block-channels="winograd=false" | FileCheck %s --check-prefix=DIRECT --implicit-check-not=WinogradConv
+
+// Which convolutions go through Winograd's transformation, and none where that is not wanted.
+// DIRECT-COUNT-9: "onnx.packed.Conv"
+
+// Filters of more than five taps are cut into segments, which are as many channels: seven taps into two by two, fifteen into five by five.
+// Sixteen are too many.
+// CHECK-LABEL: @segments
+// CHECK: "onnx.packed.WinogradConv"{{.*}}kernel_shape = array<i64: 7, 7>{{.*}} (tensor<1x4x56x56x16xf32>, tensor<36x4x256x16xf32>)
+// CHECK: "onnx.packed.WinogradConv"{{.*}}kernel_shape = array<i64: 15, 15>{{.*}} (tensor<1x4x56x56x16xf32>, tensor<36x4x1600x16xf32>)
+// CHECK-NOT: onnx.packed.WinogradConv
+// CHECK: "onnx.packed.Conv"
+func.func @segments(%x: tensor<1x64x56x56xf32>) -> (tensor<1x64x56x56xf32>, tensor<1x64x56x56xf32>, tensor<1x64x55x55xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<64x64x7x7xf32>} : () -> tensor<64x64x7x7xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<64x64x15x15xf32>} : () -> tensor<64x64x15x15xf32>
+  %u = "onnx.Constant"() {value = dense<1.0> : tensor<64x64x16x16xf32>} : () -> tensor<64x64x16x16xf32>
+  %a = "onnx.Conv"(%x, %w) <{pads = array<i64: 3, 3, 3, 3>}> : (tensor<1x64x56x56xf32>, tensor<64x64x7x7xf32>) -> tensor<1x64x56x56xf32>
+  %b = "onnx.Conv"(%x, %v) <{pads = array<i64: 7, 7, 7, 7>}> : (tensor<1x64x56x56xf32>, tensor<64x64x15x15xf32>) -> tensor<1x64x56x56xf32>
+  %c = "onnx.Conv"(%x, %u) <{pads = array<i64: 7, 7, 7, 7>}> : (tensor<1x64x56x56xf32>, tensor<64x64x16x16xf32>) -> tensor<1x64x55x55xf32>
+  return %a, %b, %c : tensor<1x64x56x56xf32>, tensor<1x64x56x56xf32>, tensor<1x64x55x55xf32>
+}
+
+// Sizes that only the run knows are taken for those of a middle layer.
+// CHECK-LABEL: @sizes_of_the_run
+// CHECK: "onnx.packed.WinogradConv"
+func.func @sizes_of_the_run(%x: tensor<?x64x?x?xf32>) -> tensor<?x64x?x?xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<64x64x3x3xf32>} : () -> tensor<64x64x3x3xf32>
+  %a = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<?x64x?x?xf32>, tensor<64x64x3x3xf32>) -> tensor<?x64x?x?xf32>
+  return %a : tensor<?x64x?x?xf32>
+}
+
+// Groups, weights of the run, two taps along an axis, a stride along one alone, and fewer channels than a block has.
+// CHECK-LABEL: @others
+// CHECK-NOT: onnx.packed.WinogradConv
+// CHECK: return
+func.func @others(%x: tensor<1x64x56x56xf32>, %run: tensor<64x64x3x3xf32>, %few: tensor<1x12x56x56xf32>) -> (tensor<1x64x56x56xf32>, tensor<1x64x56x56xf32>, tensor<1x64x55x56xf32>, tensor<1x64x56x28xf32>, tensor<1x64x56x56xf32>) {
+  %half = "onnx.Constant"() {value = dense<1.0> : tensor<64x32x3x3xf32>} : () -> tensor<64x32x3x3xf32>
+  %two = "onnx.Constant"() {value = dense<1.0> : tensor<64x64x2x3xf32>} : () -> tensor<64x64x2x3xf32>
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<64x64x3x3xf32>} : () -> tensor<64x64x3x3xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<64x12x3x3xf32>} : () -> tensor<64x12x3x3xf32>
+  %a = "onnx.Conv"(%x, %half) <{group = 2 : i64, pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x64x56x56xf32>, tensor<64x32x3x3xf32>) -> tensor<1x64x56x56xf32>
+  %b = "onnx.Conv"(%x, %run) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x64x56x56xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x56x56xf32>
+  %c = "onnx.Conv"(%x, %two) <{pads = array<i64: 0, 1, 0, 1>}> : (tensor<1x64x56x56xf32>, tensor<64x64x2x3xf32>) -> tensor<1x64x55x56xf32>
+  %d = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 2>}> : (tensor<1x64x56x56xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x56x28xf32>
+  %e = "onnx.Conv"(%few, %v) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x12x56x56xf32>, tensor<64x12x3x3xf32>) -> tensor<1x64x56x56xf32>
+  return %a, %b, %c, %d, %e : tensor<1x64x56x56xf32>, tensor<1x64x56x56xf32>, tensor<1x64x55x56xf32>, tensor<1x64x56x28xf32>, tensor<1x64x56x56xf32>
+}
