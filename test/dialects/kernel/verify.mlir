@@ -25,3 +25,12 @@ kernel.func @results(%x: tensor<4xf32>) -> tensor<5xf32> attributes {family = "l
   // expected-error @+1 {{returns ('tensor<4xf32>'), the kernel's results are ('tensor<5xf32>')}}
   kernel.return %x : tensor<4xf32>
 }
+
+// -----
+
+// expected-error @+1 {{has 2 blocks, a kernel is one}}
+kernel.func @blocks(%x: tensor<4xf32>) -> tensor<4xf32> attributes {family = "loops", num_dims = 0 : i64} {
+  kernel.return %x : tensor<4xf32>
+^bb1:
+  kernel.return %x : tensor<4xf32>
+}
