@@ -69,7 +69,7 @@ func.func @factors(%q: tensor<2x4x40x8xf32>, %k: tensor<2x4x8x40xf32>, %v: tenso
 // Scales and masks of positions come before what is added.
 // CHECK-LABEL: @order
 // CHECK-COUNT-2: "onnx.Softmax"
-// CHECK: "onnx.packed.Attention"(%arg2, %arg1, %arg2, %arg4, %arg3) <{{{.*}}fill = 0xFF800000 : f32, keepIf = 0 : i64
+// CHECK: "onnx.packed.Attention"(%arg2, %arg1, %arg2, %arg4, %arg3) <{{.*}}fill = 0xFF800000 : f32, keepIf = 0 : i64
 func.func @order(%q: tensor<2x4x40x8xf32>, %k: tensor<2x4x8x40xf32>, %v: tensor<2x4x40x8xf32>, %mask: tensor<40x40xf32>, %keep: tensor<40x40xi1>) -> (tensor<2x4x40x8xf32>, tensor<2x4x40x8xf32>, tensor<2x4x40x8xf32>) {
   %half = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
   %none = "onnx.Constant"() {value = dense<0xFF800000> : tensor<f32>} : () -> tensor<f32>
