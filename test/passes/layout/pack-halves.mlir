@@ -29,6 +29,36 @@ func.func @scaled(%a: tensor<?x64xf32>) -> tensor<?x64xf32> {
   return %y : tensor<?x64xf32>
 }
 
+// The largest weight is a number that the type has in full: not one below f16's, nor an infinity, nor one that becomes one when it is rounded.
+// CHECK-LABEL: @extremes
+// BF16: "onnx.packed.MatMul"{{.*}} tensor<4x64x16xbf16>)
+// F16: "onnx.packed.MatMul"{{.*}} tensor<4x64x16xf32>)
+// CHECK: "onnx.packed.MatMul"{{.*}} tensor<4x64x16xf32>)
+// BF16: "onnx.packed.MatMul"{{.*}} tensor<4x64x16xbf16>)
+// F16: "onnx.packed.MatMul"{{.*}} tensor<4x64x16xf32>)
+// BF16: "onnx.packed.MatMul"{{.*}} tensor<4x64x16xbf16>)
+// F16: "onnx.packed.MatMul"{{.*}} tensor<4x64x16xf16>)
+func.func @extremes(%a: tensor<?x64xf32>) -> (tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>) {
+  %small = "onnx.Constant"() {value = dense<1.0e-6> : tensor<64x64xf32>} : () -> tensor<64x64xf32>
+  %inf = "onnx.Constant"() {value = dense<0x7F800000> : tensor<64x64xf32>} : () -> tensor<64x64xf32>
+  %edge = "onnx.Constant"() {value = dense<65520.0> : tensor<64x64xf32>} : () -> tensor<64x64xf32>
+  %last = "onnx.Constant"() {value = dense<65519.0> : tensor<64x64xf32>} : () -> tensor<64x64xf32>
+  %0 = "onnx.MatMul"(%a, %small) : (tensor<?x64xf32>, tensor<64x64xf32>) -> tensor<?x64xf32>
+  %1 = "onnx.MatMul"(%a, %inf) : (tensor<?x64xf32>, tensor<64x64xf32>) -> tensor<?x64xf32>
+  %2 = "onnx.MatMul"(%a, %edge) : (tensor<?x64xf32>, tensor<64x64xf32>) -> tensor<?x64xf32>
+  %3 = "onnx.MatMul"(%a, %last) : (tensor<?x64xf32>, tensor<64x64xf32>) -> tensor<?x64xf32>
+  return %0, %1, %2, %3 : tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>
+}
+
+// Nothing but zeros is anything's.
+// CHECK-LABEL: @zeros
+// CHECK: "onnx.packed.MatMul"{{.*}} tensor<4x64x16x{{b?}}f16>)
+func.func @zeros(%a: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %w = "onnx.Constant"() {value = dense<0.0> : tensor<64x64xf32>} : () -> tensor<64x64xf32>
+  %y = "onnx.MatMul"(%a, %w) : (tensor<?x64xf32>, tensor<64x64xf32>) -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
 // Rows that nothing but Gather reads.
 // CHECK-LABEL: @rows
 // BF16: %[[R:.*]] = "onnx.Gather"{{.*}} : (tensor<128x32xbf16>, tensor<?xi64>) -> tensor<?x32xbf16>
