@@ -207,7 +207,11 @@ Term multiplied(GraphBuilder g, const Term &a, const Term &b, const Labels &orde
         ones.push_back(i);
     operands.push_back(g.unsqueeze(arranged(g, *t, mine).value, ones));
   }
-  SmallVector<int64_t> shape = llvm::map_to_vector(order, [&](char c) { return has(a.labels, c) ? a.size(c) : b.size(c); });
+  auto size = [&](char c) {
+    const int64_t one = has(a.labels, c) ? a.size(c) : ShapedType::kDynamic;
+    return ShapedType::isDynamic(one) && has(b.labels, c) ? b.size(c) : one;
+  };
+  SmallVector<int64_t> shape = llvm::map_to_vector(order, size);
   return {onnx::MulOp::create(g.b, g.loc, rankedType(a.value).clone(shape), operands[0], operands[1]), order};
 }
 

@@ -252,7 +252,9 @@ void Part::leave(Value old, Value v, ArrayRef<int64_t> order) const {
       continue;
     if (auto own = orderOf(user)) {
       OpBuilder b(user);
-      user->getResult(0).replaceAllUsesWith(GraphBuilder{b, user->getLoc()}.transpose(v, composed(order, *own)));
+      Value moved = GraphBuilder{b, user->getLoc()}.transpose(v, composed(order, *own));
+      moved.setType(user->getResult(0).getType());  // which may know sizes that the part's ops do not, and be the function's
+      user->getResult(0).replaceAllUsesWith(moved);
       user->erase();
     } else if (follows(user, order)) {
       use.set(v);
@@ -260,7 +262,10 @@ void Part::leave(Value old, Value v, ArrayRef<int64_t> order) const {
     } else {
       OpBuilder b(v.getContext());
       b.setInsertionPointAfterValue(v);
-      plain = plain ? plain : GraphBuilder{b, old.getLoc()}.transpose(v, order);
+      if (!plain) {
+        plain = GraphBuilder{b, old.getLoc()}.transpose(v, order);
+        plain.setType(old.getType());
+      }
       use.set(plain);
     }
   }

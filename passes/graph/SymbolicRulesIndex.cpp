@@ -72,7 +72,9 @@ static LogicalResult scatterElements(ShapeOp &o) {
 
 static LogicalResult scatterND(ShapeOp &o) {
   int64_t indices = o.rank(1);
-  auto depth = indices ? known(o.dim(1, indices - 1)) : std::nullopt;
+  if (indices == 0)
+    return o.error() << "indices need at least one axis, that of their tuples";
+  auto depth = known(o.dim(1, indices - 1));
   if (depth && *depth > o.rank(0))
     return o.error() << "index tuples of " << *depth << " entries do not fit the " << o.rank(0) << " axes of data";
   if (depth && o.rank(2) != indices - 1 + o.rank(0) - *depth)

@@ -74,3 +74,13 @@ func.func @kept(%i: tensor<2x3xi32>, %n: tensor<2x0xf32>, %m: tensor<0x3xf32>, %
   %2 = "onnx.Einsum"(%one, %b) <{equation = "...ij,...jk->...ik"}> : (tensor<1x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
   return %0, %1, %2 : tensor<2x2xi32>, tensor<2x3xf32>, tensor<2x3x5xf32>
 }
+
+// -----
+
+// A size that one operand alone knows is the product's.
+// CHECK-LABEL: @known_by_one
+// CHECK: "onnx.Mul"({{.*}}) : (tensor<?x3xf32>, tensor<3x1xf32>) -> tensor<3x3xf32>
+func.func @known_by_one(%a: tensor<3x?xf32> {onnx.dims = ["", "B"]}, %b: tensor<3xf32>) -> tensor<3x3xf32> {
+  %y = "onnx.Einsum"(%a, %b) <{equation = "ab,b->ab"}> : (tensor<3x?xf32>, tensor<3xf32>) -> tensor<3x3xf32>
+  return %y : tensor<3x3xf32>
+}

@@ -56,3 +56,15 @@ func.func @even(%x: tensor<2x3x4xf32>) -> tensor<2x4x3xf32> {
   %r = "onnx.Relu"(%t) : (tensor<2x4x3xf32>) -> tensor<2x4x3xf32>
   return %r : tensor<2x4x3xf32>
 }
+
+// -----
+
+// What leaves a part has the type of what it replaces, which may know more sizes than the part's ops.
+// CHECK-LABEL: @known_outside
+// CHECK: return {{.*}} : tensor<1x4x5x8xf32>
+func.func @known_outside(%x: tensor<1x4x?x8xf32>, %b: tensor<8xf32>) -> tensor<1x4x5x8xf32> {
+  %t = "onnx.Transpose"(%x) <{perm = array<i64: 0, 3, 1, 2>}> : (tensor<1x4x?x8xf32>) -> tensor<1x8x4x?xf32>
+  %r = "onnx.Relu"(%t) : (tensor<1x8x4x?xf32>) -> tensor<1x8x4x?xf32>
+  %y = "onnx.Transpose"(%r) <{perm = array<i64: 0, 2, 3, 1>}> : (tensor<1x8x4x?xf32>) -> tensor<1x4x5x8xf32>
+  return %y : tensor<1x4x5x8xf32>
+}

@@ -257,3 +257,36 @@ func.func @carried_ranks(%m: tensor<i64>, %c: tensor<i1>, %d: tensor<i1>, %x: te
   }) : (tensor<i64>, tensor<i1>, tensor<2x3xf32>) -> tensor<*xf32>
   return %r : tensor<*xf32>
 }
+
+// -----
+
+func.func @scalar_indices(%x: tensor<3x4xf32>, %i: tensor<i64>, %u: tensor<3x4xf32>) -> tensor<3x4xf32> {
+  // expected-error @+1 {{ScatterND: indices need at least one axis, that of their tuples}}
+  %y = "onnx.ScatterND"(%x, %i, %u) : (tensor<3x4xf32>, tensor<i64>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  return %y : tensor<3x4xf32>
+}
+
+// -----
+
+// com.microsoft's attention operators say which operand has too few axes, before a size of it is asked for.
+func.func @query(%q: tensor<2x8xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{ms.MultiHeadAttention: query needs 3 or 5 axes, it has 2}}
+  %y = "onnx.ms.MultiHeadAttention"(%q) <{num_heads = 2 : i64, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0>}> : (tensor<2x8xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+func.func @no_heads(%q: tensor<1x2x8xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{ms.MultiHeadAttention: num_heads is 0, it must be positive}}
+  %y = "onnx.ms.MultiHeadAttention"(%q) <{num_heads = 0 : i64, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0>}> : (tensor<1x2x8xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+func.func @joined(%a: tensor<2x3xui8>, %b: tensor<2x3x4xui8>, %s: tensor<f32>, %z: tensor<ui8>) -> tensor<*xui8> {
+  // expected-error @+1 {{ms.QLinearConcat: inputs need as many axes as the first, 2, one has 3}}
+  %y = "onnx.ms.QLinearConcat"(%s, %z, %a, %s, %z, %b, %s, %z) <{axis = 0 : i64}> : (tensor<f32>, tensor<ui8>, tensor<2x3xui8>, tensor<f32>, tensor<ui8>, tensor<2x3x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<*xui8>
+  return %y : tensor<*xui8>
+}
