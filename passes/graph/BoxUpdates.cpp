@@ -39,8 +39,31 @@ std::optional<int64_t> firstOfRun(const SymbolicShapes &s, Value v) {
   return std::nullopt;
 }
 
+// The first of the constants `v`, `depth` of them for each place of a grid, of which the one at `at` counts upwards along axis `k` and is
+// equal along the others.
+std::optional<int64_t> countsAlong(Value v, DimsRef grid, size_t k, int64_t depth, int64_t at) {
+  ElementsAttr value = onnx::constantValue(v);
+  auto numbers = value ? onnx::integerElements(value, kMostNumbers) : std::nullopt;
+  int64_t count = depth, inner = 1;
+  for (auto [i, e] : llvm::enumerate(grid)) {
+    auto size = SymbolicArithmetic::constantOf(e);
+    if (!size || *size == 0)
+      return std::nullopt;
+    count *= *size, inner *= i > k ? *size : 1;
+  }
+  if (!numbers || int64_t(numbers->size()) != count)
+    return std::nullopt;
+  const int64_t size = *SymbolicArithmetic::constantOf(grid[k]), first = (*numbers)[at];
+  for (int64_t i = 0; i * depth < count; ++i)
+    if ((*numbers)[i * depth + at] != first + i / inner % size)
+      return std::nullopt;
+  return first;
+}
+
 // The first of the indices `v`, [grid] or [grid, 1], when they count upwards along axis `k` of the grid and are equal along the others.
 std::optional<int64_t> countsAlong(const SymbolicShapes &s, Value v, DimsRef grid, size_t k) {
+  if (auto first = countsAlong(v, grid, k, 1, 0))
+    return first;
   auto view = v.getDefiningOp();
   if (llvm::isa_and_present<onnx::ReshapeOp, onnx::UnsqueezeOp>(view) && s.hasRank(view->getOperand(0)) &&
       s.dims(view->getOperand(0)) == grid)
@@ -67,17 +90,20 @@ std::optional<int64_t> countsAlong(const SymbolicShapes &s, Value v, DimsRef gri
 
 // Where the box of indices [grid, axes] starts on each axis; empty: they are of no box.
 SmallVector<int64_t> boxStart(const SymbolicShapes &s, Value indices, DimsRef grid) {
-  SmallVector<Value> parts{indices};
+  const int64_t axes = grid.size();
+  const bool together = onnx::constantValue(indices) && SymbolicArithmetic::constantOf(s.dims(indices).back()) == axes;
+  SmallVector<Value> parts(together ? axes : 1, indices);
   if (auto concat = indices.getDefiningOp<onnx::ConcatOp>()) {
     parts = llvm::to_vector(concat.getInputs());
-    int64_t axis = concat.getAxis();
-    if (axis != -1 && axis != int64_t(grid.size()))
+    if (int64_t axis = concat.getAxis(); axis != -1 && axis != axes)
       return {};
   }
+  if (int64_t(parts.size()) != axes)
+    return {};
   SmallVector<int64_t> start;
   for (auto [k, part] : llvm::enumerate(parts)) {
-    bool single = s.hasRank(part) && s.dims(part).size() == grid.size() + 1 && isOne(s.dims(part).back());
-    auto first = single && parts.size() == grid.size() ? countsAlong(s, part, grid, k) : std::nullopt;
+    bool single = s.hasRank(part) && int64_t(s.dims(part).size()) == axes + 1 && isOne(s.dims(part).back());
+    auto first = together ? countsAlong(part, grid, k, axes, k) : single ? countsAlong(s, part, grid, k) : std::nullopt;
     if (!first || *first < 0)
       return {};
     start.push_back(*first);

@@ -183,3 +183,28 @@ func.func @steps(%n: tensor<i64>, %v: tensor<64x5xf32>, %c: tensor<3x5xf32>) -> 
   %y = "onnx.ScatterND"(%x, %i, %u) : (tensor<?x5xf32>, tensor<?x1xi64>, tensor<?x5xf32>) -> tensor<?x5xf32>
   return %y : tensor<?x5xf32>
 }
+
+// Indices that are constants altogether, as those of known sizes are when this runs: a box of two axes, one that a part gives.
+// CHECK-LABEL: @constants
+// CHECK: %[[LEFT:.*]] = "onnx.Slice"(%arg0{{.*}} -> tensor<2x2xf32>
+// CHECK: %[[ROWS:.*]] = "onnx.Concat"(%[[LEFT]], %arg1) <{axis = 1 : i64}> : {{.*}} -> tensor<2x5xf32>
+// CHECK: %[[ABOVE:.*]] = "onnx.Slice"(%arg0{{.*}} -> tensor<1x5xf32>
+// CHECK: "onnx.Concat"(%[[ABOVE]], %[[ROWS]]) <{axis = 0 : i64}>
+func.func @constants(%x: tensor<3x5xf32>, %u: tensor<2x3xf32>) -> tensor<3x5xf32> {
+  %i = "onnx.Constant"() {value = dense<[[[1, 2], [1, 3], [1, 4]], [[2, 2], [2, 3], [2, 4]]]> : tensor<2x3x2xi64>} : () -> tensor<2x3x2xi64>
+  %y = "onnx.ScatterND"(%x, %i, %u) : (tensor<3x5xf32>, tensor<2x3x2xi64>, tensor<2x3xf32>) -> tensor<3x5xf32>
+  return %y : tensor<3x5xf32>
+}
+
+// One place out of turn, the axes in another order, a column left out.
+// CHECK-LABEL: @constants_of_no_box
+// CHECK-COUNT-3: "onnx.ScatterND"
+func.func @constants_of_no_box(%x: tensor<3x5xf32>, %u: tensor<2x2xf32>) -> tensor<3x5xf32> {
+  %i = "onnx.Constant"() {value = dense<[[[1, 2], [1, 3]], [[2, 2], [2, 4]]]> : tensor<2x2x2xi64>} : () -> tensor<2x2x2xi64>
+  %t = "onnx.Constant"() {value = dense<[[[1, 2], [2, 2]], [[1, 3], [2, 3]]]> : tensor<2x2x2xi64>} : () -> tensor<2x2x2xi64>
+  %g = "onnx.Constant"() {value = dense<[[[1, 2], [1, 4]], [[2, 2], [2, 4]]]> : tensor<2x2x2xi64>} : () -> tensor<2x2x2xi64>
+  %a = "onnx.ScatterND"(%x, %i, %u) : (tensor<3x5xf32>, tensor<2x2x2xi64>, tensor<2x2xf32>) -> tensor<3x5xf32>
+  %b = "onnx.ScatterND"(%a, %t, %u) : (tensor<3x5xf32>, tensor<2x2x2xi64>, tensor<2x2xf32>) -> tensor<3x5xf32>
+  %y = "onnx.ScatterND"(%b, %g, %u) : (tensor<3x5xf32>, tensor<2x2x2xi64>, tensor<2x2xf32>) -> tensor<3x5xf32>
+  return %y : tensor<3x5xf32>
+}
