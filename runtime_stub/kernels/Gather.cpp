@@ -7,12 +7,10 @@ namespace onnxc {
 // to[i] = from[i * along + index[i] * stride] for a row of indices below `dim`; whether all are.
 template <class T, class I>
 static bool gatherRow(T *to, const T *from, const I *index, int64_t n, int64_t dim, int64_t along, int64_t stride) {
-  I least = 0, most = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    least = minOf(least, index[i]);
-    most = maxOf(most, index[i]);
-  }
-  if (least < -dim || most >= dim)
+  uint64_t outside = 0;
+  for (int64_t i = 0; i < n; ++i)
+    outside |= uint64_t(index[i]) + uint64_t(dim) >= uint64_t(2 * dim);
+  if (outside)
     return false;
 #pragma clang loop vectorize(disable) unroll_count(4)
   for (int64_t i = 0; i < n; ++i) {
