@@ -44,7 +44,7 @@ ONNXC_DOTS256 __attribute__((noinline)) static void tileDots256(const uint8_t *c
 struct LimitOfSum {
   uint8_t of[257] = {};
   constexpr LimitOfSum() {
-    for (int sum = 0; sum <= 256; ++sum)
+    for (int sum = 1; sum <= 256; ++sum)
       of[sum] = uint8_t(sum <= INT16_MAX / 255 ? 255 : INT16_MAX / sum);
   }
 };
@@ -125,7 +125,8 @@ inline int64_t countLarge(const uint8_t *largest, const PairLimits &limits, int6
   int64_t count = 0;
   for (int64_t part = 0; part < columns / kLanes; ++part)
     for (int64_t q = 0; q < limits.quads; q += kLanes) {
-      auto above = *(const u8x16 *)(largest + q) > *(const u8x16 *)(limits.of + part * limits.quads + q);
+      u8x16 limit = *(const u8x16 *)(limits.of + part * limits.quads + q);
+      auto above = (*(const u8x16 *)(largest + q) > limit) & (limit != 0);
       int64_t have = minOf(kLanes, limits.quads - q);
       count += __builtin_popcount(uint32_t(__builtin_ia32_pmovmskb128((Bytes16)above)) & ((1u << have) - 1));
     }
@@ -149,8 +150,10 @@ ONNXC_AVX2 __attribute__((noinline)) static bool tileWords(const uint8_t *const 
     const uint8_t *most = largest, *limits = d.limits.of + n / 16 * d.limits.quads;
     for (int64_t s = 0; s < d.count; ++s) {
       int64_t at = d.segments[s].offset, end = at + 4 * d.segments[s].quads;
-      for (; at < end; at += 4, b += step)
-        if (__builtin_expect(*most++ > *limits++, 0)) {
+      for (; at < end; at += 4, b += step, ++limits)
+        if (__builtin_expect(*most++ > *limits, 0)) {
+          if (!*limits)
+            continue;
           Quads8 sums[kRows][2];
           memcpy(sums, acc, sizeof(sums));
           addLarge<FLIP>(a, at, b, sums);

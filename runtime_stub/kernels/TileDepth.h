@@ -32,7 +32,7 @@ struct PanelShape {
   int64_t quadBytes = 4 * kColumns, partBytes = 64;
 };
 // The largest left byte with which no two neighbouring products of a quad of 16 columns of a panel add up to more than 16 bits hold:
-// [columns / 16][quads], or null.
+// [columns / 16][quads], or null. 0: its bytes are all 0, as of channels of other groups.
 struct PairLimits {
   const uint8_t *of = nullptr;
   int64_t quads = 0;

@@ -178,6 +178,10 @@ TEST_CASE("tiles whose sums of two products are the most that 16 bits hold, or o
               [=, &second] { return sign * ((second = !second) ? sum / 2 : sum - sum / 2); });
       }
 }
+TEST_CASE("tiles of weights that are mostly zero are exact") {
+  int64_t next = 0;
+  CHECK(check([] { return between(0, 120); }, [&next] { return next++ / (4 * kColumns) % 3 ? 0 : between(-128, 127); }) == 20);
+}
 TEST_CASE("tiles of few large bytes are exact") {
   CHECK(check([] { return normal(25, 0, 255); }, [] { return normal(42, -128, 127); }) == 20);
   CHECK(check([] { return between(0, 600) ? between(0, 127) : 255; }, [] { return between(0, 1) ? 127 : -128; }) >= 8);
