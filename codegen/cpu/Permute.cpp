@@ -19,7 +19,7 @@ constexpr int64_t firstInSquares = 64, lastInSquares = 128, inTurns = 2048;
 constexpr int64_t laneBytes = 16;  // of a register: x86 shuffles freely within these
 constexpr int64_t fewest = 4;      // side of the smallest square
 
-// An equal part of a dim.
+// A part of a dim.
 struct Range {
   Value begin, end;
   std::optional<int64_t> least;  // how long it is at least, where that is known
@@ -181,7 +181,7 @@ struct Permutation {
   }
 
   AffineExpr blocks(size_t d, int64_t block) { return space.sizes[d].ceilDiv(block); }
-  // Equal parts but for whole squares, so that rows which start where a line of memory does are stored in whole lines.
+  // Equal parts but for whole squares: rows that are aligned are stored without one store that two lines of memory share.
   Range part(Value index, size_t d, int64_t block) {
     Value size = space.value(space.sizes[d]), n = c.ceilDiv(size, block), squares = c.ceilDiv(size, most);
     auto known = c.constant(size);

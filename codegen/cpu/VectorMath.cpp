@@ -90,20 +90,22 @@ struct Power {
 enum class Reduction { Whole, Short };  // Short: n ln(2) in one step, which loses 2e-9 n of e^x
 }  // namespace
 
-// The polynomial is a minimax fit of 2e-9. Adding 1.5 2^23 leaves n in the low bits, of which the shift keeps what makes an exponent.
-static Power powerOf(Num x, int64_t bias, Reduction reduction) {
+// The polynomial is a minimax fit of 2e-9, `times` e^r. Adding 1.5 2^23 leaves n in the low bits, of which the shift keeps what makes an
+// exponent.
+static Power powerOf(Num x, int64_t bias, Reduction reduction, double times = 1) {
   Code &c = *x.c;
   double magic = 12582912 + double(bias);
   Num shifted = fma(x, x.of(1.44269504088896341), x.of(magic)), n = shifted - magic;
   Num r = reduction == Reduction::Short ? fma(n, n.of(-0.69314718055994531), x)
                                         : fma(n, n.of(-1.42860682030941723e-6), fma(n, n.of(-0.693145751953125), x));
-  Num p = horner(
-      r, {1, 1.0000000363396058, 0.49999992076176153, 0.1666642009533914, 0.04166822605030219, 0.008374822090776626, 0.001383683770778305});
-  return {n, p, arith::ShLIOp::create(c.b, c.loc, toBits(shifted), integer(x, 23))};
+  SmallVector<double> fit{
+      1, 1.0000000363396058, 0.49999992076176153, 0.1666642009533914, 0.04166822605030219, 0.008374822090776626, 0.001383683770778305};
+  for (double &k : fit)
+    k *= times;
+  return {n, horner(r, fit), arith::ShLIOp::create(c.b, c.loc, toBits(shifted), integer(x, 23))};
 }
 
-// 2^up e^x, where it is normal; 0 where e^x is just below 2^-126, at `kZeroPower`, and `up` is 0.
-static constexpr double kZeroPower = -88;
+// 2^up e^x, where it is normal.
 static Num expTimesPower(Num x, int64_t up) {
   Power power = powerOf(x, 127 + up, Reduction::Short);
   return power.p * fromBits(x, power.exponent);
@@ -124,7 +126,11 @@ static Num expParts(Num x, int halves) {
 }
 Num exp(Num x) { return expParts(x, 0); }
 
-Num expOrZero(Num x) { return expTimesPower(maxSecond(x.of(kZeroPower), x), 0); }  // NaN stays
+// 2 e^r 2^(n - 1): n = -126, the least above the limit, has the exponent of 0, so that nothing becomes subnormal.
+Num expOrZero(Num x) {
+  Power power = powerOf(maxSecond(x.of(-87.3), x), 126, Reduction::Short, 2);  // NaN stays
+  return power.p * fromBits(x, power.exponent);
+}
 
 namespace {
 // x = mantissa * 2^exponent with the mantissa in [sqrt(1/2), sqrt(2)), for normal x > 0.

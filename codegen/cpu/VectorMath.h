@@ -3,7 +3,7 @@
 //
 // Bounds in ulp of the exact result where the target has FMA: exp 2, log 3, tanh 3, sigmoid 5, erf 3, expm1 3, sin and cos 2, tan 4,
 // asin, acos and atan 3; sinh 4, cosh 3, asinh, acosh and atanh 4; softplus and pow within 2e-6
-// relative, gelu within 1e-6 down to -5 and 5e-6 below. NaN in, NaN out; overflow gives infinity.
+// relative, gelu within 1e-6 down to -5 and 5e-6 below; without FMA sigmoid within 5e-6 relative. NaN in, NaN out; overflow gives infinity.
 #pragma once
 #include "codegen/cpu/Code.h"
 
@@ -54,7 +54,7 @@ Num roundEven(Num x);
 Num copySign(Num x, Num sign);
 
 Num exp(Num x);
-// For f32 x to 88; 0 below -87.68, where it is subnormal: Intel's processors take 100 cycles for a product of such a number.
+// For f32 x to 88; 0 below -86.99, before it is subnormal: Intel's processors take 100 cycles for a product of such a number.
 Num expOrZero(Num x);
 Num log(Num x);
 // log(1 + x) for x in [0, 1].

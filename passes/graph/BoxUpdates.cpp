@@ -7,7 +7,7 @@ namespace onnxc {
 namespace {
 
 using DimsRef = ArrayRef<AffineExpr>;
-constexpr int64_t kMostNumbers = 1 << 20;  // of one axis
+constexpr int64_t kMostNumbers = 1 << 20;  // of one axis, or of all in one constant
 
 bool isOne(AffineExpr e) { return SymbolicArithmetic::constantOf(e) == 1; }
 
@@ -41,7 +41,7 @@ std::optional<int64_t> firstOfRun(const SymbolicShapes &s, Value v) {
 
 // The first of the constants `v`, `depth` of them for each place of a grid, of which the one at `at` counts upwards along axis `k` and is
 // equal along the others.
-std::optional<int64_t> countsAlong(Value v, DimsRef grid, size_t k, int64_t depth, int64_t at) {
+std::optional<int64_t> constantsCountAlong(Value v, DimsRef grid, size_t k, int64_t depth, int64_t at) {
   ElementsAttr value = onnx::constantValue(v);
   auto numbers = value ? onnx::integerElements(value, kMostNumbers) : std::nullopt;
   int64_t count = depth, inner = 1;
@@ -62,7 +62,7 @@ std::optional<int64_t> countsAlong(Value v, DimsRef grid, size_t k, int64_t dept
 
 // The first of the indices `v`, [grid] or [grid, 1], when they count upwards along axis `k` of the grid and are equal along the others.
 std::optional<int64_t> countsAlong(const SymbolicShapes &s, Value v, DimsRef grid, size_t k) {
-  if (auto first = countsAlong(v, grid, k, 1, 0))
+  if (auto first = constantsCountAlong(v, grid, k, 1, 0))
     return first;
   auto view = v.getDefiningOp();
   if (llvm::isa_and_present<onnx::ReshapeOp, onnx::UnsqueezeOp>(view) && s.hasRank(view->getOperand(0)) &&
@@ -103,7 +103,7 @@ SmallVector<int64_t> boxStart(const SymbolicShapes &s, Value indices, DimsRef gr
   SmallVector<int64_t> start;
   for (auto [k, part] : llvm::enumerate(parts)) {
     bool single = s.hasRank(part) && int64_t(s.dims(part).size()) == axes + 1 && isOne(s.dims(part).back());
-    auto first = together ? countsAlong(part, grid, k, axes, k) : single ? countsAlong(s, part, grid, k) : std::nullopt;
+    auto first = together ? constantsCountAlong(part, grid, k, axes, k) : single ? countsAlong(s, part, grid, k) : std::nullopt;
     if (!first || *first < 0)
       return {};
     start.push_back(*first);

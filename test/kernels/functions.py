@@ -28,7 +28,7 @@ FUNCTIONS = {
     "Elu": (lambda x: np.where(x < 0, np.expm1(np.minimum(x, 0)), x), 3, {}, None),
     "Softplus": (lambda x: np.maximum(x, 0) + np.log1p(np.exp(-abs(x))), 32, {}, None),
     "Gelu": (lambda x: np.where((x < -13.1463) & np.isfinite(x), -0.0, x * 0.5 * ERFC(-x / math.sqrt(2)).astype(float)), 100, {}, None),  # nothing subnormal of finite numbers
-    "Mish": (lambda x: np.where((x < -87) & np.isfinite(x), -0.0, x * np.exp(np.minimum(x, 20)) * (np.exp(np.minimum(x, 20)) + 2) / (np.exp(np.minimum(x, 20)) * (np.exp(np.minimum(x, 20)) + 2) + 2)), 8, {}, None),
+    "Mish": (lambda x: np.where((x < -86.99) & np.isfinite(x), -0.0, x * np.exp(np.minimum(x, 20)) * (np.exp(np.minimum(x, 20)) + 2) / (np.exp(np.minimum(x, 20)) * (np.exp(np.minimum(x, 20)) + 2) + 2)), 8, {}, None),
     "Sqrt": (np.sqrt, 0.5, {}, None),
     "Reciprocal": (lambda x: 1 / x, 0.5, {}, None),
     "Sin": (np.sin, 2, {}, None),
@@ -49,14 +49,14 @@ NAMES = [f"ulps_{op.lower()}" for op in FUNCTIONS]
 
 def floats():
     bits = np.arange(0, 1 << 32, 4099, dtype=np.uint64).astype(np.uint32)
-    return np.concatenate([bits.view(np.float32), np.float32([0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 88.72, 89.4, -86.993, -87.4, -103.9])])
+    return np.concatenate([bits.view(np.float32), np.float32([0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 88.72, 89.4, -86.98, -87.1, -87.4, -87.5, -87.6, -88.4, -103.9])])
 
 
 def ulps(got, exact):
     """Distances; infinite where one is NaN or infinite alone, or a zero has the other sign."""
     near = exact.astype(np.float32)
     _, exponent = np.frexp(near)
-    distance = abs(got.astype(float) - exact) / np.ldexp(1.0, np.maximum(exponent - 24, -149))
+    distance = abs(got.astype(float) - exact) / np.ldexp(1.0, np.where(near == 0, -149, np.maximum(exponent - 24, -149)))
     same = (np.isnan(got) & np.isnan(near)) | (got == near)
     zeros = (exact == 0) & (got == 0) & (np.signbit(got) != np.signbit(near))
     return np.where(same & ~np.isfinite(near), 0, np.where(np.isfinite(got) & np.isfinite(near) & ~zeros, distance, np.inf))

@@ -1,4 +1,5 @@
 // MathTest.cpp: the bounds that runtime_stub/kernels/Math.h states, against libm's doubles, over every 37th float of both signs.
+#include "runtime_stub/kernels/FastExp.h"
 #include "runtime_stub/kernels/Math.h"
 #include <catch2/catch.hpp>
 #include <algorithm>
@@ -30,6 +31,23 @@ double worst(F fast, G exact) {
 
 TEST_CASE("exp is within 2 ulp") {
   CHECK(worst([](float x) { return onnxc::expF32(x); }, [](double x) { return std::exp(x); }) <= 2);
+}
+TEST_CASE("expNegative is within 2 ulp to -20 and 5 to -86.99, and gives nothing subnormal") {
+  double near = 0, far = 0;
+  bool subnormal = false;
+  for (uint32_t bits = 0x80000000u; bits <= 0xff800000u; bits += 4099) {
+    const float x = onnxc::bitsToF32(bits), got = onnxc::expNegative(onnxc::v16(x))[0];
+    if (x >= -86.98f)
+      (x >= -20 ? near : far) = std::max(x >= -20 ? near : far, ulps(got, std::exp(double(x))));
+    subnormal |= got != 0 && std::fabs(got) < 0x1p-126f;
+    if (x <= -87.0f)
+      subnormal |= got != 0;
+  }
+  CHECK(near <= 2);
+  CHECK(far <= 5);
+  CHECK(!subnormal);
+  CHECK(std::isnan(onnxc::expNegative(onnxc::v16(NAN))[0]));
+  CHECK(onnxc::expNegative(onnxc::v16(0.0f))[0] == 1);
 }
 TEST_CASE("sigmoid is within 3 ulp") {
   CHECK(worst([](float x) { return onnxc::sigmoidF32(x); },
