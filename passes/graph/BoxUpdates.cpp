@@ -11,10 +11,16 @@ constexpr int64_t kMostNumbers = 1 << 20;  // of one axis, or of all in one cons
 
 bool isOne(AffineExpr e) { return SymbolicArithmetic::constantOf(e) == 1; }
 
+// The integers of a constant; nothing for others.
+std::optional<SmallVector<int64_t>> numbersOf(Value v) {
+  ElementsAttr value = onnx::constantValue(v);
+  return value ? onnx::integerElements(value, kMostNumbers) : std::nullopt;
+}
+
 // `n` when `v` holds n, n + 1, n + 2 ... in the order of its elements.
 std::optional<int64_t> firstOfRun(const SymbolicShapes &s, Value v) {
-  if (ElementsAttr value = onnx::constantValue(v)) {
-    auto numbers = onnx::integerElements(value, kMostNumbers);
+  if (onnx::constantValue(v)) {
+    auto numbers = numbersOf(v);
     if (!numbers || numbers->empty())
       return std::nullopt;
     int64_t next = numbers->front();
@@ -39,11 +45,9 @@ std::optional<int64_t> firstOfRun(const SymbolicShapes &s, Value v) {
   return std::nullopt;
 }
 
-// The first of the constants `v`, `depth` of them for each place of a grid, of which the one at `at` counts upwards along axis `k` and is
-// equal along the others.
-std::optional<int64_t> constantsCountAlong(Value v, DimsRef grid, size_t k, int64_t depth, int64_t at) {
-  ElementsAttr value = onnx::constantValue(v);
-  auto numbers = value ? onnx::integerElements(value, kMostNumbers) : std::nullopt;
+// The first of `numbers`, `depth` of them for each place of a grid, of which the one at `at` counts upwards along axis `k` and is equal
+// along the others.
+std::optional<int64_t> constantsCountAlong(ArrayRef<int64_t> numbers, DimsRef grid, size_t k, int64_t depth, int64_t at) {
   int64_t count = depth, inner = 1;
   for (auto [i, e] : llvm::enumerate(grid)) {
     auto size = SymbolicArithmetic::constantOf(e);
@@ -51,18 +55,19 @@ std::optional<int64_t> constantsCountAlong(Value v, DimsRef grid, size_t k, int6
       return std::nullopt;
     count *= *size, inner *= i > k ? *size : 1;
   }
-  if (!numbers || int64_t(numbers->size()) != count)
+  if (int64_t(numbers.size()) != count)
     return std::nullopt;
-  const int64_t size = *SymbolicArithmetic::constantOf(grid[k]), first = (*numbers)[at];
+  const int64_t size = *SymbolicArithmetic::constantOf(grid[k]), first = numbers[at];
   for (int64_t i = 0; i * depth < count; ++i)
-    if ((*numbers)[i * depth + at] != first + i / inner % size)
+    if (numbers[i * depth + at] != first + i / inner % size)
       return std::nullopt;
   return first;
 }
 
 // The first of the indices `v`, [grid] or [grid, 1], when they count upwards along axis `k` of the grid and are equal along the others.
 std::optional<int64_t> countsAlong(const SymbolicShapes &s, Value v, DimsRef grid, size_t k) {
-  if (auto first = constantsCountAlong(v, grid, k, 1, 0))
+  auto numbers = numbersOf(v);
+  if (auto first = numbers ? constantsCountAlong(*numbers, grid, k, 1, 0) : std::nullopt)
     return first;
   auto view = v.getDefiningOp();
   if (llvm::isa_and_present<onnx::ReshapeOp, onnx::UnsqueezeOp>(view) && s.hasRank(view->getOperand(0)) &&
@@ -91,7 +96,8 @@ std::optional<int64_t> countsAlong(const SymbolicShapes &s, Value v, DimsRef gri
 // Where the box of indices [grid, axes] starts on each axis; empty: they are of no box.
 SmallVector<int64_t> boxStart(const SymbolicShapes &s, Value indices, DimsRef grid) {
   const int64_t axes = grid.size();
-  const bool together = onnx::constantValue(indices) && SymbolicArithmetic::constantOf(s.dims(indices).back()) == axes;
+  auto numbers = SymbolicArithmetic::constantOf(s.dims(indices).back()) == axes ? numbersOf(indices) : std::nullopt;
+  const bool together = numbers.has_value();
   SmallVector<Value> parts(together ? axes : 1, indices);
   if (auto concat = indices.getDefiningOp<onnx::ConcatOp>()) {
     parts = llvm::to_vector(concat.getInputs());
@@ -103,7 +109,7 @@ SmallVector<int64_t> boxStart(const SymbolicShapes &s, Value indices, DimsRef gr
   SmallVector<int64_t> start;
   for (auto [k, part] : llvm::enumerate(parts)) {
     bool single = s.hasRank(part) && int64_t(s.dims(part).size()) == axes + 1 && isOne(s.dims(part).back());
-    auto first = together ? constantsCountAlong(part, grid, k, axes, k) : single ? countsAlong(s, part, grid, k) : std::nullopt;
+    auto first = together ? constantsCountAlong(*numbers, grid, k, axes, k) : single ? countsAlong(s, part, grid, k) : std::nullopt;
     if (!first || *first < 0)
       return {};
     start.push_back(*first);

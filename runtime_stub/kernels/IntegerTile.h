@@ -60,20 +60,15 @@ ONNXC_DOTS __attribute__((noinline)) static void tileDots(const uint8_t *const *
         memcpy(&b[j], panel + shape.partBytes * j, 64);
 #pragma clang loop unroll(full)
       for (int i = 0; i < ROWS; ++i) {
-        int32_t four;
-        memcpy(&four, a[i] + at, 4);
-        q16 left = four - q16{};
-        if (FLIP)
-          left ^= int32_t(0x80808080) - q16{};
+        q16 left;
+        repeatQuad<FLIP>(a[i] + at, left);
 #pragma clang loop unroll(full)
         for (int j = 0; j < NV; ++j)
           acc[i][j] = ONNXC_DOT64(acc[i][j], (bytes64)left, b[j]);
       }
     }
   }
-#pragma clang loop unroll(full)
-  for (int i = 0; i < ROWS; ++i)
-    memcpy(c + i * kColumns, acc[i], 64 * NV);
+  storeSums(acc, c);
 }
 #endif
 
@@ -86,9 +81,7 @@ __attribute__((noinline)) static void addPairs(const Parts *a, int64_t quads, co
   for (int64_t n = 0; n < columns; n += 16) {
     Full4 acc[ROWS][4] = {};
     if (more)
-#pragma clang loop unroll(full)
-      for (int i = 0; i < ROWS; ++i)
-        memcpy(acc[i], c + i * kColumns + n, 64);
+      loadSums(acc, c + n);
     const int8_t *from = panel + n / 16 * shape.partBytes;
     for (int64_t q = 0; q < quads; ++q, from += shape.quadBytes)
 #pragma clang loop unroll(full)
@@ -104,9 +97,7 @@ __attribute__((noinline)) static void addPairs(const Parts *a, int64_t quads, co
         }
         asm volatile("" ::: "memory"); /* read A's pairs again: there is no register to keep them in */
       }
-#pragma clang loop unroll(full)
-    for (int i = 0; i < ROWS; ++i)
-      memcpy(c + i * kColumns + n, acc[i], 64);
+    storeSums(acc, c + n);
   }
 }
 template <int ROWS>

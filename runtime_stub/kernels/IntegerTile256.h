@@ -24,19 +24,14 @@ ONNXC_DOTS256 __attribute__((noinline)) static void tileDots256(const uint8_t *c
         memcpy(b, from, 64);
 #pragma clang loop unroll(full)
         for (int i = 0; i < ROWS; ++i) {
-          int32_t four;
-          memcpy(&four, a[i] + at, 4);
-          Quads8 left = four - Quads8{};
-          if (FLIP)
-            left ^= int32_t(0x80808080) - Quads8{};
+          Quads8 left;
+          repeatQuad<FLIP>(a[i] + at, left);
           acc[i][0] = __builtin_ia32_vpdpbusd256(acc[i][0], (Bytes32)left, (Bytes32)b[0]);
           acc[i][1] = __builtin_ia32_vpdpbusd256(acc[i][1], (Bytes32)left, (Bytes32)b[1]);
         }
       }
     }
-#pragma clang loop unroll(full)
-    for (int i = 0; i < ROWS; ++i)
-      memcpy(c + i * kColumns + n, acc[i], 64);
+    storeSums(acc, c + n);
   }
 }
 
@@ -94,11 +89,8 @@ template <bool FLIP>
 ONNXC_AVX2 __attribute__((always_inline)) inline void addWords(const uint8_t *const *a, int64_t at, const int8_t *b, Quads8 (*acc)[2]) {
 #pragma clang loop unroll(full)
   for (int i = 0; i < kRows; ++i) {
-    int32_t four;
-    memcpy(&four, a[i] + at, 4);
-    Quads8 left = four - Quads8{};
-    if (FLIP)
-      left ^= int32_t(0x80808080) - Quads8{};
+    Quads8 left;
+    repeatQuad<FLIP>(a[i] + at, left);
 #pragma clang loop unroll(full)
     for (int j = 0; j < 2; ++j) {
       Words16 sums = (Words16)__builtin_ia32_pmaddubsw256((Bytes32)left, *(const Bytes32 *)(b + 32 * j));
@@ -162,9 +154,7 @@ ONNXC_AVX2 __attribute__((noinline)) static bool tileWords(const uint8_t *const 
           addWords<FLIP>(a, at, b, acc);
         }
     }
-#pragma clang loop unroll(full)
-    for (int i = 0; i < kRows; ++i)
-      memcpy(c + i * kColumns + n, acc[i], 64);
+    storeSums(acc, c + n);
   }
   return true;
 }
@@ -177,9 +167,7 @@ ONNXC_AVX2 __attribute__((noinline)) static void addNibbles(const Parts *a, int6
   for (int64_t n = 0; n < columns; n += 16) {
     Quads8 acc[ROWS][2] = {};
     if (more)
-#pragma clang loop unroll(full)
-      for (int i = 0; i < ROWS; ++i)
-        memcpy(acc[i], c + i * kColumns + n, 64);
+      loadSums(acc, c + n);
     const int8_t *from = panel + n / 16 * shape.partBytes;
     for (int64_t q = 0; q < quads;) {
       Words16 low[ROWS][2] = {}, high[ROWS][2] = {};
@@ -200,9 +188,7 @@ ONNXC_AVX2 __attribute__((noinline)) static void addNibbles(const Parts *a, int6
           acc[i][j] +=
               (Quads8)__builtin_ia32_pmaddwd256(low[i][j], 1 - Words16{}) + (Quads8)__builtin_ia32_pmaddwd256(high[i][j], 16 - Words16{});
     }
-#pragma clang loop unroll(full)
-    for (int i = 0; i < ROWS; ++i)
-      memcpy(c + i * kColumns + n, acc[i], 64);
+    storeSums(acc, c + n);
   }
 }
 template <int ROWS>

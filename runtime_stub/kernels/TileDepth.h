@@ -71,6 +71,29 @@ ONNXC_INLINE void addOffsets(int32_t *c, int64_t stride, int64_t n, int64_t widt
       c[i * stride + j] = int32_t(uint32_t(c[i * stride + j]) + uint32_t(offsets[j]) * uint32_t(rowSums[i]));
 }
 
+// Four bytes of a row for all columns of a vector; by reference, since functions without its instruction set cannot return it.
+template <bool FLIP, class Vector>
+ONNXC_INLINE void repeatQuad(const uint8_t *at, Vector &to) {
+  int32_t four;
+  memcpy(&four, at, 4);
+  to = four - Vector{};
+  if (FLIP)
+    to ^= int32_t(0x80808080) - Vector{};
+}
+// The sums of a tile's rows from and to c, kColumns from one row to the next.
+template <int ROWS, class Vector, int N>
+ONNXC_INLINE void loadSums(Vector (&acc)[ROWS][N], const int32_t *c) {
+#pragma clang loop unroll(full)
+  for (int i = 0; i < ROWS; ++i)
+    memcpy(acc[i], c + i * kColumns, sizeof(acc[i]));
+}
+template <int ROWS, class Vector, int N>
+ONNXC_INLINE void storeSums(const Vector (&acc)[ROWS][N], int32_t *c) {
+#pragma clang loop unroll(full)
+  for (int i = 0; i < ROWS; ++i)
+    memcpy(c + i * kColumns, acc[i], sizeof(acc[i]));
+}
+
 // The parts of the rows: the four bytes of a quad as two numbers, made once for all columns of a panel, kQuads at a time. Bits that are 0
 // around each make sums of products fit.
 constexpr int64_t kQuads = 128;
