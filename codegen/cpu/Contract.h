@@ -18,7 +18,7 @@ mlir::LogicalResult emitPackedSquares(KernelCode &code, mlir::Operation *op);
 mlir::LogicalResult emitPackedWindow(KernelCode &code, mlir::Operation *op);
 
 // Sets the kernel's parallel extent to the product of `factors`, each a constant or an expression over local dims, and its grain so
-// that a task takes some 5 us (threads.c); `flops`: of one unit.
+// that a task takes some 5 us (threads.c); `flops`: of one unit's sums, to which its results and the ops on them are added.
 void setExtent(kernel::FuncOp kernel, llvm::ArrayRef<mlir::AffineExpr> factors, double flops);
 // Sets the bytes of scratch memory that each task of the kernel gets, over local dims.
 void setScratch(kernel::FuncOp kernel, mlir::AffineExpr bytes);

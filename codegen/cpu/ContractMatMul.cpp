@@ -1,6 +1,7 @@
 // ContractMatMul.cpp: matrix products: rows of A (all leading axes together) times packed weights. ContractProduct.cpp multiplies two
 // run-time operands.
 #include "codegen/cpu/Contract.h"
+#include "codegen/cpu/Loops.h"
 #include "codegen/cpu/Rows.h"
 #include "dialects/onnx/Packed.h"
 #include "llvm/Support/MathExtras.h"
@@ -21,25 +22,33 @@ SmallVector<AffineExpr> sizeExprs(RankedTensorType type) {
   return result;
 }
 
-void setExtent(kernel::FuncOp kernel, ArrayRef<AffineExpr> factors, double flops) {
-  constexpr double worth = 4e5;  // flops of about 5 us of one core
-  AffineExpr extent = getAffineConstantExpr(1, kernel.getContext());
-  for (AffineExpr f : factors)
-    extent = extent * f;
-  Builder b(kernel.getContext());
-  kernel->setAttr("extent", AffineMapAttr::get(AffineMap::get(0, kernel.getNumDims(), extent)));
-  kernel->setAttr("grain", b.getI64IntegerAttr(std::max<int64_t>(1, int64_t(std::ceil(worth / std::max(flops, 1.0))))));
-}
-
-void setScratch(kernel::FuncOp kernel, AffineExpr bytes) {
-  kernel->setAttr("scratch", AffineMapAttr::get(AffineMap::get(0, kernel.getNumDims(), bytes)));
-}
-
 AffineExpr productOf(ArrayRef<AffineExpr> factors, MLIRContext *context) {
   AffineExpr p = getAffineConstantExpr(1, context);
   for (AffineExpr f : factors)
     p = p * f;
   return p;
+}
+
+// How many elements of the kernel's first result a unit computes, if sizes that only a run knows are all alike.
+static double resultsOfUnit(kernel::FuncOp kernel, AffineExpr extent) {
+  constexpr int64_t mostly = 64;
+  MLIRContext *context = kernel.getContext();
+  SmallVector<AffineExpr> sizes(kernel.getNumDims(), getAffineConstantExpr(mostly, context));
+  auto count = [&](AffineExpr e) { return double(std::max<int64_t>(1, constantOf(e.replaceSymbols(sizes)).value_or(1))); };
+  auto result = cast<RankedTensorType>(kernel.getReturn()->getOperand(0).getType());
+  return count(productOf(sizeExprs(result), context)) / count(extent);
+}
+
+void setExtent(kernel::FuncOp kernel, ArrayRef<AffineExpr> factors, double flops) {
+  constexpr double worth = 4e5;   // flops of about 5 us of one core
+  constexpr double ofResult = 8;  // in which it writes a result, or an op on it comes to its turn
+  AffineExpr extent = productOf(factors, kernel.getContext());
+  double work = flops + ofResult * double(pointCost(kernel)) * resultsOfUnit(kernel, extent);
+  setExtent(kernel, extent, int64_t(std::ceil(worth / work)));
+}
+
+void setScratch(kernel::FuncOp kernel, AffineExpr bytes) {
+  kernel->setAttr("scratch", AffineMapAttr::get(AffineMap::get(0, kernel.getNumDims(), bytes)));
 }
 
 Code::Values Parts::loop(Code &c, ValueRange start, llvm::function_ref<Body> body) const {

@@ -51,8 +51,8 @@ struct RowsSchedule {
   // Units of parallel work: tiles of `rows`, of `steps` each, with one group of panels after the other, `alike` of which have the same
   // rows.
   Parts parts(KernelCode &c, mlir::Value rows, int64_t alike, int64_t steps) const;
-  // Of a row tile and a group's panels of `depth` steps.
-  double tileFlops(int64_t depth) const { return 2.0 * double(tile.rows * groupPanels * kLanes * depth); }
+  // Of a row tile and a group's panels of `depth` steps; few rows take as long as the panels need to come from memory.
+  double tileFlops(int64_t depth) const { return 2.0 * double(std::max<int64_t>(tile.rows, 8) * groupPanels * kLanes * depth); }
   // Of so many rows panels of halves are widened before the tiles, which else do it whenever they load them: that costs them a few percent.
   int64_t widenRows() const { return 4 * tile.rows + 1; }
 };

@@ -75,16 +75,18 @@ ONNXC_INLINE int32_t convertAll(const onnxc_args *a, const onnxc_tensor &plain, 
   ONNXC_CHECK(blocks == (channels + kLanes - 1) / kLanes && blocked.dims[0] == plain.dims[0], ONNXC_K_SHAPE);
   ONNXC_CHECK(blocked.dims[2] * blocked.dims[3] == plane, ONNXC_K_SHAPE);
   T *images = const_cast<T *>(data<T>(plain)), *all = const_cast<T *>(data<T>(blocked));
-  return parallelFor(a, plain.dims[0] * blocks, grainOf(plane * 4), [=](int64_t begin, int64_t end) -> int32_t {
+  Pieces pieces(plane, kPiecePixels);
+  return parallelFor(a, plain.dims[0] * blocks * pieces.count, pieces.grain(4), [=](int64_t begin, int64_t end) -> int32_t {
     for (int64_t unit = begin; unit < end; ++unit) {
-      int64_t n = unit / blocks, b = unit % blocks, have = minOf(kLanes, channels - b * kLanes);
-      T *image = images + (n * channels + b * kLanes) * plane, *lanes = all + unit * plane * kLanes;
+      int64_t at = unit / pieces.count, piece = unit % pieces.count;
+      int64_t n = at / blocks, b = at % blocks, have = minOf(kLanes, channels - b * kLanes);
+      T *image = images + (n * channels + b * kLanes) * plane, *lanes = all + at * plane * kLanes;
       if (plane < kLanes) {
         moveFew(image, lanes, plane, have, toBlocks);
         continue;
       }
-      for (int64_t p = 0; p < plane; p += kLanes) {
-        int64_t first = minOf(p, plane - kLanes);
+      for (int64_t p = pieces.begin(piece); p < pieces.end(piece); p += kLanes) {
+        int64_t first = minOf(p, pieces.end(piece) - kLanes);
         if constexpr (sizeof(T) == 4)
           if (onnxc_vector_bits < 512) {
             moveQuarters(image + first, lanes + first * kLanes, plane, have, toBlocks);

@@ -31,7 +31,7 @@ struct Block {
 
   // A shifted row of a pixel reaches into its neighbours, so that the first and the last pixel are moved lane by lane.
   template <int Runs>
-  void moveRows(int64_t plane) const {
+  void moveRows(int64_t first, int64_t end) const {
     typedef decltype(Row{} == Row{}) Mask;
     Mask masks[Runs];
     const T *from[Runs];
@@ -40,7 +40,7 @@ struct Block {
         masks[r][c] = c >= runs[r].to && c < runs[r].to + runs[r].count ? -1 : 0;
       from[r] = runs[r].source + runs[r].from - runs[r].to;
     }
-    for (int64_t p = 1; p < plane - 1; ++p) {
+    for (int64_t p = first; p < end; ++p) {
       Row row = Row(0);
       for (int r = 0; r < Runs; ++r)
         row = masks[r] ? *reinterpret_cast<const Row *>(from[r] + p * kLanes) : row;
@@ -48,23 +48,26 @@ struct Block {
     }
   }
 
-  void move(int64_t plane) const {
+  // Pixels [first, end) of a plane.
+  void move(int64_t first, int64_t end, int64_t plane) const {
     if (used == 0) {
-      memset(result, 0, size_t(plane * kLanes) * sizeof(T));
+      memset(result + first * kLanes, 0, size_t((end - first) * kLanes) * sizeof(T));
       return;
     }
-    movePixel(0);
-    movePixel(plane - 1);
+    if (first == 0)
+      movePixel(first++);
+    if (end == plane && first < end)
+      movePixel(--end);
     if (used == 1)
-      moveRows<1>(plane);
+      moveRows<1>(first, end);
     else if (used == 2)
-      moveRows<2>(plane);
+      moveRows<2>(first, end);
     else if (used == 3)
-      moveRows<3>(plane);
+      moveRows<3>(first, end);
     else if (used == kVectorRuns)
-      moveRows<kVectorRuns>(plane);
+      moveRows<kVectorRuns>(first, end);
     else
-      for (int64_t p = 1; p < plane - 1; ++p)
+      for (int64_t p = first; p < end; ++p)
         movePixel(p);
   }
 };
@@ -101,12 +104,14 @@ ONNXC_INLINE int32_t joinRanges(const onnxc_args *a) {
   ONNXC_CHECK(blocks == (channels + kLanes - 1) / kLanes, ONNXC_K_SHAPE);
   if (plane == 0)
     return ONNXC_K_OK;
-  return parallelFor(a, y.dims[0] * blocks, grainOf(plane * 4), [=](int64_t begin, int64_t end) -> int32_t {
+  Pieces pieces(plane, kPiecePixels);
+  return parallelFor(a, y.dims[0] * blocks * pieces.count, pieces.grain(4), [=](int64_t begin, int64_t end) -> int32_t {
     for (int64_t unit = begin; unit < end; ++unit) {
+      int64_t at = unit / pieces.count, piece = unit % pieces.count;
       Block<T> block;
-      block.result = const_cast<T *>(data<T>(a->out[0])) + unit * plane * kLanes;
-      findRuns<T>(a, unit / blocks, unit % blocks * kLanes, plane, block);
-      block.move(plane);
+      block.result = const_cast<T *>(data<T>(a->out[0])) + at * plane * kLanes;
+      findRuns<T>(a, at / blocks, at % blocks * kLanes, plane, block);
+      block.move(pieces.begin(piece), pieces.end(piece), plane);
     }
     return ONNXC_K_OK;
   });

@@ -1,11 +1,14 @@
 // FastScatter.cpp: ScatterElements and ScatterND of f32 that replace or add: rows of updates at one index are vectors. Oracle, and the
 // other reductions: Gather.cpp.
+#include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/Index.h"
 extern "C" int32_t onnxc_k_ScatterElements_b4(const onnxc_args *a);
 extern "C" int32_t onnxc_k_ScatterND_b4(const onnxc_args *a);
 
 namespace onnxc {
 namespace {
+
+constexpr int64_t kColumns = 16;  // a line of memory
 
 enum class Way { Replace, Add, Other };
 Way wayOf(const onnxc_attr &reduction) {
@@ -56,20 +59,28 @@ int32_t scatterElements(const onnxc_args *a) {  // attributes: axis, reduction
   contiguous(in.dims, in.rank, strides);
   for (int32_t i = 0; i < in.rank; ++i)
     walked[i] = i == axis ? 0 : strides[i];
-  int64_t n = indices.dims[in.rank - 1];
-  const float *from = data<float>(updates);
-  Odometer<1> o;
-  o.init(indices.dims, indices.rank - 1);
-  o.strides[0] = walked;
-  for (int64_t i = 0; n > 0 && o.more(); o.next(), i += n) {
-    float *to = mutableData<float>(a->out[0]) + o.offset[0];
-    int64_t dim = in.dims[axis], stride = strides[axis], step = walked[in.rank - 1];
-    int32_t code = indices.dtype == ONNXC_I64
-                       ? putIndices(a, to, data<int64_t>(indices) + i, from + i, n, dim, stride, step, way == Way::Add)
-                       : putIndices(a, to, data<int32_t>(indices) + i, from + i, n, dim, stride, step, way == Way::Add);
-    ONNXC_TRY(code);
-  }
-  return 0;
+  // Where two updates may meet, one thread adds them, in their order: it has some columns of all rows, or, along the axis, whole rows.
+  int64_t last = in.rank - 1, n = indices.dims[last], rows = product(indices.dims, 0, last), dim = in.dims[axis], stride = strides[axis];
+  bool along = axis == last, add = way == Way::Add;
+  Pieces columns(n, along ? maxOf<int64_t>(n, 1) : kColumns);
+  int64_t units = along ? rows : columns.count, grain = along ? grainOf(n * 2) : columns.grain(rows * 2);
+  auto put = [=, &walked](int64_t firstRow, int64_t endRow, int64_t first, int64_t end) -> int32_t {
+    Odometer<1> o;
+    o.init(a->in[1].dims, last);
+    o.strides[0] = walked;
+    o.seek(firstRow);
+    for (int64_t row = firstRow; row < endRow; ++row, o.next()) {
+      int64_t at = row * n + first, step = walked[last];
+      float *to = mutableData<float>(a->out[0]) + o.offset[0] + first * step;
+      const float *from = data<float>(a->in[2]) + at;
+      ONNXC_TRY(a->in[1].dtype == ONNXC_I64 ? putIndices(a, to, data<int64_t>(a->in[1]) + at, from, end - first, dim, stride, step, add)
+                                            : putIndices(a, to, data<int32_t>(a->in[1]) + at, from, end - first, dim, stride, step, add));
+    }
+    return 0;
+  };
+  return parallelFor(a, n > 0 ? units : 0, grain, [=, &put](int64_t begin, int64_t end) -> int32_t {
+    return along ? put(begin, end, 0, n) : put(0, rows, columns.begin(begin), columns.end(end - 1));
+  });
 }
 
 int32_t scatterND(const onnxc_args *a) {  // attributes: reduction

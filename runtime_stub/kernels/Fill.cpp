@@ -1,6 +1,6 @@
 // Fill.cpp: kernels that make tensors from shapes or rearrange blocks: Shape, Size, Range, ConstantOfShape, EyeLike, Trilu, DepthToSpace,
 // SpaceToDepth, CenterCropPad.
-#include "runtime_stub/kernels/Index.h"
+#include "runtime_stub/kernels/Copy.h"
 
 namespace onnxc {
 
@@ -122,8 +122,7 @@ static int32_t depthToSpace(const onnxc_args *a) {  // attributes: blocksize, mo
   int64_t dims[6] = {n, c, h, b, w, b}, os[6];
   int64_t is[6] = {c * b * b * plane, crd ? b * b * plane : plane, w, crd ? b * plane : b * c * plane, 1, crd ? plane : c * plane};
   contiguous(dims, 6, os);
-  copyStrided(mutableData<T>(a->out[0]), os, data<T>(in), is, dims, 6);
-  return 0;
+  return copyStrided(a, mutableData<T>(a->out[0]), os, data<T>(in), is, dims, 6);
 }
 
 template <class T>
@@ -137,8 +136,7 @@ static int32_t spaceToDepth(const onnxc_args *a) {  // attributes: blocksize, mo
   // Indices n, c, h, block row, block column, w: rows of the result.
   int64_t dims[6] = {n, c, h, b, b, w}, is[6] = {c * h * b * b * w, h * b * b * w, b * b * w, b * w, 1, b};
   int64_t os[6] = {c * b * b * plane, crd ? b * b * plane : plane, w, crd ? b * plane : b * c * plane, crd ? plane : c * plane, 1};
-  copyStrided(mutableData<T>(a->out[0]), os, data<T>(in), is, dims, 6);
-  return 0;
+  return copyStrided(a, mutableData<T>(a->out[0]), os, data<T>(in), is, dims, 6);
 }
 
 static int32_t centerCropPadSize(const onnxc_args *a) {  // attributes: axes
@@ -172,9 +170,7 @@ static int32_t centerCropPad(const onnxc_args *a) {
       to += (want - have) / 2 * os[i];
   }
   memset(out.data, 0, size_t(onnxc_count(out)) * sizeof(T));
-  if (product(dims, 0, in.rank))
-    copyStrided(mutableData<T>(out) + to, os, data<T>(in) + from, is, dims, in.rank);
-  return 0;
+  return copyStrided(a, mutableData<T>(out) + to, os, data<T>(in) + from, is, dims, in.rank);
 }
 
 }  // namespace onnxc

@@ -1,8 +1,11 @@
 // Gather.cpp: kernels that read or write at run-time indices: Gather*, Scatter*, TensorScatter. Indices are checked, negative ones count
 // from the end.
 #include "runtime_stub/kernels/Combine.h"
+#include "runtime_stub/kernels/Parallel.h"
 
 namespace onnxc {
+
+constexpr int64_t kIndices = 1024;  // of a piece of a row
 
 // to[i] = from[i * along + index[i] * stride] for a row of indices below `dim`; whether all are.
 template <class T, class I>
@@ -42,20 +45,27 @@ static int32_t gather(const onnxc_args *a) {  // attributes: axis
   T *out = mutableData<T>(a->out[0]);
   constexpr int64_t many = 8;  // fewer indices than that are read once
   if (s.inner == 1 && n >= many && s.outer > 0) {
-    for (int64_t o = 0; o < s.outer; ++o)
-      ONNXC_TRY(gatherRow(a, out + o * n, data<T>(in) + o * s.dim, indices, 0, n, s.dim, 0, 1));
+    Pieces pieces(n, kIndices);
+    return parallelFor(a, s.outer * pieces.count, pieces.grain(2), [=](int64_t begin, int64_t end) -> int32_t {
+      for (int64_t unit = begin; unit < end; ++unit) {
+        int64_t o = unit / pieces.count, first = pieces.begin(unit % pieces.count), count = pieces.end(unit % pieces.count) - first;
+        ONNXC_TRY(gatherRow(a, out + o * n + first, data<T>(a->in[0]) + o * s.dim, a->in[1], first, count, s.dim, 0, 1));
+      }
+      return 0;
+    });
+  }
+  return parallelFor(a, n, grainOf(s.outer * (4 + s.inner * int64_t(sizeof(T)) / 8)), [=](int64_t begin, int64_t end) -> int32_t {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t at = loadI64(a->in[1], i);
+      ONNXC_TRY(fixIndex(a, at, s.dim));
+      for (int64_t o = 0; o < s.outer; ++o)
+        if (s.inner == 1)
+          out[o * n + i] = data<T>(a->in[0])[o * s.dim + at];
+        else
+          memcpy(out + (o * n + i) * s.inner, data<T>(a->in[0]) + (o * s.dim + at) * s.inner, size_t(s.inner) * sizeof(T));
+    }
     return 0;
-  }
-  for (int64_t i = 0; i < n; ++i) {
-    int64_t at = loadI64(indices, i);
-    ONNXC_TRY(fixIndex(a, at, s.dim));
-    for (int64_t o = 0; o < s.outer; ++o)
-      if (s.inner == 1)
-        out[o * n + i] = data<T>(in)[o * s.dim + at];
-      else
-        memcpy(out + (o * n + i) * s.inner, data<T>(in) + (o * s.dim + at) * s.inner, size_t(s.inner) * sizeof(T));
-  }
-  return 0;
+  });
 }
 
 template <class T>
@@ -70,16 +80,17 @@ static int32_t gatherElements(const onnxc_args *a) {  // attributes: axis
   contiguous(in.dims, in.rank, strides);
   for (int32_t i = 0; i < in.rank; ++i)
     outer[i] = i == axis ? 0 : strides[i];
-  int64_t n = indices.dims[last], at = 0, along = outer[last];
-  Odometer<1> o;
-  o.init(indices.dims, last);
-  o.strides[0] = outer;
-  for (; o.more(); o.next(), at += n) {
-    T *to = mutableData<T>(a->out[0]) + at;
-    const T *from = data<T>(in) + o.offset[0];
-    ONNXC_TRY(gatherRow(a, to, from, indices, at, n, in.dims[axis], along, strides[axis]));
-  }
-  return 0;
+  int64_t n = indices.dims[last], along = outer[last], dim = in.dims[axis], stride = strides[axis];
+  return parallelFor(a, product(indices.dims, 0, last), grainOf(n * 2), [=, &outer](int64_t begin, int64_t end) -> int32_t {
+    Odometer<1> o;
+    o.init(a->in[1].dims, last);
+    o.strides[0] = outer;
+    o.seek(begin);
+    for (int64_t row = begin; row < end; ++row, o.next())
+      ONNXC_TRY(
+          gatherRow(a, mutableData<T>(a->out[0]) + row * n, data<T>(a->in[0]) + o.offset[0], a->in[1], row * n, n, dim, along, stride));
+    return 0;
+  });
 }
 
 // Offset in `t` of the index tuple at indices[at…at+length), whose first entry is dimension `first`.
@@ -109,12 +120,14 @@ static int32_t gatherND(const onnxc_args *a) {  // attributes: batch_dims
   int64_t block = product(in.dims, batchDims + length, in.rank), batchSize = product(in.dims, batchDims, in.rank);
   ONNXC_CHECK(onnxc_count(a->out[0]) == tuples * block, ONNXC_K_SHAPE);
   int64_t perBatch = batches ? tuples / batches : 0;
-  for (int64_t i = 0; i < tuples; ++i) {
-    int64_t offset;
-    ONNXC_TRY(tupleOffset(a, in, batchDims, indices, i * length, length, offset));
-    memcpy(mutableData<T>(a->out[0]) + i * block, data<T>(in) + i / perBatch * batchSize + offset, size_t(block) * sizeof(T));
-  }
-  return 0;
+  return parallelFor(a, tuples, grainOf(8 * length + block * int64_t(sizeof(T)) / 8), [=](int64_t begin, int64_t end) -> int32_t {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t offset;
+      ONNXC_TRY(tupleOffset(a, a->in[0], batchDims, a->in[1], i * length, length, offset));
+      memcpy(mutableData<T>(a->out[0]) + i * block, data<T>(a->in[0]) + i / perBatch * batchSize + offset, size_t(block) * sizeof(T));
+    }
+    return 0;
+  });
 }
 
 template <class T>

@@ -122,6 +122,14 @@ struct Odometer {
       offset[l] = 0;
   }
   bool more() const { return left > 0; }
+  void seek(int64_t at) {  // of the indices in order, once strides are set
+    left -= at;
+    for (int64_t i = rank; i-- > 0; at /= dims[i]) {
+      index[i] = at % dims[i];
+      for (int l = 0; l < Lanes; ++l)
+        offset[l] += strides[l][i] * index[i];
+    }
+  }
   void next() {
     --left;
     for (int64_t i = rank; i-- > 0;) {
@@ -135,91 +143,6 @@ struct Odometer {
     }
   }
 };
-
-// Joins neighbouring axes that both sides walk as one and drops those of one element; the rank that is left, at least 1. `dims` and the
-// strides are overwritten.
-inline int64_t mergeAxes(int64_t *dims, int64_t *outStrides, int64_t *inStrides, int64_t rank) {
-  int64_t kept = 0;
-  for (int64_t i = 0; i < rank; ++i) {
-    if (dims[i] == 1 && (kept > 0 || i + 1 < rank))
-      continue;
-    bool joins = kept > 0 && outStrides[kept - 1] == dims[i] * outStrides[i] && inStrides[kept - 1] == dims[i] * inStrides[i];
-    int64_t at = joins ? kept - 1 : kept++;
-    dims[at] = joins ? dims[at] * dims[i] : dims[i];
-    outStrides[at] = outStrides[i], inStrides[at] = inStrides[i];
-  }
-  return kept;
-}
-
-template <int64_t N, class T>
-ONNXC_INLINE void copyShortRows(T *to, int64_t toStep, const T *from, int64_t fromStep, int64_t rows) {
-  for (int64_t r = 0; r < rows; ++r)
-    memcpy(to + r * toStep, from + r * fromStep, N * sizeof(T));
-}
-
-// `rows` rows of `n` neighbours, `toStep` and `fromStep` elements apart. Short ones are moved by instructions, not by calls.
-template <class T>
-inline void copyRows(T *to, int64_t toStep, const T *from, int64_t fromStep, int64_t n, int64_t rows) {
-  if (n == 1)
-    copyShortRows<1>(to, toStep, from, fromStep, rows);
-  else if (n == 2)
-    copyShortRows<2>(to, toStep, from, fromStep, rows);
-  else if (n == 3)
-    copyShortRows<3>(to, toStep, from, fromStep, rows);
-  else if (n == 4)
-    copyShortRows<4>(to, toStep, from, fromStep, rows);
-  else if (n > 0 && n <= 32)
-    for (int64_t r = 0; r < rows; ++r, to += toStep, from += fromStep) {
-      for (int64_t i = 0; i + 4 < n; i += 4)
-        memcpy(to + i, from + i, 4 * sizeof(T));
-      memcpy(to + n - 4, from + n - 4, 4 * sizeof(T));  // overlaps the one before
-    }
-  else
-    for (int64_t r = 0; r < rows; ++r)
-      memcpy(to + r * toStep, from + r * fromStep, size_t(n) * sizeof(T));
-}
-
-// out[i·outStrides] = in[i·inStrides] for all indices i of `givenDims`.
-template <class T>
-inline void copyStrided(T *out, const int64_t *givenOut, const T *in, const int64_t *givenIn, const int64_t *givenDims, int64_t rank) {
-  if (product(givenDims, 0, rank) == 0)
-    return;
-  if (rank == 0) {
-    *out = *in;
-    return;
-  }
-  int64_t dims[kMaxRank + 1], outStrides[kMaxRank + 1], inStrides[kMaxRank + 1];
-  dims[0] = 1, outStrides[0] = 0, inStrides[0] = 0;  // where there is one axis only, of one row
-  for (int64_t i = 0; i < rank; ++i)
-    dims[i + 1] = givenDims[i], outStrides[i + 1] = givenOut[i], inStrides[i + 1] = givenIn[i];
-  rank = mergeAxes(dims + 1, outStrides + 1, inStrides + 1, rank) + 1;
-  int64_t inner = dims[rank - 1], os = outStrides[rank - 1], is = inStrides[rank - 1];
-  int64_t rows = dims[rank - 2], rowOut = outStrides[rank - 2], rowIn = inStrides[rank - 2];
-  Odometer<2> o;
-  o.init(dims, rank - 2);
-  o.strides[0] = outStrides;
-  o.strides[1] = inStrides;
-  for (; o.more(); o.next()) {
-    T *to = out + o.offset[0];
-    const T *from = in + o.offset[1];
-    if (os == 1 && is == 1) {
-      copyRows(to, rowOut, from, rowIn, inner, rows);
-      continue;
-    }
-    for (int64_t r = 0; r < rows; ++r, to += rowOut, from += rowIn) {
-      T first = *from;
-      if (os == 1 && is == 0)
-        for (int64_t i = 0; i < inner; ++i)
-          to[i] = first;
-      else if (os == 1 && is == 2)  // a stride the vectoriser knows
-        for (int64_t i = 0; i < inner; ++i)
-          to[i] = from[i * 2];
-      else
-        for (int64_t i = 0; i < inner; ++i)
-          to[i * os] = from[i * is];
-    }
-  }
-}
 
 // Splits dims at `axis` into outer, dim and inner extents.
 struct Axis3 {

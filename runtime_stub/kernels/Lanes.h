@@ -6,7 +6,8 @@ extern "C" const int32_t onnxc_vector_bits;  // of the level being compiled; a c
 
 namespace onnxc {
 
-constexpr int64_t kLanes = 16;  // channels of a block (dialects/onnx/Blocked.h)
+constexpr int64_t kLanes = 16;          // channels of a block (dialects/onnx/Blocked.h)
+constexpr int64_t kPiecePixels = 1024;  // of a plane that is moved in pieces (Parallel.h); a multiple of kLanes
 
 // Of floats.
 typedef float v8 __attribute__((ext_vector_type(8), aligned(4)));

@@ -1,6 +1,6 @@
 // Move.cpp: kernels that copy whole tensors or regular pieces of them: Transpose, Concat, Split, Slice, Expand, Tile, Reshape and views.
 // Elements are moved by size class, so one instance serves all types of that size. See Library.def.
-#include "runtime_stub/kernels/Index.h"
+#include "runtime_stub/kernels/Copy.h"
 
 namespace onnxc {
 
@@ -8,8 +8,8 @@ template <class T>
 static int32_t copy(const onnxc_args *a) {
   int64_t n = onnxc_count(a->in[0]);
   ONNXC_CHECK(n == onnxc_count(a->out[0]), ONNXC_K_SHAPE);
-  memcpy(a->out[0].data, a->in[0].data, size_t(n) * sizeof(T));
-  return 0;
+  int64_t one = 1;
+  return copyStrided(a, mutableData<T>(a->out[0]), &one, data<T>(a->in[0]), &one, &n, 1);
 }
 
 static int32_t reshapeSize(const onnxc_args *a) {  // attributes: allowzero
@@ -48,20 +48,23 @@ static int32_t transpose(const onnxc_args *a) {  // attributes: perm
   const int64_t *perm = static_cast<const int64_t *>(a->attr[0].p);
   for (int32_t i = 0; i < in.rank; ++i)
     is[i] = from[a->attr[0].n > 0 ? perm[i] : in.rank - 1 - i];
-  copyStrided(mutableData<T>(out), os, data<T>(in), is, out.dims, out.rank);
-  return 0;
+  return copyStrided(a, mutableData<T>(out), os, data<T>(in), is, out.dims, out.rank);
 }
 
 // Elements of `Count` operands take turns; in one pass, which interleaves vectors.
 template <int Count, class T>
-static void takeTurns(T *__restrict to, const onnxc_tensor *operands, int64_t n) {
-  const T *from[Count];
-  for (int i = 0; i < Count; ++i)
-    from[i] = data<T>(operands[i]);
-  for (int64_t k = 0; k < n; ++k)
-#pragma clang loop unroll(full)
+static int32_t interleave(const onnxc_args *a, int64_t n) {
+  return parallelFor(a, n, grainOf(Count), [=](int64_t begin, int64_t end) -> int32_t {
+    T *__restrict to = mutableData<T>(a->out[0]);
+    const T *from[Count];
     for (int i = 0; i < Count; ++i)
-      to[k * Count + i] = from[i][k];
+      from[i] = data<T>(a->in[i]);
+    for (int64_t k = begin; k < end; ++k)
+#pragma clang loop unroll(full)
+      for (int i = 0; i < Count; ++i)
+        to[k * Count + i] = from[i][k];
+    return 0;
+  });
 }
 
 template <class T>
@@ -78,24 +81,35 @@ static int32_t concat(const onnxc_args *a) {  // attributes: axis
     width += piece;
   }
   ONNXC_CHECK(width == o.dim * o.inner || o.outer == 0, ONNXC_K_SHAPE);
-  T *to = mutableData<T>(out);
   if (single && a->n_in == 2)
-    return takeTurns<2>(to, a->in, o.outer), 0;
+    return interleave<2, T>(a, o.outer);
   if (single && a->n_in == 3)
-    return takeTurns<3>(to, a->in, o.outer), 0;
+    return interleave<3, T>(a, o.outer);
   if (single && a->n_in == 4)
-    return takeTurns<4>(to, a->in, o.outer), 0;
-  // So many rows at a time that the nearest cache holds them.
-  int64_t rows = maxOf<int64_t>(1, 16384 / (int64_t(sizeof(T)) * maxOf<int64_t>(1, width)));
-  for (int64_t first = 0; first < o.outer; first += rows) {
-    int64_t end = minOf(o.outer, first + rows), at = 0;
-    for (int64_t i = 0; i < a->n_in; ++i) {
-      int64_t piece = a->in[i].dims[axis] * o.inner;
-      copyRows(to + first * width + at, width, data<T>(a->in[i]) + first * piece, piece, piece, end - first);
+    return interleave<4, T>(a, o.outer);
+  T *to = mutableData<T>(out);
+  constexpr int64_t few = 16;
+  if (o.outer < few) {  // each operand by itself is enough for all threads
+    for (int64_t i = 0, at = 0; i < a->n_in; ++i) {
+      int64_t piece = a->in[i].dims[axis] * o.inner, dims[] = {o.outer, piece}, os[] = {width, 1}, is[] = {piece, 1};
+      ONNXC_TRY(copyStrided(a, to + at, os, data<T>(a->in[i]), is, dims, 2));
       at += piece;
     }
+    return 0;
   }
-  return 0;
+  // So many rows at a time that the nearest cache holds them.
+  int64_t bytes = int64_t(sizeof(T)) * maxOf<int64_t>(1, width), rows = maxOf<int64_t>(1, 16384 / bytes);
+  return parallelFor(a, (o.outer + rows - 1) / rows, grainOf(rows * bytes / 8), [=](int64_t begin, int64_t end) -> int32_t {
+    for (int64_t first = begin * rows; first < minOf(o.outer, end * rows); first += rows) {
+      int64_t count = minOf(o.outer - first, rows), at = 0;
+      for (int64_t i = 0; i < a->n_in; ++i) {
+        int64_t piece = a->in[i].dims[axis] * o.inner;
+        copyRows(to + first * width + at, width, data<T>(a->in[i]) + first * piece, piece, piece, count);
+        at += piece;
+      }
+    }
+    return 0;
+  });
 }
 
 static int32_t splitSize(const onnxc_args *a) {  // attributes: axis, num_outputs
@@ -117,16 +131,20 @@ static int32_t splitSize(const onnxc_args *a) {  // attributes: axis, num_output
   return sum == in.dims[axis] ? 0 : ONNXC_K_SHAPE;
 }
 
-// The opposite of takeTurns.
+// The opposite of interleave.
 template <int Count, class T>
-static void takeApart(const onnxc_tensor *results, const T *__restrict from, int64_t n) {
-  T *to[Count];
-  for (int i = 0; i < Count; ++i)
-    to[i] = mutableData<T>(results[i]);
-  for (int64_t k = 0; k < n; ++k)
-#pragma clang loop unroll(full)
+static int32_t takeApart(const onnxc_args *a, int64_t n) {
+  return parallelFor(a, n, grainOf(Count), [=](int64_t begin, int64_t end) -> int32_t {
+    const T *__restrict from = data<T>(a->in[0]);
+    T *to[Count];
     for (int i = 0; i < Count; ++i)
-      to[i][k] = from[k * Count + i];
+      to[i] = mutableData<T>(a->out[i]);
+    for (int64_t k = begin; k < end; ++k)
+#pragma clang loop unroll(full)
+      for (int i = 0; i < Count; ++i)
+        to[i][k] = from[k * Count + i];
+    return 0;
+  });
 }
 
 template <class T>
@@ -145,16 +163,17 @@ static int32_t split(const onnxc_args *a) {
     width += piece;
   }
   ONNXC_CHECK(width == s.dim * s.inner, ONNXC_K_SHAPE);
-  const T *from = data<T>(in);
   if (single && a->n_out == 2)
-    return takeApart<2>(a->out, from, s.outer), 0;
+    return takeApart<2, T>(a, s.outer);
   if (single && a->n_out == 3)
-    return takeApart<3>(a->out, from, s.outer), 0;
+    return takeApart<3, T>(a, s.outer);
   if (single && a->n_out == 4)
-    return takeApart<4>(a->out, from, s.outer), 0;
+    return takeApart<4, T>(a, s.outer);
   for (int64_t i = 0, at = 0; i < a->n_out; at += pieceOf(i++))
-    if (hasOutput(a, i))
-      copyRows(mutableData<T>(a->out[i]), pieceOf(i), from + at, width, pieceOf(i), s.outer);
+    if (hasOutput(a, i)) {
+      int64_t piece = pieceOf(i), dims[] = {s.outer, piece}, os[] = {piece, 1}, is[] = {width, 1};
+      ONNXC_TRY(copyStrided(a, mutableData<T>(a->out[i]), os, data<T>(in) + at, is, dims, 2));
+    }
   return 0;
 }
 
@@ -219,9 +238,7 @@ static int32_t slice(const onnxc_args *a) {
       base += ranges[i].start * is[i];
     is[i] = ranges[i].count > 1 ? is[i] * ranges[i].step : 0;
   }
-  if (!empty)
-    copyStrided(mutableData<T>(out), os, data<T>(in) + base, is, out.dims, out.rank);
-  return 0;
+  return empty ? 0 : copyStrided(a, mutableData<T>(out), os, data<T>(in) + base, is, out.dims, out.rank);
 }
 
 static int32_t expandSize(const onnxc_args *a) {
@@ -245,8 +262,7 @@ static int32_t expand(const onnxc_args *a) {
   int64_t is[kMaxRank], os[kMaxRank];
   ONNXC_CHECK(broadcastStrides(in, out.dims, out.rank, is), ONNXC_K_SHAPE);
   contiguous(out.dims, out.rank, os);
-  copyStrided(mutableData<T>(out), os, data<T>(in), is, out.dims, out.rank);
-  return 0;
+  return copyStrided(a, mutableData<T>(out), os, data<T>(in), is, out.dims, out.rank);
 }
 
 static int32_t tileSize(const onnxc_args *a) {
@@ -282,7 +298,7 @@ static int32_t tile(const onnxc_args *a) {
       add(out.dims[i] / in.dims[i], 0, in.dims[i] * os[i]);
     add(in.dims[i], is[i], os[i]);
   }
-  copyStrided(mutableData<T>(out), to, data<T>(in), from, dims, rank);
+  ONNXC_TRY(copyStrided(a, mutableData<T>(out), to, data<T>(in), from, dims, rank));
   for (int64_t i = inner; i-- > 0;) {  // dims after i are complete in the first block: repeat it along i
     int64_t block = in.dims[i] * os[i];
     Odometer<1> o;

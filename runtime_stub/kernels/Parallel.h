@@ -18,6 +18,16 @@ constexpr int64_t kTaskWork = 8192;
 // Units a task needs when one unit is `work` operations.
 ONNXC_INLINE int64_t grainOf(int64_t work) { return work >= kTaskWork ? 1 : work < 1 ? kTaskWork : (kTaskWork + work - 1) / work; }
 
+// A range cut into pieces of `each`, the last one of as many as are left and up to twice as large, for units (item, piece) where there are
+// few items.
+struct Pieces {
+  int64_t size, each, count;
+  Pieces(int64_t size, int64_t each) : size(size), each(each), count(size < 2 * each ? 1 : size / each) {}
+  int64_t begin(int64_t piece) const { return piece * each; }
+  int64_t end(int64_t piece) const { return piece + 1 == count ? size : begin(piece + 1); }
+  int64_t grain(int64_t work) const { return grainOf((size / count) * work); }  // `work`: of one of the range
+};
+
 template <class Body>
 static int32_t parallelTask(void *const *bufs, const int64_t *, void *, int64_t begin, int64_t end) {
   return (*static_cast<const Body *>(bufs[1]))(begin, end);

@@ -30,6 +30,7 @@ import orders
 import resizes  # adds to cases.CASES
 import schedules
 import semantics  # adds to operators.CASES
+import shares  # adds to operators.CASES
 import signals  # adds to operators.CASES
 import spectra
 from cases import CASES, case
