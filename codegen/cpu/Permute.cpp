@@ -202,7 +202,7 @@ struct Permutation {
         outer.push_back(d), extent = extent * space.sizes[d];
     auto longest = [&](size_t d, int64_t block) {
       auto fixed = dyn_cast<AffineConstantExpr>(space.sizes[d]);
-      return fixed ? std::clamp<int64_t>(fixed.getValue(), 1, block) : 64;
+      return fixed ? std::clamp<int64_t>(fixed.getValue(), 1, block) : std::max<int64_t>(64, block / 4);
     };
     setExtent(c.kernel, extent, 32768 / (longest(first, firstBlock) * longest(last, lastBlock)));
     Value firsts = c.ceilDiv(space.value(space.sizes[first]), firstBlock), lasts = c.ceilDiv(space.value(space.sizes[last]), lastBlock);
