@@ -9,6 +9,7 @@
 #include "dialects/onnx/OnnxDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/graph/Decompose.h"
 #include "passes/graph/Weights.h"
 #include "runtime_stub/include/onnxc/onnxc.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -52,11 +53,14 @@ static int64_t plainBytes(Type type) {
   return bits == 1 || bits >= 8 ? n * storageBytes(tensor.getElementType()) : 0;
 }
 
-// Random numbers are not the same in each run; quantised weights stay small; an op with regions may read anything.
+// Quantised weights grow to four or eight times their bytes, but at every run where nothing multiplies the integers that they are.
+static bool dequantises(Operation *op) { return onnx::opName(op).contains("Dequantize"); }
+
+// Random numbers are not the same in each run; an op with regions may read anything.
 static bool mayFold(Operation *op) {
   StringRef name = onnx::opName(op);
   bool random = name.starts_with("Random") || name == "Multinomial" || name == "Bernoulli" || name == "Dropout";
-  bool expands = name.contains("DequantizeLinear") || name.contains("DequantizeBlockwise");
+  bool expands = dequantises(op) && isReadAsIntegers(op->getResult(0));
   return onnx::isOnnx(op) && name != "Constant" && name != "Yield" && name != "custom.Call" && !random && !expands &&
          op->getNumRegions() == 0 && (loweringOf(op) != Lowering::Kernel || findLibraryRow(name)) && op->getNumResults() > 0;
 }
@@ -78,7 +82,7 @@ bool Island::take(Operation *op, int64_t &left) {
   }
   left -= made;
   for (Value v : op->getResults())
-    sources[v] = source;
+    sources[v] = dequantises(op) ? made : source;
   return true;
 }
 

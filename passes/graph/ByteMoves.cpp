@@ -38,6 +38,24 @@ static LogicalResult maxPool(onnx::MaxPoolOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+// A product of rows that are views of dequantised values reads views of the bytes.
+static LogicalResult dequantiseLast(Operation *op, PatternRewriter &rewriter) {
+  auto view = op->getOperand(0).getDefiningOp();
+  bool moves = view && isa<onnx::ReshapeOp, onnx::FlattenOp, onnx::SqueezeOp, onnx::UnsqueezeOp>(view);
+  auto dq = moves ? dequantisation(view->getOperand(0)) : onnx::DequantizeLinearOp();
+  if (!dq)
+    return rewriter.notifyMatchFailure(op, "not of views of dequantised values");
+  Operation *bytes = rewriter.clone(*view);
+  Type type = view->getResult(0).getType();
+  bytes->setOperand(0, dq.getX());
+  bytes->getResult(0).setType(cast<TensorType>(type).clone(onnx::elementType(dq.getX())));
+  Value last = dequantiseAs(rewriter, dq, type, bytes->getResult(0));
+  rewriter.modifyOpInPlace(op, [&] { op->setOperand(0, last); });
+  return success();
+}
+static LogicalResult gemmOfViews(onnx::GemmOp op, PatternRewriter &rewriter) { return dequantiseLast(op, rewriter); }
+static LogicalResult productOfViews(onnx::MatMulOp op, PatternRewriter &rewriter) { return dequantiseLast(op, rewriter); }
+
 // The mean over all pixels is that of the bytes, less the zero point, in units of the scale.
 static LogicalResult meanOfBytes(Operation *op, PatternRewriter &rewriter) {
   auto dq = dequantisation(op->getOperand(0));
@@ -119,6 +137,8 @@ static LogicalResult takeBackScale(onnx::QuantizeLinearOp op, PatternRewriter &r
 
 void populateByteMovePatterns(RewritePatternSet &patterns) {
   patterns.add(maxPool);
+  patterns.add(gemmOfViews);
+  patterns.add(productOfViews);
   patterns.add(globalMean);
   patterns.add(reducedMean);
   patterns.add(quantiseFirst);

@@ -90,9 +90,12 @@ static LogicalResult fusedMatMul(onnx::MSFusedMatMulOp op, PatternRewriter &rewr
   return success();
 }
 
-// Whether an operand is bytes times a scale, which IntegerContractions multiplies.
+// Whether an operand is bytes or less times a scale, which IntegerContractions and MatMulNBits multiply.
 static bool isDequantised(Operation *product) {
-  return llvm::any_of(product->getOperands(), [](Value v) { return v && v.getDefiningOp<onnx::DequantizeLinearOp>(); });
+  return llvm::any_of(product->getOperands(), [](Value v) {
+    auto dq = v ? v.getDefiningOp<onnx::DequantizeLinearOp>() : onnx::DequantizeLinearOp();
+    return dq && elementBytes(onnx::elementType(dq.getX())) == 1;
+  });
 }
 
 // An Add with the bias of a Gemm would repeat the product where that has one row or column and the bias more: no size may allow it.

@@ -27,5 +27,8 @@ void populateDecomposeNormPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeEinsumPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeQuantPatterns(mlir::RewritePatternSet &patterns);
 void populateQuantisedWeightPatterns(mlir::RewritePatternSet &patterns);
+// Whether something reads `dequantised`, which a constant was dequantised to, as the integers that it was: products with dequantised
+// values, 4-bit weights in blocks, tables that Gather reads.
+bool isReadAsIntegers(mlir::Value dequantised);
 
 }  // namespace onnxc

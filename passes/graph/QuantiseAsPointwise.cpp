@@ -95,6 +95,28 @@ Value wholeNumbers(Value v) {
   return whole && number(clip.getMin()) == limits.least && number(clip.getMax()) == limits.most ? clip.getOutput() : Value();
 }
 
+// Constants that nothing has multiplied as the integers that they are.
+LogicalResult dequantiseConstant(onnx::DequantizeLinearOp op, PatternRewriter &rewriter) {
+  auto x = rankedType(op.getX());
+  auto values = onnx::constantValue(op.getX()) ? numbers(op.getX()) : std::nullopt, scales = numbers(op.getXScale());
+  auto zeros = op.getXZeroPoint() ? numbers(op.getXZeroPoint()) : std::vector<float>{0.f};
+  if (!values || !scales || !zeros || scales->empty() || zeros->empty() || !onnx::elementType(op.getY()).isF32() || op.getBlockSize() != 0)
+    return rewriter.notifyMatchFailure(op, "not constant short integers to f32");
+  int64_t axis = int64_t(op.getAxis()), run = 1;  // after so many elements the next scale comes
+  axis += axis < 0 ? x.getRank() : 0;
+  if (scales->size() > 1 || zeros->size() > 1) {
+    size_t channels = axis >= 0 && axis < x.getRank() ? x.getDimSize(axis) : 0;
+    if (std::max(scales->size(), zeros->size()) != channels)
+      return rewriter.notifyMatchFailure(op, "scales of other sizes");
+    for (int64_t size : x.getShape().drop_front(axis + 1))
+      run *= size;
+  }
+  for (auto [i, v] : llvm::enumerate(*values))
+    v = (v - (*zeros)[int64_t(i) / run % zeros->size()]) * (*scales)[int64_t(i) / run % scales->size()];
+  rewriter.replaceOpWithNewOp<onnx::ConstantOp>(op, makeConstant(x.clone(rewriter.getF32Type()), std::move(*values)));
+  return success();
+}
+
 // (x - zero) * scale. Integers of 16 bits that were just quantised stay f32, where bytes take a quarter of the memory.
 LogicalResult dequantise(onnx::DequantizeLinearOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX());
@@ -123,6 +145,7 @@ LogicalResult dequantise(onnx::DequantizeLinearOp op, PatternRewriter &rewriter)
 }  // namespace
 
 void populateQuantisationPatterns(RewritePatternSet &patterns) {
+  patterns.add(dequantiseConstant);
   patterns.add(quantise);
   patterns.add(dequantise);
 }

@@ -1,11 +1,14 @@
 // QuantisedWeights.cpp: dequantised constants that need not be dequantised whole at every run: 4-bit weights of MatMul, tables that Gather
-// reads. For the decompose pass; weights of 8 bits are IntegerContractions'.
+// reads. For the decompose pass; weights of 8 bits that meet dequantised values are IntegerContractions'. Others that are dequantised
+// constants are f32 (compiler/ConstantIslands.cpp).
+#include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Microsoft.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Decompose.h"
 #include "passes/graph/Weights.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -39,16 +42,22 @@ std::vector<char> packedColumns(ArrayRef<char> nibbles, int64_t rows, int64_t co
   return packed;
 }
 
+// Whether a matrix of 4 bits is dequantised in blocks of its depth that MatMulNBits has.
+bool hasBlocksOfDepth(onnx::DequantizeLinearOp dq) {
+  auto type = rankedType(dq.getX());
+  int64_t block = dq.getBlockSize();
+  return type && type.hasStaticShape() && type.getRank() == 2 && type.getElementType().isInteger(4) && type.getNumElements() > 0 &&
+         (dq.getAxis() == 0 || int64_t(dq.getAxis()) == -2) && block >= 16 && llvm::isPowerOf2_64(block) && type.getDimSize(0) % block == 0;
+}
+
 // MatMul(a, DequantizeLinear(4 bits, blocks along the depth)) = MatMulNBits, which unpacks weights where it uses them.
 LogicalResult blockProduct(onnx::MatMulOp op, PatternRewriter &rewriter) {
   auto dq = op.getB().getDefiningOp<onnx::DequantizeLinearOp>();
-  auto type = rankedType(op.getB()), a = rankedType(op.getA());
-  if (!dq || !type || !type.hasStaticShape() || type.getRank() != 2 || !a || a.getRank() < 1 || !a.getElementType().isF32())
-    return rewriter.notifyMatchFailure(op, "no dequantised matrix");
+  auto a = rankedType(op.getA());
+  if (!dq || !hasBlocksOfDepth(dq) || !a || a.getRank() < 1 || !a.getElementType().isF32())
+    return rewriter.notifyMatchFailure(op, "no matrix that is dequantised in blocks of the depth");
+  auto type = rankedType(dq.getX());
   int64_t depth = type.getDimSize(0), columns = type.getDimSize(1), block = dq.getBlockSize();
-  bool along = dq.getAxis() == 0 || int64_t(dq.getAxis()) == -2, whole = block >= 16 && llvm::isPowerOf2_64(block) && depth % block == 0;
-  if (!along || !whole || columns == 0 || depth == 0)
-    return rewriter.notifyMatchFailure(op, "not in blocks of the depth");
   auto weights = nibbles(dq.getX()), zeros = dq.getXZeroPoint() ? nibbles(dq.getXZeroPoint()) : std::vector<char>();
   auto scales = constantFloats(dq.getXScale());
   int64_t blocks = depth / block;
@@ -85,11 +94,63 @@ LogicalResult gatherQuantised(onnx::GatherOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+// Transpose(DequantizeLinear(constant)) = DequantizeLinear(transposed constant): what multiplies integers looks for those.
+LogicalResult transposeQuantised(onnx::TransposeOp op, PatternRewriter &rewriter) {
+  auto dq = op.getData().getDefiningOp<onnx::DequantizeLinearOp>();
+  ElementsAttr value = dq ? onnx::constantValue(dq.getX()) : ElementsAttr();
+  auto bytes = value ? constantBytes(value) : std::nullopt;
+  auto type = dq ? rankedType(dq.getX()) : RankedTensorType(), scale = dq ? rankedType(dq.getXScale()) : RankedTensorType();
+  if (!bytes || !scale || scale.getRank() > 1 || dq.getBlockSize() != 0 || type.getRank() != 2)
+    return rewriter.notifyMatchFailure(op, "not a matrix of quantised weights");
+  if (op.getPerm() && op.getPerm()->front() != 1)
+    return rewriter.notifyMatchFailure(op, "nothing moves");
+  int64_t rows = type.getDimSize(0), columns = type.getDimSize(1), each = elementBytes(type.getElementType());
+  std::vector<char> turned(bytes->size());
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      memcpy(turned.data() + (j * rows + i) * each, bytes->data() + (i * columns + j) * each, each);
+  int64_t axis = int64_t(dq.getAxis());
+  Value weights = onnx::ConstantOp::create(rewriter, op.getLoc(), makeConstant(type.clone({columns, rows}), std::move(turned)));
+  rewriter.replaceOpWithNewOp<onnx::DequantizeLinearOp>(op, op.getType(), weights, dq.getXScale(), dq.getXZeroPoint(),
+                                                        rewriter.getI64IntegerAttr(1 - (axis < 0 ? axis + 2 : axis)), dq.getBlockSizeAttr(),
+                                                        dq.getOutputDtypeAttr());
+  return success();
+}
+
+// Ops that only move or bound what they read: `v` may be taken for what they read.
+Value behindMoves(Value v) {
+  static const llvm::StringSet<> names = {"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "MaxPool", "Relu", "Clip"};
+  for (Operation *op = v.getDefiningOp(); op && onnx::isOnnx(op) && names.contains(onnx::opName(op)); op = v.getDefiningOp())
+    v = op->getOperand(0);
+  return v;
+}
+
+bool isDequantisedByte(Value v) {
+  auto dq = behindMoves(v).getDefiningOp<onnx::DequantizeLinearOp>();
+  return dq && isByte(onnx::elementType(dq.getX())) && !onnx::constantValue(dq.getX());
+}
+
 }  // namespace
+
+bool isReadAsIntegers(Value dequantised) {
+  auto dq = dequantised.getDefiningOp<onnx::DequantizeLinearOp>();
+  bool blocks = dq && hasBlocksOfDepth(dq);
+  return llvm::any_of(dequantised.getUsers(), [&](Operation *user) {
+    if (isa<onnx::GatherOp>(user))
+      return user->getOperand(0) == dequantised;
+    if (isa<onnx::TransposeOp, onnx::ReshapeOp>(user))
+      return isReadAsIntegers(user->getResult(0));
+    if (!isa<onnx::ConvOp, onnx::ConvTransposeOp, onnx::GemmOp, onnx::MatMulOp, onnx::AddOp>(user))
+      return false;
+    bool product = isa<onnx::MatMulOp>(user) && user->getOperand(1) == dequantised;
+    return (blocks && product) || llvm::any_of(user->getOperands(), [](Value v) { return v && isDequantisedByte(v); });
+  });
+}
 
 void populateQuantisedWeightPatterns(RewritePatternSet &patterns) {
   patterns.add(blockProduct);
   patterns.add(gatherQuantised);
+  patterns.add(transposeQuantised);
 }
 
 }  // namespace onnxc

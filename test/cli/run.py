@@ -123,6 +123,36 @@ def constants_behind_views_are_folded(s, folder):
     return None if "Sin" not in ops else f"left {ops}"
 
 
+def quantised_product(bytes_of_run):
+    """Rows times 8-bit weights by columns; the rows are quantised or not."""
+    nodes = [helper.make_node("DequantizeLinear", ["w", "s"], ["d"], axis=0), helper.make_node("Transpose", ["d"], ["t"], perm=[1, 0])]
+    if bytes_of_run:
+        nodes += [helper.make_node("QuantizeLinear", ["x", "xs", "xz"], ["q"]), helper.make_node("DequantizeLinear", ["q", "xs", "xz"], ["r"]), helper.make_node("Flatten", ["r"], ["f"], axis=1)]
+    nodes.append(helper.make_node("MatMul", ["f" if bytes_of_run else "x", "t"], ["y"]))
+    weights = [numpy_helper.from_array(np.arange(-64, 64, dtype=np.int8).reshape(4, 32), "w"), numpy_helper.from_array(np.float32([0.5, 0.25, 1, 2]), "s")]
+    scales = [numpy_helper.from_array(np.float32(0.125), "xs"), numpy_helper.from_array(np.int8(3), "xz")]
+    return make(nodes, [info("x", 3, 32)], [info("y", 3, 4)], weights + scales * bytes_of_run, opset=19)
+
+
+@SUITE.check
+def dequantised_weights_are_folded(s, folder):
+    s.onnxc(save(quantised_product(False), folder / "m.onnx"), "-o", folder / "m.mlir")
+    ops = re.findall(r'"onnx\.(\w+)"', (folder / "m.mlir").read_text())
+    if "DequantizeLinear" in ops or "Transpose" in ops:
+        return f"left {ops}"
+    np.save(folder / "x.npy", np.ones((3, 32), np.float32))
+    s.onnxc("run", folder / "m.onnx", "--input", f"x={folder}/x.npy", "--output-dir", folder)
+    want = np.arange(-64, 64).reshape(4, 32).sum(1) * np.float32([0.5, 0.25, 1, 2])
+    return None if np.allclose(np.load(folder / "y.npy"), want) else "another value than the run's"
+
+
+@SUITE.check
+def weights_that_meet_bytes_stay_bytes(s, folder):
+    s.onnxc(save(quantised_product(True), folder / "m.onnx"), "-o", folder / "m.so", "--dump-phases", folder / "dump")
+    text = (folder / "dump" / "5-plan.mlir").read_text()
+    return None if "packed.LinearMatMul" in text and "DequantizeLinear" not in text else "not a product of bytes"
+
+
 @SUITE.check
 def random_numbers_are_not_folded(s, folder):
     ops = ops_after_folding(s, [helper.make_node("RandomNormalLike", ["w"], ["r"]), helper.make_node("Sin", ["r"], ["c"])], [weight("w", 4, 3)], folder)

@@ -299,3 +299,18 @@ func.func @product_of_a_list_of_one_scale(%a: tensor<?x4xi8>, %s: tensor<1xf32>)
   %y = "onnx.ms.MatMulIntegerToFloat"(%a, %b, %s, %t) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0>}> : (tensor<?x4xi8>, tensor<4x3xi8>, tensor<1xf32>, tensor<f32>) -> tensor<?x3xf32>
   return %y : tensor<?x3xf32>
 }
+
+// -----
+
+// Weights that are turned are turned as bytes, with the axis of their scales.
+// CHECK-LABEL: @turned_weights
+// CHECK: %[[W:.*]] = "onnx.Constant"() <{value = dense<{{\[}}[1, 4], [2, 5], [3, 6]]> : tensor<3x2xi8>}>
+// CHECK: %[[D:.*]] = "onnx.DequantizeLinear"(%[[W]], {{.*}}) <{axis = 1 : i64{{.*}} -> tensor<3x2xf32>
+// CHECK: return %[[D]]
+func.func @turned_weights() -> tensor<3x2xf32> {
+  %q = "onnx.Constant"() {value = dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi8>} : () -> tensor<2x3xi8>
+  %s = "onnx.Constant"() {value = dense<[0.5, 0.25]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %w = "onnx.DequantizeLinear"(%q, %s) <{axis = -2 : i64}> : (tensor<2x3xi8>, tensor<2xf32>) -> tensor<2x3xf32>
+  %t = "onnx.Transpose"(%w) <{perm = array<i64: 1, 0>}> : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  return %t : tensor<3x2xf32>
+}

@@ -494,3 +494,35 @@ func.func @residual_of_negative_bytes(%q: tensor<1x16x4x4xi8>, %p: tensor<1x16x4
   %o = "onnx.QuantizeLinear"(%sum, %step, %to) : (tensor<1x16x4x4xf32>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xi8>
   return %o : tensor<1x16x4x4xi8>
 }
+
+// -----
+
+// A product of a view of dequantised values reads a view of the bytes.
+// CHECK-LABEL: @view
+// CHECK: %[[F:.*]] = "onnx.Flatten"(%arg0) {{.*}} -> tensor<2x32xi8>
+// CHECK: "onnx.packed.LinearMatMul"(%[[F]]
+func.func @view(%q: tensor<2x4x8xi8>) -> tensor<2x16xf32> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %x = "onnx.DequantizeLinear"(%q, %s) : (tensor<2x4x8xi8>, tensor<f32>) -> tensor<2x4x8xf32>
+  %f = "onnx.Flatten"(%x) <{axis = 1 : i64}> : (tensor<2x4x8xf32>) -> tensor<2x32xf32>
+  %c = "onnx.Constant"() {value = dense<2> : tensor<32x16xi8>} : () -> tensor<32x16xi8>
+  %w = "onnx.DequantizeLinear"(%c, %s) : (tensor<32x16xi8>, tensor<f32>) -> tensor<32x16xf32>
+  %y = "onnx.MatMul"(%f, %w) : (tensor<2x32xf32>, tensor<32x16xf32>) -> tensor<2x16xf32>
+  return %y : tensor<2x16xf32>
+}
+
+// -----
+
+// Constants that stay are f32, along the axis of their scales.
+// CHECK-LABEL: @rest
+// CHECK-DAG: %[[A:.*]] = "onnx.Constant"() <{value = dense<{{\[}}[0.000000e+00, 5.000000e-01], [5.000000e-01, 7.500000e-01]]> : tensor<2x2xf32>}>
+// CHECK-DAG: %[[B:.*]] = "onnx.Constant"() <{value = dense<{{\[}}[5.000000e-01, 5.000000e-01], [1.500000e+00, 1.000000e+00]]> : tensor<2x2xf32>}>
+// CHECK: return %[[A]], %[[B]]
+func.func @rest() -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  %q = "onnx.Constant"() {value = dense<[[1, 2], [3, 4]]> : tensor<2x2xi16>} : () -> tensor<2x2xi16>
+  %s = "onnx.Constant"() {value = dense<[0.5, 0.25]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %z = "onnx.Constant"() {value = dense<1> : tensor<2xi16>} : () -> tensor<2xi16>
+  %a = "onnx.DequantizeLinear"(%q, %s, %z) <{axis = 0 : i64}> : (tensor<2x2xi16>, tensor<2xf32>, tensor<2xi16>) -> tensor<2x2xf32>
+  %b = "onnx.DequantizeLinear"(%q, %s) <{axis = -1 : i64}> : (tensor<2x2xi16>, tensor<2xf32>) -> tensor<2x2xf32>
+  return %a, %b : tensor<2x2xf32>, tensor<2x2xf32>
+}
