@@ -24,12 +24,26 @@ AffineExpr RowWalk::layOut() {
   return all;
 }
 
+// Whether there was NaN is NaN itself, or else 0, where one comparison takes such a mask and a vector to the next mask.
+Type RowWalk::accumulator(Join join, int64_t n) {
+  bool mask = join == Join::Nan && (n == 1 || c.vectorBits >= 512);
+  return floats(mask ? Type(c.i1) : wide && join == Join::Sum ? Type(c.b.getF64Type()) : Type(c.f32), n);
+}
+
 Value RowWalk::start(Join join, Type t) {
+  if (join == Join::Nan)
+    return isa<FloatType>(getElementTypeOrSelf(t)) ? c.real(0, t) : c.integer(0, t);
   return c.real(join == Join::Sum ? 0 : join == Join::Prod ? 1 : join == Join::Min ? INFINITY : -INFINITY, t);
 }
 
+static bool isMask(Value v) { return getElementTypeOrSelf(v.getType()).isInteger(1); }
+
 Value RowWalk::combine(Join join, Value acc, Value v) {
   Num a{&c, acc}, n{&c, v};
+  if (join == Join::Nan && (isMask(acc) || isMask(v)))
+    return arith::OrIOp::create(c.b, c.loc, isMask(acc) ? acc : isNan(a), isMask(v) ? v : isNan(n));
+  if (join == Join::Nan)
+    return eitherNan(a, n).v;
   if (getElementTypeOrSelf(acc.getType()).isF64() && !getElementTypeOrSelf(v.getType()).isF64())
     n.v = arith::ExtFOp::create(c.b, c.loc, acc.getType(), v);
   if (join == Join::Sum)
@@ -42,8 +56,7 @@ Value RowWalk::combine(Join join, Value acc, Value v) {
     return maxSecond(n, a).v;
   if (hasExtremes(a))
     return (join == Join::Max ? larger(a, n) : smaller(a, n)).v;
-  Num best = join == Join::Max ? maxSecond(a, n) : minSecond(a, n);  // NaN in `n` is taken
-  return select(isNan(a), a, best).v;
+  return (join == Join::Max ? maxSecond(a, n) : minSecond(a, n)).v;  // of numbers: Join::Nan tells whether they are
 }
 
 // The lanes of a vector as one, halves first.
@@ -59,15 +72,27 @@ Value RowWalk::joinLanes(Join join, Value v) {
   return vector::ExtractOp::create(c.b, c.loc, v, ArrayRef<int64_t>{0});
 }
 
+// A NaN among the numbers is their greatest and their least.
 RowWalk::Values RowWalk::overRow(ArrayRef<Join> joins, Body body, bool cheap) {
+  bool extreme = joins.size() == 1 && (joins[0] == Join::Max || joins[0] == Join::Min);
+  if (!extreme || c.extremesGiveNan)
+    return walk(joins, body, cheap);
+  auto twice = [&](At p) { return Values(2, body(p)[0]); };
+  Values both = walk({joins[0], Join::Nan}, twice, cheap);
+  Num best{&c, both[0]}, nan{&c, both[1]};
+  return {select(isMask(nan.v) ? nan.v : isNan(nan), best.of(NAN), best).v};
+}
+
+RowWalk::Values RowWalk::walk(ArrayRef<Join> joins, Body body, bool cheap) {
   // Vectors joined side by side where a step is little work: one chain of additions or comparisons waits for each. Sums of doubles hold
   // several registers as they are.
-  int64_t ways = !cheap || across ? 1 : c.vectorRegisters >= 32 ? 4 : wide ? 1 : 2;
+  bool doubles = wide && llvm::is_contained(joins, Join::Sum);
+  int64_t ways = !cheap || across ? 1 : c.vectorRegisters >= 32 ? 4 : doubles ? 1 : 2;
   int64_t vectorLanes = across ? 1 : width, tailLanes = across ? width : 1;
   Values accs;
   for (int64_t n : {vectorLanes, tailLanes})
     for (Join j : joins)
-      accs.push_back(start(j, floats(wide && j == Join::Sum ? Type(c.b.getF64Type()) : Type(c.f32), n)));
+      accs.push_back(start(j, accumulator(j, n)));
   accs = nest(firstRow, joins, accs, body, ways);
   Values result;
   for (auto [i, j] : llvm::enumerate(joins)) {

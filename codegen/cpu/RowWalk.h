@@ -8,7 +8,8 @@
 
 namespace onnxc {
 
-enum class Join { Sum, Prod, Max, Min, Most };  // Most: the largest of what is not NaN
+// Most: the largest of what is not NaN. Nan: whether there is one.
+enum class Join { Sum, Prod, Max, Min, Most, Nan };
 
 struct RowWalk {
   KernelCode &c;
@@ -46,6 +47,9 @@ private:
   using Values = llvm::SmallVector<mlir::Value>;
   using Step = llvm::function_ref<Values(mlir::Value, mlir::ValueRange)>;
 
+  Values walk(llvm::ArrayRef<Join> joins, Body body, bool cheap);
+  // What joins `lanes` lanes.
+  mlir::Type accumulator(Join join, int64_t lanes);
   mlir::Value start(Join join, mlir::Type t);
   mlir::Value combine(Join join, mlir::Value acc, mlir::Value v);
   mlir::Value joinLanes(Join join, mlir::Value v);

@@ -63,6 +63,10 @@ static Value integer(Num like, int64_t v) { return like.c->integer(v, bitsType(l
 static Value toBits(Num x) { return arith::BitcastOp::create(x.c->b, x.c->loc, bitsType(x), x.v); }
 static Num fromBits(Num like, Value bits) { return {like.c, arith::BitcastOp::create(like.c->b, like.c->loc, like.v.getType(), bits)}; }
 
+Num eitherNan(Num l, Num r) {
+  return fromBits(l, arith::ExtSIOp::create(l.c->b, l.c->loc, bitsType(l), compare(arith::CmpFPredicate::UNO, l, r)));
+}
+
 // 2^k for integers `k` within the exponent's range.
 static Num powerOfTwo(Num like, Value k) {
   bool single = getElementTypeOrSelf(like.v.getType()).isF32();

@@ -36,6 +36,8 @@ Num horner(Num x, llvm::ArrayRef<double> coefficients);
 mlir::Value less(Num l, Num r);
 mlir::Value equal(Num l, Num r);
 mlir::Value isNan(Num x);
+// All bits, which are NaN, where either is NaN, or else 0.
+Num eitherNan(Num l, Num r);
 Num select(mlir::Value condition, Num yes, Num no);
 // As one instruction: the second operand where either is NaN; on levels whose instruction gives NaN then, that.
 Num maxSecond(Num l, Num r);

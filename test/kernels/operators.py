@@ -206,6 +206,14 @@ for _op in ("ReduceSumSquare", "ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean"
         case(f"reduce_columns {_op}_of_0", _op, {"x": floats(3, 96, 0)}, {"axes": np.int64([1])})
     case(f"reduce_separate {_op}_ones", _op, {"x": floats(1, 4, 5, 1)}, {"axes": np.int64([-4, 2, 3])}, keepdims=1)
     case(f"reduce_separate {_op}_only_ones", _op, {"x": floats(1, 4, 5, 1)}, {"axes": np.int64([0, 3])}, keepdims=0)
+for _rows, _length in ((6, 5), (7, 70), (3, 9000)):  # NaN in vectors side by side, in the last of them, and behind
+    _gaps = floats(_rows, _length)
+    _gaps[0] = -np.inf
+    _gaps[1, [0, -1]] = np.inf, np.nan
+    _gaps[2, _length // 3 : _length // 3 + 2] = np.nan, np.inf
+    for _op in ("ReduceMax", "ReduceMin", "ReduceLogSumExp"):
+        case(f"reduce_nan {_op}_{_length}_along", _op, {"x": _gaps}, {"axes": np.int64([1])})
+        case(f"reduce_nan {_op}_{_length}_across", _op, {"x": np.ascontiguousarray(np.tile(_gaps.T, (1, 9)))}, {"axes": np.int64([0])}, keepdims=0)
 case("pool bytes", "MaxPool", {"x": whole(250, 2, 3, 9, 20, dtype=np.uint8)}, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
 _holes = floats(2, 3, 9, 20)
 _holes[0, 1, 3, 4:7] = np.nan
