@@ -78,4 +78,16 @@ Value floatToHalf(Code &c, Value v, bool brain) {
   return b.narrow(brain ? toBF16(b, b.asBits(v)) : toF16(b, b.asBits(v)));
 }
 
+Value doubleToHalf(Code &c, Value v) {
+  constexpr int64_t dropped = (int64_t(1) << 29) - 1;  // bits that a float has not
+  Type bits = c.i64, single = c.f32;
+  if (auto vector = dyn_cast<VectorType>(v.getType()))
+    bits = vector.clone(bits), single = vector.clone(single);
+  Value whole = arith::BitcastOp::create(c.b, c.loc, bits, v), mask = c.integer(dropped, bits);
+  Value carried = c.add(arith::AndIOp::create(c.b, c.loc, whole, mask), mask);
+  Value odd = arith::AndIOp::create(c.b, c.loc, arith::OrIOp::create(c.b, c.loc, whole, carried), c.integer(~dropped, bits));
+  odd = arith::BitcastOp::create(c.b, c.loc, v.getType(), odd);
+  return floatToHalf(c, arith::TruncFOp::create(c.b, c.loc, single, odd), /*brain=*/false);
+}
+
 }  // namespace onnxc

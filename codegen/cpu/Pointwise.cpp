@@ -224,14 +224,55 @@ double belowLimit(Type element, unsigned width) {
   return element.isF32() ? std::nextafter(std::ldexp(1.0f, width - 1), 0.0f) : std::nextafter(std::ldexp(1.0, width - 1), 0.0);
 }
 
+// AVX2 converts no integers of 64 bits. Where all lanes are below 2^51 they are the low bits of doubles from 2^52 to 2^53.
+bool lacksLongs(Code &c, Type type) { return c.vectorBits == 256 && isa<VectorType>(type); }
+constexpr double kAboveLongs = 0x1.8p52;
+constexpr int64_t kAboveBits = 0x4338000000000000;
+Value holds(Code &c, Value lanes) { return LLVM::vector_reduce_and::create(c.b, c.loc, c.i1, lanes); }
+
+// f32 or f64 to i64 where all lanes are small.
+Value smallToLong(Code &c, Value v, VectorType to) {
+  if (getElementTypeOrSelf(v.getType()).isF32())
+    return arith::ExtSIOp::create(c.b, c.loc, to, arith::FPToSIOp::create(c.b, c.loc, to.clone(c.i32), v));
+  Num whole{&c, LLVM::FTruncOp::create(c.b, c.loc, v)};
+  Value bits = arith::BitcastOp::create(c.b, c.loc, to, (whole + kAboveLongs).v);
+  return c.sub(bits, c.integer(kAboveBits, to));
+}
+
+// i64 to `to`, whose lanes are floats.
+Value longToFloat(Code &c, Value v, VectorType to, bool isUnsigned) {
+  auto longs = cast<VectorType>(v.getType());
+  Value shifted = isUnsigned ? v : c.add(v, c.integer(int64_t(1) << 51, longs));
+  Value high = arith::ShRUIOp::create(c.b, c.loc, shifted, c.integer(isUnsigned ? 51 : 52, longs));
+  auto fast = [&]() -> Code::Values {
+    Num above{&c, arith::BitcastOp::create(c.b, c.loc, to.clone(c.b.getF64Type()), c.add(v, c.integer(kAboveBits, longs)))};
+    Value number = (above - above.of(kAboveLongs)).v;
+    return {to.getElementType().isF64() ? number : Value(arith::TruncFOp::create(c.b, c.loc, to, number))};
+  };
+  auto any = [&]() -> Code::Values {
+    return {isUnsigned ? Value(arith::UIToFPOp::create(c.b, c.loc, to, v)) : Value(arith::SIToFPOp::create(c.b, c.loc, to, v))};
+  };
+  return c.choose(holds(c, c.equal(high, c.integer(0, longs))), fast, any)[0];
+}
+
 // f32 or f64 to i32 or i64 as llvm.fptosi.sat has it, in operations that vectors have.
-Value roundToward0(Code &c, Value v, Type to) {
+Value roundAny(Code &c, Value v, Type to) {
   Num x{&c, v};
   unsigned width = getElementTypeOrSelf(to).getIntOrFloatBitWidth();
   Value large = less(x.of(belowLimit(getElementTypeOrSelf(v.getType()), width)), x);
   Num bounded = maxSecond(select(isNan(x), x.of(0), x), x.of(-std::ldexp(1.0, width - 1))), inside = select(large, x.of(0), bounded);
   return arith::SelectOp::create(c.b, c.loc, large, c.integer(APInt::getSignedMaxValue(width), to),
                                  arith::FPToSIOp::create(c.b, c.loc, to, inside.v));
+}
+
+Value roundToward0(Code &c, Value v, Type to) {
+  if (!getElementTypeOrSelf(to).isInteger(64) || !lacksLongs(c, to))
+    return roundAny(c, v, to);
+  Num x{&c, v};
+  Value small = less(abs(x), x.of(getElementTypeOrSelf(v.getType()).isF32() ? 0x1p31 : 0x1p51));
+  return c.choose(
+      holds(c, small), [&] { return Code::Values{smallToLong(c, v, cast<VectorType>(to))}; },
+      [&] { return Code::Values{roundAny(c, v, to)}; })[0];
 }
 
 // Whether `v` lies between constant bounds that a signed integer of 32 bits holds, or is NaN.
@@ -276,6 +317,8 @@ Value cast(const Site &s) {
     return v;
   if (isHalf(from))
     return halfToFloat(c, v, from.isBF16());
+  if (from.isF64() && to.isF16())
+    return doubleToHalf(c, v);
   if (isHalf(to))
     return floatToHalf(c, v, to.isBF16());
   bool unsignedFrom = s.isUnsigned();
@@ -287,6 +330,8 @@ Value cast(const Site &s) {
     return toWidth > width ? Value(arith::ExtFOp::create(c.b, c.loc, type, v)) : Value(arith::TruncFOp::create(c.b, c.loc, type, v));
   if (s.isFloat())
     return floatToInt(c, v, type, to.isUnsignedInteger(), isClipped(s.op->getOperand(0)));
+  if (isa<FloatType>(to) && width == 64 && lacksLongs(c, type))
+    return longToFloat(c, v, vector.clone(to), unsignedFrom);
   if (isa<FloatType>(to))
     return unsignedFrom ? Value(arith::UIToFPOp::create(c.b, c.loc, type, v)) : Value(arith::SIToFPOp::create(c.b, c.loc, type, v));
   if (toWidth == width)

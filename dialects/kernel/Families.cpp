@@ -80,7 +80,8 @@ bool isPointwise(Operation *op) {
   if (domainOf(onnx::elementType(op->getResult(0))) == None)
     return false;
   bool halves = (domainOf(onnx::elementType(op->getOperand(0))) | domainOf(onnx::elementType(op->getResult(0)))) & Half;
-  if (halves && !onnx::elementType(op->getOperand(0)).isF32() && !onnx::elementType(op->getResult(0)).isF32())
+  Type from = onnx::elementType(op->getOperand(0)), to = onnx::elementType(op->getResult(0));
+  if (halves && !from.isF32() && !to.isF32() && !(from.isF64() && to.isF16()))
     return false;
   Value first = op->getOperand(op->getNumOperands() > 1 && onnx::opName(op) == "Where" ? 1 : 0);
   bool sameExponent = onnx::opName(op) != "Pow" || onnx::elementType(op->getOperand(1)).isF32();

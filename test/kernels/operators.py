@@ -191,6 +191,21 @@ for _from in (np.float32, np.float64):
         _x = np.clip(_spread, float(_range.min), float(_range.max)).astype(_from)
         _x = np.where(_x.astype(float) >= float(_range.max), _from(1), _x)  # what lies beyond is not defined
         case(f"cast {np.dtype(_from).name}_{np.dtype(_to).name}", "Cast", {"x": _x}, to=helper.np_dtype_to_tensor_dtype(np.dtype(_to)))
+_edges = np.array([[_sign * (2.0**_power + _step) for _step in (-1, -0.75, 0, 0.5, 1)] * 8 for _power in (24, 30, 31, 32, 50, 51, 52, 53, 62) for _sign in (1, -1)])
+for _to in (np.int64, np.uint64, np.uint32):  # rows of equal size: each vector as a whole is small or not
+    for _from in (np.float32, np.float64):
+        _x = _edges[np.abs(_edges[:, 0]) < (2**32 - 300 if _to == np.uint32 else 2**63)].astype(_from)
+        _x = _x if _to == np.int64 else np.abs(_x)
+        case(f"cast_edges {np.dtype(_from).name}_{np.dtype(_to).name}", "Cast", {"x": _x}, want=[_x.astype(_to)], to=helper.np_dtype_to_tensor_dtype(np.dtype(_to)))
+_x = np.array([[_sign * (2**_power + _step) for _step in (-1, 0, 1, 2**27, 2**27 + 1)] * 8 for _power in (24, 31, 50, 51, 52, 53, 62) for _sign in (1, -1)] + [[-(2**63), 2**63 - 1] * 20])
+for _from in (np.int64, np.uint64):
+    for _to in (np.float32, np.float64):
+        case(f"cast_edges {np.dtype(_from).name}_{np.dtype(_to).name}", "Cast", {"x": _x.astype(_from)}, want=[_x.astype(_from).astype(_to)], to=helper.np_dtype_to_tensor_dtype(np.dtype(_to)))
+_x = np.arange(65536, dtype=np.uint16).view(np.float16).astype(np.float64)
+with np.errstate(invalid="ignore", over="ignore"):
+    _next = np.nextafter(_x.astype(np.float16), np.float16(np.inf)).astype(np.float64)
+    _x = np.concatenate([_x, *((_x + _next) / 2 * (1 + _step) for _step in (-(2.0**-52), 0, 2.0**-52)), [1e300, -1e300, 65519.999, 65520, 2.0**-25, 1e-310]])
+    case("cast_edges float64_float16", "Cast", {"x": _x}, want=[_x.astype(np.float16)], to=10)
 for _op in ("MaxPool", "AveragePool"):
     for _size in (3, 7, 9, 14, 15, 21):  # rows of quarters, halves and whole vectors
         for _stride in (1, 2):
