@@ -1,12 +1,13 @@
 // PointwiseDivide.cpp: Div and Mod, broadcast as numpy does. Integers wrap and never trap: x / 0 and x mod 0 are 0. Row format:
 // LibraryPointwise.def. Most quotients are taken in vectors of doubles, where the whole part of x / y is exact: for whole numbers with
 // |x| < 2^53, since x / y then lies at least 1/|y| away from the next whole number and is rounded by less; for floats of 24 digits where
-// the quotient is below 2^29, so that its product with y is exact as well.
+// the quotient is below 2^29, so that its product with y is exact as well. Smaller numbers are multiplied by a reciprocal.
+#include "runtime_stub/kernels/Lanes.h"
 #include "runtime_stub/kernels/Pointwise.h"
 
 namespace onnxc {
 
-constexpr int64_t kBlock = 256;  // elements whose sizes are looked at together
+constexpr int64_t kBlock = 64;  // elements whose sizes are looked at together: few, so that memory and quotients are waited for at once
 
 // One element, any values.
 struct DivOp {
@@ -33,45 +34,78 @@ struct ModOp {  // the sign of the divisor
   }
 };
 
-// The same by whole parts of double quotients.
+// The same by whole parts of quotients, in integers of at least T's size.
 struct Quotient {
   using Plain = DivOp;
-  template <class T, class Whole>
-  static T of(T, T y, Whole q) {
-    return y == 0 ? T(0) : T(q);
+  template <class W>
+  static W of(W, W y, W q) {
+    return y == 0 ? W(0) : q;
   }
 };
 template <class Op>
 struct Remainder {
   using Plain = Op;
-  template <class T, class Whole>
-  static T of(T x, T y, Whole q) {
-    Whole r = Whole(uint64_t(Whole(x)) - uint64_t(q) * uint64_t(Whole(y)));
-    return y == 0 ? T(0) : T(Op::rest(r, Whole(y)));
+  template <class W>
+  static W of(W x, W y, W q) {
+    using U = __make_unsigned(W);
+    W r = W(U(x) - U(q) * U(y));
+    return y == 0 ? W(0) : Op::rest(r, y);
   }
 };
 
-// Whether doubles hold n elements, `step` apart.
+// Between whole numbers below 2^51 and doubles: AVX2, which has no instruction for that, adds 2^52 and as much again.
+constexpr double kAbove = 0x1.8p52;
+ONNXC_INLINE double wholeToF64(int64_t v) {
+  return onnxc_vector_bits == 256 ? bitcast<double>(v + bitcast<int64_t>(kAbove)) - kAbove : double(v);
+}
+ONNXC_INLINE int64_t wholePart(double v) {
+  return onnxc_vector_bits == 256 ? bitcast<int64_t>(__builtin_trunc(v) + kAbove) - bitcast<int64_t>(kAbove) : int64_t(v);
+}
+
+// x / y, too large by at most 2^-42 of it and never too small: a float's reciprocal, right to 2^-23, made better once with 2^-43 added. Its
+// whole part is that of x / y where that lies further from the next whole number: for whole numbers below 2^32, 1/|y| away, and floats
+// whose quotient is below 2^18, 2^-24 away.
+ONNXC_INLINE double reachQuotient(double x, double y, float divisor) {
+  double r = 1.0f / divisor;
+  return x * (r * ((2 + 0x1p-43) - y * r));
+}
+
+// Whether n elements, `step` apart, are whole numbers of so many bits and a sign.
 template <class T>
-ONNXC_INLINE bool fitDoubles(const T *x, int64_t step, int64_t n) {
+ONNXC_INLINE bool fit(const T *x, int64_t step, int64_t n, int bits) {
+  constexpr bool isSigned = T(-1) < T(0);
   uint64_t large = 0;
-  for (int64_t i = 0; sizeof(T) == 8 && i < n; ++i)
-    large |= T(-1) < T(0) ? uint64_t(x[i * step]) + (uint64_t(1) << 52) : uint64_t(x[i * step]);
-  return large >> 53 == 0;
+  for (int64_t i = 0; i < n; ++i)
+    large |= uint64_t(x[i * step]) + (uint64_t(isSigned) << bits);
+  return large >> (bits + isSigned) == 0;
+}
+
+// In W, an integer of 32 bits, of which a vector has as many as the register, not as it has doubles.
+template <class Op, class W, class T>
+ONNXC_INLINE void divideSmall(const T *x, int64_t xi, const T *y, int64_t yi, T *to, int64_t n) {
+#pragma clang loop vectorize_width(16)
+  for (int64_t i = 0; i < n; ++i) {
+    W a = W(x[i * xi]), b = W(y[i * yi]), divisor = b == 0 ? W(1) : b;
+    to[i] = T(Op::of(a, b, W(wholePart(reachQuotient(double(a), double(divisor), float(divisor))))));
+  }
 }
 
 // Up to kBlock elements; steps are known where the caller knows them.
 template <class Op, class T>
 ONNXC_INLINE void divideBlock(const T *x, int64_t xi, const T *y, int64_t yi, T *to, int64_t n) {
-  if (!fitDoubles(x, xi, n) || !fitDoubles(y, yi, n)) {
-    for (int64_t i = 0; i < n; ++i)
-      to[i] = Wide<T>::out(Op::Plain::of(Wide<T>::in(x[i * xi]), Wide<T>::in(y[i * yi])));
-    return;
+  if constexpr (sizeof(T) < 4 || __is_same(T, int32_t))
+    return divideSmall<Op, int32_t>(x, xi, y, yi, to, n);
+  else if constexpr (sizeof(T) == 4)
+    return divideSmall<Op, uint32_t>(x, xi, y, yi, to, n);
+  else if (fit(x, xi, n, 30) && fit(y, yi, n, 30))  // -2^31 / -1 is none of 32 bits
+    return divideSmall<Op, int32_t>(x, xi, y, yi, to, n);
+  bool fits = fit(x, xi, n, 51) && fit(y, yi, n, 51);
+  for (int64_t i = 0; fits && i < n; ++i) {
+    int64_t a = int64_t(x[i * xi]), b = int64_t(y[i * yi]);
+    to[i] = T(Op::of(a, b, wholePart(wholeToF64(a) / wholeToF64(b == 0 ? 1 : b))));
   }
-  for (int64_t i = 0; i < n; ++i) {
-    T a = x[i * xi], b = y[i * yi];
-    to[i] = Op::of(a, b, int64_t(double(a) / double(b == 0 ? T(1) : b)));
-  }
+  for (int64_t i = 0; !fits && i < n; ++i)
+    to[i] = Wide<T>::out(Op::Plain::of(Wide<T>::in(x[i * xi]), Wide<T>::in(y[i * yi])));
 }
 
 template <class Op, class T>
@@ -87,25 +121,38 @@ static void divideRow(const T *x, int64_t xi, const T *y, int64_t yi, T *to, int
   }
 }
 
+// Up to kBlock remainders of floats.
+template <class Op, class T>
+static void remainderBlock(const float *a, const float *b, T *to, int64_t n) {
+  bool near = true, small = true;
+  for (int64_t i = 0; i < n; ++i) {
+    float size = __builtin_fabsf(b[i]);
+    near &= (__builtin_fabsf(a[i]) < size * 0x1p18f) & (size > 0x1p-100f) & (size < 0x1p100f);
+  }
+#pragma clang loop vectorize_width(16)
+  for (int64_t i = 0; near && i < n; ++i) {
+    double x = a[i], y = b[i], rest = x - __builtin_trunc(reachQuotient(x, y, b[i])) * y;
+    to[i] = fromF64<T>(Op::rest(__builtin_copysign(rest, x), y));
+  }
+  for (int64_t i = 0; !near && i < n; ++i)
+    small &= __builtin_fabs(double(a[i]) / b[i]) < 0x1p29 & __builtin_fabsf(b[i]) < __builtin_inff();
+  for (int64_t i = 0; !near && i < n; ++i) {
+    double x = a[i], y = b[i];
+    to[i] = fromF64<T>(small ? Op::rest(__builtin_copysign(x - __builtin_trunc(x / y) * y, x), y) : Op::of(x, y));
+  }
+}
+
 // Remainders of floats of at most 24 digits.
 template <class Op, class T>
 static void remainderRow(const T *x, int64_t xi, const T *y, int64_t yi, T *to, int64_t n) {
   for (int64_t first = 0; first < n; first += kBlock, x += xi * kBlock, y += yi * kBlock, to += kBlock) {
     int64_t m = minOf(kBlock, n - first);
-    double a[kBlock], b[kBlock];
+    float a[kBlock], b[kBlock];
     for (int64_t i = 0; i < m; ++i) {
-      a[i] = toF64(x[i * xi]);
-      b[i] = toF64(y[i * yi]);
+      a[i] = float(toF64(x[i * xi]));
+      b[i] = float(toF64(y[i * yi]));
     }
-    bool small = true;
-    for (int64_t i = 0; i < m; ++i)
-      small &= __builtin_fabs(a[i] / b[i]) < 0x1p29 & __builtin_fabs(b[i]) < __builtin_inf();
-    if (small)
-      for (int64_t i = 0; i < m; ++i)
-        to[i] = fromF64<T>(Op::rest(__builtin_copysign(a[i] - __builtin_trunc(a[i] / b[i]) * b[i], a[i]), b[i]));
-    else
-      for (int64_t i = 0; i < m; ++i)
-        to[i] = fromF64<T>(Op::of(a[i], b[i]));
+    remainderBlock<Op>(a, b, to, m);
   }
 }
 

@@ -171,6 +171,15 @@ for _type in (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.in
             case(_label + "_column", _op, {"x": _x, "y": _y[:, 5:6]}, **_attributes)
             if _range.min:
                 case(_label + "_by_negative", _op, {"x": _x[1:, 4:], "y": np.array(-3, _type)}, **_attributes)
+for _type, _bits in ((np.int32, (15, 31)), (np.uint32, (16, 32)), (np.int64, (30, 31, 51, 52, 62)), (np.uint64, (30, 31, 51, 52, 63))):  # beside multiples of the divisor
+    for _most in _bits:
+        _y = RNG.integers(1, 2 ** RNG.integers(1, _most, 1000), dtype=np.uint64)
+        _x = RNG.integers(0, np.uint64(2**_most) // _y, dtype=np.uint64) * _y + RNG.integers(0, 3, 1000, np.uint64) - np.uint64(1)
+        _x[_x >= 2**_most] = 0  # 0 - 1
+        _x[:2], _y[:2] = (2**_most - 1, 0), (1, 5)
+        for _sign in (1, -1) if np.iinfo(_type).min else (1,):
+            case(f"quotients near_{_type.__name__}_{_most}_{_sign}", "Div", {"x": _x.astype(_type), "y": _y.astype(_type) * _type(_sign)}, want=[(_x // _y).astype(_type) * _type(_sign)])
+            case(f"quotients mod_near_{_type.__name__}_{_most}_{_sign}", "Mod", {"x": _x.astype(_type), "y": _y.astype(_type) * _type(_sign)}, want=[_x.astype(_type) % (_y.astype(_type) * _type(_sign))])
 _x, _y = (floats(3, 700) * 10.0 ** RNG.integers(-2, 3, (3, 700)) for _ in range(2))
 for _type in (np.float32, np.float64, np.float16):
     case(f"quotients fmod_{_type.__name__}", "Mod", {"x": _x.astype(_type), "y": _y.astype(_type)}, fmod=1)
