@@ -31,6 +31,7 @@ struct Isa {
   llvm::StringRef features;  // LLVM feature string on top of it
   unsigned vectorBits, vectorRegisters;
   bool convertsHalves;    // f16 to f32 and back by instructions
+  bool fusesProducts;     // a product and a sum are one instruction, rounded once
   bool multipliesByLane;  // an FMA takes a lane of a register as its scalar
   bool extremesGiveNan;   // maximum and minimum of floats are one instruction and NaN where either is
   llvm::StringRef needs;  // what a CPU must have to run it, in LLVM's names

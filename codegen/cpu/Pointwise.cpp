@@ -181,6 +181,27 @@ Value product(const Site &s) {
   Value v = times(s, s.operands[0], s.operands[1]);
   return s.op->hasAttr(onnx::kFlushAttr) && s.element.isF32() ? withoutSubnormals({&s.c, v}).v : v;
 }
+// The same for all lanes, as a scalar; null for others.
+Value sameForAll(Code &c, Value v) {
+  if (auto splat = v.getDefiningOp<vector::BroadcastOp>())
+    return isa<FloatType>(splat.getSource().getType()) ? splat.getSource() : Value();
+  DenseElementsAttr value;
+  bool isSplat = isa<VectorType>(v.getType()) && matchPattern(v, m_Constant(&value)) && value.isSplat();
+  return isSplat ? c.real(value.getSplatValue<APFloat>().convertToDouble(), getElementTypeOrSelf(v.getType())) : Value();
+}
+// x / d as x h + x l, rounded twice, where h is a little below 1 / d and l what is missing: both have the sign of d, so that an infinite x
+// has an infinite quotient. passes/graph/QuantiseAsPointwise.cpp computes the same.
+Value quotientByProducts(Code &c, Num x, Value divisor) {
+  Num d{&c, divisor}, nearest = 1.0 / d;
+  Num h{&c, arith::BitcastOp::create(c.b, c.loc, c.f32, c.sub(arith::BitcastOp::create(c.b, c.loc, c.i32, nearest.v), c.integer(1, c.i32)))};
+  Num l = fma(-h, d, d.of(1)) * nearest;
+  auto spread = [&](Num n) { return Num{&c, c.splat(n.v, llvm::cast<VectorType>(x.v.getType()).getDimSize(0))}; };
+  return fma(x, spread(h), x * spread(l)).v;
+}
+Value quotient(const Site &s) {
+  Value divisor = s.op->hasAttr(onnx::kByProductsAttr) && s.c.fusesProducts ? sameForAll(s.c, s.operands[1]) : Value();
+  return divisor ? quotientByProducts(s.c, s.num(0), divisor) : (s.num(0) / s.num(1)).v;
+}
 Value swish(const Site &s) {
   double alpha = s.attr("alpha");
   Num x = s.num(0);
@@ -370,7 +391,7 @@ const llvm::StringMap<Writer> &writers() {
       {"CastLike", cast},
       {"Sub", WRITE(minus(s, s.operands[0], s.operands[1]))},
       {"Mul", product},
-      {"Div", WRITE((s.num(0) / s.num(1)).v)},
+      {"Div", quotient},
       {"Equal", WRITE(same(s, s.operands[0], s.operands[1]))},
       {"Less", WRITE(lessThan(s, s.operands[0], s.operands[1]))},
       {"LessOrEqual", WRITE(atMost(s, s.operands[0], s.operands[1]))},

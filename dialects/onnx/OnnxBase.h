@@ -56,6 +56,9 @@ std::optional<llvm::ArrayRef<int64_t>> optionalInts(mlir::Operation *op, llvm::S
 inline constexpr llvm::StringLiteral kExactAttr = "onnxc.exact";
 // On a Mul of blocked activations: what would be subnormal is zero.
 inline constexpr llvm::StringLiteral kFlushAttr = "onnxc.flush";
+// On a Div of f32 by a constant: whole numbers are made of its quotients, and those of two products are proven to be the same ones
+// (codegen/cpu/Pointwise.cpp: quotientByProducts).
+inline constexpr llvm::StringLiteral kByProductsAttr = "onnxc.by_products";
 
 // On the end of a loop's body: the sizes that the model declares for its results. Of no use but where no iteration computes them.
 inline constexpr llvm::StringLiteral kDeclaredAttr = "onnx.declared";

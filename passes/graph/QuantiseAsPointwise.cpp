@@ -61,6 +61,29 @@ std::optional<Scales> spreadScales(PatternRewriter &rewriter, Value scale, Value
   return result;
 }
 
+// What codegen/cpu/Pointwise.cpp: quotientByProducts writes.
+float quotientByProducts(float x, float divisor) {
+  float nearest = 1.0f / divisor, h = llvm::bit_cast<float>(llvm::bit_cast<uint32_t>(nearest) - 1), l = std::fma(-h, divisor, 1.0f) * nearest;
+  return std::fma(x, h, x * l);
+}
+
+// Whether the bytes are those of true quotients, whatever x is. Both quotients lie within two last digits of each other, so that they can
+// round to different whole numbers only where x is such a neighbour of one that lies halfway between two.
+bool byProducts(float scale) {
+  constexpr int most = 256, digits = 4;
+  if (!(std::abs(scale) > 0x1p-60f && std::abs(scale) < 0x1p60f))
+    return false;
+  for (int n = -most; n < most; ++n) {
+    auto halfway = llvm::bit_cast<uint32_t>(float((n + 0.5) * scale));
+    for (int k = -digits; k <= digits; ++k) {
+      float x = llvm::bit_cast<float>(halfway + k);
+      if (std::nearbyint(quotientByProducts(x, scale)) != std::nearbyint(x / scale))
+        return false;
+    }
+  }
+  return true;
+}
+
 // clip(round(x / scale) + zero)
 LogicalResult quantise(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX());
@@ -72,7 +95,10 @@ LogicalResult quantise(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
   if (!scales)
     return rewriter.notifyMatchFailure(op, "scales are not constant");
   GraphBuilder g{rewriter, loc};
-  Value v = onnx::RoundOp::create(rewriter, loc, x, onnx::DivOp::create(rewriter, loc, x, op.getX(), scales->scale));
+  auto quotient = onnx::DivOp::create(rewriter, loc, x, op.getX(), scales->scale);
+  if (isByte(to) && llvm::all_of(*constantFloats(scales->scale), byProducts))
+    quotient->setAttr(onnx::kByProductsAttr, rewriter.getUnitAttr());
+  Value v = onnx::RoundOp::create(rewriter, loc, x, quotient);
   rewriter.replaceOp(op, clippedTo(op.getY().getType(), v, scales->zero, g));
   return success();
 }

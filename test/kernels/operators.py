@@ -215,6 +215,19 @@ with np.errstate(invalid="ignore", over="ignore"):
     _next = np.nextafter(_x.astype(np.float16), np.float16(np.inf)).astype(np.float64)
     _x = np.concatenate([_x, *((_x + _next) / 2 * (1 + _step) for _step in (-(2.0**-52), 0, 2.0**-52)), [1e300, -1e300, 65519.999, 65520, 2.0**-25, 1e-310]])
     case("cast_edges float64_float16", "Cast", {"x": _x}, want=[_x.astype(np.float16)], to=10)
+for _type, _zero in ((np.uint8, 128), (np.uint8, 0), (np.int8, -3)):  # beside numbers halfway between two bytes, and what no byte is near
+    for _scale in (0.02, 1 / 3, 0.25, 7.0, 1e-30, 0.0123456789, 3e38, 1e-39):
+        with np.errstate(all="ignore"):
+            _scale = np.float32(_scale)
+            _x = np.float32((np.arange(-260, 260)[:, None] + 0.5) * float(_scale)) * np.ones((1, 7), np.float32)
+            for _near in range(7):
+                for _ in range(abs(_near - 3)):
+                    _x[:, _near] = np.nextafter(_x[:, _near], np.float32(np.sign(_near - 3) * np.inf))
+            _x = np.concatenate([_x.reshape(-1), np.float32([0, -0.0, np.inf, -np.inf, np.nan, 3e38, -3e38, 1e-45])])
+            _range, _y = np.iinfo(_type), np.clip(np.rint(_x / _scale) + np.float32(_zero), np.iinfo(_type).min, np.iinfo(_type).max)
+            _y = np.where(np.isnan(_y), 0, _y).astype(_type)
+        case(f"quantize_halfway {np.dtype(_type).name}_{_zero}_{_scale}", "QuantizeLinear", {"x": _x}, {"s": _scale, "z": _type(_zero)}, want=[_y])
+        case(f"quantize_halfway {np.dtype(_type).name}_{_zero}_{_scale}_axis", "QuantizeLinear", {"x": np.tile(_x, (2, 1))}, {"s": np.float32([_scale, 0.5]), "z": np.array([_zero, _zero], _type)}, axis=0)
 for _op in ("MaxPool", "AveragePool"):
     for _size in (3, 7, 9, 14, 15, 21):  # rows of quarters, halves and whole vectors
         for _stride in (1, 2):

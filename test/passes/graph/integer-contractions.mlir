@@ -82,6 +82,22 @@ func.func @quantise(%x: tensor<2x2xf32>) -> tensor<2x2xui8> {
   return %q : tensor<2x2xui8>
 }
 
+// The bytes of quotients may come from products where these are proven to give the same; those of 16 bits and of a scale without a reciprocal do not.
+// CHECK-LABEL: @quantise_by_products
+// CHECK: "onnx.Div"(%arg0, %{{.*}}) {onnxc.by_products}
+// CHECK: "onnx.Div"(%arg0, %{{.*}}) :
+// CHECK: "onnx.Div"(%arg0, %{{.*}}) :
+func.func @quantise_by_products(%x: tensor<2x3xf32>) -> (tensor<2x3xi8>, tensor<2x3xi16>, tensor<2x3xi8>) {
+  %s = "onnx.Constant"() {value = dense<0.02> : tensor<f32>} : () -> tensor<f32>
+  %t = "onnx.Constant"() {value = dense<1.0e-39> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<3> : tensor<i8>} : () -> tensor<i8>
+  %w = "onnx.Constant"() {value = dense<3> : tensor<i16>} : () -> tensor<i16>
+  %a = "onnx.QuantizeLinear"(%x, %s, %z) : (tensor<2x3xf32>, tensor<f32>, tensor<i8>) -> tensor<2x3xi8>
+  %b = "onnx.QuantizeLinear"(%x, %s, %w) : (tensor<2x3xf32>, tensor<f32>, tensor<i16>) -> tensor<2x3xi16>
+  %c = "onnx.QuantizeLinear"(%x, %t, %z) : (tensor<2x3xf32>, tensor<f32>, tensor<i8>) -> tensor<2x3xi8>
+  return %a, %b, %c : tensor<2x3xi8>, tensor<2x3xi16>, tensor<2x3xi8>
+}
+
 // -----
 
 // So is that of 16 bits, whose integers need no memory of their own between both.
