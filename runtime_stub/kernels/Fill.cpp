@@ -101,13 +101,17 @@ static int32_t trilu(const onnxc_args *a) {  // attributes: upper
   ONNXC_CHECK(in.rank >= 2, ONNXC_K_SHAPE);
   int64_t k = hasInput(a, 1) ? loadI64(a->in[1], 0) : 0, rows = in.dims[in.rank - 2], cols = in.dims[in.rank - 1];
   k = maxOf(-rows - 1, minOf(k, cols + 1));
-  int64_t batches = product(in.dims, 0, in.rank - 2);
-  for (int64_t i = 0; i < batches * rows; ++i)
-    for (int64_t j = 0; j < cols; ++j) {
-      bool keep = a->attr[0].i ? j - i % rows >= k : j - i % rows <= k;
-      mutableData<T>(a->out[0])[i * cols + j] = keep ? data<T>(in)[i * cols + j] : T{};
+  bool upper = a->attr[0].i != 0;
+  const T *from = data<T>(in);
+  T *to = mutableData<T>(a->out[0]);
+  return parallelFor(a, product(in.dims, 0, in.rank - 2) * rows, grainOf(cols), [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {  // the row is kept from or up to `edge`
+      int64_t edge = maxOf<int64_t>(0, minOf(cols, i % rows + k + !upper)), kept = upper ? edge : 0, zeros = upper ? 0 : edge;
+      memcpy(to + i * cols + kept, from + i * cols + kept, size_t(upper ? cols - edge : edge) * sizeof(T));
+      memset(static_cast<void *>(to + i * cols + zeros), 0, size_t(upper ? edge : cols - edge) * sizeof(T));
     }
-  return 0;
+    return int32_t(ONNXC_K_OK);
+  });
 }
 
 template <class T>

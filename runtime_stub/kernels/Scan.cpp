@@ -23,19 +23,18 @@ ONNXC_INLINE void cumulateColumns(const T *__restrict from, T *__restrict to, in
     }
 }
 
-// The same for whole vectors of floats, whose sums are doubles.
-template <bool Sum, bool Exclusive>
-ONNXC_INLINE void cumulateVectors(const float *__restrict from, float *__restrict to, int64_t dim, int64_t step, int64_t vectors) {
+// The same for N vectors of floats, whose totals are doubles in registers.
+template <bool Sum, bool Exclusive, int N>
+ONNXC_INLINE void cumulateVectors(const float *__restrict from, float *__restrict to, int64_t dim, int64_t step) {
   typedef double v16d __attribute__((ext_vector_type(16)));
-  v16d totals[kColumns / kLanes];
-  for (int64_t i = 0; i < vectors; ++i)
-    totals[i] = v16d(Sum ? 0 : 1);
+  v16d totals[N];
+  unroll<0, N>([&](auto i) { totals[i.value] = v16d(Sum ? 0 : 1); });
   for (int64_t k = 0; k < dim; ++k, from += step, to += step)
-    for (int64_t i = 0; i < vectors; ++i) {
-      v16d before = totals[i], x = __builtin_convertvector(*(const v16 *)(from + i * kLanes), v16d);
-      totals[i] = Sum ? before + x : before * x;
-      *(v16 *)(to + i * kLanes) = __builtin_convertvector(Exclusive ? before : totals[i], v16);
-    }
+    unroll<0, N>([&](auto i) {
+      v16d before = totals[i.value], x = __builtin_convertvector(*(const v16 *)(from + i.value * kLanes), v16d);
+      totals[i.value] = Sum ? before + x : before * x;
+      *(v16 *)(to + i.value * kLanes) = __builtin_convertvector(Exclusive ? before : totals[i.value], v16);
+    });
 }
 
 template <class T, bool Sum, bool Exclusive>
@@ -46,11 +45,12 @@ ONNXC_INLINE int32_t cumulateAll(const onnxc_args *a, const Axis3 &s, bool rever
   return parallelFor(a, s.outer * blocks, grainOf(s.dim * minOf(s.inner, kColumns)), [=](int64_t begin, int64_t end) {
     for (int64_t u = begin; u < end; ++u) {
       int64_t first = u % blocks * kColumns, at = u / blocks * s.dim * s.inner + start + first, width = minOf(s.inner - first, kColumns);
-      if constexpr (__is_same(T, float))
-        if (int64_t vectors = width / kLanes) {
-          cumulateVectors<Sum, Exclusive>(from + at, to + at, s.dim, step, vectors);
-          at += vectors * kLanes, width -= vectors * kLanes;
-        }
+      if constexpr (__is_same(T, float)) {
+        for (; width >= 2 * kLanes; at += 2 * kLanes, width -= 2 * kLanes)
+          cumulateVectors<Sum, Exclusive, 2>(from + at, to + at, s.dim, step);
+        for (; width >= kLanes; at += kLanes, width -= kLanes)
+          cumulateVectors<Sum, Exclusive, 1>(from + at, to + at, s.dim, step);
+      }
       if (width == 1)
         cumulateColumns<T, Sum, Exclusive, 1>(from + at, to + at, s.dim, step, 1);
       else

@@ -228,6 +228,10 @@ for _type, _zero in ((np.uint8, 128), (np.uint8, 0), (np.int8, -3)):  # beside n
             _y = np.where(np.isnan(_y), 0, _y).astype(_type)
         case(f"quantize_halfway {np.dtype(_type).name}_{_zero}_{_scale}", "QuantizeLinear", {"x": _x}, {"s": _scale, "z": _type(_zero)}, want=[_y])
         case(f"quantize_halfway {np.dtype(_type).name}_{_zero}_{_scale}_axis", "QuantizeLinear", {"x": np.tile(_x, (2, 1))}, {"s": np.float32([_scale, 0.5]), "z": np.array([_zero, _zero], _type)}, axis=0)
+for _upper in (0, 1):
+    for _k in (-9, -3, 0, 2, 11):
+        _x = whole(9, 2, 5, 7) + 1
+        case(f"triangle {_upper}_{_k}", "Trilu", {"x": _x}, {"k": np.int64(_k)}, want=[(np.triu if _upper else np.tril)(_x, _k)], upper=_upper)
 for _op in ("MaxPool", "AveragePool"):
     for _size in (3, 7, 9, 14, 15, 21):  # rows of quarters, halves and whole vectors
         for _stride in (1, 2):
