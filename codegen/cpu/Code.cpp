@@ -135,7 +135,8 @@ Code::Values Code::choose(Value condition, llvm::function_ref<Values()> yes, llv
 KernelCode::KernelCode(ModuleOp target, kernel::FuncOp kernel, const Isa &isa)
     : Code(target.getContext(), kernel.getLoc()), kernel(kernel) {
   vectorBits = isa.vectorBits, vectorRegisters = isa.vectorRegisters;
-  convertsHalves = isa.convertsHalves, fusesProducts = isa.fusesProducts, multipliesByLane = isa.multipliesByLane, extremesGiveNan = isa.extremesGiveNan;
+  convertsHalves = isa.convertsHalves, fusesProducts = isa.fusesProducts, multipliesByLane = isa.multipliesByLane,
+  extremesGiveNan = isa.extremesGiveNan;
   b.setInsertionPointToEnd(target.getBody());
   func = LLVM::LLVMFuncOp::create(b, loc, (kernel.getName() + ".code").str(), kernelType(b.getContext()));
   b.setInsertionPointToStart(func.addEntryBlock(b));

@@ -193,7 +193,8 @@ Value sameForAll(Code &c, Value v) {
 // has an infinite quotient. passes/graph/QuantiseAsPointwise.cpp computes the same.
 Value quotientByProducts(Code &c, Num x, Value divisor) {
   Num d{&c, divisor}, nearest = 1.0 / d;
-  Num h{&c, arith::BitcastOp::create(c.b, c.loc, c.f32, c.sub(arith::BitcastOp::create(c.b, c.loc, c.i32, nearest.v), c.integer(1, c.i32)))};
+  Num h{&c,
+        arith::BitcastOp::create(c.b, c.loc, c.f32, c.sub(arith::BitcastOp::create(c.b, c.loc, c.i32, nearest.v), c.integer(1, c.i32)))};
   Num l = fma(-h, d, d.of(1)) * nearest;
   auto spread = [&](Num n) { return Num{&c, c.splat(n.v, llvm::cast<VectorType>(x.v.getType()).getDimSize(0))}; };
   return fma(x, spread(h), x * spread(l)).v;

@@ -63,7 +63,8 @@ std::optional<Scales> spreadScales(PatternRewriter &rewriter, Value scale, Value
 
 // What codegen/cpu/Pointwise.cpp: quotientByProducts writes.
 float quotientByProducts(float x, float divisor) {
-  float nearest = 1.0f / divisor, h = llvm::bit_cast<float>(llvm::bit_cast<uint32_t>(nearest) - 1), l = std::fma(-h, divisor, 1.0f) * nearest;
+  float nearest = 1.0f / divisor, h = llvm::bit_cast<float>(llvm::bit_cast<uint32_t>(nearest) - 1),
+        l = std::fma(-h, divisor, 1.0f) * nearest;
   return std::fma(x, h, x * l);
 }
 

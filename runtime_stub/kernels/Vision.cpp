@@ -255,20 +255,21 @@ static int32_t maxRoiPool(const onnxc_args *a) {  // attributes: spatial_scale
       start[k] = int64_t(low);
       length[k] = maxOf<int64_t>(int64_t(high - low) + 1, 1);
     }
-    for (int64_t c = 0; c < x.dims[1]; ++c)
-      for (int64_t i = 0; i < cells; ++i) {
-        int64_t cell[2] = {i / out.dims[3], i % out.dims[3]}, low[2], high[2];
-        for (int k = 0; k < 2; ++k) {
-          double size = double(length[k]) / double(out.dims[2 + k]);
-          low[k] = maxOf<int64_t>(0, minOf(int64_t(floor(double(cell[k]) * size)) + start[k], x.dims[2 + k]));
-          high[k] = maxOf<int64_t>(0, minOf(int64_t(ceil(double(cell[k] + 1) * size)) + start[k], x.dims[2 + k]));
-        }
+    for (int64_t i = 0; i < cells; ++i) {
+      int64_t cell[2] = {i / out.dims[3], i % out.dims[3]}, low[2], high[2];
+      for (int k = 0; k < 2; ++k) {
+        double size = double(length[k]) / double(out.dims[2 + k]);
+        low[k] = maxOf<int64_t>(0, minOf(int64_t(floor(double(cell[k]) * size)) + start[k], x.dims[2 + k]));
+        high[k] = maxOf<int64_t>(0, minOf(int64_t(ceil(double(cell[k] + 1) * size)) + start[k], x.dims[2 + k]));
+      }
+      for (int64_t c = 0; c < x.dims[1]; ++c) {
         double best = low[0] < high[0] && low[1] < high[1] ? -__builtin_inf() : 0;
         for (int64_t h = low[0]; h < high[0]; ++h)
           for (int64_t v = low[1]; v < high[1]; ++v)
             best = maxOf(best, toF64(data<T>(x)[(image * x.dims[1] + c) * plane + h * x.dims[3] + v]));
         mutableData<T>(out)[(r * x.dims[1] + c) * cells + i] = fromF64<T>(best);
       }
+    }
   }
   return 0;
 }
