@@ -297,15 +297,34 @@ Value roundToward0(Code &c, Value v, Type to) {
       [&] { return Code::Values{roundAny(c, v, to)}; })[0];
 }
 
-// Whether `v` lies between constant bounds that a signed integer of 32 bits holds, or is NaN.
-bool isClipped(mlir::Value v) {
+// What bounds a value that is not NaN.
+struct Bounds {
+  double least, most;
+};
+// Of a Clip to constants that a signed integer of 32 bits holds; nothing for others.
+std::optional<Bounds> constantBounds(mlir::Value v) {
   Operation *clip = v.getDefiningOp();
   if (!clip || onnx::opName(clip) != "Clip" || clip->getNumOperands() != 3)
-    return false;
-  return llvm::all_of(clip->getOperands().drop_front(), [](mlir::Value bound) {
-    ElementsAttr value = onnx::constantValue(bound);
-    return value && isa<FloatType>(value.getElementType()) && std::abs((*value.value_begin<APFloat>()).convertToDouble()) <= 65536;
-  });
+    return std::nullopt;
+  double bounds[2];
+  for (int i = 0; i < 2; ++i) {
+    ElementsAttr value = onnx::constantValue(clip->getOperand(i + 1));
+    if (!value || !isa<FloatType>(value.getElementType()))
+      return std::nullopt;
+    bounds[i] = (*value.value_begin<APFloat>()).convertToDouble();
+    if (!(std::abs(bounds[i]) <= 65536))
+      return std::nullopt;
+  }
+  return bounds[0] <= bounds[1] ? std::optional(Bounds{bounds[0], bounds[1]}) : std::nullopt;
+}
+
+// Integers of 32 bits within `bounds`, or 0, as `to`.
+Value narrow(Code &c, Value n, Type to, Bounds bounds) {
+  double size = std::ldexp(1.0, getElementTypeOrSelf(to).getIntOrFloatBitWidth());
+  auto flags = bounds.least >= 0 && bounds.most < size               ? arith::IntegerOverflowFlags::nuw
+               : bounds.least >= -size / 2 && bounds.most < size / 2 ? arith::IntegerOverflowFlags::nsw
+                                                                     : arith::IntegerOverflowFlags::none;
+  return arith::TruncIOp::create(c.b, c.loc, to, n, flags);
 }
 
 // f32 or f64 to u64: from 2^63 on saturating, below it the bits of the signed integer.
@@ -316,9 +335,9 @@ Value roundToUnsigned64(Code &c, Value v, Type to) {
   return arith::SelectOp::create(c.b, c.loc, upper, arith::XOrIOp::create(c.b, c.loc, n, c.integer(APInt::getSignedMinValue(64), to)), n);
 }
 
-// No input is undefined: beyond 32 bits, or 64 for wider types, it saturates, below that it keeps the low bits; NaN gives 0. `clipped`:
-// isClipped.
-Value floatToInt(Code &c, Value v, Type to, bool isUnsigned, bool clipped) {
+// No input is undefined: beyond 32 bits, or 64 for wider types, it saturates, below that it keeps the low bits; NaN gives 0. `bounds`:
+// constantBounds.
+Value floatToInt(Code &c, Value v, Type to, bool isUnsigned, std::optional<Bounds> bounds) {
   unsigned width = getElementTypeOrSelf(to).getIntOrFloatBitWidth();
   Type wide = c.b.getIntegerType(width == 64 || (isUnsigned && width == 32) ? 64 : 32);
   if (auto vector = dyn_cast<VectorType>(to))
@@ -326,8 +345,10 @@ Value floatToInt(Code &c, Value v, Type to, bool isUnsigned, bool clipped) {
   if (isUnsigned && width == 64)
     return roundToUnsigned64(c, v, wide);
   Num x{&c, v};
-  Value n = clipped ? Value(arith::FPToSIOp::create(c.b, c.loc, wide, select(isNan(x), x.of(0), x).v)) : roundToward0(c, v, wide);
-  return wide == to ? n : Value(arith::TruncIOp::create(c.b, c.loc, to, n));
+  // Whole numbers are 0 below 1, and LLVM knows a maximum of all numbers but 0.
+  Num number = !bounds ? x : bounds->least == 0 ? maxSecond(x, x.of(0x1p-100)) : select(isNan(x), x.of(0), x);
+  Value n = bounds ? Value(arith::FPToSIOp::create(c.b, c.loc, wide, number.v)) : roundToward0(c, v, wide);
+  return wide == to ? n : bounds ? narrow(c, n, to, *bounds) : Value(arith::TruncIOp::create(c.b, c.loc, to, n));
 }
 Value cast(const Site &s) {
   Code &c = s.c;
@@ -351,7 +372,7 @@ Value cast(const Site &s) {
   if (s.isFloat() && isa<FloatType>(to))
     return toWidth > width ? Value(arith::ExtFOp::create(c.b, c.loc, type, v)) : Value(arith::TruncFOp::create(c.b, c.loc, type, v));
   if (s.isFloat())
-    return floatToInt(c, v, type, to.isUnsignedInteger(), isClipped(s.op->getOperand(0)));
+    return floatToInt(c, v, type, to.isUnsignedInteger(), constantBounds(s.op->getOperand(0)));
   if (isa<FloatType>(to) && width == 64 && lacksLongs(c, type))
     return longToFloat(c, v, vector.clone(to), unsignedFrom);
   if (isa<FloatType>(to))

@@ -318,7 +318,7 @@ func.func @other_quantisations(%x: tensor<2x32xf32>, %run: tensor<f32>, %h: tens
 
 // A list of scales is spread along its axis; one that does not fit it stays.
 // CHECK-LABEL: @scales_along_an_axis
-// CHECK: "onnx.Div"(%arg0, %{{.*}}) : (tensor<3x2xf32>, tensor<3x1xf32>)
+// CHECK: "onnx.Div"(%arg0, %{{.*}}) {onnxc.by_products} : (tensor<3x2xf32>, tensor<3x1xf32>)
 // CHECK: "onnx.QuantizeLinear"(%arg0, %{{.*}}) <{axis = 1
 func.func @scales_along_an_axis(%x: tensor<3x2xf32>) -> (tensor<3x2xui8>, tensor<3x2xui8>) {
   %s = "onnx.Constant"() {value = dense<[0.5, 0.25, 1.0]> : tensor<3xf32>} : () -> tensor<3xf32>
