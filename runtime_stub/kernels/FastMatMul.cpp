@@ -5,6 +5,56 @@
 
 namespace onnxc {
 
+// Both operands packed into panels of P's; c has those too.
+template <class P, class T>
+static int32_t multiplyPanels(const onnxc_args *args, const T *a, int64_t ar, int64_t ak, const T *b, int64_t bk, int64_t bc, P *c,
+                              int64_t rows, int64_t inner, int64_t cols) {
+  const P *start = allocate<P>(args, rows + 16);  // zeros
+  ONNXC_CHECK(start, ONNXC_K_MEMORY);
+  return product(
+      args, rows, cols, inner, c, cols, start,
+      [&](P *to, int64_t row, int64_t k, int64_t width, int64_t depth) { packPanel(to, a, rows, row, ar, k, ak, width, depth); },
+      [&](P *to, int64_t col, int64_t k, int64_t width, int64_t depth) { packPanel(to, b, cols, col, bc, k, bk, width, depth); });
+}
+
+template <size_t>
+struct FloatOf {
+  using type = float;
+};
+template <>
+struct FloatOf<8> {
+  using type = double;
+};
+
+// The greatest magnitude of rows of whole numbers.
+template <class I>
+static double mostOf(const I *x, int64_t rows, int64_t stride, int64_t cols) {
+  I least = 0, most = 0;
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < cols; ++j) {
+      least = minOf(least, x[i * stride + j]);
+      most = maxOf(most, x[i * stride + j]);
+    }
+  return maxOf(double(most), -double(least));
+}
+
+// Of integers whose rows lie side by side, by floats of their size where these hold all sums, of which processors multiply more at a time;
+// else false.
+template <class F, class I>
+static bool multiplyAsFloats(const onnxc_args *args, const I *a, int64_t ar, const I *b, int64_t bk, I *c, int64_t rows, int64_t inner,
+                             int64_t cols, int32_t &code) {
+  constexpr double exact = sizeof(F) == 4 ? 0x1p24 : 0x1p53;
+  if (mostOf(a, rows, ar, inner) * mostOf(b, inner, bk, cols) * double(inner) > exact)
+    return false;
+  code = multiplyPanels(args, a, ar, 1, b, bk, 1, reinterpret_cast<F *>(c), rows, inner, cols);
+  for (int64_t i = 0; i < rows * cols; ++i) {
+    F sum;
+    __builtin_memcpy(&sum, c + i, sizeof(F));
+    c[i] = I(sum);
+  }
+  return true;
+}
+
 // One matrix product; strides in elements.
 template <class T>
 static int32_t multiply(const onnxc_args *args, const T *a, int64_t ar, int64_t ak, const T *b, int64_t bk, int64_t bc, T *c, int64_t rows,
@@ -41,12 +91,15 @@ static int32_t multiply(const onnxc_args *args, const T *a, int64_t ar, int64_t 
       }
     return 0;
   }
-  const T *start = allocate<T>(args, rows + 16);  // zeros
-  ONNXC_CHECK(start, ONNXC_K_MEMORY);
-  return product(
-      args, rows, cols, inner, c, cols, start,
-      [&](T *to, int64_t row, int64_t k, int64_t width, int64_t depth) { packPanel(to, a, rows, row, ar, k, ak, width, depth); },
-      [&](T *to, int64_t col, int64_t k, int64_t width, int64_t depth) { packPanel(to, b, cols, col, bc, k, bk, width, depth); });
+  if constexpr (T(0.5) == T(0)) {
+    using I = __make_signed(T);
+    using F = typename FloatOf<sizeof(T)>::type;
+    int32_t code;
+    const I *x = reinterpret_cast<const I *>(a), *y = reinterpret_cast<const I *>(b);
+    if (ak == 1 && bc == 1 && multiplyAsFloats<F>(args, x, ar, y, bk, reinterpret_cast<I *>(c), rows, inner, cols, code))
+      return code;
+  }
+  return multiplyPanels(args, a, ar, ak, b, bk, bc, c, rows, inner, cols);
 }
 
 template <class T>

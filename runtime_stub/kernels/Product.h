@@ -109,9 +109,9 @@ static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64
   return 0;
 }
 
-// Panel of a strided matrix: `across` is the dim whose consecutive entries lie side by side in the panel.
-template <class T>
-ONNXC_INLINE void packPanel(T *to, const T *from, int64_t limit, int64_t first, int64_t acrossStride, int64_t k, int64_t kStride,
+// Panel of a strided matrix, as T's: `across` is the dim whose consecutive entries lie side by side in the panel.
+template <class T, class From>
+ONNXC_INLINE void packPanel(T *to, const From *from, int64_t limit, int64_t first, int64_t acrossStride, int64_t k, int64_t kStride,
                             int64_t width, int64_t depth) {
   int64_t have = minOf(width, limit - first);
   from += first * acrossStride + k * kStride;

@@ -154,6 +154,10 @@ for _type in (np.int32, np.uint32, np.int64, np.uint64):
         _x, _y = (RNG.integers(_all.min, _all.max, shape, _type, endpoint=True) for shape in ((2, _rows, _inner), (_inner, 37)))
         case(f"integer_products {_type.__name__}_{_rows}", "MatMul", {"x": _x, "y": _y})
         case(f"integer_products {_type.__name__}_{_rows}_batches", "MatMul", {"x": _x[:, None], "y": np.stack([_y, _y + _type(1)])})
+    for _most in (100, 237, 5400000):  # sums that floats of their size hold, or just do not
+        _x, _y = (RNG.integers(-_most if _all.min else 0, _most, shape, _type, endpoint=True) for shape in ((29, 300), (300, 37)))
+        _x[0], _y[:, 0] = _most, _most
+        case(f"integer_products {_type.__name__}_most_{_most}", "MatMul", {"x": _x, "y": _y}, want=[_x @ _y])
 for _rows in (1, 3, 29):
     case(f"doubles matmul_{_rows}", "MatMul", {"x": floats(2, _rows, 300, dtype=np.float64), "y": floats(2, 300, 37, dtype=np.float64)})
     case(f"doubles gemm_{_rows}", "Gemm", {"x": floats(_rows, 40, dtype=np.float64)}, {"y": floats(37, 40, dtype=np.float64), "z": floats(37, dtype=np.float64)}, transB=1)
