@@ -12,27 +12,51 @@ static int32_t resizeSize(const onnxc_args *a) {
   return 0;
 }
 
-// One axis of linear or cubic resizing: [outer, in, inner] to [outer, out, inner].
-static int32_t resizeAxis(const onnxc_args *a, const ResizedAxis &x, Coordinates c, bool cubic, const double *in, double *out,
-                          int64_t outer, int64_t inner) {
+// What positions of one axis are made of: tap k of position y is row from[y * taps + k] with that weight.
+struct Taps {
+  int64_t taps, *from;
+  double *weights;
+  bool *outside;
+};
+
+static int32_t tapsOf(const onnxc_args *a, const ResizedAxis &x, Coordinates c, bool cubic, Taps &t) {
   Filter f = filterOf(a, x.scale, cubic);
-  double *weights = allocate<double>(a, f.taps);
-  ONNXC_CHECK(weights, ONNXC_K_MEMORY);
+  t = {f.taps, allocate<int64_t>(a, x.out * f.taps), allocate<double>(a, x.out * f.taps), allocate<bool>(a, x.out)};
+  ONNXC_CHECK(t.from && t.weights && t.outside, ONNXC_K_MEMORY);
   for (int64_t y = 0; y < x.out; ++y) {
     double at = sourceOf(x, c, double(y));
-    bool outside = c == Coordinates::Crop && (at < 0 || at > double(x.in - 1));
     ONNXC_CHECK(at == at && fabs(at) < 0x1p52, ONNXC_K_VALUE);
-    int64_t start = weigh(f, at, x.in, a->attr[kExcludeOutside].i != 0, weights);
-    for (int64_t o = 0; o < outer; ++o)
-      for (int64_t i = 0; i < inner; ++i) {
-        double sum = 0;
-        for (int64_t k = 0; k < f.taps; ++k) {
-          int64_t from = maxOf<int64_t>(0, minOf(start + k, x.in - 1));
-          sum += weights[k] * in[(o * x.in + from) * inner + i];
-        }
-        out[(o * x.out + y) * inner + i] = outside ? a->attr[kExtrapolation].f : sum;
-      }
+    t.outside[y] = c == Coordinates::Crop && (at < 0 || at > double(x.in - 1));
+    int64_t start = weigh(f, at, x.in, a->attr[kExcludeOutside].i != 0, t.weights + y * f.taps);
+    for (int64_t k = 0; k < f.taps; ++k)
+      t.from[y * f.taps + k] = maxOf<int64_t>(0, minOf(start + k, x.in - 1));
   }
+  return 0;
+}
+
+// One axis of linear or cubic resizing: [outer, in, inner] to [outer, out, inner].
+static int32_t resizeAxis(const onnxc_args *a, const ResizedAxis &x, Coordinates c, bool cubic, const double *in, double *__restrict out,
+                          int64_t outer, int64_t inner) {
+  Taps t;
+  ONNXC_TRY(tapsOf(a, x, c, cubic, t));
+  for (int64_t o = 0; o < outer; ++o, in += x.in * inner)
+    for (int64_t y = 0; y < x.out; ++y, out += inner) {
+      const int64_t *from = t.from + y * t.taps;
+      const double *weights = t.weights + y * t.taps;
+      double first = t.outside[y] ? a->attr[kExtrapolation].f : 0;
+      int64_t taps = t.outside[y] ? 0 : t.taps;
+      if (inner == 1) {
+        for (int64_t k = 0; k < taps; ++k)
+          first += weights[k] * in[from[k]];
+        *out = first;
+        continue;
+      }
+      for (int64_t i = 0; i < inner; ++i)
+        out[i] = first;
+      for (int64_t k = 0; k < taps; ++k)
+        for (int64_t i = 0; i < inner; ++i)
+          out[i] += weights[k] * in[from[k] * inner + i];
+    }
   return 0;
 }
 

@@ -376,7 +376,11 @@ ONNXC_FLOAT(f4e2m1)
 
 template <class T>
 ONNXC_INLINE T saturateTo(double v) {  // v is already rounded; NaN gives 0
-  return fromF64<T>(v != v ? 0.0 : v < IntRange<T>::lo ? IntRange<T>::lo : v > IntRange<T>::hi ? IntRange<T>::hi : v);
+  double within = v != v ? 0.0 : v < IntRange<T>::lo ? IntRange<T>::lo : v > IntRange<T>::hi ? IntRange<T>::hi : v;
+  if constexpr (IntWidth<T>::value == 8 || IntWidth<T>::value == 16)
+    return T(int32_t(within));
+  else
+    return fromF64<T>(within);
 }
 
 // Accumulators.
