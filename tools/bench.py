@@ -19,6 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import hide_cpu
 import numpy as np
 import onnx
 import onnx.backend.test.loader as loader
@@ -104,9 +105,7 @@ class Bench:
         """The environment that shows engines a processor of the level asked for."""
         if self.args.cpu not in LEVELS or not self.compare.exists():
             return {}
-        library = CACHE / "hide_cpu.so"
-        subprocess.run(["clang-22", "-O2", "-shared", "-fPIC", ROOT / "tools" / "hide_cpu.c", "-o", library], check=True)
-        found = {"LD_PRELOAD": str(library), "ONNXC_HIDE": LEVELS[self.args.cpu]}
+        found = {"LD_PRELOAD": str(hide_cpu.library(CACHE)), "ONNXC_HIDE": LEVELS[self.args.cpu]}
         probe = subprocess.run([sys.executable, "-c", ""], env={**os.environ, **found}, capture_output=True, text=True)
         if probe.returncode:
             sys.exit(f"--cpu {self.args.cpu}: {probe.stderr.strip()}")

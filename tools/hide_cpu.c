@@ -1,5 +1,5 @@
 /* hide_cpu.c: a library to preload that shows the first process it comes into an x86-64 processor of an older level, so that libraries
-   which choose their code by cpuid can be measured as they run there. bench.py builds it for --cpu. Linux answers cpuid with a signal where
+   which choose their code by cpuid can be measured as they run there. hide_cpu.py builds it. Linux answers cpuid with a signal where
    a process asks for that and the processor can (cpuid_fault in /proc/cpuinfo); threads inherit it, programs that a process starts do not.
 
    ONNXC_HIDE  2: what x86-64-v2 has not; 3: what x86-64-v3 has not, AVX-VNNI included */

@@ -6,7 +6,6 @@ usage: run.py --onnxc BIN --loader DIR [--filter REGEX]      ends with `kernels:
 """
 import ctypes
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,7 +13,9 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from common import ROOT, WIDEST, Suite
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tools"))
+import hide_cpu
+from common import CACHE, WIDEST, Suite
 import assignments
 import attentions
 import convolutions  # adds to cases.CASES
@@ -509,14 +510,13 @@ def reference(nodes, model, weights, feed):
 BYTES = ("Integer", "QLinear", "QuantizeLinear", "MatMulNBits")
 
 
-def hide_dots(folder):
+def hide_dots():
     """From here on models that this process loads see a processor without AVX-VNNI; False where it cannot be hidden."""
     arch_prctl, set_cpuid = 158, 0x1012
     if ctypes.CDLL(None).syscall(arch_prctl, set_cpuid, 1):
         return False
-    subprocess.run(["clang-22", "-O1", "-shared", "-fPIC", ROOT / "tools" / "hide_cpu.c", "-o", folder / "hide.so"], check=True)
     os.environ["ONNXC_HIDE"] = "3"
-    ctypes.CDLL(str(folder / "hide.so"))
+    ctypes.CDLL(str(hide_cpu.library(CACHE)))
     return True
 
 
@@ -541,7 +541,7 @@ def check(s, folder, name):
         again = onnxc.load(str(library), num_threads=1).run(feed)[0]
         if not np.array_equal(got, again):
             return f"{cpu}: {threads} threads and one differ"
-    if not dynamic and any(b in n.op_type for n in nodes for b in BYTES) and hide_dots(folder):
+    if not dynamic and any(b in n.op_type for n in nodes for b in BYTES) and hide_dots():
         plain = onnxc.load(str(library), num_threads=1).run(feed)[0]
         if not np.array_equal(got, plain):
             return f"{cpu}: off by {np.abs(got - plain).max()} without AVX-VNNI"
