@@ -37,18 +37,21 @@ constexpr int64_t kPanelsOfRow = 64, kStepsOfRow = 8;
 struct Product {
   KernelCode &c;
   onnx::PackedProductOp op;
+  Epilogue epilogue;
   Strided a, b;
   SmallVector<AffineExpr> y;
   Code::Values ySizes;
-  size_t batch;  // leading axes of the result
+  size_t batch;                        // leading axes of the result
+  std::optional<int64_t> knownPanels;  // of B's columns
+  std::optional<RowsSchedule> schedule;
+  bool inPlace = false;  // B is read where it lies: so few times that packing takes longer
+  Value panels, mask;    // mask: the lanes of the last panel that are columns, null where all are
 
   Product(KernelCode &code, onnx::PackedProductOp op)
-      : c(code), op(op), a(strided(code, op.getA(), op.getPermA())), b(strided(code, op.getB(), op.getPermB())),
+      : c(code), op(op), epilogue(code, op), a(strided(code, op.getA(), op.getPermA())), b(strided(code, op.getB(), op.getPermB())),
         y(sizeExprs(cast<RankedTensorType>(op.getY().getType()))), ySizes(code.sizes(cast<RankedTensorType>(op.getY().getType()))),
         batch(y.size() - 2) {}
 
-  // Whether B is read so few times that packing takes longer.
-  bool readsInPlace(std::optional<int64_t> rows) const { return rows && *rows <= kRowsInPlace && Code::constant(b.strides.back()) == 1; }
   // The operand's matrix of one batch; axes of size 1 are broadcast.
   Value matrix(const Strided &s, ValueRange index) {
     Value offset = c.n(0);
@@ -62,9 +65,11 @@ struct Product {
     }
     return c.at(s.base, c.mul(offset, 4));
   }
-  void packGroup(RowsProblem &p, Value from, Value to, Value panels, Value mask);
-  void pack(Value to, Value from, Value firstPanel, Value lastPanel, Value panels, Value mask);
+  void packGroup(RowsProblem &p, Value from, Value to);
+  void pack(Value to, Value from, Value firstPanel, Value lastPanel);
   void packSquares(Value to, Value from, Value panel);
+  void chooseSchedule();
+  void multiply(Value problem, Value from, Value to);
   void emit();
 };
 
@@ -104,7 +109,8 @@ void Product::packSquares(Value to, Value from, Value panel) {
   });
 }
 
-void Product::pack(Value to, Value from, Value firstPanel, Value lastPanel, Value panels, Value mask) {
+// B's panels [firstPanel, lastPanel) of the matrix at `from`, one behind the other at `to`.
+void Product::pack(Value to, Value from, Value firstPanel, Value lastPanel) {
   Value depth = b.sizes[b.sizes.size() - 2], rowBytes = c.mul(b.strides[b.strides.size() - 2], 4);
   VectorType type = c.vec(c.f32, kLanes);
   bool squares = Code::constant(b.strides.back()) != 1;
@@ -129,58 +135,65 @@ void Product::pack(Value to, Value from, Value firstPanel, Value lastPanel, Valu
 }
 
 // Makes `p` multiply with copies of B's panels [from, to).
-void Product::packGroup(RowsProblem &p, Value from, Value to, Value panels, Value mask) {
-  pack(c.scratch, p.b, from, to, panels, mask);
+void Product::packGroup(RowsProblem &p, Value from, Value to) {
+  pack(c.scratch, p.b, from, to);
   p.panelBytes = c.mul(b.sizes[b.sizes.size() - 2], kPanelBytes);
   p.b = c.at(c.scratch, c.sub(c.n(0), c.mul(from, p.panelBytes))), p.nextB = c.scratch;
 }
 
-void Product::emit() {
-  AffineExpr rowsExpr = y[batch], columnsExpr = y[batch + 1], depthExpr = a.dims.back();
-  auto columnsKnown = constantOf(columnsExpr);
-  std::optional<int64_t> panelsKnown = columnsKnown ? std::optional<int64_t>(llvm::divideCeilSigned(*columnsKnown, kLanes)) : std::nullopt;
-  RowsSchedule s(c, constantOf(rowsExpr), panelsKnown, constantOf(depthExpr), 1);
-  bool inPlace = readsInPlace(s.rows);
+void Product::chooseSchedule() {
+  RowsSchedule &s = schedule.emplace(c, constantOf(y[batch]), knownPanels, constantOf(a.dims.back()), 1);
+  inPlace = s.rows && *s.rows <= kRowsInPlace && Code::constant(b.strides.back()) == 1;
   s.depthBlock = 0;  // a group's panels are packed for the whole depth
-  bool single = inPlace && s.rows == 1;
   if (inPlace) {
+    bool single = s.rows == 1;
     s.groupPanels = single ? kPanelsOfRow : kPanelsInPlace;
-    s.depthBlock = panelsKnown && *panelsKnown <= s.tile.panels ? 0 : single ? kStepsOfRow : kStepsInPlace;
+    s.depthBlock = knownPanels && *knownPanels <= s.tile.panels ? 0 : single ? kStepsOfRow : kStepsInPlace;
   }
   s.scheduleGroup(c.kernel);
-  Epilogue epilogue(c, op);
-  Value rows = ySizes[batch], columns = ySizes[batch + 1], depth = a.sizes.back(), panels = c.ceilDiv(columns, kLanes);
-  Value mask;
-  if (!columnsKnown || *columnsKnown % kLanes)
-    mask = c.lanesBelow(c.sub(columns, c.mul(c.sub(panels, 1), kLanes)), kLanes);
-  AffineExpr groups = columnsExpr.ceilDiv(kLanes * s.groupPanels);
-  setExtent(c.kernel, {productOf(ArrayRef(y).take_front(batch), c.b.getContext()), groups},
-            2.0 * double(constantOf(rowsExpr).value_or(64) * constantOf(depthExpr).value_or(64) * s.groupPanels * kLanes));
-  if (!inPlace)
-    setScratch(c.kernel, depthExpr * (s.groupPanels * kPanelBytes));
-  Value groupCount = c.max(c.ceilDiv(columns, kLanes * s.groupPanels), c.n(1));  // no columns: nothing to do, and a divisor
-  // The panels [from, to) of one problem.
-  auto multiply = [&](Value problem, Value from, Value to) {
-    Code::Values index = unravel(c, problem, ArrayRef(ySizes).take_front(batch));
-    RowsProblem p;
-    p.a = matrix(a, index), p.b = matrix(b, index);
-    if (inPlace)
-      p.panelBytes = c.n(kPanelBytes), p.stepBytes = c.mul(b.strides[b.strides.size() - 2], 4);
-    else
-      packGroup(p, from, to, panels, mask);
-    p.rowBytes = c.mul(a.strides[a.strides.size() - 2], 4), p.depth = depth;
-    p.outRowBytes = c.mul(columns, 4), p.outPanelBytes = c.n(kPanelBytes);
-    p.outOffset = c.mul(c.mul(problem, c.mul(rows, columns)), 4);
-    p.out = c.at(c.result(0), p.outOffset), p.mask = mask;
-    p.index = [&](Value row, Value panel) {
-      Code::Values all(index);
-      all.append({row, c.mul(panel, kLanes)});
-      return all;
-    };
-    RowsEmitter(c, epilogue, s).emit(p, rows, {c.n(0), s.tiles(c, rows)}, panels, from, to);
+}
+
+// The panels [from, to) of one problem.
+void Product::multiply(Value problem, Value from, Value to) {
+  Value rows = ySizes[batch], columns = ySizes[batch + 1];
+  Code::Values index = unravel(c, problem, ArrayRef(ySizes).take_front(batch));
+  RowsProblem p;
+  p.a = matrix(a, index), p.b = matrix(b, index);
+  if (inPlace)
+    p.panelBytes = c.n(kPanelBytes), p.stepBytes = c.mul(b.strides[b.strides.size() - 2], 4);
+  else
+    packGroup(p, from, to);
+  p.rowBytes = c.mul(a.strides[a.strides.size() - 2], 4), p.depth = a.sizes.back();
+  p.outRowBytes = c.mul(columns, 4), p.outPanelBytes = c.n(kPanelBytes);
+  p.outOffset = c.mul(c.mul(problem, c.mul(rows, columns)), 4);
+  p.out = c.at(c.result(0), p.outOffset), p.mask = mask;
+  p.index = [&](Value row, Value panel) {
+    Code::Values all(index);
+    all.append({row, c.mul(panel, kLanes)});
+    return all;
   };
-  auto panelsTo = [&](Value group) { return c.min(c.mul(group, s.groupPanels), panels); };
-  if (single)
+  RowsEmitter(c, epilogue, *schedule).emit(p, rows, {c.n(0), schedule->tiles(c, rows)}, panels, from, to);
+}
+
+void Product::emit() {
+  AffineExpr rowsExpr = y[batch], columnsExpr = y[batch + 1], depthExpr = a.dims.back();
+  auto knownColumns = constantOf(columnsExpr);
+  if (knownColumns)
+    knownPanels = llvm::divideCeilSigned(*knownColumns, kLanes);
+  chooseSchedule();
+  Value columns = ySizes[batch + 1];
+  panels = c.ceilDiv(columns, kLanes);
+  if (!knownColumns || *knownColumns % kLanes)
+    mask = c.lanesBelow(c.sub(columns, c.mul(c.sub(panels, 1), kLanes)), kLanes);
+  const int64_t groupPanels = schedule->groupPanels;
+  AffineExpr groups = columnsExpr.ceilDiv(kLanes * groupPanels);
+  setExtent(c.kernel, {productOf(ArrayRef(y).take_front(batch), c.b.getContext()), groups},
+            2.0 * double(constantOf(rowsExpr).value_or(64) * constantOf(depthExpr).value_or(64) * groupPanels * kLanes));
+  if (!inPlace)
+    setScratch(c.kernel, depthExpr * (groupPanels * kPanelBytes));
+  Value groupCount = c.max(c.ceilDiv(columns, kLanes * groupPanels), c.n(1));  // no columns: nothing to do, and a divisor
+  auto panelsTo = [&](Value group) { return c.min(c.mul(group, groupPanels), panels); };
+  if (inPlace && schedule->rows == 1)
     c.loop(c.div(c.begin, groupCount), c.ceilDiv(c.end, groupCount), c.n(1), [&](Value problem) {
       Value first = c.mul(problem, groupCount);
       multiply(problem, panelsTo(c.max(c.sub(c.begin, first), c.n(0))), panelsTo(c.min(c.sub(c.end, first), groupCount)));

@@ -36,8 +36,29 @@ struct Axis : onnx::WinogradAxis {
   }
   // What a segment reads for the first result of the image.
   Value input(Code &c, Value index) const { return c.sub(c.mul(index, segment * dilation), pad); }
+  // Which of an input tile's pixels from `first` on are of `size`; whether all of them are.
+  Code::Values exist(Code &c, Value first, Value size) const {
+    Code::Values flags;
+    for (int64_t i = 0; i < points(); ++i) {
+      Value at = c.add(first, i * dilation);
+      flags.push_back(c.both(c.less(c.n(-1), at), c.less(at, size)));
+    }
+    return flags;
+  }
+  Value contains(Code &c, Value first, Value size) const { return c.both(c.less(c.n(-1), first), fits(c, first, points(), size)); }
   // Whether all of a tile's `count` pixels from `first` on are of `size`.
   Value fits(Code &c, Value first, int64_t count, Value size) const { return c.less(c.add(first, (count - 1) * dilation), size); }
+};
+
+// What the tiles of one image read. Sizes in bytes.
+struct InputImage {
+  FrameBlocks blocks;
+  Value base, line, plane;
+};
+
+// A tile of a chunk and of a segment, and its first pixel, which may lie outside the image.
+struct InputTile {
+  Value tile, segment, top, left;
 };
 
 struct Winograd {
@@ -58,6 +79,11 @@ struct Winograd {
   Value products() { return c.at(c.scratch, points * inputStep); }
   Code::Values inputRow(const Axis &axis, ValueRange d);
   Code::Values outputRow(const Axis &axis, ValueRange m);
+  // The address of a tile's pixel in a plane.
+  using PixelAddress = llvm::function_ref<Value(Value plane, int64_t row, int64_t column)>;
+  Value transformed(Value block, const InputTile &t);
+  void transform(const InputImage &image, const InputTile &t, PixelAddress pixel);
+  void transformTile(const InputImage &image, const InputTile &t);
   void transformInputs(Value n, Value chunk, Value have, Value count, Value across);
   int64_t chunkTiles();
   void chooseRows();
@@ -143,73 +169,75 @@ Code::Values Winograd::outputRow(const Axis &axis, ValueRange m) {
   return rows;
 }
 
+// Where the first point of an input tile lies in scratch memory; the next is `inputStep` further.
+Value Winograd::transformed(Value block, const InputTile &t) {
+  return c.at(c.scratch, c.add(c.mul(c.add(block, c.mul(t.segment, blocks)), tiles * kPanelBytes), c.mul(t.tile, kPanelBytes)));
+}
+
+// B^T d B of a tile, in each of the image's blocks.
+void Winograd::transform(const InputImage &image, const InputTile &t, PixelAddress pixel) {
+  // A tile's values in one register each, where there are almost as many.
+  int64_t parts = c.vectorRegisters == 32 ? kPanelBytes * 8 / c.vectorBits : 1;
+  c.loop(image.blocks.low, image.blocks.high, c.n(1), [&](Value block) {
+    Value plane = c.at(image.base, c.mul(block, image.plane));
+    c.loop(c.n(0), c.n(kPanelBytes), c.n(kPanelBytes / parts), [&](Value part) {
+      SmallVector<Code::Values> columns;
+      for (int64_t j = 0; j < right.points(); ++j) {
+        Code::Values d;
+        for (int64_t i = 0; i < down.points(); ++i)
+          d.push_back(c.load(c.vec(c.f32, kLanes / parts), c.at(pixel(plane, i, j), part)));
+        columns.push_back(inputRow(down, d));
+      }
+      Value to = transformed(block, t);
+      for (int64_t i = 0; i < down.points(); ++i) {
+        Code::Values d = llvm::map_to_vector(columns, [&](const Code::Values &column) { return column[i]; });
+        for (auto [j, v] : llvm::enumerate(inputRow(right, d)))
+          c.store(v, c.at(c.at(to, (i * right.points() + int64_t(j)) * inputStep), part));
+      }
+    });
+  });
+}
+
+// A tile whose pixels outside the image count as zero.
+void Winograd::transformTile(const InputImage &image, const InputTile &t) {
+  Value first = c.add(c.mul(t.top, image.line), c.mul(t.left, kPanelBytes));
+  Value lines = c.mul(image.line, down.dilation);
+  int64_t pixels = kPanelBytes * right.dilation;
+  auto inside = [&] {
+    transform(image, t, [&](Value plane, int64_t i, int64_t j) { return c.at(c.at(c.at(plane, first), c.mul(lines, i)), j * pixels); });
+  };
+  auto atBorder = [&] {
+    Code::Values rows = down.exist(c, t.top, x[2]), columns = right.exist(c, t.left, x[3]);
+    Value zeros = zeroBytes(c);
+    transform(image, t, [&](Value plane, int64_t i, int64_t j) {
+      Value at = c.at(plane, c.add(c.add(first, c.mul(lines, i)), j * pixels));
+      return c.select(c.both(rows[i], columns[j]), at, zeros);
+    });
+  };
+  c.when(c.both(down.contains(c, t.top, x[2]), right.contains(c, t.left, x[3])), inside, atBorder);
+}
+
 // The first `have` tiles of a chunk; those past the image's `count` are its last one again.
 void Winograd::transformInputs(Value n, Value chunk, Value have, Value count, Value across) {
   Value line = c.mul(x[3], kPanelBytes), plane = c.mul(x[2], line);
   auto frames = onnx::frameAxis(op);
   FrameBlocks own = frames ? frameBlocks(c, *frames, n, blocks / frames->taps) : FrameBlocks{c.mul(n, x[1]), c.n(0), c.n(blocks)};
-  Value image = c.at(c.address(op.getX()), c.mul(own.first, plane));
+  InputImage image{own, c.at(c.address(op.getX()), c.mul(own.first, plane)), line, plane};
   auto eachTile = [&](Value t, Value segment) {
     Value tile = c.min(c.add(c.mul(chunk, tiles), t), c.sub(count, 1));
     Value top = c.add(down.first(c, c.div(tile, across)), down.input(c, c.div(segment, right.segments)));
     Value left = c.add(right.first(c, c.rem(tile, across)), right.input(c, c.rem(segment, right.segments)));
-    auto within = [&](const Axis &axis, Value first, Value size) {
-      return c.both(c.less(c.n(-1), first), axis.fits(c, first, axis.points(), size));
-    };
-    // A tile's values in one register each, where there are almost as many.
-    int64_t parts = c.vectorRegisters == 32 ? kPanelBytes * 8 / c.vectorBits : 1;
-    auto transform = [&](llvm::function_ref<Value(Value plane, int64_t row, int64_t column)> pixel) {
-      c.loop(own.low, own.high, c.n(1), [&](Value block) {
-        Value base = c.at(image, c.mul(block, plane));
-        c.loop(c.n(0), c.n(kPanelBytes), c.n(kPanelBytes / parts), [&](Value part) {
-          SmallVector<Code::Values> columns;
-          for (int64_t j = 0; j < right.points(); ++j) {
-            Code::Values d;
-            for (int64_t i = 0; i < down.points(); ++i)
-              d.push_back(c.load(c.vec(c.f32, kLanes / parts), c.at(pixel(base, i, j), part)));
-            columns.push_back(inputRow(down, d));
-          }
-          Value to = c.at(c.scratch, c.add(c.mul(c.add(block, c.mul(segment, blocks)), tiles * kPanelBytes), c.mul(t, kPanelBytes)));
-          for (int64_t i = 0; i < down.points(); ++i) {
-            Code::Values d = llvm::map_to_vector(columns, [&](const Code::Values &column) { return column[i]; });
-            for (auto [j, v] : llvm::enumerate(inputRow(right, d)))
-              c.store(v, c.at(c.at(to, (i * right.points() + int64_t(j)) * inputStep), part));
-          }
-        });
-      });
-    };
-    // Frames that there are not.
+    InputTile input{t, segment, top, left};
     auto clear = [&](Value block) {
-      Value to = c.at(c.scratch, c.add(c.mul(c.add(block, c.mul(segment, blocks)), tiles * kPanelBytes), c.mul(t, kPanelBytes)));
+      Value to = transformed(block, input);
       for (int64_t i = 0; i < points; ++i)
         c.store(c.real(0, lanes), c.at(to, i * inputStep));
     };
-    if (frames) {
+    if (frames) {  // those that there are not
       c.loop(c.n(0), own.low, c.n(1), clear);
       c.loop(own.high, c.n(blocks), c.n(1), clear);
     }
-    Value first = c.add(c.mul(top, line), c.mul(left, kPanelBytes));
-    Value lines = c.mul(line, down.dilation);
-    int64_t pixels = kPanelBytes * right.dilation;
-    c.when(
-        c.both(within(down, top, x[2]), within(right, left, x[3])),
-        [&] { transform([&](Value base, int64_t i, int64_t j) { return c.at(c.at(c.at(base, first), c.mul(lines, i)), j * pixels); }); },
-        [&] {
-          auto exist = [&](const Axis &axis, Value first, Value size) {
-            Code::Values flags;
-            for (int64_t i = 0; i < axis.points(); ++i) {
-              Value at = c.add(first, i * axis.dilation);
-              flags.push_back(c.both(c.less(c.n(-1), at), c.less(at, size)));
-            }
-            return flags;
-          };
-          Code::Values rows = exist(down, top, x[2]), columns = exist(right, left, x[3]);
-          Value zeros = zeroBytes(c);
-          transform([&](Value base, int64_t i, int64_t j) {
-            Value at = c.at(base, c.add(c.add(first, c.mul(lines, i)), j * pixels));
-            return c.select(c.both(rows[i], columns[j]), at, zeros);
-          });
-        });
+    transformTile(image, input);
   };
   auto ofSegment = [&](Value segment) { c.loop(c.n(0), have, c.n(1), [&](Value t) { eachTile(t, segment); }); };
   segments == 1 ? ofSegment(c.n(0)) : c.loop(c.n(0), c.n(segments), c.n(1), ofSegment);
