@@ -134,18 +134,24 @@ void bindCall(Binder &binder, Walker &walker, const pb::NodeProto &call, const p
   for (const pb::AttributeProto &attr : call.attribute())
     binder.attributes[attr.name()] = &attr;
 }
+
+// Why a call is not one of `body`; empty where it is.
+std::string misfit(const pb::NodeProto &call, const pb::FunctionProto &body, bool isStandard) {
+  if (call.input_size() > body.input_size() || call.output_size() > body.output_size())
+    return "passes " + std::to_string(call.input_size()) + " inputs and takes " + std::to_string(call.output_size()) +
+           " outputs; function " + body.name() + " has " + std::to_string(body.input_size()) + " and " + std::to_string(body.output_size());
+  for (int i = 0; i < call.output_size() && !isStandard; ++i)
+    if (!call.output(i).empty() && !defines(body, body.output(i)))
+      return "function " + body.name() + " does not compute its output '" + body.output(i) + "'";
+  return "";
+}
 }  // namespace
 
 void Walker::splice(const pb::NodeProto &call, const pb::FunctionProto &body, Scope &scope, bool isStandard) {
   if (current->depth >= kMaxCallDepth)
     return reject(call, "function calls are nested deeper than " + std::to_string(kMaxCallDepth) + "; a function may not call itself");
-  if (call.input_size() > body.input_size() || call.output_size() > body.output_size())
-    return reject(call, "passes " + std::to_string(call.input_size()) + " inputs and takes " + std::to_string(call.output_size()) +
-                            " outputs; function " + body.name() + " has " + std::to_string(body.input_size()) + " and " +
-                            std::to_string(body.output_size()));
-  for (int i = 0; i < call.output_size() && !isStandard; ++i)
-    if (!call.output(i).empty() && !defines(body, body.output(i)))
-      return reject(call, "function " + body.name() + " does not compute its output '" + body.output(i) + "'");
+  if (std::string why = misfit(call, body, isStandard); !why.empty())
+    return reject(call, why);
   Context inner;
   inner.caller = origin(call);
   inner.isStandard = isStandard || current->isStandard;

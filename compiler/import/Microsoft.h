@@ -46,8 +46,8 @@ std::vector<std::string> expandedMicrosoftOps();
 // The call's body; `error` says why there is none.
 pb::FunctionProto microsoftFunction(const MicrosoftBody &body, const pb::NodeProto &node, const Scope &scope, std::string &error);
 
-// "name = Constant <…> ()" in the text of bodies.
 std::string textOf(const std::vector<int64_t> &values);  // "[1, 2]"
+// "name = Constant <…> ()" in the text of bodies.
 std::string intsNode(const std::string &name, const std::vector<int64_t> &values);
 std::string floatNode(const std::string &name, float value);
 

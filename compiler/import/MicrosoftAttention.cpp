@@ -37,38 +37,30 @@ std::string beamPlaces() {
          "s1 = Unsqueeze (source, last)\nt1 = Unsqueeze (time, last)\nplaces = Concat <axis = -1> (s1, t1)\n";
 }
 
-std::string maskedHeads(const Call &c) {
-  int64_t heads = c.integer("num_heads", 0);
-  bool packed = !c.has(1), cross = c.rank(1) == 4, shared = c.integer("past_present_share_buffer", 0) && c.has(5);
-  if (heads < 1 || (shared && !c.has(7)))
-    return c.fail("needs a positive attribute num_heads, and past_sequence_length where past and present share a buffer");
-  std::string text = intsNode("split", {0, 0, heads, -1}) + intsNode("zero", {0}) + intsNode("one", {1}) + intsNode("two", {2}) +
-                     intsNode("last", {-1}) + intsNode("join", {0, 0, -1}) + intsNode("far", {INT64_MAX}) +
-                     "none = Constant <value_int = 0> ()\nunit = Constant <value_int = 1> ()\n";
-  text += packed ? "q0, k0, v0 = Split <axis = -1, num_outputs = 3> (query)\n" : "q0 = Identity (query)\n";
-  if (!packed)
-    text += "k0 = Identity (key)\nv0 = Identity (value)\n";
-  if (c.has(10))
-    text += "d = Shape <start = -1> (q0)\ndd = Add (d, d)\nbq = Slice (bias, zero, d, zero)\nq1 = Add (q0, bq)\n";
-  else
-    text += "q1 = Identity (q0)\n";
-  text += headsOf("q", "q1");
-  if (cross) {
-    text += "allK = Identity (k0)\nallV = Identity (v0)\npresent_key = Identity (k0)\npresent_value = Identity (v0)\n";
-  } else {
-    text += c.has(10) ? "bk = Slice (bias, d, dd, zero)\nbv = Slice (bias, dd, far, zero)\nk1 = Add (k0, bk)\nv1 = Add (v0, bv)\n"
-                      : "k1 = Identity (k0)\nv1 = Identity (v0)\n";
-    text += headsOf("k", "k1") + headsOf("v", "v1");
-    if (shared)
-      text += "wideP = Cast <to = 7> (past_sequence_length)\np = Reshape (wideP, one)\ntotal = Add (p, one)\n"
-              "most = Shape <start = 2, end = 3> (past_key)\nmostS = Squeeze (most)\npos = Range (none, mostS, unit)\n"
-              "at = Equal (pos, p)\nhere = Unsqueeze (at, last)\n";
-    text += appended(c, "k", "past_key", "present_key", "allK") + appended(c, "v", "past_value", "present_value", "allV");
-  }
-  bool indirect = c.has(9) && !cross;
-  if (indirect)
-    text += beamPlaces() + beams("beamK", "allK") + beams("beamV", "allV");
-  text += std::string("kt = Transpose <perm = [0, 1, 3, 2]> (") + (indirect ? "beamK" : "allK") + ")\ns0 = MatMul (q, kt)\n";
+// The heads `q`, and `k0` and `v0` as the model gives them, of a node with the bias (input 10) of all three or without.
+std::string queriesOfHeads(const Call &c) {
+  std::string text = c.has(1) ? "q0 = Identity (query)\nk0 = Identity (key)\nv0 = Identity (value)\n"
+                              : "q0, k0, v0 = Split <axis = -1, num_outputs = 3> (query)\n";
+  text += c.has(10) ? "d = Shape <start = -1> (q0)\ndd = Add (d, d)\nbq = Slice (bias, zero, d, zero)\nq1 = Add (q0, bq)\n"
+                    : "q1 = Identity (q0)\n";
+  return text + headsOf("q", "q1");
+}
+
+// `allK` and `allV`, what attention reads: the tokens before, and this one's heads behind them.
+std::string keysAndValues(const Call &c, bool shared) {
+  std::string text = c.has(10) ? "bk = Slice (bias, d, dd, zero)\nbv = Slice (bias, dd, far, zero)\nk1 = Add (k0, bk)\nv1 = Add (v0, bv)\n"
+                               : "k1 = Identity (k0)\nv1 = Identity (v0)\n";
+  text += headsOf("k", "k1") + headsOf("v", "v1");
+  if (shared)
+    text += "wideP = Cast <to = 7> (past_sequence_length)\np = Reshape (wideP, one)\ntotal = Add (p, one)\n"
+            "most = Shape <start = 2, end = 3> (past_key)\nmostS = Squeeze (most)\npos = Range (none, mostS, unit)\n"
+            "at = Equal (pos, p)\nhere = Unsqueeze (at, last)\n";
+  return text + appended(c, "k", "past_key", "present_key", "allK") + appended(c, "v", "past_value", "present_value", "allV");
+}
+
+// Appends the scores of `q` with `keys`, scaled, with what the mask and the bias of attention add; gives their name.
+std::string maskedScores(const Call &c, const std::string &keys, std::string &text) {
+  text += "kt = Transpose <perm = [0, 1, 3, 2]> (" + keys + ")\ns0 = MatMul (q, kt)\n";
   if (c.real("scale", 0) != 0)
     text += floatNode("f", c.real("scale", 0)) + "factor = CastLike (f, query)\ns1s = Mul (s0, factor)\n";
   else
@@ -86,6 +78,22 @@ std::string maskedHeads(const Call &c) {
     text += "s3s = Add (" + scores + ", attention_bias)\n";
     scores = "s3s";
   }
+  return scores;
+}
+
+std::string maskedHeads(const Call &c) {
+  int64_t heads = c.integer("num_heads", 0);
+  bool cross = c.rank(1) == 4, shared = c.integer("past_present_share_buffer", 0) && c.has(5), indirect = c.has(9) && !cross;
+  if (heads < 1 || (shared && !c.has(7)))
+    return c.fail("needs a positive attribute num_heads, and past_sequence_length where past and present share a buffer");
+  std::string text = intsNode("split", {0, 0, heads, -1}) + intsNode("zero", {0}) + intsNode("one", {1}) + intsNode("two", {2}) +
+                     intsNode("last", {-1}) + intsNode("join", {0, 0, -1}) + intsNode("far", {INT64_MAX}) +
+                     "none = Constant <value_int = 0> ()\nunit = Constant <value_int = 1> ()\n" + queriesOfHeads(c);
+  text += cross ? "allK = Identity (k0)\nallV = Identity (v0)\npresent_key = Identity (k0)\npresent_value = Identity (v0)\n"
+                : keysAndValues(c, shared);
+  if (indirect)
+    text += beamPlaces() + beams("beamK", "allK") + beams("beamV", "allV");
+  std::string scores = maskedScores(c, indirect ? "beamK" : "allK", text);
   return text + "qk = Softmax <axis = -1> (" + scores + ")\nmixed = MatMul (qk, " + (indirect ? "beamV" : "allV") +
          ")\nback = Transpose <perm = [0, 2, 1, 3]> (mixed)\noutput = Reshape (back, join)\n";
 }
