@@ -130,29 +130,19 @@ int32_t encodeIntegers(const Args *a, const Lookup &lookup, const List &values, 
   return ONNXC_K_OK;
 }
 
+// What of a LabelEncoder's four attributes, floats, integers, strings and a tensor, is given.
+List labels(const Attr *t) {
+  enum { Floats, Ints, Strings, Tensor };
+  return given(t[Tensor])    ? List::tensor(t[Tensor])
+         : given(t[Strings]) ? List::of(t[Strings], ONNXC_STR)
+         : given(t[Ints])    ? List::of(t[Ints], ONNXC_I64)
+                             : List::of(t[Floats], ONNXC_F32);
+}
+
 int32_t labelEncoder(const Args *a) {
-  enum {
-    DefaultFloat,
-    DefaultInt,
-    DefaultString,
-    DefaultTensor,
-    KeyFloats,
-    KeyInts,
-    KeyStrings,
-    KeyTensor,
-    ValueFloats,
-    ValueInts,
-    ValueStrings,
-    ValueTensor
-  };
+  enum { DefaultFloat, DefaultInt, DefaultString, DefaultTensor, Keys, Values = Keys + 4 };
   const Attr *t = a->attr;
-  auto pick = [&](int reals, int integers, int words, int tensor) {
-    return t[tensor].n >= 0     ? List::tensor(t[tensor])
-           : t[words].n >= 0    ? List::of(t[words], ONNXC_STR)
-           : t[integers].n >= 0 ? List::of(t[integers], ONNXC_I64)
-                                : List::of(t[reals], ONNXC_F32);
-  };
-  List keys = pick(KeyFloats, KeyInts, KeyStrings, KeyTensor), values = pick(ValueFloats, ValueInts, ValueStrings, ValueTensor);
+  List keys = labels(t + Keys), values = labels(t + Values);
   Tensor &y = a->out[0];
   List x = operand(a->in[0]);
   if (keys.n < 0 || values.n < keys.n || keys.isString() != x.isString() || values.isString() != (y.dtype == ONNXC_STR))

@@ -288,13 +288,11 @@ static int32_t col2ImSize(const onnxc_args *a) {
   return 0;
 }
 
-// Adds each column's elements onto the window they came from.
-template <class T>
-static int32_t col2Im(const onnxc_args *a) {  // attributes: dilations, pads, strides
-  const onnxc_tensor &columns = a->in[0], &out = a->out[0];
-  Window w;
+// The window that moved over a Col2Im's result. Attributes: dilations, pads, strides.
+ONNXC_INLINE int32_t columnWindow(const onnxc_args *a, Window &w) {
+  const onnxc_tensor &out = a->out[0];
   w.rank = out.rank - 2;
-  ONNXC_CHECK(columns.rank == 3 && out.rank <= kMaxRank && onnxc_count(a->in[2]) == w.rank, ONNXC_K_SHAPE);
+  ONNXC_CHECK(a->in[0].rank == 3 && out.rank <= kMaxRank && onnxc_count(a->in[2]) == w.rank, ONNXC_K_SHAPE);
   for (int64_t i = 0; i < w.rank; ++i) {
     w.in[i] = out.dims[i + 2];
     w.kernel[i] = loadI64(a->in[2], i);
@@ -306,6 +304,15 @@ static int32_t col2Im(const onnxc_args *a) {  // attributes: dilations, pads, st
     ONNXC_CHECK(room >= 0, ONNXC_K_SHAPE);
     w.out[i] = room / w.stride[i] + 1;
   }
+  return 0;
+}
+
+// Adds each column's elements onto the window they came from.
+template <class T>
+static int32_t col2Im(const onnxc_args *a) {
+  const onnxc_tensor &columns = a->in[0], &out = a->out[0];
+  Window w;
+  ONNXC_TRY(columnWindow(a, w));
   int64_t taps = w.kernelSize(), points = w.outPlane(), plane = w.inPlane(), planes = out.dims[0] * out.dims[1];
   ONNXC_CHECK(columns.dims[2] == points && columns.dims[0] * columns.dims[1] == planes * taps, ONNXC_K_SHAPE);
   const T *from = data<T>(columns);
