@@ -116,7 +116,7 @@ static std::optional<RowAxes> reducedAxes(Operation *op, int64_t rank) {
   if (given->empty())
     return RowAxes{0, rank, true};
   for (int64_t &a : *given)
-    a += a < 0 ? rank : 0;
+    a = onnx::fromFront(a, rank);
   llvm::sort(*given);
   for (size_t i = 0; i < given->size(); ++i)
     if ((*given)[i] != (*given)[0] + int64_t(i))
@@ -152,8 +152,7 @@ static std::optional<RowAxes> rowAxesOfRank(Operation *op, int64_t rank) {
   StringRef name = onnx::opName(op);
   if (!isRows(name))
     return reducedAxes(op, rank);
-  int64_t axis = onnx::intAttr(op, "axis", -1);
-  axis += axis < 0 ? rank : 0;
+  int64_t axis = onnx::axisAttr(op, rank, -1);
   if (name == "Softmax" || name == "LogSoftmax")
     return RowAxes{axis, axis + 1, false};
   if (name == "LayerNormalization" || name == "RMSNormalization" || name == "ms.LayerNormalization")

@@ -52,6 +52,14 @@ llvm::StringRef strAttr(mlir::Operation *op, llvm::StringRef name, llvm::StringR
 llvm::ArrayRef<int64_t> intsAttr(mlir::Operation *op, llvm::StringRef name);
 std::optional<llvm::ArrayRef<int64_t>> optionalInts(mlir::Operation *op, llvm::StringRef name);
 
+// An axis of `size` ones, or an index of `size` elements, counted from the front, where negative ones count from the end. Out of range
+// stays so.
+inline int64_t fromFront(int64_t index, int64_t size) { return index < 0 ? index + size : index; }
+// The attribute `axis` of an op, counted from the front of a tensor of `rank` axes; else the schema's default, else `otherwise`.
+inline int64_t axisAttr(mlir::Operation *op, int64_t rank, int64_t otherwise = 0) {
+  return fromFront(intAttr(op, "axis", otherwise), rank);
+}
+
 // On a contraction whose sums are integers that f32 holds: algorithms that round on the way must not compute it.
 inline constexpr llvm::StringLiteral kExactAttr = "onnxc.exact";
 // On a Mul of blocked activations: what would be subnormal is zero.

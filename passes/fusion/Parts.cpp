@@ -164,14 +164,14 @@ std::optional<Parts::Box> Parts::boxOfSlice(Operation *slice) const {
     return std::nullopt;
   Box box{SmallVector<AffineExpr>(rank, shapes->constant(0)), SmallVector<AffineExpr>(shapes->dims(slice->getResult(0))), 0};
   for (auto [given, start] : llvm::zip(*axes, *starts)) {
-    int64_t a = given + (given < 0 ? rank : 0);
+    int64_t a = onnx::fromFront(given, rank);
     auto size = shapes->constantOf(shapes->dims(data)[a]);
     if (shapes->dims(data)[a] != box.sizes[a])
       box.axis = std::max(box.axis, a);
     if (!size && start != 0)
       return std::nullopt;
     if (size)
-      box.starts[a] = shapes->constant(std::clamp<int64_t>(start + (start < 0 ? *size : 0), 0, *size));
+      box.starts[a] = shapes->constant(std::clamp<int64_t>(onnx::fromFront(start, *size), 0, *size));
   }
   return box;
 }
@@ -185,8 +185,7 @@ SmallVector<Parts::Box> Parts::boxesOf(Operation *op) const {
     return box ? SmallVector<Box>{*box} : SmallVector<Box>();
   }
   ArrayRef<AffineExpr> whole = shapes->dims(data);
-  int64_t rank = whole.size(), axis = onnx::intAttr(op, "axis");
-  axis += axis < 0 ? rank : 0;
+  int64_t rank = whole.size(), axis = onnx::axisAttr(op, rank);
   auto size = shapes->constantOf(whole[axis]);
   auto given = second ? shapes->constantElements(second) : std::nullopt;
   if (!size || (second && !given))
@@ -195,7 +194,7 @@ SmallVector<Parts::Box> Parts::boxesOf(Operation *op) const {
   if (name == "Gather") {
     if (given->size() != 1 || given->front() >= *size || given->front() < -*size)
       return {};
-    box.starts[axis] = shapes->constant(given->front() + (given->front() < 0 ? *size : 0));
+    box.starts[axis] = shapes->constant(onnx::fromFront(given->front(), *size));
     box.sizes[axis] = shapes->constant(1);
     return {box};
   }
@@ -248,8 +247,7 @@ void Parts::findWhole(Operation *concat, const Context &context, Memory &memory)
   Value result = concat->getResult(0);
   if (!shapes->hasRank(result) || !llvm::all_of(shapes->dims(result), context.isKnown) || isa<onnx::StringType>(onnx::elementType(result)))
     return;
-  int64_t rank = shapes->dims(result).size(), axis = onnx::intAttr(concat, "axis"), copied = 0;
-  axis += axis < 0 ? rank : 0;
+  int64_t rank = shapes->dims(result).size(), axis = onnx::axisAttr(concat, rank), copied = 0;
   Box box{SmallVector<AffineExpr>(rank, shapes->constant(0)), SmallVector<AffineExpr>(shapes->dims(result)), axis};
   SmallVector<std::pair<Value, Part>> inside, others;
   for (Value v : concat->getOperands()) {

@@ -354,10 +354,7 @@ LogicalResult PlanBuilder::buildScan(Operation *op) {
     ArrayRef<int64_t> values = onnx::intsAttr(op, name);
     return i < int64_t(values.size()) ? values[i] : 0;
   };
-  auto axisOf = [&](StringRef name, int64_t i, Value whole) {
-    int64_t axis = entry(name, i);
-    return axis < 0 ? axis + int64_t(shapes.dims(whole).size()) : axis;
-  };
+  auto axisOf = [&](StringRef name, int64_t i, Value whole) { return onnx::fromFront(entry(name, i), shapes.dims(whole).size()); };
   Iteration it{op, &op->getRegion(0).front(), op->getOperands().take_front(n), {}, 0, {}, {}, std::nullopt, true, {}, {}};
   it.state.assign(it.body->args_begin(), it.body->args_begin() + n);
   it.start = arith::ConstantIntOp::create(b, loc, 1, 1);

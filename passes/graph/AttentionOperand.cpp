@@ -138,8 +138,7 @@ bool AttentionOperand::throughHeadsOfSplit(SymbolicShapes &shapes, Operation *op
   if (!split || !shapes.hasRank(split.getInput()))
     return false;
   ArrayRef<AffineExpr> whole = shapes.dims(split.getInput()), to = shapes.dims(base);
-  int64_t rank = whole.size(), axis = onnx::intAttr(split, "axis");
-  axis += axis < 0 ? rank : 0;
+  int64_t rank = whole.size(), axis = onnx::axisAttr(split, rank);
   auto size = [&](AffineExpr e) { return SymbolicShapes::constantOf(e).value_or(-1); };
   int64_t count = split->getNumResults();
   if (axis != rank - 1 || int64_t(to.size()) != rank + 1 || to.take_front(rank - 1) != whole.take_front(rank - 1))
@@ -190,19 +189,16 @@ Value viewAs(SymbolicShapes &shapes, OpBuilder &b, Location loc, Value x, ArrayR
   SmallVector<int64_t> target;
   for (auto [i, d] : llvm::enumerate(dims))
     target.push_back(SymbolicShapes::constantOf(d).value_or(i < from.size() && from[i] == d ? 0 : -1));
-  auto sizeOf = [&](int64_t number, AffineExpr d) -> Value {
+  auto entry = [&](int64_t number, AffineExpr d) {
     const int64_t axis = llvm::find(from, d) - from.begin();
-    if (number != -1 || axis == int64_t(from.size()))
-      return g.integers({number});
-    return onnx::ShapeOp::create(b, loc, RankedTensorType::get({1}, b.getI64Type()), x, b.getI64IntegerAttr(axis + 1),
-                                 b.getI64IntegerAttr(axis));
+    return number != -1 || axis == int64_t(from.size()) ? g.integers({number}) : g.sizeOf(x, axis);
   };
   Value list;
   if (llvm::count(target, -1) <= 1)
     list = g.integers(target);
   else  // the run has to tell more than one
     list =
-        g.concat(llvm::map_to_vector(llvm::zip(target, dims), [&](auto pair) { return sizeOf(std::get<0>(pair), std::get<1>(pair)); }), 0);
+        g.concat(llvm::map_to_vector(llvm::zip(target, dims), [&](auto pair) { return entry(std::get<0>(pair), std::get<1>(pair)); }), 0);
   Value view = onnx::ReshapeOp::create(b, loc, SymbolicShapes::tensorType(dims, onnx::elementType(x)), x, list);
   shapes.setDims(view, dims);
   return view;
@@ -253,10 +249,9 @@ bool AttentionOperand::throughFactors(SymbolicShapes &shapes, Operation *reshape
 // A part along an axis that stands at one place.
 bool AttentionOperand::throughPart(SymbolicShapes &shapes, Operation *op) {
   Value source = op->getOperand(0);
-  int64_t rank = shapes.dims(source).size(), axis = onnx::intAttr(op, "axis"), start = 0;
+  int64_t rank = shapes.dims(source).size(), axis = onnx::axisAttr(op, rank), start = 0;
   auto fixed = [&](int64_t i) { return !llvm::is_contained(axes, i); };
   SmallVector<int64_t> axisOf = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-  axis += axis < 0 ? rank : 0;
   if (auto gather = dyn_cast<onnx::GatherOp>(op)) {
     auto index = onnx::integerElements(onnx::constantValue(op->getOperand(1)));
     if (!index || index->size() != 1 || index->front() < 0 || int64_t(shapes.dims(base).size()) != rank - 1)
@@ -281,7 +276,7 @@ bool AttentionOperand::throughPart(SymbolicShapes &shapes, Operation *op) {
     auto steps = onnx::operand(op, 4) ? list(4) : std::optional<SmallVector<int64_t>>({1});
     if (!starts || starts->size() != 1 || starts->front() < 0 || !along || !steps || steps->front() < 1)
       return false;
-    axis = along->front() + (along->front() < 0 ? rank : 0), start = starts->front();
+    axis = onnx::fromFront(along->front(), rank), start = starts->front();
   } else {
     return false;
   }

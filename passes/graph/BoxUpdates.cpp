@@ -101,7 +101,7 @@ SmallVector<int64_t> boxStart(const SymbolicShapes &s, Value indices, DimsRef gr
   SmallVector<Value> parts(together ? axes : 1, indices);
   if (auto concat = indices.getDefiningOp<onnx::ConcatOp>()) {
     parts = llvm::to_vector(concat.getInputs());
-    if (int64_t axis = concat.getAxis(); axis != -1 && axis != axes)
+    if (onnx::axisAttr(concat, axes + 1) != axes)
       return {};
   }
   if (int64_t(parts.size()) != axes)

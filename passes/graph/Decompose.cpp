@@ -179,7 +179,7 @@ static std::optional<ChosenMatrices> chosenMatrices(Value v) {
   auto data = rankedType(op->getOperand(0)), indices = rankedType(op->getOperand(1));
   if (!data || !indices || data.getRank() != 3 || !data.getElementType().isF32())
     return std::nullopt;
-  bool first = isa<onnx::GatherOp>(op) ? indices.getRank() == 1 && (onnx::intAttr(op, "axis") == 0 || onnx::intAttr(op, "axis") == -3)
+  bool first = isa<onnx::GatherOp>(op) ? indices.getRank() == 1 && onnx::axisAttr(op, 3) == 0
                                        : indices.getRank() == 2 && indices.getDimSize(1) == 1 && !onnx::intAttr(op, "batch_dims");
   return first ? std::optional(ChosenMatrices{op->getOperand(0), op->getOperand(1)}) : std::nullopt;
 }

@@ -231,8 +231,7 @@ Value shaped(GraphBuilder g, Value v, const Meeting::Target &target, const Term 
         known *= t.size(c);
         continue;
       }
-      const int64_t axis = int64_t(t.labels.find(c));
-      Value n = onnx::ShapeOp::create(g.b, g.loc, type, t.value, g.b.getI64IntegerAttr(axis + 1), g.b.getI64IntegerAttr(axis));
+      Value n = g.sizeOf(t.value, int64_t(t.labels.find(c)));
       part = part ? Value(onnx::MulOp::create(g.b, g.loc, type, part, n)) : n;
     }
     shape.push_back(part ? ShapedType::kDynamic : known);

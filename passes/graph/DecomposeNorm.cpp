@@ -32,7 +32,7 @@ static Value reducedOver(GraphBuilder g, Value v, ArrayRef<int64_t> axes) {
 static std::optional<SmallVector<int64_t>> ascending(ArrayRef<int64_t> given, int64_t rank) {
   SmallVector<int64_t> axes(given);
   for (int64_t &a : axes)
-    a += a < 0 ? rank : 0;
+    a = onnx::fromFront(a, rank);
   llvm::sort(axes);
   axes.erase(llvm::unique(axes), axes.end());
   bool fit = axes.empty() || (axes.front() >= 0 && axes.back() < rank);
@@ -99,7 +99,7 @@ static LogicalResult fewColumns(Reduce op, PatternRewriter &rewriter) {
 // x / |x|, and 0 where the norm is.
 static LogicalResult lpNormalization(onnx::LpNormalizationOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getInput());
-  int64_t axis = x ? int64_t(op.getAxis()) + (int64_t(op.getAxis()) < 0 ? x.getRank() : 0) : -1;
+  int64_t axis = x ? onnx::axisAttr(op, x.getRank()) : -1;
   if (axis < 0 || axis >= x.getRank() || !x.getElementType().isF32() || (op.getP() != 1 && op.getP() != 2))
     return rewriter.notifyMatchFailure(op, "not f32, or an axis or a norm that there is not");
   GraphBuilder g{rewriter, op.getLoc()};

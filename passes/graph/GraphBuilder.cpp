@@ -86,10 +86,15 @@ Value GraphBuilder::slice(Value v, int64_t axis, int64_t start, int64_t end, int
   auto type = rankedType(v);
   SmallVector<int64_t> shape(type.getShape());
   if (!ShapedType::isDynamic(shape[axis])) {
-    int64_t last = end < 0 ? shape[axis] + end : std::min(end, shape[axis]);
+    int64_t last = std::min(onnx::fromFront(end, shape[axis]), shape[axis]);
     shape[axis] = std::max<int64_t>(0, (last - start + step - 1) / step);
   }
   return onnx::SliceOp::create(b, loc, type.clone(shape), v, integers({start}), integers({end}), integers({axis}), integers({step}));
+}
+
+Value GraphBuilder::sizeOf(Value v, int64_t axis) {
+  Type type = RankedTensorType::get({1}, b.getI64Type());
+  return onnx::ShapeOp::create(b, loc, type, v, b.getI64IntegerAttr(axis + 1), b.getI64IntegerAttr(axis));
 }
 
 Value GraphBuilder::concat(ArrayRef<Value> values, int64_t axis) {

@@ -28,6 +28,8 @@ struct GraphBuilder {
   // [start, end) by `step` of one axis; end is INT64_MAX for all or negative from the end.
   mlir::Value slice(mlir::Value v, int64_t axis, int64_t start, int64_t end, int64_t step = 1);
   mlir::Value concat(llvm::ArrayRef<mlir::Value> values, int64_t axis);
+  // The size of one axis as the run has it, i64[1].
+  mlir::Value sizeOf(mlir::Value v, int64_t axis);
   // With elements of another type, rounded as Cast rounds them.
   mlir::Value cast(mlir::Value v, mlir::Type element);
   // The same to a tensor type, of which other sizes may be known.

@@ -44,8 +44,7 @@ static std::optional<Quantised> quantisedOf(Value v) {
   if (!type || op.getBlockSize() != 0 || !onnx::elementType(v).isF32())
     return std::nullopt;
   auto q = quantisedBy(op.getX(), op.getXScale(), op.getXZeroPoint());
-  int64_t axis = onnx::intAttr(op, "axis");
-  axis += axis < 0 ? type.getRank() : 0;
+  int64_t axis = onnx::axisAttr(op, type.getRank());
   bool channels = axis == 0 || axis == type.getRank() - 1;  // the callers check which
   return q && (q->scale.size() == 1 || channels) ? q : std::nullopt;
 }
@@ -81,9 +80,7 @@ static std::optional<Contraction> contraction(Operation *op) {
   bool matrix = llvm::isa<onnx::ConvOp>(op) || weights.getRank() == 2;
   auto fits = [&](size_t n) { return n == 1 || int64_t(n) == c.channels(); };
   auto dq = op->getOperand(1).getDefiningOp<onnx::DequantizeLinearOp>();
-  int64_t axis = onnx::intAttr(dq, "axis");
-  axis += axis < 0 ? weights.getRank() : 0;
-  bool along = (w->scale.size() == 1 && w->zero.size() == 1) || axis == c.axis;
+  bool along = (w->scale.size() == 1 && w->zero.size() == 1) || onnx::axisAttr(dq, weights.getRank()) == c.axis;
   return matrix && along && fits(w->scale.size()) && fits(w->zero.size()) ? std::optional(c) : std::nullopt;
 }
 

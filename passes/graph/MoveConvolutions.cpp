@@ -66,7 +66,7 @@ onnx::ResizeOp enlargement(Value v) {
 SmallVector<Value> pieces(Value x) {
   auto concat = x.getDefiningOp<onnx::ConcatOp>();
   int64_t rank = rankedType(x).getRank();
-  if (!concat || (concat.getAxis() + rank) % rank != 1 || !llvm::all_of(concat.getInputs(), isImage))
+  if (!concat || onnx::axisAttr(concat, rank) != 1 || !llvm::all_of(concat.getInputs(), isImage))
     return {x};
   return llvm::to_vector(concat.getInputs());
 }

@@ -104,7 +104,7 @@ bool isAnyOrder(Operation *op) {
 
 SmallVector<int64_t> mapped(ArrayRef<int64_t> axes, ArrayRef<int64_t> order) {
   int64_t rank = order.size();
-  return llvm::map_to_vector(axes, [&](int64_t axis) { return order[axis + (axis < 0 ? rank : 0)]; });
+  return llvm::map_to_vector(axes, [&](int64_t axis) { return order[onnx::fromFront(axis, rank)]; });
 }
 
 // Whether a reader outside of a part may read the value in the place of its own: a reduction that drops axes and leaves the others in

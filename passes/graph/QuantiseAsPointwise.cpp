@@ -26,7 +26,7 @@ std::optional<std::vector<float>> numbers(Value v) {
 // `v`, one value or one for each index of `axis`, as a constant that broadcasts to `type`; null for others.
 ElementsAttr spread(Value v, RankedTensorType type, int64_t axis) {
   auto values = numbers(v);
-  axis += axis < 0 ? type.getRank() : 0;
+  axis = onnx::fromFront(axis, type.getRank());
   if (!values || values->empty())
     return {};
   SmallVector<int64_t> shape;

@@ -47,7 +47,7 @@ bool hasBlocksOfDepth(onnx::DequantizeLinearOp dq) {
   auto type = rankedType(dq.getX());
   int64_t block = dq.getBlockSize();
   return type && type.hasStaticShape() && type.getRank() == 2 && type.getElementType().isInteger(4) && type.getNumElements() > 0 &&
-         (dq.getAxis() == 0 || int64_t(dq.getAxis()) == -2) && block >= 16 && llvm::isPowerOf2_64(block) && type.getDimSize(0) % block == 0;
+         onnx::axisAttr(dq, 2) == 0 && block >= 16 && llvm::isPowerOf2_64(block) && type.getDimSize(0) % block == 0;
 }
 
 // MatMul(a, DequantizeLinear(4 bits, blocks along the depth)) = MatMulNBits, which unpacks weights where it uses them.
@@ -109,10 +109,9 @@ LogicalResult transposeQuantised(onnx::TransposeOp op, PatternRewriter &rewriter
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j)
       memcpy(turned.data() + (j * rows + i) * each, bytes->data() + (i * columns + j) * each, each);
-  int64_t axis = int64_t(dq.getAxis());
   Value weights = onnx::ConstantOp::create(rewriter, op.getLoc(), makeConstant(type.clone({columns, rows}), std::move(turned)));
   rewriter.replaceOpWithNewOp<onnx::DequantizeLinearOp>(op, op.getType(), weights, dq.getXScale(), dq.getXZeroPoint(),
-                                                        rewriter.getI64IntegerAttr(1 - (axis < 0 ? axis + 2 : axis)), dq.getBlockSizeAttr(),
+                                                        rewriter.getI64IntegerAttr(1 - onnx::axisAttr(dq, 2)), dq.getBlockSizeAttr(),
                                                         dq.getOutputDtypeAttr());
   return success();
 }

@@ -17,7 +17,7 @@ int64_t meanOf(Value v, Value x) {
   if (!mean || mean.getData() != x || !type || !axes || axes->empty() || !mean.getKeepdims())
     return 0;
   for (int64_t &a : *axes)
-    a += a < 0 ? type.getRank() : 0;
+    a = onnx::fromFront(a, type.getRank());
   llvm::sort(*axes);
   for (auto [i, a] : llvm::enumerate(*axes))
     if (a != type.getRank() - int64_t(axes->size()) + int64_t(i))
@@ -247,7 +247,7 @@ static bool isOverRows(Reduce reduce, int64_t length) {
   if (!type || !axes)
     return false;
   for (int64_t &a : *axes)
-    a += a < 0 ? type.getRank() : 0;
+    a = onnx::fromFront(a, type.getRank());
   int64_t product = 1;
   for (int64_t d = type.getRank(); d-- > 0;) {
     if (type.getDimSize(d) == 1)

@@ -193,8 +193,7 @@ static LogicalResult transposeToReshape(onnx::TransposeOp op, PatternRewriter &r
 static LogicalResult gatherOfOne(onnx::GatherOp op, PatternRewriter &rewriter) {
   auto data = rankedType(op.getData()), indices = rankedType(op.getIndices());
   auto list = onnx::integerElements(onnx::constantValue(op.getIndices()));
-  int64_t axis = onnx::intAttr(op, "axis");
-  axis += axis < 0 && data ? data.getRank() : 0;
+  int64_t axis = data ? onnx::axisAttr(op, data.getRank()) : 0;
   if (!data || !indices || !list || list->size() != 1 || (list->front() != 0 && list->front() != -1) || data.getDimSize(axis) != 1)
     return rewriter.notifyMatchFailure(op, "no axis of one element");
   GraphBuilder g{rewriter, op.getLoc()};

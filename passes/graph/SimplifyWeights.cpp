@@ -211,11 +211,11 @@ static std::optional<SmallVector<Cut>> cuts(onnx::SliceOp op) {
     return std::nullopt;
   SmallVector<Cut> result(type.getRank(), Cut{0, 0});
   for (auto [axis, start, end] : llvm::zip(*axes, *starts, *ends)) {
-    axis += axis < 0 ? type.getRank() : 0;
+    axis = onnx::fromFront(axis, type.getRank());
     int64_t size = type.getDimSize(axis);
     bool known = !ShapedType::isDynamic(size);
     if (known)
-      start = std::clamp<int64_t>(start + (start < 0 ? size : 0), 0, size), end = std::min(end + (end < 0 ? size : 0), size) - size;
+      start = std::clamp<int64_t>(onnx::fromFront(start, size), 0, size), end = std::min(onnx::fromFront(end, size), size) - size;
     else if (end >= INT32_MAX)
       end = 0;
     else if (end >= 0)

@@ -122,7 +122,7 @@ LogicalResult ShapeOp::unknownRank() { return error() << "rank of result depends
 FailureOr<int64_t> ShapeOp::axis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank)
     return error() << "axis " << axis << " is outside the " << rank << " axes of the input";
-  return axis < 0 ? axis + rank : axis;
+  return onnx::fromFront(axis, rank);
 }
 
 FailureOr<AffineExpr> ShapeOp::same(AffineExpr a, AffineExpr b, const Twine &what) {

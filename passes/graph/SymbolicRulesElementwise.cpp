@@ -11,8 +11,6 @@ using Reals = ArrayRef<RealValue>;
 using ExprFn = AffineExpr (*)(ShapeOp &, Exprs);
 using RealFn = RealValue (*)(ShapeOp &, Reals);
 
-static std::optional<int64_t> known(AffineExpr e) { return SymbolicArithmetic::constantOf(e); }
-
 // --- fractions ---
 
 static RealValue realConstant(double v) { return {{}, 1, v}; }

@@ -4,8 +4,6 @@
 using namespace mlir;
 namespace onnxc {
 
-static std::optional<int64_t> known(AffineExpr e) { return SymbolicArithmetic::constantOf(e); }
-
 static LogicalResult gather(ShapeOp &o) {
   auto axis = o.axis(o.intAttr("axis"), o.rank(0));
   if (failed(axis))

@@ -74,7 +74,6 @@ static LogicalResult stretchesToInput(ShapeOp &o, unsigned i) {
   auto both = o.broadcast(o.dims(0), o.dims(i));
   if (failed(both))
     return failure();
-  auto known = [](AffineExpr e) { return SymbolicArithmetic::constantOf(e); };
   for (auto [axis, d] : llvm::enumerate(o.rank(i) <= o.rank(0) ? Dims() : Dims(o.dims(i).drop_back(o.rank(0)))))
     if (known(d) != 1)
       return o.error() << "operand " << i << " " << o.text(o.dims(i)) << " has more axes than the input " << o.text(o.dims(0));

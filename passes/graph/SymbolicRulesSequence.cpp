@@ -72,7 +72,7 @@ static Value namedItem(ShapeOp &o) {
   auto at = o.constantScalar(1);
   if (!made || !at || !onnx::isOnnx(made) || onnx::opName(made) != "SequenceConstruct")
     return {};
-  int64_t n = made->getNumOperands(), i = *at < 0 ? *at + n : *at;
+  int64_t n = made->getNumOperands(), i = onnx::fromFront(*at, n);
   return i >= 0 && i < n ? made->getOperand(i) : Value();
 }
 static LogicalResult sequenceAt(ShapeOp &o) {

@@ -5,8 +5,6 @@
 using namespace mlir;
 namespace onnxc {
 
-static std::optional<int64_t> known(AffineExpr e) { return SymbolicArithmetic::constantOf(e); }
-
 static LogicalResult constant(ShapeOp &o) {
   auto value = o.op->getAttrOfType<ElementsAttr>("value");
   Dims dims;
@@ -48,8 +46,8 @@ static LogicalResult constantOfShape(ShapeOp &o) {
 static LogicalResult shape(ShapeOp &o) {
   int64_t rank = o.rank(0);
   int64_t start = o.intAttr("start"), end = o.intAttr("end", rank);
-  start = std::clamp<int64_t>(start < 0 ? start + rank : start, 0, rank);
-  end = std::clamp<int64_t>(end < 0 ? end + rank : end, start, rank);
+  start = std::clamp<int64_t>(onnx::fromFront(start, rank), 0, rank);
+  end = std::clamp<int64_t>(onnx::fromFront(end, rank), start, rank);
   if (failed(o.set(0, {o.c(end - start)})))
     return failure();
   o.setElements(0, o.dims(0).slice(start, end - start));
@@ -123,7 +121,7 @@ static LogicalResult flatten(ShapeOp &o) {
   int64_t rank = o.rank(0), axis = o.intAttr("axis");
   if (axis < -rank || axis > rank)
     return o.error() << "axis " << axis << " is outside the " << rank << " axes of the input";
-  axis += axis < 0 ? rank : 0;
+  axis = onnx::fromFront(axis, rank);
   return view(o, {o.s.product(o.dims(0).take_front(axis)), o.s.product(o.dims(0).drop_front(axis))});
 }
 
@@ -393,7 +391,7 @@ static LogicalResult slice(ShapeOp &o) {
     auto a = known((*starts)[i]), n = known(size);
     constant &= a && n && step;
     if (a && n && step) {
-      int64_t begin = *a < 0 ? *a + *n : *a;
+      int64_t begin = onnx::fromFront(*a, *n);
       from[*axis] = std::clamp<int64_t>(begin, 0, *step > 0 ? *n : std::max<int64_t>(*n - 1, 0));
       stride[*axis] = *step;
     }

@@ -7,8 +7,6 @@
 using namespace mlir;
 namespace onnxc {
 
-static std::optional<int64_t> known(AffineExpr e) { return SymbolicArithmetic::constantOf(e); }
-
 namespace {
 // Spatial parameters with the schema's defaults.
 struct Window {

@@ -196,7 +196,7 @@ bool append(onnx::MLTreeEnsembleRegressorOp op, Trees &trees, int64_t firstTree,
 // Neighbours among what is joined.
 LogicalResult joinRegressors(onnx::ConcatOp concat, PatternRewriter &rewriter) {
   auto type = dyn_cast<RankedTensorType>(concat.getType());
-  if (!type || type.getRank() != 2 || (int64_t(concat.getAxis()) != 1 && int64_t(concat.getAxis()) != -1))
+  if (!type || type.getRank() != 2 || onnx::axisAttr(concat, 2) != 1)
     return rewriter.notifyMatchFailure(concat, "not of columns");
   OperandRange values = concat->getOperands();
   for (size_t first = 0, end; first < values.size(); first = end) {

@@ -57,7 +57,7 @@ Value Blocker::surround(Value value, int64_t channels, int64_t before, int64_t a
 bool Blocker::concat(Operation *op) {
   auto concat = cast<onnx::ConcatOp>(op);
   Value result = op->getResult(0);
-  if (!isImage(result) || (int64_t(concat.getAxis()) != 1 && int64_t(concat.getAxis()) != 1 - rankedType(result).getRank()))
+  if (!isImage(result) || onnx::axisAttr(concat, rankedType(result).getRank()) != 1)
     return false;
   if (!llvm::all_of(concat.getInputs(), isImage) || llvm::none_of(concat.getInputs(), [&](Value v) { return blocked.count(v); }) ||
       !isReadInBlocks(result))
@@ -80,7 +80,7 @@ bool Blocker::concat(Operation *op) {
 bool Blocker::isPiece(Value v, int64_t axis) const {
   Value x = v.getDefiningOp()->getOperand(0);
   int64_t rank = isImage(x) ? rankedType(x).getRank() : 0;
-  return rank && blocked.count(x) && (axis == 1 || axis == 1 - rank) && isImage(v) && isReadInBlocks(v);
+  return rank && blocked.count(x) && onnx::fromFront(axis, rank) == 1 && isImage(v) && isReadInBlocks(v);
 }
 
 void Blocker::take(Value result, Channels channels) {
@@ -115,7 +115,7 @@ bool Blocker::slicePixels(onnx::SliceOp op) {
     return false;
   int64_t rank = rankedType(x).getRank();
   for (int64_t &axis : *numbers) {
-    axis += axis < 0 ? rank : 0;
+    axis = onnx::fromFront(axis, rank);
     if (axis == 1)
       return false;
     axis += axis > 1 ? 4 - rank : 0;
@@ -139,7 +139,7 @@ bool Blocker::slice(Operation *op) {
   Value result = op->getResult(0);
   if (!start || !axis || step != 1 || !isPiece(result, *axis))
     return slicePixels(cast<onnx::SliceOp>(op));
-  int64_t channels = channelsOf(op->getOperand(0)), begin = std::clamp<int64_t>(*start + (*start < 0 ? channels : 0), 0, channels);
+  int64_t channels = channelsOf(op->getOperand(0)), begin = std::clamp<int64_t>(onnx::fromFront(*start, channels), 0, channels);
   take(result, {blocked[op->getOperand(0)], begin, channelsOf(result), channels});
   replaced.insert(op);
   return true;

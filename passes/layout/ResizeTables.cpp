@@ -58,7 +58,7 @@ std::optional<SmallVector<double>> scalesOf(onnx::ResizeOp op, RankedTensorType 
   if (op.getKeepAspectRatioPolicy() != "stretch" || (!bySizes && (!given || given->size() != axes.size())))
     return std::nullopt;
   for (auto [i, axis] : llvm::enumerate(axes)) {
-    int64_t k = axis < 0 ? axis + in.getRank() : axis;
+    int64_t k = onnx::fromFront(axis, in.getRank());
     bool known = !in.isDynamicDim(k) && !out.isDynamicDim(k);
     if (bySizes && !known && (k >= 2 || in.isDynamicDim(k) != out.isDynamicDim(k)))
       return std::nullopt;
