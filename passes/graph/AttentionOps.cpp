@@ -64,7 +64,7 @@ struct Writer {
     if (int64_t n = size(of, axis); n >= 0)
       return g.integers(llvm::to_vector(llvm::seq<int64_t>(0, n)));
     Type i64 = g.b.getI64Type();
-    Value n = onnx::ShapeOp::create(g.b, g.loc, typed({1}, i64), of, g.b.getI64IntegerAttr(axis + 1), g.b.getI64IntegerAttr(axis));
+    Value n = g.sizeOf(of, axis);
     auto scalar = [&](int64_t v) {
       return onnx::ConstantOp::create(g.b, g.loc, DenseElementsAttr::get(RankedTensorType::get({}, i64), v));
     };
@@ -82,9 +82,7 @@ struct Writer {
       return known;
     Value queries = g.unsqueeze(numbers(queriesOf, queryAxis), {1});
     int64_t m = rankedType(queries).getDimSize(0);
-    Value count = onnx::ShapeOp::create(g.b, g.loc, typed({1}, i64), queriesOf, g.b.getI64IntegerAttr(queryAxis + 1),
-                                        g.b.getI64IntegerAttr(queryAxis));
-    Value first = onnx::SubOp::create(g.b, g.loc, end.getType(), end, count);
+    Value first = onnx::SubOp::create(g.b, g.loc, end.getType(), end, g.sizeOf(queriesOf, queryAxis));
     Value last = onnx::AddOp::create(g.b, g.loc, typed({batch, 1, m, 1}, i64), queries, first);
     Value seen = onnx::LessOrEqualOp::create(g.b, g.loc, typed({batch, 1, m, n}, boolean), keys, last);
     return onnx::AndOp::create(g.b, g.loc, seen.getType(), seen, known);
@@ -241,6 +239,28 @@ Value half(Writer &w, Value past, int64_t index) {
                                 w.g.b.getI64IntegerAttr(0));
 }
 
+// The rows `x` [batch, length, depth] times `weights` [depth, columns]; `bias` may be null.
+Value projected(GraphBuilder &g, Value x, Value weights, Value bias) {
+  auto type = rankedType(x);
+  Type result = type.clone({type.getDimSize(0), type.getDimSize(1), rankedType(weights).getDimSize(1)});
+  Value all = onnx::MatMulOp::create(g.b, g.loc, result, x, weights);
+  return bias ? onnx::AddOp::create(g.b, g.loc, result, all, bias).getResult() : all;
+}
+
+// Parts of so many columns each of `all` [rows…, columns].
+SmallVector<Value> columnsOf(Writer &w, Value all, ArrayRef<int64_t> sizes, ArrayRef<AffineExpr> rows) {
+  SmallVector<Value> parts;
+  int64_t at = 0;
+  for (int64_t n : sizes) {
+    Value part = w.g.slice(all, rows.size(), at, at + n);
+    SmallVector<AffineExpr> dims(rows);
+    dims.push_back(w.s.constant(n));
+    w.s.setDims(part, dims);
+    parts.push_back(part), at += n;
+  }
+  return parts;
+}
+
 bool microsoft(onnx::MSAttentionOp op, Writer &w) {
   SymbolicShapes &s = w.s;
   GraphBuilder &g = w.g;
@@ -260,23 +280,13 @@ bool microsoft(onnx::MSAttentionOp op, Writer &w) {
   Masks masks{op.getMaskIndex(), op.getAttentionBias(), filterOf(op.getMaskFilterValue()), op.getUnidirectional() != 0, bool(past)};
   if (!addMasks(w, masks, p, {batch, s.constant(heads), queries, keys}, x, 1))
     return false;
-  auto type = rankedType(x);
-  Type projected = type.clone({type.getDimSize(0), type.getDimSize(1), columns});
-  Value all = onnx::MatMulOp::create(g.b, g.loc, projected, x, weights);
-  if (op.getBias())
-    all = onnx::AddOp::create(g.b, g.loc, projected, all, op.getBias());
+  Value all = projected(g, x, weights, op.getBias());
   Value present = op->getNumResults() > 1 && w.isShown(op->getResult(1)) ? op->getResult(1) : Value();
   if (!past && !present && llvm::all_equal(sizes)) {
     Value parts = g.reshape(all, {0, 0, 3, heads, third / heads});
     p.q = w.partOf(parts, 3, 2, 0), p.k = w.partOf(parts, 3, 2, 1), p.v = w.partOf(parts, 3, 2, 2);
   } else {
-    SmallVector<Value> parts;
-    int64_t at = 0;
-    for (int64_t n : sizes) {
-      Value part = g.slice(all, 2, at, at + n);
-      s.setDims(part, {batch, queries, s.constant(n)});
-      parts.push_back(part), at += n;
-    }
+    SmallVector<Value> parts = columnsOf(w, all, sizes, {batch, queries});
     Value k = behind(w, past ? half(w, past, 0) : Value(), w.operand(parts[1], heads));
     Value v = behind(w, past ? half(w, past, 1) : Value(), w.operand(parts[2], heads));
     p.q = w.operand(parts[0], heads), p.k = AttentionOperand(k, 4), p.v = AttentionOperand(v, 4);

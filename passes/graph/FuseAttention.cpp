@@ -33,8 +33,8 @@ struct Scores {
   onnx::MatMulOp product;
   SmallVector<Dims> forms;  // the product's, and what views make of its batch axes
   double scale = 1, fill = 0;
-  Operand factor, keep, bias, mask;  // `factor` has one number for all keys
-  bool divides = false, keepIf = true;
+  Operand factor, keep, bias, mask;                   // `factor` has one number for all keys
+  bool divides = false, keepIf = true, zero = false;  // zero: no number after the softmax counts as 0
 };
 
 // The forms of scores as views of one that has all their batch axes apart.
@@ -218,24 +218,47 @@ struct Fuser {
     return true;
   }
 
-  bool fuse(onnx::MatMulOp op) {
+  // Whether a Softmax is along the last axis.
+  bool isOverKeys(onnx::SoftmaxOp softmax) {
+    int64_t rank = shapes.dims(softmax.getInput()).size();
+    return onnx::axisAttr(softmax, rank, -1) == rank - 1;
+  }
+
+  // The scores whose Softmax along the keys, or a view of it, is the left operand of `op`. Nothing for few keys.
+  std::optional<Scores> scoresBefore(onnx::MatMulOp op) {
     bool zero = false;
     Operation *view = op.getA().getDefiningOp();
     view = isView(view) && op.getA().hasOneUse() && keepsMatrices(view) ? view : nullptr;
     onnx::SoftmaxOp softmax = softmaxOf(view ? view->getOperand(0) : op.getA(), zero);
-    if (!softmax || !shapes.hasRank(op.getY()) || !shapes.hasRank(op.getB()) || !shapes.hasRank(softmax.getInput()))
-      return false;
-    const size_t outer = shapes.dims(op.getY()).size();
-    int64_t axis = onnx::intAttr(softmax, "axis", -1);
+    if (!softmax || !shapes.hasRank(op.getY()) || !shapes.hasRank(softmax.getInput()))
+      return std::nullopt;
     auto s = scoresOf(softmax.getInput());
     if (s && view)
       s->forms.emplace_back(shapes.dims(op.getA()));
-    if (!s || s->forms.back().size() != outer || outer < 2 || (axis != -1 && axis != int64_t(shapes.dims(softmax.getInput()).size()) - 1))
-      return false;
+    const size_t rank = shapes.dims(op.getY()).size();
+    if (!s || s->forms.back().size() != rank || rank < 2 || !isOverKeys(softmax))
+      return std::nullopt;
     constexpr int64_t fewKeys = 32;  // packing them takes longer than storing their scores
     if (auto keys = SymbolicShapes::constantOf(s->forms.front().back()); keys && *keys < fewKeys)
+      return std::nullopt;
+    s->zero = zero;
+    return s;
+  }
+
+  // Queries times what has one number for all keys, or divided by it.
+  Value scaled(Operation *before, Value queries, Value factor, bool divides) {
+    OpBuilder b(before);
+    Value result = divides ? onnx::DivOp::create(b, before->getLoc(), queries.getType(), queries, factor).getResult()
+                           : onnx::MulOp::create(b, before->getLoc(), queries.getType(), queries, factor).getResult();
+    shapes.setDims(result, Dims(shapes.dims(queries)));
+    return result;
+  }
+
+  bool fuse(onnx::MatMulOp op) {
+    auto s = scoresBefore(op);
+    if (!s)
       return false;
-    const size_t inner = s->forms.front().size();
+    const size_t inner = s->forms.front().size(), outer = s->forms.back().size();
     for (auto [v, rank] : {std::pair(s->product.getA(), inner), {s->product.getB(), inner}, {op.getB(), outer}})
       if (!shapes.hasRank(v) || shapes.dims(v).size() != rank || !onnx::elementType(v).isF32())
         return false;
@@ -256,19 +279,15 @@ struct Fuser {
       return false;
     if (factor && !broadcasts(factor, queries))
       return false;
-    if (factor) {
-      Value scaled = s->divides ? onnx::DivOp::create(b, op.getLoc(), queries.getType(), queries, factor).getResult()
-                                : onnx::MulOp::create(b, op.getLoc(), queries.getType(), queries, factor).getResult();
-      shapes.setDims(scaled, Dims(shapes.dims(queries)));
-      queries = scaled;
-    }
+    if (factor)
+      queries = scaled(op, queries, factor, s->divides);
     const int64_t rank = forms->finest().size();
     AttentionOperand q(queries, rank), k(keys, rank), v(values, rank);
     std::swap(k.axes[rank - 2], k.axes[rank - 1]);
     q.lookThrough(shapes, &s->scale), k.lookThrough(shapes, &s->scale), v.lookThrough(shapes, nullptr);
     if (!batchesFit(forms->finest(), q, k, v))
       return false;
-    PackedAttention attention{q, k, v, keep, bias, mask, s->scale, s->fill, s->keepIf, zero};
+    PackedAttention attention{q, k, v, keep, bias, mask, s->scale, s->fill, s->keepIf, s->zero};
     attention.replace(shapes, op.getY(), forms->groups());
     return true;
   }

@@ -161,6 +161,17 @@ static bool isOfKernel(Value v) {
   return false;
 }
 
+// A constant of one element as a scalar, one whose elements lie along a last axis of `size` as a vector; null for others.
+static ElementsAttr alongLast(Value v, int64_t size) {
+  auto type = rankedType(v);
+  int64_t count = type && type.hasStaticShape() ? type.getNumElements() : -1;
+  bool isVector = !ShapedType::isDynamic(size) && count == size && type.getRank() > 0 && type.getShape().back() == count;
+  if (count != 1 && !isVector)
+    return {};
+  ArrayRef<int64_t> shape = count == 1 ? ArrayRef<int64_t>() : ArrayRef(count);
+  return reshaped(onnx::constantValue(v), RankedTensorType::get(shape, type.getElementType()));
+}
+
 // Pointwise(View(x), constants) = View(Pointwise(x, constants)) behind what can compute it in its own kernel: frameworks multiply rows of
 // two axes and give the product its shape before the bias. A constant has one element, or one for each of the last axis, which stays.
 static LogicalResult pointwiseBeforeView(Operation *op, PatternRewriter &rewriter) {
@@ -181,34 +192,24 @@ static LogicalResult pointwiseBeforeView(Operation *op, PatternRewriter &rewrite
   auto from = rankedType(x);
   if (!from || from.getRank() == 0 || type.getRank() == 0 || !isOfKernel(x))
     return rewriter.notifyMatchFailure(op, "nothing whose kernel computes it");
-  bool sameLast = from.getShape().back() == type.getShape().back() && !ShapedType::isDynamic(type.getShape().back());
+  int64_t last = from.getShape().back() == type.getShape().back() ? from.getShape().back() : ShapedType::kDynamic;
   SmallVector<ElementsAttr> constants;  // null for the view
-  for (Value v : op->getOperands()) {
-    constants.emplace_back();
-    if (v == view)
-      continue;
-    auto own = rankedType(v);
-    int64_t count = own && own.hasStaticShape() ? own.getNumElements() : -1;
-    bool isLast = sameLast && count == type.getShape().back() && own.getRank() > 0 && own.getShape().back() == count;
-    if (count != 1 && !isLast)
-      return rewriter.notifyMatchFailure(op, "a constant along other axes");
-    auto flat = RankedTensorType::get(count == 1 ? ArrayRef<int64_t>() : ArrayRef(count), own.getElementType());
-    if (constants.back() = reshaped(onnx::constantValue(v), flat); !constants.back())
-      return rewriter.notifyMatchFailure(op, "a constant that has no other shape");
-  }
+  for (Value v : op->getOperands())
+    if (constants.push_back(v == view ? ElementsAttr() : alongLast(v, last)); v != view && !constants.back())
+      return rewriter.notifyMatchFailure(op, "a constant along other axes, or that has no other shape");
   SmallVector<Value> operands;
   for (auto [v, value] : llvm::zip_equal(op->getOperands(), constants))
     operands.push_back(value ? Value(onnx::ConstantOp::create(rewriter, v.getLoc(), value)) : x);
-  Operation *last = rewriter.clone(*op);
-  last->setOperands(operands);
-  last->getResult(0).setType(from.clone(type.getElementType()));
+  Operation *made = rewriter.clone(*op);
+  made->setOperands(operands);
+  made->getResult(0).setType(from.clone(type.getElementType()));
   for (Operation *each : llvm::reverse(views)) {
     Operation *next = rewriter.clone(*each);
-    next->setOperand(0, last->getResult(0));
+    next->setOperand(0, made->getResult(0));
     next->getResult(0).setType(rankedType(each->getResult(0)).clone(type.getElementType()));
-    last = next;
+    made = next;
   }
-  rewriter.replaceOp(op, last);
+  rewriter.replaceOp(op, made);
   return success();
 }
 

@@ -254,23 +254,45 @@ LogicalResult ShapeEvaluator::evaluateIf(Operation *op) {
 
 // --- loops ---
 
+// Widens what is known of the items of a body's `arg`, a sequence, so that it holds for `next` too; true when it changed.
+static bool widenItems(SymbolicShapes &s, BlockArgument arg, Value next, llvm::function_ref<bool(AffineExpr)> visible) {
+  const ItemShape *now = s.items(arg), *then = s.items(next);
+  if (!now)
+    return false;
+  std::optional<ItemShape> seen = then ? std::optional<ItemShape>(*then) : std::nullopt;
+  if (seen)
+    for (AffineExpr &d : seen->dims)
+      d = d && visible(d) ? d : AffineExpr();
+  auto both = joinItems(now, seen ? &*seen : nullptr);
+  bool changed = !both || !(*both == *now);
+  if (both)
+    s.setItems(arg, *both);
+  else
+    s.forget(arg);
+  return changed;
+}
+
+// Forgets what elements of a body's `arg` do not hold for `next` too; true where there were such.
+static bool widenElements(SymbolicShapes &s, BlockArgument arg, Value next) {
+  bool changed = false;
+  Dims elements(s.partialElements(arg)), after(s.partialElements(next));
+  bool sameElements = elements == after || elements.empty();
+  bool isLoad = !elements.empty() && elements.front() && s.definition(elements.front()) && s.definition(elements.front())->value == arg;
+  if (!sameElements && !isLoad) {
+    changed = true;
+    s.setElements(arg, {});
+  }
+  if (!s.realElements(arg).empty()) {
+    changed = true;
+    s.setReals(arg, {});
+  }
+  return changed;
+}
+
 // Widens the facts of a body's `arg` so that they hold for `next` too; true when they changed.
 static FailureOr<bool> widen(SymbolicShapes &s, Operation *op, BlockArgument arg, Value next,
                              llvm::function_ref<bool(AffineExpr)> visible) {
-  bool changed = false;
-  const ItemShape *now = s.items(arg), *then = s.items(next);
-  if (now) {
-    std::optional<ItemShape> seen = then ? std::optional<ItemShape>(*then) : std::nullopt;
-    if (seen)
-      for (AffineExpr &d : seen->dims)
-        d = d && visible(d) ? d : AffineExpr();
-    auto both = joinItems(now, seen ? &*seen : nullptr);
-    changed = !both || !(*both == *now);
-    if (both)
-      s.setItems(arg, *both);
-    else
-      s.forget(arg);
-  }
+  bool changed = widenItems(s, arg, next, visible);
   if (!s.hasRank(arg) || !s.hasRank(next))
     return changed;
   Dims dims(s.dims(arg)), given(s.dims(next));
@@ -284,17 +306,7 @@ static FailureOr<bool> widen(SymbolicShapes &s, Operation *op, BlockArgument arg
     e = own;
     changed = true;
   }
-  Dims elements(s.partialElements(arg)), after(s.partialElements(next));
-  bool sameElements = elements == after || elements.empty();
-  bool isLoad = !elements.empty() && elements.front() && s.definition(elements.front()) && s.definition(elements.front())->value == arg;
-  if (!sameElements && !isLoad) {
-    changed = true;
-    s.setElements(arg, {});
-  }
-  if (!s.realElements(arg).empty()) {
-    s.setReals(arg, {});
-    changed = true;
-  }
+  changed |= widenElements(s, arg, next);
   if (changed) {
     s.setDims(arg, dims);
     loadSmallIntegers(s, arg);
@@ -354,8 +366,7 @@ LogicalResult ShapeEvaluator::finishStacked(Operation *op, Value result, Value i
   const int64_t rank = dims.size() + 1;
   if (axis < -rank || axis >= rank)
     return op->emitError() << onnx::opName(op) << ": output axis " << axis << " is outside the " << rank << " axes of the result";
-  axis += axis < 0 ? rank : 0;
-  dims.insert(dims.begin() + axis, trips);
+  dims.insert(dims.begin() + onnx::fromFront(axis, rank), trips);
   for (auto [d, e] : llvm::enumerate(dims))
     if (!e || !visibleOutside(op, e))
       e = s.symbol({SymbolDef::Argument, "", result, int64_t(d), {}, {}});
