@@ -19,7 +19,7 @@ static int32_t headsOf(const onnxc_tensor &t, const onnxc_attr &count, Heads &h)
     h = {&t, t.dims[1], t.dims[2], t.dims[3], false};
     return 0;
   }
-  ONNXC_CHECK(t.rank == 3 && hasAttr(count) && count.i > 0 && t.dims[2] % count.i == 0, ONNXC_K_SHAPE);
+  ONNXC_CHECK(t.rank == 3 && given(count) && count.i > 0 && t.dims[2] % count.i == 0, ONNXC_K_SHAPE);
   h = {&t, count.i, t.dims[1], t.dims[2] / count.i, true};
   return 0;
 }
@@ -39,16 +39,16 @@ static int32_t attentionShape(const onnxc_args *a, AttentionShape &s) {
   ONNXC_TRY(headsOf(a->in[2], a->attr[kKvHeads], s.v));
   s.y = {&a->out[0], s.q.heads, s.q.length, s.v.width, s.q.packed};
   s.batch = a->in[0].dims[0];
-  s.past = hasInput(a, 4) ? a->in[4].dims[2] : 0;
+  s.past = hasIn(a, 4) ? a->in[4].dims[2] : 0;
   s.total = s.past + s.k.length;
   ONNXC_CHECK(a->in[1].dims[0] == s.batch && a->in[2].dims[0] == s.batch && s.q.width == s.k.width, ONNXC_K_SHAPE);
   ONNXC_CHECK(s.k.heads == s.v.heads && s.k.length == s.v.length, ONNXC_K_SHAPE);
   ONNXC_CHECK(s.k.heads ? s.q.heads % s.k.heads == 0 : s.q.heads == 0, ONNXC_K_SHAPE);
-  ONNXC_CHECK(hasInput(a, 4) == hasInput(a, 5), ONNXC_K_SHAPE);
-  ONNXC_CHECK(!hasInput(a, 4) || (onnxc_count(a->in[4]) == s.batch * s.k.heads * s.past * s.k.width &&
-                                  onnxc_count(a->in[5]) == s.batch * s.k.heads * s.past * s.v.width),
+  ONNXC_CHECK(hasIn(a, 4) == hasIn(a, 5), ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasIn(a, 4) || (onnxc_count(a->in[4]) == s.batch * s.k.heads * s.past * s.k.width &&
+                               onnxc_count(a->in[5]) == s.batch * s.k.heads * s.past * s.v.width),
               ONNXC_K_SHAPE);
-  ONNXC_CHECK(!hasInput(a, 6) || onnxc_count(a->in[6]) == s.batch, ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasIn(a, 6) || onnxc_count(a->in[6]) == s.batch, ONNXC_K_SHAPE);
   return onnxc_count(a->out[0]) == s.batch * s.q.heads * s.q.length * s.v.width ? 0 : ONNXC_K_SHAPE;
 }
 
@@ -67,7 +67,7 @@ static void gatherHead(const AttentionShape &s, const Heads &h, const onnxc_tens
 
 // The mask's strides over [batch, head, query, key]; its last dim may be shorter than the keys.
 static int32_t maskStrides(const onnxc_args *a, const AttentionShape &s, int64_t *strides) {
-  if (!hasInput(a, 3))
+  if (!hasIn(a, 3))
     return 0;
   const onnxc_tensor &m = a->in[3];
   ONNXC_CHECK(m.rank >= 1 && m.rank <= 4 && m.dims[m.rank - 1] <= s.total, ONNXC_K_SHAPE);
@@ -80,15 +80,15 @@ static int32_t maskStrides(const onnxc_args *a, const AttentionShape &s, int64_t
 // What is added to the score of query i and key j.
 static double biasAt(const onnxc_args *a, const AttentionShape &s, const int64_t *mask, int64_t b, int64_t h, int64_t i, int64_t j) {
   const double masked = -__builtin_inf();
-  int64_t valid = hasInput(a, 6) ? loadI64(a->in[6], b) : s.total;
-  int64_t offset = hasInput(a, 4) ? s.past : hasInput(a, 6) ? valid - s.q.length : 0, p = i + offset;
+  int64_t valid = hasIn(a, 6) ? loadI64(a->in[6], b) : s.total;
+  int64_t offset = hasIn(a, 4) ? s.past : hasIn(a, 6) ? valid - s.q.length : 0, p = i + offset;
   if (j >= valid || (a->attr[kCausal].i && j > p))
     return masked;
   if (a->attr[kLeft].i >= 0 && p - j > a->attr[kLeft].i)
     return masked;
   if (a->attr[kRight].i >= 0 && j - p > a->attr[kRight].i)
     return masked;
-  if (!hasInput(a, 3))
+  if (!hasIn(a, 3))
     return 0;
   const onnxc_tensor &m = a->in[3];
   if (j >= m.dims[m.rank - 1])
@@ -119,8 +119,8 @@ static void softmaxRow(double *scores, int64_t n, int32_t precision, int32_t dty
 template <class T>
 static void attendRow(const onnxc_args *a, const AttentionShape &s, const int64_t *mask, int64_t b, int64_t h, int64_t i, double scale,
                       const double *keys, const double *values, double *scores) {
-  int32_t dtype = a->in[0].dtype, precision = hasAttr(a->attr[kPrecision]) ? int32_t(a->attr[kPrecision].i) : dtype;
-  int64_t at = ((b * s.q.heads + h) * s.q.length + i) * s.total, mode = hasOutput(a, 3) ? a->attr[kOutputMode].i : -1;
+  int32_t dtype = a->in[0].dtype, precision = given(a->attr[kPrecision]) ? int32_t(a->attr[kPrecision].i) : dtype;
+  int64_t at = ((b * s.q.heads + h) * s.q.length + i) * s.total, mode = hasOut(a, 3) ? a->attr[kOutputMode].i : -1;
   const T *q = data<T>(a->in[0]) + headRow(s.q, b, h, i);
   double cap = a->attr[kSoftcap].f;
   bool allMasked = true;
@@ -161,15 +161,15 @@ static int32_t attention(const onnxc_args *a) {
   ONNXC_TRY(attentionShape(a, s));
   ONNXC_TRY(maskStrides(a, s, mask));
   int32_t dtype = a->in[0].dtype;
-  double scale = roundTo(dtype, sqrt(hasAttr(a->attr[kScale]) ? a->attr[kScale].f : 1 / sqrt(double(s.q.width))));
-  double *keys = allocate<double>(a, s.total * (s.k.width + s.v.width + 1)), *values = keys + s.total * s.k.width;
+  double scale = roundTo(dtype, sqrt(given(a->attr[kScale]) ? a->attr[kScale].f : 1 / sqrt(double(s.q.width))));
+  double *keys = heap<double>(a, s.total * (s.k.width + s.v.width + 1)), *values = keys + s.total * s.k.width;
   ONNXC_CHECK(keys, ONNXC_K_MEMORY);
   double *scores = values + s.total * s.v.width;
   int64_t perKey = s.k.heads ? s.q.heads / s.k.heads : 0;
   for (int64_t b = 0; b < s.batch; ++b)
     for (int64_t shared = 0; shared < s.k.heads; ++shared) {
-      gatherHead(s, s.k, hasInput(a, 4) ? &a->in[4] : nullptr, hasOutput(a, 1) ? &a->out[1] : nullptr, b, shared, keys);
-      gatherHead(s, s.v, hasInput(a, 5) ? &a->in[5] : nullptr, hasOutput(a, 2) ? &a->out[2] : nullptr, b, shared, values);
+      gatherHead(s, s.k, hasIn(a, 4) ? &a->in[4] : nullptr, hasOut(a, 1) ? &a->out[1] : nullptr, b, shared, keys);
+      gatherHead(s, s.v, hasIn(a, 5) ? &a->in[5] : nullptr, hasOut(a, 2) ? &a->out[2] : nullptr, b, shared, values);
       for (int64_t i = 0; i < s.total * s.k.width; ++i)
         keys[i] = roundTo(dtype, keys[i] * scale);
       for (int64_t h = shared * perKey; h < (shared + 1) * perKey; ++h)
@@ -200,11 +200,11 @@ static int32_t linearShape(const onnxc_args *a, LinearShape &s) {
   int64_t n = a->attr[3].n > 0 ? a->attr[3].n : 11;
   s.gated = rule[0] == 'g';
   s.delta = rule[0] == 'd' || n == 11;
-  ONNXC_CHECK(s.gated == hasInput(a, 4) && s.delta == hasInput(a, 5), ONNXC_K_VALUE);
+  ONNXC_CHECK(s.gated == hasIn(a, 4) && s.delta == hasIn(a, 5), ONNXC_K_VALUE);
   int64_t decay = s.gated ? onnxc_count(a->in[4]) : 0, beta = s.delta ? onnxc_count(a->in[5]) : 0, rows = s.batch * s.steps;
   ONNXC_CHECK(!s.gated || decay == rows * s.heads || decay == rows * s.heads * s.keyWidth, ONNXC_K_SHAPE);
   ONNXC_CHECK(!s.delta || beta == rows * s.heads || beta == rows, ONNXC_K_SHAPE);
-  ONNXC_CHECK(!hasInput(a, 3) || onnxc_count(a->in[3]) == s.batch * s.heads * s.keyWidth * s.valueWidth, ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasIn(a, 3) || onnxc_count(a->in[3]) == s.batch * s.heads * s.keyWidth * s.valueWidth, ONNXC_K_SHAPE);
   return 0;
 }
 
@@ -238,12 +238,12 @@ static int32_t linearAttention(const onnxc_args *a) {
   ONNXC_TRY(linearShape(a, s));
   double scale = a->attr[2].f != 0 ? a->attr[2].f : 1 / sqrt(double(s.keyWidth));
   int64_t cells = s.keyWidth * s.valueWidth, group = s.qHeads / s.heads;
-  double *state = allocate<double>(a, cells + s.valueWidth);
+  double *state = heap<double>(a, cells + s.valueWidth);
   ONNXC_CHECK(state, ONNXC_K_MEMORY);
   for (int64_t b = 0; b < s.batch; ++b)
     for (int64_t h = 0; h < s.heads; ++h) {
       for (int64_t i = 0; i < cells; ++i)
-        state[i] = hasInput(a, 3) ? loadF64(a->in[3], (b * s.heads + h) * cells + i) : 0;
+        state[i] = hasIn(a, 3) ? loadF64(a->in[3], (b * s.heads + h) * cells + i) : 0;
       for (int64_t row = b * s.steps; row < (b + 1) * s.steps; ++row) {
         linearStep<T>(a, s, row, h, state, state + cells);
         for (int64_t q = h * group; q < (h + 1) * group; ++q)
@@ -254,7 +254,7 @@ static int32_t linearAttention(const onnxc_args *a) {
             mutableData<T>(a->out[0])[(row * s.qHeads + q) * s.valueWidth + m] = fromF64<T>(scale * sum);
           }
       }
-      for (int64_t i = 0; hasOutput(a, 1) && i < cells; ++i)
+      for (int64_t i = 0; hasOut(a, 1) && i < cells; ++i)
         storeF64(a->out[1], (b * s.heads + h) * cells + i, state[i]);
     }
   return 0;
@@ -270,11 +270,11 @@ static int32_t rotaryEmbedding(const onnxc_args *a) {
   ONNXC_CHECK(width <= x.width && width % 2 == 0 && sameDims(cosines, sines) && cosines.rank >= 2, ONNXC_K_SHAPE);
   ONNXC_CHECK(cosines.dims[cosines.rank - 1] == half, ONNXC_K_SHAPE);
   int64_t entries = product(cosines.dims, 0, cosines.rank - 1);
-  ONNXC_CHECK(hasInput(a, 3) ? onnxc_count(a->in[3]) == rows : entries == rows, ONNXC_K_SHAPE);
+  ONNXC_CHECK(hasIn(a, 3) ? onnxc_count(a->in[3]) == rows : entries == rows, ONNXC_K_SHAPE);
   for (int64_t b = 0; b < batch; ++b)
     for (int64_t row = 0; row < x.length; ++row) {
       int64_t entry = b * x.length + row;
-      if (hasInput(a, 3))
+      if (hasIn(a, 3))
         entry = loadI64(a->in[3], entry);
       ONNXC_CHECK(entry >= 0 && entry < entries, ONNXC_K_INDEX);
       for (int64_t h = 0; h < x.heads; ++h) {

@@ -15,7 +15,7 @@ static int32_t convolve(const onnxc_args *a, const onnxc_tensor &x, const onnxc_
   int64_t groups = a->attr[kGroup].i, channels = weights.dims[1], results = weights.dims[0];
   ONNXC_CHECK(groups > 0 && results % groups == 0 && channels * groups == x.dims[1] && out.dims[1] == results, ONNXC_K_SHAPE);
   int64_t inPlane = w.inPlane(), outPlane = w.outPlane(), taps = w.kernelSize();
-  A *image = allocate<A>(a, channels * inPlane), *sums = allocate<A>(a, outPlane);
+  A *image = heap<A>(a, channels * inPlane), *sums = heap<A>(a, outPlane);
   ONNXC_CHECK(image && sums, ONNXC_K_MEMORY);
   for (int64_t n = 0; n < x.dims[0]; ++n)
     for (int64_t m = 0; m < results; ++m) {
@@ -44,24 +44,24 @@ static int32_t convolve(const onnxc_args *a, const onnxc_tensor &x, const onnxc_
 template <class T>
 static int32_t conv(const onnxc_args *a) {
   const T *x = data<T>(a->in[0]), *weights = data<T>(a->in[1]);
-  ONNXC_CHECK(!hasInput(a, 2) || onnxc_count(a->in[2]) == a->in[1].dims[0], ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasIn(a, 2) || onnxc_count(a->in[2]) == a->in[1].dims[0], ONNXC_K_SHAPE);
   return convolve<double>(
       a, a->in[0], a->in[1], [&](int64_t i) { return toF64(x[i]); }, [&](int64_t i, int64_t) { return toF64(weights[i]); },
       [&](int64_t at, int64_t m, const double *sums, int64_t n) {
-        double bias = hasInput(a, 2) ? toF64(data<T>(a->in[2])[m]) : 0;
+        double bias = hasIn(a, 2) ? toF64(data<T>(a->in[2])[m]) : 0;
         for (int64_t i = 0; i < n; ++i)
           mutableData<T>(a->out[0])[at + i] = fromF64<T>(sums[i] + bias);
       });
 }
 
 static bool scalarOrPerChannel(const onnxc_args *a, int64_t input, int64_t channels) {
-  if (!hasInput(a, input))
+  if (!hasIn(a, input))
     return true;
   int64_t n = onnxc_count(a->in[input]);
   return n == 1 || n == channels;
 }
 static int64_t pointAt(const onnxc_args *a, int64_t input, int64_t m) {
-  return hasInput(a, input) ? loadI64(a->in[input], onnxc_count(a->in[input]) == 1 ? 0 : m) : 0;
+  return hasIn(a, input) ? loadI64(a->in[input], onnxc_count(a->in[input]) == 1 ? 0 : m) : 0;
 }
 
 static int32_t convInteger(const onnxc_args *a) {  // operands: x, w, x_zero_point, w_zero_point
@@ -82,7 +82,7 @@ static int32_t qLinearConv(const onnxc_args *a) {
   ONNXC_CHECK(weights.rank >= 2, ONNXC_K_SHAPE);
   int64_t results = weights.dims[0], xz = pointAt(a, 2, 0), yz = pointAt(a, 7, 0);
   ONNXC_CHECK(scalarOrPerChannel(a, 4, results) && scalarOrPerChannel(a, 5, results), ONNXC_K_SHAPE);
-  ONNXC_CHECK(!hasInput(a, 8) || onnxc_count(a->in[8]) == results, ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasIn(a, 8) || onnxc_count(a->in[8]) == results, ONNXC_K_SHAPE);
   bool isSigned = a->out[0].dtype == ONNXC_I8;
   return convolve<int64_t>(
       a, a->in[0], weights, [&](int64_t i) { return loadI64(a->in[0], i) - xz; },
@@ -91,7 +91,7 @@ static int32_t qLinearConv(const onnxc_args *a) {
         // In f32, as other runtimes requantise: near ties round the same way.
         float scale =
             float(loadF64(a->in[1], 0)) * float(loadF64(a->in[4], onnxc_count(a->in[4]) == 1 ? 0 : m)) / float(loadF64(a->in[6], 0));
-        int64_t bias = hasInput(a, 8) ? loadI64(a->in[8], m) : 0;
+        int64_t bias = hasIn(a, 8) ? loadI64(a->in[8], m) : 0;
         for (int64_t i = 0; i < n; ++i) {
           double y = nearbyint(double(float(sums[i] + bias) * scale)) + double(yz);
           if (isSigned)
@@ -107,11 +107,11 @@ static int32_t convTranspose(const onnxc_args *a) {
   const onnxc_tensor &x = a->in[0], &weights = a->in[1], &out = a->out[0];
   TransposedConv t;
   ONNXC_TRY(t.read(a));
-  double *sums = allocate<double>(a, t.plane);
+  double *sums = heap<double>(a, t.plane);
   ONNXC_CHECK(sums, ONNXC_K_MEMORY);
   for (int64_t n = 0; n < x.dims[0]; ++n)
     for (int64_t m = 0; m < t.results; ++m) {
-      double bias = hasInput(a, 2) ? toF64(data<T>(a->in[2])[m]) : 0;
+      double bias = hasIn(a, 2) ? toF64(data<T>(a->in[2])[m]) : 0;
       for (int64_t i = 0; i < t.plane; ++i)
         sums[i] = bias;
       for (int64_t c = m / t.perGroup * t.channels; c < (m / t.perGroup + 1) * t.channels; ++c) {
@@ -136,23 +136,23 @@ static int32_t causalConv(const onnxc_args *a) {  // attributes: activation; ope
   const onnxc_tensor &x = a->in[0], &weights = a->in[1];
   ONNXC_CHECK(x.rank == 3 && weights.rank == 3 && weights.dims[0] == x.dims[1] && weights.dims[2] >= 1, ONNXC_K_SHAPE);
   int64_t batch = x.dims[0], channels = x.dims[1], length = x.dims[2], taps = weights.dims[2], past = taps - 1;
-  ONNXC_CHECK(!hasInput(a, 3) || onnxc_count(a->in[3]) == batch * channels * past, ONNXC_K_SHAPE);
-  ONNXC_CHECK(!hasInput(a, 2) || onnxc_count(a->in[2]) == channels, ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasIn(a, 3) || onnxc_count(a->in[3]) == batch * channels * past, ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasIn(a, 2) || onnxc_count(a->in[2]) == channels, ONNXC_K_SHAPE);
   const char *activation = static_cast<const char *>(a->attr[0].p);
   bool silu = a->attr[0].n > 0 && activation[0] == 's';
   for (int64_t row = 0; row < batch * channels; ++row) {
     auto at = [&](int64_t t) {  // position t counts from the first past one
       if (t >= past)
         return data<T>(x)[row * length + t - past];
-      return hasInput(a, 3) ? data<T>(a->in[3])[row * past + t] : fromF64<T>(0);
+      return hasIn(a, 3) ? data<T>(a->in[3])[row * past + t] : fromF64<T>(0);
     };
     for (int64_t t = 0; t < length; ++t) {
-      double sum = hasInput(a, 2) ? toF64(data<T>(a->in[2])[row % channels]) : 0;
+      double sum = hasIn(a, 2) ? toF64(data<T>(a->in[2])[row % channels]) : 0;
       for (int64_t k = 0; k < taps; ++k)
         sum += toF64(at(t + k)) * toF64(data<T>(weights)[row % channels * taps + k]);
       mutableData<T>(a->out[0])[row * length + t] = fromF64<T>(silu ? sum / (1 + exp(-sum)) : sum);
     }
-    for (int64_t t = 0; hasOutput(a, 1) && t < past; ++t)
+    for (int64_t t = 0; hasOut(a, 1) && t < past; ++t)
       mutableData<T>(a->out[1])[row * past + t] = at(length + t);
   }
   return 0;

@@ -42,7 +42,7 @@ struct TransposedConv {
     const onnxc_tensor &x = a->in[0], &weights = a->in[1];
     groups = a->attr[kGroup].i, perGroup = weights.dims[1], results = perGroup * groups;
     ONNXC_CHECK(groups > 0 && x.dims[1] % groups == 0 && weights.dims[0] == x.dims[1] && a->out[0].dims[1] == results, ONNXC_K_SHAPE);
-    ONNXC_CHECK(!hasInput(a, 2) || onnxc_count(a->in[2]) == results, ONNXC_K_SHAPE);
+    ONNXC_CHECK(!hasIn(a, 2) || onnxc_count(a->in[2]) == results, ONNXC_K_SHAPE);
     channels = x.dims[1] / groups, xPlane = w.outPlane(), plane = w.inPlane(), taps = w.kernelSize();
     return 0;
   }

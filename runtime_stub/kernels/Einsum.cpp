@@ -92,7 +92,7 @@ static int32_t contractPair(const Partial<A> &x, const int64_t *xDims, const Par
   labelStrides(x.term, xDims, order, n, xs);
   labelStrides(y.term, yDims, order, n, ys);
   int64_t total = product(dims, 0, kept);
-  out.data = allocate<A>(a, total);
+  out.data = heap<A>(a, total);
   ONNXC_CHECK(out.data, ONNXC_K_MEMORY);
   contiguous(dims, kept, os);
   for (int i = kept; i < n; ++i)
@@ -185,7 +185,7 @@ static Term neededLabels(const Equation &e, const Term &x, const Term &y, int ne
 template <class T>
 static int32_t loadPartial(const onnxc_args *a, const onnxc_tensor &t, const Term &term, Partial<Acc<T>> &p) {
   int64_t n = onnxc_count(t);
-  p = {allocate<Acc<T>>(a, n), term};
+  p = {heap<Acc<T>>(a, n), term};
   ONNXC_CHECK(p.data, ONNXC_K_MEMORY);
   for (int64_t i = 0; i < n; ++i)
     p.data[i] = toAcc(data<T>(t)[i]);

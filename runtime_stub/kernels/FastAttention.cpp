@@ -29,7 +29,7 @@ int32_t viewOf(const onnxc_tensor &t, const onnxc_attr &axes, const onnxc_attr *
 
 // The strides of a mask over the scores; `end` shrinks to the keys that it has.
 int32_t maskOf(const onnxc_args *a, int64_t operand, const int64_t *scores, int64_t rank, int64_t *strides, int64_t &end) {
-  if (!hasInput(a, operand))
+  if (!hasIn(a, operand))
     return 0;
   int64_t own[kMaxAxes];
   const onnxc_tensor &t = a->in[operand];
@@ -68,9 +68,9 @@ int32_t describe(const onnxc_args *a, Attention &s) {
   ONNXC_TRY(maskOf(a, 3, scores, rank, s.keepStrides, s.end));
   for (int64_t m = 0; m < 2; ++m) {
     ONNXC_TRY(maskOf(a, 4 + m, scores, rank, s.addedStrides[m], s.end));
-    s.added[m] = hasInput(a, 4 + m) ? data<float>(a->in[4 + m]) : nullptr;
+    s.added[m] = hasIn(a, 4 + m) ? data<float>(a->in[4 + m]) : nullptr;
   }
-  s.keep = hasInput(a, 3) ? data<unsigned char>(a->in[3]) : nullptr;
+  s.keep = hasIn(a, 3) ? data<unsigned char>(a->in[3]) : nullptr;
   s.scale = float(a->attr[kScale].f), s.fill = float(a->attr[kFill].f);
   s.softcap = float(a->attr[kSoftcap].f);
   s.keepIf = a->attr[kKeep].i, s.zero = a->attr[kZero].i;

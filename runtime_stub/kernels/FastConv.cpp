@@ -107,11 +107,11 @@ static int32_t fastConv(const onnxc_args *a) {
   if (x.rank < 3 || x.rank > 5)
     return onnxc_k_Conv_f32(a);
   Window whole;
-  ONNXC_CHECK(weights.rank == x.rank && (!hasInput(a, 2) || onnxc_count(a->in[2]) == weights.dims[0]), ONNXC_K_SHAPE);
+  ONNXC_CHECK(weights.rank == x.rank && (!hasIn(a, 2) || onnxc_count(a->in[2]) == weights.dims[0]), ONNXC_K_SHAPE);
   ONNXC_TRY(readWindow(x, out, weights.dims + 2, WindowAttrs{&a->attr[0], &a->attr[1], &a->attr[3], &a->attr[4], &a->attr[5]}, whole));
   int64_t groups = a->attr[2].i, channels = weights.dims[1], results = weights.dims[0];
   ONNXC_CHECK(groups > 0 && results % groups == 0 && channels * groups == x.dims[1] && out.dims[1] == results, ONNXC_K_SHAPE);
-  float *start = rowStarts(a, results, hasInput(a, 2) ? data<float>(a->in[2]) : nullptr);
+  float *start = rowStarts(a, results, hasIn(a, 2) ? data<float>(a->in[2]) : nullptr);
   ONNXC_CHECK(start, ONNXC_K_MEMORY);
   if (whole.rank == 3)
     return convPlanes(a, whole, start);

@@ -263,7 +263,7 @@ int32_t convBlocks(const onnxc_args *a) {  // attributes: channels, kernel_shape
   const int64_t *kernel = ints(1), *strides = ints(2), *crops = ints(3);
   Narrow given{data<float>(x),
                data<float>(w),
-               hasInput(a, 2) ? data<float>(a->in[2]) : nullptr,
+               hasIn(a, 2) ? data<float>(a->in[2]) : nullptr,
                mutableData<float>(out),
                x.dims[0],
                x.dims[1],

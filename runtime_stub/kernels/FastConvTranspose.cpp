@@ -42,7 +42,7 @@ static int32_t fastConvTranspose(const onnxc_args *a) {
   if (t.isDepthwise())
     return depthwiseTranspose(a, t);
   int64_t block = maxOf<int64_t>(1, minOf(t.perGroup, kColumnFloats / maxOf<int64_t>(t.taps * t.xPlane, 1)));
-  float *columns = allocate<float>(a, block * t.taps * t.xPlane), *start = rowStarts(a, block * t.taps, nullptr);
+  float *columns = heap<float>(a, block * t.taps * t.xPlane), *start = rowStarts(a, block * t.taps, nullptr);
   ONNXC_CHECK(columns && start, ONNXC_K_MEMORY);
   for (int64_t n = 0; n < x.dims[0]; ++n)
     for (int64_t g = 0; g < t.groups; ++g) {
@@ -54,7 +54,7 @@ static int32_t fastConvTranspose(const onnxc_args *a) {
         for (int64_t m = 0; m < count; ++m) {
           int64_t channel = g * t.perGroup + first + m;
           float *to = mutableData<float>(out) + (n * t.results + channel) * t.plane,
-                bias = hasInput(a, 2) ? data<float>(a->in[2])[channel] : 0;
+                bias = hasIn(a, 2) ? data<float>(a->in[2])[channel] : 0;
           for (int64_t i = 0; i < t.plane; ++i)
             to[i] = bias;
           addTaps(t.w, columns + m * t.taps * t.xPlane, to);

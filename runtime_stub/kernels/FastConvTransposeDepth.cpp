@@ -141,7 +141,7 @@ int32_t depthwiseTranspose(const onnxc_args *a, const TransposedConv &t) {
   Axis one{1, 1, 1, 1, 0};
   auto axis = [&](int64_t i) { return Axis{w.out[i], w.in[i], w.kernel[i], w.stride[i], w.begin[i]}; };
   const Depth d(w.rank == 2 ? axis(0) : one, axis(l));
-  const float *x = data<float>(a->in[0]), *weights = data<float>(a->in[1]), *bias = hasInput(a, 2) ? data<float>(a->in[2]) : nullptr;
+  const float *x = data<float>(a->in[0]), *weights = data<float>(a->in[1]), *bias = hasIn(a, 2) ? data<float>(a->in[2]) : nullptr;
   float *y = mutableData<float>(a->out[0]);
   int64_t xPlane = t.xPlane, plane = t.plane, taps = t.taps, groups = t.groups;
   int64_t words = PhaseTaps::words(d) * 8, bytes = words + (d.filterTaps() + d.stripFloats() + 2 * d.band * d.rowFloats()) * 4;

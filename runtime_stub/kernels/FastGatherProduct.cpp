@@ -129,7 +129,7 @@ int32_t gatherProduct(const onnxc_args *a) {  // attributes: transW
     return onnxc_rt_blame(a->rt, ONNXC_K_SHAPE, n, x.dims[0]);
   ONNXC_CHECK(onnxc_count(a->out[0]) == count * results, ONNXC_K_SHAPE);
   bool inOrder = matrices <= 4 * count;  // else most are chosen once, and it takes longer to count them
-  int64_t *chosen = allocate<int64_t>(a, 2 * count + (inOrder ? matrices : 0)), *order = chosen + count;
+  int64_t *chosen = heap<int64_t>(a, 2 * count + (inOrder ? matrices : 0)), *order = chosen + count;
   ONNXC_CHECK(chosen, ONNXC_K_MEMORY);
   for (int64_t i = 0; i < count; ++i) {
     chosen[i] = loadI64(indices, n == 1 ? 0 : i), order[i] = i;

@@ -157,7 +157,7 @@ int32_t groupQuery(const Args *a) {
   bool sunk = a->attr[SmoothSoftmax].i == 1 || hasIn(a, HeadSink);
   l.most = g.mostRows();
   int64_t queries = g.heads * g.batch * g.queries * g.size, cache = g.sliding ? g.batch * g.kvHeads * l.most * g.size : 0;
-  float *placed = allocate<float>(a, queries + g.heads + 2 * cache), *sinks = placed + queries;
+  float *placed = heap<float>(a, queries + g.heads + 2 * cache), *sinks = placed + queries;
   ONNXC_CHECK(placed, ONNXC_K_MEMORY);
   l.keys = g.sliding ? sinks + g.heads : out<float>(a, 1), l.values = g.sliding ? l.keys + cache : out<float>(a, 2);
   for (int64_t h = 0; h < g.heads; ++h)

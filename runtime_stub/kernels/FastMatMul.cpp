@@ -9,7 +9,7 @@ namespace onnxc {
 template <class P, class T>
 static int32_t multiplyPanels(const onnxc_args *args, const T *a, int64_t ar, int64_t ak, const T *b, int64_t bk, int64_t bc, P *c,
                               int64_t rows, int64_t inner, int64_t cols) {
-  const P *start = allocate<P>(args, rows + 16);  // zeros
+  const P *start = heap<P>(args, rows + 16);  // zeros
   ONNXC_CHECK(start, ONNXC_K_MEMORY);
   return product(
       args, rows, cols, inner, c, cols, start,

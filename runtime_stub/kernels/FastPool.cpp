@@ -454,11 +454,11 @@ static int32_t pool(const onnxc_args *a) {
   ONNXC_TRY(readWindow(in, a->out[0], nullptr, attrs, w));
   ONNXC_CHECK(in.dims[0] == a->out[0].dims[0] && in.dims[1] == a->out[0].dims[1], ONNXC_K_SHAPE);
   if constexpr (sizeof(typename Op::Type) == sizeof(float))
-    if (hasOutput(a, 1) && w.rank >= 1 && w.inPlane() <= INT32_MAX)
+    if (hasOut(a, 1) && w.rank >= 1 && w.inPlane() <= INT32_MAX)
       return maxPoolIndices(a, w);
   dropColumn(w);
   int64_t last = w.rank - 1;
-  if (hasOutput(a, 1) || w.rank < 1 || w.kernelSize() < 1 || product(w.kernel, 0, last) > kRows ||
+  if (hasOut(a, 1) || w.rank < 1 || w.kernelSize() < 1 || product(w.kernel, 0, last) > kRows ||
       (w.kernel[last] - 1) * w.dilation[last] >= kColumns / 2 || w.stride[last] > kColumns)
     return Oracle(a);
   if constexpr (sizeof(typename Op::Type) == sizeof(float))

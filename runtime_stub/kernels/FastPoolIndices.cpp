@@ -61,7 +61,7 @@ int32_t maxPoolIndices(const onnxc_args *a, const Window &w) {
   int64_t last = w.rank - 1, rows = product(w.out, 0, last), width = w.out[last], inPlane = w.inPlane();
   bool byColumns = a->attr[5].i != 0;
   const float *x = data<float>(a->in[0]);
-  float *values = hasOutput(a, 0) ? mutableData<float>(a->out[0]) : nullptr;
+  float *values = hasOut(a, 0) ? mutableData<float>(a->out[0]) : nullptr;
   int64_t *indices = mutableData<int64_t>(a->out[1]), work = rows * width * w.kernelSize();
   return parallelFor(a, a->in[0].dims[0] * a->in[0].dims[1], grainOf(work), [=](int64_t begin, int64_t end) {
     Best b;

@@ -24,9 +24,9 @@ static int32_t makePass(const onnxc_args *a, const ResizedAxis &x, int64_t axis,
   int64_t repeats = taps == 1 && x.out % x.in == 0 ? x.out / x.in : 0;
   p = {axis, x.in, x.out, inner / spread, spread, x.out * spread, taps, repeats, nullptr, nullptr};
   ONNXC_CHECK(x.in < INT32_MAX / kSpread, ONNXC_K_SIZE);
-  p.from = allocate<int32_t>(a, p.entries * taps);
-  p.weights = allocate<float>(a, p.entries * taps);
-  double *weights = allocate<double>(a, taps);
+  p.from = heap<int32_t>(a, p.entries * taps);
+  p.weights = heap<float>(a, p.entries * taps);
+  double *weights = heap<double>(a, taps);
   ONNXC_CHECK(p.from && p.weights && weights, ONNXC_K_MEMORY);
   for (int64_t y = 0; y < x.out; ++y) {
     double at = smooth ? sourceOf(x, c, double(y)) : nearestSource(x, c, y);

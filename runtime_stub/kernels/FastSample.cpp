@@ -303,11 +303,11 @@ static int32_t deformConv(const onnxc_args *a) {
   d.perGroup = channels;
   int64_t fields = d.offsetGroups * d.taps * d.points;
   ONNXC_CHECK(onnxc_count(offset) == x.dims[0] * fields * d.w.rank, ONNXC_K_SHAPE);
-  ONNXC_CHECK(!hasInput(a, 3) || onnxc_count(a->in[3]) == results, ONNXC_K_SHAPE);
-  ONNXC_CHECK(!hasInput(a, 4) || onnxc_count(a->in[4]) == x.dims[0] * fields, ONNXC_K_SHAPE);
-  float *columns = allocate<float>(a, d.channels * d.taps * minOf(d.points, kColumnsPerPart));
-  float *image = allocate<float>(a, (d.plane + 1) * d.channels);
-  const float *start = rowStarts(a, results, hasInput(a, 3) ? data<float>(a->in[3]) : nullptr);
+  ONNXC_CHECK(!hasIn(a, 3) || onnxc_count(a->in[3]) == results, ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasIn(a, 4) || onnxc_count(a->in[4]) == x.dims[0] * fields, ONNXC_K_SHAPE);
+  float *columns = heap<float>(a, d.channels * d.taps * minOf(d.points, kColumnsPerPart));
+  float *image = heap<float>(a, (d.plane + 1) * d.channels);
+  const float *start = rowStarts(a, results, hasIn(a, 3) ? data<float>(a->in[3]) : nullptr);
   ONNXC_CHECK(columns && image && start, ONNXC_K_MEMORY);
   for (int64_t n = 0; n < x.dims[0]; ++n) {
     const float *from = data<float>(x) + n * d.channels * d.plane;
@@ -317,7 +317,7 @@ static int32_t deformConv(const onnxc_args *a) {
     memset(image + d.plane * d.channels, 0, size_t(d.channels) * sizeof(float));
     d.image = image;
     d.offset = data<float>(offset) + n * fields * d.w.rank;
-    d.mask = hasInput(a, 4) ? data<float>(a->in[4]) + n * fields : nullptr;
+    d.mask = hasIn(a, 4) ? data<float>(a->in[4]) + n * fields : nullptr;
     ONNXC_TRY(deformImage(a, d, start, columns, mutableData<float>(out) + n * results * d.points));
   }
   return 0;

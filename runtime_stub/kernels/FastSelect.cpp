@@ -230,12 +230,12 @@ int32_t topK(const onnxc_args *a) {  // attributes: axis, largest
   int32_t flip = a->attr[1].i ? 0 : -1;
   ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_SHAPE);
   Axis3 s = splitAt(in, axis);
-  int64_t k = a->out[hasOutput(a, 1) ? 1 : 0].dims[axis], padded = roundUp(s.dim);
+  int64_t k = a->out[hasOut(a, 1) ? 1 : 0].dims[axis], padded = roundUp(s.dim);
   ONNXC_CHECK(k <= s.dim && s.dim < int64_t(1) << 31, ONNXC_K_SIZE);
   if (!k)
     return ONNXC_K_OK;
-  float *values = hasOutput(a, 0) ? mutableData<float>(a->out[0]) : nullptr;
-  int64_t *indices = hasOutput(a, 1) ? mutableData<int64_t>(a->out[1]) : nullptr;
+  float *values = hasOut(a, 0) ? mutableData<float>(a->out[0]) : nullptr;
+  int64_t *indices = hasOut(a, 1) ? mutableData<int64_t>(a->out[1]) : nullptr;
   const float *x = data<float>(in);
   const Plan plan = planFor(s.dim, k);
   int64_t blocks = (s.outer * s.inner + 63) / 64;

@@ -5,7 +5,7 @@
 namespace onnxc {
 
 static int32_t shape(const onnxc_args *a) {  // attributes: start, end
-  int64_t rank = a->in[0].rank, start = a->attr[0].i, end = hasAttr(a->attr[1]) ? a->attr[1].i : rank;
+  int64_t rank = a->in[0].rank, start = a->attr[0].i, end = given(a->attr[1]) ? a->attr[1].i : rank;
   if (start < 0)
     start += rank;
   if (end < 0)
@@ -70,7 +70,7 @@ static int32_t constantOfShape(const onnxc_args *a) {  // attributes: value
   int64_t n = onnxc_count(a->out[0]), bytes = elementBytes(a->out[0].dtype);
   char *out = mutableData<char>(a->out[0]);
   const onnxc_tensor *value = static_cast<const onnxc_tensor *>(a->attr[0].p);
-  if (!value || !hasAttr(a->attr[0])) {
+  if (!value || !given(a->attr[0])) {
     memset(out, 0, size_t(n * bytes));
     return 0;
   }
@@ -99,7 +99,7 @@ template <class T>
 static int32_t trilu(const onnxc_args *a) {  // attributes: upper
   const onnxc_tensor &in = a->in[0];
   ONNXC_CHECK(in.rank >= 2, ONNXC_K_SHAPE);
-  int64_t k = hasInput(a, 1) ? loadI64(a->in[1], 0) : 0, rows = in.dims[in.rank - 2], cols = in.dims[in.rank - 1];
+  int64_t k = hasIn(a, 1) ? loadI64(a->in[1], 0) : 0, rows = in.dims[in.rank - 2], cols = in.dims[in.rank - 1];
   k = maxOf(-rows - 1, minOf(k, cols + 1));
   bool upper = a->attr[0].i != 0;
   const T *from = data<T>(in);
@@ -148,9 +148,9 @@ static int32_t centerCropPadSize(const onnxc_args *a) {  // attributes: axes
   const int64_t *axes = static_cast<const int64_t *>(a->attr[0].p);
   int64_t n = onnxc_count(shape);
   copyDims(a->out[0], in);
-  ONNXC_CHECK(n == (hasAttr(a->attr[0]) ? a->attr[0].n : in.rank), ONNXC_K_SHAPE);
+  ONNXC_CHECK(n == (given(a->attr[0]) ? a->attr[0].n : in.rank), ONNXC_K_SHAPE);
   for (int64_t i = 0; i < n; ++i) {
-    int64_t axis = hasAttr(a->attr[0]) ? axes[i] : i;
+    int64_t axis = given(a->attr[0]) ? axes[i] : i;
     ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_INDEX);
     a->out[0].dims[axis] = loadI64(shape, i);
     ONNXC_CHECK(a->out[0].dims[axis] >= 0, ONNXC_K_SIZE);

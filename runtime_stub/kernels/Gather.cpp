@@ -193,9 +193,9 @@ static int32_t tensorScatter(const onnxc_args *a) {  // attributes: axis, mode
   copyData(a->out[0], past, sizeof(T));
   Axis3 p = splitAt(past, axis);
   int64_t length = update.dims[axis], batch = past.dims[0];
-  ONNXC_CHECK(!hasInput(a, 2) || onnxc_count(a->in[2]) == batch, ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasIn(a, 2) || onnxc_count(a->in[2]) == batch, ONNXC_K_SHAPE);
   for (int64_t o = 0; o < p.outer; ++o) {
-    int64_t start = hasInput(a, 2) ? loadI64(a->in[2], o / (p.outer / batch)) : 0;
+    int64_t start = hasIn(a, 2) ? loadI64(a->in[2], o / (p.outer / batch)) : 0;
     ONNXC_CHECK(start >= 0 && (circular ? p.dim > 0 || length == 0 : start <= p.dim - length), ONNXC_K_INDEX);
     for (int64_t i = 0; i < length; ++i) {
       int64_t at = circular ? (start % p.dim + i) % p.dim : start + i;

@@ -29,9 +29,9 @@ ONNXC_INLINE void copyData(const onnxc_tensor &to, const onnxc_tensor &from, siz
   if (to.data != from.data)
     memcpy(to.data, from.data, size_t(onnxc_count(from)) * elementBytes);
 }
-ONNXC_INLINE bool hasInput(const onnxc_args *a, int64_t i) { return i < a->n_in && a->in[i].rank >= 0; }
-ONNXC_INLINE bool hasOutput(const onnxc_args *a, int64_t i) { return i < a->n_out && a->out[i].rank >= 0; }
-ONNXC_INLINE bool hasAttr(const onnxc_attr &a) { return a.n >= 0; }
+ONNXC_INLINE bool hasIn(const onnxc_args *a, int64_t i) { return i < a->n_in && onnxc_present(a->in[i]); }
+ONNXC_INLINE bool hasOut(const onnxc_args *a, int64_t i) { return i < a->n_out && onnxc_present(a->out[i]); }
+ONNXC_INLINE bool given(const onnxc_attr &a) { return a.n >= 0; }
 ONNXC_INLINE bool startsWith(const onnxc_attr &a, char c) { return a.n > 0 && *static_cast<const char *>(a.p) == c; }
 
 template <class T>
@@ -170,7 +170,7 @@ ONNXC_INLINE double roundTo(int32_t dtype, double v) {
 // An array of the run, zeroed; null, ONNXC_K_MEMORY at the caller, when out of memory. At least one element is reserved so that null always
 // means failure.
 template <class T>
-ONNXC_INLINE T *allocate(const onnxc_args *a, int64_t n) {
+ONNXC_INLINE T *heap(const onnxc_args *a, int64_t n) {
   if (n < 0 || n > INT64_MAX / int64_t(sizeof(T)) - 1)
     return nullptr;
   return static_cast<T *>(onnxc_rt_heap(a->rt, (n ? n : 1) * int64_t(sizeof(T))));

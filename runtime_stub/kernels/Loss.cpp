@@ -10,16 +10,16 @@ static int32_t reduceLoss(const onnxc_args *a, const LogProb &logProb) {
   ONNXC_CHECK(x.rank >= 2, ONNXC_K_SHAPE);
   int64_t classes = x.dims[1], plane = product(x.dims, 2, x.rank), n = x.dims[0] * plane;
   ONNXC_CHECK(onnxc_count(targets) == n, ONNXC_K_SHAPE);
-  ONNXC_CHECK(!hasInput(a, 2) || onnxc_count(a->in[2]) == classes, ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasIn(a, 2) || onnxc_count(a->in[2]) == classes, ONNXC_K_SHAPE);
   const char *reduction = static_cast<const char *>(a->attr[1].p);
   char how = a->attr[1].n > 0 ? reduction[0] : 'm';
   double total = 0, weights = 0;
   for (int64_t i = 0; i < n; ++i) {
     int64_t c = loadI64(targets, i);
     double weight = 0, loss = 0;
-    if (!hasAttr(a->attr[0]) || c != a->attr[0].i) {
+    if (!given(a->attr[0]) || c != a->attr[0].i) {
       ONNXC_CHECK(c >= 0 && c < classes, ONNXC_K_INDEX);
-      weight = hasInput(a, 2) ? toF64(data<T>(a->in[2])[c]) : 1;
+      weight = hasIn(a, 2) ? toF64(data<T>(a->in[2])[c]) : 1;
       loss = -logProb(i / plane, c, i % plane) * weight;
     }
     if (how == 'n')
@@ -44,7 +44,7 @@ static int32_t softmaxLoss(const onnxc_args *a) {
   const onnxc_tensor &x = a->in[0];
   ONNXC_CHECK(x.rank >= 2, ONNXC_K_SHAPE);
   int64_t classes = x.dims[1], plane = product(x.dims, 2, x.rank), n = x.dims[0] * plane;
-  double *norm = allocate<double>(a, n);  // log Σ exp of each position
+  double *norm = heap<double>(a, n);  // log Σ exp of each position
   ONNXC_CHECK(norm, ONNXC_K_MEMORY);
   for (int64_t i = 0; i < n; ++i) {
     const T *row = data<T>(x) + i / plane * classes * plane + i % plane;
@@ -55,7 +55,7 @@ static int32_t softmaxLoss(const onnxc_args *a) {
       sum += exp(toF64(row[c * plane]) - most);
     norm[i] = most + log(sum);
     int64_t at = row - data<T>(x);
-    for (int64_t c = 0; hasOutput(a, 1) && c < classes; ++c)
+    for (int64_t c = 0; hasOut(a, 1) && c < classes; ++c)
       mutableData<T>(a->out[1])[at + c * plane] = fromF64<T>(toF64(row[c * plane]) - norm[i]);
   }
   return reduceLoss<T>(

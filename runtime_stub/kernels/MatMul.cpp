@@ -72,7 +72,7 @@ double load<double>(const onnxc_tensor &t, int64_t i) {
 // Zero point of row (or column) `at` of a product operand: scalar, one per row of the matrix, or shaped [..., rows, 1] / [..., 1, cols].
 template <class Sum>
 static Sum zeroPoint(const onnxc_args *a, int64_t input, int64_t batch, int64_t at, int64_t n) {
-  if (!hasInput(a, input))
+  if (!hasIn(a, input))
     return 0;
   int64_t count = onnxc_count(a->in[input]);
   return load<Sum>(a->in[input], count == 1 ? 0 : count == n ? at : (batch * n + at) % count);
@@ -82,7 +82,7 @@ static double scaleOf(const onnxc_tensor &t, int64_t batch, int64_t at, int64_t 
   return count == 1 ? loadF64(t, 0) : loadF64(t, count == n ? at : (batch * n + at) % count);
 }
 static bool fits(const onnxc_args *a, int64_t input, int64_t n) {
-  if (!hasInput(a, input))
+  if (!hasIn(a, input))
     return true;
   int64_t count = onnxc_count(a->in[input]);
   return count == 1 || (n == 0 ? count == 0 : count > 0 && count % n == 0);
@@ -148,7 +148,7 @@ static int32_t det(const onnxc_args *a) {
   const onnxc_tensor &in = a->in[0];
   ONNXC_CHECK(in.rank >= 2 && in.dims[in.rank - 1] == in.dims[in.rank - 2], ONNXC_K_SHAPE);
   int64_t n = in.dims[in.rank - 1], batches = product(in.dims, 0, in.rank - 2);
-  double *m = allocate<double>(a, n * n);
+  double *m = heap<double>(a, n * n);
   ONNXC_CHECK(m, ONNXC_K_MEMORY);
   for (int64_t b = 0; b < batches; ++b) {
     for (int64_t i = 0; i < n * n; ++i)

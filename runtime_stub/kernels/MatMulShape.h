@@ -41,7 +41,7 @@ static int32_t gemmShape(const onnxc_args *a, GemmShape &s) {  // attributes: al
   const onnxc_tensor &x = a->in[0], &y = a->in[1], &out = a->out[0];
   ONNXC_CHECK(x.rank == 2 && y.rank == 2 && out.rank == 2, ONNXC_K_SHAPE);
   bool tx = a->attr[2].i != 0, ty = a->attr[3].i != 0;
-  s = {x.dims[tx], x.dims[!tx], y.dims[!ty], 0, 0, 0, 0, {0, 0}, hasInput(a, 2)};
+  s = {x.dims[tx], x.dims[!tx], y.dims[!ty], 0, 0, 0, 0, {0, 0}, hasIn(a, 2)};
   s.aRow = tx ? 1 : s.inner, s.aInner = tx ? s.rows : 1, s.bInner = ty ? 1 : s.cols, s.bCol = ty ? s.inner : 1;
   ONNXC_CHECK(y.dims[ty] == s.inner && out.dims[0] == s.rows && out.dims[1] == s.cols, ONNXC_K_SHAPE);
   ONNXC_CHECK(!s.hasC || broadcastStrides(a->in[2], out.dims, 2, s.c), ONNXC_K_SHAPE);

@@ -116,13 +116,13 @@ static int32_t splitSize(const onnxc_args *a) {  // attributes: axis, num_output
   const onnxc_tensor &in = a->in[0];
   int64_t axis = a->attr[0].i, sum = 0;
   ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_SHAPE);
-  bool given = hasInput(a, 1);
+  bool given = hasIn(a, 1);
   ONNXC_CHECK(!given || onnxc_count(a->in[1]) == a->n_out, ONNXC_K_SHAPE);
   int64_t chunk = (in.dims[axis] + a->n_out - 1) / a->n_out;
   for (int64_t i = 0; i < a->n_out; ++i) {
     int64_t size = given ? loadI64(a->in[1], i) : maxOf<int64_t>(0, minOf(chunk, in.dims[axis] - i * chunk));
     ONNXC_CHECK(size >= 0, ONNXC_K_SIZE);
-    if (hasOutput(a, i)) {
+    if (hasOut(a, i)) {
       copyDims(a->out[i], in);
       a->out[i].dims[axis] = size;
     }
@@ -154,12 +154,12 @@ static int32_t split(const onnxc_args *a) {
   ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_SHAPE);
   Axis3 s = splitAt(in, axis);
   bool single = true;
-  auto pieceOf = [&](int64_t i) { return (hasInput(a, 1) ? loadI64(a->in[1], i) : a->out[i].dims[axis]) * s.inner; };
+  auto pieceOf = [&](int64_t i) { return (hasIn(a, 1) ? loadI64(a->in[1], i) : a->out[i].dims[axis]) * s.inner; };
   for (int64_t i = 0; i < a->n_out; ++i) {
     int64_t piece = pieceOf(i);
     ONNXC_CHECK(piece >= 0 && width + piece <= s.dim * s.inner, ONNXC_K_SHAPE);
-    ONNXC_CHECK(!hasOutput(a, i) || a->out[i].dims[axis] * s.inner == piece, ONNXC_K_SHAPE);
-    single &= piece == 1 && hasOutput(a, i);
+    ONNXC_CHECK(!hasOut(a, i) || a->out[i].dims[axis] * s.inner == piece, ONNXC_K_SHAPE);
+    single &= piece == 1 && hasOut(a, i);
     width += piece;
   }
   ONNXC_CHECK(width == s.dim * s.inner, ONNXC_K_SHAPE);
@@ -170,7 +170,7 @@ static int32_t split(const onnxc_args *a) {
   if (single && a->n_out == 4)
     return takeApart<4, T>(a, s.outer);
   for (int64_t i = 0, at = 0; i < a->n_out; at += pieceOf(i++))
-    if (hasOutput(a, i)) {
+    if (hasOut(a, i)) {
       int64_t piece = pieceOf(i), dims[] = {s.outer, piece}, os[] = {piece, 1}, is[] = {width, 1};
       ONNXC_TRY(copyStrided(a, mutableData<T>(a->out[i]), os, data<T>(in) + at, is, dims, 2));
     }
@@ -203,10 +203,10 @@ static int32_t sliceRanges(const onnxc_args *a, SliceRange *ranges) {
     ranges[i] = {0, 1, in.dims[i]};
   int64_t n = onnxc_count(a->in[1]);
   ONNXC_CHECK(n == onnxc_count(a->in[2]) && n <= in.rank, ONNXC_K_SHAPE);
-  ONNXC_CHECK(!hasInput(a, 3) || onnxc_count(a->in[3]) == n, ONNXC_K_SHAPE);
-  ONNXC_CHECK(!hasInput(a, 4) || onnxc_count(a->in[4]) == n, ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasIn(a, 3) || onnxc_count(a->in[3]) == n, ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasIn(a, 4) || onnxc_count(a->in[4]) == n, ONNXC_K_SHAPE);
   for (int64_t i = 0; i < n; ++i) {
-    int64_t axis = hasInput(a, 3) ? loadI64(a->in[3], i) : i, step = hasInput(a, 4) ? loadI64(a->in[4], i) : 1;
+    int64_t axis = hasIn(a, 3) ? loadI64(a->in[3], i) : i, step = hasIn(a, 4) ? loadI64(a->in[4], i) : 1;
     ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_INDEX);
     ONNXC_CHECK(step != 0, ONNXC_K_VALUE);
     ranges[axis] = clampSlice(loadI64(a->in[1], i), loadI64(a->in[2], i), step, in.dims[axis]);
@@ -321,8 +321,8 @@ namespace onnxc {
 template <class Otherwise>
 static int32_t namedAxes(const onnxc_args *a, int64_t rank, bool *named, const Otherwise &otherwise) {
   for (int64_t i = 0; i < rank; ++i)
-    named[i] = !hasInput(a, 1) && otherwise(i);
-  for (int64_t i = 0; hasInput(a, 1) && i < onnxc_count(a->in[1]); ++i) {
+    named[i] = !hasIn(a, 1) && otherwise(i);
+  for (int64_t i = 0; hasIn(a, 1) && i < onnxc_count(a->in[1]); ++i) {
     int64_t axis = loadI64(a->in[1], i);
     ONNXC_CHECK(axis >= -rank && axis < rank && !named[axis < 0 ? axis + rank : axis], ONNXC_K_INDEX);
     named[axis < 0 ? axis + rank : axis] = true;

@@ -55,7 +55,7 @@ static int32_t rowNorm(const onnxc_args *a) {  // attributes: axis, epsilon
   const onnxc_tensor &in = a->in[0];
   int64_t axis = a->attr[0].i, strides[2][kMaxRank];
   ONNXC_CHECK(in.rank <= kMaxRank && fixAxis(axis, in.rank), ONNXC_K_SHAPE);
-  bool hasBias = Centered && hasInput(a, 2);
+  bool hasBias = Centered && hasIn(a, 2);
   ONNXC_CHECK(broadcastStrides(a->in[1], in.dims, in.rank, strides[0]), ONNXC_K_SHAPE);
   ONNXC_CHECK(broadcastStrides(a->in[hasBias ? 2 : 1], in.dims, in.rank, strides[1]), ONNXC_K_SHAPE);
   int64_t n = product(in.dims, axis, in.rank), at = 0;
@@ -70,9 +70,9 @@ static int32_t rowNorm(const onnxc_args *a) {  // attributes: axis, epsilon
       m = momentsOf(data<T>(in) + at, n);
       double power = Centered ? m.variance : m.variance + m.mean * m.mean;
       factor = 1 / sqrt(power + a->attr[1].f);
-      if (Centered && hasOutput(a, 1))
+      if (Centered && hasOut(a, 1))
         storeF64(a->out[1], at / n, m.mean);
-      if (Centered && hasOutput(a, 2))
+      if (Centered && hasOut(a, 2))
         storeF64(a->out[2], at / n, factor);
     }
     double v = (toF64(data<T>(in)[at]) - (Centered ? m.mean : 0)) * factor * loadF64(a->in[1], o.offset[0]);
@@ -111,9 +111,9 @@ static int32_t batchNorm(const onnxc_args *a) {  // attributes: epsilon, momentu
           double v = toF64(data<T>(in)[(n * channels + c) * plane + i]) - own;
           squares += v * v;
         }
-      if (hasOutput(a, 1))
+      if (hasOut(a, 1))
         storeF64(a->out[1], c, mean * momentum + own * (1 - momentum));
-      if (hasOutput(a, 2))
+      if (hasOut(a, 2))
         storeF64(a->out[2], c, variance * momentum + squares / count * (1 - momentum));
       mean = own;
       variance = squares / count;
@@ -176,8 +176,8 @@ static int32_t meanVariance(const onnxc_args *a) {  // attributes: axes
   const onnxc_tensor &in = a->in[0];
   ONNXC_CHECK(in.rank <= kMaxRank, ONNXC_K_SHAPE);
   static const int64_t usual[] = {0, 2, 3};
-  const int64_t *axes = hasAttr(a->attr[0]) ? static_cast<const int64_t *>(a->attr[0].p) : usual;
-  int64_t count = hasAttr(a->attr[0]) ? a->attr[0].n : 3, dims[kMaxRank], strides[kMaxRank], n = onnxc_count(in), at = 0;
+  const int64_t *axes = given(a->attr[0]) ? static_cast<const int64_t *>(a->attr[0].p) : usual;
+  int64_t count = given(a->attr[0]) ? a->attr[0].n : 3, dims[kMaxRank], strides[kMaxRank], n = onnxc_count(in), at = 0;
   for (int32_t i = 0; i < in.rank; ++i)
     dims[i] = in.dims[i];
   for (int64_t i = 0; i < count; ++i) {
@@ -190,7 +190,7 @@ static int32_t meanVariance(const onnxc_args *a) {  // attributes: axes
     if (dims[i] == 1)
       strides[i] = 0;
   int64_t groups = product(dims, 0, in.rank);
-  double *mean = allocate<double>(a, 2 * groups), *square = mean + groups, size = groups ? double(n / groups) : 1;
+  double *mean = heap<double>(a, 2 * groups), *square = mean + groups, size = groups ? double(n / groups) : 1;
   ONNXC_CHECK(mean, ONNXC_K_MEMORY);
   for (int pass = 0; pass < 3; ++pass) {  // mean, deviation, result
     Odometer<1> o;

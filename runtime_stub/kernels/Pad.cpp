@@ -12,10 +12,10 @@ static int32_t padAmounts(const onnxc_args *a, int64_t *before, int64_t *after) 
   ONNXC_CHECK(in.rank <= kMaxRank, ONNXC_K_SHAPE);
   for (int32_t i = 0; i < in.rank; ++i)
     before[i] = after[i] = 0;
-  int64_t n = hasInput(a, 3) ? onnxc_count(a->in[3]) : in.rank;
+  int64_t n = hasIn(a, 3) ? onnxc_count(a->in[3]) : in.rank;
   ONNXC_CHECK(onnxc_count(pads) == 2 * n, ONNXC_K_SHAPE);
   for (int64_t i = 0; i < n; ++i) {
-    int64_t axis = hasInput(a, 3) ? loadI64(a->in[3], i) : i;
+    int64_t axis = hasIn(a, 3) ? loadI64(a->in[3], i) : i;
     ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_INDEX);
     before[axis] = loadI64(pads, i);
     after[axis] = loadI64(pads, n + i);
@@ -79,7 +79,7 @@ static int32_t makePadTables(const onnxc_args *a, char mode, PadTables &t) {
   t.inner = product(in.dims, t.axis + 1, in.rank);
   for (int32_t i = 0; i < in.rank; ++i)
     total += i == t.axis ? maxOf<int64_t>(before[i], 0) + maxOf<int64_t>(after[i], 0) : out.dims[i];
-  int64_t *source = allocate<int64_t>(a, total);
+  int64_t *source = heap<int64_t>(a, total);
   ONNXC_CHECK(source, ONNXC_K_MEMORY);
   for (int32_t i = 0; i < in.rank; ++i) {
     int64_t low = maxOf<int64_t>(0, -before[i]), extent = in.dims[i] - low - maxOf<int64_t>(0, -after[i]);
@@ -155,7 +155,7 @@ static int32_t pad(const onnxc_args *a) {  // attributes: mode
   const onnxc_tensor &in = a->in[0], &out = a->out[0];
   char mode = a->attr[0].n > 0 ? *static_cast<const char *>(a->attr[0].p) : 'c';
   T fill{};
-  if (hasInput(a, 2) && onnxc_count(a->in[2]) > 0)
+  if (hasIn(a, 2) && onnxc_count(a->in[2]) > 0)
     fill = *data<T>(a->in[2]);
   if (onnxc_count(out) == 0)
     return 0;

@@ -121,7 +121,7 @@ static int32_t mean(const onnxc_args *a) {
 
 template <class T>
 static int32_t clip(const onnxc_args *a) {
-  bool low = hasInput(a, 1), high = hasInput(a, 2);
+  bool low = hasIn(a, 1), high = hasIn(a, 2);
   auto lo = low ? Wide<T>::in(*data<T>(a->in[1])) : 0, hi = high ? Wide<T>::in(*data<T>(a->in[2])) : 0;
   return mapUnary<T, T>(a, [=](T v) {
     auto x = Wide<T>::in(v);

@@ -57,12 +57,12 @@ static int32_t maxPool(const onnxc_args *a) {  // last attribute: storage_order
       if (best < 0 || v > toF64(x[best]) || (v != v && toF64(x[best]) == toF64(x[best])))
         best = i;
     });
-    if (hasOutput(a, 0))
+    if (hasOut(a, 0))
       mutableData<T>(a->out[0])[at] = best < 0 ? fromF64<T>(IsFloat<T>::value      ? -__builtin_inf()
                                                             : __is_same(T, int8_t) ? -128
                                                                                    : 0)
                                                : x[best];
-    if (hasOutput(a, 1))
+    if (hasOut(a, 1))
       mutableData<int64_t>(a->out[1])[at] = plane + (a->attr[kExtra].i && best >= 0 ? columnMajor(w, best) : best);
   });
 }
@@ -135,7 +135,7 @@ static int32_t unpooledDims(const onnxc_args *a, int64_t *dims) {  // attributes
 }
 
 static int32_t maxUnpoolSize(const onnxc_args *a) {
-  if (!hasInput(a, 2))
+  if (!hasIn(a, 2))
     return unpooledDims(a, a->out[0].dims);
   ONNXC_CHECK(onnxc_count(a->in[2]) == a->out[0].rank, ONNXC_K_SHAPE);
   for (int32_t i = 0; i < a->out[0].rank; ++i) {

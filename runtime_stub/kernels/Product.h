@@ -134,7 +134,7 @@ ONNXC_INLINE void packPanel(T *to, const From *from, int64_t limit, int64_t firs
 
 // A zeroed or given row start, padded for whole panels.
 inline float *rowStarts(const onnxc_args *args, int64_t rows, const float *bias) {
-  float *start = allocate<float>(args, rows + 16);
+  float *start = heap<float>(args, rows + 16);
   if (start)
     for (int64_t i = 0; i < rows + 16; ++i)
       start[i] = bias && i < rows ? bias[i] : 0;

@@ -15,7 +15,7 @@ static int32_t readGrain(const onnxc_args *a, Grain &g) {
   const onnxc_tensor &x = a->in[0], &scale = a->in[1];
   int64_t axis = a->attr[0].i, blockSize = a->attr[1].i, n = onnxc_count(scale), total = onnxc_count(x);
   g = {{1, 1, total}, 1, 1, false};
-  ONNXC_CHECK(!hasInput(a, 2) || onnxc_count(a->in[2]) == n, ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasIn(a, 2) || onnxc_count(a->in[2]) == n, ONNXC_K_SHAPE);
   if (n == 1 && blockSize == 0)
     return 0;
   ONNXC_CHECK(fixAxis(axis, x.rank), ONNXC_K_SHAPE);
@@ -57,7 +57,7 @@ static int32_t quantize(const onnxc_args *a) {  // attributes: axis, block_size,
   bool saturate = a->attr[2].i != 0;
   int32_t precision = a->attr[3].i ? int32_t(a->attr[3].i) : a->in[1].dtype;
   forRuns(g, [&](int64_t first, int64_t count, int64_t at) {
-    double scale = roundTo(precision, loadF64(a->in[1], at)), zero = hasInput(a, 2) ? loadF64(a->in[2], at) : 0;
+    double scale = roundTo(precision, loadF64(a->in[1], at)), zero = hasIn(a, 2) ? loadF64(a->in[2], at) : 0;
     for (int64_t i = first; i < first + count; ++i) {
       double v = roundTo(precision, roundTo(precision, toF64(x[i])) / scale);
       if constexpr (!IsFloat<Y>::value)
@@ -76,7 +76,7 @@ static int32_t dequantize(const onnxc_args *a) {  // attributes: axis, block_siz
   const X *x = data<X>(a->in[0]);
   Y *y = mutableData<Y>(a->out[0]);
   forRuns(g, [&](int64_t first, int64_t count, int64_t at) {
-    double scale = loadF64(a->in[1], at), zero = hasInput(a, 2) ? loadF64(a->in[2], at) : 0;
+    double scale = loadF64(a->in[1], at), zero = hasIn(a, 2) ? loadF64(a->in[2], at) : 0;
     for (int64_t i = first; i < first + count; ++i)
       y[i] = fromF64<Y>((toF64(x[i]) - zero) * scale);
   });
@@ -95,9 +95,9 @@ static int32_t dynamicQuantize(const onnxc_args *a) {
   uint8_t zero = saturateTo<uint8_t>(nearbyint(-low / scale));
   for (int64_t i = 0; i < n; ++i)
     mutableData<uint8_t>(a->out[0])[i] = saturateTo<uint8_t>(nearbyint(double(x[i] / scale)) + zero);
-  if (hasOutput(a, 1))
+  if (hasOut(a, 1))
     *mutableData<float>(a->out[1]) = scale;
-  if (hasOutput(a, 2))
+  if (hasOut(a, 2))
     *mutableData<uint8_t>(a->out[2]) = zero;
   return 0;
 }

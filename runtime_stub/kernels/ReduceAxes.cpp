@@ -9,7 +9,7 @@ enum class Reduction { L1, L2, LogSum, LogSumExp, Max, Mean, Min, Prod, Sum, Sum
 // Which axes are reduced; false when one is out of range. Attributes: keepdims, noop_with_empty_axes.
 static bool reducedAxes(const onnxc_args *a, bool *reduced) {
   const onnxc_tensor &in = a->in[0];
-  int64_t n = hasInput(a, 1) ? onnxc_count(a->in[1]) : 0;
+  int64_t n = hasIn(a, 1) ? onnxc_count(a->in[1]) : 0;
   if (in.rank > kMaxRank)
     return false;
   for (int32_t i = 0; i < in.rank; ++i)
@@ -186,7 +186,7 @@ ONNXC_INLINE T finish(Acc<T> acc, int64_t n) {
 // Second pass: log of the sum of exponentials relative to the largest.
 template <class T>
 static int32_t logSumExp(const onnxc_args *a, Odometer<1> &o, const Acc<T> *largest, int64_t n) {
-  double *sums = allocate<double>(a, n);
+  double *sums = heap<double>(a, n);
   ONNXC_CHECK(sums, ONNXC_K_MEMORY);
   for (const T *x = data<T>(a->in[0]); o.more(); o.next(), ++x) {
     double most = double(largest[o.offset[0]]);
@@ -230,7 +230,7 @@ static int32_t reduce(const onnxc_args *a) {
     (reduced[i] ? each : step) *= dims[i];
   }
   ONNXC_CHECK(step == n, ONNXC_K_SHAPE);
-  C *joined = allocate<C>(a, n);
+  C *joined = heap<C>(a, n);
   ONNXC_CHECK(joined, ONNXC_K_MEMORY);
   for (int64_t i = 0; i < n; ++i)
     joined[i] = C(start<R, T>());

@@ -21,7 +21,7 @@ struct Taps {
 
 static int32_t tapsOf(const onnxc_args *a, const ResizedAxis &x, Coordinates c, bool cubic, Taps &t) {
   Filter f = filterOf(a, x.scale, cubic);
-  t = {f.taps, allocate<int64_t>(a, x.out * f.taps), allocate<double>(a, x.out * f.taps), allocate<bool>(a, x.out)};
+  t = {f.taps, heap<int64_t>(a, x.out * f.taps), heap<double>(a, x.out * f.taps), heap<bool>(a, x.out)};
   ONNXC_CHECK(t.from && t.weights && t.outside, ONNXC_K_MEMORY);
   for (int64_t y = 0; y < x.out; ++y) {
     double at = sourceOf(x, c, double(y));
@@ -78,7 +78,7 @@ static int32_t resizeSmooth(const onnxc_args *a, const ResizedAxis *axes, Coordi
     dims[i] = axes[i].out;
     most = maxOf(most, product(dims, 0, in.rank));
   }
-  double *from = allocate<double>(a, most), *to = allocate<double>(a, most);
+  double *from = heap<double>(a, most), *to = heap<double>(a, most);
   ONNXC_CHECK(from && to, ONNXC_K_MEMORY);
   for (int64_t i = 0; i < n; ++i)
     from[i] = toF64(data<T>(in)[i]);
@@ -106,7 +106,7 @@ static int32_t resizeNearest(const onnxc_args *a, const ResizedAxis *axes, Coord
   contiguous(in.dims, in.rank, is);
   for (int32_t i = 0; i < in.rank; ++i)
     total += axes[i].out;
-  int64_t *source = allocate<int64_t>(a, total);
+  int64_t *source = heap<int64_t>(a, total);
   ONNXC_CHECK(source, ONNXC_K_MEMORY);
   for (int32_t i = 0; i < in.rank; ++i) {
     const ResizedAxis &x = axes[i];

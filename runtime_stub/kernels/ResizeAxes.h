@@ -28,15 +28,15 @@ inline int32_t resizeAxes(const onnxc_args *a, ResizedAxis *axes) {
   for (int32_t i = 0; i < in.rank; ++i)
     axes[i] = {1, 0, 1, in.dims[i], in.dims[i], double(in.dims[i])};
   const onnxc_attr &list = a->attr[kAxes];
-  bool bySizes = hasInput(a, 3) && onnxc_count(a->in[3]) > 0;
-  int64_t n = hasAttr(list) ? list.n : in.rank;
-  ONNXC_CHECK(bySizes || hasInput(a, 2), ONNXC_K_SHAPE);
+  bool bySizes = hasIn(a, 3) && onnxc_count(a->in[3]) > 0;
+  int64_t n = given(list) ? list.n : in.rank;
+  ONNXC_CHECK(bySizes || hasIn(a, 2), ONNXC_K_SHAPE);
   const onnxc_tensor &amounts = a->in[bySizes ? 3 : 2];
   ONNXC_CHECK(onnxc_count(amounts) == n, ONNXC_K_SHAPE);
   bool larger = is(text(a->attr[kAspect]), "not_smaller"), keep = bySizes && (larger || is(text(a->attr[kAspect]), "not_larger"));
   double common = larger ? 0 : __builtin_inf();
   for (int64_t i = 0; i < n; ++i) {
-    int64_t k = hasAttr(list) ? static_cast<const int64_t *>(list.p)[i] : i;
+    int64_t k = given(list) ? static_cast<const int64_t *>(list.p)[i] : i;
     ONNXC_CHECK(fixAxis(k, in.rank), ONNXC_K_INDEX);
     ResizedAxis &x = axes[k];
     x.scale = bySizes ? double(loadI64(amounts, i)) / double(x.in) : loadF64(amounts, i);
@@ -44,13 +44,13 @@ inline int32_t resizeAxes(const onnxc_args *a, ResizedAxis *axes) {
     x.width = bySizes ? double(loadI64(amounts, i)) : x.scale * double(x.in);
     x.out = bySizes ? loadI64(amounts, i) : truncToI64(floor(float(x.in) * float(x.scale)));
     common = larger ? maxOf(common, x.scale) : minOf(common, x.scale);
-    if (hasInput(a, 1) && onnxc_count(a->in[1]) == 2 * n) {
+    if (hasIn(a, 1) && onnxc_count(a->in[1]) == 2 * n) {
       x.roiLow = loadF64(a->in[1], i);
       x.roiHigh = loadF64(a->in[1], n + i);
     }
   }
   for (int64_t i = 0; keep && i < n; ++i) {
-    int64_t k = hasAttr(list) ? static_cast<const int64_t *>(list.p)[i] : i;
+    int64_t k = given(list) ? static_cast<const int64_t *>(list.p)[i] : i;
     fixAxis(k, in.rank);
     axes[k].scale = common;
     axes[k].width = common * double(axes[k].in);

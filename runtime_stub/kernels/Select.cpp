@@ -79,15 +79,15 @@ static int32_t nonZero(const onnxc_args *a) {
 static int32_t compressSize(const onnxc_args *a) {  // attributes: axis
   const onnxc_tensor &in = a->in[0], &condition = a->in[1];
   int64_t axis = a->attr[0].i, found = 0, n = onnxc_count(condition);
-  ONNXC_CHECK(!hasAttr(a->attr[0]) || fixAxis(axis, in.rank), ONNXC_K_SHAPE);
-  int64_t dim = hasAttr(a->attr[0]) ? in.dims[axis] : onnxc_count(in);
+  ONNXC_CHECK(!given(a->attr[0]) || fixAxis(axis, in.rank), ONNXC_K_SHAPE);
+  int64_t dim = given(a->attr[0]) ? in.dims[axis] : onnxc_count(in);
   for (int64_t i = 0; i < n; ++i) {
     ONNXC_CHECK(!data<uint8_t>(condition)[i] || i < dim, ONNXC_K_INDEX);
     found += data<uint8_t>(condition)[i] != 0;
   }
-  if (hasAttr(a->attr[0]))
+  if (given(a->attr[0]))
     copyDims(a->out[0], in);
-  a->out[0].dims[hasAttr(a->attr[0]) ? axis : 0] = found;
+  a->out[0].dims[given(a->attr[0]) ? axis : 0] = found;
   return 0;
 }
 
@@ -96,7 +96,7 @@ static int32_t compress(const onnxc_args *a) {
   const onnxc_tensor &in = a->in[0], &condition = a->in[1];
   int64_t axis = a->attr[0].i, n = onnxc_count(condition), to = 0, total = onnxc_count(a->out[0]);
   Axis3 s = {1, onnxc_count(in), 1};
-  if (hasAttr(a->attr[0])) {
+  if (given(a->attr[0])) {
     ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_SHAPE);
     s = splitAt(in, axis);
   }
@@ -117,7 +117,7 @@ static int32_t topKSize(const onnxc_args *a) {  // attributes: axis, largest
   ONNXC_CHECK(fixAxis(axis, a->in[0].rank), ONNXC_K_SHAPE);
   ONNXC_CHECK(k >= 0 && k <= a->in[0].dims[axis], ONNXC_K_SIZE);
   for (int64_t i = 0; i < a->n_out; ++i) {
-    if (!hasOutput(a, i))
+    if (!hasOut(a, i))
       continue;
     copyDims(a->out[i], a->in[0]);
     a->out[i].dims[axis] = k;
@@ -165,9 +165,9 @@ static int32_t topK(const onnxc_args *a) {
   bool largest = a->attr[1].i != 0;
   ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_SHAPE);
   Axis3 s = splitAt(in, axis);
-  int64_t shown = hasOutput(a, 1) ? 1 : 0, k = a->out[shown].dims[axis];
+  int64_t shown = hasOut(a, 1) ? 1 : 0, k = a->out[shown].dims[axis];
   ONNXC_CHECK(k <= s.dim, ONNXC_K_SIZE);
-  int64_t *own = shown ? nullptr : allocate<int64_t>(a, k);
+  int64_t *own = shown ? nullptr : heap<int64_t>(a, k);
   ONNXC_CHECK(shown || own, ONNXC_K_MEMORY);
   for (int64_t o = 0; o < s.outer; ++o)
     for (int64_t i = 0; i < s.inner; ++i) {
@@ -177,7 +177,7 @@ static int32_t topK(const onnxc_args *a) {
         int order = compare(row[x * s.inner], row[y * s.inner]);
         return order ? (order > 0) == largest : x < y;
       });
-      for (int64_t j = 0; hasOutput(a, 0) && j < k; ++j)
+      for (int64_t j = 0; hasOut(a, 0) && j < k; ++j)
         mutableData<T>(a->out[0])[(o * k + j) * s.inner + i] = row[heap[j * stride] * s.inner];
     }
   return 0;

@@ -1,4 +1,4 @@
-// Special.h: what the kernels outside plain tensor algebra share: heap arrays, attributes, strings, objects, dispatch. Next to Types.h.
+// Special.h: what the kernels outside plain tensor algebra share: attributes, strings, objects, dispatch. Above Index.h.
 #pragma once
 #include "runtime_stub/kernels/Hash.h"
 #include "runtime_stub/kernels/Index.h"
@@ -11,24 +11,17 @@ using Args = onnxc_args;
 using Attr = onnxc_attr;
 
 template <class T>
-ONNXC_INLINE T *heap(const Args *a, int64_t n) {
-  return allocate<T>(a, n);
-}
-template <class T>
 ONNXC_INLINE const T *in(const Args *a, int64_t i) {
-  return static_cast<const T *>(a->in[i].data);
+  return data<T>(a->in[i]);
 }
 template <class T>
 ONNXC_INLINE T *out(const Args *a, int64_t i) {
-  return static_cast<T *>(a->out[i].data);
+  return mutableData<T>(a->out[i]);
 }
-ONNXC_INLINE bool hasIn(const Args *a, int64_t i) { return i < a->n_in && onnxc_present(a->in[i]); }
-ONNXC_INLINE bool hasOut(const Args *a, int64_t i) { return i < a->n_out && onnxc_present(a->out[i]); }
 
 // Absent, or of the rank.
 ONNXC_INLINE bool rankIs(const Args *a, int64_t i, int32_t rank) { return !hasIn(a, i) || a->in[i].rank == rank; }
 
-ONNXC_INLINE bool given(const Attr &t) { return t.n >= 0; }
 ONNXC_INLINE const int64_t *ints(const Attr &t) { return static_cast<const int64_t *>(t.p); }
 ONNXC_INLINE const float *floats(const Attr &t) { return static_cast<const float *>(t.p); }
 ONNXC_INLINE const Str *strings(const Attr &t) { return static_cast<const Str *>(t.p); }

@@ -142,14 +142,14 @@ static int64_t candidates(const float *scores, int64_t n, const float *least, Ke
 // Chosen boxes of one class, at most `limit`; `items` has room for 2 × boxes, `memory` for Kept::bytes.
 static int32_t suppress(const onnxc_args *a, const float *boxes, const float *scores, int64_t n, int64_t limit, Keyed *items, void *memory,
                         Chosen &chosen) {
-  float iou = hasInput(a, 3) ? *data<float>(a->in[3]) : 0;
+  float iou = hasIn(a, 3) ? *data<float>(a->in[3]) : 0;
   bool center = a->attr[0].i != 0;
-  int64_t count = candidates(scores, n, hasInput(a, 4) ? data<float>(a->in[4]) : nullptr, items);
+  int64_t count = candidates(scores, n, hasIn(a, 4) ? data<float>(a->in[4]) : nullptr, items);
   Keyed *other = items + n;
   Kept kept(memory);
   if (minOf(count, limit) >= Kept::kFew)
     kept.divide(boxes, items, count, center);
-  chosen = {allocate<int64_t>(a, minOf(count, maxOf<int64_t>(limit, 0))), 0};
+  chosen = {heap<int64_t>(a, minOf(count, maxOf<int64_t>(limit, 0))), 0};
   ONNXC_CHECK(chosen.box, ONNXC_K_MEMORY);
   // Where few are wanted of many, those of the greatest scores are sorted first, and the others only where they do not suffice.
   int64_t head = limit < count ? selectKeyed(items, other, count, 4 * maxOf<int64_t>(limit, 0)) : 0;
@@ -175,10 +175,10 @@ static Chosen *suppressAll(const onnxc_args *a, int32_t &code) {
   if (boxes.rank != 3 || scores.rank != 3 || boxes.dims[2] != 4 || boxes.dims[0] != scores.dims[0] || boxes.dims[1] != scores.dims[2])
     return nullptr;
   code = ONNXC_K_MEMORY;
-  int64_t n = boxes.dims[1], classes = scores.dims[1], limit = hasInput(a, 2) ? loadI64(a->in[2], 0) : 0;
-  Keyed *items = allocate<Keyed>(a, 2 * n);
-  char *kept = allocate<char>(a, Kept::bytes(n));
-  Chosen *all = allocate<Chosen>(a, boxes.dims[0] * classes);
+  int64_t n = boxes.dims[1], classes = scores.dims[1], limit = hasIn(a, 2) ? loadI64(a->in[2], 0) : 0;
+  Keyed *items = heap<Keyed>(a, 2 * n);
+  char *kept = heap<char>(a, Kept::bytes(n));
+  Chosen *all = heap<Chosen>(a, boxes.dims[0] * classes);
   if (!items || !kept || !all)
     return nullptr;
   for (int64_t row = 0; row < boxes.dims[0] * classes; ++row) {

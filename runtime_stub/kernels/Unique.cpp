@@ -24,7 +24,7 @@ struct Groups {
 // Indices of elements in order, and the groups of equal ones.
 template <class T>
 static int32_t groupElements(const onnxc_args *a, const T *x, int64_t n, Groups &g) {
-  Keyed *items = allocate<Keyed>(a, 2 * n);
+  Keyed *items = heap<Keyed>(a, 2 * n);
   ONNXC_CHECK(items, ONNXC_K_MEMORY);
   for (int64_t i = 0; i < n; ++i)
     items[i] = {orderBits(x[i]), i};
@@ -42,7 +42,7 @@ static int32_t readSlices(const onnxc_args *a, Slices<T> &slices) {  // attribut
   const onnxc_tensor &in = a->in[0];
   int64_t axis = a->attr[0].i;
   slices = {data<T>(in), {1, onnxc_count(in), 1}};
-  if (hasAttr(a->attr[0])) {
+  if (given(a->attr[0])) {
     ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_SHAPE);
     slices.s = splitAt(in, axis);
   }
@@ -52,11 +52,11 @@ static int32_t readSlices(const onnxc_args *a, Slices<T> &slices) {  // attribut
 template <class T>
 static int32_t findGroups(const onnxc_args *a, const Slices<T> &slices, Groups &g) {
   int64_t n = slices.s.dim;
-  int64_t *memory = allocate<int64_t>(a, 2 * n);
+  int64_t *memory = heap<int64_t>(a, 2 * n);
   ONNXC_CHECK(memory, ONNXC_K_MEMORY);
   g = {memory, memory + n, 0};
   if constexpr (IsNumber<T>::value)
-    if (!hasAttr(a->attr[0]))
+    if (!given(a->attr[0]))
       return groupElements(a, slices.base, n, g);
   for (int64_t i = 0; i < n; ++i)
     g.sorted[i] = i;
@@ -69,12 +69,12 @@ static int32_t findGroups(const onnxc_args *a, const Slices<T> &slices, Groups &
   return 0;
 }
 
-static uint64_t groupsKey(const onnxc_args *a) { return keyOf(a, hasAttr(a->attr[0]) ? uint64_t(a->attr[0].i) + 100 : 0); }
+static uint64_t groupsKey(const onnxc_args *a) { return keyOf(a, given(a->attr[0]) ? uint64_t(a->attr[0].i) + 100 : 0); }
 
 template <class T>
 static int32_t uniqueSize(const onnxc_args *a) {
   Slices<T> slices;
-  Groups g, *kept = allocate<Groups>(a, 1);
+  Groups g, *kept = heap<Groups>(a, 1);
   ONNXC_TRY(readSlices(a, slices));
   ONNXC_TRY(findGroups(a, slices, g));
   if (kept) {
@@ -82,20 +82,20 @@ static int32_t uniqueSize(const onnxc_args *a) {
     onnxc_rt_keep(a->rt, groupsKey(a), kept);
   }
   int64_t axis = a->attr[0].i;
-  if (hasAttr(a->attr[0])) {
+  if (given(a->attr[0])) {
     fixAxis(axis, a->in[0].rank);
     copyDims(a->out[0], a->in[0]);
   }
-  a->out[0].dims[hasAttr(a->attr[0]) ? axis : 0] = g.count;
+  a->out[0].dims[given(a->attr[0]) ? axis : 0] = g.count;
   for (int64_t i = 1; i < a->n_out; ++i)
-    if (hasOutput(a, i))
+    if (hasOut(a, i))
       a->out[i].dims[0] = i == 2 ? slices.s.dim : g.count;
   return 0;
 }
 
 // Position in the result of each group: its rank, or the rank of its first slice among first slices.
 static int64_t *placeGroups(const onnxc_args *a, const Groups &g, const int64_t *first) {
-  int64_t *memory = allocate<int64_t>(a, 3 * g.count);
+  int64_t *memory = heap<int64_t>(a, 3 * g.count);
   if (!memory)
     return nullptr;
   int64_t *place = memory, *byFirst = memory + g.count;
@@ -118,7 +118,7 @@ static int32_t unique(const onnxc_args *a) {
     g = *kept;
   else
     ONNXC_TRY(findGroups(a, slices, g));
-  int64_t n = slices.s.dim, *first = allocate<int64_t>(a, g.count);
+  int64_t n = slices.s.dim, *first = heap<int64_t>(a, g.count);
   ONNXC_CHECK(first, ONNXC_K_MEMORY);
   for (int64_t i = n; i-- > 0;)
     first[g.group[i]] = g.sorted[i];
@@ -130,15 +130,15 @@ static int32_t unique(const onnxc_args *a) {
     for (int64_t o = 0; o < s.outer; ++o)
       memcpy(mutableData<T>(a->out[0]) + (o * g.count + place[k]) * s.inner, slices.base + (o * n + first[k]) * s.inner,
              size_t(s.inner) * sizeof(T));
-    if (hasOutput(a, 1))
+    if (hasOut(a, 1))
       mutableData<int64_t>(a->out[1])[place[k]] = first[k];
-    if (hasOutput(a, 3))
+    if (hasOut(a, 3))
       mutableData<int64_t>(a->out[3])[k] = 0;
   }
   for (int64_t i = 0; i < n; ++i) {
-    if (hasOutput(a, 2))
+    if (hasOut(a, 2))
       mutableData<int64_t>(a->out[2])[g.sorted[i]] = place[g.group[i]];
-    if (hasOutput(a, 3))
+    if (hasOut(a, 3))
       mutableData<int64_t>(a->out[3])[place[g.group[i]]] += 1;
   }
   return 0;

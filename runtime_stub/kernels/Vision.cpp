@@ -134,7 +134,7 @@ static int32_t affineGrid(const onnxc_args *a) {  // attributes: align_corners
     return 0;
   for (int64_t i = 0; i < rank; ++i)
     total += out.dims[i + 1];
-  double *at = allocate<double>(a, total), *next = at;
+  double *at = heap<double>(a, total), *next = at;
   ONNXC_CHECK(at, ONNXC_K_MEMORY);
   for (int64_t i = 0; i < rank; ++i)
     for (int64_t k = 0, dim = out.dims[i + 1]; k < dim; ++k)
@@ -157,10 +157,10 @@ static int32_t deformConv(const onnxc_args *a) {
   ONNXC_CHECK(x.dims[1] % offsetGroups == 0 && out.dims[1] == results, ONNXC_K_SHAPE);
   int64_t points = w.outPlane(), plane = w.inPlane(), perOffset = x.dims[1] / offsetGroups, strides[kMaxRank];
   ONNXC_CHECK(onnxc_count(offset) == x.dims[0] * offsetGroups * taps * w.rank * points, ONNXC_K_SHAPE);
-  ONNXC_CHECK(!hasInput(a, 3) || onnxc_count(a->in[3]) == results, ONNXC_K_SHAPE);
-  ONNXC_CHECK(!hasInput(a, 4) || onnxc_count(a->in[4]) == x.dims[0] * offsetGroups * taps * points, ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasIn(a, 3) || onnxc_count(a->in[3]) == results, ONNXC_K_SHAPE);
+  ONNXC_CHECK(!hasIn(a, 4) || onnxc_count(a->in[4]) == x.dims[0] * offsetGroups * taps * points, ONNXC_K_SHAPE);
   contiguous(w.in, w.rank, strides);
-  double *samples = allocate<double>(a, x.dims[1] * taps);
+  double *samples = heap<double>(a, x.dims[1] * taps);
   ONNXC_CHECK(samples, ONNXC_K_MEMORY);
   Taps t;
   t.count = 2;
@@ -177,13 +177,13 @@ static int32_t deformConv(const onnxc_args *a) {
             double moved = toF64(data<T>(offset)[(field * w.rank + i) * points + p]);
             zeroPaddedTaps(double(o.index[i] * w.stride[i] + k.index[i] * w.dilation[i] - w.begin[i]) + moved, w.in[i], strides[i], t, i);
           }
-          double mask = hasInput(a, 4) ? toF64(data<T>(a->in[4])[field * points + p]) : 1;
+          double mask = hasIn(a, 4) ? toF64(data<T>(a->in[4])[field * points + p]) : 1;
           for (int64_t c = g * perOffset; c < (g + 1) * perOffset; ++c)
             samples[c * taps + tap] = mask * sampleAt(t, w.rank, data<T>(x) + (n * x.dims[1] + c) * plane);
         }
       }
       for (int64_t m = 0; m < results; ++m) {
-        double sum = hasInput(a, 3) ? toF64(data<T>(a->in[3])[m]) : 0;
+        double sum = hasIn(a, 3) ? toF64(data<T>(a->in[3])[m]) : 0;
         const double *from = samples + m / (results / groups) * channels * taps;
         for (int64_t i = 0; i < channels * taps; ++i)
           sum += from[i] * toF64(data<T>(weights)[m * channels * taps + i]);
