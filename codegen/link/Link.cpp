@@ -167,6 +167,22 @@ static Error linkCustomOps(const LinkInputs &in, const std::string &output) {
   return runLinker(std::move(args));
 }
 
+// What the linker is told but the files. `exports`: the version script of a shared library.
+static std::vector<std::string> imageOptions(const LinkInputs &in, const ElfTarget &target, const std::string &script,
+                                             const std::string &exports, const std::string &output) {
+  std::vector<std::string> args = {
+      "-o",  output, "--script", script, "--gc-sections", "--build-id=none", "--hash-style=gnu", "-z",
+      "now", "-z",   "relro",    "-z",   "noexecstack",   "--no-undefined",  "--no-rosegment",   "--strip-all"};
+  if (in.kind == LinkInputs::Executable) {
+    args.insert(args.end(), {"-pie", "-e", "_start", "--dynamic-linker", target.loader});
+    return args;
+  }
+  args.insert(args.end(), {"-shared", "--version-script", exports});
+  if (!in.soname.empty())
+    args.push_back("-soname=" + in.soname);
+  return args;
+}
+
 // A shared library or a program.
 static Error linkImage(const LinkInputs &in, const Workspace &work, std::vector<std::string> objects, const std::string &output) {
   bool program = in.kind == LinkInputs::Executable;
@@ -189,15 +205,7 @@ static Error linkImage(const LinkInputs &in, const Workspace &work, std::vector<
     return error;
   if (Error error = writeWeightsObject(target, weights, in.weightsSize, nullptr))
     return error;
-  std::vector<std::string> args = {
-      "-o",  output, "--script", script, "--gc-sections", "--build-id=none", "--hash-style=gnu", "-z",
-      "now", "-z",   "relro",    "-z",   "noexecstack",   "--no-undefined",  "--no-rosegment",   "--strip-all"};
-  if (program)
-    args.insert(args.end(), {"-pie", "-e", "_start", "--dynamic-linker", target.loader});
-  else
-    args.insert(args.end(), {"-shared", "--version-script", exports});
-  if (!in.soname.empty() && !program)
-    args.push_back("-soname=" + in.soname);
+  std::vector<std::string> args = imageOptions(in, target, script, exports, output);
   args.insert(args.end(), objects.begin(), objects.end());
   args.push_back(weights);
   for (const std::string &library : in.customLibraries)

@@ -111,44 +111,49 @@ bool ModelFile::payload(StringRef place, Bytes &bytes, std::string &error) const
   return false;
 }
 
-// Folders of the model and of the data file are compared after links are resolved, so a link cannot lead out.
+// Where a data file of the model at `path` lies; `error`: what is wrong with `location`. Folders of both are compared after links are
+// resolved, so a link cannot lead out.
+static bool findExternal(StringRef path, StringRef location, bool allowOutside, llvm::SmallString<256> &found, std::string &error) {
+  namespace fs = llvm::sys::fs;
+  namespace paths = llvm::sys::path;
+  bool plain = !paths::is_absolute(location) && !llvm::is_contained(llvm::make_range(paths::begin(location), paths::end(location)), "..");
+  if (location.empty() || location.contains('\0') || location.contains('\\') || (!plain && !allowOutside)) {
+    error = "is not a plain path inside the model's folder; --allow-external-outside lets trusted models read elsewhere";
+    return false;
+  }
+  llvm::SmallString<256> folder(paths::parent_path(path)), expected, realFolder;
+  if (folder.empty())
+    folder = ".";
+  expected = folder;
+  if (paths::is_absolute(location))
+    expected = location;
+  else
+    paths::append(expected, location);
+  std::error_code code = fs::real_path(folder, realFolder);
+  if (!code)
+    code = fs::real_path(expected, found);
+  if (code) {
+    error = "cannot be read: " + code.message() + " (expected at " + expected.str().str() + ")";
+    return false;
+  }
+  if (!realFolder.ends_with("/"))
+    realFolder += "/";
+  if (!StringRef(found).starts_with(realFolder) && !allowOutside) {
+    error = "leads out of the model's folder; --allow-external-outside lets trusted models read elsewhere";
+    return false;
+  }
+  return true;
+}
+
 bool ModelFile::openExternal(StringRef location, Buffer &buffer, std::string &error) {
   auto known = externals.find(location);
   if (known != externals.end()) {
     buffer = known->second;
     return true;
   }
-  namespace fs = llvm::sys::fs;
-  namespace paths = llvm::sys::path;
-  std::string shown = "external data file '" + location.str() + "' ";
-  bool plain = !paths::is_absolute(location) && !llvm::is_contained(llvm::make_range(paths::begin(location), paths::end(location)), "..");
-  if (location.empty() || location.contains('\0') || location.contains('\\') || (!plain && !allowOutside)) {
-    error = shown + "is not a plain path inside the model's folder; --allow-external-outside lets trusted models read elsewhere";
-    return false;
-  }
-  llvm::SmallString<256> folder(paths::parent_path(path)), file_path, realFolder, realFile;
-  if (folder.empty())
-    folder = ".";
-  file_path = folder;
-  if (paths::is_absolute(location))
-    file_path = location;
-  else
-    paths::append(file_path, location);
-  std::error_code code = fs::real_path(folder, realFolder);
-  if (!code)
-    code = fs::real_path(file_path, realFile);
-  if (code) {
-    error = shown + "cannot be read: " + code.message() + " (expected at " + file_path.str().str() + ")";
-    return false;
-  }
-  if (!realFolder.ends_with("/"))
-    realFolder += "/";
-  if (!StringRef(realFile).starts_with(realFolder) && !allowOutside) {
-    error = shown + "leads out of the model's folder; --allow-external-outside lets trusted models read elsewhere";
-    return false;
-  }
-  if (!mapFile(realFile, buffer, error)) {
-    error = shown + error;
+  llvm::SmallString<256> file;
+  if (!findExternal(path, location, allowOutside, file, error) || !mapFile(file, buffer, error)) {
+    error = "external data file '" + location.str() + "' " + error;
     return false;
   }
   externals[location] = buffer;
