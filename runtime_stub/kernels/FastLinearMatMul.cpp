@@ -32,10 +32,8 @@ struct Product {
         memcpy(static_cast<float *>(y) + at, &v, size_t(have) * sizeof(float));
       return;
     }
-    v = __builtin_elementwise_rint(v) + zero;
-    v = v > least ? v : v16(least);
-    v = v < most ? v : v16(most);
-    u8x16 bytes = __builtin_convertvector(__builtin_convertvector(v, i32x16), u8x16);
+    i32x16 steps = roundedIntegers(clipped(v, least - zero, most - zero)) + int32_t(zero);
+    u8x16 bytes = __builtin_convertvector(steps, u8x16);
     if (have == kLanes)
       *(u8x16 *)(static_cast<uint8_t *>(y) + at) = bytes;
     else

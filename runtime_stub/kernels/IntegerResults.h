@@ -46,6 +46,19 @@ ONNXC_INLINE bool keepToWords(const float *factors, int64_t n) {
   return __builtin_reduce_and(keep) != 0;
 }
 
+constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: what is added to it loses its fraction, rounded to even
+
+// NaN becomes `low`.
+ONNXC_INLINE v16 clipped(v16 v, float low, float high) {
+  v = v > low ? v : v16(low);
+  return v < high ? v : v16(high);
+}
+// Clipped values rounded to even, as floats and as integers.
+ONNXC_INLINE v16 rounded(v16 v) { return (v + kRounder) - kRounder; }
+ONNXC_INLINE i32x16 roundedIntegers(v16 v) {
+  return __builtin_bit_cast(i32x16, v + kRounder) - int32_t(__builtin_bit_cast(int32_t, kRounder));
+}
+
 // How the bytes of packed.LinearConv's `other` are added to results before they leave: by its `sum`, by its `joined`.
 enum class Residual { None, Exact, Joined };
 
@@ -61,19 +74,9 @@ struct BlockResults {
   const float *sum, *joined;                       // packed.LinearConv's, null where it has none
   enum { Own, From, Scale, Step, To, Low, High };  // of `sum`
   enum { OwnSteps, OtherSteps, Addend };           // of `joined`
-  static constexpr float kRounder = 12582912.0f;   // 1.5 * 2^23: what is added to it loses its fraction, rounded to even
 
   int64_t elementBytes() const { return toFloat ? 4 : 1; }
 
-  __attribute__((always_inline)) static v16 clipped(v16 v, float low, float high) {
-    v = v > low ? v : v16(low);
-    return v < high ? v : v16(high);
-  }
-  // Clipped values rounded to even, as floats and as integers.
-  __attribute__((always_inline)) static v16 rounded(v16 v) { return (v + kRounder) - kRounder; }
-  __attribute__((always_inline)) static i32x16 whole(v16 v) {
-    return __builtin_bit_cast(i32x16, v + kRounder) - int32_t(__builtin_bit_cast(int32_t, kRounder));
-  }
   // The steps above their zero point of 16 sums and, but for None, of bytes `at` of `other` with them, before they are rounded and clipped.
   template <Residual KIND>
   __attribute__((always_inline)) v16 steps(i32x16 sums, v16 factor, int64_t at) const {
@@ -105,7 +108,7 @@ struct BlockResults {
       if (own.toFloat)
         *(v16 *)(static_cast<float *>(y) + at) = v;
       else
-        *(u8x16 *)(static_cast<uint8_t *>(y) + at) = __builtin_convertvector(whole(clipped(v, low, high)) + own.zeroOut, u8x16);
+        *(u8x16 *)(static_cast<uint8_t *>(y) + at) = __builtin_convertvector(roundedIntegers(clipped(v, low, high)) + own.zeroOut, u8x16);
     }
   }
 #if !defined(__aarch64__)
