@@ -194,27 +194,36 @@ size_t Walker::unfolded(const pb::FunctionProto &function, int depth) {
   return unfoldedSizes[&function] = sum;
 }
 
-void Walker::node(pb::NodeProto &&n, Scope &scope) {
-  auto called = functions.find(functionKey(n.domain(), n.op_type(), n.overload()));
-  if (count < kMaxNodes && called != functions.end() && count + unfolded(*called->second, current->depth) > kMaxNodes)
+// False where the model has too many nodes, which is said once.
+bool Walker::countNode(const pb::NodeProto &n, const pb::FunctionProto *called) {
+  if (count < kMaxNodes && called && count + unfolded(*called, current->depth) > kMaxNodes)
     count = kMaxNodes;  // refused before the work is done
-  if (++count > kMaxNodes) {
-    if (count == kMaxNodes + 1)
-      fail(current->depth ? current->caller : Origin{n.name(), n.op_type(), 0},
-           "the model unfolds to more than " + std::to_string(kMaxNodes) + " nodes");
+  if (++count == kMaxNodes + 1)
+    fail(current->depth ? current->caller : Origin{n.name(), n.op_type(), 0},
+         "the model unfolds to more than " + std::to_string(kMaxNodes) + " nodes");
+  return count <= kMaxNodes;
+}
+
+// Gives a node that the model or one of its functions has the name under which diagnostics speak of it.
+void Walker::nameOrigin(pb::NodeProto &n, int version) {
+  Origin from{n.name().empty() ? n.op_type() + "_" + std::to_string(unnamed) : n.name(), n.op_type(), version};
+  ++unnamed;
+  if (current->isStandard)
+    from = current->caller;
+  else if (!current->caller.name.empty())
+    from.name = current->caller.name + "/" + from.name;
+  setOrigin(n, from);
+}
+
+void Walker::node(pb::NodeProto &&n, Scope &scope) {
+  auto found = functions.find(functionKey(n.domain(), n.op_type(), n.overload()));
+  const pb::FunctionProto *called = found != functions.end() ? found->second : nullptr;
+  if (!countNode(n, called))
     return;
-  }
   bool isNew = llvm::any_of(n.metadata_props(), [](const auto &e) { return e.key() == kOpKey; });
   int version = isNew ? newestOpset() : versionOf(n, current->versions);
-  if (!isNew) {
-    Origin from{n.name().empty() ? n.op_type() + "_" + std::to_string(unnamed) : n.name(), n.op_type(), version};
-    ++unnamed;
-    if (current->isStandard)
-      from = current->caller;
-    else if (!current->caller.name.empty())
-      from.name = current->caller.name + "/" + from.name;
-    setOrigin(n, from);
-  }
+  if (!isNew)
+    nameOrigin(n, version);
   auto unknown = llvm::find_if(n.input(), [&](const std::string &input) { return !input.empty() && !defined.count(input); });
   if (!isNew && current->depth == 0 && unknown != n.input().end())
     return rejectWhole(std::move(n), scope,
@@ -222,8 +231,8 @@ void Walker::node(pb::NodeProto &&n, Scope &scope) {
                            (enclosing.empty() ? "" : ", inside node '" + enclosing.back() + "'"));
   if (isCustom(n, customOps))
     return append(std::move(n), scope);
-  if (called != functions.end())
-    return splice(n, *called->second, scope, false);
+  if (called)
+    return splice(n, *called, scope, false);
   if (version == 0)
     return rejectWhole(std::move(n), scope,
                        "uses domain '" + plainName(n.domain()) + "', which " + (current->depth ? "its function" : "the model") +

@@ -86,6 +86,8 @@ private:
   void begin(Scope &scope, const Scope *outer, const std::vector<const pb::TypeProto *> &inputs);
   void constants(Scope &scope);
   void node(pb::NodeProto &&node, Scope &scope);
+  bool countNode(const pb::NodeProto &node, const pb::FunctionProto *called);
+  void nameOrigin(pb::NodeProto &node, int version);
   // How many nodes a call of the function becomes.
   size_t unfolded(const pb::FunctionProto &function, int depth);
   void raise(pb::NodeProto &node, Scope &scope, int version);
