@@ -10,7 +10,6 @@
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Weights.h"
 
@@ -293,9 +292,7 @@ struct Decompose : impl::DecomposeBase<Decompose> {
     populateDecomposeNormPatterns(patterns);
     populateQuantisedWeightPatterns(patterns);
     populateDecomposeQuantPatterns(patterns);
-    GreedyRewriteConfig config;
-    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+    if (failed(rewriteAll(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
 };

@@ -6,6 +6,7 @@
 #include "dialects/onnx/Tensor.h"
 #include "mlir/IR/Iterators.h"
 #include "passes/graph/Weights.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -15,6 +16,12 @@ static constexpr int64_t kUnknown = ShapedType::kDynamic;
 RankedTensorType rankedType(Value v) { return v ? llvm::dyn_cast<RankedTensorType>(v.getType()) : RankedTensorType(); }
 
 bool isView(Operation *op) { return llvm::isa_and_present<onnx::ReshapeOp, onnx::FlattenOp, onnx::SqueezeOp, onnx::UnsqueezeOp>(op); }
+
+LogicalResult rewriteAll(Operation *root, RewritePatternSet &&patterns) {
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  return applyPatternsGreedily(root, std::move(patterns), config);
+}
 
 void eraseDeadOps(Operation *root) {
   // Bodies last to first, so that a chain goes in one walk.

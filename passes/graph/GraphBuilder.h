@@ -42,6 +42,8 @@ struct GraphBuilder {
 mlir::RankedTensorType rankedType(mlir::Value v);
 // Whether `op` only gives its first operand's elements another shape.
 bool isView(mlir::Operation *op);
+// Applies patterns to the ops in `root` until none matches. Blocks of regions are not merged, nor are their arguments dropped.
+mlir::LogicalResult rewriteAll(mlir::Operation *root, mlir::RewritePatternSet &&patterns);
 // Erases the ops in `root` that nothing needs.
 void eraseDeadOps(mlir::Operation *root);
 // The list of an attribute, or `n` times `otherwise` where it is missing or empty.

@@ -6,7 +6,6 @@
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Tensor.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/graph/Decompose.h"
 #include "passes/graph/IntegerSteps.h"
 #include "passes/graph/Passes.h"
@@ -334,10 +333,8 @@ struct IntegerContractions : impl::IntegerContractionsBase<IntegerContractions> 
     populatePackIntegerPatterns(rest);
     populateTableOfConvPatterns(rest);
     populateFramePatterns(rest);
-    GreedyRewriteConfig config;
-    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     for (RewritePatternSet *patterns : {&moves, &contractions, &sums, &rest})
-      if (failed(applyPatternsGreedily(getOperation(), std::move(*patterns), config)))
+      if (failed(rewriteAll(getOperation(), std::move(*patterns))))
         signalPassFailure();
   }
 };

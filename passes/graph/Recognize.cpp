@@ -5,7 +5,6 @@
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Recognize.h"
 
@@ -233,9 +232,7 @@ struct Recognize : impl::RecognizeBase<Recognize> {
     populateNormPatterns(patterns);
     populateSpectrumPatterns(patterns);
     patterns.add<PointwiseBeforeView>(&getContext());
-    GreedyRewriteConfig config;
-    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+    if (failed(rewriteAll(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
 };

@@ -5,7 +5,6 @@
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
 #include "dialects/onnx/Vision.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/graph/GraphBuilder.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Weights.h"
@@ -340,9 +339,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
       patterns.add<ViewOfImages>(&getContext());
     }
     onnx::TransposeOp::getCanonicalizationPatterns(patterns, &getContext());
-    GreedyRewriteConfig config;
-    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+    if (failed(rewriteAll(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
 };

@@ -71,33 +71,42 @@ static LogicalResult view(ShapeOp &o, DimsRef dims) {
   return success();
 }
 
-// Elements of a reshape's target that may be -1 or 0 at run time are left to the size function.
+// What a reshape's target says. Elements that may be -1 or 0 at run time are left to the size function.
+struct ReshapeTarget {
+  Dims dims;              // null: not known here
+  int64_t inferred = -1;  // the axis whose size follows from the others; -1: none
+  bool complete = true;   // all others are known
+};
+static FailureOr<ReshapeTarget> readTarget(ShapeOp &o, DimsRef target) {
+  bool allowZero = o.intAttr("allowzero");
+  ReshapeTarget result;
+  for (auto [i, e] : llvm::enumerate(target)) {
+    auto n = known(e);
+    if (n && *n < -1)
+      return o.error() << "size " << *n << " of axis " << i << " is negative";
+    if (n == -1 && result.inferred >= 0)
+      return o.error() << "more than one size is -1 in the shape " << o.text(target);
+    if (n == -1)
+      result.inferred = i;
+    if (n == 0 && !allowZero && int64_t(i) >= o.rank(0))
+      return o.error() << "size 0 of axis " << i << " copies an axis that the input " << o.text(o.dims(0)) << " does not have";
+    AffineExpr d = n == -1 ? AffineExpr() : n == 0 && !allowZero ? o.dim(0, i) : o.s.isNonNegative(e) ? e : AffineExpr();
+    result.complete &= bool(d) || n == -1;
+    result.dims.push_back(d);
+  }
+  return result;
+}
+
 static LogicalResult reshape(ShapeOp &o) {
   if (o.rank(1) != 1)
     return o.error() << "the shape needs one axis, it has " << o.rank(1);
   auto target = o.elements(1);
   if (!target)
     return o.setFromType(0);
-  bool allowZero = o.intAttr("allowzero");
-  Dims dims;
-  int64_t inferred = -1;
-  bool complete = true;
-  for (auto [i, e] : llvm::enumerate(*target)) {
-    auto n = known(e);
-    if (n && *n < -1)
-      return o.error() << "size " << *n << " of axis " << i << " is negative";
-    if (n == -1 && inferred >= 0)
-      return o.error() << "more than one size is -1 in the shape " << o.text(*target);
-    if (n == -1)
-      inferred = i;
-    if (n == 0 && !allowZero && int64_t(i) >= o.rank(0))
-      return o.error() << "size 0 of axis " << i << " copies an axis that the input " << o.text(o.dims(0)) << " does not have";
-    AffineExpr d = n == 0 && !allowZero ? o.dim(0, i) : o.s.isNonNegative(e) ? e : AffineExpr();
-    complete &= bool(d) || n == -1;
-    dims.push_back(n == -1 ? o.c(1) : d);
-  }
-  if (inferred >= 0)
-    dims[inferred] = {};
+  auto read = readTarget(o, *target);
+  if (failed(read))
+    return failure();
+  auto [dims, inferred, complete] = *read;
   if (!complete)
     return o.set(0, dims);
   AffineExpr total = o.s.product(o.dims(0));
