@@ -51,7 +51,7 @@ ONNXC_INLINE void storeDigits(v16 values, float inverse, int8_t *to) {
   });
 }
 
-// Whole groups; `block`: values that share a scale, 32 to 128. False where a value is not finite.
+// Whole groups; `block`: values that share a range, 32 to 128. False where a value is not finite.
 template <int DIGITS>
 bool splitRow(const float *x, int64_t groups, int64_t block, const DigitRow<DIGITS> &to) {
   constexpr float kMost = 127 << kDigitBits * (DIGITS - 1);
@@ -113,18 +113,21 @@ ONNXC_AVX2 __attribute__((always_inline)) inline void lanePairs(const bytes64 &l
 // The scales and zero points of a group of one column, which has SCALES of them, lane by lane.
 template <int SCALES>
 ONNXC_INLINE void laneScales(const float *from, v16 &to) {
-  typedef float Four __attribute__((ext_vector_type(4)));
-  Four s = Four(0.0f);
+  v8 s = v8(0.0f);
   memcpy(&s, from, SCALES * sizeof(float));
-  to = SCALES == 4   ? __builtin_shufflevector(s, s, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3)
+  to = SCALES == 8   ? __builtin_shufflevector(s, s, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7)
+       : SCALES == 4 ? __builtin_shufflevector(s, s, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3)
        : SCALES == 2 ? __builtin_shufflevector(s, s, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1)
                      : v16(s.x);
 }
 template <int SCALES>
 ONNXC_INLINE void laneZeros(const uint8_t *zeros, int64_t g, q16 &to) {
-  int32_t bits = SCALES == 4 ? zeros[2 * g] | zeros[2 * g + 1] << 8 : SCALES == 2 ? zeros[g] : zeros[g / 2] >> (g % 2 * 4);
-  constexpr int A = SCALES == 4 ? 4 : 0, B = SCALES == 4 ? 8 : SCALES == 2 ? 4 : 0;
-  constexpr q16 kShifts = {0, 0, 0, 0, A, A, A, A, B, B, B, B, A + B, A + B, A + B, A + B};
+  int32_t bits = 0;
+  memcpy(&bits, zeros + g * SCALES / 2, SCALES > 2 ? SCALES / 2 : 1);
+  if (SCALES == 1)
+    bits >>= g % 2 * 4;
+  constexpr int A = SCALES >= 8 ? 4 : 0, B = SCALES >= 4 ? SCALES : 0, C = SCALES >= 2 ? 2 * SCALES : 0;
+  constexpr q16 kShifts = {0, 0, A, A, B, B, A + B, A + B, C, C, A + C, A + C, B + C, B + C, A + B + C, A + B + C};
   to = (bits - q16{}) >> kShifts & 15;
 }
 

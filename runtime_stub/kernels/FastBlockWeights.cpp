@@ -1,9 +1,9 @@
-// FastBlockWeights.cpp: MatMulNBits of f32 with 4-bit weights. Few rows: weights are multiplied as bytes (BlockDigits.h) or become floats
-// in registers on their way from memory. More rows: panels of floats for Product.h. Oracle: MsMatMul.cpp, which also takes other widths and
-// group indices.
+// FastBlockWeights.cpp: MatMulNBits of f32 with weights of 2, 4 or 8 bits. Few rows: weights of 4 bits are multiplied as bytes
+// (BlockDigits.h), others become floats in registers on their way from memory. More rows: panels of floats (BlockWeights.h). Oracle:
+// MsMatMul.cpp, which also takes other blocks and group indices.
 #include "runtime_stub/kernels/BlockDigits.h"
+#include "runtime_stub/kernels/BlockWeights.h"
 #include "runtime_stub/kernels/Parallel.h"
-#include "runtime_stub/kernels/Product.h"
 #include "runtime_stub/kernels/Special.h"
 
 extern "C" int32_t onnxc_k_MsMatMulNBits_f32(const onnxc_args *a);
@@ -11,91 +11,157 @@ extern "C" int32_t onnxc_k_MsMatMulNBits_f32(const onnxc_args *a);
 namespace onnxc {
 namespace {
 
-constexpr int64_t kChunk = 32;  // weights unpacked at a time: 16 bytes
-constexpr int64_t kFewRows = 3;
+constexpr int64_t kFewRows = 3, kDigitRows = 6;  // at most; more take less time in panels
+constexpr int64_t kChunk = 16;                   // bytes of a column unpacked at a time
+template <int BITS>
+constexpr int kParts = 8 / BITS;  // values of a byte
+template <int BITS>
+constexpr int64_t kValues = kChunk * kParts<BITS>;  // of a chunk
 
-// Column c is bytes [c * columnBytes, …), low nibble first; its value k is (q - zero(k / block)) * scales[c * blocks + k / block].
-struct BlockWeights {
-  int64_t k, n, block, blocks;
-  const uint8_t *bytes, *zeros;  // zeros: null means 8, else nibbles along the blocks
-  const float *scales;
-  int64_t columnBytes() const { return blocks * block / 2; }
-  float zeroLess8(int64_t c, int64_t b) const {
-    return zeros ? float((zeros[c * ((blocks + 1) / 2) + b / 2] >> (b % 2 * 4) & 15) - 8) : 0.0f;
-  }
-};
-
-// Nibbles less 8, the low ones times 2^28: bit 3 of q ^ 8 is the sign of q - 8.
-ONNXC_INLINE i32x16 signedNibbles(const uint8_t *from) {
-  return __builtin_convertvector(__builtin_bit_cast(i8x16, *(const u8x16 *)from ^ uint8_t(0x88)), i32x16);
+// Values less the middle, each in the low bits of a lane's byte, below the sign: bit BITS - 1 of q ^ middle is the sign of q - middle.
+template <int BITS>
+ONNXC_INLINE i32x16 signedBytes(const uint8_t *from) {
+  constexpr uint8_t kMiddles = BITS == 2 ? 0xaa : BITS == 4 ? 0x88 : 0x80;
+  return __builtin_convertvector(__builtin_bit_cast(i8x16, *(const u8x16 *)from ^ kMiddles), i32x16);
 }
-ONNXC_INLINE v16 lowNibbles(i32x16 v) { return __builtin_convertvector(v << 28, v16); }
-ONNXC_INLINE v16 highNibbles(i32x16 v) { return __builtin_convertvector(v >> 4, v16); }
-constexpr float kLowUnit = 0x1p-28f;
+// Part J of each byte, in units of kUnit.
+template <int BITS, int J>
+ONNXC_INLINE v16 partOf(i32x16 bytes) {
+  constexpr int kUp = 32 - BITS * (J + 1);
+  if constexpr (J == kParts<BITS> - 1)
+    return __builtin_convertvector(bytes >> BITS * J, v16);
+  else if constexpr (J == 0)
+    return __builtin_convertvector(bytes << kUp, v16);
+  else
+    return __builtin_convertvector(bytes << kUp & int32_t(~0u << (32 - BITS)), v16);
+}
+template <int BITS, int J>
+constexpr float kUnit = J == kParts<BITS> - 1 ? 1.0f : 1.0f / (1u << (32 - BITS));
 
-// One row of A, its values of each chunk sorted into even ones, in units of lowNibbles, and odd ones; sums[b]: the sum over block b. All
-// padded with zeros.
+// One row of A, its values of each chunk sorted by parts, in units of partOf(); sums[b]: the sum over block b. All padded with zeros.
+template <int BITS>
 void sortRow(const BlockWeights &w, const float *x, float *sorted, float *sums) {
   for (int64_t b = 0; b < w.blocks; ++b) {
     float sum = 0;
     for (int64_t i = b * w.block; i < (b + 1) * w.block; ++i) {
       float v = i < w.k ? x[i] : 0;
-      sorted[i / kChunk * kChunk + i % 2 * 16 + i % kChunk / 2] = i % 2 ? v : v * kLowUnit;
+      int64_t part = i % kParts<BITS>;
+      sorted[i / kValues<BITS> * kValues<BITS> + part * 16 + i % kValues<BITS> / kParts<BITS>] =
+          part == kParts<BITS> - 1 ? v : v * kUnit<BITS, 0>;
       sum += v;
     }
     sums[b] = sum;
   }
 }
 
-// The part of a column's result that its zero points take away.
-float zeroPart(const BlockWeights &w, int64_t c, const float *sums) {
-  const float *scales = w.scales + c * w.blocks;
-  float total = 0;
-  for (int64_t b = 0; w.zeros && b < w.blocks; ++b)
-    total += scales[b] * w.zeroLess8(c, b) * sums[b];
-  return total;
+// The zero points of sixteen blocks from b on, a multiple of sixteen, of column c, less the middle.
+template <int BITS>
+ONNXC_INLINE v16 sixteenZeros(const BlockWeights &w, int64_t c, int64_t b) {
+  if (w.floatZeros)
+    return *(const v16 *)(w.floatZeros + c * w.blocks + b) - w.middle();
+  const uint8_t *from = w.zeros + c * w.zeroBytes() + b * BITS / 8;
+  constexpr int kBytes = 2 * BITS;
+  typedef uint8_t Bytes __attribute__((ext_vector_type(kBytes), aligned(1)));
+  i32x16 q;
+  Bytes v = *(const Bytes *)from;
+  if constexpr (BITS == 8)
+    q = __builtin_convertvector(v, i32x16);
+  else if constexpr (BITS == 4)
+    q = __builtin_convertvector(__builtin_shufflevector(v, v, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7), i32x16) >>
+            i32x16{0, 4, 0, 4, 0, 4, 0, 4, 0, 4, 0, 4, 0, 4, 0, 4} &
+        15;
+  else
+    q = __builtin_convertvector(__builtin_shufflevector(v, v, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3), i32x16) >>
+            i32x16{0, 2, 4, 6, 0, 2, 4, 6, 0, 2, 4, 6, 0, 2, 4, 6} &
+        3;
+  return __builtin_convertvector(q, v16) - w.middle();
 }
 
-// C columns from c on against one sorted row; `Chunks` of a block, 0 where only the run knows.
-template <int C, int Chunks>
+// The part of a column's result that its zero points take away.
+template <int BITS>
+float zeroPart(const BlockWeights &w, int64_t c, const float *sums) {
+  if (!w.zeros && !w.floatZeros)
+    return 0;
+  const float *scales = w.scales + c * w.blocks;
+  v16 total = v16(0.0f);
+  float rest = 0;
+  int64_t b = 0;
+  for (; b + 16 <= w.blocks; b += 16)
+    total += *(const v16 *)(scales + b) * *(const v16 *)(sums + b) * sixteenZeros<BITS>(w, c, b);
+  for (; b < w.blocks; ++b)
+    rest += scales[b] * (w.zero(c, b) - w.middle()) * sums[b];
+  return laneSum(total) + rest;
+}
+
+// The products of a chunk of C columns, `stride` bytes apart, with a sorted row; added to those in `part` where `more`.
+template <int BITS, int C>
+ONNXC_INLINE void chunkProducts(const uint8_t *from, int64_t stride, const float *sorted, bool more, v16 (&part)[C]) {
+  v16 row[kParts<BITS>];
+  memcpy(row, sorted, sizeof(row));
+  unroll<0, C>([&](auto i) {
+    i32x16 bytes = signedBytes<BITS>(from + i.value * stride);
+    v16 first = partOf<BITS, 0>(bytes) * row[0], &to = part[i.value];
+    to = more ? to + first : first;
+    unroll<1, kParts<BITS>>([&](auto j) { to = __builtin_elementwise_fma(partOf<BITS, j.value>(bytes), row[j.value], to); });
+  });
+}
+
+// C columns from c on against one sorted row; SPLIT: blocks of a chunk, of which blocks have `Chunks`, 0 where only the run knows.
+template <int BITS, int C, int SPLIT, int Chunks>
 ONNXC_INLINE void columnsOf(const BlockWeights &w, int64_t c, const float *sorted, const float *sums, float *to) {
-  int64_t chunks = Chunks ? Chunks : w.block / kChunk, stride = w.columnBytes();
+  int64_t chunks = Chunks ? Chunks : w.block / kValues<BITS>, stride = w.columnBytes();
   const uint8_t *from = w.bytes + c * stride;
   const float *scales = w.scales + c * w.blocks;
-  v16 acc[C];
+  v16 acc[C], part[C];
   unroll<0, C>([&](auto i) { acc[i.value] = v16(0.0f); });
-  for (int64_t b = 0; b < w.blocks; ++b) {
-    v16 part[C];
-    for (int64_t j = 0; j < chunks; ++j, from += kChunk / 2, sorted += kChunk) {
-      v16 even = *(const v16 *)sorted, odd = *(const v16 *)(sorted + 16);
-      unroll<0, C>([&](auto i) {
-        i32x16 v = signedNibbles(from + i.value * stride);
-        v16 low = lowNibbles(v) * even;
-        part[i.value] = __builtin_elementwise_fma(highNibbles(v), odd, j ? low + part[i.value] : low);
-      });
-    }
-    unroll<0, C>(
-        [&](auto i) { acc[i.value] = __builtin_elementwise_fma(part[i.value], v16(scales[i.value * w.blocks + b]), acc[i.value]); });
+  auto add = [&](const float *scales, int64_t stride) {
+    unroll<0, C>([&](auto i) {
+      v16 scale;
+      laneScales<SPLIT>(scales + i.value * stride, scale);
+      acc[i.value] = __builtin_elementwise_fma(part[i.value], scale, acc[i.value]);
+    });
+  };
+  int64_t b = 0;
+  for (; b + SPLIT <= w.blocks; b += SPLIT) {
+    for (int64_t j = 0; j < chunks; ++j, from += kChunk, sorted += kValues<BITS>)
+      chunkProducts<BITS>(from, stride, sorted, j, part);
+    add(scales + b, w.blocks);
   }
-  unroll<0, C>([&](auto i) { to[i.value] = laneSum(acc[i.value]) - zeroPart(w, c + i.value, sums); });
+  if (SPLIT > 1 && b < w.blocks) {
+    uint8_t bytes[C][kChunk] = {};
+    float rest[C][SPLIT] = {};
+    for (int i = 0; i < C; ++i) {
+      memcpy(bytes[i], from + i * stride, size_t((w.blocks - b) * w.block * BITS / 8));
+      memcpy(rest[i], scales + i * w.blocks + b, size_t(w.blocks - b) * sizeof(float));
+    }
+    chunkProducts<BITS>(bytes[0], kChunk, sorted, false, part);
+    add(rest[0], SPLIT);
+  }
+  unroll<0, C>([&](auto i) { to[i.value] = laneSum(acc[i.value]) - zeroPart<BITS>(w, c + i.value, sums); });
 }
 
-template <int C>
+template <int BITS, int C>
 void columns(const BlockWeights &w, int64_t c, const float *sorted, const float *sums, float *to) {
-  if (w.block == kChunk)
-    columnsOf<C, 1>(w, c, sorted, sums, to);
-  else
-    columnsOf<C, 0>(w, c, sorted, sums, to);
+  if (w.block == kValues<BITS>)
+    return columnsOf<BITS, C, 1, 1>(w, c, sorted, sums, to);
+  if constexpr (BITS < 8)
+    if (w.block == kValues<BITS> / 2)
+      return columnsOf<BITS, C, 2, 1>(w, c, sorted, sums, to);
+  if constexpr (BITS < 4)
+    if (w.block == kValues<BITS> / 4)
+      return columnsOf<BITS, C, 4, 1>(w, c, sorted, sums, to);
+  columnsOf<BITS, C, 1, 0>(w, c, sorted, sums, to);
 }
 
+template <int BITS>
 int32_t fewRows(const Args *a, const BlockWeights &w, int64_t rows, const float *bias) {
-  int64_t padded = w.blocks * w.block;
-  float *sorted = heap<float>(a, rows * (padded + w.blocks + 16));
+  int64_t padded = ceilDiv(w.blocks * w.block, kValues<BITS>) * kValues<BITS>;
+  float *sorted = heap<float>(a, rows * (padded + w.blocks));
   if (!sorted)
     return ONNXC_K_MEMORY;
   float *sums = sorted + rows * padded, *y = out<float>(a, 0);
   for (int64_t r = 0; r < rows; ++r)
-    sortRow(w, in<float>(a, 0) + r * w.k, sorted + r * padded, sums + r * w.blocks);
+    sortRow<BITS>(w, in<float>(a, 0) + r * w.k, sorted + r * padded, sums + r * w.blocks);
   constexpr int C = 4;
   return parallelFor(a, (w.n + C - 1) / C, grainOf(C * w.k * rows / 8), [=](int64_t begin, int64_t end) -> int32_t {
     for (int64_t c = begin * C; c < minOf(end * C, w.n); c += C)
@@ -103,9 +169,9 @@ int32_t fewRows(const Args *a, const BlockWeights &w, int64_t rows, const float 
         float *to = y + r * w.n + c;
         int64_t have = minOf<int64_t>(C, w.n - c);
         if (have == C)
-          columns<C>(w, c, sorted + r * padded, sums + r * w.blocks, to);
+          columns<BITS, C>(w, c, sorted + r * padded, sums + r * w.blocks, to);
         for (int64_t i = 0; have < C && i < have; ++i)
-          columns<1>(w, c + i, sorted + r * padded, sums + r * w.blocks, to + i);
+          columns<BITS, 1>(w, c + i, sorted + r * padded, sums + r * w.blocks, to + i);
         for (int64_t i = 0; bias && i < have; ++i)
           to[i] += bias[c + i];
       }
@@ -123,8 +189,8 @@ int32_t digitRows(const Args *a, const BlockWeights &w, int64_t rows, const floa
   bool dots = hasDots(a);
   for (int64_t r = 0; r < rows; ++r) {
     split[r].place(room + r * each, groups);
-    if (!splitRow(in<float>(a, 0) + r * w.k, groups, w.block, split[r]))
-      return fewRows(a, w, rows, bias);
+    if (!splitRow(in<float>(a, 0) + r * w.k, groups, maxOf<int64_t>(w.block, 32), split[r]))
+      return fewRows<4>(a, w, rows, bias);
     totalRow(dots, split[r], groups);
   }
   constexpr int C = kDigitColumns;
@@ -145,74 +211,83 @@ int32_t digitRows(const Args *a, const BlockWeights &w, int64_t rows, const floa
 }
 // Whether the weights lie in whole groups, and these in whole blocks.
 bool hasGroups(const Args *a, const BlockWeights &w) {
-  return hasDigits(a) && w.n >= kDigitColumns && w.k % kGroup == 0 && w.k == w.blocks * w.block && kGroup % w.block == 0;
+  return hasDigits(a) && w.n >= kDigitColumns && w.k % kGroup == 0 && w.k == w.blocks * w.block && kGroup % w.block == 0 && !w.floatZeros;
 }
 template <int DIGITS>
 int32_t digitProduct(const Args *a, const BlockWeights &w, int64_t rows, const float *bias) {
-  return w.block == 32   ? digitRows<DIGITS, 4>(a, w, rows, bias)
+  return w.block == 16   ? digitRows<DIGITS, 8>(a, w, rows, bias)
+         : w.block == 32 ? digitRows<DIGITS, 4>(a, w, rows, bias)
          : w.block == 64 ? digitRows<DIGITS, 2>(a, w, rows, bias)
                          : digitRows<DIGITS, 1>(a, w, rows, bias);
 }
 
-// Values [k, k + depth) of column c; k and depth in whole chunks but at the end.
-void unpackColumn(const BlockWeights &w, int64_t c, int64_t k, int64_t depth, float *to) {
-  for (int64_t i = 0; i < depth; i += kChunk) {
-    int64_t b = (k + i) / w.block;
-    float scale = w.scales[c * w.blocks + b];
-    v16 zero = v16(w.zeroLess8(c, b));
-    i32x16 v = signedNibbles(w.bytes + c * w.columnBytes() + (k + i) / 2);
-    v16 even = (lowNibbles(v) * kLowUnit - zero) * scale, odd = (highNibbles(v) - zero) * scale;
-    for (int64_t j = 0; j < minOf(depth - i, kChunk); ++j)
-      to[i + j] = j % 2 ? odd[j / 2] : even[j / 2];
-  }
+template <int BITS, int MR, int NV>
+int32_t panelRows(const Args *a, const BlockWeights &w, int64_t rows, const float *bias) {
+  constexpr int64_t kUnit = 64;  // columns
+  const float *x = in<float>(a, 0);
+  int64_t panels = ceilDiv(rows, MR);
+  float *data = heap<float>(a, panels * MR * w.k), *start = rowStarts(a, rows, nullptr), *y = out<float>(a, 0);
+  if (!data || !start)
+    return ONNXC_K_MEMORY;
+  ONNXC_TRY(parallelFor(a, panels, grainOf(MR * w.k), [=](int64_t begin, int64_t end) -> int32_t {
+    for (int64_t k = 0; k < w.k; k += kDepthBlock) {
+      int64_t depth = minOf(kDepthBlock, w.k - k);
+      for (int64_t p = begin; p < end; ++p)
+        packPanel(data + k * panels * MR + p * MR * depth, x, rows, p * MR, w.k, k, 1, MR, depth);
+    }
+    return ONNXC_K_OK;
+  }));
+  return parallelScratchFor(a, ceilDiv(w.n, kUnit), grainOf(kUnit * w.k * (rows + 8) / 16), kUnit * kDepthBlock * int64_t(sizeof(float)),
+                            [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
+                              for (int64_t c = begin * kUnit; c < minOf(end * kUnit, w.n); c += kUnit)
+                                panelColumns<BITS, MR, NV>(w, {data, start, rows, panels}, c, minOf(kUnit, w.n - c),
+                                                           static_cast<float *>(scratch), y, bias);
+                              return ONNXC_K_OK;
+                            });
+}
+// In panels of equal height, as high as registers allow.
+template <int BITS>
+int32_t manyRows(const Args *a, const BlockWeights &w, int64_t rows, const float *bias) {
+  int64_t most = onnxc_vector_bits >= 512 ? 12 : 6, high = ceilDiv(rows, ceilDiv(rows, most));
+  if (onnxc_vector_bits >= 512)
+    return high > 8   ? panelRows<BITS, 12, 2>(a, w, rows, bias)
+           : high > 4 ? panelRows<BITS, 8, 2>(a, w, rows, bias)
+                      : panelRows<BITS, 4, 2>(a, w, rows, bias);
+  return high > 4 ? panelRows<BITS, 6, 1>(a, w, rows, bias) : panelRows<BITS, 4, 1>(a, w, rows, bias);
 }
 
-int32_t manyRows(const Args *a, const BlockWeights &w, int64_t rows, const float *bias) {
-  const float *x = in<float>(a, 0);
-  float *start = rowStarts(a, rows, nullptr), *y = out<float>(a, 0), column[kDepthBlock + kChunk];
-  if (!start)
-    return ONNXC_K_MEMORY;
-  ONNXC_TRY(product(
-      a, rows, w.n, w.k, y, w.n, start,
-      [&](float *to, int64_t row, int64_t k, int64_t width, int64_t depth) { packPanel(to, x, rows, row, w.k, k, 1, width, depth); },
-      [&](float *to, int64_t col, int64_t k, int64_t width, int64_t depth) {
-        for (int64_t i = 0; i < width; ++i) {
-          if (col + i < w.n)
-            unpackColumn(w, col + i, k, depth, column);
-          else
-            memset(column, 0, size_t(depth) * sizeof(float));
-          for (int64_t d = 0; d < depth; ++d)
-            to[d * width + i] = column[d];
-        }
-      }));
-  for (int64_t i = 0; bias && i < rows; ++i)
-    for (int64_t j = 0; j < w.n; ++j)
-      y[i * w.n + j] += bias[j];
-  return ONNXC_K_OK;
+template <int BITS>
+int32_t rowsOf(const Args *a, const BlockWeights &w, int64_t rows, const float *bias, bool rounds) {
+  if constexpr (BITS == 4)
+    if (rows <= kDigitRows && hasGroups(a, w))
+      return rounds ? digitProduct<2>(a, w, rows, bias) : digitProduct<3>(a, w, rows, bias);
+  return rows <= kFewRows ? fewRows<BITS>(a, w, rows, bias) : manyRows<BITS>(a, w, rows, bias);
 }
 
 int32_t matMulNBits(const Args *a) {
   enum { A, B, Scales, ZeroPoints, GroupIndex, Bias };
   enum { K, N, Bits, BlockSize, Accuracy };
   constexpr int64_t kInt8 = 4;  // accuracy_level: A may be rounded to 8 bits
-  BlockWeights w{a->attr[K].i, a->attr[N].i, a->attr[BlockSize].i, 0, in<uint8_t>(a, B), nullptr, in<float>(a, Scales)};
-  bool zeros = hasIn(a, ZeroPoints), plain = a->attr[Bits].i == 4 && !hasIn(a, GroupIndex) && w.block >= kChunk && w.block % kChunk == 0;
+  BlockWeights w{a->attr[K].i, a->attr[N].i,         a->attr[Bits].i, a->attr[BlockSize].i, 0, in<uint8_t>(a, B),
+                 nullptr,      in<float>(a, Scales), nullptr};
+  bool zeros = hasIn(a, ZeroPoints), packed = zeros && a->in[ZeroPoints].dtype == ONNXC_U8;
   bool small = w.k >= 1 && w.k < kSizeLimit && w.n >= 1 && w.n < kSizeLimit && w.block < kSizeLimit;
-  if (!plain || !small || (zeros && a->in[ZeroPoints].dtype != ONNXC_U8))
+  if (!small || !w.fits() || hasIn(a, GroupIndex) || (zeros && !packed && a->in[ZeroPoints].dtype != ONNXC_F32))
     return onnxc_k_MsMatMulNBits_f32(a);
   w.blocks = ceilDiv(w.k, w.block);
   if (a->in[A].rank < 1 || a->in[A].dims[a->in[A].rank - 1] != w.k || onnxc_count(a->in[B]) != w.n * w.columnBytes() ||
-      onnxc_count(a->in[Scales]) != w.n * w.blocks || (zeros && onnxc_count(a->in[ZeroPoints]) != w.n * ((w.blocks + 1) / 2)) ||
+      onnxc_count(a->in[Scales]) != w.n * w.blocks ||
+      (zeros && onnxc_count(a->in[ZeroPoints]) != w.n * (packed ? w.zeroBytes() : w.blocks)) ||
       (hasIn(a, Bias) && onnxc_count(a->in[Bias]) != w.n))
     return ONNXC_K_SHAPE;
-  w.zeros = zeros ? in<uint8_t>(a, ZeroPoints) : nullptr;
+  w.zeros = packed ? in<uint8_t>(a, ZeroPoints) : nullptr;
+  w.floatZeros = zeros && !packed ? in<float>(a, ZeroPoints) : nullptr;
   const float *bias = hasIn(a, Bias) ? in<float>(a, Bias) : nullptr;
   int64_t rows = onnxc_count(a->in[A]) / w.k;
-  if (rows > kFewRows)
-    return manyRows(a, w, rows, bias);
-  if (!hasGroups(a, w))
-    return fewRows(a, w, rows, bias);
-  return a->attr[Accuracy].i == kInt8 ? digitProduct<2>(a, w, rows, bias) : digitProduct<3>(a, w, rows, bias);
+  bool rounds = a->attr[Accuracy].i == kInt8;
+  return w.bits == 2   ? rowsOf<2>(a, w, rows, bias, rounds)
+         : w.bits == 4 ? rowsOf<4>(a, w, rows, bias, rounds)
+                       : rowsOf<8>(a, w, rows, bias, rounds);
 }
 
 }  // namespace

@@ -55,6 +55,28 @@ ONNXC_INLINE int64_t productBytes(int64_t rows, int64_t inner) {
   return (rows + mostPanel + kColumnBlock) * maxOf<int64_t>(minOf(inner, kDepthBlock), 1) * int64_t(sizeof(T));
 }
 
+// C[rows, width] (+)= panels of A x panels of B over one depth block; `start`: as in tile(), for all rows.
+template <int MR, int NV, class T>
+ONNXC_INLINE void panelTiles(const T *a, const T *b, int64_t rows, int64_t width, int64_t depth, T *c, int64_t stride, const T *start) {
+  constexpr int64_t NR = NV * WideOf<T>::lanes;
+  T edge[MR * NR];
+  for (int64_t r = 0; r < rows; r += MR, a += MR * depth)
+    for (int64_t j = 0; j < width; j += NR) {
+      T *to = c + r * stride + j;
+      const T *first = start ? start + r : nullptr;
+      int64_t h = minOf<int64_t>(MR, rows - r), w = minOf<int64_t>(NR, width - j);
+      if (h == MR && w == NR) {
+        tile<MR, NV, T>(a, b + j * depth, depth, to, stride, first);
+        continue;
+      }
+      for (int64_t i = 0; !first && i < h; ++i)
+        memcpy(edge + i * NR, to + i * stride, w * sizeof(T));
+      tile<MR, NV, T>(a, b + j * depth, depth, edge, NR, first);
+      for (int64_t i = 0; i < h; ++i)
+        memcpy(to + i * stride, edge + i * NR, w * sizeof(T));
+    }
+}
+
 // C[rows, cols] = start[row] + A x B; C += A x B where `start` is null. packA(to, row, k, MR, depth) and packB(to, col, k, NR, depth) write
 // one panel; `start` has rows rounded up to 16 entries. `a`: productBytes of scratch.
 template <int MR, int NV, class T, class PackA, class PackB>
@@ -62,7 +84,7 @@ static void panelProduct(T *a, int64_t rows, int64_t cols, int64_t inner, T *c, 
                          const PackB &packB) {
   constexpr int64_t NR = NV * WideOf<T>::lanes;
   int64_t panels = (rows + MR - 1) / MR, depthMax = minOf(inner, kDepthBlock);
-  T edge[MR * NR], *b = a + panels * MR * depthMax;
+  T *b = a + panels * MR * depthMax;
   for (int64_t k = 0; k < maxOf<int64_t>(inner, 1); k += kDepthBlock) {
     int64_t depth = minOf(kDepthBlock, inner - k);
     for (int64_t p = 0; p < panels; ++p)
@@ -71,21 +93,7 @@ static void panelProduct(T *a, int64_t rows, int64_t cols, int64_t inner, T *c, 
       int64_t width = minOf(kColumnBlock, cols - n);
       for (int64_t j = 0; j < width; j += NR)
         packB(b + j * depth, n + j, k, NR, depth);
-      for (int64_t p = 0; p < panels; ++p)
-        for (int64_t j = 0; j < width; j += NR) {
-          T *to = c + p * MR * stride + n + j;
-          const T *first = k || !start ? nullptr : start + p * MR;
-          int64_t h = minOf<int64_t>(MR, rows - p * MR), w = minOf<int64_t>(NR, cols - n - j);
-          if (h == MR && w == NR) {
-            tile<MR, NV, T>(a + p * MR * depth, b + j * depth, depth, to, stride, first);
-            continue;
-          }
-          for (int64_t i = 0; !first && i < h; ++i)
-            memcpy(edge + i * NR, to + i * stride, w * sizeof(T));
-          tile<MR, NV, T>(a + p * MR * depth, b + j * depth, depth, edge, NR, first);
-          for (int64_t i = 0; i < h; ++i)
-            memcpy(to + i * stride, edge + i * NR, w * sizeof(T));
-        }
+      panelTiles<MR, NV>(a, b, rows, width, depth, c + n, stride, k ? nullptr : start);
     }
   }
 }

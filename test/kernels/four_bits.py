@@ -1,5 +1,5 @@
-"""Products with 4-bit weights (com.microsoft's MatMulNBits): blocks that fill the 128 values of a group or not, rests, few rows and many, activations
-that may be rounded. Adds to cases.CASES; run.py beside it runs them.
+"""Products with weights of 2, 4 and 8 bits (com.microsoft's MatMulNBits): blocks that fill the 128 values of a group or not, rests, few rows and many,
+zero points of each kind, activations that may be rounded. Adds to cases.CASES; run.py beside it runs them.
 """
 import numpy as np
 from onnx import helper
@@ -7,26 +7,34 @@ from onnx import helper
 from cases import CASES
 
 
-def product(name, rows, k, n, block, zeros=True, accuracy=0):
+def product(name, rows, k, n, block, zeros=True, accuracy=0, bits=4):
+    """`zeros`: packed as the weights are, or "float", or none."""
     rng = np.random.default_rng(0)
     blocks = -(-k // block)
-    weights = {"q": rng.integers(0, 256, (n, blocks, block // 2), dtype=np.uint8), "s": rng.random(n * blocks, np.float32),
-               "z": rng.integers(0, 256, n * ((blocks + 1) // 2), dtype=np.uint8), "b": rng.standard_normal(n).astype(np.float32)}
+    weights = {"q": rng.integers(0, 256, (n, blocks, block * bits // 8), dtype=np.uint8), "s": rng.random(n * blocks, np.float32),
+               "z": rng.integers(0, 256, n * -(-blocks * bits // 8), dtype=np.uint8), "b": rng.standard_normal(n).astype(np.float32)}
+    if zeros == "float":
+        weights["z"] = rng.uniform(0, 1 << bits, n * blocks).astype(np.float32)
     if not zeros:
         del weights["z"]
-    nodes = [helper.make_node("MatMulNBits", ["x", "q", "s", "z" if zeros else "", "", "b"], ["y"], domain="com.microsoft", K=k, N=n, bits=4, block_size=block, accuracy_level=accuracy)]
+    nodes = [helper.make_node("MatMulNBits", ["x", "q", "s", "z" if zeros else "", "", "b"], ["y"], domain="com.microsoft", K=k, N=n, bits=bits, block_size=block, accuracy_level=accuracy)]
     CASES[name] = (nodes, {"x": rows + (k,)}, weights, False)
 
 
-def nibbles(packed, n):
-    return np.stack([packed & 15, packed >> 4], axis=-1).reshape(*packed.shape[:-1], -1)[..., :n].astype(np.float64)
+def unpacked(packed, bits, n):
+    fields = [packed >> i & (1 << bits) - 1 for i in range(0, 8, bits)]
+    return np.stack(fields, axis=-1).reshape(*packed.shape[:-1], -1)[..., :n].astype(np.float64)
 
 
-def reference(weights, x):
+def reference(node, weights, x):
     """The definition, in doubles: ONNX Runtime refuses some blocks and may round activations to 8 bits."""
-    n, blocks, half = weights["q"].shape
-    zeros = nibbles(weights["z"].reshape(n, -1), blocks) if "z" in weights else np.full((n, blocks), 8.0)
-    w = (nibbles(weights["q"], 2 * half) - zeros[:, :, None]) * weights["s"].reshape(n, blocks, 1)
+    attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+    bits, block = attributes["bits"], attributes["block_size"]
+    n, blocks, _ = weights["q"].shape
+    zeros = np.full((n, blocks), float(1 << bits - 1))
+    if "z" in weights:
+        zeros = weights["z"].reshape(n, -1).astype(np.float64) if weights["z"].dtype == np.float32 else unpacked(weights["z"].reshape(n, -1), bits, blocks)
+    w = (unpacked(weights["q"], bits, block) - zeros[:, :, None]) * weights["s"].reshape(n, blocks, 1)
     return (x.astype(np.float64) @ w.reshape(n, -1)[:, :x.shape[-1]].T + weights["b"]).astype(np.float32)
 
 
@@ -39,3 +47,26 @@ product("four_bits_few_columns", (1,), 128, 3, 64)
 product("four_bits_blocks_of_96", (1,), 384, 8, 96)
 product("four_bits_rest", (2,), 100, 37, 64)
 product("four_bits_rows", (3, 7), 320, 50, 32)
+product("four_bits_blocks_of_16", (1,), 384, 22, 16)
+product("four_bits_blocks_of_16_rest", (3,), 176, 22, 16)
+product("four_bits_blocks_of_16_no_zeros", (1,), 256, 9, 16, zeros=False)
+product("four_bits_blocks_of_256", (2,), 600, 21, 256)
+product("four_bits_float_zeros", (1,), 640, 77, 32, zeros="float")
+product("four_bits_float_zeros_rows", (7,), 320, 50, 16, zeros="float")
+product("four_bits_4_rows", (4,), 1056, 130, 32)
+product("four_bits_5_rows", (5,), 512, 37, 16)
+product("four_bits_16_rows", (16,), 300, 33, 64, zeros=False)
+product("four_bits_33_rows_of_8_bits", (33,), 704, 70, 16, accuracy=4)
+product("four_bits_64_rows", (64,), 672, 100, 96)
+product("eight_bits_one_row", (1,), 640, 77, 32, bits=8)
+product("eight_bits_no_zeros", (3,), 256, 13, 128, zeros=False, bits=8)
+product("eight_bits_blocks_of_16", (2,), 100, 22, 16, bits=8)
+product("eight_bits_float_zeros", (1,), 640, 20, 32, zeros="float", bits=8)
+product("eight_bits_rows", (7,), 330, 50, 256, bits=8)
+product("eight_bits_rows_no_zeros", (16,), 592, 70, 16, zeros=False, bits=8)
+product("two_bits_one_row", (1,), 1100, 77, 64, bits=2)
+product("two_bits_blocks_of_16", (2,), 368, 22, 16, bits=2)
+product("two_bits_blocks_of_32", (3,), 352, 22, 32, zeros=False, bits=2)
+product("two_bits_blocks_of_128", (1,), 2176, 22, 128, zeros="float", bits=2)
+product("two_bits_rows", (7,), 660, 50, 16, bits=2)
+product("two_bits_33_rows", (33,), 600, 130, 64, zeros=False, bits=2)

@@ -502,7 +502,7 @@ def build(nodes, inputs, weights, dynamic):
 
 def reference(nodes, model, weights, feed):
     if nodes[0].op_type == "MatMulNBits":
-        return four_bits.reference(weights, feed["x"])
+        return four_bits.reference(nodes[0], weights, feed["x"])
     rounds = nodes[0].op_type == "DequantizeLinear"  # the rows to 8 bits, optimised
     return peer(model, not rounds).run(None, feed)[0]
 

@@ -171,8 +171,17 @@ quantised("bytes_narrow", (1, 16, 9, 30), (16, 16, 1, 1))
 quantised("bytes_depthwise", (1, 32, 13, 14), (32, 1, 3, 3), group=32, pads=[1, 1, 1, 1])
 kernel("bytes_matmul", [node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]), node("MatMulInteger", ["q", "w", "z"], ["i"]), node("Cast", ["i"], ["f"], to=TensorProto.FLOAT),
                         node("Mul", ["f", "s"], ["y"])], {"x": (13, 75)}, w=rng.integers(-128, 128, (75, 90)).astype(np.int8))
-kernel("nibbles", [node("MatMulNBits", ["x", "w", "s"], ["y"], domain="com.microsoft", K=256, N=48, bits=4, block_size=32)], {"x": (2, 256)},
-       w=rng.integers(0, 256, (48, 8, 16)).astype(np.uint8), s=(rng.random(48 * 8) * 0.1).astype(F), tolerance=1e-4)
+
+
+def block_weights(name, rows, bits, block):
+    kernel(name, [node("MatMulNBits", ["x", "w", "s"], ["y"], domain="com.microsoft", K=256, N=48, bits=bits, block_size=block)], {"x": (rows, 256)},
+           w=rng.integers(0, 256, (48, 256 // block, block * bits // 8)).astype(np.uint8), s=(rng.random(48 * 256 // block) * 0.1).astype(F), tolerance=1e-4)
+
+
+block_weights("nibbles", 2, 4, 32)
+block_weights("nibbles_rows", 5, 4, 16)
+block_weights("eight_bits", 1, 8, 32)
+block_weights("two_bits", 1, 2, 16)
 
 
 def kernel_model(name):
