@@ -1,8 +1,9 @@
-// FastInteger.cpp: MatMulInteger with one right matrix for all rows, on instructions that multiply bytes; DynamicQuantizeLinear. Oracles:
-// MatMul.cpp, which also takes other shapes, and Quant.cpp.
+// FastInteger.cpp: MatMulInteger on instructions that multiply bytes, with one right matrix for all rows or one after the other;
+// DynamicQuantizeLinear. Oracles: MatMul.cpp, which also takes other shapes, and Quant.cpp.
 //
 // packed  the right matrix lies in panels already (passes/graph/PackIntegers.cpp), its top bits flipped: [columns / 64][quad][64][4]
 // Left bytes are made unsigned and right ones signed by flipping the top bit; zero points and sums of rows and columns put that right.
+#include "runtime_stub/kernels/MatMulShape.h"
 #include "runtime_stub/kernels/MatrixTiles.h"
 #include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/Special.h"
@@ -213,18 +214,51 @@ int32_t multiply(const Args *a, Integers &p) {
   return parallelScratchFor(a, units.count(), grainOf(minOf(p.rows, units.part) * p.depth), bytes, body);
 }
 
-int32_t matMulInteger(const Args *a) {
+// One right matrix for all rows.
+int32_t oneProduct(const Args *a) {
   const Tensor &x = a->in[0], &y = a->in[1];
-  int64_t zeros = hasIn(a, 3) ? onnxc_count(a->in[3]) : 1;
-  bool one = x.rank >= 1 && y.rank >= 2 && onnxc_count(y) == y.dims[y.rank - 2] * y.dims[y.rank - 1] && y.rank <= maxOf(x.rank, 2);
-  if (!one || (hasIn(a, 2) && onnxc_count(a->in[2]) != 1) || (zeros != 1 && zeros != y.dims[y.rank - 1]) || onnxc_count(y) == 0 ||
-      onnxc_count(x) == 0)
-    return onnxc_k_MatMulInteger(a);
   Integers p = {};
   p.depth = x.dims[x.rank - 1], p.columns = y.dims[y.rank - 1];
   if (y.dims[y.rank - 2] != p.depth || onnxc_count(a->out[0]) != onnxc_count(x) / p.depth * p.columns)
     return ONNXC_K_SHAPE;
   return multiply(a, p);
+}
+
+// Batches of right matrices, one after the other.
+int32_t batchProducts(const Args *a) {
+  constexpr int64_t kLeast = 4096;  // products of a matrix; fewer take less time in the oracle
+  MatMulShape s;
+  ONNXC_TRY(matMulShape(a->in[0], a->in[1], s));
+  if (s.rows * s.inner * s.cols < kLeast)
+    return onnxc_k_MatMulInteger(a);
+  Odometer<2> o;
+  o.init(s.batch, s.batchRank);
+  o.strides[0] = s.aStrides, o.strides[1] = s.bStrides;
+  if (onnxc_count(a->out[0]) != o.left * s.rows * s.cols)
+    return ONNXC_K_SHAPE;
+  int64_t x[] = {s.rows, s.inner}, y[] = {s.inner, s.cols}, z[] = {s.rows, s.cols};
+  Tensor in[4], out = {a->out[0].data, z, 2, a->out[0].dtype};
+  for (int64_t i = 0; i < minOf<int64_t>(a->n_in, 4); ++i)
+    in[i] = a->in[i];
+  Args one = *a;
+  one.in = in, one.out = &out;
+  for (; o.more(); o.next()) {
+    in[0] = {const_cast<uint8_t *>(onnxc::in<uint8_t>(a, 0)) + o.offset[0], x, 2, a->in[0].dtype};
+    in[1] = {const_cast<uint8_t *>(onnxc::in<uint8_t>(a, 1)) + o.offset[1], y, 2, a->in[1].dtype};
+    ONNXC_TRY(oneProduct(&one));
+    out.data = static_cast<int32_t *>(out.data) + s.rows * s.cols;
+  }
+  return ONNXC_K_OK;
+}
+
+int32_t matMulInteger(const Args *a) {
+  const Tensor &x = a->in[0], &y = a->in[1];
+  int64_t zeros = hasIn(a, 3) ? onnxc_count(a->in[3]) : 1;
+  if (x.rank < 1 || y.rank < 2 || (hasIn(a, 2) && onnxc_count(a->in[2]) != 1) || (zeros != 1 && zeros != y.dims[y.rank - 1]) ||
+      onnxc_count(y) == 0 || onnxc_count(x) == 0)
+    return onnxc_k_MatMulInteger(a);
+  bool one = onnxc_count(y) == y.dims[y.rank - 2] * y.dims[y.rank - 1] && y.rank <= maxOf(x.rank, 2);
+  return one ? oneProduct(a) : batchProducts(a);
 }
 
 int32_t packedIntegers(const Args *a) {

@@ -1,4 +1,4 @@
-// MatMulShape.h: sizes and strides of numpy's matmul and of Gemm, in elements, for MatMul.cpp and FastMatMul.cpp.
+// MatMulShape.h: sizes and strides of numpy's matmul and of Gemm, in elements, for MatMul.cpp, FastMatMul.cpp and FastInteger.cpp.
 #pragma once
 #include "runtime_stub/kernels/Index.h"
 
@@ -9,7 +9,7 @@ struct MatMulShape {
   int64_t rows, inner, cols, batchRank, batch[kMaxRank], aStrides[kMaxRank], bStrides[kMaxRank];
 };
 
-static int32_t matMulShape(const onnxc_tensor &x, const onnxc_tensor &y, MatMulShape &s) {
+inline int32_t matMulShape(const onnxc_tensor &x, const onnxc_tensor &y, MatMulShape &s) {
   ONNXC_CHECK(x.rank >= 1 && y.rank >= 1 && x.rank <= kMaxRank && y.rank <= kMaxRank, ONNXC_K_SHAPE);
   s.rows = x.rank > 1 ? x.dims[x.rank - 2] : 1;
   s.inner = x.dims[x.rank - 1];
@@ -37,7 +37,7 @@ struct GemmShape {
   bool hasC;
 };
 
-static int32_t gemmShape(const onnxc_args *a, GemmShape &s) {  // attributes: alpha, beta, transA, transB
+inline int32_t gemmShape(const onnxc_args *a, GemmShape &s) {  // attributes: alpha, beta, transA, transB
   const onnxc_tensor &x = a->in[0], &y = a->in[1], &out = a->out[0];
   ONNXC_CHECK(x.rank == 2 && y.rank == 2 && out.rank == 2, ONNXC_K_SHAPE);
   bool tx = a->attr[2].i != 0, ty = a->attr[3].i != 0;

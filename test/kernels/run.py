@@ -445,6 +445,13 @@ def matmul_integer(name, rows, depth, columns, signed=False):
     case(name, nodes, {"x": (rows, depth)}, weights)
 
 
+def matmul_integers(name, left, right):
+    """Two matrices of bytes with batches, of which none is a constant."""
+    nodes = [helper.make_node("DynamicQuantizeLinear", [v], [f"{v}{p}" for p in "qsz"]) for v in "xw"]
+    nodes += [helper.make_node("MatMulInteger", ["xq", "wq", "xz", "wz"], ["i"]), helper.make_node("Cast", ["i"], ["y"], to=TensorProto.FLOAT)]
+    case(name, nodes, {"x": left, "w": right}, {})
+
+
 
 def lstm(name, steps, batch, inputs, hidden):
     """Both directions; the sequences they give."""
@@ -461,6 +468,9 @@ matmul_integer("matmul_integer_unsigned", 13, 64, 64)
 matmul_integer("matmul_integer_rest", 13, 67, 77)
 matmul_integer("matmul_integer_parts", 201, 260, 203)
 matmul_integer("matmul_integer_parts_signed", 130, 64, 24, signed=True)
+matmul_integers("matmul_integer_batches", (2, 3, 37, 64), (2, 3, 64, 50))
+matmul_integers("matmul_integer_batches_broadcast", (3, 1, 5, 67), (2, 67, 33))
+matmul_integers("matmul_integer_batches_of_row", (67,), (2, 67, 90))
 
 
 # Symbolic forms leave several sizes of one reshape to the run.
