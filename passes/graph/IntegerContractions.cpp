@@ -129,6 +129,15 @@ static bool integerBias(Value bias, const Contraction &c, std::vector<float> &re
   return true;
 }
 
+// integerBias() as the numbers that it is.
+static std::vector<float> floatBias(Value bias) {
+  auto q = quantisedOf(bias);
+  std::vector<float> values = q ? *constantIntegers(q->values) : *constantFloats(bias);
+  for (size_t i = 0; q && i < values.size(); ++i)
+    values[i] = float(double(values[i] - q->zero[q->zero.size() == 1 ? 0 : i]) * q->scale[q->scale.size() == 1 ? 0 : i]);
+  return values;
+}
+
 // The contraction that `op` computes, and the bias that it adds itself.
 static std::optional<Contraction> biasedContraction(Operation *op, std::vector<float> &bias) {
   auto c = contraction(op);
@@ -254,26 +263,58 @@ static std::optional<Requantisation> requantisation(Operation *op) {
   return Requantisation{q, *to, steps(bounds->first), steps(bounds->second)};
 }
 
+// The BatchNormalization that alone follows a convolution, as factors and bias of it; else the convolution.
+static Operation *withNormalization(LinearConv &linear, int64_t channels) {
+  Operation *next = linear.op->hasOneUse() ? *linear.op->getUsers().begin() : nullptr;
+  auto affine = next ? channelAffine(next) : std::nullopt;
+  if (!affine || int64_t(affine->scale.size()) != channels || next->getOperand(0) != linear.op->getResult(0))
+    return linear.op;
+  linear.factors.resize(channels, linear.factors[0]);
+  linear.bias.resize(channels);
+  for (int64_t i = 0; i < channels; ++i) {
+    linear.factors[i] *= affine->scale[i];
+    linear.bias[i] = float(linear.bias[i] + double(affine->offset[i]) / linear.factors[i]);
+  }
+  return next;
+}
+
+// The convolution with what makes bytes of its results again, or null.
+static Value requantisedConv(LinearConv linear, const Contraction &c, PatternRewriter &rewriter, Operation *&replaced) {
+  auto to = requantisation(withNormalization(linear, c.channels()));
+  if (!to)
+    return {};
+  for (float &f : linear.factors)
+    f /= to->target.scale[0];
+  linear.element = onnx::elementType(to->op.getY());
+  linear.zero = int64_t(to->target.zero[0]), linear.least = to->least, linear.most = to->most;
+  replaced = to->op;
+  rewriter.setInsertionPoint(replaced);
+  return linearConvolution(rewriter, linear);
+}
+
+// Sums in bytes with a bias that they do not hold added in f32, where it fuses with what follows.
 static LogicalResult contractConv(onnx::ConvOp op, PatternRewriter &rewriter) {
   std::vector<float> bias;
   auto c = biasedContraction(op, bias);
   if (!c)
     return rewriter.notifyMatchFailure(op, "not a convolution of 8-bit values with constant weights");
-  auto to = requantisation(op);
   LinearConv linear{op, c->x.values, c->w.values, int32_t(c->x.zero[0]), c->w.zero, products(*c), bias, rewriter.getF32Type()};
-  if (to) {
-    for (float &f : linear.factors)
-      f /= to->target.scale[0];
-    linear.element = onnx::elementType(to->op.getY());
-    linear.zero = int64_t(to->target.zero[0]), linear.least = to->least, linear.most = to->most;
-    rewriter.setInsertionPoint(to->op);
-  }
-  Value y = linearConvolution(rewriter, linear);
+  Operation *replaced = op;
+  Value y = requantisedConv(linear, *c, rewriter, replaced);
   if (!y) {
+    replaced = op;
     rewriter.setInsertionPoint(op);
-    return contractIntegers(op, rewriter);
+    y = linearConvolution(rewriter, linear);
   }
-  rewriter.replaceOp(to ? to->op.getOperation() : op.getOperation(), y);
+  if (!y && !bias.empty()) {
+    linear.bias.clear();
+    y = linearConvolution(rewriter, linear);
+    if (y)
+      y = onnx::AddOp::create(rewriter, op.getLoc(), y.getType(), y, perChannel(rewriter, op.getLoc(), *c, floatBias(op.getB())));
+  }
+  if (!y)
+    return contractIntegers(op, rewriter);
+  rewriter.replaceOp(replaced, y);
   return success();
 }
 
@@ -319,12 +360,48 @@ static LogicalResult contractProduct(Operation *op, PatternRewriter &rewriter) {
 static LogicalResult contractGemm(onnx::GemmOp op, PatternRewriter &rewriter) { return contractProduct(op, rewriter); }
 static LogicalResult contractMatMul(onnx::MatMulOp op, PatternRewriter &rewriter) { return contractProduct(op, rewriter); }
 
+// --- weights of 4 bits ---
+
+static Value asBytes(PatternRewriter &rewriter, Value v) {
+  ElementsAttr value = onnx::constantValue(v);
+  auto integers = value ? onnx::integerElements(value, value.getNumElements()) : std::nullopt;
+  if (!integers)
+    return {};
+  Type byte = onnx::elementType(v).isUnsignedInteger() ? rewriter.getIntegerType(8, false) : Type(rewriter.getI8Type());
+  auto type = RankedTensorType::get(llvm::cast<ShapedType>(v.getType()).getShape(), byte);
+  return onnx::ConstantOp::create(rewriter, v.getLoc(), makeConstant(type, std::vector<char>(integers->begin(), integers->end())));
+}
+
+// Constants of 4 bits that bytes are multiplied by become bytes.
+static LogicalResult widenWeights(onnx::DequantizeLinearOp op, PatternRewriter &rewriter) {
+  auto isOfBytes = [](Value v) {
+    auto x = quantisedOf(v);
+    return x && isByte(onnx::elementType(x->values));
+  };
+  auto multiplies = [&](Operation *user) {
+    return llvm::isa<onnx::ConvOp, onnx::GemmOp, onnx::MatMulOp>(user) && user->getOperand(1) == op.getY() &&
+           isOfBytes(user->getOperand(0));
+  };
+  if (!onnx::elementType(op.getX()).isInteger(4) || op.getBlockSize() != 0 || !llvm::any_of(op->getUsers(), multiplies))
+    return rewriter.notifyMatchFailure(op, "not weights of 4 bits for bytes");
+  Value zero = op.getXZeroPoint(), bytes = asBytes(rewriter, op.getX()), zeros = zero ? asBytes(rewriter, zero) : Value();
+  if (!bytes || (zero && !zeros))
+    return rewriter.notifyMatchFailure(op, "not constant");
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getXMutable().assign(bytes);
+    if (zero)
+      op.getXZeroPointMutable().assign(zeros);
+  });
+  return success();
+}
+
 namespace {
 struct IntegerContractions : impl::IntegerContractionsBase<IntegerContractions> {
   void runOnOperation() override {
     RewritePatternSet moves(&getContext()), contractions(&getContext()), sums(&getContext()), rest(&getContext());
     populateByteMovePatterns(moves);
     populateByteTablePatterns(moves);
+    moves.add(widenWeights);
     contractions.add(contractConv);
     contractions.add(contractGemm);
     contractions.add(contractMatMul);

@@ -43,8 +43,9 @@ struct ChannelWeights {
   int16_t &at(int64_t n, int64_t k) { return values[n * channelStep + k * depthStep]; }
 };
 // Adds a bias in units of the sums, one a channel or none, to what is added to the sums. Where 32 bits do not hold such a channel's results
-// in bytes, as where nearly all of its weights are zero, weights and bias are halved and its factor doubled. False where that changes a
-// result by more than a twentieth of a step, and where results are f32 if they are too large or the bias is no integer.
+// in bytes, as where nearly all of its weights are zero, weights and bias are halved and its factor doubled; where they do not hold those
+// either, as where all weights are zero and their scale is, its weights become zero and its bias is halved more often. False where that
+// changes a result by more than a twentieth of a step, and where results are f32 if they are too large or the bias is no integer.
 bool fitBias(std::vector<int32_t> &sums, const std::vector<float> &bias, ChannelWeights weights, std::vector<float> &factors,
              mlir::Type element);  // LinearConvolutions.cpp
 

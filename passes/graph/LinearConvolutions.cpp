@@ -137,11 +137,14 @@ bool fitBias(std::vector<int32_t> &sums, const std::vector<float> &bias, Channel
       return false;
     if (large) {
       factors.resize(weights.channels, factors[0]);
-      if (!(lost * factors[n] <= mostLost) || !(std::fabs(whole) + reach <= 2.0 * double(INT32_MAX)))
+      double factor = std::fabs(factors[n]);
+      bool halves = lost * factor <= mostLost && std::fabs(whole) + reach <= 2.0 * double(INT32_MAX);
+      if (!halves && !(reach * factor <= mostLost && std::isfinite(whole)))
         return false;
-      factors[n] *= 2, whole = std::nearbyint(bias[n] / 2);
+      int halvings = halves ? 1 : std::max(0, std::ilogb(whole) - 23);  // an f32 is whole up to 2^24
+      factors[n] = std::ldexp(factors[n], halvings), whole = std::nearbyint(std::ldexp(bias[n], -halvings));
       for (int64_t k = 0; k < weights.depth; ++k)  // between 0 and what it was: weightOffsets() still takes it to a byte
-        weights.at(n, k) /= 2;
+        weights.at(n, k) = halves ? weights.at(n, k) / 2 : 0;
     }
     sums[n] = int32_t(uint32_t(sums[n]) + uint32_t(int32_t(whole)));
   }

@@ -19,6 +19,7 @@ from common import CACHE, WIDEST, Suite
 import assignments
 import attentions
 import convolutions  # adds to cases.CASES
+import dequantised  # adds to cases.CASES
 import experts  # adds to cases.CASES
 import four_bits  # adds to cases.CASES
 import functions
@@ -506,15 +507,15 @@ def build(nodes, inputs, weights, dynamic):
     infos = [helper.make_tensor_value_info(k, TensorProto.FLOAT, sizes(k, s, weights, dynamic)) for k, s in inputs.items()]
     graph = helper.make_graph(nodes, "g", infos, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
                               [numpy_helper.from_array(v, k) for k, v in weights.items()])
-    opset = max(21 if any(w.dtype.kind in "iu" and w.dtype.itemsize == 2 for w in weights.values()) else SINCE.get(n.op_type, 18) for n in nodes)
+    opset = max(21 if any(w.dtype.kind in "iu" and w.dtype.itemsize == 2 or "int4" in w.dtype.name for w in weights.values()) else SINCE.get(n.op_type, 18) for n in nodes)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)], ir_version=9)
 
 
-def reference(nodes, model, weights, feed):
+def reference(nodes, model, weights, feed, optimized):
     if nodes[0].op_type == "MatMulNBits":
         return four_bits.reference(nodes[0], weights, feed["x"])
     rounds = nodes[0].op_type == "DequantizeLinear"  # the rows to 8 bits, optimised
-    return peer(model, not rounds).run(None, feed)[0]
+    return peer(model, optimized and not rounds).run(None, feed)[0]
 
 
 BYTES = ("Integer", "QLinear", "QuantizeLinear", "MatMulNBits")
@@ -536,7 +537,7 @@ def check(s, folder, name):
     model = build(nodes, inputs, weights, dynamic)
     rng = np.random.default_rng(1)
     feed = {k: rng.standard_normal(s).astype(np.float32) for k, s in inputs.items()}
-    want = reference(nodes, model, weights, feed)
+    want = reference(nodes, model, weights, feed, "_dead" not in name)  # optimised, ONNX Runtime clips the bias of a channel without weights
     most = 3e-4 if "of_8_bits" in name else 2e-5  # 14 bits, and those of f32
     first = None
     levels = [(WIDEST, 3), ("x86-64-v3", 1)]

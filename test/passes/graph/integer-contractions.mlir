@@ -542,3 +542,91 @@ func.func @rest() -> (tensor<2x2xf32>, tensor<2x2xf32>) {
   %b = "onnx.DequantizeLinear"(%q, %s) <{axis = -1 : i64}> : (tensor<2x2xi16>, tensor<2xf32>) -> tensor<2x2xf32>
   return %a, %b : tensor<2x2xf32>, tensor<2x2xf32>
 }
+
+// -----
+
+// A bias of f32 that is no whole number of the products' unit, 0.25: behind sums in bytes where their results are f32.
+// CHECK-LABEL: @floatBias
+// CHECK-DAG: %[[B:.*]] = "onnx.Constant"() <{value = dense<{{.*}}1.000000e-01{{.*}}2.000000e-01{{.*}}> : tensor<2x1x1xf32>}>
+// CHECK-DAG: %[[C:.*]] = "onnx.packed.LinearConv"({{.*}} -> tensor<1x1x4x4x16xf32>
+// CHECK-DAG: %[[U:.*]] = "onnx.packed.Unblock"(%[[C]])
+// CHECK-DAG: %[[Y:.*]] = "onnx.Add"(%[[U]], %[[B]])
+// CHECK: return %[[Y]]
+func.func @floatBias(%q: tensor<1x16x4x4xui8>) -> tensor<1x2x4x4xf32> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %zero = "onnx.Constant"() {value = dense<0> : tensor<ui8>} : () -> tensor<ui8>
+  %x = "onnx.DequantizeLinear"(%q, %s, %zero) : (tensor<1x16x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x16x4x4xf32>
+  %c = "onnx.Constant"() {value = dense<100> : tensor<2x16x1x1xi8>} : () -> tensor<2x16x1x1xi8>
+  %w = "onnx.DequantizeLinear"(%c, %s) : (tensor<2x16x1x1xi8>, tensor<f32>) -> tensor<2x16x1x1xf32>
+  %b = "onnx.Constant"() {value = dense<[0.1, 0.2]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %y = "onnx.Conv"(%x, %w, %b) : (tensor<1x16x4x4xf32>, tensor<2x16x1x1xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
+  return %y : tensor<1x2x4x4xf32>
+}
+
+// -----
+
+// A normalisation before a quantisation: factors 0.25 times 2 or -4 over the step 0.5, the bias 8, or 6, over 0.25 times 2, or -4, besides
+// that of 3 units. One whose result is f32 stays what it is.
+// CHECK-LABEL: @normalised
+// CHECK-DAG: "onnx.Constant"() <{value = dense<{{\[\[}}1.000000e+00, -2.000000e+00, 0.000000e+00{{.*}} : tensor<1x16xf32>}>
+// CHECK-DAG: "onnx.Constant"() <{value = dense<{{\[\[}}19, -3, 0{{.*}} : tensor<1x16xi32>}>
+// CHECK-DAG: "onnx.packed.LinearConv"({{.*}} -> tensor<1x1x4x4x16xui8>
+// CHECK-DAG: "onnx.packed.LinearConv"({{.*}} -> tensor<1x1x4x4x16xf32>
+// CHECK-DAG: "onnx.BatchNormalization"
+// CHECK: return
+func.func @normalised(%q: tensor<1x16x4x4xui8>) -> (tensor<1x2x4x4xui8>, tensor<1x2x4x4xf32>) {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %zero = "onnx.Constant"() {value = dense<0> : tensor<ui8>} : () -> tensor<ui8>
+  %x = "onnx.DequantizeLinear"(%q, %s, %zero) : (tensor<1x16x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x16x4x4xf32>
+  %c = "onnx.Constant"() {value = dense<100> : tensor<2x16x1x1xi8>} : () -> tensor<2x16x1x1xi8>
+  %w = "onnx.DequantizeLinear"(%c, %s) : (tensor<2x16x1x1xi8>, tensor<f32>) -> tensor<2x16x1x1xf32>
+  %b = "onnx.Constant"() {value = dense<0.75> : tensor<2xf32>} : () -> tensor<2xf32>
+  %g = "onnx.Constant"() {value = dense<[2.0, -4.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %h = "onnx.Constant"() {value = dense<[8.0, 6.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %none = "onnx.Constant"() {value = dense<0.0> : tensor<2xf32>} : () -> tensor<2xf32>
+  %one = "onnx.Constant"() {value = dense<1.0> : tensor<2xf32>} : () -> tensor<2xf32>
+  %y = "onnx.Conv"(%x, %w, %b) : (tensor<1x16x4x4xf32>, tensor<2x16x1x1xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
+  %n = "onnx.BatchNormalization"(%y, %g, %h, %none, %one) <{epsilon = 0.0 : f32, resultSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<1x2x4x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
+  %r = "onnx.Relu"(%n) : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
+  %o = "onnx.QuantizeLinear"(%r, %s, %zero) : (tensor<1x2x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x2x4x4xui8>
+  %z = "onnx.Conv"(%x, %w) : (tensor<1x16x4x4xf32>, tensor<2x16x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %m = "onnx.BatchNormalization"(%z, %g, %h, %none, %one) <{epsilon = 0.0 : f32, resultSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<1x2x4x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
+  return %o, %m : tensor<1x2x4x4xui8>, tensor<1x2x4x4xf32>
+}
+
+// -----
+
+// A channel whose weights are zero has a scale that its bias, 2^40 units, is too large for: 2^17 times as large a factor, 2^-40 / 0.5 before.
+// CHECK-LABEL: @deadChannel
+// CHECK-DAG: "onnx.Constant"() <{value = dense<{{\[\[}}2.38418579E-7, 0.000000e+00{{.*}} : tensor<1x16xf32>}>
+// CHECK-DAG: "onnx.Constant"() <{value = dense<{{\[\[}}8388608, 0{{.*}} : tensor<1x16xi32>}>
+// CHECK: "onnx.packed.LinearConv"({{.*}} -> tensor<1x1x4x4x16xui8>
+func.func @deadChannel(%q: tensor<1x16x4x4xui8>) -> tensor<1x1x4x4xui8> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %zero = "onnx.Constant"() {value = dense<0> : tensor<ui8>} : () -> tensor<ui8>
+  %x = "onnx.DequantizeLinear"(%q, %s, %zero) : (tensor<1x16x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x16x4x4xf32>
+  %c = "onnx.Constant"() {value = dense<0> : tensor<1x16x1x1xi8>} : () -> tensor<1x16x1x1xi8>
+  %t = "onnx.Constant"() {value = dense<1.8189894e-12> : tensor<f32>} : () -> tensor<f32>
+  %w = "onnx.DequantizeLinear"(%c, %t) : (tensor<1x16x1x1xi8>, tensor<f32>) -> tensor<1x16x1x1xf32>
+  %b = "onnx.Constant"() {value = dense<1.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %y = "onnx.Conv"(%x, %w, %b) : (tensor<1x16x4x4xf32>, tensor<1x16x1x1xf32>, tensor<1xf32>) -> tensor<1x1x4x4xf32>
+  %o = "onnx.QuantizeLinear"(%y, %s, %zero) : (tensor<1x1x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x1x4x4xui8>
+  return %o : tensor<1x1x4x4xui8>
+}
+
+// -----
+
+// Weights of 4 bits that bytes are multiplied by.
+// CHECK-LABEL: @fourBits
+// CHECK-DAG: "onnx.Constant"() <{value = dense<"0xFDFDFDFD{{.*}}"> : tensor<4x4x16x4xi8>}>
+// CHECK: "onnx.packed.LinearConv"({{.*}} -> tensor<1x1x4x4x16xf32>
+func.func @fourBits(%q: tensor<1x16x4x4xui8>) -> tensor<1x1x4x4xf32> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %zero = "onnx.Constant"() {value = dense<0> : tensor<ui8>} : () -> tensor<ui8>
+  %x = "onnx.DequantizeLinear"(%q, %s, %zero) : (tensor<1x16x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x16x4x4xf32>
+  %c = "onnx.Constant"() {value = dense<-3> : tensor<1x16x1x1xi4>} : () -> tensor<1x16x1x1xi4>
+  %none = "onnx.Constant"() {value = dense<0> : tensor<i4>} : () -> tensor<i4>
+  %w = "onnx.DequantizeLinear"(%c, %s, %none) : (tensor<1x16x1x1xi4>, tensor<f32>, tensor<i4>) -> tensor<1x16x1x1xf32>
+  %y = "onnx.Conv"(%x, %w) : (tensor<1x16x4x4xf32>, tensor<1x16x1x1xf32>) -> tensor<1x1x4x4xf32>
+  return %y : tensor<1x1x4x4xf32>
+}

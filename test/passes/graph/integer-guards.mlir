@@ -140,11 +140,11 @@ func.func @other_gemms(%q: tensor<32x32xi8>) -> (tensor<32x32xf32>, tensor<32x32
 
 // -----
 
-// Odd weights that would be halved beside a bias near what 32 bits hold, and lose more than a twentieth of a step, are summed in f32.
+// Odd weights that would be halved beside a bias near what 32 bits hold, and lose more than a twentieth of a step, stay: the bias is added in f32.
 // CHECK-LABEL: @lost_steps
-// CHECK: "onnx.Conv"({{.*}}onnxc.exact
-// CHECK-NOT: packed.LinearConv
-// CHECK: return
+// CHECK-DAG: %[[B:.*]] = "onnx.Constant"() <{value = dense<-1048575.19> : tensor<f32>}>
+// CHECK: "onnx.packed.LinearConv"({{.*}} -> tensor<1x1x4x4x16xf32>
+// CHECK: "onnx.Add"(%{{.*}}, %[[B]])
 func.func @lost_steps(%q: tensor<1x16x4x4xui8>) -> tensor<1x1x4x4xui8> {
   %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
   %zero = "onnx.Constant"() {value = dense<0> : tensor<ui8>} : () -> tensor<ui8>
@@ -165,8 +165,10 @@ func.func @lost_steps(%q: tensor<1x16x4x4xui8>) -> tensor<1x1x4x4xui8> {
 
 // A bias between two units of the sums can be part of what is rounded to bytes, not of a result of f32.
 // CHECK-LABEL: @bias_between_units
-// CHECK: "onnx.packed.LinearConv"
-// CHECK: "onnx.Conv"({{.*}}onnxc.exact
+// CHECK: "onnx.packed.LinearConv"({{.*}} -> tensor<1x1x4x4x16xui8>
+// CHECK-NOT: onnx.Add
+// CHECK: "onnx.packed.LinearConv"({{.*}} -> tensor<1x1x4x4x16xf32>
+// CHECK: "onnx.Add"
 func.func @bias_between_units(%q: tensor<1x16x4x4xui8>) -> (tensor<1x1x4x4xui8>, tensor<1x1x4x4xf32>) {
   %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
   %zero = "onnx.Constant"() {value = dense<0> : tensor<ui8>} : () -> tensor<ui8>

@@ -1,0 +1,43 @@
+"""Convolutions and products between dequantised values whose bias is of floats, with what stands behind them; channels whose weights are all zero; weights of 4 bits. run.py
+beside it runs them."""
+import ml_dtypes
+import numpy as np
+
+from cases import case, node
+
+
+def contraction(name, x, w, ends, result=True, dead=(), bits=np.int8, axis=0, **attributes):
+    """A Conv, or a Gemm where x has two axes, of x in 8 bits. `ends`: nodes from `t` to `u`; `result`: quantised again; `dead`: channels whose weights are zero, and so their scale."""
+    rng = np.random.default_rng(0)
+    n, per = w[axis], [-1] + [1] * (len(x) - 2) if len(x) > 2 else [-1]
+    values, ws = rng.integers(*{np.int8: (-127, 128), ml_dtypes.int4: (-8, 8), ml_dtypes.uint4: (0, 16)}[bits], w), (rng.random(n, np.float32) + np.float32(0.5)) / np.float32(1000 if bits == np.int8 else 100)
+    values[list(dead)], ws[list(dead)] = 0, 5e-9
+    of = {"gamma": rng.random(n, np.float32) - np.float32(0.4), "beta": rng.standard_normal(n).astype(np.float32), "mean": rng.standard_normal(n).astype(np.float32),
+          "var": rng.random(n, np.float32) + np.float32(0.5), "r": rng.standard_normal(n).astype(np.float32).reshape(per)}
+    weights = {"xs": np.float32(0.02), "xz": np.array(3, np.int8), "ys": np.float32(0.037), "yz": np.array(-5, np.int8), "w": values.astype(bits), "ws": ws,
+               "wz": np.full(n, 7 if bits == ml_dtypes.uint4 else 0).astype(bits), "b": (rng.standard_normal(n) * 2).astype(np.float32)}
+    weights |= {k: v for k, v in of.items() if any(k in e.input for e in ends)}
+    nodes = [node("QuantizeLinear", "x xs xz", "q"), node("DequantizeLinear", "q xs xz", "d"), node("DequantizeLinear", "w ws wz", "wd", axis=axis),
+             node("Conv" if len(x) > 2 else "Gemm", "d wd b", "t" if ends else "u", **attributes), *ends]
+    nodes += [node("QuantizeLinear", "u ys yz", "p"), node("DequantizeLinear", "p ys yz", "y")] if result else [node("Identity", "u", "y")]
+    case(name, nodes, {"x": x}, weights)
+
+
+NORMAL = [node("BatchNormalization", "t gamma beta mean var", "n"), node("Relu", "n", "u")]
+RESIDUAL = [node("Add", "t r", "a"), node("Relu", "a", "u")]
+IMAGE, PADS = (1, 19, 5, 6), {"pads": [1] * 4}
+contraction("dequantised_conv_bias", IMAGE, (21, 19, 3, 3), [], result=False, **PADS)
+contraction("dequantised_conv_bias_added", IMAGE, (21, 19, 3, 3), RESIDUAL, **PADS)
+contraction("dequantised_conv_bias_sigmoid", (1, 3, 9, 7), (21, 3, 3, 3), [node("Sigmoid", "t", "u")], strides=[2, 2])
+contraction("dequantised_conv_bias_depthwise", (2, 24, 5, 6), (24, 1, 3, 3), RESIDUAL, group=24, **PADS)
+contraction("dequantised_conv_normalised", IMAGE, (21, 19, 3, 3), NORMAL, **PADS)
+contraction("dequantised_conv_normalised_depthwise", (1, 24, 5, 6), (24, 1, 3, 3), NORMAL, group=24, **PADS)
+contraction("dequantised_conv_normalised_float", IMAGE, (21, 19, 3, 3), NORMAL, result=False, **PADS)
+contraction("dequantised_conv_dead", IMAGE, (21, 19, 3, 3), [], dead=(0, 5), **PADS)
+contraction("dequantised_conv_dead_added", IMAGE, (21, 19, 3, 3), RESIDUAL, dead=(0, 5), **PADS)
+contraction("dequantised_product_bias", (5, 36), (24, 36), [], result=False, transB=1)
+contraction("dequantised_product_bias_tanh", (5, 36), (24, 36), [node("Tanh", "t", "u")], transB=1)
+contraction("dequantised_product_dead", (5, 36), (24, 36), [], dead=(0, 5), transB=1)
+contraction("dequantised_conv_4_bits", IMAGE, (21, 19, 3, 3), [], bits=ml_dtypes.int4, **PADS)
+contraction("dequantised_conv_4_bits_unsigned", IMAGE, (21, 19, 3, 3), RESIDUAL, bits=ml_dtypes.uint4, **PADS)
+contraction("dequantised_product_4_bits", (5, 36), (24, 36), [], bits=ml_dtypes.int4, transB=1)
