@@ -44,8 +44,14 @@ static std::optional<Quantised> quantisedOf(Value v) {
     return std::nullopt;
   auto q = quantisedBy(op.getX(), op.getXScale(), op.getXZeroPoint());
   int64_t axis = onnx::axisAttr(op, type.getRank());
-  bool channels = axis == 0 || axis == type.getRank() - 1;  // the callers check which
+  bool channels = axis == 0 || axis == 1 || axis == type.getRank() - 1;  // the callers check which
   return q && (q->scale.size() == 1 || channels) ? q : std::nullopt;
+}
+
+// Whether `axis` is that of a QuantizeLinear or DequantizeLinear.
+static bool isAlong(Operation *op, int64_t axis) {
+  int64_t own = onnx::intAttr(op, "axis");
+  return own == axis || own + llvm::cast<RankedTensorType>(op->getOperand(0).getType()).getRank() == axis;
 }
 
 // --- operands ---
@@ -60,11 +66,27 @@ struct Contraction {
 };
 }  // namespace
 
+// What the data of a contraction is dequantised from: with one scale, or with one a channel where each channel has its own filter, which
+// that scale is then part of.
+static std::optional<Quantised> dataOf(Operation *op) {
+  auto x = quantisedOf(op->getOperand(0));
+  if (!x || x->scale.size() == 1)
+    return x;
+  int64_t channels = x->scale.size();
+  auto w = rankedType(op->getOperand(1));
+  bool depthwise =
+      llvm::isa<onnx::ConvOp>(op) && w && w.getDimSize(0) == channels && w.getDimSize(1) == 1 && onnx::intAttr(op, "group", 1) == channels;
+  if (!depthwise || !isAlong(op->getOperand(0).getDefiningOp(), 1) || !llvm::all_equal(x->zero))
+    return std::nullopt;
+  x->zero.resize(1);
+  return x;
+}
+
 static std::optional<Contraction> contraction(Operation *op) {
   auto weights = rankedType(op->getOperand(1));
-  auto x = quantisedOf(op->getOperand(0)), w = quantisedOf(op->getOperand(1));
-  if (!weights || !x || !w || x->scale.size() != 1 || x->zero.size() != 1 || !isByte(onnx::elementType(x->values)) ||
-      !isByte(onnx::elementType(w->values)) || !onnx::constantValue(w->values))
+  auto x = dataOf(op), w = quantisedOf(op->getOperand(1));
+  if (!weights || !x || !w || x->zero.size() != 1 || !isByte(onnx::elementType(x->values)) || !isByte(onnx::elementType(w->values)) ||
+      !onnx::constantValue(w->values))
     return std::nullopt;
   Contraction c{op, *x, *w, 0, 0};
   if (llvm::isa<onnx::ConvOp>(op)) {
@@ -78,16 +100,16 @@ static std::optional<Contraction> contraction(Operation *op) {
   }
   bool matrix = llvm::isa<onnx::ConvOp>(op) || weights.getRank() == 2;
   auto fits = [&](size_t n) { return n == 1 || int64_t(n) == c.channels(); };
-  auto dq = op->getOperand(1).getDefiningOp<onnx::DequantizeLinearOp>();
-  bool along = (w->scale.size() == 1 && w->zero.size() == 1) || onnx::axisAttr(dq, weights.getRank()) == c.axis;
+  bool along = (w->scale.size() == 1 && w->zero.size() == 1) || isAlong(op->getOperand(1).getDefiningOp(), c.axis);
   return matrix && along && fits(w->scale.size()) && fits(w->zero.size()) ? std::optional(c) : std::nullopt;
 }
 
 // The product of both scales, per channel.
 static std::vector<float> products(const Contraction &c) {
-  std::vector<float> result;
-  for (float s : c.w.scale)
-    result.push_back(c.x.scale[0] * s);
+  std::vector<float> result = c.w.scale;
+  result.resize(std::max(result.size(), c.x.scale.size()), result[0]);
+  for (size_t i = 0; i < result.size(); ++i)
+    result[i] *= c.x.scale[c.x.scale.size() == 1 ? 0 : i];
   return result;
 }
 
@@ -168,13 +190,16 @@ static Value requantise(PatternRewriter &rewriter, const Contraction &c, Value s
   return clippedTo(to.getType(), onnx::RoundOp::create(rewriter, loc, type, v), target.zero[0] ? g.number(target.zero[0]) : Value(), g);
 }
 
-// Where `op` quantises to 8 bits with one constant scale.
-static std::optional<Quantised> target(Operation *op) {
+// Where `op` quantises to 8 bits with one constant scale, or one for each of so many `channels`, and one zero point.
+static std::optional<Quantised> target(Operation *op, int64_t channels = 1) {
   auto q = llvm::dyn_cast<onnx::QuantizeLinearOp>(op);
   if (!q || q.getBlockSize() != 0 || !isByte(onnx::elementType(q.getY())))
     return std::nullopt;
   auto result = quantisedBy(q.getX(), q.getYScale(), q.getYZeroPoint());
-  return result && result->scale.size() == 1 && result->zero.size() == 1 ? result : std::nullopt;
+  if (!result || !llvm::all_equal(result->zero))
+    return std::nullopt;
+  result->zero.resize(1);
+  return result->scale.size() == 1 || (int64_t(result->scale.size()) == channels && isAlong(op, 1)) ? result : std::nullopt;
 }
 
 static void replaceUsers(PatternRewriter &rewriter, const Contraction &c, Value from, Value sums) {
@@ -247,20 +272,25 @@ struct Requantisation {
 };
 }  // namespace
 
-static std::optional<Requantisation> requantisation(Operation *op) {
+// Nothing where bounds are other steps in one channel than in another. `channels`: how many may have scales of their own.
+static std::optional<Requantisation> requantisation(Operation *op, int64_t channels = 1) {
   Operation *user = op->hasOneUse() ? *op->getUsers().begin() : nullptr;
   auto bounds = user ? boundsOf(user) : std::nullopt;
   if (bounds)
     user = user->hasOneUse() ? *user->getUsers().begin() : nullptr;
-  auto to = user ? target(user) : std::nullopt;
+  auto to = user ? target(user, channels) : std::nullopt;
   if (!to)
     return std::nullopt;
   auto q = llvm::cast<onnx::QuantizeLinearOp>(user);
-  Limits limits = limitsOf(onnx::elementType(q.getY()));
-  auto steps = [&](float v) { return int64_t(inSteps(v, {to->scale[0], to->zero[0]}, onnx::elementType(q.getY()))); };
+  Type element = onnx::elementType(q.getY());
+  Limits limits = limitsOf(element);
   if (!bounds)
     return Requantisation{q, *to, int64_t(limits.least), int64_t(limits.most)};
-  return Requantisation{q, *to, steps(bounds->first), steps(bounds->second)};
+  auto steps = [&](float bound, float scale) { return int64_t(inSteps(bound, {scale, to->zero[0]}, element)); };
+  Requantisation result{q, *to, steps(bounds->first, to->scale[0]), steps(bounds->second, to->scale[0])};
+  bool same = llvm::all_of(
+      to->scale, [&](float scale) { return steps(bounds->first, scale) == result.least && steps(bounds->second, scale) == result.most; });
+  return same ? std::optional(result) : std::nullopt;
 }
 
 // The BatchNormalization that alone follows a convolution, as factors and bias of it; else the convolution.
@@ -280,11 +310,13 @@ static Operation *withNormalization(LinearConv &linear, int64_t channels) {
 
 // The convolution with what makes bytes of its results again, or null.
 static Value requantisedConv(LinearConv linear, const Contraction &c, PatternRewriter &rewriter, Operation *&replaced) {
-  auto to = requantisation(withNormalization(linear, c.channels()));
+  auto to = requantisation(withNormalization(linear, c.channels()), c.channels());
   if (!to)
     return {};
-  for (float &f : linear.factors)
-    f /= to->target.scale[0];
+  const std::vector<float> &steps = to->target.scale;
+  linear.factors.resize(std::max(linear.factors.size(), steps.size()), linear.factors[0]);
+  for (size_t i = 0; i < linear.factors.size(); ++i)
+    linear.factors[i] /= steps[steps.size() == 1 ? 0 : i];
   linear.element = onnx::elementType(to->op.getY());
   linear.zero = int64_t(to->target.zero[0]), linear.least = to->least, linear.most = to->most;
   replaced = to->op;

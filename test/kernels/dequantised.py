@@ -41,3 +41,20 @@ contraction("dequantised_product_dead", (5, 36), (24, 36), [], dead=(0, 5), tran
 contraction("dequantised_conv_4_bits", IMAGE, (21, 19, 3, 3), [], bits=ml_dtypes.int4, **PADS)
 contraction("dequantised_conv_4_bits_unsigned", IMAGE, (21, 19, 3, 3), RESIDUAL, bits=ml_dtypes.uint4, **PADS)
 contraction("dequantised_product_4_bits", (5, 36), (24, 36), [], bits=ml_dtypes.int4, transB=1)
+
+
+def channels(name, x, kernel, clip=False):
+    """A 1x1 convolution, quantised again with a scale for each channel, and one of each channel alone. `clip`: to 6, which is another step in each channel."""
+    rng = np.random.default_rng(0)
+    n = x[1]
+    weights = {"xs": np.float32(0.02), "xz": np.array(120, np.uint8), "cs": (rng.random(n, np.float32) + np.float32(0.5)) / 20, "cz": np.zeros(n, np.uint8), "ys": np.float32(0.037),
+               "yz": np.array(9, np.uint8), "w": rng.integers(-127, 128, (n, n, 1, 1), dtype=np.int8), "v": rng.integers(-127, 128, (n, 1, *kernel), dtype=np.int8),
+               "ws": (rng.random(n, np.float32) + np.float32(0.5)) / 1000, "wz": np.zeros(n, np.int8), "b": rng.standard_normal(n).astype(np.float32), "low": np.float32(0), "high": np.float32(6)}
+    nodes = [node("QuantizeLinear", "x xs xz", "q"), node("DequantizeLinear", "q xs xz", "d"), node("DequantizeLinear", "w ws wz", "wd", axis=0), node("Conv", "d wd b", "c"),
+             node("Clip", "c low high", "k") if clip else node("Relu", "c", "k"), node("QuantizeLinear", "k cs cz", "cq", axis=1), node("DequantizeLinear", "cq cs cz", "cd", axis=1),
+             node("DequantizeLinear", "v ws wz", "vd", axis=0), node("Conv", "cd vd b", "e", group=n, **PADS), node("QuantizeLinear", "e ys yz", "p"), node("DequantizeLinear", "p ys yz", "y")]
+    case(name, nodes, {"x": x}, weights)
+
+
+channels("dequantised_channels", (1, 40, 5, 6), (3, 3))
+channels("dequantised_channels_clipped", (1, 24, 5, 6), (3, 3), clip=True)

@@ -630,3 +630,31 @@ func.func @fourBits(%q: tensor<1x16x4x4xui8>) -> tensor<1x1x4x4xf32> {
   %y = "onnx.Conv"(%x, %w) : (tensor<1x16x4x4xf32>, tensor<1x16x1x1xf32>) -> tensor<1x1x4x4xf32>
   return %y : tensor<1x1x4x4xf32>
 }
+
+// -----
+
+// A scale for each channel of the data of filters that are each channel's own is part of their factors, 0.5 0.5 / 0.5 and 1 0.5 / 0.5, and
+// one for each channel of the result divides them.
+// CHECK-LABEL: @channelScales
+// CHECK-DAG: %[[F:.*]] = "onnx.Constant"() <{value = dense<{{\[\[}}5.000000e-01, 1.000000e+00, 0.000000e+00{{.*}} : tensor<1x16xf32>}>
+// CHECK-DAG: %[[G:.*]] = "onnx.Constant"() <{value = dense<{{\[\[}}5.000000e-01, 2.500000e-01, 0.000000e+00{{.*}} : tensor<1x16xf32>}>
+// CHECK: "onnx.packed.LinearConv"({{.*}}, %[[F]], {{.*}} -> tensor<1x1x4x4x16xui8>
+// CHECK: "onnx.packed.LinearConv"({{.*}}, %[[G]], {{.*}}least = 128 : i64, most = 255 : i64{{.*}} -> tensor<1x1x4x4x16xui8>
+func.func @channelScales(%q: tensor<1x2x4x4xui8>, %p: tensor<1x16x4x4xui8>) -> (tensor<1x2x4x4xui8>, tensor<1x2x4x4xui8>) {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %zero = "onnx.Constant"() {value = dense<0> : tensor<ui8>} : () -> tensor<ui8>
+  %t = "onnx.Constant"() {value = dense<[0.5, 1.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %zeros = "onnx.Constant"() {value = dense<128> : tensor<2xui8>} : () -> tensor<2xui8>
+  %x = "onnx.DequantizeLinear"(%q, %t, %zeros) <{axis = 1 : i64}> : (tensor<1x2x4x4xui8>, tensor<2xf32>, tensor<2xui8>) -> tensor<1x2x4x4xf32>
+  %c = "onnx.Constant"() {value = dense<100> : tensor<2x1x1x1xi8>} : () -> tensor<2x1x1x1xi8>
+  %w = "onnx.DequantizeLinear"(%c, %s) : (tensor<2x1x1x1xi8>, tensor<f32>) -> tensor<2x1x1x1xf32>
+  %y = "onnx.Conv"(%x, %w) <{group = 2 : i64}> : (tensor<1x2x4x4xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %o = "onnx.QuantizeLinear"(%y, %s, %zero) : (tensor<1x2x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x2x4x4xui8>
+  %d = "onnx.DequantizeLinear"(%p, %s, %zero) : (tensor<1x16x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x16x4x4xf32>
+  %e = "onnx.Constant"() {value = dense<100> : tensor<2x16x1x1xi8>} : () -> tensor<2x16x1x1xi8>
+  %v = "onnx.DequantizeLinear"(%e, %s) : (tensor<2x16x1x1xi8>, tensor<f32>) -> tensor<2x16x1x1xf32>
+  %z = "onnx.Conv"(%d, %v) : (tensor<1x16x4x4xf32>, tensor<2x16x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %r = "onnx.Relu"(%z) : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
+  %n = "onnx.QuantizeLinear"(%r, %t, %zeros) <{axis = 1 : i64}> : (tensor<1x2x4x4xf32>, tensor<2xf32>, tensor<2xui8>) -> tensor<1x2x4x4xui8>
+  return %o, %n : tensor<1x2x4x4xui8>, tensor<1x2x4x4xui8>
+}

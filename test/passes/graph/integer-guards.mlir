@@ -343,3 +343,37 @@ func.func @lstm_of_the_run(%x: tensor<?x1x4xf32>, %r: tensor<1x16x64xi8>) -> ten
   %y = "onnx.ms.DynamicQuantizeLSTM"(%x, %w, %r, %s, %z, %s, %z) <{hidden_size = 16 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1>, resultSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<?x1x4xf32>, tensor<1x4x64xi8>, tensor<1x16x64xi8>, tensor<1xf32>, tensor<1xi8>, tensor<1xf32>, tensor<1xi8>) -> tensor<?x1x1x16xf32>
   return %y : tensor<?x1x1x16xf32>
 }
+
+// -----
+
+// A scale for each channel of the data of filters that read all channels, and zero points that differ, have no sums of integers; a bound
+// that is another step in each channel is none of a convolution in bytes.
+// CHECK-LABEL: @channel_scales
+// CHECK: "onnx.packed.LinearConv"({{.*}} -> tensor<1x1x4x4x16xf32>
+// CHECK-NOT: "onnx.packed.LinearConv"
+// CHECK: return
+func.func @channel_scales(%q: tensor<1x2x4x4xui8>, %p: tensor<1x16x4x4xui8>)
+    -> (tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>, tensor<1x2x4x4xui8>) {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %zero = "onnx.Constant"() {value = dense<0> : tensor<ui8>} : () -> tensor<ui8>
+  %t = "onnx.Constant"() {value = dense<[0.5, 1.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %zeros = "onnx.Constant"() {value = dense<128> : tensor<2xui8>} : () -> tensor<2xui8>
+  %others = "onnx.Constant"() {value = dense<[128, 129]> : tensor<2xui8>} : () -> tensor<2xui8>
+  %x = "onnx.DequantizeLinear"(%q, %t, %zeros) <{axis = 1 : i64}> : (tensor<1x2x4x4xui8>, tensor<2xf32>, tensor<2xui8>) -> tensor<1x2x4x4xf32>
+  %u = "onnx.DequantizeLinear"(%q, %t, %others) <{axis = 1 : i64}> : (tensor<1x2x4x4xui8>, tensor<2xf32>, tensor<2xui8>) -> tensor<1x2x4x4xf32>
+  %c = "onnx.Constant"() {value = dense<100> : tensor<2x1x1x1xi8>} : () -> tensor<2x1x1x1xi8>
+  %f = "onnx.Constant"() {value = dense<100> : tensor<2x2x1x1xi8>} : () -> tensor<2x2x1x1xi8>
+  %e = "onnx.Constant"() {value = dense<100> : tensor<2x16x1x1xi8>} : () -> tensor<2x16x1x1xi8>
+  %w = "onnx.DequantizeLinear"(%c, %s) : (tensor<2x1x1x1xi8>, tensor<f32>) -> tensor<2x1x1x1xf32>
+  %h = "onnx.DequantizeLinear"(%f, %s) : (tensor<2x2x1x1xi8>, tensor<f32>) -> tensor<2x2x1x1xf32>
+  %v = "onnx.DequantizeLinear"(%e, %s) : (tensor<2x16x1x1xi8>, tensor<f32>) -> tensor<2x16x1x1xf32>
+  %y = "onnx.Conv"(%x, %h) : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %y2 = "onnx.Conv"(%u, %w) <{group = 2 : i64}> : (tensor<1x2x4x4xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %d = "onnx.DequantizeLinear"(%p, %s, %zero) : (tensor<1x16x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x16x4x4xf32>
+  %z = "onnx.Conv"(%d, %v) : (tensor<1x16x4x4xf32>, tensor<2x16x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %low = "onnx.Constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %high = "onnx.Constant"() {value = dense<6.0> : tensor<f32>} : () -> tensor<f32>
+  %r = "onnx.Clip"(%z, %low, %high) <{operandSegmentSizes = array<i32: 1, 1, 1>}> : (tensor<1x2x4x4xf32>, tensor<f32>, tensor<f32>) -> tensor<1x2x4x4xf32>
+  %n = "onnx.QuantizeLinear"(%r, %t, %zeros) <{axis = 1 : i64}> : (tensor<1x2x4x4xf32>, tensor<2xf32>, tensor<2xui8>) -> tensor<1x2x4x4xui8>
+  return %y, %y2, %n : tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>, tensor<1x2x4x4xui8>
+}
