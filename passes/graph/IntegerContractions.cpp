@@ -50,8 +50,7 @@ static std::optional<Quantised> quantisedOf(Value v) {
 
 // Whether `axis` is that of a QuantizeLinear or DequantizeLinear.
 static bool isAlong(Operation *op, int64_t axis) {
-  int64_t own = onnx::intAttr(op, "axis");
-  return own == axis || own + llvm::cast<RankedTensorType>(op->getOperand(0).getType()).getRank() == axis;
+  return onnx::axisAttr(op, llvm::cast<RankedTensorType>(op->getOperand(0).getType()).getRank()) == axis;
 }
 
 // --- operands ---

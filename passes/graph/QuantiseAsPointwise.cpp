@@ -129,8 +129,7 @@ LogicalResult dequantiseConstant(onnx::DequantizeLinearOp op, PatternRewriter &r
   auto zeros = op.getXZeroPoint() ? numbers(op.getXZeroPoint()) : std::vector<float>{0.f};
   if (!values || !scales || !zeros || scales->empty() || zeros->empty() || !onnx::elementType(op.getY()).isF32() || op.getBlockSize() != 0)
     return rewriter.notifyMatchFailure(op, "not constant short integers to f32");
-  int64_t axis = int64_t(op.getAxis()), run = 1;  // after so many elements the next scale comes
-  axis += axis < 0 ? x.getRank() : 0;
+  int64_t axis = onnx::axisAttr(op, x.getRank()), run = 1;  // after so many elements the next scale comes
   if (scales->size() > 1 || zeros->size() > 1) {
     size_t channels = axis >= 0 && axis < x.getRank() ? x.getDimSize(axis) : 0;
     if (std::max(scales->size(), zeros->size()) != channels)

@@ -1,5 +1,5 @@
-"""Convolutions and products between dequantised values whose bias is of floats, with what stands behind them; channels whose weights are all zero; weights of 4 bits. run.py
-beside it runs them."""
+"""Convolutions and products between dequantised values whose bias is of floats, with what stands behind them; channels whose weights are all zero; weights of 4 bits; f32
+rows times dequantised weights. run.py beside it runs them."""
 import ml_dtypes
 import numpy as np
 
@@ -58,3 +58,25 @@ def channels(name, x, kernel, clip=False):
 
 channels("dequantised_channels", (1, 40, 5, 6), (3, 3))
 channels("dequantised_channels_clipped", (1, 24, 5, 6), (3, 3), clip=True)
+
+
+def weights_of_bytes(name, x, shape, axis, *moves, dtype=np.int8, zero=0):
+    """A product of f32 rows with 8- or 16-bit weights, dequantised along `axis` (None: by one scale), and moved."""
+    rng = np.random.default_rng(0)
+    channels = 1 if axis is None else shape[axis]
+    limits = np.iinfo(dtype)
+    weights = {"w": rng.integers(limits.min, limits.max, shape, dtype=dtype), "ws": (rng.random(channels, np.float32) + np.float32(0.5)) / limits.max, "wz": np.full(channels, zero, dtype)}
+    if axis is None:
+        weights = {k: v.reshape(()) if k != "w" else v for k, v in weights.items()}
+    nodes = [node("DequantizeLinear", "w ws wz", "d0", axis=axis or 0)]
+    nodes += [node(op, f"d{i}", f"d{i + 1}", **attributes) for i, (op, attributes) in enumerate(moves)]
+    case(name, nodes + [node("MatMul", f"x d{len(moves)}", "y")], {"x": x}, weights)
+
+
+_turn = "Transpose", {"perm": [1, 0]}
+weights_of_bytes("weights_of_bytes_columns", (5, 70), (70, 33), 1, zero=3)
+weights_of_bytes("weights_of_bytes_depth", (1, 70), (70, 33), 0, dtype=np.uint8, zero=128)
+weights_of_bytes("weights_of_bytes_turned", (5, 70), (33, 70), 0, _turn)
+weights_of_bytes("weights_of_bytes_one", (2, 5, 70), (33, 70), None, _turn, zero=-4)
+weights_of_bytes("weights_of_bytes_batch", (2, 5, 70), (2, 70, 33), -1)
+weights_of_bytes("weights_of_bytes_short", (5, 70), (33, 70), 0, _turn, dtype=np.int16)

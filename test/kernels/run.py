@@ -313,26 +313,6 @@ def quantised_product(name, x, columns, to_float=False, unsigned=False, zero=Non
     quantised(name, x, helper.make_node("QuantizeLinear", ["t" if to_float else "a", "ys", "yz"], ["p"]), weights, before=before)
 
 
-def weights_of_bytes(name, x, shape, axis, *moves, dtype=np.int8, zero=0):
-    """A product of f32 rows with 8- or 16-bit weights, dequantised along `axis` (None: by one scale), and moved."""
-    rng = np.random.default_rng(0)
-    channels = 1 if axis is None else shape[axis]
-    limits = np.iinfo(dtype)
-    weights = {"w": rng.integers(limits.min, limits.max, shape, dtype=dtype), "ws": (rng.random(channels, np.float32) + np.float32(0.5)) / limits.max, "wz": np.full(channels, zero, dtype)}
-    if axis is None:
-        weights = {k: v.reshape(()) if k != "w" else v for k, v in weights.items()}
-    nodes = [helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["d0"], axis=axis or 0)]
-    nodes += [helper.make_node(op, [f"d{i}"], [f"d{i + 1}"], **attributes) for i, (op, attributes) in enumerate(moves)]
-    case(name, nodes + [helper.make_node("MatMul", ["x", f"d{len(moves)}"], ["y"])], {"x": x}, weights)
-
-
-_turn = "Transpose", {"perm": [1, 0]}
-weights_of_bytes("weights_of_bytes_columns", (5, 70), (70, 33), 1, zero=3)
-weights_of_bytes("weights_of_bytes_depth", (1, 70), (70, 33), 0, dtype=np.uint8, zero=128)
-weights_of_bytes("weights_of_bytes_turned", (5, 70), (33, 70), 0, _turn)
-weights_of_bytes("weights_of_bytes_one", (2, 5, 70), (33, 70), None, _turn, zero=-4)
-weights_of_bytes("weights_of_bytes_batch", (2, 5, 70), (2, 70, 33), -1)
-weights_of_bytes("weights_of_bytes_short", (5, 70), (33, 70), 0, _turn, dtype=np.int16)
 quantised_product("qlinear_product", (2, 7, 64), 77)
 quantised_product("qlinear_product_unsigned", (13, 132), 128, unsigned=True)
 quantised_product("qlinear_product_offset", (13, 132), 70, unsigned=True, zero=115)

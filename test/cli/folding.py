@@ -1,0 +1,78 @@
+"""Ops of constants that the compiler computes, and those that it leaves to the run. run.py beside it runs them."""
+import re
+
+import numpy as np
+from onnx import helper, numpy_helper
+
+from common import info, make, save, weight
+
+
+def ops_after_folding(s, nodes, weights, folder, *flags):
+    """The operators left of nodes that lead from weights to an Add with the input; None for a constant."""
+    shape = [4, 3]
+    model = make([*nodes, helper.make_node("Add", ["x", "c"], ["y"], name="add")], [info("x", *shape)], [info("y", *shape)], weights)
+    s.onnxc(save(model, folder / "m.onnx"), "-o", folder / "m.mlir", *flags)
+    return re.findall(r'"onnx\.(\w+)"', (folder / "m.mlir").read_text())
+
+
+def constants_are_folded(s, folder):
+    nodes = [helper.make_node("Transpose", ["w"], ["t"]), helper.make_node("Sin", ["t"], ["c"])]
+    ops = ops_after_folding(s, nodes, [weight("w", 3, 4)], folder)
+    kept = ops_after_folding(s, nodes, [weight("w", 3, 4)], folder, "--max-constant-size", "0")
+    if "Sin" in ops or "Sin" not in kept:
+        return f"left {ops}; without room {kept}"
+    x = np.ones((4, 3), np.float32)
+    np.save(folder / "x.npy", x)
+    s.onnxc("run", folder / "m.onnx", "--input", f"x={folder}/x.npy", "--output-dir", folder)
+    want = x + np.sin(numpy_helper.to_array(weight("w", 3, 4)).T)
+    return None if np.allclose(np.load(folder / "y.npy"), want, 1e-6, 1e-6) else "another value than the run's"
+
+
+def constants_behind_views_are_folded(s, folder):
+    nodes = [helper.make_node("Sin", ["w"], ["n"]), helper.make_node("Flatten", ["n"], ["c"])]
+    ops = ops_after_folding(s, nodes, [weight("w", 4, 3)], folder)
+    return None if "Sin" not in ops else f"left {ops}"
+
+
+def quantised_product(bytes_of_run):
+    """Rows times 8-bit weights by columns; the rows are quantised or not."""
+    nodes = [helper.make_node("DequantizeLinear", ["w", "s"], ["d"], axis=0), helper.make_node("Transpose", ["d"], ["t"], perm=[1, 0])]
+    if bytes_of_run:
+        nodes += [helper.make_node("QuantizeLinear", ["x", "xs", "xz"], ["q"]), helper.make_node("DequantizeLinear", ["q", "xs", "xz"], ["r"]), helper.make_node("Flatten", ["r"], ["f"], axis=1)]
+    nodes.append(helper.make_node("MatMul", ["f" if bytes_of_run else "x", "t"], ["y"]))
+    weights = [numpy_helper.from_array(np.arange(-64, 64, dtype=np.int8).reshape(4, 32), "w"), numpy_helper.from_array(np.float32([0.5, 0.25, 1, 2]), "s")]
+    scales = [numpy_helper.from_array(np.float32(0.125), "xs"), numpy_helper.from_array(np.int8(3), "xz")]
+    return make(nodes, [info("x", 3, 32)], [info("y", 3, 4)], weights + scales * bytes_of_run, opset=19)
+
+
+def dequantised_weights_are_folded(s, folder):
+    s.onnxc(save(quantised_product(False), folder / "m.onnx"), "-o", folder / "m.mlir")
+    ops = re.findall(r'"onnx\.(\w+)"', (folder / "m.mlir").read_text())
+    if "DequantizeLinear" in ops or "Transpose" in ops:
+        return f"left {ops}"
+    np.save(folder / "x.npy", np.ones((3, 32), np.float32))
+    s.onnxc("run", folder / "m.onnx", "--input", f"x={folder}/x.npy", "--output-dir", folder)
+    want = np.arange(-64, 64).reshape(4, 32).sum(1) * np.float32([0.5, 0.25, 1, 2])
+    return None if np.allclose(np.load(folder / "y.npy"), want) else "another value than the run's"
+
+
+def weights_that_meet_bytes_stay_bytes(s, folder):
+    s.onnxc(save(quantised_product(True), folder / "m.onnx"), "-o", folder / "m.so", "--dump-phases", folder / "dump")
+    text = (folder / "dump" / "5-plan.mlir").read_text()
+    return None if "packed.LinearMatMul" in text and "DequantizeLinear" not in text else "not a product of bytes"
+
+
+def random_numbers_are_not_folded(s, folder):
+    ops = ops_after_folding(s, [helper.make_node("RandomNormalLike", ["w"], ["r"]), helper.make_node("Sin", ["r"], ["c"])], [weight("w", 4, 3)], folder)
+    return None if "RandomNormalLike" in ops and "Sin" in ops else f"left {ops}"
+
+
+def constants_that_fail_fail_at_the_run(s, folder):
+    index = numpy_helper.from_array(np.array([9], np.int64), "i")
+    nodes = [helper.make_node("GatherND", ["w", "i"], ["g"], name="pick"), helper.make_node("Sin", ["g"], ["c"])]
+    ops = ops_after_folding(s, nodes, [weight("w", 4, 3), index], folder)
+    text = s.onnxc("run", folder / "m.onnx", code=1).stderr
+    return None if "GatherND" in ops and "pick" in text else f"left {ops}, said {text}"
+
+
+CHECKS = [constants_are_folded, constants_behind_views_are_folded, dequantised_weights_are_folded, weights_that_meet_bytes_stay_bytes, random_numbers_are_not_folded, constants_that_fail_fail_at_the_run]
