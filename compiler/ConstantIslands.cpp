@@ -7,6 +7,7 @@
 #include "dialects/kernel/Families.h"
 #include "dialects/kernel/Weights.h"
 #include "dialects/onnx/OnnxDialect.h"
+#include "dialects/onnx/Tensor.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/graph/Decompose.h"
@@ -53,20 +54,28 @@ static int64_t plainBytes(Type type) {
   return bits == 1 || bits >= 8 ? n * storageBytes(tensor.getElementType()) : 0;
 }
 
-// Quantised weights grow to four or eight times their bytes, but at every run where nothing multiplies the integers that they are.
 static bool dequantises(Operation *op) { return onnx::opName(op).contains("Dequantize"); }
+
+// Whether `op` dequantises weights, or moves what was, for something that multiplies the integers that they are. Others grow to four or
+// eight times their bytes here, or at every run.
+static bool staysQuantised(Operation *op) {
+  Operation *origin = op;
+  while (isa<onnx::TransposeOp, onnx::ReshapeOp>(origin) && origin->getOperand(0).getDefiningOp())
+    origin = origin->getOperand(0).getDefiningOp();
+  return dequantises(origin) && isReadAsIntegers(op->getResult(0));
+}
 
 // Random numbers are not the same in each run; an op with regions may read anything.
 static bool mayFold(Operation *op) {
   StringRef name = onnx::opName(op);
   bool random = name.starts_with("Random") || name == "Multinomial" || name == "Bernoulli" || name == "Dropout";
-  bool expands = dequantises(op) && isReadAsIntegers(op->getResult(0));
-  return onnx::isOnnx(op) && name != "Constant" && name != "Yield" && name != "custom.Call" && !random && !expands &&
-         op->getNumRegions() == 0 && (loweringOf(op) != Lowering::Kernel || findLibraryRow(name)) && op->getNumResults() > 0;
+  return onnx::isOnnx(op) && name != "Constant" && name != "Yield" && name != "custom.Call" && !random && op->getNumRegions() == 0 &&
+         (loweringOf(op) != Lowering::Kernel || findLibraryRow(name)) && op->getNumResults() > 0;
 }
 
 bool Island::take(Operation *op, int64_t &left) {
   int64_t made = 0, source = 0;
+  bool stays = staysQuantised(op);
   for (Value v : op->getOperands()) {
     ElementsAttr value = onnx::constantValue(v);
     if (!value && !sources.count(v))
@@ -76,11 +85,11 @@ bool Island::take(Operation *op, int64_t &left) {
   }
   for (Value v : op->getResults()) {
     int64_t bytes = plainBytes(v.getType());
-    if (!bytes || bytes > left - made)
+    if (!bytes || (!stays && bytes > left - made))
       return false;
     made += bytes;
   }
-  left -= made;
+  left -= stays ? 0 : made;
   for (Value v : op->getResults())
     sources[v] = dequantises(op) ? made : source;
   return true;
@@ -89,12 +98,15 @@ bool Island::take(Operation *op, int64_t &left) {
 // A view of a constant costs nothing as it is, and a filled tensor is cheaper made than loaded.
 bool Island::isRoot(Value v) const {
   Operation *op = v.getDefiningOp();
+  if (staysQuantised(op))
+    return false;
   while (loweringOf(op) == Lowering::View)
     op = op->getOperand(0).getDefiningOp();
   if (onnx::constantValue(op->getResult(0)) || onnx::opName(op) == "ConstantOfShape" ||
       plainBytes(v.getType()) > std::max(kAlwaysBytes, 2 * sources.lookup(v)))
     return false;
-  return llvm::any_of(v.getUsers(), [&](Operation *user) { return !user->getNumResults() || !sources.count(user->getResult(0)); });
+  return llvm::any_of(
+      v.getUsers(), [&](Operation *user) { return !user->getNumResults() || !sources.count(user->getResult(0)) || staysQuantised(user); });
 }
 
 // Bodies of control flow too: what they read of constants does not change from turn to turn.
