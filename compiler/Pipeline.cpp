@@ -69,7 +69,7 @@ void graphPhase(OpPassManager &pm, const Options &options) {
     f.addPass(createMoveTranspositions());
     f.addPass(createSimplify(simplifyOptions(options)));
     f.addPass(createMoveConvolutions());
-    f.addPass(createIntegerContractions());
+    f.addPass(createIntegerContractions(IntegerContractionsOptions{options.maxConstantSize}));
     f.addPass(createCSEPass());
   }
   f.addPass(createFoldShapes());

@@ -24,7 +24,8 @@ AffineExpr RowWalk::layOut() {
   return all;
 }
 
-// Whether there was NaN is NaN itself, or else 0, where one comparison takes such a mask and a vector to the next mask.
+// Whether there was NaN is a mask where vectors have 512 bits, whose masks are registers of their own, and of one element; in others it is
+// NaN itself, or else 0.
 Type RowWalk::accumulator(Join join, int64_t n) {
   bool mask = join == Join::Nan && (n == 1 || c.vectorBits >= 512);
   return floats(mask ? Type(c.i1) : wide && join == Join::Sum ? Type(c.b.getF64Type()) : Type(c.f32), n);

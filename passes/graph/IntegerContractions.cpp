@@ -428,6 +428,7 @@ static LogicalResult widenWeights(onnx::DequantizeLinearOp op, PatternRewriter &
 
 namespace {
 struct IntegerContractions : impl::IntegerContractionsBase<IntegerContractions> {
+  using IntegerContractionsBase::IntegerContractionsBase;
   void runOnOperation() override {
     RewritePatternSet moves(&getContext()), contractions(&getContext()), sums(&getContext()), rest(&getContext());
     populateByteMovePatterns(moves);
@@ -437,7 +438,8 @@ struct IntegerContractions : impl::IntegerContractionsBase<IntegerContractions> 
     contractions.add(contractGemm);
     contractions.add(contractMatMul);
     populateByteSumPatterns(sums);
-    populateQuantisationPatterns(rest);
+    int64_t left = maxBytes;
+    populateQuantisationPatterns(rest, left);
     populatePackIntegerPatterns(rest);
     populateTableOfConvPatterns(rest);
     populateFramePatterns(rest);

@@ -135,6 +135,8 @@ bool fitBias(std::vector<int32_t> &sums, const std::vector<float> &bias, Channel
     bool large = !(std::fabs(whole) + reach <= double(INT32_MAX));
     if (element.isF32() && (large || std::fabs(bias[n] - whole) > thousandth))
       return false;
+    if (!large && !element.isF32() && std::fabs(double(bias[n] - whole) * factors[factors.size() == 1 ? 0 : n]) > mostLost)
+      return false;
     if (large) {
       factors.resize(weights.channels, factors[0]);
       double factor = std::fabs(factors[n]);

@@ -17,10 +17,7 @@ bool isShort(Type type) { return isByte(type) || (type && (type.isSignlessIntege
 // The elements of a constant of short integers or f32.
 std::optional<std::vector<float>> numbers(Value v) {
   ElementsAttr value = onnx::constantValue(v);
-  if (!value || !isShort(value.getElementType()))
-    return constantFloats(v);
-  auto integers = onnx::integerElements(value, value.getNumElements());
-  return integers ? std::optional(std::vector<float>(integers->begin(), integers->end())) : std::nullopt;
+  return value && isShort(value.getElementType()) ? constantIntegers(v) : constantFloats(v);
 }
 
 // `v`, one value or one for each index of `axis`, as a constant that broadcasts to `type`; null for others.
@@ -123,9 +120,18 @@ Value wholeNumbers(Value v) {
 }
 
 // Constants that nothing has multiplied as the integers that they are.
-LogicalResult dequantiseConstant(onnx::DequantizeLinearOp op, PatternRewriter &rewriter) {
+struct DequantiseConstant : OpRewritePattern<onnx::DequantizeLinearOp> {
+  int64_t &left;  // bytes
+
+  DequantiseConstant(MLIRContext *context, int64_t &left) : OpRewritePattern(context), left(left) {}
+  LogicalResult matchAndRewrite(onnx::DequantizeLinearOp op, PatternRewriter &rewriter) const override;
+};
+
+LogicalResult DequantiseConstant::matchAndRewrite(onnx::DequantizeLinearOp op, PatternRewriter &rewriter) const {
   auto x = rankedType(op.getX());
-  auto values = onnx::constantValue(op.getX()) ? numbers(op.getX()) : std::nullopt, scales = numbers(op.getXScale());
+  if (!x || !onnx::constantValue(op.getX()) || x.getNumElements() > left / int64_t(sizeof(float)))
+    return rewriter.notifyMatchFailure(op, "no constant, or a larger one than is allowed");
+  auto values = numbers(op.getX()), scales = numbers(op.getXScale());
   auto zeros = op.getXZeroPoint() ? numbers(op.getXZeroPoint()) : std::vector<float>{0.f};
   if (!values || !scales || !zeros || scales->empty() || zeros->empty() || !onnx::elementType(op.getY()).isF32() || op.getBlockSize() != 0)
     return rewriter.notifyMatchFailure(op, "not constant short integers to f32");
@@ -139,6 +145,7 @@ LogicalResult dequantiseConstant(onnx::DequantizeLinearOp op, PatternRewriter &r
   }
   for (auto [i, v] : llvm::enumerate(*values))
     v = (v - (*zeros)[int64_t(i) / run % zeros->size()]) * (*scales)[int64_t(i) / run % scales->size()];
+  left -= x.getNumElements() * int64_t(sizeof(float));
   rewriter.replaceOpWithNewOp<onnx::ConstantOp>(op, makeConstant(x.clone(rewriter.getF32Type()), std::move(*values)));
   return success();
 }
@@ -170,8 +177,8 @@ LogicalResult dequantise(onnx::DequantizeLinearOp op, PatternRewriter &rewriter)
 
 }  // namespace
 
-void populateQuantisationPatterns(RewritePatternSet &patterns) {
-  patterns.add(dequantiseConstant);
+void populateQuantisationPatterns(RewritePatternSet &patterns, int64_t &maxBytes) {
+  patterns.add<DequantiseConstant>(patterns.getContext(), maxBytes);
   patterns.add(quantise);
   patterns.add(dequantise);
 }

@@ -139,10 +139,13 @@ bool isReadAsIntegers(Value dequantised) {
       return user->getOperand(0) == dequantised;
     if (isa<onnx::TransposeOp, onnx::ReshapeOp>(user))
       return isReadAsIntegers(user->getResult(0));
-    if (!isa<onnx::ConvOp, onnx::ConvTransposeOp, onnx::GemmOp, onnx::MatMulOp, onnx::AddOp>(user))
-      return false;
-    bool product = isa<onnx::MatMulOp>(user) && user->getOperand(1) == dequantised;
-    return (blocks && product) || llvm::any_of(user->getOperands(), [](Value v) { return v && isDequantisedByte(v); });
+    if (blocks && isa<onnx::MatMulOp>(user) && user->getOperand(1) == dequantised)
+      return true;
+    // Products in whatever form the model has them, and what adds a bias to one.
+    return llvm::any_of(user->getOperands(), [](Value v) {
+      auto product = v ? v.getDefiningOp<onnx::MatMulOp>() : onnx::MatMulOp();
+      return v && isDequantisedByte(product ? product.getA() : v);
+    });
   });
 }
 

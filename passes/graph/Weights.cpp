@@ -81,6 +81,12 @@ std::optional<std::vector<float>> constantIntegers(Value v) {
       memcpy(&n, bytes->data() + i, 4);
       result.push_back(float(n));
     }
+  else if (type.isSignlessInteger(16) || type.isUnsignedInteger(16))
+    for (size_t i = 0; i < bytes->size(); i += 2) {
+      uint16_t n;
+      memcpy(&n, bytes->data() + i, 2);
+      result.push_back(type.isSignlessInteger(16) ? float(int16_t(n)) : float(n));
+    }
   else if (isByte(type))
     for (char c : *bytes)
       result.push_back(type.isSignlessInteger(8) ? float(int8_t(c)) : float(uint8_t(c)));

@@ -38,9 +38,11 @@ ONNXC_INLINE v16 partOf(i32x16 bytes) {
 template <int BITS, int J>
 constexpr float kUnit = J == kParts<BITS> - 1 ? 1.0f : 1.0f / (1u << (32 - BITS));
 
-// One row of A, its values of each chunk sorted by parts, in units of partOf(); sums[b]: the sum over block b. All padded with zeros.
+// One row of A, its values of each chunk sorted by parts, in units of partOf(); sums[b]: the sum over block b. All padded with zeros. False
+// where a sum is not finite: what zero points take away would be NaN.
 template <int BITS>
-void sortRow(const BlockWeights &w, const float *x, float *sorted, float *sums) {
+bool sortRow(const BlockWeights &w, const float *x, float *sorted, float *sums) {
+  float finite = 0;
   for (int64_t b = 0; b < w.blocks; ++b) {
     float sum = 0;
     for (int64_t i = b * w.block; i < (b + 1) * w.block; ++i) {
@@ -51,7 +53,9 @@ void sortRow(const BlockWeights &w, const float *x, float *sorted, float *sums) 
       sum += v;
     }
     sums[b] = sum;
+    finite += sum * 0;
   }
+  return finite == 0;
 }
 
 // The zero points of sixteen blocks from b on, a multiple of sixteen, of column c, less the middle.
@@ -154,6 +158,9 @@ void columns(const BlockWeights &w, int64_t c, const float *sorted, const float 
 }
 
 template <int BITS>
+int32_t manyRows(const Args *a, const BlockWeights &w, int64_t rows, const float *bias);
+
+template <int BITS>
 int32_t fewRows(const Args *a, const BlockWeights &w, int64_t rows, const float *bias) {
   int64_t padded = ceilDiv(w.blocks * w.block, kValues<BITS>) * kValues<BITS>;
   float *sorted = heap<float>(a, rows * (padded + w.blocks));
@@ -161,7 +168,8 @@ int32_t fewRows(const Args *a, const BlockWeights &w, int64_t rows, const float 
     return ONNXC_K_MEMORY;
   float *sums = sorted + rows * padded, *y = out<float>(a, 0);
   for (int64_t r = 0; r < rows; ++r)
-    sortRow<BITS>(w, in<float>(a, 0) + r * w.k, sorted + r * padded, sums + r * w.blocks);
+    if (!sortRow<BITS>(w, in<float>(a, 0) + r * w.k, sorted + r * padded, sums + r * w.blocks))
+      return manyRows<BITS>(a, w, rows, bias);
   constexpr int C = 4;
   return parallelFor(a, (w.n + C - 1) / C, grainOf(C * w.k * rows / 8), [=](int64_t begin, int64_t end) -> int32_t {
     for (int64_t c = begin * C; c < minOf(end * C, w.n); c += C)

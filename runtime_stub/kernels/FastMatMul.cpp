@@ -44,7 +44,7 @@ template <class F, class I>
 static bool multiplyAsFloats(const onnxc_args *args, const I *a, int64_t ar, const I *b, int64_t bk, I *c, int64_t rows, int64_t inner,
                              int64_t cols, int32_t &code) {
   constexpr double exact = sizeof(F) == 4 ? 0x1p24 : 0x1p53;
-  if (mostOf(a, rows, ar, inner) * mostOf(b, inner, bk, cols) * double(inner) > exact)
+  if (mostOf(a, rows, ar, inner) * mostOf(b, inner, bk, cols) * double(inner) >= exact)
     return false;
   code = multiplyPanels(args, a, ar, 1, b, bk, 1, reinterpret_cast<F *>(c), rows, inner, cols);
   for (int64_t i = 0; i < rows * cols; ++i) {

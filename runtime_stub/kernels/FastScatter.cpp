@@ -1,7 +1,7 @@
 // FastScatter.cpp: ScatterElements and ScatterND of f32 that replace or add: rows of updates at one index are vectors. Oracle, and the
 // other reductions: Gather.cpp.
-#include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/Index.h"
+#include "runtime_stub/kernels/Parallel.h"
 extern "C" int32_t onnxc_k_ScatterElements_b4(const onnxc_args *a);
 extern "C" int32_t onnxc_k_ScatterND_b4(const onnxc_args *a);
 
@@ -78,7 +78,7 @@ int32_t scatterElements(const onnxc_args *a) {  // attributes: axis, reduction
     }
     return 0;
   };
-  return parallelFor(a, n > 0 ? units : 0, grain, [=, &put](int64_t begin, int64_t end) -> int32_t {
+  return parallelFor(a, n > 0 && rows > 0 ? units : 0, grain, [=, &put](int64_t begin, int64_t end) -> int32_t {
     return along ? put(begin, end, 0, n) : put(0, rows, columns.begin(begin), columns.end(end - 1));
   });
 }

@@ -124,7 +124,7 @@ struct Odometer {
   bool more() const { return left > 0; }
   void seek(int64_t at) {  // of the indices in order, once strides are set
     left -= at;
-    for (int64_t i = rank; i-- > 0; at /= dims[i]) {
+    for (int64_t i = rank; at > 0 && i-- > 0; at /= dims[i]) {
       index[i] = at % dims[i];
       for (int l = 0; l < Lanes; ++l)
         offset[l] += strides[l][i] * index[i];

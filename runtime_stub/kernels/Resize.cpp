@@ -13,13 +13,13 @@ static int32_t resizeSize(const onnxc_args *a) {
 }
 
 // What positions of one axis are made of: tap k of position y is row from[y * taps + k] with that weight.
-struct Taps {
+struct AxisTaps {
   int64_t taps, *from;
   double *weights;
   bool *outside;
 };
 
-static int32_t tapsOf(const onnxc_args *a, const ResizedAxis &x, Coordinates c, bool cubic, Taps &t) {
+static int32_t tapsOf(const onnxc_args *a, const ResizedAxis &x, Coordinates c, bool cubic, AxisTaps &t) {
   Filter f = filterOf(a, x.scale, cubic);
   t = {f.taps, heap<int64_t>(a, x.out * f.taps), heap<double>(a, x.out * f.taps), heap<bool>(a, x.out)};
   ONNXC_CHECK(t.from && t.weights && t.outside, ONNXC_K_MEMORY);
@@ -37,7 +37,7 @@ static int32_t tapsOf(const onnxc_args *a, const ResizedAxis &x, Coordinates c, 
 // One axis of linear or cubic resizing: [outer, in, inner] to [outer, out, inner].
 static int32_t resizeAxis(const onnxc_args *a, const ResizedAxis &x, Coordinates c, bool cubic, const double *in, double *__restrict out,
                           int64_t outer, int64_t inner) {
-  Taps t;
+  AxisTaps t;
   ONNXC_TRY(tapsOf(a, x, c, cubic, t));
   for (int64_t o = 0; o < outer; ++o, in += x.in * inner)
     for (int64_t y = 0; y < x.out; ++y, out += inner) {

@@ -35,7 +35,7 @@ def constants_behind_views_are_folded(s, folder):
     return None if "Sin" not in ops else f"left {ops}"
 
 
-def quantised_product(bytes_of_run, again=False):
+def quantised_product(bytes_of_run, again=False, einsum=False):
     """Rows times 8-bit weights by columns; the rows are quantised or not. `again`: the weights are quantised from what was dequantised."""
     nodes = [helper.make_node("DequantizeLinear", ["w", "s"], ["d"], axis=0), helper.make_node("Transpose", ["d"], ["t"], perm=[1, 0])]
     if again:
@@ -43,7 +43,8 @@ def quantised_product(bytes_of_run, again=False):
         nodes[2].input[0] = "q0"
     if bytes_of_run:
         nodes += [helper.make_node("QuantizeLinear", ["x", "xs", "xz"], ["q"]), helper.make_node("DequantizeLinear", ["q", "xs", "xz"], ["r"]), helper.make_node("Flatten", ["r"], ["f"], axis=1)]
-    nodes.append(helper.make_node("MatMul", ["f" if bytes_of_run else "x", "t"], ["y"]))
+    product, more = ("Einsum", {"equation": "ik,kj->ij"}) if einsum else ("MatMul", {})
+    nodes.append(helper.make_node(product, ["f" if bytes_of_run else "x", "t"], ["y"], **more))
     weights = [numpy_helper.from_array(np.arange(-64, 64, dtype=np.int8).reshape(4, 32), "w"), numpy_helper.from_array(np.float32([0.5, 0.25, 1, 2]), "s")]
     scales = [numpy_helper.from_array(np.float32(0.125), "xs"), numpy_helper.from_array(np.int8(3), "xz")]
     return make(nodes, [info("x", 3, 32)], [info("y", 3, 4)], weights + scales * bytes_of_run, opset=21)
@@ -60,13 +61,20 @@ def dequantised_weights_are_folded(s, folder):
     return None if np.allclose(np.load(folder / "y.npy"), want) else "another value than the run's"
 
 
+def dequantised_weights_that_are_too_large_stay(s, folder):
+    nodes = [helper.make_node("DequantizeLinear", ["w", "s"], ["c"], axis=0)]
+    weights = [numpy_helper.from_array(np.arange(12, dtype=np.int8).reshape(4, 3), "w"), numpy_helper.from_array(np.float32([0.5, 0.25, 1, 2]), "s")]
+    ops = ops_after_folding(s, nodes, weights, folder, "--max-constant-size", "40")
+    return None if "DequantizeLinear" in ops else f"left {ops}"
+
+
 def weights_that_meet_bytes_stay_bytes(s, folder):
-    for again in (False, True):
-        s.onnxc(save(quantised_product(True, again), folder / "m.onnx"), "-o", folder / "m.so", "--dump-phases", folder / "dump")
+    for form in {}, {"again": True}, {"einsum": True}:
+        s.onnxc(save(quantised_product(True, **form), folder / "m.onnx"), "-o", folder / "m.so", "--dump-phases", folder / "dump")
         text = (next(folder.glob("dump/*-plan.mlir"))).read_text()
         shutil.rmtree(folder / "dump")
         if "packed.LinearMatMul" not in text or "DequantizeLinear" in text:
-            return f"not a product of bytes, {again}"
+            return f"not a product of bytes, {form}"
 
 
 def random_numbers_are_not_folded(s, folder):
@@ -82,4 +90,4 @@ def constants_that_fail_fail_at_the_run(s, folder):
     return None if "GatherND" in ops and "pick" in text else f"left {ops}, said {text}"
 
 
-CHECKS = [constants_are_folded, constants_behind_views_are_folded, dequantised_weights_are_folded, weights_that_meet_bytes_stay_bytes, random_numbers_are_not_folded, constants_that_fail_fail_at_the_run]
+CHECKS = [constants_are_folded, constants_behind_views_are_folded, dequantised_weights_are_folded, dequantised_weights_that_are_too_large_stay, weights_that_meet_bytes_stay_bytes, random_numbers_are_not_folded, constants_that_fail_fail_at_the_run]

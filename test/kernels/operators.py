@@ -158,6 +158,8 @@ for _type in (np.int32, np.uint32, np.int64, np.uint64):
         _x, _y = (RNG.integers(-_most if _all.min else 0, _most, shape, _type, endpoint=True) for shape in ((29, 300), (300, 37)))
         _x[0], _y[:, 0] = _most, _most
         case(f"integer_products {_type.__name__}_most_{_most}", "MatMul", {"x": _x, "y": _y}, want=[_x @ _y])
+_x, _y = np.full((29, 1), 2 ** 53 + 1), np.ones((1, 37), np.int64)  # a number between two doubles
+case("integer_products int64_outer", "MatMul", {"x": _x, "y": _y}, want=[_x @ _y])
 for _rows in (1, 3, 29):
     case(f"doubles matmul_{_rows}", "MatMul", {"x": floats(2, _rows, 300, dtype=np.float64), "y": floats(2, 300, 37, dtype=np.float64)})
     case(f"doubles gemm_{_rows}", "Gemm", {"x": floats(_rows, 40, dtype=np.float64)}, {"y": floats(37, 40, dtype=np.float64), "z": floats(37, dtype=np.float64)}, transB=1)

@@ -59,3 +59,7 @@ _x, _index, _updates = whole(9, 300, 70).astype(np.float32), whole(300, 2000, 70
 for _axis in (0, 1):
     _i, _u = (_index % 70 if _axis else _index)[:300 if _axis else 2000], _updates[:300 if _axis else 2000]
     case(f"shared_scatter_add {_axis}", "ScatterElements", {"x": _x, "i": _i, "u": _u}, want=[added(_x, _i, _u, _axis)], opset=18, axis=_axis, reduction="add")
+for _shape, _none, _axis in (((3, 5, 7), (0, 5, 7), 1), ((3, 5, 7), (3, 0, 7), 1), ((0, 5, 7), (0, 5, 7), 1), ((5, 7), (0, 7), 0), ((5, 7), (5, 0), 1)):  # nothing to share
+    _x = floats(*_shape)
+    for _reduction in ("none", "add"):
+        case(f"shared_scatter_nothing {len(_shape)}_{_none}_{_reduction}", "ScatterElements", {"x": _x, "i": whole(1, *_none), "u": floats(*_none)}, want=[_x], opset=18, axis=_axis, reduction=_reduction)

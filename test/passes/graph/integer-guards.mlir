@@ -163,23 +163,29 @@ func.func @lost_steps(%q: tensor<1x16x4x4xui8>) -> tensor<1x1x4x4xui8> {
 
 // -----
 
-// A bias between two units of the sums can be part of what is rounded to bytes, not of a result of f32.
+// A bias between two units of the sums can be part of what is rounded to bytes where a unit is a small part of a step, not of a result of f32.
 // CHECK-LABEL: @bias_between_units
 // CHECK: "onnx.packed.LinearConv"({{.*}} -> tensor<1x1x4x4x16xui8>
 // CHECK-NOT: onnx.Add
 // CHECK: "onnx.packed.LinearConv"({{.*}} -> tensor<1x1x4x4x16xf32>
 // CHECK: "onnx.Add"
-func.func @bias_between_units(%q: tensor<1x16x4x4xui8>) -> (tensor<1x1x4x4xui8>, tensor<1x1x4x4xf32>) {
+// CHECK: "onnx.packed.LinearConv"({{.*}} -> tensor<1x1x4x4x16xf32>
+// CHECK: "onnx.Add"
+func.func @bias_between_units(%q: tensor<1x16x4x4xui8>) -> (tensor<1x1x4x4xui8>, tensor<1x1x4x4xf32>, tensor<1x1x4x4xui8>) {
   %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %t = "onnx.Constant"() {value = dense<0.001953125> : tensor<f32>} : () -> tensor<f32>
   %zero = "onnx.Constant"() {value = dense<0> : tensor<ui8>} : () -> tensor<ui8>
   %x = "onnx.DequantizeLinear"(%q, %s, %zero) : (tensor<1x16x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x16x4x4xf32>
   %c = "onnx.Constant"() {value = dense<3> : tensor<1x16x1x1xi8>} : () -> tensor<1x16x1x1xi8>
-  %w = "onnx.DequantizeLinear"(%c, %s) : (tensor<1x16x1x1xi8>, tensor<f32>) -> tensor<1x16x1x1xf32>
+  %w = "onnx.DequantizeLinear"(%c, %t) : (tensor<1x16x1x1xi8>, tensor<f32>) -> tensor<1x16x1x1xf32>
+  %v = "onnx.DequantizeLinear"(%c, %s) : (tensor<1x16x1x1xi8>, tensor<f32>) -> tensor<1x16x1x1xf32>
   %b = "onnx.Constant"() {value = dense<0.6> : tensor<1xf32>} : () -> tensor<1xf32>
   %y = "onnx.Conv"(%x, %w, %b) : (tensor<1x16x4x4xf32>, tensor<1x16x1x1xf32>, tensor<1xf32>) -> tensor<1x1x4x4xf32>
   %o = "onnx.QuantizeLinear"(%y, %s, %zero) : (tensor<1x1x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x1x4x4xui8>
   %z = "onnx.Conv"(%x, %w, %b) : (tensor<1x16x4x4xf32>, tensor<1x16x1x1xf32>, tensor<1xf32>) -> tensor<1x1x4x4xf32>
-  return %o, %z : tensor<1x1x4x4xui8>, tensor<1x1x4x4xf32>
+  %l = "onnx.Conv"(%x, %v, %b) : (tensor<1x16x4x4xf32>, tensor<1x16x1x1xf32>, tensor<1xf32>) -> tensor<1x1x4x4xf32>
+  %m = "onnx.QuantizeLinear"(%l, %s, %zero) : (tensor<1x1x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x1x4x4xui8>
+  return %o, %z, %m : tensor<1x1x4x4xui8>, tensor<1x1x4x4xf32>, tensor<1x1x4x4xui8>
 }
 
 // -----
