@@ -61,13 +61,13 @@ struct Walk {
   }
 };
 
-// Elements of `Count` rows, `along` apart, take turns; in one pass, which interleaves vectors.
+// Elements of `Count` rows take turns; in one pass, which interleaves vectors.
 template <int Count, class T>
-ONNXC_INLINE void takeTurns(T *__restrict to, const T *__restrict from, int64_t along, int64_t n) {
+ONNXC_INLINE void takeTurns(T *__restrict to, const T *const (&from)[Count], int64_t n) {
   for (int64_t k = 0; k < n; ++k)
 #pragma clang loop unroll(full)
     for (int i = 0; i < Count; ++i)
-      to[k * Count + i] = from[i * along + k];
+      to[k * Count + i] = from[i][k];
 }
 
 // Every `Step`th element.
@@ -109,11 +109,11 @@ inline void copyWalk(T *out, const T *in, const Walk &w) {
     if (os == 1 && is == 1)
       copyRows(to, rowOut, from, rowIn, inner, rows);
     else if (turns && inner == 2)
-      takeTurns<2>(to, from, is, rows);
+      takeTurns<2, T>(to, {from, from + is}, rows);
     else if (turns && inner == 3)
-      takeTurns<3>(to, from, is, rows);
+      takeTurns<3, T>(to, {from, from + is, from + 2 * is}, rows);
     else if (turns && inner == 4)
-      takeTurns<4>(to, from, is, rows);
+      takeTurns<4, T>(to, {from, from + is, from + 2 * is, from + 3 * is}, rows);
     else
       for (int64_t r = 0; r < rows; ++r, to += rowOut, from += rowIn)
         copyRow(to, os, from, is, inner);

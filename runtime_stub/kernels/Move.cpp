@@ -51,18 +51,13 @@ static int32_t transpose(const onnxc_args *a) {  // attributes: perm
   return copyStrided(a, mutableData<T>(out), os, data<T>(in), is, out.dims, out.rank);
 }
 
-// Elements of `Count` operands take turns; in one pass, which interleaves vectors.
 template <int Count, class T>
 static int32_t interleave(const onnxc_args *a, int64_t n) {
   return parallelFor(a, n, grainOf(Count), [=](int64_t begin, int64_t end) -> int32_t {
-    T *__restrict to = mutableData<T>(a->out[0]);
     const T *from[Count];
     for (int i = 0; i < Count; ++i)
-      from[i] = data<T>(a->in[i]);
-    for (int64_t k = begin; k < end; ++k)
-#pragma clang loop unroll(full)
-      for (int i = 0; i < Count; ++i)
-        to[k * Count + i] = from[i][k];
+      from[i] = data<T>(a->in[i]) + begin;
+    takeTurns<Count, T>(mutableData<T>(a->out[0]) + begin * Count, from, end - begin);
     return 0;
   });
 }
