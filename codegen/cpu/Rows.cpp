@@ -234,9 +234,7 @@ RowsEmitter::Pass RowsEmitter::passOf(const RowsProblem &p, Value from, Value gr
   int64_t stepBytes = (p.blockBytes ? kLanes : 1) * read.type.bytes();
   Value own = c.at(read.b, c.mul(group, read.panelBytes)), next = p.nextB ? p.nextB : c.at(own, c.mul(c.n(s.groupPanels), read.panelBytes));
   Pass pass{s.depthBlock ? c.min(c.add(from, s.depthBlock), p.depth) : p.depth, c.at(own, c.mul(from, stepBytes)), next};
-  if (p.stored)
-    pass.next = c.at(next, c.mul(from, stepBytes));  // this group's other steps are widened already
-  else if (s.depthBlock)
+  if (s.depthBlock)
     pass.next = c.select(c.less(pass.to, p.depth), c.at(own, c.mul(pass.to, stepBytes)), next);
   return pass;
 }
@@ -254,11 +252,12 @@ void RowsEmitter::emit(const RowsProblem &p, Value rows, Tiles tiles, Value pane
   Value first = c.mul(tiles.first, s.tile.rows);
   auto passes = [&](Value k) {
     Pass pass = passOf(p, k, from);
+    RowsProblem read = p.stored ? widen(p, from, to, k, pass.to) : p;
     rowTiles(rows, tiles, [&](Value row, int64_t height, Value fresh) {
       panelTiles(panels, from, to, [&](Value panel, int64_t width) {
         Value down = c.div(c.sub(row, first), s.tile.rows), along = c.div(c.sub(panel, from), s.tile.panels);
         Value ahead = height < s.tile.rows - 1 ? Value() : linesAhead(p, pass, c.add(c.mul(down, across), along));
-        tile(p, Tile{c, height, width, p.type, p.inMemory().type, p.stepBytes}, {row, panel, fresh, ahead}, panels, k, pass.to);
+        tile(read, Tile{c, height, width, p.type, p.inMemory().type, p.stepBytes}, {row, panel, fresh, ahead}, panels, k, pass.to);
       });
     });
   };
@@ -268,23 +267,28 @@ void RowsEmitter::emit(const RowsProblem &p, Value rows, Tiles tiles, Value pane
     passes(c.n(0));
 }
 
-// The product over f32 copies of the panels from `group` on in the task's scratch.
+// The product over f32 copies of its panels, those of one pass at a time, which begin with the panels from `group` on.
 RowsProblem RowsEmitter::widened(const RowsProblem &p, Value group) const {
   RowsProblem wide = p;
   wide.type = {};
   wide.stored = &p;
-  wide.panelBytes = c.mul(p.depth, (p.blockBytes ? kLanes : 1) * kPanelBytes);
+  wide.panelBytes = c.mul(s.depthBlock ? c.n(s.depthBlock) : p.depth, (p.blockBytes ? kLanes : 1) * kPanelBytes);
   wide.b = c.at(c.scratch, c.sub(c.n(0), c.mul(group, wide.panelBytes)));
   return wide;
 }
 
-void RowsEmitter::widen(const RowsProblem &p, const RowsProblem &wide, Value from, Value to) {
-  Value steps = c.mul(p.depth, p.blockBytes ? kLanes : 1);
+// `wide` with steps [begin, end) of the panels [from, to) copied, as if they lay where those of the whole depth would.
+RowsProblem RowsEmitter::widen(const RowsProblem &wide, Value from, Value to, Value begin, Value end) {
+  const RowsProblem &p = *wide.stored;
+  int64_t unit = p.blockBytes ? kLanes : 1;
+  RowsProblem read = wide;
+  read.b = c.at(wide.b, c.mul(begin, -unit * kPanelBytes));
   c.loop(from, to, c.n(1), [&](Value panel) {
-    Value source = c.at(p.b, c.mul(panel, p.panelBytes)), sink = c.at(wide.b, c.mul(panel, wide.panelBytes));
-    c.loop(c.n(0), steps, c.n(1),
+    Value source = c.at(p.b, c.mul(panel, p.panelBytes)), sink = c.at(read.b, c.mul(panel, wide.panelBytes));
+    c.loop(c.mul(begin, unit), c.mul(end, unit), c.n(1),
            [&](Value k) { c.store(p.type.load(c, c.at(source, c.mul(k, p.type.bytes()))), c.at(sink, c.mul(k, kPanelBytes))); });
   });
+  return read;
 }
 
 Parts RowsSchedule::parts(KernelCode &c, Value all, int64_t alike, int64_t steps) const {
@@ -297,25 +301,17 @@ Parts RowsSchedule::parts(KernelCode &c, Value all, int64_t alike, int64_t steps
 
 void RowsEmitter::emitGroups(llvm::function_ref<Group(Value)> groupAt, int64_t alike, Value rows, Value panels, PanelType type,
                              int64_t steps) {
-  auto direct = [&] {  // of few rows where panels are halves
-    s.parts(c, rows, type.isHalf() ? 1 : alike, steps).loop(c, [&](Value group, Value first, Value end) {
+  auto units = [&](int64_t together, bool widens) {
+    s.parts(c, rows, together, steps).loop(c, [&](Value group, Value first, Value end) {
       Group g = groupAt(group);
-      emit(g.p, rows, {first, end}, panels, g.from, g.to);
+      emit(widens ? widened(g.p, g.from) : g.p, rows, {first, end}, panels, g.from, g.to);
     });
   };
-  auto copied = [&] {
-    s.parts(c, rows, 1, steps).loop(c, {c.n(-1)}, [&](Value group, Value first, Value end, ValueRange have) -> Code::Values {
-      Group g = groupAt(group);
-      RowsProblem wide = widened(g.p, g.from);
-      c.when(c.equal(group, have[0]), [] {}, [&] { widen(g.p, wide, g.from, g.to); });
-      emit(wide, rows, {first, end}, panels, g.from, g.to);
-      return {group};
-    });
-  };
-  if (!type.isHalf() || (s.rows && *s.rows < s.widenRows()))
+  auto direct = [&] { units(type.isNarrow() ? 1 : alike, /*widens=*/false); };  // of few rows where panels are narrow
+  if (!type.isNarrow() || (s.rows && *s.rows < s.widenRows()))
     return direct();
-  setScratch(c.kernel, getAffineConstantExpr(s.groupPanels * steps * kPanelBytes, c.b.getContext()));
-  c.when(s.rows ? c.flag(false) : c.less(rows, c.n(s.widenRows())), direct, copied);
+  setScratch(c.kernel, getAffineConstantExpr(s.groupPanels * steps * kPanelBytes, c.b.getContext()));  // at most
+  c.when(s.rows ? c.flag(false) : c.less(rows, c.n(s.widenRows())), direct, [&] { units(alike, /*widens=*/true); });
 }
 
 }  // namespace onnxc

@@ -53,8 +53,8 @@ struct RowsSchedule {
   Parts parts(KernelCode &c, mlir::Value rows, int64_t alike, int64_t steps) const;
   // Of a row tile and a group's panels of `depth` steps; few rows take as long as the panels need to come from memory.
   double tileFlops(int64_t depth) const { return 2.0 * double(std::max<int64_t>(tile.rows, 8) * groupPanels * kLanes * depth); }
-  // Of so many rows panels of halves are widened before the tiles, which else do it whenever they load them: that costs them a few percent.
-  int64_t widenRows() const { return 4 * tile.rows + 1; }
+  // Of so many rows the narrow panels of a pass are widened before its tiles, which else do it whenever they load them.
+  int64_t widenRows() const { return 2 * tile.rows + 1; }
 };
 
 // How many channels of the last block of `channels` a product takes: a few more than there are, as steps are written by fours.
@@ -75,7 +75,7 @@ public:
     Value from, to;
   };
   // The kernel's units: all row tiles of one group, then of the next, whose panels of `type` have `steps` each; `alike` groups have the
-  // same rows, of which those that are near meet all of them. Halves are widened once a group where there are many rows.
+  // same rows, of which those that are near meet all of them. Narrow panels are widened pass by pass where there are many rows.
   void emitGroups(llvm::function_ref<Group(Value group)> groupAt, int64_t alike, Value rows, Value panels, PanelType type, int64_t steps);
 
 private:
@@ -90,7 +90,7 @@ private:
   Pass passOf(const RowsProblem &p, Value from, Value group);
   Value linesAhead(const RowsProblem &p, const Pass &pass, Value tile) const;
   RowsProblem widened(const RowsProblem &p, Value group) const;
-  void widen(const RowsProblem &p, const RowsProblem &wide, Value from, Value to);
+  RowsProblem widen(const RowsProblem &wide, Value from, Value to, Value begin, Value end);
   using RowsBody = llvm::function_ref<void(Value row, int64_t height, Value fresh)>;
   void rowTiles(Value rows, Tiles tiles, RowsBody body);
   void restTiles(Value from, Value to, RowsBody body);

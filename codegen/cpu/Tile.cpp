@@ -46,8 +46,12 @@ TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, const Code &c,
 }
 
 Value PanelType::load(Code &c, Value address) const {
-  if (!isHalf())
+  if (!isNarrow())
     return c.load(c.vec(c.f32, kLanes), address);
+  if (element == I8) {
+    Value whole = arith::ExtSIOp::create(c.b, c.loc, c.vec(c.i32, kLanes), c.load(c.vec(c.b.getI8Type(), kLanes), address));
+    return arith::SIToFPOp::create(c.b, c.loc, c.vec(c.f32, kLanes), whole);
+  }
   return halfToFloat(c, c.load(c.vec(c.b.getI16Type(), kLanes), address), element == BF16);
 }
 

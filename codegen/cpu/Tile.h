@@ -14,13 +14,13 @@ struct TileShape {
   int64_t rows, panels;
 };
 
-// What the lanes of a panel are in memory: f32, or halves that are widened when they are loaded.
+// What the lanes of a panel are in memory: f32, or narrow numbers, halves and signed bytes, that are widened when they are loaded.
 struct PanelType {
-  enum { F32, BF16, F16 } element = F32;
-  static PanelType of(mlir::Type element) { return {element.isBF16() ? BF16 : element.isF16() ? F16 : F32}; }
-  bool isHalf() const { return element != F32; }
-  int64_t bytes() const { return isHalf() ? kPanelBytes / 2 : kPanelBytes; }  // of a step
-  mlir::Value load(Code &c, mlir::Value address) const;                       // a step's lanes as f32
+  enum { F32, BF16, F16, I8 } element = F32;
+  static PanelType of(mlir::Type element) { return {element.isInteger(8) ? I8 : element.isBF16() ? BF16 : element.isF16() ? F16 : F32}; }
+  bool isNarrow() const { return element != F32; }
+  int64_t bytes() const { return element == I8 ? kLanes : isNarrow() ? kLanes * 2 : kPanelBytes; }  // of a step
+  mlir::Value load(Code &c, mlir::Value address) const;                                             // a step's lanes as f32
 };
 
 // The tile that takes the fewest cycles for `rows` (nothing: unknown) x `panels` under the register budget of `c`: accumulators and,

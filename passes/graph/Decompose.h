@@ -28,7 +28,11 @@ void populateDecomposeEinsumPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeQuantPatterns(mlir::RewritePatternSet &patterns);
 void populateQuantisedWeightPatterns(mlir::RewritePatternSet &patterns);
 // Whether something reads `dequantised`, which a constant was dequantised to, as the integers that it was: products with dequantised
-// values, 4-bit weights in blocks, tables that Gather reads.
+// values or of large matrices with a scale for each column, 4-bit weights in blocks, tables that Gather reads.
 bool isReadAsIntegers(mlir::Value dequantised);
+// Whether `dequantised` is a large matrix of constants of 4 or 8 bits with one scale, or one for each index of `columnAxis`
+// (ScaledProducts.cpp).
+bool isScaledMatrix(mlir::Value dequantised, int64_t columnAxis);
+void populateScaledProductPatterns(mlir::RewritePatternSet &patterns);
 
 }  // namespace onnxc

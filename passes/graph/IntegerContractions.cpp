@@ -430,7 +430,7 @@ namespace {
 struct IntegerContractions : impl::IntegerContractionsBase<IntegerContractions> {
   using IntegerContractionsBase::IntegerContractionsBase;
   void runOnOperation() override {
-    RewritePatternSet moves(&getContext()), contractions(&getContext()), sums(&getContext()), rest(&getContext());
+    RewritePatternSet moves(&getContext()), contractions(&getContext()), sums(&getContext()), products(&getContext()), rest(&getContext());
     populateByteMovePatterns(moves);
     populateByteTablePatterns(moves);
     moves.add(widenWeights);
@@ -438,12 +438,13 @@ struct IntegerContractions : impl::IntegerContractionsBase<IntegerContractions> 
     contractions.add(contractGemm);
     contractions.add(contractMatMul);
     populateByteSumPatterns(sums);
+    populateScaledProductPatterns(products);
     int64_t left = maxBytes;
     populateQuantisationPatterns(rest, left);
     populatePackIntegerPatterns(rest);
     populateTableOfConvPatterns(rest);
     populateFramePatterns(rest);
-    for (RewritePatternSet *patterns : {&moves, &contractions, &sums, &rest})
+    for (RewritePatternSet *patterns : {&moves, &contractions, &sums, &products, &rest})
       if (failed(rewriteAll(getOperation(), std::move(*patterns))))
         signalPassFailure();
   }

@@ -1,6 +1,6 @@
-// QuantisedWeights.cpp: dequantised constants that need not be dequantised whole at every run: 4-bit weights of MatMul, tables that Gather
-// reads. For the decompose pass; weights of 8 bits that meet dequantised values are IntegerContractions'. Others that are dequantised
-// constants are f32 (compiler/ConstantIslands.cpp).
+// QuantisedWeights.cpp: dequantised constants that need not be dequantised whole at every run: 4-bit weights of MatMul in blocks, tables
+// that Gather reads. For the decompose pass; matrices with a scale for each column are ScaledProducts', weights of 8 bits that meet
+// dequantised values IntegerContractions'. Others that are dequantised constants are f32 (compiler/ConstantIslands.cpp).
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Microsoft.h"
 #include "dialects/onnx/NN.h"
@@ -80,17 +80,58 @@ LogicalResult blockProduct(onnx::MatMulOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-// Gather(DequantizeLinear(table)) = DequantizeLinear(Gather(table)) where one scale is for all.
+// How a constant table's scales follow what Gather takes of it: one is for all, or each row has its own, or each block of a row.
+enum class TableScales { None, One, Rows, Blocks };
+TableScales tableScales(onnx::GatherOp gather, onnx::DequantizeLinearOp dq) {
+  auto type = rankedType(dq.getX()), scale = rankedType(dq.getXScale());
+  if (!type || !type.hasStaticShape() || !scale || !scale.hasStaticShape() || !onnx::constantValue(dq.getX()) ||
+      gather.getData() != dq.getY())
+    return TableScales::None;
+  if (scale.getNumElements() == 1)
+    return dq.getBlockSize() == 0 ? TableScales::One : TableScales::None;
+  bool isTable = type.getRank() == 2 && onnx::axisAttr(gather, 2) == 0 && onnx::elementType(dq.getY()).isF32();
+  int64_t axis = onnx::axisAttr(dq, 2);
+  if (isTable && dq.getBlockSize() != 0)
+    return scale.getRank() == 2 && axis == 1 ? TableScales::Blocks : TableScales::None;
+  bool constant = onnx::constantValue(dq.getXScale()) && (!dq.getXZeroPoint() || onnx::constantValue(dq.getXZeroPoint()));
+  bool each = scale.getRank() == 1 && scale.getDimSize(0) == type.getDimSize(0);
+  return isTable && constant && each && axis == 0 ? TableScales::Rows : TableScales::None;
+}
+
+// Gather(DequantizeLinear(table)) = DequantizeLinear(Gather(table)). Scales of blocks are gathered with their rows; those of rows multiply
+// the rows that were gathered.
 LogicalResult gatherQuantised(onnx::GatherOp op, PatternRewriter &rewriter) {
   auto dq = op.getData().getDefiningOp<onnx::DequantizeLinearOp>();
-  auto type = dq ? rankedType(dq.getXScale()) : RankedTensorType(), result = rankedType(op);
-  if (!dq || !type || !result || !type.hasStaticShape() || type.getNumElements() != 1 || dq.getBlockSize() != 0 ||
-      !onnx::constantValue(dq.getX()))
-    return rewriter.notifyMatchFailure(op, "not a table with one scale");
-  Value rows = onnx::GatherOp::create(rewriter, op.getLoc(), result.clone(onnx::elementType(dq.getX())), dq.getX(), op.getIndices(),
-                                      op.getAxisAttr());
-  rewriter.replaceOpWithNewOp<onnx::DequantizeLinearOp>(op, op.getType(), rows, dq.getXScale(), dq.getXZeroPoint(), dq.getAxisAttr(),
-                                                        dq.getBlockSizeAttr(), dq.getOutputDtypeAttr());
+  auto result = rankedType(op);
+  TableScales scales = dq && result ? tableScales(op, dq) : TableScales::None;
+  if (scales == TableScales::None)
+    return rewriter.notifyMatchFailure(op, "no rows of a quantised table");
+  Location loc = op.getLoc();
+  GraphBuilder g{rewriter, loc};
+  auto gathered = [&](Value table) -> Value {
+    SmallVector<int64_t> shape(result.getShape());
+    if (scales != TableScales::One)
+      shape.back() = rankedType(table).getDimSize(1);
+    return onnx::GatherOp::create(rewriter, loc, RankedTensorType::get(shape, onnx::elementType(table)), table, op.getIndices(),
+                                  op.getAxisAttr());
+  };
+  Value scale = dq.getXScale(), zero = dq.getXZeroPoint();
+  if (scales == TableScales::Rows) {
+    auto numbers = constantFloats(scale), zeros = zero ? constantIntegers(zero) : std::vector<float>();
+    if (!numbers || !zeros || (!zeros->empty() && zeros->size() != numbers->size()))
+      return rewriter.notifyMatchFailure(op, "scales of other sizes");
+    int64_t count = numbers->size();
+    Value v = g.cast(gathered(dq.getX()), rewriter.getF32Type());
+    if (llvm::any_of(*zeros, [](float z) { return z != 0; }))
+      v = onnx::SubOp::create(rewriter, loc, result, v, gathered(g.floats({count, 1}, std::move(*zeros))));
+    rewriter.replaceOpWithNewOp<onnx::MulOp>(op, op.getType(), v, gathered(g.floats({count, 1}, std::move(*numbers))));
+    return success();
+  }
+  IntegerAttr axis = dq.getAxisAttr();
+  if (scales == TableScales::Blocks)
+    scale = gathered(scale), zero = zero ? gathered(zero) : zero, axis = rewriter.getI64IntegerAttr(-1);
+  rewriter.replaceOpWithNewOp<onnx::DequantizeLinearOp>(op, op.getType(), gathered(dq.getX()), scale, zero, axis, dq.getBlockSizeAttr(),
+                                                        dq.getOutputDtypeAttr());
   return success();
 }
 
@@ -135,8 +176,12 @@ bool isReadAsIntegers(Value dequantised) {
   auto dq = dequantised.getDefiningOp<onnx::DequantizeLinearOp>();
   bool blocks = dq && hasBlocksOfDepth(dq);
   return llvm::any_of(dequantised.getUsers(), [&](Operation *user) {
-    if (isa<onnx::GatherOp>(user))
-      return user->getOperand(0) == dequantised;
+    if (auto gather = dyn_cast<onnx::GatherOp>(user))
+      return dq && tableScales(gather, dq) != TableScales::None;
+    if (isa<onnx::MatMulOp>(user) && user->getOperand(1) == dequantised && isScaledMatrix(dequantised, 1))
+      return true;
+    if (auto gemm = dyn_cast<onnx::GemmOp>(user); gemm && gemm.getB() == dequantised && isScaledMatrix(dequantised, !gemm.getTransB()))
+      return true;
     if (isa<onnx::TransposeOp, onnx::ReshapeOp>(user))
       return isReadAsIntegers(user->getResult(0));
     if (blocks && isa<onnx::MatMulOp>(user) && user->getOperand(1) == dequantised)

@@ -90,6 +90,9 @@ std::optional<std::vector<float>> constantIntegers(Value v) {
   else if (isByte(type))
     for (char c : *bytes)
       result.push_back(type.isSignlessInteger(8) ? float(int8_t(c)) : float(uint8_t(c)));
+  else if (type.isInteger(4))  // one a byte
+    for (char c : *bytes)
+      result.push_back(float((c & 15) - (type.isSignlessInteger() ? (c & 8) * 2 : 0)));
   else
     return std::nullopt;
   return result;

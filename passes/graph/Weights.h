@@ -13,7 +13,7 @@ std::optional<std::vector<float>> constantFloats(mlir::ElementsAttr value);
 // The number that every element of a constant of floats is; nothing for others and where `v` is null.
 std::optional<double> constantNumber(mlir::Value v);
 bool isByte(mlir::Type elementType);                                // 8 bits, signed or not; not null
-std::optional<std::vector<float>> constantIntegers(mlir::Value v);  // of an onnx.Constant of 8 or 16 bits or of i32
+std::optional<std::vector<float>> constantIntegers(mlir::Value v);  // of an onnx.Constant of 4, 8 or 16 bits or of i32
 // One of the bytes of a constant of weights less the zero point of its channel, of `zeros` for all or one a channel.
 inline int16_t lessZero(char weight, bool isSigned, llvm::ArrayRef<float> zeros, int64_t channel) {
   return int16_t((isSigned ? float(int8_t(weight)) : float(uint8_t(weight))) - zeros[zeros.size() == 1 ? 0 : channel]);

@@ -44,9 +44,31 @@ static uint16_t toHalf(float v) {
   return bits;
 }
 
+// Whether `to` holds all of `values` times `scale` as they are.
+static bool holds(Type to, ArrayRef<float> values, float scale) {
+  auto isSame = [](float v, float stored) { return llvm::bit_cast<uint32_t>(v) == llvm::bit_cast<uint32_t>(stored); };
+  auto asByte = [&](float v) { return v >= -128 && v <= 127 && isSame(v, float(int8_t(v))); };
+  auto asBrain = [&](float v) { return isSame(v, llvm::bit_cast<float>(uint32_t(toBrain(v)) << 16)); };
+  auto asHalf = [&](float v) { return isSame(v, float(_Float16(v))); };
+  return llvm::all_of(values, [&](float v) {
+    v *= scale;
+    return to.isInteger(8) ? asByte(v) : to.isBF16() ? asBrain(v) : asHalf(v);
+  });
+}
+
+Type exactType(MLIRContext *context, ArrayRef<float> values, float scale) {
+  if (values.size() >= kFewWeights)
+    for (Type type : {Type(IntegerType::get(context, 8)), Type(BFloat16Type::get(context)), Type(Float16Type::get(context))})
+      if (holds(type, values, scale))
+        return type;
+  return Float32Type::get(context);
+}
+
 ElementsAttr storedConstant(RankedTensorType type, std::vector<float> values) {
   if (type.getElementType().isF32())
     return makeConstant(type, std::move(values));
+  if (type.getElementType().isInteger(8))
+    return makeConstant(type, std::vector<char>(values.begin(), values.end()));
   bool brain = type.getElementType().isBF16();
   std::vector<char> bytes(values.size() * 2);
   for (size_t i = 0; i < values.size(); ++i) {

@@ -1,5 +1,5 @@
 """Convolutions and products between dequantised values whose bias is of floats, with what stands behind them; channels whose weights are all zero; weights of 4 bits; f32
-rows times dequantised weights. run.py beside it runs them."""
+rows times dequantised weights, few that are folded and many that stay integers; rows of dequantised tables. run.py beside it runs them."""
 import ml_dtypes
 import numpy as np
 
@@ -80,3 +80,53 @@ weights_of_bytes("weights_of_bytes_turned", (5, 70), (33, 70), 0, _turn)
 weights_of_bytes("weights_of_bytes_one", (2, 5, 70), (33, 70), None, _turn, zero=-4)
 weights_of_bytes("weights_of_bytes_batch", (2, 5, 70), (2, 70, 33), -1)
 weights_of_bytes("weights_of_bytes_short", (5, 70), (33, 70), 0, _turn, dtype=np.int16)
+
+
+def scaled(name, rows, bits, *, zero=None, by=None, turned=False, gemm=None, bias=False):
+    """f32 rows times many weights of `bits`. `by`: the axis of the scales; `turned`: B is [N, K]; `gemm`: attributes of a Gemm, which has a bias if `bias`."""
+    rng = np.random.default_rng(0)
+    shape = (530, 600) if turned else (600, 530)
+    low, high = {np.int8: (-128, 128), np.uint8: (0, 256), ml_dtypes.int4: (-8, 8)}[bits]
+    count = 1 if by is None else shape[by]
+    weights = {"w": rng.integers(low, high, shape).astype(bits), "ws": ((rng.random(count, np.float32) + np.float32(0.5)) / high).astype(np.float32)}
+    if zero is not None:
+        weights["wz"] = rng.integers(max(low, zero - 3), min(high, zero + 4), count).astype(bits)
+    if by is None:
+        weights = {k: v.reshape(()) if k != "w" else v for k, v in weights.items()}
+    if bias:
+        weights["b"] = rng.standard_normal(530).astype(np.float32)
+    nodes = [node("DequantizeLinear", f"w ws {'wz' if zero is not None else ''}".strip(), "d", axis=by or 0)]
+    nodes += [node("MatMul", "x d", "y")] if gemm is None else [node("Gemm", "x d b" if bias else "x d", "t", **gemm), node("Relu", "t", "y")]
+    case(name, nodes, {"x": (rows, 600)}, weights)
+
+
+for _rows in (1, 5, 130):
+    scaled(f"scaled_columns_{_rows}", _rows, np.int8, by=1)
+scaled("scaled_one", 3, np.int8)
+scaled("scaled_zeros", 3, np.uint8, zero=120, by=1)
+scaled("scaled_far_zeros", 3, np.uint8, zero=3, by=1)
+scaled("scaled_4_bits", 3, ml_dtypes.int4, by=1)
+scaled("scaled_depth", 3, np.int8, by=0)
+scaled("scaled_gemm", 3, np.int8, by=0, turned=True, gemm={"transB": 1, "alpha": 0.5, "beta": 3.0}, bias=True)
+scaled("scaled_gemm_alone", 3, np.uint8, zero=128, by=1, gemm={})
+
+
+def table(name, bits, by, block=0, zeros=True):
+    """Rows that Gather takes of a dequantised table, at indices of two axes."""
+    rng = np.random.default_rng(0)
+    shape = (50, 64)
+    scales = (50, 64 // block) if block else () if by is None else (shape[by],)
+    low, high = {np.int8: (-128, 128), np.uint8: (0, 256), ml_dtypes.int4: (-8, 8), ml_dtypes.uint4: (0, 16)}[bits]
+    weights = {"w": rng.integers(low, high, shape).astype(bits), "ws": (rng.random(scales, np.float32) + np.float32(0.5)) / np.float32(high), "i": np.array([[3, -1, 0], [49, 7, 3]])}
+    if zeros:
+        weights["wz"] = rng.integers(low, high, scales).astype(bits)
+    attributes = {"block_size": block} if block else {}
+    case(name, [node("DequantizeLinear", "w ws wz" if zeros else "w ws", "d", axis=by or 0, **attributes), node("Gather", "d i", "g"), node("Add", "g x", "y")], {"x": (2, 3, 64)}, weights)
+
+
+table("table_of_rows", np.uint8, 0)
+table("table_of_rows_signed", np.int8, 0, zeros=False)
+table("table_of_columns", np.uint8, 1)
+table("table_of_one", np.uint8, None)
+table("table_of_blocks_signed", ml_dtypes.int4, 1, block=16, zeros=False)
+table("table_of_blocks", ml_dtypes.uint4, 1, block=16)

@@ -1,4 +1,5 @@
-"""Products whose weights --precision stores in 16 bits: equal to those of weights rounded beforehand, within what f32 sums differ by. run.py beside it runs them."""
+"""Products whose weights --precision stores in 16 bits: equal to those of weights rounded beforehand, within what f32 sums differ by; products of weights that fewer bits than 32 hold
+as they are, bit for bit those of f32. run.py beside it runs them."""
 import ml_dtypes
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
@@ -132,5 +133,27 @@ def check_rows(s, folder, name):
     return None if s.weight_bytes(library) < 0.52 * s.weight_bytes(plain) else f"{s.weight_bytes(library)} bytes of {s.weight_bytes(plain)}"
 
 
+def check_exact(s, folder, name):
+    """Weights of bytes or halves without --precision, and the same with one that only f32 holds, in a column of its own."""
+    import onnxc
+    of, rows, dynamic = EXACT[name]
+    rng = np.random.default_rng(0)
+    w = {"i8": rng.integers(-128, 128, (600, 530)), **{k: rng.standard_normal((600, 530)).astype(t) for k, t in TYPES.items()}}[of].astype(np.float32)
+    other = w.copy()
+    other[5, 529] = 1 + 2**-20
+    feed = {"x": rng.standard_normal((rows, 600)).astype(np.float32)}
+    for cpu in ("x86-64", "x86-64-v3", WIDEST):
+        libraries = [s.compile(make([helper.make_node("MatMul", ["x", "w"], ["y"])], [info("x", "n" if dynamic else rows, 600)], [info("y", "n" if dynamic else rows, 530)],
+                                    [numpy_helper.from_array(v, "w")]), folder, "--cpu", cpu, name=f"{name}_{cpu}{i}") for i, v in enumerate((w, other))]
+        got, want = (onnxc.load(str(library), num_threads=2).run(feed)[0][:, :529] for library in libraries)
+        if not np.array_equal(got, want):
+            return f"{cpu}: results differ from those of f32 by {np.abs(got - want).max():.1e}"
+        least, most = (s.weight_bytes(library) for library in libraries)
+        if not least < most * (0.3 if of == "i8" else 0.6 if dynamic or rows < 130 else 1.1):
+            return f"{cpu}: {least} bytes of {most}"
+    return None
+
+
+EXACT = {f"exact_{of}_{rows}{'_dynamic' if dynamic else ''}": (of, rows, dynamic) for of in ("i8", *TYPES) for rows in (1, 5, 130) for dynamic in (False, True)}
 ROWS = [f"halves_rows_{precision}{tied}" for precision in TYPES for tied in ("", "_tied")]
 KEPT = [f"halves_keep_{which}" for which in ("few", "large", "small", "plain")]

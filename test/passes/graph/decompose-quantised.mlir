@@ -249,16 +249,43 @@ func.func @linear_products(%a: tensor<2x4x3xui8>) -> (tensor<2x4x2xui8>, tensor<
 
 // -----
 
-// Tables with a scale for each row or in blocks, and those that the run makes, are dequantised whole.
+// Scales of rows multiply the rows that were gathered, those of blocks are gathered with them.
+// CHECK-LABEL: @tables_of_rows
+// CHECK-DAG: %[[H:.*]] = "onnx.Constant"() <{value = dense<5.000000e-01> : tensor<9x1xf32>}>
+// CHECK-DAG: %[[N:.*]] = "onnx.Constant"() <{value = dense<7.000000e+00> : tensor<9x1xf32>}>
+// CHECK: %[[R:.*]] = "onnx.Gather"(%{{.*}}, %arg0) <{axis = 0 : i64}> : (tensor<9x32xui8>, tensor<4xi64>) -> tensor<4x32xui8>
+// CHECK: %[[C:.*]] = "onnx.Cast"(%[[R]])
+// CHECK: %[[Z:.*]] = "onnx.Gather"(%[[N]], %arg0) <{axis = 0 : i64}> : (tensor<9x1xf32>, tensor<4xi64>) -> tensor<4x1xf32>
+// CHECK: %[[D:.*]] = "onnx.Sub"(%[[C]], %[[Z]])
+// CHECK: %[[S:.*]] = "onnx.Gather"(%[[H]], %arg0) <{axis = 0 : i64}> : (tensor<9x1xf32>, tensor<4xi64>) -> tensor<4x1xf32>
+// CHECK: "onnx.Mul"(%[[D]], %[[S]])
+// CHECK: %[[B:.*]] = "onnx.Gather"(%{{.*}}, %arg0) <{axis = 0 : i64}> : (tensor<9x2xf32>, tensor<4xi64>) -> tensor<4x2xf32>
+// CHECK: %[[T:.*]] = "onnx.Gather"(%{{.*}}, %arg0) <{axis = 0 : i64}> : (tensor<9x32xui8>, tensor<4xi64>) -> tensor<4x32xui8>
+// CHECK: "onnx.DequantizeLinear"(%[[T]], %[[B]]) <{axis = -1 : i64, block_size = 16 : i64
+func.func @tables_of_rows(%i: tensor<4xi64>) -> (tensor<4x32xf32>, tensor<4x32xf32>) {
+  %q = "onnx.Constant"() {value = dense<1> : tensor<9x32xui8>} : () -> tensor<9x32xui8>
+  %rows = "onnx.Constant"() {value = dense<0.5> : tensor<9xf32>} : () -> tensor<9xf32>
+  %zeros = "onnx.Constant"() {value = dense<7> : tensor<9xui8>} : () -> tensor<9xui8>
+  %block = "onnx.Constant"() {value = dense<0.5> : tensor<9x2xf32>} : () -> tensor<9x2xf32>
+  %0 = "onnx.DequantizeLinear"(%q, %rows, %zeros) <{axis = 0 : i64}> : (tensor<9x32xui8>, tensor<9xf32>, tensor<9xui8>) -> tensor<9x32xf32>
+  %1 = "onnx.DequantizeLinear"(%q, %block) <{axis = 1 : i64, block_size = 16 : i64}> : (tensor<9x32xui8>, tensor<9x2xf32>) -> tensor<9x32xf32>
+  %2 = "onnx.Gather"(%0, %i) <{axis = 0 : i64}> : (tensor<9x32xf32>, tensor<4xi64>) -> tensor<4x32xf32>
+  %3 = "onnx.Gather"(%1, %i) <{axis = 0 : i64}> : (tensor<9x32xf32>, tensor<4xi64>) -> tensor<4x32xf32>
+  return %2, %3 : tensor<4x32xf32>, tensor<4x32xf32>
+}
+
+// -----
+
+// Tables with a scale for each column or in blocks of rows, and those that the run makes, are dequantised whole.
 // CHECK-LABEL: @other_tables
 // CHECK-COUNT-3: "onnx.Gather"{{.*}} -> tensor<4x32xf32>
 func.func @other_tables(%i: tensor<4xi64>, %r: tensor<9x32xui8>) -> (tensor<4x32xf32>, tensor<4x32xf32>, tensor<4x32xf32>) {
   %q = "onnx.Constant"() {value = dense<1> : tensor<9x32xui8>} : () -> tensor<9x32xui8>
   %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
-  %rows = "onnx.Constant"() {value = dense<0.5> : tensor<9xf32>} : () -> tensor<9xf32>
-  %block = "onnx.Constant"() {value = dense<0.5> : tensor<9x2xf32>} : () -> tensor<9x2xf32>
-  %0 = "onnx.DequantizeLinear"(%q, %rows) <{axis = 0 : i64}> : (tensor<9x32xui8>, tensor<9xf32>) -> tensor<9x32xf32>
-  %1 = "onnx.DequantizeLinear"(%q, %block) <{axis = 1 : i64, block_size = 16 : i64}> : (tensor<9x32xui8>, tensor<9x2xf32>) -> tensor<9x32xf32>
+  %columns = "onnx.Constant"() {value = dense<0.5> : tensor<32xf32>} : () -> tensor<32xf32>
+  %block = "onnx.Constant"() {value = dense<0.5> : tensor<3x32xf32>} : () -> tensor<3x32xf32>
+  %0 = "onnx.DequantizeLinear"(%q, %columns) <{axis = 1 : i64}> : (tensor<9x32xui8>, tensor<32xf32>) -> tensor<9x32xf32>
+  %1 = "onnx.DequantizeLinear"(%q, %block) <{axis = 0 : i64, block_size = 3 : i64}> : (tensor<9x32xui8>, tensor<3x32xf32>) -> tensor<9x32xf32>
   %2 = "onnx.DequantizeLinear"(%r, %s) : (tensor<9x32xui8>, tensor<f32>) -> tensor<9x32xf32>
   %3 = "onnx.Gather"(%0, %i) <{axis = 0 : i64}> : (tensor<9x32xf32>, tensor<4xi64>) -> tensor<4x32xf32>
   %4 = "onnx.Gather"(%1, %i) <{axis = 0 : i64}> : (tensor<9x32xf32>, tensor<4xi64>) -> tensor<4x32xf32>

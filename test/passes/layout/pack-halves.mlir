@@ -50,9 +50,9 @@ func.func @extremes(%a: tensor<?x64xf32>) -> (tensor<?x64xf32>, tensor<?x64xf32>
   return %0, %1, %2, %3 : tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>
 }
 
-// Nothing but zeros is anything's.
+// Zeros alone are bytes.
 // CHECK-LABEL: @zeros
-// CHECK: "onnx.packed.MatMul"{{.*}} tensor<4x64x16x{{b?}}f16>)
+// CHECK: "onnx.packed.MatMul"{{.*}} tensor<4x64x16xi8>)
 func.func @zeros(%a: tensor<?x64xf32>) -> tensor<?x64xf32> {
   %w = "onnx.Constant"() {value = dense<0.0> : tensor<64x64xf32>} : () -> tensor<64x64xf32>
   %y = "onnx.MatMul"(%a, %w) : (tensor<?x64xf32>, tensor<64x64xf32>) -> tensor<?x64xf32>
@@ -65,7 +65,7 @@ func.func @zeros(%a: tensor<?x64xf32>) -> tensor<?x64xf32> {
 // F16: %[[R:.*]] = "onnx.Gather"{{.*}} : (tensor<128x32xf16>, tensor<?xi64>) -> tensor<?x32xf16>
 // CHECK: "onnx.Cast"(%[[R]]) {{.*}} -> tensor<?x32xf32>
 func.func @rows(%i: tensor<?xi64>) -> tensor<?x32xf32> {
-  %t = "onnx.Constant"() {value = dense<1.0> : tensor<128x32xf32>} : () -> tensor<128x32xf32>
+  %t = "onnx.Constant"() {value = dense<0.5> : tensor<128x32xf32>} : () -> tensor<128x32xf32>
   %y = "onnx.Gather"(%t, %i) <{axis = 0 : i64}> : (tensor<128x32xf32>, tensor<?xi64>) -> tensor<?x32xf32>
   return %y : tensor<?x32xf32>
 }
@@ -75,7 +75,7 @@ func.func @rows(%i: tensor<?xi64>) -> tensor<?x32xf32> {
 // CHECK-DAG: "onnx.Gather"{{.*}} : (tensor<128x32x{{b?}}f16>, tensor<?xi64>)
 // CHECK-DAG: "onnx.packed.MatMul"{{.*}} tensor<8x32x16x{{b?}}f16>)
 func.func @tied(%i: tensor<?xi64>) -> tensor<?x128xf32> {
-  %t = "onnx.Constant"() {value = dense<1.0> : tensor<128x32xf32>} : () -> tensor<128x32xf32>
+  %t = "onnx.Constant"() {value = dense<0.5> : tensor<128x32xf32>} : () -> tensor<128x32xf32>
   %x = "onnx.Gather"(%t, %i) <{axis = 0 : i64}> : (tensor<128x32xf32>, tensor<?xi64>) -> tensor<?x32xf32>
   %y = "onnx.Gemm"(%x, %t) <{transB = 1 : i64}> : (tensor<?x32xf32>, tensor<128x32xf32>) -> tensor<?x128xf32>
   return %y : tensor<?x128xf32>
