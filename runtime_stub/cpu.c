@@ -46,7 +46,7 @@ static int needed_level(const char *isa) { return strcmp(isa, "armv8-a") ? -1 : 
 
 int32_t onnxc_dots(void) {
 #if defined(__x86_64__)
-  const unsigned TILES = 3u << 24, TILE_STATE = 3u << 17; /* AMX-TILE and AMX-INT8; XTILECFG and XTILEDATA */
+  const unsigned TILES = 13u << 22, TILE_STATE = 3u << 17; /* AMX-BF16, -TILE and -INT8; XTILECFG and XTILEDATA */
   unsigned a, b, c, d, more, unused;
   const int level = machine_level();
   if (level < 3 || !__get_cpuid_count(7, 0, &a, &b, &c, &d))
@@ -77,9 +77,12 @@ static bool permitted(void) {
 
 int32_t onnxc_rt_tiles(onnxc_rt *rt) {
   onnxc_context *c = (onnxc_context *)rt;
-  if (!c->tiles)
-    c->tiles = (c->dots & 4) && permitted() ? 1 : -1;
-  return c->tiles > 0;
+  int32_t tiles = __atomic_load_n(&c->tiles, __ATOMIC_RELAXED);
+  if (!tiles) { /* several threads may come to the same answer */
+    tiles = (c->dots & 4) && permitted() ? 1 : -1;
+    __atomic_store_n(&c->tiles, tiles, __ATOMIC_RELAXED);
+  }
+  return tiles > 0;
 }
 
 const onnxc_variant *onnxc_choose_variant(const char *cpu) {

@@ -137,6 +137,7 @@ KernelCode::KernelCode(ModuleOp target, kernel::FuncOp kernel, const Isa &isa)
   vectorBits = isa.vectorBits, vectorRegisters = isa.vectorRegisters;
   convertsHalves = isa.convertsHalves, fusesProducts = isa.fusesProducts, multipliesByLane = isa.multipliesByLane,
   extremesGiveNan = isa.extremesGiveNan;
+  mayHaveTiles = isa.mayHaveTiles;
   b.setInsertionPointToEnd(target.getBody());
   func = LLVM::LLVMFuncOp::create(b, loc, (kernel.getName() + ".code").str(), kernelType(b.getContext()));
   b.setInsertionPointToStart(func.addEntryBlock(b));

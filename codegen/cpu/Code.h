@@ -21,7 +21,7 @@ struct Code {
   mlir::Type ptr;
   // Of the level that is compiled, see Isa.h.
   unsigned vectorBits = 128, vectorRegisters = 16;
-  bool convertsHalves = false, fusesProducts = false, multipliesByLane = false, extremesGiveNan = false;
+  bool convertsHalves = false, fusesProducts = false, multipliesByLane = false, extremesGiveNan = false, mayHaveTiles = false;
 
   Code(mlir::MLIRContext *context, mlir::Location loc);
 

@@ -49,8 +49,12 @@ static std::unique_ptr<llvm::TargetMachine> targetMachine(const Isa &isa) {
 
 // A library function that asks for one of these, more than the level has, keeps it: it is only called on processors that have it.
 static constexpr std::pair<StringLiteral, StringLiteral> kExtras[] = {
-    {"+avx512vnni", "+avx512f,+avx512bw,+avx512vl,+avx512vnni"}, {"+avxvnni", "+avx2,+avxvnni"}, {"+amx-int8", "+amx-tile,+amx-int8"},
-    {"+avx512vbmi", "+avx512f,+avx512bw,+avx512vl,+avx512vbmi"}, {"+dotprod", "+dotprod"},
+    {"+avx512vnni", "+avx512f,+avx512bw,+avx512vl,+avx512vnni"},
+    {"+avxvnni", "+avx2,+avxvnni"},
+    {"+amx-int8", "+amx-tile,+amx-int8"},
+    {"+amx-bf16", "+amx-tile,+amx-bf16"},
+    {"+avx512vbmi", "+avx512f,+avx512bw,+avx512vl,+avx512vbmi"},
+    {"+dotprod", "+dotprod"},
 };
 
 static void setCpu(llvm::Module &m, const Isa &isa, StringRef tune) {

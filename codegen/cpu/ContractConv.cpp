@@ -189,7 +189,8 @@ void Conv::emitPointwise() {
     return RowsEmitter::Group{p, from, to};
   };
   PanelType type = PanelType::of(onnx::elementType(op.getW()));
-  RowsEmitter(c, epilogue, s).emitGroups(groupAt, panelGroups, plane, c.n(panels), type, blocks * kLanes);
+  RowsEmitter(c, epilogue, s)
+      .emitGroups(groupAt, c.mul(y[0], panelGroups * groups), panelGroups, plane, c.n(panels), type, blocks * kLanes);
 }
 
 Tile::Values Conv::channelProducts(const Tile &t, ValueRange acc, llvm::function_ref<Value(int64_t, Value)> channel, Value weights,

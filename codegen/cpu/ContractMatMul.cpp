@@ -145,7 +145,7 @@ LogicalResult emitPackedMatMul(KernelCode &c, Operation *raw) {
     Value from = c.mul(group, s.groupPanels), to = c.min(c.add(from, s.groupPanels), c.n(panels));
     return RowsEmitter::Group{p, from, to};
   };
-  RowsEmitter(c, epilogue, s).emitGroups(groupAt, groups, rows, c.n(panels), p.type, depth);
+  RowsEmitter(c, epilogue, s).emitGroups(groupAt, c.n(groups), groups, rows, c.n(panels), p.type, depth);
   return success();
 }
 

@@ -16,12 +16,13 @@ static const Target allTargets[] = {
 };
 
 static const Isa table[] = {
-    {"x86-64-v4", "v4", Arch::x86_64, "x86-64-v4", "-prefer-256-bit", 512, 32, true, true, false, false,
+    {"x86-64-v4", "v4", Arch::x86_64, "x86-64-v4", "-prefer-256-bit", 512, 32, true, true, false, false, true,
      "avx512f avx512bw avx512cd avx512dq avx512vl avx2 fma bmi2 f16c", true},
-    {"x86-64-v3", "v3", Arch::x86_64, "x86-64-v3", "", 256, 16, true, true, false, false, "avx2 fma bmi bmi2 f16c lzcnt movbe", true},
-    {"x86-64-v2", "v2", Arch::x86_64, "x86-64-v2", "", 128, 16, false, false, false, false, "sse4.2 popcnt", false},
-    {"x86-64", "v1", Arch::x86_64, "x86-64", "", 128, 16, false, false, false, false, "sse2", false},
-    {"armv8-a", "v8a", Arch::aarch64, "generic", "+fp-armv8,+neon", 128, 32, true, true, true, true, "fp-armv8 neon", true},
+    {"x86-64-v3", "v3", Arch::x86_64, "x86-64-v3", "", 256, 16, true, true, false, false, false, "avx2 fma bmi bmi2 f16c lzcnt movbe",
+     true},
+    {"x86-64-v2", "v2", Arch::x86_64, "x86-64-v2", "", 128, 16, false, false, false, false, false, "sse4.2 popcnt", false},
+    {"x86-64", "v1", Arch::x86_64, "x86-64", "", 128, 16, false, false, false, false, false, "sse2", false},
+    {"armv8-a", "v8a", Arch::aarch64, "generic", "+fp-armv8,+neon", 128, 32, true, true, true, true, false, "fp-armv8 neon", true},
 };
 
 llvm::ArrayRef<Target> targets() { return allTargets; }

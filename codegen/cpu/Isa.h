@@ -34,6 +34,7 @@ struct Isa {
   bool fusesProducts;     // a product and a sum are one instruction, rounded once
   bool multipliesByLane;  // an FMA takes a lane of a register as its scalar
   bool extremesGiveNan;   // maximum and minimum of floats are one instruction and NaN where either is
+  bool mayHaveTiles;      // some of its CPUs multiply tiles of bf16
   llvm::StringRef needs;  // what a CPU must have to run it, in LLVM's names
   bool isDefault;         // in an artefact when --cpu is not given
 };

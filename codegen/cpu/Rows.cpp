@@ -1,6 +1,7 @@
 // Rows.cpp: loops of Rows.h: depth blocks, row tiles, panel tiles, steps.
 #include "codegen/cpu/Rows.h"
 #include "codegen/cpu/Contract.h"
+#include "codegen/cpu/RowResults.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -138,56 +139,6 @@ Tile::Values RowsEmitter::steps(const RowsProblem &p, const Tile &t, ValueRange 
   return c.choose(c.less(last, to), [&] { return blockSteps(last, p.lastSteps, acc); }, [&] { return acc; });
 }
 
-// The results of one tile in memory, and which of their lanes are the tile's to write.
-struct RowsEmitter::Results {
-  KernelCode &c;
-  const RowsProblem &p;
-  const Tile &t;
-  Place at;
-  Value all;                 // a mask of all lanes, where there are masks
-  SmallVector<Value> lanes;  // of a panel; null: all
-
-  Results(KernelCode &code, const RowsProblem &p, const Tile &t, Place at, Value panels) : c(code), p(p), t(t), at(at) {
-    if (p.mask || at.fresh) {
-      Value zero = c.real(0, c.vec(c.f32, kLanes));
-      all = arith::CmpFOp::create(c.b, c.loc, arith::CmpFPredicate::OEQ, zero, zero);
-    }
-    for (int64_t i = 0; i < t.panels; ++i) {
-      lanes.push_back(Value());
-      if (!p.mask || i + 1 < t.panels)
-        continue;  // a partial panel is the last of its tile
-      Value isLast = c.equal(c.add(at.panel, i + 1), panels);
-      if (auto known = Code::constant(isLast))
-        lanes.back() = *known ? p.mask : Value();
-      else
-        lanes.back() = arith::SelectOp::create(c.b, c.loc, isLast, p.mask, all);
-    }
-  }
-  Value address(Value r, int64_t i) const {
-    Value first = c.at(p.out, c.add(c.mul(at.row, p.outRowBytes), c.mul(at.panel, p.outPanelBytes)));
-    return c.at(first, c.add(c.mul(r, p.outRowBytes), c.mul(c.n(i), p.outPanelBytes)));
-  }
-  Value mask(Value r, int64_t i) const {
-    if (!at.fresh)
-      return lanes[i];
-    Value none = arith::XOrIOp::create(c.b, c.loc, all, all);
-    return arith::SelectOp::create(c.b, c.loc, c.less(c.add(at.row, r), at.fresh), none, lanes[i] ? lanes[i] : all);
-  }
-  LanePlace place(Value r, int64_t i) const {
-    Value m = c.add(at.row, r), j = c.add(at.panel, i);
-    Value offset = c.add(p.outOffset, c.add(c.mul(m, p.outRowBytes), c.mul(j, p.outPanelBytes)));
-    return LanePlace{offset, [&p = p, m, j] { return p.index(m, j); }};
-  }
-  Value load(Value r, int64_t i) const {
-    Value lanes = mask(r, i);
-    return lanes ? c.loadMasked(t.type(), address(r, i), lanes) : c.load(t.type(), address(r, i));
-  }
-  void store(Value v, Value r, int64_t i) const {
-    Value lanes = mask(r, i);
-    lanes ? c.storeMasked(v, address(r, i), lanes) : c.store(v, address(r, i));
-  }
-};
-
 // Steps [from, to) of one tile: starts from the bias or goes on from the result, and ends with the epilogue at the last step. Rows before
 // `fresh` (null: none) are another tile's: they are computed and dropped.
 void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Place at, Value panels, Value from, Value to) {
@@ -299,8 +250,8 @@ Parts RowsSchedule::parts(KernelCode &c, Value all, int64_t alike, int64_t steps
   return parts;
 }
 
-void RowsEmitter::emitGroups(llvm::function_ref<Group(Value)> groupAt, int64_t alike, Value rows, Value panels, PanelType type,
-                             int64_t steps) {
+void RowsEmitter::emitGroups(llvm::function_ref<Group(Value)> groupAt, Value groups, int64_t alike, Value rows, Value panels,
+                             PanelType type, int64_t steps) {
   auto units = [&](int64_t together, bool widens) {
     s.parts(c, rows, together, steps).loop(c, [&](Value group, Value first, Value end) {
       Group g = groupAt(group);
@@ -308,10 +259,21 @@ void RowsEmitter::emitGroups(llvm::function_ref<Group(Value)> groupAt, int64_t a
     });
   };
   auto direct = [&] { units(type.isNarrow() ? 1 : alike, /*widens=*/false); };  // of few rows where panels are narrow
-  if (!type.isNarrow() || (s.rows && *s.rows < s.widenRows()))
-    return direct();
-  setScratch(c.kernel, getAffineConstantExpr(s.groupPanels * steps * kPanelBytes, c.b.getContext()));  // at most
-  c.when(s.rows ? c.flag(false) : c.less(rows, c.n(s.widenRows())), direct, [&] { units(alike, /*widens=*/true); });
+  int64_t scratch = 0;
+  auto inVectors = [&] {
+    if (!type.isNarrow() || (s.rows && *s.rows < s.widenRows()))
+      return direct();
+    scratch = s.groupPanels * steps * kPanelBytes;  // at most
+    c.when(s.rows ? c.flag(false) : c.less(rows, c.n(s.widenRows())), direct, [&] { units(alike, /*widens=*/true); });
+  };
+  if (gainsByTiles(steps)) {
+    c.when(haveTiles(rows), [&] { emitTiles(groupAt, groups, alike, rows, panels, type, steps); }, inVectors);
+    scratch = std::max(scratch, tilesScratch(steps));
+  } else {
+    inVectors();
+  }
+  if (scratch)
+    setScratch(c.kernel, getAffineConstantExpr(scratch, c.b.getContext()));
 }
 
 }  // namespace onnxc

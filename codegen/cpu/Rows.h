@@ -74,11 +74,19 @@ public:
     RowsProblem p;
     Value from, to;
   };
-  // The kernel's units: all row tiles of one group, then of the next, whose panels of `type` have `steps` each; `alike` groups have the
-  // same rows, of which those that are near meet all of them. Narrow panels are widened pass by pass where there are many rows.
-  void emitGroups(llvm::function_ref<Group(Value group)> groupAt, int64_t alike, Value rows, Value panels, PanelType type, int64_t steps);
+  // The kernel's units: all row tiles of one of `groups` groups, then of the next, whose panels of `type` have `steps` each; `alike` groups
+  // have the same rows, of which those that are near meet all of them. Narrow panels are widened pass by pass where there are many rows.
+  void emitGroups(llvm::function_ref<Group(Value group)> groupAt, Value groups, int64_t alike, Value rows, Value panels, PanelType type,
+                  int64_t steps);
 
 private:
+  // On tiles of bf16 (RowTiles.cpp), which a processor may have.
+  bool gainsByTiles(int64_t steps) const;
+  int64_t tilesScratch(int64_t steps) const;
+  Value haveTiles(Value rows);
+  void emitTiles(llvm::function_ref<Group(Value group)> groupAt, Value groups, int64_t alike, Value rows, Value panels, PanelType panelType,
+                 int64_t steps);
+  void finishSums(const RowsProblem &p, Value sums, Value firstRow, Value endRow, Value panels, Value from, Value to);
   // Where a tile is; its rows before `fresh` (null: none) are computed already. `ahead`: lines of B to ask for on the way; null: none.
   struct Place {
     Value row, panel, fresh, ahead;

@@ -24,6 +24,7 @@ import experts  # adds to cases.CASES
 import four_bits  # adds to cases.CASES
 import functions
 import halves
+import tiles
 import keras  # adds to cases.CASES
 import libraries  # adds to cases.CASES
 import norms
@@ -583,6 +584,8 @@ SUITE.cases(halves.CONVS, halves.check_conv)
 SUITE.cases(halves.ROWS, halves.check_rows)
 SUITE.cases(halves.KEPT, halves.check_kept)
 SUITE.cases(halves.EXACT, halves.check_exact)
+SUITE.cases(tiles.PRODUCTS, tiles.check)
+SUITE.cases(tiles.CONVS, tiles.check_conv)
 SUITE.cases(functions.NAMES, functions.check)
 SUITE.cases(assignments.NAMES, assignments.check)
 SUITE.cases(schedules.NAMES, schedules.check)

@@ -1,0 +1,333 @@
+// FloatTiles.cpp: products of f32 on x86's tiles that multiply bf16 (AMX), for generated kernels (codegen/cpu/RowTiles.cpp). A float is the
+// sum of three bf16, its digits, of 8 bits of its significand each. Of the nine products of two floats' digits the six greatest are added
+// up in f32, which leaves out less than 2^-21 of a product, 2^-24 on average: results are as near as those of a chain of f32 FMAs.
+//
+// strip  the rows of one call, in tiles of `each` rows
+// part   kFloatPart steps of the depth, of whose digits a second-level cache holds the strip's and those of two panels
+// block  32 steps of the depth, what a tile holds of a row
+// left   digits of the strip: [tile][block][digit][16 rows][32 steps]
+// right  digits of two panels: [block][panel][digit][16 pairs of steps][16 columns][2]
+#include "runtime_stub/kernels/FloatTiles.h"
+#include "runtime_stub/kernels/Lanes.h"
+
+namespace onnxc {
+namespace {
+
+#if !defined(__aarch64__)
+constexpr int64_t kTileRows = 16, kTile = 1024, kSteps = 32, kPanels = 2;
+constexpr int64_t kLeftBlock = kFloatDigits * kTile;  // bytes
+#define ONNXC_TILES __attribute__((target("amx-tile,amx-bf16")))
+
+typedef uint16_t u16x16 __attribute__((ext_vector_type(16), aligned(2)));
+typedef uint16_t u16x32 __attribute__((ext_vector_type(32), aligned(4)));
+
+struct Digits {
+  v16 first, second, third;
+};
+
+ONNXC_INLINE u32x16 bitsOf(v16 v) { return __builtin_bit_cast(u32x16, v); }
+ONNXC_INLINE v16 upper(v16 v) { return __builtin_bit_cast(v16, bitsOf(v) & 0xffff0000u); }
+ONNXC_INLINE Digits digitsOf(v16 v) {
+  v16 first = upper(v), rest = v - first, second = upper(rest);
+  return {first, second, rest - second};
+}
+
+// The bf16 that sixteen steps and the sixteen behind them are, one after the other.
+ONNXC_INLINE u16x32 joined(v16 low, v16 high) {
+  return __builtin_shufflevector(__builtin_bit_cast(u16x32, low), __builtin_bit_cast(u16x32, high), 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21,
+                                 23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63);
+}
+// The bf16 of two steps, for each column side by side.
+ONNXC_INLINE u16x32 paired(v16 even, v16 odd) {
+  return __builtin_shufflevector(__builtin_bit_cast(u16x32, even), __builtin_bit_cast(u16x32, odd), 1, 33, 3, 35, 5, 37, 7, 39, 9, 41, 11,
+                                 43, 13, 45, 15, 47, 17, 49, 19, 51, 21, 53, 23, 55, 25, 57, 27, 59, 29, 61, 31, 63);
+}
+
+// Where results will lie.
+struct Results {
+  const char *at;
+  int64_t rowBytes, panelBytes;
+};
+
+// How the strip's rows lie in memory: 16 steps side by side, `blockBytes` to the next 16; `wholeSteps`: that may be read by sixteens.
+struct Rows {
+  const char *at;
+  int64_t rowBytes, blockBytes, count, depth, each;
+
+  v16 load(int64_t row, int64_t step) const {
+    const char *from = at + row * rowBytes + step / 16 * blockBytes;
+    if (step + 16 <= depth)
+      return *(const v16 *)from;
+    v16 v = 0;
+    if (step < depth)
+      memcpy(&v, from, size_t(depth - step) * sizeof(float));
+    return v;
+  }
+  // Digits of the steps [begin, end).
+  void split(int64_t begin, int64_t end, uint8_t *left) const {
+    int64_t blocks = (end - begin + kSteps - 1) / kSteps;
+    for (int64_t r = 0; r < count; ++r) {
+      uint8_t *to = left + r / each * blocks * kLeftBlock + r % each * 64;
+      for (int64_t k = begin; k < end; k += kSteps, to += kLeftBlock) {
+        v16 low = load(r, k), high = load(r, k + 16);
+        Digits l = digitsOf(low), h = digitsOf(high);
+        *(u16x32 *)to = joined(l.first, h.first);
+        *(u16x32 *)(to + kTile) = joined(l.second, h.second);
+        *(u16x32 *)(to + 2 * kTile) = joined(l.third, h.third);
+      }
+    }
+  }
+};
+
+// A panel's steps as f32, and how many digits hold each.
+template <FloatPanels TYPE>
+struct Panel {
+  static constexpr int kDigits = TYPE == FloatPanels::F32 ? 3 : TYPE == FloatPanels::F16 ? 2 : 1;
+  static constexpr int64_t kBytes = TYPE == FloatPanels::F32 ? 64 : TYPE == FloatPanels::I8 ? 16 : 32;  // of a step
+  static v16 load(const char *panel, int64_t step) {
+    const char *from = panel + step * kBytes;
+    if constexpr (TYPE == FloatPanels::F32)
+      return *(const v16 *)from;
+    else if constexpr (TYPE == FloatPanels::I8)
+      return __builtin_convertvector(*(const i8x16 *)from, v16);
+    else if constexpr (TYPE == FloatPanels::BF16)
+      return __builtin_bit_cast(v16, __builtin_convertvector(*(const u16x16 *)from, u32x16) << 16);
+    else {
+      typedef _Float16 Halves __attribute__((ext_vector_type(16), aligned(2)));
+      return __builtin_convertvector(*(const Halves *)from, v16);
+    }
+  }
+};
+
+// Splits steps [begin, end) of up to two panels into digits, a few at a time; zeros fill the last block.
+template <FloatPanels TYPE>
+struct Splitter {
+  using P = Panel<TYPE>;
+  static constexpr int64_t kAhead = 4096;  // bytes that memory takes the time of to give a line
+  const char *panels;
+  int64_t panelBytes, count, begin, end, blocks;
+  uint8_t *right;
+  int64_t panel = 0, pair = 0;  // the next ones
+
+  __attribute__((always_inline)) void advance(int64_t pairs) {
+    for (; pairs > 0 && panel < count; --pairs) {
+      int64_t k = begin + 2 * pair;
+      const char *from = panels + panel * panelBytes;
+      v16 even = k < end ? P::load(from, k) : v16(0.0f), odd = k + 1 < end ? P::load(from, k + 1) : v16(0.0f);
+      __builtin_prefetch(from + k * P::kBytes + kAhead);
+      if constexpr (P::kBytes == 64)
+        __builtin_prefetch(from + k * P::kBytes + kAhead + 64);
+      uint8_t *to = right + (pair / 16 * kPanels + panel) * P::kDigits * kTile + pair % 16 * 64;
+      if constexpr (P::kDigits == 1) {
+        *(u16x32 *)to = paired(even, odd);
+      } else {
+        Digits e = digitsOf(even), o = digitsOf(odd);
+        *(u16x32 *)to = paired(e.first, o.first);
+        *(u16x32 *)(to + kTile) = P::kDigits == 2 ? paired(even - e.first, odd - o.first) : paired(e.second, o.second);
+        if constexpr (P::kDigits == 3)
+          *(u16x32 *)(to + 2 * kTile) = paired(e.third, o.third);
+      }
+      if (++pair == blocks * 16)
+        pair = 0, ++panel;
+    }
+  }
+};
+
+ONNXC_TILES __attribute__((noinline)) void startTiles(int64_t rows) {
+  uint8_t each = uint8_t(rows);
+  struct {
+    uint8_t palette, row, reserved[14];
+    uint16_t bytes[16];
+    uint8_t rows[16];
+  } shape = {1, 0, {}, {64, 64, 64, 64, 64, 64, 64, 64}, {each, each, each, each, each, each, 16, 16}};
+  __builtin_ia32_tile_loadconfig(&shape);
+}
+ONNXC_TILES __attribute__((noinline)) void endTiles() { __builtin_ia32_tilerelease(); }
+
+// The lines that results go to, asked for a few at a time: a store that waits for its line takes as long as a tile's product.
+struct ResultLines {
+  const char *at;  // of a panel's first row
+  int64_t rowBytes, panelBytes, rows, panels, each, row = 0;
+
+  __attribute__((always_inline)) void fetch() {
+    for (int64_t i = 0; i < each && row < rows; ++i, ++row)
+      for (int64_t p = 0; p < panels; ++p)
+        __builtin_prefetch(at + row * rowBytes + p * panelBytes, 1, 2);
+  }
+};
+
+// Sums of up to two tiles of rows by COLUMNS panels over `blocks` blocks; they begin with those in memory where `more`. While tiles
+// multiply, vectors split what comes next, `pairs` pairs of steps with each product of digits.
+template <FloatPanels TYPE, int ROWS, int COLUMNS>
+ONNXC_TILES __attribute__((noinline)) void multiply(const uint8_t *above, const uint8_t *below, const uint8_t *right, int64_t blocks,
+                                                    float *sums, float *under, int64_t stride, bool more, Splitter<TYPE> &next,
+                                                    int64_t pairs, ResultLines &lines) {
+  constexpr int DIGITS = Panel<TYPE>::kDigits;
+  Splitter<TYPE> own = next;
+  if (more) {
+    __builtin_ia32_tileloadd64(0, sums, stride);
+    if constexpr (COLUMNS > 1)
+      __builtin_ia32_tileloadd64(1, sums + 16, stride);
+    if constexpr (ROWS > 1)
+      __builtin_ia32_tileloadd64(2, under, stride);
+    if constexpr (ROWS > 1 && COLUMNS > 1)
+      __builtin_ia32_tileloadd64(3, under + 16, stride);
+  } else {
+    __builtin_ia32_tilezero(0);
+    __builtin_ia32_tilezero(1);
+    __builtin_ia32_tilezero(2);
+    __builtin_ia32_tilezero(3);
+  }
+#define ONNXC_LEFT(D)                                                                                                                      \
+  __builtin_ia32_tileloadd64(4, above + D * kTile, 64);                                                                                    \
+  if constexpr (ROWS > 1)                                                                                                                  \
+  __builtin_ia32_tileloadd64(5, below + D * kTile, 64)
+#define ONNXC_RIGHT(D)                                                                                                                     \
+  if constexpr (D < DIGITS) {                                                                                                              \
+    __builtin_ia32_tileloadd64(6, right + D * kTile, 64);                                                                                  \
+    if constexpr (COLUMNS > 1)                                                                                                             \
+      __builtin_ia32_tileloadd64(7, right + (DIGITS + D) * kTile, 64);                                                                     \
+    __builtin_ia32_tdpbf16ps(0, 4, 6);                                                                                                     \
+    if constexpr (COLUMNS > 1)                                                                                                             \
+      __builtin_ia32_tdpbf16ps(1, 4, 7);                                                                                                   \
+    if constexpr (ROWS > 1)                                                                                                                \
+      __builtin_ia32_tdpbf16ps(2, 5, 6);                                                                                                   \
+    if constexpr (ROWS > 1 && COLUMNS > 1)                                                                                                 \
+      __builtin_ia32_tdpbf16ps(3, 5, 7);                                                                                                   \
+    own.advance(pairs);                                                                                                                    \
+  }
+  for (int64_t i = 0; i < blocks; ++i, above += kLeftBlock, below += kLeftBlock, right += kPanels * DIGITS * kTile) {
+    ONNXC_LEFT(0);
+    ONNXC_RIGHT(0)
+    ONNXC_RIGHT(1)
+    ONNXC_RIGHT(2)
+    ONNXC_LEFT(1);
+    ONNXC_RIGHT(0)
+    ONNXC_RIGHT(1)
+    ONNXC_LEFT(2);
+    ONNXC_RIGHT(0)
+    lines.fetch();
+  }
+  next = own;
+#undef ONNXC_LEFT
+#undef ONNXC_RIGHT
+  __builtin_ia32_tilestored64(0, sums, stride);
+  if constexpr (COLUMNS > 1)
+    __builtin_ia32_tilestored64(1, sums + 16, stride);
+  if constexpr (ROWS > 1)
+    __builtin_ia32_tilestored64(2, under, stride);
+  if constexpr (ROWS > 1 && COLUMNS > 1)
+    __builtin_ia32_tilestored64(3, under + 16, stride);
+}
+
+template <FloatPanels TYPE>
+struct Product {
+  Rows rows;
+  const char *panels;
+  int64_t panelBytes, count, behind;  // of panels; those of the call behind this one
+  int64_t *turn;                      // whether the second room of `right` has the digits of the next panels
+  uint8_t *left, *right;
+  float *sums;  // [row][count][16]
+  Results results;
+  using P = Panel<TYPE>;
+
+  // Digits of a number that is not finite are NaN, and so is what they are multiplied to: such sums, which may be infinite, are made again.
+  void mendSums() const {
+    for (int64_t r = 0; r < rows.count; ++r)
+      for (int64_t p = 0; p < count; ++p) {
+        v16 &sum = *(v16 *)(sums + (r * count + p) * 16);
+        if (__builtin_expect(__builtin_reduce_and(sum == sum) != 0, true))
+          continue;
+        sum = 0;
+        for (int64_t k = 0; k < rows.depth; ++k)
+          sum +=
+              *(const float *)(rows.at + r * rows.rowBytes + k / 16 * rows.blockBytes + k % 16 * 4) * P::load(panels + p * panelBytes, k);
+      }
+  }
+  // The part's products with the panels from `panel` on, whose digits are at `from`.
+  template <int COLUMNS>
+  void multiplyTiles(int64_t panel, const uint8_t *from, int64_t blocks, bool more, bool last, Splitter<TYPE> &next) const {
+    int64_t stride = count * 64, tiles = (rows.count + rows.each - 1) / rows.each, tileBytes = blocks * kLeftBlock, t = 0;
+    constexpr int64_t products = P::kDigits == 3 ? 6 : P::kDigits == 2 ? 5 : 3;
+    int64_t times = (tiles + 1) / 2 * blocks * products, pairs = (next.count * next.blocks * 16 + times - 1) / times;
+    int64_t fetches = (tiles + 1) / 2 * blocks;
+    ResultLines lines{results.at + panel * results.panelBytes,
+                      results.rowBytes,
+                      results.panelBytes,
+                      last ? rows.count : 0,
+                      COLUMNS,
+                      ceilDiv(rows.count, fetches)};
+    auto sumsOf = [&](int64_t tile) { return sums + (tile * rows.each * count + panel) * 16; };
+    for (; t + 2 <= tiles; t += 2)
+      multiply<TYPE, 2, COLUMNS>(left + t * tileBytes, left + (t + 1) * tileBytes, from, blocks, sumsOf(t), sumsOf(t + 1), stride, more,
+                                 next, pairs, lines);
+    if (t < tiles)
+      multiply<TYPE, 1, COLUMNS>(left + t * tileBytes, nullptr, from, blocks, sumsOf(t), nullptr, stride, more, next, pairs, lines);
+  }
+  // What is split for the panels from `panel` on and the part from `begin` on: those of the next call behind the last.
+  Splitter<TYPE> splitter(int64_t begin, int64_t panel, uint8_t *to) const {
+    int64_t have = minOf(count - panel, kPanels);
+    if (panel >= count && begin + kFloatPart < rows.depth)
+      begin += kFloatPart, panel = 0, have = minOf(count, kPanels);
+    else if (panel >= count)
+      have = minOf(behind, kPanels);
+    int64_t end = minOf(begin + kFloatPart, rows.depth);
+    return {panels + panel * panelBytes, panelBytes, have, begin, end, ceilDiv(end - begin, kSteps), to};
+  }
+  void run(bool again) const {
+    uint8_t *digits[2] = {right, right + floatTilesRight(rows.depth)};  // of what is multiplied and of what comes next
+    if (!again) {
+      *turn = 0;
+      Splitter<TYPE> first = splitter(0, 0, digits[0]);
+      first.advance(INT64_MAX);
+    } else if (*turn) {
+      uint8_t *other = digits[0];
+      digits[0] = digits[1], digits[1] = other;
+    }
+    startTiles(rows.each);
+    for (int64_t k = 0; k < rows.depth; k += kFloatPart) {
+      int64_t end = minOf(k + kFloatPart, rows.depth);
+      if (!again)
+        rows.split(k, end, left);
+      for (int64_t p = 0; p < count; p += kPanels) {
+        Splitter<TYPE> next = splitter(k, p + kPanels, digits[1]);
+        count - p > 1 ? multiplyTiles<2>(p, digits[0], ceilDiv(end - k, kSteps), k > 0, end == rows.depth, next)
+                      : multiplyTiles<1>(p, digits[0], ceilDiv(end - k, kSteps), k > 0, end == rows.depth, next);
+        uint8_t *used = digits[0];
+        digits[0] = digits[1], digits[1] = used, *turn ^= 1;
+      }
+    }
+    endTiles();
+    mendSums();
+  }
+};
+
+template <FloatPanels TYPE>
+void multiplyStrip(const Rows &rows, const char *panels, int64_t panelBytes, int64_t count, int64_t behind, bool again, char *scratch,
+                   float *sums, const Results &results) {
+  auto left = (uint8_t *)scratch + kFloatTurn;
+  Product<TYPE>{rows, panels, panelBytes, count, behind, (int64_t *)scratch, left, left + floatTilesLeft(rows.depth), sums, results}.run(
+      again);
+}
+
+#define ONNXC_FLOAT_TILES(TYPE)                                                                                                            \
+  extern "C" __attribute__((noinline)) void onnxc_float_tiles_##TYPE(                                                                      \
+      const void *a, int64_t rowBytes, int64_t blockBytes, int64_t rows, int64_t depth, const void *b, int64_t panelBytes, int64_t panels, \
+      int64_t behind, int64_t again, void *scratch, float *sums, const void *results, int64_t resultRowBytes, int64_t resultPanelBytes) {  \
+    int64_t tiles = ceilDiv(rows, kTileRows);                                                                                              \
+    Rows left{static_cast<const char *>(a), rowBytes, blockBytes, rows, depth, ceilDiv(rows, tiles)};                                      \
+    multiplyStrip<FloatPanels::TYPE>(left, static_cast<const char *>(b), panelBytes, panels, behind, again != 0,                           \
+                                     static_cast<char *>(scratch), sums,                                                                   \
+                                     {static_cast<const char *>(results), resultRowBytes, resultPanelBytes});                              \
+  }
+#else
+#define ONNXC_FLOAT_TILES(TYPE)
+#endif
+}  // namespace
+}  // namespace onnxc
+
+using namespace onnxc;
+ONNXC_FLOAT_TILES(F32)
+ONNXC_FLOAT_TILES(BF16)
+ONNXC_FLOAT_TILES(F16)
+ONNXC_FLOAT_TILES(I8)
