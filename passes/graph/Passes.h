@@ -14,6 +14,7 @@ namespace onnxc {
 // The groups of rewrites that the simplify pass drives.
 void populateSimplifyPatterns(mlir::RewritePatternSet &patterns);
 void populateWeightPatterns(mlir::RewritePatternSet &patterns);
+void populateDequantisationPatterns(mlir::RewritePatternSet &patterns);
 void populateLinearMachinePatterns(mlir::RewritePatternSet &patterns);
 void populateTreeEnsemblePatterns(mlir::RewritePatternSet &patterns);
 // What a ConstantOfShape of a known shape makes becomes a splat, which can be folded and packed: small ones, and weights, together at most

@@ -170,6 +170,16 @@ bool isDequantisedByte(Value v) {
   return dq && isByte(onnx::elementType(dq.getX())) && !onnx::constantValue(dq.getX());
 }
 
+// isScaledMatrix() of what `v` transposes, transposeQuantised()'s result.
+bool isScaledUnderTranspose(Value v, int64_t columnAxis) {
+  for (auto op = v.getDefiningOp<onnx::TransposeOp>(); op; op = v.getDefiningOp<onnx::TransposeOp>()) {
+    if (!op.getPerm() || op.getPerm()->front() == 1)
+      columnAxis = 1 - columnAxis;
+    v = op.getData();
+  }
+  return isScaledMatrix(v, columnAxis);
+}
+
 }  // namespace
 
 bool isReadAsIntegers(Value dequantised) {
@@ -178,9 +188,9 @@ bool isReadAsIntegers(Value dequantised) {
   return llvm::any_of(dequantised.getUsers(), [&](Operation *user) {
     if (auto gather = dyn_cast<onnx::GatherOp>(user))
       return dq && tableScales(gather, dq) != TableScales::None;
-    if (isa<onnx::MatMulOp>(user) && user->getOperand(1) == dequantised && isScaledMatrix(dequantised, 1))
-      return true;
-    if (auto gemm = dyn_cast<onnx::GemmOp>(user); gemm && gemm.getB() == dequantised && isScaledMatrix(dequantised, !gemm.getTransB()))
+    auto gemm = dyn_cast<onnx::GemmOp>(user);
+    bool isRight = (gemm || isa<onnx::MatMulOp>(user)) && user->getOperand(1) == dequantised;
+    if (isRight && isScaledUnderTranspose(dequantised, !gemm || !gemm.getTransB()))
       return true;
     if (isa<onnx::TransposeOp, onnx::ReshapeOp>(user))
       return isReadAsIntegers(user->getResult(0));

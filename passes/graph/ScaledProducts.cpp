@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kManyWeights = 65536;  // as many as pack-weights stores in fewer bits
 
 // Rows times B with columns along one axis: (rows * integers + sum of a row * offsets) * scales, of one number or one a column each.
-// `offsets` is null where the integers are whole weights.
+// `offsets` is null where the integers are whole weights, `scales` where they are 1.
 struct ScaledMatrix {
   Value integers, offsets, scales;
 };
@@ -55,7 +55,9 @@ std::optional<ScaledMatrix> scaledMatrix(PatternRewriter &rewriter, Value b, int
     scale *= factor;
   GraphBuilder g{rewriter, b.getLoc()};
   auto row = [&](std::vector<float> values) { return g.floats({int64_t(values.size())}, std::move(values)); };
-  ScaledMatrix result{g.floats(type.getShape(), std::move(*weights)), Value(), row(std::move(*scales))};
+  ScaledMatrix result{g.floats(type.getShape(), std::move(*weights)), Value(), Value()};
+  if (llvm::any_of(*scales, [](float scale) { return scale != 1; }))
+    result.scales = row(std::move(*scales));
   if (middle) {
     for (float &zero : *zeros)
       zero = *middle - zero;
@@ -74,7 +76,7 @@ Value scaledProduct(PatternRewriter &rewriter, Value product, Value a, const Sca
     Value sums = g.unsqueeze(g.sum(a, {last}), {last});
     product = onnx::AddOp::create(rewriter, loc, type, product, onnx::MulOp::create(rewriter, loc, type, sums, b.offsets));
   }
-  return onnx::MulOp::create(rewriter, loc, type, product, b.scales);
+  return b.scales ? Value(onnx::MulOp::create(rewriter, loc, type, product, b.scales)) : product;
 }
 
 // MatMul(a, DequantizeLinear(q)) = MatMul(a, q - zero) * scale

@@ -334,6 +334,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
     if (weights) {
       foldFills(getOperation(), fillBytes);
       populateWeightPatterns(patterns);
+      populateDequantisationPatterns(patterns);
       populateLinearMachinePatterns(patterns);
       populateTreeEnsemblePatterns(patterns);
       patterns.add<ViewOfImages>(&getContext());
