@@ -95,6 +95,15 @@ bool Island::take(Operation *op, int64_t &left) {
   return true;
 }
 
+// Whether a product or a layer reads `v` as its weights, which would be made at every run.
+static bool areWeights(Value v) {
+  return llvm::any_of(v.getUses(), [](OpOperand &use) {
+    StringRef name = onnx::opName(use.getOwner());
+    bool isLayer = llvm::is_contained({"Gemm", "Conv", "ConvTranspose", "RNN", "GRU", "LSTM"}, name);
+    return name == "MatMul" || (isLayer && use.getOperandNumber() > 0) || (name == "Gather" && use.getOperandNumber() == 0);
+  });
+}
+
 // A view of a constant costs nothing as it is, and a filled tensor is cheaper made than loaded.
 bool Island::isRoot(Value v) const {
   Operation *op = v.getDefiningOp();
@@ -103,7 +112,7 @@ bool Island::isRoot(Value v) const {
   while (loweringOf(op) == Lowering::View)
     op = op->getOperand(0).getDefiningOp();
   if (onnx::constantValue(op->getResult(0)) || onnx::opName(op) == "ConstantOfShape" ||
-      plainBytes(v.getType()) > std::max(kAlwaysBytes, 2 * sources.lookup(v)))
+      (plainBytes(v.getType()) > std::max(kAlwaysBytes, 2 * sources.lookup(v)) && !areWeights(v)))
     return false;
   return llvm::any_of(
       v.getUsers(), [&](Operation *user) { return !user->getNumResults() || !sources.count(user->getResult(0)) || staysQuantised(user); });

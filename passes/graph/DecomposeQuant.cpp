@@ -161,6 +161,47 @@ static LogicalResult integerMatMul(onnx::MSMatMulIntegerToFloatOp op, PatternRew
   return success();
 }
 
+// Whether a list has one length for each of `batch`, also where only the run knows these: other lists have two or three numbers for each.
+static bool areLengths(Value list, int64_t batch) {
+  auto cast = list.getDefiningOp<onnx::CastOp>();
+  auto sum = (cast ? cast.getInput() : list).getDefiningOp<onnx::ReduceSumOp>();
+  auto summed = sum ? rankedType(sum.getData()) : RankedTensorType();
+  return (summed && summed.getRank() == 2) || (!ShapedType::isDynamic(batch) && rankedType(list).getDimSize(0) == batch);
+}
+
+// QAttention(x, w) = MultiHeadAttention of the thirds of (x - zero) (w - zero) * (x_scale * w_scale) + bias
+static LogicalResult quantisedAttention(onnx::MSQAttentionOp op, PatternRewriter &rewriter) {
+  auto x = rankedType(op.getInput()), w = rankedType(op.getWeight()), mask = rankedType(op.getMaskIndex()),
+       scale = rankedType(op.getInputScale());
+  int64_t heads = op.getNumHeads();
+  if (!isMatrixScale(op.getWeight(), op.getWeightScale(), op.getBias()) || !x || x.getRank() != 3 || !scale || scale.getRank() > 1 ||
+      !onnx::elementType(op.getOutput()).isF32() || heads <= 0 || w.getDimSize(1) % (3 * heads))
+    return rewriter.notifyMatchFailure(op, "weights are no constant matrix of three times all heads, or sizes are the run's");
+  bool isShown = op.getPresent() && !op.getPresent().use_empty();
+  if (op.getPast() || isShown || op.getDoRotary().value_or(0) || op.getPastPresentShareBuffer().value_or(0))
+    return rewriter.notifyMatchFailure(op, "has a cache, or rotates");
+  if (op.getMaskIndex() && !(mask && (mask.getRank() > 1 || areLengths(op.getMaskIndex(), x.getDimSize(0)))))
+    return rewriter.notifyMatchFailure(op, "a mask of unknown form");
+  GraphBuilder g{rewriter, op.getLoc()};
+  int64_t width = w.getDimSize(1) / 3;
+  Type all = RankedTensorType::get({x.getDimSize(0), x.getDimSize(1), 3 * width}, rewriter.getF32Type());
+  Value zero = op.getInputZeroPoint();
+  if (!zero)
+    zero =
+        onnx::ConstantOp::create(rewriter, op.getLoc(), makeConstant(RankedTensorType::get({}, x.getElementType()), std::vector<char>(1)));
+  Value parts = scaledProduct(rewriter, op.getLoc(), all, {op.getInput(), op.getInputScale(), zero}, op.getWeight(), op.getWeightScale(),
+                              op.getWeightZeroPoint(), op.getBias());
+  auto third = [&](int64_t i) { return g.slice(parts, 2, i * width, (i + 1) * width); };
+  Value none;
+  Type noType;
+  auto attention = onnx::MSMultiHeadAttentionOp::create(
+      rewriter, op.getLoc(), op.getOutput().getType(), noType, noType, noType, third(0), third(1), third(2), none, op.getMaskIndex(), none,
+      none, none, none, none, op.getMaskFilterValueAttr(), op.getNumHeadsAttr(), op.getScaleAttr(), op.getUnidirectionalAttr());
+  op.getOutput().replaceAllUsesWith(attention.getOutput());
+  rewriter.eraseOp(op);
+  return success();
+}
+
 // Elementwise ops on quantised values, op being the one on f32.
 template <class Op>
 static LogicalResult linearElements(Operation *op, PatternRewriter &rewriter) {
@@ -298,6 +339,7 @@ void populateDecomposeQuantPatterns(RewritePatternSet &patterns) {
   patterns.add(linearGemm);
   patterns.add(dynamicMatMul);
   patterns.add(integerMatMul);
+  patterns.add(quantisedAttention);
   patterns.add(linearAdd);
   patterns.add(linearMul);
   patterns.add(linearSigmoid);

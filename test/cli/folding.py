@@ -29,6 +29,19 @@ def constants_are_folded(s, folder):
     return None if np.allclose(np.load(folder / "y.npy"), want, 1e-6, 1e-6) else "another value than the run's"
 
 
+def weights_are_folded(s, folder):
+    """Weights larger than what they are made of, which a product or a Gather reads at every run; others stay."""
+    w = numpy_helper.from_array(np.arange(2048, dtype=np.float32).reshape(1, 2048), "w")
+    nodes = [helper.make_node("Transpose", ["w"], ["t"]), helper.make_node("Mul", ["t", "w"], ["m"])]
+    for op, inputs, x in (("MatMul", ["x", "m"], (2, 2048)), ("Gather", ["m", "i"], None), ("Add", ["x", "m"], (1, 2048))):
+        given = info("x", *x) if x else info("i", 3, dtype=TensorProto.INT64)
+        s.onnxc(save(make([*nodes, helper.make_node(op, inputs, ["y"])], [given], [info("y", "r", 2048)], [w]), folder / "m.onnx"), "-o", folder / "m.mlir")
+        folded = '"onnx.Mul"' not in (folder / "m.mlir").read_text()
+        if folded != (op != "Add"):
+            return f"{op}: {'folded' if folded else 'left'}"
+    return None
+
+
 def constants_behind_views_are_folded(s, folder):
     nodes = [helper.make_node("Sin", ["w"], ["n"]), helper.make_node("Flatten", ["n"], ["c"])]
     ops = ops_after_folding(s, nodes, [weight("w", 4, 3)], folder)
@@ -90,4 +103,4 @@ def constants_that_fail_fail_at_the_run(s, folder):
     return None if "GatherND" in ops and "pick" in text else f"left {ops}, said {text}"
 
 
-CHECKS = [constants_are_folded, constants_behind_views_are_folded, dequantised_weights_are_folded, dequantised_weights_that_are_too_large_stay, weights_that_meet_bytes_stay_bytes, random_numbers_are_not_folded, constants_that_fail_fail_at_the_run]
+CHECKS = [constants_are_folded, weights_are_folded, constants_behind_views_are_folded, dequantised_weights_are_folded, dequantised_weights_that_are_too_large_stay, weights_that_meet_bytes_stay_bytes, random_numbers_are_not_folded, constants_that_fail_fail_at_the_run]

@@ -113,6 +113,8 @@ case("qlinear_softmax", "QLinearSoftmax", [u8(3, 9), number(0.05), zero, number(
 case("qlinear_softmax_old", "QLinearSoftmax", [i8(2, 3, 4), number(0.05), number(0, np.int8), number(1 / 256), number(-128, np.int8)], weights=(1, 2, 3, 4), axis=1, opset=12)
 case("qattention", "QAttention", [u8(2, 5, 16), i8(16, 48), f32(48), one, number(0.01), None, zero, number(0, np.int8)], weights=(1, 2, 3, 4, 6, 7), num_heads=4)
 case("qattention_lengths", "QAttention", [u8(2, 5, 16), u8(16, 48), f32(48), one, number(0.01), number([3, 5], np.int32), zero, zero], weights=(1, 2, 3, 4, 6, 7), num_heads=4)
+case("qattention_mask", "QAttention", [u8(2, 5, 16), i8(16, 48), f32(48), one, number(0.01), number([[1, 1, 1, 0, 0], [1] * 5], np.int32), zero, number(3, np.int8)], weights=(1, 2, 3, 4, 6, 7), num_heads=4)
+case("qattention_causal", "QAttention", [u8(2, 5, 16), i8(16, 48), f32(48), one, number(np.linspace(0.01, 0.02, 48)), None, zero, number(np.zeros(48), np.int8)], weights=(1, 2, 3, 4, 6, 7), num_heads=2, unidirectional=1)
 case("qattention_past", "QAttention", [u8(2, 3, 16), i8(16, 48), f32(48), one, number(0.01), None, zero, number(0, np.int8), f32(2, 2, 4, 5, 4)], 2,
      weights=(1, 2, 3, 4, 6, 7), num_heads=4, unidirectional=1)
 case("qgemm", "QGemm", [u8(4, 6), one, zero, i8(6, 5), number(0.01), number(0, np.int8), ids(99, 5), number(0.05), zero], weights=(1, 2, 3, 4, 5, 6, 7, 8))

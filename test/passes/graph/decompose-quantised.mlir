@@ -341,3 +341,25 @@ func.func @turned_weights() -> tensor<3x2xf32> {
   %t = "onnx.Transpose"(%w) <{perm = array<i64: 1, 0>}> : (tensor<2x3xf32>) -> tensor<3x2xf32>
   return %t : tensor<3x2xf32>
 }
+
+// -----
+
+// The projection of com.microsoft's QAttention is a product of bytes, its thirds are queries, keys and values; lengths are told from lists of
+// other kinds by the sum that they are.
+// CHECK-LABEL: @attention
+// CHECK: %[[P:.*]] = "onnx.MatMulInteger"(%arg0, %{{.*}}) {{.*}} -> tensor<?x?x24xi32>
+// CHECK: "onnx.ms.MultiHeadAttention"(%{{.*}}) <{num_heads = 2 : i64
+// CHECK: "onnx.ms.QAttention"
+func.func @attention(%x: tensor<?x?x8xui8>, %s: tensor<f32>, %z: tensor<ui8>, %mask: tensor<?x?xi32>, %list: tensor<?xi32>) -> (tensor<?x?x8xf32>, tensor<?x?x8xf32>) {
+  %w = "onnx.Constant"() {value = dense<1> : tensor<8x24xi8>} : () -> tensor<8x24xi8>
+  %b = "onnx.Constant"() {value = dense<0.5> : tensor<24xf32>} : () -> tensor<24xf32>
+  %ws = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %wz = "onnx.Constant"() {value = dense<0> : tensor<i8>} : () -> tensor<i8>
+  %axis = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %lengths = "onnx.ReduceSum"(%mask, %axis) <{keepdims = 0 : i64}> : (tensor<?x?xi32>, tensor<1xi64>) -> tensor<?xi32>
+  %y:2 = "onnx.ms.QAttention"(%x, %w, %b, %s, %ws, %lengths, %z, %wz) <{num_heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0>}>
+      : (tensor<?x?x8xui8>, tensor<8x24xi8>, tensor<24xf32>, tensor<f32>, tensor<f32>, tensor<?xi32>, tensor<ui8>, tensor<i8>) -> (tensor<?x?x8xf32>, tensor<*xf32>)
+  %u:2 = "onnx.ms.QAttention"(%x, %w, %b, %s, %ws, %list, %z, %wz) <{num_heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0>}>
+      : (tensor<?x?x8xui8>, tensor<8x24xi8>, tensor<24xf32>, tensor<f32>, tensor<f32>, tensor<?xi32>, tensor<ui8>, tensor<i8>) -> (tensor<?x?x8xf32>, tensor<*xf32>)
+  return %y#0, %u#0 : tensor<?x?x8xf32>, tensor<?x?x8xf32>
+}
