@@ -26,12 +26,13 @@ struct Storage {
   FloatType wanted;
   bool isFar;  // more than a second-level cache keeps from run to run
 
-  // Of `values` times `scale` that multiply so many rows, if known. Widening costs products of a few tiles 10 to 20 %, of many 5 %; bytes
-  // are a quarter of what they would be.
+  // Of `values` times `scale` that multiply so many rows, if known. Widening costs products of a few tiles 10 to 20 %, of many 5 %, where
+  // bytes are a quarter of what they would be.
   Type typeOf(ArrayRef<float> values, float scale, std::optional<int64_t> rows) const {
-    constexpr int64_t fewRows = 6;
+    constexpr int64_t fewRows = 6, manyRows = 48;
+    bool areFew = rows.value_or(1) <= fewRows, areMany = rows.value_or(1) >= manyRows;
     Type exact = isFar || !wanted.isF32() ? exactType(wanted.getContext(), values, scale) : Type(wanted);
-    bool pays = exact.isInteger(8) || (wanted.isF32() && rows.value_or(1) <= fewRows);
+    bool pays = exact.isInteger(8) ? areFew || areMany || !wanted.isF32() : areFew && wanted.isF32();
     return pays ? exact : storedType(wanted, values, scale);
   }
 };

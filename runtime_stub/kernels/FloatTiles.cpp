@@ -1,6 +1,7 @@
 // FloatTiles.cpp: products of f32 on x86's tiles that multiply bf16 (AMX), for generated kernels (codegen/cpu/RowTiles.cpp). A float is the
 // sum of three bf16, its digits, of 8 bits of its significand each. Of the nine products of two floats' digits the six greatest are added
-// up in f32, which leaves out less than 2^-21 of a product, 2^-24 on average: results are as near as those of a chain of f32 FMAs.
+// up in f32, which leaves out less than 2^-21 of a product, 2^-24 on average: results are as near as those of a chain of f32 FMAs. Tiles take
+// subnormal digits for zero, so that numbers below 2^-110 lose theirs.
 //
 // strip  the rows of one call, in tiles of `each` rows
 // part   kFloatPart steps of the depth, of whose digits a second-level cache holds the strip's and those of two panels

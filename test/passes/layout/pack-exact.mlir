@@ -32,16 +32,19 @@ func.func @halves(%a: tensor<?x1024xf32>, %b: tensor<2x3x1024xf32>) -> (tensor<?
 
 // -----
 
-// 1 + 2^-11 is no half, and many rows multiply f32 faster.
+// 1 + 2^-11 is no half, and seven rows multiply f32 faster.
 // CHECK-LABEL: @singles
 // CHECK: "onnx.packed.MatMul"{{.*}} tensor<32x1024x16xf32>)
 // CHECK: "onnx.packed.MatMul"{{.*}} tensor<32x1024x16xf32>)
-func.func @singles(%a: tensor<?x1024xf32>, %b: tensor<7x1024xf32>) -> (tensor<?x512xf32>, tensor<7x512xf32>) {
+// CHECK: "onnx.packed.MatMul"{{.*}} tensor<32x1024x16xf32>)
+func.func @singles(%a: tensor<?x1024xf32>, %b: tensor<7x1024xf32>) -> (tensor<?x512xf32>, tensor<7x512xf32>, tensor<7x512xf32>) {
+  %u = "onnx.Constant"() {value = dense<2.0> : tensor<1024x512xf32>} : () -> tensor<1024x512xf32>
   %v = "onnx.Constant"() {value = dense<1.00048828125> : tensor<1024x512xf32>} : () -> tensor<1024x512xf32>
   %w = "onnx.Constant"() {value = dense<0.5> : tensor<1024x512xf32>} : () -> tensor<1024x512xf32>
   %0 = "onnx.MatMul"(%a, %v) : (tensor<?x1024xf32>, tensor<1024x512xf32>) -> tensor<?x512xf32>
   %1 = "onnx.MatMul"(%b, %w) : (tensor<7x1024xf32>, tensor<1024x512xf32>) -> tensor<7x512xf32>
-  return %0, %1 : tensor<?x512xf32>, tensor<7x512xf32>
+  %2 = "onnx.MatMul"(%b, %u) : (tensor<7x1024xf32>, tensor<1024x512xf32>) -> tensor<7x512xf32>
+  return %0, %1, %2 : tensor<?x512xf32>, tensor<7x512xf32>, tensor<7x512xf32>
 }
 
 // -----
