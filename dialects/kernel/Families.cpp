@@ -106,11 +106,7 @@ static std::optional<RowAxes> reducedAxes(Operation *op, int64_t rank) {
   if (!isReduction(onnx::opName(op)))
     return std::nullopt;
   Value axes = onnx::operand(op, 1);
-  std::optional<SmallVector<int64_t>> given = SmallVector<int64_t>();
-  if (axes) {
-    ElementsAttr value = onnx::constantValue(axes);
-    given = value ? onnx::integerElements(value) : std::nullopt;
-  }
+  auto given = axes ? onnx::integerElements(axes) : SmallVector<int64_t>();
   if (!given || (given->empty() && onnx::intAttr(op, "noop_with_empty_axes")))
     return std::nullopt;
   if (given->empty())

@@ -81,6 +81,10 @@ inline constexpr llvm::StringLiteral kLeftOut = "' was left out of this text: --
 mlir::ElementsAttr constantValue(mlir::Value v);
 // Integer and bool elements in signed or zero-extended 64 bits, whatever the storage; nothing for other types or more than `limit`.
 std::optional<llvm::SmallVector<int64_t>> integerElements(mlir::ElementsAttr value, int64_t limit = 1024);
+// Those of a constant; nothing for other values and for null.
+inline std::optional<llvm::SmallVector<int64_t>> integerElements(mlir::Value v, int64_t limit = 1024) {
+  return integerElements(constantValue(v), limit);
+}
 // A ranked tensor's or unranked tensor's element type; null for other types.
 mlir::Type elementType(mlir::Value v);
 // The element type of TensorProto.DataType `code` (see docs/Architecture.md section 2); null for an unknown code.

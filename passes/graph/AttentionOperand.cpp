@@ -253,7 +253,7 @@ bool AttentionOperand::throughPart(SymbolicShapes &shapes, Operation *op) {
   auto fixed = [&](int64_t i) { return !llvm::is_contained(axes, i); };
   SmallVector<int64_t> axisOf = llvm::to_vector(llvm::seq<int64_t>(0, rank));
   if (auto gather = dyn_cast<onnx::GatherOp>(op)) {
-    auto index = onnx::integerElements(onnx::constantValue(op->getOperand(1)));
+    auto index = onnx::integerElements(op->getOperand(1));
     if (!index || index->size() != 1 || index->front() < 0 || int64_t(shapes.dims(base).size()) != rank - 1)
       return false;
     axisOf.erase(axisOf.begin() + axis);
@@ -271,7 +271,7 @@ bool AttentionOperand::throughPart(SymbolicShapes &shapes, Operation *op) {
       start += *size;
     }
   } else if (auto slice = dyn_cast<onnx::SliceOp>(op)) {
-    auto list = [&](unsigned i) { return onnx::integerElements(onnx::constantValue(onnx::operand(op, i))); };
+    auto list = [&](unsigned i) { return onnx::integerElements(onnx::operand(op, i)); };
     auto starts = list(1), along = onnx::operand(op, 3) ? list(3) : std::nullopt;
     auto steps = onnx::operand(op, 4) ? list(4) : std::optional<SmallVector<int64_t>>({1});
     if (!starts || starts->size() != 1 || starts->front() < 0 || !along || !steps || steps->front() < 1)

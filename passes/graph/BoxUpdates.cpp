@@ -11,16 +11,10 @@ constexpr int64_t kMostNumbers = 1 << 20;  // of one axis, or of all in one cons
 
 bool isOne(AffineExpr e) { return SymbolicArithmetic::constantOf(e) == 1; }
 
-// The integers of a constant; nothing for others.
-std::optional<SmallVector<int64_t>> numbersOf(Value v) {
-  ElementsAttr value = onnx::constantValue(v);
-  return value ? onnx::integerElements(value, kMostNumbers) : std::nullopt;
-}
-
 // `n` when `v` holds n, n + 1, n + 2 ... in the order of its elements.
 std::optional<int64_t> firstOfRun(const SymbolicShapes &s, Value v) {
   if (onnx::constantValue(v)) {
-    auto numbers = numbersOf(v);
+    auto numbers = onnx::integerElements(v, kMostNumbers);
     if (!numbers || numbers->empty())
       return std::nullopt;
     int64_t next = numbers->front();
@@ -66,7 +60,7 @@ std::optional<int64_t> constantsCountAlong(ArrayRef<int64_t> numbers, DimsRef gr
 
 // The first of the indices `v`, [grid] or [grid, 1], when they count upwards along axis `k` of the grid and are equal along the others.
 std::optional<int64_t> countsAlong(const SymbolicShapes &s, Value v, DimsRef grid, size_t k) {
-  auto numbers = numbersOf(v);
+  auto numbers = onnx::integerElements(v, kMostNumbers);
   if (auto first = numbers ? constantsCountAlong(*numbers, grid, k, 1, 0) : std::nullopt)
     return first;
   auto view = v.getDefiningOp();
@@ -96,7 +90,8 @@ std::optional<int64_t> countsAlong(const SymbolicShapes &s, Value v, DimsRef gri
 // Where the box of indices [grid, axes] starts on each axis; empty: they are of no box.
 SmallVector<int64_t> boxStart(const SymbolicShapes &s, Value indices, DimsRef grid) {
   const int64_t axes = grid.size();
-  auto numbers = SymbolicArithmetic::constantOf(s.dims(indices).back()) == axes ? numbersOf(indices) : std::nullopt;
+  auto numbers =
+      SymbolicArithmetic::constantOf(s.dims(indices).back()) == axes ? onnx::integerElements(indices, kMostNumbers) : std::nullopt;
   const bool together = numbers.has_value();
   SmallVector<Value> parts(together ? axes : 1, indices);
   if (auto concat = indices.getDefiningOp<onnx::ConcatOp>()) {

@@ -78,8 +78,7 @@ static LogicalResult meanOfBytes(Operation *op, PatternRewriter &rewriter) {
 }
 static LogicalResult globalMean(onnx::GlobalAveragePoolOp op, PatternRewriter &rewriter) { return meanOfBytes(op, rewriter); }
 static LogicalResult reducedMean(onnx::ReduceMeanOp op, PatternRewriter &rewriter) {
-  Value list = onnx::operand(op, 1);
-  auto axes = list && onnx::constantValue(list) ? onnx::integerElements(onnx::constantValue(list)) : std::nullopt;
+  auto axes = onnx::integerElements(op.getAxes());
   if (!axes || axes->size() != 2 || !onnx::intAttr(op, "keepdims", 1))
     return rewriter.notifyMatchFailure(op, "not over two axes");
   int64_t a = ((*axes)[0] + 4) % 4, b = ((*axes)[1] + 4) % 4;

@@ -43,8 +43,7 @@ static std::optional<SmallVector<int64_t>> ascending(ArrayRef<int64_t> given, in
 template <class Reduce>
 static std::optional<SmallVector<int64_t>> knownAxes(Reduce op) {
   auto x = rankedType(op.getData());
-  ElementsAttr value = op.getAxes() ? onnx::constantValue(op.getAxes()) : ElementsAttr();
-  auto given = value ? onnx::integerElements(value) : std::nullopt;
+  auto given = onnx::integerElements(op.getAxes());
   bool known = x && given && rankedType(op.getReduced()) && x.getElementType().isF32();
   return known ? ascending(*given, x.getRank()) : std::nullopt;
 }

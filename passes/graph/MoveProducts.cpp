@@ -72,7 +72,7 @@ std::optional<SmallVector<int64_t>> viewOf(Operation *view, int64_t channels) {
        to = reshape ? rankedType(reshape.getReshaped()) : RankedTensorType();
   if (!from || !to || from.getRank() < 3 || to.getRank() < 3 || from.isDynamicDim(1) || from.getDimSize(1) != to.getDimSize(1))
     return std::nullopt;
-  auto list = onnx::integerElements(onnx::constantValue(reshape.getShape()));
+  auto list = onnx::integerElements(reshape.getShape());
   if (!list || (reshape.getAllowzero() && llvm::is_contained(*list, 0)))
     return std::nullopt;
   bool sameImages = list->front() == 0 || (!from.isDynamicDim(0) && from.getDimSize(0) == to.getDimSize(0));

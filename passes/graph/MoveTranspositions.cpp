@@ -60,11 +60,8 @@ double moved(ArrayRef<int64_t> sizes, ArrayRef<int64_t> order) {
   return moves ? count : isSame(order) ? 0 : 0.5;
 }
 
-std::optional<SmallVector<int64_t>> numbers(Operation *op, unsigned index) {
-  Value v = onnx::operand(op, index);
-  ElementsAttr value = v ? onnx::constantValue(v) : ElementsAttr();
-  return value ? onnx::integerElements(value) : std::nullopt;
-}
+// The integers of a constant operand.
+std::optional<SmallVector<int64_t>> numbers(Operation *op, unsigned index) { return onnx::integerElements(onnx::operand(op, index)); }
 
 bool isReduction(Operation *op) {
   static const llvm::StringSet<> names = {"ReduceSum",  "ReduceMean",      "ReduceMax", "ReduceMin",

@@ -13,7 +13,7 @@ namespace onnxc {
 int64_t meanOf(Value v, Value x) {
   auto mean = v ? v.getDefiningOp<onnx::ReduceMeanOp>() : onnx::ReduceMeanOp();
   auto type = llvm::dyn_cast<RankedTensorType>(x.getType());
-  auto axes = mean && mean.getAxes() ? onnx::integerElements(onnx::constantValue(mean.getAxes())) : std::nullopt;
+  auto axes = mean ? onnx::integerElements(mean.getAxes()) : std::nullopt;
   if (!mean || mean.getData() != x || !type || !axes || axes->empty() || !mean.getKeepdims())
     return 0;
   for (int64_t &a : *axes)
@@ -243,7 +243,7 @@ static bool isFilledWith(Value v, double n) {
 template <class Reduce>
 static bool isOverRows(Reduce reduce, int64_t length) {
   auto type = llvm::dyn_cast<RankedTensorType>(reduce.getData().getType());
-  auto axes = reduce.getAxes() ? onnx::integerElements(onnx::constantValue(reduce.getAxes())) : std::nullopt;
+  auto axes = onnx::integerElements(reduce.getAxes());
   if (!type || !axes)
     return false;
   for (int64_t &a : *axes)

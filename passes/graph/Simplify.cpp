@@ -24,7 +24,7 @@ static Value shapeConstant(PatternRewriter &rewriter, Location loc, ArrayRef<int
 
 // Dropout(x) = x at inference.
 static LogicalResult dropDropout(onnx::DropoutOp op, PatternRewriter &rewriter) {
-  auto training = op.getTrainingMode() ? onnx::integerElements(onnx::constantValue(op.getTrainingMode())) : SmallVector<int64_t>{0};
+  auto training = op.getTrainingMode() ? onnx::integerElements(op.getTrainingMode()) : SmallVector<int64_t>{0};
   if (!training || training->size() != 1 || training->front() != 0 || op.getData().getType() != op.getOutput().getType())
     return rewriter.notifyMatchFailure(op, "may be training");
   if (Value mask = op.getMask(); mask && !mask.use_empty()) {
@@ -128,7 +128,7 @@ static LogicalResult composeViews(Operation *op, PatternRewriter &rewriter) {
   if (!type)
     return failure();
   SmallVector<int64_t> target(type.getShape());
-  auto given = llvm::isa<onnx::ReshapeOp>(op) ? onnx::integerElements(onnx::constantValue(op->getOperand(1))) : std::nullopt;
+  auto given = llvm::isa<onnx::ReshapeOp>(op) ? onnx::integerElements(op->getOperand(1)) : std::nullopt;
   if (!type.hasStaticShape() && !given)
     return rewriter.notifyMatchFailure(op, "sizes are not constant");
   if (!type.hasStaticShape())
@@ -191,7 +191,7 @@ static LogicalResult transposeToReshape(onnx::TransposeOp op, PatternRewriter &r
 // The only element of an axis, by a constant index, as Squeeze or Unsqueeze.
 static LogicalResult gatherOfOne(onnx::GatherOp op, PatternRewriter &rewriter) {
   auto data = rankedType(op.getData()), indices = rankedType(op.getIndices());
-  auto list = onnx::integerElements(onnx::constantValue(op.getIndices()));
+  auto list = onnx::integerElements(op.getIndices());
   int64_t axis = data ? onnx::axisAttr(op, data.getRank()) : 0;
   if (!data || !indices || !list || list->size() != 1 || (list->front() != 0 && list->front() != -1) || data.getDimSize(axis) != 1)
     return rewriter.notifyMatchFailure(op, "no axis of one element");

@@ -173,7 +173,7 @@ static LogicalResult absorbPad(onnx::ConvOp op, PatternRewriter &rewriter) {
   auto type = rankedType(op.getX());
   if (!pad || !type || pad.getMode() != "constant" || pad.getAxes() || (op.getAutoPad() != "NOTSET" && op.getAutoPad() != "VALID"))
     return rewriter.notifyMatchFailure(op, "no plain padding before it");
-  auto amounts = onnx::integerElements(onnx::constantValue(pad.getPads()));
+  auto amounts = onnx::integerElements(pad.getPads());
   auto value = pad.getConstantValue() ? constantFloats(pad.getConstantValue()) : std::vector<float>{0.f};
   int64_t rank = type.getRank();
   if (!amounts || int64_t(amounts->size()) != 2 * rank || !value || value->size() != 1 || value->front() != 0.f)
@@ -204,8 +204,8 @@ struct Cut {
 // Of each axis of `op` that it keeps elements of, in order; nothing for other steps than 1 and for what depends on a size of the run.
 static std::optional<SmallVector<Cut>> cuts(onnx::SliceOp op) {
   auto type = rankedType(op.getData());
-  auto numbers = [](Value v) { return v ? onnx::integerElements(onnx::constantValue(v)) : std::nullopt; };
-  auto starts = numbers(op.getStarts()), ends = numbers(op.getEnds()), axes = numbers(op.getAxes()), steps = numbers(op.getSteps());
+  auto starts = onnx::integerElements(op.getStarts()), ends = onnx::integerElements(op.getEnds()),
+       axes = onnx::integerElements(op.getAxes()), steps = onnx::integerElements(op.getSteps());
   if (!type || !starts || !ends || !axes || starts->size() != axes->size() || ends->size() != axes->size() ||
       (op.getSteps() && !(steps && llvm::all_of(*steps, [](int64_t s) { return s == 1; }))))
     return std::nullopt;

@@ -94,7 +94,7 @@ static bool takesAnyRank(Value v, size_t rank, llvm::SmallPtrSetImpl<Value> &see
     if (broadcasts(user) || llvm::isa<onnx::NotOp, onnx::CastOp, onnx::NegOp, onnx::AbsOp>(user))
       return follow(user->getResult(0));
     if (auto reshape = llvm::dyn_cast<onnx::ReshapeOp>(user)) {
-      auto target = onnx::integerElements(onnx::constantValue(reshape.getShape()));
+      auto target = onnx::integerElements(reshape.getShape());
       return use.getOperandNumber() == 0 && target && !llvm::is_contained(*target, 0);
     }
     if (!llvm::isa<onnx::YieldOp>(user))

@@ -90,8 +90,7 @@ static bool hasBatchOf(onnx::ReshapeOp rows, Value x) {
   auto known = [](ArrayRef<int64_t> sizes) { return llvm::none_of(sizes, [](int64_t d) { return ShapedType::isDynamic(d) || d == 0; }); };
   if (known(from.drop_front()) && known(to.drop_front()))
     return ShapedType::getNumElements(from.drop_front()) == ShapedType::getNumElements(to.drop_front());
-  ElementsAttr target = onnx::constantValue(rows.getShape());
-  auto sizes = target ? onnx::integerElements(target) : std::nullopt;
+  auto sizes = onnx::integerElements(rows.getShape());
   return sizes && !sizes->empty() && sizes->front() == 0 && !rows.getAllowzero();
 }
 

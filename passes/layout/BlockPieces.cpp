@@ -109,18 +109,17 @@ bool Blocker::split(Operation *op) {
 // Of pixels or images: blocks have the same axes.
 bool Blocker::slicePixels(onnx::SliceOp op) {
   Value x = op.getData(), result = op.getResult();
-  auto axes = op.getAxes() ? onnx::constantValue(op.getAxes()) : ElementsAttr();
-  auto numbers = axes ? onnx::integerElements(axes) : std::nullopt;
-  if (!numbers || !isImage(x) || !blocked.count(x) || !isImage(result) || !isReadInBlocks(result))
+  auto axes = onnx::integerElements(op.getAxes());
+  if (!axes || !isImage(x) || !blocked.count(x) || !isImage(result) || !isReadInBlocks(result))
     return false;
   int64_t rank = rankedType(x).getRank();
-  for (int64_t &axis : *numbers) {
+  for (int64_t &axis : *axes) {
     axis = onnx::fromFront(axis, rank);
     if (axis == 1)
       return false;
     axis += axis > 1 ? 4 - rank : 0;
   }
-  Value same = GraphBuilder{b, op.getLoc()}.integers(*numbers);
+  Value same = GraphBuilder{b, op.getLoc()}.integers(*axes);
   done(op, onnx::SliceOp::create(b, op.getLoc(), onnx::blockedType(rankedType(result)), blocked[x], op.getStarts(), op.getEnds(), same,
                                  op.getSteps()));
   return true;
@@ -131,8 +130,7 @@ bool Blocker::slice(Operation *op) {
     Value v = onnx::operand(op, index);
     if (!v)
       return otherwise;
-    ElementsAttr value = onnx::constantValue(v);
-    auto numbers = value ? onnx::integerElements(value) : std::nullopt;
+    auto numbers = onnx::integerElements(v);
     return numbers && numbers->size() == 1 ? std::optional(numbers->front()) : std::nullopt;
   };
   auto start = number(1, 0), axis = number(3, 0), step = number(4, 1);

@@ -259,8 +259,7 @@ bool Blocker::pad(Operation *op) {
   if (!isImage(result) || !isSingle(x) || pad.getAxes() || !blocked.count(x) || pad.getMode() != "constant")
     return false;
   int64_t rank = rankedType(x).getRank();
-  ElementsAttr amounts = onnx::constantValue(pad.getPads());
-  auto given = amounts ? onnx::integerElements(amounts) : std::nullopt;
+  auto given = onnx::integerElements(pad.getPads());
   auto value = pad.getConstantValue() ? constantFloats(pad.getConstantValue()) : std::vector<float>{0.f};
   if (!given || int64_t(given->size()) != 2 * rank || !value || value->size() != 1 || !std::isfinite(value->front()))
     return false;
