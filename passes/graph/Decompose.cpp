@@ -158,9 +158,7 @@ static LogicalResult depthToSpace(onnx::DepthToSpaceOp op, PatternRewriter &rewr
   Value v = op.getMode() == "CRD" ? g.transpose(g.reshape(op.getInput(), {0, c, b, b, h, w}), {0, 1, 4, 2, 5, 3})
                                   : g.transpose(g.reshape(op.getInput(), {0, b, b, c, h, w}), {0, 3, 4, 1, 5, 2});
   v = g.reshape(v, {0, c, h * b, w * b});
-  if (v.getType() != op.getType())
-    v.setType(op.getType());
-  rewriter.replaceOp(op, v);
+  replaceTyped(rewriter, op, v);
   return success();
 }
 

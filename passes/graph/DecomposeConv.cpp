@@ -225,9 +225,7 @@ static LogicalResult convTranspose(onnx::ConvTransposeOp op, bool halves, Patter
   for (auto [i, a] : llvm::enumerate(t->axes))
     if (a.cropBegin || a.cropEnd)
       v = g.slice(v, i + 2, a.cropBegin, a.cropEnd ? -a.cropEnd : INT64_MAX);
-  if (v.getType() != op.getType())
-    v.setType(op.getType());
-  rewriter.replaceOp(op, v);
+  replaceTyped(rewriter, op, v);
   return success();
 }
 
@@ -236,15 +234,15 @@ static LogicalResult convTranspose(onnx::ConvTransposeOp op, bool halves, Patter
 // are a product for a batch of images; one image keeps its convolution, which takes no longer and stays in its layout.
 static LogicalResult convWhole(onnx::ConvOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX()), w = rankedType(op.getW());
-  bool plain = op.getAutoPad() == "NOTSET" || op.getAutoPad() == "VALID";
   if (op->hasAttr(onnx::kExactAttr) || op.getX().getDefiningOp<onnx::DequantizeLinearOp>() ||
       op.getW().getDefiningOp<onnx::DequantizeLinearOp>())
     return rewriter.notifyMatchFailure(op, "of integers");  // integer-contractions and layouts know them as convolutions
-  if (!x || !w || !w.hasStaticShape() || !x.getElementType().isF32() || op.getGroup() != 1 || !plain || w.getNumElements() == 0 ||
+  if (!x || !w || !w.hasStaticShape() || !x.getElementType().isF32() || op.getGroup() != 1 || w.getNumElements() == 0 ||
       x.getDimSize(0) == 1 || x.getRank() != w.getRank() || x.getShape().drop_front() != w.getShape().drop_front())
     return rewriter.notifyMatchFailure(op, "not a batch of images of the filters' size");
   int64_t spatial = x.getRank() - 2, outputs = w.getDimSize(0), depth = w.getNumElements() / outputs;
-  if (depth == w.getDimSize(1) || llvm::any_of(listOr(op.getPads(), 2 * spatial, 0), [](int64_t p) { return p != 0; }) ||
+  auto pads = givenPads(op, spatial);
+  if (depth == w.getDimSize(1) || !pads || llvm::any_of(*pads, [](int64_t p) { return p != 0; }) ||
       llvm::any_of(listOr(op.getDilations(), spatial, 1), [](int64_t d) { return d != 1; }))
     return rewriter.notifyMatchFailure(op, "of one pixel, padded or dilated");
   GraphBuilder g{rewriter, op.getLoc()};
@@ -256,9 +254,7 @@ static LogicalResult convWhole(onnx::ConvOp op, PatternRewriter &rewriter) {
   SmallVector<int64_t> shape(x.getRank(), 1);
   shape[0] = -1, shape[1] = outputs;
   v = g.reshape(v, shape);
-  if (v.getType() != op.getType())
-    v.setType(op.getType());
-  rewriter.replaceOp(op, v);
+  replaceTyped(rewriter, op, v);
   return success();
 }
 
@@ -267,12 +263,12 @@ static LogicalResult convWhole(onnx::ConvOp op, PatternRewriter &rewriter) {
 // where Winograd's form of the result, which a row of one pixel has not, spares more products than moving a pixel takes time for.
 static LogicalResult convWholeRows(onnx::ConvOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX()), w = rankedType(op.getW()), y = rankedType(op.getY());
-  bool plain = op.getAutoPad() == "NOTSET" || op.getAutoPad() == "VALID";
-  if (!x || x.getRank() != 4 || !x.getElementType().isF32() || !w || !w.hasStaticShape() || w.getRank() != 4 || !plain ||
+  auto given = givenPads(op, 2);
+  if (!x || x.getRank() != 4 || !x.getElementType().isF32() || !w || !w.hasStaticShape() || w.getRank() != 4 || !given ||
       op->hasAttr(onnx::kExactAttr) || op.getX().getDefiningOp<onnx::DequantizeLinearOp>() ||
       op.getW().getDefiningOp<onnx::DequantizeLinearOp>() || llvm::is_contained(x.getShape(), 0) || llvm::is_contained(y.getShape(), 0))
     return rewriter.notifyMatchFailure(op, "not of images of floats");
-  auto pads = op.getAutoPad() == "VALID" ? SmallVector<int64_t>(4, 0) : listOr(op.getPads(), 4, 0);
+  ArrayRef<int64_t> pads = *given;
   auto strides = listOr(op.getStrides(), 2, 1), dilations = listOr(op.getDilations(), 2, 1);
   int64_t channels = x.getDimSize(1), height = x.getDimSize(2), width = x.getDimSize(3), taps = w.getDimSize(2);
   bool halves = taps >= 3 && strides[0] == 1 && w.getDimSize(0) * taps >= 128;
@@ -296,9 +292,7 @@ static LogicalResult convWholeRows(onnx::ConvOp op, PatternRewriter &rewriter) {
                                    op.getAutoPadAttr(), rewriter.getDenseI64ArrayAttr({dilations[0]}), op.getGroupAttr(), {},
                                    rewriter.getDenseI64ArrayAttr({pads[0], pads[2]}), rewriter.getDenseI64ArrayAttr({strides[0]}));
   Value v = g.unsqueeze(conv, {3});
-  if (v.getType() != y)
-    v.setType(y);
-  rewriter.replaceOp(op, v);
+  replaceTyped(rewriter, op, v);
   return success();
 }
 

@@ -25,12 +25,12 @@ static LogicalResult convOverTime(onnx::ConvOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX()), w = rankedType(op.getW()), y = rankedType(op.getY());
   bool frames = x && x.getRank() == 5 && w && w.getRank() == 5 && y && w.hasStaticShape() && w.getDimSize(3) * w.getDimSize(4) == 1 &&
                 w.getDimSize(2) > 1;
-  bool plain = op.getAutoPad() == "NOTSET" || op.getAutoPad() == "VALID";
-  if (!frames || !plain || llvm::any_of(x.getShape().drop_front(), ShapedType::isDynamic) ||
+  auto given = givenPads(op, 3);
+  if (!frames || !given || llvm::any_of(x.getShape().drop_front(), ShapedType::isDynamic) ||
       llvm::any_of(y.getShape().drop_front(), [](int64_t d) { return d <= 0; }))
     return rewriter.notifyMatchFailure(op, "not over frames of known size with filters of one pixel");
   auto strides = listOr(op.getStrides(), 3, 1), dilations = listOr(op.getDilations(), 3, 1);
-  auto pads = op.getAutoPad() == "VALID" ? SmallVector<int64_t>(6, 0) : listOr(op.getPads(), 6, 0);
+  ArrayRef<int64_t> pads = *given;
   if (strides[1] != 1 || strides[2] != 1 || pads[1] || pads[2] || pads[4] || pads[5])
     return rewriter.notifyMatchFailure(op, "skips pixels or pads frames");
   GraphBuilder g{rewriter, op.getLoc()};
@@ -42,9 +42,7 @@ static LogicalResult convOverTime(onnx::ConvOp op, PatternRewriter &rewriter) {
                                    rewriter.getDenseI64ArrayAttr({dilations[0], 1}), op.getGroupAttr(), {},
                                    rewriter.getDenseI64ArrayAttr({pads[0], 0, pads[3], 0}), rewriter.getDenseI64ArrayAttr({strides[0], 1}));
   v = g.reshape(asExactAs(op, conv), {-1, y.getDimSize(1), y.getDimSize(2), y.getDimSize(3), y.getDimSize(4)});
-  if (v.getType() != y)
-    v.setType(y);
-  rewriter.replaceOp(op, v);
+  replaceTyped(rewriter, op, v);
   return success();
 }
 
@@ -70,9 +68,7 @@ static LogicalResult convOfOneFrame(onnx::ConvOp op, PatternRewriter &rewriter) 
                                    op.getPads() ? rewriter.getDenseI64ArrayAttr({pads[1], pads[2], pads[4], pads[5]}) : DenseI64ArrayAttr(),
                                    ofImage(op.getStrides()));
   Value v = g.unsqueeze(asExactAs(op, conv), {2});
-  if (v.getType() != y)
-    v.setType(y);
-  rewriter.replaceOp(op, v);
+  replaceTyped(rewriter, op, v);
   return success();
 }
 
@@ -89,8 +85,8 @@ struct Frames {
 
 static std::optional<Frames> framesOf(onnx::ConvOp op) {
   Frames f{rankedType(op.getX()), rankedType(op.getW()), rankedType(op.getY()), {}, {}, {}, 0, 0, 0, 0, 0, {}, false};
-  bool plain = op.getAutoPad() == "NOTSET" || op.getAutoPad() == "VALID";
-  if (!f.x || f.x.getRank() != 5 || !f.w || f.w.getRank() != 5 || !plain || !biasOf(op.getB()) ||
+  auto pads = givenPads(op, 3);
+  if (!f.x || f.x.getRank() != 5 || !f.w || f.w.getRank() != 5 || !pads || !biasOf(op.getB()) ||
       llvm::any_of(f.x.getShape().drop_front(), [](int64_t d) { return d <= 0; }) ||
       llvm::any_of(f.y.getShape().drop_front(), [](int64_t d) { return d <= 0; }))
     return std::nullopt;
@@ -104,7 +100,7 @@ static std::optional<Frames> framesOf(onnx::ConvOp op) {
     return std::nullopt;
   f.weights = std::move(*weights);
   f.strides = listOr(op.getStrides(), 3, 1), f.dilations = listOr(op.getDilations(), 3, 1);
-  f.pads = op.getAutoPad() == "VALID" ? SmallVector<int64_t>(6, 0) : listOr(op.getPads(), 6, 0);
+  f.pads = std::move(*pads);
   return llvm::any_of(f.pads, [](int64_t p) { return p < 0; }) ? std::nullopt : std::optional(std::move(f));
 }
 
@@ -195,9 +191,7 @@ static LogicalResult convFrames(onnx::ConvOp op, PatternRewriter &rewriter) {
   GraphBuilder g{rewriter, op.getLoc()};
   Value v = readsFrames(*f) ? frameConv(*f, op, g) : joinedTaps(*f, op, g);
   v = g.transpose(g.reshape(v, {-1, f->count, f->outputs, f->y.getDimSize(3), f->y.getDimSize(4)}), {0, 2, 1, 3, 4});
-  if (v.getType() != f->y)
-    v.setType(f->y);
-  rewriter.replaceOp(op, v);
+  replaceTyped(rewriter, op, v);
   return success();
 }
 
@@ -284,9 +278,7 @@ static LogicalResult transposedFrames(onnx::ConvTransposeOp op, PatternRewriter 
   if (begin != 0 || end != made)
     v = g.slice(v, one ? 0 : 1, begin, end);
   v = g.transpose(one ? g.reshape(v, {1, frames, outputs, height, width}) : v, {0, 2, 1, 3, 4});
-  if (v.getType() != t->y)
-    v.setType(t->y);
-  rewriter.replaceOp(op, v);
+  replaceTyped(rewriter, op, v);
   return success();
 }
 

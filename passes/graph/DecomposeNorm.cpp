@@ -114,8 +114,7 @@ static LogicalResult lpNormalization(onnx::LpNormalizationOp op, PatternRewriter
 // The root of the sum of squares of a window, or the sum of magnitudes; sums are averages of a window with its padding, times its size.
 static LogicalResult lpPool(onnx::LpPoolOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX()), y = rankedType(op.getY());
-  bool plain = op.getAutoPad() == "NOTSET" || op.getAutoPad() == "VALID";
-  if (!x || !y || !x.getElementType().isF32() || (op.getP() != 1 && op.getP() != 2) || op.getCeilMode() || !plain)
+  if (!x || !y || !x.getElementType().isF32() || (op.getP() != 1 && op.getP() != 2) || op.getCeilMode() || !givenPads(op, x.getRank() - 2))
     return rewriter.notifyMatchFailure(op, "not f32, another norm, or windows past the end");
   Location loc = op.getLoc();
   GraphBuilder g{rewriter, loc};

@@ -23,6 +23,11 @@ LogicalResult rewriteAll(Operation *root, RewritePatternSet &&patterns) {
   return applyPatternsGreedily(root, std::move(patterns), config);
 }
 
+void replaceTyped(PatternRewriter &rewriter, Operation *op, Value v) {
+  v.setType(op->getResult(0).getType());
+  rewriter.replaceOp(op, v);
+}
+
 void eraseDeadOps(Operation *root) {
   // Bodies last to first, so that a chain goes in one walk.
   root->walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
@@ -33,6 +38,13 @@ void eraseDeadOps(Operation *root) {
 
 SmallVector<int64_t> listOr(std::optional<ArrayRef<int64_t>> given, int64_t n, int64_t otherwise) {
   return given && !given->empty() ? SmallVector<int64_t>(*given) : SmallVector<int64_t>(n, otherwise);
+}
+
+std::optional<SmallVector<int64_t>> givenPads(Operation *window, int64_t axes) {
+  StringRef mode = onnx::strAttr(window, "auto_pad");
+  if (mode.starts_with("SAME"))
+    return std::nullopt;
+  return mode == "VALID" ? SmallVector<int64_t>(2 * axes, 0) : listOr(onnx::optionalInts(window, "pads"), 2 * axes, 0);
 }
 
 Value GraphBuilder::integers(ArrayRef<int64_t> values) {

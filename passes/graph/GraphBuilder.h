@@ -44,9 +44,15 @@ mlir::RankedTensorType rankedType(mlir::Value v);
 bool isView(mlir::Operation *op);
 // Applies patterns to the ops in `root` until none matches. Blocks of regions are not merged, nor are their arguments dropped.
 mlir::LogicalResult rewriteAll(mlir::Operation *root, mlir::RewritePatternSet &&patterns);
+// Replaces `op` by `v`, which gets the type of the op's result: that may know sizes which GraphBuilder does not. `v` must be made for this,
+// no value that others read.
+void replaceTyped(mlir::PatternRewriter &rewriter, mlir::Operation *op, mlir::Value v);
 // Erases the ops in `root` that nothing needs.
 void eraseDeadOps(mlir::Operation *root);
 // The list of an attribute, or `n` times `otherwise` where it is missing or empty.
 llvm::SmallVector<int64_t> listOr(std::optional<llvm::ArrayRef<int64_t>> given, int64_t n, int64_t otherwise);
+// The pads of an op that slides a window over `axes` axes: those before each axis, then those behind each. Nothing where auto_pad leaves
+// them to the sizes (SAME_UPPER, SAME_LOWER).
+std::optional<llvm::SmallVector<int64_t>> givenPads(mlir::Operation *window, int64_t axes);
 
 }  // namespace onnxc

@@ -23,15 +23,18 @@ struct Filters {
   std::vector<int32_t> offsets;  // weightOffsets()
   int64_t outputs, channels, rows, columns, group;
   bool plain, depthwise;
+  SmallVector<int64_t> pads;  // top, left, bottom, right
   ByteGroups groups() const { return {group, channels, outputs / group}; }
   int64_t depth() const { return channels * rows * columns; }
   int32_t offset(int64_t output) const { return offsets.empty() ? 0 : offsets[output]; }
 };
 
-bool isPlain(Operation *op) {
-  StringRef mode = onnx::strAttr(op, "auto_pad");
-  return (mode == "NOTSET" || mode == "VALID" || mode.empty()) &&
-         llvm::all_of(onnx::intsAttr(op, "pads"), [](int64_t i) { return i >= 0; });
+// What is given for each axis, or each end of one, of an image; a row is one of height 1.
+SmallVector<int64_t> listOf(std::optional<ArrayRef<int64_t>> given, int64_t rank, int64_t otherwise, int64_t ends = 1) {
+  SmallVector<int64_t> list = listOr(given, (rank - 2) * ends, otherwise);
+  for (int64_t end = ends; rank == 3 && end--;)
+    list.insert(list.begin() + end, otherwise);
+  return list;
 }
 
 // Nothing where the kernel is not made for them.
@@ -39,10 +42,12 @@ std::optional<Filters> filtersOf(LinearConv &c) {
   auto x = rankedType(c.x), w = rankedType(c.w);
   auto bytes = constantBytes(onnx::constantValue(c.w));
   bool images = x && w && x.getRank() == w.getRank() && (x.getRank() == 3 || x.getRank() == 4);
-  if (!images || x.isDynamicDim(1) || !bytes || bytes->empty() || !isPlain(c.op))
+  auto pads = images ? givenPads(c.op, x.getRank() - 2) : std::nullopt;
+  if (!pads || llvm::any_of(*pads, [](int64_t p) { return p < 0; }) || x.isDynamicDim(1) || !bytes || bytes->empty())
     return std::nullopt;
   int64_t rows = x.getRank() == 4 ? w.getDimSize(2) : 1, columns = w.getShape().back();
-  Filters f{{}, {}, w.getDimSize(0), w.getDimSize(1), rows, columns, onnx::intAttr(c.op, "group", 1), false, false};
+  Filters f{{}, {}, w.getDimSize(0), w.getDimSize(1), rows, columns, onnx::intAttr(c.op, "group", 1), false, false, {}};
+  f.pads = listOf(*pads, x.getRank(), 0, 2);
   if (f.depth() > kByteDepth || f.group < 1 || f.outputs % f.group || x.getDimSize(1) != f.channels * f.group)
     return std::nullopt;
   auto dilations = onnx::optionalInts(c.op, "dilations");
@@ -101,14 +106,6 @@ std::optional<std::vector<int32_t>> corrections(Filters &f, LinearConv &c, int32
   for (int64_t i = 0; i < int64_t(f.values.size()); ++i)
     result[i / f.depth()] -= int32_t(f.values[i]) * zero;
   return result;
-}
-
-// What is given for each axis, or each end of one, of an image; a row is one of height 1.
-SmallVector<int64_t> listOf(std::optional<ArrayRef<int64_t>> given, int64_t rank, int64_t otherwise, int64_t ends = 1) {
-  SmallVector<int64_t> list = listOr(given, (rank - 2) * ends, otherwise);
-  for (int64_t end = ends; rank == 3 && end--;)
-    list.insert(list.begin() + end, otherwise);
-  return list;
 }
 
 }  // namespace
@@ -180,16 +177,13 @@ Value linearConvolution(PatternRewriter &rewriter, LinearConv c) {
                                   GraphBuilder{rewriter, loc}.integers({2}));
   auto n = [&](int64_t v) { return rewriter.getI64IntegerAttr(v); };
   auto list = [&](ArrayRef<int64_t> v) { return rewriter.getDenseI64ArrayAttr(v); };
-  bool valid = onnx::strAttr(c.op, "auto_pad") == "VALID";
-  auto given = [&](StringRef name, int64_t otherwise, int64_t ends = 1) {
-    return listOf(onnx::optionalInts(c.op, name), rank, otherwise, ends);
-  };
+  auto given = [&](StringRef name) { return listOf(onnx::optionalInts(c.op, name), rank, 1); };
   Value y = onnx::PackedLinearConvOp::create(
       rewriter, loc, onnx::blockedType(result), x, packed(rewriter, loc, *f), GraphBuilder{rewriter, loc}.floats(perChannel, c.factors),
       GraphBuilder{rewriter, loc}.integers<int32_t>(perChannel, *sums), Value(), Value(), offsets, c.runZero,
       n(f->depthwise ? 1 : f->group), n(f->plain), n(f->depthwise ? 0 : f->channels), n(f->outputs / f->group), list({f->rows, f->columns}),
-      list(given("strides", 1)), list(valid ? SmallVector<int64_t>(4, 0) : given("pads", 0, 2)), list(given("dilations", 1)), n(c.xZero),
-      n(c.zero), n(c.least), n(c.most), DenseF32ArrayAttr(), DenseF32ArrayAttr());
+      list(given("strides")), list(f->pads), list(given("dilations")), n(c.xZero), n(c.zero), n(c.least), n(c.most), DenseF32ArrayAttr(),
+      DenseF32ArrayAttr());
   return onnx::PackedUnblockOp::create(rewriter, loc, result, y, n(outputs));
 }
 

@@ -117,8 +117,7 @@ static LogicalResult scaleAndOffset(onnx::BatchNormalizationOp op, PatternRewrit
     v = onnx::SubOp::create(rewriter, loc, x, v, g.floats(shape, mean)), offset = *constantFloats(op.getB());
   v = onnx::MulOp::create(rewriter, loc, x, v, g.floats(shape, a->scale));
   v = onnx::AddOp::create(rewriter, loc, x, v, g.floats(shape, offset));
-  if (v.getType() != op.getY().getType())
-    v.setType(op.getY().getType());
+  v.setType(op.getY().getType());
   rewriter.replaceAllUsesWith(op.getY(), v);
   rewriter.eraseOp(op);
   return success();
@@ -171,27 +170,27 @@ static LogicalResult explicitPadding(onnx::ConvOp op, PatternRewriter &rewriter)
 static LogicalResult absorbPad(onnx::ConvOp op, PatternRewriter &rewriter) {
   auto pad = op.getX().getDefiningOp<onnx::PadOp>();
   auto type = rankedType(op.getX());
-  if (!pad || !type || pad.getMode() != "constant" || pad.getAxes() || (op.getAutoPad() != "NOTSET" && op.getAutoPad() != "VALID"))
+  if (!pad || !type || pad.getMode() != "constant" || pad.getAxes())
     return rewriter.notifyMatchFailure(op, "no plain padding before it");
   auto amounts = onnx::integerElements(pad.getPads());
   auto value = pad.getConstantValue() ? constantFloats(pad.getConstantValue()) : std::vector<float>{0.f};
   int64_t rank = type.getRank();
   if (!amounts || int64_t(amounts->size()) != 2 * rank || !value || value->size() != 1 || value->front() != 0.f)
     return rewriter.notifyMatchFailure(op, "padding is not constant zeros");
-  SmallVector<int64_t> pads(onnx::intsAttr(op, "pads"));
-  if (pads.empty() || op.getAutoPad() == "VALID")
-    pads.assign(2 * (rank - 2), 0);
+  auto pads = givenPads(op, rank - 2);
+  if (!pads)
+    return rewriter.notifyMatchFailure(op, "its own padding depends on the sizes");
   for (int64_t side = 0; side < 2; ++side)
     for (int64_t i = 0; i < rank; ++i) {
       int64_t amount = (*amounts)[side * rank + i];
       if (amount < 0 || (i < 2 && amount))
         return rewriter.notifyMatchFailure(op, "padding crops or touches batch or channels");
       if (i >= 2)
-        pads[side * (rank - 2) + i - 2] += amount;
+        (*pads)[side * (rank - 2) + i - 2] += amount;
     }
   rewriter.modifyOpInPlace(op, [&] {
     op.getXMutable().assign(pad.getData());
-    op.setPads(pads);
+    op.setPads(*pads);
     op.setAutoPad("NOTSET");
   });
   return success();
