@@ -20,7 +20,7 @@ static std::optional<std::vector<float>> centred(onnx::ConvIntegerOp op, int64_t
     return std::nullopt;
   int64_t each = int64_t(w->size()) / outputs;
   for (size_t i = 0; i < w->size(); ++i)
-    (*w)[i] -= (*zero)[zero->size() == 1 ? 0 : i / each];
+    (*w)[i] -= ofChannel(*zero, int64_t(i) / each);
   return w;
 }
 

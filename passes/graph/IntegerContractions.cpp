@@ -61,6 +61,7 @@ struct Contraction {
   Operation *op;
   Quantised x, w;
   int64_t axis, after;
+  std::vector<float> bias = {};  // in units of the sums, one a channel; empty: none
   int64_t channels() const { return llvm::cast<RankedTensorType>(w.values.getType()).getDimSize(axis); }
 };
 }  // namespace
@@ -108,7 +109,7 @@ static std::vector<float> products(const Contraction &c) {
   std::vector<float> result = c.w.scale;
   result.resize(std::max(result.size(), c.x.scale.size()), result[0]);
   for (size_t i = 0; i < result.size(); ++i)
-    result[i] *= c.x.scale[c.x.scale.size() == 1 ? 0 : i];
+    result[i] *= ofChannel(c.x.scale, i);
   return result;
 }
 
@@ -124,46 +125,74 @@ static Value integerWeights(PatternRewriter &rewriter, Location loc, const Contr
   for (int64_t i = c.axis + 1; i < type.getRank(); ++i)
     inner *= type.getDimSize(i);
   for (size_t i = 0; i < values->size(); ++i)
-    (*values)[i] -= c.w.zero[c.w.zero.size() == 1 ? 0 : int64_t(i) / inner % c.channels()];
+    (*values)[i] -= ofChannel(c.w.zero, int64_t(i) / inner % c.channels());
   return GraphBuilder{rewriter, loc}.floats(type.getShape(), *values);
 }
 
-// The bias in units of the products: integers where it was quantised with them, as the tools write it. False when it is not one a channel.
-static bool integerBias(Value bias, const Contraction &c, std::vector<float> &result) {
-  auto q = quantisedOf(bias);
-  auto values = q ? constantIntegers(q->values) : constantFloats(bias);
-  auto type = llvm::cast<ShapedType>(bias.getType());
-  int64_t n = c.channels();
-  if (!values || int64_t(values->size()) != n || type.getShape().back() != n)
-    return false;
-  std::vector<float> units = products(c);
-  for (int64_t i = 0; i < n; ++i) {
-    float unit = units[units.size() == 1 ? 0 : i], value = (*values)[i];
-    if (!q) {
-      result.push_back(value / unit);
-      continue;
-    }
-    float scale = q->scale[q->scale.size() == 1 ? 0 : i], zero = q->zero[q->zero.size() == 1 ? 0 : i];
-    bool same = std::fabs(scale - unit) <= 1e-5f * unit;
-    result.push_back(same ? value - zero : float(double(value - zero) * scale / unit));
+// --- biases ---
+
+namespace {
+// A constant bias with a value for each channel: its numbers, or the integers that they are dequantised from.
+struct Bias {
+  std::vector<float> values;
+  std::optional<Quantised> quantised;
+
+  float number(int64_t channel) const {
+    float value = values[channel];
+    return quantised ? float(double(value - ofChannel(quantised->zero, channel)) * ofChannel(quantised->scale, channel)) : value;
   }
-  return true;
+  // As so many times `unit`: the integer itself where it was quantised with that scale, as tools do.
+  float inUnits(int64_t channel, float unit) const {
+    if (!quantised)
+      return values[channel] / unit;
+    float scale = ofChannel(quantised->scale, channel), whole = values[channel] - ofChannel(quantised->zero, channel);
+    bool same = std::fabs(scale - unit) <= 1e-5f * unit;
+    return same ? whole : float(double(whole) * scale / unit);
+  }
+};
+}  // namespace
+
+// Nothing where `v` is no constant, or has another number of values.
+static std::optional<Bias> biasOf(Value v, int64_t channels) {
+  auto quantised = quantisedOf(v);
+  auto values = quantised ? constantIntegers(quantised->values) : constantFloats(v);
+  auto type = llvm::cast<ShapedType>(v.getType());
+  if (!values || int64_t(values->size()) != channels || type.getShape().back() != channels)
+    return std::nullopt;
+  return Bias{std::move(*values), std::move(quantised)};
 }
 
-// integerBias() as the numbers that it is.
-static std::vector<float> floatBias(Value bias) {
-  auto q = quantisedOf(bias);
-  std::vector<float> values = q ? *constantIntegers(q->values) : *constantFloats(bias);
-  for (size_t i = 0; q && i < values.size(); ++i)
-    values[i] = float(double(values[i] - q->zero[q->zero.size() == 1 ? 0 : i]) * q->scale[q->scale.size() == 1 ? 0 : i]);
-  return values;
+// A bias in units of the sums of `c`.
+static std::optional<std::vector<float>> integerBias(Value v, const Contraction &c) {
+  auto bias = biasOf(v, c.channels());
+  if (!bias)
+    return std::nullopt;
+  std::vector<float> units = products(c), result;
+  for (int64_t i = 0; i < c.channels(); ++i)
+    result.push_back(bias->inUnits(i, ofChannel(units, i)));
+  return result;
 }
 
-// The contraction that `op` computes, and the bias that it adds itself.
-static std::optional<Contraction> biasedContraction(Operation *op, std::vector<float> &bias) {
+// A bias that integerBias() has, as the numbers that it adds.
+static std::vector<float> floatBias(Value v, const Contraction &c) {
+  auto bias = biasOf(v, c.channels());
+  std::vector<float> result;
+  for (int64_t i = 0; i < c.channels(); ++i)
+    result.push_back(bias->number(i));
+  return result;
+}
+
+// The contraction that `op` computes, with the bias that it adds itself.
+static std::optional<Contraction> biasedContraction(Operation *op) {
   auto c = contraction(op);
   Value given = onnx::operand(op, 2);
-  return c && (!given || integerBias(given, *c, bias)) ? c : std::nullopt;
+  if (!c || !given)
+    return c;
+  auto bias = integerBias(given, *c);
+  if (!bias)
+    return std::nullopt;
+  c->bias = std::move(*bias);
+  return c;
 }
 
 // --- results ---
@@ -248,13 +277,12 @@ static Value integerSums(PatternRewriter &rewriter, const Contraction &c, Value 
 }
 
 static LogicalResult contractIntegers(Operation *op, PatternRewriter &rewriter) {
-  std::vector<float> bias;
-  auto c = biasedContraction(op, bias);
+  auto c = biasedContraction(op);
   if (!c)
     return rewriter.notifyMatchFailure(op, "not a contraction of 8-bit values with constant weights");
   Location loc = op->getLoc();
   Value given = onnx::operand(op, 2);
-  Value constantBias = given ? GraphBuilder{rewriter, loc}.floats(llvm::cast<ShapedType>(given.getType()).getShape(), bias) : Value();
+  Value constantBias = given ? GraphBuilder{rewriter, loc}.floats(llvm::cast<ShapedType>(given.getType()).getShape(), c->bias) : Value();
   Type type = op->getResult(0).getType();
   Value sums = integerSums(rewriter, *c, constantBias);
   replaceUsers(rewriter, *c, op->getResult(0), sums);
@@ -315,7 +343,7 @@ static Value requantisedConv(LinearConv linear, const Contraction &c, PatternRew
   const std::vector<float> &steps = to->target.scale;
   linear.factors.resize(std::max(linear.factors.size(), steps.size()), linear.factors[0]);
   for (size_t i = 0; i < linear.factors.size(); ++i)
-    linear.factors[i] /= steps[steps.size() == 1 ? 0 : i];
+    linear.factors[i] /= ofChannel(steps, i);
   linear.element = onnx::elementType(to->op.getY());
   linear.zero = int64_t(to->target.zero[0]), linear.least = to->least, linear.most = to->most;
   replaced = to->op;
@@ -323,13 +351,12 @@ static Value requantisedConv(LinearConv linear, const Contraction &c, PatternRew
   return linearConvolution(rewriter, linear);
 }
 
-// Sums in bytes with a bias that they do not hold added in f32, where it fuses with what follows.
+// Where the kernel of bytes cannot add the bias to its sums, they are f32 and an Add behind it adds the bias.
 static LogicalResult contractConv(onnx::ConvOp op, PatternRewriter &rewriter) {
-  std::vector<float> bias;
-  auto c = biasedContraction(op, bias);
+  auto c = biasedContraction(op);
   if (!c)
     return rewriter.notifyMatchFailure(op, "not a convolution of 8-bit values with constant weights");
-  LinearConv linear{op, c->x.values, c->w.values, int32_t(c->x.zero[0]), c->w.zero, products(*c), bias, rewriter.getF32Type()};
+  LinearConv linear{op, c->x.values, c->w.values, int32_t(c->x.zero[0]), c->w.zero, products(*c), c->bias, rewriter.getF32Type()};
   Operation *replaced = op;
   Value y = requantisedConv(linear, *c, rewriter, replaced);
   if (!y) {
@@ -337,11 +364,11 @@ static LogicalResult contractConv(onnx::ConvOp op, PatternRewriter &rewriter) {
     rewriter.setInsertionPoint(op);
     y = linearConvolution(rewriter, linear);
   }
-  if (!y && !bias.empty()) {
+  if (!y && !c->bias.empty()) {
     linear.bias.clear();
     y = linearConvolution(rewriter, linear);
     if (y)
-      y = onnx::AddOp::create(rewriter, op.getLoc(), y.getType(), y, perChannel(rewriter, op.getLoc(), *c, floatBias(op.getB())));
+      y = onnx::AddOp::create(rewriter, op.getLoc(), y.getType(), y, perChannel(rewriter, op.getLoc(), *c, floatBias(op.getB(), *c)));
   }
   if (!y)
     return contractIntegers(op, rewriter);
@@ -349,29 +376,28 @@ static LogicalResult contractConv(onnx::ConvOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-// The Add of a constant bias that alone follows a product, else the product; the bias in units of the sums.
-static Operation *withBias(Operation *op, const Contraction &c, std::vector<float> &bias) {
+// The Add of a constant bias that alone follows a product `c`, which becomes the product's; else the product.
+static Operation *withBias(Operation *op, Contraction &c) {
   auto add = op->hasOneUse() ? llvm::dyn_cast<onnx::AddOp>(*op->getUsers().begin()) : onnx::AddOp();
   if (!add || add.getType() != op->getResult(0).getType())
     return op;
   Value other = add->getOperand(add->getOperand(0) == op->getResult(0) ? 1 : 0);
   auto type = rankedType(other);
-  std::vector<float> found;
-  if (!type || type.getRank() < 1 || !integerBias(other, c, found))
+  auto bias = type && type.getRank() >= 1 ? integerBias(other, c) : std::nullopt;
+  if (!bias)
     return op;
-  bias = found;
+  c.bias = std::move(*bias);
   return add;
 }
 
 static LogicalResult contractProduct(Operation *op, PatternRewriter &rewriter) {
-  std::vector<float> bias;
-  auto c = biasedContraction(op, bias);
+  auto c = biasedContraction(op);
   if (!c)
     return rewriter.notifyMatchFailure(op, "not a product of 8-bit values with constant weights");
-  Operation *last = onnx::operand(op, 2) ? op : withBias(op, *c, bias);
+  Operation *last = onnx::operand(op, 2) ? op : withBias(op, *c);
   auto to = requantisation(last);
   LinearProduct product{c->x.values,  c->w.values, last->getResult(0).getType(), c->axis == 0, int32_t(c->x.zero[0]), c->w.zero,
-                        products(*c), bias};
+                        products(*c), c->bias};
   if (to) {
     for (float &f : product.factors)
       f /= to->target.scale[0];

@@ -34,7 +34,7 @@ struct LinearProduct {
 mlir::Value linearProduct(mlir::PatternRewriter &rewriter, LinearProduct p);  // LinearProducts.cpp
 // What the weights of each channel are more than the signed bytes that kernels multiply; empty where bytes hold the weights themselves.
 // `values`: weights less their zero points, which are one or one a channel.
-std::vector<int32_t> weightOffsets(llvm::ArrayRef<int16_t> values, llvm::ArrayRef<float> zeros, bool isSigned,
+std::vector<int32_t> weightOffsets(llvm::ArrayRef<int16_t> values, const std::vector<float> &zeros, bool isSigned,
                                    int64_t channels);  // LinearConvolutions.cpp
 // The weights of all channels, less their zero points; weight `k` of channel `n` is values[n * channelStep + k * depthStep].
 struct ChannelWeights {

@@ -110,12 +110,12 @@ std::optional<std::vector<int32_t>> corrections(Filters &f, LinearConv &c, int32
 
 }  // namespace
 
-std::vector<int32_t> weightOffsets(ArrayRef<int16_t> values, ArrayRef<float> zeros, bool isSigned, int64_t channels) {
+std::vector<int32_t> weightOffsets(ArrayRef<int16_t> values, const std::vector<float> &zeros, bool isSigned, int64_t channels) {
   if (llvm::all_of(values, [](int16_t v) { return llvm::isInt<8>(v); }))
     return {};
   std::vector<int32_t> result;
   for (int64_t i = 0; i < channels; ++i)
-    result.push_back((isSigned ? 0 : 128) - int32_t(zeros[zeros.size() == 1 ? 0 : i]));
+    result.push_back((isSigned ? 0 : 128) - int32_t(ofChannel(zeros, i)));
   return result;
 }
 
@@ -132,7 +132,7 @@ bool fitBias(std::vector<int32_t> &sums, const std::vector<float> &bias, Channel
     bool large = !(std::fabs(whole) + reach <= double(INT32_MAX));
     if (element.isF32() && (large || std::fabs(bias[n] - whole) > thousandth))
       return false;
-    if (!large && !element.isF32() && std::fabs(double(bias[n] - whole) * factors[factors.size() == 1 ? 0 : n]) > mostLost)
+    if (!large && !element.isF32() && std::fabs(double(bias[n] - whole) * ofChannel(factors, n)) > mostLost)
       return false;
     if (large) {
       factors.resize(weights.channels, factors[0]);

@@ -14,9 +14,14 @@ std::optional<std::vector<float>> constantFloats(mlir::ElementsAttr value);
 std::optional<double> constantNumber(mlir::Value v);
 bool isByte(mlir::Type elementType);                                // 8 bits, signed or not; not null
 std::optional<std::vector<float>> constantIntegers(mlir::Value v);  // of an onnx.Constant of 4, 8 or 16 bits or of i32
-// One of the bytes of a constant of weights less the zero point of its channel, of `zeros` for all or one a channel.
-inline int16_t lessZero(char weight, bool isSigned, llvm::ArrayRef<float> zeros, int64_t channel) {
-  return int16_t((isSigned ? float(int8_t(weight)) : float(uint8_t(weight))) - zeros[zeros.size() == 1 ? 0 : channel]);
+// The one of `values` that is for `channel`: there is one for each, or one for all of them.
+template <class T>
+T ofChannel(const std::vector<T> &values, int64_t channel) {
+  return values[values.size() == 1 ? 0 : channel];
+}
+// A weight, one byte of a constant, less the zero point of its channel.
+inline int16_t lessZero(char weight, bool isSigned, const std::vector<float> &zeros, int64_t channel) {
+  return int16_t((isSigned ? float(int8_t(weight)) : float(uint8_t(weight))) - ofChannel(zeros, channel));
 }
 
 // y[c] = x[c] * scale[c] + offset[c]

@@ -58,11 +58,11 @@ static Value packMatrix(OpBuilder &b, Location loc, Type stored, ArrayRef<float>
   return onnx::ConstantOp::create(b, loc, storedConstant(type, std::move(packed)));
 }
 
-static Value packBias(OpBuilder &b, Location loc, ArrayRef<float> row, int64_t columns, float scale) {
+static Value packBias(OpBuilder &b, Location loc, const std::vector<float> &row, int64_t columns, float scale) {
   int64_t padded = llvm::divideCeil(columns, kLanes) * kLanes;
   std::vector<float> packed(padded);
   for (int64_t n = 0; n < columns; ++n)
-    packed[n] = row[row.size() == 1 ? 0 : n] * scale;
+    packed[n] = ofChannel(row, n) * scale;
   return GraphBuilder{b, loc}.floats({padded}, std::move(packed));
 }
 
