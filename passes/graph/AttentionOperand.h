@@ -1,5 +1,5 @@
-// AttentionOperand.h: Q, K or V of an attention as a view of the tensor it is made from, and attention ops (AttentionOps.cpp), for
-// FuseAttention.cpp.
+// AttentionOperand.h: Q, K or V of an attention as a view of the tensor it is made from; an attention of three such operands; ops that are
+// attentions (AttentionOps.cpp). For FuseAttention.cpp.
 #pragma once
 #include "passes/graph/SymbolicShapes.h"
 #include "llvm/ADT/SmallSet.h"
@@ -29,24 +29,29 @@ private:
   void rebase(mlir::Value v, llvm::ArrayRef<int64_t> axisOf, int64_t rank);
 };
 
-// The axes of `to` that each one of `from` is split into; nothing where `to` does more than split axes and add or drop axes of size 1.
+// For each axis of `from` the neighbouring axes of `to` whose product it is; nothing where `to` does more than split axes and add or drop
+// axes of size 1.
 std::optional<llvm::SmallVector<llvm::SmallVector<mlir::AffineExpr>>>
 factorsOf(SymbolicShapes &shapes, llvm::ArrayRef<mlir::AffineExpr> from, llvm::ArrayRef<mlir::AffineExpr> to);
-// Whether a Reshape can make the one of the other; and that of `x`, null where none can.
+// Whether a Reshape can make `to` of a value of the sizes `from`: each size is a number other than 0 or one of `from`, but for one, which
+// is inferred.
 bool canReshape(llvm::ArrayRef<mlir::AffineExpr> from, llvm::ArrayRef<mlir::AffineExpr> to);
+// `x` under other sizes with as many elements, whose dims are entered in `shapes`; null where canReshape() says no.
 mlir::Value viewAs(SymbolicShapes &shapes, mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, llvm::ArrayRef<mlir::AffineExpr> dims);
 
-// An attention of f32 in the terms of onnx.packed.Attention.
+// An attention of f32 in the terms of onnx.packed.Attention, whose description (dialects/onnx/Packed.td) says what each field means.
 struct PackedAttention {
-  AttentionOperand q, k, v;
-  mlir::Value keep = {}, bias = {}, mask = {};
-  double scale = 1, fill = 0;
+  AttentionOperand q, k, v;                     // of the same number of logical axes: batch axes, query or key, width
+  mlir::Value keep = {}, bias = {}, mask = {};  // null: none
+  double scale = 1, fill = 0;                   // `fill`: the score where `keep` is not `keepIf`
   bool keepIf = true;
-  int64_t zero = 0;
-  double softcap = 0;
-  bool atEnd = false;
-  int64_t before = -1, after = -1;
-  enum LastAxis { Broadcasts, Cuts, HasAllKeys } masked = Broadcasts;  // of `keep`, `bias` and `mask`
+  int64_t zero = 0;                 // 1: NaN of the softmax is 0; 1 and 2: so are rows without any key
+  double softcap = 0;               // 0: none
+  bool atEnd = false;               // the last query stands at the last key, not the first at the first
+  int64_t before = -1, after = -1;  // keys that a query sees on either side of its own; negative: all
+  // What the last axis of `keep`, `bias` and `mask` is: one that broadcasts to the keys; one that masks the keys past its end; one that a
+  // run must give all keys.
+  enum LastAxis { Broadcasts, Cuts, HasAllKeys } masked = Broadcasts;
 
   // The attention as a tensor of `type`, whose axes the logical ones are.
   mlir::Value create(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type, llvm::ArrayRef<int64_t> axes) const;

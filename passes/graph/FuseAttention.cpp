@@ -24,7 +24,9 @@ using Dims = SmallVector<AffineExpr>;
 // A tensor that broadcasts to the scores as they are at a place between the product and the softmax.
 struct Operand {
   Value value;
-  size_t form = 0;
+  size_t form = 0;  // index in Scores::forms
+  // Adds of the scores and another tensor of the same form and sizes, which is to be added to `value`: (the Add, that tensor).
+  SmallVector<std::pair<Operation *, Value>> more = {};
   explicit operator bool() const { return bool(value); }
 };
 
@@ -33,8 +35,10 @@ struct Scores {
   onnx::MatMulOp product;
   SmallVector<Dims> forms;  // the product's, and what views make of its batch axes
   double scale = 1, fill = 0;
-  Operand factor, keep, bias, mask;                   // `factor` has one number for all keys
-  bool divides = false, keepIf = true, zero = false;  // zero: no number after the softmax counts as 0
+  // Times `factor`, or divided by it, one number for all keys; `fill` where `keep` is not `keepIf`; plus `bias` and `mask`.
+  Operand factor, keep, bias, mask;
+  bool divides = false, keepIf = true;
+  bool zero = false;  // NaN behind the softmax counts as 0
 };
 
 // The forms of scores as views of one that has all their batch axes apart.
@@ -71,35 +75,45 @@ public:
     counts.append(2, 1);
     return counts;
   }
-  // Null where a batch axis is neither the form's nor 1.
-  Value view(SymbolicShapes &shapes, OpBuilder &b, Location loc, Operand o) const {
-    ArrayRef<AffineExpr> own = shapes.dims(o.value);
+  // `v`, which broadcasts to scores of the form `form`, as it broadcasts to the finest. Null where a batch axis is neither the form's
+  // nor 1.
+  Value view(SymbolicShapes &shapes, OpBuilder &b, Location loc, Value v, size_t form) const {
+    ArrayRef<AffineExpr> own = shapes.dims(v);
     Dims dims;
-    const size_t missing = all[o.form].size() - own.size();
+    const size_t missing = all[form].size() - own.size();
     for (size_t i = 0; i + 2 < own.size() && !factors.empty(); ++i) {
-      AffineExpr size = all[o.form][missing + i], one = shapes.constant(1);
+      AffineExpr size = all[form][missing + i], one = shapes.constant(1);
       if (own[i] != size && own[i] != one)
         return {};
-      for (AffineExpr part : factors[o.form][missing + i])
+      for (AffineExpr part : factors[form][missing + i])
         dims.push_back(own[i] == size ? part : one);
     }
-    if (factors.empty() || own.size() < 3 || all[o.form] == finest())
-      return o.value;
+    if (factors.empty() || own.size() < 3 || all[form] == finest())
+      return v;
     llvm::append_range(dims, own.take_back(2));
-    return viewAs(shapes, b, loc, o.value, dims);
+    return viewAs(shapes, b, loc, v, dims);
   }
 };
 
-struct Fuser {
-  SymbolicShapes &shapes;
+// Whether `v` has the sizes of the last axes of `to`, or 1.
+bool broadcasts(const SymbolicShapes &shapes, Value v, Value to) {
+  if (!shapes.hasRank(v) || !shapes.hasRank(to) || shapes.dims(v).size() > shapes.dims(to).size())
+    return false;
+  ArrayRef<AffineExpr> own = shapes.dims(v), last = shapes.dims(to).take_back(own.size());
+  return llvm::all_of(llvm::zip(own, last),
+                      [&](auto pair) { return std::get<0>(pair) == std::get<1>(pair) || std::get<0>(pair) == shapes.constant(1); });
+}
 
-  bool broadcasts(Value v, Value to) {
-    if (!shapes.hasRank(v) || !shapes.hasRank(to) || shapes.dims(v).size() > shapes.dims(to).size())
-      return false;
-    ArrayRef<AffineExpr> own = shapes.dims(v), last = shapes.dims(to).take_back(own.size());
-    return llvm::all_of(llvm::zip(own, last),
-                        [&](auto pair) { return std::get<0>(pair) == std::get<1>(pair) || std::get<0>(pair) == shapes.constant(1); });
-  }
+// What computes an attention: the product with the values, and the scores before it.
+struct Match {
+  onnx::MatMulOp product;
+  Scores scores;
+  Forms forms;
+};
+
+// Finds attentions and writes nothing.
+struct Matcher {
+  SymbolicShapes &shapes;
 
   // Whether a view leaves the last two axes as they are.
   bool keepsMatrices(Operation *view) {
@@ -110,23 +124,7 @@ struct Fuser {
     return before.size() >= 2 && after.size() >= 2 && before.take_back(2) == after.take_back(2);
   }
 
-  // Of two tensors of the same sizes.
-  Value sum(Operation *before, Value a, Value b) {
-    OpBuilder builder(before);
-    auto first = constantFloats(a), second = constantFloats(b);
-    Value total;
-    if (first && second) {
-      for (auto [x, y] : llvm::zip(*first, *second))
-        x += y;
-      total = GraphBuilder{builder, before->getLoc()}.floats(rankedType(a).getShape(), std::move(*first));
-    } else {
-      total = onnx::AddOp::create(builder, before->getLoc(), a.getType(), a, b);
-    }
-    shapes.setDims(total, Dims(shapes.dims(a)));
-    return total;
-  }
-
-  // One operator around the scores `inner`, which operand `i` of it is.
+  // Takes in one operator around the scores, which are its operand `i`. False, and `s` as it was, where the kernel has no such step.
   bool around(Operation *op, unsigned i, Scores &s) {
     Value v = op->getResult(0), inner = op->getOperand(i);
     if (shapes.dims(v) != shapes.dims(inner))
@@ -135,14 +133,14 @@ struct Fuser {
     const size_t form = s.forms.size() - 1;
     if (auto where = dyn_cast<onnx::WhereOp>(op)) {
       auto fill = constantNumber(op->getOperand(3 - i));
-      if (!plain || !fill || !broadcasts(op->getOperand(0), v))
+      if (!plain || !fill || !broadcasts(shapes, op->getOperand(0), v))
         return false;
       s.keep = {op->getOperand(0), form}, s.keepIf = i == 1, s.fill = *fill;
       return true;
     }
     Value other = op->getOperand(1 - i);
     if (isa<onnx::AddOp>(op)) {
-      if (!broadcasts(other, v))
+      if (!broadcasts(shapes, other, v))
         return false;
       if (!s.mask) {
         (s.bias ? s.mask : s.bias) = {other, form};
@@ -150,7 +148,7 @@ struct Fuser {
       }
       for (Operand *own : {&s.bias, &s.mask})
         if (own->form == form && shapes.dims(own->value) == shapes.dims(other)) {
-          own->value = sum(op, own->value, other);
+          own->more.push_back({op, other});
           return true;
         }
       return false;
@@ -162,12 +160,13 @@ struct Fuser {
       s.scale *= isa<onnx::MulOp>(op) ? *factor : 1 / *factor;
       return true;
     }
-    if (s.factor || !broadcasts(other, v) || (!shapes.dims(other).empty() && shapes.dims(other).back() != shapes.constant(1)))
+    if (s.factor || !broadcasts(shapes, other, v) || (!shapes.dims(other).empty() && shapes.dims(other).back() != shapes.constant(1)))
       return false;
     s.factor = {other, form}, s.divides = isa<onnx::DivOp>(op);
     return true;
   }
 
+  // The scores that `v` is made of by one use each; nothing where it is made in another way.
   std::optional<Scores> scoresOf(Value v) {
     Operation *op = v.getDefiningOp();
     if (!op || !v.hasOneUse() || !shapes.hasRank(v) || !onnx::elementType(v).isF32())
@@ -206,18 +205,6 @@ struct Fuser {
     return v.hasOneUse() ? v.getDefiningOp<onnx::SoftmaxOp>() : onnx::SoftmaxOp();
   }
 
-  // Whether the batch axes are those of the product: Q has them all; K and V agree, and have each or one for several.
-  bool batchesFit(ArrayRef<AffineExpr> result, const AttentionOperand &q, const AttentionOperand &k, const AttentionOperand &v) {
-    for (size_t i = 0; i + 2 < result.size(); ++i) {
-      AffineExpr own = k.dim(shapes, i), one = shapes.constant(1);
-      if (q.dim(shapes, i) != result[i] || own != v.dim(shapes, i) || (own != result[i] && own != one && !k.repeats.count(i)))
-        return false;
-      if (k.repeats.count(i) != v.repeats.count(i))
-        return false;
-    }
-    return true;
-  }
-
   // Whether a Softmax is along the last axis.
   bool isOverKeys(onnx::SoftmaxOp softmax) {
     int64_t rank = shapes.dims(softmax.getInput()).size();
@@ -245,50 +232,100 @@ struct Fuser {
     return s;
   }
 
+  // The attention that ends with the product `op`.
+  std::optional<Match> match(onnx::MatMulOp op) {
+    auto s = scoresBefore(op);
+    if (!s)
+      return std::nullopt;
+    const size_t inner = s->forms.front().size(), outer = s->forms.back().size();
+    for (auto [v, rank] : {std::pair(s->product.getA(), inner), {s->product.getB(), inner}, {op.getB(), outer}})
+      if (!shapes.hasRank(v) || shapes.dims(v).size() != rank || !onnx::elementType(v).isF32())
+        return std::nullopt;
+    auto forms = Forms::of(shapes, s->forms);
+    ArrayRef<AffineExpr> result = shapes.dims(op.getY());
+    constexpr size_t mostAxes = 6;  // of the kernel
+    if (!forms || forms->finest().size() > mostAxes || result.drop_back(2) != ArrayRef(s->forms.back()).drop_back(2))
+      return std::nullopt;
+    Dims made(ArrayRef(forms->finest()).drop_back());
+    made.push_back(result.back());
+    if (!forms->groups().empty() && !canReshape(made, result))
+      return std::nullopt;
+    return Match{op, std::move(*s), std::move(*forms)};
+  }
+};
+
+// Writes the attention of a match. Only views of the operands show whether their axes fit: what was written before that turns out not to be
+// so is dead, and goes at the end of the pass.
+struct Writer {
+  SymbolicShapes &shapes;
+  Match &m;
+  OpBuilder b{m.product};
+
+  // Of two tensors of the same sizes, a constant where both are.
+  Value sum(Operation *before, Value left, Value right) {
+    OpBuilder at(before);
+    auto first = constantFloats(left), second = constantFloats(right);
+    Value total;
+    if (first && second) {
+      for (auto [x, y] : llvm::zip(*first, *second))
+        x += y;
+      total = GraphBuilder{at, before->getLoc()}.floats(rankedType(left).getShape(), std::move(*first));
+    } else {
+      total = onnx::AddOp::create(at, before->getLoc(), left.getType(), left, right);
+    }
+    shapes.setDims(total, Dims(shapes.dims(left)));
+    return total;
+  }
+
   // Queries times what has one number for all keys, or divided by it.
-  Value scaled(Operation *before, Value queries, Value factor, bool divides) {
-    OpBuilder b(before);
-    Value result = divides ? onnx::DivOp::create(b, before->getLoc(), queries.getType(), queries, factor).getResult()
-                           : onnx::MulOp::create(b, before->getLoc(), queries.getType(), queries, factor).getResult();
+  Value scaled(Value queries, Value factor) {
+    Location loc = m.product.getLoc();
+    Value result = m.scores.divides ? onnx::DivOp::create(b, loc, queries.getType(), queries, factor).getResult()
+                                    : onnx::MulOp::create(b, loc, queries.getType(), queries, factor).getResult();
     shapes.setDims(result, Dims(shapes.dims(queries)));
     return result;
   }
 
-  bool fuse(onnx::MatMulOp op) {
-    auto s = scoresBefore(op);
-    if (!s)
-      return false;
-    const size_t inner = s->forms.front().size(), outer = s->forms.back().size();
-    for (auto [v, rank] : {std::pair(s->product.getA(), inner), {s->product.getB(), inner}, {op.getB(), outer}})
-      if (!shapes.hasRank(v) || shapes.dims(v).size() != rank || !onnx::elementType(v).isF32())
+  // An operand of the scores as it broadcasts to their finest form; null where there is none.
+  Value finest(const Operand &o) {
+    Value v = o.value;
+    for (auto [add, other] : o.more)
+      v = sum(add, v, other);
+    return v ? m.forms.view(shapes, b, m.product.getLoc(), v, o.form) : v;
+  }
+
+  // Whether the batch axes are those of the product: Q has them all; K and V agree, and have each or one for several.
+  bool batchesFit(ArrayRef<AffineExpr> result, const AttentionOperand &q, const AttentionOperand &k, const AttentionOperand &v) {
+    for (size_t i = 0; i + 2 < result.size(); ++i) {
+      AffineExpr own = k.dim(shapes, i), one = shapes.constant(1);
+      if (q.dim(shapes, i) != result[i] || own != v.dim(shapes, i) || (own != result[i] && own != one && !k.repeats.count(i)))
         return false;
-    auto forms = Forms::of(shapes, s->forms);
-    ArrayRef<AffineExpr> result = shapes.dims(op.getY());
-    if (!forms || forms->finest().size() > 6 || result.drop_back(2) != ArrayRef(s->forms.back()).drop_back(2))
+      if (k.repeats.count(i) != v.repeats.count(i))
+        return false;
+    }
+    return true;
+  }
+
+  // False where the operands do not fit together.
+  bool write() {
+    Scores &s = m.scores;
+    Value queries = finest({s.product.getA(), 0}), keys = finest({s.product.getB(), 0}),
+          values = finest({m.product.getB(), s.forms.size() - 1});
+    Value factor = finest(s.factor), keep = finest(s.keep), bias = finest(s.bias), mask = finest(s.mask);
+    if (!queries || !keys || !values || (s.factor && !factor) || (s.keep && !keep) || (s.bias && !bias) || (s.mask && !mask))
       return false;
-    Dims made(ArrayRef(forms->finest()).drop_back());
-    made.push_back(result.back());
-    if (!forms->groups().empty() && !canReshape(made, result))
-      return false;
-    OpBuilder b(op);
-    auto finest = [&](Operand o) { return o ? forms->view(shapes, b, op.getLoc(), o) : Value(); };
-    Value queries = finest({s->product.getA(), 0}), keys = finest({s->product.getB(), 0}),
-          values = finest({op.getB(), s->forms.size() - 1});
-    Value factor = finest(s->factor), keep = finest(s->keep), bias = finest(s->bias), mask = finest(s->mask);
-    if (!queries || !keys || !values || (s->factor && !factor) || (s->keep && !keep) || (s->bias && !bias) || (s->mask && !mask))
-      return false;
-    if (factor && !broadcasts(factor, queries))
+    if (factor && !broadcasts(shapes, factor, queries))
       return false;
     if (factor)
-      queries = scaled(op, queries, factor, s->divides);
-    const int64_t rank = forms->finest().size();
+      queries = scaled(queries, factor);
+    const int64_t rank = m.forms.finest().size();
     AttentionOperand q(queries, rank), k(keys, rank), v(values, rank);
     std::swap(k.axes[rank - 2], k.axes[rank - 1]);
-    q.lookThrough(shapes, &s->scale), k.lookThrough(shapes, &s->scale), v.lookThrough(shapes, nullptr);
-    if (!batchesFit(forms->finest(), q, k, v))
+    q.lookThrough(shapes, &s.scale), k.lookThrough(shapes, &s.scale), v.lookThrough(shapes, nullptr);
+    if (!batchesFit(m.forms.finest(), q, k, v))
       return false;
-    PackedAttention attention{q, k, v, keep, bias, mask, s->scale, s->fill, s->keepIf, s->zero};
-    attention.replace(shapes, op.getY(), forms->groups());
+    PackedAttention attention{q, k, v, keep, bias, mask, s.scale, s.fill, s.keepIf, s.zero};
+    attention.replace(shapes, m.product.getY(), m.forms.groups());
     return true;
   }
 };
@@ -309,9 +346,9 @@ struct FuseAttention : impl::FuseAttentionBase<FuseAttention> {
     auto shapes = SymbolicShapes::compute(getOperation());
     if (failed(shapes))
       return signalPassFailure();
-    Fuser fuser{*shapes};
     for (onnx::MatMulOp op : products)
-      fuser.fuse(op);
+      if (auto match = Matcher{*shapes}.match(op))
+        Writer{*shapes, *match}.write();
     for (Operation *op : attentions)
       packAttention(*shapes, op);
     eraseDeadOps(getOperation());
