@@ -65,9 +65,7 @@ struct Writer {
       return g.integers(llvm::to_vector(llvm::seq<int64_t>(0, n)));
     Type i64 = g.b.getI64Type();
     Value n = g.sizeOf(of, axis);
-    auto scalar = [&](int64_t v) {
-      return onnx::ConstantOp::create(g.b, g.loc, DenseElementsAttr::get(RankedTensorType::get({}, i64), v));
-    };
+    auto scalar = [&](int64_t v) { return g.integers<int64_t>({}, v); };
     return onnx::RangeOp::create(g.b, g.loc, typed({ShapedType::kDynamic}, i64), scalar(0), g.reshape(n, {}), scalar(1),
                                  g.b.getI64IntegerAttr(1));
   }
@@ -234,7 +232,7 @@ Value behind(Writer &w, Value past, const AttentionOperand &fresh) {
 // `past` [2, batch, heads, length, width]: one of both.
 Value half(Writer &w, Value past, int64_t index) {
   auto type = rankedType(past);
-  Value at = onnx::ConstantOp::create(w.g.b, w.g.loc, DenseElementsAttr::get(RankedTensorType::get({}, w.g.b.getI64Type()), index));
+  Value at = w.g.integers<int64_t>({}, index);
   return onnx::GatherOp::create(w.g.b, w.g.loc, w.typed(type.getShape().drop_front(), type.getElementType()), past, at,
                                 w.g.b.getI64IntegerAttr(0));
 }

@@ -236,14 +236,11 @@ static LogicalResult productWithFewColumns(onnx::MatMulOp op, PatternRewriter &r
   auto values = columns > 1 && areFewColumns(columns, sum) ? constantFloats(transpose ? transpose.getData() : op.getB()) : std::nullopt;
   if (!values || a.getDimSize(rank - 1) != sum)
     return rewriter.notifyMatchFailure(op, "many columns, a short sum, or no constants");
-  std::vector<float> turned(*values);
-  for (int64_t i = 0; i < sum && !transpose; ++i)
-    for (int64_t j = 0; j < columns; ++j)
-      turned[j * sum + i] = (*values)[i * columns + j];
+  std::vector<float> byColumn = transpose ? std::move(*values) : transposedMatrix(*values, sum, columns);
   GraphBuilder g{rewriter, op.getLoc()};
   SmallVector<int64_t> shape(y.getShape());
   shape.push_back(sum);
-  Value rows = g.unsqueeze(op.getA(), {rank - 1}), weights = g.floats({columns, sum}, std::move(turned));
+  Value rows = g.unsqueeze(op.getA(), {rank - 1}), weights = g.floats({columns, sum}, std::move(byColumn));
   Value products = onnx::MulOp::create(rewriter, op.getLoc(), y.clone(shape), rows, weights);
   rewriter.replaceOpWithNewOp<onnx::ReduceSumOp>(op, y, products, g.integers({rank}), 0, 0);
   return success();

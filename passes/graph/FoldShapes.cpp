@@ -164,9 +164,7 @@ onnx::SqueezeOp firstWithoutAxes(func::FuncOp function, const SymbolicShapes &s,
 
 void writeAxes(onnx::SqueezeOp op, ArrayRef<int64_t> axes) {
   OpBuilder b(op);
-  auto type = RankedTensorType::get({int64_t(axes.size())}, b.getI64Type());
-  auto places = onnx::ConstantOp::create(b, op.getLoc(), DenseElementsAttr::get(type, axes));
-  op->insertOperands(1, {places.getResult()});
+  op->insertOperands(1, {GraphBuilder{b, op.getLoc()}.integers(axes)});
 }
 
 // A size that only the run knows stays when it is squeezed without axes, unless the ranks that the model declares say that it is 1: then
@@ -235,8 +233,7 @@ struct FoldShapes : impl::FoldShapesBase<FoldShapes> {
     if (!target)
       return;
     OpBuilder b(op);
-    auto type = RankedTensorType::get({int64_t(target->size())}, b.getI64Type());
-    auto shape = onnx::ConstantOp::create(b, op->getLoc(), DenseElementsAttr::get(type, ArrayRef<int64_t>(*target)));
+    Value shape = GraphBuilder{b, op->getLoc()}.integers(*target);
     if (reshape)
       op->setOperand(1, shape);
     else

@@ -17,6 +17,8 @@ RankedTensorType rankedType(Value v) { return v ? llvm::dyn_cast<RankedTensorTyp
 
 bool isView(Operation *op) { return llvm::isa_and_present<onnx::ReshapeOp, onnx::FlattenOp, onnx::SqueezeOp, onnx::UnsqueezeOp>(op); }
 
+Operation *onlyUser(Operation *op) { return op->hasOneUse() ? *op->user_begin() : nullptr; }
+
 LogicalResult rewriteAll(Operation *root, RewritePatternSet &&patterns) {
   GreedyRewriteConfig config;
   config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);

@@ -42,6 +42,8 @@ struct GraphBuilder {
 mlir::RankedTensorType rankedType(mlir::Value v);
 // Whether `op` only gives its first operand's elements another shape.
 bool isView(mlir::Operation *op);
+// The op that alone uses the results of `op`, and once; null where there is none.
+mlir::Operation *onlyUser(mlir::Operation *op);
 // Applies patterns to the ops in `root` until none matches. Blocks of regions are not merged, nor are their arguments dropped.
 mlir::LogicalResult rewriteAll(mlir::Operation *root, mlir::RewritePatternSet &&patterns);
 // Replaces `op` by `v`, which gets the type of the op's result: that may know sizes which GraphBuilder does not. `v` must be made for this,

@@ -249,11 +249,8 @@ static Value depthFirst(PatternRewriter &rewriter, const Contraction &c) {
     return c.w.values;
   auto type = llvm::cast<RankedTensorType>(c.w.values.getType());
   int64_t n = type.getDimSize(0), depth = type.getDimSize(1);
-  std::vector<char> from = *constantBytes(onnx::constantValue(c.w.values)), to(from.size());
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t k = 0; k < depth; ++k)
-      to[k * n + i] = from[i * depth + k];
-  return onnx::ConstantOp::create(rewriter, c.op->getLoc(), makeConstant(type.clone({depth, n}), std::move(to)));
+  std::vector<char> bytes = transposedMatrix(*constantBytes(onnx::constantValue(c.w.values)), n, depth);
+  return GraphBuilder{rewriter, c.op->getLoc()}.constant(type.clone({depth, n}), std::move(bytes));
 }
 
 // Sums in f32: a product of bytes has instructions of its own, a convolution of small integers is exact in f32.
@@ -301,10 +298,10 @@ struct Requantisation {
 
 // Nothing where bounds are other steps in one channel than in another. `channels`: how many may have scales of their own.
 static std::optional<Requantisation> requantisation(Operation *op, int64_t channels = 1) {
-  Operation *user = op->hasOneUse() ? *op->getUsers().begin() : nullptr;
+  Operation *user = onlyUser(op);
   auto bounds = user ? boundsOf(user) : std::nullopt;
   if (bounds)
-    user = user->hasOneUse() ? *user->getUsers().begin() : nullptr;
+    user = onlyUser(user);
   auto to = user ? target(user, channels) : std::nullopt;
   if (!to)
     return std::nullopt;
@@ -322,7 +319,7 @@ static std::optional<Requantisation> requantisation(Operation *op, int64_t chann
 
 // The BatchNormalization that alone follows a convolution, as factors and bias of it; else the convolution.
 static Operation *withNormalization(LinearConv &linear, int64_t channels) {
-  Operation *next = linear.op->hasOneUse() ? *linear.op->getUsers().begin() : nullptr;
+  Operation *next = onlyUser(linear.op);
   auto affine = next ? channelAffine(next) : std::nullopt;
   if (!affine || int64_t(affine->scale.size()) != channels || next->getOperand(0) != linear.op->getResult(0))
     return linear.op;
@@ -378,7 +375,7 @@ static LogicalResult contractConv(onnx::ConvOp op, PatternRewriter &rewriter) {
 
 // The Add of a constant bias that alone follows a product `c`, which becomes the product's; else the product.
 static Operation *withBias(Operation *op, Contraction &c) {
-  auto add = op->hasOneUse() ? llvm::dyn_cast<onnx::AddOp>(*op->getUsers().begin()) : onnx::AddOp();
+  auto add = llvm::dyn_cast_if_present<onnx::AddOp>(onlyUser(op));
   if (!add || add.getType() != op->getResult(0).getType())
     return op;
   Value other = add->getOperand(add->getOperand(0) == op->getResult(0) ? 1 : 0);

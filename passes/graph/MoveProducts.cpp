@@ -53,12 +53,9 @@ onnx::TransposeOp transposition(Value v, llvm::function_ref<SmallVector<int64_t>
   return op && op.getPerm() && rankedType(v) && *op.getPerm() == ArrayRef(order(rankedType(v).getRank())) ? op : onnx::TransposeOp();
 }
 
-// `from`: the weights of `linear`.
-Value convolution(GraphBuilder g, const Linear &linear, const std::vector<float> &from, Value image) {
-  std::vector<float> w(from.size());
-  for (int64_t i = 0; i < linear.channels; ++i)
-    for (int64_t o = 0; o < linear.results; ++o)
-      w[o * linear.channels + i] = from[i * linear.results + o];
+// The product as a 1x1 convolution of `image`; `weights`: the elements of those of `linear`.
+Value convolution(GraphBuilder g, const Linear &linear, const std::vector<float> &weights, Value image) {
+  std::vector<float> w = transposedMatrix(weights, linear.channels, linear.results);
   SmallVector<int64_t> shape(rankedType(image).getShape()), filters(shape.size(), 1);
   shape[1] = filters[0] = linear.results, filters[1] = linear.channels;
   return onnx::ConvOp::create(g.b, g.loc, rankedType(image).clone(shape), image, g.floats(filters, std::move(w)), linear.bias,
@@ -108,7 +105,7 @@ bool beforeImage(onnx::TransposeOp op) {
   OpBuilder b(op);
   GraphBuilder g{b, op.getLoc()};
   Value image = g.transpose(linear->x, imagesOfRows(rankedType(op.getTransposed()).getRank())), old = op.getTransposed();
-  Operation *view = old.hasOneUse() ? *old.getUsers().begin() : nullptr;
+  Operation *view = onlyUser(op);
   if (auto list = viewOf(view, linear->channels)) {
     b.setInsertionPoint(view);
     image = g.reshape(image, *list), old = view->getResult(0);
@@ -168,7 +165,7 @@ struct MoveProducts : impl::MoveProductsBase<MoveProducts> {
     bool any = false;
     for (Operation *op : products) {
       Value y = op->getResult(0);
-      auto add = y.hasOneUse() ? dyn_cast<onnx::AddOp>(*y.getUsers().begin()) : onnx::AddOp();
+      auto add = dyn_cast_if_present<onnx::AddOp>(onlyUser(op));
       auto linear = add ? linearOf(add.getResult()) : std::nullopt;
       if (linear && linear->bias)
         y = add.getResult();

@@ -8,6 +8,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/graph/GraphBuilder.h"
 #include "passes/graph/SymbolicShapes.h"
 
 using namespace mlir;
@@ -84,8 +85,7 @@ private:
     auto any = UnrankedTensorType::get(onnx::elementType(u.argument));
     auto axes = llvm::to_vector(llvm::seq<int64_t>(0, int64_t(u.axes - u.given)));
     OpBuilder b(loop);
-    auto places = DenseElementsAttr::get(RankedTensorType::get({int64_t(axes.size())}, b.getI64Type()), ArrayRef<int64_t>(axes));
-    Value where = onnx::ConstantOp::create(b, loop->getLoc(), places);
+    Value where = GraphBuilder{b, loop->getLoc()}.integers(axes);
     u.before->set(onnx::UnsqueezeOp::create(b, loop->getLoc(), any, u.before->get(), where));
     u.argument.setType(any);
     loop->getResult(u.argument.getArgNumber() - (llvm::isa<onnx::LoopOp>(loop) ? 2 : 0)).setType(any);

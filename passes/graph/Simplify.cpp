@@ -17,11 +17,6 @@ namespace onnxc {
 // Larger constants keep their transposes: the rewrite would double the memory of the compiler for them.
 static constexpr int64_t kMaxFoldBytes = int64_t(1) << 30;
 
-static Value shapeConstant(PatternRewriter &rewriter, Location loc, ArrayRef<int64_t> shape) {
-  auto type = RankedTensorType::get({int64_t(shape.size())}, rewriter.getI64Type());
-  return onnx::ConstantOp::create(rewriter, loc, DenseElementsAttr::get(type, shape));
-}
-
 // Dropout(x) = x at inference.
 static LogicalResult dropDropout(onnx::DropoutOp op, PatternRewriter &rewriter) {
   auto training = op.getTrainingMode() ? onnx::integerElements(op.getTrainingMode()) : SmallVector<int64_t>{0};
@@ -135,7 +130,7 @@ static LogicalResult composeViews(Operation *op, PatternRewriter &rewriter) {
     target = *given;
   if (llvm::is_contained(target, 0))
     return rewriter.notifyMatchFailure(op, "sizes are copied from the first view");
-  rewriter.replaceOpWithNewOp<onnx::ReshapeOp>(op, type, source, shapeConstant(rewriter, op->getLoc(), target));
+  rewriter.replaceOpWithNewOp<onnx::ReshapeOp>(op, type, source, GraphBuilder{rewriter, op->getLoc()}.integers(target));
   return success();
 }
 
@@ -162,12 +157,13 @@ static LogicalResult viewOfImages(Operation *op, PatternRewriter &rewriter) {
     auto from = llvm::cast<RankedTensorType>(v.getType());
     if (Value source = imagesOf(v); source || from.getRank() < 5)
       return source ? source : v;
-    return onnx::ReshapeOp::create(rewriter, op->getLoc(), from.clone(images), v, shapeConstant(rewriter, op->getLoc(), images));
+    return onnx::ReshapeOp::create(rewriter, op->getLoc(), from.clone(images), v, GraphBuilder{rewriter, op->getLoc()}.integers(images));
   });
   Operation *same = rewriter.clone(*op);
   same->setOperands(operands);
   same->getResult(0).setType(type.clone(images));
-  rewriter.replaceOpWithNewOp<onnx::ReshapeOp>(op, type, same->getResult(0), shapeConstant(rewriter, op->getLoc(), type.getShape()));
+  rewriter.replaceOpWithNewOp<onnx::ReshapeOp>(op, type, same->getResult(0),
+                                               GraphBuilder{rewriter, op->getLoc()}.integers(type.getShape()));
   return success();
 }
 
@@ -184,7 +180,7 @@ static LogicalResult transposeToReshape(onnx::TransposeOp op, PatternRewriter &r
       return rewriter.notifyMatchFailure(op, "moves data");
     last = axis;
   }
-  rewriter.replaceOpWithNewOp<onnx::ReshapeOp>(op, to, op.getData(), shapeConstant(rewriter, op.getLoc(), to.getShape()));
+  rewriter.replaceOpWithNewOp<onnx::ReshapeOp>(op, to, op.getData(), GraphBuilder{rewriter, op.getLoc()}.integers(to.getShape()));
   return success();
 }
 

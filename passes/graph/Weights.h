@@ -14,6 +14,15 @@ std::optional<std::vector<float>> constantFloats(mlir::ElementsAttr value);
 std::optional<double> constantNumber(mlir::Value v);
 bool isByte(mlir::Type elementType);                                // 8 bits, signed or not; not null
 std::optional<std::vector<float>> constantIntegers(mlir::Value v);  // of an onnx.Constant of 4, 8 or 16 bits or of i32
+// The elements of a matrix [rows, columns] in the order of [columns, rows].
+template <class T>
+std::vector<T> transposedMatrix(const std::vector<T> &matrix, int64_t rows, int64_t columns) {
+  std::vector<T> result(matrix.size());
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      result[j * rows + i] = matrix[i * columns + j];
+  return result;
+}
 // The one of `values` that is for `channel`: there is one for each, or one for all of them.
 template <class T>
 T ofChannel(const std::vector<T> &values, int64_t channel) {

@@ -109,7 +109,7 @@ static std::optional<GroupedNorm> groupedNorm(Operation *op) {
   auto instance = dyn_cast<onnx::InstanceNormalizationOp>(op);
   GroupedNorm norm{op->getOperand(0), 0, layer ? layer.getEpsilonAttr() : instance.getEpsilonAttr(), {}, {}, nullptr, nullptr};
   auto rows = op->getOperand(0).getDefiningOp<onnx::ReshapeOp>();
-  auto image = op->hasOneUse() ? dyn_cast<onnx::ReshapeOp>(*op->user_begin()) : nullptr;
+  auto image = dyn_cast_if_present<onnx::ReshapeOp>(onlyUser(op));
   if (rows && image && rows->hasOneUse() && image.getData() == op->getResult(0)) {
     norm.x = rows.getData(), norm.rows = rows, norm.image = image;
     auto type = rankedType(rows.getReshaped());
@@ -130,7 +130,7 @@ static std::optional<GroupedNorm> groupedNorm(Operation *op) {
 
 bool isReadByGroups(Value image) {
   return llvm::any_of(image.getUsers(), [](Operation *rows) {
-    Operation *norm = isa<onnx::ReshapeOp>(rows) && rows->hasOneUse() ? *rows->user_begin() : nullptr;
+    Operation *norm = isa<onnx::ReshapeOp>(rows) ? onlyUser(rows) : nullptr;
     return isa_and_present<onnx::LayerNormalizationOp, onnx::InstanceNormalizationOp>(norm) && groupedNorm(norm);
   });
 }
