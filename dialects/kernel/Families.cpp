@@ -183,9 +183,10 @@ std::optional<RowAxes> rowAxes(Operation *op) {
   return std::nullopt;
 }
 
+static constexpr bool hasFlag(std::string_view flags, char flag) { return flags.find(flag) != std::string_view::npos; }
+
 static const LibraryRow rows[] = {
-#define ONNXC_LIBRARY(op, name, types, attributes, flags)                                                                                  \
-  {op, name, types, attributes, flags, std::string_view(flags).find('D') != std::string_view::npos},
+#define ONNXC_LIBRARY(op, name, types, attributes, flags) {op, name, types, attributes, flags, hasFlag(flags, 'D'), hasFlag(flags, 'I')},
 #include "runtime_stub/kernels/Library.def"
 };
 

@@ -35,7 +35,8 @@ bool hasLoopType(mlir::Value v);
 // One row of runtime_stub/kernels/Library.def. Null when the library has no such op.
 struct LibraryRow {
   llvm::StringRef op, name, types, attributes, flags;
-  bool sized;  // has a size function
+  bool sized;    // has a size function
+  bool inPlace;  // the result may lie where operand 0 does
 };
 const LibraryRow *findLibraryRow(llvm::StringRef op);
 // Whether the table has a row "fast.<op>" for the element type of the op's first operand (runtime_stub/kernels/LibraryFast.def).

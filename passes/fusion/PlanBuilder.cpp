@@ -3,7 +3,6 @@
 #include "dialects/kernel/Weights.h"
 #include "dialects/onnx/NodeLoc.h"
 #include "dialects/onnx/Packed.h"
-#include "dialects/onnx/Tensor.h"
 #include "runtime_stub/plan.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -148,11 +147,12 @@ Value PlanBuilder::bufferOf(Value v) {
   return buffers[v] = plan::WeightOp::create(b, v.getLoc(), pointer(), value, -1);
 }
 
-// The buffer of the data that a scatter changes to make `v`, where nothing reads them afterwards; else null. The kernels of these ops
-// call copyData (runtime_stub/kernels/Index.h). Views, parts and wholes share buffers with values that may be read yet.
+// The buffer of operand 0 of the op that makes `v`, where its kernel may write into it (a scatter's data) and nothing reads it afterwards;
+// else null. Views, parts and wholes share buffers with values that may be read yet.
 Value PlanBuilder::bufferInPlace(Value v) const {
   Operation *op = v.getDefiningOp();
-  if (!fast || alone || !isa_and_present<onnx::ScatterElementsOp, onnx::ScatterNDOp, onnx::TensorScatterOp>(op))
+  const LibraryRow *row = op ? findLibraryRow(onnx::opName(op)) : nullptr;
+  if (!fast || alone || !row || !row->inPlace)
     return {};
   Value data = op->getOperand(0);
   Operation *source = data.getDefiningOp();

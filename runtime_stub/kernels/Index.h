@@ -24,7 +24,7 @@ ONNXC_INLINE T *mutableData(const onnxc_tensor &t) {
   return static_cast<T *>(t.data);
 }
 
-// Of a result that may lie where the data do that it changes (passes/fusion/PlanBuilder.cpp).
+// Gives a result the elements of `from`, in whose place it may lie: rows with the flag I in Library.def.
 ONNXC_INLINE void copyData(const onnxc_tensor &to, const onnxc_tensor &from, size_t elementBytes) {
   if (to.data != from.data)
     memcpy(to.data, from.data, size_t(onnxc_count(from)) * elementBytes);
