@@ -16,6 +16,7 @@
 #include "codegen/cpu/Strips.h"
 #include "dialects/onnx/Packed.h"
 #include "llvm/Support/MathExtras.h"
+#include "runtime_stub/kernels/PhaseAxis.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -79,7 +80,7 @@ struct Conv {
     setWindow(kh, kw, xs);
   }
   // A phase of a transposed convolution, whose filters lie `filterBytes` behind the first one's.
-  Conv(KernelCode &code, onnx::PackedConvTransposeOp op, const onnx::PhaseAxis &down, const onnx::PhaseAxis &right, int64_t filterBytes)
+  Conv(KernelCode &code, onnx::PackedConvTransposeOp op, const PhaseAxis &down, const PhaseAxis &right, int64_t filterBytes)
       : c(code), epilogue(code, op), data(code.address(op.getX())), filters(code.at(code.address(op.getW()), filterBytes)),
         bias(op.getBias() ? code.address(op.getBias()) : Value()), channels(op.getChannels()),
         x(code.sizes(cast<RankedTensorType>(op.getX().getType()))), y(code.sizes(cast<RankedTensorType>(op.getY().getType()))),
@@ -91,7 +92,7 @@ struct Conv {
     firstPlace = {down.first, right.first}, placeStep = {op.getStrides()[0], op.getStrides()[1]};
     for (auto [axis, phase] : {std::pair(2, &down), {3, &right}}) {
       y[axis] = c.div(c.add(y[axis], phase->stride - 1 - phase->first), phase->stride);
-      yExprs[axis] = phase->count(yExprs[axis]);
+      yExprs[axis] = (yExprs[axis] + (phase->stride - 1 - phase->first)).floorDiv(phase->stride);
     }
     this->down = x[3];
     setWindow(down.taps, right.taps, xs);
@@ -517,7 +518,7 @@ void Conv::emitPhases(KernelCode &c, onnx::PackedConvTransposeOp op) {
   AffineExpr unitsExpr = getAffineConstantExpr(0, c.b.getContext()), images;
   for (int64_t i = 0; i < strides[0]; ++i)
     for (int64_t j = 0; j < strides[1]; ++j) {
-      onnx::PhaseAxis down(i, kernel[0], strides[0], crops[0]), right(j, kernel[1], strides[1], crops[1]);
+      PhaseAxis down(i, kernel[0], strides[0], crops[0]), right(j, kernel[1], strides[1], crops[1]);
       auto conv = std::make_unique<Conv>(c, op, down, right, filterBytes);
       filterBytes += conv->panels * conv->panelBytes();
       Units u = conv->directUnits();

@@ -1,6 +1,5 @@
 // Blocked.h: activations in blocks of channels, and panels of weights, whose columns are as many.
 #pragma once
-#include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -24,19 +23,6 @@ struct WinogradAxis {
   int64_t results() const { return points() - segment + 1; }  // of a tile
   // Those that `size` results need; each phase of a dilated axis has its own.
   int64_t tiles(int64_t size, int64_t dilation) const { return llvm::divideCeil(llvm::divideCeil(size, dilation), results()) * dilation; }
-};
-
-// An axis of one phase of a transposed convolution: the results first, first + stride, ..., which taps phase, phase + stride, ... make.
-// They are those of a convolution of stride 1 over the input with these taps in reverse.
-struct PhaseAxis {
-  int64_t stride, first, taps, pad;  // `pad`: before the input, negative where its first pixels are not read
-
-  // `crop`: results that are dropped before the first. The kernel is no shorter than the stride.
-  PhaseAxis(int64_t phase, int64_t kernel, int64_t stride, int64_t crop)
-      : stride(stride), first(((phase - crop) % stride + stride) % stride), taps(llvm::divideCeil(kernel - phase, stride)),
-        pad(taps - 1 - (first + crop) / stride) {}
-  // Results of this phase among `size` of all.
-  mlir::AffineExpr count(mlir::AffineExpr size) const { return (size + (stride - 1 - first)).floorDiv(stride); }
 };
 
 // What an image [N, C, H, W], or [N, C, W] as one of height 1, is in blocks of channels: [N, ceil(C / 16), H, W, 16]. C is known.

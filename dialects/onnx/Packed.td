@@ -139,7 +139,7 @@ def Onnx_PackedWinogradConvOp : Onnx_Op<"packed.WinogradConv"> {
 def Onnx_PackedConvTransposeOp : Onnx_Op<"packed.ConvTranspose"> {
   let summary = "2-D transposed convolution of blocked activations";
   let description = [{
-    Each phase, row by row, is a convolution of stride 1 with some of the taps (onnx::PhaseAxis). W: their filters one behind the other as
+    Each phase, row by row, is a convolution of stride 1 with some of the taps (runtime_stub/kernels/PhaseAxis.h). W: their filters one behind the other as
     packed.Conv has them, the taps in reverse. `crops`: what the result lacks at the top, left, bottom and right of all pixels that are
     reached, or, negative, has more. `outputs`: its channels.
   }];

@@ -7,6 +7,7 @@
 #include "passes/graph/DecomposeConv.h"
 #include "passes/graph/Weights.h"
 #include "llvm/Support/MathExtras.h"
+#include "runtime_stub/kernels/PhaseAxis.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -263,7 +264,7 @@ static LogicalResult transposedFrames(onnx::ConvTransposeOp op, PatternRewriter 
   if (depth.taps > 1 && frames % depth.stride == 0 && depth.kernel >= depth.stride && t->t.outputs >= kLanes) {
     SmallVector<Value> phases(depth.stride);
     for (int64_t i = 0; i < depth.stride; ++i) {
-      onnx::PhaseAxis phase(i, depth.kernel, depth.stride, depth.begin);
+      PhaseAxis phase(i, depth.kernel, depth.stride, depth.begin);
       phases[phase.first] = phaseImages(*t, op, g, i, i + 1, phase.taps, phase.pad, count);
     }
     v = g.concat(phases, 1);

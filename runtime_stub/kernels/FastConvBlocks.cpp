@@ -6,20 +6,12 @@
 // tile    neighbouring pixels of a phase, whose sums are in registers
 #include "runtime_stub/kernels/Lanes.h"
 #include "runtime_stub/kernels/Parallel.h"
+#include "runtime_stub/kernels/PhaseAxis.h"
 
 namespace onnxc {
 namespace {
 
 constexpr int64_t kUnitColumns = 128;  // of a phase, that a unit of parallel work computes
-
-// An axis of a phase, as onnx::PhaseAxis of dialects/onnx/Blocked.h has it.
-struct Phase {
-  int64_t first, taps, pad, count;  // `count`: results
-
-  Phase(int64_t phase, int64_t kernel, int64_t stride, int64_t crop, int64_t size)
-      : first(((phase - crop) % stride + stride) % stride), taps((kernel - phase + stride - 1) / stride),
-        pad(taps - 1 - (first + crop) / stride), count((size - first + stride - 1) / stride) {}
-};
 
 struct Narrow {
   const float *x, *weights, *bias;
@@ -29,8 +21,8 @@ struct Narrow {
   int64_t outputs, channels;
   uint32_t lanes[kLanes];  // of the last block: ones for channels
 
-  Phase down(int64_t i) const { return Phase(i, kh, sh, top, oh); }
-  Phase right(int64_t j) const { return Phase(j, kw, sw, left, ow); }
+  PhaseAxis down(int64_t i) const { return PhaseAxis(i, kh, sh, top); }
+  PhaseAxis right(int64_t j) const { return PhaseAxis(j, kw, sw, left); }
 };
 
 // What a tile reads: taps [kh][blocks][kw] and, beside each other, its pixels.
@@ -188,7 +180,7 @@ ONNXC_INLINE int64_t tiles(Taps t, const float *bias, int64_t begin, int64_t end
 // Pixels [begin, end) of row `oh` of a phase, whose weights begin at `weights`, of image n. Those whose taps leave the image at the sides
 // go one by one.
 template <class V, int Outputs, int Pixels>
-void phaseRow(const Narrow &c, const Phase &down, const Phase &right, const float *weights, int64_t n, int64_t oh, int64_t begin,
+void phaseRow(const Narrow &c, const PhaseAxis &down, const PhaseAxis &right, const float *weights, int64_t n, int64_t oh, int64_t begin,
               int64_t end, float *to, int64_t step) {
   int64_t row = c.iw * kLanes, block = c.ih * row, y = oh - down.pad, weightStep = right.taps * Outputs * kLanes;
   int64_t low = maxOf<int64_t>(0, -y), high = maxOf(low, minOf(down.taps, c.ih - y));
@@ -232,14 +224,14 @@ void units(const Narrow &c, int64_t across, int64_t begin, int64_t end) {
     float *row = c.out + n * Outputs * plane + oy * c.ow;
     const float *weights = c.weights;
     for (int64_t i = 0; i < c.sh; ++i) {
-      Phase down = c.down(i);
+      PhaseAxis down = c.down(i);
       if (oy % c.sh != down.first) {  // another phase's row
         weights += down.taps * c.blocks * c.kw * Outputs * kLanes;
         continue;
       }
       for (int64_t j = 0; j < c.sw; ++j) {
-        Phase right = c.right(j);
-        int64_t last = minOf(first + kUnitColumns, right.count);
+        PhaseAxis right = c.right(j);
+        int64_t last = minOf(first + kUnitColumns, right.count(c.ow));
         if (c.sw == 1) {
           phaseRow<V, Outputs, Pixels>(c, down, right, weights, n, oy / c.sh, first, last, row, plane);
         } else {
