@@ -1,4 +1,4 @@
-/* elements.h: what the stub knows of element types, by their codes (TensorProto.DataType); their names: onnxc_dtype_name. For run.c,
+/* elements.h: what the stub knows of element types, by their codes (TensorProto.DataType); their names: onnxc_dtype_name. For values.h,
  * program.c and npy.c. */
 #ifndef ONNXC_ELEMENTS_H
 #define ONNXC_ELEMENTS_H

@@ -1,6 +1,6 @@
-/* internal.h: the parts of the stub. context.c life of models and contexts · run.c checking and running · memory.c what generated code
- * allocates · weights.c where the weights are · trace.c taps · threads.c the pool · cpu.c which variant runs here, on how many
- * processors. */
+/* internal.h: the parts of the stub. context.c life of models and contexts · inputs.c what a caller passes · outputs.c what it gets ·
+ * run.c running · memory.c what generated code allocates · weights.c where the weights are · trace.c taps · threads.c the pool · cpu.c
+ * which variant runs here, on how many processors. */
 #ifndef ONNXC_INTERNAL_H
 #define ONNXC_INTERNAL_H
 #include "runtime_stub/include/onnxc/onnxc.h"
@@ -92,6 +92,15 @@ HIDDEN void onnxc_pool_destroy(onnxc_pool *pool, const onnxc_options *options);
 HIDDEN void onnxc_pool_begin(onnxc_pool *pool);
 HIDDEN void onnxc_pool_end(onnxc_pool *pool);
 HIDDEN void onnxc_pool_run(onnxc_pool *pool, int32_t tasks, void (*body)(void *, int32_t), void *arg);
+/* Checks the inputs of a run, binds its symbolic dims by them and places them for the plan. The results of the context's last run end. */
+HIDDEN int32_t onnxc_take_inputs(onnxc_context *c, const onnxc_value *inputs, int32_t num_inputs, onnxc_error *error);
+/* As onnxc_take_inputs, but nothing is placed and the last run's results stay. */
+HIDDEN int32_t onnxc_look_at_inputs(onnxc_context *c, const onnxc_value *inputs, int32_t num_inputs, onnxc_error *error);
+/* Says where each output goes: the caller's memory, the library's, or (NULL) the plan's own when only the run knows its size. After
+ * c->planned_dims is set. */
+HIDDEN int32_t onnxc_place_outputs(onnxc_context *c, const onnxc_value *inputs, onnxc_value *outputs, onnxc_error *error);
+/* Hands the results of the plan out, copied where the caller's memory was not written by the plan itself. */
+HIDDEN int32_t onnxc_give_outputs(onnxc_context *c, const onnxc_value *inputs, onnxc_value *outputs, onnxc_error *error);
 HIDDEN int32_t onnxc_query(onnxc_context *, const onnxc_value *, int32_t, int64_t *const *, onnxc_error *);
 HIDDEN int32_t onnxc_run(onnxc_context *, const onnxc_value *, int32_t, onnxc_value *, int32_t, onnxc_error *);
 HIDDEN const onnxc_api *onnxc_stub_api(uint32_t abi_version);
