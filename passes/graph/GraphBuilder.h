@@ -1,15 +1,17 @@
-// GraphBuilder.h: writing tensor ops with the types that are known.
+// GraphBuilder.h: writing ops of the graph with the types that are known, and small questions that rewrites ask of ops and values.
 #pragma once
 #include "dialects/onnx/OnnxBase.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace onnxc {
 
-// Makes ops before one op; sizes that are not known stay dynamic until fold-shapes.
+// Makes ops where `b` stands, all with the location `loc`. Values are tensors of known rank; sizes that are not known stay dynamic until
+// fold-shapes. Where an op would change nothing (the identity as a permutation, no axes) the result is the operand.
 struct GraphBuilder {
   mlir::OpBuilder &b;
   mlir::Location loc;
 
+  // Constants: i64[n]; integers as wide as T, signless; any type from the bytes of its elements; a scalar f32; f32 of a shape.
   mlir::Value integers(llvm::ArrayRef<int64_t> values);
   template <class T>
   mlir::Value integers(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<T> values) {
@@ -20,19 +22,22 @@ struct GraphBuilder {
   mlir::Value constant(mlir::RankedTensorType type, std::vector<char> bytes);
   mlir::Value number(float value);
   mlir::Value floats(llvm::ArrayRef<int64_t> shape, std::vector<float> values);
+  // Axis i of the result is axis perm[i] of `v`.
   mlir::Value transpose(mlir::Value v, llvm::ArrayRef<int64_t> perm);
   // `target` as Reshape takes it (0 copies, one -1 is inferred).
   mlir::Value reshape(mlir::Value v, llvm::ArrayRef<int64_t> target);
+  // `axes`: those of size 1 in the result, counted from the front, in ascending order.
   mlir::Value unsqueeze(mlir::Value v, llvm::ArrayRef<int64_t> axes);
+  // Without `axes`, which are summed over.
   mlir::Value sum(mlir::Value v, llvm::ArrayRef<int64_t> axes);
-  // [start, end) by `step` of one axis; end is INT64_MAX for all or negative from the end.
+  // Elements start, start + step, ... below `end` of one axis; 0 <= start; `end` is INT64_MAX for all, or negative from the end.
   mlir::Value slice(mlir::Value v, int64_t axis, int64_t start, int64_t end, int64_t step = 1);
   mlir::Value concat(llvm::ArrayRef<mlir::Value> values, int64_t axis);
   // The size of one axis as the run has it, i64[1].
   mlir::Value sizeOf(mlir::Value v, int64_t axis);
   // With elements of another type, rounded as Cast rounds them.
   mlir::Value cast(mlir::Value v, mlir::Type element);
-  // The same to a tensor type, of which other sizes may be known.
+  // The same with the sizes that the tensor type `type` says.
   mlir::Value as(mlir::Type type, mlir::Value v);
   // Zeros behind the last element of each axis; `more` has an entry for each.
   mlir::Value padEnds(mlir::Value v, llvm::ArrayRef<int64_t> more);

@@ -6,14 +6,16 @@
 namespace onnxc {
 // Bytes of one element in memory; 0 for types that constants here are not made of (bool, strings).
 int64_t elementBytes(mlir::Type elementType);
-// The elements of a constant one after the other, splats spread; nothing when they are not plain bytes.
-std::optional<std::vector<char>> constantBytes(mlir::ElementsAttr value);
-std::optional<std::vector<float>> constantFloats(mlir::Value v);  // of an f32 onnx.Constant
+// Whether a type is an integer of 8 bits, signed or not; false for null.
+bool isByte(mlir::Type elementType);
+
+// Each gives the elements of a constant one after the other, splats spread, and nothing for other values and types.
+std::optional<std::vector<char>> constantBytes(mlir::ElementsAttr value);  // as they lie in memory; not of bool and strings
+std::optional<std::vector<float>> constantFloats(mlir::Value v);           // of f32
 std::optional<std::vector<float>> constantFloats(mlir::ElementsAttr value);
+std::optional<std::vector<float>> constantIntegers(mlir::Value v);  // of integers of 8 and 16 bits and of i32
 // The number that every element of a constant of floats is; nothing for others and where `v` is null.
 std::optional<double> constantNumber(mlir::Value v);
-bool isByte(mlir::Type elementType);                                // 8 bits, signed or not; not null
-std::optional<std::vector<float>> constantIntegers(mlir::Value v);  // of an onnx.Constant of 4, 8 or 16 bits or of i32
 // The elements of a matrix [rows, columns] in the order of [columns, rows].
 template <class T>
 std::vector<T> transposedMatrix(const std::vector<T> &matrix, int64_t rows, int64_t columns) {
