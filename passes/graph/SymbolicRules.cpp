@@ -23,6 +23,8 @@ const ShapeRules &shapeRules() {
   return rules;
 }
 
+LogicalResult likeFirst(ShapeOp &o) { return o.set(0, o.dims(0)); }
+
 // Start and size of each declared operand or result.
 static void segments(Operation *op, StringRef kinds, StringRef sizesAttr, unsigned total, SmallVector<unsigned> &start,
                      SmallVector<unsigned> &size) {
@@ -61,6 +63,11 @@ std::optional<Dims> ShapeOp::elements(unsigned i) {
     if (!known[k])
       known[k] = s.symbol({SymbolDef::Load, "", v, k, {}, {}});
   return known;
+}
+
+AffineExpr ShapeOp::element(unsigned i) {
+  auto all = elements(i);
+  return all && all->size() == 1 ? all->front() : AffineExpr();
 }
 std::optional<SmallVector<int64_t>> ShapeOp::constants(unsigned i) const {
   Value v = in(i);

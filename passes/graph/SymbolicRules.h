@@ -38,6 +38,8 @@ public:
 
   // Elements of a small integer operand, loads where they are known at run time only; nothing when their number is not known.
   std::optional<Dims> elements(unsigned i);
+  // The one element of such an operand; null when it has another number of them.
+  mlir::AffineExpr element(unsigned i);
   std::optional<llvm::SmallVector<int64_t>> constants(unsigned i) const;
   std::optional<int64_t> constantScalar(unsigned i) const;
   // Constant numbers of a float operand.
@@ -83,6 +85,14 @@ using ShapeRules = llvm::StringMap<ShapeRule>;
 
 // By onnx::opName ("Conv", "ml.Scaler").
 const ShapeRules &shapeRules();
+
+// Rules of several families: the first result has the sizes of operand 0, or those that operands `a` and `b` broadcast to.
+mlir::LogicalResult likeFirst(ShapeOp &o);
+template <unsigned a, unsigned b>
+mlir::LogicalResult broadcastTwo(ShapeOp &o) {
+  auto dims = o.broadcastAll({a, b});
+  return failed(dims) ? mlir::failure() : o.set(0, *dims);
+}
 
 // The families' rows.
 void addElementwiseRules(ShapeRules &rules);

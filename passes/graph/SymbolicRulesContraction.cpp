@@ -248,7 +248,6 @@ static LogicalResult linearAttention(ShapeOp &o) {
   return o.set(1, {o.dim(0, 0), kv, dk, dv});
 }
 
-static LogicalResult likeFirst(ShapeOp &o) { return o.set(0, o.dims(0)); }
 static LogicalResult flexAttention(ShapeOp &o) {
   Dims dims(o.dims(0));
   dims.back() = o.dims(2).back();

@@ -260,12 +260,6 @@ static void mapReals(ShapeOp &o, ValueRange ins, RealFn fn) {
 
 // --- rules ---
 
-static LogicalResult likeFirst(ShapeOp &o) {
-  for (unsigned i = 0; i < o.op->getNumResults(); ++i)
-    if (failed(o.set(i, o.dims(0))))
-      return failure();
-  return success();
-}
 template <ExprFn onIntegers, RealFn onReals>
 static LogicalResult unary(ShapeOp &o) {
   if (failed(o.set(0, o.dims(0))))
@@ -306,10 +300,6 @@ static LogicalResult variadic(ShapeOp &o) {
 }
 static LogicalResult broadcastInputs(ShapeOp &o) {
   auto dims = o.broadcastAll({0});
-  return failed(dims) ? failure() : o.set(0, *dims);
-}
-static LogicalResult broadcastTwo(ShapeOp &o) {
-  auto dims = o.broadcastAll({0, 1});
   return failed(dims) ? failure() : o.set(0, *dims);
 }
 static LogicalResult where(ShapeOp &o) {
@@ -403,7 +393,7 @@ void addElementwiseRules(ShapeRules &rules) {
         "Softplus",  "Softsign", "Swish", "Tan",        "Tanh", "ThresholdedRelu", "BitCast",    "Relu",  "packed.ByteTable"})
     rules[name] = likeFirst;
   for (const char *name : {"BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "SwiGLU", "StringConcat"})
-    rules[name] = broadcastTwo;
+    rules[name] = broadcastTwo<0, 1>;
   rules["Add"] = binary<intAdd, realAdd>;
   rules["Sub"] = binary<intSub, realSub>;
   rules["Mul"] = binary<intMul, realMul>;

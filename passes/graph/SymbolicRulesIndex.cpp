@@ -55,8 +55,6 @@ static LogicalResult gatherND(ShapeOp &o) {
   return o.set(0, dims);
 }
 
-static LogicalResult likeFirst(ShapeOp &o) { return o.set(0, o.dims(0)); }
-
 static LogicalResult scatterElements(ShapeOp &o) {
   if (o.rank(0) != o.rank(1) || o.rank(1) != o.rank(2))
     return o.error() << "data, indices and updates have " << o.rank(0) << ", " << o.rank(1) << " and " << o.rank(2) << " axes";

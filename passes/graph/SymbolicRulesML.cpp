@@ -4,7 +4,6 @@
 using namespace mlir;
 namespace onnxc {
 
-static LogicalResult likeFirst(ShapeOp &o) { return o.set(0, o.dims(0)); }
 static AffineExpr rows(ShapeOp &o) { return o.rank(0) < 2 ? o.c(1) : o.dim(0, 0); }
 
 // Number of entries of the first of the list attributes that is there.

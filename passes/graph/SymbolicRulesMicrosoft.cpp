@@ -4,17 +4,7 @@
 using namespace mlir;
 namespace onnxc {
 
-static LogicalResult likeFirst(ShapeOp &o) { return o.set(0, o.dims(0)); }
 static LogicalResult likeSecond(ShapeOp &o) { return o.set(0, o.dims(1)); }
-template <unsigned a, unsigned b>
-static LogicalResult broadcastTwo(ShapeOp &o) {
-  auto dims = o.broadcastAll({a, b});
-  return failed(dims) ? failure() : o.set(0, *dims);
-}
-static AffineExpr scalarSize(ShapeOp &o, unsigned i) {
-  auto e = o.in(i) ? o.elements(i) : std::nullopt;
-  return e && e->size() == 1 ? e->front() : AffineExpr();
-}
 
 // Whether operand `i`, where it is given, has one of these numbers of axes.
 static LogicalResult hasAxes(ShapeOp &o, unsigned i, StringRef name, ArrayRef<int64_t> wanted) {
@@ -74,7 +64,7 @@ static LogicalResult groupQueryAttention(ShapeOp &o) {
   int64_t q = o.intAttr("num_heads", 1), kv = o.intAttr("kv_num_heads", 1);
   bool packed = !o.in(1);
   AffineExpr head = o.s.floorDiv(o.dim(0, 2), o.c(packed ? q + 2 * kv : q));
-  AffineExpr total = scalarSize(o, 6), past = o.in(3) ? o.dim(3, 2) : o.c(0);
+  AffineExpr total = o.element(6), past = o.in(3) ? o.dim(3, 2) : o.c(0);
   AffineExpr present = o.intAttr("sliding_window_cache", 0) ? past : o.s.max(past, total);
   Dims cache{o.dim(0, 0), o.c(kv), present, head};
   if (o.in(3))

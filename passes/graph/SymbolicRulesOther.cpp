@@ -4,7 +4,6 @@
 using namespace mlir;
 namespace onnxc {
 
-static LogicalResult likeFirst(ShapeOp &o) { return o.set(0, o.dims(0)); }
 // Scales: one, one for each entry of an axis, or one for each block of it.
 static LogicalResult quantize(ShapeOp &o) {
   int64_t block = o.intAttr("block_size"), rank = o.rank(0);
@@ -68,14 +67,8 @@ static LogicalResult stft(ShapeOp &o) {
   return o.set(0, {o.dim(0, 0), frames, bins, o.c(2)});
 }
 
-static AffineExpr scalarSize(ShapeOp &o, unsigned i) {
-  auto e = o.elements(i);
-  return e && e->size() == 1 ? e->front() : AffineExpr();
-}
-static LogicalResult melWeightMatrix(ShapeOp &o) {
-  return o.set(0, {o.s.add(o.s.floorDiv(scalarSize(o, 1), o.c(2)), o.c(1)), scalarSize(o, 0)});
-}
-static LogicalResult windowFunction(ShapeOp &o) { return o.set(0, {scalarSize(o, 0)}); }
+static LogicalResult melWeightMatrix(ShapeOp &o) { return o.set(0, {o.s.add(o.s.floorDiv(o.element(1), o.c(2)), o.c(1)), o.element(0)}); }
+static LogicalResult windowFunction(ShapeOp &o) { return o.set(0, {o.element(0)}); }
 
 // --- text and images ---
 

@@ -64,7 +64,6 @@ static LogicalResult argReduce(ShapeOp &o) {
   return o.set(0, dims);
 }
 
-static LogicalResult likeFirst(ShapeOp &o) { return o.set(0, o.dims(0)); }
 static LogicalResult likeFirstTwice(ShapeOp &o) { return success(succeeded(o.set(0, o.dims(0))) && succeeded(o.set(1, o.dims(0)))); }
 
 // Operand `i`, where present, stretches to the input and never the other way round.

@@ -526,8 +526,6 @@ static LogicalResult range(ShapeOp &o) {
   return success();
 }
 
-static LogicalResult likeFirst(ShapeOp &o) { return o.set(0, o.dims(0)); }
-
 static LogicalResult depthToSpace(ShapeOp &o) {
   AffineExpr b = o.c(o.intAttr("blocksize", 1));
   if (o.rank(0) != 4 || *known(b) < 1)
