@@ -139,7 +139,7 @@ bool AttentionOperand::throughHeadsOfSplit(SymbolicShapes &shapes, Operation *op
     return false;
   ArrayRef<AffineExpr> whole = shapes.dims(split.getInput()), to = shapes.dims(base);
   int64_t rank = whole.size(), axis = onnx::axisAttr(split, rank);
-  auto size = [&](AffineExpr e) { return SymbolicShapes::constantOf(e).value_or(-1); };
+  auto size = [&](AffineExpr e) { return known(e).value_or(-1); };
   int64_t count = split->getNumResults();
   if (axis != rank - 1 || int64_t(to.size()) != rank + 1 || to.take_front(rank - 1) != whole.take_front(rank - 1))
     return false;
@@ -177,8 +177,8 @@ std::optional<SmallVector<SmallVector<AffineExpr>>> factorsOf(SymbolicShapes &sh
 }
 
 bool canReshape(ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to) {
-  auto isUnknown = [&](AffineExpr d) { return !SymbolicShapes::constantOf(d) && !llvm::is_contained(from, d); };
-  return llvm::count_if(to, isUnknown) <= 1 && llvm::none_of(to, [](AffineExpr d) { return SymbolicShapes::constantOf(d) == 0; });
+  auto isUnknown = [&](AffineExpr d) { return !known(d) && !llvm::is_contained(from, d); };
+  return llvm::count_if(to, isUnknown) <= 1 && llvm::none_of(to, [](AffineExpr d) { return known(d) == 0; });
 }
 
 Value viewAs(SymbolicShapes &shapes, OpBuilder &b, Location loc, Value x, ArrayRef<AffineExpr> dims) {
@@ -188,7 +188,7 @@ Value viewAs(SymbolicShapes &shapes, OpBuilder &b, Location loc, Value x, ArrayR
   GraphBuilder g{b, loc};
   SmallVector<int64_t> target;
   for (auto [i, d] : llvm::enumerate(dims))
-    target.push_back(SymbolicShapes::constantOf(d).value_or(i < from.size() && from[i] == d ? 0 : -1));
+    target.push_back(known(d).value_or(i < from.size() && from[i] == d ? 0 : -1));
   auto entry = [&](int64_t number, AffineExpr d) {
     const int64_t axis = llvm::find(from, d) - from.begin();
     return number != -1 || axis == int64_t(from.size()) ? g.integers({number}) : g.sizeOf(x, axis);
@@ -265,7 +265,7 @@ bool AttentionOperand::throughPart(SymbolicShapes &shapes, Operation *op) {
     for (Value r : split->getResults()) {
       if (r == base)
         break;
-      auto size = shapes.hasRank(r) ? SymbolicShapes::constantOf(shapes.dims(r)[axis]) : std::nullopt;
+      auto size = shapes.hasRank(r) ? known(shapes.dims(r)[axis]) : std::nullopt;
       if (!size)
         return false;
       start += *size;

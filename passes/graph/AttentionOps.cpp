@@ -19,7 +19,7 @@ struct Writer {
 
   bool hasAxes(Value v, size_t n) { return v && s.hasRank(v) && s.dims(v).size() == n && rankedType(v); }
   // The size of an axis when it is constant, else -1.
-  int64_t size(Value v, int64_t axis) { return SymbolicShapes::constantOf(s.dims(v)[axis]).value_or(-1); }
+  int64_t size(Value v, int64_t axis) { return known(s.dims(v)[axis]).value_or(-1); }
   bool divides(int64_t heads, Value v) { return heads > 0 && size(v, 2) > 0 && size(v, 2) % heads == 0; }
   Type typed(ArrayRef<int64_t> shape, Type element) { return RankedTensorType::get(shape, element); }
   bool isShown(Value result) { return result && !result.use_empty(); }
@@ -334,14 +334,14 @@ bool multiHead(onnx::MSMultiHeadAttentionOp op, Writer &w) {
   std::optional<PackedAttention> p = headsOf(op, w, heads);
   if (!p || ((cached || shown) && (!op.getKey() || !op.getValue())))
     return false;
-  int64_t keyAxis = p->k.axes[2], valueWidth = SymbolicShapes::constantOf(p->v.dim(s, 3)).value_or(0);
+  int64_t keyAxis = p->k.axes[2], valueWidth = known(p->v.dim(s, 3)).value_or(0);
   if (valueWidth <= 0)
     return false;
   AffineExpr fresh = p->k.dim(s, 2), keys = cached ? s.add(s.dims(past)[2], fresh) : fresh, queries = s.dims(op.getQuery())[1];
   Masks masks{op.getKeyPaddingMask(), op.getAttentionBias(), filterOf(op.getMaskFilterValue()), op.getUnidirectional() != 0, cached};
   if (cached && masks.causal && fresh != queries)
     return false;
-  p->scale = scaleUnlessZero(op.getScale(), SymbolicShapes::constantOf(p->q.dim(s, 3)).value_or(-1)), p->atEnd = cached;
+  p->scale = scaleUnlessZero(op.getScale(), known(p->q.dim(s, 3)).value_or(-1)), p->atEnd = cached;
   if (!addMasks(w, masks, *p, {s.dims(op.getQuery())[0], s.constant(heads), queries, keys}, p->k.base, keyAxis))
     return false;
   if (cached || shown) {

@@ -9,7 +9,7 @@ namespace {
 using DimsRef = ArrayRef<AffineExpr>;
 constexpr int64_t kMostNumbers = 1 << 20;  // of one axis, or of all in one constant
 
-bool isOne(AffineExpr e) { return SymbolicArithmetic::constantOf(e) == 1; }
+bool isOne(AffineExpr e) { return known(e) == 1; }
 
 // `n` when `v` holds n, n + 1, n + 2 ... in the order of its elements.
 std::optional<int64_t> firstOfRun(const SymbolicShapes &s, Value v) {
@@ -44,14 +44,14 @@ std::optional<int64_t> firstOfRun(const SymbolicShapes &s, Value v) {
 std::optional<int64_t> constantsCountAlong(ArrayRef<int64_t> numbers, DimsRef grid, size_t k, int64_t depth, int64_t at) {
   int64_t count = depth, inner = 1;
   for (auto [i, e] : llvm::enumerate(grid)) {
-    auto size = SymbolicArithmetic::constantOf(e);
+    auto size = known(e);
     if (!size || *size == 0)
       return std::nullopt;
     count *= *size, inner *= i > k ? *size : 1;
   }
   if (int64_t(numbers.size()) != count)
     return std::nullopt;
-  const int64_t size = *SymbolicArithmetic::constantOf(grid[k]), first = numbers[at];
+  const int64_t size = *known(grid[k]), first = numbers[at];
   for (int64_t i = 0; i * depth < count; ++i)
     if (numbers[i * depth + at] != first + i / inner % size)
       return std::nullopt;
@@ -90,8 +90,7 @@ std::optional<int64_t> countsAlong(const SymbolicShapes &s, Value v, DimsRef gri
 // Where the box of indices [grid, axes] starts on each axis; empty: they are of no box.
 SmallVector<int64_t> boxStart(const SymbolicShapes &s, Value indices, DimsRef grid) {
   const int64_t axes = grid.size();
-  auto numbers =
-      SymbolicArithmetic::constantOf(s.dims(indices).back()) == axes ? onnx::integerElements(indices, kMostNumbers) : std::nullopt;
+  auto numbers = known(s.dims(indices).back()) == axes ? onnx::integerElements(indices, kMostNumbers) : std::nullopt;
   const bool together = numbers.has_value();
   SmallVector<Value> parts(together ? axes : 1, indices);
   if (auto concat = indices.getDefiningOp<onnx::ConcatOp>()) {
@@ -122,7 +121,7 @@ struct Extent {
 SmallVector<Extent> extentsOf(SymbolicShapes &s, ArrayRef<int64_t> start, DimsRef grid, DimsRef data) {
   SmallVector<Extent> extents;
   for (auto [first, n, size] : llvm::zip_first(start, grid, data)) {
-    auto behind = SymbolicArithmetic::constantOf(s.sub(s.sub(size, n), s.constant(first)));
+    auto behind = known(s.sub(s.sub(size, n), s.constant(first)));
     if (!behind || *behind < 0)
       return {};
     extents.push_back({first, *behind});

@@ -18,8 +18,6 @@ namespace onnxc {
 
 namespace {
 
-std::optional<int64_t> known(AffineExpr e) { return SymbolicArithmetic::constantOf(e); }
-
 // The constant that `v` always is, as far as it is small shape arithmetic; null otherwise.
 DenseElementsAttr constantOf(const SymbolicShapes &s, Value v) {
   auto type = llvm::dyn_cast<RankedTensorType>(v.getType());

@@ -226,7 +226,7 @@ struct Matcher {
     if (!s || s->forms.back().size() != rank || rank < 2 || !isOverKeys(softmax))
       return std::nullopt;
     constexpr int64_t fewKeys = 32;  // packing them takes longer than storing their scores
-    if (auto keys = SymbolicShapes::constantOf(s->forms.front().back()); keys && *keys < fewKeys)
+    if (auto keys = known(s->forms.front().back()); keys && *keys < fewKeys)
       return std::nullopt;
     s->zero = zero;
     return s;

@@ -104,4 +104,7 @@ private:
   llvm::DenseMap<mlir::AffineExpr, int64_t> parts;
 };
 
+// The number that a size or an element is in every run; nothing for others and for null.
+inline std::optional<int64_t> known(mlir::AffineExpr e) { return SymbolicArithmetic::constantOf(e); }
+
 }  // namespace onnxc

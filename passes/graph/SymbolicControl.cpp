@@ -132,7 +132,7 @@ void ShapeEvaluator::doubt(OpResult result, size_t first, size_t second) {
 }
 
 static bool isOneNumber(ArrayRef<AffineExpr> dims) {
-  return llvm::all_of(dims, [](AffineExpr d) { return SymbolicArithmetic::constantOf(d) == 1; });
+  return llvm::all_of(dims, [](AffineExpr d) { return known(d) == 1; });
 }
 
 // Facts that hold whichever branch is taken.
@@ -156,7 +156,7 @@ void ShapeEvaluator::joinBranches(OpResult result, Value a, Value b, llvm::funct
       d->insert(d->begin(), rank - d->size(), s.constant(1));
   }
   if (x.size() == 1 && isShapeOf(result, result.getOwner()->hasAttr(kVersionsAttr)))
-    if (auto n = SymbolicArithmetic::constantOf(x[0]), m = SymbolicArithmetic::constantOf(y[0]); n && m && *n != *m)
+    if (auto n = known(x[0]), m = known(y[0]); n && m && *n != *m)
       return doubt(result, *n, *m);
   for (auto [d, e] : llvm::enumerate(x))
     if (e != y[d] || !visible(e))
@@ -384,7 +384,7 @@ static AffineExpr tripCount(SymbolicShapes &s, ShapeOp &o, Value nextCondition) 
   auto count = o.in(0) ? o.elements(0) : std::nullopt;
   bool counted = start && *start && next && next->size() == 1 && next->front() == 1 && count && count->size() == 1;
   AffineExpr trips = counted ? s.max(count->front(), s.constant(0)) : AffineExpr();
-  auto fixed = SymbolicArithmetic::constantOf(trips);
+  auto fixed = known(trips);
   return fixed && *fixed > INT32_MAX ? AffineExpr() : trips;
 }
 

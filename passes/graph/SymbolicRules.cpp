@@ -83,7 +83,7 @@ std::optional<SmallVector<double>> ShapeOp::constantReals(unsigned i) const {
     return std::nullopt;
   SmallVector<double> result;
   for (const RealValue &r : s.realElements(v)) {
-    auto numerator = SymbolicArithmetic::constantOf(r.numerator);
+    auto numerator = known(r.numerator);
     if (r.numerator ? !numerator : std::isnan(r.value))  // not a number: not known
       return std::nullopt;
     result.push_back(numerator ? double(*numerator) / r.denominator : r.value);
@@ -97,14 +97,14 @@ LogicalResult ShapeOp::set(unsigned i, DimsRef dims) {
     return success();
   auto type = llvm::dyn_cast<RankedTensorType>(v.getType());
   bool ranked = type && type.getRank() == int64_t(dims.size());
-  Dims known(dims);
-  for (auto [d, size] : llvm::enumerate(known)) {
+  Dims sizes(dims);
+  for (auto [d, size] : llvm::enumerate(sizes)) {
     if (!size)
       size = ranked && !type.isDynamicDim(d) ? c(type.getDimSize(d)) : s.symbol({SymbolDef::SizeOf, "", v, int64_t(d), {}, {}});
-    if (auto n = SymbolicArithmetic::constantOf(size); n && *n < 0)
+    if (auto n = known(size); n && *n < 0)
       return error() << "size " << *n << " of axis " << d << " of the result is negative";
   }
-  s.setDims(v, known);
+  s.setDims(v, sizes);
   return success();
 }
 void ShapeOp::setElements(unsigned i, DimsRef elements) {
@@ -135,7 +135,7 @@ FailureOr<int64_t> ShapeOp::axis(int64_t axis, int64_t rank) {
 FailureOr<AffineExpr> ShapeOp::same(AffineExpr a, AffineExpr b, const Twine &what) {
   if (!a || !b || a == b)
     return a ? a : b;
-  auto ca = SymbolicArithmetic::constantOf(a), cb = SymbolicArithmetic::constantOf(b);
+  auto ca = known(a), cb = known(b);
   if (ca && cb)
     return error() << what << " " << *ca << " and " << *cb << " differ";
   s.check({op, a, b, false});
@@ -143,7 +143,7 @@ FailureOr<AffineExpr> ShapeOp::same(AffineExpr a, AffineExpr b, const Twine &wha
 }
 
 LogicalResult ShapeOp::oneForEach(ArrayRef<unsigned> operands, AffineExpr count, StringRef what, bool batched) {
-  auto wanted = SymbolicArithmetic::constantOf(count);
+  auto wanted = known(count);
   for (unsigned i : operands) {
     auto given = in(i) ? s.count(in(i)) : std::nullopt;
     if (!wanted || !given || *given == 1 || *given == *wanted || (batched && *wanted > 0 && *given > 0 && *given % *wanted == 0))
@@ -166,7 +166,7 @@ FailureOr<Dims> ShapeOp::broadcast(DimsRef a, DimsRef b) {
     AffineExpr both = s.broadcast(slot, other);
     if (!both)
       return error() << "shapes " << text(a) << " and " << text(b) << " do not broadcast: " << text(slot) << " and " << text(other);
-    auto one = [](AffineExpr e) { return SymbolicArithmetic::constantOf(e) == 1; };
+    auto one = [](AffineExpr e) { return known(e) == 1; };
     if (slot != other && !one(slot) && !one(other))
       s.check({op, slot, other, true});
     slot = both;

@@ -12,9 +12,6 @@ namespace onnxc {
 using Dims = llvm::SmallVector<mlir::AffineExpr>;
 using DimsRef = llvm::ArrayRef<mlir::AffineExpr>;
 
-// The number that a size or an element is in every run; nothing for others and for null.
-inline std::optional<int64_t> known(mlir::AffineExpr e) { return SymbolicArithmetic::constantOf(e); }
-
 class ShapeOp {
 public:
   ShapeOp(SymbolicShapes &shapes, mlir::Operation *op);

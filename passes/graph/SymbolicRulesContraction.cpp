@@ -164,9 +164,9 @@ static LogicalResult readTerm(Einsum &e, StringRef term, DimsRef dims) {
     AffineExpr d = dims[at++], &slot = e.sizes[label];
     ++e.uses[label];
     bool diagonal = term.take_front(k).contains(label);
-    if (!slot || (!diagonal && SymbolicArithmetic::constantOf(slot) == 1))
+    if (!slot || (!diagonal && known(slot) == 1))
       slot = d;
-    else if (diagonal || SymbolicArithmetic::constantOf(d) != 1) {
+    else if (diagonal || known(d) != 1) {
       auto both = e.o.same(slot, d, "sizes of label '" + Twine(label) + "'");
       if (failed(both))
         return failure();
@@ -295,10 +295,7 @@ static LogicalResult recurrentOperands(ShapeOp &o, AffineExpr hidden, AffineExpr
               succeeded(operandDims(o, 4, "sequence_lens", {batch})) && succeeded(operandDims(o, 5, "initial_h", state));
   if (good && gates == 4)
     good = succeeded(operandDims(o, 6, "initial_c", state)) && succeeded(operandDims(o, 7, "P", {directions, o.s.mul(hidden, o.c(3))}));
-  return success(good && succeeded(recurrentAttributes(o, *SymbolicArithmetic::constantOf(directions),
-                                                       gates == 4   ? 3
-                                                       : gates == 3 ? 2
-                                                                    : 1)));
+  return success(good && succeeded(recurrentAttributes(o, *known(directions), gates == 4 ? 3 : gates == 3 ? 2 : 1)));
 }
 
 static LogicalResult recurrent(ShapeOp &o) {
@@ -308,7 +305,7 @@ static LogicalResult recurrent(ShapeOp &o) {
   AffineExpr directions = o.c(o.strAttr("direction") == "bidirectional" ? 2 : 1);
   bool batchFirst = o.intAttr("layout");
   AffineExpr batch = o.dim(0, batchFirst ? 0 : 1), steps = o.dim(0, batchFirst ? 1 : 0);
-  if (auto size = SymbolicArithmetic::constantOf(hidden); size && *size < 1)
+  if (auto size = known(hidden); size && *size < 1)
     return o.error() << "hidden_size " << *size << " is not positive";
   if (onnx::opName(o.op) != "ms.DynamicQuantizeLSTM" && failed(recurrentOperands(o, hidden, directions, batch)))
     return failure();

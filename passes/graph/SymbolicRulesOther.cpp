@@ -9,7 +9,7 @@ static LogicalResult quantize(ShapeOp &o) {
   int64_t block = o.intAttr("block_size"), rank = o.rank(0);
   if (block < 0)
     return o.error() << "block_size " << block << " is negative";
-  bool one = o.rank(1) == 0 || (o.rank(1) == 1 && SymbolicArithmetic::constantOf(o.dim(1, 0)) == 1);
+  bool one = o.rank(1) == 0 || (o.rank(1) == 1 && known(o.dim(1, 0)) == 1);
   if (o.in(2) && (one ? o.s.count(o.in(2)).value_or(1) != 1 : o.rank(2) != o.rank(1)))
     return o.error() << "scale " << o.text(o.dims(1)) << " and zero point " << o.text(o.dims(2)) << " differ in shape";
   for (int64_t d = 0; o.in(2) && !one && d < o.rank(1); ++d)

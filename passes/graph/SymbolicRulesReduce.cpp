@@ -18,7 +18,7 @@ static void foldReduction(ShapeOp &o) {
              : name == "ReduceMin" ? o.s.min(result, e)
                                    : AffineExpr();
   bool first = name == "ReduceProd" || name == "ReduceSum" || name == "ReduceMax" || name == "ReduceMin";
-  auto constant = SymbolicArithmetic::constantOf(result);
+  auto constant = known(result);
   bool fits =
       !constant || onnx::elementType(o.out(0)).isInteger(64) || (onnx::elementType(o.out(0)).isInteger(32) && llvm::isInt<32>(*constant));
   if (result && first && fits)
@@ -107,7 +107,7 @@ static LogicalResult perChannel(ShapeOp &o) {
 }
 static LogicalResult groupNormalization(ShapeOp &o) {
   int64_t groups = o.intAttr("num_groups");
-  auto channels = o.rank(0) > 1 ? SymbolicArithmetic::constantOf(o.dim(0, 1)) : std::nullopt;
+  auto channels = o.rank(0) > 1 ? known(o.dim(0, 1)) : std::nullopt;
   if (groups < 1 || (channels && *channels % groups != 0))
     return o.error() << "num_groups " << groups << " does not divide the channels of " << o.text(o.dims(0));
   return perChannel(o);

@@ -109,7 +109,7 @@ static LogicalResult splitToSequence(ShapeOp &o) {
     return failure();
   ItemShape items{false, Dims(o.dims(0))};
   auto split = o.in(1) ? o.constants(1) : std::nullopt;
-  auto whole = SymbolicArithmetic::constantOf(o.dim(0, *axis));
+  auto whole = known(o.dim(0, *axis));
   if (!o.in(1) && !o.intAttr("keepdims", 1))
     items.dims.erase(items.dims.begin() + *axis);
   else if (!o.in(1))

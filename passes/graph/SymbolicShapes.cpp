@@ -185,7 +185,7 @@ static LogicalResult fitsAddresses(SymbolicShapes &s, Operation *op, Value resul
   int64_t count = 1;
   bool isEmpty = false, isTooLarge = false;
   for (AffineExpr size : s.hasRank(result) ? s.dims(result) : ArrayRef<AffineExpr>()) {
-    int64_t n = SymbolicArithmetic::constantOf(size).value_or(1);
+    int64_t n = known(size).value_or(1);
     isEmpty |= n == 0;
     isTooLarge |= llvm::MulOverflow(count, n, count) || count > kAddresses;
   }
