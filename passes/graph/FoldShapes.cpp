@@ -20,7 +20,7 @@ namespace {
 
 // The constant that `v` always is, as far as it is small shape arithmetic; null otherwise.
 DenseElementsAttr constantOf(const SymbolicShapes &s, Value v) {
-  auto type = llvm::dyn_cast<RankedTensorType>(v.getType());
+  auto type = rankedType(v);
   if (!type || !type.hasStaticShape() || !s.hasRank(v))
     return {};
   if (auto integer = llvm::dyn_cast<IntegerType>(type.getElementType())) {

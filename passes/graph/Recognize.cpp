@@ -143,7 +143,7 @@ static LogicalResult hardSwish(onnx::DivOp op, PatternRewriter &rewriter) {
 
 // ReduceMean over the rows and columns of images = GlobalAveragePool, which keeps blocked layouts.
 static LogicalResult globalAverage(onnx::ReduceMeanOp op, PatternRewriter &rewriter) {
-  auto type = llvm::dyn_cast<RankedTensorType>(op.getData().getType());
+  auto type = rankedType(op.getData());
   bool centring = llvm::any_of(op->getUsers(), [](Operation *user) { return llvm::isa<onnx::SubOp>(user); }) || baseOfSquare(op.getData());
   if (!type || type.getRank() != 4 || !llvm::isa<FloatType>(type.getElementType()) || centring ||
       meanOf(op.getReduced(), op.getData()) != 2)

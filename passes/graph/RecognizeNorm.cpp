@@ -12,7 +12,7 @@ namespace onnxc {
 
 int64_t meanOf(Value v, Value x) {
   auto mean = v ? v.getDefiningOp<onnx::ReduceMeanOp>() : onnx::ReduceMeanOp();
-  auto type = llvm::dyn_cast<RankedTensorType>(x.getType());
+  auto type = rankedType(x);
   auto axes = mean ? onnx::integerElements(mean.getAxes()) : std::nullopt;
   if (!mean || mean.getData() != x || !type || !axes || axes->empty() || !mean.getKeepdims())
     return 0;
@@ -117,7 +117,7 @@ static LogicalResult normaliseByMul(onnx::MulOp op, PatternRewriter &rewriter) {
 // Whether `v` is a scale or bias of type `wanted`: itself, or a constant without its leading axes of size 1. Sizes that only the run knows
 // may differ though the types are equal.
 static bool isParameter(Value v, RankedTensorType wanted) {
-  auto type = llvm::dyn_cast<RankedTensorType>(v.getType());
+  auto type = rankedType(v);
   if (!wanted.hasStaticShape() || type == wanted)
     return wanted.hasStaticShape();
   ElementsAttr value = onnx::constantValue(v);
@@ -160,7 +160,7 @@ static SmallVector<Shift> shifts(Value v) {
 // x (r g) + (b - mean(x) (r g)), as TensorFlow writes it.
 static LogicalResult foldedNormalisation(onnx::AddOp op, Value x, const Shift &shift, PatternRewriter &rewriter) {
   auto pair = shift.factor.getDefiningOp<onnx::MulOp>();
-  auto type = llvm::dyn_cast<RankedTensorType>(x.getType());
+  auto type = rankedType(x);
   if (!pair || !type || type != op.getType())
     return failure();
   for (Value r : pair->getOperands()) {
@@ -242,7 +242,7 @@ static bool isFilledWith(Value v, double n) {
 // Whether `reduce` is over rows of `length` neighbouring elements each: what follows the first axis that is reduced and longer than 1.
 template <class Reduce>
 static bool isOverRows(Reduce reduce, int64_t length) {
-  auto type = llvm::dyn_cast<RankedTensorType>(reduce.getData().getType());
+  auto type = rankedType(reduce.getData());
   auto axes = onnx::integerElements(reduce.getAxes());
   if (!type || !axes)
     return false;
@@ -264,7 +264,7 @@ static bool isOverRows(Reduce reduce, int64_t length) {
 // Whether `v` has as many axes as `of`, with a size of 1 where a row of `length` elements of `of` is. With one element for each row in all,
 // and where `of` is not spread, it has the sizes of `of` in front of the row.
 static bool isOfRows(Value v, Value of, int64_t length) {
-  auto type = llvm::dyn_cast<RankedTensorType>(v.getType()), whole = llvm::dyn_cast<RankedTensorType>(of.getType());
+  auto type = rankedType(v), whole = rankedType(of);
   if (!type || !whole || type.getRank() != whole.getRank())
     return false;
   int64_t product = 1;
@@ -277,7 +277,7 @@ static bool isOfRows(Value v, Value of, int64_t length) {
 // BatchNormalization(x [1, rows, ...], 1, 0, mean of each row, variance of each row): TensorFlow's LayerNormalization, which takes the rows
 // for the channels of one image.
 static LogicalResult normaliseByStatistics(onnx::BatchNormalizationOp op, PatternRewriter &rewriter) {
-  auto type = llvm::dyn_cast<RankedTensorType>(op.getX().getType());
+  auto type = rankedType(op.getX());
   if (!type || type.getRank() < 3 || type.getDimSize(0) != 1 || !type.getElementType().isF32() || op->getNumResults() != 1 ||
       op.getTrainingMode() || op.getType(0) != type || !isFilledWith(op.getScale(), 1) || !isFilledWith(op.getB(), 0))
     return rewriter.notifyMatchFailure(op, "not one image, or scaled");
@@ -304,7 +304,7 @@ static LogicalResult normaliseByStatistics(onnx::BatchNormalizationOp op, Patter
   if (!sub || sub.getType() != sub.getA().getType() || viewed(sub.getA()) != x || viewed(sub.getB()) != mean.getReduced() ||
       !isOfRows(sub.getB(), sub.getA(), length))
     return rewriter.notifyMatchFailure(op, "not the variances of rows");
-  auto own = llvm::dyn_cast<RankedTensorType>(x.getType());
+  auto own = rankedType(x);
   bool rows = own && own.getRank() > 1 && own.getShape().back() == length;
   Value from = rows ? x : op.getX();
   int64_t axes = rows ? 1 : row.size();

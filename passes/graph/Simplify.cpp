@@ -23,7 +23,7 @@ static LogicalResult dropDropout(onnx::DropoutOp op, PatternRewriter &rewriter) 
   if (!training || training->size() != 1 || training->front() != 0 || op.getData().getType() != op.getOutput().getType())
     return rewriter.notifyMatchFailure(op, "may be training");
   if (Value mask = op.getMask(); mask && !mask.use_empty()) {
-    auto type = llvm::dyn_cast<RankedTensorType>(mask.getType());
+    auto type = rankedType(mask);
     if (!type || !type.hasStaticShape())
       return rewriter.notifyMatchFailure(op, "mask of unknown size is used");
     rewriter.replaceAllUsesWith(mask, onnx::ConstantOp::create(rewriter, op.getLoc(), DenseElementsAttr::get(type, true)));
@@ -35,7 +35,7 @@ static LogicalResult dropDropout(onnx::DropoutOp op, PatternRewriter &rewriter) 
 
 // Resize(x) = x where no size changes.
 static LogicalResult dropResize(onnx::ResizeOp op, PatternRewriter &rewriter) {
-  auto type = llvm::dyn_cast<RankedTensorType>(op.getX().getType());
+  auto type = rankedType(op.getX());
   auto scales = op.getScales() ? constantFloats(op.getScales()) : std::nullopt;
   bool one = scales ? llvm::all_of(*scales, [](float s) { return s == 1; }) : op.getSizes() && type && type.hasStaticShape();
   StringRef mode = op.getCoordinateTransformationMode();
@@ -92,7 +92,7 @@ static LogicalResult viewOfConstant(Operation *op, PatternRewriter &rewriter) {
   if (!isView(op))
     return failure();
   ElementsAttr value = onnx::constantValue(op->getOperand(0));
-  auto type = llvm::dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  auto type = rankedType(op->getResult(0));
   if (!value || !type || !type.hasStaticShape() || value.getNumElements() != type.getNumElements())
     return rewriter.notifyMatchFailure(op, "not a view of a constant");
   ElementsAttr same = reshaped(value, type);
@@ -106,7 +106,7 @@ static LogicalResult viewOfConstant(Operation *op, PatternRewriter &rewriter) {
 static LogicalResult expandOfSplat(onnx::ExpandOp op, PatternRewriter &rewriter) {
   constexpr int64_t most = 1 << 18;  // elements
   auto value = llvm::dyn_cast_if_present<DenseElementsAttr>(onnx::constantValue(op->getOperand(0)));
-  auto type = llvm::dyn_cast<RankedTensorType>(op.getType());
+  auto type = rankedType(op);
   if (!value || !value.isSplat() || !type || !type.hasStaticShape() || type.getNumElements() > most)
     return rewriter.notifyMatchFailure(op, "not a splat of known and moderate size");
   bool text = llvm::isa<DenseStringElementsAttr>(value);
@@ -119,7 +119,7 @@ static LogicalResult composeViews(Operation *op, PatternRewriter &rewriter) {
   if (!isView(op) || !isView(op->getOperand(0).getDefiningOp()))
     return failure();
   Value source = op->getOperand(0).getDefiningOp()->getOperand(0);
-  auto type = llvm::dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  auto type = rankedType(op->getResult(0));
   if (!type)
     return failure();
   SmallVector<int64_t> target(type.getShape());
@@ -137,18 +137,18 @@ static LogicalResult composeViews(Operation *op, PatternRewriter &rewriter) {
 // Pointwise(View(x), ...) = View(Pointwise(x, ...)), where the view puts a batch of one before images: images stay in their layout. Other
 // operands of five axes become images by a view of their own.
 static LogicalResult viewOfImages(Operation *op, PatternRewriter &rewriter) {
-  auto type = op->getNumResults() == 1 ? llvm::dyn_cast<RankedTensorType>(op->getResult(0).getType()) : RankedTensorType();
+  auto type = op->getNumResults() == 1 ? rankedType(op->getResult(0)) : RankedTensorType();
   if (!type || !isPointwise(op) || type.getRank() != 5 || !type.hasStaticShape() || type.getDimSize(0) != 1 ||
       llvm::is_contained(type.getShape(), 0))
     return rewriter.notifyMatchFailure(op, "not of a batch of one of images");
   ArrayRef<int64_t> images = type.getShape().drop_front();
   auto imagesOf = [&](Value v) {
     Value source = isView(v.getDefiningOp()) ? v.getDefiningOp()->getOperand(0) : Value();
-    auto from = source ? llvm::dyn_cast<RankedTensorType>(source.getType()) : nullptr;
+    auto from = rankedType(source);
     return from && from.getShape() == images ? source : Value();
   };
   auto fits = [&](Value v) {
-    auto from = llvm::dyn_cast<RankedTensorType>(v.getType());
+    auto from = rankedType(v);
     return from && (from.getShape() == type.getShape() || (from.getRank() < 5 && onnx::constantValue(v)));
   };
   if (!llvm::all_of(op->getOperands(), fits) || llvm::none_of(op->getOperands(), imagesOf))
@@ -169,7 +169,7 @@ static LogicalResult viewOfImages(Operation *op, PatternRewriter &rewriter) {
 
 // Transpose that keeps the order of the axes longer than 1 = Reshape.
 static LogicalResult transposeToReshape(onnx::TransposeOp op, PatternRewriter &rewriter) {
-  auto from = llvm::dyn_cast<RankedTensorType>(op.getData().getType()), to = llvm::dyn_cast<RankedTensorType>(op.getType());
+  auto from = rankedType(op.getData()), to = rankedType(op);
   if (!from || !to || !from.hasStaticShape() || !to.hasStaticShape() || llvm::is_contained(to.getShape(), 0) || !op.getPerm())
     return rewriter.notifyMatchFailure(op, "sizes are not constant");
   int64_t last = -1;
@@ -229,7 +229,7 @@ static std::vector<char> permuted(const std::vector<char> &bytes, ArrayRef<int64
 // Transpose(constant) = the constant with its elements moved.
 static LogicalResult transposeOfConstant(onnx::TransposeOp op, PatternRewriter &rewriter) {
   ElementsAttr value = onnx::constantValue(op.getData());
-  auto type = llvm::dyn_cast<RankedTensorType>(op.getType());
+  auto type = rankedType(op);
   int64_t size = value ? elementBytes(value.getElementType()) : 0;
   if (!size || !type || !type.hasStaticShape() || value.getNumElements() * size > kMaxFoldBytes)
     return rewriter.notifyMatchFailure(op, "not a constant of plain elements");

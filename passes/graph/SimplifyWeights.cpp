@@ -53,7 +53,7 @@ static int64_t channelAxis(Operation *producer) {
     return -1;
   auto weights = rankedType(producer->getOperand(1));
   ElementsAttr value = onnx::constantValue(producer->getOperand(1));
-  Value bias = producer->getNumOperands() > 2 ? producer->getOperand(2) : Value();
+  Value bias = onnx::operand(producer, 2);
   if (!weights || !value || !weights.getElementType().isF32() || !constantBytes(value) || (bias && !constantFloats(bias)))
     return -1;
   if (auto gemm = llvm::dyn_cast<onnx::GemmOp>(producer)) {
@@ -78,7 +78,7 @@ static LogicalResult absorb(PatternRewriter &rewriter, Operation *op, Operation 
     operands[1] = scaledWeights(rewriter, op->getLoc(), operands[1], a.scale, axis);
   if (!operands[1])
     return rewriter.notifyMatchFailure(op, "scaled weights are not finite");
-  operands.push_back(scaledBias(rewriter, op->getLoc(), producer->getNumOperands() > 2 ? producer->getOperand(2) : Value(), a));
+  operands.push_back(scaledBias(rewriter, op->getLoc(), onnx::operand(producer, 2), a));
   Operation *merged =
       rewriter.create(op->getLoc(), producer->getName().getIdentifier(), operands, op->getResult(0).getType(), producer->getAttrs());
   rewriter.replaceAllUsesWith(op->getResult(0), merged->getResult(0));

@@ -66,7 +66,7 @@ static std::optional<BlockedTransposed> fewResults(const BlockedConv &c, Value f
 void Blocker::narrowConv(Operation *op, const BlockedTransposed &t) {
   Location loc = op->getLoc();
   auto type = rankedType(op->getResult(0));
-  Value bias = op->getNumOperands() > 2 ? op->getOperand(2) : Value();
+  Value bias = onnx::operand(op, 2);
   Value weights = packNarrowWeights(b, loc, t);
   auto narrow = onnx::PackedNarrowConvOp::create(
       b, loc, type, block(op->getOperand(0), loc), weights, bias, b.getI64IntegerAttr(t.channels), b.getI64IntegerAttr(t.outputs),

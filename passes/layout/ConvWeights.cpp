@@ -66,7 +66,7 @@ std::optional<BlockedConv> blockedConv(Operation *op) {
   if (!x || !w || !x.getElementType().isF32() || !w.hasStaticShape() || w.getNumElements() == 0 || x.getRank() != w.getRank() ||
       (x.getRank() != 3 && x.getRank() != 4))
     return std::nullopt;
-  Value bias = op->getNumOperands() > 2 ? op->getOperand(2) : Value();
+  Value bias = onnx::operand(op, 2);
   auto biasType = rankedType(bias);
   if (bias && !onnx::constantValue(bias) && (!biasType || biasType.getShape() != w.getShape().take_front()))
     return std::nullopt;
@@ -205,7 +205,7 @@ Value packNarrowWeights(OpBuilder &b, Location loc, const BlockedTransposed &t) 
 }
 
 Value packConvBias(OpBuilder &b, Location loc, Operation *conv) {
-  Value bias = conv->getNumOperands() > 2 ? conv->getOperand(2) : Value();
+  Value bias = onnx::operand(conv, 2);
   if (!bias)
     return {};
   if (std::optional<std::vector<float>> known = constantFloats(bias))
