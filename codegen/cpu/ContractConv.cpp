@@ -498,7 +498,7 @@ void Conv::emitDirect() {
   setExtent(c.kernel, {yExprs[0], unitsOfImage(u)}, partFlops(u));
   Chunks chunks(*this, u);
   Value each = c.mul(chunks.count, chunks.panelGroups * groups);
-  Parts{c.begin, c.end, c.n(u.parts()), u.parts()}.loop(
+  UnitLoop{c.begin, c.end, c.n(u.parts()), u.parts()}.loop(
       c, [&](Value at, Value low, Value high) { unit(u, chunks, c.div(at, each), c.rem(at, each), low, high); });
 }
 
@@ -535,7 +535,7 @@ void Conv::emitPhases(KernelCode &c, onnx::PackedConvTransposeOp op) {
     Value before = c.mul(n, units);
     for (Phase &p : phases) {
       Value begin = c.max(c.sub(c.begin, before), p.first), end = c.min(c.sub(c.end, before), p.end);
-      Parts{c.sub(begin, p.first), c.sub(end, p.first), c.n(p.u.parts()), p.u.parts()}.loop(
+      UnitLoop{c.sub(begin, p.first), c.sub(end, p.first), c.n(p.u.parts()), p.u.parts()}.loop(
           c, [&](Value rest, Value low, Value high) { p.conv->unit(p.u, p.chunks, n, rest, low, high); });
     }
   });

@@ -47,7 +47,7 @@ LogicalResult emitExpandedWindow(KernelCode &c, Operation *conv, Operation *wind
   setScratch(c.kernel, getAffineConstantExpr(group * planeBytes, context));
   int64_t width = *constantOf(y[3]), height = *constantOf(z[2]);
   setExtent(c.kernel, {y[0], getAffineConstantExpr(units * height, context)}, s.tileFlops(blocks * kLanes) * double(s.tiles()) / height);
-  Parts{c.begin, c.end, c.n(height), height}.loop(c, [&](Value unit, Value low, Value high) {
+  UnitLoop{c.begin, c.end, c.n(height), height}.loop(c, [&](Value unit, Value low, Value high) {
     Value n = c.div(unit, units), from = c.mul(c.rem(unit, units), group), to = c.add(from, group);
     RowsProblem p = pointwiseRows(c, op, n, c.n(0));
     p.out = c.at(c.scratch, c.sub(c.n(0), c.mul(from, planeBytes)));

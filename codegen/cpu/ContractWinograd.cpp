@@ -323,7 +323,7 @@ void Winograd::emit() {
   setScratch(c.kernel, getAffineConstantExpr(points * (inputStep + productStep), context));
   Value across = right.tiles(c, y[3]), count = c.mul(down.tiles(c, y[2]), across), chunks = c.ceilDiv(count, tiles);
   // The parts of a chunk follow one another: its inputs are transformed once.
-  Parts units{c.begin, c.end, c.n(parts), int64_t(llvm::divideCeil(groupPanels, step))};
+  UnitLoop units{c.begin, c.end, c.n(parts), int64_t(llvm::divideCeil(groupPanels, step))};
   units.loop(c, {c.n(-1)}, [&](Value one, Value first, Value end, ValueRange have) {
     Value from = c.mul(first, step), to = c.min(c.mul(end, step), c.n(panels));
     Value n = c.div(one, chunks), chunk = c.rem(one, chunks);

@@ -242,29 +242,29 @@ RowsProblem RowsEmitter::widen(const RowsProblem &wide, Value from, Value to, Va
   return read;
 }
 
-Parts RowsSchedule::parts(KernelCode &c, Value all, int64_t alike, int64_t steps) const {
-  Parts parts{c.begin, c.end, tiles(c, all), chunkTiles};
+UnitLoop RowsSchedule::units(KernelCode &c, Value all, int64_t alike, int64_t steps) const {
+  UnitLoop units{c.begin, c.end, tiles(c, all), chunkTiles};
   int64_t chunk = chunkTiles * tile.rows * std::max<int64_t>(steps, 1) * 4, least = llvm::divideCeil(kLeastRows, tile.rows);
   if (alike > 1 && !(rows && tiles() < least))
-    parts.alike = alike, parts.near = std::max<int64_t>(1, kNearBytes / chunk), parts.least = least;
-  return parts;
+    units.alike = alike, units.near = std::max<int64_t>(1, kNearBytes / chunk), units.least = least;
+  return units;
 }
 
 void RowsEmitter::emitGroups(llvm::function_ref<Group(Value)> groupAt, Value groups, int64_t alike, Value rows, Value panels,
                              PanelType type, int64_t steps) {
-  auto units = [&](int64_t together, bool widens) {
-    s.parts(c, rows, together, steps).loop(c, [&](Value group, Value first, Value end) {
+  auto eachPiece = [&](int64_t together, bool widens) {
+    s.units(c, rows, together, steps).loop(c, [&](Value group, Value first, Value end) {
       Group g = groupAt(group);
       emit(widens ? widened(g.p, g.from) : g.p, rows, {first, end}, panels, g.from, g.to);
     });
   };
-  auto direct = [&] { units(type.isNarrow() ? 1 : alike, /*widens=*/false); };  // of few rows where panels are narrow
+  auto direct = [&] { eachPiece(type.isNarrow() ? 1 : alike, /*widens=*/false); };  // of few rows where panels are narrow
   int64_t scratch = 0;
   auto inVectors = [&] {
     if (!type.isNarrow() || (s.rows && *s.rows < s.widenRows()))
       return direct();
     scratch = s.groupPanels * steps * kPanelBytes;  // at most
-    c.when(s.rows ? c.flag(false) : c.less(rows, c.n(s.widenRows())), direct, [&] { units(alike, /*widens=*/true); });
+    c.when(s.rows ? c.flag(false) : c.less(rows, c.n(s.widenRows())), direct, [&] { eachPiece(alike, /*widens=*/true); });
   };
   if (gainsByTiles(steps)) {
     c.when(haveTiles(rows), [&] { emitTiles(groupAt, groups, alike, rows, panels, type, steps); }, inVectors);

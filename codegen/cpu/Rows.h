@@ -48,9 +48,9 @@ struct RowsSchedule {
   mlir::AffineExpr tiles(mlir::AffineExpr rows) const;
   mlir::Value tileOf(Code &c, mlir::Value row) const;  // of known rows
   mlir::Value tiles(Code &c, mlir::Value rows) const;
-  // Units of parallel work: tiles of `rows`, of `steps` each, with one group of panels after the other, `alike` of which have the same
-  // rows.
-  Parts parts(KernelCode &c, mlir::Value rows, int64_t alike, int64_t steps) const;
+  // Units of parallel work: the tiles of `rows`, whose products have `steps` each, with one group of panels, then with the next; `alike`
+  // neighbouring groups have the same rows.
+  UnitLoop units(KernelCode &c, mlir::Value rows, int64_t alike, int64_t steps) const;
   // Of a row tile and a group's panels of `depth` steps; few rows take as long as the panels need to come from memory.
   double tileFlops(int64_t depth) const { return 2.0 * double(std::max<int64_t>(tile.rows, 8) * groupPanels * kLanes * depth); }
   // Of so many rows the narrow panels of a pass are widened before its tiles, which else do it whenever they load them.

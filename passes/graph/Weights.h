@@ -13,7 +13,7 @@ bool isByte(mlir::Type elementType);
 std::optional<std::vector<char>> constantBytes(mlir::ElementsAttr value);  // as they lie in memory; not of bool and strings
 std::optional<std::vector<float>> constantFloats(mlir::Value v);           // of f32
 std::optional<std::vector<float>> constantFloats(mlir::ElementsAttr value);
-std::optional<std::vector<float>> constantIntegers(mlir::Value v);  // of integers of 8 and 16 bits and of i32
+std::optional<std::vector<float>> constantIntegers(mlir::Value v);  // of integers of 4, 8 and 16 bits and of i32
 // The number that every element of a constant of floats is; nothing for others and where `v` is null.
 std::optional<double> constantNumber(mlir::Value v);
 // The elements of a matrix [rows, columns] in the order of [columns, rows].
