@@ -65,6 +65,14 @@ static LogicalResult separatedAxes(Reduce op, PatternRewriter &rewriter) {
   return success();
 }
 
+// Whether the maximum, or the sum of powers, may be of a softmax that recognize puts together.
+static bool isOfSoftmax(Operation *reduce) {
+  Value data = reduce->getOperand(0);
+  auto isSub = [&](Operation *user) { return llvm::isa<onnx::SubOp>(user) && user->getOperand(0) == data; };
+  return (llvm::isa<onnx::ReduceMaxOp>(reduce) && llvm::any_of(data.getUsers(), isSub)) ||
+         (llvm::isa<onnx::ReduceSumOp>(reduce) && data.getDefiningOp<onnx::ExpOp>());
+}
+
 // A reduction of a few columns: rows that lie one behind the other are more columns first, as many as fill vectors.
 template <class Reduce>
 static LogicalResult fewColumns(Reduce op, PatternRewriter &rewriter) {
@@ -73,6 +81,8 @@ static LogicalResult fewColumns(Reduce op, PatternRewriter &rewriter) {
   auto axes = knownAxes(op);
   if (!axes || axes->size() != 1 || axes->front() + 1 == x.getRank() || llvm::is_contained(x.getShape(), 0))
     return rewriter.notifyMatchFailure(op, "not f32 along one known axis before the last, or no elements");
+  if (isOfSoftmax(op))
+    return rewriter.notifyMatchFailure(op, "of a softmax");
   int64_t axis = axes->front(), rows = x.getDimSize(axis), columns = 1, joined = 2;
   for (int64_t d : x.getShape().drop_front(axis + 1))
     columns = ShapedType::isDynamic(d) ? lanes : std::min(lanes, columns * d);

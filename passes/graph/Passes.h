@@ -23,5 +23,6 @@ void foldFills(mlir::func::FuncOp func, int64_t mostBytes);
 // Those of the recognize pass.
 void populateRecognizePatterns(mlir::RewritePatternSet &patterns);
 void populateNormPatterns(mlir::RewritePatternSet &patterns);
+void populateSoftmaxPatterns(mlir::RewritePatternSet &patterns);
 void populateSpectrumPatterns(mlir::RewritePatternSet &patterns);
 }  // namespace onnxc

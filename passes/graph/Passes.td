@@ -48,7 +48,7 @@ def Decompose : Pass<"decompose", "::mlir::func::FuncOp"> {
 def Recognize : Pass<"recognize", "::mlir::func::FuncOp"> {
   let summary = "put together ops that exporters wrote out in pieces";
   let description = [{
-    Gelu (erf and tanh), Swish, HardSwish, LayerNormalization, RMSNormalization, STFT (convolutions whose filters are windowed cosines and
+    Gelu (erf and tanh), Swish, HardSwish, LayerNormalization, RMSNormalization, Softmax, LogSoftmax, STFT (convolutions whose filters are windowed cosines and
     sines). One op is one row program or one map for code generation:
     ```
     %d = onnx.Sub %x, %mean ; %n = onnx.Div %d, onnx.Sqrt(onnx.ReduceMean(%d * %d) + 1e-5) ; onnx.Add (onnx.Mul %n, %gamma), %beta

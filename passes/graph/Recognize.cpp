@@ -1,5 +1,6 @@
 // Recognize.cpp: ops that exporters wrote out in pieces: Gelu, Swish, HardSwish; RecognizeNorm.cpp has normalisations,
-// RecognizeSpectrum.cpp STFT. Runs after simplify; left out at -O0, where every op stays as the model has it.
+// RecognizeSoftmax.cpp softmaxes, RecognizeSpectrum.cpp STFT. Runs after simplify; left out at -O0, where every op stays as the model has
+// it.
 #include "dialects/kernel/Families.h"
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
@@ -230,6 +231,7 @@ struct Recognize : impl::RecognizeBase<Recognize> {
     RewritePatternSet patterns(&getContext());
     populateRecognizePatterns(patterns);
     populateNormPatterns(patterns);
+    populateSoftmaxPatterns(patterns);
     populateSpectrumPatterns(patterns);
     patterns.add<PointwiseBeforeView>(&getContext());
     if (failed(rewriteAll(getOperation(), std::move(patterns))))

@@ -30,6 +30,16 @@ mlir::Value besides(mlir::Value v, double n) {
   auto op = v ? v.getDefiningOp<Op>() : Op();
   return op ? besides(op.getOperation(), n) : mlir::Value();
 }
+// What a reduction over known axes, ascending, gives for each row of `data`, as a value that broadcasts along the rows: axes of size 1 that
+// it kept or that a view has put back. `function`: Log or a reciprocal (Reciprocal, 1 / v), which was taken of it; null for none.
+struct RowValue {
+  mlir::Operation *reduce = nullptr, *function = nullptr;
+  mlir::Value data;
+  llvm::SmallVector<int64_t> axes;
+};
+// `view`: where `v` is the operand of one, which has been looked through. Nothing for other values.
+std::optional<RowValue> rowValue(mlir::Value v, mlir::Operation *view = nullptr);
+
 // What `v` is the square of; null where it is not written as one.
 mlir::Value baseOfSquare(mlir::Value v);
 // Number of trailing axes that `v`, a mean of `x`, is over; 0 when it is not one.

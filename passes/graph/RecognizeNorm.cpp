@@ -10,19 +10,15 @@
 using namespace mlir;
 namespace onnxc {
 
+// Number of trailing axes that `row` is a mean over; 0 for others.
+static int64_t meanAxes(const RowValue &row) {
+  int64_t count = row.axes.size();
+  bool trailing = row.axes.back() == rankedType(row.data).getRank() - 1 && row.axes.back() - row.axes.front() + 1 == count;
+  return llvm::isa<onnx::ReduceMeanOp>(row.reduce) && !row.function && trailing ? count : 0;
+}
 int64_t meanOf(Value v, Value x) {
-  auto mean = v ? v.getDefiningOp<onnx::ReduceMeanOp>() : onnx::ReduceMeanOp();
-  auto type = rankedType(x);
-  auto axes = mean ? onnx::integerElements(mean.getAxes()) : std::nullopt;
-  if (!mean || mean.getData() != x || !type || !axes || axes->empty() || !mean.getKeepdims())
-    return 0;
-  for (int64_t &a : *axes)
-    a = onnx::fromFront(a, type.getRank());
-  llvm::sort(*axes);
-  for (auto [i, a] : llvm::enumerate(*axes))
-    if (a != type.getRank() - int64_t(axes->size()) + int64_t(i))
-      return 0;
-  return axes->size();
+  auto row = v ? rowValue(v) : std::nullopt;
+  return row && row->data == x ? meanAxes(*row) : 0;
 }
 Value baseOfSquare(Value v) {
   auto square = [](Value v) {
@@ -35,13 +31,46 @@ Value baseOfSquare(Value v) {
 }
 
 namespace {
-// 1 / sqrt(mean(centered²) + epsilon) over the last `axes` axes.
+// sqrt(mean(centered²) + epsilon) over the last `axes` axes, or sqrt(mean(whole²) - mean(whole)² + epsilon), where `centered` is null.
 struct Deviation {
   Value centered;
   int64_t axes = 0;
   float epsilon = 0;
+  Value whole;
 };
 }  // namespace
+
+// v where `op` is the greater of v and 0; null for others.
+static Value aboveZero(Operation *op) {
+  auto max = llvm::dyn_cast_or_null<onnx::MaxOp>(op);
+  for (unsigned i = 0; max && max->getNumOperands() == 2 && i < 2; ++i)
+    if (number(max->getOperand(i)) == 0.0 && max->getOperand(1 - i).getType() == max.getType())
+      return max->getOperand(1 - i);
+  auto clip = llvm::dyn_cast_or_null<onnx::ClipOp>(op);
+  bool isRelu = llvm::isa_and_nonnull<onnx::ReluOp>(op) || (clip && !clip.getMax() && clip.getMin() && number(clip.getMin()) == 0.0);
+  return isRelu ? op->getOperand(0) : Value();
+}
+
+// `v` is mean(x²) - mean(x)², as Flax writes a variance, perhaps the greater of it and 0. LayerNormalization takes the mean first, so that
+// nothing cancels: it is as exact for rows far from 0, and where squares are infinite or the difference is below -epsilon, and the pieces
+// give NaN, it has the number that is meant.
+static std::optional<Deviation> differenceOfMoments(Value v, float epsilon) {
+  Operation *view = nullptr;
+  for (Operation *op = v.getDefiningOp(); op; op = v.getDefiningOp()) {
+    Value inner = aboveZero(op);
+    if (!inner && (view || !isView(op)))
+      break;
+    view = inner ? view : op;
+    v = inner ? inner : op->getOperand(0);
+  }
+  auto sub = v.getDefiningOp<onnx::SubOp>();
+  Value mean = sub ? baseOfSquare(sub.getB()) : Value();
+  auto squares = mean ? rowValue(sub.getA(), view) : std::nullopt, means = mean ? rowValue(mean, view) : std::nullopt;
+  if (!squares || !means || squares->axes != means->axes || !meanAxes(*squares) || !meanAxes(*means) ||
+      baseOfSquare(squares->data) != means->data)
+    return std::nullopt;
+  return Deviation{{}, meanAxes(*means), epsilon, means->data};
+}
 
 // `v` is the square root of a mean of squares, plus a small number.
 static std::optional<Deviation> deviation(Value v) {
@@ -50,12 +79,15 @@ static std::optional<Deviation> deviation(Value v) {
   if (!add)
     return std::nullopt;
   for (Value mean : add->getOperands()) {
-    auto reduce = mean.getDefiningOp<onnx::ReduceMeanOp>();
     auto epsilon = number(otherThan(add, mean));
-    Value centered = reduce ? baseOfSquare(reduce.getData()) : Value();
-    int64_t axes = reduce ? meanOf(mean, reduce.getData()) : 0;
-    if (centered && axes && epsilon && *epsilon > 0 && *epsilon < 0.1)
-      return Deviation{centered, axes, float(*epsilon)};
+    if (!epsilon || *epsilon <= 0 || *epsilon >= 0.1 || mean.getType() != add.getType())
+      continue;
+    if (auto moments = differenceOfMoments(mean, float(*epsilon)))
+      return moments;
+    auto row = rowValue(mean);
+    Value centered = row ? baseOfSquare(row->data) : Value();
+    if (int64_t axes = centered ? meanAxes(*row) : 0)
+      return Deviation{centered, axes, float(*epsilon), {}};
   }
   return std::nullopt;
 }
@@ -73,6 +105,13 @@ static Value uncentered(Value v, int64_t axes) {
   return sub && meanOf(sub.getB(), sub.getA()) == axes ? sub.getA() : Value();
 }
 
+// Whether `d` is the deviation of `v` around 0, or around its mean where that was taken from `v`, which `d` knows then.
+static bool isOf(Deviation &d, Value v) {
+  if (d.whole && v && uncentered(v, d.axes) == d.whole)
+    d.centered = v;
+  return v && d.centered == v;
+}
+
 static Value onesLike(PatternRewriter &rewriter, Location loc, Value x, int64_t axes) {
   auto type = llvm::cast<RankedTensorType>(x.getType());
   auto shape = RankedTensorType::get(type.getShape().take_back(axes), type.getElementType());
@@ -80,38 +119,6 @@ static Value onesLike(PatternRewriter &rewriter, Location loc, Value x, int64_t 
     return {};
   return onnx::ConstantOp::create(rewriter, loc,
                                   DenseElementsAttr::get(shape, ArrayRef<Attribute>(FloatAttr::get(type.getElementType(), 1.0))));
-}
-
-// Replaces `op`, d.centered over its deviation, by a normalisation with a scale of ones.
-static LogicalResult normalise(Operation *op, const Deviation &d, PatternRewriter &rewriter) {
-  Value x = uncentered(d.centered, d.axes);
-  Value from = x ? x : d.centered;
-  if (from.getType() != op->getResult(0).getType())
-    return rewriter.notifyMatchFailure(op, "the result has another type");
-  Value ones = onesLike(rewriter, op->getLoc(), from, d.axes);
-  if (!ones)
-    return rewriter.notifyMatchFailure(op, "the normalised sizes are not constant");
-  auto axis = rewriter.getI64IntegerAttr(-d.axes);
-  auto epsilon = rewriter.getF32FloatAttr(d.epsilon);
-  Type type = op->getResult(0).getType();
-  if (!x) {
-    rewriter.replaceOpWithNewOp<onnx::RMSNormalizationOp>(op, type, from, ones, axis, epsilon, rewriter.getI64IntegerAttr(1));
-    return success();
-  }
-  auto norm = onnx::LayerNormalizationOp::create(rewriter, op->getLoc(), type, Type(), Type(), from, ones, Value(), axis, epsilon,
-                                                 rewriter.getI64IntegerAttr(1));
-  rewriter.replaceOp(op, norm.getY());
-  return success();
-}
-static LogicalResult normaliseByDiv(onnx::DivOp op, PatternRewriter &rewriter) {
-  auto d = deviation(op.getB());
-  return d && d->centered == op.getA() ? normalise(op, *d, rewriter) : rewriter.notifyMatchFailure(op, "not over a deviation");
-}
-static LogicalResult normaliseByMul(onnx::MulOp op, PatternRewriter &rewriter) {
-  for (Value v : op->getOperands())
-    if (auto d = inverseDeviation(v); d && d->centered == otherThan(op, v))
-      return normalise(op, *d, rewriter);
-  return rewriter.notifyMatchFailure(op, "not times an inverse deviation");
 }
 
 // Whether `v` is a scale or bias of type `wanted`: itself, or a constant without its leading axes of size 1. Sizes that only the run knows
@@ -130,6 +137,49 @@ static Value parameter(PatternRewriter &rewriter, Value v, RankedTensorType want
   if (!isParameter(v, wanted))
     return {};
   return v.getType() == wanted ? v : onnx::ConstantOp::create(rewriter, v.getLoc(), reshaped(onnx::constantValue(v), wanted));
+}
+
+// Replaces `op`, d.centered over its deviation, by a normalisation with `scale`, of ones where it is null.
+static LogicalResult normalise(Operation *op, const Deviation &d, Value scale, PatternRewriter &rewriter) {
+  Value x = uncentered(d.centered, d.axes);
+  Value from = x ? x : d.centered;
+  if (from.getType() != op->getResult(0).getType())
+    return rewriter.notifyMatchFailure(op, "the result has another type");
+  if (scale) {
+    auto type = llvm::cast<RankedTensorType>(from.getType());
+    scale = parameter(rewriter, scale, RankedTensorType::get(type.getShape().take_back(d.axes), type.getElementType()));
+  } else {
+    scale = onesLike(rewriter, op->getLoc(), from, d.axes);
+  }
+  if (!scale)
+    return rewriter.notifyMatchFailure(op, "the normalised sizes are not constant, or the scale has others");
+  auto axis = rewriter.getI64IntegerAttr(-d.axes);
+  auto epsilon = rewriter.getF32FloatAttr(d.epsilon);
+  Type type = op->getResult(0).getType();
+  if (!x) {
+    rewriter.replaceOpWithNewOp<onnx::RMSNormalizationOp>(op, type, from, scale, axis, epsilon, rewriter.getI64IntegerAttr(1));
+    return success();
+  }
+  auto norm = onnx::LayerNormalizationOp::create(rewriter, op->getLoc(), type, Type(), Type(), from, scale, Value(), axis, epsilon,
+                                                 rewriter.getI64IntegerAttr(1));
+  rewriter.replaceOp(op, norm.getY());
+  return success();
+}
+static LogicalResult normaliseByDiv(onnx::DivOp op, PatternRewriter &rewriter) {
+  auto d = deviation(op.getB());
+  return d && isOf(*d, op.getA()) ? normalise(op, *d, {}, rewriter) : rewriter.notifyMatchFailure(op, "not over a deviation");
+}
+static LogicalResult normaliseByMul(onnx::MulOp op, PatternRewriter &rewriter) {
+  for (Value v : op->getOperands())
+    if (auto d = inverseDeviation(v); d && isOf(*d, otherThan(op, v)))
+      return normalise(op, *d, {}, rewriter);
+  for (Value v : op->getOperands()) {  // times (1 / deviation * scale)
+    auto factor = v.getDefiningOp<onnx::MulOp>();
+    for (unsigned i = 0; factor && i < 2; ++i)
+      if (auto d = inverseDeviation(factor->getOperand(i)); d && isOf(*d, otherThan(op, v)))
+        return normalise(op, *d, factor->getOperand(1 - i), rewriter);
+  }
+  return rewriter.notifyMatchFailure(op, "not times an inverse deviation");
 }
 
 namespace {
@@ -165,7 +215,7 @@ static LogicalResult foldedNormalisation(onnx::AddOp op, Value x, const Shift &s
     return failure();
   for (Value r : pair->getOperands()) {
     auto d = inverseDeviation(r);
-    if (!d || meanOf(shift.mean, x) != d->axes || uncentered(d->centered, d->axes) != x)
+    if (!d || meanOf(shift.mean, x) != d->axes || (d->whole ? d->whole : uncentered(d->centered, d->axes)) != x)
       continue;
     auto wanted = RankedTensorType::get(type.getShape().take_back(d->axes), type.getElementType());
     if (!isParameter(otherThan(pair, r), wanted) || !isParameter(shift.bias, wanted))

@@ -30,6 +30,7 @@ import libraries  # adds to cases.CASES
 import norms
 import operators
 import orders
+import pieces
 import resizes  # adds to cases.CASES
 import schedules
 import semantics  # adds to operators.CASES
@@ -125,7 +126,7 @@ multihead("attention_multihead", 3, 21, 4, 16)
 multihead("attention_multihead_many_keys", 2, 130, 3, 24)
 
 
-for _name, _case in norms.CASES.items():
+for _name, _case in [*norms.CASES.items(), *pieces.CASES.items()]:
     case(_name, *_case)
 
 for _kernel in ([2, 2], [3, 3], [5, 3]):
@@ -577,6 +578,7 @@ SUITE = Suite("kernels", __doc__, reuse=True)
 SUITE.cases(CASES, check)
 SUITE.cases(attentions.CASES, attentions.check)
 SUITE.cases(orders.CASES, orders.check)
+SUITE.cases(pieces.SPECIAL, pieces.check)
 SUITE.cases(spectra.CASES, spectra.check)
 SUITE.cases(operators.CASES, operators.check)
 SUITE.cases(halves.CASES, halves.check)

@@ -328,3 +328,68 @@ func.func @stays_behind_a_view(%x: tensor<6x8xf32>, %w: tensor<8x4xf32>, %z: ten
   %n = "onnx.Neg"(%t) : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
   return %a, %u, %r, %n : tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>
 }
+
+// The variance as the mean of squares less the square of the mean, as Flax writes it: kept from being negative, its axis put back, with the
+// scale in the inverse deviation.
+// CHECK-LABEL: @difference_of_moments
+// CHECK: "onnx.LayerNormalization"(%arg0, %arg1, %arg2) <{axis = -1 : i64, epsilon = 9.99999974E-6 : f32
+// CHECK-NOT: onnx.Sqrt
+func.func @difference_of_moments(%x: tensor<?x7x8xf32>, %g: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<?x7x8xf32> {
+  %axes = "onnx.Constant"() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %eps = "onnx.Constant"() {value = dense<1.0e-5> : tensor<f32>} : () -> tensor<f32>
+  %zero = "onnx.Constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %mean = "onnx.ReduceMean"(%x, %axes) <{keepdims = 0 : i64}> : (tensor<?x7x8xf32>, tensor<1xi64>) -> tensor<?x7xf32>
+  %q = "onnx.Mul"(%x, %x) : (tensor<?x7x8xf32>, tensor<?x7x8xf32>) -> tensor<?x7x8xf32>
+  %m2 = "onnx.ReduceMean"(%q, %axes) <{keepdims = 0 : i64}> : (tensor<?x7x8xf32>, tensor<1xi64>) -> tensor<?x7xf32>
+  %mm = "onnx.Mul"(%mean, %mean) : (tensor<?x7xf32>, tensor<?x7xf32>) -> tensor<?x7xf32>
+  %v = "onnx.Sub"(%m2, %mm) : (tensor<?x7xf32>, tensor<?x7xf32>) -> tensor<?x7xf32>
+  %v0 = "onnx.Max"(%zero, %v) : (tensor<f32>, tensor<?x7xf32>) -> tensor<?x7xf32>
+  %vk = "onnx.Unsqueeze"(%v0, %axes) : (tensor<?x7xf32>, tensor<1xi64>) -> tensor<?x7x1xf32>
+  %mk = "onnx.Unsqueeze"(%mean, %axes) : (tensor<?x7xf32>, tensor<1xi64>) -> tensor<?x7x1xf32>
+  %d = "onnx.Sub"(%x, %mk) : (tensor<?x7x8xf32>, tensor<?x7x1xf32>) -> tensor<?x7x8xf32>
+  %e = "onnx.Add"(%vk, %eps) : (tensor<?x7x1xf32>, tensor<f32>) -> tensor<?x7x1xf32>
+  %s = "onnx.Sqrt"(%e) : (tensor<?x7x1xf32>) -> tensor<?x7x1xf32>
+  %r = "onnx.Reciprocal"(%s) : (tensor<?x7x1xf32>) -> tensor<?x7x1xf32>
+  %f = "onnx.Mul"(%r, %g) : (tensor<?x7x1xf32>, tensor<8xf32>) -> tensor<?x7x8xf32>
+  %n = "onnx.Mul"(%d, %f) : (tensor<?x7x8xf32>, tensor<?x7x8xf32>) -> tensor<?x7x8xf32>
+  %y = "onnx.Add"(%n, %b) : (tensor<?x7x8xf32>, tensor<8xf32>) -> tensor<?x7x8xf32>
+  return %y : tensor<?x7x8xf32>
+}
+
+// The square of another's mean, of a mean over another axis, more than 0 at least, and what is over the deviation uncentred.
+// CHECK-LABEL: @other_moments
+// CHECK-COUNT-4: "onnx.Sqrt"
+// CHECK-NOT: Normalization
+// CHECK: return
+func.func @other_moments(%x: tensor<8x8xf32>, %z: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %last = "onnx.Constant"() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %first = "onnx.Constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %eps = "onnx.Constant"() {value = dense<1.0e-5> : tensor<f32>} : () -> tensor<f32>
+  %half = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %mean = "onnx.ReduceMean"(%x, %last) : (tensor<8x8xf32>, tensor<1xi64>) -> tensor<8x1xf32>
+  %other = "onnx.ReduceMean"(%z, %last) : (tensor<8x8xf32>, tensor<1xi64>) -> tensor<8x1xf32>
+  %down = "onnx.ReduceMean"(%x, %first) : (tensor<8x8xf32>, tensor<1xi64>) -> tensor<1x8xf32>
+  %q = "onnx.Mul"(%x, %x) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %m2 = "onnx.ReduceMean"(%q, %last) : (tensor<8x8xf32>, tensor<1xi64>) -> tensor<8x1xf32>
+  %d = "onnx.Sub"(%x, %mean) : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
+  %o2 = "onnx.Mul"(%other, %other) : (tensor<8x1xf32>, tensor<8x1xf32>) -> tensor<8x1xf32>
+  %v0 = "onnx.Sub"(%m2, %o2) : (tensor<8x1xf32>, tensor<8x1xf32>) -> tensor<8x1xf32>
+  %e0 = "onnx.Add"(%v0, %eps) : (tensor<8x1xf32>, tensor<f32>) -> tensor<8x1xf32>
+  %s0 = "onnx.Sqrt"(%e0) : (tensor<8x1xf32>) -> tensor<8x1xf32>
+  %0 = "onnx.Div"(%d, %s0) : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
+  %down2 = "onnx.Mul"(%down, %down) : (tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<1x8xf32>
+  %v1 = "onnx.Sub"(%m2, %down2) : (tensor<8x1xf32>, tensor<1x8xf32>) -> tensor<8x8xf32>
+  %e1 = "onnx.Add"(%v1, %eps) : (tensor<8x8xf32>, tensor<f32>) -> tensor<8x8xf32>
+  %s1 = "onnx.Sqrt"(%e1) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = "onnx.Div"(%d, %s1) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %mm = "onnx.Mul"(%mean, %mean) : (tensor<8x1xf32>, tensor<8x1xf32>) -> tensor<8x1xf32>
+  %v2 = "onnx.Sub"(%m2, %mm) : (tensor<8x1xf32>, tensor<8x1xf32>) -> tensor<8x1xf32>
+  %c2 = "onnx.Max"(%v2, %half) : (tensor<8x1xf32>, tensor<f32>) -> tensor<8x1xf32>
+  %e2 = "onnx.Add"(%c2, %eps) : (tensor<8x1xf32>, tensor<f32>) -> tensor<8x1xf32>
+  %s2 = "onnx.Sqrt"(%e2) : (tensor<8x1xf32>) -> tensor<8x1xf32>
+  %2 = "onnx.Div"(%d, %s2) : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
+  %e3 = "onnx.Add"(%v2, %eps) : (tensor<8x1xf32>, tensor<f32>) -> tensor<8x1xf32>
+  %s3 = "onnx.Sqrt"(%e3) : (tensor<8x1xf32>) -> tensor<8x1xf32>
+  %3 = "onnx.Div"(%x, %s3) : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
+  return %0, %1, %2, %3 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
