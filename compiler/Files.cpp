@@ -41,6 +41,8 @@ int readSchedules(Options &options, bool mayBeNew) {
   if (!schedules)
     return fail(ExitBadModel,
                 "'" + options.scheduleFile + "' is no file of schedules: " + llvm::toString(schedules.takeError()) + "; --tune writes one");
+  if (llvm::Error error = checkSchedules(*schedules))
+    return fail(ExitBadModel, "--schedules '" + options.scheduleFile + "': " + llvm::toString(std::move(error)));
   options.schedules = std::move(*schedules);
   return ExitOk;
 }

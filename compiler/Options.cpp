@@ -323,6 +323,9 @@ std::optional<int> checkOptions(const Options &options) {
   if (options.externalWeights && llvm::is_contained({".mlir", ".ll", ".s"}, suffix))
     return fail(ExitUsage,
                 "--weights external needs an artefact, which '" + options.output + "' is not; use .so .a .o, or none for an executable");
+  if (options.tuneSeconds > 0 && (options.optLevel == 0 || suffix == ".mlir"))
+    return fail(ExitUsage, options.optLevel == 0 ? "--tune has nothing to time at -O0, whose kernels are not cut by schedules"
+                                                 : "--tune has nothing to write into '" + options.output + "', which holds no code");
   if (options.optLevel == 0 && (options.precision == "bf16" || options.precision == "f16"))
     say("warning", "", "--precision " + options.precision + " changes nothing at -O0: weights stay as the model has them");
   return checkPlaces(options);

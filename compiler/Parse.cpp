@@ -82,12 +82,22 @@ static std::string misused(const CLI::App &app) {
   return "";
 }
 
+// CLI11 takes --tune= for --tune.
+static std::string emptied(const CLI::App &app, llvm::ArrayRef<std::string> words) {
+  for (const CLI::Option *option : app.get_options())
+    if (HelpText::isOptional(*option) && llvm::is_contained(words, option->get_name() + "="))
+      return option->get_name() + ": expected a value, got ''";
+  return "";
+}
+
 std::optional<int> parseCommandLine(CLI::App &app, int argc, const char *const *argv) {
   // GCC's spelling -MD would read as the flags -M and -D.
   std::vector<std::string> args;
   for (int i = argc - 1; i > 0; --i)
     args.push_back(llvm::StringRef(argv[i]) == "-MD" ? "--MD" : argv[i]);
-  std::string wrong;
+  std::string wrong = emptied(app, args);
+  if (!wrong.empty())
+    return fail(ExitUsage, wrong + "; see '" + app.get_name() + " --help'");
   app.formatter(std::make_shared<HelpText>());
   app.allow_extras();
   try {

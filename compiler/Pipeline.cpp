@@ -28,6 +28,7 @@
 #include "passes/graph/Passes.h"
 #include "passes/layout/Passes.h"
 #include "passes/memory/Passes.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -256,6 +257,26 @@ static void checkPrecision(ModuleOp module, const Options &options) {
           " changes nothing: no f32 product of this model has a constant matrix of 4,096 elements or more that can be stored so");
 }
 
+// Said once. --tune adds to the file what it lacks.
+static void checkSchedules(ModuleOp module, const Options &options, ArrayRef<std::string> levels) {
+  static bool said = false;
+  if (said || options.tuneSeconds > 0)
+    return;
+  size_t entries = 0;
+  for (const auto &[level, kernels] : options.schedules)
+    for (const auto &[kernel, numbers] : kernels) {
+      ++entries;
+      if (llvm::is_contained(levels, level) && module.lookupSymbol<kernel::FuncOp>(kernel))
+        return;
+    }
+  if (entries == 0)
+    return;
+  said = true;
+  say("warning", "",
+      "--schedules '" + options.scheduleFile + "' changes nothing: it has no kernel of this model for " + llvm::join(levels, ", ") +
+          "; --tune adds them");
+}
+
 // The phases between the graph and code.
 static bool formPlan(ModuleOp module, const Options &options, Phases &phases) {
   phases.begin("planning kernels");
@@ -279,6 +300,7 @@ static int generate(ModuleOp module, const Options &options, Phases &phases) {
     code.weightsFile = suffix == ".a" || suffix == ".o" ? llvm::sys::path::filename(weightsPath(options)).str() : "";
   code.tune = options.tune;
   code.schedules = options.schedules;
+  checkSchedules(module, options, code.cpus);
   code.cache = options.cache;
   code.phase = [&](StringRef name) { phases.done(name); };
   KernelCount count;

@@ -32,5 +32,7 @@ std::map<std::string, Schedule> notedSchedules(mlir::ModuleOp module);
 
 llvm::json::Value toJson(const Schedules &schedules);
 llvm::Expected<Schedules> fromJson(const llvm::json::Value &value);
+// What of schedules that a user gives is of no use: a level, a name or a number that there is not.
+llvm::Error checkSchedules(const Schedules &schedules);
 
 }  // namespace onnxc

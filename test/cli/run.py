@@ -23,15 +23,17 @@ import package
 import precision
 import programs
 import terminal
+import tuning
 import words
 from closeness import write_set
 from common import Suite, info, make, mlp_model, relu_model, save, weight
 from custom import X
+from tuning import conv_model
 
 SUITE = Suite("cli", __doc__, jobs=1)
 COMMANDS = ["run", "verify", "bench", "check", "inspect", "ops", "targets"]
 ROOT = Path(__file__).resolve().parent.parent.parent
-for check in closeness.CHECKS + custom.CHECKS + folding.CHECKS + inputs.CHECKS + libraries.CHECKS + package.CHECKS + precision.CHECKS + programs.CHECKS + terminal.CHECKS + words.CHECKS:
+for check in closeness.CHECKS + custom.CHECKS + folding.CHECKS + inputs.CHECKS + libraries.CHECKS + package.CHECKS + precision.CHECKS + programs.CHECKS + terminal.CHECKS + tuning.CHECKS + words.CHECKS:
     SUITE.check(check)
 
 
@@ -93,13 +95,6 @@ def run_rejects_unknown_input(s, folder):
     np.save(folder / "x.npy", X)
     text = s.onnxc("run", save(relu_model(2, 3), folder / "m.onnx"), "--input", f"z={folder}/x.npy", code=2).stderr
     return None if "'z'" in text and "x" in text else f"message does not say which inputs there are: {text}"
-
-
-def conv_model():
-    """A blocked convolution whose bias and activation are fused."""
-    nodes = [helper.make_node("Conv", ["x", "w"], ["c"], name="conv", pads=[1, 1, 1, 1]), helper.make_node("Add", ["c", "b"], ["d"], name="add"),
-             helper.make_node("Sigmoid", ["d"], ["y"], name="act")]
-    return make(nodes, [info("x", 1, 20, 9, 9)], [info("y", 1, 40, 9, 9)], [weight("w", 40, 20, 3, 3), weight("b", 40, 1, 1)])
 
 
 @SUITE.check
@@ -259,49 +254,6 @@ def bench_roof_is_that_of_the_level(s, folder):
     roofs = [json.loads(s.onnxc("bench", model, "--cpu", level, "--duration", "0.05", "--warmup", "1", "--json").stdout)["roof"]["isa"]
              for level in ("x86-64-v3", "x86-64-v2")]
     return None if roofs == ["avx2", "scalar"] else f"{roofs}"
-
-
-@SUITE.check
-def tune_writes_schedules(s, folder):
-    model, library, schedules = save(conv_model(), folder / "m.onnx"), folder / "m.so", folder / "kept.json"
-    schedules.write_text('{"x86-64": {"another_models": {"chunk": 7}}}')
-    report = json.loads(s.onnxc(model, "-o", library, "--tune=1", "--schedules", schedules, "--json").stdout)
-    written = json.loads(schedules.read_text())
-    if written["x86-64"] != {"another_models": {"chunk": 7}} or report["tuned_kernels"] != sum(len(k) for k in written.values()) - 1:
-        return f"{report}, {written}"
-    s.onnxc("run", library)
-    report = json.loads(s.onnxc(model, "-o", library, "--tune=1", "--json").stdout)
-    s.onnxc(save(relu_model(2, 3), folder / "relu.onnx"), "-o", folder / "relu.so", "--tune=1")
-    if json.loads((folder / "relu.so.schedules").read_text()) != {}:
-        return "schedules of a model that has no kernels with any"
-    s.onnxc(folder / "relu.onnx", "-o", folder / "again.so", "--schedules", folder / "relu.so.schedules")
-    return None if bool(json.loads((folder / "m.so.schedules").read_text())) == (report["tuned_kernels"] > 0) else f"{report}"
-
-
-@SUITE.check
-def schedules_of_other_levels_are_not_listed(s, folder):
-    (folder / "kept.json").write_text('{"x86-64": {"another_models": {"chunk": 7}}, "x86-64-v4": {"another_models": {"chunk": 7}}}')
-    library = s.compile(conv_model(), folder, "--cpu", "x86-64-v3", "--schedules", folder / "kept.json")
-    listed = json.loads(s.onnxc("inspect", library, "--json").stdout)["model"]["schedules"]
-    return None if list(listed) == ["x86-64-v3"] and "another_models" not in listed["x86-64-v3"] else f"{listed}"
-
-
-@SUITE.check
-def tune_refuses_what_it_cannot_time(s, folder):
-    model, bad = save(conv_model(), folder / "m.onnx"), folder / "bad.json"
-    text = s.onnxc(model, "-o", folder / "m.so", "--tune=1", "--cpu", "x86-64", code=2).stderr
-    deep = folder / "deep.json"
-    deep.write_text("[" * 10**6)
-    bad.write_text('{"x86-64-v3": {"k": {"chunk": "many"}}}')
-    s.onnxc(model, "-o", folder / "m.so", "--tune=0.1", code=2)
-    for flags, word in ((("--schedules", folder / "none.json"), "none.json"), (("--schedules", bad), "no file of schedules"), (("--schedules", deep), "no file of schedules"), (("--tune", "--schedules", bad), "no file of schedules")):
-        message = s.onnxc(model, "-o", folder / "m.so", *flags, code=1).stderr
-        if word not in message or (folder / "m.so").exists():
-            return message
-    other = s.onnxc(model, "-o", folder / "m.so", "--tune=1", "--target", "aarch64-linux-gnu", code=2).stderr
-    if "this machine, which cannot run that of --target aarch64-linux-gnu\n" not in other:
-        return other
-    return None if "this machine" in text and "--cpu" in text else text
 
 
 @SUITE.check

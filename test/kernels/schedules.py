@@ -16,7 +16,7 @@ NODES = {
     "winograd": ([helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])], (1, 64, 22, 27), [weight("w", 72, 64, 3, 3)]),
 }
 NAMES = [f"schedules_{name}" for name in NODES]
-NUMBERS = {"tile_rows": (1, 5, 1000), "tile_panels": (3, 1, 1000), "chunk": (1, 3, 1 << 40), "group": (1, 5, 1 << 40), "depth": (1, 2, 1 << 40)}
+NUMBERS = {"tile_rows": (1, 5, 32), "tile_panels": (3, 1, 8), "chunk": (1, 3, 1 << 32), "group": (1, 5, 1 << 32), "depth": (1, 2, 1 << 32)}
 
 
 def check(s, folder, name):
