@@ -294,13 +294,17 @@ static std::optional<int> checkPlaces(const Options &options) {
   llvm::StringRef folder = llvm::sys::path::parent_path(options.output);
   if (!folder.empty() && !llvm::sys::fs::is_directory(folder))
     return fail(ExitBadModel, "there is no folder '" + folder + "' for the output");
+  std::string schedules = schedulesPath(options);
+  folder = llvm::sys::path::parent_path(schedules);
+  if (options.tuneSeconds > 0 && !folder.empty() && !llvm::sys::fs::is_directory(folder))
+    return fail(ExitBadModel, "there is no folder '" + folder + "' for --schedules, which --tune writes");
   std::vector<std::string> files = {options.output};
   if (options.externalWeights)
     files.push_back(weightsPath(options));
   if (options.dependencies)
     files.push_back(options.output + ".d");
   if (options.tuneSeconds > 0)
-    files.push_back(schedulesPath(options));
+    files.push_back(schedules);
   for (const std::string &file : files)
     if (std::optional<int> status = checkOutput(options, file))
       return status;

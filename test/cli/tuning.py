@@ -53,6 +53,47 @@ def tune_refuses_what_it_cannot_time(s, folder):
     return None if "this machine" in text and "--cpu" in text else text
 
 
+def tune_looks_first_where_it_writes(s, folder):
+    """The folder that is not there beside a model that is not: nothing was read before."""
+    text = s.onnxc("none.onnx", "--tune", "-o", folder / "m.so", "--schedules", folder / "none" / "s.json", code=1).stderr
+    if text != f"onnxc: error: there is no folder '{folder}/none' for --schedules, which --tune writes\n":
+        return text
+    for flags, path in (("-o", folder / "m.so", "--schedules", "/sys/s.json"), "/sys/s.json"), (("-o", "/sys/m.so", "--schedules", folder / "s.json"), "/sys/m.so"):
+        text = s.onnxc("none.onnx", "--tune", *flags, code=1).stderr
+        if not text.startswith(f"onnxc: error: {path}: "):
+            return text
+    return None if not list(folder.iterdir()) else f"left {list(folder.iterdir())}"
+
+
+def native_schedules(s, model, folder):
+    """The level that --tune times, and the cost model's numbers for it."""
+    listed = json.loads(s.onnxc("inspect", s.compile(model, folder, "--cpu", "native", name="first"), "--json").stdout)["model"]["schedules"]
+    return next(iter(listed.items()))
+
+
+def tune_keeps_what_is_there(s, folder):
+    """Kernels that are too short to time stay as the file has them, whatever it says."""
+    model = make([helper.make_node("MatMul", ["x", "w"], ["y"])], [info("x", 2, 16)], [info("y", 2, 16)], [weight("w", 16, 16)])
+    kept = folder / "kept.json"
+    level, chosen = native_schedules(s, model, folder)
+    given = {level: {"another": {"depth": 5}, **{kernel: {name: 1 for name in numbers} for kernel, numbers in chosen.items()}}}
+    kept.write_text(json.dumps(given))
+    report = json.loads(s.onnxc(folder / "first.onnx", "-o", folder / "m.so", "--tune=1", "--schedules", kept, "--json").stdout)
+    return None if len(given[level]) > 1 and json.loads(kept.read_text()) == given and report["tuned_kernels"] == 0 else f"{report} {given} {kept.read_text()}"
+
+
+def tune_replaces_what_is_slower(s, folder):
+    conv = helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1], strides=[2, 2])  # neither Winograd's nor for AMX
+    model, kept = make([conv], [info("x", 1, 64, 28, 28)], [info("y", 1, 64, 14, 14)], [weight("w", 64, 64, 3, 3)]), folder / "kept.json"
+    level, chosen = native_schedules(s, model, folder)
+    [kernel] = chosen
+    kept.write_text(json.dumps({level: {"another": {"depth": 5}, kernel: {"tile_rows": 1, "tile_panels": 1, "chunk": 3}}}))
+    report = json.loads(s.onnxc(folder / "first.onnx", "-o", folder / "m.so", "--tune=2", "--schedules", kept, "--json").stdout)
+    written = json.loads(kept.read_text())[level]
+    good = written["another"] == {"depth": 5} and written[kernel].get("tile_rows", 1) > 1 and report["tuned_kernels"] == 1 and report["after_ms"] < report["before_ms"]
+    return None if good else f"{report} {written}"
+
+
 def schedules_that_say_nothing(s, folder):
     model, file, out = save(conv_model(), folder / "m.onnx"), folder / "s.json", ["-o", folder / "m.so", "--cpu", "x86-64-v3"]
     for text, want in (('{"x86-64-v9": {}}', "'x86-64-v9' is no CPU level ('onnxc targets' lists them)"),
@@ -85,4 +126,5 @@ def tune_without_a_use(s, folder):
     return None
 
 
-CHECKS = [tune_writes_schedules, schedules_that_say_nothing, tune_without_a_use, schedules_of_other_levels_are_not_listed, tune_refuses_what_it_cannot_time]
+CHECKS = [tune_writes_schedules, schedules_that_say_nothing, tune_keeps_what_is_there, tune_replaces_what_is_slower, tune_without_a_use,
+          schedules_of_other_levels_are_not_listed, tune_refuses_what_it_cannot_time, tune_looks_first_where_it_writes]
