@@ -6,6 +6,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -28,8 +29,7 @@ struct Report {
   std::vector<double> milliseconds;                         // sorted
   std::vector<std::pair<std::string, std::string>> inputs;  // their names and types, with the sizes of the runs
   std::string random;                                       // of them, and sizes that nobody gave
-  std::vector<KernelTime> kernels;                          // summed over `profiled` runs
-  int profiled = 0;
+  std::vector<KernelTime> kernels;                          // all launches that a run makes of each, as profile() says
   Roof roof;
   std::map<std::string, std::map<std::string, int64_t>> schedules;  // by kernel
   int64_t modelBytes = 0;                                           // weights, inputs, outputs: what a run moves at least, caches apart
@@ -38,6 +38,30 @@ struct Report {
 }  // namespace
 
 static double now() { return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// Of all launches that a run makes of each kernel: the median time over `runs` runs, and, where control flow changes them, the mean of
+// calls, operations and bytes.
+static llvm::Error profile(Artefact &artefact, int runs, std::vector<KernelTime> &kernels) {
+  std::vector<std::vector<int64_t>> times;
+  for (int i = 0; i < runs; ++i) {
+    std::vector<int64_t> before;
+    for (const KernelTime &k : kernels)
+      before.push_back(k.nanoseconds);
+    if (llvm::Error error = artefact.profile(kernels))
+      return error;
+    before.resize(kernels.size());
+    times.resize(kernels.size(), std::vector<int64_t>(runs));
+    for (size_t k = 0; k < kernels.size(); ++k)
+      times[k][i] = kernels[k].nanoseconds - before[k];
+  }
+  for (auto [k, time] : llvm::zip(kernels, times)) {
+    std::sort(time.begin(), time.end());
+    k.nanoseconds = time[time.size() / 2];
+    for (int64_t *sum : {&k.calls, &k.flops, &k.bytes})
+      *sum = *sum < 0 ? -1 : llvm::divideNearest(uint64_t(*sum), uint64_t(runs));
+  }
+  return llvm::Error::success();
+}
 
 static llvm::Error measure(Artefact &artefact, double warmUp, double duration, Report &report) {
   for (double start = now(); now() - start < warmUp;)
@@ -50,20 +74,11 @@ static llvm::Error measure(Artefact &artefact, double warmUp, double duration, R
     report.milliseconds.push_back(now() - before);
   }
   std::sort(report.milliseconds.begin(), report.milliseconds.end());
-  report.profiled = std::clamp<int>(duration / 4 / std::max(report.quantile(0.5), 1e-3), 1, 100);
-  for (int i = 0; i < report.profiled; ++i)
-    if (llvm::Error error = artefact.profile(report.kernels))
-      return error;
-  return llvm::Error::success();
+  return profile(artefact, std::clamp<int>(duration / 4 / std::max(report.quantile(0.5), 1e-3), 1, 100), report.kernels);
 }
 
-// GFLOP/s or GB/s of a sum over calls; 0 when unknown.
+// GFLOP/s or GB/s; 0 when unknown.
 static double rate(int64_t amount, const KernelTime &k) { return amount > 0 && k.nanoseconds > 0 ? double(amount) / k.nanoseconds : 0; }
-
-// Of one launch; -1: unknown.
-static int64_t each(int64_t amount, const KernelTime &k) { return amount < 0 ? -1 : amount / std::max<int64_t>(k.calls, 1); }
-
-static int64_t perRun(int64_t amount, const Report &report) { return amount < 0 ? -1 : amount / report.profiled; }
 
 static int64_t modelBytes(const Artefact &artefact, const std::vector<Value> &inputs) {
   int64_t bytes = artefact.weightBytes();
@@ -122,9 +137,10 @@ static void printJson(const Report &report, int threads) {
             for (const auto &[name, number] : scheduleOf(report, k))
               json.attribute(name, number);
           });
-          json.attribute("us", double(k.nanoseconds) / 1e3 / report.profiled);
-          json.attribute("flops", perRun(k.flops, report));
-          json.attribute("bytes", perRun(k.bytes, report));
+          json.attribute("calls", k.calls);
+          json.attribute("us", double(k.nanoseconds) / 1e3);
+          json.attribute("flops", k.flops);
+          json.attribute("bytes", k.bytes);
           json.attribute("gflops", rate(k.flops, k));
           json.attribute("gigabytes_per_s", rate(k.bytes, k));
         });
@@ -163,8 +179,7 @@ static void printTable(const Report &report, size_t rows) {
   llvm::outs() << "        us      %   GFLOP/s  of roof     GB/s  node\n";
   for (size_t i = 0; i < kernels.size() && i < rows; ++i) {
     const KernelTime &k = kernels[i];
-    llvm::outs() << llvm::format("%10.2f %6.1f %9.1f ", double(k.nanoseconds) / 1e3 / report.profiled, 100.0 * k.nanoseconds / total,
-                                 rate(k.flops, k))
+    llvm::outs() << llvm::format("%10.2f %6.1f %9.1f ", double(k.nanoseconds) / 1e3, 100.0 * k.nanoseconds / total, rate(k.flops, k))
                  << roofText(k, report.roof) << llvm::format(" %8.1f  ", rate(k.bytes, k)) << k.node << " (" << k.op << ") " << k.kernel
                  << scheduleText(scheduleOf(report, k)) << "\n";
   }
@@ -172,15 +187,23 @@ static void printTable(const Report &report, size_t rows) {
     llvm::outs() << "and " << kernels.size() - rows << " more (--rows)\n";
 }
 
-// CSV, one line a launch, for spreadsheets and scripts.
-static void writeCsv(llvm::raw_ostream &out, const Report &report) {
-  out << "node,op,kernel,us,flops,bytes\n";
-  for (const KernelTime &k : report.kernels)
-    out << '"' << k.node << "\"," << k.op << "," << k.kernel << "," << llvm::format("%.3f", double(k.nanoseconds) / 1e3 / report.profiled)
-        << "," << each(k.flops, k) << "," << each(k.bytes, k) << "\n";
+// A field of CSV, as RFC 4180 has it: a name may have quotes and line breaks.
+static std::string csvField(llvm::StringRef text) {
+  std::string field = "\"";
+  for (char c : text)
+    field += c == '"' ? "\"\"" : std::string(1, c);
+  return field + "\"";
 }
 
-// Chrome's trace events: the launches of a mean run one after the other.
+// CSV, a record for each launch of the plan, for spreadsheets and scripts.
+static void writeCsv(llvm::raw_ostream &out, const Report &report) {
+  out << "node,op,kernel,calls,us,flops,bytes\n";
+  for (const KernelTime &k : report.kernels)
+    out << csvField(k.node) << "," << csvField(k.op) << "," << csvField(k.kernel) << "," << k.calls << ","
+        << llvm::format("%.3f", double(k.nanoseconds) / 1e3) << "," << k.flops << "," << k.bytes << "\n";
+}
+
+// Chrome's trace events: the same one after the other, a bar for all launches of one place.
 static void writeTrace(llvm::raw_ostream &out, const Report &report) {
   llvm::json::OStream json(out, 1);
   double at = 0;
@@ -188,7 +211,7 @@ static void writeTrace(llvm::raw_ostream &out, const Report &report) {
     json.attribute("displayTimeUnit", "ms");
     json.attributeArray("traceEvents", [&] {
       for (const KernelTime &k : report.kernels) {
-        double us = double(k.nanoseconds) / 1e3 / report.profiled;
+        double us = double(k.nanoseconds) / 1e3;
         json.object([&] {
           json.attribute("name", llvm::json::fixUTF8(k.node));
           json.attribute("cat", k.op);
@@ -200,8 +223,9 @@ static void writeTrace(llvm::raw_ostream &out, const Report &report) {
           json.attributeObject("args", [&] {
             json.attribute("op", k.op);
             json.attribute("kernel", k.kernel);
-            json.attribute("flops", each(k.flops, k));
-            json.attribute("bytes", each(k.bytes, k));
+            json.attribute("calls", k.calls);
+            json.attribute("flops", k.flops);
+            json.attribute("bytes", k.bytes);
             json.attribute("gflops", rate(k.flops, k));
             json.attribute("gigabytes_per_s", rate(k.bytes, k));
           });
@@ -217,7 +241,7 @@ static llvm::Error writeProfile(llvm::StringRef path, const Report &report) {
   llvm::raw_fd_ostream out(path, error);
   if (error)
     return llvm::createStringError(error, "'" + path + "': " + error.message());
-  path.ends_with(".json") ? writeTrace(out, report) : writeCsv(out, report);
+  path.ends_with_insensitive(".json") ? writeTrace(out, report) : writeCsv(out, report);
   out.close();
   error = out.error();
   out.clear_error();  // said here; the stream would end the program
@@ -234,7 +258,8 @@ static void bindBenchOptions(CLI::App &app, BenchOptions &options) {
   app.add_option("--duration", options.duration, "seconds of timing")->type_name("S")->check(notNegative())->capture_default_str();
   bindInputOptions(app, options.inputs);
   app.add_option("--rows", options.rows, "kernels to list")->type_name("N")->check(wholeNumber())->capture_default_str();
-  app.add_option("--profile", options.profile, "write the time of every kernel to this file: .json for chrome://tracing, else CSV")
+  app.add_option("--profile", options.profile,
+                 "write what a run spends in each launch of the plan, all its calls, to this file: .json for chrome://tracing, else CSV")
       ->type_name("FILE");
   app.add_flag("--json", options.code.json, "as JSON");
 }

@@ -2,6 +2,7 @@
 
 usage: run.py --onnxc BIN --loader DIR       ends with `cli: N passed, N failed, N skipped`
 """
+import csv
 import json
 import os
 import re
@@ -362,6 +363,28 @@ def profile_knows_work_and_traffic(s, folder):
     s.onnxc("bench", save(relu_model(2, 3), folder / "m.onnx"), "--duration", "0.05", "--warmup", "1", "--profile", folder / "trace.json")
     events = json.loads((folder / "trace.json").read_text())["traceEvents"]
     return None if events and all(e["ph"] == "X" and e["args"]["flops"] > 0 and e["args"]["bytes"] > 0 for e in events) else str(events)
+
+
+def loop_model(turns):
+    """A node with quotes and a line break in its name, in a loop."""
+    body = helper.make_graph([helper.make_node("MatMul", ["v", "w"], ["p"], name='a "product",\nthe only'), helper.make_node("Identity", ["c"], ["d"])], "body",
+                             [info("i", dtype=7), info("c", dtype=9), info("v", 8, 8)], [info("d", dtype=9), info("p", 8, 8)])
+    constants = [numpy_helper.from_array(np.array(turns), "n"), numpy_helper.from_array(np.array(True), "on"), weight("w", 8, 8)]
+    return make([helper.make_node("Loop", ["n", "on", "x"], ["y"], body=body)], [info("x", 8, 8)], [info("y", 8, 8)], constants)
+
+
+@SUITE.check
+def profile_sums_the_launches_of_a_run(s, folder):
+    model, profile = save(loop_model(5), folder / "m.onnx"), folder / "p.csv"
+    for name in (profile, folder / "p.JSON"):
+        s.onnxc("bench", model, "--duration", "0.05", "--warmup", "1", "--profile", name)
+    with open(profile, newline="") as file:
+        rows = [r for r in csv.DictReader(file) if r["node"].endswith('a "product",\nthe only')]
+    events = json.loads((folder / "p.JSON").read_text())["traceEvents"]
+    want = 5 * 2 * 8 * 8 * 8
+    if [(int(r["calls"]), int(r["flops"])) for r in rows] != [(5, want)] or not float(rows[0]["us"]) > 0:
+        return f"{rows} {profile.read_text()}"
+    return None if [e["args"]["flops"] for e in events if e["args"]["calls"] == 5 and "product" in e["name"]] == [want] else f"{events}"
 
 
 @SUITE.check
