@@ -319,10 +319,15 @@ int benchMain(int argc, const char *const *argv) {
   auto artefact = Artefact::open(options.path, options.code, options.load);
   if (!artefact)
     return onnxc::report(artefact.takeError());
+  Roof roof;
+  int threads = std::min(options.load.threads, processors);
+  measureUnits(roof, threads, (*artefact)->vectorBits());
   llvm::Expected<Report> report = timed(**artefact, options);
   if (!report)
     return onnxc::report(report.takeError());
-  report->roof = measureRoof(std::min(options.load.threads, processors), (*artefact)->vectorBits());
+  measureUnits(roof, threads, (*artefact)->vectorBits());
+  measureMemory(roof, threads);
+  report->roof = roof;
   options.code.json ? printJson(*report, options.load.threads) : printTable(*report, options.rows);
   if (!options.profile.empty())
     if (llvm::Error error = writeProfile(options.profile, *report))

@@ -1,10 +1,17 @@
-// Roof.cpp: see Roof.h. Two loops: independent chains of fused multiply-adds in registers, and a triad over a buffer far larger than any
-// cache.
+// Roof.cpp: see Roof.h. Two loops: independent chains of fused multiply-adds in registers, and a triad over arrays larger than the
+// caches.
 #include "compiler/commands/Roof.h"
+#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace onnxc {
@@ -73,38 +80,82 @@ static double together(int threads, F work) {
 static double peak(int threads, float (*loop)(long, float), int lanes) {
   std::vector<float> sink(threads);
   double best = 0;
-  constexpr long rounds = 4'000'000;
-  for (int attempt = 0; attempt < 3; ++attempt) {
+  constexpr long rounds = 1'000'000;
+  for (int turn = 0; turn < 8; ++turn) {
     double time = together(threads, [&](int t) { sink[t] = loop(rounds, 1e-3f * (t + 1)); });
-    double rate = 2.0 * lanes * chains * rounds * threads / time / 1e9;
-    best = rate > best ? rate : best;
+    best = std::max(best, 2.0 * lanes * chains * rounds * threads / time / 1e9);
   }
   return best;
 }
 
+static std::string firstLine(const std::string &path) {
+  std::string line;
+  std::getline(std::ifstream(path), line);
+  return line;
+}
+
+// Bytes of all caches of the greatest level that Linux tells of, each once; 0: unknown.
+static size_t lastCaches() {
+  std::map<int, std::map<std::string, size_t>> levels;  // level -> processors that share a cache -> bytes
+  for (unsigned cpu = 0; cpu < std::max(1u, std::thread::hardware_concurrency()); ++cpu)
+    for (int i = 0; i < 8; ++i) {
+      std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cache/index" + std::to_string(i) + "/";
+      std::string size = firstLine(folder + "size");
+      if (size.empty())
+        break;
+      size_t unit = size.back() == 'M' ? 1 << 20 : size.back() == 'K' ? 1 << 10 : 1;
+      levels[atoi(firstLine(folder + "level").c_str())][firstLine(folder + "shared_cpu_list")] = strtoull(size.c_str(), nullptr, 10) * unit;
+    }
+  size_t bytes = 0;
+  if (!levels.empty())
+    for (const auto &[processors, size] : levels.rbegin()->second)
+      bytes += size;
+  for (int name : {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE})
+    if (long size = sysconf(name); !bytes && size > 0)
+      bytes = size;
+  return bytes;
+}
+
+// Of all arrays of all threads: four times the caches, 96 MiB at least for few threads; 1 GiB at most, and a quarter of the memory there
+// is.
+static size_t triadBytes(int threads) {
+  constexpr size_t least = 96 << 20, most = 1 << 30;
+  size_t bytes = std::clamp(4 * lastCaches(), std::min(most, least * threads), most);
+  std::ifstream memory("/proc/meminfo");
+  for (std::string line; std::getline(memory, line);)
+    if (unsigned long long kib; sscanf(line.c_str(), "MemAvailable: %llu", &kib) == 1)
+      bytes = std::min<size_t>(bytes, kib * 1024 / 4);
+  if (size_t limit = strtoull(firstLine("/sys/fs/cgroup/memory.max").c_str(), nullptr, 10))
+    bytes = std::min(bytes, limit / 4);
+  return bytes;
+}
+
+// 0: there is no memory for it.
 static double bandwidth(int threads) {
-  constexpr size_t n = 8 << 20;  // floats an array
-  std::vector<std::vector<float>> data(threads * 3);
+  size_t n = std::max<size_t>(1, triadBytes(threads) / (3 * sizeof(float) * threads));  // floats an array
+  using Array = std::unique_ptr<float[], decltype(&free)>;
+  std::vector<Array> data;
+  for (int i = 0; i < 3 * threads; ++i)
+    if (!data.emplace_back(static_cast<float *>(malloc(n * sizeof(float))), free))
+      return 0;
   together(threads, [&](int t) {
     for (int i = 0; i < 3; ++i)
-      data[t * 3 + i].assign(n, float(i));
+      std::fill_n(data[t * 3 + i].get(), n, float(i));
   });
-  double best = 0;
-  for (int attempt = 0; attempt < 3; ++attempt) {
+  double best = 0, start = seconds();
+  for (int turn = 0; turn < 5 && (turn == 0 || seconds() - start < 0.5); ++turn) {
     double time = together(threads, [&](int t) {
-      float *a = data[t * 3].data(), *b = data[t * 3 + 1].data(), *c = data[t * 3 + 2].data();
+      float *a = data[t * 3].get(), *b = data[t * 3 + 1].get(), *c = data[t * 3 + 2].get();
       for (size_t i = 0; i < n; ++i)
         a[i] = b[i] + 0.5f * c[i];
       asm volatile("" ::"r"(a) : "memory");
     });
-    double rate = 3.0 * n * sizeof(float) * threads / time / 1e9;
-    best = rate > best ? rate : best;
+    best = std::max(best, 3.0 * n * sizeof(float) * threads / time / 1e9);
   }
   return best;
 }
 
-Roof measureRoof(int threads, unsigned mostBits) {
-  Roof roof;
+void measureUnits(Roof &roof, int threads, unsigned mostBits) {
   roof.isa = "scalar";
   float (*loop)(long, float) = multiplyAdd4;
   int lanes = 4;
@@ -114,9 +165,9 @@ Roof measureRoof(int threads, unsigned mostBits) {
   else if (mostBits >= 256 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     loop = multiplyAdd8, lanes = 8, roof.isa = "avx2";
 #endif
-  roof.gflops = peak(threads, loop, lanes);
-  roof.gigabytes = bandwidth(threads);
-  return roof;
+  roof.gflops = std::max(roof.gflops, peak(threads, loop, lanes));
 }
+
+void measureMemory(Roof &roof, int threads) { roof.gigabytes = std::max(roof.gigabytes, bandwidth(threads)); }
 
 }  // namespace onnxc

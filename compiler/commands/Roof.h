@@ -9,8 +9,12 @@ struct Roof {
   const char *isa = "";  // widest vectors used: "avx512", "avx2", "scalar"
 };
 
-// By vectors of at most `mostBits`: what code of a CPU level can reach. Takes about 0.2 s. With several threads each runs the same loops at
-// the same time.
-Roof measureRoof(int threads, unsigned mostBits);
+// Each runs the same loops on every thread at once and raises what `roof` has.
+//
+// By vectors of at most `mostBits`: what code of a CPU level can reach. Takes some hundredths of a second, and belongs both before and
+// after what is compared with it: others may use the machine, and its clock changes.
+void measureUnits(Roof &roof, int threads, unsigned mostBits);
+// By arrays larger than the caches, as far as there is memory. Takes up to a second.
+void measureMemory(Roof &roof, int threads);
 
 }  // namespace onnxc
