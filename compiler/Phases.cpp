@@ -3,6 +3,9 @@
 #include "compiler/Messages.h"
 #include "dialects/kernel/Weights.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Object/Archive.h"
+#include "llvm/Object/Binary.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/FileSystem.h"
@@ -85,10 +88,46 @@ Phases::~Phases() {
   llvm::errs() << llvm::format("%10.1f ms  total\n", total);
 }
 
+using Sizes = llvm::MapVector<llvm::StringRef, uint64_t>;
+
+// Sections that a process has in its memory.
+static void addSections(const llvm::object::ObjectFile &file, Sizes &sizes) {
+  for (const llvm::object::SectionRef &section : file.sections()) {
+    llvm::Expected<llvm::StringRef> name = section.getName();
+    if (!name) {
+      llvm::consumeError(name.takeError());
+      continue;
+    }
+    if (section.getSize() && !section.isBSS() && (llvm::object::ELFSectionRef(section).getFlags() & llvm::ELF::SHF_ALLOC))
+      sizes[*name] += section.getSize();
+  }
+}
+
+// Of an archive, those of all members; the members are kept, since the names are theirs.
+static llvm::Error addSections(llvm::object::Binary &binary, Sizes &sizes, std::vector<std::unique_ptr<llvm::object::Binary>> &members) {
+  if (auto *file = llvm::dyn_cast<llvm::object::ObjectFile>(&binary))
+    addSections(*file, sizes);
+  auto *archive = llvm::dyn_cast<llvm::object::Archive>(&binary);
+  llvm::Error error = llvm::Error::success();
+  if (archive)
+    for (const llvm::object::Archive::Child &child : archive->children(error)) {
+      llvm::Expected<std::unique_ptr<llvm::object::Binary>> member = child.getAsBinary();
+      if (!member)
+        return llvm::joinErrors(std::move(error), member.takeError());
+      members.push_back(std::move(*member));
+      if (auto *file = llvm::dyn_cast<llvm::object::ObjectFile>(members.back().get()))
+        addSections(*file, sizes);
+    }
+  return error;
+}
+
 void printSizeReport(const Options &options) {
-  auto file = llvm::object::ObjectFile::createObjectFile(options.output);
-  if (!file) {
-    say("warning", options.output, "no size report: " + llvm::toString(file.takeError()));
+  auto file = llvm::object::createBinary(options.output);
+  Sizes sections;
+  std::vector<std::unique_ptr<llvm::object::Binary>> members;
+  llvm::Error error = file ? addSections(*file->getBinary(), sections, members) : file.takeError();
+  if (error) {
+    say("warning", options.output, "no size report: " + llvm::toString(std::move(error)));
     return;
   }
   NoProgress still;
@@ -100,16 +139,9 @@ void printSizeReport(const Options &options) {
     else
       llvm::errs() << llvm::format("%12llu  ", static_cast<unsigned long long>(bytes)) << name << "\n";
   };
-  for (const llvm::object::SectionRef &section : file->getBinary()->sections()) {
-    llvm::Expected<llvm::StringRef> name = section.getName();
-    if (!name) {
-      llvm::consumeError(name.takeError());
-      continue;
-    }
-    if (!section.getSize() || section.isBSS() || !(llvm::object::ELFSectionRef(section).getFlags() & llvm::ELF::SHF_ALLOC))
-      continue;
-    row(*name, section.getSize());
-    total += section.getSize();
+  for (auto [name, size] : sections) {
+    row(name, size);
+    total += size;
   }
   uint64_t bytes = 0;
   if (!llvm::sys::fs::file_size(options.output, bytes) && bytes > total)

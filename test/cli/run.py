@@ -388,6 +388,17 @@ def profile_sums_the_launches_of_a_run(s, folder):
 
 
 @SUITE.check
+def size_reports_of_archives(s, folder):
+    model, sizes = save(mlp_model(), folder / "m.onnx"), {}
+    for suffix in (".so", ".a", ".o"):
+        report = json.loads(s.onnxc(model, "-o", folder / ("m" + suffix), "--size-report", "--json").stderr)["bytes"]
+        if report["total"] != (folder / ("m" + suffix)).stat().st_size or not 0 < report["headers and padding"] < report["total"]:
+            return f"{suffix}: {report}"
+        sizes[suffix] = report
+    return None if sizes[".a"]["headers and padding"] < sizes[".a"]["total"] / 2 else f"{sizes}"
+
+
+@SUITE.check
 def time_phases(s, folder):
     done = s.onnxc(save(relu_model(2, 3), folder / "m.onnx"), "-o", folder / "m.so", "--time-phases", "--size-report")
     report = json.loads(s.onnxc(folder / "m.onnx", "-o", folder / "m.so", "--time-phases", "--json").stderr)
