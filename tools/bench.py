@@ -5,7 +5,8 @@ Without models: the graphs of real exporters and the trained models beside the c
 graphs are made once, under the cache folder. Each model is measured in a process of its own, engines taking turns (the comparing script beside
 the checkout; without it onnxc alone). What --record FILE holds already is not measured again. --write puts table and chart into docs/.
 --cpu x86-64-v3 shows a machine with AVX-512 how machines without it fare: artefacts of that level, and peers in a process to which cpuid shows
-no more (hide_cpu.c). --operators takes models of one operator each (operators.py) with short rounds in one process, and lists at its end those
+no more (hide_cpu.c). With --only or models, --write wants a --record that has the page's other rows. Ends with 1 where a model fails or gives other
+results than its peers. --operators takes models of one operator each (operators.py) with short rounds in one process, and lists at its end those
 that are behind.
 """
 import argparse
@@ -14,6 +15,7 @@ import json
 import math
 import os
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -89,16 +91,18 @@ class Bench:
         return {k: v for k, v in row.items() if v is not None}
 
     def operators(self, threads):
-        """Times the models of one operator; lines of those behind."""
+        """Times the models of one operator; lines of those behind, and whether all could be compared."""
         if not self.compare.exists():
             sys.exit(f"--operators needs {self.compare}")
         with tempfile.TemporaryDirectory() as folder:
             models = operators.write(Path(folder), self.args.only)
+            if not models:
+                sys.exit(f"no operator's name has '{self.args.only}'")
             out = Path(folder) / "rows.json"
             subprocess.run(self.comparison(threads, SHORT, out, models), env={**os.environ, **self.hidden}, check=True)
             rows = json.loads(out.read_text())
         behind = [(r.get("ratio", 0), n) for n, r in rows.items() if not is_compared(r) or r["ratio"] < BEHIND]
-        return [line(n, rows[n]) for _, n in sorted(behind)]
+        return [line(n, rows[n]) for _, n in sorted(behind)], not any(map(is_bad, rows.values()))
 
     @functools.cached_property
     def hidden(self):
@@ -133,12 +137,15 @@ class Bench:
         return flags
 
     def roof(self, model, threads):
-        """`onnxc bench --json`: kernels with operations and bytes, and the machine's roof."""
+        """`onnxc bench --json`: kernels with operations and bytes, and the machine's roof; or what it says is wrong."""
         with tempfile.TemporaryDirectory() as folder:
             command = [self.onnxc, "bench", model, "--json", "--duration", "0.5", "--threads", threads, *self.input_flags(model, folder)]
             command += ["--cpu", self.args.cpu] if self.args.cpu else []
             done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=ALONE)
-        return json.loads(done.stdout) if done.returncode == 0 else None
+        if done.returncode == 0:
+            return json.loads(done.stdout)
+        said = done.stderr.strip().splitlines()
+        return {"failed": json.loads(said[-1])["message"][:200] if said and said[-1].startswith("{") else f"onnxc bench ends with {done.returncode}"}
 
     def measure(self, model, threads):
         try:
@@ -147,9 +154,10 @@ class Bench:
             facts = self.roof(path, threads)
         except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as error:
             return {"failed": str(error)[:200]}
-        if facts:
-            row.setdefault("ms", {"onnxc": facts["median_ms"]})
-            row["roof"] = of_roof(facts, row["ms"]["onnxc"])
+        if "failed" in facts:
+            return row if "ms" in row or "failed" in row else facts
+        row.setdefault("ms", {"onnxc": facts["median_ms"]})
+        row["roof"] = of_roof(facts, row["ms"]["onnxc"])
         return row
 
 
@@ -161,6 +169,10 @@ def of_roof(facts, milliseconds):
     memory = facts["model_bytes"] / (facts["roof"]["gigabytes_per_s"] * 1e6) if facts["model_bytes"] > CACHED else 0
     return {"share": max(units, memory) / milliseconds, "bound": "units" if units > memory else "memory", "gflops": facts["roof"]["gflops"],
             "gigabytes_per_s": facts["roof"]["gigabytes_per_s"], "isa": facts["roof"]["isa"]}
+
+
+def is_bad(row):
+    return "failed" in row or bool(row.get("wrong"))
 
 
 def is_compared(row):
@@ -228,12 +240,32 @@ def chart(rows, threads):
     return "\n".join(out + ["</svg>", ""])
 
 
+def rows_on_page():
+    """Names of the models in the table of the page."""
+    measured = PAGE.read_text().split(START)[1].split(END)[0]
+    return set(re.findall(r"^\| (\S+) \|", measured, re.M)) - {"model"}
+
+
+def check(args, models, record, p):
+    """Ends the program where what is asked for cannot be done, before anything is measured."""
+    if missing := [str(m) for m in args.models if not m.exists()]:
+        p.error(f"no file {missing[0]}")
+    if not models:
+        p.error(f"no model's name has '{args.only}'" if args.only else "no models")
+    if args.write and (args.only or args.models):
+        known = {m.stem for m in models}.union(*record.values())
+        if lost := sorted(rows_on_page() - known):
+            p.error(f"--write would drop {len(lost)} rows of the page, {lost[0]} the first of them: give a --record that has them, or no --only and no models")
+
+
 def write_page(record):
     threads = sorted(record, key=int)
-    machine = next((r["roof"] for t in threads for r in record[t].values() if "roof" in r), None)
+    roofs = [r["roof"] for r in record[threads[0]].values() if "roof" in r]
     text = [START, ""]
-    if machine:
-        text += [f"Machine: {machine['isa']}, {machine['gflops']:.0f} GFLOP/s and {machine['gigabytes_per_s']:.0f} GB/s on one thread, measured. A ratio is the "
+    if roofs:
+        gflops, gigabytes = (statistics.median(r[k] for r in roofs) for k in ("gflops", "gigabytes_per_s"))
+        isas = " and ".join(sorted({r["isa"] for r in roofs}))
+        text += [f"Machine: {isas}, {gflops:.0f} GFLOP/s and {gigabytes:.0f} GB/s on {threads[0]} thread(s), the median of what was measured with each model. A ratio is the "
                  "fastest peer's time over onnxc's; *roof* is", "the time that units (operations) or memory (weights, inputs, outputs once) need at least, over the measured one.", ""]
     for t in threads:
         if s := summary(record[t]):
@@ -262,26 +294,31 @@ def main():
     p.add_argument("--operators", action="store_true", help="time models of one operator each")
     p.add_argument("models", nargs="*", type=Path)
     args = p.parse_args()
-    bench = Bench(args)
+    bench, all_good = Bench(args), True
     if args.operators:
         for threads in args.threads.split(","):
-            behind = bench.operators(threads)
+            behind, good = bench.operators(threads)
+            all_good &= good
             print(f"-- behind, {threads} thread(s): {len(behind)}", *behind, sep="\n")
-        return
+        sys.exit(not all_good)
     record = json.loads(args.record.read_text()) if args.record and args.record.exists() else {}
+    models = bench.models()
+    check(args, models, record, p)
     for threads in args.threads.split(","):
         rows = record.setdefault(threads, {})
         print(f"-- {threads} thread(s)", flush=True)
-        for model in bench.models():
+        for model in models:
             if model.stem not in rows:
                 rows[model.stem] = bench.measure(model, threads)
                 if args.record:
                     args.record.write_text(json.dumps(record, indent=1))
+            all_good &= not is_bad(rows[model.stem])
             print(line(model.stem, rows[model.stem]), flush=True)
         if s := summary(rows):
             print(f"geometric mean {s['geomean']:.3f} over {s['models']} models, worst {s['worst']:.2f} ({s['worst_model']}), threads {threads}", flush=True)
     if args.write:
         write_page(record)
+    sys.exit(not all_good)
 
 
 if __name__ == "__main__":

@@ -233,6 +233,19 @@ def bench_page_without_peers(s, folder):
 
 
 @SUITE.check
+def bench_page_refuses(s, folder):
+    """What would measure nothing, or drop rows of the page; a model that fails is one in the exit code."""
+    script = [sys.executable, str(ROOT / "tools" / "bench.py"), "--build", str(Path(s.args.onnxc).parent.parent), "--shared", str(folder), "--threads", "1"]
+    model, bad = save(mlp_model(), folder / "m.onnx"), folder / "bad.onnx"
+    bad.write_bytes(b"no model")
+    for arguments, code, want in (([folder / "none.onnx"], 2, "none.onnx\n"), (["--only", "zz"], 2, "no model's name has 'zz'\n"), (["--write", model], 2, "--write would drop "), ([bad], 1, "FAILED is not an ONNX model")):
+        done = subprocess.run([*script, *map(str, arguments)], capture_output=True, text=True)
+        if done.returncode != code or want not in done.stdout + done.stderr:
+            return f"{done.returncode} {done.stdout} {done.stderr}"
+    return None
+
+
+@SUITE.check
 def bench_knows_operations_of_symbolic_shapes(s, folder):
     model = make([helper.make_node("MatMul", ["x", "w"], ["y"])], [info("x", "n", 64)], [info("y", "n", 32)], [weight("w", 64, 32)])
     text = s.onnxc("bench", save(model, folder / "m.onnx"), "--symbol-size", "10", "--duration", "0.02", "--warmup", "1",
