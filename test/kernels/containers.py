@@ -405,15 +405,32 @@ def zip_map_words(s, folder):
 
 @SUITE.check
 def texts_of_results(s, folder):
-    """Few texts that repeat, then more than the loader looks for."""
+    """Few texts and many, short, long and of any characters."""
     import onnxc
     graph = 'g (int64[N] x) => (string[N] y) { y = ai.onnx.ml.LabelEncoder <keys_int64s: ints = [KEYS], values_strings: strings = [WORDS], default_string: string = "-"> (x) }'
-    words = [f"w{i}" if i % 3 else "" for i in range(40)]
+    words = [f"w{i}" if i % 3 else "" for i in range(38)] + ["été", "long " * 200]
     text = graph.replace("KEYS", ", ".join(map(str, range(40)))).replace("WORDS", ", ".join(f'"{w}"' for w in words))
     loaded = onnxc.load(str(s.compile(onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 15, "ai.onnx.ml" : 2]> {text}'), folder)))
-    for x in (np.arange(600) % 5, np.arange(900) % 41, np.array([7]), np.zeros(0, np.int64)):
+    for x in (np.arange(600) % 5, np.arange(900) % 41, np.arange(2100) % 39, np.array([7]), np.zeros(0, np.int64)):
         if loaded.run({"x": x})[0].tolist() != [words[i] if i < 40 else "-" for i in x]:
             return f"{len(x)} texts"
+    return None
+
+
+@SUITE.check
+def texts_of_arrays(s, folder):
+    """Every form of an array of texts, few and many, zeros and bytes that are no UTF-8 among them."""
+    import onnxc
+    loaded = onnxc.load(str(s.compile(onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 15]> g (string[N] x) => (string[N] y) { y = Identity (x) }'), folder)))
+    for words in (["a", "", "word"], ["год", "b"], ["a\0b", "\0", "\0\0c"], ["\udc80", "x"], ["long " * 200, "s"], [""]):
+        for n in (3, 64, 1030):
+            x = np.array([words[i % len(words)] for i in range(n)], object)
+            coded = [w.encode("utf-8", "surrogateescape") for w in x]
+            fixed = np.array(x.tolist())
+            for form in (x, fixed, fixed[::-1], fixed.astype(fixed.dtype.newbyteorder()), np.array(coded), np.array(coded, object)):
+                want = [w.decode("utf-8", "surrogateescape") if isinstance(w, bytes) else w for w in form.tolist()]
+                if loaded.run({"x": form})[0].tolist() != want:
+                    return f"{n} of {words} as {form.dtype}"
     return None
 
 

@@ -232,7 +232,7 @@ class Model:
                     self._refuse_strays(feeds)
                     raise Error(f"input '{name}' is not given", name, 1) from None
                 given = None
-            if type(given) is not np.ndarray or given.dtype != dtype or dtype is None or not given.flags.c_contiguous:
+            if type(given) is not np.ndarray or given.dtype != dtype and (dtype is not OBJECT or given.dtype.kind not in "US") or dtype is None or not given.flags.c_contiguous:
                 self._put_slow(context, index, given, keep)
                 continue
             value = context.in_values[index]

@@ -3,7 +3,6 @@ import array as compact
 import ctypes
 import functools
 import math
-import struct
 import sys
 
 import numpy as np
@@ -11,9 +10,43 @@ import numpy as np
 from .abi import EXTENDED, MAP, NUMBERS, OBJECT, OPTIONAL, SEQUENCE, SMALL, STRING, TENSOR, Error, Value, code_of, dtype_of
 
 
+_MANY = 64  # texts from which on calls of numpy for all of them take less time than a few words of Python for each
+
+
+def _bytes_of(array):
+    """The bytes of many texts, where each begins there, and the sizes; None where only one text at a time tells."""
+    kind, width = array.dtype.kind, array.dtype.itemsize
+    if kind in "US" and width and array.dtype.isnative:  # texts of one width, zeros behind them
+        data = np.ascontiguousarray(array).view(np.uint32 if kind == "U" else np.uint8)
+        if kind == "S" or data.max() < 128:
+            step = data.size // array.size
+            return data.astype(np.uint8, copy=False), np.arange(0, data.size, step), np.char.str_len(array)
+    texts = array.tolist()
+    texts.append("")
+    try:
+        data = np.frombuffer(bytearray("\0".join(texts), "utf-8", "surrogateescape"), np.uint8)
+    except TypeError:  # bytes among them
+        return None
+    ends = np.flatnonzero(data == 0)
+    if ends.size != array.size:  # zeros among them
+        return None
+    starts = np.zeros_like(ends)
+    starts[1:] = ends[:-1] + 1
+    return data, starts, ends - starts
+
+
 def put_strings(array, keep):
     """Where the string views (pointer, size) of an array of str or bytes lie: all texts one after the other in one buffer."""
-    texts = (array if array.ndim == 1 else array.ravel()).tolist()
+    array = array if array.ndim == 1 else array.ravel()
+    many = _bytes_of(array) if array.size >= _MANY else None
+    if many:
+        data, starts, sizes = many
+        views = np.empty((array.size, 2), np.int64)
+        views[:, 0] = starts + address_of(data)
+        views[:, 1] = sizes
+        keep += data, views
+        return views.ctypes.data
+    texts = array.tolist()
     try:
         joined = "".join(texts)
     except TypeError:  # bytes among them
@@ -170,58 +203,63 @@ def _numbers(kind, address, count):
     return memory[at : at + count]
 
 
-def _memory(address, dtype, shape):
-    """The array that lies at an address that the context owns."""
-    dtype = np.dtype(dtype)
-    return np.ndarray(shape, dtype, (ctypes.c_char * (int(np.prod(shape)) * dtype.itemsize)).from_address(address))
+# The same for numpy, from addresses 1 and 8 on: an array at 0 would be a new one.
+_FROM_1 = np.ndarray((1 << 62,), np.uint8, (ctypes.c_char * (1 << 62)).from_address(1))
+_FROM_8 = np.ndarray((1 << 59,), np.int64, (ctypes.c_char * (1 << 62)).from_address(8))
+_ZERO = ctypes.create_string_buffer(1)
+_LONG = 64  # bytes a text, on average, from which on it takes less time to copy one at a time
+_BLOCK = 1024  # texts of one copy: what it makes on its way stays in the cache
 
 
-def _decoded(views):
-    """The texts of views (pointer, size), one after the other."""
-    words = iter(views)
+def _copied(address, count):
+    """The texts of views (pointer, size) by one copy of their bytes, a zero behind each; None where that takes longer or zeros are among them."""
+    views = _FROM_8[address // 8 - 1 :][: 2 * count]
+    sizes = views[1::2] + 1
+    ends = sizes.cumsum()
+    if ends[-1] > _LONG * count:
+        return None
+    where = (views[::2] - ends + sizes - 1).repeat(sizes)
+    where += np.arange(where.size)
+    where[ends - 1] = ctypes.addressof(_ZERO) - 1
+    texts = _FROM_1.take(where[:-1]).tobytes().decode("utf-8", "surrogateescape").split("\0")
+    return texts if len(texts) == count else None
+
+
+def _decoded(address, count):
+    words = iter(_numbers(ctypes.c_int64, address, 2 * count))
     return [_BYTES[at : at + size].decode("utf-8", "surrogateescape") for at, size in zip(words, words)]
 
 
+def _shared(address, count):
+    """Texts of which equal views, as of a model's own texts, are one object."""
+    words = iter(_numbers(ctypes.c_int64, address, 2 * count))
+    views = list(zip(words, words))
+    known = {(at, size): _BYTES[at : at + size].decode("utf-8", "surrogateescape") for at, size in set(views)}
+    return [known[view] for view in views]
+
+
 def _texts(address, count):
-    return _decoded(_numbers(ctypes.c_int64, address, 2 * count))
-
-
-_FEW = 16  # texts that are not worth looking for equal ones
-
-
-def _read_texts(address, flat):
-    """Strings from their views (pointer, size). Results often repeat a few texts that the model holds: each is made once."""
-    if flat.size < _FEW:
-        flat[:] = _texts(address, flat.size)
-        return
-    views = _memory(address, np.int64, (flat.size, 2))
-    done, at = np.zeros(flat.size, bool), 0
-    for _ in range(4):
-        same = (views == views[at]).all(axis=1)
-        (flat[same],) = _decoded(views[at].tolist())
-        done |= same
-        at = int(done.argmin())
-        if done[at]:
-            return
-    left = np.flatnonzero(~done)
-    keys = np.ascontiguousarray(views[left]).view("S16")[:, 0].tolist()  # bytes that stand for a view
-    known = {key: text for key in set(keys) for text in _decoded(struct.unpack("2q", key.ljust(16, b"\0")))}
-    texts = np.empty(len(keys), OBJECT)
-    texts[:] = [known[key] for key in keys]
-    flat[left] = texts
+    """The texts of views (pointer, size)."""
+    if count < _MANY:
+        return _decoded(address, count)
+    texts = []
+    for first in range(0, count, _BLOCK):
+        block = address + 16 * first, min(_BLOCK, count - first)
+        texts += _copied(*block) or _shared(*block)
+    return texts
 
 
 def _take_tensor(value):
     """A copy of a tensor that the context owns."""
     axes, code = value.ndim, value.dtype
     shape = _numbers(ctypes.c_int64, value.shape, axes)
-    if code == STRING and axes == 1 and shape[0] < _FEW:
+    if code == STRING and axes == 1:
         return np.array(_texts(value.data, shape[0]), OBJECT)
     result = new_array(shape, dtype_of(code))
     if not result.size:
         return result
     if code == STRING:
-        _read_texts(value.data, result.reshape(-1))
+        result.reshape(-1)[:] = _texts(value.data, result.size)
         return result
     ctypes.memmove(address_of(result), value.data, result.nbytes)
     return result
