@@ -1,6 +1,7 @@
 // KernelBuilder.cpp: closed kernels out of groups of onnx ops. Equal bodies give one kernel.
 #include "mlir/IR/IRMapping.h"
 #include "passes/fusion/PackForest.h"
+#include "passes/fusion/PackKeys.h"
 #include "passes/fusion/PackPool.h"
 #include "passes/fusion/PlanBuilder.h"
 #include "llvm/Support/MD5.h"
@@ -90,6 +91,7 @@ void PlanBuilder::chooseLibraryKernel(Operation *op, Operation *copy) {
     copy->setAttr("fast", b.getUnitAttr());
   if (onnx::opName(op) == "TfIdfVectorizer")
     packPool(copy);
+  packKeys(copy);
 }
 
 // The group as the body of `call.func`, whose arguments are the call's inputs.

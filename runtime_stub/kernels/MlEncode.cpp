@@ -1,5 +1,6 @@
 // MlEncode.cpp: mappings of ai.onnx.ml between labels, categories, features and maps. Keys go through one hash table, Lookup.
 #include "runtime_stub/kernels/MlScore.h"
+#include "runtime_stub/kernels/PackedKeys.h"
 extern "C" int32_t onnxc_k_CastString(const onnxc_args *a);  // StringCast.cpp
 
 namespace onnxc {
@@ -28,79 +29,80 @@ struct List {
   Str word(int64_t i) const { return static_cast<const Str *>(t.data)[i]; }
 };
 
-uint64_t realBits(double v) { return v != v ? 0x7ff8000000000000u : v == 0 ? 0 : bitcast<uint64_t>(v); }
-
-// Finds positions of keys; the first of equal keys counts. A NaN equals a NaN. Integers close together are indices of a table, a few
-// lookups are not worth one.
+// Finds positions of keys in the table that the compiler packed (PackedKeys.h) or that is built for the run; the first of equal keys
+// counts.
 struct Lookup {
-  static constexpr int64_t few = 8;
+  static constexpr int64_t block = 64;  // elements looked for at once
   List keys;
-  int64_t *slot = nullptr, mask = 0;
-  int64_t *table = nullptr, least = 0, span = 0;  // table[key - least]: position + 1
-  bool scans = false;
+  bool reals = false;  // numbers are compared as floats
+  KeyTable table;
 
-  bool close() {
-    if (keys.t.dtype != ONNXC_I64 || keys.n < 1)
-      return false;
-    const int64_t *k = static_cast<const int64_t *>(keys.t.data);
-    int64_t most = least = k[0];
-    for (int64_t i = 1; i < keys.n; ++i)
-      least = minOf(least, k[i]), most = maxOf(most, k[i]);
-    uint64_t range = uint64_t(most) - uint64_t(least);
-    span = range < uint64_t(4 * keys.n + 1024) ? int64_t(range) + 1 : 0;
-    return span > 0;
-  }
-  bool build(const Args *a, const List &list, int64_t lookups) {
-    keys = list;
-    scans = lookups <= few;
-    if (scans)
-      return true;
-    if (close()) {
-      if (!(table = heap<int64_t>(a, span)))
-        return false;
-      for (int64_t i = keys.n; i-- > 0;)
-        table[static_cast<const int64_t *>(keys.t.data)[i] - least] = i + 1;
-      return true;
-    }
-    for (mask = 1; mask < 2 * keys.n + 2;)
-      mask *= 2;
-    if (!(slot = heap<int64_t>(a, mask--)))
-      return false;
-    for (int64_t i = 0; i < keys.n; ++i) {
-      int64_t s = place(keys, i);
-      if (!slot[s])
-        slot[s] = i + 1;
-    }
+  bool open(const Args *a, const List &list, bool asReals, const Attr &packed) {
+    keys = list, reals = asReals;
+    if (!given(packed))
+      return build(a);
+    table.open(static_cast<const int64_t *>(static_cast<const Tensor *>(packed.p)->data));
     return true;
   }
-  uint64_t bits(const List &l, int64_t i) const {
-    return keys.isReal() || l.isReal() ? realBits(loadF64(l.t, i)) : uint64_t(loadI64(l.t, i));
+  bool build(const Args *a) {
+    bool whole = !reals && !keys.isString();
+    int64_t *integers = whole ? heap<int64_t>(a, keys.n) : nullptr;
+    if (whole && !integers)
+      return false;
+    for (int64_t i = 0; whole && i < keys.n; ++i)
+      integers[i] = loadI64(keys.t, i);
+    KeyLayout l = whole ? layoutOf(integers, keys.n) : layoutOf(keys.n);
+    int64_t *words = heap<int64_t>(a, l.words());
+    if (!words)
+      return false;
+    if (whole)
+      layIntegers(words, l, integers, keys.n);
+    else if (reals)
+      layKeys(words, l, keys.n, [&](int64_t i) { return codeOf(loadF64(keys.t, i)); }, [](int64_t, int64_t) { return true; });
+    else
+      layKeys(
+          words, l, keys.n, [&](int64_t i) { return hash(keys.word(i)); },
+          [&](int64_t i, int64_t k) { return equal(keys.word(i), keys.word(k)); });
+    table.open(words);
+    return true;
   }
-  int64_t place(const List &l, int64_t i) const {
-    uint64_t b = l.isString() ? hash(l.word(i)) : bits(l, i);
-    int64_t s = int64_t(l.isString() ? b : mix(b)) & mask;
-    for (; slot[s]; s = (s + 1) & mask)
-      if (l.isString() ? equal(keys.word(slot[s] - 1), l.word(i)) : bits(keys, slot[s] - 1) == b)
-        return s;
-    return s;
+  void integers(const int64_t *x, int64_t n, int64_t *at) const {
+    for (int64_t i = 0; i < n; ++i)
+      at[i] = table.span ? table.ofInteger(x[i]) : table.find(codeOf(x[i]), [](int64_t) { return true; });
   }
-  int64_t scan(const List &l, int64_t i) const {
-    uint64_t wanted = l.isString() ? 0 : bits(l, i);
-    for (int64_t k = 0; k < keys.n; ++k)
-      if (l.isString() ? equal(keys.word(k), l.word(i)) : bits(keys, k) == wanted)
-        return k;
-    return -1;
+  // Positions of `n` elements of `x` from the one at `from` on, at most a block; -1 for what is no key.
+  void find(const List &x, int64_t from, int64_t n, int64_t *at) const {
+    if (x.isString()) {
+      for (int64_t i = 0; i < n; ++i)
+        at[i] = table.find(hash(x.word(from + i)), [&](int64_t k) { return equal(keys.word(k), x.word(from + i)); });
+      return;
+    }
+    if (!reals) {
+      int64_t whole[block];
+      for (int64_t i = 0; i < n; ++i)
+        whole[i] = x.isReal() ? truncToI64(loadF64(x.t, from + i)) : loadI64(x.t, from + i);
+      return integers(whole, n, at);
+    }
+    double real[block];
+    if (x.t.dtype == ONNXC_F32)
+      for (int64_t i = 0; i < n; ++i)
+        real[i] = double(static_cast<const float *>(x.t.data)[from + i]);
+    else
+      for (int64_t i = 0; i < n; ++i)
+        real[i] = loadF64(x.t, from + i);
+    for (int64_t i = 0; i < n; ++i)
+      at[i] = table.find(codeOf(real[i]), [](int64_t) { return true; });
   }
-  int64_t findInteger(int64_t v) const {
-    uint64_t at = uint64_t(v) - uint64_t(least);
-    return at < uint64_t(span) ? table[at] - 1 : -1;
-  }
-  int64_t find(const List &l, int64_t i) const {
-    if (scans)
-      return scan(l, i);
-    if (!table)
-      return slot[place(l, i)] - 1;
-    return l.isReal() ? -1 : findInteger(loadI64(l.t, i));
+  // Calls f(index, position) for each element.
+  template <class F>
+  void each(const List &x, F f) const {
+    int64_t at[block];
+    for (int64_t from = 0; from < x.n; from += block) {
+      int64_t n = minOf(block, x.n - from);
+      find(x, from, n, at);
+      for (int64_t i = 0; i < n; ++i)
+        f(from + i, at[i]);
+    }
   }
 };
 
@@ -121,13 +123,9 @@ void copyValue(Tensor &to, int64_t i, const List &from, int64_t k) {
 }
 
 template <class T>
-int32_t encodeIntegers(const Args *a, const Lookup &lookup, const List &values, const List &fallback) {
-  const T *from = static_cast<const T *>(values.t.data), other = *static_cast<const T *>(fallback.t.data);
-  for (int64_t i = 0, n = onnxc_count(a->in[0]); i < n; ++i) {
-    int64_t k = lookup.findInteger(in<int64_t>(a, 0)[i]);
-    out<T>(a, 0)[i] = k < 0 ? other : from[k];
-  }
-  return ONNXC_K_OK;
+void giveLabels(const Args *a, const Lookup &lookup, const List &x, const List &values, const Tensor &fallback) {
+  const T *from = static_cast<const T *>(values.t.data), other = *static_cast<const T *>(fallback.data);
+  lookup.each(x, [&](int64_t i, int64_t k) { out<T>(a, 0)[i] = k < 0 ? other : from[k]; });
 }
 
 // What of a LabelEncoder's four attributes, floats, integers, strings and a tensor, is given.
@@ -140,7 +138,7 @@ List labels(const Attr *t) {
 }
 
 int32_t labelEncoder(const Args *a) {
-  enum { DefaultFloat, DefaultInt, DefaultString, DefaultTensor, Keys, Values = Keys + 4 };
+  enum { DefaultFloat, DefaultInt, DefaultString, DefaultTensor, Keys, Values = Keys + 4, Table = Values + 4 };
   const Attr *t = a->attr;
   List keys = labels(t + Keys), values = labels(t + Values);
   Tensor &y = a->out[0];
@@ -157,66 +155,61 @@ int32_t labelEncoder(const Args *a) {
   if (fallback.isString() != values.isString())
     return ONNXC_K_VALUE;
   Lookup lookup;
-  if (!lookup.build(a, keys, x.n))
+  if (!lookup.open(a, keys, keys.isReal() || x.isReal(), t[Table]))
     return ONNXC_K_MEMORY;
-  if (lookup.table && x.t.dtype == ONNXC_I64 && values.t.dtype == y.dtype && fallback.t.dtype == y.dtype) {
-    if (y.dtype == ONNXC_I64)
-      return encodeIntegers<int64_t>(a, lookup, values, fallback);
-    if (y.dtype == ONNXC_F32)
-      return encodeIntegers<float>(a, lookup, values, fallback);
-  }
-  for (int64_t i = 0; i < x.n; ++i) {
-    int64_t k = lookup.find(x, i);
-    copyValue(y, i, k < 0 ? fallback : values, k < 0 ? 0 : k);
-  }
+  Str room;
+  Tensor other{&room, nullptr, 0, y.dtype};
+  copyValue(other, 0, fallback, 0);
+  int64_t bytes = values.t.dtype == y.dtype ? elementBytes(y.dtype) : 0;
+  if (bytes == 4)
+    giveLabels<int32_t>(a, lookup, x, values, other);
+  else if (bytes == 8)
+    giveLabels<int64_t>(a, lookup, x, values, other);
+  else if (bytes == sizeof(Str))
+    giveLabels<Str>(a, lookup, x, values, other);
+  else
+    lookup.each(x, [&](int64_t i, int64_t k) { k < 0 ? copyValue(y, i, operand(other), 0) : copyValue(y, i, values, k); });
   return ONNXC_K_OK;
 }
 
 int32_t categoryMapper(const Args *a) {
-  enum { Ints, Strings, DefaultInt, DefaultString };
+  enum { Ints, Strings, DefaultInt, DefaultString, Table };
   List integers = List::of(a->attr[Ints], ONNXC_I64), words = List::of(a->attr[Strings], ONNXC_STR), x = operand(a->in[0]);
   if (integers.n < 0 || integers.n != words.n)
     return ONNXC_K_VALUE;
   Lookup lookup;
-  if (!lookup.build(a, x.isString() ? words : integers, x.n))
+  if (!lookup.open(a, x.isString() ? words : integers, false, a->attr[Table]))
     return ONNXC_K_MEMORY;
-  for (int64_t i = 0; i < x.n; ++i) {
-    int64_t k = lookup.find(x, i);
-    if (x.isString())
-      out<int64_t>(a, 0)[i] = k < 0 ? a->attr[DefaultInt].i : loadI64(integers.t, k);
-    else
-      out<Str>(a, 0)[i] = k < 0 ? text(a->attr[DefaultString]) : words.word(k);
-  }
+  int64_t number = a->attr[DefaultInt].i;
+  Str word = text(a->attr[DefaultString]);
+  if (x.isString())
+    giveLabels<int64_t>(a, lookup, x, integers, {&number, nullptr, 0, ONNXC_I64});
+  else
+    giveLabels<Str>(a, lookup, x, words, {&word, nullptr, 0, ONNXC_STR});
   return ONNXC_K_OK;
 }
 
 int32_t oneHotEncoder(const Args *a) {
-  enum { Ints, Strings, Zeros };
+  enum { Ints, Strings, Zeros, Table };
   List x = operand(a->in[0]), categories = x.isString() ? List::of(a->attr[Strings], ONNXC_STR) : List::of(a->attr[Ints], ONNXC_I64);
   if (categories.n < 0)
     return ONNXC_K_VALUE;
   Lookup lookup;
-  if (!lookup.build(a, categories, x.n))
+  if (!lookup.open(a, categories, false, a->attr[Table]))
     return ONNXC_K_MEMORY;
   if (onnxc_count(a->out[0]) != x.n * categories.n)
     return ONNXC_K_SHAPE;
-  for (int64_t i = 0; i < x.n; ++i) {
-    int64_t whole = x.isString() ? 0 : x.isReal() ? truncToI64(loadF64(x.t, i)) : loadI64(x.t, i), k;
-    List number;
-    number.t = {&whole, nullptr, 0, ONNXC_I64};
-    k = x.isString() ? lookup.find(x, i) : lookup.find(number, 0);
-    if (k < 0 && !a->attr[Zeros].i)
-      return ONNXC_K_VALUE;
-    if (a->out[0].dtype == ONNXC_F32) {
-      memset(out<float>(a, 0) + i * categories.n, 0, size_t(categories.n) * sizeof(float));
-      if (k >= 0)
-        out<float>(a, 0)[i * categories.n + k] = 1;
-      continue;
-    }
-    for (int64_t c = 0; c < categories.n; ++c)
+  bool known = true, plain = a->out[0].dtype == ONNXC_F32;
+  if (plain)
+    memset(out<float>(a, 0), 0, size_t(x.n * categories.n) * sizeof(float));
+  lookup.each(x, [&](int64_t i, int64_t k) {
+    known &= k >= 0;
+    if (plain && k >= 0)
+      out<float>(a, 0)[i * categories.n + k] = 1;
+    for (int64_t c = 0; !plain && c < categories.n; ++c)
       storeF64(a->out[0], i * categories.n + c, c == k);
-  }
-  return ONNXC_K_OK;
+  });
+  return known || a->attr[Zeros].i ? ONNXC_K_OK : ONNXC_K_VALUE;
 }
 
 int32_t dictVectorizer(const Args *a) {
@@ -230,19 +223,18 @@ int32_t dictVectorizer(const Args *a) {
   if (vocabulary.n < 0 || values.n < keys.n || values.isString() != (y.dtype == ONNXC_STR))
     return ONNXC_K_VALUE;
   Lookup lookup;
-  if (!lookup.build(a, keys, vocabulary.n))
+  if (!lookup.open(a, keys, keys.isReal(), {0, 0, nullptr, -1}))
     return ONNXC_K_MEMORY;
   if (onnxc_count(y) != vocabulary.n)
     return ONNXC_K_SHAPE;
-  for (int64_t i = 0; i < vocabulary.n; ++i) {
-    int64_t k = lookup.find(vocabulary, i);
+  lookup.each(vocabulary, [&](int64_t i, int64_t k) {
     if (k >= 0)
       copyValue(y, i, values, k);
     else if (y.dtype == ONNXC_STR)
       out<Str>(a, 0)[i] = {"", 0};
     else
       storeF64(y, i, 0);
-  }
+  });
   return ONNXC_K_OK;
 }
 

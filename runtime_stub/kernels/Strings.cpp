@@ -1,4 +1,5 @@
 // Strings.cpp: concatenation, splitting, normalisation and comparison of strings, and Where for every element size. Casts: StringCast.cpp.
+#include "runtime_stub/kernels/PackedKeys.h"
 #include "runtime_stub/kernels/Special.h"
 #include "runtime_stub/kernels/Unicode.h"
 
@@ -136,13 +137,14 @@ bool foldCase(const Args *a, Str &s, bool upper) {
   return to != nullptr;
 }
 
-enum { Action, CaseSensitive, Locale, Stopwords };
+enum { Action, CaseSensitive, Locale, Stopwords, Folded, Table };
 
-// The stopwords in a table of places by hash, folded where case does not count, and one buffer to fold words in.
+// The stopwords, folded where case does not count, in a table that the compiler packed or that is built for the run, and one buffer to fold
+// words in.
 struct StopwordSet {
   bool exact = false;
-  Str *words = nullptr;
-  int64_t *place = nullptr, mask = 0;  // place[h]: 1 + number of a word, 0 where there is none
+  const Str *words = nullptr;
+  KeyTable table;
   char *buffer = nullptr;
 
   int32_t open(const Args *a) {
@@ -151,29 +153,38 @@ struct StopwordSet {
     exact = a->attr[CaseSensitive].i != 0;
     if (n <= 0)
       return ONNXC_K_OK;
-    for (mask = 1; mask < 2 * n;)
-      mask = 2 * mask + 1;
     for (int64_t i = 0; i < count; ++i)
       longest = in<Str>(a, 0)[i].size > longest ? in<Str>(a, 0)[i].size : longest;
-    words = heap<Str>(a, n), place = heap<int64_t>(a, mask + 1), buffer = heap<char>(a, exact ? 0 : foldedRoom(longest));
-    if (!words || !place || !buffer)
+    buffer = heap<char>(a, exact ? 0 : foldedRoom(longest));
+    if (!buffer)
       return ONNXC_K_MEMORY;
-    for (int64_t i = 0; i < n; ++i) {
-      words[i] = strings(a->attr[Stopwords])[i];
-      if (!exact && !foldCase(a, words[i], false))
-        return ONNXC_K_MEMORY;
-      place[placeOf(words[i])] = i + 1;
-    }
+    if (!given(a->attr[Table]))
+      return build(a, n);
+    words = strings(a->attr[Folded]);
+    table.open(static_cast<const int64_t *>(static_cast<const Tensor *>(a->attr[Table].p)->data));
     return ONNXC_K_OK;
   }
-  // Where the folded word is, or would be.
-  int64_t placeOf(Str word) const {
-    int64_t h = int64_t(hash(word)) & mask;
-    while (place[h] && !equal(words[place[h] - 1], word))
-      h = (h + 1) & mask;
-    return h;
+  int32_t build(const Args *a, int64_t n) {
+    KeyLayout l = layoutOf(n);
+    Str *folded = heap<Str>(a, n);
+    int64_t *memory = heap<int64_t>(a, l.words());
+    if (!folded || !memory)
+      return ONNXC_K_MEMORY;
+    for (int64_t i = 0; i < n; ++i) {
+      folded[i] = strings(a->attr[Stopwords])[i];
+      if (!exact && !foldCase(a, folded[i], false))
+        return ONNXC_K_MEMORY;
+    }
+    layKeys(memory, l, n, [=](int64_t i) { return hash(folded[i]); }, [=](int64_t i, int64_t k) { return equal(folded[i], folded[k]); });
+    words = folded, table.open(memory);
+    return ONNXC_K_OK;
   }
-  bool contains(Str word) const { return words && place[placeOf(exact ? word : foldInto(buffer, word, false))]; }
+  bool contains(Str word) const {
+    if (!words)
+      return false;
+    Str wanted = exact ? word : foldInto(buffer, word, false);
+    return table.find(hash(wanted), [&](int64_t k) { return equal(words[k], wanted); }) >= 0;
+  }
 };
 
 bool isOneRow(const Tensor &x) { return x.rank == 1 || (x.rank == 2 && x.dims[0] == 1); }

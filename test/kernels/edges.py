@@ -32,6 +32,8 @@ SMALL = CAPITALS.lower()
 case("text_upper", 'y = StringNormalizer <case_change_action = "UPPER"> (x)', texts(*CAPITALS, "ГОД 中文 😀", "SSS1"), "string[] y", x=texts(*SMALL, "год 中文 😀", "sſs1"))
 case("text_lower", 'y = StringNormalizer <case_change_action = "LOWER"> (x)', texts(*SMALL, "год 中文 😀", "kåωß"), "string[] y", x=texts(*CAPITALS, "ГОД 中文 😀", "\u212aÅΩẞ"))
 case("text_stop", 'y = StringNormalizer <case_change_action = "UPPER", stopwords = ["ÉTÉ", "год"]> (x)', texts("ÜBER"), "string[] y", x=texts("été", "über", "ГОД"))
+case("text_stop_ascii", 'y = StringNormalizer <case_change_action = "UPPER", stopwords = ["King", "b", "KING"]> (x)', texts("RING", "C"), "string[] y", x=texts("king", "Ring", "\u212aING", "B", "c"))
+case("text_stop_exact", 'y = StringNormalizer <is_case_sensitive = 1, stopwords = ["King", "É"]> (x)', texts("king", "é"), "string[] y", x=texts("king", "King", "é", "É"))
 LETTERS = [a + b for a, b in zip(CAPITALS, SMALL)] + ["kK\u212a", "sSſ", "σΣς", "θΘϑϴ", "µμΜ", "åÅÅ", "ßẞ", "ǆǅǄ"]
 for i, letters in enumerate(LETTERS):  # alone, in a range and in one that is negated
     if i % 7 == 0 or len(letters) > 2:

@@ -140,7 +140,7 @@ for _kind, _z in (("signed", np.int8(-3)), ("unsigned", np.uint8(117))):
 _keys = [int(k) for k in RNG.permutation(60)] + [3, 3]
 _sparse = [k * 10**9 - 5 for k in _keys]
 _words = [f"word {k}" for k in _keys]
-for _n in (5, 200):  # few are looked for in the list itself, keys close together in a table
+for _n in (5, 200):  # fewer and more than a block; keys close together are indices of a table
     for _label, _list in (("close", _keys), ("sparse", _sparse)):
         _x = RNG.choice(np.array(_list + [-7, 61]), _n)
         case(f"ml_labels {_label}_{_n}", "LabelEncoder", {"x": _x}, keys_int64s=_list, values_int64s=list(range(62)), default_int64=99)
@@ -148,6 +148,17 @@ for _n in (5, 200):  # few are looked for in the list itself, keys close togethe
     _x = RNG.choice(np.array(_words + ["none"], object), _n)
     case(f"ml_labels words_{_n}", "LabelEncoder", {"x": _x}, keys_strings=_words, values_int64s=list(range(62)))
     case(f"ml_labels one_hot_{_n}", "OneHotEncoder", {"x": whole(70, _n)}, cats_int64s=_keys[:60], zeros=1)
+    case(f"ml_labels one_hot_words_{_n}", "OneHotEncoder", {"x": _x}, cats_strings=_words[:60], zeros=1)
+    case(f"ml_labels one_hot_floats_{_n}", "OneHotEncoder", {"x": floats(_n) * 9}, cats_int64s=_keys[:60], zeros=1)
+    case(f"ml_labels mapper_words_{_n}", "CategoryMapper", {"x": _x}, cats_strings=_words[:60], cats_int64s=_sparse[:60], default_int64=-3)
+    case(f"ml_labels mapper_{_n}", "CategoryMapper", {"x": RNG.choice(np.array(_sparse + [7]), _n)}, cats_strings=_words[:60], cats_int64s=_sparse[:60])
+    _reals = [float(k) / 2 for k in _keys] + [float("nan"), -0.0, float("inf")]
+    _x = RNG.choice(np.array(_reals + [0.0, 0.25, -1.0]), _n)
+    case(f"ml_labels floats_{_n}", "LabelEncoder", {"x": _x.astype(np.float32)}, keys_floats=_reals, values_int64s=list(range(65)), default_int64=99)
+    for _type in (np.float32, np.float64, np.int16):
+        _list, _given = (np.array(_keys, _type), RNG.choice(np.array(_keys + [-9]), _n).astype(_type)) if _type is np.int16 else (np.array(_reals, _type), _x.astype(_type))
+        case(f"ml_labels tensor_{_type.__name__}_{_n}", "LabelEncoder", {"x": _given}, keys_tensor=numpy_helper.from_array(_list),
+             values_tensor=numpy_helper.from_array(np.arange(len(_list), dtype=_type)), default_tensor=numpy_helper.from_array(np.array([77], _type)))
 for _type in (np.int32, np.uint32, np.int64, np.uint64):
     _all = np.iinfo(_type)
     for _rows, _inner in ((1, 40), (3, 300), (29, 300), (17, 0)):
@@ -329,7 +340,7 @@ def build(name, dynamic):
         operands = [f"{n}{at}" if a is not None else "" for n, a in (feed | weights).items()]
         nodes.append(helper.make_node(op, operands, names, domain=domain, **attributes))
         outputs += [helper.make_empty_tensor_value_info(n) for n in names]
-    return helper.make_model(helper.make_graph(nodes, "g", infos, outputs, constants), opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("ai.onnx.ml", 3), helper.make_opsetid("com.microsoft", 1)], ir_version=10)
+    return helper.make_model(helper.make_graph(nodes, "g", infos, outputs, constants), opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("ai.onnx.ml", 4), helper.make_opsetid("com.microsoft", 1)], ir_version=10)
 
 
 def differ(got, want):
