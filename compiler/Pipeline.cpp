@@ -221,8 +221,8 @@ static bool simplify(ModuleOp module, const Options &options, Phases &phases) {
 }
 
 static ImportOptions importOptions(const Options &options) {
-  ImportOptions result{options.defineDims,           options.shapes,         {}, options.defaultInputs,
-                       options.allowExternalOutside, options.maxConstantSize};
+  ImportOptions result{options.defineDims,      options.shapes,      {}, options.defaultInputs, options.allowExternalOutside,
+                       options.maxConstantSize, options.optLevel > 0};
   for (const auto &[name, library] : options.customOps)
     result.customOps.insert((StringRef(name).starts_with("::") ? "ai.onnx" : "") + name);
   return result;

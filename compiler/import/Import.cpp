@@ -163,6 +163,7 @@ OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportO
     file.model.add_opset_import()->set_version(1);  // models of the first IR versions name none
   Walker walker(file.model, [&](const pb::NodeProto &node) { return isKnown(node, &context, options.customOps); }, report);
   walker.customOps = options.customOps;
+  walker.gatherMatrices = options.gatherMatrices;
   walker.knownNames = [&](const std::string &domain) { return knownNames(domain, &context, options.customOps); };
   walker.ranges = std::move(ranges);
   walker.sameShape = flattenUnranked(*file.model.mutable_graph());

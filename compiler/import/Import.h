@@ -35,6 +35,7 @@ struct ImportOptions {
   DefaultInputs defaultInputs = DefaultInputs::Data;
   bool allowExternalOutside = false;           // external data may lie outside the model's folder
   int64_t maxConstantSize = int64_t(1) << 30;  // bytes of a constant that the model does not store, such as a sparse one made dense
+  bool gatherMatrices = true;                  // experts' by products with gathered ones, of which -O0 makes copies
 };
 
 // Null when the model cannot be imported; diagnostics went to the context's engine and name the file or the node.

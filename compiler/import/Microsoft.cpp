@@ -25,10 +25,13 @@ std::vector<int64_t> MicrosoftCall::integers(const char *name) const {
   const pb::AttributeProto *attr = findAttr(node, name);
   return attr ? std::vector<int64_t>(attr->ints().begin(), attr->ints().end()) : std::vector<int64_t>();
 }
-int64_t MicrosoftCall::size(int input, int axis) const {
+int64_t MicrosoftCall::knownSize(int input, int axis) const {
   const pb::TensorShapeProto *shape = has(input) ? scope.shape(node.input(input)) : nullptr;
-  if (shape && axis < shape->dim_size() && shape->dim(axis).has_dim_value())
-    return shape->dim(axis).dim_value();
+  return shape && axis < shape->dim_size() && shape->dim(axis).has_dim_value() ? shape->dim(axis).dim_value() : -1;
+}
+int64_t MicrosoftCall::size(int input, int axis) const {
+  if (int64_t known = knownSize(input, axis); known >= 0)
+    return known;
   error = "needs input " + std::to_string(input) + " with a known size of axis " + std::to_string(axis);
   return 1;
 }
@@ -316,8 +319,9 @@ static std::string formals(llvm::StringRef list, const MicrosoftCall &c, std::st
   return llvm::join(plain, ", ");
 }
 
-pb::FunctionProto microsoftFunction(const MicrosoftBody &body, const pb::NodeProto &node, const Scope &scope, std::string &error) {
-  MicrosoftCall call(node, scope);
+pb::FunctionProto microsoftFunction(const MicrosoftBody &body, const pb::NodeProto &node, const Scope &scope, bool gatherMatrices,
+                                    std::string &error) {
+  MicrosoftCall call(node, scope, gatherMatrices);
   std::string missing, ignored;
   std::string operands = formals(body.operands, call, missing), results = formals(body.results, call, ignored);
   pb::FunctionProto function;

@@ -8,7 +8,8 @@ namespace onnxc::importer {
 // A node of which a body is made.
 class MicrosoftCall {
 public:
-  MicrosoftCall(const pb::NodeProto &node, const Scope &scope) : node(node), scope(scope) {}
+  MicrosoftCall(const pb::NodeProto &node, const Scope &scope, bool gatherMatrices)
+      : gatherMatrices(gatherMatrices), node(node), scope(scope) {}
 
   bool has(int input) const { return input < node.input_size() && !node.input(input).empty(); }
   int64_t integer(const char *name, int64_t otherwise) const;
@@ -17,6 +18,7 @@ public:
   std::vector<int64_t> integers(const char *name) const;
   int rank(int input) const { return has(input) ? scope.rank(node.input(input)) : -1; }
   int elementType(int input) const { return has(input) ? scope.elementType(node.input(input)) : 0; }
+  int64_t knownSize(int input, int axis) const;  // -1: unknown
   // A static size of an input; reports that it is unknown and gives 1.
   int64_t size(int input, int axis) const;
   // The body is impossible: gives "".
@@ -26,6 +28,7 @@ public:
   }
 
   mutable std::string error;
+  const bool gatherMatrices;  // ImportOptions
 
 private:
   const pb::NodeProto &node;
@@ -44,7 +47,8 @@ const MicrosoftBody *findMicrosoftBody(const std::string &op);
 // The operators that become bodies or searches (Search.h).
 std::vector<std::string> expandedMicrosoftOps();
 // The call's body; `error` says why there is none.
-pb::FunctionProto microsoftFunction(const MicrosoftBody &body, const pb::NodeProto &node, const Scope &scope, std::string &error);
+pb::FunctionProto microsoftFunction(const MicrosoftBody &body, const pb::NodeProto &node, const Scope &scope, bool gatherMatrices,
+                                    std::string &error);
 
 std::string textOf(const std::vector<int64_t> &values);  // "[1, 2]"
 // "name = Constant <…> ()" in the text of bodies.

@@ -253,37 +253,57 @@ std::string activated(const Call &c, bool hasThird) {
   return text + (hasThird ? "a = Mul (a0, third)\n" : "a = Identity (a0)\n");
 }
 
-std::string product(const std::string &to, const std::string &from, const std::string &weights, bool hasBias, const std::string &bias) {
-  return to + "_w = Transpose <perm = [0, 2, 1]> (" + weights + ")\n" + to + "_m = MatMul (" + from + ", " + to + "_w)\n" +
-         (hasBias ? to + "_b = Unsqueeze (" + bias + ", one)\n" + to + " = Add (" + to + "_m, " + to + "_b)\n"
-                  : to + " = Identity (" + to + "_m)\n");
+// `to` = rows `from` times the weights of every expert, or of those that `picked` names for each row, plus their biases.
+std::string product(const std::string &to, const std::string &from, const std::string &weights, const std::string &bias, bool sparse) {
+  std::string text =
+      sparse ? to + "_w = Gather <axis = 0> (" + weights + ", picked)\n" + to + "_c = Transpose <perm = [0, 2, 1]> (" + from + ")\n" + to +
+                   "_r = MatMul (" + to + "_w, " + to + "_c)\n" + to + "_m = Transpose <perm = [0, 2, 1]> (" + to + "_r)\n"
+             : to + "_w = Transpose <perm = [0, 2, 1]> (" + weights + ")\n" + to + "_m = MatMul (" + from + ", " + to + "_w)\n";
+  if (bias.empty())
+    return text + to + " = Identity (" + to + "_m)\n";
+  return text + to + "_p = " + (sparse ? "Gather <axis = 0> (" + bias + ", picked)\n" : "Identity (" + bias + ")\n") + to +
+         "_b = Unsqueeze (" + to + "_p, one)\n" + to + " = Add (" + to + "_m, " + to + "_b)\n";
 }
 
 std::string expertNumbers() { return intsNode("zero", {0}) + intsNode("one", {1}) + intsNode("last", {-1}); }
 
-// Every expert works on every token; those that the router does not choose count nothing. Reads expertNumbers.
-std::string experts(const Call &c, const std::vector<std::string> &weights, const std::vector<int> &biases, bool hasThird, bool hasMixing) {
+// Whether an expert works on the tokens that chose it alone: matrices are read where they lie then, not from panels.
+bool isSparse(const Call &c, int weights) {
+  constexpr int64_t leastShare = 2;  // of the experts, one that makes up for that
+  return c.gatherMatrices && c.elementType(0) == pb::TensorProto::FLOAT && c.rank(weights) == 3 &&
+         c.knownSize(weights, 0) >= leastShare * c.integer("k", 1);
+}
+
+// Reads expertNumbers. Otherwise every expert works on every token; those that the router does not choose count nothing.
+std::string experts(const Call &c, const std::vector<std::string> &weights, const std::vector<int> &biases, bool hasThird, bool hasMixing,
+                    bool sparse) {
   if (c.integer("use_sparse_mixer", 0))
     return c.fail("has the attribute use_sparse_mixer; onnxc chooses the experts by TopK");
   std::string text = intsNode("chosen", {c.integer("k", 1)}) +
                      "size = Shape <start = -1> (input)\nrows = Concat <axis = 0> (last, size)\nx2 = Reshape (input, rows)\n"
-                     "x = Unsqueeze (x2, zero)\n";
-  text += product("h", "x", weights[0], c.has(biases[0]), "fc1_experts_bias");
-  if (hasThird)
-    text += product("third", "x", weights[2], c.has(biases[2]), "fc3_experts_bias");
-  text += activated(c, hasThird) + product("y", "a", weights[1], c.has(biases[1]), "fc2_experts_bias");
-  bool normalised = c.integer("normalize_routing_weights", 0);
-  text += "probs = Softmax <axis = -1> (router_probs)\nbest, index = TopK <axis = -1> (";
+                     "probs = Softmax <axis = -1> (router_probs)\nbest, index = TopK <axis = -1> (";
   text += hasMixing ? "router_probs, chosen)\nmixing = GatherElements <axis = 1> (router_weights, index)\n"
                     : "probs, chosen)\nmixing = Identity (best)\n";
-  text += normalised ? "sum = ReduceSum <keepdims = 1> (mixing, last)\ngate0 = Div (mixing, sum)\n" : "gate0 = Identity (mixing)\n";
-  return text + "shape = Shape (probs)\nempty = ConstantOfShape (shape)\nemptyT = CastLike (empty, gate0)\n"
-                "gates = ScatterElements <axis = 1> (emptyT, index, gate0)\nturned = Transpose <perm = [1, 0]> (gates)\n"
-                "gate = Unsqueeze (turned, last)\nshare = Mul (y, gate)\ntotal = ReduceSum <keepdims = 0> (share, zero)\n"
-                "whole = Shape (input)\noutput = Reshape (total, whole)\n";
+  text += c.integer("normalize_routing_weights", 0) ? "sum = ReduceSum <keepdims = 1> (mixing, last)\ngate0 = Div (mixing, sum)\n"
+                                                    : "gate0 = Identity (mixing)\n";
+  text += sparse ? "picked = Reshape (index, last)\ncopies = Concat <axis = 0> (one, chosen, one)\nx3 = Unsqueeze (x2, one)\n"
+                   "x4 = Expand (x3, copies)\nsingle = Concat <axis = 0> (last, one, size)\nx = Reshape (x4, single)\n"
+                 : "x = Unsqueeze (x2, zero)\n";
+  auto times = [&](const char *to, const char *from, int layer) {
+    return product(to, from, weights[layer], c.has(biases[layer]) ? "fc" + std::to_string(layer + 1) + "_experts_bias" : "", sparse);
+  };
+  text += times("h", "x", 0) + (hasThird ? times("third", "x", 2) : "") + activated(c, hasThird) + times("y", "a", 1);
+  text += sparse ? "units = Concat <axis = 0> (last, one, one)\ngate = Reshape (gate0, units)\nscaled = Mul (y, gate)\n"
+                   "groups = Concat <axis = 0> (last, chosen, size)\nshare = Reshape (scaled, groups)\n"
+                   "total = ReduceSum <keepdims = 0> (share, one)\n"
+                 : "shape = Shape (probs)\nempty = ConstantOfShape (shape)\nemptyT = CastLike (empty, gate0)\n"
+                   "gates = ScatterElements <axis = 1> (emptyT, index, gate0)\nturned = Transpose <perm = [1, 0]> (gates)\n"
+                   "gate = Unsqueeze (turned, last)\nshare = Mul (y, gate)\ntotal = ReduceSum <keepdims = 0> (share, zero)\n";
+  return text + "whole = Shape (input)\noutput = Reshape (total, whole)\n";
 }
 std::string mixture(const Call &c) {
-  return expertNumbers() + experts(c, {"fc1_experts_weights", "fc2_experts_weights", "fc3_experts_weights"}, {3, 5, 7}, c.has(6), false);
+  return expertNumbers() +
+         experts(c, {"fc1_experts_weights", "fc2_experts_weights", "fc3_experts_weights"}, {3, 5, 7}, c.has(6), false, isSparse(c, 2));
 }
 
 // `to` [.., n · 8 / bits] of `from` [.., n] bytes; the low bits come first. `shape` is the result's.
@@ -332,7 +352,7 @@ std::string quantisedMixture(const Call &c) {
   std::string text = expertNumbers();
   for (const Layer &l : {Layer{"fc1", 2, 3, 11}, Layer{"fc2", 5, 6, 12}, Layer{"fc3", 8, 9, 13}})
     text += c.has(l.weights) ? dequantised(c, l) : "";
-  return text + experts(c, {"fc1_w", "fc2_w", "fc3_w"}, {4, 7, 10}, c.has(8), c.has(14));
+  return text + experts(c, {"fc1_w", "fc2_w", "fc3_w"}, {4, 7, 10}, c.has(8), c.has(14), isSparse(c, 2));
 }
 }  // namespace
 

@@ -252,7 +252,7 @@ void Walker::node(pb::NodeProto &&n, Scope &scope) {
 
 void Walker::expandMicrosoft(const pb::NodeProto &n, const MicrosoftBody &body, Scope &scope) {
   std::string error;
-  pb::FunctionProto function = microsoftFunction(body, n, scope, error);
+  pb::FunctionProto function = microsoftFunction(body, n, scope, gatherMatrices, error);
   if (!error.empty())
     return rejectTypes(n, error);
   splice(n, function, scope, true);

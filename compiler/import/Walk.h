@@ -69,6 +69,7 @@ public:
   // "domain::Name" of operators that the user supplies: their nodes stay as they are.
   std::set<std::string> customOps;
   std::function<std::vector<std::string>(const std::string &domain)> knownNames;  // of a domain's operators
+  bool gatherMatrices = true;                                                     // ImportOptions
   // What flattenUnranked gave for the model.
   std::unordered_map<std::string, int> sameShape;
   // What takeRanges gave for its inputs.

@@ -185,6 +185,9 @@ def experts(case, f32, u8, i8, ids, number):
     for kind in ("relu", "gelu", "silu", "identity"):
         case(f"moe_{kind}", "MoE", [x, router, f32(e, f, d), f32(e, f), f32(e, d, f), f32(e, d)], weights=(2, 3, 4, 5), k=2, activation_type=kind, normalize_routing_weights=1)
     case("moe_batch", "MoE", [x.reshape(1, 7, d), router, f32(e, f, d), None, f32(e, d, f)], weights=(2, 4), k=1)
+    case("moe_most", "MoE", [x, router, f32(e, f, d), f32(e, f), f32(e, d, f), f32(e, d)], weights=(2, 3, 4, 5), k=3)  # every expert works on every token
+    case("moe_row", "MoE", [f32(1, d), f32(1, e), f32(e, f, d), f32(e, f), f32(e, d, f), f32(e, d)], weights=(2, 3, 4, 5), k=2, activation_type="silu")
+    case("moe_run_time", "MoE", [x, router, f32(e, f, d), f32(e, f), f32(e, d, f), f32(e, d)], k=2)
     case("moe_swiglu", "MoE", [x, router, f32(e, 2 * f, d), f32(e, 2 * f), f32(e, d, f), f32(e, d)], weights=(2, 3, 4, 5), k=2, activation_type="swiglu", swiglu_fusion=1,
          activation_alpha=1.702, activation_beta=1.0, swiglu_limit=1.5)
     for bits in (4, 8):
