@@ -1,4 +1,4 @@
-// FastSelect.cpp: TopK, ArgMax, ArgMin and Hardmax of f32: values become integers of the same order, whole vectors are passed over with one
+// FastSelect.cpp: TopK, ArgMax, ArgMin and Hardmax: elements become integers of the same order, whole vectors are passed over with one
 // test. Oracle: Select.cpp.
 #include "runtime_stub/kernels/Lanes.h"
 #include "runtime_stub/kernels/Parallel.h"
@@ -8,17 +8,67 @@ extern "C" int32_t onnxc_s_TopK_f32(const onnxc_args *a);  // Select.cpp
 namespace onnxc {
 namespace {
 
-// The order of floats as that of integers: -0 equals 0, every NaN is one greatest value. `flip` (0 or -1) turns the order round.
-ONNXC_INLINE i32x16 keysOf(v16 x, int32_t flip) {
-  i32x16 bits = __builtin_bit_cast(i32x16, x + 0.0f);
-  i32x16 key = bits ^ ((bits >> 31) & 0x7fffffff);
-  return (x == x ? key : i32x16(0x7fffffff)) ^ flip;
-}
+// An element's order as that of an integer, its key.
+template <class T>
+using Key = typename Choose<sizeof(T) == 8, int64_t, int32_t>::type;
+template <class T>
+constexpr Key<T> kMost = Key<T>(~uint64_t(0) >> (65 - 8 * sizeof(Key<T>)));
+template <class T>
+constexpr Key<T> kLeast = ~kMost<T>;
 
-// The same of one value, never the least integer.
-ONNXC_INLINE int32_t keyOf(float v, int32_t flip) {
-  int32_t bits = __builtin_bit_cast(int32_t, v + 0.0f), key = v == v ? bits ^ ((bits >> 31) & 0x7fffffff) : 0x7fffffff;
-  return maxOf(key ^ flip, INT32_MIN + 1);
+// What memory holds of an element, as C has it.
+template <class T>
+struct Held {
+  using type = T;
+};
+template <>
+struct Held<f16> {
+  using type = int16_t;
+};
+template <>
+struct Held<bf16> {
+  using type = int16_t;
+};
+template <class E>
+struct Sixteen {
+  typedef E type __attribute__((ext_vector_type(16), aligned(sizeof(E))));
+};
+template <class T>
+using Keys = typename Sixteen<Key<T>>::type;
+template <class T>
+using Elements = typename Sixteen<typename Held<T>::type>::type;
+
+enum class Nans { Most, Best };  // the greatest of all; or before all, whichever way round the order is
+
+// Keys of one element or of 16: -0 equals 0, every NaN is one number. `flip` (0 or -1) turns the order round.
+template <class T, Nans N, class K, class V>
+ONNXC_INLINE K keysAs(V x, Key<T> flip) {
+  constexpr int last = sizeof(Key<T>) * 8 - 1;
+  const K none = K(N == Nans::Most ? kMost<T> ^ flip : kMost<T>);
+  if constexpr (sizeof(T) >= 4 && IsFloat<T>::value) {
+    K bits = __builtin_bit_cast(K, x + V(T(0)));
+    return x == x ? bits ^ ((bits >> last) & K(kMost<T>)) ^ K(flip) : none;
+  } else {
+    K key;
+    if constexpr (sizeof(V) <= 8)
+      key = K(x);
+    else
+      key = __builtin_convertvector(x, K);
+    if constexpr (IsFloat<T>::value) {
+      K magnitude = key & K(0x7fff);
+      return magnitude > K(FloatLayout<T>::inf) ? none : (key < K(0) ? K(0) - magnitude : magnitude) ^ K(flip);
+    } else {
+      return key ^ K(T(-1) > T(0) && sizeof(T) >= 4 ? kLeast<T> ^ flip : flip);
+    }
+  }
+}
+template <class T, Nans N>
+ONNXC_INLINE Keys<T> keysOf(const T *x, Key<T> flip) {
+  return keysAs<T, N, Keys<T>>(*reinterpret_cast<const Elements<T> *>(x), flip);
+}
+template <class T, Nans N>
+ONNXC_INLINE Key<T> keyOf(T x, Key<T> flip) {
+  return keysAs<T, N, Key<T>>(bitcast<typename Held<T>::type>(x), flip);
 }
 
 constexpr int64_t kShort = 32;   // elements of a row whose best is found quicker as a column among 64 than by itself
@@ -159,18 +209,59 @@ inline Plan planFor(int64_t n, int64_t k) {
 }
 
 // Keys of a strided row; what is past its end is never better than anything.
-void loadKeys(const float *row, int64_t stride, int64_t n, int32_t flip, int32_t *key) {
+template <class T>
+void loadKeys(const T *row, int64_t stride, int64_t n, int32_t flip, int32_t *key) {
   int64_t i = 0;
   for (; stride == 1 && i + 16 <= n; i += 16)
-    *(i32x16 *)(key + i) = keysOf(*(const v16 *)(row + i), flip);
-  for (; i < n; i += 16) {
-    v16 part = v16(0.0f);
-    for (int64_t j = i; j < n && j < i + 16; ++j)
-      part[j - i] = row[j * stride];
-    *(i32x16 *)(key + i) = keysOf(part, flip);
+    *(i32x16 *)(key + i) = keysOf<T, Nans::Most>(row + i, flip);
+  for (; i < n; ++i)
+    key[i] = keyOf<T, Nans::Most>(row[i * stride], flip);
+  for (; i < roundUp(n); ++i)
+    key[i] = INT32_MIN;
+}
+
+// Keys of 64 bits as the high ones of their distances from the least; returns whether bits are lost by that.
+template <class T>
+bool loadHighKeys(const T *row, int64_t stride, int64_t n, int64_t flip, int64_t *whole, int32_t *key) {
+  int64_t low = INT64_MAX, high = INT64_MIN;
+  for (int64_t i = 0; i < n; ++i) {
+    whole[i] = keyOf<T, Nans::Most>(row[i * stride], flip);
+    low = minOf(low, whole[i]), high = maxOf(high, whole[i]);
   }
-  for (int64_t j = n; j < roundUp(n); ++j)
-    key[j] = INT32_MIN;
+  uint64_t range = uint64_t(high) - uint64_t(low);
+  int shift = range >> 32 ? 32 - __builtin_clzll(range) : 0;
+  for (int64_t i = 0; i < n; ++i)
+    key[i] = int32_t(uint32_t((uint64_t(whole[i]) - uint64_t(low)) >> shift) ^ 0x80000000u);
+  for (int64_t i = n; i < roundUp(n); ++i)
+    key[i] = INT32_MIN;
+  return shift != 0;
+}
+
+// Puts those of the k best whose high bits are equal in the order of all bits; others that share the last one's may be better than it.
+// `items` and `other` have room for n.
+void orderByAllBits(const int32_t *key, const int64_t *whole, int64_t n, int64_t k, Keyed *items, Keyed *other, int32_t *order) {
+  for (int64_t j = 0, end; j < k; j = end) {
+    const int32_t same = key[order[j]];
+    int64_t have = 0;
+    auto take = [&](int64_t i) { items[have++] = {uint64_t(whole[i]) ^ uint64_t(INT64_MAX), i}; };
+    for (end = j + 1; end < k && key[order[end]] == same;)
+      ++end;
+    if (end == k && k < n) {
+      for (int64_t i = 0; i < n; i += 16)
+        if (__builtin_reduce_or(*(const i32x16 *)(key + i) == i32x16(same)))
+          for (int64_t l = i; l < i + 16 && l < n; ++l)
+            if (key[l] == same)
+              take(l);
+    } else if (end - j > 1) {
+      for (int64_t i = j; i < end; ++i)
+        take(order[i]);
+    }
+    if (have < 2)
+      continue;
+    const Keyed *sorted = sortKeyed(items, other, have);
+    for (int64_t i = j; i < end; ++i)
+      order[i] = int32_t(sorted[i - j].index);
+  }
 }
 
 // Up to 64 neighbouring results along an axis of which `kept` elements are left: where the first element of each lies in the operand and in
@@ -191,73 +282,86 @@ struct Results {
 };
 
 // The k best along an axis of at most kColumn elements, best first; `values` and `indices` may be null.
-void topOfResults(const float *x, const Axis3 &s, const Results &results, int32_t flip, int64_t k, float *values, int64_t *indices) {
-  int32_t key[kColumn * 64], best[64], where[64];
-  const float *first = x + results.at[0];
+template <class T>
+void topOfResults(const T *x, const Axis3 &s, const Results &results, Key<T> flip, int64_t k, T *values, int64_t *indices) {
+  Key<T> key[kColumn * 64], best[64], where[64];
+  uint64_t taken[64] = {};  // a bit for each element; its key is the least then
+  auto keyAt = [&](int64_t at) { return keyOf<T, Nans::Most>(x[at], flip); };
   for (int64_t d = 0; d < s.dim; ++d)
     if (results.areNeighbours())
       for (int64_t r = 0; r < 64; ++r)
-        key[d * 64 + r] = keyOf(first[d * s.inner + r], flip);
+        key[d * 64 + r] = keyAt(results.at[0] + d * s.inner + r);
     else if (s.inner == 1)
       for (int64_t r = 0; r < 64; ++r)
-        key[d * 64 + r] = r < results.count ? keyOf(first[r * s.dim + d], flip) : 0;
+        key[d * 64 + r] = r < results.count ? keyAt(results.at[0] + r * s.dim + d) : 0;
     else
       for (int64_t r = 0; r < 64; ++r)
-        key[d * 64 + r] = keyOf(x[results.at[r] + d * s.inner], flip);
+        key[d * 64 + r] = keyAt(results.at[r] + d * s.inner);
   for (int64_t j = 0; j < k; ++j) {
     for (int64_t r = 0; r < 64; ++r)
-      best[r] = INT32_MIN, where[r] = 0;
+      best[r] = kLeast<T>, where[r] = 0;
     for (int64_t d = 0; d < s.dim; ++d)
       for (int64_t r = 0; r < 64; ++r) {
         bool better = key[d * 64 + r] > best[r];
         best[r] = better ? key[d * 64 + r] : best[r];
-        where[r] = better ? int32_t(d) : where[r];
+        where[r] = better ? Key<T>(d) : where[r];
       }
     for (int64_t r = 0; r < results.count; ++r) {
-      key[where[r] * 64 + r] = INT32_MIN;  // taken
-      int64_t to = results.to[r] + j * s.inner;
+      int64_t d = best[r] == kLeast<T> ? __builtin_ctzll(~taken[r]) : where[r], to = results.to[r] + j * s.inner;
+      taken[r] |= uint64_t(1) << d;
+      key[d * 64 + r] = kLeast<T>;
       if (values)
-        values[to] = x[results.at[r] + where[r] * s.inner];
+        values[to] = x[results.at[r] + d * s.inner];
       if (indices)
-        indices[to] = where[r];
+        indices[to] = d;
     }
   }
 }
 
+template <class T>
 int32_t topK(const onnxc_args *a) {  // attributes: axis, largest
   const onnxc_tensor &in = a->in[0];
   int64_t axis = a->attr[0].i;
-  int32_t flip = a->attr[1].i ? 0 : -1;
+  const Key<T> flip = a->attr[1].i ? 0 : -1;
   ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_SHAPE);
   Axis3 s = splitAt(in, axis);
   int64_t k = a->out[hasOut(a, 1) ? 1 : 0].dims[axis], padded = roundUp(s.dim);
   ONNXC_CHECK(k <= s.dim && s.dim < int64_t(1) << 31, ONNXC_K_SIZE);
   if (!k)
     return ONNXC_K_OK;
-  float *values = hasOut(a, 0) ? mutableData<float>(a->out[0]) : nullptr;
+  T *values = hasOut(a, 0) ? mutableData<T>(a->out[0]) : nullptr;
   int64_t *indices = hasOut(a, 1) ? mutableData<int64_t>(a->out[1]) : nullptr;
-  const float *x = data<float>(in);
+  const T *x = data<T>(in);
   const Plan plan = planFor(s.dim, k);
   int64_t blocks = (s.outer * s.inner + 63) / 64;
-  if (s.dim <= kColumn && blocks * 16 * s.dim * k < s.outer * s.inner * plan.ns)
+  if (s.dim <= kColumn && blocks * 4 * int64_t(sizeof(Key<T>)) * s.dim * k < s.outer * s.inner * plan.ns)
     return parallelFor(a, blocks, grainOf(s.dim * k * 64), [=](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b)
         topOfResults(x, s, Results(s, b * 64, k), flip, k, values, indices);
       return int32_t(ONNXC_K_OK);
     });
-  int64_t most = minOf(s.dim, 2 * k + 512), room = plan.way == Sort ? 2 * most * int64_t(sizeof(Keyed)) : k * 8;
-  return parallelScratchFor(a, s.outer * s.inner, grainOf(s.dim * 2), room + 2 * padded * 4 + 64,
+  constexpr bool halved = sizeof(Key<T>) == 8;
+  int64_t most = minOf(s.dim, 2 * k + 512), items = halved ? s.dim : plan.way == Sort ? most : 0;
+  int64_t room = maxOf(2 * items * int64_t(sizeof(Keyed)), (k * 8 + 63) / 64 * 64);
+  return parallelScratchFor(a, s.outer * s.inner, grainOf(s.dim * 2), room + (halved ? 4 : 2) * padded * 4 + 64,
                             [=](void *scratch, int64_t begin, int64_t end) {
-                              Keyed *items = static_cast<Keyed *>(scratch);
+                              Keyed *list = static_cast<Keyed *>(scratch);
                               int32_t *key = reinterpret_cast<int32_t *>(static_cast<char *>(scratch) + room), *order = key + padded;
+                              int64_t *whole = reinterpret_cast<int64_t *>(order + padded);
                               for (int64_t r = begin; r < end; ++r) {
                                 int64_t o = r / s.inner, i = r % s.inner;
-                                const float *row = x + o * s.dim * s.inner + i;
-                                loadKeys(row, s.inner, s.dim, flip, key);
+                                const T *row = x + o * s.dim * s.inner + i;
+                                bool loses = false;
+                                if constexpr (halved)
+                                  loses = loadHighKeys(row, s.inner, s.dim, flip, whole, key);
+                                else
+                                  loadKeys(row, s.inner, s.dim, flip, key);
                                 if (plan.way == Count)
                                   selectByCount(key, s.dim, order);
-                                else if (plan.way == Heap || !selectBySort(key, s.dim, k, most, items, items + most, order))
+                                else if (plan.way == Heap || !selectBySort(key, s.dim, k, most, list, list + most, order))
                                   selectByHeap(key, s.dim, k, static_cast<uint64_t *>(scratch), order);
+                                if (loses)
+                                  orderByAllBits(key, whole, s.dim, k, list, list + s.dim, order);
                                 for (int64_t j = 0; j < k; ++j) {
                                   int64_t at = (o * k + j) * s.inner + i, from = order[j];
                                   if (values)
@@ -270,70 +374,73 @@ int32_t topK(const onnxc_args *a) {  // attributes: axis, largest
                             });
 }
 
-// The first (last) greatest key of a contiguous row.
-ONNXC_INLINE int64_t bestOfRow(const float *row, int64_t n, float sign, bool last) {
-  i32x16 best = keysOf(sign * v16(row[0]), 0), where = i32x16(0);
-  const i32x16 lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+// Where a contiguous row has its first (last) best.
+template <class T>
+ONNXC_INLINE int64_t bestOfRow(const T *row, int64_t n, Key<T> flip, bool last) {
+  const Keys<T> lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  Keys<T> best = Keys<T>(keyOf<T, Nans::Best>(row[0], flip)), where = Keys<T>(0);
   int64_t i = 0;
   for (; i + 16 <= n; i += 16) {
-    i32x16 key = keysOf(sign * *(const v16 *)(row + i), 0);
+    Keys<T> key = keysOf<T, Nans::Best>(row + i, flip);
     auto better = last ? key >= best : key > best;
     best = better ? key : best;
-    where = better ? lane + int32_t(i) : where;
+    where = better ? lane + Keys<T>(Key<T>(i)) : where;
   }
-  int32_t top = __builtin_reduce_max(best);
-  int32_t at =
-      last ? __builtin_reduce_max(best == top ? where : i32x16(-1)) : __builtin_reduce_min(best == top ? where : i32x16(INT32_MAX));
+  Key<T> top = __builtin_reduce_max(best);
+  Key<T> at =
+      last ? __builtin_reduce_max(best == top ? where : Keys<T>(-1)) : __builtin_reduce_min(best == top ? where : Keys<T>(kMost<T>));
   for (; i < n; ++i) {
-    int32_t key = keysOf(sign * v16(row[i]), 0)[0];
+    Key<T> key = keyOf<T, Nans::Best>(row[i], flip);
     if (last ? key >= top : key > top)
-      top = key, at = int32_t(i);
+      top = key, at = Key<T>(i);
   }
   return at;
 }
 
 // The same along `dim` for `width` <= 64 columns, of which at(c) is where column c begins.
-template <class At>
-ONNXC_INLINE void bestOfEach(const float *x, int64_t dim, int64_t stride, int64_t width, float sign, bool last, int64_t *to, const At &at) {
-  int32_t best[64], where[64];
+template <class T, class At>
+ONNXC_INLINE void bestOfEach(const T *x, int64_t dim, int64_t stride, int64_t width, Key<T> flip, bool last, int64_t *to, const At &at) {
+  Key<T> best[64], where[64];
   for (int64_t d = 0; d < dim; ++d, x += stride)
     for (int64_t c = 0; c < width; ++c) {
-      int32_t key = keyOf(sign * x[at(c)], 0);
+      Key<T> key = keyOf<T, Nans::Best>(x[at(c)], flip);
       bool better = (d == 0) | (last ? key >= best[c] : key > best[c]);
       best[c] = better ? key : best[c];
-      where[c] = better ? int32_t(d) : where[c];
+      where[c] = better ? Key<T>(d) : where[c];
     }
   for (int64_t c = 0; c < width; ++c)
     to[c] = where[c];
 }
 
 // The same where the columns are neighbours.
-ONNXC_INLINE void bestOfColumns(const float *x, int64_t dim, int64_t stride, int64_t width, float sign, bool last, int64_t *to) {
-  bestOfEach(x, dim, stride, width, sign, last, to, [](int64_t c) { return c; });
+template <class T>
+ONNXC_INLINE void bestOfColumns(const T *x, int64_t dim, int64_t stride, int64_t width, Key<T> flip, bool last, int64_t *to) {
+  bestOfEach(x, dim, stride, width, flip, last, to, [](int64_t c) { return c; });
 }
 
 // The same for `count` <= 64 contiguous rows of `dim` <= kShort.
-ONNXC_INLINE void bestOfRows(const float *x, int64_t dim, int64_t count, float sign, bool last, int64_t *to) {
-  float columns[kShort * 64];
+template <class T>
+ONNXC_INLINE void bestOfRows(const T *x, int64_t dim, int64_t count, Key<T> flip, bool last, int64_t *to) {
+  T columns[kShort * 64];
   for (int64_t d = 0; d < dim; ++d)
     for (int64_t r = 0; r < count; ++r)
       columns[d * 64 + r] = x[r * dim + d];
-  bestOfColumns(columns, dim, 64, count, sign, last, to);
+  bestOfColumns(columns, dim, 64, count, flip, last, to);
 }
 
 // give(first, count, best): where the best of the results [first, first + count) are along the axis, up to 64 of them that are neighbours.
 // NaN is the best for both orders.
-template <class Give>
-ONNXC_INLINE int32_t eachBest(const onnxc_args *a, const Axis3 &s, float sign, bool last, const Give &give) {
+template <class T, class Give>
+ONNXC_INLINE int32_t eachBest(const onnxc_args *a, const Axis3 &s, Key<T> flip, bool last, const Give &give) {
   ONNXC_CHECK((s.dim > 0 && s.dim <= INT32_MAX) || s.outer * s.inner == 0, ONNXC_K_SIZE);
-  const float *x = data<float>(a->in[0]);
+  const T *x = data<T>(a->in[0]);
   int64_t blocks = (s.inner + 63) / 64;
   if (s.inner == 1 && s.dim <= kShort)
     return parallelFor(a, (s.outer + 63) / 64, grainOf(s.dim * 64), [=](int64_t begin, int64_t end) {
       int64_t best[64];
       for (int64_t r = begin * 64; r < minOf(end * 64, s.outer); r += 64) {
         int64_t count = minOf<int64_t>(64, s.outer - r);
-        bestOfRows(x + r * s.dim, s.dim, count, sign, last, best);
+        bestOfRows(x + r * s.dim, s.dim, count, flip, last, best);
         give(r, count, best);
       }
       return int32_t(ONNXC_K_OK);
@@ -341,7 +448,7 @@ ONNXC_INLINE int32_t eachBest(const onnxc_args *a, const Axis3 &s, float sign, b
   if (s.inner == 1)
     return parallelFor(a, s.outer, grainOf(s.dim), [=](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
-        int64_t best = bestOfRow(x + r * s.dim, s.dim, sign, last);
+        int64_t best = bestOfRow(x + r * s.dim, s.dim, flip, last);
         give(r, 1, &best);
       }
       return int32_t(ONNXC_K_OK);
@@ -351,7 +458,7 @@ ONNXC_INLINE int32_t eachBest(const onnxc_args *a, const Axis3 &s, float sign, b
       int64_t best[64];
       for (int64_t b = begin; b < end; ++b) {
         Results results(s, b * 64, 1);
-        bestOfEach(x, s.dim, s.inner, 64, sign, last, best, [&](int64_t r) { return results.at[r]; });
+        bestOfEach(x, s.dim, s.inner, 64, flip, last, best, [&](int64_t r) { return results.at[r]; });
         give(b * 64, results.count, best);
       }
       return int32_t(ONNXC_K_OK);
@@ -360,30 +467,32 @@ ONNXC_INLINE int32_t eachBest(const onnxc_args *a, const Axis3 &s, float sign, b
     int64_t best[64];
     for (int64_t r = begin; r < end; ++r) {
       int64_t o = r / blocks, c = r % blocks * 64, count = minOf<int64_t>(64, s.inner - c);
-      bestOfColumns(x + o * s.dim * s.inner + c, s.dim, s.inner, count, sign, last, best);
+      bestOfColumns(x + o * s.dim * s.inner + c, s.dim, s.inner, count, flip, last, best);
       give(o * s.inner + c, count, best);
     }
     return int32_t(ONNXC_K_OK);
   });
 }
 
+template <class T>
 int32_t argBest(const onnxc_args *a, bool greatest) {  // attributes: axis, select_last_index
   int64_t axis = a->attr[0].i;
   ONNXC_CHECK(fixAxis(axis, a->in[0].rank), ONNXC_K_SHAPE);
   int64_t *to = mutableData<int64_t>(a->out[0]);
-  return eachBest(a, splitAt(a->in[0], axis), greatest ? 1 : -1, a->attr[1].i != 0,
-                  [=](int64_t first, int64_t count, const int64_t *best) { memcpy(to + first, best, size_t(count) * sizeof(int64_t)); });
+  return eachBest<T>(a, splitAt(a->in[0], axis), greatest ? 0 : -1, a->attr[1].i != 0,
+                     [=](int64_t first, int64_t count, const int64_t *best) { memcpy(to + first, best, size_t(count) * sizeof(int64_t)); });
 }
 
+template <class T>
 int32_t hardmax(const onnxc_args *a) {  // attributes: axis
   int64_t axis = a->attr[0].i;
   ONNXC_CHECK(fixAxis(axis, a->in[0].rank), ONNXC_K_SHAPE);
   Axis3 s = splitAt(a->in[0], axis);
   if (s.dim == 0)
     return ONNXC_K_OK;
-  float *to = mutableData<float>(a->out[0]);
-  memset(to, 0, size_t(s.outer * s.dim * s.inner) * sizeof(float));
-  return eachBest(a, s, 1, false, [=](int64_t first, int64_t count, const int64_t *best) {
+  T *to = mutableData<T>(a->out[0]);
+  memset(to, 0, size_t(s.outer * s.dim * s.inner) * sizeof(T));
+  return eachBest<T>(a, s, 0, false, [=](int64_t first, int64_t count, const int64_t *best) {
     for (int64_t i = 0; i < count; ++i)
       to[((first + i) / s.inner * s.dim + best[i]) * s.inner + (first + i) % s.inner] = 1;
   });
@@ -392,8 +501,12 @@ int32_t hardmax(const onnxc_args *a) {  // attributes: axis
 }  // namespace
 }  // namespace onnxc
 
-extern "C" int32_t onnxc_s_FastTopK(const onnxc_args *a) { return onnxc_s_TopK_f32(a); }
-extern "C" int32_t onnxc_k_FastTopK(const onnxc_args *a) { return onnxc::topK(a); }
-extern "C" int32_t onnxc_k_FastArgMax(const onnxc_args *a) { return onnxc::argBest(a, true); }
-extern "C" int32_t onnxc_k_FastArgMin(const onnxc_args *a) { return onnxc::argBest(a, false); }
-extern "C" int32_t onnxc_k_FastHardmax(const onnxc_args *a) { return onnxc::hardmax(a); }
+#define X(S, T)                                                                                                                            \
+  extern "C" int32_t onnxc_s_FastTopK_##S(const onnxc_args *a) { return onnxc_s_TopK_f32(a); }                                             \
+  extern "C" int32_t onnxc_k_FastTopK_##S(const onnxc_args *a) { return onnxc::topK<T>(a); }                                               \
+  extern "C" int32_t onnxc_k_FastArgMax_##S(const onnxc_args *a) { return onnxc::argBest<T>(a, true); }                                    \
+  extern "C" int32_t onnxc_k_FastArgMin_##S(const onnxc_args *a) { return onnxc::argBest<T>(a, false); }
+ONNXC_NUMERIC(X)
+#undef X
+extern "C" int32_t onnxc_k_FastHardmax_f32(const onnxc_args *a) { return onnxc::hardmax<float>(a); }
+extern "C" int32_t onnxc_k_FastHardmax_f64(const onnxc_args *a) { return onnxc::hardmax<double>(a); }

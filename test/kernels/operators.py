@@ -23,6 +23,16 @@ def whole(top, *shape, dtype=np.int64):
     return RNG.integers(0, top, shape).astype(dtype)
 
 
+def extremes(dtype, *shape):
+    """Many equal numbers among them, the least and greatest, those one unit apart, NaN, infinities and both zeros."""
+    if np.issubdtype(dtype, np.integer):
+        most, least = np.iinfo(dtype).max, np.iinfo(dtype).min
+        few, any_ = np.array([least, least + 1, 0, 1, most - 1, most], dtype), RNG.integers(least, most, shape, dtype, endpoint=True)
+    else:
+        few, any_ = np.array([np.nan, np.inf, -np.inf, 0, -0.0, 1, np.nextafter(dtype(1), dtype(2)), -1], dtype), floats(*shape).astype(dtype)
+    return np.where(RNG.random(shape) < 0.5, few[RNG.integers(0, len(few), shape)], any_)
+
+
 for _dtype in (np.float32, np.float64, np.float16, np.uint8):
     for _shape, _perm in (((2, 7, 9, 5), (0, 3, 1, 2)), ((1, 20, 33, 3), (0, 3, 1, 2)), ((1, 3, 33, 20), (0, 2, 3, 1)), ((2, 2500, 2), (0, 2, 1)), ((3, 7, 4), (0, 2, 1)), ((3, 37, 21, 2), (0, 2, 1, 3)), ((2, 37, 21, 4), (2, 0, 1, 3)), ((2, 17, 40), (0, 2, 1)), ((70, 4), (1, 0)),
                           ((5, 66, 19, 16), (0, 3, 1, 2)), ((130, 1100), (1, 0)), ((3, 4, 5, 6), (3, 2, 1, 0)), ((2, 129, 65), (2, 1, 0))):
@@ -125,11 +135,48 @@ for _size, _k, _axis in (((9, 17, 5), 6, 1), ((40, 3), 2, 0), ((3, 20, 70), 16, 
     case(f"arg_max columns_{'x'.join(map(str, _size))}", "ArgMax", {"x": _x}, want=[_x.argmax(_axis)], axis=_axis, keepdims=0)
     case(f"hardmax columns_{'x'.join(map(str, _size))}", "Hardmax", {"x": _x}, want=[(np.arange(_size[_axis]).reshape([-1 if i == _axis else 1 for i in range(len(_size))])
                                                                                       == np.expand_dims(_x.argmax(_axis), _axis)).astype(np.float32)], axis=_axis)
+for _dtype in (np.float32, np.float64, np.float16, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64):  # columns, heaps, counts, sorts
+    for _size, _k, _axis in (((70, 11), 3, 1), ((9, 17, 5), 6, 1), ((3, 20, 70), 16, 1), ((3, 50), 50, 1), ((2, 333), 20, 1), ((5, 130, 3), 129, 1), ((2, 700), 700, 1), ((2, 9000), 500, 1)):
+        for _kind in ("any", "equal", "near"):
+            _x = extremes(_dtype, *_size) if _kind == "any" else whole(3, *_size).astype(_dtype) if _kind == "equal" else np.sort(extremes(_dtype, *_size), _axis)
+            if _kind == "near" and np.issubdtype(_dtype, np.floating):  # equal but for their last bits, and one far away
+                _x = (1 + whole(40, *_size) * np.finfo(_dtype).eps).astype(_dtype)
+                _x.flat[5] = -np.finfo(_dtype).max
+            _name, _label, _rank = np.dtype(_dtype).name, f"{'x'.join(map(str, _size))}_{_kind}", np.unique(_x, return_inverse=True)[1].reshape(_size)
+            for _largest in (0, 1):
+                _order = np.argsort(-_rank if _largest else _rank, _axis, kind="stable").take(range(_k), _axis)
+                case(f"top_k_{_name} {_label}_{_largest}", "TopK", {"x": _x}, {"k": np.int64([_k])}, results=2, want=[np.take_along_axis(_x, _order, _axis), _order], axis=_axis, largest=_largest)
+            if _kind == "near" or max(_size) > 333:
+                continue
+            for _op, _best in (("ArgMax", np.argmax), ("ArgMin", np.argmin)):
+                for _last in (0, 1):
+                    _at = _size[_axis] - 1 - _best(np.flip(_x, _axis), _axis) if _last else _best(_x, _axis)
+                    case(f"arg_{_name} {_op}_{_label}_{_last}", _op, {"x": _x}, want=[_at], axis=_axis, keepdims=0, select_last_index=_last)
+case("hardmax columns_f64", "Hardmax", {"x": extremes(np.float64, 4, 9, 70)}, axis=1)
 case("hardmax short", "Hardmax", {"x": whole(3, 130, 5, dtype=np.int64).astype(np.float32)})
 for _reduction in ("Sum", "Mean", "Max", "Min"):
     for _keep in (0, 1):
         case(f"reduce_separated {_reduction}_{_keep}", f"Reduce{_reduction}", {"x": _odd.reshape(3, 7, 5, 8)}, {"axes": np.array([0, -1, 2])}, keepdims=_keep)
         case(f"reduce_separated {_reduction}_{_keep}_two", f"Reduce{_reduction}", {"x": floats(3, 7, 5, 8)}, {"axes": np.array([2, 0])}, keepdims=_keep)
+for _type in (np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64):  # rows of whole vectors, pairs of them and less
+    for _length in (7, 16, 64, 200, 512):
+        _x = extremes(_type, 3, _length)
+        for _op, _join in (("Max", np.max), ("Min", np.min), ("Sum", np.sum), ("Prod", np.prod)):
+            if np.dtype(_type).itemsize > 1 or _op in ("Max", "Min"):
+                _y = _join(_x, 1) if _op in ("Max", "Min") else _join(_x, 1, dtype=_type)
+                case(f"reduce_rows {_op}_{_type.__name__}_{_length}", f"Reduce{_op}", {"x": _x}, {"axes": np.array([1])}, keepdims=0, want=[_y])
+_x = floats(5, 37, 130, dtype=np.float64)
+_x[1, 4, 5], _x[2, 3, 7] = np.nan, -np.inf
+for _axis in range(3):
+    for _op in ("Max", "Min", "Sum", "Mean", "L1", "L2", "SumSquare", "LogSum", "LogSumExp", "Prod"):
+        case(f"doubles_rows Reduce{_op}_{_axis}", f"Reduce{_op}", {"x": _x}, {"axes": np.array([_axis])}, keepdims=_axis % 2)
+    case(f"doubles_rows Softmax_{_axis}", "Softmax", {"x": _x * 300}, axis=_axis)
+    case(f"doubles_rows LogSoftmax_{_axis}", "LogSoftmax", {"x": _x}, axis=_axis)
+for _op in ("Swish", "Selu", "Celu"):
+    case(f"doubles_functions {_op}", _op, {"x": floats(3, 333, dtype=np.float64) * 9}, opset=24)
+case("doubles_rows Sums", "ReduceSum", {"x": floats(2, 9001, dtype=np.float64)}, {"axes": np.array([1])})
+case("doubles_rows LayerNormalization", "LayerNormalization", {"x": _x}, {"s": floats(130, dtype=np.float64), "b": floats(130, dtype=np.float64)}, epsilon=1e-3)
+case("doubles_rows InstanceNormalization", "InstanceNormalization", {"x": _x}, {"s": floats(37, dtype=np.float64), "b": floats(37, dtype=np.float64)}, epsilon=1e-3)
 for _mode in ("DCR", "CRD"):
     for _block in (2, 3, 5):
         case(f"depth_to_space {_mode}_{_block}", "DepthToSpace", {"x": floats(2, 2 * _block**2, 3, 21)}, blocksize=_block, mode=_mode)
@@ -351,8 +398,8 @@ def differ(got, want):
         return None if np.array_equal(got, want) else f"{(got != want).sum()} elements differ"
     exact = np.array_equal(np.isnan(got), np.isnan(want)) and np.array_equal(got[np.isinf(want)], want[np.isinf(want)])
     finite = np.isfinite(want)
-    most = max(abs(want[finite]).max(initial=0), 1e-30)
-    far = abs(got[finite].astype(float) - want[finite].astype(float)).max(initial=0) / float(most)
+    most = max(float(abs(want[finite]).max(initial=0)), 1e-30)
+    far = abs(got[finite].astype(float) - want[finite].astype(float)).max(initial=0) / most
     bound = {8: 1e-13, 4: 1e-5, 2: 2e-3}[want.dtype.itemsize]
     return None if exact and far <= bound else f"off by {far:.1e}" if exact else "NaN or infinity elsewhere"
 
