@@ -137,6 +137,24 @@ ONNXC_INLINE V joinLanes(V acc, V v) {
     return (V)((U)acc + (U)v * (R == Reduction::SumSquare ? (U)v : U(1)));
 }
 
+// Two vectors as one, and the lanes of one.
+template <Reduction R, class V, class U>
+ONNXC_INLINE V mergeLanes(V a, V b) {
+  constexpr bool same = R == Reduction::Max || R == Reduction::Min || R == Reduction::Prod;
+  return same ? joinLanes<R, V, U>(a, b) : (V)((U)a + (U)b);
+}
+template <Reduction R, class C, class V, class U>
+ONNXC_INLINE C mergedLanes(V v) {
+  if constexpr (R == Reduction::Max)
+    return __builtin_reduce_max(v);
+  else if constexpr (R == Reduction::Min)
+    return __builtin_reduce_min(v);
+  else if constexpr (R == Reduction::Prod)
+    return C(__builtin_reduce_mul((U)v));
+  else
+    return C(__builtin_reduce_add((U)v));
+}
+
 // A row of elements that are all joined, in chains that do not wait for each other.
 template <Reduction R, class T>
 static Acc<T> joinRow(Acc<T> acc, const T *x, int64_t n) {
@@ -151,8 +169,10 @@ static Acc<T> joinRow(Acc<T> acc, const T *x, int64_t n) {
     for (; i + chains * lanes <= n; i += chains * lanes)
       for (int64_t k = 0; k < chains; ++k)
         chain[k] = joinLanes<R, V, U>(chain[k], __builtin_convertvector(*(const X *)(x + i + k * lanes), V));
-    for (int64_t k = 0; i > 0 && k < chains * lanes; ++k)
-      acc = merge<R, Acc<T>>(acc, Acc<T>(chain[k / lanes][k % lanes]));
+    for (; i + lanes <= n; i += lanes)
+      chain[0] = joinLanes<R, V, U>(chain[0], __builtin_convertvector(*(const X *)(x + i), V));
+    if (i > 0)
+      acc = merge<R, Acc<T>>(acc, Acc<T>(mergedLanes<R, C, V, U>(mergeLanes<R, V, U>(chain[0], chain[1]))));
     for (; i < n; ++i)
       acc = join<R, Acc<T>>(acc, toAcc<T>(x[i]));
     return acc;
