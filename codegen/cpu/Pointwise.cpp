@@ -203,6 +203,12 @@ Value quotient(const Site &s) {
   Value divisor = s.op->hasAttr(onnx::kByProductsAttr) && s.c.fusesProducts ? sameForAll(s.c, s.operands[1]) : Value();
   return divisor ? quotientByProducts(s.c, s.num(0), divisor) : (s.num(0) / s.num(1)).v;
 }
+Value exponential(const Site &s) {
+  Num x = s.num(0);
+  if (!s.op->hasAttr(onnx::kFlushAttr))
+    return exp(x).v;
+  return select(less(x, x.of(-87.33)), x.of(0), exp(maxSecond(x.of(-87.33), x))).v;  // NaN stays
+}
 Value swish(const Site &s) {
   double alpha = s.attr("alpha");
   Num x = s.num(0);
@@ -428,7 +434,7 @@ const llvm::StringMap<Writer> &writers() {
       {"ThresholdedRelu", WRITE(select(less(s.num(0).of(s.attr("alpha")), s.num(0)), s.num(0), s.num(0).of(0)).v)},
       {"HardSigmoid", WRITE(clampUnit(fma(s.num(0), s.num(0).of(s.attr("alpha")), s.num(0).of(s.attr("beta")))).v)},
       {"IsNaN", WRITE(isNan(s.num(0)))},
-      {"Exp", WRITE(exp(s.num(0)).v)},
+      {"Exp", exponential},
       {"Log", WRITE(log(s.num(0)).v)},
       {"Erf", WRITE(erf(s.num(0)).v)},
       {"Sigmoid", WRITE(sigmoid(s.num(0)).v)},

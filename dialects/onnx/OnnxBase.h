@@ -62,7 +62,7 @@ inline int64_t axisAttr(mlir::Operation *op, int64_t rank, int64_t otherwise = 0
 
 // On a contraction whose sums are integers that f32 holds: algorithms that round on the way must not compute it.
 inline constexpr llvm::StringLiteral kExactAttr = "onnxc.exact";
-// On a Mul of blocked activations: what would be subnormal is zero.
+// On a Mul of blocked activations, and an Exp of f32 that only products read: what would be subnormal is zero.
 inline constexpr llvm::StringLiteral kFlushAttr = "onnxc.flush";
 // On a Div of f32 by a constant: whole numbers are made of its quotients, and those of two products are proven to be the same ones
 // (codegen/cpu/Pointwise.cpp: quotientByProducts).

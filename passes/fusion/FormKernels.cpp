@@ -1,7 +1,9 @@
 // FormKernels.cpp: the graph's function becomes kernels, plan_run and plan_sizes. After the graph passes, before PlanMemory.
+#include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/ML.h"
 #include "passes/fusion/Passes.h"
 #include "passes/fusion/PlanBuilder.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace onnxc {
 #define GEN_PASS_DEF_FORMKERNELS
@@ -146,6 +148,14 @@ LogicalResult PlanBuilder::build(func::FuncOp graph) {
   return success();
 }
 
+// Whether all that reads `v`, or a view of it, are products: what is subnormal changes their sums by nothing that these keep.
+static bool isFactor(Value v) {
+  static const llvm::StringSet<> products = {"MatMul", "Gemm", "Conv", "packed.MatMul", "packed.Product", "packed.Conv"};
+  return !v.use_empty() && llvm::all_of(v.getUsers(), [](Operation *user) {
+    return products.contains(onnx::opName(user)) || (loweringOf(user) == Lowering::View && isFactor(user->getResult(0)));
+  });
+}
+
 namespace {
 struct FormKernels : impl::FormKernelsBase<FormKernels> {
   using FormKernelsBase::FormKernelsBase;
@@ -153,6 +163,11 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     auto graph = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!graph)
       return;
+    if (fast)
+      graph.walk([](onnx::ExpOp exp) {
+        if (onnx::elementType(exp).isF32() && isFactor(exp))
+          exp->setAttr(onnx::kFlushAttr, UnitAttr::get(exp.getContext()));
+      });
     FailureOr<SymbolicShapes> shapes = SymbolicShapes::compute(graph);
     if (failed(shapes) || failed(PlanBuilder(getOperation(), *shapes, fast, alone).build(graph)))
       signalPassFailure();

@@ -140,6 +140,8 @@ case("space_to_depth", [helper.make_node("SpaceToDepth", ["x"], ["y"], blocksize
 case("space_to_depth_3", [helper.make_node("SpaceToDepth", ["x"], ["y"], blocksize=3)], {"x": (2, 3, 6, 15)})
 matmul("matmul_37x300x77", (37, 300), 77)
 matmul("matmul_1x130x250", (1, 130), 250, epilogue=True)
+case("exp_factors", [helper.make_node("Abs", ["x"], ["a"]), helper.make_node("Mul", ["a", "wide"], ["m"]), helper.make_node("Exp", ["m"], ["e"]), helper.make_node("MatMul", ["e", "w"], ["y"])],  # many subnormal
+     {"x": (9, 50)}, {"wide": np.float32(-60), "w": np.eye(50, dtype=np.float32)})
 matmul("matmul_depth_blocks", (2, 30, 1500), 100, epilogue=True)
 matmul("matmul_strips", (1100, 300), 200)  # of rows that a cache holds
 

@@ -95,3 +95,23 @@ func.func @main(%x: tensor<?x20xf32> {onnx.name = "x"}, %f: tensor<2x20xf32> {on
   %5 = "onnx.Sigmoid"(%4) : (tensor<2x1xf32>) -> tensor<2x1xf32>
   return %1, %3, %5 : tensor<?x1xf32>, tensor<?xf32>, tensor<2x1xf32>
 }
+
+// -----
+
+// An Exp that only products read, be it through views, gives zero for what would be subnormal; not one whose results something else reads.
+// CHECK: kernel.func @exp_f32
+// CHECK: "onnx.Exp"(%{{.*}}) {onnxc.flush}
+// CHECK: kernel.func @mul_exp_f32
+// CHECK-NOT: onnxc.flush
+// PLAIN-NOT: onnxc.flush
+func.func @main(%x: tensor<4x8xf32> {onnx.name = "x"}, %w: tensor<8x3xf32> {onnx.name = "w"}) -> (tensor<4x3xf32> {onnx.name = "y"}, tensor<2x2x3xf32> {onnx.name = "z"}, tensor<4x3xf32> {onnx.name = "v"}, tensor<4x8xf32> {onnx.name = "e"}) {
+  %0 = "onnx.Exp"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = "onnx.MatMul"(%0, %w) : (tensor<4x8xf32>, tensor<8x3xf32>) -> tensor<4x3xf32>
+  %s = "onnx.Constant"() {value = dense<[2, 2, 8]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %2 = "onnx.Reshape"(%0, %s) : (tensor<4x8xf32>, tensor<3xi64>) -> tensor<2x2x8xf32>
+  %3 = "onnx.MatMul"(%2, %w) : (tensor<2x2x8xf32>, tensor<8x3xf32>) -> tensor<2x2x3xf32>
+  %4 = "onnx.Mul"(%x, %x) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %5 = "onnx.Exp"(%4) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %6 = "onnx.MatMul"(%5, %w) : (tensor<4x8xf32>, tensor<8x3xf32>) -> tensor<4x3xf32>
+  return %1, %3, %6, %5 : tensor<4x3xf32>, tensor<2x2x3xf32>, tensor<4x3xf32>, tensor<4x8xf32>
+}
