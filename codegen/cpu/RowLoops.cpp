@@ -5,6 +5,7 @@
 #include "codegen/cpu/RowWalk.h"
 #include "codegen/cpu/VectorMath.h"
 #include "dialects/kernel/Families.h"
+#include "dialects/kernel/Weights.h"
 #include <cmath>
 
 using namespace mlir;
@@ -23,8 +24,8 @@ struct RowKernel : RowWalk {
   bool stashed = false;               // and it has been
 
   RowKernel(KernelCode &c, Operation *op)
-      : RowWalk(c, kernel::localDims(cast<RankedTensorType>(op->getOperand(0).getType()))), op(op), axes(*rowAxes(op)),
-        x(op->getOperand(0)), y(op->getResult(0)) {}
+      : RowWalk(c, onnx::elementType(op->getOperand(0)), kernel::localDims(cast<RankedTensorType>(op->getOperand(0).getType()))), op(op),
+        axes(*rowAxes(op)), x(op->getOperand(0)), y(op->getResult(0)) {}
 
   // A value of the row at a point of it.
   Num at(Value v, At p) { return {&c, p.lanes > 1 && !isa<VectorType>(v.getType()) ? c.splat(v, p.lanes) : v}; }
@@ -43,7 +44,7 @@ struct RowKernel : RowWalk {
   Num element(At p) {
     if (!stashed)
       return sumOf(p);
-    return {&c, aside ? c.load(floats(c.f32, p.lanes), scratchAt(p)) : space.reload(last, whole, p.index, p.lanes, p.mask)};
+    return {&c, aside ? c.load(floats(number, p.lanes), scratchAt(p)) : space.reload(last, whole, p.index, p.lanes, p.mask)};
   }
   void keep(Num v, At p) { aside ? c.store(v.v, scratchAt(p)) : space.store(last, whole, v.v, p.index, p.lanes, p.mask); }
   // Across, elements of a row are likely to share a few sets of the caches: those that are kept lie side by side, where the row is not
@@ -52,8 +53,9 @@ struct RowKernel : RowWalk {
     Value row = c.n(0);
     for (size_t d = firstRow; d < endRow; ++d)
       row = c.add(c.mul(row, sizeOf(d)), indices[d]);
-    return c.at(c.scratch, c.mul(row, p.lanes * sizeof(float)));
+    return c.at(c.scratch, c.mul(row, p.lanes * numberBytes()));
   }
+  int64_t numberBytes() { return storageBytes(number); }
   bool keepsFirst() { return stash && (aside || isComputed()); }
   // What the first pass reads: later ones find it in scratch, or in the buffer of the kernel's result, which is written last.
   Num firstElement(At p) {
@@ -76,7 +78,7 @@ struct RowKernel : RowWalk {
   int64_t mostLanes() { return (!(axes.reduces ? isCheap() : aside) ? 1 : c.vectorRegisters >= 32 ? 4 : 2) * lanes; }
   Num perRow(Value v) { return {&c, v}; }
   Value count() {
-    Value n = arith::SIToFPOp::create(c.b, c.loc, c.f32, length);
+    Value n = arith::SIToFPOp::create(c.b, c.loc, number, length);
     return across && width > 1 ? c.splat(n, width) : n;
   }
   void finishRow(llvm::function_ref<Num(At)> f) {
@@ -114,7 +116,7 @@ struct RowKernel : RowWalk {
       if (log)
         return element(p) - at(most, p) - at(factor, p);
       Num v = (keepsPowers ? element(p) : expOrZero(element(p) - at(most, p))) * at(factor, p);
-      return select(less(v, v.of(0x1p-126)), v.of(0), v);
+      return select(less(v, v.of(number.isF64() ? 0x1p-1022 : 0x1p-126)), v.of(0), v);
     });
     stashed = false;
   }
@@ -221,7 +223,7 @@ struct RowKernel : RowWalk {
     space.addResult(last, axes.reduces ? outer : whole);
     for (Value r : c.kernel.getReturn()->getOperands().drop_front())
       space.addResult(r, r == added ? whole : outer);
-    stash = !axes.reduces && onnx::elementType(last).isF32();
+    stash = !axes.reduces && onnx::elementType(last) == number;
     space.merge({axes.begin, axes.end});
   }
 
@@ -231,7 +233,7 @@ struct RowKernel : RowWalk {
     if (!across || axes.reduces || !fixed || fixed.getValue() > mostAside)
       return;
     stash = aside = true;
-    setScratch(c.kernel, length * (mostLanes() * sizeof(float)));
+    setScratch(c.kernel, length * (mostLanes() * numberBytes()));
   }
 
   void emit() {

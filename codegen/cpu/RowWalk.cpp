@@ -28,7 +28,7 @@ AffineExpr RowWalk::layOut() {
 // NaN itself, or else 0.
 Type RowWalk::accumulator(Join join, int64_t n) {
   bool mask = join == Join::Nan && (n == 1 || c.vectorBits >= 512);
-  return floats(mask ? Type(c.i1) : wide && join == Join::Sum ? Type(c.b.getF64Type()) : Type(c.f32), n);
+  return floats(mask ? Type(c.i1) : wide && join == Join::Sum ? Type(c.b.getF64Type()) : number, n);
 }
 
 Value RowWalk::start(Join join, Type t) {
@@ -87,7 +87,7 @@ RowWalk::Values RowWalk::overRow(ArrayRef<Join> joins, Body body, bool cheap) {
 RowWalk::Values RowWalk::walk(ArrayRef<Join> joins, Body body, bool cheap) {
   // Vectors joined side by side where a step is little work: one chain of additions or comparisons waits for each. Sums of doubles hold
   // several registers as they are.
-  bool doubles = wide && llvm::is_contained(joins, Join::Sum);
+  bool doubles = number.isF64() || (wide && llvm::is_contained(joins, Join::Sum));
   int64_t ways = !cheap || across ? 1 : c.vectorRegisters >= 32 ? 4 : doubles ? 1 : 2;
   int64_t vectorLanes = across ? 1 : width, tailLanes = across ? width : 1;
   Values accs;
@@ -100,8 +100,8 @@ RowWalk::Values RowWalk::walk(ArrayRef<Join> joins, Body body, bool cheap) {
     Value v = accs[joins.size() + i];
     if (!across && width > 1)
       v = masks ? joinLanes(j, accs[i]) : combine(j, joinLanes(j, accs[i]), v);
-    if (getElementTypeOrSelf(v.getType()).isF64())
-      v = arith::TruncFOp::create(c.b, c.loc, floats(c.f32, across ? width : 1), v);
+    if (number.isF32() && getElementTypeOrSelf(v.getType()).isF64())
+      v = arith::TruncFOp::create(c.b, c.loc, floats(number, across ? width : 1), v);
     result.push_back(v);
   }
   return result;

@@ -13,6 +13,7 @@ enum class Join { Sum, Prod, Max, Min, Most, Nan };
 
 struct RowWalk {
   KernelCode &c;
+  mlir::Type number;  // f32 or f64, of the row's elements
   Space space;
   int64_t lanes;                                     // of a whole vector
   bool across = false, masks = false, wide = false;  // masks: they cover what is left over of a row; wide: sums are doubles
@@ -23,8 +24,8 @@ struct RowWalk {
   llvm::SmallVector<mlir::Value> indices;  // of all merged dims
   int64_t width = 1;                       // lanes of a vector
 
-  RowWalk(KernelCode &c, llvm::ArrayRef<int64_t> localDims)
-      : c(c), space(c, localDims), lanes(std::clamp<int64_t>(c.vectorBits / 16, 8, 16)) {}
+  RowWalk(KernelCode &c, mlir::Type number, llvm::ArrayRef<int64_t> localDims)
+      : c(c), number(number), space(c, localDims), lanes(std::clamp<int64_t>(c.vectorBits / 16, 8, 16)) {}
 
   // Takes the dims of the merged space's segment 1 as the row. The row's length, for the kernel's description.
   mlir::AffineExpr layOut();

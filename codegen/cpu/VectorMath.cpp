@@ -29,6 +29,7 @@ bool hasExtremes(Num l) {
   Type type = getElementTypeOrSelf(l.v.getType());
   return l.c->extremesGiveNan && (type.isF32() || type.isF64());
 }
+bool isDouble(Num x) { return getElementTypeOrSelf(x.v.getType()).isF64(); }
 static bool isConstant(Num x) { return matchPattern(x.v, m_Constant()); }
 Num larger(Num l, Num r) {
   if (hasExtremes(l))
@@ -128,10 +129,44 @@ static Num expParts(Num x, int halves) {
   Value bias = arith::SelectOp::create(c.b, c.loc, low, integer(x, (half + 64) << 23), integer(x, half << 23));
   return p * fromBits(x, c.add(bits, bias)) * select(low, x.of(0x1p-63), x.of(2));
 }
-Num exp(Num x) { return expParts(x, 0); }
 
-// 2 e^r 2^(n - 1): n = -126, the least above the limit, has the exponent of 0, so that nothing becomes subnormal.
+namespace {
+// Of doubles, e^x = 2^n (1 + less1), less1 = e^r - 1 with |r| <= ln(2)/2; `exponent`: the bits of n + bias where an exponent has them.
+struct WidePower {
+  Num less1;
+  Value exponent;
+};
+}  // namespace
+
+// The polynomial is a minimax fit of 1.3e-17. n times the first part of ln(2) is exact.
+static WidePower widePowerOf(Num x, int64_t bias) {
+  double magic = 0x1.8p52 + double(bias);
+  Num shifted = fma(x, x.of(1.44269504088896341), x.of(magic)), n = shifted - magic;
+  Num r = fma(n, n.of(-1.90821492927058770e-10), fma(n, n.of(-0.693147180369123816), x));
+  Num p = horner(r, {0.5000000000000001, 0.1666666666666666746, 0.04166666666662399152, 0.008333333333330051346, 0.001388888891728179331,
+                     0.0001984126986310596875, 2.480152119021772765e-05, 2.755726837868419287e-06, 2.762013871973399557e-07,
+                     2.510042415700506679e-08});
+  return {fma(r * r, p, r), arith::ShLIOp::create(x.c->b, x.c->loc, toBits(shifted), integer(x, 52))};
+}
+
+// As expParts.
+static Num expWide(Num x) {
+  Code &c = *x.c;
+  Num clamped = maxSecond(x.of(-746), minSecond(x.of(710), x));  // NaN stays
+  WidePower power = widePowerOf(clamped, 0);
+  Value low = less(clamped, x.of(-700));
+  Value bias = arith::SelectOp::create(c.b, c.loc, low, integer(x, int64_t(1150) << 52), integer(x, int64_t(1022) << 52));
+  return (power.less1 + 1) * fromBits(x, c.add(power.exponent, bias)) * select(low, x.of(0x1p-127), x.of(2));
+}
+
+Num exp(Num x) { return isDouble(x) ? expWide(x) : expParts(x, 0); }
+
+// 2 e^r 2^(n - 1): n = -126 (of doubles -1022), the least above the limit, has the exponent of 0, so that nothing becomes subnormal.
 Num expOrZero(Num x) {
+  if (isDouble(x)) {
+    WidePower wide = widePowerOf(maxSecond(x.of(-708.6), x), 1022);
+    return fma(wide.less1, x.of(2), x.of(2)) * fromBits(x, wide.exponent);
+  }
   Power power = powerOf(maxSecond(x.of(-87.3), x), 126, Reduction::Short, 2);  // NaN stays
   return power.p * fromBits(x, power.exponent);
 }
@@ -149,6 +184,8 @@ static Split split(Num x) {
   Value bits = toBits(x);
   Value k = arith::ShRSIOp::create(c.b, c.loc, c.sub(bits, integer(x, root)), integer(x, shift));
   Value mantissa = c.sub(bits, arith::ShLIOp::create(c.b, c.loc, k, integer(x, shift)));
+  if (!single)  // AVX2 converts no integers of 64 bits
+    return {fromBits(x, mantissa), fromBits(x, c.add(k, integer(x, 0x4338000000000000))) - 0x1.8p52};
   return {fromBits(x, mantissa), {x.c, arith::SIToFPOp::create(c.b, c.loc, x.v.getType(), k)}};
 }
 
@@ -160,16 +197,25 @@ static Num atanhSeries(Num s2, int terms) {
   return horner(s2, coefficients);
 }
 
-// k ln 2 + 2 atanh(f / (2 + f)). Subnormals are scaled up first.
+// k ln 2 + 2 atanh(f / (2 + f)) of x > 0. f - s (f - s2 R) with R the series without its first term keeps the bits of f.
+static Num logFinite(Num k, Num f) {
+  Num s = f / (f + 2), s2 = s * s;
+  if (isDouble(f)) {  // of fdlibm
+    Num r = s2 * horner(s2, {0.6666666666666735130, 0.3999999999940941908, 0.2857142874366239149, 0.2222219843214978396,
+                             0.1818357216161805012, 0.1531383769920937332, 0.1479819860511658591});
+    Num h = f * f * 0.5;
+    return k * 0.693147180369123816 - ((h - fma(k, k.of(1.90821492927058770e-10), s * (h + r))) - f);
+  }
+  Num tail = horner(s2, {2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9}) * s2, y = fma(s, tail - f, f);
+  return fma(k, k.of(0.693145751953125), fma(k, k.of(1.42860682030941723e-6), y));
+}
+
+// Subnormals are scaled up first.
 Num log(Num x) {
-  Value tiny = less(x, x.of(0x1p-126));
-  Split parts = split(select(tiny, x * 0x1p24, x));
-  Num k = select(tiny, parts.exponent - 24, parts.exponent);
-  Num f = parts.mantissa - 1, s = f / (f + 2), s2 = s * s;
-  // f - s (f - s2 R) with R the series without its first term keeps the bits of f.
-  Num tail = horner(s2, {2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9}) * s2;
-  Num y = fma(s, tail - f, f);
-  Num result = fma(k, k.of(0.693145751953125), fma(k, k.of(1.42860682030941723e-6), y));
+  bool wide = isDouble(x);
+  Value tiny = less(x, x.of(wide ? 0x1p-1022 : 0x1p-126));
+  Split parts = split(select(tiny, x * (wide ? 0x1p54 : 0x1p24), x));
+  Num k = select(tiny, parts.exponent - (wide ? 54 : 24), parts.exponent), result = logFinite(k, parts.mantissa - 1);
   result = select(less(x, x.of(INFINITY)), result, x);  // infinity and NaN
   result = select(less(x, x.of(0)), x.of(NAN), result);
   return select(equal(x, x.of(0)), x.of(-INFINITY), result);
@@ -177,13 +223,18 @@ Num log(Num x) {
 
 Num log1p(Num x) {
   Num s = x / (x + 2);
-  return s * atanhSeries(s * s, 8);
+  return s * atanhSeries(s * s, isDouble(x) ? 17 : 8);
 }
 
 // e^x - 1 = 2^n - 1 + 2^n (e^r - 1) for |x| < 88, which keeps its bits near 0; what n ln(2) loses at large x is 2e-9 n of e^x. The low
 // bits of `shifted` are n with an exponent's bias.
 static Num expm1Bounded(Num x) {
   Code &c = *x.c;
+  if (isDouble(x)) {
+    WidePower wide = widePowerOf(x, 1023);
+    Num whole = fromBits(x, wide.exponent);
+    return fma(whole, wide.less1, whole - 1);
+  }
   constexpr double magic = 12582912 + 127;
   Num shifted = fma(x, x.of(1.44269504088896341), x.of(magic)), n = shifted - magic, r = fma(n, n.of(-0.69314718055994531), x);
   Num power = fromBits(x, arith::ShLIOp::create(c.b, c.loc, toBits(shifted), integer(x, 23)));
@@ -191,10 +242,16 @@ static Num expm1Bounded(Num x) {
   return fma(power, fma(r * r, p, r), power - 1);
 }
 
-Num expm1Negative(Num x) { return expm1Bounded(maxSecond(x.of(-26), x)); }
+Num expm1Negative(Num x) { return expm1Bounded(maxSecond(x.of(isDouble(x) ? -50 : -26), x)); }
 
-// t / (t + t e^-x) with t = 2^-24: where the result is subnormal t e^-x is finite still, and where it is 1 not yet subnormal.
+// t / (t + t e^-x) with t = 2^-24 (of doubles 2^-53): where the result is subnormal t e^-x is finite still, and where it is 1 not yet
+// subnormal.
 Num sigmoid(Num x) {
+  if (isDouble(x)) {
+    WidePower wide = widePowerOf(-maxSecond(x.of(-746), minSecond(x.of(60), x)), 1023 - 53);
+    Num t = x.of(0x1p-53);
+    return t / (fma(fromBits(x, wide.exponent), wide.less1, fromBits(x, wide.exponent)) + t);
+  }
   Num t = x.of(0x1p-24), e = expTimesPower(-maxSecond(x.of(-104), minSecond(x.of(30), x)), -24);  // NaN stays
   return t / (e + t);
 }
@@ -206,12 +263,14 @@ Num withoutSubnormals(Num x) {
 
 // x / (1 + e^-gate), and 0 from where e^-gate is infinite, from 88.376 on, so that no number of that size becomes subnormal.
 Num swish(Num x, Num gate) {
+  if (isDouble(x))
+    return x * sigmoid(gate);
   return x / (expTimesPower(-maxSecond(x.of(-89), minSecond(x.of(30), gate)), 0) + 1);  // NaN stays
 }
 
 // (e^2a - 1) / (e^2a + 1)
 Num tanh(Num x) {
-  Num a = minSecond(x.of(9.1), abs(x)), e = expm1Bounded(a * 2);
+  Num a = minSecond(x.of(isDouble(x) ? 22 : 9.1), abs(x)), e = expm1Bounded(a * 2);
   return copySign(e / (e + 2), x);
 }
 

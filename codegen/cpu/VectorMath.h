@@ -1,9 +1,10 @@
-// VectorMath.h: f32 functions on scalars or vectors, written as branch-free code into a kernel. Pointwise.cpp and the row programs use
-// them; test/kernels checks them against doubles over all exponents.
+// VectorMath.h: functions on scalars or vectors of f32, some of f64 too, written as branch-free code into a kernel. Pointwise.cpp and the
+// row programs use them; test/kernels checks them against doubles over all exponents.
 //
 // Bounds in ulp of the exact result where the target has FMA: exp 2, log 3, tanh 3, sigmoid 5, erf 3, expm1 3, sin and cos 2, tan 4,
 // asin, acos and atan 3; sinh 4, cosh 3, asinh, acosh and atanh 4; softplus and pow within 2e-6
 // relative, gelu within 1e-6 down to -5 and 5e-6 below; without FMA sigmoid within 5e-6 relative. NaN in, NaN out; overflow gives infinity.
+// Of f64: exp 1.1, log 1, sin and cos 2.5, sigmoid, tanh and expm1 3, softplus 4.
 #pragma once
 #include "codegen/cpu/Code.h"
 
@@ -47,6 +48,7 @@ Num larger(Num l, Num r);
 Num smaller(Num l, Num r);
 // Whether these are one instruction.
 bool hasExtremes(Num l);
+bool isDouble(Num x);
 
 Num abs(Num x);
 Num sqrt(Num x);
@@ -56,7 +58,8 @@ Num roundEven(Num x);
 Num copySign(Num x, Num sign);
 
 Num exp(Num x);
-// For f32 x to 88; 0 below -86.99, before it is subnormal: Intel's processors take 100 cycles for a product of such a number.
+// For x to 88 (of f64 709); 0 below -86.99 (-708.05), before it is subnormal: Intel's processors take 100 cycles for a product of such a
+// number.
 Num expOrZero(Num x);
 Num log(Num x);
 // log(1 + x) for x in [0, 1].

@@ -7,7 +7,7 @@ using namespace mlir;
 namespace onnxc {
 
 static constexpr double kQuarter = 0.78539816339744831, kHalf = 1.5707963267948966, kPi = 3.1415926535897931;
-static constexpr double kDirect = 16384;  // up to here three parts of pi/2 reduce exactly enough
+static constexpr double kDirect = 16384, kDirectWide = 65536;  // up to here three parts of pi/2 reduce exactly enough
 
 namespace {
 // x = quadrant pi/2 + rest with |rest| <= pi/4; of the quadrant the low two bits count.
@@ -29,6 +29,16 @@ static Reduced reduceDirect(Num a) {
   r = fma(n, n.of(4.371138828673793e-08), r);
   r = fma(n, n.of(1.7151245100058819e-15), r);
   Num finite = select(less(a, a.of(kDirect * 2)), n, n.of(0));
+  return {r, arith::FPToSIOp::create(a.c->b, a.c->loc, like(a, a.c->b.getI32Type()), finite.v)};
+}
+
+// Of doubles: of pi/2 in three parts the first two have 33 bits, so that n times them is exact.
+static Reduced reduceWide(Num a) {
+  Num n = roundEven(a * (1 / kHalf));
+  Num r = fma(n, n.of(-1.57079632673412561417), a);
+  r = fma(n, n.of(-6.07710050630396597660e-11), r);
+  r = fma(n, n.of(-2.02226624879595063154e-21), r);
+  Num finite = select(less(a, a.of(kDirectWide * 2)), n, n.of(0));
   return {r, arith::FPToSIOp::create(a.c->b, a.c->loc, like(a, a.c->b.getI32Type()), finite.v)};
 }
 
@@ -66,12 +76,16 @@ static Reduced reduceLarge(Num a) {
   return {{&c, arith::TruncFOp::create(c.b, c.loc, a.v.getType(), scaled.v)}, arith::TruncIOp::create(c.b, c.loc, i32, quadrant)};
 }
 
+static Value anyOf(Code &c, Value lanes) {
+  return isa<VectorType>(lanes.getType()) ? Value(vector::ReductionOp::create(c.b, c.loc, vector::CombiningKind::OR, lanes)) : lanes;
+}
+
 // Of a >= 0. The long way is taken where a lane needs it.
 static Reduced reduce(Num a) {
+  if (isDouble(a))
+    return reduceWide(a);
   Code &c = *a.c;
-  Value large = less(a.of(kDirect), a), any = large;
-  if (isa<VectorType>(large.getType()))
-    any = vector::ReductionOp::create(c.b, c.loc, vector::CombiningKind::OR, large);
+  Value large = less(a.of(kDirect), a), any = anyOf(c, large);
   Reduced direct = reduceDirect(a);
   Code::Values result = c.choose(
       any,
@@ -83,8 +97,22 @@ static Reduced reduce(Num a) {
   return {{&c, result[0]}, result[1]};
 }
 
-static Num sinPolynomial(Num r, Num s) { return fma(r * s, horner(s, {-0.166666666, 0.00833332902, -0.000198392176, 2.71719656e-06}), r); }
-static Num cosPolynomial(Num s) { return fma(s * s, horner(s, {0.041666645, -0.00138872753, 2.44276365e-05}), 1.0 - s * 0.5); }
+static Num sinPolynomial(Num r, Num s) {
+  if (isDouble(r))  // of fdlibm
+    return fma(r * s,
+               horner(s, {-0.166666666666666324348, 8.33333333332248946124e-03, -1.98412698298579493134e-04, 2.75573137070700676789e-06,
+                          -2.50507602534068634195e-08, 1.58969099521155010221e-10}),
+               r);
+  return fma(r * s, horner(s, {-0.166666666, 0.00833332902, -0.000198392176, 2.71719656e-06}), r);
+}
+static Num cosPolynomial(Num s) {
+  if (isDouble(s))
+    return fma(s * s,
+               horner(s, {4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05, -2.75573143513906633035e-07,
+                          2.08757232129817482790e-09, -1.13596475577881948265e-11}),
+               1.0 - s * 0.5);
+  return fma(s * s, horner(s, {0.041666645, -0.00138872753, 2.44276365e-05}), 1.0 - s * 0.5);
+}
 
 static Value hasBit(Code &c, Value v, int64_t bit) {
   Value masked = arith::AndIOp::create(c.b, c.loc, v, c.integer(bit, v.getType()));
@@ -94,13 +122,25 @@ static Value hasBit(Code &c, Value v, int64_t bit) {
 // NaN for infinity and NaN.
 static Num whereFinite(Num x, Num y) { return select(less(abs(x), x.of(INFINITY)), y, x.of(NAN)); }
 
+// Doubles beyond what reduceWide takes are the library's.
+template <class Op>
+static Num orLibrary(Num x, Num y) {
+  if (!isDouble(x))
+    return y;
+  Code &c = *x.c;
+  Value large = less(x.of(kDirectWide), abs(x));
+  return {&c, c.choose(
+                  anyOf(c, large), [&]() -> Code::Values { return {select(large, Num{&c, Op::create(c.b, c.loc, x.v)}, y).v}; },
+                  [&]() -> Code::Values { return {y.v}; })[0]};
+}
+
 Num sin(Num x) {
   Code &c = *x.c;
   Reduced r = reduce(abs(x));
   Num s = r.rest * r.rest, y = select(hasBit(c, r.quadrant, 1), cosPolynomial(s), sinPolynomial(r.rest, s));
   y = select(hasBit(c, r.quadrant, 2), -y, y);
   Num result = select(less(x, x.of(0)), -y, y);
-  return whereFinite(x, select(equal(x, x.of(0)), x, result));
+  return orLibrary<LLVM::SinOp>(x, whereFinite(x, select(equal(x, x.of(0)), x, result)));
 }
 
 Num cos(Num x) {
@@ -108,7 +148,7 @@ Num cos(Num x) {
   Reduced r = reduce(abs(x));
   Num s = r.rest * r.rest, y = select(hasBit(c, r.quadrant, 1), sinPolynomial(r.rest, s), cosPolynomial(s));
   Value next = c.add(r.quadrant, c.integer(1, r.quadrant.getType()));
-  return whereFinite(x, select(hasBit(c, next, 2), -y, y));
+  return orLibrary<LLVM::CosOp>(x, whereFinite(x, select(hasBit(c, next, 2), -y, y)));
 }
 
 Num tan(Num x) {

@@ -25,7 +25,8 @@ enum Domain : uint8_t {
   Double = 2,
   Int = 4,
   Bool = 8,
-  Half = 16,  // f16 and bf16: loads and stores with conversion
+  Half = 16,    // f16 and bf16: loads and stores with conversion
+  Costly = 32,  // takes tens of instructions (isTranscendental)
   Float = Single | Double,
   Number = Float | Int,
   Any = Number | Bool | Half
@@ -55,10 +56,9 @@ static const llvm::StringMap<Domain> &pointwiseDomains() {
     all(Number, {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"});
     all(Float, {"Div", "Mean", "Ceil", "Floor", "Round", "Sign", "Sqrt", "Reciprocal", "Softsign", "LeakyRelu", "ThresholdedRelu",
                 "HardSigmoid", "HardSwish", "Shrink", "IsNaN", "IsInf"});
-    // Those that take tens of instructions (isTranscendental).
-    all(Single, {"Exp",  "Log",   "Erf",    "Sigmoid", "Tanh",  "Mish",        "Softplus",    "Elu",         "Celu", "Selu",
-                 "Gelu", "Swish", "SwiGLU", "Pow",     "Sin",   "Cos",         "Tan",         "Asin",        "Acos", "Atan",
-                 "Sinh", "Cosh",  "Asinh",  "Acosh",   "Atanh", "ms.FastGelu", "ms.BiasGelu", "ms.QuickGelu"});
+    all(Domain(Float | Costly), {"Exp", "Log", "Sigmoid", "Tanh", "Softplus", "Elu", "Celu", "Selu", "Swish", "Sin", "Cos"});
+    all(Domain(Single | Costly), {"Erf", "Mish", "Gelu", "SwiGLU", "Pow", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh",
+                                  "Atanh", "ms.FastGelu", "ms.BiasGelu", "ms.QuickGelu"});
     all(Int, {"BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot"});
     all(Bool, {"And", "Or", "Xor", "Not"});
     all(Any, {"Cast", "CastLike"});
@@ -136,7 +136,7 @@ static bool isRows(StringRef name) {
   return names.contains(name);
 }
 
-bool isTranscendental(Operation *op) { return pointwiseDomains().lookup(onnx::opName(op)) == Single; }
+bool isTranscendental(Operation *op) { return pointwiseDomains().lookup(onnx::opName(op)) & Costly; }
 
 bool hasGeneratedCode(StringRef op) {
   static const llvm::StringSet<> packed = {"Conv", "ConvTranspose", "MatMul", "Gemm", "MaxPool", "AveragePool", "Resize", "LRN"};
@@ -169,13 +169,16 @@ std::optional<RowAxes> rowAxes(Operation *op) {
   if (!op->getNumOperands() || !op->getNumResults())
     return std::nullopt;
   auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
-  if (!type || !type.getElementType().isF32() || !onnx::elementType(op->getResult(0)) || !onnx::elementType(op->getResult(0)).isF32())
+  Type number = type ? type.getElementType() : Type();
+  if (!number || !(number.isF32() || number.isF64()) || onnx::elementType(op->getResult(0)) != number)
+    return std::nullopt;
+  if (number.isF64() && op->getNumResults() > 1)  // statistics, whose type may be another
     return std::nullopt;
   std::optional<RowAxes> axes = rowAxesOfRank(op, type.getRank());
   if (!axes || axes->begin < 0 || axes->begin >= axes->end || axes->end > type.getRank())
     return std::nullopt;
   for (Value v : op->getOperands().drop_front())
-    if (!axes->reduces && !onnx::elementType(v).isF32())
+    if (!axes->reduces && onnx::elementType(v) != number)
       return std::nullopt;
   for (int64_t d : type.getShape().slice(axes->begin, axes->end - axes->begin))
     if (d != 1)

@@ -1,4 +1,4 @@
-"""f32 functions of codegen/cpu/VectorMath against doubles, over floats of both signs, all exponents, infinities and NaNs, in units of the
+"""Functions of codegen/cpu/VectorMath, f32 against doubles and f64 against long doubles, over floats of both signs, all exponents, infinities and NaNs, in units of the
 last place. run.py beside it runs them; test/math does the same for the library's functions.
 """
 import math
@@ -44,7 +44,25 @@ FUNCTIONS = {
     "Atanh": (np.arctanh, 4, {}, None),
     "Pow": (np.power, 32, {}, 2.7),
 }
-NAMES = [f"ulps_{op.lower()}" for op in FUNCTIONS]
+# Of f64: op -> (the exact function of long doubles, worst distance in ulp).
+DOUBLES = {
+    "Exp": (np.exp, 1.1),
+    "Log": (np.log, 1),
+    "Tanh": (np.tanh, 3),
+    "Sigmoid": (sigmoid, 3),
+    "Elu": (lambda x: np.where(x < 0, np.expm1(np.minimum(x, 0)), x), 3),
+    "Softplus": (lambda x: np.maximum(x, 0) + np.log1p(np.exp(-abs(x))), 4),
+    "Sin": (np.sin, 2.5),
+    "Cos": (np.cos, 2.5),
+}
+NAMES = [f"ulps_{op.lower()}" for op in FUNCTIONS] + [f"ulps_{op.lower()}_f64" for op in DOUBLES]
+
+
+def doubles():
+    rng = np.random.default_rng(0)
+    quarters = np.arange(-3000, 3000) * (np.pi / 4)
+    return np.concatenate([rng.integers(0, 1 << 64, 500000, np.uint64).view(np.float64), rng.standard_normal(300000) * 10.0 ** rng.integers(-4, 6, 300000), quarters,
+                           [0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 709.78, 709.79, -708.4, -745.1, -745.2, 5e-324, 1e-310, 65535.9, 65536.1, 1e22]])
 
 
 def floats():
@@ -54,25 +72,28 @@ def floats():
 
 def ulps(got, exact):
     """Distances; infinite where one is NaN or infinite alone, or a zero has the other sign."""
-    near = exact.astype(np.float32)
+    near = exact.astype(got.dtype)
+    bits, least = (24, -149) if got.dtype == np.float32 else (53, -1074)
     _, exponent = np.frexp(near)
-    distance = abs(got.astype(float) - exact) / np.ldexp(1.0, np.where(near == 0, -149, np.maximum(exponent - 24, -149)))
+    distance = abs(got.astype(exact.dtype) - exact) / np.ldexp(exact.dtype.type(1), np.where(near == 0, least, np.maximum(exponent - bits, least)))
     same = (np.isnan(got) & np.isnan(near)) | (got == near)
     zeros = (exact == 0) & (got == 0) & (np.signbit(got) != np.signbit(near))
     return np.where(same & ~np.isfinite(near), 0, np.where(np.isfinite(got) & np.isfinite(near) & ~zeros, distance, np.inf))
 
 
 def check(s, folder, name):
-    op = next(op for op in FUNCTIONS if name == f"ulps_{op.lower()}")
-    exact, most, attributes, second = FUNCTIONS[op]
-    x = floats()
+    wide = name.endswith("_f64")
+    op = next(op for op in FUNCTIONS if name.removesuffix("_f64") == f"ulps_{op.lower()}")
+    (exact, most), attributes, second = (DOUBLES[op], {}, None) if wide else (FUNCTIONS[op][:2], *FUNCTIONS[op][2:])
+    x = doubles() if wide else floats()
     feed = {"x": x} if second is None else {"x": x, "p": np.float32([second])}
+    kind = TensorProto.DOUBLE if wide else TensorProto.FLOAT
     graph = helper.make_graph([helper.make_node(op, list(feed), ["y"], **attributes)], "g",
-                              [helper.make_tensor_value_info(n, TensorProto.FLOAT, a.shape) for n, a in feed.items()],
-                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, x.shape)])
+                              [helper.make_tensor_value_info(n, kind, a.shape) for n, a in feed.items()], [helper.make_tensor_value_info("y", kind, x.shape)])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)], ir_version=10)
     with np.errstate(all="ignore"):
-        want = exact(x.astype(float)) if second is None else exact(x.astype(float), float(np.float32(second)))
+        exactly = x.astype(np.longdouble if wide else float)
+        want = exact(exactly) if second is None else exact(exactly, float(np.float32(second)))
     import onnxc
     for cpu in CPUS:
         library = s.compile(model, folder, "--cpu", cpu, name=f"{name}{cpu}")
