@@ -1,5 +1,5 @@
-// ReduceAxes.cpp: reductions in double or 64-bit integers: of all types but f32, and over axes that only the run knows. The others are
-// generated code.
+// ReduceAxes.cpp: reductions in double or 64-bit integers: of all types but f32 and f64, and over axes that are no neighbours or that only
+// the run knows. The others are generated code.
 #include "runtime_stub/kernels/Index.h"
 
 namespace onnxc {
