@@ -11,7 +11,7 @@
 using namespace mlir;
 namespace onnxc {
 
-static constexpr int64_t kLeastRows = 64;  // where only the run knows how many there are
+static constexpr int64_t kLeastUnknownRows = 64;  // of the run, that tiles gain by
 
 // The pairs of a call, at most: their sums stay in the first-level cache, unless digits of the rows are made anew for each part of the
 // depth.
@@ -46,7 +46,7 @@ static LLVM::LLVMFuncOp declared(Code &c, StringRef name, LLVM::LLVMFunctionType
 Value RowsEmitter::haveTiles(Value rows) {
   auto function = declared(c, "onnxc_rt_tiles", LLVM::LLVMFunctionType::get(c.i32, {c.ptr}));
   return c.choose(
-      s.rows ? c.flag(true) : c.less(c.n(kLeastRows - 1), rows),
+      s.rows ? c.flag(true) : c.less(c.n(kLeastUnknownRows - 1), rows),
       [&] {
         Value tiles = LLVM::CallOp::create(c.b, c.loc, function, c.load(c.ptr, c.bufs, 8)).getResult();
         return Code::Values{arith::CmpIOp::create(c.b, c.loc, arith::CmpIPredicate::ne, tiles, c.integer(0, c.i32))};

@@ -1,7 +1,8 @@
 // ScaledProducts.cpp: products of f32 rows with matrices that were quantised alone, integers less a zero point times a scale for all or
 // for each column. What multiplies the rows are the integers, which pack-weights stores in 8 or 16 bits; the scales multiply the results.
-// Weights less their zero points may be no bytes: then zero points near the middle of their type multiply the sums of the rows. Part of the
-// integer-contractions pass, after what multiplies bytes by them.
+// Results beyond 3e38 before they are scaled are infinite, and an infinity in a row may make NaN of its results. Weights less their zero
+// points may be no bytes: then zero points near the middle of their type multiply the sums of the rows. Part of the integer-contractions
+// pass, after what multiplies bytes by them.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Quant.h"
@@ -12,7 +13,7 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
-constexpr int64_t kManyWeights = 65536;  // as many as pack-weights stores in fewer bits
+constexpr int64_t kManyWeights = 65536;  // of a matrix; fewer are folded
 
 // Rows times B with columns along one axis: (rows * integers + sum of a row * offsets) * scales, of one number or one a column each.
 // `offsets` is null where the integers are whole weights, `scales` where they are 1.
@@ -25,12 +26,12 @@ struct ScaledMatrix {
 std::optional<float> middleOf(Type element, ArrayRef<float> weights, ArrayRef<float> zeros, llvm::function_ref<float(size_t)> zeroOf) {
   constexpr float mostOffset = 32;
   float middle = element.isUnsignedInteger() ? 128 : 0;
-  auto isByte = [&](auto indexed) {
+  auto fits = [&](auto indexed) {
     float v = indexed.value() - zeroOf(indexed.index());
     return v >= -128 && v <= 127;
   };
   bool isNear = llvm::all_of(zeros, [&](float zero) { return std::abs(zero - middle) <= mostOffset; });
-  if (!isNear || llvm::all_of(llvm::enumerate(weights), isByte))
+  if (!isNear || llvm::all_of(llvm::enumerate(weights), fits))
     return std::nullopt;
   return middle;
 }

@@ -1,7 +1,7 @@
 // FloatTiles.cpp: products of f32 on x86's tiles that multiply bf16 (AMX), for generated kernels (codegen/cpu/RowTiles.cpp). A float is the
 // sum of three bf16, its digits, of 8 bits of its significand each. Of the nine products of two floats' digits the six greatest are added
-// up in f32, which leaves out less than 2^-21 of a product, 2^-24 on average: results are as near as those of a chain of f32 FMAs. Tiles take
-// subnormal digits for zero, so that numbers below 2^-110 lose theirs.
+// up in f32, which leaves out less than 2^-21 of a product, 2^-24 on average: results are as near as those of a chain of f32 FMAs. Tiles
+// take subnormal digits for zero: of numbers below 2^-110 more is left out.
 //
 // strip  the rows of one call, in tiles of `each` rows
 // part   kFloatPart steps of the depth, of whose digits a second-level cache holds the strip's and those of two panels
@@ -15,7 +15,7 @@ namespace onnxc {
 namespace {
 
 #if !defined(__aarch64__)
-constexpr int64_t kTileRows = 16, kTile = 1024, kSteps = 32, kPanels = 2;
+constexpr int64_t kTileRows = kFloatRows, kTile = kFloatTile, kSteps = kFloatSteps, kPanels = kFloatPanels;
 constexpr int64_t kLeftBlock = kFloatDigits * kTile;  // bytes
 #define ONNXC_TILES __attribute__((target("amx-tile,amx-bf16")))
 
@@ -45,12 +45,12 @@ ONNXC_INLINE u16x32 paired(v16 even, v16 odd) {
 }
 
 // Where results will lie.
-struct Results {
+struct ResultPlaces {
   const char *at;
   int64_t rowBytes, panelBytes;
 };
 
-// How the strip's rows lie in memory: 16 steps side by side, `blockBytes` to the next 16; `wholeSteps`: that may be read by sixteens.
+// The strip's `count` rows, `depth` steps each, in tiles of `each` rows: 16 steps lie side by side, the next 16 `blockBytes` further.
 struct Rows {
   const char *at;
   int64_t rowBytes, blockBytes, count, depth, each;
@@ -64,9 +64,17 @@ struct Rows {
       memcpy(&v, from, size_t(depth - step) * sizeof(float));
     return v;
   }
+  bool hasNan(int64_t row) const {
+    for (int64_t k = 0; k < depth; k += 16) {
+      v16 v = load(row, k);
+      if (!__builtin_reduce_and(v == v))
+        return true;
+    }
+    return false;
+  }
   // Digits of the steps [begin, end).
   void split(int64_t begin, int64_t end, uint8_t *left) const {
-    int64_t blocks = (end - begin + kSteps - 1) / kSteps;
+    int64_t blocks = floatBlocks(end - begin);
     for (int64_t r = 0; r < count; ++r) {
       uint8_t *to = left + r / each * blocks * kLeftBlock + r % each * 64;
       for (int64_t k = begin; k < end; k += kSteps, to += kLeftBlock) {
@@ -229,16 +237,19 @@ struct Product {
   int64_t *turn;                      // whether the second room of `right` has the digits of the next panels
   uint8_t *left, *right;
   float *sums;  // [row][count][16]
-  Results results;
+  ResultPlaces results;
   using P = Panel<TYPE>;
 
-  // Digits of a number that is not finite are NaN, and so is what they are multiplied to: such sums, which may be infinite, are made again.
+  // The lower digits of an infinity are NaN, and so are sums with them, which may be infinite: they are made again, but in rows that have a
+  // NaN themselves.
   void mendSums() const {
     for (int64_t r = 0; r < rows.count; ++r)
       for (int64_t p = 0; p < count; ++p) {
         v16 &sum = *(v16 *)(sums + (r * count + p) * 16);
         if (__builtin_expect(__builtin_reduce_and(sum == sum) != 0, true))
           continue;
+        if (rows.hasNan(r))
+          break;
         sum = 0;
         for (int64_t k = 0; k < rows.depth; ++k)
           sum +=
@@ -248,9 +259,9 @@ struct Product {
   // The part's products with the panels from `panel` on, whose digits are at `from`.
   template <int COLUMNS>
   void multiplyTiles(int64_t panel, const uint8_t *from, int64_t blocks, bool more, bool last, Splitter<TYPE> &next) const {
-    int64_t stride = count * 64, tiles = (rows.count + rows.each - 1) / rows.each, tileBytes = blocks * kLeftBlock, t = 0;
+    int64_t stride = count * 64, tiles = ceilDiv(rows.count, rows.each), tileBytes = blocks * kLeftBlock, t = 0;
     constexpr int64_t products = P::kDigits == 3 ? 6 : P::kDigits == 2 ? 5 : 3;
-    int64_t times = (tiles + 1) / 2 * blocks * products, pairs = (next.count * next.blocks * 16 + times - 1) / times;
+    int64_t times = (tiles + 1) / 2 * blocks * products, pairs = ceilDiv(next.count * next.blocks * 16, times);
     int64_t fetches = (tiles + 1) / 2 * blocks;
     ResultLines lines{results.at + panel * results.panelBytes,
                       results.rowBytes,
@@ -273,7 +284,7 @@ struct Product {
     else if (panel >= count)
       have = minOf(behind, kPanels);
     int64_t end = minOf(begin + kFloatPart, rows.depth);
-    return {panels + panel * panelBytes, panelBytes, have, begin, end, ceilDiv(end - begin, kSteps), to};
+    return {panels + panel * panelBytes, panelBytes, have, begin, end, floatBlocks(end - begin), to};
   }
   void run(bool again) const {
     uint8_t *digits[2] = {right, right + floatTilesRight(rows.depth)};  // of what is multiplied and of what comes next
@@ -292,8 +303,8 @@ struct Product {
         rows.split(k, end, left);
       for (int64_t p = 0; p < count; p += kPanels) {
         Splitter<TYPE> next = splitter(k, p + kPanels, digits[1]);
-        count - p > 1 ? multiplyTiles<2>(p, digits[0], ceilDiv(end - k, kSteps), k > 0, end == rows.depth, next)
-                      : multiplyTiles<1>(p, digits[0], ceilDiv(end - k, kSteps), k > 0, end == rows.depth, next);
+        count - p > 1 ? multiplyTiles<2>(p, digits[0], floatBlocks(end - k), k > 0, end == rows.depth, next)
+                      : multiplyTiles<1>(p, digits[0], floatBlocks(end - k), k > 0, end == rows.depth, next);
         uint8_t *used = digits[0];
         digits[0] = digits[1], digits[1] = used, *turn ^= 1;
       }
@@ -305,7 +316,7 @@ struct Product {
 
 template <FloatPanels TYPE>
 void multiplyStrip(const Rows &rows, const char *panels, int64_t panelBytes, int64_t count, int64_t behind, bool again, char *scratch,
-                   float *sums, const Results &results) {
+                   float *sums, const ResultPlaces &results) {
   auto left = (uint8_t *)scratch + kFloatTurn;
   Product<TYPE>{rows, panels, panelBytes, count, behind, (int64_t *)scratch, left, left + floatTilesLeft(rows.depth), sums, results}.run(
       again);

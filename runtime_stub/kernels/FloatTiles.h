@@ -8,22 +8,31 @@ enum class FloatPanels { F32, BF16, F16, I8 };  // what the steps of a panel are
 
 constexpr int64_t kFloatStrip = 128;  // rows of a call, at most
 constexpr int64_t kFloatPart = 1024;  // steps of the depth whose digits lie in scratch memory at a time
-constexpr int64_t kFloatDigits = 3;
-constexpr int64_t kFloatTurn = 64;
+constexpr int64_t kFloatDigits = 3;   // bf16 that a float is the sum of
+constexpr int64_t kFloatRows = 16;    // of a tile; as many pairs of steps have tiles of panels
+constexpr int64_t kFloatSteps = 32;   // of the depth in a row of a tile
+constexpr int64_t kFloatTile = 1024;  // bytes of a tile
+constexpr int64_t kFloatPanels = 2;   // that are multiplied together
+constexpr int64_t kFloatTurn = 64;    // bytes of the number at the start of scratch memory, aligned as what follows it
 
 // Scratch memory of a call for products `depth` deep: a number, digits of the rows, and twice of two panels.
-constexpr int64_t floatTilesBlocks(int64_t depth) { return ((depth < kFloatPart ? depth : kFloatPart) + 31) / 32; }
-constexpr int64_t floatTilesLeft(int64_t depth) { return kFloatStrip / 16 * floatTilesBlocks(depth) * kFloatDigits * 1024; }
-constexpr int64_t floatTilesRight(int64_t depth) { return floatTilesBlocks(depth) * 2 * kFloatDigits * 1024; }
+constexpr int64_t floatBlocks(int64_t steps) { return (steps + kFloatSteps - 1) / kFloatSteps; }
+constexpr int64_t floatTilesBlocks(int64_t depth) { return floatBlocks(depth < kFloatPart ? depth : kFloatPart); }
+constexpr int64_t floatTilesLeft(int64_t depth) { return kFloatStrip / kFloatRows * floatTilesBlocks(depth) * kFloatDigits * kFloatTile; }
+constexpr int64_t floatTilesRight(int64_t depth) { return floatTilesBlocks(depth) * kFloatPanels * kFloatDigits * kFloatTile; }
 constexpr int64_t floatTilesScratch(int64_t depth) { return kFloatTurn + floatTilesLeft(depth) + 2 * floatTilesRight(depth); }
 
 }  // namespace onnxc
 
-// onnxc_float_tiles_F32(a, rowBytes, blockBytes, rows, depth, b, panelBytes, panels, behind, again, scratch, sums, results,
-// resultRowBytes, resultPanelBytes), and so for each of FloatPanels, all but pointers int64_t: sums of `rows` rows of A times `panels`
-// panels of B, `depth` steps deep, to sums[row][panel][16], whose rows go on to kFloatStrip. Step k of a row lies at row * rowBytes + k /
-// 16 * blockBytes + k % 16
-// * 4, step k of a panel at panel * panelBytes + k times the bytes of 16 numbers. Every sum depends on its row and its panel alone.
-// `again`: rows are those of the call before, not deeper than kFloatPart, panels those behind its, which it was told are `behind`, and
-// `scratch`, aligned to 64 bytes, is as that left it. The caller will write results at results + row * resultRowBytes + panel *
-// resultPanelBytes, whose lines are asked for meanwhile. Only after onnxc_rt_tiles() has said yes.
+// void onnxc_float_tiles_F32(a, rowBytes, blockBytes, rows, depth, b, panelBytes, panels, behind, again, scratch, sums, results,
+// resultRowBytes, resultPanelBytes), and so for each of FloatPanels; all but a, b, scratch, sums and results are int64_t.
+//
+// Sums of `rows` rows of A times `panels` panels of B, `depth` steps deep, to sums[row][panel][16], whose rows go on to kFloatStrip.
+// Step k of a row lies at a + row * rowBytes + (k / 16) * blockBytes + (k % 16) * 4, step k of a panel at
+// b + panel * panelBytes + k * (bytes of 16 numbers). Every sum depends on its row and its panel alone.
+//
+// again    rows are those of the call before, not deeper than kFloatPart, panels those behind its, which it was told are `behind`, and
+//          `scratch`, aligned to 64 bytes, is as that left it
+// results  the caller will write results at results + row * resultRowBytes + panel * resultPanelBytes: these lines are asked for
+//
+// Only after onnxc_rt_tiles() has said yes.
