@@ -51,8 +51,7 @@ static std::unique_ptr<llvm::TargetMachine> targetMachine(const Isa &isa) {
 static constexpr std::pair<StringLiteral, StringLiteral> kExtras[] = {
     {"+avx512vnni", "+avx512f,+avx512bw,+avx512vl,+avx512vnni"},
     {"+avxvnni", "+avx2,+avxvnni"},
-    {"+amx-int8", "+amx-tile,+amx-int8"},
-    {"+amx-bf16", "+amx-tile,+amx-bf16"},
+    {"+amx-tile", "+amx-tile,+amx-int8,+amx-bf16"},
     {"+avx512vbmi", "+avx512f,+avx512bw,+avx512vl,+avx512vbmi"},
     {"+dotprod", "+dotprod"},
 };

@@ -48,7 +48,7 @@ std::optional<ScaledMatrix> scaledMatrix(PatternRewriter &rewriter, Value b, int
   int64_t columns = type.getDimSize(columnAxis), step = columnAxis == 0 ? type.getDimSize(1) : 1;
   if (zeros->size() != 1 && int64_t(zeros->size()) != columns)
     return std::nullopt;
-  auto zeroOf = [&](size_t i) { return (*zeros)[zeros->size() == 1 ? 0 : int64_t(i) / step % columns]; };
+  auto zeroOf = [&](size_t i) { return ofChannel(*zeros, int64_t(i) / step % columns); };
   auto middle = middleOf(type.getElementType(), *weights, *zeros, zeroOf);
   for (auto [i, v] : llvm::enumerate(*weights))
     v -= middle ? *middle : zeroOf(i);

@@ -9,7 +9,7 @@
 // left   digits of the strip: [tile][block][digit][16 rows][32 steps]
 // right  digits of two panels: [block][panel][digit][16 pairs of steps][16 columns][2]
 #include "runtime_stub/kernels/FloatTiles.h"
-#include "runtime_stub/kernels/Lanes.h"
+#include "runtime_stub/kernels/TileRegisters.h"
 
 namespace onnxc {
 namespace {
@@ -17,7 +17,6 @@ namespace {
 #if !defined(__aarch64__)
 constexpr int64_t kTileRows = kFloatRows, kTile = kFloatTile, kSteps = kFloatSteps, kPanels = kFloatPanels;
 constexpr int64_t kLeftBlock = kFloatDigits * kTile;  // bytes
-#define ONNXC_TILES __attribute__((target("amx-tile,amx-bf16")))
 
 typedef uint16_t u16x16 __attribute__((ext_vector_type(16), aligned(2)));
 typedef uint16_t u16x32 __attribute__((ext_vector_type(32), aligned(4)));
@@ -55,8 +54,9 @@ struct Rows {
   const char *at;
   int64_t rowBytes, blockBytes, count, depth, each;
 
+  const char *place(int64_t row, int64_t step) const { return at + row * rowBytes + step / 16 * blockBytes + step % 16 * 4; }
   v16 load(int64_t row, int64_t step) const {
-    const char *from = at + row * rowBytes + step / 16 * blockBytes;
+    const char *from = place(row, step);
     if (step + 16 <= depth)
       return *(const v16 *)from;
     v16 v = 0;
@@ -142,17 +142,6 @@ struct Splitter {
   }
 };
 
-ONNXC_TILES __attribute__((noinline)) void startTiles(int64_t rows) {
-  uint8_t each = uint8_t(rows);
-  struct {
-    uint8_t palette, row, reserved[14];
-    uint16_t bytes[16];
-    uint8_t rows[16];
-  } shape = {1, 0, {}, {64, 64, 64, 64, 64, 64, 64, 64}, {each, each, each, each, each, each, 16, 16}};
-  __builtin_ia32_tile_loadconfig(&shape);
-}
-ONNXC_TILES __attribute__((noinline)) void endTiles() { __builtin_ia32_tilerelease(); }
-
 // The lines that results go to, asked for a few at a time: a store that waits for its line takes as long as a tile's product.
 struct ResultLines {
   const char *at;  // of a panel's first row
@@ -173,20 +162,7 @@ ONNXC_TILES __attribute__((noinline)) void multiply(const uint8_t *above, const 
                                                     int64_t pairs, ResultLines &lines) {
   constexpr int DIGITS = Panel<TYPE>::kDigits;
   Splitter<TYPE> own = next;
-  if (more) {
-    __builtin_ia32_tileloadd64(0, sums, stride);
-    if constexpr (COLUMNS > 1)
-      __builtin_ia32_tileloadd64(1, sums + 16, stride);
-    if constexpr (ROWS > 1)
-      __builtin_ia32_tileloadd64(2, under, stride);
-    if constexpr (ROWS > 1 && COLUMNS > 1)
-      __builtin_ia32_tileloadd64(3, under + 16, stride);
-  } else {
-    __builtin_ia32_tilezero(0);
-    __builtin_ia32_tilezero(1);
-    __builtin_ia32_tilezero(2);
-    __builtin_ia32_tilezero(3);
-  }
+  loadTiles<ROWS, COLUMNS>(more ? sums : nullptr, under, stride);
 #define ONNXC_LEFT(D)                                                                                                                      \
   __builtin_ia32_tileloadd64(4, above + D * kTile, 64);                                                                                    \
   if constexpr (ROWS > 1)                                                                                                                  \
@@ -220,13 +196,9 @@ ONNXC_TILES __attribute__((noinline)) void multiply(const uint8_t *above, const 
   next = own;
 #undef ONNXC_LEFT
 #undef ONNXC_RIGHT
-  __builtin_ia32_tilestored64(0, sums, stride);
-  if constexpr (COLUMNS > 1)
-    __builtin_ia32_tilestored64(1, sums + 16, stride);
-  if constexpr (ROWS > 1)
-    __builtin_ia32_tilestored64(2, under, stride);
-  if constexpr (ROWS > 1 && COLUMNS > 1)
-    __builtin_ia32_tilestored64(3, under + 16, stride);
+  eachTile<ROWS, COLUMNS>(sums, under, [=](auto tile, float *at) ONNXC_TILES __attribute__((always_inline)) {
+    __builtin_ia32_tilestored64(tile.value, at, stride);
+  });
 }
 
 template <FloatPanels TYPE>
@@ -252,8 +224,7 @@ struct Product {
           break;
         sum = 0;
         for (int64_t k = 0; k < rows.depth; ++k)
-          sum +=
-              *(const float *)(rows.at + r * rows.rowBytes + k / 16 * rows.blockBytes + k % 16 * 4) * P::load(panels + p * panelBytes, k);
+          sum += *(const float *)rows.place(r, k) * P::load(panels + p * panelBytes, k);
       }
   }
   // The part's products with the panels from `panel` on, whose digits are at `from`.

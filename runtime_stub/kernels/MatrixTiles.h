@@ -5,6 +5,7 @@
 // left  the rows of A as tiles take them: [tile][step][row][64]
 #pragma once
 #include "runtime_stub/kernels/IntegerTile.h"
+#include "runtime_stub/kernels/TileRegisters.h"
 
 namespace onnxc {
 
@@ -176,48 +177,13 @@ struct TiledPanel {
 };
 
 #if !defined(__aarch64__)
-#define ONNXC_TILES __attribute__((target("amx-tile,amx-int8")))
-
-// Between these two a thread's tiles hold values: 0 to 3 sums, 4 and 5 `rows` rows of A, 6 and 7 panels.
-ONNXC_TILES __attribute__((noinline)) static void startTiles(int64_t rows) {
-  uint8_t each = uint8_t(rows);
-  struct {
-    uint8_t palette, row, reserved[14];
-    uint16_t bytes[16];
-    uint8_t rows[16];
-  } shape = {1, 0, {}, {64, 64, 64, 64, 64, 64, 64, 64}, {each, each, each, each, each, each, 16, 16}};
-  __builtin_ia32_tile_loadconfig(&shape);
-}
-ONNXC_TILES __attribute__((noinline)) static void endTiles() { __builtin_ia32_tilerelease(); }
-
-// f(tile, where its sums lie) of ROWS by COLUMNS tiles of sums; c, under: [row][kPiece].
-template <int ROWS, int COLUMNS, class Sums, class F>
-ONNXC_TILES __attribute__((always_inline)) static inline void eachTile(Sums *c, Sums *under, const F &f) {
-  f(Index<0>{}, c);
-  if constexpr (COLUMNS > 1)
-    f(Index<1>{}, c + 16);
-  if constexpr (ROWS > 1)
-    f(Index<2>{}, under);
-  if constexpr (ROWS > 1 && COLUMNS > 1)
-    f(Index<3>{}, under + 16);
-}
-
 // ROWS tiles, their rows `stride` bytes apart from `above` and `below` on, times 16 * COLUMNS columns of a panel from `column` on, over the
 // steps [first, end); the sums of the steps before them in c and under: [row][kPiece], or null.
 template <int ROWS, int COLUMNS, class Panel>
 ONNXC_TILES __attribute__((noinline)) static void multiplyTiles(const Panel &panel, int64_t column, int64_t first, int64_t end,
                                                                 const uint8_t *above, const uint8_t *below, int64_t stride,
                                                                 const int32_t *c, const int32_t *under) {
-  if (c) {
-    eachTile<ROWS, COLUMNS>(c, under, [](auto tile, const int32_t *at) ONNXC_TILES __attribute__((always_inline)) {
-      __builtin_ia32_tileloadd64(tile.value, at, kSumBytes);
-    });
-  } else {
-    __builtin_ia32_tilezero(0);
-    __builtin_ia32_tilezero(1);
-    __builtin_ia32_tilezero(2);
-    __builtin_ia32_tilezero(3);
-  }
+  loadTiles<ROWS, COLUMNS>(c, under, kSumBytes);
   for (int64_t i = first; i < end; ++i) {
     const TileStep s = panel.at(i, column);
     __builtin_ia32_tileloadd64(6, s.right, s.shape.quadBytes);
