@@ -168,8 +168,8 @@ typedef struct onnxc_api {
   void (*model_destroy)(onnxc_model *model); /* after its contexts' end */
   int32_t (*context_create)(onnxc_model *model, const onnxc_options *options, onnxc_context **context, onnxc_error *error);
   void (*context_destroy)(onnxc_context *context);
-  /* Fills output_dims (one pointer per output with room for its rank) from the inputs' shapes, and values that decide sizes: data is needed
-   * as for a run. INT64_MIN where only a run knows. */
+  /* Fills output_dims (one pointer per output with room for its rank; of an output without a fixed one, for the most axes of an input) from
+   * the inputs' shapes alone, of inputs as a run takes them. INT64_MIN where values decide, so that only a run knows. */
   int32_t (*query)(onnxc_context *context, const onnxc_value *inputs, int32_t num_inputs, int64_t *const *output_dims, onnxc_error *error);
   /* Outputs with tensor.data set are the caller's (tensor.shape must say their size; they may be the memory of an input); the others get
    * memory that lives until the context's next run or its end, with kind, dtype, tensor.shape filled in: no input of that run. What a

@@ -4,13 +4,14 @@ import json
 import math
 import os
 import struct
+import sys
 import weakref
 from collections.abc import Mapping
 
 import numpy as np
 
 from .abi import ABI_VERSION, OBJECT, OPTIONAL, RUN_TIME, SEQUENCE, SMALL, STRING, TENSOR, Api, Error, ErrorInfo, ModelInfo, Options, Value, dtype_of
-from .values import LARGE, address_of, fill, fill_tensor, lend, new_array, put_strings, take, take_rows
+from .values import LARGE, MOST_AXES, address_of, fill, fill_tensor, lend, new_array, put_strings, take, take_rows
 
 _MACHINES = {3: "32-bit x86", 40: "32-bit ARM", 62: "x86-64", 183: "AArch64", 243: "RISC-V"}  # e_machine of ELF
 _HERE = {"x86_64": 62, "aarch64": 183}.get(os.uname().machine)
@@ -88,26 +89,41 @@ class _Context:
             shape = (ctypes.c_int64 * max(info.rank, 1))()
             value.shape, value.ndim = ctypes.addressof(shape), max(info.rank, 0)
             self.in_shapes.append(shape)
-        self.out_shapes = [(ctypes.c_int64 * max(info.rank, 1))() for info in model._out]
+        self.out_shapes = [(ctypes.c_int64 * (info.rank if info.rank >= 0 else MOST_AXES))() for info in model._out]
         self.known = [None] * len(model.outputs)  # the outputs' shapes for the last inputs' shapes; None: unknown
+        self.asked = model._decided  # whether `query` has been asked for them
         self.lent = [None] * len(model.outputs)  # the arrays whose views are results, where such are large
-        for index, (value, info, (shape, dtype, _)) in enumerate(zip(self.out_values, model._out, model._results)):
+        for index, (value, info, (shape, dtype)) in enumerate(zip(self.out_values, model._out, model._results)):
             value.kind, value.dtype = info.kind, info.dtype
             if shape is not None:
                 self.know(index, shape, dtype)
+        self.room = (ctypes.c_void_p * len(model.outputs))(*map(ctypes.addressof, self.out_shapes))
         self.arguments = (self.handle, ctypes.addressof(self.inputs), len(model.inputs), ctypes.addressof(self.outputs), len(model.outputs),
                           ctypes.addressof(error))
 
     def know(self, index, shape, dtype):
         """From now on numpy makes the memory of output `index`."""
-        if math.prod(shape) * dtype.itemsize < LARGE:
-            self.lent[index] = None
-        else:  # those of other sizes are not kept
-            self.lent[index] = [memory for memory in self.lent[index] or () if memory.shape == shape]
+        self.lent[index] = None if math.prod(shape) * dtype.itemsize < LARGE else self.lent[index] or []
         memory, value = self.out_shapes[index], self.out_values[index]
         memory[: len(shape)] = shape
         value.shape, value.ndim, value.strides, value.byte_offset = ctypes.addressof(memory), len(shape), None, 0
         self.known[index] = shape
+
+    def forget(self, model, index, shape=None):
+        """Input `index` has another shape than in the last run."""
+        self.last_shapes[index], self.known, self.asked = shape, list(model._static), model._decided
+
+    def ask(self, model):
+        """Finds the shapes of outputs that the inputs' shapes decide: results need no copy then. What is wrong with the inputs, the run says."""
+        self.asked = True
+        handle, inputs, count, _, _, error = self.arguments
+        if model._api.query(handle, inputs, count, ctypes.addressof(self.room), error):
+            return
+        for index, (shape, (_, dtype)) in enumerate(zip(self.known, model._results)):
+            if shape is None and dtype is not None:
+                shape = tuple(self.out_shapes[index])
+                if min(shape, default=0) >= 0 and math.prod(shape) * dtype.itemsize <= sys.maxsize:  # RUN_TIME is below, and so is a size that fails
+                    self.know(index, shape, dtype)
 
 
 def _destroy(api, handle, contexts):
@@ -179,15 +195,16 @@ class Model:
         for port in self.inputs:
             plain = port.kind == "tensor" and port.onnx_dtype not in SMALL and port.shape is not None
             self._fast.append((port.name, port.dtype if plain else None))
-        self._results = []  # (shape where it is fixed, dtype, whether the inputs' shapes alone decide the shape)
+        self._results = []  # (shape where it is fixed, dtype of tensors of numbers whose rank is)
         for port in self.outputs:
-            plain = port.kind == "tensor" and port.onnx_dtype != STRING and port.shape is not None and None not in port.shape
+            plain = port.kind == "tensor" and port.onnx_dtype != STRING and port.shape is not None
             static = plain and all(isinstance(d, int) for d in port.shape)
-            self._results.append((port.shape if static else None, port.dtype if plain else None, plain))
+            self._results.append((port.shape if static else None, port.dtype if plain else None))
         maps = any(port.kind == "sequence" and not port.onnx_dtype for port in self.outputs)
         for port, about in zip(self.outputs, json.loads(self.json)["outputs"] if maps else ()):
             port.keys = about.get("keys")
-        self._static = [shape for shape, _, _ in self._results]
+        self._static = [shape for shape, _ in self._results]
+        self._decided = all(shape is not None or dtype is None for shape, dtype in self._results)  # nothing depends on the inputs' shapes
 
     def _need_open(self):
         if not self._finalizer.alive:
@@ -205,7 +222,7 @@ class Model:
     def _put_slow(self, context, index, given, keep):
         info, port = self._in[index], self.inputs[index]
         value = context.in_values[index]
-        context.last_shapes[index], context.known = None, list(self._static)
+        context.forget(self, index)
         if info.kind == TENSOR:
             fill_tensor(value, given, info.dtype, port.name, keep)
         elif info.kind == OPTIONAL and given is not None:
@@ -226,7 +243,8 @@ class Model:
             except KeyError:
                 omitted += 1
                 if self.inputs[index].has_default:
-                    context.in_values[index].data, context.last_shapes[index], context.known = None, None, list(self._static)
+                    context.in_values[index].data = None
+                    context.forget(self, index)
                     continue
                 if self._in[index].kind != OPTIONAL:
                     self._refuse_strays(feeds)
@@ -243,7 +261,7 @@ class Model:
                     memory = context.in_shapes[index] = (ctypes.c_int64 * len(shape))()
                 memory[: len(shape)] = shape
                 value.shape, value.ndim = ctypes.addressof(memory), len(shape)
-                context.last_shapes[index], context.known = shape, list(self._static)
+                context.forget(self, index, shape)
             value.data = put_strings(given, keep) if dtype is OBJECT else address_of(given)
             keep.append(given)  # a mapping may make it anew at each look
         if len(feeds) + omitted > len(self._fast):
@@ -256,8 +274,10 @@ class Model:
                 raise Error(f"the model has no input '{stray}'; there are: " + ", ".join(f"'{name}'" for name in known), stray, 1) from None
 
     def _call(self, context):
+        if not context.asked:
+            context.ask(self)
         results, later = [], False
-        for value, shape, lent, (_, dtype, _) in zip(context.out_values, context.known, context.lent, self._results):
+        for value, shape, lent, (_, dtype) in zip(context.out_values, context.known, context.lent, self._results):
             if shape is None:
                 value.data, later = None, True
                 results.append(None)
@@ -271,9 +291,7 @@ class Model:
             for index, result in enumerate(results):
                 if result is None:
                     keys, value = self.outputs[index].keys, context.out_values[index]
-                    results[index] = result = take_rows(value, keys) if keys else take(value)
-                    if self._results[index][2]:
-                        context.know(index, result.shape, result.dtype)
+                    results[index] = take_rows(value, keys) if keys else take(value)
         return results
 
     def run(self, feeds):

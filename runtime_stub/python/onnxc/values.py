@@ -159,15 +159,17 @@ def new_array(shape, dtype):
         raise MemoryError(f"an output of shape {list(shape)}") from None
 
 
+MOST_AXES = 64  # of an array of numpy 2
 LARGE = 1 << 14  # bytes from which on a fresh array's pages may cost more than looking for an array that is free again
 
 
-def _aligned(shape, dtype):
-    """An array that begins with a line of the cache, as a part of a larger one: vectors that cross lines take twice as long to store."""
-    size = math.prod(shape) * dtype.itemsize
-    memory = new_array(size + 63, np.uint8)
-    start = -memory.ctypes.data % 64
-    return memory[start : start + size].view(dtype).reshape(shape)
+_LINE = 64  # bytes of a line of the cache
+
+
+def _aligned(memory, shape, dtype):
+    """An array that begins with a line of the cache, as a part of an array of bytes: vectors that cross lines take twice as long to store."""
+    start = -memory.ctypes.data % _LINE
+    return memory[start : start + math.prod(shape) * dtype.itemsize].view(dtype).reshape(shape)
 
 
 def _holders(lent, index):
@@ -176,7 +178,7 @@ def _holders(lent, index):
     return sys.getrefcount(memory)
 
 
-_ALONE = min(_holders([_aligned((1,), np.dtype(np.uint8))], 0), 3)  # the array, the name, the argument; a tracer at work would count as well
+_ALONE = min(_holders([np.empty(1).view()], 0), 3)  # the array, the name, the argument; a tracer at work would count as well
 _COUNTS = getattr(sys, "_is_gil_enabled", lambda: True)()  # without the lock a count may be an old one
 
 
@@ -185,10 +187,17 @@ def lend(lent, shape, dtype):
     for index in range(len(lent)):
         if _holders(lent, index) == _ALONE and lent[index].shape == shape:
             return lent[index].view()
-    memory = _aligned(shape, dtype)
+    size = math.prod(shape) * dtype.itemsize
+    for index in range(len(lent)):
+        room = lent[index].base.nbytes - _LINE
+        if _holders(lent, index) == _ALONE and size <= room <= 2 * size:
+            lent[index] = _aligned(lent[index].base, shape, dtype)
+            return lent[index].view()
+    growing = any(other.shape != shape for other in lent)  # as a cache of keys does: with room for some more steps
+    array = _aligned(new_array(size + (size // 8 if growing else 0) + _LINE, np.uint8), shape, dtype)
     if _COUNTS:
-        lent[:] = [memory, *(other for other in lent[:1] if other.shape == shape)]  # two: a caller may hold one result while it asks for the next
-    return memory.view()
+        lent[:] = [array, *(other for other in lent[:1] if other.nbytes <= 2 * size)]  # two: a caller may hold one result while it asks for the next
+    return array.view()
 
 
 # All of memory as arrays of one type, which are not looked at but where a slice, a copy, is taken of them: in a third of string_at's time.
