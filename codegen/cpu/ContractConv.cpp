@@ -99,6 +99,7 @@ struct Conv {
   }
   void setWindow(int64_t kh, int64_t kw, ArrayRef<AffineExpr> xs) {
     w = WindowShape{kh, kw, strides, pads, dilations, constantOf(xs[3]), constantOf(yExprs[3])};
+    setPadding(c, w, pads, op ? op.getAutoPad() : "", xs.slice(2, 2), {x[2], x[3]}, {y[2], y[3]});
     if (auto height = constantOf(xs[2]); height && w.inWidth)
       imageBytes = *height * *w.inWidth * blocks * inner * 4;
   }
@@ -229,12 +230,12 @@ Tile::Values Conv::blockProducts(const Tile &t, const Pixels &pixels, ValueRange
     return raggedProducts(t, pixels, start, block, image, weights, steps);
   const StripTile &strip = *pixels.strip;
   int64_t pixel = inner * 4;
-  Value top = c.sub(c.mul(pixels.row, w.strides[0]), w.pads[0]);
+  Value top = c.sub(c.mul(pixels.row, w.strides[0]), w.top);
   auto [low, high] = tapRange(c, top, w.kh, w.dilations[0], x[2]);
   return c.loop(low, high, c.n(1), start, [&](Value kh, ValueRange v) {
     Value line = c.at(image, c.mul(c.mul(c.add(top, c.mul(kh, w.dilations[0])), down), pixel));
     Value taps = c.at(weights, tapBytes(kh, c.n(0)));
-    Value left = c.sub(c.mul(pixels.column, w.strides[1]), w.pads[1]);
+    Value left = c.sub(c.mul(pixels.column, w.strides[1]), w.left);
     Tile::Values acc(v);
     forTapRuns(strip, [&](int64_t from, int64_t to) {
       auto tap = [&](Value kw, ValueRange now) {

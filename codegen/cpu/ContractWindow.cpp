@@ -13,17 +13,20 @@ static constexpr int64_t kManyRegisters = 32, kSomeRegisters = 8;
 WindowEmitter::WindowEmitter(KernelCode &code, Operation *op) : c(code), op(op), epilogue(code, op), type(c.vec(c.f32, kLanes)) {
   auto xType = cast<RankedTensorType>(op->getOperand(0).getType()), yType = cast<RankedTensorType>(op->getResult(0).getType());
   x = c.sizes(xType), y = c.sizes(yType);
-  std::optional<int64_t> in = constantOf(sizeExprs(xType)[3]), out = constantOf(sizeExprs(yType)[3]);
+  SmallVector<AffineExpr> xExprs = sizeExprs(xType);
+  std::optional<int64_t> in = constantOf(xExprs[3]), out = constantOf(sizeExprs(yType)[3]);
   convolves = isa<onnx::PackedGroupedConvOp>(op);
   if (auto conv = dyn_cast<onnx::PackedGroupedConvOp>(op)) {
     ArrayRef<int64_t> f = cast<RankedTensorType>(conv.getW().getType()).getShape();
-    channels = f[3], multiplier = conv.getMultiplier(), frames = onnx::frameAxis(op);
-    w = WindowShape{f[1] / (frames ? frames->taps : 1), f[2], conv.getStrides(), conv.getPads(), conv.getDilations(), in, out};
+    channels = f[3], multiplier = conv.getMultiplier(), frames = onnx::frameAxis(op), pads.assign(conv.getPads());
+    w = WindowShape{f[1] / (frames ? frames->taps : 1), f[2], conv.getStrides(), pads, conv.getDilations(), in, out};
+    setPadding(c, w, pads, conv.getAutoPad(), ArrayRef(xExprs).slice(2, 2), {x[2], x[3]}, {y[2], y[3]});
     return;
   }
   auto pool = cast<onnx::PackedPoolOp>(op);
-  average = pool.getAverage(), includePad = pool.getCountIncludePad();
-  w = WindowShape{pool.getKernelShape()[0], pool.getKernelShape()[1], pool.getStrides(), pool.getPads(), pool.getDilations(), in, out};
+  average = pool.getAverage(), includePad = pool.getCountIncludePad(), pads.assign(pool.getPads());
+  w = WindowShape{pool.getKernelShape()[0], pool.getKernelShape()[1], pool.getStrides(), pads, pool.getDilations(), in, out};
+  setPadding(c, w, pads, pool.getAutoPad(), ArrayRef(xExprs).slice(2, 2), {x[2], x[3]}, {y[2], y[3]});
 }
 
 // Channel `channel` of the group that each of 16 results belongs to.
@@ -76,7 +79,7 @@ Code::Values WindowEmitter::columns(const StripTile &strip, ValueRange start, Va
 
 Code::Values WindowEmitter::taps(const StripTile &strip, ValueRange start, Value line, Value weights, Value column) {
   constexpr int64_t mostUnrolled = 7;
-  Value left = c.sub(c.mul(column, w.strides[1]), w.pads[1]);
+  Value left = c.sub(c.mul(column, w.strides[1]), w.left);
   if (channels > 1 && registers() >= kManyRegisters && !strip.checked && w.kw <= mostUnrolled)
     return columns(strip, start, line, weights, left);
   auto tap = [&](ValueRange from, Value kw, int64_t channel, llvm::function_ref<bool(int64_t)> meets) {
@@ -114,7 +117,7 @@ Code::Values WindowEmitter::taps(const StripTile &strip, ValueRange start, Value
 
 // Taps of an average: those inside the input, or inside the padded input.
 Value WindowEmitter::divisor(Value top, Value column) {
-  Value left = c.sub(c.mul(column, w.strides[1]), w.pads[1]), high = x[2], wide = x[3];
+  Value left = c.sub(c.mul(column, w.strides[1]), w.left), high = x[2], wide = x[3];
   if (includePad) {
     top = c.add(top, w.pads[0]), left = c.add(left, w.pads[1]);
     high = c.add(high, w.pads[0] + w.pads[2]), wide = c.add(wide, w.pads[1] + w.pads[3]);
@@ -126,7 +129,7 @@ Value WindowEmitter::divisor(Value top, Value column) {
 }
 
 void WindowEmitter::tile(const StripTile &strip, Value n, Value block, Value oh, Value column, Value plane) {
-  Value top = c.sub(c.mul(oh, w.strides[0]), w.pads[0]), first = c.mul(c.rem(block, multiplier), kPanelBytes / multiplier);
+  Value top = c.sub(c.mul(oh, w.strides[0]), w.top), first = c.mul(c.rem(block, multiplier), kPanelBytes / multiplier);
   Value start = c.real(convolves || average ? 0.0 : -INFINITY, type);
   if (convolves && op->getNumOperands() > 2)
     start = c.load(type, c.at(c.address(op->getOperand(2)), c.mul(block, kPanelBytes)));

@@ -14,7 +14,7 @@ void RaggedTile::setScratch() {
 }
 
 Value RaggedTile::regular(Value column, Value outWidth) const {
-  Value first = c.sub(c.mul(column, w.strides[1]), w.pads[1]);
+  Value first = c.sub(c.mul(column, w.strides[1]), w.left);
   Value last = c.add(first, (rows - 1) * w.strides[1] + (w.kw - 1) * w.dilations[1]);
   return c.both(c.both(c.less(c.n(-1), first), c.less(last, inWidth)), c.less(c.add(column, rows - 1), outWidth));
 }
@@ -38,8 +38,8 @@ void RaggedTile::fill(Value image, Value row, Value column, Value outWidth, Valu
   auto address = [&](Value v) -> Value { return LLVM::PtrToIntOp::create(c.b, c.loc, c.i64, v); };
   Value start = address(image), planeBytes = c.mul(c.mul(inHeight, inWidth), pixelBytes), zeros = splat(address(zeroBytes(c)));
   taps = c.loop(c.n(0), c.n(all), c.n(1), c.n(0), [&](Value tap, ValueRange entries) -> Code::Values {
-    Value below = c.sub(c.mul(c.div(tap, w.kw), w.dilations[0]), w.pads[0]);
-    Value along = c.sub(c.mul(c.rem(tap, w.kw), w.dilations[1]), w.pads[1]);
+    Value below = c.sub(c.mul(c.div(tap, w.kw), w.dilations[0]), w.top);
+    Value along = c.sub(c.mul(c.rem(tap, w.kw), w.dilations[1]), w.left);
     Value meets = c.both(exists, c.both(inside(c.add(lines, splat(below)), inHeight), inside(c.add(places, splat(along)), inWidth)));
     Value offset = c.add(pixels, splat(c.add(c.mul(below, downBytes), c.mul(along, acrossBytes))));
     auto store = [&](Value at, Value v, Value padding) {

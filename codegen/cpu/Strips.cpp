@@ -1,11 +1,32 @@
 // Strips.cpp: tiles of an output row, from known widths or checked at run time.
 #include "codegen/cpu/Strips.h"
+#include "codegen/cpu/Contract.h"
+#include "runtime_stub/kernels/SamePadding.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 namespace onnxc {
+
+void setPadding(Code &c, WindowShape &w, MutableArrayRef<int64_t> pads, StringRef autoPad, ArrayRef<AffineExpr> sizes, ArrayRef<Value> in,
+                ArrayRef<Value> out) {
+  bool same = autoPad.starts_with("SAME"), upper = autoPad == "SAME_UPPER";
+  for (int axis : {0, 1}) {
+    int64_t extent = ((axis ? w.kw : w.kh) - 1) * w.dilations[axis] + 1, stride = w.strides[axis];
+    auto size = constantOf(sizes[axis]);
+    if (same && size) {
+      SamePads known = samePads(*size, extent, stride, upper);
+      pads[axis] = known.begin, pads[axis + 2] = known.end;
+    }
+    Value &before = axis ? w.left : w.top;
+    before = c.n(pads[axis]);
+    if (same && !size) {  // as SamePadding.h has it
+      Value total = c.max(c.sub(c.add(c.mul(c.sub(out[axis], 1), stride), extent), in[axis]), c.n(0));
+      before = c.div(c.add(total, upper ? 0 : 1), 2);
+    }
+  }
+}
 
 // Pixels of [column, column + width) whose taps read padding.
 static llvm::BitVector outsideTaps(const WindowShape &w, int64_t column, int64_t width) {
@@ -106,7 +127,7 @@ void forTiles(Code &c, const WindowShape &w, int64_t most, Value inWidth, Value 
   StripTile inside{most, false, llvm::BitVector(most * w.kw), w.kw}, checked{most, true, {}, w.kw};
   Value from = range ? c.mul(range->first, most) : c.n(0), to = range ? c.min(c.mul(range->end, most), outWidth) : outWidth;
   c.loop(from, to, c.n(most), [&](Value column) {
-    Value first = c.sub(c.mul(column, w.strides[1]), w.pads[1]);
+    Value first = c.sub(c.mul(column, w.strides[1]), w.left);
     Value last = c.add(first, (most - 1) * w.strides[1] + (w.kw - 1) * w.dilations[1]);
     Value fits = c.both(c.both(c.less(c.n(-1), first), c.less(last, inWidth)), c.less(c.add(column, most - 1), outWidth));
     c.when(fits, [&] { body(column, inside); }, [&] { body(column, checked); });

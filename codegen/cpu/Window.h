@@ -32,6 +32,7 @@ private:
   mlir::Operation *op;
   Epilogue epilogue;
   Code::Values x, y;
+  llvm::SmallVector<int64_t> pads;
   WindowShape w;
   std::optional<onnx::FrameAxis> frames;
   int64_t channels = 1, multiplier = 1;  // of a group; its results for each of them

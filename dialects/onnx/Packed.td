@@ -116,12 +116,13 @@ def Onnx_PackedConvOp : Onnx_Op<"packed.Conv"> {
   let summary = "2-D convolution to a blocked result";
   let description = [{
     X is blocked, or [N, C, H, W] where `plain`. W: [groups * ceil(O/16), C/16, KH, KW, 16, 16] (input blocks and output panels of one group),
-    [ceil(O/16), C, KH, KW, 16] where `plain`. `channels`: input channels of one group. `pads`: top, left, bottom, right.
+    [ceil(O/16), C, KH, KW, 16] where `plain`. `channels`: input channels of one group. `pads`: top, left, bottom, right;
+    with `auto_pad` SAME_UPPER or SAME_LOWER, the sizes that only the run knows decide, and they are the most that it can be.
     `shared`: outputs and input channels of a group where groups share blocks; each panel is a `group` by itself then and reads as many blocks
     as W has from the one where its first group's channels begin, or the last ones; of those only the channels of its groups are multiplied.
   }];
   let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, Int<"1">:$group, I64Attr:$channels,
-                     OptionalAttr<DenseI64ArrayAttr>:$shared, Int<"0">:$plain,
+                     OptionalAttr<DenseI64ArrayAttr>:$shared, Int<"0">:$plain, Str<"NOTSET">:$auto_pad,
                      DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
                      OptionalAttr<DenseI64ArrayAttr>:$frames);
   let results = (outs AnyTensor:$Y);
@@ -163,13 +164,13 @@ def Onnx_PackedGroupedConvOp : Onnx_Op<"packed.GroupedConv"> {
     W: [ceil(O/16), KH, KW, C, 16], C the channels of a group, which has C * `multiplier` results, a divisor of 16. With `frames` KH counts the
     rows of all taps.
   }];
-  let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, Int<"1">:$multiplier, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
-                     DenseI64ArrayAttr:$dilations, OptionalAttr<DenseI64ArrayAttr>:$frames);
+  let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, Int<"1">:$multiplier, Str<"NOTSET">:$auto_pad,
+                     DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations, OptionalAttr<DenseI64ArrayAttr>:$frames);
   let results = (outs AnyTensor:$Y);
 }
 def Onnx_PackedPoolOp : Onnx_Op<"packed.Pool"> {
   let summary = "MaxPool or (where `average`) AveragePool of blocked activations";
-  let arguments = (ins AnyTensor:$X, Int<"0">:$average, Int<"0">:$count_include_pad, Int<"0">:$ceil_mode,
+  let arguments = (ins AnyTensor:$X, Int<"0">:$average, Int<"0">:$count_include_pad, Int<"0">:$ceil_mode, Str<"NOTSET">:$auto_pad,
                      DenseI64ArrayAttr:$kernel_shape, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
   let results = (outs AnyTensor:$Y);
 }

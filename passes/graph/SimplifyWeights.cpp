@@ -143,7 +143,7 @@ static LogicalResult absorbBinary(Operation *op, bool multiplies, PatternRewrite
 static LogicalResult absorbMul(onnx::MulOp op, PatternRewriter &rewriter) { return absorbBinary(op, true, rewriter); }
 static LogicalResult absorbAdd(onnx::AddOp op, PatternRewriter &rewriter) { return absorbBinary(op, false, rewriter); }
 
-// auto_pad SAME as numbers, so that one form is left; where the stride is 1 they do not depend on the image's size.
+// auto_pad SAME as numbers, so that one form is left; where stride or extent is 1 they do not depend on the image's size.
 static LogicalResult explicitPadding(onnx::ConvOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX()), w = rankedType(op.getW());
   if (!x || !w || x.getRank() != w.getRank() || !op.getAutoPad().starts_with("SAME"))
@@ -153,9 +153,9 @@ static LogicalResult explicitPadding(onnx::ConvOp op, PatternRewriter &rewriter)
   SmallVector<int64_t> pads(2 * rank);
   for (int64_t i = 0; i < rank; ++i) {
     int64_t size = x.getDimSize(i + 2), kernel = w.getDimSize(i + 2), stride = strides.empty() ? 1 : strides[i];
-    if (ShapedType::isDynamic(kernel) || (ShapedType::isDynamic(size) && stride != 1))
-      return rewriter.notifyMatchFailure(op, "sizes are not known");
     int64_t extent = (kernel - 1) * (dilations.empty() ? 1 : dilations[i]) + 1;
+    if (ShapedType::isDynamic(kernel) || (ShapedType::isDynamic(size) && stride != 1 && extent != 1))
+      return rewriter.notifyMatchFailure(op, "sizes are not known");
     SamePads same = samePads(std::max<int64_t>(size, 0), extent, stride, op.getAutoPad() == "SAME_UPPER");
     pads[i] = same.begin, pads[rank + i] = same.end;
   }

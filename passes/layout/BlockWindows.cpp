@@ -114,15 +114,16 @@ void Blocker::blockConv(Operation *op, const BlockedConv &c, Value filters, Dens
   Value weights = packConvWeights(b, loc, c, filters, plain, rounds ? stored : b.getF32Type());
   bias = packConvBias(b, loc, op);
   if (!dense)
-    return done(op, onnx::PackedGroupedConvOp::create(
-                        b, loc, type, block(x, loc), weights, bias, b.getI64IntegerAttr(c.outputs / c.group / c.channels),
-                        b.getDenseI64ArrayAttr(c.strides), b.getDenseI64ArrayAttr(c.pads), b.getDenseI64ArrayAttr(c.dilations), frames));
+    return done(op, onnx::PackedGroupedConvOp::create(b, loc, type, block(x, loc), weights, bias,
+                                                      b.getI64IntegerAttr(c.outputs / c.group / c.channels), b.getStringAttr(c.autoPad),
+                                                      b.getDenseI64ArrayAttr(c.strides), b.getDenseI64ArrayAttr(c.pads),
+                                                      b.getDenseI64ArrayAttr(c.dilations), frames));
   int64_t group = c.span ? llvm::divideCeil(c.outputs, kLanes) : c.group, channels = c.span ? c.span * kLanes : c.channels;
   auto shared = c.span ? b.getDenseI64ArrayAttr({c.outputs / c.group, c.channels}) : nullptr;
   Value data = plain ? image(x, loc) : block(x, loc);
   done(op, onnx::PackedConvOp::create(b, loc, type, data, weights, bias, b.getI64IntegerAttr(group), b.getI64IntegerAttr(channels), shared,
-                                      b.getI64IntegerAttr(plain), b.getDenseI64ArrayAttr(c.strides), b.getDenseI64ArrayAttr(c.pads),
-                                      b.getDenseI64ArrayAttr(c.dilations), frames));
+                                      b.getI64IntegerAttr(plain), b.getStringAttr(c.autoPad), b.getDenseI64ArrayAttr(c.strides),
+                                      b.getDenseI64ArrayAttr(c.pads), b.getDenseI64ArrayAttr(c.dilations), frames));
 }
 
 bool Blocker::convTranspose(Operation *op) {
@@ -149,19 +150,22 @@ bool Blocker::pool(Operation *op) {
   int64_t rank = rankedType(op->getOperand(0)).getRank() - 2;
   auto kernel = twoAxes(op, "kernel_shape", rank, 1), strides = twoAxes(op, "strides", rank, 1),
        dilations = twoAxes(op, "dilations", rank, 1);
-  auto pads = explicitPads(op, kernel, strides, dilations);
-  if (!pads || (isBytes(op->getOperand(0)) && average))
+  auto pads = windowPads(op, kernel, strides, dilations);
+  bool decided = pads && pads->autoPad == "NOTSET", counts = average && onnx::intAttr(op, "count_include_pad");
+  if (!pads || (isBytes(op->getOperand(0)) && (average || !decided)) || (counts && !decided))
     return false;
   if (isBytes(op->getOperand(0))) {
-    done(op, onnx::PackedBytePoolOp::create(b, op->getLoc(), onnx::blockedType(rankedType(op->getResult(0))), blocked[op->getOperand(0)],
-                                            b.getDenseI64ArrayAttr(kernel), b.getDenseI64ArrayAttr(strides), b.getDenseI64ArrayAttr(*pads),
-                                            b.getDenseI64ArrayAttr(dilations), b.getI64IntegerAttr(ceil)));
+    done(op,
+         onnx::PackedBytePoolOp::create(b, op->getLoc(), onnx::blockedType(rankedType(op->getResult(0))), blocked[op->getOperand(0)],
+                                        b.getDenseI64ArrayAttr(kernel), b.getDenseI64ArrayAttr(strides), b.getDenseI64ArrayAttr(pads->pads),
+                                        b.getDenseI64ArrayAttr(dilations), b.getI64IntegerAttr(ceil)));
     return true;
   }
-  done(op, onnx::PackedPoolOp::create(b, op->getLoc(), onnx::blockedType(rankedType(op->getResult(0))), blocked[op->getOperand(0)],
-                                      b.getI64IntegerAttr(average), b.getI64IntegerAttr(onnx::intAttr(op, "count_include_pad")),
-                                      b.getI64IntegerAttr(ceil), b.getDenseI64ArrayAttr(kernel), b.getDenseI64ArrayAttr(strides),
-                                      b.getDenseI64ArrayAttr(*pads), b.getDenseI64ArrayAttr(dilations)));
+  done(op,
+       onnx::PackedPoolOp::create(b, op->getLoc(), onnx::blockedType(rankedType(op->getResult(0))), blocked[op->getOperand(0)],
+                                  b.getI64IntegerAttr(average), b.getI64IntegerAttr(onnx::intAttr(op, "count_include_pad")),
+                                  b.getI64IntegerAttr(ceil), b.getStringAttr(pads->autoPad), b.getDenseI64ArrayAttr(kernel),
+                                  b.getDenseI64ArrayAttr(strides), b.getDenseI64ArrayAttr(pads->pads), b.getDenseI64ArrayAttr(dilations)));
   return true;
 }
 
@@ -216,7 +220,7 @@ static Value poolOf(OpBuilder &b, Location loc, Value v, bool mean) {
   auto type = rankedType(v).clone({s[0], s[1], 1, 1, kLanes});
   if (!ShapedType::isDynamic(s[2]) && !ShapedType::isDynamic(s[3]) && s[2] * s[3] < many)
     return onnx::PackedPoolOp::create(b, loc, type, v, b.getI64IntegerAttr(mean), b.getI64IntegerAttr(0), b.getI64IntegerAttr(0),
-                                      b.getDenseI64ArrayAttr({s[2], s[3]}), b.getDenseI64ArrayAttr({1, 1}),
+                                      b.getStringAttr("NOTSET"), b.getDenseI64ArrayAttr({s[2], s[3]}), b.getDenseI64ArrayAttr({1, 1}),
                                       b.getDenseI64ArrayAttr({0, 0, 0, 0}), b.getDenseI64ArrayAttr({1, 1}));
   Value axes = GraphBuilder{b, loc}.integers({2, 3});
   return mean ? Value(onnx::ReduceMeanOp::create(b, loc, type, v, axes)) : onnx::ReduceMaxOp::create(b, loc, type, v, axes);

@@ -19,27 +19,29 @@ SmallVector<int64_t> twoAxes(Operation *op, StringRef attribute, int64_t rank, i
   return v;
 }
 
-std::optional<SmallVector<int64_t>> explicitPads(Operation *op, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides,
-                                                 ArrayRef<int64_t> dilations) {
+std::optional<WindowPads> windowPads(Operation *op, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations) {
   auto type = cast<RankedTensorType>(op->getOperand(0).getType());
   int64_t rank = type.getRank() - 2;
   StringRef mode = onnx::strAttr(op, "auto_pad", "NOTSET");
-  SmallVector<int64_t> given(onnx::intsAttr(op, "pads")), pads(4);
+  SmallVector<int64_t> given(onnx::intsAttr(op, "pads"));
+  WindowPads found{SmallVector<int64_t>(4)};
+  SmallVector<int64_t> &pads = found.pads;
   for (int64_t i = 0; i < rank; ++i) {
     int64_t axis = i + 2 - rank;
     if (mode == "NOTSET" || mode.empty()) {
       pads[axis] = given.empty() ? 0 : given[i], pads[axis + 2] = given.empty() ? 0 : given[i + rank];
     } else if (mode.starts_with("SAME")) {
       int64_t size = type.getDimSize(i + 2), extent = (kernel[axis] - 1) * dilations[axis] + 1;
-      if (ShapedType::isDynamic(size) && strides[axis] != 1)
-        return std::nullopt;
-      SamePads same = samePads(std::max<int64_t>(size, 0), extent, strides[axis], mode == "SAME_UPPER");
+      bool decides = ShapedType::isDynamic(size) && strides[axis] != 1;  // of one more than a whole number of strides they are the most
+      SamePads same = samePads(ShapedType::isDynamic(size) ? 1 : size, extent, strides[axis], mode == "SAME_UPPER");
+      if (decides && same.begin + same.end > 0)
+        found.autoPad = mode;
       pads[axis] = same.begin, pads[axis + 2] = same.end;
     }
   }
   if (llvm::any_of(pads, [](int64_t p) { return p < 0; }))
     return std::nullopt;
-  return pads;
+  return found;
 }
 
 // Blocks that the groups of a panel of outputs read, at most.
@@ -78,10 +80,10 @@ std::optional<BlockedConv> blockedConv(Operation *op) {
   if (rank == 1)
     c.kernel.insert(c.kernel.begin(), 1);
   c.strides = twoAxes(op, "strides", rank, 1), c.dilations = twoAxes(op, "dilations", rank, 1);
-  auto pads = explicitPads(op, c.kernel, c.strides, c.dilations);
+  auto pads = windowPads(op, c.kernel, c.strides, c.dilations);
   if (!pads || c.group < 1 || c.outputs % c.group)
     return std::nullopt;
-  c.pads = *pads;
+  c.pads = pads->pads, c.autoPad = pads->autoPad;
   int64_t each = c.outputs / c.group;
   if (c.group == 1)
     return c;

@@ -12,15 +12,21 @@ struct BlockedConv {
   bool constant = true;              // the weights are known
   int64_t span = 0;  // groups share blocks: how many blocks a panel of outputs reads, its weights spread over them; 0: none do
   llvm::SmallVector<int64_t> kernel, strides, pads, dilations;
+  llvm::StringRef autoPad = "NOTSET";  // SAME_UPPER or SAME_LOWER where sizes decide that only the run knows: `pads` is the most then
 };
 // Nothing where the convolution stays as it is.
 std::optional<BlockedConv> blockedConv(mlir::Operation *conv);
 // One over frames as if it were over images that have the blocks of all taps (packed.FrameConv), and its filters so.
 BlockedConv blockedFrames(onnx::PackedFrameConvOp conv);
 mlir::Value frameWeights(mlir::OpBuilder &b, mlir::Location loc, onnx::PackedFrameConvOp conv);
-// Pads of a window op for two spatial axes, auto_pad resolved; nothing when the sizes decide and are unknown.
-std::optional<llvm::SmallVector<int64_t>> explicitPads(mlir::Operation *op, llvm::ArrayRef<int64_t> kernel, llvm::ArrayRef<int64_t> strides,
-                                                       llvm::ArrayRef<int64_t> dilations);
+// Pads of a window op for two spatial axes, and auto_pad where sizes decide that only the run knows, of which they are the most then;
+// nothing where pads are negative.
+struct WindowPads {
+  llvm::SmallVector<int64_t> pads;
+  llvm::StringRef autoPad = "NOTSET";
+};
+std::optional<WindowPads> windowPads(mlir::Operation *op, llvm::ArrayRef<int64_t> kernel, llvm::ArrayRef<int64_t> strides,
+                                     llvm::ArrayRef<int64_t> dilations);
 // An attribute of two spatial axes: a list of one gets `otherwise` in front.
 llvm::SmallVector<int64_t> twoAxes(mlir::Operation *op, llvm::StringRef attribute, int64_t rank, int64_t otherwise);
 

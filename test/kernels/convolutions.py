@@ -154,6 +154,17 @@ conv("conv_3d_pixels", (1, 20, 3, 5, 7), 24, (1, 1, 1), strides=[2, 1, 2], epilo
 for _batch in (1, 2):
     for _mode in ("SAME_UPPER", "SAME_LOWER"):
         conv(f"conv_3d_{_mode.lower()}_{_batch}", (_batch, 20, 6, 5, 7), 24, (3, 2, 1), strides=[2, 1, 1], auto_pad=_mode, epilogue=["Relu"])
+# Padding that the run's sizes decide: one pixel, odd and even sizes; a first layer, whole blocks, lanes of one block, one axis, pools behind.
+for _mode in ("SAME_UPPER", "SAME_LOWER"):
+    for _plane in ((1, 1), (12, 31), (33, 18)):
+        _name = f"{_mode.lower()}_{_plane[0]}x{_plane[1]}"
+        conv(f"conv_{_name}_first", (2, 3, *_plane), 24, (3, 3), strides=[2, 2], auto_pad=_mode, epilogue=["Relu"], dynamic=True)
+        conv(f"conv_{_name}_blocks", (1, 32, *_plane), 40, (4, 5), strides=[2, 3], auto_pad=_mode, dynamic=True)
+        conv(f"conv_{_name}_depthwise", (1, 20, *_plane), 20, (5, 3), strides=[3, 2], auto_pad=_mode, group=20, dynamic=True)
+        conv(f"conv_{_name}_row", (2, 20, _plane[1]), 18, (4,), strides=[2], auto_pad=_mode, dynamic=True)
+        for _pool in ("MaxPool", "AveragePool"):
+            case(f"{_pool}_{_name}", [helper.make_node("Conv", ["x", "w"], ["t"]), helper.make_node(_pool, ["t"], ["y"], kernel_shape=[3, 2], strides=[2, 2], auto_pad=_mode)],
+                 {"x": (1, 3, *_plane)}, {"w": np.random.default_rng(0).standard_normal((20, 3, 1, 1)).astype(np.float32)}, True)
 # A network over frames: of a batch of one they stay images in blocks, padded and cut by frames, between views of five axes.
 for _batch in (1, 2):
     _rng = np.random.default_rng(_batch)

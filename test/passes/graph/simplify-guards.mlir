@@ -93,11 +93,12 @@ func.func @other_padding(%x: tensor<1x2x4x4xf32>) -> (tensor<1x1x4x4xf32>, tenso
 // CHECK-COUNT-2: "onnx.Pad"
 func.func @padding_of_other_kinds(%x: tensor<1x2x4x4xf32>) -> (tensor<1x1x6x4xf32>, tensor<1x1x3x2xf32>) {
   %w = "onnx.Constant"() {value = dense<2.0> : tensor<1x2x1x1xf32>} : () -> tensor<1x2x1x1xf32>
+  %v = "onnx.Constant"() {value = dense<2.0> : tensor<1x2x2x2xf32>} : () -> tensor<1x2x2x2xf32>
   %c = "onnx.Constant"() {value = dense<[0, 0, 1, 0, 0, 0, 1, 0]> : tensor<8xi64>} : () -> tensor<8xi64>
   %p = "onnx.Pad"(%x, %c) <{mode = "reflect", operandSegmentSizes = array<i32: 1, 1, 0, 0>}> : (tensor<1x2x4x4xf32>, tensor<8xi64>) -> tensor<1x2x6x4xf32>
   %0 = "onnx.Conv"(%p, %w) : (tensor<1x2x6x4xf32>, tensor<1x2x1x1xf32>) -> tensor<1x1x6x4xf32>
   %q = "onnx.Pad"(%x, %c) <{mode = "constant", operandSegmentSizes = array<i32: 1, 1, 0, 0>}> : (tensor<1x2x4x4xf32>, tensor<8xi64>) -> tensor<1x2x6x?xf32>
-  %1 = "onnx.Conv"(%q, %w) <{auto_pad = "SAME_UPPER", strides = array<i64: 2, 2>}> : (tensor<1x2x6x?xf32>, tensor<1x2x1x1xf32>) -> tensor<1x1x3x2xf32>
+  %1 = "onnx.Conv"(%q, %v) <{auto_pad = "SAME_UPPER", strides = array<i64: 2, 2>}> : (tensor<1x2x6x?xf32>, tensor<1x2x2x2xf32>) -> tensor<1x1x3x2xf32>
   return %0, %1 : tensor<1x1x6x4xf32>, tensor<1x1x3x2xf32>
 }
 

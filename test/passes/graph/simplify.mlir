@@ -393,18 +393,21 @@ func.func @joined_trees(%x: tensor<?x2xf32>, %z: tensor<?x2xf32>) -> tensor<?x4x
   return %y : tensor<?x4xf32>
 }
 
-// Padding that is to keep the size, as numbers: of a size of the run where the stride is 1.
+// Padding that is to keep the size, as numbers: of a size of the run where the stride or the filter is 1.
 // CHECK-LABEL: @same_padding
 // CHECK: "onnx.Conv"(%arg0, {{.*}} <{auto_pad = "NOTSET", {{.*}}pads = array<i64: 1, 2, 2, 2>
 // CHECK: "onnx.Conv"(%arg1, {{.*}} <{auto_pad = "NOTSET", {{.*}}pads = array<i64: 1, 1, 0, 0>
 // CHECK: "onnx.Conv"(%arg0, {{.*}} <{auto_pad = "SAME_UPPER", {{.*}}strides = array<i64: 2, 2>
-func.func @same_padding(%x: tensor<1x1x?x?xf32>, %y: tensor<1x1x6x7xf32>) -> (tensor<1x1x?x?xf32>, tensor<1x1x3x3xf32>, tensor<1x1x?x?xf32>) {
+// CHECK: "onnx.Conv"(%arg0, {{.*}} <{auto_pad = "NOTSET", {{.*}}pads = array<i64: 0, 0, 0, 0>
+func.func @same_padding(%x: tensor<1x1x?x?xf32>, %y: tensor<1x1x6x7xf32>) -> (tensor<1x1x?x?xf32>, tensor<1x1x3x3xf32>, tensor<1x1x?x?xf32>, tensor<1x1x?x?xf32>) {
   %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x1x4x3xf32>} : () -> tensor<1x1x4x3xf32>
   %v = "onnx.Constant"() {value = dense<1.0> : tensor<1x1x3x2xf32>} : () -> tensor<1x1x3x2xf32>
   %0 = "onnx.Conv"(%x, %w) {auto_pad = "SAME_UPPER", dilations = array<i64: 1, 2>} : (tensor<1x1x?x?xf32>, tensor<1x1x4x3xf32>) -> tensor<1x1x?x?xf32>
   %1 = "onnx.Conv"(%y, %v) {auto_pad = "SAME_LOWER", strides = array<i64: 2, 3>} : (tensor<1x1x6x7xf32>, tensor<1x1x3x2xf32>) -> tensor<1x1x3x3xf32>
   %2 = "onnx.Conv"(%x, %w) {auto_pad = "SAME_UPPER", strides = array<i64: 2, 2>} : (tensor<1x1x?x?xf32>, tensor<1x1x4x3xf32>) -> tensor<1x1x?x?xf32>
-  return %0, %1, %2 : tensor<1x1x?x?xf32>, tensor<1x1x3x3xf32>, tensor<1x1x?x?xf32>
+  %u = "onnx.Constant"() {value = dense<1.0> : tensor<1x1x1x1xf32>} : () -> tensor<1x1x1x1xf32>
+  %3 = "onnx.Conv"(%x, %u) {auto_pad = "SAME_LOWER", strides = array<i64: 2, 2>} : (tensor<1x1x?x?xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x?x?xf32>
+  return %0, %1, %2, %3 : tensor<1x1x?x?xf32>, tensor<1x1x3x3xf32>, tensor<1x1x?x?xf32>, tensor<1x1x?x?xf32>
 }
 
 // What computes on views of images as a batch of one computes on the images.

@@ -124,7 +124,7 @@ func.func @not_finite(%x: tensor<1x3x2x2xf32>) -> tensor<1x5x2x2xf32> {
 // Groups that share blocks: a panel of 16 outputs reads as many blocks as any of them needs.
 // CHECK-LABEL: @shared_blocks
 // CHECK: %[[W:.*]] = "onnx.Constant"() <{value = dense_resource<{{.*}}> : tensor<3x3x3x3x16x16xf32>}>
-// CHECK: "onnx.packed.Conv"(%{{.*}}, %{{.*}}) <{channels = 48 : i64, {{.*}}group = 3 : i64, {{.*}}shared = array<i64: 24, 24>
+// CHECK: "onnx.packed.Conv"(%{{.*}}, %{{.*}}) <{{{.*}}channels = 48 : i64, {{.*}}group = 3 : i64, {{.*}}shared = array<i64: 24, 24>
 func.func @shared_blocks(%x: tensor<1x48x8x8xf32>) -> tensor<1x48x8x8xf32> {
   %w = "onnx.Constant"() {value = dense<1.0> : tensor<48x24x3x3xf32>} : () -> tensor<48x24x3x3xf32>
   %c = "onnx.Conv"(%x, %w) <{group = 2 : i64, pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x48x8x8xf32>, tensor<48x24x3x3xf32>) -> tensor<1x48x8x8xf32>
@@ -531,4 +531,18 @@ func.func @other_views(%x: tensor<1x32x1x8xf32>) -> (tensor<1x16x2x8xf32>, tenso
   %y = "onnx.Relu"(%r) : (tensor<1x16x2x8xf32>) -> tensor<1x16x2x8xf32>
   %s = "onnx.Squeeze"(%c, %two) : (tensor<1x32x1x8xf32>, tensor<1xi64>) -> tensor<1x32x8xf32>
   return %y, %s : tensor<1x16x2x8xf32>, tensor<1x32x8xf32>
+}
+
+// Padding that sizes decide which only the run knows: the kernel finds it out, and what it can be at most stands here.
+// CHECK-LABEL: @same_padding_of_the_run
+// CHECK: "onnx.packed.Conv"({{.*}} <{auto_pad = "SAME_UPPER", {{.*}}pads = array<i64: 1, 1, 1, 1>
+// CHECK: "onnx.packed.GroupedConv"({{.*}} <{auto_pad = "SAME_LOWER", {{.*}}pads = array<i64: 2, 2, 1, 1>
+// CHECK: "onnx.packed.Pool"({{.*}} <{auto_pad = "SAME_UPPER", {{.*}}pads = array<i64: 0, 0, 1, 1>
+func.func @same_padding_of_the_run(%x: tensor<1x16x?x?xf32>) -> tensor<1x16x?x?xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<16x16x3x3xf32>} : () -> tensor<16x16x3x3xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<16x1x4x4xf32>} : () -> tensor<16x1x4x4xf32>
+  %0 = "onnx.Conv"(%x, %w) <{auto_pad = "SAME_UPPER", strides = array<i64: 2, 2>}> : (tensor<1x16x?x?xf32>, tensor<16x16x3x3xf32>) -> tensor<1x16x?x?xf32>
+  %1 = "onnx.Conv"(%0, %v) <{auto_pad = "SAME_LOWER", group = 16 : i64, strides = array<i64: 3, 2>}> : (tensor<1x16x?x?xf32>, tensor<16x1x4x4xf32>) -> tensor<1x16x?x?xf32>
+  %2 = "onnx.MaxPool"(%1) <{auto_pad = "SAME_UPPER", kernel_shape = array<i64: 2, 2>, resultSegmentSizes = array<i32: 1, 0>, strides = array<i64: 2, 2>}> : (tensor<1x16x?x?xf32>) -> tensor<1x16x?x?xf32>
+  return %2 : tensor<1x16x?x?xf32>
 }

@@ -2,16 +2,15 @@
 
 // What has no form on blocks, so that a plain image is made for it.
 
-// Doubles, filters and frames over three dims, padding that the run decides, and borders that are cut off.
+// Doubles, filters and frames over three dims, and borders that are cut off.
 // CHECK-LABEL: @convolutions
 // CHECK-NOT: onnx.packed
 // CHECK: return
-func.func @convolutions(%d: tensor<1x32x8x8xf64>, %dw: tensor<32x32x3x3xf64>, %f: tensor<1x32x8x8x8xf32>, %fw: tensor<32x32x3x3x3xf32>, %u: tensor<1x32x?x8xf32>, %x: tensor<1x32x8x8xf32>, %w: tensor<32x32x3x3xf32>) -> (tensor<1x32x6x6xf64>, tensor<1x32x6x6x6xf32>, tensor<1x32x?x4xf32>, tensor<1x32x5x6xf32>) {
+func.func @convolutions(%d: tensor<1x32x8x8xf64>, %dw: tensor<32x32x3x3xf64>, %f: tensor<1x32x8x8x8xf32>, %fw: tensor<32x32x3x3x3xf32>, %x: tensor<1x32x8x8xf32>, %w: tensor<32x32x3x3xf32>) -> (tensor<1x32x6x6xf64>, tensor<1x32x6x6x6xf32>, tensor<1x32x5x6xf32>) {
   %0 = "onnx.Conv"(%d, %dw) : (tensor<1x32x8x8xf64>, tensor<32x32x3x3xf64>) -> tensor<1x32x6x6xf64>
   %1 = "onnx.Conv"(%f, %fw) : (tensor<1x32x8x8x8xf32>, tensor<32x32x3x3x3xf32>) -> tensor<1x32x6x6x6xf32>
-  %2 = "onnx.Conv"(%u, %w) <{auto_pad = "SAME_UPPER", strides = array<i64: 2, 2>}> : (tensor<1x32x?x8xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x?x4xf32>
-  %3 = "onnx.Conv"(%x, %w) <{pads = array<i64: -1, 0, 0, 0>}> : (tensor<1x32x8x8xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x5x6xf32>
-  return %0, %1, %2, %3 : tensor<1x32x6x6xf64>, tensor<1x32x6x6x6xf32>, tensor<1x32x?x4xf32>, tensor<1x32x5x6xf32>
+  %2 = "onnx.Conv"(%x, %w) <{pads = array<i64: -1, 0, 0, 0>}> : (tensor<1x32x8x8xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x5x6xf32>
+  return %0, %1, %2 : tensor<1x32x6x6xf64>, tensor<1x32x6x6x6xf32>, tensor<1x32x5x6xf32>
 }
 
 // With stride 1 the padding is the same for every size: as much before a pixel as behind it, or one less.
@@ -24,20 +23,20 @@ func.func @same_padding(%x: tensor<1x32x?x?xf32>, %w: tensor<32x32x4x4xf32>) -> 
   return %0, %1 : tensor<1x32x?x?xf32>, tensor<1x32x?x?xf32>
 }
 
-// Means whose last window is not whole, maxima with their places, and windows whose padding the run decides.
+// Means whose last window is not whole or that count padding which the run decides, and maxima with their places.
 // CHECK-LABEL: @pools
 // CHECK: %[[U:.*]] = "onnx.packed.Unblock"
 // CHECK-DAG: "onnx.AveragePool"(%[[U]]
 // CHECK-DAG: "onnx.MaxPool"(%[[U]]
 // CHECK-DAG: "onnx.packed.Pool"{{.*}}ceil_mode = 1 : i64
-// CHECK-DAG: "onnx.MaxPool"(%{{.*}}) <{auto_pad = "SAME_UPPER"
+// CHECK-DAG: "onnx.AveragePool"(%{{.*}}) <{auto_pad = "SAME_UPPER"
 func.func @pools(%x: tensor<1x32x9x9xf32>, %y: tensor<1x32x?x9xf32>, %w: tensor<32x32x1x1xf32>) -> (tensor<1x32x5x5xf32>, tensor<1x32x4x4xf32>, tensor<1x32x4x4xi64>, tensor<1x32x5x5xf32>, tensor<1x32x?x5xf32>) {
   %c = "onnx.Conv"(%x, %w) : (tensor<1x32x9x9xf32>, tensor<32x32x1x1xf32>) -> tensor<1x32x9x9xf32>
   %d = "onnx.Conv"(%y, %w) : (tensor<1x32x?x9xf32>, tensor<32x32x1x1xf32>) -> tensor<1x32x?x9xf32>
   %0 = "onnx.AveragePool"(%c) <{ceil_mode = 1 : i64, kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>}> : (tensor<1x32x9x9xf32>) -> tensor<1x32x5x5xf32>
   %1:2 = "onnx.MaxPool"(%c) <{kernel_shape = array<i64: 2, 2>, resultSegmentSizes = array<i32: 1, 1>, strides = array<i64: 2, 2>}> : (tensor<1x32x9x9xf32>) -> (tensor<1x32x4x4xf32>, tensor<1x32x4x4xi64>)
   %2 = "onnx.MaxPool"(%c) <{ceil_mode = 1 : i64, kernel_shape = array<i64: 2, 2>, resultSegmentSizes = array<i32: 1, 0>, strides = array<i64: 2, 2>}> : (tensor<1x32x9x9xf32>) -> tensor<1x32x5x5xf32>
-  %3 = "onnx.MaxPool"(%d) <{auto_pad = "SAME_UPPER", kernel_shape = array<i64: 2, 2>, resultSegmentSizes = array<i32: 1, 0>, strides = array<i64: 2, 2>}> : (tensor<1x32x?x9xf32>) -> tensor<1x32x?x5xf32>
+  %3 = "onnx.AveragePool"(%d) <{auto_pad = "SAME_UPPER", count_include_pad = 1 : i64, kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>}> : (tensor<1x32x?x9xf32>) -> tensor<1x32x?x5xf32>
   return %0, %1#0, %1#1, %2, %3 : tensor<1x32x5x5xf32>, tensor<1x32x4x4xf32>, tensor<1x32x4x4xi64>, tensor<1x32x5x5xf32>, tensor<1x32x?x5xf32>
 }
 
