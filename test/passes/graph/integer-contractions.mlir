@@ -194,84 +194,6 @@ func.func @frames(%q: tensor<1x4x5x4x4xui8>) -> tensor<1x8x3x2x2xui8> {
 
 // -----
 
-// The convolution that is computed last adds the other's bytes to its own; a Relu is a bound.
-// CHECK-LABEL: @residual
-// CHECK: %[[A:.*]] = "onnx.packed.LinearConv"(%arg0
-// CHECK: "onnx.packed.LinearConv"(%arg0, {{.*}}, %[[A]]) <{{{.*}}joined = array<f32: 2.000000e+00, 2.000000e+00, -6.000000e+00>{{.*}}sum = array<f32: 5.000000e-01, 3.000000e+00, 5.000000e-01, 2.500000e-01, 1.000000e+00, 1.000000e+00, 2.550000e+02>
-// CHECK-NOT: onnx.Add
-func.func @residual(%q: tensor<1x4x4x4xui8>) -> tensor<1x64x4x4xui8> {
-  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
-  %u = "onnx.Constant"() {value = dense<0.25> : tensor<f32>} : () -> tensor<f32>
-  %z = "onnx.Constant"() {value = dense<3> : tensor<ui8>} : () -> tensor<ui8>
-  %one = "onnx.Constant"() {value = dense<1> : tensor<ui8>} : () -> tensor<ui8>
-  %x = "onnx.DequantizeLinear"(%q, %s, %z) : (tensor<1x4x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x4x4x4xf32>
-  %c = "onnx.Constant"() {value = dense<2> : tensor<64x4x1x1xi8>} : () -> tensor<64x4x1x1xi8>
-  %d = "onnx.Constant"() {value = dense<7> : tensor<64x4x1x1xi8>} : () -> tensor<64x4x1x1xi8>
-  %none = "onnx.Constant"() {value = dense<0> : tensor<i8>} : () -> tensor<i8>
-  %w = "onnx.DequantizeLinear"(%c, %u, %none) : (tensor<64x4x1x1xi8>, tensor<f32>, tensor<i8>) -> tensor<64x4x1x1xf32>
-  %v = "onnx.DequantizeLinear"(%d, %u, %none) : (tensor<64x4x1x1xi8>, tensor<f32>, tensor<i8>) -> tensor<64x4x1x1xf32>
-  %y = "onnx.Conv"(%x, %w) : (tensor<1x4x4x4xf32>, tensor<64x4x1x1xf32>) -> tensor<1x64x4x4xf32>
-  %yq = "onnx.QuantizeLinear"(%y, %s, %z) : (tensor<1x64x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xui8>
-  %yd = "onnx.DequantizeLinear"(%yq, %s, %z) : (tensor<1x64x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xf32>
-  %t = "onnx.Conv"(%x, %v) : (tensor<1x4x4x4xf32>, tensor<64x4x1x1xf32>) -> tensor<1x64x4x4xf32>
-  %tq = "onnx.QuantizeLinear"(%t, %s, %z) : (tensor<1x64x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xui8>
-  %td = "onnx.DequantizeLinear"(%tq, %s, %z) : (tensor<1x64x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xf32>
-  %sum = "onnx.Add"(%yd, %td) : (tensor<1x64x4x4xf32>, tensor<1x64x4x4xf32>) -> tensor<1x64x4x4xf32>
-  %r = "onnx.Relu"(%sum) : (tensor<1x64x4x4xf32>) -> tensor<1x64x4x4xf32>
-  %o = "onnx.QuantizeLinear"(%r, %u, %one) : (tensor<1x64x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xui8>
-  return %o : tensor<1x64x4x4xui8>
-}
-
-// -----
-
-// 0.0555 / 0.037 is a step and a half: what lies between two steps is rounded as the scales say, which no three numbers do for all bytes.
-// CHECK-LABEL: @residual_not_joined
-// CHECK: "onnx.packed.LinearConv"(
-// CHECK-NOT: joined
-// CHECK-SAME: sum = array<f32: 5.550000e-02, 1.310000e+02, 2.000000e-02, 3.700000e-02, 1.230000e+02, 0.000000e+00, 2.550000e+02>
-// CHECK-NOT: onnx.Add
-func.func @residual_not_joined(%q: tensor<1x64x4x4xui8>, %p: tensor<1x64x4x4xui8>) -> tensor<1x64x4x4xui8> {
-  %own = "onnx.Constant"() {value = dense<0.0555> : tensor<f32>} : () -> tensor<f32>
-  %other = "onnx.Constant"() {value = dense<0.02> : tensor<f32>} : () -> tensor<f32>
-  %step = "onnx.Constant"() {value = dense<0.037> : tensor<f32>} : () -> tensor<f32>
-  %z = "onnx.Constant"() {value = dense<120> : tensor<ui8>} : () -> tensor<ui8>
-  %middle = "onnx.Constant"() {value = dense<131> : tensor<ui8>} : () -> tensor<ui8>
-  %to = "onnx.Constant"() {value = dense<123> : tensor<ui8>} : () -> tensor<ui8>
-  %c = "onnx.Constant"() {value = dense<2> : tensor<64x64x1x1xi8>} : () -> tensor<64x64x1x1xi8>
-  %x = "onnx.DequantizeLinear"(%q, %step) : (tensor<1x64x4x4xui8>, tensor<f32>) -> tensor<1x64x4x4xf32>
-  %w = "onnx.DequantizeLinear"(%c, %step) : (tensor<64x64x1x1xi8>, tensor<f32>) -> tensor<64x64x1x1xf32>
-  %y = "onnx.Conv"(%x, %w) : (tensor<1x64x4x4xf32>, tensor<64x64x1x1xf32>) -> tensor<1x64x4x4xf32>
-  %yq = "onnx.QuantizeLinear"(%y, %own, %z) : (tensor<1x64x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xui8>
-  %yd = "onnx.DequantizeLinear"(%yq, %own, %z) : (tensor<1x64x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xf32>
-  %pd = "onnx.DequantizeLinear"(%p, %other, %middle) : (tensor<1x64x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xf32>
-  %sum = "onnx.Add"(%yd, %pd) : (tensor<1x64x4x4xf32>, tensor<1x64x4x4xf32>) -> tensor<1x64x4x4xf32>
-  %o = "onnx.QuantizeLinear"(%sum, %step, %to) : (tensor<1x64x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xui8>
-  return %o : tensor<1x64x4x4xui8>
-}
-
-// -----
-
-// A result that is read elsewhere stays what it was.
-// CHECK-LABEL: @residual_read_twice
-// CHECK: "onnx.packed.LinearConv"
-// CHECK: onnx.Add
-func.func @residual_read_twice(%q: tensor<1x64x4x4xui8>) -> (tensor<1x64x4x4xui8>, tensor<1x64x4x4xui8>) {
-  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
-  %z = "onnx.Constant"() {value = dense<3> : tensor<ui8>} : () -> tensor<ui8>
-  %x = "onnx.DequantizeLinear"(%q, %s, %z) : (tensor<1x64x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xf32>
-  %c = "onnx.Constant"() {value = dense<2> : tensor<64x64x1x1xi8>} : () -> tensor<64x64x1x1xi8>
-  %none = "onnx.Constant"() {value = dense<0> : tensor<i8>} : () -> tensor<i8>
-  %w = "onnx.DequantizeLinear"(%c, %s, %none) : (tensor<64x64x1x1xi8>, tensor<f32>, tensor<i8>) -> tensor<64x64x1x1xf32>
-  %y = "onnx.Conv"(%x, %w) : (tensor<1x64x4x4xf32>, tensor<64x64x1x1xf32>) -> tensor<1x64x4x4xf32>
-  %yq = "onnx.QuantizeLinear"(%y, %s, %z) : (tensor<1x64x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xui8>
-  %yd = "onnx.DequantizeLinear"(%yq, %s, %z) : (tensor<1x64x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xf32>
-  %sum = "onnx.Add"(%yd, %x) : (tensor<1x64x4x4xf32>, tensor<1x64x4x4xf32>) -> tensor<1x64x4x4xf32>
-  %o = "onnx.QuantizeLinear"(%sum, %s, %z) : (tensor<1x64x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x64x4x4xui8>
-  return %o, %yq : tensor<1x64x4x4xui8>, tensor<1x64x4x4xui8>
-}
-
-// -----
-
 // Each channel has its own filter: the depth is that of the taps. What is not quantised again is f32.
 // CHECK-LABEL: @depthwise
 // CHECK: %[[W:.*]] = "onnx.Constant"() {{.*}} : tensor<2x4x16xi16>
@@ -306,21 +228,6 @@ func.func @offset(%q: tensor<1x3x4x4xi8>) -> tensor<1x1x4x4xf32> {
 
 // -----
 
-// The greatest value is that of the greatest byte; quantising it again takes nothing but the byte.
-// CHECK-LABEL: @pool
-// CHECK: %[[P:.*]] = "onnx.MaxPool"(%arg0) {{.*}} : (tensor<1x2x4x4xi8>) -> tensor<1x2x3x3xi8>
-// CHECK-NEXT: return %[[P]]
-func.func @pool(%q: tensor<1x2x4x4xi8>) -> tensor<1x2x3x3xi8> {
-  %s = "onnx.Constant"() {value = dense<0.3> : tensor<f32>} : () -> tensor<f32>
-  %z = "onnx.Constant"() {value = dense<-3> : tensor<i8>} : () -> tensor<i8>
-  %x = "onnx.DequantizeLinear"(%q, %s, %z) : (tensor<1x2x4x4xi8>, tensor<f32>, tensor<i8>) -> tensor<1x2x4x4xf32>
-  %p = "onnx.MaxPool"(%x) <{kernel_shape = array<i64: 2, 2>, resultSegmentSizes = array<i32: 1, 0>}> : (tensor<1x2x4x4xf32>) -> tensor<1x2x3x3xf32>
-  %o = "onnx.QuantizeLinear"(%p, %s, %z) : (tensor<1x2x3x3xf32>, tensor<f32>, tensor<i8>) -> tensor<1x2x3x3xi8>
-  return %o : tensor<1x2x3x3xi8>
-}
-
-// -----
-
 // What depends on one byte is a table: sigmoid(0.5 q) in 256ths is 128 for 0 and 255 for 127. Values are quantised before they are joined.
 // CHECK-LABEL: @table
 // CHECK: %[[T:.*]] = "onnx.Constant"() <{value = dense<"0x80{{.*}}"> : tensor<256xui8>}>
@@ -336,38 +243,6 @@ func.func @table(%q: tensor<1x2xi8>, %p: tensor<1x2xui8>) -> tensor<1x4xui8> {
   %c = "onnx.Concat"(%y, %a) <{axis = 1 : i64}> : (tensor<1x2xf32>, tensor<1x2xf32>) -> tensor<1x4xf32>
   %o = "onnx.QuantizeLinear"(%c, %t, %z) : (tensor<1x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x4xui8>
   return %o : tensor<1x4xui8>
-}
-
-// -----
-
-// The mean of dequantised values is that of their bytes.
-// CHECK-LABEL: @mean
-// CHECK: %[[B:.*]] = "onnx.packed.Block"(%arg0)
-// CHECK: %[[M:.*]] = "onnx.packed.ByteMean"(%[[B]])
-// CHECK: %[[U:.*]] = "onnx.packed.Unblock"(%[[M]])
-// CHECK: %[[S:.*]] = "onnx.Sub"(%[[U]], %{{.*}})
-// CHECK: "onnx.Mul"(%[[S]], %{{.*}})
-func.func @mean(%q: tensor<1x2x4x4xui8>) -> tensor<1x2x1x1xf32> {
-  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
-  %z = "onnx.Constant"() {value = dense<3> : tensor<ui8>} : () -> tensor<ui8>
-  %x = "onnx.DequantizeLinear"(%q, %s, %z) : (tensor<1x2x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x2x4x4xf32>
-  %g = "onnx.GlobalAveragePool"(%x) : (tensor<1x2x4x4xf32>) -> tensor<1x2x1x1xf32>
-  return %g : tensor<1x2x1x1xf32>
-}
-
-// -----
-
-// What is quantised with the scale it was multiplied by is rounded once: a mean that lies between two steps stays there.
-// CHECK-LABEL: @mean_and_back
-// CHECK: %[[S:.*]] = "onnx.Sub"
-// CHECK-NEXT: "onnx.Round"(%[[S]])
-func.func @mean_and_back(%q: tensor<1x2x4x4xui8>) -> tensor<1x2x1x1xui8> {
-  %s = "onnx.Constant"() {value = dense<0.06052> : tensor<f32>} : () -> tensor<f32>
-  %z = "onnx.Constant"() {value = dense<3> : tensor<ui8>} : () -> tensor<ui8>
-  %x = "onnx.DequantizeLinear"(%q, %s, %z) : (tensor<1x2x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x2x4x4xf32>
-  %g = "onnx.GlobalAveragePool"(%x) : (tensor<1x2x4x4xf32>) -> tensor<1x2x1x1xf32>
-  %y = "onnx.QuantizeLinear"(%g, %s, %z) : (tensor<1x2x1x1xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x2x1x1xui8>
-  return %y : tensor<1x2x1x1xui8>
 }
 
 // -----
@@ -432,99 +307,6 @@ func.func @largeBias(%q: tensor<1x16x4x4xui8>) -> tensor<1x1x4x4xui8> {
   %y = "onnx.Conv"(%x, %w, %b) : (tensor<1x16x4x4xf32>, tensor<1x16x1x1xf32>, tensor<1xf32>) -> tensor<1x1x4x4xf32>
   %o = "onnx.QuantizeLinear"(%y, %s, %zero) : (tensor<1x1x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x1x4x4xui8>
   return %o : tensor<1x1x4x4xui8>
-}
-
-// -----
-
-// Signed bytes too: no numbers join these scales for all pairs from -128 to 127.
-// CHECK-LABEL: @residual_of_signed_bytes
-// CHECK: "onnx.packed.LinearConv"
-// CHECK-NOT: joined
-// CHECK-SAME: sum = array<f32: 5.550000e-02, 3.000000e+00, 2.000000e-02, 3.700000e-02, -5.000000e+00, -1.280000e+02, 1.270000e+02>
-func.func @residual_of_signed_bytes(%q: tensor<1x16x4x4xi8>, %p: tensor<1x16x4x4xi8>) -> tensor<1x16x4x4xi8> {
-  %own = "onnx.Constant"() {value = dense<0.0555> : tensor<f32>} : () -> tensor<f32>
-  %other = "onnx.Constant"() {value = dense<0.02> : tensor<f32>} : () -> tensor<f32>
-  %step = "onnx.Constant"() {value = dense<0.037> : tensor<f32>} : () -> tensor<f32>
-  %z = "onnx.Constant"() {value = dense<0> : tensor<i8>} : () -> tensor<i8>
-  %three = "onnx.Constant"() {value = dense<3> : tensor<i8>} : () -> tensor<i8>
-  %to = "onnx.Constant"() {value = dense<-5> : tensor<i8>} : () -> tensor<i8>
-  %c = "onnx.Constant"() {value = dense<2> : tensor<16x16x1x1xi8>} : () -> tensor<16x16x1x1xi8>
-  %x = "onnx.DequantizeLinear"(%q, %step) : (tensor<1x16x4x4xi8>, tensor<f32>) -> tensor<1x16x4x4xf32>
-  %w = "onnx.DequantizeLinear"(%c, %step) : (tensor<16x16x1x1xi8>, tensor<f32>) -> tensor<16x16x1x1xf32>
-  %y = "onnx.Conv"(%x, %w) : (tensor<1x16x4x4xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x4x4xf32>
-  %yq = "onnx.QuantizeLinear"(%y, %own, %z) : (tensor<1x16x4x4xf32>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xi8>
-  %yd = "onnx.DequantizeLinear"(%yq, %own, %z) : (tensor<1x16x4x4xi8>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xf32>
-  %pd = "onnx.DequantizeLinear"(%p, %other, %three) : (tensor<1x16x4x4xi8>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xf32>
-  %sum = "onnx.Add"(%yd, %pd) : (tensor<1x16x4x4xf32>, tensor<1x16x4x4xf32>) -> tensor<1x16x4x4xf32>
-  %o = "onnx.QuantizeLinear"(%sum, %step, %to) : (tensor<1x16x4x4xf32>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xi8>
-  return %o : tensor<1x16x4x4xi8>
-}
-
-// -----
-
-// So does a result whose zero point is below zero; these scales have numbers.
-// CHECK-LABEL: @residual_of_bytes_below_zero
-// CHECK: "onnx.packed.LinearConv"{{.*}}joined = array<f32: {{.*}}sum = array<f32: 4.139270e-02{{.*}}zero = -8
-func.func @residual_of_bytes_below_zero(%q: tensor<1x16x4x4xi8>, %p: tensor<1x16x4x4xi8>) -> tensor<1x16x4x4xi8> {
-  %own = "onnx.Constant"() {value = dense<0.0413927> : tensor<f32>} : () -> tensor<f32>
-  %other = "onnx.Constant"() {value = dense<0.0207113> : tensor<f32>} : () -> tensor<f32>
-  %step = "onnx.Constant"() {value = dense<0.0370557> : tensor<f32>} : () -> tensor<f32>
-  %z = "onnx.Constant"() {value = dense<-8> : tensor<i8>} : () -> tensor<i8>
-  %three = "onnx.Constant"() {value = dense<3> : tensor<i8>} : () -> tensor<i8>
-  %to = "onnx.Constant"() {value = dense<-5> : tensor<i8>} : () -> tensor<i8>
-  %c = "onnx.Constant"() {value = dense<2> : tensor<16x16x1x1xi8>} : () -> tensor<16x16x1x1xi8>
-  %x = "onnx.DequantizeLinear"(%q, %step) : (tensor<1x16x4x4xi8>, tensor<f32>) -> tensor<1x16x4x4xf32>
-  %w = "onnx.DequantizeLinear"(%c, %step) : (tensor<16x16x1x1xi8>, tensor<f32>) -> tensor<16x16x1x1xf32>
-  %y = "onnx.Conv"(%x, %w) : (tensor<1x16x4x4xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x4x4xf32>
-  %yq = "onnx.QuantizeLinear"(%y, %own, %z) : (tensor<1x16x4x4xf32>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xi8>
-  %yd = "onnx.DequantizeLinear"(%yq, %own, %z) : (tensor<1x16x4x4xi8>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xf32>
-  %pd = "onnx.DequantizeLinear"(%p, %other, %three) : (tensor<1x16x4x4xi8>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xf32>
-  %sum = "onnx.Add"(%yd, %pd) : (tensor<1x16x4x4xf32>, tensor<1x16x4x4xf32>) -> tensor<1x16x4x4xf32>
-  %o = "onnx.QuantizeLinear"(%sum, %step, %to) : (tensor<1x16x4x4xf32>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xi8>
-  return %o : tensor<1x16x4x4xi8>
-}
-
-// -----
-
-// Nor need any of the results be above zero.
-// CHECK-LABEL: @residual_of_negative_bytes
-// CHECK: "onnx.packed.LinearConv"{{.*}}joined = array<f32: {{.*}}least = -80 : i64, most = -32 : i64
-func.func @residual_of_negative_bytes(%q: tensor<1x16x4x4xi8>, %p: tensor<1x16x4x4xi8>) -> tensor<1x16x4x4xi8> {
-  %own = "onnx.Constant"() {value = dense<0.0413927> : tensor<f32>} : () -> tensor<f32>
-  %other = "onnx.Constant"() {value = dense<0.0207113> : tensor<f32>} : () -> tensor<f32>
-  %step = "onnx.Constant"() {value = dense<0.0370557> : tensor<f32>} : () -> tensor<f32>
-  %z = "onnx.Constant"() {value = dense<-8> : tensor<i8>} : () -> tensor<i8>
-  %three = "onnx.Constant"() {value = dense<3> : tensor<i8>} : () -> tensor<i8>
-  %to = "onnx.Constant"() {value = dense<-5> : tensor<i8>} : () -> tensor<i8>
-  %c = "onnx.Constant"() {value = dense<2> : tensor<16x16x1x1xi8>} : () -> tensor<16x16x1x1xi8>
-  %x = "onnx.DequantizeLinear"(%q, %step) : (tensor<1x16x4x4xi8>, tensor<f32>) -> tensor<1x16x4x4xf32>
-  %w = "onnx.DequantizeLinear"(%c, %step) : (tensor<16x16x1x1xi8>, tensor<f32>) -> tensor<16x16x1x1xf32>
-  %y = "onnx.Conv"(%x, %w) : (tensor<1x16x4x4xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x4x4xf32>
-  %lo = "onnx.Constant"() {value = dense<-3.0> : tensor<f32>} : () -> tensor<f32>
-  %hi = "onnx.Constant"() {value = dense<-1.0> : tensor<f32>} : () -> tensor<f32>
-  %clip = "onnx.Clip"(%y, %lo, %hi) <{operandSegmentSizes = array<i32: 1, 1, 1>}> : (tensor<1x16x4x4xf32>, tensor<f32>, tensor<f32>) -> tensor<1x16x4x4xf32>
-  %yq = "onnx.QuantizeLinear"(%clip, %own, %z) : (tensor<1x16x4x4xf32>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xi8>
-  %yd = "onnx.DequantizeLinear"(%yq, %own, %z) : (tensor<1x16x4x4xi8>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xf32>
-  %pd = "onnx.DequantizeLinear"(%p, %other, %three) : (tensor<1x16x4x4xi8>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xf32>
-  %sum = "onnx.Add"(%yd, %pd) : (tensor<1x16x4x4xf32>, tensor<1x16x4x4xf32>) -> tensor<1x16x4x4xf32>
-  %o = "onnx.QuantizeLinear"(%sum, %step, %to) : (tensor<1x16x4x4xf32>, tensor<f32>, tensor<i8>) -> tensor<1x16x4x4xi8>
-  return %o : tensor<1x16x4x4xi8>
-}
-
-// -----
-
-// A product of a view of dequantised values reads a view of the bytes.
-// CHECK-LABEL: @view
-// CHECK: %[[F:.*]] = "onnx.Flatten"(%arg0) {{.*}} -> tensor<2x32xi8>
-// CHECK: "onnx.packed.LinearMatMul"(%[[F]]
-func.func @view(%q: tensor<2x4x8xi8>) -> tensor<2x16xf32> {
-  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
-  %x = "onnx.DequantizeLinear"(%q, %s) : (tensor<2x4x8xi8>, tensor<f32>) -> tensor<2x4x8xf32>
-  %f = "onnx.Flatten"(%x) <{axis = 1 : i64}> : (tensor<2x4x8xf32>) -> tensor<2x32xf32>
-  %c = "onnx.Constant"() {value = dense<2> : tensor<32x16xi8>} : () -> tensor<32x16xi8>
-  %w = "onnx.DequantizeLinear"(%c, %s) : (tensor<32x16xi8>, tensor<f32>) -> tensor<32x16xf32>
-  %y = "onnx.MatMul"(%f, %w) : (tensor<2x32xf32>, tensor<32x16xf32>) -> tensor<2x16xf32>
-  return %y : tensor<2x16xf32>
 }
 
 // -----
