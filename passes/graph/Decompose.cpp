@@ -3,6 +3,7 @@
 // DecomposeEinsum.cpp, normalisations and losses in DecomposeNorm.cpp, quantised products in DecomposeQuant.cpp, quantised weights in
 // QuantisedWeights.cpp. Before recognize; left out at -O0.
 #include "passes/graph/Decompose.h"
+#include "dialects/kernel/Weights.h"
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Microsoft.h"
 #include "dialects/onnx/NN.h"
@@ -93,7 +94,7 @@ static LogicalResult fusedMatMul(onnx::MSFusedMatMulOp op, PatternRewriter &rewr
 static bool isDequantised(Operation *product) {
   return llvm::any_of(product->getOperands(), [](Value v) {
     auto dq = v ? v.getDefiningOp<onnx::DequantizeLinearOp>() : onnx::DequantizeLinearOp();
-    return dq && elementBytes(onnx::elementType(dq.getX())) == 1;
+    return dq && storageBytes(onnx::elementType(dq.getX())) == 1;
   });
 }
 

@@ -1,6 +1,7 @@
 // QuantisedWeights.cpp: dequantised constants that need not be dequantised whole at every run: 4-bit weights of MatMul in blocks, tables
 // that Gather reads. For the decompose pass; matrices with a scale for each column are ScaledProducts', weights of 8 bits that meet
 // dequantised values IntegerContractions'. Others that are dequantised constants are f32 (compiler/ConstantIslands.cpp).
+#include "dialects/kernel/Weights.h"
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Microsoft.h"
 #include "dialects/onnx/NN.h"
@@ -65,17 +66,14 @@ LogicalResult blockProduct(onnx::MatMulOp op, PatternRewriter &rewriter) {
     return rewriter.notifyMatchFailure(op, "not constants of 4 bits");
   if (zeros->empty() && onnx::elementType(dq.getX()).isUnsignedInteger())
     zeros->assign(scales->size(), 0);  // MatMulNBits means 8 where it has none
-  std::vector<float> byColumn(scales->size());
-  for (int64_t b = 0; b < blocks; ++b)
-    for (int64_t c = 0; c < columns; ++c)
-      byColumn[c * blocks + b] = (*scales)[b * columns + c];
   Location loc = op.getLoc();
   GraphBuilder g{rewriter, loc};
   Value packed = bytesConstant(rewriter, loc, {columns, blocks, block / 2}, packedColumns(*weights, depth, columns)), zero;
   if (!zeros->empty())
     zero = bytesConstant(rewriter, loc, {columns * ((blocks + 1) / 2)}, packedColumns(*zeros, blocks, columns));
   auto n = [&](int64_t v) { return rewriter.getI64IntegerAttr(v); };
-  rewriter.replaceOpWithNewOp<onnx::MSMatMulNBitsOp>(op, op.getType(), op.getA(), packed, g.floats({columns * blocks}, byColumn), zero,
+  rewriter.replaceOpWithNewOp<onnx::MSMatMulNBitsOp>(op, op.getType(), op.getA(), packed,
+                                                     g.floats({columns * blocks}, transposedMatrix(*scales, blocks, columns)), zero,
                                                      Value(), Value(), n(depth), n(columns), n(0), n(4), n(block), n(0));
   return success();
 }
@@ -145,11 +143,8 @@ LogicalResult transposeQuantised(onnx::TransposeOp op, PatternRewriter &rewriter
     return rewriter.notifyMatchFailure(op, "not a matrix of quantised weights");
   if (op.getPerm() && op.getPerm()->front() != 1)
     return rewriter.notifyMatchFailure(op, "nothing moves");
-  int64_t rows = type.getDimSize(0), columns = type.getDimSize(1), each = elementBytes(type.getElementType());
-  std::vector<char> turned(bytes->size());
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < columns; ++j)
-      memcpy(turned.data() + (j * rows + i) * each, bytes->data() + (i * columns + j) * each, each);
+  int64_t rows = type.getDimSize(0), columns = type.getDimSize(1);
+  std::vector<char> turned = transposedMatrix(*bytes, rows, columns, storageBytes(type.getElementType()));
   Value weights = onnx::ConstantOp::create(rewriter, op.getLoc(), makeConstant(type.clone({columns, rows}), std::move(turned)));
   rewriter.replaceOpWithNewOp<onnx::DequantizeLinearOp>(op, op.getType(), weights, dq.getXScale(), dq.getXZeroPoint(),
                                                         rewriter.getI64IntegerAttr(1 - onnx::axisAttr(dq, 2)), dq.getBlockSizeAttr(),

@@ -1,5 +1,6 @@
 // Simplify.cpp: rewrites of the graph that need no profitability: fewer ops, same results. Runs after fold-shapes.
 #include "dialects/kernel/Families.h"
+#include "dialects/kernel/Weights.h"
 #include "dialects/onnx/ControlFlow.h"
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Reduce.h"
@@ -230,9 +231,8 @@ static std::vector<char> permuted(const std::vector<char> &bytes, ArrayRef<int64
 static LogicalResult transposeOfConstant(onnx::TransposeOp op, PatternRewriter &rewriter) {
   ElementsAttr value = onnx::constantValue(op.getData());
   auto type = rankedType(op);
-  int64_t size = value ? elementBytes(value.getElementType()) : 0;
-  if (!size || !type || !type.hasStaticShape() || value.getNumElements() * size > kMaxFoldBytes)
-    return rewriter.notifyMatchFailure(op, "not a constant of plain elements");
+  if (!value || !type || !type.hasStaticShape() || weightBytes(value) > kMaxFoldBytes)
+    return rewriter.notifyMatchFailure(op, "no constant, or a very large one");
   auto bytes = constantBytes(value);
   if (!bytes)
     return rewriter.notifyMatchFailure(op, "constant without bytes");
@@ -241,7 +241,8 @@ static LogicalResult transposeOfConstant(onnx::TransposeOp op, PatternRewriter &
   if (!op.getPerm())
     for (int64_t i = shape.size(); i-- > 0;)
       perm.push_back(i);
-  rewriter.replaceOpWithNewOp<onnx::ConstantOp>(op, makeConstant(type, permuted(*bytes, shape, perm, size)));
+  rewriter.replaceOpWithNewOp<onnx::ConstantOp>(op,
+                                                makeConstant(type, permuted(*bytes, shape, perm, storageBytes(value.getElementType()))));
   return success();
 }
 

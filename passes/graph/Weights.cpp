@@ -1,5 +1,6 @@
 // Weights.cpp: bytes of constants in and out of attributes.
 #include "passes/graph/Weights.h"
+#include "dialects/kernel/Weights.h"
 #include "dialects/onnx/Reduce.h"
 #include <cmath>
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -9,13 +10,8 @@ namespace onnxc {
 
 static constexpr size_t kInlineBytes = 1024;
 
-int64_t elementBytes(Type type) {
-  if (auto complex = llvm::dyn_cast<ComplexType>(type))
-    return 2 * elementBytes(complex.getElementType());
-  if (!type.isIntOrFloat() || type.isInteger(1))
-    return 0;
-  return std::max<int64_t>(type.getIntOrFloatBitWidth() / 8, 1);
-}
+// Whether constants are kept as their elements' bytes: not strings, and not bool, whose elements may be bits.
+static bool hasBytes(Type type) { return llvm::isa<ComplexType>(type) || (type.isIntOrFloat() && !type.isInteger(1)); }
 
 // The bytes a constant is kept as: all elements, or the one of a splat.
 static ArrayRef<char> keptBytes(ElementsAttr value) {
@@ -29,10 +25,9 @@ static ArrayRef<char> keptBytes(ElementsAttr value) {
 // The elements as T's, which need no alignment where they lie (the model's file).
 template <typename T>
 static std::optional<std::vector<T>> elements(ElementsAttr value) {
-  size_t size = value ? elementBytes(value.getElementType()) : 0;
-  if (!size)
+  if (!value || !hasBytes(value.getElementType()))
     return std::nullopt;
-  size_t total = value.getNumElements() * size;
+  size_t size = storageBytes(value.getElementType()), total = weightBytes(value);
   ArrayRef<char> data = keptBytes(value);
   auto dense = llvm::dyn_cast<DenseElementsAttr>(value);
   bool splat = dense && dense.isSplat() && value.getNumElements() != 1;

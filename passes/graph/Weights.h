@@ -1,11 +1,10 @@
 // Weights.h: reading and making constants of any size, for passes that rewrite weights.
 #pragma once
 #include "dialects/onnx/OnnxBase.h"
+#include <algorithm>
 #include <vector>
 
 namespace onnxc {
-// Bytes of one element in memory; 0 for types that constants here are not made of (bool, strings).
-int64_t elementBytes(mlir::Type elementType);
 // Whether a type is an integer of 8 bits, signed or not; false for null.
 bool isByte(mlir::Type elementType);
 
@@ -16,13 +15,13 @@ std::optional<std::vector<float>> constantFloats(mlir::ElementsAttr value);
 std::optional<std::vector<float>> constantIntegers(mlir::Value v);  // of integers of 4, 8 and 16 bits and of i32
 // The number that every element of a constant of floats is; nothing for others and where `v` is null.
 std::optional<double> constantNumber(mlir::Value v);
-// The elements of a matrix [rows, columns] in the order of [columns, rows].
+// The elements of a matrix [rows, columns] in the order of [columns, rows]; an element is `each` T's.
 template <class T>
-std::vector<T> transposedMatrix(const std::vector<T> &matrix, int64_t rows, int64_t columns) {
+std::vector<T> transposedMatrix(const std::vector<T> &matrix, int64_t rows, int64_t columns, int64_t each = 1) {
   std::vector<T> result(matrix.size());
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j)
-      result[j * rows + i] = matrix[i * columns + j];
+      std::copy_n(matrix.begin() + (i * columns + j) * each, each, result.begin() + (j * rows + i) * each);
   return result;
 }
 // The one of `values` that is for `channel`: there is one for each, or one for all of them.
