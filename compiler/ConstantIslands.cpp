@@ -7,6 +7,7 @@
 #include "dialects/kernel/Families.h"
 #include "dialects/kernel/Weights.h"
 #include "dialects/onnx/OnnxDialect.h"
+#include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Tensor.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -54,17 +55,6 @@ static int64_t plainBytes(Type type) {
   return bits == 1 || bits >= 8 ? n * storageBytes(tensor.getElementType()) : 0;
 }
 
-static bool dequantises(Operation *op) { return onnx::opName(op).contains("Dequantize"); }
-
-// Whether `op` dequantises weights, or moves what was, for something that multiplies the integers that they are. Others grow to four or
-// eight times their bytes here, or at every run.
-static bool staysQuantised(Operation *op) {
-  Operation *origin = op;
-  while (isa<onnx::TransposeOp, onnx::ReshapeOp>(origin) && origin->getOperand(0).getDefiningOp())
-    origin = origin->getOperand(0).getDefiningOp();
-  return dequantises(origin) && isReadAsIntegers(op->getResult(0));
-}
-
 // Random numbers are not the same in each run; an op with regions may read anything.
 static bool mayFold(Operation *op) {
   StringRef name = onnx::opName(op);
@@ -75,7 +65,7 @@ static bool mayFold(Operation *op) {
 
 bool Island::take(Operation *op, int64_t &left) {
   int64_t made = 0, source = 0;
-  bool stays = staysQuantised(op);
+  bool stays = staysQuantised(op);  // and does not grow to four or eight times its bytes
   for (Value v : op->getOperands()) {
     ElementsAttr value = onnx::constantValue(v);
     if (!value && !sources.count(v))
@@ -91,7 +81,7 @@ bool Island::take(Operation *op, int64_t &left) {
   }
   left -= stays ? 0 : made;
   for (Value v : op->getResults())
-    sources[v] = dequantises(op) ? made : source;
+    sources[v] = isa<onnx::DequantizeLinearOp>(op) ? made : source;
   return true;
 }
 

@@ -41,8 +41,7 @@ static LogicalResult maxPool(onnx::MaxPoolOp op, PatternRewriter &rewriter) {
 // A product of rows that are views of dequantised values reads views of the bytes.
 static LogicalResult dequantiseLast(Operation *op, PatternRewriter &rewriter) {
   auto view = op->getOperand(0).getDefiningOp();
-  bool moves = view && isa<onnx::ReshapeOp, onnx::FlattenOp, onnx::SqueezeOp, onnx::UnsqueezeOp>(view);
-  auto dq = moves ? dequantisation(view->getOperand(0)) : onnx::DequantizeLinearOp();
+  auto dq = isView(view) ? dequantisation(view->getOperand(0)) : onnx::DequantizeLinearOp();
   if (!dq)
     return rewriter.notifyMatchFailure(op, "not of views of dequantised values");
   Operation *bytes = rewriter.clone(*view);

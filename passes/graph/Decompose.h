@@ -27,9 +27,9 @@ void populateDecomposeNormPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeEinsumPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeQuantPatterns(mlir::RewritePatternSet &patterns);
 void populateQuantisedWeightPatterns(mlir::RewritePatternSet &patterns);
-// Whether something reads `dequantised`, which a constant was dequantised to, as the integers that it was: products with dequantised
+// Whether `op` dequantises weights, or moves what was, for something that reads the integers that they were: products with dequantised
 // values or of large matrices with a scale for each column, 4-bit weights in blocks, tables that Gather reads.
-bool isReadAsIntegers(mlir::Value dequantised);
+bool staysQuantised(mlir::Operation *op);
 // Whether `dequantised` is a large matrix of constants of 4 or 8 bits with one scale, or one for each index of `columnAxis`
 // (ScaledProducts.cpp).
 bool isScaledMatrix(mlir::Value dequantised, int64_t columnAxis);

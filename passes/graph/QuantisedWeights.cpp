@@ -9,7 +9,6 @@
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Decompose.h"
 #include "passes/graph/Weights.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -154,9 +153,11 @@ LogicalResult transposeQuantised(onnx::TransposeOp op, PatternRewriter &rewriter
 
 // Ops that only move or bound what they read: `v` may be taken for what they read.
 Value behindMoves(Value v) {
-  static const llvm::StringSet<> names = {"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "MaxPool", "Relu", "Clip"};
-  for (Operation *op = v.getDefiningOp(); op && onnx::isOnnx(op) && names.contains(onnx::opName(op)); op = v.getDefiningOp())
+  Operation *op = v.getDefiningOp();
+  while (isView(op) || isa_and_present<onnx::TransposeOp, onnx::IdentityOp, onnx::MaxPoolOp, onnx::ReluOp, onnx::ClipOp>(op)) {
     v = op->getOperand(0);
+    op = v.getDefiningOp();
+  }
   return v;
 }
 
@@ -175,8 +176,10 @@ bool isScaledUnderTranspose(Value v, int64_t columnAxis) {
   return isScaledMatrix(v, columnAxis);
 }
 
-}  // namespace
+// Ops between dequantised weights and what reads them.
+bool movesWeights(Operation *op) { return isa<onnx::TransposeOp, onnx::ReshapeOp>(op); }
 
+// Whether something reads `dequantised`, or what it is behind movesWeights(), as the integers that it was.
 bool isReadAsIntegers(Value dequantised) {
   auto dq = dequantised.getDefiningOp<onnx::DequantizeLinearOp>();
   bool blocks = dq && hasBlocksOfDepth(dq);
@@ -187,7 +190,7 @@ bool isReadAsIntegers(Value dequantised) {
     bool isRight = (gemm || isa<onnx::MatMulOp>(user)) && user->getOperand(1) == dequantised;
     if (isRight && isScaledUnderTranspose(dequantised, !gemm || !gemm.getTransB()))
       return true;
-    if (isa<onnx::TransposeOp, onnx::ReshapeOp>(user))
+    if (movesWeights(user))
       return isReadAsIntegers(user->getResult(0));
     if (blocks && isa<onnx::MatMulOp>(user) && user->getOperand(1) == dequantised)
       return true;
@@ -197,6 +200,15 @@ bool isReadAsIntegers(Value dequantised) {
       return v && isDequantisedByte(product ? product.getA() : v);
     });
   });
+}
+
+}  // namespace
+
+bool staysQuantised(Operation *op) {
+  Operation *origin = op;
+  while (movesWeights(origin) && origin->getOperand(0).getDefiningOp())
+    origin = origin->getOperand(0).getDefiningOp();
+  return isa<onnx::DequantizeLinearOp>(origin) && isReadAsIntegers(op->getResult(0));
 }
 
 void populateQuantisedWeightPatterns(RewritePatternSet &patterns) {
