@@ -95,15 +95,17 @@ bool isChannelwise(Operation *op) {
          type.getRank() >= 2 && llvm::all_of(op->getOperands(), single);
 }
 
-static bool isReduction(StringRef name) {
+static bool isReduction(StringRef op) {
   static const llvm::StringSet<> names = {"ReduceSum",       "ReduceMean", "ReduceMax", "ReduceMin",    "ReduceProd",
                                           "ReduceSumSquare", "ReduceL1",   "ReduceL2",  "ReduceLogSum", "ReduceLogSumExp"};
-  return names.contains(name);
+  return names.contains(op);
 }
+
+bool isReduction(Operation *op) { return isReduction(onnx::opName(op)); }
 
 // The axes of a reduction when they are constant and neighbours.
 static std::optional<RowAxes> reducedAxes(Operation *op, int64_t rank) {
-  if (!isReduction(onnx::opName(op)))
+  if (!isReduction(op))
     return std::nullopt;
   Value axes = onnx::operand(op, 1);
   auto given = axes ? onnx::integerElements(axes) : SmallVector<int64_t>();

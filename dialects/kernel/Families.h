@@ -20,6 +20,8 @@ bool isPointwise(mlir::Operation *op);
 bool isTranscendental(mlir::Operation *op);
 // As isPointwise, with the other operands along dim 1 of the first: BatchNormalization of f32 with given statistics.
 bool isChannelwise(mlir::Operation *op);
+// Whether the op is one of ONNX's Reduce operators, whose operand 1 says over which axes.
+bool isReduction(mlir::Operation *op);
 // The neighbouring dims of operand 0 that an op of rows joins: a reduction over constant axes, a softmax or a normalisation of f32 that
 // codegen/cpu/RowLoops.cpp writes. Nothing for other ops.
 struct RowAxes {

@@ -11,7 +11,6 @@
 #include "passes/graph/GraphBuilder.h"
 #include "passes/graph/Passes.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringSet.h"
 #include <set>
 
 using namespace mlir;
@@ -63,10 +62,8 @@ double moved(ArrayRef<int64_t> sizes, ArrayRef<int64_t> order) {
 // The integers of a constant operand.
 std::optional<SmallVector<int64_t>> numbers(Operation *op, unsigned index) { return onnx::integerElements(onnx::operand(op, index)); }
 
-bool isReduction(Operation *op) {
-  static const llvm::StringSet<> names = {"ReduceSum",  "ReduceMean",      "ReduceMax", "ReduceMin",
-                                          "ReduceProd", "ReduceSumSquare", "ReduceL1",  "ReduceL2"};
-  return names.contains(onnx::opName(op)) && rankedType(op->getOperand(0)) && numbers(op, 1) && !numbers(op, 1)->empty();
+bool reducesGivenAxes(Operation *op) {
+  return isReduction(op) && rankedType(op->getOperand(0)) && numbers(op, 1) && !numbers(op, 1)->empty();
 }
 
 // The operands whose axes are the op's; others are numbers that say what it does with them.
@@ -92,7 +89,7 @@ bool isAnyOrder(Operation *op) {
                (isa<onnx::QuantizeLinearOp, onnx::DequantizeLinearOp>(op) && llvm::all_of(op->getOperands().drop_front(), ofOne)) ||
                (isa<onnx::SliceOp>(op) && numbers(op, 3)) ||
                (isa<onnx::PadOp>(op) && numbers(op, 1) && (!onnx::operand(op, 3) || numbers(op, 3))) ||
-               (isReduction(op) && onnx::intAttr(op, "keepdims", 1)) ||
+               (reducesGivenAxes(op) && onnx::intAttr(op, "keepdims", 1)) ||
                (isPointwise(op) && !onnx::opName(op).starts_with("ms.") && onnx::opName(op) != "SwiGLU");
   return known && llvm::all_of(tensors(op), [&](Value v) {
            return rankedType(v) && (rankedType(v).getRank() == rank || isRepeated(v, rank) || rankedType(v).getRank() == 0);
@@ -107,7 +104,7 @@ SmallVector<int64_t> mapped(ArrayRef<int64_t> axes, ArrayRef<int64_t> order) {
 // Whether a reader outside of a part may read the value in the place of its own: a reduction that drops axes and leaves the others in
 // order.
 bool follows(Operation *user, ArrayRef<int64_t> order) {
-  if (!isReduction(user) || onnx::intAttr(user, "keepdims", 1) || rankedType(user->getOperand(0)).getRank() != int64_t(order.size()))
+  if (!reducesGivenAxes(user) || onnx::intAttr(user, "keepdims", 1) || rankedType(user->getOperand(0)).getRank() != int64_t(order.size()))
     return false;
   SmallVector<int64_t> gone = mapped(*numbers(user, 1), order);
   Order left(order);
@@ -126,7 +123,7 @@ void reorder(Operation *op, ArrayRef<int64_t> order) {
     op->setAttr("axis", b.getI64IntegerAttr(mapped(onnx::intAttr(op, "axis"), order)[0]));
   else if (isa<onnx::SliceOp>(op) || (isa<onnx::PadOp>(op) && onnx::operand(op, 3)))
     setNumbers(3, mapped(*numbers(op, 3), order));
-  else if (isReduction(op))
+  else if (reducesGivenAxes(op))
     setNumbers(1, mapped(*numbers(op, 1), order));
   else if (isa<onnx::PadOp>(op)) {
     SmallVector<int64_t> pads = *numbers(op, 1), result(pads.size());

@@ -46,6 +46,21 @@ func.func @pieces(%x: tensor<?x8x4x5xf32>) -> (tensor<?x4x8x5xf32>, tensor<?x4xf
 
 // -----
 
+// Every reduction follows, those of logarithms too.
+// CHECK-LABEL: @logarithms
+// CHECK: "onnx.Constant"() <{value = dense<1>
+// CHECK: %[[R:.*]] = "onnx.ReduceLogSumExp"(%arg0
+// CHECK: return %[[R]]
+func.func @logarithms(%x: tensor<1x8x4x5xf32>) -> tensor<1x1x4x5xf32> {
+  %axes = "onnx.Constant"() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %t = "onnx.Transpose"(%x) <{perm = array<i64: 0, 2, 3, 1>}> : (tensor<1x8x4x5xf32>) -> tensor<1x4x5x8xf32>
+  %r = "onnx.ReduceLogSumExp"(%t, %axes) : (tensor<1x4x5x8xf32>, tensor<1xi64>) -> tensor<1x4x5x1xf32>
+  %y = "onnx.Transpose"(%r) <{perm = array<i64: 0, 3, 1, 2>}> : (tensor<1x4x5x1xf32>) -> tensor<1x1x4x5xf32>
+  return %y : tensor<1x1x4x5xf32>
+}
+
+// -----
+
 // One transposition in and none out is as good as none in and one out.
 // CHECK-LABEL: @even
 // CHECK: %[[T:.*]] = "onnx.Transpose"(%arg0)
