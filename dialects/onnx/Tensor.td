@@ -74,10 +74,6 @@ def Onnx_GatherNDOp : Onnx_Op<"GatherND"> {
   let arguments = (ins AnyTensor:$data, AnyTensor:$indices, Int<"0">:$batch_dims);
   let results = (outs AnyTensor:$output);
 }
-def Onnx_ScatterOp : Onnx_Op<"Scatter", [Pure, Onnx_AxisInRange]> {
-  let arguments = (ins AnyTensor:$data, AnyTensor:$indices, AnyTensor:$updates, Int<"0">:$axis);
-  let results = (outs AnyTensor:$output);
-}
 def Onnx_ScatterElementsOp : Onnx_Op<"ScatterElements", [Pure, Onnx_AxisInRange]> {
   let arguments = (ins AnyTensor:$data, AnyTensor:$indices, AnyTensor:$updates, Int<"0">:$axis, Str<"none">:$reduction);
   let results = (outs AnyTensor:$output);

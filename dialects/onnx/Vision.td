@@ -10,10 +10,6 @@ def Onnx_ResizeOp : Onnx_Op<"Resize", [Pure, AttrSizedOperandSegments]> {
                      Str<"round_prefer_floor">:$nearest_mode);
   let results = (outs AnyTensor:$Y);
 }
-def Onnx_UpsampleOp : Onnx_Op<"Upsample"> {
-  let arguments = (ins AnyTensor:$X, AnyTensor:$scales, Str<"nearest">:$mode);
-  let results = (outs AnyTensor:$Y);
-}
 def Onnx_Col2ImOp : Onnx_Op<"Col2Im"> {
   let arguments = (ins AnyTensor:$input, AnyTensor:$image_shape, AnyTensor:$block_shape, Ints:$dilations, Ints:$pads, Ints:$strides);
   let results = (outs AnyTensor:$output);

@@ -216,7 +216,7 @@ void addIndexRules(ShapeRules &rules) {
   rules["Gather"] = gather;
   rules["GatherElements"] = gatherElements;
   rules["GatherND"] = gatherND;
-  rules["Scatter"] = rules["ScatterElements"] = scatterElements;
+  rules["ScatterElements"] = scatterElements;
   rules["ScatterND"] = scatterND;
   rules["TensorScatter"] = likeFirst;
   rules["NonZero"] = nonZero;

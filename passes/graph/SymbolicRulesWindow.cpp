@@ -296,14 +296,6 @@ static LogicalResult resize(ShapeOp &o) {
   return o.set(0, dims);
 }
 
-static LogicalResult upsample(ShapeOp &o) {
-  Dims dims(o.rank(0));
-  if (auto scales = o.s.realElements(o.in(1)); int64_t(scales.size()) == o.rank(0))
-    for (auto [i, scale] : llvm::enumerate(scales))
-      dims[i] = scaled(o, o.dim(0, i), scale);
-  return o.set(0, dims);
-}
-
 static LogicalResult gridSample(ShapeOp &o) {
   if (o.rank(0) != o.rank(1) || o.rank(0) < 3)
     return o.error() << "data " << o.text(o.dims(0)) << " and grid " << o.text(o.dims(1)) << " need the same number of axes, at least 3";
@@ -438,7 +430,6 @@ void addWindowRules(ShapeRules &rules) {
   rules["MaxUnpool"] = maxUnpool;
   rules["Col2Im"] = col2Im;
   rules["Resize"] = resize;
-  rules["Upsample"] = upsample;
   rules["GridSample"] = gridSample;
   rules["AffineGrid"] = affineGrid;
   rules["RoiAlign"] = roiAlign;

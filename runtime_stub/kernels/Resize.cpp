@@ -1,4 +1,4 @@
-// Resize.cpp: Resize and Upsample. Every axis gets a table of source positions (and weights); nearest gathers directly, linear and cubic
+// Resize.cpp: Resize. Every axis gets a table of source positions (and weights); nearest gathers directly, linear and cubic
 // run axis by axis in double. Fast forms: FastResize.cpp.
 #include "runtime_stub/kernels/ResizeAxes.h"
 
@@ -156,36 +156,11 @@ static int32_t resize(const onnxc_args *a) {
   }
 }
 
-// Upsample is Resize by scales with asymmetric coordinates and floor. Attributes: mode.
-struct UpsampleArgs {
-  onnxc_args args;
-  onnxc_tensor in[3];
-  onnxc_attr attr[kNearest + 1];
-  const onnxc_args *get() const { return &args; }
-  explicit UpsampleArgs(const onnxc_args *a) {
-    args = *a;
-    in[0] = a->in[0];
-    in[1] = {nullptr, nullptr, -1, 0};
-    in[2] = a->in[1];
-    for (onnxc_attr &x : attr)
-      x = {0, 0, nullptr, -1};
-    attr[kCubicA].f = -0.75;
-    attr[kCoordinates] = {0, 0, "asymmetric", 10};
-    attr[kNearest] = {0, 0, "floor", 5};
-    attr[kMode] = a->attr[0];
-    args.in = in;
-    args.n_in = 3;
-    args.attr = attr;
-  }
-};
-
 }  // namespace onnxc
 
 #define Y(S, T, NUMERIC)                                                                                                                   \
   extern "C" int32_t onnxc_k_Resize_##S(const onnxc_args *a) { return onnxc::resize<T, NUMERIC>(a); }                                      \
-  extern "C" int32_t onnxc_s_Resize_##S(const onnxc_args *a) { return onnxc::resizeSize(a); }                                              \
-  extern "C" int32_t onnxc_k_Upsample_##S(const onnxc_args *a) { return onnxc::resize<T, NUMERIC>(onnxc::UpsampleArgs(a).get()); }         \
-  extern "C" int32_t onnxc_s_Upsample_##S(const onnxc_args *a) { return onnxc::resizeSize(onnxc::UpsampleArgs(a).get()); }
+  extern "C" int32_t onnxc_s_Resize_##S(const onnxc_args *a) { return onnxc::resizeSize(a); }
 #define X(S, T) Y(S, T, true)
 ONNXC_NUMERIC(X)
 Y(bool, uint8_t, false)
