@@ -140,6 +140,10 @@ struct Conv {
     int64_t parts() const { return cut ? size() : 1; }
     int64_t size() const { return byTiles ? tiles : rows; }  // of a chunk
   };
+  // What tiles have in common: panels [from, to) of group `group` of result image `n`, of input blocks [low, high).
+  struct Work {
+    Value n, group, from, to, low, high;
+  };
   // The pixels of a tile.
   struct Pixels {
     Value row, column;       // of the first one
@@ -156,20 +160,24 @@ struct Conv {
   struct Chunks;
   AffineExpr unitsOfImage(const Units &u) const;
   void unit(const Units &u, const Chunks &chunks, Value n, Value rest, Value low, Value high);
-  void row(Value n, Value group, Value oh, Value from, Value to, Value lowBlock, Value highBlock, const TileShape &shape,
-           std::optional<TileRange> tiles);
-  void flat(Value n, Value group, Value first, Value end, Value from, Value to, Value low, Value high, const TileShape &shape);
-  void panelTiles(int64_t rows, const Pixels &pixels, Value n, Value group, Value from, Value to, Value low, Value high, int64_t width);
+  void row(const Work &work, const TileShape &shape, Value oh, std::optional<TileRange> tiles);
+  void flat(const Work &work, const TileShape &shape, Value first, Value end);
+  void panelTiles(const Work &work, const TileShape &shape, const Pixels &pixels);
   struct Results;  // of a tile
-  void tile(const Tile &t, const Pixels &pixels, Value n, Value group, Value panel, Value low, Value high);
+  void tile(const Work &work, const Tile &t, const Pixels &pixels, Value panel);
   // Some channels of a block, multiples of four of blocked ones.
   struct Steps {
     Value begin, end;
   };
   // The channels that the groups of a panel have, from the first of the blocks on that it reads.
   Steps channelsOf(Value panel);
-  Tile::Values blockProducts(const Tile &t, const Pixels &pixels, ValueRange acc, Value block, Value image, Value weights, Steps steps);
-  Tile::Values raggedProducts(const Tile &t, const Pixels &pixels, ValueRange acc, Value block, Value image, Value weights, Steps steps);
+  // A block of input channels: where its plane begins, and its filters of a tile's first panel.
+  struct Block {
+    Value number, image, weights;
+    Steps steps;
+  };
+  Tile::Values blockProducts(const Tile &t, const Pixels &pixels, ValueRange acc, const Block &block);
+  Tile::Values raggedProducts(const Tile &t, const Pixels &pixels, ValueRange acc, const Block &block);
   // A few of the steps at a time. `channel`: where a pixel's channels begin, some bytes further on; null: left alone.
   Tile::Values channelProducts(const Tile &t, ValueRange acc, llvm::function_ref<Value(int64_t row, Value bytes)> channel, Value weights,
                                Steps range);
@@ -214,27 +222,24 @@ Conv::Steps Conv::channelsOf(Value panel) {
   return {c.mul(c.div(c.sub(begin, first), 4), 4), c.mul(c.ceilDiv(c.sub(end, first), 4), 4)};
 }
 
-Tile::Values Conv::raggedProducts(const Tile &t, const Pixels &pixels, ValueRange start, Value block, Value image, Value weights,
-                                  Steps steps) {
-  return pixels.ragged->forTaps(image, block, start, [&](Value tap, ArrayRef<Value> pixel, ValueRange acc) {
+Tile::Values Conv::raggedProducts(const Tile &t, const Pixels &pixels, ValueRange start, const Block &block) {
+  return pixels.ragged->forTaps(block.image, block.number, start, [&](Value tap, ArrayRef<Value> pixel, ValueRange acc) {
     return channelProducts(
-        t, acc, [&](int64_t r, Value bytes) { return c.at(pixel[r], bytes); }, c.at(weights, tapBytes(c.div(tap, w.kw), c.rem(tap, w.kw))),
-        steps);
+        t, acc, [&](int64_t r, Value bytes) { return c.at(pixel[r], bytes); },
+        c.at(block.weights, tapBytes(c.div(tap, w.kw), c.rem(tap, w.kw))), block.steps);
   });
 }
 
-// Products of one `block` of input channels. `image`: the block's plane; `weights`: the block's filters of the first panel.
-Tile::Values Conv::blockProducts(const Tile &t, const Pixels &pixels, ValueRange start, Value block, Value image, Value weights,
-                                 Steps steps) {
+Tile::Values Conv::blockProducts(const Tile &t, const Pixels &pixels, ValueRange start, const Block &block) {
   if (!pixels.strip)
-    return raggedProducts(t, pixels, start, block, image, weights, steps);
+    return raggedProducts(t, pixels, start, block);
   const StripTile &strip = *pixels.strip;
   int64_t pixel = inner * 4;
   Value top = c.sub(c.mul(pixels.row, w.strides[0]), w.top);
   auto [low, high] = tapRange(c, top, w.kh, w.dilations[0], x[2]);
   return c.loop(low, high, c.n(1), start, [&](Value kh, ValueRange v) {
-    Value line = c.at(image, c.mul(c.mul(c.add(top, c.mul(kh, w.dilations[0])), down), pixel));
-    Value taps = c.at(weights, tapBytes(kh, c.n(0)));
+    Value line = c.at(block.image, c.mul(c.mul(c.add(top, c.mul(kh, w.dilations[0])), down), pixel));
+    Value taps = c.at(block.weights, tapBytes(kh, c.n(0)));
     Value left = c.sub(c.mul(pixels.column, w.strides[1]), w.left);
     Tile::Values acc(v);
     forTapRuns(strip, [&](int64_t from, int64_t to) {
@@ -243,7 +248,7 @@ Tile::Values Conv::blockProducts(const Tile &t, const Pixels &pixels, ValueRange
         auto at = [&](int64_t r, Value bytes) {
           return strip.meets(r, from) ? c.at(c.at(first, bytes), r * w.strides[1] * across * pixel) : Value();
         };
-        return channelProducts(t, now, at, c.at(taps, tapBytes(c.n(0), kw)), steps);
+        return channelProducts(t, now, at, c.at(taps, tapBytes(c.n(0), kw)), block.steps);
       };
       // LLVM would unroll a loop of two after it has ordered the code of an iteration: on NEON that spilled.
       if (to - from == 2)
@@ -312,81 +317,75 @@ struct Conv::Results {
   }
 };
 
-void Conv::tile(const Tile &t, const Pixels &pixels, Value n, Value group, Value panel, Value low, Value high) {
-  Value all = c.add(c.mul(group, panels), panel);
+void Conv::tile(const Work &work, const Tile &t, const Pixels &pixels, Value panel) {
+  Value all = c.add(c.mul(work.group, panels), panel);
   Value imageBytes = c.mul(c.mul(x[2], x[3]), inner * 4);
-  FrameBlocks own = blocksOf(n, group);
-  Value image = imageOf(n, group);
+  FrameBlocks own = blocksOf(work.n, work.group);
+  Value image = imageOf(work.n, work.group);
   Value weights = c.at(filters, c.mul(all, panelBytes()));
-  Results results{*this, pixels, n, all};
+  Results results{*this, pixels, work.n, all};
   Value zero = c.real(0, t.type());
   SmallVector<Value> starts;
   for (int64_t i = 0; i < t.panels; ++i)
     starts.push_back(bias ? c.load(t.type(), c.at(bias, c.mul(c.add(all, i), kPanelBytes))) : zero);
   Tile::Values acc = c.choose(
-      c.equal(low, own.low), [&] { return t.fill([&](int64_t, int64_t i) { return starts[i]; }); },
+      c.equal(work.low, own.low), [&] { return t.fill([&](int64_t, int64_t i) { return starts[i]; }); },
       [&] { return t.fill([&](int64_t r, int64_t i) { return results.load(t, c.n(r), i); }); });
   auto products = [&](Value block, ValueRange v, Steps steps) {
     Value filter = c.at(weights, c.mul(block, w.kh * w.kw * inner * kPanelBytes));
-    return blockProducts(t, pixels, v, block, c.at(image, c.mul(block, imageBytes)), filter, steps);
+    return blockProducts(t, pixels, v, Block{block, c.at(image, c.mul(block, imageBytes)), filter, steps});
   };
   if (op && op.getShared()) {
-    Steps range = channelsOf(group);
-    acc = c.loop(c.max(low, c.div(range.begin, kLanes)), c.min(high, c.ceilDiv(range.end, kLanes)), c.n(1), acc,
+    Steps range = channelsOf(work.group);
+    acc = c.loop(c.max(work.low, c.div(range.begin, kLanes)), c.min(work.high, c.ceilDiv(range.end, kLanes)), c.n(1), acc,
                  [&](Value block, ValueRange v) {
                    Value first = c.mul(block, kLanes);
                    return products(block, v, {c.max(c.sub(range.begin, first), c.n(0)), c.min(c.sub(range.end, first), c.n(kLanes))});
                  });
   } else {
     int64_t lastSteps = plain ? inner : lastBlockSteps(channels);
-    Value whole = lastSteps == inner ? high : c.min(high, c.n(blocks - 1));
-    acc = c.loop(low, whole, c.n(1), acc, [&](Value block, ValueRange v) { return products(block, v, {c.n(0), c.n(inner)}); });
-    acc = c.choose(c.less(whole, high), [&] { return products(whole, acc, {c.n(0), c.n(lastSteps)}); }, [&] { return acc; });
+    Value whole = lastSteps == inner ? work.high : c.min(work.high, c.n(blocks - 1));
+    acc = c.loop(work.low, whole, c.n(1), acc, [&](Value block, ValueRange v) { return products(block, v, {c.n(0), c.n(inner)}); });
+    acc = c.choose(c.less(whole, work.high), [&] { return products(whole, acc, {c.n(0), c.n(lastSteps)}); }, [&] { return acc; });
   }
-  c.when(c.equal(high, own.high), [&] { results.store(t, acc, true); }, [&] { results.store(t, acc, false); });
+  c.when(c.equal(work.high, own.high), [&] { results.store(t, acc, true); }, [&] { results.store(t, acc, false); });
 }
 
-// The tiles of `pixels` and of all panels [from, to), `width` of them at a time.
-void Conv::panelTiles(int64_t rows, const Pixels &pixels, Value n, Value group, Value from, Value to, Value low, Value high,
-                      int64_t width) {
-  auto panelsOf = [&](int64_t count) {
-    return [&, count](Value panel) { tile(Tile{c, rows, count}, pixels, n, group, panel, low, high); };
-  };
-  int64_t rest = panels % width;
-  Value whole = c.add(from, c.mul(c.div(c.sub(to, from), width), width));
-  c.loop(from, whole, c.n(width), panelsOf(width));
+// The tiles of `pixels`, `shape.panels` panels at a time.
+void Conv::panelTiles(const Work &work, const TileShape &shape, const Pixels &pixels) {
+  auto panelsOf = [&](int64_t count) { return [&, count](Value panel) { tile(work, Tile{c, shape.rows, count}, pixels, panel); }; };
+  int64_t rest = panels % shape.panels;
+  Value whole = c.add(work.from, c.mul(c.div(c.sub(work.to, work.from), shape.panels), shape.panels));
+  c.loop(work.from, whole, c.n(shape.panels), panelsOf(shape.panels));
   if (rest)
-    c.when(c.less(whole, to), [&] { panelsOf(rest)(whole); });
+    c.when(c.less(whole, work.to), [&] { panelsOf(rest)(whole); });
 }
 
-void Conv::row(Value n, Value group, Value oh, Value from, Value to, Value low, Value high, const TileShape &shape,
-               std::optional<TileRange> tiles) {
+void Conv::row(const Work &work, const TileShape &shape, Value oh, std::optional<TileRange> tiles) {
   RaggedTile ragged(c, w, shape.rows, x[2], x[3], down, across, inner * 4, tables());
   auto body = [&](Value column, const StripTile &strip) {
     if (!strip.checked)
-      return panelTiles(strip.width, Pixels{oh, column, &strip, nullptr, Value()}, n, group, from, to, low, high, shape.panels);
+      return panelTiles(work, TileShape{strip.width, shape.panels}, Pixels{oh, column, &strip, nullptr, Value()});
     Value count = c.n(strip.width);
     ragged.setScratch();
-    ragged.fill(imageOf(n, group), oh, column, y[3], count);
-    panelTiles(shape.rows, Pixels{oh, column, nullptr, &ragged, count}, n, group, from, to, low, high, shape.panels);
+    ragged.fill(imageOf(work.n, work.group), oh, column, y[3], count);
+    panelTiles(work, shape, Pixels{oh, column, nullptr, &ragged, count});
   };
   forTiles(c, w, shape.rows, x[3], y[3], body, tiles);
 }
 
 // The tiles of the pixels [first, end) of the plane.
-void Conv::flat(Value n, Value group, Value first, Value end, Value from, Value to, Value low, Value high, const TileShape &shape) {
+void Conv::flat(const Work &work, const TileShape &shape, Value first, Value end) {
   StripTile inside{shape.rows, false, llvm::BitVector(shape.rows * w.kw), w.kw};
   RaggedTile ragged(c, w, shape.rows, x[2], x[3], down, across, inner * 4, tables());
   ragged.setScratch();
   c.loop(first, end, c.n(shape.rows), [&](Value pixel) {
     Value row = c.div(pixel, y[3]), column = c.rem(pixel, y[3]), count = c.sub(end, pixel);
-    auto tiles = [&](const StripTile *strip) {
-      panelTiles(shape.rows, Pixels{row, column, strip, &ragged, count}, n, group, from, to, low, high, shape.panels);
-    };
+    auto tiles = [&](const StripTile *strip) { panelTiles(work, shape, Pixels{row, column, strip, &ragged, count}); };
     c.when(
         ragged.regular(column, y[3]), [&] { tiles(&inside); },
         [&] {
-          ragged.fill(imageOf(n, group), row, column, y[3], count);
+          ragged.fill(imageOf(work.n, work.group), row, column, y[3], count);
           tiles(nullptr);
         });
   });
@@ -485,12 +484,12 @@ void Conv::unit(const Units &u, const Chunks &chunks, Value n, Value rest, Value
   }
   FrameBlocks own = blocksOf(n, group);
   c.loop(own.low, own.high, c.n(u.blocks), [&](Value low) {
-    Value high = c.min(c.add(low, u.blocks), own.high);
+    Work work{n, group, from, to, low, c.min(c.add(low, u.blocks), own.high)};
     if (!known()) {
       Value end = c.min(c.mul(tiles->end, u.tile.rows), c.mul(y[2], y[3]));
-      return flat(n, group, c.mul(tiles->first, u.tile.rows), end, from, to, low, high, u.tile);
+      return flat(work, u.tile, c.mul(tiles->first, u.tile.rows), end);
     }
-    c.loop(first, last, c.n(1), [&](Value oh) { row(n, group, oh, from, to, low, high, u.tile, tiles); });
+    c.loop(first, last, c.n(1), [&](Value oh) { row(work, u.tile, oh, tiles); });
   });
 }
 
