@@ -14,6 +14,9 @@ bool messagesAreJson();
 // "onnxc: error: conv1: …" or {"message":…,"severity":"error","where":"conv1"}; `where` may be empty.
 void say(llvm::StringRef severity, llvm::StringRef where, const llvm::Twine &message);
 
+// Says a warning unless it was said before: a command may compile a model more than once.
+void warnOnce(const llvm::Twine &message);
+
 // Says an error and returns `code`.
 int fail(ExitCode code, const llvm::Twine &message);
 

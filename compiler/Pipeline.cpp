@@ -239,28 +239,22 @@ static int checkDataFiles(ModuleOp module, const Options &options) {
   return ExitOk;
 }
 
-// Said once, as of the cache.
 static void checkPrecision(ModuleOp module, const Options &options) {
-  static bool said = false;
   bool isBrain = options.precision == "bf16", isAsked = options.optLevel > 0 && (isBrain || options.precision == "f16"), changes = false;
-  if (!isAsked || said)
+  if (!isAsked)
     return;
   module.walk([&](plan::WeightOp op) {
     Type type = op.getValue().getElementType();
     changes |= isBrain ? type.isBF16() : type.isF16();
   });
-  if (changes)
-    return;
-  said = true;
-  say("warning", "",
-      "--precision " + options.precision +
-          " changes nothing: no f32 product of this model has a constant matrix of 4,096 elements or more that can be stored so");
+  if (!changes)
+    warnOnce("--precision " + options.precision +
+             " changes nothing: no f32 product of this model has a constant matrix of 4,096 elements or more that can be stored so");
 }
 
-// Said once. --tune adds to the file what it lacks.
+// --tune adds to the file what it lacks.
 static void checkSchedules(ModuleOp module, const Options &options, ArrayRef<std::string> levels) {
-  static bool said = false;
-  if (said || options.tuneSeconds > 0)
+  if (options.tuneSeconds > 0)
     return;
   size_t entries = 0;
   for (const auto &[level, kernels] : options.schedules)
@@ -269,12 +263,9 @@ static void checkSchedules(ModuleOp module, const Options &options, ArrayRef<std
       if (llvm::is_contained(levels, level) && module.lookupSymbol<kernel::FuncOp>(kernel))
         return;
     }
-  if (entries == 0)
-    return;
-  said = true;
-  say("warning", "",
-      "--schedules '" + options.scheduleFile + "' changes nothing: it has no kernel of this model for " + llvm::join(levels, ", ") +
-          "; --tune adds them");
+  if (entries != 0)
+    warnOnce("--schedules '" + options.scheduleFile + "' changes nothing: it has no kernel of this model for " + llvm::join(levels, ", ") +
+             "; --tune adds them");
 }
 
 // The phases between the graph and code.
@@ -322,15 +313,9 @@ static int generate(ModuleOp module, const Options &options, Phases &phases) {
   return status;
 }
 
-// Said once, however many compiles a command takes.
 static void checkCache(StringRef folder) {
-  static bool said = false;
-  if (folder.empty() || said)
-    return;
-  if (std::string problem = cacheProblem(folder); !problem.empty()) {
-    said = true;
-    say("warning", "", "--cache '" + folder + "': " + problem + "; no code is kept");
-  }
+  if (std::string problem = folder.empty() ? "" : cacheProblem(folder); !problem.empty())
+    warnOnce("--cache '" + folder + "': " + problem + "; no code is kept");
 }
 
 int compile(const Options &given) {
