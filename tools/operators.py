@@ -313,7 +313,7 @@ def sequences():
     yield "TensorScatter", "TensorScatter", [f32(2, 8, 128, 64), f32(2, 8, 1, 64), const(5, 9)], {}, 24
 
 
-def outputs_of(op, operands, opset):
+def outputs_of(op, opset):
     schema = onnx.defs.get_schema(op, opset)
     return max(schema.min_output, 2 if op == "TopK" else 1)
 
@@ -325,7 +325,7 @@ def model(op, operands, attributes, opset=OPSET):
     arrays = [np.asarray(a) for a in operands]
     inputs = [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape) for n, a, k in zip(names, arrays, keep) if not k]
     initializers = [onnx.numpy_helper.from_array(a, n) for n, a, k in zip(names, arrays, keep) if k]
-    parts = attributes.get("num_outputs", 1) if op == "Split" else outputs_of(op, operands, opset)
+    parts = attributes.get("num_outputs", 1) if op == "Split" else outputs_of(op, opset)
     results = [f"y{i}" for i in range(parts)]
     node = helper.make_node(op, names, results, **attributes)
     outputs = [onnx.ValueInfoProto(name=r) for r in results]

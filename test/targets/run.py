@@ -21,7 +21,7 @@ from onnx import TensorProto, helper, numpy_helper
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
-from common import Skip, Suite, info, make, mlp_model, relu_model, save, weight
+from common import Skip, Suite, info, make, mlp_model, relu_model, save
 from values import compare, read_value
 
 SUITE = Suite("targets", __doc__)
