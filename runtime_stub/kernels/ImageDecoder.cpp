@@ -9,8 +9,7 @@ int32_t readByLibrary(Image &m, int32_t codec) {
   int64_t width, height;
   if (int32_t status = onnxc_codec_read(codec, m.bytes, m.size, &width, &height, nullptr))
     return status == ONNXC_CODEC_NONE ? ONNXC_K_FORMAT : ONNXC_K_DECODE;
-  if (int32_t code = m.begin(width, height))
-    return code;
+  ONNXC_TRY(m.begin(width, height));
   return m.sizeOnly || !onnxc_codec_read(codec, m.bytes, m.size, &width, &height, m.rgb) ? ONNXC_K_OK : ONNXC_K_DECODE;
 }
 
@@ -34,8 +33,7 @@ int32_t read(Image &m) {
 
 int32_t sizes(const Args *a) {
   Image m{a, in<uint8_t>(a, 0), onnxc_count(a->in[0]), true};
-  if (int32_t code = read(m))
-    return code;
+  ONNXC_TRY(read(m));
   int64_t dims[] = {m.height, m.width, is(text(a->attr[0]), "Grayscale") ? 1 : 3};
   memcpy(a->out[0].dims, dims, sizeof(dims));
   return ONNXC_K_OK;
@@ -44,8 +42,7 @@ int32_t sizes(const Args *a) {
 int32_t decode(const Args *a) {
   Image m{a, in<uint8_t>(a, 0), onnxc_count(a->in[0]), false};
   Str format = text(a->attr[0]);
-  if (int32_t code = read(m))
-    return code;
+  ONNXC_TRY(read(m));
   bool grey = is(format, "Grayscale"), reversed = is(format, "BGR");
   uint8_t *to = out<uint8_t>(a, 0);
   for (const uint8_t *p = m.rgb, *end = p + 3 * m.width * m.height; p < end; p += 3) {

@@ -213,8 +213,7 @@ int32_t Jpeg::frameHeader(int64_t from, int64_t n) {
   count = m.bytes[from + 5];
   if ((count != 1 && count != 3 && count != 4) || n < 6 + 3 * count)
     return ONNXC_K_DECODE;
-  if (int32_t code = m.begin(m.big(from + 3, 2), m.big(from + 1, 2)))
-    return code;
+  ONNXC_TRY(m.begin(m.big(from + 3, 2), m.big(from + 1, 2)));
   for (int64_t i = 0; i < count; ++i) {
     Component &c = component[i];
     const uint8_t *p = m.bytes + from + 6 + 3 * i;
@@ -439,8 +438,7 @@ int32_t readJpeg(Image &m) {
   Jpeg jpeg(m);
   int64_t scans = 0;
   bool frame = false;
-  if (int32_t code = jpeg.headers(scans, frame))
-    return code;
+  ONNXC_TRY(jpeg.headers(scans, frame));
   if (!frame)
     return ONNXC_K_DECODE;
   if (m.sizeOnly)

@@ -257,8 +257,7 @@ bool inflateZlib(const uint8_t *from, int64_t size, uint8_t *to, int64_t n) {
 int32_t readPng(Image &m) {
   if (!m.has(0, 33) || m.big(12, 4) != 0x49484452)
     return ONNXC_K_DECODE;
-  if (int32_t code = m.begin(m.big(16, 4), m.big(20, 4)))
-    return code;
+  ONNXC_TRY(m.begin(m.big(16, 4), m.big(20, 4)));
   if (m.sizeOnly)
     return ONNXC_K_OK;
   Png png{m, m.bytes[24], m.bytes[25], 0};

@@ -24,8 +24,7 @@ int32_t readBmp(Image &m) {
     return ONNXC_K_DECODE;
   int64_t w = old ? m.little(18, 2) : int32_t(m.little(18, 4)), h = old ? m.little(20, 2) : int32_t(m.little(22, 4));
   bool down = h < 0;
-  if (int32_t code = m.begin(w, down ? -h : h))
-    return code;
+  ONNXC_TRY(m.begin(w, down ? -h : h));
   if (m.sizeOnly)
     return ONNXC_K_OK;
   int64_t bits = m.little(old ? 24 : 28, 2), compression = old ? 0 : m.little(30, 4), stride = (m.width * bits + 31) / 32 * 4;
@@ -82,8 +81,7 @@ int32_t readPnm(Image &m) {
   bool bitmap = kind == 1 || kind == 4, colour = kind == 3 || kind == 6, binary = kind >= 4;
   if (!t.number(w) || !t.number(h) || (!bitmap && !t.number(top)) || top < 1 || top > 65535)
     return ONNXC_K_DECODE;
-  if (int32_t code = m.begin(w, h))
-    return code;
+  ONNXC_TRY(m.begin(w, h));
   if (m.sizeOnly)
     return ONNXC_K_OK;
   int64_t wide = top > 255 ? 2 : 1, channels = colour ? 3 : 1, start = t.at + 1;
@@ -190,8 +188,7 @@ int32_t readTiff(Image &m) {
   t.entries = t.word(t.directory, 2);
   if (!m.has(t.directory, 2 + 12 * t.entries))
     return ONNXC_K_DECODE;
-  if (int32_t code = m.begin(t.value(256, 0), t.value(257, 0)))
-    return code;
+  ONNXC_TRY(m.begin(t.value(256, 0), t.value(257, 0)));
   if (m.sizeOnly)
     return ONNXC_K_OK;
   int64_t bits = t.value(258, 1), kind = t.value(262, 1), channels = t.value(277, 1);
@@ -210,8 +207,7 @@ int32_t readTiff(Image &m) {
   for (int64_t y = 0; y < m.height; ++y) {
     int64_t left = m.height - y < rows ? m.height - y : rows;
     if (y % rows == 0)
-      if (int32_t code = tiffStrip(m, t, strips, y / rows, strip, left * stride))
-        return code;
+      ONNXC_TRY(tiffStrip(m, t, strips, y / rows, strip, left * stride));
     uint8_t *p = strip + y % rows * stride;
     for (int64_t i = channels; differences && i < stride; ++i)
       p[i] = uint8_t(p[i] + p[i - channels]);

@@ -8,12 +8,17 @@ namespace onnxc {
 constexpr int32_t kMaxRank = ONNXC_MAX_RANK;
 constexpr int64_t kSizeLimit = int64_t(1) << 31;  // sizes that attributes give and that are multiplied by each other stay below it
 
+// Leaves the function: with CODE where COND does not hold; with the code of EXPR where that is not 0.
 #define ONNXC_CHECK(COND, CODE)                                                                                                            \
-  if (!(COND))                                                                                                                             \
-  return CODE
+  do {                                                                                                                                     \
+    if (!(COND))                                                                                                                           \
+      return CODE;                                                                                                                         \
+  } while (false)
 #define ONNXC_TRY(EXPR)                                                                                                                    \
-  if (int32_t onnxcCode = (EXPR))                                                                                                          \
-  return onnxcCode
+  do {                                                                                                                                     \
+    if (int32_t onnxcCode = (EXPR))                                                                                                        \
+      return onnxcCode;                                                                                                                    \
+  } while (false)
 
 template <class T>
 ONNXC_INLINE const T *data(const onnxc_tensor &t) {

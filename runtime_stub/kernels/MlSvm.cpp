@@ -299,8 +299,7 @@ int32_t classifier(const Args *a) {
   Post post;
   if (!m.kernel.read(text(a->attr[Type]), a->attr[Params]) || !readPost(text(a->attr[PostTransform]), post))
     return ONNXC_K_VALUE;
-  if (int32_t code = prepare(m, labels))
-    return code;
+  ONNXC_TRY(prepare(m, labels));
   if (m.classes == 1 && post == Post::Logistic)
     post = Post::None;  // as in ONNX Runtime, which leaves the score of an only class as it is
   bool probabilities = m.vectors && a->attr[ProbA].n > 0;

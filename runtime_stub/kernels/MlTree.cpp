@@ -166,8 +166,7 @@ int32_t readForest(const Args *a, Forest &f) {
   f.nodes = heap<Node>(a, n + leaves), f.weights = heap<Weight>(a, leaves), f.roots = heap<int64_t>(a, f.trees);
   if (!f.nodes || !f.weights || !f.roots)
     return ONNXC_K_MEMORY;
-  if (int32_t code = readNodes(a, f, n, leaves))
-    return code;
+  ONNXC_TRY(readNodes(a, f, n, leaves));
   for (int64_t i = 0; i < leaves; ++i) {
     f.nodes[n + i] = {0, 0, i, 0, Leaf, false};
     f.weights[i] = {loadF64(weights, i), ints(t[LeafTargets])[i], -1};
@@ -185,8 +184,7 @@ int32_t readForest(const Args *a, Forest &f) {
 
 int32_t run(const Args *a) {
   Forest f;
-  if (int32_t code = readForest(a, f))
-    return code;
+  ONNXC_TRY(readForest(a, f));
   double *score = heap<double>(a, f.targets);
   bool *hit = heap<bool>(a, f.targets);
   if (!score || !hit)
@@ -311,8 +309,7 @@ int32_t readForest(const Args *a, Forest &f, bool oneWeight) {
   f.nodes = heap<Node>(a, n), f.weights = heap<Weight>(a, entries), f.roots = heap<int64_t>(a, n);
   if (!f.nodes || !f.weights || !f.roots || !index.build(a, n))
     return ONNXC_K_MEMORY;
-  if (int32_t code = readNodes(a, f, index, n))
-    return code;
+  ONNXC_TRY(readNodes(a, f, index, n));
   for (int64_t i = entries - 1; i >= 0; --i) {  // from the end, so that lists run in order
     int64_t node = index.find(ints(t[TreeIds])[i], ints(t[NodeIds])[i]), target = ints(t[Ids])[i];
     if (node < 0 || f.nodes[node].mode != Leaf || target < 0 || target >= f.targets)
@@ -331,8 +328,7 @@ int32_t regress(const Args *a) {
   f.fold = readFold(text(a->attr[Extra]));
   if (!readPost(text(a->attr[PostTransform]), post))
     return ONNXC_K_VALUE;
-  if (int32_t code = readForest(a, f, f.targets == 1))
-    return code;
+  ONNXC_TRY(readForest(a, f, f.targets == 1));
   double *score = heap<double>(a, f.targets);
   bool *hit = heap<bool>(a, f.targets);
   if (!score || !hit)
@@ -371,8 +367,7 @@ int32_t classify(const Args *a) {
   f.targets = labels.count();
   if (f.targets < 1 || !readPost(text(a->attr[PostTransform]), post))
     return ONNXC_K_VALUE;
-  if (int32_t code = readForest(a, f, false))
-    return code;
+  ONNXC_TRY(readForest(a, f, false));
   double *score = heap<double>(a, f.targets + 2);
   bool *hit = heap<bool>(a, f.targets + 2);
   if (!score || !hit)

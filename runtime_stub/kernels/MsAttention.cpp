@@ -118,8 +118,7 @@ int32_t attention(const Args *a) {
   if (w.dims[0] != inputs || qs != ks || qs < 1 || vs < 1 || qs % p.heads || vs % p.heads)
     return ONNXC_K_SHAPE;
   p.size = qs / p.heads, p.valueSize = vs / p.heads, p.scale = scaleOf(a->attr[Scale], p.size), p.causal = a->attr[Causal].i != 0;
-  if (int32_t code = maskAndPast(a, p, Mask, Past, filterOf(a->attr[Filter])))
-    return code;
+  ONNXC_TRY(maskAndPast(a, p, Mask, Past, filterOf(a->attr[Filter])));
   if (!p.bias.read(a, AttentionBias, p.batch, p.heads, p.queries, p.keys()))
     return ONNXC_K_SHAPE;
   if (!rooms(a, p))
@@ -160,8 +159,7 @@ int32_t quantisedAttention(const Args *a) {
   int64_t scales = onnxc_count(a->in[WeightScale]), zeros = hasIn(a, WeightZero) ? onnxc_count(a->in[WeightZero]) : 1;
   if ((scales != 1 && scales != columns) || (zeros != 1 && zeros != columns))
     return ONNXC_K_SHAPE;
-  if (int32_t code = maskAndPast(a, p, Mask, Past, filterOf(a->attr[Filter])))
-    return code;
+  ONNXC_TRY(maskAndPast(a, p, Mask, Past, filterOf(a->attr[Filter])));
   if (!rooms(a, p))
     return ONNXC_K_MEMORY;
   double inputScale = loadF64(a->in[InputScale], 0), inputZero = hasIn(a, InputZero) ? loadF64(a->in[InputZero], 0) : 0;
@@ -235,8 +233,7 @@ int32_t multiHead(const Args *a) {
   Problem p{};
   bool packedQkv, packedKv;
   p.heads = a->attr[Heads].i;
-  if (int32_t code = mhaShapes(a, p, packedQkv, packedKv))
-    return code;
+  ONNXC_TRY(mhaShapes(a, p, packedQkv, packedKv));
   p.scale = scaleOf(a->attr[Scale], p.size), p.causal = a->attr[Causal].i != 0;
   int64_t hidden = p.heads * p.size, values = p.heads * p.valueSize, rows = p.batch * p.fresh;
   p.q = heap<double>(a, p.batch * p.queries * hidden), p.k = heap<double>(a, rows * hidden), p.v = heap<double>(a, rows * values);

@@ -42,8 +42,7 @@ int32_t fuse(const Args *a, int32_t (*kernel)(const onnxc_args *), int64_t opera
   Args inner = *a;
   if (inner.n_in > operands)
     inner.n_in = operands;
-  if (int32_t code = kernel(&inner))
-    return code;
+  ONNXC_TRY(kernel(&inner));
   int64_t n = onnxc_count(a->out[0]);
   bool adds = addend >= 0 && hasIn(a, addend);
   if (adds && onnxc_count(a->in[addend]) != n)

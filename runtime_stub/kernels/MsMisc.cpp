@@ -28,8 +28,7 @@ struct UniqueValues {
 
 int32_t unique(const Args *a, bool size) {
   UniqueValues values;
-  if (int32_t code = values.prepare(a))
-    return code;
+  ONNXC_TRY(values.prepare(a));
   int64_t n = onnxc_count(a->in[0]);
   for (int64_t i = 0; !size && i < onnxc_count(a->out[2]); ++i)
     out<int64_t>(a, 2)[i] = 0;
@@ -140,16 +139,14 @@ int64_t search(const int64_t *text, int64_t from, int64_t size, const int64_t *g
 
 int32_t bifurcationSizes(const Args *a) {
   int64_t count;
-  if (int32_t code = accepted(a, count))
-    return code;
+  ONNXC_TRY(accepted(a, count));
   a->out[0].dims[0] = onnxc_count(a->in[Current]) + count;
   return ONNXC_K_OK;
 }
 
 int32_t bifurcation(const Args *a) {
   int64_t count, current = onnxc_count(a->in[Current]), size = onnxc_count(a->in[Source]), *tokens = out<int64_t>(a, 0), found = -1;
-  if (int32_t code = accepted(a, count))
-    return code;
+  ONNXC_TRY(accepted(a, count));
   for (int64_t i = 0; i < current; ++i)
     tokens[i] = in<int64_t>(a, Current)[i];
   for (int64_t i = 0; i < count; ++i)

@@ -168,8 +168,7 @@ int32_t pool(const Args *a, int32_t (*kernel)(const onnxc_args *), bool last, in
   from.each([&](int64_t i, int64_t at) { xs[i] = load(at); });
   Args inner = *a;
   inner.in = &x, inner.n_in = 1, inner.out = &y, inner.n_out = 1;
-  if (int32_t code = kernel(&inner))
-    return code;
+  ONNXC_TRY(kernel(&inner));
   to.each([&](int64_t i, int64_t at) { store(at, ys[i]); });
   return ONNXC_K_OK;
 }

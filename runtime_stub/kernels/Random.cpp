@@ -62,8 +62,7 @@ struct Mersenne {
 template <class F>
 int32_t fill(const Args *a, int64_t seedAttr, F draw) {
   Mersenne m;
-  if (int32_t code = m.seed(a, a->attr[seedAttr]))
-    return code;
+  ONNXC_TRY(m.seed(a, a->attr[seedAttr]));
   int64_t n = onnxc_count(a->out[0]);
   for (int64_t i = 0; i < n; ++i)
     storeF64(a->out[0], i, draw(m, i));
@@ -86,8 +85,7 @@ int32_t bernoulli(const Args *a) {
 // Classes are drawn by their cumulative unnormalised probabilities.
 int32_t multinomial(const Args *a) {
   Mersenne m;
-  if (int32_t code = m.seed(a, a->attr[1]))
-    return code;
+  ONNXC_TRY(m.seed(a, a->attr[1]));
   if (a->in[0].rank != 2)
     return ONNXC_K_SHAPE;
   int64_t classes = a->in[0].dims[1], batch = a->in[0].dims[0], samples = a->attr[0].i;
@@ -132,8 +130,7 @@ int32_t dropout(const Args *a) {
     return ONNXC_K_OK;
   }
   Mersenne m;
-  if (int32_t code = m.seed(a, a->attr[0]))
-    return code;
+  ONNXC_TRY(m.seed(a, a->attr[0]));
   for (int64_t i = 0; i < n; ++i) {
     bool keep = m.uniform() >= ratio;
     storeF64(a->out[0], i, keep ? loadF64(a->in[0], i) / (1 - ratio) : 0);

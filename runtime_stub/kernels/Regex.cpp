@@ -7,8 +7,7 @@ namespace {
 
 int32_t fullMatch(const Args *a) {
   Regex regex;
-  if (int32_t code = regex.compile(a, text(a->attr[0])))
-    return code;
+  ONNXC_TRY(regex.compile(a, text(a->attr[0])));
   int64_t n = onnxc_count(a->in[0]);
   for (int64_t i = 0; i < n; ++i)
     out<uint8_t>(a, 0)[i] = regex.match(in<Str>(a, 0)[i], 0, true) >= 0;
@@ -43,8 +42,7 @@ struct Tokens {
     if (!(regexes = heap<Regex>(a, count)))
       return ONNXC_K_MEMORY;
     for (int64_t i = 0; i < count; ++i)
-      if (int32_t code = regexes[i].compile(a, find ? text(a->attr[TokenExp]) : strings(separators)[i]))
-        return code;
+      ONNXC_TRY(regexes[i].compile(a, find ? text(a->attr[TokenExp]) : strings(separators)[i]));
     return ONNXC_K_OK;
   }
 
@@ -95,8 +93,7 @@ struct Tokens {
 
 int32_t tokenSizes(const Args *a) {
   Tokens tokens;
-  if (int32_t code = tokens.prepare(a))
-    return code;
+  ONNXC_TRY(tokens.prepare(a));
   const Tensor &x = a->in[0];
   int64_t widest = 0, n = onnxc_count(x);
   for (int64_t i = 0; i < n; ++i) {
@@ -113,8 +110,7 @@ int32_t tokenSizes(const Args *a) {
 
 int32_t tokenise(const Args *a) {
   Tokens tokens;
-  if (int32_t code = tokens.prepare(a))
-    return code;
+  ONNXC_TRY(tokens.prepare(a));
   int64_t n = onnxc_count(a->in[0]), width = a->out[0].dims[a->in[0].rank];
   for (int64_t i = 0; i < n; ++i) {
     Str *row = out<Str>(a, 0) + i * width;

@@ -53,8 +53,7 @@ int32_t itemAt(const Args *a, const Tensor *&item) {
 
 int32_t at(const Args *a, bool size) {
   const Tensor *item = nullptr;
-  if (int32_t code = itemAt(a, item))
-    return code;
+  ONNXC_TRY(itemAt(a, item));
   return size ? sizesOf(*item, a->out[0]) : yield(a, *item);
 }
 

@@ -46,8 +46,7 @@ int32_t dftShape(const Args *a, DftShape &s) {
 
 int32_t dftSizes(const Args *a) {
   DftShape s;
-  if (int32_t code = dftShape(a, s))
-    return code;
+  ONNXC_TRY(dftShape(a, s));
   Tensor &y = a->out[0];
   for (int32_t d = 0; d < y.rank; ++d)
     y.dims[d] = a->in[0].dims[d];
@@ -151,8 +150,7 @@ int32_t dftIn(const Args *a, const DftShape &s) {
 template <class T>
 int32_t dft(const Args *a) {
   DftShape s;
-  if (int32_t code = dftShape(a, s))
-    return code;
+  ONNXC_TRY(dftShape(a, s));
   return s.inverse ? dftIn<T, typename PrecisionOf<T>::Inverse>(a, s) : dftIn<T, typename PrecisionOf<T>::Forward>(a, s);
 }
 
@@ -184,8 +182,7 @@ int32_t stftShape(const Args *a, StftShape &s) {
 
 int32_t stftSizes(const Args *a) {
   StftShape s;
-  if (int32_t code = stftShape(a, s))
-    return code;
+  ONNXC_TRY(stftShape(a, s));
   int64_t dims[] = {a->in[0].dims[0], s.frames, s.bins, 2};
   memcpy(a->out[0].dims, dims, sizeof(dims));
   return ONNXC_K_OK;
@@ -194,8 +191,7 @@ int32_t stftSizes(const Args *a) {
 template <class T>
 int32_t stft(const Args *a) {
   StftShape s;
-  if (int32_t code = stftShape(a, s))
-    return code;
+  ONNXC_TRY(stftShape(a, s));
   using R = typename PrecisionOf<T>::Forward;
   const Tensor &x = a->in[0];
   int64_t parts = x.rank == 3 ? x.dims[2] : 1;

@@ -124,8 +124,7 @@ int32_t vectorise(const Args *a, const Item *items, int64_t size, Get get) {
   Pool<Item> pool;
   if (a->attr[MinLength].i < 1 || a->attr[MaxSkip].i < 0)
     return ONNXC_K_VALUE;
-  if (int32_t code = pool.read(a, items, size))
-    return code;
+  ONNXC_TRY(pool.read(a, items, size));
   Str mode = text(a->attr[Mode]);
   bool flat = is(mode, "IDF"), weighed = !is(mode, "TF");
   int64_t rows = x.rank == 2 ? x.dims[0] : 1, n = x.rank ? x.dims[x.rank - 1] : 1, columns = a->out[0].dims[a->out[0].rank - 1];
