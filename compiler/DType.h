@@ -21,6 +21,6 @@ struct DType {
 };
 
 const DType *findDType(int32_t code);  // null: there is none
-constexpr int32_t StringCode = 8;
+constexpr int32_t kStringCode = 8;
 
 }  // namespace onnxc

@@ -12,14 +12,14 @@
 using namespace llvm;
 namespace onnxc {
 
-constexpr size_t pieceBytes = 1 << 20;
+constexpr size_t kPieceBytes = 1 << 20;
 
 // Where a file's data go on from `at`, on a boundary of pieces; the file's end where only a hole is left.
 static uint64_t behindHole(int file, uint64_t at, uint64_t end) {
   off_t data = lseek(file, off_t(at), SEEK_DATA);
   if (data < 0)
     return errno == ENXIO ? end : at;  // a file system may know nothing of holes
-  return uint64_t(data) / pieceBytes * pieceBytes;
+  return uint64_t(data) / kPieceBytes * kPieceBytes;
 }
 
 static bool readAt(int file, uint64_t at, MutableArrayRef<char> piece) {
@@ -46,12 +46,12 @@ static bool readPieces(StringRef path, bool skipHoles, function_ref<void(uint64_
   sys::fs::file_status status;
   if (sys::fs::status(*file, status))
     return false;
-  std::vector<char> room(pieceBytes);
+  std::vector<char> room(kPieceBytes);
   const uint64_t end = status.getSize();
-  for (uint64_t at = 0; at < end; at += pieceBytes) {
+  for (uint64_t at = 0; at < end; at += kPieceBytes) {
     if (skipHoles && (at = behindHole(*file, at, end)) >= end)
       break;
-    StringRef piece(room.data(), std::min<uint64_t>(pieceBytes, end - at));
+    StringRef piece(room.data(), std::min<uint64_t>(kPieceBytes, end - at));
     if (!readAt(*file, at, MutableArrayRef<char>(room).take_front(piece.size())))
       return false;
     bool zeros = skipHoles && piece[0] == 0 && !memcmp(piece.data(), piece.data() + 1, piece.size() - 1);

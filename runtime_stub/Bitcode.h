@@ -8,7 +8,7 @@ namespace onnxc {
 llvm::StringRef stubObject(llvm::Triple::ArchType arch);     // ELF object of the runtime stub
 llvm::StringRef programObject(llvm::Triple::ArchType arch);  // ELF object with _start, linked into programs
 llvm::StringRef libraryBitcode(llvm::Triple::ArchType arch);
-// ELF object of the image libraries, for code that refers to CodecsSymbol.
+// ELF object of the image libraries, for code that refers to kCodecsSymbol.
 llvm::StringRef codecsObject(llvm::Triple::ArchType arch);
-inline constexpr const char *CodecsSymbol = "onnxc_codec_read";
+inline constexpr const char *kCodecsSymbol = "onnxc_codec_read";
 }  // namespace onnxc

@@ -28,7 +28,7 @@ struct SelfDescription {
 };
 
 // Holds SelfDescription's text in every artefact, for who cannot load it.
-inline constexpr llvm::StringLiteral DescriptionSection = ".onnxc.json";
+inline constexpr llvm::StringLiteral kDescriptionSection = ".onnxc.json";
 
 struct CodegenOptions {
   std::vector<std::string> cpus;  // levels, oldest first
@@ -48,10 +48,10 @@ struct CodegenOptions {
 mlir::FailureOr<std::vector<std::string>> compileForCpu(mlir::ModuleOp module, const CodegenOptions &options);
 
 // On a library function that a module calls: a node that needs it. The library's definition takes its place.
-inline constexpr llvm::StringLiteral NodeAttribute = "onnxc-node";
+inline constexpr llvm::StringLiteral kNodeAttr = "onnxc-node";
 
 // On a global that lowerPlan declares: the DenseStringElementsAttr whose stringTable takes its place.
-inline constexpr llvm::StringLiteral StringsAttribute = "onnxc.strings";
+inline constexpr llvm::StringLiteral kStringsAttr = "onnxc.strings";
 // A constant of `m`: pointer and size of each string; the texts lie in one piece.
 llvm::GlobalVariable *stringTable(llvm::Module &m, llvm::ArrayRef<llvm::StringRef> strings);
 // Defines `<kernel>` (and `<kernel>.size`) of family "library" in `target`.

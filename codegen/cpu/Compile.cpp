@@ -214,7 +214,7 @@ static llvm::Error linkLibrary(llvm::Module &m) {
     return llvm::createStringError("linking the library's bitcode failed");
   for (llvm::Function &f : m)
     if (f.isDeclaration() && (f.getName().starts_with("onnxc_k_") || f.getName().starts_with("onnxc_s_")) && !f.use_empty())
-      return llvm::createStringError(f.getFnAttribute(NodeAttribute).getValueAsString() +
+      return llvm::createStringError(f.getFnAttribute(kNodeAttr).getValueAsString() +
                                      ": the library has no kernel for these types: " + f.getName());
   return llvm::Error::success();
 }
@@ -253,7 +253,7 @@ struct Level {
 
 static void fillStrings(ModuleOp lowered, llvm::Module &m) {
   for (LLVM::GlobalOp declared : lowered.getOps<LLVM::GlobalOp>())
-    if (auto value = declared->getAttrOfType<DenseStringElementsAttr>(StringsAttribute)) {
+    if (auto value = declared->getAttrOfType<DenseStringElementsAttr>(kStringsAttr)) {
       llvm::GlobalVariable *place = m.getNamedGlobal(declared.getSymName());
       place->replaceAllUsesWith(stringTable(m, llvm::to_vector(value.getValues<StringRef>())));
       place->eraseFromParent();
@@ -318,7 +318,7 @@ void Level::finish(const CodegenOptions &options) {
     error = llvm::toString(std::move(failed));
     return;
   }
-  decodesImages = m->getFunction(CodecsSymbol);
+  decodesImages = m->getFunction(kCodecsSymbol);
   seal();
   if (llvm::verifyModule(*m, &llvm::errs())) {
     error = "generated code is malformed";

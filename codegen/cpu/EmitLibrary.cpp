@@ -254,7 +254,7 @@ struct Emitter {
                               : (sizeFunction ? "onnxc_s_" : "onnxc_k_") + librarySymbol(row, op);
     llvm::FunctionCallee found = m.getOrInsertFunction(name, llvm::FunctionType::get(i32, {ptr}, false));
     if (!custom)
-      llvm::cast<llvm::Function>(found.getCallee())->addFnAttr(NodeAttribute, describeLoc(op->getLoc()));
+      llvm::cast<llvm::Function>(found.getCallee())->addFnAttr(kNodeAttr, describeLoc(op->getLoc()));
     return found;
   }
 

@@ -60,7 +60,7 @@ struct Tables {
   llvm::Constant *text(StringRef s) { return global(llvm::ConstantDataArray::getString(c, s)); }
   llvm::Constant *description() {
     llvm::GlobalVariable *json = global(llvm::ConstantDataArray::getString(c, options.self.json));
-    json->setSection(DescriptionSection);
+    json->setSection(kDescriptionSection);
     return json;
   }
   llvm::Constant *structure(ArrayRef<llvm::Constant *> fields) { return llvm::ConstantStruct::getAnon(c, fields); }

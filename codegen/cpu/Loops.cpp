@@ -25,7 +25,7 @@ int64_t pointCost(kernel::FuncOp kernel) {
 }
 
 namespace {
-constexpr int64_t taskPoints = 16384;  // of cost 2: some 5 microseconds
+constexpr int64_t kTaskPoints = 16384;  // of cost 2: some 5 microseconds
 
 struct LoopKernel {
   KernelCode &c;
@@ -79,7 +79,7 @@ struct LoopKernel {
       extent = extent * s;
     AffineExpr chunks = inner.ceilDiv(chunk);
     int64_t unit = fixed ? chunk : space.sizes.size() == 1 ? chunk : 64;
-    setExtent(c.kernel, extent * chunks, llvm::divideCeil(2 * taskPoints / pointCost(c.kernel), unit));
+    setExtent(c.kernel, extent * chunks, llvm::divideCeil(2 * kTaskPoints / pointCost(c.kernel), unit));
 
     Value size = space.value(inner), perRow = c.ceilDiv(size, chunk);
     SmallVector<Value> outer;

@@ -260,7 +260,7 @@ struct PlanLowering {
     OpBuilder mb = OpBuilder::atBlockEnd(module.getBody());
     std::string name = "onnxc.strings." + std::to_string(std::distance(module.getBody()->begin(), module.getBody()->end()));
     auto table = LLVM::GlobalOp::create(mb, loc, ptr, true, LLVM::Linkage::External, name, Attribute());
-    table->setAttr(StringsAttribute, value);
+    table->setAttr(kStringsAttr, value);
     return LLVM::AddressOfOp::create(b, loc, table);
   }
 

@@ -15,9 +15,9 @@ namespace onnxc {
 namespace {
 
 // Elements of `first` and `last` that are a unit of work at most: 32 KiB of f32, the nearest cache.
-constexpr int64_t firstInSquares = 64, lastInSquares = 128, inTurns = 2048;
-constexpr int64_t laneBytes = 16;  // of a register: x86 shuffles freely within these
-constexpr int64_t fewest = 4;      // side of the smallest square
+constexpr int64_t kFirstInSquares = 64, kLastInSquares = 128, kInTurns = 2048;
+constexpr int64_t kLaneBytes = 16;  // of a register: x86 shuffles freely within these
+constexpr int64_t kFewest = 4;      // side of the smallest square
 
 // A part of a dim.
 struct Range {
@@ -42,7 +42,7 @@ struct Permutation {
   Permutation(KernelCode &c, Space &space, size_t first, size_t last, int64_t unit)
       : c(c), space(space), from(space.accesses[0]), to(space.accesses[1]), first(first), last(last),
         elementBytes(storageBytes(from.element)), bytes(elementBytes * unit), element(c.b.getIntegerType(bytes * 8)),
-        most(std::min<int64_t>(16, std::max<int64_t>(c.vectorBits / 8, laneBytes) / bytes)) {
+        most(std::min<int64_t>(16, std::max<int64_t>(c.vectorBits / 8, kLaneBytes) / bytes)) {
     auto few = [&](size_t d, AffineExpr stride) {
       auto size = dyn_cast<AffineConstantExpr>(space.sizes[d]);
       bool isFew = size && size.getValue() >= 2 && size.getValue() <= 4 && stride == space.sizes[d] * unit;
@@ -50,8 +50,8 @@ struct Permutation {
     };
     turns = few(last, to.strides[first]);
     parts = turns ? std::nullopt : few(first, from.strides[last]);
-    firstBlock = turns ? inTurns : firstInSquares;
-    lastBlock = parts ? inTurns : lastInSquares;
+    firstBlock = turns ? kInTurns : kFirstInSquares;
+    lastBlock = parts ? kInTurns : kLastInSquares;
   }
 
   Value step(const Access &a, size_t d) { return c.mul(space.value(a.strides[d]), elementBytes); }
@@ -66,7 +66,7 @@ struct Permutation {
 
   // Rows of one become columns of the other: first within the lanes of registers, by interleaving halves of them, then lanes themselves.
   SmallVector<Value> exchange(SmallVector<Value> rows) {
-    int64_t side = rows.size(), part = std::min(side, laneBytes / bytes), lanes = side / part;
+    int64_t side = rows.size(), part = std::min(side, kLaneBytes / bytes), lanes = side / part;
     for (int64_t round = 1; round < part; round *= 2) {
       SmallVector<Value> next(side);
       for (int64_t g = 0; g < side; g += part)
@@ -165,7 +165,7 @@ struct Permutation {
 
   // In squares of `side`, or smaller ones where a range is too short for that.
   void squares(int64_t side, const Range &i, const Range &j) {
-    if (side < fewest)
+    if (side < kFewest)
       return c.loop(i.begin, i.end, c.n(1), [&](Value at) { c.loop(j.begin, j.end, c.n(1), [&](Value k) { single(at, k); }); });
     if (isShorter(i, side) || isShorter(j, side))
       return squares(side / 2, i, j);

@@ -255,7 +255,7 @@ void Artefact::Impl::fill(onnxc_value &to, const Value &from) {
   }
   static char nothing[16];  // an empty tensor still has a pointer
   to.tensor.data = from.bytes.empty() ? nothing : const_cast<char *>(from.bytes.data());
-  if (from.dtype == StringCode && !from.strings.empty()) {
+  if (from.dtype == kStringCode && !from.strings.empty()) {
     auto &views = *strings.emplace_back(std::make_unique<std::vector<onnxc_string_view>>());
     for (const std::string &s : from.strings)
       views.push_back({s.data(), int64_t(s.size())});
@@ -295,7 +295,7 @@ static Value copyOf(const onnxc_value &from) {
   const DType *type = findDType(from.dtype);
   const char *data = static_cast<const char *>(from.tensor.data) + from.tensor.byte_offset;
   int64_t count = to.count();
-  if (from.dtype == StringCode) {
+  if (from.dtype == kStringCode) {
     auto *views = reinterpret_cast<const onnxc_string_view *>(data);
     for (int64_t i = 0; i < count; ++i)
       to.strings.emplace_back(views[i].data, views[i].size);

@@ -18,7 +18,7 @@ static bool fromTensor(const ::onnx::TensorProto &t, Value &v) {
   for (int64_t d : v.dims)
     if (d < 0 || __builtin_mul_overflow(count, d, &count))
       return false;
-  if (v.dtype == StringCode) {
+  if (v.dtype == kStringCode) {
     v.strings.assign(t.string_data().begin(), t.string_data().end());
     return (int64_t)v.strings.size() == count;
   }
@@ -67,11 +67,11 @@ static bool fromMap(const ::onnx::MapProto &m, Value &v) {
   v.kind = Value::Map;
   Value keys;
   keys.dtype = m.key_type();
-  if (keys.dtype != StringCode && keys.dtype != ::onnx::TensorProto::INT64)
+  if (keys.dtype != kStringCode && keys.dtype != ::onnx::TensorProto::INT64)
     return false;
-  if (keys.dtype == StringCode ? m.keys_size() : m.string_keys_size())
+  if (keys.dtype == kStringCode ? m.keys_size() : m.string_keys_size())
     return false;
-  if (keys.dtype == StringCode) {
+  if (keys.dtype == kStringCode) {
     keys.dims = {m.string_keys_size()};
     keys.strings.assign(m.string_keys().begin(), m.string_keys().end());
   } else {

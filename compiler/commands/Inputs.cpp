@@ -104,7 +104,7 @@ static llvm::Expected<std::map<size_t, Value>> readInputs(const std::vector<Port
 // The bytes of a value's elements; nothing where they are more than a number holds.
 static std::optional<int64_t> bytesOf(const Value &value) {
   const DType *type = findDType(value.dtype);
-  int64_t bytes = value.dtype == StringCode ? sizeof(std::string) : type ? type->size : 1;
+  int64_t bytes = value.dtype == kStringCode ? sizeof(std::string) : type ? type->size : 1;
   if (llvm::is_contained(value.dims, 0))
     return 0;
   for (int64_t d : value.dims)

@@ -70,7 +70,7 @@ llvm::Expected<llvm::json::Object> readDescription(llvm::StringRef name, llvm::S
     llvm::Expected<llvm::StringRef> own = file->getSectionName(section);
     if (!own)
       return damaged(llvm::toString(own.takeError()));
-    if (*own != DescriptionSection)
+    if (*own != kDescriptionSection)
       continue;
     auto text = file->getSectionContentsAsArray<char>(section);
     if (!text)

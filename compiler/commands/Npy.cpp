@@ -121,7 +121,7 @@ static llvm::Error readType(llvm::StringRef path, const Header &header, size_t a
     return bad(path, "unreadable type '" + header.descr + "'");
   if (v.count() && (width > int64_t(available / 4) || (width == 0 && v.count() > kMostEmptyTexts)))
     return bad(path, "cut short");
-  v.dtype = StringCode, size = v.count() ? width * 4 : 0;
+  v.dtype = kStringCode, size = v.count() ? width * 4 : 0;
   return llvm::Error::success();
 }
 
@@ -140,7 +140,7 @@ static llvm::Expected<Value> parse(llvm::StringRef path, llvm::StringRef file, i
   v.bytes.assign(data->begin(), data->begin() + bytes);
   if (header.fortran && v.dims.size() > 1 && size)
     v.bytes = toRowMajor(v.bytes, v.dims, size);
-  if (v.dtype == StringCode) {
+  if (v.dtype == kStringCode) {
     readStrings({v.bytes.data(), v.bytes.size()}, size / 4, v);
     v.bytes.clear();
   }
@@ -180,7 +180,7 @@ llvm::Error writeNpy(llvm::StringRef path, const Value &v) {
     width = std::max(width, wide.size());
     texts.push_back(std::move(wide));
   }
-  descr = v.dtype == StringCode ? "<U" + std::to_string(width) : (descr.back() == '1' ? "|" : "<") + descr;
+  descr = v.dtype == kStringCode ? "<U" + std::to_string(width) : (descr.back() == '1' ? "|" : "<") + descr;
   std::string header = headerText(descr, v.dims);
   out << llvm::StringRef("\x93NUMPY\x01\x00", 8) << char(header.size() & 255) << char(header.size() >> 8) << header;
   out.write(v.bytes.data(), v.bytes.size());

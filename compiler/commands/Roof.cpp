@@ -20,24 +20,24 @@ namespace {
 typedef float F4 __attribute__((ext_vector_type(4)));
 typedef float F8 __attribute__((ext_vector_type(8)));
 typedef float F16 __attribute__((ext_vector_type(16)));
-constexpr int chains = 12;
+constexpr int kChains = 12;
 }  // namespace
 
 // 12 chains hide the latency of two units of 4 cycles with room to spare.
 template <typename V>
 [[gnu::always_inline]] static inline float multiplyAdd(long rounds, float seed) {
-  V a[chains], x = seed, y = seed * 0.5f;
-  for (int i = 0; i < chains; ++i)
+  V a[kChains], x = seed, y = seed * 0.5f;
+  for (int i = 0; i < kChains; ++i)
     a[i] = x * float(i);
   for (long r = 0; r < rounds; ++r) {
 #pragma clang fp contract(fast)
 #pragma clang loop unroll(full)
-    for (int i = 0; i < chains; ++i)
+    for (int i = 0; i < kChains; ++i)
       a[i] = a[i] * x + y;
     asm volatile("" ::: "memory");
   }
   V sum = a[0];
-  for (int i = 1; i < chains; ++i)
+  for (int i = 1; i < kChains; ++i)
     sum += a[i];
   return sum[0];
 }
@@ -83,7 +83,7 @@ static double peak(int threads, float (*loop)(long, float), int lanes) {
   constexpr long rounds = 1'000'000;
   for (int turn = 0; turn < 8; ++turn) {
     double time = together(threads, [&](int t) { sink[t] = loop(rounds, 1e-3f * (t + 1)); });
-    best = std::max(best, 2.0 * lanes * chains * rounds * threads / time / 1e9);
+    best = std::max(best, 2.0 * lanes * kChains * rounds * threads / time / 1e9);
   }
   return best;
 }

@@ -36,7 +36,7 @@ static void writeNumber(llvm::json::OStream &json, double x) {
 }
 
 static void writeElement(llvm::json::OStream &json, const Value &v, int64_t i) {
-  if (v.dtype == StringCode)
+  if (v.dtype == kStringCode)
     json.value(llvm::json::fixUTF8(v.strings[i]));
   else if (isInteger(v.dtype))
     json.rawValue(elementText(v, i, 0));

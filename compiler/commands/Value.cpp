@@ -104,7 +104,7 @@ std::string elementText(const Value &v, int64_t i, int digits) {
   llvm::raw_string_ostream out(text);
   if (!t)
     out << "?";
-  else if (v.dtype == StringCode)
+  else if (v.dtype == kStringCode)
     out << "'" << v.strings[i] << "'";
   else if (t->kind == DType::Unsigned && t->size == 8)
     out << load<uint64_t>(v, i);
@@ -139,7 +139,7 @@ static uint64_t randomBits(int32_t dtype, uint64_t random) {
 void fillRandom(Value &v, uint64_t seed) {
   uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
   int64_t n = v.count();
-  if (v.dtype == StringCode) {
+  if (v.dtype == kStringCode) {
     v.strings.assign(n, "text");
     return;
   }
@@ -207,14 +207,14 @@ double partOfLargest(const Tolerance &tolerance, int32_t dtype) {
 
 // Element `i` of a tensor of integers, bools or strings.
 static bool isEqual(const Value &want, const Value &got, int64_t i) {
-  if (want.dtype == StringCode)
+  if (want.dtype == kStringCode)
     return want.strings[i] == got.strings[i];
   int32_t size = findDType(want.dtype)->size;
   return !memcmp(want.bytes.data() + i * size, got.bytes.data() + i * size, size);
 }
 
 static std::string tensorDifference(const Value &want, const Value &got, Tolerance tolerance, Closeness &closeness) {
-  bool isExact = want.dtype == StringCode || isInteger(want.dtype);
+  bool isExact = want.dtype == kStringCode || isInteger(want.dtype);
   Closeness own = isExact ? Closeness() : closenessOf(want, got);
   tolerance.atol += partOfLargest(tolerance, want.dtype) * own.largest;
   if (own.off > 0 && own.relative() >= closeness.relative())

@@ -6,7 +6,7 @@
 using namespace mlir;
 namespace onnxc {
 
-constexpr size_t mostOps = 32;
+constexpr size_t kMostOps = 32;
 
 // Rows of the last dim stay rows.
 static bool keepsRows(Operation *op) {
@@ -106,7 +106,7 @@ bool Groups::joins(Operation *op, unsigned &group) const {
   bool oneLane = row && row->reduces && row->end == int64_t(shapes->dims(op->getOperand(0)).size());
   if (oneLane && llvm::any_of(g.ops, [&](Operation *o) { return fillsVectors(o, 1); }))
     return false;
-  return g.ops.size() < mostOps;
+  return g.ops.size() < kMostOps;
 }
 
 }  // namespace onnxc

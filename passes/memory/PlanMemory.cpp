@@ -11,6 +11,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/memory/Passes.h"
 #include "dialects/kernel/Weights.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace onnxc {
 #define GEN_PASS_DEF_PLANMEMORY
@@ -18,8 +19,8 @@ namespace onnxc {
 
 using namespace mlir;
 namespace {
-constexpr int64_t alignment = 64;
-int64_t aligned(int64_t n) { return (n + alignment - 1) / alignment * alignment; }
+constexpr int64_t kAlignment = 64;
+int64_t aligned(int64_t n) { return llvm::alignTo(n, kAlignment); }
 
 struct Interval {
   plan::AllocOp op;

@@ -38,14 +38,14 @@ TEST_CASE("strings in Fortran order are read row by row") {
   auto letter = [](char c) { return std::string{c, 0, 0, 0}; };
   TemporaryFile f;
   f.write(npy("{'descr': '<U1', 'fortran_order': True, 'shape': (2, 2), }", letter('a') + letter('c') + letter('b') + letter('d')));
-  llvm::Expected<Value> v = readNpy(f.path, StringCode);
+  llvm::Expected<Value> v = readNpy(f.path, kStringCode);
   REQUIRE(bool(v));
   CHECK(v->strings == std::vector<std::string>{"a", "b", "c", "d"});
 }
 
 TEST_CASE("every numeric type survives writing and reading") {
   for (int32_t code = 1; findDType(code); ++code) {
-    if (code == StringCode)
+    if (code == kStringCode)
       continue;
     Value v;
     v.dtype = code;
@@ -65,12 +65,12 @@ TEST_CASE("every numeric type survives writing and reading") {
 
 TEST_CASE("strings, scalars and empty tensors survive") {
   Value v;
-  v.dtype = StringCode;
+  v.dtype = kStringCode;
   v.dims = {3};
   v.strings = {"", "na\xc3\xafve", "\xf0\x9f\x99\x82 ok"};
   TemporaryFile f;
   REQUIRE(!writeNpy(f.path, v));
-  CHECK(llvm::cantFail(readNpy(f.path, StringCode)).strings == v.strings);
+  CHECK(llvm::cantFail(readNpy(f.path, kStringCode)).strings == v.strings);
   Value scalar;
   scalar.bytes.resize(4);
   REQUIRE(!writeNpy(f.path, scalar));
@@ -91,7 +91,7 @@ TEST_CASE("Fortran order becomes row-major") {
 TEST_CASE("no texts take no bytes") {
   TemporaryFile f;
   f.write(npy("{'descr': '<U1', 'fortran_order': False, 'shape': (0,), }\n", ""));
-  CHECK(llvm::cantFail(readNpy(f.path, StringCode)).dims == std::vector<int64_t>{0});
+  CHECK(llvm::cantFail(readNpy(f.path, kStringCode)).dims == std::vector<int64_t>{0});
 }
 
 TEST_CASE("bad files are errors that name the file") {

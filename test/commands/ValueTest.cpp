@@ -50,7 +50,7 @@ TEST_CASE("narrow floats read as numbers") {
 
 TEST_CASE("what is no number reads as none") {
   Value v;
-  v.dtype = StringCode;
+  v.dtype = kStringCode;
   v.dims = {1};
   v.strings = {"text"};
   CHECK(std::isnan(elementAsDouble(v, 0)));
@@ -67,7 +67,7 @@ TEST_CASE("values are equal in all of their parts") {
   Value a, b;
   a.kind = b.kind = Value::Sequence;
   a.items.resize(1), b.items.resize(1);
-  a.items[0].dtype = b.items[0].dtype = StringCode;
+  a.items[0].dtype = b.items[0].dtype = kStringCode;
   a.items[0].strings = {"x"}, b.items[0].strings = {"x"};
   CHECK(a == b);
   b.items[0].strings = {"y"};
