@@ -46,8 +46,8 @@ def cases_by_op():
 def operators(args):
     cases = cases_by_op()
     lines = [HEAD, "# Operators\n",
-             "How an operator is compiled: *generated* code (types and shapes without it have a library kernel), a *library* kernel in `runtime_stub/kernels`, *decomposed* into other operators by the",
-             "standard's own definition, or *upgraded* to the operator that replaced it. Cases: ONNX's backend suite, static shapes, one-operator graphs. Types: of the",
+             "How an operator is compiled: *generated* code (types and shapes without it have a library kernel), a *library* kernel in `runtime_stub/kernels`, a *view* of its operand's memory",
+             "(a library kernel where the run has to check its shape), *decomposed* into other operators by the standard's own definition, or *upgraded* to the operator that replaced it. Cases: ONNX's backend suite, static shapes, one-operator graphs. Types: of the",
              "first operand that shares its type with a result, else those that vary most; in com.microsoft of the first operand, and none where the operator becomes others.\n"]
     rows = json.loads(onnxc(args, "ops", "--json"))
     for domain in dict.fromkeys(r["domain"] for r in rows):

@@ -39,12 +39,11 @@ static std::string dialectPrefix(llvm::StringRef domain) {
       .Default("");
 }
 
-static const llvm::StringSet<> &libraryOps() {
-  static const llvm::StringSet<> names = {
-#define ONNXC_LIBRARY(op, c_name, types, attributes, flags) op,
-#include "runtime_stub/kernels/Library.def"
-  };
-  return names;
+// How the operator of the dialect is compiled.
+static std::string howCompiled(llvm::StringRef op) {
+  if (loweringOf(op) == Lowering::View)
+    return "view";
+  return findLibraryRow(op) && !hasGeneratedCode(op) ? "library" : "generated";
 }
 
 static std::string shortType(llvm::StringRef text) {
@@ -112,11 +111,7 @@ static void addSchema(const ::onnx::OpSchema &schema, std::map<std::string, OpRo
     row.types = typesOf(schema);
   bool function = schema.HasFunction() || schema.HasContextDependentFunction();
   bool inlined = function && !importer::keepNative(schema.Name());
-  row.how = inlined                                ? "decomposed"
-            : !registered.contains("onnx." + name) ? "upgraded"
-            : hasGeneratedCode(name)               ? "generated"
-            : libraryOps().contains(name)          ? "library"
-                                                   : "generated";
+  row.how = inlined ? "decomposed" : !registered.contains("onnx." + name) ? "upgraded" : howCompiled(name);
 }
 
 static std::vector<OpRow> collectOps() {
@@ -132,11 +127,7 @@ static std::vector<OpRow> collectOps() {
     llvm::StringRef name = entry.getKey();
     if (name.consume_front("onnx.ms."))
       rows["com.microsoft." + name.str()] = {
-          "com.microsoft",
-          name.str(),
-          libraryOps().contains(("ms." + name).str()) && !hasGeneratedCode(("ms." + name).str()) ? "library" : "generated",
-          {1},
-          microsoftTypes(name, rows)};
+          "com.microsoft", name.str(), howCompiled(("ms." + name).str()), {1}, microsoftTypes(name, rows)};
   }
   for (const std::string &name : importer::expandedMicrosoftOps())
     rows["com.microsoft." + name] = {"com.microsoft", name, "decomposed", {1}, {}};
@@ -173,7 +164,8 @@ static void printJson(const std::vector<OpRow> &rows) {
 int opsMain(int argc, const char *const *argv) {
   CLI::App app(
       "Lists the operators: domain, name, opsets that changed it, and how it is compiled: code generated for the model (for common "
-      "types; the library has the others), a library kernel, decomposed into other operators, or upgraded to a newer one.",
+      "types; the library has the others), a library kernel, a view of its operand, decomposed into other operators, or upgraded to a "
+      "newer one.",
       "onnxc ops");
   bool json = false;
   app.add_flag("--json", json, "as JSON, with types");

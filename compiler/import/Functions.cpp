@@ -1,5 +1,6 @@
 // Functions.cpp: calls of model-local functions, and of standard ops that are defined by a body, replaced by the body's nodes.
 #include "compiler/import/Upgrade.h"
+#include "dialects/kernel/Families.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace onnxc::importer {
@@ -19,11 +20,7 @@ bool keepNative(llvm::StringRef op) {
                                                   "NegativeLogLikelihoodLoss",
                                                   "RotaryEmbedding",
                                                   "SoftmaxCrossEntropyLoss"};
-  static const llvm::StringSet<> kernels = {
-#define ONNXC_LIBRARY(name, c_name, types, attributes, flags) name,
-#include "runtime_stub/kernels/Library.def"
-  };
-  return !always.contains(op) && (!withoutKernel.contains(op) || kernels.contains(op));
+  return !always.contains(op) && (!withoutKernel.contains(op) || findLibraryRow(op));
 }
 
 namespace {

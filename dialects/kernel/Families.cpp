@@ -8,8 +8,9 @@
 using namespace mlir;
 namespace onnxc {
 
-Lowering loweringOf(Operation *op) {
-  StringRef name = onnx::opName(op);
+Lowering loweringOf(Operation *op) { return loweringOf(onnx::opName(op)); }
+
+Lowering loweringOf(StringRef name) {
   if (name == "If" || name == "Loop" || name == "Scan" || name == "SequenceMap")
     return Lowering::Control;
   if (name == "Reshape" || name == "Squeeze" || name == "Unsqueeze" || name == "Flatten" || name == "Identity")

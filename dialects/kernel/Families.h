@@ -12,6 +12,7 @@ enum class Lowering {
   Control    // If, Loop, Scan: becomes scf in the plan
 };
 Lowering loweringOf(mlir::Operation *op);
+Lowering loweringOf(llvm::StringRef op);  // by its name in the dialect
 
 // True where one result element depends on the elements of the operands at one place (after broadcasting) and codegen/cpu/Pointwise.cpp
 // writes this op for these element types.
