@@ -11,7 +11,7 @@ struct WindowShape {
   int64_t kh = 1, kw = 1;
   llvm::ArrayRef<int64_t> strides, pads, dilations;  // rows, columns; top, left, bottom, right
   std::optional<int64_t> inWidth, outWidth;          // where they are known
-  mlir::Value top, left;                             // pads[0] and pads[1], which may depend on sizes that only the run knows
+  mlir::Value top = {}, left = {};                   // pads[0] and pads[1], which may depend on sizes that only the run knows
 };
 // Says how much padding lies before the rows and columns of `in`, of which windows make `out`: what `pads`, the window's, says, or
 // `autoPad` where it is SAME_UPPER or SAME_LOWER. `sizes`: what is known of `in`.
