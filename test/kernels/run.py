@@ -32,6 +32,7 @@ import operators
 import orders
 import pieces
 import resizes  # adds to cases.CASES
+import samples  # adds to operators.CASES
 import schedules
 import semantics  # adds to operators.CASES
 import shares  # adds to operators.CASES
