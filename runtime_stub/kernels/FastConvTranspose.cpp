@@ -2,68 +2,76 @@
 // stand in the result. For what passes/graph/DecomposeConv.cpp leaves: dilations, small groups, three dims; FastConvTransposeDepth.cpp
 // takes each channel alone. Oracle: Conv.cpp.
 #include "runtime_stub/kernels/ConvWindow.h"
+#include "runtime_stub/kernels/Fold.h"
+#include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/Product.h"
+
+extern "C" int32_t onnxc_k_ConvTranspose_f32(const onnxc_args *a);
 
 namespace onnxc {
 
 constexpr int64_t kColumnFloats = 1 << 19;  // of the product that are kept at once: the second-level cache and a little more
 
-// Result channels [first, first + n) of one group: `filters` [channels, perGroup, taps], `columns` [n, taps, plane of the image].
-static int32_t transposeChannels(const onnxc_args *a, const Window &w, const float *image, const float *filters, int64_t channels,
-                                 int64_t perGroup, int64_t first, int64_t n, float *columns, const float *start) {
-  int64_t taps = w.kernelSize(), plane = w.outPlane();
-  const float *from = filters + first * taps;
-  auto packA = [&](float *p, int64_t row, int64_t k, int64_t width, int64_t depth) {
-    packPanel(p, from, n * taps, row, 1, k, perGroup * taps, width, depth);
-  };
-  auto packB = [&](float *p, int64_t col, int64_t k, int64_t width, int64_t depth) {
-    packPanel(p, image, plane, col, 1, k, plane, width, depth);
-  };
-  return product(a, n * taps, plane, channels, columns, plane, start, packA, packB);
-}
+namespace {
 
-static void addTaps(const Window &w, const float *columns, float *to) {
-  Odometer<0> k;
-  for (k.init(w.kernel, w.rank); k.more(); k.next(), columns += w.outPlane())
-    forRows(w, k.index, [&](int64_t from, int64_t at, int64_t count, int64_t stride) {
-      if (stride == 1)
-        for (int64_t i = 0; i < count; ++i)
-          to[at + i] += columns[from + i];
-      else
-        for (int64_t i = 0; i < count; ++i)
-          to[at + i * stride] += columns[from + i];
-    });
-}
-
-static int32_t fastConvTranspose(const onnxc_args *a) {
-  const onnxc_tensor &x = a->in[0], &weights = a->in[1], &out = a->out[0];
+struct Launch {
   TransposedConv t;
-  ONNXC_TRY(t.read(a));
+  const float *x, *filters, *bias, *zeros;  // bias: null: none; zeros: of the rows of a product
+  float *y;
+  Fold fold;
+  int64_t block;  // result channels of a product
+
+  int64_t blocks() const { return (t.perGroup + block - 1) / block; }
+  int64_t columnFloats() const { return block * t.taps * t.xPlane; }
+  int64_t scratchBytes() const {
+    return (columnFloats() + fold.scratchFloats()) * int64_t(sizeof(float)) + productBytes<float>(block * t.taps, t.channels);
+  }
+
+  // Result channels [first, first + n) of group `g` of an image.
+  void run(int64_t image, int64_t g, int64_t first, int64_t n, float *columns) const {
+    int64_t plane = t.xPlane, wide = t.perGroup * t.taps;
+    const float *from = x + (image * t.groups + g) * t.channels * plane, *filter = filters + g * t.channels * wide + first * t.taps;
+    float *sums = columns + columnFloats();
+    product(
+        sums + fold.scratchFloats(), n * t.taps, plane, t.channels, columns, plane, zeros,
+        [&](float *p, int64_t row, int64_t k, int64_t width, int64_t depth) {
+          packPanel(p, filter, n * t.taps, row, 1, k, wide, width, depth);
+        },
+        [&](float *p, int64_t col, int64_t k, int64_t width, int64_t depth) { packPanel(p, from, plane, col, 1, k, plane, width, depth); });
+    for (int64_t m = 0; m < n; ++m) {
+      int64_t channel = g * t.perGroup + first + m;
+      fold.run(columns + m * t.taps * plane, bias ? bias[channel] : 0, y + (image * t.results + channel) * t.plane, sums);
+    }
+  }
+};
+
+int32_t fastConvTranspose(const onnxc_args *a) {
+  Launch l;
+  ONNXC_TRY(l.t.read(a));
+  const TransposedConv &t = l.t;
   if (t.isDepthwise())
     return depthwiseTranspose(a, t);
-  int64_t block = maxOf<int64_t>(1, minOf(t.perGroup, kColumnFloats / maxOf<int64_t>(t.taps * t.xPlane, 1)));
-  float *columns = heap<float>(a, block * t.taps * t.xPlane), *start = rowStarts(a, block * t.taps, nullptr);
-  ONNXC_CHECK(columns && start, ONNXC_K_MEMORY);
-  for (int64_t n = 0; n < x.dims[0]; ++n)
-    for (int64_t g = 0; g < t.groups; ++g) {
-      const float *image = data<float>(x) + (n * t.groups + g) * t.channels * t.xPlane;
-      const float *filters = data<float>(weights) + g * t.channels * t.perGroup * t.taps;
-      for (int64_t first = 0; first < t.perGroup; first += block) {
-        int64_t count = minOf(block, t.perGroup - first);
-        ONNXC_TRY(transposeChannels(a, t.w, image, filters, t.channels, t.perGroup, first, count, columns, start));
-        for (int64_t m = 0; m < count; ++m) {
-          int64_t channel = g * t.perGroup + first + m;
-          float *to = mutableData<float>(out) + (n * t.results + channel) * t.plane,
-                bias = hasIn(a, 2) ? data<float>(a->in[2])[channel] : 0;
-          for (int64_t i = 0; i < t.plane; ++i)
-            to[i] = bias;
-          addTaps(t.w, columns + m * t.taps * t.xPlane, to);
-        }
-      }
-    }
-  return 0;
+  if (!Fold::takes(t.w))
+    return onnxc_k_ConvTranspose_f32(a);
+  l.block = maxOf<int64_t>(1, minOf(t.perGroup, kColumnFloats / maxOf<int64_t>(t.taps * t.xPlane, 1)));
+  l.x = data<float>(a->in[0]), l.filters = data<float>(a->in[1]), l.bias = hasIn(a, 2) ? data<float>(a->in[2]) : nullptr;
+  l.y = mutableData<float>(a->out[0]), l.zeros = rowStarts(a, l.block * t.taps, nullptr);
+  ONNXC_CHECK(l.zeros && l.fold.start(a, t.w), ONNXC_K_MEMORY);
+  const Launch *launch = &l;
+  int64_t work = l.columnFloats() * (t.channels + 4) / 8;
+  return parallelScratchFor(a, a->in[0].dims[0] * t.groups * l.blocks(), grainOf(work), l.scratchBytes(),
+                            [=](void *scratch, int64_t begin, int64_t end) {
+                              int64_t blocks = launch->blocks(), groups = launch->t.groups;
+                              for (int64_t u = begin; u < end; ++u) {
+                                int64_t first = u % blocks * launch->block;
+                                launch->run(u / blocks / groups, u / blocks % groups, first,
+                                            minOf(launch->block, launch->t.perGroup - first), static_cast<float *>(scratch));
+                              }
+                              return int32_t(ONNXC_K_OK);
+                            });
 }
 
+}  // namespace
 }  // namespace onnxc
 
 extern "C" int32_t onnxc_k_FastConvTranspose(const onnxc_args *a) { return onnxc::fastConvTranspose(a); }

@@ -84,6 +84,25 @@ static void forRows(const Window &w, const int64_t *k, const Row &row) {
   }
 }
 
+// The window that moved over a Col2Im's result. Attributes: dilations, pads, strides.
+inline int32_t columnWindow(const onnxc_args *a, Window &w) {
+  const onnxc_tensor &out = a->out[0];
+  w.rank = out.rank - 2;
+  ONNXC_CHECK(a->in[0].rank == 3 && out.rank <= kMaxRank && onnxc_count(a->in[2]) == w.rank, ONNXC_K_SHAPE);
+  for (int64_t i = 0; i < w.rank; ++i) {
+    w.in[i] = out.dims[i + 2];
+    w.kernel[i] = loadI64(a->in[2], i);
+    w.dilation[i] = listAt(a->attr[0], i, 1);
+    w.begin[i] = listAt(a->attr[1], i, 0);
+    w.stride[i] = listAt(a->attr[2], i, 1);
+    ONNXC_CHECK(w.kernel[i] > 0 && w.dilation[i] > 0 && w.stride[i] > 0, ONNXC_K_VALUE);
+    int64_t room = w.in[i] + w.begin[i] + listAt(a->attr[1], w.rank + i, 0) - (w.kernel[i] - 1) * w.dilation[i] - 1;
+    ONNXC_CHECK(room >= 0, ONNXC_K_SHAPE);
+    w.out[i] = room / w.stride[i] + 1;
+  }
+  return 0;
+}
+
 // Where element `at` of a row-major plane stands in a column-major one.
 inline int64_t columnMajor(const Window &w, int64_t at) {
   int64_t result = 0, index[kMaxRank];

@@ -3,6 +3,19 @@ import numpy as np
 
 from operators import RNG, case, floats, whole
 
+for _name, _block, _image, _attributes in (  # strides of vectors and others, taps that lie outside, gaps between taps, rows, frames
+        ("plain", (3, 2), (7, 21), {}), ("strides", (4, 4), (14, 37), {"strides": [2, 2], "pads": [1, 1, 1, 1]}), ("apart", (2, 3), (11, 40), {"strides": [3, 4]}),
+        ("patches", (16, 16), (32, 48), {"strides": [16, 16]}), ("dilated", (2, 3), (13, 30), {"dilations": [3, 4], "strides": [1, 3], "pads": [1, 2, 0, 3]}),
+        ("outside", (3, 5), (4, 3), {"pads": [3, 4, 3, 4]}), ("line", (40,), (170,), {"strides": [13]}), ("cube", (2, 3, 2), (5, 7, 18), {"strides": [1, 2, 2], "pads": [1, 0, 1, 0, 1, 0]})):
+    _n = len(_block)
+    _pads, _strides, _gaps = _attributes.get("pads", [0] * 2 * _n), _attributes.get("strides", [1] * _n), _attributes.get("dilations", [1] * _n)
+    _points = [(_image[i] + _pads[i] + _pads[_n + i] - (_block[i] - 1) * _gaps[i] - 1) // _strides[i] + 1 for i in range(_n)]
+    case(f"col2im {_name}", "Col2Im", {"x": floats(2, 3 * int(np.prod(_block)), int(np.prod(_points)))}, {"i": np.int64(_image), "b": np.int64(_block)}, **_attributes)
+for _name, _x, _w, _attributes in (
+        ("groups_8", (2, 16, 7, 19), (16, 3, 4, 4), {"strides": [2, 2], "pads": [1, 1, 1, 1], "group": 4}), ("groups_strides", (1, 6, 5, 9), (6, 2, 3, 5), {"strides": [3, 4], "group": 2, "output_padding": [1, 2]}),
+        ("groups_line", (2, 8, 37), (8, 3, 8), {"strides": [4], "pads": [2, 2], "group": 4}), ("dilated_strides", (1, 4, 5, 11), (4, 3, 3, 3), {"strides": [3, 2], "dilations": [2, 2], "pads": [2, 2, 2, 2]})):
+    case(f"conv_transpose_folds {_name}", "ConvTranspose", {"x": floats(*_x)}, {"w": floats(*_w), "b": floats(_w[1] * _attributes.get("group", 1))}, **_attributes)
+    case(f"conv_transpose_folds {_name}_run", "ConvTranspose", {"x": floats(*_x), "w": floats(*_w)}, **_attributes)
 for _half in (4, 16, 21, 32):  # pairs of whole vectors, and what is left over
     _cache = {"c": floats(30, _half), "s": floats(30, _half)}
     for _neighbours in (0, 1):
