@@ -1,12 +1,13 @@
 // FastRoiAlign.cpp: RoiAlign of f32 as a mean. The samples of a bin lie on a grid and a bilinear weight is a product of one of its row and
-// one of its column, so a bin is a weighted sum of rows, which are vectors, and then of columns. Oracle: Vision.cpp, which also takes the
-// greatest.
+// one of its column, so a bin is a weighted sum of rows, which are vectors, and then of columns. The greatest: FastRoiMax.cpp. Oracle:
+// Vision.cpp.
 #include "runtime_stub/kernels/Lanes.h"
 #include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/RoiBins.h"
-extern "C" int32_t onnxc_k_RoiAlign_f32(const onnxc_args *a);  // Vision.cpp
 
 namespace onnxc {
+int32_t roiAlignMax(const onnxc_args *a);  // FastRoiMax.cpp
+
 namespace {
 
 // Along one dim: bin b is the sum of weight[b * size + i] x[i] for i in [first[b], last[b]).
@@ -76,7 +77,7 @@ void plane(const float *x, const Side &rows, const Side &columns, int64_t from, 
 int32_t roiAlign(const onnxc_args *a) {
   const onnxc_tensor &x = a->in[0], &out = a->out[0];
   if (is(text(a->attr[1]), "max"))
-    return onnxc_k_RoiAlign_f32(a);
+    return roiAlignMax(a);
   ONNXC_TRY(checkRois(a));
   int64_t cells = out.dims[2] * out.dims[3], height = x.dims[2], width = x.dims[3], channels = x.dims[1];
   int64_t bytes = Side::bytes(out.dims[2], height) + Side::bytes(out.dims[3], width) + (width + 32) * 4;

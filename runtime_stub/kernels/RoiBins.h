@@ -1,5 +1,5 @@
-// RoiBins.h: where RoiAlign samples (Vision.cpp, FastRoiAlign.cpp). A roi is cut into bins and a bin is sampled on a grid; along a dim, the
-// samples of a bin go one way, so those inside the image are neighbours.
+// RoiBins.h: where RoiAlign samples and which cells MaxRoiPool has (Vision.cpp, FastRoi*.cpp). A roi is cut into bins and a bin is sampled
+// on a grid; along a dim, the samples of a bin go one way, so those inside the image are neighbours.
 #pragma once
 #include "runtime_stub/kernels/Special.h"
 
@@ -71,6 +71,24 @@ inline int32_t checkRois(const Args *a) {
   const Tensor &x = a->in[0], &rois = a->in[1], &y = a->out[0];
   ONNXC_CHECK(x.rank == 4 && rois.rank == 2 && rois.dims[1] == 4 && y.rank == 4, ONNXC_K_SHAPE);
   ONNXC_CHECK(onnxc_count(a->in[2]) == rois.dims[0] && y.dims[0] == rois.dims[0], ONNXC_K_SHAPE);
+  return ONNXC_K_OK;
+}
+
+struct Cell {
+  int64_t begin, end;
+};
+
+// The cells of MaxRoiPool along one dim of a roi, of which an image of `size` has [begin, end) of each. In single precision, as in ONNX
+// Runtime: an end that rounding puts past a pixel takes that too.
+inline int32_t roiCells(double first, double last, double scale, int64_t cells, int64_t size, Cell *to) {
+  float low = __builtin_floorf(float(first) * float(scale) + 0.5f), high = __builtin_floorf(float(last) * float(scale) + 0.5f);
+  ONNXC_CHECK(__builtin_fabsf(low) < 1e9f && __builtin_fabsf(high) < 1e9f, ONNXC_K_VALUE);
+  int64_t start = int64_t(low);
+  float each = float(maxOf<int64_t>(int64_t(high) - start + 1, 1)) / float(cells);
+  for (int64_t i = 0; i < cells; ++i) {
+    to[i].begin = maxOf<int64_t>(0, minOf(int64_t(__builtin_floorf(float(i) * each)) + start, size));
+    to[i].end = maxOf<int64_t>(0, minOf(int64_t(__builtin_ceilf(float(i + 1) * each)) + start, size));
+  }
   return ONNXC_K_OK;
 }
 

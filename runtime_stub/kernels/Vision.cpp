@@ -245,27 +245,20 @@ static int32_t maxRoiPool(const onnxc_args *a) {  // attributes: spatial_scale
   const onnxc_tensor &x = a->in[0], &rois = a->in[1], &out = a->out[0];
   ONNXC_CHECK(x.rank == 4 && rois.rank == 2 && rois.dims[1] == 5 && out.rank == 4 && out.dims[0] == rois.dims[0], ONNXC_K_SHAPE);
   int64_t cells = out.dims[2] * out.dims[3], plane = x.dims[2] * x.dims[3];
+  Cell *rows = heap<Cell>(a, out.dims[2]), *columns = heap<Cell>(a, out.dims[3]);
+  ONNXC_CHECK(rows && columns, ONNXC_K_MEMORY);
   for (int64_t r = 0; r < rois.dims[0]; ++r) {
     const T *roi = data<T>(rois) + r * 5;
-    int64_t image = truncToI64(toF64(roi[0])), start[2], length[2];
+    int64_t image = truncToI64(toF64(roi[0]));
     ONNXC_CHECK(image >= 0 && image < x.dims[0], ONNXC_K_INDEX);
-    for (int k = 0; k < 2; ++k) {
-      double low = floor(toF64(roi[2 - k]) * a->attr[0].f + 0.5), high = floor(toF64(roi[4 - k]) * a->attr[0].f + 0.5);
-      ONNXC_CHECK(fabs(low) < 1e9 && fabs(high) < 1e9, ONNXC_K_VALUE);
-      start[k] = int64_t(low);
-      length[k] = maxOf<int64_t>(int64_t(high - low) + 1, 1);
-    }
+    ONNXC_TRY(roiCells(toF64(roi[2]), toF64(roi[4]), a->attr[0].f, out.dims[2], x.dims[2], rows));
+    ONNXC_TRY(roiCells(toF64(roi[1]), toF64(roi[3]), a->attr[0].f, out.dims[3], x.dims[3], columns));
     for (int64_t i = 0; i < cells; ++i) {
-      int64_t cell[2] = {i / out.dims[3], i % out.dims[3]}, low[2], high[2];
-      for (int k = 0; k < 2; ++k) {
-        double size = double(length[k]) / double(out.dims[2 + k]);
-        low[k] = maxOf<int64_t>(0, minOf(int64_t(floor(double(cell[k]) * size)) + start[k], x.dims[2 + k]));
-        high[k] = maxOf<int64_t>(0, minOf(int64_t(ceil(double(cell[k] + 1) * size)) + start[k], x.dims[2 + k]));
-      }
+      Cell down = rows[i / out.dims[3]], across = columns[i % out.dims[3]];
       for (int64_t c = 0; c < x.dims[1]; ++c) {
-        double best = low[0] < high[0] && low[1] < high[1] ? -__builtin_inf() : 0;
-        for (int64_t h = low[0]; h < high[0]; ++h)
-          for (int64_t v = low[1]; v < high[1]; ++v)
+        double best = down.begin < down.end && across.begin < across.end ? -__builtin_inf() : 0;
+        for (int64_t h = down.begin; h < down.end; ++h)
+          for (int64_t v = across.begin; v < across.end; ++v)
             best = maxOf(best, toF64(data<T>(x)[(image * x.dims[1] + c) * plane + h * x.dims[3] + v]));
         mutableData<T>(out)[(r * x.dims[1] + c) * cells + i] = fromF64<T>(best);
       }

@@ -16,6 +16,11 @@ for _name, _x, _w, _attributes in (
         ("groups_line", (2, 8, 37), (8, 3, 8), {"strides": [4], "pads": [2, 2], "group": 4}), ("dilated_strides", (1, 4, 5, 11), (4, 3, 3, 3), {"strides": [3, 2], "dilations": [2, 2], "pads": [2, 2, 2, 2]})):
     case(f"conv_transpose_folds {_name}", "ConvTranspose", {"x": floats(*_x)}, {"w": floats(*_w), "b": floats(_w[1] * _attributes.get("group", 1))}, **_attributes)
     case(f"conv_transpose_folds {_name}_run", "ConvTranspose", {"x": floats(*_x), "w": floats(*_w)}, **_attributes)
+_rois = np.array([[1, 2, 30, 25], [-4, -4, 60, 50], [10, 10, 10, 10], [5, 3, 9, 40], [90, 2, 99, 9], [30, 20, 3, 5]], np.float32)  # outside, backwards
+for _ratio in (0, 1, 3):
+    for _shape in ((2, 5, 20, 25), (2, 3, 1, 9)):
+        case(f"roi_align_max {_ratio}_{_shape[2]}", "RoiAlign", {"x": floats(*_shape), "r": _rois, "i": np.array([0, 1, 1, 0, 0, 1])}, mode="max", output_height=7, output_width=6, spatial_scale=0.5, sampling_ratio=_ratio)
+case("max_roi_pool", "MaxRoiPool", {"x": floats(2, 5, 20, 25), "r": np.concatenate([np.float32([[0], [1], [1], [0], [0], [1]]), _rois], 1)}, pooled_shape=[5, 6], spatial_scale=0.5)
 for _half in (4, 16, 21, 32):  # pairs of whole vectors, and what is left over
     _cache = {"c": floats(30, _half), "s": floats(30, _half)}
     for _neighbours in (0, 1):
