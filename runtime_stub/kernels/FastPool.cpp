@@ -61,19 +61,26 @@ struct VectorOf {
   typedef typename Op::Type type __attribute__((ext_vector_type(Op::lanes), aligned(sizeof(typename Op::Type))));
 };
 
-// A vector of elements of `from` a stride of 1 or 2 apart.
-template <class Op, int Stride>
-ONNXC_INLINE typename VectorOf<Op>::type loadLanes(const typename Op::Type *from) {
-  using V = typename VectorOf<Op>::type;
-  V low = *(const V *)from;
-  if constexpr (Stride == 1)
-    return low;
-  V high = *(const V *)(from + Op::lanes);
-  if constexpr (Op::lanes == 16)
+// Strides that vectors have.
+ONNXC_INLINE bool isVectorStride(int64_t stride) { return stride == 1 || stride == 2 || stride == 4; }
+
+// The elements of even index of two vectors.
+template <class V>
+ONNXC_INLINE V evens(V low, V high) {
+  if constexpr (sizeof(V) / sizeof(low[0]) == 16)
     return __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
   else
     return __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42, 44, 46, 48,
                                    50, 52, 54, 56, 58, 60, 62);
+}
+
+// A vector of elements of `from` a stride apart.
+template <class Op, int Stride>
+ONNXC_INLINE typename VectorOf<Op>::type loadLanes(const typename Op::Type *from) {
+  if constexpr (Stride == 1)
+    return *(const typename VectorOf<Op>::type *)from;
+  else
+    return evens(loadLanes<Op, Stride / 2>(from), loadLanes<Op, Stride / 2>(from + Op::lanes * Stride / 2));
 }
 
 // One block of output columns of one task: where its input columns lie and what the buffer holds. The buffer takes `rows` joined rows,
@@ -122,7 +129,7 @@ static void startColumns(const Window &w, int64_t first, int64_t count, bool pad
   c.low = minOf(maxOf<int64_t>(base, 0), w.in[d]);
   c.high = maxOf(c.low, minOf(w.in[d], base + (count - 1) * stride + reach + 1));
   c.pad = c.low - base;
-  int64_t origin = roundUp(c.pad, Op::lanes) - c.pad, read = stride <= 2 ? maxOf(count, Op::lanes) : count;
+  int64_t origin = roundUp(c.pad, Op::lanes) - c.pad, read = isVectorStride(stride) ? maxOf(count, Op::lanes) : count;
   c.pitch = roundUp(origin + read * stride + reach, Op::lanes);
   c.rows = minOf(kRows, kBuffer / c.pitch);
   c.joined = c.buffer + origin;
@@ -140,6 +147,35 @@ static void startColumns(const Window &w, int64_t first, int64_t count, bool pad
   }
 }
 
+// The lanes of a vector of sixteen.
+template <class Op, class V>
+ONNXC_INLINE typename Op::Type foldLanes(V all) {
+  auto eight = Op::join(all.lo, all.hi);
+  auto four = Op::join(eight.lo, eight.hi);
+  auto two = Op::join(four.lo, four.hi);
+  return Op::join(two.x, two.y);
+}
+
+// The neighbours of a window, at least a vector of them.
+template <class Op>
+ONNXC_INLINE typename Op::Type joinNeighbours(const typename Op::Type *from, int64_t count) {
+  using V = typename VectorOf<Op>::type;
+  V all = *(const V *)from;
+  int64_t k = Op::lanes;
+  for (; k + Op::lanes <= count; k += Op::lanes)
+    all = Op::join(all, *(const V *)(from + k));
+  typename Op::Type v;
+  if constexpr (Op::lanes == 32) {
+    auto half = Op::join(all.lo, all.hi);
+    v = foldLanes<Op>(half);
+  } else {
+    v = foldLanes<Op>(all);
+  }
+  for (; k < count; ++k)
+    v = Op::join(v, from[k]);
+  return v;
+}
+
 // Columns of joined rows into output rows `pitch` apart, for strides that vectors do not have.
 template <class Op>
 static void joinApart(const Window &w, const Columns<Op> &c, int64_t rows, typename Op::Type *y, int64_t pitch) {
@@ -149,8 +185,11 @@ static void joinApart(const Window &w, const Columns<Op> &c, int64_t rows, typen
     const T *from = c.joined + r * c.pitch;
     for (int64_t o = 0; o < c.count; ++o) {
       T v = from[o * stride];
-      for (int64_t k = 1; k < kernel; ++k)
-        v = Op::join(v, from[o * stride + k * dilation]);
+      if (dilation == 1 && kernel >= Op::lanes)
+        v = joinNeighbours<Op>(from + o * stride, kernel);
+      else
+        for (int64_t k = 1; k < kernel; ++k)
+          v = Op::join(v, from[o * stride + k * dilation]);
       if constexpr (Op::average)
         v = v * (c.share[r] * c.inside[o]);
       y[r * pitch + o] = v;
@@ -196,6 +235,8 @@ static void joinAcross(const Window &w, const Columns<Op> &c, int64_t rows, type
     return joinAcross<Op, Stride, 2>(w, c, rows, y, pitch, end);
   case 3:
     return joinAcross<Op, Stride, 3>(w, c, rows, y, pitch, end);
+  case 4:
+    return joinAcross<Op, Stride, 4>(w, c, rows, y, pitch, end);
   default:
     return joinAcross<Op, Stride, 0>(w, c, rows, y, pitch, end);
   }
@@ -343,6 +384,8 @@ static void poolPlane(const Window &w, const typename Op::Type *x, const typenam
       joinAcross<Op, 1>(w, c, rows, y, pitch, yEnd);
     else if (w.stride[last] == 2)
       joinAcross<Op, 2>(w, c, rows, y, pitch, yEnd);
+    else if (w.stride[last] == 4)
+      joinAcross<Op, 4>(w, c, rows, y, pitch, yEnd);
     else
       joinApart<Op>(w, c, rows, y, pitch);
     y += rows * pitch;
@@ -385,7 +428,8 @@ static int32_t poolPlanes(const Window &w, const typename Op::Type *x, typename 
   int64_t group = maxOf<int64_t>(1, kBuffer / maxOf<int64_t>(1, inPlane));  // planes that are looked through at once
   Columns<Op> c;
   for (int64_t done = 0; done < width; done += block) {
-    int64_t first = w.stride[last] <= 2 ? maxOf<int64_t>(0, minOf(done, width - Op::lanes)) : done;  // a whole vector in the last block too
+    // A whole vector in the last block too.
+    int64_t first = isVectorStride(w.stride[last]) ? maxOf<int64_t>(0, minOf(done, width - Op::lanes)) : done;
     startColumns<Op>(w, first, minOf(block, width - first), padded, c);
     for (int64_t p = begin; p < end; ++p) {
       const auto *from = x + p * inPlane;
@@ -407,10 +451,7 @@ static float foldPlane(const float *x, int64_t n) {
   for (; i + 16 <= n; i += 16)
     lanes[0] = Op::join(lanes[0], *(const v16 *)(x + i));
   v16 all = Op::join(Op::join(lanes[0], lanes[1]), Op::join(lanes[2], lanes[3]));
-  auto eight = Op::join(all.lo, all.hi);
-  auto four = Op::join(eight.lo, eight.hi);
-  auto two = Op::join(four.lo, four.hi);
-  float v = Op::join(two.x, two.y);
+  float v = foldLanes<Op>(all);
   for (; i < n; ++i)
     v = Op::join(v, x[i]);
   return Op::average ? v / float(n) : v;

@@ -11,6 +11,12 @@ for _name, _block, _image, _attributes in (  # strides of vectors and others, ta
     _pads, _strides, _gaps = _attributes.get("pads", [0] * 2 * _n), _attributes.get("strides", [1] * _n), _attributes.get("dilations", [1] * _n)
     _points = [(_image[i] + _pads[i] + _pads[_n + i] - (_block[i] - 1) * _gaps[i] - 1) // _strides[i] + 1 for i in range(_n)]
     case(f"col2im {_name}", "Col2Im", {"x": floats(2, 3 * int(np.prod(_block)), int(np.prod(_points)))}, {"i": np.int64(_image), "b": np.int64(_block)}, **_attributes)
+for _op in ("MaxPool", "AveragePool"):  # windows further apart than two columns, in vectors; long ones, along the window
+    for _size, _kernel, _stride in ((64, 4, 4), (70, 3, 4), (9, 4, 4), (41, 6, 4), (400, 75, 15), (90, 16, 3), (83, 37, 8)):
+        case(f"pool_apart {_op}_{_size}_{_kernel}", _op, {"x": floats(2, 3, 2, _size)}, kernel_shape=[1, _kernel], strides=[1, _stride], pads=[0, 1, 0, 2])
+for _size, _kernel, _stride in ((200, 4, 4), (30, 3, 4), (300, 70, 9)):
+    for _type in (np.uint8, np.int8):
+        case(f"pool_apart {np.dtype(_type).name}_{_size}", "MaxPool", {"x": whole(250, 2, 3, _size, dtype=np.uint8).view(_type)}, kernel_shape=[_kernel], strides=[_stride])
 for _name, _x, _w, _attributes in (
         ("groups_8", (2, 16, 7, 19), (16, 3, 4, 4), {"strides": [2, 2], "pads": [1, 1, 1, 1], "group": 4}), ("groups_strides", (1, 6, 5, 9), (6, 2, 3, 5), {"strides": [3, 4], "group": 2, "output_padding": [1, 2]}),
         ("groups_line", (2, 8, 37), (8, 3, 8), {"strides": [4], "pads": [2, 2], "group": 4}), ("dilated_strides", (1, 4, 5, 11), (4, 3, 3, 3), {"strides": [3, 2], "dilations": [2, 2], "pads": [2, 2, 2, 2]})):
