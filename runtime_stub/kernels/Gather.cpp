@@ -93,19 +93,29 @@ static int32_t gatherElements(const onnxc_args *a) {  // attributes: axis
   });
 }
 
-// Offset in `t` of the index tuple at indices[at…at+length), whose first entry is dimension `first`.
-static int32_t tupleOffset(const onnxc_args *a, const onnxc_tensor &t, int64_t first, const onnxc_tensor &indices, int64_t at,
-                           int64_t length, int64_t &offset) {
-  int64_t stride = product(t.dims, first + length, t.rank);
-  offset = 0;
-  for (int64_t k = length; k-- > 0;) {
-    int64_t i = loadI64(indices, at + k);
-    ONNXC_TRY(fixIndex(a, i, t.dims[first + k]));
-    offset += i * stride;
-    stride *= t.dims[first + k];
+// Tuples of indices along the dims of `t` from `first` on; `length` of them.
+struct Tuples {
+  const onnxc_args *a;
+  const onnxc_tensor *indices;
+  int64_t length, dims[kMaxRank], strides[kMaxRank];
+
+  Tuples(const onnxc_args *a, const onnxc_tensor &t, int64_t first, const onnxc_tensor &indices, int64_t length)
+      : a(a), indices(&indices), length(length) {
+    int64_t stride = product(t.dims, first + length, t.rank);
+    for (int64_t k = length; k-- > 0; stride *= dims[k])
+      dims[k] = t.dims[first + k], strides[k] = stride;
   }
-  return 0;
-}
+  // Where tuple `n` points to.
+  __attribute__((always_inline)) int32_t at(int64_t n, int64_t &offset) const {
+    offset = 0;
+    for (int64_t k = 0; k < length; ++k) {
+      int64_t i = loadI64(*indices, n * length + k);
+      ONNXC_TRY(fixIndex(a, i, dims[k]));
+      offset += i * strides[k];
+    }
+    return 0;
+  }
+};
 
 template <class T>
 static int32_t gatherND(const onnxc_args *a) {  // attributes: batch_dims
@@ -113,18 +123,26 @@ static int32_t gatherND(const onnxc_args *a) {  // attributes: batch_dims
   int64_t batchDims = a->attr[0].i;
   ONNXC_CHECK(indices.rank >= 1 && batchDims >= 0 && batchDims < indices.rank, ONNXC_K_SHAPE);
   int64_t length = indices.dims[indices.rank - 1];
-  ONNXC_CHECK(length >= 0 && batchDims + length <= in.rank, ONNXC_K_SHAPE);
+  ONNXC_CHECK(length >= 0 && batchDims + length <= in.rank && in.rank <= kMaxRank, ONNXC_K_SHAPE);
   for (int64_t i = 0; i < batchDims; ++i)
     ONNXC_CHECK(in.dims[i] == indices.dims[i], ONNXC_K_SHAPE);
   int64_t tuples = product(indices.dims, 0, indices.rank - 1), batches = product(in.dims, 0, batchDims);
   int64_t block = product(in.dims, batchDims + length, in.rank), batchSize = product(in.dims, batchDims, in.rank);
   ONNXC_CHECK(onnxc_count(a->out[0]) == tuples * block, ONNXC_K_SHAPE);
   int64_t perBatch = batches ? tuples / batches : 0;
+  const T *from = data<T>(in);
+  T *to = mutableData<T>(a->out[0]);
+  const Tuples list(a, in, batchDims, indices, length);
   return parallelFor(a, tuples, grainOf(8 * length + block * int64_t(sizeof(T)) / 8), [=](int64_t begin, int64_t end) -> int32_t {
     for (int64_t i = begin; i < end; ++i) {
       int64_t offset;
-      ONNXC_TRY(tupleOffset(a, a->in[0], batchDims, a->in[1], i * length, length, offset));
-      memcpy(mutableData<T>(a->out[0]) + i * block, data<T>(a->in[0]) + i / perBatch * batchSize + offset, size_t(block) * sizeof(T));
+      ONNXC_TRY(list.at(i, offset));
+      if (batchDims > 0)
+        offset += i / perBatch * batchSize;
+      if (block == 1)
+        to[i] = from[offset];
+      else
+        memcpy(to + i * block, from + offset, size_t(block) * sizeof(T));
     }
     return 0;
   });
@@ -161,16 +179,17 @@ static int32_t scatterElements(const onnxc_args *a) {  // attributes: axis, redu
 template <class T>
 static int32_t scatterND(const onnxc_args *a) {  // attributes: reduction
   const onnxc_tensor &in = a->in[0], &indices = a->in[1], &updates = a->in[2];
-  ONNXC_CHECK(indices.rank >= 1 && indices.dims[indices.rank - 1] <= in.rank, ONNXC_K_SHAPE);
+  ONNXC_CHECK(indices.rank >= 1 && indices.dims[indices.rank - 1] <= in.rank && in.rank <= kMaxRank, ONNXC_K_SHAPE);
   CombineFn combine;
   ONNXC_CHECK(findCombine(a->attr[0], in.dtype, combine), ONNXC_K_VALUE);
   copyData(a->out[0], in, sizeof(T));
   int64_t length = indices.dims[indices.rank - 1], tuples = product(indices.dims, 0, indices.rank - 1);
   int64_t block = product(in.dims, length, in.rank);
   ONNXC_CHECK(onnxc_count(updates) == tuples * block, ONNXC_K_SHAPE);
+  const Tuples list(a, in, 0, indices, length);
   for (int64_t i = 0; i < tuples; ++i) {
     int64_t offset;
-    ONNXC_TRY(tupleOffset(a, in, 0, indices, i * length, length, offset));
+    ONNXC_TRY(list.at(i, offset));
     T *to = mutableData<T>(a->out[0]) + offset;
     const T *from = data<T>(updates) + i * block;
     if (!combine)

@@ -170,9 +170,12 @@ static int32_t det(const onnxc_args *a) {
       result *= pivot;
       if (pivot == 0)
         break;
-      for (int64_t r = c + 1; r < n; ++r)
-        for (int64_t k = n; k-- > c;)
-          m[r * n + k] -= m[r * n + c] / pivot * m[c * n + k];
+      for (int64_t r = c + 1; r < n; ++r) {
+        const double *__restrict from = m + c * n;
+        double *__restrict row = m + r * n, part = row[c] / pivot;
+        for (int64_t k = c; k < n; ++k)
+          row[k] -= part * from[k];
+      }
     }
     mutableData<T>(a->out[0])[b] = fromF64<T>(result);
   }

@@ -68,13 +68,15 @@ int32_t inverse(const Args *a) {
         double t = m[k * w + c];
         m[k * w + c] = m[pivot * w + c], m[pivot * w + c] = t;
       }
-      double d = m[k * w + k];
-      for (int64_t c = 0; c < w; ++c)
-        m[k * w + c] /= d;
+      double *__restrict from = m + k * w, d = from[k];
+      for (int64_t c = k; c < w; ++c)  // the columns before are done
+        from[c] /= d;
       for (int64_t r = 0; r < n; ++r) {
-        double f = m[r * w + k];
-        for (int64_t c = 0; r != k && f != 0 && c < w; ++c)
-          m[r * w + c] -= f * m[k * w + c];
+        double *__restrict row = m + r * w, f = row[k];
+        if (r == k || f == 0)
+          continue;
+        for (int64_t c = k; c < w; ++c)
+          row[c] -= f * from[c];
       }
     }
     for (int64_t r = 0; r < n; ++r)

@@ -136,6 +136,22 @@ struct Planar {
   }
 };
 
+// Sums of the bytes of each channel; `sums`: zeros.
+template <class T>
+void sumChannels(const Planar &shape, const T *x, int64_t *__restrict sums) {
+  int64_t rows = shape.last ? shape.plane : shape.channels, columns = shape.last ? shape.channels : shape.plane;
+  for (int64_t r = 0; r < rows; ++r, x += columns)
+    if (shape.last) {
+      for (int64_t c = 0; c < columns; ++c)
+        sums[c] += x[c];
+    } else {
+      int64_t sum = 0;
+      for (int64_t p = 0; p < columns; ++p)
+        sum += x[p];
+      sums[r] = sum;
+    }
+}
+
 int32_t globalAverage(const Args *a) {
   Quant x(a, 1), y(a, 3);
   if (a->in[0].rank < 2 || a->in[0].rank > 16)
@@ -143,13 +159,18 @@ int32_t globalAverage(const Args *a) {
   Planar shape(a->in[0], a->attr[0].i != 0);
   if (onnxc_count(a->out[0]) != shape.batch * shape.channels)
     return ONNXC_K_SHAPE;
-  for (int64_t b = 0; b < shape.batch; ++b)
-    for (int64_t c = 0; c < shape.channels; ++c) {
-      double sum = 0;
-      for (int64_t p = 0; p < shape.plane; ++p)
-        sum += x.real(a->in[0], shape.offset(b, c, p));
-      y.store(a->out[0], b * shape.channels + c, sum / double(shape.plane));
-    }
+  int64_t *sums = heap<int64_t>(a, shape.channels), size = shape.channels * shape.plane;
+  if (!sums)
+    return ONNXC_K_MEMORY;
+  for (int64_t b = 0; b < shape.batch; ++b) {
+    memset(sums, 0, size_t(shape.channels) * sizeof(int64_t));
+    if (a->in[0].dtype == ONNXC_I8)
+      sumChannels(shape, in<int8_t>(a, 0) + b * size, sums);
+    else
+      sumChannels(shape, in<uint8_t>(a, 0) + b * size, sums);
+    for (int64_t c = 0; c < shape.channels; ++c)
+      y.store(a->out[0], b * shape.channels + c, (double(sums[c]) - x.zero * double(shape.plane)) * x.scale / double(shape.plane));
+  }
   return ONNXC_K_OK;
 }
 

@@ -103,19 +103,19 @@ static int32_t makePadTables(const onnxc_args *a, char mode, PadTables &t) {
 }
 
 template <class T>
-ONNXC_INLINE void fillWith(T *to, int64_t n, const T &v) {
+ONNXC_INLINE void fillWith(T *to, int64_t n, T v) {
   for (int64_t i = 0; i < n; ++i)
     to[i] = v;
 }
 
-// Positions [begin, end) of the padded dim, all before t.low or none, taken one by one.
+// Positions [begin, end) of the padded dim, all before t.low or none, which are the constant or taken one by one.
 template <class T>
 ONNXC_INLINE void padEnds(const PadTables &t, const T *x, T *y, int64_t begin, int64_t end, const T &fill) {
   const int64_t *from = t.from[t.axis] - (begin < t.low ? 0 : t.high - t.low);
+  if (begin < end && from[begin] < 0)
+    return fillWith(y + begin * t.inner, (end - begin) * t.inner, fill);
   for (int64_t k = begin; k < end; ++k)
-    if (from[k] < 0)
-      fillWith(y + k * t.inner, t.inner, fill);
-    else if (t.inner == 1)
+    if (t.inner == 1)
       y[k] = x[from[k]];
     else
       memcpy(y + k * t.inner, x + from[k] * t.inner, size_t(t.inner) * sizeof(T));

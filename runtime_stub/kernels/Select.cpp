@@ -37,7 +37,7 @@ struct ZeroTest {
       mask = ~uint64_t(0);
     }
   }
-  bool nonZero(const T &v) const { return (v & mask) != 0; }
+  bool nonZero(const T &v) const { return (v & T(mask)) != 0; }
 };
 template <>
 struct ZeroTest<b16> {
@@ -46,15 +46,49 @@ struct ZeroTest<b16> {
   bool nonZero(const b16 &v) const { return dtype == ONNXC_STR ? v.hi != 0 : (v.lo << 1) != 0 || (v.hi << 1) != 0; }
 };
 
+constexpr int64_t kTested = 64;  // elements that are counted together; their count is a byte
+
+// How many of `n` elements, at most kTested, are not zero.
+template <class T>
+ONNXC_INLINE int64_t countNonZero(const ZeroTest<T> &test, const T *x, int64_t n) {
+  uint8_t found = 0;
+  for (int64_t i = 0; i < n; ++i)
+    found = uint8_t(found + test.nonZero(x[i]));
+  return found;
+}
+
 template <class T>
 static int32_t nonZeroSize(const onnxc_args *a) {
   ZeroTest<T> test(a->in[0].dtype);
   int64_t n = onnxc_count(a->in[0]), found = 0;
-  for (int64_t i = 0; i < n; ++i)
-    found += test.nonZero(data<T>(a->in[0])[i]);
+  for (int64_t i = 0; i < n; i += kTested)
+    found += countNonZero(test, data<T>(a->in[0]) + i, minOf(kTested, n - i));
   a->out[0].dims[0] = a->in[0].rank;
   a->out[0].dims[1] = found;
   return 0;
+}
+
+// Appends the places of a row's elements that are not zero to `to`, which has room for `room`; how many, or -1 where they are more.
+template <class T>
+static int64_t placesInRow(const ZeroTest<T> &test, const T *row, int64_t n, int64_t *__restrict to, int64_t room) {
+  int64_t found = 0;
+  for (int64_t i = 0; i < n; i += kTested) {
+    int64_t end = minOf(i + kTested, n), count = countNonZero(test, row + i, end - i);
+    if (count == 0)
+      continue;
+    if (found + count > room)
+      return -1;
+    if (found + kTested <= room)  // a place that is not one is overwritten by the next
+      for (int64_t k = i; k < end; ++k) {
+        to[found] = k;
+        found += test.nonZero(row[k]);
+      }
+    else
+      for (int64_t k = i; k < end; ++k)
+        if (test.nonZero(row[k]))
+          to[found++] = k;
+  }
+  return found;
 }
 
 template <class T>
@@ -62,16 +96,18 @@ static int32_t nonZero(const onnxc_args *a) {
   const onnxc_tensor &in = a->in[0];
   ONNXC_CHECK(in.rank <= kMaxRank, ONNXC_K_SHAPE);
   ZeroTest<T> test(in.dtype);
-  int64_t found = 0, columns = a->out[0].dims[1], *out = mutableData<int64_t>(a->out[0]);
+  int64_t last = in.rank - 1, found = 0, columns = a->out[0].dims[1], *out = mutableData<int64_t>(a->out[0]);
+  if (in.rank == 0)
+    return columns == int64_t(test.nonZero(*data<T>(in))) ? 0 : ONNXC_K_SHAPE;
+  const T *row = data<T>(in);
   Odometer<0> o;
-  o.init(in.dims, in.rank);
-  for (int64_t i = 0; o.more(); o.next(), ++i) {
-    if (!test.nonZero(data<T>(in)[i]))
-      continue;
-    ONNXC_CHECK(found < columns, ONNXC_K_SHAPE);
-    for (int32_t k = 0; k < in.rank; ++k)
-      out[k * columns + found] = o.index[k];
-    ++found;
+  for (o.init(in.dims, last); o.more(); o.next(), row += in.dims[last]) {
+    int64_t count = placesInRow(test, row, in.dims[last], out + last * columns + found, columns - found);
+    ONNXC_CHECK(count >= 0, ONNXC_K_SHAPE);
+    for (int64_t k = 0; k < last; ++k)
+      for (int64_t i = found; i < found + count; ++i)
+        out[k * columns + i] = o.index[k];
+    found += count;
   }
   return found == columns ? 0 : ONNXC_K_SHAPE;
 }
@@ -93,22 +129,35 @@ static int32_t compressSize(const onnxc_args *a) {  // attributes: axis
 
 template <class T>
 static int32_t compress(const onnxc_args *a) {
-  const onnxc_tensor &in = a->in[0], &condition = a->in[1];
-  int64_t axis = a->attr[0].i, n = onnxc_count(condition), to = 0, total = onnxc_count(a->out[0]);
+  const onnxc_tensor &in = a->in[0], &condition = a->in[1], &out = a->out[0];
+  int64_t axis = a->attr[0].i, n = onnxc_count(condition), total = onnxc_count(out), done = 0;
   Axis3 s = {1, onnxc_count(in), 1};
   if (given(a->attr[0])) {
     ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_SHAPE);
     s = splitAt(in, axis);
+    total = out.dims[axis];
   }
-  for (int64_t o = 0; o < s.outer; ++o)
-    for (int64_t i = 0; i < n; ++i) {
-      if (!data<uint8_t>(condition)[i])
-        continue;
-      ONNXC_CHECK(i < s.dim && to + s.inner <= total, ONNXC_K_INDEX);
-      memcpy(mutableData<T>(a->out[0]) + to, data<T>(in) + (o * s.dim + i) * s.inner, size_t(s.inner) * sizeof(T));
-      to += s.inner;
+  ONNXC_CHECK(onnxc_count(out) == s.outer * total * s.inner, ONNXC_K_SHAPE);
+  constexpr int64_t together = 1024;
+  int64_t taken[together];
+  for (int64_t first = 0; first < n; first += together) {
+    int64_t count = 0;
+    for (int64_t i = first; i < minOf(n, first + together); ++i) {
+      taken[count] = i;
+      count += data<uint8_t>(condition)[i] != 0;
     }
-  return to == total ? 0 : ONNXC_K_SHAPE;
+    ONNXC_CHECK(done + count <= total && (count == 0 || taken[count - 1] < s.dim), ONNXC_K_INDEX);
+    for (int64_t o = 0; o < s.outer; ++o) {
+      const T *from = data<T>(in) + o * s.dim * s.inner;
+      T *to = mutableData<T>(out) + (o * total + done) * s.inner;
+      for (int64_t i = 0; s.inner == 1 && i < count; ++i)
+        to[i] = from[taken[i]];
+      for (int64_t i = 0; s.inner != 1 && i < count; ++i)
+        memcpy(to + i * s.inner, from + taken[i] * s.inner, size_t(s.inner) * sizeof(T));
+    }
+    done += count;
+  }
+  return done == total ? 0 : ONNXC_K_SHAPE;
 }
 
 static int32_t topKSize(const onnxc_args *a) {  // attributes: axis, largest

@@ -104,7 +104,7 @@ static void affineRows(const onnxc_tensor &theta, const onnxc_tensor &out, const
   for (int i = 0; i < Rank - 1; ++i)
     x += dims[i];
   for (int64_t u = begin; u < end; ++u) {
-    double matrix[Rank][Rank + 1], outer[Rank];  // outer[i]: position of dim i from the last
+    double matrix[Rank][Rank + 1], outer[Rank], start[Rank];  // outer[i]: position of dim i from the last; start: what a row shares
     const T *from = data<T>(theta) + u / rows * Rank * (Rank + 1);
     for (int i = 0; i < Rank * (Rank + 1); ++i)
       matrix[i / (Rank + 1)][i % (Rank + 1)] = toF64(from[i]);
@@ -113,14 +113,15 @@ static void affineRows(const onnxc_tensor &theta, const onnxc_tensor &out, const
       table -= dims[i];
       outer[Rank - 1 - i] = table[rest % dims[i]];
     }
+    for (int r = 0; r < Rank; ++r) {
+      start[r] = matrix[r][Rank];
+      for (int i = 1; i < Rank; ++i)
+        start[r] += matrix[r][i] * outer[i];
+    }
     T *to = mutableData<T>(out) + u * width * Rank;
     for (int64_t k = 0; k < width; ++k)
-      for (int r = 0; r < Rank; ++r) {
-        double sum = matrix[r][Rank] + matrix[r][0] * x[k];
-        for (int i = 1; i < Rank; ++i)
-          sum += matrix[r][i] * outer[i];
-        to[k * Rank + r] = fromF64<T>(sum);
-      }
+      for (int r = 0; r < Rank; ++r)
+        to[k * Rank + r] = fromF64<T>(start[r] + matrix[r][0] * x[k]);
   }
 }
 

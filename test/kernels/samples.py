@@ -43,3 +43,10 @@ for _channels in (1, 3, 5, 16, 37, 64, 130):
         case(f"ms_pool {np.dtype(_type).name}_{_channels}", "NhwcMaxPool", {"x": _x}, kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1])
 case("ms_pool gaps", "NhwcMaxPool", {"x": whole(256, 1, 9, 11, 20, dtype=np.uint8)}, kernel_shape=[3, 3], dilations=[2, 3], pads=[2, 3, 2, 3])
 case("ms_pool line", "NhwcMaxPool", {"x": whole(256, 2, 40, 20, dtype=np.uint8)}, kernel_shape=[5], strides=[3])
+_flags = RNG.random((7, 300)) < 0.3
+_flags[2:4], _flags[5, :70] = False, False
+for _name, _x in (("flags", _flags), ("sparse", RNG.random((5, 9, 130)) < 0.01), ("numbers", np.where(_flags, floats(7, 300), np.float32(-0.0))), ("row", whole(2, 90)), ("all", np.ones((3, 70), np.int32)), ("number", np.float64(3)), ("columns", whole(2, 200, 2))):
+    case(f"places {_name}", "NonZero", {"x": _x}, want=[np.stack(np.nonzero(_x)) if _x.ndim else np.zeros((0, 1), np.int64)])
+for _axis, _shape in ((0, (2100, 3)), (1, (4, 2100)), (1, (3, 70, 5)), (None, (30, 90))):
+    _x, _take = floats(*_shape), RNG.random(np.prod(_shape) if _axis is None else _shape[_axis]) < 0.4
+    case(f"compress {_axis}_{len(_shape)}_{_shape[-1]}", "Compress", {"x": _x, "c": _take}, want=[np.compress(_take, _x, _axis)], **({} if _axis is None else {"axis": _axis}))
