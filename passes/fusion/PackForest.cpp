@@ -71,6 +71,55 @@ struct Packer {
     return true;
   }
 
+  // Of the search for x among the sorted points the part that tells the ranges [begin, end) apart, as the tests of node `at`. Range 2k + 1
+  // is point k, which leads to `found`, those between them lead to `other`; NaN comes behind the last one.
+  void search(size_t at, ArrayRef<float> points, size_t begin, size_t end, int64_t found, int64_t other) {
+    auto part = [&](size_t first, size_t last) -> int64_t {
+      if (last - first == 1)
+        return first % 2 ? found : other;
+      size_t node = nodes.size();
+      nodes.push_back({0, nodes[at].feature});
+      search(node, points, first, last, found, other);
+      return node;
+    };
+    size_t middle = (begin + end) / 2, last = middle - 1;
+    float split = last % 2 ? points[last / 2] : std::nextafterf(points[last / 2], -INFINITY);
+    int64_t yes = part(begin, middle), no = part(middle, end);
+    nodes[at].split = split, nodes[at].yes = yes, nodes[at].no = no;
+  }
+
+  // Tests x == s of one column that follow each other where they do not hold, and lead to one node where one holds, as categories are
+  // written: a search, whose depth is the logarithm of their number.
+  bool splitSet(size_t first, const std::vector<bool> &follows, ArrayRef<float> splits) {
+    std::vector<float> points;
+    size_t last = first;
+    for (points.push_back(splits[first]); follows[nodes[last].no]; points.push_back(splits[last]))
+      last = nodes[last].no;
+    if (points.size() == 1)
+      return splitEquality(first, false, points[0]);
+    auto isNumber = [](float s) { return s > -std::numeric_limits<float>::infinity(); };
+    if (!onnx::elementType(op->getOperand(0)).isF32() || !llvm::all_of(points, isNumber))
+      return false;
+    llvm::sort(points);
+    points.erase(llvm::unique(points), points.end());
+    search(first, points, 0, 2 * points.size() + 1, nodes[first].yes, nodes[last].no);
+    return true;
+  }
+
+  // The nodes that are the next test of a set (splitSet).
+  std::vector<bool> setTests(ArrayRef<Attribute> modes) {
+    std::vector<int32_t> parents(nodes.size());
+    std::vector<bool> follows(nodes.size());
+    auto tests = [&](size_t i) { return cast<StringAttr>(modes[i]).getValue() == "BRANCH_EQ" && !nodes[i].missingYes; };
+    for (const Node &n : nodes)
+      if (!n.leaf)
+        ++parents[n.yes], ++parents[n.no];
+    for (auto [i, n] : llvm::enumerate(nodes))
+      if (!n.leaf && tests(i) && tests(n.no) && parents[n.no] == 1)
+        follows[n.no] = nodes[n.no].yes == n.yes && nodes[n.no].feature == n.feature;
+    return follows;
+  }
+
   bool setAnyTest(size_t i, StringRef mode, float split) {
     bool negated = mode == "BRANCH_NEQ";
     return mode == "BRANCH_EQ" || negated ? splitEquality(i, negated, split) : setTest(nodes[i], mode, split);
@@ -99,7 +148,12 @@ struct Packer {
       child[a->second] = child[b->second] = true;
       nodes[i].feature = feature[i], nodes[i].yes = a->second, nodes[i].no = b->second;
       nodes[i].missingYes = i < missing.size() && missing[i] != 0;
-      if (!setAnyTest(i, mode, splits[i]))
+    }
+    const std::vector<bool> follows = setTests(modes.getValue());
+    for (size_t i = 0; i < n; ++i) {
+      StringRef mode = cast<StringAttr>(modes[i]).getValue();
+      bool set = mode == "BRANCH_EQ" && !nodes[i].missingYes;
+      if (!nodes[i].leaf && !follows[i] && !(set ? splitSet(i, follows, splits) : setAnyTest(i, mode, splits[i])))
         return false;
     }
     for (size_t i = 0; i < n; ++i)

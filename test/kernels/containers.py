@@ -269,6 +269,9 @@ def graph(*nodes):
 for _name in ("categories", "categories_f64"):
     MODELS[_name] = graph(("BRANCH_EQ", 0, 1.0, 4, 1, 0), ("BRANCH_EQ", 0, -2.0, 4, 2, 1), ("BRANCH_EQ", 0, 0.0, 4, 3, 0), ("BRANCH_NEQ", 1, 2.0, 5, 6, 1),
                           ("BRANCH_NEQ", 2, 0.0, 6, 7, 0), 1.0, 2.0, 4.0)
+# Many categories are searched: in no order, one of them twice; the next chain is of another column.
+_tests = [("BRANCH_EQ", 0, value, 7, k + 1 + (k == 6), 0) for k, value in enumerate((3.0, -1.0, 0.0, -4.0, 1.0, 3.0, 2.0))]
+MODELS["categories_many"] = graph(*_tests, ("BRANCH_LEQ", 1, 0.5, 10, 11, 1), ("BRANCH_EQ", 2, 1.0, 12, 9, 0), ("BRANCH_EQ", 2, 2.0, 12, 13, 0), 1.0, 2.0, 4.0, 8.0)
 for _mode in ("LT", "GTE"):
     for _missing in (0, 1):
         MODELS[f"categories_least_{_mode}_{_missing}"] = graph(("BRANCH_" + _mode, 0, -np.inf, 1, 2, _missing), 1.0, 2.0)
