@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Mapping
 
 import numpy as np
+from numpy import ndarray
 
 from .abi import ABI_VERSION, OBJECT, OPTIONAL, RUN_TIME, SEQUENCE, SMALL, STRING, TENSOR, Api, Error, ErrorInfo, ModelInfo, Options, Value, dtype_of
 from .values import LARGE, MOST_AXES, address_of, fill, fill_tensor, lend, new_array, put_strings, take, take_rows
@@ -71,6 +72,9 @@ def _raised(error):
     return Error(error.message.decode(errors="replace"), error.node.decode(errors="replace"), error.code)
 
 
+_Plain = ctypes.CFUNCTYPE(ctypes.c_int32)  # takes what ctypes made before: to make it of numbers takes as long as a call
+
+
 class _Context:
     """A context of the library and the argument structs of its calls."""
 
@@ -98,8 +102,8 @@ class _Context:
             if shape is not None:
                 self.know(index, shape, dtype)
         self.room = (ctypes.c_void_p * len(model.outputs))(*map(ctypes.addressof, self.out_shapes))
-        self.arguments = (self.handle, ctypes.addressof(self.inputs), len(model.inputs), ctypes.addressof(self.outputs), len(model.outputs),
-                          ctypes.addressof(error))
+        opaque = ctypes.c_char.from_address(self.handle)
+        self.arguments = (ctypes.byref(opaque), ctypes.byref(self.inputs), len(model.inputs), ctypes.byref(self.outputs), len(model.outputs), ctypes.byref(error))
 
     def know(self, index, shape, dtype):
         """From now on numpy makes the memory of output `index`."""
@@ -183,7 +187,7 @@ class Model:
             raise _raised(error)
         self._handle, self._options = handle.value, options
         self.isa = (self._api.isa(self._handle) or b"").decode()
-        self._run = self._api.run
+        self._run = _Plain(ctypes.cast(self._api.run, ctypes.c_void_p).value)
         self._contexts = []  # list.append and list.pop are atomic: the free contexts need no other lock
         self._all = []
         self._finalizer = weakref.finalize(self, _destroy, self._api, self._handle, self._all)
@@ -250,7 +254,7 @@ class Model:
                     self._refuse_strays(feeds)
                     raise Error(f"input '{name}' is not given", name, 1) from None
                 given = None
-            if type(given) is not np.ndarray or given.dtype != dtype and (dtype is not OBJECT or given.dtype.kind not in "US") or dtype is None or not given.flags.c_contiguous:
+            if type(given) is not ndarray or given.dtype != dtype and (dtype is not OBJECT or given.dtype.kind not in "US") or dtype is None or not given.flags.c_contiguous:
                 self._put_slow(context, index, given, keep)
                 continue
             value = context.in_values[index]
