@@ -29,6 +29,9 @@ void activate(const Activation &f, double clip, float *v, int64_t n) {
       v[i] = float(f(v[i]));
 }
 
+constexpr int64_t kRows = 4;    // of a batch that go together
+constexpr int64_t kSpread = 2;  // places of a pointer, so that those of kRows rows have a line of the cache that no other thread writes to
+
 // One direction of a layer while it runs.
 struct Pass {
   const Layer *l;
@@ -43,7 +46,7 @@ struct Pass {
   int64_t n, count;     // hidden units; rows active at this step
   float **gates, **h, **c, **tmp;
   float *xw;     // input products of all steps, [steps, batch, gates * hidden], or of one
-  float *state;  // h, c, tmp of each row
+  float *state;  // h, c, tmp of each row, in lines of their own
   // Where a step makes its own input products: the weights, the biases, and the inputs of the active rows.
   Panels input;
   const float *bias;  // null: they are made
@@ -51,13 +54,15 @@ struct Pass {
 
   bool start(const Args *a, const Layer &layer, int64_t gateCount, bool flag, bool byStep = false) {
     l = &layer, n = layer.hidden, end = layer.batch, this->flag = flag;
-    xw = heap<float>(a, (byStep ? 1 : layer.steps) * layer.batch * gateCount * n), state = heap<float>(a, 3 * layer.batch * n);
-    gates = heap<float *>(a, 4 * layer.batch);
+    xw = heap<float>(a, (byStep ? 1 : layer.steps) * layer.batch * gateCount * n), state = heap<float>(a, layer.batch * stateSize());
+    const int64_t places = (kSpread * layer.batch + 7) / 8 * 8;
+    gates = heap<float *>(a, 4 * places);
     if (!xw || !state || !gates)
       return false;
-    h = gates + layer.batch, c = h + layer.batch, tmp = c + layer.batch;
+    h = gates + places, c = h + places, tmp = c + places;
     return true;
   }
+  int64_t stateSize() const { return (3 * n + 15) / 16 * 16; }
 
   // body(begin, end) by threads, whose results depend on no cut.
   template <class Body>
@@ -173,8 +178,6 @@ struct LstmCell {
   }
 };
 
-constexpr int64_t kRows = 4, kGroups = 3;  // of a batch that go together; groups of rows that pay for reading the weights once more
-
 bool isFew(const Layer &l) { return l.steps * l.batch <= kFew; }
 
 // The biases of `count` rows of gates at `to`; the last gate's recurrent one is left out where `late`.
@@ -230,7 +233,7 @@ bool isByStep(const Layer &l, int64_t rows, bool packed) {
 int32_t startByStep(const Args *a, Pass &p, int64_t d, int64_t rows, bool late) {
   const Layer &l = *p.l;
   float *bias = heap<float>(a, rows);
-  p.x = heap<const float *>(a, l.batch);
+  p.x = heap<const float *>(a, kSpread * l.batch);
   if (!bias || !p.x)
     return ONNXC_K_MEMORY;
   setBiases(a, l, d, rows, late, bias, 1);
@@ -252,7 +255,7 @@ void roundStates(Pass &p, const float *state, int64_t step) {
   EightBits range;
   for (int64_t b = 0; b < p.l->batch; ++b)
     if (!p.l->lengths || step <= p.l->lengths[b])
-      widenRange(state + b * 3 * p.n, p.n, range.low, range.high);
+      widenRange(state + b * p.stateSize(), p.n, range.low, range.high);
   p.rounded.range(range.low, range.high);
   for (int64_t b = 0; b < p.count; ++b)
     p.rounded.set(b, p.h[b], p.n);
@@ -267,9 +270,9 @@ int32_t runSteps(const Args *a, Pass &p, int64_t d) {
   float *y = hasOut(a, 0) ? out<float>(a, 0) : nullptr;
   bool forward = l.forwardFirst && d == 0;
   for (int64_t b = p.first; b < p.end; ++b) {
-    startRow(state + b * 3 * n, a, InitialH, l.stateRow(d, b), n);
+    startRow(state + b * p.stateSize(), a, InitialH, l.stateRow(d, b), n);
     if (Cell::gates == 4)
-      startRow(state + b * 3 * n + n, a, InitialC, l.stateRow(d, b), n);
+      startRow(state + b * p.stateSize() + n, a, InitialC, l.stateRow(d, b), n);
     for (int64_t t = l.lengths ? l.lengths[b] : l.steps; y && t < l.steps; ++t)
       memset(y + l.outputRow(t, d, b), 0, size_t(n) * sizeof(float));
   }
@@ -282,7 +285,8 @@ int32_t runSteps(const Args *a, Pass &p, int64_t d) {
       p.gates[p.count] = xw + ((p.bias ? 0 : t * l.batch) + b) * Cell::gates * n;
       if (p.bias)
         p.x[p.count] = in<float>(a, X) + l.inputRow(t, b);
-      p.h[p.count] = state + b * 3 * n, p.c[p.count] = p.h[p.count] + n, p.tmp[p.count++] = state + b * 3 * n + 2 * n;
+      p.h[p.count] = state + b * p.stateSize(), p.c[p.count] = p.h[p.count] + n, p.tmp[p.count] = p.c[p.count] + n;
+      ++p.count;
     }
     if constexpr (Cell::quantised)
       roundStates(p, state, s);
@@ -294,19 +298,19 @@ int32_t runSteps(const Args *a, Pass &p, int64_t d) {
     for (int64_t b = p.first; y && b < p.end; ++b) {
       int64_t length = l.lengths ? l.lengths[b] : l.steps;
       if (s < length)
-        memcpy(y + l.outputRow(forward ? s : length - 1 - s, d, b), state + b * 3 * n, size_t(n) * sizeof(float));
+        memcpy(y + l.outputRow(forward ? s : length - 1 - s, d, b), state + b * p.stateSize(), size_t(n) * sizeof(float));
     }
   }
   for (int which = 1; which <= 2; ++which)
     for (int64_t b = p.first; hasOut(a, which) && b < p.end; ++b)
-      memcpy(out<float>(a, which) + l.stateRow(d, b), state + b * 3 * n + (which - 1) * n, size_t(n) * sizeof(float));
+      memcpy(out<float>(a, which) + l.stateRow(d, b), state + b * p.stateSize() + (which - 1) * n, size_t(n) * sizeof(float));
   return ONNXC_K_OK;
 }
 
 // Rows whose steps read weights that a cache holds go their way without waiting for others; a quantised state has one range for all.
 template <class Cell>
 bool isByRows(const Layer &l) {
-  return !Cell::quantised && l.batch >= 2 * kGroups * kRows &&
+  return !Cell::quantised && l.batch >= 2 * kRows &&
          padded(Cell::gates * l.hidden) * (l.inputs + l.hidden) * int64_t(sizeof(float)) <= kNear;
 }
 
@@ -321,16 +325,16 @@ int32_t runDirections(const Args *a, Pass *passes) {
   }
   int64_t each = byRows ? kRows : l.batch, groups = (l.batch + each - 1) / each;
   int64_t work = l.steps * each * Cell::gates * l.hidden * l.hidden / 8;
-  return parallelFor(
-      a, l.directions * groups, byRows ? maxOf(grainOf(work), kGroups) : grainOf(work), [=](int64_t begin, int64_t end) -> int32_t {
-        for (int64_t d = begin / groups; d * groups < end; ++d) {
-          Pass p = passes[d];
-          p.first = maxOf<int64_t>(begin - d * groups, 0) * each, p.end = minOf(minOf(end - d * groups, groups) * each, p.end);
-          p.gates += p.first, p.h += p.first, p.c += p.first, p.tmp += p.first, p.x += p.bias ? p.first : 0;
-          ONNXC_TRY(runSteps<Cell>(a, p, d));
-        }
-        return ONNXC_K_OK;
-      });
+  return parallelFor(a, l.directions * groups, grainOf(work), [=](int64_t begin, int64_t end) -> int32_t {
+    for (int64_t d = begin / groups; d * groups < end; ++d) {
+      Pass p = passes[d];
+      p.first = maxOf<int64_t>(begin - d * groups, 0) * each, p.end = minOf(minOf(end - d * groups, groups) * each, p.end);
+      const int64_t at = kSpread * p.first;
+      p.gates += at, p.h += at, p.c += at, p.tmp += at, p.x += p.bias ? at : 0;
+      ONNXC_TRY(runSteps<Cell>(a, p, d));
+    }
+    return ONNXC_K_OK;
+  });
 }
 
 // readLayer of W and R in panels, whose types say how many rows they are padded to.
