@@ -31,6 +31,29 @@ struct BlockWeights {
   }
 };
 
+// The zero points of sixteen blocks from b on, a multiple of sixteen, of column c, less the middle.
+template <int BITS>
+ONNXC_INLINE v16 sixteenZeros(const BlockWeights &w, int64_t c, int64_t b) {
+  if (w.floatZeros)
+    return *(const v16 *)(w.floatZeros + c * w.blocks + b) - w.middle();
+  const uint8_t *from = w.zeros + c * w.zeroBytes() + b * BITS / 8;
+  constexpr int kBytes = 2 * BITS;
+  typedef uint8_t Bytes __attribute__((ext_vector_type(kBytes), aligned(1)));
+  i32x16 q;
+  Bytes v = *(const Bytes *)from;
+  if constexpr (BITS == 8)
+    q = __builtin_convertvector(v, i32x16);
+  else if constexpr (BITS == 4)
+    q = __builtin_convertvector(__builtin_shufflevector(v, v, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7), i32x16) >>
+            i32x16{0, 4, 0, 4, 0, 4, 0, 4, 0, 4, 0, 4, 0, 4, 0, 4} &
+        15;
+  else
+    q = __builtin_convertvector(__builtin_shufflevector(v, v, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3), i32x16) >>
+            i32x16{0, 2, 4, 6, 0, 2, 4, 6, 0, 2, 4, 6, 0, 2, 4, 6} &
+        3;
+  return __builtin_convertvector(q, v16) - w.middle();
+}
+
 // The scales and zero points of the blocks that values [k, k + depth) of L columns lie in.
 template <int L>
 struct PanelBlocks {

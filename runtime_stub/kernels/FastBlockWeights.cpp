@@ -2,6 +2,7 @@
 // (BlockDigits.h), others become floats in registers on their way from memory. More rows: panels of floats (BlockWeights.h). Oracle:
 // MsMatMul.cpp, which also takes other blocks and group indices.
 #include "runtime_stub/kernels/BlockDigits.h"
+#include "runtime_stub/kernels/BlockTiles.h"
 #include "runtime_stub/kernels/BlockWeights.h"
 #include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/Special.h"
@@ -56,29 +57,6 @@ bool sortRow(const BlockWeights &w, const float *x, float *sorted, float *sums) 
     finite += sum * 0;
   }
   return finite == 0;
-}
-
-// The zero points of sixteen blocks from b on, a multiple of sixteen, of column c, less the middle.
-template <int BITS>
-ONNXC_INLINE v16 sixteenZeros(const BlockWeights &w, int64_t c, int64_t b) {
-  if (w.floatZeros)
-    return *(const v16 *)(w.floatZeros + c * w.blocks + b) - w.middle();
-  const uint8_t *from = w.zeros + c * w.zeroBytes() + b * BITS / 8;
-  constexpr int kBytes = 2 * BITS;
-  typedef uint8_t Bytes __attribute__((ext_vector_type(kBytes), aligned(1)));
-  i32x16 q;
-  Bytes v = *(const Bytes *)from;
-  if constexpr (BITS == 8)
-    q = __builtin_convertvector(v, i32x16);
-  else if constexpr (BITS == 4)
-    q = __builtin_convertvector(__builtin_shufflevector(v, v, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7), i32x16) >>
-            i32x16{0, 4, 0, 4, 0, 4, 0, 4, 0, 4, 0, 4, 0, 4, 0, 4} &
-        15;
-  else
-    q = __builtin_convertvector(__builtin_shufflevector(v, v, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3), i32x16) >>
-            i32x16{0, 2, 4, 6, 0, 2, 4, 6, 0, 2, 4, 6, 0, 2, 4, 6} &
-        3;
-  return __builtin_convertvector(q, v16) - w.middle();
 }
 
 // The part of a column's result that its zero points take away.
@@ -229,6 +207,87 @@ int32_t digitProduct(const Args *a, const BlockWeights &w, int64_t rows, const f
                          : digitRows<DIGITS, 1>(a, w, rows, bias);
 }
 
+constexpr int64_t kGroupBytes = 1 << 20;  // of rows that the second-level cache holds while all columns pass by
+
+// Values of a step of tiles, whose products 32 bits sum; 0 where none fits.
+template <int BITS, int DIGITS>
+int64_t stepOf(const Args *a, const BlockWeights &w) {
+  constexpr int64_t kMost = BITS < 8 && DIGITS > 1 ? 64 : 128;
+  if (!hasTileDots<BITS, DIGITS>(hasDots(a)) || w.floatZeros || w.block > kTileDepth || (DIGITS > 1 && w.block < 32))
+    return 0;
+  int64_t step = w.block;
+  while (step > kMost)
+    step /= 2;
+  return step % 16 == 0 && w.block % step == 0 ? step : 0;
+}
+
+// Rows [first, first + count) of columns [c, c + have), with c + have = n or have = kTileColumns.
+template <int BITS, int DIGITS, int ROWS>
+void byteColumns(const BlockWeights &w, const TileRows &left, int64_t first, int64_t count, int64_t c, const float *bias, PanelSteps panel,
+                 int64_t most, bool dots, float *y) {
+  int64_t have = minOf(kTileColumns, w.n - c);
+  float start[kTileColumns] = {}, edge[ROWS * kTileColumns];
+  if (bias)
+    memcpy(start, bias + c, size_t(have) * sizeof(float));
+  for (panel.first = 0; panel.first < left.steps; panel.first += most) {
+    panel.count = minOf(most, left.steps - panel.first);
+    unpackPanel<BITS>(w, c, panel);
+    const float *begin = panel.first ? nullptr : start;
+    for (int64_t r = first; r < first + count; r += ROWS) {
+      float *to = y + r * w.n + c;
+      int64_t h = minOf<int64_t>(ROWS, first + count - r);
+      if (h == ROWS && have == kTileColumns) {
+        blockTile<BITS, DIGITS, ROWS>(dots, left, r, panel, to, w.n, begin);
+        continue;
+      }
+      for (int64_t i = 0; !begin && i < h; ++i)
+        memcpy(edge + i * kTileColumns, to + i * w.n, size_t(have) * sizeof(float));
+      blockTile<BITS, DIGITS, ROWS>(dots, left, r, panel, edge, kTileColumns, begin);
+      for (int64_t i = 0; i < h; ++i)
+        memcpy(to + i * w.n, edge + i * kTileColumns, size_t(have) * sizeof(float));
+    }
+  }
+}
+
+template <int BITS, int DIGITS, int ROWS>
+int32_t byteRows(const Args *a, const BlockWeights &w, int64_t rows, int64_t step, const float *bias) {
+  const float *x = in<float>(a, 0);
+  int64_t padded = ceilDiv(rows, ROWS) * ROWS, steps = w.blocks * (w.block / step), stride = steps * step * DIGITS + 64;
+  bool shifted = BITS == 8 && w.zeros, dots = hasDots(a);
+  TileRows left{heap<uint8_t>(a, padded * stride), heap<float>(a, padded * steps), shifted ? heap<float>(a, padded * steps) : nullptr,
+                stride, steps};
+  if (!left.bytes || !left.units || (shifted && !left.sums))
+    return ONNXC_K_MEMORY;
+  ONNXC_TRY(parallelFor(a, rows, grainOf(w.k * DIGITS), [=](int64_t begin, int64_t end) -> int32_t {
+    for (int64_t r = begin; r < end; ++r)
+      splitTileRow<DIGITS, 8 / BITS>(x + r * w.k, w.k, w.block, step, r, left);
+    return ONNXC_K_OK;
+  }));
+  for (int64_t i = 0; i < rows * steps; ++i)
+    if (left.units[i] != left.units[i])
+      return manyRows<BITS>(a, w, rows, bias);
+  int64_t most = kTileDepth / w.block * (w.block / step), group = maxOf<int64_t>(kGroupBytes / stride, 8 * ROWS) / ROWS * ROWS;
+  float *y = out<float>(a, 0);
+  return parallelScratchFor(a, ceilDiv(w.n, kTileColumns), grainOf(kTileColumns * w.k * DIGITS * (rows + 8) / 64),
+                            PanelSteps::bytesOf(most, step), [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
+                              PanelSteps panel{};
+                              panel.step = step, panel.place(scratch, most, shifted);
+                              for (int64_t r = 0; r < rows; r += group)
+                                for (int64_t u = begin; u < end; ++u)
+                                  byteColumns<BITS, DIGITS, ROWS>(w, left, r, minOf(group, rows - r), u * kTileColumns, bias, panel, most,
+                                                                  dots, y);
+                              return ONNXC_K_OK;
+                            });
+}
+
+template <int BITS, int DIGITS>
+int32_t byteRows(const Args *a, const BlockWeights &w, int64_t rows, int64_t step, const float *bias) {
+  int64_t most = onnxc_vector_bits >= 512 ? 6 : 3, high = ceilDiv(rows, ceilDiv(rows, most));
+  if (onnxc_vector_bits < 512)
+    return byteRows<BITS, DIGITS, 3>(a, w, rows, step, bias);
+  return high > 4 ? byteRows<BITS, DIGITS, 6>(a, w, rows, step, bias) : byteRows<BITS, DIGITS, 4>(a, w, rows, step, bias);
+}
+
 template <int BITS, int MR, int NV>
 int32_t panelRows(const Args *a, const BlockWeights &w, int64_t rows, const float *bias) {
   constexpr int64_t kUnit = 64;  // columns
@@ -269,7 +328,13 @@ int32_t rowsOf(const Args *a, const BlockWeights &w, int64_t rows, const float *
   if constexpr (BITS == 4)
     if (rows <= kDigitRows && hasGroups(a, w))
       return rounds ? digitProduct<2>(a, w, rows, bias) : digitProduct<3>(a, w, rows, bias);
-  return rows <= kFewRows ? fewRows<BITS>(a, w, rows, bias) : manyRows<BITS>(a, w, rows, bias);
+  if (rows <= kFewRows)
+    return fewRows<BITS>(a, w, rows, bias);
+  if (int64_t step = rounds ? stepOf<BITS, 1>(a, w) : 0)
+    return byteRows<BITS, 1>(a, w, rows, step, bias);
+  if (int64_t step = stepOf<BITS, 3>(a, w); step && !rounds)
+    return byteRows<BITS, 3>(a, w, rows, step, bias);
+  return manyRows<BITS>(a, w, rows, bias);
 }
 
 int32_t matMulNBits(const Args *a) {
