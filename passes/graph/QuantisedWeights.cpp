@@ -1,4 +1,4 @@
-// QuantisedWeights.cpp: dequantised constants that need not be dequantised whole at every run: 4-bit weights of MatMul in blocks, tables
+// QuantisedWeights.cpp: dequantised constants that need not be dequantised whole at every run: weights of MatMul in blocks, tables
 // that Gather reads. For the decompose pass; matrices with a scale for each column are ScaledProducts', weights of 8 bits that meet
 // dequantised values IntegerContractions'. Others that are dequantised constants are f32 (compiler/ConstantIslands.cpp).
 #include "dialects/kernel/Weights.h"
@@ -14,16 +14,17 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
-// Nibbles of a constant of 4 bits, one a byte, signed ones offset by 8; nothing for other constants.
-std::optional<std::vector<char>> nibbles(Value v) {
+// Integers of a constant of `bits` bits, one a byte, signed ones more by half of what the type has; nothing for other constants.
+std::optional<std::vector<char>> unsignedBytes(Value v, int64_t bits) {
   ElementsAttr value = onnx::constantValue(v);
   auto type = value ? value.getElementType() : Type();
-  if (!type || !type.isInteger(4))
+  if (!type || !type.isInteger(bits))
     return std::nullopt;
   auto bytes = constantBytes(value);
+  int offset = type.isUnsignedInteger() ? 0 : 1 << (bits - 1);
   if (bytes)
     for (char &c : *bytes)
-      c = (c & 15) ^ (type.isUnsignedInteger() ? 0 : 8);
+      c = char((c & ((1 << bits) - 1)) ^ offset);
   return bytes;
 }
 
@@ -32,49 +33,101 @@ Value bytesConstant(PatternRewriter &rewriter, Location loc, ArrayRef<int64_t> s
   return onnx::ConstantOp::create(rewriter, loc, makeConstant(type, std::move(bytes)));
 }
 
-// Columns of [rows, columns] nibbles one after the other, two nibbles a byte, each column padded to a byte.
-std::vector<char> packedColumns(ArrayRef<char> nibbles, int64_t rows, int64_t columns) {
-  int64_t each = (rows + 1) / 2;
-  std::vector<char> packed(columns * each, 0);
-  for (int64_t r = 0; r < rows; ++r)
+// A constant matrix that is dequantised in blocks of the depth of a product, as MatMulNBits has them.
+struct BlockMatrix {
+  onnx::DequantizeLinearOp dq;
+  bool turned;  // the constant is [columns, depth]
+  int64_t bits, depth, columns, blocks;
+
+  int64_t place(int64_t k, int64_t c, int64_t depth) const { return turned ? c * depth + k : k * columns + c; }
+  // Columns of `depth` integers one after the other, each padded to a byte.
+  std::vector<char> packed(ArrayRef<char> from, int64_t depth) const {
+    int64_t each = (depth * bits + 7) / 8;
+    std::vector<char> to(columns * each, 0);
     for (int64_t c = 0; c < columns; ++c)
-      packed[c * each + r / 2] |= nibbles[r * columns + c] << (r % 2 * 4);
-  return packed;
+      for (int64_t k = 0; k < depth; ++k)
+        to[c * each + k * bits / 8] |= char(from[place(k, c, depth)] << (k * bits % 8));
+    return to;
+  }
+};
+
+// Whether `a` is known to have so many rows that a matrix of floats is faster than bytes that every run unpacks.
+bool hasManyRows(Value a) {
+  constexpr int64_t least = 8;
+  auto type = rankedType(a);
+  return type && type.hasStaticShape() && type.getRank() > 0 && type.getNumElements() >= least * type.getShape().back();
 }
 
-// Whether a matrix of 4 bits is dequantised in blocks of its depth that MatMulNBits has.
-bool hasBlocksOfDepth(onnx::DequantizeLinearOp dq) {
-  auto type = rankedType(dq.getX());
-  int64_t block = dq.getBlockSize();
-  return type && type.hasStaticShape() && type.getRank() == 2 && type.getElementType().isInteger(4) && type.getNumElements() > 0 &&
-         onnx::axisAttr(dq, 2) == 0 && block >= 16 && llvm::isPowerOf2_64(block) && type.getDimSize(0) % block == 0;
+// `v` as the right matrix of a product with `a`. Bytes become floats for many rows, nibbles never: they would take eight times the memory.
+std::optional<BlockMatrix> blockMatrix(Value v, Value a, bool turned = false) {
+  if (auto op = v.getDefiningOp<onnx::TransposeOp>()) {
+    if (!op.getPerm() || op.getPerm()->front() == 1)
+      turned = !turned;
+    v = op.getData();
+  }
+  auto dq = v.getDefiningOp<onnx::DequantizeLinearOp>();
+  auto type = dq ? rankedType(dq.getX()) : RankedTensorType();
+  if (!type || !type.hasStaticShape() || type.getRank() != 2 || type.getNumElements() == 0 || !onnx::elementType(dq.getY()).isF32())
+    return std::nullopt;
+  int64_t block = dq.getBlockSize(), depth = type.getDimSize(turned), bits = type.getElementType().getIntOrFloatBitWidth();
+  bool isSmall = type.getElementType().isInteger(4) || type.getElementType().isInteger(8);
+  if (!isSmall || onnx::axisAttr(dq, 2) != turned || block < 16 || !llvm::isPowerOf2_64(block) || depth % block)
+    return std::nullopt;
+  if (bits == 8 && hasManyRows(a))
+    return std::nullopt;
+  return BlockMatrix{dq, turned, bits, depth, type.getDimSize(!turned), depth / block};
 }
 
-// MatMul(a, DequantizeLinear(4 bits, blocks along the depth)) = MatMulNBits, which unpacks weights where it uses them.
-LogicalResult blockProduct(onnx::MatMulOp op, PatternRewriter &rewriter) {
-  auto dq = op.getB().getDefiningOp<onnx::DequantizeLinearOp>();
-  auto a = rankedType(op.getA());
-  if (!dq || !hasBlocksOfDepth(dq) || !a || a.getRank() < 1 || !a.getElementType().isF32())
-    return rewriter.notifyMatchFailure(op, "no matrix that is dequantised in blocks of the depth");
-  auto type = rankedType(dq.getX());
-  int64_t depth = type.getDimSize(0), columns = type.getDimSize(1), block = dq.getBlockSize();
-  auto weights = nibbles(dq.getX()), zeros = dq.getXZeroPoint() ? nibbles(dq.getXZeroPoint()) : std::vector<char>();
+// a times `matrix` plus a bias, which may be null, as MatMulNBits, which unpacks weights where it uses them.
+LogicalResult replaceByNBits(Operation *op, Value a, const BlockMatrix &matrix, Value bias, PatternRewriter &rewriter) {
+  onnx::DequantizeLinearOp dq = matrix.dq;
+  int64_t bits = matrix.bits, depth = matrix.depth, columns = matrix.columns, blocks = matrix.blocks;
+  auto weights = unsignedBytes(dq.getX(), bits);
+  auto zeros = dq.getXZeroPoint() ? unsignedBytes(dq.getXZeroPoint(), bits) : std::vector<char>();
   auto scales = constantFloats(dq.getXScale());
-  int64_t blocks = depth / block;
   if (!weights || !zeros || !scales || int64_t(scales->size()) != blocks * columns || (!zeros->empty() && zeros->size() != scales->size()))
-    return rewriter.notifyMatchFailure(op, "not constants of 4 bits");
+    return rewriter.notifyMatchFailure(op, "not constants of these bits");
+  char middle = char(1 << (bits - 1));  // what MatMulNBits means where it has no zero points
   if (zeros->empty() && onnx::elementType(dq.getX()).isUnsignedInteger())
-    zeros->assign(scales->size(), 0);  // MatMulNBits means 8 where it has none
-  Location loc = op.getLoc();
+    zeros->assign(scales->size(), 0);
+  if (llvm::all_of(*zeros, [&](char z) { return z == middle; }))
+    zeros->clear();
+  if (!matrix.turned)
+    *scales = transposedMatrix(*scales, blocks, columns);
+  Location loc = op->getLoc();
   GraphBuilder g{rewriter, loc};
-  Value packed = bytesConstant(rewriter, loc, {columns, blocks, block / 2}, packedColumns(*weights, depth, columns)), zero;
+  Value packed = bytesConstant(rewriter, loc, {columns, blocks, depth / blocks * bits / 8}, matrix.packed(*weights, depth)), zero;
   if (!zeros->empty())
-    zero = bytesConstant(rewriter, loc, {columns * ((blocks + 1) / 2)}, packedColumns(*zeros, blocks, columns));
+    zero = bytesConstant(rewriter, loc, {columns * ((blocks * bits + 7) / 8)}, matrix.packed(*zeros, blocks));
   auto n = [&](int64_t v) { return rewriter.getI64IntegerAttr(v); };
-  rewriter.replaceOpWithNewOp<onnx::MSMatMulNBitsOp>(op, op.getType(), op.getA(), packed,
-                                                     g.floats({columns * blocks}, transposedMatrix(*scales, blocks, columns)), zero,
-                                                     Value(), Value(), n(depth), n(columns), n(0), n(4), n(block), n(0));
+  rewriter.replaceOpWithNewOp<onnx::MSMatMulNBitsOp>(op, op->getResult(0).getType(), a, packed,
+                                                     g.floats({columns * blocks}, std::move(*scales)), zero, Value(), bias, n(depth),
+                                                     n(columns), n(0), n(bits), n(depth / blocks), n(0));
   return success();
+}
+
+// MatMul(a, DequantizeLinear(integers, blocks along the depth)) = MatMulNBits.
+LogicalResult blockProduct(onnx::MatMulOp op, PatternRewriter &rewriter) {
+  auto matrix = blockMatrix(op.getB(), op.getA());
+  auto a = rankedType(op.getA());
+  if (!matrix || !a || a.getRank() < 1 || !a.getElementType().isF32())
+    return rewriter.notifyMatchFailure(op, "no matrix that is dequantised in blocks of the depth");
+  return replaceByNBits(op, op.getA(), *matrix, Value(), rewriter);
+}
+
+// The right matrix of a Gemm that is a MatMulNBits: a plain product with at most a list of biases.
+std::optional<BlockMatrix> blockMatrixOf(onnx::GemmOp op) {
+  auto c = op.getC() ? rankedType(op.getC()) : RankedTensorType();
+  auto matrix = blockMatrix(op.getB(), op.getA(), op.getTransB() != 0);
+  bool plain = !op.getTransA() && op.getAlpha().isExactlyValue(1.0);
+  bool listed = !op.getC() || (op.getBeta().isExactlyValue(1.0) && c && c.getRank() == 1 && matrix && c.getDimSize(0) == matrix->columns);
+  return plain && listed ? matrix : std::nullopt;
+}
+LogicalResult blockGemm(onnx::GemmOp op, PatternRewriter &rewriter) {
+  auto matrix = blockMatrixOf(op);
+  if (!matrix)
+    return rewriter.notifyMatchFailure(op, "no plain product with a matrix that is dequantised in blocks of the depth");
+  return replaceByNBits(op, op.getA(), *matrix, op.getC(), rewriter);
 }
 
 // How a constant table's scales follow what Gather takes of it: one is for all, or each row has its own, or each block of a row.
@@ -182,7 +235,6 @@ bool movesWeights(Operation *op) { return isa<onnx::TransposeOp, onnx::ReshapeOp
 // Whether something reads `dequantised`, or what it is behind movesWeights(), as the integers that it was.
 bool isReadAsIntegers(Value dequantised) {
   auto dq = dequantised.getDefiningOp<onnx::DequantizeLinearOp>();
-  bool blocks = dq && hasBlocksOfDepth(dq);
   return llvm::any_of(dequantised.getUsers(), [&](Operation *user) {
     if (auto gather = dyn_cast<onnx::GatherOp>(user))
       return dq && tableScales(gather, dq) != TableScales::None;
@@ -192,7 +244,7 @@ bool isReadAsIntegers(Value dequantised) {
       return true;
     if (movesWeights(user))
       return isReadAsIntegers(user->getResult(0));
-    if (blocks && isa<onnx::MatMulOp>(user) && user->getOperand(1) == dequantised)
+    if (isRight && (gemm ? blockMatrixOf(gemm) : blockMatrix(dequantised, user->getOperand(0))))
       return true;
     // Products in whatever form the model has them, and what adds a bias to one.
     return llvm::any_of(user->getOperands(), [](Value v) {
@@ -213,6 +265,7 @@ bool staysQuantised(Operation *op) {
 
 void populateQuantisedWeightPatterns(RewritePatternSet &patterns) {
   patterns.add(blockProduct);
+  patterns.add(blockGemm);
   patterns.add(gatherQuantised);
   patterns.add(transposeQuantised);
 }

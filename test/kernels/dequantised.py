@@ -111,6 +111,33 @@ scaled("scaled_gemm", 3, np.int8, by=0, turned=True, gemm={"transB": 1, "alpha":
 scaled("scaled_gemm_alone", 3, np.uint8, zero=128, by=1, gemm={})
 
 
+def blocks(name, rows, bits, block, *, turned=False, zeros=False, gemm=None):
+    """f32 rows times weights that are dequantised in blocks of the depth. `turned`: B is [N, K] and transposed; `gemm`: attributes of a Gemm with a bias."""
+    rng = np.random.default_rng(0)
+    shape, axis = ((50, 256), 1) if turned else ((256, 50), 0)
+    scales = tuple(n // block if i == axis else n for i, n in enumerate(shape))
+    low, high = {np.int8: (-128, 128), np.uint8: (0, 256), ml_dtypes.int4: (-8, 8), ml_dtypes.uint4: (0, 16)}[bits]
+    weights = {"w": rng.integers(low, high, shape).astype(bits), "ws": ((rng.random(scales, np.float32) + np.float32(0.5)) / high).astype(np.float32)}
+    if zeros:
+        weights["wz"] = rng.integers(low, high, scales).astype(bits)
+    nodes = [node("DequantizeLinear", "w ws wz" if zeros else "w ws", "d", axis=axis, block_size=block)]
+    if gemm:
+        weights["b"] = rng.standard_normal(50).astype(np.float32)
+        nodes.append(node("Gemm", "x d b", "y", **gemm))
+    else:
+        nodes += [node("Transpose", "d", "t", perm=[1, 0]), node("MatMul", "x t", "y")] if turned else [node("MatMul", "x d", "y")]
+    case(name, nodes, {"x": (rows, 256)}, weights)
+
+
+for _rows in (1, 20):
+    blocks(f"blocks_4_bits_turned_{_rows}", _rows, ml_dtypes.uint4, 32, turned=True, zeros=True)
+    blocks(f"blocks_8_bits_{_rows}", _rows, np.int8, 64)
+    blocks(f"blocks_8_bits_turned_{_rows}", _rows, np.uint8, 128, turned=True, zeros=True)
+    blocks(f"blocks_gemm_{_rows}", _rows, ml_dtypes.int4, 16, turned=True, gemm={"transB": 1})
+blocks("blocks_8_bits_no_zeros", 5, np.uint8, 32)
+blocks("blocks_gemm_scaled", 5, ml_dtypes.int4, 32, gemm={"alpha": 0.5, "beta": 2.0})
+
+
 def table(name, bits, by, block=0, zeros=True):
     """Rows that Gather takes of a dequantised table, at indices of two axes."""
     rng = np.random.default_rng(0)

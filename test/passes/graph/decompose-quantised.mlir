@@ -317,6 +317,33 @@ func.func @other_blocks(%x: tensor<?x32xf32>) -> (tensor<?x16xf32>, tensor<?x16x
 
 // -----
 
+// A transposed constant, bytes, a Gemm with a bias; zero points in the middle are left out. A Gemm with a factor is none.
+// CHECK-LABEL: @blocks_of_the_depth
+// CHECK-DAG: %[[W:.*]] = "onnx.Constant"() <{value = dense<51> : tensor<16x2x8xui8>}>
+// CHECK-DAG: %[[Z:.*]] = "onnx.Constant"() <{value = dense<129> : tensor<32xui8>}>
+// CHECK: "onnx.ms.MatMulNBits"(%arg0, %[[W]], %{{.*}}) <{K = 32 : i64, N = 16 : i64, accuracy_level = 0 : i64, bits = 4 : i64, block_size = 16 : i64
+// CHECK: "onnx.ms.MatMulNBits"(%arg0, %{{.*}}, %{{.*}}, %[[Z]]) <{K = 32 : i64, N = 16 : i64, accuracy_level = 0 : i64, bits = 8 : i64
+// CHECK: "onnx.ms.MatMulNBits"(%arg0, %[[W]], %{{.*}}, %arg1)
+// CHECK: "onnx.Gemm"
+func.func @blocks_of_the_depth(%x: tensor<?x32xf32>, %c: tensor<16xf32>) -> (tensor<?x16xf32>, tensor<?x16xf32>, tensor<?x16xf32>, tensor<?x16xf32>) {
+  %q = "onnx.Constant"() {value = dense<3> : tensor<16x32xui4>} : () -> tensor<16x32xui4>
+  %p = "onnx.Constant"() {value = dense<3> : tensor<32x16xi8>} : () -> tensor<32x16xi8>
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<16x2xf32>} : () -> tensor<16x2xf32>
+  %t = "onnx.Constant"() {value = dense<0.5> : tensor<2x16xf32>} : () -> tensor<2x16xf32>
+  %eight = "onnx.Constant"() {value = dense<8> : tensor<16x2xui4>} : () -> tensor<16x2xui4>
+  %one = "onnx.Constant"() {value = dense<1> : tensor<2x16xi8>} : () -> tensor<2x16xi8>
+  %0 = "onnx.DequantizeLinear"(%q, %s, %eight) <{axis = 1 : i64, block_size = 16 : i64}> : (tensor<16x32xui4>, tensor<16x2xf32>, tensor<16x2xui4>) -> tensor<16x32xf32>
+  %1 = "onnx.DequantizeLinear"(%p, %t, %one) <{axis = 0 : i64, block_size = 16 : i64}> : (tensor<32x16xi8>, tensor<2x16xf32>, tensor<2x16xi8>) -> tensor<32x16xf32>
+  %2 = "onnx.Transpose"(%0) <{perm = array<i64: 1, 0>}> : (tensor<16x32xf32>) -> tensor<32x16xf32>
+  %3 = "onnx.MatMul"(%x, %2) : (tensor<?x32xf32>, tensor<32x16xf32>) -> tensor<?x16xf32>
+  %4 = "onnx.MatMul"(%x, %1) : (tensor<?x32xf32>, tensor<32x16xf32>) -> tensor<?x16xf32>
+  %5 = "onnx.Gemm"(%x, %0, %c) <{transB = 1 : i64}> : (tensor<?x32xf32>, tensor<16x32xf32>, tensor<16xf32>) -> tensor<?x16xf32>
+  %6 = "onnx.Gemm"(%x, %0, %c) <{alpha = 2.0 : f32, transB = 1 : i64}> : (tensor<?x32xf32>, tensor<16x32xf32>, tensor<16xf32>) -> tensor<?x16xf32>
+  return %3, %4, %5, %6 : tensor<?x16xf32>, tensor<?x16xf32>, tensor<?x16xf32>, tensor<?x16xf32>
+}
+
+// -----
+
 // A number times a list of one is a list.
 // CHECK-LABEL: @product_of_a_list_of_one_scale
 // CHECK: "onnx.Mul"({{.*}}) : (tensor<f32>, tensor<1xf32>) -> tensor<1xf32>
