@@ -65,17 +65,20 @@ float quotientByProducts(float x, float divisor) {
   return std::fma(x, h, x * l);
 }
 
-// Whether the bytes are those of true quotients, whatever x is. Both quotients lie within two last digits of each other, so that they can
-// round to different whole numbers only where x is such a neighbour of one that lies halfway between two.
-bool byProducts(float scale) {
-  constexpr int most = 256, digits = 4;
+// Whether the integers of 8 or 16 bits are those of true quotients, whatever x is. The sum before the last rounding of quotientByProducts()
+// is the true quotient to 2^-44. So both round to different floats only where a middle of two floats is as near to the true quotient, and
+// these to different whole numbers only where one of the two floats lies halfway between such. Its product with the scale has at most 50
+// digits, which a double holds.
+bool byProducts(float scale, unsigned bits) {
+  constexpr double near = 0x1p-43;
   if (!(std::abs(scale) > 0x1p-60f && std::abs(scale) < 0x1p60f))
     return false;
-  for (int n = -most; n < most; ++n) {
-    auto halfway = llvm::bit_cast<uint32_t>(float((n + 0.5) * scale));
-    for (int k = -digits; k <= digits; ++k) {
-      float x = llvm::bit_cast<float>(halfway + k);
-      if (std::nearbyint(quotientByProducts(x, scale)) != std::nearbyint(x / scale))
+  for (int n = 0; n < 1 << bits; ++n) {
+    float halfway = float(n) + 0.5f;
+    for (float side : {0.0f, INFINITY}) {
+      double product = (double(halfway) + std::nextafter(halfway, side)) / 2 * scale;
+      float x = float(product);
+      if (std::abs(product - x) <= std::abs(product) * near && std::nearbyint(quotientByProducts(x, scale)) != std::nearbyint(x / scale))
         return false;
     }
   }
@@ -94,7 +97,8 @@ LogicalResult quantise(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
     return rewriter.notifyMatchFailure(op, "scales are not constant");
   GraphBuilder g{rewriter, loc};
   auto quotient = onnx::DivOp::create(rewriter, loc, x, op.getX(), scales->scale);
-  if (isByte(to) && llvm::all_of(*constantFloats(scales->scale), byProducts))
+  unsigned bits = to.getIntOrFloatBitWidth();
+  if (llvm::all_of(*constantFloats(scales->scale), [&](float scale) { return byProducts(scale, bits); }))
     quotient->setAttr(onnx::kByProductsAttr, rewriter.getUnitAttr());
   Value v = onnx::RoundOp::create(rewriter, loc, x, quotient);
   rewriter.replaceOp(op, clippedTo(op.getY().getType(), v, scales->zero, g));

@@ -82,10 +82,10 @@ func.func @quantise(%x: tensor<2x2xf32>) -> tensor<2x2xui8> {
   return %q : tensor<2x2xui8>
 }
 
-// The bytes of quotients may come from products where these are proven to give the same; those of 16 bits and of a scale without a reciprocal do not.
+// Integers of 8 and 16 bits may come from products where these are proven to give the same; those of a scale without a reciprocal do not.
 // CHECK-LABEL: @quantise_by_products
 // CHECK: "onnx.Div"(%arg0, %{{.*}}) {onnxc.by_products}
-// CHECK: "onnx.Div"(%arg0, %{{.*}}) :
+// CHECK: "onnx.Div"(%arg0, %{{.*}}) {onnxc.by_products}
 // CHECK: "onnx.Div"(%arg0, %{{.*}}) :
 func.func @quantise_by_products(%x: tensor<2x3xf32>) -> (tensor<2x3xi8>, tensor<2x3xi16>, tensor<2x3xi8>) {
   %s = "onnx.Constant"() {value = dense<0.02> : tensor<f32>} : () -> tensor<f32>
