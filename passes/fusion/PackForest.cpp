@@ -16,7 +16,7 @@ struct Node {
   float split = 0;
   int64_t feature = 0, yes = -1, no = -1;
   bool missingYes = false, leaf = false;
-  SmallVector<PackedEntry, 1> entries;
+  SmallVector<PackedEntry, 1> entries = {};
 };
 
 struct Packer {
