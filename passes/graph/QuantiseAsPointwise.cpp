@@ -98,7 +98,9 @@ LogicalResult quantise(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
   GraphBuilder g{rewriter, loc};
   auto quotient = onnx::DivOp::create(rewriter, loc, x, op.getX(), scales->scale);
   unsigned bits = to.getIntOrFloatBitWidth();
-  if (llvm::all_of(*constantFloats(scales->scale), [&](float scale) { return byProducts(scale, bits); }))
+  RankedTensorType divisors = rankedType(scales->scale);
+  bool sameAlongRows = divisors.getNumElements() == 1 || divisors.getShape().back() == 1;  // others codegen divides by
+  if (sameAlongRows && llvm::all_of(*constantFloats(scales->scale), [&](float scale) { return byProducts(scale, bits); }))
     quotient->setAttr(onnx::kByProductsAttr, rewriter.getUnitAttr());
   Value v = onnx::RoundOp::create(rewriter, loc, x, quotient);
   rewriter.replaceOp(op, clippedTo(op.getY().getType(), v, scales->zero, g));

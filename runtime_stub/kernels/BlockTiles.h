@@ -56,13 +56,13 @@ ONNXC_INLINE float largestOf(const float *x, int64_t n) {
   int64_t i = 0;
   for (; i + 16 <= n; i += 16) {
     v16 v = __builtin_elementwise_abs(*(const v16 *)(x + i));
-    mosts = !(v <= mosts) ? v : mosts;
+    mosts = ((v > mosts) | (v != v)) ? v : mosts;  // NaN stays
   }
   float most = 0;
   for (int l = 0; l < 16; ++l)
-    most = !(mosts[l] <= most) ? mosts[l] : most;
+    most = mosts[l] > most || mosts[l] != mosts[l] ? mosts[l] : most;
   for (; i < n; ++i)
-    most = !(__builtin_fabsf(x[i]) <= most) ? __builtin_fabsf(x[i]) : most;
+    most = __builtin_fabsf(x[i]) > most || x[i] != x[i] ? __builtin_fabsf(x[i]) : most;
   return most;
 }
 // Row `row` of `to` from the `k` values of x, whose ranges are those of `block` values; a unit is NaN where one is not finite.

@@ -323,6 +323,8 @@ int32_t runDirections(const Args *a, Pass *passes) {
     passes->threads = a;
     return runSteps<Cell>(a, *passes, 0);
   }
+  if (l.batch == 0)
+    return ONNXC_K_OK;
   int64_t each = byRows ? kRows : l.batch, groups = (l.batch + each - 1) / each;
   int64_t work = l.steps * each * Cell::gates * l.hidden * l.hidden / 8;
   return parallelFor(a, l.directions * groups, grainOf(work), [=](int64_t begin, int64_t end) -> int32_t {

@@ -1,8 +1,11 @@
 // FastRoiMax.cpp: MaxRoiPool of f32, and RoiAlign of f32 for the greatest sample: rows are joined in vectors first, then the columns of
-// each bin. Oracle: Vision.cpp.
+// each bin. Oracle: Vision.cpp, which also has what the order of comparisons decides where a value is NaN.
 #include "runtime_stub/kernels/Lanes.h"
 #include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/RoiBins.h"
+
+extern "C" int32_t onnxc_k_MaxRoiPool_f32(const onnxc_args *);
+extern "C" int32_t onnxc_k_RoiAlign_f32(const onnxc_args *);
 
 namespace onnxc {
 namespace {
@@ -70,6 +73,8 @@ int32_t maxRoiPool(const Args *a) {  // attributes: spatial_scale
   int64_t height = x.dims[2], width = x.dims[3], channels = x.dims[1], rows = y.dims[2], columns = y.dims[3];
   if (rows < 1 || columns < 1)
     return ONNXC_K_OK;
+  if (holdsNaN(data<float>(x), onnxc_count(x)))
+    return onnxc_k_MaxRoiPool_f32(a);
   int64_t bytes = (rows + columns) * int64_t(sizeof(Cell)) + roomOf(width) * int64_t(sizeof(float));
   return parallelScratchFor(a, y.dims[0], grainOf(channels * rows * columns * 8), bytes,
                             [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
@@ -103,16 +108,22 @@ struct Samples {
     weight = reinterpret_cast<float *>(first + bins + 1);
     whole = reinterpret_cast<bool *>(weight + n);
   }
+  // Samples at one place, as of rois so far away that positions are rounded, count once.
   void fill(const RoiSide &side, int64_t bins, int64_t size) {
     int32_t n = 0;
     for (int64_t b = 0; b < bins; ++b) {
       RoiSide::Range inside = side.inside(b, size);
       first[b] = n, whole[b] = inside.end - inside.begin >= side.grid;
-      for (int64_t s = inside.begin; s < inside.end; ++s, ++n) {
+      double before = -1;
+      for (int64_t s = inside.begin; s < inside.end; ++s) {
         double at = maxOf(side.at(b, s), 0.0);
+        if (at == before)
+          continue;
+        before = at;
         low[n] = int32_t(minOf(int64_t(at), size - 1));
         high[n] = int32_t(minOf<int64_t>(low[n] + 1, size - 1));
         weight[n] = low[n] == size - 1 ? 0 : float(at - low[n]);
+        ++n;
       }
     }
     first[bins] = n;
@@ -156,6 +167,8 @@ void alignPlane(const float *x, int64_t width, const Samples &rows, int64_t rowB
 int32_t roiAlignMax(const Args *a) {
   const Tensor &x = a->in[0], &y = a->out[0];
   ONNXC_TRY(checkRois(a));
+  if (holdsNaN(data<float>(x), onnxc_count(x)))
+    return onnxc_k_RoiAlign_f32(a);
   int64_t bins[2] = {y.dims[2], y.dims[3]}, grid[2], width = x.dims[3], channels = x.dims[1];
   for (int k = 0; k < 2; ++k)  // samples of a bin that an image can have: rois that tell the grid themselves have at most two a pixel
     grid[k] = a->attr[2].i > 0 ? minOf(a->attr[2].i, kMostRoiSamples) : 2 * x.dims[2 + k] + 4;

@@ -54,4 +54,22 @@ ONNXC_INLINE void widenRange(const float *x, int64_t n, float &low, float &high)
     low = x[i] < low ? x[i] : low, high = x[i] > high ? x[i] : high;
 }
 
+// Whether one of n values is NaN.
+inline bool holdsNaN(const float *x, int64_t n) {
+  i32x16 any = i32x16(0);
+  int64_t i = 0;
+  for (; i + 64 <= n; i += 64) {
+    v16 a = *(const v16 *)(x + i), b = *(const v16 *)(x + i + 16), c = *(const v16 *)(x + i + 32), d = *(const v16 *)(x + i + 48);
+    any |= ((a != a) | (b != b)) | ((c != c) | (d != d));
+  }
+  for (; i + 16 <= n; i += 16) {
+    v16 v = *(const v16 *)(x + i);
+    any |= v != v;
+  }
+  int32_t found = __builtin_reduce_or(any);
+  for (; i < n; ++i)
+    found |= x[i] != x[i];
+  return found != 0;
+}
+
 }  // namespace onnxc

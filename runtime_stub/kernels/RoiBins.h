@@ -81,7 +81,7 @@ struct Cell {
 // The cells of MaxRoiPool along one dim of a roi, of which an image of `size` has [begin, end) of each. In single precision, as in ONNX
 // Runtime: an end that rounding puts past a pixel takes that too.
 inline int32_t roiCells(double first, double last, double scale, int64_t cells, int64_t size, Cell *to) {
-  float low = __builtin_floorf(float(first) * float(scale) + 0.5f), high = __builtin_floorf(float(last) * float(scale) + 0.5f);
+  float low = __builtin_roundf(float(first) * float(scale)), high = __builtin_roundf(float(last) * float(scale));
   ONNXC_CHECK(__builtin_fabsf(low) < 1e9f && __builtin_fabsf(high) < 1e9f, ONNXC_K_VALUE);
   int64_t start = int64_t(low);
   float each = float(maxOf<int64_t>(int64_t(high) - start + 1, 1)) / float(cells);

@@ -34,6 +34,13 @@ for _mode in ("avg", "max"):
          r=np.array([[-5e5, -5e5, 5e5, 5e5]], F32), **IMAGE)  # 5 x 5 of its 10^12 samples lie in the image
     refused(f"roi_samples_{_mode}", ROI.replace("MODE", _mode).replace("sampling_ratio = 2", f"sampling_ratio = {2**20 - 1}"), "RoiAlign", x=np.ones((1, 1, 4, 4), F32), r=np.array([[0, 0, 4, 4]], F32), **IMAGE)
 
+# Rois so far that positions are rounded to hundreds of pixels: many samples lie at one place.
+case("roi_rounded", ROI.replace("MODE", "max").replace("sampling_ratio = 2", "sampling_ratio = 0"), np.full((1, 1, 1, 1), 3, F32), x=np.full((1, 1, 2, 2), 3, F32), r=np.array([[-1e18, -1e18, 1e18, 1e18]], F32), **IMAGE)
+# Rows of which there are none, both ways.
+for _op, _gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4)):
+    case(f"no_rows_{_op}", f'y = {_op} <direction = "bidirectional", hidden_size = 4> (x, w, r)', np.zeros((5, 2, 0, 4), F32), "float[S,D,B,H] y", x=np.zeros((5, 0, 3), F32),
+         w=np.zeros((2, 4 * _gates, 3), F32), r=np.zeros((2, 4 * _gates, 4), F32))
+
 # Blocks that fill no whole bytes, or are longer than memory; too few zero points; values of no bits.
 for _bits, _block, _why in ((4, 1, "blocks of 1 values of 4 bits do not fill whole bytes"), (2, 3, "blocks of 3 values of 2 bits do not"), (4, 2**62, "MatMulNBits"), (8, FAR, "MatMulNBits")):
     refused(f"blocks_{_bits}_{_block}", f"y = com.microsoft.MatMulNBits <K = 6, N = 2, bits = {_bits}, block_size = {_block}> (x, b, s)", _why, x=np.ones((3, 6), F32), b=np.zeros((2, 0), np.uint8),

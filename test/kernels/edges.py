@@ -185,6 +185,15 @@ for _mode, _want in (("TF", [[1, 3, 1], [0, 1, 0]]), ("IDF", [[8, 2, 4], [0, 2, 
 case("features", "y = ai.onnx.ml.FeatureVectorizer (x, z)", np.array([[1, 2, 5], [3, 4, 6]], F32), x=np.array([[1, 2], [3, 4]], F32), z=np.array([[5], [6]], F32))
 case("features_of_a_row", "y = ai.onnx.ml.FeatureVectorizer (x, z)", np.array([[1, 2, 5]], F32), x=np.array([1, 2], np.int64), z=np.array([5], np.int64))
 
+# NaN that lies first in a block of many rows stays in its row; of a region the greatest is what the order of comparisons says; halves are rounded away from zero.
+_rows = np.ones((9, 128), F32)
+_rows[3, 5] = np.nan
+case("blocks_nan", "y = com.microsoft.MatMulNBits <K = 128, N = 2, bits = 4, block_size = 128, accuracy_level = 4> (x, b, s)", np.where(np.isnan(_rows.sum(1, keepdims=True)), np.nan, np.full((9, 2), 128, F32)).astype(F32),
+     x=_rows, b=np.full((2, 1, 64), 0x99, np.uint8), s=np.ones(2, F32))
+_line = np.array([[12, 11, 10, 9, 8, 7, np.nan, 5, 4, 6, 2, 1]] * 2, F32).reshape(1, 1, 2, 12)
+case("roi_nan", "y = MaxRoiPool <pooled_shape = [1, 1]> (x, r)", np.full((1, 1, 1, 1), 6, F32), x=_line, r=np.array([[0, 0, 0, 11, 1]], F32))
+case("roi_half", "y = MaxRoiPool <pooled_shape = [2, 2], spatial_scale = 0.5> (x, r)", np.array([[[[16, 15], [12, 11]]]], F32), x=16 - np.arange(16, dtype=F32).reshape(1, 1, 4, 4), r=np.array([[0, -1, -1, 5, 5]], F32))
+
 
 def build(name, symbolic):
     body, _, outputs, opset, feed = CASES[name]
