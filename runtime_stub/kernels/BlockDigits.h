@@ -4,6 +4,7 @@
 // group  128 values: 64 bytes of a column, even values in the low halves of the bytes
 // lane   eight neighbouring values of a group, whose products are summed as an integer
 #pragma once
+#include "runtime_stub/kernels/BlockWeights.h"
 #include "runtime_stub/kernels/IntegerTile.h"
 #include "runtime_stub/kernels/Special.h"
 
@@ -56,14 +57,7 @@ template <int DIGITS>
 bool splitRow(const float *x, int64_t groups, int64_t block, const DigitRow<DIGITS> &to) {
   constexpr float kMost = 127 << kDigitBits * (DIGITS - 1);
   for (int64_t first = 0; first < groups * kGroup; first += block) {
-    v16 mosts = v16(0.0f);
-    for (int64_t i = first; i < first + block; i += 16) {
-      v16 v = __builtin_elementwise_abs(*(const v16 *)(x + i));
-      mosts = !(v <= mosts) ? v : mosts;
-    }
-    float most = 0;
-    for (int i = 0; i < 16; ++i)
-      most = !(mosts[i] <= most) ? mosts[i] : most;
+    float most = largestOf(x + first, block);
     if (!(most <= __FLT_MAX__))
       return false;
     float inverse = most >= 1e-30f ? kMost / most : 0, unit = inverse == 0 ? 0 : most / kMost;

@@ -50,21 +50,6 @@ float splitStep(const float *x, int64_t have, int64_t step, float inverse, uint8
   }
   return __builtin_reduce_add(__builtin_convertvector(sums, i32x16));
 }
-// The largest magnitude of n values; infinity or NaN where one is not finite.
-ONNXC_INLINE float largestOf(const float *x, int64_t n) {
-  v16 mosts = v16(0.0f);
-  int64_t i = 0;
-  for (; i + 16 <= n; i += 16) {
-    v16 v = __builtin_elementwise_abs(*(const v16 *)(x + i));
-    mosts = ((v > mosts) | (v != v)) ? v : mosts;  // NaN stays
-  }
-  float most = 0;
-  for (int l = 0; l < 16; ++l)
-    most = mosts[l] > most || mosts[l] != mosts[l] ? mosts[l] : most;
-  for (; i < n; ++i)
-    most = __builtin_fabsf(x[i]) > most || x[i] != x[i] ? __builtin_fabsf(x[i]) : most;
-  return most;
-}
 // Row `row` of `to` from the `k` values of x, whose ranges are those of `block` values; a unit is NaN where one is not finite.
 template <int DIGITS, int kParts>
 void splitTileRow(const float *x, int64_t k, int64_t block, int64_t step, int64_t row, const TileRows &to) {

@@ -145,4 +145,20 @@ void panelColumns(const BlockWeights &w, const LeftPanels &left, int64_t c, int6
       y[r * w.n + c + j] += bias[c + j];
 }
 
+// The largest magnitude of n values; infinity or NaN where one is not finite.
+ONNXC_INLINE float largestOf(const float *x, int64_t n) {
+  v16 mosts = v16(0.0f);
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    v16 v = __builtin_elementwise_abs(*(const v16 *)(x + i));
+    mosts = ((v > mosts) | (v != v)) ? v : mosts;  // NaN stays
+  }
+  float most = 0;
+  for (int l = 0; l < 16; ++l)
+    most = mosts[l] > most || mosts[l] != mosts[l] ? mosts[l] : most;
+  for (; i < n; ++i)
+    most = __builtin_fabsf(x[i]) > most || x[i] != x[i] ? __builtin_fabsf(x[i]) : most;
+  return most;
+}
+
 }  // namespace onnxc

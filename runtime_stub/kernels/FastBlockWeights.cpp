@@ -1,6 +1,6 @@
 // FastBlockWeights.cpp: MatMulNBits of f32 with weights of 2, 4 or 8 bits. Few rows: weights of 4 bits are multiplied as bytes
-// (BlockDigits.h), others become floats in registers on their way from memory. More rows: panels of floats (BlockWeights.h). Oracle:
-// MsMatMul.cpp, which also takes other blocks and group indices.
+// (BlockDigits.h), others become floats in registers on their way from memory. More rows: bytes (BlockTiles.h) or panels of floats
+// (BlockWeights.h). Oracle: MsMatMul.cpp, which also takes other blocks and group indices.
 #include "runtime_stub/kernels/BlockDigits.h"
 #include "runtime_stub/kernels/BlockTiles.h"
 #include "runtime_stub/kernels/BlockWeights.h"

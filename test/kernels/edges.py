@@ -190,6 +190,8 @@ _rows = np.ones((9, 128), F32)
 _rows[3, 5] = np.nan
 case("blocks_nan", "y = com.microsoft.MatMulNBits <K = 128, N = 2, bits = 4, block_size = 128, accuracy_level = 4> (x, b, s)", np.where(np.isnan(_rows.sum(1, keepdims=True)), np.nan, np.full((9, 2), 128, F32)).astype(F32),
      x=_rows, b=np.full((2, 1, 64), 0x99, np.uint8), s=np.ones(2, F32))
+case("blocks_nan_row", "y = com.microsoft.MatMulNBits <K = 128, N = 2, bits = 4, block_size = 128, accuracy_level = 4> (x, b, s)", np.full((1, 2), np.nan, F32), x=_rows[3:4],
+     b=np.full((2, 1, 64), 0x99, np.uint8), s=np.ones(2, F32))
 _line = np.array([[12, 11, 10, 9, 8, 7, np.nan, 5, 4, 6, 2, 1]] * 2, F32).reshape(1, 1, 2, 12)
 case("roi_nan", "y = MaxRoiPool <pooled_shape = [1, 1]> (x, r)", np.full((1, 1, 1, 1), 6, F32), x=_line, r=np.array([[0, 0, 0, 11, 1]], F32))
 case("roi_half", "y = MaxRoiPool <pooled_shape = [2, 2], spatial_scale = 0.5> (x, r)", np.array([[[[16, 15], [12, 11]]]], F32), x=16 - np.arange(16, dtype=F32).reshape(1, 1, 4, 4), r=np.array([[0, -1, -1, 5, 5]], F32))
