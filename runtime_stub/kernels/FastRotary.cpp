@@ -108,7 +108,7 @@ int32_t msRotaryEmbedding(const Args *a) {
   bool byToken = x.rank == 3;
   int64_t half = cos.dims[1], heads = a->attr[NumHeads].i, tokens = x.dims[byToken ? 1 : 2];
   int64_t size = !byToken ? x.dims[3] : a->attr[Dim].i > 0 && heads > 0 ? x.dims[2] / heads : 2 * half;
-  if (size < 1 || 2 * half > size || onnxc_count(a->in[3]) != onnxc_count(cos))
+  if (size < 1 || 2 * half > size || (byToken && x.dims[2] % size != 0) || onnxc_count(a->in[3]) != onnxc_count(cos))
     return ONNXC_K_SHAPE;
   bool offset = onnxc_count(positions) == 1;
   if (!offset && onnxc_count(positions) != x.dims[0] * tokens)

@@ -6,6 +6,7 @@
 namespace onnxc {
 
 class Fold {
+  static constexpr int64_t kFarthest = int64_t(1) << 40;  // of padding that there is memory for
   // What one position of a kernel adds along one dim: the points [first, first + count) to results from `at` on.
   struct Tap {
     int64_t first, count, at;
@@ -74,6 +75,8 @@ public:
       int64_t i = d - missing;
       w.in[d] = given ? window.in[i] : 1, w.out[d] = given ? window.out[i] : 1, w.kernel[d] = given ? window.kernel[i] : 1;
       w.stride[d] = given ? window.stride[i] : 1, w.dilation[d] = given ? window.dilation[i] : 1, w.begin[d] = given ? window.begin[i] : 0;
+      // No second window reaches results from a stride further away than this on.
+      w.stride[d] = minOf(w.stride[d], w.in[d] + minOf<int64_t>(maxOf<int64_t>(w.begin[d], 0), kFarthest) + 1);
       taps[d] = heap<Tap>(a, w.kernel[d]);
       if (!taps[d])
         return false;

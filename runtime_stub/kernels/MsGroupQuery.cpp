@@ -16,7 +16,7 @@ int32_t rotary(const Args *a) {
   r.scale = given(a->attr[Scale]) ? a->attr[Scale].f : 1;
   int64_t half = r.cos->dims[1], batch = x.dims[0], heads = a->attr[NumHeads].i, partial = a->attr[Dim].i;
   int64_t size = x.rank == 4 ? x.dims[3] : partial > 0 && heads > 0 ? x.dims[2] / heads : 2 * half;
-  if (size < 1 || 2 * half > size || onnxc_count(*r.sin) != onnxc_count(*r.cos))
+  if (size < 1 || 2 * half > size || (x.rank == 3 && x.dims[2] % size != 0) || onnxc_count(*r.sin) != onnxc_count(*r.cos))
     return ONNXC_K_SHAPE;
   if (x.rank == 4)
     heads = x.dims[1];

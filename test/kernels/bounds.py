@@ -41,6 +41,12 @@ for _op, _gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4)):
     case(f"no_rows_{_op}", f'y = {_op} <direction = "bidirectional", hidden_size = 4> (x, w, r)', np.zeros((5, 2, 0, 4), F32), "float[S,D,B,H] y", x=np.zeros((5, 0, 3), F32),
          w=np.zeros((2, 4 * _gates, 3), F32), r=np.zeros((2, 4 * _gates, 4), F32))
 
+# Windows so far apart that only the first one reaches the image; rows that are no whole number of heads.
+for _stride in (10**9, 2**62):
+    case(f"far_windows_{_stride}", f"y = Col2Im <strides = [1, {_stride}]> (x, i, k)", np.arange(1, 10, dtype=F32).reshape(3, 3).T.reshape(1, 1, 3, 3), x=np.arange(1, 10, dtype=F32).reshape(1, 3, 3), i=np.array([3, 3]),
+         k=np.array([1, 3]))
+refused("rotary_rows", "y = com.microsoft.RotaryEmbedding (x, p, c, s)", "RotaryEmbedding", x=np.ones((1, 2, 10), F32), p=np.zeros((1, 2), np.int64), c=np.ones((20, 2), F32), s=np.ones((20, 2), F32))
+
 # Blocks that fill no whole bytes, or are longer than memory; too few zero points; values of no bits.
 for _bits, _block, _why in ((4, 1, "blocks of 1 values of 4 bits do not fill whole bytes"), (2, 3, "blocks of 3 values of 2 bits do not"), (4, 2**62, "MatMulNBits"), (8, FAR, "MatMulNBits")):
     refused(f"blocks_{_bits}_{_block}", f"y = com.microsoft.MatMulNBits <K = 6, N = 2, bits = {_bits}, block_size = {_block}> (x, b, s)", _why, x=np.ones((3, 6), F32), b=np.zeros((2, 0), np.uint8),
