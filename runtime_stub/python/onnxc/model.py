@@ -72,7 +72,9 @@ def _raised(error):
     return Error(error.message.decode(errors="replace"), error.node.decode(errors="replace"), error.code)
 
 
-_Plain = ctypes.CFUNCTYPE(ctypes.c_int32)  # takes what ctypes made before: to make it of numbers takes as long as a call
+def _bare(function):
+    """A function of the library that takes what ctypes made before: to make it of numbers takes as long as a call."""
+    return ctypes.CFUNCTYPE(ctypes.c_int32)(ctypes.cast(function, ctypes.c_void_p).value)
 
 
 class _Context:
@@ -187,7 +189,7 @@ class Model:
             raise _raised(error)
         self._handle, self._options = handle.value, options
         self.isa = (self._api.isa(self._handle) or b"").decode()
-        self._run = _Plain(ctypes.cast(self._api.run, ctypes.c_void_p).value)
+        self._run = _bare(self._api.run)
         self._contexts = []  # list.append and list.pop are atomic: the free contexts need no other lock
         self._all = []
         self._finalizer = weakref.finalize(self, _destroy, self._api, self._handle, self._all)
