@@ -117,6 +117,9 @@ Tile::Values RowsEmitter::steps(const RowsProblem &p, const Tile &t, ValueRange 
     };
     auto l = Code::constant(lo), h = Code::constant(hi);
     bool even = l && h && (*h - *l) % 4 == 0;
+    // Of rows an unknown distance apart LLVM would load the scalars of all steps at once, and spill them.
+    if (!Code::constant(p.rowBytes) && t.rows > 1)
+      return run(lo, hi, 1, acc);
     Value middle = c.add(lo, c.mul(c.div(c.sub(hi, lo), 4), 4));
     Tile::Values result = run(lo, middle, 4, acc);
     return even ? result : run(middle, hi, 1, result);
