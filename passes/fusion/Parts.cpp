@@ -69,11 +69,8 @@ int64_t Parts::Memory::bytes(Value v) const {
   AffineExpr count = shapes.product(shapes.dims(v));
   if (!count)
     return 0;
-  SmallVector<AffineExpr> guess;
-  for (const SymbolDef &def : shapes.symbols())
-    guess.push_back(shapes.constant(def.expected < 0 ? 128 : def.expected));
-  auto known = dyn_cast<AffineConstantExpr>(count.replaceSymbols(guess));
-  return known ? std::clamp<int64_t>(known.getValue(), 0, int64_t(1) << 44) * storageBytes(onnx::elementType(v)) : 0;
+  std::optional<int64_t> elements = shapes.valueAt(count, 128);
+  return elements ? std::clamp<int64_t>(*elements, 0, int64_t(1) << 44) * storageBytes(onnx::elementType(v)) : 0;
 }
 
 int64_t Parts::Memory::lastUse(Value v) const {

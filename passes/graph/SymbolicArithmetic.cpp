@@ -14,6 +14,20 @@ std::optional<int64_t> SymbolicArithmetic::constantOf(AffineExpr e) {
   return c ? std::optional<int64_t>(c.getValue()) : std::nullopt;
 }
 
+std::optional<int64_t> SymbolicArithmetic::valueAt(AffineExpr e, int64_t otherwise) const {
+  SmallVector<AffineExpr> values;  // a symbol is defined by earlier ones
+  for (const SymbolDef &def : defs) {
+    auto of = [&](AffineExpr part) { return part ? constantOf(part.replaceSymbols(values)) : std::nullopt; };
+    std::optional<int64_t> value, lhs = of(def.lhs), rhs = of(def.rhs);
+    if (def.kind == SymbolDef::Broadcast)
+      value = lhs == 1 ? rhs : lhs;
+    else if (lhs && rhs)
+      value = def.kind == SymbolDef::Max ? std::max(*lhs, *rhs) : std::min(*lhs, *rhs);
+    values.push_back(constant(value.value_or(def.expected < 0 ? otherwise : def.expected)));
+  }
+  return e ? constantOf(e.replaceSymbols(values)) : std::nullopt;
+}
+
 RankedTensorType SymbolicArithmetic::tensorType(ArrayRef<AffineExpr> dims, Type element) {
   auto sizes = llvm::map_to_vector(dims, [](AffineExpr d) { return constantOf(d).value_or(ShapedType::kDynamic); });
   return RankedTensorType::get(sizes, element);

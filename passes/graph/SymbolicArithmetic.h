@@ -55,6 +55,8 @@ public:
   mlir::AffineExpr sum(llvm::ArrayRef<mlir::AffineExpr> terms);
 
   static std::optional<int64_t> constantOf(mlir::AffineExpr e);
+  // What `e` is in a run whose sizes are those that are expected, and `otherwise` where nothing is said of them.
+  std::optional<int64_t> valueAt(mlir::AffineExpr e, int64_t otherwise) const;
   // The type of a tensor of these sizes: static where they are constants.
   static mlir::RankedTensorType tensorType(llvm::ArrayRef<mlir::AffineExpr> dims, mlir::Type element);
   // Bounds that hold for every value of the symbols: sizes are at least 0, loaded elements are anything.

@@ -6,6 +6,7 @@
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/GraphBuilder.h"
+#include "passes/graph/SymbolicShapes.h"
 #include "passes/graph/Weights.h"
 #include "passes/layout/Blocker.h"
 #include "passes/layout/ConvWeights.h"
@@ -357,10 +358,13 @@ namespace {
 struct BlockChannels : impl::BlockChannelsBase<BlockChannels> {
   using BlockChannelsBase::BlockChannelsBase;
   void runOnOperation() override {
+    FailureOr<SymbolicShapes> shapes = SymbolicShapes::compute(getOperation());
+    if (failed(shapes))
+      return signalPassFailure();
     SmallVector<Block *> bodies;
     getOperation().walk([&](Block *body) { bodies.push_back(body); });
     for (Block *body : bodies)
-      blocks::Blocker(*body, winograd, weightType(&getContext(), precision)).run();
+      blocks::Blocker(*body, *shapes, winograd, weightType(&getContext(), precision)).run();
   }
 };
 }  // namespace

@@ -5,6 +5,7 @@
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Decompose.h"
+#include "passes/graph/SymbolicShapes.h"
 #include "passes/graph/Weights.h"
 #include "passes/layout/Blocker.h"
 #include "passes/layout/ConvWeights.h"
@@ -97,12 +98,26 @@ bool Blocker::frameConv(Operation *op) {
   return true;
 }
 
+// The heights and widths that an image may have, or a series. What only a run knows is what inputs of few, some and many pixels or samples
+// make of it.
+static SmallVector<ImageSize> sizesOf(const SymbolicShapes &shapes, Value image) {
+  ArrayRef<AffineExpr> dims = shapes.dims(image);
+  bool isSeries = dims.size() == 3;
+  AffineExpr down = isSeries ? shapes.constant(1) : dims[2], right = dims.back();
+  if (known(down) && known(right))
+    return {{*known(down), *known(right)}};
+  SmallVector<ImageSize> sizes;
+  const std::array<int64_t, 3> inputs = isSeries ? std::array<int64_t, 3>{128, 1024, 16384} : std::array<int64_t, 3>{128, 224, 512};
+  for (int64_t size : inputs)
+    sizes.push_back({shapes.valueAt(down, size).value_or(size), shapes.valueAt(right, size).value_or(size)});
+  return sizes;
+}
+
 void Blocker::blockConv(Operation *op, const BlockedConv &c, Value filters, DenseI64ArrayAttr frames) {
   Value x = op->getOperand(0), bias;
   Location loc = op->getLoc();
   Type type = onnx::blockedType(rankedType(op->getResult(0)));
-  ArrayRef<int64_t> size = cast<RankedTensorType>(type).getShape().slice(2, 2);
-  if (winograd && c.constant && !op->hasAttr(onnx::kExactAttr) && gainsByWinograd(c, size[0], size[1])) {
+  if (winograd && c.constant && !op->hasAttr(onnx::kExactAttr) && gainsByWinograd(c, sizesOf(shapes, op->getResult(0)))) {
     bias = packConvBias(b, loc, op);
     Value weights = packWinogradWeights(b, loc, c, filters);
     return done(op, onnx::PackedWinogradConvOp::create(b, loc, type, block(x, loc), weights, bias, b.getI64IntegerAttr(c.channels),

@@ -11,6 +11,7 @@
 namespace onnxc {
 struct BlockedConv;
 struct BlockedTransposed;
+class SymbolicShapes;
 }  // namespace onnxc
 namespace onnxc::blocks {
 
@@ -51,11 +52,12 @@ struct Blocker {
   llvm::SmallVector<mlir::Operation *> passed;   // whose operand is read instead of their result
   llvm::DenseMap<mlir::Value, Channels> pieces;  // blocked values that are channels of another
 
+  const SymbolicShapes &shapes;  // of the values before blocks
   bool winograd;
   mlir::FloatType stored;  // of weights, where there are many
 
-  Blocker(mlir::Block &body, bool winograd, mlir::FloatType stored)
-      : body(body), b(body.getParentOp()->getContext()), winograd(winograd), stored(stored) {}
+  Blocker(mlir::Block &body, const SymbolicShapes &shapes, bool winograd, mlir::FloatType stored)
+      : body(body), b(body.getParentOp()->getContext()), shapes(shapes), winograd(winograd), stored(stored) {}
   void run();
 
   // Each gives an op of a kind a blocked form; false: it stays as it is, and nothing has changed.

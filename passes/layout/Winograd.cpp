@@ -42,27 +42,22 @@ static int64_t meetings(int64_t size, int64_t taps, int64_t dilation, int64_t pa
   return count;
 }
 
-bool gainsByWinograd(const BlockedConv &conv, int64_t height, int64_t width) {
-  auto all = [](ArrayRef<int64_t> values, auto isGood) { return llvm::all_of(values, isGood); };
-  if (conv.group != 1 || conv.channels < kLanes ||
-      !all(
-          conv.strides, [](int64_t s) { return s == 1; }) ||
-      !all(
-          conv.kernel, [](int64_t k) { return k == 1 || (k >= 3 && k <= kMostTaps); }) ||
-      all(conv.kernel, [](int64_t k) { return k == 1; }))
-    return false;
-  constexpr int64_t unknown = 28, series = 512;  // sizes of a middle layer, of images and over time
-  const int64_t sizes[2] = {ShapedType::isDynamic(height) ? unknown : height, !ShapedType::isDynamic(width) ? width
-                                                                              : height == 1                 ? series
-                                                                                                            : unknown};
+static bool canTransform(const BlockedConv &conv) {
+  auto is = [](int64_t value) { return [=](int64_t v) { return v == value; }; };
+  return conv.group == 1 && conv.channels >= kLanes && llvm::all_of(conv.strides, is(1)) && !llvm::all_of(conv.kernel, is(1)) &&
+         llvm::all_of(conv.kernel, [](int64_t k) { return k == 1 || (k >= 3 && k <= kMostTaps); });
+}
+
+// How many times as long the direct convolution takes for a result of this size.
+static double gainOf(const BlockedConv &conv, ImageSize result) {
   const onnx::WinogradAxis axes[2] = {onnx::WinogradAxis(conv.kernel[0]), onnx::WinogradAxis(conv.kernel[1])};
   auto whole = [](int64_t channels) { return double(llvm::divideCeil(channels, kLanes) * kLanes); };
   // Additions, loads and stores of a tile's transformations; an axis of six points takes 11 for the input, about 3 for each result.
   double points = 1, results = 1, segments = 1, tiles = 1, taps = 1, direct = 1;
   for (int i = 0; i < 2; ++i) {
     points *= axes[i].points(), results *= axes[i].results(), segments *= axes[i].segments, taps *= axes[i].taps;
-    tiles *= axes[i].tiles(sizes[i], conv.dilations[i]);
-    direct *= meetings(sizes[i], axes[i].taps, conv.dilations[i], conv.pads[i], conv.pads[i + 2]);
+    tiles *= axes[i].tiles(result[i], conv.dilations[i]);
+    direct *= meetings(result[i], axes[i].taps, conv.dilations[i], conv.pads[i], conv.pads[i + 2]);
   }
   auto rows = [&](int64_t down, int64_t right) { return (axes[0].isTransformed() ? right : 0) + (axes[1].isTransformed() ? down : 0); };
   const double input = 2 * points + 11 * rows(axes[0].points(), axes[1].points());
@@ -72,7 +67,15 @@ bool gainsByWinograd(const BlockedConv &conv, int64_t height, int64_t width) {
   constexpr double load = 24, margin = 1.15, operation = 2.35;
   double tile = segments * (points + operation * input / whole(conv.outputs)) + operation * output / whole(conv.channels);
   double transformed = tiles * tile + segments * points * load;
-  return transformed * margin < direct + taps * load;
+  return (direct + taps * load) / (transformed * margin);
+}
+
+bool gainsByWinograd(const BlockedConv &conv, ArrayRef<ImageSize> results) {
+  double product = 1;  // more than 1: the geometric mean is as well
+  if (canTransform(conv))
+    for (ImageSize result : results)
+      product *= gainOf(conv, result);
+  return product > 1;
 }
 
 Value packWinogradWeights(OpBuilder &b, Location loc, const BlockedConv &conv, Value weights) {

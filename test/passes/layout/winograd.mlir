@@ -2,7 +2,7 @@
 // RUN: onnxc-opt %s --block-channels="winograd=false" | FileCheck %s --check-prefix=DIRECT --implicit-check-not=WinogradConv
 
 // Which convolutions go through Winograd's transformation, and none where that is not wanted.
-// DIRECT-COUNT-9: "onnx.packed.Conv"
+// DIRECT-COUNT-11: "onnx.packed.Conv"
 
 // Filters of more than five taps are cut into segments, which are as many channels: seven taps into two by two, fifteen into five by five.
 // Sixteen are too many.
@@ -21,13 +21,26 @@ func.func @segments(%x: tensor<1x64x56x56xf32>) -> (tensor<1x64x56x56xf32>, tens
   return %a, %b, %c : tensor<1x64x56x56xf32>, tensor<1x64x56x56xf32>, tensor<1x64x55x55xf32>
 }
 
-// Sizes that only the run knows are taken for those of a middle layer.
+// Sizes that only the run knows are taken for what usual images make of them: where they shrink 32 times a tile's weights take longer to
+// come than its products would.
 // CHECK-LABEL: @sizes_of_the_run
 // CHECK: "onnx.packed.WinogradConv"
 func.func @sizes_of_the_run(%x: tensor<?x64x?x?xf32>) -> tensor<?x64x?x?xf32> {
   %w = "onnx.Constant"() {value = dense<1.0> : tensor<64x64x3x3xf32>} : () -> tensor<64x64x3x3xf32>
   %a = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<?x64x?x?xf32>, tensor<64x64x3x3xf32>) -> tensor<?x64x?x?xf32>
   return %a : tensor<?x64x?x?xf32>
+}
+
+// CHECK-LABEL: @far_behind
+// CHECK: "onnx.packed.WinogradConv"
+// CHECK: "onnx.packed.Conv"
+func.func @far_behind(%x: tensor<?x256x?x?xf32>) -> (tensor<?x256x?x?xf32>, tensor<?x256x?x?xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<256x256x3x3xf32>} : () -> tensor<256x256x3x3xf32>
+  %eighth = "onnx.AveragePool"(%x) <{kernel_shape = array<i64: 8, 8>, strides = array<i64: 8, 8>}> : (tensor<?x256x?x?xf32>) -> tensor<?x256x?x?xf32>
+  %last = "onnx.AveragePool"(%x) <{kernel_shape = array<i64: 32, 32>, strides = array<i64: 32, 32>}> : (tensor<?x256x?x?xf32>) -> tensor<?x256x?x?xf32>
+  %a = "onnx.Conv"(%eighth, %w) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<?x256x?x?xf32>, tensor<256x256x3x3xf32>) -> tensor<?x256x?x?xf32>
+  %b = "onnx.Conv"(%last, %w) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<?x256x?x?xf32>, tensor<256x256x3x3xf32>) -> tensor<?x256x?x?xf32>
+  return %a, %b : tensor<?x256x?x?xf32>, tensor<?x256x?x?xf32>
 }
 
 // Groups, weights of the run, two taps along an axis, a stride along one alone, and fewer channels than a block has.
