@@ -211,7 +211,10 @@ Tile::Values Conv::channelProducts(const Tile &t, ValueRange acc, llvm::function
   };
   if (inner == 1)
     return steps(acc, c.n(0), 1);
-  return c.loop(range.begin, range.end, c.n(4), acc, [&](Value k, ValueRange v) { return steps(v, k, 4); });
+  // Beside so many accumulators LLVM's scheduler loads the scalars of all steps that it sees at once, and spills them.
+  constexpr int64_t crowded = 24;
+  int64_t unroll = c.vectorRegisters == 32 && !c.multipliesByLane && t.rows * t.panels >= crowded ? 2 : 4;
+  return c.loop(range.begin, range.end, c.n(unroll), acc, [&](Value k, ValueRange v) { return steps(v, k, unroll); });
 }
 
 Conv::Steps Conv::channelsOf(Value panel) {
