@@ -4,7 +4,8 @@
 //
 // tile     pixels of the result, 4x4 of a 3x3 filter, from 6x6 of the input; in a dilated convolution they lie apart
 // segment  a part of a large filter, 4x4 of 7x7, whose inputs lie a segment's taps further
-// unit     an image, a chunk of tiles, a register tile's output panels; a task takes a group of them at once
+// chunk    tiles of one image or of several, whose tiles follow one another
+// unit     a chunk, a register tile's output panels; a task takes a group of them at once
 // scratch  inputs [points, segments, blocks, tiles, 16] and products [points, group's panels, tiles, 16]; a few lines keep the points apart
 //          from a power of two
 #include "codegen/cpu/Contract.h"
@@ -18,6 +19,7 @@ namespace onnxc {
 namespace {
 
 constexpr int64_t kMostTiles = 42;
+constexpr int64_t kLargeFilters = 4 << 20;  // bytes that no second-level cache holds
 
 // One axis. Of a dilated one the first tiles of all phases come before the second.
 struct Axis : onnx::WinogradAxis {
@@ -70,11 +72,13 @@ struct Winograd {
   Code::Values x, y;  // sizes
   SmallVector<AffineExpr> yExprs;
   int64_t blocks, depth, panels, tiles, groupPanels, inputStep, productStep;  // tiles of a chunk; bytes from one point to the next
-  std::optional<int64_t> allTiles;                                            // of an image, where known
-  std::optional<RowsSchedule> rows;                                           // a chunk's tiles, at each point
+  bool wholeChunks = false;          // every chunk works on `tiles`: those past the last are that one again
+  std::optional<RowsSchedule> rows;  // a chunk's tiles, at each point
   VectorType lanes;
+  Value across, ofImage, count;  // tiles of a line, of an image and of all
 
   Winograd(KernelCode &code, onnx::PackedWinogradConvOp op);
+  int64_t filterBytes() const { return points * panels * depth * kLanes * kPanelBytes; }
   double flops(int64_t panels) const { return 2.0 * double(points * tiles * depth * kLanes * panels * kLanes); }  // of a chunk
   Value products() { return c.at(c.scratch, points * inputStep); }
   Code::Values inputRow(const Axis &axis, ValueRange d);
@@ -84,12 +88,17 @@ struct Winograd {
   Value transformed(Value block, const InputTile &t);
   void transform(const InputImage &image, const InputTile &t, PixelAddress pixel);
   void transformTile(const InputImage &image, const InputTile &t);
-  void transformInputs(Value n, Value chunk, Value have, Value count, Value across);
+  // A tile of all images.
+  struct Place {
+    Value n, row, column;
+  };
+  Place place(Value tile);
+  void transformInputs(Value chunk, Value have);
   int64_t chunkTiles();
   void chooseRows();
   void multiply(Value count, Value from, Value to);
-  void finishTiles(Value n, Value chunk, Value count, Value across, Value from, Value to);
-  void finishTile(Value n, Value panel, Value top, Value left, Value at, bool whole);
+  void finishTiles(Value chunk, Value from, Value to);
+  void finishTile(Place first, Value panel, Value at, bool whole);
   void emit();
 };
 
@@ -103,9 +112,9 @@ Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op)
   panels = f[1], depth = f[2] / kLanes, blocks = depth / segments;
   tiles = scheduled(c.kernel, "chunk", chunkTiles(), 4 * kMostTiles);
   chooseRows();
-  // A group is a multiple of the register tile's panels: RowsEmitter gives only the last one a rest.
-  int64_t step = rows->tile.panels;
-  groupPanels = std::min(panels, std::max<int64_t>(1, 4 / step) * step);
+  // A group is a multiple of the register tile's panels: RowsEmitter gives only the last one a rest. Each reads a chunk's inputs.
+  int64_t step = rows->tile.panels, most = filterBytes() > kLargeFilters ? 8 : 4;
+  groupPanels = std::min(panels, std::max<int64_t>(1, most / step) * step);
   groupPanels = std::min<int64_t>(panels, llvm::divideCeil(scheduled(c.kernel, "group", groupPanels, panels), step) * step);
   inputStep = depth * tiles * kPanelBytes + apart, productStep = groupPanels * tiles * kPanelBytes + apart;
 }
@@ -114,7 +123,7 @@ Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op)
 // tiles almost evenly, and a chunk has only as many as it needs.
 void Winograd::chooseRows() {
   constexpr int64_t rowsOfUnknown = 8;
-  if (allTiles) {
+  if (wholeChunks) {
     rows.emplace(c, tiles, panels, depth, kLanes);
   } else {
     rows.emplace(c, std::nullopt, panels, depth, kLanes, rowsOfUnknown);
@@ -124,20 +133,23 @@ void Winograd::chooseRows() {
   rows->scheduleDepth(c.kernel, depth);
 }
 
-// Tiles of a chunk: as many as the second-level cache holds the transformed inputs of, shared out evenly. Smaller chunks read filters more
-// often, which costs a single thread up to 10 %: only what would keep few processors alone busy is cut.
+// Tiles of a chunk, shared out evenly: as many as the second-level cache holds the transformed inputs of; more where the filters lie behind
+// it anyway, which each chunk reads. Smaller chunks read filters more often, which costs a single thread up to 10 %: only what would keep
+// few processors alone busy is cut. Images with fewer tiles share chunks, if it is known how many there are: one may be alone.
 int64_t Winograd::chunkTiles() {
-  constexpr int64_t inputBytes = 768 << 10, least = 14, leastShare = 8, mostlyPanels = 2, fewUnits = 4;  // panels of a unit, of most tiles
-  constexpr double largeUnit = 2e6;                                                                      // flops
-  tiles = std::clamp<int64_t>(inputBytes / (points * depth * kPanelBytes), least, kMostTiles);
-  auto high = down.tiles(constantOf(yExprs[2])), wide = right.tiles(constantOf(yExprs[3]));
-  if (!high || !wide)
+  constexpr int64_t inputBytes = 768 << 10, manyBytes = 4 << 20, least = 14, leastShare = 8, mostlyPanels = 2, fewUnits = 4;
+  constexpr double largeUnit = 2e6;  // flops of so many panels, as most tiles have
+  tiles = std::clamp<int64_t>((filterBytes() > kLargeFilters ? manyBytes : inputBytes) / (points * depth * kPanelBytes), least, kMostTiles);
+  auto images = constantOf(yExprs[0]), high = down.tiles(constantOf(yExprs[2])), wide = right.tiles(constantOf(yExprs[3]));
+  bool isSmall = high && wide && *high * *wide < tiles;
+  if (!high || !wide || (!images && isSmall))
     return tiles;
-  allTiles = std::max<int64_t>(1, *high * *wide);
-  int64_t chunks = llvm::divideCeil(*allTiles, tiles), parts = constantOf(yExprs[0]).value_or(1) * llvm::divideCeil(panels, mostlyPanels);
-  tiles = llvm::divideCeil(*allTiles, chunks);
-  while (chunks * parts < fewUnits && flops(mostlyPanels) >= largeUnit && *allTiles >= 2 * chunks * leastShare)
-    chunks *= 2, tiles = llvm::divideCeil(*allTiles, chunks);
+  wholeChunks = true;
+  int64_t together = isSmall ? *images : 1, all = std::max<int64_t>(1, together * *high * *wide);
+  int64_t chunks = llvm::divideCeil(all, tiles), parts = images.value_or(1) / together * llvm::divideCeil(panels, mostlyPanels);
+  tiles = llvm::divideCeil(all, chunks);
+  while (chunks * parts < fewUnits && flops(mostlyPanels) >= largeUnit && all >= 2 * chunks * leastShare)
+    chunks *= 2, tiles = llvm::divideCeil(all, chunks);
   return tiles;
 }
 
@@ -217,16 +229,22 @@ void Winograd::transformTile(const InputImage &image, const InputTile &t) {
   c.when(c.both(down.contains(c, t.top, x[2]), right.contains(c, t.left, x[3])), inside, atBorder);
 }
 
-// The first `have` tiles of a chunk; those past the image's `count` are its last one again.
-void Winograd::transformInputs(Value n, Value chunk, Value have, Value count, Value across) {
+Winograd::Place Winograd::place(Value tile) {
+  bool single = constantOf(yExprs[0]) == 1;
+  Value n = single ? c.n(0) : c.div(tile, ofImage), own = single ? tile : c.rem(tile, ofImage);
+  return {n, down.first(c, c.div(own, across)), right.first(c, c.rem(own, across))};
+}
+
+// The first `have` tiles of a chunk; those past the last are that one again.
+void Winograd::transformInputs(Value chunk, Value have) {
   Value line = c.mul(x[3], kPanelBytes), plane = c.mul(x[2], line);
   auto frames = onnx::frameAxis(op);
-  FrameBlocks own = frames ? frameBlocks(c, *frames, n, blocks / frames->taps) : FrameBlocks{c.mul(n, x[1]), c.n(0), c.n(blocks)};
-  InputImage image{own, c.at(c.address(op.getX()), c.mul(own.first, plane)), line, plane};
   auto eachTile = [&](Value t, Value segment) {
-    Value tile = c.min(c.add(c.mul(chunk, tiles), t), c.sub(count, 1));
-    Value top = c.add(down.first(c, c.div(tile, across)), down.input(c, c.div(segment, right.segments)));
-    Value left = c.add(right.first(c, c.rem(tile, across)), right.input(c, c.rem(segment, right.segments)));
+    Place at = place(c.min(c.add(c.mul(chunk, tiles), t), c.sub(count, 1)));
+    FrameBlocks own = frames ? frameBlocks(c, *frames, at.n, blocks / frames->taps) : FrameBlocks{c.mul(at.n, x[1]), c.n(0), c.n(blocks)};
+    InputImage image{own, c.at(c.address(op.getX()), c.mul(own.first, plane)), line, plane};
+    Value top = c.add(at.row, down.input(c, c.div(segment, right.segments)));
+    Value left = c.add(at.column, right.input(c, c.rem(segment, right.segments)));
     InputTile input{t, segment, top, left};
     auto clear = [&](Value block) {
       Value to = transformed(block, input);
@@ -261,8 +279,8 @@ void Winograd::multiply(Value count, Value from, Value to) {
   });
 }
 
-// The pixels of a tile from (top, left) on; `at`: the tile's product at the first point. Where not `whole`, only pixels of the result.
-void Winograd::finishTile(Value n, Value panel, Value top, Value left, Value at, bool whole) {
+// The pixels of a tile from `first` on; `at`: the tile's product at the first point. Where not `whole`, only pixels of the result.
+void Winograd::finishTile(Place first, Value panel, Value at, bool whole) {
   Value bias = op.getBias() ? c.load(lanes, c.at(c.address(op.getBias()), c.mul(panel, kPanelBytes))) : Value();
   SmallVector<Code::Values> columns;
   for (int64_t j = 0; j < right.points(); ++j) {
@@ -271,16 +289,16 @@ void Winograd::finishTile(Value n, Value panel, Value top, Value left, Value at,
       m.push_back(c.load(lanes, c.at(at, (i * right.points() + j) * productStep)));
     columns.push_back(outputRow(down, m));
   }
-  Value plane = c.mul(c.add(c.mul(n, y[1]), panel), c.mul(y[2], y[3]));
+  Value plane = c.mul(c.add(c.mul(first.n, y[1]), panel), c.mul(y[2], y[3]));
   // `body` of the pixels of a row that exist, with their place and address.
   auto eachPixel = [&](Value i, llvm::function_ref<void(int64_t, const LanePlace &, Value)> body) {
-    Value row = c.add(top, c.mul(i, down.dilation));
+    Value row = c.add(first.row, c.mul(i, down.dilation));
     auto line = [&] {
       for (int64_t j = 0; j < right.results(); ++j) {
-        Value column = c.add(left, j * right.dilation);
+        Value column = c.add(first.column, j * right.dilation);
         auto pixel = [&] {
           Value offset = c.mul(c.add(plane, c.add(c.mul(row, y[3]), column)), kPanelBytes);
-          body(j, LanePlace{offset, [&] { return Code::Values{n, panel, row, column, c.n(0)}; }}, c.at(c.result(0), offset));
+          body(j, LanePlace{offset, [&] { return Code::Values{first.n, panel, row, column, c.n(0)}; }}, c.at(c.result(0), offset));
         };
         whole ? pixel() : c.when(c.less(column, y[3]), pixel);
       }
@@ -301,16 +319,16 @@ void Winograd::finishTile(Value n, Value panel, Value top, Value left, Value at,
     });
 }
 
-void Winograd::finishTiles(Value n, Value chunk, Value count, Value across, Value from, Value to) {
+void Winograd::finishTiles(Value chunk, Value from, Value to) {
   Value first = c.mul(chunk, tiles), most = c.min(c.n(tiles), c.sub(count, first));
   auto isWhole = [&](const Axis &axis, Value size) { return Code::constant(c.rem(size, axis.results() * axis.dilation)) == 0; };
   bool even = isWhole(down, y[2]) && isWhole(right, y[3]);
   c.loop(from, to, c.n(1), [&](Value panel) {
     c.loop(c.n(0), most, c.n(1), [&](Value t) {
-      Value tile = c.add(first, t), top = down.first(c, c.div(tile, across)), left = right.first(c, c.rem(tile, across));
+      Place p = place(c.add(first, t));
       Value at = c.at(products(), c.mul(c.add(c.mul(c.sub(panel, from), tiles), t), kPanelBytes));
-      Value whole = even ? c.flag(true) : c.both(down.fits(c, top, down.results(), y[2]), right.fits(c, left, right.results(), y[3]));
-      c.when(whole, [&] { finishTile(n, panel, top, left, at, true); }, [&] { finishTile(n, panel, top, left, at, false); });
+      Value whole = even ? c.flag(true) : c.both(down.fits(c, p.row, down.results(), y[2]), right.fits(c, p.column, right.results(), y[3]));
+      c.when(whole, [&] { finishTile(p, panel, at, true); }, [&] { finishTile(p, panel, at, false); });
     });
   });
 }
@@ -318,21 +336,20 @@ void Winograd::finishTiles(Value n, Value chunk, Value count, Value across, Valu
 void Winograd::emit() {
   int64_t step = rows->tile.panels, parts = llvm::divideCeil(panels, step);
   MLIRContext *context = c.b.getContext();
-  AffineExpr tilesExpr = down.tiles(yExprs[2]) * right.tiles(yExprs[3]);
-  setExtent(c.kernel, {yExprs[0], tilesExpr.ceilDiv(tiles), getAffineConstantExpr(parts, context)}, flops(step));
+  AffineExpr tilesExpr = yExprs[0] * down.tiles(yExprs[2]) * right.tiles(yExprs[3]);
+  setExtent(c.kernel, {tilesExpr.ceilDiv(tiles), getAffineConstantExpr(parts, context)}, flops(step));
   setScratch(c.kernel, getAffineConstantExpr(points * (inputStep + productStep), context));
-  Value across = right.tiles(c, y[3]), count = c.mul(down.tiles(c, y[2]), across), chunks = c.ceilDiv(count, tiles);
+  across = right.tiles(c, y[3]), ofImage = c.mul(down.tiles(c, y[2]), across), count = c.mul(y[0], ofImage);
   // The parts of a chunk follow one another: its inputs are transformed once.
   UnitLoop units{c.begin, c.end, c.n(parts), int64_t(llvm::divideCeil(groupPanels, step))};
-  units.loop(c, {c.n(-1)}, [&](Value one, Value first, Value end, ValueRange have) {
+  units.loop(c, {c.n(-1)}, [&](Value chunk, Value first, Value end, ValueRange have) {
     Value from = c.mul(first, step), to = c.min(c.mul(end, step), c.n(panels));
-    Value n = c.div(one, chunks), chunk = c.rem(one, chunks);
     Value rest = c.sub(count, c.mul(chunk, tiles)), height = c.n(rows->tile.rows);
-    Value held = allTiles ? c.n(tiles) : c.min(c.n(tiles), c.mul(c.ceilDiv(rest, height), height));
-    c.when(c.equal(one, have[0]), [] {}, [&] { transformInputs(n, chunk, held, count, across); });
+    Value held = wholeChunks ? c.n(tiles) : c.min(c.n(tiles), c.mul(c.ceilDiv(rest, height), height));
+    c.when(c.equal(chunk, have[0]), [] {}, [&] { transformInputs(chunk, held); });
     multiply(held, from, to);
-    finishTiles(n, chunk, count, across, from, to);
-    return Code::Values{one};
+    finishTiles(chunk, from, to);
+    return Code::Values{chunk};
   });
 }
 }  // namespace

@@ -98,18 +98,19 @@ bool Blocker::frameConv(Operation *op) {
   return true;
 }
 
-// The heights and widths that an image may have, or a series. What only a run knows is what inputs of few, some and many pixels or samples
+// The sizes that images may have, or series. What only a run knows is what inputs of few, some and many pixels or samples
 // make of it.
-static SmallVector<ImageSize> sizesOf(const SymbolicShapes &shapes, Value image) {
+static SmallVector<ImageSizes> sizesOf(const SymbolicShapes &shapes, Value image) {
   ArrayRef<AffineExpr> dims = shapes.dims(image);
   bool isSeries = dims.size() == 3;
+  int64_t images = known(dims[0]).value_or(1);
   AffineExpr down = isSeries ? shapes.constant(1) : dims[2], right = dims.back();
   if (known(down) && known(right))
-    return {{*known(down), *known(right)}};
-  SmallVector<ImageSize> sizes;
+    return {{images, *known(down), *known(right)}};
+  SmallVector<ImageSizes> sizes;
   const std::array<int64_t, 3> inputs = isSeries ? std::array<int64_t, 3>{128, 1024, 16384} : std::array<int64_t, 3>{128, 224, 512};
   for (int64_t size : inputs)
-    sizes.push_back({shapes.valueAt(down, size).value_or(size), shapes.valueAt(right, size).value_or(size)});
+    sizes.push_back({images, shapes.valueAt(down, size).value_or(size), shapes.valueAt(right, size).value_or(size)});
   return sizes;
 }
 

@@ -49,31 +49,33 @@ static bool canTransform(const BlockedConv &conv) {
 }
 
 // How many times as long the direct convolution takes for a result of this size.
-static double gainOf(const BlockedConv &conv, ImageSize result) {
+static double gainOf(const BlockedConv &conv, const ImageSizes &result) {
+  const int64_t sizes[2] = {result.height, result.width};
   const onnx::WinogradAxis axes[2] = {onnx::WinogradAxis(conv.kernel[0]), onnx::WinogradAxis(conv.kernel[1])};
   auto whole = [](int64_t channels) { return double(llvm::divideCeil(channels, kLanes) * kLanes); };
   // Additions, loads and stores of a tile's transformations; an axis of six points takes 11 for the input, about 3 for each result.
   double points = 1, results = 1, segments = 1, tiles = 1, taps = 1, direct = 1;
   for (int i = 0; i < 2; ++i) {
     points *= axes[i].points(), results *= axes[i].results(), segments *= axes[i].segments, taps *= axes[i].taps;
-    tiles *= axes[i].tiles(result[i], conv.dilations[i]);
-    direct *= meetings(result[i], axes[i].taps, conv.dilations[i], conv.pads[i], conv.pads[i + 2]);
+    tiles *= axes[i].tiles(sizes[i], conv.dilations[i]);
+    direct *= meetings(sizes[i], axes[i].taps, conv.dilations[i], conv.pads[i], conv.pads[i + 2]);
   }
   auto rows = [&](int64_t down, int64_t right) { return (axes[0].isTransformed() ? right : 0) + (axes[1].isTransformed() ? down : 0); };
   const double input = 2 * points + 11 * rows(axes[0].points(), axes[1].points());
   const double output = points + results + 10 * rows(axes[0].results(), axes[1].points());
   // In multiply-adds per pair of channels, of which there are whole lanes. A weight that comes from memory costs as much as 24, a
   // transformation's operation somewhat over two.
-  constexpr double load = 24, margin = 1.15, operation = 2.35;
+  constexpr double load = 24, margin = 1.15, operation = 2.35, mostTiles = 42;
   double tile = segments * (points + operation * input / whole(conv.outputs)) + operation * output / whole(conv.channels);
-  double transformed = tiles * tile + segments * points * load;
+  double together = std::clamp(mostTiles / tiles, 1.0, double(std::max<int64_t>(result.images, 1)));  // images that share a chunk's weights
+  double transformed = tiles * tile + segments * points * load / together;
   return (direct + taps * load) / (transformed * margin);
 }
 
-bool gainsByWinograd(const BlockedConv &conv, ArrayRef<ImageSize> results) {
+bool gainsByWinograd(const BlockedConv &conv, ArrayRef<ImageSizes> results) {
   double product = 1;  // more than 1: the geometric mean is as well
   if (canTransform(conv))
-    for (ImageSize result : results)
+    for (const ImageSizes &result : results)
       product *= gainOf(conv, result);
   return product > 1;
 }

@@ -61,6 +61,12 @@ conv("conv_narrow", (2, 32, 9, 3), 48, (3, 3), strides=[2, 1], pads=[1, 1, 1, 1]
 conv("conv_column", (2, 32, 61, 1), 48, (5, 1), strides=[2, 1], pads=[2, 0, 1, 0], dilations=[2, 1], epilogue=["Sigmoid", "Neg"])
 conv("conv_column_first_layer", (1, 3, 70, 1), 24, (3, 1), pads=[1, 0, 1, 0], epilogue=["Relu"])
 conv("conv_column_groups", (1, 32, 40, 1), 64, (9, 1), group=2)
+# Chunks of tiles that begin in one image and end in another.
+for _dynamic in (False, "batch", True):
+    conv(f"conv_winograd_images_{_dynamic}", (5, 64, 9, 11), 72, (3, 3), pads=[1, 1, 1, 1], epilogue=["Sigmoid", "Neg"], dynamic=_dynamic)
+    conv(f"conv_winograd_images_apart_{_dynamic}", (3, 48, 11, 9), 64, (5, 5), pads=[4, 4, 4, 4], dilations=[2, 2], epilogue=["Relu"], dynamic=_dynamic)
+conv("conv_winograd_images_deep", (4, 256, 14, 14), 272, (3, 3), pads=[1, 1, 1, 1], epilogue=["Relu"])
+
 # Filters as wide as their images: of few channels, of blocks, of blocks for Winograd's form.
 for _dynamic in (False, "batch", "height"):
     _name = f"conv_whole_rows_{_dynamic}"
