@@ -3,6 +3,7 @@
 #include "passes/fusion/PackForest.h"
 #include "passes/fusion/PackKeys.h"
 #include "passes/fusion/PackPool.h"
+#include "passes/fusion/PackVectors.h"
 #include "passes/fusion/PlanBuilder.h"
 #include "llvm/Support/MD5.h"
 
@@ -83,11 +84,17 @@ static void findInterface(ArrayRef<Operation *> group, StringRef family, KernelC
         call.results.push_back(v);
 }
 
+// Whether what the fast kernel of `copy` reads instead of some attributes is there now.
+static bool packAttributes(Operation *copy) {
+  StringRef name = onnx::opName(copy);
+  return name.starts_with("ml.TreeEnsemble") ? packForest(copy) : name.starts_with("ml.SVM") ? packVectors(copy) : true;
+}
+
 // Marks `copy`, the body of a library kernel for `op`, where a faster kernel than the plain one computes it; some want tables packed.
 void PlanBuilder::chooseLibraryKernel(Operation *op, Operation *copy) {
   if (!fast)
     return;
-  if (hasFastKernel(op) && (!onnx::opName(op).starts_with("ml.TreeEnsemble") || packForest(copy)))
+  if (hasFastKernel(op) && packAttributes(copy))
     copy->setAttr("fast", b.getUnitAttr());
   if (onnx::opName(op) == "TfIdfVectorizer")
     packPool(copy);

@@ -8,6 +8,7 @@ constexpr int64_t kByteColumns = 64;     // columns of a panel of bytes (Integer
 constexpr int64_t kQuad = 4;             // steps of the depth that lie side by side in it
 constexpr int64_t kByteDepth = 1 << 15;  // steps of the depth, at most, whose products 32 bits sum: 255 * 255 * 2^15 < 2^31
 constexpr int64_t kGateRows = 64;        // rows of recurrent weights side by side in a panel (RecurrentPanels.h)
+constexpr int64_t kVectorPanel = 16;     // support vectors side by side in a panel (FastSvm.cpp)
 constexpr int64_t kNarrowResults = 8;    // results of a group, at most, that FastConvNarrow.cpp computes
 constexpr int64_t kFewResults = 4;       // results, at most, that FastConvBlocks.cpp computes
 

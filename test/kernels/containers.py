@@ -218,13 +218,13 @@ def ranks_of_which_one_fits(s, folder):
 FEATURES, WIDE = 5, 37
 
 
-def machine(op, kernel, **more):
-    """A support vector machine of 21 vectors; three classes where it classifies."""
+def machine(op, kernel, of=(9, 8, 4), features=FEATURES, params=(0.3, 0.5, 3.0), **more):
+    """A support vector machine of vectors of three classes, which are one where it does not classify."""
     rng = np.random.default_rng(3)
-    classify = op == "SVMClassifier"
-    given = dict(kernel_type=kernel, kernel_params=[0.3, 0.5, 3.0], support_vectors=rng.standard_normal(21 * FEATURES).tolist(),
-                 coefficients=rng.standard_normal(42 if classify else 21).tolist(), rho=[0.1, -0.2, 0.3] if classify else [0.2], **more)
-    return op, {**given, "vectors_per_class": [9, 8, 4], "classlabels_ints": [4, 5, 6]} if classify else {**given, "n_supports": 21}
+    classify, count = op == "SVMClassifier", sum(of)
+    given = dict(kernel_type=kernel, kernel_params=params, support_vectors=rng.standard_normal(count * features).tolist(),
+                 coefficients=rng.standard_normal(count * 2 if classify else count).tolist(), rho=[0.1, -0.2, 0.3] if classify else [0.2], **more)
+    return op, {**given, "vectors_per_class": of, "classlabels_ints": [4, 5, 6]} if classify else {**given, "n_supports": count}
 
 
 def linear(op, targets, **more):
@@ -248,6 +248,11 @@ MODELS = {f"svr_{k.lower()}": machine("SVMRegressor", k) for k in ("LINEAR", "PO
 MODELS.update({f"svc_{k.lower()}": machine("SVMClassifier", k) for k in ("LINEAR", "POLY", "RBF", "SIGMOID")})
 MODELS["svc_linear_probabilities"] = machine("SVMClassifier", "LINEAR", prob_a=[-1.0, -0.5, -2.0], prob_b=[0.1, 0.2, -0.1])
 MODELS["svc_probabilities"] = machine("SVMClassifier", "RBF", prob_a=[-1.0, -0.5, -2.0], prob_b=[0.1, 0.2, -0.1])
+# Panels of vectors four at a time and what is left of them, sums of 64 products and what is left, each degree with a loop of its own, and one without.
+for _op, _kernel in (("SVMRegressor", "RBF"), ("SVMRegressor", "SIGMOID"), ("SVMClassifier", "RBF"), ("SVMClassifier", "LINEAR")):
+    MODELS[f"{_op}_wide_{_kernel.lower()}"] = machine(_op, _kernel, (70, 0, 83), WIDE, (0.02, 0.5, 3.0))
+MODELS.update({f"svr_poly_{d}": machine("SVMRegressor", "POLY", params=(0.02, 2.0, d)) for d in (2.0, 4.0, 2.5)})
+MODELS["svc_rbf_f64"] = machine("SVMClassifier", "RBF")
 MODELS.update({f"linear_{t}_{p.lower()}": linear("LinearClassifier", t, post_transform=p) for t, p in ((1, "LOGISTIC"), (3, "SOFTMAX"), (3, "LOGISTIC"), (9, "NONE"))})
 MODELS.update({f"regression_{t}": linear("LinearRegressor", t) for t in (1, 3)})
 # Votes of equally many trees: in exact arithmetic no class wins.
