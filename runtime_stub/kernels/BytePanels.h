@@ -74,19 +74,21 @@ struct BytePanels {
     return true;
   }
 
-  // to[i] += row first + i of `left` times the matrix.
-  void addProducts(const ByteRows &left, int64_t first, float *const *to, int64_t count) const {
+  // to[i] += row i of `left` times the matrix.
+  void addProducts(const ByteRows &left, float *const *to, int64_t count, bool backward) const {
     Segment whole{0, quads};
-    for (int64_t column = 0; column < columns; column += kColumns)
-      for (int64_t i = 0; i < count; i += kRows) {
+    const int64_t last = (columns - 1) / kColumns;
+    for (int64_t p = 0; p <= last; ++p)
+      for (int64_t i = 0, column = (backward ? last - p : p) * kColumns; i < count; i += kRows) {
         int32_t c[kRows * kColumns];
         const uint8_t *at[kRows];
         int64_t n = minOf<int64_t>(kRows, count - i), width = minOf(kColumns, columns - column);
+#pragma clang loop vectorize(disable)  // the tile reads one address after the other at once
         for (int64_t r = 0; r < n; ++r)
-          at[r] = left.bytes + (first + i + r) * left.stride;
+          at[r] = left.bytes + (i + r) * left.stride;
         integerTile(n, dots, at, Depth{&whole, 1, 0}, panels + column * quads * 4, c, (width + 15) / 16 * 16);
         for (int64_t r = 0; r < n; ++r)
-          add(c + r * kColumns, column, width, left, left.sums[first + i + r], to[i + r] + column);
+          add(c + r * kColumns, column, width, left, left.sums[i + r], to[i + r] + column);
       }
   }
   void add(const int32_t *c, int64_t column, int64_t width, const ByteRows &left, int32_t rowSum, float *to) const {

@@ -171,7 +171,7 @@ struct LstmCell {
   }
   static int32_t step(const Pass &p) {
     if constexpr (quantised)
-      p.bytes->addProducts(p.rounded, 0, p.gates, p.count);
+      p.bytes->addProducts(p.rounded, p.gates, p.count, p.backward);
     else
       ONNXC_TRY(p.addProducts(p.all, p.h, p.gates));
     return p.eachRow(8, [&](int64_t b) { finish(p, b); });
@@ -403,7 +403,7 @@ int32_t startQuantised(const Args *a, Pass &p, BytePanels &r, int64_t d, const B
   setBiases(a, l, d, rows, false, p.xw, all);
   for (int64_t i = 0; i < all; ++i)
     to[i] = p.xw + i * rows;
-  w.addProducts(x, 0, to, all);
+  w.addProducts(x, to, all, false);
   p.f = l.f + d * 3, p.bytes = &r;
   p.peephole = hasIn(a, Peephole) ? in<float>(a, Peephole) + d * 3 * p.n : nullptr;
   return ONNXC_K_OK;

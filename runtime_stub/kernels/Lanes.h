@@ -34,6 +34,15 @@ ONNXC_INLINE void unroll(const F &f) {
   }
 }
 
+// f of all lanes, of halves of them at a time.
+template <class F>
+ONNXC_INLINE float foldLanes(v16 v, const F &f) {
+  auto eight = f(v8(v.lo), v8(v.hi));
+  auto four = f(eight.lo, eight.hi);
+  auto two = f(four.lo, four.hi);
+  return f(float(two.x), float(two.y));
+}
+
 // Widens [low, high] to the `n` numbers of x; NaN is passed over.
 ONNXC_INLINE void widenRange(const float *x, int64_t n, float &low, float &high) {
   constexpr int kChains = 4;
@@ -47,9 +56,10 @@ ONNXC_INLINE void widenRange(const float *x, int64_t n, float &low, float &high)
       lows[c.value] = v < lows[c.value] ? v : lows[c.value];
       highs[c.value] = v > highs[c.value] ? v : highs[c.value];
     });
-  for (int c = 0; c < kChains; ++c)
-    for (int l = 0; l < 16; ++l)
-      low = minOf(low, float(lows[c][l])), high = maxOf(high, float(highs[c][l]));
+  const auto lower = [](auto a, auto b) { return b < a ? b : a; };
+  const auto higher = [](auto a, auto b) { return b > a ? b : a; };
+  low = foldLanes(lower(lower(lows[0], lows[1]), lower(lows[2], lows[3])), lower);
+  high = foldLanes(higher(higher(highs[0], highs[1]), higher(highs[2], highs[3])), higher);
   for (; i < n; ++i)
     low = x[i] < low ? x[i] : low, high = x[i] > high ? x[i] : high;
 }
