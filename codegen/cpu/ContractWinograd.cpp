@@ -19,7 +19,7 @@ namespace onnxc {
 namespace {
 
 constexpr int64_t kMostTiles = 42;
-constexpr int64_t kLargeFilters = 4 << 20;  // bytes that no second-level cache holds
+constexpr int64_t kLargeFilters = 4 << 20;  // bytes
 
 // One axis. Of a dilated one the first tiles of all phases come before the second.
 struct Axis : onnx::WinogradAxis {
@@ -78,7 +78,8 @@ struct Winograd {
   Value across, ofImage, count;  // tiles of a line, of an image and of all
 
   Winograd(KernelCode &code, onnx::PackedWinogradConvOp op);
-  int64_t filterBytes() const { return points * panels * depth * kLanes * kPanelBytes; }
+  // Whether filters come slower than wide vectors multiply them: those that no second-level cache holds.
+  bool waitsForFilters() const { return c.vectorBits >= 512 && points * panels * depth * kLanes * kPanelBytes > kLargeFilters; }
   double flops(int64_t panels) const { return 2.0 * double(points * tiles * depth * kLanes * panels * kLanes); }  // of a chunk
   Value products() { return c.at(c.scratch, points * inputStep); }
   Code::Values inputRow(const Axis &axis, ValueRange d);
@@ -113,7 +114,7 @@ Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op)
   tiles = scheduled(c.kernel, "chunk", chunkTiles(), 4 * kMostTiles);
   chooseRows();
   // A group is a multiple of the register tile's panels: RowsEmitter gives only the last one a rest. Each reads a chunk's inputs.
-  int64_t step = rows->tile.panels, most = filterBytes() > kLargeFilters ? 8 : 4;
+  int64_t step = rows->tile.panels, most = waitsForFilters() ? 8 : 4;
   groupPanels = std::min(panels, std::max<int64_t>(1, most / step) * step);
   groupPanels = std::min<int64_t>(panels, llvm::divideCeil(scheduled(c.kernel, "group", groupPanels, panels), step) * step);
   inputStep = depth * tiles * kPanelBytes + apart, productStep = groupPanels * tiles * kPanelBytes + apart;
@@ -134,12 +135,12 @@ void Winograd::chooseRows() {
 }
 
 // Tiles of a chunk, shared out evenly: as many as the second-level cache holds the transformed inputs of; more where the filters lie behind
-// it anyway, which each chunk reads. Smaller chunks read filters more often, which costs a single thread up to 10 %: only what would keep
+// it and are waited for. Smaller chunks read filters more often, which costs a single thread up to 10 %: only what would keep
 // few processors alone busy is cut. Images with fewer tiles share chunks, if it is known how many there are: one may be alone.
 int64_t Winograd::chunkTiles() {
   constexpr int64_t inputBytes = 768 << 10, manyBytes = 4 << 20, least = 14, leastShare = 8, mostlyPanels = 2, fewUnits = 4;
   constexpr double largeUnit = 2e6;  // flops of so many panels, as most tiles have
-  tiles = std::clamp<int64_t>((filterBytes() > kLargeFilters ? manyBytes : inputBytes) / (points * depth * kPanelBytes), least, kMostTiles);
+  tiles = std::clamp<int64_t>((waitsForFilters() ? manyBytes : inputBytes) / (points * depth * kPanelBytes), least, kMostTiles);
   auto images = constantOf(yExprs[0]), high = down.tiles(constantOf(yExprs[2])), wide = right.tiles(constantOf(yExprs[3]));
   bool isSmall = high && wide && *high * *wide < tiles;
   if (!high || !wide || (!images && isSmall))
