@@ -129,8 +129,8 @@ static std::vector<OpRow> collectOps() {
       rows["com.microsoft." + name.str()] = {
           "com.microsoft", name.str(), howCompiled(("ms." + name).str()), {1}, microsoftTypes(name, rows)};
   }
-  for (const std::string &name : importer::expandedMicrosoftOps())
-    rows["com.microsoft." + name] = {"com.microsoft", name, "decomposed", {1}, {}};
+  for (const auto &[domain, name] : importer::expandedOps())
+    rows[domain + "." + name] = {domain, name, "decomposed", {1}, {}};
   for (const importer::Upgrade &upgrade : importer::kUpgradesML)
     if (llvm::StringRef name = upgrade.op; name.consume_front("com.microsoft."))
       rows.try_emplace(upgrade.op, OpRow{"com.microsoft", name.str(), "upgraded", {1}, microsoftTypes(name, rows)});

@@ -436,9 +436,10 @@ std::vector<std::string> knownNames(const std::string &domain, MLIRContext *cont
   for (StringRef name : customOps)
     if (name.consume_front(plainName(domain) + "::"))
       names.insert(name.str());
-  if (domain == "com.microsoft") {
-    for (const std::string &name : expandedMicrosoftOps())
+  for (const auto &[of, name] : expandedOps())
+    if (of == domain)
       names.insert(name);
+  if (domain == "com.microsoft") {
     for (const Upgrade &upgrade : kUpgradesML)
       if (StringRef name = upgrade.op; name.consume_front("com.microsoft."))
         names.insert(name.str());

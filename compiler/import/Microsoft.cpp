@@ -25,6 +25,10 @@ std::vector<int64_t> MicrosoftCall::integers(const char *name) const {
   const pb::AttributeProto *attr = findAttr(node, name);
   return attr ? std::vector<int64_t>(attr->ints().begin(), attr->ints().end()) : std::vector<int64_t>();
 }
+std::vector<float> MicrosoftCall::reals(const char *name) const {
+  const pb::AttributeProto *attr = findAttr(node, name);
+  return attr ? std::vector<float>(attr->floats().begin(), attr->floats().end()) : std::vector<float>();
+}
 int64_t MicrosoftCall::knownSize(int input, int axis) const {
   const pb::TensorShapeProto *shape = has(input) ? scope.shape(node.input(input)) : nullptr;
   return shape && axis < shape->dim_size() && shape->dim(axis).has_dim_value() ? shape->dim(axis).dim_value() : -1;
@@ -42,15 +46,12 @@ std::string textOf(const std::vector<int64_t> &values) {
 std::string intsNode(const std::string &name, const std::vector<int64_t> &values) {
   return name + " = Constant <value_ints: ints = " + textOf(values) + "> ()\n";
 }
-static std::string textOf(float value) {
+std::string textOf(float value) {
   char buffer[32];
   snprintf(buffer, sizeof buffer, "%.9e", double(value));
   return buffer;
 }
 std::string floatNode(const std::string &name, float value) { return name + " = Constant <value_float = " + textOf(value) + "> ()\n"; }
-
-namespace {
-using Call = MicrosoftCall;
 
 std::string transposed(const std::string &to, const std::string &from, const std::vector<int64_t> &perm) {
   return to + " = Transpose <perm = " + textOf(perm) + "> (" + from + ")\n";
@@ -68,8 +69,11 @@ std::vector<int64_t> channelsLast(int rank) {
   perm.push_back(1);
   return perm;
 }
-constexpr const char *kWindow = "auto_pad: string = @auto_pad, dilations: ints = @dilations, group: int = @group, "
-                                "kernel_shape: ints = @kernel_shape, pads: ints = @pads, strides: ints = @strides";
+const char *const kWindowAttributes = "auto_pad: string = @auto_pad, dilations: ints = @dilations, group: int = @group, "
+                                      "kernel_shape: ints = @kernel_shape, pads: ints = @pads, strides: ints = @strides";
+
+namespace {
+using Call = MicrosoftCall;
 
 // --- other layouts ---
 
@@ -77,15 +81,15 @@ std::string nhwcConv(const Call &c) {
   int rank = c.rank(1);
   if (rank < 3)
     return c.fail("needs weights with a known number of axes");
-  return transposed("x", "X", channelsFirst(rank)) + transposed("w", "W", channelsFirst(rank)) + "y = Conv <" + kWindow + "> (x, w, B)\n" +
-         transposed("Y", "y", channelsLast(rank));
+  return transposed("x", "X", channelsFirst(rank)) + transposed("w", "W", channelsFirst(rank)) + "y = Conv <" + kWindowAttributes +
+         "> (x, w, B)\n" + transposed("Y", "y", channelsLast(rank));
 }
 std::string nhwcFusedConv(const Call &c) {
   int rank = c.rank(1);
   if (rank < 3)
     return c.fail("needs weights with a known number of axes");
   return transposed("x", "X", channelsFirst(rank)) + (c.has(3) ? transposed("z", "Z", channelsFirst(rank)) : "") +
-         "y = com.microsoft.FusedConv <" + kWindow +
+         "y = com.microsoft.FusedConv <" + kWindowAttributes +
          ", activation: string = @activation, activation_params: floats = @activation_params> " +
          (c.has(3) ? "(x, W, B, z)\n" : "(x, W, B)\n") + transposed("Y", "y", channelsLast(rank));
 }
@@ -94,7 +98,7 @@ std::string linearConv(const Call &c) {
   int rank = c.rank(3);
   if (rank < 3)
     return c.fail("needs weights with a known number of axes");
-  std::string conv = std::string(" = QLinearConv <") + kWindow + "> (" + (last ? "t" : "x") +
+  std::string conv = std::string(" = QLinearConv <") + kWindowAttributes + "> (" + (last ? "t" : "x") +
                      ", x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B)\n";
   return last ? transposed("t", "x", channelsFirst(rank)) + "u" + conv + transposed("y", "u", channelsLast(rank)) : "y" + conv;
 }
@@ -290,19 +294,23 @@ const std::vector<MicrosoftBody> kMicrosoftBodies = {
     {"UnfoldTensor", "input", "output", unfold},
 };
 
-const MicrosoftBody *findMicrosoftBody(const std::string &op) {
-  for (const auto *table : {&kMicrosoftBodies, &kMicrosoftAttentions})
+static const std::initializer_list<const std::vector<MicrosoftBody> *> kTables = {&kMicrosoftBodies, &kMicrosoftAttentions, &kNchwcBodies};
+
+const MicrosoftBody *findMicrosoftBody(const std::string &domain, const std::string &op) {
+  for (const auto *table : kTables)
     for (const MicrosoftBody &body : *table)
-      if (op == body.op)
+      if (op == body.op && domain == body.domain)
         return &body;
   return nullptr;
 }
 
-std::vector<std::string> expandedMicrosoftOps() {
-  std::vector<std::string> names(kSearches.begin(), kSearches.end());
-  for (const auto *table : {&kMicrosoftBodies, &kMicrosoftAttentions})
+std::vector<std::pair<std::string, std::string>> expandedOps() {
+  std::vector<std::pair<std::string, std::string>> names;
+  for (llvm::StringRef search : kSearches)
+    names.emplace_back("com.microsoft", search);
+  for (const auto *table : kTables)
     for (const MicrosoftBody &body : *table)
-      names.push_back(body.op);
+      names.emplace_back(body.domain, body.op);
   return names;
 }
 

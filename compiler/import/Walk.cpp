@@ -245,7 +245,7 @@ void Walker::node(pb::NodeProto &&n, Scope &scope) {
     return expandSearch(n, scope);
   if (n.op_type() == "Gradient" && n.domain() == "ai.onnx.preview.training")
     return expandGradient(n, scope);
-  if (const MicrosoftBody *body = n.domain() == "com.microsoft" ? findMicrosoftBody(n.op_type()) : nullptr)
+  if (const MicrosoftBody *body = findMicrosoftBody(n.domain(), n.op_type()))
     return expandMicrosoft(n, *body, scope);
   raise(n, scope, version);
 }

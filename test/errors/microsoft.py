@@ -1,4 +1,6 @@
 """What com.microsoft operators do not do, and token searches among them; run.py runs these."""
+import math
+
 from onnx import TensorProto, helper
 
 from cases import F32, case, model, save, tensor
@@ -162,3 +164,39 @@ def bias_of_other_columns(folder):
 @case(1, r"fused .*size of input 4 and of the last axis: 3 and 4 differ")
 def bias_of_another_last_axis(folder):
     return microsoft(folder, "SkipLayerNormalization", [(1, 2, 4), (1, 2, 4), (4,), (4,), (3,)])
+
+
+def blocked(folder, filter_sizes, *behind, **attributes):
+    """A convolution as ONNX Runtime saves it, and what reads it."""
+    nodes = [helper.make_node("Conv", ["x", "w"], ["c"], name="first", domain="com.microsoft.nchwc", **attributes), *behind]
+    return save(folder, model(nodes, [helper.make_tensor_value_info("x", F32, [1, 3, 8, 8])], [helper.make_tensor_value_info("y", F32, None)],
+                              [helper.make_tensor("w", F32, filter_sizes, [0.0] * math.prod(filter_sizes))], domains=["com.microsoft.nchwc"]))
+
+
+@case(1, r"turn .*reads 'c', which com.microsoft.nchwc leaves in blocks of channels; save the model at ONNX Runtime's level 'extended'")
+def blocks_read(folder):
+    return blocked(folder, (16, 3, 3, 3), helper.make_node("Transpose", ["c"], ["y"], name="turn"))
+
+
+@case(1, r"first .*belongs to filters that are neither in blocks of 16 nor of 8 channels")
+def blocks_unknown(folder):
+    return blocked(folder, (12, 3, 3, 3), helper.make_node("ReorderOutput", ["c"], ["y"], name="last", domain="com.microsoft.nchwc", channels=12))
+
+
+@case(1, r"y .*lies in blocks of channels; a ReorderOutput has to come before it")
+def blocks_given(folder):
+    return blocked(folder, (16, 3, 3, 3), helper.make_node("Relu", ["c"], ["y"], name="last"))
+
+
+@case(1, r"call/inner .*is in a function of the model; onnxc knows blocks of channels in graphs alone")
+def blocks_in_function(folder):
+    domains = [helper.make_opsetid("", 22), helper.make_opsetid("com.microsoft.nchwc", 1)]
+    body = helper.make_function("own", "Blocks", ["x"], ["y"], [helper.make_node("ReorderInput", ["x"], ["y"], name="inner", domain="com.microsoft.nchwc")], domains)
+    whole = model([helper.make_node("Blocks", ["x"], ["y"], name="call", domain="own")], [tensor("x", 1, 16, 8, 8)], [tensor("y", 1, 16, 8, 8)], domains=["own", "com.microsoft.nchwc"])
+    whole.functions.append(body)
+    return save(folder, whole)
+
+
+@case(1, r"first .*has activation 'Cube'")
+def blocks_activation(folder):
+    return blocked(folder, (16, 3, 3, 3), helper.make_node("ReorderOutput", ["c"], ["y"], name="last", domain="com.microsoft.nchwc", channels=16), activation="Cube")

@@ -13,6 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common import ROOT, Suite, save
 from values import peer
+import microsoft_blocks
 import microsoft_more
 
 CASES = {}
@@ -318,6 +319,9 @@ SUITE.check(attention_shares)
 SUITE.check(attention_past_mask)
 SUITE.check(softmax_of_odd_scale)
 SUITE.cases(SLIDING, sliding_cache)
+SUITE.cases(microsoft_blocks.CASES, microsoft_blocks.check)
+SUITE.check(microsoft_blocks.all_operators)
+SUITE.check(microsoft_blocks.unknown_blocks)
 SUITE.cases({f"types_{op}": op for op in sorted(OWN & {c[0] for c in CASES.values()})}, lambda s, folder, name: refuses_texts(s, folder, name.removeprefix("types_")))
 
 if __name__ == "__main__":
