@@ -21,9 +21,11 @@ constexpr Words kWords[] = {
     {"CastMap", "cast_to", 0, "TO_FLOAT TO_STRING TO_INT64"},
     {"CastMap", "map_form", 0, "DENSE SPARSE"},
     {"CausalConvWithState", "activation", 0, "silu swish none"},
+    {"CropAndResize", "mode", 0, "bilinear nearest"},
     {"DepthToSpace SpaceToDepth", "mode", 0, "DCR CRD"},
     {"FusedConv FusedGemm NhwcFusedConv", "activation", 0,
-     "Relu Tanh Sigmoid Affine LeakyRelu ThresholdedRelu ScaledTanh HardSigmoid Elu Softsign Softplus Clip |"},
+     "Relu Tanh Sigmoid Affine LeakyRelu ThresholdedRelu ScaledTanh HardSigmoid HardSwish Elu Celu Selu Softsign Softplus "
+     "ParametricSoftplus Clip |"},
     {"GatedRMSNorm", "activation", 0, "silu swish sigmoid"},
     {"Gelu", "approximate", 0, "none tanh"},
     {"GridSample", "mode", 20, "linear nearest cubic"},

@@ -103,6 +103,25 @@ std::string linearConv(const Call &c) {
   return last ? transposed("t", "x", channelsFirst(rank)) + "u" + conv + transposed("y", "u", channelsLast(rank)) : "y" + conv;
 }
 
+// Pads that only the run knows are cut off what the convolution gives without any.
+std::string dynamicPads(const Call &c) {
+  std::vector<int64_t> pads;
+  bool isKnown = c.constant(2, pads), automatic = c.text("auto_pad", "NOTSET") != "NOTSET" || !c.has(2);
+  std::string conv = std::string(" = ConvTranspose <auto_pad: string = @auto_pad, dilations: ints = @dilations, group: int = @group, "
+                                 "kernel_shape: ints = @kernel_shape, output_padding: ints = @output_padding, strides: ints = @strides") +
+                     (isKnown && !automatic ? ", pads = " + textOf(pads) : "") + "> (X, W, B)\n";
+  if (isKnown || automatic)
+    return "Y" + conv;
+  if (c.rank(0) < 3)
+    return c.fail("needs an input with a known number of axes");
+  std::vector<int64_t> axes;
+  for (int i = 2; i < c.rank(0); ++i)
+    axes.push_back(i);
+  return "y" + conv + intsNode("axes", axes) +
+         "from, behind = Split <axis = 0, num_outputs = 2> (Pads)\nsize = Shape <start = 2> (y)\nto = Sub (size, behind)\n"
+         "Y = Slice (y, from, to, axes)\n";
+}
+
 // In f32, whatever the types are.
 std::string groups(const Call &c, const std::string &x) {
   int rank = c.rank(0);
@@ -189,6 +208,21 @@ std::string integer16(const Call &c) {
   std::string to = std::to_string(int(isUnsigned ? pb::TensorProto::UINT32 : pb::TensorProto::INT32));
   return "a = Cast <to = " + to + "> (A)\nb = Cast <to = " + to + "> (B)\nY = MatMul (a, b)\n";
 }
+std::string copy(const Call &) { return "Y = Identity (X)\n"; }
+
+// Each word's characters by a convolution, of which the greatest result counts: of as many as the word has characters that are not 0. A
+// word that begins with 0 has none.
+std::string wordEmbedding(const Call &) {
+  return intsNode("one", {1}) + intsNode("zero", {0}) + intsNode("inner", {1, 3}) + intsNode("plane", {2, 3}) + floatNode("low", -2) +
+         floatNode("nothing", 0) +
+         "e = Gather (C, Sequence)\nx = Unsqueeze (e, one)\nf = Conv (x, W, B)\nt = Tanh (f)\nwide = Cast <to = 7> (Sequence)\n"
+         "isCharacter = Greater (wide, zero)\nc = Cast <to = 7> (isCharacter)\ncount = ReduceSum <keepdims = 1> (c, one)\n"
+         "window = Shape <start = 2, end = 3> (W)\nd = Sub (count, window)\np = Add (d, one)\nused = Max (p, one)\n"
+         "positions = Shape <start = 2, end = 3> (f)\nn = Squeeze (positions)\nnone = Constant <value_int = 0> ()\n"
+         "unit = Constant <value_int = 1> ()\nr = Range (none, n, unit)\nreal = Less (r, used)\nreal4 = Unsqueeze (real, inner)\n"
+         "m = Where (real4, t, low)\nbest = ReduceMax <keepdims = 0> (m, plane)\nfirst = Slice (c, zero, one, one)\n"
+         "isEmpty = Equal (first, zero)\nY = Where (isEmpty, nothing, best)\n";
+}
 std::string gatherND(const Call &) { return "i = Cast <to = 7> (indices)\noutput = GatherND (data, i)\n"; }
 
 // [.., n, ..] -> [.., windows, .., size]
@@ -207,6 +241,37 @@ std::string unfold(const Call &c) {
          "zero = Constant <value_int = 0> ()\nunit = Constant <value_int = 1> ()\nws = Squeeze (w)\nss = Squeeze (size)\n"
          "r = Range (zero, ws, unit)\ns = Mul (r, step)\nc = Unsqueeze (s, one)\nk = Range (zero, ss, unit)\ni = Add (c, k)\n" +
          "g = Gather <axis = " + std::to_string(axis) + "> (input, i)\n" + transposed("output", "g", perm);
+}
+
+// The standard's operator, but for taps that are apart and for channels behind the sequence, of which there may be several axes.
+std::string causalConv(const Call &c) {
+  for (auto [name, plain] : {std::pair<const char *, int64_t>{"state_window", 0}, {"ndim", 1}})
+    if (c.integer(name, plain) != plain)
+      return c.fail(std::string("has attribute '") + name + "'; onnxc supports only " + std::to_string(plain));
+  int64_t dilation = c.integer("dilation", 1), taps = c.knownSize(1, 2), channels = c.knownSize(1, 0);
+  bool last = c.integer("channels_last", 0), hasPast = c.has(3) && taps != 1;  // that of one tap is empty
+  auto first = [&](const std::string &to, const std::string &from) {
+    return last ? to + "_3 = Reshape (" + from + ", joined)\n" + transposed(to, to + "_3", {0, 2, 1}) : to + " = Identity (" + from + ")\n";
+  };
+  std::string text = intsNode("joined", {0, 0, -1}) + first("x", "input") + (hasPast ? first("p", "past_state") : "");
+  if (dilation == 1) {
+    text += std::string("y, s = CausalConvWithState <activation: string = @activation> (x, weight, bias") + (hasPast ? ", p)\n" : ")\n");
+  } else {
+    if (dilation < 1 || taps < 1 || channels < 1)
+      return c.fail("needs a positive dilation, and weights with known sizes");
+    int64_t reach = (taps - 1) * dilation;
+    text += hasPast ? "all = Concat <axis = 2> (p, x)\n" : intsNode("pads", {0, 0, reach, 0, 0, 0}) + "all = Pad (x, pads)\n";
+    text += "c = Conv <group = " + std::to_string(channels) + ", dilations = [" + std::to_string(dilation) + "]> (all, weight, bias)\n" +
+            (c.text("activation", "none") == "none" ? "y = Identity (c)\n" : "g = Sigmoid (c)\ny = Mul (c, g)\n") +
+            "end = Shape <start = 2, end = 3> (all)\n" + intsNode("reach", {reach}) + intsNode("axis", {2}) +
+            "from = Sub (end, reach)\ns = Slice (all, from, end, axis)\n";
+  }
+  if (!last)
+    return text + "output = Identity (y)\npresent_state = Identity (s)\n";
+  return text + transposed("yl", "y", {0, 2, 1}) + "whole = Shape (input)\noutput = Reshape (yl, whole)\n" +
+         transposed("sl", "s", {0, 2, 1}) +
+         "plane = Shape <end = 2> (sl)\nwidths = Shape <start = 2> (input)\nstate = Concat <axis = 0> (plane, widths)\n"
+         "present_state = Reshape (sl, state)\n";
 }
 
 // --- quantised ---
@@ -270,8 +335,10 @@ const std::vector<MicrosoftBody> kMicrosoftBodies = {
     {"BiasSoftmax", "data, bias", "output", biasSoftmax},
     {"BiasSplitGelu", "X, bias", "Y", biasSplitGelu},
     {"CDist", "A, B", "C", distances},
+    {"CausalConvWithState", "input, weight, bias?, past_state?", "output, present_state", causalConv},
     {"ComplexMul", "A, B", "C", complexMul<false>},
     {"ComplexMulConj", "A, B", "C", complexMul<true>},
+    {"ConvTransposeWithDynamicPads", "X, W, Pads?, B?", "Y", dynamicPads},
     {"GatedAdd", "X, Y, gate", "output", gatedAdd},
     {"GatedRMSNorm", "X, scale, gate", "Y", gatedRMSNorm},
     {"GatherND", "data, indices", "output", gatherND},
@@ -289,12 +356,15 @@ const std::vector<MicrosoftBody> kMicrosoftBodies = {
      "layernorm_out, mask_index_out?", embedding},
     {"QLinearConv", "x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B?", "y", linearConv},
     {"QLinearWhere", "condition, X, x_scale, x_zero_point, Y, y_scale, y_zero_point, z_scale, z_zero_point", "Z", linearWhere},
+    {"SampleOp", "X", "Y", copy},
     {"ScaledSiLU", "X, scale?", "Y", scaledSiLU},
     {"SkipGroupNorm", "X, gamma, beta, skip, bias?", "Y, S?", skipGroupNorm},
     {"UnfoldTensor", "input", "output", unfold},
+    {"WordConvEmbedding", "Sequence, W, B, C", "Y", wordEmbedding},
 };
 
-static const std::initializer_list<const std::vector<MicrosoftBody> *> kTables = {&kMicrosoftBodies, &kMicrosoftAttentions, &kNchwcBodies};
+static const std::initializer_list<const std::vector<MicrosoftBody> *> kTables = {&kMicrosoftBodies, &kMicrosoftAttentions,
+                                                                                  &kMicrosoftStreams, &kNchwcBodies};
 
 const MicrosoftBody *findMicrosoftBody(const std::string &domain, const std::string &op) {
   for (const auto *table : kTables)

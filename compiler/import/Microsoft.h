@@ -1,5 +1,5 @@
 // Microsoft.h: operators of com.microsoft that are others in one graph. Microsoft.cpp has the table and what is elementwise, quantised or
-// in another layout, MicrosoftAttention.cpp what transformers are made of, Nchwc.cpp
+// in another layout, MicrosoftAttention.cpp what transformers are made of, MicrosoftStreams.cpp residual streams, Nchwc.cpp
 // com.microsoft.nchwc; Walk.cpp splices the bodies in as it does the standard's.
 #pragma once
 #include "compiler/import/Walk.h"
@@ -21,6 +21,7 @@ public:
   int rank(int input) const { return has(input) ? scope.rank(node.input(input)) : -1; }
   int elementType(int input) const { return has(input) ? scope.elementType(node.input(input)) : 0; }
   int64_t knownSize(int input, int axis) const;  // -1: unknown
+  bool constant(int input, std::vector<int64_t> &values) const { return has(input) && scope.ints(node.input(input), values); }
   // A static size of an input; reports that it is unknown and gives 1.
   int64_t size(int input, int axis) const;
   // The body is impossible: gives "".
@@ -43,7 +44,7 @@ struct MicrosoftBody {
   std::string (*nodes)(const MicrosoftCall &c);  // in the standard's text, at the newest opset
   const char *domain = "com.microsoft";
 };
-extern const std::vector<MicrosoftBody> kMicrosoftBodies, kMicrosoftAttentions, kNchwcBodies;
+extern const std::vector<MicrosoftBody> kMicrosoftBodies, kMicrosoftAttentions, kMicrosoftStreams, kNchwcBodies;
 
 // Null when the operator has none.
 const MicrosoftBody *findMicrosoftBody(const std::string &domain, const std::string &op);

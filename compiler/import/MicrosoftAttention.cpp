@@ -98,6 +98,44 @@ std::string maskedHeads(const Call &c) {
          ")\nback = Transpose <perm = [0, 2, 1, 3]> (mixed)\noutput = Reshape (back, join)\n";
 }
 
+// --- attention between some blocks of tokens ---
+
+// `hits` [layouts, blocks, blocks]: how often each block of keys is listed for each block of queries.
+std::string listedBlocks() {
+  return "edges = Cast <to = 7> (block_row_indices)\nends = Slice (edges, one, far, one)\nends3 = Unsqueeze (ends, two)\n"
+         "entries = Shape <start = 1, end = 2> (block_col_indices)\nentryCount = Squeeze (entries)\nj = Range (none, entryCount, unit)\n"
+         "isBehind = LessOrEqual (ends3, j)\nbehind = Cast <to = 7> (isBehind)\nrowOf = ReduceSum <keepdims = 0> (behind, one)\n"
+         "blocks = Shape <start = 1, end = 2> (ends)\nblockCount = Squeeze (blocks)\nb = Range (none, blockCount, unit)\n"
+         "bColumn = Unsqueeze (b, one)\nrow3 = Unsqueeze (rowOf, one)\nisRow = Equal (row3, bColumn)\nrowF = Cast <to = 1> (isRow)\n"
+         "columns = Cast <to = 7> (block_col_indices)\ncolumn3 = Unsqueeze (columns, two)\nisColumn = Equal (column3, b)\n"
+         "columnF = Cast <to = 1> (isColumn)\nhits = MatMul (rowF, columnF)\n";
+}
+
+// The list of blocks as a bias of grouped-query attention; heads have the layouts in turn.
+std::string sparseAttention(const Call &c) {
+  int64_t size = c.integer("sparse_block_size", 0), heads = c.integer("num_heads", 0);
+  if (size < 1 || heads < 1)
+    return c.fail("needs positive attributes sparse_block_size and num_heads");
+  return intsNode("zero", {0}) + intsNode("one", {1}) + intsNode("two", {2}) + intsNode("far", {INT64_MAX}) + intsNode("size", {size}) +
+         "none = Constant <value_int = 0> ()\nunit = Constant <value_int = 1> ()\nheadCount = Constant <value_int = " +
+         std::to_string(heads) + "> ()\n" + listedBlocks() +
+         "layouts = Shape <start = 0, end = 1> (hits)\nhead = Range (none, headCount, unit)\nlayout = Mod (head, layouts)\n"
+         "ofHeads = Gather <axis = 0> (hits, layout)\nwideT = Cast <to = 7> (total_sequence_length)\ntotal = Reshape (wideT, one)\n"
+         "totalS = Squeeze (total)\nlengths = Cast <to = 7> (key_total_sequence_lengths)\nsteps = Shape <start = 1, end = 2> (query)\n"
+         "stepCount = Squeeze (steps)\npast0 = Sub (lengths, steps)\nisPrompt = Equal (total, steps)\n"
+         "past = Where (isPrompt, zero, past0)\npastColumn = Unsqueeze (past, one)\ns = Range (none, stepCount, unit)\n"
+         "q = Add (pastColumn, s)\nqBlock = Div (q, size)\nt = Range (none, totalS, unit)\nkBlock = Div (t, size)\n"
+         "ofQueries = Gather <axis = 1> (ofHeads, qBlock)\nofKeys = Gather <axis = 3> (ofQueries, kBlock)\n"
+         "byBatch = Transpose <perm = [1, 0, 2, 3]> (ofKeys)\nisListed = Cast <to = 9> (byBatch)\n" +
+         floatNode("seen", 0) + floatNode("hidden", -1e30f) +
+         "biasF = Where (isListed, seen, hidden)\nbias = CastLike (biasF, query)\nbefore = Sub (lengths, one)\n"
+         "seqlens = Cast <to = 6> (before)\ntotal32 = Cast <to = 6> (totalS)\n"
+         "output, present_key, present_value = com.microsoft.GroupQueryAttention <num_heads: int = @num_heads, "
+         "kv_num_heads: int = @kv_num_heads, scale: float = @scale, do_rotary: int = @do_rotary, "
+         "rotary_interleaved: int = @rotary_interleaved> (query, key, value, past_key, past_value, seqlens, total32, cos_cache, sin_cache, "
+         "\"\", bias)\n";
+}
+
 // --- rows without padding ---
 
 constexpr const char *kNumbers = "none = Constant <value_int = 0> ()\nunit = Constant <value_int = 1> ()\n";
@@ -276,7 +314,7 @@ bool isSparse(const Call &c, int weights) {
 
 // Reads expertNumbers. Otherwise every expert works on every token; those that the router does not choose count nothing.
 std::string experts(const Call &c, const std::vector<std::string> &weights, const std::vector<int> &biases, bool hasThird, bool hasMixing,
-                    bool sparse) {
+                    bool normalised, bool sparse) {
   if (c.integer("use_sparse_mixer", 0))
     return c.fail("has the attribute use_sparse_mixer; onnxc chooses the experts by TopK");
   std::string text = intsNode("chosen", {c.integer("k", 1)}) +
@@ -284,8 +322,7 @@ std::string experts(const Call &c, const std::vector<std::string> &weights, cons
                      "probs = Softmax <axis = -1> (router_probs)\nbest, index = TopK <axis = -1> (";
   text += hasMixing ? "router_probs, chosen)\nmixing = GatherElements <axis = 1> (router_weights, index)\n"
                     : "probs, chosen)\nmixing = Identity (best)\n";
-  text += c.integer("normalize_routing_weights", 0) ? "sum = ReduceSum <keepdims = 1> (mixing, last)\ngate0 = Div (mixing, sum)\n"
-                                                    : "gate0 = Identity (mixing)\n";
+  text += normalised ? "sum = ReduceSum <keepdims = 1> (mixing, last)\ngate0 = Div (mixing, sum)\n" : "gate0 = Identity (mixing)\n";
   text += sparse ? "picked = Reshape (index, last)\ncopies = Concat <axis = 0> (one, chosen, one)\nx3 = Unsqueeze (x2, one)\n"
                    "x4 = Expand (x3, copies)\nsingle = Concat <axis = 0> (last, one, size)\nx = Reshape (x4, single)\n"
                  : "x = Unsqueeze (x2, zero)\n";
@@ -302,8 +339,8 @@ std::string experts(const Call &c, const std::vector<std::string> &weights, cons
   return text + "whole = Shape (input)\noutput = Reshape (total, whole)\n";
 }
 std::string mixture(const Call &c) {
-  return expertNumbers() +
-         experts(c, {"fc1_experts_weights", "fc2_experts_weights", "fc3_experts_weights"}, {3, 5, 7}, c.has(6), false, isSparse(c, 2));
+  return expertNumbers() + experts(c, {"fc1_experts_weights", "fc2_experts_weights", "fc3_experts_weights"}, {3, 5, 7}, c.has(6), false,
+                                   c.integer("normalize_routing_weights", 0), isSparse(c, 2));
 }
 
 // `to` [.., n · 8 / bits] of `from` [.., n] bytes; the low bits come first. `shape` is the result's.
@@ -352,7 +389,9 @@ std::string quantisedMixture(const Call &c) {
   std::string text = expertNumbers();
   for (const Layer &l : {Layer{"fc1", 2, 3, 11}, Layer{"fc2", 5, 6, 12}, Layer{"fc3", 8, 9, 13}})
     text += c.has(l.weights) ? dequantised(c, l) : "";
-  return text + experts(c, {"fc1_w", "fc2_w", "fc3_w"}, {4, 7, 10}, c.has(8), c.has(14), isSparse(c, 2));
+  // What the router gives for the chosen experts is always divided by its sum, as ONNX Runtime's kernel does.
+  bool normalised = !c.has(14) || c.integer("normalize_routing_weights", 0);
+  return text + experts(c, {"fc1_w", "fc2_w", "fc3_w"}, {4, 7, 10}, c.has(8), c.has(14), normalised, isSparse(c, 2));
 }
 }  // namespace
 
@@ -377,6 +416,10 @@ const std::vector<MicrosoftBody> kMicrosoftAttentions = {
     {"RelativePositionBias", "bias_table, query_length, key_length", "output", relativePositions},
     {"RemovePadding", "input, sequence_token_count", "output, token_offset, cumulated_seq_len, max_seq_len", removePadding},
     {"RestorePadding", "input, token_offset", "output", restorePadding},
+    {"SparseAttention",
+     "query, key?, value?, past_key, past_value, block_row_indices, block_col_indices, total_sequence_length, key_total_sequence_lengths, "
+     "cos_cache?, sin_cache?",
+     "output, present_key, present_value", sparseAttention},
 };
 
 }  // namespace onnxc::importer

@@ -23,9 +23,11 @@ constexpr Row kRows[] = {
                   "past_sequence_length index"},
     {"BiasGelu", "A float T, B float T"},
     {"BifurcationDetector", "src_tokens int64, cur_tokens int64, prev_suffix_match_idx int64, pred_tokens int64"},
+    {"CropAndResize", "X float32, rois float32, batch_indices int32, crop_size int32"},
     {"DynamicQuantizeLSTM", "X float32, W byte T, R byte T, B float32, sequence_lens int32, initial_h float32, initial_c float32, "
                             "P float32, W_scale float32, W_zero_point byte T, R_scale float32, R_zero_point byte T"},
     {"DynamicQuantizeMatMul", "A float32, B byte T, b_scale float32, b_zero_point byte T, bias float32"},
+    {"DynamicTimeWarping", "input float32"},
     {"EmbedLayerNormalization", "input_ids index, segment_ids index, word_embedding float T, position_embedding float T, "
                                 "segment_embedding float T, gamma float T, beta float T, mask index, position_ids index"},
     {"FastGelu", "X float T, bias float T"},
@@ -44,6 +46,7 @@ constexpr Row kRows[] = {
     {"MatMulNBits", "A any T, B uint8, scales any T, zero_points zero, g_idx index, bias any T"},
     {"MultiHeadAttention", "query float T, key float T, value float T, bias float T, key_padding_mask index, attention_bias float T, "
                            "past_key float T, past_value float T"},
+    {"MurmurHash3", "X hashed"},
     {"NGramRepeatBlock", "input_ids int64, scores float32"},
     {"NhwcMaxPool", "x byte"},
     {"QAttention", "input byte T, weight byte U, bias float V, input_scale float V, weight_scale float V, mask_index index, "
@@ -72,6 +75,7 @@ constexpr struct {
 } kSets[] = {{"byte", "int8, uint8"},
              {"float", "float32, float16, bfloat16, float64"},
              {"cache", "float32, float16, bfloat16, float64, int8, uint8, float8e4m3fn"},
+             {"hashed", "int32, uint32, int64, uint64, float32, float64, string"},
              {"index", "int32, int64"},
              {"packed", "uint8, uint4, int4"},
              {"zero", "uint8, float32, float16, bfloat16, float64"}};

@@ -59,13 +59,6 @@ bool isPlain(Rewrite &r, const char *name, int64_t value) {
   r.fail(std::string("has attribute '") + name + "'; onnxc supports only " + std::to_string(value));
   return false;
 }
-// The standard's operators, but for attributes that say what it does not have.
-void onlyPlain(Rewrite &r, std::initializer_list<std::pair<const char *, int64_t>> plain) {
-  for (auto [name, value] : plain)
-    if (!isPlain(r, name, value))
-      return;
-  standard(r);
-}
 void unrotated(Rewrite &r) { isPlain(r, "do_rotary", 0); }
 
 // --- caches that the new entries are written into: as long as before, and only the first `full` entries count ---
@@ -146,8 +139,37 @@ void groupQueryAttention(Rewrite &r) {
       return r.fail(std::string("input '") + pasts[i] + "' has bytes, and attribute '" + types[i] + "' is NONE");
   }
 }
-void linearAttention(Rewrite &r) { onlyPlain(r, {{"state_window", 0}}); }
-void causalConv(Rewrite &r) { onlyPlain(r, {{"state_window", 0}, {"channels_last", 0}, {"dilation", 1}, {"ndim", 1}}); }
+void linearAttention(Rewrite &r) {
+  if (isPlain(r, "state_window", 0))
+    standard(r);
+}
+// Activations that are operators of their own come behind the node.
+void fusedActivation(Rewrite &r) {
+  static constexpr llvm::StringLiteral apart[] = {"Celu", "HardSwish", "ParametricSoftplus", "Selu"};
+  const pb::AttributeProto *activation = findAttr(r.node, "activation");
+  if (!activation || !llvm::is_contained(apart, activation->s()))
+    return;
+  std::string name = r.takeString("activation", ""), result = r.detach(0), x = r.node.output(0);
+  float alpha = r.takeFloat("activation_alpha", 1), beta = r.takeFloat("activation_beta", 1), gamma = r.takeFloat("activation_gamma", 1);
+  if (name == "ParametricSoftplus") {
+    std::string inner = r.emit("Mul", {x, r.scalarLike(x, beta)});
+    r.emit("Mul", {r.emit("Softplus", {inner}), r.scalarLike(x, alpha)}, result);
+    return;
+  }
+  r.emit(name.c_str(), {x}, result);
+  if (name != "HardSwish")
+    setFloat(r.last(), "alpha", alpha);
+  if (name == "Selu")
+    setFloat(r.last(), "gamma", gamma);
+}
+// The kernel gives bits without a sign.
+void murmurHash(Rewrite &r) {
+  if (r.takeInt("positive", 1))
+    return;
+  std::string result = r.detach(0);
+  r.emit("BitCast", {r.node.output(0)}, result);
+  setInt(r.last(), "to", pb::TensorProto::INT32);
+}
 void transposeMatMul(Rewrite &r) { r.node.set_op_type("FusedMatMul"); }
 }  // namespace
 
@@ -166,7 +188,9 @@ const std::vector<Upgrade> kUpgradesML = {
     {"com.microsoft.MultiHeadAttention", 99, multiHeadAttention},
     {"com.microsoft.GroupQueryAttention", 99, groupQueryAttention},
     {"com.microsoft.LinearAttention", 99, linearAttention},
-    {"com.microsoft.CausalConvWithState", 99, causalConv},
+    {"com.microsoft.FusedConv", 99, fusedActivation},
+    {"com.microsoft.FusedGemm", 99, fusedActivation},
+    {"com.microsoft.MurmurHash3", 99, murmurHash},
     {"com.microsoft.TransposeMatMul", 99, transposeMatMul},
 };
 

@@ -162,6 +162,19 @@ def Onnx_MSUniqueOp : Onnx_Op<"ms.Unique"> {
   let results = (outs AnyTensor:$y, AnyTensor:$idx, AnyTensor:$counts);
 }
 def Onnx_MSInverseOp : Onnx_Op<"ms.Inverse"> { let arguments = (ins AnyTensor:$X); let results = (outs AnyTensor:$Y); }
+def Onnx_MSCropAndResizeOp : Onnx_Op<"ms.CropAndResize"> {
+  let arguments = (ins AnyTensor:$X, AnyTensor:$rois, AnyTensor:$batch_indices, AnyTensor:$crop_size, Float<"0.f">:$extrapolation_value,
+                     Str<"bilinear">:$mode);
+  let results = (outs AnyTensor:$Y);
+}
+def Onnx_MSDynamicTimeWarpingOp : Onnx_Op<"ms.DynamicTimeWarping"> {
+  let arguments = (ins AnyTensor:$input);
+  let results = (outs AnyTensor:$output);
+}
+def Onnx_MSMurmurHash3Op : Onnx_Op<"ms.MurmurHash3"> {
+  let arguments = (ins AnyTensor:$X, Int<"0">:$seed);
+  let results = (outs AnyTensor:$Y);
+}
 def Onnx_MSBifurcationDetectorOp : Onnx_Op<"ms.BifurcationDetector"> {
   let arguments = (ins AnyTensor:$src_tokens, AnyTensor:$cur_tokens, AnyTensor:$prev_suffix_match_idx, OptTensor:$pred_tokens,
                      Int<"3">:$max_ngram_size, Int<"1">:$min_ngram_size);

@@ -131,11 +131,24 @@ static LogicalResult tokenizer(ShapeOp &o) {
   dims.push_back({});
   return o.set(0, dims);
 }
+static LogicalResult cropAndResize(ShapeOp &o) {
+  if (o.rank(0) != 4 || o.rank(1) != 2)
+    return o.error() << "X needs four axes and rois two, they have " << o.rank(0) << " and " << o.rank(1);
+  auto four = o.same(o.dim(1, 1), o.c(4), "last size of rois and 4:");
+  auto images = o.same(o.dim(1, 0), o.dims(2).empty() ? o.c(1) : o.dim(2, 0), "sizes of rois and batch_indices:");
+  if (failed(four) || failed(images))
+    return failure();
+  Dims dims = {o.dim(1, 0), o.dim(0, 1), {}, {}};
+  if (auto sizes = o.elements(3); sizes && sizes->size() == 2)
+    dims[2] = (*sizes)[0], dims[3] = (*sizes)[1];
+  return o.set(0, dims);
+}
+static LogicalResult timeWarping(ShapeOp &o) { return o.set(0, {o.c(2), AffineExpr()}); }
 static LogicalResult bifurcation(ShapeOp &o) { return success(succeeded(o.set(0, {AffineExpr()})) && succeeded(o.set(1, {}))); }
 
 void addMicrosoftRules(ShapeRules &rules) {
-  for (const char *name :
-       {"ms.FastGelu", "ms.QuickGelu", "ms.RotaryEmbedding", "ms.QLinearSigmoid", "ms.QLinearLeakyRelu", "ms.QLinearSoftmax", "ms.Inverse"})
+  for (const char *name : {"ms.FastGelu", "ms.QuickGelu", "ms.RotaryEmbedding", "ms.QLinearSigmoid", "ms.QLinearLeakyRelu",
+                           "ms.QLinearSoftmax", "ms.Inverse", "ms.MurmurHash3"})
     rules[name] = likeFirst;
   rules["ms.BiasGelu"] = broadcastTwo<0, 1>;
   rules["ms.QLinearAdd"] = rules["ms.QLinearMul"] = broadcastTwo<0, 3>;
@@ -147,6 +160,8 @@ void addMicrosoftRules(ShapeRules &rules) {
   rules["ms.MatMulNBits"] = matMulNBits;
   rules["ms.QLinearConcat"] = qlinearConcat;
   rules["ms.Tokenizer"] = tokenizer;
+  rules["ms.CropAndResize"] = cropAndResize;
+  rules["ms.DynamicTimeWarping"] = timeWarping;
   rules["ms.BifurcationDetector"] = bifurcation;
 }
 

@@ -1,4 +1,5 @@
-// MsMisc.cpp: com.microsoft's Unique, Inverse, BifurcationDetector and NGramRepeatBlock.
+// MsMisc.cpp: com.microsoft's Unique, Inverse, BifurcationDetector, NGramRepeatBlock, MurmurHash3, DynamicTimeWarping and CropAndResize.
+#include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/Special.h"
 
 namespace onnxc {
@@ -167,6 +168,156 @@ int32_t bifurcation(const Args *a) {
   return ONNXC_K_OK;
 }
 
+// ---- MurmurHash3: the algorithm's x86_32 over the bytes of each element
+uint32_t rotated(uint32_t v, int bits) { return v << bits | v >> (32 - bits); }
+uint32_t murmur(const uint8_t *bytes, int64_t size, uint32_t h) {
+  auto word = [&](int64_t from, int64_t count) {
+    uint32_t w = 0;
+    for (int64_t i = count; i-- > 0;)
+      w = w << 8 | bytes[from + i];
+    return rotated(w * 0xcc9e2d51u, 15) * 0x1b873593u;
+  };
+  int64_t whole = size & ~int64_t(3);
+  for (int64_t i = 0; i < whole; i += 4)
+    h = rotated(h ^ word(i, 4), 13) * 5 + 0xe6546b64u;
+  h = (h ^ word(whole, size - whole)) ^ uint32_t(size);
+  h = (h ^ h >> 16) * 0x85ebca6bu;
+  h = (h ^ h >> 13) * 0xc2b2ae35u;
+  return h ^ h >> 16;
+}
+
+int32_t murmurHash(const Args *a) {
+  const Tensor &x = a->in[0];
+  uint32_t seed = uint32_t(a->attr[0].i), *to = out<uint32_t>(a, 0);
+  bool isText = x.dtype == ONNXC_STR;
+  int64_t bytes = elementBytes(x.dtype);
+  return parallelFor(a, onnxc_count(x), grainOf(8), [=](int64_t begin, int64_t end) -> int32_t {
+    for (int64_t i = begin; i < end; ++i)
+      if (isText) {
+        const Str &s = data<Str>(x)[i];
+        to[i] = murmur(reinterpret_cast<const uint8_t *>(s.data), s.size, seed);
+      } else {
+        to[i] = murmur(static_cast<const uint8_t *>(x.data) + i * bytes, bytes, seed);
+      }
+    return ONNXC_K_OK;
+  });
+}
+
+// ---- DynamicTimeWarping
+// The cheapest way from one corner of a matrix of costs to the other, kept as the step by which each place is reached.
+struct Warping {
+  enum Step : int8_t { Both, Row, Column };
+  int64_t rows = 0, columns = 0;
+  int8_t *steps = nullptr;
+  int32_t find(const Args *a) {
+    const Tensor &x = a->in[0];
+    if (x.rank < 2 || x.rank > 3 || (x.rank == 3 && x.dims[0] != 1))
+      return ONNXC_K_SHAPE;
+    rows = x.dims[x.rank - 2], columns = x.dims[x.rank - 1];
+    if (rows < 1 || columns < 1)
+      return ONNXC_K_SIZE;
+    float *before = heap<float>(a, columns + 1), *now = heap<float>(a, columns + 1);
+    steps = heap<int8_t>(a, rows * columns);
+    if (!before || !now || !steps)
+      return ONNXC_K_MEMORY;
+    for (int64_t c = 0; c <= columns; ++c)
+      before[c] = c ? __builtin_inff() : 0;
+    for (int64_t r = 0; r < rows; ++r) {
+      now[0] = __builtin_inff();
+      for (int64_t c = 0; c < columns; ++c) {
+        float both = before[c], row = before[c + 1], column = now[c];
+        Step step = both < row && both < column ? Both : row < both && row < column ? Row : Column;
+        steps[r * columns + c] = step;
+        now[c + 1] = in<float>(a, 0)[r * columns + c] + (step == Both ? both : step == Row ? row : column);
+      }
+      float *t = before;
+      before = now, now = t;
+    }
+    return ONNXC_K_OK;
+  }
+  // Calls `place(r, c)` for the places of the way, the last one first.
+  template <class Place>
+  void back(Place place) const {
+    for (int64_t r = rows - 1, c = columns - 1; r >= 0 || c >= 0;) {
+      place(r, c);
+      int8_t step = r < 0 ? int8_t(Column) : c < 0 ? int8_t(Row) : steps[r * columns + c];
+      r -= step != Column, c -= step != Row;
+    }
+  }
+};
+
+int32_t warping(const Args *a, bool size) {
+  Warping w;
+  ONNXC_TRY(w.find(a));
+  int64_t length = 0;
+  w.back([&](int64_t, int64_t) { ++length; });
+  if (size) {
+    a->out[0].dims[0] = 2, a->out[0].dims[1] = length;
+    return ONNXC_K_OK;
+  }
+  int32_t *to = out<int32_t>(a, 0);
+  int64_t i = length;
+  w.back([&](int64_t r, int64_t c) { --i, to[i] = int32_t(r), to[length + i] = int32_t(c); });
+  return ONNXC_K_OK;
+}
+
+// ---- CropAndResize
+int32_t cropSizes(const Args *a) {
+  if (a->in[0].rank != 4 || a->in[1].rank != 2 || onnxc_count(a->in[3]) != 2)
+    return ONNXC_K_SHAPE;
+  int64_t height = loadI64(a->in[3], 0), width = loadI64(a->in[3], 1), *dims = a->out[0].dims;
+  if (height < 1 || width < 1)
+    return ONNXC_K_SIZE;
+  dims[0] = a->in[1].dims[0], dims[1] = a->in[0].dims[1], dims[2] = height, dims[3] = width;
+  return ONNXC_K_OK;
+}
+
+// Where cell `i` of `cells` samples a side of `size` pixels, of which a region takes the part [from, to].
+struct Sample {
+  int64_t low, high;
+  float part;
+  bool isInside;
+  Sample(float from, float to, int64_t i, int64_t cells, int64_t size, bool nearest) {
+    float last = float(size - 1), step = cells > 1 ? (to - from) * last / float(cells - 1) : 0;
+    float at = cells > 1 ? from * last + float(i) * step : 0.5f * (from + to) * last;
+    isInside = at >= 0 && at <= last;
+    if (!isInside)
+      at = 0;
+    low = int64_t(nearest ? __builtin_roundf(at) : __builtin_floorf(at)), part = nearest ? 0 : at - float(low);
+    high = low + (part > 0);
+  }
+};
+
+int32_t cropAndResize(const Args *a) {
+  const Tensor &x = a->in[0], &rois = a->in[1], &y = a->out[0];
+  if (x.rank != 4 || rois.rank != 2 || rois.dims[1] != 4 || onnxc_count(a->in[2]) != rois.dims[0] || y.dims[0] != rois.dims[0])
+    return ONNXC_K_SHAPE;
+  for (int64_t r = 0; r < rois.dims[0]; ++r)
+    if (int64_t image = loadI64(a->in[2], r); image < 0 || image >= x.dims[0])
+      return ONNXC_K_INDEX;
+  bool nearest = is(text(a->attr[1]), "nearest");
+  float outside = float(a->attr[0].f);
+  int64_t channels = x.dims[1], h = x.dims[2], w = x.dims[3], height = y.dims[2], width = y.dims[3];
+  return parallelFor(a, y.dims[0] * channels, grainOf(8 * height * width), [=](int64_t begin, int64_t end) -> int32_t {
+    for (int64_t p = begin; p < end; ++p) {
+      const float *roi = data<float>(rois) + p / channels * 4;
+      const float *plane = data<float>(x) + (loadI64(a->in[2], p / channels) * channels + p % channels) * h * w;
+      float *to = mutableData<float>(y) + p * height * width;
+      for (int64_t i = 0; i < height; ++i) {
+        Sample row(roi[0], roi[2], i, height, h, nearest);
+        const float *above = plane + row.low * w, *below = plane + row.high * w;
+        for (int64_t j = 0; j < width; ++j) {
+          Sample column(roi[1], roi[3], j, width, w, nearest);
+          float top = above[column.low] + (above[column.high] - above[column.low]) * column.part;
+          float bottom = below[column.low] + (below[column.high] - below[column.low]) * column.part;
+          *to++ = row.isInside && column.isInside ? top + (bottom - top) * row.part : outside;
+        }
+      }
+    }
+    return ONNXC_K_OK;
+  });
+}
+
 }  // namespace
 }  // namespace onnxc
 
@@ -177,3 +328,8 @@ extern "C" int32_t onnxc_k_MsInverse(const onnxc_args *a) { return inverse(a); }
 extern "C" int32_t onnxc_k_MsNGramRepeatBlock(const onnxc_args *a) { return ngramRepeatBlock(a); }
 extern "C" int32_t onnxc_s_MsBifurcationDetector(const onnxc_args *a) { return bifurcationSizes(a); }
 extern "C" int32_t onnxc_k_MsBifurcationDetector(const onnxc_args *a) { return bifurcation(a); }
+extern "C" int32_t onnxc_k_MsMurmurHash3(const onnxc_args *a) { return murmurHash(a); }
+extern "C" int32_t onnxc_s_MsDynamicTimeWarping(const onnxc_args *a) { return warping(a, true); }
+extern "C" int32_t onnxc_k_MsDynamicTimeWarping(const onnxc_args *a) { return warping(a, false); }
+extern "C" int32_t onnxc_s_MsCropAndResize(const onnxc_args *a) { return cropSizes(a); }
+extern "C" int32_t onnxc_k_MsCropAndResize(const onnxc_args *a) { return cropAndResize(a); }

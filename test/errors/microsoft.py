@@ -200,3 +200,13 @@ def blocks_in_function(folder):
 @case(1, r"first .*has activation 'Cube'")
 def blocks_activation(folder):
     return blocked(folder, (16, 3, 3, 3), helper.make_node("ReorderOutput", ["c"], ["y"], name="last", domain="com.microsoft.nchwc", channels=16), activation="Cube")
+
+
+@case(1, r"fused .*attribute 'mode' is 'cubic'; it can be bilinear, nearest")
+def crop_mode(folder):
+    return microsoft(folder, "CropAndResize", [(1, 3, 8, 8), (2, 4), (2,), (2,)], {2: TensorProto.INT32, 3: TensorProto.INT32}, mode="cubic")
+
+
+@case(1, r"fused .*has the attribute reset_on_eos or the input segment_ids; onnxc looks at no boundaries between tokens")
+def ngram_boundaries(folder):
+    return microsoft(folder, "NGramHashMapping", [(2, 5), (3,), (4,)], dict.fromkeys(range(3), TensorProto.INT64), max_ngram_size=3, n_head_per_ngram=2, pad_id=0, reset_on_eos=1)

@@ -50,6 +50,9 @@ one, zero = number(0.02), number(128, np.uint8)
 case("fused_conv", "FusedConv", [f32(1, 3, 9, 9), f32(5, 3, 3, 3), f32(5)], weights=(1, 2), activation="LeakyRelu", activation_params=[0.1])
 case("fused_conv_sum", "FusedConv", [f32(1, 4, 7, 7), f32(4, 4, 3, 3), f32(4), f32(1, 4, 7, 7)], weights=(1, 2), activation="Relu", pads=[1, 1, 1, 1])
 case("fused_conv_clip", "FusedConv", [f32(1, 4, 7, 7), f32(4, 4, 3, 3)], weights=(1,), activation="Clip", activation_params=[-0.5, 0.5])
+case("fused_conv_hard_swish", "FusedConv", [f32(1, 4, 7, 7), f32(4, 4, 3, 3), f32(4), f32(1, 4, 5, 5)], weights=(1, 2), activation="HardSwish")
+for name in ("Celu", "ParametricSoftplus", "Selu"):
+    case(f"fused_gemm_{name}", "FusedGemm", [f32(4, 6), f32(6, 5), f32(5)], weights=(1, 2), activation=name, activation_alpha=1.5, activation_beta=0.3, activation_gamma=1.1)
 case("fused_gemm", "FusedGemm", [f32(4, 6), f32(6, 5), f32(5)], weights=(1, 2), activation="Relu", alpha=0.5)
 case("fused_gemm_leaky", "FusedGemm", [f32(4, 6), f32(5, 6), f32(5)], weights=(1, 2), activation="LeakyRelu", activation_alpha=0.2, transB=1)
 case("fused_matmul", "FusedMatMul", [f32(2, 3, 4, 6), f32(2, 3, 5, 6)], transB=1, alpha=0.25)
@@ -152,6 +155,17 @@ for mode in ("bilinear", "nearest", "bicubic"):
 case("bifurcation", "BifurcationDetector",
      [number([1, 5, 3, 4, 2, 9, 7], np.int64), number([1, 5, 3], np.int64), number(0, np.int64), number([1, 5, 3, 4, 7, 2, 9, 7], np.int64)], 2, min_ngram_size=1, max_ngram_size=3)
 case("bifurcation_start", "BifurcationDetector", [number([1, 5, 3, 4, 2, 9, 7], np.int64), number([1, 5], np.int64), number(0, np.int64)], 2)
+regions = number([[0, 0, 1, 1], [-0.2, 0.1, 1.2, 0.8], [0.9, 0.9, 0.1, 0.1], [0.5, 0.25, 0.5, 0.75]])
+for mode in ("bilinear", "nearest"):
+    for size in ([3, 2], [1, 1], [7, 9]):
+        case(f"crop_and_resize_{mode}_{size[0]}", "CropAndResize", [f32(2, 3, 6, 5), regions, number([0, 1, 1, 0], np.int32), number(size, np.int32)], weights=(3,), mode=mode, extrapolation_value=-7.0)
+for rows, columns in ((1, 1), (1, 6), (5, 1), (6, 9)):
+    case(f"time_warping_{rows}_{columns}", "DynamicTimeWarping", [ids(3, rows, columns).astype(np.float32)])
+case("time_warping_batch", "DynamicTimeWarping", [f32(1, 7, 12)])
+for kind in (np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64):
+    case(f"murmur_{kind.__name__}", "MurmurHash3", [ids(1 << 30, 3, 4).astype(kind)], seed=5)
+    case(f"murmur_signed_{kind.__name__}", "MurmurHash3", [ids(1 << 30, 3, 4).astype(kind)], positive=0)
+case("murmur_text", "MurmurHash3", [np.array([["", "a", "ab"], ["abc", "abcd", "hello, wörld"]], object)], seed=-3)
 KERNELS = set(CASES)  # the others have none of their own: one level of the processor is enough
 microsoft_more.add(case, f32, u8, i8, ids, number)
 case("ngram_block", "NGramRepeatBlock", [number([[1, 2, 3, 1, 2], [4, 4, 4, 4, 4]], np.int64), f32(2, 6)], ngram_size=3)
@@ -303,7 +317,7 @@ def refuses_texts(s, folder, op):
         if array is None:
             continue
         model = build(op, operands, outputs, weights, attributes, constant=False)
-        next(x for x in model.graph.input if x.name == f"x{i}").type.tensor_type.elem_type = TensorProto.STRING if op != "Tokenizer" else TensorProto.INT8
+        next(x for x in model.graph.input if x.name == f"x{i}").type.tensor_type.elem_type = TensorProto.STRING if op not in ("MurmurHash3", "Tokenizer") else TensorProto.INT8
         said = s.onnxc("check", save(model, folder / "m.onnx"), code=1).stderr
         if not re.search(rf"op \({op}, opset 1\): input '\w+' has elements of (string|int8|.*of string; they must be the same)", said):
             return f"operand {i}: {said}"
@@ -322,6 +336,7 @@ SUITE.cases(SLIDING, sliding_cache)
 SUITE.cases(microsoft_blocks.CASES, microsoft_blocks.check)
 SUITE.check(microsoft_blocks.all_operators)
 SUITE.check(microsoft_blocks.unknown_blocks)
+SUITE.check(microsoft_blocks.sparse_attention)
 SUITE.cases({f"types_{op}": op for op in sorted(OWN & {c[0] for c in CASES.values()})}, lambda s, folder, name: refuses_texts(s, folder, name.removeprefix("types_")))
 
 if __name__ == "__main__":

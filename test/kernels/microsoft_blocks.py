@@ -1,4 +1,5 @@
-"""Checks of microsoft.py for files that ONNX Runtime itself writes: convolutional networks saved at its highest level, with tensors in blocks of channels.
+"""Checks of microsoft.py for files that ONNX Runtime itself writes: convolutional networks saved at its highest level, with tensors in blocks of channels; and for an
+operator whose kernel wants its operands bound.
 """
 import os
 import subprocess
@@ -143,3 +144,44 @@ def unknown_blocks(s, folder):
     path = save(saved(make(n.nodes, [info("x", 1, 3, 8, 8)], [info(y, *[None] * 4)], n.weights, opset=17), folder, 16), folder / "same.onnx")
     said = s.onnxc(path, "-o", folder / "same.so").stderr
     return None if "does not say whether its filters are in blocks of 16 or 8 channels; onnxc takes 16" in said else said
+
+
+def sparse_attention(s, folder):
+    """Blocks of keys that each block of queries sees, one layout for all heads and one for each of two. The cache is written in place, which ONNX Runtime's kernel demands; of a
+    batch with several lengths it takes the blocks of one for all."""
+    import onnxc
+    import onnxruntime
+    rng, heads, kv, width, size, longest = np.random.default_rng(7), 4, 2, 16, 16, 64
+    f32 = lambda *shape: rng.standard_normal(shape).astype(np.float32)
+    one = np.array([[0, 1, 3, 5, 8]], np.int32), np.array([[0, 0, 1, 1, 2, 1, 2, 3]], np.int32)
+    two = np.array([[0, 1, 3, 5, 8], [0, 1, 3, 6, 9]], np.int32), np.array([[0, 0, 1, 1, 2, 1, 2, 3, -1], [0, 0, 1, 0, 1, 2, 0, 2, 3]], np.int32)
+    angles = f32(longest, width // 2)
+    rotation = [np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)]
+    for (rows, columns), rotary, steps, lengths in ((one, 0, 40, [40]), (two, 1, 50, [50, 50]), (two, 0, 1, [41, 41]), (one, 1, 1, [64])):
+        batch = len(lengths)
+        feed = {"query": f32(batch, steps, heads * width), "key": f32(batch, steps, kv * width), "value": f32(batch, steps, kv * width),
+                "past_key": f32(batch, kv, longest, width), "past_value": f32(batch, kv, longest, width), "total": np.array([max(lengths)], np.int32),
+                "lengths": np.array(lengths, np.int32)}
+        constants = {"rows": rows, "columns": columns, **({"cos": rotation[0], "sin": rotation[1]} if rotary else {})}
+        names = ["query", "key", "value", "past_key", "past_value", "rows", "columns", "total", "lengths", *(["cos", "sin"] if rotary else [])]
+        node = helper.make_node("SparseAttention", names, ["y", "k", "v"], name="op", domain="com.microsoft", num_heads=heads, kv_num_heads=kv, sparse_block_size=size, do_rotary=rotary)
+        inputs = [info(k, *a.shape, dtype=helper.np_dtype_to_tensor_dtype(a.dtype)) for k, a in feed.items()]
+        model = make([node], inputs, [info(r, *[None] * n) for r, n in zip("ykv", (3, 4, 4))], [numpy_helper.from_array(a, k) for k, a in constants.items()], opset=17,
+                     domains=["com.microsoft"])
+        session = peer(model, optimized=False)
+        binding = session.io_binding()
+        for k, a in feed.items():
+            value = onnxruntime.OrtValue.ortvalue_from_numpy(a.copy())
+            binding.bind_ortvalue_input(k, value)
+            if k.startswith("past"):
+                binding.bind_ortvalue_output({"past_key": "k", "past_value": "v"}[k], value)
+        binding.bind_output("y")
+        session.run_with_iobinding(binding)
+        bound = {o.name: v.numpy() for o, v in zip(session.get_outputs(), sorted(binding.get_outputs(), key=lambda v: len(v.shape())))}
+        got = dict(zip("ykv", (np.asarray(g) for g in onnxc.load(str(s.compile(model, folder, name=f"sparse{steps}{rotary}"))).run(feed))))
+        problem = compare(bound["y"], got["y"], 1e-4, 1e-5)
+        for b, length in enumerate(lengths):
+            problem = problem or compare([bound[r][b, :, :length] for r in "kv"], [got[r][b, :, :length] for r in "kv"], 1e-4, 1e-5)
+        if problem:
+            return f"{steps} {lengths}: {problem}"
+    return None

@@ -194,6 +194,10 @@ def experts(case, f32, u8, i8, ids, number):
         per = 8 // bits
         q = [u8(e, 2 * f, d // per), np.abs(f32(e, 2 * f)) * 0.02, f32(e, 2 * f), u8(e, d, f // per), np.abs(f32(e, d)) * 0.02, f32(e, d)]
         case(f"qmoe_{bits}", "QMoE", [x, router, *q], weights=range(2, 8), k=2, expert_weight_bits=bits, activation_type="swiglu", swiglu_fusion=1, normalize_routing_weights=1)
+        case(f"qmoe_{bits}_router", "QMoE", [x, router, *q], weights=range(2, 8), k=2, expert_weight_bits=bits, activation_type="swiglu", swiglu_fusion=1)
+        mixing = [*[None] * 6, np.abs(f32(tokens, e))]
+        for sums in (0, 1):
+            case(f"qmoe_{bits}_weights_{sums}", "QMoE", [x, router, *q, *mixing], weights=range(2, 8), k=2, expert_weight_bits=bits, activation_type="swiglu", swiglu_fusion=1, normalize_routing_weights=sums)
         q[1], q[4] = np.abs(f32(e, 2 * f, 1)) * 0.02, np.abs(f32(e, d, 2)) * 0.02
         if bits == 4:  # of 8 bits in blocks ONNX Runtime rounds the activations
             case("qmoe_blocks", "QMoE", [x, router, *q], weights=range(2, 8), k=2, block_size=16, activation_type="swiglu", swiglu_fusion=1, normalize_routing_weights=1)
@@ -214,9 +218,47 @@ def renamed(case, f32, u8, i8, ids, number):
     for rule, extra in (("linear", []), ("gated", [gate]), ("delta", [None, rate]), ("gated_delta", [gate, rate])):
         case(f"linear_attention_{rule}", "LinearAttention", [*qkv(), f32(b, h, d, d), *extra], 2, q_num_heads=h, kv_num_heads=h, update_rule=rule)
     case("causal_conv", "CausalConvWithState", [f32(2, 3, 7), f32(3, 1, 4), f32(3), f32(2, 3, 3)], 2, weights=(1, 2), activation="silu")
+    for taps in (1, 4):
+        for apart in (1, 2):
+            w, past, form = f32(6, 1, taps), f32(2, 6, (taps - 1) * apart), {"dilation": apart, "activation": "silu"}
+            case(f"causal_conv_{taps}_{apart}", "CausalConvWithState", [f32(2, 6, 7), w, f32(6), past], 2, weights=(1, 2), **form)
+            case(f"causal_conv_last_{taps}_{apart}", "CausalConvWithState", [f32(2, 7, 6), w, f32(6), past.transpose(0, 2, 1).copy()], 2, weights=(1, 2), channels_last=1, **form)
+            case(f"causal_conv_axes_{taps}_{apart}", "CausalConvWithState", [f32(2, 7, 3, 2), w], 2, weights=(1,), channels_last=1, dilation=apart)
     case("causal_conv_start", "CausalConvWithState", [f32(2, 3, 7), f32(3, 1, 4)], 2, weights=(1,))
 
 
+def streams(case, f32, u8, i8, ids, number):
+    """Residual streams and n-grams."""
+    x, h, scale = f32(2, 3, 4, 8), f32(2, 3, 8), f32(4, 8)
+    flat = x.reshape(2, 3, 32)
+    for name, s in (("each", scale), ("row", f32(8)), ("long", f32(32)), ("none", None)):
+        case(f"branchwise_{name}", "BranchwiseRMSNorm", [x] if s is None else [x, s], epsilon=1e-3)
+        case(f"branchwise_flat_{name}", "BranchwiseRMSNorm", [flat] if s is None else [flat, s], num_branches=4)
+    for name, gate in (("stream", f32(2, 3, 4)), ("unit", f32(2, 3, 4, 1)), ("element", x)):
+        case(f"pre_mix_{name}", "HyperConnectionPreMix", [x, gate], reduction_scale=0.5)
+        case(f"pre_mix_flat_{name}", "HyperConnectionPreMix", [flat, gate.reshape(2, 3, 32) if name == "element" else gate], num_branches=4)
+        case(f"post_mix_{name}", "HyperConnectionPostMix", [x, h, gate])
+        case(f"post_mix_flat_{name}", "HyperConnectionPostMix", [flat, h, gate, f32(2, 3, 4, 4)], num_branches=4)
+    case("engram_gate", "EngramGate", [x, f32(2, 3, 4, 8), h, scale, f32(4, 8)])
+    case("engram_gate_normed", "EngramGate", [x, f32(2, 3, 4, 8), h, scale, f32(4, 8), f32(4, 8)], 2, weights=(3, 4, 5), epsilon=1e-3)
+    for kind in (np.int32, np.int64):
+        tokens, factors, sizes = ids(50, 2, 5, dtype=kind), np.array([3, -5, 7], kind), np.array([11, 13, 17, 19], kind)
+        form = {"max_ngram_size": 3, "n_head_per_ngram": 2, "pad_id": 4}
+        case(f"ngrams_{kind.__name__}", "NGramHashMapping", [tokens, factors, sizes], 2, weights=(1, 2), **form)
+        case(f"ngrams_past_{kind.__name__}", "NGramHashMapping", [tokens, factors, sizes, ids(50, 2, 2, dtype=kind), np.array([0, 11, 24, 41], kind)], 2, weights=(1, 2), **form)
+        case(f"ngrams_end_{kind.__name__}", "NGramHashMapping", [tokens, factors, sizes, None, None, number(9, kind)], 2, **form)
+
+
+def others(case, f32, u8, i8, ids, number):
+    x, w = f32(2, 3, 5, 4), f32(3, 4, 3, 3)
+    for name, pads in (("none", [0, 0, 0, 0]), ("some", [1, 0, 1, 2])):
+        case(f"conv_transpose_pads_{name}", "ConvTransposeWithDynamicPads", [x, w, number(pads, np.int64), f32(4)], weights=(1, 2, 3), strides=[2, 2], kernel_shape=[3, 3], output_padding=[1, 0])
+    case("conv_transpose_pads_same", "ConvTransposeWithDynamicPads", [x, w, number([0, 0, 0, 0], np.int64)], weights=(1, 2), strides=[2, 2], kernel_shape=[3, 3], auto_pad="SAME_UPPER")
+    case("sample", "SampleOp", [x])
+    words = np.array([[1, 2, 3, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0], [1, 2, 0, 3, 4], [1, 2, 3, 4, 5], [0, 1, 2, 3, 0]], np.int32)
+    case("word_embedding", "WordConvEmbedding", [words, f32(4, 1, 2, 3), f32(4), f32(6, 3)], weights=(1, 2, 3))
+
+
 def add(*tools):
-    for family in (layouts, elements, places, heads, experts, renamed):
+    for family in (layouts, elements, places, heads, experts, renamed, streams, others):
         family(*tools)
