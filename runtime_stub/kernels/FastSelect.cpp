@@ -29,14 +29,10 @@ template <>
 struct Held<bf16> {
   using type = int16_t;
 };
-template <class E>
-struct Sixteen {
-  typedef E type __attribute__((ext_vector_type(16), aligned(sizeof(E))));
-};
 template <class T>
-using Keys = typename Sixteen<Key<T>>::type;
+using Keys = Sixteen<Key<T>>;
 template <class T>
-using Elements = typename Sixteen<typename Held<T>::type>::type;
+using Elements = Sixteen<typename Held<T>::type>;
 
 enum class Nans { Most, Best };  // the greatest of all; or before all, whichever way round the order is
 

@@ -22,6 +22,14 @@ typedef int32_t i32x16 __attribute__((ext_vector_type(16), aligned(4)));
 typedef uint32_t u32x8 __attribute__((ext_vector_type(8), aligned(4)));
 typedef uint32_t u32x16 __attribute__((ext_vector_type(16), aligned(4)));
 
+// Sixteen of any element.
+template <class E>
+struct SixteenOf {
+  typedef E type __attribute__((ext_vector_type(16), aligned(sizeof(E))));
+};
+template <class E>
+using Sixteen = typename SixteenOf<E>::type;
+
 template <int I>
 struct Index {
   static constexpr int value = I;

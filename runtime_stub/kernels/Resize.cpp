@@ -61,14 +61,6 @@ static int32_t resizeAxis(const onnxc_args *a, const ResizedAxis &x, Coordinates
 }
 
 template <class T>
-static T fromInterpolated(double v) {
-  if constexpr (IsFloat<T>::value)
-    return fromF64<T>(v);
-  else
-    return saturateTo<T>(nearbyint(v));
-}
-
-template <class T>
 static int32_t resizeSmooth(const onnxc_args *a, const ResizedAxis *axes, Coordinates c, bool cubic) {
   const onnxc_tensor &in = a->in[0];
   int64_t dims[kMaxRank], n = onnxc_count(in), most = n;

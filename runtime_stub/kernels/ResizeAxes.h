@@ -68,6 +68,15 @@ inline Nearest nearestMode(const onnxc_attr &attr) {
   return attr.n <= 0 ? Nearest::PreferFloor : modeNamed<Nearest>(kNearestNames, static_cast<const char *>(attr.p), attr.n);
 }
 
+// An element of the result of linear or cubic.
+template <class T>
+ONNXC_INLINE T fromInterpolated(double v) {
+  if constexpr (IsFloat<T>::value)
+    return fromF64<T>(v);
+  else
+    return saturateTo<T>(__builtin_rint(v));
+}
+
 inline Filter filterOf(const onnxc_args *a, double scale, bool cubic) {
   return makeFilter(a->attr[kAntialias].i != 0, a->attr[kCubicA].f, scale, cubic);
 }

@@ -1,7 +1,9 @@
 """Operators where ONNX Runtime, or one mode of onnxc, may have other numbers than the standard's text: cases of operators.py with results worked out here."""
 import numpy as np
+from onnx import helper
+from onnx.reference import ReferenceEvaluator
 
-from operators import case, floats
+from operators import case, floats, whole
 
 
 def sampled(x, scale, out, source, pick):
@@ -102,3 +104,30 @@ _sum = _x + _skip
 _moved = _sum - _sum.mean(-1, keepdims=True)
 _want = [(_moved / np.sqrt((_moved**2).mean(-1, keepdims=True) + 1e-5) * _gamma).astype(np.float32)]
 case("ms_skip_norm", "SkipLayerNormalization", {"x": _x, "skip": _skip}, {"g": _gamma}, want=_want, epsilon=1e-5)
+
+
+def resized(name, dtype, shape, sizes, **attributes):
+    """Whole numbers between others: the reference's doubles to the nearest, of small numbers that leave none halfway: its cubics are of single precision."""
+    sizes = {"r": None, "s": None, "k": np.array(sizes)}
+    node = helper.make_node("Resize", ["x", "", "", "k"], ["y"], **attributes)
+    inputs = [helper.make_tensor_value_info("x", 11, shape), helper.make_tensor_value_info("k", 7, [len(shape)])]
+    graph = helper.make_graph([node], "g", inputs, [helper.make_tensor_value_info("y", 11, None)])
+    reference, limits, halfway = ReferenceEvaluator(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])), np.iinfo(dtype), True
+    while halfway:
+        x = max(int(limits.min), -500) + whole(min(int(limits.max) - int(limits.min), 1000) + 1, *shape)
+        y = reference.run(None, {"x": x.astype(np.float64), "k": sizes["k"]})[0]
+        halfway = (np.abs(y % 1 - 0.5) < 1e-6).any()
+    case(name, "Resize", {"x": x.astype(dtype)}, sizes, want=[np.clip(np.rint(y), limits.min, limits.max).astype(dtype)], **attributes)
+
+
+for _dtype in (np.uint8, np.int8, np.int16, np.uint16, np.int32, np.int64):
+    _name = f"resize_whole_{np.dtype(_dtype).name}"
+    resized(f"{_name} down", _dtype, (1, 2, 15, 41), (1, 2, 7, 19), mode="linear")
+    resized(f"{_name} up", _dtype, (1, 2, 5, 7), (1, 2, 10, 23), mode="linear", coordinate_transformation_mode="align_corners")
+    resized(f"{_name} cubic", _dtype, (1, 1, 9, 11), (1, 1, 7, 25), mode="cubic")
+    if _dtype in (np.uint8, np.int8):
+        resized(f"{_name} last", _dtype, (2, 3, 33), (2, 3, 15), mode="linear")
+        resized(f"{_name} rows", _dtype, (1, 9, 3, 19), (1, 7, 3, 19), mode="linear")
+        resized(f"{_name} channels_last", _dtype, (1, 11, 9, 3), (1, 7, 5, 3), mode="linear")
+        resized(f"{_name} three_axes", _dtype, (1, 5, 7, 7), (1, 3, 5, 11), mode="linear")
+        resized(f"{_name} antialias", _dtype, (1, 1, 23, 29), (1, 1, 5, 11), mode="linear", antialias=1)
