@@ -314,6 +314,29 @@ void topOfResults(const T *x, const Axis3 &s, const Results &results, Key<T> fli
   }
 }
 
+constexpr int64_t kKept = 16;  // the most results of a column that are found beside those of 15 others
+
+// The k <= kKept best along `dim` >= k, best first, of 16 neighbouring columns: `best` as keys and `where` they are. Keys come to stand
+// behind those that are as good.
+template <class T>
+ONNXC_INLINE void topOfColumns(const T *x, int64_t dim, int64_t stride, Key<T> flip, int64_t k, Keys<T> *best, Keys<T> *where) {
+  for (int64_t d = 0; d < dim; ++d, x += stride) {
+    Keys<T> key = keysOf<T, Nans::Most>(x, flip), place = Keys<T>(Key<T>(d));
+    int64_t last = d < k ? d : k - 1;  // of those there are, or the one that goes
+    if (d >= k && !__builtin_reduce_or(key > best[last]))
+      continue;
+    auto passes = d < k ? Keys<T>(-1) : key > best[last];
+    for (int64_t j = last; j > 0; --j) {
+      auto passesNext = key > best[j - 1];
+      best[j] = passes ? (passesNext ? best[j - 1] : key) : best[j];
+      where[j] = passes ? (passesNext ? where[j - 1] : place) : where[j];
+      passes = passesNext;
+    }
+    best[0] = passes ? key : best[0];
+    where[0] = passes ? place : where[0];
+  }
+}
+
 template <class T>
 int32_t topK(const onnxc_args *a) {  // attributes: axis, largest
   const onnxc_tensor &in = a->in[0];
@@ -336,6 +359,26 @@ int32_t topK(const onnxc_args *a) {  // attributes: axis, largest
         topOfResults(x, s, Results(s, b * 64, k), flip, k, values, indices);
       return int32_t(ONNXC_K_OK);
     });
+  if (s.inner >= 16 && k <= kKept) {
+    int64_t groups = (s.inner + 15) / 16;
+    return parallelFor(a, s.outer * groups, grainOf(s.dim * (4 + k)), [=](int64_t begin, int64_t end) {
+      Keys<T> best[kKept], where[kKept];
+      for (int64_t u = begin; u < end; ++u) {
+        int64_t o = u / groups, first = u % groups * 16, from = minOf(first, s.inner - 16);  // lanes before `first` are another unit's
+        const T *columns = x + o * s.dim * s.inner + from;
+        topOfColumns(columns, s.dim, s.inner, flip, k, best, where);
+        for (int64_t j = 0; j < k; ++j)
+          for (int64_t c = first - from; c < 16; ++c) {
+            int64_t to = (o * k + j) * s.inner + from + c, at = int64_t(where[j][c]);
+            if (values)
+              values[to] = columns[at * s.inner + c];
+            if (indices)
+              indices[to] = at;
+          }
+      }
+      return int32_t(ONNXC_K_OK);
+    });
+  }
   constexpr bool halved = sizeof(Key<T>) == 8;
   int64_t most = minOf(s.dim, 2 * k + 512), items = halved ? s.dim : plan.way == Sort ? most : 0;
   int64_t room = maxOf(2 * items * int64_t(sizeof(Keyed)), (k * 8 + 63) / 64 * 64);
