@@ -131,3 +131,11 @@ for _dtype in (np.uint8, np.int8, np.int16, np.uint16, np.int32, np.int64):
         resized(f"{_name} channels_last", _dtype, (1, 11, 9, 3), (1, 7, 5, 3), mode="linear")
         resized(f"{_name} three_axes", _dtype, (1, 5, 7, 7), (1, 3, 5, 11), mode="linear")
         resized(f"{_name} antialias", _dtype, (1, 1, 23, 29), (1, 1, 5, 11), mode="linear", antialias=1)
+for _seed in (0.0, 3.0, 77.0):  # numpy's generator, as the standard's reference has it
+    _state = lambda: np.random.RandomState(int(_seed))
+    for _size in ((1,), (37, 41)):  # a round of the generator, and several
+        _x, _label = floats(*_size), f"{int(_seed)}_{len(_size)}"
+        case(f"random_normal {_label}", "RandomNormalLike", {"x": _x}, want=[(0.5 + 2 * _state().standard_normal(_size)).astype(np.float32)], seed=_seed, mean=0.5, scale=2.0)
+        case(f"random_normal {_label}_f64", "RandomNormalLike", {"x": _x}, want=[_state().standard_normal(_size)], seed=_seed, dtype=11)
+        case(f"random_uniform {_label}", "RandomUniformLike", {"x": _x}, want=[(3 * _state().random_sample(_size) - 1).astype(np.float32)], seed=_seed, low=-1.0, high=2.0)
+        case(f"random_uniform {_label}_f64", "RandomUniformLike", {"x": _x}, want=[_state().random_sample(_size)], seed=_seed, dtype=11)
