@@ -62,11 +62,26 @@ ONNXC_INLINE void linearTaps(T x, int64_t dim, int64_t stride, int32_t (&at)[2],
   weight[0] = 1 - weight[1];
 }
 
-// Point i reads the four corners that the taps of a row and a column make, times `scale`: putPoint for two taps of two dims.
-ONNXC_INLINE void putCorners(Points &p, int64_t i, const int32_t (&row)[2], const double (&down)[2], const int32_t (&column)[2],
-                             const double (&along)[2], double scale) {
+// The four taps around place x of a dim, as gridTaps has them: each is moved to the border or outside by itself.
+template <bool Border>
+ONNXC_INLINE void cubicTaps(float x, int64_t dim, int64_t stride, int32_t (&at)[4], double (&weight)[4]) {
+  float low = __builtin_elementwise_floor(x);
+  int32_t first = int32_t(low) - 1, end = int32_t(dim), step = int32_t(stride);
+  double r = double(x) - double(low);
   unroll<0, 4>([&](auto k) {
-    constexpr int right = k.value / 2, below = k.value % 2;
+    int32_t i = first + k.value, inside = i < 0 ? 0 : i < end ? i : end - 1;
+    at[k.value] = Border || i == inside ? inside * step : -1;
+  });
+  weight[0] = cubicWeight(-0.75, 1 + r), weight[1] = cubicWeight(-0.75, r);
+  weight[2] = cubicWeight(-0.75, 1 - r), weight[3] = cubicWeight(-0.75, 2 - r);
+}
+
+// Point i reads the corners that the taps of a row and a column make, times `scale`: putPoint for two dims.
+template <int Taps>
+ONNXC_INLINE void putCorners(Points &p, int64_t i, const int32_t (&row)[Taps], const double (&down)[Taps], const int32_t (&column)[Taps],
+                             const double (&along)[Taps], double scale) {
+  unroll<0, Taps * Taps>([&](auto k) {
+    constexpr int right = k.value / Taps, below = k.value % Taps;
     bool outside = (row[below] | column[right]) < 0;
     p.at[k.value][i] = outside ? -1 : row[below] + column[right];
     p.weight[k.value][i] = outside ? 0 : float(scale * down[below] * along[right]);
@@ -102,6 +117,19 @@ static void linearPoints(bool align, const float *__restrict where, const int64_
     double down[2], along[2];
     linearTaps<Border>(placeOf<Border>(align, where[2 * i + 1], height), height, width, row, down);
     linearTaps<Border>(placeOf<Border>(align, where[2 * i], width), width, 1, column, along);
+    putCorners(p, i, row, down, column, along, 1);
+  }
+}
+
+// The same with cubics.
+template <bool Border>
+static void cubicPoints(bool align, const float *__restrict where, const int64_t *dims, Points &p, int64_t n) {
+  int64_t height = dims[0], width = dims[1];
+  for (int64_t i = 0; i < n; ++i) {
+    int32_t row[4], column[4];
+    double down[4], along[4];
+    cubicTaps<Border>(placeOf<false>(align, where[2 * i + 1], height), height, width, row, down);
+    cubicTaps<Border>(placeOf<false>(align, where[2 * i], width), width, 1, column, along);
     putCorners(p, i, row, down, column, along, 1);
   }
 }
@@ -157,8 +185,10 @@ static int32_t gridSample(const onnxc_args *a) {
     for (int64_t u = begin; u < end; ++u) {
       int64_t image = u / blocks, first = u % blocks * kPoints, n = minOf(kPoints, points - first);
       const float *at = where + (image * points + first) * rank;
-      bool plain = rank == 2 && !m.cubic && !m.reflection;
-      if (plain && m.nearest)
+      bool plain = rank == 2 && !m.reflection;
+      if (plain && m.cubic)
+        m.border ? cubicPoints<true>(m.align, at, dims, p, n) : cubicPoints<false>(m.align, at, dims, p, n);
+      else if (plain && m.nearest)
         m.border ? nearestPoints<true>(m.align, at, dims, p, n) : nearestPoints<false>(m.align, at, dims, p, n);
       else if (plain)
         m.border ? linearPoints<true>(m.align, at, dims, p, n) : linearPoints<false>(m.align, at, dims, p, n);
