@@ -47,44 +47,73 @@ int32_t unique(const Args *a, bool size) {
   return ONNXC_K_OK;
 }
 
-// Gauss-Jordan elimination with the greatest pivot of each column; a singular matrix gives infinities or NaN.
+constexpr int64_t kRow = 8;  // numbers of a vector; rows end at a multiple of them
+typedef double Numbers __attribute__((ext_vector_type(kRow), aligned(8)));
+
+ONNXC_INLINE void swapRows(double *x, double *y, int64_t width) {
+  for (int64_t c = 0; c < width; c += kRow) {
+    Numbers t = *(Numbers *)(x + c);
+    *(Numbers *)(x + c) = *(Numbers *)(y + c), *(Numbers *)(y + c) = t;
+  }
+}
+
+// Gauss-Jordan elimination in place with the greatest pivot of each column: column k of the inverse grows where column k is eliminated. A
+// singular matrix gives infinities or NaN. `width`: of a row in memory; `swapped` has room for n.
+void invert(double *m, int64_t n, int64_t width, int64_t *swapped) {
+  for (int64_t k = 0; k < n; ++k) {
+    int64_t pivot = k;
+    double most = fabs(m[k * width + k]);
+    for (int64_t r = k + 1; r < n; ++r) {
+      double v = fabs(m[r * width + k]);
+      bool greater = v > most;
+      most = greater ? v : most, pivot = greater ? r : pivot;
+    }
+    swapped[k] = pivot;
+    if (pivot != k)
+      swapRows(m + k * width, m + pivot * width, width);
+    double *from = m + k * width, d = from[k];
+    for (int64_t c = 0; c < width; c += kRow)
+      *(Numbers *)(from + c) /= d;
+    from[k] = 1 / d;  // as if 1 had stood there, and 0 below: behind the vectors, which else would wait for it
+    for (int64_t r = 0; r < n; ++r) {
+      double *row = m + r * width, f = row[k];
+      if (r == k || f == 0)
+        continue;
+      for (int64_t c = 0; c < width; c += kRow)
+        *(Numbers *)(row + c) -= f * *(Numbers *)(from + c);
+      row[k] = -f * from[k];
+    }
+  }
+  for (int64_t k = n; k-- > 0;)
+    for (int64_t r = 0; swapped[k] != k && r < n; ++r) {
+      double *row = m + r * width, t = row[k];
+      row[k] = row[swapped[k]], row[swapped[k]] = t;
+    }
+}
+
+// Units are matrices.
 int32_t inverse(const Args *a) {
-  const Tensor &x = a->in[0];
+  const Tensor x = a->in[0], y = a->out[0];
   if (x.rank < 2 || x.dims[x.rank - 1] != x.dims[x.rank - 2])
     return ONNXC_K_SHAPE;
-  int64_t n = x.dims[x.rank - 1], w = 2 * n, matrices = product(x.dims, 0, x.rank - 2);
-  double *m = heap<double>(a, n * w);
-  if (!m)
-    return ONNXC_K_MEMORY;
-  for (int64_t b = 0; b < matrices; ++b) {
-    for (int64_t r = 0; r < n; ++r)
-      for (int64_t c = 0; c < n; ++c)
-        m[r * w + c] = loadF64(x, (b * n + r) * n + c), m[r * w + n + c] = r == c;
-    for (int64_t k = 0; k < n; ++k) {
-      int64_t pivot = k;
-      for (int64_t r = k + 1; r < n; ++r)
-        if (fabs(m[r * w + k]) > fabs(m[pivot * w + k]))
-          pivot = r;
-      for (int64_t c = 0; pivot != k && c < w; ++c) {
-        double t = m[k * w + c];
-        m[k * w + c] = m[pivot * w + c], m[pivot * w + c] = t;
-      }
-      double *__restrict from = m + k * w, d = from[k];
-      for (int64_t c = k; c < w; ++c)  // the columns before are done
-        from[c] /= d;
-      for (int64_t r = 0; r < n; ++r) {
-        double *__restrict row = m + r * w, f = row[k];
-        if (r == k || f == 0)
-          continue;
-        for (int64_t c = k; c < w; ++c)
-          row[c] -= f * from[c];
-      }
-    }
-    for (int64_t r = 0; r < n; ++r)
-      for (int64_t c = 0; c < n; ++c)
-        storeF64(a->out[0], (b * n + r) * n + c, m[r * w + n + c]);
-  }
-  return ONNXC_K_OK;
+  int64_t n = x.dims[x.rank - 1], width = (n + kRow - 1) / kRow * kRow;
+  int64_t bytes = n * width * int64_t(sizeof(double)) + n * int64_t(sizeof(int64_t));
+  return parallelScratchFor(a, product(x.dims, 0, x.rank - 2), grainOf(n * n * width), bytes,
+                            [=](void *scratch, int64_t begin, int64_t end) {
+                              double *m = static_cast<double *>(scratch);
+                              Tensor to = y;
+                              for (int64_t b = begin; b < end; ++b) {
+                                memset(m, 0, size_t(n * width) * sizeof(double));
+                                for (int64_t r = 0, at = b * n * n; r < n; ++r)
+                                  for (int64_t c = 0; c < n; ++c, ++at)
+                                    m[r * width + c] = loadF64(x, at);
+                                invert(m, n, width, reinterpret_cast<int64_t *>(m + n * width));
+                                for (int64_t r = 0, at = b * n * n; r < n; ++r)
+                                  for (int64_t c = 0; c < n; ++c, ++at)
+                                    storeF64(to, at, m[r * width + c]);
+                              }
+                              return int32_t(ONNXC_K_OK);
+                            });
 }
 
 int32_t ngramRepeatBlock(const Args *a) {

@@ -149,6 +149,7 @@ case("range", "Range", [number(1, np.int32), number(12, np.int32), number(3, np.
 case("range_float", "Range", [number(0.5), number(4), None])
 case("unique", "Unique", [number([2, 1, 1, 3, 4, 3, 2])], 3)
 case("inverse", "Inverse", [f32(3, 4, 4)])
+case("inverse_large", "Inverse", [f32(2, 3, 37, 37) + 6 * np.eye(37, dtype=np.float32)])
 case("trilu", "Trilu", [f32(2, 4, 5), number(1, np.int64)], upper=0)
 for mode in ("bilinear", "nearest", "bicubic"):
     case(f"grid_sample_{mode}", "GridSample", [f32(1, 2, 5, 6), f32(1, 3, 4, 2)], mode=mode, align_corners=1)
