@@ -69,8 +69,11 @@ static LogicalResult fusedGemm(onnx::MSFusedGemmOp op, PatternRewriter &rewriter
   return success();
 }
 
-static Value lastTwoSwapped(GraphBuilder g, Value v, bool swap) {
+// An operand of FusedMatMul as MatMul reads it: its first axis may be the one before the last, the last two may change places.
+static Value matrices(GraphBuilder g, Value v, bool firstIsRow, bool swap) {
   SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, rankedType(v).getRank()));
+  if (firstIsRow)
+    std::rotate(perm.begin(), perm.begin() + 1, perm.end() - 1);
   if (swap)
     std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
   return g.transpose(v, perm);
@@ -79,10 +82,11 @@ static Value lastTwoSwapped(GraphBuilder g, Value v, bool swap) {
 // FusedMatMul(a, b) = alpha MatMul(a', b')
 static LogicalResult fusedMatMul(onnx::MSFusedMatMulOp op, PatternRewriter &rewriter) {
   auto a = rankedType(op.getA()), b = rankedType(op.getB());
-  if (!a || !b || a.getRank() < 2 || b.getRank() < 2 || op.getTransBatchA() || op.getTransBatchB() || !a.getElementType().isF32())
-    return rewriter.notifyMatchFailure(op, "vectors, or batch dims that move");
+  if (!a || !b || a.getRank() < 2 || b.getRank() < 2 || !a.getElementType().isF32())
+    return rewriter.notifyMatchFailure(op, "vectors, or not f32");
   GraphBuilder g{rewriter, op.getLoc()};
-  Value left = lastTwoSwapped(g, op.getA(), op.getTransA()), right = lastTwoSwapped(g, op.getB(), op.getTransB());
+  Value left = matrices(g, op.getA(), op.getTransBatchA(), op.getTransA()),
+        right = matrices(g, op.getB(), op.getTransBatchB(), op.getTransB());
   Value v = onnx::MatMulOp::create(rewriter, op.getLoc(), op.getType(), left, right);
   if (!op.getAlpha().isExactlyValue(1.0))
     v = onnx::MulOp::create(rewriter, op.getLoc(), op.getType(), v, g.number(op.getAlpha().convertToFloat()));
@@ -130,13 +134,13 @@ static LogicalResult gemm(onnx::GemmOp op, PatternRewriter &rewriter) {
     return rewriter.notifyMatchFailure(op, "a bias that may have more rows or columns than the product");
   Location loc = op.getLoc();
   GraphBuilder g{rewriter, loc};
-  Value left = lastTwoSwapped(g, op.getA(), op.getTransA());
+  Value left = matrices(g, op.getA(), /*firstIsRow=*/false, op.getTransA());
   if (constant) {
     rewriter.replaceOpWithNewOp<onnx::GemmOp>(op, op.getType(), left, op.getB(), op.getC(), op.getAlphaAttr(), op.getBetaAttr(),
                                               rewriter.getI64IntegerAttr(0), op.getTransBAttr());
     return success();
   }
-  Value v = onnx::MatMulOp::create(rewriter, loc, op.getType(), left, lastTwoSwapped(g, op.getB(), op.getTransB()));
+  Value v = onnx::MatMulOp::create(rewriter, loc, op.getType(), left, matrices(g, op.getB(), /*firstIsRow=*/false, op.getTransB()));
   auto scaled = [&](Value x, APFloat by) {
     return by.isExactlyValue(1.0) ? x : Value(onnx::MulOp::create(rewriter, loc, x.getType(), x, g.number(by.convertToFloat())));
   };

@@ -259,9 +259,27 @@ static LogicalResult linearMean(onnx::MSQLinearGlobalAveragePoolOp op, PatternRe
   return linearUnary(op, rewriter, [&](Type type, Value x) { return onnx::GlobalAveragePoolOp::create(rewriter, op.getLoc(), type, x); });
 }
 
+// Channels that are last are second in a transposed value.
+static LogicalResult withChannelsSecond(onnx::MSQLinearAveragePoolOp op, PatternRewriter &rewriter) {
+  auto x = rankedType(op.getX()), y = rankedType(op.getY());
+  if (!x || !y || x.getRank() < 3 || y.getRank() != x.getRank())
+    return rewriter.notifyMatchFailure(op, "ranks are unknown");
+  GraphBuilder g{rewriter, op.getLoc()};
+  SmallVector<int64_t> second = llvm::to_vector(llvm::seq<int64_t>(0, x.getRank())), last = second;
+  std::rotate(second.begin() + 1, second.end() - 1, second.end());
+  std::rotate(last.begin() + 1, last.begin() + 2, last.end());
+  SmallVector<int64_t> shape = llvm::map_to_vector(second, [&](int64_t axis) { return y.getDimSize(axis); });
+  Value moved = g.transpose(op.getX(), second);
+  auto pool = llvm::cast<onnx::MSQLinearAveragePoolOp>(rewriter.clone(*op));
+  pool.setChannelsLast(0);
+  pool.getXMutable().assign(moved);
+  pool.getY().setType(RankedTensorType::get(shape, y.getElementType()));
+  rewriter.replaceOp(op, g.transpose(pool.getY(), last));
+  return success();
+}
 static LogicalResult linearWindowMean(onnx::MSQLinearAveragePoolOp op, PatternRewriter &rewriter) {
   if (op.getChannelsLast())
-    return rewriter.notifyMatchFailure(op, "channels are last");
+    return withChannelsSecond(op, rewriter);
   return linearUnary(op, rewriter, [&](Type type, Value x) {
     return onnx::AveragePoolOp::create(rewriter, op.getLoc(), type, x, op.getAutoPadAttr(), op.getCeilModeAttr(),
                                        op.getCountIncludePadAttr(), DenseI64ArrayAttr(), op.getKernelShapeAttr(), op.getPadsAttr(),

@@ -57,6 +57,8 @@ case("fused_gemm", "FusedGemm", [f32(4, 6), f32(6, 5), f32(5)], weights=(1, 2), 
 case("fused_gemm_leaky", "FusedGemm", [f32(4, 6), f32(5, 6), f32(5)], weights=(1, 2), activation="LeakyRelu", activation_alpha=0.2, transB=1)
 case("fused_matmul", "FusedMatMul", [f32(2, 3, 4, 6), f32(2, 3, 5, 6)], transB=1, alpha=0.25)
 case("fused_matmul_batch", "FusedMatMul", [f32(4, 3, 6), f32(3, 6, 5)], transBatchA=1, alpha=2.0)
+case("fused_matmul_batches", "FusedMatMul", [f32(4, 2, 3, 6), f32(5, 2, 3, 6)], transBatchA=1, transBatchB=1, transB=1)
+case("fused_matmul_batch_swapped", "FusedMatMul", [f32(6, 3, 4), f32(3, 6, 5)], transBatchA=1, transA=1)
 case("gelu", "Gelu", [f32(3, 7)])
 case("fast_gelu", "FastGelu", [f32(3, 7)])
 case("fast_gelu_bias", "FastGelu", [f32(3, 7), f32(7)])
@@ -111,6 +113,8 @@ case("qlinear_leaky_relu", "QLinearLeakyRelu", [i8(3, 9), number(0.05), number(2
 case("qlinear_average_pool", "QLinearAveragePool", [u8(1, 3, 8, 8), one, zero, number(0.03), zero], weights=(1, 2, 3, 4), kernel_shape=[3, 3], strides=[2, 2],
      pads=[1, 1, 1, 1])
 case("qlinear_average_pool_last", "QLinearAveragePool", [u8(1, 8, 8, 3), one, zero, number(0.03), zero], weights=(1, 2, 3, 4), kernel_shape=[2, 2], channels_last=1)
+case("qlinear_average_pool_last_padded", "QLinearAveragePool", [i8(2, 9, 7, 20), one, number(3, np.int8), number(0.013), number(-9, np.int8)], weights=(1, 2, 3, 4),
+     kernel_shape=[3, 3], strides=[2, 1], pads=[1, 1, 1, 1], count_include_pad=1, channels_last=1)
 case("qlinear_global_average_pool", "QLinearGlobalAveragePool", [u8(2, 3, 5, 5), one, zero, number(0.01), zero], weights=(1, 2, 3, 4), channels_last=0)
 case("qlinear_global_average_pool_last", "QLinearGlobalAveragePool", [u8(2, 5, 5, 3), one, zero, number(0.01), zero], weights=(1, 2, 3, 4), channels_last=1)
 case("qlinear_softmax", "QLinearSoftmax", [u8(3, 9), number(0.05), zero, number(1 / 256), number(0, np.uint8)], weights=(1, 2, 3, 4), axis=-1, opset=13)

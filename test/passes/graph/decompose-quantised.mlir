@@ -211,10 +211,14 @@ func.func @linear_means(%x: tensor<1x2x4x4xui8>) -> (tensor<1x2x1x1xui8>, tensor
 
 // -----
 
-// Images whose channels are last have other axes.
+// Bytes of images whose channels are last change their axes before a window and behind it; means of whole images have a kernel.
 // CHECK-LABEL: @means_with_channels_last
 // CHECK: onnx.ms.QLinearGlobalAveragePool
-// CHECK: onnx.ms.QLinearAveragePool
+// CHECK: %[[X:.*]] = "onnx.Transpose"(%arg0) <{perm = array<i64: 0, 3, 1, 2>}>{{.*}}tensor<1x2x4x4xui8>
+// CHECK: "onnx.DequantizeLinear"(%[[X]]
+// CHECK: "onnx.AveragePool"
+// CHECK: %[[Q:.*]] = "onnx.QuantizeLinear"({{.*}}tensor<1x2x3x3xui8>
+// CHECK: "onnx.Transpose"(%[[Q]]) <{perm = array<i64: 0, 2, 3, 1>}>
 func.func @means_with_channels_last(%x: tensor<1x4x4x2xui8>) -> (tensor<1x1x1x2xui8>, tensor<1x3x3x2xui8>) {
   %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
   %z = "onnx.Constant"() {value = dense<128> : tensor<ui8>} : () -> tensor<ui8>
