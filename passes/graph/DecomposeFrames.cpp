@@ -5,6 +5,7 @@
 #include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/DecomposeConv.h"
+#include "passes/graph/IntegerSteps.h"
 #include "passes/graph/Weights.h"
 #include "llvm/Support/MathExtras.h"
 #include "runtime_stub/kernels/PhaseAxis.h"
@@ -79,15 +80,14 @@ struct Frames {
   RankedTensorType x, w, y;
   SmallVector<int64_t> strides, dilations, pads;
   int64_t channels, outputs, depth, area, count;  // area: of a filter's image; count: frames of the result
-  std::vector<float> weights;
   bool depthwise;
 };
 }  // namespace
 
 static std::optional<Frames> framesOf(onnx::ConvOp op) {
-  Frames f{rankedType(op.getX()), rankedType(op.getW()), rankedType(op.getY()), {}, {}, {}, 0, 0, 0, 0, 0, {}, false};
+  Frames f{rankedType(op.getX()), rankedType(op.getW()), rankedType(op.getY()), {}, {}, {}, 0, 0, 0, 0, 0, false};
   auto pads = givenPads(op, 3);
-  if (!f.x || f.x.getRank() != 5 || !f.w || f.w.getRank() != 5 || !pads || !biasOf(op.getB()) ||
+  if (!f.x || f.x.getRank() != 5 || !f.w || f.w.getRank() != 5 || !pads ||
       llvm::any_of(f.x.getShape().drop_front(), [](int64_t d) { return d <= 0; }) ||
       llvm::any_of(f.y.getShape().drop_front(), [](int64_t d) { return d <= 0; }))
     return std::nullopt;
@@ -96,13 +96,10 @@ static std::optional<Frames> framesOf(onnx::ConvOp op) {
   int64_t each = f.outputs / std::max<int64_t>(op.getGroup(), 1);  // within the lanes of a block
   f.depthwise = f.channels > 1 && int64_t(op.getGroup()) == f.channels && f.w.getDimSize(1) == 1 &&
                 (each == 1 || (kLanes % each == 0 && f.outputs % kLanes == 0));
-  auto weights = op.getGroup() == 1 || f.depthwise ? constantFloats(op.getW()) : std::nullopt;
-  if (!weights || weights->empty())
-    return std::nullopt;
-  f.weights = std::move(*weights);
   f.strides = listOr(op.getStrides(), 3, 1), f.dilations = listOr(op.getDilations(), 3, 1);
   f.pads = std::move(*pads);
-  return llvm::any_of(f.pads, [](int64_t p) { return p < 0; }) ? std::nullopt : std::optional(std::move(f));
+  bool isKnown = (op.getGroup() == 1 || f.depthwise) && llvm::all_of(f.pads, [](int64_t p) { return p >= 0; });
+  return isKnown ? std::optional(std::move(f)) : std::nullopt;
 }
 
 // [batch * frames, channels, height, width]; of a batch of one a view of its frames.
@@ -117,8 +114,8 @@ struct DepthTaps {  // of a filter along the depth; `first`: the frame that the 
 };
 }  // namespace
 
-// The frames that each tap reads, [batch * count, channels, height, width].
-static SmallVector<Value> tapFrames(Value x, const DepthTaps &depth, GraphBuilder g) {
+// The frames that each tap reads, [batch * count, channels, height, width]. `border`: what frames outside are made of; null: zeros.
+static SmallVector<Value> tapFrames(Value x, const DepthTaps &depth, GraphBuilder g, Value border = {}) {
   auto type = rankedType(x);
   bool one = type.getDimSize(0) == 1;
   int64_t axis = one ? 0 : 1;
@@ -127,7 +124,7 @@ static SmallVector<Value> tapFrames(Value x, const DepthTaps &depth, GraphBuilde
     SmallVector<int64_t> shape(rankedType(v).getShape()), pads(2 * shape.size(), 0);
     shape[axis] += depth.padBegin + depth.padEnd;
     pads[axis] = depth.padBegin, pads[shape.size() + axis] = depth.padEnd;
-    v = onnx::PadOp::create(g.b, g.loc, type.clone(shape), v, g.integers(pads), Value(), Value(), "constant");
+    v = onnx::PadOp::create(g.b, g.loc, type.clone(shape), v, g.integers(pads), border, Value(), "constant");
   }
   SmallVector<Value> taps;
   for (int64_t d = 0; d < depth.taps; ++d) {
@@ -150,18 +147,21 @@ std::vector<float> tapsBeforeChannels(const std::vector<float> &weights, int64_t
   return result;
 }
 
-// All taps at once, joined along the channels: of few of them, which leave less of a block's lanes empty so.
-static Value joinedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
-  std::vector<float> images = tapsBeforeChannels(f.weights, f.outputs, f.channels, f.depth, f.area, f.channels);
-  DepthTaps depth{f.depth, f.count, f.strides[0], f.dilations[0], f.pads[0], f.pads[3], 0};
-  Value v = g.concat(tapFrames(op.getX(), depth, g), 1),
-        filters = g.floats({f.outputs, f.depth * f.channels, f.w.getDimSize(3), f.w.getDimSize(4)}, images);
+// All taps at once, joined along the channels of images `v` and of filters.
+static DepthTaps tapsOf(const Frames &f) { return {f.depth, f.count, f.strides[0], f.dilations[0], f.pads[0], f.pads[3], 0}; }
+static SmallVector<int64_t> filterShape(const Frames &f) { return {f.outputs, f.depth * f.channels, f.w.getDimSize(3), f.w.getDimSize(4)}; }
+static Value joinedConv(const Frames &f, onnx::ConvOp op, GraphBuilder g, Value v, Value filters) {
   auto type = f.x.clone({rankedType(v).getDimSize(0), f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)});
   auto conv = onnx::ConvOp::create(g.b, op.getLoc(), type, v, filters, op.getB(), g.b.getStringAttr("NOTSET"),
                                    g.b.getDenseI64ArrayAttr({f.dilations[1], f.dilations[2]}), g.b.getI64IntegerAttr(1), {},
                                    g.b.getDenseI64ArrayAttr({f.pads[1], f.pads[2], f.pads[4], f.pads[5]}),
                                    g.b.getDenseI64ArrayAttr({f.strides[1], f.strides[2]}));
   return asExactAs(op, conv);
+}
+// Of few channels, which leave less of a block's lanes empty so.
+static Value joinedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g, const std::vector<float> &weights) {
+  Value filters = g.floats(filterShape(f), tapsBeforeChannels(weights, f.outputs, f.channels, f.depth, f.area, f.channels));
+  return joinedConv(f, op, g, g.concat(tapFrames(op.getX(), tapsOf(f), g), 1), filters);
 }
 
 // Whether blocks hold the channels of a frame and those of neighbouring frames are read as if they were one image's.
@@ -184,15 +184,46 @@ static Value frameConv(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
   return asExactAs(op, conv);
 }
 
+static void replaceByImages(onnx::ConvOp op, PatternRewriter &rewriter, const Frames &f, GraphBuilder g, Value images) {
+  Value v = g.reshape(images, {-1, f.count, f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)});
+  replaceTyped(rewriter, op, g.transpose(v, {0, 2, 1, 3, 4}));
+}
+
 // Frames become images.
 static LogicalResult convFrames(onnx::ConvOp op, PatternRewriter &rewriter) {
-  auto f = framesOf(op);
-  if (!f)
+  auto f = biasOf(op.getB()) ? framesOf(op) : std::nullopt;
+  auto weights = f ? constantFloats(op.getW()) : std::nullopt;
+  if (!weights || weights->empty())
     return rewriter.notifyMatchFailure(op, "not over frames of known size with constant weights, all channels together or each apart");
   GraphBuilder g{rewriter, op.getLoc()};
-  Value v = readsFrames(*f) ? frameConv(*f, op, g) : joinedTaps(*f, op, g);
-  v = g.transpose(g.reshape(v, {-1, f->count, f->outputs, f->y.getDimSize(3), f->y.getDimSize(4)}), {0, 2, 1, 3, 4});
-  replaceTyped(rewriter, op, v);
+  replaceByImages(op, rewriter, *f, g, readsFrames(*f) ? frameConv(*f, op, g) : joinedTaps(*f, op, g, *weights));
+  return success();
+}
+
+// Frames of bytes become images of bytes with the channels of all taps, which the kernels of bytes multiply. Frames outside are zero
+// points.
+static LogicalResult convByteFrames(onnx::ConvOp op, PatternRewriter &rewriter) {
+  auto x = op.getX().getDefiningOp<onnx::DequantizeLinearOp>(), w = op.getW().getDefiningOp<onnx::DequantizeLinearOp>();
+  auto scaling = x ? scalingOf(x) : std::nullopt;
+  auto f = scaling && w && op.getGroup() == 1 ? framesOf(op) : std::nullopt;
+  auto weights = f && isByte(onnx::elementType(w.getX())) && w.getBlockSize() == 0 ? constantIntegers(w.getX()) : std::nullopt;
+  if (!weights || weights->empty() || onnx::axisAttr(w, 5) > 1)
+    return rewriter.notifyMatchFailure(op, "not of bytes over frames of known size with constant weights");
+  GraphBuilder g{rewriter, op.getLoc()};
+  auto dequantised = [&](onnx::DequantizeLinearOp like, Value bytes) -> Value {
+    Type type = rankedType(bytes).clone(rewriter.getF32Type());
+    return onnx::DequantizeLinearOp::create(rewriter, like.getLoc(), type, bytes, like.getXScale(), like.getXZeroPoint(),
+                                            rewriter.getI64IntegerAttr(onnx::axisAttr(like, 5)), like.getBlockSizeAttr(),
+                                            like.getOutputDtypeAttr());
+  };
+  std::vector<float> joined = tapsBeforeChannels(*weights, f->outputs, f->channels, f->depth, f->area, f->channels);
+  std::vector<char> bytes;
+  for (float v : joined)
+    bytes.push_back(char(int(v)));
+  Value border = g.constant(RankedTensorType::get({}, onnx::elementType(x.getX())), {char(int(scaling->zero))});
+  Value filters = g.constant(RankedTensorType::get(filterShape(*f), onnx::elementType(w.getX())), std::move(bytes));
+  Value images = g.concat(tapFrames(x.getX(), tapsOf(*f), g, border), 1);
+  replaceByImages(op, rewriter, *f, g, joinedConv(*f, op, g, dequantised(x, images), dequantised(w, filters)));
   return success();
 }
 
@@ -283,6 +314,7 @@ static LogicalResult transposedFrames(onnx::ConvTransposeOp op, PatternRewriter 
   return success();
 }
 
+void populateByteFramePatterns(RewritePatternSet &patterns) { patterns.add(convByteFrames); }
 void populateFramePatterns(RewritePatternSet &patterns) {
   patterns.add(transposedFrames);
   patterns.add(convOfOneFrame, /*benefit=*/3);

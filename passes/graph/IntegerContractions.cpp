@@ -457,6 +457,7 @@ struct IntegerContractions : impl::IntegerContractionsBase<IntegerContractions> 
     populateByteMovePatterns(moves);
     populateByteTablePatterns(moves);
     moves.add(widenWeights);
+    populateByteFramePatterns(moves);
     contractions.add(contractConv);
     contractions.add(contractGemm);
     contractions.add(contractMatMul);

@@ -298,6 +298,10 @@ for _zeros in np.array([117, 140], np.uint8), np.array([-7], np.int8):
     dequantised_conv(f"qlinear_conv_offset_groups_{_zeros.dtype}", (1, 64, 9, 9), 96, (1, 1), _zeros, group=2, strides=[2, 2])
     dequantised_conv(f"qlinear_conv_offset_depthwise_{_zeros.dtype}", (1, 48, 10, 21), 48, (3, 3), _zeros, pads=[1, 1, 1, 1], group=48)
 quantised_conv("qlinear_conv_groups", (1, 64, 9, 9), 96, (3, 3), pads=[1, 1, 1, 1], group=2)
+quantised_conv("qlinear_conv_frames", (2, 6, 5, 7, 6), 20, (3, 3, 3), pads=[1] * 6)
+quantised_conv("qlinear_conv_frames_strides", (1, 16, 7, 8, 9), 24, (3, 2, 3), pads=[2, 0, 1, 1, 1, 1], strides=[2, 1, 2], dilations=[2, 1, 1])
+quantised_conv("qlinear_conv_frames_points", (1, 32, 3, 5, 6), 32, (1, 1, 1))
+dequantised_conv("qlinear_conv_frames_offset", (1, 5, 6, 5, 7), 9, (2, 3, 3), np.array([117, 140], np.uint8), pads=[0, 1, 1, 1, 1, 1])
 for _group, _channels, _each in (7, 24, 24), (3, 40, 24), (32, 4, 4), (6, 8, 16), (2, 12, 20), (3, 4, 12), (20, 1, 2), (5, 18, 18), (9, 24, 56):  # of a group
     quantised_conv(f"qlinear_conv_groups_{_group}x{_channels}x{_each}", (2, _group * _channels, 9, 11), _group * _each, (3, 3), pads=[1, 1, 1, 1], group=_group)
 dequantised_conv("qlinear_conv_offset_groups_together", (1, 120, 8, 9), 120, (3, 3), np.array([117, 140], np.uint8), pads=[1, 1, 1, 1], group=5)

@@ -176,11 +176,12 @@ func.func @row(%q: tensor<2x16x20xui8>) -> tensor<2x8x21xui8> {
 
 // -----
 
-// One of three axes becomes one of images, exact sums of integers too.
+// One of three axes becomes one of images of bytes with the channels of all taps; results are bytes before they move.
 // CHECK-LABEL: @frames
-// CHECK: %[[S:.*]] = "onnx.Conv"({{.*}}) <{{.*}}> {onnxc.exact} : (tensor<3x12x4x4xf32>, tensor<8x12x3x3xf32>) -> tensor<3x8x2x2xf32>
-// CHECK-NOT: "onnx.Conv"
-// CHECK: "onnx.Round"
+// CHECK: %[[S:.*]] = "onnx.Concat"({{.*}} -> tensor<3x12x4x4xui8>
+// CHECK: %[[Y:.*]] = "onnx.packed.LinearConv"(%[[S]],
+// CHECK: %[[U:.*]] = "onnx.packed.Unblock"(%[[Y]]) <{channels = 8 : i64}> : (tensor<3x1x2x2x16xui8>) -> tensor<3x8x2x2xui8>
+// CHECK: "onnx.Reshape"(%[[U]]
 func.func @frames(%q: tensor<1x4x5x4x4xui8>) -> tensor<1x8x3x2x2xui8> {
   %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
   %z = "onnx.Constant"() {value = dense<128> : tensor<ui8>} : () -> tensor<ui8>
