@@ -53,6 +53,11 @@ def Onnx_PackedAttentionOp : Onnx_Op<"packed.Attention", [Pure, AttrSizedOperand
                      Int<"0">:$zero, Float<"0">:$softcap, Int<"0">:$atEnd, Int<"-1">:$before, Int<"-1">:$after, Int<"0">:$masked);
   let results = (outs AnyTensor:$Y);
 }
+def Onnx_PackedClassScoresOp : Onnx_Op<"packed.ClassScores"> {
+  let summary = "labels of the greatest of the f32 scores [N, classes] of a linear model, and [N, columns] transformed scores, as ml.LinearClassifier makes them of its own";
+  let arguments = (ins AnyTensor:$X, Ints:$classlabels_ints, Strs:$classlabels_strings, Str<"NONE">:$post_transform, I64Attr:$columns);
+  let results = (outs AnyTensor:$Y, AnyTensor:$Z);
+}
 def Onnx_PackedMatMulIntegerOp : Onnx_Op<"packed.MatMulInteger", [Pure, AttrSizedOperandSegments]> {
   let summary = "MatMulInteger with constant weights of K rows and N columns [ceil(N/64), ceil(K/4), 64, 4], top bits flipped where they are unsigned";
   let arguments = (ins AnyTensor:$A, AnyTensor:$B, OptTensor:$a_zero_point, OptTensor:$b_zero_point, I64Attr:$K, I64Attr:$N);

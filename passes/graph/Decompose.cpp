@@ -1,7 +1,7 @@
 // Decompose.cpp: ops whose parts have better kernels than the whole become those parts: fused ops of com.microsoft, Gemm and DepthToSpace
 // here, transposed and three-dimensional convolutions in DecomposeConv.cpp, those of integers in DecomposeConvInteger.cpp, Einsum in
-// DecomposeEinsum.cpp, normalisations and losses in DecomposeNorm.cpp, quantised products in DecomposeQuant.cpp, quantised weights in
-// QuantisedWeights.cpp. Before recognize; left out at -O0.
+// DecomposeEinsum.cpp, linear models in DecomposeML.cpp, normalisations and losses in DecomposeNorm.cpp, quantised products in
+// DecomposeQuant.cpp, quantised weights in QuantisedWeights.cpp. Before recognize; left out at -O0.
 #include "passes/graph/Decompose.h"
 #include "dialects/kernel/Weights.h"
 #include "dialects/onnx/Elementwise.h"
@@ -289,6 +289,7 @@ struct Decompose : impl::DecomposeBase<Decompose> {
     populateDecomposeConvPatterns(patterns, precision != "f32");
     populateDecomposeConvIntegerPatterns(patterns);
     populateDecomposeEinsumPatterns(patterns);
+    populateDecomposeMLPatterns(patterns);
     populateDecomposeNormPatterns(patterns);
     populateQuantisedWeightPatterns(patterns);
     populateDecomposeQuantPatterns(patterns);

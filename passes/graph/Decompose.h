@@ -24,6 +24,7 @@ void populateDecomposeConvPatterns(mlir::RewritePatternSet &patterns, bool halve
 void populateFramePatterns(mlir::RewritePatternSet &patterns);
 void populateByteFramePatterns(mlir::RewritePatternSet &patterns);  // what integer-contractions does with those of bytes
 void populateDecomposeConvIntegerPatterns(mlir::RewritePatternSet &patterns);
+void populateDecomposeMLPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeNormPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeEinsumPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeQuantPatterns(mlir::RewritePatternSet &patterns);

@@ -60,6 +60,7 @@ static LogicalResult svmClassifier(ShapeOp &o) {
 static LogicalResult treeClassifier(ShapeOp &o) {
   return classes(o, std::max<int64_t>(entries(o, {"classlabels_strings", "classlabels_int64s"}), 1));
 }
+static LogicalResult classScores(ShapeOp &o) { return classes(o, o.intAttr("columns")); }
 static LogicalResult targets(ShapeOp &o) {
   return o.set(0, {rows(o), o.c(o.intAttr(onnx::opName(o.op) == "ml.LinearRegressor" ? "targets" : "n_targets", 1))});
 }
@@ -84,6 +85,7 @@ void addMLRules(ShapeRules &rules) {
   rules["ml.TreeEnsembleClassifier"] = treeClassifier;
   rules["ml.LinearRegressor"] = rules["ml.TreeEnsembleRegressor"] = rules["ml.TreeEnsemble"] = targets;
   rules["ml.SVMRegressor"] = svmRegressor;
+  rules["packed.ClassScores"] = classScores;
   rules["ml.OneHotEncoder"] = oneHotEncoder;
   rules["ml.ZipMap"] = nothing;
 }

@@ -253,8 +253,19 @@ for _op, _kernel in (("SVMRegressor", "RBF"), ("SVMRegressor", "SIGMOID"), ("SVM
     MODELS[f"{_op}_wide_{_kernel.lower()}"] = machine(_op, _kernel, (70, 0, 83), WIDE, (0.02, 0.5, 3.0))
 MODELS.update({f"svr_poly_{d}": machine("SVMRegressor", "POLY", params=(0.02, 2.0, d)) for d in (2.0, 4.0, 2.5)})
 MODELS["svc_rbf_f64"] = machine("SVMClassifier", "RBF")
-MODELS.update({f"linear_{t}_{p.lower()}": linear("LinearClassifier", t, post_transform=p) for t, p in ((1, "LOGISTIC"), (3, "SOFTMAX"), (3, "LOGISTIC"), (9, "NONE"))})
+MODELS.update({f"linear_{t}_{p.lower()}": linear("LinearClassifier", t, post_transform=p)
+               for t, p in ((1, "NONE"), (1, "LOGISTIC"), (1, "SOFTMAX"), (3, "SOFTMAX"), (3, "LOGISTIC"), (3, "SOFTMAX_ZERO"), (9, "NONE"), (40, "SOFTMAX"))})
+MODELS["linear_words"] = "LinearClassifier", {**{k: v for k, v in linear("LinearClassifier", 3)[1].items() if k != "classlabels_ints"}, "classlabels_strings": ["a", "", "c"]}
 MODELS.update({f"regression_{t}": linear("LinearRegressor", t) for t in (1, 3)})
+MODELS.update({f"regression_3_{p.lower()}": linear("LinearRegressor", 3, post_transform=p) for p in ("SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO")})
+# Machines without vectors are linear models.
+_machine = dict(kernel_type="LINEAR", kernel_params=[0.0, 0.0, 0.0], rho=[0.25])
+MODELS["svr_columns"] = "SVMRegressor", {**_machine, "coefficients": linear("LinearRegressor", 1)[1]["coefficients"]}
+MODELS["svc_columns"] = "SVMClassifier", {**_machine, "coefficients": linear("LinearRegressor", 3)[1]["coefficients"], "classlabels_ints": [4, 5, 6], "post_transform": "LOGISTIC"}
+MODELS.update({f"normalizer_{n.lower()}": ("Normalizer", {"norm": n}) for n in ("MAX", "L1", "L2")})
+MODELS["scaler"] = "Scaler", {"offset": [0.5, -1.0, 0.0, 2.0, 3.0], "scale": [2.0, 1.0, 0.5, -1.0, 4.0]}
+MODELS["imputer"] = "Imputer", {"imputed_value_floats": [float(k) for k in range(FEATURES)], "replaced_value_float": float("nan")}
+MODELS["imputer_one"] = "Imputer", {"imputed_value_floats": [7.0], "replaced_value_float": 1.0}
 # Votes of equally many trees: in exact arithmetic no class wins.
 MODELS["votes"] = forest("TreeEnsembleClassifier", 30, lambda t, side: [(0, side / 30)], classlabels_int64s=[0, 1])
 MODELS["votes_f64"] = forest("TreeEnsembleClassifier", 30, lambda t, side: [(0, side / 30)], classlabels_int64s=[0, 1])
@@ -345,7 +356,7 @@ def batches(s, folder, name):
     import onnxc
     op, attributes = MODELS[name]
     code, features = F64 if name.endswith("f64") else F32, WIDE if "wide" in name else FEATURES
-    results = [helper.make_tensor_value_info("label", I64, ["N"]), helper.make_tensor_value_info("y", F32, ["N", None])] if "Classifier" in op else [helper.make_tensor_value_info("y", F32, ["N", None])]
+    results = [helper.make_tensor_value_info("label", TEXT if "classlabels_strings" in attributes else I64, ["N"]), helper.make_tensor_value_info("y", F32, ["N", None])] if "Classifier" in op else [helper.make_tensor_value_info("y", F32, ["N", None])]
     node = lambda names, given: helper.make_node(op, ["x"], names, domain="ai.onnx.ml", **given)
     parts = [f"y{k}" for k in range(len(attributes))]
     nodes = [node([part], given) for part, given in zip(parts, attributes)] + [helper.make_node("Concat", parts, ["y"], axis=1)] if isinstance(attributes, list) else [node([r.name for r in results], attributes)]
@@ -354,13 +365,13 @@ def batches(s, folder, name):
     session = peer(model)
     for level in ("-O0", "-O3"):
         loaded = onnxc.load(str(s.compile(model, folder, level, name="m" + level)))
-        for rows in (1, 3, 4, 13, 70):
+        for rows in (0, 1, 3, 4, 13, 70):
             rng = np.random.default_rng(rows)
             x = rng.standard_normal((rows, features)).astype(helper.tensor_dtype_to_np_dtype(code))
             if name.startswith("grown"):
                 x = np.where(rng.random(x.shape) < 0.01, np.nan, np.round(4 * x) / 4).astype(x.dtype)
                 x *= 1 + 1e-12 * (rng.random(x.shape) - 0.5) * (x.dtype == np.float64)  # no floats
-            if name.startswith(("categories", "ensemble")):
+            if name.startswith(("categories", "ensemble", "imputer")):
                 x = np.where(rng.random(x.shape) < 0.1, np.nan, np.round(2 * x)).astype(x.dtype)
             for result, want, got in zip(results, session.run(None, {"x": x}), loaded.run({"x": x})):
                 wrong = "" if result.name == "label" and level == "-O0" else compare(want, got, 2e-5, 2e-5)  # -O0 sums in doubles: ties fall otherwise
