@@ -44,6 +44,25 @@ static int32_t gather(const onnxc_args *a) {  // attributes: axis
   ONNXC_CHECK(onnxc_count(a->out[0]) == s.outer * n * s.inner, ONNXC_K_SHAPE);
   T *out = mutableData<T>(a->out[0]);
   constexpr int64_t many = 8;  // fewer indices than that are read once
+  if (s.inner == 1 && n >= many && n <= kIndices && s.outer >= many && s.dim <= INT32_MAX) {
+    int32_t columns[kIndices];
+    for (int64_t i = 0; i < n; ++i) {
+      int64_t at = loadI64(a->in[1], i);
+      ONNXC_TRY(fixIndex(a, at, s.dim));
+      columns[i] = int32_t(at);
+    }
+    return parallelFor(a, s.outer, grainOf(n * 2), [=, &columns](int64_t begin, int64_t end) -> int32_t {
+      const int32_t *__restrict at = columns;
+      for (int64_t o = begin; o < end; ++o) {
+        const T *__restrict from = data<T>(a->in[0]) + o * s.dim;
+        T *__restrict to = out + o * n;
+#pragma clang loop vectorize(disable) unroll_count(4)
+        for (int64_t i = 0; i < n; ++i)
+          to[i] = from[at[i]];
+      }
+      return 0;
+    });
+  }
   if (s.inner == 1 && n >= many && s.outer > 0) {
     Pieces pieces(n, kIndices);
     return parallelFor(a, s.outer * pieces.count, pieces.grain(2), [=](int64_t begin, int64_t end) -> int32_t {
