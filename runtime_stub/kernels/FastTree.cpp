@@ -5,6 +5,7 @@
 #include "runtime_stub/kernels/MlTree.h"
 #include "runtime_stub/kernels/PackedForest.h"
 #include "runtime_stub/kernels/Parallel.h"
+#include "runtime_stub/kernels/Transpose.h"
 
 namespace onnxc {
 namespace {
@@ -86,6 +87,17 @@ struct Walker {
       if (twice)
         to[n + c] = x[c] == x[c] ? key : 0;
     }
+  }
+  // The keys that the nodes read, where there are few of them.
+  bool readsFew() const { return int64_t(header->nodes) * 8 < header->features; }
+  void setKeysOfNodes(const T *x, uint32_t *to) const {
+    int32_t n = header->features, mask = (1 << header->columnBits) - 1;
+    to[header->columns - 1] = 0;
+    for (int32_t i = 0; i < header->nodes; ++i)
+      if (int32_t c = nodes[i].link & mask; c < header->columns - 1) {
+        const T v = x[c < n ? c : c - n];
+        to[c] = v == v ? keyOfNumber(v) : c < n ? ~0u : 0;
+      }
   }
   // N walks side by side: of one row from several roots, or of several rows from one. Leaves turn round on themselves, so that walks need
   // not end together.
@@ -178,11 +190,47 @@ struct Walker {
       });
     }
   }
+  // The columns that tests read, of rows [0, n) of a block; others are those of the last row.
+  void turn(const T *x, int64_t columns, int64_t n) {
+    auto at = [=](int64_t r) { return x + minOf(r, n - 1) * columns; };
+    auto turnColumn = [&](int64_t c) {
+      for (int64_t r = 0; r < kRowBlock; ++r)
+        turned[c * kRowBlock + r] = at(r)[c];
+    };
+    constexpr int64_t tile = 16;
+    if (header->tests * 6 < header->features)
+      return eachTest([&](const PackedTest &test) { turnColumn(test.column); });
+    if constexpr (sizeof(T) == 4)
+      if (header->features >= tile) {
+        for (int64_t r = 0; r < n; r += tile)
+          for (int64_t first = 0; first < header->features; first += tile) {
+            int64_t c = minOf(first, header->features - tile);
+            Row16 square[tile];
+            unroll<0, tile>([&](auto i) { square[i.value] = *(const v16 *)(at(r + i.value) + c); });
+            transpose(square);
+            unroll<0, tile>([&](auto i) { *(v16 *)(turned + (c + i.value) * kRowBlock + r) = square[i.value]; });
+          }
+        return;
+      }
+    for (int64_t c = 0; c < header->features; ++c)
+      turnColumn(c);
+  }
+  template <class F>
+  void eachTest(const F &f) {
+    const int32_t *at = masks;
+    for (int32_t t = 0; t < header->trees; ++t) {
+      int32_t leaves = *at++, groups = (leaves + 31) / 32, all = 0;
+      for (int32_t g = 0; g < groups; ++g)
+        all += *at++;
+      const PackedTest *test = reinterpret_cast<const PackedTest *>(at);
+      for (int32_t i = 0; i < all; ++i)
+        f(test[i]);
+      at = reinterpret_cast<const int32_t *>(test + all) + leaves;
+    }
+  }
   // All trees for rows [0, n) of a block.
   void scoreMasked(const T *x, int64_t columns, int64_t n) {
-    for (int64_t c = 0; c < header->features; ++c)
-      for (int64_t r = 0; r < kRowBlock; ++r)
-        turned[c * kRowBlock + r] = x[(r < n ? r : 0) * columns + c];
+    turn(x, columns, n);
     const int32_t *at = masks;
     for (int32_t t = 0; t < header->trees; ++t) {
       int32_t count = *at++, groups = (count + 31) / 32, all = 0, leaf[kRowBlock];
@@ -233,8 +281,9 @@ struct Walker {
     if constexpr (sizeof(T) == 4)
       if (gainsByMasks(n) && isClean(x, n * columns))
         return scoreMasked(x, columns, n);
+    bool few = readsFew();
     for (int64_t r = 0; r < n; ++r)
-      setKeys(x + r * columns, keys + r * header->columns);
+      few ? setKeysOfNodes(x + r * columns, keys + r * header->columns) : setKeys(x + r * columns, keys + r * header->columns);
     // Rows that are left walk through several trees at once, where there are as many.
     int64_t together = header->trees < kWalks ? n : n - n % kWalks;
     for (int32_t t = 0; t < header->trees; ++t) {
@@ -249,12 +298,13 @@ struct Walker {
   }
 };
 
-// finish(row, score, hit) takes the scores of each row; blocks of rows run side by side.
+// finish(row, score, hit) takes the scores of each row, which are the results where these are `sums`; blocks of rows run side by side.
 template <class T, class Finish>
-int32_t eachRow(const Args *a, const Walker<T> &walker, const Finish &finish) {
-  constexpr int64_t stepWork = 4;
+int32_t eachRow(const Args *a, const Walker<T> &walker, float *sums, const Finish &finish) {
+  constexpr int64_t stepWork = 4, rowWork = 12, columnWork = 4;  // a number of the input takes a quarter of an operation
   int64_t rows = rowsOf(a->in[0]), columns = columnsOf(a->in[0]), blocks = (rows + kRowBlock - 1) / kRowBlock;
-  int64_t grain = grainOf(minOf(rows, kRowBlock) * walker.steps * stepWork);
+  int64_t grain =
+      grainOf(minOf(rows, kRowBlock) * (walker.steps * stepWork + walker.stride * rowWork + walker.header->features / columnWork));
   return parallelScratchFor(a, blocks, grain, walker.blockBytes(), [=, &finish](void *scratch, int64_t begin, int64_t end) -> int32_t {
     Walker<T> w = walker;
     w.placeIn(scratch);
@@ -262,7 +312,10 @@ int32_t eachRow(const Args *a, const Walker<T> &walker, const Finish &finish) {
       int64_t n = minOf(kRowBlock, rows - r);
       const T *x = in<T>(a, 0) + r * columns;
       w.scoreRows(x, columns, n);
-      for (int64_t i = 0; i < n; ++i) {
+      for (int64_t i = 0; sums && i < n; ++i)
+        for (int64_t t = 0; t < w.targets; ++t)
+          sums[(r + i) * w.targets + t] = float(w.score[i * w.stride + t]);
+      for (int64_t i = 0; !sums && i < n; ++i) {
         for (int64_t t = 0; t < w.stride; ++t)
           w.row[t] = double(w.score[i * w.stride + t]);
         finish(r + i, w.row, w.hit + i * w.stride);
@@ -288,7 +341,8 @@ int32_t regress(const Args *a) {
     return ONNXC_K_SHAPE;
   Reals base{a->attr[Base], a->attr[BaseTensor]};
   float *y = out<float>(a, 0);
-  return eachRow(a, w, [&](int64_t row, double *score, bool *) {
+  const bool plain = post == Post::None && base.count() == 0 && w.fold != Fold::Average;
+  return eachRow(a, w, plain ? y : nullptr, [&](int64_t row, double *score, bool *) {
     for (int64_t t = 0; t < w.targets; ++t) {
       if (w.fold == Fold::Average)
         score[t] /= double(w.header->trees);
@@ -318,7 +372,7 @@ int32_t classify(const Args *a) {
   Reals base{a->attr[Base], a->attr[BaseTensor]};
   int64_t rows = rowsOf(a->in[0]), width = onnxc_count(a->out[1]) / (rows ? rows : 1);
   float *y = out<float>(a, 1);
-  return eachRow(a, w, [&](int64_t row, double *score, bool *hit) {
+  return eachRow(a, w, nullptr, [&](int64_t row, double *score, bool *hit) {
     Decision d = decide(score, hit, w.targets, base, binary);
     labels.give(a, row, d.label);
     int64_t n = finishScores(score, d.scores, post, d.second);
