@@ -1,6 +1,7 @@
 // TfIdf.cpp: TfIdfVectorizer: counts n-grams (with skips) of a pool through a hash table, which the compiler packed (PackedPool.h) or which
 // is built for the run.
 #include "runtime_stub/kernels/PackedPool.h"
+#include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/Special.h"
 
 namespace onnxc {
@@ -80,25 +81,46 @@ struct Pool {
   }
 };
 
-template <class Item, class Get>
-int32_t countRow(const Args *a, const Pool<Item> &pool, Get get, int64_t n, float *row, int64_t columns) {
-  int64_t least = a->attr[MinLength].i, most = a->attr[MaxLength].i;
+// A row of items and the hash of each.
+template <class Item>
+struct Row {
+  const Item *items;
+  uint64_t *hashes;
+  int64_t n;
+
+  // Calls found(gram) for each gram of so many items, `step` apart.
+  template <class F>
+  int32_t grams(const Pool<Item> &pool, int64_t length, int64_t step, const F &found) const {
+    for (int64_t start = 0; start + (length - 1) * step < n; ++start) {
+      uint64_t h = gramSeed(length);
+      for (int64_t i = 0; i < length; ++i)
+        h = gramExtend(h, hashes[start + i * step]);
+      if (const Gram *g = pool.find(h, length, [&](int64_t i) { return items[start + i * step]; }))
+        ONNXC_TRY(found(*g));
+    }
+    return ONNXC_K_OK;
+  }
+};
+
+template <class Item>
+int32_t countRow(const Args *a, const Pool<Item> &pool, const Row<Item> &from, float *row, int64_t columns) {
+  int64_t least = a->attr[MinLength].i, most = a->attr[MaxLength].i, n = from.n;
   int64_t steps = minOf<int64_t>(a->attr[MaxSkip].i, n) + 1;  // two items are less than n apart
+  auto count = [=](const Gram &g) -> int32_t {
+    if (g.column < 0 || g.column >= columns)
+      return ONNXC_K_VALUE;
+    row[g.column] += 1;
+    return ONNXC_K_OK;
+  };
+  for (int64_t i = 0; i < n; ++i)
+    from.hashes[i] = hashItem(from.items[i]);
   for (int64_t step = 1; step <= steps; ++step)
     for (int64_t length = least; length <= most; ++length) {
       if (length == 1 && step > 1)
         continue;  // a single item has no skips
-      for (int64_t start = 0; start + (length - 1) * step < n; ++start) {
-        uint64_t h = gramSeed(length);
-        for (int64_t i = 0; i < length; ++i)
-          h = gramExtend(h, hashItem(get(start + i * step)));
-        const Gram *g = pool.find(h, length, [&](int64_t i) { return get(start + i * step); });
-        if (!g)
-          continue;
-        if (g->column < 0 || g->column >= columns)
-          return ONNXC_K_VALUE;
-        row[g->column] += 1;
-      }
+      ONNXC_TRY(length == 1   ? from.grams(pool, 1, step, count)
+                : length == 2 ? from.grams(pool, 2, step, count)
+                              : from.grams(pool, length, step, count));
       if ((length - 1) * step >= n)
         break;
     }
@@ -118,8 +140,9 @@ int32_t placeWeights(const Args *a, const Pool<Item> &pool, float *scale, int64_
   return ONNXC_K_OK;
 }
 
-template <class Item, class Get>
-int32_t vectorise(const Args *a, const Item *items, int64_t size, Get get) {
+// `Item`: what X's elements, of type From, are in the pool.
+template <class Item, class From>
+int32_t vectorise(const Args *a, const Item *items, int64_t size) {
   const Tensor &x = a->in[0];
   Pool<Item> pool;
   if (a->attr[MinLength].i < 1 || a->attr[MaxSkip].i < 0)
@@ -133,15 +156,26 @@ int32_t vectorise(const Args *a, const Item *items, int64_t size, Get get) {
     return ONNXC_K_MEMORY;
   if (weighed)
     ONNXC_TRY(placeWeights(a, pool, scale, columns));
-  for (int64_t r = 0; r < rows; ++r) {
-    float *row = out<float>(a, 0) + r * columns;
-    memset(row, 0, size_t(columns) * sizeof(float));
-    if (int32_t code = countRow(a, pool, [&](int64_t i) { return get(r * n + i); }, n, row, columns))
-      return code;
-    for (int64_t c = 0; weighed && c < columns; ++c)
-      row[c] = (flat ? float(row[c] > 0) : row[c]) * scale[c];
-  }
-  return ONNXC_K_OK;
+  constexpr int64_t gramWork = 16;
+  int64_t lengths = maxOf<int64_t>(0, a->attr[MaxLength].i - a->attr[MinLength].i) + 1, steps = minOf<int64_t>(a->attr[MaxSkip].i, n) + 1;
+  double work = double(n) * double(lengths) * double(steps) * gramWork + double(columns) / 4;
+  const int64_t bytes = n * int64_t(sizeof(uint64_t) + sizeof(Item));
+  return parallelScratchFor(a, rows, grainOf(int64_t(minOf(work, double(kTaskWork)))), bytes,
+                            [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
+                              const Pool<Item> own = pool;  // a copy that no store to a row may change
+                              uint64_t *hashes = static_cast<uint64_t *>(scratch);
+                              Item *list = reinterpret_cast<Item *>(hashes + n);
+                              for (int64_t r = begin; r < end; ++r) {
+                                float *row = out<float>(a, 0) + r * columns;
+                                memset(row, 0, size_t(columns) * sizeof(float));
+                                for (int64_t i = 0; i < n; ++i)
+                                  list[i] = Item(in<From>(a, 0)[r * n + i]);
+                                ONNXC_TRY(countRow(a, own, Row<Item>{list, hashes, n}, row, columns));
+                                for (int64_t c = 0; weighed && c < columns; ++c)
+                                  row[c] = (flat ? float(row[c] > 0) : row[c]) * scale[c];
+                              }
+                              return ONNXC_K_OK;
+                            });
 }
 
 }  // namespace
@@ -149,9 +183,10 @@ int32_t vectorise(const Args *a, const Item *items, int64_t size, Get get) {
 
 using namespace onnxc;
 extern "C" int32_t onnxc_k_TfIdfVectorizer(const onnxc_args *a) {
+  const Attr &words = a->attr[PoolStrings], &numbers = a->attr[PoolInts];
   if (a->in[0].dtype == ONNXC_STR)
-    return vectorise(a, strings(a->attr[PoolStrings]), a->attr[PoolStrings].n < 0 ? 0 : a->attr[PoolStrings].n,
-                     [&](int64_t i) { return in<Str>(a, 0)[i]; });
-  return vectorise(a, ints(a->attr[PoolInts]), a->attr[PoolInts].n < 0 ? 0 : a->attr[PoolInts].n,
-                   [&](int64_t i) { return loadI64(a->in[0], i); });
+    return vectorise<Str, Str>(a, strings(words), words.n < 0 ? 0 : words.n);
+  const int64_t size = numbers.n < 0 ? 0 : numbers.n;
+  return a->in[0].dtype == ONNXC_I64 ? vectorise<int64_t, int64_t>(a, ints(numbers), size)
+                                     : vectorise<int64_t, int32_t>(a, ints(numbers), size);
 }
