@@ -203,6 +203,28 @@ static LogicalResult gatherOfOne(onnx::GatherOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+// One index of a transposed tensor, which nothing else reads, is one of the tensor: there is less to transpose then, or nothing.
+static LogicalResult gatherOfTransposed(onnx::GatherOp op, PatternRewriter &rewriter) {
+  auto transpose = op.getData().getDefiningOp<onnx::TransposeOp>();
+  auto x = transpose ? rankedType(transpose.getData()) : nullptr, indices = rankedType(op.getIndices());
+  if (!x || !transpose->hasOneUse() || !transpose.getPerm() || !indices || indices.getRank() > 1 || !indices.hasStaticShape() ||
+      indices.getNumElements() != 1)
+    return rewriter.notifyMatchFailure(op, "not one index of what a transposition gives this op alone");
+  int64_t axis = onnx::axisAttr(op, x.getRank());
+  SmallVector<int64_t> perm(*transpose.getPerm()), shape(x.getShape());
+  int64_t from = perm[axis];
+  if (indices.getRank() == 0) {
+    shape.erase(shape.begin() + from), perm.erase(perm.begin() + axis);
+    for (int64_t &p : perm)
+      p -= p > from;
+  } else {
+    shape[from] = 1;
+  }
+  Value v = onnx::GatherOp::create(rewriter, op.getLoc(), x.clone(shape), transpose.getData(), op.getIndices(), from);
+  replaceTyped(rewriter, op, GraphBuilder{rewriter, op.getLoc()}.transpose(v, perm));
+  return success();
+}
+
 static std::vector<char> permuted(const std::vector<char> &bytes, ArrayRef<int64_t> shape, ArrayRef<int64_t> perm, int64_t size) {
   int64_t rank = shape.size();
   SmallVector<int64_t> stride(rank, size), step, extent, index(rank, 0);
@@ -350,6 +372,7 @@ void populateSimplifyPatterns(RewritePatternSet &patterns) {
   patterns.add(plainPower);
   patterns.add(transposeToReshape);
   patterns.add(gatherOfOne);
+  patterns.add(gatherOfTransposed);
   patterns.add(transposeOfConstant);
   patterns.add(sumToAdditions);
   patterns.add(expandOfSplat);

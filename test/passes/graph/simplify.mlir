@@ -483,3 +483,23 @@ func.func @only_element(%x: tensor<2x1x?xf32>) -> (tensor<2x?xf32>, tensor<2x1x1
   %2 = "onnx.Gather"(%x, %list) <{axis = 1 : i64}> : (tensor<2x1x?xf32>, tensor<1xi64>) -> tensor<2x1x?xf32>
   return %0, %1, %2 : tensor<2x?xf32>, tensor<2x1x1x?xf32>, tensor<2x1x?xf32>
 }
+
+// -----
+
+// One index of a transposed tensor; what others read too stays transposed.
+// CHECK-LABEL: @token
+// CHECK: %[[TOKEN:.*]] = "onnx.Gather"(%arg0, %arg1) <{axis = 1 : i64}> : (tensor<?x50x4xf32>, tensor<i64>) -> tensor<?x4xf32>
+// CHECK: %[[LAST:.*]] = "onnx.Gather"(%arg0, %arg2) <{axis = 2 : i64}> : (tensor<?x50x4xf32>, tensor<1xi64>) -> tensor<?x50x1xf32>
+// CHECK: %[[TURNED:.*]] = "onnx.Transpose"(%[[LAST]]) <{perm = array<i64: 2, 1, 0>}>
+// CHECK: %[[ALL:.*]] = "onnx.Transpose"(%arg0)
+// CHECK: "onnx.Gather"(%[[ALL]], %arg1)
+// CHECK: return %[[TOKEN]], %[[TURNED]], %[[ALL]]
+func.func @token(%x: tensor<?x50x4xf32>, %i: tensor<i64>, %j: tensor<1xi64>) -> (tensor<?x4xf32>, tensor<1x50x?xf32>, tensor<50x?x4xf32>, tensor<?x4xf32>) {
+  %0 = "onnx.Transpose"(%x) <{perm = array<i64: 1, 0, 2>}> : (tensor<?x50x4xf32>) -> tensor<50x?x4xf32>
+  %1 = "onnx.Gather"(%0, %i) <{axis = 0 : i64}> : (tensor<50x?x4xf32>, tensor<i64>) -> tensor<?x4xf32>
+  %2 = "onnx.Transpose"(%x) <{perm = array<i64: 2, 1, 0>}> : (tensor<?x50x4xf32>) -> tensor<4x50x?xf32>
+  %3 = "onnx.Gather"(%2, %j) <{axis = 0 : i64}> : (tensor<4x50x?xf32>, tensor<1xi64>) -> tensor<1x50x?xf32>
+  %4 = "onnx.Transpose"(%x) <{perm = array<i64: 1, 0, 2>}> : (tensor<?x50x4xf32>) -> tensor<50x?x4xf32>
+  %5 = "onnx.Gather"(%4, %i) <{axis = 0 : i64}> : (tensor<50x?x4xf32>, tensor<i64>) -> tensor<?x4xf32>
+  return %1, %3, %4, %5 : tensor<?x4xf32>, tensor<1x50x?xf32>, tensor<50x?x4xf32>, tensor<?x4xf32>
+}
