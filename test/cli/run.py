@@ -358,7 +358,7 @@ def ops_tell_types(s, folder):
     some = {("ai.onnx", "Where"): "float", ("ai.onnx", "StringNormalizer"): "string", ("ai.onnx", "Loop"): "seq(tensor(float))", ("com.microsoft", "QLinearAdd"): "int8",
             ("com.microsoft", "MultiHeadAttention"): "float16", ("com.microsoft", "FusedConv"): "double"}
     wrong = {op: sorted(types[op]) for op, one in some.items() if one not in types[op]}
-    untyped = [name for (domain, name), has in types.items() if domain != "com.microsoft" and not has]
+    untyped = [name for (domain, name), has in types.items() if not domain.startswith("com.microsoft") and not has]
     return f"{wrong} {untyped}" if wrong or untyped else None
 
 
