@@ -111,34 +111,49 @@ LogicalResult linearMachines(onnx::MLSVMClassifierOp op, PatternRewriter &rewrit
   return decide(op, rewriter, *model);
 }
 
+// Machines multiply f32, whatever their rows are, as ONNX Runtime's do.
+template <class Op>
+LogicalResult rowsOfF32(Op op, PatternRewriter &rewriter) {
+  auto type = rankedType(op.getX());
+  if (!type || type.getElementType().isF32())
+    return rewriter.notifyMatchFailure(op, "rows of f32 already, or of unknown rank");
+  Value rows = GraphBuilder{rewriter, op.getLoc()}.cast(op.getX(), rewriter.getF32Type());
+  rewriter.modifyOpInPlace(op, [&] { op.getXMutable().assign(rows); });
+  return success();
+}
+
 // --- columns ---
 
-// One number for all of x's columns or one for each, as an operand that broadcasts; null for lists of other sizes and where x is no f32.
-Value ofColumns(GraphBuilder g, Value x, ArrayRef<float> list) {
+// Whether a list is one number for all of x's columns or one for each; x is f32.
+bool fitsColumns(Value x, ArrayRef<float> list) {
   auto type = rankedType(x);
-  bool fits = type && type.getElementType().isF32() &&
-              (list.size() == 1 || (type.getRank() == 2 && !type.isDynamicDim(1) && int64_t(list.size()) == type.getDimSize(1)));
-  return !fits ? Value() : list.size() == 1 ? g.number(list[0]) : g.floats({int64_t(list.size())}, list.vec());
+  return type && type.getElementType().isF32() &&
+         (list.size() == 1 || (type.getRank() == 2 && !type.isDynamicDim(1) && int64_t(list.size()) == type.getDimSize(1)));
+}
+// Such a list, as an operand that broadcasts.
+Value ofColumns(GraphBuilder g, ArrayRef<float> list) {
+  return list.size() == 1 ? g.number(list[0]) : g.floats({int64_t(list.size())}, list.vec());
 }
 
 // (x - offset) * scale
 LogicalResult scaler(onnx::MLScalerOp op, PatternRewriter &rewriter) {
   GraphBuilder g{rewriter, op.getLoc()};
+  constexpr float none = 0, once = 1;
   ArrayRef<float> offsets = floatsOf(op.getOffset()), scales = floatsOf(op.getScale());
-  Value offset = ofColumns(g, op.getX(), offsets.empty() ? ArrayRef(0.0f) : offsets),
-        scale = ofColumns(g, op.getX(), scales.empty() ? ArrayRef(1.0f) : scales);
-  if (!offset || !scale)
+  offsets = offsets.empty() ? ArrayRef(none) : offsets, scales = scales.empty() ? ArrayRef(once) : scales;
+  if (!fitsColumns(op.getX(), offsets) || !fitsColumns(op.getX(), scales))
     return rewriter.notifyMatchFailure(op, "not f32, or not a number for each column");
-  Value v = onnx::SubOp::create(rewriter, op.getLoc(), op.getX().getType(), op.getX(), offset);
-  rewriter.replaceOpWithNewOp<onnx::MulOp>(op, op.getType(), v, scale);
+  Value v = onnx::SubOp::create(rewriter, op.getLoc(), op.getX().getType(), op.getX(), ofColumns(g, offsets));
+  rewriter.replaceOpWithNewOp<onnx::MulOp>(op, op.getType(), v, ofColumns(g, scales));
   return success();
 }
 
 LogicalResult imputer(onnx::MLImputerOp op, PatternRewriter &rewriter) {
   GraphBuilder g{rewriter, op.getLoc()};
-  Value x = op.getX(), imputed = ofColumns(g, x, floatsOf(op.getImputedValueFloats()));
-  if (!imputed)
+  Value x = op.getX();
+  if (!fitsColumns(x, floatsOf(op.getImputedValueFloats())))
     return rewriter.notifyMatchFailure(op, "not f32, or not a number for each column");
+  Value imputed = ofColumns(g, floatsOf(op.getImputedValueFloats()));
   APFloat replaced = op.getReplacedValueFloat();
   Type flags = rankedType(x).clone(rewriter.getI1Type());
   Value found = replaced.isNaN() ? Value(onnx::IsNaNOp::create(rewriter, op.getLoc(), flags, x))
@@ -203,6 +218,7 @@ LogicalResult arrayFeatureExtractor(onnx::MLArrayFeatureExtractorOp op, PatternR
 
 void populateDecomposeMLPatterns(RewritePatternSet &patterns) {
   patterns.add(linearRegressor).add(linearMachine).add(linearClassifier).add(linearMachines);
+  patterns.add(rowsOfF32<onnx::MLSVMRegressorOp>).add(rowsOfF32<onnx::MLSVMClassifierOp>);
   patterns.add(scaler).add(imputer).add(normalizer).add(featureVectorizer).add(arrayFeatureExtractor);
 }
 

@@ -48,18 +48,31 @@ func.func @columns(%x: tensor<?x2xf32>) -> tensor<?x3xf32> {
 // CHECK-COUNT-2: "onnx.ml.LinearRegressor"
 // CHECK: "onnx.ml.LinearClassifier"
 // CHECK: "onnx.ml.SVMRegressor"
+// CHECK: "onnx.ml.Scaler"
 // CHECK: "onnx.ml.Imputer"
 // CHECK: "onnx.ml.FeatureVectorizer"
 // CHECK: "onnx.ml.ArrayFeatureExtractor"
 // CHECK: return
-func.func @left(%x: tensor<?x2xf32>, %d: tensor<?x2xf64>) -> (tensor<?x1xf32>, tensor<?x1xf32>, tensor<?xi64>, tensor<?x2xf32>, tensor<?x1xf32>, tensor<?x2xf64>, tensor<?x3xf32>, tensor<?x1xf32>) {
+func.func @left(%x: tensor<?x2xf32>, %d: tensor<?x2xf64>) -> (tensor<?x1xf32>, tensor<?x1xf32>, tensor<?xi64>, tensor<?x2xf32>, tensor<?x1xf32>, tensor<?x2xf64>, tensor<?x3xf32>, tensor<?x1xf32>, tensor<?x2xf32>) {
   %a = "onnx.ml.LinearRegressor"(%x) <{coefficients = array<f32: 1.0, 2.0, 3.0>}> : (tensor<?x2xf32>) -> tensor<?x1xf32>
   %b = "onnx.ml.LinearRegressor"(%x) <{coefficients = array<f32: 1.0, 2.0>, post_transform = "PROBIT"}> : (tensor<?x2xf32>) -> tensor<?x1xf32>
   %l, %s = "onnx.ml.LinearClassifier"(%d) <{classlabels_ints = array<i64: 4, 5>, coefficients = array<f32: 1.0, 2.0>, intercepts = array<f32: 0.5>}> : (tensor<?x2xf64>) -> (tensor<?xi64>, tensor<?x2xf32>)
   %m = "onnx.ml.SVMRegressor"(%x) <{coefficients = array<f32: 1.0>, n_supports = 1 : i64, rho = array<f32: 0.5>, support_vectors = array<f32: 1.0, 2.0>}> : (tensor<?x2xf32>) -> tensor<?x1xf32>
+  %c = "onnx.ml.Scaler"(%x) <{offset = array<f32: 1.0, 2.0>, scale = array<f32: 1.0, 2.0, 3.0>}> : (tensor<?x2xf32>) -> tensor<?x2xf32>
   %i = "onnx.ml.Imputer"(%d) <{imputed_value_floats = array<f32: 1.0>}> : (tensor<?x2xf64>) -> tensor<?x2xf64>
   %f = "onnx.ml.FeatureVectorizer"(%x, %x) <{inputdimensions = array<i64: 2, 1>}> : (tensor<?x2xf32>, tensor<?x2xf32>) -> tensor<?x3xf32>
   %j = "onnx.Constant"() <{value = dense<[-1]> : tensor<1xi64>}> : () -> tensor<1xi64>
   %g = "onnx.ml.ArrayFeatureExtractor"(%x, %j) : (tensor<?x2xf32>, tensor<1xi64>) -> tensor<?x1xf32>
-  return %a, %b, %l, %s, %m, %i, %f, %g : tensor<?x1xf32>, tensor<?x1xf32>, tensor<?xi64>, tensor<?x2xf32>, tensor<?x1xf32>, tensor<?x2xf64>, tensor<?x3xf32>, tensor<?x1xf32>
+  return %a, %b, %l, %s, %m, %i, %f, %g, %c : tensor<?x1xf32>, tensor<?x1xf32>, tensor<?xi64>, tensor<?x2xf32>, tensor<?x1xf32>, tensor<?x2xf64>, tensor<?x3xf32>, tensor<?x1xf32>, tensor<?x2xf32>
+}
+
+// -----
+
+// Support vector machines take their rows as f32.
+// CHECK-LABEL: @doubles
+// CHECK: %[[ROWS:.*]] = "onnx.Cast"(%{{.*}}) {{.*}} -> tensor<?x2xf32>
+// CHECK: "onnx.ml.SVMRegressor"(%[[ROWS]])
+func.func @doubles(%x: tensor<?x2xf64>) -> tensor<?x1xf32> {
+  %y = "onnx.ml.SVMRegressor"(%x) <{coefficients = array<f32: 1.0>, n_supports = 1 : i64, rho = array<f32: 0.5>, support_vectors = array<f32: 1.0, 2.0>}> : (tensor<?x2xf64>) -> tensor<?x1xf32>
+  return %y : tensor<?x1xf32>
 }
