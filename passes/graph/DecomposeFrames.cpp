@@ -207,7 +207,9 @@ static LogicalResult convByteFrames(onnx::ConvOp op, PatternRewriter &rewriter) 
   auto scaling = x ? scalingOf(x) : std::nullopt;
   auto f = scaling && w && op.getGroup() == 1 ? framesOf(op) : std::nullopt;
   auto weights = f && isByte(onnx::elementType(w.getX())) && w.getBlockSize() == 0 ? constantIntegers(w.getX()) : std::nullopt;
-  if (!weights || weights->empty() || onnx::axisAttr(w, 5) > 1)
+  auto scales = weights ? rankedType(w.getXScale()) : RankedTensorType();
+  bool ofResults = scales && (onnx::axisAttr(w, 5) == 0 || (scales.hasStaticShape() && scales.getNumElements() == 1));
+  if (!weights || weights->empty() || !ofResults)
     return rewriter.notifyMatchFailure(op, "not of bytes over frames of known size with constant weights");
   GraphBuilder g{rewriter, op.getLoc()};
   auto dequantised = [&](onnx::DequantizeLinearOp like, Value bytes) -> Value {

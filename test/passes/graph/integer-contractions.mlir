@@ -195,6 +195,24 @@ func.func @frames(%q: tensor<1x4x5x4x4xui8>) -> tensor<1x8x3x2x2xui8> {
 
 // -----
 
+// Not where each input channel of the weights has a scale, which the channels of all taps have not.
+// CHECK-LABEL: @frames_of_scaled_channels
+// CHECK-NOT: "onnx.packed.LinearConv"
+// CHECK: return
+func.func @frames_of_scaled_channels(%q: tensor<1x2x5x4x4xui8>) -> tensor<1x8x3x2x2xui8> {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %each = "onnx.Constant"() {value = dense<[0.5, 0.25]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %z = "onnx.Constant"() {value = dense<128> : tensor<ui8>} : () -> tensor<ui8>
+  %x = "onnx.DequantizeLinear"(%q, %s, %z) : (tensor<1x2x5x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x2x5x4x4xf32>
+  %c = "onnx.Constant"() {value = dense<2> : tensor<8x2x3x3x3xi8>} : () -> tensor<8x2x3x3x3xi8>
+  %w = "onnx.DequantizeLinear"(%c, %each) <{axis = 1 : i64}> : (tensor<8x2x3x3x3xi8>, tensor<2xf32>) -> tensor<8x2x3x3x3xf32>
+  %y = "onnx.Conv"(%x, %w) : (tensor<1x2x5x4x4xf32>, tensor<8x2x3x3x3xf32>) -> tensor<1x8x3x2x2xf32>
+  %o = "onnx.QuantizeLinear"(%y, %s, %z) : (tensor<1x8x3x2x2xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x8x3x2x2xui8>
+  return %o : tensor<1x8x3x2x2xui8>
+}
+
+// -----
+
 // Each channel has its own filter: the depth is that of the taps. What is not quantised again is f32.
 // CHECK-LABEL: @depthwise
 // CHECK: %[[W:.*]] = "onnx.Constant"() {{.*}} : tensor<2x4x16xi16>
