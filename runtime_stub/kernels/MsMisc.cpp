@@ -267,9 +267,9 @@ struct Warping {
   // Calls `place(r, c)` for the places of the way, the last one first.
   template <class Place>
   void back(Place place) const {
-    for (int64_t r = rows - 1, c = columns - 1; r >= 0 || c >= 0;) {
+    for (int64_t r = rows - 1, c = columns - 1; r >= 0 && c >= 0;) {
       place(r, c);
-      int8_t step = r < 0 ? int8_t(Column) : c < 0 ? int8_t(Row) : steps[r * columns + c];
+      int8_t step = steps[r * columns + c];
       r -= step != Column, c -= step != Row;
     }
   }
@@ -312,8 +312,8 @@ struct Sample {
     isInside = at >= 0 && at <= last;
     if (!isInside)
       at = 0;
-    low = int64_t(nearest ? __builtin_roundf(at) : __builtin_floorf(at)), part = nearest ? 0 : at - float(low);
-    high = low + (part > 0);
+    low = minOf<int64_t>(int64_t(nearest ? __builtin_roundf(at) : __builtin_floorf(at)), size - 1);  // a large side is rounded up
+    part = nearest ? 0 : at - float(low), high = minOf<int64_t>(low + (part > 0), size - 1);
   }
 };
 
@@ -328,7 +328,9 @@ int32_t cropAndResize(const Args *a) {
   float outside = float(a->attr[0].f);
   int64_t channels = x.dims[1], h = x.dims[2], w = x.dims[3], height = y.dims[2], width = y.dims[3];
   return parallelFor(a, y.dims[0] * channels, grainOf(8 * height * width), [=](int64_t begin, int64_t end) -> int32_t {
-    for (int64_t p = begin; p < end; ++p) {
+    for (int64_t p = begin; h * w == 0 && p < end * height * width; ++p)
+      mutableData<float>(y)[p] = outside;
+    for (int64_t p = begin; h * w > 0 && p < end; ++p) {
       const float *roi = data<float>(rois) + p / channels * 4;
       const float *plane = data<float>(x) + (loadI64(a->in[2], p / channels) * channels + p % channels) * h * w;
       float *to = mutableData<float>(y) + p * height * width;

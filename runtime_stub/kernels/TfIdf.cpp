@@ -91,7 +91,8 @@ struct Row {
   // Calls found(gram) for each gram of so many items, `step` apart.
   template <class F>
   int32_t grams(const Pool<Item> &pool, int64_t length, int64_t step, const F &found) const {
-    for (int64_t start = 0; start + (length - 1) * step < n; ++start) {
+    const int64_t end = length - 1 > (n - 1) / step ? 0 : n - (length - 1) * step;
+    for (int64_t start = 0; start < end; ++start) {
       uint64_t h = gramSeed(length);
       for (int64_t i = 0; i < length; ++i)
         h = gramExtend(h, hashes[start + i * step]);
@@ -121,7 +122,7 @@ int32_t countRow(const Args *a, const Pool<Item> &pool, const Row<Item> &from, f
       ONNXC_TRY(length == 1   ? from.grams(pool, 1, step, count)
                 : length == 2 ? from.grams(pool, 2, step, count)
                               : from.grams(pool, length, step, count));
-      if ((length - 1) * step >= n)
+      if (length - 1 > (n - 1) / step)
         break;
     }
   return ONNXC_K_OK;

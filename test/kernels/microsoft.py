@@ -166,6 +166,7 @@ for mode in ("bilinear", "nearest"):
         case(f"crop_and_resize_{mode}_{size[0]}", "CropAndResize", [f32(2, 3, 6, 5), regions, number([0, 1, 1, 0], np.int32), number(size, np.int32)], weights=(3,), mode=mode, extrapolation_value=-7.0)
 for rows, columns in ((1, 1), (1, 6), (5, 1), (6, 9)):
     case(f"time_warping_{rows}_{columns}", "DynamicTimeWarping", [ids(3, rows, columns).astype(np.float32)])
+case("time_warping_infinite", "DynamicTimeWarping", [np.full((3, 4), np.inf, np.float32)])
 case("time_warping_batch", "DynamicTimeWarping", [f32(1, 7, 12)])
 for kind in (np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64):
     case(f"murmur_{kind.__name__}", "MurmurHash3", [ids(1 << 30, 3, 4).astype(kind)], seed=5)
