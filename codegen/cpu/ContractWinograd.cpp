@@ -146,7 +146,7 @@ int64_t Winograd::chunkTiles() {
   if (!high || !wide || (!images && isSmall))
     return tiles;
   wholeChunks = true;
-  int64_t together = isSmall ? *images : 1, all = std::max<int64_t>(1, together * *high * *wide);
+  int64_t together = isSmall ? std::max<int64_t>(*images, 1) : 1, all = std::max<int64_t>(1, together * *high * *wide);
   int64_t chunks = llvm::divideCeil(all, tiles), parts = images.value_or(1) / together * llvm::divideCeil(panels, mostlyPanels);
   tiles = llvm::divideCeil(all, chunks);
   while (chunks * parts < fewUnits && flops(mostlyPanels) >= largeUnit && all >= 2 * chunks * leastShare)

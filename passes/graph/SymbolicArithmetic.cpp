@@ -15,8 +15,8 @@ std::optional<int64_t> SymbolicArithmetic::constantOf(AffineExpr e) {
 }
 
 std::optional<int64_t> SymbolicArithmetic::valueAt(AffineExpr e, int64_t otherwise) const {
-  SmallVector<AffineExpr> values;  // a symbol is defined by earlier ones
-  for (const SymbolDef &def : defs) {
+  SmallVector<AffineExpr> &values = guesses[otherwise];  // a symbol is defined by earlier ones
+  for (const SymbolDef &def : ArrayRef(defs).drop_front(values.size())) {
     auto of = [&](AffineExpr part) { return part ? constantOf(part.replaceSymbols(values)) : std::nullopt; };
     std::optional<int64_t> value, lhs = of(def.lhs), rhs = of(def.rhs);
     if (def.kind == SymbolDef::Broadcast)

@@ -99,6 +99,7 @@ private:
 
   static constexpr int64_t kMostParts = 256;
   llvm::SmallVector<SymbolDef> defs;
+  mutable std::map<int64_t, llvm::SmallVector<mlir::AffineExpr>> guesses;  // of valueAt: what the symbols are, by `otherwise`
   llvm::DenseSet<mlir::AffineExpr> sizes;
   std::map<std::tuple<int, std::string, const void *, int64_t, const void *, const void *>, unsigned> interned;
   llvm::DenseMap<mlir::AffineExpr, unsigned> atomIds;

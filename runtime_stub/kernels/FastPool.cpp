@@ -149,11 +149,8 @@ static void startColumns(const Window &w, int64_t first, int64_t count, bool pad
 
 // The lanes of a vector of sixteen.
 template <class Op, class V>
-ONNXC_INLINE typename Op::Type foldLanes(V all) {
-  auto eight = Op::join(all.lo, all.hi);
-  auto four = Op::join(eight.lo, eight.hi);
-  auto two = Op::join(four.lo, four.hi);
-  return Op::join(two.x, two.y);
+ONNXC_INLINE typename Op::Type joinLanes(V all) {
+  return foldLanes(all, [](auto a, auto b) { return Op::join(a, b); });
 }
 
 // The neighbours of a window, at least a vector of them.
@@ -167,9 +164,9 @@ ONNXC_INLINE typename Op::Type joinNeighbours(const typename Op::Type *from, int
   typename Op::Type v;
   if constexpr (Op::lanes == 32) {
     auto half = Op::join(all.lo, all.hi);
-    v = foldLanes<Op>(half);
+    v = joinLanes<Op>(half);
   } else {
-    v = foldLanes<Op>(all);
+    v = joinLanes<Op>(all);
   }
   for (; k < count; ++k)
     v = Op::join(v, from[k]);
@@ -434,7 +431,7 @@ static float foldPlane(const float *x, int64_t n) {
   for (; i + 16 <= n; i += 16)
     lanes[0] = Op::join(lanes[0], *(const v16 *)(x + i));
   v16 all = Op::join(Op::join(lanes[0], lanes[1]), Op::join(lanes[2], lanes[3]));
-  float v = foldLanes<Op>(all);
+  float v = joinLanes<Op>(all);
   for (; i < n; ++i)
     v = Op::join(v, x[i]);
   return Op::average ? v / float(n) : v;

@@ -42,13 +42,13 @@ ONNXC_INLINE void unroll(const F &f) {
   }
 }
 
-// f of all lanes, of halves of them at a time.
-template <class F>
-ONNXC_INLINE float foldLanes(v16 v, const F &f) {
-  auto eight = f(v8(v.lo), v8(v.hi));
+// f of all sixteen lanes, of halves of them at a time.
+template <class V, class F>
+ONNXC_INLINE auto foldLanes(V v, const F &f) {
+  auto eight = f(v.lo, v.hi);
   auto four = f(eight.lo, eight.hi);
   auto two = f(four.lo, four.hi);
-  return f(float(two.x), float(two.y));
+  return f(two.x, two.y);
 }
 
 // Widens [low, high] to the `n` numbers of x; NaN is passed over.
