@@ -5,10 +5,6 @@
 
 namespace onnxc::importer {
 
-static int64_t intOr(const pb::NodeProto &n, const char *name, int64_t otherwise) {
-  const pb::AttributeProto *attr = findAttr(n, name);
-  return attr ? attr->i() : otherwise;
-}
 static std::vector<int64_t> intsOr(const pb::NodeProto &n, const char *name, const std::vector<int64_t> &otherwise) {
   const pb::AttributeProto *attr = findAttr(n, name);
   return attr && attr->ints_size() ? std::vector<int64_t>(attr->ints().begin(), attr->ints().end()) : otherwise;
@@ -17,7 +13,7 @@ static std::vector<int64_t> intsOr(const pb::NodeProto &n, const char *name, con
 // --- places ---
 
 void Differentiation::concatenation(const pb::NodeProto &n, const std::string &g) {
-  int64_t axis = intOr(n, "axis", 0);
+  int64_t axis = intAttr(n, "axis", 0);
   axis += axis < 0 ? scope.rank(n.input(0)) : 0;
   std::string start = m.ints({0}), axes = m.ints({axis});
   for (const std::string &x : n.input()) {
@@ -93,7 +89,7 @@ bool Differentiation::softmax(const pb::NodeProto &n, const std::string &g) {
   const std::string &op = n.op_type(), &x = n.input(0), &y = n.output(0);
   if (op != "Softmax" && op != "LogSoftmax")
     return false;
-  std::string axes = m.ints({intOr(n, "axis", -1)}), p = op == "Softmax" ? y : m("Exp", {y});
+  std::string axes = m.ints({intAttr(n, "axis", -1)}), p = op == "Softmax" ? y : m("Exp", {y});
   std::string sum = m("ReduceSum", {op == "Softmax" ? m("Mul", {g, y}) : g, axes});
   add(x, op == "Softmax" ? m("Mul", {y, m("Sub", {g, sum})}) : m("Sub", {g, m("Mul", {p, sum})}), y);
   return true;
@@ -104,7 +100,7 @@ bool Differentiation::gemm(const pb::NodeProto &n, const std::string &g) {
   if (n.op_type() != "Gemm")
     return false;
   const std::string &a = n.input(0), &b = n.input(1);
-  int64_t ta = intOr(n, "transA", 0) != 0, tb = intOr(n, "transB", 0) != 0;
+  int64_t ta = intAttr(n, "transA", 0) != 0, tb = intAttr(n, "transB", 0) != 0;
   auto factor = [&](const char *name) {
     const pb::AttributeProto *attr = findAttr(n, name);
     return attr ? attr->f() : 1.0f;
@@ -176,7 +172,7 @@ std::string Differentiation::spread(const std::string &gradient, const std::stri
 // A convolution of the inputs, channels as the batch, by the gradients, whose strides are its dilations.
 std::string Differentiation::gradientOfFilters(const pb::NodeProto &n, const std::string &g, const GradientWindow &w) {
   const std::string &x = n.input(0), &filters = n.input(1);
-  int64_t groups = intOr(n, "group", 1), channels = scope.shape(filters)->dim(1).dim_value();
+  int64_t groups = intAttr(n, "group", 1), channels = scope.shape(filters)->dim(1).dim_value();
   std::vector<int64_t> perm = {2, 1, 0}, swap = {1, 0}, zeros, axes;
   for (size_t i = 0; i < w.kernel.size(); ++i) {
     perm.push_back(int64_t(i) + 3), swap.push_back(int64_t(i) + 2);
@@ -198,7 +194,7 @@ bool Differentiation::convolution(const pb::NodeProto &n, const std::string &g) 
     return false;
   const std::string &x = n.input(0), &filters = n.input(1);
   if (active.count(x))
-    add(x, spread(g, filters, intOr(n, "group", 1), w, x), x);
+    add(x, spread(g, filters, intAttr(n, "group", 1), w, x), x);
   if (active.count(filters))
     add(filters, gradientOfFilters(n, g, w), filters);
   std::vector<int64_t> axes = {0};
@@ -219,7 +215,7 @@ bool Differentiation::pooling(const pb::NodeProto &n, const std::string &g) {
     return true;
   }
   GradientWindow w;
-  if (op != "AveragePool" || intOr(n, "ceil_mode", 0) || !window(n, w))
+  if (op != "AveragePool" || intAttr(n, "ceil_mode", 0) || !window(n, w))
     return false;
   std::vector<int64_t> ones(2, 1);
   ones.insert(ones.end(), w.kernel.begin(), w.kernel.end());
@@ -232,7 +228,7 @@ bool Differentiation::pooling(const pb::NodeProto &n, const std::string &g) {
   for (int64_t k : w.kernel)
     area *= k;
   std::string count = constant(double(area));
-  if (!intOr(n, "count_include_pad", 0)) {
+  if (!intAttr(n, "count_include_pad", 0)) {
     std::string plane = m("Expand", {constant(1), m("Concat", {m.ints({1, 1}), m("Shape", {x}, {{"start", 2}})}, {{"axis", 0}})});
     count = withWindow(m("Conv", {plane, filters}), w, true);
   }

@@ -10,6 +10,15 @@ const pb::AttributeProto *findAttr(const pb::NodeProto &node, llvm::StringRef na
   return nullptr;
 }
 
+int64_t intAttr(const pb::NodeProto &node, const char *name, int64_t otherwise) {
+  const pb::AttributeProto *attr = findAttr(node, name);
+  return attr ? attr->i() : otherwise;
+}
+std::string notPlainError(const pb::NodeProto &node, const char *name, int64_t plain) {
+  return intAttr(node, name, plain) == plain ? ""
+                                             : std::string("has attribute '") + name + "'; onnxc supports only " + std::to_string(plain);
+}
+
 static pb::AttributeProto &attrFor(pb::NodeProto &node, const char *name, pb::AttributeProto::AttributeType type) {
   pb::AttributeProto *attr = nullptr;
   for (pb::AttributeProto &existing : *node.mutable_attribute())
@@ -35,10 +44,7 @@ void setInts(pb::NodeProto &node, const char *name, const std::vector<int64_t> &
 }
 
 bool Rewrite::has(const char *name) const { return findAttr(node, name) != nullptr; }
-int64_t Rewrite::getInt(const char *name, int64_t otherwise) const {
-  const pb::AttributeProto *attr = findAttr(node, name);
-  return attr ? attr->i() : otherwise;
-}
+int64_t Rewrite::getInt(const char *name, int64_t otherwise) const { return intAttr(node, name, otherwise); }
 int64_t Rewrite::takeInt(const char *name, int64_t otherwise) {
   int64_t value = getInt(name, otherwise);
   erase(name);
@@ -147,6 +153,8 @@ std::string Rewrite::scalarLike(const std::string &other, double value) {
 }
 
 std::string Rewrite::detach(int index) {
+  while (node.output_size() <= index)
+    node.add_output();
   std::string old = node.output(index);
   node.set_output(index, walker.fresh(old));
   afterNode = true;

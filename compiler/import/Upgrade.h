@@ -49,8 +49,8 @@ public:
 
   // The node goes; its results must have been given to emitted nodes.
   void drop() { dropped = true; }
-  // Result `index` gets a new name; nodes emitted from now on come behind the node, and one of them must make the old name, which is
-  // returned.
+  // Result `index`, which the node may lack, gets a new name; nodes emitted from now on come behind the node, and one of them must make the
+  // old name, which is returned.
   std::string detach(int index);
 
   // The rewrite is impossible for this node.
@@ -67,6 +67,9 @@ void setInts(pb::NodeProto &node, const char *name, const std::vector<int64_t> &
 void setString(pb::NodeProto &node, const char *name, const std::string &value);
 void setFloat(pb::NodeProto &node, const char *name, float value);
 const pb::AttributeProto *findAttr(const pb::NodeProto &node, llvm::StringRef name);
+int64_t intAttr(const pb::NodeProto &node, const char *name, int64_t otherwise);
+// What to say of an attribute that is not `plain`, which it is when absent: its other values mean what onnxc does not have. "" when it is.
+std::string notPlainError(const pb::NodeProto &node, const char *name, int64_t plain);
 
 struct Upgrade {
   const char *op;

@@ -52,12 +52,11 @@ void expandDims(Rewrite &r) {
   r.node.set_op_type("Unsqueeze");
   r.setInput(1, wideVector(r, 1));
 }
-// Takes the attribute, whose other values would mean what onnxc does not have.
-bool isPlain(Rewrite &r, const char *name, int64_t value) {
-  if (r.takeInt(name, value) == value)
-    return true;
-  r.fail(std::string("has attribute '") + name + "'; onnxc supports only " + std::to_string(value));
-  return false;
+// Takes the attribute.
+bool isPlain(Rewrite &r, const char *name, int64_t plain) {
+  r.fail(notPlainError(r.node, name, plain));
+  r.erase(name);
+  return r.error.empty();
 }
 void unrotated(Rewrite &r) { isPlain(r, "do_rotary", 0); }
 

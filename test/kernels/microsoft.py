@@ -316,6 +316,19 @@ def sliding_cache(s, folder, name):
     return None
 
 
+def without_results(s, folder, op):
+    """Nodes whose results nobody names, of operators that others come behind."""
+    _, operands, _, weights, _, attributes = next(c for c in CASES.values() if c[0] == op)
+    for results in ([], [""]):
+        model = build(op, operands, [1], weights, attributes | ({"positive": 0} if op == "MurmurHash3" else {"activation": "HardSwish"}), constant=True)
+        model.graph.node.append(helper.make_node("Constant", [], ["other"], value_float=1.0))
+        model.graph.output[0].name = "other"
+        model.graph.output[0].ClearField("type")
+        model.graph.node[0].output[:] = results
+        s.compile(model, folder, name=f"without{len(results)}")
+    return None
+
+
 def refuses_texts(s, folder, op):
     """Kernels look at no type that the import lets through."""
     _, operands, outputs, weights, _, attributes = next(c for c in CASES.values() if c[0] == op)
@@ -343,6 +356,7 @@ SUITE.cases(microsoft_blocks.CASES, microsoft_blocks.check)
 SUITE.check(microsoft_blocks.all_operators)
 SUITE.check(microsoft_blocks.unknown_blocks)
 SUITE.check(microsoft_blocks.sparse_attention)
+SUITE.cases({f"without_results_{op}": op for op in ("MurmurHash3", "FusedConv", "FusedGemm")}, lambda s, folder, name: without_results(s, folder, name.removeprefix("without_results_")))
 SUITE.cases({f"types_{op}": op for op in sorted(OWN & {c[0] for c in CASES.values()})}, lambda s, folder, name: refuses_texts(s, folder, name.removeprefix("types_")))
 
 if __name__ == "__main__":
