@@ -153,7 +153,7 @@ OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportO
   };
   if (!checkVersions(file.model, fail) || !normalise(file.model, options.defaultInputs, report))
     return {};
-  if (!plainChannels(*file.model.mutable_graph(), report, [&](const std::string &message) { emitWarning(loc) << message; }))
+  if (!plainChannels(file.model, report, [&](const std::string &message) { emitWarning(loc) << message; }))
     return {};
   if (!fixDims(*file.model.mutable_graph(), options.defineDims, loc) || !checkInputs(file.model.graph(), loc) ||
       !checkWeights(file.model.graph(), file, &context))

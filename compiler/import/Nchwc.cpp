@@ -18,10 +18,6 @@ constexpr const char *kBlock = "block", *kUsed = "used";
 
 bool isBlocked(const pb::NodeProto &node) { return node.domain() == kDomain; }
 bool isBlocked(const pb::NodeProto &node, llvm::StringRef op) { return isBlocked(node) && node.op_type() == op; }
-int64_t integer(const pb::NodeProto &node, const char *name, int64_t otherwise) {
-  const pb::AttributeProto *attr = findAttr(node, name);
-  return attr ? attr->i() : otherwise;
-}
 
 using Constants = std::unordered_map<std::string, const pb::TensorProto *>;
 Constants constantsOf(const pb::GraphProto &graph) {
@@ -53,20 +49,19 @@ public:
   explicit BlockSize(const pb::GraphProto &graph) { read(graph); }
 
   bool fits(int64_t block) const {
-    return (told < 0 || told == block) &&
-           llvm::all_of(filters,
-                        [&](const Filter &f) {
-                          bool direct = f.group == 1 && f.inputs < block, single = f.group > 1 && f.inputs == 1;
-                          return f.results % block == 0 && (direct || single || f.inputs % block == 0) && (!f.isPlain || direct);
-                        }) &&
-           llvm::all_of(cuts, [&](const auto &cut) { return int64_t(llvm::alignTo(cut.first, block)) == cut.second; });
+    return llvm::all_of(claims, [&](const Claim &claim) { return claim.fits(block); });
   }
-  const pb::NodeProto *first = nullptr;  // of the domain
+  // The first node that does not let the graph have either.
+  const pb::NodeProto &culprit(int64_t block, int64_t other) const {
+    auto neither = llvm::find_if(claims, [&](const Claim &claim) { return !claim.fits(block) && !claim.fits(other); });
+    return *(neither != claims.end() ? neither : llvm::find_if(claims, [&](const Claim &claim) { return !claim.fits(other); }))->node;
+  }
+  bool isInBlocks = false;  // whether the graph has a node of the domain
 
 private:
-  struct Filter {
-    int64_t results, inputs, group;
-    bool isPlain;  // reads a tensor that lies as others do
+  struct Claim {
+    const pb::NodeProto *node;
+    std::function<bool(int64_t block)> fits;
   };
   void read(const pb::GraphProto &graph) {
     Constants constants = constantsOf(graph);
@@ -77,38 +72,44 @@ private:
           read(attr.g());
       auto read = llvm::find_if(node.input(), [&](const std::string &input) { return channels.count(input) != 0; });
       if (isBlocked(node)) {
-        first = first ? first : &node;
+        isInBlocks = true;
         blockedNode(node, channels, constants);
         continue;
       }
       if (read == node.input().end())
         continue;
       if (std::vector<int64_t> sizes; node.op_type() == "Reshape" && isOrtReshape(node, constants, sizes) && sizes.size() == 5)
-        told = sizes[4];
+        claims.push_back({&node, [told = sizes[4]](int64_t block) { return told == block; }});
+      int64_t known = node.op_type() == "Concat" ? 0 : channels[*read];
       for (const std::string &output : node.output())
-        channels[output] = node.op_type() == "Concat" ? 0 : channels[*read];
+        if (!output.empty())
+          channels[output] = known;
     }
   }
   void blockedNode(const pb::NodeProto &node, Channels &channels, const Constants &constants) {
-    if (node.input_size() == 0 || node.output_size() == 0)
+    if (node.input_size() == 0 || node.output_size() == 0 || node.output(0).empty())
       return;
     if (node.op_type() == "ReorderOutput") {
       if (int64_t all = channels[node.input(0)])
-        cuts.push_back({integer(node, "channels", 0), all});
+        claims.push_back({&node, [all, cut = intAttr(node, "channels", 0)](int64_t block) {
+                            return cut < 1 || cut > all || int64_t(llvm::alignTo(cut, block)) == all;
+                          }});
       return;
     }
     auto filter = node.op_type() == "Conv" && node.input_size() > 1 ? constants.find(node.input(1)) : constants.end();
     if (filter != constants.end() && filter->second->dims_size() == 4) {
       const pb::TensorProto &f = *filter->second;
-      filters.push_back({f.dims(0), f.dims(1), integer(node, "group", 1), !channels.count(node.input(0))});
-      channels[node.output(0)] = f.dims(0);
+      int64_t results = f.dims(0), inputs = f.dims(1), group = intAttr(node, "group", 1);
+      claims.push_back({&node, [=, isPlain = !channels.count(node.input(0))](int64_t block) {  // reads a tensor that lies as others do
+                          bool direct = group == 1 && inputs < block, single = group > 1 && inputs == 1;
+                          return results % block == 0 && (direct || single || inputs % block == 0) && (!isPlain || direct);
+                        }});
+      channels[node.output(0)] = results;
     } else {
       channels[node.output(0)] = channels.count(node.input(0)) ? channels[node.input(0)] : 0;
     }
   }
-  std::vector<Filter> filters;
-  std::vector<std::pair<int64_t, int64_t>> cuts;  // channels behind and before a ReorderOutput
-  int64_t told = -1;
+  std::vector<Claim> claims;
 };
 
 // --- who reads them ---
@@ -125,7 +126,7 @@ public:
   Readers(int64_t block, const Report &report) : block(block), report(report) {}
 
   void graph(pb::GraphProto &graph) {
-    std::unordered_set<std::string> blocked, captured;
+    std::unordered_set<std::string> blocked;
     std::unordered_map<std::string, int64_t> used = usedChannels(graph);
     Constants constants = constantsOf(graph);
     auto isInBlocks = [&](const std::string &name) { return blocked.count(name) != 0; };
@@ -144,11 +145,11 @@ public:
         continue;
       else if (std::vector<int64_t> sizes; isOrtReshape(node, constants, sizes))
         copy(node);
-      else if (bool channels = node.op_type() == "Concat" && node.domain().empty() && integer(node, "axis", 0) == 1;
+      else if (bool channels = node.op_type() == "Concat" && node.domain().empty() && intAttr(node, "axis", 0) == 1;
                !(channels || isElementwise(node)) || !llvm::all_of(node.input(), isInBlocks))
         fail(node, *read);
       if (!isBlocked(node, "ReorderOutput"))
-        blocked.insert(node.output().begin(), node.output().end());
+        llvm::copy_if(node.output(), std::inserter(blocked, blocked.end()), [](const std::string &output) { return !output.empty(); });
     }
     for (const pb::ValueInfoProto &output : graph.output())
       if (isInBlocks(output.name())) {
@@ -164,7 +165,7 @@ private:
     std::unordered_map<std::string, int64_t> used;
     for (const pb::NodeProto &node : graph.node())
       for (const std::string &input : node.input()) {
-        int64_t channels = isBlocked(node, "ReorderOutput") ? integer(node, "channels", 0) : 0;
+        int64_t channels = isBlocked(node, "ReorderOutput") ? intAttr(node, "channels", 0) : 0;
         auto [known, isNew] = used.try_emplace(input, channels);
         if (!isNew && known->second != channels)
           known->second = 0;
@@ -211,12 +212,16 @@ std::string activated(const Call &c) {
 }
 
 std::string conv(const Call &c) {
+  if (c.rank(1) >= 0 && c.rank(1) != 4)
+    return c.fail("has a filter of " + std::to_string(c.rank(1)) + " axes; onnxc knows blocks of images alone");
   int64_t block = c.integer(kBlock, 0), group = c.integer("group", 1), used = c.integer(kUsed, 0);
   int64_t m = c.size(1, 0), k = c.size(1, 1), h = c.size(1, 2), w = c.size(1, 3);
   bool inputsInBlocks = k >= block && !(group > 1 && k == 1);
   if (block < 1)
     return c.fail(kInFunction);
-  if (c.rank(1) != 4 || m % block || (inputsInBlocks && k % block))
+  if (!c.error.empty())
+    return "";
+  if (m % block || (inputsInBlocks && k % block))
     return c.fail("has a filter whose sizes are no blocks of " + std::to_string(block) + " channels");
   std::string text =
       inputsInBlocks ? intsNode("stored", {m / block, k / block, h, w, block, block}) : intsNode("stored", {m / block, k, h, w, block});
@@ -255,10 +260,13 @@ std::string reorderInput(const Call &c) {
          "Y = Pad (x, pads)\n";
 }
 std::string reorderOutput(const Call &c) {
-  int64_t channels = c.integer("channels", 0);
-  std::string text = c.knownSize(0, 1) == channels ? "x = Identity (X)\n"
-                                                   : intsNode("none", {0}) + intsNode("channels", {channels}) + intsNode("axis", {1}) +
-                                                         "x = Slice (X, none, channels, axis)\n";
+  int64_t channels = c.integer("channels", 0), all = c.knownSize(0, 1);
+  if (channels < 1 || (all >= 0 && channels > all))
+    return c.fail("takes " + std::to_string(channels) + " channels" +
+                  (all >= 0 ? " of " + std::to_string(all) : "; there must be one at least"));
+  std::string text = all == channels ? "x = Identity (X)\n"
+                                     : intsNode("none", {0}) + intsNode("channels", {channels}) + intsNode("axis", {1}) +
+                                           "x = Slice (X, none, channels, axis)\n";
   return text + (c.integer("channels_last", 0) ? transposed("Y", "x", channelsLast(4)) : "Y = Identity (x)\n");
 }
 
@@ -283,14 +291,29 @@ const std::vector<MicrosoftBody> kNchwcBodies = {
     {"Upsample", "X", "Y", upsample, kDomain},
 };
 
-bool plainChannels(pb::GraphProto &graph, const Report &report, const std::function<void(const std::string &)> &warn) {
-  BlockSize sizes(graph);
-  if (!sizes.first)
+// Attributes of these names in the functions of a model are none of plainChannels.
+template <typename Nodes>
+static void forget(Nodes &nodes) {
+  for (pb::NodeProto &node : nodes) {
+    llvm::erase_if(*node.mutable_attribute(),
+                   [&](const pb::AttributeProto &attr) { return isBlocked(node) && (attr.name() == kBlock || attr.name() == kUsed); });
+    for (pb::AttributeProto &attr : *node.mutable_attribute())
+      if (attr.has_g())
+        forget(*attr.mutable_g()->mutable_node());
+  }
+}
+
+bool plainChannels(pb::ModelProto &model, const Report &report, const std::function<void(const std::string &)> &warn) {
+  for (pb::FunctionProto &function : *model.mutable_functions())
+    forget(*function.mutable_node());
+  BlockSize sizes(model.graph());
+  if (!sizes.isInBlocks)
     return true;
   constexpr int64_t wide = 16, narrow = 8;  // of AVX-512 and AArch64; of other x86-64
   bool isWide = sizes.fits(wide), isNarrow = sizes.fits(narrow);
   if (!isWide && !isNarrow) {
-    report({sizes.first->name(), sizes.first->op_type(), 1}, "belongs to filters that are neither in blocks of 16 nor of 8 channels");
+    const pb::NodeProto &node = sizes.culprit(wide, narrow);
+    report({node.name(), node.op_type(), 1}, "has or reads sizes that are neither in blocks of 16 nor of 8 channels");
     return false;
   }
   if (isWide && isNarrow)
@@ -298,7 +321,7 @@ bool plainChannels(pb::GraphProto &graph, const Report &report, const std::funct
         "does not say whether its filters are in blocks of 16 or 8 channels; onnxc takes 16, as ONNX Runtime saves them on processors with "
         "AVX-512 or of AArch64");
   Readers readers(isWide ? wide : narrow, report);
-  readers.graph(graph);
+  readers.graph(*model.mutable_graph());
   return readers.ok;
 }
 

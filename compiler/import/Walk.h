@@ -178,8 +178,8 @@ std::unordered_set<std::string> capturedNames(const pb::GraphProto &graph);
 // inputs with an initializer those of `defaults` stay inputs. False: reported.
 bool normalise(pb::ModelProto &model, DefaultInputs defaults, const Report &report);
 
-// Readies a graph with tensors in blocks of channels for the bodies of com.microsoft.nchwc (Nchwc.cpp). False: reported.
-bool plainChannels(pb::GraphProto &graph, const Report &report, const std::function<void(const std::string &)> &warn);
+// Readies a model with tensors in blocks of channels for the bodies of com.microsoft.nchwc (Nchwc.cpp). False: reported.
+bool plainChannels(pb::ModelProto &model, const Report &report, const std::function<void(const std::string &)> &warn);
 
 // Makes inputs without a rank lists of elements where no operator can tell the difference. Gives the index of the input whose shape it has
 // for each such input and all that is computed from it; nothing when that cannot be done.

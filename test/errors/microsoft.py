@@ -178,7 +178,38 @@ def blocks_read(folder):
     return blocked(folder, (16, 3, 3, 3), helper.make_node("Transpose", ["c"], ["y"], name="turn"))
 
 
-@case(1, r"first .*belongs to filters that are neither in blocks of 16 nor of 8 channels")
+def reordered(channels, read="c"):
+    return helper.make_node("ReorderOutput", [read], ["y"], name="last", domain="com.microsoft.nchwc", channels=channels)
+
+
+@case(1, r"last .*takes 0 channels of 16$")
+def blocks_without_channels(folder):
+    return blocked(folder, (16, 3, 3, 3), reordered(0))
+
+
+@case(1, r"last .*takes 99 channels of 16$")
+def blocks_of_fewer_channels(folder):
+    return blocked(folder, (16, 3, 3, 3), reordered(99))
+
+
+@case(1, r"last .*has or reads sizes that are neither in blocks of 16 nor of 8 channels")
+def blocks_cut_elsewhere(folder):
+    return blocked(folder, (32, 3, 3, 3), reordered(5))
+
+
+@case(1, r"first .*has a filter of 3 axes; onnxc knows blocks of images alone")
+def blocks_of_rows(folder):
+    return blocked(folder, (16, 3, 3), reordered(16))
+
+
+@case(1, r"first .*needs input 1 with a known size of axis 3")
+def blocks_of_unknown_filter(folder):
+    nodes = [helper.make_node("Conv", ["x", "w"], ["c"], name="first", domain="com.microsoft.nchwc"), reordered(16)]
+    inputs = [tensor("x", 1, 3, 8, 8), tensor("w", "m", 3, "h", "w")]
+    return save(folder, model(nodes, inputs, [helper.make_tensor_value_info("y", F32, None)], domains=["com.microsoft.nchwc"]))
+
+
+@case(1, r"first .*has or reads sizes that are neither in blocks of 16 nor of 8 channels")
 def blocks_unknown(folder):
     return blocked(folder, (12, 3, 3, 3), helper.make_node("ReorderOutput", ["c"], ["y"], name="last", domain="com.microsoft.nchwc", channels=12))
 
@@ -191,7 +222,7 @@ def blocks_given(folder):
 @case(1, r"call/inner .*is in a function of the model; onnxc knows blocks of channels in graphs alone")
 def blocks_in_function(folder):
     domains = [helper.make_opsetid("", 22), helper.make_opsetid("com.microsoft.nchwc", 1)]
-    body = helper.make_function("own", "Blocks", ["x"], ["y"], [helper.make_node("ReorderInput", ["x"], ["y"], name="inner", domain="com.microsoft.nchwc")], domains)
+    body = helper.make_function("own", "Blocks", ["x"], ["y"], [helper.make_node("ReorderInput", ["x"], ["y"], name="inner", domain="com.microsoft.nchwc", block=16)], domains)
     whole = model([helper.make_node("Blocks", ["x"], ["y"], name="call", domain="own")], [tensor("x", 1, 16, 8, 8)], [tensor("y", 1, 16, 8, 8)], domains=["own", "com.microsoft.nchwc"])
     whole.functions.append(body)
     return save(folder, whole)

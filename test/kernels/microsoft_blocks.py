@@ -146,6 +146,15 @@ def unknown_blocks(s, folder):
     return None if "does not say whether its filters are in blocks of 16 or 8 channels; onnxc takes 16" in said else said
 
 
+def unnamed_result(s, folder):
+    """A result that is not given lies in no blocks, though what reads no operand has its name."""
+    import onnxc
+    nodes = [helper.make_node("ReorderInput", ["x"], [""], name="unread", domain=DOMAIN), helper.make_node("Clip", ["x", "", "high"], ["y"], name="clip")]
+    model = make(nodes, [info("x", 1, 16, 2, 2)], [info("y", *[None] * 4)], [numpy_helper.from_array(np.float32(0.5), "high")], opset=17, domains=[DOMAIN])
+    x = np.random.default_rng(4).standard_normal((1, 16, 2, 2)).astype(np.float32)
+    return compare([np.minimum(x, np.float32(0.5))], [np.asarray(g) for g in onnxc.load(str(s.compile(model, folder))).run({"x": x})], 0, 0)
+
+
 def sparse_attention(s, folder):
     """Blocks of keys that each block of queries sees, one layout for all heads and one for each of two. The cache is written in place, which ONNX Runtime's kernel demands; of a
     batch with several lengths it takes the blocks of one for all."""
