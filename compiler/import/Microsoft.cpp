@@ -2,6 +2,7 @@
 // another layout. Attention and what is around it is in MicrosoftAttention.cpp.
 #include "compiler/import/Microsoft.h"
 #include "compiler/import/Search.h"
+#include "compiler/import/Tensors.h"
 #include "compiler/import/Upgrade.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cstdio>
@@ -9,9 +10,10 @@
 
 namespace onnxc::importer {
 
-int64_t MicrosoftCall::integer(const char *name, int64_t otherwise) const {
-  const pb::AttributeProto *attr = findAttr(node, name);
-  return attr ? attr->i() : otherwise;
+int64_t MicrosoftCall::integer(const char *name, int64_t otherwise) const { return intAttr(node, name, otherwise); }
+bool MicrosoftCall::isPlain(const char *name, int64_t plain) const {
+  error = notPlainError(node, name, plain);
+  return error.empty();
 }
 float MicrosoftCall::real(const char *name, float otherwise) const {
   const pb::AttributeProto *attr = findAttr(node, name);
@@ -106,20 +108,25 @@ std::string linearConv(const Call &c) {
 // Pads that only the run knows are cut off what the convolution gives without any.
 std::string dynamicPads(const Call &c) {
   std::vector<int64_t> pads;
-  bool isKnown = c.constant(2, pads), automatic = c.text("auto_pad", "NOTSET") != "NOTSET" || !c.has(2);
-  std::string conv = std::string(" = ConvTranspose <auto_pad: string = @auto_pad, dilations: ints = @dilations, group: int = @group, "
-                                 "kernel_shape: ints = @kernel_shape, output_padding: ints = @output_padding, strides: ints = @strides") +
-                     (isKnown && !automatic ? ", pads = " + textOf(pads) : "") + "> (X, W, B)\n";
-  if (isKnown || automatic)
-    return "Y" + conv;
-  if (c.rank(0) < 3)
+  bool isKnown = c.constant(2, pads), automatic = llvm::StringRef(c.text("auto_pad", "NOTSET")).starts_with("SAME") || !c.has(2);
+  std::string conv = std::string(" = ConvTranspose <dilations: ints = @dilations, group: int = @group, "
+                                 "kernel_shape: ints = @kernel_shape, output_padding: ints = @output_padding, strides: ints = @strides");
+  if (automatic)
+    return "Y" + conv + ", auto_pad: string = @auto_pad> (X, W, B)\n";
+  int64_t rank = c.rank(0), count = c.knownSize(2, 0);
+  if (rank < 3)
     return c.fail("needs an input with a known number of axes");
+  if (count >= 0 && count != 2 * (rank - 2))
+    return c.fail("has " + std::to_string(count) + " pads; an input of " + std::to_string(rank) + " axes needs " +
+                  std::to_string(2 * (rank - 2)));
+  if (isKnown)
+    return "Y" + conv + ", pads = " + textOf(pads) + "> (X, W, B)\n";
   std::vector<int64_t> axes;
-  for (int i = 2; i < c.rank(0); ++i)
+  for (int i = 2; i < rank; ++i)
     axes.push_back(i);
-  return "y" + conv + intsNode("axes", axes) +
-         "from, behind = Split <axis = 0, num_outputs = 2> (Pads)\nsize = Shape <start = 2> (y)\nto = Sub (size, behind)\n"
-         "Y = Slice (y, from, to, axes)\n";
+  // A negative pad becomes one that is too large, which Pad refuses.
+  return "y" + conv + "> (X, W, B)\n" + intsNode("axes", axes) + intsNode("most", {INT64_MAX}) +
+         "cut = BitwiseAnd (Pads, most)\npads = Neg (cut)\nY = Pad (y, pads, \"\", axes)\n";
 }
 
 // In f32, whatever the types are.
@@ -245,33 +252,48 @@ std::string unfold(const Call &c) {
 
 // The standard's operator, but for taps that are apart and for channels behind the sequence, of which there may be several axes.
 std::string causalConv(const Call &c) {
-  for (auto [name, plain] : {std::pair<const char *, int64_t>{"state_window", 0}, {"ndim", 1}})
-    if (c.integer(name, plain) != plain)
-      return c.fail(std::string("has attribute '") + name + "'; onnxc supports only " + std::to_string(plain));
+  if (!c.isPlain("state_window", 0) || !c.isPlain("ndim", 1))
+    return "";
   int64_t dilation = c.integer("dilation", 1), taps = c.knownSize(1, 2), channels = c.knownSize(1, 0);
-  bool last = c.integer("channels_last", 0), hasPast = c.has(3) && taps != 1;  // that of one tap is empty
+  bool last = c.integer("channels_last", 0), isEmpty = c.knownSize(0, last ? 1 : 2) == 0, hasPast = c.has(3);
+  bool isStandard = dilation == 1 && taps != 1 && !isEmpty;
+  if (!isStandard && (dilation < 1 || taps < 1 || channels < 1))
+    return c.fail("needs a positive dilation, and weights with known sizes");
+  if (taps > 1 && dilation > kMaxElements / (taps - 1))
+    return c.fail("has kernel size " + std::to_string(taps) + " and dilation " + std::to_string(dilation) + ", which reach too far back");
+  int64_t reach = (taps - 1) * dilation, past = c.knownSize(3, last ? 1 : 2);
+  if (taps > 0 && past >= 0 && past != reach)
+    return c.fail("has a past_state of " + std::to_string(past) + " entries; kernel size " + std::to_string(taps) + " and dilation " +
+                  std::to_string(dilation) + " need " + std::to_string(reach));
   auto first = [&](const std::string &to, const std::string &from) {
-    return last ? to + "_3 = Reshape (" + from + ", joined)\n" + transposed(to, to + "_3", {0, 2, 1}) : to + " = Identity (" + from + ")\n";
+    return last ? to + "_p = Shape <end = 2> (" + from + ")\n" + to + "_j = Concat <axis = 0> (" + to + "_p, channels)\n" + to +
+                      "_3 = Reshape <allowzero = 1> (" + from + ", " + to + "_j)\n" + transposed(to, to + "_3", {0, 2, 1})
+                : to + " = Identity (" + from + ")\n";
   };
-  std::string text = intsNode("joined", {0, 0, -1}) + first("x", "input") + (hasPast ? first("p", "past_state") : "");
-  if (dilation == 1) {
+  std::string text = "channels = Shape <end = 1> (weight)\n" + first("x", "input") + (hasPast ? first("p", "past_state") : "");
+  if (isStandard) {
     text += std::string("y, s = CausalConvWithState <activation: string = @activation> (x, weight, bias") + (hasPast ? ", p)\n" : ")\n");
   } else {
-    if (dilation < 1 || taps < 1 || channels < 1)
-      return c.fail("needs a positive dilation, and weights with known sizes");
-    int64_t reach = (taps - 1) * dilation;
-    text += hasPast ? "all = Concat <axis = 2> (p, x)\n" : intsNode("pads", {0, 0, reach, 0, 0, 0}) + "all = Pad (x, pads)\n";
-    text += "c = Conv <group = " + std::to_string(channels) + ", dilations = [" + std::to_string(dilation) + "]> (all, weight, bias)\n" +
-            (c.text("activation", "none") == "none" ? "y = Identity (c)\n" : "g = Sigmoid (c)\ny = Mul (c, g)\n") +
-            "end = Shape <start = 2, end = 3> (all)\n" + intsNode("reach", {reach}) + intsNode("axis", {2}) +
+    text += intsNode("reach", {reach});
+    if (!hasPast)
+      text += intsNode("pads", {0, 0, reach, 0, 0, 0}) + "all = Pad (x, pads)\n";
+    else  // a past of another length than `reach` fits no Reshape
+      text += std::string("rows = Shape <end = 2> (p)\nstate = Concat <axis = 0> (rows, reach)\n") +
+              (past < 0 ? "before = Reshape <allowzero = 1> (p, state)\n" : "before = Identity (p)\n") +
+              "all = Concat <axis = 2> (before, x)\n";
+    text += isEmpty ? "c = Identity (x)\n"
+                    : "c = Conv <group = " + std::to_string(channels) + ", dilations = [" + std::to_string(dilation) +
+                          "]> (all, weight, bias)\n";
+    text += std::string(c.text("activation", "none") == "none" ? "y = Identity (c)\n" : "g = Sigmoid (c)\ny = Mul (c, g)\n") +
+            "end = Shape <start = 2, end = 3> (all)\n" + intsNode("axis", {2}) +
             "from = Sub (end, reach)\ns = Slice (all, from, end, axis)\n";
   }
   if (!last)
     return text + "output = Identity (y)\npresent_state = Identity (s)\n";
-  return text + transposed("yl", "y", {0, 2, 1}) + "whole = Shape (input)\noutput = Reshape (yl, whole)\n" +
+  return text + transposed("yl", "y", {0, 2, 1}) + "whole = Shape (input)\noutput = Reshape <allowzero = 1> (yl, whole)\n" +
          transposed("sl", "s", {0, 2, 1}) +
-         "plane = Shape <end = 2> (sl)\nwidths = Shape <start = 2> (input)\nstate = Concat <axis = 0> (plane, widths)\n"
-         "present_state = Reshape (sl, state)\n";
+         "plane = Shape <end = 2> (sl)\nwidths = Shape <start = 2> (input)\nshape = Concat <axis = 0> (plane, widths)\n"
+         "present_state = Reshape <allowzero = 1> (sl, shape)\n";
 }
 
 // --- quantised ---

@@ -14,6 +14,7 @@ public:
 
   bool has(int input) const { return input < node.input_size() && !node.input(input).empty(); }
   int64_t integer(const char *name, int64_t otherwise) const;
+  bool isPlain(const char *name, int64_t plain) const;  // notPlainError of Upgrade.h finds nothing
   float real(const char *name, float otherwise) const;
   std::string text(const char *name, const std::string &otherwise) const;
   std::vector<int64_t> integers(const char *name) const;

@@ -241,3 +241,23 @@ def crop_mode(folder):
 @case(1, r"fused .*has the attribute reset_on_eos or the input segment_ids; onnxc looks at no boundaries between tokens")
 def ngram_boundaries(folder):
     return microsoft(folder, "NGramHashMapping", [(2, 5), (3,), (4,)], dict.fromkeys(range(3), TensorProto.INT64), max_ngram_size=3, n_head_per_ngram=2, pad_id=0, reset_on_eos=1)
+
+
+@case(1, r"fused .*has a past_state of 3 entries; kernel size 3 and dilation 2 need 4")
+def short_past(folder):
+    return microsoft(folder, "CausalConvWithState", [(2, 4, 7), (4, 1, 3), None, (2, 4, 3)], dilation=2)
+
+
+@case(1, r"fused .*has a past_state of 3 entries; kernel size 1 and dilation 2 need 0")
+def past_of_one_tap(folder):
+    return microsoft(folder, "CausalConvWithState", [(2, 7, 4), (4, 1, 1), None, (2, 3, 4)], dilation=2, channels_last=1)
+
+
+@case(1, r"fused .*has kernel size 3 and dilation 9223372036854775807, which reach too far back")
+def huge_dilation(folder):
+    return microsoft(folder, "CausalConvWithState", [(2, 4, 7), (4, 1, 3)], dilation=2**63 - 1)
+
+
+@case(1, r"fused .*has 3 pads; an input of 4 axes needs 4")
+def odd_pads(folder):
+    return microsoft(folder, "ConvTransposeWithDynamicPads", [(1, 3, 5, 6), (3, 4, 3, 3), (3,)], {2: TensorProto.INT64}, kernel_shape=[3, 3])

@@ -329,6 +329,37 @@ def without_results(s, folder, op):
     return None
 
 
+CONVOLVED = {"strides": [2, 2], "kernel_shape": [3, 3]}
+REFUSED = {  # operator, operands with sizes that only the run knows, places of those that are constants, attributes
+    "refused_past": ("CausalConvWithState", [f32(2, 4, 7), f32(4, 1, 3), f32(4), f32(2, 4, 3)], {1, 2}, {"dilation": 2}),
+    "refused_past_of_one_tap": ("CausalConvWithState", [f32(2, 4, 7), f32(4, 1, 1), f32(4), f32(2, 4, 3)], {1, 2}, {}),
+    **{f"refused_pads_{name}": ("ConvTransposeWithDynamicPads", [f32(1, 3, 5, 6), f32(3, 4, 3, 3), number(pads, np.int64)], {1}, CONVOLVED)
+       for name, pads in (("negative", [-1, 0, 0, 0]), ("negative_behind", [0, 0, -1, 0]), ("large", [20, 0, 0, 0]), ("large_behind", [0, 0, 20, 0]), ("together", [6, 0, 6, 0]), ("three", [1, 1, 1]))},
+}
+
+
+def refused(s, folder, name):
+    """Sizes and values that ONNX Runtime refuses too, and of which the error names the node."""
+    import onnxc
+    op, operands, weights, attributes = REFUSED[name]
+    model, feed = build(op, operands, [1], weights, attributes, constant=True), {f"x{i}": a for i, a in enumerate(operands) if i not in weights}
+    try:
+        reference(model, feed)
+        return "ONNX Runtime has a result"
+    except Exception:
+        pass
+    for info in model.graph.input:
+        info.CopyFrom(helper.make_tensor_value_info(info.name, info.type.tensor_type.elem_type, [f"{info.name}_{i}" for i in range(feed[info.name].ndim)]))
+    for flags in ([], ["-O0"]):
+        loaded = onnxc.load(str(s.compile(model, folder, *flags, name=f"refused{len(flags)}")))
+        try:
+            return f"{flags}: a result {loaded.run(feed)[0].shape}"
+        except onnxc.Error as e:
+            if not str(e).startswith("op ("):
+                return f"{flags}: {e}"
+    return None
+
+
 def refuses_texts(s, folder, op):
     """Kernels look at no type that the import lets through."""
     _, operands, outputs, weights, _, attributes = next(c for c in CASES.values() if c[0] == op)
@@ -358,6 +389,7 @@ SUITE.check(microsoft_blocks.unknown_blocks)
 SUITE.check(microsoft_blocks.unnamed_result)
 SUITE.check(microsoft_blocks.sparse_attention)
 SUITE.cases({f"without_results_{op}": op for op in ("MurmurHash3", "FusedConv", "FusedGemm")}, lambda s, folder, name: without_results(s, folder, name.removeprefix("without_results_")))
+SUITE.cases(REFUSED, refused)
 SUITE.cases({f"types_{op}": op for op in sorted(OWN & {c[0] for c in CASES.values()})}, lambda s, folder, name: refuses_texts(s, folder, name.removeprefix("types_")))
 
 if __name__ == "__main__":

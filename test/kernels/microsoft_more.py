@@ -224,6 +224,8 @@ def renamed(case, f32, u8, i8, ids, number):
             case(f"causal_conv_{taps}_{apart}", "CausalConvWithState", [f32(2, 6, 7), w, f32(6), past], 2, weights=(1, 2), **form)
             case(f"causal_conv_last_{taps}_{apart}", "CausalConvWithState", [f32(2, 7, 6), w, f32(6), past.transpose(0, 2, 1).copy()], 2, weights=(1, 2), channels_last=1, **form)
             case(f"causal_conv_axes_{taps}_{apart}", "CausalConvWithState", [f32(2, 7, 3, 2), w], 2, weights=(1,), channels_last=1, dilation=apart)
+            case(f"causal_conv_no_rows_{taps}_{apart}", "CausalConvWithState", [f32(0, 7, 6), w], 2, weights=(1,), channels_last=1, dilation=apart)
+            case(f"causal_conv_no_steps_{taps}_{apart}", "CausalConvWithState", [f32(2, 6, 0), w, f32(6), past], 2, weights=(1, 2), **form)
     case("causal_conv_start", "CausalConvWithState", [f32(2, 3, 7), f32(3, 1, 4)], 2, weights=(1,))
 
 
@@ -253,7 +255,8 @@ def others(case, f32, u8, i8, ids, number):
     x, w = f32(2, 3, 5, 4), f32(3, 4, 3, 3)
     for name, pads in (("none", [0, 0, 0, 0]), ("some", [1, 0, 1, 2])):
         case(f"conv_transpose_pads_{name}", "ConvTransposeWithDynamicPads", [x, w, number(pads, np.int64), f32(4)], weights=(1, 2, 3), strides=[2, 2], kernel_shape=[3, 3], output_padding=[1, 0])
-    case("conv_transpose_pads_same", "ConvTransposeWithDynamicPads", [x, w, number([0, 0, 0, 0], np.int64)], weights=(1, 2), strides=[2, 2], kernel_shape=[3, 3], auto_pad="SAME_UPPER")
+    for kind in ("SAME_UPPER", "SAME_LOWER", "VALID"):  # with which ONNX Runtime pads nevertheless
+        case(f"conv_transpose_pads_{kind}", "ConvTransposeWithDynamicPads", [x, w, number([1, 0, 1, 0], np.int64)], weights=(1, 2), strides=[2, 2], kernel_shape=[3, 3], auto_pad=kind)
     case("sample", "SampleOp", [x])
     words = np.array([[1, 2, 3, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0], [1, 2, 0, 3, 4], [1, 2, 3, 4, 5], [0, 1, 2, 3, 0]], np.int32)
     case("word_embedding", "WordConvEmbedding", [words, f32(4, 1, 2, 3), f32(4), f32(6, 3)], weights=(1, 2, 3))
