@@ -243,6 +243,31 @@ def ngram_boundaries(folder):
     return microsoft(folder, "NGramHashMapping", [(2, 5), (3,), (4,)], dict.fromkeys(range(3), TensorProto.INT64), max_ngram_size=3, n_head_per_ngram=2, pad_id=0, reset_on_eos=1)
 
 
+NGRAMS = {"dtypes": dict.fromkeys(range(4), TensorProto.INT64), "max_ngram_size": 3, "n_head_per_ngram": 2, "pad_id": 0}
+
+
+@case(1, r"fused .*has 5 vocab_sizes; n-grams of up to 3 tokens with 2 heads each need 4")
+def ngram_tables(folder):
+    return microsoft(folder, "NGramHashMapping", [(2, 5), (3,), (5,)], **NGRAMS)
+
+
+@case(1, r"fused .*has past_ids of 3 tokens; n-grams of up to 3 need 2")
+def ngram_tokens_before(folder):
+    return microsoft(folder, "NGramHashMapping", [(2, 5), (3,), (4,), (2, 3)], **NGRAMS)
+
+
+@case(1, r"fused .*needs a max_ngram_size from 2 to 64 and a positive n_head_per_ngram of at most 31 bits")
+def ngram_heads(folder):
+    return microsoft(folder, "NGramHashMapping", [(2, 5), (3,), (4,)], **NGRAMS | {"n_head_per_ngram": 2**63 - 1})
+
+
+@case(1, r"fused .*has 0 among its vocab_sizes, which must be positive")
+def ngram_table_of_nothing(folder):
+    node = helper.make_node("NGramHashMapping", ["x", "f", "v"], ["y"], name="fused", domain="com.microsoft", max_ngram_size=2, n_head_per_ngram=2, pad_id=0)
+    ids = [tensor("x", 2, 5, dtype=TensorProto.INT64), tensor("f", 2, dtype=TensorProto.INT64)]
+    return save(folder, model([node], ids, [helper.make_tensor_value_info("y", F32, None)], [helper.make_tensor("v", TensorProto.INT64, [2], [3, 0])], domains=["com.microsoft"]))
+
+
 @case(1, r"fused .*has a past_state of 3 entries; kernel size 3 and dilation 2 need 4")
 def short_past(folder):
     return microsoft(folder, "CausalConvWithState", [(2, 4, 7), (4, 1, 3), None, (2, 4, 3)], dilation=2)

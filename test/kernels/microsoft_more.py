@@ -236,6 +236,13 @@ def streams(case, f32, u8, i8, ids, number):
     for name, s in (("each", scale), ("row", f32(8)), ("long", f32(32)), ("none", None)):
         case(f"branchwise_{name}", "BranchwiseRMSNorm", [x] if s is None else [x, s], epsilon=1e-3)
         case(f"branchwise_flat_{name}", "BranchwiseRMSNorm", [flat] if s is None else [flat, s], num_branches=4)
+    for rows in (0, 2):
+        x0, gate = f32(rows, 3 - rows, 4, 8), f32(rows, 3 - rows, 4)
+        flat0, h0 = x0.reshape(rows, 3 - rows, 32), f32(rows, 3 - rows, 8)
+        for name, values, form in (("", x0, {}), ("_flat", flat0, {"num_branches": 4})):
+            case(f"branchwise_rows{name}_{rows}", "BranchwiseRMSNorm", [values, scale], **form)
+            case(f"pre_mix_rows{name}_{rows}", "HyperConnectionPreMix", [values, gate], **form)
+            case(f"post_mix_rows{name}_{rows}", "HyperConnectionPostMix", [values, h0, gate, f32(rows, 3 - rows, 4, 4)], **form)
     for name, gate in (("stream", f32(2, 3, 4)), ("unit", f32(2, 3, 4, 1)), ("element", x)):
         case(f"pre_mix_{name}", "HyperConnectionPreMix", [x, gate], reduction_scale=0.5)
         case(f"pre_mix_flat_{name}", "HyperConnectionPreMix", [flat, gate.reshape(2, 3, 32) if name == "element" else gate], num_branches=4)
