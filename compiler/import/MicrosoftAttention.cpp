@@ -111,11 +111,12 @@ std::string listedBlocks() {
          "columnF = Cast <to = 1> (isColumn)\nhits = MatMul (rowF, columnF)\n";
 }
 
-// The list of blocks as a bias of grouped-query attention; heads have the layouts in turn.
+// The list of blocks as a bias of grouped-query attention; heads have the layouts in turn. Of keys beyond the blocks one is looked up,
+// which Gather refuses.
 std::string sparseAttention(const Call &c) {
   int64_t size = c.integer("sparse_block_size", 0), heads = c.integer("num_heads", 0);
-  if (size < 1 || heads < 1)
-    return c.fail("needs positive attributes sparse_block_size and num_heads");
+  if (size < 1 || size > INT32_MAX || heads < 1)
+    return c.fail("needs positive attributes sparse_block_size, of at most 31 bits, and num_heads");
   return intsNode("zero", {0}) + intsNode("one", {1}) + intsNode("two", {2}) + intsNode("far", {INT64_MAX}) + intsNode("size", {size}) +
          "none = Constant <value_int = 0> ()\nunit = Constant <value_int = 1> ()\nheadCount = Constant <value_int = " +
          std::to_string(heads) + "> ()\n" + listedBlocks() +
@@ -124,7 +125,8 @@ std::string sparseAttention(const Call &c) {
          "totalS = Squeeze (total)\nlengths = Cast <to = 7> (key_total_sequence_lengths)\nsteps = Shape <start = 1, end = 2> (query)\n"
          "stepCount = Squeeze (steps)\npast0 = Sub (lengths, steps)\nisPrompt = Equal (total, steps)\n"
          "past = Where (isPrompt, zero, past0)\npastColumn = Unsqueeze (past, one)\ns = Range (none, stepCount, unit)\n"
-         "q = Add (pastColumn, s)\nqBlock = Div (q, size)\nt = Range (none, totalS, unit)\nkBlock = Div (t, size)\n"
+         "q = Add (pastColumn, s)\nqBlock = Div (q, size)\nwithin = Mul (blocks, size)\nbeyond = Add (within, one)\n"
+         "least = Min (total, beyond)\nlookedUp = Squeeze (least)\nt = Range (none, lookedUp, unit)\nkBlock = Div (t, size)\n"
          "ofQueries = Gather <axis = 1> (ofHeads, qBlock)\nofKeys = Gather <axis = 3> (ofQueries, kBlock)\n"
          "byBatch = Transpose <perm = [1, 0, 2, 3]> (ofKeys)\nisListed = Cast <to = 9> (byBatch)\n" +
          floatNode("seen", 0) + floatNode("hidden", -1e30f) +

@@ -286,3 +286,9 @@ def huge_dilation(folder):
 @case(1, r"fused .*has 3 pads; an input of 4 axes needs 4")
 def odd_pads(folder):
     return microsoft(folder, "ConvTransposeWithDynamicPads", [(1, 3, 5, 6), (3, 4, 3, 3), (3,)], {2: TensorProto.INT64}, kernel_shape=[3, 3])
+
+
+@case(1, r"fused .*needs positive attributes sparse_block_size, of at most 31 bits, and num_heads")
+def huge_blocks(folder):
+    shapes = [(1, 4, 64), (1, 4, 32), (1, 4, 32), (1, 2, 32, 16), (1, 2, 32, 16), (1, 3), (1, 3), (1,), (1,)]
+    return microsoft(folder, "SparseAttention", shapes, dict.fromkeys(range(5, 9), TensorProto.INT32), num_heads=4, kv_num_heads=2, sparse_block_size=2**62)

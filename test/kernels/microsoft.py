@@ -329,7 +329,7 @@ def without_results(s, folder, op):
     return None
 
 
-CONVOLVED, TOKENS = {"strides": [2, 2], "kernel_shape": [3, 3]}, {"max_ngram_size": 3, "n_head_per_ngram": 2, "pad_id": 0}
+CONVOLVED, TOKENS, LAYOUT = {"strides": [2, 2], "kernel_shape": [3, 3]}, {"max_ngram_size": 3, "n_head_per_ngram": 2, "pad_id": 0}, [number([[0, 1, 3]], np.int32), number([[0, 0, 1]], np.int32)]
 REFUSED = {  # operator, operands with sizes that only the run knows, places of those that are constants, attributes
     "refused_past": ("CausalConvWithState", [f32(2, 4, 7), f32(4, 1, 3), f32(4), f32(2, 4, 3)], {1, 2}, {"dilation": 2}),
     "refused_past_of_one_tap": ("CausalConvWithState", [f32(2, 4, 7), f32(4, 1, 1), f32(4), f32(2, 4, 3)], {1, 2}, {}),
@@ -337,6 +337,8 @@ REFUSED = {  # operator, operands with sizes that only the run knows, places of 
        for name, pads in (("negative", [-1, 0, 0, 0]), ("negative_behind", [0, 0, -1, 0]), ("large", [20, 0, 0, 0]), ("large_behind", [0, 0, 20, 0]), ("together", [6, 0, 6, 0]), ("three", [1, 1, 1]))},
     "refused_tables": ("NGramHashMapping", [ids(9, 2, 5), number([3, 5, 7], np.int32), number([3, 4, 5, 6, 7], np.int32)], set(), TOKENS),
     "refused_tokens_before": ("NGramHashMapping", [ids(9, 2, 5), number([3, 5, 7], np.int32), number([3, 4, 5, 6], np.int32), ids(9, 2, 3)], set(), TOKENS),
+    "refused_total": ("SparseAttention", [f32(1, 4, 64), f32(1, 4, 32), f32(1, 4, 32), f32(1, 2, 32, 16), f32(1, 2, 32, 16), *LAYOUT, number([2**31 - 1], np.int32), number([4], np.int32)], {5, 6},
+                      {"num_heads": 4, "kv_num_heads": 2, "sparse_block_size": 16}),
 }
 
 
