@@ -18,7 +18,6 @@ using namespace mlir;
 namespace onnxc {
 namespace {
 
-constexpr int64_t kMostTiles = 42;
 constexpr int64_t kLargeFilters = 4 << 20;  // bytes
 
 // One axis. Of a dilated one the first tiles of all phases come before the second.
@@ -111,7 +110,7 @@ Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op)
   constexpr int64_t apart = 5 * 64;
   ArrayRef<int64_t> f = cast<RankedTensorType>(op.getW().getType()).getShape();
   panels = f[1], depth = f[2] / kLanes, blocks = depth / segments;
-  tiles = scheduled(c.kernel, "chunk", chunkTiles(), 4 * kMostTiles);
+  tiles = scheduled(c.kernel, "chunk", chunkTiles(), 4 * onnx::kMostWinogradTiles);
   chooseRows();
   // A group is a multiple of the register tile's panels: RowsEmitter gives only the last one a rest. Each reads a chunk's inputs.
   int64_t step = rows->tile.panels, most = waitsForFilters() ? 8 : 4;
@@ -138,9 +137,11 @@ void Winograd::chooseRows() {
 // it and are waited for. Smaller chunks read filters more often, which costs a single thread up to 10 %: only what would keep
 // few processors alone busy is cut. Images with fewer tiles share chunks, if it is known how many there are: one may be alone.
 int64_t Winograd::chunkTiles() {
-  constexpr int64_t inputBytes = 768 << 10, manyBytes = 4 << 20, least = 14, leastShare = 8, mostlyPanels = 2, fewUnits = 4;
-  constexpr double largeUnit = 2e6;  // flops of so many panels, as most tiles have
-  tiles = std::clamp<int64_t>((waitsForFilters() ? manyBytes : inputBytes) / (points * depth * kPanelBytes), least, kMostTiles);
+  constexpr int64_t inputBytes = 768 << 10, manyBytes = 4 << 20, least = 14, leastShare = 8, fewUnits = 4;
+  constexpr int64_t mostlyPanels = 2;  // of a unit: those of most register tiles
+  constexpr double largeUnit = 2e6;    // flops
+  tiles =
+      std::clamp<int64_t>((waitsForFilters() ? manyBytes : inputBytes) / (points * depth * kPanelBytes), least, onnx::kMostWinogradTiles);
   auto images = constantOf(yExprs[0]), high = down.tiles(constantOf(yExprs[2])), wide = right.tiles(constantOf(yExprs[3]));
   bool isSmall = high && wide && *high * *wide < tiles;
   if (!high || !wide || (!images && isSmall))

@@ -8,6 +8,8 @@ namespace onnxc {
 constexpr int64_t kLanes = 16;
 
 namespace onnx {
+constexpr int64_t kMostWinogradTiles = 42;  // that read the transformed filters together
+
 // An axis of Winograd's transformation of stride 1 (passes/layout/Winograd.cpp): tiles of six points. One tap needs none; more than five
 // are cut into segments, as if there were as many times the channels.
 struct WinogradAxis {

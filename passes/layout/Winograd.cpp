@@ -65,9 +65,10 @@ static double gainOf(const BlockedConv &conv, const ImageSizes &result) {
   const double output = points + results + 10 * rows(axes[0].results(), axes[1].points());
   // In multiply-adds per pair of channels, of which there are whole lanes. A weight that comes from memory costs as much as 24, a
   // transformation's operation somewhat over two.
-  constexpr double load = 24, margin = 1.15, operation = 2.35, mostTiles = 42;
+  constexpr double load = 24, margin = 1.15, operation = 2.35;
   double tile = segments * (points + operation * input / whole(conv.outputs)) + operation * output / whole(conv.channels);
-  double together = std::clamp(mostTiles / tiles, 1.0, double(std::max<int64_t>(result.images, 1)));  // images that share a chunk's weights
+  double together = std::clamp(double(onnx::kMostWinogradTiles) / tiles, 1.0,
+                               double(std::max<int64_t>(result.images, 1)));  // images that share a chunk's weights
   double transformed = tiles * tile + segments * points * load / together;
   return (direct + taps * load) / (transformed * margin);
 }

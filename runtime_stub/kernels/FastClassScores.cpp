@@ -11,6 +11,7 @@ ONNXC_INLINE v16 blend(i32x16 condition, v16 yes, v16 no) { return condition ? y
 
 // The scores of sixteen rows, a class after the other; there is room for a second score of one class.
 struct ClassScores {
+  using V = v16;
   v16 *score;
   double *row;
   int64_t classes;
@@ -40,39 +41,8 @@ struct ClassScores {
     }
     return best;
   }
-  // As finishScores() for n rows; gives the number of scores.
   int64_t finish(int64_t n) {
-    bool two = classes == 1 && second != Second::None;
-    if (post == Post::None && !two)
-      return classes;
-    if (post == Post::Logistic) {
-      for (int64_t t = 0; t < classes; ++t) {
-        const v16 s = score[t], e = expNegative(blend(s < 0, s, -s)), sum = 1 + e;
-        score[t] = blend(s < 0, e, v16(1)) / sum;
-        if (two)
-          score[1] = score[0], score[0] = blend(s < 0, v16(1), e) / sum;
-      }
-      return classes + two;
-    }
-    if (post == Post::Softmax && classes > 1) {
-      v16 top = score[0], sum = 0;
-      for (int64_t t = 1; t < classes; ++t)
-        top = larger(top, score[t]);
-      for (int64_t t = 0; t < classes; ++t)
-        sum += score[t] = expNegative(score[t] - top);
-      for (int64_t t = 0; t < classes; ++t)
-        score[t] /= sum;
-      return classes;
-    }
-    int64_t given = classes;
-    for (int64_t i = 0; i < n; ++i) {
-      for (int64_t t = 0; t < classes; ++t)
-        row[t] = double(score[t][i]);
-      given = finishScores(row, classes, post, second);
-      for (int64_t t = 0; t < given; ++t)
-        score[t][i] = float(row[t]);
-    }
-    return given;
+    return finishScores(*this, classes, n, post, second, [](v16 v) { return expNegative(v); });
   }
   void store(float *to, int64_t n, int64_t given, int64_t width) const {
     for (int64_t t = 0; t < width; ++t) {

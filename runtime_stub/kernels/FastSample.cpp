@@ -108,28 +108,25 @@ static void nearestPoints(bool align, const float *__restrict where, const int64
   }
 }
 
-// Points of an image of two dims, sampled linearly: putPoint for all of them side by side.
+// The taps of one coordinate: two of linear sampling, four of cubic.
 template <bool Border>
-static void linearPoints(bool align, const float *__restrict where, const int64_t *dims, Points &p, int64_t n) {
-  int64_t height = dims[0], width = dims[1];
-  for (int64_t i = 0; i < n; ++i) {
-    int32_t row[2], column[2];
-    double down[2], along[2];
-    linearTaps<Border>(placeOf<Border>(align, where[2 * i + 1], height), height, width, row, down);
-    linearTaps<Border>(placeOf<Border>(align, where[2 * i], width), width, 1, column, along);
-    putCorners(p, i, row, down, column, along, 1);
-  }
+ONNXC_INLINE void tapsOf(bool align, float n, int64_t dim, int64_t stride, int32_t (&at)[2], double (&weight)[2]) {
+  linearTaps<Border>(placeOf<Border>(align, n, dim), dim, stride, at, weight);
+}
+template <bool Border>
+ONNXC_INLINE void tapsOf(bool align, float n, int64_t dim, int64_t stride, int32_t (&at)[4], double (&weight)[4]) {
+  cubicTaps<Border>(placeOf<false>(align, n, dim), dim, stride, at, weight);
 }
 
-// The same with cubics.
-template <bool Border>
-static void cubicPoints(bool align, const float *__restrict where, const int64_t *dims, Points &p, int64_t n) {
+// Points of an image of two dims, sampled between pixels: putPoint for all of them side by side.
+template <int Taps, bool Border>
+static void tapPoints(bool align, const float *__restrict where, const int64_t *dims, Points &p, int64_t n) {
   int64_t height = dims[0], width = dims[1];
   for (int64_t i = 0; i < n; ++i) {
-    int32_t row[4], column[4];
-    double down[4], along[4];
-    cubicTaps<Border>(placeOf<false>(align, where[2 * i + 1], height), height, width, row, down);
-    cubicTaps<Border>(placeOf<false>(align, where[2 * i], width), width, 1, column, along);
+    int32_t row[Taps], column[Taps];
+    double down[Taps], along[Taps];
+    tapsOf<Border>(align, where[2 * i + 1], height, width, row, down);
+    tapsOf<Border>(align, where[2 * i], width, 1, column, along);
     putCorners(p, i, row, down, column, along, 1);
   }
 }
@@ -187,11 +184,11 @@ static int32_t gridSample(const onnxc_args *a) {
       const float *at = where + (image * points + first) * rank;
       bool plain = rank == 2 && !m.reflection;
       if (plain && m.cubic)
-        m.border ? cubicPoints<true>(m.align, at, dims, p, n) : cubicPoints<false>(m.align, at, dims, p, n);
+        m.border ? tapPoints<4, true>(m.align, at, dims, p, n) : tapPoints<4, false>(m.align, at, dims, p, n);
       else if (plain && m.nearest)
         m.border ? nearestPoints<true>(m.align, at, dims, p, n) : nearestPoints<false>(m.align, at, dims, p, n);
       else if (plain)
-        m.border ? linearPoints<true>(m.align, at, dims, p, n) : linearPoints<false>(m.align, at, dims, p, n);
+        m.border ? tapPoints<2, true>(m.align, at, dims, p, n) : tapPoints<2, false>(m.align, at, dims, p, n);
       for (int64_t i = 0; i < n && !plain; ++i, at += rank) {
         for (int64_t d = 0; d < rank; ++d)  // a grid point lists x first, dims list it last
           gridTaps(m, double(at[rank - 1 - d]), dims[d], strides[d], t, d);

@@ -26,6 +26,7 @@ ONNXC_INLINE Lanes exponential(Lanes x) {
 
 // Scores of a block of rows, each target's in one vector; room for a second score of one class.
 struct Scores {
+  using V = Lanes;
   const Tensor &x;
   const Attr &coefficients, &intercepts;
   int64_t rows, columns, targets;
@@ -83,39 +84,7 @@ struct Scores {
     return sum;
   }
 
-  // As finishScores() for each of the rows.
-  int64_t finish(int64_t n, Post post, Second second) {
-    if (post == Post::None && (targets > 1 || second == Second::None))
-      return targets;
-    if (post == Post::Logistic) {
-      for (int64_t t = 0; t < targets; ++t) {
-        const Lanes s = score[t], e = exponential(s < 0 ? s : -s), sum = 1 + e;
-        score[t] = (s < 0 ? e : Lanes(1)) / sum;
-        if (targets == 1 && second != Second::None)
-          score[1] = score[0], score[0] = (s < 0 ? Lanes(1) : e) / sum;
-      }
-      return targets == 1 && second != Second::None ? 2 : targets;
-    }
-    if (post == Post::Softmax && targets > 1) {
-      Lanes top = score[0], sum = 0;
-      for (int64_t t = 1; t < targets; ++t)
-        top = score[t] > top ? score[t] : top;
-      for (int64_t t = 0; t < targets; ++t)
-        sum += score[t] = exponential(score[t] - top);
-      for (int64_t t = 0; t < targets; ++t)
-        score[t] /= sum;
-      return targets;
-    }
-    int64_t given = targets;
-    for (int64_t i = 0; i < n; ++i) {
-      for (int64_t t = 0; t < targets; ++t)
-        row[t] = score[t][i];
-      given = finishScores(row, targets, post, second);
-      for (int64_t t = 0; t < given; ++t)
-        score[t][i] = row[t];
-    }
-    return given;
-  }
+  int64_t finish(int64_t n, Post post, Second second) { return finishScores(*this, targets, n, post, second, exponential); }
 };
 
 int32_t linearRegressor(const Args *a) {

@@ -95,6 +95,44 @@ inline int64_t finishScores(double *s, int64_t n, Post post, Second second) {
   return 2;
 }
 
+// The same for n rows of a block: `score` are vectors Block::V of one class's scores each, with room for a second score of one class, and
+// `row` has room for those of a row. `exponential`: of numbers that are not positive.
+template <class Block, class F>
+ONNXC_INLINE int64_t finishScores(Block &b, int64_t classes, int64_t n, Post post, Second second, const F &exponential) {
+  using V = typename Block::V;
+  const bool two = classes == 1 && second != Second::None;
+  if (post == Post::None && !two)
+    return classes;
+  if (post == Post::Logistic) {
+    for (int64_t t = 0; t < classes; ++t) {
+      const V s = b.score[t], e = exponential(s < 0 ? s : -s), sum = 1 + e;
+      b.score[t] = (s < 0 ? e : V(1)) / sum;
+      if (two)
+        b.score[1] = b.score[0], b.score[0] = (s < 0 ? V(1) : e) / sum;
+    }
+    return classes + two;
+  }
+  if (post == Post::Softmax && classes > 1) {
+    V top = b.score[0], sum = 0;
+    for (int64_t t = 1; t < classes; ++t)
+      top = b.score[t] > top ? b.score[t] : top;
+    for (int64_t t = 0; t < classes; ++t)
+      sum += b.score[t] = exponential(b.score[t] - top);
+    for (int64_t t = 0; t < classes; ++t)
+      b.score[t] /= sum;
+    return classes;
+  }
+  int64_t given = classes;
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t t = 0; t < classes; ++t)
+      b.row[t] = double(b.score[t][i]);
+    given = finishScores(b.row, classes, post, second);
+    for (int64_t t = 0; t < given; ++t)
+      b.score[t][i] = decltype(+b.score[t][i])(b.row[t]);
+  }
+  return given;
+}
+
 // Class labels are strings or integers; without either, class numbers.
 struct Labels {
   const Attr &integers, &words;
