@@ -14,7 +14,7 @@ struct RowsEmitter::Results {
   llvm::SmallVector<Value> lanes;  // of a panel; null: all
 
   Results(KernelCode &code, const RowsProblem &p, const Tile &t, Place at, Value panels) : c(code), p(p), t(t), at(at) {
-    if (p.mask || at.fresh) {
+    if (p.mask || at.rows.begin) {
       Value zero = c.real(0, c.vec(c.f32, kLanes));
       all = mlir::arith::CmpFOp::create(c.b, c.loc, mlir::arith::CmpFPredicate::OEQ, zero, zero);
     }
@@ -34,10 +34,13 @@ struct RowsEmitter::Results {
     return c.at(first, c.add(c.mul(r, p.outRowBytes), c.mul(c.n(i), p.outPanelBytes)));
   }
   Value mask(Value r, int64_t i) const {
-    if (!at.fresh)
+    if (!at.rows.begin)
       return lanes[i];
+    Value row = c.add(at.row, r), dropped = c.less(row, at.rows.begin);
+    if (at.rows.end)
+      dropped = mlir::arith::OrIOp::create(c.b, c.loc, dropped, c.less(c.sub(at.rows.end, 1), row));
     Value none = mlir::arith::XOrIOp::create(c.b, c.loc, all, all);
-    return mlir::arith::SelectOp::create(c.b, c.loc, c.less(c.add(at.row, r), at.fresh), none, lanes[i] ? lanes[i] : all);
+    return mlir::arith::SelectOp::create(c.b, c.loc, dropped, none, lanes[i] ? lanes[i] : all);
   }
   LanePlace place(Value r, int64_t i) const {
     Value m = c.add(at.row, r), j = c.add(at.panel, i);

@@ -58,7 +58,7 @@ Value RowsEmitter::haveTiles(Value rows) {
 void RowsEmitter::finishSums(const RowsProblem &p, Value sums, Value firstRow, Value endRow, Value panels, Value from, Value to) {
   Value rowBytes = c.mul(c.sub(to, from), kPanelBytes);
   auto finish = [&](Value row, Value panel) {
-    Results results(c, p, Tile{c, 1, 1}, {row, panel, Value(), Value()}, panels);
+    Results results(c, p, Tile{c, 1, 1}, {row, panel, Value(), {}}, panels);
     Value sum =
         c.load(c.vec(c.f32, kLanes), c.at(sums, c.add(c.mul(c.sub(row, firstRow), rowBytes), c.mul(c.sub(panel, from), kPanelBytes))));
     if (p.bias)

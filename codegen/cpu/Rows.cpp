@@ -13,7 +13,7 @@ static constexpr int64_t kNearBytes = 1 << 19, kLeastRows = 512;
 // A block of B's panels stays in the first-level cache while rows pass by, at least one tile's. Few panels at a time also write the results
 // of blocked layouts as long runs, which the prefetchers follow.
 static constexpr int64_t kDepthMost = 640, kGroupBytes = 32 << 10, kChunkRows = 112;
-static constexpr int64_t kSmallRows = 4;  // of a tile of two panels, whose eight sums just hide the latency of an FMA
+static constexpr int64_t kHidingSums = 8, kSmallRows = 4;  // sums that just hide the latency of an FMA; rows of a tile of two panels
 
 int64_t lastBlockSteps(int64_t channels) { return llvm::alignTo((channels - 1) % kLanes + 1, 4); }
 
@@ -58,33 +58,45 @@ void RowsEmitter::rowTiles(Value rows, Tiles tiles, RowsBody body) {
   int64_t h = s.tile.rows;
   if (s.rows) {
     int64_t full = s.fullTiles();
-    c.loop(c.min(tiles.first, c.n(full)), c.min(tiles.end, c.n(full)), c.n(1), [&](Value t) { body(c.mul(t, h), h, Value()); });
+    c.loop(c.min(tiles.first, c.n(full)), c.min(tiles.end, c.n(full)), c.n(1), [&](Value t) { body(c.mul(t, h), h, {}); });
     if (full < s.tiles())
       c.loop(c.max(tiles.first, c.n(full)), tiles.end, c.n(1),
-             [&](Value t) { body(c.add(c.mul(c.sub(t, full), h - 1), full * h), h - 1, Value()); });
+             [&](Value t) { body(c.add(c.mul(c.sub(t, full), h - 1), full * h), h - 1, {}); });
     return;
   }
   Value begin = c.mul(tiles.first, h), end = c.min(c.mul(tiles.end, h), rows);
   Value whole = c.add(begin, c.mul(c.div(c.sub(end, begin), h), h));
-  c.loop(begin, whole, c.n(h), [&](Value row) { body(row, h, Value()); });
+  c.loop(begin, whole, c.n(h), [&](Value row) { body(row, h, {}); });
   if (h > 1 && !s.wholeTiles)
     restTiles(whole, end, body);
 }
 
 // Rows [from, to), fewer than a tile has: a last tile ends at `to` and begins among rows that are done already. Small tiles take up to
-// eight rows as fast as a large one would.
+// eight rows as fast as a large one would. Where nothing but the rest may be there, a row's panels are read once whatever their number.
 void RowsEmitter::restTiles(Value from, Value to, RowsBody body) {
-  int64_t h = s.tile.rows, low = std::min(h, kSmallRows);
+  int64_t h = s.tile.rows, low = std::min(h, kSmallRows), middle = std::min(h, 2 * low);
   auto small = [&] {
-    auto overlapping = [&] { c.loop(from, to, c.n(low), [&](Value row) { body(c.min(row, c.sub(to, low)), low, row); }); };
-    auto single = [&] { c.loop(from, to, c.n(1), [&](Value row) { body(row, 1, Value()); }); };
+    auto overlapping = [&] { c.loop(from, to, c.n(low), [&](Value row) { body(c.min(row, c.sub(to, low)), low, {row}); }); };
+    auto single = [&] { c.loop(from, to, c.n(1), [&](Value row) { body(row, 1, {}); }); };
+    if (hasFew())
+      return overlapping();
     c.when(c.less(to, c.n(low)), single, overlapping);
   };
   if (h == low)
     return small();
-  Value rest = c.sub(to, from), many = c.less(c.n(h > 2 * low ? 2 * low : low), rest);
-  Value fits = c.less(c.n(h - 1), to);
-  c.when(arith::AndIOp::create(c.b, c.loc, many, fits), [&] { body(c.sub(to, h), h, from); }, small);
+  Value rest = c.sub(to, from);
+  auto upToMiddle = [&] {
+    if (!s.isBatch)
+      return small();
+    auto middles = [&] {
+      c.loop(from, to, c.n(middle), [&](Value row) { body(c.max(c.min(row, c.sub(to, middle)), c.n(0)), middle, {row, to}); });
+    };
+    c.when(c.less(c.n(low), rest), middles, small);
+  };
+  if (h == middle && s.isBatch)
+    return upToMiddle();
+  Value many = c.less(c.n(h > 2 * low ? 2 * low : low), rest), fits = c.less(c.n(h - 1), to);
+  c.when(arith::AndIOp::create(c.b, c.loc, many, fits), [&] { body(c.sub(to, h), h, {from}); }, upToMiddle);
 }
 
 void RowsEmitter::panelTiles(Value panels, Value from, Value to, llvm::function_ref<void(Value, int64_t)> body) {
@@ -101,7 +113,8 @@ void RowsEmitter::panelTiles(Value panels, Value from, Value to, llvm::function_
 
 Tile::Values RowsEmitter::steps(const RowsProblem &p, const Tile &t, ValueRange start, Place at, Value from, Value to) {
   Value a = c.at(p.a, c.mul(at.row, p.rowBytes)), b = c.at(p.b, c.mul(at.panel, p.panelBytes));
-  auto rows = [&](Value base) { return [&, base](int64_t r) { return c.at(base, c.mul(c.n(r), p.rowBytes)); }; };
+  auto below = [&](int64_t r) { return at.rows.end ? c.min(c.n(r), c.sub(c.sub(at.rows.end, 1), at.row)) : c.n(r); };
+  auto rows = [&](Value base) { return [&, base](int64_t r) { return c.at(base, c.mul(below(r), p.rowBytes)); }; };
   auto panels = [&](Value base) { return [&, base](int64_t i) { return c.at(base, c.mul(c.n(i), p.panelBytes)); }; };
   auto inner = [&](Value aBase, Value bBase, Value ahead, Value lo, Value hi, ValueRange acc, Value nextRows = nullptr) {
     auto run = [&](Value begin, Value end, int64_t unroll, ValueRange values) {
@@ -142,8 +155,7 @@ Tile::Values RowsEmitter::steps(const RowsProblem &p, const Tile &t, ValueRange 
   return c.choose(c.less(last, to), [&] { return blockSteps(last, p.lastSteps, acc); }, [&] { return acc; });
 }
 
-// Steps [from, to) of one tile: starts from the bias or goes on from the result, and ends with the epilogue at the last step. Rows before
-// `fresh` (null: none) are another tile's: they are computed and dropped.
+// Steps [from, to) of one tile: starts from the bias or goes on from the result, and ends with the epilogue at the last step.
 void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Place at, Value panels, Value from, Value to) {
   Value first = c.equal(from, c.n(0)), last = c.equal(to, p.depth);
   Results results(c, p, t, at, panels);
@@ -178,7 +190,7 @@ void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Place at, Value pane
   };
   bool isLong = epilogue.isLong();
   if (isLong && !sums)
-    sums = c.local(s.tile.rows * s.tile.panels * kPanelBytes);
+    sums = c.local(std::max(s.tile.rows * s.tile.panels, kHidingSums) * kPanelBytes);
   c.when(last, [&] { isLong ? storeLater() : store(true); }, [&] { store(false); });
 }
 
@@ -207,11 +219,11 @@ void RowsEmitter::emit(const RowsProblem &p, Value rows, Tiles tiles, Value pane
   auto passes = [&](Value k) {
     Pass pass = passOf(p, k, from);
     RowsProblem read = p.stored ? widen(p, from, to, k, pass.to) : p;
-    rowTiles(rows, tiles, [&](Value row, int64_t height, Value fresh) {
+    rowTiles(rows, tiles, [&](Value row, int64_t height, Own own) {
       panelTiles(panels, from, to, [&](Value panel, int64_t width) {
         Value down = c.div(c.sub(row, first), s.tile.rows), along = c.div(c.sub(panel, from), s.tile.panels);
         Value ahead = height < s.tile.rows - 1 ? Value() : linesAhead(p, pass, c.add(c.mul(down, across), along));
-        tile(read, Tile{c, height, width, p.type, p.inMemory().type, p.stepBytes}, {row, panel, fresh, ahead}, panels, k, pass.to);
+        tile(read, Tile{c, height, width, p.type, p.inMemory().type, p.stepBytes}, {row, panel, ahead, own}, panels, k, pass.to);
       });
     });
   };
@@ -219,6 +231,31 @@ void RowsEmitter::emit(const RowsProblem &p, Value rows, Tiles tiles, Value pane
     c.loop(c.n(0), c.max(p.depth, c.n(1)), c.n(s.depthBlock), passes);  // of no steps: zeros, the epilogue
   else
     passes(c.n(0));
+}
+
+bool RowsEmitter::hasFew() const { return s.isBatch && !s.rows && s.tile.rows >= kSmallRows; }
+
+// The panels of a group of fewer than kSmallRows rows, which all their rows read once: as many at a time as have the sums that hide the
+// latency of an FMA.
+void RowsEmitter::emitFew(const Group &g, Value rows, Value panels) {
+  int64_t registers = std::max<int64_t>(1, kLanes * 32 / c.vectorBits);
+  std::function<void(int64_t)> exactly = [&](int64_t height) {
+    if (height == 0)
+      return;
+    auto rowsOf = [&] {
+      int64_t sums = height * registers;
+      Value from = g.from;
+      for (int64_t width = (kHidingSums + sums / 2) / sums; width > 0; width /= 2) {
+        Value whole = c.add(from, c.mul(c.div(c.sub(g.to, from), width), width));
+        c.loop(from, whole, c.n(width), [&](Value panel) {
+          tile(g.p, Tile{c, height, width, g.p.type, g.p.type, g.p.stepBytes}, {c.n(0), panel, Value(), {}}, panels, c.n(0), g.p.depth);
+        });
+        from = whole;
+      }
+    };
+    c.when(c.equal(rows, c.n(height)), rowsOf, [&] { exactly(height - 1); });
+  };
+  exactly(kSmallRows - 1);
 }
 
 // The product over f32 copies of its panels, those of one pass at a time, which begin with the panels from `group` on.
@@ -269,12 +306,23 @@ void RowsEmitter::emitGroups(llvm::function_ref<Group(Value)> groupAt, Value gro
     scratch = s.groupPanels * steps * kPanelBytes;  // at most
     c.when(s.rows ? c.flag(false) : c.less(rows, c.n(s.widenRows())), direct, [&] { eachPiece(alike, /*widens=*/true); });
   };
-  if (gainsByTiles(steps)) {
+  auto many = [&] {
+    if (!gainsByTiles(steps))
+      return inVectors();
     c.when(haveTiles(rows), [&] { emitTiles(groupAt, groups, alike, rows, panels, type, steps); }, inVectors);
     scratch = std::max(scratch, tilesScratch(steps));
-  } else {
-    inVectors();
-  }
+  };
+  auto few = [&] {  // each unit is a group
+    c.when(c.less(c.begin, c.end), [&] {
+      Group g = groupAt(c.begin);
+      g.to = groupAt(c.sub(c.end, 1)).to;
+      emitFew(g, rows, panels);
+    });
+  };
+  if (hasFew())
+    c.when(c.less(rows, c.n(kSmallRows)), few, many);
+  else
+    many();
   if (scratch)
     setScratch(c.kernel, getAffineConstantExpr(scratch, c.b.getContext()));
 }

@@ -35,6 +35,7 @@ struct RowsSchedule {
   std::optional<int64_t> rows, panels;                      // where they are known
   int64_t chunkTiles = 1, groupPanels = 1, depthBlock = 0;  // in tiles, panels, steps of `depth`
   bool wholeTiles = false;                                  // unknown rows are a multiple of a tile's
+  bool isBatch = false;                                     // unknown rows may be few; groups follow each other in one problem
   // `most`: rows of a tile.
   RowsSchedule(KernelCode &code, std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth,
                int64_t depthStep, int64_t most = 32);
@@ -80,6 +81,8 @@ public:
                   int64_t steps);
 
 private:
+  bool hasFew() const;
+  void emitFew(const Group &g, Value rows, Value panels);
   // On tiles of bf16 (RowTiles.cpp), which a processor may have.
   bool gainsByTiles(int64_t steps) const;
   int64_t tilesScratch(int64_t steps) const;
@@ -87,9 +90,14 @@ private:
   void emitTiles(llvm::function_ref<Group(Value group)> groupAt, Value groups, int64_t alike, Value rows, Value panels, PanelType panelType,
                  int64_t steps);
   void finishSums(const RowsProblem &p, Value sums, Value firstRow, Value endRow, Value panels, Value from, Value to);
-  // Where a tile is; its rows before `fresh` (null: none) are computed already. `ahead`: lines of B to ask for on the way; null: none.
+  // The rows [begin, end) of a tile are its own; others are computed, those from `end` on of the last row, and dropped. Null: no bound.
+  struct Own {
+    Value begin = nullptr, end = nullptr;
+  };
+  // Where a tile is. `ahead`: lines of B to ask for on the way; null: none.
   struct Place {
-    Value row, panel, fresh, ahead;
+    Value row, panel, ahead;
+    Own rows;
   };
   // The steps up to `to` of a group of panels: where in B they begin, and what of B is read after them.
   struct Pass {
@@ -99,7 +107,7 @@ private:
   Value linesAhead(const RowsProblem &p, const Pass &pass, Value tile) const;
   RowsProblem widened(const RowsProblem &p, Value group) const;
   RowsProblem widen(const RowsProblem &wide, Value from, Value to, Value begin, Value end);
-  using RowsBody = llvm::function_ref<void(Value row, int64_t height, Value fresh)>;
+  using RowsBody = llvm::function_ref<void(Value row, int64_t height, Own rows)>;
   void rowTiles(Value rows, Tiles tiles, RowsBody body);
   void restTiles(Value from, Value to, RowsBody body);
   void panelTiles(Value panels, Value from, Value to, llvm::function_ref<void(Value panel, int64_t width)> body);

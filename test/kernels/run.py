@@ -166,8 +166,12 @@ cut_borders("cut_strided", "Conv", (1, 16, 7, 23), (16, 16, 3, 3), -1, 1, 2, str
 cut_borders("cut_more", "Conv", (1, 16, 7, 23), (16, 16, 3, 3), -3, 2, 2, pads=[1] * 4)
 cut_borders("cut_transposed", "ConvTranspose", (1, 16, 11), (16, 24, 8), -2, 2, strides=[4])
 cut_borders("cut_transposed_padded", "ConvTranspose", (1, 16, 5, 11), (16, 24, 4, 4), -3, 1, 2, strides=[2, 2], pads=[1] * 4)
-for _rows in (3, 8, 11, 24, 115):  # the last tile of rows begins among those of the one before; at 115 in another unit of work
+for _rows in (2, 3, 5, 7, 8, 11, 17, 24, 115):  # fewer rows than a small tile, or than one; the last tile begins among those of the one before, at 115 in another unit of work
     matmul(f"matmul_rest_{_rows}", (_rows, 700), 40, epilogue=True)
+for _rows in (1, 2, 3, 6):  # panels by eights, fours, twos, and one
+    matmul(f"matmul_few_{_rows}", (_rows, 130), 250, epilogue=True)
+for _rows in (9, 14, 27):  # fewer than a tile of one panel
+    matmul(f"matmul_narrow_{_rows}", (_rows, 130), 10, epilogue=True)
 product("product", (2, 3, 37, 64), (2, 3, 64, 50))
 product("product_broadcast", (2, 1, 37, 65), (3, 65, 48))
 product("product_scores", (1, 40, 4, 32), (1, 50, 4, 32), [0, 2, 1, 3], [0, 2, 3, 1], scaled=True)
