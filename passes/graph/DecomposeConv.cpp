@@ -242,9 +242,9 @@ static LogicalResult convWhole(onnx::ConvOp op, PatternRewriter &rewriter) {
     return rewriter.notifyMatchFailure(op, "not a batch of images of the filters' size");
   int64_t spatial = x.getRank() - 2, outputs = w.getDimSize(0), depth = w.getNumElements() / outputs;
   auto pads = givenPads(op, spatial);
-  if (depth == w.getDimSize(1) || !pads || llvm::any_of(*pads, [](int64_t p) { return p != 0; }) ||
+  if (!pads || llvm::any_of(*pads, [](int64_t p) { return p != 0; }) ||
       llvm::any_of(listOr(op.getDilations(), spatial, 1), [](int64_t d) { return d != 1; }))
-    return rewriter.notifyMatchFailure(op, "of one pixel, padded or dilated");
+    return rewriter.notifyMatchFailure(op, "padded or dilated");
   GraphBuilder g{rewriter, op.getLoc()};
   Value images = g.reshape(op.getX(), {-1, depth}), filters = g.reshape(op.getW(), {outputs, depth});
   auto one = rewriter.getF32FloatAttr(1);

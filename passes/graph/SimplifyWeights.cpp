@@ -1,5 +1,5 @@
 // SimplifyWeights.cpp: per-channel scales and offsets after a convolution or Gemm go into its constant weights (f32, one use), zeros before
-// a convolution and what is cut off behind it into its padding.
+// a convolution and what is cut off behind it into its padding, and taps that read padding alone are dropped.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Reduce.h"
@@ -260,6 +260,60 @@ static LogicalResult absorbCut(onnx::SliceOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+// The elements of `weights`, [outputs, channels, filter...], that the taps from `first` to `last` of each axis have.
+static std::vector<float> tapsOf(const std::vector<float> &weights, ArrayRef<int64_t> shape, ArrayRef<int64_t> first,
+                                 ArrayRef<int64_t> last) {
+  std::vector<float> result = weights;
+  int64_t outer = shape[0] * shape[1], inner = ShapedType::getNumElements(shape.drop_front(2));
+  for (auto [size, from, to] : llvm::zip(shape.drop_front(2), first, last)) {
+    inner /= size;
+    for (int64_t i = 0; i < outer; ++i)
+      std::copy_n(result.begin() + (i * size + from) * inner, (to - from + 1) * inner, result.begin() + i * (to - from + 1) * inner);
+    outer *= to - from + 1;
+    result.resize(outer * inner);
+  }
+  return result;
+}
+
+// A convolution without the taps at the ends of its filters that read padding alone: those of images that are no larger than a dilation,
+// and 3x3 ones of one pixel, as the last layers of a network have for small inputs.
+static LogicalResult dropTaps(onnx::ConvOp op, PatternRewriter &rewriter) {
+  auto x = rankedType(op.getX()), w = rankedType(op.getW()), y = rankedType(op.getY());
+  auto weights = constantFloats(op.getW());
+  if (!x || !w || !y || !weights || weights->empty() || x.getRank() != w.getRank())
+    return rewriter.notifyMatchFailure(op, "no constant weights");
+  int64_t axes = x.getRank() - 2;
+  auto pads = givenPads(op, axes);
+  if (!pads)
+    return rewriter.notifyMatchFailure(op, "padding depends on the sizes");
+  auto strides = listOr(op.getStrides(), axes, 1), dilations = listOr(op.getDilations(), axes, 1);
+  SmallVector<int64_t> first(axes, 0), last, shape(w.getShape());
+  bool drops = false;
+  for (int64_t i = 0; i < axes; ++i) {
+    int64_t size = x.getDimSize(i + 2), results = y.getDimSize(i + 2), &begin = (*pads)[i], &end = (*pads)[axes + i], tap = dilations[i];
+    last.push_back(shape[i + 2] - 1);
+    if (ShapedType::isDynamic(size) || ShapedType::isDynamic(results) || size == 0 || results == 0)
+      continue;
+    int64_t furthest = (results - 1) * strides[i];  // where the last window begins
+    // A padding stays one, so a tap may be left that reads nothing.
+    for (; first[i] < last[i] && begin >= tap && furthest < begin; ++first[i])
+      begin -= tap;
+    for (; last[i] > first[i] && end >= tap && (last[i] - first[i]) * tap - begin >= size; --last[i])
+      end -= tap;
+    shape[i + 2] = last[i] - first[i] + 1;
+    drops |= shape[i + 2] != w.getDimSize(i + 2);
+  }
+  if (!drops)
+    return rewriter.notifyMatchFailure(op, "each tap reads some pixel");
+  Value taps = onnx::ConstantOp::create(rewriter, op.getLoc(), makeConstant(w.clone(shape), tapsOf(*weights, w.getShape(), first, last)));
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getWMutable().assign(taps);
+    op.setPads(*pads);
+    op->removeAttr("kernel_shape");
+  });
+  return success();
+}
+
 static bool readsWeights(Operation *op) { return llvm::isa<onnx::ConvOp, onnx::ConvTransposeOp, onnx::MatMulOp, onnx::GemmOp>(op); }
 
 void foldFills(func::FuncOp func, int64_t mostBytes) {
@@ -289,6 +343,7 @@ void populateWeightPatterns(RewritePatternSet &patterns) {
   patterns.add(explicitPadding);
   patterns.add(absorbPad);
   patterns.add(absorbCut);
+  patterns.add(dropTaps);
 }
 
 }  // namespace onnxc

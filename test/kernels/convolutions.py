@@ -233,3 +233,11 @@ case("conv_between_products", [node("MatMul", "x w", "a"), node("Add", "b a", "c
                                node("Relu", "i", "j"), node("MatMul", "j v", "y")], {"x": (2, 63, 20)},
      {"w": _rng.standard_normal((20, 48)).astype(np.float32), "b": _rng.standard_normal(48).astype(np.float32), "f": _rng.standard_normal((48, 1, 3, 3)).astype(np.float32),
       "v": _rng.standard_normal((48, 20)).astype(np.float32) / 7, "image": np.array([0, 48, 7, 9]), "rows": np.array([0, 48, -1])})
+# Taps that read padding alone: of one pixel, at one end, at both behind a stride, of a dilation as large as the image, along one axis; images of one pixel as rows.
+for _name, _x, _outputs, _kernel, _attributes in (
+        ("one_pixel", (2, 20, 1, 1), 24, (3, 3), {"pads": [1] * 4}), ("begin", (1, 16, 2, 9), 16, (3, 3), {"strides": [2, 1], "pads": [1, 1, 0, 1]}), ("strided", (1, 16, 2, 2), 32, (5, 5), {"strides": [2, 2], "pads": [2] * 4}),
+        ("dilated", (1, 20, 6, 7), 16, (3, 3), {"dilations": [6, 7], "pads": [6, 7, 6, 7]}), ("dilated_less", (1, 16, 5, 5), 16, (3, 3), {"dilations": [4, 5], "pads": [4, 5, 4, 5]}), ("depthwise", (3, 16, 1, 4), 16, (3, 3), {"pads": [1] * 4, "group": 16}),
+        ("1d", (2, 16, 3), 20, (9,), {"pads": [4, 4]}), ("frames", (2, 16, 1, 3, 3), 16, (3, 3, 3), {"pads": [1] * 6}), ("far", (1, 16, 3, 3), 16, (2, 2), {"pads": [9, 0, 0, 8], "dilations": [5, 5]})):
+    conv(f"conv_taps_{_name}", _x, _outputs, _kernel, ["Relu"], **_attributes)
+for _images in (2, 5, 19):
+    conv(f"conv_one_pixel_{_images}", (_images, 40, 1, 1), 72, (1, 1), ["Sigmoid"])

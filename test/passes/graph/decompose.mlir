@@ -215,6 +215,19 @@ func.func @whole_images(%x: tensor<?x2x3x3xf32>, %b: tensor<4xf32>) -> tensor<?x
 
 // -----
 
+// Images of one pixel are rows where there may be several; one image stays.
+// CHECK-LABEL: @pixels
+// CHECK: "onnx.{{Gemm|MatMul}}"{{.*}}(tensor<?x2xf32>
+// CHECK: "onnx.Conv"(%arg1,
+func.func @pixels(%x: tensor<?x2x1x1xf32>, %z: tensor<1x2x1x1xf32>) -> (tensor<?x4x1x1xf32>, tensor<1x4x1x1xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x2x1x1xf32>} : () -> tensor<4x2x1x1xf32>
+  %y = "onnx.Conv"(%x, %w) : (tensor<?x2x1x1xf32>, tensor<4x2x1x1xf32>) -> tensor<?x4x1x1xf32>
+  %u = "onnx.Conv"(%z, %w) : (tensor<1x2x1x1xf32>, tensor<4x2x1x1xf32>) -> tensor<1x4x1x1xf32>
+  return %y, %u : tensor<?x4x1x1xf32>, tensor<1x4x1x1xf32>
+}
+
+// -----
+
 // Bytes are for integer-contractions, sums that have to be exact for layouts that keep them so.
 // CHECK-LABEL: @whole_images_of_bytes
 // CHECK-COUNT-2: "onnx.Conv"

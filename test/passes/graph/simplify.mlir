@@ -503,3 +503,29 @@ func.func @token(%x: tensor<?x50x4xf32>, %i: tensor<i64>, %j: tensor<1xi64>) -> 
   %5 = "onnx.Gather"(%4, %i) <{axis = 0 : i64}> : (tensor<50x?x4xf32>, tensor<i64>) -> tensor<?x4xf32>
   return %1, %3, %4, %5 : tensor<?x4xf32>, tensor<1x50x?xf32>, tensor<50x?x4xf32>, tensor<?x4xf32>
 }
+
+// -----
+
+// Of a 3x3 filter the middle row reads an image of one row.
+// CHECK-LABEL: @taps
+// CHECK: %[[W:.*]] = "onnx.Constant"() <{value = dense<{{\[\[\[\[}}4.000000e+00, 5.000000e+00, 6.000000e+00]]]]> : tensor<1x1x1x3xf32>}>
+// CHECK: "onnx.Conv"(%arg0, %[[W]]) {{.*}}pads = array<i64: 0, 1, 0, 1>
+func.func @taps(%x: tensor<1x1x1x4xf32>) -> tensor<1x1x1x4xf32> {
+  %w = "onnx.Constant"() {value = dense<[[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]]]> : tensor<1x1x3x3xf32>} : () -> tensor<1x1x3x3xf32>
+  %c = "onnx.Conv"(%x, %w) <{kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x1x1x4xf32>, tensor<1x1x3x3xf32>) -> tensor<1x1x1x4xf32>
+  return %c : tensor<1x1x1x4xf32>
+}
+
+// -----
+
+// A size that only the run knows, and padding that is no multiple of the dilation: the first tap reads nothing, and stays.
+// CHECK-LABEL: @tapsStay
+// CHECK: "onnx.Conv"(%arg0, {{.*}}pads = array<i64: 1, 1, 1, 1>
+// CHECK: "onnx.Conv"(%arg1, {{.*}}pads = array<i64: 3, 0>{{.*}}tensor<1x1x2xf32>
+func.func @tapsStay(%x: tensor<1x1x?x4xf32>, %y: tensor<1x1x2xf32>) -> (tensor<1x1x?x4xf32>, tensor<1x1x1xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x1x3x3xf32>} : () -> tensor<1x1x3x3xf32>
+  %c = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x1x?x4xf32>, tensor<1x1x3x3xf32>) -> tensor<1x1x?x4xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<1x1x2xf32>} : () -> tensor<1x1x2xf32>
+  %d = "onnx.Conv"(%y, %v) <{dilations = array<i64: 4>, pads = array<i64: 3, 0>}> : (tensor<1x1x2xf32>, tensor<1x1x2xf32>) -> tensor<1x1x1xf32>
+  return %c, %d : tensor<1x1x?x4xf32>, tensor<1x1x1xf32>
+}
