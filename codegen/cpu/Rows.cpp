@@ -85,18 +85,18 @@ void RowsEmitter::restTiles(Value from, Value to, RowsBody body) {
   if (h == low)
     return small();
   Value rest = c.sub(to, from);
-  auto upToMiddle = [&] {
-    if (!s.isBatch)
-      return small();
-    auto middles = [&] {
-      c.loop(from, to, c.n(middle), [&](Value row) { body(c.max(c.min(row, c.sub(to, middle)), c.n(0)), middle, {row, to}); });
-    };
-    c.when(c.less(c.n(low), rest), middles, small);
+  if (!hasFew()) {
+    Value many = c.less(c.n(h > 2 * low ? 2 * low : low), rest), fits = c.less(c.n(h - 1), to);
+    c.when(arith::AndIOp::create(c.b, c.loc, many, fits), [&] { body(c.sub(to, h), h, {from}); }, small);
+    return;
+  }
+  auto tiles = [&](int64_t height) {
+    c.loop(from, to, c.n(height), [&](Value row) { body(c.max(c.min(row, c.sub(to, height)), c.n(0)), height, {row, to}); });
   };
-  if (h == middle && s.isBatch)
-    return upToMiddle();
-  Value many = c.less(c.n(h > 2 * low ? 2 * low : low), rest), fits = c.less(c.n(h - 1), to);
-  c.when(arith::AndIOp::create(c.b, c.loc, many, fits), [&] { body(c.sub(to, h), h, {from}); }, upToMiddle);
+  auto middles = [&] { c.when(c.less(c.n(low), rest), [&] { tiles(middle); }, small); };
+  if (h == middle)
+    return middles();
+  c.when(c.less(c.n((h - 1) / middle * middle), rest), [&] { tiles(h); }, middles);
 }
 
 void RowsEmitter::panelTiles(Value panels, Value from, Value to, llvm::function_ref<void(Value, int64_t)> body) {
