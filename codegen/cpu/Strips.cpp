@@ -120,18 +120,35 @@ static void knownTiles(Code &c, const WindowShape &w, int64_t most, llvm::functi
   }
 }
 
+// Tiles whose taps may read padding are checked as they run, which takes longer: they have few pixels, as have those that are left over.
+static void unknownTiles(Code &c, const WindowShape &w, int64_t most, Value inWidth, Value outWidth,
+                         llvm::function_ref<void(Value, const StripTile &)> body) {
+  constexpr int64_t fewPixels = 4;
+  int64_t few = std::min(most, fewPixels), stride = w.strides[1];
+  auto inside = [&](int64_t width) { return StripTile{width, false, llvm::BitVector(width * w.kw), w.kw}; };
+  auto tiles = [&](Value from, Value to, const StripTile &tile) {
+    c.loop(from, to, c.n(tile.width), [&](Value column) { body(column, tile); });
+  };
+  auto whole = [&](Value from, Value to, int64_t width) { return c.add(from, c.mul(c.div(c.sub(to, from), width), width)); };
+  // Columns from `first` to `end` have all their taps inside.
+  Value first = c.min(c.mul(c.ceilDiv(c.ceilDiv(c.max(w.left, c.n(0)), stride), few), few), outWidth);
+  Value room = c.add(c.sub(inWidth, (w.kw - 1) * w.dilations[1] + 1), w.left);
+  Value end = c.max(c.min(c.div(c.max(c.add(room, stride), c.n(0)), stride), outWidth), first);
+  Value large = whole(first, end, most), small = most > few ? whole(large, end, few) : large;
+  StripTile checked{few, true, {}, w.kw};
+  tiles(c.n(0), first, checked);
+  tiles(first, large, inside(most));
+  if (most > few)
+    tiles(large, small, inside(few));
+  tiles(small, outWidth, checked);
+}
+
 void forTiles(Code &c, const WindowShape &w, int64_t most, Value inWidth, Value outWidth,
               llvm::function_ref<void(Value, const StripTile &)> body, std::optional<TileRange> range) {
   if (w.inWidth && w.outWidth)
-    return knownTiles(c, w, most, body, range);
-  StripTile inside{most, false, llvm::BitVector(most * w.kw), w.kw}, checked{most, true, {}, w.kw};
-  Value from = range ? c.mul(range->first, most) : c.n(0), to = range ? c.min(c.mul(range->end, most), outWidth) : outWidth;
-  c.loop(from, to, c.n(most), [&](Value column) {
-    Value first = c.sub(c.mul(column, w.strides[1]), w.left);
-    Value last = c.add(first, (most - 1) * w.strides[1] + (w.kw - 1) * w.dilations[1]);
-    Value fits = c.both(c.both(c.less(c.n(-1), first), c.less(last, inWidth)), c.less(c.add(column, most - 1), outWidth));
-    c.when(fits, [&] { body(column, inside); }, [&] { body(column, checked); });
-  });
+    knownTiles(c, w, most, body, range);
+  else
+    unknownTiles(c, w, most, inWidth, outWidth, body);
 }
 
 std::pair<Value, Value> tapRange(Code &c, Value start, int64_t taps, int64_t dilation, Value size) {
