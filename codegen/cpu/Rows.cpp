@@ -2,7 +2,9 @@
 #include "codegen/cpu/Rows.h"
 #include "codegen/cpu/Contract.h"
 #include "codegen/cpu/RowResults.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 using namespace mlir;
 namespace onnxc {
@@ -190,7 +192,7 @@ void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Place at, Value pane
   };
   bool isLong = epilogue.isLong();
   if (isLong && !sums)
-    sums = c.local(std::max(s.tile.rows * s.tile.panels, kHidingSums) * kPanelBytes);
+    sums = c.local(std::max(s.tile.rows * s.tile.panels, 2 * kHidingSums) * kPanelBytes);
   c.when(last, [&] { isLong ? storeLater() : store(true); }, [&] { store(false); });
 }
 
@@ -235,17 +237,18 @@ void RowsEmitter::emit(const RowsProblem &p, Value rows, Tiles tiles, Value pane
 
 bool RowsEmitter::hasFew() const { return s.isBatch && !s.rows && s.tile.rows >= kSmallRows; }
 
-// The panels of a group of fewer than kSmallRows rows, which all their rows read once: as many at a time as have the sums that hide the
-// latency of an FMA.
+// The panels of some groups by fewer than kSmallRows rows, which all their rows read once: as many at a time as have the sums that hide
+// the latency of an FMA, then half of them, as long as some may be left.
 void RowsEmitter::emitFew(const Group &g, Value rows, Value panels) {
-  int64_t registers = std::max<int64_t>(1, kLanes * 32 / c.vectorBits);
+  int64_t registers = std::max<int64_t>(1, kLanes * 32 / c.vectorBits), least = s.panels ? std::gcd(s.groupPanels, *s.panels) : 1;
   std::function<void(int64_t)> exactly = [&](int64_t height) {
     if (height == 0)
       return;
     auto rowsOf = [&] {
-      int64_t sums = height * registers;
+      int64_t each = height * registers, width = c.vectorRegisters == 32 ? llvm::PowerOf2Ceil(llvm::divideCeil(kHidingSums, each))
+                                                                         : llvm::bit_floor<uint64_t>(kHidingSums / each);
       Value from = g.from;
-      for (int64_t width = (kHidingSums + sums / 2) / sums; width > 0; width /= 2) {
+      for (int64_t done = 0; width > 0 && (done == 0 || least % done); done = width, width /= 2) {
         Value whole = c.add(from, c.mul(c.div(c.sub(g.to, from), width), width));
         c.loop(from, whole, c.n(width), [&](Value panel) {
           tile(g.p, Tile{c, height, width, g.p.type, g.p.type, g.p.stepBytes}, {c.n(0), panel, Value(), {}}, panels, c.n(0), g.p.depth);
