@@ -51,7 +51,7 @@ std::optional<Filters> filtersOf(LinearConv &c) {
   if (f.depth() > kByteDepth || f.group < 1 || f.outputs % f.group || x.getDimSize(1) != f.channels * f.group)
     return std::nullopt;
   auto dilations = onnx::optionalInts(c.op, "dilations");
-  f.plain = f.group == 1 && f.channels < kLanes && (!dilations || dilations->back() == 1);
+  f.plain = f.group == 1 && f.channels <= kQuad && (!dilations || dilations->back() == 1);
   f.depthwise = f.group > 1 && f.channels == 1 && f.outputs == f.group;
   constexpr int64_t mostTogether = 4;  // more groups multiply too many zeros
   if (!f.depthwise && f.groups().together > mostTogether && f.groups().blocks > 1)

@@ -133,8 +133,8 @@ func.func @packed(%a: tensor<3x7xui8>, %z: tensor<ui8>) -> tensor<3x65xi32> {
 
 // -----
 
-// A convolution of two axes stays in bytes: factors 0.5 * 0.25 / 0.5, corrections -128 * 4 * 2; Relu is a bound. Few channels are read as they
-// are.
+// A convolution of two axes stays in bytes: factors 0.5 * 0.25 / 0.5, corrections -128 * 4 * 2; Relu is a bound. Up to four channels
+// are read as they are.
 // CHECK-LABEL: @linear
 // CHECK-DAG: %[[W:.*]] = "onnx.Constant"() <{value = dense<2> : tensor<4x1x16x4xi8>}>
 // CHECK-DAG: %[[F:.*]] = "onnx.Constant"() <{value = dense<2.500000e-01> : tensor<4x16xf32>}>
@@ -179,7 +179,8 @@ func.func @row(%q: tensor<2x16x20xui8>) -> tensor<2x8x21xui8> {
 // One of three axes becomes one of images of bytes with the channels of all taps; results are bytes before they move.
 // CHECK-LABEL: @frames
 // CHECK: %[[S:.*]] = "onnx.Concat"({{.*}} -> tensor<3x12x4x4xui8>
-// CHECK: %[[Y:.*]] = "onnx.packed.LinearConv"(%[[S]],
+// CHECK: %[[X:.*]] = "onnx.packed.Block"(%[[S]])
+// CHECK: %[[Y:.*]] = "onnx.packed.LinearConv"(%[[X]], {{.*}}channels = 12 : i64{{.*}}plain = 0 : i64
 // CHECK: %[[U:.*]] = "onnx.packed.Unblock"(%[[Y]]) <{channels = 8 : i64}> : (tensor<3x1x2x2x16xui8>) -> tensor<3x8x2x2xui8>
 // CHECK: "onnx.Reshape"(%[[U]]
 func.func @frames(%q: tensor<1x4x5x4x4xui8>) -> tensor<1x8x3x2x2xui8> {
