@@ -43,7 +43,7 @@ static bool expands(SymbolicShapes &shapes, Operation *root, Value v, Operation 
 SmallVector<Operation *> Groups::contraction(Operation *root) const {
   SmallVector<Operation *> group{root};
   SmallVector<AffineExpr> dims(shapes->dims(root->getResult(0)));
-  constexpr size_t most = 8;
+  constexpr size_t most = 20;
   while (group.size() < most) {
     Value v = group.back()->getResult(0);
     if (v.use_empty() || !llvm::all_equal(v.getUsers()))

@@ -20,6 +20,34 @@ func.func @main(%a: tensor<?x4xf32>) -> tensor<?x16xf32> {
 
 // -----
 
+// Two roundings to steps with a Clip between them, as a convolution of 16-bit values has them, are one kernel with their product.
+// CHECK: func.func @plan_run
+// CHECK-COUNT-1: plan.launch
+// CHECK-NOT: plan.launch
+// CHECK: kernel.func @packed_matmul_div_round_f32
+func.func @main(%a: tensor<?x4xf32>) -> tensor<?x16xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x4x16xf32>} : () -> tensor<1x4x16xf32>
+  %s = "onnx.Constant"() {value = dense<0.3> : tensor<f32>} : () -> tensor<f32>
+  %t = "onnx.Constant"() {value = dense<0.7> : tensor<f32>} : () -> tensor<f32>
+  %low = "onnx.Constant"() {value = dense<-32768.0> : tensor<f32>} : () -> tensor<f32>
+  %high = "onnx.Constant"() {value = dense<32767.0> : tensor<f32>} : () -> tensor<f32>
+  %six = "onnx.Constant"() {value = dense<6.0> : tensor<f32>} : () -> tensor<f32>
+  %none = "onnx.Constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %v0 = "onnx.packed.MatMul"(%a, %w) <{N = 16 : i64}> : (tensor<?x4xf32>, tensor<1x4x16xf32>) -> tensor<?x16xf32>
+  %v1 = "onnx.Div"(%v0, %s) : (tensor<?x16xf32>, tensor<f32>) -> tensor<?x16xf32>
+  %v2 = "onnx.Round"(%v1) : (tensor<?x16xf32>) -> tensor<?x16xf32>
+  %v3 = "onnx.Clip"(%v2, %low, %high) <{operandSegmentSizes = array<i32: 1, 1, 1>}> : (tensor<?x16xf32>, tensor<f32>, tensor<f32>) -> tensor<?x16xf32>
+  %v4 = "onnx.Mul"(%v3, %s) : (tensor<?x16xf32>, tensor<f32>) -> tensor<?x16xf32>
+  %v5 = "onnx.Clip"(%v4, %none, %six) <{operandSegmentSizes = array<i32: 1, 1, 1>}> : (tensor<?x16xf32>, tensor<f32>, tensor<f32>) -> tensor<?x16xf32>
+  %v6 = "onnx.Div"(%v5, %t) : (tensor<?x16xf32>, tensor<f32>) -> tensor<?x16xf32>
+  %v7 = "onnx.Round"(%v6) : (tensor<?x16xf32>) -> tensor<?x16xf32>
+  %v8 = "onnx.Clip"(%v7, %low, %high) <{operandSegmentSizes = array<i32: 1, 1, 1>}> : (tensor<?x16xf32>, tensor<f32>, tensor<f32>) -> tensor<?x16xf32>
+  %v9 = "onnx.Mul"(%v8, %t) : (tensor<?x16xf32>, tensor<f32>) -> tensor<?x16xf32>
+  return %v9 : tensor<?x16xf32>
+}
+
+// -----
+
 // The depthwise convolution that alone reads a 1x1 convolution's result is computed with it; a second one is a kernel of its own.
 // CHECK: func.func @plan_run
 // CHECK-COUNT-2: plan.launch
