@@ -83,7 +83,7 @@ static LogicalResult linearMatMul(onnx::QLinearMatMulOp op, PatternRewriter &rew
   return success();
 }
 
-// Of two values of the run, as between queries and keys: sums of whole numbers, which f32 holds up to 258 products deep.
+// Of two values of the run, as between queries and keys: sums of integers.
 static LogicalResult linearRunTimeMatMul(onnx::QLinearMatMulOp op, PatternRewriter &rewriter) {
   auto isByte = [](Value v) { return onnx::elementType(v).isInteger(8); };
   if (onnx::constantValue(op.getB()) || !isByte(op.getA()) || !isByte(op.getB()) || !isByte(op.getY()))
@@ -95,10 +95,10 @@ static LogicalResult linearRunTimeMatMul(onnx::QLinearMatMulOp op, PatternRewrit
   Location loc = op.getLoc();
   GraphBuilder g{rewriter, loc};
   Type type = single(rewriter, op.getY());
-  Value left = dequantise(rewriter, loc, op.getA(), g.number(1), op.getAZeroPoint(), 1);
-  Value right = dequantise(rewriter, loc, op.getB(), g.number(1), op.getBZeroPoint(), 1);
-  Value y = onnx::MatMulOp::create(rewriter, loc, type, left, right);
-  y = onnx::MulOp::create(rewriter, loc, type, y, g.number(a->front() * b->front() / to->front()));  // as runtimes round
+  Value sums = onnx::MatMulIntegerOp::create(rewriter, loc, llvm::cast<TensorType>(type).clone(rewriter.getI32Type()), op.getA(), op.getB(),
+                                             op.getAZeroPoint(), op.getBZeroPoint());
+  Value y =
+      onnx::MulOp::create(rewriter, loc, type, g.as(type, sums), g.number(a->front() * b->front() / to->front()));  // as runtimes round
   rewriter.replaceOp(op, quantise(rewriter, loc, op.getY().getType(), y, g.number(1), op.getYZeroPoint()));
   return success();
 }

@@ -341,10 +341,11 @@ func.func @linear_conv(%x: tensor<1x1x4x4xui8>) -> tensor<1x1x4x4xui8> {
 
 // -----
 
-// Two values of the run: products of whole numbers, scaled by 0.5 * 0.25 / 0.5.
+// Two values of the run: sums of integers, scaled by 0.5 * 0.25 / 0.5.
 // CHECK-LABEL: @linear_run_time_product
 // CHECK-DAG: %[[S:.*]] = "onnx.Constant"() <{value = dense<2.500000e-01> : tensor<f32>}>
-// CHECK: %[[P:.*]] = "onnx.MatMul"
+// CHECK: %[[I:.*]] = "onnx.MatMulInteger"(%arg0, %arg1,
+// CHECK: %[[P:.*]] = "onnx.Cast"(%[[I]])
 // CHECK: %[[Y:.*]] = "onnx.Mul"(%[[P]], %[[S]])
 // CHECK: "onnx.QuantizeLinear"(%[[Y]]
 func.func @linear_run_time_product(%a: tensor<2x3x4xui8>, %b: tensor<2x4x3xui8>) -> tensor<2x3x3xui8> {
