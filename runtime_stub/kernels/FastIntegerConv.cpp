@@ -109,7 +109,7 @@ bool readResults(const Args *a, IntegerConv &p) {
       (r.other && (onnxc_count(a->in[Other]) != onnxc_count(y) || !r.sum || r.toFloat)))
     return false;
   constexpr float mostSteps = 1 << 30;
-  r.packs = onnxc_vector_bits >= kDotBits && p.dots && !r.toFloat && keepToWords(r.factors, lanes) &&
+  r.packs = (onnxc_vector_bits == 256 || p.dots) && !r.toFloat && keepToWords(r.factors, lanes) &&
             (!r.sum || 255 * (r.sum[BlockResults::Own] + r.sum[BlockResults::Scale]) <= mostSteps * r.sum[BlockResults::Step]);
   return true;
 }

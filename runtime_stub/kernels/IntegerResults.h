@@ -36,6 +36,33 @@ ONNXC_DOTS __attribute__((always_inline)) inline void storeBytes(const v16 *step
   bytes = __builtin_shufflevector(bytes, bytes, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   memcpy(to, &bytes, 64);
 }
+// The same of 32 numbers.
+template <bool SIGNED>
+ONNXC_AVX2 __attribute__((always_inline)) inline void storeBytes256(const v16 *steps, int16_t shift, char lowest, char highest,
+                                                                    uint8_t *to) {
+  typedef float Floats8 __attribute__((vector_size(32)));
+  Quads8 whole[4];
+#pragma clang loop unroll(full)
+  for (int k = 0; k < 4; ++k)
+    whole[k] = (Quads8)__builtin_ia32_cvtps2dq256(
+        k % 2 ? (Floats8)__builtin_shufflevector(steps[k / 2], steps[k / 2], 8, 9, 10, 11, 12, 13, 14, 15)
+              : (Floats8)__builtin_shufflevector(steps[k / 2], steps[k / 2], 0, 1, 2, 3, 4, 5, 6, 7));
+  Words16 more = shift - Words16{};
+  Words16 one = __builtin_elementwise_add_sat((Words16)__builtin_ia32_packssdw256(whole[0], whole[1]), more);
+  Words16 two = __builtin_elementwise_add_sat((Words16)__builtin_ia32_packssdw256(whole[2], whole[3]), more);
+  Quads8 bytes;  // of each half of a vector after the other
+  if constexpr (SIGNED) {
+    typedef signed char Bytes __attribute__((vector_size(32)));
+    Bytes packed = __builtin_elementwise_max((Bytes)__builtin_ia32_packsswb256(one, two), (signed char)lowest - Bytes{});
+    bytes = (Quads8)__builtin_elementwise_min(packed, (signed char)highest - Bytes{});
+  } else {
+    typedef unsigned char Bytes __attribute__((vector_size(32)));
+    Bytes packed = __builtin_elementwise_max((Bytes)__builtin_ia32_packuswb256(one, two), (unsigned char)lowest - Bytes{});
+    bytes = (Quads8)__builtin_elementwise_min(packed, (unsigned char)highest - Bytes{});
+  }
+  bytes = __builtin_shufflevector(bytes, bytes, 0, 4, 1, 5, 2, 6, 3, 7);
+  memcpy(to, &bytes, 32);
+}
 #endif
 
 // Whether no sum times one of `n` factors, whole vectors of them, is beyond what 32 bits hold.
@@ -64,7 +91,7 @@ enum class Residual { None, Exact, Joined };
 
 // What becomes of the blocked sums of one launch.
 struct BlockResults {
-  bool toFloat, isSigned, packs;  // packs: whether storeBytes() may clip results
+  bool toFloat, isSigned, packs;  // packs: whether storeBytes() or storeBytes256() may clip results
   float zero, least, most;
   int32_t zeroOut;  // of the bytes that leave: `zero`, with `other` that of the sum
   const float *factors;
@@ -112,27 +139,31 @@ struct BlockResults {
     }
   }
 #if !defined(__aarch64__)
-  // The same of results in bytes, four pixels at a time; gives the number of finished ones.
-  template <bool SIGNED, Residual KIND>
-  ONNXC_DOTS __attribute__((noinline)) int64_t finishFours(const int32_t *sums, int64_t stride, int64_t pixels, int64_t block, void *y,
-                                                           int64_t at) const {
-    const BlockResults own = *this;  // a store of bytes may change what is not a local variable
-    i32x16 correction = *(const i32x16 *)(corrections + block * kLanes);
-    v16 factor = *(const v16 *)(factors + block * kLanes);
-    int16_t shift = int16_t(zeroOut);
-    char lowest = char(int32_t(KIND == Residual::None ? least : sum[Low])),
-         highest = char(int32_t(KIND == Residual::None ? most : sum[High]));
-    int64_t i = 0;
-    for (; i + 4 <= pixels; i += 4, at += 4 * kLanes) {
-      v16 four[4];
-      unroll<0, 4>([&](auto k) __attribute__((always_inline)) {
-        i32x16 exact = *(const i32x16 *)(sums + (i + k.value) * stride) + correction;
-        four[k.value] = own.steps<KIND>(exact, factor, at + k.value * kLanes);
-      });
-      storeBytes<SIGNED>(four, shift, lowest, highest, static_cast<uint8_t *>(y) + at);
-    }
-    return i;
+  // The same of results in bytes, N pixels at a time, as STORE packs them; gives the number of finished ones.
+#define ONNXC_FINISH_PACKED(TARGET, NAME, N, STORE)                                                                                        \
+  template <bool SIGNED, Residual KIND>                                                                                                    \
+  TARGET __attribute__((noinline)) int64_t NAME(const int32_t *sums, int64_t stride, int64_t pixels, int64_t block, void *y, int64_t at)   \
+      const {                                                                                                                              \
+    const BlockResults own = *this; /* a store of bytes may change what is not a local variable */                                         \
+    i32x16 correction = *(const i32x16 *)(corrections + block * kLanes);                                                                   \
+    v16 factor = *(const v16 *)(factors + block * kLanes);                                                                                 \
+    int16_t shift = int16_t(zeroOut);                                                                                                      \
+    char lowest = char(int32_t(KIND == Residual::None ? least : sum[Low])),                                                                \
+         highest = char(int32_t(KIND == Residual::None ? most : sum[High]));                                                               \
+    int64_t i = 0;                                                                                                                         \
+    for (; i + N <= pixels; i += N, at += N * kLanes) {                                                                                    \
+      v16 steps[N];                                                                                                                        \
+      unroll<0, N>([&](auto k) __attribute__((always_inline)) {                                                                            \
+        i32x16 exact = *(const i32x16 *)(sums + (i + k.value) * stride) + correction;                                                      \
+        steps[k.value] = own.steps<KIND>(exact, factor, at + k.value * kLanes);                                                            \
+      });                                                                                                                                  \
+      STORE<SIGNED>(steps, shift, lowest, highest, static_cast<uint8_t *>(y) + at);                                                        \
+    }                                                                                                                                      \
+    return i;                                                                                                                              \
   }
+  ONNXC_FINISH_PACKED(ONNXC_DOTS, finishFours, 4, storeBytes)
+  ONNXC_FINISH_PACKED(ONNXC_AVX2, finishTwos, 2, storeBytes256)
+#undef ONNXC_FINISH_PACKED
 #endif
   template <Residual KIND>
   void finishAs(const int32_t *sums, int64_t stride, int64_t pixels, int64_t block, void *y, int64_t at) const {
@@ -141,6 +172,9 @@ struct BlockResults {
     if (onnxc_vector_bits >= kDotBits && packs)
       done = isSigned ? finishFours<true, KIND>(sums, stride, pixels, block, y, at)
                       : finishFours<false, KIND>(sums, stride, pixels, block, y, at);
+    else if (onnxc_vector_bits == 256 && packs)
+      done = isSigned ? finishTwos<true, KIND>(sums, stride, pixels, block, y, at)
+                      : finishTwos<false, KIND>(sums, stride, pixels, block, y, at);
 #endif
     finish<KIND>(sums + done * stride, stride, pixels - done, block, y, at + done * kLanes);
   }
