@@ -41,36 +41,57 @@ ONNXC_INLINE void putPoint(Points &p, const Taps &t, int64_t rank, int64_t i, do
   }
 }
 
-// A normalised coordinate in places of its dim, without branches. As gridTaps has it.
-template <bool Border>
-ONNXC_INLINE float placeOf(bool align, float n, int64_t dim) {
-  float where = float(align ? (double(n) + 1) / 2 * double(dim - 1) : ((double(n) + 1) * double(dim) - 1) / 2);
-  float x = where != where ? -1 : where < -1e9f ? -1e9f : where > 1e9f ? 1e9f : where;
-  return !Border ? x : x < 0 ? 0 : x > float(dim - 1) ? float(dim - 1) : x;
+enum class Edge { Zeros, Border, Reflection };
+
+// As reflect() has it, without branches; `align`: edges are the centres of the last pixels.
+ONNXC_INLINE double reflected(bool align, double x, int64_t dim) {
+  double low = align ? 0 : -0.5, high = double(dim) - (align ? 1 : 0.5), span = high - low;
+  double over = x < low ? low - x : x - high, turns = __builtin_elementwise_floor(over / (span > 0 ? span : 1)), rest = over - turns * span;
+  bool near = turns == 2 * __builtin_elementwise_floor(turns / 2);
+  double inside = (x < low) == near ? low + rest : high - rest;
+  return !(over > 0) ? x : span > 0 ? inside : low;
 }
 
-// The two taps around place x of a dim: plane offsets (-1: outside) and weights.
-template <bool Border, class T>
-ONNXC_INLINE void linearTaps(T x, int64_t dim, int64_t stride, int32_t (&at)[2], double (&weight)[2]) {
+// Tap i of a dim of at least 3, at most two beyond its edges, as paddedIndex has it; -1: outside.
+template <Edge E>
+ONNXC_INLINE int32_t tapAt(bool align, int32_t i, int32_t end) {
+  int32_t inside = i < 0 ? 0 : i < end ? i : end - 1, beyond = align ? 0 : 1;
+  if (E == Edge::Reflection)
+    return i < 0 ? -i - beyond : i < end ? i : 2 * end - 2 + beyond - i;
+  return E == Edge::Border || i == inside ? inside : -1;
+}
+
+// A normalised coordinate in places of its dim, without branches. As gridTaps has it.
+ONNXC_INLINE float placeOf(bool align, float n, int64_t dim) {
+  float where = float(align ? (double(n) + 1) / 2 * double(dim - 1) : ((double(n) + 1) * double(dim) - 1) / 2);
+  return where != where ? -1 : where < -1e9f ? -1e9f : where > 1e9f ? 1e9f : where;
+}
+ONNXC_INLINE float clamped(float x, int64_t dim) { return x < 0 ? 0 : x > float(dim - 1) ? float(dim - 1) : x; }
+
+// The two taps around place x of a dim: plane offsets (-1: outside) and weights. Of Border and Reflection x is no place outside.
+template <Edge E, class T>
+ONNXC_INLINE void linearTaps(bool align, T x, int64_t dim, int64_t stride, int32_t (&at)[2], double (&weight)[2]) {
   T low = __builtin_elementwise_floor(x);
-  int32_t first = int32_t(low), end = int32_t(dim), step = int32_t(stride), next = first + 1;
-  if (Border)  // the last place may round to one behind it
-    first = first < end ? first : end - 1, next = next < end ? next : end - 1;
-  at[0] = first >= 0 && first < end ? first * step : -1;
-  at[1] = next >= 0 && next < end ? next * step : -1;
+  int32_t first = int32_t(low), end = int32_t(dim), step = int32_t(stride);
+  if (E == Edge::Border)  // the last place may round to one behind it
+    first = first < end ? first : end - 1;
+  unroll<0, 2>([&](auto k) {
+    int32_t tap = tapAt<E>(align, first + k.value, end);
+    at[k.value] = E != Edge::Zeros || tap >= 0 ? tap * step : -1;
+  });
   weight[1] = double(x) - double(low);
   weight[0] = 1 - weight[1];
 }
 
 // The four taps around place x of a dim, as gridTaps has them: each is moved to the border or outside by itself.
-template <bool Border>
-ONNXC_INLINE void cubicTaps(float x, int64_t dim, int64_t stride, int32_t (&at)[4], double (&weight)[4]) {
-  float low = __builtin_elementwise_floor(x);
+template <Edge E, class T>
+ONNXC_INLINE void cubicTaps(bool align, T x, int64_t dim, int64_t stride, int32_t (&at)[4], double (&weight)[4]) {
+  T low = __builtin_elementwise_floor(x);
   int32_t first = int32_t(low) - 1, end = int32_t(dim), step = int32_t(stride);
   double r = double(x) - double(low);
   unroll<0, 4>([&](auto k) {
-    int32_t i = first + k.value, inside = i < 0 ? 0 : i < end ? i : end - 1;
-    at[k.value] = Border || i == inside ? inside * step : -1;
+    int32_t tap = tapAt<E>(align, first + k.value, end);
+    at[k.value] = E != Edge::Zeros || tap >= 0 ? tap * step : -1;
   });
   weight[0] = cubicWeight(-0.75, 1 + r), weight[1] = cubicWeight(-0.75, r);
   weight[2] = cubicWeight(-0.75, 1 - r), weight[3] = cubicWeight(-0.75, 2 - r);
@@ -89,46 +110,68 @@ ONNXC_INLINE void putCorners(Points &p, int64_t i, const int32_t (&row)[Taps], c
 }
 
 // The tap of one coordinate of nearest sampling.
-template <bool Border>
+template <Edge E>
 ONNXC_INLINE int32_t nearestTap(bool align, float n, int64_t dim, int64_t stride) {
-  int32_t at = int32_t(__builtin_rintf(placeOf<Border>(align, n, dim))), end = int32_t(dim);
-  if (Border)
+  float x = placeOf(align, n, dim);
+  int32_t end = int32_t(dim), at;
+  if constexpr (E == Edge::Reflection) {
+    at = int32_t(reflected(align, double(__builtin_rintf(x)), dim));
+    at = at < 0 ? 0 : at;
+  } else {
+    at = int32_t(__builtin_rintf(E == Edge::Border ? clamped(x, dim) : x));
+  }
+  if (E != Edge::Zeros)
     at = at < end ? at : end - 1;
   return at >= 0 && at < end ? at * int32_t(stride) : -1;
 }
 
 // Points of an image of two dims, sampled at the nearest place: putPoint for all of them side by side.
-template <bool Border>
+template <Edge E>
 static void nearestPoints(bool align, const float *__restrict where, const int64_t *dims, Points &p, int64_t n) {
   int64_t height = dims[0], width = dims[1];
   for (int64_t i = 0; i < n; ++i) {
-    int32_t row = nearestTap<Border>(align, where[2 * i + 1], height, width), column = nearestTap<Border>(align, where[2 * i], width, 1);
+    int32_t row = nearestTap<E>(align, where[2 * i + 1], height, width), column = nearestTap<E>(align, where[2 * i], width, 1);
     p.at[0][i] = (row | column) < 0 ? -1 : row + column;
     p.weight[0][i] = 1;
   }
 }
 
 // The taps of one coordinate: two of linear sampling, four of cubic.
-template <bool Border>
+template <Edge E>
 ONNXC_INLINE void tapsOf(bool align, float n, int64_t dim, int64_t stride, int32_t (&at)[2], double (&weight)[2]) {
-  linearTaps<Border>(placeOf<Border>(align, n, dim), dim, stride, at, weight);
+  float x = placeOf(align, n, dim);
+  if constexpr (E == Edge::Reflection)
+    linearTaps<E>(align, reflected(align, double(x), dim), dim, stride, at, weight);
+  else
+    linearTaps<E>(align, E == Edge::Border ? clamped(x, dim) : x, dim, stride, at, weight);
 }
-template <bool Border>
+template <Edge E>
 ONNXC_INLINE void tapsOf(bool align, float n, int64_t dim, int64_t stride, int32_t (&at)[4], double (&weight)[4]) {
-  cubicTaps<Border>(placeOf<false>(align, n, dim), dim, stride, at, weight);
+  float x = placeOf(align, n, dim);
+  if constexpr (E == Edge::Reflection)
+    cubicTaps<E>(align, reflected(align, double(x), dim), dim, stride, at, weight);
+  else
+    cubicTaps<E>(align, x, dim, stride, at, weight);
 }
 
 // Points of an image of two dims, sampled between pixels: putPoint for all of them side by side.
-template <int Taps, bool Border>
+template <int Taps, Edge E>
 static void tapPoints(bool align, const float *__restrict where, const int64_t *dims, Points &p, int64_t n) {
   int64_t height = dims[0], width = dims[1];
   for (int64_t i = 0; i < n; ++i) {
     int32_t row[Taps], column[Taps];
     double down[Taps], along[Taps];
-    tapsOf<Border>(align, where[2 * i + 1], height, width, row, down);
-    tapsOf<Border>(align, where[2 * i], width, 1, column, along);
+    tapsOf<E>(align, where[2 * i + 1], height, width, row, down);
+    tapsOf<E>(align, where[2 * i], width, 1, column, along);
     putCorners(p, i, row, down, column, along, 1);
   }
+}
+
+// Points of an image of two dims.
+template <Edge E>
+static void imagePoints(const GridMode &m, const float *where, const int64_t *dims, Points &p, int64_t n) {
+  auto points = m.nearest ? nearestPoints<E> : m.cubic ? tapPoints<4, E> : tapPoints<2, E>;
+  points(m.align, where, dims, p, n);
 }
 
 template <int Combinations>
@@ -173,6 +216,7 @@ static int32_t gridSample(const onnxc_args *a) {
   const float *from = data<float>(x), *where = data<float>(grid);
   float *to = mutableData<float>(a->out[0]);
   const int64_t *dims = x.dims + 2;
+  bool plain = rank == 2 && (!m.reflection || (dims[0] > 2 && dims[1] > 2));  // else taps may be reflected twice
   return parallelFor(a, plane ? x.dims[0] * blocks : 0, grainOf(kPoints * (channels * 4 + 64)), [=](int64_t begin, int64_t end) {
     Points p;
     Taps t;
@@ -182,13 +226,8 @@ static int32_t gridSample(const onnxc_args *a) {
     for (int64_t u = begin; u < end; ++u) {
       int64_t image = u / blocks, first = u % blocks * kPoints, n = minOf(kPoints, points - first);
       const float *at = where + (image * points + first) * rank;
-      bool plain = rank == 2 && !m.reflection;
-      if (plain && m.cubic)
-        m.border ? tapPoints<4, true>(m.align, at, dims, p, n) : tapPoints<4, false>(m.align, at, dims, p, n);
-      else if (plain && m.nearest)
-        m.border ? nearestPoints<true>(m.align, at, dims, p, n) : nearestPoints<false>(m.align, at, dims, p, n);
-      else if (plain)
-        m.border ? tapPoints<2, true>(m.align, at, dims, p, n) : tapPoints<2, false>(m.align, at, dims, p, n);
+      if (plain)
+        (m.border ? imagePoints<Edge::Border> : m.reflection ? imagePoints<Edge::Reflection> : imagePoints<Edge::Zeros>)(m, at, dims, p, n);
       for (int64_t i = 0; i < n && !plain; ++i, at += rank) {
         for (int64_t d = 0; d < rank; ++d)  // a grid point lists x first, dims list it last
           gridTaps(m, double(at[rank - 1 - d]), dims[d], strides[d], t, d);
@@ -223,8 +262,8 @@ static void deformImagePoints(const Deformed &d, int64_t g, int64_t tap, int64_t
       int32_t rowAt[2], columnAt[2];
       double rowWeight[2], columnWeight[2];
       int64_t point = first + i + j;
-      linearTaps<false>(deformedPlace(y + double(down[point])), height, width, rowAt, rowWeight);
-      linearTaps<false>(deformedPlace(x + double(int32_t(j)) * step + double(along[point])), width, 1, columnAt, columnWeight);
+      linearTaps<Edge::Zeros>(false, deformedPlace(y + double(down[point])), height, width, rowAt, rowWeight);
+      linearTaps<Edge::Zeros>(false, deformedPlace(x + double(int32_t(j)) * step + double(along[point])), width, 1, columnAt, columnWeight);
       putCorners(p, i + j, rowAt, rowWeight, columnAt, columnWeight, mask ? double(mask[point]) : 1);
     }
     i += m;

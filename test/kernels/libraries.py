@@ -55,11 +55,12 @@ for _op in ("ArgMax", "ArgMin"):
 for _mode in ("linear", "nearest", "cubic"):
     for _padding in ("zeros", "border", "reflection"):
         library(f"grid_sample_{_mode}_{_padding}", "GridSample", {"x": (2, 5, 13, 9), "g": (2, 11, 17, 2)}, mode=_mode, padding_mode=_padding)
-for _padding in ("zeros", "border"):
-    for _mode in ("linear", "nearest"):
+for _padding in ("zeros", "border", "reflection"):
+    for _mode in ("linear", "nearest", "cubic"):
         library(f"grid_sample_one_plane_{_mode}_{_padding}", "GridSample", {"x": (3, 1, 1, 21), "g": (3, 7, 45, 2)}, mode=_mode, padding_mode=_padding, align_corners=1)
-for _mode in ("linear", "nearest"):
+for _mode in ("linear", "nearest", "cubic"):
     library(f"grid_sample_corners_{_mode}", "GridSample", {"x": (1, 5, 13, 9), "g": (1, 31, 17, 2)}, mode=_mode, align_corners=1)
+    library(f"grid_sample_corners_{_mode}_reflection", "GridSample", {"x": (1, 5, 3, 9), "g": (1, 31, 17, 2)}, mode=_mode, padding_mode="reflection", align_corners=1)
 library("grid_sample_3d", "GridSample", {"x": (2, 3, 5, 6, 7), "g": (2, 4, 5, 9, 3)}, mode="linear")
 for _group, _offsets, _mask in ((1, 1, False), (2, 3, True)):
     _deform = {"x": (2, 6, 13, 21), "o": (2, _offsets * 18, 13, 21)} | ({"m": (2, _offsets * 9, 13, 21)} if _mask else {})
