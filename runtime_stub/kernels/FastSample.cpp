@@ -132,7 +132,7 @@ static void nearestPoints(bool align, const float *__restrict where, const int64
   for (int64_t i = 0; i < n; ++i) {
     int32_t row = nearestTap<E>(align, where[2 * i + 1], height, width), column = nearestTap<E>(align, where[2 * i], width, 1);
     p.at[0][i] = (row | column) < 0 ? -1 : row + column;
-    p.weight[0][i] = 1;
+    p.weight[0][i] = p.at[0][i] < 0 ? 0 : 1;
   }
 }
 
@@ -174,17 +174,24 @@ static void imagePoints(const GridMode &m, const float *where, const int64_t *di
   points(m.align, where, dims, p, n);
 }
 
-template <int Combinations>
-static void samplePlane(const Points &p, const float *__restrict plane, float *__restrict to, int64_t n) {
+// `Finite`: the first pixel is, so that it adds nothing in place of those outside, whose weight is zero.
+template <int Combinations, bool Finite>
+static void sampleFrom(const Points &p, const float *__restrict plane, float *__restrict to, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     float sum = 0;
     unroll<0, Combinations>([&](auto k) {
       int32_t at = p.at[k.value][i];
       float v = plane[at < 0 ? 0 : at];
-      sum = __builtin_fmaf(at < 0 ? 0 : v, p.weight[k.value][i], sum);
+      sum = __builtin_fmaf(!Finite && at < 0 ? 0 : v, p.weight[k.value][i], sum);
     });
     to[i] = sum;
   }
+}
+
+template <int Combinations>
+static void samplePlane(const Points &p, const float *plane, float *to, int64_t n) {
+  bool finite = plane[0] * 0 == 0;
+  (finite ? sampleFrom<Combinations, true> : sampleFrom<Combinations, false>)(p, plane, to, n);
 }
 
 ONNXC_INLINE void samplePlane(const Points &p, int64_t combinations, const float *plane, float *to, int64_t n) {
