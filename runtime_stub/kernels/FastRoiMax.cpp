@@ -29,18 +29,45 @@ struct Columns {
 };
 
 // mid[c] = the greatest of a row's columns [c, c + step).
-void joinColumns(const Columns &columns, float *mid) {
+int64_t roomOf(int64_t width) { return 2 * width + 32; }
+void joinColumns(const Columns &columns, float *mid, int64_t rows, int64_t room) {
   for (int64_t s = 1; s < columns.step; s *= 2)
-    for (int64_t c = columns.from; c < columns.to; c += 16) {  // what lies behind the last one goes nowhere
-      v16 a = *(const v16 *)(mid + c), b = *(const v16 *)(mid + c + s);
-      *(v16 *)(mid + c) = a > b ? a : b;
-    }
+    for (int64_t r = 0; r < rows; ++r)                           // of all rows in turn: what is loaded was stored long before
+      for (int64_t c = columns.from; c < columns.to; c += 16) {  // what lies behind the last one goes nowhere
+        float *at = mid + r * room + c;
+        v16 v = *(const v16 *)at, next = *(const v16 *)(at + s);
+        *(v16 *)at = v > next ? v : next;
+      }
 }
 
-// The greatest of each cell of a plane; `mid` takes roomOf(width) floats.
-int64_t roomOf(int64_t width) { return 2 * width + 32; }
-void poolCells(const float *x, int64_t width, const Cell *rows, int64_t rowCount, const Columns &columns, float *mid, float *y) {
-  for (int64_t r = 0; r < rowCount; ++r, y += columns.count) {
+// What each cell of a plane reads of its joined rows: `count` places, the same for all planes of a roi. Of an empty cell these are the
+// first place, which holds zero.
+struct Places {
+  static constexpr int64_t kMost = 8;
+  int32_t *at;  // [count, cells]
+  int64_t cells, count;
+
+  Places(const Cell *rows, int64_t rowCount, const Columns &columns, int64_t room, int32_t *memory)
+      : at(memory), cells(rowCount * columns.count), count(1) {
+    for (int64_t p = 0; p < columns.count; ++p)
+      count = maxOf(count, (columns.cells[p].end - columns.cells[p].begin + columns.step - 1) / columns.step);
+    for (int64_t k = 0; k < minOf(count, kMost); ++k)
+      for (int64_t r = 0; r < rowCount; ++r)
+        for (int64_t p = 0; p < columns.count; ++p) {
+          const Cell cell = columns.cells[p];
+          bool some = rows[r].begin < rows[r].end && cell.begin < cell.end;
+          int64_t place = kLanes + r * room + minOf(cell.begin + k * columns.step, cell.end - columns.step);
+          memory[k * cells + r * columns.count + p] = int32_t(some ? place : 0);
+        }
+  }
+};
+
+// The greatest of each cell of a plane; `mid` takes kLanes floats, the first of them zero, and roomOf(width) for each row of cells.
+void poolCells(const float *x, int64_t width, const Cell *rows, int64_t rowCount, const Columns &columns, const Places &places, float *mid,
+               float *__restrict y) {
+  int64_t room = roomOf(width);
+  for (int64_t r = 0; r < rowCount; ++r) {
+    float *to = mid + kLanes + r * room;
     for (int64_t c = columns.from; c < columns.to && width >= 16; c += 16) {
       int64_t at = minOf(c, width - 16);
       v16 best = v16(kLeast);
@@ -48,22 +75,25 @@ void poolCells(const float *x, int64_t width, const Cell *rows, int64_t rowCount
         v16 v = *(const v16 *)(x + h * width + at);
         best = best > v ? best : v;
       }
-      *(v16 *)(mid + at) = best;
+      *(v16 *)(to + at) = best;
     }
     for (int64_t c = columns.from; c < columns.to && width < 16; ++c) {
-      mid[c] = kLeast;
+      to[c] = kLeast;
       for (int64_t h = rows[r].begin; h < rows[r].end; ++h)
-        mid[c] = greater(mid[c], x[h * width + c]);
+        to[c] = greater(to[c], x[h * width + c]);
     }
-    joinColumns(columns, mid);
-    for (int64_t p = 0; p < columns.count; ++p) {
-      const Cell cell = columns.cells[p];
-      bool some = rows[r].begin < rows[r].end && cell.begin < cell.end;
-      float best = some ? mid[cell.end - columns.step] : 0;
-      for (int64_t c = cell.begin; some && c < cell.end - columns.step; c += columns.step)
-        best = greater(best, mid[c]);
-      y[p] = best;
-    }
+  }
+  joinColumns(columns, mid + kLanes, rowCount, room);
+  for (int64_t i = 0; i < places.cells; ++i)
+    y[i] = mid[places.at[i]];
+  for (int64_t k = 1; k < minOf(places.count, Places::kMost); ++k)
+    for (int64_t i = 0; i < places.cells; ++i)
+      y[i] = greater(y[i], mid[places.at[k * places.cells + i]]);
+  for (int64_t i = 0; i < places.cells && places.count > Places::kMost; ++i) {
+    int64_t row = kLanes + i / columns.count * room;
+    for (int64_t c = columns.cells[i % columns.count].begin + Places::kMost * columns.step;
+         places.at[i] && c < columns.cells[i % columns.count].end; c += columns.step)
+      y[i] = greater(y[i], mid[row + minOf(c, columns.cells[i % columns.count].end - columns.step)]);
   }
 }
 
@@ -75,11 +105,14 @@ int32_t maxRoiPool(const Args *a) {  // attributes: spatial_scale
     return ONNXC_K_OK;
   if (holdsNaN(data<float>(x), onnxc_count(x)))
     return onnxc_k_MaxRoiPool_f32(a);
-  int64_t bytes = (rows + columns) * int64_t(sizeof(Cell)) + roomOf(width) * int64_t(sizeof(float));
+  int64_t cells = rows * columns, room = roomOf(width);
+  int64_t bytes = (rows + columns) * int64_t(sizeof(Cell)) + 4 * (Places::kMost * cells + kLanes + rows * room);
   return parallelScratchFor(a, y.dims[0], grainOf(channels * rows * columns * 8), bytes,
                             [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
                               Cell *vertical = static_cast<Cell *>(scratch), *horizontal = vertical + rows;
-                              float *mid = reinterpret_cast<float *>(horizontal + columns);
+                              int32_t *memory = reinterpret_cast<int32_t *>(horizontal + columns);
+                              float *mid = reinterpret_cast<float *>(memory + Places::kMost * cells);
+                              *mid = 0;
                               for (int64_t r = begin; r < end; ++r) {
                                 const float *roi = in<float>(a, 1) + r * 5;
                                 int64_t image = truncToI64(roi[0]);
@@ -87,9 +120,10 @@ int32_t maxRoiPool(const Args *a) {  // attributes: spatial_scale
                                 ONNXC_TRY(roiCells(roi[2], roi[4], a->attr[0].f, rows, height, vertical));
                                 ONNXC_TRY(roiCells(roi[1], roi[3], a->attr[0].f, columns, width, horizontal));
                                 const Columns across(horizontal, columns);
+                                const Places places(vertical, rows, across, room, memory);
                                 for (int64_t c = 0; c < channels; ++c)
-                                  poolCells(in<float>(a, 0) + (image * channels + c) * height * width, width, vertical, rows, across, mid,
-                                            out<float>(a, 0) + (r * channels + c) * rows * columns);
+                                  poolCells(in<float>(a, 0) + (image * channels + c) * height * width, width, vertical, rows, across,
+                                            places, mid, out<float>(a, 0) + (r * channels + c) * rows * columns);
                               }
                               return ONNXC_K_OK;
                             });

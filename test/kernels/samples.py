@@ -27,6 +27,9 @@ for _ratio in (0, 1, 3):
     for _shape in ((2, 5, 20, 25), (2, 3, 1, 9)):
         case(f"roi_align_max {_ratio}_{_shape[2]}", "RoiAlign", {"x": floats(*_shape), "r": _rois, "i": np.array([0, 1, 1, 0, 0, 1])}, mode="max", output_height=7, output_width=6, spatial_scale=0.5, sampling_ratio=_ratio)
 case("max_roi_pool", "MaxRoiPool", {"x": floats(2, 5, 20, 25), "r": np.concatenate([np.float32([[0], [1], [1], [0], [0], [1]]), _rois], 1)}, pooled_shape=[5, 6], spatial_scale=0.5)
+_rois = np.array([[0, 0, 0, 45, 33], [1, 30, -5, 70, 4], [1, 58, 2, 61, 38], [0, -9, 36, 200, 50], [1, 70, 70, 80, 80]], np.float32)  # cells of few columns beside many, and empty ones
+for _bins in ([1, 1], [2, 3], [9, 14]):
+    case(f"max_roi_pool {_bins[0]}", "MaxRoiPool", {"x": floats(2, 3, 40, 62), "r": _rois}, pooled_shape=_bins)
 for _half in (4, 16, 21, 32):  # pairs of whole vectors, and what is left over
     _cache = {"c": floats(30, _half), "s": floats(30, _half)}
     for _neighbours in (0, 1):
