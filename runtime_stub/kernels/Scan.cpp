@@ -23,17 +23,35 @@ ONNXC_INLINE void cumulateColumns(const T *__restrict from, T *__restrict to, in
     }
 }
 
-// The same for N vectors of floats, whose totals are doubles in registers.
-template <bool Sum, bool Exclusive, int N>
-ONNXC_INLINE void cumulateVectors(const float *__restrict from, float *__restrict to, int64_t dim, int64_t step) {
-  typedef double v16d __attribute__((ext_vector_type(16)));
-  v16d totals[N];
-  unroll<0, N>([&](auto i) { totals[i.value] = v16d(Sum ? 0 : 1); });
+// What totals are in vectors: doubles, or integers that wrap. Halves have none.
+template <class T>
+struct TotalOf {
+  using type = void;
+};
+#define X(T, Total)                                                                                                                        \
+  template <>                                                                                                                              \
+  struct TotalOf<T> {                                                                                                                      \
+    using type = Total;                                                                                                                    \
+  };
+X(float, double)
+X(double, double)
+X(int32_t, uint32_t)
+X(uint32_t, uint32_t)
+X(int64_t, uint64_t)
+X(uint64_t, uint64_t)
+#undef X
+
+// The same for N times sixteen columns, whose totals are in registers.
+template <class T, bool Sum, bool Exclusive, int N>
+ONNXC_INLINE void cumulateVectors(const T *__restrict from, T *__restrict to, int64_t dim, int64_t step) {
+  using Totals = Sixteen<typename TotalOf<T>::type>;
+  Totals totals[N];
+  unroll<0, N>([&](auto i) { totals[i.value] = Totals(Sum ? 0 : 1); });
   for (int64_t k = 0; k < dim; ++k, from += step, to += step)
     unroll<0, N>([&](auto i) {
-      v16d before = totals[i.value], x = __builtin_convertvector(*(const v16 *)(from + i.value * kLanes), v16d);
+      Totals before = totals[i.value], x = __builtin_convertvector(*(const Sixteen<T> *)(from + i.value * kLanes), Totals);
       totals[i.value] = Sum ? before + x : before * x;
-      *(v16 *)(to + i.value * kLanes) = __builtin_convertvector(Exclusive ? before : totals[i.value], v16);
+      *(Sixteen<T> *)(to + i.value * kLanes) = __builtin_convertvector(Exclusive ? before : totals[i.value], Sixteen<T>);
     });
 }
 
@@ -45,11 +63,16 @@ ONNXC_INLINE int32_t cumulateAll(const onnxc_args *a, const Axis3 &s, bool rever
   return parallelFor(a, s.outer * blocks, grainOf(s.dim * minOf(s.inner, kColumns)), [=](int64_t begin, int64_t end) {
     for (int64_t u = begin; u < end; ++u) {
       int64_t first = u % blocks * kColumns, at = u / blocks * s.dim * s.inner + start + first, width = minOf(s.inner - first, kColumns);
-      if constexpr (__is_same(T, float)) {
-        for (; width >= 2 * kLanes; at += 2 * kLanes, width -= 2 * kLanes)
-          cumulateVectors<Sum, Exclusive, 2>(from + at, to + at, s.dim, step);
+      if constexpr (!__is_same(typename TotalOf<T>::type, void)) {
+        bool some = width >= kLanes;
+        for (; width >= 4 * kLanes; at += 4 * kLanes, width -= 4 * kLanes)
+          cumulateVectors<T, Sum, Exclusive, 4>(from + at, to + at, s.dim, step);
         for (; width >= kLanes; at += kLanes, width -= kLanes)
-          cumulateVectors<Sum, Exclusive, 1>(from + at, to + at, s.dim, step);
+          cumulateVectors<T, Sum, Exclusive, 1>(from + at, to + at, s.dim, step);
+        if (some && width > 0)  // the last vector takes columns of the one before it again
+          cumulateVectors<T, Sum, Exclusive, 1>(from + at + width - kLanes, to + at + width - kLanes, s.dim, step);
+        if (some)
+          continue;
       }
       if (width == 1)
         cumulateColumns<T, Sum, Exclusive, 1>(from + at, to + at, s.dim, step, 1);

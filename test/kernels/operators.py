@@ -124,12 +124,14 @@ for _axis in range(3):
     for _p in (1, 2):
         case(f"lp_normalization {_axis}_{_p}", "LpNormalization", {"x": _odd}, axis=_axis, p=_p)
     case(f"hardmax {_axis}", "Hardmax", {"x": _odd}, axis=_axis)
-    for _columns in (1, 5, 16, 150, 1100):
+    for _columns in (1, 5, 16, 17, 150, 1100):
         for _flags in ({}, {"exclusive": 1, "reverse": 1}):
             _shape = [3, 4, _columns][_axis:] + [3, 4, _columns][:_axis]
             case(f"cumulative_sum {_axis}_{_columns}_{len(_flags)}", "CumSum", {"x": floats(*_shape)}, {"axis": np.int64(1)}, **_flags)
 for _size, _k, _axis in (((9, 17, 5), 6, 1), ((40, 3), 2, 0), ((3, 20, 70), 16, 1), ((130, 24), 12, 1), ((7, 1, 5), 1, 1)):  # blocks of 64 results, side by side or not
     _x = whole(40, *_size).astype(np.float32)
+            for _type in (np.int32, np.int64, np.float64) if _columns in (17, 150) else ():
+                case(f"cumulative_sum {_axis}_{_columns}_{len(_flags)}_{_type.__name__}", "CumSum", {"x": whole(1000, *_shape).astype(_type)}, {"axis": np.int64(1)}, **_flags)
     _order = np.argsort(-_x, _axis, kind="stable").take(range(_k), _axis)
     case(f"top_k columns_{'x'.join(map(str, _size))}", "TopK", {"x": _x}, {"k": np.int64([_k])}, results=2, want=[np.take_along_axis(_x, _order, _axis), _order], axis=_axis)
     case(f"arg_max columns_{'x'.join(map(str, _size))}", "ArgMax", {"x": _x}, want=[_x.argmax(_axis)], axis=_axis, keepdims=0)
