@@ -251,6 +251,20 @@ static LogicalResult productWithFewColumns(onnx::MatMulOp op, PatternRewriter &r
   return success();
 }
 
+// A vector times matrices is a row times them, for which there are kernels.
+static LogicalResult productOfVector(onnx::MatMulOp op, PatternRewriter &rewriter) {
+  auto a = rankedType(op.getA()), b = rankedType(op.getB()), y = rankedType(op.getY());
+  if (!a || !b || !y || a.getRank() != 1 || b.getRank() < 2 || !a.getElementType().isF32())
+    return rewriter.notifyMatchFailure(op, "no vector, or not f32");
+  GraphBuilder g{rewriter, op.getLoc()};
+  int64_t axis = y.getRank() - 1;
+  SmallVector<int64_t> shape(y.getShape());
+  shape.insert(shape.end() - 1, 1);
+  Value v = onnx::MatMulOp::create(rewriter, op.getLoc(), y.clone(shape), g.unsqueeze(op.getA(), {0}), op.getB());
+  rewriter.replaceOpWithNewOp<onnx::SqueezeOp>(op, y, v, g.integers({axis}));
+  return success();
+}
+
 static bool isWhole(Type t) { return t.isInteger(1) || (llvm::isa<IntegerType>(t) && t.getIntOrFloatBitWidth() >= 8); }
 // Whether a value of `from` goes to the half `to` by f32 as it does at once: f32 holds it, or rounds what f16 takes for infinite anyhow.
 static bool roundsOnce(Type from, Type to) {
@@ -285,6 +299,7 @@ struct Decompose : impl::DecomposeBase<Decompose> {
     patterns.add(productWithChosen, /*benefit=*/2);
     patterns.add(productWithColumn);
     patterns.add(productWithFewColumns);
+    patterns.add(productOfVector);
     patterns.add(castHalf);
     populateDecomposeConvPatterns(patterns, precision != "f32");
     populateDecomposeConvIntegerPatterns(patterns);

@@ -121,32 +121,71 @@ static LogicalResult lpNormalization(onnx::LpNormalizationOp op, PatternRewriter
   return success();
 }
 
-// The root of the sum of squares of a window, or the sum of magnitudes; sums are averages of a window with its padding, times its size.
+// |v|^p, and the p-th root of sums of that.
+static Value magnitudesTo(GraphBuilder g, Value v, int64_t p) {
+  if (p == 2)
+    return onnx::MulOp::create(g.b, g.loc, v.getType(), v, v);
+  v = onnx::AbsOp::create(g.b, g.loc, v.getType(), v);
+  return p == 1 ? v : Value(onnx::PowOp::create(g.b, g.loc, v.getType(), v, g.number(float(p))));
+}
+static Value root(GraphBuilder g, Value v, int64_t p) {
+  if (p == 2)
+    return onnx::SqrtOp::create(g.b, g.loc, v.getType(), v);
+  return p == 1 ? v : Value(onnx::PowOp::create(g.b, g.loc, v.getType(), v, g.number(1.0f / float(p))));
+}
+
+// The pads with which whole windows make results of the type `y`: those given, but for what sizes decide. Nothing where these are not
+// known.
+static std::optional<SmallVector<int64_t>> padsOfWholeWindows(onnx::LpPoolOp op, RankedTensorType x, RankedTensorType y) {
+  int64_t axes = x.getRank() - 2;
+  auto given = givenPads(op, axes);
+  if (given && !op.getCeilMode())
+    return given;
+  SmallVector<int64_t> pads = given.value_or(SmallVector<int64_t>(2 * axes, 0));
+  auto strides = listOr(op.getStrides(), axes, 1), dilations = listOr(op.getDilations(), axes, 1);
+  ArrayRef<int64_t> kernel = op.getKernelShape();
+  for (int64_t i = 0; i < axes; ++i) {
+    int64_t size = x.getDimSize(i + 2), windows = y.getDimSize(i + 2), span = dilations[i] * (kernel[i] - 1) + 1;
+    if (ShapedType::isDynamic(size) || ShapedType::isDynamic(windows))
+      return std::nullopt;
+    int64_t missing = std::max<int64_t>((windows - 1) * strides[i] + span - size, 0);
+    if (!given)
+      pads[i] = op.getAutoPad() == "SAME_UPPER" ? missing / 2 : missing - missing / 2;
+    pads[i + axes] = given ? std::max(pads[i + axes], missing - pads[i]) : missing - pads[i];
+  }
+  return pads;
+}
+
+// The norm of a window is the root of a sum of powers; sums are averages of a window with its padding, times its size.
 static LogicalResult lpPool(onnx::LpPoolOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX()), y = rankedType(op.getY());
-  if (!x || !y || !x.getElementType().isF32() || (op.getP() != 1 && op.getP() != 2) || op.getCeilMode() || !givenPads(op, x.getRank() - 2))
-    return rewriter.notifyMatchFailure(op, "not f32, another norm, or windows past the end");
+  auto pads = x && y && x.getElementType().isF32() ? padsOfWholeWindows(op, x, y) : std::nullopt;
+  if (!pads)
+    return rewriter.notifyMatchFailure(op, "not f32, or pads that only the run knows");
   Location loc = op.getLoc();
   GraphBuilder g{rewriter, loc};
-  bool squares = op.getP() == 2;
-  Value v = squares ? Value(onnx::MulOp::create(rewriter, loc, x, op.getX(), op.getX())) : onnx::AbsOp::create(rewriter, loc, x, op.getX());
-  v = onnx::AveragePoolOp::create(rewriter, loc, y, v, op.getAutoPadAttr(), rewriter.getI64IntegerAttr(0), rewriter.getI64IntegerAttr(1),
-                                  op.getDilationsAttr(), op.getKernelShapeAttr(), op.getPadsAttr(), op.getStridesAttr());
+  Value v = magnitudesTo(g, op.getX(), op.getP());
+  v = onnx::AveragePoolOp::create(rewriter, loc, y, v, rewriter.getStringAttr("NOTSET"), rewriter.getI64IntegerAttr(0),
+                                  rewriter.getI64IntegerAttr(1), op.getDilationsAttr(), op.getKernelShapeAttr(),
+                                  rewriter.getDenseI64ArrayAttr(*pads), op.getStridesAttr());
   v = onnx::MulOp::create(rewriter, loc, y, v, g.number(float(ShapedType::getNumElements(op.getKernelShape()))));
-  if (squares)
-    v = onnx::SqrtOp::create(rewriter, loc, y, v);
-  rewriter.replaceOp(op, v);
+  rewriter.replaceOp(op, root(g, v, op.getP()));
   return success();
 }
 static LogicalResult globalLpPool(onnx::GlobalLpPoolOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX());
-  if (!x || x.getRank() < 3 || !x.getElementType().isF32() || (op.getP() != 1 && op.getP() != 2))
-    return rewriter.notifyMatchFailure(op, "not f32 images, or another norm");
-  Value axes = GraphBuilder{rewriter, op.getLoc()}.integers(llvm::to_vector(llvm::seq<int64_t>(2, x.getRank())));
+  if (!x || x.getRank() < 3 || !x.getElementType().isF32())
+    return rewriter.notifyMatchFailure(op, "not f32 images");
+  GraphBuilder g{rewriter, op.getLoc()};
+  Value axes = g.integers(llvm::to_vector(llvm::seq<int64_t>(2, x.getRank())));
   if (op.getP() == 1)
     rewriter.replaceOpWithNewOp<onnx::ReduceL1Op>(op, op.getType(), op.getX(), axes, 1, 0);
-  else
+  else if (op.getP() == 2)
     rewriter.replaceOpWithNewOp<onnx::ReduceL2Op>(op, op.getType(), op.getX(), axes, 1, 0);
+  else
+    rewriter.replaceOp(
+        op, root(g, onnx::ReduceSumOp::create(rewriter, op.getLoc(), op.getType(), magnitudesTo(g, op.getX(), op.getP()), axes, 1, 0),
+                 op.getP()));
   return success();
 }
 
@@ -222,6 +261,8 @@ void populateDecomposeNormPatterns(RewritePatternSet &patterns) {
   patterns.add(separatedAxes<onnx::ReduceSumSquareOp, onnx::ReduceSumOp>);
   patterns.add(separatedAxes<onnx::ReduceL1Op, onnx::ReduceSumOp>);
   patterns.add(separatedAxes<onnx::ReduceL2Op>);
+  patterns.add(separatedAxes<onnx::ReduceProdOp>);
+  patterns.add(separatedAxes<onnx::ReduceLogSumExpOp>);
   patterns.add(fewColumns<onnx::ReduceSumOp>);
   patterns.add(fewColumns<onnx::ReduceMeanOp>);
   patterns.add(fewColumns<onnx::ReduceMaxOp>);

@@ -61,7 +61,9 @@ for _name, _shape, _attributes in (
 for _name, _shape, _attributes in (
         ("padded", (2, 5, 9, 23), {"kernel_shape": [3, 2], "pads": [1, 1, 1, 0], "strides": [2, 1]}), ("magnitudes", (1, 20, 7, 9), {"kernel_shape": [2, 3], "p": 1}),
         ("dilated", (1, 3, 11, 12), {"kernel_shape": [2, 2], "dilations": [2, 3], "p": 2}), ("line", (2, 4, 31), {"kernel_shape": [5], "strides": [3]}),
-        ("cube", (1, 2, 5, 6, 7), {"kernel_shape": [2, 3, 2], "pads": [1, 1, 1, 1, 1, 1]}), ("third", (1, 2, 6, 7), {"kernel_shape": [2, 2], "p": 3})):
+        ("cube", (1, 2, 5, 6, 7), {"kernel_shape": [2, 3, 2], "pads": [1, 1, 1, 1, 1, 1]}), ("third", (1, 2, 6, 7), {"kernel_shape": [2, 2], "p": 3}),
+        ("ceil", (1, 3, 7, 20), {"kernel_shape": [3, 3], "strides": [2, 3], "pads": [1, 0, 0, 1], "ceil_mode": 1}), ("upper", (2, 2, 8, 9), {"kernel_shape": [3, 2], "strides": [2, 3], "auto_pad": "SAME_UPPER"}),
+        ("lower", (1, 2, 8, 9), {"kernel_shape": [4, 3], "auto_pad": "SAME_LOWER", "p": 4})):
     case(f"lp_pool {_name}", "LpPool", {"x": floats(*_shape)}, **_attributes)
 for _p in (1, 2, 3):
     _x = floats(2, 5, 7, 9)

@@ -528,21 +528,33 @@ func.func @normalised(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
   return %y : tensor<?x6xf32>
 }
 
-// Norms of windows are averages of squares or magnitudes, with the padding among the averaged; windows past the end stay.
+// Norms of windows are averages of squares or magnitudes, with the padding among the averaged; those past the end have as much more padding.
 // CHECK-LABEL: @windows
 // CHECK: %[[S:.*]] = "onnx.Mul"(%arg0, %arg0)
 // CHECK: %[[A:.*]] = "onnx.AveragePool"(%[[S]]) <{{.*}}count_include_pad = 1
 // CHECK: %[[T:.*]] = "onnx.Mul"(%[[A]], %{{.*}})
 // CHECK: "onnx.Sqrt"(%[[T]])
 // CHECK: "onnx.Abs"(%arg0)
-// CHECK: onnx.LpPool
+// CHECK: "onnx.AveragePool"({{.*}}pads = array<i64: 0, 0, 1, 1>
+// CHECK: "onnx.AveragePool"({{.*}}pads = array<i64: 1, 1, 0, 0>
 // CHECK: "onnx.ReduceL2"(%arg0
-func.func @windows(%x: tensor<1x2x4x4xf32>) -> (tensor<1x2x2x2xf32>, tensor<1x2x3x3xf32>, tensor<1x2x2x2xf32>, tensor<1x2x1x1xf32>) {
+func.func @windows(%x: tensor<1x2x4x4xf32>) -> (tensor<1x2x2x2xf32>, tensor<1x2x3x3xf32>, tensor<1x2x2x2xf32>, tensor<1x2x2x2xf32>, tensor<1x2x1x1xf32>) {
   %a = "onnx.LpPool"(%x) <{kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>}> : (tensor<1x2x4x4xf32>) -> tensor<1x2x2x2xf32>
   %b = "onnx.LpPool"(%x) <{kernel_shape = array<i64: 2, 2>, p = 1 : i64}> : (tensor<1x2x4x4xf32>) -> tensor<1x2x3x3xf32>
   %c = "onnx.LpPool"(%x) <{kernel_shape = array<i64: 3, 3>, strides = array<i64: 2, 2>, ceil_mode = 1 : i64}> : (tensor<1x2x4x4xf32>) -> tensor<1x2x2x2xf32>
+  %e = "onnx.LpPool"(%x) <{kernel_shape = array<i64: 3, 3>, strides = array<i64: 2, 2>, auto_pad = "SAME_LOWER"}> : (tensor<1x2x4x4xf32>) -> tensor<1x2x2x2xf32>
   %d = "onnx.GlobalLpPool"(%x) : (tensor<1x2x4x4xf32>) -> tensor<1x2x1x1xf32>
-  return %a, %b, %c, %d : tensor<1x2x2x2xf32>, tensor<1x2x3x3xf32>, tensor<1x2x2x2xf32>, tensor<1x2x1x1xf32>
+  return %a, %b, %c, %e, %d : tensor<1x2x2x2xf32>, tensor<1x2x3x3xf32>, tensor<1x2x2x2xf32>, tensor<1x2x2x2xf32>, tensor<1x2x1x1xf32>
+}
+
+// A vector times matrices is a row.
+// CHECK-LABEL: @vector
+// CHECK: %[[R:.*]] = "onnx.Unsqueeze"(%arg0, {{.*}} -> tensor<1x6xf32>
+// CHECK: %[[P:.*]] = "onnx.MatMul"(%[[R]], %arg1) {{.*}} -> tensor<?x1x5xf32>
+// CHECK: "onnx.Squeeze"(%[[P]], {{.*}} -> tensor<?x5xf32>
+func.func @vector(%x: tensor<6xf32>, %w: tensor<?x6x5xf32>) -> tensor<?x5xf32> {
+  %y = "onnx.MatMul"(%x, %w) : (tensor<6xf32>, tensor<?x6x5xf32>) -> tensor<?x5xf32>
+  return %y : tensor<?x5xf32>
 }
 
 // Halves are cast by f32 where that rounds once: not from f64, and to bf16 not from 32 bits.
