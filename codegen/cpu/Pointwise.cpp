@@ -390,6 +390,17 @@ Value cast(const Site &s) {
   return unsignedFrom ? Value(arith::ExtUIOp::create(c.b, c.loc, type, v)) : Value(arith::ExtSIOp::create(c.b, c.loc, type, v));
 }
 
+// To a whole number. LLVM would make a rounding of a widened half one of halves and take that apart into scalars; a half has no more digits
+// than adding 2^23 leaves a place for.
+static Value rounded(Num x, Num (*round)(Num)) {
+  if (!x.v.getDefiningOp<arith::ExtFOp>())
+    return round(x).v;
+  Num nearest = copySign(abs(x) + 0x1p23 - 0x1p23, x);
+  if (round == floor)
+    return select(less(x, nearest), nearest - 1, nearest).v;
+  return round == ceil ? copySign(select(less(nearest, x), nearest + 1, nearest), x).v : nearest.v;
+}
+
 #define WRITE(EXPRESSION) [](const Site &s) -> Value { return EXPRESSION; }
 const llvm::StringMap<Writer> &writers() {
   static const llvm::StringMap<Writer> map = {
@@ -425,9 +436,9 @@ const llvm::StringMap<Writer> &writers() {
       {"LessOrEqual", WRITE(atMost(s, s.operands[0], s.operands[1]))},
       {"Greater", WRITE(lessThan(s, s.operands[1], s.operands[0]))},
       {"GreaterOrEqual", WRITE(atMost(s, s.operands[1], s.operands[0]))},
-      {"Ceil", WRITE(ceil(s.num(0)).v)},
-      {"Floor", WRITE(floor(s.num(0)).v)},
-      {"Round", WRITE(roundEven(s.num(0)).v)},
+      {"Ceil", WRITE(rounded(s.num(0), ceil))},
+      {"Floor", WRITE(rounded(s.num(0), floor))},
+      {"Round", WRITE(rounded(s.num(0), roundEven))},
       {"Sqrt", WRITE(sqrt(s.num(0)).v)},
       {"Reciprocal", WRITE((1.0 / s.num(0)).v)},
       {"Softsign", WRITE((s.num(0) / (abs(s.num(0)) + 1)).v)},
