@@ -34,18 +34,28 @@ static int32_t readGrain(const onnxc_args *a, Grain &g) {
   return (g.s.dim + g.block - 1) / g.block == g.blocks ? 0 : ONNXC_K_SHAPE;
 }
 
-// Calls run(first, count, scale index) for maximal runs of one scale.
+// Calls run(first, count, scale index, step) for runs of elements whose scales are `step`, 0 or 1, apart.
 template <class Run>
 static void forRuns(const Grain &g, const Run &run) {
+  int64_t dim = g.s.dim, inner = g.s.inner;
   for (int64_t o = 0; o < g.s.outer; ++o)
-    for (int64_t d = 0; d < g.s.dim; ++d) {
-      int64_t at = (o * g.s.dim + d) * g.s.inner;
-      if (!g.blocked)
-        run(at, g.s.inner, d);
+    for (int64_t d = 0, n; d < dim; d += n) {
+      int64_t at = (o * dim + d) * inner;
+      n = g.blocked && inner == 1 ? minOf(g.block - d % g.block, dim - d) : 1;
+      if (g.blocked && inner > 1)
+        run(at, inner, (o * g.blocks + d / g.block) * inner, 1);
       else
-        for (int64_t i = 0; i < g.s.inner; ++i)
-          run(at + i, 1, (o * g.blocks + d / g.block) * g.s.inner + i);
+        run(at, inner * n, g.blocked ? o * g.blocks + d / g.block : d, 0);
     }
+}
+
+// Operand i, scales or zero points, in doubles; an absent one is zeros.
+static double *wide(const onnxc_args *a, int i) {
+  int64_t n = onnxc_count(a->in[1]);
+  double *v = heap<double>(a, n);
+  for (int64_t k = 0; v && k < n; ++k)
+    v[k] = hasIn(a, i) ? loadF64(a->in[i], k) : 0;
+  return v;
 }
 
 template <class X, class Y>
@@ -56,10 +66,13 @@ static int32_t quantize(const onnxc_args *a) {  // attributes: axis, block_size,
   Y *y = mutableData<Y>(a->out[0]);
   bool saturate = a->attr[2].i != 0;
   int32_t precision = a->attr[3].i ? int32_t(a->attr[3].i) : a->in[1].dtype;
-  forRuns(g, [&](int64_t first, int64_t count, int64_t at) {
-    double scale = roundTo(precision, loadF64(a->in[1], at)), zero = hasIn(a, 2) ? loadF64(a->in[2], at) : 0;
-    for (int64_t i = first; i < first + count; ++i) {
-      double v = roundTo(precision, roundTo(precision, toF64(x[i])) / scale);
+  double *scales = wide(a, 1), *zeros = wide(a, 2);
+  ONNXC_CHECK(scales && zeros, ONNXC_K_MEMORY);
+  for (int64_t k = 0; k < onnxc_count(a->in[1]); ++k)
+    scales[k] = roundTo(precision, scales[k]);
+  forRuns(g, [&](int64_t first, int64_t count, int64_t at, int64_t step) {
+    for (int64_t i = first; i < first + count; ++i, at += step) {
+      double v = roundTo(precision, roundTo(precision, toF64(x[i])) / scales[at]), zero = zeros[at];
       if constexpr (!IsFloat<Y>::value)
         y[i] = saturateTo<Y>(nearbyint(v) + zero);
       else
@@ -75,10 +88,15 @@ static int32_t dequantize(const onnxc_args *a) {  // attributes: axis, block_siz
   ONNXC_TRY(readGrain(a, g));
   const X *x = data<X>(a->in[0]);
   Y *y = mutableData<Y>(a->out[0]);
-  forRuns(g, [&](int64_t first, int64_t count, int64_t at) {
-    double scale = loadF64(a->in[1], at), zero = hasIn(a, 2) ? loadF64(a->in[2], at) : 0;
-    for (int64_t i = first; i < first + count; ++i)
-      y[i] = fromF64<Y>((toF64(x[i]) - zero) * scale);
+  const double *scales = wide(a, 1), *zeros = wide(a, 2);
+  ONNXC_CHECK(scales && zeros, ONNXC_K_MEMORY);
+  forRuns(g, [=](int64_t first, int64_t count, int64_t at, int64_t step) {
+    if (step)
+      for (int64_t i = 0; i < count; ++i)
+        y[first + i] = fromF64<Y>((toF64(x[first + i]) - zeros[at + i]) * scales[at + i]);
+    else
+      for (int64_t i = 0; i < count; ++i)
+        y[first + i] = fromF64<Y>((toF64(x[first + i]) - zeros[at]) * scales[at]);
   });
   return 0;
 }

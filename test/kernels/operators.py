@@ -130,10 +130,10 @@ for _axis in range(3):
         for _flags in ({}, {"exclusive": 1, "reverse": 1}):
             _shape = [3, 4, _columns][_axis:] + [3, 4, _columns][:_axis]
             case(f"cumulative_sum {_axis}_{_columns}_{len(_flags)}", "CumSum", {"x": floats(*_shape)}, {"axis": np.int64(1)}, **_flags)
-for _size, _k, _axis in (((9, 17, 5), 6, 1), ((40, 3), 2, 0), ((3, 20, 70), 16, 1), ((130, 24), 12, 1), ((7, 1, 5), 1, 1)):  # blocks of 64 results, side by side or not
-    _x = whole(40, *_size).astype(np.float32)
             for _type in (np.int32, np.int64, np.float64) if _columns in (17, 150) else ():
                 case(f"cumulative_sum {_axis}_{_columns}_{len(_flags)}_{_type.__name__}", "CumSum", {"x": whole(1000, *_shape).astype(_type)}, {"axis": np.int64(1)}, **_flags)
+for _size, _k, _axis in (((9, 17, 5), 6, 1), ((40, 3), 2, 0), ((3, 20, 70), 16, 1), ((130, 24), 12, 1), ((7, 1, 5), 1, 1)):  # blocks of 64 results, side by side or not
+    _x = whole(40, *_size).astype(np.float32)
     _order = np.argsort(-_x, _axis, kind="stable").take(range(_k), _axis)
     case(f"top_k columns_{'x'.join(map(str, _size))}", "TopK", {"x": _x}, {"k": np.int64([_k])}, results=2, want=[np.take_along_axis(_x, _order, _axis), _order], axis=_axis)
     case(f"arg_max columns_{'x'.join(map(str, _size))}", "ArgMax", {"x": _x}, want=[_x.argmax(_axis)], axis=_axis, keepdims=0)
@@ -158,7 +158,16 @@ for _dtype in (np.float32, np.float64, np.float16, np.int8, np.int16, np.int32, 
                     case(f"arg_{_name} {_op}_{_label}_{_last}", _op, {"x": _x}, want=[_at], axis=_axis, keepdims=0, select_last_index=_last)
 case("hardmax columns_f64", "Hardmax", {"x": extremes(np.float64, 4, 9, 70)}, axis=1)
 case("hardmax short", "Hardmax", {"x": whole(3, 130, 5, dtype=np.int64).astype(np.float32)})
-for _reduction in ("Sum", "Mean", "Max", "Min"):
+for _axis in range(3):  # scales of blocks, the last one shorter, side by side or for each element
+    _x, _size = whole(255, 6, 10, 13, dtype=np.uint8), [6, 10, 13]
+    _size[_axis] = -(-_size[_axis] // 4)
+    _scale, _zero = np.abs(floats(*_size)) + np.float32(0.1), whole(255, *_size, dtype=np.uint8)
+    _wide = [np.repeat(v, 4, _axis).take(range(_x.shape[_axis]), _axis) for v in (_scale, _zero)]
+    case(f"dequantize_blocks {_axis}", "DequantizeLinear", {"x": _x, "s": _scale, "z": _zero}, want=[(_x.astype(np.float32) - _wide[1]) * _wide[0]], opset=21, axis=_axis, block_size=4)
+    _y = floats(6, 10, 13) * 20
+    case(f"quantize_blocks {_axis}", "QuantizeLinear", {"x": _y, "s": _scale, "z": _zero}, want=[np.clip(np.rint(_y / _wide[0]) + _wide[1].astype(np.float32), 0, 255).astype(np.uint8)], opset=21, axis=_axis, block_size=4)
+    case(f"rounded_halves {_axis}", ("Floor", "Ceil", "Round")[_axis], {"x": np.concatenate([floats(300) * 50, np.float32([np.nan, np.inf, -np.inf, -0.0, 0.5, -0.5, 1.5, 65504, 6e-8])]).astype(np.float16)})
+for _reduction in ("Sum", "Mean", "Max", "Min", "Prod", "LogSumExp"):
     for _keep in (0, 1):
         case(f"reduce_separated {_reduction}_{_keep}", f"Reduce{_reduction}", {"x": _odd.reshape(3, 7, 5, 8)}, {"axes": np.array([0, -1, 2])}, keepdims=_keep)
         case(f"reduce_separated {_reduction}_{_keep}_two", f"Reduce{_reduction}", {"x": floats(3, 7, 5, 8)}, {"axes": np.array([2, 0])}, keepdims=_keep)
