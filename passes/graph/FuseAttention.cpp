@@ -11,6 +11,7 @@
 #include "passes/graph/GraphBuilder.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/Weights.h"
+#include <cmath>
 
 using namespace mlir;
 namespace onnxc {
@@ -34,10 +35,12 @@ struct Operand {
 struct Scores {
   onnx::MatMulOp product;
   SmallVector<Dims> forms;  // the product's, and what views make of its batch axes
-  double scale = 1, fill = 0;
+  double scale = 1, fill = 0, softcap = 0;
   // Times `factor`, or divided by it, one number for all keys; `fill` where `keep` is not `keepIf`; plus `bias` and `mask`.
   Operand factor, keep, bias, mask;
   bool divides = false, keepIf = true;
+  // No more than a scale and such a factor lies between the product and this place.
+  bool plain() const { return !keep && !bias && softcap == 0; }
   bool zero = false;  // NaN behind the softmax counts as 0
 };
 
@@ -95,13 +98,18 @@ public:
   }
 };
 
-// Whether `v` has the sizes of the last axes of `to`, or 1.
+// Whether `own` are the sizes of the last axes of `to`, or 1.
+bool broadcasts(const SymbolicShapes &shapes, ArrayRef<AffineExpr> own, ArrayRef<AffineExpr> to) {
+  return own.size() <= to.size() && llvm::all_of(llvm::zip(own, to.take_back(own.size())), [&](auto pair) {
+           return std::get<0>(pair) == std::get<1>(pair) || std::get<0>(pair) == shapes.constant(1);
+         });
+}
 bool broadcasts(const SymbolicShapes &shapes, Value v, Value to) {
-  if (!shapes.hasRank(v) || !shapes.hasRank(to) || shapes.dims(v).size() > shapes.dims(to).size())
-    return false;
-  ArrayRef<AffineExpr> own = shapes.dims(v), last = shapes.dims(to).take_back(own.size());
-  return llvm::all_of(llvm::zip(own, last),
-                      [&](auto pair) { return std::get<0>(pair) == std::get<1>(pair) || std::get<0>(pair) == shapes.constant(1); });
+  return shapes.hasRank(v) && shapes.hasRank(to) && broadcasts(shapes, shapes.dims(v), shapes.dims(to));
+}
+// The same for a mask of scores, whose last axis only the run may know to be the keys or 1: the kernel asks.
+bool masks(const SymbolicShapes &shapes, Value v, ArrayRef<AffineExpr> scores) {
+  return shapes.hasRank(v) && (shapes.dims(v).empty() || broadcasts(shapes, shapes.dims(v).drop_back(), scores.drop_back()));
 }
 
 // What computes an attention: the product with the values, and the scores before it.
@@ -124,23 +132,31 @@ struct Matcher {
     return before.size() >= 2 && after.size() >= 2 && before.take_back(2) == after.take_back(2);
   }
 
+  // The sizes of scores of a place: those of `v`, with as many keys as the product gives. A mask of a size that only the run knows may
+  // make more of one key, but match() takes no product with more values than keys.
+  Dims formOf(Value v, const Scores &s) {
+    Dims form(shapes.dims(v));
+    form.back() = s.forms.front().back();
+    return form;
+  }
+
   // Takes in one operator around the scores, which are its operand `i`. False, and `s` as it was, where the kernel has no such step.
   bool around(Operation *op, unsigned i, Scores &s) {
-    Value v = op->getResult(0), inner = op->getOperand(i);
-    if (shapes.dims(v) != shapes.dims(inner))
+    Value v = op->getResult(0);
+    const Dims &scores = s.forms.back();
+    if (shapes.dims(v).size() != scores.size() || formOf(v, s) != scores)
       return false;
-    bool plain = !s.keep && !s.bias;
     const size_t form = s.forms.size() - 1;
     if (auto where = dyn_cast<onnx::WhereOp>(op)) {
       auto fill = constantNumber(op->getOperand(3 - i));
-      if (!plain || !fill || !broadcasts(shapes, op->getOperand(0), v))
+      if (s.keep || s.bias || !fill || !masks(shapes, op->getOperand(0), scores))
         return false;
       s.keep = {op->getOperand(0), form}, s.keepIf = i == 1, s.fill = *fill;
       return true;
     }
     Value other = op->getOperand(1 - i);
     if (isa<onnx::AddOp>(op)) {
-      if (!broadcasts(shapes, other, v))
+      if (!masks(shapes, other, scores))
         return false;
       if (!s.mask) {
         (s.bias ? s.mask : s.bias) = {other, form};
@@ -154,7 +170,7 @@ struct Matcher {
       return false;
     }
     auto factor = constantNumber(other);
-    if (!plain || factor == 0.0)
+    if (!s.plain() || factor == 0.0)
       return false;
     if (factor) {
       s.scale *= isa<onnx::MulOp>(op) ? *factor : 1 / *factor;
@@ -164,6 +180,22 @@ struct Matcher {
       return false;
     s.factor = {other, form}, s.divides = isa<onnx::DivOp>(op);
     return true;
+  }
+
+  // The scores x of c tanh(x); nothing where that is not what `mul` computes.
+  std::optional<Scores> cappedBy(onnx::MulOp mul) {
+    for (unsigned i : {0, 1}) {
+      auto tanh = mul->getOperand(i).getDefiningOp<onnx::TanhOp>();
+      auto cap = constantNumber(mul->getOperand(1 - i));
+      if (!tanh || !tanh->hasOneUse() || !cap || !(*cap > 0) || std::isinf(*cap) || !shapes.hasRank(tanh->getResult(0)))
+        continue;
+      auto s = scoresOf(tanh->getOperand(0));
+      if (!s || !s->plain() || shapes.dims(mul->getResult(0)) != shapes.dims(tanh->getResult(0)))
+        continue;
+      s->softcap = *cap, s->scale *= *cap;
+      return s;
+    }
+    return std::nullopt;
   }
 
   // The scores that `v` is made of by one use each; nothing where it is made in another way.
@@ -180,11 +212,14 @@ struct Matcher {
     if (isView(op)) {
       auto s = keepsMatrices(op) ? scoresOf(op->getOperand(0)) : std::nullopt;
       if (s)
-        s->forms.emplace_back(shapes.dims(v));
+        s->forms.push_back(formOf(v, *s));
       return s;
     }
     if (!isa<onnx::AddOp, onnx::MulOp, onnx::DivOp, onnx::WhereOp>(op))
       return std::nullopt;
+    if (auto mul = dyn_cast<onnx::MulOp>(op))
+      if (auto capped = cappedBy(mul))
+        return capped;
     for (unsigned i = isa<onnx::WhereOp>(op), e = isa<onnx::DivOp>(op) ? 1 : op->getNumOperands(); i < e; ++i)
       if (auto s = scoresOf(op->getOperand(i)); s && around(op, i, *s))
         return s;
@@ -221,7 +256,7 @@ struct Matcher {
       return std::nullopt;
     auto s = scoresOf(softmax.getInput());
     if (s && view)
-      s->forms.emplace_back(shapes.dims(op.getA()));
+      s->forms.push_back(formOf(op.getA(), *s));
     const size_t rank = shapes.dims(op.getY()).size();
     if (!s || s->forms.back().size() != rank || rank < 2 || !isOverKeys(softmax))
       return std::nullopt;
@@ -243,6 +278,8 @@ struct Matcher {
         return std::nullopt;
     auto forms = Forms::of(shapes, s->forms);
     ArrayRef<AffineExpr> result = shapes.dims(op.getY());
+    if (shapes.dims(op.getA()).back() != s->forms.back().back() && shapes.dims(op.getB())[outer - 2] != s->forms.back().back())
+      return std::nullopt;
     constexpr size_t mostAxes = 6;  // of the kernel
     if (!forms || forms->finest().size() > mostAxes || result.drop_back(2) != ArrayRef(s->forms.back()).drop_back(2))
       return std::nullopt;
@@ -324,7 +361,7 @@ struct Writer {
     q.lookThrough(shapes, &s.scale), k.lookThrough(shapes, &s.scale), v.lookThrough(shapes, nullptr);
     if (!batchesFit(m.forms.finest(), q, k, v))
       return false;
-    PackedAttention attention{q, k, v, keep, bias, mask, s.scale, s.fill, s.keepIf, s.zero};
+    PackedAttention attention{q, k, v, keep, bias, mask, s.scale, s.fill, s.keepIf, s.zero, s.softcap};
     attention.replace(shapes, m.product.getY(), m.forms.groups());
     return true;
   }

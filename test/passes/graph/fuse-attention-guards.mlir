@@ -207,3 +207,34 @@ func.func @doubles(%q: tensor<40x8xf64>, %k: tensor<8x40xf64>) -> tensor<40x8xf6
   %o = "onnx.MatMul"(%p, %q) : (tensor<40x40xf64>, tensor<40x8xf64>) -> tensor<40x8xf64>
   return %o : tensor<40x8xf64>
 }
+
+// A mask of unknown size beside values that the keys do not count, which may make more of one key; and a factor or a second cap behind a cap.
+// CHECK-LABEL: @unknown_mask
+// CHECK-NOT: packed.Attention
+// CHECK: return
+func.func @unknown_mask(%q: tensor<4x40x8xf32>, %k: tensor<4x8x?xf32> {onnx.dims = ["", "", "n"]}, %v: tensor<4x?x8xf32> {onnx.dims = ["", "t", ""]}, %mask: tensor<40x?xf32> {onnx.dims = ["", "t"]}) -> tensor<4x40x8xf32> {
+  %s = "onnx.MatMul"(%q, %k) : (tensor<4x40x8xf32>, tensor<4x8x?xf32>) -> tensor<4x40x?xf32>
+  %m = "onnx.Add"(%s, %mask) : (tensor<4x40x?xf32>, tensor<40x?xf32>) -> tensor<4x40x?xf32>
+  %p = "onnx.Softmax"(%m) <{axis = -1 : i64}> : (tensor<4x40x?xf32>) -> tensor<4x40x?xf32>
+  %o = "onnx.MatMul"(%p, %v) : (tensor<4x40x?xf32>, tensor<4x?x8xf32>) -> tensor<4x40x8xf32>
+  return %o : tensor<4x40x8xf32>
+}
+// CHECK-LABEL: @caps
+// CHECK-NOT: packed.Attention
+// CHECK: return
+func.func @caps(%q: tensor<4x40x8xf32>, %k: tensor<4x8x40xf32>, %v: tensor<4x40x8xf32>) -> (tensor<4x40x8xf32>, tensor<4x40x8xf32>) {
+  %two = "onnx.Constant"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+  %less = "onnx.Constant"() {value = dense<-2.0> : tensor<f32>} : () -> tensor<f32>
+  %s = "onnx.MatMul"(%q, %k) : (tensor<4x40x8xf32>, tensor<4x8x40xf32>) -> tensor<4x40x40xf32>
+  %h = "onnx.Tanh"(%s) : (tensor<4x40x40xf32>) -> tensor<4x40x40xf32>
+  %c = "onnx.Mul"(%h, %two) : (tensor<4x40x40xf32>, tensor<f32>) -> tensor<4x40x40xf32>
+  %d = "onnx.Div"(%c, %two) : (tensor<4x40x40xf32>, tensor<f32>) -> tensor<4x40x40xf32>
+  %p = "onnx.Softmax"(%d) <{axis = -1 : i64}> : (tensor<4x40x40xf32>) -> tensor<4x40x40xf32>
+  %o = "onnx.MatMul"(%p, %v) : (tensor<4x40x40xf32>, tensor<4x40x8xf32>) -> tensor<4x40x8xf32>
+  %s2 = "onnx.MatMul"(%q, %k) : (tensor<4x40x8xf32>, tensor<4x8x40xf32>) -> tensor<4x40x40xf32>
+  %h2 = "onnx.Tanh"(%s2) : (tensor<4x40x40xf32>) -> tensor<4x40x40xf32>
+  %c2 = "onnx.Mul"(%h2, %less) : (tensor<4x40x40xf32>, tensor<f32>) -> tensor<4x40x40xf32>
+  %p2 = "onnx.Softmax"(%c2) <{axis = -1 : i64}> : (tensor<4x40x40xf32>) -> tensor<4x40x40xf32>
+  %o2 = "onnx.MatMul"(%p2, %v) : (tensor<4x40x40xf32>, tensor<4x40x8xf32>) -> tensor<4x40x8xf32>
+  return %o, %o2 : tensor<4x40x8xf32>, tensor<4x40x8xf32>
+}

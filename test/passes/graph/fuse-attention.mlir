@@ -168,6 +168,25 @@ func.func @merged(%q: tensor<?x4x?x8xf32> {onnx.dims = ["b", "", "n", ""]}, %k: 
   return %o : tensor<?x?x8xf32>
 }
 
+// A mask of a size that only the run knows, whose last axis has to be the keys or 1, since there are as many values as keys; and scores that are capped.
+// CHECK-LABEL: @unknown_mask
+// CHECK: "onnx.packed.Attention"(%arg0, %arg1, %arg2, %arg3)
+// CHECK-SAME: scale = 4.000000e+00
+// CHECK-SAME: softcap = 8.000000e+00
+// CHECK-NOT: onnx.Tanh
+func.func @unknown_mask(%q: tensor<?x4x?x8xf32> {onnx.dims = ["b", "", "s", ""]}, %k: tensor<?x4x8x?xf32> {onnx.dims = ["b", "", "", "n"]}, %v: tensor<?x4x?x8xf32> {onnx.dims = ["b", "", "n", ""]}, %mask: tensor<?x1x?x?xf32> {onnx.dims = ["b", "", "s", "t"]}) -> tensor<?x4x?x8xf32> {
+  %half = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %cap = "onnx.Constant"() {value = dense<8.0> : tensor<f32>} : () -> tensor<f32>
+  %s = "onnx.MatMul"(%q, %k) : (tensor<?x4x?x8xf32>, tensor<?x4x8x?xf32>) -> tensor<?x4x?x?xf32>
+  %d = "onnx.Mul"(%s, %half) : (tensor<?x4x?x?xf32>, tensor<f32>) -> tensor<?x4x?x?xf32>
+  %h = "onnx.Tanh"(%d) : (tensor<?x4x?x?xf32>) -> tensor<?x4x?x?xf32>
+  %c = "onnx.Mul"(%h, %cap) : (tensor<?x4x?x?xf32>, tensor<f32>) -> tensor<?x4x?x?xf32>
+  %m = "onnx.Add"(%c, %mask) : (tensor<?x4x?x?xf32>, tensor<?x1x?x?xf32>) -> tensor<?x4x?x?xf32>
+  %p = "onnx.Softmax"(%m) <{axis = -1 : i64}> : (tensor<?x4x?x?xf32>) -> tensor<?x4x?x?xf32>
+  %o = "onnx.MatMul"(%p, %v) : (tensor<?x4x?x?xf32>, tensor<?x4x?x8xf32>) -> tensor<?x4x?x8xf32>
+  return %o : tensor<?x4x?x8xf32>
+}
+
 // Few keys: storing their scores is faster.
 // CHECK-LABEL: @few
 // CHECK-NOT: packed.Attention
