@@ -68,14 +68,14 @@ Place placeOf(const Attention &s, int64_t batch) {
   return p;
 }
 
-// to[width][MR]: `have` queries side by side, times `scale`, and zeros; what is written behind a row of MR is the next row's, or one vector
-// past the last.
-template <int MR>
-ONNXC_INLINE void packQueries(float *to, const float *from, int64_t have, int64_t queryStride, int64_t stride, int64_t width, float scale) {
+// to[width][MR]: `have` queries side by side, the elements of query i from from(i) on, times `scale`, and zeros; what is written behind a
+// row of MR is the next row's, or one vector past the last.
+template <int MR, class From>
+ONNXC_INLINE void packQueries(float *to, const From &from, int64_t have, int64_t stride, int64_t width, float scale) {
   int64_t d = 0;
   auto row = [&](auto i, auto zero) {
     typedef decltype(zero) V __attribute__((aligned(4)));  // deduced types forget it
-    return i.value < have && i.value < MR ? *(const V *)(from + i.value * queryStride + d) * scale : zero;
+    return i.value < have && i.value < MR ? *(const V *)(from(i.value) + d) * scale : zero;
   };
   if constexpr (MR > 8) {
     for (; stride == 1 && d + 16 <= width; d += 16) {
@@ -94,7 +94,7 @@ ONNXC_INLINE void packQueries(float *to, const float *from, int64_t have, int64_
   }
   for (; d < width; ++d)
     for (int64_t i = 0; i < MR; ++i)
-      to[d * MR + i] = i < have ? from[i * queryStride + d * stride] * scale : 0.0f;
+      to[d * MR + i] = i < have ? from(i)[d * stride] * scale : 0.0f;
 }
 
 // to[depth][NR]: NR keys side by side, more than 16 where vectors have 16 lanes.
@@ -236,16 +236,17 @@ ONNXC_INLINE void softmaxRows(float *rows, int64_t count, float *most, float *to
   });
 }
 
-// sums[MR][NR] = factor sums + p[MR][count] values[count][NR]
+// sums[MR][NR] = factor sums + p[MR][count] values[count][NR], of which each row lies `pitch` behind the one before it.
 template <int MR, int NV>
-ONNXC_INLINE void weigh(const float *p, const float *values, int64_t count, float *sums, int64_t stride, const float *factor) {
+ONNXC_INLINE void weigh(const float *p, const float *values, int64_t pitch, int64_t count, float *sums, int64_t stride,
+                        const float *factor) {
   v16 acc[MR][NV];
   unroll<0, MR>([&](auto i) {
     unroll<0, NV>([&](auto j) {
       acc[i.value][j.value] = factor ? *(const v16 *)(sums + i.value * stride + j.value * 16) * factor[i.value] : v16(0.0f);
     });
   });
-  for (int64_t k = 0; k < count; ++k, values += NV * 16) {
+  for (int64_t k = 0; k < count; ++k, values += pitch) {
     v16 column[NV];
     unroll<0, NV>([&](auto j) { column[j.value] = *(const v16 *)(values + j.value * 16); });
     unroll<0, MR>([&](auto i) {
@@ -308,7 +309,8 @@ void attendTile(const Attention &s, const Place &p, const Packed<NV, VV> &packed
   constexpr int64_t NR = NV * 16;
   int64_t stride = packed.sumsStride(), axis = s.batchAxes;
   const float *q = s.q.data + p.q + first * s.q.strides[axis], none[MR] = {};
-  packQueries<MR>(t.query, q, have, s.q.strides[axis], s.q.strides[axis + 1], s.width, s.scale);
+  int64_t queryStride = s.q.strides[axis];
+  packQueries<MR>(t.query, [=](int64_t i) { return q + i * queryStride; }, have, s.q.strides[axis + 1], s.width, s.scale);
   for (int i = 0; i < MR; ++i)
     t.most[i] = s.sinks ? s.sinks[p.batch] : -__builtin_inff(), t.total[i] = s.sinks ? 1 : 0;
   int64_t begin = visible(s, first).low / NR * NR, end = visible(s, first + have - 1).high;
@@ -332,7 +334,7 @@ void attendTile(const Attention &s, const Place &p, const Packed<NV, VV> &packed
       if constexpr (VV == 0)
         weighKeys<MR>(t.scores, values + key, packed.pitch, count, t.sums + v * kFewColumns * 16, stride, before);
       else
-        weigh<MR, VV>(t.scores, values + key * VV * 16, count, t.sums + v * VV * 16, stride, before);
+        weigh<MR, VV>(t.scores, values + key * VV * 16, VV * 16, count, t.sums + v * VV * 16, stride, before);
     }
   }
   for (int64_t i = 0; i < have; ++i) {
@@ -464,8 +466,107 @@ int32_t attendFew(const onnxc_args *a, const Attention &s) {
                             });
 }
 
+// --- queries that share keys, too few to pack all of these for: a block of keys at a time, values as they lie ---
+
+constexpr int64_t kShared = 48, kBlock = 128;  // most rows of an entry, and keys whose scores for them stay in a level-1 cache
+
+// The places of the rows of an entry, head by head. A row's results do not depend on what rows a task computes with it.
+struct SharedRows {
+  const Attention &s;
+  int64_t heads;  // that share keys
+
+  explicit SharedRows(const Attention &s) : s(s), heads(1) {
+    if (int64_t last = s.batchAxes - 1; last >= 0 && s.k.sizes[last])
+      heads = s.q.sizes[last] / s.k.sizes[last];
+  }
+  int64_t count() const { return heads * s.queries; }
+  int64_t entries() const { return s.batches / heads; }
+};
+
+// `have` rows from `first` on of an entry, in tiles of MR.
+template <int MR, int NV, int VV>
+void attendRows(const Attention &s, int64_t firstHead, int64_t first, int64_t have, float *scratch) {
+  constexpr int64_t NR = NV * 16;
+  const int64_t axis = s.batchAxes, tiles = (have + MR - 1) / MR, rows = tiles * MR, width = s.width, columns = s.valueWidth;
+  float *panel = scratch, *query = panel + NR * width, *scores = query + (rows * width + 31) / 16 * 16, *sums = scores + rows * kRow;
+  float none[MR] = {}, most[kShared + MR], total[kShared + MR], factor[kShared + MR];
+  Place at[kShared];
+  int64_t queries[kShared], low = s.keys, high = 0;
+  for (int64_t i = 0; i < rows; ++i)
+    most[i] = -__builtin_inff(), total[i] = 0, factor[i] = 0;
+  for (int64_t i = 0; i < have; ++i) {
+    queries[i] = (first + i) % s.queries;
+    at[i] = i && queries[i] ? at[i - 1] : placeOf(s, firstHead + (first + i) / s.queries);
+    Range seen = visible(s, queries[i]);
+    low = minOf(low, seen.low), high = maxOf(high, seen.high);
+    if (s.sinks)
+      most[i] = s.sinks[at[i].batch], total[i] = 1;
+  }
+  auto from = [&](int64_t i) { return s.q.data + at[i].q + queries[i] * s.q.strides[axis]; };
+  for (int64_t t = 0; t < rows; t += MR)
+    packQueries<MR>(query + t * width, [&](int64_t i) { return from(t + i); }, have - t, s.q.strides[axis + 1], width, s.scale);
+  const int64_t keyStride = s.k.strides[axis], valueStride = s.v.strides[axis], begin = low / kBlock * kBlock;
+  const float *k = s.k.data + at[0].k, *v = s.v.data + at[0].v;
+  for (int64_t key = begin; key < high; key += kBlock) {
+    int64_t count = minOf(kBlock, high - key);
+    for (int64_t j = 0; j < count; j += NR) {
+      packKeys<NR>(panel, k + (key + j) * keyStride, minOf(NR, s.keys - key - j), keyStride, s.k.strides[axis + 1], width);
+      for (int64_t t = 0; t < rows; t += MR)
+        tile<MR, NV>(query + t * width, panel, width, scores + t * kRow + j, kRow, none);
+    }
+    bool plain = unmasked(s) && count % 16 == 0;
+    for (int64_t i = 0; i < have && !plain; ++i)
+      maskRow(s, at[i], queries[i], key, count, scores + i * kRow);
+    int64_t row = 0;
+    for (; row + 2 <= have; row += 2)
+      softmaxRows<2>(scores + row * kRow, count, most + row, total + row, factor + row);
+    if (row < have)
+      softmaxRows<1>(scores + row * kRow, count, most + row, total + row, factor + row);
+    for (int64_t d = 0; d < columns; d += VV * 16)
+      for (int64_t t = 0; t < rows; t += MR)
+        weigh<MR, VV>(scores + t * kRow, v + key * valueStride + d, valueStride, count, sums + t * columns + d, columns,
+                      key > begin ? factor + t : nullptr);
+  }
+  for (int64_t i = 0; i < have; ++i) {
+    float *y = s.y.data + at[i].y + queries[i] * s.y.strides[axis], weight = weightOf(s, total[i], high > begin);
+    for (int64_t d = 0; d < columns; ++d)
+      y[d] = weight == 0 ? 0.0f : sums[i * columns + d] * weight;
+  }
+}
+
+template <int MR, int NV, int VV>
+int32_t attendShared(const onnxc_args *a, const Attention &s) {
+  SharedRows shared(s);
+  const int64_t rows = shared.count(), entries = shared.entries(), heads = shared.heads;
+  const int64_t apart = minOf((a->rt->num_threads + entries - 1) / entries, rows / 4);  // chunks that give each thread one
+  const int64_t chunks = maxOf<int64_t>(1, apart), most = (rows + chunks - 1) / chunks + MR;
+  int64_t floats = NV * 16 * s.width + most * (s.width + kRow + s.valueWidth) + 32;
+  Attention copy = s;
+  return parallelScratchFor(a, entries * chunks, grainOf(rows / chunks * s.keys * (s.width + s.valueWidth) / 8),
+                            floats * int64_t(sizeof(float)), [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
+                              for (int64_t u = begin; u < end; ++u) {
+                                int64_t entry = u / chunks, chunk = u % chunks, first = rows * chunk / chunks;
+                                int64_t have = rows * (chunk + 1) / chunks - first, each = (have + MR - 1) / MR;
+                                float *memory = static_cast<float *>(scratch);
+                                each = (have + each - 1) / each * 3;  // thirds of a tile that rows fill when tiles have equally many
+                                int64_t head = entry * heads;
+                                if (each <= MR)
+                                  attendRows<MR / 3, NV, VV>(copy, head, first, have, memory);
+                                else if (each <= 2 * MR)
+                                  attendRows<MR / 3 * 2, NV, VV>(copy, head, first, have, memory);
+                                else
+                                  attendRows<MR, NV, VV>(copy, head, first, have, memory);
+                              }
+                              return 0;
+                            });
+}
+
 template <int MR, int NV>
 int32_t attendMany(const onnxc_args *a, const Attention &s) {
+  if (SharedRows(s).count() <= kShared && s.v.strides[s.batchAxes + 1] == 1 && s.valueWidth % 16 == 0)
+    return NV == 1 || s.valueWidth % 32 ? attendShared<MR, NV, 1>(a, s) : attendShared<MR, NV, NV>(a, s);
+  if (s.queries <= kFew)
+    return attendFew(a, s);
   if (s.valueWidth <= 2 * kFewColumns)
     return attend<MR, NV, 0>(a, s);
   if (NV == 1 || (s.valueWidth + 15) / 16 % 2 == 1)  // no panel of which half is empty
@@ -474,7 +575,7 @@ int32_t attendMany(const onnxc_args *a, const Attention &s) {
 }
 
 int32_t attention(const onnxc_args *a, const Attention &s) {
-  if (s.queries <= kFew)
+  if (s.batches == 0 || SharedRows(s).count() <= kFew)
     return attendFew(a, s);
   return onnxc_vector_bits >= 512 ? attendMany<12, 2>(a, s) : attendMany<6, 1>(a, s);
 }

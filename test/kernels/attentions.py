@@ -25,6 +25,13 @@ for _width in (3, 4, 8, 12, 40):  # values in lanes by keys, by columns of half 
 attention("softcap", heads(1, 20, 33) + [(20, 33)], softcap=2.5)
 attention("window", heads(1, 640, 640, h=1, kh=1), is_causal=1, left_window_size=37)
 attention("window_right", heads(1, 30, 700, h=1, kh=1), left_window_size=5, right_window_size=600)
+# Queries that share keys, few enough that no task packs all of these.
+attention("shared", heads(2, 5, 300, h=8, kh=2, d=64, v=64), is_causal=1)
+attention("shared_three", heads(1, 1, 200, h=6, kh=2, d=40, v=48) + [(1, 6, 1, 200)])
+attention("shared_thirty", heads(2, 30, 290, d=32, v=32) + [(2, 1, 30, 290)], flags=[3])
+attention("shared_forty", heads(1, 1, 400, h=40, kh=1, d=64, v=64), softcap=3.0)
+attention("shared_window", heads(1, 12, 640, h=2, kh=1, d=16, v=16), is_causal=1, left_window_size=37)
+attention("shared_past", heads(2, 3, 3, h=4, kh=2, d=32, v=32) + [None, (2, 2, 260, 32), (2, 2, 260, 32)], 3, is_causal=1)
 attention("window_far", heads(1, 30, 40, h=1, kh=1), left_window_size=2**63 - 1, right_window_size=2**63 - 1)
 attention("window_one_query", heads(1, 1, 9) + [None, (1, 3, 600, 24), (1, 3, 600, 24)], 3, is_causal=1, left_window_size=100)
 attention("short_mask", heads(2, 30, 50) + [(2, 1, 30, 37)])
@@ -48,6 +55,7 @@ for kind, attributes in {"plain": {}, "window": {"local_window_size": 17}, "soft
     attention(f"gq_{kind}", [(2, 30, 96), (2, 30, 48), (2, 30, 48), None, None, (2,), ()], 3, MS, {5: [29, 18], 6: 30}, num_heads=4, kv_num_heads=2, **attributes)
     attention(f"gq_{kind}_past", [(1, 20, 192), None, None, (1, 2, 550, 24), (1, 2, 550, 24), (1,), (), (600, 12), (600, 12)], 3, MS, {5: 569, 6: 570},
               num_heads=4, kv_num_heads=2, do_rotary=1, **attributes)
+attention("gq_shared", [(2, 3, 128), (2, 3, 64), (2, 3, 64), (2, 2, 150, 32), (2, 2, 150, 32), (2,), ()], 3, MS, {5: [150, 131], 6: 151}, num_heads=4, kv_num_heads=2, smooth_softmax=1)
 attention("gq_decode", [(2, 1, 96), (2, 1, 48), (2, 1, 48), (2, 2, 50, 24), (2, 2, 50, 24), (2,), ()], 3, MS, {5: [50, 31], 6: 51}, num_heads=4, kv_num_heads=2)
 attention("gq_bias", [(2, 30, 96), (2, 30, 48), (2, 30, 48), None, None, (2,), (), None, None, None, (1, 4, 30, 30), (4,)], 3, MS, {5: 29, 6: 30},
           num_heads=4, kv_num_heads=2)
