@@ -130,6 +130,18 @@ LogicalResult blockGemm(onnx::GemmOp op, PatternRewriter &rewriter) {
   return replaceByNBits(op, op.getA(), *matrix, op.getC(), rewriter);
 }
 
+// MatMulNBits with a list of groups that says of each step of the depth the block in which it lies.
+LogicalResult ownGroups(onnx::MSMatMulNBitsOp op, PatternRewriter &rewriter) {
+  auto groups = op.getGIdx() ? onnx::integerElements(op.getGIdx(), op.getK()) : std::nullopt;
+  if (!groups || int64_t(groups->size()) != op.getK() || op.getBlockSize() < 1)
+    return rewriter.notifyMatchFailure(op, "no constant list of groups");
+  for (auto [k, group] : llvm::enumerate(*groups))
+    if (group != int64_t(k) / op.getBlockSize())
+      return rewriter.notifyMatchFailure(op, "rows of the depth in an order of their own");
+  rewriter.modifyOpInPlace(op, [&] { op.getGIdxMutable().clear(); });
+  return success();
+}
+
 // How a constant table's scales follow what Gather takes of it: one is for all, or each row has its own, or each block of a row.
 enum class TableScales { None, One, Rows, Blocks };
 TableScales tableScales(onnx::GatherOp gather, onnx::DequantizeLinearOp dq) {
@@ -268,6 +280,7 @@ void populateQuantisedWeightPatterns(RewritePatternSet &patterns) {
   patterns.add(blockGemm);
   patterns.add(gatherQuantised);
   patterns.add(transposeQuantised);
+  patterns.add(ownGroups);
 }
 
 }  // namespace onnxc

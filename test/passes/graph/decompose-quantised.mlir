@@ -394,3 +394,15 @@ func.func @attention(%x: tensor<?x?x8xui8>, %s: tensor<f32>, %z: tensor<ui8>, %m
       : (tensor<?x?x8xui8>, tensor<8x24xi8>, tensor<24xf32>, tensor<f32>, tensor<f32>, tensor<?xi32>, tensor<ui8>, tensor<i8>) -> (tensor<?x?x8xf32>, tensor<*xf32>)
   return %y#0, %u#0 : tensor<?x?x8xf32>, tensor<?x?x8xf32>
 }
+
+// Groups that are the blocks need no list; those in another order do.
+// CHECK-LABEL: @groups
+// CHECK: "onnx.ms.MatMulNBits"(%arg0, %arg1, %arg2) <{
+// CHECK: "onnx.ms.MatMulNBits"(%arg0, %arg1, %arg2, %{{.*}}) <{
+func.func @groups(%a: tensor<1x32xf32>, %b: tensor<4x2x8xui8>, %s: tensor<8xf32>) -> (tensor<1x4xf32>, tensor<1x4xf32>) {
+  %own = "onnx.Constant"() {value = dense<[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]> : tensor<32xi32>} : () -> tensor<32xi32>
+  %0 = "onnx.ms.MatMulNBits"(%a, %b, %s, %own) <{K = 32 : i64, N = 4 : i64, block_size = 16 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0>}> : (tensor<1x32xf32>, tensor<4x2x8xui8>, tensor<8xf32>, tensor<32xi32>) -> tensor<1x4xf32>
+  %other = "onnx.Constant"() {value = dense<[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]> : tensor<32xi32>} : () -> tensor<32xi32>
+  %1 = "onnx.ms.MatMulNBits"(%a, %b, %s, %other) <{K = 32 : i64, N = 4 : i64, block_size = 16 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0>}> : (tensor<1x32xf32>, tensor<4x2x8xui8>, tensor<8xf32>, tensor<32xi32>) -> tensor<1x4xf32>
+  return %0, %1 : tensor<1x4xf32>, tensor<1x4xf32>
+}
