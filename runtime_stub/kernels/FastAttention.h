@@ -97,26 +97,26 @@ ONNXC_INLINE void packQueries(float *to, const From &from, int64_t have, int64_t
       to[d * MR + i] = i < have ? from(i)[d * stride] * scale : 0.0f;
 }
 
-// to[depth][NR]: NR keys side by side, more than 16 where vectors have 16 lanes.
+// to[depth][NR]: NR keys side by side, more than 16 where vectors have 16 lanes, and zeros behind `have` of them.
 template <int NR>
 void packKeys(float *to, const float *from, int64_t have, int64_t keyStride, int64_t stride, int64_t depth) {
-  if (have == NR && stride == 1) {
-    constexpr int N = NR > 16 ? 16 : 8;
-    typedef float Loose __attribute__((ext_vector_type(N), aligned(4)));
-    int64_t whole = depth / 16 * 16;
-    for (int64_t j = 0; j < NR; j += N)
-      for (int64_t d = 0; d < whole; d += N) {
-        typename Square<N>::Row r[N];
-        unroll<0, N>([&](auto i) { r[i.value] = *(const Loose *)(from + (j + i.value) * keyStride + d); });
+  if (stride != 1)
+    return packPanel(to, from, have, 0, keyStride, 0, stride, NR, depth);
+  constexpr int N = NR > 16 ? 16 : 8;
+  typedef float Loose __attribute__((ext_vector_type(N), aligned(4)));
+  typedef typename Square<N>::Row Row;
+  int64_t whole = depth / 16 * 16;
+  for (int64_t j = 0; j < NR; j += N)
+    for (int64_t d = 0; d < whole; d += N) {
+      Row r[N];
+      unroll<0, N>([&](auto i) { r[i.value] = j + i.value < have ? *(const Loose *)(from + (j + i.value) * keyStride + d) : Row(0.0f); });
+      if (j < have)
         transpose(r);
-        unroll<0, N>([&](auto i) { *(Loose *)(to + (d + i.value) * NR + j) = r[i.value]; });
-      }
-    for (int64_t d = whole; d < depth; ++d)
-      for (int64_t j = 0; j < NR; ++j)
-        to[d * NR + j] = from[j * keyStride + d];
-    return;
-  }
-  packPanel(to, from, have, 0, keyStride, 0, stride, NR, depth);
+      unroll<0, N>([&](auto i) { *(Loose *)(to + (d + i.value) * NR + j) = r[i.value]; });
+    }
+  for (int64_t d = whole; d < depth; ++d)
+    for (int64_t j = 0; j < NR; ++j)
+      to[d * NR + j] = j < have ? from[j * keyStride + d] : 0.0f;
 }
 
 // to[column][pitch]: the values of neighbouring keys side by side, zeros behind the last key and in the columns that make whole panels.
