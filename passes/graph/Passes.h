@@ -14,6 +14,7 @@ namespace onnxc {
 // The groups of rewrites that the simplify pass drives.
 void populateSimplifyPatterns(mlir::RewritePatternSet &patterns);
 void populateWeightPatterns(mlir::RewritePatternSet &patterns);
+void populateConcatenationPatterns(mlir::RewritePatternSet &patterns);
 void populateDequantisationPatterns(mlir::RewritePatternSet &patterns);
 void populateLinearMachinePatterns(mlir::RewritePatternSet &patterns);
 void populateTreeEnsemblePatterns(mlir::RewritePatternSet &patterns);

@@ -353,6 +353,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
     if (weights) {
       foldFills(getOperation(), fillBytes);
       populateWeightPatterns(patterns);
+      populateConcatenationPatterns(patterns);
       populateDequantisationPatterns(patterns);
       populateLinearMachinePatterns(patterns);
       populateTreeEnsemblePatterns(patterns);
