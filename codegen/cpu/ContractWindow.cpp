@@ -51,6 +51,15 @@ Value WindowEmitter::combine(Value acc, Value v, Value weight) {
   return arith::SelectOp::create(c.b, c.loc, arith::OrIOp::create(c.b, c.loc, keep, bad), acc, v);
 }
 
+// Where column `at` of an input row lies. In a tile that knows nothing about it, it may lie outside: what changes no result is there then.
+Value WindowEmitter::pixel(const StripTile &strip, Value line, Value at) {
+  Value address = c.at(line, c.mul(at, 64));
+  if (!strip.checked)
+    return address;
+  Value inside = arith::CmpIOp::create(c.b, c.loc, arith::CmpIPredicate::ult, at, x[3]);  // negative numbers are the largest
+  return c.select(inside, address, convolves || average ? zeroBytes(c) : lowestFloats(c));
+}
+
 // A group's channels over the columns that a tile reads, one column after the other: what becomes of its lanes serves all taps and pixels
 // that read it, and need not be kept. The filters of a row stay in registers.
 Code::Values WindowEmitter::columns(const StripTile &strip, ValueRange start, Value line, Value weights, Value left) {
@@ -63,16 +72,18 @@ Code::Values WindowEmitter::columns(const StripTile &strip, ValueRange start, Va
   // Where four lanes are moved with one instruction and eight with two, two channels share the first.
   int64_t together = channels == 8 ? 2 : 1, apart = channels / together;
   for (int64_t channel = 0; channel < apart; ++channel) {
-    SmallVector<Code::Values> filters(together);
-    for (int64_t i = 0; i < together; ++i)
+    SmallVector<Code::Values> filters(together, Code::Values(w.kw));
+    for (int64_t i = 0; convolves && i < together; ++i)
       for (int64_t kw = 0; kw < w.kw; ++kw)
-        filters[i].push_back(c.load(type, c.at(weights, (kw * channels + i * apart + channel) * kPanelBytes)));
-    for (auto &[column, uses] : readers)
+        filters[i][kw] = c.load(type, c.at(weights, (kw * channels + i * apart + channel) * kPanelBytes));
+    for (auto &[column, uses] : readers) {
+      Value at = pixel(strip, line, c.add(left, column));
       for (int64_t i = 0; i < together; ++i) {
-        Value v = load(c.at(c.at(line, c.mul(left, 64)), column * 64), i * apart + channel);
+        Value v = load(at, i * apart + channel);
         for (auto [r, kw] : uses)
-          acc[r] = c.fma(v, filters[i][kw], acc[r]);
+          acc[r] = combine(acc[r], v, filters[i][kw]);
       }
+    }
   }
   return acc;
 }
@@ -80,25 +91,16 @@ Code::Values WindowEmitter::columns(const StripTile &strip, ValueRange start, Va
 Code::Values WindowEmitter::taps(const StripTile &strip, ValueRange start, Value line, Value weights, Value column) {
   constexpr int64_t mostUnrolled = 7;
   Value left = c.sub(c.mul(column, w.strides[1]), w.left);
-  if (channels > 1 && registers() >= kManyRegisters && !strip.checked && w.kw <= mostUnrolled)
+  if ((channels > 1 || strip.checked) && registers() >= kManyRegisters && w.kw <= mostUnrolled)
     return columns(strip, start, line, weights, left);
   auto tap = [&](ValueRange from, Value kw, int64_t channel, llvm::function_ref<bool(int64_t)> meets) {
     Code::Values acc(from);
     Value offset = c.add(left, c.mul(kw, w.dilations[1])), weight;
     if (convolves)
       weight = c.load(type, c.at(weights, c.mul(c.add(c.mul(kw, channels), channel), kPanelBytes)));
-    for (int64_t r = 0; r < strip.width; ++r) {
-      if (!meets(r))
-        continue;
-      if (!strip.checked) {
-        Value at = c.at(c.at(line, c.mul(offset, 64)), r * w.strides[1] * 64);
-        acc[r] = combine(acc[r], load(at, channel), weight);
-        continue;
-      }
-      Value at = c.add(offset, r * w.strides[1]), inside = c.both(c.less(c.n(-1), at), c.less(at, x[3]));
-      Value v = load(c.select(inside, c.at(line, c.mul(at, 64)), zeroBytes(c)), channel);
-      acc[r] = arith::SelectOp::create(c.b, c.loc, inside, combine(acc[r], v, weight), acc[r]);
-    }
+    for (int64_t r = 0; r < strip.width; ++r)
+      if (meets(r))
+        acc[r] = combine(acc[r], load(pixel(strip, line, c.add(offset, r * w.strides[1])), channel), weight);
     return acc;
   };
   Code::Values acc(start);

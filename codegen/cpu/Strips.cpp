@@ -4,7 +4,9 @@
 #include "runtime_stub/kernels/SamePadding.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 
 using namespace mlir;
 namespace onnxc {
@@ -167,17 +169,19 @@ FrameBlocks frameBlocks(Code &c, const onnx::FrameAxis &axis, Value n, int64_t e
   return {c.mul(c.add(c.mul(t.video, axis.count), t.first), each), c.mul(t.low, each), c.mul(t.high, each)};
 }
 
-Value zeroBytes(KernelCode &c) {
+static Value kilobyteOf(KernelCode &c, StringRef name, uint32_t word) {
   auto module = c.func->getParentOfType<ModuleOp>();
-  auto zeros = module.lookupSymbol<LLVM::GlobalOp>("onnxc.zeros");
-  if (!zeros) {
+  auto words = module.lookupSymbol<LLVM::GlobalOp>(name);
+  if (!words) {
+    constexpr int64_t count = 1024 / 4;
     OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
-    auto type = LLVM::LLVMArrayType::get(b.getI8Type(), 1024);
-    zeros = LLVM::GlobalOp::create(b, c.loc, type, true, LLVM::Linkage::Internal, "onnxc.zeros", Attribute(), 64);
-    OpBuilder ib = OpBuilder::atBlockEnd(&zeros.getInitializerRegion().emplaceBlock());
-    LLVM::ReturnOp::create(ib, c.loc, ValueRange(LLVM::ZeroOp::create(ib, c.loc, type)));
+    auto value = DenseElementsAttr::get(RankedTensorType::get({count}, b.getI32Type()), APInt(32, word));
+    words =
+        LLVM::GlobalOp::create(b, c.loc, LLVM::LLVMArrayType::get(b.getI32Type(), count), true, LLVM::Linkage::Internal, name, value, 64);
   }
-  return LLVM::AddressOfOp::create(c.b, c.loc, zeros);
+  return LLVM::AddressOfOp::create(c.b, c.loc, words);
 }
+Value zeroBytes(KernelCode &c) { return kilobyteOf(c, "onnxc.zeros", 0); }
+Value lowestFloats(KernelCode &c) { return kilobyteOf(c, "onnxc.lowest", llvm::bit_cast<uint32_t>(-INFINITY)); }
 
 }  // namespace onnxc

@@ -53,7 +53,8 @@ struct FrameBlocks {
   mlir::Value first, low, high;
 };
 FrameBlocks frameBlocks(Code &c, const onnx::FrameAxis &axis, mlir::Value n, int64_t each);
-// 1024 zero bytes.
+// 1024 zero bytes, and as many bytes of the lowest float, minus infinity.
 mlir::Value zeroBytes(KernelCode &c);
+mlir::Value lowestFloats(KernelCode &c);
 
 }  // namespace onnxc

@@ -23,6 +23,7 @@ private:
   int64_t registers() const { return c.vectorRegisters * c.vectorBits / (8 * kPanelBytes); }  // of 16 lanes
   Value load(Value at, int64_t channel);
   Value combine(Value acc, Value v, Value weight);
+  Value pixel(const StripTile &strip, Value line, Value at);
   Code::Values columns(const StripTile &strip, mlir::ValueRange start, Value line, Value weights, Value left);
   Code::Values taps(const StripTile &strip, mlir::ValueRange start, Value line, Value weights, Value column);
   Value divisor(Value top, Value column);

@@ -113,6 +113,15 @@ case("conv_groups_of_4_given", [helper.make_node("Conv", ["x", "w"], ["y"], grou
 expanded("conv_expanded_groups_of_4", (1, 24, 56, 56), 128, (3, 3), "Relu", ["HardSwish"], channels_each=4, pads=[1, 1, 1, 1])
 conv("conv_depthwise", (2, 40, 17, 31), 40, (5, 5), pads=[2, 2, 2, 2], group=40, epilogue=["HardSwish"])
 conv("conv_depthwise_stride_2", (1, 32, 16, 30), 32, (3, 3), strides=[2, 2], pads=[1, 1, 1, 1], group=32)
+# Rows of a width that only the run knows: less than a tile, half a tile, tiles and a rest of more or fewer pixels than a half.
+for _wide in (1, 5, 7, 14, 17, 28, 37, 40):
+    conv(f"conv_depthwise_row_of_{_wide}", (1, 20, 3, _wide), 20, (5, 5), pads=[2, 2, 2, 2], group=20, epilogue=["Relu"], dynamic=True)
+    conv(f"conv_depthwise_row_of_{_wide}_far", (2, 16, 4, _wide), 32, (3, 3), pads=[1, 3, 1, 2], strides=[1, 2], dilations=[1, 2], group=16, dynamic=True)
+    conv(f"conv_groups_of_8_row_of_{_wide}", (1, 24, 4, _wide), 24, (3, 3), pads=[1, 1, 1, 1], strides=[2, 2], group=3, epilogue=["Sigmoid", "Neg"], dynamic=True)
+    for _name, _attributes in (("MaxPool", {}), ("AveragePool", {}), ("AveragePool", {"count_include_pad": 1})):
+        case(f"{_name}_row_of_{_wide}{'_with_pads' * len(_attributes)}", [helper.make_node("Conv", ["x", "w", "b"], ["t"]), helper.make_node(
+            _name, ["t"], ["y"], kernel_shape=[3, 3], pads=[1, 1, 1, 1], ceil_mode=1, strides=[1, 2], **_attributes)], {"x": (1, 16, 3, _wide)},
+            {"w": np.eye(16, dtype=np.float32)[:, :, None, None], "b": np.full(16, -9, np.float32)}, dynamic=True)
 conv("conv_depthwise_multiplier", (2, 24, 17, 31), 48, (7, 7), strides=[2, 2], pads=[3, 3, 3, 3], group=24, epilogue=["Relu"])
 conv("conv_depthwise_multiplier_4", (1, 12, 9, 20), 48, (3, 3), pads=[1, 1, 1, 1], group=12)
 expanded("conv_expanded", (2, 24, 60, 39), 144, (3, 3), "Relu", ["HardSwish"], pads=[1, 1, 1, 1])
