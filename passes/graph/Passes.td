@@ -89,7 +89,7 @@ def Simplify : Pass<"simplify", "::mlir::func::FuncOp"> {
   let summary = "rewrite to fewer and simpler ops with the same results";
   let description = [{
     Dropout at inference, casts there and back, composed transposes and reshapes, views of constants, sums as additions, batch normalisation and constant
-    scales folded into the weights before them, also through a Concat of what accumulates, what a ConstantOfShape makes as constants where it is small or weights; with `weights` also linear machines as products, joined tree ensembles and views of
+    scales folded into the weights before them, also through a Concat of what accumulates, added convolutions of one operand as one, what a ConstantOfShape makes as constants where it is small or weights; with `weights` also linear machines as products, joined tree ensembles and views of
     images. Leaves types alone; dead ops go.
   }];
   let options = [Option<"weights", "weights", "bool", "true", "everywhere but at -O0: write weights anew (batch normalisation and scales in them round once more), and ops that have faster kernels as those">,

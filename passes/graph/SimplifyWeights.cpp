@@ -1,5 +1,6 @@
-// SimplifyWeights.cpp: per-channel scales and offsets after a convolution or Gemm go into its constant weights (f32, one use), zeros before
-// a convolution and what is cut off behind it into its padding, and taps that read padding alone are dropped.
+// SimplifyWeights.cpp: per-channel scales and offsets after a convolution or Gemm go into its constant weights (f32, one use), and so do
+// other convolutions of the same operand that are added to it; zeros before a convolution and what is cut off behind it go into its
+// padding, and taps that read padding alone are dropped.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Reduce.h"
@@ -142,6 +143,130 @@ static LogicalResult absorbBinary(Operation *op, bool multiplies, PatternRewrite
 }
 static LogicalResult absorbMul(onnx::MulOp op, PatternRewriter &rewriter) { return absorbBinary(op, true, rewriter); }
 static LogicalResult absorbAdd(onnx::AddOp op, PatternRewriter &rewriter) { return absorbBinary(op, false, rewriter); }
+
+namespace {
+// A convolution with constant weights, as terms of a sum are looked at.
+struct Filters {
+  onnx::ConvOp op;
+  SmallVector<int64_t> shape, pads, strides, dilations;
+  static std::optional<Filters> of(Value v) {
+    auto op = v.getDefiningOp<onnx::ConvOp>();
+    if (channelAxis(op) != 0 || op->hasAttr(onnx::kExactAttr))
+      return std::nullopt;
+    SmallVector<int64_t> shape(llvm::cast<RankedTensorType>(op.getW().getType()).getShape());
+    int64_t axes = shape.size() - 2;
+    auto pads = givenPads(op, axes);
+    if (!pads)
+      return std::nullopt;
+    return Filters{op, shape, *pads, listOr(onnx::optionalInts(op, "strides"), axes, 1),
+                   listOr(onnx::optionalInts(op, "dilations"), axes, 1)};
+  }
+  int64_t axes() const { return strides.size(); }
+  int64_t taps() const { return ShapedType::getNumElements(ArrayRef(shape).drop_front(2)); }
+  // How many more pixels a result needs than there are, along an axis.
+  int64_t lacks(int64_t axis) const { return (shape[axis + 2] - 1) * dilations[axis] - pads[axis] - pads[axes() + axis]; }
+};
+}  // namespace
+
+// Which tap of `filters` reads the pixels that each tap of a smaller window does; nothing where one is missing or sizes differ.
+static std::optional<SmallVector<int64_t>> sameTaps(const Filters &filters, ArrayRef<int64_t> kernel, ArrayRef<int64_t> dilations,
+                                                    ArrayRef<int64_t> pads) {
+  SmallVector<int64_t> result{0};
+  for (int64_t axis = 0; axis < filters.axes(); ++axis) {
+    int64_t lacks = (kernel[axis] - 1) * dilations[axis] - pads[axis] - pads[filters.axes() + axis];
+    if (lacks != filters.lacks(axis))
+      return std::nullopt;
+    SmallVector<int64_t> next;
+    for (int64_t outer : result)
+      for (int64_t i = 0; i < kernel[axis]; ++i) {
+        int64_t at = i * dilations[axis] - pads[axis] + filters.pads[axis], size = filters.shape[axis + 2];
+        if (at < 0 || at % filters.dilations[axis] || at / filters.dilations[axis] >= size)
+          return std::nullopt;
+        next.push_back(outer * size + at / filters.dilations[axis]);
+      }
+    result = std::move(next);
+  }
+  return result;
+}
+
+// What `v` is of `x` where it is x times a constant per channel plus another, computed for nothing else.
+static std::optional<ChannelAffine> affineOf(Value v, Value x, int64_t channels) {
+  constexpr int64_t mostSteps = 3;
+  auto type = rankedType(x);
+  ChannelAffine a{std::vector<float>(channels, 1.f), std::vector<float>(channels, 0.f)};
+  for (int64_t step = 0; v != x; ++step) {
+    Operation *op = v.getDefiningOp();
+    if (!op || !v.hasOneUse() || step == mostSteps || v.getType() != type)
+      return std::nullopt;
+    bool swaps = llvm::isa<onnx::MulOp, onnx::AddOp>(op) && onnx::constantValue(op->getOperand(0));
+    std::optional<ChannelAffine> one = channelAffine(op);
+    if (!one && llvm::isa<onnx::MulOp, onnx::AddOp, onnx::SubOp>(op)) {
+      auto values = perChannel(op->getOperand(swaps ? 0 : 1), type.getRank(), channels);
+      if (!values)
+        return std::nullopt;
+      bool multiplies = llvm::isa<onnx::MulOp>(op);
+      if (llvm::isa<onnx::SubOp>(op))
+        llvm::for_each(*values, [](float &f) { f = -f; });
+      one =
+          ChannelAffine{multiplies ? *values : std::vector<float>(channels, 1.f), multiplies ? std::vector<float>(channels, 0.f) : *values};
+    }
+    if (!one || int64_t(one->scale.size()) != channels)
+      return std::nullopt;
+    for (int64_t i = 0; i < channels; ++i)
+      a.offset[i] += a.scale[i] * one->offset[i], a.scale[i] *= one->scale[i];
+    v = op->getOperand(swaps ? 1 : 0);
+  }
+  return a;
+}
+
+// Conv(x, V) + Conv(x, W) = Conv(x, V + W), where the taps of one are taps of the other; a multiple of x by channels is a Conv of one tap.
+// Networks that are trained with branches (RepVGG, MobileOne) are exported so.
+static LogicalResult addConvolutions(onnx::AddOp op, PatternRewriter &rewriter) {
+  for (unsigned i = 0; i < 2; ++i) {
+    Value other = op->getOperand(1 - i);
+    auto large = Filters::of(op->getOperand(i)), small = Filters::of(other);
+    Value x = large ? large->op.getX() : Value();
+    if (!x || !rankedType(x))
+      continue;
+    int64_t outputs = large->shape[0], each = large->shape[1];
+    std::optional<SmallVector<int64_t>> taps;
+    std::optional<ChannelAffine> affine;
+    if (small && small->op.getX() == x && small->op.getGroup() == large->op.getGroup() && small->strides == large->strides &&
+        ArrayRef(small->shape).take_front(2) == ArrayRef(large->shape).take_front(2)) {
+      taps = sameTaps(*large, ArrayRef(small->shape).drop_front(2), small->dilations, small->pads);
+    } else if (llvm::all_equal(large->strides) && large->strides[0] == 1 && outputs == each * int64_t(large->op.getGroup()) &&
+               (affine = affineOf(other, x, outputs))) {
+      SmallVector<int64_t> ones(large->axes(), 1), zeros(2 * large->axes(), 0);
+      taps = sameTaps(*large, ones, ones, zeros);
+    }
+    if (!taps)
+      continue;
+    std::vector<float> weights = *constantFloats(large->op.getW()), bias(outputs), added;
+    if (affine) {
+      added.resize(outputs * each);
+      for (int64_t o = 0; o < outputs; ++o)
+        added[o * each + o % each] = affine->scale[o];
+      bias = affine->offset;
+    } else {
+      added = *constantFloats(small->op.getW());
+      bias = small->op.getB() ? *constantFloats(small->op.getB()) : bias;
+    }
+    for (size_t k = 0; k < added.size(); ++k)
+      weights[k / taps->size() * large->taps() + (*taps)[k % taps->size()]] += added[k];
+    if (!llvm::all_of(weights, [](float v) { return std::isfinite(v); }))
+      return rewriter.notifyMatchFailure(op, "sums of weights are not finite");
+    if (large->op.getB())
+      for (auto [sum, v] : llvm::zip(bias, *constantFloats(large->op.getB())))
+        sum += v;
+    GraphBuilder g{rewriter, op.getLoc()};
+    auto sum = llvm::cast<onnx::ConvOp>(rewriter.clone(*large->op));
+    sum->setLoc(op.getLoc());
+    sum->setOperands({x, g.floats(large->shape, weights), g.floats({outputs}, bias)});
+    replaceTyped(rewriter, op, sum.getY());
+    return success();
+  }
+  return rewriter.notifyMatchFailure(op, "no convolutions of one operand with taps in common");
+}
 
 // auto_pad SAME as numbers, so that one form is left; where stride or extent is 1 they do not depend on the image's size.
 static LogicalResult explicitPadding(onnx::ConvOp op, PatternRewriter &rewriter) {
@@ -340,6 +465,7 @@ void populateWeightPatterns(RewritePatternSet &patterns) {
   patterns.add(scaleAndOffset);
   patterns.add(absorbMul);
   patterns.add(absorbAdd);
+  patterns.add(addConvolutions);
   patterns.add(explicitPadding);
   patterns.add(absorbPad);
   patterns.add(absorbCut);

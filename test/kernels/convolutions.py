@@ -113,6 +113,27 @@ case("conv_groups_of_4_given", [helper.make_node("Conv", ["x", "w"], ["y"], grou
 expanded("conv_expanded_groups_of_4", (1, 24, 56, 56), 128, (3, 3), "Relu", ["HardSwish"], channels_each=4, pads=[1, 1, 1, 1])
 conv("conv_depthwise", (2, 40, 17, 31), 40, (5, 5), pads=[2, 2, 2, 2], group=40, epilogue=["HardSwish"])
 conv("conv_depthwise_stride_2", (1, 32, 16, 30), 32, (3, 3), strides=[2, 2], pads=[1, 1, 1, 1], group=32)
+# Branches of one operand that are added up (RepVGG, MobileOne, dilated branches): one convolution, whose weights round once more.
+def branches(name, x, outputs, kernels, identity, stride=1, group=1):
+    rng, node, nodes, weights, terms = np.random.default_rng(0), helper.make_node, [], {}, []
+    for i, (size, dilation) in enumerate(kernels):
+        weights[f"w{i}"] = rng.standard_normal((outputs, x[1] // group, size, size)).astype(np.float32) / np.float32(size * np.sqrt(x[1] // group))
+        nodes.append(node("Conv", ["x", f"w{i}"], [f"c{i}"], pads=[(size - 1) * dilation // 2] * 4, dilations=[dilation] * 2, strides=[stride] * 2, group=group))
+        terms.append(f"c{i}")
+    if identity:
+        for k, values in (("s", rng.random(outputs) + 0.5), ("o", rng.standard_normal(outputs)), ("m", rng.standard_normal(outputs)), ("v", rng.random(outputs) + 0.5)):
+            weights[k] = values.astype(np.float32)
+        nodes.append(node("BatchNormalization", ["x", "s", "o", "m", "v"], ["i"]))
+        terms.append("i")
+    for i, term in enumerate(terms[1:]):
+        nodes.append(node("Add", [term, f"a{i - 1}" if i else terms[0]], [f"a{i}"]))
+    case(f"conv_branches_{name}", [*nodes, node("Relu", [nodes[-1].output[0]], ["y"])], {"x": x}, weights)
+
+
+branches("3x3_1x1_identity", (2, 24, 9, 11), 24, ((3, 1), (1, 1)), True)
+branches("1x1_first", (1, 16, 8, 9), 32, ((1, 1), (1, 1), (3, 1)), False, stride=2)
+branches("depthwise", (1, 20, 7, 12), 20, ((5, 1), (3, 2), (3, 1)), True, group=20)
+branches("groups", (1, 32, 7, 12), 32, ((3, 1), (1, 1)), True, group=4)
 # Rows of a width that only the run knows: less than a tile, half a tile, tiles and a rest of more or fewer pixels than a half.
 for _wide in (1, 5, 7, 14, 17, 28, 37, 40):
     conv(f"conv_depthwise_row_of_{_wide}", (1, 20, 3, _wide), 20, (5, 5), pads=[2, 2, 2, 2], group=20, epilogue=["Relu"], dynamic=True)
