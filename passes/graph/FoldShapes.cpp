@@ -1,6 +1,7 @@
 // FoldShapes.cpp: turns what SymbolicShapes proves into constants and plainer ops. First pass over an imported graph; runs again after
 // rewrites that expose more.
 #include "dialects/onnx/ControlFlow.h"
+#include "dialects/onnx/NN.h"
 #include "dialects/onnx/Tensor.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/Builders.h"
@@ -10,6 +11,7 @@
 #include "passes/graph/GraphBuilder.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/SymbolicShapes.h"
+#include "passes/graph/Weights.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -99,6 +101,38 @@ std::optional<SmallVector<int64_t>> plainTarget(const SymbolicShapes &s, Value s
     target.push_back(n ? *n : copied ? 0 : -1);
   }
   return target;
+}
+
+// The auto_pad of a Conv of what `pad` gives, where its amounts are those of SAME and the run decides them; empty otherwise. TensorFlow's
+// networks in PyTorch compute them so.
+StringRef paddingOf(SymbolicShapes &s, onnx::ConvOp conv, onnx::PadOp pad) {
+  auto filters = rankedType(conv.getW());
+  Value data = pad.getData();
+  bool zeros = pad.getMode() == "constant" && (!pad.getConstantValue() || constantNumber(pad.getConstantValue()) == 0.0);
+  if (!zeros || pad.getAxes() || !filters || !s.hasRank(data) || int64_t(s.dims(data).size()) != filters.getRank() ||
+      llvm::any_of(filters.getShape().drop_front(2), ShapedType::isDynamic))
+    return {};
+  int64_t rank = filters.getRank(), axes = rank - 2;
+  ArrayRef<AffineExpr> amounts = s.partialElements(pad.getPads());
+  auto own = givenPads(conv, axes);
+  if (int64_t(amounts.size()) != 2 * rank || !own || llvm::any_of(*own, [](int64_t p) { return p != 0; }))
+    return {};
+  auto strides = listOr(onnx::optionalInts(conv, "strides"), axes, 1), dilations = listOr(onnx::optionalInts(conv, "dilations"), axes, 1);
+  bool upper = true, lower = true, varies = false;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    AffineExpr before = amounts[axis], after = amounts[rank + axis], total = s.constant(0);
+    if (axis >= 2) {
+      AffineExpr size = s.dims(data)[axis], stride = s.constant(strides[axis - 2]);
+      int64_t extent = (filters.getDimSize(axis) - 1) * dilations[axis - 2] + 1;
+      AffineExpr reach = s.add(s.mul(s.sub(s.ceilDiv(size, stride), s.constant(1)), stride), s.constant(extent));
+      total = s.max(s.sub(reach, size), s.constant(0));
+    }
+    AffineExpr less = s.floorDiv(total, s.constant(2)), more = s.sub(total, less);
+    upper &= less && before == less && after == more;
+    lower &= less && before == more && after == less;
+    varies |= !known(total);
+  }
+  return !varies ? "" : upper ? "SAME_UPPER" : lower ? "SAME_LOWER" : "";
 }
 
 // A result dim that only the op's size function says, which refuses what does not fit.
@@ -246,6 +280,13 @@ struct FoldShapes : impl::FoldShapesBase<FoldShapes> {
         op->getResult(0).replaceAllUsesWith(same);
         return;
       }
+      if (auto conv = llvm::dyn_cast<onnx::ConvOp>(op))
+        if (auto pad = conv.getX().getDefiningOp<onnx::PadOp>())
+          if (StringRef mode = paddingOf(s, conv, pad); !mode.empty()) {
+            conv.getXMutable().assign(pad.getData());
+            conv.setAutoPad(mode);
+            conv.removePadsAttr();
+          }
       OpBuilder b(op);
       if (auto scatter = llvm::dyn_cast<onnx::ScatterNDOp>(op))
         if (Value same = boxUpdate(s, b, scatter))

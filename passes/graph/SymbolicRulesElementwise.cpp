@@ -336,7 +336,7 @@ static void realsToIntegers(ShapeOp &o) {
   Dims result;
   for (const RealValue &r : o.s.realElements(o.in(0))) {
     AffineExpr e;
-    if (r.numerator && o.s.isNonNegative(r.numerator))
+    if (r.numerator && (r.denominator == 1 || o.s.isNonNegative(r.numerator)))
       e = o.s.floorDiv(r.numerator, o.c(r.denominator));
     else if (auto v = realOf(r); v && std::fabs(*v) < 1e18)
       e = o.c(int64_t(*v));
@@ -374,6 +374,13 @@ static LogicalResult identity(ShapeOp &o) {
 static LogicalResult clip(ShapeOp &o) {
   if (failed(o.set(0, o.dims(0))))
     return failure();
+  SmallVector<Value> ins(llvm::make_filter_range(ArrayRef<Value>{o.in(0), o.in(1), o.in(2)}, [](Value v) { return bool(v); }));
+  if (o.in(1) && o.in(2))
+    mapReals(o, ins, [](ShapeOp &o, Reals r) { return realMin(o, {realMax(o, {r[0], r[1]}), r[2]}); });
+  else if (o.in(1))
+    mapReals(o, ins, realMax);
+  else if (o.in(2))
+    mapReals(o, ins, realMin);
   auto low = o.in(1) ? o.constantScalar(1) : INT64_MIN, high = o.in(2) ? o.constantScalar(2) : INT64_MAX;
   DimsRef elements = o.s.partialElements(o.in(0));
   if (!low || !high || elements.empty())
