@@ -122,11 +122,12 @@ static void knownTiles(Code &c, const WindowShape &w, int64_t most, llvm::functi
   }
 }
 
-// Tiles whose taps may read padding are checked as they run, which takes longer: they have few pixels, as have those that are left over.
+// Tiles whose taps may read padding are checked as they run, which takes longer: they have half the pixels, as have those that are left
+// over.
 static void unknownTiles(Code &c, const WindowShape &w, int64_t most, Value inWidth, Value outWidth,
                          llvm::function_ref<void(Value, const StripTile &)> body) {
-  constexpr int64_t fewPixels = 4;
-  int64_t few = std::min(most, fewPixels), stride = w.strides[1];
+  constexpr int64_t worthHalving = 8;
+  int64_t few = most < worthHalving ? most : most / 2, stride = w.strides[1];
   auto inside = [&](int64_t width) { return StripTile{width, false, llvm::BitVector(width * w.kw), w.kw}; };
   auto tiles = [&](Value from, Value to, const StripTile &tile) {
     c.loop(from, to, c.n(tile.width), [&](Value column) { body(column, tile); });

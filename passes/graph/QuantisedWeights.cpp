@@ -133,10 +133,10 @@ LogicalResult blockGemm(onnx::GemmOp op, PatternRewriter &rewriter) {
 // MatMulNBits with a list of groups that says of each step of the depth the block in which it lies.
 LogicalResult ownGroups(onnx::MSMatMulNBitsOp op, PatternRewriter &rewriter) {
   auto groups = op.getGIdx() ? onnx::integerElements(op.getGIdx(), op.getK()) : std::nullopt;
-  if (!groups || int64_t(groups->size()) != op.getK() || op.getBlockSize() < 1)
+  if (!groups || groups->size() != op.getK() || op.getBlockSize() < 1)
     return rewriter.notifyMatchFailure(op, "no constant list of groups");
   for (auto [k, group] : llvm::enumerate(*groups))
-    if (group != int64_t(k) / op.getBlockSize())
+    if (group != int64_t(k / op.getBlockSize()))
       return rewriter.notifyMatchFailure(op, "rows of the depth in an order of their own");
   rewriter.modifyOpInPlace(op, [&] { op.getGIdxMutable().clear(); });
   return success();

@@ -46,18 +46,18 @@ func.func @dilated(%x: tensor<1x2x?xf32>) -> tensor<1x2x?xf32> {
 // Neither has all taps of the other; windows that begin elsewhere; results that are broadcast; another operand.
 // CHECK-LABEL: @apart
 // CHECK-COUNT-6: "onnx.Conv"
-func.func @apart(%x: tensor<1x1x8x1xf32>, %y: tensor<1x1x8x1xf32>) -> (tensor<1x1x8x1xf32>, tensor<1x1x8x1xf32>, tensor<1x1x8x1xf32>) {
+func.func @apart(%x: tensor<1x1x8x4xf32>, %y: tensor<1x1x8x4xf32>) -> (tensor<1x1x8x4xf32>, tensor<1x1x8x4xf32>, tensor<1x1x8x4xf32>) {
   %w = "onnx.Constant"() {value = dense<2.0> : tensor<1x1x1x3xf32>} : () -> tensor<1x1x1x3xf32>
   %v = "onnx.Constant"() {value = dense<2.0> : tensor<1x1x3x1xf32>} : () -> tensor<1x1x3x1xf32>
   %u = "onnx.Constant"() {value = dense<2.0> : tensor<1x1x8x1xf32>} : () -> tensor<1x1x8x1xf32>
-  %0 = "onnx.Conv"(%x, %w) {pads = array<i64: 0, 1, 0, 1>} : (tensor<1x1x8x1xf32>, tensor<1x1x1x3xf32>) -> tensor<1x1x8x1xf32>
-  %1 = "onnx.Conv"(%x, %v) {pads = array<i64: 1, 0, 1, 0>} : (tensor<1x1x8x1xf32>, tensor<1x1x3x1xf32>) -> tensor<1x1x8x1xf32>
-  %2 = "onnx.Add"(%0, %1) : (tensor<1x1x8x1xf32>, tensor<1x1x8x1xf32>) -> tensor<1x1x8x1xf32>
-  %3 = "onnx.Conv"(%x, %v) {pads = array<i64: 2, 0, 0, 0>} : (tensor<1x1x8x1xf32>, tensor<1x1x3x1xf32>) -> tensor<1x1x8x1xf32>
-  %4 = "onnx.Conv"(%y, %v) {pads = array<i64: 2, 0, 0, 0>} : (tensor<1x1x8x1xf32>, tensor<1x1x3x1xf32>) -> tensor<1x1x8x1xf32>
-  %5 = "onnx.Add"(%3, %4) : (tensor<1x1x8x1xf32>, tensor<1x1x8x1xf32>) -> tensor<1x1x8x1xf32>
-  %6 = "onnx.Conv"(%x, %u) : (tensor<1x1x8x1xf32>, tensor<1x1x8x1xf32>) -> tensor<1x1x1x1xf32>
-  %7 = "onnx.Conv"(%x, %v) {pads = array<i64: 1, 0, 1, 0>} : (tensor<1x1x8x1xf32>, tensor<1x1x3x1xf32>) -> tensor<1x1x8x1xf32>
-  %8 = "onnx.Add"(%6, %7) : (tensor<1x1x1x1xf32>, tensor<1x1x8x1xf32>) -> tensor<1x1x8x1xf32>
-  return %2, %5, %8 : tensor<1x1x8x1xf32>, tensor<1x1x8x1xf32>, tensor<1x1x8x1xf32>
+  %0 = "onnx.Conv"(%x, %w) {pads = array<i64: 0, 1, 0, 1>} : (tensor<1x1x8x4xf32>, tensor<1x1x1x3xf32>) -> tensor<1x1x8x4xf32>
+  %1 = "onnx.Conv"(%x, %v) {pads = array<i64: 1, 0, 1, 0>} : (tensor<1x1x8x4xf32>, tensor<1x1x3x1xf32>) -> tensor<1x1x8x4xf32>
+  %2 = "onnx.Add"(%0, %1) : (tensor<1x1x8x4xf32>, tensor<1x1x8x4xf32>) -> tensor<1x1x8x4xf32>
+  %3 = "onnx.Conv"(%x, %v) {pads = array<i64: 2, 0, 0, 0>} : (tensor<1x1x8x4xf32>, tensor<1x1x3x1xf32>) -> tensor<1x1x8x4xf32>
+  %4 = "onnx.Conv"(%y, %v) {pads = array<i64: 2, 0, 0, 0>} : (tensor<1x1x8x4xf32>, tensor<1x1x3x1xf32>) -> tensor<1x1x8x4xf32>
+  %5 = "onnx.Add"(%3, %4) : (tensor<1x1x8x4xf32>, tensor<1x1x8x4xf32>) -> tensor<1x1x8x4xf32>
+  %6 = "onnx.Conv"(%x, %u) : (tensor<1x1x8x4xf32>, tensor<1x1x8x1xf32>) -> tensor<1x1x1x4xf32>
+  %7 = "onnx.Conv"(%x, %v) {pads = array<i64: 1, 0, 1, 0>} : (tensor<1x1x8x4xf32>, tensor<1x1x3x1xf32>) -> tensor<1x1x8x4xf32>
+  %8 = "onnx.Add"(%6, %7) : (tensor<1x1x1x4xf32>, tensor<1x1x8x4xf32>) -> tensor<1x1x8x4xf32>
+  return %2, %5, %8 : tensor<1x1x8x4xf32>, tensor<1x1x8x4xf32>, tensor<1x1x8x4xf32>
 }
