@@ -418,9 +418,9 @@ void Conv::cutRows(Units &u) const {
 Conv::Units Conv::directUnits() const {
   constexpr double worthHalving = 2e6;  // flops
   int64_t bytes = groupBytes(), near = bytes < kSmallBytes ? bytes * blocks / panelBytes() : 0;
-  // Of rows of unknown width more tiles of few pixels lie within one: those that do not take up to twice as long.
-  constexpr int64_t fewPixels = 8, manyPixels = 32;
-  TileShape tile = chooseTile(w.outWidth, panels, c, near, known() ? manyPixels : fewPixels);
+  // Of unknown width: tiles that lie in two rows or meet padding take up to twice as long, and fewer of small ones do.
+  constexpr int64_t fewPixels = 8;
+  TileShape tile = known() ? chooseTile(w.outWidth, panels, c, near) : chooseTile(w.outWidth, panels, c, near, fewPixels);
   Units u{scheduledTile(c.kernel, tile, w.outWidth, panels), 4, 0, 0, 0, false, known() && constantOf(yExprs[2])};
   if (w.outWidth)
     u.rows = std::max<int64_t>(1, llvm::divideCeil(kChunkPixels, std::max<int64_t>(*w.outWidth, 1)));

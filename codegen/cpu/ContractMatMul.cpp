@@ -23,7 +23,7 @@ LogicalResult emitPackedMatMul(KernelCode &c, Operation *raw) {
   constexpr int64_t page = 4096, ways = 8;
   int64_t sets = page / std::gcd(std::max<int64_t>(depth, 1) * 4, page);
   RowsSchedule s(c, constantOf(rowsExpr), panels, depth, 1, std::min<int64_t>(32, ways * sets));
-  s.isBatch = true;
+  s.oneProblem = true;
   s.scheduleChunk(c.kernel), s.scheduleGroup(c.kernel), s.scheduleDepth(c.kernel, std::max<int64_t>(depth, 1));
   Epilogue epilogue(c, op);
 

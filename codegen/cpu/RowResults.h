@@ -38,12 +38,12 @@ struct RowsEmitter::Results {
       return lanes[i];
     Value row = c.add(at.row, r), dropped = c.less(row, at.rows.begin);
     if (at.rows.end)
-      dropped = mlir::arith::OrIOp::create(c.b, c.loc, dropped, c.less(c.sub(at.rows.end, 1), row));
+      dropped = mlir::arith::OrIOp::create(c.b, c.loc, dropped, c.less(at.rows.last(c), row));
     Value none = mlir::arith::XOrIOp::create(c.b, c.loc, all, all);
     return mlir::arith::SelectOp::create(c.b, c.loc, dropped, none, lanes[i] ? lanes[i] : all);
   }
   LanePlace place(Value r, int64_t i) const {
-    Value m = c.add(at.row, r), j = c.add(at.panel, i);
+    Value m = at.rows.existing(c, c.add(at.row, r)), j = c.add(at.panel, i);
     Value offset = c.add(p.outOffset, c.add(c.mul(m, p.outRowBytes), c.mul(j, p.outPanelBytes)));
     return LanePlace{offset, [&p = p, m, j] { return p.index(m, j); }};
   }

@@ -74,31 +74,40 @@ void RowsEmitter::rowTiles(Value rows, Tiles tiles, RowsBody body) {
 }
 
 // Rows [from, to), fewer than a tile has: a last tile ends at `to` and begins among rows that are done already. Small tiles take up to
-// eight rows as fast as a large one would. Where nothing but the rest may be there, a row's panels are read once whatever their number.
+// eight rows as fast as a large one would.
 void RowsEmitter::restTiles(Value from, Value to, RowsBody body) {
-  int64_t h = s.tile.rows, low = std::min(h, kSmallRows), middle = std::min(h, 2 * low);
+  int64_t h = s.tile.rows, low = std::min(h, kSmallRows);
+  if (hasFew())
+    return restOfMany(from, to, body);
   auto small = [&] {
     auto overlapping = [&] { c.loop(from, to, c.n(low), [&](Value row) { body(c.min(row, c.sub(to, low)), low, {row}); }); };
     auto single = [&] { c.loop(from, to, c.n(1), [&](Value row) { body(row, 1, {}); }); };
-    if (hasFew())
-      return overlapping();
     c.when(c.less(to, c.n(low)), single, overlapping);
   };
   if (h == low)
     return small();
-  Value rest = c.sub(to, from);
-  if (!hasFew()) {
-    Value many = c.less(c.n(h > 2 * low ? 2 * low : low), rest), fits = c.less(c.n(h - 1), to);
-    c.when(arith::AndIOp::create(c.b, c.loc, many, fits), [&] { body(c.sub(to, h), h, {from}); }, small);
-    return;
-  }
+  Value many = c.less(c.n(h > 2 * low ? 2 * low : low), c.sub(to, from)), fits = c.less(c.n(h - 1), to);
+  c.when(arith::AndIOp::create(c.b, c.loc, many, fits), [&] { body(c.sub(to, h), h, {from}); }, small);
+}
+
+// The same where there may be no other rows, but four: tiles of four, of eight or of the whole height, the lowest that take few of them.
+// One that is higher than all rows begins at the first, and ends behind the last.
+void RowsEmitter::restOfMany(Value from, Value to, RowsBody body) {
+  int64_t h = s.tile.rows, low = kSmallRows, middle = std::min(h, 2 * low);
   auto tiles = [&](int64_t height) {
-    c.loop(from, to, c.n(height), [&](Value row) { body(c.max(c.min(row, c.sub(to, height)), c.n(0)), height, {row, to}); });
+    c.loop(from, to, c.n(height), [&](Value row) {
+      Value first = c.min(row, c.sub(to, height));
+      height > low ? body(c.max(first, c.n(0)), height, {row, to}) : body(first, height, {row});
+    });
   };
-  auto middles = [&] { c.when(c.less(c.n(low), rest), [&] { tiles(middle); }, small); };
-  if (h == middle)
-    return middles();
-  c.when(c.less(c.n((h - 1) / middle * middle), rest), [&] { tiles(h); }, middles);
+  Value rest = c.sub(to, from);
+  auto upToMiddle = [&] { c.when(c.less(c.n(low), rest), [&] { tiles(middle); }, [&] { tiles(low); }); };
+  if (h == low)
+    tiles(low);
+  else if (h == middle)
+    upToMiddle();
+  else
+    c.when(c.less(c.n((h - 1) / middle * middle), rest), [&] { tiles(h); }, upToMiddle);
 }
 
 void RowsEmitter::panelTiles(Value panels, Value from, Value to, llvm::function_ref<void(Value, int64_t)> body) {
@@ -115,7 +124,7 @@ void RowsEmitter::panelTiles(Value panels, Value from, Value to, llvm::function_
 
 Tile::Values RowsEmitter::steps(const RowsProblem &p, const Tile &t, ValueRange start, Place at, Value from, Value to) {
   Value a = c.at(p.a, c.mul(at.row, p.rowBytes)), b = c.at(p.b, c.mul(at.panel, p.panelBytes));
-  auto below = [&](int64_t r) { return at.rows.end ? c.min(c.n(r), c.sub(c.sub(at.rows.end, 1), at.row)) : c.n(r); };
+  auto below = [&](int64_t r) { return at.rows.end ? c.sub(at.rows.existing(c, c.add(at.row, r)), at.row) : c.n(r); };
   auto rows = [&](Value base) { return [&, base](int64_t r) { return c.at(base, c.mul(below(r), p.rowBytes)); }; };
   auto panels = [&](Value base) { return [&, base](int64_t i) { return c.at(base, c.mul(c.n(i), p.panelBytes)); }; };
   auto inner = [&](Value aBase, Value bBase, Value ahead, Value lo, Value hi, ValueRange acc, Value nextRows = nullptr) {
@@ -235,30 +244,28 @@ void RowsEmitter::emit(const RowsProblem &p, Value rows, Tiles tiles, Value pane
     passes(c.n(0));
 }
 
-bool RowsEmitter::hasFew() const { return s.isBatch && !s.rows && s.tile.rows >= kSmallRows; }
+bool RowsEmitter::hasFew() const { return s.oneProblem && !s.rows && s.tile.rows >= kSmallRows; }
 
 // The panels of some groups by fewer than kSmallRows rows, which all their rows read once: as many at a time as have the sums that hide
 // the latency of an FMA, then half of them, as long as some may be left.
 void RowsEmitter::emitFew(const Group &g, Value rows, Value panels) {
   int64_t registers = std::max<int64_t>(1, kLanes * 32 / c.vectorBits), least = s.panels ? std::gcd(s.groupPanels, *s.panels) : 1;
-  std::function<void(int64_t)> exactly = [&](int64_t height) {
-    if (height == 0)
-      return;
-    auto rowsOf = [&] {
-      int64_t each = height * registers, width = c.vectorRegisters == 32 ? llvm::PowerOf2Ceil(llvm::divideCeil(kHidingSums, each))
-                                                                         : llvm::bit_floor<uint64_t>(kHidingSums / each);
+  for (int64_t height = 1; height < kSmallRows; ++height)
+    c.when(c.equal(rows, c.n(height)), [&] {
+      int64_t each = height * registers, many = c.vectorRegisters == 32 ? llvm::PowerOf2Ceil(llvm::divideCeil(kHidingSums, each))
+                                                                        : llvm::bit_floor<uint64_t>(kHidingSums / each);
+      int64_t width = std::clamp<int64_t>(many, 1, llvm::bit_floor<uint64_t>(std::max<int64_t>(s.panels.value_or(many), 1)));
       Value from = g.from;
-      for (int64_t done = 0; width > 0 && (done == 0 || least % done); done = width, width /= 2) {
+      for (;; width /= 2) {
         Value whole = c.add(from, c.mul(c.div(c.sub(g.to, from), width), width));
         c.loop(from, whole, c.n(width), [&](Value panel) {
           tile(g.p, Tile{c, height, width, g.p.type, g.p.type, g.p.stepBytes}, {c.n(0), panel, Value(), {}}, panels, c.n(0), g.p.depth);
         });
         from = whole;
+        if (least % width == 0)
+          break;
       }
-    };
-    c.when(c.equal(rows, c.n(height)), rowsOf, [&] { exactly(height - 1); });
-  };
-  exactly(kSmallRows - 1);
+    });
 }
 
 // The product over f32 copies of its panels, those of one pass at a time, which begin with the panels from `group` on.

@@ -35,7 +35,7 @@ struct RowsSchedule {
   std::optional<int64_t> rows, panels;                      // where they are known
   int64_t chunkTiles = 1, groupPanels = 1, depthBlock = 0;  // in tiles, panels, steps of `depth`
   bool wholeTiles = false;                                  // unknown rows are a multiple of a tile's
-  bool isBatch = false;                                     // unknown rows may be few; groups follow each other in one problem
+  bool oneProblem = false;                                  // of all groups: so few rows meet the panels of several at once
   // `most`: rows of a tile.
   RowsSchedule(KernelCode &code, std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth,
                int64_t depthStep, int64_t most = 32);
@@ -90,9 +90,12 @@ private:
   void emitTiles(llvm::function_ref<Group(Value group)> groupAt, Value groups, int64_t alike, Value rows, Value panels, PanelType panelType,
                  int64_t steps);
   void finishSums(const RowsProblem &p, Value sums, Value firstRow, Value endRow, Value panels, Value from, Value to);
-  // The rows [begin, end) of a tile are its own; others are computed, those from `end` on of the last row, and dropped. Null: no bound.
+  // The rows [begin, end) of a tile are its own; others are computed, those from `end` on as the last row, and dropped. Null: no bound.
   struct Own {
     Value begin = nullptr, end = nullptr;
+    Value last(Code &c) const { return c.sub(end, 1); }
+    // `row`, or the last one where it lies behind that: no operand has more.
+    Value existing(Code &c, Value row) const { return end ? c.min(row, last(c)) : row; }
   };
   // Where a tile is. `ahead`: lines of B to ask for on the way; null: none.
   struct Place {
@@ -110,6 +113,7 @@ private:
   using RowsBody = llvm::function_ref<void(Value row, int64_t height, Own rows)>;
   void rowTiles(Value rows, Tiles tiles, RowsBody body);
   void restTiles(Value from, Value to, RowsBody body);
+  void restOfMany(Value from, Value to, RowsBody body);
   void panelTiles(Value panels, Value from, Value to, llvm::function_ref<void(Value panel, int64_t width)> body);
   struct Results;  // of a tile
   void tile(const RowsProblem &p, const Tile &t, Place at, Value panels, Value from, Value to);

@@ -149,9 +149,9 @@ static void unknownTiles(Code &c, const WindowShape &w, int64_t most, Value inWi
 void forTiles(Code &c, const WindowShape &w, int64_t most, Value inWidth, Value outWidth,
               llvm::function_ref<void(Value, const StripTile &)> body, std::optional<TileRange> range) {
   if (w.inWidth && w.outWidth)
-    knownTiles(c, w, most, body, range);
-  else
-    unknownTiles(c, w, most, inWidth, outWidth, body);
+    return knownTiles(c, w, most, body, range);
+  assert(!range);
+  unknownTiles(c, w, most, inWidth, outWidth, body);
 }
 
 std::pair<Value, Value> tapRange(Code &c, Value start, int64_t taps, int64_t dilation, Value size) {

@@ -37,7 +37,8 @@ void forTapRuns(const StripTile &tile, llvm::function_ref<void(int64_t from, int
 struct TileRange {
   mlir::Value first, end;
 };
-// Calls `body` with the first column of every tile of a row, of at most `most` pixels, or of those in `range`; tiles alike share a loop.
+// Calls `body` with the first column of every tile of a row, of at most `most` pixels, or of known width of those in `range`;
+// tiles alike share a loop.
 void forTiles(Code &c, const WindowShape &w, int64_t most, mlir::Value inWidth, mlir::Value outWidth,
               llvm::function_ref<void(mlir::Value column, const StripTile &tile)> body, std::optional<TileRange> range = std::nullopt);
 // Taps [low, high) of one axis that lie inside [0, size) when the first lies at `start`.

@@ -404,8 +404,8 @@ static std::vector<float> tapsOf(const std::vector<float> &weights, ArrayRef<int
 // and 3x3 ones of one pixel, as the last layers of a network have for small inputs.
 static LogicalResult dropTaps(onnx::ConvOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX()), w = rankedType(op.getW()), y = rankedType(op.getY());
-  auto weights = constantFloats(op.getW());
-  if (!x || !w || !y || !weights || weights->empty() || x.getRank() != w.getRank())
+  if (!x || !w || !y || !onnx::constantValue(op.getW()) || !w.getElementType().isF32() || w.getNumElements() == 0 ||
+      x.getRank() != w.getRank())
     return rewriter.notifyMatchFailure(op, "no constant weights");
   int64_t axes = x.getRank() - 2;
   auto pads = givenPads(op, axes);
@@ -428,7 +428,8 @@ static LogicalResult dropTaps(onnx::ConvOp op, PatternRewriter &rewriter) {
     shape[i + 2] = last[i] - first[i] + 1;
     drops |= shape[i + 2] != w.getDimSize(i + 2);
   }
-  if (!drops)
+  auto weights = drops ? constantFloats(op.getW()) : std::nullopt;
+  if (!weights)
     return rewriter.notifyMatchFailure(op, "each tap reads some pixel");
   Value taps = onnx::ConstantOp::create(rewriter, op.getLoc(), makeConstant(w.clone(shape), tapsOf(*weights, w.getShape(), first, last)));
   rewriter.modifyOpInPlace(op, [&] {

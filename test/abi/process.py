@@ -3,8 +3,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+from onnx import helper, numpy_helper
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from common import mlp_model, relu_model
+from common import info, make, mlp_model, relu_model
 
 
 def child(s, library, code, **kwargs):
@@ -129,4 +132,31 @@ def cut_libraries_do_not_load(s, folder):
     return None
 
 
-CHECKS = [works_after_fork, keeps_signals_locale_and_umask, floating_point_environment, little_address_space, load_and_unload_many_times, many_models_in_one_process, exit_during_a_run, cut_libraries_do_not_load]
+def reads_nothing_behind_inputs(s, folder):
+    """Rows that a tile has and the run has not, in front of a page that nobody may read: of a matrix, of numbers that rows share, of one column."""
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["t"]), helper.make_node("Mul", ["t", "r"], ["u"]), helper.make_node("Add", ["u", "s"], ["y"])]
+    weights = [numpy_helper.from_array(np.ones((8, 20), np.float32), "w")]
+    proto = make(nodes, [info("x", "n", 8), info("r", "n", 1), info("s", "n", 20)], [info("y", "n", 20)], weights)
+    return child(s, s.compile(proto, folder), """
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+PAGE = 4096
+def at_the_end(*shape):
+    count = int(np.prod(shape))
+    pages = -(-count * 4 // PAGE)
+    start = libc.mmap(None, (pages + 1) * PAGE, 3, 0x22, -1, 0)
+    assert libc.mprotect(start + pages * PAGE, PAGE, 0) == 0
+    a = np.ctypeslib.as_array((ctypes.c_float * count).from_address(start + pages * PAGE - count * 4)).reshape(shape)
+    a[:] = 1
+    return a
+m = onnxc.load(lib, num_threads=1)
+for n in range(1, 45):
+    y = m.run({"x": at_the_end(n, 8), "r": at_the_end(n, 1), "s": at_the_end(n, 20)})[0]
+    assert (y == 9).all(), n
+print("ok")
+""")
+
+
+CHECKS = [reads_nothing_behind_inputs, works_after_fork, keeps_signals_locale_and_umask, floating_point_environment, little_address_space, load_and_unload_many_times, many_models_in_one_process, exit_during_a_run, cut_libraries_do_not_load]
