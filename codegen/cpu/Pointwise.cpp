@@ -393,7 +393,8 @@ Value cast(const Site &s) {
 // To a whole number. LLVM would make a rounding of a widened half one of halves and take that apart into scalars; a half has no more digits
 // than adding 2^23 leaves a place for.
 static Value rounded(Num x, Num (*round)(Num)) {
-  if (!x.v.getDefiningOp<arith::ExtFOp>())
+  auto widened = x.v.getDefiningOp<arith::ExtFOp>();
+  if (!widened || !getElementTypeOrSelf(widened.getIn()).isF16() || !getElementTypeOrSelf(x.v).isF32())
     return round(x).v;
   Num nearest = copySign(abs(x) + 0x1p23 - 0x1p23, x);
   if (round == floor)

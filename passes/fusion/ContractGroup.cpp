@@ -43,7 +43,13 @@ static bool expands(SymbolicShapes &shapes, Operation *root, Value v, Operation 
 SmallVector<Operation *> Groups::contraction(Operation *root) const {
   SmallVector<Operation *> group{root};
   SmallVector<AffineExpr> dims(shapes->dims(root->getResult(0)));
-  constexpr size_t most = 20;
+  // Chains of quantised values are long and cheap: their operands are numbers. Others gain nothing from being longer, and each operand of
+  // the result's size takes registers from the accumulators.
+  constexpr size_t many = 8, most = 20;
+  auto isSmall = [&](Operation *op, Value through) {
+    return !isTranscendental(op) &&
+           llvm::all_of(op->getOperands(), [&](Value o) { return o == through || shapes->dims(o) != ArrayRef(dims); });
+  };
   while (group.size() < most) {
     Value v = group.back()->getResult(0);
     if (v.use_empty() || !llvm::all_equal(v.getUsers()))
@@ -60,13 +66,13 @@ SmallVector<Operation *> Groups::contraction(Operation *root) const {
         ArrayRef<AffineExpr>(dims) != shapes->dims(next->getResult(0)))
       break;
     auto others = llvm::make_filter_range(next->getOperands(), [&](Value o) { return o != v; });
-    if (!llvm::all_of(others, [&](Value o) { return readable(*shapes, o, dims); }))
+    if (!llvm::all_of(others, [&](Value o) { return readable(*shapes, o, dims); }) || (group.size() >= many && !isSmall(next, v)))
       break;
     auto lanes = dims.empty() ? AffineConstantExpr() : dyn_cast<AffineConstantExpr>(dims.back());
     if (lanes && fillsVectors(next, lanes.getValue()))
       break;
     for (Value o : others)
-      if (Operation *op = o.getDefiningOp(); op && isAside(op, next) && group.size() + 1 < most)
+      if (Operation *op = o.getDefiningOp(); op && isAside(op, next) && group.size() + 1 < many)
         group.push_back(op);
     group.push_back(next);
   }

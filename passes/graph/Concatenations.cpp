@@ -25,8 +25,8 @@ static bool isAccumulated(Value v, unsigned depth = 4) {
 
 // The axis of operand `i` of a pointwise or channelwise `op` that lies along `axis` of its result; negative: none does.
 static int64_t axisOfOperand(Operation *op, unsigned i, int64_t axis) {
-  if (isChannelwise(op) && i > 0)
-    return axis - 1;
+  if (isChannelwise(op) && i > 0)  // one number a channel
+    return axis == 1 ? 0 : -1;
   return axis - rankedType(op->getResult(0)).getRank() + rankedType(op->getOperand(i)).getRank();
 }
 

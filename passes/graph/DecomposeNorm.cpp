@@ -5,6 +5,7 @@
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Decompose.h"
+#include "runtime_stub/kernels/SamePadding.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -148,10 +149,12 @@ static std::optional<SmallVector<int64_t>> padsOfWholeWindows(onnx::LpPoolOp op,
     int64_t size = x.getDimSize(i + 2), windows = y.getDimSize(i + 2), span = dilations[i] * (kernel[i] - 1) + 1;
     if (ShapedType::isDynamic(size) || ShapedType::isDynamic(windows))
       return std::nullopt;
-    int64_t missing = std::max<int64_t>((windows - 1) * strides[i] + span - size, 0);
-    if (!given)
-      pads[i] = op.getAutoPad() == "SAME_UPPER" ? missing / 2 : missing - missing / 2;
-    pads[i + axes] = given ? std::max(pads[i + axes], missing - pads[i]) : missing - pads[i];
+    if (!given) {
+      SamePads same = samePads(size, span, strides[i], op.getAutoPad() == "SAME_UPPER");
+      pads[i] = same.begin, pads[i + axes] = same.end;
+    } else {
+      pads[i + axes] = std::max(pads[i + axes], (windows - 1) * strides[i] + span - size - pads[i]);
+    }
   }
   return pads;
 }

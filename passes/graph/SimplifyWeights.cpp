@@ -48,9 +48,11 @@ static Value scaledBias(PatternRewriter &rewriter, Location loc, Value bias, con
   return GraphBuilder{rewriter, loc}.floats({int64_t(values.size())}, values);
 }
 
-// The producer's weights are constants of f32 that nothing else hangs on: its axis of output channels, -1 otherwise.
+// The producer's weights are constants of f32 that nothing else hangs on, and nothing in a body that may run many times: its axis of output
+// channels, -1 otherwise.
 static int64_t channelAxis(Operation *producer) {
-  if (!producer || !producer->hasOneUse() || !llvm::isa<onnx::ConvOp, onnx::GemmOp>(producer))
+  Operation *user = producer ? onlyUser(producer) : nullptr;
+  if (!user || user->getBlock() != producer->getBlock() || !llvm::isa<onnx::ConvOp, onnx::GemmOp>(producer))
     return -1;
   auto weights = rankedType(producer->getOperand(1));
   ElementsAttr value = onnx::constantValue(producer->getOperand(1));
@@ -97,10 +99,16 @@ static LogicalResult absorbNormalization(onnx::BatchNormalizationOp op, PatternR
   return absorb(rewriter, op, producer, axis, *a);
 }
 
-// A BatchNormalization that stands behind no weights is a product and a sum. Where a mean is many deviations, the product would cancel with
-// the sum: it is subtracted first.
-static LogicalResult scaleAndOffset(onnx::BatchNormalizationOp op, PatternRewriter &rewriter) {
+// Whether a mean is many deviations: the product of a value would cancel with the sum.
+static bool cancels(onnx::BatchNormalizationOp op, const ChannelAffine &a) {
   constexpr float many = 16;
+  auto mean = constantFloats(op.getInputMean());
+  return !mean ||
+         llvm::any_of(llvm::zip(*mean, a.scale), [](auto pair) { return std::fabs(std::get<0>(pair) * std::get<1>(pair)) > many; });
+}
+
+// A BatchNormalization that stands behind no weights is a product and a sum. Where these would cancel the mean is subtracted first.
+static LogicalResult scaleAndOffset(onnx::BatchNormalizationOp op, PatternRewriter &rewriter) {
   Operation *producer = op.getX().getDefiningOp();
   auto x = rankedType(op.getX());
   auto a = channelAffine(op);
@@ -112,9 +120,8 @@ static LogicalResult scaleAndOffset(onnx::BatchNormalizationOp op, PatternRewrit
   SmallVector<int64_t> shape(x.getRank() - 1, 1);
   shape[0] = int64_t(a->scale.size());
   std::vector<float> mean = *constantFloats(op.getInputMean()), offset = a->offset;
-  bool apart = llvm::any_of(llvm::zip(mean, a->scale), [](auto pair) { return std::fabs(std::get<0>(pair) * std::get<1>(pair)) > many; });
   Value v = op.getX();
-  if (apart)
+  if (cancels(op, *a))
     v = onnx::SubOp::create(rewriter, loc, x, v, g.floats(shape, mean)), offset = *constantFloats(op.getB());
   v = onnx::MulOp::create(rewriter, loc, x, v, g.floats(shape, a->scale));
   v = onnx::AddOp::create(rewriter, loc, x, v, g.floats(shape, offset));
@@ -189,24 +196,27 @@ static std::optional<SmallVector<int64_t>> sameTaps(const Filters &filters, Arra
   return result;
 }
 
-// What `v` is of `x` where it is x times a constant per channel plus another, computed for nothing else.
+// What `v` is of `x` where it is x times a constant per channel plus another, computed for nothing else. Not x itself, which would lose
+// digits in a sum of smaller products, nor what would cancel there.
 static std::optional<ChannelAffine> affineOf(Value v, Value x, int64_t channels) {
   constexpr int64_t mostSteps = 3;
   auto type = rankedType(x);
   ChannelAffine a{std::vector<float>(channels, 1.f), std::vector<float>(channels, 0.f)};
+  if (v == x)
+    return std::nullopt;
   for (int64_t step = 0; v != x; ++step) {
     Operation *op = v.getDefiningOp();
     if (!op || !v.hasOneUse() || step == mostSteps || v.getType() != type)
       return std::nullopt;
     bool swaps = llvm::isa<onnx::MulOp, onnx::AddOp>(op) && onnx::constantValue(op->getOperand(0));
     std::optional<ChannelAffine> one = channelAffine(op);
-    if (!one && llvm::isa<onnx::MulOp, onnx::AddOp, onnx::SubOp>(op)) {
+    if (one && cancels(llvm::cast<onnx::BatchNormalizationOp>(op), *one))
+      return std::nullopt;
+    if (llvm::isa<onnx::MulOp, onnx::AddOp>(op)) {
       auto values = perChannel(op->getOperand(swaps ? 0 : 1), type.getRank(), channels);
       if (!values)
         return std::nullopt;
       bool multiplies = llvm::isa<onnx::MulOp>(op);
-      if (llvm::isa<onnx::SubOp>(op))
-        llvm::for_each(*values, [](float &f) { f = -f; });
       one =
           ChannelAffine{multiplies ? *values : std::vector<float>(channels, 1.f), multiplies ? std::vector<float>(channels, 0.f) : *values};
     }

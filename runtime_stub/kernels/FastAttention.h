@@ -185,8 +185,9 @@ void maskRow(const Attention &s, const Place &p, int64_t query, int64_t key, int
   Range seen = visible(s, query);
   v16 low = v16(float(maxOf<int64_t>(0, seen.low - key))), high = v16(float(maxOf<int64_t>(0, minOf(count, seen.high - key))));
   int64_t last = s.batchAxes;
-  for (int64_t j = 0; s.softcap > 0 && j < count; ++j)
-    row[j] = s.softcap * tanhF32(row[j] / s.softcap);
+  const float cap = s.softcap;  // which stores of scores might change
+  for (int64_t j = 0; cap > 0 && j < count; ++j)
+    row[j] = cap * tanhF32(row[j] / cap);
   const Added first(s, p, 0, query, key), second(s, p, 1, query, key);
   for (int64_t j = unmasked(s) ? count / 16 * 16 : 0; j < count; j += 16) {
     v16 v = *(v16 *)(row + j);
@@ -234,6 +235,20 @@ ONNXC_INLINE void softmaxRows(float *rows, int64_t count, float *most, float *to
     total[i.value] = total[i.value] * factor[i.value] + sumOf(sum[i.value]);
     most[i.value] = m[i.value];
   });
+}
+
+// The scores of `have` rows, row i of query(i) at place(i), and `count` keys from `key` on are masked and become exponentials.
+template <class PlaceOf, class QueryOf>
+ONNXC_INLINE void maskedSoftmax(const Attention &s, const PlaceOf &place, const QueryOf &query, int64_t key, int64_t count, int64_t have,
+                                float *rows, float *most, float *total, float *factor) {
+  bool plain = unmasked(s) && count % 16 == 0;
+  for (int64_t i = 0; i < have && !plain; ++i)
+    maskRow(s, place(i), query(i), key, count, rows + i * kRow);
+  int64_t row = 0;
+  for (; row + 2 <= have; row += 2)
+    softmaxRows<2>(rows + row * kRow, count, most + row, total + row, factor + row);
+  if (row < have)
+    softmaxRows<1>(rows + row * kRow, count, most + row, total + row, factor + row);
 }
 
 // sums[MR][NR] = factor sums + p[MR][count] values[count][NR], of which each row lies `pitch` behind the one before it.
@@ -319,14 +334,8 @@ void attendTile(const Attention &s, const Place &p, const Packed<NV, VV> &packed
     float factor[MR];
     for (int64_t j = 0; j < count; j += NR)
       tile<MR, NV>(t.query, t.keys + (key + j) * s.width, s.width, t.scores + j, kRow, none);
-    bool plain = unmasked(s) && count % 16 == 0;
-    for (int64_t i = 0; i < have && !plain; ++i)
-      maskRow(s, p, first + i, key, count, t.scores + i * kRow);
-    int64_t row = 0;
-    for (; row + 2 <= have; row += 2)
-      softmaxRows<2>(t.scores + row * kRow, count, t.most + row, t.total + row, factor + row);
-    if (row < have)
-      softmaxRows<1>(t.scores + row * kRow, count, t.most + row, t.total + row, factor + row);
+    auto place = [&](int64_t) -> const Place & { return p; };
+    maskedSoftmax(s, place, [=](int64_t i) { return first + i; }, key, count, have, t.scores, t.most, t.total, factor);
     for (int64_t i = have; i < MR; ++i)
       factor[i] = 0;
     for (int64_t v = 0; v < packed.valuePanels; ++v) {
@@ -491,21 +500,21 @@ void attendRows(const Attention &s, int64_t firstHead, int64_t first, int64_t ha
   float *panel = scratch, *query = panel + NR * width, *scores = query + (rows * width + 31) / 16 * 16, *sums = scores + rows * kRow;
   float none[MR] = {}, most[kShared + MR], total[kShared + MR], factor[kShared + MR];
   Place at[kShared];
-  int64_t queries[kShared], low = s.keys, high = 0;
+  int64_t queries[kShared];
   for (int64_t i = 0; i < rows; ++i)
     most[i] = -__builtin_inff(), total[i] = 0, factor[i] = 0;
   for (int64_t i = 0; i < have; ++i) {
     queries[i] = (first + i) % s.queries;
     at[i] = i && queries[i] ? at[i - 1] : placeOf(s, firstHead + (first + i) / s.queries);
-    Range seen = visible(s, queries[i]);
-    low = minOf(low, seen.low), high = maxOf(high, seen.high);
     if (s.sinks)
       most[i] = s.sinks[at[i].batch], total[i] = 1;
   }
   auto from = [&](int64_t i) { return s.q.data + at[i].q + queries[i] * s.q.strides[axis]; };
   for (int64_t t = 0; t < rows; t += MR)
     packQueries<MR>(query + t * width, [&](int64_t i) { return from(t + i); }, have - t, s.q.strides[axis + 1], width, s.scale);
-  const int64_t keyStride = s.k.strides[axis], valueStride = s.v.strides[axis], begin = low / kBlock * kBlock;
+  const int64_t keyStride = s.k.strides[axis], valueStride = s.v.strides[axis];
+  // What any row of the entry sees: a value that is no number reaches rows that do not see it, by no share of it, whatever the task.
+  const int64_t begin = visible(s, 0).low, high = visible(s, s.queries - 1).high;
   const float *k = s.k.data + at[0].k, *v = s.v.data + at[0].v;
   for (int64_t key = begin; key < high; key += kBlock) {
     int64_t count = minOf(kBlock, high - key);
@@ -514,14 +523,8 @@ void attendRows(const Attention &s, int64_t firstHead, int64_t first, int64_t ha
       for (int64_t t = 0; t < rows; t += MR)
         tile<MR, NV>(query + t * width, panel, width, scores + t * kRow + j, kRow, none);
     }
-    bool plain = unmasked(s) && count % 16 == 0;
-    for (int64_t i = 0; i < have && !plain; ++i)
-      maskRow(s, at[i], queries[i], key, count, scores + i * kRow);
-    int64_t row = 0;
-    for (; row + 2 <= have; row += 2)
-      softmaxRows<2>(scores + row * kRow, count, most + row, total + row, factor + row);
-    if (row < have)
-      softmaxRows<1>(scores + row * kRow, count, most + row, total + row, factor + row);
+    auto place = [&](int64_t i) -> const Place & { return at[i]; };
+    maskedSoftmax(s, place, [&](int64_t i) { return queries[i]; }, key, count, have, scores, most, total, factor);
     for (int64_t d = 0; d < columns; d += VV * 16)
       for (int64_t t = 0; t < rows; t += MR)
         weigh<MR, VV>(scores + t * kRow, v + key * valueStride + d, valueStride, count, sums + t * columns + d, columns,

@@ -28,8 +28,9 @@ struct Columns {
   }
 };
 
-// mid[c] = the greatest of a row's columns [c, c + step).
+// Floats from one joined row to the next, where rows have `width` columns.
 int64_t roomOf(int64_t width) { return 2 * width + 32; }
+// mid[c] becomes the greatest of its row's columns [c, c + step); `rows` of them, `room` floats apart.
 void joinColumns(const Columns &columns, float *mid, int64_t rows, int64_t room) {
   for (int64_t s = 1; s < columns.step; s *= 2)
     for (int64_t r = 0; r < rows; ++r)                           // of all rows in turn: what is loaded was stored long before

@@ -65,8 +65,11 @@ ONNXC_INLINE int32_t cumulateAll(const onnxc_args *a, const Axis3 &s, bool rever
       int64_t first = u % blocks * kColumns, at = u / blocks * s.dim * s.inner + start + first, width = minOf(s.inner - first, kColumns);
       if constexpr (!__is_same(typename TotalOf<T>::type, void)) {
         bool some = width >= kLanes;
-        for (; width >= 4 * kLanes; at += 4 * kLanes, width -= 4 * kLanes)
-          cumulateVectors<T, Sum, Exclusive, 4>(from + at, to + at, s.dim, step);
+        auto several = [&](auto n) {
+          for (; width >= n.value * kLanes; at += n.value * kLanes, width -= n.value * kLanes)
+            cumulateVectors<T, Sum, Exclusive, n.value>(from + at, to + at, s.dim, step);
+        };
+        onnxc_vector_bits >= 512 ? several(Index<4>()) : several(Index<2>());  // whose totals leave registers free
         for (; width >= kLanes; at += kLanes, width -= kLanes)
           cumulateVectors<T, Sum, Exclusive, 1>(from + at, to + at, s.dim, step);
         if (some && width > 0)  // the last vector takes columns of the one before it again

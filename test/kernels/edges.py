@@ -56,6 +56,11 @@ case("empty_adapter", """e = Constant <value = float {1.0}> ()  s = Constant <va
     p = MatMul (x, a)  q = MatMul (p, b)  y = Add (q, x)  u = MatMul (r, b)  z = Add (u, x)  v = MatMul (x, p)""", [np.eye(4, dtype=F32)] * 2 + [np.zeros((4, 0), F32)],
      "float[] y, float[] z, float[] v", x=np.eye(4, dtype=F32), r=np.zeros((4, 0), F32))
 
+# What a Cast has made longer is rounded with all its digits.
+_some = np.array([0.25, 1.5, -1.5, 2.7, -0.5, 8388607.5, -3.49], F32)
+for _op, _round in (("Floor", np.floor), ("Ceil", np.ceil), ("Round", np.rint)):
+    case(f"rounded_doubles_{_op}", f"c = Cast <to = 11> (x)  y = {_op} (c)", _round(_some.astype(np.float64)), "double[] y", x=_some)
+
 
 # Attention whose scores change their axes on the way: windows in the batch axis with masks of their own, heads in it outside the softmax.
 def attended(q, k, v, added):

@@ -92,3 +92,23 @@ func.func @parts(%arg0: tensor<?x1xf32>, %arg1: tensor<?x2xf32>, %arg2: tensor<?
   %1:2 = "onnx.Split"(%0, %sizes) {axis = 1 : i64} : (tensor<?x4xf32>, tensor<2xi64>) -> (tensor<?x1xf32>, tensor<?x3xf32>)
   return %1#0, %1#1 : tensor<?x1xf32>, tensor<?x3xf32>
 }
+
+// -----
+
+// Rows are joined: each part has all channels, and numbers for all of them.
+// CHECK-LABEL: @rows
+// CHECK-DAG: %[[W:.*]] = "onnx.Constant"() <{value = dense<{{\[\[\[}}2.000000e+00]], {{\[\[}}3.000000e+00]]]> : tensor<2x1x1xf32>
+// CHECK: "onnx.Conv"(%arg0, %[[W]]
+// CHECK: "onnx.Conv"(%arg1, %[[W]]
+// CHECK-NOT: "onnx.BatchNormalization"
+func.func @rows(%arg0: tensor<?x1x4xf32>, %arg1: tensor<?x1x5xf32>) -> tensor<?x2x9xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<2x1x1xf32>} : () -> tensor<2x1x1xf32>
+  %scale = "onnx.Constant"() {value = dense<[2.0, 3.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %zero = "onnx.Constant"() {value = dense<0.0> : tensor<2xf32>} : () -> tensor<2xf32>
+  %var = "onnx.Constant"() {value = dense<1.0> : tensor<2xf32>} : () -> tensor<2xf32>
+  %0 = "onnx.Conv"(%arg0, %w) : (tensor<?x1x4xf32>, tensor<2x1x1xf32>) -> tensor<?x2x4xf32>
+  %1 = "onnx.Conv"(%arg1, %w) : (tensor<?x1x5xf32>, tensor<2x1x1xf32>) -> tensor<?x2x5xf32>
+  %2 = "onnx.Concat"(%0, %1) {axis = 2 : i64} : (tensor<?x2x4xf32>, tensor<?x2x5xf32>) -> tensor<?x2x9xf32>
+  %3 = "onnx.BatchNormalization"(%2, %scale, %zero, %zero, %var) {epsilon = 0.0 : f32, resultSegmentSizes = array<i32: 1, 0, 0>} : (tensor<?x2x9xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<?x2x9xf32>
+  return %3 : tensor<?x2x9xf32>
+}
