@@ -1,5 +1,5 @@
-// FastBlockWeights.cpp: MatMulNBits of f32 with weights of 2, 4 or 8 bits. Few rows: weights of 4 bits are multiplied as bytes
-// (BlockDigits.h), others become floats in registers on their way from memory. More rows: bytes (BlockTiles.h) or panels of floats
+// FastBlockWeights.cpp: MatMulNBits of f32 with weights of 2, 4 or 8 bits. Few rows: weights of 4 and 8 bits are multiplied as
+// bytes (BlockDigits.h), others become floats in registers on their way from memory. More rows: bytes (BlockTiles.h) or panels of floats
 // (BlockWeights.h). Oracle: MsMatMul.cpp, which also takes other blocks and group indices.
 #include "runtime_stub/kernels/BlockDigits.h"
 #include "runtime_stub/kernels/BlockTiles.h"
@@ -12,8 +12,10 @@ extern "C" int32_t onnxc_k_MsMatMulNBits_f32(const onnxc_args *a);
 namespace onnxc {
 namespace {
 
-constexpr int64_t kFewRows = 3, kDigitRows = 6;  // at most; more take less time in panels
-constexpr int64_t kChunk = 16;                   // bytes of a column unpacked at a time
+constexpr int64_t kFewRows = 3;  // at most; more take less time in panels
+template <int BITS>
+constexpr int64_t kDigitRows = BITS == 4 ? 6 : 3;  // the same
+constexpr int64_t kChunk = 16;                     // bytes of a column unpacked at a time
 template <int BITS>
 constexpr int kParts = 8 / BITS;  // values of a byte
 template <int BITS>
@@ -165,46 +167,70 @@ int32_t fewRows(const Args *a, const BlockWeights &w, int64_t rows, const float 
   });
 }
 
-template <int DIGITS, int SCALES>
+template <int BITS, int DIGITS, int SCALES>
 int32_t digitRows(const Args *a, const BlockWeights &w, int64_t rows, const float *bias) {
-  int64_t groups = w.k / kGroup, each = DigitRow<DIGITS>::bytes(groups);
+  using Row = DigitRow<BITS, DIGITS>;
+  int64_t groups = w.k / kGroup<BITS>, each = Row::bytes(groups), range = maxOf<int64_t>(32, minOf<int64_t>(w.block, 128));
   char *room = heap<char>(a, rows * each);
-  DigitRow<DIGITS> *split = heap<DigitRow<DIGITS>>(a, rows);
+  Row *split = heap<Row>(a, rows);
   if (!room || !split)
     return ONNXC_K_MEMORY;
   bool dots = hasDots(a);
   for (int64_t r = 0; r < rows; ++r) {
     split[r].place(room + r * each, groups);
-    if (!splitRow(in<float>(a, 0) + r * w.k, groups, maxOf<int64_t>(w.block, 32), split[r]))
-      return fewRows<4>(a, w, rows, bias);
+    if (!splitRow(in<float>(a, 0) + r * w.k, groups, range, split[r]))
+      return fewRows<BITS>(a, w, rows, bias);
     totalRow(dots, split[r], groups);
   }
   constexpr int C = kDigitColumns;
   float *y = out<float>(a, 0);
   return parallelFor(a, (w.n + C - 1) / C, grainOf(C * w.k * rows / 8), [=](int64_t begin, int64_t end) -> int32_t {
-    for (int64_t u = begin; u < end; ++u)
-      for (int64_t r = 0; r < rows; ++r) {
-        int64_t c = minOf(u * C, w.n - C);  // the last ones overlap those before them
-        DigitColumns columns{w.bytes + c * 64 * groups, w.zeros ? w.zeros + c * ((w.blocks + 1) / 2) : nullptr, w.scales + c * w.blocks,
-                             groups};
-        float lanes[C * 16], *to = y + r * w.n + c;
-        digitProducts<DIGITS, SCALES>(dots, split[r], columns, lanes);
-        for (int64_t i = u * C - c; i < C; ++i)
-          to[i] = laneSum(*(const v16 *)(lanes + i * 16)) + (bias ? bias[c + i] : 0);
-      }
+    for (int64_t u = begin; u < end; ++u) {
+      int64_t c = minOf(u * C, w.n - C);  // the last ones overlap those before them
+      DigitColumns columns{w.bytes + c * 64 * groups,
+                           w.zeros ? w.zeros + c * w.zeroBytes() : nullptr,
+                           w.scales + c * w.blocks,
+                           groups,
+                           SCALES > 1 ? 1 : groups / w.blocks,
+                           w.blocks,
+                           w.zeroBytes()};
+      auto together = [&](int64_t r, auto count) {
+        float lanes[count.value * C * 16];
+        digitProducts<BITS, DIGITS, SCALES, count.value>(dots, split + r, columns, lanes);
+        for (int64_t i = 0; i < count.value; ++i)
+          for (int64_t j = u * C - c; j < C; ++j)
+            y[(r + i) * w.n + c + j] = laneSum(*(const v16 *)(lanes + (i * C + j) * 16)) + (bias ? bias[c + j] : 0);
+        return r + count.value;
+      };
+      for (int64_t r = 0; r < rows;)
+        if constexpr (DIGITS > 1)
+          r = together(r, Index<1>());
+        else  // of at least two rows
+          r = (rows - r) % 2 ? together(r, Index<3>()) : together(r, Index<2>());
+    }
     return ONNXC_K_OK;
   });
 }
-// Whether the weights lie in whole groups, and these in whole blocks.
+// Whether the weights lie in whole groups and ranges, and blocks and groups are whole multiples of one another.
+template <int BITS>
 bool hasGroups(const Args *a, const BlockWeights &w) {
-  return hasDigits(a) && w.n >= kDigitColumns && w.k % kGroup == 0 && w.k == w.blocks * w.block && kGroup % w.block == 0 && !w.floatZeros;
+  constexpr int64_t kG = kGroup<BITS>;
+  return hasDigits<BITS>(a) && w.n >= kDigitColumns && w.k % kG == 0 && w.k == w.blocks * w.block &&
+         (kG % w.block == 0 || w.block % kG == 0) && (w.block <= 128 || w.block % 128 == 0) && !w.floatZeros;
 }
-template <int DIGITS>
+template <int BITS, int DIGITS>
 int32_t digitProduct(const Args *a, const BlockWeights &w, int64_t rows, const float *bias) {
-  return w.block == 16   ? digitRows<DIGITS, 8>(a, w, rows, bias)
-         : w.block == 32 ? digitRows<DIGITS, 4>(a, w, rows, bias)
-         : w.block == 64 ? digitRows<DIGITS, 2>(a, w, rows, bias)
-                         : digitRows<DIGITS, 1>(a, w, rows, bias);
+  switch (maxOf<int64_t>(1, kGroup<BITS> / w.block)) {
+  case 8:
+    if constexpr (BITS == 4)
+      return digitRows<BITS, DIGITS, 8>(a, w, rows, bias);
+    break;
+  case 4:
+    return digitRows<BITS, DIGITS, 4>(a, w, rows, bias);
+  case 2:
+    return digitRows<BITS, DIGITS, 2>(a, w, rows, bias);
+  }
+  return digitRows<BITS, DIGITS, 1>(a, w, rows, bias);
 }
 
 constexpr int64_t kGroupBytes = 1 << 20;  // of rows that the second-level cache holds while all columns pass by
@@ -325,9 +351,11 @@ int32_t manyRows(const Args *a, const BlockWeights &w, int64_t rows, const float
 
 template <int BITS>
 int32_t rowsOf(const Args *a, const BlockWeights &w, int64_t rows, const float *bias, bool rounds) {
-  if constexpr (BITS == 4)
-    if (rows <= kDigitRows && hasGroups(a, w))
-      return rounds ? digitProduct<2>(a, w, rows, bias) : digitProduct<3>(a, w, rows, bias);
+  if constexpr (BITS >= 4)
+    if (rows <= kDigitRows<BITS> && hasGroups<BITS>(a, w))
+      return !rounds    ? digitProduct<BITS, 3>(a, w, rows, bias)
+             : rows > 1 ? digitProduct<BITS, 1>(a, w, rows, bias)
+                        : digitProduct<BITS, 2>(a, w, rows, bias);  // memory gives one row no faster
   if (rows <= kFewRows)
     return fewRows<BITS>(a, w, rows, bias);
   if (int64_t step = rounds ? stepOf<BITS, 1>(a, w) : 0)

@@ -104,59 +104,75 @@ int check(const Left &left, const Right &right) {
   return inWords;
 }
 
+// Rows and columns of `groups` groups; a block is a part of a group or some whole ones.
+template <int BITS>
 struct Digits {
   std::vector<float> x, scales;
   std::vector<uint8_t> bytes, zeros;
-  int64_t groups, block;
+  int64_t groups, block, depth = groups * kGroup<BITS>;
 
-  Digits(int64_t groups, int64_t block) : groups(groups), block(block) {
+  Digits(int64_t rows, int64_t groups, int64_t block) : groups(groups), block(block) {
     rng.seed(1);
-    int64_t scaleCount = kDigitColumns * groups * kGroup / block;
-    for (int64_t i = 0; i < groups * kGroup; ++i)
+    for (int64_t i = 0; i < rows * depth; ++i)
       x.push_back(float(std::normal_distribution<double>()(rng)));
     for (int64_t i = 0; i < kDigitColumns * groups * 64; ++i)
       bytes.push_back(uint8_t(between(0, 255)));
-    for (int64_t i = 0; i < scaleCount; ++i)
+    for (int64_t i = 0; i < kDigitColumns * blocks(); ++i)
       scales.push_back(float(between(1, 100)) / 100), zeros.push_back(uint8_t(between(0, 255)));
   }
+  int64_t blocks() const { return depth / block; }
+  int64_t zeroBytes() const { return (blocks() * BITS + 7) / 8; }
+  static int64_t part(const uint8_t *from, int64_t i) { return BITS == 8 ? from[i] : from[i / 2] >> (i % 2 * 4) & 15; }
   double value(int64_t column, int64_t k) const {
-    int64_t blocks = groups * kGroup / block, b = k / block, byte = bytes[column * groups * 64 + k / 2];
-    int64_t zero = zeros.empty() ? 8 : zeros[column * ((blocks + 1) / 2) + b / 2] >> (b % 2 * 4) & 15;
-    return double((byte >> (k % 2 * 4) & 15) - zero) * double(scales[column * blocks + b]);
+    int64_t b = k / block, zero = zeros.empty() ? 1 << (BITS - 1) : part(zeros.data() + column * zeroBytes(), b);
+    return double(part(bytes.data() + column * groups * 64, k) - zero) * double(scales[size_t(column * blocks() + b)]);
+  }
+  DigitColumns columns() const {
+    return {bytes.data(), zeros.empty() ? nullptr : zeros.data(),     scales.data(),
+            groups,       std::max<int64_t>(1, block / kGroup<BITS>), blocks(),
+            zeroBytes()};
   }
 };
 
-template <int DIGITS, int SCALES, class Total, class Products>
-double worst(const Digits &d, const Total &total, const Products &products) {
-  std::vector<char> room(size_t(DigitRow<DIGITS>::bytes(d.groups)));
-  DigitRow<DIGITS> row;
-  row.place(room.data(), d.groups);
-  REQUIRE(splitRow(d.x.data(), d.groups, d.block, row));
-  total(row, d.groups);
-  float lanes[kDigitColumns * 16];
-  products(row, DigitColumns{d.bytes.data(), d.zeros.empty() ? nullptr : d.zeros.data(), d.scales.data(), d.groups}, lanes);
-  double far = 0;
-  for (int64_t c = 0; c < kDigitColumns; ++c) {
-    double sum = 0, size = 0;
-    for (int64_t k = 0; k < d.groups * kGroup; ++k)
-      sum += double(d.x[size_t(k)]) * d.value(c, k), size += std::abs(double(d.x[size_t(k)]) * d.value(c, k));
-    far = std::max(far, std::abs(double(laneSum(*(const v16 *)(lanes + c * 16))) - sum) / size);
+// The largest error of ROWS rows, of the sums of magnitudes.
+template <int BITS, int DIGITS, int ROWS, class Total, class Products>
+double worst(const Digits<BITS> &d, const Total &total, const Products &products) {
+  std::vector<char> room[ROWS];
+  DigitRow<BITS, DIGITS> rows[ROWS];
+  for (int64_t r = 0; r < ROWS; ++r) {
+    room[r].resize(size_t(rows[r].bytes(d.groups)));
+    rows[r].place(room[r].data(), d.groups);
+    REQUIRE(splitRow(d.x.data() + r * d.depth, d.groups, std::clamp<int64_t>(d.block, 32, 128), rows[r]));
+    total(rows[r], d.groups);
   }
+  float lanes[ROWS * kDigitColumns * 16];
+  products(rows, d.columns(), lanes);
+  double far = 0;
+  for (int64_t r = 0; r < ROWS; ++r)
+    for (int64_t c = 0; c < kDigitColumns; ++c) {
+      double sum = 0, size = 0;
+      for (int64_t k = 0; k < d.depth; ++k) {
+        double one = double(d.x[size_t(r * d.depth + k)]) * d.value(c, k);
+        sum += one, size += std::abs(one);
+      }
+      far = std::max(far, std::abs(double(laneSum(*(const v16 *)(lanes + (r * kDigitColumns + c) * 16))) - sum) / size);
+    }
   return far;
 }
 
-template <int DIGITS, int SCALES>
-void checkDigits() {
-  constexpr double most = DIGITS == 3 ? 3e-7 : 5e-5;
+template <int BITS, int DIGITS, int SCALES, int ROWS = 1>
+void checkDigits(int64_t groupsOfScale = 1) {
+  constexpr double most = DIGITS == 3 ? 3e-7 : DIGITS == 2 ? 5e-5 : 6e-3;
   for (int64_t groups : {1, 2, 7, -7}) {
-    Digits d(std::abs(groups), kGroup / SCALES);
+    Digits<BITS> d(ROWS, std::abs(groups) * groupsOfScale, kGroup<BITS> / SCALES * groupsOfScale);
     if (groups < 0)
       d.zeros.clear();
-    CHECK(worst<DIGITS, SCALES>(d, totalPairs<DIGITS>, digitPairs<DIGITS, SCALES>) <= most);
+    if constexpr (BITS == 4)
+      CHECK(worst<BITS, DIGITS, ROWS>(d, totalPairs<BITS, DIGITS>, digitPairs<BITS, DIGITS, SCALES, ROWS>) <= most);
     if (__builtin_cpu_supports("avxvnni"))
-      CHECK(worst<DIGITS, SCALES>(d, totalDots256<DIGITS>, digitDots256<DIGITS, SCALES>) <= most);
+      CHECK(worst<BITS, DIGITS, ROWS>(d, totalDots256<BITS, DIGITS>, digitDots256<BITS, DIGITS, SCALES, ROWS>) <= most);
     if (__builtin_cpu_supports("avx512vnni"))
-      CHECK(worst<DIGITS, SCALES>(d, totalDots<DIGITS>, digitDots<DIGITS, SCALES>) <= most);
+      CHECK(worst<BITS, DIGITS, ROWS>(d, totalDots<BITS, DIGITS>, digitDots<BITS, DIGITS, SCALES, ROWS>) <= most);
   }
 }
 }  // namespace
@@ -187,6 +203,9 @@ TEST_CASE("tiles of few large bytes are exact") {
   CHECK(check([] { return between(0, 600) ? between(0, 127) : 255; }, [] { return between(0, 1) ? 127 : -128; }) >= 8);
 }
 TEST_CASE("products of digits are as exact as their number says") {
-  checkDigits<2, 1>(), checkDigits<2, 2>(), checkDigits<2, 4>();
-  checkDigits<3, 1>(), checkDigits<3, 2>(), checkDigits<3, 4>();
+  checkDigits<4, 2, 1>(), checkDigits<4, 2, 2>(), checkDigits<4, 2, 4>();
+  checkDigits<4, 3, 1>(), checkDigits<4, 3, 2>(), checkDigits<4, 3, 4>();
+  checkDigits<8, 2, 1>(), checkDigits<8, 2, 2>(), checkDigits<8, 2, 4>(), checkDigits<8, 3, 1>(), checkDigits<8, 3, 4>();
+  checkDigits<4, 3, 1>(2), checkDigits<8, 3, 1>(2), checkDigits<8, 2, 1>(4);
+  checkDigits<4, 1, 1, 2>(), checkDigits<4, 1, 4, 3>(), checkDigits<8, 1, 2, 2>(), checkDigits<8, 1, 1, 3>(2);
 }

@@ -6,7 +6,7 @@ from onnx import helper
 
 from cases import CASES
 
-FEW_ROWS = {2: 3, 4: 6, 8: 3}  # by the bits of a weight
+FEW_ROWS = 3  # at most, which are rounded only where weights of 4 bits lie in whole groups, and there are several; of 8 bits they may be
 DOTS_ONLY = set()  # cases that are rounded only where instructions multiply bytes of any size
 
 
@@ -46,7 +46,8 @@ def reference(node, weights, x):
     if "z" in weights:
         zeros = weights["z"].reshape(n, -1).astype(np.float64) if weights["z"].dtype == np.float32 else unpacked(weights["z"].reshape(n, -1), bits, blocks)
     w = (unpacked(weights["q"], bits, block) - zeros[:, :, None]) * weights["s"].reshape(n, blocks, 1)
-    if attributes["accuracy_level"] == 4 and len(x) > FEW_ROWS[bits]:
+    grouped = bits == 4 and n >= 4 and x.shape[1] == blocks * block and x.shape[1] % (512 // bits) == 0
+    if attributes["accuracy_level"] == 4 and len(x) > (1 if grouped else FEW_ROWS):
         x = rounded(x, block)
     return (x.astype(np.float64) @ w.reshape(n, -1)[:, :x.shape[-1]].T + weights["b"]).astype(np.float32)
 
@@ -84,6 +85,14 @@ product("eight_bits_40_rows", (40,), 1152, 33, 128, zeros=False, bits=8)
 product("eight_bits_rows_rounded", (15,), 1300, 70, 32, accuracy=4, bits=8)
 product("eight_bits_rows_rounded_no_zeros", (4,), 640, 32, 128, zeros=False, accuracy=4, bits=8)
 DOTS_ONLY |= {"eight_bits_rows_rounded", "eight_bits_rows_rounded_no_zeros"}
+for _rows in (2, 3, 5):
+    for _block in (32, 64, 128):
+        product(f"four_bits_few_rounded_{_rows}_{_block}", (_rows,), 384, 22, _block, accuracy=4)
+        if _rows <= FEW_ROWS:
+            product(f"eight_bits_may_round_{_rows}_{_block}", (_rows,), 384, 22, _block, accuracy=4, bits=8)
+product("eight_bits_of_8_bits", (1,), 256, 9, 16, accuracy=4, bits=8)
+product("eight_bits_blocks_of_256", (2,), 512, 22, 256, bits=8)
+product("four_bits_blocks_of_256", (3,), 512, 22, 256, zeros=False)
 product("two_bits_rows_rounded", (9,), 704, 50, 64, accuracy=4, bits=2)
 product("two_bits_one_row", (1,), 1100, 77, 64, bits=2)
 product("two_bits_blocks_of_16", (2,), 368, 22, 16, bits=2)

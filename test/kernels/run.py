@@ -491,7 +491,7 @@ def check(s, folder, name):
     rng = np.random.default_rng(1)
     feed = {k: rng.standard_normal(s).astype(np.float32) for k, s in inputs.items()}
     want = reference(nodes, model, weights, feed, "_dead" not in name)  # optimised, ONNX Runtime clips the bias of a channel without weights
-    most = 3e-4 if "of_8_bits" in name else 2e-5  # 14 bits, and those of f32
+    most = 1e-2 if "may_round" in name else 3e-4 if "of_8_bits" in name else 2e-5  # 8 bits, 14, and those of f32
     first = None
     levels = [(WIDEST, 3), ("x86-64-v3", 1)]
     for cpu, threads in levels[:1] if dynamic else levels:  # the backend suite's symbolic mode has the lower level under symbols
