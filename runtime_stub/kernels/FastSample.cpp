@@ -137,21 +137,19 @@ static void nearestPoints(bool align, const float *__restrict where, const int64
 }
 
 // The taps of one coordinate: two of linear sampling, four of cubic.
-template <Edge E>
-ONNXC_INLINE void tapsOf(bool align, float n, int64_t dim, int64_t stride, int32_t (&at)[2], double (&weight)[2]) {
+template <Edge E, int Taps>
+ONNXC_INLINE void tapsOf(bool align, float n, int64_t dim, int64_t stride, int32_t (&at)[Taps], double (&weight)[Taps]) {
   float x = placeOf(align, n, dim);
+  auto taps = [&](auto place) {
+    if constexpr (Taps == 2)
+      linearTaps<E>(align, place, dim, stride, at, weight);
+    else
+      cubicTaps<E>(align, place, dim, stride, at, weight);
+  };
   if constexpr (E == Edge::Reflection)
-    linearTaps<E>(align, reflected(align, double(x), dim), dim, stride, at, weight);
+    taps(reflected(align, double(x), dim));
   else
-    linearTaps<E>(align, E == Edge::Border ? clamped(x, dim) : x, dim, stride, at, weight);
-}
-template <Edge E>
-ONNXC_INLINE void tapsOf(bool align, float n, int64_t dim, int64_t stride, int32_t (&at)[4], double (&weight)[4]) {
-  float x = placeOf(align, n, dim);
-  if constexpr (E == Edge::Reflection)
-    cubicTaps<E>(align, reflected(align, double(x), dim), dim, stride, at, weight);
-  else
-    cubicTaps<E>(align, x, dim, stride, at, weight);
+    taps(E == Edge::Border && Taps == 2 ? clamped(x, dim) : x);
 }
 
 // Points of an image of two dims, sampled between pixels: putPoint for all of them side by side.
