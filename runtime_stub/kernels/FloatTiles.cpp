@@ -1,46 +1,22 @@
-// FloatTiles.cpp: products of f32 on x86's tiles that multiply bf16 (AMX), for generated kernels (codegen/cpu/RowTiles.cpp). A float is the
-// sum of three bf16, its digits, of 8 bits of its significand each. Of the nine products of two floats' digits the six greatest are added
-// up in f32, which leaves out less than 2^-21 of a product, 2^-24 on average: results are as near as those of a chain of f32 FMAs. Tiles
-// take subnormal digits for zero: of numbers below 2^-110 more is left out.
+// FloatTiles.cpp: products of f32 on x86's tiles that multiply bf16 (AMX), for generated kernels (codegen/cpu/RowTiles.cpp). How three
+// bf16 stand for a float and how exact sums of their products are: DigitTiles.h.
 //
 // strip  the rows of one call, in tiles of `each` rows
 // part   kFloatPart steps of the depth, of whose digits a second-level cache holds the strip's and those of two panels
-// block  32 steps of the depth, what a tile holds of a row
-// left   digits of the strip: [tile][block][digit][16 rows][32 steps]
-// right  digits of two panels: [block][panel][digit][16 pairs of steps][16 columns][2]
-#include "runtime_stub/kernels/FloatTiles.h"
-#include "runtime_stub/kernels/TileRegisters.h"
+// left   digits of the strip: [tile] of what DigitTiles.h says
+#include "runtime_stub/kernels/DigitTiles.h"
 
 namespace onnxc {
 namespace {
 
 #if !defined(__aarch64__)
-constexpr int64_t kTileRows = kFloatRows, kTile = kFloatTile, kSteps = kFloatSteps, kPanels = kFloatPanels;
-constexpr int64_t kLeftBlock = kFloatDigits * kTile;  // bytes
-
 typedef uint16_t u16x16 __attribute__((ext_vector_type(16), aligned(2)));
 typedef uint16_t u16x32 __attribute__((ext_vector_type(32), aligned(4)));
-
-struct Digits {
-  v16 first, second, third;
-};
-
-ONNXC_INLINE u32x16 bitsOf(v16 v) { return __builtin_bit_cast(u32x16, v); }
-ONNXC_INLINE v16 upper(v16 v) { return __builtin_bit_cast(v16, bitsOf(v) & 0xffff0000u); }
-ONNXC_INLINE Digits digitsOf(v16 v) {
-  v16 first = upper(v), rest = v - first, second = upper(rest);
-  return {first, second, rest - second};
-}
 
 // The bf16 that sixteen steps and the sixteen behind them are, one after the other.
 ONNXC_INLINE u16x32 joined(v16 low, v16 high) {
   return __builtin_shufflevector(__builtin_bit_cast(u16x32, low), __builtin_bit_cast(u16x32, high), 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21,
                                  23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63);
-}
-// The bf16 of two steps, for each column side by side.
-ONNXC_INLINE u16x32 paired(v16 even, v16 odd) {
-  return __builtin_shufflevector(__builtin_bit_cast(u16x32, even), __builtin_bit_cast(u16x32, odd), 1, 33, 3, 35, 5, 37, 7, 39, 9, 41, 11,
-                                 43, 13, 45, 15, 47, 17, 49, 19, 51, 21, 53, 23, 55, 25, 57, 27, 59, 29, 61, 31, 63);
 }
 
 // Where results will lie.
@@ -127,14 +103,12 @@ struct Splitter {
       if constexpr (P::kBytes == 64)
         __builtin_prefetch(from + k * P::kBytes + kAhead + 64);
       uint8_t *to = right + (pair / 16 * kPanels + panel) * P::kDigits * kTile + pair % 16 * 64;
-      if constexpr (P::kDigits == 1) {
-        *(u16x32 *)to = paired(even, odd);
+      if constexpr (P::kDigits == 3) {
+        storeDigits(to, even, odd);
       } else {
-        Digits e = digitsOf(even), o = digitsOf(odd);
-        *(u16x32 *)to = paired(e.first, o.first);
-        *(u16x32 *)(to + kTile) = P::kDigits == 2 ? paired(even - e.first, odd - o.first) : paired(e.second, o.second);
-        if constexpr (P::kDigits == 3)
-          *(u16x32 *)(to + 2 * kTile) = paired(e.third, o.third);
+        *(u32x16 *)to = paired(even, odd);
+        if constexpr (P::kDigits == 2)
+          *(u32x16 *)(to + kTile) = paired(even - upper(even), odd - upper(odd));
       }
       if (++pair == blocks * 16)
         pair = 0, ++panel;
@@ -154,52 +128,16 @@ struct ResultLines {
   }
 };
 
-// Sums of up to two tiles of rows by COLUMNS panels over `blocks` blocks; they begin with those in memory where `more`. While tiles
-// multiply, vectors split what comes next, `pairs` pairs of steps with each product of digits.
-template <FloatPanels TYPE, int ROWS, int COLUMNS>
-ONNXC_TILES __attribute__((noinline)) void multiply(const uint8_t *above, const uint8_t *below, const uint8_t *right, int64_t blocks,
-                                                    float *sums, float *under, int64_t stride, bool more, Splitter<TYPE> &next,
-                                                    int64_t pairs, ResultLines &lines) {
-  constexpr int DIGITS = Panel<TYPE>::kDigits;
-  Splitter<TYPE> own = next;
-  loadTiles<ROWS, COLUMNS>(more ? sums : nullptr, under, stride);
-#define ONNXC_LEFT(D)                                                                                                                      \
-  __builtin_ia32_tileloadd64(4, above + D * kTile, 64);                                                                                    \
-  if constexpr (ROWS > 1)                                                                                                                  \
-  __builtin_ia32_tileloadd64(5, below + D * kTile, 64)
-#define ONNXC_RIGHT(D)                                                                                                                     \
-  if constexpr (D < DIGITS) {                                                                                                              \
-    __builtin_ia32_tileloadd64(6, right + D * kTile, 64);                                                                                  \
-    if constexpr (COLUMNS > 1)                                                                                                             \
-      __builtin_ia32_tileloadd64(7, right + (DIGITS + D) * kTile, 64);                                                                     \
-    __builtin_ia32_tdpbf16ps(0, 4, 6);                                                                                                     \
-    if constexpr (COLUMNS > 1)                                                                                                             \
-      __builtin_ia32_tdpbf16ps(1, 4, 7);                                                                                                   \
-    if constexpr (ROWS > 1)                                                                                                                \
-      __builtin_ia32_tdpbf16ps(2, 5, 6);                                                                                                   \
-    if constexpr (ROWS > 1 && COLUMNS > 1)                                                                                                 \
-      __builtin_ia32_tdpbf16ps(3, 5, 7);                                                                                                   \
-    own.advance(pairs);                                                                                                                    \
-  }
-  for (int64_t i = 0; i < blocks; ++i, above += kLeftBlock, below += kLeftBlock, right += kPanels * DIGITS * kTile) {
-    ONNXC_LEFT(0);
-    ONNXC_RIGHT(0)
-    ONNXC_RIGHT(1)
-    ONNXC_RIGHT(2)
-    ONNXC_LEFT(1);
-    ONNXC_RIGHT(0)
-    ONNXC_RIGHT(1)
-    ONNXC_LEFT(2);
-    ONNXC_RIGHT(0)
-    lines.fetch();
-  }
-  next = own;
-#undef ONNXC_LEFT
-#undef ONNXC_RIGHT
-  eachTile<ROWS, COLUMNS>(sums, under, [=](auto tile, float *at) ONNXC_TILES __attribute__((always_inline)) {
-    __builtin_ia32_tilestored64(tile.value, at, stride);
-  });
-}
+// What vectors do beside products of tiles: they split what comes next, `pairs` pairs of steps with each product of digits.
+template <FloatPanels TYPE>
+struct Beside {
+  Splitter<TYPE> next;
+  int64_t pairs;
+  ResultLines lines;
+
+  __attribute__((always_inline)) void step() { next.advance(pairs); }
+  __attribute__((always_inline)) void block() { lines.fetch(); }
+};
 
 template <FloatPanels TYPE>
 struct Product {
@@ -234,18 +172,17 @@ struct Product {
     constexpr int64_t products = P::kDigits == 3 ? 6 : P::kDigits == 2 ? 5 : 3;
     int64_t times = (tiles + 1) / 2 * blocks * products, pairs = ceilDiv(next.count * next.blocks * 16, times);
     int64_t fetches = (tiles + 1) / 2 * blocks;
-    ResultLines lines{results.at + panel * results.panelBytes,
-                      results.rowBytes,
-                      results.panelBytes,
-                      last ? rows.count : 0,
-                      COLUMNS,
-                      ceilDiv(rows.count, fetches)};
+    Beside<TYPE> beside{next,
+                        pairs,
+                        {results.at + panel * results.panelBytes, results.rowBytes, results.panelBytes, last ? rows.count : 0, COLUMNS,
+                         ceilDiv(rows.count, fetches)}};
     auto sumsOf = [&](int64_t tile) { return sums + (tile * rows.each * count + panel) * 16; };
     for (; t + 2 <= tiles; t += 2)
-      multiply<TYPE, 2, COLUMNS>(left + t * tileBytes, left + (t + 1) * tileBytes, from, blocks, sumsOf(t), sumsOf(t + 1), stride, more,
-                                 next, pairs, lines);
+      multiplyDigits<P::kDigits, 2, COLUMNS>(left + t * tileBytes, left + (t + 1) * tileBytes, from, blocks, sumsOf(t), sumsOf(t + 1),
+                                             stride, more, beside);
     if (t < tiles)
-      multiply<TYPE, 1, COLUMNS>(left + t * tileBytes, nullptr, from, blocks, sumsOf(t), nullptr, stride, more, next, pairs, lines);
+      multiplyDigits<P::kDigits, 1, COLUMNS>(left + t * tileBytes, nullptr, from, blocks, sumsOf(t), nullptr, stride, more, beside);
+    next = beside.next;
   }
   // What is split for the panels from `panel` on and the part from `begin` on: those of the next call behind the last.
   Splitter<TYPE> splitter(int64_t begin, int64_t panel, uint8_t *to) const {
