@@ -235,7 +235,12 @@ def products():
     yield "QLinearMatMul", "QLinearMatMul", [u8(128, 768), scale, zero, stored(u8(768, 768)), scale, zero, scale, zero], {}
     yield "QuantizeLinear", "QuantizeLinear", [f32(256, 1024), scale, zero], {}
     yield "QuantizeLinear_axis", "QuantizeLinear", [f32(1, 64, 56, 56), stored(unit(64)), stored(u8(64))], {"axis": 1}
+    yield "QuantizeLinear_run", "QuantizeLinear", [f32(256, 1024), np.float32(0.02), np.uint8(128)], {}
+    yield "QuantizeLinear_blocks", "QuantizeLinear", [f32(256, 1024), stored(unit(256, 32)), stored(u8(256, 32))], {"axis": 1, "block_size": 32}
+    yield "QuantizeLinear_f16", "QuantizeLinear", [f16(256, 1024), stored(np.float16(0.02)), zero], {}
     yield "DequantizeLinear", "DequantizeLinear", [u8(256, 1024), scale, zero], {}
+    yield "DequantizeLinear_blocks", "DequantizeLinear", [u8(256, 1024), stored(unit(256, 32)), stored(u8(256, 32))], {"axis": 1, "block_size": 32}
+    yield "DequantizeLinear_f16", "DequantizeLinear", [u8(256, 1024), stored(np.float16(0.02)), zero], {}
     yield "DequantizeLinear_axis", "DequantizeLinear", [i8(256, 1024), stored(unit(256)), stored(i8(256))], {"axis": 0}
     yield "DynamicQuantizeLinear", "DynamicQuantizeLinear", [f32(256, 1024)], {}
     yield "Det", "Det", [f32(64, 8, 8)], {}

@@ -1,5 +1,5 @@
-// QuantiseAsPointwise.cpp: quantisation and dequantisation of integers of 8 and 16 bits with constant scales as the arithmetic that they
-// are, which fuses with the ops around it. The last step of the integer-contractions pass, whose rewrites look for the whole ops.
+// QuantiseAsPointwise.cpp: quantisation and dequantisation of integers of 8 and 16 bits as the arithmetic that they are, which fuses with
+// the ops around it. The last step of the integer-contractions pass, whose rewrites look for the whole ops.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Quant.h"
 #include "dialects/onnx/Tensor.h"
@@ -20,20 +20,50 @@ std::optional<std::vector<float>> numbers(Value v) {
   return value && isShort(value.getElementType()) ? constantIntegers(v) : constantFloats(v);
 }
 
-// `v`, one value or one for each index of `axis`, as a constant that broadcasts to `type`; null for others.
-ElementsAttr spread(Value v, RankedTensorType type, int64_t axis) {
-  auto values = numbers(v);
-  axis = onnx::fromFront(axis, type.getRank());
-  if (!values || values->empty())
-    return {};
-  SmallVector<int64_t> shape;
-  if (values->size() > 1) {
-    if (axis < 0 || axis >= type.getRank() || type.getDimSize(axis) != int64_t(values->size()))
-      return {};
-    shape.assign(type.getRank() - axis, 1);
-    shape[0] = values->size();
+bool isHalf(Type type) { return type.isF16() || type.isBF16(); }
+
+// How an operand and its scales lie beside each other. Empty: the operand keeps its shape. An axis of blocks is two in both shapes.
+struct Grain {
+  SmallVector<int64_t> operand, scales;
+};
+
+// Nothing where shapes are not known well enough. `block`: 0 for one scale, or one for each index of `axis`.
+std::optional<Grain> grainOf(RankedTensorType scale, RankedTensorType x, int64_t axis, int64_t block) {
+  axis = onnx::fromFront(axis, x.getRank());
+  if (!scale || !scale.hasStaticShape() || scale.getNumElements() == 0)
+    return std::nullopt;
+  if (block == 0 && scale.getNumElements() == 1)
+    return Grain();
+  if (axis < 0 || axis >= x.getRank())
+    return std::nullopt;
+  if (block == 0 && scale.getRank() == 1) {
+    Grain grain;
+    grain.scales.assign(x.getRank() - axis, 1);
+    grain.scales[0] = scale.getNumElements();
+    return x.getDimSize(axis) == grain.scales[0] ? std::optional(grain) : std::nullopt;
   }
-  return makeConstant(RankedTensorType::get(shape, Float32Type::get(type.getContext())), *values);
+  if (!x.hasStaticShape() || scale.getRank() != x.getRank())
+    return std::nullopt;
+  int64_t count = scale.getDimSize(axis), each = x.getDimSize(axis) / count;
+  if (count * each != x.getDimSize(axis) || (block != 0 && block != each))
+    return std::nullopt;  // the last block is shorter
+  Grain grain{SmallVector<int64_t>(x.getShape()), SmallVector<int64_t>(scale.getShape())};
+  grain.operand[axis] = grain.scales[axis] = x.getDimSize(axis);
+  if (grain.operand != grain.scales)
+    return std::nullopt;
+  grain.operand[axis] = grain.scales[axis] = count;
+  grain.operand.insert(grain.operand.begin() + axis + 1, each);
+  grain.scales.insert(grain.scales.begin() + axis + 1, 1);
+  return grain;
+}
+
+// Scales or zero points in f32 as they broadcast beside the operand.
+Value spread(GraphBuilder g, Value v, ArrayRef<int64_t> shape) {
+  auto type = RankedTensorType::get(shape, g.b.getF32Type());
+  if (auto values = numbers(v); values && int64_t(values->size()) == type.getNumElements())
+    return onnx::ConstantOp::create(g.b, v.getLoc(), makeConstant(type, *values));
+  Value single = onnx::elementType(v).isF32() ? v : g.cast(v, g.b.getF32Type());
+  return rankedType(v).getShape() == shape ? single : g.reshape(single, shape);
 }
 
 bool isZero(Value v) {
@@ -41,20 +71,21 @@ bool isZero(Value v) {
   return values && llvm::all_of(*values, [](float f) { return f == 0; });
 }
 
-// The constants of a quantisation; `zero` is null where all zero points are 0.
-struct Scales {
-  Value scale, zero;
+// The operands of a quantisation in f32, all of which broadcast; `zero` is null where all zero points are 0.
+struct Scaled {
+  Value x, scale, zero;
 };
 
-// Nothing unless scales and zero points (`zero` may be null) are constants that broadcast to `x`.
-std::optional<Scales> spreadScales(PatternRewriter &rewriter, Value scale, Value zero, RankedTensorType x, int64_t axis) {
+// Nothing unless what scales and zero points (`zero` may be null) are for is known.
+std::optional<Scaled> scaled(GraphBuilder g, Value x, Value scale, Value zero, int64_t axis, int64_t block) {
+  RankedTensorType type = rankedType(x), zeroType = zero ? rankedType(zero) : nullptr;
   bool isShifted = !isZero(zero);
-  ElementsAttr scales = spread(scale, x, axis), zeros = isShifted ? spread(zero, x, axis) : ElementsAttr();
-  if (!scales || (isShifted && !zeros))
+  auto grain = grainOf(rankedType(scale), type, axis, block), zeroGrain = isShifted ? grainOf(zeroType, type, axis, block) : Grain();
+  if (!grain || !zeroGrain || (isShifted && zeroGrain->operand != grain->operand))
     return std::nullopt;
-  Scales result{onnx::ConstantOp::create(rewriter, scale.getLoc(), scales), {}};
-  if (isShifted)
-    result.zero = onnx::ConstantOp::create(rewriter, zero.getLoc(), zeros);
+  Scaled result{x, spread(g, scale, grain->scales), isShifted ? spread(g, zero, zeroGrain->scales) : Value()};
+  if (!grain->operand.empty())
+    result.x = g.reshape(x, grain->operand);
   return result;
 }
 
@@ -85,25 +116,35 @@ bool byProducts(float scale, unsigned bits) {
   return true;
 }
 
-// clip(round(x / scale) + zero)
+// Whether a quotient by each of the scales, which are constant, is one of products. Trying is limited: 16 bits are 130,000 numbers.
+bool allByProducts(Value scale, unsigned bits) {
+  constexpr int64_t most = 1 << 26;
+  RankedTensorType type = rankedType(scale);
+  bool sameAlongRows = type.getNumElements() == 1 || type.getShape().back() == 1;  // others codegen divides by
+  auto values = sameAlongRows && type.getNumElements() << bits <= most ? constantFloats(scale) : std::nullopt;
+  return values && llvm::all_of(*values, [&](float scale) { return byProducts(scale, bits); });
+}
+
+// clip(round(x / scale) + zero); quotients of halves are halves.
 LogicalResult quantise(onnx::QuantizeLinearOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX());
-  Type to = onnx::elementType(op.getY());
-  if (!x || !x.getElementType().isF32() || !isShort(to) || op.getBlockSize() != 0 || onnx::intAttr(op, "precision") != 0)
-    return rewriter.notifyMatchFailure(op, "not f32 to short integers");
-  Location loc = op.getLoc();
-  auto scales = spreadScales(rewriter, op.getYScale(), op.getYZeroPoint(), x, op.getAxis());
-  if (!scales)
-    return rewriter.notifyMatchFailure(op, "scales are not constant");
-  GraphBuilder g{rewriter, loc};
-  auto quotient = onnx::DivOp::create(rewriter, loc, x, op.getX(), scales->scale);
+  Type to = onnx::elementType(op.getY()), single = rewriter.getF32Type(), from = onnx::elementType(op.getX());
+  if (!x || !(from.isF32() || isHalf(from)) || onnx::elementType(op.getYScale()) != from || !isShort(to) ||
+      onnx::intAttr(op, "precision") != 0)
+    return rewriter.notifyMatchFailure(op, "not floats to short integers");
+  GraphBuilder g{rewriter, op.getLoc()};
+  auto s = scaled(g, op.getX(), op.getYScale(), op.getYZeroPoint(), op.getAxis(), op.getBlockSize());
+  if (!s)
+    return rewriter.notifyMatchFailure(op, "scales of unknown sizes");
+  Value v = isHalf(from) ? g.cast(s->x, single) : s->x;
+  auto quotient = onnx::DivOp::create(rewriter, g.loc, v.getType(), v, s->scale);
   unsigned bits = to.getIntOrFloatBitWidth();
-  RankedTensorType divisors = rankedType(scales->scale);
-  bool sameAlongRows = divisors.getNumElements() == 1 || divisors.getShape().back() == 1;  // others codegen divides by
-  if (sameAlongRows && llvm::all_of(*constantFloats(scales->scale), [&](float scale) { return byProducts(scale, bits); }))
+  if (from.isF32() && allByProducts(s->scale, bits))
     quotient->setAttr(onnx::kByProductsAttr, rewriter.getUnitAttr());
-  Value v = onnx::RoundOp::create(rewriter, loc, x, quotient);
-  rewriter.replaceOp(op, clippedTo(op.getY().getType(), v, scales->zero, g));
+  v = isHalf(from) ? g.cast(g.cast(quotient, from), single) : Value(quotient);
+  v = onnx::RoundOp::create(rewriter, g.loc, v.getType(), v);
+  v = clippedTo(rankedType(v).clone(to), v, s->zero, g);
+  replaceTyped(rewriter, op, s->x == op.getX() ? v : g.reshape(v, x.getShape()));
   return success();
 }
 
@@ -156,28 +197,32 @@ LogicalResult DequantiseConstant::matchAndRewrite(onnx::DequantizeLinearOp op, P
   return success();
 }
 
-// (x - zero) * scale. Integers of 16 bits that were just quantised stay f32, where bytes take a quarter of the memory.
+// (x - zero) * scale. Integers of 16 bits that were just quantised stay f32, where bytes take a quarter of the memory. Products of bytes
+// and halves are exact before they become halves.
 LogicalResult dequantise(onnx::DequantizeLinearOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX());
-  if (!x || !isShort(x.getElementType()) || !onnx::elementType(op.getY()).isF32() || op.getBlockSize() != 0 ||
-      onnx::constantValue(op.getX()))
-    return rewriter.notifyMatchFailure(op, "not short integers to f32");
-  Location loc = op.getLoc();
-  auto scales = spreadScales(rewriter, op.getXScale(), op.getXZeroPoint(), x, op.getAxis());
-  if (!scales)
-    return rewriter.notifyMatchFailure(op, "scales are not constant");
+  Type to = onnx::elementType(op.getY()), single = rewriter.getF32Type();
+  bool halves = isHalf(to) && onnx::elementType(op.getXScale()) == to && x && isByte(x.getElementType());
+  if (!x || !isShort(x.getElementType()) || !(to.isF32() || halves) || onnx::constantValue(op.getX()))
+    return rewriter.notifyMatchFailure(op, "not short integers to floats");
+  GraphBuilder g{rewriter, op.getLoc()};
+  auto s = scaled(g, op.getX(), op.getXScale(), op.getXZeroPoint(), op.getAxis(), op.getBlockSize());
+  if (!s)
+    return rewriter.notifyMatchFailure(op, "scales of unknown sizes");
+  bool asItIs = s->x == op.getX();
   if (auto quantised = op.getX().getDefiningOp<onnx::QuantizeLinearOp>()) {
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPoint(quantised);
     (void)quantise(quantised, rewriter);
   }
-  Type type = x.clone(rewriter.getF32Type());
-  Value v = isByte(x.getElementType()) ? Value() : wholeNumbers(op.getX());
+  Value v = isByte(x.getElementType()) || !asItIs ? Value() : wholeNumbers(op.getX());
   if (!v)
-    v = GraphBuilder{rewriter, loc}.cast(op.getX(), rewriter.getF32Type());
-  if (scales->zero)
-    v = onnx::SubOp::create(rewriter, loc, type, v, scales->zero);
-  rewriter.replaceOpWithNewOp<onnx::MulOp>(op, op.getY().getType(), v, scales->scale);
+    v = g.cast(asItIs ? op.getX() : s->x, single);
+  if (s->zero)
+    v = onnx::SubOp::create(rewriter, g.loc, v.getType(), v, s->zero);
+  v = onnx::MulOp::create(rewriter, g.loc, v.getType(), v, s->scale);
+  v = halves ? g.cast(v, to) : v;
+  replaceTyped(rewriter, op, asItIs ? v : g.reshape(v, x.getShape()));
   return success();
 }
 

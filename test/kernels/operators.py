@@ -166,6 +166,23 @@ for _axis in range(3):  # scales of blocks, the last one shorter, side by side o
     case(f"dequantize_blocks {_axis}", "DequantizeLinear", {"x": _x, "s": _scale, "z": _zero}, want=[(_x.astype(np.float32) - _wide[1]) * _wide[0]], opset=21, axis=_axis, block_size=4)
     _y = floats(6, 10, 13) * 20
     case(f"quantize_blocks {_axis}", "QuantizeLinear", {"x": _y, "s": _scale, "z": _zero}, want=[np.clip(np.rint(_y / _wide[0]) + _wide[1].astype(np.float32), 0, 255).astype(np.uint8)], opset=21, axis=_axis, block_size=4)
+    for _block in (2, 5):  # whole blocks of one axis each, quotients and products of floats and halves, bits for bits
+        if _x.shape[_axis] % _block:
+            continue
+        _size[_axis] = _x.shape[_axis] // _block
+        for _type in (np.float32, np.float16):
+            _scales, _zeros, _many = (np.abs(floats(*_size)) + np.float32(0.1)).astype(_type), whole(255, *_size, dtype=np.uint8), floats(6, 10, 13).astype(_type) * _type(20)
+            _many.flat[:4] = np.nan, np.inf, -np.inf, -0.0
+            _label = f"{_axis}_{_block}_{np.dtype(_type).name}"
+            case(f"quantize_whole_{_type.__name__} {_label}", "QuantizeLinear", {"x": _many, "s": _scales, "z": _zeros}, axis=_axis, block_size=_block)
+            case(f"dequantize_whole_{_type.__name__} {_label}", "DequantizeLinear", {"x": _x, "s": _scales, "z": _zeros}, axis=_axis, block_size=_block)
+    for _type in (np.float32, np.float16):  # scales and zero points of the run: one, and one for each index
+        _many = np.concatenate([floats(6, 10, 12) * 20, np.full((6, 10, 1), np.nan, np.float32)], 2).astype(_type)
+        for _shape in ((), (_x.shape[_axis],)):
+            for _what, _feed in (("quantize", _many), ("dequantize", _x)):
+                _scales = np.abs(floats(*_shape)).astype(_type) + _type(0.1) if _shape else _type(0.3)
+                case(f"{_what}_run_{_type.__name__} {_axis}_{len(_shape)}", f"{_what.capitalize()}Linear",
+                     {"x": _feed, "s": _scales, "z": whole(255, *_shape, dtype=np.uint8) if _shape else np.uint8(200)}, axis=_axis)
     case(f"rounded_halves {_axis}", ("Floor", "Ceil", "Round")[_axis], {"x": np.concatenate([floats(300) * 50, np.float32([np.nan, np.inf, -np.inf, -0.0, 0.5, -0.5, 1.5, 65504, 6e-8])]).astype(np.float16)})
 for _reduction in ("Sum", "Mean", "Max", "Min", "Prod", "LogSumExp"):
     for _keep in (0, 1):

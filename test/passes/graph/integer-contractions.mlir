@@ -100,6 +100,42 @@ func.func @quantise_by_products(%x: tensor<2x3xf32>) -> (tensor<2x3xi8>, tensor<
 
 // -----
 
+// Scales may be the run's, and of blocks, whose axis is two then.
+// CHECK-LABEL: @quantise_by_run
+// CHECK: %[[Z:.*]] = "onnx.Cast"(%arg2)
+// CHECK: %[[Q:.*]] = "onnx.Div"(%arg0, %arg1) : (tensor<2x32xf32>, tensor<f32>)
+// CHECK: %[[R:.*]] = "onnx.Round"(%[[Q]])
+// CHECK: "onnx.Add"(%[[R]], %[[Z]])
+// CHECK: %[[B:.*]] = "onnx.Reshape"(%arg3
+// CHECK: %[[V:.*]] = "onnx.Reshape"(%arg0
+// CHECK: "onnx.Div"(%[[V]], %[[B]]) : (tensor<2x2x16xf32>, tensor<2x2x1xf32>)
+// CHECK: %[[Y:.*]] = "onnx.Cast"{{.*}} -> tensor<2x2x16xui8>
+// CHECK: "onnx.Reshape"(%[[Y]]
+func.func @quantise_by_run(%x: tensor<2x32xf32>, %s: tensor<f32>, %z: tensor<ui8>, %b: tensor<2x2xf32>) -> (tensor<2x32xui8>, tensor<2x32xui8>) {
+  %p = "onnx.QuantizeLinear"(%x, %s, %z) : (tensor<2x32xf32>, tensor<f32>, tensor<ui8>) -> tensor<2x32xui8>
+  %q = "onnx.QuantizeLinear"(%x, %b) <{axis = 1 : i64, block_size = 16 : i64}> : (tensor<2x32xf32>, tensor<2x2xf32>) -> tensor<2x32xui8>
+  return %p, %q : tensor<2x32xui8>, tensor<2x32xui8>
+}
+
+// -----
+
+// A quotient of halves is rounded to a half first, the product of a byte and a half once.
+// CHECK-LABEL: @quantise_halves
+// CHECK: %[[D:.*]] = "onnx.Div"(%{{.*}}, %{{.*}}) : (tensor<2x4xf32>, tensor<f32>)
+// CHECK: %[[H:.*]] = "onnx.Cast"(%[[D]]) {{.*}} -> tensor<2x4xf16>
+// CHECK: %[[F:.*]] = "onnx.Cast"(%[[H]]) {{.*}} -> tensor<2x4xf32>
+// CHECK: "onnx.Round"(%[[F]])
+// CHECK: %[[M:.*]] = "onnx.Mul"
+// CHECK: "onnx.Cast"(%[[M]]) {{.*}} -> tensor<2x4xf16>
+func.func @quantise_halves(%x: tensor<2x4xf16>, %i: tensor<2x4xi8>) -> (tensor<2x4xui8>, tensor<2x4xf16>) {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f16>} : () -> tensor<f16>
+  %q = "onnx.QuantizeLinear"(%x, %s) : (tensor<2x4xf16>, tensor<f16>) -> tensor<2x4xui8>
+  %d = "onnx.DequantizeLinear"(%i, %s) : (tensor<2x4xi8>, tensor<f16>) -> tensor<2x4xf16>
+  return %q, %d : tensor<2x4xui8>, tensor<2x4xf16>
+}
+
+// -----
+
 // So is that of 16 bits, whose integers need no memory of their own between both.
 // CHECK-LABEL: @quantise_shorts
 // CHECK: %[[A:.*]] = "onnx.Add"

@@ -304,22 +304,23 @@ func.func @joined_and_read(%x: tensor<2x2xf32>, %y: tensor<2x2xf32>) -> (tensor<
 
 // -----
 
-// Quantisation that is no arithmetic with constants here: a scale of the run, blocks, halves, integers of 32 bits.
+// Quantisation that is no arithmetic here: blocks of which the last is shorter, scales of an unknown number, integers of 32 bits, halves of
+// integers of 16 bits.
 // CHECK-LABEL: @other_quantisations
+// CHECK: "onnx.QuantizeLinear"{{.*}}block_size = 20
 // CHECK: "onnx.QuantizeLinear"(%arg0, %arg1)
-// CHECK: "onnx.QuantizeLinear"{{.*}}block_size = 16
-// CHECK: "onnx.QuantizeLinear"(%arg2
+// CHECK: "onnx.DequantizeLinear"(%arg2
 // CHECK: "onnx.DequantizeLinear"(%arg3
-func.func @other_quantisations(%x: tensor<2x32xf32>, %run: tensor<f32>, %h: tensor<2x32xf16>, %i: tensor<2x32xi32>)
-    -> (tensor<2x32xui8>, tensor<2x32xui8>, tensor<2x32xui8>, tensor<2x32xf32>) {
+func.func @other_quantisations(%x: tensor<2x32xf32>, %run: tensor<?xf32>, %i: tensor<2x32xi32>, %w: tensor<2x32xi16>)
+    -> (tensor<2x32xui8>, tensor<2x32xui8>, tensor<2x32xf32>, tensor<2x32xf16>) {
   %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
   %half = "onnx.Constant"() {value = dense<0.5> : tensor<f16>} : () -> tensor<f16>
   %blocks = "onnx.Constant"() {value = dense<0.5> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
-  %0 = "onnx.QuantizeLinear"(%x, %run) : (tensor<2x32xf32>, tensor<f32>) -> tensor<2x32xui8>
-  %1 = "onnx.QuantizeLinear"(%x, %blocks) <{axis = 1 : i64, block_size = 16 : i64}> : (tensor<2x32xf32>, tensor<2x2xf32>) -> tensor<2x32xui8>
-  %2 = "onnx.QuantizeLinear"(%h, %half) : (tensor<2x32xf16>, tensor<f16>) -> tensor<2x32xui8>
-  %3 = "onnx.DequantizeLinear"(%i, %s) : (tensor<2x32xi32>, tensor<f32>) -> tensor<2x32xf32>
-  return %0, %1, %2, %3 : tensor<2x32xui8>, tensor<2x32xui8>, tensor<2x32xui8>, tensor<2x32xf32>
+  %0 = "onnx.QuantizeLinear"(%x, %blocks) <{axis = 1 : i64, block_size = 20 : i64}> : (tensor<2x32xf32>, tensor<2x2xf32>) -> tensor<2x32xui8>
+  %1 = "onnx.QuantizeLinear"(%x, %run) <{axis = 1 : i64}> : (tensor<2x32xf32>, tensor<?xf32>) -> tensor<2x32xui8>
+  %2 = "onnx.DequantizeLinear"(%i, %s) : (tensor<2x32xi32>, tensor<f32>) -> tensor<2x32xf32>
+  %3 = "onnx.DequantizeLinear"(%w, %half) : (tensor<2x32xi16>, tensor<f16>) -> tensor<2x32xf16>
+  return %0, %1, %2, %3 : tensor<2x32xui8>, tensor<2x32xui8>, tensor<2x32xf32>, tensor<2x32xf16>
 }
 
 // -----
