@@ -1,6 +1,7 @@
 // DecomposeFrames.cpp: convolutions over three dims with constant weights, also transposed ones, as those of frames that are images. One of
 // the groups of Decompose.cpp.
 #include "dialects/onnx/Blocked.h"
+#include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Tensor.h"
@@ -22,28 +23,57 @@ static Value asExactAs(onnx::ConvOp op, Operation *made) {
   return made->getResult(0);
 }
 
+// `v` with the shape `shape`; of its sizes that are unknown the run's are `sizes`, in order.
+static Value reshapeTo(Value v, ArrayRef<int64_t> shape, ArrayRef<Value> sizes, GraphBuilder g) {
+  if (llvm::count_if(shape, ShapedType::isDynamic) <= 1)
+    return g.reshape(v, llvm::map_to_vector(shape, [](int64_t d) { return ShapedType::isDynamic(d) ? -1 : d; }));
+  SmallVector<Value> parts;
+  for (int64_t known : shape) {
+    parts.push_back(ShapedType::isDynamic(known) ? sizes.front() : g.integers({known}));
+    sizes = sizes.drop_front(ShapedType::isDynamic(known));
+  }
+  return onnx::ReshapeOp::create(g.b, g.loc, rankedType(v).clone(shape), v, g.concat(parts, 0), /*allowzero=*/1);
+}
+
+// The sizes of those of the axes `axes` of `v` that are unknown.
+static SmallVector<Value> unknownSizes(Value v, ArrayRef<int64_t> axes, GraphBuilder g) {
+  SmallVector<Value> sizes;
+  for (int64_t a : axes)
+    if (rankedType(v).isDynamicDim(a))
+      sizes.push_back(g.sizeOf(v, a));
+  return sizes;
+}
+
 // Filters of one pixel and several frames: a frame is a row of an image, whose height is time.
 static LogicalResult convOverTime(onnx::ConvOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX()), w = rankedType(op.getW()), y = rankedType(op.getY());
   bool frames = x && x.getRank() == 5 && w && w.getRank() == 5 && y && w.hasStaticShape() && w.getDimSize(3) * w.getDimSize(4) == 1 &&
                 w.getDimSize(2) > 1;
   auto given = givenPads(op, 3);
-  if (!frames || !given || llvm::any_of(x.getShape().drop_front(), ShapedType::isDynamic) ||
-      llvm::any_of(y.getShape().drop_front(), [](int64_t d) { return d <= 0; }))
-    return rewriter.notifyMatchFailure(op, "not over frames of known size with filters of one pixel");
+  if (!frames || !given || llvm::is_contained(x.getShape().drop_front(), 0) || llvm::is_contained(y.getShape().drop_front(), 0))
+    return rewriter.notifyMatchFailure(op, "not over frames with filters of one pixel");
   auto strides = listOr(op.getStrides(), 3, 1), dilations = listOr(op.getDilations(), 3, 1);
   ArrayRef<int64_t> pads = *given;
   if (strides[1] != 1 || strides[2] != 1 || pads[1] || pads[2] || pads[4] || pads[5])
     return rewriter.notifyMatchFailure(op, "skips pixels or pads frames");
   GraphBuilder g{rewriter, op.getLoc()};
-  int64_t area = x.getDimSize(3) * x.getDimSize(4);
-  Value v = g.reshape(op.getX(), {-1, x.getDimSize(1), x.getDimSize(2), area});
+  bool isKnown = !x.isDynamicDim(3) && !x.isDynamicDim(4);
+  int64_t area = isKnown ? x.getDimSize(3) * x.getDimSize(4) : ShapedType::kDynamic;
+  SmallVector<Value> sizes = unknownSizes(op.getX(), {0, 2}, g);
+  if (!isKnown) {
+    Value height = g.sizeOf(op.getX(), 3), width = g.sizeOf(op.getX(), 4);
+    sizes.push_back(onnx::MulOp::create(rewriter, op.getLoc(), height.getType(), height, width));
+  }
+  Value v = reshapeTo(op.getX(), {x.getDimSize(0), w.getDimSize(1) * int64_t(op.getGroup()), x.getDimSize(2), area}, sizes, g);
   Value filters = g.reshape(op.getW(), {w.getDimSize(0), w.getDimSize(1), w.getDimSize(2), 1});
   auto type = x.clone({y.getDimSize(0), y.getDimSize(1), y.getDimSize(2), area});
   auto conv = onnx::ConvOp::create(rewriter, op.getLoc(), type, v, filters, op.getB(), rewriter.getStringAttr("NOTSET"),
                                    rewriter.getDenseI64ArrayAttr({dilations[0], 1}), op.getGroupAttr(), {},
                                    rewriter.getDenseI64ArrayAttr({pads[0], 0, pads[3], 0}), rewriter.getDenseI64ArrayAttr({strides[0], 1}));
-  v = g.reshape(asExactAs(op, conv), {-1, y.getDimSize(1), y.getDimSize(2), y.getDimSize(3), y.getDimSize(4)});
+  v = asExactAs(op, conv);
+  sizes = unknownSizes(v, {0, 2}, g);
+  sizes.append(unknownSizes(op.getX(), {3, 4}, g));
+  v = reshapeTo(v, {type.getDimSize(0), w.getDimSize(0), type.getDimSize(2), x.getDimSize(3), x.getDimSize(4)}, sizes, g);
   replaceTyped(rewriter, op, v);
   return success();
 }
@@ -87,9 +117,8 @@ struct Frames {
 static std::optional<Frames> framesOf(onnx::ConvOp op) {
   Frames f{rankedType(op.getX()), rankedType(op.getW()), rankedType(op.getY()), {}, {}, {}, 0, 0, 0, 0, 0, false};
   auto pads = givenPads(op, 3);
-  if (!f.x || f.x.getRank() != 5 || !f.w || f.w.getRank() != 5 || !pads ||
-      llvm::any_of(f.x.getShape().drop_front(), [](int64_t d) { return d <= 0; }) ||
-      llvm::any_of(f.y.getShape().drop_front(), [](int64_t d) { return d <= 0; }))
+  if (!f.x || f.x.getRank() != 5 || !f.w || !f.w.hasStaticShape() || f.w.getRank() != 5 || !pads || f.x.isDynamicDim(1) ||
+      llvm::is_contained(f.x.getShape().drop_front(), 0) || llvm::is_contained(f.y.getShape().drop_front(), 0))
     return std::nullopt;
   f.channels = f.x.getDimSize(1), f.outputs = f.w.getDimSize(0), f.depth = f.w.getDimSize(2), f.count = f.y.getDimSize(2);
   f.area = f.w.getDimSize(3) * f.w.getDimSize(4);
@@ -98,15 +127,26 @@ static std::optional<Frames> framesOf(onnx::ConvOp op) {
                 (each == 1 || (kLanes % each == 0 && f.outputs % kLanes == 0));
   f.strides = listOr(op.getStrides(), 3, 1), f.dilations = listOr(op.getDilations(), 3, 1);
   f.pads = std::move(*pads);
-  bool isKnown = (op.getGroup() == 1 || f.depthwise) && llvm::all_of(f.pads, [](int64_t p) { return p >= 0; });
+  bool isKnown = (op.getGroup() == 1 || (f.depthwise && !f.x.isDynamicDim(2))) && llvm::all_of(f.pads, [](int64_t p) { return p >= 0; }) &&
+                 f.x.isDynamicDim(2) == ShapedType::isDynamic(f.count);
   return isKnown ? std::optional(std::move(f)) : std::nullopt;
 }
 
-// [batch * frames, channels, height, width]; of a batch of one a view of its frames.
-static Value framesAsImages(Value x, GraphBuilder g) {
-  ArrayRef<int64_t> s = rankedType(x).getShape();
-  return g.reshape(g.transpose(x, {0, 2, 1, 3, 4}), {s[0] == 1 ? s[2] : -1, s[1], s[3], s[4]});
+// [batch * frames, channels, height, width] of [batch, frames, channels, height, width].
+static Value mergedFrames(Value v, GraphBuilder g) {
+  ArrayRef<int64_t> s = rankedType(v).getShape();
+  int64_t images = s[0] == 1 ? s[1] : ShapedType::isDynamic(s[0]) || ShapedType::isDynamic(s[1]) ? ShapedType::kDynamic : s[0] * s[1];
+  SmallVector<Value> sizes;
+  if (ShapedType::isDynamic(images)) {
+    Value batch = g.sizeOf(v, 0), frames = g.sizeOf(v, 1);
+    sizes.push_back(onnx::MulOp::create(g.b, g.loc, batch.getType(), batch, frames));
+  }
+  sizes.append(unknownSizes(v, {3, 4}, g));
+  return reshapeTo(v, {images, s[2], s[3], s[4]}, sizes, g);
 }
+
+// The same of [batch, channels, frames, height, width]; of a batch of one a view of its frames.
+static Value framesAsImages(Value x, GraphBuilder g) { return mergedFrames(g.transpose(x, {0, 2, 1, 3, 4}), g); }
 
 namespace {
 struct DepthTaps {  // of a filter along the depth; `first`: the frame that the first tap reads first, behind those of zeros
@@ -122,7 +162,8 @@ static SmallVector<Value> tapFrames(Value x, const DepthTaps &depth, GraphBuilde
   Value v = one ? framesAsImages(x, g) : g.transpose(x, {0, 2, 1, 3, 4});
   if (depth.padBegin || depth.padEnd) {
     SmallVector<int64_t> shape(rankedType(v).getShape()), pads(2 * shape.size(), 0);
-    shape[axis] += depth.padBegin + depth.padEnd;
+    if (!ShapedType::isDynamic(shape[axis]))
+      shape[axis] += depth.padBegin + depth.padEnd;
     pads[axis] = depth.padBegin, pads[shape.size() + axis] = depth.padEnd;
     v = onnx::PadOp::create(g.b, g.loc, type.clone(shape), v, g.integers(pads), border, Value(), "constant");
   }
@@ -130,8 +171,12 @@ static SmallVector<Value> tapFrames(Value x, const DepthTaps &depth, GraphBuilde
   for (int64_t d = 0; d < depth.taps; ++d) {
     int64_t start = depth.first + d * depth.dilation, end = start + (depth.count - 1) * depth.stride + 1;
     bool whole = start == 0 && end == rankedType(v).getDimSize(axis) && depth.stride == 1;
+    if (ShapedType::isDynamic(depth.count)) {  // what the taps behind read ends later
+      int64_t behind = (depth.taps - 1 - d) * depth.dilation;
+      end = behind == 0 ? std::numeric_limits<int64_t>::max() : -behind, whole = depth.taps == 1 && depth.stride == 1;
+    }
     Value tap = whole ? v : g.slice(v, axis, start, end, depth.stride);
-    taps.push_back(one ? tap : g.reshape(tap, {-1, type.getDimSize(1), type.getDimSize(3), type.getDimSize(4)}));
+    taps.push_back(one ? tap : mergedFrames(tap, g));
   }
   return taps;
 }
@@ -167,8 +212,8 @@ static Value joinedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g, const 
 // Whether blocks hold the channels of a frame and those of neighbouring frames are read as if they were one image's.
 static bool readsFrames(const Frames &f) {
   bool meetsOne = std::max(f.pads[0], f.pads[3]) < f.depth;  // each result some frame: kernels of whole blocks store with the last one
-  return f.depthwise ||
-         (f.depth > 1 && f.dilations[0] == 1 && meetsOne && 4 * f.channels >= 3 * int64_t(llvm::alignTo(f.channels, kLanes)));
+  return f.depthwise || (!f.x.isDynamicDim(2) && f.depth > 1 && f.dilations[0] == 1 && meetsOne &&
+                         4 * f.channels >= 3 * int64_t(llvm::alignTo(f.channels, kLanes)));
 }
 
 static Value frameConv(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
@@ -185,7 +230,15 @@ static Value frameConv(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
 }
 
 static void replaceByImages(onnx::ConvOp op, PatternRewriter &rewriter, const Frames &f, GraphBuilder g, Value images) {
-  Value v = g.reshape(images, {-1, f.count, f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)});
+  SmallVector<Value> sizes = unknownSizes(op.getX(), {0}, g);
+  if (ShapedType::isDynamic(f.count)) {
+    int64_t more = f.pads[0] + f.pads[3] - f.dilations[0] * (f.depth - 1) - 1 + f.strides[0];
+    Value size = g.sizeOf(op.getX(), 2);
+    size = onnx::AddOp::create(rewriter, op.getLoc(), size.getType(), size, g.integers({more}));
+    sizes.push_back(onnx::DivOp::create(rewriter, op.getLoc(), size.getType(), size, g.integers({f.strides[0]})));
+  }
+  sizes.append(unknownSizes(images, {2, 3}, g));
+  Value v = reshapeTo(images, {f.x.getDimSize(0), f.count, f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)}, sizes, g);
   replaceTyped(rewriter, op, g.transpose(v, {0, 2, 1, 3, 4}));
 }
 

@@ -187,6 +187,10 @@ conv("conv_3d_depthwise_videos", (3, 20, 5, 9, 11), 20, (3, 3, 3), strides=[2, 2
 conv("conv_3d_depthwise_far", (1, 16, 2, 6, 7), 32, (3, 3, 3), pads=[4, 1, 1, 5, 1, 1], dilations=[2, 1, 1], group=16)
 conv("conv_3d_depthwise_three_each", (1, 5, 4, 6, 7), 15, (3, 3, 3), pads=[1] * 6, group=5)
 conv("conv_3d_pixels", (1, 20, 3, 5, 7), 24, (1, 1, 1), strides=[2, 1, 2], epilogue=["Relu"])
+# Sizes that only the run knows, all of them: also skipped and dilated, pixels over time.
+conv("conv_3d_sizes", (2, 6, 5, 9, 11), 14, (3, 3, 3), strides=[1, 2, 1], pads=[1, 1, 1, 1, 1, 1], epilogue=["Relu"], dynamic=True)
+conv("conv_3d_sizes_strided", (2, 16, 8, 6, 7), 20, (3, 2, 3), strides=[2, 1, 2], pads=[2, 0, 1, 1, 1, 1], dilations=[2, 1, 1], dynamic=True)
+conv("conv_over_time_sizes", (2, 20, 6, 5, 7), 24, (3, 1, 1), strides=[2, 1, 1], pads=[1, 0, 0, 2, 0, 0], epilogue=["Relu"], dynamic=True)
 for _batch in (1, 2):
     for _mode in ("SAME_UPPER", "SAME_LOWER"):
         conv(f"conv_3d_{_mode.lower()}_{_batch}", (_batch, 20, 6, 5, 7), 24, (3, 2, 1), strides=[2, 1, 1], auto_pad=_mode, epilogue=["Relu"])

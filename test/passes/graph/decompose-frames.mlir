@@ -134,3 +134,38 @@ func.func @transposed_few(%x: tensor<1x8x3x5x4xf32>) -> tensor<1x1x6x10x8xf32> {
   %y = "onnx.ConvTranspose"(%x, %w) <{pads = array<i64: 1, 1, 1, 1, 1, 1>, strides = array<i64: 2, 2, 2>}> : (tensor<1x8x3x5x4xf32>, tensor<8x1x4x4x4xf32>) -> tensor<1x1x6x10x8xf32>
   return %y : tensor<1x1x6x10x8xf32>
 }
+
+// -----
+
+// Sizes of images that only the run knows: frames are read where they lie.
+// CHECK-LABEL: @images_of_the_run
+// CHECK: "onnx.packed.FrameConv"{{.*}} -> tensor<?x16x?x?xf32>
+func.func @images_of_the_run(%x: tensor<?x16x4x?x?xf32>) -> tensor<?x16x4x?x?xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<16x16x3x3x3xf32>} : () -> tensor<16x16x3x3x3xf32>
+  %y = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1, 1, 1>}> : (tensor<?x16x4x?x?xf32>, tensor<16x16x3x3x3xf32>) -> tensor<?x16x4x?x?xf32>
+  return %y : tensor<?x16x4x?x?xf32>
+}
+
+// -----
+
+// A number of frames that only the run knows: those of each tap end where the taps behind it need the last.
+// CHECK-LABEL: @frames_of_the_run
+// CHECK-COUNT-3: "onnx.Slice"{{.*}} -> tensor<?x?x16x?x?xf32>
+// CHECK: "onnx.Concat"{{.*}} -> tensor<?x48x?x?xf32>
+// CHECK: "onnx.Conv"{{.*}} -> tensor<?x16x?x?xf32>
+func.func @frames_of_the_run(%x: tensor<?x16x?x?x?xf32>) -> tensor<?x16x?x?x?xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<16x16x3x3x3xf32>} : () -> tensor<16x16x3x3x3xf32>
+  %y = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1, 1, 1>, strides = array<i64: 2, 1, 1>}> : (tensor<?x16x?x?x?xf32>, tensor<16x16x3x3x3xf32>) -> tensor<?x16x?x?x?xf32>
+  return %y : tensor<?x16x?x?x?xf32>
+}
+
+// -----
+
+// Pixels that several frames make, all sizes the run's.
+// CHECK-LABEL: @time_of_the_run
+// CHECK: "onnx.Mul"
+// CHECK: "onnx.Conv"{{.*}} -> tensor<?x2x?x?xf32>
+func.func @time_of_the_run(%x: tensor<?x4x?x?x?xf32>, %w: tensor<2x4x2x1x1xf32>) -> tensor<?x2x?x?x?xf32> {
+  %y = "onnx.Conv"(%x, %w) : (tensor<?x4x?x?x?xf32>, tensor<2x4x2x1x1xf32>) -> tensor<?x2x?x?x?xf32>
+  return %y : tensor<?x2x?x?x?xf32>
+}
