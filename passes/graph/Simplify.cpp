@@ -203,6 +203,26 @@ static LogicalResult gatherOfOne(onnx::GatherOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+// Constant indices that are a progression, as channels of an image in reverse or a box's corners of a row: a slice with a step.
+static LogicalResult gatherOfProgression(onnx::GatherOp op, PatternRewriter &rewriter) {
+  auto data = rankedType(op.getData()), indices = rankedType(op.getIndices());
+  auto list = onnx::integerElements(op.getIndices());
+  int64_t axis = data ? onnx::axisAttr(op, data.getRank()) : 0, size = data ? data.getDimSize(axis) : 0;
+  if (!data || !indices || indices.getRank() != 1 || !list || list->size() < 2 || ShapedType::isDynamic(size) ||
+      !llvm::all_of(*list, [&](int64_t i) { return -size <= i && i < size; }))
+    return rewriter.notifyMatchFailure(op, "no list of indices that are in range");
+  for (int64_t &i : *list)
+    i = onnx::fromFront(i, size);
+  int64_t first = list->front(), step = (*list)[1] - first, end = list->back() + step;
+  for (auto [n, i] : llvm::enumerate(*list))
+    if (step == 0 || i != first + int64_t(n) * step)
+      return rewriter.notifyMatchFailure(op, "no progression");
+  GraphBuilder g{rewriter, op.getLoc()};
+  rewriter.replaceOpWithNewOp<onnx::SliceOp>(op, op.getType(), op.getData(), g.integers({first}), g.integers({end < 0 ? INT64_MIN : end}),
+                                             g.integers({axis}), g.integers({step}));
+  return success();
+}
+
 // One index of a transposed tensor, which nothing else reads, is one of the tensor: there is less to transpose then, or nothing.
 static LogicalResult gatherOfTransposed(onnx::GatherOp op, PatternRewriter &rewriter) {
   auto transpose = op.getData().getDefiningOp<onnx::TransposeOp>();
@@ -373,6 +393,7 @@ void populateSimplifyPatterns(RewritePatternSet &patterns) {
   patterns.add(plainPower);
   patterns.add(transposeToReshape);
   patterns.add(gatherOfOne);
+  patterns.add(gatherOfProgression);
   patterns.add(gatherOfTransposed);
   patterns.add(transposeOfConstant);
   patterns.add(sumToAdditions);

@@ -87,6 +87,11 @@ for _name in ("before", "after"):
 case("gather_from_end", """i = Constant <value_ints = [0]> ()  n = Constant <value_int = -1> ()  y = Gather <axis = -1> (x, i)  z = Gather <axis = -2> (x, n)""",
      [np.arange(12, dtype=F32).reshape(3, 1, 4)[..., :1], np.arange(12, dtype=F32).reshape(3, 4)], "float[] y, float[] z", x=np.arange(12, dtype=F32).reshape(3, 1, 4))
 
+# Constant indices with a common step, which are slices: down to the first, and one that counts from the end.
+_steps = np.arange(24, dtype=F32).reshape(2, 3, 4)
+case("gather_steps", """i = Constant <value_ints = [3, 2, 1, 0]> ()  n = Constant <value_ints = [0, -1]> ()  y = Gather <axis = -1> (x, i)  z = Gather <axis = 1> (x, n)""",
+     [_steps[..., ::-1], _steps[:, ::2]], "float[] y, float[] z", x=_steps)
+
 # Many indices of elements that stand alone.
 _far = np.array([[0, -1, 4, -5, 2, 2, 1, 3, -2]], np.int32)
 case("gather_elements_alone", "y = Gather <axis = 1> (x, i)", np.arange(10, dtype=F32).reshape(2, 5)[:, _far], x=np.arange(10, dtype=F32).reshape(2, 5), i=_far)

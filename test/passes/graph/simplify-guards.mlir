@@ -187,6 +187,21 @@ func.func @other_elements(%x: tensor<2x1x3xf32>) -> (tensor<1x3xf32>, tensor<2x2
 
 // -----
 
+// Indices without a common step, one that there is not (an error of the run), an axis whose size only the run knows.
+// CHECK-LABEL: @other_lists
+// CHECK-COUNT-3: "onnx.Gather"
+func.func @other_lists(%x: tensor<?x6xf32>) -> (tensor<?x3xf32>, tensor<?x3xf32>, tensor<2x6xf32>) {
+  %uneven = "onnx.Constant"() {value = dense<[0, 1, 3]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %outside = "onnx.Constant"() {value = dense<[4, 5, 6]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %two = "onnx.Constant"() {value = dense<[0, 1]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %0 = "onnx.Gather"(%x, %uneven) <{axis = 1 : i64}> : (tensor<?x6xf32>, tensor<3xi64>) -> tensor<?x3xf32>
+  %1 = "onnx.Gather"(%x, %outside) <{axis = 1 : i64}> : (tensor<?x6xf32>, tensor<3xi64>) -> tensor<?x3xf32>
+  %2 = "onnx.Gather"(%x, %two) <{axis = 0 : i64}> : (tensor<?x6xf32>, tensor<2xi64>) -> tensor<2x6xf32>
+  return %0, %1, %2 : tensor<?x3xf32>, tensor<?x3xf32>, tensor<2x6xf32>
+}
+
+// -----
+
 // A batch of two, or an operand that is spread over the images, keeps the view before what is computed.
 // CHECK-LABEL: @other_views
 // CHECK: "onnx.Relu"({{.*}} (tensor<2x3x8x4x5xf32>)

@@ -486,6 +486,27 @@ func.func @only_element(%x: tensor<2x1x?xf32>) -> (tensor<2x?xf32>, tensor<2x1x1
 
 // -----
 
+// Constant indices that are a progression: some columns, every second one, all from the last to the first.
+// CHECK-LABEL: @progressions
+// CHECK-DAG: %[[TWO:.*]] = "onnx.Constant"() <{value = dense<2> : tensor<1xi64>}>
+// CHECK-DAG: %[[ALL:.*]] = "onnx.Constant"() <{value = dense<-9223372036854775808> : tensor<1xi64>}>
+// CHECK-DAG: %[[BACK:.*]] = "onnx.Constant"() <{value = dense<-1> : tensor<1xi64>}>
+// CHECK: %[[A:.*]] = "onnx.Slice"(%arg0, %[[TWO]], {{.*}} -> tensor<?x4xf32>
+// CHECK: %[[B:.*]] = "onnx.Slice"(%arg0, {{.*}}, %[[TWO]]) {{.*}} -> tensor<?x3xf32>
+// CHECK: %[[C:.*]] = "onnx.Slice"(%arg0, {{.*}}, %[[ALL]], {{.*}}, %[[BACK]]) {{.*}} -> tensor<?x6xf32>
+// CHECK: return %[[A]], %[[B]], %[[C]]
+func.func @progressions(%x: tensor<?x6xf32>) -> (tensor<?x4xf32>, tensor<?x3xf32>, tensor<?x6xf32>) {
+  %box = "onnx.Constant"() {value = dense<[2, 3, -2, 5]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %even = "onnx.Constant"() {value = dense<[0, 2, 4]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %turned = "onnx.Constant"() {value = dense<[5, 4, 3, 2, 1, 0]> : tensor<6xi64>} : () -> tensor<6xi64>
+  %0 = "onnx.Gather"(%x, %box) <{axis = 1 : i64}> : (tensor<?x6xf32>, tensor<4xi64>) -> tensor<?x4xf32>
+  %1 = "onnx.Gather"(%x, %even) <{axis = -1 : i64}> : (tensor<?x6xf32>, tensor<3xi32>) -> tensor<?x3xf32>
+  %2 = "onnx.Gather"(%x, %turned) <{axis = 1 : i64}> : (tensor<?x6xf32>, tensor<6xi64>) -> tensor<?x6xf32>
+  return %0, %1, %2 : tensor<?x4xf32>, tensor<?x3xf32>, tensor<?x6xf32>
+}
+
+// -----
+
 // One index of a transposed tensor; what others read too stays transposed.
 // CHECK-LABEL: @token
 // CHECK: %[[TOKEN:.*]] = "onnx.Gather"(%arg0, %arg1) <{axis = 1 : i64}> : (tensor<?x50x4xf32>, tensor<i64>) -> tensor<?x4xf32>
