@@ -50,7 +50,8 @@ static LogicalResult convOverTime(onnx::ConvOp op, PatternRewriter &rewriter) {
   bool frames = x && x.getRank() == 5 && w && w.getRank() == 5 && y && w.hasStaticShape() && w.getDimSize(3) * w.getDimSize(4) == 1 &&
                 w.getDimSize(2) > 1;
   auto given = givenPads(op, 3);
-  if (!frames || !given || llvm::is_contained(x.getShape().drop_front(), 0) || llvm::is_contained(y.getShape().drop_front(), 0))
+  // Channels that only the run knows are the convolution's to check: a view would take frames for them.
+  if (!frames || !given || x.isDynamicDim(1) || llvm::is_contained(x.getShape(), 0) || llvm::is_contained(y.getShape(), 0))
     return rewriter.notifyMatchFailure(op, "not over frames with filters of one pixel");
   auto strides = listOr(op.getStrides(), 3, 1), dilations = listOr(op.getDilations(), 3, 1);
   ArrayRef<int64_t> pads = *given;
@@ -114,11 +115,14 @@ struct Frames {
 };
 }  // namespace
 
+// The result has floor((frames + this) / stride) frames. Where it is negative, too few frames are an error of the run.
+static int64_t framesMore(const Frames &f) { return f.pads[0] + f.pads[3] - f.dilations[0] * (f.depth - 1) - 1 + f.strides[0]; }
+
 static std::optional<Frames> framesOf(onnx::ConvOp op) {
   Frames f{rankedType(op.getX()), rankedType(op.getW()), rankedType(op.getY()), {}, {}, {}, 0, 0, 0, 0, 0, false};
   auto pads = givenPads(op, 3);
   if (!f.x || f.x.getRank() != 5 || !f.w || !f.w.hasStaticShape() || f.w.getRank() != 5 || !pads || f.x.isDynamicDim(1) ||
-      llvm::is_contained(f.x.getShape().drop_front(), 0) || llvm::is_contained(f.y.getShape().drop_front(), 0))
+      llvm::is_contained(f.x.getShape(), 0) || llvm::is_contained(f.y.getShape(), 0))
     return std::nullopt;
   f.channels = f.x.getDimSize(1), f.outputs = f.w.getDimSize(0), f.depth = f.w.getDimSize(2), f.count = f.y.getDimSize(2);
   f.area = f.w.getDimSize(3) * f.w.getDimSize(4);
@@ -128,7 +132,7 @@ static std::optional<Frames> framesOf(onnx::ConvOp op) {
   f.strides = listOr(op.getStrides(), 3, 1), f.dilations = listOr(op.getDilations(), 3, 1);
   f.pads = std::move(*pads);
   bool isKnown = (op.getGroup() == 1 || (f.depthwise && !f.x.isDynamicDim(2))) && llvm::all_of(f.pads, [](int64_t p) { return p >= 0; }) &&
-                 f.x.isDynamicDim(2) == ShapedType::isDynamic(f.count);
+                 f.x.isDynamicDim(2) == ShapedType::isDynamic(f.count) && (!f.x.isDynamicDim(2) || framesMore(f) >= 0);
   return isKnown ? std::optional(std::move(f)) : std::nullopt;
 }
 
@@ -232,9 +236,8 @@ static Value frameConv(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
 static void replaceByImages(onnx::ConvOp op, PatternRewriter &rewriter, const Frames &f, GraphBuilder g, Value images) {
   SmallVector<Value> sizes = unknownSizes(op.getX(), {0}, g);
   if (ShapedType::isDynamic(f.count)) {
-    int64_t more = f.pads[0] + f.pads[3] - f.dilations[0] * (f.depth - 1) - 1 + f.strides[0];
     Value size = g.sizeOf(op.getX(), 2);
-    size = onnx::AddOp::create(rewriter, op.getLoc(), size.getType(), size, g.integers({more}));
+    size = onnx::AddOp::create(rewriter, op.getLoc(), size.getType(), size, g.integers({framesMore(f)}));
     sizes.push_back(onnx::DivOp::create(rewriter, op.getLoc(), size.getType(), size, g.integers({f.strides[0]})));
   }
   sizes.append(unknownSizes(images, {2, 3}, g));

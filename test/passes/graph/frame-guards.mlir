@@ -119,3 +119,18 @@ func.func @odd_frames(%x: tensor<1x8x3x5x4xf32>) -> tensor<1x16x7x11x9xf32> {
   %y = "onnx.ConvTranspose"(%x, %w) <{strides = array<i64: 2, 2, 2>}> : (tensor<1x8x3x5x4xf32>, tensor<8x16x3x3x3xf32>) -> tensor<1x16x7x11x9xf32>
   return %y : tensor<1x16x7x11x9xf32>
 }
+
+// -----
+
+// Channels that only the run knows, an empty batch beside another size that is unknown, fewer frames than the filter reaches over.
+// CHECK-LABEL: @unknown_and_empty
+// CHECK-COUNT-4: "onnx.Conv"(%arg{{.*}} -> tensor<{{[0-9]+x[0-9]+x[0-9?]+x[0-9?]+x[0-9]+xf32}}>
+func.func @unknown_and_empty(%x: tensor<1x?x?x6x6xf32>, %none: tensor<0x4x4x?x5xf32>, %frames: tensor<1x4x?x6x6xf32>) -> (tensor<1x2x?x6x6xf32>, tensor<0x2x2x?x5xf32>, tensor<0x2x2x?x3xf32>, tensor<1x2x?x4x4xf32>) {
+  %time = "onnx.Constant"() {value = dense<1.0> : tensor<2x4x3x1x1xf32>} : () -> tensor<2x4x3x1x1xf32>
+  %cube = "onnx.Constant"() {value = dense<1.0> : tensor<2x4x3x3x3xf32>} : () -> tensor<2x4x3x3x3xf32>
+  %0 = "onnx.Conv"(%x, %time) : (tensor<1x?x?x6x6xf32>, tensor<2x4x3x1x1xf32>) -> tensor<1x2x?x6x6xf32>
+  %1 = "onnx.Conv"(%none, %time) : (tensor<0x4x4x?x5xf32>, tensor<2x4x3x1x1xf32>) -> tensor<0x2x2x?x5xf32>
+  %2 = "onnx.Conv"(%none, %cube) : (tensor<0x4x4x?x5xf32>, tensor<2x4x3x3x3xf32>) -> tensor<0x2x2x?x3xf32>
+  %3 = "onnx.Conv"(%frames, %cube) : (tensor<1x4x?x6x6xf32>, tensor<2x4x3x3x3xf32>) -> tensor<1x2x?x4x4xf32>
+  return %0, %1, %2, %3 : tensor<1x2x?x6x6xf32>, tensor<0x2x2x?x5xf32>, tensor<0x2x2x?x3xf32>, tensor<1x2x?x4x4xf32>
+}
