@@ -215,7 +215,8 @@ LogicalResult dequantise(onnx::DequantizeLinearOp op, PatternRewriter &rewriter)
     rewriter.setInsertionPoint(quantised);
     (void)quantise(quantised, rewriter);
   }
-  Value v = isByte(x.getElementType()) || !asItIs ? Value() : wholeNumbers(op.getX());
+  bool isConstant = constantFloats(op.getXScale()).has_value();
+  Value v = isByte(x.getElementType()) || !asItIs || !isConstant ? Value() : wholeNumbers(op.getX());
   if (!v)
     v = g.cast(asItIs ? op.getX() : s->x, single);
   if (s->zero)

@@ -92,6 +92,10 @@ _steps = np.arange(24, dtype=F32).reshape(2, 3, 4)
 case("gather_steps", """i = Constant <value_ints = [3, 2, 1, 0]> ()  n = Constant <value_ints = [0, -1]> ()  y = Gather <axis = -1> (x, i)  z = Gather <axis = 1> (x, n)""",
      [_steps[..., ::-1], _steps[:, ::2]], "float[] y, float[] z", x=_steps)
 
+# 16 bits are integers in between also by a scale of the run: no sign of zero and no NaN passes.
+case("quantised_pair_of_run", "q = QuantizeLinear <output_dtype = 5> (x, s)  d = DequantizeLinear (q, s)  one = Constant <value_float = 1.0> ()  y = Div (one, d)",
+     np.array([np.inf, np.inf, np.inf, np.inf, -1 / 3], F32), x=np.array([-0.0, -0.01, 0.01, np.nan, -3], F32), s=np.array(0.05, F32))
+
 # Many indices of elements that stand alone.
 _far = np.array([[0, -1, 4, -5, 2, 2, 1, 3, -2]], np.int32)
 case("gather_elements_alone", "y = Gather <axis = 1> (x, i)", np.arange(10, dtype=F32).reshape(2, 5)[:, _far], x=np.arange(10, dtype=F32).reshape(2, 5), i=_far)
