@@ -44,6 +44,12 @@ static SmallVector<Value> unknownSizes(Value v, ArrayRef<int64_t> axes, GraphBui
   return sizes;
 }
 
+// The product of the sizes of two axes.
+static Value sizeTogether(Value v, int64_t a, int64_t b, GraphBuilder g) {
+  Value first = g.sizeOf(v, a), second = g.sizeOf(v, b);
+  return onnx::MulOp::create(g.b, g.loc, first.getType(), first, second);
+}
+
 // Filters of one pixel and several frames: a frame is a row of an image, whose height is time.
 static LogicalResult convOverTime(onnx::ConvOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX()), w = rankedType(op.getW()), y = rankedType(op.getY());
@@ -61,10 +67,8 @@ static LogicalResult convOverTime(onnx::ConvOp op, PatternRewriter &rewriter) {
   bool isKnown = !x.isDynamicDim(3) && !x.isDynamicDim(4);
   int64_t area = isKnown ? x.getDimSize(3) * x.getDimSize(4) : ShapedType::kDynamic;
   SmallVector<Value> sizes = unknownSizes(op.getX(), {0, 2}, g);
-  if (!isKnown) {
-    Value height = g.sizeOf(op.getX(), 3), width = g.sizeOf(op.getX(), 4);
-    sizes.push_back(onnx::MulOp::create(rewriter, op.getLoc(), height.getType(), height, width));
-  }
+  if (!isKnown)
+    sizes.push_back(sizeTogether(op.getX(), 3, 4, g));
   Value v = reshapeTo(op.getX(), {x.getDimSize(0), w.getDimSize(1) * int64_t(op.getGroup()), x.getDimSize(2), area}, sizes, g);
   Value filters = g.reshape(op.getW(), {w.getDimSize(0), w.getDimSize(1), w.getDimSize(2), 1});
   auto type = x.clone({y.getDimSize(0), y.getDimSize(1), y.getDimSize(2), area});
@@ -141,10 +145,8 @@ static Value mergedFrames(Value v, GraphBuilder g) {
   ArrayRef<int64_t> s = rankedType(v).getShape();
   int64_t images = s[0] == 1 ? s[1] : ShapedType::isDynamic(s[0]) || ShapedType::isDynamic(s[1]) ? ShapedType::kDynamic : s[0] * s[1];
   SmallVector<Value> sizes;
-  if (ShapedType::isDynamic(images)) {
-    Value batch = g.sizeOf(v, 0), frames = g.sizeOf(v, 1);
-    sizes.push_back(onnx::MulOp::create(g.b, g.loc, batch.getType(), batch, frames));
-  }
+  if (ShapedType::isDynamic(images))
+    sizes.push_back(sizeTogether(v, 0, 1, g));
   sizes.append(unknownSizes(v, {3, 4}, g));
   return reshapeTo(v, {images, s[2], s[3], s[4]}, sizes, g);
 }
@@ -250,7 +252,7 @@ static LogicalResult convFrames(onnx::ConvOp op, PatternRewriter &rewriter) {
   auto f = biasOf(op.getB()) ? framesOf(op) : std::nullopt;
   auto weights = f ? constantFloats(op.getW()) : std::nullopt;
   if (!weights || weights->empty())
-    return rewriter.notifyMatchFailure(op, "not over frames of known size with constant weights, all channels together or each apart");
+    return rewriter.notifyMatchFailure(op, "not over frames with constant weights, all channels together or each apart");
   GraphBuilder g{rewriter, op.getLoc()};
   replaceByImages(op, rewriter, *f, g, readsFrames(*f) ? frameConv(*f, op, g) : joinedTaps(*f, op, g, *weights));
   return success();

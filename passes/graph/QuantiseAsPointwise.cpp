@@ -36,16 +36,16 @@ std::optional<Grain> grainOf(RankedTensorType scale, RankedTensorType x, int64_t
     return Grain();
   if (axis < 0 || axis >= x.getRank())
     return std::nullopt;
-  if (block == 0 && scale.getRank() == 1) {
+  if (block == 0) {
     Grain grain;
     grain.scales.assign(x.getRank() - axis, 1);
     grain.scales[0] = scale.getNumElements();
-    return x.getDimSize(axis) == grain.scales[0] ? std::optional(grain) : std::nullopt;
+    return scale.getRank() == 1 && x.getDimSize(axis) == grain.scales[0] ? std::optional(grain) : std::nullopt;
   }
   if (!x.hasStaticShape() || scale.getRank() != x.getRank())
     return std::nullopt;
   int64_t count = scale.getDimSize(axis), each = x.getDimSize(axis) / count;
-  if (count * each != x.getDimSize(axis) || (block != 0 && block != each))
+  if (count * each != x.getDimSize(axis) || block != each)
     return std::nullopt;  // the last block is shorter
   Grain grain{SmallVector<int64_t>(x.getShape()), SmallVector<int64_t>(scale.getShape())};
   grain.operand[axis] = grain.scales[axis] = x.getDimSize(axis);
@@ -197,8 +197,8 @@ LogicalResult DequantiseConstant::matchAndRewrite(onnx::DequantizeLinearOp op, P
   return success();
 }
 
-// (x - zero) * scale. Integers of 16 bits that were just quantised stay f32, where bytes take a quarter of the memory. Products of bytes
-// and halves are exact before they become halves.
+// (x - zero) * scale. Integers of 16 bits that were just quantised by constant scales stay f32, where bytes take a quarter of the memory;
+// NaN and -0 pass there, which the cast to integers ends. Products of bytes and halves are exact before they become halves.
 LogicalResult dequantise(onnx::DequantizeLinearOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX());
   Type to = onnx::elementType(op.getY()), single = rewriter.getF32Type();

@@ -1,4 +1,4 @@
-// DigitTiles.h: sums of products of f32 on x86's tiles that multiply bf16 (AMX), for FloatTiles.cpp and AttentionTiles.h. A float is the
+// DigitTiles.h: sums of products of f32 on x86's tiles that multiply bf16 (AMX), for FloatTiles.cpp. A float is the
 // sum of three bf16, its digits, of 8 bits of its significand each. Of the nine products of two floats' digits the six greatest are added
 // up in f32, which leaves out less than 2^-21 of a product, 2^-24 on average: results are as near as those of a chain of f32 FMAs. Tiles
 // take subnormal digits for zero: of numbers below 2^-110 more is left out. The lower digits of an infinity are NaN, and so are sums with
@@ -40,13 +40,8 @@ ONNXC_INLINE void storeDigits(uint8_t *to, v16 even, v16 odd) {
   *(u32x16 *)(to + 2 * kTile) = paired(e.third, o.third);
 }
 
-// What vectors do while tiles multiply: step() after each product of digits, block() after each block. Those of NoWork do nothing.
-struct NoWork {
-  ONNXC_INLINE void step() {}
-  ONNXC_INLINE void block() {}
-};
-
 // Sums of up to two tiles of rows by COLUMNS panels of DIGITS digits over `blocks` blocks; they begin with those in memory where `more`.
+// `work`: what vectors do while tiles multiply, step() after each product of digits and block() after each block.
 template <int DIGITS, int ROWS, int COLUMNS, class Work>
 ONNXC_TILES __attribute__((noinline)) void multiplyDigits(const uint8_t *above, const uint8_t *below, const uint8_t *right, int64_t blocks,
                                                           float *sums, float *under, int64_t stride, bool more, Work &work) {
