@@ -70,7 +70,7 @@ int32_t onnxc_place_outputs(onnxc_context *c, const onnxc_value *inputs, onnxc_v
       continue;
     const int64_t n = count_of(want, io->rank);
     if (n < 0)
-      return onnxc_fail(error, ONNXC_E_SHAPE, io->name, "output '%s': the inputs' shapes make a negative or overflowing size", io->name);
+      continue; /* the run fails at the node whose result has no such size */
     if ((status = place_output(c, i, inputs, &outputs[i].tensor, want, n, error)))
       return status;
   }

@@ -51,7 +51,8 @@ typedef struct onnxc_rt {
   void *trace;           /* non-NULL: the plan calls onnxc_rt_trace after each launch */
   int32_t num_threads;
   int32_t failed_site; /* set by the plan beside a non-zero status */
-  int64_t blamed[2];   /* what made it fail: two sizes, or an index and the size that it is beyond; the first ONNXC_NOTHING: not said */
+  int64_t blamed[2];   /* what made it fail: two sizes, an index and the size that it is beyond, or a negative size; the first
+                          ONNXC_NOTHING: not said */
 } onnxc_rt;
 #define ONNXC_NOTHING INT64_MIN
 

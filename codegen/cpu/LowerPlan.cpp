@@ -241,16 +241,36 @@ struct PlanLowering {
     return LLVM::SelectOp::create(b, loc, bad, n64(-1, loc), total);
   }
 
+  Value isNegative(Value v, Location loc) { return LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::slt, v, n64(0, loc)); }
+
+  // What the user is told of `bytes` that are below 0: the least of the sizes.
+  SmallVector<Value> blamedOf(Value bytes, Location loc) {
+    auto product = bytes.getDefiningOp<plan::BytesOp>();
+    if (!product || product.getSizes().empty())
+      return {};
+    Value least = product.getSizes().front();
+    for (Value v : product.getSizes().drop_front())
+      least = LLVM::SMinOp::create(b, loc, least, v);
+    return {least, n64(0, loc)};
+  }
+
   // Memory from the runtime; its last argument is the size, below 0 where that is none.
   Value memory(Operation *op, StringRef service, ValueRange arguments) {
     Location loc = op->getLoc();
     SmallVector<Type> types(arguments.getTypes());
     Value p = LLVM::CallOp::create(b, loc, declare(service, ptr, types), arguments).getResult();
     Value none = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, p, LLVM::ZeroOp::create(b, loc, ptr));
-    Value negative = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::slt, arguments.back(), n64(0, loc));
-    Value why = LLVM::SelectOp::create(b, loc, negative, n32(ONNXC_K_SIZE, loc), n32(ONNXC_K_MEMORY, loc));
-    check(op, LLVM::SelectOp::create(b, loc, none, why, n32(0, loc)), nextSite);
+    Value why = LLVM::SelectOp::create(b, loc, isNegative(arguments.back(), loc), n32(ONNXC_K_SIZE, loc), n32(ONNXC_K_MEMORY, loc));
+    check(op, LLVM::SelectOp::create(b, loc, none, why, n32(0, loc)), nextSite, blamedOf(arguments.back(), loc));
     return p;
+  }
+
+  Value output(plan::OutputOp op) {
+    Location loc = op.getLoc();
+    if (!getConstantIntValue(op.getBytes()))
+      check(op, LLVM::SelectOp::create(b, loc, isNegative(op.getBytes(), loc), n32(ONNXC_K_SIZE, loc), n32(0, loc)), nextSite,
+            blamedOf(op.getBytes(), loc));
+    return LLVM::LoadOp::create(b, loc, ptr, element(field(Outputs, loc), ptr, op.getIndex(), loc));
   }
 
   // Strings hold pointers, so they are data of the code and not of the weights segment. LLVM's own builder makes the table: an insertvalue
@@ -280,7 +300,7 @@ struct PlanLowering {
     if (auto o = dyn_cast<plan::InputOp>(op))
       return LLVM::LoadOp::create(b, loc, ptr, element(field(Inputs, loc), ptr, o.getIndex(), loc));
     if (auto o = dyn_cast<plan::OutputOp>(op))
-      return LLVM::LoadOp::create(b, loc, ptr, element(field(Outputs, loc), ptr, o.getIndex(), loc));
+      return output(o);
     if (auto o = dyn_cast<plan::WeightOp>(op)) {
       if (auto s = dyn_cast<DenseStringElementsAttr>(o.getValue()))
         return strings(o, s);

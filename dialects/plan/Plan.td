@@ -20,9 +20,9 @@ def Plan_InputOp : Plan_Op<"input", [Pure]> {
   let arguments = (ins I64Attr:$index);
   let results = (outs AnyType:$buffer);
 }
-def Plan_OutputOp : Plan_Op<"output", [Pure]> {
-  let summary = "where the caller wants output `index`";
-  let arguments = (ins I64Attr:$index);
+def Plan_OutputOp : Plan_Op<"output"> {
+  let summary = "where the caller wants output `index`; ends the run where `bytes` are none";
+  let arguments = (ins I64:$bytes, I64Attr:$index);
   let results = (outs AnyType:$buffer);
 }
 def Plan_WeightOp : Plan_Op<"weight", [Pure]> {

@@ -38,8 +38,8 @@ void PlanBuilder::finishOutputs(Operation *terminator) {
     bool known = isa<TensorType>(v.getType()) && llvm::all_of(shapes.dims(v), [&](AffineExpr e) { return knownAtEntry(e); });
     auto placed = buffer.getDefiningOp<plan::OutputOp>();
     if (known && !(placed && placed.getIndex() == use.getOperandNumber())) {
-      Value to = plan::OutputOp::create(b, loc, pointer(), use.getOperandNumber());
-      plan::CopyOp::create(b, loc, to, buffer, bytesOf(v, loc));
+      Value bytes = bytesOf(v, loc), to = plan::OutputOp::create(b, loc, pointer(), bytes, use.getOperandNumber());
+      plan::CopyOp::create(b, loc, to, buffer, bytes);
       buffer = to;
     }
     plan::SetOutputOp::create(b, loc, buffer, sizes(v, loc), use.getOperandNumber());

@@ -177,7 +177,7 @@ Value PlanBuilder::allocate(Value v, Location loc) {
   if (const Part *part = parts ? parts->of(v) : nullptr)
     buffer = allocatePart(v, *part, loc);
   else if (auto it = outputOf.find(v); it != outputOf.end())
-    buffer = plan::OutputOp::create(b, loc, pointer(), it->second);
+    buffer = plan::OutputOp::create(b, loc, pointer(), bytesOf(v, loc), it->second);
   else if (Value place = bufferInPlace(v))
     buffer = place;
   else if (!tensor || isa<onnx::StringType>(tensor.getElementType()))
