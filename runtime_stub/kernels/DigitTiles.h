@@ -40,17 +40,16 @@ ONNXC_INLINE void storeDigits(uint8_t *to, v16 even, v16 odd) {
   *(u32x16 *)(to + 2 * kTile) = paired(e.third, o.third);
 }
 
-// Sums of up to two tiles of rows by COLUMNS panels of DIGITS digits over `blocks` blocks; they begin with those in memory where `more`.
+// Sums of a tile of rows by COLUMNS panels of DIGITS digits over `blocks` blocks; they begin with those in memory where `more`.
 // `work`: what vectors do while tiles multiply, step() after each product of digits and block() after each block.
-template <int DIGITS, int ROWS, int COLUMNS, class Work>
-ONNXC_TILES __attribute__((noinline)) void multiplyDigits(const uint8_t *above, const uint8_t *below, const uint8_t *right, int64_t blocks,
-                                                          float *sums, float *under, int64_t stride, bool more, Work &work) {
+// Only five of the eight tiles ever have values. Where a core's other thread is busy, a thread seems to have ten registers for its tiles:
+// those that hold none are what loads and products under way write to. Two tiles of rows, which need all eight, take twice as long there.
+template <int DIGITS, int COLUMNS, class Work>
+ONNXC_TILES __attribute__((noinline)) void multiplyDigits(const uint8_t *left, const uint8_t *right, int64_t blocks, float *sums,
+                                                          int64_t stride, bool more, Work &work) {
   Work own = work;
-  loadTiles<ROWS, COLUMNS>(more ? sums : nullptr, under, stride);
-#define ONNXC_LEFT(D)                                                                                                                      \
-  __builtin_ia32_tileloadd64(4, above + D * kTile, 64);                                                                                    \
-  if constexpr (ROWS > 1)                                                                                                                  \
-  __builtin_ia32_tileloadd64(5, below + D * kTile, 64)
+  loadTiles<1, COLUMNS>(more ? sums : nullptr, sums, stride);
+#define ONNXC_LEFT(D) __builtin_ia32_tileloadd64(4, left + D * kTile, 64)
 #define ONNXC_RIGHT(D)                                                                                                                     \
   __builtin_ia32_tileloadd64(6, right + D * kTile, 64);                                                                                    \
   if constexpr (COLUMNS > 1)                                                                                                               \
@@ -59,14 +58,10 @@ ONNXC_TILES __attribute__((noinline)) void multiplyDigits(const uint8_t *above, 
   __builtin_ia32_tdpbf16ps(0, 4, 6);                                                                                                       \
   if constexpr (COLUMNS > 1)                                                                                                               \
     __builtin_ia32_tdpbf16ps(1, 4, 7);                                                                                                     \
-  if constexpr (ROWS > 1)                                                                                                                  \
-    __builtin_ia32_tdpbf16ps(2, 5, 6);                                                                                                     \
-  if constexpr (ROWS > 1 && COLUMNS > 1)                                                                                                   \
-    __builtin_ia32_tdpbf16ps(3, 5, 7);                                                                                                     \
   own.step()
   // In an order in which each product has a digit of the one before: where another thread shares the core, loads of tiles take the time.
   // What columns of fewer digits leave out is zero in the order of more, so that their sums are the same.
-  for (int64_t i = 0; i < blocks; ++i, above += kLeftBlock, below += kLeftBlock, right += kPanels * DIGITS * kTile) {
+  for (int64_t i = 0; i < blocks; ++i, left += kLeftBlock, right += kPanels * DIGITS * kTile) {
     if constexpr (DIGITS > 1) {
       ONNXC_LEFT(0);
     }
@@ -94,7 +89,7 @@ ONNXC_TILES __attribute__((noinline)) void multiplyDigits(const uint8_t *above, 
 #undef ONNXC_LEFT
 #undef ONNXC_RIGHT
 #undef ONNXC_MULTIPLY
-  eachTile<ROWS, COLUMNS>(sums, under, [=](auto tile, float *at) ONNXC_TILES __attribute__((always_inline)) {
+  eachTile<1, COLUMNS>(sums, sums, [=](auto tile, float *at) ONNXC_TILES __attribute__((always_inline)) {
     __builtin_ia32_tilestored64(tile.value, at, stride);
   });
 }

@@ -168,20 +168,16 @@ struct Product {
   // The part's products with the panels from `panel` on, whose digits are at `from`.
   template <int COLUMNS>
   void multiplyTiles(int64_t panel, const uint8_t *from, int64_t blocks, bool more, bool last, Splitter<TYPE> &next) const {
-    int64_t stride = count * 64, tiles = ceilDiv(rows.count, rows.each), tileBytes = blocks * kLeftBlock, t = 0;
+    int64_t stride = count * 64, tiles = ceilDiv(rows.count, rows.each), tileBytes = blocks * kLeftBlock;
     constexpr int64_t products = P::kDigits == 3 ? 6 : P::kDigits == 2 ? 5 : 3;
-    int64_t times = (tiles + 1) / 2 * blocks * products, pairs = ceilDiv(next.count * next.blocks * 16, times);
-    int64_t fetches = (tiles + 1) / 2 * blocks;
+    int64_t times = tiles * blocks * products, pairs = ceilDiv(next.count * next.blocks * 16, times);
     Beside<TYPE> beside{next,
                         pairs,
                         {results.at + panel * results.panelBytes, results.rowBytes, results.panelBytes, last ? rows.count : 0, COLUMNS,
-                         ceilDiv(rows.count, fetches)}};
-    auto sumsOf = [&](int64_t tile) { return sums + (tile * rows.each * count + panel) * 16; };
-    for (; t + 2 <= tiles; t += 2)
-      multiplyDigits<P::kDigits, 2, COLUMNS>(left + t * tileBytes, left + (t + 1) * tileBytes, from, blocks, sumsOf(t), sumsOf(t + 1),
-                                             stride, more, beside);
-    if (t < tiles)
-      multiplyDigits<P::kDigits, 1, COLUMNS>(left + t * tileBytes, nullptr, from, blocks, sumsOf(t), nullptr, stride, more, beside);
+                         ceilDiv(rows.count, tiles * blocks)}};
+    for (int64_t t = 0; t < tiles; ++t)
+      multiplyDigits<P::kDigits, COLUMNS>(left + t * tileBytes, from, blocks, sums + (t * rows.each * count + panel) * 16, stride, more,
+                                          beside);
     next = beside.next;
   }
   // What is split for the panels from `panel` on and the part from `begin` on: those of the next call behind the last.

@@ -39,10 +39,8 @@ ONNXC_TILES __attribute__((always_inline)) static inline void loadTiles(Sums *c,
       __builtin_ia32_tileloadd64(tile.value, at, stride);
     });
   } else {
-    __builtin_ia32_tilezero(0);
-    __builtin_ia32_tilezero(1);
-    __builtin_ia32_tilezero(2);
-    __builtin_ia32_tilezero(3);
+    eachTile<ROWS, COLUMNS>(c, under,
+                            [](auto tile, Sums *) ONNXC_TILES __attribute__((always_inline)) { __builtin_ia32_tilezero(tile.value); });
   }
 }
 
