@@ -68,6 +68,7 @@ void graphPhase(OpPassManager &pm, const Options &options) {
     f.addPass(createRecognize());
     f.addPass(createMoveProducts());  // activations are one op each now, and transpositions where the model has them
     f.addPass(createMoveTranspositions());
+    f.addPass(createMoveViews());
     f.addPass(createSimplify(simplifyOptions(options)));
     f.addPass(createMoveConvolutions());
     f.addPass(createIntegerContractions(IntegerContractionsOptions{options.maxConstantSize}));

@@ -114,7 +114,7 @@ namespace {
 struct Frames {
   RankedTensorType x, w, y;
   SmallVector<int64_t> strides, dilations, pads;
-  int64_t channels, outputs, depth, area, count;  // area: of a filter's image; count: frames of the result
+  int64_t channels, outputs, depth, area, count, group;  // area: of a filter's image; count: frames of the result
   bool depthwise;
 };
 }  // namespace
@@ -123,20 +123,20 @@ struct Frames {
 static int64_t framesMore(const Frames &f) { return f.pads[0] + f.pads[3] - f.dilations[0] * (f.depth - 1) - 1 + f.strides[0]; }
 
 static std::optional<Frames> framesOf(onnx::ConvOp op) {
-  Frames f{rankedType(op.getX()), rankedType(op.getW()), rankedType(op.getY()), {}, {}, {}, 0, 0, 0, 0, 0, false};
+  Frames f{rankedType(op.getX()), rankedType(op.getW()), rankedType(op.getY()), {}, {}, {}, 0, 0, 0, 0, 0, int64_t(op.getGroup()), false};
   auto pads = givenPads(op, 3);
   if (!f.x || f.x.getRank() != 5 || !f.w || !f.w.hasStaticShape() || f.w.getRank() != 5 || !pads || f.x.isDynamicDim(1) ||
       llvm::is_contained(f.x.getShape(), 0) || llvm::is_contained(f.y.getShape(), 0))
     return std::nullopt;
   f.channels = f.x.getDimSize(1), f.outputs = f.w.getDimSize(0), f.depth = f.w.getDimSize(2), f.count = f.y.getDimSize(2);
   f.area = f.w.getDimSize(3) * f.w.getDimSize(4);
-  int64_t each = f.outputs / std::max<int64_t>(op.getGroup(), 1);  // within the lanes of a block
-  f.depthwise = f.channels > 1 && int64_t(op.getGroup()) == f.channels && f.w.getDimSize(1) == 1 &&
-                (each == 1 || (kLanes % each == 0 && f.outputs % kLanes == 0));
+  int64_t each = f.outputs / std::max<int64_t>(f.group, 1);  // within the lanes of a block
+  f.depthwise =
+      f.channels > 1 && f.group == f.channels && f.w.getDimSize(1) == 1 && (each == 1 || (kLanes % each == 0 && f.outputs % kLanes == 0));
   f.strides = listOr(op.getStrides(), 3, 1), f.dilations = listOr(op.getDilations(), 3, 1);
   f.pads = std::move(*pads);
-  bool isKnown = (op.getGroup() == 1 || (f.depthwise && !f.x.isDynamicDim(2))) && llvm::all_of(f.pads, [](int64_t p) { return p >= 0; }) &&
-                 f.x.isDynamicDim(2) == ShapedType::isDynamic(f.count) && (!f.x.isDynamicDim(2) || framesMore(f) >= 0);
+  bool isKnown = llvm::all_of(f.pads, [](int64_t p) { return p >= 0; }) && f.x.isDynamicDim(2) == ShapedType::isDynamic(f.count) &&
+                 (!f.x.isDynamicDim(2) || framesMore(f) >= 0);
   return isKnown ? std::optional(std::move(f)) : std::nullopt;
 }
 
@@ -201,10 +201,10 @@ std::vector<float> tapsBeforeChannels(const std::vector<float> &weights, int64_t
 // All taps at once, joined along the channels of images `v` and of filters.
 static DepthTaps tapsOf(const Frames &f) { return {f.depth, f.count, f.strides[0], f.dilations[0], f.pads[0], f.pads[3], 0}; }
 static SmallVector<int64_t> filterShape(const Frames &f) { return {f.outputs, f.depth * f.channels, f.w.getDimSize(3), f.w.getDimSize(4)}; }
-static Value joinedConv(const Frames &f, onnx::ConvOp op, GraphBuilder g, Value v, Value filters) {
+static Value imageConv(const Frames &f, onnx::ConvOp op, GraphBuilder g, Value v, Value filters, Value bias) {
   auto type = f.x.clone({rankedType(v).getDimSize(0), f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)});
-  auto conv = onnx::ConvOp::create(g.b, op.getLoc(), type, v, filters, op.getB(), g.b.getStringAttr("NOTSET"),
-                                   g.b.getDenseI64ArrayAttr({f.dilations[1], f.dilations[2]}), g.b.getI64IntegerAttr(1), {},
+  auto conv = onnx::ConvOp::create(g.b, op.getLoc(), type, v, filters, bias, g.b.getStringAttr("NOTSET"),
+                                   g.b.getDenseI64ArrayAttr({f.dilations[1], f.dilations[2]}), g.b.getI64IntegerAttr(f.group), {},
                                    g.b.getDenseI64ArrayAttr({f.pads[1], f.pads[2], f.pads[4], f.pads[5]}),
                                    g.b.getDenseI64ArrayAttr({f.strides[1], f.strides[2]}));
   return asExactAs(op, conv);
@@ -212,14 +212,27 @@ static Value joinedConv(const Frames &f, onnx::ConvOp op, GraphBuilder g, Value 
 // Of few channels, which leave less of a block's lanes empty so.
 static Value joinedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g, const std::vector<float> &weights) {
   Value filters = g.floats(filterShape(f), tapsBeforeChannels(weights, f.outputs, f.channels, f.depth, f.area, f.channels));
-  return joinedConv(f, op, g, g.concat(tapFrames(op.getX(), tapsOf(f), g), 1), filters);
+  return imageConv(f, op, g, g.concat(tapFrames(op.getX(), tapsOf(f), g), 1), filters, op.getB());
+}
+// Each tap apart, added up: of groups, whose channels do not lie together when those of all taps are joined.
+static Value summedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g, const std::vector<float> &weights) {
+  Value sum;
+  for (auto [d, frames] : llvm::enumerate(tapFrames(op.getX(), tapsOf(f), g))) {
+    std::vector<float> tap;
+    for (size_t at = d * f.area; at < weights.size(); at += f.depth * f.area)
+      tap.insert(tap.end(), weights.begin() + at, weights.begin() + at + f.area);
+    Value filters = g.floats({f.outputs, f.w.getDimSize(1), f.w.getDimSize(3), f.w.getDimSize(4)}, std::move(tap));
+    Value part = imageConv(f, op, g, frames, filters, sum ? Value() : op.getB());
+    sum = sum ? onnx::AddOp::create(g.b, op.getLoc(), part.getType(), sum, part).getResult() : part;
+  }
+  return sum;
 }
 
 // Whether blocks hold the channels of a frame and those of neighbouring frames are read as if they were one image's.
 static bool readsFrames(const Frames &f) {
   bool meetsOne = std::max(f.pads[0], f.pads[3]) < f.depth;  // each result some frame: kernels of whole blocks store with the last one
-  return f.depthwise || (!f.x.isDynamicDim(2) && f.depth > 1 && f.dilations[0] == 1 && meetsOne &&
-                         4 * f.channels >= 3 * int64_t(llvm::alignTo(f.channels, kLanes)));
+  return !f.x.isDynamicDim(2) && (f.depthwise || (f.group == 1 && f.depth > 1 && f.dilations[0] == 1 && meetsOne &&
+                                                  4 * f.channels >= 3 * int64_t(llvm::alignTo(f.channels, kLanes))));
 }
 
 static Value frameConv(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
@@ -252,9 +265,10 @@ static LogicalResult convFrames(onnx::ConvOp op, PatternRewriter &rewriter) {
   auto f = biasOf(op.getB()) ? framesOf(op) : std::nullopt;
   auto weights = f ? constantFloats(op.getW()) : std::nullopt;
   if (!weights || weights->empty())
-    return rewriter.notifyMatchFailure(op, "not over frames with constant weights, all channels together or each apart");
+    return rewriter.notifyMatchFailure(op, "not over frames with constant weights");
   GraphBuilder g{rewriter, op.getLoc()};
-  replaceByImages(op, rewriter, *f, g, readsFrames(*f) ? frameConv(*f, op, g) : joinedTaps(*f, op, g, *weights));
+  auto images = readsFrames(*f) ? frameConv(*f, op, g) : f->group == 1 ? joinedTaps(*f, op, g, *weights) : summedTaps(*f, op, g, *weights);
+  replaceByImages(op, rewriter, *f, g, images);
   return success();
 }
 
@@ -283,7 +297,7 @@ static LogicalResult convByteFrames(onnx::ConvOp op, PatternRewriter &rewriter) 
   Value border = g.constant(RankedTensorType::get({}, onnx::elementType(x.getX())), {char(int(scaling->zero))});
   Value filters = g.constant(RankedTensorType::get(filterShape(*f), onnx::elementType(w.getX())), std::move(bytes));
   Value images = g.concat(tapFrames(x.getX(), tapsOf(*f), g, border), 1);
-  replaceByImages(op, rewriter, *f, g, joinedConv(*f, op, g, dequantised(x, images), dequantised(w, filters)));
+  replaceByImages(op, rewriter, *f, g, imageConv(*f, op, g, dequantised(x, images), dequantised(w, filters), op.getB()));
   return success();
 }
 

@@ -85,12 +85,23 @@ def MoveTranspositions : Pass<"move-transpositions", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }
 
+def MoveViews : Pass<"move-views", "::mlir::func::FuncOp"> {
+  let summary = "compute elementwise ops on images where views make frames of them";
+  let description = [{
+    ```
+    onnx.Relu (onnx.Reshape %images)   (6x16x5x5 as 2x3x16x5x5)
+    =>  onnx.Reshape (onnx.Relu %images)
+    ```
+    Other operands of five axes become images by a view of their own.
+  }];
+  let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
+}
+
 def Simplify : Pass<"simplify", "::mlir::func::FuncOp"> {
   let summary = "rewrite to fewer and simpler ops with the same results";
   let description = [{
     Dropout at inference, casts there and back, composed transposes and reshapes, views of constants, sums as additions, batch normalisation and constant
-    scales folded into the weights before them, also through a Concat of what accumulates, added convolutions of one operand as one, what a ConstantOfShape makes as constants where it is small or weights; with `weights` also linear machines as products, joined tree ensembles and views of
-    images. Leaves types alone; dead ops go.
+    scales folded into the weights before them, also through a Concat of what accumulates, added convolutions of one operand as one, what a ConstantOfShape makes as constants where it is small or weights; with `weights` also linear machines as products and joined tree ensembles. Leaves types alone; dead ops go.
   }];
   let options = [Option<"weights", "weights", "bool", "true", "everywhere but at -O0: write weights anew (batch normalisation and scales in them round once more), and ops that have faster kernels as those">,
                  Option<"fillBytes", "fill-bytes", "int64_t", "int64_t(512) << 20", "bytes of the weights that a ConstantOfShape may become, together">];

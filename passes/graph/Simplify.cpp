@@ -135,39 +135,6 @@ static LogicalResult composeViews(Operation *op, PatternRewriter &rewriter) {
   return success();
 }
 
-// Pointwise(View(x), ...) = View(Pointwise(x, ...)), where the view puts a batch of one before images: images stay in their layout. Other
-// operands of five axes become images by a view of their own.
-static LogicalResult viewOfImages(Operation *op, PatternRewriter &rewriter) {
-  auto type = op->getNumResults() == 1 ? rankedType(op->getResult(0)) : RankedTensorType();
-  if (!type || !isPointwise(op) || type.getRank() != 5 || !type.hasStaticShape() || type.getDimSize(0) != 1 ||
-      llvm::is_contained(type.getShape(), 0))
-    return rewriter.notifyMatchFailure(op, "not of a batch of one of images");
-  ArrayRef<int64_t> images = type.getShape().drop_front();
-  auto imagesOf = [&](Value v) {
-    Value source = isView(v.getDefiningOp()) ? v.getDefiningOp()->getOperand(0) : Value();
-    auto from = rankedType(source);
-    return from && from.getShape() == images ? source : Value();
-  };
-  auto fits = [&](Value v) {
-    auto from = rankedType(v);
-    return from && (from.getShape() == type.getShape() || (from.getRank() < 5 && onnx::constantValue(v)));
-  };
-  if (!llvm::all_of(op->getOperands(), fits) || llvm::none_of(op->getOperands(), imagesOf))
-    return rewriter.notifyMatchFailure(op, "no view of images, or an operand that is spread");
-  auto operands = llvm::map_to_vector(op->getOperands(), [&](Value v) -> Value {
-    auto from = llvm::cast<RankedTensorType>(v.getType());
-    if (Value source = imagesOf(v); source || from.getRank() < 5)
-      return source ? source : v;
-    return onnx::ReshapeOp::create(rewriter, op->getLoc(), from.clone(images), v, GraphBuilder{rewriter, op->getLoc()}.integers(images));
-  });
-  Operation *same = rewriter.clone(*op);
-  same->setOperands(operands);
-  same->getResult(0).setType(type.clone(images));
-  rewriter.replaceOpWithNewOp<onnx::ReshapeOp>(op, type, same->getResult(0),
-                                               GraphBuilder{rewriter, op->getLoc()}.integers(type.getShape()));
-  return success();
-}
-
 // Transpose that keeps the order of the axes longer than 1 = Reshape.
 static LogicalResult transposeToReshape(onnx::TransposeOp op, PatternRewriter &rewriter) {
   auto from = rankedType(op.getData()), to = rankedType(op);
@@ -360,11 +327,6 @@ struct ComposeViews : RewritePattern {
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override { return composeViews(op, rewriter); }
 };
 
-struct ViewOfImages : RewritePattern {
-  ViewOfImages(MLIRContext *c) : RewritePattern(MatchAnyOpTypeTag(), 1, c) {}
-  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override { return viewOfImages(op, rewriter); }
-};
-
 struct Simplify : impl::SimplifyBase<Simplify> {
   using SimplifyBase::SimplifyBase;
   void runOnOperation() override {
@@ -377,7 +339,6 @@ struct Simplify : impl::SimplifyBase<Simplify> {
       populateDequantisationPatterns(patterns);
       populateLinearMachinePatterns(patterns);
       populateTreeEnsemblePatterns(patterns);
-      patterns.add<ViewOfImages>(&getContext());
     }
     onnx::TransposeOp::getCanonicalizationPatterns(patterns, &getContext());
     if (failed(rewriteAll(getOperation(), std::move(patterns))))

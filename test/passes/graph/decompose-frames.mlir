@@ -169,3 +169,16 @@ func.func @time_of_the_run(%x: tensor<?x4x?x?x?xf32>, %w: tensor<2x4x2x1x1xf32>)
   %y = "onnx.Conv"(%x, %w) : (tensor<?x4x?x?x?xf32>, tensor<2x4x2x1x1xf32>) -> tensor<?x2x?x?x?xf32>
   return %y : tensor<?x2x?x?x?xf32>
 }
+
+// -----
+
+// Groups of unknown frames: each tap apart, added up.
+// CHECK-LABEL: @depthwise_frames_of_the_run
+// CHECK: %[[A:.*]] = "onnx.Conv"{{.*}}group = 4 : i64
+// CHECK: %[[B:.*]] = "onnx.Conv"{{.*}}group = 4 : i64
+// CHECK: "onnx.Add"(%[[A]], %[[B]])
+func.func @depthwise_frames_of_the_run(%x: tensor<?x4x?x5x5xf32>) -> tensor<?x4x?x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x1x2x2x2xf32>} : () -> tensor<4x1x2x2x2xf32>
+  %y = "onnx.Conv"(%x, %w) <{group = 4 : i64, pads = array<i64: 1, 0, 0, 0, 0, 0>}> : (tensor<?x4x?x5x5xf32>, tensor<4x1x2x2x2xf32>) -> tensor<?x4x?x4x4xf32>
+  return %y : tensor<?x4x?x4x4xf32>
+}

@@ -410,35 +410,6 @@ func.func @same_padding(%x: tensor<1x1x?x?xf32>, %y: tensor<1x1x6x7xf32>) -> (te
   return %0, %1, %2, %3 : tensor<1x1x?x?xf32>, tensor<1x1x3x3xf32>, tensor<1x1x?x?xf32>, tensor<1x1x?x?xf32>
 }
 
-// What computes on views of images as a batch of one computes on the images.
-// CHECK-LABEL: @view_of_images
-// CHECK-DAG: %[[Z:.*]] = "onnx.Reshape"(%arg1, {{.*}} -> tensor<3x8x4x5xf32>
-// CHECK-DAG: %[[R:.*]] = "onnx.Relu"(%arg0) : (tensor<3x8x4x5xf32>)
-// CHECK: %[[S:.*]] = "onnx.Add"(%[[R]], %[[Z]]) : (tensor<3x8x4x5xf32>
-// CHECK: "onnx.Mul"(%[[S]], %{{.*}}) : (tensor<3x8x4x5xf32>, tensor<8x1x1xf32>)
-// CHECK-NEXT: return
-func.func @view_of_images(%x: tensor<3x8x4x5xf32>, %z: tensor<1x3x8x4x5xf32>) -> tensor<3x8x4x5xf32> {
-  %to = "onnx.Constant"() {value = dense<[1, 3, 8, 4, 5]> : tensor<5xi64>} : () -> tensor<5xi64>
-  %back = "onnx.Constant"() {value = dense<[3, 8, 4, 5]> : tensor<4xi64>} : () -> tensor<4xi64>
-  %c = "onnx.Constant"() {value = dense<2.0> : tensor<8x1x1xf32>} : () -> tensor<8x1x1xf32>
-  %0 = "onnx.Reshape"(%x, %to) : (tensor<3x8x4x5xf32>, tensor<5xi64>) -> tensor<1x3x8x4x5xf32>
-  %1 = "onnx.Relu"(%0) : (tensor<1x3x8x4x5xf32>) -> tensor<1x3x8x4x5xf32>
-  %2 = "onnx.Add"(%1, %z) : (tensor<1x3x8x4x5xf32>, tensor<1x3x8x4x5xf32>) -> tensor<1x3x8x4x5xf32>
-  %3 = "onnx.Mul"(%2, %c) : (tensor<1x3x8x4x5xf32>, tensor<8x1x1xf32>) -> tensor<1x3x8x4x5xf32>
-  %4 = "onnx.Reshape"(%3, %back) : (tensor<1x3x8x4x5xf32>, tensor<4xi64>) -> tensor<3x8x4x5xf32>
-  return %4 : tensor<3x8x4x5xf32>
-}
-
-// Images without elements keep their views: a size of 0 in a Reshape means another one.
-// CHECK-LABEL: @view_of_no_images
-// CHECK: "onnx.Relu"{{.*}} (tensor<1x0x8x4x5xf32>)
-func.func @view_of_no_images(%x: tensor<0x8x4x5xf32>) -> tensor<1x0x8x4x5xf32> {
-  %axis = "onnx.Constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
-  %0 = "onnx.Unsqueeze"(%x, %axis) : (tensor<0x8x4x5xf32>, tensor<1xi64>) -> tensor<1x0x8x4x5xf32>
-  %1 = "onnx.Relu"(%0) : (tensor<1x0x8x4x5xf32>) -> tensor<1x0x8x4x5xf32>
-  return %1 : tensor<1x0x8x4x5xf32>
-}
-
 // A weight of a target or of a tree that its own regressor has not stays where it is refused.
 // CHECK-LABEL: @not_joined
 // CHECK-COUNT-4: "onnx.ml.TreeEnsembleRegressor"

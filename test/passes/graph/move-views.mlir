@@ -1,0 +1,47 @@
+// RUN: onnxc-opt %s --move-views | FileCheck %s
+
+// Elementwise ops on frames of videos that are views of images.
+
+// What computes on views of images as frames computes on the images.
+// CHECK-LABEL: @view_of_images
+// CHECK-DAG: %[[Z:.*]] = "onnx.Reshape"(%arg1, {{.*}} -> tensor<3x8x4x5xf32>
+// CHECK-DAG: %[[R:.*]] = "onnx.Relu"(%arg0) : (tensor<3x8x4x5xf32>)
+// CHECK: %[[S:.*]] = "onnx.Add"(%[[R]], %[[Z]]) : (tensor<3x8x4x5xf32>
+// CHECK: "onnx.Mul"(%[[S]], %{{.*}}) : (tensor<3x8x4x5xf32>, tensor<8x1x1xf32>)
+func.func @view_of_images(%x: tensor<3x8x4x5xf32>, %z: tensor<1x3x8x4x5xf32>) -> tensor<3x8x4x5xf32> {
+  %to = "onnx.Constant"() {value = dense<[1, 3, 8, 4, 5]> : tensor<5xi64>} : () -> tensor<5xi64>
+  %back = "onnx.Constant"() {value = dense<[3, 8, 4, 5]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %c = "onnx.Constant"() {value = dense<2.0> : tensor<8x1x1xf32>} : () -> tensor<8x1x1xf32>
+  %0 = "onnx.Reshape"(%x, %to) : (tensor<3x8x4x5xf32>, tensor<5xi64>) -> tensor<1x3x8x4x5xf32>
+  %1 = "onnx.Relu"(%0) : (tensor<1x3x8x4x5xf32>) -> tensor<1x3x8x4x5xf32>
+  %2 = "onnx.Add"(%1, %z) : (tensor<1x3x8x4x5xf32>, tensor<1x3x8x4x5xf32>) -> tensor<1x3x8x4x5xf32>
+  %3 = "onnx.Mul"(%2, %c) : (tensor<1x3x8x4x5xf32>, tensor<8x1x1xf32>) -> tensor<1x3x8x4x5xf32>
+  %4 = "onnx.Reshape"(%3, %back) : (tensor<1x3x8x4x5xf32>, tensor<4xi64>) -> tensor<3x8x4x5xf32>
+  return %4 : tensor<3x8x4x5xf32>
+}
+
+// Images without elements keep their views: a size of 0 in a Reshape means another one.
+// CHECK-LABEL: @view_of_no_images
+// CHECK: "onnx.Relu"{{.*}} (tensor<1x0x8x4x5xf32>)
+func.func @view_of_no_images(%x: tensor<0x8x4x5xf32>) -> tensor<1x0x8x4x5xf32> {
+  %axis = "onnx.Constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0 = "onnx.Unsqueeze"(%x, %axis) : (tensor<0x8x4x5xf32>, tensor<1xi64>) -> tensor<1x0x8x4x5xf32>
+  %1 = "onnx.Relu"(%0) : (tensor<1x0x8x4x5xf32>) -> tensor<1x0x8x4x5xf32>
+  return %1 : tensor<1x0x8x4x5xf32>
+}
+
+// As many videos, frames and pixels as the run has. A scale of each frame keeps them apart.
+// CHECK-LABEL: @view_of_unknown_images
+// CHECK: %[[R:.*]] = "onnx.Relu"(%arg0) : (tensor<?x8x?x5xf32>)
+// CHECK: %[[V:.*]] = "onnx.Reshape"(%[[R]], %{{.*}}){{.*}} -> tensor<2x?x8x?x5xf32>
+// CHECK: "onnx.Mul"(%[[V]], %arg1)
+func.func @view_of_unknown_images(%x: tensor<?x8x?x5xf32>, %z: tensor<2x1x1x1x1xf32>) -> tensor<2x?x8x?x5xf32> {
+  %h = "onnx.Shape"(%x) <{start = 2 : i64, end = 3 : i64}> : (tensor<?x8x?x5xf32>) -> tensor<1xi64>
+  %n = "onnx.Constant"() {value = dense<[2, -1, 8]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %w = "onnx.Constant"() {value = dense<5> : tensor<1xi64>} : () -> tensor<1xi64>
+  %s = "onnx.Concat"(%n, %h, %w) <{axis = 0 : i64}> : (tensor<3xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<5xi64>
+  %0 = "onnx.Reshape"(%x, %s) : (tensor<?x8x?x5xf32>, tensor<5xi64>) -> tensor<2x?x8x?x5xf32>
+  %1 = "onnx.Relu"(%0) : (tensor<2x?x8x?x5xf32>) -> tensor<2x?x8x?x5xf32>
+  %2 = "onnx.Mul"(%1, %z) : (tensor<2x?x8x?x5xf32>, tensor<2x1x1x1x1xf32>) -> tensor<2x?x8x?x5xf32>
+  return %2 : tensor<2x?x8x?x5xf32>
+}
