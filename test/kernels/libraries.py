@@ -76,6 +76,7 @@ for _ratio in (0, 2):
 _rng = np.random.default_rng(0)
 _columns = {"scatter_rows": np.repeat(_rng.permutation(50)[:30, None], 24, 1), "scatter_elements": np.stack([_rng.permutation(50)[:30] - 25 for _ in range(24)], 1)}
 for _name, _indices in _columns.items():
-    for _way in ("none", "add"):
+    for _way in ("none", "add", "mul", "min", "max"):
         library(f"{_name}_{_way}", "ScatterElements", {"x": (50, 24), "u": (30, 24)}, {"i": _indices}, operands=["x", "i", "u"], reduction=_way)
-library("scatter_nd_add", "ScatterND", {"x": (9, 7, 33), "u": (6, 33)}, {"i": _rng.integers(0, 7, (6, 2))}, operands=["x", "i", "u"], reduction="add")
+for _way in ("add", "mul", "min", "max"):
+    library(f"scatter_nd_{_way}", "ScatterND", {"x": (9, 7, 33), "u": (6, 33)}, {"i": np.random.default_rng(1).integers(0, 7, (6, 2))}, operands=["x", "i", "u"], reduction=_way)
