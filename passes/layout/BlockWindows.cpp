@@ -125,7 +125,9 @@ void Blocker::blockConv(Operation *op, const BlockedConv &c, Value filters, Dens
                                                        b.getDenseI64ArrayAttr(c.kernel), b.getDenseI64ArrayAttr(c.pads),
                                                        b.getDenseI64ArrayAttr(c.dilations), frames));
   }
-  bool dense = c.form == BlockedConv::Dense, plain = dense && !frames && c.group == 1 && c.channels < kLanes && !blocked.count(x);
+  // Blocks of which a fifth would be empty are not made for it.
+  bool leavesLanes = c.channels < kLanes || 4 * int64_t(llvm::alignTo(c.channels, kLanes)) >= 5 * c.channels;
+  bool dense = c.form == BlockedConv::Dense, plain = dense && !frames && c.group == 1 && leavesLanes && !blocked.count(x);
   bool rounds = isProduct(c) && !op->hasAttr(onnx::kExactAttr);
   Value weights = packConvWeights(b, loc, c, filters, plain, rounds ? stored : b.getF32Type());
   bias = packConvBias(b, loc, op);

@@ -16,6 +16,19 @@ func.func @network(%x: tensor<1x3x8x8xf32>) -> tensor<1x16x4x4xf32> {
   return %p : tensor<1x16x4x4xf32>
 }
 
+// So are channels that would leave a fifth of their blocks empty; others become blocks.
+// CHECK-LABEL: @empty_lanes
+// CHECK: "onnx.packed.Conv"(%arg0, %{{.*}}) {{.*}}plain = 1 : i64{{.*}} -> tensor<1x1x3x3x16xf32>
+// CHECK: %[[B:.*]] = "onnx.packed.Block"(%arg1)
+// CHECK: "onnx.packed.Conv"(%[[B]], %{{.*}}) {{.*}} -> tensor<1x1x3x3x16xf32>
+func.func @empty_lanes(%x: tensor<1x24x8x8xf32>, %y: tensor<1x28x8x8xf32>) -> (tensor<1x16x3x3xf32>, tensor<1x16x3x3xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<16x24x3x3xf32>} : () -> tensor<16x24x3x3xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<16x28x3x3xf32>} : () -> tensor<16x28x3x3xf32>
+  %0 = "onnx.Conv"(%x, %w) <{strides = array<i64: 2, 2>}> : (tensor<1x24x8x8xf32>, tensor<16x24x3x3xf32>) -> tensor<1x16x3x3xf32>
+  %1 = "onnx.Conv"(%y, %v) <{strides = array<i64: 2, 2>}> : (tensor<1x28x8x8xf32>, tensor<16x28x3x3xf32>) -> tensor<1x16x3x3xf32>
+  return %0, %1 : tensor<1x16x3x3xf32>, tensor<1x16x3x3xf32>
+}
+
 // Weights of a depthwise convolution: [C/16, KH, KW, 1, 16], lanes past the last channel zero.
 // CHECK-LABEL: @depthwise
 // CHECK: %[[W:.*]] = "onnx.Constant"() <{value = dense<{{\[\[\[\[\[}}2.000000e+00, 3.000000e+00, 4.000000e+00, 5.000000e+00, 6.000000e+00, 0.000000e+00,{{.*}} : tensor<1x1x1x1x16xf32>
@@ -105,8 +118,8 @@ func.func @few_transposed(%x: tensor<1x64x5x9xf32>, %v: tensor<64x1x4x4xf32>) ->
 // CHECK: %[[W:.*]] = "onnx.Transpose"{{.*}} -> tensor<1x2x3x3x16x16xf32>
 // CHECK: %[[B:.*]] = "onnx.Pad"(%arg2{{.*}} -> tensor<16xf32>
 // CHECK: "onnx.packed.Conv"(%{{.*}}, %[[W]], %[[B]])
-func.func @given_weights(%x: tensor<1x20x4x4xf32>, %w: tensor<8x20x3x3xf32>, %b: tensor<8xf32>) -> tensor<1x8x2x2xf32> {
-  %c = "onnx.Conv"(%x, %w, %b) : (tensor<1x20x4x4xf32>, tensor<8x20x3x3xf32>, tensor<8xf32>) -> tensor<1x8x2x2xf32>
+func.func @given_weights(%x: tensor<1x28x4x4xf32>, %w: tensor<8x28x3x3xf32>, %b: tensor<8xf32>) -> tensor<1x8x2x2xf32> {
+  %c = "onnx.Conv"(%x, %w, %b) : (tensor<1x28x4x4xf32>, tensor<8x28x3x3xf32>, tensor<8xf32>) -> tensor<1x8x2x2xf32>
   return %c : tensor<1x8x2x2xf32>
 }
 
