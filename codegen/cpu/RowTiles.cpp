@@ -15,8 +15,8 @@ static constexpr int64_t kLeastUnknownRows = 64;  // of the run, that tiles gain
 
 // The pairs of a call, at most: their sums stay in the first-level cache, unless digits of the rows are made anew for each part of the
 // depth.
-static bool isOnePart(int64_t steps) { return steps <= kFloatPart; }
-static int64_t pairsOfCall(int64_t steps) { return isOnePart(steps) ? 1 : 32; }
+static bool isOnePart(int64_t steps) { return steps <= kFloatOnePart; }
+static int64_t pairsOfCall(int64_t steps) { return isOnePart(steps) ? 1 : 16; }
 
 bool RowsEmitter::gainsByTiles(int64_t steps) const {
   if (!c.mayHaveTiles)
@@ -31,7 +31,7 @@ bool RowsEmitter::gainsByTiles(int64_t steps) const {
 
 int64_t RowsEmitter::tilesScratch(int64_t steps) const {
   int64_t panels = 2 * pairsOfCall(steps);
-  return floatTilesScratch(steps) + kFloatStrip * panels * kPanelBytes;
+  return floatTilesScratch(steps) + floatStrip(steps) * panels * kPanelBytes;
 }
 
 // A function of the runtime or the library, declared where the first kernel calls it.
@@ -82,7 +82,7 @@ void RowsEmitter::emitTiles(llvm::function_ref<Group(Value)> groupAt, Value grou
   static constexpr StringLiteral names[] = {"onnxc_float_tiles_F32", "onnxc_float_tiles_BF16", "onnxc_float_tiles_F16",
                                             "onnxc_float_tiles_I8"};
   auto multiply = declared(c, names[panelType.element], signature);
-  Value strips = c.ceilDiv(rows, kFloatStrip), stripRows = c.ceilDiv(rows, strips), pairs = c.ceilDiv(panels, 2);
+  Value strips = c.ceilDiv(rows, floatStrip(steps)), stripRows = c.ceilDiv(rows, strips), pairs = c.ceilDiv(panels, 2);
   Value sums = c.at(c.scratch, floatTilesScratch(steps));
   // The strips of all products one after the other; of `units` of parallel work a task has the same share as of all pairs of these.
   Value all = c.mul(c.mul(c.div(groups, alike), strips), pairs), units = c.max(c.mul(s.tiles(c, rows), groups), c.n(1));

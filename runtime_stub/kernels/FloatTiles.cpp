@@ -2,7 +2,7 @@
 // bf16 stand for a float and how exact sums of their products are: DigitTiles.h.
 //
 // strip  the rows of one call, in tiles of `each` rows
-// part   kFloatPart steps of the depth, of whose digits a second-level cache holds the strip's and those of two panels
+// part   steps of the depth, of whose digits a second-level cache holds the strip's and those of two panels
 // left   digits of the strip: [tile] of what DigitTiles.h says
 #include "runtime_stub/kernels/DigitTiles.h"
 
@@ -148,6 +148,7 @@ struct Product {
   uint8_t *left, *right;
   float *sums;  // [row][count][16]
   ResultPlaces results;
+  int64_t part = floatPart(rows.depth);
   using P = Panel<TYPE>;
 
   // The lower digits of an infinity are NaN, and so are sums with them, which may be infinite: they are made again, but in rows that have a
@@ -183,11 +184,11 @@ struct Product {
   // What is split for the panels from `panel` on and the part from `begin` on: those of the next call behind the last.
   Splitter<TYPE> splitter(int64_t begin, int64_t panel, uint8_t *to) const {
     int64_t have = minOf(count - panel, kPanels);
-    if (panel >= count && begin + kFloatPart < rows.depth)
-      begin += kFloatPart, panel = 0, have = minOf(count, kPanels);
+    if (panel >= count && begin + part < rows.depth)
+      begin += part, panel = 0, have = minOf(count, kPanels);
     else if (panel >= count)
       have = minOf(behind, kPanels);
-    int64_t end = minOf(begin + kFloatPart, rows.depth);
+    int64_t end = minOf(begin + part, rows.depth);
     return {panels + panel * panelBytes, panelBytes, have, begin, end, floatBlocks(end - begin), to};
   }
   void run(bool again) const {
@@ -201,8 +202,8 @@ struct Product {
       digits[0] = digits[1], digits[1] = other;
     }
     startTiles(rows.each);
-    for (int64_t k = 0; k < rows.depth; k += kFloatPart) {
-      int64_t end = minOf(k + kFloatPart, rows.depth);
+    for (int64_t k = 0; k < rows.depth; k += part) {
+      int64_t end = minOf(k + part, rows.depth);
       if (!again)
         rows.split(k, end, left);
       for (int64_t p = 0; p < count; p += kPanels) {

@@ -20,6 +20,7 @@ for _rows in (40, 49, 128, 197, 300):
 product(64, 129, 330)
 product(130, 1100, 160)
 product(70, 2050, 129)
+product(270, 1200, 560)
 product(129, 320, 1200, dynamic=True)
 product(200, 300, 257, ends=("Add", "Gelu"))
 for _stored in ("i8", "bf16", "f16"):
