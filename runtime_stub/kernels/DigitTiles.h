@@ -42,13 +42,11 @@ ONNXC_INLINE void storeDigits(uint8_t *to, v16 even, v16 odd) {
 
 // Sums of a tile of rows by COLUMNS panels of DIGITS digits over `blocks` blocks; they begin with those in memory where `more`.
 // `work`: what vectors do while tiles multiply, step() after each product of digits and block() after each block.
-// Only five of the eight tiles ever have values. Where a core's other thread is busy, a thread seems to have ten registers for its tiles:
-// those that hold none are what loads and products under way write to. Two tiles of rows, which need all eight, take twice as long there.
 template <int DIGITS, int COLUMNS, class Work>
 ONNXC_TILES __attribute__((noinline)) void multiplyDigits(const uint8_t *left, const uint8_t *right, int64_t blocks, float *sums,
                                                           int64_t stride, bool more, Work &work) {
   Work own = work;
-  loadTiles<1, COLUMNS>(more ? sums : nullptr, sums, stride);
+  loadTiles<COLUMNS>(more ? sums : nullptr, stride);
 #define ONNXC_LEFT(D) __builtin_ia32_tileloadd64(4, left + D * kTile, 64)
 #define ONNXC_RIGHT(D)                                                                                                                     \
   __builtin_ia32_tileloadd64(6, right + D * kTile, 64);                                                                                    \
@@ -89,9 +87,8 @@ ONNXC_TILES __attribute__((noinline)) void multiplyDigits(const uint8_t *left, c
 #undef ONNXC_LEFT
 #undef ONNXC_RIGHT
 #undef ONNXC_MULTIPLY
-  eachTile<1, COLUMNS>(sums, sums, [=](auto tile, float *at) ONNXC_TILES __attribute__((always_inline)) {
-    __builtin_ia32_tilestored64(tile.value, at, stride);
-  });
+  eachTile<COLUMNS>(sums, [=](auto tile, float *at) ONNXC_TILES
+                    __attribute__((always_inline)) { __builtin_ia32_tilestored64(tile.value, at, stride); });
 }
 
 }  // namespace

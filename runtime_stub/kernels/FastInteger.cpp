@@ -123,8 +123,8 @@ void panelOf(const Integers &p, int64_t column, int64_t first, int64_t last, int
     TiledPanel tiled;
     tiled.start(panel, PanelShape{}, p.quads);
     return multiplyPanel(tiled, width, *tiles, c, [&](const TilePiece &s) {
-      int64_t row = tiles->row(s.first);
-      finish(p, s.sums, kPiece, base + s.column, first + row, tiles->row(s.last) - row, column + s.column, s.columns);
+      int64_t row = tiles->row(s.tile);
+      finish(p, s.sums, kPiece, base + s.column, first + row, tiles->row(s.tile + 1) - row, column + s.column, s.columns);
     });
   }
   PanelLimits found;

@@ -83,8 +83,8 @@ struct Unit {
       int64_t from = block + i * kPanelBlocks, have = minOf(kPanelBlocks, last - from);
       panel.start(panels + i * quads * 4 * kColumns, depth.panel, quads);
       multiplyPanel(panel, have * kLanes, rows, c, [&](const TilePiece &s) {
-        int64_t row = rows.row(s.first);
-        finishPanel(p, group, s.sums, kPiece, from + s.column / kLanes, s.columns / kLanes, first + row, rows.row(s.last) - row, y);
+        int64_t row = rows.row(s.tile);
+        finishPanel(p, group, s.sums, kPiece, from + s.column / kLanes, s.columns / kLanes, first + row, rows.row(s.tile + 1) - row, y);
       });
       for (int64_t b = from; b < from + have; ++b)
         finishTable(p, b, first, end - first, y);

@@ -135,9 +135,9 @@ struct Windows {
     multiplyPanel(panel, have * kLanes, rows, c, [&](const TilePiece &s) {
       int64_t from = block + s.column / kLanes, blocks = s.columns / kLanes;
       if (grid.flat)
-        return finishFlat((first + s.first) * kTileRows, (first + s.last) * kTileRows, from, blocks, s.sums);
-      int64_t row = rows.row(s.first);
-      finishPanel(p, group, s.sums, kPiece, from, blocks, grid.pixel(first) + row, rows.row(s.last) - row, y);
+        return finishFlat((first + s.tile) * kTileRows, (first + s.tile + 1) * kTileRows, from, blocks, s.sums);
+      int64_t row = rows.row(s.tile);
+      finishPanel(p, group, s.sums, kPiece, from, blocks, grid.pixel(first) + row, rows.row(s.tile + 1) - row, y);
     });
     endTiles();
     for (int64_t b = block; b < block + have; ++b)

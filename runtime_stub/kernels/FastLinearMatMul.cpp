@@ -115,8 +115,8 @@ struct Product {
     for (int64_t p = panel; p < panel + count; ++p) {
       tiled.start(panels + p * quads * 4 * kColumns, whole.panel, quads);
       multiplyPanel(tiled, minOf(kColumns, columns - p * kColumns), rows, c, [&](const TilePiece &s) {
-        int64_t row = rows.row(s.first);
-        finishRows<kPiece>(s.sums, first + row, rows.row(s.last) - row, p * kColumns + s.column, s.columns, y);
+        int64_t row = rows.row(s.tile);
+        finishRows<kPiece>(s.sums, first + row, rows.row(s.tile + 1) - row, p * kColumns + s.column, s.columns, y);
       });
     }
     endTiles();

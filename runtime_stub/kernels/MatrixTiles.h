@@ -86,7 +86,7 @@ struct TiledRows {
   int64_t row(int64_t tile) const { return minOf(tile * each, rows); }
   const uint8_t *at(int64_t tile) const { return left + tile * steps * kTile; }
   static constexpr int64_t stride() { return kStep; }
-  static constexpr int64_t kNear = 8;  // steps of two tiles and a piece of a panel that the first-level cache holds
+  static constexpr int64_t kNear = 8;  // steps of a tile and a piece of a panel that the first-level cache holds
 
   static int64_t bytes(int64_t quads) { return kTiledRows / kTileRows * stepsOf(quads) * kTile; }
 
@@ -177,49 +177,41 @@ struct TiledPanel {
 };
 
 #if !defined(__aarch64__)
-// ROWS tiles, their rows `stride` bytes apart from `above` and `below` on, times 16 * COLUMNS columns of a panel from `column` on, over the
-// steps [first, end); the sums of the steps before them in c and under: [row][kPiece], or null.
-template <int ROWS, int COLUMNS, class Panel>
+// A tile, its rows `stride` bytes apart from `left` on, times 16 * COLUMNS columns of a panel from `column` on, over the steps [first,
+// end); the sums of the steps before them in c: [row][kPiece], or null.
+template <int COLUMNS, class Panel>
 ONNXC_TILES __attribute__((noinline)) static void multiplyTiles(const Panel &panel, int64_t column, int64_t first, int64_t end,
-                                                                const uint8_t *above, const uint8_t *below, int64_t stride,
-                                                                const int32_t *c, const int32_t *under) {
-  loadTiles<ROWS, COLUMNS>(c, under, kSumBytes);
+                                                                const uint8_t *left, int64_t stride, const int32_t *c) {
+  loadTiles<COLUMNS>(c, kSumBytes);
   for (int64_t i = first; i < end; ++i) {
     const TileStep s = panel.at(i, column);
     __builtin_ia32_tileloadd64(6, s.right, s.shape.quadBytes);
-    __builtin_ia32_tileloadd64(4, above + s.offset, stride);
+    __builtin_ia32_tileloadd64(4, left + s.offset, stride);
     __builtin_ia32_tdpbusd(0, 4, 6);
     if constexpr (COLUMNS > 1) {
       __builtin_ia32_tileloadd64(7, s.right + s.shape.partBytes, s.shape.quadBytes);
       __builtin_ia32_tdpbusd(1, 4, 7);
     }
-    if constexpr (ROWS > 1) {
-      __builtin_ia32_tileloadd64(5, below + s.offset, stride);
-      __builtin_ia32_tdpbusd(2, 5, 6);
-      if constexpr (COLUMNS > 1)
-        __builtin_ia32_tdpbusd(3, 5, 7);
-    }
   }
 }
-template <int ROWS, int COLUMNS>
-ONNXC_TILES __attribute__((noinline)) static void storeTiles(int32_t *c, int32_t *under) {
-  eachTile<ROWS, COLUMNS>(c, under, [](auto tile, int32_t *at) ONNXC_TILES __attribute__((always_inline)) {
-    __builtin_ia32_tilestored64(tile.value, at, kSumBytes);
-  });
+template <int COLUMNS>
+ONNXC_TILES __attribute__((noinline)) static void storeTiles(int32_t *c) {
+  eachTile<COLUMNS>(c, [](auto tile, int32_t *at) ONNXC_TILES
+                    __attribute__((always_inline)) { __builtin_ia32_tilestored64(tile.value, at, kSumBytes); });
 }
 #else
 ONNXC_INLINE void startTiles(int64_t) {}
 ONNXC_INLINE void endTiles() {}
-template <int ROWS, int COLUMNS, class Panel>
-void multiplyTiles(const Panel &, int64_t, int64_t, int64_t, const uint8_t *, const uint8_t *, int64_t, const int32_t *, const int32_t *) {}
-template <int ROWS, int COLUMNS>
-void storeTiles(int32_t *, int32_t *) {}
+template <int COLUMNS, class Panel>
+void multiplyTiles(const Panel &, int64_t, int64_t, int64_t, const uint8_t *, int64_t, const int32_t *) {}
+template <int COLUMNS>
+void storeTiles(int32_t *) {}
 #endif
 
 constexpr int64_t kTiledSums = (kTiledRows + kTileRows) * kPiece;  // a last tile may have fewer rows than it stores
-// Sums of `columns` columns of a panel from `column` on, of the tiles [first, last): [row][kPiece].
+// Sums of `columns` columns of a panel from `column` on, of a tile: [row][kPiece].
 struct TilePiece {
-  int64_t column, columns, first, last;
+  int64_t column, columns, tile;
   int32_t *sums;
 };
 
@@ -238,20 +230,14 @@ ONNXC_INLINE void multiplyPanel(const Panel &panel, int64_t width, const Rows &r
   for (int64_t n = 0; n < width; n += kPiece)
     for (int64_t step = 0, end; step < panel.count; step = end) {
       end = minOf(step + near, panel.count);
-      for (int64_t t = 0; t < count; t += 2) {
-        bool two = t + 1 < count, wide = width - n > 16;
-        TilePiece piece{n, minOf(kPiece, width - n), t, two ? t + 2 : t + 1, c + (panel.count > near ? rows.row(t) * kPiece : 0)};
-        int32_t *under = piece.sums + (rows.row(t + 1) - rows.row(t)) * kPiece;
-        auto multiply = [&](auto high, auto across) {
-          multiplyTiles<high.value, across.value>(panel, n, step, end, rows.at(t), rows.at(t + 1), rows.stride(),
-                                                  step ? piece.sums : nullptr, under);
+      for (int64_t t = 0; t < count; ++t) {
+        TilePiece piece{n, minOf(kPiece, width - n), t, c + (panel.count > near ? rows.row(t) * kPiece : 0)};
+        auto multiply = [&](auto columns) {
+          multiplyTiles<columns.value>(panel, n, step, end, rows.at(t), rows.stride(), step ? piece.sums : nullptr);
           finishWaiting();
-          storeTiles<high.value, across.value>(piece.sums, under);
+          storeTiles<columns.value>(piece.sums);
         };
-        if (two)
-          wide ? multiply(Index<2>{}, Index<2>{}) : multiply(Index<2>{}, Index<1>{});
-        else
-          wide ? multiply(Index<1>{}, Index<2>{}) : multiply(Index<1>{}, Index<1>{});
+        width - n > 16 ? multiply(Index<2>{}) : multiply(Index<1>{});
         if (end == panel.count)
           waiting = piece;
       }

@@ -7,7 +7,9 @@
 
 namespace onnxc {
 
-// Between these two a thread's tiles hold values: 0 to 3 sums, 4 and 5 `rows` rows of A, 6 and 7 panels.
+// Between these two a thread's tiles hold values: 0 and 1 sums and 4 `rows` rows of A, 6 and 7 panels. Where a core's other thread is busy,
+// a thread seems to have ten registers for its eight tiles: those that hold none are what loads and products under way write to. Two tiles
+// of rows at a time, which need all eight, take twice as long there.
 ONNXC_TILES __attribute__((noinline)) static void startTiles(int64_t rows) {
   uint8_t each = uint8_t(rows);
   struct {
@@ -19,28 +21,22 @@ ONNXC_TILES __attribute__((noinline)) static void startTiles(int64_t rows) {
 }
 ONNXC_TILES __attribute__((noinline)) static void endTiles() { __builtin_ia32_tilerelease(); }
 
-// f(tile, where its sums lie) of ROWS by COLUMNS tiles of 16 sums a row; c, under: the first rows of both.
-template <int ROWS, int COLUMNS, class Sums, class F>
-ONNXC_TILES __attribute__((always_inline)) static inline void eachTile(Sums *c, Sums *under, const F &f) {
+// f(tile, where its sums lie) of COLUMNS tiles of 16 sums a row.
+template <int COLUMNS, class Sums, class F>
+ONNXC_TILES __attribute__((always_inline)) static inline void eachTile(Sums *c, const F &f) {
   f(Index<0>{}, c);
   if constexpr (COLUMNS > 1)
     f(Index<1>{}, c + 16);
-  if constexpr (ROWS > 1)
-    f(Index<2>{}, under);
-  if constexpr (ROWS > 1 && COLUMNS > 1)
-    f(Index<3>{}, under + 16);
 }
 
 // The tiles' sums become those in memory, rows `stride` bytes apart, or 0 where `c` is null.
-template <int ROWS, int COLUMNS, class Sums>
-ONNXC_TILES __attribute__((always_inline)) static inline void loadTiles(Sums *c, Sums *under, int64_t stride) {
+template <int COLUMNS, class Sums>
+ONNXC_TILES __attribute__((always_inline)) static inline void loadTiles(Sums *c, int64_t stride) {
   if (c) {
-    eachTile<ROWS, COLUMNS>(c, under, [=](auto tile, Sums *at) ONNXC_TILES __attribute__((always_inline)) {
-      __builtin_ia32_tileloadd64(tile.value, at, stride);
-    });
+    eachTile<COLUMNS>(c, [=](auto tile, Sums *at) ONNXC_TILES
+                      __attribute__((always_inline)) { __builtin_ia32_tileloadd64(tile.value, at, stride); });
   } else {
-    eachTile<ROWS, COLUMNS>(c, under,
-                            [](auto tile, Sums *) ONNXC_TILES __attribute__((always_inline)) { __builtin_ia32_tilezero(tile.value); });
+    eachTile<COLUMNS>(c, [](auto tile, Sums *) ONNXC_TILES __attribute__((always_inline)) { __builtin_ia32_tilezero(tile.value); });
   }
 }
 
