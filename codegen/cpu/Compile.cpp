@@ -15,9 +15,11 @@
 #include "mlir/Transforms/Passes.h"
 #include "runtime_stub/Bitcode.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Verifier.h"
@@ -31,6 +33,11 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/SCCP.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include <thread>
 
 using namespace mlir;
@@ -113,6 +120,46 @@ struct CountEmitted : llvm::FunctionPass {
 char CountEmitted::ID = 0;
 }  // namespace
 
+// Of the kernel, a call of a library's entry that nothing else calls.
+static llvm::CallInst *onlyCall(llvm::Function &kernel, const llvm::TargetTransformInfo &costs) {
+  for (llvm::Instruction &i : llvm::instructions(kernel)) {
+    auto *call = dyn_cast<llvm::CallInst>(&i);
+    llvm::Function *callee = call ? call->getCalledFunction() : nullptr;
+    if (callee && callee->hasLocalLinkage() && callee->hasOneUse() && callee->getName().starts_with("onnxc_k_") &&
+        costs.areInlineCompatible(&kernel, callee))
+      return call;
+  }
+  return nullptr;
+}
+
+// Attributes of an op choose among a library function's code. LLVM's passes go from callees to callers and would optimise all of it before
+// it is known what is not called: that goes first. LLVM inlines these calls anyway, the only ones of local functions.
+static void dropUnchosen(llvm::Module &m, llvm::FunctionAnalysisManager &fam, llvm::ModuleAnalysisManager &mam) {
+  llvm::FunctionPassManager fold;
+  fold.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  fold.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  fold.addPass(llvm::SCCPPass());
+  fold.addPass(llvm::SimplifyCFGPass());
+  bool inlined = false;
+  for (llvm::Function &f : m) {
+    if (!isKernel(f) || f.isDeclaration() || f.hasOptNone())
+      continue;
+    while (llvm::CallInst *call = onlyCall(f, fam.getResult<llvm::TargetIRAnalysis>(f))) {
+      llvm::Function *entry = call->getCalledFunction();
+      llvm::InlineFunctionInfo info;
+      if (!llvm::InlineFunction(*call, info).isSuccess())
+        break;
+      inlined = true;
+      fam.clear(*entry, entry->getName());
+      entry->eraseFromParent();
+      fam.invalidate(f, llvm::PreservedAnalyses::none());
+      fam.invalidate(f, fold.run(f, fam));
+    }
+  }
+  if (inlined)
+    llvm::GlobalDCEPass().run(m, mam);
+}
+
 // At level 0 the library's kernels stay as they were built, which is what compiles fastest and what the optimised code is compared with.
 static void optimise(llvm::Module &m, llvm::TargetMachine &tm, unsigned level, Counter &counter) {
   llvm::LoopAnalysisManager lam;
@@ -137,10 +184,12 @@ static void optimise(llvm::Module &m, llvm::TargetMachine &tm, unsigned level, C
   pb.registerLoopAnalyses(lam);
   pb.crossRegisterProxies(lam, fam, cgam, mam);
   llvm::ModulePassManager passes;
-  if (level == 0)
+  if (level == 0) {
     passes.addPass(llvm::GlobalDCEPass());
-  else
+  } else {
+    dropUnchosen(m, fam, mam);
     passes = pb.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2);
+  }
   passes.run(m, mam);
 }
 
