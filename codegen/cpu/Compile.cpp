@@ -133,7 +133,7 @@ static llvm::CallInst *onlyCall(llvm::Function &kernel, const llvm::TargetTransf
 }
 
 // Attributes of an op choose among a library function's code. LLVM's passes go from callees to callers and would optimise all of it before
-// it is known what is not called: that goes first. LLVM inlines these calls anyway, the only ones of local functions.
+// it is known what is not called: that goes first, of entries that one kernel calls. LLVM inlines these calls anyway.
 static void dropUnchosen(llvm::Module &m, llvm::FunctionAnalysisManager &fam, llvm::ModuleAnalysisManager &mam) {
   llvm::FunctionPassManager fold;
   fold.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -156,8 +156,10 @@ static void dropUnchosen(llvm::Module &m, llvm::FunctionAnalysisManager &fam, ll
       fam.invalidate(f, fold.run(f, fam));
     }
   }
-  if (inlined)
+  if (inlined) {
     llvm::GlobalDCEPass().run(m, mam);
+    fam.clear();  // of functions that are gone
+  }
 }
 
 // At level 0 the library's kernels stay as they were built, which is what compiles fastest and what the optimised code is compared with.

@@ -266,6 +266,9 @@ static LogicalResult convFrames(onnx::ConvOp op, PatternRewriter &rewriter) {
   auto weights = f ? constantFloats(op.getW()) : std::nullopt;
   if (!weights || weights->empty())
     return rewriter.notifyMatchFailure(op, "not over frames with constant weights");
+  constexpr int64_t mostApart = 32;
+  if (!readsFrames(*f) && f->group > 1 && f->depth > mostApart)
+    return rewriter.notifyMatchFailure(op, "more taps in groups than are worth a convolution each");
   GraphBuilder g{rewriter, op.getLoc()};
   auto images = readsFrames(*f) ? frameConv(*f, op, g) : f->group == 1 ? joinedTaps(*f, op, g, *weights) : summedTaps(*f, op, g, *weights);
   replaceByImages(op, rewriter, *f, g, images);

@@ -50,12 +50,12 @@ struct Mover {
 
 void Mover::move(Operation *op) {
   Value result = op->getResult(0);
-  ArrayRef<AffineExpr> frames = s.dims(result);
-  auto isWhole = [&](Value v) { return s.hasRank(v) && s.dims(v) == frames; };
+  SmallVector<AffineExpr> frames(s.dims(result));  // not where setDims() moves them
+  auto isWhole = [&](Value v) { return s.hasRank(v) && s.dims(v) == ArrayRef(frames); };
   Operation *view = nullptr;
   for (Value v : op->getOperands())
-    if (Operation *of = viewOfImages(v);
-        !view && of && isWhole(v) && s.hasRank(of->getOperand(0)) && s.dims(of->getOperand(0)).drop_front() == frames.drop_front(2))
+    if (Operation *of = viewOfImages(v); !view && of && isWhole(v) && s.hasRank(of->getOperand(0)) &&
+                                         s.dims(of->getOperand(0)).drop_front() == ArrayRef(frames).drop_front(2))
       view = of;
   if (!view || !hasElements(result) || !llvm::all_of(op->getOperands(), [&](Value v) { return isWhole(v) || isOfAnyFrame(v); }))
     return;
@@ -87,7 +87,7 @@ void Mover::move(Operation *op) {
   Operation *again = b.clone(*view);
   again->setOperand(0, same->getResult(0));
   again->getResult(0).setType(result.getType());
-  s.setDims(again->getResult(0), SmallVector<AffineExpr>(frames));
+  s.setDims(again->getResult(0), frames);
   result.replaceAllUsesWith(again->getResult(0));
   op->erase();
 }

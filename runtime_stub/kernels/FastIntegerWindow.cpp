@@ -125,11 +125,11 @@ struct Windows {
     int64_t count() const { return end - from; }
     int64_t stride() const { return grid.pixelBytes; }
     const uint8_t *at(int64_t tile) const { return image + grid.offset(from + tile); }
-    // The first row of its sums; what a tile stores behind a row of results is overwritten by the next one's.
+    // The first of its rows.
     int64_t row(int64_t tile) const { return grid.flat ? tile * kTileRows : grid.pixel(from + tile) - grid.pixel(from); }
   };
   void run(int64_t first, int64_t last) const {
-    int32_t c[kTiledSums];
+    int32_t c[kTileRows * kPiece];  // all steps pass at once
     Rows rows{grid, image, first, last};
     startTiles(grid.each);
     multiplyPanel(panel, have * kLanes, rows, c, [&](const TilePiece &s) {

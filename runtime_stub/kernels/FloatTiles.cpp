@@ -161,9 +161,10 @@ struct Product {
           continue;
         if (rows.hasNan(r))
           break;
-        sum = 0;
+        v16 inOrder = 0;
         for (int64_t k = 0; k < rows.depth; ++k)
-          sum += *(const float *)rows.place(r, k) * P::load(panels + p * panelBytes, k);
+          inOrder += *(const float *)rows.place(r, k) * P::load(panels + p * panelBytes, k);
+        sum = sum == sum ? sum : inOrder;  // sums beside it keep their bits
       }
   }
   // The part's products with the panels from `panel` on, whose digits are at `from`.

@@ -208,7 +208,7 @@ template <int COLUMNS>
 void storeTiles(int32_t *) {}
 #endif
 
-constexpr int64_t kTiledSums = (kTiledRows + kTileRows) * kPiece;  // a last tile may have fewer rows than it stores
+constexpr int64_t kTiledSums = kTiledRows * kPiece;
 // Sums of `columns` columns of a panel from `column` on, of a tile: [row][kPiece].
 struct TilePiece {
   int64_t column, columns, tile;

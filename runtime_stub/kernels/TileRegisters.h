@@ -16,7 +16,7 @@ ONNXC_TILES __attribute__((noinline)) static void startTiles(int64_t rows) {
     uint8_t palette, row, reserved[14];
     uint16_t bytes[16];
     uint8_t rows[16];
-  } shape = {1, 0, {}, {64, 64, 64, 64, 64, 64, 64, 64}, {each, each, each, each, each, each, 16, 16}};
+  } shape = {1, 0, {}, {64, 64, 0, 0, 64, 0, 64, 64}, {each, each, 0, 0, each, 0, 16, 16}};
   __builtin_ia32_tile_loadconfig(&shape);
 }
 ONNXC_TILES __attribute__((noinline)) static void endTiles() { __builtin_ia32_tilerelease(); }

@@ -16,12 +16,12 @@ def space_to_depth(x, b):
     return x.reshape(n, c, h // b, b, w // b, b).transpose(0, 3, 5, 1, 2, 4).reshape(n, c * b * b, h // b, w // b)
 
 
-def added(x, index, updates, axis):
+def scattered(x, index, updates, axis, combine=np.add):
     y = x.astype(np.float64)
     for at in np.ndindex(*index.shape):
         to = list(at)
         to[axis] = index[at]
-        y[tuple(to)] += updates[at]
+        y[tuple(to)] = combine(y[tuple(to)], updates[at])
     return y.astype(np.float32)
 
 
@@ -58,7 +58,11 @@ case("shared_gather_nd", "GatherND", {"x": _x, "i": _index}, want=[_x[_index[:, 
 _x, _index, _updates = whole(9, 300, 70).astype(np.float32), whole(300, 2000, 70), whole(9, 2000, 70).astype(np.float32)
 for _axis in (0, 1):
     _i, _u = (_index % 70 if _axis else _index)[:300 if _axis else 2000], _updates[:300 if _axis else 2000]
-    case(f"shared_scatter_add {_axis}", "ScatterElements", {"x": _x, "i": _i, "u": _u}, want=[added(_x, _i, _u, _axis)], opset=18, axis=_axis, reduction="add")
+    case(f"shared_scatter_add {_axis}", "ScatterElements", {"x": _x, "i": _i, "u": _u}, want=[scattered(_x, _i, _u, _axis)], opset=18, axis=_axis, reduction="add")
+    for _reduction, _combine in (("min", np.minimum), ("max", np.maximum), ("mul", np.multiply)):
+        _few = _u.copy() if _reduction != "mul" else np.float32(2) ** (_u - 4)  # of no rounding; a product of few
+        _few[1, 3] = np.nan
+        case(f"shared_scatter_{_reduction} {_axis}", "ScatterElements", {"x": _x, "i": _i, "u": _few}, want=[scattered(_x, _i, _few, _axis, _combine)], opset=18, axis=_axis, reduction=_reduction)
 for _shape, _none, _axis in (((3, 5, 7), (0, 5, 7), 1), ((3, 5, 7), (3, 0, 7), 1), ((0, 5, 7), (0, 5, 7), 1), ((5, 7), (0, 7), 0), ((5, 7), (5, 0), 1)):  # nothing to share
     _x = floats(*_shape)
     for _reduction in ("none", "add"):

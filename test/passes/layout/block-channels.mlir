@@ -123,6 +123,15 @@ func.func @given_weights(%x: tensor<1x28x4x4xf32>, %w: tensor<8x28x3x3xf32>, %b:
   return %c : tensor<1x8x2x2xf32>
 }
 
+// The same of a plain image.
+// CHECK-LABEL: @given_weights_of_plain
+// CHECK: %[[W:.*]] = "onnx.Transpose"{{.*}} -> tensor<{{.*}}x16xf32>
+// CHECK: "onnx.packed.Conv"(%arg0, %{{.*}}plain = 1 : i64
+func.func @given_weights_of_plain(%x: tensor<1x20x4x4xf32>, %w: tensor<8x20x3x3xf32>, %b: tensor<8xf32>) -> tensor<1x8x2x2xf32> {
+  %c = "onnx.Conv"(%x, %w, %b) : (tensor<1x20x4x4xf32>, tensor<8x20x3x3xf32>, tensor<8xf32>) -> tensor<1x8x2x2xf32>
+  return %c : tensor<1x8x2x2xf32>
+}
+
 // A logarithm of lanes past the last channel would not be finite: it works on the plain value.
 // CHECK-LABEL: @not_finite
 // CHECK: %[[U:.*]] = "onnx.packed.Unblock"
