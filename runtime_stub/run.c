@@ -57,9 +57,9 @@ static int32_t failed(onnxc_context *c, int32_t status, onnxc_error *error) {
   const int64_t first = c->rt.blamed[0], second = c->rt.blamed[1];
   c->rt.blamed[0] = ONNXC_NOTHING;
   char told[64] = "";
-  if (status == ONNXC_K_SIZE && first != ONNXC_NOTHING && first < 0)
+  if (first != ONNXC_NOTHING && first < 0 && status == ONNXC_K_SIZE)
     snprintf(told, sizeof told, ": %lld", (long long)first);
-  if (first != ONNXC_NOTHING && (status == ONNXC_K_SHAPE || status == ONNXC_K_INDEX))
+  else if (first != ONNXC_NOTHING && (status == ONNXC_K_SHAPE || status == ONNXC_K_INDEX))
     snprintf(told, sizeof told, status == ONNXC_K_SHAPE ? ": %lld and %lld differ" : ": %lld of an axis of %lld", (long long)first,
              (long long)second);
   return onnxc_fail(error, status == ONNXC_K_MEMORY ? ONNXC_E_MEMORY : ONNXC_E_RUN, s ? s->node : NULL, "%s%s: %s%s", node, op,

@@ -15,8 +15,7 @@ static constexpr int64_t kLeastUnknownRows = 64;  // of the run, that tiles gain
 
 // The pairs of a call, at most: their sums stay in the first-level cache, unless digits of the rows are made anew for each part of the
 // depth.
-static bool isOnePart(int64_t steps) { return steps <= kFloatOnePart; }
-static int64_t pairsOfCall(int64_t steps) { return isOnePart(steps) ? 1 : 16; }
+static int64_t pairsOfCall(int64_t steps) { return floatIsOnePart(steps) ? 1 : 16; }
 
 bool RowsEmitter::gainsByTiles(int64_t steps) const {
   if (!c.mayHaveTiles)
@@ -94,7 +93,7 @@ void RowsEmitter::emitTiles(llvm::function_ref<Group(Value)> groupAt, Value grou
     Value most = c.min(c.mul(high, 2), panels);
     c.loop(low, high, c.n(pairsOfCall(steps)), [&](Value pair) {
       Value from = c.mul(pair, 2), to = c.min(c.add(from, 2 * pairsOfCall(steps)), most);
-      Value again = isOnePart(steps) ? c.less(low, pair) : c.flag(false), behind = isOnePart(steps) ? c.sub(most, to) : c.n(0);
+      Value again = floatIsOnePart(steps) ? c.less(low, pair) : c.flag(false), behind = floatIsOnePart(steps) ? c.sub(most, to) : c.n(0);
       Value blockBytes = p.blockBytes ? p.blockBytes : c.n(kPanelBytes), depth = p.blockBytes ? c.mul(p.depth, kLanes) : p.depth;
       LLVM::CallOp::create(c.b, c.loc, multiply,
                            ValueRange{c.at(p.a, c.mul(row, p.rowBytes)), p.rowBytes, blockBytes, c.sub(endRow, row), depth,

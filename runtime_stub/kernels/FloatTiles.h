@@ -16,11 +16,12 @@ constexpr int64_t kFloatTurn = 64;    // bytes of the number at the start of scr
 // Steps of the depth whose digits lie in scratch memory at a time: all, or of many equal parts, of which more rows fit.
 constexpr int64_t kFloatOnePart = 1024, kFloatPart = 384;
 constexpr int64_t floatBlocks(int64_t steps) { return (steps + kFloatSteps - 1) / kFloatSteps; }
+constexpr bool floatIsOnePart(int64_t depth) { return depth <= kFloatOnePart; }
 constexpr int64_t floatPart(int64_t depth) {
-  int64_t parts = depth <= kFloatOnePart ? 1 : (depth + kFloatPart - 1) / kFloatPart;
+  int64_t parts = floatIsOnePart(depth) ? 1 : (depth + kFloatPart - 1) / kFloatPart;
   return floatBlocks((depth + parts - 1) / parts) * kFloatSteps;
 }
-constexpr int64_t floatStrip(int64_t depth) { return depth <= kFloatOnePart ? 128 : 256; }  // rows of a call, at most
+constexpr int64_t floatStrip(int64_t depth) { return floatIsOnePart(depth) ? 128 : 256; }  // rows of a call, at most
 
 // Scratch memory of a call for products `depth` deep: a number, digits of the rows, and twice of two panels.
 constexpr int64_t floatTilesBlocks(int64_t depth) { return floatPart(depth) / kFloatSteps; }

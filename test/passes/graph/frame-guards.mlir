@@ -129,3 +129,14 @@ func.func @unknown_and_empty(%x: tensor<1x?x?x6x6xf32>, %none: tensor<0x4x4x?x5x
   %3 = "onnx.Conv"(%frames, %cube) : (tensor<1x4x?x6x6xf32>, tensor<2x4x3x3x3xf32>) -> tensor<1x2x?x4x4xf32>
   return %0, %1, %2, %3 : tensor<1x2x?x6x6xf32>, tensor<0x2x2x?x5xf32>, tensor<0x2x2x?x3xf32>, tensor<1x2x?x4x4xf32>
 }
+
+// -----
+
+// Groups are not taken apart for more than 32 taps.
+// CHECK-LABEL: @many_taps_in_groups
+// CHECK: "onnx.Conv"(%arg0, %{{.*}} -> tensor<1x4x8x5x3xf32>
+func.func @many_taps_in_groups(%x: tensor<1x4x40x5x5xf32>) -> tensor<1x4x8x5x3xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x2x33x1x3xf32>} : () -> tensor<4x2x33x1x3xf32>
+  %y = "onnx.Conv"(%x, %w) <{group = 2 : i64}> : (tensor<1x4x40x5x5xf32>, tensor<4x2x33x1x3xf32>) -> tensor<1x4x8x5x3xf32>
+  return %y : tensor<1x4x8x5x3xf32>
+}
