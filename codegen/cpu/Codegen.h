@@ -44,7 +44,7 @@ struct CodegenOptions {
   std::optional<std::string> weightsFile = {};  // onnxc_plan's weights_file; nothing: null
 };
 
-// Objects of the artefact: one per level, then tables, then the stub. Failure leaves a diagnostic on the module.
+// Objects of the artefact: of each level one and its library parts, then tables, then the stub. Failure leaves a diagnostic on the module.
 mlir::FailureOr<std::vector<std::string>> compileForCpu(mlir::ModuleOp module, const CodegenOptions &options);
 
 // On a library function that a module calls: a node that needs it. The library's definition takes its place.

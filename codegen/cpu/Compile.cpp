@@ -2,6 +2,7 @@
 // compiler/Pipeline.cpp calls it.
 #include "codegen/cpu/Code.h"
 #include "codegen/cpu/Codegen.h"
+#include "codegen/cpu/LibraryParts.h"
 #include "codegen/cpu/LoopHints.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -14,7 +15,6 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
 #include "runtime_stub/Bitcode.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -29,6 +29,7 @@
 #include "llvm/Passes/StandardInstrumentations.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Parallel.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
@@ -38,7 +39,7 @@
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/Cloning.h"
-#include <thread>
+#include <mutex>
 
 using namespace mlir;
 namespace onnxc {
@@ -103,6 +104,7 @@ public:
       count->halves += left;
     left = 0;
   }
+  ~Counter() { end(); }
 
 private:
   KernelCount *count;
@@ -132,67 +134,78 @@ static llvm::CallInst *onlyCall(llvm::Function &kernel, const llvm::TargetTransf
   return nullptr;
 }
 
+namespace {
+// LLVM's passes with the analyses that they share.
+struct Passes {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassInstrumentationCallbacks callbacks;
+  llvm::OptNoneInstrumentation skipLong{false};  // what markLong says holds for these passes too
+  llvm::PassBuilder builder;
+
+  explicit Passes(llvm::TargetMachine &tm) : builder(&tm, tuning(), std::nullopt, &callbacks) {
+    skipLong.registerCallbacks(callbacks);
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(components);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, components, modules);
+  }
+
+private:
+  static llvm::PipelineTuningOptions tuning() {
+    llvm::PipelineTuningOptions tuning;
+    tuning.LoopVectorization = true;
+    tuning.SLPVectorization = false;
+    return tuning;
+  }
+};
+}  // namespace
+
 // Attributes of an op choose among a library function's code. LLVM's passes go from callees to callers and would optimise all of it before
 // it is known what is not called: that goes first, of entries that one kernel calls. LLVM inlines these calls anyway.
-static void dropUnchosen(llvm::Module &m, llvm::FunctionAnalysisManager &fam, llvm::ModuleAnalysisManager &mam) {
+static void dropUnchosen(llvm::Module &m, Passes &passes) {
   llvm::FunctionPassManager fold;
   fold.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   fold.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   fold.addPass(llvm::SCCPPass());
   fold.addPass(llvm::SimplifyCFGPass());
-  bool inlined = false;
   for (llvm::Function &f : m) {
     if (!isKernel(f) || f.isDeclaration() || f.hasOptNone())
       continue;
-    while (llvm::CallInst *call = onlyCall(f, fam.getResult<llvm::TargetIRAnalysis>(f))) {
+    while (llvm::CallInst *call = onlyCall(f, passes.functions.getResult<llvm::TargetIRAnalysis>(f))) {
       llvm::Function *entry = call->getCalledFunction();
       llvm::InlineFunctionInfo info;
       if (!llvm::InlineFunction(*call, info).isSuccess())
         break;
-      inlined = true;
-      fam.clear(*entry, entry->getName());
+      passes.functions.clear(*entry, entry->getName());
       entry->eraseFromParent();
-      fam.invalidate(f, llvm::PreservedAnalyses::none());
-      fam.invalidate(f, fold.run(f, fam));
+      passes.functions.invalidate(f, llvm::PreservedAnalyses::none());
+      passes.functions.invalidate(f, fold.run(f, passes.functions));
     }
   }
-  if (inlined) {
-    llvm::GlobalDCEPass().run(m, mam);
-    fam.clear();  // of functions that are gone
-  }
+}
+
+// Leaves of the library what the kernels call.
+static void dropUnused(llvm::Module &m, llvm::TargetMachine &tm, unsigned level) {
+  Passes passes(tm);
+  if (level > 0)
+    dropUnchosen(m, passes);
+  llvm::GlobalDCEPass().run(m, passes.modules);
 }
 
 // At level 0 the library's kernels stay as they were built, which is what compiles fastest and what the optimised code is compared with.
 static void optimise(llvm::Module &m, llvm::TargetMachine &tm, unsigned level, Counter &counter) {
-  llvm::LoopAnalysisManager lam;
-  llvm::FunctionAnalysisManager fam;
-  llvm::CGSCCAnalysisManager cgam;
-  llvm::ModuleAnalysisManager mam;
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = true;
-  tuning.SLPVectorization = false;
-  llvm::PassInstrumentationCallbacks callbacks;
-  llvm::OptNoneInstrumentation skipLong(false);  // what markLong says holds for these passes too
-  skipLong.registerCallbacks(callbacks);
-  callbacks.registerAfterPassCallback([&](StringRef pass, llvm::Any ir, const llvm::PreservedAnalyses &) {
+  Passes passes(tm);
+  passes.callbacks.registerAfterPassCallback([&](StringRef pass, llvm::Any ir, const llvm::PreservedAnalyses &) {
     auto *f = llvm::any_cast<const llvm::Function *>(&ir);
     if (f && pass == "DSEPass")  // runs once, when little is left to do
       counter.pass(**f);
   });
-  llvm::PassBuilder pb(&tm, tuning, std::nullopt, &callbacks);
-  pb.registerModuleAnalyses(mam);
-  pb.registerCGSCCAnalyses(cgam);
-  pb.registerFunctionAnalyses(fam);
-  pb.registerLoopAnalyses(lam);
-  pb.crossRegisterProxies(lam, fam, cgam, mam);
-  llvm::ModulePassManager passes;
-  if (level == 0) {
-    passes.addPass(llvm::GlobalDCEPass());
-  } else {
-    dropUnchosen(m, fam, mam);
-    passes = pb.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2);
-  }
-  passes.run(m, mam);
+  if (level > 0)
+    passes.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(m, passes.modules);
 }
 
 static std::string emitCode(llvm::Module &m, llvm::TargetMachine &tm, const CodegenOptions &options, Counter &counter) {
@@ -280,27 +293,46 @@ static bool isLong(const llvm::Function &f) {
 }
 
 namespace {
-// Code of one CPU level on its way: `begin` needs the model's MLIR context and so runs level after level, `finish` only its own LLVM
-// context, so that levels run side by side.
+// Code of one CPU level on its way: `begin` needs the model's MLIR context and so runs level after level, `split` and `finish` only LLVM
+// contexts of their own, so that levels, and the parts of one, run side by side.
 struct Level {
   const Isa &isa;
   std::string tune;  // CPU to schedule for; empty: the level's own
-  std::unique_ptr<llvm::TargetMachine> tm;
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> m;
-  std::string code;
+  std::vector<LibraryPart> parts;
+  std::vector<std::string> code;  // of the module, then of its parts
   std::string error;
   bool decodesImages = false;
   int64_t scratch = 0;  // see lowerPlan
 
-  Level(const Isa &isa, StringRef tune) : isa(isa), tune(tune), tm(targetMachine(isa)) {}
+  Level(const Isa &isa, StringRef tune) : isa(isa), tune(tune) {}
 
   // `schedules`: what is given for the level's kernels; then all that they were made with.
   LogicalResult begin(ModuleOp module, std::map<std::string, Schedule> &schedules);
-  void finish(const CodegenOptions &options);
+  void split(const CodegenOptions &options);
+  void finish(size_t i, const CodegenOptions &options);  // code[i]
+
+private:
   void seal();
+  std::unique_ptr<llvm::TargetMachine> takeMachine();
+  void giveBack(std::unique_ptr<llvm::TargetMachine> tm);
+
+  // What LLVM knows of the level, for one thread at a time: to find it out takes longer than to compile a short part.
+  SmallVector<std::unique_ptr<llvm::TargetMachine>> machines;
+  std::mutex machinesLock;
 };
 }  // namespace
+
+std::unique_ptr<llvm::TargetMachine> Level::takeMachine() {
+  std::lock_guard<std::mutex> locked(machinesLock);
+  return machines.empty() ? targetMachine(isa) : machines.pop_back_val();
+}
+
+void Level::giveBack(std::unique_ptr<llvm::TargetMachine> tm) {
+  std::lock_guard<std::mutex> locked(machinesLock);
+  machines.push_back(std::move(tm));
+}
 
 static void fillStrings(ModuleOp lowered, llvm::Module &m) {
   for (LLVM::GlobalOp declared : lowered.getOps<LLVM::GlobalOp>())
@@ -319,8 +351,10 @@ LogicalResult Level::begin(ModuleOp module, std::map<std::string, Schedule> &sch
   m = translateModuleToLLVMIR(**target, context, "model");
   if (!m)
     return failure();
+  std::unique_ptr<llvm::TargetMachine> tm = takeMachine();
   m->setTargetTriple(tm->getTargetTriple());
   m->setDataLayout(tm->createDataLayout());
+  giveBack(std::move(tm));
   fillStrings(**target, *m);
   for (kernel::FuncOp kernel : module.getOps<kernel::FuncOp>())
     if (kernel.getFamily() == "library" && failed(emitLibrary(kernel, *m)))
@@ -353,18 +387,18 @@ void Level::seal() {
 }
 
 // Everything that code is made from: the program, what is asked for, and this compiler, told by its file's size and time.
-static std::string cacheKey(const llvm::Module &m, const CodegenOptions &options) {
-  std::string key;
-  llvm::raw_string_ostream os(key);
+static std::string cacheKey(StringRef program, const CodegenOptions &options) {
   llvm::sys::fs::file_status self;
   (void)llvm::sys::fs::status("/proc/self/exe", self);
-  os << self.getSize() << " " << self.getLastModificationTime().time_since_epoch().count() << " " << LLVM_VERSION_STRING << " "
-     << options.optLevel << " " << int(options.emit) << "\n";
-  llvm::WriteBitcodeToFile(m, os);
-  return os.str();
+  return llvm::formatv("{0} {1} {2} {3} {4}\n{5}", self.getSize(), self.getLastModificationTime().time_since_epoch().count(),
+                       LLVM_VERSION_STRING, options.optLevel, int(options.emit), program);
 }
 
-void Level::finish(const CodegenOptions &options) {
+void Level::split(const CodegenOptions &options) {
+  llvm::SmallPtrSet<llvm::Function *, 32> own;
+  for (llvm::Function &f : *m)
+    if (!f.isDeclaration())
+      own.insert(&f);
   if (llvm::Error failed = callsLibrary(*m) ? linkLibrary(*m) : llvm::Error::success()) {
     error = llvm::toString(std::move(failed));
     return;
@@ -375,21 +409,45 @@ void Level::finish(const CodegenOptions &options) {
     error = "generated code is malformed";
     return;
   }
-  Counter optimised(*m, options.count), emitted(*m, options.count);
-  auto counted = llvm::make_scope_exit([&] { optimised.end(), emitted.end(); });
+  std::unique_ptr<llvm::TargetMachine> tm = takeMachine();
+  dropUnused(*m, *tm, options.optLevel);
+  giveBack(std::move(tm));
+  if (options.emit == CodegenOptions::Object)  // text is one file
+    parts = takeLibraryParts(*m, own);
+  code.resize(1 + parts.size());
+}
+
+void Level::finish(size_t i, const CodegenOptions &options) {
+  KernelCount *count = i > 0 ? nullptr : options.count;
+  Counter optimised(*m, count), emitted(*m, count);
   std::string key;
   if (!options.cache.empty()) {
-    key = cacheKey(*m, options);
+    if (i > 0) {
+      key = parts[i - 1].name;
+    } else {
+      llvm::raw_string_ostream os(key);
+      llvm::WriteBitcodeToFile(*m, os);
+    }
+    key = cacheKey(key, options);
     if (std::optional<std::string> found = cached(options.cache, key)) {
-      code = std::move(*found);
+      code[i] = std::move(*found);
       return;
     }
   }
-  optimise(*m, *tm, options.optLevel, optimised);
+  llvm::LLVMContext partContext;
+  std::unique_ptr<llvm::Module> part;
+  if (i > 0) {
+    part = llvm::cantFail(llvm::parseBitcodeFile(llvm::MemoryBufferRef(parts[i - 1].bitcode, "part"), partContext));
+    part->getNamedValue("part")->setName(parts[i - 1].name);
+  }
+  llvm::Module &module = part ? *part : *m;
+  std::unique_ptr<llvm::TargetMachine> tm = takeMachine();
+  optimise(module, *tm, options.optLevel, optimised);
   optimised.end();
-  code = emitCode(*m, *tm, options, emitted);
+  code[i] = emitCode(module, *tm, options, emitted);
+  giveBack(std::move(tm));
   if (!options.cache.empty())
-    keep(options.cache, key, code);
+    keep(options.cache, key, code[i]);
 }
 
 // `schedules`: of all levels; they go into the artefact's description.
@@ -422,18 +480,19 @@ FailureOr<std::vector<std::string>> compileForCpu(ModuleOp module, const Codegen
       return failure();
     options.phase("lowering for " + cpu);
   }
-  std::vector<std::thread> threads;
-  for (size_t i = 1; i < levels.size(); ++i)
-    threads.emplace_back([&, i] { levels[i]->finish(options); });
-  levels[0]->finish(options);
-  for (std::thread &t : threads)
-    t.join();
+  llvm::parallelForEach(levels, [&](std::unique_ptr<Level> &level) { level->split(options); });
+  std::vector<std::pair<Level *, size_t>> pieces;  // the longest first
+  for (bool ofLibrary : {false, true})
+    for (std::unique_ptr<Level> &level : levels)
+      for (size_t i = ofLibrary, end = ofLibrary ? level->code.size() : std::min<size_t>(1, level->code.size()); i < end; ++i)
+        pieces.push_back({level.get(), i});
+  llvm::parallelForEach(pieces, [&](std::pair<Level *, size_t> piece) { piece.first->finish(piece.second, options); });
   std::vector<std::string> objects;
   SmallVector<int64_t> scratch;
   for (std::unique_ptr<Level> &level : levels) {
     if (!level->error.empty())
       return module.emitError() << level->isa.name << ": " << level->error, failure();
-    objects.push_back(std::move(level->code));
+    llvm::append_range(objects, std::move(level->code));
     scratch.push_back(level->scratch);
   }
   options.phase("optimising and emitting");

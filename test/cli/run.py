@@ -439,6 +439,22 @@ def cache_gives_the_same_bytes(s, folder):
 
 
 @SUITE.check
+def cache_shares_the_librarys_parts(s, folder):
+    """Two models have long code of the library in common, though their kernels differ; what it is made of changes no byte."""
+    cache = folder / "cache"
+    for i, columns in enumerate((24, 40)):
+        w = numpy_helper.from_array(np.ones((64, columns), np.int8), "w")
+        model = make([helper.make_node("MatMulInteger", ["x", "w"], ["y"])], [info("x", "n", 64, dtype=TensorProto.UINT8)], [info("y", "n", columns, dtype=TensorProto.INT32)], [w])
+        plain = s.compile(model, folder, "--cpu", "x86-64-v3", name=f"m{i}").read_bytes()
+        if s.compile(model, folder, "--cpu", "x86-64-v3", "--cache", cache, name=f"m{i}").read_bytes() != plain:
+            return "the cache gives other bytes"
+        if i == 0:
+            first = {f: f.stat().st_mtime_ns for f in cache.iterdir()}
+    new = [f for f in cache.iterdir() if f not in first]
+    return None if len(first) > 2 and len(new) < len(first) / 2 else f"{len(first)} files, then {len(new)} more"
+
+
+@SUITE.check
 def one_launch_a_node(s, folder):
     save(mlp_model(), folder / "m.onnx")
     counts = []

@@ -10,7 +10,7 @@ def conv_model():
     """A blocked convolution whose bias and activation are fused."""
     nodes = [helper.make_node("Conv", ["x", "w"], ["c"], name="conv", pads=[1, 1, 1, 1]), helper.make_node("Add", ["c", "b"], ["d"], name="add"),
              helper.make_node("Sigmoid", ["d"], ["y"], name="act")]
-    return make(nodes, [info("x", 1, 20, 9, 9)], [info("y", 1, 40, 9, 9)], [weight("w", 40, 20, 3, 3), weight("b", 40, 1, 1)])
+    return make(nodes, [info("x", 1, 28, 9, 9)], [info("y", 1, 40, 9, 9)], [weight("w", 40, 28, 3, 3), weight("b", 40, 1, 1)])
 
 
 def tune_writes_schedules(s, folder):
