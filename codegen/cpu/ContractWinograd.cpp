@@ -5,7 +5,7 @@
 // tile     pixels of the result, 4x4 of a 3x3 filter, from 6x6 of the input; in a dilated convolution they lie apart
 // segment  a part of a large filter, 4x4 of 7x7, whose inputs lie a segment's taps further
 // chunk    tiles of one image or of several, whose tiles follow one another
-// unit     a chunk, a register tile's output panels; a task takes a group of them at once
+// unit     a chunk of a group of channels, a register tile's output panels; a task takes several of them at once
 // scratch  inputs [points, segments, blocks, tiles, 16] and products [points, group's panels, tiles, 16]; a few lines keep the points apart
 //          from a power of two
 #include "codegen/cpu/Contract.h"
@@ -67,18 +67,19 @@ struct Winograd {
   onnx::PackedWinogradConvOp op;
   Epilogue epilogue;
   Axis down, right;
-  int64_t points, segments;
+  int64_t points, segments, groups;
   Code::Values x, y;  // sizes
   SmallVector<AffineExpr> yExprs;
-  int64_t blocks, depth, panels, tiles, groupPanels, inputStep, productStep;  // tiles of a chunk; bytes from one point to the next
-  bool wholeChunks = false;          // every chunk works on `tiles`: those past the last are that one again
-  std::optional<RowsSchedule> rows;  // a chunk's tiles, at each point
+  int64_t blocks, depth, panels;                       // of a group of channels
+  int64_t tiles, groupPanels, inputStep, productStep;  // tiles of a chunk; bytes from one point to the next
+  bool wholeChunks = false;                            // every chunk works on `tiles`: those past the last are that one again
+  std::optional<RowsSchedule> rows;                    // a chunk's tiles, at each point
   VectorType lanes;
   Value across, ofImage, count;  // tiles of a line, of an image and of all
 
   Winograd(KernelCode &code, onnx::PackedWinogradConvOp op);
   // Whether filters come slower than wide vectors multiply them: those that no second-level cache holds.
-  bool waitsForFilters() const { return c.vectorBits >= 512 && points * panels * depth * kLanes * kPanelBytes > kLargeFilters; }
+  bool waitsForFilters() const { return c.vectorBits >= 512 && points * groups * panels * depth * kLanes * kPanelBytes > kLargeFilters; }
   double flops(int64_t panels) const { return 2.0 * double(points * tiles * depth * kLanes * panels * kLanes); }  // of a chunk
   Value products() { return c.at(c.scratch, points * inputStep); }
   Code::Values inputRow(const Axis &axis, ValueRange d);
@@ -93,23 +94,27 @@ struct Winograd {
     Value n, row, column;
   };
   Place place(Value tile);
-  void transformInputs(Value chunk, Value have);
+  // The units of a group of channels.
+  struct Part {
+    Value chunk, group;
+  };
+  void transformInputs(const Part &part, Value have);
   int64_t chunkTiles();
   void chooseRows();
-  void multiply(Value count, Value from, Value to);
-  void finishTiles(Value chunk, Value from, Value to);
+  void multiply(const Part &part, Value count, Value from, Value to);
+  void finishTiles(const Part &part, Value from, Value to);
   void finishTile(Place first, Value panel, Value at, bool whole);
   void emit();
 };
 
 Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op)
     : c(code), op(op), epilogue(code, op), down(op, 0), right(op, 1), points(down.points() * right.points()),
-      segments(down.segments * right.segments), x(code.sizes(cast<RankedTensorType>(op.getX().getType()))),
+      segments(down.segments * right.segments), groups(op.getGroup()), x(code.sizes(cast<RankedTensorType>(op.getX().getType()))),
       y(code.sizes(cast<RankedTensorType>(op.getY().getType()))), yExprs(sizeExprs(cast<RankedTensorType>(op.getY().getType()))),
       lanes(code.vec(code.f32, kLanes)) {
   constexpr int64_t apart = 5 * 64;
   ArrayRef<int64_t> f = cast<RankedTensorType>(op.getW().getType()).getShape();
-  panels = f[1], depth = f[2] / kLanes, blocks = depth / segments;
+  panels = f[1] / groups, depth = f[2] / kLanes, blocks = depth / segments;
   tiles = scheduled(c.kernel, "chunk", chunkTiles(), 4 * onnx::kMostWinogradTiles);
   chooseRows();
   // A group is a multiple of the register tile's panels: RowsEmitter gives only the last one a rest. Each reads a chunk's inputs.
@@ -148,7 +153,7 @@ int64_t Winograd::chunkTiles() {
     return tiles;
   wholeChunks = true;
   int64_t together = isSmall ? std::max<int64_t>(*images, 1) : 1, all = std::max<int64_t>(1, together * *high * *wide);
-  int64_t chunks = llvm::divideCeil(all, tiles), parts = images.value_or(1) / together * llvm::divideCeil(panels, mostlyPanels);
+  int64_t chunks = llvm::divideCeil(all, tiles), parts = images.value_or(1) / together * groups * llvm::divideCeil(panels, mostlyPanels);
   tiles = llvm::divideCeil(all, chunks);
   while (chunks * parts < fewUnits && flops(mostlyPanels) >= largeUnit && all >= 2 * chunks * leastShare)
     chunks *= 2, tiles = llvm::divideCeil(all, chunks);
@@ -238,12 +243,13 @@ Winograd::Place Winograd::place(Value tile) {
 }
 
 // The first `have` tiles of a chunk; those past the last are that one again.
-void Winograd::transformInputs(Value chunk, Value have) {
+void Winograd::transformInputs(const Part &part, Value have) {
   Value line = c.mul(x[3], kPanelBytes), plane = c.mul(x[2], line);
   auto frames = onnx::frameAxis(op);
   auto eachTile = [&](Value t, Value segment) {
-    Place at = place(c.min(c.add(c.mul(chunk, tiles), t), c.sub(count, 1)));
-    FrameBlocks own = frames ? frameBlocks(c, *frames, at.n, blocks / frames->taps) : FrameBlocks{c.mul(at.n, x[1]), c.n(0), c.n(blocks)};
+    Place at = place(c.min(c.add(c.mul(part.chunk, tiles), t), c.sub(count, 1)));
+    FrameBlocks own = frames ? frameBlocks(c, *frames, at.n, blocks / frames->taps)
+                             : FrameBlocks{c.add(c.mul(at.n, x[1]), c.mul(part.group, blocks)), c.n(0), c.n(blocks)};
     InputImage image{own, c.at(c.address(op.getX()), c.mul(own.first, plane)), line, plane};
     Value top = c.add(at.row, down.input(c, c.div(segment, right.segments)));
     Value left = c.add(at.column, right.input(c, c.rem(segment, right.segments)));
@@ -263,14 +269,14 @@ void Winograd::transformInputs(Value chunk, Value have) {
   segments == 1 ? ofSegment(c.n(0)) : c.loop(c.n(0), c.n(segments), c.n(1), ofSegment);
 }
 
-void Winograd::multiply(Value count, Value from, Value to) {
+void Winograd::multiply(const Part &part, Value count, Value from, Value to) {
   int64_t panelBytes = depth * kLanes * kPanelBytes;
   Epilogue none(c, nullptr);
   c.loop(c.n(0), c.n(points), c.n(1), [&](Value point) {
     RowsProblem p;
     p.a = c.at(c.scratch, c.mul(point, inputStep));
-    p.b = c.at(c.address(op.getW()), c.mul(point, panels * panelBytes));
-    p.nextB = c.at(p.b, c.add(c.n(panels * panelBytes), c.mul(from, panelBytes)));
+    p.b = c.at(c.address(op.getW()), c.mul(c.add(c.mul(point, groups), part.group), panels * panelBytes));
+    p.nextB = c.at(p.b, c.add(c.n(groups * panels * panelBytes), c.mul(from, panelBytes)));
     p.out = c.at(products(), c.sub(c.mul(point, productStep), c.mul(from, tiles * kPanelBytes)));
     p.outOffset = c.n(0);
     p.rowBytes = p.outRowBytes = c.n(kPanelBytes);
@@ -321,8 +327,8 @@ void Winograd::finishTile(Place first, Value panel, Value at, bool whole) {
     });
 }
 
-void Winograd::finishTiles(Value chunk, Value from, Value to) {
-  Value first = c.mul(chunk, tiles), most = c.min(c.n(tiles), c.sub(count, first));
+void Winograd::finishTiles(const Part &part, Value from, Value to) {
+  Value before = c.mul(part.group, panels), first = c.mul(part.chunk, tiles), most = c.min(c.n(tiles), c.sub(count, first));
   auto isWhole = [&](const Axis &axis, Value size) { return Code::constant(c.rem(size, axis.results() * axis.dilation)) == 0; };
   bool even = isWhole(down, y[2]) && isWhole(right, y[3]);
   c.loop(from, to, c.n(1), [&](Value panel) {
@@ -330,7 +336,8 @@ void Winograd::finishTiles(Value chunk, Value from, Value to) {
       Place p = place(c.add(first, t));
       Value at = c.at(products(), c.mul(c.add(c.mul(c.sub(panel, from), tiles), t), kPanelBytes));
       Value whole = even ? c.flag(true) : c.both(down.fits(c, p.row, down.results(), y[2]), right.fits(c, p.column, right.results(), y[3]));
-      c.when(whole, [&] { finishTile(p, panel, at, true); }, [&] { finishTile(p, panel, at, false); });
+      Value own = c.add(before, panel);
+      c.when(whole, [&] { finishTile(p, own, at, true); }, [&] { finishTile(p, own, at, false); });
     });
   });
 }
@@ -339,19 +346,20 @@ void Winograd::emit() {
   int64_t step = rows->tile.panels, parts = llvm::divideCeil(panels, step);
   MLIRContext *context = c.b.getContext();
   AffineExpr tilesExpr = yExprs[0] * down.tiles(yExprs[2]) * right.tiles(yExprs[3]);
-  setExtent(c.kernel, {tilesExpr.ceilDiv(tiles), getAffineConstantExpr(parts, context)}, flops(step));
+  setExtent(c.kernel, {tilesExpr.ceilDiv(tiles), getAffineConstantExpr(groups * parts, context)}, flops(step));
   setScratch(c.kernel, getAffineConstantExpr(points * (inputStep + productStep), context));
   across = right.tiles(c, y[3]), ofImage = c.mul(down.tiles(c, y[2]), across), count = c.mul(y[0], ofImage);
-  // The parts of a chunk follow one another: its inputs are transformed once.
+  // The units of a group of channels follow one another: its inputs are transformed once.
   UnitLoop units{c.begin, c.end, c.n(parts), int64_t(llvm::divideCeil(groupPanels, step))};
-  units.loop(c, {c.n(-1)}, [&](Value chunk, Value first, Value end, ValueRange have) {
+  units.loop(c, {c.n(-1)}, [&](Value at, Value first, Value end, ValueRange have) {
+    Part part{groups == 1 ? at : c.div(at, groups), groups == 1 ? c.n(0) : c.rem(at, groups)};
     Value from = c.mul(first, step), to = c.min(c.mul(end, step), c.n(panels));
-    Value rest = c.sub(count, c.mul(chunk, tiles)), height = c.n(rows->tile.rows);
+    Value rest = c.sub(count, c.mul(part.chunk, tiles)), height = c.n(rows->tile.rows);
     Value held = wholeChunks ? c.n(tiles) : c.min(c.n(tiles), c.mul(c.ceilDiv(rest, height), height));
-    c.when(c.equal(chunk, have[0]), [] {}, [&] { transformInputs(chunk, held); });
-    multiply(held, from, to);
-    finishTiles(chunk, from, to);
-    return Code::Values{chunk};
+    c.when(c.equal(at, have[0]), [] {}, [&] { transformInputs(part, held); });
+    multiply(part, held, from, to);
+    finishTiles(part, from, to);
+    return Code::Values{at};
   });
 }
 }  // namespace

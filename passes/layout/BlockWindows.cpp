@@ -121,9 +121,9 @@ void Blocker::blockConv(Operation *op, const BlockedConv &c, Value filters, Dens
   if (winograd && c.constant && !op->hasAttr(onnx::kExactAttr) && gainsByWinograd(c, sizesOf(shapes, op->getResult(0)))) {
     bias = packConvBias(b, loc, op);
     Value weights = packWinogradWeights(b, loc, c, filters);
-    return done(op, onnx::PackedWinogradConvOp::create(b, loc, type, block(x, loc), weights, bias, b.getI64IntegerAttr(c.channels),
-                                                       b.getDenseI64ArrayAttr(c.kernel), b.getDenseI64ArrayAttr(c.pads),
-                                                       b.getDenseI64ArrayAttr(c.dilations), frames));
+    return done(op, onnx::PackedWinogradConvOp::create(b, loc, type, block(x, loc), weights, bias, b.getI64IntegerAttr(c.group),
+                                                       b.getI64IntegerAttr(c.channels), b.getDenseI64ArrayAttr(c.kernel),
+                                                       b.getDenseI64ArrayAttr(c.pads), b.getDenseI64ArrayAttr(c.dilations), frames));
   }
   // Blocks of which a fifth would be empty are not made for it.
   bool leavesLanes = c.channels < kLanes || 4 * int64_t(llvm::alignTo(c.channels, kLanes)) >= 5 * c.channels;

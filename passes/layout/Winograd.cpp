@@ -44,8 +44,8 @@ static int64_t meetings(int64_t size, int64_t taps, int64_t dilation, int64_t pa
 
 static bool canTransform(const BlockedConv &conv) {
   auto is = [](int64_t value) { return [=](int64_t v) { return v == value; }; };
-  return conv.group == 1 && conv.channels >= kLanes && llvm::all_of(conv.strides, is(1)) && !llvm::all_of(conv.kernel, is(1)) &&
-         llvm::all_of(conv.kernel, [](int64_t k) { return k == 1 || (k >= 3 && k <= kMostTaps); });
+  return conv.form == BlockedConv::Dense && !conv.span && conv.channels >= kLanes && llvm::all_of(conv.strides, is(1)) &&
+         !llvm::all_of(conv.kernel, is(1)) && llvm::all_of(conv.kernel, [](int64_t k) { return k == 1 || (k >= 3 && k <= kMostTaps); });
 }
 
 // How many times as long the direct convolution takes for a result of this size.
@@ -66,7 +66,7 @@ static double gainOf(const BlockedConv &conv, const ImageSizes &result) {
   // In multiply-adds per pair of channels, of which there are whole lanes. A weight that comes from memory costs as much as 24, a
   // transformation's operation somewhat over two.
   constexpr double load = 24, margin = 1.15, operation = 2.35;
-  double tile = segments * (points + operation * input / whole(conv.outputs)) + operation * output / whole(conv.channels);
+  double tile = segments * (points + operation * input / whole(conv.outputs / conv.group)) + operation * output / whole(conv.channels);
   double together = std::clamp(double(onnx::kMostWinogradTiles) / tiles, 1.0,
                                double(std::max<int64_t>(result.images, 1)));  // images that share a chunk's weights
   double transformed = tiles * tile + segments * points * load / together;

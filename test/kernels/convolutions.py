@@ -43,6 +43,8 @@ conv("conv_winograd_odd_panels", (1, 96, 14, 14), 208, (3, 3), pads=[1, 1, 1, 1]
 conv("conv_winograd_few_outputs", (2, 40, 30, 27), 5, (3, 3), pads=[1, 1, 1, 1], epilogue=["Relu"])
 conv("conv_winograd_few_tiles", (2, 64, 7, 6), 72, (3, 3), pads=[1, 1, 1, 1], epilogue=["Relu"])
 conv("conv_winograd_many_tiles", (1, 48, 41, 39), 64, (3, 3), pads=[1, 1, 1, 1])
+conv("conv_winograd_groups", (2, 96, 15, 18), 240, (3, 3), group=3, pads=[1, 1, 1, 1], epilogue=["Sigmoid", "Neg"])
+conv("conv_winograd_groups_of_any_size", (2, 64, 15, 18), 64, (3, 3), group=2, pads=[1, 1, 1, 1], epilogue=["Relu"], dynamic=True)
 conv("conv_winograd_5x5", (2, 64, 13, 18), 72, (5, 5), pads=[2, 2, 2, 2], epilogue=["Relu"])
 conv("conv_winograd_4x4", (1, 48, 16, 19), 64, (4, 4), pads=[1, 2, 2, 1], epilogue=["Sigmoid", "Neg"])
 conv("conv_winograd_3x5", (1, 64, 17, 21), 48, (3, 5), pads=[0, 2, 1, 0])

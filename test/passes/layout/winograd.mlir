@@ -2,7 +2,7 @@
 // RUN: onnxc-opt %s --block-channels="winograd=false" | FileCheck %s --check-prefix=DIRECT --implicit-check-not=WinogradConv
 
 // Which convolutions go through Winograd's transformation, and none where that is not wanted.
-// DIRECT-COUNT-11: "onnx.packed.Conv"
+// DIRECT-COUNT-12: "onnx.packed.Conv"
 
 // Filters of more than five taps are cut into segments, which are as many channels: seven taps into two by two, fifteen into five by five.
 // Sixteen are too many.
@@ -43,19 +43,29 @@ func.func @far_behind(%x: tensor<?x256x?x?xf32>) -> (tensor<?x256x?x?xf32>, tens
   return %a, %b : tensor<?x256x?x?xf32>, tensor<?x256x?x?xf32>
 }
 
-// Groups, weights of the run, two taps along an axis, a stride along one alone, and fewer channels than a block has.
+// Groups are convolutions by themselves, where they fill blocks; others share them.
+// CHECK-LABEL: @groups
+// CHECK: "onnx.packed.WinogradConv"{{.*}}group = 2 : i64{{.*}} (tensor<1x4x56x56x16xf32>, tensor<36x6x32x16xf32>)
+// CHECK: "onnx.packed.Conv"{{.*}}shared = array<i64: 24, 24>
+func.func @groups(%x: tensor<1x64x56x56xf32>, %y: tensor<1x48x56x56xf32>) -> (tensor<1x96x56x56xf32>, tensor<1x48x56x56xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<96x32x3x3xf32>} : () -> tensor<96x32x3x3xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<48x24x3x3xf32>} : () -> tensor<48x24x3x3xf32>
+  %a = "onnx.Conv"(%x, %w) <{group = 2 : i64, pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x64x56x56xf32>, tensor<96x32x3x3xf32>) -> tensor<1x96x56x56xf32>
+  %b = "onnx.Conv"(%y, %v) <{group = 2 : i64, pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x48x56x56xf32>, tensor<48x24x3x3xf32>) -> tensor<1x48x56x56xf32>
+  return %a, %b : tensor<1x96x56x56xf32>, tensor<1x48x56x56xf32>
+}
+
+// Weights of the run, two taps along an axis, a stride along one alone, and fewer channels than a block has.
 // CHECK-LABEL: @others
 // CHECK-NOT: onnx.packed.WinogradConv
 // CHECK: return
-func.func @others(%x: tensor<1x64x56x56xf32>, %run: tensor<64x64x3x3xf32>, %few: tensor<1x12x56x56xf32>) -> (tensor<1x64x56x56xf32>, tensor<1x64x56x56xf32>, tensor<1x64x55x56xf32>, tensor<1x64x56x28xf32>, tensor<1x64x56x56xf32>) {
-  %half = "onnx.Constant"() {value = dense<1.0> : tensor<64x32x3x3xf32>} : () -> tensor<64x32x3x3xf32>
+func.func @others(%x: tensor<1x64x56x56xf32>, %run: tensor<64x64x3x3xf32>, %few: tensor<1x12x56x56xf32>) -> (tensor<1x64x56x56xf32>, tensor<1x64x55x56xf32>, tensor<1x64x56x28xf32>, tensor<1x64x56x56xf32>) {
   %two = "onnx.Constant"() {value = dense<1.0> : tensor<64x64x2x3xf32>} : () -> tensor<64x64x2x3xf32>
   %w = "onnx.Constant"() {value = dense<1.0> : tensor<64x64x3x3xf32>} : () -> tensor<64x64x3x3xf32>
   %v = "onnx.Constant"() {value = dense<1.0> : tensor<64x12x3x3xf32>} : () -> tensor<64x12x3x3xf32>
-  %a = "onnx.Conv"(%x, %half) <{group = 2 : i64, pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x64x56x56xf32>, tensor<64x32x3x3xf32>) -> tensor<1x64x56x56xf32>
   %b = "onnx.Conv"(%x, %run) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x64x56x56xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x56x56xf32>
   %c = "onnx.Conv"(%x, %two) <{pads = array<i64: 0, 1, 0, 1>}> : (tensor<1x64x56x56xf32>, tensor<64x64x2x3xf32>) -> tensor<1x64x55x56xf32>
   %d = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 2>}> : (tensor<1x64x56x56xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x56x28xf32>
   %e = "onnx.Conv"(%few, %v) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x12x56x56xf32>, tensor<64x12x3x3xf32>) -> tensor<1x64x56x56xf32>
-  return %a, %b, %c, %d, %e : tensor<1x64x56x56xf32>, tensor<1x64x56x56xf32>, tensor<1x64x55x56xf32>, tensor<1x64x56x28xf32>, tensor<1x64x56x56xf32>
+  return %b, %c, %d, %e : tensor<1x64x56x56xf32>, tensor<1x64x55x56xf32>, tensor<1x64x56x28xf32>, tensor<1x64x56x56xf32>
 }
