@@ -121,8 +121,9 @@ void Blocker::blockConv(Operation *op, const BlockedConv &c, Value filters, Dens
   if (winograd && c.constant && !op->hasAttr(onnx::kExactAttr) && gainsByWinograd(c, sizesOf(shapes, op->getResult(0)))) {
     bias = packConvBias(b, loc, op);
     Value weights = packWinogradWeights(b, loc, c, filters);
-    return done(op, onnx::PackedWinogradConvOp::create(b, loc, type, block(x, loc), weights, bias, b.getI64IntegerAttr(c.group),
-                                                       b.getI64IntegerAttr(c.channels), b.getDenseI64ArrayAttr(c.kernel),
+    int64_t together = groupsTogether(c);
+    return done(op, onnx::PackedWinogradConvOp::create(b, loc, type, block(x, loc), weights, bias, b.getI64IntegerAttr(c.group / together),
+                                                       b.getI64IntegerAttr(c.channels * together), b.getDenseI64ArrayAttr(c.kernel),
                                                        b.getDenseI64ArrayAttr(c.pads), b.getDenseI64ArrayAttr(c.dilations), frames));
   }
   // Blocks of which a fifth would be empty are not made for it.

@@ -6,6 +6,7 @@
 #include "passes/layout/StoredWeights.h"
 #include "llvm/Support/MathExtras.h"
 #include "runtime_stub/kernels/SamePadding.h"
+#include <numeric>
 
 using namespace mlir;
 namespace onnxc {
@@ -52,6 +53,11 @@ static int64_t spanOf(const BlockedConv &c) {
     span = std::max(span, llvm::divideCeilSigned(end, kLanes) - first / kLanes);
   }
   return span;
+}
+
+int64_t groupsTogether(const BlockedConv &c) {
+  auto toFill = [](int64_t channels) { return kLanes / std::gcd(kLanes, channels); };  // powers of two
+  return c.group == 1 ? 1 : std::max(toFill(c.channels), toFill(c.outputs / c.group));
 }
 
 // Whether groups that share blocks are worth the products with zeros: with a single tap, or too many of them, the plain convolution is

@@ -37,12 +37,14 @@ mlir::Value packTransposedWeights(mlir::OpBuilder &b, mlir::Location loc, const 
 mlir::Value packNarrowWeights(mlir::OpBuilder &b, mlir::Location loc, const BlockedTransposed &conv);  // of packed.NarrowConv
 // The bias of a Conv, padded to blocks; null where it has none.
 mlir::Value packConvBias(mlir::OpBuilder &b, mlir::Location loc, mlir::Operation *conv);
+// How many groups together begin and end with blocks of inputs and of results; 1 where there is one group.
+int64_t groupsTogether(const BlockedConv &conv);
 // Images of a result.
 struct ImageSizes {
   int64_t images, height, width;
 };
 // Whether Winograd's form of the filters (Winograd.cpp) is worth its larger weights for results of these sizes (of each as often as of the
-// others), and its weights (dialects/onnx/Packed.td).
+// others), and its weights (dialects/onnx/Packed.td), zeros between groups that are multiplied together.
 bool gainsByWinograd(const BlockedConv &conv, llvm::ArrayRef<ImageSizes> results);
 mlir::Value packWinogradWeights(mlir::OpBuilder &b, mlir::Location loc, const BlockedConv &conv, mlir::Value weights);
 // Per-channel values, padded with zeros to blocks, of type [blocks * 16] or [blocks, 1, 1, 16].

@@ -44,17 +44,30 @@ static int64_t meetings(int64_t size, int64_t taps, int64_t dilation, int64_t pa
 
 static bool canTransform(const BlockedConv &conv) {
   auto is = [](int64_t value) { return [=](int64_t v) { return v == value; }; };
-  return conv.form == BlockedConv::Dense && !conv.span && conv.channels >= kLanes && llvm::all_of(conv.strides, is(1)) &&
-         !llvm::all_of(conv.kernel, is(1)) && llvm::all_of(conv.kernel, [](int64_t k) { return k == 1 || (k >= 3 && k <= kMostTaps); });
+  return conv.form == BlockedConv::Dense && conv.group % groupsTogether(conv) == 0 && conv.channels >= kLanes &&
+         llvm::all_of(conv.strides, is(1)) && !llvm::all_of(conv.kernel, is(1)) &&
+         llvm::all_of(conv.kernel, [](int64_t k) { return k == 1 || (k >= 3 && k <= kMostTaps); });
+}
+
+// What share of the products of groups that are multiplied together the direct convolution has: a panel meets the channels of its groups.
+static double directShare(const BlockedConv &conv) {
+  const int64_t together = groupsTogether(conv), each = conv.outputs / conv.group, panels = llvm::divideCeil(each * together, kLanes);
+  if (together == 1)
+    return 1;
+  int64_t met = 0;
+  for (int64_t o = 0; o < each * together; o += kLanes)
+    met += (o + kLanes - 1) / each - o / each + 1;
+  return double(met) / double(panels * together);
 }
 
 // How many times as long the direct convolution takes for a result of this size.
 static double gainOf(const BlockedConv &conv, const ImageSizes &result) {
   const int64_t sizes[2] = {result.height, result.width};
   const onnx::WinogradAxis axes[2] = {onnx::WinogradAxis(conv.kernel[0]), onnx::WinogradAxis(conv.kernel[1])};
-  auto whole = [](int64_t channels) { return double(llvm::divideCeil(channels, kLanes) * kLanes); };
+  const int64_t together = groupsTogether(conv);
+  auto whole = [&](int64_t channels) { return double(llvm::divideCeil(channels * together, kLanes) * kLanes); };
   // Additions, loads and stores of a tile's transformations; an axis of six points takes 11 for the input, about 3 for each result.
-  double points = 1, results = 1, segments = 1, tiles = 1, taps = 1, direct = 1;
+  double points = 1, results = 1, segments = 1, tiles = 1, taps = 1, direct = directShare(conv);
   for (int i = 0; i < 2; ++i) {
     points *= axes[i].points(), results *= axes[i].results(), segments *= axes[i].segments, taps *= axes[i].taps;
     tiles *= axes[i].tiles(sizes[i], conv.dilations[i]);
@@ -67,9 +80,9 @@ static double gainOf(const BlockedConv &conv, const ImageSizes &result) {
   // transformation's operation somewhat over two.
   constexpr double load = 24, margin = 1.15, operation = 2.35;
   double tile = segments * (points + operation * input / whole(conv.outputs / conv.group)) + operation * output / whole(conv.channels);
-  double together = std::clamp(double(onnx::kMostWinogradTiles) / tiles, 1.0,
-                               double(std::max<int64_t>(result.images, 1)));  // images that share a chunk's weights
-  double transformed = tiles * tile + segments * points * load / together;
+  double sharing = std::clamp(double(onnx::kMostWinogradTiles) / tiles, 1.0,
+                              double(std::max<int64_t>(result.images, 1)));  // images that share a chunk's weights
+  double transformed = tiles * tile + segments * points * load / sharing;
   return (direct + taps * load) / (transformed * margin);
 }
 
@@ -83,7 +96,8 @@ bool gainsByWinograd(const BlockedConv &conv, ArrayRef<ImageSizes> results) {
 
 Value packWinogradWeights(OpBuilder &b, Location loc, const BlockedConv &conv, Value weights) {
   std::vector<float> w = *constantFloats(weights);
-  int64_t panels = llvm::divideCeil(conv.outputs, kLanes), depth = llvm::divideCeil(conv.channels, kLanes) * kLanes;
+  const int64_t together = groupsTogether(conv), each = conv.outputs / conv.group;
+  int64_t panels = llvm::divideCeil(conv.outputs, kLanes), depth = llvm::divideCeil(conv.channels * together, kLanes) * kLanes;
   const onnx::WinogradAxis down(conv.kernel[0]), right(conv.kernel[1]);
   const auto g = filterTransform(down), h = filterTransform(right);
   const int64_t segments = down.segments * right.segments;
@@ -105,7 +119,7 @@ Value packWinogradWeights(OpBuilder &b, Location loc, const BlockedConv &conv, V
             double u = 0;
             for (int64_t x = 0; x < width; ++x)
               u += h[j][x] * row[x];
-            int64_t at = (((i * h.size() + j) * panels + o / kLanes) * segments + s) * depth + c;
+            int64_t at = (((i * h.size() + j) * panels + o / kLanes) * segments + s) * depth + o / each % together * conv.channels + c;
             packed[at * kLanes + o % kLanes] = float(u);
           }
         }

@@ -2,7 +2,7 @@
 // RUN: onnxc-opt %s --block-channels="winograd=false" | FileCheck %s --check-prefix=DIRECT --implicit-check-not=WinogradConv
 
 // Which convolutions go through Winograd's transformation, and none where that is not wanted.
-// DIRECT-COUNT-12: "onnx.packed.Conv"
+// DIRECT-COUNT-13: "onnx.packed.Conv"
 
 // Filters of more than five taps are cut into segments, which are as many channels: seven taps into two by two, fifteen into five by five.
 // Sixteen are too many.
@@ -43,16 +43,19 @@ func.func @far_behind(%x: tensor<?x256x?x?xf32>) -> (tensor<?x256x?x?xf32>, tens
   return %a, %b : tensor<?x256x?x?xf32>, tensor<?x256x?x?xf32>
 }
 
-// Groups are convolutions by themselves, where they fill blocks; others share them.
+// Groups are convolutions by themselves, two of 24 channels are one, four of 20 would multiply too many zeros.
 // CHECK-LABEL: @groups
 // CHECK: "onnx.packed.WinogradConv"{{.*}}group = 2 : i64{{.*}} (tensor<1x4x56x56x16xf32>, tensor<36x6x32x16xf32>)
-// CHECK: "onnx.packed.Conv"{{.*}}shared = array<i64: 24, 24>
-func.func @groups(%x: tensor<1x64x56x56xf32>, %y: tensor<1x48x56x56xf32>) -> (tensor<1x96x56x56xf32>, tensor<1x48x56x56xf32>) {
+// CHECK: "onnx.packed.WinogradConv"{{.*}}channels = 48 : i64{{.*}}group = 2 : i64{{.*}} (tensor<1x6x56x56x16xf32>, tensor<36x6x48x16xf32>)
+// CHECK: "onnx.packed.Conv"{{.*}}shared = array<i64: 20, 20>
+func.func @groups(%x: tensor<1x64x56x56xf32>, %y: tensor<1x96x56x56xf32>, %z: tensor<1x80x56x56xf32>) -> (tensor<1x96x56x56xf32>, tensor<1x96x56x56xf32>, tensor<1x80x56x56xf32>) {
   %w = "onnx.Constant"() {value = dense<1.0> : tensor<96x32x3x3xf32>} : () -> tensor<96x32x3x3xf32>
-  %v = "onnx.Constant"() {value = dense<1.0> : tensor<48x24x3x3xf32>} : () -> tensor<48x24x3x3xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<96x24x3x3xf32>} : () -> tensor<96x24x3x3xf32>
+  %u = "onnx.Constant"() {value = dense<1.0> : tensor<80x20x3x3xf32>} : () -> tensor<80x20x3x3xf32>
   %a = "onnx.Conv"(%x, %w) <{group = 2 : i64, pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x64x56x56xf32>, tensor<96x32x3x3xf32>) -> tensor<1x96x56x56xf32>
-  %b = "onnx.Conv"(%y, %v) <{group = 2 : i64, pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x48x56x56xf32>, tensor<48x24x3x3xf32>) -> tensor<1x48x56x56xf32>
-  return %a, %b : tensor<1x96x56x56xf32>, tensor<1x48x56x56xf32>
+  %b = "onnx.Conv"(%y, %v) <{group = 4 : i64, pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x96x56x56xf32>, tensor<96x24x3x3xf32>) -> tensor<1x96x56x56xf32>
+  %c = "onnx.Conv"(%z, %u) <{group = 4 : i64, pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x80x56x56xf32>, tensor<80x20x3x3xf32>) -> tensor<1x80x56x56xf32>
+  return %a, %b, %c : tensor<1x96x56x56xf32>, tensor<1x96x56x56xf32>, tensor<1x80x56x56xf32>
 }
 
 // Weights of the run, two taps along an axis, a stride along one alone, and fewer channels than a block has.
