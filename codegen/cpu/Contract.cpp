@@ -48,6 +48,13 @@ void setScratch(kernel::FuncOp kernel, AffineExpr bytes) {
   kernel->setAttr("scratch", AffineMapAttr::get(AffineMap::get(0, kernel.getNumDims(), bytes)));
 }
 
+void extendScratch(kernel::FuncOp kernel, int64_t bytes) {
+  auto others = kernel->getAttrOfType<AffineMapAttr>("scratch");
+  if (others && others.getValue().isSingleConstant())
+    bytes = std::max(bytes, others.getValue().getSingleConstantResult());
+  setScratch(kernel, getAffineConstantExpr(bytes, kernel.getContext()));
+}
+
 Code::Values UnitLoop::loop(Code &c, ValueRange start, llvm::function_ref<Body> body) const {
   Value all = c.max(each, c.n(1)), blocks = c.ceilDiv(all, most);
   auto blockOf = [&](Value unit) { return c.add(c.mul(c.div(unit, all), blocks), c.div(c.rem(unit, all), most)); };

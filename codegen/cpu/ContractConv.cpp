@@ -11,6 +11,7 @@
 // Where widths are known at run time only, all output pixels are one row that is cut into tiles of one size: a unit is a chunk of them,
 // and tiles that are not within one row and clear of the padding read through a table (Ragged.h).
 #include "codegen/cpu/Contract.h"
+#include "codegen/cpu/ConvTiles.h"
 #include "codegen/cpu/Ragged.h"
 #include "codegen/cpu/Rows.h"
 #include "codegen/cpu/Strips.h"
@@ -23,18 +24,6 @@ namespace onnxc {
 namespace {
 
 constexpr int64_t kSmallBytes = 320 << 10;  // of weights that stay in the second-level cache
-
-// The block of input channels where those of group `group` begin, of `all`. `op`: null where there is one group.
-Value firstBlock(KernelCode &c, onnx::PackedConvOp op, Value group, Value all) {
-  if (!op)
-    return c.n(0);
-  int64_t blocks = cast<RankedTensorType>(op.getW().getType()).getDimSize(1);
-  if (!op.getShared())
-    return c.mul(group, blocks);
-  ArrayRef<int64_t> shared = *op.getShared();
-  Value channel = c.mul(c.div(c.mul(group, kLanes), shared[0]), shared[1]);
-  return c.min(c.div(channel, kLanes), c.sub(all, blocks));
-}
 
 struct Conv {
   KernelCode &c;
@@ -131,6 +120,7 @@ struct Conv {
 
   void emitPointwise();
   void emitDirect();
+  bool hasWindows();
   static void emitPhases(KernelCode &c, onnx::PackedConvTransposeOp op);
   // How the direct way is cut into units: rows, and where those are few, wide or of unknown width tiles of them.
   struct Units {
@@ -503,9 +493,35 @@ void Conv::emitDirect() {
   setExtent(c.kernel, {yExprs[0], unitsOfImage(u)}, partFlops(u));
   Chunks chunks(*this, u);
   Value each = c.mul(chunks.count, chunks.panelGroups * groups);
-  UnitLoop{c.begin, c.end, c.n(u.parts()), u.parts()}.loop(
-      c, [&](Value at, Value low, Value high) { unit(u, chunks, c.div(at, each), c.rem(at, each), low, high); });
+  auto inVectors = [&] {
+    UnitLoop{c.begin, c.end, c.n(u.parts()), u.parts()}.loop(
+        c, [&](Value at, Value low, Value high) { unit(u, chunks, c.div(at, each), c.rem(at, each), low, high); });
+  };
+  if (!hasWindows())
+    return inVectors();
+  WindowsProblem problem{w,
+                         blocks,
+                         panels,
+                         groups,
+                         x,
+                         y,
+                         c.mul(down, 64),
+                         c.n(across * 64),
+                         filters,
+                         bias,
+                         c.result(0),
+                         panelBytes(),
+                         [this](Value n, Value group) { return imageOf(n, group); },
+                         [this](Value n, Value panel, Value row, Value column) { return index(n, panel, row, column); }};
+  ConvTiles tiles(c, epilogue, problem);
+  if (!tiles.gains())
+    return inVectors();
+  c.when(tiles.canRun(), [&] { tiles.emit(c.mul(y[0], c.mul(each, u.parts()))); }, inVectors);
+  extendScratch(c.kernel, tiles.scratch());
 }
+
+// Whether tiles of bf16 can multiply them: whole blocks, whose taps lie in the order of FloatWindows.
+bool Conv::hasWindows() { return !plain && !frames && !op.getShared() && (!isColumn || w.kh == 1 || w.kw == 1); }
 
 // The units of an image are those of one phase after the other.
 void Conv::emitPhases(KernelCode &c, onnx::PackedConvTransposeOp op) {
@@ -546,26 +562,6 @@ void Conv::emitPhases(KernelCode &c, onnx::PackedConvTransposeOp op) {
   });
 }
 }  // namespace
-
-RowsProblem pointwiseRows(KernelCode &c, onnx::PackedConvOp op, Value n, Value group) {
-  Code::Values x = c.sizes(cast<RankedTensorType>(op.getX().getType())), y = c.sizes(cast<RankedTensorType>(op.getY().getType()));
-  ArrayRef<int64_t> w = cast<RankedTensorType>(op.getW().getType()).getShape();
-  int64_t panels = w[0] / op.getGroup(), blocks = w[1];
-  Value firstPanel = c.mul(group, panels), planeBytes = c.mul(c.mul(y[2], y[3]), 64);
-  RowsProblem p;
-  p.type = PanelType::of(onnx::elementType(op.getW()));
-  p.panelBytes = c.n(blocks * kLanes * p.type.bytes());
-  p.a = c.at(c.address(op.getX()), c.mul(c.add(c.mul(n, x[1]), firstBlock(c, op, group, x[1])), planeBytes));
-  p.b = c.at(c.address(op.getW()), c.mul(firstPanel, p.panelBytes));
-  p.outOffset = c.mul(c.add(c.mul(n, y[1]), firstPanel), planeBytes);
-  p.bias = op.getBias() ? c.at(c.address(op.getBias()), c.mul(firstPanel, kPanelBytes)) : Value();
-  p.rowBytes = c.n(64), p.blockBytes = planeBytes, p.depth = c.n(blocks), p.lastSteps = lastBlockSteps(op.getChannels());
-  p.outRowBytes = c.n(64), p.outPanelBytes = planeBytes;
-  p.index = [=, &c](Value row, Value panel) -> Code::Values {
-    return {n, c.add(firstPanel, panel), c.div(row, y[3]), c.rem(row, y[3]), c.n(0)};
-  };
-  return p;
-}
 
 LogicalResult emitPackedConv(KernelCode &code, Operation *op) {
   for (Operation *next = op->getNextNode(); next; next = next->getNextNode())

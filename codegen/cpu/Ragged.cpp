@@ -5,13 +5,7 @@
 using namespace mlir;
 namespace onnxc {
 
-void RaggedTile::setScratch() {
-  int64_t bytes = std::max<int64_t>(planes, 1) * w.kh * w.kw * entryBytes();
-  auto others = c.kernel->getAttrOfType<AffineMapAttr>("scratch");  // of this convolution, or another phase of a transposed one
-  if (others && others.getValue().isSingleConstant())
-    bytes = std::max(bytes, others.getValue().getSingleConstantResult());
-  onnxc::setScratch(c.kernel, getAffineConstantExpr(bytes, c.kernel.getContext()));
-}
+void RaggedTile::setScratch() { extendScratch(c.kernel, std::max<int64_t>(planes, 1) * w.kh * w.kw * entryBytes()); }
 
 Value RaggedTile::regular(Value column, Value outWidth) const {
   Value first = c.sub(c.mul(column, w.strides[1]), w.left);

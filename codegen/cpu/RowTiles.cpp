@@ -5,6 +5,7 @@
 // pair   two panels; a task's share of all groups are the pairs of some strips
 #include "codegen/cpu/RowResults.h"
 #include "codegen/cpu/Rows.h"
+#include "codegen/cpu/Tiles.h"
 #include "runtime_stub/kernels/FloatTiles.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -20,10 +21,11 @@ static int64_t pairsOfCall(int64_t steps) { return floatIsOnePart(steps) ? 1 : 1
 bool RowsEmitter::gainsByTiles(int64_t steps) const {
   if (!c.mayHaveTiles)
     return false;
-  // Cycles for a row: two FMAs each; six products of digits, a cycle each at a lower frequency, digits of the row and its share of those of
-  // panels, a trip of its sums. Measured, tiles take some 1.3 times as long as that says.
+  // Cycles for a row: two FMAs each; six products of digits, a cycle each at a lower frequency, as many for a tile that has fewer rows,
+  // digits of the row and its share of those of panels, a trip of its sums. Measured, tiles take some 1.3 times as long as that says.
   double panels = double(s.panels.value_or(48)), depth = double(steps), rows = double(std::max<int64_t>(1, s.rows.value_or(128)));
-  double products = 6 * 1.2 * std::ceil(depth / 32) * 2 * std::ceil(panels / 2);
+  double whole = 16 * std::ceil(rows / 16) / rows;
+  double products = whole * 6 * 1.2 * std::ceil(depth / 32) * 2 * std::ceil(panels / 2);
   double inVectors = depth * panels / 2, inTiles = products + depth / 2 + 10 * panels + 5 * depth * panels / rows;
   return inVectors > 1.4 * inTiles;
 }
@@ -33,25 +35,28 @@ int64_t RowsEmitter::tilesScratch(int64_t steps) const {
   return floatTilesScratch(steps) + floatStrip(steps) * panels * kPanelBytes;
 }
 
-// A function of the runtime or the library, declared where the first kernel calls it.
-static LLVM::LLVMFuncOp declared(Code &c, StringRef name, LLVM::LLVMFunctionType type) {
-  auto module = c.b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
-  if (auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
-    return function;
-  OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
-  return LLVM::LLVMFuncOp::create(b, c.loc, name, type);
+LLVM::CallOp callLibrary(KernelCode &c, StringRef name, ArrayRef<Value> arguments, Type result) {
+  auto module = c.func->getParentOfType<ModuleOp>();
+  auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
+  if (!function) {  // declared where the first kernel calls it
+    OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+    auto types = llvm::map_to_vector(arguments, [](Value v) { return v.getType(); });
+    function = LLVM::LLVMFuncOp::create(b, c.loc, name, LLVM::LLVMFunctionType::get(result, types));
+  }
+  return LLVM::CallOp::create(c.b, c.loc, function, arguments);
 }
 
-Value RowsEmitter::haveTiles(Value rows) {
-  auto function = declared(c, "onnxc_rt_tiles", LLVM::LLVMFunctionType::get(c.i32, {c.ptr}));
+Value haveTiles(KernelCode &c, Value enough) {
   return c.choose(
-      s.rows ? c.flag(true) : c.less(c.n(kLeastUnknownRows - 1), rows),
+      enough,
       [&] {
-        Value tiles = LLVM::CallOp::create(c.b, c.loc, function, c.load(c.ptr, c.bufs, 8)).getResult();
+        Value tiles = callLibrary(c, "onnxc_rt_tiles", c.load(c.ptr, c.bufs, 8), c.i32).getResult();
         return Code::Values{arith::CmpIOp::create(c.b, c.loc, arith::CmpIPredicate::ne, tiles, c.integer(0, c.i32))};
       },
       [&] { return Code::Values{c.flag(false)}; })[0];
 }
+
+Value RowsEmitter::canTile(Value rows) { return haveTiles(c, s.rows ? c.flag(true) : c.less(c.n(kLeastUnknownRows - 1), rows)); }
 
 // Results of rows [firstRow, endRow) and panels [from, to) from `sums`, [row][panel][16].
 void RowsEmitter::finishSums(const RowsProblem &p, Value sums, Value firstRow, Value endRow, Value panels, Value from, Value to) {
@@ -74,13 +79,8 @@ void RowsEmitter::finishSums(const RowsProblem &p, Value sums, Value firstRow, V
 
 void RowsEmitter::emitTiles(llvm::function_ref<Group(Value)> groupAt, Value groups, int64_t alike, Value rows, Value panels,
                             PanelType panelType, int64_t steps) {
-  auto ptr = c.ptr;
-  Type i64 = c.i64;
-  auto signature = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(c.b.getContext()),
-                                               {ptr, i64, i64, i64, i64, ptr, i64, i64, i64, i64, ptr, ptr, ptr, i64, i64});
   static constexpr StringLiteral names[] = {"onnxc_float_tiles_F32", "onnxc_float_tiles_BF16", "onnxc_float_tiles_F16",
                                             "onnxc_float_tiles_I8"};
-  auto multiply = declared(c, names[panelType.element], signature);
   Value strips = c.ceilDiv(rows, floatStrip(steps)), stripRows = c.ceilDiv(rows, strips), pairs = c.ceilDiv(panels, 2);
   Value sums = c.at(c.scratch, floatTilesScratch(steps));
   // The strips of all products one after the other; of `units` of parallel work a task has the same share as of all pairs of these.
@@ -95,12 +95,12 @@ void RowsEmitter::emitTiles(llvm::function_ref<Group(Value)> groupAt, Value grou
       Value from = c.mul(pair, 2), to = c.min(c.add(from, 2 * pairsOfCall(steps)), most);
       Value again = floatIsOnePart(steps) ? c.less(low, pair) : c.flag(false), behind = floatIsOnePart(steps) ? c.sub(most, to) : c.n(0);
       Value blockBytes = p.blockBytes ? p.blockBytes : c.n(kPanelBytes), depth = p.blockBytes ? c.mul(p.depth, kLanes) : p.depth;
-      LLVM::CallOp::create(c.b, c.loc, multiply,
-                           ValueRange{c.at(p.a, c.mul(row, p.rowBytes)), p.rowBytes, blockBytes, c.sub(endRow, row), depth,
-                                      c.at(p.b, c.mul(from, p.panelBytes)), p.panelBytes, c.sub(to, from), behind,
-                                      arith::ExtUIOp::create(c.b, c.loc, c.i64, again), c.scratch, sums,
-                                      c.at(p.out, c.add(c.mul(row, p.outRowBytes), c.mul(from, p.outPanelBytes))), p.outRowBytes,
-                                      p.outPanelBytes});
+      callLibrary(c, names[panelType.element],
+                  {c.at(p.a, c.mul(row, p.rowBytes)), p.rowBytes, blockBytes, c.sub(endRow, row), depth,
+                   c.at(p.b, c.mul(from, p.panelBytes)), p.panelBytes, c.sub(to, from), behind,
+                   arith::ExtUIOp::create(c.b, c.loc, c.i64, again), c.scratch, sums,
+                   c.at(p.out, c.add(c.mul(row, p.outRowBytes), c.mul(from, p.outPanelBytes))), p.outRowBytes, p.outPanelBytes},
+                  LLVM::LLVMVoidType::get(c.b.getContext()));
       finishSums(p, sums, row, endRow, panels, from, to);
     });
   });

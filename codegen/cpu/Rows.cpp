@@ -319,7 +319,7 @@ void RowsEmitter::emitGroups(llvm::function_ref<Group(Value)> groupAt, Value gro
   auto many = [&] {
     if (!gainsByTiles(steps))
       return inVectors();
-    c.when(haveTiles(rows), [&] { emitTiles(groupAt, groups, alike, rows, panels, type, steps); }, inVectors);
+    c.when(canTile(rows), [&] { emitTiles(groupAt, groups, alike, rows, panels, type, steps); }, inVectors);
     scratch = std::max(scratch, tilesScratch(steps));
   };
   auto few = [&] {  // each unit is a group
@@ -335,6 +335,37 @@ void RowsEmitter::emitGroups(llvm::function_ref<Group(Value)> groupAt, Value gro
     many();
   if (scratch)
     setScratch(c.kernel, getAffineConstantExpr(scratch, c.b.getContext()));
+}
+
+Value firstBlock(KernelCode &c, onnx::PackedConvOp op, Value group, Value all) {
+  if (!op)
+    return c.n(0);
+  int64_t blocks = cast<RankedTensorType>(op.getW().getType()).getDimSize(1);
+  if (!op.getShared())
+    return c.mul(group, blocks);
+  ArrayRef<int64_t> shared = *op.getShared();
+  Value channel = c.mul(c.div(c.mul(group, kLanes), shared[0]), shared[1]);
+  return c.min(c.div(channel, kLanes), c.sub(all, blocks));
+}
+
+RowsProblem pointwiseRows(KernelCode &c, onnx::PackedConvOp op, Value n, Value group) {
+  Code::Values x = c.sizes(cast<RankedTensorType>(op.getX().getType())), y = c.sizes(cast<RankedTensorType>(op.getY().getType()));
+  ArrayRef<int64_t> w = cast<RankedTensorType>(op.getW().getType()).getShape();
+  int64_t panels = w[0] / op.getGroup(), blocks = w[1];
+  Value firstPanel = c.mul(group, panels), planeBytes = c.mul(c.mul(y[2], y[3]), 64);
+  RowsProblem p;
+  p.type = PanelType::of(onnx::elementType(op.getW()));
+  p.panelBytes = c.n(blocks * kLanes * p.type.bytes());
+  p.a = c.at(c.address(op.getX()), c.mul(c.add(c.mul(n, x[1]), firstBlock(c, op, group, x[1])), planeBytes));
+  p.b = c.at(c.address(op.getW()), c.mul(firstPanel, p.panelBytes));
+  p.outOffset = c.mul(c.add(c.mul(n, y[1]), firstPanel), planeBytes);
+  p.bias = op.getBias() ? c.at(c.address(op.getBias()), c.mul(firstPanel, kPanelBytes)) : Value();
+  p.rowBytes = c.n(64), p.blockBytes = planeBytes, p.depth = c.n(blocks), p.lastSteps = lastBlockSteps(op.getChannels());
+  p.outRowBytes = c.n(64), p.outPanelBytes = planeBytes;
+  p.index = [=, &c](Value row, Value panel) -> Code::Values {
+    return {n, c.add(firstPanel, panel), c.div(row, y[3]), c.rem(row, y[3]), c.n(0)};
+  };
+  return p;
 }
 
 }  // namespace onnxc

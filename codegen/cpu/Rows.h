@@ -86,7 +86,7 @@ private:
   // On tiles of bf16 (RowTiles.cpp), which a processor may have.
   bool gainsByTiles(int64_t steps) const;
   int64_t tilesScratch(int64_t steps) const;
-  Value haveTiles(Value rows);
+  Value canTile(Value rows);
   void emitTiles(llvm::function_ref<Group(Value group)> groupAt, Value groups, int64_t alike, Value rows, Value panels, PanelType panelType,
                  int64_t steps);
   void finishSums(const RowsProblem &p, Value sums, Value firstRow, Value endRow, Value panels, Value from, Value to);
@@ -125,6 +125,8 @@ private:
   Value sums;  // of a tile on the stack, for an epilogue that takes them one by one: what is stored under a mask is not loaded at once
 };
 
+// The block of input channels where those of group `group` begin, of `all`. `op`: null where there is one group.
+mlir::Value firstBlock(KernelCode &code, onnx::PackedConvOp op, mlir::Value group, mlir::Value all);
 // The product that group `group` of a 1x1 convolution of image `n` is; `out` is left to the caller. Rows are pixels, blocks of channels
 // apart.
 RowsProblem pointwiseRows(KernelCode &code, onnx::PackedConvOp op, mlir::Value n, mlir::Value group);

@@ -1,4 +1,4 @@
-// DigitTiles.h: sums of products of f32 on x86's tiles that multiply bf16 (AMX), for FloatTiles.cpp. A float is the
+// DigitTiles.h: sums of products of f32 on x86's tiles that multiply bf16 (AMX), for FloatTiles.cpp and FloatWindows.cpp. A float is the
 // sum of three bf16, its digits, of 8 bits of its significand each. Of the nine products of two floats' digits the six greatest are added
 // up in f32, which leaves out less than 2^-21 of a product, 2^-24 on average: results are as near as those of a chain of f32 FMAs. Tiles
 // take subnormal digits for zero: of numbers below 2^-110 more is left out. The lower digits of an infinity are NaN, and so are sums with
@@ -6,7 +6,8 @@
 //
 // block  32 steps of the depth, what a tile holds of a row
 // left   digits of a tile of rows: [block][digit][16 rows][32 steps]
-// right  digits of two panels of 16 columns: [block][panel][digit][16 pairs of steps][16 columns][2]
+// right  digits of panels of 16 columns, two beside rows and one beside windows: [block][panel][digit][16 pairs of steps][16 columns][2].
+//        The taps of windows read the same pixels, which the first-level cache holds, so two tiles of these share what a panel loads
 #pragma once
 #include "runtime_stub/kernels/FloatTiles.h"
 #include "runtime_stub/kernels/TileRegisters.h"
@@ -17,6 +18,15 @@ namespace {
 
 constexpr int64_t kTileRows = kFloatRows, kTile = kFloatTile, kSteps = kFloatSteps, kPanels = kFloatPanels;
 constexpr int64_t kLeftBlock = kFloatDigits * kTile;  // bytes
+
+typedef uint16_t u16x16 __attribute__((ext_vector_type(16), aligned(2)));
+typedef uint16_t u16x32 __attribute__((ext_vector_type(32), aligned(4)));
+
+// The bf16 that sixteen steps and the sixteen behind them are, one after the other.
+ONNXC_INLINE u16x32 joined(v16 low, v16 high) {
+  return __builtin_shufflevector(__builtin_bit_cast(u16x32, low), __builtin_bit_cast(u16x32, high), 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21,
+                                 23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63);
+}
 
 struct Digits {
   v16 first, second, third;
@@ -29,6 +39,14 @@ ONNXC_INLINE Digits digitsOf(v16 v) {
   return {first, second, rest - second};
 }
 
+// The digits of sixteen steps and the sixteen behind them, `distance` bytes from one digit to the next.
+ONNXC_INLINE void storeLeft(uint8_t *to, int64_t distance, v16 low, v16 high) {
+  Digits l = digitsOf(low), h = digitsOf(high);
+  *(u16x32 *)to = joined(l.first, h.first);
+  *(u16x32 *)(to + distance) = joined(l.second, h.second);
+  *(u16x32 *)(to + 2 * distance) = joined(l.third, h.third);
+}
+
 // The bf16 of two steps, side by side in each lane.
 ONNXC_INLINE u32x16 paired(v16 even, v16 odd) { return bitsOf(even) >> 16 | (bitsOf(odd) & 0xffff0000u); }
 
@@ -39,6 +57,18 @@ ONNXC_INLINE void storeDigits(uint8_t *to, v16 even, v16 odd) {
   *(u32x16 *)(to + kTile) = paired(e.second, o.second);
   *(u32x16 *)(to + 2 * kTile) = paired(e.third, o.third);
 }
+
+// The lines that results go to, asked for a few at a time: a store that waits for its line takes as long as a tile's product.
+struct ResultLines {
+  const char *at;  // of a panel's first row
+  int64_t rowBytes, panelBytes, rows, panels, each, row = 0;
+
+  __attribute__((always_inline)) void fetch() {
+    for (int64_t i = 0; i < each && row < rows; ++i, ++row)
+      for (int64_t p = 0; p < panels; ++p)
+        __builtin_prefetch(at + row * rowBytes + p * panelBytes, 1, 2);
+  }
+};
 
 // Sums of a tile of rows by COLUMNS panels of DIGITS digits over `blocks` blocks; they begin with those in memory where `more`.
 // `work`: what vectors do while tiles multiply, step() after each product of digits and block() after each block.
@@ -89,6 +119,69 @@ ONNXC_TILES __attribute__((noinline)) void multiplyDigits(const uint8_t *left, c
 #undef ONNXC_MULTIPLY
   eachTile<COLUMNS>(sums, [=](auto tile, float *at) ONNXC_TILES
                     __attribute__((always_inline)) { __builtin_ia32_tilestored64(tile.value, at, stride); });
+}
+
+// Pixels of an image that two tiles hold: the digits of a tap lie offsets[tap] bytes behind `one` and `two`, digitBytes from one digit to
+// the next, those of a pair of blocks behind those of the one before.
+struct Pixels {
+  const uint8_t *one, *two;
+  int64_t digitBytes;
+  const int64_t *offsets;
+  int64_t taps, pairs;
+};
+
+// Sums of TILES tiles of pixels by a panel of three digits; they begin with those in memory where `more`, `distance` floats from one tile's
+// to the other's. `work` as above.
+template <int TILES, class Work>
+ONNXC_TILES __attribute__((noinline)) void multiplyPixels(Pixels p, const uint8_t *right, float *sums, int64_t distance, bool more,
+                                                          Work &work) {
+  Work own = work;
+  if (more) {
+    __builtin_ia32_tileloadd64(0, sums, 64);
+    if constexpr (TILES > 1)
+      __builtin_ia32_tileloadd64(1, sums + distance, 64);
+  } else {
+    __builtin_ia32_tilezero(0);
+    if constexpr (TILES > 1)
+      __builtin_ia32_tilezero(1);
+  }
+#define ONNXC_LEFT(D)                                                                                                                      \
+  __builtin_ia32_tileloadd64(4, at + D * p.digitBytes, 64);                                                                                \
+  if constexpr (TILES > 1)                                                                                                                 \
+  __builtin_ia32_tileloadd64(5, at + second + D * p.digitBytes, 64)
+#define ONNXC_RIGHT(D) __builtin_ia32_tileloadd64(6, right + D * kTile, 64)
+#define ONNXC_MULTIPLY                                                                                                                     \
+  __builtin_ia32_tdpbf16ps(0, 4, 6);                                                                                                       \
+  if constexpr (TILES > 1)                                                                                                                 \
+    __builtin_ia32_tdpbf16ps(1, 5, 6);                                                                                                     \
+  own.step()
+  int64_t second = p.two - p.one, tap = 0;
+  for (int64_t i = 0; i < p.pairs * p.taps; ++i, right += kLeftBlock) {
+    const uint8_t *at = p.one + p.offsets[tap];
+    if (++tap == p.taps)
+      tap = 0, p.one += kFloatDigits * p.digitBytes;
+    ONNXC_RIGHT(0);
+    ONNXC_LEFT(2);
+    ONNXC_MULTIPLY;
+    ONNXC_LEFT(1);
+    ONNXC_MULTIPLY;
+    ONNXC_RIGHT(1);
+    ONNXC_MULTIPLY;
+    ONNXC_LEFT(0);
+    ONNXC_MULTIPLY;
+    ONNXC_RIGHT(2);
+    ONNXC_MULTIPLY;
+    ONNXC_RIGHT(0);
+    ONNXC_MULTIPLY;
+    own.block();
+  }
+  work = own;
+#undef ONNXC_LEFT
+#undef ONNXC_RIGHT
+#undef ONNXC_MULTIPLY
+  __builtin_ia32_tilestored64(0, sums, 64);
+  if constexpr (TILES > 1)
+    __builtin_ia32_tilestored64(1, sums + distance, 64);
 }
 
 }  // namespace

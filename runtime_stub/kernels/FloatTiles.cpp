@@ -10,15 +10,6 @@ namespace onnxc {
 namespace {
 
 #if !defined(__aarch64__)
-typedef uint16_t u16x16 __attribute__((ext_vector_type(16), aligned(2)));
-typedef uint16_t u16x32 __attribute__((ext_vector_type(32), aligned(4)));
-
-// The bf16 that sixteen steps and the sixteen behind them are, one after the other.
-ONNXC_INLINE u16x32 joined(v16 low, v16 high) {
-  return __builtin_shufflevector(__builtin_bit_cast(u16x32, low), __builtin_bit_cast(u16x32, high), 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21,
-                                 23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63);
-}
-
 // Where results will lie.
 struct ResultPlaces {
   const char *at;
@@ -55,10 +46,7 @@ struct Rows {
       uint8_t *to = left + r / each * blocks * kLeftBlock + r % each * 64;
       for (int64_t k = begin; k < end; k += kSteps, to += kLeftBlock) {
         v16 low = load(r, k), high = load(r, k + 16);
-        Digits l = digitsOf(low), h = digitsOf(high);
-        *(u16x32 *)to = joined(l.first, h.first);
-        *(u16x32 *)(to + kTile) = joined(l.second, h.second);
-        *(u16x32 *)(to + 2 * kTile) = joined(l.third, h.third);
+        storeLeft(to, kTile, low, high);
       }
     }
   }
@@ -113,18 +101,6 @@ struct Splitter {
       if (++pair == blocks * 16)
         pair = 0, ++panel;
     }
-  }
-};
-
-// The lines that results go to, asked for a few at a time: a store that waits for its line takes as long as a tile's product.
-struct ResultLines {
-  const char *at;  // of a panel's first row
-  int64_t rowBytes, panelBytes, rows, panels, each, row = 0;
-
-  __attribute__((always_inline)) void fetch() {
-    for (int64_t i = 0; i < each && row < rows; ++i, ++row)
-      for (int64_t p = 0; p < panels; ++p)
-        __builtin_prefetch(at + row * rowBytes + p * panelBytes, 1, 2);
   }
 };
 

@@ -7,16 +7,16 @@
 
 namespace onnxc {
 
-// Between these two a thread's tiles hold values: 0 and 1 sums and 4 `rows` rows of A, 6 and 7 panels. Where a core's other thread is busy,
-// a thread seems to have ten registers for its eight tiles: those that hold none are what loads and products under way write to. Two tiles
-// of rows at a time, which need all eight, take twice as long there.
-ONNXC_TILES __attribute__((noinline)) static void startTiles(int64_t rows) {
-  uint8_t each = uint8_t(rows);
+// Between these two a thread's tiles hold values: 0 and 1 sums, 4 `rows` rows of A, of two tiles of these 4 and 5, 6 and 7 panels. Where a
+// core's other thread is busy, a thread seems to have ten registers for its eight tiles: those that hold none are what loads and products
+// under way write to. Two tiles of rows at a time, which need all eight, take twice as long there.
+ONNXC_TILES __attribute__((noinline)) static void startTiles(int64_t rows, int rowTiles = 1) {
+  uint8_t each = uint8_t(rows), second = rowTiles > 1 ? each : 0;
   struct {
     uint8_t palette, row, reserved[14];
     uint16_t bytes[16];
     uint8_t rows[16];
-  } shape = {1, 0, {}, {64, 64, 0, 0, 64, 0, 64, 64}, {each, each, 0, 0, each, 0, 16, 16}};
+  } shape = {1, 0, {}, {64, 64, 0, 0, 64, uint16_t(second ? 64 : 0), 64, 64}, {each, each, 0, 0, each, second, 16, 16}};
   __builtin_ia32_tile_loadconfig(&shape);
 }
 ONNXC_TILES __attribute__((noinline)) static void endTiles() { __builtin_ia32_tilerelease(); }

@@ -20,7 +20,6 @@ for _rows in (40, 49, 128, 197, 300):
 product(64, 129, 330)
 product(130, 1100, 160)
 product(70, 2050, 129)
-product(270, 1200, 560)
 product(129, 320, 1200, dynamic=True)
 product(200, 300, 257, ends=("Add", "Gelu"))
 for _stored in ("i8", "bf16", "f16"):
@@ -67,25 +66,53 @@ def check(s, folder, name):
     return None if error <= 1e-6 else f"off by {error:.1e} of the sum of magnitudes"
 
 
-CONVS = {f"tiles_conv_{name}": rest for name, *rest in [("whole", (1, 160, 12, 11), 192, 1), ("rest", (2, 200, 9, 7), 210, 1), ("groups", (1, 256, 10, 10), 256, 2), ("bare", (1, 1040, 7, 9), 144, 1)]}
+# Shape, outputs, groups; kernel, strides, pads and dilations; whether sizes are unknown; a number of the image, or of the weights if it is a list.
+CONVS = {f"tiles_conv_{name}": rest for name, *rest in [
+    ("whole", (1, 160, 16, 15), 256, 1), ("rest", (2, 200, 19, 17), 250, 1), ("groups", (1, 512, 15, 16), 512, 2), ("bare", (1, 1040, 17, 9), 256, 1),
+    ("stride", (2, 256, 25, 24), 144, 1, (1, 1), (2, 2)), ("3x3", (1, 64, 25, 27), 130, 1, (3, 3), (2, 2), (1, 1, 1, 1)),
+    ("3x3_dilated", (2, 136, 34, 70), 144, 1, (3, 3), (2, 2), (2, 0, 1, 3), (2, 3)), ("3x2_groups", (1, 128, 23, 20), 256, 2, (3, 2), (2, 2), (0, 1, 1, 0)),
+    ("3x3_unknown", (2, 64, 23, 22), 160, 1, (3, 3), (2, 2), (1, 1, 1, 1), (1, 1), True), ("column", (1, 160, 150, 1), 160, 1, (3, 1), (2, 1), (1, 0, 1, 0)),
+    ("inf", (1, 64, 25, 27), 128, 1, (3, 3), (2, 2), (1, 1, 1, 1), (1, 1), False, np.inf), ("nan", (1, 64, 25, 27), 128, 1, (3, 3), (2, 2), (1, 1, 1, 1), (1, 1), False, np.nan),
+    ("w_inf", (1, 64, 25, 27), 128, 1, (3, 3), (2, 2), (1, 1, 1, 1), (1, 1), False, [-np.inf])]}
+
+
+def windows(x, w, group, strides, pads, dilations):
+    """The convolution in doubles; taps in the padding do not count."""
+    n, channels, (kh, kw) = x.shape[0], x.shape[1] // group, w.shape[2:]
+    sizes = [(x.shape[2 + i] + pads[i] + pads[2 + i] - (w.shape[2 + i] - 1) * dilations[i] - 1) // strides[i] + 1 for i in (0, 1)]
+    y = np.zeros((n, group, w.shape[0] // group, *sizes))
+    parts, image = w.astype(np.float64).reshape(group, -1, channels, kh, kw), x.astype(np.float64).reshape(n, group, channels, *x.shape[2:])
+    for i, j in np.ndindex(kh, kw):
+        places = [np.arange(sizes[a]) * strides[a] - pads[a] + k * dilations[a] for a, k in ((0, i), (1, j))]
+        rows, columns = (np.flatnonzero((p >= 0) & (p < x.shape[2 + a])) for a, p in enumerate(places))
+        tap = image[:, :, :, places[0][rows]][..., places[1][columns]]
+        y[np.ix_(range(n), range(group), range(y.shape[2]), rows, columns)] += np.einsum("goc,ngchw->ngohw", parts[..., i, j], tap)
+    return y.reshape(n, w.shape[0], *sizes)
 
 
 def check_conv(s, folder, name):
     import onnxc
-    shape, outputs, group = CONVS[name]
+    shape, outputs, group, kernel, strides, pads, dilations, unknown, special = (*CONVS[name], *((1, 1), (1, 1), (0, 0, 0, 0), (1, 1), False, None)[len(CONVS[name]) - 3:])
     rng = np.random.default_rng(0)
     channels = shape[1]
-    first, w = (rng.standard_normal((channels, 1, 1, 1)).astype(np.float32), rng.standard_normal((outputs, channels // group, 1, 1)).astype(np.float32))
+    first, w = (rng.standard_normal((channels, 1, 1, 1)).astype(np.float32), rng.standard_normal((outputs, channels // group, *kernel)).astype(np.float32))
     b, x = rng.standard_normal(outputs).astype(np.float32), rng.standard_normal(shape).astype(np.float32)
-    nodes = [helper.make_node("Conv", ["x", "f"], ["t"], group=channels), helper.make_node("Conv", ["t", "w", "b"], ["u"], group=group), helper.make_node("Relu", ["u"], ["y"])]
+    if isinstance(special, list):
+        w[70, 20, 0, 1] = special[0]
+    elif special is not None:
+        x[0, 9, 5, 0] = special
+    t = x * first.reshape(1, -1, 1, 1)
+    with np.errstate(all="ignore"):
+        want, most = windows(t, w, group, strides, pads, dilations) + b.reshape(1, -1, 1, 1), windows(np.abs(t), np.abs(w), group, strides, pads, dilations)
+    nodes = [helper.make_node("Conv", ["x", "f"], ["t"], group=channels), helper.make_node("Conv", ["t", "w", "b"], ["u"], group=group, strides=strides, pads=pads, dilations=dilations), helper.make_node("Neg", ["u"], ["y"])]
     weights = [numpy_helper.from_array(v, k) for k, v in {"f": first, "w": w, "b": b}.items()]
-    library = s.compile(make(nodes, [info("x", *shape)], [info("y", shape[0], outputs, *shape[2:])], weights), folder, "--cpu", WIDEST, name=name)
-    got, *others = (onnxc.load(str(library), num_threads=n).run({"x": x})[0] for n in (1, 2, 5))
-    if not all(np.array_equal(got, o) for o in others):
+    sizes = (("n", channels, "h", "w"), ("n", outputs, "i", "j")) if unknown else (shape, want.shape)
+    library = s.compile(make(nodes, [info("x", *sizes[0])], [info("y", *sizes[1])], weights), folder, "--cpu", WIDEST, name=name)
+    got, *others = (-onnxc.load(str(library), num_threads=n).run({"x": x})[0] for n in (1, 2, 5))
+    if not all(np.array_equal(got, o, equal_nan=True) for o in others):
         return "numbers of threads differ"
-    t = (x * first.reshape(1, -1, 1, 1)).reshape(shape[0], group, channels // group, -1).astype(np.float64)
-    parts = w.reshape(group, outputs // group, -1).astype(np.float64)
-    want = np.maximum(np.einsum("goc,ngcp->ngop", parts, t).reshape(got.shape) + b.reshape(1, -1, 1, 1), 0)
-    most = np.einsum("goc,ngcp->ngop", np.abs(parts), np.abs(t)).reshape(got.shape)
-    error = (np.abs(got - want) / most).max()
+    finite = np.isfinite(want)
+    if not np.array_equal(got[~finite], want[~finite].astype(np.float32), equal_nan=True):
+        return f"{np.sum(got[~finite] != want[~finite])} infinities or NaN differ"
+    error = (np.abs(got[finite] - want[finite]) / most[finite]).max()
     return None if error <= 1e-6 else f"off by {error:.1e} of the sum of magnitudes"

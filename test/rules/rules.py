@@ -21,7 +21,7 @@ MAY_INCLUDE = {
     "dialects": {"dialects"},
     "runtime_stub": {"runtime_stub"},
 }
-SHARED_TABLES = re.compile(r"runtime_stub/(kernels/Library\w*\.def|kernels/(FloatTiles|PackedForest|PackedKeys|PackedPool|PanelSizes|PhaseAxis|ResizePositions|SamePadding)\.h|plan\.h|Bitcode\.h|include/onnxc/onnxc\.h)$")
+SHARED_TABLES = re.compile(r"runtime_stub/(kernels/Library\w*\.def|kernels/(FloatTiles|FloatWindows|PackedForest|PackedKeys|PackedPool|PanelSizes|PhaseAxis|ResizePositions|SamePadding)\.h|plan\.h|Bitcode\.h|include/onnxc/onnxc\.h)$")
 CODE = (".cpp", ".h", ".hpp", ".c", ".td", ".def", ".py")
 
 
