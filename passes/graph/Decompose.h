@@ -22,7 +22,9 @@ std::vector<float> tapsBeforeChannels(const std::vector<float> &weights, int64_t
 void populateDecomposeConvPatterns(mlir::RewritePatternSet &patterns, bool halves);
 // Of those the convolutions over three dims, also of integers, whose weights are constants behind integer-contractions only.
 void populateFramePatterns(mlir::RewritePatternSet &patterns);
-void populateByteFramePatterns(mlir::RewritePatternSet &patterns);  // what integer-contractions does with those of bytes
+// What integer-contractions does with those of bytes.
+void populateByteFramePatterns(mlir::RewritePatternSet &patterns);
+void populateByteTransposedPatterns(mlir::RewritePatternSet &patterns);  // TransposedBytes.cpp
 void populateDecomposeConvIntegerPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeMLPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeNormPatterns(mlir::RewritePatternSet &patterns);

@@ -201,6 +201,8 @@ std::optional<BlockedTransposed> blockedTransposed(Operation *operation) {
 
 // `halves`: weights of 1x1 filters are stored so, as those of one tap a phase become.
 static LogicalResult convTranspose(onnx::ConvTransposeOp op, bool halves, PatternRewriter &rewriter) {
+  if (isTransposedOfBytes(op))
+    return rewriter.notifyMatchFailure(op, "of bytes");
   if (auto own = blockedTransposed(op); own && (!halves || own->kernel != own->strides))
     return rewriter.notifyMatchFailure(op, "has a kernel of its own");
   auto t = transposed(op);

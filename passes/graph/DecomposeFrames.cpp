@@ -23,8 +23,7 @@ static Value asExactAs(onnx::ConvOp op, Operation *made) {
   return made->getResult(0);
 }
 
-// `v` with the shape `shape`; of its sizes that are unknown the run's are `sizes`, in order.
-static Value reshapeTo(Value v, ArrayRef<int64_t> shape, ArrayRef<Value> sizes, GraphBuilder g) {
+Value reshapeTo(Value v, ArrayRef<int64_t> shape, ArrayRef<Value> sizes, GraphBuilder g) {
   if (llvm::count_if(shape, ShapedType::isDynamic) <= 1)
     return g.reshape(v, llvm::map_to_vector(shape, [](int64_t d) { return ShapedType::isDynamic(d) ? -1 : d; }));
   SmallVector<Value> parts;
@@ -35,8 +34,7 @@ static Value reshapeTo(Value v, ArrayRef<int64_t> shape, ArrayRef<Value> sizes, 
   return onnx::ReshapeOp::create(g.b, g.loc, rankedType(v).clone(shape), v, g.concat(parts, 0), /*allowzero=*/1);
 }
 
-// The sizes of those of the axes `axes` of `v` that are unknown.
-static SmallVector<Value> unknownSizes(Value v, ArrayRef<int64_t> axes, GraphBuilder g) {
+SmallVector<Value> unknownSizes(Value v, ArrayRef<int64_t> axes, GraphBuilder g) {
   SmallVector<Value> sizes;
   for (int64_t a : axes)
     if (rankedType(v).isDynamicDim(a))

@@ -458,6 +458,7 @@ struct IntegerContractions : impl::IntegerContractionsBase<IntegerContractions> 
     populateByteTablePatterns(moves);
     moves.add(widenWeights);
     populateByteFramePatterns(moves);
+    populateByteTransposedPatterns(moves);
     contractions.add(contractConv);
     contractions.add(contractGemm);
     contractions.add(contractMatMul);

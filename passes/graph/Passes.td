@@ -131,7 +131,8 @@ def IntegerContractions : Pass<"integer-contractions", "::mlir::func::FuncOp"> {
     =>  onnx.Cast (onnx.Clip (onnx.Round (onnx.Conv(%q - %z, %c) * (%s %t / %u)) + %v))
     ```
     Of one or two axes such a convolution stays in bytes as packed.LinearConv, which adds a dequantised residual that is only quantised again; products with constant matrices become packed.LinearMatMul, others
-    packed.MatMulInteger, with weights in the order in which their kernels stream them; MaxPool picks among bytes. What quantisation of floats is left becomes arithmetic,
+    packed.MatMulInteger, with weights in the order in which their kernels stream them; transposed convolutions of bytes are convolutions of their phases;
+    MaxPool picks among bytes. What quantisation of floats is left becomes arithmetic,
     and dequantised constants of 8 and 16 bits become f32.
   }];
   let options = [Option<"maxBytes", "max-bytes", "int64_t", "int64_t(1) << 30", "bytes of the constants that are dequantised, together">];

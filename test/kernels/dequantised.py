@@ -43,6 +43,25 @@ contraction("dequantised_conv_4_bits_unsigned", IMAGE, (21, 19, 3, 3), RESIDUAL,
 contraction("dequantised_product_4_bits", (5, 36), (24, 36), [], bits=ml_dtypes.int4, transB=1)
 
 
+def transposed(name, x, w, zero=0, bias=True, **attributes):
+    """A ConvTranspose of x in 8 bits under a Relu, quantised again. `zero`: point of the weights, which are unsigned where it is one."""
+    rng = np.random.default_rng(0)
+    ws = (rng.random(w[1], np.float32) + np.float32(0.5)) / np.float32(100)
+    weights = {"xs": np.float32(0.02), "xz": np.array(3, np.int8), "ys": np.float32(0.037), "yz": np.array(-120, np.int8), "ws": ws,
+               "w": rng.integers(0, 256, w).astype(np.uint8) if zero else rng.integers(-127, 128, w).astype(np.int8),
+               "wz": np.full(w[1], zero, np.uint8 if zero else np.int8), "b": rng.integers(-3000, 3000, w[1]).astype(np.int32), "bs": ws * np.float32(0.02)}
+    weights = {k: v for k, v in weights.items() if bias or k not in ("b", "bs")}
+    nodes = [node("QuantizeLinear", "x xs xz", "q"), node("DequantizeLinear", "q xs xz", "d"), node("DequantizeLinear", "w ws wz", "wd", axis=1)]
+    nodes += [node("DequantizeLinear", "b bs", "bd", axis=0)] if bias else []
+    nodes += [node("ConvTranspose", "d wd bd" if bias else "d wd", "t", **attributes), node("Relu", "t", "u"), node("QuantizeLinear", "u ys yz", "p"), node("DequantizeLinear", "p ys yz", "y")]
+    case(name, nodes, {"x": x}, weights)
+
+
+transposed("dequantised_transposed_apart", (2, 19, 5, 4), (19, 29, 3, 3), strides=[2, 2], pads=[1, 1, 1, 1], output_padding=[1, 0])
+transposed("dequantised_transposed_groups", (1, 16, 5), (16, 16, 8), strides=[4], pads=[2, 2], zero=121)
+transposed("dequantised_transposed_few", (1, 19, 5, 4), (19, 3, 4, 4), strides=[2, 2], pads=[1, 1, 1, 1], zero=121, bias=False)
+
+
 def channels(name, x, kernel, clip=False):
     """A 1x1 convolution, quantised again with a scale for each channel, and one of each channel alone. `clip`: to 6, which is another step in each channel."""
     rng = np.random.default_rng(0)
