@@ -224,18 +224,98 @@ int32_t oneProduct(const Args *a) {
   return multiply(a, p);
 }
 
+// Matrices of so few products that packing takes longer: in f32, which holds their sums.
+constexpr int64_t kFewProducts = 65536, kFewDepth = (1 << 24) / (255 * 255);
+
+struct FewProducts {
+  MatMulShape s;
+  int64_t lanes;  // of a row of the right matrix: whole vectors
+  const Tensor *rightZeros;
+  float leftZero;
+
+  int64_t bytes() const { return (s.rows * s.inner + s.inner * lanes) * int64_t(sizeof(float)); }
+  float rightZero(int64_t n) const { return rightZeros ? float(loadI64(*rightZeros, onnxc_count(*rightZeros) == 1 ? 0 : n)) : 0; }
+  // Rows [row, row + N) of the columns of a vector.
+  template <int N>
+  __attribute__((always_inline)) void tile(const float *left, const float *right, int64_t row, int64_t column, int32_t *out) const {
+    v16 sums[N] = {};
+    for (int64_t k = 0; k < s.inner; ++k) {
+      v16 b = *(const v16 *)(right + k * lanes + column);
+      unroll<0, N>([&](auto r) { sums[r.value] += left[(row + r.value) * s.inner + k] * b; });
+    }
+    int64_t have = minOf<int64_t>(kLanes, s.cols - column);
+    unroll<0, N>([&](auto r) {
+      i32x16 whole = __builtin_convertvector(sums[r.value], i32x16);
+      int32_t *to = out + (row + r.value) * s.cols + column;
+      if (have == kLanes)
+        memcpy(to, &whole, sizeof(whole));
+      else
+        memcpy(to, &whole, size_t(have) * sizeof(int32_t));
+    });
+  }
+  template <class X, class Y>
+  void run(const X *x, const Y *y, float *left, int32_t *out) const {
+    float *right = left + s.rows * s.inner;
+    for (int64_t i = 0; i < s.rows * s.inner; ++i)
+      left[i] = float(x[i]) - leftZero;
+    for (int64_t k = 0; k < s.inner; ++k) {
+      for (int64_t n = 0; n < s.cols; ++n)
+        right[k * lanes + n] = float(y[k * s.cols + n]);
+      for (int64_t n = s.cols; n < lanes; ++n)
+        right[k * lanes + n] = 0;
+    }
+    for (int64_t n = 0; n < s.cols; ++n)
+      if (float zero = rightZero(n); zero != 0)
+        for (int64_t k = 0; k < s.inner; ++k)
+          right[k * lanes + n] -= zero;
+    constexpr int kTogether = 8;
+    for (int64_t column = 0; column < s.cols; column += kLanes) {
+      int64_t row = 0;
+      for (; row + kTogether <= s.rows; row += kTogether)
+        tile<kTogether>(left, right, row, column, out);
+      for (; row < s.rows; ++row)
+        tile<1>(left, right, row, column, out);
+    }
+  }
+};
+
+int32_t fewProducts(const Args *a, const MatMulShape &s, const Odometer<2> &start) {
+  FewProducts p{s, (s.cols + kLanes - 1) / kLanes * kLanes, hasIn(a, 3) ? &a->in[3] : nullptr,
+                hasIn(a, 2) ? float(loadI64(a->in[2], 0)) : 0};
+  bool isSigned = a->in[0].dtype == ONNXC_I8, rightSigned = a->in[1].dtype == ONNXC_I8;
+  auto body = [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
+    Odometer<2> o = start;
+    o.dims = p.s.batch, o.strides[0] = p.s.aStrides, o.strides[1] = p.s.bStrides;
+    o.seek(begin);
+    float *left = static_cast<float *>(scratch);
+    for (int64_t i = begin; i < end; ++i, o.next()) {
+      const uint8_t *x = in<uint8_t>(a, 0) + o.offset[0], *y = in<uint8_t>(a, 1) + o.offset[1];
+      int32_t *to = out<int32_t>(a, 0) + i * p.s.rows * p.s.cols;
+      if (isSigned && rightSigned)
+        p.run((const int8_t *)x, (const int8_t *)y, left, to);
+      else if (isSigned)
+        p.run((const int8_t *)x, y, left, to);
+      else if (rightSigned)
+        p.run(x, (const int8_t *)y, left, to);
+      else
+        p.run(x, y, left, to);
+    }
+    return ONNXC_K_OK;
+  };
+  return parallelScratchFor(a, start.left, grainOf(s.rows * s.inner * p.lanes / kLanes), p.bytes(), body);
+}
+
 // Batches of right matrices, one after the other.
 int32_t batchProducts(const Args *a) {
-  constexpr int64_t kLeast = 4096;  // products of a matrix; fewer take less time in the oracle
   MatMulShape s;
   ONNXC_TRY(matMulShape(a->in[0], a->in[1], s));
-  if (s.rows * s.inner * s.cols < kLeast)
-    return onnxc_k_MatMulInteger(a);
   Odometer<2> o;
   o.init(s.batch, s.batchRank);
   o.strides[0] = s.aStrides, o.strides[1] = s.bStrides;
   if (onnxc_count(a->out[0]) != o.left * s.rows * s.cols)
     return ONNXC_K_SHAPE;
+  if (s.rows * s.inner * s.cols < kFewProducts && s.inner <= kFewDepth)
+    return fewProducts(a, s, o);
   int64_t x[] = {s.rows, s.inner}, y[] = {s.inner, s.cols}, z[] = {s.rows, s.cols};
   Tensor in[4], out = {a->out[0].data, z, 2, a->out[0].dtype};
   for (int64_t i = 0; i < minOf<int64_t>(a->n_in, 4); ++i)
