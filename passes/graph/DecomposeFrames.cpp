@@ -138,7 +138,7 @@ static std::optional<Frames> framesOf(onnx::ConvOp op) {
   return isKnown ? std::optional(std::move(f)) : std::nullopt;
 }
 
-// [batch * frames, channels, height, width] of [batch, frames, channels, height, width].
+// [batch * frames, channels, height, width] of [batch, frames, channels, height, width], or blocks of channels.
 static Value mergedFrames(Value v, GraphBuilder g) {
   ArrayRef<int64_t> s = rankedType(v).getShape();
   int64_t images = s[0] == 1 ? s[1] : ShapedType::isDynamic(s[0]) || ShapedType::isDynamic(s[1]) ? ShapedType::kDynamic : s[0] * s[1];
@@ -146,7 +146,9 @@ static Value mergedFrames(Value v, GraphBuilder g) {
   if (ShapedType::isDynamic(images))
     sizes.push_back(sizeTogether(v, 0, 1, g));
   sizes.append(unknownSizes(v, {3, 4}, g));
-  return reshapeTo(v, {images, s[2], s[3], s[4]}, sizes, g);
+  SmallVector<int64_t> shape{images};
+  shape.append(s.begin() + 2, s.end());
+  return reshapeTo(v, shape, sizes, g);
 }
 
 // The same of [batch, channels, frames, height, width]; of a batch of one a view of its frames.
@@ -158,12 +160,24 @@ struct DepthTaps {  // of a filter along the depth; `first`: the frame that the 
 };
 }  // namespace
 
-// The frames that each tap reads, [batch * count, channels, height, width]. `border`: what frames outside are made of; null: zeros.
-static SmallVector<Value> tapFrames(Value x, const DepthTaps &depth, GraphBuilder g, Value border = {}) {
+// [batch, frames, channels, height, width] of [batch, channels, frames, height, width], in blocks of channels.
+static Value blocksOfFrames(Value x, GraphBuilder g) {
   auto type = rankedType(x);
-  bool one = type.getDimSize(0) == 1;
+  Value images = framesAsImages(x, g);
+  auto blocked = onnx::blockedType(rankedType(images));
+  Value v = onnx::PackedBlockOp::create(g.b, g.loc, blocked, images);
+  SmallVector<int64_t> shape{type.getDimSize(0), type.getDimSize(2)};
+  llvm::append_range(shape, blocked.getShape().drop_front());
+  return reshapeTo(v, shape, unknownSizes(x, {0, 2, 3, 4}, g), g);
+}
+
+// The frames that each tap reads, [batch * count, channels, height, width]. `border`: what frames outside are made of; null: zeros.
+// `blocks`: they are cut out of blocks.
+static SmallVector<Value> tapFrames(Value x, const DepthTaps &depth, GraphBuilder g, Value border = {}, bool blocks = false) {
+  auto type = rankedType(x);
+  bool one = type.getDimSize(0) == 1 && !blocks;
   int64_t axis = one ? 0 : 1;
-  Value v = one ? framesAsImages(x, g) : g.transpose(x, {0, 2, 1, 3, 4});
+  Value v = one ? framesAsImages(x, g) : blocks ? blocksOfFrames(x, g) : g.transpose(x, {0, 2, 1, 3, 4});
   if (depth.padBegin || depth.padEnd) {
     SmallVector<int64_t> shape(rankedType(v).getShape()), pads(2 * shape.size(), 0);
     if (!ShapedType::isDynamic(shape[axis]))
@@ -181,6 +195,11 @@ static SmallVector<Value> tapFrames(Value x, const DepthTaps &depth, GraphBuilde
     }
     Value tap = whole ? v : g.slice(v, axis, start, end, depth.stride);
     taps.push_back(one ? tap : mergedFrames(tap, g));
+    if (blocks) {
+      ArrayRef<int64_t> s = rankedType(taps.back()).getShape();
+      taps.back() = onnx::PackedUnblockOp::create(g.b, g.loc, type.clone({s[0], type.getDimSize(1), s[2], s[3]}), taps.back(),
+                                                  g.b.getI64IntegerAttr(type.getDimSize(1)));
+    }
   }
   return taps;
 }
@@ -215,7 +234,8 @@ static Value joinedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g, const 
 // Each tap apart, added up: of groups, whose channels do not lie together when those of all taps are joined.
 static Value summedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g, const std::vector<float> &weights) {
   Value sum;
-  for (auto [d, frames] : llvm::enumerate(tapFrames(op.getX(), tapsOf(f), g))) {
+  bool blocks = 4 * f.channels >= 3 * int64_t(llvm::alignTo(f.channels, kLanes));
+  for (auto [d, frames] : llvm::enumerate(tapFrames(op.getX(), tapsOf(f), g, {}, blocks))) {
     std::vector<float> tap;
     for (size_t at = d * f.area; at < weights.size(); at += f.depth * f.area)
       tap.insert(tap.end(), weights.begin() + at, weights.begin() + at + f.area);

@@ -124,7 +124,12 @@ static LogicalResult composeViews(Operation *op, PatternRewriter &rewriter) {
   if (!type)
     return failure();
   SmallVector<int64_t> target(type.getShape());
-  auto given = llvm::isa<onnx::ReshapeOp>(op) ? onnx::integerElements(op->getOperand(1)) : std::nullopt;
+  auto reshape = llvm::dyn_cast<onnx::ReshapeOp>(op);
+  auto given = reshape ? onnx::integerElements(op->getOperand(1)) : std::nullopt;
+  if (!type.hasStaticShape() && reshape && reshape.getAllowzero()) {  // none are copied
+    rewriter.modifyOpInPlace(op, [&] { op->setOperand(0, source); });
+    return success();
+  }
   if (!type.hasStaticShape() && !given)
     return rewriter.notifyMatchFailure(op, "sizes are not constant");
   if (!type.hasStaticShape())

@@ -182,3 +182,17 @@ func.func @depthwise_frames_of_the_run(%x: tensor<?x4x?x5x5xf32>) -> tensor<?x4x
   %y = "onnx.Conv"(%x, %w) <{group = 4 : i64, pads = array<i64: 1, 0, 0, 0, 0, 0>}> : (tensor<?x4x?x5x5xf32>, tensor<4x1x2x2x2xf32>) -> tensor<?x4x?x4x4xf32>
   return %y : tensor<?x4x?x4x4xf32>
 }
+
+// -----
+
+// Taps of channels that fill blocks are cut out of blocks.
+// CHECK-LABEL: @depthwise_frames_in_blocks
+// CHECK-COUNT-1: "onnx.packed.Block"
+// CHECK: "onnx.Slice"{{.*}} -> tensor<?x?x2x5x5x16xf32>
+// CHECK: "onnx.packed.Unblock"
+// CHECK: "onnx.Conv"{{.*}}group = 32 : i64
+func.func @depthwise_frames_in_blocks(%x: tensor<?x32x?x5x5xf32>) -> tensor<?x32x?x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<32x1x2x2x2xf32>} : () -> tensor<32x1x2x2x2xf32>
+  %y = "onnx.Conv"(%x, %w) <{group = 32 : i64, pads = array<i64: 1, 0, 0, 0, 0, 0>}> : (tensor<?x32x?x5x5xf32>, tensor<32x1x2x2x2xf32>) -> tensor<?x32x?x4x4xf32>
+  return %y : tensor<?x32x?x4x4xf32>
+}
