@@ -1,3 +1,4 @@
+// LibraryParts.cpp: what of the library becomes modules of its own, and how they are named; Compile.cpp calls it.
 #include "codegen/cpu/LibraryParts.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"

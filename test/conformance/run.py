@@ -4,7 +4,7 @@ usage: run.py [--onnxc BIN] [--loader DIR] [--suite DIR] [--mode static|symbolic
 
 A case listed in xfail.txt for a mode must fail in it: an unexpected pass fails the run, as an unexpected failure does. --update rewrites the list.
 Modes: static as the model says; symbolic with every input dim replaced by a symbol of its own; O0 static at -O0. Each compiles one level of the
-processor, which halves the time: test/kernels/run.py has both.
+processor, which halves the time; test/kernels/run.py takes turns.
 A crash or a hang is one failed case. Ends with a line `conformance: N passed, N failed, N skipped`.
 """
 import argparse
