@@ -29,8 +29,8 @@
 #include "llvm/Passes/StandardInstrumentations.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/Parallel.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/ThreadPool.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
@@ -186,14 +186,6 @@ static void dropUnchosen(llvm::Module &m, Passes &passes) {
       passes.functions.invalidate(f, fold.run(f, passes.functions));
     }
   }
-}
-
-// Leaves of the library what the kernels call.
-static void dropUnused(llvm::Module &m, llvm::TargetMachine &tm, unsigned level) {
-  Passes passes(tm);
-  if (level > 0)
-    dropUnchosen(m, passes);
-  llvm::GlobalDCEPass().run(m, passes.modules);
 }
 
 // At level 0 the library's kernels stay as they were built, which is what compiles fastest and what the optimised code is compared with.
@@ -395,10 +387,10 @@ static std::string cacheKey(StringRef program, const CodegenOptions &options) {
 }
 
 void Level::split(const CodegenOptions &options) {
-  llvm::SmallPtrSet<llvm::Function *, 32> own;
-  for (llvm::Function &f : *m)
-    if (!f.isDeclaration())
-      own.insert(&f);
+  llvm::SmallPtrSet<llvm::GlobalObject *, 32> own;
+  for (llvm::GlobalObject &g : m->global_objects())
+    if (!g.isDeclaration())
+      own.insert(&g);
   if (llvm::Error failed = callsLibrary(*m) ? linkLibrary(*m) : llvm::Error::success()) {
     error = llvm::toString(std::move(failed));
     return;
@@ -410,10 +402,18 @@ void Level::split(const CodegenOptions &options) {
     return;
   }
   std::unique_ptr<llvm::TargetMachine> tm = takeMachine();
-  dropUnused(*m, *tm, options.optLevel);
+  {
+    Passes passes(*tm);
+    if (options.optLevel > 0)
+      dropUnchosen(*m, passes);
+    llvm::GlobalDCEPass().run(*m, passes.modules);
+  }
+  if (options.emit == CodegenOptions::Object) {  // text is one file, undivided
+    parts = takeLibraryParts(*m, own, isa.suffix);
+    Passes passes(*tm);
+    llvm::GlobalDCEPass().run(*m, passes.modules);
+  }
   giveBack(std::move(tm));
-  if (options.emit == CodegenOptions::Object)  // text is one file
-    parts = takeLibraryParts(*m, own);
   code.resize(1 + parts.size());
 }
 
@@ -480,13 +480,17 @@ FailureOr<std::vector<std::string>> compileForCpu(ModuleOp module, const Codegen
       return failure();
     options.phase("lowering for " + cpu);
   }
-  llvm::parallelForEach(levels, [&](std::unique_ptr<Level> &level) { level->split(options); });
-  std::vector<std::pair<Level *, size_t>> pieces;  // the longest first
-  for (bool ofLibrary : {false, true})
-    for (std::unique_ptr<Level> &level : levels)
-      for (size_t i = ofLibrary, end = ofLibrary ? level->code.size() : std::min<size_t>(1, level->code.size()); i < end; ++i)
-        pieces.push_back({level.get(), i});
-  llvm::parallelForEach(pieces, [&](std::pair<Level *, size_t> piece) { piece.first->finish(piece.second, options); });
+  llvm::DefaultThreadPool threads(llvm::hardware_concurrency());  // lld, run in this process, sets LLVM's own to one
+  for (std::unique_ptr<Level> &level : levels)
+    threads.async([&] { level->split(options); });
+  threads.wait();
+  for (std::unique_ptr<Level> &level : levels)  // the longest first
+    if (level->error.empty())
+      threads.async([&] { level->finish(0, options); });
+  for (std::unique_ptr<Level> &level : levels)
+    for (size_t i = 1; i < level->code.size(); ++i)
+      threads.async([&, i] { level->finish(i, options); });
+  threads.wait();
   std::vector<std::string> objects;
   SmallVector<int64_t> scratch;
   for (std::unique_ptr<Level> &level : levels) {

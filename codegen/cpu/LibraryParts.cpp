@@ -5,6 +5,7 @@
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -19,7 +20,7 @@ static constexpr uint64_t kLongTable = 512;
 namespace {
 class Splitter {
 public:
-  Splitter(Module &m, const SmallPtrSetImpl<Function *> &own) : m(m), own(own) {}
+  Splitter(Module &m, const SmallPtrSetImpl<GlobalObject *> &own, StringRef level) : m(m), own(own), level(level) {}
   std::vector<LibraryPart> run();
 
 private:
@@ -34,22 +35,23 @@ private:
   bool order(GlobalObject *root);
   void orderAll();
   void joinOnlyUsers();
-  LibraryPart take(GlobalObject &root);
+  LibraryPart part(GlobalObject &root) const;
 
   Module &m;
-  const SmallPtrSetImpl<Function *> &own;
+  const SmallPtrSetImpl<GlobalObject *> &own;
+  StringRef level;
   SetVector<GlobalObject *> roots, ordered;
   SmallPtrSet<GlobalObject *, 8> open;
 };
 }  // namespace
 
 bool Splitter::mayBeRoot(GlobalObject &g) const {
-  if (g.isDeclaration() || !g.hasLocalLinkage())
+  if (g.isDeclaration() || !g.hasLocalLinkage() || own.contains(&g))
     return false;
   if (auto *table = dyn_cast<GlobalVariable>(&g))
     return table->isConstant() && m.getDataLayout().getTypeAllocSize(table->getValueType()) >= kLongTable;
   auto *f = dyn_cast<Function>(&g);
-  if (!f || own.contains(f) || f->hasFnAttribute(Attribute::AlwaysInline) || f->getInstructionCount() < kLongFunction)
+  if (!f || f->hasFnAttribute(Attribute::AlwaysInline) || f->getInstructionCount() < kLongFunction)
     return false;
   return f->hasFnAttribute(Attribute::NoInline) || f->hasAddressTaken() || f->hasNUsesOrMore(2);
 }
@@ -81,15 +83,14 @@ Splitter::Reach Splitter::reach(ArrayRef<GlobalObject *> from) const {
   SmallVector<GlobalObject *> waiting(from);
   while (!waiting.empty())
     for (GlobalObject *g : referred(*waiting.pop_back_val())) {
-      if (llvm::is_contained(from, g) || g->isDeclaration())
+      if (g->isDeclaration() || g == from.front())
         continue;
       if (roots.contains(g)) {
         result.roots.insert(g);
         continue;
       }
       auto *table = dyn_cast<GlobalVariable>(g);
-      auto *f = dyn_cast<Function>(g);
-      if (!g->hasLocalLinkage() || (table && !table->isConstant()) || (f && own.contains(f)))
+      if (!g->hasLocalLinkage() || (table && !table->isConstant()) || own.contains(g))
         result.isWhole = false;
       else if (result.content.insert(g))
         waiting.push_back(g);
@@ -114,13 +115,17 @@ bool Splitter::order(GlobalObject *root) {
   return true;
 }
 
-// Names that the linker of modules made its own differ from model to model.
+// Without the number that the linker of modules adds where a name is taken: it differs from model to model.
+static StringRef plainName(StringRef name) {
+  StringRef plain = name.rtrim("0123456789");
+  return plain.size() < name.size() && plain.consume_back(".") ? plain : name;
+}
+
 static void normalise(Module &part) {
   for (GlobalObject &g : part.global_objects()) {
-    StringRef name = g.getName();
-    StringRef plain = name.substr(0, name.rtrim("0123456789").size());
-    if (g.hasLocalLinkage() && plain.size() < name.size() && plain.consume_back(".") && !part.getNamedValue(plain))
-      g.setName(plain.str());
+    std::string plain = plainName(g.getName()).str();
+    if (g.hasLocalLinkage() && !part.getNamedValue(plain))
+      g.setName(plain);
   }
   SmallVector<Function *> functions(llvm::make_pointer_range(part));
   llvm::sort(functions, [](const Function *a, const Function *b) { return a->getName() < b->getName(); });
@@ -128,7 +133,7 @@ static void normalise(Module &part) {
     part.getFunctionList().splice(part.end(), part.getFunctionList(), f->getIterator());
 }
 
-LibraryPart Splitter::take(GlobalObject &root) {
+LibraryPart Splitter::part(GlobalObject &root) const {
   Reach found = reach(&root);
   ValueToValueMapTy copies;
   std::unique_ptr<Module> part = CloneModule(m, copies, [&](const GlobalValue *g) {
@@ -148,10 +153,8 @@ LibraryPart Splitter::take(GlobalObject &root) {
   LibraryPart result;
   raw_string_ostream os(result.bitcode);
   WriteBitcodeToFile(*part, os);
-  result.name = "onnxc_part_" + toHex(SHA256::hash(arrayRefFromStringRef(result.bitcode)), /*LowerCase=*/true).substr(0, 32);
-  root.setLinkage(GlobalValue::ExternalLinkage);
-  root.setVisibility(GlobalValue::HiddenVisibility);
-  root.setName(result.name);
+  std::string hash = toHex(SHA256::hash(arrayRefFromStringRef(result.bitcode)), /*LowerCase=*/true).substr(0, 32);
+  result.name = formatv("{0}.{1}.{2}", plainName(root.getName()), hash, level);
   return result;
 }
 
@@ -164,7 +167,10 @@ void Splitter::orderAll() {
 
 // What one part alone calls belongs to it: a part of its own would only take longer.
 void Splitter::joinOnlyUsers() {
-  SmallVector<GlobalObject *> kernels(llvm::make_filter_range(llvm::make_pointer_range(m), [&](Function *f) { return own.contains(f); }));
+  SmallVector<GlobalObject *> kernels;
+  for (GlobalObject &g : m.global_objects())
+    if (own.contains(&g) && !g.isDeclaration())
+      kernels.push_back(&g);
   Reach called = reach(kernels);
   DenseMap<GlobalObject *, unsigned> users;
   for (GlobalObject *root : ordered)
@@ -181,9 +187,21 @@ std::vector<LibraryPart> Splitter::run() {
   joinOnlyUsers();
   orderAll();
   std::vector<LibraryPart> parts;
-  for (GlobalObject *root : ordered)
-    parts.push_back(take(*root));
-  for (GlobalObject *root : ordered)
+  SmallVector<GlobalObject *> taken;
+  for (GlobalObject *root : ordered) {
+    LibraryPart part = this->part(*root);
+    if (GlobalValue *same = m.getNamedValue(part.name)) {  // two files of the library have it from one header
+      root->replaceAllUsesWith(same);
+      root->eraseFromParent();
+      continue;
+    }
+    root->setLinkage(GlobalValue::ExternalLinkage);
+    root->setVisibility(GlobalValue::HiddenVisibility);
+    root->setName(part.name);
+    taken.push_back(root);
+    parts.push_back(std::move(part));
+  }
+  for (GlobalObject *root : taken)
     if (auto *f = dyn_cast<Function>(root))
       f->deleteBody();
     else
@@ -191,6 +209,8 @@ std::vector<LibraryPart> Splitter::run() {
   return parts;
 }
 
-std::vector<LibraryPart> takeLibraryParts(Module &m, const SmallPtrSetImpl<Function *> &own) { return Splitter(m, own).run(); }
+std::vector<LibraryPart> takeLibraryParts(Module &m, const SmallPtrSetImpl<GlobalObject *> &own, StringRef level) {
+  return Splitter(m, own, level).run();
+}
 
 }  // namespace onnxc

@@ -455,6 +455,18 @@ def cache_shares_the_librarys_parts(s, folder):
 
 
 @SUITE.check
+def parts_of_one_name_link(s, folder):
+    """Tables and functions that two levels or two kernels have alike are one part of an artefact each, or none."""
+    strings = [helper.make_node("StringNormalizer", ["x"], ["y"], case_change_action="LOWER"), helper.make_node("RegexFullMatch", ["x"], ["z"], pattern="a+b[A-Z]*")]
+    attend = [helper.make_node("Transpose", ["x"], ["t"], perm=[0, 1, 3, 2]), helper.make_node("MatMul", ["x", "t"], ["s"]), helper.make_node("Softmax", ["s"], ["p"], axis=-1),
+              helper.make_node("MatMul", ["p", "x"], ["y"])]
+    text = make(strings, [info("x", 5, dtype=TensorProto.STRING)], [info("y", 5, dtype=TensorProto.STRING), info("z", 5, dtype=TensorProto.BOOL)])
+    for model in text, make(attend, [info("x", 2, 3, 37, 64)], [info("y", 2, 3, 37, 64)]):
+        s.compile(model, folder)
+    return None
+
+
+@SUITE.check
 def one_launch_a_node(s, folder):
     save(mlp_model(), folder / "m.onnx")
     counts = []
