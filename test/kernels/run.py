@@ -406,6 +406,25 @@ def matmul_integers(name, left, right):
     case(name, nodes, {"x": left, "w": right}, {})
 
 
+def matmul_integers_columns(name, rows, depth, columns):
+    """Signed bytes, a zero point for each column, which ONNX Runtime takes of one right matrix only: more axes than the left has make it a batch."""
+    weights = {"s": np.float32(0.02), "xz": np.array(-7, np.int8), "z": np.array(0, np.int8), "wz": np.random.default_rng(0).integers(-128, 128, (1, 1, columns), dtype=np.int8)}
+    nodes = [helper.make_node("QuantizeLinear", ["x", "s", "xz"], ["xq"]), helper.make_node("QuantizeLinear", ["r", "s", "z"], ["rq"]),
+             helper.make_node("MatMulInteger", ["xq", "rq", "xz", "wz"], ["i"]), helper.make_node("Cast", ["i"], ["y"], to=TensorProto.FLOAT)]
+    case(name, nodes, {"x": (rows, depth), "r": (1, depth, columns)}, weights)
+
+
+def matmul_integers_largest(name, depth):
+    """The largest sums of so many products, of 255 with 255 and with 0 less 255, which a float may not hold; what they differ by from a number one nearer to zero."""
+    large = np.resize([1, -1], (1, 1, 17))
+    weights = {"k": np.float32(1e8), "n": (large * 1e8).astype(np.float32), "s": np.float32(1), "z": np.uint8(0), "wz": np.where(large > 0, 0, 255).astype(np.uint8),
+               "m": (large * (255 * 255 * depth - 1)).astype(np.int32)}
+    nodes = []
+    for v, k in ("xk", "rn"):
+        nodes += [helper.make_node("Abs", [v], [v + "a"]), helper.make_node("Mul", [v + "a", k], [v + "b"]), helper.make_node("QuantizeLinear", [v + "b", "s", "z"], [v + "q"])]
+    nodes += [helper.make_node("MatMulInteger", ["xq", "rq", "z", "wz"], ["i"]), helper.make_node("Sub", ["i", "m"], ["d"]), helper.make_node("Cast", ["d"], ["y"], to=TensorProto.FLOAT)]
+    case(name, nodes, {"x": (3, depth), "r": (1, depth, 17)}, weights)
+
 
 def lstm(name, steps, batch, inputs, hidden):
     """Both directions; the sequences they give."""
@@ -425,6 +444,10 @@ matmul_integer("matmul_integer_parts_signed", 130, 64, 24, signed=True)
 matmul_integers("matmul_integer_batches", (2, 3, 37, 64), (2, 3, 64, 50))
 matmul_integers("matmul_integer_batches_broadcast", (3, 1, 5, 67), (2, 67, 33))
 matmul_integers("matmul_integer_batches_of_row", (67,), (2, 67, 90))
+matmul_integers("matmul_integer_batches_small", (2, 21, 8), (2, 8, 21))
+matmul_integers_columns("matmul_integer_batches_columns", 9, 12, 18)
+for _depth in (258, 259):
+    matmul_integers_largest(f"matmul_integer_batches_largest_{_depth}", _depth)
 
 
 # Symbolic forms leave several sizes of one reshape to the run.

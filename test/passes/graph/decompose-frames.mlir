@@ -174,6 +174,7 @@ func.func @time_of_the_run(%x: tensor<?x4x?x?x?xf32>, %w: tensor<2x4x2x1x1xf32>)
 
 // Groups of unknown frames: each tap apart, added up.
 // CHECK-LABEL: @depthwise_frames_of_the_run
+// CHECK-NOT: onnx.packed.Block
 // CHECK: %[[A:.*]] = "onnx.Conv"{{.*}}group = 4 : i64
 // CHECK: %[[B:.*]] = "onnx.Conv"{{.*}}group = 4 : i64
 // CHECK: "onnx.Add"(%[[A]], %[[B]])

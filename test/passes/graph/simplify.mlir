@@ -125,6 +125,28 @@ func.func @copied_size(%x: tensor<?x3x4xf32>) -> tensor<?x4x1xf32> {
 
 // -----
 
+// Sizes of the run, none of which are copied, are sizes of any view; others may be copied from the first one.
+// CHECK-LABEL: @sizes_of_the_run
+// CHECK: "onnx.Reshape"(%arg0, %arg1) <{allowzero = 1 : i64}>
+// CHECK-NEXT: return
+// CHECK-LABEL: @sizes_that_may_be_copied
+// CHECK: onnx.Reshape
+// CHECK: onnx.Reshape
+func.func @sizes_of_the_run(%x: tensor<?x?xf32>, %s: tensor<3xi64>) -> tensor<?x?x?xf32> {
+  %t = "onnx.Constant"() {value = dense<[-1]> : tensor<1xi64>} : () -> tensor<1xi64>
+  %a = "onnx.Reshape"(%x, %t) : (tensor<?x?xf32>, tensor<1xi64>) -> tensor<?xf32>
+  %b = "onnx.Reshape"(%a, %s) {allowzero = 1 : i64} : (tensor<?xf32>, tensor<3xi64>) -> tensor<?x?x?xf32>
+  return %b : tensor<?x?x?xf32>
+}
+func.func @sizes_that_may_be_copied(%x: tensor<?x?xf32>, %s: tensor<3xi64>) -> tensor<?x?x?xf32> {
+  %t = "onnx.Constant"() {value = dense<[-1]> : tensor<1xi64>} : () -> tensor<1xi64>
+  %a = "onnx.Reshape"(%x, %t) : (tensor<?x?xf32>, tensor<1xi64>) -> tensor<?xf32>
+  %b = "onnx.Reshape"(%a, %s) : (tensor<?xf32>, tensor<3xi64>) -> tensor<?x?x?xf32>
+  return %b : tensor<?x?x?xf32>
+}
+
+// -----
+
 // CHECK-LABEL: @view_of_constant
 // CHECK-NEXT: "onnx.Constant"() <{value = dense<{{\[\[}}1, 2], [3, 4]]> : tensor<2x2xi32>}>
 // CHECK-NEXT: return
