@@ -179,6 +179,11 @@ Code::Values KernelCode::sizes(RankedTensorType type) {
   return result;
 }
 
+LLVM::CallOp KernelCode::callLibrary(StringRef name, ArrayRef<Value> arguments, Type result) {
+  auto types = llvm::map_to_vector(arguments, [](Value v) { return v.getType(); });
+  return LLVM::CallOp::create(b, loc, declareFunction(func->getParentOfType<ModuleOp>(), name, result, types), arguments);
+}
+
 void KernelCode::finish(int32_t status) {
   Value s = LLVM::ConstantOp::create(b, loc, i32, status);
   LLVM::ReturnOp::create(b, loc, s);
@@ -188,6 +193,13 @@ LLVM::LLVMFunctionType kernelType(MLIRContext *context) {
   auto ptr = LLVM::LLVMPointerType::get(context);
   auto i64 = IntegerType::get(context, 64);
   return LLVM::LLVMFunctionType::get(IntegerType::get(context, 32), {ptr, ptr, ptr, i64, i64});
+}
+
+LLVM::LLVMFuncOp declareFunction(ModuleOp module, StringRef name, Type result, ArrayRef<Type> parameters) {
+  if (auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
+    return function;
+  OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+  return LLVM::LLVMFuncOp::create(b, module.getLoc(), name, LLVM::LLVMFunctionType::get(result, parameters));
 }
 
 void declareKernel(ModuleOp target, kernel::FuncOp kernel) {

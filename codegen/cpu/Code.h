@@ -98,6 +98,8 @@ struct KernelCode : Code {
   Value local(int64_t bytes);
   // Sizes of a tensor of the kernel: constants, or local dims loaded at the start of the function.
   Values sizes(mlir::RankedTensorType type);
+  // Calls a function of the library.
+  mlir::LLVM::CallOp callLibrary(llvm::StringRef name, llvm::ArrayRef<Value> arguments, mlir::Type result);
   void finish(int32_t status = 0);
 
 private:
@@ -106,6 +108,9 @@ private:
 
 // The type of every kernel's function.
 mlir::LLVM::LLVMFunctionType kernelType(mlir::MLIRContext *context);
+// The function `name` of `module`, declared where it is not yet.
+mlir::LLVM::LLVMFuncOp declareFunction(mlir::ModuleOp module, llvm::StringRef name, mlir::Type result,
+                                       llvm::ArrayRef<mlir::Type> parameters);
 // Declares `<kernel>.code`, which is defined in LLVM IR (EmitLibrary.cpp).
 void declareKernel(mlir::ModuleOp target, kernel::FuncOp kernel);
 // Defines `<kernel>.code` of a generated family in `target`, and sets the kernel's `extent`, `grain` and `scratch`. `isa`: the level

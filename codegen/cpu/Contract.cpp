@@ -49,9 +49,10 @@ void setScratch(kernel::FuncOp kernel, AffineExpr bytes) {
 }
 
 void extendScratch(kernel::FuncOp kernel, int64_t bytes) {
-  auto others = kernel->getAttrOfType<AffineMapAttr>("scratch");
-  if (others && others.getValue().isSingleConstant())
+  if (auto others = kernel->getAttrOfType<AffineMapAttr>("scratch")) {
+    assert(others.getValue().isSingleConstant() && "sizes that only a run knows are in the way");
     bytes = std::max(bytes, others.getValue().getSingleConstantResult());
+  }
   setScratch(kernel, getAffineConstantExpr(bytes, kernel.getContext()));
 }
 

@@ -23,7 +23,7 @@ mlir::LogicalResult emitPackedWindow(KernelCode &code, mlir::Operation *op);
 void setExtent(kernel::FuncOp kernel, llvm::ArrayRef<mlir::AffineExpr> factors, double flops);
 // Sets the bytes of scratch memory that each task of the kernel gets, an expression over local dims.
 void setScratch(kernel::FuncOp kernel, mlir::AffineExpr bytes);
-// The same where the kernel has as many for something else already, a constant, or none.
+// At least `bytes`, where the kernel may have a constant number already.
 void extendScratch(kernel::FuncOp kernel, int64_t bytes);
 
 // Walks the units [begin, end) that a task is given, in pieces. Every `each` units, counted from 0, are the parts of one whole: of a matrix

@@ -120,7 +120,7 @@ struct Conv {
 
   void emitPointwise();
   void emitDirect();
-  bool hasWindows();
+  bool canTile();
   static void emitPhases(KernelCode &c, onnx::PackedConvTransposeOp op);
   // How the direct way is cut into units: rows, and where those are few, wide or of unknown width tiles of them.
   struct Units {
@@ -497,7 +497,7 @@ void Conv::emitDirect() {
     UnitLoop{c.begin, c.end, c.n(u.parts()), u.parts()}.loop(
         c, [&](Value at, Value low, Value high) { unit(u, chunks, c.div(at, each), c.rem(at, each), low, high); });
   };
-  if (!hasWindows())
+  if (!canTile())
     return inVectors();
   WindowsProblem problem{w,
                          blocks,
@@ -521,7 +521,7 @@ void Conv::emitDirect() {
 }
 
 // Whether tiles of bf16 can multiply them: whole blocks, whose taps lie in the order of FloatWindows.
-bool Conv::hasWindows() { return !plain && !frames && !op.getShared() && (!isColumn || w.kh == 1 || w.kw == 1); }
+bool Conv::canTile() { return !plain && !frames && !op.getShared() && (!isColumn || w.kh == 1 || w.kw == 1); }
 
 // The units of an image are those of one phase after the other.
 void Conv::emitPhases(KernelCode &c, onnx::PackedConvTransposeOp op) {

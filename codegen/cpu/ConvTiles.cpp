@@ -3,7 +3,7 @@
 // strip  a rectangle of a result that one call of the library computes for some panels
 // share  of a task: panels of one strip after those of the one before
 #include "codegen/cpu/ConvTiles.h"
-#include "codegen/cpu/Tiles.h"
+#include "codegen/cpu/RowTiles.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -98,10 +98,14 @@ void ConvTiles::emit(Value units) const {
   c.store(c.n(p.blocks), c.at(windows, offsetof(FloatWindows, blocks)));
   for (int i = 0; i < 2; ++i) {
     const FloatWindows::Axis &axis = shape.axes[i];
-    Value fields[] = {p.x[2 + i],         i ? p.w.left : p.w.top, c.n(axis.stride),
-                      c.n(axis.dilation), c.n(axis.taps),         i ? p.pixelBytes : p.lineBytes};
-    for (auto [k, field] : llvm::enumerate(fields))
-      c.store(field, c.at(windows, offsetof(FloatWindows, axes) + i * sizeof(axis) + k * sizeof(int64_t)));
+    std::pair<int64_t, Value> fields[] = {{offsetof(FloatWindows::Axis, size), p.x[2 + i]},
+                                          {offsetof(FloatWindows::Axis, pad), i ? p.w.left : p.w.top},
+                                          {offsetof(FloatWindows::Axis, stride), c.n(axis.stride)},
+                                          {offsetof(FloatWindows::Axis, dilation), c.n(axis.dilation)},
+                                          {offsetof(FloatWindows::Axis, taps), c.n(axis.taps)},
+                                          {offsetof(FloatWindows::Axis, pixelBytes), i ? p.pixelBytes : p.lineBytes}};
+    for (auto [offset, value] : fields)
+      c.store(value, c.at(windows, offsetof(FloatWindows, axes) + i * sizeof(axis) + offset));
   }
   Value all = c.mul(c.mul(c.mul(p.y[0], p.groups), strips), p.panels);
   units = c.max(units, c.n(1));
@@ -120,7 +124,7 @@ void ConvTiles::emit(Value units) const {
       Value arguments[] = {
           windows,           row,   column,    part.rows,        part.columns, c.n(pixels),  c.at(p.filters, c.mul(from, p.panelBytes)),
           c.n(p.panelBytes), count, c.scratch, c.at(p.out, out), lineBytes,    outPanelBytes};
-      Value room = callLibrary(c, "onnxc_float_windows", arguments, c.i64).getResult();
+      Value room = c.callLibrary("onnxc_float_windows", arguments, c.i64).getResult();
       finish(c.at(c.scratch, windowSums(shape, pixels)), room, part, n, from, count);
     });
   });

@@ -1,5 +1,6 @@
 // LowerPlan.cpp: plan_run and plan_sizes to the LLVM dialect: direct calls of kernels over buffers, one exit for failures. After scf became
 // cf.
+#include "codegen/cpu/Code.h"
 #include "codegen/cpu/Codegen.h"
 #include "dialects/plan/PlanDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -52,13 +53,6 @@ struct PlanLowering {
     return LLVM::GEPOp::create(b, loc, ptr, type, base, ArrayRef<LLVM::GEPArg>{int32_t(index)});
   }
   Value field(int64_t offset, Location loc) { return LLVM::LoadOp::create(b, loc, ptr, at(rt, offset, loc)); }
-
-  LLVM::LLVMFuncOp declare(StringRef name, Type result, ArrayRef<Type> params) {
-    if (auto f = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
-      return f;
-    OpBuilder mb = OpBuilder::atBlockEnd(module.getBody());
-    return LLVM::LLVMFuncOp::create(mb, module.getLoc(), name, LLVM::LLVMFunctionType::get(result, params));
-  }
 
   void start() {
     b.setInsertionPointToStart(&func.getBody().front());
@@ -188,7 +182,7 @@ struct PlanLowering {
       check(op, LLVM::SelectOp::create(b, loc, isTooLarge(extent, loc), n32(ONNXC_K_SIZE, loc), n32(0, loc)), op.getSite());
     auto grain = kernel->getAttrOfType<IntegerAttr>("grain");
     if (grain || kernel->hasAttr("scratch")) {
-      auto parallel = declare("onnxc_rt_parallel", i32, {ptr, ptr, ptr, ptr, i64, i64, i64});
+      auto parallel = declareFunction(module, "onnxc_rt_parallel", i32, {ptr, ptr, ptr, ptr, i64, i64, i64});
       Value address = LLVM::AddressOfOp::create(b, loc, ptr, codeName(name));
       Value least = grain ? n64(grain.getInt(), loc) : extent;
       status = LLVM::CallOp::create(b, loc, parallel, ValueRange{rt, address, bufs, dims, extent, least, scratch}).getResult();
@@ -211,7 +205,7 @@ struct PlanLowering {
     b.setInsertionPointToEnd(here);
     cf::CondBranchOp::create(b, loc, on, call, ValueRange(), next, ValueRange());
     b.setInsertionPointToEnd(call);
-    LLVM::CallOp::create(b, loc, declare("onnxc_rt_trace", LLVM::LLVMVoidType::get(b.getContext()), {ptr, i32, ptr, ptr}),
+    LLVM::CallOp::create(b, loc, declareFunction(module, "onnxc_rt_trace", LLVM::LLVMVoidType::get(b.getContext()), {ptr, i32, ptr, ptr}),
                          ValueRange{rt, n32(op.getSite(), loc), bufs, dims});
     cf::BranchOp::create(b, loc, next);
     b.setInsertionPoint(op);
@@ -221,7 +215,7 @@ struct PlanLowering {
     Location loc = op.getLoc();
     store(op, op.getBuffers(), op.getDims());
     std::string name = op.getKernel().str() + ".size";
-    declare(name, i32, {ptr, ptr, ptr});
+    declareFunction(module, name, i32, {ptr, ptr, ptr});
     Value status = LLVM::CallOp::create(b, loc, TypeRange(i32), name, ValueRange{bufs, dims, sizes}).getResult();
     check(op, status, op.getSite());
     for (auto [i, r] : llvm::enumerate(op.getResults()))
@@ -258,7 +252,7 @@ struct PlanLowering {
   Value memory(Operation *op, StringRef service, ValueRange arguments) {
     Location loc = op->getLoc();
     SmallVector<Type> types(arguments.getTypes());
-    Value p = LLVM::CallOp::create(b, loc, declare(service, ptr, types), arguments).getResult();
+    Value p = LLVM::CallOp::create(b, loc, declareFunction(module, service, ptr, types), arguments).getResult();
     Value none = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, p, LLVM::ZeroOp::create(b, loc, ptr));
     Value why = LLVM::SelectOp::create(b, loc, isNegative(arguments.back(), loc), n32(ONNXC_K_SIZE, loc), n32(ONNXC_K_MEMORY, loc));
     check(op, LLVM::SelectOp::create(b, loc, none, why, n32(0, loc)), nextSite, blamedOf(arguments.back(), loc));

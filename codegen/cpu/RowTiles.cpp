@@ -3,9 +3,9 @@
 //
 // strip  rows of one call of the library
 // pair   two panels; a task's share of all groups are the pairs of some strips
+#include "codegen/cpu/RowTiles.h"
 #include "codegen/cpu/RowResults.h"
 #include "codegen/cpu/Rows.h"
-#include "codegen/cpu/Tiles.h"
 #include "runtime_stub/kernels/FloatTiles.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -35,22 +35,11 @@ int64_t RowsEmitter::tilesScratch(int64_t steps) const {
   return floatTilesScratch(steps) + floatStrip(steps) * panels * kPanelBytes;
 }
 
-LLVM::CallOp callLibrary(KernelCode &c, StringRef name, ArrayRef<Value> arguments, Type result) {
-  auto module = c.func->getParentOfType<ModuleOp>();
-  auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
-  if (!function) {  // declared where the first kernel calls it
-    OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
-    auto types = llvm::map_to_vector(arguments, [](Value v) { return v.getType(); });
-    function = LLVM::LLVMFuncOp::create(b, c.loc, name, LLVM::LLVMFunctionType::get(result, types));
-  }
-  return LLVM::CallOp::create(c.b, c.loc, function, arguments);
-}
-
 Value haveTiles(KernelCode &c, Value enough) {
   return c.choose(
       enough,
       [&] {
-        Value tiles = callLibrary(c, "onnxc_rt_tiles", c.load(c.ptr, c.bufs, 8), c.i32).getResult();
+        Value tiles = c.callLibrary("onnxc_rt_tiles", c.load(c.ptr, c.bufs, 8), c.i32).getResult();
         return Code::Values{arith::CmpIOp::create(c.b, c.loc, arith::CmpIPredicate::ne, tiles, c.integer(0, c.i32))};
       },
       [&] { return Code::Values{c.flag(false)}; })[0];
@@ -95,12 +84,12 @@ void RowsEmitter::emitTiles(llvm::function_ref<Group(Value)> groupAt, Value grou
       Value from = c.mul(pair, 2), to = c.min(c.add(from, 2 * pairsOfCall(steps)), most);
       Value again = floatIsOnePart(steps) ? c.less(low, pair) : c.flag(false), behind = floatIsOnePart(steps) ? c.sub(most, to) : c.n(0);
       Value blockBytes = p.blockBytes ? p.blockBytes : c.n(kPanelBytes), depth = p.blockBytes ? c.mul(p.depth, kLanes) : p.depth;
-      callLibrary(c, names[panelType.element],
-                  {c.at(p.a, c.mul(row, p.rowBytes)), p.rowBytes, blockBytes, c.sub(endRow, row), depth,
-                   c.at(p.b, c.mul(from, p.panelBytes)), p.panelBytes, c.sub(to, from), behind,
-                   arith::ExtUIOp::create(c.b, c.loc, c.i64, again), c.scratch, sums,
-                   c.at(p.out, c.add(c.mul(row, p.outRowBytes), c.mul(from, p.outPanelBytes))), p.outRowBytes, p.outPanelBytes},
-                  LLVM::LLVMVoidType::get(c.b.getContext()));
+      c.callLibrary(names[panelType.element],
+                    {c.at(p.a, c.mul(row, p.rowBytes)), p.rowBytes, blockBytes, c.sub(endRow, row), depth,
+                     c.at(p.b, c.mul(from, p.panelBytes)), p.panelBytes, c.sub(to, from), behind,
+                     arith::ExtUIOp::create(c.b, c.loc, c.i64, again), c.scratch, sums,
+                     c.at(p.out, c.add(c.mul(row, p.outRowBytes), c.mul(from, p.outPanelBytes))), p.outRowBytes, p.outPanelBytes},
+                    LLVM::LLVMVoidType::get(c.b.getContext()));
       finishSums(p, sums, row, endRow, panels, from, to);
     });
   });

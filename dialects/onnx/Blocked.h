@@ -8,6 +8,9 @@ namespace onnxc {
 constexpr int64_t kLanes = 16;
 
 namespace onnx {
+// Whether so many channels, or pixels in their place, leave no more than a quarter of the lanes of their blocks empty.
+inline bool fillsBlocks(int64_t channels) { return 4 * channels >= 3 * int64_t(llvm::alignTo(channels, kLanes)); }
+
 constexpr int64_t kMostWinogradTiles = 42;  // that read the transformed filters together
 
 // An axis of Winograd's transformation of stride 1 (passes/layout/Winograd.cpp): tiles of six points. One tap needs none; more than five

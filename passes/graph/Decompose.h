@@ -24,7 +24,6 @@ void populateDecomposeConvPatterns(mlir::RewritePatternSet &patterns, bool halve
 void populateFramePatterns(mlir::RewritePatternSet &patterns);
 // What integer-contractions does with those of bytes.
 void populateByteFramePatterns(mlir::RewritePatternSet &patterns);
-void populateByteTransposedPatterns(mlir::RewritePatternSet &patterns);  // TransposedBytes.cpp
 void populateDecomposeConvIntegerPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeMLPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeNormPatterns(mlir::RewritePatternSet &patterns);

@@ -1,4 +1,4 @@
-// DecomposeConv.h: what DecomposeConv.cpp and DecomposeFrames.cpp share.
+// DecomposeConv.h: what DecomposeConv.cpp, DecomposeFrames.cpp and ByteConvTranspose.cpp share.
 #pragma once
 #include "dialects/onnx/NN.h"
 #include "passes/graph/Decompose.h"
@@ -26,12 +26,7 @@ struct Transposed {
 };
 // Of f32 over one to three axes, all sizes of the filters known and without dilations; nothing else.
 std::optional<Transposed> transposed(onnx::ConvTransposeOp op);
-// Whether integer-contractions makes convolutions of bytes of it (TransposedBytes.cpp).
+// Whether integer-contractions makes convolutions of bytes of it (ByteConvTranspose.cpp).
 bool isTransposedOfBytes(onnx::ConvTransposeOp op);
-
-// `v` with the shape `shape`; of its sizes that are unknown the run's are `sizes`, in order.
-mlir::Value reshapeTo(mlir::Value v, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<mlir::Value> sizes, GraphBuilder g);
-// The sizes of those of the axes `axes` of `v` that are unknown.
-llvm::SmallVector<mlir::Value> unknownSizes(mlir::Value v, llvm::ArrayRef<int64_t> axes, GraphBuilder g);
 
 }  // namespace onnxc

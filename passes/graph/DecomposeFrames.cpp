@@ -23,25 +23,6 @@ static Value asExactAs(onnx::ConvOp op, Operation *made) {
   return made->getResult(0);
 }
 
-Value reshapeTo(Value v, ArrayRef<int64_t> shape, ArrayRef<Value> sizes, GraphBuilder g) {
-  if (llvm::count_if(shape, ShapedType::isDynamic) <= 1)
-    return g.reshape(v, llvm::map_to_vector(shape, [](int64_t d) { return ShapedType::isDynamic(d) ? -1 : d; }));
-  SmallVector<Value> parts;
-  for (int64_t known : shape) {
-    parts.push_back(ShapedType::isDynamic(known) ? sizes.front() : g.integers({known}));
-    sizes = sizes.drop_front(ShapedType::isDynamic(known));
-  }
-  return onnx::ReshapeOp::create(g.b, g.loc, rankedType(v).clone(shape), v, g.concat(parts, 0), /*allowzero=*/1);
-}
-
-SmallVector<Value> unknownSizes(Value v, ArrayRef<int64_t> axes, GraphBuilder g) {
-  SmallVector<Value> sizes;
-  for (int64_t a : axes)
-    if (rankedType(v).isDynamicDim(a))
-      sizes.push_back(g.sizeOf(v, a));
-  return sizes;
-}
-
 // The product of the sizes of two axes.
 static Value sizeTogether(Value v, int64_t a, int64_t b, GraphBuilder g) {
   Value first = g.sizeOf(v, a), second = g.sizeOf(v, b);
@@ -64,19 +45,19 @@ static LogicalResult convOverTime(onnx::ConvOp op, PatternRewriter &rewriter) {
   GraphBuilder g{rewriter, op.getLoc()};
   bool isKnown = !x.isDynamicDim(3) && !x.isDynamicDim(4);
   int64_t area = isKnown ? x.getDimSize(3) * x.getDimSize(4) : ShapedType::kDynamic;
-  SmallVector<Value> sizes = unknownSizes(op.getX(), {0, 2}, g);
+  SmallVector<Value> sizes = g.unknownSizes(op.getX(), {0, 2});
   if (!isKnown)
     sizes.push_back(sizeTogether(op.getX(), 3, 4, g));
-  Value v = reshapeTo(op.getX(), {x.getDimSize(0), w.getDimSize(1) * int64_t(op.getGroup()), x.getDimSize(2), area}, sizes, g);
+  Value v = g.reshapeTo(op.getX(), {x.getDimSize(0), w.getDimSize(1) * int64_t(op.getGroup()), x.getDimSize(2), area}, sizes);
   Value filters = g.reshape(op.getW(), {w.getDimSize(0), w.getDimSize(1), w.getDimSize(2), 1});
   auto type = x.clone({y.getDimSize(0), y.getDimSize(1), y.getDimSize(2), area});
   auto conv = onnx::ConvOp::create(rewriter, op.getLoc(), type, v, filters, op.getB(), rewriter.getStringAttr("NOTSET"),
                                    rewriter.getDenseI64ArrayAttr({dilations[0], 1}), op.getGroupAttr(), {},
                                    rewriter.getDenseI64ArrayAttr({pads[0], 0, pads[3], 0}), rewriter.getDenseI64ArrayAttr({strides[0], 1}));
   v = asExactAs(op, conv);
-  sizes = unknownSizes(v, {0, 2}, g);
-  sizes.append(unknownSizes(op.getX(), {3, 4}, g));
-  v = reshapeTo(v, {type.getDimSize(0), w.getDimSize(0), type.getDimSize(2), x.getDimSize(3), x.getDimSize(4)}, sizes, g);
+  sizes = g.unknownSizes(v, {0, 2});
+  sizes.append(g.unknownSizes(op.getX(), {3, 4}));
+  v = g.reshapeTo(v, {type.getDimSize(0), w.getDimSize(0), type.getDimSize(2), x.getDimSize(3), x.getDimSize(4)}, sizes);
   replaceTyped(rewriter, op, v);
   return success();
 }
@@ -145,10 +126,10 @@ static Value mergedFrames(Value v, GraphBuilder g) {
   SmallVector<Value> sizes;
   if (ShapedType::isDynamic(images))
     sizes.push_back(sizeTogether(v, 0, 1, g));
-  sizes.append(unknownSizes(v, {3, 4}, g));
+  sizes.append(g.unknownSizes(v, {3, 4}));
   SmallVector<int64_t> shape{images};
   shape.append(s.begin() + 2, s.end());
-  return reshapeTo(v, shape, sizes, g);
+  return g.reshapeTo(v, shape, sizes);
 }
 
 // The same of [batch, channels, frames, height, width]; of a batch of one a view of its frames.
@@ -168,7 +149,7 @@ static Value blocksOfFrames(Value x, GraphBuilder g) {
   Value v = onnx::PackedBlockOp::create(g.b, g.loc, blocked, images);
   SmallVector<int64_t> shape{type.getDimSize(0), type.getDimSize(2)};
   llvm::append_range(shape, blocked.getShape().drop_front());
-  return reshapeTo(v, shape, unknownSizes(x, {0, 2, 3, 4}, g), g);
+  return g.reshapeTo(v, shape, g.unknownSizes(x, {0, 2, 3, 4}));
 }
 
 // The frames that each tap reads, [batch * count, channels, height, width]. `border`: what frames outside are made of; null: zeros.
@@ -234,7 +215,7 @@ static Value joinedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g, const 
 // Each tap apart, added up: of groups, whose channels do not lie together when those of all taps are joined.
 static Value summedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g, const std::vector<float> &weights) {
   Value sum;
-  bool blocks = 4 * f.channels >= 3 * int64_t(llvm::alignTo(f.channels, kLanes));
+  bool blocks = onnx::fillsBlocks(f.channels);
   for (auto [d, frames] : llvm::enumerate(tapFrames(op.getX(), tapsOf(f), g, {}, blocks))) {
     std::vector<float> tap;
     for (size_t at = d * f.area; at < weights.size(); at += f.depth * f.area)
@@ -249,8 +230,8 @@ static Value summedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g, const 
 // Whether blocks hold the channels of a frame and those of neighbouring frames are read as if they were one image's.
 static bool readsFrames(const Frames &f) {
   bool meetsOne = std::max(f.pads[0], f.pads[3]) < f.depth;  // each result some frame: kernels of whole blocks store with the last one
-  return !f.x.isDynamicDim(2) && (f.depthwise || (f.group == 1 && f.depth > 1 && f.dilations[0] == 1 && meetsOne &&
-                                                  4 * f.channels >= 3 * int64_t(llvm::alignTo(f.channels, kLanes))));
+  return !f.x.isDynamicDim(2) &&
+         (f.depthwise || (f.group == 1 && f.depth > 1 && f.dilations[0] == 1 && meetsOne && onnx::fillsBlocks(f.channels)));
 }
 
 static Value frameConv(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
@@ -267,14 +248,14 @@ static Value frameConv(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
 }
 
 static void replaceByImages(onnx::ConvOp op, PatternRewriter &rewriter, const Frames &f, GraphBuilder g, Value images) {
-  SmallVector<Value> sizes = unknownSizes(op.getX(), {0}, g);
+  SmallVector<Value> sizes = g.unknownSizes(op.getX(), {0});
   if (ShapedType::isDynamic(f.count)) {
     Value size = g.sizeOf(op.getX(), 2);
     size = onnx::AddOp::create(rewriter, op.getLoc(), size.getType(), size, g.integers({framesMore(f)}));
     sizes.push_back(onnx::DivOp::create(rewriter, op.getLoc(), size.getType(), size, g.integers({f.strides[0]})));
   }
-  sizes.append(unknownSizes(images, {2, 3}, g));
-  Value v = reshapeTo(images, {f.x.getDimSize(0), f.count, f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)}, sizes, g);
+  sizes.append(g.unknownSizes(images, {2, 3}));
+  Value v = g.reshapeTo(images, {f.x.getDimSize(0), f.count, f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)}, sizes);
   replaceTyped(rewriter, op, g.transpose(v, {0, 2, 1, 3, 4}));
 }
 

@@ -86,6 +86,17 @@ Value GraphBuilder::reshape(Value v, ArrayRef<int64_t> target) {
   return onnx::ReshapeOp::create(b, loc, type.clone(shape), v, integers(target));
 }
 
+Value GraphBuilder::reshapeTo(Value v, ArrayRef<int64_t> shape, ArrayRef<Value> sizes) {
+  if (llvm::count_if(shape, ShapedType::isDynamic) <= 1)
+    return reshape(v, llvm::map_to_vector(shape, [](int64_t d) { return ShapedType::isDynamic(d) ? -1 : d; }));
+  SmallVector<Value> parts;
+  for (int64_t known : shape) {
+    parts.push_back(ShapedType::isDynamic(known) ? sizes.front() : integers({known}));
+    sizes = sizes.drop_front(ShapedType::isDynamic(known));
+  }
+  return onnx::ReshapeOp::create(b, loc, rankedType(v).clone(shape), v, concat(parts, 0), /*allowzero=*/1);
+}
+
 Value GraphBuilder::unsqueeze(Value v, ArrayRef<int64_t> axes) {
   auto type = rankedType(v);
   SmallVector<int64_t> shape(type.getShape());
@@ -116,6 +127,14 @@ Value GraphBuilder::slice(Value v, int64_t axis, int64_t start, int64_t end, int
 Value GraphBuilder::sizeOf(Value v, int64_t axis) {
   Type type = RankedTensorType::get({1}, b.getI64Type());
   return onnx::ShapeOp::create(b, loc, type, v, b.getI64IntegerAttr(axis + 1), b.getI64IntegerAttr(axis));
+}
+
+SmallVector<Value> GraphBuilder::unknownSizes(Value v, ArrayRef<int64_t> axes) {
+  SmallVector<Value> sizes;
+  for (int64_t a : axes)
+    if (rankedType(v).isDynamicDim(a))
+      sizes.push_back(sizeOf(v, a));
+  return sizes;
 }
 
 Value GraphBuilder::concat(ArrayRef<Value> values, int64_t axis) {

@@ -26,6 +26,8 @@ struct GraphBuilder {
   mlir::Value transpose(mlir::Value v, llvm::ArrayRef<int64_t> perm);
   // `target` as Reshape takes it (0 copies, one -1 is inferred).
   mlir::Value reshape(mlir::Value v, llvm::ArrayRef<int64_t> target);
+  // `v` with the shape `shape`; of its sizes that are unknown the run's are `sizes`, in order.
+  mlir::Value reshapeTo(mlir::Value v, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<mlir::Value> sizes);
   // `axes`: those of size 1 in the result, counted from the front, in ascending order.
   mlir::Value unsqueeze(mlir::Value v, llvm::ArrayRef<int64_t> axes);
   // Without `axes`, which are summed over.
@@ -35,6 +37,8 @@ struct GraphBuilder {
   mlir::Value concat(llvm::ArrayRef<mlir::Value> values, int64_t axis);
   // The size of one axis as the run has it, i64[1].
   mlir::Value sizeOf(mlir::Value v, int64_t axis);
+  // Those of `axes` whose sizes are unknown.
+  llvm::SmallVector<mlir::Value> unknownSizes(mlir::Value v, llvm::ArrayRef<int64_t> axes);
   // With elements of another type, rounded as Cast rounds them.
   mlir::Value cast(mlir::Value v, mlir::Type element);
   // The same with the sizes that the tensor type `type` says.

@@ -458,7 +458,7 @@ struct IntegerContractions : impl::IntegerContractionsBase<IntegerContractions> 
     populateByteTablePatterns(moves);
     moves.add(widenWeights);
     populateByteFramePatterns(moves);
-    populateByteTransposedPatterns(moves);
+    populateByteConvTransposePatterns(moves);
     contractions.add(contractConv);
     contractions.add(contractGemm);
     contractions.add(contractMatMul);

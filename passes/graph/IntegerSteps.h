@@ -68,10 +68,11 @@ mlir::Value clippedTo(mlir::Type type, mlir::Value whole, mlir::Value zero, Grap
 // The bounds of a Relu or a Clip with constant bounds; nothing for other ops.
 std::optional<std::pair<float, float>> boundsOf(mlir::Operation *op);
 
-void populateByteSumPatterns(mlir::RewritePatternSet &patterns);      // ByteSums.cpp
-void populateByteMovePatterns(mlir::RewritePatternSet &patterns);     // ByteMoves.cpp
-void populateByteTablePatterns(mlir::RewritePatternSet &patterns);    // ByteTables.cpp
-void populateTableOfConvPatterns(mlir::RewritePatternSet &patterns);  // ByteTables.cpp
+void populateByteSumPatterns(mlir::RewritePatternSet &patterns);            // ByteSums.cpp
+void populateByteMovePatterns(mlir::RewritePatternSet &patterns);           // ByteMoves.cpp
+void populateByteTablePatterns(mlir::RewritePatternSet &patterns);          // ByteTables.cpp
+void populateByteConvTransposePatterns(mlir::RewritePatternSet &patterns);  // ByteConvTranspose.cpp
+void populateTableOfConvPatterns(mlir::RewritePatternSet &patterns);        // ByteTables.cpp
 // QuantiseAsPointwise.cpp. `maxBytes`: of dequantised constants together; what is left of it is written back.
 void populateQuantisationPatterns(mlir::RewritePatternSet &patterns, int64_t &maxBytes);
 void populatePackIntegerPatterns(mlir::RewritePatternSet &patterns);  // PackIntegers.cpp

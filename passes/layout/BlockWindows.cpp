@@ -30,7 +30,7 @@ static bool isProduct(const BlockedConv &c) {
 static bool isNarrow(const BlockedConv &c, int64_t width, bool blocked) {
   constexpr int64_t few = 4, longSum = 48, mostChannels = 24;
   int64_t sum = c.channels * c.kernel[0] * c.kernel[1], channels = c.channels * c.group;
-  bool fills = ShapedType::isDynamic(width) || (width >= kLanes && 4 * width >= 3 * int64_t(llvm::alignTo(width, kLanes)));
+  bool fills = ShapedType::isDynamic(width) || (width >= kLanes && onnx::fillsBlocks(width));
   bool pays = c.outputs <= few || (c.group == 1 && sum >= longSum && fills);
   if (channels <= kLanes && !blocked)
     return c.outputs <= kNarrowResults && pays;
@@ -42,8 +42,7 @@ static bool isNarrow(const BlockedConv &c, int64_t width, bool blocked) {
 
 // Whether a plain image is converted to blocks for few results: many products of channels that leave few lanes empty.
 static bool paysForBlocks(const BlockedConv &c) {
-  return c.kernel[0] >= 3 && c.kernel[1] >= 3 && c.channels >= 2 * kLanes &&
-         4 * c.channels >= 3 * int64_t(llvm::alignTo(c.channels, kLanes));
+  return c.kernel[0] >= 3 && c.kernel[1] >= 3 && c.channels >= 2 * kLanes && onnx::fillsBlocks(c.channels);
 }
 
 // A convolution of stride 1 to few results as the transposed one that it is too.

@@ -19,7 +19,6 @@ namespace {
 constexpr int64_t kTileRows = kFloatRows, kTile = kFloatTile, kSteps = kFloatSteps, kPanels = kFloatPanels;
 constexpr int64_t kLeftBlock = kFloatDigits * kTile;  // bytes
 
-typedef uint16_t u16x16 __attribute__((ext_vector_type(16), aligned(2)));
 typedef uint16_t u16x32 __attribute__((ext_vector_type(32), aligned(4)));
 
 // The bf16 that sixteen steps and the sixteen behind them are, one after the other.
@@ -57,18 +56,6 @@ ONNXC_INLINE void storeDigits(uint8_t *to, v16 even, v16 odd) {
   *(u32x16 *)(to + kTile) = paired(e.second, o.second);
   *(u32x16 *)(to + 2 * kTile) = paired(e.third, o.third);
 }
-
-// The lines that results go to, asked for a few at a time: a store that waits for its line takes as long as a tile's product.
-struct ResultLines {
-  const char *at;  // of a panel's first row
-  int64_t rowBytes, panelBytes, rows, panels, each, row = 0;
-
-  __attribute__((always_inline)) void fetch() {
-    for (int64_t i = 0; i < each && row < rows; ++i, ++row)
-      for (int64_t p = 0; p < panels; ++p)
-        __builtin_prefetch(at + row * rowBytes + p * panelBytes, 1, 2);
-  }
-};
 
 // Sums of a tile of rows by COLUMNS panels of DIGITS digits over `blocks` blocks; they begin with those in memory where `more`.
 // `work`: what vectors do while tiles multiply, step() after each product of digits and block() after each block.

@@ -1,5 +1,5 @@
-// FastInteger.cpp: MatMulInteger on instructions that multiply bytes, with one right matrix for all rows or one after the other;
-// DynamicQuantizeLinear. Oracles: MatMul.cpp, which also takes other shapes, and Quant.cpp.
+// FastInteger.cpp: MatMulInteger on instructions that multiply bytes, with one right matrix for all rows or one after the other, which are
+// multiplied in f32 where they are small; DynamicQuantizeLinear. Oracles: MatMul.cpp, which also takes other shapes, and Quant.cpp.
 //
 // packed  the right matrix lies in panels already (passes/graph/PackIntegers.cpp), its top bits flipped: [columns / 64][quad][64][4]
 // Left bytes are made unsigned and right ones signed by flipping the top bit; zero points and sums of rows and columns put that right.

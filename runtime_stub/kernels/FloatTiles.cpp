@@ -10,6 +10,8 @@ namespace onnxc {
 namespace {
 
 #if !defined(__aarch64__)
+typedef uint16_t u16x16 __attribute__((ext_vector_type(16), aligned(2)));
+
 // Where results will lie.
 struct ResultPlaces {
   const char *at;
@@ -101,6 +103,18 @@ struct Splitter {
       if (++pair == blocks * 16)
         pair = 0, ++panel;
     }
+  }
+};
+
+// The lines that results go to, asked for a few at a time: a store that waits for its line takes as long as a tile's product.
+struct ResultLines {
+  const char *at;  // of a panel's first row
+  int64_t rowBytes, panelBytes, rows, panels, each, row = 0;
+
+  __attribute__((always_inline)) void fetch() {
+    for (int64_t i = 0; i < each && row < rows; ++i, ++row)
+      for (int64_t p = 0; p < panels; ++p)
+        __builtin_prefetch(at + row * rowBytes + p * panelBytes, 1, 2);
   }
 };
 

@@ -30,11 +30,11 @@ struct FloatWindows {
   }
 };
 
-// Windows and panels of a call and taps, at most.
+// Of a call, at most: windows of a line, more where there are few lines, and of all; panels; taps.
 constexpr int64_t kWindowColumns = 64, kWindows = 256, kWindowPanels = 16, kWindowTaps = 64;
 
 // Pairs of blocks that are multiplied at a time, of equal parts of all: digits of their pixels and those of two panels lie in the
-// second-level cache beside sums.
+// second-level cache beside sums: 256 KiB of pixels, and 36 taps of pairs a panel, 108 KiB.
 constexpr int64_t windowPart(const FloatWindows &w, int64_t pixels) {
   int64_t most = (256 << 10) / (kFloatDigits * 64 * pixels), mostTaps = 36 / w.taps(), pairs = w.pairs();
   most = most < mostTaps ? most : mostTaps;

@@ -1,4 +1,5 @@
-// TileRegisters.h: x86's registers of tiles (AMX) as MatrixTiles.h and FloatTiles.cpp use them, 16 rows of 64 bytes each at most.
+// TileRegisters.h: x86's registers of tiles (AMX) as MatrixTiles.h multiplies bytes on them, and DigitTiles.h digits for FloatTiles.cpp and
+// FloatWindows.cpp: 16 rows of 64 bytes each at most.
 #pragma once
 #include "runtime_stub/kernels/Lanes.h"
 

@@ -1,6 +1,7 @@
-// TransposedBytes.cpp: transposed convolutions of dequantised values with dequantised constant filters as convolutions of bytes, one for
-// the phases of the strides that read the same pixels, whose results interleave in blocks. With ByteMoves.cpp the first step of the
-// integer-contractions pass.
+// ByteConvTranspose.cpp: transposed convolutions of dequantised values with dequantised constant filters as convolutions of bytes, one for
+// the phases of the strides that read the same pixels, whose results interleave in blocks: so phases are the outer part of an axis of
+// channels, each with whole blocks, where DecomposeConv.cpp, which interleaves single channels, has them innermost. With ByteMoves.cpp the
+// first step of the integer-contractions pass.
 #include "dialects/onnx/Blocked.h"
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
@@ -121,8 +122,8 @@ std::optional<ByteTransposed> byteTransposed(onnx::ConvTransposeOp op) {
       (bias &&
        (rankedType(bias).getShape() != ArrayRef<int64_t>{t->outputs} || (!constantFloats(bias) && !isDequantisedConstant(bias, 0)))))
     return std::nullopt;
-  int64_t whole = llvm::alignTo(t->outputs, kLanes);  // blocks that are mostly empty are multiplied for nothing
-  return ByteTransposed{x, w, *t, axesOf(*t), 3 * whole <= 4 * t->outputs ? whole : t->outputs};
+  int64_t room = onnx::fillsBlocks(t->outputs) ? llvm::alignTo(t->outputs, kLanes) : t->outputs;
+  return ByteTransposed{x, w, *t, axesOf(*t), room};
 }
 
 // --- constants ---
@@ -187,7 +188,7 @@ Value phaseFilters(GraphBuilder g, const ByteTransposed &b, const Group &group) 
   return dequantisedAs(g, w, filters, group.count(), b.room);
 }
 
-Value phaseBias(GraphBuilder g, const ByteTransposed &b, const Group &group, Value bias) {
+Value blockBias(GraphBuilder g, const ByteTransposed &b, const Group &group, Value bias) {
   if (!bias)
     return bias;
   auto dq = bias.getDefiningOp<onnx::DequantizeLinearOp>();
@@ -224,7 +225,7 @@ Value phaseConv(GraphBuilder g, onnx::ConvTransposeOp op, const ByteTransposed &
     pads.push_back(phase.pad), ends.push_back(b.axes[i].padEnd(phase));
   }
   pads.append(ends);
-  Value v = onnx::ConvOp::create(g.b, g.loc, x.clone(shape), op.getX(), phaseFilters(g, b, group), phaseBias(g, b, group, op.getB()),
+  Value v = onnx::ConvOp::create(g.b, g.loc, x.clone(shape), op.getX(), phaseFilters(g, b, group), blockBias(g, b, group, op.getB()),
                                  g.b.getStringAttr("NOTSET"), {}, g.b.getI64IntegerAttr(1), {}, g.b.getDenseI64ArrayAttr(pads), {});
   if (!q)
     return v;
@@ -239,11 +240,11 @@ Value phaseConv(GraphBuilder g, onnx::ConvTransposeOp op, const ByteTransposed &
 }
 
 // [N, groups * phases * C, Q...] to [N, C, Q stride...], C and lanes being blocks of channels where `v` has them.
-Value interleavedPhases(GraphBuilder g, const ByteTransposed &b, Value v) {
+Value interleavedBlocks(GraphBuilder g, const ByteTransposed &b, Value v) {
   auto type = rankedType(v);
   int64_t channels = b.blocks() ? b.room / kLanes : b.room, rows = b.blocks() && b.axes.size() == 1, n = b.axes.size();
   SmallVector<int64_t> shape{type.getDimSize(0)}, perm{0, 1 + 2 * n}, whole{type.getDimSize(0), channels}, unknown{0};
-  SmallVector<Value> sizes = unknownSizes(v, {0}, g), wholeSizes = sizes;
+  SmallVector<Value> sizes = g.unknownSizes(v, {0}), wholeSizes = sizes;
   if (rows)
     perm.push_back(2 + 2 * n), whole.push_back(1);
   for (const Phases &a : b.axes)
@@ -265,7 +266,7 @@ Value interleavedPhases(GraphBuilder g, const ByteTransposed &b, Value v) {
   }
   if (b.blocks())
     perm.push_back(2 + 3 * n + rows), shape.push_back(kLanes), whole.push_back(kLanes);
-  return reshapeTo(g.transpose(reshapeTo(v, shape, sizes, g), perm), whole, wholeSizes, g);
+  return g.reshapeTo(g.transpose(g.reshapeTo(v, shape, sizes), perm), whole, wholeSizes);
 }
 
 LogicalResult convTransposeOfBytes(onnx::ConvTransposeOp op, PatternRewriter &rewriter) {
@@ -284,7 +285,7 @@ LogicalResult convTransposeOfBytes(onnx::ConvTransposeOp op, PatternRewriter &re
       parts.push_back(b->blocks() ? onnx::PackedBlockOp::create(rewriter, g.loc, onnx::blockedType(rankedType(part)), part).getResult()
                                   : part);
     }
-  Value v = interleavedPhases(g, *b, g.concat(parts, 1));
+  Value v = interleavedBlocks(g, *b, g.concat(parts, 1));
   if (b->blocks()) {
     ArrayRef<int64_t> s = rankedType(v).getShape();
     SmallVector<int64_t> shape{s[0], b->t.outputs};
@@ -304,6 +305,6 @@ LogicalResult convTransposeOfBytes(onnx::ConvTransposeOp op, PatternRewriter &re
 
 bool isTransposedOfBytes(onnx::ConvTransposeOp op) { return byteTransposed(op).has_value(); }
 
-void populateByteTransposedPatterns(RewritePatternSet &patterns) { patterns.add(convTransposeOfBytes); }
+void populateByteConvTransposePatterns(RewritePatternSet &patterns) { patterns.add(convTransposeOfBytes); }
 
 }  // namespace onnxc
