@@ -220,16 +220,20 @@ std::optional<SymbolicArithmetic::Poly> SymbolicArithmetic::exactQuotient(const 
   return std::nullopt;
 }
 
-// a / b for b of one term: the terms that b divides leave the quotient as they are, the rest stays below it.
+// a / b for b of one term: the terms that b divides leave the quotient as they are, the rest stays below it. Of a constant only a remainder
+// stays: (x - 1) / 2 is (x + 1) / 2 - 1.
 AffineExpr SymbolicArithmetic::divideByTerm(const Poly &a, const Poly &b) {
   const auto &[divisor, coefficient] = *b.begin();
+  bool bottomIsConstant = divisor.empty() && coefficient > 0;
   Poly whole, rest;
   for (const auto &[m, c] : a) {
     auto q = quotient(m, divisor);
-    if (q && c % coefficient == 0)
-      whole[*q] = c / coefficient;
-    else
+    if (q && (c % coefficient == 0 || (bottomIsConstant && m.empty()))) {
+      addTerm(whole, *q, llvm::divideFloorSigned(c, coefficient));
+      addTerm(rest, m, c % coefficient < 0 ? c % coefficient + coefficient : c % coefficient);
+    } else {
       rest[m] = c;
+    }
   }
   if (rest.empty())
     return shortened(toExpr(whole));

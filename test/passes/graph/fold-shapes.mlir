@@ -314,3 +314,19 @@ func.func @squeezed_chain(%x: tensor<?x3x?xf32>, %z: tensor<?x4xf32>) -> (tensor
   %w = "onnx.Squeeze"(%z) : (tensor<?x4xf32>) -> tensor<*xf32> loc("third")
   return %r, %u, %w : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
 }
+
+// -----
+
+// Half of a size, rounded up, is one size however a window comes to it, as (w - 1) / 2 + 1 or as (w + 1) / 2: the sum is no broadcast, the expansion
+// does nothing.
+// CHECK-LABEL: @half_rounded_up
+// CHECK: %[[SUM:.*]] = "onnx.Add"(%{{.*}}, %{{.*}}) : (tensor<1x4x?xf32>
+// CHECK: return %[[SUM]]
+func.func @half_rounded_up(%x: tensor<1x4x?xf32>) -> tensor<1x4x?xf32> {
+  %p = "onnx.MaxPool"(%x) <{auto_pad = "SAME_UPPER", kernel_shape = array<i64: 3>, strides = array<i64: 2>}> : (tensor<1x4x?xf32>) -> tensor<1x4x?xf32>
+  %q = "onnx.MaxPool"(%x) <{kernel_shape = array<i64: 3>, pads = array<i64: 1, 1>, strides = array<i64: 2>}> : (tensor<1x4x?xf32>) -> tensor<1x4x?xf32>
+  %a = "onnx.Add"(%p, %q) : (tensor<1x4x?xf32>, tensor<1x4x?xf32>) -> tensor<1x4x?xf32>
+  %s = "onnx.Shape"(%p) : (tensor<1x4x?xf32>) -> tensor<3xi64>
+  %e = "onnx.Expand"(%a, %s) : (tensor<1x4x?xf32>, tensor<3xi64>) -> tensor<1x4x?xf32>
+  return %e : tensor<1x4x?xf32>
+}
