@@ -1,6 +1,7 @@
 // FoldShapes.cpp: turns what SymbolicShapes proves into constants and plainer ops. First pass over an imported graph; runs again after
 // rewrites that expose more.
 #include "dialects/onnx/ControlFlow.h"
+#include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Tensor.h"
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -154,6 +155,59 @@ void inlineBranch(onnx::IfOp op, bool condition) {
   op->erase();
 }
 
+// Sizes as arithmetic on those of the function's inputs, at its start: a value that is asked for its size alone is not computed, and one
+// that others read may lie in any layout, or nowhere.
+class InputSizes {
+public:
+  InputSizes(SymbolicShapes &s, func::FuncOp function) : s(s), b(OpBuilder::atBlockBegin(&function.front())) {}
+
+  // i64[1]; null where `size` is none of a few sums, products and quotients of sizes of inputs.
+  Value make(AffineExpr size, Location loc) { return size && isOfInputs(size) ? step(size, loc) : Value(); }
+
+private:
+  // Sizes are rounded down, Div rounds towards 0.
+  bool isOfInputs(AffineExpr size) {
+    constexpr int64_t kMostParts = 64;
+    int64_t parts = 0;
+    bool fits = true;
+    size.walk([&](AffineExpr e) {
+      const SymbolDef *def = s.definition(e);
+      auto binary = llvm::dyn_cast<AffineBinaryOpExpr>(e);
+      fits &= def      ? def->kind == SymbolDef::Input
+              : binary ? e.getKind() == AffineExprKind::Add || e.getKind() == AffineExprKind::Mul ||
+                             (e.getKind() == AffineExprKind::FloorDiv && s.isNonNegative(binary.getLHS()) &&
+                              known(binary.getRHS()).value_or(0) > 0)
+                       : known(e).has_value();
+      ++parts;
+    });
+    return fits && parts <= kMostParts;
+  }
+
+  Value step(AffineExpr e, Location loc) {
+    if (Value made = values.lookup(e))
+      return made;
+    GraphBuilder g{b, loc};
+    Value v;
+    if (auto n = known(e)) {
+      v = g.integers({*n});
+    } else if (const SymbolDef *def = s.definition(e)) {
+      v = g.sizeOf(def->value, def->index);
+    } else {
+      auto binary = llvm::cast<AffineBinaryOpExpr>(e);
+      Value lhs = step(binary.getLHS(), loc), rhs = step(binary.getRHS(), loc);
+      Type type = lhs.getType();
+      v = e.getKind() == AffineExprKind::Add   ? Value(onnx::AddOp::create(b, loc, type, lhs, rhs))
+          : e.getKind() == AffineExprKind::Mul ? Value(onnx::MulOp::create(b, loc, type, lhs, rhs))
+                                               : Value(onnx::DivOp::create(b, loc, type, lhs, rhs));
+    }
+    return values[e] = v;
+  }
+
+  SymbolicShapes &s;
+  OpBuilder b;
+  llvm::DenseMap<AffineExpr, Value> values;
+};
+
 // --- Squeeze without axes ---
 
 // Of sizes that are known there is nothing to decide.
@@ -273,6 +327,7 @@ struct FoldShapes : impl::FoldShapesBase<FoldShapes> {
   }
 
   void foldConstants(SymbolicShapes &s) {
+    InputSizes sizes(s, getOperation());
     getOperation().walk([&](Operation *op) {
       if (!onnx::isOnnx(op) || llvm::isa<onnx::ConstantOp>(op) || op->getNumRegions())
         return;
@@ -294,11 +349,17 @@ struct FoldShapes : impl::FoldShapesBase<FoldShapes> {
       for (Value result : op->getResults())
         if (DenseElementsAttr value = result.use_empty() ? DenseElementsAttr() : constantOf(s, result))
           replace(s, result, onnx::ConstantOp::create(b, op->getLoc(), value));
+      if (auto shape = llvm::dyn_cast<onnx::ShapeOp>(op); shape && shape.getData().getDefiningOp() && !shape->use_empty())
+        if (ArrayRef<AffineExpr> size = s.partialElements(shape.getShape()); size.size() == 1)
+          if (Value same = sizes.make(size.front(), op->getLoc()))
+            replace(s, shape.getShape(), same);
       foldView(s, op);
     });
   }
 
   void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
     auto shapes = computeWithAxes(getOperation());
     if (failed(shapes))
       return signalPassFailure();

@@ -13,6 +13,12 @@ def FoldShapes : Pass<"fold-shapes", "::mlir::func::FuncOp"> {
     %s = onnx.Shape %x ; … ; %t = onnx.Concat %batch, %seq, [12], [64] ; onnx.Reshape %y, %t
     =>  onnx.Reshape %y, onnx.Constant [0, 0, 12, 64]
     ```
+    The size of one axis becomes arithmetic on the sizes of the function's inputs where it is that, so that no value is made, or laid out,
+    to be asked for its size:
+    ```
+    %y = onnx.Relu (onnx.Conv %x, %w {pads [1, 1], strides [2]}) ; onnx.Shape %y {start 2, end 3}
+    =>  onnx.Div (onnx.Add (onnx.Shape %x {start 2, end 3}), [1]), [2]
+    ```
   }];
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }

@@ -3,7 +3,6 @@
 #include "dialects/kernel/Weights.h"
 #include "dialects/onnx/ControlFlow.h"
 #include "dialects/onnx/Elementwise.h"
-#include "dialects/onnx/NN.h"
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
 #include "dialects/onnx/Vision.h"
@@ -138,45 +137,6 @@ static LogicalResult composeViews(Operation *op, PatternRewriter &rewriter) {
   if (llvm::is_contained(target, 0))
     return rewriter.notifyMatchFailure(op, "sizes are copied from the first view");
   rewriter.replaceOpWithNewOp<onnx::ReshapeOp>(op, type, source, GraphBuilder{rewriter, op->getLoc()}.integers(target));
-  return success();
-}
-
-// Whether `v` is a size, or a product of sizes: no number below 0.
-static bool isSize(Value v) {
-  Operation *op = v.getDefiningOp();
-  return isa_and_present<onnx::ShapeOp>(op) || (isa_and_present<onnx::MulOp>(op) && llvm::all_of(op->getOperands(), isSize));
-}
-
-// The size of one axis is that of what a value was made of, which need not be computed, or laid out, for its size.
-static LogicalResult sizeOfSource(onnx::ShapeOp op, PatternRewriter &rewriter) {
-  Operation *made = op.getData().getDefiningOp();
-  auto type = rankedType(op.getData());
-  int64_t axis = op.getStart(), end = op.getEnd().value_or(INT64_MAX);
-  if (!made || !type || axis < 0 || end != axis + 1 || end > type.getRank())
-    return rewriter.notifyMatchFailure(op, "not the size of one axis of a result");
-  Value source = made->getNumOperands() ? made->getOperand(0) : Value();
-  auto from = rankedType(source);
-  auto transpose = dyn_cast<onnx::TransposeOp>(made);
-  if (auto reshape = dyn_cast<onnx::ReshapeOp>(made)) {
-    auto sizes = reshape.getShape().getDefiningOp<onnx::ConcatOp>();
-    if (!sizes || !reshape.getAllowzero() || int64_t(sizes->getNumOperands()) != type.getRank() || !isSize(sizes->getOperand(axis)) ||
-        sizes->getOperand(axis).getType() != op.getType())
-      return rewriter.notifyMatchFailure(op, "sizes of another kind");
-    rewriter.replaceOp(op, sizes->getOperand(axis));
-    return success();
-  }
-  bool keeps = isPointwise(made) && made->getNumOperands() == 1 && made->getNumResults() == 1;
-  if (auto conv = dyn_cast<onnx::ConvOp>(made)) {
-    auto w = rankedType(conv.getW());
-    auto pads = w && w.getRank() == type.getRank() ? givenPads(conv, type.getRank() - 2) : std::nullopt;
-    int64_t i = axis - 2, n = type.getRank() - 2;
-    keeps = axis == 0 || (i >= 0 && pads && !w.isDynamicDim(axis) && listOr(conv.getStrides(), n, 1)[i] == 1 &&
-                          (*pads)[i] + (*pads)[i + n] == listOr(conv.getDilations(), n, 1)[i] * (w.getDimSize(axis) - 1));
-  }
-  if (!from || from.getRank() != type.getRank() || !(keeps || (transpose && transpose.getPerm())))
-    return rewriter.notifyMatchFailure(op, "made of values of other sizes");
-  int64_t of = transpose ? (*transpose.getPerm())[axis] : axis;
-  rewriter.replaceOp(op, GraphBuilder{rewriter, op.getLoc()}.sizeOf(source, of));
   return success();
 }
 
@@ -398,7 +358,6 @@ void populateSimplifyPatterns(RewritePatternSet &patterns) {
   patterns.add(undoCast);
   patterns.add(plainPower);
   patterns.add(transposeToReshape);
-  patterns.add(sizeOfSource);
   patterns.add(gatherOfOne);
   patterns.add(gatherOfProgression);
   patterns.add(gatherOfTransposed);

@@ -317,6 +317,52 @@ func.func @squeezed_chain(%x: tensor<?x3x?xf32>, %z: tensor<?x4xf32>) -> (tensor
 
 // -----
 
+// A size is arithmetic on those of the inputs, whatever a value was made by.
+// CHECK-LABEL: @size_of_inputs
+// CHECK-DAG: %[[N:.*]] = "onnx.Shape"(%arg0) <{end = 1 : i64, start = 0 : i64}>
+// CHECK-DAG: %[[W:.*]] = "onnx.Shape"(%arg0) <{end = 3 : i64, start = 2 : i64}>
+// CHECK-DAG: %[[TWO:.*]] = "onnx.Constant"() <{value = dense<2> : tensor<1xi64>}>
+// CHECK-DAG: %[[HALF:.*]] = "onnx.Div"({{.*}}, %[[TWO]])
+// CHECK-DAG: %[[WIDER:.*]] = "onnx.Add"(%[[W]], %[[TWO]])
+// CHECK-DAG: %[[C:.*]] = "onnx.Constant"() <{value = dense<4> : tensor<1xi64>}>
+// CHECK-DAG: %[[ALL:.*]] = "onnx.Mul"({{.*}}%[[N]]
+// CHECK-NOT: "onnx.Conv"
+// CHECK: return %[[W]], %[[HALF]], %[[WIDER]], %[[C]], %[[ALL]]
+func.func @size_of_inputs(%x: tensor<?x4x?xf32>) -> (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x4x3xf32>} : () -> tensor<4x4x3xf32>
+  %a = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1>}> : (tensor<?x4x?xf32>, tensor<4x4x3xf32>) -> tensor<?x4x?xf32>
+  %r = "onnx.Relu"(%a) : (tensor<?x4x?xf32>) -> tensor<?x4x?xf32>
+  %t = "onnx.Transpose"(%r) <{perm = array<i64: 0, 2, 1>}> : (tensor<?x4x?xf32>) -> tensor<?x?x4xf32>
+  %0 = "onnx.Shape"(%t) <{end = 2 : i64, start = 1 : i64}> : (tensor<?x?x4xf32>) -> tensor<1xi64>
+  %b = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1>, strides = array<i64: 2>}> : (tensor<?x4x?xf32>, tensor<4x4x3xf32>) -> tensor<?x4x?xf32>
+  %1 = "onnx.Shape"(%b) <{end = 3 : i64, start = 2 : i64}> : (tensor<?x4x?xf32>) -> tensor<1xi64>
+  %c = "onnx.Conv"(%x, %w) <{pads = array<i64: 2, 2>}> : (tensor<?x4x?xf32>, tensor<4x4x3xf32>) -> tensor<?x4x?xf32>
+  %2 = "onnx.Shape"(%c) <{end = 3 : i64, start = 2 : i64}> : (tensor<?x4x?xf32>) -> tensor<1xi64>
+  %3 = "onnx.Shape"(%c) <{end = 2 : i64, start = 1 : i64}> : (tensor<?x4x?xf32>) -> tensor<1xi64>
+  %s = "onnx.Constant"() {value = dense<[-1, 4]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %v = "onnx.Reshape"(%t, %s) : (tensor<?x?x4xf32>, tensor<2xi64>) -> tensor<?x4xf32>
+  %4 = "onnx.Shape"(%v) <{end = 1 : i64, start = 0 : i64}> : (tensor<?x4xf32>) -> tensor<1xi64>
+  return %0, %1, %2, %3, %4 : tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>
+}
+
+// -----
+
+// What sizes of inputs do not say is read where it is: a broadcast, elements of a run, a size function.
+// CHECK-LABEL: @size_of_others
+// CHECK-COUNT-3: "onnx.Shape"(%{{[0-9]+}}) 
+// CHECK: return
+func.func @size_of_others(%x: tensor<?xf32>, %y: tensor<?xf32>, %s: tensor<2xi64>) -> (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) {
+  %a = "onnx.Add"(%x, %y) : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %0 = "onnx.Shape"(%a) : (tensor<?xf32>) -> tensor<1xi64>
+  %b = "onnx.Reshape"(%x, %s) : (tensor<?xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  %1 = "onnx.Shape"(%b) <{end = 2 : i64, start = 1 : i64}> : (tensor<?x?xf32>) -> tensor<1xi64>
+  %c = "onnx.NonZero"(%x) : (tensor<?xf32>) -> tensor<1x?xi64>
+  %2 = "onnx.Shape"(%c) <{end = 2 : i64, start = 1 : i64}> : (tensor<1x?xi64>) -> tensor<1xi64>
+  return %0, %1, %2 : tensor<1xi64>, tensor<1xi64>, tensor<1xi64>
+}
+
+// -----
+
 // Half of a size, rounded up, is one size however a window comes to it, as (w - 1) / 2 + 1 or as (w + 1) / 2: the sum is no broadcast, the expansion
 // does nothing.
 // CHECK-LABEL: @half_rounded_up

@@ -543,18 +543,3 @@ func.func @tapsStay(%x: tensor<1x1x?x4xf32>, %y: tensor<1x1x2xf32>) -> (tensor<1
   %d = "onnx.Conv"(%y, %v) <{dilations = array<i64: 4>, pads = array<i64: 3, 0>}> : (tensor<1x1x2xf32>, tensor<1x1x2xf32>) -> tensor<1x1x1xf32>
   return %c, %d : tensor<1x1x?x4xf32>, tensor<1x1x1xf32>
 }
-
-// -----
-
-// A size is that of what a value was made of.
-// CHECK-LABEL: @size_of_source
-// CHECK: %[[W:.*]] = "onnx.Shape"(%arg0) <{end = 3 : i64, start = 2 : i64}>
-// CHECK: return %[[W]]
-func.func @size_of_source(%x: tensor<?x4x?xf32>) -> tensor<1xi64> {
-  %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x4x3xf32>} : () -> tensor<4x4x3xf32>
-  %0 = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1>}> : (tensor<?x4x?xf32>, tensor<4x4x3xf32>) -> tensor<?x4x?xf32>
-  %1 = "onnx.Relu"(%0) : (tensor<?x4x?xf32>) -> tensor<?x4x?xf32>
-  %2 = "onnx.Transpose"(%1) <{perm = array<i64: 0, 2, 1>}> : (tensor<?x4x?xf32>) -> tensor<?x?x4xf32>
-  %3 = "onnx.Shape"(%2) <{end = 2 : i64, start = 1 : i64}> : (tensor<?x?x4xf32>) -> tensor<1xi64>
-  return %3 : tensor<1xi64>
-}
