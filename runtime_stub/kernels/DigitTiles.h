@@ -57,6 +57,14 @@ ONNXC_INLINE void storeDigits(uint8_t *to, v16 even, v16 odd) {
   *(u32x16 *)(to + 2 * kTile) = paired(e.third, o.third);
 }
 
+// As loadTiles.
+template <int TILES>
+ONNXC_TILES __attribute__((always_inline)) static inline void storeSums(float *c, int64_t stride, int64_t distance = 16) {
+  auto store = [=](auto tile, float *at) ONNXC_TILES
+      __attribute__((always_inline)) { __builtin_ia32_tilestored64(tile.value, at, stride); };
+  eachTile<TILES>(c, store, distance);
+}
+
 // Sums of a tile of rows by COLUMNS panels of DIGITS digits over `blocks` blocks; they begin with those in memory where `more`.
 // `work`: what vectors do while tiles multiply, step() after each product of digits and block() after each block.
 template <int DIGITS, int COLUMNS, class Work>
@@ -104,8 +112,7 @@ ONNXC_TILES __attribute__((noinline)) void multiplyDigits(const uint8_t *left, c
 #undef ONNXC_LEFT
 #undef ONNXC_RIGHT
 #undef ONNXC_MULTIPLY
-  eachTile<COLUMNS>(sums, [=](auto tile, float *at) ONNXC_TILES
-                    __attribute__((always_inline)) { __builtin_ia32_tilestored64(tile.value, at, stride); });
+  storeSums<COLUMNS>(sums, stride);
 }
 
 // Pixels of an image that two tiles hold: the digits of a tap lie offsets[tap] bytes behind `one` and `two`, digitBytes from one digit to
@@ -123,15 +130,7 @@ template <int TILES, class Work>
 ONNXC_TILES __attribute__((noinline)) void multiplyPixels(Pixels p, const uint8_t *right, float *sums, int64_t distance, bool more,
                                                           Work &work) {
   Work own = work;
-  if (more) {
-    __builtin_ia32_tileloadd64(0, sums, 64);
-    if constexpr (TILES > 1)
-      __builtin_ia32_tileloadd64(1, sums + distance, 64);
-  } else {
-    __builtin_ia32_tilezero(0);
-    if constexpr (TILES > 1)
-      __builtin_ia32_tilezero(1);
-  }
+  loadTiles<TILES>(more ? sums : nullptr, 64, distance);
 #define ONNXC_LEFT(D)                                                                                                                      \
   __builtin_ia32_tileloadd64(4, at + D * p.digitBytes, 64);                                                                                \
   if constexpr (TILES > 1)                                                                                                                 \
@@ -166,9 +165,7 @@ ONNXC_TILES __attribute__((noinline)) void multiplyPixels(Pixels p, const uint8_
 #undef ONNXC_LEFT
 #undef ONNXC_RIGHT
 #undef ONNXC_MULTIPLY
-  __builtin_ia32_tilestored64(0, sums, 64);
-  if constexpr (TILES > 1)
-    __builtin_ia32_tilestored64(1, sums + distance, 64);
+  storeSums<TILES>(sums, 64, distance);
 }
 
 }  // namespace

@@ -22,23 +22,24 @@ ONNXC_TILES __attribute__((noinline)) static void startTiles(int64_t rows, int r
 }
 ONNXC_TILES __attribute__((noinline)) static void endTiles() { __builtin_ia32_tilerelease(); }
 
-// f(tile, where its sums lie) of COLUMNS tiles of 16 sums a row.
-template <int COLUMNS, class Sums, class F>
-ONNXC_TILES __attribute__((always_inline)) static inline void eachTile(Sums *c, const F &f) {
+// f(tile, where its sums lie) of TILES tiles of 16 sums a row, `distance` sums from one to the other: those of panels of a row lie side by
+// side.
+template <int TILES, class Sums, class F>
+ONNXC_TILES __attribute__((always_inline)) static inline void eachTile(Sums *c, const F &f, int64_t distance = 16) {
   f(Index<0>{}, c);
-  if constexpr (COLUMNS > 1)
-    f(Index<1>{}, c + 16);
+  if constexpr (TILES > 1)
+    f(Index<1>{}, c + distance);
 }
 
 // The tiles' sums become those in memory, rows `stride` bytes apart, or 0 where `c` is null.
-template <int COLUMNS, class Sums>
-ONNXC_TILES __attribute__((always_inline)) static inline void loadTiles(Sums *c, int64_t stride) {
-  if (c) {
-    eachTile<COLUMNS>(c, [=](auto tile, Sums *at) ONNXC_TILES
-                      __attribute__((always_inline)) { __builtin_ia32_tileloadd64(tile.value, at, stride); });
-  } else {
-    eachTile<COLUMNS>(c, [](auto tile, Sums *) ONNXC_TILES __attribute__((always_inline)) { __builtin_ia32_tilezero(tile.value); });
-  }
+template <int TILES, class Sums>
+ONNXC_TILES __attribute__((always_inline)) static inline void loadTiles(Sums *c, int64_t stride, int64_t distance = 16) {
+  auto load = [=](auto tile, Sums *at) ONNXC_TILES __attribute__((always_inline)) { __builtin_ia32_tileloadd64(tile.value, at, stride); };
+  auto clear = [](auto tile, Sums *) ONNXC_TILES __attribute__((always_inline)) { __builtin_ia32_tilezero(tile.value); };
+  if (c)
+    eachTile<TILES>(c, load, distance);
+  else
+    eachTile<TILES>(c, clear, distance);
 }
 
 }  // namespace onnxc
