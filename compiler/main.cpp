@@ -13,6 +13,7 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
+#include <atomic>
 #include <csignal>
 #include <exception>
 #include <new>
@@ -97,7 +98,16 @@ extern "C" const char *__asan_default_options() {
 extern "C" const char *__ubsan_default_options() { return "halt_on_error=1:print_stacktrace=1:exitcode=86"; }
 #endif
 
+// Several threads may come here; the first says so and ends them all.
 static void outOfMemory() {
+  static std::atomic_flag said;
+  static thread_local bool here;  // again, for want of memory to end with
+  if (said.test_and_set()) {
+    while (!here)
+      pause();
+    _exit(ExitBadModel);
+  }
+  here = true;
   constexpr llvm::StringLiteral plain = "onnxc: error: out of memory\n";
   constexpr llvm::StringLiteral json = "{\"message\":\"out of memory\",\"severity\":\"error\",\"where\":\"\"}\n";
   llvm::StringRef text = messagesAreJson() ? json : plain;
@@ -107,7 +117,14 @@ static void outOfMemory() {
   _exit(ExitBadModel);
 }
 
-// LLVM makes its threads without a word for the case that there are no more, be it for want of memory.
+// LLVM makes its threads without a word for the case that there are no more, be it for want of memory: those of its pools end in a fatal
+// error of this text, std::thread ends in an exception that nobody catches.
+static void fatalError(void *, const char *reason, bool) {
+  if (llvm::StringRef(reason).starts_with("pthread_create failed"))
+    outOfMemory();
+  llvm::errs() << "LLVM ERROR: " << reason << '\n';
+}
+
 [[noreturn]] static void outOfThreads() {
   if (std::exception_ptr thrown = std::current_exception())
     try {
@@ -125,6 +142,7 @@ int main(int argc, char **argv) {
 #endif
   std::set_new_handler(outOfMemory);
   std::set_terminate(outOfThreads);
+  llvm::install_fatal_error_handler(fatalError);
   llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { outOfMemory(); });
   signal(SIGXFSZ, SIG_IGN);  // a file over the user's limit is an error of the write
   if (llvm::is_contained(llvm::ArrayRef(argv, argc), llvm::StringRef("--json")))

@@ -313,6 +313,8 @@ def limited(s, folder, what, value, codes=(0, 1)):
                           preexec_fn=lambda: resource.setrlimit(what, (value, value)))
     if done.returncode not in codes:
         return f"limit {value}: exit {done.returncode}: {done.stderr.strip()[:200]}"
+    if done.stderr.count("\n") > 1:
+        return f"limit {value}: said {done.stderr!r}"
     files = [f.name for f in [*out.iterdir(), *tmp.glob("**/*.o")] if done.returncode or f.name != "m.so"]
     if done.returncode and (files or not done.stderr.strip()):
         return f"limit {value}: left {files}, said {done.stderr.strip()[:100]!r}"
@@ -329,7 +331,7 @@ def limits_of_memory(s, folder):
     headers = subprocess.run(["readelf", "-lW", s.args.onnxc], capture_output=True, text=True, check=True).stdout.splitlines()
     loads = [line.split() for line in headers if line.split()[:1] == ["LOAD"]]
     least = max(int(f[2], 16) + int(f[5], 16) for f in loads) + (16 << 20)
-    steps = [least + int((2 << 20) * 1.6**i) for i in range(13)]
+    steps = [least + int((2 << 20) * 1.4**i) for i in range(16)]
     return next(filter(None, (limited(s, folder, resource.RLIMIT_AS, v, (0, 1, 127)) for v in steps)), None)
 
 
