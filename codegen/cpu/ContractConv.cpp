@@ -97,7 +97,7 @@ struct Conv {
   // The input blocks of result image `n`.
   FrameBlocks blocksOf(Value n, Value group) {
     if (frames)
-      return frameBlocks(c, *frames, n, blocks / frames->taps);
+      return frameBlocks(c, *frames, x[1], n);
     return {c.add(c.mul(n, x[1]), firstBlock(c, op, group, x[1])), c.n(0), c.n(blocks)};
   }
   // Planes whose ragged tiles have a table each: as many as leave the first-level cache room.

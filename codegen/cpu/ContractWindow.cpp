@@ -150,8 +150,8 @@ void WindowEmitter::tile(const StripTile &strip, Value n, Value block, Value oh,
   if (!frames) {
     acc = rows(acc, plane, c.mul(block, w.kh));
   } else {
-    FrameTaps t = frameTaps(c, *frames, n);
-    Value frameBytes = c.mul(c.mul(x[1], c.mul(x[2], x[3])), 64);
+    FrameTaps t = frameTaps(c, *frames, x[1], n);
+    Value frameBytes = c.mul(c.mul(x[2], x[3]), frames->blocks * 64);
     acc = c.loop(t.low, t.high, c.n(1), acc, [&](Value tap, ValueRange v) {
       Value image = c.at(plane, c.mul(c.add(t.first, c.mul(tap, frames->dilation)), frameBytes));
       return rows(v, image, c.mul(c.add(c.mul(block, frames->taps), tap), w.kh));
@@ -180,7 +180,7 @@ void WindowEmitter::emit() {
             2.0 * double(w.outWidth.value_or(64) * kLanes * w.kh * w.kw * channels * (frames ? frames->taps : 1)));
   c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
     Value oh = c.rem(unit, y[2]), each = c.div(unit, y[2]), block = c.rem(each, y[1]), n = c.div(each, y[1]);
-    Value input = frames ? c.mul(c.div(n, frames->results()), frames->count) : n;
+    Value input = frames ? frameTaps(c, *frames, x[1], n).video : n;
     Value image = c.mul(c.add(c.mul(input, x[1]), c.div(block, multiplier)), c.mul(x[2], x[3]));
     row(n, block, oh, c.at(c.address(op->getOperand(0)), c.mul(image, 64)));
   });

@@ -248,7 +248,7 @@ void Winograd::transformInputs(const Part &part, Value have) {
   auto frames = onnx::frameAxis(op);
   auto eachTile = [&](Value t, Value segment) {
     Place at = place(c.min(c.add(c.mul(part.chunk, tiles), t), c.sub(count, 1)));
-    FrameBlocks own = frames ? frameBlocks(c, *frames, at.n, blocks / frames->taps)
+    FrameBlocks own = frames ? frameBlocks(c, *frames, x[1], at.n)
                              : FrameBlocks{c.add(c.mul(at.n, x[1]), c.mul(part.group, blocks)), c.n(0), c.n(blocks)};
     InputImage image{own, c.at(c.address(op.getX()), c.mul(own.first, plane)), line, plane};
     Value top = c.add(at.row, down.input(c, c.div(segment, right.segments)));

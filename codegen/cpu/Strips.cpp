@@ -159,15 +159,16 @@ std::pair<Value, Value> tapRange(Code &c, Value start, int64_t taps, int64_t dil
   return {c.min(c.ceilDiv(below, dilation), c.n(taps)), c.min(c.ceilDiv(room, dilation), c.n(taps))};
 }
 
-FrameTaps frameTaps(Code &c, const onnx::FrameAxis &axis, Value n) {
-  Value first = c.sub(c.mul(c.rem(n, axis.results()), axis.stride), axis.before);
-  auto [low, high] = tapRange(c, first, axis.taps, axis.dilation, c.n(axis.count));
-  return {c.div(n, axis.results()), first, low, high};
+FrameTaps frameTaps(Code &c, const onnx::FrameAxis &axis, Value all, Value n) {
+  Value count = c.div(all, axis.blocks), results = c.div(c.add(count, axis.more()), axis.stride);
+  Value first = c.sub(c.mul(c.rem(n, results), axis.stride), axis.before);
+  auto [low, high] = tapRange(c, first, axis.taps, axis.dilation, count);
+  return {c.div(n, results), first, low, high};
 }
 
-FrameBlocks frameBlocks(Code &c, const onnx::FrameAxis &axis, Value n, int64_t each) {
-  FrameTaps t = frameTaps(c, axis, n);
-  return {c.mul(c.add(c.mul(t.video, axis.count), t.first), each), c.mul(t.low, each), c.mul(t.high, each)};
+FrameBlocks frameBlocks(Code &c, const onnx::FrameAxis &axis, Value all, Value n) {
+  FrameTaps t = frameTaps(c, axis, all, n);
+  return {c.add(c.mul(t.video, all), c.mul(t.first, axis.blocks)), c.mul(t.low, axis.blocks), c.mul(t.high, axis.blocks)};
 }
 
 static Value kilobyteOf(KernelCode &c, StringRef name, uint32_t word) {

@@ -43,17 +43,17 @@ void forTiles(Code &c, const WindowShape &w, int64_t most, mlir::Value inWidth, 
               llvm::function_ref<void(mlir::Value column, const StripTile &tile)> body, std::optional<TileRange> range = std::nullopt);
 // Taps [low, high) of one axis that lie inside [0, size) when the first lies at `start`.
 std::pair<mlir::Value, mlir::Value> tapRange(Code &c, mlir::Value start, int64_t taps, int64_t dilation, mlir::Value size);
-// Which images the result image `n` of a convolution over frames reads (onnx::FrameAxis): its tap t frame `first` + t dilation of `video`,
-// of taps [low, high).
+// Which images the result image `n` of a convolution over frames reads (onnx::FrameAxis), of videos of `all` blocks: its tap t frame
+// `first` + t dilation of `video`, of taps [low, high).
 struct FrameTaps {
   mlir::Value video, first, low, high;
 };
-FrameTaps frameTaps(Code &c, const onnx::FrameAxis &axis, mlir::Value n);
-// The same in blocks of channels, of which a frame has `each`: blocks [low, high) of those behind block `first` of the input.
+FrameTaps frameTaps(Code &c, const onnx::FrameAxis &axis, mlir::Value all, mlir::Value n);
+// The same in blocks of channels: blocks [low, high) of those behind block `first` of the input.
 struct FrameBlocks {
   mlir::Value first, low, high;
 };
-FrameBlocks frameBlocks(Code &c, const onnx::FrameAxis &axis, mlir::Value n, int64_t each);
+FrameBlocks frameBlocks(Code &c, const onnx::FrameAxis &axis, mlir::Value all, mlir::Value n);
 // 1024 zero bytes, and as many bytes of the lowest float, minus infinity.
 mlir::Value zeroBytes(KernelCode &c);
 mlir::Value lowestFloats(KernelCode &c);

@@ -1,5 +1,6 @@
 // Packed.cpp: definitions and registration of the ops of Packed.td.
 #include "dialects/onnx/Packed.h"
+#include "dialects/onnx/Blocked.h"
 #include "mlir/IR/OpImplementation.h"
 
 using namespace mlir;
@@ -21,6 +22,13 @@ bool onnxc::onnx::isProduct(PackedConvOp op) {
 }
 
 std::optional<onnxc::onnx::FrameAxis> onnxc::onnx::frameAxis(Operation *op) {
-  auto frames = op->getAttrOfType<DenseI64ArrayAttr>("frames");
-  return frames ? std::optional(FrameAxis{frames[0], frames[1], frames[2], frames[3], frames[4], frames[5]}) : std::nullopt;
+  auto frames = op->getAttrOfType<DenseI64ArrayAttr>(isa<PackedFrameConvOp>(op) ? "axis" : "frames");
+  if (!frames)
+    return std::nullopt;
+  FrameAxis axis{frames[0], frames[1], frames[2], frames[3], frames[4]};
+  if (auto grouped = dyn_cast<PackedGroupedConvOp>(op))
+    axis.blocks = llvm::divideCeilSigned(cast<RankedTensorType>(grouped.getW().getType()).getDimSize(0), grouped.getMultiplier());
+  else if (!isa<PackedFrameConvOp>(op))
+    axis.blocks = intAttr(op, "channels") / kLanes / axis.taps;
+  return axis;
 }

@@ -11,9 +11,11 @@ bool isProduct(PackedConvOp op);
 
 // How a convolution reads frames: the attribute `frames`.
 struct FrameAxis {
-  int64_t count, taps, stride, dilation, before, behind;  // `count`: frames of a video; zeros before and behind them
-  int64_t results() const { return (count + before + behind - (taps - 1) * dilation - 1) / stride + 1; }
-  llvm::SmallVector<int64_t> list() const { return {count, taps, stride, dilation, before, behind}; }
+  int64_t taps, stride, dilation, before, behind;  // frames of zeros before and behind those of a video
+  int64_t blocks = 0;                              // of a frame, in blocked activations
+  // A video has floor((frames + this) / stride) results.
+  int64_t more() const { return before + behind - (taps - 1) * dilation - 1 + stride; }
+  llvm::SmallVector<int64_t> list() const { return {taps, stride, dilation, before, behind}; }
 };
 // Nothing where `op` reads images.
 std::optional<FrameAxis> frameAxis(mlir::Operation *op);

@@ -107,16 +107,16 @@ def Onnx_PackedBytePoolOp : Onnx_Op<"packed.BytePool"> {
 def Onnx_PackedFrameConvOp : Onnx_Op<"packed.FrameConv"> {
   let summary = "3-D convolution of frames that are images, before they are blocked: BlockChannels makes a packed one of it";
   let description = [{
-    X: [videos * frames, C, H, W], all frames of a video one after the other. W: as Conv has it, of one group or (`depthwise`) of C. `frames`:
-    of a video, taps of W along them, stride, dilation (1 but for `depthwise`), and frames of zeros before and behind (onnx::FrameAxis).
-    `pads`: top, left, bottom, right.
+    X: [videos * frames, C, H, W], all frames of a video one after the other. W: as Conv has it, of one group or (`depthwise`) of C. videos,
+    frames: how many, i64[1]. `axis`: taps of W along frames, stride, dilation (1 but for `depthwise`), and frames of zeros before
+    and behind (onnx::FrameAxis). `pads`: top, left, bottom, right.
   }];
-  let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, BoolAttr:$depthwise, DenseI64ArrayAttr:$frames,
+  let arguments = (ins AnyTensor:$X, AnyTensor:$W, AnyTensor:$videos, AnyTensor:$frames, OptTensor:$bias, BoolAttr:$depthwise, DenseI64ArrayAttr:$axis,
                      DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
   let results = (outs AnyTensor:$Y);
 }
-// `frames` of packed.Conv, packed.WinogradConv and packed.GroupedConv: as packed.FrameConv has them. Input block b of result image n is block b % ceil(C/16) of frame b / ceil(C/16) of those
-// that n reads, so that W and `channels` have the blocks of all taps; those of frames before the first and behind the last are skipped.
+// `frames` of packed.Conv, packed.WinogradConv and packed.GroupedConv: the `axis` of packed.FrameConv. X is [videos, frames * ceil(C/16), H, W, 16] then. Input block b of result image n is block
+// b % ceil(C/16) of frame b / ceil(C/16) of those that n reads, so that W and `channels` have the blocks of all taps; those of frames before the first and behind the last are skipped.
 def Onnx_PackedConvOp : Onnx_Op<"packed.Conv"> {
   let summary = "2-D convolution to a blocked result";
   let description = [{

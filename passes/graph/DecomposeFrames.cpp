@@ -98,8 +98,7 @@ struct Frames {
 };
 }  // namespace
 
-// The result has floor((frames + this) / stride) frames. Where it is negative, too few frames are an error of the run.
-static int64_t framesMore(const Frames &f) { return f.pads[0] + f.pads[3] - f.dilations[0] * (f.depth - 1) - 1 + f.strides[0]; }
+static onnx::FrameAxis axisOf(const Frames &f) { return {f.depth, f.strides[0], f.dilations[0], f.pads[0], f.pads[3]}; }
 
 static std::optional<Frames> framesOf(onnx::ConvOp op) {
   Frames f{rankedType(op.getX()), rankedType(op.getW()), rankedType(op.getY()), {}, {}, {}, 0, 0, 0, 0, 0, int64_t(op.getGroup()), false};
@@ -115,7 +114,7 @@ static std::optional<Frames> framesOf(onnx::ConvOp op) {
   f.strides = listOr(op.getStrides(), 3, 1), f.dilations = listOr(op.getDilations(), 3, 1);
   f.pads = std::move(*pads);
   bool isKnown = llvm::all_of(f.pads, [](int64_t p) { return p >= 0; }) && f.x.isDynamicDim(2) == ShapedType::isDynamic(f.count) &&
-                 (!f.x.isDynamicDim(2) || framesMore(f) >= 0);
+                 (!f.x.isDynamicDim(2) || axisOf(f).more() >= 0);  // below, too few frames are an error of the run
   return isKnown ? std::optional(std::move(f)) : std::nullopt;
 }
 
@@ -229,21 +228,20 @@ static Value summedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g, const 
 
 // Whether blocks hold the channels of a frame and those of neighbouring frames are read as if they were one image's.
 static bool readsFrames(const Frames &f) {
-  bool meetsOne = std::max(f.pads[0], f.pads[3]) < f.depth;  // each result some frame: kernels of whole blocks store with the last one
-  return !f.x.isDynamicDim(2) &&
-         (f.depthwise || (f.group == 1 && f.depth > 1 && f.dilations[0] == 1 && meetsOne && onnx::fillsBlocks(f.channels)));
+  // Each result meets some frame, also where there are none: kernels of whole blocks store with the last one.
+  bool meetsOne = std::max(f.pads[0], f.pads[3]) < f.depth && (!f.x.isDynamicDim(2) || axisOf(f).more() < f.strides[0]);
+  return f.depthwise || (f.group == 1 && f.depth > 1 && f.dilations[0] == 1 && meetsOne && onnx::fillsBlocks(f.channels));
 }
 
 static Value frameConv(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
   Value v = framesAsImages(op.getX(), g);
-  int64_t images = rankedType(v).getDimSize(0), frames = f.x.getDimSize(2);
-  onnx::FrameAxis axis{frames, f.depth, f.strides[0], f.dilations[0], f.pads[0], f.pads[3]};
-  auto type =
-      f.x.clone({ShapedType::isDynamic(images) ? images : images / frames * f.count, f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)});
-  auto conv = onnx::PackedFrameConvOp::create(g.b, op.getLoc(), type, v, op.getW(), op.getB(), g.b.getBoolAttr(f.depthwise),
-                                              g.b.getDenseI64ArrayAttr(axis.list()), g.b.getDenseI64ArrayAttr({f.strides[1], f.strides[2]}),
-                                              g.b.getDenseI64ArrayAttr({f.pads[1], f.pads[2], f.pads[4], f.pads[5]}),
-                                              g.b.getDenseI64ArrayAttr({f.dilations[1], f.dilations[2]}));
+  int64_t videos = f.x.getDimSize(0);
+  bool isKnown = !ShapedType::isDynamic(videos) && !ShapedType::isDynamic(f.count);
+  auto type = f.x.clone({isKnown ? videos * f.count : ShapedType::kDynamic, f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)});
+  auto conv = onnx::PackedFrameConvOp::create(
+      g.b, op.getLoc(), type, v, op.getW(), g.sizeOf(op.getX(), 0), g.sizeOf(op.getX(), 2), op.getB(), g.b.getBoolAttr(f.depthwise),
+      g.b.getDenseI64ArrayAttr(axisOf(f).list()), g.b.getDenseI64ArrayAttr({f.strides[1], f.strides[2]}),
+      g.b.getDenseI64ArrayAttr({f.pads[1], f.pads[2], f.pads[4], f.pads[5]}), g.b.getDenseI64ArrayAttr({f.dilations[1], f.dilations[2]}));
   return asExactAs(op, conv);
 }
 
@@ -251,7 +249,7 @@ static void replaceByImages(onnx::ConvOp op, PatternRewriter &rewriter, const Fr
   SmallVector<Value> sizes = g.unknownSizes(op.getX(), {0});
   if (ShapedType::isDynamic(f.count)) {
     Value size = g.sizeOf(op.getX(), 2);
-    size = onnx::AddOp::create(rewriter, op.getLoc(), size.getType(), size, g.integers({framesMore(f)}));
+    size = onnx::AddOp::create(rewriter, op.getLoc(), size.getType(), size, g.integers({axisOf(f).more()}));
     sizes.push_back(onnx::DivOp::create(rewriter, op.getLoc(), size.getType(), size, g.integers({f.strides[0]})));
   }
   sizes.append(g.unknownSizes(images, {2, 3}));

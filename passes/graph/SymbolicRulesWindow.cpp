@@ -332,10 +332,14 @@ static LogicalResult causalConv(ShapeOp &o) {
 
 // --- blocked activations (onnx::blockedType) ---
 
+// How many images become of `videos` of `frames` frames.
+static AffineExpr framesMade(ShapeOp &o, const onnx::FrameAxis &axis, AffineExpr videos, AffineExpr frames) {
+  return o.s.mul(videos, o.s.floorDiv(o.s.add(frames, o.c(axis.more())), o.c(axis.stride)));
+}
 // How many images the result has: those of the input, or the frames that are made of them.
 static AffineExpr imagesOf(ShapeOp &o) {
-  auto frames = onnx::frameAxis(o.op);
-  return frames ? o.s.mul(o.s.floorDiv(o.dim(0, 0), o.c(frames->count)), o.c(frames->results())) : o.dim(0, 0);
+  auto axis = onnx::frameAxis(o.op);
+  return axis ? framesMade(o, *axis, o.dim(0, 0), o.s.floorDiv(o.dim(0, 1), o.c(axis->blocks))) : o.dim(0, 0);
 }
 static LogicalResult setBlocked(ShapeOp &o, AffineExpr blocks, AffineExpr height, AffineExpr width) {
   return o.set(0, {imagesOf(o), blocks, height, width, o.c(kLanes)});
@@ -378,7 +382,9 @@ static LogicalResult packedGrouped(ShapeOp &o) {
 static LogicalResult frameConv(ShapeOp &o) {
   auto w = window(o, o.dims(1).slice(3, 2));
   auto sizes = failed(w) ? FailureOr<Dims>(failure()) : slide(o, *w, o.dims(0).slice(2, 2));
-  return failed(sizes) ? failure() : o.set(0, {imagesOf(o), o.dim(1, 0), sizes->front(), sizes->back()});
+  AffineExpr videos = o.element(2), frames = o.element(3);
+  AffineExpr images = videos && frames ? framesMade(o, *onnx::frameAxis(o.op), videos, frames) : AffineExpr();
+  return failed(sizes) ? failure() : o.set(0, {images, o.dim(1, 0), sizes->front(), sizes->back()});
 }
 static LogicalResult packedWinograd(ShapeOp &o) { return slideBlocked(o, o.dim(1, 1), constants(o, o.intsAttr("kernel_shape"))); }
 static LogicalResult packedLinear(ShapeOp &o) { return slideBlocked(o, o.dim(2, 0), constants(o, o.intsAttr("kernel_shape"))); }

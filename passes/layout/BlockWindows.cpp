@@ -85,15 +85,34 @@ bool Blocker::conv(Operation *op) {
   }
   if (isNarrow(*c, rankedType(op->getResult(0)).getShape().back(), blocked.count(x)))
     return false;
-  blockConv(op, *c, op->getOperand(1), nullptr);
+  blockConv(op, *c, op->getOperand(1), Value(), nullptr);
   return true;
+}
+
+// [videos, frames * blocks, H, W, 16] of `images`, those of `conv` in blocks.
+static Value videosOf(onnx::PackedFrameConvOp conv, Value images, GraphBuilder g) {
+  ArrayRef<int64_t> s = rankedType(images).getShape();
+  SmallVector<int64_t> shape{ShapedType::kDynamic, ShapedType::kDynamic, s[2], s[3], s[4]};
+  SmallVector<Value> sizes;
+  if (auto known = onnx::integerElements(conv.getVideos()))
+    shape[0] = known->front();
+  else
+    sizes.push_back(conv.getVideos());
+  if (auto known = onnx::integerElements(conv.getFrames()))
+    shape[1] = known->front() * s[1];
+  else
+    sizes.push_back(onnx::MulOp::create(g.b, g.loc, conv.getFrames().getType(), conv.getFrames(), g.integers({s[1]})));
+  sizes.append(g.unknownSizes(images, {2, 3}));
+  return g.reshapeTo(images, shape, sizes);
 }
 
 bool Blocker::frameConv(Operation *op) {
   auto conv = cast<onnx::PackedFrameConvOp>(op);
   onnx::FrameAxis frames = *onnx::frameAxis(op);
   BlockedConv c = blockedFrames(conv);
-  blockConv(op, c, frameWeights(b, op->getLoc(), conv), b.getDenseI64ArrayAttr(frames.list()));
+  Location loc = op->getLoc();
+  Value images = block(conv.getX(), loc);
+  blockConv(op, c, frameWeights(b, loc, conv), videosOf(conv, images, {b, loc}), b.getDenseI64ArrayAttr(frames.list()));
   return true;
 }
 
@@ -113,7 +132,7 @@ static SmallVector<ImageSizes> sizesOf(const SymbolicShapes &shapes, Value image
   return sizes;
 }
 
-void Blocker::blockConv(Operation *op, const BlockedConv &c, Value filters, DenseI64ArrayAttr frames) {
+void Blocker::blockConv(Operation *op, const BlockedConv &c, Value filters, Value videos, DenseI64ArrayAttr frames) {
   Value x = op->getOperand(0), bias;
   Location loc = op->getLoc();
   Type type = onnx::blockedType(rankedType(op->getResult(0)));
@@ -121,9 +140,10 @@ void Blocker::blockConv(Operation *op, const BlockedConv &c, Value filters, Dens
     bias = packConvBias(b, loc, op);
     Value weights = packWinogradWeights(b, loc, c, filters);
     int64_t together = groupsTogether(c);
-    return done(op, onnx::PackedWinogradConvOp::create(b, loc, type, block(x, loc), weights, bias, b.getI64IntegerAttr(c.group / together),
-                                                       b.getI64IntegerAttr(c.channels * together), b.getDenseI64ArrayAttr(c.kernel),
-                                                       b.getDenseI64ArrayAttr(c.pads), b.getDenseI64ArrayAttr(c.dilations), frames));
+    return done(op, onnx::PackedWinogradConvOp::create(b, loc, type, videos ? videos : block(x, loc), weights, bias,
+                                                       b.getI64IntegerAttr(c.group / together), b.getI64IntegerAttr(c.channels * together),
+                                                       b.getDenseI64ArrayAttr(c.kernel), b.getDenseI64ArrayAttr(c.pads),
+                                                       b.getDenseI64ArrayAttr(c.dilations), frames));
   }
   // Blocks of which a fifth would be empty are not made for it.
   bool leavesLanes = c.channels < kLanes || 4 * int64_t(llvm::alignTo(c.channels, kLanes)) >= 5 * c.channels;
@@ -132,13 +152,13 @@ void Blocker::blockConv(Operation *op, const BlockedConv &c, Value filters, Dens
   Value weights = packConvWeights(b, loc, c, filters, plain, rounds ? stored : b.getF32Type());
   bias = packConvBias(b, loc, op);
   if (!dense)
-    return done(op, onnx::PackedGroupedConvOp::create(b, loc, type, block(x, loc), weights, bias,
+    return done(op, onnx::PackedGroupedConvOp::create(b, loc, type, videos ? videos : block(x, loc), weights, bias,
                                                       b.getI64IntegerAttr(c.outputs / c.group / c.channels), b.getStringAttr(c.autoPad),
                                                       b.getDenseI64ArrayAttr(c.strides), b.getDenseI64ArrayAttr(c.pads),
                                                       b.getDenseI64ArrayAttr(c.dilations), frames));
   int64_t group = c.span ? llvm::divideCeil(c.outputs, kLanes) : c.group, channels = c.span ? c.span * kLanes : c.channels;
   auto shared = c.span ? b.getDenseI64ArrayAttr({c.outputs / c.group, c.channels}) : nullptr;
-  Value data = plain ? image(x, loc) : block(x, loc);
+  Value data = videos ? videos : plain ? image(x, loc) : block(x, loc);
   done(op, onnx::PackedConvOp::create(b, loc, type, data, weights, bias, b.getI64IntegerAttr(group), b.getI64IntegerAttr(channels), shared,
                                       b.getI64IntegerAttr(plain), b.getStringAttr(c.autoPad), b.getDenseI64ArrayAttr(c.strides),
                                       b.getDenseI64ArrayAttr(c.pads), b.getDenseI64ArrayAttr(c.dilations), frames));

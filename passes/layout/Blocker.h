@@ -83,7 +83,8 @@ struct Blocker {
 private:
   void reduceChannels(mlir::Operation *op);
   void narrowConv(mlir::Operation *op, const BlockedTransposed &t);
-  void blockConv(mlir::Operation *op, const BlockedConv &c, mlir::Value weights, mlir::DenseI64ArrayAttr frames);
+  // `videos`: what a convolution over `frames` reads, in blocks.
+  void blockConv(mlir::Operation *op, const BlockedConv &c, mlir::Value weights, mlir::Value videos, mlir::DenseI64ArrayAttr frames);
   mlir::Value image(mlir::Value v, mlir::Location loc);
   mlir::Value block(mlir::Value v, mlir::Location loc);
   mlir::Value blockOfRows(mlir::Value image, mlir::Location loc);

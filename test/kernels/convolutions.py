@@ -180,7 +180,7 @@ conv("conv_3d_depthwise", (2, 24, 5, 9, 11), 24, (3, 5, 3), strides=[2, 1, 1], p
 conv("conv_3d_depthwise_twice", (1, 8, 4, 6, 7), 16, (2, 3, 3), pads=[2, 1, 1, 2, 1, 1], dilations=[2, 1, 1], group=8)
 conv("conv_3d_no_frames", (1, 6, 0, 9, 11), 14, (1, 3, 3), pads=[1, 1, 1, 1, 1, 1])
 # Frames that are read where they lie: by Winograd's form and directly, with more frames of zeros than there are on one side, of several and of unknown videos.
-conv("conv_3d_blocks", (1, 16, 5, 14, 15), 32, (3, 3, 3), pads=[1] * 6, epilogue=["Relu"])
+conv("conv_3d_blocks", (2, 16, 5, 14, 15), 32, (3, 3, 3), pads=[1] * 6, epilogue=["Relu"])
 conv("conv_3d_blocks_of_videos", (3, 24, 4, 13, 12), 20, (3, 3, 3), strides=[2, 1, 1], pads=[2, 1, 1, 0, 1, 1], dynamic="batch")
 conv("conv_3d_blocks_strided", (2, 32, 7, 9, 11), 40, (3, 3, 3), strides=[2, 2, 2], pads=[1] * 6, epilogue=["Sigmoid"])
 conv("conv_3d_blocks_deep", (1, 256, 3, 6, 7), 48, (3, 3, 2), pads=[2, 1, 1, 1, 1, 0])

@@ -65,7 +65,7 @@ func.func @one_frame(%x: tensor<?x3x1x?x?xf32>, %w: tensor<8x3x1x11x9xf32>) -> t
 // Frames whose blocks are full are read where they lie; zeros before them are no frames.
 // CHECK-LABEL: @full_frames
 // CHECK: %[[X:.*]] = "onnx.Reshape"{{.*}} -> tensor<4x16x5x5xf32>
-// CHECK: "onnx.packed.FrameConv"(%[[X]], {{.*}}depthwise = false{{.*}}frames = array<i64: 4, 3, 1, 1, 1, 0>{{.*}}pads = array<i64: 0, 1, 0, 0>{{.*}} -> tensor<3x8x4x4xf32>
+// CHECK: "onnx.packed.FrameConv"(%[[X]], {{.*}}axis = array<i64: 3, 1, 1, 1, 0>{{.*}}depthwise = false{{.*}}pads = array<i64: 0, 1, 0, 0>{{.*}} -> tensor<3x8x4x4xf32>
 func.func @full_frames(%x: tensor<1x16x4x5x5xf32>) -> tensor<1x8x3x4x4xf32> {
   %w = "onnx.Constant"() {value = dense<1.0> : tensor<8x16x3x2x3xf32>} : () -> tensor<8x16x3x2x3xf32>
   %y = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 0, 1, 0, 0, 0>}> : (tensor<1x16x4x5x5xf32>, tensor<8x16x3x2x3xf32>) -> tensor<1x8x3x4x4xf32>
@@ -88,7 +88,7 @@ func.func @skipped_frames(%x: tensor<1x16x4x5x5xf32>) -> tensor<1x8x2x4x4xf32> {
 
 // Channels that stay apart, of videos of an unknown number.
 // CHECK-LABEL: @depthwise_frames
-// CHECK: "onnx.packed.FrameConv"{{.*}}depthwise = true{{.*}}frames = array<i64: 6, 2, 2, 3, 0, 0>{{.*}} -> tensor<?x4x4x4xf32>
+// CHECK: "onnx.packed.FrameConv"{{.*}}axis = array<i64: 2, 2, 3, 0, 0>{{.*}}depthwise = true{{.*}} -> tensor<?x4x4x4xf32>
 func.func @depthwise_frames(%x: tensor<?x4x6x5x5xf32>) -> tensor<?x4x2x4x4xf32> {
   %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x1x2x2x2xf32>} : () -> tensor<4x1x2x2x2xf32>
   %y = "onnx.Conv"(%x, %w) <{group = 4 : i64, strides = array<i64: 2, 1, 1>, dilations = array<i64: 3, 1, 1>}> : (tensor<?x4x6x5x5xf32>, tensor<4x1x2x2x2xf32>) -> tensor<?x4x2x4x4xf32>
@@ -148,15 +148,20 @@ func.func @images_of_the_run(%x: tensor<?x16x4x?x?xf32>) -> tensor<?x16x4x?x?xf3
 
 // -----
 
-// A number of frames that only the run knows: those of each tap end where the taps behind it need the last.
+// So are those of a number that only the run knows. Where they do not fill blocks, or there may be results of zeros alone, those of each tap end where the taps behind it need the last.
 // CHECK-LABEL: @frames_of_the_run
-// CHECK-COUNT-3: "onnx.Slice"{{.*}} -> tensor<?x?x16x?x?xf32>
-// CHECK: "onnx.Concat"{{.*}} -> tensor<?x48x?x?xf32>
+// CHECK: "onnx.packed.FrameConv"{{.*}}axis = array<i64: 3, 2, 1, 1, 1>{{.*}} -> tensor<?x16x?x?xf32>
+// CHECK-COUNT-3: "onnx.Slice"{{.*}} -> tensor<?x?x8x?x?xf32>
+// CHECK: "onnx.Concat"{{.*}} -> tensor<?x24x?x?xf32>
 // CHECK: "onnx.Conv"{{.*}} -> tensor<?x16x?x?xf32>
-func.func @frames_of_the_run(%x: tensor<?x16x?x?x?xf32>) -> tensor<?x16x?x?x?xf32> {
+// CHECK: "onnx.Concat"{{.*}} -> tensor<?x48x?x?xf32>
+func.func @frames_of_the_run(%x: tensor<?x16x?x?x?xf32>, %few: tensor<?x8x?x?x?xf32>) -> (tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>) {
   %w = "onnx.Constant"() {value = dense<1.0> : tensor<16x16x3x3x3xf32>} : () -> tensor<16x16x3x3x3xf32>
-  %y = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1, 1, 1>, strides = array<i64: 2, 1, 1>}> : (tensor<?x16x?x?x?xf32>, tensor<16x16x3x3x3xf32>) -> tensor<?x16x?x?x?xf32>
-  return %y : tensor<?x16x?x?x?xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<16x8x3x3x3xf32>} : () -> tensor<16x8x3x3x3xf32>
+  %0 = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1, 1, 1>, strides = array<i64: 2, 1, 1>}> : (tensor<?x16x?x?x?xf32>, tensor<16x16x3x3x3xf32>) -> tensor<?x16x?x?x?xf32>
+  %1 = "onnx.Conv"(%few, %v) <{pads = array<i64: 1, 1, 1, 1, 1, 1>}> : (tensor<?x8x?x?x?xf32>, tensor<16x8x3x3x3xf32>) -> tensor<?x16x?x?x?xf32>
+  %2 = "onnx.Conv"(%x, %w) <{pads = array<i64: 2, 1, 1, 1, 1, 1>}> : (tensor<?x16x?x?x?xf32>, tensor<16x16x3x3x3xf32>) -> tensor<?x16x?x?x?xf32>
+  return %0, %1, %2 : tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>
 }
 
 // -----
@@ -172,28 +177,31 @@ func.func @time_of_the_run(%x: tensor<?x4x?x?x?xf32>, %w: tensor<2x4x2x1x1xf32>)
 
 // -----
 
-// Groups of unknown frames: each tap apart, added up.
-// CHECK-LABEL: @depthwise_frames_of_the_run
+// Groups of unknown frames: those of one channel lie where they are, of others each tap is apart, added up.
+// CHECK-LABEL: @groups_of_the_run
+// CHECK: "onnx.packed.FrameConv"{{.*}}axis = array<i64: 2, 1, 1, 1, 0>{{.*}}depthwise = true
 // CHECK-NOT: onnx.packed.Block
-// CHECK: %[[A:.*]] = "onnx.Conv"{{.*}}group = 4 : i64
-// CHECK: %[[B:.*]] = "onnx.Conv"{{.*}}group = 4 : i64
+// CHECK: %[[A:.*]] = "onnx.Conv"{{.*}}group = 2 : i64
+// CHECK: %[[B:.*]] = "onnx.Conv"{{.*}}group = 2 : i64
 // CHECK: "onnx.Add"(%[[A]], %[[B]])
-func.func @depthwise_frames_of_the_run(%x: tensor<?x4x?x5x5xf32>) -> tensor<?x4x?x4x4xf32> {
+func.func @groups_of_the_run(%x: tensor<?x4x?x5x5xf32>) -> (tensor<?x4x?x4x4xf32>, tensor<?x4x?x4x4xf32>) {
   %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x1x2x2x2xf32>} : () -> tensor<4x1x2x2x2xf32>
-  %y = "onnx.Conv"(%x, %w) <{group = 4 : i64, pads = array<i64: 1, 0, 0, 0, 0, 0>}> : (tensor<?x4x?x5x5xf32>, tensor<4x1x2x2x2xf32>) -> tensor<?x4x?x4x4xf32>
-  return %y : tensor<?x4x?x4x4xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<4x2x2x2x2xf32>} : () -> tensor<4x2x2x2x2xf32>
+  %0 = "onnx.Conv"(%x, %w) <{group = 4 : i64, pads = array<i64: 1, 0, 0, 0, 0, 0>}> : (tensor<?x4x?x5x5xf32>, tensor<4x1x2x2x2xf32>) -> tensor<?x4x?x4x4xf32>
+  %1 = "onnx.Conv"(%x, %v) <{group = 2 : i64, pads = array<i64: 1, 0, 0, 0, 0, 0>}> : (tensor<?x4x?x5x5xf32>, tensor<4x2x2x2x2xf32>) -> tensor<?x4x?x4x4xf32>
+  return %0, %1 : tensor<?x4x?x4x4xf32>, tensor<?x4x?x4x4xf32>
 }
 
 // -----
 
 // Taps of channels that fill blocks are cut out of blocks.
-// CHECK-LABEL: @depthwise_frames_in_blocks
+// CHECK-LABEL: @groups_in_blocks
 // CHECK-COUNT-1: "onnx.packed.Block"
 // CHECK: "onnx.Slice"{{.*}} -> tensor<?x?x2x5x5x16xf32>
 // CHECK: "onnx.packed.Unblock"
-// CHECK: "onnx.Conv"{{.*}}group = 32 : i64
-func.func @depthwise_frames_in_blocks(%x: tensor<?x32x?x5x5xf32>) -> tensor<?x32x?x4x4xf32> {
-  %w = "onnx.Constant"() {value = dense<1.0> : tensor<32x1x2x2x2xf32>} : () -> tensor<32x1x2x2x2xf32>
-  %y = "onnx.Conv"(%x, %w) <{group = 32 : i64, pads = array<i64: 1, 0, 0, 0, 0, 0>}> : (tensor<?x32x?x5x5xf32>, tensor<32x1x2x2x2xf32>) -> tensor<?x32x?x4x4xf32>
+// CHECK: "onnx.Conv"{{.*}}group = 16 : i64
+func.func @groups_in_blocks(%x: tensor<?x32x?x5x5xf32>) -> tensor<?x32x?x4x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<32x2x2x2x2xf32>} : () -> tensor<32x2x2x2x2xf32>
+  %y = "onnx.Conv"(%x, %w) <{group = 16 : i64, pads = array<i64: 1, 0, 0, 0, 0, 0>}> : (tensor<?x32x?x5x5xf32>, tensor<32x2x2x2x2xf32>) -> tensor<?x32x?x4x4xf32>
   return %y : tensor<?x32x?x4x4xf32>
 }

@@ -2,25 +2,30 @@
 
 // What reads three frames of two blocks each has the weights and channels of six blocks.
 // CHECK-LABEL: @frames
-// CHECK: %[[W:.*]] = "onnx.Constant"(){{.*}} : () -> tensor<1x6x3x2x16x16xf32>
 // CHECK: %[[X:.*]] = "onnx.packed.Block"(%arg0) {{.*}} -> tensor<5x2x8x8x16xf32>
-// CHECK: %[[Y:.*]] = "onnx.packed.Conv"(%[[X]], %[[W]]) {{.*}}channels = 96{{.*}}frames = array<i64: 5, 3, 2, 1, 1, 1>{{.*}} -> tensor<3x1x3x4x16xf32>
+// CHECK: %[[V:.*]] = "onnx.Reshape"(%[[X]]{{.*}} -> tensor<1x10x8x8x16xf32>
+// CHECK: %[[W:.*]] = "onnx.Constant"(){{.*}} : () -> tensor<1x6x3x2x16x16xf32>
+// CHECK: %[[Y:.*]] = "onnx.packed.Conv"(%[[V]], %[[W]]) {{.*}}channels = 96{{.*}}frames = array<i64: 3, 2, 1, 1, 1>{{.*}} -> tensor<3x1x3x4x16xf32>
 // CHECK: "onnx.packed.Unblock"(%[[Y]])
 func.func @frames(%x: tensor<5x24x8x8xf32>) -> tensor<3x8x3x4xf32> {
   %w = "onnx.Constant"() {value = dense<1.0> : tensor<8x24x3x3x2xf32>} : () -> tensor<8x24x3x3x2xf32>
-  %y = "onnx.packed.FrameConv"(%x, %w) <{depthwise = false, frames = array<i64: 5, 3, 2, 1, 1, 1>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}> : (tensor<5x24x8x8xf32>, tensor<8x24x3x3x2xf32>) -> tensor<3x8x3x4xf32>
+  %one = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %five = "onnx.Constant"() {value = dense<5> : tensor<1xi64>} : () -> tensor<1xi64>
+  %y = "onnx.packed.FrameConv"(%x, %w, %one, %five) <{depthwise = false, axis = array<i64: 3, 2, 1, 1, 1>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}> : (tensor<5x24x8x8xf32>, tensor<8x24x3x3x2xf32>, tensor<1xi64>, tensor<1xi64>) -> tensor<3x8x3x4xf32>
   return %y : tensor<3x8x3x4xf32>
 }
 
 // -----
 
-// The rows of a channel's filters, tap by tap.
+// The rows of a channel's filters, tap by tap; how many frames only the run knows.
 // CHECK-LABEL: @depthwise
+// CHECK: %[[V:.*]] = "onnx.Reshape"({{.*}} -> tensor<2x?x8x8x16xf32>
 // CHECK: %[[W:.*]] = "onnx.Constant"(){{.*}} : () -> tensor<2x6x3x1x16xf32>
-// CHECK: "onnx.packed.GroupedConv"(%{{.*}}, %[[W]]) {{.*}}frames = array<i64: 4, 2, 1, 1, 0, 0>{{.*}} -> tensor<?x2x6x6x16xf32>
-func.func @depthwise(%x: tensor<?x20x8x8xf32>) -> tensor<?x20x6x6xf32> {
+// CHECK: "onnx.packed.GroupedConv"(%[[V]], %[[W]]) {{.*}}frames = array<i64: 2, 1, 1, 0, 0>{{.*}} -> tensor<?x2x6x6x16xf32>
+func.func @depthwise(%x: tensor<?x20x8x8xf32>, %n: tensor<1xi64>) -> tensor<?x20x6x6xf32> {
+  %two = "onnx.Constant"() {value = dense<2> : tensor<1xi64>} : () -> tensor<1xi64>
   %w = "onnx.Constant"() {value = dense<1.0> : tensor<20x1x2x3x3xf32>} : () -> tensor<20x1x2x3x3xf32>
-  %y = "onnx.packed.FrameConv"(%x, %w) <{depthwise = true, frames = array<i64: 4, 2, 1, 1, 0, 0>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}> : (tensor<?x20x8x8xf32>, tensor<20x1x2x3x3xf32>) -> tensor<?x20x6x6xf32>
+  %y = "onnx.packed.FrameConv"(%x, %w, %two, %n) <{depthwise = true, axis = array<i64: 2, 1, 1, 0, 0>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}> : (tensor<?x20x8x8xf32>, tensor<20x1x2x3x3xf32>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x20x6x6xf32>
   return %y : tensor<?x20x6x6xf32>
 }
 
