@@ -1,6 +1,6 @@
 // Cost.cpp: floating-point operations and bytes of one launch of a kernel, for profiles: EmitTables.cpp writes them into the site table.
 #include "codegen/cpu/Codegen.h"
-#include "dialects/onnx/OnnxBase.h"
+#include "dialects/onnx/Packed.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -61,8 +61,11 @@ static Product work(Operation *op) {
     ArrayRef<int64_t> kernel = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape").asArrayRef();
     return twice(product({kernel[0], kernel[1], op->getAttrOfType<IntegerAttr>("channels").getInt()}));
   }
-  if (name == "packed.Pool")
-    return product(op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape").asArrayRef());
+  if (name == "packed.Pool") {
+    ArrayRef<int64_t> kernel = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape").asArrayRef();
+    auto frames = onnx::frameAxis(op);
+    return product({kernel[0], kernel[1], frames ? frames->taps : 1});
+  }
   if (name == "packed.ConvTranspose" || name == "packed.NarrowConv") {
     auto ints = [&](StringRef attribute) { return op->getAttrOfType<DenseI64ArrayAttr>(attribute).asArrayRef(); };
     auto taps = [&](int64_t axis) { return llvm::divideCeil(ints("kernel_shape")[axis], ints("strides")[axis]); };  // of a phase, at most

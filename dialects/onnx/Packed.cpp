@@ -22,13 +22,15 @@ bool onnxc::onnx::isProduct(PackedConvOp op) {
 }
 
 std::optional<onnxc::onnx::FrameAxis> onnxc::onnx::frameAxis(Operation *op) {
-  auto frames = op->getAttrOfType<DenseI64ArrayAttr>(isa<PackedFrameConvOp>(op) ? "axis" : "frames");
+  auto frames = op->getAttrOfType<DenseI64ArrayAttr>(isa<PackedFrameConvOp, PackedFramePoolOp>(op) ? "axis" : "frames");
   if (!frames)
     return std::nullopt;
   FrameAxis axis{frames[0], frames[1], frames[2], frames[3], frames[4]};
   if (auto grouped = dyn_cast<PackedGroupedConvOp>(op))
     axis.blocks = llvm::divideCeilSigned(cast<RankedTensorType>(grouped.getW().getType()).getDimSize(0), grouped.getMultiplier());
-  else if (!isa<PackedFrameConvOp>(op))
+  else if (isa<PackedPoolOp>(op))
+    axis.blocks = cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(1);
+  else if (!isa<PackedFrameConvOp, PackedFramePoolOp>(op))
     axis.blocks = intAttr(op, "channels") / kLanes / axis.taps;
   return axis;
 }

@@ -115,7 +115,7 @@ def Onnx_PackedFrameConvOp : Onnx_Op<"packed.FrameConv"> {
                      DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
   let results = (outs AnyTensor:$Y);
 }
-// `frames` of packed.Conv, packed.WinogradConv and packed.GroupedConv: the `axis` of packed.FrameConv. X is [videos, frames * ceil(C/16), H, W, 16] then. Input block b of result image n is block
+// `frames` of packed.Conv, packed.WinogradConv, packed.GroupedConv and packed.Pool: the `axis` of packed.FrameConv. X is [videos, frames * ceil(C/16), H, W, 16] then. Input block b of result image n is block
 // b % ceil(C/16) of frame b / ceil(C/16) of those that n reads, so that W and `channels` have the blocks of all taps; those of frames before the first and behind the last are skipped.
 def Onnx_PackedConvOp : Onnx_Op<"packed.Conv"> {
   let summary = "2-D convolution to a blocked result";
@@ -174,10 +174,17 @@ def Onnx_PackedGroupedConvOp : Onnx_Op<"packed.GroupedConv"> {
                      DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations, OptionalAttr<DenseI64ArrayAttr>:$frames);
   let results = (outs AnyTensor:$Y);
 }
+def Onnx_PackedFramePoolOp : Onnx_Op<"packed.FramePool"> {
+  let summary = "MaxPool or (where `average`) AveragePool of frames that are images, before they are blocked, as packed.FrameConv has them";
+  let arguments = (ins AnyTensor:$X, AnyTensor:$videos, AnyTensor:$frames, Int<"0">:$average, Int<"0">:$count_include_pad, DenseI64ArrayAttr:$axis,
+                     DenseI64ArrayAttr:$kernel_shape, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
+  let results = (outs AnyTensor:$Y);
+}
 def Onnx_PackedPoolOp : Onnx_Op<"packed.Pool"> {
   let summary = "MaxPool or (where `average`) AveragePool of blocked activations";
   let arguments = (ins AnyTensor:$X, Int<"0">:$average, Int<"0">:$count_include_pad, Int<"0">:$ceil_mode, Str<"NOTSET">:$auto_pad,
-                     DenseI64ArrayAttr:$kernel_shape, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
+                     DenseI64ArrayAttr:$kernel_shape, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
+                     OptionalAttr<DenseI64ArrayAttr>:$frames);
   let results = (outs AnyTensor:$Y);
 }
 def Onnx_PackedChannelSquaresOp : Onnx_Op<"packed.ChannelSquares"> {

@@ -233,11 +233,14 @@ static bool readsFrames(const Frames &f) {
   return f.depthwise || (f.group == 1 && f.depth > 1 && f.dilations[0] == 1 && meetsOne && onnx::fillsBlocks(f.channels));
 }
 
+// How many images `count` frames of each video are; ShapedType::kDynamic where only the run knows.
+static int64_t imagesOf(int64_t videos, int64_t count) {
+  return ShapedType::isDynamic(videos) || ShapedType::isDynamic(count) ? ShapedType::kDynamic : videos * count;
+}
+
 static Value frameConv(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
   Value v = framesAsImages(op.getX(), g);
-  int64_t videos = f.x.getDimSize(0);
-  bool isKnown = !ShapedType::isDynamic(videos) && !ShapedType::isDynamic(f.count);
-  auto type = f.x.clone({isKnown ? videos * f.count : ShapedType::kDynamic, f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)});
+  auto type = f.x.clone({imagesOf(f.x.getDimSize(0), f.count), f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)});
   auto conv = onnx::PackedFrameConvOp::create(
       g.b, op.getLoc(), type, v, op.getW(), g.sizeOf(op.getX(), 0), g.sizeOf(op.getX(), 2), op.getB(), g.b.getBoolAttr(f.depthwise),
       g.b.getDenseI64ArrayAttr(axisOf(f).list()), g.b.getDenseI64ArrayAttr({f.strides[1], f.strides[2]}),
@@ -245,15 +248,20 @@ static Value frameConv(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
   return asExactAs(op, conv);
 }
 
-static void replaceByImages(onnx::ConvOp op, PatternRewriter &rewriter, const Frames &f, GraphBuilder g, Value images) {
-  SmallVector<Value> sizes = g.unknownSizes(op.getX(), {0});
-  if (ShapedType::isDynamic(f.count)) {
-    Value size = g.sizeOf(op.getX(), 2);
-    size = onnx::AddOp::create(rewriter, op.getLoc(), size.getType(), size, g.integers({axisOf(f).more()}));
-    sizes.push_back(onnx::DivOp::create(rewriter, op.getLoc(), size.getType(), size, g.integers({f.strides[0]})));
+// Images of the result, in place of `op`, whose operand 0 has the frames that `axis` says how it reads.
+static void replaceByImages(Operation *op, PatternRewriter &rewriter, const onnx::FrameAxis &axis, Value images) {
+  GraphBuilder g{rewriter, op->getLoc()};
+  Value x = op->getOperand(0);
+  auto y = rankedType(op->getResult(0));
+  SmallVector<Value> sizes = g.unknownSizes(x, {0});
+  if (y.isDynamicDim(2)) {
+    Value size = g.sizeOf(x, 2);
+    size = onnx::AddOp::create(rewriter, op->getLoc(), size.getType(), size, g.integers({axis.more()}));
+    sizes.push_back(onnx::DivOp::create(rewriter, op->getLoc(), size.getType(), size, g.integers({axis.stride})));
   }
   sizes.append(g.unknownSizes(images, {2, 3}));
-  Value v = g.reshapeTo(images, {f.x.getDimSize(0), f.count, f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)}, sizes);
+  int64_t channels = rankedType(images).getDimSize(1);
+  Value v = g.reshapeTo(images, {rankedType(x).getDimSize(0), y.getDimSize(2), channels, y.getDimSize(3), y.getDimSize(4)}, sizes);
   replaceTyped(rewriter, op, g.transpose(v, {0, 2, 1, 3, 4}));
 }
 
@@ -268,7 +276,35 @@ static LogicalResult convFrames(onnx::ConvOp op, PatternRewriter &rewriter) {
     return rewriter.notifyMatchFailure(op, "more taps in groups than are worth a convolution each");
   GraphBuilder g{rewriter, op.getLoc()};
   auto images = readsFrames(*f) ? frameConv(*f, op, g) : f->group == 1 ? joinedTaps(*f, op, g, *weights) : summedTaps(*f, op, g, *weights);
-  replaceByImages(op, rewriter, *f, g, images);
+  replaceByImages(op, rewriter, axisOf(*f), images);
+  return success();
+}
+
+// Windows over frames whose channels fill blocks, of images. Of bytes MaxPool picks bytes (ByteMoves.cpp).
+template <class PoolOp>
+static LogicalResult poolFrames(PoolOp op, PatternRewriter &rewriter) {
+  auto x = rankedType(op.getX()), y = rankedType(op.getY());
+  bool frames = x && y && x.getRank() == 5 && x.getElementType().isF32() && op->getNumResults() == 1 && !op.getCeilMode() &&
+                !x.isDynamicDim(1) && onnx::fillsBlocks(x.getDimSize(1)) && !op.getX().template getDefiningOp<onnx::DequantizeLinearOp>() &&
+                x.isDynamicDim(2) == y.isDynamicDim(2);
+  auto pads = givenPads(op, 3);
+  if (!frames || !pads || llvm::any_of(*pads, [](int64_t p) { return p < 0; }) || llvm::is_contained(x.getShape(), 0) ||
+      llvm::is_contained(y.getShape(), 0))
+    return rewriter.notifyMatchFailure(op, "not over frames whose channels fill blocks, with pads that are known");
+  ArrayRef<int64_t> kernel = op.getKernelShape();
+  auto strides = listOr(op.getStrides(), 3, 1), dilations = listOr(op.getDilations(), 3, 1);
+  onnx::FrameAxis axis{kernel[0], strides[0], dilations[0], (*pads)[0], (*pads)[3]};
+  if (x.isDynamicDim(2) && axis.more() < 0)
+    return rewriter.notifyMatchFailure(op, "too few frames are an error of the run");
+  GraphBuilder g{rewriter, op.getLoc()};
+  auto list = [&](ArrayRef<int64_t> values) { return rewriter.getDenseI64ArrayAttr(values); };
+  auto flag = [&](StringRef name) { return rewriter.getI64IntegerAttr(onnx::intAttr(op, name)); };
+  auto type = x.clone({imagesOf(x.getDimSize(0), y.getDimSize(2)), x.getDimSize(1), y.getDimSize(3), y.getDimSize(4)});
+  Value images = onnx::PackedFramePoolOp::create(
+      rewriter, op.getLoc(), type, framesAsImages(op.getX(), g), g.sizeOf(op.getX(), 0), g.sizeOf(op.getX(), 2),
+      rewriter.getI64IntegerAttr(isa<onnx::AveragePoolOp>(op)), flag("count_include_pad"), list(axis.list()), list(kernel.drop_front()),
+      list(ArrayRef(strides).drop_front()), list({(*pads)[1], (*pads)[2], (*pads)[4], (*pads)[5]}), list(ArrayRef(dilations).drop_front()));
+  replaceByImages(op, rewriter, axis, images);
   return success();
 }
 
@@ -297,7 +333,7 @@ static LogicalResult convByteFrames(onnx::ConvOp op, PatternRewriter &rewriter) 
   Value border = g.constant(RankedTensorType::get({}, onnx::elementType(x.getX())), {char(int(scaling->zero))});
   Value filters = g.constant(RankedTensorType::get(filterShape(*f), onnx::elementType(w.getX())), std::move(bytes));
   Value images = g.concat(tapFrames(x.getX(), tapsOf(*f), g, border), 1);
-  replaceByImages(op, rewriter, *f, g, imageConv(*f, op, g, dequantised(x, images), dequantised(w, filters), op.getB()));
+  replaceByImages(op, rewriter, axisOf(*f), imageConv(*f, op, g, dequantised(x, images), dequantised(w, filters), op.getB()));
   return success();
 }
 
@@ -394,6 +430,8 @@ void populateFramePatterns(RewritePatternSet &patterns) {
   patterns.add(convOfOneFrame, /*benefit=*/3);
   patterns.add(convOverTime, /*benefit=*/2);
   patterns.add(convFrames);
+  patterns.add(poolFrames<onnx::MaxPoolOp>);
+  patterns.add(poolFrames<onnx::AveragePoolOp>);
 }
 
 }  // namespace onnxc

@@ -379,13 +379,16 @@ static LogicalResult packedGrouped(ShapeOp &o) {
     kernel[0] = o.s.floorDiv(kernel[0], o.c(frames->taps));
   return slideBlocked(o, o.dim(1, 0), kernel);
 }
-static LogicalResult frameConv(ShapeOp &o) {
-  auto w = window(o, o.dims(1).slice(3, 2));
+// `videos`: the operand that says how many there are, before that which says how many frames.
+static LogicalResult slideFrames(ShapeOp &o, unsigned videosAt, AffineExpr channels, DimsRef kernel) {
+  auto w = window(o, kernel);
   auto sizes = failed(w) ? FailureOr<Dims>(failure()) : slide(o, *w, o.dims(0).slice(2, 2));
-  AffineExpr videos = o.element(2), frames = o.element(3);
+  AffineExpr videos = o.element(videosAt), frames = o.element(videosAt + 1);
   AffineExpr images = videos && frames ? framesMade(o, *onnx::frameAxis(o.op), videos, frames) : AffineExpr();
-  return failed(sizes) ? failure() : o.set(0, {images, o.dim(1, 0), sizes->front(), sizes->back()});
+  return failed(sizes) ? failure() : o.set(0, {images, channels, sizes->front(), sizes->back()});
 }
+static LogicalResult frameConv(ShapeOp &o) { return slideFrames(o, 2, o.dim(1, 0), o.dims(1).slice(3, 2)); }
+static LogicalResult framePool(ShapeOp &o) { return slideFrames(o, 1, o.dim(0, 1), constants(o, o.intsAttr("kernel_shape"))); }
 static LogicalResult packedWinograd(ShapeOp &o) { return slideBlocked(o, o.dim(1, 1), constants(o, o.intsAttr("kernel_shape"))); }
 static LogicalResult packedLinear(ShapeOp &o) { return slideBlocked(o, o.dim(2, 0), constants(o, o.intsAttr("kernel_shape"))); }
 static LogicalResult packedMean(ShapeOp &o) { return setBlocked(o, o.dim(0, 1), o.c(1), o.c(1)); }
@@ -393,7 +396,10 @@ static LogicalResult packedMoments(ShapeOp &o) {
   Dims each = {o.dim(0, 0), o.dim(0, 1), o.c(1), o.c(1), o.c(kLanes)};
   return success(succeeded(o.set(0, each)) && succeeded(o.set(1, each)));
 }
-static LogicalResult packedPool(ShapeOp &o) { return slideBlocked(o, o.dim(0, 1), constants(o, o.intsAttr("kernel_shape"))); }
+static LogicalResult packedPool(ShapeOp &o) {
+  auto frames = onnx::frameAxis(o.op);
+  return slideBlocked(o, frames ? o.c(frames->blocks) : o.dim(0, 1), constants(o, o.intsAttr("kernel_shape")));
+}
 static LogicalResult packedSquares(ShapeOp &o) { return o.set(0, o.dims(0)); }
 static LogicalResult packedResize(ShapeOp &o) { return setBlocked(o, o.dim(0, 1), o.dim(1, 0), o.dim(3, 0)); }
 static LogicalResult block(ShapeOp &o) {
@@ -411,6 +417,7 @@ static LogicalResult channels(ShapeOp &o) {
 void addWindowRules(ShapeRules &rules) {
   rules["packed.Conv"] = packedConv;
   rules["packed.FrameConv"] = frameConv;
+  rules["packed.FramePool"] = framePool;
   rules["packed.WinogradConv"] = packedWinograd;
   rules["packed.ConvTranspose"] = packedTransposed;
   rules["packed.NarrowConv"] = packedNarrow;

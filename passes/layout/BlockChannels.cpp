@@ -56,6 +56,7 @@ using Conversion = bool (Blocker::*)(Operation *);
 static Conversion conversionOf(Operation *op) {
   static const llvm::StringMap<Conversion> byName = {{"Conv", &Blocker::conv},
                                                      {"packed.FrameConv", &Blocker::frameConv},
+                                                     {"packed.FramePool", &Blocker::framePool},
                                                      {"ConvTranspose", &Blocker::convTranspose},
                                                      {"MaxPool", &Blocker::pool},
                                                      {"AveragePool", &Blocker::pool},

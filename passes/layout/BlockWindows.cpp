@@ -89,19 +89,20 @@ bool Blocker::conv(Operation *op) {
   return true;
 }
 
-// [videos, frames * blocks, H, W, 16] of `images`, those of `conv` in blocks.
-static Value videosOf(onnx::PackedFrameConvOp conv, Value images, GraphBuilder g) {
+// [videos, frames * blocks, H, W, 16] of `images`, those of `op` in blocks.
+template <class FrameOp>
+static Value videosOf(FrameOp op, Value images, GraphBuilder g) {
   ArrayRef<int64_t> s = rankedType(images).getShape();
   SmallVector<int64_t> shape{ShapedType::kDynamic, ShapedType::kDynamic, s[2], s[3], s[4]};
   SmallVector<Value> sizes;
-  if (auto known = onnx::integerElements(conv.getVideos()))
+  if (auto known = onnx::integerElements(op.getVideos()))
     shape[0] = known->front();
   else
-    sizes.push_back(conv.getVideos());
-  if (auto known = onnx::integerElements(conv.getFrames()))
+    sizes.push_back(op.getVideos());
+  if (auto known = onnx::integerElements(op.getFrames()))
     shape[1] = known->front() * s[1];
   else
-    sizes.push_back(onnx::MulOp::create(g.b, g.loc, conv.getFrames().getType(), conv.getFrames(), g.integers({s[1]})));
+    sizes.push_back(onnx::MulOp::create(g.b, g.loc, op.getFrames().getType(), op.getFrames(), g.integers({s[1]})));
   sizes.append(g.unknownSizes(images, {2, 3}));
   return g.reshapeTo(images, shape, sizes);
 }
@@ -199,11 +200,22 @@ bool Blocker::pool(Operation *op) {
                                         b.getDenseI64ArrayAttr(dilations), b.getI64IntegerAttr(ceil)));
     return true;
   }
-  done(op,
-       onnx::PackedPoolOp::create(b, op->getLoc(), onnx::blockedType(rankedType(op->getResult(0))), blocked[op->getOperand(0)],
-                                  b.getI64IntegerAttr(average), b.getI64IntegerAttr(onnx::intAttr(op, "count_include_pad")),
-                                  b.getI64IntegerAttr(ceil), b.getStringAttr(pads->autoPad), b.getDenseI64ArrayAttr(kernel),
-                                  b.getDenseI64ArrayAttr(strides), b.getDenseI64ArrayAttr(pads->pads), b.getDenseI64ArrayAttr(dilations)));
+  done(op, onnx::PackedPoolOp::create(b, op->getLoc(), onnx::blockedType(rankedType(op->getResult(0))), blocked[op->getOperand(0)],
+                                      b.getI64IntegerAttr(average), b.getI64IntegerAttr(onnx::intAttr(op, "count_include_pad")),
+                                      b.getI64IntegerAttr(ceil), b.getStringAttr(pads->autoPad), b.getDenseI64ArrayAttr(kernel),
+                                      b.getDenseI64ArrayAttr(strides), b.getDenseI64ArrayAttr(pads->pads),
+                                      b.getDenseI64ArrayAttr(dilations), nullptr));
+  return true;
+}
+
+bool Blocker::framePool(Operation *op) {
+  auto pool = cast<onnx::PackedFramePoolOp>(op);
+  Location loc = op->getLoc();
+  Value videos = videosOf(pool, block(pool.getX(), loc), {b, loc});
+  done(op, onnx::PackedPoolOp::create(b, loc, onnx::blockedType(rankedType(pool.getY())), videos, pool.getAverageAttr(),
+                                      pool.getCountIncludePadAttr(), b.getI64IntegerAttr(0), b.getStringAttr("NOTSET"),
+                                      pool.getKernelShapeAttr(), pool.getStridesAttr(), pool.getPadsAttr(), pool.getDilationsAttr(),
+                                      pool.getAxisAttr()));
   return true;
 }
 
@@ -259,7 +271,7 @@ static Value poolOf(OpBuilder &b, Location loc, Value v, bool mean) {
   if (!ShapedType::isDynamic(s[2]) && !ShapedType::isDynamic(s[3]) && s[2] * s[3] < many)
     return onnx::PackedPoolOp::create(b, loc, type, v, b.getI64IntegerAttr(mean), b.getI64IntegerAttr(0), b.getI64IntegerAttr(0),
                                       b.getStringAttr("NOTSET"), b.getDenseI64ArrayAttr({s[2], s[3]}), b.getDenseI64ArrayAttr({1, 1}),
-                                      b.getDenseI64ArrayAttr({0, 0, 0, 0}), b.getDenseI64ArrayAttr({1, 1}));
+                                      b.getDenseI64ArrayAttr({0, 0, 0, 0}), b.getDenseI64ArrayAttr({1, 1}), nullptr);
   Value axes = GraphBuilder{b, loc}.integers({2, 3});
   return mean ? Value(onnx::ReduceMeanOp::create(b, loc, type, v, axes)) : onnx::ReduceMaxOp::create(b, loc, type, v, axes);
 }

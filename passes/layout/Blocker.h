@@ -63,6 +63,7 @@ struct Blocker {
   // Each gives an op of a kind a blocked form; false: it stays as it is, and nothing has changed.
   bool conv(mlir::Operation *op);
   bool frameConv(mlir::Operation *op);
+  bool framePool(mlir::Operation *op);
   bool convTranspose(mlir::Operation *op);
   bool pool(mlir::Operation *op);
   bool resize(mlir::Operation *op);

@@ -205,3 +205,18 @@ func.func @groups_in_blocks(%x: tensor<?x32x?x5x5xf32>) -> tensor<?x32x?x4x4xf32
   %y = "onnx.Conv"(%x, %w) <{group = 16 : i64, pads = array<i64: 1, 0, 0, 0, 0, 0>}> : (tensor<?x32x?x5x5xf32>, tensor<32x2x2x2x2xf32>) -> tensor<?x32x?x4x4xf32>
   return %y : tensor<?x32x?x4x4xf32>
 }
+
+// -----
+
+// Windows over frames slide over images where channels fill blocks; a size rounded up, and few channels, stay.
+// CHECK-LABEL: @pools
+// CHECK: "onnx.packed.FramePool"{{.*}}average = 0 : i64, axis = array<i64: 3, 2, 1, 1, 1>{{.*}}kernel_shape = array<i64: 3, 2>{{.*}} -> tensor<?x16x?x?xf32>
+// CHECK: "onnx.packed.FramePool"{{.*}}average = 1 : i64
+// CHECK-COUNT-2: "onnx.MaxPool"
+func.func @pools(%x: tensor<?x16x?x?x?xf32>, %few: tensor<1x3x4x8x8xf32>) -> (tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<1x3x2x4x4xf32>) {
+  %0 = "onnx.MaxPool"(%x) <{kernel_shape = array<i64: 3, 3, 2>, pads = array<i64: 1, 1, 0, 1, 1, 0>, strides = array<i64: 2, 2, 2>}> : (tensor<?x16x?x?x?xf32>) -> tensor<?x16x?x?x?xf32>
+  %1 = "onnx.AveragePool"(%x) <{kernel_shape = array<i64: 2, 2, 2>, strides = array<i64: 2, 2, 2>}> : (tensor<?x16x?x?x?xf32>) -> tensor<?x16x?x?x?xf32>
+  %2 = "onnx.MaxPool"(%x) <{ceil_mode = 1 : i64, kernel_shape = array<i64: 2, 2, 2>, strides = array<i64: 2, 2, 2>}> : (tensor<?x16x?x?x?xf32>) -> tensor<?x16x?x?x?xf32>
+  %3 = "onnx.MaxPool"(%few) <{kernel_shape = array<i64: 2, 2, 2>, strides = array<i64: 2, 2, 2>}> : (tensor<1x3x4x8x8xf32>) -> tensor<1x3x2x4x4xf32>
+  return %0, %1, %2, %3 : tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<1x3x2x4x4xf32>
+}
