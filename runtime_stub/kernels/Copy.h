@@ -61,13 +61,13 @@ struct Walk {
   }
 };
 
-// Elements of `Count` rows take turns; in one pass, which interleaves vectors.
-template <int Count, class T>
+// Every `Step`th element of `Count` rows takes turns; in one pass, which interleaves vectors.
+template <int Count, class T, int Step = 1>
 ONNXC_INLINE void takeTurns(T *__restrict to, const T *const (&from)[Count], int64_t n) {
   for (int64_t k = 0; k < n; ++k)
 #pragma clang loop unroll(full)
     for (int i = 0; i < Count; ++i)
-      to[k * Count + i] = from[i][k];
+      to[k * Count + i] = from[i][k * Step];
 }
 
 // Every `Step`th element.
@@ -99,6 +99,7 @@ inline void copyWalk(T *out, const T *in, const Walk &w) {
   int64_t inner = w.dims[w.rank - 1], os = w.out[w.rank - 1], is = w.in[w.rank - 1];
   int64_t rows = w.dims[w.rank - 2], rowOut = w.out[w.rank - 2], rowIn = w.in[w.rank - 2];
   bool turns = os == 1 && rowOut == inner && rowIn == 1;
+  bool reversed = os == 1 && is == -1 && rowOut == inner && rowIn == inner;
   Odometer<2> o;
   o.init(w.dims, w.rank - 2);
   o.strides[0] = w.out;
@@ -114,6 +115,10 @@ inline void copyWalk(T *out, const T *in, const Walk &w) {
       takeTurns<3, T>(to, {from, from + is, from + 2 * is}, rows);
     else if (turns && inner == 4)
       takeTurns<4, T>(to, {from, from + is, from + 2 * is, from + 3 * is}, rows);
+    else if (reversed && inner == 3)
+      takeTurns<3, T, 3>(to, {from, from - 1, from - 2}, rows);
+    else if (reversed && inner == 4)
+      takeTurns<4, T, 4>(to, {from, from - 1, from - 2, from - 3}, rows);
     else
       for (int64_t r = 0; r < rows; ++r, to += rowOut, from += rowIn)
         copyRow(to, os, from, is, inner);

@@ -51,6 +51,11 @@ for _step in (-1, -2):  # the start is clamped to the elements, the end to one b
         _rest = {"want": [np.zeros(0, np.float32)]}
         case(f"slice_back {_start}_{_end}_{_step}_empty", "Slice", {"x": _x[:0], **_bounds}, **_rest)
         case(f"slice_back {_start}_{_end}_{_step}_no_element", "Slice", {"x": _x[:0]}, _bounds, **_rest)
+for _type in (np.uint8, np.float32):  # images whose channels are turned around
+    for _channels in (3, 4):
+        _x = np.arange(2 * 67 * _channels).astype(_type).reshape(2, 67, _channels)
+        _bounds = {"s": np.array([1, -1]), "e": np.array([67, -9]), "a": np.array([1, 2]), "t": np.array([1, -1])}
+        case(f"slice_back channels_{_channels}_{_type.__name__}", "Slice", {"x": _x}, _bounds, want=[_x[:, 1:, ::-1]])
 _a = np.full((2, 2), 10, np.uint8)  # times the unit matrix: numbers for rows would fit columns
 for _name, _rows, _columns in (("rows", (2,), (1,)), ("row_matrix", (2, 1), (1,)), ("columns", (1,), (2,)), ("column_matrix", (), (1, 2)), ("both", (2,), (2,))):
     for _results in (False, True):  # those for rows: of the result too
