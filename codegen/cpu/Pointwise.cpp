@@ -149,6 +149,10 @@ Value clip(const Site &s) {
   return v;
 }
 Value sign(const Site &s) {
+  if (!s.isFloat()) {
+    Value x = s.operands[0], positive = choose(s, lessThan(s, s.zero(), x), s.c.integer(1, s.type()), s.zero());
+    return s.isUnsigned() ? positive : choose(s, lessThan(s, x, s.zero()), s.c.integer(-1, s.type()), positive);
+  }
   Num x = s.num(0);
   return select(less(x, x.of(0)), x.of(-1), select(less(x.of(0), x), x.of(1), x * 0.0)).v;
 }

@@ -53,10 +53,10 @@ static const llvm::StringMap<Domain> &pointwiseDomains() {
       for (StringRef name : names)
         m[name] = domain;
     };
-    all(Number, {"Add", "Sub", "Mul", "Max", "Min", "Sum", "Abs", "Neg", "Relu", "PRelu", "Clip"});
+    all(Number, {"Add", "Sub", "Mul", "Max", "Min", "Sum", "Abs", "Neg", "Sign", "Relu", "PRelu", "Clip"});
     all(Number, {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"});
-    all(Float, {"Div", "Mean", "Ceil", "Floor", "Round", "Sign", "Sqrt", "Reciprocal", "Softsign", "LeakyRelu", "ThresholdedRelu",
-                "HardSigmoid", "HardSwish", "Shrink", "IsNaN", "IsInf"});
+    all(Float, {"Div", "Mean", "Ceil", "Floor", "Round", "Sqrt", "Reciprocal", "Softsign", "LeakyRelu", "ThresholdedRelu", "HardSigmoid",
+                "HardSwish", "Shrink", "IsNaN", "IsInf"});
     all(Domain(Float | Costly), {"Exp", "Log", "Sigmoid", "Tanh", "Softplus", "Elu", "Celu", "Selu", "Swish", "Sin", "Cos"});
     all(Domain(Single | Costly), {"Erf", "Mish", "Gelu", "SwiGLU", "Pow", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh",
                                   "Atanh", "ms.FastGelu", "ms.BiasGelu", "ms.QuickGelu"});
