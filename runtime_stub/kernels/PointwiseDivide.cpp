@@ -86,7 +86,10 @@ ONNXC_INLINE void divideSmall(const T *x, int64_t xi, const T *y, int64_t yi, T 
 #pragma clang loop vectorize_width(16)
   for (int64_t i = 0; i < n; ++i) {
     W a = W(x[i * xi]), b = W(y[i * yi]), divisor = b == 0 ? W(1) : b;
-    to[i] = T(Op::of(a, b, W(wholePart(reachQuotient(double(a), double(divisor), float(divisor))))));
+    if constexpr (sizeof(T) < 4)  // an error below 2^-24 of a quotient below 2^16 / |b| does not reach the next whole number
+      to[i] = T(Op::of(a, b, W(float(a) / float(divisor))));
+    else
+      to[i] = T(Op::of(a, b, W(wholePart(reachQuotient(double(a), double(divisor), float(divisor))))));
   }
 }
 
