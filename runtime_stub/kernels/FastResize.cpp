@@ -81,15 +81,18 @@ ONNXC_INLINE void blend(const T *base, int64_t stride, const int32_t *from, cons
     return;
   }
   using V = Sixteen<C>;
-  int64_t i = 0;
-  for (; i + 16 <= n; i += 16) {
+  auto sixteen = [&](int64_t i) {
     V sum = V(C(0));
     for (int64_t k = 0; k < taps; ++k)
       sum = __builtin_elementwise_fma(V(weights[k * step]),
                                       __builtin_convertvector(*(const Sixteen<T> *)(base + from[k * step] * stride + i), V), sum);
     *(V *)(to + i) = sum;
-  }
-  for (; i < n; ++i) {
+  };
+  for (int64_t i = 0; i + 16 <= n; i += 16)
+    sixteen(i);
+  if (n >= 16 && n % 16)
+    return sixteen(n - 16);  // overlaps the one before
+  for (int64_t i = 0; i < n % 16; ++i) {
     C sum = 0;
     for (int64_t k = 0; k < taps; ++k)
       sum = __builtin_elementwise_fma(weights[k * step], C(base[from[k * step] * stride + i]), sum);
@@ -104,6 +107,12 @@ ONNXC_INLINE void pick(const C *__restrict x, const int32_t *__restrict from, co
   if (taps == 2) {
     for (int64_t i = 0; i < entries; ++i)
       to[i] = x[from[i]] * weights[i] + x[from[entries + i]] * weights[entries + i];
+    return;
+  }
+  if (taps == 4) {
+    for (int64_t i = 0; i < entries; ++i)
+      to[i] = x[from[i]] * weights[i] + x[from[entries + i]] * weights[entries + i] + x[from[2 * entries + i]] * weights[2 * entries + i] +
+              x[from[3 * entries + i]] * weights[3 * entries + i];
     return;
   }
   for (int64_t i = 0; i < entries; ++i)
