@@ -138,12 +138,9 @@ static void startColumns(const Window &w, int64_t first, int64_t count, bool pad
   for (int64_t i = 0; i < c.rows * c.pitch; ++i)
     c.buffer[i] = Op::start;
   for (int64_t o = 0; Op::average && o < read; ++o) {
-    int64_t n = 0;
-    for (int64_t k = 0; k < w.kernel[d]; ++k) {
-      int64_t p = base + o * stride + k * w.dilation[d];
-      n += padded ? p < w.in[d] + w.end[d] : p >= 0 && p < w.in[d];
-    }
-    c.inside[o] = 1 / float(n);
+    int64_t at = base + o * stride, dilation = w.dilation[d], end = w.in[d] + (padded ? w.end[d] : 0);
+    auto before = [&](int64_t p) { return p <= at ? 0 : minOf(w.kernel[d], (p - at + dilation - 1) / dilation); };  // elements that lie so
+    c.inside[o] = 1 / float(before(end) - (padded ? 0 : before(0)));
   }
 }
 
