@@ -57,9 +57,9 @@ static const llvm::StringMap<Domain> &pointwiseDomains() {
     all(Number, {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"});
     all(Float, {"Div", "Mean", "Ceil", "Floor", "Round", "Sqrt", "Reciprocal", "Softsign", "LeakyRelu", "ThresholdedRelu", "HardSigmoid",
                 "HardSwish", "Shrink", "IsNaN", "IsInf"});
-    all(Domain(Float | Costly), {"Exp", "Log", "Sigmoid", "Tanh", "Softplus", "Elu", "Celu", "Selu", "Swish", "Sin", "Cos"});
-    all(Domain(Single | Costly), {"Erf", "Mish", "Gelu", "SwiGLU", "Pow", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh",
-                                  "Atanh", "ms.FastGelu", "ms.BiasGelu", "ms.QuickGelu"});
+    all(Domain(Float | Costly), {"Exp", "Log", "Sigmoid", "Tanh", "Softplus", "Elu", "Celu", "Selu", "Swish", "Sin", "Cos", "Pow"});
+    all(Domain(Single | Costly), {"Erf", "Mish", "Gelu", "SwiGLU", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh",
+                                  "ms.FastGelu", "ms.BiasGelu", "ms.QuickGelu"});
     all(Int, {"BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot"});
     all(Bool, {"And", "Or", "Xor", "Not"});
     all(Any, {"Cast", "CastLike"});
@@ -70,6 +70,14 @@ static const llvm::StringMap<Domain> &pointwiseDomains() {
 }
 
 bool hasLoopType(Value v) { return domainOf(onnx::elementType(v)) != None; }
+
+// A power of a double whose exponent is one that products, a quotient or a root are taken for (power() of codegen/cpu/Pointwise.cpp).
+static bool isSmallPower(Operation *op) {
+  ElementsAttr exponent = onnx::constantValue(op->getOperand(1));
+  if (!exponent || !exponent.getElementType().isF64() || !exponent.isSplat())
+    return false;
+  return llvm::is_contained({1.0, 2.0, 3.0, 4.0, -1.0, 0.5}, exponent.getSplatValue<double>());
+}
 
 bool isPointwise(Operation *op) {
   Domain domain = pointwiseDomains().lookup(onnx::opName(op));
@@ -85,15 +93,17 @@ bool isPointwise(Operation *op) {
   if (halves && !from.isF32() && !to.isF32() && !(from.isF64() && to.isF16()))
     return false;
   Value first = op->getOperand(op->getNumOperands() > 1 && onnx::opName(op) == "Where" ? 1 : 0);
-  bool sameExponent = onnx::opName(op) != "Pow" || onnx::elementType(op->getOperand(1)).isF32();
-  return (domainOf(onnx::elementType(first)) & domain) && sameExponent;
+  if (onnx::opName(op) == "Pow" && (from.isF64() ? !isSmallPower(op) : !onnx::elementType(op->getOperand(1)).isF32()))
+    return false;
+  return domainOf(onnx::elementType(first)) & domain;
 }
 
 bool isChannelwise(Operation *op) {
-  auto single = [](Value v) { return onnx::elementType(v) && onnx::elementType(v).isF32(); };
+  Type number = op->getNumOperands() ? onnx::elementType(op->getOperand(0)) : Type();
+  auto same = [&](Value v) { return onnx::elementType(v) == number; };
   auto type = op->getNumOperands() ? dyn_cast<RankedTensorType>(op->getOperand(0).getType()) : RankedTensorType();
   return onnx::opName(op) == "BatchNormalization" && op->getNumResults() == 1 && !onnx::intAttr(op, "training_mode") && type &&
-         type.getRank() >= 2 && llvm::all_of(op->getOperands(), single);
+         type.getRank() >= 2 && (number.isF32() || number.isF64()) && llvm::all_of(op->getOperands(), same);
 }
 
 static bool isReduction(StringRef op) {

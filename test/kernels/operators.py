@@ -281,6 +281,12 @@ _odd = np.array([0, -0.0, 1, -1, 5.5, -5.5, 1e30, np.inf, -np.inf, np.nan, 1e-40
 for _part in ([0, 1, 2, 3, 4, 5, 10, 11], range(12)):
     _x, _y = np.meshgrid(_odd[_part], _odd[_part[2:] if len(_part) == 8 else _part])
     case(f"quotients fmod_odd_{len(_part)}", "Mod", {"x": _x, "y": _y}, fmod=1)
+_x = extremes(np.float64, 3, 65)
+for _n in (1, 3, 4, -1, 0.5):  # products, a quotient, a root
+    case(f"powers_of_doubles {_n}", "Pow", {"x": _x}, {"n": np.array(_n, np.float64)})
+case("powers_of_doubles row", "Pow", {"x": _x}, {"n": np.full(65, 3.0)})
+_channels = {n: floats(5, dtype=np.float64) for n in "som"} | {"v": np.linspace(0.5, 2, 5)}
+case("normalised_doubles", "BatchNormalization", {"x": floats(2, 5, 3, 7, dtype=np.float64)}, _channels)
 for _axis in (0, 1, 2):
     case(f"gather_elements {_axis}", "GatherElements", {"x": floats(4, 5, 6), "i": whole(8, 4, 5, 6) - 4}, axis=_axis)
 _spread = np.concatenate([floats(300) * 10.0 ** RNG.integers(-3, 22, 300), [0, -0.0, 127.9, -0.9]])
