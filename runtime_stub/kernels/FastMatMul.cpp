@@ -1,20 +1,99 @@
 // FastMatMul.cpp: MatMul of f32, f64 and integers, which wrap, and Gemm of f32 and f64 on Product.h; few rows stream B once instead of
 // packing it. Oracle: MatMul.cpp.
 #include "runtime_stub/kernels/MatMulShape.h"
+#include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/Product.h"
 
 namespace onnxc {
 
-// Both operands packed into panels of P's; c has those too.
+constexpr int64_t kRowBlock = 480;  // whole panels of A that stay in the cache
+
+// panelProduct() of no more columns than a panel has: whole panels of A would be read once, so they stay where they are.
+template <int MR, int NV, class T, class PackB>
+static bool narrowProduct(T *scratch, const T *a, int64_t ar, int64_t ak, int64_t rows, int64_t cols, int64_t inner, T *c, int64_t stride,
+                          const T *start, const PackB &packB) {
+  constexpr int64_t NR = NV * WideOf<T>::lanes;
+  if (cols > NR)
+    return false;
+  int64_t whole = rows / MR * MR;
+  T *b = scratch + MR * minOf(inner, kDepthBlock);
+  for (int64_t k = 0; k < maxOf<int64_t>(inner, 1); k += kDepthBlock, start = nullptr) {
+    int64_t depth = minOf(kDepthBlock, inner - k);
+    packB(b, 0, k, NR, depth);
+    panelTiles<MR, NV>(a + k * ak, b, whole, cols, depth, c, stride, start, ar, ak, MR * ar);
+    if (whole == rows)
+      continue;
+    packPanel(scratch, a, rows, whole, ar, k, ak, MR, depth);
+    panelTiles<MR, NV>(scratch, b, rows - whole, cols, depth, c + whole * stride, stride, start);
+  }
+  return true;
+}
+
+// Both operands packed into panels of P's; c has those too. Threads share the longer side of c.
 template <class P, class T>
 static int32_t multiplyPanels(const onnxc_args *args, const T *a, int64_t ar, int64_t ak, const T *b, int64_t bk, int64_t bc, P *c,
                               int64_t rows, int64_t inner, int64_t cols) {
-  const P *start = heap<P>(args, rows + 16);  // zeros
-  ONNXC_CHECK(start, ONNXC_K_MEMORY);
-  return product(
-      args, rows, cols, inner, c, cols, start,
-      [&](P *to, int64_t row, int64_t k, int64_t width, int64_t depth) { packPanel(to, a, rows, row, ar, k, ak, width, depth); },
-      [&](P *to, int64_t col, int64_t k, int64_t width, int64_t depth) { packPanel(to, b, cols, col, bc, k, bk, width, depth); });
+  bool byRows = rows > cols;
+  Pieces pieces(byRows ? rows : cols, byRows ? 24 : 2 * WideOf<P>::lanes);
+  auto body = [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
+    constexpr P start[kRowBlock + 16] = {};
+    int64_t first = pieces.begin(begin), last = pieces.end(end - 1);
+    int64_t row = byRows ? first : 0, rowEnd = byRows ? last : rows, col = byRows ? 0 : first, width = (byRows ? cols : last) - col;
+    const T *right = b + col * bc;
+    for (; row < rowEnd; row += kRowBlock) {
+      const T *left = a + row * ar;
+      int64_t height = minOf(kRowBlock, rowEnd - row);
+      auto packB = [=](P *to, int64_t j, int64_t k, int64_t lanes, int64_t depth) {
+        packPanel(to, right, width, j, bc, k, bk, lanes, depth);
+      };
+      if constexpr (__is_same(P, T)) {
+        P *panels = static_cast<P *>(scratch), *to = c + row * cols + col;
+        if (onnxc_vector_bits >= 512 ? narrowProduct<12, 2>(panels, left, ar, ak, height, width, inner, to, cols, start, packB)
+                                     : narrowProduct<6, 1>(panels, left, ar, ak, height, width, inner, to, cols, start, packB))
+          continue;
+      }
+      product(
+          scratch, height, width, inner, c + row * cols + col, cols, start,
+          [=](P *to, int64_t i, int64_t k, int64_t lanes, int64_t depth) { packPanel(to, left, height, i, ar, k, ak, lanes, depth); },
+          packB);
+    }
+    return 0;
+  };
+  return parallelScratchFor(args, pieces.count, pieces.grain(inner * minOf(rows, cols) / 4), productBytes<P>(minOf(rows, kRowBlock), inner),
+                            body);
+}
+
+// Products of one vector with `count` others that lie `apart` from each other, four at a time.
+template <class T>
+static int32_t multiplyVector(const onnxc_args *args, const T *x, const T *y, int64_t apart, int64_t count, int64_t inner, T *c,
+                              int64_t stride) {
+  using V = typename WideOf<T>::type;
+  constexpr int lanes = WideOf<T>::lanes;
+  return parallelFor(args, count, grainOf(inner / 4), [=](int64_t j, int64_t end) -> int32_t {
+    auto dots = [=](auto n, int64_t j) {
+      const T *from = y + j * apart;
+      V sum[n.value];
+      T total[n.value];
+      unroll<0, n.value>([&](auto i) { sum[i.value] = V(T(0)); });
+      int64_t k = 0;
+      for (; k + lanes <= inner; k += lanes)
+        unroll<0, n.value>(
+            [&](auto i) { sum[i.value] = multiplyAdd<T>(*(const V *)(x + k), *(const V *)(from + i.value * apart + k), sum[i.value]); });
+      unroll<0, n.value>([&](auto i) {
+        total[i.value] = 0;
+        for (int l = 0; l < lanes; ++l)
+          total[i.value] += sum[i.value][l];
+        for (int64_t e = k; e < inner; ++e)
+          total[i.value] += x[e] * from[i.value * apart + e];
+        c[(j + i.value) * stride] = total[i.value];
+      });
+    };
+    for (; j + 4 <= end; j += 4)
+      dots(Index<4>{}, j);
+    for (; j < end; ++j)
+      dots(Index<1>{}, j);
+    return 0;
+  });
 }
 
 template <size_t>
@@ -59,8 +138,6 @@ static bool multiplyAsFloats(const onnxc_args *args, const I *a, int64_t ar, con
 template <class T>
 static int32_t multiply(const onnxc_args *args, const T *a, int64_t ar, int64_t ak, const T *b, int64_t bk, int64_t bc, T *c, int64_t rows,
                         int64_t inner, int64_t cols) {
-  using V = typename WideOf<T>::type;
-  constexpr int lanes = WideOf<T>::lanes;
   if (rows <= 4 && bc == 1) {
     for (int64_t i = 0; i < rows; ++i) {
       T *to = c + i * cols;
@@ -76,19 +153,12 @@ static int32_t multiply(const onnxc_args *args, const T *a, int64_t ar, int64_t 
   }
   if (rows <= 4 && bk == 1 && ak == 1) {
     for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < cols; ++j) {
-        V sum = V(T(0));
-        const T *x = a + i * ar, *y = b + j * bc;
-        int64_t k = 0;
-        for (; k + lanes <= inner; k += lanes)
-          sum = multiplyAdd<T>(*(const V *)(x + k), *(const V *)(y + k), sum);
-        T total = 0;
-        for (int l = 0; l < lanes; ++l)
-          total += sum[l];
-        for (; k < inner; ++k)
-          total += x[k] * y[k];
-        c[i * cols + j] = total;
-      }
+      ONNXC_TRY(multiplyVector(args, a + i * ar, b, bc, cols, inner, c + i * cols, 1));
+    return 0;
+  }
+  if (cols <= 4 && bk == 1 && ak == 1) {
+    for (int64_t j = 0; j < cols; ++j)
+      ONNXC_TRY(multiplyVector(args, b + j * bc, a, ar, rows, inner, c + j, cols));
     return 0;
   }
   if constexpr (T(0.5) == T(0)) {
@@ -134,9 +204,15 @@ static int32_t fastGemm(const onnxc_args *a) {
   T *c = mutableData<T>(a->out[0]), alpha = T(a->attr[0].f), beta = T(a->attr[1].f);
   ONNXC_TRY(multiply(a, data<T>(a->in[0]), s.aRow, s.aInner, data<T>(a->in[1]), s.bInner, s.bCol, c, s.rows, s.inner, s.cols));
   const T *add = s.hasC ? data<T>(a->in[2]) : nullptr;
-  for (int64_t i = 0; i < s.rows; ++i)
-    for (int64_t j = 0; (alpha != 1 || add) && j < s.cols; ++j)
-      c[i * s.cols + j] = alpha * c[i * s.cols + j] + (add ? beta * add[i * s.c[0] + j * s.c[1]] : 0);
+  for (int64_t i = 0; i < s.rows; ++i, c += s.cols) {
+    const T *row = add ? add + i * s.c[0] : nullptr;
+    if (row && s.c[1] == 1)
+      for (int64_t j = 0; j < s.cols; ++j)
+        c[j] = alpha * c[j] + beta * row[j];
+    else
+      for (int64_t j = 0; (alpha != 1 || row) && j < s.cols; ++j)
+        c[j] = alpha * c[j] + (row ? beta * row[j * s.c[1]] : 0);
+  }
   return 0;
 }
 

@@ -5,7 +5,7 @@
 // tile    MR x NR accumulators in registers
 // Blocks of K stay in L1/L2: a block of B is packed once and met by every panel of A.
 #pragma once
-#include "runtime_stub/kernels/Lanes.h"
+#include "runtime_stub/kernels/Transpose.h"
 
 namespace onnxc {
 
@@ -25,9 +25,10 @@ ONNXC_INLINE typename WideOf<T>::type multiplyAdd(typename WideOf<T>::type x, ty
     return x * y + sum;
 }
 
-// C[MR, NR] (+)= A panel x B panel over `depth`. `start`: null to go on from C, else the value each row begins with.
-template <int MR, int NV, class T>
-ONNXC_INLINE void tile(const T *a, const T *b, int64_t depth, T *c, int64_t stride, const T *start) {
+// C[MR, NR] (+)= A x B panel over `depth`; of A, rows are `row` apart and K steps `step`: 1 and MR in a panel. `start`: null to go on from
+// C, else the value each row begins with. `Step`: columns of the panel of B, of which the first NR are taken.
+template <int MR, int NV, class T, int Step = NV * WideOf<T>::lanes>
+ONNXC_INLINE void tile(const T *a, const T *b, int64_t depth, T *c, int64_t stride, const T *start, int64_t row = 1, int64_t step = MR) {
   using V = typename WideOf<T>::type;
   constexpr int lanes = WideOf<T>::lanes;
   V acc[MR][NV];
@@ -35,12 +36,12 @@ ONNXC_INLINE void tile(const T *a, const T *b, int64_t depth, T *c, int64_t stri
     unroll<0, NV>(
         [&](auto j) { acc[i.value][j.value] = start ? V(start[i.value]) : *(const V *)(c + i.value * stride + j.value * lanes); });
   });
-  for (int64_t k = 0; k < depth; ++k, a += MR, b += NV * lanes) {
+  for (int64_t k = 0; k < depth; ++k, a += step, b += Step) {
     V column[NV];
     unroll<0, NV>([&](auto j) { column[j.value] = *(const V *)(b + j.value * lanes); });
     unroll<0, MR>([&](auto i) {
-      V row = V(a[i.value]);
-      unroll<0, NV>([&](auto j) { acc[i.value][j.value] = multiplyAdd<T>(row, column[j.value], acc[i.value][j.value]); });
+      V left = V(a[i.value * row]);
+      unroll<0, NV>([&](auto j) { acc[i.value][j.value] = multiplyAdd<T>(left, column[j.value], acc[i.value][j.value]); });
     });
   }
   unroll<0, MR>([&](auto i) { unroll<0, NV>([&](auto j) { *(V *)(c + i.value * stride + j.value * lanes) = acc[i.value][j.value]; }); });
@@ -55,23 +56,28 @@ ONNXC_INLINE int64_t productBytes(int64_t rows, int64_t inner) {
   return (rows + mostPanel + kColumnBlock) * maxOf<int64_t>(minOf(inner, kDepthBlock), 1) * int64_t(sizeof(T));
 }
 
-// C[rows, width] (+)= panels of A x panels of B over one depth block; `start`: as in tile(), for all rows.
+// C[rows, width] (+)= A x panels of B over one depth block; `start`, `row` and `step`: as in tile(), for all rows. `panel`: how far every
+// MR rows of A are from the next, 0 for panels.
 template <int MR, int NV, class T>
-ONNXC_INLINE void panelTiles(const T *a, const T *b, int64_t rows, int64_t width, int64_t depth, T *c, int64_t stride, const T *start) {
+ONNXC_INLINE void panelTiles(const T *a, const T *b, int64_t rows, int64_t width, int64_t depth, T *c, int64_t stride, const T *start,
+                             int64_t row = 1, int64_t step = MR, int64_t panel = 0) {
   constexpr int64_t NR = NV * WideOf<T>::lanes;
   T edge[MR * NR];
-  for (int64_t r = 0; r < rows; r += MR, a += MR * depth)
+  for (int64_t r = 0; r < rows; r += MR, a += panel ? panel : MR * depth)
     for (int64_t j = 0; j < width; j += NR) {
       T *to = c + r * stride + j;
       const T *first = start ? start + r : nullptr;
       int64_t h = minOf<int64_t>(MR, rows - r), w = minOf<int64_t>(NR, width - j);
       if (h == MR && w == NR) {
-        tile<MR, NV, T>(a, b + j * depth, depth, to, stride, first);
+        tile<MR, NV, T>(a, b + j * depth, depth, to, stride, first, row, step);
         continue;
       }
       for (int64_t i = 0; !first && i < h; ++i)
         memcpy(edge + i * NR, to + i * stride, w * sizeof(T));
-      tile<MR, NV, T>(a, b + j * depth, depth, edge, NR, first);
+      if (w <= WideOf<T>::lanes)
+        tile<MR, 1, T, NR>(a, b + j * depth, depth, edge, NR, first, row, step);
+      else
+        tile<MR, NV, T>(a, b + j * depth, depth, edge, NR, first, row, step);
       for (int64_t i = 0; i < h; ++i)
         memcpy(to + i * stride, edge + i * NR, w * sizeof(T));
     }
@@ -124,10 +130,20 @@ ONNXC_INLINE void packPanel(T *to, const From *from, int64_t limit, int64_t firs
   int64_t have = minOf(width, limit - first);
   from += first * acrossStride + k * kStride;
   if (kStride == 1 && acrossStride != 1) {  // across rows in memory: sixteen steps at a time keep both sides in the cache
-    for (int64_t d = 0; d < depth; d += 16)
-      for (int64_t i = 0; i < width; ++i)
-        for (int64_t e = d; e < minOf(depth, d + 16); ++e)
+    for (int64_t d = 0; d < depth; d += 16) {
+      int64_t end = minOf(depth, d + 16), i = 0;
+      if constexpr (__is_same(T, From))
+        for (; i + 4 <= have && end == d + 16; i += 4)
+          for (int64_t e = d; e < end; e += 4) {
+            typename Square<4, T>::Row r[4];
+            unroll<0, 4>([&](auto l) { memcpy(&r[l.value], from + (i + l.value) * acrossStride + e, sizeof(r[0])); });
+            transpose(r);
+            unroll<0, 4>([&](auto l) { memcpy(to + (e + l.value) * width + i, &r[l.value], sizeof(r[0])); });
+          }
+      for (; i < width; ++i)
+        for (int64_t e = d; e < end; ++e)
           to[e * width + i] = i < have ? from[i * acrossStride + e] : 0;
+    }
     return;
   }
   for (int64_t d = 0; d < depth; ++d, to += width, from += kStride) {

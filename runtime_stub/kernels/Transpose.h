@@ -7,9 +7,9 @@ namespace onnxc {
 // Rows in registers, aligned as no operand is.
 typedef float Row8 __attribute__((ext_vector_type(8)));
 typedef float Row16 __attribute__((ext_vector_type(16)));
-template <int N>
+template <int N, class T = float>
 struct Square {
-  typedef float Row __attribute__((ext_vector_type(N)));
+  typedef T Row __attribute__((ext_vector_type(N)));
 };
 
 // Sixteen rows of sixteen, in four rounds of interleaving halves.
@@ -44,6 +44,17 @@ ONNXC_INLINE void transpose(Row8 (&r)[8]) {
     r[k] = __builtin_shufflevector(quads[k], quads[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);
     r[k + 4] = __builtin_shufflevector(quads[k], quads[k + 4], 4, 5, 6, 7, 12, 13, 14, 15);
   });
+}
+
+// Four rows of four.
+template <class Row>
+ONNXC_INLINE void transpose(Row (&r)[4]) {
+  Row a = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5), b = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);
+  Row c = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5), d = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
+  r[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+  r[1] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+  r[2] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+  r[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
 }
 
 }  // namespace onnxc
