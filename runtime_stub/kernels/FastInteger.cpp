@@ -14,7 +14,8 @@ namespace onnxc {
 namespace {
 
 constexpr int64_t kRowBlock = 192;
-constexpr int64_t kAhead = 32;  // rows of a right matrix in place that are asked for, a line of memory each
+constexpr int64_t kLeastTiledProducts = 1 << 18;  // of what is packed first: the start of tiles takes longer than fewer products
+constexpr int64_t kAhead = 32;                    // rows of a right matrix in place that are asked for, a line of memory each
 
 // One launch.
 struct Integers {
@@ -195,7 +196,7 @@ int32_t multiply(const Args *a, Integers &p) {
   p.rows = onnxc_count(x) / p.depth, p.quads = (p.depth + 3) / 4;
   p.right = in<uint8_t>(a, 1), p.flip = y.dtype == ONNXC_U8 ? 0x80 : 0, p.out = out<int32_t>(a, 0);
   p.leftZero = int32_t(hasIn(a, 2) ? loadI64(a->in[2], 0) : 0) + (isSigned ? 128 : 0);
-  p.dots = hasDots(a), p.tiles = p.rows >= kLeastTiled && hasTiles(a);
+  p.dots = hasDots(a), p.tiles = p.rows >= kLeastTiled && (p.packed || p.rows * p.depth * p.columns > kLeastTiledProducts) && hasTiles(a);
   uint8_t *ones = heap<uint8_t>(a, 4 * p.quads);
   if (!prepareLeft(a, p, isSigned) || !prepareZeros(a, p) || !ones)
     return ONNXC_K_MEMORY;
@@ -224,8 +225,8 @@ int32_t oneProduct(const Args *a) {
   return multiply(a, p);
 }
 
-// Matrices of so few products that packing takes longer: in f32, which holds their sums.
-constexpr int64_t kFewProducts = 65536, kFewDepth = (1 << 24) / (255 * 255);
+// Matrices of so few products and so small a right side that packing takes longer: in f32, which holds their sums.
+constexpr int64_t kFewProducts = 8192, kFewRight = 512, kFewDepth = (1 << 24) / (255 * 255);
 
 struct FewProducts {
   MatMulShape s;
@@ -233,49 +234,71 @@ struct FewProducts {
   const Tensor *rightZeros;
   float leftZero;
 
-  int64_t bytes() const { return (s.rows * s.inner + s.inner * lanes) * int64_t(sizeof(float)); }
+  int64_t bytes() const { return (s.rows * s.inner + (s.inner + 1) * lanes) * int64_t(sizeof(float)); }
   float rightZero(int64_t n) const { return rightZeros ? float(loadI64(*rightZeros, onnxc_count(*rightZeros) == 1 ? 0 : n)) : 0; }
-  // Rows [row, row + N) of the columns of a vector.
-  template <int N>
+  // A vector of bytes as floats; those from `end` on are not read.
+  template <class T>
+  static __attribute__((always_inline)) v16 widened(const T *from, const T *end) {
+    typedef T Bytes __attribute__((ext_vector_type(kLanes), aligned(1)));
+    Bytes b = {};
+    if (end - from >= kLanes)
+      b = *(const Bytes *)from;
+    else
+      memcpy(&b, from, size_t(end - from));
+    return __builtin_convertvector(b, v16);
+  }
+  // Rows [row, row + ROWS) of the columns of COLUMNS vectors.
+  template <int ROWS, int COLUMNS>
   __attribute__((always_inline)) void tile(const float *left, const float *right, int64_t row, int64_t column, int32_t *out) const {
-    v16 sums[N] = {};
-    for (int64_t k = 0; k < s.inner; ++k) {
-      v16 b = *(const v16 *)(right + k * lanes + column);
-      unroll<0, N>([&](auto r) { sums[r.value] += left[(row + r.value) * s.inner + k] * b; });
-    }
-    int64_t have = minOf<int64_t>(kLanes, s.cols - column);
-    unroll<0, N>([&](auto r) {
-      i32x16 whole = __builtin_convertvector(sums[r.value], i32x16);
-      int32_t *to = out + (row + r.value) * s.cols + column;
-      if (have == kLanes)
-        memcpy(to, &whole, sizeof(whole));
-      else
-        memcpy(to, &whole, size_t(have) * sizeof(int32_t));
+    v16 sums[ROWS][COLUMNS] = {};
+    for (int64_t k = 0; k < s.inner; ++k)
+      unroll<0, COLUMNS>([&](auto c) {
+        v16 b = *(const v16 *)(right + k * lanes + column + c.value * kLanes);
+        unroll<0, ROWS>([&](auto r) { sums[r.value][c.value] += left[(row + r.value) * s.inner + k] * b; });
+      });
+    unroll<0, COLUMNS>([&](auto c) {
+      int64_t at = column + c.value * kLanes, have = minOf<int64_t>(kLanes, s.cols - at);
+      unroll<0, ROWS>([&](auto r) {
+        i32x16 whole = __builtin_convertvector(sums[r.value][c.value], i32x16);
+        int32_t *to = out + (row + r.value) * s.cols + at;
+        if (have == kLanes)
+          memcpy(to, &whole, sizeof(whole));
+        else
+          memcpy(to, &whole, size_t(have) * sizeof(int32_t));
+      });
     });
   }
+  // All columns of those rows.
+  template <int ROWS, int COLUMNS>
+  __attribute__((always_inline)) void rows(const float *left, const float *right, int64_t row, int32_t *out) const {
+    int64_t column = 0;
+    for (; column + COLUMNS * kLanes <= lanes; column += COLUMNS * kLanes)
+      tile<ROWS, COLUMNS>(left, right, row, column, out);
+    for (; column < lanes; column += kLanes)
+      tile<ROWS, 1>(left, right, row, column, out);
+  }
+  // What lies behind the columns of a row is the next row's, and is stored nowhere.
   template <class X, class Y>
-  void run(const X *x, const Y *y, float *left, int32_t *out) const {
-    float *right = left + s.rows * s.inner;
-    for (int64_t i = 0; i < s.rows * s.inner; ++i)
+  void run(const X *x, const Y *y, float *scratch, int32_t *out) const {
+    float *zeros = scratch, *right = zeros + lanes, *left = right + s.inner * lanes;
+    const X *xEnd = x + s.rows * s.inner;
+    const Y *yEnd = y + s.inner * s.cols;
+    int64_t i = 0;
+    for (; xEnd - x - i >= kLanes; i += kLanes)
+      *(v16 *)(left + i) = widened(x + i, xEnd) - leftZero;
+    for (; i < xEnd - x; ++i)
       left[i] = float(x[i]) - leftZero;
-    for (int64_t k = 0; k < s.inner; ++k) {
-      for (int64_t n = 0; n < s.cols; ++n)
-        right[k * lanes + n] = float(y[k * s.cols + n]);
-      for (int64_t n = s.cols; n < lanes; ++n)
-        right[k * lanes + n] = 0;
-    }
-    for (int64_t n = 0; n < s.cols; ++n)
-      if (float zero = rightZero(n); zero != 0)
-        for (int64_t k = 0; k < s.inner; ++k)
-          right[k * lanes + n] -= zero;
+    for (int64_t n = 0; n < lanes; ++n)
+      zeros[n] = n < s.cols ? rightZero(n) : 0;
+    for (int64_t k = 0; k < s.inner; ++k, y += s.cols)
+      for (int64_t n = 0; n < s.cols; n += kLanes)
+        *(v16 *)(right + k * lanes + n) = widened(y + n, yEnd) - *(const v16 *)(zeros + n);
     constexpr int kTogether = 8;
-    for (int64_t column = 0; column < s.cols; column += kLanes) {
-      int64_t row = 0;
-      for (; row + kTogether <= s.rows; row += kTogether)
-        tile<kTogether>(left, right, row, column, out);
-      for (; row < s.rows; ++row)
-        tile<1>(left, right, row, column, out);
-    }
+    int64_t row = 0;
+    for (; row + kTogether <= s.rows; row += kTogether)
+      rows<kTogether, 1>(left, right, row, out);
+    for (; row < s.rows; ++row)
+      rows<1, 4>(left, right, row, out);
   }
 };
 
@@ -287,18 +310,18 @@ int32_t fewProducts(const Args *a, const MatMulShape &s, const Odometer<2> &star
     Odometer<2> o = start;
     o.dims = p.s.batch, o.strides[0] = p.s.aStrides, o.strides[1] = p.s.bStrides;
     o.seek(begin);
-    float *left = static_cast<float *>(scratch);
+    float *floats = static_cast<float *>(scratch);
     for (int64_t i = begin; i < end; ++i, o.next()) {
       const uint8_t *x = in<uint8_t>(a, 0) + o.offset[0], *y = in<uint8_t>(a, 1) + o.offset[1];
       int32_t *to = out<int32_t>(a, 0) + i * p.s.rows * p.s.cols;
       if (isSigned && rightSigned)
-        p.run((const int8_t *)x, (const int8_t *)y, left, to);
+        p.run((const int8_t *)x, (const int8_t *)y, floats, to);
       else if (isSigned)
-        p.run((const int8_t *)x, y, left, to);
+        p.run((const int8_t *)x, y, floats, to);
       else if (rightSigned)
-        p.run(x, (const int8_t *)y, left, to);
+        p.run(x, (const int8_t *)y, floats, to);
       else
-        p.run(x, y, left, to);
+        p.run(x, y, floats, to);
     }
     return ONNXC_K_OK;
   };
@@ -314,7 +337,7 @@ int32_t batchProducts(const Args *a) {
   o.strides[0] = s.aStrides, o.strides[1] = s.bStrides;
   if (onnxc_count(a->out[0]) != o.left * s.rows * s.cols)
     return ONNXC_K_SHAPE;
-  if (s.rows * s.inner * s.cols < kFewProducts && s.inner <= kFewDepth)
+  if (s.rows * s.inner * s.cols <= kFewProducts && s.inner * s.cols <= kFewRight && s.inner <= kFewDepth)
     return fewProducts(a, s, o);
   int64_t x[] = {s.rows, s.inner}, y[] = {s.inner, s.cols}, z[] = {s.rows, s.cols};
   Tensor in[4], out = {a->out[0].data, z, 2, a->out[0].dtype};
