@@ -69,37 +69,18 @@ static bool isOneNumber(Value v) { return !v || llvm::cast<RankedTensorType>(v.g
 
 static LogicalResult linearMatMul(onnx::QLinearMatMulOp op, PatternRewriter &rewriter) {
   auto weights = rankedType(op.getB());
-  if (!weights || weights.getRank() != 2 || !onnx::elementType(op.getY()).isInteger(8) ||
-      !llvm::all_of(op->getOperands().drop_front(), isConstant))
-    return rewriter.notifyMatchFailure(op, "weights or scales are not constant");
-  if (!llvm::all_of(SmallVector<Value>{op.getAScale(), op.getAZeroPoint(), op.getYScale(), op.getYZeroPoint()}, isOneNumber) ||
-      !isListOrNumber(op.getBScale()) || !isListOrNumber(op.getBZeroPoint()))
-    return rewriter.notifyMatchFailure(op, "numbers for each row or each matrix");
+  SmallVector<Value> numbers{op.getAScale(), op.getAZeroPoint(), op.getBScale(), op.getBZeroPoint(), op.getYScale(), op.getYZeroPoint()};
+  if (!weights || weights.getRank() < 2 || !onnx::elementType(op.getY()).isInteger(8) || !llvm::all_of(numbers, isConstant))
+    return rewriter.notifyMatchFailure(op, "scales are not constant");
+  bool ofColumns = onnx::constantValue(op.getB()) && weights.getRank() == 2;
+  auto isOne = [&](Value v) { return ofColumns && (v == op.getBScale() || v == op.getBZeroPoint()) ? isListOrNumber(v) : isOneNumber(v); };
+  if (!llvm::all_of(numbers, isOne))
+    return rewriter.notifyMatchFailure(op, "numbers for each row or each matrix, or for columns of the run's");
   Location loc = op.getLoc();
   Value a = dequantise(rewriter, loc, op.getA(), op.getAScale(), op.getAZeroPoint(), 1);
   Value b = dequantise(rewriter, loc, op.getB(), op.getBScale(), op.getBZeroPoint(), 1);
   Value y = onnx::MatMulOp::create(rewriter, loc, single(rewriter, op.getY()), a, b);
   rewriter.replaceOp(op, quantise(rewriter, loc, op.getY().getType(), y, op.getYScale(), op.getYZeroPoint()));
-  return success();
-}
-
-// Of two values of the run, as between queries and keys: sums of integers.
-static LogicalResult linearRunTimeMatMul(onnx::QLinearMatMulOp op, PatternRewriter &rewriter) {
-  auto isByte = [](Value v) { return onnx::elementType(v).isInteger(8); };
-  if (onnx::constantValue(op.getB()) || !isByte(op.getA()) || !isByte(op.getB()) || !isByte(op.getY()))
-    return rewriter.notifyMatchFailure(op, "weights are constant, or no bytes");
-  SmallVector<Value> numbers{op.getAScale(), op.getAZeroPoint(), op.getBScale(), op.getBZeroPoint(), op.getYScale(), op.getYZeroPoint()};
-  auto a = constantFloats(op.getAScale()), b = constantFloats(op.getBScale()), to = constantFloats(op.getYScale());
-  if (!llvm::all_of(numbers, isConstant) || !llvm::all_of(numbers, isOneNumber) || !a || !b || !to)
-    return rewriter.notifyMatchFailure(op, "scales are not one constant each");
-  Location loc = op.getLoc();
-  GraphBuilder g{rewriter, loc};
-  Type type = single(rewriter, op.getY());
-  Value sums = onnx::MatMulIntegerOp::create(rewriter, loc, llvm::cast<TensorType>(type).clone(rewriter.getI32Type()), op.getA(), op.getB(),
-                                             op.getAZeroPoint(), op.getBZeroPoint());
-  Value y =
-      onnx::MulOp::create(rewriter, loc, type, g.as(type, sums), g.number(a->front() * b->front() / to->front()));  // as runtimes round
-  rewriter.replaceOp(op, quantise(rewriter, loc, op.getY().getType(), y, g.number(1), op.getYZeroPoint()));
   return success();
 }
 
@@ -353,7 +334,6 @@ static LogicalResult resizedBytes(onnx::ResizeOp op, PatternRewriter &rewriter) 
 void populateDecomposeQuantPatterns(RewritePatternSet &patterns) {
   patterns.add(linearConv);
   patterns.add(linearMatMul);
-  patterns.add(linearRunTimeMatMul);
   patterns.add(linearGemm);
   patterns.add(dynamicMatMul);
   patterns.add(integerMatMul);

@@ -5,6 +5,7 @@
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Quant.h"
+#include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Decompose.h"
 #include "passes/graph/IntegerSteps.h"
@@ -273,20 +274,26 @@ static Value integerSums(PatternRewriter &rewriter, const Contraction &c, Value 
   return bias ? Value(onnx::AddOp::create(rewriter, loc, type, sums, bias)) : sums;
 }
 
+// Puts the sums of `c`, which have `bias`, in the place of its op: requantised where they become bytes, else as numbers.
+static void replaceBySums(PatternRewriter &rewriter, const Contraction &c, Value bias) {
+  Operation *op = c.op;
+  Type type = op->getResult(0).getType();
+  Value sums = integerSums(rewriter, c, bias);
+  replaceUsers(rewriter, c, op->getResult(0), sums);
+  rewriter.setInsertionPoint(op);
+  rewriter.replaceOpWithNewOp<onnx::MulOp>(op, type, sums, perChannel(rewriter, op->getLoc(), c, products(c)));
+}
+
 static LogicalResult contractIntegers(Operation *op, PatternRewriter &rewriter) {
   auto c = biasedContraction(op);
   if (!c)
     return rewriter.notifyMatchFailure(op, "not a contraction of 8-bit values with constant weights");
-  Location loc = op->getLoc();
   Value given = onnx::operand(op, 2);
-  Value constantBias = given ? GraphBuilder{rewriter, loc}.floats(llvm::cast<ShapedType>(given.getType()).getShape(), c->bias) : Value();
-  Type type = op->getResult(0).getType();
-  Value sums = integerSums(rewriter, *c, constantBias);
-  replaceUsers(rewriter, *c, op->getResult(0), sums);
-  rewriter.setInsertionPoint(op);
-  rewriter.replaceOpWithNewOp<onnx::MulOp>(op, type, sums, perChannel(rewriter, loc, *c, products(*c)));
+  Type type = given ? given.getType() : Type();
+  replaceBySums(rewriter, *c, given ? GraphBuilder{rewriter, op->getLoc()}.floats(cast<ShapedType>(type).getShape(), c->bias) : Value());
   return success();
 }
+
 namespace {
 // What follows a convolution that is only quantised again, perhaps behind a Relu or Clip.
 struct Requantisation {
@@ -412,7 +419,72 @@ static LogicalResult contractProduct(Operation *op, PatternRewriter &rewriter) {
   return success();
 }
 static LogicalResult contractGemm(onnx::GemmOp op, PatternRewriter &rewriter) { return contractProduct(op, rewriter); }
-static LogicalResult contractMatMul(onnx::MatMulOp op, PatternRewriter &rewriter) { return contractProduct(op, rewriter); }
+
+// --- products of two values of the run ---
+
+// The dequantisation of bytes with one scale that makes `v`, perhaps before `moves`, ops that move its values, the last one first; else
+// null.
+static onnx::DequantizeLinearOp dequantisedBefore(Value v, SmallVectorImpl<Operation *> &moves) {
+  for (Operation *op = v.getDefiningOp(); isView(op) || llvm::isa_and_present<onnx::TransposeOp>(op); op = v.getDefiningOp()) {
+    moves.push_back(op);
+    v = op->getOperand(0);
+  }
+  auto q = quantisedOf(v);
+  bool one = q && q->scale.size() == 1 && q->zero.size() == 1 && isByte(onnx::elementType(q->values));
+  return one ? v.getDefiningOp<onnx::DequantizeLinearOp>() : onnx::DequantizeLinearOp();
+}
+// The same value with its bytes moved and then dequantised.
+static Value dequantisedBehind(PatternRewriter &rewriter, onnx::DequantizeLinearOp dq, ArrayRef<Operation *> moves) {
+  if (moves.empty())
+    return dq.getY();
+  Value bytes = dq.getX();
+  for (Operation *move : llvm::reverse(moves)) {
+    Operation *moved = rewriter.clone(*move);
+    moved->setOperand(0, bytes);
+    moved->getResult(0).setType(llvm::cast<TensorType>(move->getResult(0).getType()).clone(onnx::elementType(bytes)));
+    bytes = moved->getResult(0);
+  }
+  auto behind = llvm::cast<onnx::DequantizeLinearOp>(rewriter.clone(*dq));
+  behind.setOperand(0, bytes);
+  behind.getY().setType(llvm::cast<TensorType>(moves.front()->getResult(0).getType()));
+  return behind.getY();
+}
+
+// Whether `product` may be the one of queries and keys of an attention in f32 (FuseAttention): a softmax lies between it and another
+// product, and nothing of the way is quantised.
+static bool mayBeScores(Operation *product) {
+  constexpr size_t kMost = 64;  // values looked at
+  SmallVector<std::pair<Value, bool>> found{{product->getResult(0), false}};
+  for (size_t i = 0; i < found.size(); ++i)
+    for (Operation *user : found[i].first.getUsers()) {
+      if (found.size() > kMost || (found[i].second && llvm::isa<onnx::MatMulOp>(user)))
+        return true;
+      if (llvm::isa<onnx::MatMulOp, onnx::GemmOp, onnx::ConvOp, onnx::QuantizeLinearOp>(user) || user->getNumResults() != 1)
+        continue;
+      found.push_back({user->getResult(0), found[i].second || llvm::isa<onnx::SoftmaxOp>(user)});
+    }
+  return false;
+}
+
+// Of a depth that only the run knows 32 bits are taken to hold the sums, as QLinearMatMul takes them.
+static LogicalResult contractRunTimeProduct(onnx::MatMulOp op, PatternRewriter &rewriter) {
+  constexpr int64_t kMostDepth = INT32_MAX / (255 * 255);
+  auto a = rankedType(op.getA()), b = rankedType(op.getB());
+  SmallVector<Operation *> moves[2];
+  auto x = dequantisedBefore(op.getA(), moves[0]), w = dequantisedBefore(op.getB(), moves[1]);
+  if (!a || !b || b.getRank() < 2 || !x || !w || a.getShape().back() > kMostDepth || b.getDimSize(b.getRank() - 2) > kMostDepth)
+    return rewriter.notifyMatchFailure(op, "not of two tensors of bytes with a scale each");
+  if (mayBeScores(op))
+    return rewriter.notifyMatchFailure(op, "may be an attention in f32");
+  Value operands[] = {dequantisedBehind(rewriter, x, moves[0]), dequantisedBehind(rewriter, w, moves[1])};
+  rewriter.modifyOpInPlace(op, [&] { op->setOperands(operands); });
+  replaceBySums(rewriter, {op, *quantisedOf(op.getA()), *quantisedOf(op.getB()), /*axis=*/1, 0}, Value());
+  return success();
+}
+
+static LogicalResult contractMatMul(onnx::MatMulOp op, PatternRewriter &rewriter) {
+  return success(succeeded(contractProduct(op, rewriter)) || succeeded(contractRunTimeProduct(op, rewriter)));
+}
 
 // --- weights of 4 bits ---
 

@@ -230,12 +230,12 @@ func.func @means_with_channels_last(%x: tensor<1x4x4x2xui8>) -> (tensor<1x1x1x2x
 
 // -----
 
-// Not with weights of several matrices, or a scale for each of several rows of a matrix; a list for the columns is along axis 1.
+// Also of several matrices, not with a scale for each of several rows of a matrix; a list for the columns is along axis 1.
 // CHECK-LABEL: @linear_products
 // CHECK: "onnx.DequantizeLinear"(%{{.*}}) <{axis = 1 : i64{{.*}} : (tensor<3x2xui8>, tensor<2xf32>, tensor<2xui8>)
 // CHECK: %[[Y:.*]] = "onnx.MatMul"
 // CHECK: "onnx.QuantizeLinear"(%[[Y]]
-// CHECK: "onnx.QLinearMatMul"{{.*}}tensor<2x3x2xui8>
+// CHECK: "onnx.MatMul"{{.*}}tensor<2x3x2xf32>
 // CHECK: "onnx.QLinearMatMul"{{.*}}tensor<1x2xf32>
 func.func @linear_products(%a: tensor<2x4x3xui8>) -> (tensor<2x4x2xui8>, tensor<2x4x2xui8>, tensor<2x4x2xui8>) {
   %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>

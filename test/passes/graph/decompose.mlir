@@ -341,12 +341,11 @@ func.func @linear_conv(%x: tensor<1x1x4x4xui8>) -> tensor<1x1x4x4xui8> {
 
 // -----
 
-// Two values of the run: sums of integers, scaled by 0.5 * 0.25 / 0.5.
+// Two values of the run.
 // CHECK-LABEL: @linear_run_time_product
-// CHECK-DAG: %[[S:.*]] = "onnx.Constant"() <{value = dense<2.500000e-01> : tensor<f32>}>
-// CHECK: %[[I:.*]] = "onnx.MatMulInteger"(%arg0, %arg1,
-// CHECK: %[[P:.*]] = "onnx.Cast"(%[[I]])
-// CHECK: %[[Y:.*]] = "onnx.Mul"(%[[P]], %[[S]])
+// CHECK-DAG: %[[A:.*]] = "onnx.DequantizeLinear"(%arg0
+// CHECK-DAG: %[[B:.*]] = "onnx.DequantizeLinear"(%arg1
+// CHECK: %[[Y:.*]] = "onnx.MatMul"(%[[A]], %[[B]])
 // CHECK: "onnx.QuantizeLinear"(%[[Y]]
 func.func @linear_run_time_product(%a: tensor<2x3x4xui8>, %b: tensor<2x4x3xui8>) -> tensor<2x3x3xui8> {
   %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>

@@ -53,21 +53,6 @@ func.func @matmul(%q: tensor<3x2xi8>) -> tensor<3x1xf32> {
 
 // -----
 
-// Weights that are not constant stay dequantised; that is arithmetic.
-// CHECK-LABEL: @two_values
-// CHECK: onnx.Cast
-// CHECK: onnx.Mul
-// CHECK: "onnx.MatMul"
-func.func @two_values(%q: tensor<2x2xi8>) -> tensor<2x2xf32> {
-  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
-  %x = "onnx.DequantizeLinear"(%q, %s) : (tensor<2x2xi8>, tensor<f32>) -> tensor<2x2xf32>
-  %w = "onnx.DequantizeLinear"(%q, %s) : (tensor<2x2xi8>, tensor<f32>) -> tensor<2x2xf32>
-  %y = "onnx.MatMul"(%x, %w) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
-  return %y : tensor<2x2xf32>
-}
-
-// -----
-
 // Quantisation with a constant scale is arithmetic that fuses.
 // CHECK-LABEL: @quantise
 // CHECK: %[[D:.*]] = "onnx.Div"(%arg0, %{{.*}})
@@ -495,4 +480,55 @@ func.func @channelScales(%q: tensor<1x2x4x4xui8>, %p: tensor<1x16x4x4xui8>) -> (
   %r = "onnx.Relu"(%z) : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
   %n = "onnx.QuantizeLinear"(%r, %t, %zeros) <{axis = 1 : i64}> : (tensor<1x2x4x4xf32>, tensor<2xf32>, tensor<2xui8>) -> tensor<1x2x4x4xui8>
   return %o, %n : tensor<1x2x4x4xui8>, tensor<1x2x4x4xui8>
+}
+
+// -----
+
+// Two values of the run, one of them moved: sums of integers of the moved bytes, times 0.5 * 0.25 / 0.5. Results in f32 likewise.
+// CHECK-LABEL: @run_time_products
+// CHECK-DAG: %[[S:.*]] = "onnx.Constant"() <{value = dense<2.500000e-01> : tensor<f32>}>
+// CHECK: %[[T:.*]] = "onnx.Transpose"(%arg1) {{.*}} -> tensor<2x?x3xi8>
+// CHECK: %[[I:.*]] = "onnx.MatMulInteger"(%arg0, %[[T]], %{{.*}}, %{{.*}}) {{.*}} -> tensor<2x4x3xi32>
+// CHECK: %[[F:.*]] = "onnx.Cast"(%[[I]])
+// CHECK: %[[M:.*]] = "onnx.Mul"(%[[F]], %[[S]])
+// CHECK: "onnx.Round"(%[[M]])
+// CHECK: "onnx.MatMulInteger"(%arg0, %arg2
+// CHECK-NOT: "onnx.MatMul"
+func.func @run_time_products(%a: tensor<2x4x?xui8>, %b: tensor<2x3x?xi8>, %c: tensor<2x?x5xui8>) -> (tensor<2x4x3xui8>, tensor<2x4x5xf32>) {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %t = "onnx.Constant"() {value = dense<0.25> : tensor<f32>} : () -> tensor<f32>
+  %z = "onnx.Constant"() {value = dense<128> : tensor<ui8>} : () -> tensor<ui8>
+  %w = "onnx.Constant"() {value = dense<-3> : tensor<i8>} : () -> tensor<i8>
+  %0 = "onnx.DequantizeLinear"(%a, %s, %z) : (tensor<2x4x?xui8>, tensor<f32>, tensor<ui8>) -> tensor<2x4x?xf32>
+  %1 = "onnx.DequantizeLinear"(%b, %t, %w) : (tensor<2x3x?xi8>, tensor<f32>, tensor<i8>) -> tensor<2x3x?xf32>
+  %2 = "onnx.Transpose"(%1) <{perm = array<i64: 0, 2, 1>}> : (tensor<2x3x?xf32>) -> tensor<2x?x3xf32>
+  %3 = "onnx.MatMul"(%0, %2) : (tensor<2x4x?xf32>, tensor<2x?x3xf32>) -> tensor<2x4x3xf32>
+  %4 = "onnx.QuantizeLinear"(%3, %s, %z) : (tensor<2x4x3xf32>, tensor<f32>, tensor<ui8>) -> tensor<2x4x3xui8>
+  %5 = "onnx.DequantizeLinear"(%c, %t, %z) : (tensor<2x?x5xui8>, tensor<f32>, tensor<ui8>) -> tensor<2x?x5xf32>
+  %6 = "onnx.MatMul"(%0, %5) : (tensor<2x4x?xf32>, tensor<2x?x5xf32>) -> tensor<2x4x5xf32>
+  return %4, %6 : tensor<2x4x3xui8>, tensor<2x4x5xf32>
+}
+
+// -----
+
+// An attention in f32, a scale for each column, and a depth whose sums 32 bits may not hold.
+// CHECK-LABEL: @run_time_products_of_floats
+// CHECK-COUNT-4: "onnx.MatMul"(
+// CHECK-NOT: onnx.MatMulInteger
+func.func @run_time_products_of_floats(%q: tensor<2x4x8xi8>, %k: tensor<2x8x3xi8>, %v: tensor<2x3x8xf32>, %a: tensor<4x40000xi8>, %b: tensor<40000x2xi8>)
+    -> (tensor<2x4x8xf32>, tensor<2x4x3xf32>, tensor<4x2xf32>) {
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %c = "onnx.Constant"() {value = dense<[0.5, 0.25, 1.0]> : tensor<3xf32>} : () -> tensor<3xf32>
+  %0 = "onnx.DequantizeLinear"(%q, %s) : (tensor<2x4x8xi8>, tensor<f32>) -> tensor<2x4x8xf32>
+  %1 = "onnx.DequantizeLinear"(%k, %s) : (tensor<2x8x3xi8>, tensor<f32>) -> tensor<2x8x3xf32>
+  %2 = "onnx.MatMul"(%0, %1) : (tensor<2x4x8xf32>, tensor<2x8x3xf32>) -> tensor<2x4x3xf32>
+  %3 = "onnx.Mul"(%2, %s) : (tensor<2x4x3xf32>, tensor<f32>) -> tensor<2x4x3xf32>
+  %4 = "onnx.Softmax"(%3) <{axis = -1 : i64}> : (tensor<2x4x3xf32>) -> tensor<2x4x3xf32>
+  %5 = "onnx.MatMul"(%4, %v) : (tensor<2x4x3xf32>, tensor<2x3x8xf32>) -> tensor<2x4x8xf32>
+  %6 = "onnx.DequantizeLinear"(%k, %c) <{axis = 2 : i64}> : (tensor<2x8x3xi8>, tensor<3xf32>) -> tensor<2x8x3xf32>
+  %7 = "onnx.MatMul"(%0, %6) : (tensor<2x4x8xf32>, tensor<2x8x3xf32>) -> tensor<2x4x3xf32>
+  %8 = "onnx.DequantizeLinear"(%a, %s) : (tensor<4x40000xi8>, tensor<f32>) -> tensor<4x40000xf32>
+  %9 = "onnx.DequantizeLinear"(%b, %s) : (tensor<40000x2xi8>, tensor<f32>) -> tensor<40000x2xf32>
+  %10 = "onnx.MatMul"(%8, %9) : (tensor<4x40000xf32>, tensor<40000x2xf32>) -> tensor<4x2xf32>
+  return %5, %7, %10 : tensor<2x4x8xf32>, tensor<2x4x3xf32>, tensor<4x2xf32>
 }
