@@ -450,20 +450,26 @@ static Value dequantisedBehind(PatternRewriter &rewriter, onnx::DequantizeLinear
   return behind.getY();
 }
 
-// Whether `product` may be the one of queries and keys of an attention in f32 (FuseAttention): a softmax lies between it and another
-// product, and nothing of the way is quantised.
-static bool mayBeScores(Operation *product) {
+// Whether a softmax takes what `product` computes, as in attention. It reads each number more than once, and sums of integers are made into
+// numbers each time: in f32 the product's own kernel does that, and FuseAttention may take both.
+static bool feedsSoftmax(Operation *product) {
   constexpr size_t kMost = 64;  // values looked at
-  SmallVector<std::pair<Value, bool>> found{{product->getResult(0), false}};
+  SmallVector<Value> found{product->getResult(0)};
   for (size_t i = 0; i < found.size(); ++i)
-    for (Operation *user : found[i].first.getUsers()) {
-      if (found.size() > kMost || (found[i].second && llvm::isa<onnx::MatMulOp>(user)))
+    for (Operation *user : found[i].getUsers()) {
+      if (found.size() > kMost || isa<onnx::SoftmaxOp>(user))
         return true;
-      if (llvm::isa<onnx::MatMulOp, onnx::GemmOp, onnx::ConvOp, onnx::QuantizeLinearOp>(user) || user->getNumResults() != 1)
-        continue;
-      found.push_back({user->getResult(0), found[i].second || llvm::isa<onnx::SoftmaxOp>(user)});
+      if (!isa<onnx::MatMulOp, onnx::GemmOp, onnx::ConvOp>(user) && user->getNumResults() == 1)
+        found.push_back(user->getResult(0));
     }
   return false;
+}
+
+// Whether the right side of `product` is known to be so small that its own kernel in f32 takes less time than packing bytes.
+static bool isSmall(onnx::MatMulOp product) {
+  constexpr int64_t kSmall = 1024;
+  ArrayRef<int64_t> b = rankedType(product.getB()).getShape().take_back(2);
+  return !llvm::is_contained(b, ShapedType::kDynamic) && b[0] * b[1] <= kSmall;
 }
 
 // Of a depth that only the run knows 32 bits are taken to hold the sums, as QLinearMatMul takes them.
@@ -474,8 +480,8 @@ static LogicalResult contractRunTimeProduct(onnx::MatMulOp op, PatternRewriter &
   auto x = dequantisedBefore(op.getA(), moves[0]), w = dequantisedBefore(op.getB(), moves[1]);
   if (!a || !b || b.getRank() < 2 || !x || !w || a.getShape().back() > kMostDepth || b.getDimSize(b.getRank() - 2) > kMostDepth)
     return rewriter.notifyMatchFailure(op, "not of two tensors of bytes with a scale each");
-  if (mayBeScores(op))
-    return rewriter.notifyMatchFailure(op, "may be an attention in f32");
+  if (isSmall(op) || feedsSoftmax(op))
+    return rewriter.notifyMatchFailure(op, "faster in f32");
   Value operands[] = {dequantisedBehind(rewriter, x, moves[0]), dequantisedBehind(rewriter, w, moves[1])};
   rewriter.modifyOpInPlace(op, [&] { op->setOperands(operands); });
   replaceBySums(rewriter, {op, *quantisedOf(op.getA()), *quantisedOf(op.getB()), /*axis=*/1, 0}, Value());
