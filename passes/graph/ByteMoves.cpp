@@ -21,20 +21,13 @@ static onnx::DequantizeLinearOp dequantisation(Value v) {
   auto dq = v.getDefiningOp<onnx::DequantizeLinearOp>();
   return dq && scalingOf(dq) ? dq : onnx::DequantizeLinearOp();
 }
-static onnx::DequantizeLinearOp dequantiseAs(PatternRewriter &rewriter, onnx::DequantizeLinearOp like, Type type, Value bytes) {
-  return onnx::DequantizeLinearOp::create(rewriter, like.getLoc(), type, bytes, like.getXScale(), like.getXZeroPoint(), like.getAxisAttr(),
-                                          like.getBlockSizeAttr(), like.getOutputDtypeAttr());
-}
 
 // The greatest of values is that of their bytes.
 static LogicalResult maxPool(onnx::MaxPoolOp op, PatternRewriter &rewriter) {
   auto dq = dequantisation(op.getX());
   if (!dq || op->getNumResults() != 1)
     return rewriter.notifyMatchFailure(op, "not of one dequantised value");
-  Operation *bytes = rewriter.clone(*op);
-  bytes->setOperand(0, dq.getX());
-  bytes->getResult(0).setType(cast<TensorType>(op->getResult(0).getType()).clone(onnx::elementType(dq.getX())));
-  rewriter.replaceOp(op, dequantiseAs(rewriter, dq, op->getResult(0).getType(), bytes->getResult(0)));
+  rewriter.replaceOp(op, dequantiseAs(rewriter, dq, op->getResult(0).getType(), movedBy(rewriter, op, dq.getX())));
   return success();
 }
 
@@ -44,11 +37,7 @@ static LogicalResult dequantiseLast(Operation *op, PatternRewriter &rewriter) {
   auto dq = isView(view) ? dequantisation(view->getOperand(0)) : onnx::DequantizeLinearOp();
   if (!dq)
     return rewriter.notifyMatchFailure(op, "not of views of dequantised values");
-  Operation *bytes = rewriter.clone(*view);
-  Type type = view->getResult(0).getType();
-  bytes->setOperand(0, dq.getX());
-  bytes->getResult(0).setType(cast<TensorType>(type).clone(onnx::elementType(dq.getX())));
-  Value last = dequantiseAs(rewriter, dq, type, bytes->getResult(0));
+  Value last = dequantiseAs(rewriter, dq, view->getResult(0).getType(), movedBy(rewriter, view, dq.getX()));
   rewriter.modifyOpInPlace(op, [&] { op->setOperand(0, last); });
   return success();
 }

@@ -1,7 +1,8 @@
 // IntegerContractions.cpp: Conv, Gemm and MatMul between dequantised values, as sums of integers: products of constant matrices and
 // convolutions of one or two axes in bytes (packed.LinearMatMul, packed.LinearConv), other products as MatMulInteger, other convolutions
-// held in f32. Those are exact below 2^24, so the one rounding is the one that the quantisation asks for. Runs after simplify, which would
+// and some products of two values of the run held in f32. Those are exact below 2^24, so the one rounding is the one that the quantisation asks for. Runs after simplify, which would
 // move the scales into the weights again; left out at -O0.
+#include "dialects/kernel/Families.h"
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
 #include "dialects/onnx/Quant.h"
@@ -57,7 +58,7 @@ static bool isAlong(Operation *op, int64_t axis) {
 // --- operands ---
 
 namespace {
-// A contraction of `x` with constant weights whose output channels lie along `axis` of them and, in the result, before `after` more dims.
+// A contraction of `x` with weights whose output channels lie along `axis` of them and, in the result, before `after` more dims.
 struct Contraction {
   Operation *op;
   Quantised x, w;
@@ -254,6 +255,13 @@ static Value depthFirst(PatternRewriter &rewriter, const Contraction &c) {
   return GraphBuilder{rewriter, c.op->getLoc()}.constant(type.clone({depth, n}), std::move(bytes));
 }
 
+// The op of `c` over integers in f32.
+static Value floatSums(PatternRewriter &rewriter, const Contraction &c, ArrayRef<Value> operands) {
+  Operation *sums = rewriter.create(c.op->getLoc(), c.op->getName().getIdentifier(), operands, c.op->getResultTypes(), c.op->getAttrs());
+  sums->setAttr(onnx::kExactAttr, rewriter.getUnitAttr());
+  return sums->getResult(0);
+}
+
 // Sums in f32: a product of bytes has instructions of its own, a convolution of small integers is exact in f32.
 static Value integerSums(PatternRewriter &rewriter, const Contraction &c, Value bias) {
   Operation *op = c.op;
@@ -263,9 +271,7 @@ static Value integerSums(PatternRewriter &rewriter, const Contraction &c, Value 
     SmallVector<Value> operands{integerInput(rewriter, loc, c.x), integerWeights(rewriter, loc, c)};
     if (bias)
       operands.push_back(bias);
-    Operation *sums = rewriter.create(loc, op->getName().getIdentifier(), operands, type, op->getAttrs());
-    sums->setAttr(onnx::kExactAttr, rewriter.getUnitAttr());
-    return sums->getResult(0);
+    return floatSums(rewriter, c, operands);
   }
   auto zero = [&](unsigned i) { return op->getOperand(i).getDefiningOp<onnx::DequantizeLinearOp>().getXZeroPoint(); };
   Value sums = onnx::MatMulIntegerOp::create(rewriter, loc, llvm::cast<TensorType>(type).clone(rewriter.getI32Type()), c.x.values,
@@ -274,11 +280,10 @@ static Value integerSums(PatternRewriter &rewriter, const Contraction &c, Value 
   return bias ? Value(onnx::AddOp::create(rewriter, loc, type, sums, bias)) : sums;
 }
 
-// Puts the sums of `c`, which have `bias`, in the place of its op: requantised where they become bytes, else as numbers.
-static void replaceBySums(PatternRewriter &rewriter, const Contraction &c, Value bias) {
+// Puts the `sums` of `c` in the place of its op: requantised where they become bytes, else as numbers.
+static void replaceBySums(PatternRewriter &rewriter, const Contraction &c, Value sums) {
   Operation *op = c.op;
   Type type = op->getResult(0).getType();
-  Value sums = integerSums(rewriter, c, bias);
   replaceUsers(rewriter, c, op->getResult(0), sums);
   rewriter.setInsertionPoint(op);
   rewriter.replaceOpWithNewOp<onnx::MulOp>(op, type, sums, perChannel(rewriter, op->getLoc(), c, products(c)));
@@ -290,7 +295,8 @@ static LogicalResult contractIntegers(Operation *op, PatternRewriter &rewriter) 
     return rewriter.notifyMatchFailure(op, "not a contraction of 8-bit values with constant weights");
   Value given = onnx::operand(op, 2);
   Type type = given ? given.getType() : Type();
-  replaceBySums(rewriter, *c, given ? GraphBuilder{rewriter, op->getLoc()}.floats(cast<ShapedType>(type).getShape(), c->bias) : Value());
+  Value bias = given ? GraphBuilder{rewriter, op->getLoc()}.floats(cast<ShapedType>(type).getShape(), c->bias) : Value();
+  replaceBySums(rewriter, *c, integerSums(rewriter, *c, bias));
   return success();
 }
 
@@ -420,12 +426,12 @@ static LogicalResult contractProduct(Operation *op, PatternRewriter &rewriter) {
 }
 static LogicalResult contractGemm(onnx::GemmOp op, PatternRewriter &rewriter) { return contractProduct(op, rewriter); }
 
-// --- products of two values of the run ---
+// --- products of two tensors of bytes, but for constant matrices ---
 
 // The dequantisation of bytes with one scale that makes `v`, perhaps before `moves`, ops that move its values, the last one first; else
 // null.
 static onnx::DequantizeLinearOp dequantisedBefore(Value v, SmallVectorImpl<Operation *> &moves) {
-  for (Operation *op = v.getDefiningOp(); isView(op) || llvm::isa_and_present<onnx::TransposeOp>(op); op = v.getDefiningOp()) {
+  for (Operation *op = v.getDefiningOp(); isView(op) || isa_and_present<onnx::TransposeOp>(op); op = v.getDefiningOp()) {
     moves.push_back(op);
     v = op->getOperand(0);
   }
@@ -433,33 +439,23 @@ static onnx::DequantizeLinearOp dequantisedBefore(Value v, SmallVectorImpl<Opera
   bool one = q && q->scale.size() == 1 && q->zero.size() == 1 && isByte(onnx::elementType(q->values));
   return one ? v.getDefiningOp<onnx::DequantizeLinearOp>() : onnx::DequantizeLinearOp();
 }
-// The same value with its bytes moved and then dequantised.
-static Value dequantisedBehind(PatternRewriter &rewriter, onnx::DequantizeLinearOp dq, ArrayRef<Operation *> moves) {
-  if (moves.empty())
-    return dq.getY();
-  Value bytes = dq.getX();
-  for (Operation *move : llvm::reverse(moves)) {
-    Operation *moved = rewriter.clone(*move);
-    moved->setOperand(0, bytes);
-    moved->getResult(0).setType(llvm::cast<TensorType>(move->getResult(0).getType()).clone(onnx::elementType(bytes)));
-    bytes = moved->getResult(0);
-  }
-  auto behind = llvm::cast<onnx::DequantizeLinearOp>(rewriter.clone(*dq));
-  behind.setOperand(0, bytes);
-  behind.getY().setType(llvm::cast<TensorType>(moves.front()->getResult(0).getType()));
-  return behind.getY();
+static Value movedBy(PatternRewriter &rewriter, ArrayRef<Operation *> moves, Value v) {
+  for (Operation *move : llvm::reverse(moves))
+    v = movedBy(rewriter, move, v);
+  return v;
 }
 
-// Whether a softmax takes what `product` computes, as in attention. It reads each number more than once, and sums of integers are made into
-// numbers each time: in f32 the product's own kernel does that, and FuseAttention may take both.
-static bool feedsSoftmax(Operation *product) {
+// Whether a softmax takes what `product` computes, as in attention. `asBytes`: also once it is quantised. True where that is too far to
+// see.
+static bool feedsSoftmax(Operation *product, bool asBytes) {
   constexpr size_t kMost = 64;  // values looked at
   SmallVector<Value> found{product->getResult(0)};
   for (size_t i = 0; i < found.size(); ++i)
     for (Operation *user : found[i].getUsers()) {
       if (found.size() > kMost || isa<onnx::SoftmaxOp>(user))
         return true;
-      if (!isa<onnx::MatMulOp, onnx::GemmOp, onnx::ConvOp>(user) && user->getNumResults() == 1)
+      if (isPointwise(user) || isView(user) || isa<onnx::TransposeOp, onnx::ConcatOp, onnx::SliceOp>(user) ||
+          (asBytes && isa<onnx::QuantizeLinearOp, onnx::DequantizeLinearOp>(user)))
         found.push_back(user->getResult(0));
     }
   return false;
@@ -472,24 +468,41 @@ static bool isSmall(onnx::MatMulOp product) {
   return !llvm::is_contained(b, ShapedType::kDynamic) && b[0] * b[1] <= kSmall;
 }
 
-// Of a depth that only the run knows 32 bits are taken to hold the sums, as QLinearMatMul takes them.
-static LogicalResult contractRunTimeProduct(onnx::MatMulOp op, PatternRewriter &rewriter) {
-  constexpr int64_t kMostDepth = INT32_MAX / (255 * 255);
+// Sums of integers: of f32 those that are small or that a softmax takes, which would make numbers of 32 bits anew in each of its passes,
+// where f32 holds them; of bytes the others. Of a depth that only the run knows 32 bits are taken to hold them, as QLinearMatMul takes
+// them.
+static LogicalResult contractBytes(onnx::MatMulOp op, PatternRewriter &rewriter) {
+  constexpr int64_t kMostDepth = INT32_MAX / (255 * 255), kMostFloatDepth = (1 << 24) / (255 * 255);
   auto a = rankedType(op.getA()), b = rankedType(op.getB());
   SmallVector<Operation *> moves[2];
   auto x = dequantisedBefore(op.getA(), moves[0]), w = dequantisedBefore(op.getB(), moves[1]);
   if (!a || !b || b.getRank() < 2 || !x || !w || a.getShape().back() > kMostDepth || b.getDimSize(b.getRank() - 2) > kMostDepth)
     return rewriter.notifyMatchFailure(op, "not of two tensors of bytes with a scale each");
-  if (isSmall(op) || feedsSoftmax(op))
-    return rewriter.notifyMatchFailure(op, "faster in f32");
-  Value operands[] = {dequantisedBehind(rewriter, x, moves[0]), dequantisedBehind(rewriter, w, moves[1])};
+  if (feedsSoftmax(op, /*asBytes=*/false))
+    return rewriter.notifyMatchFailure(op, "may be an attention in f32");
+  Location loc = op.getLoc();
+  Contraction c{op, *quantisedOf(x.getY()), *quantisedOf(w.getY()), /*axis=*/1, 0};
+  if (isSmall(op) || feedsSoftmax(op, /*asBytes=*/true)) {
+    int64_t depth = std::max(a.getShape().back(), b.getDimSize(b.getRank() - 2));  // one of them may be unknown
+    if (ShapedType::isDynamic(depth) || depth > kMostFloatDepth)
+      return rewriter.notifyMatchFailure(op, "f32 may not hold the sums");
+    Value operands[] = {movedBy(rewriter, moves[0], integerInput(rewriter, loc, c.x)),
+                        movedBy(rewriter, moves[1], integerInput(rewriter, loc, c.w))};
+    replaceBySums(rewriter, c, floatSums(rewriter, c, operands));
+    return success();
+  }
+  auto behind = [&](onnx::DequantizeLinearOp dq, ArrayRef<Operation *> moves, Value product) {
+    return moves.empty() ? dq.getY() : dequantiseAs(rewriter, dq, product.getType(), movedBy(rewriter, moves, dq.getX()));
+  };
+  Value operands[] = {behind(x, moves[0], op.getA()), behind(w, moves[1], op.getB())};
   rewriter.modifyOpInPlace(op, [&] { op->setOperands(operands); });
-  replaceBySums(rewriter, {op, *quantisedOf(op.getA()), *quantisedOf(op.getB()), /*axis=*/1, 0}, Value());
+  c.x = *quantisedOf(op.getA()), c.w = *quantisedOf(op.getB());
+  replaceBySums(rewriter, c, integerSums(rewriter, c, Value()));
   return success();
 }
 
 static LogicalResult contractMatMul(onnx::MatMulOp op, PatternRewriter &rewriter) {
-  return success(succeeded(contractProduct(op, rewriter)) || succeeded(contractRunTimeProduct(op, rewriter)));
+  return success(succeeded(contractProduct(op, rewriter)) || succeeded(contractBytes(op, rewriter)));
 }
 
 // --- weights of 4 bits ---

@@ -25,6 +25,17 @@ std::optional<Scaling> scalingOf(onnx::DequantizeLinearOp op) {
   return fits ? scalingOf(op.getXScale(), op.getXZeroPoint(), op.getBlockSize()) : std::nullopt;
 }
 
+Value dequantiseAs(PatternRewriter &rewriter, onnx::DequantizeLinearOp like, Type type, Value bytes) {
+  return onnx::DequantizeLinearOp::create(rewriter, like.getLoc(), type, bytes, like.getXScale(), like.getXZeroPoint(), like.getAxisAttr(),
+                                          like.getBlockSizeAttr(), like.getOutputDtypeAttr());
+}
+Value movedBy(PatternRewriter &rewriter, Operation *move, Value v) {
+  Operation *moved = rewriter.clone(*move);
+  moved->setOperand(0, v);
+  moved->getResult(0).setType(cast<TensorType>(move->getResult(0).getType()).clone(onnx::elementType(v)));
+  return moved->getResult(0);
+}
+
 Limits limitsOf(Type element) {
   int64_t count = int64_t(1) << element.getIntOrFloatBitWidth();
   return element.isUnsignedInteger() ? Limits{0, float(count - 1)} : Limits{-float(count / 2), float(count / 2 - 1)};

@@ -55,6 +55,10 @@ struct Scaling {
 };
 std::optional<Scaling> scalingOf(onnx::QuantizeLinearOp op);
 std::optional<Scaling> scalingOf(onnx::DequantizeLinearOp op);  // of what is no constant
+// Dequantises `bytes` as `like` does its own, to `type`.
+mlir::Value dequantiseAs(mlir::PatternRewriter &rewriter, onnx::DequantizeLinearOp like, mlir::Type type, mlir::Value bytes);
+// What `move`, an op of one result whose values are those of operand 0, makes of `v`, of whatever type.
+mlir::Value movedBy(mlir::PatternRewriter &rewriter, mlir::Operation *move, mlir::Value v);
 // What an integer type holds.
 struct Limits {
   float least, most;

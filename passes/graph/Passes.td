@@ -130,8 +130,8 @@ def MoveConvolutions : Pass<"move-convolutions", "::mlir::func::FuncOp"> {
 def IntegerContractions : Pass<"integer-contractions", "::mlir::func::FuncOp"> {
   let summary = "contract dequantised values as integers";
   let description = [{
-    Conv, Gemm and MatMul of a dequantised value with dequantised constant weights sum integers, exactly; the scales multiply the sums, in one
-    step with a quantisation that follows. After simplify, which would put them into the weights:
+    Conv, Gemm and MatMul of a dequantised value with dequantised constant weights, and MatMul of two dequantised values, sum integers, exactly;
+    the scales multiply the sums, in one step with a quantisation that follows. After simplify, which would put them into the weights:
     ```
     %x = onnx.DequantizeLinear %q, %s, %z ; %w = onnx.DequantizeLinear %c, %t ; %y = onnx.Conv %x, %w ; onnx.QuantizeLinear %y, %u, %v
     =>  onnx.Cast (onnx.Clip (onnx.Round (onnx.Conv(%q - %z, %c) * (%s %t / %u)) + %v))
