@@ -286,7 +286,7 @@ for _part in ([0, 1, 2, 3, 4, 5, 10, 11], range(12)):
     _x, _y = np.meshgrid(_odd[_part], _odd[_part[2:] if len(_part) == 8 else _part])
     case(f"quotients fmod_odd_{len(_part)}", "Mod", {"x": _x, "y": _y}, fmod=1)
 _x = extremes(np.float64, 3, 65)
-for _n in (1, 3, 4, -1, 0.5):  # products, a quotient, a root
+for _n in (1, 2, 3, 4, -1, 0.5):  # products, a quotient, a root
     case(f"powers_of_doubles {_n}", "Pow", {"x": _x}, {"n": np.array(_n, np.float64)})
 case("powers_of_doubles row", "Pow", {"x": _x}, {"n": np.full(65, 3.0)})
 _channels = {n: floats(5, dtype=np.float64) for n in "som"} | {"v": np.linspace(0.5, 2, 5)}

@@ -445,6 +445,7 @@ matmul_integers("matmul_integer_batches", (2, 3, 37, 64), (2, 3, 64, 50))
 matmul_integers("matmul_integer_batches_broadcast", (3, 1, 5, 67), (2, 67, 33))
 matmul_integers("matmul_integer_batches_of_row", (67,), (2, 67, 90))
 matmul_integers("matmul_integer_batches_small", (2, 21, 8), (2, 8, 21))
+matmul_integers("matmul_integer_batches_few_rows", (3, 2, 7), (3, 7, 70))
 matmul_integers_columns("matmul_integer_batches_columns", 9, 12, 18)
 for _depth in (258, 259):
     matmul_integers_largest(f"matmul_integer_batches_largest_{_depth}", _depth)

@@ -66,7 +66,7 @@ for _name, _rows, _columns in (("rows", (2,), (1,)), ("row_matrix", (2, 1), (1,)
         _exact = 10 * np.broadcast_to(_as.reshape(-1, 1), (2, 2)) * _bs.reshape(-1) / np.reshape(_ys, (-1, 1))
         case(f"qlinear_rows {_name}_{_results}", "QLinearMatMul", {"a": _a}, _weights, want=[np.uint8(_exact + 3)])
 for _type in (np.uint8, np.int8):  # both of the run; depths whose sums f32 holds, and one beyond; no quotient lies between two steps
-    for _shape, _other in (((2, 3, 7, 40), (2, 3, 40, 9)), ((7, 33), (33, 20)), ((5, 1, 6, 8), (1, 4, 8, 6)), ((2, 9, 700), (2, 700, 5)), ((3, 1, 7), (3, 7, 70))):
+    for _shape, _other in (((2, 3, 7, 40), (2, 3, 40, 9)), ((7, 33), (33, 20)), ((5, 1, 6, 8), (1, 4, 8, 6)), ((2, 9, 700), (2, 700, 5))):
         _draw = np.random.default_rng(5)
         _a, _b = (_draw.integers(np.iinfo(_type).min, np.iinfo(_type).max + 1, n).astype(_type) for n in (_shape, _other))
         _numbers = {"as": np.float32(0.5), "az": _type(7), "bs": np.float32(0.25), "bz": _type(100), "ys": np.float32(1.37173 * _shape[-1]), "yz": _type(3)}
