@@ -2,6 +2,7 @@
 #include "codegen/cpu/Pointwise.h"
 #include "codegen/cpu/Halves.h"
 #include "codegen/cpu/VectorMath.h"
+#include "dialects/kernel/Families.h"
 #include "dialects/onnx/OnnxBase.h"
 #include "llvm/ADT/StringMap.h"
 #include <cmath>
@@ -230,25 +231,23 @@ Value leaky(const Site &s) {
   return select(less(x, x.of(0)), x * s.attr("alpha"), x).v;
 }
 
-// Small constant exponents are products and roots.
 Value power(const Site &s) {
-  Num x = s.num(0), y = s.num(1);
-  if (ElementsAttr value = onnx::constantValue(s.op->getOperand(1)); value && value.isSplat()) {
-    double n = (*value.value_begin<APFloat>()).convertToDouble();
-    if (n == 1)
-      return x.v;
-    if (n == 2)
-      return (x * x).v;
-    if (n == 3)
-      return (x * x * x).v;
-    if (n == 4)
-      return ((x * x) * (x * x)).v;
-    if (n == -1)
-      return (1.0 / x).v;
-    if (n == 0.5)
-      return select(equal(x, x.of(-INFINITY)), x.of(INFINITY), sqrt(x + 0.0)).v;
-  }
-  return pow(x, y).v;
+  Num x = s.num(0);
+  std::optional<double> n = smallExponent(s.op);
+  if (!n)
+    return pow(x, s.num(1)).v;
+  if (*n == 1)
+    return x.v;
+  if (*n == 2)
+    return (x * x).v;
+  if (*n == 3)
+    return (x * x * x).v;
+  if (*n == 4)
+    return ((x * x) * (x * x)).v;
+  if (*n == -1)
+    return (1.0 / x).v;
+  assert(*n == 0.5);
+  return select(equal(x, x.of(-INFINITY)), x.of(INFINITY), sqrt(x + 0.0)).v;
 }
 
 // The greatest value of a float type that is below 2^(width - 1).

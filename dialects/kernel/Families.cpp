@@ -71,12 +71,12 @@ static const llvm::StringMap<Domain> &pointwiseDomains() {
 
 bool hasLoopType(Value v) { return domainOf(onnx::elementType(v)) != None; }
 
-// A power of a double whose exponent is one that products, a quotient or a root are taken for (power() of codegen/cpu/Pointwise.cpp).
-static bool isSmallPower(Operation *op) {
-  ElementsAttr exponent = onnx::constantValue(op->getOperand(1));
-  if (!exponent || !exponent.getElementType().isF64() || !exponent.isSplat())
-    return false;
-  return llvm::is_contained({1.0, 2.0, 3.0, 4.0, -1.0, 0.5}, exponent.getSplatValue<double>());
+std::optional<double> smallExponent(Operation *op) {
+  ElementsAttr value = onnx::constantValue(op->getOperand(1));
+  if (!value || !isa<Float32Type, Float64Type>(value.getElementType()) || !value.isSplat())
+    return std::nullopt;
+  double n = (*value.value_begin<APFloat>()).convertToDouble();
+  return llvm::is_contained({1.0, 2.0, 3.0, 4.0, -1.0, 0.5}, n) ? std::optional(n) : std::nullopt;
 }
 
 bool isPointwise(Operation *op) {
@@ -93,7 +93,8 @@ bool isPointwise(Operation *op) {
   if (halves && !from.isF32() && !to.isF32() && !(from.isF64() && to.isF16()))
     return false;
   Value first = op->getOperand(op->getNumOperands() > 1 && onnx::opName(op) == "Where" ? 1 : 0);
-  if (onnx::opName(op) == "Pow" && (from.isF64() ? !isSmallPower(op) : !onnx::elementType(op->getOperand(1)).isF32()))
+  if (onnx::opName(op) == "Pow" &&
+      (from.isF64() ? onnx::elementType(op->getOperand(1)) != from || !smallExponent(op) : !onnx::elementType(op->getOperand(1)).isF32()))
     return false;
   return domainOf(onnx::elementType(first)) & domain;
 }

@@ -17,6 +17,8 @@ Lowering loweringOf(llvm::StringRef op);  // by its name in the dialect
 // True where one result element depends on the elements of the operands at one place (after broadcasting) and codegen/cpu/Pointwise.cpp
 // writes this op for these element types.
 bool isPointwise(mlir::Operation *op);
+// The constant exponent of a Pow of which code is products, a quotient or a root; of doubles, no other is pointwise.
+std::optional<double> smallExponent(mlir::Operation *op);
 // Whether a pointwise op takes tens of instructions.
 bool isTranscendental(mlir::Operation *op);
 // As isPointwise, with the other operands along dim 1 of the first: BatchNormalization of f32 with given statistics.

@@ -239,10 +239,9 @@ struct FewProducts {
   // A vector of bytes as floats; those from `end` on are not read.
   template <class T>
   static __attribute__((always_inline)) v16 widened(const T *from, const T *end) {
-    typedef T Bytes __attribute__((ext_vector_type(kLanes), aligned(1)));
-    Bytes b = {};
+    Sixteen<T> b = {};
     if (end - from >= kLanes)
-      b = *(const Bytes *)from;
+      b = *(const Sixteen<T> *)from;
     else
       memcpy(&b, from, size_t(end - from));
     return __builtin_convertvector(b, v16);

@@ -8,33 +8,12 @@ namespace onnxc {
 
 constexpr int64_t kRowBlock = 480;  // whole panels of A that stay in the cache
 
-// panelProduct() of no more columns than a panel has: whole panels of A would be read once, so they stay where they are.
-template <int MR, int NV, class T, class PackB>
-static bool narrowProduct(T *scratch, const T *a, int64_t ar, int64_t ak, int64_t rows, int64_t cols, int64_t inner, T *c, int64_t stride,
-                          const T *start, const PackB &packB) {
-  constexpr int64_t NR = NV * WideOf<T>::lanes;
-  if (cols > NR)
-    return false;
-  int64_t whole = rows / MR * MR;
-  T *b = scratch + MR * minOf(inner, kDepthBlock);
-  for (int64_t k = 0; k < maxOf<int64_t>(inner, 1); k += kDepthBlock, start = nullptr) {
-    int64_t depth = minOf(kDepthBlock, inner - k);
-    packB(b, 0, k, NR, depth);
-    panelTiles<MR, NV>(a + k * ak, b, whole, cols, depth, c, stride, start, ar, ak, MR * ar);
-    if (whole == rows)
-      continue;
-    packPanel(scratch, a, rows, whole, ar, k, ak, MR, depth);
-    panelTiles<MR, NV>(scratch, b, rows - whole, cols, depth, c + whole * stride, stride, start);
-  }
-  return true;
-}
-
-// Both operands packed into panels of P's; c has those too. Threads share the longer side of c.
+// Operands packed into panels of P's, of which c is too, or narrowProduct(). Threads share the longer side of c.
 template <class P, class T>
 static int32_t multiplyPanels(const onnxc_args *args, const T *a, int64_t ar, int64_t ak, const T *b, int64_t bk, int64_t bc, P *c,
                               int64_t rows, int64_t inner, int64_t cols) {
   bool byRows = rows > cols;
-  Pieces pieces(byRows ? rows : cols, byRows ? 24 : 2 * WideOf<P>::lanes);
+  Pieces pieces(byRows ? rows : cols, byRows ? 2 * kTileRows : kTileVectors * WideOf<P>::lanes);
   auto body = [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
     constexpr P start[kRowBlock + 16] = {};
     int64_t first = pieces.begin(begin), last = pieces.end(end - 1);
@@ -48,8 +27,7 @@ static int32_t multiplyPanels(const onnxc_args *args, const T *a, int64_t ar, in
       };
       if constexpr (__is_same(P, T)) {
         P *panels = static_cast<P *>(scratch), *to = c + row * cols + col;
-        if (onnxc_vector_bits >= 512 ? narrowProduct<12, 2>(panels, left, ar, ak, height, width, inner, to, cols, start, packB)
-                                     : narrowProduct<6, 1>(panels, left, ar, ak, height, width, inner, to, cols, start, packB))
+        if (narrowProduct(panels, left, ar, ak, height, width, inner, to, cols, start, packB))
           continue;
       }
       product(

@@ -139,7 +139,8 @@ static void startColumns(const Window &w, int64_t first, int64_t count, bool pad
     c.buffer[i] = Op::start;
   for (int64_t o = 0; Op::average && o < read; ++o) {
     int64_t at = base + o * stride, dilation = w.dilation[d], end = w.in[d] + (padded ? w.end[d] : 0);
-    auto before = [&](int64_t p) { return p <= at ? 0 : minOf(w.kernel[d], (p - at + dilation - 1) / dilation); };  // elements that lie so
+    // Taps before place p.
+    auto before = [&](int64_t p) { return p <= at ? 0 : minOf(w.kernel[d], (p - at + dilation - 1) / dilation); };
     c.inside[o] = 1 / float(before(end) - (padded ? 0 : before(0)));
   }
 }

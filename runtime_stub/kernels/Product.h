@@ -48,12 +48,18 @@ ONNXC_INLINE void tile(const T *a, const T *b, int64_t depth, T *c, int64_t stri
 }
 
 constexpr int64_t kDepthBlock = 256, kColumnBlock = 512;
+constexpr int kTileRows = 12, kTileVectors = 2;  // of the larger tile, multiples of the smaller's
+
+// f of the rows and vectors of the tile that the registers hold.
+template <class F>
+ONNXC_INLINE auto withTile(const F &f) {
+  return onnxc_vector_bits >= 512 ? f(Index<kTileRows>(), Index<kTileVectors>()) : f(Index<6>(), Index<1>());
+}
 
 // Scratch of a product of T's.
 template <class T>
 ONNXC_INLINE int64_t productBytes(int64_t rows, int64_t inner) {
-  constexpr int64_t mostPanel = 12;
-  return (rows + mostPanel + kColumnBlock) * maxOf<int64_t>(minOf(inner, kDepthBlock), 1) * int64_t(sizeof(T));
+  return (rows + kTileRows + kColumnBlock) * maxOf<int64_t>(minOf(inner, kDepthBlock), 1) * int64_t(sizeof(T));
 }
 
 // C[rows, width] (+)= A x panels of B over one depth block; `start`, `row` and `step`: as in tile(), for all rows. `panel`: how far every
@@ -81,46 +87,6 @@ ONNXC_INLINE void panelTiles(const T *a, const T *b, int64_t rows, int64_t width
       for (int64_t i = 0; i < h; ++i)
         memcpy(to + i * stride, edge + i * NR, w * sizeof(T));
     }
-}
-
-// C[rows, cols] = start[row] + A x B; C += A x B where `start` is null. packA(to, row, k, MR, depth) and packB(to, col, k, NR, depth) write
-// one panel; `start` has rows rounded up to 16 entries. `a`: productBytes of scratch.
-template <int MR, int NV, class T, class PackA, class PackB>
-static void panelProduct(T *a, int64_t rows, int64_t cols, int64_t inner, T *c, int64_t stride, const T *start, const PackA &packA,
-                         const PackB &packB) {
-  constexpr int64_t NR = NV * WideOf<T>::lanes;
-  int64_t panels = (rows + MR - 1) / MR, depthMax = minOf(inner, kDepthBlock);
-  T *b = a + panels * MR * depthMax;
-  for (int64_t k = 0; k < maxOf<int64_t>(inner, 1); k += kDepthBlock) {
-    int64_t depth = minOf(kDepthBlock, inner - k);
-    for (int64_t p = 0; p < panels; ++p)
-      packA(a + p * MR * depth, p * MR, k, MR, depth);
-    for (int64_t n = 0; n < cols; n += kColumnBlock) {
-      int64_t width = minOf(kColumnBlock, cols - n);
-      for (int64_t j = 0; j < width; j += NR)
-        packB(b + j * depth, n + j, k, NR, depth);
-      panelTiles<MR, NV>(a, b, rows, width, depth, c + n, stride, k ? nullptr : start);
-    }
-  }
-}
-
-template <class T, class PackA, class PackB>
-static void product(void *scratch, int64_t rows, int64_t cols, int64_t inner, T *c, int64_t stride, const T *start, const PackA &packA,
-                    const PackB &packB) {
-  if (onnxc_vector_bits >= 512)
-    panelProduct<12, 2>(static_cast<T *>(scratch), rows, cols, inner, c, stride, start, packA, packB);
-  else
-    panelProduct<6, 1>(static_cast<T *>(scratch), rows, cols, inner, c, stride, start, packA, packB);
-}
-
-// In the kernel's scratch.
-template <class T, class PackA, class PackB>
-static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64_t inner, T *c, int64_t stride, const T *start,
-                       const PackA &packA, const PackB &packB) {
-  void *scratch = onnxc_rt_scratch(args->rt, productBytes<T>(rows, inner));
-  ONNXC_CHECK(scratch, ONNXC_K_MEMORY);
-  product(scratch, rows, cols, inner, c, stride, start, packA, packB);
-  return 0;
 }
 
 // Panel of a strided matrix, as T's: `across` is the dim whose consecutive entries lie side by side in the panel.
@@ -154,6 +120,74 @@ ONNXC_INLINE void packPanel(T *to, const From *from, int64_t limit, int64_t firs
       for (int64_t i = 0; i < width; ++i)
         to[i] = i < have ? from[i * acrossStride] : 0;
   }
+}
+
+// C[rows, cols] = start[row] + A x B; C += A x B where `start` is null. packA(to, row, k, MR, depth) and packB(to, col, k, NR, depth) write
+// one panel; `start` has rows rounded up to 16 entries. `a`: productBytes of scratch.
+template <int MR, int NV, class T, class PackA, class PackB>
+static void panelProduct(T *a, int64_t rows, int64_t cols, int64_t inner, T *c, int64_t stride, const T *start, const PackA &packA,
+                         const PackB &packB) {
+  constexpr int64_t NR = NV * WideOf<T>::lanes;
+  int64_t panels = (rows + MR - 1) / MR, depthMax = minOf(inner, kDepthBlock);
+  T *b = a + panels * MR * depthMax;
+  for (int64_t k = 0; k < maxOf<int64_t>(inner, 1); k += kDepthBlock) {
+    int64_t depth = minOf(kDepthBlock, inner - k);
+    for (int64_t p = 0; p < panels; ++p)
+      packA(a + p * MR * depth, p * MR, k, MR, depth);
+    for (int64_t n = 0; n < cols; n += kColumnBlock) {
+      int64_t width = minOf(kColumnBlock, cols - n);
+      for (int64_t j = 0; j < width; j += NR)
+        packB(b + j * depth, n + j, k, NR, depth);
+      panelTiles<MR, NV>(a, b, rows, width, depth, c + n, stride, k ? nullptr : start);
+    }
+  }
+}
+
+// The same of no more columns than a panel has, else false: whole panels of A, of strides `ar` and `ak`, would be read once, so they stay
+// where they are.
+template <int MR, int NV, class T, class PackB>
+static bool narrowProduct(T *scratch, const T *a, int64_t ar, int64_t ak, int64_t rows, int64_t cols, int64_t inner, T *c, int64_t stride,
+                          const T *start, const PackB &packB) {
+  constexpr int64_t NR = NV * WideOf<T>::lanes;
+  if (cols > NR)
+    return false;
+  int64_t whole = rows / MR * MR;
+  T *b = scratch + MR * minOf(inner, kDepthBlock);
+  for (int64_t k = 0; k < maxOf<int64_t>(inner, 1); k += kDepthBlock, start = nullptr) {
+    int64_t depth = minOf(kDepthBlock, inner - k);
+    packB(b, 0, k, NR, depth);
+    panelTiles<MR, NV>(a + k * ak, b, whole, cols, depth, c, stride, start, ar, ak, MR * ar);
+    if (whole == rows)
+      continue;
+    packPanel(scratch, a, rows, whole, ar, k, ak, MR, depth);
+    panelTiles<MR, NV>(scratch, b, rows - whole, cols, depth, c + whole * stride, stride, start);
+  }
+  return true;
+}
+
+template <class T, class PackA, class PackB>
+static void product(void *scratch, int64_t rows, int64_t cols, int64_t inner, T *c, int64_t stride, const T *start, const PackA &packA,
+                    const PackB &packB) {
+  withTile([&](auto mr, auto nv) {
+    panelProduct<mr.value, nv.value>(static_cast<T *>(scratch), rows, cols, inner, c, stride, start, packA, packB);
+  });
+}
+
+template <class T, class PackB>
+static bool narrowProduct(T *scratch, const T *a, int64_t ar, int64_t ak, int64_t rows, int64_t cols, int64_t inner, T *c, int64_t stride,
+                          const T *start, const PackB &packB) {
+  return withTile(
+      [&](auto mr, auto nv) { return narrowProduct<mr.value, nv.value>(scratch, a, ar, ak, rows, cols, inner, c, stride, start, packB); });
+}
+
+// In the kernel's scratch.
+template <class T, class PackA, class PackB>
+static int32_t product(const onnxc_args *args, int64_t rows, int64_t cols, int64_t inner, T *c, int64_t stride, const T *start,
+                       const PackA &packA, const PackB &packB) {
+  void *scratch = onnxc_rt_scratch(args->rt, productBytes<T>(rows, inner));
+  ONNXC_CHECK(scratch, ONNXC_K_MEMORY);
+  product(scratch, rows, cols, inner, c, stride, start, packA, packB);
+  return 0;
 }
 
 // A zeroed or given row start, padded for whole panels.
