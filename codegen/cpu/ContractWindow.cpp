@@ -117,8 +117,8 @@ Code::Values WindowEmitter::taps(const StripTile &strip, ValueRange start, Value
   return acc;
 }
 
-// Taps of an average: those inside the input, or inside the padded input; `taps` frames have some.
-Value WindowEmitter::divisor(Value top, Value column, Value taps) {
+// Taps of an average: those inside an image, or inside the padded image, in each of the `depth` frames that the window covers.
+Value WindowEmitter::divisor(Value top, Value column, Value depth) {
   Value left = c.sub(c.mul(column, w.strides[1]), w.left), high = x[2], wide = x[3];
   if (includePad) {
     top = c.add(top, w.pads[0]), left = c.add(left, w.pads[1]);
@@ -126,7 +126,7 @@ Value WindowEmitter::divisor(Value top, Value column, Value taps) {
   }
   auto [r0, r1] = tapRange(c, top, w.kh, w.dilations[0], high);
   auto [c0, c1] = tapRange(c, left, w.kw, w.dilations[1], wide);
-  Value count = c.mul(c.mul(c.sub(r1, r0), c.sub(c1, c0)), taps);
+  Value count = c.mul(c.mul(c.sub(r1, r0), c.sub(c1, c0)), depth);
   return c.splat(arith::SIToFPOp::create(c.b, c.loc, c.f32, count), kLanes);
 }
 
@@ -137,7 +137,7 @@ void WindowEmitter::tile(const StripTile &strip, Value n, Value block, Value oh,
     start = c.load(type, c.at(c.address(op->getOperand(2)), c.mul(block, kPanelBytes)));
   std::pair<Value, Value> range = tapRange(c, top, w.kh, w.dilations[0], x[2]);
   Code::Values acc(strip.width, start);
-  Value together = c.n(1);  // frames that have taps
+  Value depth = c.n(1);  // frames that an average counts
   // `filter`: rows of filters before those of this block and frame.
   auto rows = [&](ValueRange from, Value image, Value filter) {
     return c.loop(range.first, range.second, c.n(1), from, [&](Value kh, ValueRange v) {
@@ -153,7 +153,7 @@ void WindowEmitter::tile(const StripTile &strip, Value n, Value block, Value oh,
   } else {
     FrameTaps t = frameTaps(c, *frames, x[1], n);
     Value frameBytes = c.mul(c.mul(x[2], x[3]), frames->blocks * 64);
-    together = includePad ? c.n(frames->taps) : c.sub(t.high, t.low);
+    depth = includePad ? c.n(frames->taps) : c.sub(t.high, t.low);
     acc = c.loop(t.low, t.high, c.n(1), acc, [&](Value tap, ValueRange v) {
       Value image = c.at(plane, c.mul(c.add(t.first, c.mul(tap, frames->dilation)), frameBytes));
       return rows(v, image, c.mul(c.add(c.mul(block, frames->taps), tap), w.kh));
@@ -164,7 +164,7 @@ void WindowEmitter::tile(const StripTile &strip, Value n, Value block, Value oh,
     c.when(strip.checked ? c.less(c.add(column, r), y[3]) : c.flag(true), [&] {
       Value at = c.add(column, r), v = acc[r];
       if (average)
-        v = arith::DivFOp::create(c.b, c.loc, v, divisor(top, at, together));
+        v = arith::DivFOp::create(c.b, c.loc, v, divisor(top, at, depth));
       LanePlace place{c.mul(c.add(row, r), 64), [&] { return Code::Values{n, block, oh, at, c.n(0)}; }};
       c.store(epilogue.apply(v, place, Value()), c.at(c.result(0), place.offset));
     });

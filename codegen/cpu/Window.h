@@ -26,7 +26,7 @@ private:
   Value pixel(const StripTile &strip, Value line, Value at);
   Code::Values columns(const StripTile &strip, mlir::ValueRange start, Value line, Value weights, Value left);
   Code::Values taps(const StripTile &strip, mlir::ValueRange start, Value line, Value weights, Value column);
-  Value divisor(Value top, Value column, Value taps);
+  Value divisor(Value top, Value column, Value depth);
   void tile(const StripTile &strip, Value n, Value block, Value oh, Value column, Value plane);
 
   KernelCode &c;

@@ -22,7 +22,7 @@ bool onnxc::onnx::isProduct(PackedConvOp op) {
 }
 
 std::optional<onnxc::onnx::FrameAxis> onnxc::onnx::frameAxis(Operation *op) {
-  auto frames = op->getAttrOfType<DenseI64ArrayAttr>(isa<PackedFrameConvOp, PackedFramePoolOp>(op) ? "axis" : "frames");
+  auto frames = op->getAttrOfType<DenseI64ArrayAttr>("frames");
   if (!frames)
     return std::nullopt;
   FrameAxis axis{frames[0], frames[1], frames[2], frames[3], frames[4]};

@@ -9,9 +9,9 @@ namespace onnxc::onnx {
 // A convolution that is a product of rows: blocks in, 1x1 filters, no stride, no pads, images that are no frames.
 bool isProduct(PackedConvOp op);
 
-// How a convolution reads frames: the attribute `frames`.
+// How a convolution or a pool reads frames: the attribute `frames`.
 struct FrameAxis {
-  int64_t taps, stride, dilation, before, behind;  // frames of zeros before and behind those of a video
+  int64_t taps, stride, dilation, before, behind;  // frames of padding before and behind those of a video
   int64_t blocks = 0;                              // of a frame, in blocked activations
   // A video has floor((frames + this) / stride) results.
   int64_t more() const { return before + behind - (taps - 1) * dilation - 1 + stride; }

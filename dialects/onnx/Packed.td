@@ -107,16 +107,17 @@ def Onnx_PackedBytePoolOp : Onnx_Op<"packed.BytePool"> {
 def Onnx_PackedFrameConvOp : Onnx_Op<"packed.FrameConv"> {
   let summary = "3-D convolution of frames that are images, before they are blocked: BlockChannels makes a packed one of it";
   let description = [{
-    X: [videos * frames, C, H, W], all frames of a video one after the other. W: as Conv has it, of one group or (`depthwise`) of C. videos,
-    frames: how many, i64[1]. `axis`: taps of W along frames, stride, dilation (1 but for `depthwise`), and frames of zeros before
-    and behind (onnx::FrameAxis). `pads`: top, left, bottom, right.
+    X: [videos * frames, C, H, W], all frames of a video one after the other. W: as Conv has it, of one group or (`depthwise`) of C.
+    video_count, frame_count (of each video): i64[1]. `frames`: taps of W along frames, stride, dilation (1 but for `depthwise`), and frames
+    of zeros before and behind (onnx::FrameAxis). `pads`: top, left, bottom, right.
   }];
-  let arguments = (ins AnyTensor:$X, AnyTensor:$W, AnyTensor:$videos, AnyTensor:$frames, OptTensor:$bias, BoolAttr:$depthwise, DenseI64ArrayAttr:$axis,
-                     DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
+  let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, AnyTensor:$video_count, AnyTensor:$frame_count, BoolAttr:$depthwise,
+                     DenseI64ArrayAttr:$frames, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
   let results = (outs AnyTensor:$Y);
 }
-// `frames` of packed.Conv, packed.WinogradConv, packed.GroupedConv and packed.Pool: the `axis` of packed.FrameConv. X is [videos, frames * ceil(C/16), H, W, 16] then. Input block b of result image n is block
-// b % ceil(C/16) of frame b / ceil(C/16) of those that n reads, so that W and `channels` have the blocks of all taps; those of frames before the first and behind the last are skipped.
+// `frames` of packed.Conv, packed.WinogradConv, packed.GroupedConv and packed.Pool: as packed.FrameConv has them. X is
+// [videos, frames * ceil(C/16), H, W, 16] then. Input block b of result image n is block b % ceil(C/16) of frame b / ceil(C/16) of those
+// that n reads, so that W and `channels` have the blocks of all taps; those of frames before the first and behind the last are skipped.
 def Onnx_PackedConvOp : Onnx_Op<"packed.Conv"> {
   let summary = "2-D convolution to a blocked result";
   let description = [{
@@ -176,8 +177,8 @@ def Onnx_PackedGroupedConvOp : Onnx_Op<"packed.GroupedConv"> {
 }
 def Onnx_PackedFramePoolOp : Onnx_Op<"packed.FramePool"> {
   let summary = "MaxPool or (where `average`) AveragePool of frames that are images, before they are blocked, as packed.FrameConv has them";
-  let arguments = (ins AnyTensor:$X, AnyTensor:$videos, AnyTensor:$frames, Int<"0">:$average, Int<"0">:$count_include_pad, DenseI64ArrayAttr:$axis,
-                     DenseI64ArrayAttr:$kernel_shape, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
+  let arguments = (ins AnyTensor:$X, AnyTensor:$video_count, AnyTensor:$frame_count, Int<"0">:$average, Int<"0">:$count_include_pad,
+                     DenseI64ArrayAttr:$frames, DenseI64ArrayAttr:$kernel_shape, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
   let results = (outs AnyTensor:$Y);
 }
 def Onnx_PackedPoolOp : Onnx_Op<"packed.Pool"> {

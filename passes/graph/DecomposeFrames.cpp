@@ -1,5 +1,5 @@
-// DecomposeFrames.cpp: convolutions over three dims with constant weights, also transposed ones, as those of frames that are images. One of
-// the groups of Decompose.cpp.
+// DecomposeFrames.cpp: convolutions over three dims with constant weights, also transposed ones, and MaxPool and AveragePool, as those of
+// frames that are images. One of the groups of Decompose.cpp.
 #include "dialects/onnx/Blocked.h"
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
@@ -27,6 +27,11 @@ static Value asExactAs(onnx::ConvOp op, Operation *made) {
 static Value sizeTogether(Value v, int64_t a, int64_t b, GraphBuilder g) {
   Value first = g.sizeOf(v, a), second = g.sizeOf(v, b);
   return onnx::MulOp::create(g.b, g.loc, first.getType(), first, second);
+}
+
+// Of pads over three dims those of an image: top, left, bottom, right.
+static DenseI64ArrayAttr imagePads(ArrayRef<int64_t> pads, OpBuilder &b) {
+  return b.getDenseI64ArrayAttr({pads[1], pads[2], pads[4], pads[5]});
 }
 
 // Filters of one pixel and several frames: a frame is a row of an image, whose height is time.
@@ -81,8 +86,7 @@ static LogicalResult convOfOneFrame(onnx::ConvOp op, PatternRewriter &rewriter) 
   auto type = y.clone({y.getDimSize(0), y.getDimSize(1), y.getDimSize(3), y.getDimSize(4)});
   auto conv = onnx::ConvOp::create(rewriter, op.getLoc(), type, image(op.getX()), image(op.getW()), op.getB(), op.getAutoPadAttr(),
                                    ofImage(op.getDilations()), op.getGroupAttr(), ofImage(op.getKernelShape()),
-                                   op.getPads() ? rewriter.getDenseI64ArrayAttr({pads[1], pads[2], pads[4], pads[5]}) : DenseI64ArrayAttr(),
-                                   ofImage(op.getStrides()));
+                                   op.getPads() ? imagePads(pads, rewriter) : DenseI64ArrayAttr(), ofImage(op.getStrides()));
   Value v = g.unsqueeze(asExactAs(op, conv), {2});
   replaceTyped(rewriter, op, v);
   return success();
@@ -98,13 +102,19 @@ struct Frames {
 };
 }  // namespace
 
+// Whether windows make `y` of the frames of `x`: with pads that cut nothing off, of no size of 0, and of a number of frames that is enough.
+static bool coversFrames(RankedTensorType x, RankedTensorType y, ArrayRef<int64_t> pads, const onnx::FrameAxis &axis) {
+  bool isKnown = llvm::none_of(pads, [](int64_t p) { return p < 0; }) && !llvm::is_contained(x.getShape(), 0) &&
+                 !llvm::is_contained(y.getShape(), 0) && x.isDynamicDim(2) == y.isDynamicDim(2);
+  return isKnown && (!x.isDynamicDim(2) || axis.more() >= 0);  // below, too few frames are an error of the run
+}
+
 static onnx::FrameAxis axisOf(const Frames &f) { return {f.depth, f.strides[0], f.dilations[0], f.pads[0], f.pads[3]}; }
 
 static std::optional<Frames> framesOf(onnx::ConvOp op) {
   Frames f{rankedType(op.getX()), rankedType(op.getW()), rankedType(op.getY()), {}, {}, {}, 0, 0, 0, 0, 0, int64_t(op.getGroup()), false};
   auto pads = givenPads(op, 3);
-  if (!f.x || f.x.getRank() != 5 || !f.w || !f.w.hasStaticShape() || f.w.getRank() != 5 || !pads || f.x.isDynamicDim(1) ||
-      llvm::is_contained(f.x.getShape(), 0) || llvm::is_contained(f.y.getShape(), 0))
+  if (!f.x || f.x.getRank() != 5 || !f.y || !f.w || !f.w.hasStaticShape() || f.w.getRank() != 5 || !pads || f.x.isDynamicDim(1))
     return std::nullopt;
   f.channels = f.x.getDimSize(1), f.outputs = f.w.getDimSize(0), f.depth = f.w.getDimSize(2), f.count = f.y.getDimSize(2);
   f.area = f.w.getDimSize(3) * f.w.getDimSize(4);
@@ -113,15 +123,18 @@ static std::optional<Frames> framesOf(onnx::ConvOp op) {
       f.channels > 1 && f.group == f.channels && f.w.getDimSize(1) == 1 && (each == 1 || (kLanes % each == 0 && f.outputs % kLanes == 0));
   f.strides = listOr(op.getStrides(), 3, 1), f.dilations = listOr(op.getDilations(), 3, 1);
   f.pads = std::move(*pads);
-  bool isKnown = llvm::all_of(f.pads, [](int64_t p) { return p >= 0; }) && f.x.isDynamicDim(2) == ShapedType::isDynamic(f.count) &&
-                 (!f.x.isDynamicDim(2) || axisOf(f).more() >= 0);  // below, too few frames are an error of the run
-  return isKnown ? std::optional(std::move(f)) : std::nullopt;
+  return coversFrames(f.x, f.y, f.pads, axisOf(f)) ? std::optional(std::move(f)) : std::nullopt;
+}
+
+// How many images `count` frames of each video are; ShapedType::kDynamic where only the run knows.
+static int64_t imagesOf(int64_t videos, int64_t count) {
+  return ShapedType::isDynamic(videos) || ShapedType::isDynamic(count) ? ShapedType::kDynamic : videos * count;
 }
 
 // [batch * frames, channels, height, width] of [batch, frames, channels, height, width], or blocks of channels.
 static Value mergedFrames(Value v, GraphBuilder g) {
   ArrayRef<int64_t> s = rankedType(v).getShape();
-  int64_t images = s[0] == 1 ? s[1] : ShapedType::isDynamic(s[0]) || ShapedType::isDynamic(s[1]) ? ShapedType::kDynamic : s[0] * s[1];
+  int64_t images = imagesOf(s[0], s[1]);
   SmallVector<Value> sizes;
   if (ShapedType::isDynamic(images))
     sizes.push_back(sizeTogether(v, 0, 1, g));
@@ -202,8 +215,7 @@ static Value imageConv(const Frames &f, onnx::ConvOp op, GraphBuilder g, Value v
   auto type = f.x.clone({rankedType(v).getDimSize(0), f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)});
   auto conv = onnx::ConvOp::create(g.b, op.getLoc(), type, v, filters, bias, g.b.getStringAttr("NOTSET"),
                                    g.b.getDenseI64ArrayAttr({f.dilations[1], f.dilations[2]}), g.b.getI64IntegerAttr(f.group), {},
-                                   g.b.getDenseI64ArrayAttr({f.pads[1], f.pads[2], f.pads[4], f.pads[5]}),
-                                   g.b.getDenseI64ArrayAttr({f.strides[1], f.strides[2]}));
+                                   imagePads(f.pads, g.b), g.b.getDenseI64ArrayAttr({f.strides[1], f.strides[2]}));
   return asExactAs(op, conv);
 }
 // Of few channels, which leave less of a block's lanes empty so.
@@ -233,18 +245,13 @@ static bool readsFrames(const Frames &f) {
   return f.depthwise || (f.group == 1 && f.depth > 1 && f.dilations[0] == 1 && meetsOne && onnx::fillsBlocks(f.channels));
 }
 
-// How many images `count` frames of each video are; ShapedType::kDynamic where only the run knows.
-static int64_t imagesOf(int64_t videos, int64_t count) {
-  return ShapedType::isDynamic(videos) || ShapedType::isDynamic(count) ? ShapedType::kDynamic : videos * count;
-}
-
 static Value frameConv(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
   Value v = framesAsImages(op.getX(), g);
   auto type = f.x.clone({imagesOf(f.x.getDimSize(0), f.count), f.outputs, f.y.getDimSize(3), f.y.getDimSize(4)});
   auto conv = onnx::PackedFrameConvOp::create(
-      g.b, op.getLoc(), type, v, op.getW(), g.sizeOf(op.getX(), 0), g.sizeOf(op.getX(), 2), op.getB(), g.b.getBoolAttr(f.depthwise),
-      g.b.getDenseI64ArrayAttr(axisOf(f).list()), g.b.getDenseI64ArrayAttr({f.strides[1], f.strides[2]}),
-      g.b.getDenseI64ArrayAttr({f.pads[1], f.pads[2], f.pads[4], f.pads[5]}), g.b.getDenseI64ArrayAttr({f.dilations[1], f.dilations[2]}));
+      g.b, op.getLoc(), type, v, op.getW(), op.getB(), g.sizeOf(op.getX(), 0), g.sizeOf(op.getX(), 2), g.b.getBoolAttr(f.depthwise),
+      g.b.getDenseI64ArrayAttr(axisOf(f).list()), g.b.getDenseI64ArrayAttr({f.strides[1], f.strides[2]}), imagePads(f.pads, g.b),
+      g.b.getDenseI64ArrayAttr({f.dilations[1], f.dilations[2]}));
   return asExactAs(op, conv);
 }
 
@@ -285,17 +292,15 @@ template <class PoolOp>
 static LogicalResult poolFrames(PoolOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX()), y = rankedType(op.getY());
   bool frames = x && y && x.getRank() == 5 && x.getElementType().isF32() && op->getNumResults() == 1 && !op.getCeilMode() &&
-                !x.isDynamicDim(1) && onnx::fillsBlocks(x.getDimSize(1)) && !op.getX().template getDefiningOp<onnx::DequantizeLinearOp>() &&
-                x.isDynamicDim(2) == y.isDynamicDim(2);
+                !x.isDynamicDim(1) && onnx::fillsBlocks(x.getDimSize(1)) && !op.getX().template getDefiningOp<onnx::DequantizeLinearOp>();
   auto pads = givenPads(op, 3);
-  if (!frames || !pads || llvm::any_of(*pads, [](int64_t p) { return p < 0; }) || llvm::is_contained(x.getShape(), 0) ||
-      llvm::is_contained(y.getShape(), 0))
+  if (!frames || !pads)
     return rewriter.notifyMatchFailure(op, "not over frames whose channels fill blocks, with pads that are known");
   ArrayRef<int64_t> kernel = op.getKernelShape();
   auto strides = listOr(op.getStrides(), 3, 1), dilations = listOr(op.getDilations(), 3, 1);
   onnx::FrameAxis axis{kernel[0], strides[0], dilations[0], (*pads)[0], (*pads)[3]};
-  if (x.isDynamicDim(2) && axis.more() < 0)
-    return rewriter.notifyMatchFailure(op, "too few frames are an error of the run");
+  if (!coversFrames(x, y, *pads, axis))
+    return rewriter.notifyMatchFailure(op, "too few frames, empty ones, or pads that cut some off");
   GraphBuilder g{rewriter, op.getLoc()};
   auto list = [&](ArrayRef<int64_t> values) { return rewriter.getDenseI64ArrayAttr(values); };
   auto flag = [&](StringRef name) { return rewriter.getI64IntegerAttr(onnx::intAttr(op, name)); };
@@ -303,7 +308,7 @@ static LogicalResult poolFrames(PoolOp op, PatternRewriter &rewriter) {
   Value images = onnx::PackedFramePoolOp::create(
       rewriter, op.getLoc(), type, framesAsImages(op.getX(), g), g.sizeOf(op.getX(), 0), g.sizeOf(op.getX(), 2),
       rewriter.getI64IntegerAttr(isa<onnx::AveragePoolOp>(op)), flag("count_include_pad"), list(axis.list()), list(kernel.drop_front()),
-      list(ArrayRef(strides).drop_front()), list({(*pads)[1], (*pads)[2], (*pads)[4], (*pads)[5]}), list(ArrayRef(dilations).drop_front()));
+      list(ArrayRef(strides).drop_front()), imagePads(*pads, rewriter), list(ArrayRef(dilations).drop_front()));
   replaceByImages(op, rewriter, axis, images);
   return success();
 }

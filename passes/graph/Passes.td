@@ -39,8 +39,9 @@ def WidenHalf : Pass<"widen-half", "::mlir::func::FuncOp"> {
 def Decompose : Pass<"decompose", "::mlir::func::FuncOp"> {
   let summary = "take apart ops whose parts have better kernels than the whole";
   let description = [{
-    Fused ops of com.microsoft, quantised products with constant weights, Einsum, transposed convolutions and those over three dims. The phases of a transposed convolution become
-    channels of a plain one, the frames that a frame reads likewise:
+    Fused ops of com.microsoft, quantised products with constant weights, Einsum, transposed convolutions, convolutions and pools over three
+    dims, whose frames become images. The phases of a transposed convolution become channels of a plain one, the frames that a frame reads
+    likewise:
     ```
     %y = onnx.ConvTranspose %x, %w {strides = [2, 2]}   (2x2 taps)
     =>  onnx.Reshape (onnx.Transpose (onnx.Reshape (onnx.Conv %x, %phases)))

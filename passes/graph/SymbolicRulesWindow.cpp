@@ -379,15 +379,15 @@ static LogicalResult packedGrouped(ShapeOp &o) {
     kernel[0] = o.s.floorDiv(kernel[0], o.c(frames->taps));
   return slideBlocked(o, o.dim(1, 0), kernel);
 }
-// `videos`: the operand that says how many there are, before that which says how many frames.
-static LogicalResult slideFrames(ShapeOp &o, unsigned videosAt, AffineExpr channels, DimsRef kernel) {
+// `countAt`: the operand that says how many videos there are, before that which says how many frames each has.
+static LogicalResult slideFrames(ShapeOp &o, unsigned countAt, AffineExpr channels, DimsRef kernel) {
   auto w = window(o, kernel);
   auto sizes = failed(w) ? FailureOr<Dims>(failure()) : slide(o, *w, o.dims(0).slice(2, 2));
-  AffineExpr videos = o.element(videosAt), frames = o.element(videosAt + 1);
+  AffineExpr videos = o.element(countAt), frames = o.element(countAt + 1);
   AffineExpr images = videos && frames ? framesMade(o, *onnx::frameAxis(o.op), videos, frames) : AffineExpr();
   return failed(sizes) ? failure() : o.set(0, {images, channels, sizes->front(), sizes->back()});
 }
-static LogicalResult frameConv(ShapeOp &o) { return slideFrames(o, 2, o.dim(1, 0), o.dims(1).slice(3, 2)); }
+static LogicalResult frameConv(ShapeOp &o) { return slideFrames(o, 3, o.dim(1, 0), o.dims(1).slice(3, 2)); }
 static LogicalResult framePool(ShapeOp &o) { return slideFrames(o, 1, o.dim(0, 1), constants(o, o.intsAttr("kernel_shape"))); }
 static LogicalResult packedWinograd(ShapeOp &o) { return slideBlocked(o, o.dim(1, 1), constants(o, o.intsAttr("kernel_shape"))); }
 static LogicalResult packedLinear(ShapeOp &o) { return slideBlocked(o, o.dim(2, 0), constants(o, o.intsAttr("kernel_shape"))); }

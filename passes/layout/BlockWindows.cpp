@@ -95,14 +95,14 @@ static Value videosOf(FrameOp op, Value images, GraphBuilder g) {
   ArrayRef<int64_t> s = rankedType(images).getShape();
   SmallVector<int64_t> shape{ShapedType::kDynamic, ShapedType::kDynamic, s[2], s[3], s[4]};
   SmallVector<Value> sizes;
-  if (auto known = onnx::integerElements(op.getVideos()))
+  if (auto known = onnx::integerElements(op.getVideoCount()))
     shape[0] = known->front();
   else
-    sizes.push_back(op.getVideos());
-  if (auto known = onnx::integerElements(op.getFrames()))
+    sizes.push_back(op.getVideoCount());
+  if (auto known = onnx::integerElements(op.getFrameCount()))
     shape[1] = known->front() * s[1];
   else
-    sizes.push_back(onnx::MulOp::create(g.b, g.loc, op.getFrames().getType(), op.getFrames(), g.integers({s[1]})));
+    sizes.push_back(onnx::MulOp::create(g.b, g.loc, op.getFrameCount().getType(), op.getFrameCount(), g.integers({s[1]})));
   sizes.append(g.unknownSizes(images, {2, 3}));
   return g.reshapeTo(images, shape, sizes);
 }
@@ -215,7 +215,7 @@ bool Blocker::framePool(Operation *op) {
   done(op, onnx::PackedPoolOp::create(b, loc, onnx::blockedType(rankedType(pool.getY())), videos, pool.getAverageAttr(),
                                       pool.getCountIncludePadAttr(), b.getI64IntegerAttr(0), b.getStringAttr("NOTSET"),
                                       pool.getKernelShapeAttr(), pool.getStridesAttr(), pool.getPadsAttr(), pool.getDilationsAttr(),
-                                      pool.getAxisAttr()));
+                                      pool.getFramesAttr()));
   return true;
 }
 

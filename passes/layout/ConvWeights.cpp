@@ -213,8 +213,7 @@ Value packNarrowWeights(OpBuilder &b, Location loc, const BlockedTransposed &t) 
 }
 
 Value packConvBias(OpBuilder &b, Location loc, Operation *conv) {
-  auto frames = dyn_cast<onnx::PackedFrameConvOp>(conv);
-  Value bias = frames ? frames.getBias() : onnx::operand(conv, 2);
+  Value bias = onnx::operand(conv, 2);
   if (!bias)
     return {};
   if (std::optional<std::vector<float>> known = constantFloats(bias))

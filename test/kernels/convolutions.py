@@ -211,9 +211,10 @@ for _mode in ("SAME_UPPER", "SAME_LOWER"):
         for _pool in ("MaxPool", "AveragePool"):
             case(f"{_pool}_{_name}", [helper.make_node("Conv", ["x", "w"], ["t"]), helper.make_node(_pool, ["t"], ["y"], kernel_shape=[3, 2], strides=[2, 2], auto_pad=_mode)],
                  {"x": (1, 3, *_plane)}, {"w": np.random.default_rng(0).standard_normal((20, 3, 1, 1)).astype(np.float32)}, True)
-# Windows over frames, of zeros too.
+# Windows over frames in blocks, of padding too.
 for _op, _more in (("MaxPool", {"dilations": [2, 1, 1]}), ("AveragePool", {}), ("AveragePool", {"count_include_pad": 1})):
-    case(f"{_op}_frames_{len(_more)}", [helper.make_node(_op, ["x"], ["y"], kernel_shape=[3, 2, 3], strides=[1, 2, 2], pads=[1, 1, 1, 2, 0, 1], **_more)], {"x": (2, 20, 6, 7, 9)})
+    case(f"{_op}_frames_{len(_more)}", [helper.make_node("Conv", ["x", "w"], ["t"]), helper.make_node(_op, ["t"], ["y"], kernel_shape=[3, 2, 3], strides=[1, 2, 2], pads=[1, 1, 1, 2, 0, 1], **_more)],
+         {"x": (2, 24, 6, 7, 9)}, {"w": np.eye(24, dtype=np.float32)[:, :, None, None, None]})
 # A network over frames: of a batch of one they stay images in blocks, padded and cut by frames, between views of five axes.
 for _batch in (1, 2):
     _rng = np.random.default_rng(_batch)

@@ -65,7 +65,7 @@ func.func @one_frame(%x: tensor<?x3x1x?x?xf32>, %w: tensor<8x3x1x11x9xf32>) -> t
 // Frames whose blocks are full are read where they lie; zeros before them are no frames.
 // CHECK-LABEL: @full_frames
 // CHECK: %[[X:.*]] = "onnx.Reshape"{{.*}} -> tensor<4x16x5x5xf32>
-// CHECK: "onnx.packed.FrameConv"(%[[X]], {{.*}}axis = array<i64: 3, 1, 1, 1, 0>{{.*}}depthwise = false{{.*}}pads = array<i64: 0, 1, 0, 0>{{.*}} -> tensor<3x8x4x4xf32>
+// CHECK: "onnx.packed.FrameConv"(%[[X]], {{.*}}depthwise = false{{.*}}frames = array<i64: 3, 1, 1, 1, 0>{{.*}}pads = array<i64: 0, 1, 0, 0>{{.*}} -> tensor<3x8x4x4xf32>
 func.func @full_frames(%x: tensor<1x16x4x5x5xf32>) -> tensor<1x8x3x4x4xf32> {
   %w = "onnx.Constant"() {value = dense<1.0> : tensor<8x16x3x2x3xf32>} : () -> tensor<8x16x3x2x3xf32>
   %y = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 0, 1, 0, 0, 0>}> : (tensor<1x16x4x5x5xf32>, tensor<8x16x3x2x3xf32>) -> tensor<1x8x3x4x4xf32>
@@ -88,7 +88,7 @@ func.func @skipped_frames(%x: tensor<1x16x4x5x5xf32>) -> tensor<1x8x2x4x4xf32> {
 
 // Channels that stay apart, of videos of an unknown number.
 // CHECK-LABEL: @depthwise_frames
-// CHECK: "onnx.packed.FrameConv"{{.*}}axis = array<i64: 2, 2, 3, 0, 0>{{.*}}depthwise = true{{.*}} -> tensor<?x4x4x4xf32>
+// CHECK: "onnx.packed.FrameConv"{{.*}}depthwise = true{{.*}}frames = array<i64: 2, 2, 3, 0, 0>{{.*}} -> tensor<?x4x4x4xf32>
 func.func @depthwise_frames(%x: tensor<?x4x6x5x5xf32>) -> tensor<?x4x2x4x4xf32> {
   %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x1x2x2x2xf32>} : () -> tensor<4x1x2x2x2xf32>
   %y = "onnx.Conv"(%x, %w) <{group = 4 : i64, strides = array<i64: 2, 1, 1>, dilations = array<i64: 3, 1, 1>}> : (tensor<?x4x6x5x5xf32>, tensor<4x1x2x2x2xf32>) -> tensor<?x4x2x4x4xf32>
@@ -150,7 +150,7 @@ func.func @images_of_the_run(%x: tensor<?x16x4x?x?xf32>) -> tensor<?x16x4x?x?xf3
 
 // So are those of a number that only the run knows. Where they do not fill blocks, or there may be results of zeros alone, those of each tap end where the taps behind it need the last.
 // CHECK-LABEL: @frames_of_the_run
-// CHECK: "onnx.packed.FrameConv"{{.*}}axis = array<i64: 3, 2, 1, 1, 1>{{.*}} -> tensor<?x16x?x?xf32>
+// CHECK: "onnx.packed.FrameConv"{{.*}}frames = array<i64: 3, 2, 1, 1, 1>{{.*}} -> tensor<?x16x?x?xf32>
 // CHECK-COUNT-3: "onnx.Slice"{{.*}} -> tensor<?x?x8x?x?xf32>
 // CHECK: "onnx.Concat"{{.*}} -> tensor<?x24x?x?xf32>
 // CHECK: "onnx.Conv"{{.*}} -> tensor<?x16x?x?xf32>
@@ -179,7 +179,7 @@ func.func @time_of_the_run(%x: tensor<?x4x?x?x?xf32>, %w: tensor<2x4x2x1x1xf32>)
 
 // Groups of unknown frames: those of one channel lie where they are, of others each tap is apart, added up.
 // CHECK-LABEL: @groups_of_the_run
-// CHECK: "onnx.packed.FrameConv"{{.*}}axis = array<i64: 2, 1, 1, 1, 0>{{.*}}depthwise = true
+// CHECK: "onnx.packed.FrameConv"{{.*}}depthwise = true{{.*}}frames = array<i64: 2, 1, 1, 1, 0>
 // CHECK-NOT: onnx.packed.Block
 // CHECK: %[[A:.*]] = "onnx.Conv"{{.*}}group = 2 : i64
 // CHECK: %[[B:.*]] = "onnx.Conv"{{.*}}group = 2 : i64
@@ -208,15 +208,22 @@ func.func @groups_in_blocks(%x: tensor<?x32x?x5x5xf32>) -> tensor<?x32x?x4x4xf32
 
 // -----
 
-// Windows over frames slide over images where channels fill blocks; a size rounded up, and few channels, stay.
+// Windows over frames slide over images where channels fill blocks; a size rounded up, few channels, indices, frames of which there may be
+// too few, and bytes stay.
 // CHECK-LABEL: @pools
-// CHECK: "onnx.packed.FramePool"{{.*}}average = 0 : i64, axis = array<i64: 3, 2, 1, 1, 1>{{.*}}kernel_shape = array<i64: 3, 2>{{.*}} -> tensor<?x16x?x?xf32>
+// CHECK: "onnx.packed.FramePool"{{.*}}average = 0 : i64{{.*}}frames = array<i64: 3, 2, 1, 1, 1>{{.*}}kernel_shape = array<i64: 3, 2>{{.*}} -> tensor<?x16x?x?xf32>
 // CHECK: "onnx.packed.FramePool"{{.*}}average = 1 : i64
-// CHECK-COUNT-2: "onnx.MaxPool"
-func.func @pools(%x: tensor<?x16x?x?x?xf32>, %few: tensor<1x3x4x8x8xf32>) -> (tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<1x3x2x4x4xf32>) {
+// CHECK-NOT: onnx.packed.FramePool
+// CHECK-COUNT-5: "onnx.MaxPool"
+// CHECK-NOT: onnx.packed.FramePool
+func.func @pools(%x: tensor<?x16x?x?x?xf32>, %few: tensor<1x3x4x8x8xf32>, %bytes: tensor<?x16x?x?x?xui8>, %scale: tensor<f32>) -> (tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<1x3x2x4x4xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xi64>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>) {
   %0 = "onnx.MaxPool"(%x) <{kernel_shape = array<i64: 3, 3, 2>, pads = array<i64: 1, 1, 0, 1, 1, 0>, strides = array<i64: 2, 2, 2>}> : (tensor<?x16x?x?x?xf32>) -> tensor<?x16x?x?x?xf32>
   %1 = "onnx.AveragePool"(%x) <{kernel_shape = array<i64: 2, 2, 2>, strides = array<i64: 2, 2, 2>}> : (tensor<?x16x?x?x?xf32>) -> tensor<?x16x?x?x?xf32>
   %2 = "onnx.MaxPool"(%x) <{ceil_mode = 1 : i64, kernel_shape = array<i64: 2, 2, 2>, strides = array<i64: 2, 2, 2>}> : (tensor<?x16x?x?x?xf32>) -> tensor<?x16x?x?x?xf32>
   %3 = "onnx.MaxPool"(%few) <{kernel_shape = array<i64: 2, 2, 2>, strides = array<i64: 2, 2, 2>}> : (tensor<1x3x4x8x8xf32>) -> tensor<1x3x2x4x4xf32>
-  return %0, %1, %2, %3 : tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<1x3x2x4x4xf32>
+  %4, %indices = "onnx.MaxPool"(%x) <{kernel_shape = array<i64: 2, 2, 2>}> : (tensor<?x16x?x?x?xf32>) -> (tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xi64>)
+  %5 = "onnx.MaxPool"(%x) <{kernel_shape = array<i64: 3, 2, 2>}> : (tensor<?x16x?x?x?xf32>) -> tensor<?x16x?x?x?xf32>
+  %d = "onnx.DequantizeLinear"(%bytes, %scale) : (tensor<?x16x?x?x?xui8>, tensor<f32>) -> tensor<?x16x?x?x?xf32>
+  %6 = "onnx.MaxPool"(%d) <{kernel_shape = array<i64: 1, 2, 2>}> : (tensor<?x16x?x?x?xf32>) -> tensor<?x16x?x?x?xf32>
+  return %0, %1, %2, %3, %4, %indices, %5, %6 : tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<1x3x2x4x4xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xi64>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>
 }

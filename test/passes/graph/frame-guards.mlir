@@ -56,7 +56,7 @@ func.func @frame_of_zeros(%x: tensor<1x3x1x5x5xf32>, %w: tensor<8x3x1x3x3xf32>) 
 // CHECK-LABEL: @blocks
 // CHECK: "onnx.Conv"{{.*}} (tensor<3x22x5x5xf32>, tensor<8x22x2x2xf32>)
 // CHECK: "onnx.packed.FrameConv"{{.*}} (tensor<4x12x5x5xf32>,
-// CHECK: "onnx.packed.FrameConv"{{.*}}axis = array<i64: 2, 1, 1, 1, 0>{{.*}} (tensor<4x16x5x5xf32>,
+// CHECK: "onnx.packed.FrameConv"{{.*}}frames = array<i64: 2, 1, 1, 1, 0>{{.*}} (tensor<4x16x5x5xf32>,
 // CHECK: "onnx.Conv"{{.*}} (tensor<5x32x5x5xf32>, tensor<8x32x2x2xf32>)
 func.func @blocks(%x: tensor<1x11x4x5x5xf32>, %y: tensor<1x12x4x5x5xf32>, %z: tensor<1x16x4x5x5xf32>) -> (tensor<1x8x3x4x4xf32>, tensor<1x8x3x4x4xf32>, tensor<1x8x4x4x4xf32>, tensor<1x8x5x4x4xf32>) {
   %u = "onnx.Constant"() {value = dense<1.0> : tensor<8x11x2x2x2xf32>} : () -> tensor<8x11x2x2x2xf32>

@@ -11,7 +11,7 @@ func.func @frames(%x: tensor<5x24x8x8xf32>) -> tensor<3x8x3x4xf32> {
   %w = "onnx.Constant"() {value = dense<1.0> : tensor<8x24x3x3x2xf32>} : () -> tensor<8x24x3x3x2xf32>
   %one = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
   %five = "onnx.Constant"() {value = dense<5> : tensor<1xi64>} : () -> tensor<1xi64>
-  %y = "onnx.packed.FrameConv"(%x, %w, %one, %five) <{depthwise = false, axis = array<i64: 3, 2, 1, 1, 1>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}> : (tensor<5x24x8x8xf32>, tensor<8x24x3x3x2xf32>, tensor<1xi64>, tensor<1xi64>) -> tensor<3x8x3x4xf32>
+  %y = "onnx.packed.FrameConv"(%x, %w, %one, %five) <{depthwise = false, frames = array<i64: 3, 2, 1, 1, 1>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}> : (tensor<5x24x8x8xf32>, tensor<8x24x3x3x2xf32>, tensor<1xi64>, tensor<1xi64>) -> tensor<3x8x3x4xf32>
   return %y : tensor<3x8x3x4xf32>
 }
 
@@ -25,8 +25,21 @@ func.func @frames(%x: tensor<5x24x8x8xf32>) -> tensor<3x8x3x4xf32> {
 func.func @depthwise(%x: tensor<?x20x8x8xf32>, %n: tensor<1xi64>) -> tensor<?x20x6x6xf32> {
   %two = "onnx.Constant"() {value = dense<2> : tensor<1xi64>} : () -> tensor<1xi64>
   %w = "onnx.Constant"() {value = dense<1.0> : tensor<20x1x2x3x3xf32>} : () -> tensor<20x1x2x3x3xf32>
-  %y = "onnx.packed.FrameConv"(%x, %w, %two, %n) <{depthwise = true, axis = array<i64: 2, 1, 1, 0, 0>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}> : (tensor<?x20x8x8xf32>, tensor<20x1x2x3x3xf32>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x20x6x6xf32>
+  %y = "onnx.packed.FrameConv"(%x, %w, %two, %n) <{depthwise = true, frames = array<i64: 2, 1, 1, 0, 0>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}> : (tensor<?x20x8x8xf32>, tensor<20x1x2x3x3xf32>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x20x6x6xf32>
   return %y : tensor<?x20x6x6xf32>
+}
+
+// -----
+
+// A pool reads frames of blocks as a convolution does.
+// CHECK-LABEL: @pool
+// CHECK: %[[V:.*]] = "onnx.Reshape"({{.*}} -> tensor<2x?x8x8x16xf32>
+// CHECK: %[[Y:.*]] = "onnx.packed.Pool"(%[[V]]) <{{{.*}}average = 1 : i64{{.*}}count_include_pad = 1 : i64{{.*}}frames = array<i64: 3, 2, 1, 1, 1>{{.*}} -> tensor<?x2x4x3x16xf32>
+// CHECK: "onnx.packed.Unblock"(%[[Y]])
+func.func @pool(%x: tensor<?x24x8x8xf32>, %n: tensor<1xi64>) -> tensor<?x24x4x3xf32> {
+  %two = "onnx.Constant"() {value = dense<2> : tensor<1xi64>} : () -> tensor<1xi64>
+  %y = "onnx.packed.FramePool"(%x, %two, %n) <{average = 1 : i64, count_include_pad = 1 : i64, frames = array<i64: 3, 2, 1, 1, 1>, kernel_shape = array<i64: 2, 3>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}> : (tensor<?x24x8x8xf32>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x24x4x3xf32>
+  return %y : tensor<?x24x4x3xf32>
 }
 
 // -----
