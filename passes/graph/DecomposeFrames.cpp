@@ -1,8 +1,10 @@
 // DecomposeFrames.cpp: convolutions over three dims with constant weights, also transposed ones, and MaxPool and AveragePool, as those of
 // frames that are images. One of the groups of Decompose.cpp.
+#include "dialects/kernel/Families.h"
 #include "dialects/onnx/Blocked.h"
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
+#include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/DecomposeConv.h"
@@ -287,15 +289,31 @@ static LogicalResult convFrames(onnx::ConvOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-// Windows over frames whose channels fill blocks, of images. Of bytes MaxPool picks bytes (ByteMoves.cpp).
+// Whether a convolution made what `v` is computed from, position by position, so that it lies in blocks where channels fill them.
+static bool isConvolved(Value v) {
+  constexpr int kMostSteps = 16;
+  for (int step = 0; step < kMostSteps; ++step) {
+    Operation *op = v.getDefiningOp();
+    if (isa_and_present<onnx::ConvOp, onnx::PackedFrameConvOp, onnx::PackedFramePoolOp>(op))
+      return true;
+    if (!op || !(isPointwise(op) || isChannelwise(op) || isView(op) ||
+                 isa<onnx::TransposeOp, onnx::ConcatOp, onnx::InstanceNormalizationOp, onnx::GroupNormalizationOp, onnx::MaxPoolOp,
+                     onnx::AveragePoolOp>(op)))
+      return false;
+    v = onnx::constantValue(op->getOperand(0)) ? op->getOperands().back() : op->getOperand(0);
+  }
+  return false;
+}
+
+// Windows over frames in blocks, of images. Of others the kernel of windows over three axes takes less time than to block them.
 template <class PoolOp>
 static LogicalResult poolFrames(PoolOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX()), y = rankedType(op.getY());
   bool frames = x && y && x.getRank() == 5 && x.getElementType().isF32() && op->getNumResults() == 1 && !op.getCeilMode() &&
-                !x.isDynamicDim(1) && onnx::fillsBlocks(x.getDimSize(1)) && !op.getX().template getDefiningOp<onnx::DequantizeLinearOp>();
+                !x.isDynamicDim(1) && onnx::fillsBlocks(x.getDimSize(1)) && isConvolved(op.getX());
   auto pads = givenPads(op, 3);
   if (!frames || !pads)
-    return rewriter.notifyMatchFailure(op, "not over frames whose channels fill blocks, with pads that are known");
+    return rewriter.notifyMatchFailure(op, "not over frames in blocks, with pads that are known");
   ArrayRef<int64_t> kernel = op.getKernelShape();
   auto strides = listOr(op.getStrides(), 3, 1), dilations = listOr(op.getDilations(), 3, 1);
   onnx::FrameAxis axis{kernel[0], strides[0], dilations[0], (*pads)[0], (*pads)[3]};

@@ -214,16 +214,20 @@ func.func @groups_in_blocks(%x: tensor<?x32x?x5x5xf32>) -> tensor<?x32x?x4x4xf32
 // CHECK: "onnx.packed.FramePool"{{.*}}average = 0 : i64{{.*}}frames = array<i64: 3, 2, 1, 1, 1>{{.*}}kernel_shape = array<i64: 3, 2>{{.*}} -> tensor<?x16x?x?xf32>
 // CHECK: "onnx.packed.FramePool"{{.*}}average = 1 : i64
 // CHECK-NOT: onnx.packed.FramePool
-// CHECK-COUNT-5: "onnx.MaxPool"
+// CHECK-COUNT-6: "onnx.MaxPool"
 // CHECK-NOT: onnx.packed.FramePool
-func.func @pools(%x: tensor<?x16x?x?x?xf32>, %few: tensor<1x3x4x8x8xf32>, %bytes: tensor<?x16x?x?x?xui8>, %scale: tensor<f32>) -> (tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<1x3x2x4x4xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xi64>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>) {
+func.func @pools(%given: tensor<?x16x?x?x?xf32>, %few: tensor<1x3x4x8x8xf32>, %bytes: tensor<?x16x?x?x?xui8>, %scale: tensor<f32>) -> (tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<1x3x2x4x4xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xi64>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>) {
+  %w = "onnx.Constant"() {value = dense<0.5> : tensor<16x16x1x1x1xf32>} : () -> tensor<16x16x1x1x1xf32>
+  %conv = "onnx.Conv"(%given, %w) : (tensor<?x16x?x?x?xf32>, tensor<16x16x1x1x1xf32>) -> tensor<?x16x?x?x?xf32>
+  %x = "onnx.Relu"(%conv) : (tensor<?x16x?x?x?xf32>) -> tensor<?x16x?x?x?xf32>
   %0 = "onnx.MaxPool"(%x) <{kernel_shape = array<i64: 3, 3, 2>, pads = array<i64: 1, 1, 0, 1, 1, 0>, strides = array<i64: 2, 2, 2>}> : (tensor<?x16x?x?x?xf32>) -> tensor<?x16x?x?x?xf32>
   %1 = "onnx.AveragePool"(%x) <{kernel_shape = array<i64: 2, 2, 2>, strides = array<i64: 2, 2, 2>}> : (tensor<?x16x?x?x?xf32>) -> tensor<?x16x?x?x?xf32>
   %2 = "onnx.MaxPool"(%x) <{ceil_mode = 1 : i64, kernel_shape = array<i64: 2, 2, 2>, strides = array<i64: 2, 2, 2>}> : (tensor<?x16x?x?x?xf32>) -> tensor<?x16x?x?x?xf32>
   %3 = "onnx.MaxPool"(%few) <{kernel_shape = array<i64: 2, 2, 2>, strides = array<i64: 2, 2, 2>}> : (tensor<1x3x4x8x8xf32>) -> tensor<1x3x2x4x4xf32>
   %4, %indices = "onnx.MaxPool"(%x) <{kernel_shape = array<i64: 2, 2, 2>}> : (tensor<?x16x?x?x?xf32>) -> (tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xi64>)
   %5 = "onnx.MaxPool"(%x) <{kernel_shape = array<i64: 3, 2, 2>}> : (tensor<?x16x?x?x?xf32>) -> tensor<?x16x?x?x?xf32>
+  %7 = "onnx.MaxPool"(%given) <{kernel_shape = array<i64: 1, 2, 2>}> : (tensor<?x16x?x?x?xf32>) -> tensor<?x16x?x?x?xf32>
   %d = "onnx.DequantizeLinear"(%bytes, %scale) : (tensor<?x16x?x?x?xui8>, tensor<f32>) -> tensor<?x16x?x?x?xf32>
   %6 = "onnx.MaxPool"(%d) <{kernel_shape = array<i64: 1, 2, 2>}> : (tensor<?x16x?x?x?xf32>) -> tensor<?x16x?x?x?xf32>
-  return %0, %1, %2, %3, %4, %indices, %5, %6 : tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<1x3x2x4x4xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xi64>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>
+  return %0, %1, %2, %3, %4, %indices, %5, %6, %7 : tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<1x3x2x4x4xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xi64>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>
 }
