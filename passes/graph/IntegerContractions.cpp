@@ -1,7 +1,7 @@
 // IntegerContractions.cpp: Conv, Gemm and MatMul between dequantised values, as sums of integers: products of constant matrices and
 // convolutions of one or two axes in bytes (packed.LinearMatMul, packed.LinearConv), other products as MatMulInteger, other convolutions
-// and some products of two values of the run held in f32. Those are exact below 2^24, so the one rounding is the one that the quantisation asks for. Runs after simplify, which would
-// move the scales into the weights again; left out at -O0.
+// and some products of two values of the run held in f32. Those are exact below 2^24, so the one rounding is the one that the quantisation
+// asks for. Runs after simplify, which would move the scales into the weights again; left out at -O0.
 #include "dialects/kernel/Families.h"
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
