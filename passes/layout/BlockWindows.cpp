@@ -137,14 +137,14 @@ void Blocker::blockConv(Operation *op, const BlockedConv &c, Value filters, Valu
   Value x = op->getOperand(0), bias;
   Location loc = op->getLoc();
   Type type = onnx::blockedType(rankedType(op->getResult(0)));
+  auto blocks = [&] { return videos ? videos : block(x, loc); };
   if (winograd && c.constant && !op->hasAttr(onnx::kExactAttr) && gainsByWinograd(c, sizesOf(shapes, op->getResult(0)))) {
     bias = packConvBias(b, loc, op);
     Value weights = packWinogradWeights(b, loc, c, filters);
     int64_t together = groupsTogether(c);
-    return done(op, onnx::PackedWinogradConvOp::create(b, loc, type, videos ? videos : block(x, loc), weights, bias,
-                                                       b.getI64IntegerAttr(c.group / together), b.getI64IntegerAttr(c.channels * together),
-                                                       b.getDenseI64ArrayAttr(c.kernel), b.getDenseI64ArrayAttr(c.pads),
-                                                       b.getDenseI64ArrayAttr(c.dilations), frames));
+    return done(op, onnx::PackedWinogradConvOp::create(b, loc, type, blocks(), weights, bias, b.getI64IntegerAttr(c.group / together),
+                                                       b.getI64IntegerAttr(c.channels * together), b.getDenseI64ArrayAttr(c.kernel),
+                                                       b.getDenseI64ArrayAttr(c.pads), b.getDenseI64ArrayAttr(c.dilations), frames));
   }
   // Blocks of which a fifth would be empty are not made for it.
   bool leavesLanes = c.channels < kLanes || 4 * int64_t(llvm::alignTo(c.channels, kLanes)) >= 5 * c.channels;
@@ -153,13 +153,13 @@ void Blocker::blockConv(Operation *op, const BlockedConv &c, Value filters, Valu
   Value weights = packConvWeights(b, loc, c, filters, plain, rounds ? stored : b.getF32Type());
   bias = packConvBias(b, loc, op);
   if (!dense)
-    return done(op, onnx::PackedGroupedConvOp::create(b, loc, type, videos ? videos : block(x, loc), weights, bias,
+    return done(op, onnx::PackedGroupedConvOp::create(b, loc, type, blocks(), weights, bias,
                                                       b.getI64IntegerAttr(c.outputs / c.group / c.channels), b.getStringAttr(c.autoPad),
                                                       b.getDenseI64ArrayAttr(c.strides), b.getDenseI64ArrayAttr(c.pads),
                                                       b.getDenseI64ArrayAttr(c.dilations), frames));
   int64_t group = c.span ? llvm::divideCeil(c.outputs, kLanes) : c.group, channels = c.span ? c.span * kLanes : c.channels;
   auto shared = c.span ? b.getDenseI64ArrayAttr({c.outputs / c.group, c.channels}) : nullptr;
-  Value data = videos ? videos : plain ? image(x, loc) : block(x, loc);
+  Value data = plain ? image(x, loc) : blocks();
   done(op, onnx::PackedConvOp::create(b, loc, type, data, weights, bias, b.getI64IntegerAttr(group), b.getI64IntegerAttr(channels), shared,
                                       b.getI64IntegerAttr(plain), b.getStringAttr(c.autoPad), b.getDenseI64ArrayAttr(c.strides),
                                       b.getDenseI64ArrayAttr(c.pads), b.getDenseI64ArrayAttr(c.dilations), frames));
