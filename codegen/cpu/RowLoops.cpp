@@ -44,19 +44,26 @@ struct RowKernel : RowWalk {
   Num element(At p) {
     if (!stashed)
       return sumOf(p);
-    return {&c, aside ? c.load(floats(number, p.lanes), scratchAt(p)) : space.reload(last, whole, p.index, p.lanes, p.mask)};
+    if (!aside)
+      return {&c, space.reload(last, whole, p.index, p.lanes, p.mask)};
+    Type type = floats(number, p.lanes);
+    return {&c, p.mask ? c.loadMasked(cast<VectorType>(type), scratchAt(p), p.mask) : c.load(type, scratchAt(p))};
   }
-  void keep(Num v, At p) { aside ? c.store(v.v, scratchAt(p)) : space.store(last, whole, v.v, p.index, p.lanes, p.mask); }
+  void keep(Num v, At p) {
+    if (!aside)
+      return space.store(last, whole, v.v, p.index, p.lanes, p.mask);
+    p.mask ? c.storeMasked(v.v, scratchAt(p), p.mask) : c.store(v.v, scratchAt(p));
+  }
   // Across, elements of a row are likely to share a few sets of the caches: those that are kept lie side by side, where the row is not
   // long.
   Value scratchAt(At p) {
     Value row = c.n(0);
     for (size_t d = firstRow; d < endRow; ++d)
-      row = c.add(c.mul(row, sizeOf(d)), indices[d]);
-    return c.at(c.scratch, c.mul(row, p.lanes * numberBytes()));
+      row = c.add(c.mul(row, sizeOf(d)), !across && d + 1 == endRow ? p.index : indices[d]);
+    return c.at(c.scratch, c.mul(row, (across ? p.lanes : 1) * numberBytes()));
   }
   int64_t numberBytes() { return storageBytes(number); }
-  bool keepsFirst() { return stash && (aside || isComputed()); }
+  bool keepsFirst() { return stash && ((across && aside) || isComputed()); }
   // What the first pass reads: later ones find it in scratch, or in the buffer of the kernel's result, which is written last.
   Num firstElement(At p) {
     Num v = element(p);
@@ -227,13 +234,15 @@ struct RowKernel : RowWalk {
     space.merge({axes.begin, axes.end});
   }
 
+  // Along, a row whose results are narrower than its numbers, so that these find no room there.
   void keepRowsAside(AffineExpr length) {
     auto fixed = dyn_cast<AffineConstantExpr>(length);
     constexpr int64_t mostAside = 2048;  // elements of a row, times mostLanes(): half of a second-level cache
-    if (!across || axes.reduces || !fixed || fixed.getValue() > mostAside)
+    bool computes = isComputed() || onnx::opName(op) == "Softmax";
+    if (axes.reduces || (across ? !fixed || fixed.getValue() > mostAside : stash || !computes))
       return;
     stash = aside = true;
-    setScratch(c.kernel, length * (mostLanes() * numberBytes()));
+    setScratch(c.kernel, length * ((across ? mostLanes() : 1) * numberBytes()));
   }
 
   void emit() {

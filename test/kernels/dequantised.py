@@ -176,3 +176,12 @@ table("table_of_columns", np.uint8, 1)
 table("table_of_one", np.uint8, None)
 table("table_of_blocks_signed", ml_dtypes.int4, 1, block=16, zeros=False)
 table("table_of_blocks", ml_dtypes.uint4, 1, block=16)
+
+for _name, _shape, _op, _attributes in (
+        ("softmax_quantised", (3, 37), "Softmax", {}), ("softmax_quantised_inner", (2, 5, 7, 9), "Softmax", {"axis": 2}), ("log_softmax_quantised", (2, 3, 70), "LogSoftmax", {}),
+        ("normalised_quantised", (2, 5, 7, 9), "LayerNormalization", {"axis": 2})):  # rows whose numbers find no room in the result
+    _scale = {"g": np.linspace(0.5, 2, _shape[-1] * _shape[-2], dtype=np.float32).reshape(_shape[-2:])} if _op == "LayerNormalization" else {}
+    _point = 255 if _op == "LogSoftmax" else 0 if _op == "Softmax" else 120
+    case(_name, [node("QuantizeLinear", "x xs xz", "q"), node("DequantizeLinear", "q xs xz", "d"), node("Mul", "d half", "h"), node(_op, "h g" if _scale else "h", "s", **_attributes),
+                 node("QuantizeLinear", "s ys yz", "p"), node("DequantizeLinear", "p ys yz", "y")], {"x": _shape},
+         {"xs": np.float32(0.03), "xz": np.array(110, np.uint8), "half": np.float32(0.5), "ys": np.float32(1 / 256 if _op == "Softmax" else 0.03), "yz": np.array(_point, np.uint8), **_scale})
