@@ -158,7 +158,7 @@ void Product::multiply(Value problem, Value from, Value to) {
   Value rows = ySizes[batch], columns = ySizes[batch + 1];
   Code::Values index = unravel(c, problem, ArrayRef(ySizes).take_front(batch));
   RowsProblem p;
-  p.a = matrix(a, index), p.b = matrix(b, index);
+  p.a = matrix(a, index), p.b = matrix(b, index), p.distances = op.getDistances();
   if (inPlace)
     p.panelBytes = c.n(kPanelBytes), p.stepBytes = c.mul(b.strides[b.strides.size() - 2], 4);
   else

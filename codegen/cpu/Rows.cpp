@@ -234,7 +234,8 @@ void RowsEmitter::emit(const RowsProblem &p, Value rows, Tiles tiles, Value pane
       panelTiles(panels, from, to, [&](Value panel, int64_t width) {
         Value down = c.div(c.sub(row, first), s.tile.rows), along = c.div(c.sub(panel, from), s.tile.panels);
         Value ahead = height < s.tile.rows - 1 ? Value() : linesAhead(p, pass, c.add(c.mul(down, across), along));
-        tile(read, Tile{c, height, width, p.type, p.inMemory().type, p.stepBytes}, {row, panel, ahead, own}, panels, k, pass.to);
+        tile(read, Tile{c, height, width, p.type, p.inMemory().type, p.stepBytes, {}, p.distances}, {row, panel, ahead, own}, panels, k,
+             pass.to);
       });
     });
   };
@@ -259,7 +260,8 @@ void RowsEmitter::emitFew(const Group &g, Value rows, Value panels) {
       for (;; width /= 2) {
         Value whole = c.add(from, c.mul(c.div(c.sub(g.to, from), width), width));
         c.loop(from, whole, c.n(width), [&](Value panel) {
-          tile(g.p, Tile{c, height, width, g.p.type, g.p.type, g.p.stepBytes}, {c.n(0), panel, Value(), {}}, panels, c.n(0), g.p.depth);
+          tile(g.p, Tile{c, height, width, g.p.type, g.p.type, g.p.stepBytes, {}, g.p.distances}, {c.n(0), panel, Value(), {}}, panels,
+               c.n(0), g.p.depth);
         });
         from = whole;
         if (least % width == 0)

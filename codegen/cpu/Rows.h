@@ -8,7 +8,7 @@
 
 namespace onnxc {
 
-// One product: result(row, panel) = start(panel) + sum over k of a(row, k) * b(panel, k).
+// One product: result(row, panel) = start(panel) + sum over k of a(row, k) * b(panel, k); or of (a(row, k) - b(panel, k)) squared.
 struct RowsProblem {
   using Value = mlir::Value;
   Value a, b, out;                                            // first byte of each
@@ -24,6 +24,7 @@ struct RowsProblem {
   Value outOffset;                                            // bytes of `out` behind the result's start
   Value mask;                                                 // lanes of the last panel; null: all
   Value bias;                                                 // 16 floats a panel; null: zero
+  bool distances = false;                                     // squares of differences instead of products
   Value nextB;                                                // what is read of B after these panels; null: the panels behind them
   std::function<Code::Values(Value row, Value panel)> index;  // of the result's axes
   const RowsProblem &inMemory() const { return stored ? *stored : *this; }

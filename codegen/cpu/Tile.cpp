@@ -63,6 +63,14 @@ Tile::Values Tile::fill(llvm::function_ref<Value(int64_t, int64_t)> start) const
   return acc;
 }
 
+// `to` and what a step adds to it.
+Value Tile::added(Value scalar, Value column, Value to) const {
+  if (!distances)
+    return c.fma(scalar, column, to);
+  Value difference = arith::SubFOp::create(c.b, c.loc, scalar, column);
+  return c.fma(difference, difference, to);
+}
+
 // Step `i` of panel `panel`.
 Value Tile::column(ArrayRef<Value> bases, int64_t panel, int64_t i) const {
   Value address = stepsBehind(bases[panel], c.n(i));
@@ -75,7 +83,7 @@ void Tile::broadcastFirst(Values &acc, ArrayRef<Value> scalars, ArrayRef<Value> 
     Value lanes = column(panel, p, i);
     for (int64_t r = 0; r < rows; ++r)
       if (scalars[r])
-        acc[r * panels + p] = c.fma(scalars[r], lanes, acc[r * panels + p]);
+        acc[r * panels + p] = added(scalars[r], lanes, acc[r * panels + p]);
   }
 }
 
@@ -120,7 +128,7 @@ Tile::Values Tile::products(ValueRange start, llvm::function_ref<Value(int64_t)>
         continue;
       Value s = scalarOf(r);
       for (int64_t p = 0; p < panels; ++p)
-        acc[r * panels + p] = c.fma(s, columns[p], acc[r * panels + p]);
+        acc[r * panels + p] = added(s, columns[p], acc[r * panels + p]);
     }
   }
   return acc;

@@ -34,6 +34,7 @@ struct Tile {
   PanelType b = {}, ahead = {};  // of what is multiplied, and of what is asked for
   mlir::Value stepBytes = {};    // from one step of a panel to the next; null: b.bytes()
   mlir::Value lanes = {};        // of the last panel that may be read; null: all
+  bool distances = false;        // squares of differences instead of products
   using Value = mlir::Value;
   using Values = Code::Values;
 
@@ -46,6 +47,7 @@ struct Tile {
                   int64_t rowStep = 4, Value next = nullptr) const;
 
 private:
+  Value added(Value scalar, Value column, Value to) const;
   Value column(llvm::ArrayRef<Value> bases, int64_t panel, int64_t i) const;
   Value scalar(Value row, int64_t i, int64_t count, int64_t rowStep, Value &four) const;
   void broadcastFirst(Values &acc, llvm::ArrayRef<Value> scalars, llvm::ArrayRef<Value> panel, int64_t i) const;

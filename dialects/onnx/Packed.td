@@ -28,8 +28,8 @@ def Onnx_PackedMatMulOp : Onnx_Op<"packed.MatMul"> {
   let results = (outs AnyTensor:$Y);
 }
 def Onnx_PackedProductOp : Onnx_Op<"packed.Product"> {
-  let summary = "MatMul of two run-time operands of at least two axes, given under permutations of their axes; the kernel packs B where many rows read it";
-  let arguments = (ins AnyTensor:$A, AnyTensor:$B, DenseI64ArrayAttr:$permA, DenseI64ArrayAttr:$permB);
+  let summary = "MatMul of two run-time operands of at least two axes, given under permutations of their axes; the kernel packs B where many rows read it. With `distances`, squares of differences are added up instead of products";
+  let arguments = (ins AnyTensor:$A, AnyTensor:$B, DenseI64ArrayAttr:$permA, DenseI64ArrayAttr:$permB, Int<"0">:$distances);
   let results = (outs AnyTensor:$Y);
 }
 def Onnx_PackedGatherProductOp : Onnx_Op<"packed.GatherProduct"> {

@@ -4,6 +4,7 @@
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Blocked.h"
 #include "dialects/onnx/Packed.h"
+#include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/GraphBuilder.h"
 #include "passes/graph/Weights.h"
@@ -93,19 +94,95 @@ static Value throughTranspose(Value v, bool isA, SmallVector<int64_t> &perm) {
   return transpose.getData();
 }
 
+static onnx::PackedProductOp productOf(OpBuilder &b, Location loc, Type type, Value left, Value right, bool distances) {
+  SmallVector<int64_t> permA, permB;
+  left = throughTranspose(left, true, permA), right = throughTranspose(right, false, permB);
+  return onnx::PackedProductOp::create(b, loc, type, left, right, permA, permB, distances);
+}
+
 static void multiplyAtRunTime(onnx::MatMulOp op) {
   if (!isF32Rows(op.getA()) || !isF32Rows(op.getB()))
     return;
   OpBuilder b(op);
-  SmallVector<int64_t> permA, permB;
-  Value left = throughTranspose(op.getA(), true, permA), right = throughTranspose(op.getB(), false, permB);
-  auto product = onnx::PackedProductOp::create(b, op.getLoc(), op.getType(), left, right, permA, permB);
+  auto product = productOf(b, op.getLoc(), op.getType(), op.getA(), op.getB(), false);
   Operation *before[] = {op.getA().getDefiningOp(), op.getB().getDefiningOp()};
   op.replaceAllUsesWith(product.getY());
   op.erase();
   for (Operation *t : {before[0], before[1] == before[0] ? nullptr : before[1]})
     if (t && isa<onnx::TransposeOp>(t) && t->use_empty())
       t->erase();
+}
+
+// An operand of rank `rank`, or less, without its axis `dropped`; null where it has another size than 1 there.
+static Value withoutAxis(GraphBuilder g, Value v, int64_t rank, int64_t dropped) {
+  auto type = cast<RankedTensorType>(v.getType());
+  int64_t axis = dropped - (rank - type.getRank());
+  if (axis == -1)  // broadcasting adds it
+    return v;
+  if (axis < 0 || type.getDimSize(axis) != 1)
+    return {};
+  SmallVector<int64_t> shape(type.getShape());
+  shape.erase(shape.begin() + axis);
+  return onnx::SqueezeOp::create(g.b, g.loc, type.clone(shape), v, g.integers({axis}));
+}
+
+// The last two axes exchanged, a constant's at once.
+static Value columnsOf(GraphBuilder g, Value v) {
+  auto type = cast<RankedTensorType>(v.getType());
+  int64_t rank = type.getRank();
+  auto values = rank == 2 ? constantFloats(v) : std::nullopt;
+  if (values) {
+    int64_t rows = type.getDimSize(0), width = type.getDimSize(1);
+    std::vector<float> turned(values->size());
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < width; ++j)
+        turned[j * rows + i] = (*values)[i * width + j];
+    return g.floats({width, rows}, std::move(turned));
+  }
+  SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  std::swap(perm[rank - 2], perm[rank - 1]);
+  return g.transpose(v, perm);
+}
+
+// Sums over K of the squares of [..., M, 1, K] - [..., 1, N, K], or their roots: distances of all pairs of rows. Of a few rows each number
+// is read about once, as a loop does.
+template <class Reduce>
+static void addUpDistances(Reduce op) {
+  constexpr int64_t fewRows = 4, fewColumns = 8;
+  auto difference = op.getData().template getDefiningOp<onnx::SubOp>();
+  auto type = rankedType(op.getData()), result = rankedType(op.getReduced());
+  auto axes = onnx::integerElements(op.getAxes());
+  int64_t rank = type ? type.getRank() : 0;
+  if (!difference || !difference->hasOneUse() || !result || rank < 3 || !type.getElementType().isF32() || !axes || axes->size() != 1 ||
+      ((*axes)[0] != -1 && (*axes)[0] != rank - 1) || llvm::is_contained(type.getShape(), 0))
+    return;
+  auto areFew = [&](int64_t axis, int64_t least) { return !type.isDynamicDim(axis) && type.getDimSize(axis) < least; };
+  Value rows = difference.getA(), columns = difference.getB();
+  auto areRows = [&](Value v) {
+    auto own = rankedType(v);
+    return own && own.getRank() == rank && own.getDimSize(rank - 2) == 1;
+  };
+  if (!areRows(rows))
+    std::swap(rows, columns);  // squares have no sign
+  auto other = rankedType(columns);
+  if (!areRows(rows) || !other || other.getRank() < 2 || other.getShape().back() != type.getShape().back() ||
+      rankedType(rows).getShape().back() != type.getShape().back() || type.isDynamicDim(rank - 1) || areFew(rank - 3, fewRows) ||
+      areFew(rank - 2, fewColumns))
+    return;
+  OpBuilder b(op);
+  GraphBuilder g{b, op.getLoc()};
+  columns = withoutAxis(g, columns, rank, rank - 3);
+  if (!columns)
+    return;
+  rows = withoutAxis(g, rows, rank, rank - 2);
+  Value v = productOf(b, op.getLoc(), type.clone(type.getShape().drop_back()), rows, columnsOf(g, columns), true).getY();
+  if (std::is_same_v<Reduce, onnx::ReduceL2Op>)
+    v = onnx::SqrtOp::create(b, op.getLoc(), v.getType(), v);
+  if (op.getKeepdims())
+    v = g.unsqueeze(v, {rank - 1});
+  op.getReduced().replaceAllUsesWith(v);
+  op.erase();
+  difference.erase();
 }
 
 static void packMatMul(onnx::MatMulOp op, const Storage &storage) {
@@ -179,7 +256,7 @@ struct PackWeights : impl::PackWeightsBase<PackWeights> {
     SmallVector<Operation *> ops;
     size_t weights = 0;  // of all products
     getOperation().walk([&](Operation *op) {
-      if (isa<onnx::MatMulOp, onnx::GemmOp, onnx::RNNOp, onnx::GRUOp, onnx::LSTMOp>(op))
+      if (isa<onnx::MatMulOp, onnx::GemmOp, onnx::RNNOp, onnx::GRUOp, onnx::LSTMOp, onnx::ReduceL2Op, onnx::ReduceSumSquareOp>(op))
         ops.push_back(op);
       if (isa<onnx::MatMulOp, onnx::GemmOp>(op) && isMatrix(op->getOperand(1)) && onnx::constantValue(op->getOperand(1)))
         weights += cast<RankedTensorType>(op->getOperand(1).getType()).getNumElements();
@@ -190,6 +267,10 @@ struct PackWeights : impl::PackWeightsBase<PackWeights> {
         packMatMul(matmul, storage);
       else if (auto gemm = dyn_cast<onnx::GemmOp>(op))
         packGemm(gemm, storage);
+      else if (auto sum = dyn_cast<onnx::ReduceSumSquareOp>(op))
+        addUpDistances(sum);
+      else if (auto root = dyn_cast<onnx::ReduceL2Op>(op))
+        addUpDistances(root);
       else
         packRecurrent(op);
     }

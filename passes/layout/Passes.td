@@ -24,7 +24,8 @@ def PackWeights : Pass<"pack-weights", "::mlir::func::FuncOp"> {
   let description = [{
     `onnx.MatMul %a, %w` with a constant matrix `%w` [K, N] becomes `onnx.packed.MatMul` with a constant [ceil(N/16), K, 16]; Gemm's
     factors and transposition are done at compile time, its C becomes the bias where it is one row. A MatMul of run-time operands becomes
-    `onnx.packed.Product`, which takes in transpositions of its operands. Weights of RNN, GRU and LSTM get the order in which the kernel streams
+    `onnx.packed.Product`, which takes in transpositions of its operands, and so do the lengths of all differences of two lists of rows
+    (ReduceL2 or ReduceSumSquare of a Sub). Weights of RNN, GRU and LSTM get the order in which the kernel streams
     them, their rows padded to multiples of 64. Under `precision` bf16 or f16 large panels, which their kernels widen,
     and the rows that Gather takes of a constant are stored rounded to that type.
   }];

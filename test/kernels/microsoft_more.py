@@ -111,6 +111,10 @@ def elements(case, f32, u8, i8, ids, number):
 def places(case, f32, u8, i8, ids, number):
     for metric in ("sqeuclidean", "euclidean"):
         case(f"cdist_{metric}", "CDist", [f32(5, 6), f32(7, 6)], metric=metric)
+        a, b = 1000 + f32(21, 37), 1000 + f32(19, 37)  # products would cancel
+        b[3] = a[5]
+        squares = np.square(a[:, None].astype(np.float64) - b).sum(-1)
+        case(f"cdist_{metric}_near", "CDist", [a, b], weights=(1,), want=[squares if metric == "sqeuclidean" else np.sqrt(squares)], metric=metric)
     case("matmul_integer16", "MatMulInteger16", [ids(99, 2, 3, dtype=np.int16), ids(99, 3, 4, dtype=np.int16)])
     case("gather_nd", "GatherND", [f32(4, 3, 2), ids(3, 5, 2)])
     case("unfold", "UnfoldTensor", [f32(2, 9, 3)], dim=1, size=4, step=2)

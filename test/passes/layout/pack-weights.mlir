@@ -33,7 +33,7 @@ func.func @runtime(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>) -> tensor<2x2xf32> 
 // The transposition of B is read through strides.
 // CHECK-LABEL: @scores
 // CHECK-NOT: onnx.Transpose
-// CHECK: "onnx.packed.Product"(%arg0, %arg1) <{permA = array<i64: 0, 1, 2>, permB = array<i64: 0, 2, 1>}>
+// CHECK: "onnx.packed.Product"(%arg0, %arg1) <{distances = 0 : i64, permA = array<i64: 0, 1, 2>, permB = array<i64: 0, 2, 1>}>
 func.func @scores(%q: tensor<2x?x8xf32>, %k: tensor<2x?x8xf32>) -> tensor<2x?x?xf32> {
   %t = "onnx.Transpose"(%k) <{perm = array<i64: 0, 2, 1>}> : (tensor<2x?x8xf32>) -> tensor<2x8x?xf32>
   %y = "onnx.MatMul"(%q, %t) : (tensor<2x?x8xf32>, tensor<2x8x?xf32>) -> tensor<2x?x?xf32>
@@ -91,7 +91,7 @@ func.func @other_gemms(%a: tensor<2x2xf32>, %run: tensor<2xf32>) -> (tensor<2x2x
 // CHECK-LABEL: @other_transpositions
 // CHECK: %[[A:.*]] = "onnx.Transpose"(%arg0)
 // CHECK: %[[B:.*]] = "onnx.Transpose"(%arg1)
-// CHECK: "onnx.packed.Product"(%[[A]], %[[B]]) <{permA = array<i64: 0, 1, 2>, permB = array<i64: 0, 1, 2>}>
+// CHECK: "onnx.packed.Product"(%[[A]], %[[B]]) <{distances = 0 : i64, permA = array<i64: 0, 1, 2>, permB = array<i64: 0, 1, 2>}>
 func.func @other_transpositions(%a: tensor<2x8x5xf32>, %b: tensor<8x3x2xf32>) -> tensor<2x5x3xf32> {
   %t = "onnx.Transpose"(%a) <{perm = array<i64: 0, 2, 1>}> : (tensor<2x8x5xf32>) -> tensor<2x5x8xf32>
   %u = "onnx.Transpose"(%b) <{perm = array<i64: 2, 0, 1>}> : (tensor<8x3x2xf32>) -> tensor<2x8x3xf32>
@@ -107,4 +107,22 @@ func.func @nothing(%a: tensor<0x2xf32>, %b: tensor<2x3xf32>, %c: tensor<4x2xf32>
   %0 = "onnx.MatMul"(%a, %b) : (tensor<0x2xf32>, tensor<2x3xf32>) -> tensor<0x3xf32>
   %1 = "onnx.MatMul"(%c, %w) : (tensor<4x2xf32>, tensor<2x0xf32>) -> tensor<4x0xf32>
   return %0, %1 : tensor<0x3xf32>, tensor<4x0xf32>
+}
+
+// Squares of the differences of all pairs of rows are added up as products are; other sums of them, and those of a few rows, are not.
+// CHECK-LABEL: @distances
+// CHECK: %[[S:.*]] = "onnx.packed.Product"(%{{.*}}, %arg1) <{distances = 1 : i64, permA = array<i64: 0, 1>, permB = array<i64: 1, 0>}>{{.*}} -> tensor<?x9xf32>
+// CHECK: "onnx.Sqrt"(%[[S]])
+// CHECK: "onnx.ReduceL2"
+// CHECK: "onnx.ReduceL2"
+func.func @distances(%a: tensor<?x1x5xf32>, %b: tensor<9x5xf32>, %few: tensor<2x1x5xf32>) -> (tensor<?x9xf32>, tensor<?x5xf32>, tensor<2x9xf32>) {
+  %last = "onnx.Constant"() {value = dense<2> : tensor<1xi64>} : () -> tensor<1xi64>
+  %middle = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %d = "onnx.Sub"(%a, %b) : (tensor<?x1x5xf32>, tensor<9x5xf32>) -> tensor<?x9x5xf32>
+  %0 = "onnx.ReduceL2"(%d, %last) <{keepdims = 0 : i64}> : (tensor<?x9x5xf32>, tensor<1xi64>) -> tensor<?x9xf32>
+  %e = "onnx.Sub"(%a, %b) : (tensor<?x1x5xf32>, tensor<9x5xf32>) -> tensor<?x9x5xf32>
+  %1 = "onnx.ReduceL2"(%e, %middle) <{keepdims = 0 : i64}> : (tensor<?x9x5xf32>, tensor<1xi64>) -> tensor<?x5xf32>
+  %f = "onnx.Sub"(%few, %b) : (tensor<2x1x5xf32>, tensor<9x5xf32>) -> tensor<2x9x5xf32>
+  %2 = "onnx.ReduceL2"(%f, %last) <{keepdims = 0 : i64}> : (tensor<2x9x5xf32>, tensor<1xi64>) -> tensor<2x9xf32>
+  return %0, %1, %2 : tensor<?x9xf32>, tensor<?x5xf32>, tensor<2x9xf32>
 }
