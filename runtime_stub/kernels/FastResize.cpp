@@ -356,6 +356,21 @@ static int32_t moveRows(const onnxc_args *a, const Passes<float> &passes) {
   });
 }
 
+// Whether a crop takes positions from outside the operand, which are the extrapolation value.
+static bool leavesOperand(const onnxc_args *a, const ResizedAxis *axes) {
+  for (int32_t i = 0; i < a->in[0].rank; ++i) {
+    ResizedAxis x = axes[i];
+    x.out = a->out[0].dims[i];
+    const int64_t ends[] = {0, x.out - 1};
+    for (int64_t y : ends) {
+      double at = sourceOf(x, Coordinates::Crop, double(y));
+      if (!(at >= 0 && at <= double(x.in - 1)))
+        return true;
+    }
+  }
+  return false;
+}
+
 // C: what linear and cubic are computed in, or void for types that only nearest moves.
 template <class T, class C>
 static int32_t fastResize(const onnxc_args *a, int32_t (*oracle)(const onnxc_args *)) {
@@ -365,7 +380,7 @@ static int32_t fastResize(const onnxc_args *a, int32_t (*oracle)(const onnxc_arg
   bool smooth = is(text(a->attr[kMode]), "linear") || is(text(a->attr[kMode]), "cubic");
   ONNXC_TRY(resizeAxes(a, axes));
   ONNXC_CHECK(coordinatesOf(a->attr[kCoordinates], c), ONNXC_K_VALUE);
-  if ((smooth && !isSmooth) || c == Coordinates::Crop || onnxc_count(a->out[0]) == 0)
+  if ((smooth && !isSmooth) || onnxc_count(a->out[0]) == 0 || (c == Coordinates::Crop && leavesOperand(a, axes)))
     return oracle(a);
   for (int32_t i = 0; i < a->in[0].rank; ++i) {
     ONNXC_CHECK(takeSize(axes[i], a->out[0].dims[i]), ONNXC_K_SHAPE);
