@@ -6,6 +6,15 @@ namespace onnxc {
 
 constexpr int64_t kColumns = 1024;  // that are read side by side: pages in order, and totals that stay in the first-level cache
 
+// A total and one element more; integers wrap.
+template <class T, bool Sum>
+ONNXC_INLINE Acc<T> next(Acc<T> total, Acc<T> x) {
+  if constexpr (IsFloat<T>::value)
+    return Sum ? total + x : total * x;
+  else
+    return Acc<T>(Sum ? uint64_t(total) + uint64_t(x) : uint64_t(total) * uint64_t(x));
+}
+
 // `from` and `to` along `dim`, `width` columns of `most` side by side; `step` elements lie between neighbours of the axis.
 template <class T, bool Sum, bool Exclusive, int64_t most>
 ONNXC_INLINE void cumulateColumns(const T *__restrict from, T *__restrict to, int64_t dim, int64_t step, int64_t width) {
@@ -14,13 +23,23 @@ ONNXC_INLINE void cumulateColumns(const T *__restrict from, T *__restrict to, in
     totals[i] = Acc<T>(Sum ? 0 : 1);
   for (int64_t k = 0; k < dim; ++k, from += step, to += step)
     for (int64_t i = 0; i < width; ++i) {
-      Acc<T> before = totals[i], x = toAcc(from[i]);
-      if constexpr (IsFloat<T>::value)
-        totals[i] = Sum ? before + x : before * x;
-      else
-        totals[i] = Acc<T>(Sum ? uint64_t(before) + uint64_t(x) : uint64_t(before) * uint64_t(x));
+      Acc<T> before = totals[i];
+      totals[i] = next<T, Sum>(before, toAcc(from[i]));
       to[i] = fromAcc<T>(Exclusive ? before : totals[i]);
     }
+}
+
+// Along `rows` rows of neighbouring elements at once, since each waits for its own sums.
+template <class T, bool Sum, bool Exclusive, int rows>
+ONNXC_INLINE void cumulateRows(const T *__restrict from, T *__restrict to, int64_t dim, int64_t step) {
+  Acc<T> totals[rows];
+  unroll<0, rows>([&](auto r) { totals[r.value] = Acc<T>(Sum ? 0 : 1); });
+  for (int64_t k = 0; k < dim; ++k, from += step, to += step)
+    unroll<0, rows>([&](auto r) {
+      Acc<T> &total = totals[r.value], before = total;
+      total = next<T, Sum>(total, toAcc(from[r.value * dim]));
+      to[r.value * dim] = fromAcc<T>(Exclusive ? before : total);
+    });
 }
 
 // What totals are in vectors: doubles, or integers that wrap. Halves have none.
@@ -61,6 +80,10 @@ ONNXC_INLINE int32_t cumulateAll(const onnxc_args *a, const Axis3 &s, bool rever
   T *to = mutableData<T>(a->out[0]);
   int64_t blocks = (s.inner + kColumns - 1) / kColumns, start = reverse ? (s.dim - 1) * s.inner : 0, step = reverse ? -s.inner : s.inner;
   return parallelFor(a, s.outer * blocks, grainOf(s.dim * minOf(s.inner, kColumns)), [=](int64_t begin, int64_t end) {
+    constexpr int rows = 4;  // of more, lines share sets of the cache where rows are pages
+    if (s.inner == 1)
+      for (; end - begin >= rows; begin += rows)
+        cumulateRows<T, Sum, Exclusive, rows>(from + begin * s.dim + start, to + begin * s.dim + start, s.dim, step);
     for (int64_t u = begin; u < end; ++u) {
       int64_t first = u % blocks * kColumns, at = u / blocks * s.dim * s.inner + start + first, width = minOf(s.inner - first, kColumns);
       if constexpr (!__is_same(typename TotalOf<T>::type, void)) {

@@ -132,6 +132,8 @@ for _axis in range(3):
             case(f"cumulative_sum {_axis}_{_columns}_{len(_flags)}", "CumSum", {"x": floats(*_shape)}, {"axis": np.int64(1)}, **_flags)
             for _type in (np.int32, np.int64, np.float64) if _columns in (17, 150) else ():
                 case(f"cumulative_sum {_axis}_{_columns}_{len(_flags)}_{_type.__name__}", "CumSum", {"x": whole(1000, *_shape).astype(_type)}, {"axis": np.int64(1)}, **_flags)
+for _flags in ({"exclusive": 1}, {"reverse": 1}):  # rows side by side, and those left over
+    case(f"cumulative_sum rows_{'_'.join(_flags)}", "CumSum", {"x": floats(11, 37)}, {"axis": np.int64(1)}, **_flags)
 for _size, _k, _axis in (((9, 17, 5), 6, 1), ((40, 3), 2, 0), ((3, 20, 70), 16, 1), ((130, 24), 12, 1), ((7, 1, 5), 1, 1)):  # blocks of 64 results, side by side or not
     _x = whole(40, *_size).astype(np.float32)
     _order = np.argsort(-_x, _axis, kind="stable").take(range(_k), _axis)
