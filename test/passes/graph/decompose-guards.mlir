@@ -192,11 +192,11 @@ func.func @other_transposed(%x: tensor<1x8x?xf32>, %w: tensor<8x8x3xf32>, %y: te
 
 // -----
 
-// Integers whose zero points are one for each filter are weights less these; data with several, and weights of the run, stay.
+// Integers whose zero points are one for each filter are weights less these; data with several stay. Weights of the run are f32.
 // CHECK-LABEL: @zero_points
 // CHECK: "onnx.packed.LinearConv"
 // CHECK: "onnx.ConvInteger"(%arg0, %{{.*}}, %arg1)
-// CHECK: "onnx.ConvInteger"(%arg0, %arg2)
+// CHECK: "onnx.Conv"({{.*}} {onnxc.exact}
 func.func @zero_points(%x: tensor<1x2x3x3xui8>, %zs: tensor<2xui8>, %run: tensor<2x2x1x1xi8>) -> (tensor<1x2x3x3xi32>, tensor<1x2x3x3xi32>, tensor<1x2x3x3xi32>) {
   %w = "onnx.Constant"() {value = dense<3> : tensor<2x2x1x1xi8>} : () -> tensor<2x2x1x1xi8>
   %z = "onnx.Constant"() {value = dense<[1, 2]> : tensor<2xi8>} : () -> tensor<2xi8>
