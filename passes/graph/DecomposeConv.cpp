@@ -199,6 +199,38 @@ std::optional<BlockedTransposed> blockedTransposed(Operation *operation) {
   return narrow || 4 * products <= (t->channels <= few ? 5 : 4) * together ? std::optional(std::move(b)) : std::nullopt;
 }
 
+// `t` with filters that are smaller than their strides as those of as large strides, whose phases are all the taps.
+static Transposed withoutGaps(Transposed t) {
+  for (TransposedAxis &a : t.axes)
+    a.stride = std::min(a.stride, a.kernel);
+  return t;
+}
+
+// [N, C phases, Q…] of `taps` with zeros for the phases that only `all` has.
+static Value withGaps(GraphBuilder g, Value v, const Transposed &taps, const Transposed &all) {
+  SmallVector<int64_t> parts{0, all.group * all.outputs}, more{0, 0}, whole{0, all.group * all.outputs * all.phases()};
+  for (auto [own, wanted] : llvm::zip(taps.axes, all.axes))
+    parts.push_back(own.stride), more.push_back(wanted.stride - own.stride);
+  for (int64_t size : rankedType(v).getShape().drop_front(2))
+    parts.push_back(size), more.push_back(0), whole.push_back(size);
+  return g.reshape(g.padEnds(g.reshape(v, parts), more), whole);
+}
+
+// What the interleaved phases have outside the result is cut off, of all axes at once.
+static Value cropped(GraphBuilder g, Value v, const Transposed &t) {
+  SmallVector<int64_t> starts, ends, axes, shape(rankedType(v).getShape());
+  for (auto [i, a] : llvm::enumerate(t.axes))
+    if (a.cropBegin || a.cropEnd) {
+      starts.push_back(a.cropBegin), ends.push_back(a.cropEnd ? -a.cropEnd : INT64_MAX), axes.push_back(i + 2);
+      int64_t &size = shape[i + 2];
+      size = ShapedType::isDynamic(size) ? size : size - a.cropBegin - a.cropEnd;
+    }
+  if (axes.empty())
+    return v;
+  auto type = rankedType(v).clone(shape);
+  return onnx::SliceOp::create(g.b, g.loc, type, v, g.integers(starts), g.integers(ends), g.integers(axes), Value());
+}
+
 // `halves`: weights of 1x1 filters are stored so, as those of one tap a phase become.
 static LogicalResult convTranspose(onnx::ConvTransposeOp op, bool halves, PatternRewriter &rewriter) {
   if (isTransposedOfBytes(op))
@@ -212,7 +244,9 @@ static LogicalResult convTranspose(onnx::ConvTransposeOp op, bool halves, Patter
     return rewriter.notifyMatchFailure(op, "sizes and padding of a kind that a convolution has not");
   GraphBuilder g{rewriter, op.getLoc()};
   int64_t n = t->axes.size(), channels = t->group * t->outputs;
-  SmallVector<int64_t> shape{x.getDimSize(0), channels * t->phases()}, pads(2 * n);
+  Transposed taps = ShapedType::isDynamicShape(x.getShape().drop_front(2)) ? *t : withoutGaps(*t);
+  bool gaps = taps.phases() != t->phases();
+  SmallVector<int64_t> shape{x.getDimSize(0), channels * taps.phases()}, pads(2 * n);
   for (int64_t i = 0; i < n; ++i) {
     const TransposedAxis &a = t->axes[i];
     int64_t size = x.getDimSize(i + 2);
@@ -220,13 +254,17 @@ static LogicalResult convTranspose(onnx::ConvTransposeOp op, bool halves, Patter
     shape.push_back(ShapedType::isDynamic(size) ? size : size + a.padBegin + a.padEnd - a.taps + 1);
   }
   auto known = constantFloats(op.getW());
-  Value weights = known ? phaseWeights(g, *t, *known) : phaseWeights(g, *t, op.getW()), bias = phaseBias(g, *t, op.getB());
+  Value weights = known ? phaseWeights(g, taps, *known) : phaseWeights(g, taps, op.getW());
+  Value bias = gaps ? Value() : phaseBias(g, *t, op.getB());
   Value v = onnx::ConvOp::create(rewriter, op.getLoc(), x.clone(shape), op.getX(), weights, bias, rewriter.getStringAttr("NOTSET"), {},
                                  op.getGroupAttr(), {}, rewriter.getDenseI64ArrayAttr(pads), {});
-  v = interleaved(g, v, *t);
-  for (auto [i, a] : llvm::enumerate(t->axes))
-    if (a.cropBegin || a.cropEnd)
-      v = g.slice(v, i + 2, a.cropBegin, a.cropEnd ? -a.cropEnd : INT64_MAX);
+  v = interleaved(g, gaps ? withGaps(g, v, taps, *t) : v, *t);
+  if (gaps && op.getB()) {
+    SmallVector<int64_t> ofChannels(n + 1, 1);
+    ofChannels[0] = channels;
+    v = onnx::AddOp::create(rewriter, op.getLoc(), v.getType(), v, g.reshape(op.getB(), ofChannels));
+  }
+  v = cropped(g, v, *t);
   replaceTyped(rewriter, op, v);
   return success();
 }

@@ -96,6 +96,7 @@ for _name, _x, _w, _attributes in (
         ("depthwise_8", (1, 5, 3, 9), (5, 1, 16, 16), {"strides": [8, 8], "pads": [4, 4, 4, 4], "group": 5}),
         ("depthwise_6", (2, 3, 4, 21), (3, 1, 5, 13), {"strides": [2, 6], "pads": [1, 0, 2, 1], "output_padding": [1, 2], "group": 3}),
         ("depthwise_gaps", (1, 4, 3, 3), (4, 1, 2, 2), {"strides": [3, 3], "group": 4}), ("depthwise_1", (1, 4, 6, 19), (4, 1, 3, 3), {"pads": [1, 1, 1, 1], "group": 4}),
+        ("gaps", (2, 6, 4, 5), (6, 7, 1, 2), {"strides": [2, 3], "pads": [0, 1, 0, 1], "output_padding": [1, 0]}), ("gaps_1d", (1, 4, 9), (4, 3, 1), {"strides": [2], "group": 2}),
         ("depthwise_1d", (2, 7, 30), (7, 1, 6), {"strides": [4], "pads": [5, 0], "group": 7}),
         ("groups", (1, 6, 7, 5), (6, 5, 3, 3), {"strides": [2, 2], "group": 3}), ("3d", (1, 4, 3, 5, 6), (4, 3, 2, 3, 2), {"strides": [2, 2, 1]}),
         ("sized", (1, 6, 7, 5), (6, 5, 3, 3), {"strides": [2, 2], "output_shape": [14, 10]}),

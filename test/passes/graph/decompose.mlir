@@ -606,3 +606,15 @@ func.func @unknown_diagonal(%x: tensor<?x?xf32>) -> tensor<?xf32> {
   %y = "onnx.Einsum"(%x) <{equation = "ii->i"}> : (tensor<?x?xf32>) -> tensor<?xf32>
   return %y : tensor<?xf32>
 }
+
+// -----
+
+// Filters that are smaller than their strides: a convolution of their taps alone, and zeros between its results.
+// CHECK-LABEL: @gaps
+// CHECK: "onnx.Conv"({{.*}} -> tensor<1x8x3x4xf32>
+// CHECK: "onnx.Pad"({{.*}} -> tensor<1x8x2x2x3x4xf32>
+// CHECK: "onnx.Slice"({{.*}} -> tensor<1x8x5x7xf32>
+func.func @gaps(%x: tensor<1x16x3x4xf32>, %w: tensor<16x8x1x1xf32>) -> tensor<1x8x5x7xf32> {
+  %y = "onnx.ConvTranspose"(%x, %w) <{strides = array<i64: 2, 2>}> : (tensor<1x16x3x4xf32>, tensor<16x8x1x1xf32>) -> tensor<1x8x5x7xf32>
+  return %y : tensor<1x8x5x7xf32>
+}
