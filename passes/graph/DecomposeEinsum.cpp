@@ -4,6 +4,7 @@
 // run knows is that of its label elsewhere, never 1 beside more.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/NN.h"
+#include "dialects/onnx/Packed.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/Decompose.h"
 #include "llvm/ADT/StringExtras.h"
@@ -349,6 +350,74 @@ LogicalResult diagonal(onnx::EinsumOp op, PatternRewriter &rewriter) {
   return failure();
 }
 
+// Vectors times the matrices that indices choose for them, as those of experts: one term is matrices[indices], of one matrix for each
+// `rows`, and the other has vectors for these labels or some of them.
+struct ChosenProduct {
+  onnx::GatherOp matrices;
+  Term vectors;
+  Labels rows;
+  char depth, column;
+  bool turned;  // a matrix has the depth behind its columns
+};
+
+std::optional<ChosenProduct> chosenProduct(const Equation &e, size_t at) {
+  const Term &chosen = e.terms[at], &vectors = e.terms[1 - at];
+  auto gather = chosen.value.getDefiningOp<onnx::GatherOp>();
+  if (!gather || !gather->hasOneUse() || onnx::axisAttr(gather, 3) != 0)
+    return std::nullopt;
+  auto matrices = rankedType(gather.getData()), indices = rankedType(gather.getIndices());
+  if (!matrices || !indices || matrices.getRank() != 3 || !matrices.hasStaticShape() || !matrices.getElementType().isF32() ||
+      indices.getRank() == 0)
+    return std::nullopt;
+  Labels rows = chosen.labels.substr(0, indices.getRank());
+  char first = chosen.labels[rows.size()], second = chosen.labels[rows.size() + 1];
+  bool turned = has(e.result, first);
+  ChosenProduct p{gather, vectors, rows, turned ? second : first, turned ? first : second, turned};
+  bool isProduct = has(vectors.labels, p.depth) && !has(vectors.labels, p.column) && kept(vectors.labels, rows + p.depth) == vectors.labels;
+  bool hasAll = has(e.result, p.column) && kept(e.result, rows + p.column) == e.result && e.result.size() == rows.size() + 1;
+  return isProduct && hasAll ? std::optional(p) : std::nullopt;
+}
+
+// The matrices are read where they lie.
+LogicalResult productWithChosen(onnx::EinsumOp op, PatternRewriter &rewriter) {
+  auto e = parse(op);
+  auto p = e && e->terms.size() == 2 ? chosenProduct(*e, 0) : std::nullopt;
+  p = p || !e || e->terms.size() != 2 ? p : chosenProduct(*e, 1);
+  if (!p)
+    return rewriter.notifyMatchFailure(op, "no vectors times chosen matrices");
+  GraphBuilder g{rewriter, op.getLoc()};
+  Value indices = p->matrices.getIndices();
+  auto matrices = rankedType(p->matrices.getData()), chosen = rankedType(indices);
+  Labels mine = kept(p->rows, p->vectors.labels);
+  Value x = arranged(g, p->vectors, mine + p->depth).value;
+  if (!mine.empty() && mine.size() != p->rows.size()) {  // a vector for several indices
+    SmallVector<int64_t> missing, shape(chosen.getShape());
+    SmallVector<Value> sizes;
+    for (auto [i, label] : llvm::enumerate(p->rows)) {
+      bool isMissing = !has(mine, label);
+      if (isMissing)
+        missing.push_back(i);
+      else
+        shape[i] = p->vectors.size(label);
+      sizes.push_back(isMissing ? g.sizeOf(indices, i) : g.integers({1}));
+    }
+    sizes.push_back(g.integers({1}));
+    shape.push_back(p->vectors.size(p->depth));
+    x = onnx::ExpandOp::create(rewriter, op.getLoc(), matrices.clone(shape), g.unsqueeze(x, missing), g.concat(sizes, 0));
+  }
+  int64_t depth = matrices.getDimSize(p->turned ? 2 : 1), columns = matrices.getDimSize(p->turned ? 1 : 2);
+  int64_t count = chosen.hasStaticShape() ? chosen.getNumElements() : ShapedType::kDynamic;
+  x = p->turned ? g.reshape(x, {-1, depth, 1}) : g.reshape(x, {-1, 1, depth});
+  SmallVector<int64_t> each{count, p->turned ? columns : 1, p->turned ? 1 : columns};
+  Value v = onnx::PackedGatherProductOp::create(rewriter, p->matrices.getLoc(), matrices.clone(each), p->matrices.getData(),
+                                                g.reshape(indices, {-1}), x, rewriter.getI64IntegerAttr(p->turned));
+  SmallVector<int64_t> shape(chosen.getShape());
+  shape.push_back(columns);
+  v = g.reshapeTo(v, shape, g.unknownSizes(indices, llvm::to_vector(llvm::seq<int64_t>(0, chosen.getRank()))));
+  replaceTyped(rewriter, op, arranged(g, {v, p->rows + p->column}, e->result).value);
+  return success();
+}
+
 LogicalResult einsum(onnx::EinsumOp op, PatternRewriter &rewriter) {
   auto e = parse(op);
   auto steps = e ? meetings(*e) : std::nullopt;
@@ -369,6 +438,9 @@ LogicalResult einsum(onnx::EinsumOp op, PatternRewriter &rewriter) {
 
 }  // namespace
 
-void populateDecomposeEinsumPatterns(RewritePatternSet &patterns) { patterns.add(diagonal).add(spreadOnes).add(einsum); }
+void populateDecomposeEinsumPatterns(RewritePatternSet &patterns) {
+  patterns.add(diagonal).add(spreadOnes).add(einsum);
+  patterns.add(productWithChosen, /*benefit=*/2);
+}
 
 }  // namespace onnxc

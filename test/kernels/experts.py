@@ -24,3 +24,7 @@ case("experts_of_one_vector", [node("ReduceMax", "x one", "m", keepdims=0), node
                                node("MatMul", "c g", "y")], {"x": (6, 50)}, {"one": np.int64([0]), "w": floats(50, 50, 9), "row": np.int64([1, 1, 50])})
 case("experts_of_one_index", [node("Gather", "w index", "g"), node("Unsqueeze", "x one", "c"), node("MatMul", "c g", "y")], {"x": (6, 17)},
      {"one": np.int64([1]), "index": np.int64([-2]), "w": floats(3, 17, 70)})
+# Einsum: a vector for two matrices that have the sum last, then one for each matrix, with a batch and tokens, in another order.
+case("experts_einsum", [node("MatMul", "x gate", "p"), node("TopK", "p two", "v i"), node("Gather", "w i", "g"), node("Einsum", "x g", "t", equation="bsd,bskfd->bskf"), node("Relu", "t", "u"),
+                        node("Gather", "w2 i", "g2"), node("Einsum", "g2 u", "y", equation="bskfo,bskf->kbso")], {"x": (2, 3, 21)},
+     {"gate": floats(21, 5), "two": np.int64([2]), "w": floats(5, 33, 21), "w2": floats(5, 33, 18)})

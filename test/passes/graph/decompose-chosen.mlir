@@ -17,3 +17,24 @@ func.func @chosen(%w: tensor<4x33x64xf32>, %i: tensor<?x1xi64>, %x: tensor<?x64x
   %f = "onnx.MatMul"(%r, %e) : (tensor<7x1x64xf32>, tensor<7x64x33xf32>) -> tensor<7x1x33xf32>
   return %b, %d, %e, %f : tensor<?x33x1xf32>, tensor<7x1x33xf32>, tensor<7x64x33xf32>, tensor<7x1x33xf32>
 }
+
+// -----
+
+// Einsum: a vector for several indices is repeated, matrices may have the sum last, the result another order. A sum over indices stays.
+// CHECK-LABEL: @einsum
+// CHECK: "onnx.Expand"
+// CHECK: "onnx.packed.GatherProduct"{{.*}} <{transW = 1 : i64}>
+// CHECK: "onnx.packed.GatherProduct"{{.*}} <{transW = 0 : i64}>
+// CHECK: "onnx.Transpose"{{.*}} <{perm = array<i64: 1, 0, 2>}>
+// CHECK-NOT: onnx.packed.GatherProduct
+// CHECK: return
+func.func @einsum(%w: tensor<4x33x64xf32>, %i: tensor<?x2xi64>, %x: tensor<?x64xf32>, %v: tensor<4x33x7xf32>)
+    -> (tensor<2x?x7xf32>, tensor<?x7xf32>) {
+  %a = "onnx.Gather"(%w, %i) <{axis = 0 : i64}> : (tensor<4x33x64xf32>, tensor<?x2xi64>) -> tensor<?x2x33x64xf32>
+  %b = "onnx.Einsum"(%x, %a) <{equation = "nd,nkfd->nkf"}> : (tensor<?x64xf32>, tensor<?x2x33x64xf32>) -> tensor<?x2x33xf32>
+  %c = "onnx.Gather"(%v, %i) <{axis = 0 : i64}> : (tensor<4x33x7xf32>, tensor<?x2xi64>) -> tensor<?x2x33x7xf32>
+  %d = "onnx.Einsum"(%c, %b) <{equation = "nkfo,nkf->kno"}> : (tensor<?x2x33x7xf32>, tensor<?x2x33xf32>) -> tensor<2x?x7xf32>
+  %e = "onnx.Gather"(%v, %i) <{axis = 0 : i64}> : (tensor<4x33x7xf32>, tensor<?x2xi64>) -> tensor<?x2x33x7xf32>
+  %f = "onnx.Einsum"(%b, %e) <{equation = "nkf,nkfo->no"}> : (tensor<?x2x33xf32>, tensor<?x2x33x7xf32>) -> tensor<?x7xf32>
+  return %d, %f : tensor<2x?x7xf32>, tensor<?x7xf32>
+}
