@@ -75,15 +75,17 @@ static Num powerOfTwo(Num like, Value k) {
   return fromBits(like, arith::ShLIOp::create(c.b, c.loc, c.add(k, integer(like, single ? 127 : 1023)), integer(like, single ? 23 : 52)));
 }
 
-// p 2^n as one instruction, which makes subnormals and infinity too, where the level has it; else nothing.
-static std::optional<Num> scaled(Num p, Num n) {
+// p 2^n as one instruction, which makes subnormals and infinity too, or 0 where `isZero`, where the level has it; else nothing.
+static std::optional<Num> scaled(Num p, Num n, Value isZero) {
   Code &c = *p.c;
   auto type = dyn_cast<VectorType>(p.v.getType());
   if (c.vectorBits < 512 || !type || type.getDimSize(0) != 16)
     return std::nullopt;
-  Value all = c.integer(-1, c.b.getI16Type()), rounding = c.integer(4, c.i32);
+  Type bits = c.b.getI16Type();
+  Value mask = arith::XOrIOp::create(c.b, c.loc, LLVM::BitcastOp::create(c.b, c.loc, bits, isZero), c.integer(-1, bits));
   auto name = c.b.getStringAttr("llvm.x86.avx512.mask.scalef.ps.512");
-  return Num{&c, LLVM::CallIntrinsicOp::create(c.b, c.loc, type, name, ValueRange{p.v, n.v, p.v, all, rounding}).getResult(0)};
+  Value rounding = c.integer(4, c.i32);
+  return Num{&c, LLVM::CallIntrinsicOp::create(c.b, c.loc, type, name, ValueRange{p.v, n.v, p.of(0).v, mask, rounding}).getResult(0)};
 }
 
 namespace {
@@ -116,18 +118,20 @@ static Num expTimesPower(Num x, int64_t up) {
   return power.p * fromBits(x, power.exponent);
 }
 
-// 2^n is two factors where no instruction has it, the second of which makes subnormals and infinity. With `halves` 1, half of that, which
-// overflows later.
+// 2^n is two factors where no instruction has it, the second of which makes subnormals and infinity. What is less than half of the least
+// subnormal, as the exponential of a mask, is 0 without a product that underflows, which Intel's processors take 100 cycles for. With
+// `halves` 1, half of that, which overflows later.
 static Num expParts(Num x, int halves) {
   Code &c = *x.c;
   Num clamped = maxSecond(x.of(-104), minSecond(x.of(89 + halves), x));  // NaN stays
+  Value isZero = less(x, x.of(-104));
   auto [n, p, bits] = powerOf(clamped, 0, Reduction::Whole);
-  if (std::optional<Num> y = scaled(p, halves ? n - halves : n))
+  if (std::optional<Num> y = scaled(p, halves ? n - halves : n, isZero))
     return *y;
   Value low = less(clamped, x.of(-86));
   int64_t half = 126 - halves;
   Value bias = arith::SelectOp::create(c.b, c.loc, low, integer(x, (half + 64) << 23), integer(x, half << 23));
-  return p * fromBits(x, c.add(bits, bias)) * select(low, x.of(0x1p-63), x.of(2));
+  return p * fromBits(x, c.add(bits, bias)) * select(isZero, x.of(0), select(low, x.of(0x1p-63), x.of(2)));
 }
 
 namespace {
@@ -156,7 +160,8 @@ static Num expWide(Num x) {
   WidePower power = widePowerOf(clamped, 0);
   Value low = less(clamped, x.of(-700));
   Value bias = arith::SelectOp::create(c.b, c.loc, low, integer(x, int64_t(1150) << 52), integer(x, int64_t(1022) << 52));
-  return (power.less1 + 1) * fromBits(x, c.add(power.exponent, bias)) * select(low, x.of(0x1p-127), x.of(2));
+  Num factor = select(less(x, x.of(-746)), x.of(0), select(low, x.of(0x1p-127), x.of(2)));
+  return (power.less1 + 1) * fromBits(x, c.add(power.exponent, bias)) * factor;
 }
 
 Num exp(Num x) { return isDouble(x) ? expWide(x) : expParts(x, 0); }
