@@ -378,6 +378,19 @@ std::optional<ChosenProduct> chosenProduct(const Equation &e, size_t at) {
   return isProduct && hasAll ? std::optional(p) : std::nullopt;
 }
 
+Value sizeOfAxis(GraphBuilder g, Value v, int64_t axis) {
+  int64_t size = rankedType(v).getDimSize(axis);
+  return ShapedType::isDynamic(size) ? g.sizeOf(v, axis) : g.integers({size});
+}
+
+// `v` broadcast to the sizes of another value, which gives the shape `shape`.
+Value expanded(GraphBuilder g, Value v, ArrayRef<int64_t> shape, ArrayRef<Value> sizes) {
+  auto type = rankedType(v);
+  if (type.hasStaticShape() && type.getShape() == shape)
+    return v;
+  return onnx::ExpandOp::create(g.b, g.loc, type.clone(shape), v, g.concat(sizes, 0));
+}
+
 // The matrices are read where they lie.
 LogicalResult productWithChosen(onnx::EinsumOp op, PatternRewriter &rewriter) {
   auto e = parse(op);
@@ -390,30 +403,34 @@ LogicalResult productWithChosen(onnx::EinsumOp op, PatternRewriter &rewriter) {
   auto matrices = rankedType(p->matrices.getData()), chosen = rankedType(indices);
   Labels mine = kept(p->rows, p->vectors.labels);
   Value x = arranged(g, p->vectors, mine + p->depth).value;
-  if (!mine.empty() && mine.size() != p->rows.size()) {  // a vector for several indices
-    SmallVector<int64_t> missing, shape(chosen.getShape());
-    SmallVector<Value> sizes;
+  SmallVector<int64_t> shape(chosen.getShape());
+  if (!mine.empty()) {  // a vector for each index, and an index for each vector: one of the run may serve several
+    SmallVector<int64_t> missing;
+    SmallVector<Value> ofIndices, ofVectors;
     for (auto [i, label] : llvm::enumerate(p->rows)) {
       bool isMissing = !has(mine, label);
+      int64_t there = chosen.getDimSize(i), here = isMissing ? 1 : p->vectors.size(label);
       if (isMissing)
         missing.push_back(i);
-      else
-        shape[i] = p->vectors.size(label);
-      sizes.push_back(isMissing ? g.sizeOf(indices, i) : g.integers({1}));
+      ofIndices.push_back(sizeOfAxis(g, indices, i));
+      ofVectors.push_back(isMissing ? g.integers({1}) : sizeOfAxis(g, p->vectors.value, p->vectors.labels.find(label)));
+      shape[i] = there == 1 || (ShapedType::isDynamic(there) && here != 1) ? here : there;
     }
-    sizes.push_back(g.integers({1}));
+    indices = expanded(g, indices, shape, ofVectors);
     shape.push_back(p->vectors.size(p->depth));
-    x = onnx::ExpandOp::create(rewriter, op.getLoc(), matrices.clone(shape), g.unsqueeze(x, missing), g.concat(sizes, 0));
+    ofIndices.push_back(g.integers({1}));
+    x = expanded(g, g.unsqueeze(x, missing), shape, ofIndices);
+    shape.pop_back();
   }
   int64_t depth = matrices.getDimSize(p->turned ? 2 : 1), columns = matrices.getDimSize(p->turned ? 1 : 2);
-  int64_t count = chosen.hasStaticShape() ? chosen.getNumElements() : ShapedType::kDynamic;
+  auto each = rankedType(indices);
+  int64_t count = each.hasStaticShape() ? each.getNumElements() : ShapedType::kDynamic;
   x = p->turned ? g.reshape(x, {-1, depth, 1}) : g.reshape(x, {-1, 1, depth});
-  SmallVector<int64_t> each{count, p->turned ? columns : 1, p->turned ? 1 : columns};
-  Value v = onnx::PackedGatherProductOp::create(rewriter, p->matrices.getLoc(), matrices.clone(each), p->matrices.getData(),
+  SmallVector<int64_t> product{count, p->turned ? columns : 1, p->turned ? 1 : columns};
+  Value v = onnx::PackedGatherProductOp::create(rewriter, p->matrices.getLoc(), matrices.clone(product), p->matrices.getData(),
                                                 g.reshape(indices, {-1}), x, rewriter.getI64IntegerAttr(p->turned));
-  SmallVector<int64_t> shape(chosen.getShape());
   shape.push_back(columns);
-  v = g.reshapeTo(v, shape, g.unknownSizes(indices, llvm::to_vector(llvm::seq<int64_t>(0, chosen.getRank()))));
+  v = g.reshapeTo(v, shape, g.unknownSizes(indices, llvm::to_vector(llvm::seq<int64_t>(0, each.getRank()))));
   replaceTyped(rewriter, op, arranged(g, {v, p->rows + p->column}, e->result).value);
   return success();
 }
