@@ -31,6 +31,6 @@ std::optional<onnxc::onnx::FrameAxis> onnxc::onnx::frameAxis(Operation *op) {
   else if (isa<PackedPoolOp>(op))
     axis.blocks = cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(1);
   else if (!isa<PackedFrameConvOp, PackedFramePoolOp>(op))
-    axis.blocks = intAttr(op, "channels") / kLanes / axis.taps;
+    axis.blocks = intAttr(op, "channels") / (intAttr(op, "plain") ? 1 : kLanes) / axis.taps;
   return axis;
 }

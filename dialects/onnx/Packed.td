@@ -118,6 +118,7 @@ def Onnx_PackedFrameConvOp : Onnx_Op<"packed.FrameConv"> {
 // `frames` of packed.Conv, packed.WinogradConv, packed.GroupedConv and packed.Pool: as packed.FrameConv has them. X is
 // [videos, frames * ceil(C/16), H, W, 16] then. Input block b of result image n is block b % ceil(C/16) of frame b / ceil(C/16) of those
 // that n reads, so that W and `channels` have the blocks of all taps; those of frames before the first and behind the last are skipped.
+// Of a `plain` packed.Conv X is [videos, frames * C, H, W], and a channel is such a block.
 def Onnx_PackedConvOp : Onnx_Op<"packed.Conv"> {
   let summary = "2-D convolution to a blocked result";
   let description = [{

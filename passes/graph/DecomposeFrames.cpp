@@ -11,6 +11,7 @@
 #include "passes/graph/IntegerSteps.h"
 #include "passes/graph/Weights.h"
 #include "llvm/Support/MathExtras.h"
+#include "runtime_stub/kernels/PanelSizes.h"
 #include "runtime_stub/kernels/PhaseAxis.h"
 
 using namespace mlir;
@@ -34,39 +35,6 @@ static Value sizeTogether(Value v, int64_t a, int64_t b, GraphBuilder g) {
 // Of pads over three dims those of an image: top, left, bottom, right.
 static DenseI64ArrayAttr imagePads(ArrayRef<int64_t> pads, OpBuilder &b) {
   return b.getDenseI64ArrayAttr({pads[1], pads[2], pads[4], pads[5]});
-}
-
-// Filters of one pixel and several frames: a frame is a row of an image, whose height is time.
-static LogicalResult convOverTime(onnx::ConvOp op, PatternRewriter &rewriter) {
-  auto x = rankedType(op.getX()), w = rankedType(op.getW()), y = rankedType(op.getY());
-  bool frames = x && x.getRank() == 5 && w && w.getRank() == 5 && y && w.hasStaticShape() && w.getDimSize(3) * w.getDimSize(4) == 1 &&
-                w.getDimSize(2) > 1;
-  auto given = givenPads(op, 3);
-  // Channels that only the run knows are the convolution's to check: a view would take frames for them.
-  if (!frames || !given || x.isDynamicDim(1) || llvm::is_contained(x.getShape(), 0) || llvm::is_contained(y.getShape(), 0))
-    return rewriter.notifyMatchFailure(op, "not over frames with filters of one pixel");
-  auto strides = listOr(op.getStrides(), 3, 1), dilations = listOr(op.getDilations(), 3, 1);
-  ArrayRef<int64_t> pads = *given;
-  if (strides[1] != 1 || strides[2] != 1 || pads[1] || pads[2] || pads[4] || pads[5])
-    return rewriter.notifyMatchFailure(op, "skips pixels or pads frames");
-  GraphBuilder g{rewriter, op.getLoc()};
-  bool isKnown = !x.isDynamicDim(3) && !x.isDynamicDim(4);
-  int64_t area = isKnown ? x.getDimSize(3) * x.getDimSize(4) : ShapedType::kDynamic;
-  SmallVector<Value> sizes = g.unknownSizes(op.getX(), {0, 2});
-  if (!isKnown)
-    sizes.push_back(sizeTogether(op.getX(), 3, 4, g));
-  Value v = g.reshapeTo(op.getX(), {x.getDimSize(0), w.getDimSize(1) * int64_t(op.getGroup()), x.getDimSize(2), area}, sizes);
-  Value filters = g.reshape(op.getW(), {w.getDimSize(0), w.getDimSize(1), w.getDimSize(2), 1});
-  auto type = x.clone({y.getDimSize(0), y.getDimSize(1), y.getDimSize(2), area});
-  auto conv = onnx::ConvOp::create(rewriter, op.getLoc(), type, v, filters, op.getB(), rewriter.getStringAttr("NOTSET"),
-                                   rewriter.getDenseI64ArrayAttr({dilations[0], 1}), op.getGroupAttr(), {},
-                                   rewriter.getDenseI64ArrayAttr({pads[0], 0, pads[3], 0}), rewriter.getDenseI64ArrayAttr({strides[0], 1}));
-  v = asExactAs(op, conv);
-  sizes = g.unknownSizes(v, {0, 2});
-  sizes.append(g.unknownSizes(op.getX(), {3, 4}));
-  v = g.reshapeTo(v, {type.getDimSize(0), w.getDimSize(0), type.getDimSize(2), x.getDimSize(3), x.getDimSize(4)}, sizes);
-  replaceTyped(rewriter, op, v);
-  return success();
 }
 
 // One frame and filters of one: images, of any size.
@@ -240,11 +208,67 @@ static Value summedTaps(const Frames &f, onnx::ConvOp op, GraphBuilder g, const 
   return sum;
 }
 
-// Whether blocks hold the channels of a frame and those of neighbouring frames are read as if they were one image's.
-static bool readsFrames(const Frames &f) {
+// Whether a convolution made what `v` is computed from, position by position, so that it lies in blocks where channels fill them.
+static bool isConvolved(Value v) {
+  constexpr int kMostSteps = 16;
+  for (int step = 0; step < kMostSteps; ++step) {
+    Operation *op = v.getDefiningOp();
+    if (isa_and_present<onnx::ConvOp, onnx::PackedFrameConvOp, onnx::PackedFramePoolOp>(op))
+      return true;
+    if (!op || !(isPointwise(op) || isChannelwise(op) || isView(op) ||
+                 isa<onnx::TransposeOp, onnx::ConcatOp, onnx::InstanceNormalizationOp, onnx::GroupNormalizationOp, onnx::MaxPoolOp,
+                     onnx::AveragePoolOp>(op)))
+      return false;
+    v = onnx::constantValue(op->getOperand(0)) ? op->getOperands().back() : op->getOperand(0);
+  }
+  return false;
+}
+
+// Whether neighbouring frames of `x` are read as if they were one image's: of blocks that hold the channels of a frame, or, of channels
+// that no convolution made, where they lie.
+static bool readsFrames(const Frames &f, Value x) {
   // Each result meets some frame, also where there are none: kernels of whole blocks store with the last one.
   bool meetsOne = std::max(f.pads[0], f.pads[3]) < f.depth && (!f.x.isDynamicDim(2) || axisOf(f).more() < f.strides[0]);
-  return f.depthwise || (f.group == 1 && f.depth > 1 && f.dilations[0] == 1 && meetsOne && onnx::fillsBlocks(f.channels));
+  // To few results of stride 1 the kernel that has pixels in its lanes is faster.
+  bool plain = (f.outputs > kNarrowResults || f.strides[2] > 1) && !isConvolved(x);
+  return f.depthwise || (f.group == 1 && f.depth > 1 && f.dilations[0] == 1 && meetsOne && (onnx::fillsBlocks(f.channels) || plain));
+}
+
+// Filters of one pixel and several frames: a frame is a row of an image, whose height is time. Not behind a convolution, whose frames lie
+// in blocks that would have to be moved.
+static LogicalResult convOverTime(onnx::ConvOp op, PatternRewriter &rewriter) {
+  auto x = rankedType(op.getX()), w = rankedType(op.getW()), y = rankedType(op.getY());
+  bool frames = x && x.getRank() == 5 && w && w.getRank() == 5 && y && w.hasStaticShape() && w.getDimSize(3) * w.getDimSize(4) == 1 &&
+                w.getDimSize(2) > 1;
+  auto given = givenPads(op, 3);
+  // Channels that only the run knows are the convolution's to check: a view would take frames for them.
+  if (!frames || !given || x.isDynamicDim(1) || llvm::is_contained(x.getShape(), 0) || llvm::is_contained(y.getShape(), 0))
+    return rewriter.notifyMatchFailure(op, "not over frames with filters of one pixel");
+  auto strides = listOr(op.getStrides(), 3, 1), dilations = listOr(op.getDilations(), 3, 1);
+  ArrayRef<int64_t> pads = *given;
+  if (strides[1] != 1 || strides[2] != 1 || pads[1] || pads[2] || pads[4] || pads[5])
+    return rewriter.notifyMatchFailure(op, "skips pixels or pads frames");
+  auto f = onnx::constantValue(op.getW()) && biasOf(op.getB()) ? framesOf(op) : std::nullopt;
+  if (f && readsFrames(*f, op.getX()) && isConvolved(op.getX()))
+    return rewriter.notifyMatchFailure(op, "reads frames where they lie in blocks");
+  GraphBuilder g{rewriter, op.getLoc()};
+  bool isKnown = !x.isDynamicDim(3) && !x.isDynamicDim(4);
+  int64_t area = isKnown ? x.getDimSize(3) * x.getDimSize(4) : ShapedType::kDynamic;
+  SmallVector<Value> sizes = g.unknownSizes(op.getX(), {0, 2});
+  if (!isKnown)
+    sizes.push_back(sizeTogether(op.getX(), 3, 4, g));
+  Value v = g.reshapeTo(op.getX(), {x.getDimSize(0), w.getDimSize(1) * int64_t(op.getGroup()), x.getDimSize(2), area}, sizes);
+  Value filters = g.reshape(op.getW(), {w.getDimSize(0), w.getDimSize(1), w.getDimSize(2), 1});
+  auto type = x.clone({y.getDimSize(0), y.getDimSize(1), y.getDimSize(2), area});
+  auto conv = onnx::ConvOp::create(rewriter, op.getLoc(), type, v, filters, op.getB(), rewriter.getStringAttr("NOTSET"),
+                                   rewriter.getDenseI64ArrayAttr({dilations[0], 1}), op.getGroupAttr(), {},
+                                   rewriter.getDenseI64ArrayAttr({pads[0], 0, pads[3], 0}), rewriter.getDenseI64ArrayAttr({strides[0], 1}));
+  v = asExactAs(op, conv);
+  sizes = g.unknownSizes(v, {0, 2});
+  sizes.append(g.unknownSizes(op.getX(), {3, 4}));
+  v = g.reshapeTo(v, {type.getDimSize(0), w.getDimSize(0), type.getDimSize(2), x.getDimSize(3), x.getDimSize(4)}, sizes);
+  replaceTyped(rewriter, op, v);
+  return success();
 }
 
 static Value frameConv(const Frames &f, onnx::ConvOp op, GraphBuilder g) {
@@ -281,28 +305,14 @@ static LogicalResult convFrames(onnx::ConvOp op, PatternRewriter &rewriter) {
   if (!weights || weights->empty())
     return rewriter.notifyMatchFailure(op, "not over frames with constant weights");
   constexpr int64_t mostApart = 32;
-  if (!readsFrames(*f) && f->group > 1 && f->depth > mostApart)
+  if (!readsFrames(*f, op.getX()) && f->group > 1 && f->depth > mostApart)
     return rewriter.notifyMatchFailure(op, "more taps in groups than are worth a convolution each");
   GraphBuilder g{rewriter, op.getLoc()};
-  auto images = readsFrames(*f) ? frameConv(*f, op, g) : f->group == 1 ? joinedTaps(*f, op, g, *weights) : summedTaps(*f, op, g, *weights);
+  auto images = readsFrames(*f, op.getX()) ? frameConv(*f, op, g)
+                : f->group == 1            ? joinedTaps(*f, op, g, *weights)
+                                           : summedTaps(*f, op, g, *weights);
   replaceByImages(op, rewriter, axisOf(*f), images);
   return success();
-}
-
-// Whether a convolution made what `v` is computed from, position by position, so that it lies in blocks where channels fill them.
-static bool isConvolved(Value v) {
-  constexpr int kMostSteps = 16;
-  for (int step = 0; step < kMostSteps; ++step) {
-    Operation *op = v.getDefiningOp();
-    if (isa_and_present<onnx::ConvOp, onnx::PackedFrameConvOp, onnx::PackedFramePoolOp>(op))
-      return true;
-    if (!op || !(isPointwise(op) || isChannelwise(op) || isView(op) ||
-                 isa<onnx::TransposeOp, onnx::ConcatOp, onnx::InstanceNormalizationOp, onnx::GroupNormalizationOp, onnx::MaxPoolOp,
-                     onnx::AveragePoolOp>(op)))
-      return false;
-    v = onnx::constantValue(op->getOperand(0)) ? op->getOperands().back() : op->getOperand(0);
-  }
-  return false;
 }
 
 // Windows over frames in blocks, of images. Of others the kernel of windows over three axes takes less time than to block them.

@@ -89,11 +89,12 @@ bool Blocker::conv(Operation *op) {
   return true;
 }
 
-// [videos, frames * blocks, H, W, 16] of `images`, those of `op` in blocks.
+// [videos, frames * blocks, H, W, 16] of `images`, those of `op` in blocks; [videos, frames * C, H, W] of plain ones.
 template <class FrameOp>
 static Value videosOf(FrameOp op, Value images, GraphBuilder g) {
   ArrayRef<int64_t> s = rankedType(images).getShape();
-  SmallVector<int64_t> shape{ShapedType::kDynamic, ShapedType::kDynamic, s[2], s[3], s[4]};
+  SmallVector<int64_t> shape(s);
+  shape[0] = shape[1] = ShapedType::kDynamic;
   SmallVector<Value> sizes;
   if (auto known = onnx::integerElements(op.getVideoCount()))
     shape[0] = known->front();
@@ -110,10 +111,12 @@ static Value videosOf(FrameOp op, Value images, GraphBuilder g) {
 bool Blocker::frameConv(Operation *op) {
   auto conv = cast<onnx::PackedFrameConvOp>(op);
   onnx::FrameAxis frames = *onnx::frameAxis(op);
-  BlockedConv c = blockedFrames(conv);
   Location loc = op->getLoc();
-  Value images = block(conv.getX(), loc);
-  blockConv(op, c, frameWeights(b, loc, conv), videosOf(conv, images, {b, loc}), b.getDenseI64ArrayAttr(frames.list()));
+  Value x = conv.getX();
+  bool plain = !conv.getDepthwise() && !onnx::fillsBlocks(rankedType(x).getDimSize(1)) && !blocked.count(x);
+  Value images = plain ? image(x, loc) : block(x, loc);
+  blockConv(op, blockedFrames(conv, plain), frameWeights(b, loc, conv, plain), videosOf(conv, images, {b, loc}),
+            b.getDenseI64ArrayAttr(frames.list()));
   return true;
 }
 
@@ -138,7 +141,11 @@ void Blocker::blockConv(Operation *op, const BlockedConv &c, Value filters, Valu
   Location loc = op->getLoc();
   Type type = onnx::blockedType(rankedType(op->getResult(0)));
   auto blocks = [&] { return videos ? videos : block(x, loc); };
-  if (winograd && c.constant && !op->hasAttr(onnx::kExactAttr) && gainsByWinograd(c, sizesOf(shapes, op->getResult(0)))) {
+  // Blocks of which a fifth would be empty are not made for it.
+  bool leavesLanes = c.channels < kLanes || 4 * int64_t(llvm::alignTo(c.channels, kLanes)) >= 5 * c.channels;
+  bool dense = c.form == BlockedConv::Dense, plainFrames = videos && rankedType(videos).getRank() == 4;
+  bool plain = plainFrames || (dense && !videos && c.group == 1 && leavesLanes && !blocked.count(x));
+  if (winograd && c.constant && !plainFrames && !op->hasAttr(onnx::kExactAttr) && gainsByWinograd(c, sizesOf(shapes, op->getResult(0)))) {
     bias = packConvBias(b, loc, op);
     Value weights = packWinogradWeights(b, loc, c, filters);
     int64_t together = groupsTogether(c);
@@ -146,10 +153,7 @@ void Blocker::blockConv(Operation *op, const BlockedConv &c, Value filters, Valu
                                                        b.getI64IntegerAttr(c.channels * together), b.getDenseI64ArrayAttr(c.kernel),
                                                        b.getDenseI64ArrayAttr(c.pads), b.getDenseI64ArrayAttr(c.dilations), frames));
   }
-  // Blocks of which a fifth would be empty are not made for it.
-  bool leavesLanes = c.channels < kLanes || 4 * int64_t(llvm::alignTo(c.channels, kLanes)) >= 5 * c.channels;
-  bool dense = c.form == BlockedConv::Dense, plain = dense && !frames && c.group == 1 && leavesLanes && !blocked.count(x);
-  bool rounds = isProduct(c) && !op->hasAttr(onnx::kExactAttr);
+  bool rounds = isProduct(c) && !videos && !op->hasAttr(onnx::kExactAttr);
   Value weights = packConvWeights(b, loc, c, filters, plain, rounds ? stored : b.getF32Type());
   bias = packConvBias(b, loc, op);
   if (!dense)
@@ -159,7 +163,7 @@ void Blocker::blockConv(Operation *op, const BlockedConv &c, Value filters, Valu
                                                       b.getDenseI64ArrayAttr(c.dilations), frames));
   int64_t group = c.span ? llvm::divideCeil(c.outputs, kLanes) : c.group, channels = c.span ? c.span * kLanes : c.channels;
   auto shared = c.span ? b.getDenseI64ArrayAttr({c.outputs / c.group, c.channels}) : nullptr;
-  Value data = plain ? image(x, loc) : blocks();
+  Value data = plain && !videos ? image(x, loc) : blocks();
   done(op, onnx::PackedConvOp::create(b, loc, type, data, weights, bias, b.getI64IntegerAttr(group), b.getI64IntegerAttr(channels), shared,
                                       b.getI64IntegerAttr(plain), b.getStringAttr(c.autoPad), b.getDenseI64ArrayAttr(c.strides),
                                       b.getDenseI64ArrayAttr(c.pads), b.getDenseI64ArrayAttr(c.dilations), frames));

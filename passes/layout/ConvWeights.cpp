@@ -102,25 +102,30 @@ std::optional<BlockedConv> blockedConv(Operation *op) {
   return c.span && !gainsBySpan(c) ? std::nullopt : std::optional(c);
 }
 
-BlockedConv blockedFrames(onnx::PackedFrameConvOp op) {
+// Of what a frame has of each channel of W, and of empty lanes.
+static int64_t roomOf(onnx::PackedFrameConvOp op, bool plain) {
+  int64_t channels = rankedType(op.getW()).getDimSize(1);
+  return plain ? channels : llvm::alignTo(channels, kLanes);
+}
+
+BlockedConv blockedFrames(onnx::PackedFrameConvOp op, bool plain) {
   ArrayRef<int64_t> w = cast<RankedTensorType>(op.getW().getType()).getShape();
   BlockedConv c;
   bool depthwise = op.getDepthwise();
   c.form = depthwise ? BlockedConv::Grouped : BlockedConv::Dense;
-  c.outputs = w[0], c.group = depthwise ? rankedType(op.getX()).getDimSize(1) : 1,
-  c.channels = depthwise ? 1 : w[2] * int64_t(llvm::alignTo(w[1], kLanes));
+  c.outputs = w[0], c.group = depthwise ? rankedType(op.getX()).getDimSize(1) : 1, c.channels = depthwise ? 1 : w[2] * roomOf(op, plain);
   c.kernel = {depthwise ? w[2] * w[3] : w[3], w[4]};
   c.strides.assign(op.getStrides()), c.pads.assign(op.getPads()), c.dilations.assign(op.getDilations());
   return c;
 }
 
-Value frameWeights(OpBuilder &b, Location loc, onnx::PackedFrameConvOp op) {
+Value frameWeights(OpBuilder &b, Location loc, onnx::PackedFrameConvOp op, bool plain) {
   ArrayRef<int64_t> w = cast<RankedTensorType>(op.getW().getType()).getShape();
   GraphBuilder g{b, loc};
   std::vector<float> values = *constantFloats(op.getW());
   if (op.getDepthwise())  // the rows of one tap behind those of the one before
     return g.floats({w[0], 1, w[2] * w[3], w[4]}, std::move(values));
-  int64_t whole = llvm::alignTo(w[1], kLanes);
+  int64_t whole = roomOf(op, plain);
   return g.floats({w[0], w[2] * whole, w[3], w[4]}, tapsBeforeChannels(values, w[0], w[1], w[2], w[3] * w[4], whole));
 }
 

@@ -16,9 +16,10 @@ struct BlockedConv {
 };
 // Nothing where the convolution stays as it is.
 std::optional<BlockedConv> blockedConv(mlir::Operation *conv);
-// One over frames as if it were over images that have the blocks of all taps (packed.FrameConv), and its filters so.
-BlockedConv blockedFrames(onnx::PackedFrameConvOp conv);
-mlir::Value frameWeights(mlir::OpBuilder &b, mlir::Location loc, onnx::PackedFrameConvOp conv);
+// One over frames as if it were over images that have the blocks (where `plain`: the channels) of all taps (packed.FrameConv), and its
+// filters so.
+BlockedConv blockedFrames(onnx::PackedFrameConvOp conv, bool plain);
+mlir::Value frameWeights(mlir::OpBuilder &b, mlir::Location loc, onnx::PackedFrameConvOp conv, bool plain);
 // Pads of a window op for two spatial axes, and auto_pad where sizes decide that only the run knows, of which they are the most then;
 // nothing where pads are negative.
 struct WindowPads {

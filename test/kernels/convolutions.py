@@ -196,6 +196,8 @@ conv("conv_3d_sizes_strided", (2, 16, 8, 6, 7), 20, (3, 2, 3), strides=[2, 1, 2]
 conv("conv_3d_depthwise_sizes", (2, 20, 6, 9, 8), 40, (3, 3, 2), strides=[2, 1, 2], pads=[2, 1, 1, 1, 1, 0], dilations=[2, 1, 1], group=20, epilogue=["Relu"], dynamic=True)
 conv("conv_3d_groups_sizes", (2, 12, 5, 9, 8), 18, (3, 3, 3), pads=[1] * 6, group=3, dynamic=True)
 conv("conv_3d_groups_chain", (1, 4, 3, 5, 5), 4, (3, 3, 3), pads=[1] * 6, group=2, epilogue=["Sin"] * 60, dynamic=True)  # views that move far
+conv("conv_3d_first", (2, 3, 5, 30, 31), 20, (3, 7, 7), strides=[2, 2, 2], pads=[1, 3, 3] * 2, epilogue=["Relu"])  # channels of frames where they lie
+conv("conv_3d_first_sizes", (2, 3, 5, 13, 12), 40, (5, 3, 3), strides=[1, 2, 2], pads=[2, 1, 1] * 2, dynamic=True)
 conv("conv_over_time_sizes", (2, 20, 6, 5, 7), 24, (3, 1, 1), strides=[2, 1, 1], pads=[1, 0, 0, 2, 0, 0], epilogue=["Relu"], dynamic=True)
 for _batch in (1, 2):
     for _mode in ("SAME_UPPER", "SAME_LOWER"):

@@ -148,20 +148,41 @@ func.func @images_of_the_run(%x: tensor<?x16x4x?x?xf32>) -> tensor<?x16x4x?x?xf3
 
 // -----
 
-// So are those of a number that only the run knows. Where they do not fill blocks, or there may be results of zeros alone, those of each tap end where the taps behind it need the last.
+// So are those of a number that only the run knows, also of channels that fill no blocks. To few results, or where there may be results of zeros alone, those of each tap end where the taps behind it need the last.
 // CHECK-LABEL: @frames_of_the_run
 // CHECK: "onnx.packed.FrameConv"{{.*}}frames = array<i64: 3, 2, 1, 1, 1>{{.*}} -> tensor<?x16x?x?xf32>
-// CHECK-COUNT-3: "onnx.Slice"{{.*}} -> tensor<?x?x8x?x?xf32>
-// CHECK: "onnx.Concat"{{.*}} -> tensor<?x24x?x?xf32>
-// CHECK: "onnx.Conv"{{.*}} -> tensor<?x16x?x?xf32>
+// CHECK: "onnx.packed.FrameConv"{{.*}} : (tensor<?x4x?x?xf32>, tensor<9x4x3x3x3xf32>
+// CHECK-COUNT-3: "onnx.Slice"{{.*}} -> tensor<?x?x4x?x?xf32>
+// CHECK: "onnx.Concat"{{.*}} -> tensor<?x12x?x?xf32>
+// CHECK: "onnx.Conv"{{.*}} -> tensor<?x8x?x?xf32>
+// CHECK: "onnx.packed.FrameConv"{{.*}}strides = array<i64: 2, 2>{{.*}} -> tensor<?x8x?x?xf32>
 // CHECK: "onnx.Concat"{{.*}} -> tensor<?x48x?x?xf32>
-func.func @frames_of_the_run(%x: tensor<?x16x?x?x?xf32>, %few: tensor<?x8x?x?x?xf32>) -> (tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>) {
+func.func @frames_of_the_run(%x: tensor<?x16x?x?x?xf32>, %few: tensor<?x4x?x?x?xf32>) -> (tensor<?x16x?x?x?xf32>, tensor<?x9x?x?x?xf32>, tensor<?x8x?x?x?xf32>, tensor<?x8x?x?x?xf32>, tensor<?x16x?x?x?xf32>) {
   %w = "onnx.Constant"() {value = dense<1.0> : tensor<16x16x3x3x3xf32>} : () -> tensor<16x16x3x3x3xf32>
-  %v = "onnx.Constant"() {value = dense<1.0> : tensor<16x8x3x3x3xf32>} : () -> tensor<16x8x3x3x3xf32>
+  %u = "onnx.Constant"() {value = dense<1.0> : tensor<9x4x3x3x3xf32>} : () -> tensor<9x4x3x3x3xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<8x4x3x3x3xf32>} : () -> tensor<8x4x3x3x3xf32>
   %0 = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1, 1, 1>, strides = array<i64: 2, 1, 1>}> : (tensor<?x16x?x?x?xf32>, tensor<16x16x3x3x3xf32>) -> tensor<?x16x?x?x?xf32>
-  %1 = "onnx.Conv"(%few, %v) <{pads = array<i64: 1, 1, 1, 1, 1, 1>}> : (tensor<?x8x?x?x?xf32>, tensor<16x8x3x3x3xf32>) -> tensor<?x16x?x?x?xf32>
-  %2 = "onnx.Conv"(%x, %w) <{pads = array<i64: 2, 1, 1, 1, 1, 1>}> : (tensor<?x16x?x?x?xf32>, tensor<16x16x3x3x3xf32>) -> tensor<?x16x?x?x?xf32>
-  return %0, %1, %2 : tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>
+  %1 = "onnx.Conv"(%few, %u) <{pads = array<i64: 1, 1, 1, 1, 1, 1>}> : (tensor<?x4x?x?x?xf32>, tensor<9x4x3x3x3xf32>) -> tensor<?x9x?x?x?xf32>
+  %2 = "onnx.Conv"(%few, %v) <{pads = array<i64: 1, 1, 1, 1, 1, 1>}> : (tensor<?x4x?x?x?xf32>, tensor<8x4x3x3x3xf32>) -> tensor<?x8x?x?x?xf32>
+  %3 = "onnx.Conv"(%few, %v) <{pads = array<i64: 1, 1, 1, 1, 1, 1>, strides = array<i64: 1, 2, 2>}> : (tensor<?x4x?x?x?xf32>, tensor<8x4x3x3x3xf32>) -> tensor<?x8x?x?x?xf32>
+  %4 = "onnx.Conv"(%x, %w) <{pads = array<i64: 2, 1, 1, 1, 1, 1>}> : (tensor<?x16x?x?x?xf32>, tensor<16x16x3x3x3xf32>) -> tensor<?x16x?x?x?xf32>
+  return %0, %1, %2, %3, %4 : tensor<?x16x?x?x?xf32>, tensor<?x9x?x?x?xf32>, tensor<?x8x?x?x?xf32>, tensor<?x8x?x?x?xf32>, tensor<?x16x?x?x?xf32>
+}
+
+// -----
+
+// Filters of one pixel read frames where a convolution left them.
+// CHECK-LABEL: @time_behind_a_convolution
+// CHECK: "onnx.packed.FrameConv"{{.*}}depthwise = false{{.*}} -> tensor<3x16x5x5xf32>
+// CHECK: "onnx.packed.FrameConv"{{.*}}depthwise = true{{.*}} -> tensor<3x16x5x5xf32>
+func.func @time_behind_a_convolution(%x: tensor<1x2x3x5x5xf32>) -> tensor<1x16x3x5x5xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<16x2x1x1x1xf32>} : () -> tensor<16x2x1x1x1xf32>
+  %u = "onnx.Constant"() {value = dense<1.0> : tensor<16x16x3x1x1xf32>} : () -> tensor<16x16x3x1x1xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<16x1x5x1x1xf32>} : () -> tensor<16x1x5x1x1xf32>
+  %0 = "onnx.Conv"(%x, %w) : (tensor<1x2x3x5x5xf32>, tensor<16x2x1x1x1xf32>) -> tensor<1x16x3x5x5xf32>
+  %1 = "onnx.Conv"(%0, %u) <{pads = array<i64: 1, 0, 0, 1, 0, 0>}> : (tensor<1x16x3x5x5xf32>, tensor<16x16x3x1x1xf32>) -> tensor<1x16x3x5x5xf32>
+  %2 = "onnx.Conv"(%1, %v) <{group = 16 : i64, pads = array<i64: 2, 0, 0, 2, 0, 0>}> : (tensor<1x16x3x5x5xf32>, tensor<16x1x5x1x1xf32>) -> tensor<1x16x3x5x5xf32>
+  return %2 : tensor<1x16x3x5x5xf32>
 }
 
 // -----

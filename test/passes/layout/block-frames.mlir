@@ -17,6 +17,21 @@ func.func @frames(%x: tensor<5x24x8x8xf32>) -> tensor<3x8x3x4xf32> {
 
 // -----
 
+// Channels that fill no block are read where they lie.
+// CHECK-LABEL: @channels
+// CHECK: %[[V:.*]] = "onnx.Reshape"(%arg0{{.*}} -> tensor<1x15x8x8xf32>
+// CHECK: %[[W:.*]] = "onnx.Constant"(){{.*}} : () -> tensor<1x9x3x2x16xf32>
+// CHECK: "onnx.packed.Conv"(%[[V]], %[[W]]) {{.*}}channels = 9{{.*}}frames = array<i64: 3, 2, 1, 1, 1>{{.*}}plain = 1{{.*}} -> tensor<3x1x3x4x16xf32>
+func.func @channels(%x: tensor<5x3x8x8xf32>) -> tensor<3x8x3x4xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<8x3x3x3x2xf32>} : () -> tensor<8x3x3x3x2xf32>
+  %one = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %five = "onnx.Constant"() {value = dense<5> : tensor<1xi64>} : () -> tensor<1xi64>
+  %y = "onnx.packed.FrameConv"(%x, %w, %one, %five) <{depthwise = false, frames = array<i64: 3, 2, 1, 1, 1>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}> : (tensor<5x3x8x8xf32>, tensor<8x3x3x3x2xf32>, tensor<1xi64>, tensor<1xi64>) -> tensor<3x8x3x4xf32>
+  return %y : tensor<3x8x3x4xf32>
+}
+
+// -----
+
 // The rows of a channel's filters, tap by tap; how many frames only the run knows.
 // CHECK-LABEL: @depthwise
 // CHECK: %[[V:.*]] = "onnx.Reshape"({{.*}} -> tensor<2x?x8x8x16xf32>
