@@ -230,7 +230,7 @@ static bool readsFrames(const Frames &f, Value x) {
   // Each result meets some frame, also where there are none: kernels of whole blocks store with the last one.
   bool meetsOne = std::max(f.pads[0], f.pads[3]) < f.depth && (!f.x.isDynamicDim(2) || axisOf(f).more() < f.strides[0]);
   // To few results of stride 1 the kernel that has pixels in its lanes is faster.
-  bool plain = (f.outputs > kNarrowResults || f.strides[2] > 1) && !isConvolved(x);
+  bool plain = onnx::leavesLanes(f.depth * f.channels) && (f.outputs > kNarrowResults || f.strides[2] > 1) && !isConvolved(x);
   return f.depthwise || (f.group == 1 && f.depth > 1 && f.dilations[0] == 1 && meetsOne && (onnx::fillsBlocks(f.channels) || plain));
 }
 

@@ -141,10 +141,8 @@ void Blocker::blockConv(Operation *op, const BlockedConv &c, Value filters, Valu
   Location loc = op->getLoc();
   Type type = onnx::blockedType(rankedType(op->getResult(0)));
   auto blocks = [&] { return videos ? videos : block(x, loc); };
-  // Blocks of which a fifth would be empty are not made for it.
-  bool leavesLanes = c.channels < kLanes || 4 * int64_t(llvm::alignTo(c.channels, kLanes)) >= 5 * c.channels;
   bool dense = c.form == BlockedConv::Dense, plainFrames = videos && rankedType(videos).getRank() == 4;
-  bool plain = plainFrames || (dense && !videos && c.group == 1 && leavesLanes && !blocked.count(x));
+  bool plain = plainFrames || (dense && !videos && c.group == 1 && onnx::leavesLanes(c.channels) && !blocked.count(x));
   if (winograd && c.constant && !plainFrames && !op->hasAttr(onnx::kExactAttr) && gainsByWinograd(c, sizesOf(shapes, op->getResult(0)))) {
     bias = packConvBias(b, loc, op);
     Value weights = packWinogradWeights(b, loc, c, filters);
