@@ -64,7 +64,7 @@ int32_t describe(const onnxc_args *a, Attention &s) {
   int64_t scores[kMaxAxes];
   for (int64_t i = 0; i < rank; ++i)
     scores[i] = i == rank - 1 ? s.keys : s.q.sizes[i];
-  s.end = s.keys, s.sinks = nullptr;
+  s.end = s.keys, s.sinks = nullptr, s.bring = nullptr;
   ONNXC_TRY(maskOf(a, 3, scores, rank, s.keepStrides, s.end));
   for (int64_t m = 0; m < 2; ++m) {
     ONNXC_TRY(maskOf(a, 4 + m, scores, rank, s.addedStrides[m], s.end));

@@ -1,72 +1,14 @@
 // FastAttention.h: softmax(scale Q K^T, masked) V of f32 over strided operands. The scores of a tile of queries and a block of keys stay in
 // the cache: a running maximum and sum rescale what earlier blocks gave. Used by FastAttention.cpp and FastGroupQuery.cpp.
 #pragma once
+#include "runtime_stub/kernels/AttentionEntries.h"
 #include "runtime_stub/kernels/FastExp.h"
 #include "runtime_stub/kernels/Math.h"
-#include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/Product.h"
 #include "runtime_stub/kernels/Transpose.h"
 
 namespace onnxc {
 namespace {
-
-constexpr int64_t kKeys = 512, kRow = kKeys + 16;  // keys of a block; a row of scores, off the cache's period
-constexpr int64_t kFew = 2;                        // queries for which packing keys and values does not pay
-constexpr int kFewColumns = 4;                     // of values, computed together with keys in lanes
-constexpr int64_t kMaxAxes = 8;
-// One operand under its logical axes.
-struct View {
-  float *data;
-  int64_t sizes[kMaxAxes], strides[kMaxAxes];
-};
-
-struct Attention {
-  View q, k, v, y;
-  int64_t batchAxes, batches, queries, keys, width, valueWidth;
-  const unsigned char *keep;  // null: no such mask
-  const float *added[2];      // to the scores, each null or with strides
-  int64_t keepStrides[kMaxAxes], addedStrides[2][kMaxAxes];
-  float scale, fill, softcap;
-  bool keepIf;
-  int64_t zero;
-  int64_t offset, before, after;  // query i stands at key i + offset and sees so many before and after it, all where negative
-  int64_t end;                    // of the keys that a mask may show
-  const float *sinks;             // null: none; scores without a value that join the softmax, one each batch entry
-};
-
-// The keys [low, high) that a query sees.
-struct Range {
-  int64_t low, high;
-};
-ONNXC_INLINE Range visible(const Attention &s, int64_t query) {
-  int64_t at = query + s.offset, low = s.before >= 0 ? minOf(maxOf<int64_t>(0, at - s.before), s.end) : 0;
-  int64_t high = s.after >= 0 ? minOf(s.end, at + s.after + 1) : s.end;
-  return {low, maxOf(low, high)};
-}
-
-// What a row of scores becomes: 0 without keys, or NaN as the model asks.
-ONNXC_INLINE float weightOf(const Attention &s, float total, bool any) {
-  bool dead = !any || (s.zero == 1 ? !(total > 0) : s.zero && total == 0);
-  return dead ? 0.0f : 1.0f / total;
-}
-
-// Where one batch entry begins in each tensor, in elements.
-struct Place {
-  int64_t batch, q, k, v, y, keep, added[2];
-};
-Place placeOf(const Attention &s, int64_t batch) {
-  Place p = {batch, 0, 0, 0, 0, 0, {0, 0}};
-  for (int64_t i = s.batchAxes; i-- > 0;) {
-    int64_t n = s.q.sizes[i], at = batch % n, shared = n / s.k.sizes[i];
-    batch /= n;
-    p.q += at * s.q.strides[i], p.y += at * s.y.strides[i];
-    p.k += at / shared * s.k.strides[i], p.v += at / shared * s.v.strides[i];
-    p.keep += s.keep ? at * s.keepStrides[i] : 0;
-    for (int64_t m = 0; m < 2; ++m)
-      p.added[m] += s.added[m] ? at * s.addedStrides[m][i] : 0;
-  }
-  return p;
-}
 
 // to[width][MR]: `have` queries side by side, the elements of query i from from(i) on, times `scale`, and zeros; what is written behind a
 // row of MR is the next row's, or one vector past the last.
@@ -391,7 +333,6 @@ int32_t attend(const onnxc_args *a, const Attention &s) {
                               return 0;
                             });
 }
-
 // --- a few queries: keys and values are streamed as they lie ---
 
 // row[j] = q . key j, with the widths of a key side by side.
@@ -421,17 +362,18 @@ void scoresByWidth(const float *q, const float *k, int64_t keyStride, int64_t st
       row[j] += q[d] * k[d * stride + j * keyStride];
 }
 
-// y = factor p V, NV * 16 columns of V.
-template <int NV>
-ONNXC_INLINE void weighRows(const float *p, const float *v, int64_t keyStride, int64_t keys, float factor, float *y) {
+// y = factor p V, NV * 16 columns of V. `meet(j)`: where the run of keys from `j` on ends that are there now.
+template <int NV, class Meet>
+ONNXC_INLINE void weighRows(const float *p, const float *v, int64_t keyStride, int64_t keys, float factor, float *y, const Meet &meet) {
   v16 acc[NV];
   unroll<0, NV>([&](auto i) { acc[i.value] = v16(0.0f); });
-  for (int64_t j = 0; j < keys; ++j, v += keyStride)
-    unroll<0, NV>([&](auto i) { acc[i.value] = __builtin_elementwise_fma(v16(p[j]), *(const v16 *)(v + i.value * 16), acc[i.value]); });
+  for (int64_t j = 0; j < keys;)
+    for (int64_t end = meet(j); j < end; ++j, v += keyStride)
+      unroll<0, NV>([&](auto i) { acc[i.value] = __builtin_elementwise_fma(v16(p[j]), *(const v16 *)(v + i.value * 16), acc[i.value]); });
   unroll<0, NV>([&](auto i) { *(v16 *)(y + i.value * 16) = acc[i.value] * factor; });
 }
 
-void attendQuery(const Attention &s, const Place &p, int64_t query, float *q, float *row) {
+void attendQuery(const Attention &s, const Place &p, int64_t query, Arrivals arrivals, float *q, float *row) {
   int64_t axis = s.batchAxes, keyStride = s.k.strides[axis], stride = s.k.strides[axis + 1], valueStride = s.v.strides[axis];
   Range seen = visible(s, query);
   int64_t keys = seen.high - seen.low;
@@ -440,20 +382,32 @@ void attendQuery(const Attention &s, const Place &p, int64_t query, float *q, fl
   float *y = s.y.data + p.y + query * s.y.strides[axis], most = s.sinks ? s.sinks[p.batch] : -__builtin_inff(), total = s.sinks ? 1 : 0;
   for (int64_t d = 0; d < s.width; ++d)
     q[d] = from[d * s.q.strides[axis + 1]] * s.scale;
-  if (stride == 1)
-    scoresByKey(q, k, keyStride, s.width, keys, row);
-  else
-    scoresByWidth(q, k, keyStride, stride, s.width, keys, row);
+  auto meet = [&](int64_t part, int64_t j) {
+    int64_t end = arrivals.open ? minOf(keys, j + kBlock) : keys;
+    arrivals.keysAndValues(part, seen.low + j, seen.low + end);
+    return end;
+  };
+  arrivals.unseen(seen.low, seen.high);
+  for (int64_t j = 0; j < keys;) {
+    int64_t end = meet(0, j);
+    if (stride == 1)
+      scoresByKey(q, k + j * keyStride, keyStride, s.width, end - j, row + j);
+    else
+      scoresByWidth(q, k + j * keyStride, keyStride, stride, s.width, end - j, row + j);
+    j = end;
+  }
   maskRow(s, p, query, seen.low, keys, row);
   float factor;
   softmaxRows<1>(row, keys, &most, &total, &factor);
   factor = weightOf(s, total, keys > 0);
   int64_t d = 0;
   bool side = s.v.strides[axis + 1] == 1 && factor != 0;
-  for (; side && d + 64 <= s.valueWidth; d += 64)
-    weighRows<4>(row, v + d, valueStride, keys, factor, y + d);
-  for (; side && d + 16 <= s.valueWidth; d += 16)
-    weighRows<1>(row, v + d, valueStride, keys, factor, y + d);
+  auto values = [&](int64_t j) { return meet(1, j); };
+  for (; side && d + 64 <= s.valueWidth; d += 64, arrivals.open = false)
+    weighRows<4>(row, v + d, valueStride, keys, factor, y + d, values);
+  for (; side && d + 16 <= s.valueWidth; d += 16, arrivals.open = false)
+    weighRows<1>(row, v + d, valueStride, keys, factor, y + d, values);
+  arrivals.keysAndValues(1, seen.low, seen.high);
   for (; d < s.valueWidth; ++d) {
     float sum = 0;
     for (int64_t j = 0; factor != 0 && j < keys; ++j)
@@ -463,40 +417,34 @@ void attendQuery(const Attention &s, const Place &p, int64_t query, float *q, fl
 }
 
 int32_t attendFew(const onnxc_args *a, const Attention &s) {
+  if (s.batches == 0)
+    return 0;
   Attention copy = s;
-  int64_t row = (s.keys + 31) / 16 * 16;
-  return parallelScratchFor(a, s.batches, grainOf(s.queries * s.keys * (s.width + s.valueWidth) / 4),
+  SharedRows shared(s);
+  if (s.queries == 0 || shared.entries() < a->rt->num_threads)
+    ONNXC_TRY(bringAll(a, copy));
+  int64_t row = (s.keys + 31) / 16 * 16, each = copy.bring ? shared.heads : 1;  // batch entries of a unit
+  return parallelScratchFor(a, s.batches / each, grainOf(each * s.queries * s.keys * (s.width + s.valueWidth) / 4),
                             (row + s.width) * int64_t(sizeof(float)), [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
                               float *scores = static_cast<float *>(scratch);
-                              for (int64_t b = begin; b < end; ++b)
-                                for (int64_t i = 0; i < copy.queries; ++i)
-                                  attendQuery(copy, placeOf(copy, b), i, scores + row, scores);
+                              for (int64_t b = begin * each; b < end * each; ++b)
+                                for (int64_t i = 0; i < copy.queries; ++i) {
+                                  bool first = copy.bring && b % each == 0 && i == 0;
+                                  attendQuery(copy, placeOf(copy, b), i, {copy, b / each, first}, scores + row, scores);
+                                }
                               return 0;
                             });
 }
 
 // --- queries that share keys, too few to pack all of these for: a block of keys at a time, values as they lie ---
 
-constexpr int64_t kShared = 48, kBlock = 128;  // most rows of an entry, and keys whose scores for them stay in a level-1 cache
-
-// The places of the rows of an entry, head by head. A row's results do not depend on what rows a task computes with it.
-struct SharedRows {
-  const Attention &s;
-  int64_t heads;  // that share keys
-
-  explicit SharedRows(const Attention &s) : s(s), heads(1) {
-    if (int64_t last = s.batchAxes - 1; last >= 0 && s.k.sizes[last])
-      heads = s.q.sizes[last] / s.k.sizes[last];
-  }
-  int64_t count() const { return heads * s.queries; }
-  int64_t entries() const { return s.batches / heads; }
-};
-
 // `have` rows from `first` on of an entry, in tiles of MR.
 template <int MR, int NV, int VV>
-void attendRows(const Attention &s, int64_t firstHead, int64_t first, int64_t have, float *scratch) {
+void attendRows(const Attention &s, int64_t entry, int64_t first, int64_t have, float *scratch) {
   constexpr int64_t NR = NV * 16;
   const int64_t axis = s.batchAxes, tiles = (have + MR - 1) / MR, rows = tiles * MR, width = s.width, columns = s.valueWidth;
+  const int64_t firstHead = entry * SharedRows(s).heads;
+  const Arrivals arrivals = {s, entry, s.bring != nullptr};
   float *panel = scratch, *query = panel + NR * width, *scores = query + (rows * width + 31) / 16 * 16, *sums = scores + rows * kRow;
   float none[MR] = {}, most[kShared + MR], total[kShared + MR], factor[kShared + MR];
   Place at[kShared];
@@ -516,8 +464,10 @@ void attendRows(const Attention &s, int64_t firstHead, int64_t first, int64_t ha
   // What any row of the entry sees: a value that is no number reaches rows that do not see it, by no share of it, whatever the task.
   const int64_t begin = visible(s, 0).low, high = visible(s, s.queries - 1).high;
   const float *k = s.k.data + at[0].k, *v = s.v.data + at[0].v;
+  arrivals.unseen(begin, high);
   for (int64_t key = begin; key < high; key += kBlock) {
     int64_t count = minOf(kBlock, high - key);
+    arrivals.keysAndValues(0, key, key + count);
     for (int64_t j = 0; j < count; j += NR) {
       packKeys<NR>(panel, k + (key + j) * keyStride, minOf(NR, s.keys - key - j), keyStride, s.k.strides[axis + 1], width);
       for (int64_t t = 0; t < rows; t += MR)
@@ -525,6 +475,7 @@ void attendRows(const Attention &s, int64_t firstHead, int64_t first, int64_t ha
     }
     auto place = [&](int64_t i) -> const Place & { return at[i]; };
     maskedSoftmax(s, place, [&](int64_t i) { return queries[i]; }, key, count, have, scores, most, total, factor);
+    arrivals.keysAndValues(1, key, key + count);
     for (int64_t d = 0; d < columns; d += VV * 16)
       for (int64_t t = 0; t < rows; t += MR)
         weigh<MR, VV>(scores + t * kRow, v + key * valueStride + d, valueStride, count, sums + t * columns + d, columns,
@@ -540,11 +491,13 @@ void attendRows(const Attention &s, int64_t firstHead, int64_t first, int64_t ha
 template <int MR, int NV, int VV>
 int32_t attendShared(const onnxc_args *a, const Attention &s) {
   SharedRows shared(s);
-  const int64_t rows = shared.count(), entries = shared.entries(), heads = shared.heads;
+  const int64_t rows = shared.count(), entries = shared.entries();
   const int64_t apart = minOf((a->rt->num_threads + entries - 1) / entries, rows / 4);  // chunks that give each thread one
   const int64_t chunks = maxOf<int64_t>(1, apart), most = (rows + chunks - 1) / chunks + MR;
   int64_t floats = NV * 16 * s.width + most * (s.width + kRow + s.valueWidth) + 32;
   Attention copy = s;
+  if (chunks > 1)
+    ONNXC_TRY(bringAll(a, copy));
   return parallelScratchFor(a, entries * chunks, grainOf(rows / chunks * s.keys * (s.width + s.valueWidth) / 8),
                             floats * int64_t(sizeof(float)), [=](void *scratch, int64_t begin, int64_t end) -> int32_t {
                               for (int64_t u = begin; u < end; ++u) {
@@ -552,13 +505,12 @@ int32_t attendShared(const onnxc_args *a, const Attention &s) {
                                 int64_t have = rows * (chunk + 1) / chunks - first, each = (have + MR - 1) / MR;
                                 float *memory = static_cast<float *>(scratch);
                                 each = (have + each - 1) / each * 3;  // thirds of a tile that rows fill when tiles have equally many
-                                int64_t head = entry * heads;
                                 if (each <= MR)
-                                  attendRows<MR / 3, NV, VV>(copy, head, first, have, memory);
+                                  attendRows<MR / 3, NV, VV>(copy, entry, first, have, memory);
                                 else if (each <= 2 * MR)
-                                  attendRows<MR / 3 * 2, NV, VV>(copy, head, first, have, memory);
+                                  attendRows<MR / 3 * 2, NV, VV>(copy, entry, first, have, memory);
                                 else
-                                  attendRows<MR, NV, VV>(copy, head, first, have, memory);
+                                  attendRows<MR, NV, VV>(copy, entry, first, have, memory);
                               }
                               return 0;
                             });
@@ -570,11 +522,13 @@ int32_t attendMany(const onnxc_args *a, const Attention &s) {
     return NV == 1 || s.valueWidth % 32 ? attendShared<MR, NV, 1>(a, s) : attendShared<MR, NV, NV>(a, s);
   if (s.queries <= kFew)
     return attendFew(a, s);
+  Attention there = s;
+  ONNXC_TRY(bringAll(a, there));
   if (s.valueWidth <= 2 * kFewColumns)
-    return attend<MR, NV, 0>(a, s);
+    return attend<MR, NV, 0>(a, there);
   if (NV == 1 || (s.valueWidth + 15) / 16 % 2 == 1)  // no panel of which half is empty
-    return attend<MR, NV, 1>(a, s);
-  return attend<MR, NV, NV>(a, s);
+    return attend<MR, NV, 1>(a, there);
+  return attend<MR, NV, NV>(a, there);
 }
 
 int32_t attention(const onnxc_args *a, const Attention &s) {

@@ -1,6 +1,6 @@
-// FastGroupQuery.cpp: com.microsoft's GroupQueryAttention of f32. Each head of keys and values moves its part of the cache and rotates
-// the queries of its group; then FastAttention.h attends one batch entry at a time, whose lengths differ. Oracle: MsGroupQuery.cpp, which
-// also takes quantised caches and calls without a new cache or for the scores.
+// FastGroupQuery.cpp: com.microsoft's GroupQueryAttention of f32. Each head of keys and values places its new rows and rotates the queries
+// of its group; then FastAttention.h attends one batch entry at a time, whose lengths differ, and brings the cache as it meets it. Oracle:
+// MsGroupQuery.cpp, which also takes quantised caches and calls without a new cache or for the scores.
 #include "runtime_stub/kernels/FastAttention.h"
 #include "runtime_stub/kernels/GroupQuery.h"
 
@@ -60,12 +60,12 @@ struct Launch {
   }
 };
 
-// Keys and values of one kv head, the last rows of them into the new cache.
+// New keys and values of one kv head; of a cache that slides all of them, the last rows into the new cache.
 int32_t moveCache(const Launch &l, int64_t b, int64_t kv, const Rows &at) {
   const Gqa &g = l.g;
   int64_t n = g.size, head = b * g.kvHeads + kv, plane = head * g.past * n;
   float *k = l.keys + head * l.most * n, *v = l.values + head * l.most * n;
-  if (at.before) {
+  if (g.sliding && at.before) {
     memcpy(k, in<float>(l.a, PastKey) + plane, size_t(at.before * n) * sizeof(float));
     memcpy(v, in<float>(l.a, PastValue) + plane, size_t(at.before * n) * sizeof(float));
   }
@@ -105,13 +105,29 @@ int32_t prepareHead(const Launch &l, int64_t b, int64_t kv, float *placed) {
   return ONNXC_K_OK;
 }
 
+// One batch entry, from whose cache rows come.
+struct Entry {
+  const Launch &l;
+  int64_t b;
+  Rows at;
+};
+void bringRows(const void *from, int64_t kv, int64_t part, int64_t first, int64_t last) {
+  const Entry &e = *static_cast<const Entry *>(from);
+  const Gqa &g = e.l.g;
+  int64_t n = g.size, head = e.b * g.kvHeads + kv, count = minOf(last, e.at.before) - first;
+  if (count > 0)
+    memcpy((part ? e.l.values : e.l.keys) + (head * e.l.most + first) * n, in<float>(e.l.a, PastKey + part) + (head * g.past + first) * n,
+           size_t(count * n) * sizeof(float));
+}
+
 View viewOf(const float *from, int64_t heads, int64_t length, int64_t width, int64_t headStride, int64_t rowStride) {
   return {const_cast<float *>(from), {heads, length, width}, {headStride, rowStride, 1}};
 }
 
 int32_t attendEntry(const Launch &l, int64_t b, const float *placed, const float *sinks) {
   const Gqa &g = l.g;
-  Rows at;
+  Entry from = {l, b, {}};
+  Rows &at = from.at;
   ONNXC_TRY(rowsOf(l, b, at));
   int64_t n = g.size, cache = b * g.kvHeads * l.most * n, entry = b * g.queries * g.heads * n;
   Attention s{};
@@ -126,6 +142,7 @@ int32_t attendEntry(const Launch &l, int64_t b, const float *placed, const float
     s.addedStrides[0][0] = t->dims[1] == 1 ? 0 : plane, s.addedStrides[0][1] = t->dims[3], s.addedStrides[0][2] = 1;
   }
   s.scale = l.scale, s.softcap = l.softcap, s.zero = 2, s.sinks = sinks;
+  s.bring = g.sliding || !at.before ? nullptr : bringRows, s.from = &from;
   s.offset = at.before, s.before = l.window > 0 ? l.window - 1 : -1, s.after = l.causal ? 0 : -1;
   return attention(l.a, s);
 }
@@ -162,7 +179,7 @@ int32_t groupQuery(const Args *a) {
   l.keys = g.sliding ? sinks + g.heads : out<float>(a, 1), l.values = g.sliding ? l.keys + cache : out<float>(a, 2);
   for (int64_t h = 0; h < g.heads; ++h)
     sinks[h] = hasIn(a, HeadSink) ? float(loadF64(a->in[HeadSink], h)) : 0;
-  int64_t work = g.size * (g.buffer + g.queries * g.heads / g.kvHeads) / 8;
+  int64_t work = g.size * ((g.sliding ? g.buffer : g.queries) + g.queries * g.heads / g.kvHeads) / 8;
   ONNXC_TRY(parallelFor(a, g.batch * g.kvHeads, grainOf(work), [&l, placed](int64_t begin, int64_t end) -> int32_t {
     for (int64_t u = begin; u < end; ++u)
       ONNXC_TRY(prepareHead(l, u / l.g.kvHeads, u % l.g.kvHeads, placed));

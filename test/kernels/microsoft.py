@@ -85,8 +85,10 @@ for name, rows, s, full, beams, more in (("one", 2, 1, 3, [], {}), ("three", 2, 
     mask[:, 0] = 1  # a row without a key would be rounding alone
     case(f"multi_head_attention_shared_{name}", "MultiHeadAttention", [*step, f32(24), mask, None, f32(rows, 2, 8, 4), f32(rows, 2, 8, 4), number([full], np.int32), *beams], 3,
          num_heads=2, **more)
-case("group_query_attention", "GroupQueryAttention",
-     [f32(2, 1, 32), f32(2, 1, 16), f32(2, 1, 16), f32(2, 2, 5, 8), f32(2, 2, 5, 8), number([5, 5], np.int32), number(6, np.int32)], 3, num_heads=4, kv_num_heads=2)
+for heads in (2, 4, 8):  # 200 rows of a cache come in blocks, the first 51 unseen
+    case(f"group_query_attention_{heads}", "GroupQueryAttention",
+         [f32(2, 1, heads * 16), f32(2, 1, 32), f32(2, 1, 32), f32(2, 2, 200, 16), f32(2, 2, 200, 16), number([200, 200], np.int32), number(201, np.int32)], 3, num_heads=heads,
+         kv_num_heads=2, local_window_size=150)
 for s, past in ((1, 5), (3, 0)):
     gq = [f32(2, s, 32), f32(2, s, 16), f32(2, s, 16), f32(2, 2, past, 8), f32(2, 2, past, 8), number([past + s - 1] * 2, np.int32), number(past + s, np.int32)]
     case(f"group_query_scores_{s}", "GroupQueryAttention", gq, 4, num_heads=4, kv_num_heads=2, qk_output=1, softcap=2.0, local_window_size=2)
