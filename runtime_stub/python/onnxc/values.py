@@ -266,13 +266,15 @@ def _texts(address, count):
     return texts
 
 
-def _take_tensor(value):
-    """A copy of a tensor that the context owns."""
+def _take_tensor(value, lent=None):
+    """A copy of a tensor that the context owns; `lent`: for large ones, see lend."""
     axes, code = value.ndim, value.dtype
     shape = _numbers(ctypes.c_int64, value.shape, axes)
     if code == STRING and axes == 1:
         return np.array(_texts(value.data, shape[0]), OBJECT)
-    result = new_array(shape, dtype_of(code))
+    dtype = dtype_of(code)
+    large = lent is not None and code != STRING and math.prod(shape) * dtype.itemsize >= LARGE
+    result = lend(lent, tuple(shape), dtype) if large else new_array(shape, dtype)
     if not result.size:
         return result
     if code == STRING:
@@ -313,10 +315,10 @@ def take_rows(value, keys):
     return _dict_maker(n)(*keys, rows) if n <= 16 else [dict(zip(keys, row)) for row in rows]
 
 
-def take(value):
+def take(value, lent=None):
     """An onnxc_value as Python values."""
     if value.kind == TENSOR:
-        return _take_tensor(value)
+        return _take_tensor(value, lent)
     at = value.items
     if value.kind == MAP:
         return dict(zip(_take_list(Value.from_address(at)), _take_list(Value.from_address(at + _SIZE)))) if value.count == 2 else {}
